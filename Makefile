@@ -1,0 +1,221 @@
+# memunreachable: unreachable memory in a running program.
+#
+# One file, not recursive. `make help` lists the targets.
+
+VERSION   := 0.1.0
+SOVERSION := 0
+
+CC        ?= cc
+CXX       ?= c++
+AR        ?= ar
+NM        ?= nm
+PREFIX    ?= /usr/local
+LIBDIR    ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
+MANDIR    ?= $(PREFIX)/share/man
+CFLAGS    ?= -O2 -g
+CXXFLAGS  ?= -O2 -g
+BUILD     ?= build
+Q         := $(if $(V),,@)
+
+MU_WARN   := -Wall -Wextra -Wshadow
+MU_CPPFLAGS := -D_GNU_SOURCE -Iinclude -I.
+MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
+             -fno-omit-frame-pointer
+
+# Sources in the order in which a pass goes through them.
+SRC_ORIGINAL := \
+	lib/startup.c lib/options.c lib/options_signal.c lib/watch_signal.c \
+	lib/memunreachable.c lib/pass.c lib/lock.c lib/registry.c \
+	lib/log_sink.c lib/allocator_freeze.c
+SRC_COLLECTOR := lib/collector.c lib/descriptors.c $(wildcard ptrace/*.c)
+SRC_SWEEPER := lib/sweeper.c $(wildcard heapwalk/*.c) lib/leak_pipe.c
+SRC_REPORT := lib/results.c lib/report/text.c
+SRC_GROUND := lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
+SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
+	$(SRC_GROUND)
+OBJS := $(SRCS:%.c=$(BUILD)/%.o)
+
+HEADERS  := memunreachable.h memunreachable_cxx.h
+MAN3     := $(wildcard man/*.3)
+MAN7     := $(wildcard man/*.7)
+
+SO       := libmemunreachable.so.$(SOVERSION)
+SO_FULL  := libmemunreachable.so.$(VERSION)
+LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
+
+UNIT     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_CXX := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.cc))
+LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c))
+VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c))
+SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
+SCRIPTS  := $(wildcard tests/live/*.sh)
+EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
+	$(BUILD)/examples/seed_article
+EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
+
+CHECK_CFLAGS = $$(pkg-config --cflags check)
+CHECK_LIBS = $$(pkg-config --libs check)
+
+.PHONY: all deps demo examples check check-asan check-ubsan check-valgrind \
+	check-layers check-context check-release-build lint format fuzz install uninstall \
+	help clean tests
+.DELETE_ON_ERROR:
+
+all: $(LIBS) $(BUILD)/memunreachable.pc ## build the libraries
+	@:
+
+# The goals of one command run in the order given, also with -j.
+.NOTPARALLEL: deps demo check
+
+deps: ## install what building and testing need
+	$(Q)sh tests/support/deps.sh
+
+$(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MU_CFLAGS) $(MU_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-c -o $@ $<
+
+$(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SO) \
+		-Wl,--version-script,lib/memunreachable.map -Wl,-z,defs \
+		-Wl,-z,relro,-z,now -o $@ $(OBJS)
+	$(Q)ln -sf $(SO_FULL) $(BUILD)/$(SO)
+	$(Q)ln -sf $(SO) $(BUILD)/libmemunreachable.so
+
+# One object, its inner symbols local: the .a lands in strangers' programs.
+$(BUILD)/libmemunreachable.a: $(OBJS)
+	$(Q)$(LD) -r -o $(BUILD)/memunreachable-all.o $(OBJS)
+	$(Q)objcopy --localize-hidden $(BUILD)/memunreachable-all.o
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(BUILD)/memunreachable-all.o
+
+# Every symbol visible, for the tests.
+$(BUILD)/libmemunreachable-test.a: $(OBJS)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(OBJS)
+
+$(BUILD)/memunreachable.pc: lib/memunreachable.pc.in Makefile
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \
+		-e 's|@VERSION@|$(VERSION)|' $< > $@
+
+$(BUILD)/examples/%: examples/%.c $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MU_WARN) -Iinclude $(CFLAGS) -o $@ $< -L$(BUILD) \
+		-lmemunreachable -Wl,-rpath,'$$ORIGIN/..' -pthread
+
+$(BUILD)/examples/%: examples/%.cpp $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) $(MU_WARN) -Iinclude $(CXXFLAGS) -o $@ $< -L$(BUILD) \
+		-lmemunreachable -Wl,-rpath,'$$ORIGIN/..'
+
+$(EXAMPLES_CHECK): examples/no_leaks_test.c $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(MU_WARN) -Iinclude $(CHECK_CFLAGS) $(CFLAGS) -o $@ $< \
+		-L$(BUILD) -lmemunreachable -Wl,-rpath,'$$ORIGIN/..' \
+		$(CHECK_LIBS)
+
+examples: $(EXAMPLES) $(EXAMPLES_CHECK) ## build the examples
+
+demo: all $(EXAMPLES) ## show the main job
+	$(Q)$(BUILD)/examples/find_leaks
+
+$(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
+		$(CHECK_LIBS) -pthread -ldl
+
+$(BUILD)/tests/%: tests/%.cc $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude $(CXXFLAGS) -MMD -MP -MF $@.d \
+		-o $@ $< -L$(BUILD) -lmemunreachable \
+		-Wl,-rpath,'$$ORIGIN/../..' -pthread
+
+$(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
+		-Wl,-rpath,'$$ORIGIN/../..' -pthread -ldl
+
+$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -shared -fPIC \
+		-MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+
+tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) examples
+
+check: tests check-layers check-context ## run the tests
+	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
+		$(SCRIPTS) $(EXAMPLES_CHECK)
+
+# The sanitizers see the unit tests; they and a stopped world fight.
+check-asan: ## unit tests under AddressSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
+		CFLAGS="-O1 -g -fsanitize=address -fno-common" unit-tests
+
+check-ubsan: ## unit tests under UndefinedBehaviorSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/ubsan \
+		CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=all" \
+		unit-tests
+
+.PHONY: unit-tests
+unit-tests: $(UNIT)
+	$(Q)BUILD=$(BUILD) CK_FORK=no sh tests/run.sh $(UNIT)
+
+check-valgrind: $(UNIT) ## unit tests under Valgrind
+	$(Q)BUILD=$(BUILD) CK_FORK=no WRAPPER="valgrind -q --error-exitcode=9 \
+		--suppressions=tests/support/valgrind.supp" \
+		sh tests/run.sh $(UNIT)
+
+check-layers: ## who may include whom
+	$(Q)sh tests/support/check_layers.sh
+
+check-context: $(OBJS) ## what collector and sweeper may call
+	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
+		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
+		lib/pass.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
+		lib/results.c lib/registry.c
+
+lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
+	$(Q)sh tests/support/lint.sh $(SRCS)
+
+format: ## clang-format the tree
+	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' '*.cpp')
+
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
+	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) $(SRCS)
+
+# One list for both ways: "source:place".
+INSTALLED := \
+	$(HEADERS:%=include/memunreachable/%:$(INCLUDEDIR)/memunreachable) \
+	$(BUILD)/$(SO_FULL):$(LIBDIR) $(BUILD)/libmemunreachable.a:$(LIBDIR) \
+	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
+	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7)
+
+install: all ## install below $(DESTDIR)$(PREFIX)
+	$(Q)for item in $(INSTALLED); do \
+		install -D -m 644 "$${item%%:*}" \
+		"$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")" || exit 1; \
+	done
+	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
+	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
+
+uninstall: ## remove what install put there
+	$(Q)for item in $(INSTALLED); do \
+		rm -f "$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")"; \
+	done
+	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
+	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable 2>/dev/null || true
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
+		awk -F'|' '{ printf "%-22s %s\n", $$1, $$2 }'
+
+clean: ## remove the build folder
+	rm -rf $(BUILD)
+
+-include $(OBJS:.o=.d)
+-include $(wildcard $(BUILD)/tests/*/*.d)

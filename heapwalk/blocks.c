@@ -1,0 +1,175 @@
+/*
+ * The table of live blocks: filled by a heap back end, read by marking and
+ * folding.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/blocks.h"
+
+#include "heapwalk/spans.h"
+
+static void
+listed_block(struct mu_listed *listed, struct mu_block *block)
+{
+	block->range = listed->range;
+	block->view = listed->view;
+	block->mark = NULL;
+	block->bit = 0;
+	block->listed = listed;
+}
+
+/* Spans and listed blocks do not overlap, so a span is visited as one. */
+static void
+each(const struct mu_blocks *blocks, bool unmarked,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct mu_listed *listed;
+	struct mu_block block;
+	size_t i, j = 0;
+
+	for (i = 0; i < blocks->num_listed; i++) {
+		listed = &blocks->listed[i];
+		for (; j < blocks->num_spans &&
+		     blocks->spans[j].range.begin < listed->range.begin;
+		     j++) {
+			if (!mu_span_each(
+				&blocks->spans[j], unmarked, visit, ctx))
+				return;
+		}
+		if (unmarked && (listed->marked || listed->keep))
+			continue;
+		listed_block(listed, &block);
+		if (!visit(ctx, &block))
+			return;
+	}
+	for (; j < blocks->num_spans; j++) {
+		if (!mu_span_each(&blocks->spans[j], unmarked, visit, ctx))
+			return;
+	}
+}
+
+void
+mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena)
+{
+	*blocks = (struct mu_blocks) { .arena = arena };
+}
+
+struct mu_span *
+mu_blocks_add_span(
+    struct mu_blocks *blocks, struct mu_range range, const char *view)
+{
+	uintptr_t begin =
+	    (range.begin + MU_GRAIN - 1) & ~(uintptr_t)(MU_GRAIN - 1);
+	uintptr_t end = range.end & ~(uintptr_t)(MU_GRAIN - 1);
+	struct mu_span span = { .range = { begin, end > begin ? end : begin },
+		.view = view + (begin - range.begin) };
+	size_t max = blocks->max_spans ? 2 * blocks->max_spans : 16;
+	size_t words =
+	    (mu_range_size(span.range) / MU_GRAIN + MU_WORD_BITS - 1) /
+	    MU_WORD_BITS;
+	struct mu_span *spans;
+
+	if (blocks->num_spans == blocks->max_spans) {
+		spans = mu_arena_grow(blocks->arena, blocks->spans,
+		    blocks->max_spans, max, sizeof(*spans));
+		if (spans == NULL)
+			return NULL;
+		blocks->spans = spans;
+		blocks->max_spans = max;
+	}
+	span.num_words = words;
+	span.start = mu_arena_alloc(blocks->arena, words + 1, sizeof(uint64_t));
+	span.mark = mu_arena_alloc(blocks->arena, words + 1, sizeof(uint64_t));
+	span.summary = mu_arena_alloc(
+	    blocks->arena, words / MU_WORD_BITS + 1, sizeof(uint64_t));
+	if (span.start == NULL || span.mark == NULL || span.summary == NULL)
+		return NULL;
+	if (blocks->num_spans > 0 &&
+	    blocks->spans[blocks->num_spans - 1].range.end > begin)
+		blocks->spans_mixed = true;
+	blocks->spans[blocks->num_spans] = span;
+	return &blocks->spans[blocks->num_spans++];
+}
+
+enum mu_status
+mu_blocks_add(struct mu_blocks *blocks, struct mu_range range, const char *view,
+    bool keep)
+{
+	size_t max = blocks->max_listed ? 2 * blocks->max_listed : 64;
+	struct mu_listed *listed;
+
+	if (range.end == range.begin)
+		range.end++;
+	if (range.end <= range.begin)
+		return MU_ERR_ARGUMENT;
+	if (blocks->num_listed == blocks->max_listed) {
+		listed = mu_arena_grow(blocks->arena, blocks->listed,
+		    blocks->max_listed, max, sizeof(*listed));
+		if (listed == NULL)
+			return MU_ERR_NO_MEMORY;
+		blocks->listed = listed;
+		blocks->max_listed = max;
+	}
+	blocks->listed[blocks->num_listed] = (struct mu_listed) {
+		.range = range,
+		.view = view,
+		.keep = keep,
+		.order = blocks->num_listed,
+	};
+	blocks->num_listed++;
+	return MU_OK;
+}
+
+struct mu_span *
+mu_blocks_span(const struct mu_blocks *blocks, uintptr_t address)
+{
+	size_t i = 0;
+
+	if (!blocks->spans_mixed) {
+		i = mu_ranges_upper(blocks->spans, blocks->num_spans,
+		    sizeof(*blocks->spans), address);
+		return i > 0 &&
+			mu_range_has(blocks->spans[i - 1].range, address)
+		    ? &blocks->spans[i - 1]
+		    : NULL;
+	}
+	for (; i < blocks->num_spans; i++) {
+		if (mu_range_has(blocks->spans[i].range, address))
+			return &blocks->spans[i];
+	}
+	return NULL;
+}
+
+bool
+mu_blocks_find(
+    const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block)
+{
+	const struct mu_span *span;
+	size_t i;
+
+	if (!mu_range_has(blocks->envelope, value))
+		return false;
+	span = mu_blocks_span(blocks, value);
+	if (span != NULL)
+		return mu_span_find(span, value, block);
+	i = mu_ranges_upper(
+	    blocks->listed, blocks->num_listed, sizeof(*blocks->listed), value);
+	if (i == 0 || !mu_range_has(blocks->listed[i - 1].range, value))
+		return false;
+	listed_block(&blocks->listed[i - 1], block);
+	return true;
+}
+
+void
+mu_blocks_each(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	each(blocks, false, visit, ctx);
+}
+
+void
+mu_blocks_each_unmarked(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	each(blocks, true, visit, ctx);
+}

@@ -1,0 +1,154 @@
+/*
+ * The live blocks of the subject, found by any address inside them.
+ *
+ * Two shapes, one table:
+ * - a span is a stretch of heap full of chunks (a heap of an arena). One bit
+ *   per 16 bytes says "a live block starts here"; its end is in the chunk
+ *   header right before it. Bits beat any search tree: 1/128 of the heap, no
+ *   pointer to chase, and an interior address resolves by looking backwards
+ *   for the nearest set bit (a summary bit per bitmap word skips the gaps).
+ * - a listed block stands alone (an mmapped chunk, a block that the program
+ *   itself named): a sorted array of ranges.
+ *
+ * Heap back ends fill it (add spans and blocks, set and clear start bits, then
+ * mu_blocks_seal()); marking and folding read it.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_BLOCKS_H
+#define HEAPWALK_BLOCKS_H
+
+#include "heapwalk/snapshot.h"
+#include "mu/arena.h"
+#include "mu/status.h"
+
+#define MU_GRAIN 16 /* bytes a bit: glibc's MALLOC_ALIGNMENT on LP64 */
+
+struct mu_span {
+	struct mu_range range; /* begin is a multiple of MU_GRAIN */
+	const char *view;      /* the subject's bytes at range.begin */
+	uint64_t *start;       /* bit i: a live block starts at begin + 16 i */
+	uint64_t *mark;	       /* bit i: that block was reached */
+	uint64_t *summary;     /* bit j: start[j] was ever nonzero */
+	size_t num_words;      /* of start and of mark */
+	size_t count, bytes;   /* of live blocks; usable bytes */
+	size_t owner;	       /* the back end's own: which arena */
+};
+
+struct mu_listed {
+	struct mu_range range;
+	const char *view;
+	bool marked;
+	bool keep; /* never a leak and a root: could not be proven to be live
+		      malloc memory */
+	size_t order; /* of addition */
+};
+
+struct mu_blocks {
+	struct mu_arena *arena;
+	struct mu_span *spans; /* by address after seal */
+	size_t num_spans, max_spans;
+	bool spans_mixed; /* not by address yet */
+	struct mu_listed *listed; /* by address after seal */
+	size_t num_listed, max_listed;
+
+	/*
+	 * Where the heads of the heap's free lists are (heapwalk/links.h);
+	 * set by the back end, none is allowed.
+	 */
+	const struct mu_range *bins;
+	size_t num_bins;
+
+	/* Set by seal. */
+	struct mu_range envelope; /* lowest begin, highest end */
+	size_t count, bytes;	  /* of all live blocks; usable bytes */
+	bool sealed;
+};
+
+/* A block, and the place of its mark. */
+struct mu_block {
+	struct mu_range range; /* usable bytes [begin, end) */
+	const char *view;      /* the subject's bytes at range.begin */
+	uint64_t *mark;	       /* NULL for a listed block ... */
+	uint64_t bit;
+	struct mu_listed *listed; /* ... which has this instead */
+};
+
+void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
+
+/*
+ * Add the heap stretch RANGE (aligned inwards to MU_GRAIN) whose bytes are at
+ * VIEW. NULL if there is no memory. The span moves when others are added:
+ * take it by index (blocks->spans[i]) until the table is sealed.
+ */
+struct mu_span *mu_blocks_add_span(struct mu_blocks *blocks,
+    struct mu_range range, const char *view);
+
+/*
+ * Add one block. Accepted if it overlaps no listed block and no span; a block
+ * of no bytes counts as one byte (MU-60). The check for overlaps is made by
+ * mu_blocks_seal(), which keeps the first one added and counts the others in
+ * *REJECTED. MU_ERR_ARGUMENT for a range that ends before it begins.
+ */
+enum mu_status mu_blocks_add(struct mu_blocks *blocks, struct mu_range range,
+    const char *view, bool keep);
+
+/*
+ * Is a live block's first byte at ADDRESS (span blocks only)? Set, clear.
+ * Setting and clearing keep count and bytes by the chunk header before
+ * ADDRESS, which must be final by then; an address without room for a header
+ * in the span, or no multiple of MU_GRAIN, is never set.
+ */
+bool mu_span_test(const struct mu_span *span, uintptr_t address);
+void mu_span_set(struct mu_span *span, uintptr_t address);
+void mu_span_clear(struct mu_span *span, uintptr_t address);
+
+/* Span that holds ADDRESS, before or after the seal; NULL if none. */
+struct mu_span *mu_blocks_span(const struct mu_blocks *blocks,
+    uintptr_t address);
+
+/* Spans by address, so that mu_blocks_span() is fast before the seal too. */
+void mu_blocks_sort_spans(struct mu_blocks *blocks);
+
+/*
+ * Sort, check for overlaps, count. No more additions afterwards. Spans that
+ * overlap are MU_ERR_HEAP_INCONSISTENT. REJECTED may be NULL.
+ */
+enum mu_status mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected);
+
+/*
+ * The block that VALUE points into: begin <= VALUE < end (MU-61: interior
+ * addresses count, one past the end does not).
+ */
+bool mu_blocks_find(const struct mu_blocks *blocks, uintptr_t value,
+    struct mu_block *block);
+
+/* Every block by address; stops when VISIT returns false. */
+void mu_blocks_each(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+/* Every block that is neither marked nor to be kept, by address. */
+void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+static inline bool
+mu_block_marked(const struct mu_block *block)
+{
+	return block->mark != NULL ? (*block->mark & block->bit) != 0 :
+				     block->listed->marked;
+}
+
+/* Marks the block; true if it was not marked before. */
+static inline bool
+mu_block_mark(const struct mu_block *block)
+{
+	bool fresh = !mu_block_marked(block);
+
+	if (block->mark != NULL)
+		*block->mark |= block->bit;
+	else
+		block->listed->marked = true;
+	return fresh;
+}
+
+#endif

@@ -1,0 +1,32 @@
+/*
+ * What a mapping is, by what the kernel prints about it.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_CLASSIFY_H
+#define HEAPWALK_CLASSIFY_H
+
+#include "heapwalk/snapshot.h"
+#include "heapwalk/tmpfs.h"
+
+/*
+ * Readable, and plain memory behind it: no device (reading a register of a
+ * card can change its state) and no page of the kernel's own ([vvar]).
+ */
+bool mu_mapping_is_memory(const struct mu_mapping *mapping);
+
+/* Private memory without a file: anonymous, brk, stack. */
+bool mu_mapping_is_anonymous(const struct mu_mapping *mapping);
+
+/* Starts with the text "/name" or the like. */
+bool mu_mapping_is_named(const struct mu_mapping *mapping, const char *prefix);
+
+/*
+ * Shared, and the program's memory all the same, not a document: anonymous,
+ * System V, memfd, tmpfs, or a ring of the kernel that holds words which the
+ * program gave it (io_uring, aio).
+ */
+bool mu_mapping_is_shared_memory(
+    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
+
+#endif

@@ -1,0 +1,57 @@
+/*
+ * Strongly connected components of the unreachable blocks, and what hangs on
+ * each.
+ *
+ * Components are numbered so that edges between them go from higher to lower
+ * numbers. What is below a component is added up in one pass as long as it is
+ * a tree: a long tail that many owners share is walked once, not once an
+ * owner. Only what is below and shared is walked for each owner anew.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_COMPONENTS_H
+#define HEAPWALK_COMPONENTS_H
+
+#include "heapwalk/graph.h"
+
+#define MU_NO_PARENT 0xffffffffu /* nothing points at it: an owner */
+#define MU_MANY_PARENT 0xfffffffeu
+
+struct mu_component {
+	/*
+	 * Of the whole tree below it, itself included, if that is a tree; of
+	 * the component alone if not, until mu_components_charge().
+	 */
+	size_t bytes;
+	uint32_t count : 31;
+	uint32_t is_tree : 1;
+	uint32_t parent;  /* the only one, or as above */
+	uint32_t lowest;  /* node; the others follow by next_member */
+	uint32_t visitor; /* owner + 1 that was last charged for it */
+};
+
+struct mu_components {
+	const struct mu_graph *graph;
+	struct mu_component *all;
+	uint32_t num_components;
+	uint32_t *of_node;     /* node to component */
+	uint32_t *next_member; /* node to node; its own number: the last */
+	uint32_t *pending;     /* as many entries as nodes */
+	struct mu_deadline *deadline;
+};
+
+/*
+ * MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no components. Uses about 36 bytes a
+ * node and 8 for each step of the longest path.
+ */
+enum mu_status mu_components_find(struct mu_components *components,
+    const struct mu_graph *graph, struct mu_arena *arena,
+    struct mu_deadline *deadline);
+
+/*
+ * Charge every owner for all that can be reached from it. False if the
+ * deadline passed: count and bytes of some owners are then too low.
+ */
+bool mu_components_charge(struct mu_components *components);
+
+#endif

@@ -1,0 +1,157 @@
+/*
+ * Unreachable blocks become entries.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/fold.h"
+
+#include <string.h>
+
+#include "heapwalk/components.h"
+
+/* The owners that will be reported, the least important first: a heap. */
+struct choice {
+	const struct mu_components *components;
+	uint32_t *owners;
+	size_t count, max;
+};
+
+/* Is A reported before B? */
+static bool
+comes_first(const struct mu_components *components, uint32_t a, uint32_t b)
+{
+	const struct mu_component *left = &components->all[a];
+	const struct mu_component *right = &components->all[b];
+
+	if (left->bytes != right->bytes)
+		return left->bytes > right->bytes;
+	return left->lowest < right->lowest;
+}
+
+static void
+sift_down(struct choice *choice, size_t at)
+{
+	uint32_t *owners = choice->owners, owner = owners[at];
+	size_t child;
+
+	for (; (child = 2 * at + 1) < choice->count; at = child) {
+		if (child + 1 < choice->count &&
+		    comes_first(
+			choice->components, owners[child], owners[child + 1]))
+			child++;
+		if (!comes_first(choice->components, owner, owners[child]))
+			break;
+		owners[at] = owners[child];
+	}
+	owners[at] = owner;
+}
+
+static void
+choose(struct choice *choice, uint32_t owner)
+{
+	size_t i;
+
+	if (choice->count < choice->max) {
+		choice->owners[choice->count++] = owner;
+		if (choice->count == choice->max)
+			for (i = choice->max / 2; i-- > 0;)
+				sift_down(choice, i);
+	} else if (comes_first(choice->components, owner, choice->owners[0])) {
+		choice->owners[0] = owner;
+		sift_down(choice, 0);
+	}
+}
+
+static bool
+choose_owners(struct choice *choice, const struct mu_components *components,
+    size_t limit, struct mu_arena *arena)
+{
+	size_t num_owners = 0;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		num_owners += components->all[i].parent == MU_NO_PARENT;
+	*choice = (struct choice) { .components = components,
+		.max = limit < num_owners ? limit : num_owners };
+	choice->owners =
+	    mu_arena_alloc(arena, choice->max, sizeof(*choice->owners));
+	if (choice->owners == NULL)
+		return false;
+	for (i = 0; i < components->num_components; i++)
+		if (components->all[i].parent == MU_NO_PARENT)
+			choose(choice, i);
+	return true;
+}
+
+static void
+describe(struct mu_leak *leak, const struct mu_components *components,
+    uint32_t owner)
+{
+	const struct mu_component *component = &components->all[owner];
+	struct mu_block block;
+	size_t size;
+
+	if (!mu_graph_block(components->graph, component->lowest, &block))
+		return;
+	size = mu_range_size(block.range);
+	leak->range = block.range;
+	leak->referenced_count = component->count - 1;
+	leak->referenced_size = component->bytes - size;
+	leak->total_size = component->bytes;
+	memcpy(leak->contents, block.view,
+	    size < MU_LEAK_CONTENTS ? size : MU_LEAK_CONTENTS);
+}
+
+static enum mu_status
+list_entries(struct mu_leaks *leaks, const struct mu_components *components,
+    size_t limit, struct mu_arena *arena)
+{
+	struct choice choice;
+	size_t i;
+
+	if (!choose_owners(&choice, components, limit, arena))
+		return MU_ERR_NO_MEMORY;
+	leaks->entries =
+	    mu_arena_alloc(arena, choice.count, sizeof(*leaks->entries));
+	if (leaks->entries == NULL)
+		return MU_ERR_NO_MEMORY;
+	for (i = 0; i < choice.count; i++)
+		describe(&leaks->entries[i], components, choice.owners[i]);
+	leaks->num_entries = choice.count;
+	mu_leaks_sort(leaks->entries, leaks->num_entries);
+	return MU_OK;
+}
+
+enum mu_status
+mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
+    struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_deadline deadline = { .ns = deadline_ns };
+	struct mu_components components;
+	enum mu_status status = MU_ERR_NO_MEMORY;
+	struct mu_graph graph;
+	bool complete = true;
+
+	*leaks = (struct mu_leaks) { 0 };
+	mu_graph_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
+	if (leaks->num_leaks == 0 || limit == 0)
+		return MU_OK;
+	if (mu_graph_open(&graph, blocks, leaks->num_leaks, arena))
+		status =
+		    mu_components_find(&components, &graph, arena, &deadline);
+	if (status == MU_OK) {
+		complete = mu_components_charge(&components);
+		status = list_entries(leaks, &components, limit, arena);
+	}
+	if (status != MU_OK)
+		return mu_why(why, MU_PARTIAL,
+		    "%zu unreachable blocks were found, but there was not "
+		    "enough %s to tell which belong together",
+		    leaks->num_leaks,
+		    status == MU_ERR_TIMEOUT ? "time" : "memory");
+	if (!complete)
+		return mu_why(why, MU_PARTIAL,
+		    "the time ran out before all that the leaks refer to was "
+		    "added up: some of these figures are too low");
+	return MU_OK;
+}

@@ -1,0 +1,43 @@
+/*
+ * Unreachable blocks become entries: who was lost, and what was lost with it.
+ *
+ * Nodes are the unmarked blocks; an edge a -> b is an aligned word of a that
+ * points into b. Strongly connected components collapse; a component that no
+ * other points at is an owner and is one entry, at its lowest address. Its
+ * referenced_count and referenced_size are the other blocks that can be
+ * reached from it, each counted once an owner; what two owners share is
+ * charged in full to both (MU-69..75, but for ownerless cycles, which are one
+ * entry here).
+ *
+ * Iterative, and linear but for what owners share and is no tree; runs on a
+ * small stack.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_FOLD_H
+#define HEAPWALK_FOLD_H
+
+#include "heapwalk/blocks.h"
+#include "heapwalk/leaks.h"
+
+struct mu_leaks {
+	struct mu_leak *entries;      /* total_size falling, ties by address */
+	size_t num_entries;           /* at most the limit */
+	size_t num_leaks, leak_bytes; /* every unreachable block */
+};
+
+/*
+ * Fold, take the LIMIT heaviest entries, copy contents. The entries are from
+ * ARENA. None of them has frames: whoever knows backtraces folds without a
+ * limit, fills them in, and lets mu_leaks_merge() and mu_leaks_sort() go
+ * before the cut (MU-77).
+ *
+ * num_leaks and leak_bytes are right whatever happens. MU_PARTIAL with WHY:
+ * DEADLINE_NS came first, and the referenced figures of some entries are lower
+ * bounds; or there are no entries at all for lack of time or memory.
+ */
+enum mu_status mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks,
+    size_t limit, struct mu_arena *arena, uint64_t deadline_ns,
+    struct mu_why *why);
+
+#endif

@@ -1,0 +1,52 @@
+/*
+ * A stretch of chunks, one after the other, up to its end.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_CHUNKS_H
+#define HEAPWALK_GLIBC_CHUNKS_H
+
+#include "heapwalk/glibc_heap.h"
+
+struct mu_glibc_chain {
+	struct mu_range limit; /* from the first chunk; goes no further */
+	const char *view;      /* the subject's bytes at limit.begin */
+	size_t arena;          /* index into glibc.arenas */
+	uintptr_t top;         /* chunk; 0 = ends without */
+	bool main;             /* main arena: may end at fenceposts */
+	uintptr_t end;         /* set by the walk: first byte behind */
+};
+
+/* Tries of chains; the bitmaps have a bit for each 16 bytes of the limit. */
+struct mu_glibc_probe {
+	uint64_t *seen;       /* where tries have been: none goes there again */
+	const uint64_t *goal; /* a try that comes here has made it, or NULL */
+	size_t budget;        /* chunks that may yet be looked at */
+};
+
+/*
+ * Walk from chain->limit.begin: to top if chain->top says so, to two
+ * fenceposts (main arena: it went on elsewhere), or to the end of the limit
+ * (another arena that went on in a new heap). Every chunk that is in use
+ * becomes a start bit of a new span, every free one a mark bit and one more in
+ * num_free.
+ */
+enum mu_status mu_glibc_chain_walk(
+    struct mu_glibc_walk *walk, struct mu_glibc_chain *chain);
+
+/*
+ * Could a chunk of the main arena be at ADDRESS, and another one behind it?
+ * LIMIT is the stretch, VIEW its bytes. Cheap; for hostile contents.
+ */
+bool mu_glibc_chunk_plausible(
+    struct mu_range limit, const char *view, uintptr_t address);
+
+/*
+ * Would a walk of the main arena that starts at FROM, inside chain->limit,
+ * come to an end? A probe with SEEN marks its way there and gives up where a
+ * probe has been before, so that to try every address is linear.
+ */
+bool mu_glibc_chain_probe(const struct mu_glibc_walk *walk,
+    struct mu_glibc_chain *chain, struct mu_glibc_probe *probe, uintptr_t from);
+
+#endif

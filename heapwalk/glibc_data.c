@@ -1,0 +1,267 @@
+/*
+ * main_arena and mp_ by their looks: see heapwalk/glibc_data.h.
+ *
+ * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/glibc_data.h"
+
+#include <string.h>
+
+#include "heapwalk/classify.h"
+
+#define SMALL_BINS 64        /* of the tcache */
+#define MMAPS_IN_FLIGHT 4096 /* n_mmaps is raised before max_n_mmaps */
+#define TCACHE_MAX ((size_t)4 << 20)
+#define COUNT_MAX UINT16_MAX
+#define PAR_ARENA_TEST 24 /* of mp_, in every release */
+
+struct search {
+	const struct mu_snapshot *snap;
+	const struct mu_glibc_layout *layout;
+	struct mu_glibc_finds *finds;
+};
+
+static uintptr_t
+word_at(const char *view, size_t offset)
+{
+	uintptr_t word;
+
+	memcpy(&word, view + offset, sizeof(word));
+	return word;
+}
+
+static int
+int_at(const char *view, size_t offset)
+{
+	int value;
+
+	memcpy(&value, view + offset, sizeof(value));
+	return value;
+}
+
+static bool
+is_chunk_address(uintptr_t word)
+{
+	return word != 0 && word % 8 == 0;
+}
+
+/*
+ * Each of the 127 bins is empty, pointing at itself, or holds two chunk
+ * addresses. That the links are mutual is not always so while others are in
+ * malloc.
+ */
+static bool
+is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
+{
+	const struct mu_glibc_layout *layout = search->layout;
+	uintptr_t fd, bk, self = at + layout->arena_bins - MU_GLIBC_HEADER;
+	size_t i, offset = layout->arena_bins;
+
+	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16, self += 16) {
+		fd = word_at(view, offset);
+		bk = word_at(view, offset + 8);
+		if ((fd == self) != (bk == self) || !is_chunk_address(fd) ||
+		    !is_chunk_address(bk))
+			return false;
+	}
+	return (int_at(view, layout->arena_flags) & ~7) == 0 &&
+	    is_chunk_address(word_at(view, layout->arena_top)) &&
+	    word_at(view, layout->arena_next) % 8 == 0 &&
+	    word_at(view, layout->arena_next) != 0;
+}
+
+/* As the linker left it: all zeros but .next and .attached_threads. */
+static bool
+is_arena_unused(const struct search *search, const char *view, uintptr_t at)
+{
+	const struct mu_glibc_layout *layout = search->layout;
+	uintptr_t expected;
+	size_t offset;
+
+	if (word_at(view, layout->arena_next) != at)
+		return false;
+	for (offset = 0; offset < layout->arena_size; offset += 8) {
+		expected = offset == layout->arena_next ? at
+		    : offset == layout->arena_attached  ? 1
+							: 0;
+		if (word_at(view, offset) != expected)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * tcache_bins follows from tcache_max_bytes (do_set_tcache_max()); 2.42 keeps
+ * the padded size there when the tunable was set.
+ */
+static bool
+is_tcache_limit(const struct search *search, size_t bins, size_t max)
+{
+	size_t padded = max + 8 + 15 < 32 ? 32 : (max + 8 + 15) & ~(size_t)15;
+
+	if (bins < 1 || bins > SMALL_BINS || max > TCACHE_MAX)
+		return false;
+	if (search->layout->tcache_bins > SMALL_BINS && max >= 32 &&
+	    ((bins == SMALL_BINS && max > 1040) || bins == (max - 32) / 16 + 1))
+		return true;
+	return bins == (padded - 32) / 16 + 1;
+}
+
+static bool
+is_par(const struct search *search, const char *view)
+{
+	const struct mu_glibc_layout *layout = search->layout;
+	size_t page = search->snap->memory.page_size;
+	int mmaps = int_at(view, layout->par_n_mmaps);
+	uintptr_t base = word_at(view, layout->par_sbrk_base);
+
+	if (!is_tcache_limit(search, word_at(view, layout->par_tcache_bins),
+		word_at(view, layout->par_tcache_max)) ||
+	    word_at(view, layout->par_tcache_count) > COUNT_MAX)
+		return false;
+	/* n_mmaps, n_mmaps_max, max_n_mmaps, no_dyn_threshold */
+	if (mmaps < 0 || int_at(view, layout->par_n_mmaps + 4) < 0 ||
+	    int_at(view, layout->par_n_mmaps + 8) < 0 ||
+	    mmaps - MMAPS_IN_FLIGHT > int_at(view, layout->par_n_mmaps + 8) ||
+	    (int_at(view, layout->par_n_mmaps + 12) & ~1) != 0)
+		return false;
+	/*
+	 * arena_test is at least 1 from the start and can never be set to 0
+	 * (mallopt()). Without it __environ and the words around it pass.
+	 */
+	if (word_at(view, PAR_ARENA_TEST) == 0)
+		return false;
+	/* mmapped_mem, max_mmapped_mem */
+	return word_at(view, layout->par_mmapped_mem) % page == 0 &&
+	    word_at(view, layout->par_mmapped_mem + 8) % page == 0 &&
+	    (base == 0 || mu_snapshot_mapping(search->snap, base) != NULL);
+}
+
+static void
+search_area(const struct search *search, struct mu_range area)
+{
+	struct mu_glibc_finds *finds = search->finds;
+	size_t size = mu_range_size(area), offset;
+	const char *view = mu_snapshot_view(search->snap, area.begin, size);
+
+	if (view == NULL)
+		return;
+	for (offset = 0; offset + search->layout->arena_size <= size;
+	     offset += 8) {
+		if (is_arena_in_use(
+			search, view + offset, area.begin + offset)) {
+			finds->arena = area.begin + offset;
+			finds->num_arenas++;
+		} else if (is_arena_unused(
+			       search, view + offset, area.begin + offset)) {
+			finds->unused = area.begin + offset;
+			finds->num_unused++;
+		}
+	}
+	for (offset = 0; offset + search->layout->par_size <= size;
+	     offset += 8) {
+		if (is_par(search, view + offset)) {
+			finds->par = area.begin + offset;
+			finds->num_pars++;
+		}
+	}
+}
+
+static const char *
+base_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}
+
+static bool
+starts_with(const char *text, const char *prefix)
+{
+	return strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+static bool
+is_libc(const struct mu_mapping *mapping)
+{
+	const char *name = base_name(mapping->name);
+
+	return starts_with(name, "libc.so.6") || starts_with(name, "libc-2.");
+}
+
+/*
+ * A mapping of libc, or of the program that it is linked into. The address of
+ * a libc function can also be that of a stub in the program (a PLT entry in a
+ * program that is not position-independent). NULL: nobody knows, so look
+ * everywhere.
+ */
+static const struct mu_mapping *
+find_libc(const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *given = NULL;
+	size_t i;
+
+	if (snap->libc_address != 0)
+		given = mu_snapshot_mapping(snap, snap->libc_address);
+	if (given != NULL && is_libc(given))
+		return given;
+	for (i = 0; i < snap->num_mappings; i++) {
+		if (is_libc(&snap->mappings[i]))
+			return &snap->mappings[i];
+	}
+	return given != NULL && given->inode != 0 ? given : NULL;
+}
+
+static bool
+is_data(const struct mu_mapping *mapping, const struct mu_mapping *libc)
+{
+	return mapping->readable && mapping->writable && !mapping->shared &&
+	    mapping->inode != 0 &&
+	    (libc == NULL ||
+		(mapping->inode == libc->inode &&
+		    mapping->dev_major == libc->dev_major &&
+		    mapping->dev_minor == libc->dev_minor &&
+		    strcmp(mapping->name, libc->name) == 0));
+}
+
+void
+mu_glibc_data_search(struct mu_glibc_finds *finds,
+    const struct mu_snapshot *snap, const struct mu_glibc_layout *layout)
+{
+	struct search search = { snap, layout, finds };
+	const struct mu_mapping *libc = find_libc(snap);
+	size_t i;
+
+	*finds = (struct mu_glibc_finds) { 0 };
+	/*
+	 * Both objects have initial values: they are in .data, in the part of
+	 * the file's mappings that is writable, and never in .bss.
+	 */
+	for (i = 0; i < snap->num_mappings; i++) {
+		if (is_data(&snap->mappings[i], libc))
+			search_area(&search, snap->mappings[i].range);
+	}
+}
+
+const char *
+mu_glibc_data_foreign(const struct mu_snapshot *snap)
+{
+	static const char *const allocators[] = { "libjemalloc", "libmimalloc",
+		"libtcmalloc", "libasan", "libhwasan", "liblsan", "libtsan",
+		"libmsan", "libclang_rt.asan", "libclang_rt.hwasan",
+		"libclang_rt.lsan", "libclang_rt.tsan", "libclang_rt.scudo",
+		"libscudo", "libsnmalloc", "libhoard", "librpmalloc",
+		"libtbbmalloc_proxy", "libumem", "libdmalloc", "libefence",
+		"libduma", "ld-musl", "libc.musl" };
+	const char *name;
+	size_t i, j;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		name = base_name(snap->mappings[i].name);
+		for (j = 0; j < sizeof(allocators) / sizeof(*allocators); j++) {
+			if (starts_with(name, allocators[j]))
+				return name;
+		}
+	}
+	return NULL;
+}

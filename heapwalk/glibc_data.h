@@ -1,0 +1,27 @@
+/*
+ * The writable data of libc, or of a program that is linked with it statically,
+ * and what of malloc's is in there.
+ *
+ * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_DATA_H
+#define HEAPWALK_GLIBC_DATA_H
+
+#include "heapwalk/glibc_layout.h"
+#include "heapwalk/snapshot.h"
+
+/* What was found by its looks; a count of 1 is an answer. */
+struct mu_glibc_finds {
+	size_t num_arenas, num_unused, num_pars;
+	uintptr_t arena;  /* a main_arena in use */
+	uintptr_t unused; /* a main_arena that malloc never touched */
+	uintptr_t par;
+};
+
+void mu_glibc_data_search(struct mu_glibc_finds *finds,
+    const struct mu_snapshot *snap, const struct mu_glibc_layout *layout);
+
+/* The file of an allocator that is not glibc's, or NULL. */
+const char *mu_glibc_data_foreign(const struct mu_snapshot *snap);
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * Chunks that have a mapping of their own.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_MMAPPED_H
+#define HEAPWALK_GLIBC_MMAPPED_H
+
+#include "heapwalk/glibc_heap.h"
+
+/*
+ * List every mmapped chunk. Nothing but mp_'s counters says that one is one,
+ * so if they disagree all are listed as to be kept, and MU_PARTIAL says so.
+ * After the stretches, which are sealed. OWNED gets the mappings of those
+ * that are proven.
+ */
+enum mu_status mu_glibc_mmapped_list(
+    struct mu_glibc_walk *walk, struct mu_ranges *owned);
+
+#endif

@@ -1,0 +1,174 @@
+/*
+ * The main arena in anonymous memory: see heapwalk/glibc_stretch.h.
+ *
+ * When brk fails, the arena takes a piece of at least 1 MiB by mmap. Nothing
+ * lists these pieces; each starts with a page and is a chain of chunks up to
+ * fenceposts, the last up to top. A chain can also be a likeness in somebody's
+ * buffer, so all of them together must be what system_mem has more: nothing is
+ * taken on a guess.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/classify.h"
+#include "heapwalk/glibc_stretch.h"
+
+#define PIECE_MIN ((size_t)1 << 20) /* MMAP_AS_MORECORE_SIZE */
+#define BUDGET ((size_t)256 << 20)  /* chunks looked at, in all */
+
+struct search {
+	struct mu_glibc_walk *walk;
+	struct mu_glibc_main *main;
+	struct mu_glibc_probe probe;
+	struct mu_range *pieces;
+	size_t num_pieces, max_pieces, bytes;
+};
+
+/* Does a piece start at AT, in a run of memory up to END? Where does it end? */
+static uintptr_t
+piece_end(struct search *search, uintptr_t at, uintptr_t end)
+{
+	const struct mu_glibc_main *main = search->main;
+	struct mu_glibc_chain chain = { .main = true, .top = main->top };
+	uintptr_t word;
+
+	if (end - at > main->system_mem)
+		end = at + main->system_mem;
+	chain.limit = (struct mu_range) { at, end };
+	if (mu_range_size(chain.limit) < PIECE_MIN)
+		return 0;
+	chain.view = mu_snapshot_view(search->walk->snap, at, end - at);
+	/* Fresh memory, and a prev_size that nobody writes. */
+	if (chain.view == NULL || mu_glibc_word(chain.view, 0) != 0 ||
+	    (at != main->top &&
+		!mu_glibc_chunk_plausible(chain.limit, chain.view, at)) ||
+	    mu_ranges_has(&search->walk->stretches, at))
+		return 0;
+	if (!mu_glibc_chain_probe(search->walk, &chain, &search->probe, at))
+		return 0;
+	if (chain.end == main->top) {
+		word = mu_glibc_word(chain.view, main->top - at + 8);
+		chain.end += word & ~(uintptr_t)MU_SIZE_FLAGS;
+	}
+	return chain.end > end || chain.end - at < PIECE_MIN ? 0 : chain.end;
+}
+
+static enum mu_status
+keep_piece(struct search *search, struct mu_range piece)
+{
+	size_t max = search->max_pieces + 64;
+	struct mu_range *grown;
+
+	if (search->num_pieces == search->max_pieces) {
+		grown = mu_arena_grow(search->walk->memory, search->pieces,
+		    search->max_pieces, max, sizeof(*grown));
+		if (grown == NULL)
+			return mu_glibc_no_memory(search->walk);
+		search->pieces = grown;
+		search->max_pieces = max;
+	}
+	search->pieces[search->num_pieces++] = piece;
+	search->bytes += mu_range_size(piece);
+	return MU_OK;
+}
+
+static enum mu_status
+search_run(struct search *search, struct mu_range run)
+{
+	struct mu_memory *memory =
+	    (struct mu_memory *)&search->walk->snap->memory;
+	struct mu_range part, rest = run, piece;
+	enum mu_status status;
+
+	while (rest.begin < rest.end &&
+	    memory->ops->populated(memory, rest, &part)) {
+		rest.begin = part.end;
+		for (piece.begin = part.begin; piece.begin < part.end;
+		     piece.begin += memory->page_size) {
+			piece.end = piece_end(search, piece.begin, run.end);
+			if (piece.end == 0)
+				continue;
+			status = keep_piece(search, piece);
+			if (status != MU_OK)
+				return status;
+			rest.begin = piece.end;
+			break;
+		}
+	}
+	return MU_OK;
+}
+
+static enum mu_status
+search_all(struct search *search)
+{
+	const struct mu_snapshot *snap = search->walk->snap;
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+	enum mu_status status = MU_OK;
+	struct mu_range run;
+
+	while (status == MU_OK && mapping < end) {
+		run = mapping->range;
+		if (!mu_mapping_is_anonymous(mapping) || !mapping->readable ||
+		    !mapping->writable ||
+		    mu_mapping_is_named(mapping, "[heap]") ||
+		    mu_mapping_is_named(mapping, "[stack")) {
+			mapping++;
+			continue;
+		}
+		/* madvise() can make two mappings of one piece. */
+		for (mapping++;
+		     mapping < end && mapping->range.begin == run.end &&
+		     mu_mapping_is_anonymous(mapping) && mapping->readable &&
+		     mapping->writable;
+		     mapping++)
+			run.end = mapping->range.end;
+		status = search_run(search, run);
+	}
+	return status;
+}
+
+static enum mu_status
+take(struct search *search, struct mu_range piece)
+{
+	struct mu_glibc_walk *walk = search->walk;
+	struct mu_glibc_main *main = search->main;
+	struct mu_glibc_chain chain = { .limit = piece, .main = true };
+	enum mu_status status;
+
+	chain.view =
+	    mu_snapshot_view(walk->snap, piece.begin, mu_range_size(piece));
+	if (mu_range_has(piece, main->top))
+		chain.top = main->top;
+	status = mu_glibc_chain_walk(walk, &chain);
+	if (status != MU_OK)
+		return status;
+	main->bytes += mu_range_size(piece);
+	main->num_pieces++;
+	if (chain.top != 0)
+		main->saw_top = true;
+	return mu_ranges_add(&walk->stretches, piece)
+	    ? MU_OK
+	    : mu_glibc_no_memory(walk);
+}
+
+enum mu_status
+mu_glibc_pieces_take(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
+{
+	struct search search = {
+		.walk = walk, .main = main, .probe = { .budget = BUDGET }
+	};
+	enum mu_status status;
+	size_t i;
+
+	mu_ranges_seal(&walk->stretches);
+	status = search_all(&search);
+	if (status == MU_OK && !mu_glibc_main_adds_up(main, search.bytes))
+		status = mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+		    "arena %p: brk gave %zu bytes and mmap %zu (%zu pieces), "
+		    "system_mem is %zu",
+		    (void *)main->arena, main->bytes, search.bytes,
+		    search.num_pieces, main->system_mem);
+	for (i = 0; status == MU_OK && i < search.num_pieces; i++)
+		status = take(&search, search.pieces[i]);
+	return status;
+}

@@ -1,0 +1,153 @@
+/*
+ * One tcache_perthread_struct: see heapwalk/glibc_tcache.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/glibc_tcache.h"
+
+#include "heapwalk/glibc_free.h"
+
+#define COUNT_MAX 65536
+
+/* SIZE of the chunk in use whose block is at ADDRESS; 0 if there is none. */
+static size_t
+chunk_size(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const struct mu_span *span;
+	uintptr_t word;
+
+	if (address % MU_GRAIN != 0 || address == 0)
+		return 0;
+	span = mu_blocks_span(&walk->heap->blocks, address);
+	if (span != NULL && mu_span_test(span, address))
+		return mu_glibc_word(
+			   span->view, address - span->range.begin - 8) &
+		    ~(uintptr_t)MU_SIZE_FLAGS;
+	if (!mu_ranges_has(&walk->unproven, address) ||
+	    !mu_snapshot_word(walk->snap, address - 8, &word))
+		return 0;
+	return word & ~(uintptr_t)MU_SIZE_FLAGS;
+}
+
+bool
+mu_glibc_tcache_plausible(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	size_t size = chunk_size(walk, address);
+	size_t asked = (walk->glibc.layout->tcache_size + 8u + 15) & ~15u;
+
+	return size == asked || size == asked + 16;
+}
+
+/* How many entries bin BIN says it has; VIEW is the struct. */
+static size_t
+counted_entries(const struct mu_glibc_walk *walk, const char *view, size_t bin)
+{
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+	size_t count = 0, most;
+
+	__builtin_memcpy(&count, view + bin * layout->tcache_count_size,
+	    layout->tcache_count_size);
+	if (!layout->tcache_counts_free)
+		return count;
+	most =
+	    mu_glibc_arena_word(walk, walk->glibc.mp, layout->par_tcache_count);
+	return count <= most ? most - count : COUNT_MAX;
+}
+
+static uintptr_t
+first_entry(const struct mu_glibc_walk *walk, const char *view, size_t bin)
+{
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+
+	return mu_glibc_word(view,
+	    (size_t)layout->tcache_count_size * layout->tcache_bins + bin * 8);
+}
+
+static const char *
+check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
+    bool counted, size_t *entries)
+{
+	size_t said = counted_entries(walk, view, bin), length = 0, size;
+	size_t most = counted ? said + 1 : COUNT_MAX;
+	uintptr_t entry = first_entry(walk, view, bin), link;
+
+	for (; entry != 0; entry = mu_glibc_link(walk, entry, link)) {
+		if (length == most)
+			return "its list is longer than its count";
+		size = chunk_size(walk, entry);
+		if (size == 0)
+			return "holds what is no chunk in use";
+		if (size < MU_GLIBC_MINSIZE ||
+		    mu_glibc_tcache_bin(walk->glibc.layout, size) != bin)
+			return "holds a chunk of another size";
+		if (!mu_snapshot_word(walk->snap, entry, &link))
+			return "leads to unreadable memory";
+		length++;
+	}
+	*entries += length;
+	if (counted && said > length + 1)
+		return "its count is higher than its list is long";
+	return NULL;
+}
+
+void
+mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
+    bool counted, struct mu_glibc_tcache *result)
+{
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+	const char *view =
+	    mu_snapshot_view(walk->snap, address, layout->tcache_size);
+
+	*result = (struct mu_glibc_tcache) { 0 };
+	if (view == NULL) {
+		result->rule = "cannot be read";
+		return;
+	}
+	for (; result->bin < layout->tcache_bins; result->bin++) {
+		result->rule = check_bin(
+		    walk, view, result->bin, counted, &result->entries);
+		if (result->rule != NULL)
+			return;
+	}
+}
+
+static enum mu_status
+take_one(struct mu_glibc_walk *walk, uintptr_t tcache, uintptr_t block)
+{
+	const char *rule;
+	size_t size;
+
+	if (mu_ranges_has(&walk->unproven, block))
+		return MU_OK;
+	rule = mu_glibc_free_take(walk, block, &size);
+	if (rule == NULL)
+		return MU_OK;
+	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+	    "tcache %p, chunk %p: %s", (void *)tcache,
+	    (void *)(block - MU_GLIBC_HEADER), rule);
+}
+
+enum mu_status
+mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+	const char *view =
+	    mu_snapshot_view(walk->snap, address, layout->tcache_size);
+	enum mu_status status = take_one(walk, address, address);
+	uintptr_t entry, link;
+	size_t bin, left;
+
+	if (view == NULL)
+		return MU_OK;
+	for (bin = 0; bin < layout->tcache_bins; bin++) {
+		entry = first_entry(walk, view, bin);
+		for (left = COUNT_MAX;
+		     status == MU_OK && entry != 0 && left > 0; left--) {
+			status = take_one(walk, address, entry);
+			if (!mu_snapshot_word(walk->snap, entry, &link))
+				break;
+			entry = mu_glibc_link(walk, entry, link);
+		}
+	}
+	return status;
+}

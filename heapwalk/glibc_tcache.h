@@ -1,0 +1,52 @@
+/*
+ * The free chunks that each thread keeps for itself.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_TCACHE_H
+#define HEAPWALK_GLIBC_TCACHE_H
+
+#include "heapwalk/glibc_heap.h"
+
+/*
+ * Find every thread's tcache, and take it and what it holds out of the live
+ * blocks. After the fastbins.
+ */
+enum mu_status mu_glibc_tcaches_take(struct mu_glibc_walk *walk);
+
+/* What a validation came to. */
+struct mu_glibc_tcache {
+	size_t entries;   /* chunks that it holds */
+	const char *rule; /* that it breaks, or NULL */
+	size_t bin;       /* where */
+};
+
+/*
+ * Is the block at ADDRESS a tcache_perthread_struct? Cheap: a chunk in use, of
+ * the right size. Any release may give it 16 bytes more than asked for.
+ */
+bool mu_glibc_tcache_plausible(
+    const struct mu_glibc_walk *walk, uintptr_t address);
+
+/*
+ * Follow its lists. COUNTED: the counts must agree, but for the one of a
+ * thread that was stopped inside tcache_put() or tcache_get(); the counts of a
+ * thread that is ending are stale.
+ */
+void mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
+    bool counted, struct mu_glibc_tcache *result);
+
+/* Clear the start bits. */
+enum mu_status mu_glibc_tcache_take(
+    struct mu_glibc_walk *walk, uintptr_t address);
+
+/*
+ * A thread that ends forgets its tcache first and empties it then, which takes
+ * arena locks: it may well have been stopped at one. What is left in there is
+ * free, and chained where no scan for pointers would follow: take it. If none
+ * is EXPECTED, one that is found is an error: somebody's tcache was missed.
+ */
+enum mu_status mu_glibc_orphans_take(struct mu_glibc_walk *walk,
+    bool expected);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * The heap of glibc's own malloc, read without symbols: right, or refused.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/glibc_free.h"
+#include "heapwalk/glibc_mmapped.h"
+#include "heapwalk/glibc_stretch.h"
+#include "heapwalk/glibc_tcache.h"
+
+enum mu_status
+mu_glibc_no_memory(struct mu_glibc_walk *walk)
+{
+	return mu_why(
+	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
+}
+
+/* Every chunk of every arena; the main one last, as it must be searched. */
+static enum mu_status
+take_stretches(struct mu_glibc_walk *walk)
+{
+	enum mu_status status = MU_OK;
+	size_t i;
+
+	walk->num_free = mu_arena_alloc(
+	    walk->memory, walk->glibc.num_arenas, sizeof(*walk->num_free));
+	if (walk->num_free == NULL)
+		return mu_glibc_no_memory(walk);
+	for (i = 1; status == MU_OK && i < walk->glibc.num_arenas; i++)
+		status = mu_glibc_heaps_take(walk, i);
+	if (status == MU_OK)
+		status = mu_glibc_main_take(walk);
+	mu_blocks_sort_spans(&walk->heap->blocks);
+	mu_ranges_seal(&walk->stretches);
+	mu_ranges_seal(&walk->unproven);
+	for (i = 0; i < walk->unproven.count; i++)
+		walk->heap->unproven_bytes +=
+		    mu_range_size(walk->unproven.items[i]);
+	return status;
+}
+
+/* Take what is free out of what is in use. */
+static enum mu_status
+take_free(struct mu_glibc_walk *walk)
+{
+	enum mu_status status = MU_OK;
+	size_t i;
+
+	for (i = 0; status == MU_OK && i < walk->glibc.num_arenas; i++) {
+		status = mu_glibc_bins_check(walk, i);
+		if (status == MU_OK)
+			status = mu_glibc_fastbins_take(walk, i);
+	}
+	return status == MU_OK ? mu_glibc_tcaches_take(walk) : status;
+}
+
+/*
+ * What is neither block nor root: the stretches whole, and the structs that
+ * hold the heads of free lists.
+ */
+static enum mu_status
+set_owned(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	size_t arena_size = glibc->layout->arena_size;
+
+	if (!mu_ranges_add_all(
+		owned, walk->stretches.items, walk->stretches.count) ||
+	    !mu_ranges_add(owned,
+		(struct mu_range) {
+		    glibc->main_arena, glibc->main_arena + arena_size }) ||
+	    !mu_ranges_add(owned,
+		(struct mu_range) {
+		    glibc->mp, glibc->mp + glibc->layout->par_size }))
+		return mu_glibc_no_memory(walk);
+	mu_ranges_seal(owned);
+	walk->heap->owned = owned->items;
+	walk->heap->num_owned = owned->count;
+	return MU_OK;
+}
+
+/* Where a free chunk's fd or bk can point that is the end of its list. */
+static enum mu_status
+set_bins(struct mu_glibc_walk *walk)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	struct mu_range *bins =
+	    mu_arena_alloc(walk->memory, glibc->num_arenas, sizeof(*bins));
+	uintptr_t first;
+	size_t i;
+
+	if (bins == NULL)
+		return mu_glibc_no_memory(walk);
+	for (i = 0; i < glibc->num_arenas; i++) {
+		first = glibc->arenas[i] + glibc->layout->arena_bins -
+		    MU_GLIBC_HEADER;
+		bins[i] =
+		    (struct mu_range) { first, first + MU_GLIBC_BINS * 16 };
+	}
+	walk->heap->blocks.bins = bins;
+	walk->heap->blocks.num_bins = glibc->num_arenas;
+	return MU_OK;
+}
+
+static enum mu_status
+seal(struct mu_glibc_walk *walk)
+{
+	size_t rejected = 0;
+	enum mu_status status = mu_blocks_seal(&walk->heap->blocks, &rejected);
+
+	if (status != MU_OK || rejected > 0)
+		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+		    "heap stretches overlap (%zu mmapped chunks too)",
+		    rejected);
+	return MU_OK;
+}
+
+/* What makes the answer partial, the gravest first. */
+static enum mu_status
+judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
+{
+	if (walk->glibc.foreign != NULL)
+		return mu_why(walk->why, MU_PARTIAL,
+		    "this process also uses another allocator (%s), whose "
+		    "blocks were not checked",
+		    walk->glibc.foreign);
+	return mmapped;
+}
+
+static enum mu_status
+list(struct mu_heap *heap, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_glibc_walk walk = {
+		.snap = snap, .memory = arena, .why = why, .heap = heap
+	};
+	enum mu_status status, mmapped;
+	struct mu_ranges owned;
+
+	*heap = (struct mu_heap) { 0 };
+	mu_blocks_open(&heap->blocks, arena);
+	mu_ranges_open(&walk.stretches, arena);
+	mu_ranges_open(&walk.unproven, arena);
+	mu_ranges_open(&owned, arena);
+	status = mu_glibc_find(&walk.glibc, snap, arena, why);
+	if (status != MU_OK)
+		return status;
+	if (walk.glibc.main_arena == 0)
+		return seal(&walk);
+	status = take_stretches(&walk);
+	if (status == MU_OK)
+		status = take_free(&walk);
+	if (status != MU_OK)
+		return status;
+	mmapped = mu_glibc_mmapped_list(&walk, &owned);
+	if (mmapped != MU_OK && mmapped != MU_PARTIAL)
+		return mmapped;
+	status = set_owned(&walk, &owned);
+	if (status == MU_OK)
+		status = set_bins(&walk);
+	if (status == MU_OK)
+		status = seal(&walk);
+	return status == MU_OK ? judge(&walk, mmapped) : status;
+}
+
+const struct mu_heap_ops mu_heap_glibc = {
+	.name = "glibc",
+	.list = list,
+};

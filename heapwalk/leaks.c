@@ -1,0 +1,85 @@
+/*
+ * Entries of the answer: equal ones become one, the heaviest come first.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/leaks.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#include "mu/sort.h"
+
+static int
+compare_words(uintptr_t a, uintptr_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+compare_frames(const struct mu_leak *a, const struct mu_leak *b)
+{
+	size_t i;
+
+	if (a->num_frames != b->num_frames)
+		return compare_words(a->num_frames, b->num_frames);
+	for (i = 0; i < a->num_frames && i < MU_LEAK_FRAMES; i++)
+		if (a->frames[i] != b->frames[i])
+			return compare_words(a->frames[i], b->frames[i]);
+	return 0;
+}
+
+static int
+by_frames(const void *a, const void *b)
+{
+	const struct mu_leak *left = a, *right = b;
+	int order = compare_frames(left, right);
+
+	return order != 0
+	    ? order
+	    : compare_words(left->range.begin, right->range.begin);
+}
+
+static int
+by_total_size(const void *a, const void *b)
+{
+	const struct mu_leak *left = a, *right = b;
+
+	if (left->total_size != right->total_size)
+		return compare_words(right->total_size, left->total_size);
+	return compare_words(left->range.begin, right->range.begin);
+}
+
+static void
+merge(struct mu_leak *into, const struct mu_leak *leak)
+{
+	into->similar_count += 1 + leak->similar_count;
+	into->similar_size += mu_range_size(leak->range) + leak->similar_size;
+	into->similar_referenced_count +=
+	    leak->referenced_count + leak->similar_referenced_count;
+	into->similar_referenced_size +=
+	    leak->referenced_size + leak->similar_referenced_size;
+	into->total_size += leak->total_size;
+}
+
+void
+mu_leaks_merge(struct mu_leak *entries, size_t *count)
+{
+	size_t i, out = 0;
+
+	mu_sort(entries, *count, sizeof(*entries), by_frames);
+	for (i = 0; i < *count; i++) {
+		if (out > 0 && entries[i].num_frames > 0 &&
+		    compare_frames(&entries[out - 1], &entries[i]) == 0)
+			merge(&entries[out - 1], &entries[i]);
+		else if (out++ != i)
+			entries[out - 1] = entries[i];
+	}
+	*count = out;
+}
+
+void
+mu_leaks_sort(struct mu_leak *entries, size_t count)
+{
+	mu_sort(entries, count, sizeof(*entries), by_total_size);
+}

@@ -1,0 +1,26 @@
+/*
+ * Free-list links that outlived their list.
+ *
+ * A chunk that was freed and handed out again still holds fd and bk where the
+ * program has not written. Each is the address of a chunk header, and that is
+ * where the last 8 usable bytes of the block before it are, so an old link
+ * looks like a reference to a block it has nothing to do with. But a program
+ * may well point there itself: at a list node or a second base class at the
+ * end of an object, at a block of its own behind a 16-byte header. Without
+ * evidence such a word counts: a false leak is worse than a missed one.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_LINKS_H
+#define HEAPWALK_LINKS_H
+
+#include "heapwalk/blocks.h"
+
+/*
+ * Is VALUE, a word that lies at ADDRESS inside a block and points into TO, a
+ * left-over link? Never for words of roots: do not ask.
+ */
+bool mu_link_stale(const struct mu_blocks *blocks, uintptr_t address,
+    uintptr_t value, const struct mu_block *to);
+
+#endif

@@ -1,0 +1,265 @@
+/*
+ * Faults in the sweeper's image: pages that are mapped readable and yet
+ * cannot be read.
+ *
+ * Guard regions inside a readable mapping (glibc 2.42's thread stacks), a
+ * mapped file that was cut since, a protection key, memory that fork left out
+ * (MADV_DONTFORK), a page with a memory error. They are rare, and to ask for
+ * each page first would cost more than all of the marking.
+ *
+ * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/memory_self.h"
+
+#include <string.h>
+
+#include "heapwalk/classify.h"
+#include "mu/sys.h"
+
+/*
+ * AT_MINSIGSTKSZ is 11 KiB where the frame holds AMX tiles; room for twice
+ * that and more.
+ */
+#define SIGNAL_STACK_SIZE ((size_t)64 << 10)
+
+/* The largest page of hugetlbfs: 1 GiB on x86-64, 16 GiB on aarch64. */
+#define MAX_PAGE_SIZE ((size_t)16 << 30)
+
+/* What is brought over from the original, bytes a mapping. */
+#define MAX_FILL ((size_t)1 << 30)
+
+#define NUM_SIGNALS 2
+static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS };
+
+/* The handler gets no argument of ours. Set in guard, cleared in unguard. */
+static struct mu_memory *guarded;
+
+#ifdef MU_SIGRETURN_CODE
+/* The x86-64 kernel has no return from a handler of its own. */
+static __attribute__((naked, used)) void
+signal_return(void)
+{
+	__asm__(MU_SIGRETURN_CODE);
+}
+
+#define RESTORER ((void *)signal_return)
+#define RESTORER_FLAGS 0x04000000ul /* SA_RESTORER, asm/signal.h */
+#else
+#define RESTORER NULL
+#define RESTORER_FLAGS 0ul
+#endif
+
+static long
+set_action(int signo, const struct mu_signal_action *action,
+    struct mu_signal_action *old)
+{
+	return mu_sys4(SYS_rt_sigaction, signo, (long)action, (long)old,
+	    sizeof(mu_sigmask));
+}
+
+/* Let the signal do what it does without us, once this handler returns. */
+static void
+give_up(int signo, const siginfo_t *info)
+{
+	struct mu_signal_action standard;
+
+	memset(&standard, 0, sizeof(standard)); /* SIG_DFL */
+	set_action(signo, &standard, NULL);
+	/* A fault comes again by itself; one that was sent does not. */
+	if (info->si_code <= 0)
+		mu_sys_kill(mu_sys_getpid(), signo);
+}
+
+/*
+ * Zeros over RANGE. They are read-only, so that a write of ours by mistake
+ * faults again and ends us. Fails where a part of a huge page would be cut off.
+ */
+static bool
+overlay(struct mu_range range)
+{
+	long at;
+
+	at = mu_sys_mmap((void *)range.begin, mu_range_size(range), PROT_READ,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE);
+	return !mu_sys_failed(at);
+}
+
+/*
+ * A page that a protection key closes is good, only not for the thread that
+ * we are a copy of: put it under key 0, which every thread may read.
+ */
+static bool
+unlock_key(const struct mu_mapping *mapping, const siginfo_t *info)
+{
+	return info->si_signo == SIGSEGV && info->si_code == SEGV_PKUERR &&
+	    mu_sys4(SYS_pkey_mprotect, (long)mapping->range.begin,
+		(long)mu_range_size(mapping->range), PROT_READ, 0) == 0;
+}
+
+static bool
+mend(struct mu_memory *memory, const siginfo_t *info)
+{
+	struct mu_memory_self *self = memory->ctx;
+	uintptr_t address = (uintptr_t)info->si_addr;
+	const struct mu_mapping *mapping;
+	struct mu_range page;
+	size_t size = memory->page_size;
+
+	mapping = mu_memory_self_mapping(self, address);
+	if (info->si_code <= 0 || mapping == NULL ||
+	    mapping->range.begin > address || !mu_mapping_is_memory(mapping))
+		return false;
+	/* Twice the same page: it did not help. */
+	if (self->last_fault == address - address % size)
+		return false;
+	self->last_fault = address - address % size;
+	if (unlock_key(mapping, info))
+		return true;
+	for (; size <= MAX_PAGE_SIZE; size *= 2) {
+		page.begin = address - address % size;
+		page.end = page.begin + size;
+		if (page.begin < mapping->range.begin ||
+		    page.end > mapping->range.end)
+			return false;
+		if (overlay(page)) {
+			memory->skipped_pages += size / memory->page_size;
+			return true;
+		}
+	}
+	return false;
+}
+
+static void
+on_fault(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (guarded == NULL || !mend(guarded, info))
+		give_up(signo, info);
+}
+
+/* Bytes of RANGE, from its begin, that could be had from the original. */
+static size_t
+copy_from(int original, struct mu_range range)
+{
+	size_t size = mu_range_size(range), done = 0;
+	ssize_t n;
+
+	if (original < 0)
+		return 0;
+	if (size > MAX_FILL)
+		size = MAX_FILL;
+	while (done < size) {
+		n = mu_sys_pread(original, (void *)(range.begin + done),
+		    size - done, range.begin + done);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		done += (size_t)n;
+	}
+	return done;
+}
+
+/*
+ * Is no memory at the place of MAPPING? msync() walks the mappings and fails
+ * with ENOMEM at a hole; since 2.6.19 MS_ASYNC does nothing else.
+ */
+static bool
+is_missing(const struct mu_mapping *mapping)
+{
+	return mu_sys3(SYS_msync, (long)mapping->range.begin,
+		   (long)mu_range_size(mapping->range), MS_ASYNC) == -ENOMEM;
+}
+
+/* Put memory where MAPPING was in the original, which has no part of it here.
+ */
+static void
+fill(struct mu_memory *memory, const struct mu_mapping *mapping, int original)
+{
+	struct mu_range range = mapping->range;
+	size_t size = mu_range_size(range);
+	long at;
+
+	/* Without MAP_FIXED: never over something that is there. */
+	at = mu_sys_mmap((void *)range.begin, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (mu_sys_failed(at))
+		return;
+	if ((uintptr_t)at != range.begin) {
+		mu_sys_munmap((void *)at, size);
+		return;
+	}
+	memory->skipped_pages +=
+	    (size - copy_from(original, range)) / memory->page_size;
+}
+
+static void
+fill_all(struct mu_memory *memory, int original)
+{
+	const struct mu_memory_self *self = memory->ctx;
+	size_t i;
+
+	for (i = 0; i < self->num_mappings; i++) {
+		if (mu_mapping_is_memory(&self->mappings[i]) &&
+		    is_missing(&self->mappings[i]))
+			fill(memory, &self->mappings[i], original);
+	}
+}
+
+/* A blocked fault signal kills although there is a handler. */
+static void
+unblock(uint64_t *old)
+{
+	uint64_t both = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+
+	mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&both, (long)old,
+	    sizeof(mu_sigmask));
+}
+
+enum mu_status
+mu_memory_self_guard(struct mu_memory *memory, int original, struct mu_why *why)
+{
+	struct mu_memory_self *self = memory->ctx;
+	struct mu_signal_action action = {
+		.handler = (void *)on_fault,
+		.flags = SA_SIGINFO | SA_ONSTACK | RESTORER_FLAGS,
+		.restorer = RESTORER,
+		.mask = ~0ull,
+	};
+	stack_t stack = { .ss_size = SIGNAL_STACK_SIZE };
+	size_t i;
+	long at;
+
+	/* First: our own stack could come to lie in a place to be filled. */
+	fill_all(memory, original);
+	at = mu_sys_mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS);
+	if (mu_sys_failed(at))
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "cannot map a signal stack (%d)", (int)-at);
+	self->signal_stack = stack.ss_sp = (char *)at;
+	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&self->old_stack);
+	for (i = 0; i < NUM_SIGNALS; i++)
+		set_action(signals[i], &action, &self->old_actions[i]);
+	guarded = memory;
+	self->guarded = true;
+	unblock(&self->old_mask);
+	return MU_OK;
+}
+
+void
+mu_memory_self_unguard(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+	size_t i;
+
+	if (!self->guarded)
+		return;
+	for (i = 0; i < NUM_SIGNALS; i++)
+		set_action(signals[i], &self->old_actions[i], NULL);
+	guarded = NULL;
+	self->guarded = false;
+	mu_sys_restore_signals(&self->old_mask);
+	mu_sys2(SYS_sigaltstack, (long)&self->old_stack, 0);
+	mu_sys_munmap(self->signal_stack, SIGNAL_STACK_SIZE);
+}

@@ -1,0 +1,134 @@
+/*
+ * The memory of our own address space: see heapwalk/memory_self.h.
+ *
+ * Runs in: original, sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/memory_self.h"
+
+#include "heapwalk/classify.h"
+#include "mu/sys.h"
+
+const struct mu_mapping *
+mu_memory_self_mapping(const struct mu_memory_self *self, uintptr_t address)
+{
+	size_t low = 0, high = self->num_mappings, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (self->mappings[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == self->num_mappings ? NULL : &self->mappings[low];
+}
+
+/* A range may cross from one mapping into the next if nothing is between. */
+static const void *
+self_view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	const struct mu_memory_self *self = memory->ctx;
+	const struct mu_mapping *mapping, *end;
+	uintptr_t at = address, stop;
+
+	if (__builtin_add_overflow(address, size, &stop) || size == 0)
+		return NULL;
+	mapping = mu_memory_self_mapping(self, address);
+	end = self->mappings + self->num_mappings;
+	for (; mapping != NULL && mapping < end; mapping++) {
+		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
+			return NULL;
+		at = mapping->range.end;
+		if (at >= stop)
+			return (const void *)address;
+	}
+	return NULL;
+}
+
+static bool
+self_populated(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+{
+	struct mu_memory_self *self = memory->ctx;
+	const struct mu_mapping *mapping, *end;
+	struct mu_range inside;
+
+	mapping = mu_memory_self_mapping(self, range.begin);
+	end = self->mappings + self->num_mappings;
+	for (; mapping != NULL && mapping < end; mapping++) {
+		inside = mapping->range;
+		if (inside.begin >= range.end)
+			break;
+		if (inside.begin < range.begin)
+			inside.begin = range.begin;
+		if (inside.end > range.end)
+			inside.end = range.end;
+		if (!mu_mapping_is_memory(mapping))
+			continue;
+		*part = inside;
+		if (!self->has_pages ||
+		    mu_pages_next(&self->pages, mapping, inside, part))
+			return true;
+	}
+	return false;
+}
+
+static const struct mu_memory_ops ops = {
+	.name = "self",
+	.view = self_view,
+	.populated = self_populated,
+};
+
+/*
+ * madvise() of nothing fails only if the address is no multiple of the page
+ * size: 4, 16 or 64 KiB. The auxiliary vector is the original's libc's.
+ */
+static size_t
+find_page_size(void)
+{
+	size_t size;
+
+	for (size = 4096; size < 65536; size *= 2) {
+		if (mu_sys3(SYS_madvise, (long)size, 0, MADV_NORMAL) == 0)
+			break;
+	}
+	return size;
+}
+
+void
+mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
+    const struct mu_mapping *mappings, size_t num_mappings)
+{
+	*self = (struct mu_memory_self) {
+		.mappings = mappings,
+		.num_mappings = num_mappings,
+		.pages = { .pagemap = -1 },
+	};
+	*memory = (struct mu_memory) {
+		.ops = &ops,
+		.page_size = find_page_size(),
+		.blind = true,
+		.ctx = self,
+	};
+}
+
+bool
+mu_memory_self_look(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+
+	memory->blind = !mu_pages_open(&self->pages, memory->page_size);
+	self->has_pages = true;
+	return !memory->blind;
+}
+
+void
+mu_memory_self_close(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+
+	mu_memory_self_unguard(memory);
+	mu_pages_close(&self->pages);
+	self->has_pages = false;
+	memory->blind = true;
+}

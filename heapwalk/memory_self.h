@@ -1,0 +1,77 @@
+/*
+ * The memory of our own address space: the sweeper's copy-on-write image, or
+ * the original while it reads libc's data.
+ *
+ * Runs in: original, sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MEMORY_SELF_H
+#define HEAPWALK_MEMORY_SELF_H
+
+#include <signal.h>
+
+#include "heapwalk/pages.h"
+#include "heapwalk/snapshot.h"
+#include "mu/status.h"
+
+/* What sigaction(2) takes, as the kernel has it on x86-64 and aarch64. */
+struct mu_signal_action {
+	void *handler;
+	unsigned long flags;
+	void *restorer;
+	uint64_t mask;
+};
+
+struct mu_memory_self {
+	const struct mu_mapping *mappings; /* by address, no overlaps */
+	size_t num_mappings;
+	bool has_pages;
+	struct mu_pages pages;
+
+	/* The fault guard; see mu_memory_self_guard(). */
+	bool guarded;
+	char *signal_stack;
+	uintptr_t last_fault; /* page that the guard mended last */
+	struct mu_signal_action old_actions[2];
+	stack_t old_stack;
+	uint64_t old_mask;
+};
+
+/*
+ * MEMORY becomes a view of ourselves as MAPPINGS describe us (kept, not
+ * copied); SELF, and once guarded MEMORY too, must stay where it is. Opens
+ * nothing: populated() takes every page for one that counts, until
+ * mu_memory_self_look().
+ */
+void mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
+    const struct mu_mapping *mappings, size_t num_mappings);
+
+/*
+ * Have populated() ask the kernel (heapwalk/pages.h), for an image that stands
+ * still. False: /proc/self/pagemap cannot be read; memory->blind says so too.
+ */
+bool mu_memory_self_look(struct mu_memory *memory);
+
+/*
+ * From now on a fault inside a readable mapping puts a page of zeros there,
+ * counts it in memory->skipped_pages and goes on (MU-66). A fault elsewhere
+ * kills us as it would have without. Only for the sweeper: its image is
+ * private and it has one thread. Also fills the mappings that fork left out
+ * (MADV_DONTFORK): with what ORIGINAL says, a descriptor of the subject's
+ * /proc/PID/mem, or -1; then with zeros, counted as skipped.
+ *
+ * MU_ERR_RESOURCES: the guard could not be installed.
+ */
+enum mu_status mu_memory_self_guard(
+    struct mu_memory *memory, int original, struct mu_why *why);
+
+/* Undo guard and look; accepts what was only opened. */
+void mu_memory_self_close(struct mu_memory *memory);
+
+/* The mapping that holds ADDRESS, or else the first one behind, or NULL. */
+const struct mu_mapping *mu_memory_self_mapping(
+    const struct mu_memory_self *self, uintptr_t address);
+
+/* The second half of mu_memory_self_close(). */
+void mu_memory_self_unguard(struct mu_memory *memory);
+
+#endif

@@ -1,0 +1,268 @@
+/*
+ * Which pages can hold a pointer: see heapwalk/pages.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/pages.h"
+
+#include <linux/stat.h>
+#include <linux/sysinfo.h>
+#include <string.h>
+
+#include "heapwalk/classify.h"
+#include "mu/sys.h"
+
+/* An entry of pagemap: Documentation/admin-guide/mm/pagemap.rst */
+#define ENTRY_PRESENT (1ull << 63)
+#define ENTRY_SWAPPED (1ull << 62)
+#define ENTRY_FILE (1ull << 61)  /* of a file, unmodified, or shared */
+#define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
+
+/* Let the kernel skip a hole if there is more to come than this. */
+#define HOLE_PAGES ((size_t)16 * MU_PAGES_WINDOW)
+
+/* linux/fs.h since 6.7; a hole of terabytes costs one call. */
+struct scan_region {
+	uint64_t start, end, categories;
+};
+
+struct scan_arg {
+	uint64_t size, flags, start, end, walk_end, vec, vec_len, max_pages;
+	uint64_t inverted, mask, any_of, return_mask;
+};
+
+#define SCAN_REQUEST 0xc0606610l /* _IOWR('f', 16, struct scan_arg) */
+#define SCAN_PRESENT (1u << 3)
+#define SCAN_SWAPPED (1u << 4)
+
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+#define MFD_CLOEXEC_FLAG 1u /* linux/memfd.h */
+
+/* What makes a page of a mapping count. */
+enum policy {
+	POLICY_ALL,      /* nothing is known of it */
+	POLICY_TOUCHED,  /* anonymous: present or swapped */
+	POLICY_MODIFIED, /* private file: and not the file's own page */
+	POLICY_RESIDENT, /* shared, memory only: in the page cache */
+};
+
+/* The device that memfd, SysV and anonymous shared memory are files of. */
+static bool
+ask_shmem_device(struct mu_pages *pages)
+{
+	struct statx about;
+	long error;
+	int fd;
+
+	fd = (int)mu_sys2(SYS_memfd_create, (long)"", MFD_CLOEXEC_FLAG);
+	if (fd < 0)
+		return false;
+	memset(&about, 0, sizeof(about));
+	error = mu_syscall6(
+	    SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_INO, (long)&about, 0);
+	pages->shmem_major = about.stx_dev_major;
+	pages->shmem_minor = about.stx_dev_minor;
+	mu_sys_close(&fd);
+	return error == 0;
+}
+
+/* A page of shared memory that is swapped out is not resident either. */
+static bool
+ask_swap(void)
+{
+	struct sysinfo info;
+
+	memset(&info, 0, sizeof(info));
+	if (mu_sys1(SYS_sysinfo, (long)&info) != 0)
+		return true;
+	return info.freeswap != info.totalswap;
+}
+
+/*
+ * Is a page of this file that is not in the page cache a hole? Not so of a
+ * file on a disk. On hugetlbfs mincore() reads our page tables, which a fork
+ * left empty.
+ */
+static bool
+is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
+{
+	if (!pages->asked) {
+		pages->asked = true;
+		pages->swap_used = ask_swap() || !ask_shmem_device(pages);
+	}
+	if (pages->swap_used || mapping->inode == 0)
+		return false;
+	if (mapping->dev_major == pages->shmem_major &&
+	    mapping->dev_minor == pages->shmem_minor)
+		return true;
+	return mu_tmpfs_has(
+	    &pages->tmpfs, mapping->dev_major, mapping->dev_minor);
+}
+
+static enum policy
+policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
+{
+	if (mapping->shared)
+		return is_memory_only(pages, mapping) ? POLICY_RESIDENT
+						      : POLICY_ALL;
+	if (pages->pagemap < 0)
+		return POLICY_ALL;
+	return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
+}
+
+static bool
+entry_counts(uint64_t entry, enum policy policy)
+{
+	if ((entry & (ENTRY_PRESENT | ENTRY_SWAPPED)) == 0 ||
+	    (entry & ENTRY_GUARD) != 0)
+		return false;
+	return policy != POLICY_MODIFIED || (entry & ENTRY_FILE) == 0;
+}
+
+static void
+ask_pagemap(struct mu_pages *pages)
+{
+	ssize_t n, want = MU_PAGES_WINDOW * sizeof(uint64_t);
+
+	do {
+		n = mu_sys_pread(pages->pagemap, pages->window, (size_t)want,
+		    pages->first * sizeof(uint64_t));
+	} while (n == -EINTR);
+	pages->count = n > 0 ? (size_t)n / sizeof(uint64_t) : 0;
+	/* The page that was asked for has an answer in any case. */
+	if (pages->count == 0) {
+		pages->window[0] = ENTRY_PRESENT;
+		pages->count = 1;
+	}
+}
+
+static void
+ask_mincore(struct mu_pages *pages, uintptr_t end)
+{
+	unsigned char resident[MU_PAGES_WINDOW];
+	size_t i, count = end - pages->first;
+	long error;
+
+	if (count > MU_PAGES_WINDOW)
+		count = MU_PAGES_WINDOW;
+	error = mu_sys3(SYS_mincore, (long)(pages->first * pages->page_size),
+	    (long)(count * pages->page_size), (long)resident);
+	for (i = 0; i < count; i++)
+		pages->window[i] =
+		    error != 0 || (resident[i] & 1) != 0 ? ENTRY_PRESENT : 0;
+	pages->count = count;
+}
+
+/* The entry of PAGE; END bounds what may be asked about. */
+static uint64_t
+entry_of(
+    struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)
+{
+	bool shared = policy == POLICY_RESIDENT;
+
+	if (shared != pages->window_shared || page < pages->first ||
+	    page - pages->first >= pages->count) {
+		pages->window_shared = shared;
+		pages->first = page;
+		if (shared)
+			ask_mincore(pages, end);
+		else
+			ask_pagemap(pages);
+	}
+	return pages->window[page - pages->first];
+}
+
+/* First page from PAGE up to END that may be present or swapped. */
+static uintptr_t
+skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
+{
+	struct scan_region region;
+	struct scan_arg arg = {
+		.size = sizeof(arg),
+		.start = page * pages->page_size,
+		.end = end * pages->page_size,
+		.vec = (uintptr_t)&region,
+		.vec_len = 1,
+		.max_pages = 1,
+		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
+		.return_mask = SCAN_PRESENT | SCAN_SWAPPED,
+	};
+	uintptr_t found;
+	long count;
+
+	count = mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg);
+	pages->no_scan = count < 0 && count != -EINTR;
+	if (count < 0)
+		return page;
+	found = (count == 0 ? arg.walk_end : region.start) / pages->page_size;
+	return found < page ? page : found > end ? end : found;
+}
+
+/* First page from PAGE up to END that counts; END if none does. */
+static uintptr_t
+first_counting(
+    struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)
+{
+	bool may_skip = policy != POLICY_RESIDENT;
+	uintptr_t limit = page + MU_PAGES_WINDOW;
+
+	for (; page < end; page++) {
+		if (entry_counts(entry_of(pages, page, end, policy), policy))
+			return page;
+		if (page < limit || !may_skip || pages->no_scan ||
+		    end - page < HOLE_PAGES)
+			continue;
+		page = skip_hole(pages, page, end);
+		if (page == end)
+			return end;
+		if (entry_counts(entry_of(pages, page, end, policy), policy))
+			return page;
+		limit = page + MU_PAGES_WINDOW;
+	}
+	return end;
+}
+
+bool
+mu_pages_open(struct mu_pages *pages, size_t page_size)
+{
+	*pages = (struct mu_pages) { .page_size = page_size };
+	pages->pagemap =
+	    mu_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+	return pages->pagemap >= 0;
+}
+
+void
+mu_pages_close(struct mu_pages *pages)
+{
+	mu_sys_close(&pages->pagemap);
+}
+
+bool
+mu_pages_next(struct mu_pages *pages, const struct mu_mapping *mapping,
+    struct mu_range range, struct mu_range *part)
+{
+	enum policy policy = policy_for(pages, mapping);
+	uintptr_t size = pages->page_size, page, end, stop;
+
+	*part = range;
+	if (mu_range_size(range) == 0)
+		return false;
+	if (policy == POLICY_ALL)
+		return true;
+	page = range.begin / size;
+	end = (range.end - 1) / size + 1;
+	page = first_counting(pages, page, end, policy);
+	if (page == end)
+		return false;
+	for (stop = page + 1; stop < end; stop++) {
+		if (!entry_counts(entry_of(pages, stop, end, policy), policy))
+			break;
+	}
+	if (page * size > part->begin)
+		part->begin = page * size;
+	if (stop * size < part->end)
+		part->end = stop * size;
+	return true;
+}

@@ -1,0 +1,52 @@
+/*
+ * Which pages of our own address space can hold a pointer at all.
+ *
+ * Of private memory, those that were ever written: a page that is neither
+ * present nor swapped reads as zeros, and an unmodified page of a file was
+ * written by the linker. /proc/self/pagemap knows. Of shared memory the page
+ * tables are not copied at fork, so that pagemap knows nothing; mincore()
+ * knows of files that live in memory only. To read a hole of such a file
+ * would fill it, for the program too.
+ *
+ * True of an image that stands still: answers are kept for a while.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_PAGES_H
+#define HEAPWALK_PAGES_H
+
+#include "heapwalk/snapshot.h"
+#include "heapwalk/tmpfs.h"
+
+#define MU_PAGES_WINDOW 512 /* pages asked for at a time */
+
+struct mu_pages {
+	int pagemap; /* descriptor, or -1: every private page counts */
+	size_t page_size;
+	bool no_scan; /* the kernel has no PAGEMAP_SCAN (before 6.7) */
+
+	/* What is asked about shared memory, once, when there is any. */
+	bool asked;
+	bool swap_used; /* or cannot tell: mincore() would miss pages */
+	unsigned shmem_major, shmem_minor; /* of memfd and its like */
+	struct mu_tmpfs tmpfs;
+
+	/* The last answer: pagemap entries of COUNT pages from FIRST. */
+	bool window_shared;
+	uintptr_t first; /* page number */
+	size_t count;
+	uint64_t window[MU_PAGES_WINDOW];
+};
+
+/* Open pagemap; false if it cannot be had. Close in any case. */
+bool mu_pages_open(struct mu_pages *pages, size_t page_size);
+void mu_pages_close(struct mu_pages *pages);
+
+/*
+ * The first run of pages in RANGE, which lies inside MAPPING, that can hold a
+ * pointer; clipped to RANGE. False: none.
+ */
+bool mu_pages_next(struct mu_pages *pages, const struct mu_mapping *mapping,
+    struct mu_range range, struct mu_range *part);
+
+#endif

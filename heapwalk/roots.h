@@ -1,0 +1,45 @@
+/*
+ * Where pointers can live: all memory of the subject that is readable and
+ * private, less the heap, less our own, less dead stack (byte by byte), plus
+ * registers and what the program registered.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_ROOTS_H
+#define HEAPWALK_ROOTS_H
+
+#include "heapwalk/heap.h"
+#include "heapwalk/snapshot.h"
+
+enum mu_root_kind {
+	MU_ROOT_GLOBALS,   /* writable part of a module */
+	MU_ROOT_STACK,	   /* of a live thread, from sp less the red zone */
+	MU_ROOT_ANONYMOUS, /* other memory of the program */
+	MU_ROOT_REGION,	   /* registered by the program */
+};
+
+struct mu_root {
+	struct mu_range range;
+	const char *view; /* the subject's bytes at range.begin */
+	enum mu_root_kind kind;
+};
+
+struct mu_roots {
+	struct mu_root *ranges; /* by address, no overlaps but for regions */
+	size_t num_ranges;
+	/* Single words: registers, kernel-held words, ignored objects. */
+	uintptr_t *values;
+	size_t num_values;
+	/* Blocks that are themselves the stack of a running thread. */
+	size_t bytes; /* sum of the ranges */
+};
+
+/*
+ * MU_PARTIAL with WHY set when a place that should be scanned could not be
+ * read. All arrays come from ARENA.
+ */
+enum mu_status mu_roots_find(struct mu_roots *roots,
+    const struct mu_snapshot *snap, const struct mu_heap *heap,
+    struct mu_arena *arena, struct mu_why *why);
+
+#endif

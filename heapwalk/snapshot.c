@@ -1,0 +1,26 @@
+/*
+ * Where in the subject an address is.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/snapshot.h"
+
+#include <stddef.h>
+
+const struct mu_mapping *
+mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
+{
+	size_t low = 0, high = snap->num_mappings, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (snap->mappings[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == snap->num_mappings ||
+	    snap->mappings[low].range.begin > address)
+		return NULL;
+	return &snap->mappings[low];
+}

@@ -1,0 +1,128 @@
+/*
+ * The one door to the subject: a stopped process (our own image, another
+ * process, or a core file) as threads, mappings and memory.
+ *
+ * heapwalk/ owns this type and sees nothing else; ptrace/ fills it. Every
+ * byte that comes through it is hostile until checked.
+ */
+#ifndef HEAPWALK_SNAPSHOT_H
+#define HEAPWALK_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mu/range.h"
+
+struct mu_thread {
+	pid_t tid;
+	uintptr_t sp;	  /* stack pointer; 0 = unknown, no live stack */
+	uintptr_t tp;	  /* thread pointer (x86-64: fs base); 0 = none */
+	size_t first_value; /* index into snapshot->values */
+	size_t num_values;  /* register words, general and vector */
+};
+
+/*
+ * One line of /proc/PID/maps:
+ *	7f1c2a5d5000-7f1c2a629000 r--p 001a1000 fe:01 4325  /usr/lib/libc.so.6
+ *	range                     prot offset   dev   inode name
+ */
+struct mu_mapping {
+	struct mu_range range;
+	bool readable, writable, executable, shared;
+	uint64_t offset;	   /* bytes into the file */
+	unsigned dev_major, dev_minor;
+	uint64_t inode;		   /* 0 = no file */
+	const char *name;	   /* "" if the line has none; never NULL */
+};
+
+struct mu_memory;
+
+struct mu_memory_ops {
+	const char *name; /* "self", "process", "core" */
+
+	/*
+	 * SIZE bytes of the subject at ADDRESS, or NULL unless all of them
+	 * can be read. Valid until the snapshot is released; reads as zero
+	 * where a page turns out to be unreadable after all (the memory
+	 * counts such pages in skipped_pages). Need not be aligned.
+	 */
+	const void *(*view)(struct mu_memory *memory, uintptr_t address,
+	    size_t size);
+
+	/*
+	 * The first part of RANGE that may hold anything but zeros or
+	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
+	 * the large side. False: nothing is left.
+	 */
+	bool (*populated)(struct mu_memory *memory, struct mu_range range,
+	    struct mu_range *part);
+};
+
+struct mu_memory {
+	const struct mu_memory_ops *ops;
+	size_t page_size;
+	size_t skipped_pages; /* mapped readable, yet could not be read */
+	bool blind; /* populated() knows nothing and gives all of RANGE */
+	void *ctx;
+};
+
+struct mu_snapshot {
+	pid_t pid;
+	struct mu_thread *threads;
+	size_t num_threads;
+	uintptr_t *values; /* words of all threads' registers */
+	size_t num_values;
+
+	struct mu_mapping *mappings; /* by address, no overlaps */
+	size_t num_mappings;
+
+	struct mu_memory memory;
+
+	/* Words that only the kernel holds: epoll data, timer values. */
+	uintptr_t *kernel_values;
+	size_t num_kernel_values;
+
+	/* Our own memory, never scanned; by address, may overlap. */
+	struct mu_range *own;
+	size_t num_own;
+
+	/* What the program registered as roots. */
+	struct mu_range *root_regions;
+	size_t num_root_regions;
+	uintptr_t *root_values; /* ignored objects, providers' words */
+	size_t num_root_values;
+
+	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
+	unsigned glibc_major, glibc_minor;
+	/* Any address inside libc's text; 0 = find it by name. */
+	uintptr_t libc_address;
+};
+
+/* The mapping that holds ADDRESS, by binary search, or NULL. */
+const struct mu_mapping *mu_snapshot_mapping(const struct mu_snapshot *snap,
+    uintptr_t address);
+
+/* View of a whole object of the subject; NULL if not readable. */
+static inline const void *
+mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+
+	return memory->ops->view(memory, address, size);
+}
+
+/* One word of the subject; false if it cannot be read. */
+static inline bool
+mu_snapshot_word(const struct mu_snapshot *snap, uintptr_t address,
+    uintptr_t *word)
+{
+	const void *view = mu_snapshot_view(snap, address, sizeof(*word));
+
+	if (view == NULL)
+		return false;
+	__builtin_memcpy(word, view, sizeof(*word));
+	return true;
+}
+
+#endif

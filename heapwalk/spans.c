@@ -1,0 +1,172 @@
+/*
+ * The live blocks of one heap stretch, as bits.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/spans.h"
+
+#include <string.h>
+
+#define HEADER 16    /* struct malloc_chunk up to the user's bytes */
+#define FLAG_BITS 7  /* of the size word */
+#define MIN_CHUNK 32 /* MINSIZE on LP64 */
+#define WORD_BITS MU_WORD_BITS
+#define ALL_BITS (~0ull) /* of a bitmap word */
+
+/* Place of the next live block while walking a span. */
+struct span_cursor {
+	const struct mu_span *span;
+	size_t word;   /* index into the bitmaps */
+	uint64_t bits; /* of that word, still to be visited */
+	bool unmarked; /* only blocks without a mark */
+};
+
+/* Usable bytes of the block at START; its header is in the span. */
+static size_t
+usable_size(const struct mu_span *span, uintptr_t start)
+{
+	size_t offset = start - span->range.begin, size;
+
+	memcpy(&size, span->view + offset - sizeof(size), sizeof(size));
+	size &= ~(size_t)FLAG_BITS;
+	/* A chunk's last word is the next one's prev_size field. */
+	size = size < MIN_CHUNK ? 1 : size - sizeof(size);
+	if (size > span->range.end - start)
+		size = span->range.end - start;
+	return size;
+}
+
+static bool
+has_bit(const struct mu_span *span, uintptr_t address)
+{
+	return address % MU_GRAIN == 0 && address < span->range.end &&
+	    address >= span->range.begin + HEADER;
+}
+
+static void
+span_block(const struct mu_span *span, size_t bit, struct mu_block *block)
+{
+	size_t offset = bit * MU_GRAIN;
+	uintptr_t start = span->range.begin + offset;
+
+	block->range =
+	    (struct mu_range) { start, start + usable_size(span, start) };
+	block->view = span->view + offset;
+	block->mark = &span->mark[bit / WORD_BITS];
+	block->bit = 1ull << (bit % WORD_BITS);
+	block->listed = NULL;
+}
+
+/* The highest word of start bits below WORD that has any. */
+static bool
+word_before(const struct mu_span *span, size_t *word)
+{
+	size_t index = *word / WORD_BITS, left = *word % WORD_BITS;
+	uint64_t bits = span->summary[index] & ((1ull << left) - 1);
+
+	for (;; bits = span->summary[--index]) {
+		for (; bits != 0; bits &= ~(1ull << left)) {
+			left = WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
+			*word = index * WORD_BITS + left;
+			if (span->start[*word] != 0)
+				return true;
+		}
+		if (index == 0)
+			return false;
+	}
+}
+
+static uint64_t
+cursor_bits(const struct span_cursor *cursor)
+{
+	const struct mu_span *span = cursor->span;
+	uint64_t bits = span->start[cursor->word];
+
+	return cursor->unmarked ? bits & ~span->mark[cursor->word] : bits;
+}
+
+static bool
+cursor_next(struct span_cursor *cursor, struct mu_block *block)
+{
+	while (cursor->bits == 0) {
+		if (++cursor->word >= cursor->span->num_words)
+			return false;
+		cursor->bits = cursor_bits(cursor);
+	}
+	span_block(cursor->span,
+	    cursor->word * WORD_BITS + (size_t)__builtin_ctzll(cursor->bits),
+	    block);
+	cursor->bits &= cursor->bits - 1;
+	return true;
+}
+
+bool
+mu_span_test(const struct mu_span *span, uintptr_t address)
+{
+	size_t bit = (address - span->range.begin) / MU_GRAIN;
+
+	return has_bit(span, address) &&
+	    (span->start[bit / WORD_BITS] >> (bit % WORD_BITS) & 1) != 0;
+}
+
+void
+mu_span_set(struct mu_span *span, uintptr_t address)
+{
+	size_t bit = (address - span->range.begin) / MU_GRAIN;
+	size_t word = bit / WORD_BITS;
+
+	if (!has_bit(span, address) || mu_span_test(span, address))
+		return;
+	span->start[word] |= 1ull << (bit % WORD_BITS);
+	span->summary[word / WORD_BITS] |= 1ull << (word % WORD_BITS);
+	span->count++;
+	span->bytes += usable_size(span, address);
+}
+
+void
+mu_span_clear(struct mu_span *span, uintptr_t address)
+{
+	size_t bit = (address - span->range.begin) / MU_GRAIN;
+
+	if (!mu_span_test(span, address))
+		return;
+	span->start[bit / WORD_BITS] &= ~(1ull << (bit % WORD_BITS));
+	span->count--;
+	span->bytes -= usable_size(span, address);
+}
+
+bool
+mu_span_find(
+    const struct mu_span *span, uintptr_t value, struct mu_block *block)
+{
+	size_t bit = (value - span->range.begin) / MU_GRAIN;
+	size_t word = bit / WORD_BITS;
+	uint64_t bits =
+	    span->start[word] & (ALL_BITS >> (WORD_BITS - 1 - bit % WORD_BITS));
+
+	if (bits == 0) {
+		if (!word_before(span, &word))
+			return false;
+		bits = span->start[word];
+	}
+	bit = word * WORD_BITS + WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
+	span_block(span, bit, block);
+	return value < block->range.end;
+}
+
+bool
+mu_span_each(const struct mu_span *span, bool unmarked,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct span_cursor cursor = { .span = span, .unmarked = unmarked };
+	struct mu_block block;
+
+	if (span->num_words == 0)
+		return true;
+	cursor.bits = cursor_bits(&cursor);
+	while (cursor_next(&cursor, &block)) {
+		if (!visit(ctx, &block))
+			return false;
+	}
+	return true;
+}

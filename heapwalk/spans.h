@@ -1,0 +1,46 @@
+/*
+ * One heap stretch by itself: what heapwalk/blocks.c asks of its spans.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_SPANS_H
+#define HEAPWALK_SPANS_H
+
+#include "heapwalk/blocks.h"
+
+#define MU_WORD_BITS 64 /* of a bitmap */
+
+/*
+ * COUNT objects, STRIDE bytes apart and sorted by the range that each begins
+ * with: the index of the first that begins past ADDRESS.
+ */
+static inline size_t
+mu_ranges_upper(
+    const void *ranges, size_t count, size_t stride, uintptr_t address)
+{
+	const struct mu_range *range;
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		range = (const void *)((const char *)ranges + middle * stride);
+		if (range->begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* The block of SPAN that VALUE, an address in the span, points into. */
+bool mu_span_find(
+    const struct mu_span *span, uintptr_t value, struct mu_block *block);
+
+/*
+ * Every block of SPAN, or every one without a mark, by address. False once
+ * VISIT returned false.
+ */
+bool mu_span_each(const struct mu_span *span, bool unmarked,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * Which files live in memory only: see heapwalk/tmpfs.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/tmpfs.h"
+
+#include <string.h>
+
+#include "mu/sys.h"
+
+/*
+ * Longer than any line that matters: an overlay's can have more (lowerdir is
+ * up to a page), but what is of interest there stands in front.
+ */
+#define BUFFER_SIZE 4096
+
+/* Skip one field and the space behind it; NULL at the end of the line. */
+static const char *
+skip_field(const char *text, const char *end)
+{
+	const char *space = memchr(text, ' ', (size_t)(end - text));
+
+	return space == NULL ? NULL : space + 1;
+}
+
+static const char *
+parse_number(const char *text, const char *end, unsigned *number)
+{
+	const char *start = text;
+
+	for (*number = 0; text < end && *text >= '0' && *text <= '9'; text++) {
+		if (*number > 0xfffffff)
+			return NULL;
+		*number = *number * 10 + (unsigned)(*text - '0');
+	}
+	return text == start ? NULL : text;
+}
+
+/*
+ * 25 24 0:23 / /dev/shm rw,relatime shared:5 - tmpfs tmpfs rw,size=24682416k
+ * Spaces inside a name are written \040, so " - " is the separator.
+ */
+static bool
+line_says_tmpfs(
+    const char *text, const char *end, unsigned major, unsigned minor)
+{
+	static const char separator[] = " - tmpfs ";
+	size_t length = sizeof(separator) - 1;
+	unsigned number;
+	int i;
+
+	for (i = 0; i < 2 && text != NULL; i++)
+		text = skip_field(text, end);
+	if (text == NULL)
+		return false;
+	text = parse_number(text, end, &number);
+	if (text == NULL || number != major || text == end || *text != ':')
+		return false;
+	text = parse_number(text + 1, end, &number);
+	if (text == NULL || number != minor)
+		return false;
+	for (; (size_t)(end - text) >= length; text++) {
+		if (memcmp(text, " - ", 3) == 0)
+			return memcmp(text, separator, length) == 0;
+	}
+	return false;
+}
+
+bool
+mu_tmpfs_parse(const char *text, size_t length, unsigned major, unsigned minor)
+{
+	const char *end = text + length, *newline;
+
+	for (; text < end; text = newline + 1) {
+		newline = memchr(text, '\n', (size_t)(end - text));
+		if (newline == NULL)
+			return false;
+		if (line_says_tmpfs(text, newline, major, minor))
+			return true;
+	}
+	return false;
+}
+
+/* Bytes of BUFFER, USED long, up to and with its last newline. */
+static size_t
+whole_lines(const char *buffer, size_t used)
+{
+	while (used > 0 && buffer[used - 1] != '\n')
+		used--;
+	return used;
+}
+
+static bool
+search(int fd, unsigned major, unsigned minor)
+{
+	char buffer[BUFFER_SIZE];
+	size_t used = 0, whole;
+	ssize_t n;
+
+	for (;;) {
+		n = mu_sys_read(fd, buffer + used, sizeof(buffer) - used);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		used += (size_t)n;
+		whole = whole_lines(buffer, used);
+		if (mu_tmpfs_parse(buffer, whole, major, minor))
+			return true;
+		/* No line is that long but an overlay's: drop the rest. */
+		if (whole == 0 && used == sizeof(buffer))
+			whole = used;
+		used -= whole;
+		memmove(buffer, buffer + whole, used);
+	}
+}
+
+bool
+mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
+{
+	struct mu_tmpfs_answer *answer;
+	size_t i;
+	int fd;
+
+	for (i = 0; i < MU_TMPFS_ANSWERS; i++) {
+		answer = &tmpfs->answers[i];
+		if (answer->known && answer->major == major &&
+		    answer->minor == minor)
+			return answer->tmpfs;
+	}
+	answer = &tmpfs->answers[tmpfs->next++ % MU_TMPFS_ANSWERS];
+	*answer = (struct mu_tmpfs_answer) { major, minor, true, false };
+	fd = mu_sys_open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC, 0);
+	if (fd >= 0)
+		answer->tmpfs = search(fd, major, minor);
+	mu_sys_close(&fd);
+	return answer->tmpfs;
+}

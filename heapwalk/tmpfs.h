@@ -1,0 +1,39 @@
+/*
+ * Which files live in memory only: those on a tmpfs, known by device number.
+ *
+ * From mountinfo and not by statfs() of the name: a name can be deleted, hide
+ * behind another mount, or lead over a network file system that hangs.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_TMPFS_H
+#define HEAPWALK_TMPFS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#define MU_TMPFS_ANSWERS 16
+
+/* Remembers its last answers; the empty value is ready for use. */
+struct mu_tmpfs {
+	struct mu_tmpfs_answer {
+		unsigned major, minor;
+		bool known, tmpfs;
+	} answers[MU_TMPFS_ANSWERS];
+	size_t next;
+};
+
+/*
+ * Does a whole line of the TEXT of a mountinfo file, LENGTH bytes, say that
+ * the device MAJOR:MINOR is a tmpfs? A pure function.
+ */
+bool mu_tmpfs_parse(
+    const char *text, size_t length, unsigned major, unsigned minor);
+
+/*
+ * Ask /proc/self/mountinfo: the children of a pass have the mount namespace
+ * of the subject. False also when it cannot be read.
+ */
+bool mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor);
+
+#endif

@@ -1,0 +1,209 @@
+/*
+ * Find the malloc blocks of this process that nothing points to any more.
+ *
+ * On demand: the process is stopped for the length of a fork, a copy-on-write
+ * image of it is marked and swept while it runs on, and every block of the
+ * stock glibc heap that no root reaches is reported. No cost until asked, no
+ * thread, no handler, no open file. See memunreachable(7).
+ *
+ * All sizes are bytes, all times nanoseconds, all addresses of this process.
+ *
+ * Threads: every function may be called from any thread at any time. One pass
+ * runs at a time: a second caller waits for its turn (at most the option
+ * timeout), a call from within a pass (a root provider, a signal handler that
+ * interrupted one) fails with MEMUNREACHABLE_BUSY. None of the calls may be
+ * made where the calling thread is inside malloc itself (a signal handler
+ * that interrupted it): such a call fails with MEMUNREACHABLE_BUSY or
+ * MEMUNREACHABLE_HEAP_INCONSISTENT, possibly only after the timeout.
+ *
+ * In C++ the same header gives Android's classes and functions in namespace
+ * android, inline over the C ABI.
+ */
+#ifndef MEMUNREACHABLE_MEMUNREACHABLE_H
+#define MEMUNREACHABLE_MEMUNREACHABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* How a pass ended. The values never change; new ones are added at the end. */
+enum MemunreachableStatus {
+	MEMUNREACHABLE_COMPLETE = 0, /* every block was judged */
+	MEMUNREACHABLE_PARTIAL = 1,  /* reason says what was left out */
+	/* Not checked, because: */
+	MEMUNREACHABLE_BAD_ARGUMENT = 2, /* NULL info, version not 0 */
+	MEMUNREACHABLE_BUSY = 3,         /* within a pass, or within malloc */
+	MEMUNREACHABLE_TIMEOUT = 4,
+	MEMUNREACHABLE_NO_MEMORY = 5,
+	MEMUNREACHABLE_NO_RESOURCES = 6, /* no descriptor or no process */
+	MEMUNREACHABLE_PTRACE_YAMA = 7,
+	MEMUNREACHABLE_PTRACE_SECCOMP = 8,
+	MEMUNREACHABLE_NOT_DUMPABLE = 9,
+	MEMUNREACHABLE_ALREADY_TRACED = 10,
+	MEMUNREACHABLE_NO_PERMISSION = 11,
+	MEMUNREACHABLE_NO_PROC = 12, /* /proc is missing or hidden */
+	MEMUNREACHABLE_FOREIGN_ALLOCATOR = 13,
+	MEMUNREACHABLE_HEAP_INCONSISTENT = 14,
+	MEMUNREACHABLE_UNKNOWN_GLIBC = 15,
+	MEMUNREACHABLE_HELPER_DIED = 16, /* collector or sweeper */
+	MEMUNREACHABLE_TARGET_GONE = 17,
+};
+
+#define MEMUNREACHABLE_MAX_FRAMES 16
+#define MEMUNREACHABLE_CONTENTS_LENGTH 32
+
+/* The library itself is compiled with -fvisibility=hidden. */
+#ifndef __cplusplus
+#pragma GCC visibility push(default)
+
+struct LeakBacktrace {
+	size_t num_frames; /* 0 if no stack was recorded */
+	uintptr_t frames[MEMUNREACHABLE_MAX_FRAMES];
+	size_t reserved[8];
+};
+
+/* One entry: a lost block, what was lost with it, and others like it. */
+struct Leak {
+	uintptr_t begin; /* first byte, as malloc returned it */
+	size_t size;     /* usable bytes: at least what was asked for */
+	size_t referenced_count, referenced_size; /* unreachable blocks that
+						     this one leads to */
+	size_t similar_count, similar_size; /* further entries with the same
+					       backtrace, merged into this */
+	size_t similar_referenced_count, similar_referenced_size;
+	size_t total_size; /* of all of these; the report's order */
+	unsigned char contents[MEMUNREACHABLE_CONTENTS_LENGTH]; /* the first
+				min(size, 32) bytes, the rest zero */
+	struct LeakBacktrace backtrace;
+	size_t reserved[8];
+};
+
+/* The answer of one pass. */
+struct UnreachableMemoryInfo {
+	struct Leak *leaks;  /* owned; see FreeUnreachableMemoryInfo() */
+	size_t num_reported; /* entries in leaks, at most the limit */
+	size_t num_leaks;    /* ALL unreachable blocks, whatever the limit */
+	size_t leak_bytes;
+	size_t num_allocations; /* all live blocks */
+	size_t allocation_bytes;
+	size_t version;    /* set by the caller: must be 0 */
+	int status;        /* enum MemunreachableStatus */
+	char reason[256];  /* in words; "" when complete */
+	uint64_t pause_ns; /* how long threads were stopped */
+	uint64_t total_ns; /* from call to answer */
+	size_t reserved[8];
+};
+
+/*
+ * Run a pass. INFO must be zeroed before the first use (version is read). At
+ * most LIMIT entries are returned in info->leaks, sorted by total_size, ties
+ * by address; the totals always count everything.
+ *
+ * True if the heap was judged: status is MEMUNREACHABLE_COMPLETE or
+ * MEMUNREACHABLE_PARTIAL. False otherwise: status and reason say why, the
+ * totals are zero. Prints nothing unless the option verbosity is 1 or more.
+ *
+ * info->leaks lies in memory that later passes do not take for a reference.
+ * Copies of the addresses that the caller makes do hide the leaks from them.
+ */
+bool GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit);
+
+/* Release info->leaks and zero INFO. NULL and zeroed INFO are accepted. */
+void FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info);
+
+/*
+ * Run a pass and return its report as text, or why there is none. Never NULL
+ * but when malloc fails. free() it. LOG_CONTENTS: show the first 32 bytes of
+ * each block (heap contents may be secrets).
+ */
+char *GetUnreachableMemoryString(bool log_contents, size_t limit);
+
+#else /* __cplusplus */
+#include "memunreachable/memunreachable_cxx.h"
+#pragma GCC visibility push(default)
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/*
+ * Run a pass and log it: the steps, the totals, then one record a leak, to
+ * stderr or where the options say. False if the pass failed; the log says
+ * why. Uses no malloc.
+ */
+bool LogUnreachableMemory(bool log_contents, size_t limit);
+
+/*
+ * True only if a pass judged the whole heap and found nothing unreachable.
+ * About to return false, it logs the report (10 entries at most) or why it
+ * could not check, so that a failed assertion explains itself.
+ */
+bool NoLeaks(void);
+
+/*
+ * Never report the block that P points into, nor what it leads to. Holds
+ * until memunreachable_unignore_object() with the same P; a block that is
+ * freed and allocated again stays ignored. False if P is NULL or no memory is
+ * left.
+ */
+bool memunreachable_ignore_object(const void *p);
+bool memunreachable_unignore_object(const void *p);
+
+/*
+ * Scan the SIZE bytes at P for pointers in every pass (memory that the pass
+ * would not look at by itself). Unregister with the same P and SIZE; a region
+ * that was registered n times is unregistered n times. False on an empty
+ * region, on one that was not registered, or when no memory is left.
+ */
+bool memunreachable_register_root_region(const void *p, size_t size);
+bool memunreachable_unregister_root_region(const void *p, size_t size);
+
+/*
+ * Further references, asked for at the start of every pass, in the thread
+ * that asked for the pass, before anything is stopped. PROVIDER writes up to
+ * MAX words (addresses that must count as references) to WORDS and returns
+ * how many there are; a larger number than MAX makes it be called again with
+ * more room, a negative one is logged and the pass goes on. For pointers that
+ * only a device or another process holds. Unregister with the same pair.
+ *
+ * PROVIDER may run inside a signal-triggered pass, while other threads run:
+ * it must be async-signal-safe then.
+ */
+typedef ptrdiff_t (*memunreachable_root_provider)(
+    void *ctx, uintptr_t *words, size_t max);
+bool memunreachable_register_root_provider(
+    memunreachable_root_provider provider, void *ctx);
+bool memunreachable_unregister_root_provider(
+    memunreachable_root_provider provider, void *ctx);
+
+/*
+ * Write a report to the log whenever SIGNO arrives (also when the process is
+ * idle or inside malloc; the pass runs beside the interrupted thread). An
+ * earlier handler is called as well. False, with errno set, if SIGNO cannot be
+ * caught or memory is short. Calling it again for the same signal is harmless.
+ */
+bool memunreachable_watch_signal(int signo);
+
+#ifndef __cplusplus /* there: ToString() */
+/*
+ * The text of one leak block, or of the whole report, as the log shows it.
+ * As snprintf(): writes at most SIZE bytes with the terminating NUL, returns
+ * the whole length.
+ */
+size_t memunreachable_format_leak(
+    const struct Leak *leak, bool log_contents, char *buffer, size_t size);
+size_t memunreachable_format_info(const struct UnreachableMemoryInfo *info,
+    bool log_contents, char *buffer, size_t size);
+#endif
+
+/* A status in words, such as "heap inconsistent". Never NULL. */
+const char *memunreachable_status_name(int status);
+
+#ifdef __cplusplus
+}
+#endif
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,294 @@
+/*
+ * Android's libmemunreachable API for C++, inline over the C ABI: included by
+ * memunreachable.h, not by users. C++11; with and without exceptions.
+ *
+ * The C structures are deliberately not declared here: ::Leak beside
+ * android::Leak would make `using namespace android;` ambiguous. Structures of
+ * the same layout stand in for them in android::memunreachable_abi, and the C
+ * functions that take them are declared under other names with the same
+ * symbols.
+ */
+#ifndef MEMUNREACHABLE_MEMUNREACHABLE_CXX_H
+#define MEMUNREACHABLE_MEMUNREACHABLE_CXX_H
+
+#ifndef MEMUNREACHABLE_MEMUNREACHABLE_H
+#error "include <memunreachable/memunreachable.h>"
+#endif
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace android
+{
+
+/* One entry: a lost block, what was lost with it, and others like it. */
+struct Leak {
+	uintptr_t begin = 0; // first byte, as malloc returned it
+	size_t size = 0;     // usable bytes: at least what was asked for
+
+	// Unreachable blocks that this one leads to.
+	size_t referenced_count = 0;
+	size_t referenced_size = 0;
+
+	// Further entries with the same backtrace, merged into this one.
+	size_t similar_count = 0;
+	size_t similar_size = 0;
+	size_t similar_referenced_count = 0;
+	size_t similar_referenced_size = 0;
+
+	size_t total_size = 0; // of all of these; the report's order
+
+	// The first min(size, 32) bytes, the rest zero.
+	static constexpr size_t contents_length = 32;
+	char contents[contents_length] = {};
+
+	struct Backtrace {
+		size_t num_frames = 0; // 0 if no stack was recorded
+
+		static constexpr size_t max_frames = 16;
+		uintptr_t frames[max_frames] = {};
+
+		size_t reserved[8] = {};
+	} backtrace;
+
+	size_t reserved[8] = {};
+
+	// This leak's block of the report.
+	std::string ToString(bool log_contents) const;
+};
+
+/* The answer of one pass. Addresses in `leaks` lie in memory that passes
+ * scan: while the object lives, what it lists counts as referenced. The
+ * destructor, and a further pass into the same object, wipe it first. */
+struct UnreachableMemoryInfo {
+	std::vector<Leak> leaks; // at most limit, by total_size, then address
+	size_t num_leaks = 0;    // ALL unreachable blocks, whatever the limit
+	size_t leak_bytes = 0;
+	size_t num_allocations = 0; // all live blocks
+	size_t allocation_bytes = 0;
+
+	size_t version = 0; // set by the caller: must be 0
+	size_t reserved[8] = {};
+
+	// Not Android's:
+	int status = 0;        // enum MemunreachableStatus
+	char reason[256] = {}; // in words; "" when complete
+	uint64_t pause_ns = 0; // how long threads were stopped
+	uint64_t total_ns = 0; // from call to answer
+
+	UnreachableMemoryInfo() = default;
+	UnreachableMemoryInfo(const UnreachableMemoryInfo &) = default;
+	UnreachableMemoryInfo(UnreachableMemoryInfo &&) = default;
+	UnreachableMemoryInfo &operator=(const UnreachableMemoryInfo &other);
+	UnreachableMemoryInfo &operator=(UnreachableMemoryInfo &&other);
+	~UnreachableMemoryInfo();
+
+	// The whole report.
+	std::string ToString(bool log_contents) const;
+};
+
+/* The layout of the C structures, and the C functions that take them. */
+namespace memunreachable_abi
+{
+
+struct info {
+	const Leak *leaks;
+	size_t num_reported;
+	size_t num_leaks;
+	size_t leak_bytes;
+	size_t num_allocations;
+	size_t allocation_bytes;
+	size_t version;
+	int status;
+	char reason[256];
+	uint64_t pause_ns;
+	uint64_t total_ns;
+	size_t reserved[8];
+};
+
+static_assert(std::is_trivially_copyable<Leak>::value &&
+	std::is_standard_layout<Leak>::value,
+    "an entry is copied as bytes");
+#if UINTPTR_MAX > 0xffffffffu
+static_assert(sizeof(Leak::Backtrace) == 200, "as struct LeakBacktrace");
+static_assert(sizeof(Leak) == 368, "as struct Leak, and as Android's");
+static_assert(offsetof(Leak, contents) == 72, "as struct Leak");
+static_assert(offsetof(Leak, backtrace) == 104, "as struct Leak");
+static_assert(offsetof(Leak, reserved) == 304, "as struct Leak");
+static_assert(sizeof(info) == 400, "as struct UnreachableMemoryInfo");
+static_assert(offsetof(info, status) == 56, "as in C");
+static_assert(offsetof(info, pause_ns) == 320, "as in C");
+#endif
+
+extern "C" {
+bool memunreachable_abi_get(info *, size_t) __asm__("GetUnreachableMemory");
+void memunreachable_abi_free(info *) __asm__("FreeUnreachableMemoryInfo");
+char *memunreachable_abi_string(bool, size_t) __asm__(
+    "GetUnreachableMemoryString");
+size_t memunreachable_abi_format_leak(
+    const Leak *, bool, char *, size_t) __asm__("memunreachable_format_leak");
+size_t memunreachable_abi_format_info(
+    const info *, bool, char *, size_t) __asm__("memunreachable_format_info");
+}
+
+/* Zero what LEAKS ever held, so that the compiler cannot leave it out, and
+ * make it empty. A freed block that is used again without being initialised
+ * would otherwise keep the addresses, and hide the same leaks next time. */
+inline void
+wipe(std::vector<Leak> &leaks)
+{
+	if (leaks.capacity() == 0)
+		return;
+	leaks.resize(leaks.capacity()); // takes no memory
+	void *storage = leaks.data();
+	std::memset(storage, 0, leaks.size() * sizeof(Leak));
+	__asm__ __volatile__("" : : "r"(storage) : "memory");
+	leaks.clear();
+}
+
+/* Gives the C answer back on every way out, also if the vector throws. */
+struct answer {
+	info c;
+
+	explicit answer(size_t version)
+	    : c()
+	{
+		c.version = version;
+	}
+	answer(const answer &) = delete;
+	answer &operator=(const answer &) = delete;
+	~answer()
+	{
+		memunreachable_abi_free(&c);
+	}
+};
+
+template <typename Format>
+inline std::string
+text(Format format)
+{
+	std::string result(format(nullptr, 0) + 1, '\0');
+	result.resize(format(&result[0], result.size()));
+	return result;
+}
+
+} // namespace memunreachable_abi
+
+inline std::string
+Leak::ToString(bool log_contents) const
+{
+	return memunreachable_abi::text([&](char *buffer, size_t length) {
+		return memunreachable_abi::memunreachable_abi_format_leak(
+		    this, log_contents, buffer, length);
+	});
+}
+
+inline std::string
+UnreachableMemoryInfo::ToString(bool log_contents) const
+{
+	memunreachable_abi::info c = memunreachable_abi::info();
+	c.leaks = leaks.data();
+	c.num_reported = leaks.size();
+	c.num_leaks = num_leaks;
+	c.leak_bytes = leak_bytes;
+	c.num_allocations = num_allocations;
+	c.allocation_bytes = allocation_bytes;
+	c.version = version;
+	c.status = status;
+	std::memcpy(c.reason, reason, sizeof(c.reason));
+	c.pause_ns = pause_ns;
+	c.total_ns = total_ns;
+	return memunreachable_abi::text([&](char *buffer, size_t length) {
+		return memunreachable_abi::memunreachable_abi_format_info(
+		    &c, log_contents, buffer, length);
+	});
+}
+
+inline UnreachableMemoryInfo::~UnreachableMemoryInfo()
+{
+	memunreachable_abi::wipe(leaks);
+}
+
+inline UnreachableMemoryInfo &
+UnreachableMemoryInfo::operator=(UnreachableMemoryInfo &&other)
+{
+	if (this == &other)
+		return *this;
+	memunreachable_abi::wipe(leaks); // its storage is let go of
+	leaks = std::move(other.leaks);
+	num_leaks = other.num_leaks;
+	leak_bytes = other.leak_bytes;
+	num_allocations = other.num_allocations;
+	allocation_bytes = other.allocation_bytes;
+	version = other.version;
+	std::memcpy(reserved, other.reserved, sizeof(reserved));
+	status = other.status;
+	std::memcpy(reason, other.reason, sizeof(reason));
+	pause_ns = other.pause_ns;
+	total_ns = other.total_ns;
+	return *this;
+}
+
+inline UnreachableMemoryInfo &
+UnreachableMemoryInfo::operator=(const UnreachableMemoryInfo &other)
+{
+	if (this == &other)
+		return *this;
+	return *this = UnreachableMemoryInfo(other);
+}
+
+/*
+ * Run a pass. True if the heap was judged: info.status is
+ * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. False otherwise:
+ * info.status and info.reason say why, leaks is empty and the totals are zero.
+ */
+inline bool
+GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
+{
+	// Before the pass: what the last one found is no reference.
+	memunreachable_abi::wipe(info.leaks);
+
+	memunreachable_abi::answer answer(info.version);
+	bool ok = memunreachable_abi::memunreachable_abi_get(&answer.c, limit);
+	if (ok && answer.c.num_reported > 0)
+		info.leaks.assign(
+		    answer.c.leaks, answer.c.leaks + answer.c.num_reported);
+	info.num_leaks = answer.c.num_leaks;
+	info.leak_bytes = answer.c.leak_bytes;
+	info.num_allocations = answer.c.num_allocations;
+	info.allocation_bytes = answer.c.allocation_bytes;
+	info.status = answer.c.status;
+	std::memcpy(info.reason, answer.c.reason, sizeof(info.reason));
+	info.pause_ns = answer.c.pause_ns;
+	info.total_ns = answer.c.total_ns;
+	return ok;
+}
+
+/* Run a pass and return its report as text, or why there is none. */
+inline std::string
+GetUnreachableMemoryString(bool log_contents = false, size_t limit = 100)
+{
+	struct freed {
+		char *text;
+		~freed()
+		{
+			std::free(text);
+		}
+	} c = { memunreachable_abi::memunreachable_abi_string(
+	    log_contents, limit) };
+
+	return c.text != nullptr
+	    ? std::string(c.text)
+	    : std::string("Failed to get unreachable memory\n"
+			  "Not checked: out of memory\n");
+}
+
+} // namespace android
+
+#endif

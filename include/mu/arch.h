@@ -1,0 +1,251 @@
+/*
+ * Everything that depends on the CPU, in one place: x86-64 and aarch64.
+ *
+ * - mu_syscall(): a raw system call, -errno on failure. libc's syscall() puts
+ *   its result into errno, which a CLONE_VM child shares with the thread that
+ *   started it.
+ * - mu_arch_callee_saved(): registers that a function's caller may keep
+ *   pointers in across the call (System V ABI, AAPCS64).
+ * - where the stack pointer and thread pointer are in NT_PRSTATUS, how far
+ *   below sp live data may be, where struct pthread is from the thread
+ *   pointer.
+ *
+ * Runs in: any.
+ */
+#ifndef MU_ARCH_H
+#define MU_ARCH_H
+
+#include <stdint.h>
+
+#if defined(__x86_64__)
+
+#define MU_ABI "x86_64"
+
+/* x86-64 psABI 3.2.2: 128 bytes below rsp belong to a leaf function. */
+#define MU_RED_ZONE 128
+
+/* struct user_regs_struct, in words: 27 of them. */
+#define MU_PRSTATUS_SP	  19 /* rsp */
+#define MU_PRSTATUS_TP	  21 /* fs_base */
+#define MU_PRSTATUS_WORDS 27
+
+/* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
+#define MU_NT_VECTOR 0x202
+
+#define MU_CALLEE_SAVED 6
+
+/* Bits that no user address has: five-level tables leave 56 to users. */
+#define MU_NOT_USER 0xff00000000000000ul
+
+/* A thread pointer is the address of struct pthread (TLS variant II). */
+#define MU_TLS_BELOW_TP	     1
+#define MU_PTHREAD_FROM_TP   0
+
+/*
+ * Inside struct pthread: measured with glibc 2.31, 2.36, 2.41 and 2.43. Its
+ * first word and the one at 16 hold its own address (tcbhead_t).
+ */
+#define MU_PTHREAD_SELF	      16
+#define MU_PTHREAD_LIST	      0x2c0 /* list_t */
+#define MU_PTHREAD_TID	      0x2d0
+#define MU_PTHREAD_STACKBLOCK 0x690 /* and its size in the next word */
+#define MU_PTHREAD_ALIGN      64
+
+/* rt_sigreturn, as the code that a signal handler returns to. */
+#define MU_SIGRETURN_CODE "movq $15, %rax\n\tsyscall"
+
+static inline long
+mu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long r10 __asm__("r10") = d;
+	register long r8 __asm__("r8") = e;
+	register long r9 __asm__("r9") = f;
+	long ret;
+
+	__asm__ volatile("syscall"
+			 : "=a"(ret)
+			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
+			 "r"(r9)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+static inline void
+mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED])
+{
+	__asm__ volatile("movq %%rbx, 0(%0)\n\t"
+			 "movq %%rbp, 8(%0)\n\t"
+			 "movq %%r12, 16(%0)\n\t"
+			 "movq %%r13, 24(%0)\n\t"
+			 "movq %%r14, 32(%0)\n\t"
+			 "movq %%r15, 40(%0)\n\t"
+			 :
+			 : "r"(out)
+			 : "memory");
+}
+
+static inline uintptr_t
+mu_arch_sp(void)
+{
+	uintptr_t sp;
+
+	__asm__ volatile("movq %%rsp, %0" : "=r"(sp));
+	return sp;
+}
+
+static inline uintptr_t
+mu_arch_tp(void)
+{
+	uintptr_t tp;
+
+	/* tcbhead_t.tcb, the first word, is the thread pointer itself. */
+	__asm__ volatile("movq %%fs:0, %0" : "=r"(tp));
+	return tp;
+}
+
+/*
+ * Start FN(ARG) as a new task on the stack that ends at STACK_TOP (a multiple
+ * of 16). FN must not return. Raw, as libc's clone() would set errno. TID is
+ * the word for CLONE_PARENT_SETTID and CLONE_CHILD_CLEARTID.
+ */
+static inline long
+mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
+    void (*fn)(void *), void *arg)
+{
+	register long r10 __asm__("r10") = (long)tid;
+	register long r8 __asm__("r8") = 0;
+	register void (*r9)(void *) __asm__("r9") = fn;
+	register void *r12 __asm__("r12") = arg;
+	long ret;
+
+	__asm__ volatile("syscall\n\t"
+			 "testq %%rax, %%rax\n\t"
+			 "jnz 1f\n\t"
+			 "xorl %%ebp, %%ebp\n\t"
+			 "movq %%r12, %%rdi\n\t"
+			 "callq *%%r9\n\t"
+			 "ud2\n\t"
+			 "1:"
+			 : "=a"(ret)
+			 : "0"(56L /* SYS_clone */), "D"(flags), "S"(stack_top),
+			 "d"(tid), "r"(r10), "r"(r8), "r"(r9), "r"(r12)
+			 : "rcx", "r11", "memory");
+	return ret;
+}
+
+#elif defined(__aarch64__)
+
+#define MU_ABI "arm64"
+
+/* AAPCS64 6.4.5.1 has no red zone. */
+#define MU_RED_ZONE 0
+
+/* struct user_pt_regs: x0..x30, sp, pc, pstate. */
+#define MU_PRSTATUS_SP	  31
+#define MU_PRSTATUS_TP	  -1 /* NT_ARM_TLS has it */
+#define MU_PRSTATUS_WORDS 34
+
+#define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
+
+#define MU_CALLEE_SAVED 20
+
+/* Bits that no user address has: none, the top byte is a tag (TBI). */
+#define MU_NOT_USER 0ul
+
+/* TLS variant I: struct pthread lies right below the thread pointer. */
+#define MU_TLS_BELOW_TP 0
+
+/*
+ * How far that is depends on its size, which grows with the releases: stack
+ * block and size are searched for, this far down. It does not hold its own
+ * address, so that it cannot be told once its thread is dead.
+ */
+#define MU_PTHREAD_SEARCH 0xa00
+
+static inline long
+mu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
+{
+	register long x8 __asm__("x8") = nr;
+	register long x0 __asm__("x0") = a;
+	register long x1 __asm__("x1") = b;
+	register long x2 __asm__("x2") = c;
+	register long x3 __asm__("x3") = d;
+	register long x4 __asm__("x4") = e;
+	register long x5 __asm__("x5") = f;
+
+	__asm__ volatile("svc #0"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+			 : "memory");
+	return x0;
+}
+
+static inline void
+mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED])
+{
+	__asm__ volatile("stp x19, x20, [%0, #0]\n\t"
+			 "stp x21, x22, [%0, #16]\n\t"
+			 "stp x23, x24, [%0, #32]\n\t"
+			 "stp x25, x26, [%0, #48]\n\t"
+			 "stp x27, x28, [%0, #64]\n\t"
+			 "stp x29, x30, [%0, #80]\n\t"
+			 "stp d8, d9, [%0, #96]\n\t"
+			 "stp d10, d11, [%0, #112]\n\t"
+			 "stp d12, d13, [%0, #128]\n\t"
+			 "stp d14, d15, [%0, #144]\n\t"
+			 :
+			 : "r"(out)
+			 : "memory");
+}
+
+static inline uintptr_t
+mu_arch_sp(void)
+{
+	uintptr_t sp;
+
+	__asm__ volatile("mov %0, sp" : "=r"(sp));
+	return sp;
+}
+
+static inline uintptr_t
+mu_arch_tp(void)
+{
+	uintptr_t tp;
+
+	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
+	return tp;
+}
+
+/* As above; here the kernel takes tls before the child's tid word. */
+static inline long
+mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
+    void (*fn)(void *), void *arg)
+{
+	register long x8 __asm__("x8") = 220; /* SYS_clone */
+	register long x0 __asm__("x0") = (long)flags;
+	register long x1 __asm__("x1") = (long)stack_top;
+	register long x2 __asm__("x2") = (long)tid;
+	register long x3 __asm__("x3") = 0;
+	register long x4 __asm__("x4") = (long)tid;
+	register void (*x10)(void *) __asm__("x10") = fn;
+	register void *x11 __asm__("x11") = arg;
+
+	__asm__ volatile("svc #0\n\t"
+			 "cbnz x0, 1f\n\t"
+			 "mov x29, xzr\n\t"
+			 "mov x0, x11\n\t"
+			 "blr x10\n\t"
+			 "brk #0\n\t"
+			 "1:"
+			 : "+r"(x0)
+			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4),
+			 "r"(x10), "r"(x11)
+			 : "x30", "memory");
+	return x0;
+}
+
+#else
+#error "memunreachable knows x86-64 and aarch64"
+#endif
+
+#endif

@@ -1,0 +1,37 @@
+/*
+ * The log of a pass: whole lines, one write(2) each, no allocation.
+ *
+ * The sink is opened in the original (lib/log_sink.c) and its descriptors are
+ * inherited by collector and sweeper.
+ *
+ * Runs in: any.
+ */
+#ifndef MU_LOG_H
+#define MU_LOG_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum mu_log_level {
+	MU_LOG_ERROR,	/* leaks, failures */
+	MU_LOG_WARNING, /* options, skipped pages */
+	MU_LOG_INFO,	/* the steps of a pass */
+	MU_LOG_DEBUG,	/* verbosity=2: mappings, arenas, timings */
+};
+
+struct mu_log {
+	int fd;		/* -1: none */
+	int syslog_fd;	/* a datagram socket connected to /dev/log, or -1 */
+	enum mu_log_level level; /* write this and graver ones */
+	bool silent;
+};
+
+/* One line, "libmemunreachable: " in front, newline added. */
+void mu_log(const struct mu_log *log, enum mu_log_level level,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/* Text of several lines as it is; LENGTH bytes. */
+void mu_log_text(const struct mu_log *log, enum mu_log_level level,
+    const char *text, size_t length);
+
+#endif

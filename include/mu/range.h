@@ -1,0 +1,25 @@
+/* A half-open range of addresses of the subject. Runs in: any. */
+#ifndef MU_RANGE_H
+#define MU_RANGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mu_range {
+	uintptr_t begin, end;
+};
+
+static inline size_t
+mu_range_size(struct mu_range range)
+{
+	return range.end > range.begin ? range.end - range.begin : 0;
+}
+
+static inline bool
+mu_range_has(struct mu_range range, uintptr_t address)
+{
+	return address >= range.begin && address < range.end;
+}
+
+#endif

@@ -1,0 +1,238 @@
+/*
+ * System calls without errno: every wrapper returns the kernel's own value,
+ * -errno on failure. The collector shares its TLS, errno included, with the
+ * thread that started it, and a call into libc could take a lock that a
+ * stopped thread holds.
+ *
+ * Runs in: any.
+ */
+#ifndef MU_SYS_H
+#define MU_SYS_H
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "mu/arch.h"
+
+#define MU_NS_PER_SEC 1000000000ull
+
+static inline long
+mu_sys0(long nr)
+{
+	return mu_syscall6(nr, 0, 0, 0, 0, 0, 0);
+}
+
+static inline long
+mu_sys1(long nr, long a)
+{
+	return mu_syscall6(nr, a, 0, 0, 0, 0, 0);
+}
+
+static inline long
+mu_sys2(long nr, long a, long b)
+{
+	return mu_syscall6(nr, a, b, 0, 0, 0, 0);
+}
+
+static inline long
+mu_sys3(long nr, long a, long b, long c)
+{
+	return mu_syscall6(nr, a, b, c, 0, 0, 0);
+}
+
+static inline long
+mu_sys4(long nr, long a, long b, long c, long d)
+{
+	return mu_syscall6(nr, a, b, c, d, 0, 0);
+}
+
+static inline pid_t
+mu_sys_getpid(void)
+{
+	return (pid_t)mu_sys0(SYS_getpid);
+}
+
+static inline pid_t
+mu_sys_gettid(void)
+{
+	return (pid_t)mu_sys0(SYS_gettid);
+}
+
+static inline int
+mu_sys_open(const char *path, int flags, mode_t mode)
+{
+	return (int)mu_sys4(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+}
+
+/* Closes *FD if it is one, and sets it to -1. */
+static inline void
+mu_sys_close(int *fd)
+{
+	if (*fd >= 0)
+		mu_sys1(SYS_close, *fd);
+	*fd = -1;
+}
+
+static inline ssize_t
+mu_sys_read(int fd, void *buffer, size_t size)
+{
+	return mu_sys3(SYS_read, fd, (long)buffer, (long)size);
+}
+
+static inline ssize_t
+mu_sys_pread(int fd, void *buffer, size_t size, uint64_t offset)
+{
+	return mu_sys4(SYS_pread64, fd, (long)buffer, (long)size, (long)offset);
+}
+
+static inline ssize_t
+mu_sys_write(int fd, const void *buffer, size_t size)
+{
+	return mu_sys3(SYS_write, fd, (long)buffer, (long)size);
+}
+
+/* Result as the kernel gives it: -errno is in [-4095, -1]. */
+static inline long
+mu_sys_mmap(void *hint, size_t size, int prot, int flags)
+{
+	return mu_syscall6(SYS_mmap, (long)hint, (long)size, prot, flags, -1,
+	    0);
+}
+
+static inline bool
+mu_sys_failed(long result)
+{
+	return result < 0 && result >= -4095;
+}
+
+static inline long
+mu_sys_munmap(void *address, size_t size)
+{
+	return mu_sys2(SYS_munmap, (long)address, (long)size);
+}
+
+static inline uint64_t
+mu_sys_now_ns(void)
+{
+	struct timespec now = { 0, 0 };
+
+	mu_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now);
+	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+static inline void
+mu_sys_sleep_ns(uint64_t ns)
+{
+	struct timespec span = { (time_t)(ns / MU_NS_PER_SEC),
+		(long)(ns % MU_NS_PER_SEC) };
+
+	mu_sys2(SYS_nanosleep, (long)&span, 0);
+}
+
+/*
+ * Wait while *WORD is EXPECTED, until woken or DEADLINE_NS. FLAGS:
+ * FUTEX_PRIVATE_FLAG for glibc's own locks, 0 for words that the kernel wakes
+ * at a child's exit (CLONE_CHILD_CLEARTID). Returns 0, -EAGAIN, -EINTR or
+ * -ETIMEDOUT.
+ */
+static inline long
+mu_sys_futex_wait(const int *word, int expected, int flags,
+    uint64_t deadline_ns)
+{
+	struct timespec at = { (time_t)(deadline_ns / MU_NS_PER_SEC),
+		(long)(deadline_ns % MU_NS_PER_SEC) };
+
+	/* FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time. */
+	return mu_syscall6(SYS_futex, (long)word, FUTEX_WAIT_BITSET | flags,
+	    expected, (long)&at, 0, -1);
+}
+
+static inline long
+mu_sys_futex_wake(const int *word, int count, int flags)
+{
+	return mu_sys3(SYS_futex, (long)word, FUTEX_WAKE | flags, count);
+}
+
+#define MU_WALL 0x40000000 /* __WALL: children without an exit signal too */
+
+static inline pid_t
+mu_sys_wait(pid_t pid, int *status, int options)
+{
+	return (pid_t)mu_sys4(SYS_wait4, pid, (long)status, options, 0);
+}
+
+static inline long
+mu_sys_kill(pid_t pid, int signo)
+{
+	return mu_sys2(SYS_kill, pid, signo);
+}
+
+static inline long
+mu_sys_ptrace(long request, pid_t tid, uintptr_t address, uintptr_t data)
+{
+	return mu_sys4(SYS_ptrace, request, tid, (long)address, (long)data);
+}
+
+/* Block every signal (also libc's own, which sigprocmask() spares). */
+typedef uint64_t mu_sigmask;
+
+static inline void
+mu_sys_block_signals(mu_sigmask *old)
+{
+	mu_sigmask all = ~(mu_sigmask)0;
+
+	mu_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)old,
+	    sizeof(mu_sigmask));
+}
+
+static inline void
+mu_sys_restore_signals(const mu_sigmask *old)
+{
+	mu_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)old, 0,
+	    sizeof(mu_sigmask));
+}
+
+static inline _Noreturn void
+mu_sys_exit(int status)
+{
+	for (;;)
+		mu_sys1(SYS_exit_group, status);
+}
+
+/*
+ * Read the file DIR_FD/PATH (AT_FDCWD for an absolute path) from its start,
+ * at most SIZE - 1 bytes, and terminate it. Bytes read, or -errno.
+ */
+static inline ssize_t
+mu_sys_read_file(int dir_fd, const char *path, char *buffer, size_t size)
+{
+	size_t used = 0;
+	ssize_t n = 0;
+	int fd = (int)mu_sys4(SYS_openat, dir_fd, (long)path,
+	    O_RDONLY | O_CLOEXEC, 0);
+
+	if (fd < 0)
+		return fd;
+	while (used + 1 < size) {
+		n = mu_sys_read(fd, buffer + used, size - 1 - used);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			break;
+		used += (size_t)n;
+	}
+	buffer[used] = '\0';
+	mu_sys_close(&fd);
+	return n < 0 ? n : (ssize_t)used;
+}
+
+#endif

@@ -1,0 +1,150 @@
+/*
+ * The private arena: see mu/arena.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "mu/arena.h"
+
+#include <string.h>
+
+#include "mu/sys.h"
+
+#define PIECE_SIZE ((size_t)256 << 10) /* a multiple of every page size */
+#define ALIGNMENT  16
+
+struct mu_arena_piece {
+	struct mu_arena_piece *next;
+	size_t size; /* mapped bytes, this header included */
+	size_t used; /* bytes, this header included */
+	size_t last; /* offset of the newest object */
+};
+
+static bool
+round_up(size_t *bytes, size_t to)
+{
+	if (__builtin_add_overflow(*bytes, to - 1, bytes))
+		return false;
+	*bytes -= *bytes % to;
+	return true;
+}
+
+/* A piece of at least BYTES, header included, or NULL. */
+static struct mu_arena_piece *
+map_piece(struct mu_arena *arena, size_t bytes)
+{
+	struct mu_arena_piece *piece;
+	long address;
+
+	if (!round_up(&bytes, PIECE_SIZE))
+		return NULL;
+	if (bytes > arena->limit - arena->used)
+		return NULL;
+	/*
+	 * NORESERVE: what is never touched shall cost nothing, also where the
+	 * kernel counts commitments.
+	 */
+	address = mu_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (mu_sys_failed(address))
+		return NULL;
+	piece = (struct mu_arena_piece *)address;
+	piece->size = bytes;
+	piece->used = sizeof(*piece);
+	piece->last = piece->used;
+	piece->next = arena->pieces;
+	arena->pieces = piece;
+	arena->used += bytes;
+	return piece;
+}
+
+void
+mu_arena_open(struct mu_arena *arena, size_t limit)
+{
+	*arena = (struct mu_arena) { .limit = limit };
+}
+
+static bool
+must_fail(struct mu_arena *arena)
+{
+	return arena->fail_at != 0 && --arena->fail_at == 0;
+}
+
+void *
+mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size)
+{
+	struct mu_arena_piece *piece = arena->pieces;
+	size_t bytes, wanted;
+
+	if (must_fail(arena))
+		return NULL;
+	if (__builtin_mul_overflow(count, size, &bytes) ||
+	    !round_up(&bytes, ALIGNMENT))
+		return NULL;
+	if (piece == NULL || bytes > piece->size - piece->used) {
+		if (__builtin_add_overflow(bytes, sizeof(*piece), &wanted))
+			return NULL;
+		piece = map_piece(arena, wanted);
+		if (piece == NULL)
+			return NULL;
+	}
+	piece->last = piece->used;
+	piece->used += bytes;
+	return (char *)piece + piece->last;
+}
+
+/* Can the newest object, at ARRAY, become BYTES long where it is? */
+static bool
+extend_in_place(struct mu_arena *arena, void *array, size_t bytes)
+{
+	struct mu_arena_piece *piece = arena->pieces;
+
+	if (piece == NULL || (char *)array != (char *)piece + piece->last ||
+	    bytes > piece->size - piece->last)
+		return false;
+	piece->used = piece->last + bytes;
+	return true;
+}
+
+void *
+mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
+    size_t new_count, size_t size)
+{
+	size_t bytes;
+	void *moved;
+
+	if (array == NULL)
+		return mu_arena_alloc(arena, new_count, size);
+	if (__builtin_mul_overflow(new_count, size, &bytes) ||
+	    !round_up(&bytes, ALIGNMENT))
+		return NULL;
+	if (arena->fail_at != 1 && extend_in_place(arena, array, bytes))
+		return array;
+	moved = mu_arena_alloc(arena, new_count, size);
+	if (moved != NULL)
+		memcpy(moved, array, old_count * size);
+	return moved;
+}
+
+void
+mu_arena_each(const struct mu_arena *arena,
+    void (*visit)(void *ctx, struct mu_range piece), void *ctx)
+{
+	const struct mu_arena_piece *piece;
+
+	for (piece = arena->pieces; piece != NULL; piece = piece->next)
+		visit(ctx,
+		    (struct mu_range) { (uintptr_t)piece,
+			(uintptr_t)piece + piece->size });
+}
+
+void
+mu_arena_close(struct mu_arena *arena)
+{
+	struct mu_arena_piece *next;
+
+	for (; arena->pieces != NULL; arena->pieces = next) {
+		next = arena->pieces->next;
+		mu_sys_munmap(arena->pieces, arena->pieces->size);
+	}
+	arena->used = 0;
+}

@@ -1,0 +1,227 @@
+/*
+ * The second process: see collector.h.
+ *
+ * It is a clone that shares the program's memory but is a thread group of its
+ * own, because a thread cannot trace its own group; a plain fork would freeze
+ * the memory before the registers. It does not share the descriptor table
+ * (CLONE_FILES): what it opens never shows in the program, and closing its
+ * copies drops no record lock, which belong to the table they were taken
+ * through (fcntl_locking in fs/locks.c). It has the program's signal handlers
+ * but all signals blocked: a Ctrl-C sent to the process group must not run a
+ * handler of the program here.
+ *
+ * It shares the TLS, errno included, with the thread that asked: raw system
+ * calls only.
+ */
+#include "lib/collector.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "lib/descriptors.h"
+#include "lib/library.h"
+#include "lib/sweeper.h"
+#include "mu/sys.h"
+#include "ptrace/snapshot_live.h"
+#include "ptrace/threads.h"
+
+/*
+ * Room for the deepest path of capture, walk and fold, which keep their big
+ * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
+ */
+#define STACK_SIZE ((size_t)256 << 10)
+
+/* How long after the deadline the collector may take to let go. */
+#define GRACE_NS (2 * MU_NS_PER_SEC)
+
+/* The asking thread is not stopped, it waits: its context came along. */
+static enum mu_status
+add_caller(struct mu_pass *pass)
+{
+	const struct mu_caller *caller = pass->request->caller;
+	struct mu_snapshot *snap = &pass->snap;
+	struct mu_thread *threads;
+	uintptr_t *values;
+
+	if (caller == NULL)
+		return MU_OK;
+	threads = mu_arena_grow(&pass->arena, snap->threads, snap->num_threads,
+	    snap->num_threads + 1, sizeof(*threads));
+	if (threads == NULL)
+		goto no_memory;
+	snap->threads = threads;
+	values = mu_arena_grow(&pass->arena, snap->values, snap->num_values,
+	    snap->num_values + MU_CALLEE_SAVED, sizeof(*values));
+	if (values == NULL)
+		goto no_memory;
+	snap->values = values;
+	threads[snap->num_threads++] = (struct mu_thread) {
+		.tid = pass->tid,
+		.sp = caller->sp,
+		.tp = caller->tp,
+		.first_value = snap->num_values,
+		.num_values = MU_CALLEE_SAVED,
+	};
+	memcpy(values + snap->num_values, caller->saved,
+	    sizeof(caller->saved));
+	snap->num_values += MU_CALLEE_SAVED;
+	return MU_OK;
+no_memory:
+	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	    "no memory for the calling thread's registers");
+}
+
+/*
+ * CLONE_PARENT makes the sweeper a child of the program with the collector's
+ * exit signal, none: no SIGCHLD, invisible to waitpid(-1). As a grandchild it
+ * would be handed to init or a subreaper with SIGCHLD set (reparent_leader in
+ * kernel/exit.c). CLONE_FILES shares the table that was emptied before the
+ * stop, so that no socket of the program is kept open by the copy.
+ */
+static enum mu_status
+start_sweeper(struct mu_pass *pass)
+{
+	/* The kernel notes the pid: we may be killed before we could. */
+	long pid = mu_syscall6(SYS_clone,
+	    CLONE_PARENT | CLONE_FILES | CLONE_UNTRACED | CLONE_PARENT_SETTID,
+	    0, (long)&pass->sweeper, 0, 0, 0);
+
+	if (pid == 0)
+		mu_sweeper(pass);
+	if (pid < 0)
+		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		    "cannot fork the sweeper (errno %ld)", -pid);
+	return MU_OK;
+}
+
+static enum mu_status
+capture(struct mu_pass *pass)
+{
+	struct mu_threads threads = { 0 };
+	uint64_t begin = mu_sys_now_ns();
+	enum mu_status status;
+
+	status = mu_threads_stop(&threads, pass->pid, pass->tid, &pass->arena,
+	    pass->deadline_ns, &pass->why);
+	if (status == MU_OK)
+		status = mu_snapshot_live(&pass->snap, &threads, &pass->arena,
+		    &pass->why);
+	if (status == MU_OK)
+		status = add_caller(pass);
+	if (status == MU_OK)
+		status = start_sweeper(pass);
+	mu_threads_release(&threads);
+	pass->pause_ns = mu_sys_now_ns() - begin;
+	return status;
+}
+
+static void
+collector_body(void *arg)
+{
+	struct mu_pass *pass = arg;
+	const int keep[] = { pass->pipe_write, pass->log.fd,
+		pass->log.syslog_fd };
+
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	if (mu_sys0(SYS_getppid) != pass->pid)
+		mu_sys_exit(1);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
+	while (__atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE) == 0)
+		mu_sys_futex_wait(&pass->gate, 0, FUTEX_PRIVATE_FLAG,
+		    pass->deadline_ns);
+	mu_log(&pass->log, MU_LOG_INFO,
+	    "collecting thread info for process %d...", pass->pid);
+	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
+	pass->collected = capture(pass);
+	if (pass->collected == MU_OK)
+		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
+	mu_sys_exit(pass->collected == MU_OK ? 0 : 1);
+}
+
+/* Wait for the collector's exit; kill it when it outstays the deadline. */
+static void
+await_exit(struct mu_pass *pass)
+{
+	uint64_t limit = pass->deadline_ns + GRACE_NS;
+	int tid, status;
+
+	while ((tid = __atomic_load_n(&pass->collector_alive,
+		    __ATOMIC_ACQUIRE)) != 0) {
+		if (mu_sys_now_ns() >= limit) {
+			mu_sys_kill(pass->collector, SIGKILL);
+			limit = UINT64_MAX / 2;
+		}
+		/* Not private: the kernel wakes it as a shared futex. */
+		mu_sys_futex_wait(&pass->collector_alive, tid, 0, limit);
+	}
+	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
+		continue;
+}
+
+static enum mu_status
+map_stack(struct mu_pass *pass)
+{
+	size_t guard = pass->self.memory.page_size;
+	long stack;
+
+	if (pass->stack != NULL)
+		return MU_OK;
+	stack = mu_sys_mmap(NULL, STACK_SIZE + guard, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	if (mu_sys_failed(stack))
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for the collector's stack");
+	pass->stack = (char *)stack;
+	pass->stack_size = STACK_SIZE + guard;
+	mu_sys3(SYS_mprotect, stack, (long)guard, PROT_NONE);
+	return MU_OK;
+}
+
+/*
+ * Yama's scope 1 lets a process be traced by its ancestors only, and the
+ * collector is a child: the program must name it. The prctl fails where Yama
+ * is not built in; what the program named before cannot be read back.
+ */
+static bool
+yama_wants_a_name(void)
+{
+	char scope[4];
+
+	return mu_sys_read_file(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope",
+		   scope, sizeof(scope)) > 0 &&
+	    scope[0] == '1';
+}
+
+enum mu_status
+mu_collector_run(struct mu_pass *pass)
+{
+	bool yama = yama_wants_a_name();
+	enum mu_status status;
+	long pid;
+
+	status = map_stack(pass);
+	if (status != MU_OK)
+		return status;
+	pass->collected = MU_ERR_HELPER_DIED;
+	pass->collector_alive = -1;
+	pass->gate = 0;
+	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector was killed");
+	pid = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_UNTRACED |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	    pass->stack + pass->stack_size, &pass->collector_alive,
+	    collector_body, pass);
+	if (pid < 0)
+		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		    "cannot start the collector (errno %ld)", -pid);
+	pass->collector = (pid_t)pid;
+	if (yama)
+		mu_sys2(SYS_prctl, PR_SET_PTRACER, pid);
+	__atomic_store_n(&pass->gate, 1, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->gate, 1, FUTEX_PRIVATE_FLAG);
+	await_exit(pass);
+	if (yama)
+		mu_sys2(SYS_prctl, PR_SET_PTRACER, 0);
+	return pass->collected;
+}

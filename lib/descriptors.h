@@ -1,0 +1,14 @@
+/*
+ * Empty a process's own copy of the descriptor table.
+ *
+ * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_DESCRIPTORS_H
+#define LIB_DESCRIPTORS_H
+
+#include <stddef.h>
+
+/* Close every descriptor but the COUNT (at most 8) in KEEP; -1 is none. */
+void mu_descriptors_close_but(const int *keep, size_t count);
+
+#endif

@@ -1,0 +1,192 @@
+/*
+ * Leaks as bytes: see leak_pipe.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/leak_pipe.h"
+
+#include <string.h>
+
+#include "lib/sweeper.h"
+#include "mu/sys.h"
+
+/* How often a silent pipe makes us look whether the sweeper still lives. */
+#define POLL_MS 50
+
+static bool
+write_all(int fd, const void *data, size_t size)
+{
+	const char *p = data;
+	ssize_t n;
+
+	while (size > 0) {
+		n = mu_sys_write(fd, p, size);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+static void
+pack(struct Leak *to, const struct mu_leak *from)
+{
+	*to = (struct Leak) {
+		.begin = from->range.begin,
+		.size = mu_range_size(from->range),
+		.referenced_count = from->referenced_count,
+		.referenced_size = from->referenced_size,
+		.similar_count = from->similar_count,
+		.similar_size = from->similar_size,
+		.similar_referenced_count = from->similar_referenced_count,
+		.similar_referenced_size = from->similar_referenced_size,
+		.total_size = from->total_size,
+	};
+	memcpy(to->contents, from->contents, sizeof(to->contents));
+	to->backtrace.num_frames = from->num_frames;
+	memcpy(to->backtrace.frames, from->frames,
+	    sizeof(to->backtrace.frames));
+}
+
+bool
+mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
+    const struct mu_heap *heap, const struct mu_leaks *leaks)
+{
+	struct mu_pipe_header header = {
+		.magic = MU_PIPE_MAGIC,
+		.version = MU_PIPE_VERSION,
+		.header_size = sizeof(header),
+		.entry_size = sizeof(struct Leak),
+		.status = status,
+	};
+	struct Leak leak;
+	size_t i;
+
+	if (status != MU_OK)
+		memcpy(header.why, why->words, sizeof(header.why));
+	if (status == MU_OK || status == MU_PARTIAL) {
+		header.transient = heap->transient;
+		header.num_allocations = heap->blocks.count;
+		header.allocation_bytes = heap->blocks.bytes;
+		header.num_leaks = leaks->num_leaks;
+		header.leak_bytes = leaks->leak_bytes;
+		header.num_entries = leaks->num_entries;
+	}
+	if (!write_all(fd, &header, sizeof(header)))
+		return false;
+	for (i = 0; i < header.num_entries; i++) {
+		pack(&leak, &leaks->entries[i]);
+		if (!write_all(fd, &leak, sizeof(leak)))
+			return false;
+	}
+	return true;
+}
+
+bool
+mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
+{
+	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
+
+	return header->magic == MU_PIPE_MAGIC &&
+	    header->version == MU_PIPE_VERSION &&
+	    header->header_size == sizeof(*header) &&
+	    header->entry_size == sizeof(struct Leak) &&
+	    header->status < MU_STATUS_COUNT &&
+	    header->num_entries <= limit &&
+	    header->num_entries <= header->num_leaks &&
+	    header->num_leaks <= header->num_allocations &&
+	    header->leak_bytes <= header->allocation_bytes &&
+	    (judged || header->num_allocations == 0) &&
+	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
+}
+
+/* Wait until FD can be read: MU_OK, or why that will not happen. */
+static enum mu_status
+await_data(struct mu_pass *pass)
+{
+	struct pollfd wait = { .fd = pass->pipe_read, .events = POLLIN };
+	struct timespec span = { 0, POLL_MS * 1000000L };
+	bool ended = false;
+	long n;
+
+	for (;;) {
+		n = mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0,
+		    0);
+		if (n > 0)
+			return MU_OK; /* data, or the end of file */
+		/*
+		 * A stranger's fork may hold the write end: no end of file
+		 * then. What a dead sweeper has left was polled for already.
+		 */
+		if (ended)
+			return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+			    "the sweeper died");
+		if (mu_sys_now_ns() >= pass->deadline_ns)
+			return mu_why(&pass->why, MU_ERR_TIMEOUT,
+			    "the sweeper did not finish in time");
+		ended = mu_sweeper_ended(pass);
+	}
+}
+
+static enum mu_status
+read_all(struct mu_pass *pass, void *data, size_t size)
+{
+	enum mu_status status;
+	char *p = data;
+	ssize_t n;
+
+	while (size > 0) {
+		status = await_data(pass);
+		if (status != MU_OK)
+			return status;
+		n = mu_sys_read(pass->pipe_read, p, size);
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n <= 0)
+			return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+			    "the sweeper died before it had sent everything");
+		p += n;
+		size -= (size_t)n;
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
+    struct UnreachableMemoryInfo *info)
+{
+	struct mu_pipe_header header;
+	enum mu_status status;
+	struct Leak *leaks;
+
+	status = read_all(pass, &header, sizeof(header));
+	if (status != MU_OK)
+		return status;
+	if (!mu_leak_pipe_check(&header, pass->request->limit))
+		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
+	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
+	if (header.status != MU_OK && header.status != MU_PARTIAL)
+		return header.status;
+	leaks = mu_results_new(results, header.num_entries);
+	if (leaks == NULL && header.num_entries > 0)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu leaks", (size_t)header.num_entries);
+	status = read_all(pass, leaks, header.num_entries * sizeof(*leaks));
+	if (status != MU_OK) {
+		if (leaks != NULL)
+			mu_results_free(results, leaks);
+		return status;
+	}
+	info->leaks = leaks;
+	info->num_reported = header.num_entries;
+	pass->transient = header.transient != 0;
+	info->num_leaks = header.num_leaks;
+	info->leak_bytes = header.leak_bytes;
+	info->num_allocations = header.num_allocations;
+	info->allocation_bytes = header.allocation_bytes;
+	return header.status;
+}

@@ -1,0 +1,51 @@
+/*
+ * Leaks as bytes: what the sweeper sends and the original believes.
+ *
+ * A file format: magic, version, sizes and counts first, every one of them
+ * checked before anything is allocated, both ends loop over short transfers.
+ */
+#ifndef LIB_LEAK_PIPE_H
+#define LIB_LEAK_PIPE_H
+
+#include "heapwalk/fold.h"
+#include "heapwalk/heap.h"
+#include "lib/pass.h"
+#include "lib/results.h"
+
+#define MU_PIPE_MAGIC	0x656c62616863726eull /* "nrchable" */
+#define MU_PIPE_VERSION 1
+
+struct mu_pipe_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size, entry_size; /* bytes */
+	uint32_t status;		  /* enum mu_status of the sweep */
+	uint32_t transient;		  /* partial only by bad luck */
+	uint64_t num_allocations, allocation_bytes;
+	uint64_t num_leaks, leak_bytes;
+	uint64_t num_entries; /* struct Leak each, right behind */
+	char why[256];
+};
+
+/*
+ * Send the sweep's outcome; on a failure only the status and WHY. False if the
+ * reader is gone. Runs in: sweeper.
+ */
+bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
+    const struct mu_heap *heap, const struct mu_leaks *leaks);
+
+/*
+ * Is HEADER one that a sweeper of ours can have sent for LIMIT entries? Pure.
+ */
+bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
+
+/*
+ * Receive it into INFO. Waits until pass->deadline_ns and notices when the
+ * sweeper dies. Returns the sweep's status or why it could not be had.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+enum mu_status mu_leak_pipe_receive(struct mu_pass *pass,
+    struct mu_results *results, struct UnreachableMemoryInfo *info);
+
+#endif

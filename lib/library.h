@@ -1,0 +1,31 @@
+/*
+ * All state of the library between passes: one structure, hidden.
+ *
+ * It must be reachable without arguments because signal handlers, exit
+ * handlers and Android's argument-free calls start from nothing. Everything
+ * of a pass is in a struct mu_pass on its own stack instead.
+ *
+ * Nothing here may hold the address of a block of the program in plain sight:
+ * .data and .bss of every module are scanned. Such words live in mapped memory
+ * that the marking leaves out.
+ */
+#ifndef LIB_LIBRARY_H
+#define LIB_LIBRARY_H
+
+#include "lib/lock.h"
+#include "lib/options.h"
+#include "lib/registry.h"
+#include "lib/results.h"
+#include "lib/watch_signal.h"
+
+struct mu_library {
+	struct mu_options options; /* written once, by the constructor */
+	struct mu_lock pass_lock;  /* one pass at a time */
+	struct mu_registry registry;
+	struct mu_results results;
+	struct mu_watch watch;
+};
+
+extern struct mu_library mu_library __attribute__((visibility("hidden")));
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * The log of a pass: see mu/log.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "mu/log.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "mu/sys.h"
+#include "mu/text.h"
+
+#define LINE_SIZE 1024
+#define PREFIX	  "libmemunreachable: "
+
+static void
+write_all(int fd, const char *text, size_t length)
+{
+	ssize_t n;
+
+	while (length > 0) {
+		n = mu_sys_write(fd, text, length);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return; /* a log that cannot be written ends the log,
+				   not the pass */
+		text += n;
+		length -= (size_t)n;
+	}
+}
+
+/* RFC 3164: facility user (1), severity err 3, warning 4, info 6, debug 7. */
+static void
+write_syslog(int fd, enum mu_log_level level, const char *text, size_t length)
+{
+	static const int severity[] = { 3, 4, 6, 7 };
+	char datagram[LINE_SIZE + 32];
+	size_t used;
+
+	used = mu_text_format(datagram, sizeof(datagram),
+	    "<%d>libmemunreachable: ", 8 + severity[level]);
+	if (length > sizeof(datagram) - used)
+		length = sizeof(datagram) - used;
+	memcpy(datagram + used, text, length);
+	mu_sys_write(fd, datagram, used + length);
+}
+
+static void
+syslog_lines(int fd, enum mu_log_level level, const char *text, size_t length)
+{
+	const char *end;
+	size_t line;
+
+	while (length > 0) {
+		end = memchr(text, '\n', length);
+		line = end == NULL ? length : (size_t)(end - text);
+		if (line > 0)
+			write_syslog(fd, level, text, line);
+		if (end == NULL)
+			return;
+		text += line + 1;
+		length -= line + 1;
+	}
+}
+
+void
+mu_log(const struct mu_log *log, enum mu_log_level level, const char *format,
+    ...)
+{
+	char line[LINE_SIZE] = PREFIX;
+	size_t used = sizeof(PREFIX) - 1;
+	va_list args;
+
+	if (log == NULL || log->silent || level > log->level)
+		return;
+	va_start(args, format);
+	used += mu_text_vformat(line + used, sizeof(line) - used - 1, format,
+	    args);
+	va_end(args);
+	if (used > sizeof(line) - 2)
+		used = sizeof(line) - 2;
+	line[used++] = '\n';
+	if (log->fd >= 0)
+		write_all(log->fd, line, used);
+	if (log->syslog_fd >= 0)
+		write_syslog(log->syslog_fd, level, line + sizeof(PREFIX) - 1,
+		    used - sizeof(PREFIX));
+}
+
+void
+mu_log_text(const struct mu_log *log, enum mu_log_level level,
+    const char *text, size_t length)
+{
+	if (log == NULL || log->silent || level > log->level)
+		return;
+	if (log->fd >= 0)
+		write_all(log->fd, text, length);
+	if (log->syslog_fd >= 0)
+		syslog_lines(log->syslog_fd, level, text, length);
+}

@@ -1,0 +1,78 @@
+/*
+ * MEMUNREACHABLE_OPTIONS: key=value pairs joined by ':', LSan's key names
+ * where LSan has one.
+ *
+ * The table below is the one place that knows the options: the structure, the
+ * parser and help=1 are made from it, and tests/unit/test_options.c holds the
+ * manual page to it.
+ *
+ * Runs in: original, also in constructors. Uses no malloc, no errno, no libc
+ * lock. Pure functions; the text is the caller's.
+ */
+#ifndef LIB_OPTIONS_H
+#define LIB_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mu/text.h"
+
+#define MU_PATH_MAX 4096
+
+/* kind, field, default, words for help=1 */
+#define MU_OPTIONS(X)                                                     \
+	X(duration_ms, timeout, 30000,                                    \
+	    "give up a pass after this long: 30, 30s or 500ms")           \
+	X(level, verbosity, 0, "1: log every pass, 2: and its details")   \
+	X(path, log_path, "",                                             \
+	    "write the log to FILE.<pid> (0600), or to stderr or stdout") \
+	X(flag, log_to_syslog, 0, "write the log to syslog as well")      \
+	X(signal, signal, 0,                                              \
+	    "report when this signal arrives: RTMIN+5, USR2 or 40")       \
+	X(flag, at_exit, 0, "report when the program ends")               \
+	X(status, exitcode, 23, "exit status when at_exit finds leaks")   \
+	X(count, max_leaks, 100,                                          \
+	    "entries in a report that was not asked for by a call")       \
+	X(flag, log_contents, 0,                                          \
+	    "show the first bytes of each block in such a report")        \
+	X(flag, help, 0, "list the options")
+
+/* How the kinds are kept. */
+#define MU_OPTION_duration_ms(name) uint64_t name   /* milliseconds, > 0 */
+#define MU_OPTION_level(name) unsigned name         /* 0 to 2 */
+#define MU_OPTION_path(name) char name[MU_PATH_MAX] /* "" = unset */
+#define MU_OPTION_flag(name) bool name
+#define MU_OPTION_signal(name) int name /* 0 = none */
+#define MU_OPTION_status(name) int name /* 0 to 255 */
+#define MU_OPTION_count(name) size_t name
+
+struct mu_options {
+#define MU_OPTION_FIELD(kind, field, fallback, words) MU_OPTION_##kind(field);
+	MU_OPTIONS(MU_OPTION_FIELD)
+#undef MU_OPTION_FIELD
+};
+
+void mu_options_default(struct mu_options *options);
+
+/*
+ * Parse TEXT (NULL is empty) over what OPTIONS holds; the last of equal keys
+ * wins. A value in single or double quotes may hold ':'. Unknown keys and bad
+ * values leave the option as it is and add one line each to WARNINGS, naming
+ * the place, key, value and what was expected.
+ */
+void mu_options_parse(
+    struct mu_options *options, const char *text, struct mu_text *warnings);
+
+/*
+ * "RTMIN+5", "RTMAX-1", "SIGUSR2", "usr2", "34"; 0 if it is no signal to wait
+ * for: KILL and STOP, which cannot be caught, 32 and 33, which glibc keeps
+ * for itself, and the faults (SEGV, BUS, FPE, ILL, TRAP), whose handler must
+ * not return.
+ */
+int mu_options_signal(const char *text);
+
+/* One line an option: name, default, meaning. */
+void mu_options_help(struct mu_text *out);
+
+#endif

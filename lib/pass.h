@@ -1,0 +1,93 @@
+/*
+ * One pass: everything that original, collector and sweeper share.
+ *
+ * Lives on the stack of the thread that asked, below the frames that are
+ * scanned; the collector sees it because it shares the memory, the sweeper has
+ * a copy.
+ */
+#ifndef LIB_PASS_H
+#define LIB_PASS_H
+
+#include "heapwalk/glibc_arena.h"
+#include "heapwalk/memory_self.h"
+#include "heapwalk/snapshot.h"
+#include "memunreachable/memunreachable.h"
+#include "mu/arch.h"
+#include "mu/arena.h"
+#include "mu/log.h"
+#include "mu/status.h"
+
+/* The context of the asking thread, taken where the program called us. */
+struct mu_caller {
+	uintptr_t sp; /* 0: nobody's stack (a signal's own thread) */
+	uintptr_t tp;
+	uintptr_t saved[MU_CALLEE_SAVED];
+};
+
+/* Which of a pass's words are logged. */
+enum mu_voice {
+	MU_VOICE_QUIET, /* none, unless verbosity is set */
+	MU_VOICE_LEAKS, /* the report, if not every block is reachable */
+	MU_VOICE_FULL,	/* the steps and the report (MU-24) */
+};
+
+struct mu_request {
+	const struct mu_caller *caller; /* NULL: nobody's stack */
+	size_t limit;
+	enum mu_voice voice;
+	bool log_contents;
+};
+
+struct mu_pass {
+	const struct mu_request *request;
+	pid_t pid, tid; /* of the process; of the thread that asked */
+	uint64_t begin_ns, deadline_ns;
+	struct mu_log log;
+	struct mu_why why;
+	struct mu_arena arena; /* all of the pass's memory but the stack */
+
+	/* freeze */
+	struct mu_snapshot self; /* what finding the arenas needs */
+	struct mu_memory_self self_memory;
+	struct mu_glibc glibc;
+	uintptr_t *locked; /* arenas whose mutex we hold */
+	size_t num_locked, max_locked;
+
+	/* collector */
+	char *stack; /* guard page first */
+	size_t stack_size;
+	pid_t collector;
+	int collector_alive; /* tid; the kernel zeroes it and wakes us */
+	int gate; /* the collector starts when it is 1 */
+	struct mu_snapshot snap;
+	enum mu_status collected;
+	uint64_t pause_ns;
+	bool transient; /* the partial answer may be complete next time */
+
+	/* sweeper */
+	pid_t sweeper; /* child of the original, 0 = none */
+	int pipe_read, pipe_write;
+};
+
+/*
+ * Run a pass and fill INFO (zeroed by the caller but for version). info->leaks
+ * is the caller's to free. True if the heap was judged.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+bool mu_pass_run(const struct mu_request *request,
+    struct UnreachableMemoryInfo *info);
+
+/*
+ * Take the caller's context. Must stay inline: in a frame of its own the
+ * registers that the program keeps pointers in would lie below SP.
+ */
+static inline __attribute__((always_inline)) void
+mu_caller_capture(struct mu_caller *caller)
+{
+	mu_arch_callee_saved(caller->saved);
+	caller->sp = mu_arch_sp();
+	caller->tp = mu_arch_tp();
+}
+
+#endif

@@ -1,0 +1,186 @@
+/*
+ * Leaks in words: the last step of a pass that was asked for text. See
+ * lib/report/text.h.
+ *
+ * The shape is Android's (MU-14..22), which log readers already parse, with
+ * two deviations: every count is decimal, and every byte of contents has two
+ * hex digits. Android's stream is left in hex mode by the address before it,
+ * and widens a char of 0x80 or more with its sign.
+ *
+ * Runs in: original. Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/report/text.h"
+
+#include "mu/arch.h"
+#include "mu/status.h"
+
+#define ROW_BYTES 16
+
+#if UINTPTR_MAX > 0xffffffffu
+#define PC "%016lx"
+#else
+#define PC "%08lx"
+#endif
+
+static const char *
+plural(size_t count)
+{
+	return count == 1 ? "" : "s";
+}
+
+static void
+add_row(struct mu_text *out, uintptr_t address, const unsigned char *bytes,
+    size_t count)
+{
+	size_t i;
+
+	mu_text_add(out, "   %lx: ", (unsigned long)address);
+	for (i = 0; i < ROW_BYTES; i++) {
+		if (i < count)
+			mu_text_add(out, "%02x ", (unsigned)bytes[i]);
+		else
+			mu_text_add(out, "   ");
+	}
+	for (i = 0; i < count; i++)
+		mu_text_add(out, "%c",
+		    bytes[i] < 0x20 || bytes[i] >= 0x7f ? '.' : bytes[i]);
+	mu_text_add(out, "\n");
+}
+
+static void
+add_contents(struct mu_text *out, const struct Leak *leak)
+{
+	size_t shown = leak->size, i, row;
+
+	if (shown <= sizeof(leak->contents)) {
+		mu_text_add(out, "   contents:\n");
+	} else {
+		shown = sizeof(leak->contents);
+		mu_text_add(out, "   first %zu bytes of contents:\n", shown);
+	}
+	for (i = 0; i < shown; i += ROW_BYTES) {
+		row = shown - i < ROW_BYTES ? shown - i : ROW_BYTES;
+		add_row(out, leak->begin + i, leak->contents + i, row);
+	}
+}
+
+static void
+add_backtrace(struct mu_text *out, const struct LeakBacktrace *backtrace)
+{
+	size_t i, count = backtrace->num_frames;
+
+	if (count > MEMUNREACHABLE_MAX_FRAMES)
+		count = MEMUNREACHABLE_MAX_FRAMES;
+	for (i = 0; i < count; i++)
+		mu_text_add(out, "          #%02zu  pc " PC "  <unknown>\n", i,
+		    (unsigned long)backtrace->frames[i]);
+}
+
+static void
+add_referenced(struct mu_text *out, size_t size, size_t count)
+{
+	if (count > 0)
+		mu_text_add(out,
+		    "   referencing %zu unreachable bytes in %zu"
+		    " allocation%s\n",
+		    size, count, plural(count));
+}
+
+void
+mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents)
+{
+	mu_text_add(out, "  %zu bytes unreachable at %lx\n", leak->size,
+	    (unsigned long)leak->begin);
+	add_referenced(out, leak->referenced_size, leak->referenced_count);
+	if (leak->similar_count > 0) {
+		mu_text_add(out,
+		    "   and %zu similar unreachable bytes in %zu"
+		    " allocation%s\n",
+		    leak->similar_size, leak->similar_count,
+		    plural(leak->similar_count));
+		add_referenced(out, leak->similar_referenced_size,
+		    leak->similar_referenced_count);
+	}
+	if (log_contents)
+		add_contents(out, leak);
+	add_backtrace(out, &leak->backtrace);
+}
+
+void
+mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
+    bool log_contents)
+{
+	size_t i;
+
+	mu_text_add(out,
+	    "  %zu bytes in %zu unreachable allocation%s\n"
+	    "  ABI: '%s'\n",
+	    info->leak_bytes, info->num_leaks, plural(info->num_leaks), MU_ABI);
+	if (info->status == MEMUNREACHABLE_PARTIAL)
+		mu_text_add(out, "  Partial: %s\n", info->reason);
+	mu_text_add(out, "\n");
+	for (i = 0; i < info->num_reported; i++) {
+		mu_report_leak(out, &info->leaks[i], log_contents);
+		mu_text_add(out, "\n");
+	}
+}
+
+void
+mu_report_summary(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+{
+	mu_text_add(out,
+	    "%zu bytes in %zu allocation%s unreachable out of"
+	    " %zu bytes in %zu allocation%s",
+	    info->leak_bytes, info->num_leaks, plural(info->num_leaks),
+	    info->allocation_bytes, info->num_allocations,
+	    plural(info->num_allocations));
+}
+
+/* What the reader can do where the reason itself does not say it. */
+static const char *
+cure(int status)
+{
+	switch (status) {
+	case MEMUNREACHABLE_BAD_ARGUMENT:
+		return "Zero the structure before the first call; its version"
+		       " must be 0.";
+	case MEMUNREACHABLE_BUSY:
+		return "Ask again later, and not from where malloc may be"
+		       " interrupted.";
+	case MEMUNREACHABLE_TIMEOUT:
+		return "Ask again, or give it longer:"
+		       " MEMUNREACHABLE_OPTIONS=timeout=120.";
+	case MEMUNREACHABLE_NO_MEMORY:
+	case MEMUNREACHABLE_NO_RESOURCES:
+		return "A pass needs two short-lived processes, a few"
+		       " descriptors and some memory of its own.";
+	case MEMUNREACHABLE_PTRACE_YAMA:
+	case MEMUNREACHABLE_PTRACE_SECCOMP:
+	case MEMUNREACHABLE_NOT_DUMPABLE:
+	case MEMUNREACHABLE_ALREADY_TRACED:
+	case MEMUNREACHABLE_NO_PERMISSION:
+	case MEMUNREACHABLE_NO_PROC:
+		return "See PERMISSIONS in memunreachable(7).";
+	case MEMUNREACHABLE_HEAP_INCONSISTENT:
+		return "Ask again; if it stays so, look for a heap overflow.";
+	case MEMUNREACHABLE_FOREIGN_ALLOCATOR:
+	case MEMUNREACHABLE_UNKNOWN_GLIBC:
+		return "Only the malloc of a known glibc can be read.";
+	default:
+		return NULL;
+	}
+}
+
+void
+mu_report_failure(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+{
+	const char *advice = cure(info->status);
+
+	/* Android's first line; programs look for it. */
+	mu_text_add(out, "Failed to get unreachable memory\n");
+	mu_text_add(out, "Not checked: %s%s%s\n",
+	    mu_status_name((enum mu_status)info->status),
+	    info->reason[0] != '\0' ? ": " : "", info->reason);
+	if (advice != NULL)
+		mu_text_add(out, "%s\n", advice);
+}

@@ -1,0 +1,33 @@
+/*
+ * Leaks in words: Android's report text.
+ *
+ * Runs in: original. Pure; pieces of text are added to OUT.
+ */
+#ifndef LIB_REPORT_TEXT_H
+#define LIB_REPORT_TEXT_H
+
+#include <stdbool.h>
+
+#include "memunreachable/memunreachable.h"
+#include "mu/text.h"
+
+/* One leak block (MU-17..22), without the empty line after it. */
+void mu_report_leak(
+    struct mu_text *out, const struct Leak *leak, bool log_contents);
+
+/* The whole report: totals, ABI line, every leak block (MU-14). */
+void mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
+    bool log_contents);
+
+/*
+ * Line 10 of a pass's log: "<n> bytes in <n> allocation[s] unreachable out of
+ * <n> bytes in <n> allocation[s]", no newline.
+ */
+void mu_report_summary(
+    struct mu_text *out, const struct UnreachableMemoryInfo *info);
+
+/* Why there is no report, and the cure, in words. Ends with a newline. */
+void mu_report_failure(
+    struct mu_text *out, const struct UnreachableMemoryInfo *info);
+
+#endif

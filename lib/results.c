@@ -1,0 +1,103 @@
+/*
+ * Answers that the program still holds: see results.h.
+ *
+ * Runs in: original; the sweeper reads the list in its image.
+ */
+#include "lib/results.h"
+
+#include <string.h>
+
+#include "mu/sys.h"
+
+#define LOCK_NS MU_NS_PER_SEC
+
+struct mu_result {
+	struct mu_result *next;
+	size_t size; /* mapped bytes, this header included */
+	struct Leak leaks[];
+};
+
+static bool
+enter(struct mu_results *results, mu_sigmask *mask)
+{
+	/* A handler that frees a report must not meet its own thread here. */
+	mu_sys_block_signals(mask);
+	if (mu_lock_take(&results->lock, mu_sys_now_ns() + LOCK_NS) == MU_OK)
+		return true;
+	mu_sys_restore_signals(mask);
+	return false;
+}
+
+static void
+leave(struct mu_results *results, const mu_sigmask *mask)
+{
+	mu_lock_release(&results->lock);
+	mu_sys_restore_signals(mask);
+}
+
+struct Leak *
+mu_results_new(struct mu_results *results, size_t count)
+{
+	struct mu_result *result;
+	mu_sigmask mask;
+	size_t size;
+	long address;
+
+	if (count == 0 ||
+	    __builtin_mul_overflow(count, sizeof(struct Leak), &size) ||
+	    __builtin_add_overflow(size, sizeof(*result), &size))
+		return NULL;
+	address = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS);
+	if (mu_sys_failed(address))
+		return NULL;
+	result = (struct mu_result *)address;
+	result->size = size;
+	if (!enter(results, &mask)) {
+		mu_sys_munmap(result, size);
+		return NULL;
+	}
+	result->next = results->first;
+	__atomic_store_n(&results->first, result, __ATOMIC_RELEASE);
+	leave(results, &mask);
+	return result->leaks;
+}
+
+bool
+mu_results_free(struct mu_results *results, struct Leak *leaks)
+{
+	struct mu_result **link, *result = NULL;
+	mu_sigmask mask;
+
+	if (!enter(results, &mask))
+		return false;
+	for (link = &results->first; *link != NULL; link = &(*link)->next)
+		if ((*link)->leaks == leaks)
+			break;
+	if (*link != NULL) {
+		result = *link;
+		/*
+		 * Wiped while still listed: a pass that takes its image right
+		 * behind the unlinking would scan the mapping.
+		 */
+		explicit_bzero(leaks, result->size - sizeof(*result));
+		__atomic_store_n(link, result->next, __ATOMIC_RELEASE);
+	}
+	leave(results, &mask);
+	if (result == NULL)
+		return false;
+	mu_sys_munmap(result, result->size);
+	return true;
+}
+
+void
+mu_results_each(const struct mu_results *results,
+    void (*visit)(void *ctx, struct mu_range range), void *ctx)
+{
+	const struct mu_result *result;
+
+	for (result = results->first; result != NULL; result = result->next)
+		visit(ctx,
+		    (struct mu_range) { (uintptr_t)result,
+			(uintptr_t)result + result->size });
+}

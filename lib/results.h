@@ -1,0 +1,39 @@
+/*
+ * Answers that the program still holds.
+ *
+ * A report is full of addresses of lost blocks: were it in memory that the
+ * next pass scans, it would hide every leak it names. Each answer therefore
+ * has a mapping of its own, and the list of them is left out of the roots.
+ *
+ * Runs in: original; the sweeper reads the list in its image.
+ */
+#ifndef LIB_RESULTS_H
+#define LIB_RESULTS_H
+
+#include <stddef.h>
+
+#include "lib/lock.h"
+#include "memunreachable/memunreachable.h"
+#include "mu/range.h"
+
+struct mu_result;
+
+struct mu_results {
+	struct mu_lock lock;
+	struct mu_result *first;
+};
+
+/*
+ * Room for COUNT entries, zeroed and known to the list; NULL if the kernel
+ * refuses. With COUNT 0 there is nothing to hold: NULL as well.
+ */
+struct Leak *mu_results_new(struct mu_results *results, size_t count);
+
+/* Wipe, forget and unmap LEAKS; false if it is none of ours. */
+bool mu_results_free(struct mu_results *results, struct Leak *leaks);
+
+/* Every mapping of the list. Tolerates being interrupted mid-update. */
+void mu_results_each(const struct mu_results *results,
+    void (*visit)(void *ctx, struct mu_range range), void *ctx);
+
+#endif

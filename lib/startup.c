@@ -1,0 +1,99 @@
+/*
+ * What happens without being called: see startup.h.
+ *
+ * Runs in: original.
+ */
+#include "lib/startup.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "lib/log_sink.h"
+#include "lib/pass.h"
+#include "mu/sys.h"
+
+struct mu_library mu_library = {
+	.options = { .timeout = 30000, .exitcode = 23, .max_leaks = 100 },
+};
+
+/*
+ * In an exit handler another call of exit() runs the handlers that are left,
+ * flushes stdio and ends with the new status (glibc: each handler is taken off
+ * the list before it is called); _exit() here would lose the program's output.
+ */
+static void
+at_exit(void)
+{
+	const struct mu_options *options = &mu_library.options;
+	struct mu_caller caller;
+	struct mu_request request = {
+		.caller = &caller,
+		.limit = options->max_leaks,
+		.voice = MU_VOICE_FULL,
+		.log_contents = options->log_contents,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+	bool leaks;
+
+	mu_caller_capture(&caller);
+	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
+	FreeUnreachableMemoryInfo(&info);
+	if (leaks)
+		exit(options->exitcode);
+}
+
+static void
+warn(const char *text, size_t length)
+{
+	struct mu_log log;
+
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log_text(&log, MU_LOG_WARNING, text, length);
+	mu_log_sink_close(&log);
+}
+
+static void
+obey(struct mu_options *options, struct mu_text *words)
+{
+	int error = 0;
+
+	if (options->help)
+		mu_options_help(words);
+	if (options->signal != 0)
+		error = mu_watch_signal(options->signal);
+	if (error < 0)
+		mu_text_add(words,
+		    "libmemunreachable: cannot watch signal %d (errno %d)\n",
+		    options->signal, -error);
+	if (options->at_exit && atexit(at_exit) != 0)
+		mu_text_add(words,
+		    "libmemunreachable: no memory for at_exit\n");
+}
+
+void
+mu_startup(void)
+{
+	/* AT_SECURE: a set-uid program takes no orders from its user. */
+	const char *text = secure_getenv("MEMUNREACHABLE_OPTIONS");
+	char buffer[4096];
+	struct mu_text words = { buffer, sizeof(buffer), 0 };
+
+	if (text == NULL)
+		return;
+	mu_options_parse(&mu_library.options, text, &words);
+	obey(&mu_library.options, &words);
+	if (words.length > 0)
+		warn(buffer, words.length < sizeof(buffer) ?
+			words.length :
+			sizeof(buffer) - 1);
+}
+
+__attribute__((constructor)) static void
+construct(void)
+{
+	int saved = errno;
+
+	mu_startup();
+	errno = saved;
+}

@@ -1,0 +1,252 @@
+/*
+ * The third process: see sweeper.h.
+ *
+ * It runs on a copy of the collector's stack, in a process where every other
+ * thread has vanished in mid-step: locks may be held by nobody, so no malloc,
+ * no stdio, nothing of libc that locks. What it maps, it maps in its own image.
+ */
+#include "lib/sweeper.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "heapwalk/fold.h"
+#include "heapwalk/heap.h"
+#include "heapwalk/mark.h"
+#include "heapwalk/memory_self.h"
+#include "heapwalk/roots.h"
+#include "lib/leak_pipe.h"
+#include "lib/library.h"
+#include "mu/sort.h"
+#include "mu/sys.h"
+
+/* Its tables grow with the heap; the machine is the limit. */
+#define TABLES_LIMIT (SIZE_MAX / 2)
+
+struct own_ranges {
+	struct mu_range *ranges;
+	size_t count, max;
+};
+
+static void
+add_own(void *ctx, struct mu_range range)
+{
+	struct own_ranges *own = ctx;
+
+	if (own->ranges != NULL && own->count < own->max)
+		own->ranges[own->count] = range;
+	own->count++;
+}
+
+static void
+visit_own(struct mu_pass *pass, struct own_ranges *own)
+{
+	const struct mu_watch *watch = &mu_library.watch;
+
+	mu_arena_each(&pass->arena, add_own, own);
+	mu_arena_each(&mu_library.registry.arena, add_own, own);
+	mu_results_each(&mu_library.results, add_own, own);
+	add_own(own,
+	    (struct mu_range) { (uintptr_t)pass->stack,
+		(uintptr_t)pass->stack + pass->stack_size });
+	add_own(own,
+	    (struct mu_range) { (uintptr_t)watch->stack,
+		(uintptr_t)watch->stack + watch->stack_size });
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct mu_range *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* Counted first, then filled: nothing changes in an image. */
+static enum mu_status
+list_own(struct mu_pass *pass, struct mu_arena *tables)
+{
+	struct own_ranges own = { 0 };
+
+	visit_own(pass, &own);
+	own.ranges = mu_arena_alloc(tables, own.count, sizeof(*own.ranges));
+	if (own.ranges == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for the sweeper's tables");
+	own.max = own.count;
+	own.count = 0;
+	visit_own(pass, &own);
+	mu_sort(own.ranges, own.count, sizeof(*own.ranges), by_begin);
+	pass->snap.own = own.ranges;
+	pass->snap.num_own = own.count;
+	return MU_OK;
+}
+
+/* The picture as a whole: later steps may add what is missing from it. */
+struct sweep {
+	struct mu_memory_self self;
+	struct mu_arena tables;
+	struct mu_heap heap;
+	struct mu_roots roots;
+	struct mu_leaks leaks;
+	enum mu_status status;
+};
+
+/* Keep the first thing that makes an answer partial; stop at a failure. */
+static bool
+went_on(struct mu_pass *pass, struct sweep *sweep, enum mu_status status,
+    const struct mu_why *why)
+{
+	if (status == MU_OK)
+		return true;
+	if (status == MU_PARTIAL && sweep->status == MU_PARTIAL)
+		return true;
+	sweep->status = status;
+	if (why != &pass->why)
+		pass->why = *why;
+	return status == MU_PARTIAL;
+}
+
+/*
+ * The guard comes first: what we map ourselves must not come to lie where
+ * memory of the subject is missing in this image (MADV_DONTFORK).
+ */
+static enum mu_status
+open_image(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_snapshot *snap = &pass->snap;
+	enum mu_status status;
+
+	snap->pid = pass->pid;
+	snap->glibc_major = pass->self.glibc_major;
+	snap->glibc_minor = pass->self.glibc_minor;
+	snap->libc_address = pass->self.libc_address;
+	mu_memory_self_open(&snap->memory, &sweep->self, snap->mappings,
+	    snap->num_mappings);
+	status = mu_memory_self_guard(&snap->memory, -1, &pass->why);
+	if (status != MU_OK)
+		return status;
+	if (!mu_memory_self_look(&snap->memory))
+		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
+	return list_own(pass, &sweep->tables);
+}
+
+static void
+sweep_image(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_snapshot *snap = &pass->snap;
+	struct mu_why why = { "" };
+	const struct mu_log *log = &pass->log;
+
+	mu_log(log, MU_LOG_INFO, "searching process %d for allocations",
+	    pass->pid);
+	if (!went_on(pass, sweep, open_image(pass, sweep), &pass->why))
+		return;
+	if (!went_on(pass, sweep,
+		mu_heap_glibc.list(&sweep->heap, snap, &sweep->tables, &why),
+		&why))
+		return;
+	mu_log(log, MU_LOG_INFO, "searching done");
+	mu_log(log, MU_LOG_INFO, "sweeping process %d for unreachable memory",
+	    pass->pid);
+	if (!went_on(pass, sweep,
+		mu_roots_find(&sweep->roots, snap, &sweep->heap,
+		    &sweep->tables, &why),
+		&why))
+		return;
+	why = (struct mu_why) { "the marking did not end in time" };
+	if (!went_on(pass, sweep,
+		mu_mark(&sweep->heap.blocks, &sweep->roots, &snap->memory,
+		    &sweep->tables, pass->deadline_ns),
+		&why))
+		return;
+	mu_log(log, MU_LOG_INFO, "sweeping done");
+	mu_log(log, MU_LOG_INFO, "folding related leaks");
+	if (!went_on(pass, sweep,
+		mu_fold(&sweep->leaks, &sweep->heap.blocks,
+		    pass->request->limit, &sweep->tables, pass->deadline_ns,
+		    &why),
+		&why))
+		return;
+	mu_log(log, MU_LOG_INFO, "folding done");
+}
+
+static void
+note_skipped(struct mu_pass *pass, struct sweep *sweep)
+{
+	size_t skipped = pass->snap.memory.skipped_pages;
+
+	if (skipped == 0)
+		return;
+	mu_log(&pass->log, MU_LOG_WARNING, "%zu pages skipped due to segfaults",
+	    skipped);
+	if (sweep->status == MU_OK)
+		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+		    "%zu readable pages could not be read", skipped);
+}
+
+/*
+ * The sweeper is what the OOM killer should pick: nothing is lost with it. It
+ * has a memory of its own, so the program's score stays as it is.
+ */
+static void
+offer_to_oom_killer(void)
+{
+	int fd = mu_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC,
+	    0);
+
+	if (fd >= 0)
+		mu_sys_write(fd, "1000", 4);
+	mu_sys_close(&fd);
+}
+
+void
+mu_sweeper(struct mu_pass *pass)
+{
+	struct sweep sweep = { 0 };
+
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	if (mu_sys0(SYS_getppid) != pass->pid)
+		mu_sys_exit(2);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
+	offer_to_oom_killer();
+	mu_arena_open(&sweep.tables, TABLES_LIMIT);
+	sweep_image(pass, &sweep);
+	note_skipped(pass, &sweep);
+	mu_sys_exit(mu_leak_pipe_send(pass->pipe_write, sweep.status,
+			&pass->why, &sweep.heap, &sweep.leaks) ?
+		0 :
+		3);
+}
+
+bool
+mu_sweeper_ended(struct mu_pass *pass)
+{
+	int status;
+	pid_t got;
+
+	if (pass->sweeper <= 0)
+		return true;
+	got = mu_sys_wait(pass->sweeper, &status, MU_WALL | WNOHANG);
+	if (got == pass->sweeper || got == -ECHILD)
+		pass->sweeper = 0;
+	return pass->sweeper == 0;
+}
+
+void
+mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
+{
+	uint64_t nap = 20 * 1000;
+
+	while (!mu_sweeper_ended(pass)) {
+		if (mu_sys_now_ns() >= deadline_ns) {
+			mu_sys_kill(pass->sweeper, SIGKILL);
+			deadline_ns = UINT64_MAX;
+		}
+		mu_sys_sleep_ns(nap);
+		if (nap < 10 * 1000 * 1000)
+			nap *= 2;
+	}
+}

@@ -1,0 +1,214 @@
+/*
+ * A report whenever a signal arrives: see watch_signal.h.
+ *
+ * The handler starts a bare thread (raw clone, no pthread_create, which
+ * allocates) on a stack that was mapped in advance; the pass runs there. So
+ * nothing waits in the handler, the thread that it interrupted goes on and
+ * leaves malloc if it was inside, and a program without threads keeps none: a
+ * helper thread of libc's would make it multi-threaded for ever, and would be
+ * missing after the fork() that makes a daemon.
+ *
+ * The bare thread has no TLS of its own; it shares the interrupted thread's.
+ * It runs nothing but the pass, which knows no errno and takes no libc lock,
+ * and has every signal blocked. The kernel reaps it as it does any thread.
+ */
+#include "lib/watch_signal.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "lib/library.h"
+#include "lib/pass.h"
+#include "mu/sys.h"
+
+#define STACK_SIZE ((size_t)256 << 10)
+#define GUARD_SIZE ((size_t)64 << 10) /* the largest page size of Linux */
+
+enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
+
+static void
+report_once(void)
+{
+	const struct mu_options *options = &mu_library.options;
+	struct mu_request request = {
+		.limit = options->max_leaks,
+		.voice = MU_VOICE_FULL,
+		.log_contents = options->log_contents,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+
+	mu_pass_run(&request, &info);
+	FreeUnreachableMemoryInfo(&info);
+}
+
+static void
+watch_thread(void *arg)
+{
+	struct mu_watch *watch = arg;
+	int state;
+
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-watch");
+	do {
+		__atomic_store_n(&watch->state, RUNNING, __ATOMIC_RELEASE);
+		report_once();
+		state = RUNNING;
+	} while (!__atomic_compare_exchange_n(&watch->state, &state, IDLE,
+	    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	for (;;)
+		mu_sys1(SYS_exit, 0);
+}
+
+/* A signal that comes during a pass asks for one more after it. */
+static bool
+claim(struct mu_watch *watch)
+{
+	int state = IDLE;
+
+	for (;;) {
+		if (__atomic_compare_exchange_n(&watch->state, &state, RUNNING,
+			false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return true;
+		if (state == RUNNING_AND_ASKED_AGAIN)
+			return false;
+		if (state == RUNNING &&
+		    __atomic_compare_exchange_n(&watch->state, &state,
+			RUNNING_AND_ASKED_AGAIN, false, __ATOMIC_ACQ_REL,
+			__ATOMIC_ACQUIRE))
+			return false;
+		state = IDLE;
+	}
+}
+
+/*
+ * The state of a process that was forked while the thread ran says RUNNING,
+ * and no thread is there to end it.
+ */
+static void
+heal_after_fork(struct mu_watch *watch)
+{
+	int tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE);
+
+	if (tid == 0 ||
+	    mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
+		return;
+	__atomic_store_n(&watch->tid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+}
+
+static void
+start_thread(struct mu_watch *watch)
+{
+	mu_sigmask mask;
+	int tid;
+	long error;
+
+	heal_after_fork(watch);
+	if (!claim(watch))
+		return;
+	/* The last one has left its loop; its stack is free in a moment. */
+	while ((tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE)) != 0)
+		mu_sys_futex_wait(&watch->tid, tid, 0,
+		    mu_sys_now_ns() + MU_NS_PER_SEC);
+	mu_sys_block_signals(&mask);
+	error = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
+		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	    watch->stack + watch->stack_size, &watch->tid, watch_thread, watch);
+	if (error < 0)
+		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+	mu_sys_restore_signals(&mask);
+}
+
+/* sa_handler and sa_sigaction share a word; SA_SIGINFO says which it is. */
+static void
+chain(const struct mu_sigaction *earlier, int signo, siginfo_t *info,
+    void *context)
+{
+	if (earlier->handler == (void *)SIG_DFL ||
+	    earlier->handler == (void *)SIG_IGN)
+		return;
+	if (earlier->flags & SA_SIGINFO)
+		((void (*)(int, siginfo_t *, void *))earlier->handler)(signo,
+		    info, context);
+	else
+		((void (*)(int))earlier->handler)(signo);
+}
+
+static void
+on_signal(int signo, siginfo_t *info, void *context)
+{
+	struct mu_watch *watch = &mu_library.watch;
+
+	start_thread(watch);
+	if (signo > 0 && signo < MU_WATCH_SIGNALS)
+		chain(&watch->earlier[signo], signo, info, context);
+}
+
+static int
+map_stack(struct mu_watch *watch)
+{
+	long address;
+
+	if (watch->stack != NULL)
+		return 0;
+	address = mu_sys_mmap(NULL, STACK_SIZE + GUARD_SIZE,
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	if (mu_sys_failed(address))
+		return (int)address;
+	mu_sys3(SYS_mprotect, address, GUARD_SIZE, PROT_NONE);
+	watch->stack_size = STACK_SIZE + GUARD_SIZE;
+	watch->stack = (char *)address;
+	return 0;
+}
+
+/*
+ * libc's sigaction() supplies the restorer and refuses its own signals (32,
+ * 33). SA_ONSTACK: the interrupted thread may have no room left (Go's are
+ * 2 KiB). SA_RESTART: the program must not see EINTR on our account.
+ */
+static int
+install(struct mu_watch *watch, int signo)
+{
+	struct sigaction ours = { 0 }, earlier;
+
+	ours.sa_sigaction = on_signal;
+	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	sigfillset(&ours.sa_mask);
+	if (sigaction(signo, NULL, &earlier) != 0)
+		return -errno;
+	watch->earlier[signo] = (struct mu_sigaction) {
+		.handler = (void *)earlier.sa_sigaction,
+		.flags = (unsigned long)earlier.sa_flags,
+	};
+	if (sigaction(signo, &ours, NULL) != 0)
+		return -errno;
+	watch->watched[signo] = true;
+	return 0;
+}
+
+int
+mu_watch_signal(int signo)
+{
+	struct mu_watch *watch = &mu_library.watch;
+	mu_sigmask mask;
+	int error = 0;
+
+	if (signo <= 0 || signo >= MU_WATCH_SIGNALS)
+		return -EINVAL;
+	mu_sys_block_signals(&mask);
+	if (mu_lock_take(&watch->lock, mu_sys_now_ns() + MU_NS_PER_SEC) !=
+	    MU_OK) {
+		mu_sys_restore_signals(&mask);
+		return -EBUSY;
+	}
+	if (!watch->watched[signo])
+		error = map_stack(watch);
+	if (error == 0 && !watch->watched[signo])
+		error = install(watch, signo);
+	mu_lock_release(&watch->lock);
+	mu_sys_restore_signals(&mask);
+	return error;
+}

@@ -1,0 +1,195 @@
+/*
+ * What only the kernel holds for the program: see kernel_values.h.
+ *
+ * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/kernel_values.h"
+
+#include <string.h>
+
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/proc.h"
+
+#define EPOLL_LINK "anon_inode:[eventpoll]"
+#define PATH_SIZE 64
+
+struct epoll_search {
+	pid_t pid;
+	struct mu_words *words;
+	struct mu_proc_text text;
+	long error; /* 0, or -errno that ended the search */
+};
+
+/* Does the line start with KEY? Then *AT moves past it and the blanks. */
+static bool
+take_key(const char **at, const char *eol, const char *key)
+{
+	size_t length = strlen(key);
+
+	if ((size_t)(eol - *at) < length || memcmp(*at, key, length) != 0)
+		return false;
+	*at += length;
+	while (*at < eol && (**at == ' ' || **at == '\t'))
+		++*at;
+	return true;
+}
+
+/* The number must end at a blank or the line's end: else it was cut short. */
+static bool
+add_hex(const char *at, const char *eol, struct mu_words *words)
+{
+	uint64_t value;
+
+	if (!mu_proc_number(&at, eol, 16, &value) || (at < eol && *at != ' ') ||
+	    !mu_word_plausible((uintptr_t)value))
+		return true;
+	return mu_words_add(words, (uintptr_t)value);
+}
+
+/*
+ * fs/eventpoll.c, ep_show_fdinfo(), Linux 3.8 and newer:
+ *	tfd:        5 events:       19 data:     55d0c8a012a0  pos:0 ino:b
+ *sdev:d
+ */
+static bool
+add_epoll_line(const char *at, const char *eol, struct mu_words *words)
+{
+	if (!take_key(&at, eol, "tfd:"))
+		return true;
+	for (; at < eol; at++)
+		if (take_key(&at, eol, "data:"))
+			return add_hex(at, eol, words);
+	return true;
+}
+
+/*
+ * fs/proc/base.c, show_timer(), Linux 3.10 and newer; the value is %px:
+ *	signal: 60/000055d0c8a012a0
+ */
+static bool
+add_timer_line(const char *at, const char *eol, struct mu_words *words)
+{
+	uint64_t signo;
+
+	if (!take_key(&at, eol, "signal:") ||
+	    !mu_proc_number(&at, eol, 10, &signo) || at == eol || *at != '/')
+		return true;
+	return add_hex(at + 1, eol, words);
+}
+
+/* Whole lines only: without its newline the last one may be cut. */
+static bool
+each_line(const char *text, size_t length, struct mu_words *words,
+    bool (*add)(const char *at, const char *eol, struct mu_words *words))
+{
+	const char *end = length > 0 ? text + length : text, *eol;
+
+	for (; text < end; text = eol + 1) {
+		eol = mu_proc_line_end(text, end);
+		if (eol == end)
+			break;
+		if (!add(text, eol, words))
+			return false;
+	}
+	return true;
+}
+
+bool
+mu_kernel_values_parse_epoll(
+    const char *text, size_t length, struct mu_words *words)
+{
+	return each_line(text, length, words, add_epoll_line);
+}
+
+bool
+mu_kernel_values_parse_timers(
+    const char *text, size_t length, struct mu_words *words)
+{
+	return each_line(text, length, words, add_timer_line);
+}
+
+/*
+ * Is it want of memory or descriptors? Every other error means that the file
+ * is not there: an old kernel, a descriptor that was closed, a hidden /proc.
+ */
+static bool
+is_shortage(long error)
+{
+	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
+}
+
+static bool
+is_epoll(pid_t pid, int fd)
+{
+	char path[PATH_SIZE], link[sizeof(EPOLL_LINK)];
+	long n;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
+	n = mu_sys4(
+	    SYS_readlinkat, AT_FDCWD, (long)path, (long)link, sizeof(link));
+	return n == sizeof(EPOLL_LINK) - 1 &&
+	    memcmp(link, EPOLL_LINK, (size_t)n) == 0;
+}
+
+static bool
+visit_descriptor(void *ctx, int fd)
+{
+	struct epoll_search *search = ctx;
+	char path[PATH_SIZE];
+	long error;
+
+	if (!is_epoll(search->pid, fd))
+		return true;
+	mu_text_format(
+	    path, sizeof(path), "/proc/%d/fdinfo/%d", search->pid, fd);
+	error = mu_proc_read(&search->text, path);
+	if (error == 0 &&
+	    !mu_kernel_values_parse_epoll(
+		search->text.text, search->text.length, search->words))
+		error = -ENOMEM;
+	if (is_shortage(error))
+		search->error = error;
+	return search->error == 0;
+}
+
+static long
+read_timers(struct epoll_search *search)
+{
+	char path[PATH_SIZE];
+	long error;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/timers", search->pid);
+	error = mu_proc_read(&search->text, path);
+	if (error == 0 &&
+	    !mu_kernel_values_parse_timers(
+		search->text.text, search->text.length, search->words))
+		error = -ENOMEM;
+	return error;
+}
+
+enum mu_status
+mu_kernel_values_read(pid_t pid, struct mu_words *words, struct mu_why *why)
+{
+	struct epoll_search search = {
+		.pid = pid,
+		.words = words,
+		.text = { .arena = words->arena },
+	};
+	char path[PATH_SIZE];
+	long error;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
+	error = mu_proc_numbers(path, visit_descriptor, &search);
+	if (search.error != 0)
+		error = search.error;
+	if (!is_shortage(error))
+		error = read_timers(&search);
+	if (is_shortage(error))
+		return mu_why(why,
+		    error == -ENOMEM ? MU_ERR_NO_MEMORY : MU_ERR_RESOURCES,
+		    "cannot list epoll sets and timers of process %d"
+		    " (error %ld)",
+		    pid, -error);
+	return MU_OK;
+}

@@ -1,0 +1,33 @@
+/*
+ * Pointers whose only copy is in the kernel: epoll_event.data, sigev_value of
+ * POSIX timers.
+ *
+ * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_KERNEL_VALUES_H
+#define PTRACE_KERNEL_VALUES_H
+
+#include "ptrace/registers.h"
+
+/*
+ * Lines "tfd: ... data: <hex> ..." of an epoll fdinfo. Pure. Values that are
+ * no plausible addresses are left out, as are lines that are not understood.
+ * False: no memory.
+ */
+bool mu_kernel_values_parse_epoll(
+    const char *text, size_t length, struct mu_words *words);
+
+/* Lines "signal: <n>/<hex>" of /proc/PID/timers; otherwise as above. */
+bool mu_kernel_values_parse_timers(
+    const char *text, size_t length, struct mu_words *words);
+
+/*
+ * Add all of PID's. A kernel without the files is not an error; memory is, and
+ * so is a want of descriptors. Descriptors that are no epoll sets cost one
+ * readlink each. PID may be any of the process's threads, and must not be a
+ * leader that has ended: a zombie has no descriptors.
+ */
+enum mu_status mu_kernel_values_read(
+    pid_t pid, struct mu_words *words, struct mu_why *why);
+
+#endif

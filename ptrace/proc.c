@@ -1,0 +1,188 @@
+/*
+ * Reading /proc: see proc.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/proc.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "mu/sys.h"
+#include "mu/text.h"
+
+#define FIRST_SIZE ((size_t)16 << 10)
+/* seq_file hands out at most this much a read unless one record is longer. */
+#define READ_SIZE ((size_t)4 << 10)
+#define DIR_SIZE 4096 /* bytes of directory entries a call, on the stack */
+
+/* As the kernel lays it out; <dirent.h> has the libc's. */
+struct entry {
+	uint64_t inode;
+	int64_t next;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+static bool
+make_room(struct mu_proc_text *text)
+{
+	size_t max = text->max == 0 ? FIRST_SIZE : text->max * 2;
+	char *grown;
+
+	if (text->max - text->length >= READ_SIZE)
+		return true;
+	grown = mu_arena_grow(text->arena, text->text, text->length, max, 1);
+	if (grown == NULL)
+		return false;
+	text->text = grown;
+	text->max = max;
+	return true;
+}
+
+long
+mu_proc_read(struct mu_proc_text *text, const char *path)
+{
+	int fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	ssize_t n;
+
+	text->length = 0;
+	if (fd < 0)
+		return fd;
+	do {
+		n = -ENOMEM;
+		if (!make_room(text))
+			break;
+		n = mu_sys_read(
+		    fd, text->text + text->length, text->max - text->length);
+		if (n > 0)
+			text->length += (size_t)n;
+	} while (n > 0 || n == -EINTR);
+	mu_sys_close(&fd);
+	return n;
+}
+
+/* Decimal digits and nothing else; -1 for any other name. */
+static int
+name_number(const char *name)
+{
+	const char *end = name + strlen(name);
+	uint64_t value;
+
+	if (!mu_proc_number(&name, end, 10, &value) || name != end ||
+	    value > INT_MAX)
+		return -1;
+	return (int)value;
+}
+
+static bool
+visit_entries(const char *buffer, size_t length,
+    bool (*visit)(void *ctx, int number), void *ctx)
+{
+	const struct entry *entry;
+	size_t at;
+	int number;
+
+	for (at = 0; at < length; at += entry->length) {
+		entry = (const struct entry *)(const void *)(buffer + at);
+		number = name_number(entry->name);
+		if (number >= 0 && !visit(ctx, number))
+			return false;
+	}
+	return true;
+}
+
+long
+mu_proc_numbers(
+    const char *path, bool (*visit)(void *ctx, int number), void *ctx)
+{
+	char buffer[DIR_SIZE] __attribute__((aligned(8)));
+	int fd = mu_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long n;
+
+	if (fd < 0)
+		return fd;
+	do {
+		n = mu_sys3(SYS_getdents64, fd, (long)buffer, sizeof(buffer));
+		if (n > 0 && !visit_entries(buffer, (size_t)n, visit, ctx))
+			n = 0;
+	} while (n > 0 || n == -EINTR);
+	mu_sys_close(&fd);
+	return n;
+}
+
+static unsigned
+digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	return UINT_MAX;
+}
+
+bool
+mu_proc_number(
+    const char **cursor, const char *end, unsigned base, uint64_t *value)
+{
+	const char *at = *cursor;
+	uint64_t sum = 0;
+	unsigned digit;
+
+	for (; at < end; at++) {
+		digit = digit_value(*at);
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(sum, (uint64_t)base, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)digit, &sum))
+			return false;
+	}
+	if (at == *cursor)
+		return false;
+	*cursor = at;
+	*value = sum;
+	return true;
+}
+
+int
+mu_proc_state(pid_t pid, pid_t tid)
+{
+	char path[64], stat[256];
+	const char *paren;
+	ssize_t n;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	n = mu_sys_read_file(AT_FDCWD, path, stat, sizeof(stat));
+	if (n < 0)
+		return (int)n;
+	/* "4711 (a name) S ...": the name, 15 bytes, may hold parentheses */
+	paren = strrchr(stat, ')');
+	if (paren == NULL || paren[1] != ' ' || paren[2] == '\0')
+		return -ENOENT;
+	return (unsigned char)paren[2];
+}
+
+bool
+mu_proc_is_over(pid_t pid)
+{
+	int fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = { .fd = fd, .events = POLLIN };
+	struct timespec at_once = { 0, 0 };
+	long n;
+
+	if (fd < 0)
+		return fd == -ESRCH || mu_sys_kill(pid, 0) == -ESRCH ||
+		    mu_proc_state(pid, pid) == 'Z';
+	n = mu_syscall6(SYS_ppoll, (long)&ended, 1, (long)&at_once, 0, 0, 0);
+	mu_sys_close(&fd);
+	return n == 1;
+}
+
+const char *
+mu_proc_line_end(const char *text, const char *end)
+{
+	const char *newline = memchr(text, '\n', (size_t)(end - text));
+
+	return newline == NULL ? end : newline;
+}

@@ -1,0 +1,65 @@
+/*
+ * /proc without libc: whole files, directories of numbers, and the numbers in
+ * their text.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_PROC_H
+#define PTRACE_PROC_H
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mu/arena.h"
+
+/* One buffer for many files; zero but for the arena at first. */
+struct mu_proc_text {
+	char *text; /* LENGTH bytes, not terminated */
+	size_t length, max;
+	struct mu_arena *arena;
+};
+
+/*
+ * Read the whole file PATH into TEXT, over what was there. 0 or -errno;
+ * -ENOMEM when the arena is used up.
+ */
+long mu_proc_read(struct mu_proc_text *text, const char *path);
+
+/*
+ * Call VISIT for every entry of the directory PATH whose name is a decimal
+ * number that fits an int, until it returns false. 0 or -errno.
+ */
+long mu_proc_numbers(
+    const char *path, bool (*visit)(void *ctx, int number), void *ctx);
+
+/*
+ * Take a number in BASE 10 or 16 (lower-case) from *CURSOR, which moves past
+ * it. False, and the cursor stays, if there is none or it needs over 64 bits.
+ */
+bool mu_proc_number(
+    const char **cursor, const char *end, unsigned base, uint64_t *value);
+
+/* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
+int mu_proc_state(pid_t pid, pid_t tid);
+
+/* Does that answer say that the thread's life is over? */
+static inline bool
+mu_proc_ended(int state)
+{
+	return state == -ENOENT || state == -ESRCH || state == 'Z' ||
+	    state == 'X' || state == 'x';
+}
+
+/*
+ * Have all threads of PID ended? A zombie leader alone does not say so. Asks a
+ * pidfd (Linux 5.3); without one the leader has to do.
+ */
+bool mu_proc_is_over(pid_t pid);
+
+/* The end of [TEXT, END)'s first line: its newline, or END. */
+const char *mu_proc_line_end(const char *text, const char *end);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+ * A live, stopped process becomes a snapshot.
+ *
+ * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_SNAPSHOT_LIVE_H
+#define PTRACE_SNAPSHOT_LIVE_H
+
+#include "heapwalk/snapshot.h"
+#include "mu/arena.h"
+#include "mu/status.h"
+#include "ptrace/threads.h"
+
+/*
+ * Fill pid, threads, values, mappings and kernel_values of SNAP from the
+ * stopped THREADS. Threads and values that SNAP already has (those of a
+ * requester who is not stopped) stay, as the first ones. The memory, own
+ * ranges and registered roots are the caller's to fill. All arrays come from
+ * ARENA. SNAP is changed only by success.
+ *
+ * MU_ERR_TARGET_GONE: a thread ended although it was stopped, so the process
+ * is being killed.
+ */
+enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
+    const struct mu_threads *threads, struct mu_arena *arena,
+    struct mu_why *why);
+
+#endif

@@ -1,0 +1,45 @@
+/*
+ * Sleep until a tracee may have stopped, but never past a deadline.
+ *
+ * A tracee that stops or ends sends its tracer SIGCHLD, which
+ * rt_sigtimedwait() takes if it is blocked and not ignored. Both are seen to
+ * here, and undone at the end. A SIGCHLD that is lost all the same (another
+ * thread of a tracer with several took it) costs a millisecond.
+ *
+ * In the collector all signals are blocked and its handlers are its own (no
+ * CLONE_SIGHAND), so nothing of this shows. In any other tracer: SIGCHLDs of
+ * its other children that come in meanwhile may be swallowed, their exit
+ * statuses never; SA_NOCLDSTOP or SIG_IGN are off meanwhile.
+ *
+ * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_WAKEUP_H
+#define PTRACE_WAKEUP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mu/sys.h"
+
+/* struct sigaction of the kernel, not of libc, as x86-64 and aarch64 have. */
+struct mu_kernel_action {
+	uintptr_t handler;
+	unsigned long flags;
+	uintptr_t restorer;
+	mu_sigmask mask;
+};
+
+struct mu_wakeup {
+	mu_sigmask mask;
+	struct mu_kernel_action action;
+	bool action_changed;
+};
+
+void mu_wakeup_open(struct mu_wakeup *wakeup);
+
+/* Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. */
+void mu_wakeup_wait(uint64_t deadline_ns);
+
+void mu_wakeup_close(struct mu_wakeup *wakeup);
+
+#endif

@@ -1,0 +1,508 @@
+/*
+ * What is written where: the lines of a pass and their order (MU-24), who is
+ * silent, what is said about bad input. Where it goes: test_log_places.c.
+ *
+ * The scenarios are programs of their own: this one, run again.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "memunreachable/memunreachable.h"
+#include "mu/arch.h"
+#include "tests/support/hide.h"
+#include "tests/support/scenario.h"
+
+#define PREFIX "libmemunreachable: "
+#define TEXT "twenty-four bytes here!" /* with its NUL all of a block */
+#define MAX_LINES 128
+
+static struct child child;
+
+/* ---- scenarios ---- */
+
+static __attribute__((noinline)) uintptr_t
+lose(void)
+{
+	char *p = malloc(sizeof(TEXT));
+
+	memcpy(p, TEXT, sizeof(TEXT));
+	return mu_hide(p);
+}
+
+static int
+log_one_leak(void)
+{
+	uintptr_t hidden = lose();
+	bool judged;
+
+	scrub_stack();
+	judged = LogUnreachableMemory(true, 100);
+	dprintf(1, "%d %lx %d\n", getpid(), (unsigned long)mu_reveal(hidden),
+	    judged);
+	return 0;
+}
+
+static int
+get_one_leak(void)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t hidden = lose();
+
+	scrub_stack();
+	dprintf(1, "%d", GetUnreachableMemory(&info, 100));
+	dprintf(1, " %zu %zu %zu\n", info.num_leaks, info.leak_bytes,
+	    info.num_reported);
+	return (void)hidden, 0;
+}
+
+static int
+string_of_one_leak(void)
+{
+	uintptr_t hidden = lose();
+	char *text;
+
+	scrub_stack();
+	text = GetUnreachableMemoryString(true, 100);
+	dprintf(1, "%s", text);
+	dprintf(1, "at %lx\n", (unsigned long)mu_reveal(hidden));
+	free(text);
+	return 0;
+}
+
+static void
+allow_descriptors(rlim_t count)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = count;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int
+string_of_failure(void)
+{
+	char *text;
+
+	allow_descriptors(0);
+	text = GetUnreachableMemoryString(false, 100);
+	dprintf(1, "%s", text);
+	free(text);
+	return 0;
+}
+
+static int
+no_leaks_clean(void)
+{
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+no_leaks_lost(void)
+{
+	uintptr_t hidden[15];
+	size_t i;
+
+	for (i = 0; i < 15; i++)
+		hidden[i] = lose();
+	scrub_stack();
+	(void)hidden;
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+no_leaks_failed(void)
+{
+	allow_descriptors(0);
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+log_failed(void)
+{
+	allow_descriptors(0);
+	return LogUnreachableMemory(false, 10) ? 0 : 1;
+}
+
+static ptrdiff_t
+provide_nothing(void *ctx, uintptr_t *words, size_t max)
+{
+	(void)ctx;
+	(void)words;
+	(void)max;
+	return -5;
+}
+
+static int
+log_provider_failed(void)
+{
+	memunreachable_register_root_provider(provide_nothing, NULL);
+	return LogUnreachableMemory(false, 10) ? 0 : 1;
+}
+
+static int
+bad_info(void)
+{
+	struct UnreachableMemoryInfo info = { .version = 1 };
+	bool judged = GetUnreachableMemory(NULL, 10);
+
+	judged |= GetUnreachableMemory(&info, 10);
+	dprintf(1, "%d %d %d %zu %s\n", judged, info.status, info.leaks == NULL,
+	    info.num_leaks, info.reason);
+	return 0;
+}
+
+static int
+two_passes(void)
+{
+	return NoLeaks() && NoLeaks() ? 0 : 1;
+}
+
+static int
+nothing(void)
+{
+	return 0; /* what the constructor has to say is all there is */
+}
+
+static const struct scenario scenarios[] = {
+	{ "log_one_leak", log_one_leak },
+	{ "get_one_leak", get_one_leak },
+	{ "string_of_one_leak", string_of_one_leak },
+	{ "string_of_failure", string_of_failure },
+	{ "no_leaks_clean", no_leaks_clean },
+	{ "no_leaks_lost", no_leaks_lost },
+	{ "no_leaks_failed", no_leaks_failed },
+	{ "log_failed", log_failed },
+	{ "log_provider_failed", log_provider_failed },
+	{ "bad_info", bad_info },
+	{ "two_passes", two_passes },
+	{ "nothing", nothing },
+	{ NULL, NULL },
+};
+
+/* ---- what they wrote ---- */
+
+struct lines {
+	char *line[MAX_LINES];
+	size_t count;
+};
+
+static void
+split(struct lines *lines, char *text)
+{
+	char *end;
+
+	lines->count = 0;
+	for (; *text != '\0'; text = end + 1) {
+		ck_assert_uint_lt(lines->count, MAX_LINES);
+		lines->line[lines->count++] = text;
+		end = strchr(text, '\n');
+		ck_assert_msg(end != NULL, "no newline after \"%s\"", text);
+		*end = '\0';
+	}
+}
+
+/* The place of the one line that is PATTERN. */
+static size_t
+place(const struct lines *lines, const char *pattern)
+{
+	size_t i, found = MAX_LINES, count = 0;
+
+	for (i = 0; i < lines->count; i++)
+		if (line_is(lines->line[i], pattern)) {
+			found = i;
+			count++;
+		}
+	ck_assert_msg(count == 1, "%zu lines are \"%s\"", count, pattern);
+	return found;
+}
+
+static const char *const step_lines[] = {
+	PREFIX "collecting thread info for process #...",
+	PREFIX "collection thread done",
+	PREFIX "searching process # for allocations",
+	PREFIX "searching done",
+	PREFIX "sweeping process # for unreachable memory",
+	PREFIX "sweeping done",
+	PREFIX "folding related leaks",
+	PREFIX "folding done",
+	PREFIX "unreachable memory detection done",
+};
+
+/* Lines 1 to 9 where they belong: in the first nine places, in order. */
+static void
+assert_steps(const struct lines *lines)
+{
+	size_t at[9], i;
+
+	for (i = 0; i < 9; i++) {
+		at[i] = place(lines, step_lines[i]);
+		ck_assert_uint_lt(at[i], 9);
+	}
+	/* 2 and what the sweeper says are written by two processes. */
+	ck_assert_uint_eq(at[0], 0);
+	for (i = 3; i < 9; i++)
+		ck_assert_uint_lt(at[i - 1], at[i]);
+}
+
+static void
+assert_line(const struct lines *lines, size_t i, const char *pattern)
+{
+	ck_assert_uint_lt(i, lines->count);
+	ck_assert_msg(line_is(lines->line[i], pattern),
+	    "line %zu is \"%s\", not \"%s\"", i, lines->line[i], pattern);
+}
+
+START_TEST(mu24_log)
+{
+	struct lines lines;
+	unsigned long address;
+	char expected[256];
+	int pid, judged;
+
+	child_run(&child, "log_one_leak", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_int_eq(
+	    sscanf(child.out_text, "%d %lx %d", &pid, &address, &judged), 3);
+	ck_assert_int_eq(judged, 1);
+	split(&lines, child.err_text);
+	assert_steps(&lines);
+	snprintf(expected, sizeof(expected),
+	    PREFIX "collecting thread info for process %d...", pid);
+	ck_assert_str_eq(lines.line[0], expected);
+	assert_line(&lines, 9,
+	    PREFIX "24 bytes in 1 allocation unreachable out of "
+		   "# bytes in # allocation*");
+	snprintf(expected, sizeof(expected), "  24 bytes unreachable at %lx",
+	    address);
+	assert_line(&lines, 10, expected);
+	assert_line(&lines, 11, "   contents:");
+	snprintf(expected, sizeof(expected),
+	    "   %lx: 74 77 65 6e 74 79 2d 66 6f 75 72 20 62 79 74 65 "
+	    "twenty-four byte",
+	    address);
+	assert_line(&lines, 12, expected);
+	snprintf(expected, sizeof(expected),
+	    "   %lx: 73 20 68 65 72 65 21 00                         "
+	    "s here!.",
+	    address + 16);
+	assert_line(&lines, 13, expected);
+	ck_assert_uint_eq(lines.count, 14);
+}
+END_TEST
+
+START_TEST(mu24_log_of_a_failure)
+{
+	child_run(&child, "log_failed", NULL);
+	child_assert_exit(&child, 1);
+	ck_assert_uint_eq(count_text(child.err_text,
+			      PREFIX "unreachable memory detection failed: "
+				     "out of descriptors or processes: "),
+	    1);
+	ck_assert_ptr_null(strstr(child.err_text, "detection done"));
+}
+END_TEST
+
+START_TEST(mu40_log)
+{
+	child_run(&child, "log_provider_failed", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_uint_eq(count_text(child.err_text, "root provider"), 1);
+	ck_assert_uint_eq(count_text(child.err_text, "detection done"), 1);
+}
+END_TEST
+
+START_TEST(get_is_silent)
+{
+	child_run(&child, "get_one_leak", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_str_eq(child.out_text, "1 1 24 1\n");
+	ck_assert_str_eq(child.err_text, "");
+	child_run(&child, "string_of_failure", NULL);
+	ck_assert_str_eq(child.err_text, "");
+}
+END_TEST
+
+START_TEST(verbosity)
+{
+	struct lines lines;
+
+	child_run(&child, "get_one_leak", "verbosity=1");
+	child_assert_exit(&child, 0);
+	split(&lines, child.err_text);
+	assert_steps(&lines);
+	assert_line(&lines, 9,
+	    PREFIX "24 bytes in 1 allocation unreachable out of "
+		   "# bytes in # allocation*");
+	/* Records are for those who ask for a log of them. */
+	ck_assert_uint_eq(lines.count, 10);
+	child_run(&child, "get_one_leak", "verbosity=2");
+	child_assert_exit(&child, 0);
+	ck_assert_uint_gt(count_text(child.err_text, "\n"), 10);
+}
+END_TEST
+
+START_TEST(no_leaks_is_silent)
+{
+	child_run(&child, "no_leaks_clean", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_str_eq(child.err_text, "");
+}
+END_TEST
+
+START_TEST(no_leaks_explains_itself)
+{
+	struct lines lines;
+	size_t i;
+
+	child_run(&child, "no_leaks_lost", NULL);
+	child_assert_exit(&child, 1);
+	split(&lines, child.err_text);
+	assert_line(&lines, 0,
+	    PREFIX "360 bytes in 15 allocations unreachable out of "
+		   "# bytes in # allocation*");
+	for (i = 1; i <= 10; i++)
+		assert_line(&lines, i, "  24 bytes unreachable at @");
+	ck_assert_uint_eq(lines.count, 11);
+}
+END_TEST
+
+START_TEST(no_leaks_could_not_check)
+{
+	child_run(&child, "no_leaks_failed", NULL);
+	child_assert_exit(&child, 1);
+	ck_assert_uint_eq(
+	    count_text(child.err_text, "detection failed: out of descriptors"),
+	    1);
+	ck_assert_uint_eq(count_text(child.err_text, "\n"), 1);
+}
+END_TEST
+
+START_TEST(mu15_string)
+{
+	const char *at;
+	char expected[1024];
+	unsigned long address;
+
+	child_run(&child, "string_of_one_leak", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_str_eq(child.err_text, "");
+	at = strstr(child.out_text, "\nat ");
+	ck_assert_ptr_nonnull(at);
+	ck_assert_int_eq(sscanf(at, "\nat %lx", &address), 1);
+	snprintf(expected, sizeof(expected),
+	    "  24 bytes in 1 unreachable allocation\n"
+	    "  ABI: '%s'\n"
+	    "\n"
+	    "  24 bytes unreachable at %lx\n"
+	    "   contents:\n"
+	    "   %lx: 74 77 65 6e 74 79 2d 66 6f 75 72 20 62 79 74 65 "
+	    "twenty-four byte\n"
+	    "   %lx: 73 20 68 65 72 65 21 00                         "
+	    "s here!.\n"
+	    "\n"
+	    "at %lx\n",
+	    MU_ABI, address, address, address + 16, address);
+	ck_assert_str_eq(child.out_text, expected);
+}
+END_TEST
+
+START_TEST(string_says_why)
+{
+	child_run(&child, "string_of_failure", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_int_eq(strncmp(child.out_text,
+			     "Failed to get unreachable memory\n"
+			     "Not checked: out of descriptors or processes: ",
+			     79),
+	    0);
+}
+END_TEST
+
+START_TEST(bad_arguments)
+{
+	child_run(&child, "bad_info", NULL);
+	child_assert_exit(&child, 0);
+	ck_assert_int_eq(strncmp(child.out_text, "0 2 1 0 ", 8), 0);
+	ck_assert_ptr_nonnull(strstr(child.out_text, "version 1"));
+	ck_assert_str_eq(child.err_text,
+	    PREFIX "GetUnreachableMemory was called without info\n" PREFIX
+		   "unsupported UnreachableMemoryInfo.version 1 in "
+		   "GetUnreachableMemory\n");
+}
+END_TEST
+
+/* Warned about once, never fatal. */
+START_TEST(bad_options)
+{
+	static const struct {
+		const char *options, *words;
+	} rows[] = {
+		{ "colour=red", "colour" },
+		{ "timeout=soon", "timeout" },
+		{ "signal=KILL", "signal" },
+		{ "at_exit=perhaps", "at_exit" },
+		{ "verbosity", "verbosity" },
+		{ "log_path='x", "log_path" },
+		{ "exitcode=1000", "exitcode" },
+	};
+
+	child_run(&child, "two_passes", rows[_i].options);
+	child_assert_exit(&child, 0);
+	ck_assert_msg(count_text(child.err_text, "\n") == 1 &&
+		strstr(child.err_text, rows[_i].words) != NULL,
+	    "\"%s\": \"%s\"", rows[_i].options, child.err_text);
+}
+END_TEST
+
+START_TEST(help)
+{
+	child_run(&child, "nothing", "help=1");
+	child_assert_exit(&child, 0);
+	ck_assert_ptr_nonnull(strstr(child.err_text, "log_path"));
+	ck_assert_ptr_nonnull(strstr(child.err_text, "at_exit"));
+}
+END_TEST
+
+static Suite *
+log_suite(void)
+{
+	Suite *suite = suite_create("log");
+	TCase *lines = tcase_create("lines");
+
+	tcase_set_timeout(lines, 120);
+	tcase_add_test(lines, mu24_log);
+	tcase_add_test(lines, mu24_log_of_a_failure);
+	tcase_add_test(lines, mu40_log);
+	tcase_add_test(lines, get_is_silent);
+	tcase_add_test(lines, verbosity);
+	tcase_add_test(lines, no_leaks_is_silent);
+	tcase_add_test(lines, no_leaks_explains_itself);
+	tcase_add_test(lines, no_leaks_could_not_check);
+	tcase_add_test(lines, mu15_string);
+	tcase_add_test(lines, string_says_why);
+	tcase_add_test(lines, bad_arguments);
+	tcase_add_loop_test(lines, bad_options, 0, 7);
+	tcase_add_test(lines, help);
+	suite_add_tcase(suite, lines);
+	return suite;
+}
+
+int
+main(int argc, char **argv)
+{
+	int failed = scenario_run(scenarios, argc, argv);
+	SRunner *runner;
+
+	if (failed >= 0)
+		return failed;
+	runner = srunner_create(log_suite());
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

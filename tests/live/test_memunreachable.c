@@ -1,0 +1,223 @@
+/*
+ * The calls as a program makes them: Android's end-to-end tests by their
+ * names. What an answer holds is in test_answer.c.
+ */
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "tests/support/live_answer.h"
+
+#define NOBODY 65534
+
+static void *global;
+
+/* The pointer is in PLACE, then nowhere, then the block is freed. */
+static void
+expect_life(void *place)
+{
+	uintptr_t block = block_new(256);
+
+	put(place, block);
+	EXPECT_LEAKS(0);
+	drop(place);
+	EXPECT_LEAKS(1);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+
+START_TEST(clean)
+{
+	ck_assert(LogUnreachableMemory(true, 100));
+	EXPECT_LEAKS(0);
+	ck_assert(NoLeaks());
+}
+END_TEST
+
+START_TEST(stack)
+{
+	void *volatile local = NULL;
+
+	expect_life((void *)&local);
+}
+END_TEST
+
+START_TEST(global_variable)
+{
+	expect_life(&global);
+}
+END_TEST
+
+static __attribute__((noinline)) void
+set_specific(pthread_key_t key, uintptr_t hidden)
+{
+	ck_assert_int_eq(pthread_setspecific(key, mu_reveal(hidden)), 0);
+}
+
+START_TEST(tls)
+{
+	uintptr_t block = block_new(256);
+	pthread_key_t key;
+
+	ck_assert_int_eq(pthread_key_create(&key, NULL), 0);
+	set_specific(key, block);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(pthread_setspecific(key, NULL), 0);
+	EXPECT_LEAKS(1);
+	block_free(block);
+	EXPECT_LEAKS(0);
+	pthread_key_delete(key);
+}
+END_TEST
+
+START_TEST(twice)
+{
+	struct UnreachableMemoryInfo info;
+	uintptr_t block;
+
+	EXPECT_LEAKS(0);
+	block = block_new(256);
+	get(&info, 100);
+	ck_assert_uint_eq(info.num_leaks, 1);
+	ck_assert_ptr_nonnull(entry_of(&info, block));
+	FreeUnreachableMemoryInfo(&info);
+	get(&info, 100);
+	ck_assert_uint_eq(info.num_leaks, 1);
+	ck_assert_ptr_nonnull(entry_of(&info, block));
+	FreeUnreachableMemoryInfo(&info);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
+START_TEST(log_call)
+{
+	uintptr_t block = block_new(256);
+
+	ck_assert(LogUnreachableMemory(true, 100));
+	ck_assert(!NoLeaks());
+	EXPECT_LEAKS(1);
+	block_free(block);
+	ck_assert(LogUnreachableMemory(true, 100));
+	ck_assert(NoLeaks());
+}
+END_TEST
+
+/* Become NOBODY, dumpable or not; returns what a pass said, or aborts. */
+static int
+status_as_nobody(int dumpable)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t block = block_new(256);
+	bool judged, logged;
+
+	if (setgid(NOBODY) != 0 || setuid(NOBODY) != 0 ||
+	    prctl(PR_SET_DUMPABLE, dumpable) != 0)
+		_exit(100);
+	scrub();
+	logged = LogUnreachableMemory(true, 100);
+	judged = GetUnreachableMemory(&info, 100);
+	if (judged != logged ||
+	    judged != (info.status == MEMUNREACHABLE_COMPLETE) ||
+	    info.num_leaks != judged || (!judged && info.reason[0] == '\0'))
+		_exit(101);
+	FreeUnreachableMemoryInfo(&info);
+	/* Malloc goes on, and no process is left. */
+	block_free(block);
+	block_free(block_new(100000));
+	if (waitpid(-1, NULL, __WALL | WNOHANG) != -1)
+		_exit(102);
+	return info.status == 0 ? (int)judged : 103;
+}
+
+static int
+run_as_nobody(int dumpable)
+{
+	int status;
+	pid_t pid;
+
+	if (getuid() != 0 && dumpable == 0) {
+		/* Already nobody: the child gives up being dumpable. */
+		pid = fork();
+		if (pid == 0) {
+			prctl(PR_SET_DUMPABLE, 0);
+			_exit(LogUnreachableMemory(true, 100) ? 1 : 0);
+		}
+	} else {
+		pid = fork();
+		if (pid == 0)
+			_exit(status_as_nobody(dumpable));
+	}
+	ck_assert_int_gt(pid, 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_msg(
+	    WIFEXITED(status), "killed by signal %d", WTERMSIG(status));
+	return WEXITSTATUS(status);
+}
+
+START_TEST(notdumpable)
+{
+	ck_assert_int_eq(run_as_nobody(0), 0);
+}
+END_TEST
+
+START_TEST(no_privilege_is_needed)
+{
+	if (getuid() != 0)
+		return; /* every other test shows it */
+	ck_assert_int_eq(run_as_nobody(1), 1);
+}
+END_TEST
+
+START_TEST(leak_lots)
+{
+	struct UnreachableMemoryInfo info;
+
+	lose_lots(size_constant);
+	ck_assert(LogUnreachableMemory(true, 100));
+	get(&info, 100);
+	ck_assert_uint_eq(info.num_leaks, LOTS);
+	ck_assert_uint_eq(info.num_reported, 100);
+	FreeUnreachableMemoryInfo(&info);
+	free_lots();
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
+/* MU-9: nothing is done, nothing is returned. */
+START_TEST(version)
+{
+	struct UnreachableMemoryInfo info = { .version = 1 };
+	uintptr_t block = block_new(256);
+
+	ck_assert(!GetUnreachableMemory(&info, 100));
+	ck_assert_ptr_null(info.leaks);
+	ck_assert_uint_eq(info.num_reported, 0);
+	ck_assert_uint_eq(info.num_leaks, 0);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_BAD_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(info.reason, "version"));
+	ck_assert(!GetUnreachableMemory(NULL, 100));
+	EXPECT_LEAKS(1);
+	block_free(block);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("memunreachable");
+	TCase *tcase = tcase_create("end_to_end");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, clean);
+	tcase_add_test(tcase, stack);
+	tcase_add_test(tcase, global_variable);
+	tcase_add_test(tcase, tls);
+	tcase_add_test(tcase, twice);
+	tcase_add_test(tcase, log_call);
+	tcase_add_test(tcase, notdumpable);
+	tcase_add_test(tcase, no_privilege_is_needed);
+	tcase_add_test(tcase, leak_lots);
+	tcase_add_test(tcase, version);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

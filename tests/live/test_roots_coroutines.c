@@ -1,0 +1,219 @@
+/*
+ * Where pointers live: stacks that the program switches by itself, in mapped
+ * memory and in blocks, run on or put aside.
+ */
+#include <ucontext.h>
+
+#include "tests/support/live_stacks.h"
+
+static void *global;
+
+/* A coroutine; what it runs on is in a block or mapped. */
+static ucontext_t outside, inside;
+static uintptr_t coroutine_hidden;
+static struct worker *coroutine_worker; /* parks inside; or it swaps out */
+
+static void
+leave_coroutine(void)
+{
+	if (coroutine_worker != NULL)
+		worker_park(coroutine_worker);
+	else
+		ck_assert_int_eq(swapcontext(&inside, &outside), 0);
+}
+
+static void
+coroutine_holding(void)
+{
+	void *volatile place = NULL;
+
+	put((void *)&place, coroutine_hidden);
+	scrub();
+	leave_coroutine();
+	drop((void *)&place);
+	scrub();
+	leave_coroutine();
+}
+
+/* swapcontext() saves registers for arguments, too: no address in them. */
+static void
+enter_coroutine(uintptr_t hidden, size_t size, void (*body)(void))
+{
+	ck_assert_int_eq(getcontext(&inside), 0);
+	put(&inside.uc_stack.ss_sp, hidden);
+	inside.uc_stack.ss_size = size;
+	inside.uc_link = &outside;
+	makecontext(&inside, body, 0);
+	scrub_registers();
+	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
+}
+
+/* Mapped, in a heap block, in an mmapped block. */
+static uintptr_t
+coroutine_stack(int kind, size_t *size)
+{
+	*size = kind == 1 ? 98304 : 262144;
+	global = kind == 0 ? map_stack() : calloc(1, *size);
+	ck_assert_ptr_nonnull(global);
+	return mu_hide(global);
+}
+
+START_TEST(coroutine_suspended)
+{
+	size_t size;
+	uintptr_t stack = coroutine_stack(_i, &size);
+
+	coroutine_hidden = block_new(72);
+	enter_coroutine(stack, size, coroutine_holding);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
+	EXPECT_LEAKS(1);
+	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
+	block_free(coroutine_hidden);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
+static void
+on_coroutine(struct worker *worker)
+{
+	size_t size = *(size_t *)worker->context;
+
+	coroutine_worker = worker;
+	coroutine_hidden = worker->hidden;
+	enter_coroutine(mu_hide(global), size, coroutine_holding);
+}
+
+START_TEST(coroutine_of_a_blocked_thread)
+{
+	size_t size;
+
+	coroutine_stack(_i, &size);
+	expect_worker_root(on_coroutine, &size);
+}
+END_TEST
+
+/* The thread's own stack while it runs elsewhere. */
+static void
+wait_on_coroutine(void)
+{
+	leave_coroutine();
+	leave_coroutine();
+}
+
+static void *volatile *outer_place;
+
+static void
+wait_then_drop(void)
+{
+	leave_coroutine();
+	drop((void *)outer_place);
+	leave_coroutine();
+}
+
+static void
+beside_coroutine(struct worker *worker)
+{
+	void *volatile place = NULL;
+
+	outer_place = &place;
+	coroutine_worker = worker;
+	put((void *)&place, worker->hidden);
+	scrub();
+	enter_coroutine(
+	    mu_hide(global), *(size_t *)worker->context, wait_then_drop);
+}
+
+START_TEST(own_stack_beside_a_coroutine)
+{
+	size_t size;
+
+	coroutine_stack(_i, &size);
+	expect_worker_root(beside_coroutine, &size);
+}
+END_TEST
+
+static void
+coroutine_that_asks(void)
+{
+	void *volatile place = NULL;
+
+	put((void *)&place, coroutine_hidden);
+	EXPECT_LEAKS(0);
+	drop((void *)&place);
+	EXPECT_LEAKS(1);
+}
+
+START_TEST(coroutine_that_asks_itself)
+{
+	size_t size;
+	uintptr_t stack = coroutine_stack(_i, &size);
+
+	coroutine_hidden = block_new(72);
+	enter_coroutine(stack, size, coroutine_that_asks);
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+/* Nothing but stack pointers leads to the block that is being run on. */
+static void
+coroutine_on_a_lost_block(void)
+{
+	memset(&inside, 0, sizeof(inside));
+	EXPECT_LEAKS(0);
+}
+
+START_TEST(stack_block_by_stack_pointer)
+{
+	size_t size = _i == 1 ? 98304 : 262144;
+	uintptr_t stack = block_new(size);
+
+	EXPECT_LEAKS(1);
+	enter_coroutine(stack, size, coroutine_on_a_lost_block);
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+static void
+stay_on_lost_block(struct worker *worker)
+{
+	size_t size = 98304;
+
+	coroutine_worker = worker;
+	enter_coroutine(worker->hidden, size, wait_on_coroutine);
+	worker_park(worker);
+}
+
+START_TEST(stack_block_of_a_blocked_thread)
+{
+	static struct worker worker = { .body = stay_on_lost_block };
+
+	worker.hidden = block_new(98304);
+	EXPECT_LEAKS(1);
+	worker_start(&worker);
+	memset(&inside, 0, sizeof(inside));
+	EXPECT_LEAKS(0);
+	worker_next(&worker);
+	EXPECT_LEAKS(0);
+	worker_next(&worker);
+	EXPECT_LEAKS(1);
+	worker_finish(&worker);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots_coroutines");
+	TCase *tcase = tcase_create("coroutines");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, coroutine_suspended, 0, 3);
+	tcase_add_loop_test(tcase, coroutine_of_a_blocked_thread, 0, 3);
+	tcase_add_loop_test(tcase, own_stack_beside_a_coroutine, 0, 3);
+	tcase_add_loop_test(tcase, coroutine_that_asks_itself, 0, 3);
+	tcase_add_loop_test(tcase, stack_block_by_stack_pointer, 1, 3);
+	tcase_add_test(tcase, stack_block_of_a_blocked_thread);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

@@ -1,0 +1,438 @@
+/*
+ * Where pointers live: memory of every kind. While the pointer is there its
+ * block is not lost; once it is gone it is, exactly that one. And where they
+ * do not live.
+ *
+ * Threads, registers and stacks are in test_roots_threads.c; what the kernel
+ * holds or the program registered is in test_roots_registered.c.
+ */
+#include <dlfcn.h>
+#include <linux/magic.h>
+#include <sys/mman.h>
+#include <sys/vfs.h>
+
+#include "tests/support/live.h"
+
+#define MAPPED ((size_t)65536)
+
+static int anchor;
+static void *global = &anchor; /* .data */
+static void *zeroed;           /* .bss */
+static __thread void *tls_slot;
+
+/* Somewhere inside, not where a page or the mapping begins. */
+static void *
+inside(void *mapping)
+{
+	return (char *)mapping + 4096 + 136;
+}
+
+static void *
+map(int protection, int flags, int fd)
+{
+	void *mapping = mmap(NULL, MAPPED, protection, flags, fd, 0);
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	return mapping;
+}
+
+/* A file of MAPPED zeros in DIRECTORY, without a name. */
+static int
+unnamed_file(const char *directory)
+{
+	char path[PATH_MAX];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/mu-roots-XXXXXX", directory);
+	fd = mkstemp(path);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(unlink(path), 0);
+	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
+	return fd;
+}
+
+START_TEST(global_data)
+{
+	expect_root(&global);
+}
+END_TEST
+
+START_TEST(global_bss)
+{
+	expect_root(&zeroed);
+}
+END_TEST
+
+START_TEST(static_local)
+{
+	static void *place;
+
+	expect_root((void *)&place);
+}
+END_TEST
+
+START_TEST(main_stack)
+{
+	void *volatile place = NULL;
+
+	expect_root((void *)&place);
+}
+END_TEST
+
+START_TEST(static_tls)
+{
+	expect_root(&tls_slot);
+}
+END_TEST
+
+START_TEST(interior_pointer)
+{
+	uintptr_t block = block_new(1000);
+	size_t at;
+
+	for (at = 1; at < 1000; at += 111) {
+		put(&global, block - at); /* hidden: one less is one more */
+		EXPECT_LEAKS(0);
+	}
+	drop(&global);
+	EXPECT_LEAKS(1);
+	/* MU-61: one past the end is the next one's. */
+	put(&global, block - block_size(block));
+	EXPECT_LEAKS(1);
+	drop(&global);
+}
+END_TEST
+
+/* MU-63: a pointer that is not aligned is not seen. */
+START_TEST(unaligned_pointer)
+{
+	static char place[24] __attribute__((aligned(8)));
+
+	expect_no_root(place + 4);
+}
+END_TEST
+
+START_TEST(anonymous_private)
+{
+	expect_root(inside(
+	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1)));
+}
+END_TEST
+
+START_TEST(anonymous_shared)
+{
+	expect_root(inside(
+	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1)));
+}
+END_TEST
+
+START_TEST(anonymous_executable)
+{
+	expect_root(inside(map(PROT_READ | PROT_WRITE | PROT_EXEC,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1)));
+}
+END_TEST
+
+START_TEST(memfd_shared)
+{
+	int fd = memfd_create("roots", MFD_CLOEXEC);
+
+	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
+	expect_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
+}
+END_TEST
+
+START_TEST(tmpfs_shared)
+{
+	expect_root(inside(
+	    map(PROT_READ | PROT_WRITE, MAP_SHARED, unnamed_file("/dev/shm"))));
+}
+END_TEST
+
+START_TEST(file_private_written)
+{
+	expect_root(inside(map(
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"))));
+}
+END_TEST
+
+/* A document is no place for pointers, nor a reason to read all of it. */
+START_TEST(file_shared)
+{
+	struct statfs statfs;
+	int fd = unnamed_file("/var/tmp");
+
+	ck_assert_int_eq(fstatfs(fd, &statfs), 0);
+	if (statfs.f_type == TMPFS_MAGIC) {
+		printf("SKIPPED: file_shared: /var/tmp is a tmpfs\n");
+		return;
+	}
+	expect_no_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
+}
+END_TEST
+
+/* PLACE is on pages that are read-only but while the pointer is changed. */
+static void
+expect_read_only_root(void *page, size_t size, void *place)
+{
+	uintptr_t block = block_new(72);
+
+	ck_assert_int_eq(mprotect(page, size, PROT_READ | PROT_WRITE), 0);
+	put(place, block);
+	ck_assert_int_eq(mprotect(page, size, PROT_READ), 0);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(mprotect(page, size, PROT_READ | PROT_WRITE), 0);
+	drop(place);
+	ck_assert_int_eq(mprotect(page, size, PROT_READ), 0);
+	EXPECT_LEAKS(1);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+
+START_TEST(read_only_page)
+{
+	void *page =
+	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	expect_read_only_root(page, MAPPED, inside(page));
+}
+END_TEST
+
+static void *
+shim_place(const char *name)
+{
+	char path[PATH_MAX];
+	void *library, *(*function)(void);
+
+	support_path("tls_shim.so", path);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	ck_assert_msg(library != NULL, "%s", dlerror());
+	*(void **)&function = dlsym(library, name);
+	ck_assert_ptr_nonnull((void *)function);
+	return function();
+}
+
+START_TEST(library_relro)
+{
+	char *page = shim_place("shim_constants");
+
+	expect_read_only_root(page, 4096, page + 800);
+}
+END_TEST
+
+START_TEST(library_data)
+{
+	expect_root(shim_place("shim_data"));
+}
+END_TEST
+
+START_TEST(library_bss)
+{
+	expect_root(shim_place("shim_bss"));
+}
+END_TEST
+
+START_TEST(library_tls)
+{
+	expect_root(shim_place("shim_tls"));
+}
+END_TEST
+
+/* Neither is in the image of a fork() as it is in the program. */
+START_TEST(absent_in_a_fork)
+{
+	static const int advice[] = { MADV_DONTFORK, MADV_WIPEONFORK };
+	void *mapping =
+	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	ck_assert_int_eq(madvise(mapping, MAPPED, advice[_i]), 0);
+	expect_root(inside(mapping));
+}
+END_TEST
+
+/* First-level keys are in struct pthread, the others in a block. */
+START_TEST(thread_specific)
+{
+	enum { KEYS = 70 };
+	pthread_key_t keys[KEYS];
+	uintptr_t block = block_new(72);
+	int i;
+
+	for (i = 0; i < KEYS; i++)
+		ck_assert_int_eq(pthread_key_create(&keys[i], NULL), 0);
+	for (i = 0; i < KEYS; i++) {
+		put(&zeroed, block);
+		pthread_setspecific(keys[i], zeroed);
+		drop(&zeroed);
+		EXPECT_LEAKS(0);
+		pthread_setspecific(keys[i], NULL);
+		if (i % 23 == 0)
+			EXPECT_LEAKS(1);
+	}
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+START_TEST(another_block)
+{
+	static const size_t sizes[] = { 24, 1000, 70000, 300000, 5000000 };
+	uintptr_t holder = block_new(sizes[_i]), block = block_new(72);
+	size_t at[3] = { 0, sizes[_i] / 16 * 8, sizes[_i] - 8 };
+	size_t i;
+
+	put(&global, holder);
+	for (i = 0; i < 3; i++) {
+		EXPECT_LEAKS(1);
+		block_link(holder, at[i], block);
+		EXPECT_LEAKS(0);
+		put(&zeroed, holder - at[i]);
+		*(void **)zeroed = NULL;
+		drop(&zeroed);
+	}
+	block_link(holder, 16, block);
+	drop(&global);
+	EXPECT_LEAKS(2);
+}
+END_TEST
+
+static __attribute__((noinline)) uintptr_t
+aligned_new(size_t alignment, size_t size)
+{
+	void *block = NULL;
+
+	ck_assert_int_eq(posix_memalign(&block, alignment, size), 0);
+	memset(block, 0, malloc_usable_size(block));
+	return mu_hide(block);
+}
+
+/* Blocks of any alignment, in a heap and mmapped, as what is lost. */
+START_TEST(aligned_block)
+{
+	static const size_t sizes[] = { 1, 100, 5000, 300000 };
+	size_t alignment = (size_t)16 << _i;
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t blocks[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++) {
+		blocks[i] = aligned_new(alignment, sizes[i]);
+		put(&global, blocks[i]);
+		EXPECT_LEAKS(0);
+		drop(&global);
+		EXPECT_LEAKS(1);
+		scrub();
+		ck_assert(GetUnreachableMemory(&info, 1));
+		ck_assert(info.leaks[0].begin == ~blocks[i]);
+		ck_assert_uint_eq(info.leaks[0].size, block_size(blocks[i]));
+		FreeUnreachableMemoryInfo(&info);
+		block_free(blocks[i]);
+		EXPECT_LEAKS(0);
+	}
+}
+END_TEST
+
+/* What a freed block still holds is nothing, also if someone points to it. */
+START_TEST(freed_block)
+{
+	static const size_t sizes[] = { 40, 1000, 5000, 90000 };
+	size_t size = sizes[_i], i;
+	uintptr_t holder[12], fence[12], block = block_new(72);
+	static void *dangling[12];
+
+	/* Twelve: more than a thread's cache takes. */
+	for (i = 0; i < 12; i++) {
+		holder[i] = block_new(size);
+		fence[i] = block_new(24);
+		put(&dangling[i], fence[i]);
+		block_link(holder[i], 32, block);
+	}
+	EXPECT_LEAKS(13);
+	for (i = 0; i < 12; i++) {
+		block_free(holder[i]);
+		EXPECT_LEAKS(12 - i);
+	}
+	for (i = 0; i < 12; i++) {
+		block_free(fence[i]);
+		put(&dangling[i], holder[i]);
+	}
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+/* The answer is full of addresses of lost blocks. */
+START_TEST(held_results)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t block = block_new(72);
+
+	scrub();
+	ck_assert(GetUnreachableMemory(&info, 100));
+	ck_assert_uint_eq(info.num_reported, 1);
+	EXPECT_LEAKS(1);
+	FreeUnreachableMemoryInfo(&info);
+	EXPECT_LEAKS(1);
+	put(&global, block);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
+static __attribute__((noinline)) void
+leave_below(uintptr_t hidden)
+{
+	void *volatile frame[512];
+	size_t i;
+
+	for (i = 0; i < 512; i++)
+		put((void *)&frame[i], hidden);
+}
+
+START_TEST(below_the_stack_pointer)
+{
+	uintptr_t block = block_new(72);
+
+	EXPECT_LEAKS(1);
+	leave_below(block);
+	scrub_registers();
+	ck_assert_uint_eq(ask(1), 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots_live");
+	TCase *tcase = tcase_create("roots");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, global_data);
+	tcase_add_test(tcase, global_bss);
+	tcase_add_test(tcase, static_local);
+	tcase_add_test(tcase, main_stack);
+	tcase_add_test(tcase, static_tls);
+	tcase_add_test(tcase, interior_pointer);
+	tcase_add_test(tcase, anonymous_private);
+	tcase_add_test(tcase, anonymous_shared);
+	tcase_add_test(tcase, anonymous_executable);
+	tcase_add_test(tcase, memfd_shared);
+	tcase_add_test(tcase, tmpfs_shared);
+	tcase_add_test(tcase, file_private_written);
+	tcase_add_test(tcase, read_only_page);
+	tcase_add_test(tcase, library_relro);
+	tcase_add_test(tcase, library_data);
+	tcase_add_test(tcase, library_bss);
+	tcase_add_test(tcase, library_tls);
+	tcase_add_loop_test(tcase, absent_in_a_fork, 0, 2);
+	tcase_add_test(tcase, thread_specific);
+	tcase_add_loop_test(tcase, another_block, 0, 5);
+	tcase_add_loop_test(tcase, aligned_block, 0, 17);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("not_roots");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, unaligned_pointer);
+	tcase_add_test(tcase, file_shared);
+	tcase_add_loop_test(tcase, freed_block, 0, 4);
+	tcase_add_test(tcase, held_results);
+	tcase_add_test(tcase, below_the_stack_pointer);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

@@ -1,0 +1,261 @@
+/*
+ * Where pointers live: registers of threads that spin or were interrupted, and
+ * the red zone of a leaf function. Written for x86-64.
+ */
+#include <semaphore.h>
+#include <signal.h>
+
+#include "tests/support/live.h"
+
+#if defined(__x86_64__)
+
+/*
+ * SPIN(name, set, clear): a leaf function that has the address in one place
+ * only. It turns around until *go is 1, empties the place, and again until 2.
+ * rdi = hidden, rsi = &ready, rdx = &go.
+ */
+#define SPIN(name, set, clear)                                             \
+	void name(uintptr_t hidden, int *ready, int *go);                  \
+	__asm__(".text\n" #name ":\n\t"                                    \
+		"pushq %rbx\n\tpushq %rbp\n\tpushq %r12\n\tpushq %r13\n\t" \
+		"pushq %r14\n\tpushq %r15\n\t"                             \
+		"notq %rdi\n\t" set "\n\t"                                 \
+		"xorl %edi, %edi\n\tmovl $1, (%rsi)\n"                     \
+		"1:\tpause\n\tcmpl $1, (%rdx)\n\tjb 1b\n\t" clear "\n\t"   \
+		"movl $2, (%rsi)\n"                                        \
+		"2:\tpause\n\tcmpl $2, (%rdx)\n\tjb 2b\n\t"                \
+		"popq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\t"     \
+		"popq %rbp\n\tpopq %rbx\n\tret\n")
+
+#define SPIN_GENERAL(register)                          \
+	SPIN(spin_##register, "movq %rdi, %" #register, \
+	    "xorl %edi, %edi\n\tmovq %rdi, %" #register)
+
+SPIN_GENERAL(rax);
+SPIN_GENERAL(rbx);
+SPIN_GENERAL(rcx);
+SPIN_GENERAL(rbp);
+SPIN_GENERAL(r8);
+SPIN_GENERAL(r9);
+SPIN_GENERAL(r10);
+SPIN_GENERAL(r11);
+SPIN_GENERAL(r12);
+SPIN_GENERAL(r13);
+SPIN_GENERAL(r14);
+SPIN_GENERAL(r15);
+SPIN(spin_rdi,
+    "movq %rdi, %rax\n\txorl %edi, %edi\n\tmovl $1, (%rsi)\n\t"
+    "movq %rax, %rdi\n\txorl %eax, %eax\n"
+    "3:\tpause\n\tcmpl $1, (%rdx)\n\tjb 3b",
+    "");
+SPIN(spin_mm7, "movq %rdi, %mm7", "pxor %mm7, %mm7\n\temms");
+SPIN(spin_xmm0, "movq %rdi, %xmm0", "pxor %xmm0, %xmm0");
+SPIN(spin_xmm15_low, "movq %rdi, %xmm15", "pxor %xmm15, %xmm15");
+SPIN(spin_xmm15_high, "movq %rdi, %xmm15\n\tpslldq $8, %xmm15",
+    "pxor %xmm15, %xmm15");
+SPIN(spin_ymm14_high,
+    "vmovq %rdi, %xmm14\n\tvperm2f128 $0x08, %ymm14, %ymm14, %ymm14",
+    "vpxor %xmm14, %xmm14, %xmm14");
+SPIN(spin_zmm31, "vpbroadcastq %rdi, %zmm31",
+    "vpxorq %zmm31, %zmm31, %zmm31\n\tvzeroupper");
+SPIN(spin_red_zone_first, "movq %rdi, -8(%rsp)", "movq $0, -8(%rsp)");
+SPIN(spin_red_zone_last, "movq %rdi, -128(%rsp)", "movq $0, -128(%rsp)");
+SPIN(spin_below_red_zone, "movq %rdi, -136(%rsp)", "movq $0, -136(%rsp)");
+
+static const struct spin {
+	const char *name;
+	void (*spin)(uintptr_t hidden, int *ready, int *go);
+	bool dead;         /* no place for a pointer */
+	const char *needs; /* of the CPU */
+} spins[] = {
+	{ "rax", spin_rax, false, NULL },
+	{ "rbx", spin_rbx, false, NULL },
+	{ "rcx", spin_rcx, false, NULL },
+	{ "rdi", spin_rdi, false, NULL },
+	{ "rbp", spin_rbp, false, NULL },
+	{ "r8", spin_r8, false, NULL },
+	{ "r9", spin_r9, false, NULL },
+	{ "r10", spin_r10, false, NULL },
+	{ "r11", spin_r11, false, NULL },
+	{ "r12", spin_r12, false, NULL },
+	{ "r13", spin_r13, false, NULL },
+	{ "r14", spin_r14, false, NULL },
+	{ "r15", spin_r15, false, NULL },
+	{ "mm7", spin_mm7, false, NULL },
+	{ "xmm0", spin_xmm0, false, NULL },
+	{ "xmm15, low half", spin_xmm15_low, false, NULL },
+	{ "xmm15, high half", spin_xmm15_high, false, NULL },
+	{ "ymm14, high half", spin_ymm14_high, false, "avx" },
+	{ "zmm31", spin_zmm31, false, "avx512f" },
+	{ "red zone, first word", spin_red_zone_first, false, NULL },
+	{ "red zone, last word", spin_red_zone_last, false, NULL },
+	{ "below the red zone", spin_below_red_zone, true, NULL },
+};
+
+#define NUM_SPINS (sizeof(spins) / sizeof(*spins))
+
+struct spinner {
+	const struct spin *spin;
+	uintptr_t hidden;
+	int ready, go;
+};
+
+static bool
+cpu_has(const char *feature)
+{
+	if (feature == NULL)
+		return true;
+	if (strcmp(feature, "avx") == 0)
+		return __builtin_cpu_supports("avx");
+	return __builtin_cpu_supports("avx512f");
+}
+
+static void *
+spinner_main(void *arg)
+{
+	struct spinner *spinner = arg;
+
+	scrub();
+	spinner->spin->spin(spinner->hidden, &spinner->ready, &spinner->go);
+	return NULL;
+}
+
+static void
+await_ready(struct spinner *spinner, int wanted)
+{
+	while (__atomic_load_n(&spinner->ready, __ATOMIC_SEQ_CST) < wanted)
+		sched_yield();
+}
+
+START_TEST(spinning_thread)
+{
+	static struct spinner spinner;
+	const struct spin *spin = &spins[_i];
+	pthread_t thread;
+
+	if (!cpu_has(spin->needs)) {
+		printf("SKIPPED: %s: the CPU has no %s\n", spin->name,
+		    spin->needs);
+		return;
+	}
+	spinner.spin = spin;
+	spinner.hidden = block_new(72);
+	EXPECT_LEAKS(1);
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, spinner_main, &spinner), 0);
+	await_ready(&spinner, 1);
+	scrub();
+	ck_assert_msg(ask(spin->dead) == spin->dead, "%s, set", spin->name);
+	__atomic_store_n(&spinner.go, 1, __ATOMIC_SEQ_CST);
+	await_ready(&spinner, 2);
+	scrub();
+	ck_assert_msg(ask(1) == 1, "%s, cleared", spin->name);
+	__atomic_store_n(&spinner.go, 2, __ATOMIC_SEQ_CST);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+static sem_t in_handler, leave_handler;
+
+static void
+stay_in_handler(int signo)
+{
+	(void)signo;
+	scrub_registers();
+	sem_post(&in_handler);
+	while (sem_wait(&leave_handler) != 0)
+		continue;
+}
+
+/* The registers of interrupted code are in the signal's frame. */
+START_TEST(signal_frame)
+{
+	static struct spinner spinner;
+	static const struct spin spin = { "r8", spin_r8, false, NULL };
+	struct sigaction action = { .sa_handler = stay_in_handler };
+	pthread_t thread;
+
+	sem_init(&in_handler, 0, 0);
+	sem_init(&leave_handler, 0, 0);
+	sigaction(SIGUSR1, &action, NULL);
+	spinner.spin = &spin;
+	spinner.hidden = block_new(72);
+	pthread_create(&thread, NULL, spinner_main, &spinner);
+	await_ready(&spinner, 1);
+	pthread_kill(thread, SIGUSR1);
+	sem_wait(&in_handler);
+	EXPECT_LEAKS(0);
+	__atomic_store_n(&spinner.go, 1, __ATOMIC_SEQ_CST);
+	sem_post(&leave_handler);
+	await_ready(&spinner, 2);
+	EXPECT_LEAKS(1);
+	__atomic_store_n(&spinner.go, 2, __ATOMIC_SEQ_CST);
+	pthread_join(thread, NULL);
+}
+END_TEST
+
+/*
+ * Call GetUnreachableMemory(info, 0) with the address in one register that a
+ * callee preserves, and nowhere else. rdi = hidden, rsi = info, rdx = call.
+ */
+#define ASK_WITH(register)                                                                                                 \
+	void ask_with_##register(uintptr_t hidden,                                                                         \
+	    struct UnreachableMemoryInfo * info,                                                                           \
+	    bool (*call)(struct UnreachableMemoryInfo *, size_t));                                                         \
+	__asm__(                                                                                                           \
+	    ".text\nask_with_" #register ":\n\t"                                                                           \
+					 "pushq %" #register "\n\tnotq %rdi\n\t"                                           \
+							     "movq %rdi, %" #register "\n\tmovq %rsi, %rdi\n\t"            \
+										      "xorl %esi, %esi\n\tcallq *%rdx\n\t" \
+										      "popq %" #register "\n\tret\n")
+
+ASK_WITH(rbx);
+ASK_WITH(rbp);
+ASK_WITH(r12);
+ASK_WITH(r13);
+ASK_WITH(r14);
+ASK_WITH(r15);
+
+START_TEST(callee_saved_register_of_the_caller)
+{
+	static void (*const asks[])(uintptr_t, struct UnreachableMemoryInfo *,
+	    bool (*)(struct UnreachableMemoryInfo *, size_t)) = {
+		ask_with_rbx,
+		ask_with_rbp,
+		ask_with_r12,
+		ask_with_r13,
+		ask_with_r14,
+		ask_with_r15,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t block = block_new(72);
+
+	EXPECT_LEAKS(1);
+	scrub();
+	asks[_i](block, &info, GetUnreachableMemory);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_COMPLETE);
+	ck_assert_uint_eq(info.num_leaks, 0);
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+#endif /* __x86_64__ */
+
+int
+main(void)
+{
+#if defined(__x86_64__)
+	Suite *suite = suite_create("roots_registers");
+	TCase *tcase = tcase_create("registers");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, spinning_thread, 0, NUM_SPINS);
+	tcase_add_test(tcase, signal_frame);
+	tcase_add_loop_test(tcase, callee_saved_register_of_the_caller, 0, 6);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+#else
+	printf("SKIPPED: roots_registers: written for x86-64\n");
+	return 77;
+#endif
+}

@@ -1,0 +1,383 @@
+/*
+ * Where pointers live: stacks and variables of other threads, signal stacks.
+ * And the dead parts of all that. Registers are in test_roots_registers.c,
+ * stacks that a program switches by itself in test_roots_coroutines.c.
+ */
+#include <dlfcn.h>
+#include <signal.h>
+
+#include "tests/support/live_stacks.h"
+
+static void *global;
+static __thread void *tls_slot;
+
+static void
+on_stack(struct worker *worker)
+{
+	void *volatile place = NULL;
+
+	put((void *)&place, worker->hidden);
+	scrub();
+	worker_park(worker);
+	drop((void *)&place);
+	worker_park(worker);
+}
+
+START_TEST(blocked_thread)
+{
+	expect_worker_root(on_stack, NULL);
+}
+END_TEST
+
+static void
+in_static_tls(struct worker *worker)
+{
+	put(&tls_slot, worker->hidden);
+	scrub();
+	worker_park(worker);
+	drop(&tls_slot);
+	worker_park(worker);
+}
+
+START_TEST(static_tls)
+{
+	expect_worker_root(in_static_tls, NULL);
+}
+END_TEST
+
+static void
+in_dynamic_tls(struct worker *worker)
+{
+	void *(*shim_tls)(void);
+	void *place;
+
+	*(void **)&shim_tls = worker->context;
+	place = shim_tls();
+	put(place, worker->hidden);
+	scrub();
+	worker_park(worker);
+	drop(place);
+	worker_park(worker);
+}
+
+/* Two threads and the main thread, each with a block of its own. */
+START_TEST(dynamic_tls)
+{
+	static struct worker workers[2];
+	uintptr_t block = block_new(72);
+	char path[PATH_MAX];
+	void *library, *(*shim_tls)(void);
+	int i;
+
+	support_path("tls_shim.so", path);
+	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	ck_assert_msg(library != NULL, "%s", dlerror());
+	*(void **)&shim_tls = dlsym(library, "shim_tls");
+	put(shim_tls(), block);
+	for (i = 0; i < 2; i++) {
+		workers[i].body = in_dynamic_tls;
+		workers[i].context = *(void **)&shim_tls;
+		workers[i].hidden = block_new(72);
+		worker_start(&workers[i]);
+	}
+	EXPECT_LEAKS(0);
+	worker_next(&workers[1]);
+	EXPECT_LEAKS(1);
+	worker_next(&workers[0]);
+	EXPECT_LEAKS(2);
+	drop(shim_tls());
+	EXPECT_LEAKS(3);
+	worker_finish(&workers[0]);
+	worker_finish(&workers[1]);
+	EXPECT_LEAKS(3);
+}
+END_TEST
+
+static __attribute__((noinline)) void
+set_specific(pthread_key_t key, uintptr_t hidden)
+{
+	ck_assert_int_eq(pthread_setspecific(key, mu_reveal(hidden)), 0);
+}
+
+static void
+in_specific(struct worker *worker)
+{
+	pthread_key_t key = *(pthread_key_t *)worker->context;
+
+	set_specific(key, worker->hidden);
+	scrub();
+	worker_park(worker);
+	ck_assert_int_eq(pthread_setspecific(key, NULL), 0);
+	worker_park(worker);
+}
+
+/* _i: one of the first level, one of the second. */
+START_TEST(thread_specific)
+{
+	pthread_key_t key;
+	int i;
+
+	for (i = 0; i <= _i; i++)
+		ck_assert_int_eq(pthread_key_create(&key, NULL), 0);
+	expect_worker_root(in_specific, &key);
+}
+END_TEST
+
+/* A signal handler that runs on its own stack and stands still there. */
+static struct worker *in_signal;
+
+static void
+park_in_handler(int signo)
+{
+	(void)signo;
+	worker_park(in_signal);
+}
+
+static void
+on_normal_stack(struct worker *worker)
+{
+	stack_t alternate = { .ss_sp = worker->context, .ss_size = 65536 };
+	void *volatile place = NULL;
+
+	ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
+	put((void *)&place, worker->hidden);
+	scrub();
+	raise(SIGUSR1);
+	drop((void *)&place);
+	scrub();
+	raise(SIGUSR1);
+}
+
+/* Where handlers put it: above sp on a stack that is not the thread's own. */
+static void
+park_in_handler_with(int signo)
+{
+	void *volatile place = NULL;
+
+	(void)signo;
+	put((void *)&place, in_signal->hidden);
+	scrub_registers();
+	worker_park(in_signal);
+	drop((void *)&place);
+	scrub_registers();
+	worker_park(in_signal);
+}
+
+static void
+on_alternate_stack(struct worker *worker)
+{
+	stack_t alternate = { .ss_sp = worker->context, .ss_size = 65536 };
+
+	ck_assert_int_eq(sigaltstack(&alternate, NULL), 0);
+	raise(SIGUSR1);
+}
+
+static void
+expect_signal_root(
+    void (*body)(struct worker *), void (*handler)(int), void *stack)
+{
+	struct sigaction action = {
+		.sa_handler = handler,
+		.sa_flags = SA_ONSTACK,
+	};
+	static struct worker worker;
+
+	ck_assert_int_eq(sigaction(SIGUSR1, &action, NULL), 0);
+	in_signal = &worker;
+	worker.body = body;
+	worker.context = stack;
+	worker.hidden = block_new(72);
+	worker_start(&worker);
+	EXPECT_LEAKS(0);
+	worker_next(&worker);
+	EXPECT_LEAKS(1);
+	worker_finish(&worker);
+}
+
+START_TEST(normal_stack_while_on_alternate)
+{
+	expect_signal_root(on_normal_stack, park_in_handler, map_stack());
+}
+END_TEST
+
+START_TEST(alternate_stack)
+{
+	expect_signal_root(
+	    on_alternate_stack, park_in_handler_with, map_stack());
+}
+END_TEST
+
+START_TEST(alternate_stack_in_a_block)
+{
+	global = calloc(1, 65536);
+	expect_signal_root(on_alternate_stack, park_in_handler_with, global);
+}
+END_TEST
+
+/* What threads leave behind. */
+static __attribute__((noinline)) void
+leave_frame(uintptr_t hidden)
+{
+	void *volatile frame[64];
+	size_t i;
+
+	for (i = 0; i < 64; i++)
+		put((void *)&frame[i], hidden);
+}
+
+static void
+leave_below(struct worker *worker)
+{
+	leave_frame(worker->hidden);
+	scrub_registers();
+	/* A call or two deep, far less than what the frame left. */
+	worker_park(worker);
+}
+
+START_TEST(below_the_stack_pointer)
+{
+	static struct worker worker = { .body = leave_below };
+
+	worker.hidden = block_new(72);
+	worker_start(&worker);
+	EXPECT_LEAKS(1);
+	worker_finish(&worker);
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+static int may_end;
+
+static __attribute__((noinline)) void
+leave_frames_and_wait(uintptr_t hidden)
+{
+	void *volatile place = NULL;
+
+	put((void *)&place, hidden);
+	leave_frame(hidden);
+	while (__atomic_load_n(&may_end, __ATOMIC_SEQ_CST) == 0)
+		sched_yield();
+}
+
+static void *
+end_by_return(void *arg)
+{
+	leave_frames_and_wait((uintptr_t)arg);
+	return NULL;
+}
+
+static void *
+end_by_exit(void *arg)
+{
+	leave_frames_and_wait((uintptr_t)arg);
+	pthread_exit(NULL);
+}
+
+/*
+ * glibc keeps the stacks for the next threads. _i: so many other threads,
+ * which live on, have their stacks among them.
+ */
+START_TEST(stack_of_an_ended_thread)
+{
+	static struct worker workers[4];
+	uintptr_t block = block_new(72);
+	pthread_t threads[8];
+	int i, living = _i;
+
+	for (i = 0; i < 8; i++) {
+		pthread_create(&threads[i], NULL,
+		    i % 2 == 0 ? end_by_return : end_by_exit, (void *)block);
+		if (i >= living)
+			continue;
+		workers[i].body = in_static_tls;
+		workers[i].hidden = block_new(72);
+		worker_start(&workers[i]);
+	}
+	__atomic_store_n(&may_end, 1, __ATOMIC_SEQ_CST);
+	for (i = 0; i < 8; i++)
+		pthread_join(threads[i], NULL);
+	EXPECT_LEAKS(1);
+	for (i = 0; i < living; i++)
+		worker_next(&workers[i]);
+	EXPECT_LEAKS((size_t)living + 1);
+	for (i = 0; i < living; i++)
+		worker_finish(&workers[i]);
+	EXPECT_LEAKS((size_t)living + 1);
+}
+END_TEST
+
+static pid_t detached_tid;
+
+static void *
+end_detached(void *arg)
+{
+	__atomic_store_n(&detached_tid, gettid(), __ATOMIC_SEQ_CST);
+	return end_by_return(arg);
+}
+
+START_TEST(stack_of_a_detached_thread)
+{
+	uintptr_t block = block_new(72);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, end_detached, (void *)block);
+	pthread_detach(thread);
+	while (__atomic_load_n(&detached_tid, __ATOMIC_SEQ_CST) == 0)
+		sched_yield();
+	may_end = 1;
+	while (thread_state(detached_tid) != 0)
+		sched_yield();
+	EXPECT_LEAKS(1);
+}
+END_TEST
+
+/* The leader ends, another thread asks: a zombie is no thread. */
+static void *
+ask_without_leader(void *arg)
+{
+	uintptr_t block = (uintptr_t)arg;
+	struct UnreachableMemoryInfo info = { 0 };
+
+	while (thread_state(getpid()) != 'Z')
+		sched_yield();
+	scrub();
+	GetUnreachableMemory(&info, 0);
+	put(&global, block);
+	_exit(info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 1
+		? 0
+		: 1 + info.status);
+}
+
+START_TEST(main_thread_ended)
+{
+	uintptr_t block = block_new(72);
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, ask_without_leader, (void *)block);
+	pthread_exit(NULL);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots_threads");
+	TCase *tcase = tcase_create("threads");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, blocked_thread);
+	tcase_add_test(tcase, static_tls);
+	tcase_add_test(tcase, dynamic_tls);
+	tcase_add_loop_test(tcase, thread_specific, 3, 5);
+	tcase_add_loop_test(tcase, thread_specific, 31, 34);
+	tcase_add_loop_test(tcase, thread_specific, 100, 101);
+	tcase_add_test(tcase, normal_stack_while_on_alternate);
+	tcase_add_test(tcase, alternate_stack);
+	tcase_add_test(tcase, alternate_stack_in_a_block);
+	tcase_add_test(tcase, below_the_stack_pointer);
+	tcase_add_loop_test(tcase, stack_of_an_ended_thread, 0, 5);
+	tcase_add_test(tcase, stack_of_a_detached_thread);
+	tcase_add_test(tcase, main_thread_ended);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

@@ -1,0 +1,105 @@
+#!/bin/sh
+# The library preloaded into a program that knows nothing of it: asked by a
+# signal, at the end of the program, and, with no option set, at no cost: no
+# thread, no handler, no open file, no mapping but its own segments.
+set -u
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+library=$build/libmemunreachable.so
+victim=$build/tests/live/victim_plain
+work=$(mktemp -d) || exit 1
+failures=0
+pid=
+
+finish() {
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+fail() {
+	echo "FAILED: $1"
+	failures=$((failures + 1))
+}
+
+expect() {
+	[ "$2" = "$3" ] || fail "$1: \"$2\", expected \"$3\""
+}
+
+lines() {
+	grep -c "$1" "$work/err"
+}
+
+preloaded() {
+	options=$1
+	shift
+	env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="$options" "$@"
+}
+
+if readelf -d "$victim" 2>/dev/null | grep -q 'NEEDED.*memunreachable'; then
+	fail "the victim is linked with the library; it must not be"
+fi
+
+# At exit: leaks change the status, and only they.
+preloaded at_exit=1 "$victim" 0 </dev/null >"$work/out" 2>"$work/err"
+expect "status with a leak" $? 23
+expect "last words" "$(tail -n 1 "$work/out")" "the end"
+expect "leaks" "$(lines ' 24 bytes in 1 allocation unreachable')" 1
+preloaded at_exit=1:exitcode=99 "$victim" 4 </dev/null >/dev/null 2>&1
+expect "status with exitcode" $? 99
+preloaded at_exit=1 "$victim" 4 clean </dev/null >/dev/null 2>"$work/err"
+expect "own status without a leak" $? 4
+expect "no leaks" "$(lines ' 0 bytes in 0 allocations unreachable')" 1
+preloaded '' "$victim" 4 </dev/null >/dev/null 2>"$work/err"
+expect "own status without an option" $? 4
+expect "words without an option" "$(cat "$work/err")" ""
+
+# By signal.
+mkfifo "$work/in"
+preloaded signal=RTMIN+5 "$victim" 6 <"$work/in" >"$work/out" \
+    2>"$work/err" &
+pid=$!
+exec 9>"$work/in"
+tries=0
+until grep -q ready "$work/out" || [ $tries -ge 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+for i in 1 2 3; do
+	kill -s RTMIN+5 "$pid"
+	tries=0
+	until [ "$(lines '  24 bytes unreachable at ')" -ge $i ] ||
+		[ $tries -ge 600 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+	echo "line $i" >&9
+done
+exec 9>&-
+wait "$pid"
+expect "status after signals" $? 6
+pid=
+expect "reports" "$(lines ' 24 bytes in 1 allocation unreachable')" 3
+expect "lines served" "$(grep -c '^served line' "$work/out")" 3
+
+# What it costs: /proc/self of cat, with and without.
+look() {
+	"$@" cat /proc/self/status | grep -E \
+	    '^(Threads|Sig(Blk|Ign|Cgt)|ShdPnd|FDSize|NoNewPrivs|TracerPid)' \
+	    >"$work/status"
+	"$@" ls /proc/self/fd | wc -l >"$work/fds"
+	# Its own segments, and what of its .bss follows them without a name.
+	"$@" cat /proc/self/maps | awk '
+		/libmemunreachable/ { split($1, a, "-"); last = a[2]; next }
+		{ split($1, a, "-") }
+		NF == 5 && a[1] == last { next }
+		{ print $2, $6 }' >"$work/maps"
+	cat "$work/status" "$work/fds" "$work/maps"
+}
+look env >"$work/without"
+look env LD_PRELOAD="$library" >"$work/with"
+if ! diff "$work/without" "$work/with"; then
+	fail "the idle library shows (< without, > with)"
+fi
+
+[ $failures -eq 0 ]

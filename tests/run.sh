@@ -1,0 +1,55 @@
+#!/bin/sh
+# Run test programs one after another and count: "N passed, N failed".
+#
+# A program that uses check prints its own count, which is added up; any other
+# counts as one test. Exit status 77 is a skip, and a loud one. WRAPPER is put
+# in front of each program (valgrind). TEST_TIMEOUT is seconds a program.
+set -u
+passed=0 failed=0 skipped=0
+limit=${TEST_TIMEOUT:-300}
+log=${BUILD:-build}/test-output
+mkdir -p "${BUILD:-build}"
+
+for program in "$@"; do
+	case $program in
+	*.sh) set -- sh "$program" ;;
+	*) set -- "$program" ;;
+	esac
+	began=$(date +%s)
+	# WRAPPER is words by intention.
+	# shellcheck disable=SC2086
+	timeout -k 10 "$limit" ${WRAPPER:-} "$@" >"$log" 2>&1 </dev/null
+	status=$?
+	took=$(($(date +%s) - began))
+	counts=$(sed -n \
+	    's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 \2 \3/p' \
+	    "$log" | awk '{ c += $1; b += $2 + $3 } END { if (NR) print c - b, b }')
+	skips=$(grep -c '^SKIPPED:' "$log")
+	if [ "$status" -eq 77 ]; then
+		skipped=$((skipped + 1))
+		verdict=SKIPPED
+	elif [ -n "$counts" ]; then
+		passed=$((passed + ${counts% *}))
+		failed=$((failed + ${counts#* }))
+		skipped=$((skipped + skips))
+		verdict="${counts% *} passed, ${counts#* } failed"
+		if [ "$status" -ne 0 ] && [ "${counts#* }" -eq 0 ]; then
+			failed=$((failed + 1))
+			verdict="$verdict, but exit status $status"
+		fi
+	elif [ "$status" -eq 0 ]; then
+		passed=$((passed + 1))
+		verdict=passed
+	else
+		failed=$((failed + 1))
+		verdict="FAILED (exit status $status)"
+	fi
+	printf '%-44s %s (%ss)\n' "${program##*/tests/}" "$verdict" "$took"
+	case $verdict in
+	*" 0 failed" | passed) grep '^SKIPPED:' "$log" ;;
+	*) sed 's/^/    /' "$log" | tail -n 40 ;;
+	esac
+done
+rm -f "$log"
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,159 @@
+/*
+ * A pass in a thread of its own that a watched call spoils, in a program that
+ * goes on: what it answered, and that nothing is left of it.
+ */
+#ifndef TESTS_SUPPORT_DOOMED_PASS_H
+#define TESTS_SUPPORT_DOOMED_PASS_H
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "memunreachable/memunreachable.h"
+#include "tests/support/hide.h"
+#include "tests/support/unharmed.h"
+#include "tests/support/watched_call.h"
+
+#define LOST_SIZE 56
+
+struct doomed_pass {
+	const struct watched_call *call; /* NULL: a pass that nobody spoils */
+	bool by_filter;                  /* deny without a supervisor */
+	int listener, installed, go;
+	bool acted; /* the call was met */
+	bool judged;
+	struct UnreachableMemoryInfo info; /* leaks freed */
+};
+
+/* No malloc here: an arena for this thread would be a new mapping. */
+static inline void *
+doomed_body(void *arg)
+{
+	struct doomed_pass *doomed = arg;
+
+	if (doomed->call != NULL)
+		doomed->listener =
+		    watched_call_filter(doomed->call, doomed->by_filter);
+	__atomic_store_n(&doomed->installed, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&doomed->go, __ATOMIC_ACQUIRE))
+		sched_yield();
+	doomed->judged = GetUnreachableMemory(&doomed->info, 10);
+	mu_results_free(&mu_library.results, doomed->info.leaks);
+	doomed->info.leaks = NULL;
+	return NULL;
+}
+
+static inline pid_t
+start_supervisor(struct doomed_pass *doomed)
+{
+	pid_t pid;
+
+	if (doomed->call == NULL || doomed->by_filter)
+		return 0;
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		supervise(doomed->listener, doomed->call);
+	close(doomed->listener);
+	return pid;
+}
+
+/* False: the kernel has no such filters. */
+static inline bool
+doomed_pass_run(struct doomed_pass *doomed)
+{
+	pthread_t thread;
+	pid_t supervisor = 0;
+	int status;
+
+	ck_assert_int_eq(pthread_create(&thread, NULL, doomed_body, doomed), 0);
+	while (!__atomic_load_n(&doomed->installed, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (doomed->listener >= 0)
+		supervisor = start_supervisor(doomed);
+	__atomic_store_n(&doomed->go, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	doomed->acted = doomed->by_filter;
+	if (supervisor > 0) {
+		ck_assert_int_eq(waitpid(supervisor, &status, 0), supervisor);
+		doomed->acted = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		unharmed_sigchlds--; /* the supervisor's own */
+	}
+	return doomed->listener >= 0;
+}
+
+/* What a program has to lose, and to keep. */
+struct belongings {
+	struct unharmed unharmed;
+	size_t num_leaks;
+};
+
+static __attribute__((noinline)) void
+lose_and_keep(void)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC), ends[2];
+	struct epoll_event event = { .events = EPOLLIN };
+
+	ck_assert(epoll >= 0 && pipe(ends) == 0);
+	ck_assert_ptr_nonnull(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
+	/* Only the kernel knows this one: a failure must not lose it. */
+	event.data.ptr = malloc(LOST_SIZE);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event);
+}
+
+static inline void
+belongings_begin(struct belongings *own)
+{
+	struct doomed_pass first = { .call = NULL };
+
+	lose_and_keep();
+	scrub_stack();
+	/* Twice: its thread's stack stays with libc and is used again. */
+	ck_assert(doomed_pass_run(&first));
+	unharmed_begin(&own->unharmed);
+	first = (struct doomed_pass) { .call = NULL };
+	ck_assert(doomed_pass_run(&first));
+	ck_assert_msg(first.judged, "%s", first.info.reason);
+	ck_assert_int_eq(first.info.status, MEMUNREACHABLE_COMPLETE);
+	ck_assert_uint_ge(first.info.num_leaks, 1);
+	own->num_leaks = first.info.num_leaks;
+	unharmed_check(&own->unharmed);
+}
+
+/* After a pass, whatever became of it: all is well, and the next one works. */
+static inline void
+belongings_check(struct belongings *own, const struct doomed_pass *doomed)
+{
+	struct doomed_pass next = { .call = NULL };
+	const struct UnreachableMemoryInfo *info = &doomed->info;
+
+	unharmed_check(&own->unharmed);
+	if (!doomed->judged) {
+		ck_assert_int_gt(info->status, MEMUNREACHABLE_PARTIAL);
+		ck_assert_str_ne(info->reason, "");
+		ck_assert_uint_eq(info->num_leaks, 0);
+		ck_assert_uint_eq(info->num_allocations, 0);
+	} else if (info->status == MEMUNREACHABLE_COMPLETE)
+		ck_assert_uint_eq(info->num_leaks, own->num_leaks);
+	else
+		ck_assert_uint_le(info->num_leaks, own->num_leaks);
+	ck_assert(doomed_pass_run(&next));
+	ck_assert_msg(next.judged, "%s", next.info.reason);
+	ck_assert_int_eq(next.info.status, MEMUNREACHABLE_COMPLETE);
+	ck_assert_uint_eq(next.info.num_leaks, own->num_leaks);
+	unharmed_check(&own->unharmed);
+}
+
+static inline void
+belongings_end(struct belongings *own)
+{
+	unharmed_end(&own->unharmed);
+}
+
+#endif

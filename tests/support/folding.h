@@ -1,0 +1,96 @@
+/*
+ * What the tests of folding share: one heap, one answer, and what it has to
+ * be. Each test file includes it once.
+ */
+#ifndef TESTS_SUPPORT_FOLDING_H
+#define TESTS_SUPPORT_FOLDING_H
+
+#include "heapwalk/fold.h"
+#include "tests/support/fake_heap.h"
+
+#define W sizeof(void *)
+
+static struct fake_heap heap;
+static struct mu_leaks leaks;
+static struct mu_why why;
+
+static inline void
+open_heap(int kind, size_t size)
+{
+	fake_heap_open(&heap, kind, size);
+}
+
+static inline void
+teardown(void)
+{
+	fake_heap_close(&heap);
+}
+
+static inline void **
+node(size_t words)
+{
+	return fake_block(&heap, words * W, false);
+}
+
+static inline size_t
+bytes(size_t words)
+{
+	return fake_usable(&heap, words * W);
+}
+
+static inline enum mu_status
+fold_until(size_t limit, uint64_t deadline_ns)
+{
+	if (!heap.blocks.sealed)
+		fake_heap_seal(&heap);
+	memset(&leaks, 0xff, sizeof(leaks));
+	return mu_fold(
+	    &leaks, &heap.blocks, limit, &heap.arena, deadline_ns, &why);
+}
+
+static inline void
+fold(void)
+{
+	ck_assert_int_eq(fold_until(SIZE_MAX, FAKE_NO_DEADLINE), MU_OK);
+}
+
+static inline void
+expect_totals(size_t num_leaks, size_t leak_bytes, size_t num_entries)
+{
+	ck_assert_uint_eq(leaks.num_leaks, num_leaks);
+	ck_assert_uint_eq(leaks.leak_bytes, leak_bytes);
+	ck_assert_uint_eq(leaks.num_entries, num_entries);
+}
+
+static inline void
+expect_entry(size_t i, const void *begin, size_t size, size_t referenced_count,
+    size_t referenced_size)
+{
+	const struct mu_leak *leak = &leaks.entries[i];
+
+	ck_assert_uint_lt(i, leaks.num_entries);
+	ck_assert_uint_eq(leak->range.begin, (uintptr_t)begin);
+	ck_assert_uint_eq(mu_range_size(leak->range), size);
+	ck_assert_uint_eq(leak->referenced_count, referenced_count);
+	ck_assert_uint_eq(leak->referenced_size, referenced_size);
+	ck_assert_uint_eq(leak->total_size, size + referenced_size);
+	ck_assert_uint_eq(leak->similar_count, 0);
+	ck_assert_uint_eq(leak->num_frames, 0);
+}
+
+/* COUNT nodes of a word each, the last pointing at the first. */
+static inline void **
+ring(size_t count)
+{
+	void **first = node(1), **last = first, **next;
+
+	while (--count > 0) {
+		next = node(1);
+		last[0] = next;
+		last = next;
+	}
+	last[0] = first;
+	return first;
+}
+
+#endif

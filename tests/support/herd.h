@@ -1,0 +1,252 @@
+/*
+ * A herd: a child process with a number of threads, which sleep and answer
+ * when they are called. What a test did to it shows afterwards.
+ */
+#ifndef TESTS_SUPPORT_HERD_H
+#define TESTS_SUPPORT_HERD_H
+
+#include <check.h>
+#include <dirent.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define HERD_MAX 1100
+#define HERD_PATIENCE 60000 /* milliseconds; then the herd counts as dead */
+
+#ifndef PR_SET_PTRACER
+#define PR_SET_PTRACER 0x59616d61
+#define PR_SET_PTRACER_ANY ((unsigned long)-1)
+#endif
+
+struct herd_shared {
+	int call, quit, started, created;
+	int answers[HERD_MAX];
+	int signals[65];    /* handler calls, by number */
+	int sent[65];       /* for the senders of signals */
+	uintptr_t words[8]; /* for what a test is about */
+};
+
+struct herd {
+	pid_t pid;
+	int threads; /* but the main one */
+	struct herd_shared *shared;
+};
+
+static struct herd_shared *herd_shared; /* in the child: for its handler */
+
+static inline int
+herd_get(const int *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static inline void
+herd_set(int *word, int value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+static inline int
+herd_add(int *word, int value)
+{
+	return __atomic_add_fetch(word, value, __ATOMIC_SEQ_CST);
+}
+
+/* Look every millisecond until WORD is at least VALUE; it must become so. */
+static inline void
+herd_await(const int *word, int value)
+{
+	int i;
+
+	for (i = 0; i < HERD_PATIENCE && herd_get(word) < value; i++)
+		usleep(1000);
+	ck_assert_int_ge(herd_get(word), value);
+}
+
+static inline void
+herd_handler(int signo)
+{
+	herd_add(&herd_shared->signals[signo], 1);
+}
+
+/* Answer calls until told to quit; all threads do this, also the main one. */
+static inline void *
+herd_answer(void *index)
+{
+	struct herd_shared *shared = herd_shared;
+	int call, i = (int)(intptr_t)index;
+
+	herd_add(&shared->started, 1);
+	do {
+		call = herd_get(&shared->call);
+		herd_set(&shared->answers[i], call);
+		syscall(
+		    SYS_futex, &shared->call, FUTEX_WAIT, call, NULL, NULL, 0);
+	} while (!herd_get(&shared->quit));
+	return NULL;
+}
+
+static inline void
+herd_spawn(void *(*body)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	if (pthread_create(&thread, &attr, body, arg) != 0)
+		_exit(3);
+	pthread_attr_destroy(&attr);
+}
+
+/* PREPARE, if there is one, runs in the child's main thread first. */
+static inline void
+herd_child(int threads, void (*prepare)(struct herd_shared *))
+{
+	struct sigaction action;
+	int signo;
+	intptr_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = herd_handler;
+	action.sa_flags = SA_RESTART;
+	sigaction(SIGUSR1, &action, NULL);
+	for (signo = SIGRTMIN; signo < SIGRTMIN + 4; signo++)
+		sigaction(signo, &action, NULL);
+	if (prepare != NULL)
+		prepare(herd_shared);
+	for (i = 1; i <= threads; i++)
+		herd_spawn(herd_answer, (void *)i);
+	herd_answer(NULL);
+	_exit(0);
+}
+
+static inline struct herd
+herd_start(int threads, void (*prepare)(struct herd_shared *))
+{
+	struct herd herd = { .threads = threads };
+
+	herd.shared = mmap(NULL, sizeof(*herd.shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(herd.shared, MAP_FAILED);
+	herd_shared = herd.shared;
+	herd.pid = fork();
+	ck_assert_int_ge(herd.pid, 0);
+	if (herd.pid == 0)
+		herd_child(threads, prepare);
+	herd_await(&herd.shared->started, threads + 1);
+	return herd;
+}
+
+static inline void
+herd_call(struct herd *herd)
+{
+	herd_add(&herd->shared->call, 1);
+	syscall(SYS_futex, &herd->shared->call, FUTEX_WAKE, HERD_MAX, NULL,
+	    NULL, 0);
+}
+
+/* A line of /proc/PID/task/TID/status, without the key; "" if it is gone. */
+static inline void
+herd_status(pid_t pid, pid_t tid, const char *key, char *value, size_t size)
+{
+	char path[64], line[256];
+	FILE *file;
+
+	value[0] = '\0';
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return;
+	while (fgets(line, sizeof(line), file) != NULL)
+		if (strncmp(line, key, strlen(key)) == 0)
+			snprintf(value, size, "%s",
+			    line + strlen(key) +
+				strspn(line + strlen(key), "\t "));
+	fclose(file);
+}
+
+static inline char
+herd_state(pid_t pid, pid_t tid)
+{
+	char value[64];
+
+	herd_status(pid, tid, "State:", value, sizeof(value));
+	return value[0];
+}
+
+/* Call VISIT for each thread; how many there are. */
+static inline int
+herd_each(pid_t pid, void (*visit)(pid_t pid, pid_t tid))
+{
+	struct dirent *entry;
+	char path[64];
+	int count = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)) != NULL) {
+		if (atoi(entry->d_name) <= 0)
+			continue;
+		visit(pid, atoi(entry->d_name));
+		count++;
+	}
+	closedir(dir);
+	return count;
+}
+
+static inline void
+herd_thread_is_free(pid_t pid, pid_t tid)
+{
+	char tracer[64], state = herd_state(pid, tid);
+
+	herd_status(pid, tid, "TracerPid:", tracer, sizeof(tracer));
+	ck_assert_msg(tracer[0] == '\0' || atoi(tracer) == 0,
+	    "thread %d is still traced by %s", tid, tracer);
+	ck_assert_msg(
+	    state != 't' && state != 'T', "thread %d is stopped", tid);
+}
+
+/* Nobody traces it, nothing is stopped, and every thread answers. */
+static inline void
+herd_is_unharmed(struct herd *herd)
+{
+	int i;
+
+	herd_each(herd->pid, herd_thread_is_free);
+	herd_call(herd);
+	for (i = 0; i <= herd->threads; i++)
+		herd_await(&herd->shared->answers[i], herd->shared->call);
+}
+
+/* Unharmed, it ends when it is asked to, with exit status 0. */
+static inline void
+herd_end(struct herd *herd)
+{
+	int status;
+
+	herd_is_unharmed(herd);
+	herd_set(&herd->shared->quit, 1);
+	herd_call(herd);
+	ck_assert_int_eq(waitpid(herd->pid, &status, 0), herd->pid);
+	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
+	    "the herd ended with wait status %#x", (unsigned)status);
+	munmap(herd->shared, sizeof(*herd->shared));
+}
+
+#endif

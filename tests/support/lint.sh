@@ -1,0 +1,39 @@
+#!/bin/sh
+# Everything that reads the sources and complains. Usage: lint.sh SOURCE...
+# Needs gcc, clang, clang-tidy, clang-format, shellcheck and, for the second
+# CPU, aarch64-linux-gnu-gcc; says which of them is missing.
+set -u
+bad=0
+flags="-std=gnu11 -D_GNU_SOURCE -O2 -Iinclude -I. -fPIC -Wall -Wextra
+	-Wshadow -Werror"
+
+for compiler in gcc clang aarch64-linux-gnu-gcc; do
+	if ! command -v "$compiler" >/dev/null; then
+		echo "SKIPPED: lint: no $compiler"
+		continue
+	fi
+	for source in "$@"; do
+		# shellcheck disable=SC2086
+		"$compiler" $flags -fsyntax-only "$source" || bad=1
+	done
+done
+if command -v clang-tidy >/dev/null; then
+	# shellcheck disable=SC2086
+	clang-tidy --quiet --warnings-as-errors='*' "$@" -- \
+		-std=gnu11 -D_GNU_SOURCE -Iinclude -I. 2>/dev/null || bad=1
+else
+	echo "SKIPPED: lint: no clang-tidy"
+fi
+if command -v clang-format >/dev/null; then
+	# shellcheck disable=SC2046
+	clang-format --dry-run -Werror $(git ls-files '*.c' '*.h') || bad=1
+else
+	echo "SKIPPED: lint: no clang-format"
+fi
+if command -v shellcheck >/dev/null; then
+	# shellcheck disable=SC2046
+	shellcheck $(git ls-files '*.sh') .ci/run || bad=1
+else
+	echo "SKIPPED: lint: no shellcheck"
+fi
+exit $bad

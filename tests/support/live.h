@@ -1,0 +1,297 @@
+/*
+ * What live tests share: blocks known by hidden addresses only, the question
+ * "how many are lost?", and threads that stand still when it is asked.
+ *
+ * Every function that has a plain address in its hands is noinline, and takes
+ * and leaves nothing but the hidden form.
+ */
+#ifndef TESTS_SUPPORT_LIVE_H
+#define TESTS_SUPPORT_LIVE_H
+
+#include <check.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memunreachable/memunreachable.h"
+#include "tests/support/hide.h"
+
+#define LIVE static __attribute__((noinline, unused))
+
+/* Registers that a call may change, with whatever they still hold. */
+LIVE void
+scrub_registers(void)
+{
+#if defined(__x86_64__)
+	__asm__ volatile(
+	    "xorl %%eax, %%eax\n\txorl %%ecx, %%ecx\n\txorl %%edx, %%edx\n\t"
+	    "xorl %%esi, %%esi\n\txorl %%edi, %%edi\n\txorl %%r8d, %%r8d\n\t"
+	    "xorl %%r9d, %%r9d\n\txorl %%r10d, %%r10d\n\t"
+	    "xorl %%r11d, %%r11d\n\t"
+	    "pxor %%xmm0, %%xmm0\n\tpxor %%xmm1, %%xmm1\n\t"
+	    "pxor %%xmm2, %%xmm2\n\tpxor %%xmm3, %%xmm3\n\t"
+	    "pxor %%xmm4, %%xmm4\n\tpxor %%xmm5, %%xmm5\n\t"
+	    "pxor %%xmm6, %%xmm6\n\tpxor %%xmm7, %%xmm7\n\t"
+	    "pxor %%xmm8, %%xmm8\n\tpxor %%xmm9, %%xmm9\n\t"
+	    "pxor %%xmm10, %%xmm10\n\tpxor %%xmm11, %%xmm11\n\t"
+	    "pxor %%xmm12, %%xmm12\n\tpxor %%xmm13, %%xmm13\n\t"
+	    "pxor %%xmm14, %%xmm14\n\tpxor %%xmm15, %%xmm15"
+	    :
+	    :
+	    : "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11",
+	    "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
+	    "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14",
+	    "xmm15");
+#endif
+}
+
+LIVE void
+scrub(void)
+{
+	scrub_stack();
+	scrub_registers();
+}
+
+/* A block of zeros, all its usable bytes, of which nobody knows. */
+LIVE uintptr_t
+block_new(size_t size)
+{
+	char *block = malloc(size);
+
+	ck_assert_ptr_nonnull(block);
+	memset(block, 0, malloc_usable_size(block));
+	return mu_hide(block);
+}
+
+LIVE void
+block_free(uintptr_t hidden)
+{
+	free(mu_reveal(hidden));
+}
+
+LIVE size_t
+block_size(uintptr_t hidden)
+{
+	return malloc_usable_size(mu_reveal(hidden));
+}
+
+/* Write the address to PLACE; drop() takes it away again. */
+LIVE void
+put(void *place, uintptr_t hidden)
+{
+	*(void *volatile *)place = mu_reveal(hidden);
+}
+
+LIVE void
+drop(void *place)
+{
+	*(void *volatile *)place = NULL;
+}
+
+/* Write the address of TO into the block FROM, at OFFSET. */
+LIVE void
+block_link(uintptr_t from, size_t offset, uintptr_t to)
+{
+	*(void *volatile *)((char *)mu_reveal(from) + offset) = mu_reveal(to);
+}
+
+LIVE void
+show(const struct UnreachableMemoryInfo *info)
+{
+	static char text[16384];
+
+	memunreachable_format_info(info, true, text, sizeof(text));
+	fprintf(stderr, "%s", text);
+}
+
+/* Ask; a pass that is not complete is a failure. WANTED: show it if not so. */
+LIVE size_t
+ask(size_t wanted)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	size_t leaks;
+
+	GetUnreachableMemory(&info, 20);
+	if (info.status != MEMUNREACHABLE_COMPLETE)
+		ck_abort_msg("%s: %s", memunreachable_status_name(info.status),
+		    info.reason);
+	leaks = info.num_leaks;
+	if (leaks != wanted)
+		show(&info);
+	FreeUnreachableMemoryInfo(&info);
+	return leaks;
+}
+
+#define EXPECT_LEAKS(n)                       \
+	do {                                  \
+		scrub();                      \
+		ck_assert_uint_eq(ask(n), n); \
+	} while (0)
+
+/* PLACE is where a pointer lives: none is lost while it is there, one after. */
+LIVE void
+expect_root(void *place)
+{
+	uintptr_t block = block_new(72);
+
+	put(place, block);
+	EXPECT_LEAKS(0);
+	drop(place);
+	EXPECT_LEAKS(1);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+
+LIVE void
+expect_no_root(void *place)
+{
+	uintptr_t block = block_new(72);
+
+	EXPECT_LEAKS(1);
+	put(place, block);
+	EXPECT_LEAKS(1);
+	drop(place);
+	block_free(block);
+	EXPECT_LEAKS(0);
+}
+
+/*
+ * A thread that goes step by step: it parks, the test looks, the test sends it
+ * on. Only hidden addresses are handed to it.
+ */
+struct worker {
+	void (*body)(struct worker *);
+	uintptr_t hidden;
+	void *context;
+	pthread_t thread;
+	pid_t tid;
+	int reached; /* how often it parked */
+	int allowed; /* how often it was sent on */
+};
+
+LIVE long
+futex(int *word, int operation, int value)
+{
+	return syscall(SYS_futex, word, operation, value, NULL, NULL, 0);
+}
+
+/* In the thread: stand still, inside a system call. */
+LIVE void
+worker_park(struct worker *worker)
+{
+	int allowed, number;
+
+	number = __atomic_add_fetch(&worker->reached, 1, __ATOMIC_SEQ_CST);
+	for (;;) {
+		allowed = __atomic_load_n(&worker->allowed, __ATOMIC_SEQ_CST);
+		if (allowed >= number)
+			return;
+		futex(&worker->allowed, FUTEX_WAIT_PRIVATE, allowed);
+	}
+}
+
+/* As in /proc: 'S' is blocked, 'Z' has ended; 0 is gone. */
+LIVE char
+thread_state(pid_t tid)
+{
+	char path[64], stat[256], *name_end;
+	ssize_t length;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", (int)tid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	length = read(fd, stat, sizeof(stat) - 1);
+	close(fd);
+	if (length <= 0)
+		return 0;
+	stat[length] = '\0';
+	name_end = strrchr(stat, ')');
+	return name_end == NULL ? 0 : name_end[2];
+}
+
+LIVE void
+worker_await(struct worker *worker, int number)
+{
+	while (__atomic_load_n(&worker->reached, __ATOMIC_SEQ_CST) < number ||
+	    thread_state(worker->tid) != 'S')
+		sched_yield();
+}
+
+LIVE void *
+worker_main(void *arg)
+{
+	struct worker *worker = arg;
+
+	__atomic_store_n(&worker->tid, gettid(), __ATOMIC_SEQ_CST);
+	worker->body(worker);
+	return NULL;
+}
+
+/* Start; returns when it has parked for the first time. */
+LIVE void
+worker_start(struct worker *worker)
+{
+	ck_assert_int_eq(
+	    pthread_create(&worker->thread, NULL, worker_main, worker), 0);
+	worker_await(worker, 1);
+}
+
+/* Send it on; returns when it has parked again. */
+LIVE void
+worker_next(struct worker *worker)
+{
+	int number = __atomic_add_fetch(&worker->allowed, 1, __ATOMIC_SEQ_CST);
+
+	futex(&worker->allowed, FUTEX_WAKE_PRIVATE, 1);
+	worker_await(worker, number + 1);
+}
+
+/* Send it on for good and join it. */
+LIVE void
+worker_finish(struct worker *worker)
+{
+	__atomic_store_n(&worker->allowed, INT_MAX, __ATOMIC_SEQ_CST);
+	futex(&worker->allowed, FUTEX_WAKE_PRIVATE, 1);
+	ck_assert_int_eq(pthread_join(worker->thread, NULL), 0);
+}
+
+/* build/tests/live/test_x finds build/tests/support/NAME. */
+LIVE void
+support_path(const char *name, char path[PATH_MAX])
+{
+	char exe[PATH_MAX / 2];
+	ssize_t length = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	char *slash;
+
+	ck_assert_int_gt(length, 0);
+	exe[length] = '\0';
+	slash = strrchr(exe, '/');
+	ck_assert_ptr_nonnull(slash);
+	*slash = '\0';
+	snprintf(path, PATH_MAX, "%s/../support/%s", exe, name);
+}
+
+/* Every test in a process of its own: what one leaves does not count. */
+LIVE int
+run_forked(Suite *suite)
+{
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	srunner_set_fork_status(runner, CK_FORK);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? 0 : 1;
+}
+
+#endif

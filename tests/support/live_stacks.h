@@ -1,0 +1,38 @@
+/*
+ * For tests of stacks: a thread that holds a pointer until it is sent on.
+ */
+#ifndef TESTS_SUPPORT_LIVE_STACKS_H
+#define TESTS_SUPPORT_LIVE_STACKS_H
+
+#include <sys/mman.h>
+
+#include "tests/support/live.h"
+
+/* The pointer lives where BODY puts it until BODY parks a second time. */
+LIVE void
+expect_worker_root(void (*body)(struct worker *), void *context)
+{
+	static struct worker worker;
+
+	worker.body = body;
+	worker.context = context;
+	worker.hidden = block_new(72);
+	worker_start(&worker);
+	EXPECT_LEAKS(0);
+	worker_next(&worker);
+	EXPECT_LEAKS(1);
+	worker_finish(&worker);
+	EXPECT_LEAKS(1);
+}
+
+LIVE void *
+map_stack(void)
+{
+	void *stack = mmap(NULL, 262144, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(stack, MAP_FAILED);
+	return stack;
+}
+
+#endif

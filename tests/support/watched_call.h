@@ -1,0 +1,133 @@
+/*
+ * Make a system call of the pass fail, or kill or stop the process that makes
+ * it, at exactly that point.
+ *
+ * A seccomp filter that one thread installs for itself, and which the
+ * processes that it starts inherit, hands the chosen call to a supervisor in
+ * a process of its own (SECCOMP_RET_USER_NOTIF, Linux 5.0). Other threads are
+ * free of it: their passes go on as ever.
+ */
+#ifndef TESTS_SUPPORT_WATCHED_CALL_H
+#define TESTS_SUPPORT_WATCHED_CALL_H
+
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/audit.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum watched_act {
+	ACT_DENY, /* with ERROR */
+	ACT_KILL, /* SIGKILL the caller */
+	ACT_STOP, /* SIGSTOP the caller, then let the call go on */
+};
+
+struct watched_call {
+	const char *comm; /* only of this process; NULL = any */
+	int nr;
+	int argument; /* 0..5: only if (argument & MASK) == VALUE; -1: any */
+	uint32_t mask, value;
+	enum watched_act act;
+	int error;    /* positive errno */
+	unsigned nth; /* act on this one, counted from 1; 0 = all */
+};
+
+/* 0 or the listener's descriptor, or -errno. For the calling thread only. */
+static inline int
+watched_call_filter(const struct watched_call *call, bool deny_here)
+{
+	unsigned argument = call->argument < 0 ? 0 : (unsigned)call->argument;
+	uint32_t verdict = deny_here ? SECCOMP_RET_ERRNO | (uint32_t)call->error
+				     : SECCOMP_RET_USER_NOTIF;
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (uint32_t)call->nr, 0, 4),
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, args) + 8 * argument),
+		BPF_STMT(BPF_ALU | BPF_AND | BPF_K,
+		    call->argument < 0 ? 0 : call->mask),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+		    call->argument < 0 ? 0 : call->value, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, verdict),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { sizeof(code) / sizeof(code[0]), code };
+	long fd;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return -errno;
+	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
+	    deny_here ? 0 : SECCOMP_FILTER_FLAG_NEW_LISTENER, &program);
+	return fd < 0 ? -errno : (int)fd;
+}
+
+static inline bool
+watched_comm_is(pid_t pid, const char *comm)
+{
+	char path[64], text[32];
+	ssize_t n;
+	int fd;
+
+	if (comm == NULL)
+		return true;
+	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	n = read(fd, text, sizeof(text));
+	close(fd);
+	return n > 0 && (size_t)n == strlen(comm) + 1 &&
+	    memcmp(text, comm, strlen(comm)) == 0;
+}
+
+/* One notification. True if it was the call and the act is done. */
+static inline bool
+supervise_one(int listener, const struct watched_call *call, unsigned *seen)
+{
+	struct seccomp_notif ask = { 0 };
+	struct seccomp_notif_resp answer = { 0 };
+	bool acts;
+
+	if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) != 0)
+		return false;
+	acts = watched_comm_is((pid_t)ask.pid, call->comm) &&
+	    (++*seen == call->nth || call->nth == 0);
+	answer.id = ask.id;
+	answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+	if (acts && call->act == ACT_DENY) {
+		answer.flags = 0;
+		answer.error = -call->error;
+	}
+	if (acts && call->act == ACT_STOP)
+		kill((pid_t)ask.pid, SIGSTOP);
+	if (acts && call->act == ACT_KILL)
+		kill((pid_t)ask.pid, SIGKILL);
+	else
+		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	return acts;
+}
+
+/* The supervisor's life: until no task with the filter is left. */
+static inline void
+supervise(int listener, const struct watched_call *call)
+{
+	struct pollfd wait = { listener, POLLIN, 0 };
+	unsigned seen = 0, acts = 0;
+
+	while (poll(&wait, 1, 60000) > 0 && (wait.revents & POLLIN) != 0)
+		acts += supervise_one(listener, call, &seen);
+	_exit(acts > 0 ? 0 : 1);
+}
+
+#endif

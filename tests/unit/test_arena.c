@@ -1,0 +1,237 @@
+/*
+ * The private arena: Android's Allocator_test as far as it applies. There is
+ * no free of one object, so `multiple` and `many` test that objects are apart;
+ * the C++ rows (stl_vector, shared, ...) have no counterpart in C.
+ */
+#include <check.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "mu/arena.h"
+
+#define LIMIT ((size_t)1 << 30)
+
+static struct mu_arena arena;
+
+static void
+setup(void)
+{
+	mu_arena_open(&arena, LIMIT);
+}
+
+static void
+teardown(void)
+{
+	mu_arena_close(&arena);
+	ck_assert_ptr_null(arena.pieces);
+	ck_assert_uint_eq(arena.used, 0);
+}
+
+START_TEST(simple)
+{
+	char *p = mu_arena_alloc(&arena, 1, 100);
+	size_t i;
+
+	ck_assert_ptr_nonnull(p);
+	ck_assert_uint_eq((uintptr_t)p % 16, 0);
+	for (i = 0; i < 100; i++)
+		ck_assert_int_eq(p[i], 0);
+	memset(p, 0xff, 100);
+}
+END_TEST
+
+START_TEST(multiple)
+{
+	char *a = mu_arena_alloc(&arena, 1, 100);
+	char *b = mu_arena_alloc(&arena, 1, 100);
+
+	ck_assert_ptr_nonnull(a);
+	ck_assert_ptr_nonnull(b);
+	ck_assert(b >= a + 100 || a >= b + 100);
+}
+END_TEST
+
+static void
+fill_and_check(size_t count, size_t size)
+{
+	char **objects = calloc(count, sizeof(*objects));
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		objects[i] = mu_arena_alloc(&arena, 1, size);
+		ck_assert_ptr_nonnull(objects[i]);
+		memset(objects[i], (int)(i % 251) + 1, size);
+	}
+	for (i = 0; i < count; i++) {
+		ck_assert_int_eq(objects[i][0], (char)((i % 251) + 1));
+		ck_assert_mem_eq(objects[i], objects[i] + 1, size - 1);
+	}
+	free(objects);
+}
+
+START_TEST(many)
+{
+	fill_and_check(4096, 128);
+}
+END_TEST
+
+START_TEST(large)
+{
+	fill_and_check(1, 1 << 20);
+}
+END_TEST
+
+START_TEST(many_large)
+{
+	fill_and_check(128, 1 << 20);
+}
+END_TEST
+
+START_TEST(grow_keeps_contents)
+{
+	uint32_t *array = NULL;
+	size_t count = 0, max = 0, i;
+
+	while (count < 100000) {
+		if (count == max) {
+			array = mu_arena_grow(&arena, array, max,
+			    max == 0 ? 1 : max * 2, sizeof(*array));
+			ck_assert_ptr_nonnull(array);
+			max = max == 0 ? 1 : max * 2;
+			/* Somebody in between, so that it has to move. */
+			if (max % 1024 == 0)
+				mu_arena_alloc(&arena, 1, 16);
+		}
+		array[count] = (uint32_t)count;
+		count++;
+	}
+	for (i = 0; i < count; i++)
+		ck_assert_uint_eq(array[i], i);
+}
+END_TEST
+
+START_TEST(overflow_is_refused)
+{
+	void *array = mu_arena_alloc(&arena, 4, 16);
+
+	ck_assert_ptr_null(mu_arena_alloc(&arena, SIZE_MAX / 2, 3));
+	ck_assert_ptr_null(mu_arena_alloc(&arena, 1, SIZE_MAX));
+	ck_assert_ptr_null(mu_arena_alloc(&arena, 1, SIZE_MAX - 15));
+	ck_assert_ptr_null(
+	    mu_arena_grow(&arena, array, 4, SIZE_MAX / 8, 16));
+	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 1));
+}
+END_TEST
+
+START_TEST(limit_is_kept)
+{
+	struct mu_arena small;
+	size_t total = 0;
+
+	mu_arena_open(&small, (size_t)1 << 20);
+	while (mu_arena_alloc(&small, 1, 4096) != NULL)
+		total += 4096;
+	ck_assert_uint_ge(total, (size_t)1 << 19);
+	ck_assert_uint_le(total, (size_t)1 << 20);
+	ck_assert_uint_le(small.used, (size_t)1 << 20);
+	mu_arena_close(&small);
+}
+END_TEST
+
+START_TEST(nth_request_fails_once)
+{
+	size_t n, i;
+
+	for (n = 1; n <= 5; n++) {
+		arena.fail_at = n;
+		for (i = 1; i <= 6; i++) {
+			void *p = mu_arena_alloc(&arena, 1, 16);
+
+			ck_assert_int_eq(p == NULL, i == n);
+		}
+	}
+}
+END_TEST
+
+static void
+add_size(void *ctx, struct mu_range piece)
+{
+	*(size_t *)ctx += mu_range_size(piece);
+}
+
+struct where {
+	uintptr_t address;
+	bool found;
+};
+
+static void
+look_for(void *ctx, struct mu_range piece)
+{
+	struct where *where = ctx;
+
+	where->found |= mu_range_has(piece, where->address);
+}
+
+/* What is not known by address is scanned, and then nothing ever leaks. */
+START_TEST(mu81_every_piece_is_known)
+{
+	size_t total = 0, i;
+
+	for (i = 0; i < 50; i++) {
+		struct where where = {
+			(uintptr_t)mu_arena_alloc(&arena, 1, i * 40000 + 1),
+			false
+		};
+
+		mu_arena_each(&arena, look_for, &where);
+		ck_assert(where.found);
+	}
+	mu_arena_each(&arena, add_size, &total);
+	ck_assert_uint_eq(total, arena.used);
+}
+END_TEST
+
+START_TEST(close_unmaps)
+{
+	struct mu_arena brief;
+	unsigned char state;
+	char *p;
+
+	mu_arena_open(&brief, LIMIT);
+	p = mu_arena_alloc(&brief, 1, (size_t)8 << 20);
+	p -= (uintptr_t)p % 4096;
+	ck_assert_int_eq(mincore(p, 4096, &state), 0);
+	mu_arena_close(&brief);
+	ck_assert_int_eq(mincore(p, 4096, &state), -1);
+	mu_arena_close(&brief);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("arena");
+	TCase *tc = tcase_create("arena");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_test(tc, simple);
+	tcase_add_test(tc, multiple);
+	tcase_add_test(tc, many);
+	tcase_add_test(tc, large);
+	tcase_add_test(tc, many_large);
+	tcase_add_test(tc, grow_keeps_contents);
+	tcase_add_test(tc, overflow_is_refused);
+	tcase_add_test(tc, limit_is_kept);
+	tcase_add_test(tc, nth_request_fails_once);
+	tcase_add_test(tc, mu81_every_piece_is_known);
+	tcase_add_test(tc, close_unmaps);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,282 @@
+/*
+ * include/memunreachable/memunreachable_cxx.h: Android's API as C++ sees it.
+ *
+ * A plain program: libcheck is C. Exit status 77: the passes were refused
+ * here, and everything that needs none was seen to hold.
+ */
+#include <memunreachable/memunreachable.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <string>
+#include <type_traits>
+
+#include "../support/hide.h"
+
+// The names are unambiguous although C knows structures of the same name.
+using namespace android;
+
+#define CHECK(condition)                                              \
+	((condition) ? (void)0                                        \
+		     : (std::fprintf(stderr, "%s:%d: %s\n", __FILE__, \
+			    __LINE__, #condition),                    \
+			   std::abort()))
+
+// Storage that is watched: it must be all zeros when it is let go of.
+static uintptr_t watched;
+static size_t watched_size, wiped, dirty;
+
+static void
+look_at(void *p)
+{
+	if (watched == 0 || mu_hide(p) != watched)
+		return;
+	const char *bytes = static_cast<const char *>(p);
+	size_t i = 0;
+	while (i < watched_size && bytes[i] == 0)
+		i++;
+	(i == watched_size ? wiped : dirty)++;
+	watched = 0;
+}
+
+void *
+operator new(std::size_t size)
+{
+	void *p = std::malloc(size);
+
+	if (p == nullptr)
+		std::abort();
+	return p;
+}
+
+void
+operator delete(void *p) noexcept
+{
+	look_at(p);
+	std::free(p);
+}
+
+void
+operator delete(void *p, std::size_t) noexcept
+{
+	look_at(p);
+	std::free(p);
+}
+
+static void
+watch(const std::vector<Leak> &leaks)
+{
+	watched = mu_hide(leaks.data());
+	watched_size = leaks.capacity() * sizeof(Leak);
+	wiped = dirty = 0;
+}
+
+static void
+layout()
+{
+	static_assert(std::is_trivially_copyable<Leak>::value, "");
+	static_assert(
+	    std::is_same<decltype(Leak::begin), uintptr_t>::value, "");
+	static_assert(Leak::contents_length == 32, "");
+	static_assert(Leak::Backtrace::max_frames == 16, "");
+	static_assert(std::is_same<decltype(&Leak::ToString),
+			  std::string (Leak::*)(bool) const>::value,
+	    "");
+	static_assert(
+	    std::is_same<decltype(&UnreachableMemoryInfo::ToString),
+		std::string (UnreachableMemoryInfo::*)(bool) const>::value,
+	    "");
+#if UINTPTR_MAX > 0xffffffffu
+	CHECK(sizeof(Leak) == 368);
+	CHECK(offsetof(Leak, begin) == 0);
+	CHECK(offsetof(Leak, size) == 8);
+	CHECK(offsetof(Leak, referenced_count) == 16);
+	CHECK(offsetof(Leak, referenced_size) == 24);
+	CHECK(offsetof(Leak, similar_count) == 32);
+	CHECK(offsetof(Leak, similar_size) == 40);
+	CHECK(offsetof(Leak, similar_referenced_count) == 48);
+	CHECK(offsetof(Leak, similar_referenced_size) == 56);
+	CHECK(offsetof(Leak, total_size) == 64);
+	CHECK(offsetof(Leak, contents) == 72);
+	CHECK(offsetof(Leak, backtrace) == 104);
+	CHECK(offsetof(Leak, backtrace.frames) == 112);
+	CHECK(offsetof(Leak, backtrace.reserved) == 240);
+	CHECK(offsetof(Leak, reserved) == 304);
+#endif
+}
+
+static void
+starts_as_zero()
+{
+	// On memory that is not zero.
+	alignas(
+	    UnreachableMemoryInfo) char place[sizeof(UnreachableMemoryInfo)];
+	std::memset(place, 0x5a, sizeof(place));
+	UnreachableMemoryInfo *info = new (place) UnreachableMemoryInfo;
+
+	CHECK(info->leaks.empty());
+	CHECK(info->num_leaks == 0 && info->leak_bytes == 0);
+	CHECK(info->num_allocations == 0 && info->allocation_bytes == 0);
+	CHECK(info->version == 0 && info->status == 0);
+	CHECK(info->reason[0] == '\0' && info->reason[255] == '\0');
+	CHECK(info->pause_ns == 0 && info->total_ns == 0);
+	for (size_t word : info->reserved)
+		CHECK(word == 0);
+	info->~UnreachableMemoryInfo();
+
+	Leak leak;
+	CHECK(leak.begin == 0 && leak.total_size == 0);
+	CHECK(leak.backtrace.num_frames == 0 && leak.reserved[7] == 0);
+}
+
+static Leak
+make_leak()
+{
+	Leak leak;
+
+	leak.begin = 0x7f0012345670;
+	leak.size = leak.total_size = 5;
+	std::memcpy(leak.contents, "\xff\x80nix", 5);
+	return leak;
+}
+
+static void
+words()
+{
+	const std::string block = "  5 bytes unreachable at 7f0012345670\n";
+	const std::string contents = "   contents:\n"
+				     "   7f0012345670: ff 80 6e 69 78 "
+				     "                                 ..nix\n";
+	Leak leak = make_leak();
+
+	CHECK(leak.ToString(false) == block);
+	CHECK(leak.ToString(true) == block + contents);
+
+	UnreachableMemoryInfo info;
+	info.leaks.push_back(leak);
+	info.num_leaks = 3;
+	info.leak_bytes = 15;
+	std::string text = info.ToString(false);
+	CHECK(text.find("  15 bytes in 3 unreachable allocations\n  ABI: '") ==
+	    0);
+	CHECK(text.find("'\n\n" + block + "\n") != std::string::npos);
+	CHECK(text.size() == std::strlen(text.c_str()));
+	CHECK(info.ToString(true).find(block + contents + "\n") !=
+	    std::string::npos);
+}
+
+static void
+mu12_scrub()
+{
+	{
+		UnreachableMemoryInfo info;
+		info.leaks.assign(100, make_leak());
+		info.leaks.resize(3); // the other 97 stay in the storage
+		CHECK(info.leaks.capacity() >= 100);
+		watch(info.leaks);
+	}
+	CHECK(wiped == 1 && dirty == 0);
+
+	UnreachableMemoryInfo from, to;
+	from.leaks.assign(2, make_leak());
+	from.num_leaks = 7;
+	to.leaks.assign(5, make_leak());
+	watch(to.leaks);
+	to = from;
+	CHECK(wiped == 1 && dirty == 0);
+	CHECK(to.num_leaks == 7 && to.leaks.size() == 2);
+	CHECK(to.leaks[1].begin == from.leaks[1].begin);
+	watch(to.leaks);
+	to = std::move(from);
+	CHECK(wiped == 1 && dirty == 0);
+	CHECK(to.leaks.size() == 2);
+
+	UnreachableMemoryInfo copy(to);
+	CHECK(copy.leaks.size() == 2 && to.leaks.size() == 2);
+}
+
+static void
+mu9_version()
+{
+	UnreachableMemoryInfo info;
+
+	info.version = 1;
+	CHECK(!GetUnreachableMemory(info));
+	CHECK(info.leaks.empty());
+	CHECK(info.version == 1);
+	CHECK(info.status == MEMUNREACHABLE_BAD_ARGUMENT);
+	CHECK(info.reason[0] != '\0');
+}
+
+static __attribute__((noinline)) uintptr_t
+hidden_block(size_t size)
+{
+	void *p = std::malloc(size);
+
+	CHECK(p != nullptr);
+	std::memset(p, 'x', size);
+	return mu_hide(p);
+}
+
+static const Leak *
+find(const UnreachableMemoryInfo &info, uintptr_t hidden)
+{
+	for (const Leak &leak : info.leaks) {
+		if (~leak.begin == hidden)
+			return &leak;
+	}
+	return nullptr;
+}
+
+// False if passes are refused on this machine.
+static bool
+passes()
+{
+	uintptr_t hidden = hidden_block(1000);
+	UnreachableMemoryInfo info;
+
+	scrub_stack();
+	if (!GetUnreachableMemory(info)) {
+		std::fprintf(stderr, "test_cxx: SKIPPED: %s: %s\n",
+		    memunreachable_status_name(info.status), info.reason);
+		std::free(mu_reveal(hidden));
+		return false;
+	}
+	CHECK(info.num_leaks >= 1 && info.leak_bytes >= 1000);
+	CHECK(info.num_allocations > info.num_leaks);
+	CHECK(info.pause_ns > 0 && info.total_ns >= info.pause_ns);
+	const Leak *leak = find(info, hidden);
+	CHECK(leak != nullptr);
+	CHECK(leak->size >= 1000 && leak->size < 1024);
+	CHECK(std::memcmp(leak->contents, "xxxxxxxx", 8) == 0);
+	leak = nullptr;
+	scrub_stack();
+
+	// The answer itself is no reference for the next pass into it.
+	size_t num_leaks = info.num_leaks;
+	CHECK(GetUnreachableMemory(info));
+	CHECK(info.num_leaks == num_leaks && find(info, hidden) != nullptr);
+
+	CHECK(GetUnreachableMemory(info, 0));
+	CHECK(info.leaks.empty() && info.num_leaks == num_leaks);
+
+	std::string text = GetUnreachableMemoryString(true, 10);
+	CHECK(text.find(" unreachable allocation") != std::string::npos);
+	CHECK(text.find(" bytes unreachable at ") != std::string::npos);
+	CHECK(!NoLeaks());
+	std::free(mu_reveal(hidden));
+	return true;
+}
+
+int
+main()
+{
+	layout();
+	starts_as_zero();
+	words();
+	mu12_scrub();
+	mu9_version();
+	return passes() ? EXIT_SUCCESS : 77;
+}

@@ -1,0 +1,330 @@
+/*
+ * Folding: the rows of LeakFolding, an ownerless cycle being one entry. Each
+ * runs with listed blocks and with chunks.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/folding.h"
+
+START_TEST(one)
+{
+	void **a;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	fold();
+	expect_totals(1, bytes(1), 1);
+	expect_entry(0, a, bytes(1), 0, 0);
+}
+END_TEST
+
+START_TEST(two)
+{
+	void **a, **b;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	fold();
+	expect_totals(2, 2 * bytes(1), 2);
+	expect_entry(0, a, bytes(1), 0, 0);
+	expect_entry(1, b, bytes(1), 0, 0);
+}
+END_TEST
+
+START_TEST(dominator)
+{
+	void **a, **b;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	a[0] = b;
+	fold();
+	expect_totals(2, 2 * bytes(1), 1);
+	expect_entry(0, a, bytes(1), 1, bytes(1));
+}
+END_TEST
+
+START_TEST(cycle)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	c = node(1);
+	a[0] = b;
+	b[0] = c;
+	c[0] = b;
+	fold();
+	expect_totals(3, 3 * bytes(1), 1);
+	expect_entry(0, a, bytes(1), 2, 2 * bytes(1));
+}
+END_TEST
+
+START_TEST(dominator_cycle)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(2);
+	b = node(2);
+	c = node(1);
+	a[0] = b;
+	b[0] = a;
+	b[1] = c;
+	fold();
+	expect_totals(3, 2 * bytes(2) + bytes(1), 1);
+	expect_entry(0, a, bytes(2), 2, bytes(2) + bytes(1));
+}
+END_TEST
+
+START_TEST(two_cycles)
+{
+	void **n[6];
+	size_t i;
+
+	open_heap(_i, 4096);
+	for (i = 0; i < 6; i++)
+		n[i] = node(1);
+	n[0][0] = n[2];
+	n[2][0] = n[3];
+	n[3][0] = n[2];
+	n[1][0] = n[4];
+	n[4][0] = n[5];
+	n[5][0] = n[4];
+	fold();
+	expect_totals(6, 6 * bytes(1), 2);
+	expect_entry(0, n[0], bytes(1), 2, 2 * bytes(1));
+	expect_entry(1, n[1], bytes(1), 2, 2 * bytes(1));
+}
+END_TEST
+
+START_TEST(two_dominator_cycles)
+{
+	void **n[4];
+	size_t i;
+
+	open_heap(_i, 4096);
+	for (i = 0; i < 4; i++)
+		n[i] = node(1);
+	n[0][0] = n[1];
+	n[1][0] = n[0];
+	n[2][0] = n[3];
+	n[3][0] = n[2];
+	fold();
+	expect_totals(4, 4 * bytes(1), 2);
+	expect_entry(0, n[0], bytes(1), 1, bytes(1));
+	expect_entry(1, n[2], bytes(1), 1, bytes(1));
+}
+END_TEST
+
+START_TEST(giant_dominator_cycle)
+{
+	void **first;
+
+	open_heap(_i, 1 << 20);
+	first = ring(1000);
+	fold();
+	expect_totals(1000, 1000 * bytes(1), 1);
+	expect_entry(0, first, bytes(1), 999, 999 * bytes(1));
+}
+END_TEST
+
+START_TEST(giant_cycle)
+{
+	void **owner;
+
+	open_heap(_i, 1 << 20);
+	owner = node(1);
+	owner[0] = ring(1000);
+	fold();
+	expect_totals(1001, 1001 * bytes(1), 1);
+	expect_entry(0, owner, bytes(1), 1000, 1000 * bytes(1));
+}
+END_TEST
+
+START_TEST(multipath)
+{
+	void **a, **b, **c, **d;
+
+	open_heap(_i, 4096);
+	a = node(2);
+	b = node(1);
+	c = node(1);
+	d = node(1);
+	a[0] = b;
+	a[1] = c;
+	b[0] = d;
+	c[0] = d;
+	fold();
+	expect_totals(4, bytes(2) + 3 * bytes(1), 1);
+	expect_entry(0, a, bytes(2), 3, 3 * bytes(1));
+}
+END_TEST
+
+START_TEST(multicycle)
+{
+	void **a, **b, **c, **d;
+
+	open_heap(_i, 4096);
+	a = node(2);
+	b = node(2);
+	c = node(2);
+	d = node(2);
+	a[0] = b;
+	b[0] = c;
+	b[1] = d;
+	c[0] = a;
+	d[0] = c;
+	fold();
+	expect_totals(4, 4 * bytes(2), 1);
+	expect_entry(0, a, bytes(2), 3, 3 * bytes(2));
+}
+END_TEST
+
+START_TEST(mu73_shared_child)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	c = node(7);
+	a[0] = c;
+	b[0] = c;
+	fold();
+	expect_totals(3, 2 * bytes(1) + bytes(7), 2);
+	expect_entry(0, a, bytes(1), 1, bytes(7));
+	expect_entry(1, b, bytes(1), 1, bytes(7));
+}
+END_TEST
+
+/* What two owners share is itself no tree: the walk for each owner anew. */
+START_TEST(mu73_shared_diamond)
+{
+	void **a, **b, **top, **left, **right, **bottom;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	top = node(2);
+	left = node(1);
+	right = node(1);
+	bottom = node(3);
+	a[0] = b[0] = top;
+	top[0] = left;
+	top[1] = right;
+	left[0] = right[0] = bottom;
+	fold();
+	expect_totals(6, 4 * bytes(1) + bytes(2) + bytes(3), 2);
+	expect_entry(0, a, bytes(1), 4, bytes(2) + 2 * bytes(1) + bytes(3));
+	expect_entry(1, b, bytes(1), 4, bytes(2) + 2 * bytes(1) + bytes(3));
+}
+END_TEST
+
+START_TEST(self_loop)
+{
+	void **a;
+
+	open_heap(_i, 4096);
+	a = node(2);
+	a[0] = a[1] = a;
+	fold();
+	expect_totals(1, bytes(2), 1);
+	expect_entry(0, a, bytes(2), 0, 0);
+}
+END_TEST
+
+START_TEST(interior_pointer)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(16);
+	c = node(16);
+	a[0] = (char *)b + bytes(16) - 1;
+	b[0] = (char *)c + bytes(16);
+	fold();
+	expect_totals(3, bytes(1) + 2 * bytes(16), 2);
+	expect_entry(0, a, bytes(1), 1, bytes(16));
+	expect_entry(1, c, bytes(16), 0, 0);
+}
+END_TEST
+
+START_TEST(reachable_object)
+{
+	struct mu_block block;
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	c = node(1);
+	a[0] = b;
+	b[0] = c;
+	fake_heap_seal(&heap);
+	ck_assert(mu_blocks_find(&heap.blocks, (uintptr_t)b, &block));
+	mu_block_mark(&block);
+	fold();
+	expect_totals(2, 2 * bytes(1), 2);
+	expect_entry(0, a, bytes(1), 0, 0);
+	expect_entry(1, c, bytes(1), 0, 0);
+}
+END_TEST
+
+START_TEST(kept_object)
+{
+	void **a, **kept;
+
+	open_heap(FAKE_LISTED, 4096);
+	a = node(1);
+	kept = fake_block(&heap, W, true);
+	a[0] = kept;
+	kept[0] = a;
+	fold();
+	expect_totals(1, W, 1);
+	expect_entry(0, a, W, 0, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold");
+	TCase *leakfolding = tcase_create("LeakFolding");
+	TCase *more = tcase_create("More");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(leakfolding, NULL, teardown);
+	tcase_add_loop_test(leakfolding, one, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, two, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, dominator, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, dominator_cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, two_cycles, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, two_dominator_cycles, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, giant_dominator_cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, giant_cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, multipath, 0, FAKE_KINDS);
+	tcase_add_loop_test(leakfolding, multicycle, 0, FAKE_KINDS);
+	suite_add_tcase(suite, leakfolding);
+
+	tcase_add_checked_fixture(more, NULL, teardown);
+	tcase_add_loop_test(more, mu73_shared_child, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, mu73_shared_diamond, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, self_loop, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, interior_pointer, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, reachable_object, 0, FAKE_KINDS);
+	tcase_add_test(more, kept_object);
+	suite_add_tcase(suite, more);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

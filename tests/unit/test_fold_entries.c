@@ -1,0 +1,123 @@
+/*
+ * Folding: which entries are listed, in which order, with what contents, and
+ * what is left of the answer when time or memory runs out.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/folding.h"
+
+START_TEST(order_and_limit)
+{
+	static const size_t words[] = { 4, 9, 4, 30, 9, 2, 4 };
+	static const size_t order[] = { 3, 1, 4, 0, 2, 6, 5 };
+	void **n[7];
+	size_t i, limit;
+
+	open_heap(_i, 8192);
+	for (i = 0; i < 7; i++) {
+		n[i] = node(words[i]);
+		memset(n[i], (int)i + 1, bytes(words[i]));
+	}
+	for (limit = 1; limit < 9; limit++) {
+		ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
+		ck_assert_uint_eq(leaks.num_leaks, 7);
+		ck_assert_uint_eq(leaks.num_entries, limit < 7 ? limit : 7);
+		for (i = 0; i < leaks.num_entries; i++) {
+			expect_entry(
+			    i, n[order[i]], bytes(words[order[i]]), 0, 0);
+			ck_assert_mem_eq(leaks.entries[i].contents, n[order[i]],
+			    words[order[i]] < 4 ? bytes(words[order[i]]) : 32);
+		}
+	}
+}
+END_TEST
+
+START_TEST(contents_of_a_short_block)
+{
+	static const unsigned char zeros[32];
+	char *a;
+
+	open_heap(FAKE_LISTED, 4096);
+	a = fake_block(&heap, 3, false);
+	memset(a, 'x', 8);
+	fold();
+	ck_assert_mem_eq(leaks.entries[0].contents, "xxx", 3);
+	ck_assert_mem_eq(leaks.entries[0].contents + 3, zeros, 29);
+}
+END_TEST
+
+START_TEST(limit_0)
+{
+	open_heap(_i, 4096);
+	ring(5);
+	node(4);
+	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
+	expect_totals(6, 5 * bytes(1) + bytes(4), 0);
+}
+END_TEST
+
+START_TEST(nothing_leaked)
+{
+	open_heap(_i, 4096);
+	fold();
+	expect_totals(0, 0, 0);
+}
+END_TEST
+
+START_TEST(late)
+{
+	open_heap(_i, 4096);
+	ring(5);
+	why.words[0] = '\0';
+	ck_assert_int_eq(fold_until(9, 0), MU_PARTIAL);
+	expect_totals(5, 5 * bytes(1), 0);
+	ck_assert_ptr_nonnull(strstr(why.words, "time"));
+}
+END_TEST
+
+/* Memory may run out at each request: the totals stand. */
+START_TEST(no_memory)
+{
+	enum mu_status status = MU_PARTIAL;
+	size_t n;
+
+	open_heap(_i, 4096);
+	ring(5);
+	fake_heap_seal(&heap);
+	for (n = 1; status == MU_PARTIAL; n++) {
+		heap.arena.fail_at = n;
+		status = fold_until(9, FAKE_NO_DEADLINE);
+		ck_assert_uint_eq(leaks.num_leaks, 5);
+		ck_assert_uint_eq(leaks.leak_bytes, 5 * bytes(1));
+		if (status == MU_PARTIAL)
+			ck_assert_ptr_nonnull(strstr(why.words, "memory"));
+	}
+	ck_assert_int_eq(status, MU_OK);
+	ck_assert_uint_gt(n, 5);
+	expect_totals(5, 5 * bytes(1), 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_entries");
+	TCase *entries = tcase_create("Entries");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(entries, NULL, teardown);
+	tcase_add_loop_test(entries, order_and_limit, 0, FAKE_KINDS);
+	tcase_add_test(entries, contents_of_a_short_block);
+	tcase_add_loop_test(entries, limit_0, 0, FAKE_KINDS);
+	tcase_add_loop_test(entries, nothing_leaked, 0, FAKE_KINDS);
+	tcase_add_loop_test(entries, late, 0, FAKE_KINDS);
+	tcase_add_loop_test(entries, no_memory, 0, FAKE_KINDS);
+	suite_add_tcase(suite, entries);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,127 @@
+/*
+ * Folding a million blocks on a stack as small as the sweeper's, in linear
+ * time.
+ */
+#include <check.h>
+
+#include "tests/support/folding.h"
+
+#define MANY 1000000
+
+static void *
+fold_body(void *ctx)
+{
+	(void)ctx;
+	fold();
+	return NULL;
+}
+
+START_TEST(mu75_long_chain)
+{
+	void **first, **last, **next;
+	size_t i;
+
+	open_heap(_i, 40 * MANY);
+	first = last = node(1);
+	for (i = 1; i < MANY; i++, last = next) {
+		next = node(1);
+		last[0] = next;
+	}
+	on_small_stack(fold_body, NULL);
+	expect_totals(MANY, MANY * bytes(1), 1);
+	expect_entry(0, first, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
+}
+END_TEST
+
+/* Each block points at the one below: numbers rise against the edges. */
+START_TEST(mu75_long_chain_backwards)
+{
+	void **last, **next;
+	size_t i;
+
+	open_heap(_i, 40 * MANY);
+	last = node(1);
+	for (i = 1; i < MANY; i++, last = next) {
+		next = node(1);
+		next[0] = last;
+	}
+	on_small_stack(fold_body, NULL);
+	expect_totals(MANY, MANY * bytes(1), 1);
+	expect_entry(0, last, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
+}
+END_TEST
+
+START_TEST(mu75_long_cycle)
+{
+	void **first;
+
+	open_heap(_i, 40 * MANY);
+	first = ring(MANY);
+	on_small_stack(fold_body, NULL);
+	expect_totals(MANY, MANY * bytes(1), 1);
+	expect_entry(0, first, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
+}
+END_TEST
+
+START_TEST(mu75_wide)
+{
+	void **owner;
+	size_t i;
+
+	open_heap(_i, 50 * MANY);
+	owner = node(MANY);
+	for (i = 0; i < MANY; i++)
+		owner[i] = node(1);
+	on_small_stack(fold_body, NULL);
+	expect_totals(MANY + 1, bytes(MANY) + MANY * bytes(1), 1);
+	expect_entry(0, owner, bytes(MANY), MANY, MANY * bytes(1));
+}
+END_TEST
+
+/* Quadratic if each owner walked the tail. */
+START_TEST(mu73_many_owners_of_a_tail)
+{
+	size_t i, half = MANY / 10;
+	void **tail, **last, **next;
+
+	open_heap(_i, 80 * half);
+	tail = last = node(1);
+	for (i = 1; i < half; i++, last = next) {
+		next = node(1);
+		last[0] = next;
+	}
+	for (i = 0; i < half; i++)
+		node(1)[0] = tail;
+	fold();
+	expect_totals(2 * half, 2 * half * bytes(1), half);
+	for (i = 0; i < half; i++) {
+		ck_assert_uint_eq(leaks.entries[i].referenced_count, half);
+		ck_assert_uint_eq(
+		    leaks.entries[i].referenced_size, half * bytes(1));
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_giant");
+	TCase *giant = tcase_create("Giant");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(giant, NULL, teardown);
+	tcase_set_timeout(giant, 120);
+	tcase_add_loop_test(giant, mu75_long_chain, 0, FAKE_KINDS);
+	tcase_add_loop_test(
+	    giant, mu75_long_chain_backwards, FAKE_SPAN, FAKE_KINDS);
+	tcase_add_loop_test(giant, mu75_long_cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, mu75_wide, FAKE_SPAN, FAKE_KINDS);
+	tcase_add_loop_test(giant, mu73_many_owners_of_a_tail, 0, FAKE_KINDS);
+	suite_add_tcase(suite, giant);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,148 @@
+/*
+ * Folding random graphs, against a model that knows who reaches whom.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/folding.h"
+
+#define MAX_MODEL 200
+#define MAX_DEGREE 6
+
+/* The model: who reaches whom, by the closure of the relation. */
+struct model {
+	size_t count, words[MAX_MODEL];
+	void **nodes[MAX_MODEL];
+	bool reaches[MAX_MODEL][MAX_MODEL];
+};
+
+static void
+model_close(struct model *model)
+{
+	size_t i, j, k;
+
+	for (k = 0; k < model->count; k++)
+		for (i = 0; i < model->count; i++)
+			for (j = 0; model->reaches[i][k] && j < model->count;
+			     j++)
+				if (model->reaches[k][j])
+					model->reaches[i][j] = true;
+}
+
+/* Is I the lowest of a component that nothing else reaches? */
+static bool
+model_is_entry(const struct model *model, size_t i)
+{
+	size_t j;
+
+	for (j = 0; j < model->count; j++)
+		if (j != i && model->reaches[j][i] &&
+		    (!model->reaches[i][j] || j < i))
+			return false;
+	return true;
+}
+
+static void
+model_expect(const struct model *model)
+{
+	size_t i, j, k, entries = 0, count, size;
+
+	for (i = 0; i < model->count; i++) {
+		if (!model_is_entry(model, i))
+			continue;
+		entries++;
+		for (j = count = size = 0; j < model->count; j++) {
+			if (j == i || !model->reaches[i][j])
+				continue;
+			count++;
+			size += bytes(model->words[j]);
+		}
+		for (k = 0; k < leaks.num_entries; k++)
+			if (leaks.entries[k].range.begin ==
+			    (uintptr_t)model->nodes[i])
+				break;
+		expect_entry(
+		    k, model->nodes[i], bytes(model->words[i]), count, size);
+	}
+	ck_assert_uint_eq(leaks.num_entries, entries);
+	for (k = 1; k < leaks.num_entries; k++)
+		ck_assert(leaks.entries[k - 1].total_size >
+			leaks.entries[k].total_size ||
+		    (leaks.entries[k - 1].total_size ==
+			    leaks.entries[k].total_size &&
+			leaks.entries[k - 1].range.begin <
+			    leaks.entries[k].range.begin));
+}
+
+static void
+model_make(struct model *model)
+{
+	size_t i, j, to, edges, offset, most = 1 + (size_t)rand() % MAX_DEGREE;
+
+	memset(model, 0, sizeof(*model));
+	model->count = 1 + (size_t)rand() % MAX_MODEL;
+	for (i = 0; i < model->count; i++) {
+		model->words[i] = MAX_DEGREE + (size_t)rand() % 20;
+		model->nodes[i] = node(model->words[i]);
+	}
+	for (i = 0; i < model->count; i++) {
+		edges = (size_t)rand() % (most + 1);
+		for (j = 0; j < edges; j++) {
+			to = (size_t)rand() % model->count;
+			if (rand() % 4 == 0)
+				to = i / 2;
+			offset = rand() % 2
+			    ? 0
+			    : (size_t)rand() % bytes(model->words[to]);
+			model->nodes[i][(size_t)rand() % model->words[i]] =
+			    (char *)model->nodes[to] + offset;
+		}
+		for (j = 0; j < model->words[i]; j++)
+			for (to = 0; to < model->count; to++)
+				if ((char *)model->nodes[i][j] >=
+					(char *)model->nodes[to] &&
+				    (char *)model->nodes[i][j] <
+					(char *)model->nodes[to] +
+					    bytes(model->words[to]))
+					model->reaches[i][to] = true;
+	}
+}
+
+START_TEST(random_graphs)
+{
+	static struct model model;
+	size_t round;
+
+	for (round = 0; round < 300; round++) {
+		srand((unsigned)round + 1);
+		open_heap(_i, 1 << 20);
+		model_make(&model);
+		model_close(&model);
+		fold();
+		ck_assert_uint_eq(leaks.num_leaks, model.count);
+		model_expect(&model);
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_random");
+	TCase *random = tcase_create("Random");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(random, NULL, teardown);
+	tcase_set_timeout(random, 120);
+	tcase_add_loop_test(random, random_graphs, 0, FAKE_KINDS);
+	suite_add_tcase(suite, random);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

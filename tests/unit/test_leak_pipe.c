@@ -1,0 +1,272 @@
+/*
+ * The pipe as a file format (MU-79, MU-80): what was sent arrives, whatever
+ * the size of the pieces; damage and death are told apart; nothing hangs.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/leak_pipe.h"
+#include "mu/sys.h"
+
+#define ENTRIES 5000 /* 1.8 MB: many times the pipe's 64 KiB */
+
+static struct mu_results results;
+static struct mu_request request;
+static struct mu_pass pass;
+static int writing_end;
+
+static void
+setup(void)
+{
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	writing_end = ends[1];
+	request = (struct mu_request) { .limit = SIZE_MAX };
+	pass = (struct mu_pass) { .request = &request,
+		.pipe_read = ends[0],
+		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		.sweeper = getpid() /* nobody's child: waiting fails */ };
+}
+
+static void
+teardown(void)
+{
+	close(pass.pipe_read);
+	if (writing_end >= 0)
+		close(writing_end);
+}
+
+static struct mu_pipe_header
+good_header(void)
+{
+	return (struct mu_pipe_header) {
+		.magic = MU_PIPE_MAGIC,
+		.version = MU_PIPE_VERSION,
+		.header_size = sizeof(struct mu_pipe_header),
+		.entry_size = sizeof(struct Leak),
+		.num_allocations = 10,
+		.allocation_bytes = 1000,
+		.num_leaks = 3,
+		.leak_bytes = 30,
+		.num_entries = 2,
+	};
+}
+
+START_TEST(mu80_damaged_headers_are_refused)
+{
+	struct mu_pipe_header header = good_header();
+
+	ck_assert(mu_leak_pipe_check(&header, 2));
+	ck_assert(!mu_leak_pipe_check(&header, 1));
+#define REFUSED(field, value)                          \
+	do {                                           \
+		header = good_header();                \
+		header.field = value;                  \
+		ck_assert(!mu_leak_pipe_check(&header, 2)); \
+	} while (0)
+	REFUSED(magic, 0);
+	REFUSED(version, 2);
+	REFUSED(header_size, 8);
+	REFUSED(entry_size, 8);
+	REFUSED(status, MU_STATUS_COUNT);
+	REFUSED(status, MU_ERR_TIMEOUT); /* a failure that has figures */
+	REFUSED(num_entries, 3);
+	REFUSED(num_entries, UINT64_MAX);
+	REFUSED(num_leaks, 1);
+	REFUSED(num_leaks, 11);
+	REFUSED(leak_bytes, 1001);
+#undef REFUSED
+	header = good_header();
+	memset(header.why, 'x', sizeof(header.why));
+	ck_assert(!mu_leak_pipe_check(&header, 2));
+}
+END_TEST
+
+struct sender {
+	enum mu_status status;
+	size_t entries;
+};
+
+static void *
+send_all(void *arg)
+{
+	const struct sender *sender = arg;
+	struct mu_leaks leaks = { .num_leaks = sender->entries,
+		.leak_bytes = sender->entries * 8,
+		.num_entries = sender->entries };
+	struct mu_heap heap = { .blocks = { .count = sender->entries + 7,
+				    .bytes = sender->entries * 8 + 70 },
+		.transient = true };
+	struct mu_why why = { "because" };
+	size_t i;
+
+	leaks.entries = calloc(sender->entries + 1, sizeof(*leaks.entries));
+	for (i = 0; i < sender->entries; i++) {
+		leaks.entries[i].range.begin = 16 * i;
+		leaks.entries[i].range.end = 16 * i + 8;
+		leaks.entries[i].total_size = i;
+		memset(leaks.entries[i].contents, (int)i, 32);
+	}
+	mu_leak_pipe_send(writing_end, sender->status, &why, &heap, &leaks);
+	free(leaks.entries);
+	close(writing_end);
+	writing_end = -1;
+	return NULL;
+}
+
+static enum mu_status
+send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
+{
+	enum mu_status status;
+	pthread_t thread;
+
+	memset(info, 0, sizeof(*info));
+	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
+	status = mu_leak_pipe_receive(&pass, &results, info);
+	pthread_join(thread, NULL);
+	return status;
+}
+
+START_TEST(mu79_all_arrives)
+{
+	struct sender sender = { MU_PARTIAL, ENTRIES };
+	struct UnreachableMemoryInfo info;
+	size_t i;
+
+	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
+	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert(pass.transient);
+	ck_assert_uint_eq(info.num_reported, ENTRIES);
+	ck_assert_uint_eq(info.num_leaks, ENTRIES);
+	ck_assert_uint_eq(info.leak_bytes, ENTRIES * 8);
+	ck_assert_uint_eq(info.num_allocations, ENTRIES + 7);
+	ck_assert_uint_eq(info.allocation_bytes, ENTRIES * 8 + 70);
+	for (i = 0; i < ENTRIES; i++) {
+		ck_assert_uint_eq(info.leaks[i].begin, 16 * i);
+		ck_assert_uint_eq(info.leaks[i].size, 8);
+		ck_assert_uint_eq(info.leaks[i].total_size, i);
+		ck_assert_int_eq(info.leaks[i].contents[31],
+		    (unsigned char)i);
+	}
+	ck_assert(mu_results_free(&results, info.leaks));
+	ck_assert(!mu_results_free(&results, info.leaks));
+	ck_assert_ptr_null(results.first);
+}
+END_TEST
+
+START_TEST(a_failure_arrives_with_its_words)
+{
+	struct sender sender = { MU_ERR_HEAP_INCONSISTENT, 0 };
+	struct UnreachableMemoryInfo info;
+
+	ck_assert_int_eq(send_and_receive(&sender, &info),
+	    MU_ERR_HEAP_INCONSISTENT);
+	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert_uint_eq(info.num_allocations, 0);
+	ck_assert_ptr_null(info.leaks);
+}
+END_TEST
+
+START_TEST(mu38_end_of_file_at_every_step)
+{
+	struct mu_pipe_header header = good_header();
+	struct UnreachableMemoryInfo info = { 0 };
+	size_t sizes[] = { 0, 1, sizeof(header) - 1, sizeof(header),
+		sizeof(header) + sizeof(struct Leak) + 5 };
+	char bytes[sizeof(header) + 2 * sizeof(struct Leak)];
+	size_t i;
+
+	memset(bytes, 0, sizeof(bytes));
+	memcpy(bytes, &header, sizeof(header));
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ck_assert_int_eq(write(writing_end, bytes, sizes[i]),
+		    (ssize_t)sizes[i]);
+		close(writing_end);
+		writing_end = -1;
+		ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
+		    MU_ERR_HELPER_DIED);
+		ck_assert_ptr_null(info.leaks);
+		ck_assert_ptr_null(results.first);
+		teardown();
+		setup();
+	}
+}
+END_TEST
+
+/* A stranger holds the write end: no end of file, yet no hang (MU-37). */
+START_TEST(mu37_death_without_end_of_file)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	pass.sweeper = pid;
+	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
+	    MU_ERR_HELPER_DIED);
+	ck_assert_int_eq(pass.sweeper, 0);
+}
+END_TEST
+
+START_TEST(a_silent_sweeper_is_given_up)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		pause();
+		_exit(0);
+	}
+	pass.sweeper = pid;
+	pass.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC / 5;
+	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
+	    MU_ERR_TIMEOUT);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
+START_TEST(garbage_is_no_answer)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	char garbage[4096];
+
+	memset(garbage, 0xa5, sizeof(garbage));
+	ck_assert_int_eq(write(writing_end, garbage, sizeof(garbage)),
+	    sizeof(garbage));
+	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
+	    MU_ERR_HELPER_DIED);
+	ck_assert_ptr_null(info.leaks);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("leak_pipe");
+	TCase *tc = tcase_create("leak_pipe");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, mu80_damaged_headers_are_refused);
+	tcase_add_test(tc, mu79_all_arrives);
+	tcase_add_test(tc, a_failure_arrives_with_its_words);
+	tcase_add_test(tc, mu38_end_of_file_at_every_step);
+	tcase_add_test(tc, mu37_death_without_end_of_file);
+	tcase_add_test(tc, a_silent_sweeper_is_given_up);
+	tcase_add_test(tc, garbage_is_no_answer);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

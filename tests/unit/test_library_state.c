@@ -1,0 +1,255 @@
+/*
+ * What the library keeps between passes: the lock, held answers, what the
+ * program registered; and the emptied descriptor table of the collector.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/descriptors.h"
+#include "lib/lock.h"
+#include "lib/registry.h"
+#include "lib/results.h"
+#include "mu/sys.h"
+
+static uint64_t
+in_ms(uint64_t ms)
+{
+	return mu_sys_now_ns() + ms * 1000000;
+}
+
+START_TEST(lock_tells_reentry_apart)
+{
+	struct mu_lock lock = { 0 };
+
+	ck_assert_int_eq(mu_lock_take(&lock, in_ms(1000)), MU_OK);
+	ck_assert_int_eq(mu_lock_take(&lock, in_ms(1000)), MU_ERR_BUSY);
+	mu_lock_release(&lock);
+	ck_assert_int_eq(mu_lock_take(&lock, in_ms(1000)), MU_OK);
+	mu_lock_release(&lock);
+}
+END_TEST
+
+static void *
+try_lock(void *arg)
+{
+	return (void *)(uintptr_t)mu_lock_take(arg, in_ms(50));
+}
+
+START_TEST(lock_has_a_deadline)
+{
+	struct mu_lock lock = { 0 };
+	pthread_t thread;
+	void *status;
+
+	mu_lock_take(&lock, in_ms(1000));
+	pthread_create(&thread, NULL, try_lock, &lock);
+	pthread_join(thread, &status);
+	ck_assert_int_eq((int)(uintptr_t)status, MU_ERR_TIMEOUT);
+}
+END_TEST
+
+START_TEST(lock_heals_in_a_child)
+{
+	struct mu_lock lock = { 0 };
+	int status;
+	pid_t pid;
+
+	mu_lock_take(&lock, in_ms(1000));
+	pid = fork();
+	if (pid == 0)
+		_exit(mu_lock_take(&lock, in_ms(5000)) == MU_OK ? 0 : 1);
+	waitpid(pid, &status, 0);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+static struct mu_lock shared_lock;
+static long shared_count;
+
+static void *
+count_up(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 20000; i++) {
+		ck_assert_int_eq(mu_lock_take(&shared_lock, in_ms(60000)),
+		    MU_OK);
+		shared_count++;
+		mu_lock_release(&shared_lock);
+	}
+	return arg;
+}
+
+START_TEST(lock_excludes)
+{
+	pthread_t threads[4];
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, count_up, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(shared_count, 80000);
+}
+END_TEST
+
+static void
+count_range(void *ctx, struct mu_range range)
+{
+	*(size_t *)ctx += mu_range_size(range) > 0;
+}
+
+START_TEST(results_are_known_until_freed)
+{
+	struct mu_results results = { 0 };
+	struct Leak *a = mu_results_new(&results, 1);
+	struct Leak *b = mu_results_new(&results, 1000);
+	struct Leak *c = mu_results_new(&results, 3);
+	size_t count = 0;
+
+	ck_assert_ptr_nonnull(a);
+	memset(b, 0x55, 1000 * sizeof(*b));
+	mu_results_each(&results, count_range, &count);
+	ck_assert_uint_eq(count, 3);
+	ck_assert(mu_results_free(&results, b));
+	ck_assert(!mu_results_free(&results, b));
+	ck_assert(!mu_results_free(&results, a + 1));
+	count = 0;
+	mu_results_each(&results, count_range, &count);
+	ck_assert_uint_eq(count, 2);
+	ck_assert(mu_results_free(&results, c));
+	ck_assert(mu_results_free(&results, a));
+	ck_assert_ptr_null(results.first);
+	ck_assert_ptr_null(mu_results_new(&results, 0));
+	ck_assert_ptr_null(mu_results_new(&results, SIZE_MAX / 4));
+}
+END_TEST
+
+static int calls;
+
+static ptrdiff_t
+give_words(void *ctx, uintptr_t *words, size_t max)
+{
+	size_t wanted = *(size_t *)ctx, i;
+
+	calls++;
+	for (i = 0; i < wanted && i < max; i++)
+		words[i] = i + 1;
+	return (ptrdiff_t)wanted;
+}
+
+static ptrdiff_t
+refuse(void *ctx, uintptr_t *words, size_t max)
+{
+	(void)ctx;
+	(void)words;
+	(void)max;
+	return -1;
+}
+
+START_TEST(mu83_providers_are_called_until_all_fits)
+{
+	struct mu_registry registry = { 0 };
+	struct mu_log log = { .fd = -1, .syslog_fd = -1, .silent = true };
+	struct mu_snapshot snap = { 0 };
+	struct mu_arena arena;
+	struct mu_why why;
+	size_t wanted = 1000, i;
+
+	mu_arena_open(&arena, (size_t)1 << 30);
+	ck_assert(mu_registry_ignore(&registry, 77));
+	ck_assert(mu_registry_add_provider(&registry,
+	    (struct mu_provider) { refuse, NULL }));
+	ck_assert(mu_registry_add_provider(&registry,
+	    (struct mu_provider) { give_words, &wanted }));
+	ck_assert_int_eq(
+	    mu_registry_collect(&registry, &snap, &arena, &log, &why), MU_OK);
+	ck_assert_int_eq(calls, 2);
+	ck_assert_uint_eq(snap.num_root_values, 1001);
+	ck_assert_uint_eq(snap.root_values[0], 77);
+	for (i = 0; i < 1000; i++)
+		ck_assert_uint_eq(snap.root_values[1 + i], i + 1);
+	ck_assert(mu_registry_drop_provider(&registry,
+	    (struct mu_provider) { refuse, NULL }));
+	ck_assert(!mu_registry_drop_provider(&registry,
+	    (struct mu_provider) { refuse, NULL }));
+	mu_arena_close(&arena);
+	mu_arena_close(&registry.arena);
+}
+END_TEST
+
+START_TEST(registrations_count)
+{
+	struct mu_registry registry = { 0 };
+	struct mu_range range = { 4096, 8192 }, other = { 4096, 8193 };
+	struct mu_range empty = { 4096, 4096 };
+	size_t i;
+
+	for (i = 0; i < 100; i++)
+		ck_assert(mu_registry_add_region(&registry, range));
+	ck_assert(!mu_registry_add_region(&registry, empty));
+	ck_assert(!mu_registry_ignore(&registry, 0));
+	ck_assert(!mu_registry_unignore(&registry, 1));
+	ck_assert(!mu_registry_drop_region(&registry, other));
+	for (i = 0; i < 100; i++)
+		ck_assert(mu_registry_drop_region(&registry, range));
+	ck_assert(!mu_registry_drop_region(&registry, range));
+	mu_arena_close(&registry.arena);
+}
+END_TEST
+
+static bool
+is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+START_TEST(table_is_emptied)
+{
+	int status, fd;
+	pid_t pid = fork();
+
+	if (pid == 0) {
+		int keep[] = { 40, -1, 2, 20 };
+
+		for (fd = 3; fd < 60; fd++)
+			dup2(0, fd);
+		mu_descriptors_close_but(keep, 4);
+		for (fd = 0; fd < 100; fd++)
+			if (is_open(fd) != (fd == 2 || fd == 20 || fd == 40))
+				_exit(1);
+		_exit(0);
+	}
+	waitpid(pid, &status, 0);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("library_state");
+	TCase *tc = tcase_create("library_state");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, lock_tells_reentry_apart);
+	tcase_add_test(tc, lock_has_a_deadline);
+	tcase_add_test(tc, lock_heals_in_a_child);
+	tcase_add_test(tc, lock_excludes);
+	tcase_add_test(tc, results_are_known_until_freed);
+	tcase_add_test(tc, mu83_providers_are_called_until_all_fits);
+	tcase_add_test(tc, registrations_count);
+	tcase_add_test(tc, table_is_emptied);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,240 @@
+/*
+ * Marking: the rows of HeapWalker, and roots of every kind. Each runs with
+ * listed blocks and with chunks.
+ */
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "tests/support/marking.h"
+
+#define PAGE ((size_t)4096)
+
+START_TEST(leak)
+{
+	char *slots[2], *a;
+	size_t size;
+
+	open_heap(_i, 4096);
+	a = fake_block(&heap, 16, false);
+	size = fake_usable(&heap, 16);
+	slots[0] = a - 1;
+	slots[1] = a + size;
+	root_range(slots, slots + 2);
+	mark();
+	expect_leaks(1, size);
+}
+END_TEST
+
+START_TEST(live)
+{
+	char *slots[4], *a;
+	size_t i, offset;
+
+	for (i = 0; i < 4; i++) {
+		for (offset = 0; offset < 16; offset++) {
+			open_heap(_i, 4096);
+			a = fake_block(&heap, 16, false);
+			memset(slots, 0, sizeof(slots));
+			slots[i] = a + offset;
+			root_range(slots, slots + 4);
+			mark();
+			expect_leaks(0, 0);
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* The slot is whole in the range, however the range's ends lie. */
+START_TEST(unaligned)
+{
+	char *slots[3] = { NULL }, *a;
+	size_t i, j;
+
+	for (i = 0; i < W; i++) {
+		for (j = 0; j < W; j++) {
+			open_heap(_i, 4096);
+			a = fake_block(&heap, 16, false);
+			slots[1] = a;
+			root_range((char *)slots + i, (char *)(slots + 3) - j);
+			mark();
+			expect_leaks(0, 0);
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+START_TEST(cycle)
+{
+	void **a, **b;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	a[0] = b;
+	b[0] = a;
+	mark();
+	expect_leaks(2, 2 * fake_usable(&heap, W));
+}
+END_TEST
+
+/* A word that is not whole in the range is not read. */
+START_TEST(cut_word)
+{
+	size_t cut;
+	char *pages, **slot;
+
+	pages = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(pages, MAP_FAILED);
+	ck_assert_int_eq(mprotect(pages + PAGE, PAGE, PROT_NONE), 0);
+	slot = (char **)(pages + PAGE) - 1;
+	for (cut = 1; cut < W; cut++) {
+		open_heap(_i, 4096);
+		*slot = fake_block(&heap, 16, false);
+		root_range((char *)slot + cut, slot + 1);
+		root_range(slot, (char *)(slot + 1) - cut);
+		mark();
+		expect_leaks(1, fake_usable(&heap, 16));
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+	*slot = fake_block(&heap, 16, false);
+	root_range(slot, slot + 1);
+	mark();
+	expect_leaks(0, 0);
+}
+END_TEST
+
+START_TEST(overlapping_roots)
+{
+	void *slots[4] = { NULL }, **a, **b;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	slots[0] = a;
+	slots[2] = b;
+	root_range(slots, slots + 2);
+	root_range(slots, slots + 4);
+	root_range(slots + 1, slots + 4);
+	root_range(slots + 3, slots + 3);
+	mark();
+	expect_leaks(0, 0);
+}
+END_TEST
+
+START_TEST(root_values)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(6);
+	c = node(1);
+	a[0] = (char *)b + 33;
+	node(2);
+	root_value(NULL);
+	root_value((char *)a + 7);
+	root_value((void *)UINTPTR_MAX);
+	mark();
+	ck_assert(fake_marked(&heap, a));
+	ck_assert(fake_marked(&heap, b));
+	ck_assert(!fake_marked(&heap, c));
+}
+END_TEST
+
+/* MU-65: all of a block is scanned, to its last usable word. */
+START_TEST(mu65_whole_block)
+{
+	size_t usable;
+	void **a, **b;
+
+	open_heap(_i, 1 << 20);
+	a = node(9000);
+	b = node(1);
+	usable = fake_usable(&heap, 9000 * W);
+	a[usable / W - 1] = b;
+	root_value(a);
+	mark();
+	expect_leaks(0, 0);
+}
+END_TEST
+
+START_TEST(kept_blocks)
+{
+	void **kept, **a, **lost;
+
+	open_heap(FAKE_LISTED, 4096);
+	kept = fake_block(&heap, 2 * W, true);
+	a = node(1);
+	lost = node(1);
+	kept[1] = a;
+	lost[0] = kept;
+	mark();
+	expect_leaks(1, W);
+	ck_assert(!fake_marked(&heap, lost));
+}
+END_TEST
+
+START_TEST(late)
+{
+	open_heap(_i, 1 << 20);
+	root_value(node(1));
+	fake_heap_seal(&heap);
+	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, NULL, &heap.arena, 0),
+	    MU_ERR_TIMEOUT);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	size_t n;
+
+	for (n = 1; n < 3; n++) {
+		open_heap(_i, 1 << 20);
+		root_value(node(1));
+		fake_heap_seal(&heap);
+		heap.arena.fail_at = n;
+		ck_assert_int_eq(mark_bounded(100), MU_ERR_NO_MEMORY);
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark");
+	TCase *heapwalker = tcase_create("HeapWalker");
+	TCase *more = tcase_create("More");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(heapwalker, NULL, teardown);
+	tcase_add_loop_test(heapwalker, leak, 0, FAKE_KINDS);
+	tcase_add_loop_test(heapwalker, live, 0, FAKE_KINDS);
+	tcase_add_loop_test(heapwalker, unaligned, 0, FAKE_KINDS);
+	tcase_add_loop_test(heapwalker, cycle, 0, FAKE_KINDS);
+	suite_add_tcase(suite, heapwalker);
+
+	tcase_add_checked_fixture(more, NULL, teardown);
+	tcase_add_loop_test(more, cut_word, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, overlapping_roots, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, root_values, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, mu65_whole_block, 0, FAKE_KINDS);
+	tcase_add_test(more, kept_blocks);
+	tcase_add_loop_test(more, late, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, no_memory, 0, FAKE_KINDS);
+	suite_add_tcase(suite, more);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

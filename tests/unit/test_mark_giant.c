@@ -1,0 +1,128 @@
+/*
+ * Marking with a stack that is too small for the heap, and on a thread stack as
+ * small as the sweeper's.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "tests/support/marking.h"
+
+#define MANY 1000000
+
+static void *
+mark_body(void *ctx)
+{
+	(void)ctx;
+	mark();
+	return NULL;
+}
+
+START_TEST(long_chain)
+{
+	void **first, **last, **next;
+	size_t i;
+
+	open_heap(_i, 40 * MANY);
+	first = last = node(1);
+	for (i = 1; i < MANY; i++, last = next) {
+		next = node(1);
+		last[0] = next;
+	}
+	node(1);
+	root_value(first);
+	on_small_stack(mark_body, NULL);
+	expect_leaks(1, fake_usable(&heap, W));
+}
+END_TEST
+
+START_TEST(wide)
+{
+	void **owner;
+	size_t i;
+
+	open_heap(_i, 50 * MANY);
+	owner = node(MANY);
+	for (i = 0; i < MANY; i++)
+		owner[i] = node(1);
+	root_value(owner);
+	ck_assert_int_eq(mark_bounded(1000), MU_OK);
+	expect_leaks(0, 0);
+}
+END_TEST
+
+/* A binary tree by index: each level is twice as wide. */
+static void **
+make_tree(size_t count, size_t words)
+{
+	void ***all = calloc(count, sizeof(*all)), **top;
+	size_t i;
+
+	ck_assert_ptr_nonnull(all);
+	for (i = 0; i < count; i++) {
+		all[i] = node(words);
+		if (i > 0)
+			all[(i - 1) / 2][(i - 1) % 2] = all[i];
+	}
+	top = all[0];
+	free(all);
+	return top;
+}
+
+START_TEST(overflow)
+{
+	static const size_t depths[] = { 1, 2, 3, 17, 100 };
+	size_t i;
+
+	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
+		open_heap(_i, 8 << 20);
+		root_value(make_tree(100000, 2));
+		node(1);
+		ck_assert_int_eq(mark_bounded(depths[i]), MU_OK);
+		expect_leaks(1, fake_usable(&heap, W));
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* Blocks that are scanned piece by piece have a bounded stack too. */
+START_TEST(overflow_of_long_blocks)
+{
+	void **top, **last, **next;
+	size_t i;
+
+	open_heap(_i, (size_t)400 << 20);
+	top = last = node(5000);
+	for (i = 0; i < 4000; i++, last = next) {
+		next = node(5000);
+		last[0] = next;
+	}
+	last[4999] = make_tree(4000, 5000);
+	node(1);
+	root_value(top);
+	ck_assert_int_eq(mark_bounded(10), MU_OK);
+	expect_leaks(1, fake_usable(&heap, W));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark_giant");
+	TCase *giant = tcase_create("Giant");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(giant, NULL, teardown);
+	tcase_set_timeout(giant, 120);
+	tcase_add_loop_test(giant, long_chain, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, wide, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, overflow, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, overflow_of_long_blocks, 0, FAKE_KINDS);
+	suite_add_tcase(suite, giant);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,125 @@
+/*
+ * Marking reads large ranges only where memory says that they are populated.
+ */
+#include <check.h>
+#include <sys/mman.h>
+
+#include "tests/support/marking.h"
+
+#define LARGE ((size_t)4 << 20)
+#define PAGE ((size_t)4096)
+
+/* Memory of which only two parts are populated. */
+static struct mu_range parts[2];
+static size_t num_asked;
+
+static bool
+populated(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+{
+	size_t i;
+
+	(void)memory;
+	num_asked++;
+	for (i = 0; i < 2; i++) {
+		if (parts[i].begin >= range.end || parts[i].end <= range.begin)
+			continue;
+		*part = parts[i];
+		if (part->begin < range.begin)
+			part->begin = range.begin;
+		if (part->end > range.end)
+			part->end = range.end;
+		return true;
+	}
+	return false;
+}
+
+static const struct mu_memory_ops ops = { .name = "fake",
+	.populated = populated };
+
+/* What is not populated faults if it is read after all. */
+static char *
+map_sparse(size_t first, size_t second)
+{
+	char *map =
+	    mmap(NULL, LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(map, MAP_FAILED);
+	ck_assert_int_eq(
+	    mprotect(map + first, PAGE, PROT_READ | PROT_WRITE), 0);
+	ck_assert_int_eq(
+	    mprotect(map + second, PAGE, PROT_READ | PROT_WRITE), 0);
+	parts[0] = (struct mu_range) { (uintptr_t)map + first,
+		(uintptr_t)map + first + PAGE };
+	parts[1] = (struct mu_range) { (uintptr_t)map + second,
+		(uintptr_t)map + second + PAGE };
+	num_asked = 0;
+	return map;
+}
+
+START_TEST(large_ranges)
+{
+	struct mu_memory memory = { .ops = &ops };
+	size_t second = 3 * PAGE;
+	void **a, **b;
+	char *map;
+
+	open_heap(_i, 4096);
+	a = node(1);
+	b = node(1);
+	node(1);
+	map = map_sparse(PAGE, second);
+	*(void **)(map + PAGE) = a;
+	*(void **)(map + second + PAGE - W) = b;
+	root_range(map + 3, map + LARGE - 3);
+	fake_heap_seal(&heap);
+	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, &memory, &heap.arena,
+			     FAKE_NO_DEADLINE),
+	    MU_OK);
+	ck_assert_uint_eq(num_asked, 3);
+	ck_assert(fake_marked(&heap, a));
+	ck_assert(fake_marked(&heap, b));
+	expect_leaks(1, fake_usable(&heap, W));
+}
+END_TEST
+
+START_TEST(large_blocks)
+{
+	struct mu_memory memory = { .ops = &ops };
+	struct mu_range range;
+	void **a;
+	char *map;
+
+	open_heap(FAKE_LISTED, 4096);
+	a = node(1);
+	map = map_sparse(0, LARGE / 2);
+	*(void **)(map + LARGE / 2) = a;
+	range = (struct mu_range) { (uintptr_t)map, (uintptr_t)map + LARGE };
+	ck_assert_int_eq(mu_blocks_add(&heap.blocks, range, map, false), MU_OK);
+	root_value(map + LARGE - 1);
+	fake_heap_seal(&heap);
+	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, &memory, &heap.arena,
+			     FAKE_NO_DEADLINE),
+	    MU_OK);
+	expect_leaks(0, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark_populated");
+	TCase *populated = tcase_create("Populated");
+	SRunner *runner = srunner_create(suite);
+	int failed;
+
+	tcase_add_checked_fixture(populated, NULL, teardown);
+	tcase_add_loop_test(populated, large_ranges, 0, FAKE_KINDS);
+	tcase_add_test(populated, large_blocks);
+	suite_add_tcase(suite, populated);
+
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,240 @@
+/*
+ * Faults in our own image: what cannot be read is zero, and nothing else is
+ * covered up.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tests/support/image.h"
+
+#define MADV_GUARD 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
+
+static struct mu_snapshot snap;
+
+/* In a child: guard, read the byte at AT, close; how did that end? */
+static int
+read_guarded(const char *at, int original, char expected, size_t skipped)
+{
+	sigset_t all;
+	struct mu_why why;
+	int status;
+	pid_t child = fork();
+
+	if (child == 0) {
+		sigfillset(&all);
+		sigprocmask(SIG_BLOCK, &all, NULL);
+		if (mu_memory_self_guard(&snap.memory, original, &why) != MU_OK)
+			_exit(3);
+		if (*(const volatile char *)at != expected)
+			_exit(1);
+		_exit(snap.memory.skipped_pages == skipped ? 0 : 2);
+	}
+	waitpid(child, &status, 0);
+	return status;
+}
+
+START_TEST(mu66_no_access_after_all)
+{
+	char *at = map_untouched(3);
+
+	memset(at, 'x', 3 * image.page);
+	image_open(&snap);
+	mprotect(at + image.page, image.page, PROT_NONE);
+	ck_assert_int_eq(read_guarded(at + image.page + 7, -1, 0, 1), 0);
+	ck_assert_int_eq(read_guarded(at, -1, 'x', 0), 0);
+	ck_assert_int_eq(read_guarded(at + 2 * image.page, -1, 'x', 0), 0);
+}
+END_TEST
+
+START_TEST(mu66_guard_region)
+{
+	char *at = map_untouched(3);
+
+	memset(at, 'x', 3 * image.page);
+	if (madvise(at + image.page, image.page, MADV_GUARD) != 0) {
+		fprintf(stderr, "SKIPPED: no MADV_GUARD_INSTALL here\n");
+		return;
+	}
+	image_open(&snap);
+	ck_assert_int_eq(read_guarded(at + image.page, -1, 0, 1), 0);
+	ck_assert_int_eq(read_guarded(at + 2 * image.page - 1, -1, 0, 1), 0);
+	ck_assert_int_eq(read_guarded(at + 2 * image.page, -1, 'x', 0), 0);
+}
+END_TEST
+
+/* SIGBUS: the file was cut behind the mapping's back. */
+START_TEST(mu66_truncated_file)
+{
+	int fd = file_of_pages("/tmp", 3);
+	char *shared = map_pages(3, MAP_SHARED, fd),
+	     *own = map_pages(3, MAP_PRIVATE, fd);
+
+	image_open(&snap);
+	ck_assert_int_eq(ftruncate(fd, (off_t)image.page), 0);
+	ck_assert_int_eq(read_guarded(shared + image.page, -1, 0, 1), 0);
+	ck_assert_int_eq(read_guarded(own + 2 * image.page, -1, 0, 1), 0);
+	ck_assert_int_eq(read_guarded(own, -1, 'f', 0), 0);
+	close(fd);
+}
+END_TEST
+
+START_TEST(mu66_protection_key)
+{
+	char *at = map_untouched(2);
+	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+
+	if (key < 0) {
+		fprintf(stderr, "SKIPPED: no protection keys here\n");
+		return;
+	}
+	memset(at, 'x', 2 * image.page);
+	pkey_mprotect(at, image.page, PROT_READ | PROT_WRITE, key);
+	image_open(&snap);
+	ck_assert_int_eq(read_guarded(at, -1, 'x', 0), 0);
+}
+END_TEST
+
+/* The address of a page that fork leaves out: MADV_DONTFORK. */
+static char *
+map_dontfork(void)
+{
+	char *at = map_untouched(4);
+
+	memset(at, 'x', 4 * image.page);
+	ck_assert_int_eq(madvise(at, 4 * image.page, MADV_DONTFORK), 0);
+	image_open(&snap);
+	return at;
+}
+
+START_TEST(mu67_dontfork_is_zero_and_counted)
+{
+	char *at = map_dontfork();
+
+	ck_assert_int_eq(read_guarded(at, -1, 0, 4), 0);
+	ck_assert_int_eq(read_guarded(at + 4 * image.page - 1, -1, 0, 4), 0);
+}
+END_TEST
+
+START_TEST(mu67_dontfork_is_brought_over)
+{
+	char *at = map_dontfork();
+	int original = open("/proc/self/mem", O_RDONLY);
+
+	ck_assert_int_ge(original, 0);
+	ck_assert_int_eq(read_guarded(at, original, 'x', 0), 0);
+	ck_assert_int_eq(
+	    read_guarded(at + 4 * image.page - 1, original, 'x', 0), 0);
+	close(original);
+}
+END_TEST
+
+START_TEST(mu66_fault_elsewhere_kills)
+{
+	char *at = map_untouched(1);
+	int status;
+
+	munmap(at, image.page);
+	image_open(&snap);
+	status = read_guarded(at, -1, 0, 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+	/* Not canonical: the fault has no address. */
+	status = read_guarded((char *)0x8000000000000000ul, -1, 0, 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+END_TEST
+
+/* A write of ours by mistake must not be papered over, nor loop. */
+START_TEST(mu66_write_kills)
+{
+	char *at = map_untouched(1);
+	struct mu_why why;
+	int status;
+	pid_t child;
+
+	mprotect(at, image.page, PROT_READ);
+	image_open(&snap);
+	child = fork();
+	if (child == 0) {
+		mu_memory_self_guard(&snap.memory, -1, &why);
+		*(volatile char *)at = 1;
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
+}
+END_TEST
+
+START_TEST(sent_signal_kills)
+{
+	struct mu_why why;
+	int status;
+	pid_t child;
+
+	image_open(&snap);
+	child = fork();
+	if (child == 0) {
+		mu_memory_self_guard(&snap.memory, -1, &why);
+		raise(SIGBUS);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
+}
+END_TEST
+
+/* Handlers, mask and alternate stack are as before. */
+START_TEST(close_restores)
+{
+	struct sigaction before, after;
+	sigset_t mask, mask_after;
+	stack_t stack, stack_after;
+	struct mu_why why;
+
+	sigaltstack(NULL, &stack);
+	sigaction(SIGSEGV, NULL, &before);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGBUS);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	image_open(&snap);
+	ck_assert_int_eq(mu_memory_self_guard(&snap.memory, -1, &why), MU_OK);
+	sigprocmask(SIG_BLOCK, NULL, &mask_after);
+	ck_assert(!sigismember(&mask_after, SIGBUS));
+	mu_memory_self_close(&snap.memory);
+	mu_memory_self_close(&snap.memory);
+	sigaction(SIGSEGV, NULL, &after);
+	ck_assert_ptr_eq((void *)before.sa_handler, (void *)after.sa_handler);
+	sigprocmask(SIG_BLOCK, NULL, &mask_after);
+	ck_assert(sigismember(&mask_after, SIGBUS));
+	sigaltstack(NULL, &stack_after);
+	ck_assert_int_eq(stack.ss_flags, stack_after.ss_flags);
+	ck_assert_ptr_eq(stack.ss_sp, stack_after.ss_sp);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("memory_guard");
+	TCase *tcase = tcase_create("memory_guard");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
+	tcase_add_test(tcase, mu66_no_access_after_all);
+	tcase_add_test(tcase, mu66_guard_region);
+	tcase_add_test(tcase, mu66_truncated_file);
+	tcase_add_test(tcase, mu66_protection_key);
+	tcase_add_test(tcase, mu67_dontfork_is_zero_and_counted);
+	tcase_add_test(tcase, mu67_dontfork_is_brought_over);
+	tcase_add_test(tcase, mu66_fault_elsewhere_kills);
+	tcase_add_test(tcase, mu66_write_kills);
+	tcase_add_test(tcase, sent_signal_kills);
+	tcase_add_test(tcase, close_restores);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,154 @@
+/*
+ * Every cause of a refused ptrace has its own status, words and cure.
+ */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "ptrace/refusal.h"
+
+/* Same user, dumpable, no capability, nothing known against it. */
+static const struct mu_refusal_facts plain = {
+	.pid = 4711,
+	.tid = 4713,
+	.error = EPERM,
+	.dumpable = 1,
+	.uid = 1000,
+	.target_uid = 1000,
+	.yama_scope = -1,
+};
+
+static void
+must_say(const struct mu_refusal_facts *facts, enum mu_status status,
+    const char *words)
+{
+	struct mu_why why = { "" };
+
+	ck_assert_int_eq(mu_refusal_judge(facts, &why), status);
+	ck_assert_msg(strstr(why.words, words) != NULL, "\"%s\" lacks \"%s\"",
+	    why.words, words);
+	/* Not cut: 255 bytes is where the words end. */
+	ck_assert_uint_lt(strlen(why.words), sizeof(why.words) - 1);
+	ck_assert_int_eq(mu_refusal_judge(facts, NULL), status);
+}
+
+START_TEST(already_traced)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.tracer = 4712;
+	must_say(&facts, MU_ERR_ALREADY_TRACED, "already traced by 4712;");
+	strcpy(facts.tracer_name, "gdb");
+	must_say(&facts, MU_ERR_ALREADY_TRACED,
+	    "process 4711 is already traced by 4712 (gdb)");
+	facts.sys_ptrace = 1; /* no help */
+	facts.yama_scope = 1;
+	must_say(&facts, MU_ERR_ALREADY_TRACED, "detach");
+}
+END_TEST
+
+START_TEST(yama)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.yama_scope = 1;
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 1");
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "PR_SET_PTRACER");
+	facts.yama_scope = 2;
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 2");
+	facts.sys_ptrace = 1; /* then it was not Yama */
+	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
+	facts.yama_scope = 3;
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 3");
+	facts = plain;
+	facts.yama_scope = 0;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
+	facts.sys_ptrace = -1; /* unknown counts as not there */
+	facts.yama_scope = 1;
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 1");
+}
+END_TEST
+
+START_TEST(dumpable)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.dumpable = 0;
+	must_say(&facts, MU_ERR_NOT_DUMPABLE, "set it dumpable");
+	facts.yama_scope = 1;
+	must_say(&facts, MU_ERR_NOT_DUMPABLE, "PR_SET_DUMPABLE 0");
+	facts.dumpable = -1;
+	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 1");
+}
+END_TEST
+
+START_TEST(other_user)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.target_uid = 33;
+	facts.dumpable = 0;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "is of user 33, we are user");
+	facts.sys_ptrace = 1;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
+}
+END_TEST
+
+START_TEST(seccomp)
+{
+	struct mu_refusal_facts facts = plain;
+
+	facts.call_refused = true;
+	facts.probe_error = ENOSYS;
+	facts.error = ENOSYS;
+	must_say(&facts, MU_ERR_PTRACE_SECCOMP, "seccomp");
+	facts.yama_scope = 1;
+	facts.dumpable = 0;
+	must_say(&facts, MU_ERR_PTRACE_SECCOMP, "error 38");
+}
+END_TEST
+
+START_TEST(longest_words)
+{
+	struct mu_refusal_facts facts = plain;
+	int scope;
+
+	facts.pid = facts.tid = facts.tracer = 4194304;
+	facts.uid = 2000000000;
+	facts.target_uid = 2000000001;
+	memset(facts.tracer_name, 'n', 15);
+	must_say(&facts, MU_ERR_ALREADY_TRACED, "detach that");
+	facts.tracer = 0;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "run as that user");
+	facts.target_uid = facts.uid;
+	for (scope = 1; scope <= 3; scope++) {
+		facts.yama_scope = scope;
+		must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope");
+	}
+	facts.yama_scope = 0;
+	must_say(&facts, MU_ERR_NO_PERMISSION, "namespace");
+	facts.dumpable = 0;
+	must_say(&facts, MU_ERR_NOT_DUMPABLE, "run as root");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("refusal");
+	TCase *tc = tcase_create("refusal");
+	SRunner *sr = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tc, already_traced);
+	tcase_add_test(tc, yama);
+	tcase_add_test(tc, dumpable);
+	tcase_add_test(tc, other_user);
+	tcase_add_test(tc, seccomp);
+	tcase_add_test(tc, longest_words);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,185 @@
+/*
+ * Which mappings can hold pointers.
+ */
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <sys/auxv.h>
+#include <sys/ipc.h>
+#include <sys/shm.h>
+#include <sys/vfs.h>
+
+#include "tests/support/roots_found.h"
+
+/* Relocated at start, hence modified; read-only since (.data.rel.ro). */
+static int target;
+static int *const relro[] = { &target, &target };
+
+static bool
+is_on_tmpfs(int fd)
+{
+	struct statfs about;
+
+	ck_assert_int_eq(fstatfs(fd, &about), 0);
+	return about.f_type == TMPFS_MAGIC;
+}
+
+START_TEST(globals_stack_and_relro)
+{
+	static char data[8] = "data", bss[8];
+	char local = 'l';
+
+	data[0] = bss[0] = local;
+	find();
+	ck_assert_int_eq(times(data), 1);
+	ck_assert_int_eq(kind_of(data), MU_ROOT_GLOBALS);
+	ck_assert_int_eq(times(bss), 1);
+	ck_assert_int_eq(times(&local), 1);
+	ck_assert_int_eq(kind_of(&local), MU_ROOT_STACK);
+	ck_assert_int_eq(times(environ), 1);
+	/* The address of a block can be in a variable sealed after start. */
+	ck_assert_int_eq(times(relro), 1);
+	/* errno's page: the main thread's own variables. */
+	ck_assert_int_eq(times((void *)mu_arch_tp()), 1);
+}
+END_TEST
+
+START_TEST(what_is_not_memory)
+{
+	char *none = map_filled(1), *readable = map_filled(1);
+	char *untouched = map_pages(1, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	void *vdso = (void *)getauxval(AT_SYSINFO_EHDR);
+
+	mprotect(none, image.page, PROT_NONE);
+	mprotect(readable, image.page, PROT_READ);
+	find();
+	ck_assert_int_eq(times(none), 0);
+	ck_assert_int_eq(times(readable), 1);
+	ck_assert_int_eq(times(untouched), 0);
+	if (vdso != NULL)
+		ck_assert_int_eq(times(vdso), 0);
+}
+END_TEST
+
+START_TEST(private_file)
+{
+	int fd = file_of_pages("/tmp", 4);
+	int other = file_of_pages("/tmp", 4);
+	char *at = map_pages(4, MAP_PRIVATE, fd);
+	char *sealed = map_pages(4, MAP_PRIVATE, other);
+
+	ck_assert_int_eq(*(volatile char *)at, 'f');
+	at[image.page] = sealed[image.page] = 'm';
+	mprotect(sealed, 4 * image.page, PROT_READ);
+	find();
+	ck_assert_int_eq(times(at), 0);
+	ck_assert_int_eq(times(at + image.page), 1);
+	ck_assert_int_eq(kind_of(at + image.page), MU_ROOT_GLOBALS);
+	ck_assert_int_eq(times(at + 2 * image.page), 0);
+	ck_assert_int_eq(times(sealed), 0);
+	ck_assert_int_eq(times(sealed + image.page), 1);
+	close(fd);
+	close(other);
+}
+END_TEST
+
+START_TEST(shared_file_is_left_out)
+{
+	int fd = file_of_pages("/var/tmp", 4);
+	char *at = map_pages(4, MAP_SHARED, fd);
+
+	if (is_on_tmpfs(fd))
+		return; /* then it is memory */
+	memset(at, 'x', image.page);
+	find();
+	ck_assert_int_eq(times(at), 0);
+	close(fd);
+}
+END_TEST
+
+START_TEST(shared_memory_is_scanned)
+{
+	int memfd = memfd_create("m", 0), id;
+	char *anonymous = map_pages(2, MAP_SHARED | MAP_ANONYMOUS, -1), *file,
+	     *sysv;
+
+	ck_assert_int_eq(ftruncate(memfd, (off_t)(4 * image.page)), 0);
+	file = map_pages(4, MAP_SHARED, memfd);
+	id = shmget(IPC_PRIVATE, image.page, IPC_CREAT | 0600);
+	sysv = id < 0 ? NULL : shmat(id, NULL, 0);
+	shmctl(id, IPC_RMID, NULL);
+	anonymous[0] = file[image.page] = 'x';
+	if (sysv != NULL)
+		sysv[0] = 'x';
+	find();
+	ck_assert_int_eq(times(anonymous), 1);
+	ck_assert_int_eq(kind_of(anonymous), MU_ROOT_ANONYMOUS);
+	ck_assert_int_eq(times(file + image.page), 1);
+	if (sysv != NULL)
+		ck_assert_int_eq(times(sysv), 1);
+	close(memfd);
+}
+END_TEST
+
+START_TEST(tmpfs_file_is_scanned)
+{
+	int fd = file_of_pages("/dev/shm", 4);
+	char *at;
+
+	if (fd < 0 || !is_on_tmpfs(fd)) {
+		fprintf(stderr, "SKIPPED: no tmpfs at /dev/shm\n");
+		return;
+	}
+	at = map_pages(4, MAP_SHARED, fd);
+	at[image.page] = 'x';
+	find();
+	ck_assert_int_eq(times(at + image.page), 1);
+	close(fd);
+}
+END_TEST
+
+/* Without pagemap not every mapped file is scanned, but RELRO is. */
+START_TEST(blind)
+{
+	int fd = file_of_pages("/tmp", 4);
+	char *file = mmap(NULL, 4 * image.page, PROT_READ, MAP_PRIVATE, fd, 0);
+	char *sealed = map_filled(1);
+	char *untouched = map_pages(1, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+
+	mprotect(sealed, image.page, PROT_READ);
+	image_open(&snap);
+	ck_assert_int_eq(
+	    mu_roots_find(&roots, &snap, &heap, &image.arena, &why), MU_OK);
+	check_roots();
+	ck_assert_int_eq(times(file), 0);
+	ck_assert_int_eq(times(sealed), 1);
+	ck_assert_int_eq(times(untouched), 1);
+	ck_assert_int_eq(times(relro), 1);
+	ck_assert_int_eq(times(&target), 1);
+	ck_assert_int_eq(times((void *)(uintptr_t)find), 0); /* r-x */
+	close(fd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots");
+	TCase *tcase = tcase_create("roots");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, image_teardown);
+	tcase_add_test(tcase, globals_stack_and_relro);
+	tcase_add_test(tcase, what_is_not_memory);
+	tcase_add_test(tcase, private_file);
+	tcase_add_test(tcase, shared_file_is_left_out);
+	tcase_add_test(tcase, shared_memory_is_scanned);
+	tcase_add_test(tcase, tmpfs_file_is_scanned);
+	tcase_add_test(tcase, blind);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

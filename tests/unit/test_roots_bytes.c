@@ -1,0 +1,242 @@
+/*
+ * Roots to the byte: what is left out of a mapping, and what comes on top.
+ */
+#include <pthread.h>
+
+#include "tests/support/roots_found.h"
+
+START_TEST(own_memory_is_left_out)
+{
+	char *at = map_filled(3);
+	struct mu_range own[] = {
+		{ (uintptr_t)at + image.page + 40,
+		    (uintptr_t)at + 3 * image.page },
+		{ (uintptr_t)at + 16, (uintptr_t)at + 48 },
+		{ (uintptr_t)at + 32, (uintptr_t)at + 56 },
+	};
+
+	snap.own = own;
+	snap.num_own = 3;
+	find();
+	ck_assert_int_eq(times(at), 1);
+	ck_assert_int_eq(times(at + 15), 1);
+	ck_assert_int_eq(times(at + 16), 0);
+	ck_assert_int_eq(times(at + 55), 0);
+	ck_assert_int_eq(times(at + 56), 1);
+	ck_assert_int_eq(times(at + image.page + 39), 1);
+	ck_assert_int_eq(times(at + image.page + 40), 0);
+	ck_assert_int_eq(times(at + 3 * image.page - 1), 0);
+}
+END_TEST
+
+/* An mmapped chunk and other memory can be one mapping. */
+START_TEST(heap_is_left_out_to_the_byte)
+{
+	char *at = map_filled(2);
+	struct mu_range owned[] = {
+		{ (uintptr_t)at + 24, (uintptr_t)at + 100 },
+		{ (uintptr_t)at + image.page, (uintptr_t)at + image.page + 8 },
+	};
+
+	heap.owned = owned;
+	heap.num_owned = 2;
+	find();
+	ck_assert_int_eq(times(at + 23), 1);
+	ck_assert_int_eq(times(at + 24), 0);
+	ck_assert_int_eq(times(at + 99), 0);
+	ck_assert_int_eq(times(at + 100), 1);
+	ck_assert_int_eq(times(at + image.page - 1), 1);
+	ck_assert_int_eq(times(at + image.page + 7), 0);
+	ck_assert_int_eq(times(at + image.page + 8), 1);
+}
+END_TEST
+
+START_TEST(mu59_below_sp_is_left_out)
+{
+	char *sp;
+
+	find();
+	sp = (char *)thread.sp;
+	ck_assert_int_eq(times(sp), 1);
+	ck_assert_int_eq(times(sp - MU_RED_ZONE), 1); /* MU-56 */
+	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 0);
+}
+END_TEST
+
+START_TEST(mu56_alternate_stack_scans_both)
+{
+	char *alternate = map_filled(4);
+	char *sp = (char *)thread.sp;
+
+	thread.sp = (uintptr_t)alternate + 2 * image.page;
+	find();
+	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 1);
+	ck_assert_int_eq(times(sp), 1);
+	ck_assert_int_eq(times(alternate), 1);
+	ck_assert_int_eq(times(alternate + 3 * image.page), 1);
+	ck_assert(has_value(thread.sp));
+}
+END_TEST
+
+static void *
+end_at_once(void *arg)
+{
+	*(uintptr_t *)arg = mu_arch_sp();
+	return NULL;
+}
+
+/* Its frames and variables are dead, its DTV is a live block. */
+START_TEST(ended_thread)
+{
+	uintptr_t sp;
+	pthread_t ended;
+	int expected = 1;
+
+#ifdef MU_PTHREAD_SELF
+	expected = 0;
+#endif
+	ck_assert_int_eq(pthread_create(&ended, NULL, end_at_once, &sp), 0);
+	ck_assert_int_eq(pthread_join(ended, NULL), 0);
+	find();
+	ck_assert_int_eq(times((void *)sp), expected);
+	ck_assert_int_eq(times((char *)ended - 1), expected);
+	ck_assert_int_eq(times((void *)ended), 1);
+	ck_assert_int_eq(times((char *)ended + 8), 1);
+}
+END_TEST
+
+START_TEST(registered_regions)
+{
+	char *at = map_filled(4);
+	uintptr_t base = (uintptr_t)at;
+	int fd = file_of_pages("/var/tmp", 4);
+	char *file = map_pages(4, MAP_SHARED, fd);
+	struct mu_range owned = { base, base + 4 * image.page };
+	struct mu_range own = { base + 100, base + 120 };
+	struct mu_range regions[] = {
+		{ base + 80, base + 200 }, /* in the heap */
+		{ base + image.page + 8,
+		    base + 5 * image.page },               /* partly gone */
+		{ (uintptr_t)file, (uintptr_t)file + 64 }, /* shared */
+		{ base + 10, base + 10 },
+		{ 8, 64 },
+	};
+
+	munmap(at + 3 * image.page, image.page);
+	heap.owned = &owned;
+	heap.num_owned = 1;
+	snap.own = &own;
+	snap.num_own = 1;
+	snap.root_regions = regions;
+	snap.num_root_regions = 5;
+	find();
+	ck_assert_int_eq(times(at + 79), 0);
+	ck_assert_int_eq(times(at + 80), 1);
+	ck_assert_int_eq(kind_of(at + 80), MU_ROOT_REGION);
+	ck_assert_int_eq(times(at + 110), 0);
+	ck_assert_int_eq(times(at + 199), 1);
+	ck_assert_int_eq(times(at + 200), 0);
+	ck_assert_int_eq(times(at + image.page + 7), 0);
+	ck_assert_int_eq(times(at + image.page + 8), 1);
+	ck_assert_int_eq(times(at + 3 * image.page - 1), 1);
+	ck_assert_int_eq(times(at + 3 * image.page), 0);
+	ck_assert_int_eq(times(file), 1);
+	close(fd);
+}
+END_TEST
+
+START_TEST(values_of_all_sources)
+{
+	uintptr_t registers[] = { 0x1111, 0x2222 }, kernel[] = { 0x3333 };
+	uintptr_t named[] = { 0x4444, 0x5555 };
+
+	snap.values = registers;
+	snap.num_values = 2;
+	snap.kernel_values = kernel;
+	snap.num_kernel_values = 1;
+	snap.root_values = named;
+	snap.num_root_values = 2;
+	find();
+	ck_assert_uint_eq(roots.num_values, 6);
+	ck_assert(has_value(0x1111) && has_value(0x2222));
+	ck_assert(has_value(0x3333));
+	ck_assert(has_value(0x4444) && has_value(0x5555));
+	ck_assert(has_value(thread.sp));
+}
+END_TEST
+
+static const void *
+refuse_view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	(void)memory;
+	(void)address;
+	(void)size;
+	return NULL;
+}
+
+START_TEST(unreadable_is_partial)
+{
+	struct mu_memory_ops ops;
+
+	image_open(&snap);
+	ck_assert(mu_memory_self_look(&snap.memory));
+	ops = *snap.memory.ops;
+	ops.view = refuse_view;
+	snap.memory.ops = &ops;
+	ck_assert_int_eq(
+	    mu_roots_find(&roots, &snap, &heap, &image.arena, &why),
+	    MU_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(why.words, "could not be scanned"));
+	ck_assert_uint_eq(roots.num_ranges, 0);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	struct mu_range region = { (uintptr_t)&thread,
+		(uintptr_t)&thread + sizeof(thread) };
+	enum mu_status status;
+	size_t n;
+
+	snap.root_regions = snap.own = &region;
+	snap.num_root_regions = snap.num_own = 1;
+	image_open(&snap);
+	ck_assert(mu_memory_self_look(&snap.memory));
+	for (n = 1;; n++) {
+		image.arena.fail_at = n;
+		status =
+		    mu_roots_find(&roots, &snap, &heap, &image.arena, &why);
+		if (status == MU_OK)
+			break;
+		ck_assert_int_eq(status, MU_ERR_NO_MEMORY);
+	}
+	ck_assert_uint_ge(n, 5);
+	image.arena.fail_at = 0;
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots_bytes");
+	TCase *tcase = tcase_create("roots_bytes");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, image_teardown);
+	tcase_add_test(tcase, own_memory_is_left_out);
+	tcase_add_test(tcase, heap_is_left_out_to_the_byte);
+	tcase_add_test(tcase, mu59_below_sp_is_left_out);
+	tcase_add_test(tcase, mu56_alternate_stack_scans_both);
+	tcase_add_test(tcase, ended_thread);
+	tcase_add_test(tcase, registered_regions);
+	tcase_add_test(tcase, values_of_all_sources);
+	tcase_add_test(tcase, unreadable_is_partial);
+	tcase_add_test(tcase, no_memory);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

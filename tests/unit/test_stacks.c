@@ -1,0 +1,191 @@
+/*
+ * Which bytes of the stacks of live threads are dead.
+ */
+#include "tests/support/players.h"
+
+START_TEST(mu59_below_sp_of_a_thread)
+{
+	struct player player;
+	struct mu_range stack;
+
+	start(&player, NULL);
+	stack = stack_of(&player);
+	add_thread(player.tid, player.sp, player.tp);
+	find();
+	ck_assert(dead(stack.begin));
+	ck_assert(dead(player.sp - MU_RED_ZONE - 1));
+	ck_assert(!dead(player.sp - MU_RED_ZONE)); /* MU-56 */
+	ck_assert(!dead(player.sp));
+	ck_assert(!dead(player.tp));
+	ck_assert(!dead(stack.end - 1));
+	ck_assert(!dead(stack.end));
+	ck_assert(live(player.sp - MU_RED_ZONE));
+	ck_assert(live(player.tp));
+	ck_assert(!live(player.sp - MU_RED_ZONE - 1));
+	join(&player);
+}
+END_TEST
+
+START_TEST(mu59_below_sp_of_the_main_thread)
+{
+	volatile char here[16] = { 0 };
+	uintptr_t sp = mu_arch_sp();
+
+	add_thread(getpid(), sp, mu_arch_tp());
+	find();
+	ck_assert(dead(sp - MU_RED_ZONE - 1));
+	ck_assert(!dead(sp - MU_RED_ZONE));
+	ck_assert(!dead((uintptr_t)here));
+	ck_assert(!dead((uintptr_t)environ));
+	ck_assert(live((uintptr_t)here));
+}
+END_TEST
+
+/* MU-56: on an alternate stack the frames of the normal one still count. */
+START_TEST(mu56_alternate_stack)
+{
+	static char alternate[16384];
+	struct player player;
+	struct mu_range stack;
+
+	start(&player, NULL);
+	stack = stack_of(&player);
+	add_thread(player.tid, (uintptr_t)alternate + 8000, player.tp);
+	add_thread(getpid(), (uintptr_t)alternate + 4000, mu_arch_tp());
+	find();
+	ck_assert(!dead(stack.begin));
+	ck_assert(!dead(player.sp - 5000));
+	ck_assert(!dead(mu_arch_sp() - 5000));
+	ck_assert(!dead((uintptr_t)alternate));
+	ck_assert(!dead((uintptr_t)alternate + 3000));
+	ck_assert(live(player.sp - 5000));
+	join(&player);
+}
+END_TEST
+
+/* Then what runs on it does not tell how much of it is in use. */
+START_TEST(mu56_alternate_stack_and_a_guest)
+{
+	static char alternate[16384];
+	struct player player;
+
+	start(&player, NULL);
+	add_thread(player.tid, (uintptr_t)alternate + 8000, player.tp);
+	add_thread(player.tid + 1, player.sp, 0);
+	find();
+	ck_assert(!dead(player.sp - 5000));
+	join(&player);
+}
+END_TEST
+
+START_TEST(unknown_stack_pointer)
+{
+	struct player player;
+
+	start(&player, NULL);
+	add_thread(player.tid, 0, player.tp);
+	find();
+	ck_assert(!dead(player.sp - 5000));
+	join(&player);
+}
+END_TEST
+
+/* A thread that runs as a coroutine on the stack of another. */
+START_TEST(two_on_one_stack)
+{
+	struct player player;
+	struct mu_range stack;
+	uintptr_t lower;
+
+	start(&player, NULL);
+	stack = stack_of(&player);
+	lower = player.sp - 20000;
+	add_thread(player.tid, player.sp, player.tp);
+	add_thread(player.tid + 1, lower, 0);
+	find();
+	ck_assert(dead(stack.begin));
+	ck_assert(dead(lower - MU_RED_ZONE - 1));
+	ck_assert(!dead(lower - MU_RED_ZONE));
+	ck_assert(!dead(player.sp - MU_RED_ZONE - 1));
+	join(&player);
+}
+END_TEST
+
+#ifdef MU_PTHREAD_SELF
+/* A damaged struct pthread must not hide the stack of another thread. */
+START_TEST(block_too_large)
+{
+	struct player one, two, *low, *high;
+	uintptr_t block[2], *field;
+	size_t excess;
+
+	start(&one, NULL);
+	start(&two, NULL);
+	low = one.tp < two.tp ? &one : &two;
+	high = low == &one ? &two : &one;
+	field = (uintptr_t *)(high->tp + MU_PTHREAD_STACKBLOCK);
+	memcpy(block, field, sizeof(block));
+	excess = block[0] - stack_of(low).begin;
+	field[0] -= excess;
+	field[1] += excess;
+	add_thread(high->tid, high->sp, high->tp);
+	add_thread(low->tid, 0, low->tp);
+	find();
+	memcpy(field, block, sizeof(block));
+	ck_assert(!dead(low->tp));
+	ck_assert(!dead(low->sp));
+	ck_assert(!dead(high->sp));
+	join(&one);
+	join(&two);
+}
+END_TEST
+
+#endif
+
+START_TEST(no_memory)
+{
+	struct player player;
+	enum mu_status status;
+	size_t n;
+
+	start(&player, NULL);
+	add_thread(player.tid, player.sp, player.tp);
+	find();
+	for (n = 1;; n++) {
+		image.arena.fail_at = n;
+		status = mu_stacks_find(&stacks, &snap, &skip, &image.arena);
+		if (status == MU_OK)
+			break;
+		ck_assert_int_eq(status, MU_ERR_NO_MEMORY);
+	}
+	ck_assert_uint_ge(n, 4);
+	join(&player);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("stacks");
+	TCase *tcase = tcase_create("stacks");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, image_teardown);
+	tcase_add_test(tcase, mu59_below_sp_of_a_thread);
+	tcase_add_test(tcase, mu59_below_sp_of_the_main_thread);
+	tcase_add_test(tcase, mu56_alternate_stack);
+	tcase_add_test(tcase, mu56_alternate_stack_and_a_guest);
+	tcase_add_test(tcase, unknown_stack_pointer);
+	tcase_add_test(tcase, two_on_one_stack);
+	tcase_add_test(tcase, no_memory);
+#ifdef MU_PTHREAD_SELF
+	tcase_add_test(tcase, block_too_large);
+#endif
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,159 @@
+/*
+ * Stacks of threads that ended: dead below struct pthread, if really ended.
+ */
+#include <signal.h>
+
+#include "tests/support/players.h"
+
+#ifdef MU_PTHREAD_SELF
+START_TEST(stack_of_an_ended_thread)
+{
+	struct player player;
+	struct mu_range stack;
+
+	start(&player, NULL);
+	stack = stack_of(&player);
+	join(&player);
+	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
+	find();
+	ck_assert_uint_ge(stacks.num_ended, 1);
+	ck_assert(dead(stack.begin));
+	ck_assert(dead(player.sp));
+	ck_assert(dead(player.tp - 1));
+	/* The DTV hangs on it. */
+	ck_assert(!dead(player.tp));
+	ck_assert(!dead(player.tp + MU_PTHREAD_STACKBLOCK));
+	ck_assert(!dead(stack.end - 1));
+}
+END_TEST
+
+/* It ended and nobody has joined it yet. */
+START_TEST(stack_of_an_unjoined_thread)
+{
+	struct player player;
+
+	start(&player, NULL);
+	let_go(&player);
+	while (tgkill(getpid(), player.tid, 0) == 0)
+		usleep(1000);
+	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
+	find();
+	ck_assert_uint_ge(stacks.num_ended, 1);
+	ck_assert(dead(player.sp));
+	ck_assert(!dead(player.tp));
+	pthread_join(player.thread, NULL);
+}
+END_TEST
+
+START_TEST(many_ended_threads)
+{
+	struct player players[8];
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		start(&players[i], NULL);
+	for (i = 0; i < 8; i += 2)
+		join(&players[i]);
+	for (i = 1; i < 8; i += 2)
+		add_thread(players[i].tid, players[i].sp, players[i].tp);
+	find();
+	ck_assert_uint_ge(stacks.num_ended, 4);
+	for (i = 0; i < 8; i++) {
+		ck_assert_int_eq(dead(players[i].sp), i % 2 == 0);
+		ck_assert(!dead(players[i].tp));
+	}
+	for (i = 1; i < 8; i += 2)
+		join(&players[i]);
+}
+END_TEST
+
+/* Its tid is 0 for a moment, or its memory says so: it is in the snapshot. */
+START_TEST(live_thread_that_looks_ended)
+{
+	struct player player;
+	int *tid;
+
+	start(&player, NULL);
+	tid = (int *)(player.tp + MU_PTHREAD_TID);
+	ck_assert_int_eq(*tid, player.tid);
+	*tid = 0;
+	/* On an alternate stack: only its thread pointer tells. */
+	add_thread(player.tid, 0, player.tp);
+	find();
+	*tid = player.tid;
+	ck_assert(!dead(player.sp));
+	join(&player);
+}
+END_TEST
+
+/* Somebody took up the stack of an ended thread and runs on it. */
+START_TEST(ended_thread_with_a_runner)
+{
+	struct player player;
+
+	start(&player, NULL);
+	join(&player);
+	add_thread(getpid(), player.sp - 5000, mu_arch_tp());
+	find();
+	ck_assert(!dead(player.sp));
+}
+END_TEST
+
+/* After the join it is the program's memory again, and can hold anything. */
+START_TEST(stack_that_the_program_brought)
+{
+	struct player player;
+	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	start(&player, stack);
+	join(&player);
+	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
+	find();
+	ck_assert(!dead((uintptr_t)stack));
+	ck_assert(!dead(player.sp));
+}
+END_TEST
+
+/* The heap is not searched. */
+START_TEST(skipped_memory)
+{
+	struct player player;
+	struct mu_range stack;
+
+	start(&player, NULL);
+	stack = stack_of(&player);
+	join(&player);
+	mu_ranges_add(&skip, stack);
+	mu_ranges_seal(&skip);
+	find();
+	ck_assert(!dead(player.sp));
+}
+END_TEST
+#endif
+
+int
+main(void)
+{
+	Suite *suite = suite_create("stacks_ended");
+	TCase *tcase = tcase_create("stacks_ended");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, image_teardown);
+#ifdef MU_PTHREAD_SELF
+	tcase_add_test(tcase, stack_of_an_ended_thread);
+	tcase_add_test(tcase, stack_of_an_unjoined_thread);
+	tcase_add_test(tcase, many_ended_threads);
+	tcase_add_test(tcase, live_thread_that_looks_ended);
+	tcase_add_test(tcase, ended_thread_with_a_runner);
+	tcase_add_test(tcase, stack_that_the_program_brought);
+	tcase_add_test(tcase, skipped_memory);
+#endif
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}

@@ -1,0 +1,62 @@
+/*
+ * What a wait status says about a thread.
+ */
+#include <check.h>
+#include <signal.h>
+
+#include "ptrace/tracee.h"
+
+static struct mu_tracee
+classified(int status)
+{
+	struct mu_tracee tracee = {
+		.tid = 1, .state = MU_TRACEE_SEIZED, .signal = 99
+	};
+
+	mu_tracee_classify(&tracee, status);
+	return tracee;
+}
+
+START_TEST(mu48_classify)
+{
+	static const int group[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
+	struct mu_tracee tracee = classified(128 << 8 | SIGTRAP);
+	size_t i;
+
+	ck_assert_int_eq(tracee.state, MU_TRACEE_STOPPED);
+	ck_assert_int_eq(tracee.signal, 0);
+	for (i = 0; i < 4; i++) {
+		tracee = classified(128 << 8 | group[i]);
+		ck_assert_int_eq(tracee.state, MU_TRACEE_GROUP_STOPPED);
+		ck_assert_int_eq(tracee.signal, 0);
+		/* Not yet delivered: the program may catch or ignore it. */
+		tracee = classified(group[i]);
+		ck_assert_int_eq(tracee.state, MU_TRACEE_SIGNAL_STOPPED);
+		ck_assert_int_eq(tracee.signal, group[i]);
+	}
+	tracee = classified(SIGTRAP); /* the program's own breakpoint */
+	ck_assert_int_eq(tracee.state, MU_TRACEE_SIGNAL_STOPPED);
+	ck_assert_int_eq(tracee.signal, SIGTRAP);
+	tracee = classified(SIGRTMAX);
+	ck_assert_int_eq(tracee.signal, SIGRTMAX);
+	tracee = classified(4 << 8 | SIGTRAP); /* PTRACE_EVENT_EXEC */
+	ck_assert_int_eq(tracee.state, MU_TRACEE_STOPPED);
+	ck_assert_int_eq(tracee.signal, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("tracee");
+	TCase *tc = tcase_create("tracee");
+	SRunner *sr = srunner_create(suite);
+	int failed;
+
+	tcase_add_test(tc, mu48_classify);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}
