@@ -130,7 +130,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 
 $(BUILD)/tests/%: tests/%.cc $(LIBS)
 	@mkdir -p $(@D)
-	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude $(CXXFLAGS) -MMD -MP -MF $@.d \
+	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) -MMD -MP -MF $@.d \
 		-o $@ $< -L$(BUILD) -lmemunreachable \
 		-Wl,-rpath,'$$ORIGIN/../..' -pthread
 

@@ -55,13 +55,15 @@ is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 {
 	const struct mu_glibc_layout *layout = search->layout;
 	uintptr_t fd, bk, self = at + layout->arena_bins - MU_GLIBC_HEADER;
-	size_t i, offset = layout->arena_bins;
+	size_t i, offset = layout->arena_bins, size = layout->arena_size;
 
 	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16, self += 16) {
 		fd = word_at(view, offset);
 		bk = word_at(view, offset + 8);
-		if ((fd == self) != (bk == self) || !is_chunk_address(fd) ||
-		    !is_chunk_address(bk))
+		/* Heads of other bins: this is an arena a few words off. */
+		if ((fd == self) != (bk == self) ||
+		    (fd != self && (fd - at < size || bk - at < size)) ||
+		    !is_chunk_address(fd) || !is_chunk_address(bk))
 			return false;
 	}
 	return (int_at(view, layout->arena_flags) & ~7) == 0 &&

@@ -11,8 +11,8 @@
  *   not empty while the arena is contiguous (then top would have grown);
  * - its first word, the prev_size that nobody writes, is zero, as in fresh
  *   memory;
- * - it starts a page, as what sbrk() gives mostly does, or no page behind it
- *   could be the start.
+ * - it starts a page, as what sbrk() gives mostly does, or no chunk behind it
+ *   could be the first one as well.
  * Else it is believed from its first chunk on that is in one of the arena's
  * bins. What is before that is no block and no leak, but a root.
  *
@@ -63,30 +63,30 @@ next_candidate(struct hole *hole, uintptr_t from)
 }
 
 /*
- * Could the piece as well start at a page in (FROM, TO)? There would be
- * another chain, or the same one from there on.
+ * Could the piece as well start behind FROM, at TO at the latest? There would
+ * be another chain, or the same one from there on.
  */
 static bool
 has_other_start(struct hole *hole, uintptr_t from, uintptr_t to)
 {
-	size_t page = hole->walk->snap->memory.page_size, offset;
 	struct mu_glibc_probe probe = { .seen = new_bits(hole),
 		.budget = SIZE_MAX };
-	uintptr_t at;
+	uintptr_t at, last = hole->limit.end - MU_GLIBC_MINSIZE;
 
 	if (probe.seen == NULL)
 		return true;
 	mu_glibc_chain_probe(hole->walk, &hole->chain, &probe, from);
 	probe.goal = probe.seen;
 	probe.seen = NULL;
-	probe.budget = mu_range_size(hole->limit);
-	for (at = (from / page + 1) * page; at < to; at += page) {
-		offset = at - hole->limit.begin;
-		if (mu_glibc_word(hole->view, offset) == 0 &&
-		    mu_glibc_chunk_plausible(hole->limit, hole->view, at) &&
-		    (mu_glibc_chain_probe(
-			 hole->walk, &hole->chain, &probe, at) ||
-			probe.budget == 0))
+	probe.budget = 2 * mu_range_size(hole->limit);
+	for (at = from + MU_GRAIN; at <= to && at <= last; at += MU_GRAIN) {
+		if (mu_glibc_word(hole->view, at - hole->limit.begin) != 0 ||
+		    (at != hole->main->top &&
+			!mu_glibc_chunk_plausible(hole->limit, hole->view, at)))
+			continue;
+		if (mu_glibc_chain_probe(hole->walk, &hole->chain, &probe,
+			at) ||
+		    probe.budget == 0)
 			return true;
 	}
 	return false;

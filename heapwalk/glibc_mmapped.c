@@ -17,7 +17,8 @@
 
 #include "heapwalk/classify.h"
 
-#define SIZE 8 /* offset of the size word */
+#define SIZE	      8 /* offset of the size word */
+#define ALIGNMENT_MAX ((size_t)1 << 47) /* user addresses have no more bits */
 
 struct mmapped {
 	uintptr_t base;  /* of the mapping */
@@ -53,7 +54,7 @@ is_header(const struct search *search, uintptr_t base, uintptr_t chunk,
 /*
  * The true header of a memalign'ed chunk: where _int_memalign() puts it for
  * an alignment of 32, 64 ... at or behind the first such multiple that leaves
- * MINSIZE in front.
+ * MINSIZE in front. realloc() may have made the whole smaller than that.
  */
 static bool
 find_lead(const struct search *search, uintptr_t base, uintptr_t end,
@@ -62,7 +63,7 @@ find_lead(const struct search *search, uintptr_t base, uintptr_t end,
 	uintptr_t block = base + MU_GLIBC_HEADER, chunk, last = 0;
 	size_t alignment, size;
 
-	for (alignment = 32; alignment < end - base; alignment *= 2) {
+	for (alignment = 32; alignment <= ALIGNMENT_MAX; alignment *= 2) {
 		if (block % alignment == 0)
 			continue;
 		chunk = ((block + alignment - 1) & ~(alignment - 1)) -

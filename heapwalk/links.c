@@ -8,6 +8,10 @@
  *   point at X any more: of 90,000 left-over links that churn made on glibc
  *   2.36, none had a neighbour that did; a seventh to a quarter had
  *   neighbours that met, a quarter to two thirds had one or the other.
+ * - It is the header of the chunk that the word lies in, where fd_nextsize and
+ *   bk_nextsize are: the only large chunk of its size and list points at
+ *   itself. No program keeps the address of its block's own header there.
+ * Words of the two nextsize links meet as fd and bk do.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -16,11 +20,13 @@
 #include <string.h>
 
 /*
- * struct malloc_chunk: prev_size, size, fd, bk. The user's bytes begin at fd,
- * so fd is at a multiple of MU_GRAIN.
+ * struct malloc_chunk: prev_size, size, fd, bk, fd_nextsize, bk_nextsize. The
+ * user's bytes begin at fd, so both pairs are at a multiple of MU_GRAIN.
  */
 #define FD 16
 #define BK 24
+#define FD_NEXTSIZE 32
+#define BK_NEXTSIZE 40
 #define WORD sizeof(uintptr_t)
 
 /* False unless all of the word is in a span. */
@@ -56,6 +62,8 @@ mu_link_stale(const struct mu_blocks *blocks, uintptr_t address,
 
 	if (to->mark == NULL || value != to->range.end - WORD)
 		return false;
+	if (value + FD_NEXTSIZE == pair)
+		return true;
 	span = mu_blocks_span(blocks, pair);
 	if (span == NULL || span->range.end - pair < 2 * WORD)
 		return false;
@@ -67,5 +75,7 @@ mu_link_stale(const struct mu_blocks *blocks, uintptr_t address,
 	/* Not a number that happens to be in both places. */
 	if (other < blocks->envelope.begin || other % WORD != 0)
 		return false;
-	return word_is(blocks, fd + BK, bk) || word_is(blocks, bk + FD, fd);
+	return word_is(blocks, fd + BK, bk) || word_is(blocks, bk + FD, fd) ||
+	    word_is(blocks, fd + BK_NEXTSIZE, bk) ||
+	    word_is(blocks, bk + FD_NEXTSIZE, fd);
 }

@@ -45,7 +45,7 @@ enum policy {
 	POLICY_ALL,      /* nothing is known of it */
 	POLICY_TOUCHED,  /* anonymous: present or swapped */
 	POLICY_MODIFIED, /* private file: and not the file's own page */
-	POLICY_RESIDENT, /* shared, memory only: in the page cache */
+	POLICY_RESIDENT, /* mincore(): in memory at all */
 };
 
 /* The device that memfd, SysV and anonymous shared memory are files of. */
@@ -68,16 +68,19 @@ ask_shmem_device(struct mu_pages *pages)
 	return error == 0;
 }
 
-/* A page of shared memory that is swapped out is not resident either. */
+/* mincore() does not tell a page that is swapped out from a hole. */
 static bool
-ask_swap(void)
+is_swap_used(struct mu_pages *pages)
 {
 	struct sysinfo info;
 
-	memset(&info, 0, sizeof(info));
-	if (mu_sys1(SYS_sysinfo, (long)&info) != 0)
-		return true;
-	return info.freeswap != info.totalswap;
+	if (!pages->asked_swap) {
+		memset(&info, 0, sizeof(info));
+		pages->swap_used = mu_sys1(SYS_sysinfo, (long)&info) != 0 ||
+		    info.freeswap != info.totalswap;
+		pages->asked_swap = true;
+	}
+	return pages->swap_used;
 }
 
 /*
@@ -88,28 +91,32 @@ ask_swap(void)
 static bool
 is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
-	if (!pages->asked) {
-		pages->asked = true;
-		pages->swap_used = ask_swap() || !ask_shmem_device(pages);
+	if (!pages->asked_shmem) {
+		pages->has_shmem = ask_shmem_device(pages);
+		pages->asked_shmem = true;
 	}
-	if (pages->swap_used || mapping->inode == 0)
+	if (mapping->inode == 0)
 		return false;
-	if (mapping->dev_major == pages->shmem_major &&
+	if (pages->has_shmem && mapping->dev_major == pages->shmem_major &&
 	    mapping->dev_minor == pages->shmem_minor)
 		return true;
 	return mu_tmpfs_has(
 	    &pages->tmpfs, mapping->dev_major, mapping->dev_minor);
 }
 
+/*
+ * Without pagemap mincore() does for private memory too: it takes the file's
+ * own pages for modified, which is on the safe side.
+ */
 static enum policy
 policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
-	if (mapping->shared)
-		return is_memory_only(pages, mapping) ? POLICY_RESIDENT
-						      : POLICY_ALL;
-	if (pages->pagemap < 0)
+	if (!mapping->shared && pages->pagemap >= 0)
+		return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
+	if (is_swap_used(pages) ||
+	    (mapping->shared && !is_memory_only(pages, mapping)))
 		return POLICY_ALL;
-	return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
+	return POLICY_RESIDENT;
 }
 
 static bool
@@ -160,13 +167,13 @@ static uint64_t
 entry_of(
     struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)
 {
-	bool shared = policy == POLICY_RESIDENT;
+	bool resident = policy == POLICY_RESIDENT;
 
-	if (shared != pages->window_shared || page < pages->first ||
+	if (resident != pages->window_resident || page < pages->first ||
 	    page - pages->first >= pages->count) {
-		pages->window_shared = shared;
+		pages->window_resident = resident;
 		pages->first = page;
-		if (shared)
+		if (resident)
 			ask_mincore(pages, end);
 		else
 			ask_pagemap(pages);

@@ -6,7 +6,8 @@
  * written by the linker. /proc/self/pagemap knows. Of shared memory the page
  * tables are not copied at fork, so that pagemap knows nothing; mincore()
  * knows of files that live in memory only. To read a hole of such a file
- * would fill it, for the program too.
+ * would fill it, for the program too. While swap is in use mincore() cannot be
+ * believed, and everything counts.
  *
  * True of an image that stands still: answers are kept for a while.
  *
@@ -21,19 +22,19 @@
 #define MU_PAGES_WINDOW 512 /* pages asked for at a time */
 
 struct mu_pages {
-	int pagemap; /* descriptor, or -1: every private page counts */
+	int pagemap; /* descriptor, or -1 */
 	size_t page_size;
 	bool no_scan; /* the kernel has no PAGEMAP_SCAN (before 6.7) */
 
-	/* What is asked about shared memory, once, when there is any. */
-	bool asked;
-	bool swap_used; /* or cannot tell: mincore() would miss pages */
-	unsigned shmem_major, shmem_minor; /* of memfd and its like */
+	/* Asked once, when it matters. */
+	bool asked_swap, swap_used; /* or cannot tell */
+	bool asked_shmem, has_shmem;
+	unsigned shmem_major, shmem_minor; /* device of memfd and its like */
 	struct mu_tmpfs tmpfs;
 
 	/* The last answer: pagemap entries of COUNT pages from FIRST. */
-	bool window_shared;
-	uintptr_t first; /* page number */
+	bool window_resident; /* made from mincore()'s */
+	uintptr_t first;      /* page number */
 	size_t count;
 	uint64_t window[MU_PAGES_WINDOW];
 };

@@ -106,10 +106,10 @@ capture(struct mu_pass *pass)
 	status = mu_threads_stop(&threads, pass->pid, pass->tid, &pass->arena,
 	    pass->deadline_ns, &pass->why);
 	if (status == MU_OK)
+		status = add_caller(pass);
+	if (status == MU_OK)
 		status = mu_snapshot_live(&pass->snap, &threads, &pass->arena,
 		    &pass->why);
-	if (status == MU_OK)
-		status = add_caller(pass);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
 	mu_threads_release(&threads);

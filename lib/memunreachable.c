@@ -47,19 +47,23 @@ complain(const char *format, ...)
 static __attribute__((noinline)) bool
 refuse(struct UnreachableMemoryInfo *info)
 {
+	size_t version;
+
 	if (info == NULL) {
 		complain("GetUnreachableMemory was called without info");
 		return false;
 	}
-	complain("unsupported UnreachableMemoryInfo.version %zu in "
-		 "GetUnreachableMemory",
-	    info->version);
-	info->leaks = NULL;
-	info->num_reported = 0;
+	version = info->version;
+	memset(info, 0, sizeof(*info));
+	info->version = version;
 	info->status = MEMUNREACHABLE_BAD_ARGUMENT;
 	mu_text_format(info->reason, sizeof(info->reason),
-	    "unsupported UnreachableMemoryInfo.version %zu, 0 was expected",
-	    info->version);
+	    "unsupported UnreachableMemoryInfo.version %zu in "
+	    "GetUnreachableMemory, 0 was expected",
+	    version);
+	complain("unsupported UnreachableMemoryInfo.version %zu in "
+		 "GetUnreachableMemory",
+	    version);
 	return false;
 }
 

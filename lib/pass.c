@@ -90,7 +90,8 @@ look_at_self(struct mu_pass *pass)
 	enum mu_status status;
 
 	*self = (struct mu_snapshot) { .pid = pass->pid };
-	status = mu_mappings_read(pass->pid, &self->mappings,
+	/* A leader that has ended shows none; we are no leader then. */
+	status = mu_mappings_read(pass->tid, &self->mappings,
 	    &self->num_mappings, &pass->arena, &pass->why);
 	if (status != MU_OK)
 		return status;
@@ -259,7 +260,7 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	if (request->voice != MU_VOICE_QUIET)
 		log_leaks(&pass->log, info, request->log_contents);
 	mu_log(&pass->log, MU_LOG_DEBUG,
-	    "stopped for %zu us of %zu us in all, %zu threads",
+	    "stopped for %zu us of %zu us in all, threads: %zu",
 	    (size_t)(info->pause_ns / 1000), (size_t)(info->total_ns / 1000),
 	    pass->snap.num_threads);
 }

@@ -150,6 +150,7 @@ START_TEST(coroutine_that_asks_itself)
 	uintptr_t stack = coroutine_stack(_i, &size);
 
 	coroutine_hidden = block_new(72);
+	EXPECT_LEAKS(1);
 	enter_coroutine(stack, size, coroutine_that_asks);
 	EXPECT_LEAKS(1);
 }

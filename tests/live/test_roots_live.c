@@ -376,13 +376,14 @@ START_TEST(held_results)
 }
 END_TEST
 
+/* So deep that the frames of the call that asks do not reach it. */
 static __attribute__((noinline)) void
 leave_below(uintptr_t hidden)
 {
-	void *volatile frame[512];
+	void *volatile frame[4096];
 	size_t i;
 
-	for (i = 0; i < 512; i++)
+	for (i = 0; i < 2048; i++)
 		put((void *)&frame[i], hidden);
 }
 

@@ -214,14 +214,14 @@ START_TEST(alternate_stack_in_a_block)
 }
 END_TEST
 
-/* What threads leave behind. */
+/* What threads leave behind, deeper than they stand now. */
 static __attribute__((noinline)) void
 leave_frame(uintptr_t hidden)
 {
-	void *volatile frame[64];
+	void *volatile frame[512];
 	size_t i;
 
-	for (i = 0; i < 64; i++)
+	for (i = 0; i < 256; i++)
 		put((void *)&frame[i], hidden);
 }
 
@@ -230,7 +230,6 @@ leave_below(struct worker *worker)
 {
 	leave_frame(worker->hidden);
 	scrub_registers();
-	/* A call or two deep, far less than what the frame left. */
 	worker_park(worker);
 }
 

@@ -119,11 +119,18 @@ START_TEST(links_that_are_none)
 	root_range(slots, slots + 2);
 	mark_links(&links, true, true);
 
+	/* A registered region may lie in a block. */
 	make_links(&links);
-	links.reused[0] = links.f_chunk - 1;
-	links.reused[1] = links.b_chunk + 1;
-	memcpy(&links.f[1], &links.reused[1], W);
-	memcpy(&links.b[0], &links.reused[0], W);
+	roots.num_values = 0;
+	links.reused[0] = links.f_chunk;
+	links.reused[1] = links.b_chunk;
+	links.f[1] = links.b_chunk;
+	root_range(links.reused, links.reused + 2);
+	mark_links(&links, true, true);
+
+	make_links(&links);
+	links.reused[0] = links.f_chunk;
+	links.reused[1] = links.f[1] = links.b_chunk - 1;
 	mark_links(&links, true, true);
 	open_heap(FAKE_SPAN, 4096);
 }
