@@ -122,7 +122,7 @@ gather(struct mu_components *components)
 
 	for (i = 0; i < components->num_components; i++) {
 		components->all[i].parent = MU_NO_PARENT;
-		components->all[i].is_tree = 1;
+		components->all[i].complete = 1;
 	}
 	for (node = components->graph->num_nodes; node-- > 0;) {
 		components->of_node[node] &= ~CLOSED;
@@ -141,13 +141,15 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 {
 	struct mu_component *all = components->all;
 
+	if (all[child].visitor != UINT32_MAX)
+		all[child].visitor++;
 	if (all[child].parent == MU_NO_PARENT) {
 		all[child].parent = parent;
 	} else if (all[child].parent != parent) {
 		if (all[child].parent != MU_MANY_PARENT)
-			all[all[child].parent].is_tree = 0;
+			all[all[child].parent].complete = 0;
 		all[child].parent = MU_MANY_PARENT;
-		all[parent].is_tree = 0;
+		all[parent].complete = 0;
 	}
 }
 
@@ -180,52 +182,19 @@ add_up_trees(struct mu_components *components)
 
 	for (i = 0; i < components->num_components; i++) {
 		child = &components->all[i];
-		if (child->parent < MU_MANY_PARENT && !child->is_tree)
-			components->all[child->parent].is_tree = 0;
+		if (child->parent < MU_MANY_PARENT && !child->complete)
+			components->all[child->parent].complete = 0;
 	}
 	for (i = 0; i < components->num_components; i++) {
 		child = &components->all[i];
-		if (child->parent >= MU_MANY_PARENT || !child->is_tree)
+		if (child->parent >= MU_MANY_PARENT || !child->complete)
 			continue;
 		parent = &components->all[child->parent];
-		if (!parent->is_tree)
+		if (!parent->complete)
 			continue;
 		parent->count += child->count;
 		parent->bytes += child->bytes;
 	}
-}
-
-/*
- * Charge OWNER for the components that FROM points at and it was not charged
- * for yet; those that are no trees become pending. Returns how many are.
- */
-static uint32_t
-charge_children(struct mu_components *components, uint32_t owner, uint32_t from,
-    uint32_t num_pending)
-{
-	const struct mu_graph *graph = components->graph;
-	struct mu_component *all = components->all, *child;
-	uint32_t node = all[from].lowest, last, target;
-	struct mu_edges edges;
-
-	do {
-		mu_edges_open(&edges, graph, node, graph->begins[node],
-		    components->deadline);
-		while (mu_edges_next(&edges, graph, &target)) {
-			child = &all[components->of_node[target]];
-			if (child->visitor == owner + 1)
-				continue;
-			child->visitor = owner + 1;
-			all[owner].count += child->count;
-			all[owner].bytes += child->bytes;
-			if (!child->is_tree)
-				components->pending[num_pending++] =
-				    components->of_node[target];
-		}
-		last = node;
-		node = components->next_member[node];
-	} while (node != last && !components->deadline->passed);
-	return num_pending;
 }
 
 enum mu_status
@@ -253,6 +222,7 @@ mu_components_find(struct mu_components *components,
 	components->of_node = search.order;
 	components->next_member = search.nodes;
 	components->pending = (uint32_t *)search.words;
+	components->deferred = components->pending + graph->num_nodes;
 	components->all = mu_arena_alloc(
 	    arena, search.num_components, sizeof(*components->all));
 	if (components->all == NULL)
@@ -263,27 +233,4 @@ mu_components_find(struct mu_components *components,
 		return MU_ERR_TIMEOUT;
 	add_up_trees(components);
 	return MU_OK;
-}
-
-bool
-mu_components_charge(struct mu_components *components)
-{
-	struct mu_component *all = components->all;
-	uint32_t owner, from, num_pending;
-
-	for (owner = 0; owner < components->num_components; owner++) {
-		if (all[owner].parent != MU_NO_PARENT || all[owner].is_tree)
-			continue;
-		all[owner].visitor = owner + 1;
-		components->pending[0] = owner;
-		num_pending = 1;
-		while (num_pending > 0 && !components->deadline->passed) {
-			from = components->pending[--num_pending];
-			num_pending = charge_children(
-			    components, owner, from, num_pending);
-		}
-		if (components->deadline->passed)
-			return false;
-	}
-	return true;
 }

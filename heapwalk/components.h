@@ -5,7 +5,8 @@
  * Components are numbered so that edges between them go from higher to lower
  * numbers. What is below a component is added up in one pass as long as it is
  * a tree: a long tail that many owners share is walked once, not once an
- * owner. Only what is below and shared is walked for each owner anew.
+ * owner. What is below and shared has to be walked for each owner anew; but
+ * what is below one of them, the hub, is added up once too (heapwalk/charge.c).
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -19,15 +20,17 @@
 
 struct mu_component {
 	/*
-	 * Of the whole tree below it, itself included, if that is a tree; of
-	 * the component alone if not, until mu_components_charge().
+	 * Of all that is below it, itself included, if it is complete, as a
+	 * tree is from the start; else of the component alone.
 	 */
 	size_t bytes;
 	uint32_t count : 31;
-	uint32_t is_tree : 1;
+	uint32_t complete : 1;
+	uint32_t lowest : 31; /* node; the others follow by next_member */
+	uint32_t below_hub : 1;
 	uint32_t parent;  /* the only one, or as above */
-	uint32_t lowest;  /* node; the others follow by next_member */
-	uint32_t visitor; /* owner + 1 that was last charged for it */
+	uint32_t visitor; /* owner + 1 that was last charged for it; until
+			     mu_components_charge(): edges that lead here */
 };
 
 struct mu_components {
@@ -36,7 +39,10 @@ struct mu_components {
 	uint32_t num_components;
 	uint32_t *of_node;     /* node to component */
 	uint32_t *next_member; /* node to node; its own number: the last */
-	uint32_t *pending;     /* as many entries as nodes */
+
+	/* For mu_components_charge(), as many entries as nodes each. */
+	uint32_t *pending, *deferred;
+	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
 };
 

@@ -7,8 +7,8 @@
 
 #include "mu/sys.h"
 
-#define MU_DEADLINE_WORDS (1u << 20) /* 1 to 20 ms, by what misses the cache \
-				      */
+/* 1 to 20 ms, by what misses the cache. */
+#define MU_DEADLINE_WORDS (1u << 20)
 
 struct mu_deadline {
 	uint64_t ns; /* CLOCK_MONOTONIC */

@@ -17,8 +17,7 @@
 
 #include "heapwalk/classify.h"
 
-#define SIZE	      8 /* offset of the size word */
-#define ALIGNMENT_MAX ((size_t)1 << 47) /* user addresses have no more bits */
+#define SIZE 8 /* offset of the size word */
 
 struct mmapped {
 	uintptr_t base;  /* of the mapping */
@@ -51,34 +50,49 @@ is_header(const struct search *search, uintptr_t base, uintptr_t chunk,
 	    (chunk - base + *size) % search->page == 0;
 }
 
+static bool
+is_lead(const struct search *search, uintptr_t base, uintptr_t chunk,
+    uintptr_t end, struct mmapped *out)
+{
+	size_t size;
+
+	if (!is_header(search, base, chunk, end, &size))
+		return false;
+	*out = (struct mmapped) { base, chunk, size };
+	return true;
+}
+
 /*
- * The true header of a memalign'ed chunk: where _int_memalign() puts it for
- * an alignment of 32, 64 ... at or behind the first such multiple that leaves
- * MINSIZE in front. realloc() may have made the whole smaller than that.
+ * The true header of a memalign'ed chunk, where _int_memalign() put it: for an
+ * alignment up to a page, at the first multiple that leaves MINSIZE in front;
+ * for a larger one at the end of a page, and of which is not known, as
+ * mremap() may have moved the whole. It is inside the OLD size in any case.
  */
 static bool
-find_lead(const struct search *search, uintptr_t base, uintptr_t end,
-    struct mmapped *out)
+find_lead(const struct search *search, uintptr_t base, size_t old,
+    uintptr_t end, struct mmapped *out)
 {
-	uintptr_t block = base + MU_GLIBC_HEADER, chunk, last = 0;
-	size_t alignment, size;
+	struct mu_memory *memory =
+	    (struct mu_memory *)&search->walk->snap->memory;
+	struct mu_range part,
+	    rest = { base, old < end - base ? base + old : end };
+	uintptr_t at;
+	size_t lead;
 
-	for (alignment = 32; alignment <= ALIGNMENT_MAX; alignment *= 2) {
-		if (block % alignment == 0)
-			continue;
-		chunk = ((block + alignment - 1) & ~(alignment - 1)) -
-		    MU_GLIBC_HEADER;
-		if (chunk - base < MU_GLIBC_MINSIZE)
-			chunk += alignment;
-		if (chunk >= end || end - chunk < MU_GLIBC_MINSIZE)
-			break;
-		if (chunk == last ||
-		    !is_header(search, base, chunk, end, &size)) {
-			last = chunk;
-			continue;
-		}
-		*out = (struct mmapped) { base, chunk, size };
-		return true;
+	for (at = 32; at < search->page; at *= 2) {
+		lead = at - MU_GLIBC_HEADER;
+		if (lead < MU_GLIBC_MINSIZE)
+			lead += at;
+		if (is_lead(search, base, base + lead, end, out))
+			return true;
+	}
+	for (; memory->ops->populated(memory, rest, &part);
+	     rest.begin = part.end) {
+		for (at = part.begin + search->page; at <= part.end;
+		     at += search->page)
+			if (is_lead(
+				search, base, at - MU_GLIBC_HEADER, end, out))
+				return true;
 	}
 	return false;
 }
@@ -101,7 +115,7 @@ find_at(const struct search *search, uintptr_t base, uintptr_t end,
 	    (word & ~(uintptr_t)MU_SIZE_FLAGS) % search->page != 0 ||
 	    word < search->page)
 		return false;
-	if (find_lead(search, base, end, out))
+	if (find_lead(search, base, word & ~(uintptr_t)MU_SIZE_FLAGS, end, out))
 		return true;
 	if (!is_header(search, base, base, end, &size))
 		return false;

@@ -1,9 +1,11 @@
 /*
  * The main arena in anonymous memory: see heapwalk/glibc_stretch.h.
  *
- * When brk fails, the arena takes a piece of at least 1 MiB by mmap. Nothing
- * lists these pieces; each starts with a page and is a chain of chunks up to
- * fenceposts, the last up to top. A chain can also be a likeness in somebody's
+ * When brk fails, the arena takes a piece by mmap, of any number of pages: the
+ * minimum of 1 MiB is lost in 2.35 and later, where sysmalloc() hands it to
+ * sysmalloc_mmap_fallback() as the page size. Nothing lists these pieces; each
+ * starts with a page and is a chain of chunks up to fenceposts, the last up to
+ * top. A chain can also be a likeness in somebody's
  * buffer, so all of them together must be what system_mem has more: nothing is
  * taken on a guess.
  *
@@ -12,8 +14,7 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_stretch.h"
 
-#define PIECE_MIN ((size_t)1 << 20) /* MMAP_AS_MORECORE_SIZE */
-#define BUDGET ((size_t)256 << 20)  /* chunks looked at, in all */
+#define BUDGET ((size_t)256 << 20) /* chunks looked at, in all */
 
 struct search {
 	struct mu_glibc_walk *walk;
@@ -34,7 +35,7 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 	if (end - at > main->system_mem)
 		end = at + main->system_mem;
 	chain.limit = (struct mu_range) { at, end };
-	if (mu_range_size(chain.limit) < PIECE_MIN)
+	if (mu_range_size(chain.limit) < MU_GLIBC_MINSIZE)
 		return 0;
 	chain.view = mu_snapshot_view(search->walk->snap, at, end - at);
 	/* Fresh memory, and a prev_size that nobody writes. */
@@ -49,7 +50,7 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 		word = mu_glibc_word(chain.view, main->top - at + 8);
 		chain.end += word & ~(uintptr_t)MU_SIZE_FLAGS;
 	}
-	return chain.end > end || chain.end - at < PIECE_MIN ? 0 : chain.end;
+	return chain.end > end ? 0 : chain.end;
 }
 
 static enum mu_status

@@ -235,7 +235,7 @@ mu_memory_self_guard(struct mu_memory *memory, int original, struct mu_why *why)
 	at = mu_sys_mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS);
 	if (mu_sys_failed(at))
-		return mu_why(why, MU_ERR_RESOURCES,
+		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "cannot map a signal stack (%d)", (int)-at);
 	self->signal_stack = stack.ss_sp = (char *)at;
 	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&self->old_stack);

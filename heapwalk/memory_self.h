@@ -59,7 +59,7 @@ bool mu_memory_self_look(struct mu_memory *memory);
  * (MADV_DONTFORK): with what ORIGINAL says, a descriptor of the subject's
  * /proc/PID/mem, or -1; then with zeros, counted as skipped.
  *
- * MU_ERR_RESOURCES: the guard could not be installed.
+ * MU_ERR_NO_MEMORY: the guard could not be installed.
  */
 enum mu_status mu_memory_self_guard(
     struct mu_memory *memory, int original, struct mu_why *why);

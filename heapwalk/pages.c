@@ -154,6 +154,7 @@ ask_mincore(struct mu_pages *pages, uintptr_t end)
 
 	if (count > MU_PAGES_WINDOW)
 		count = MU_PAGES_WINDOW;
+	memset(resident, 0, sizeof(resident));
 	error = mu_sys3(SYS_mincore, (long)(pages->first * pages->page_size),
 	    (long)(count * pages->page_size), (long)resident);
 	for (i = 0; i < count; i++)

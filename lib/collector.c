@@ -145,12 +145,14 @@ static void
 await_exit(struct mu_pass *pass)
 {
 	uint64_t limit = pass->deadline_ns + GRACE_NS;
+	bool killed = false;
 	int tid, status;
 
 	while ((tid = __atomic_load_n(&pass->collector_alive,
 		    __ATOMIC_ACQUIRE)) != 0) {
 		if (mu_sys_now_ns() >= limit) {
 			mu_sys_kill(pass->collector, SIGKILL);
+			killed = true;
 			limit = UINT64_MAX / 2;
 		}
 		/* Not private: the kernel wakes it as a shared futex. */
@@ -158,6 +160,10 @@ await_exit(struct mu_pass *pass)
 	}
 	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
 		continue;
+	/* MU-31: expiry is a failure of its own. */
+	if (killed && pass->collected == MU_ERR_HELPER_DIED)
+		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
+		    "the collector did not finish in time");
 }
 
 static enum mu_status

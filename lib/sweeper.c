@@ -133,6 +133,13 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	return list_own(pass, &sweep->tables);
 }
 
+/* A partial answer must still be sent before the original gives up. */
+static uint64_t
+folding_ends(const struct mu_pass *pass)
+{
+	return pass->deadline_ns - (pass->deadline_ns - pass->begin_ns) / 8;
+}
+
 static void
 sweep_image(struct mu_pass *pass, struct sweep *sweep)
 {
@@ -166,7 +173,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 	mu_log(log, MU_LOG_INFO, "folding related leaks");
 	if (!went_on(pass, sweep,
 		mu_fold(&sweep->leaks, &sweep->heap.blocks,
-		    pass->request->limit, &sweep->tables, pass->deadline_ns,
+		    pass->request->limit, &sweep->tables, folding_ends(pass),
 		    &why),
 		&why))
 		return;

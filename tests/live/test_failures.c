@@ -159,7 +159,7 @@ START_TEST(mu38_sweeper_stopped)
 		.nr = _i == 0 ? SYS_openat : SYS_write,
 		.argument = _i == 0 ? -1 : 2,
 		.mask = ~0u,
-		.value = _i == 0 ? 0 : sizeof(struct Leak),
+		.value = _i == 0 ? 0 : sizeof(struct mu_pipe_header),
 		.act = ACT_STOP,
 		.nth = 1 };
 

@@ -317,8 +317,8 @@ START_TEST(mutex_held)
 	int *mutex;
 	bool judged;
 
-	unharmed_begin(&before);
 	actor_start(&actor, act_malloc);
+	unharmed_begin(&before);
 	mu_library.options.timeout = 300;
 	freeze(&pass);
 	mutex = (int *)pass.locked[pass.num_locked - 1];

@@ -29,10 +29,18 @@ static struct child child;
 
 /* ---- scenarios ---- */
 
-static __attribute__((noinline)) uintptr_t
+static void *volatile kept;
+
+/*
+ * The block behind it stays: malloc knows a chunk by the address 16 below the
+ * block, which is inside the one before it. While malloc works on a neighbour,
+ * its registers refer to the lost block.
+ */
+static __attribute__((noinline)) void
 lose(void)
 {
-	return mu_hide(memset(malloc(24), 'x', 24));
+	mu_hide(memset(malloc(24), 'x', 24));
+	kept = malloc(24);
 }
 
 static void

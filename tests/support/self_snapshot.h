@@ -19,7 +19,17 @@ struct self_snapshot {
 	struct mu_memory_self memory;
 	struct mu_arena arena; /* for the snapshot and what is made of it */
 	struct mu_why why;
+	struct mu_range own[64]; /* the arena, as far as it is mapped now */
 };
+
+static inline void
+self_snapshot_own(void *ctx, struct mu_range piece)
+{
+	struct self_snapshot *self = ctx;
+
+	if (self->snap.num_own < 64)
+		self->own[self->snap.num_own++] = piece;
+}
 
 /* THREADS are kept, not copied; NULL is the calling thread alone. */
 static inline enum mu_status
@@ -44,6 +54,8 @@ self_snapshot_take(struct self_snapshot *self, struct mu_thread *threads,
 		return MU_ERR_UNKNOWN_GLIBC;
 	status = mu_mappings_read(snap->pid, &snap->mappings,
 	    &snap->num_mappings, &self->arena, &self->why);
+	snap->own = self->own;
+	mu_arena_each(&self->arena, self_snapshot_own, self);
 	mu_memory_self_open(&snap->memory, &self->memory, snap->mappings,
 	    snap->num_mappings);
 	mu_memory_self_look(&snap->memory);

@@ -117,11 +117,24 @@ await_workers(struct unharmed *before)
 			sched_yield(); /* for ever: the test's time-out */
 }
 
+/* What it is to be compared with from now on. */
+static inline void
+unharmed_look(struct unharmed *before)
+{
+	await_workers(before);
+	unharmed_sigchlds = 0;
+	pthread_sigmask(SIG_SETMASK, NULL, &before->mask);
+	count_descriptors(); /* opendir() allocates: once before we look */
+	before->num_descriptors = count_descriptors();
+	read_mappings(before->mappings, sizeof(before->mappings));
+	read_mappings(before->mappings, sizeof(before->mappings));
+}
+
 static inline void
 unharmed_begin(struct unharmed *before)
 {
 	struct sigaction action = { .sa_handler = unharmed_on_sigchld,
-		.sa_flags = SA_RESTART };
+		.sa_flags = SA_RESTART | SA_NOCLDSTOP };
 	size_t i;
 
 	memset(before, 0, sizeof(*before));
@@ -129,14 +142,8 @@ unharmed_begin(struct unharmed *before)
 		ck_assert_int_eq(pthread_create(&before->workers[i].thread,
 				     NULL, worker_body, &before->workers[i]),
 		    0);
-	await_workers(before);
 	sigaction(SIGCHLD, &action, NULL);
-	unharmed_sigchlds = 0;
-	pthread_sigmask(SIG_SETMASK, NULL, &before->mask);
-	count_descriptors(); /* opendir() allocates: once before we look */
-	before->num_descriptors = count_descriptors();
-	read_mappings(before->mappings, sizeof(before->mappings));
-	read_mappings(before->mappings, sizeof(before->mappings));
+	unharmed_look(before);
 }
 
 static inline void

@@ -102,6 +102,36 @@ START_TEST(mu73_many_owners_of_a_tail)
 }
 END_TEST
 
+/* The same if what they share is a ring with a diamond below. */
+START_TEST(mu73_many_owners_of_a_hub)
+{
+	size_t i, half = MANY / 10;
+	void **first, **top, **left, **right;
+
+	open_heap(_i, 80 * half);
+	top = node(3);
+	left = node(1);
+	right = node(1);
+	left[0] = right[0] = node(1);
+	top[0] = left;
+	top[1] = right;
+	first = ring(half);
+	top[2] = first[0];
+	first[0] = top;
+	for (i = 0; i < half; i++)
+		node(1)[0] = i % 2 ? first : left;
+	fold();
+	expect_totals(2 * half + 4, (2 * half + 3) * bytes(1) + bytes(3), half);
+	for (i = 0; i < half; i++) {
+		ck_assert_uint_eq(leaks.entries[i].referenced_count,
+		    i < half / 2 ? half + 4 : 2);
+		ck_assert_uint_eq(leaks.entries[i].referenced_size,
+		    i < half / 2 ? (half + 3) * bytes(1) + bytes(3)
+				 : 2 * bytes(1));
+	}
+}
+END_TEST
+
 int
 main(void)
 {
@@ -118,6 +148,7 @@ main(void)
 	tcase_add_loop_test(giant, mu75_long_cycle, 0, FAKE_KINDS);
 	tcase_add_loop_test(giant, mu75_wide, FAKE_SPAN, FAKE_KINDS);
 	tcase_add_loop_test(giant, mu73_many_owners_of_a_tail, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, mu73_many_owners_of_a_hub, 0, FAKE_KINDS);
 	suite_add_tcase(suite, giant);
 
 	srunner_run_all(runner, CK_ENV);

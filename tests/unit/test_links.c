@@ -98,6 +98,47 @@ START_TEST(links_to_bins)
 }
 END_TEST
 
+START_TEST(links_of_large_chunks_that_met)
+{
+	struct links links;
+	int met;
+
+	for (met = 1; met < 4; met++) {
+		make_links(&links);
+		links.reused[2] = links.f_chunk;
+		links.reused[3] = links.b_chunk;
+		if (met & 1)
+			links.f[3] = links.b_chunk;
+		if (met & 2)
+			links.b[2] = links.f_chunk;
+		mark_links(&links, false, false);
+	}
+	open_heap(FAKE_SPAN, 4096);
+}
+END_TEST
+
+/* A large chunk that was alone of its size: fd_nextsize is itself. */
+START_TEST(links_to_itself)
+{
+	void **before, **reused;
+	int at;
+
+	for (at = 0; at < 8; at++) {
+		open_heap(FAKE_SPAN, 4096);
+		before = node(3);
+		reused = node(11);
+		node(1);
+		reused[at] = reused - 2;
+		root_value(reused);
+		mark();
+		ck_assert_int_eq(
+		    fake_marked(&heap, before), at != 2 && at != 3);
+		fake_heap_close(&heap);
+	}
+	open_heap(FAKE_SPAN, 4096);
+}
+END_TEST
+
 /* Equal numbers are no evidence, nor is anything when a root refers. */
 START_TEST(links_that_are_none)
 {
@@ -148,6 +189,8 @@ main(void)
 	tcase_add_test(links, links_without_evidence);
 	tcase_add_test(links, links_of_neighbours_that_met);
 	tcase_add_test(links, links_to_bins);
+	tcase_add_test(links, links_of_large_chunks_that_met);
+	tcase_add_test(links, links_to_itself);
 	tcase_add_test(links, links_that_are_none);
 	suite_add_tcase(suite, links);
 

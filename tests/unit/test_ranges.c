@@ -9,7 +9,7 @@
 
 #define SPACE 4096 /* addresses of the model */
 #define BASE 0x7f0000000000ul
-#define ROUNDS 400
+#define ROUNDS 100
 
 static struct mu_arena arena;
 static struct mu_ranges set;
