@@ -32,7 +32,7 @@ broken(const struct mu_glibc_walk *walk, const struct mu_glibc_chain *chain,
     size_t at, const char *rule)
 {
 	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-	    "arena %p, chunk %p: %s (size word %#lx)",
+	    "arena %p, chunk %p: %s (size word 0x%lx)",
 	    (void *)walk->glibc.arenas[chain->arena],
 	    (void *)(chain->limit.begin + at), rule,
 	    (unsigned long)mu_glibc_word(chain->view, at + SIZE));

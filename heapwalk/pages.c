@@ -186,7 +186,7 @@ entry_of(
 static uintptr_t
 skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 {
-	struct scan_region region;
+	struct scan_region region = { 0, 0, 0 };
 	struct scan_arg arg = {
 		.size = sizeof(arg),
 		.start = page * pages->page_size,

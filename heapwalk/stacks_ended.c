@@ -70,7 +70,7 @@ is_ended(const struct mu_stacks_search *search, uintptr_t address,
 }
 
 /* Reads every line of memory, also what AddressSanitizer keeps to itself. */
-static __attribute__((no_sanitize_address)) bool
+static __attribute__((noinline, no_sanitize_address)) bool
 holds_own_address(const char *view, uintptr_t address)
 {
 	uintptr_t word;

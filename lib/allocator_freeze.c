@@ -26,8 +26,8 @@ mutex_take(int *mutex, uint64_t deadline_ns)
 	    MUTEX_FREE) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
-		mu_sys_futex_wait(mutex, MUTEX_CONTENDED, FUTEX_PRIVATE_FLAG,
-		    deadline_ns);
+		mu_sys_futex_wait(
+		    mutex, MUTEX_CONTENDED, FUTEX_PRIVATE_FLAG, deadline_ns);
 	}
 	return true;
 }
@@ -78,8 +78,7 @@ lock_arena(struct mu_pass *pass, uintptr_t arena)
 static uintptr_t
 next_arena(const struct mu_pass *pass, uintptr_t arena)
 {
-	uintptr_t *next =
-	    (uintptr_t *)(arena + pass->glibc.layout->arena_next);
+	uintptr_t *next = (uintptr_t *)(arena + pass->glibc.layout->arena_next);
 
 	return __atomic_load_n(next, __ATOMIC_ACQUIRE);
 }
@@ -122,8 +121,8 @@ locks_are_useless(struct mu_pass *pass)
 
 	if (pass->request->caller != NULL)
 		return false;
-	return mu_threads_list(pass->pid, &tids, &count, &pass->arena,
-		   NULL) != MU_OK ||
+	return mu_threads_list(pass->pid, &tids, &count, &pass->arena, NULL) !=
+	    MU_OK ||
 	    count <= 2; /* the program's one, and the pass's own */
 }
 
@@ -133,8 +132,8 @@ mu_allocator_freeze(struct mu_pass *pass)
 	enum mu_status status;
 	bool brought = true;
 
-	status = mu_glibc_find(&pass->glibc, &pass->self, &pass->arena,
-	    &pass->why);
+	status =
+	    mu_glibc_find(&pass->glibc, &pass->self, &pass->arena, &pass->why);
 	if (status != MU_OK)
 		return status;
 	if (pass->glibc.main_arena == 0 || locks_are_useless(pass))

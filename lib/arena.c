@@ -10,7 +10,7 @@
 #include "mu/sys.h"
 
 #define PIECE_SIZE ((size_t)256 << 10) /* a multiple of every page size */
-#define ALIGNMENT  16
+#define ALIGNMENT 16
 
 struct mu_arena_piece {
 	struct mu_arena_piece *next;
@@ -133,8 +133,8 @@ mu_arena_each(const struct mu_arena *arena,
 
 	for (piece = arena->pieces; piece != NULL; piece = piece->next)
 		visit(ctx,
-		    (struct mu_range) { (uintptr_t)piece,
-			(uintptr_t)piece + piece->size });
+		    (struct mu_range) {
+			(uintptr_t)piece, (uintptr_t)piece + piece->size });
 }
 
 void

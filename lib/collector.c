@@ -64,8 +64,7 @@ add_caller(struct mu_pass *pass)
 		.first_value = snap->num_values,
 		.num_values = MU_CALLEE_SAVED,
 	};
-	memcpy(values + snap->num_values, caller->saved,
-	    sizeof(caller->saved));
+	memcpy(values + snap->num_values, caller->saved, sizeof(caller->saved));
 	snap->num_values += MU_CALLEE_SAVED;
 	return MU_OK;
 no_memory:
@@ -108,8 +107,8 @@ capture(struct mu_pass *pass)
 	if (status == MU_OK)
 		status = add_caller(pass);
 	if (status == MU_OK)
-		status = mu_snapshot_live(&pass->snap, &threads, &pass->arena,
-		    &pass->why);
+		status = mu_snapshot_live(
+		    &pass->snap, &threads, &pass->arena, &pass->why);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
 	mu_threads_release(&threads);
@@ -129,8 +128,8 @@ collector_body(void *arg)
 		mu_sys_exit(1);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
 	while (__atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE) == 0)
-		mu_sys_futex_wait(&pass->gate, 0, FUTEX_PRIVATE_FLAG,
-		    pass->deadline_ns);
+		mu_sys_futex_wait(
+		    &pass->gate, 0, FUTEX_PRIVATE_FLAG, pass->deadline_ns);
 	mu_log(&pass->log, MU_LOG_INFO,
 	    "collecting thread info for process %d...", pass->pid);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
@@ -148,8 +147,8 @@ await_exit(struct mu_pass *pass)
 	bool killed = false;
 	int tid, status;
 
-	while ((tid = __atomic_load_n(&pass->collector_alive,
-		    __ATOMIC_ACQUIRE)) != 0) {
+	while ((tid = __atomic_load_n(
+		    &pass->collector_alive, __ATOMIC_ACQUIRE)) != 0) {
 		if (mu_sys_now_ns() >= limit) {
 			mu_sys_kill(pass->collector, SIGKILL);
 			killed = true;

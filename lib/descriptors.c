@@ -54,13 +54,13 @@ to_number(const char *name)
 static bool
 close_some(int dir, const int *keep, size_t count)
 {
-	char buffer[4096] __attribute__((aligned(8)));
+	char buffer[4096] __attribute__((aligned(8))) = "";
 	bool closed = false;
 	long n, at;
 	int fd;
 
-	while ((n = mu_sys3(SYS_getdents64, dir, (long)buffer,
-		    sizeof(buffer))) > 0)
+	while ((n = mu_sys3(
+		    SYS_getdents64, dir, (long)buffer, sizeof(buffer))) > 0)
 		for (at = 0; at < n;) {
 			struct dirent64 *entry = (void *)(buffer + at);
 
@@ -77,8 +77,8 @@ close_some(int dir, const int *keep, size_t count)
 static void
 close_listed(const int *keep, size_t count)
 {
-	int dir = mu_sys_open("/proc/self/fd",
-	    O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	int dir =
+	    mu_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 
 	if (dir < 0)
 		return;

@@ -47,8 +47,8 @@ pack(struct Leak *to, const struct mu_leak *from)
 	};
 	memcpy(to->contents, from->contents, sizeof(to->contents));
 	to->backtrace.num_frames = from->num_frames;
-	memcpy(to->backtrace.frames, from->frames,
-	    sizeof(to->backtrace.frames));
+	memcpy(
+	    to->backtrace.frames, from->frames, sizeof(to->backtrace.frames));
 }
 
 bool
@@ -94,8 +94,7 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    header->version == MU_PIPE_VERSION &&
 	    header->header_size == sizeof(*header) &&
 	    header->entry_size == sizeof(struct Leak) &&
-	    header->status < MU_STATUS_COUNT &&
-	    header->num_entries <= limit &&
+	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
 	    header->num_entries <= header->num_leaks &&
 	    header->num_leaks <= header->num_allocations &&
 	    header->leak_bytes <= header->allocation_bytes &&
@@ -113,8 +112,8 @@ await_data(struct mu_pass *pass)
 	long n;
 
 	for (;;) {
-		n = mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0,
-		    0);
+		n = mu_syscall6(
+		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
 			return MU_OK; /* data, or the end of file */
 		/*
@@ -122,8 +121,8 @@ await_data(struct mu_pass *pass)
 		 * then. What a dead sweeper has left was polled for already.
 		 */
 		if (ended)
-			return mu_why(&pass->why, MU_ERR_HELPER_DIED,
-			    "the sweeper died");
+			return mu_why(
+			    &pass->why, MU_ERR_HELPER_DIED, "the sweeper died");
 		if (mu_sys_now_ns() >= pass->deadline_ns)
 			return mu_why(&pass->why, MU_ERR_TIMEOUT,
 			    "the sweeper did not finish in time");
@@ -158,7 +157,7 @@ enum mu_status
 mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
     struct UnreachableMemoryInfo *info)
 {
-	struct mu_pipe_header header;
+	struct mu_pipe_header header = { 0 };
 	enum mu_status status;
 	struct Leak *leaks;
 

@@ -12,15 +12,15 @@
 #include "lib/pass.h"
 #include "lib/results.h"
 
-#define MU_PIPE_MAGIC	0x656c62616863726eull /* "nrchable" */
+#define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
 #define MU_PIPE_VERSION 1
 
 struct mu_pipe_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_size, entry_size; /* bytes */
-	uint32_t status;		  /* enum mu_status of the sweep */
-	uint32_t transient;		  /* partial only by bad luck */
+	uint32_t status;                  /* enum mu_status of the sweep */
+	uint32_t transient;               /* partial only by bad luck */
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t num_leaks, leak_bytes;
 	uint64_t num_entries; /* struct Leak each, right behind */

@@ -12,7 +12,7 @@
 #include "mu/text.h"
 
 #define LINE_SIZE 1024
-#define PREFIX	  "libmemunreachable: "
+#define PREFIX "libmemunreachable: "
 
 static void
 write_all(int fd, const char *text, size_t length)
@@ -66,8 +66,8 @@ syslog_lines(int fd, enum mu_log_level level, const char *text, size_t length)
 }
 
 void
-mu_log(const struct mu_log *log, enum mu_log_level level, const char *format,
-    ...)
+mu_log(
+    const struct mu_log *log, enum mu_log_level level, const char *format, ...)
 {
 	char line[LINE_SIZE] = PREFIX;
 	size_t used = sizeof(PREFIX) - 1;
@@ -76,8 +76,8 @@ mu_log(const struct mu_log *log, enum mu_log_level level, const char *format,
 	if (log == NULL || log->silent || level > log->level)
 		return;
 	va_start(args, format);
-	used += mu_text_vformat(line + used, sizeof(line) - used - 1, format,
-	    args);
+	used +=
+	    mu_text_vformat(line + used, sizeof(line) - used - 1, format, args);
 	va_end(args);
 	if (used > sizeof(line) - 2)
 		used = sizeof(line) - 2;
@@ -90,8 +90,8 @@ mu_log(const struct mu_log *log, enum mu_log_level level, const char *format,
 }
 
 void
-mu_log_text(const struct mu_log *log, enum mu_log_level level,
-    const char *text, size_t length)
+mu_log_text(const struct mu_log *log, enum mu_log_level level, const char *text,
+    size_t length)
 {
 	if (log == NULL || log->silent || level > log->level)
 		return;

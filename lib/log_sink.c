@@ -37,8 +37,8 @@ open_syslog(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX,
 		.sun_path = "/dev/log" };
-	int fd = (int)mu_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC,
-	    0);
+	int fd =
+	    (int)mu_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 
 	if (fd >= 0 &&
 	    mu_sys3(SYS_connect, fd, (long)&address, sizeof(address)) < 0)
@@ -47,8 +47,8 @@ open_syslog(void)
 }
 
 void
-mu_log_sink_open(struct mu_log *log, const struct mu_options *options,
-    bool silent)
+mu_log_sink_open(
+    struct mu_log *log, const struct mu_options *options, bool silent)
 {
 	const char *path = options->log_path;
 	int error = 0;

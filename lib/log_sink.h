@@ -13,8 +13,8 @@
  * Open the sink for one pass. A path that cannot be written falls back to
  * stderr, with a line that says so. SILENT: nothing is opened.
  */
-void mu_log_sink_open(struct mu_log *log, const struct mu_options *options,
-    bool silent);
+void mu_log_sink_open(
+    struct mu_log *log, const struct mu_options *options, bool silent);
 void mu_log_sink_close(struct mu_log *log);
 
 #endif

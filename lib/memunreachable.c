@@ -18,8 +18,8 @@
 /* What a failed NoLeaks() shows. */
 #define NO_LEAKS_LIMIT 10
 
-_Static_assert(sizeof(size_t) != 8 || sizeof(struct Leak) == 368,
-    "Android's struct Leak");
+_Static_assert(
+    sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
 _Static_assert((int)MU_PARTIAL == MEMUNREACHABLE_PARTIAL &&
 	(int)MU_ERR_TIMEOUT == MEMUNREACHABLE_TIMEOUT &&
 	(int)MU_ERR_RESOURCES == MEMUNREACHABLE_NO_RESOURCES &&
@@ -223,19 +223,19 @@ memunreachable_unregister_root_region(const void *p, size_t size)
 }
 
 bool
-memunreachable_register_root_provider(memunreachable_root_provider provider,
-    void *ctx)
+memunreachable_register_root_provider(
+    memunreachable_root_provider provider, void *ctx)
 {
-	return mu_registry_add_provider(&mu_library.registry,
-	    (struct mu_provider) { provider, ctx });
+	return mu_registry_add_provider(
+	    &mu_library.registry, (struct mu_provider) { provider, ctx });
 }
 
 bool
-memunreachable_unregister_root_provider(memunreachable_root_provider provider,
-    void *ctx)
+memunreachable_unregister_root_provider(
+    memunreachable_root_provider provider, void *ctx)
 {
-	return mu_registry_drop_provider(&mu_library.registry,
-	    (struct mu_provider) { provider, ctx });
+	return mu_registry_drop_provider(
+	    &mu_library.registry, (struct mu_provider) { provider, ctx });
 }
 
 bool
@@ -249,8 +249,8 @@ memunreachable_watch_signal(int signo)
 }
 
 size_t
-memunreachable_format_leak(const struct Leak *leak, bool log_contents,
-    char *buffer, size_t size)
+memunreachable_format_leak(
+    const struct Leak *leak, bool log_contents, char *buffer, size_t size)
 {
 	struct mu_text text = { buffer, size, 0 };
 

@@ -30,15 +30,15 @@
  * munmap() it counts (munmap_chunk), or inside malloc when the program takes
  * no lock at all. A moment later it is somewhere else.
  */
-#define MAX_TRIES	   20
+#define MAX_TRIES 20
 #define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
 
 static void
 begin(struct mu_pass *pass, const struct mu_request *request)
 {
 	const struct mu_options *options = &mu_library.options;
-	bool silent = request->voice != MU_VOICE_FULL &&
-	    options->verbosity == 0;
+	bool silent =
+	    request->voice != MU_VOICE_FULL && options->verbosity == 0;
 
 	*pass = (struct mu_pass) {
 		.request = request,
@@ -73,13 +73,13 @@ read_release(struct mu_snapshot *self)
 	const char *text = gnu_get_libc_version();
 
 	for (; *text >= '0' && *text <= '9'; text++)
-		self->glibc_major = self->glibc_major * 10 +
-		    (unsigned)(*text - '0');
+		self->glibc_major =
+		    self->glibc_major * 10 + (unsigned)(*text - '0');
 	if (*text != '.')
 		return;
 	for (text++; *text >= '0' && *text <= '9'; text++)
-		self->glibc_minor = self->glibc_minor * 10 +
-		    (unsigned)(*text - '0');
+		self->glibc_minor =
+		    self->glibc_minor * 10 + (unsigned)(*text - '0');
 }
 
 /* What finding libc's arenas needs: mappings, and memory to be read. */
@@ -105,7 +105,7 @@ look_at_self(struct mu_pass *pass)
 static enum mu_status
 open_pipe(struct mu_pass *pass)
 {
-	int ends[2];
+	int ends[2] = { -1, -1 };
 	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
 
 	if (error < 0)
@@ -226,8 +226,8 @@ log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
 
 		mu_report_leak(&text, &info->leaks[i], contents);
 		mu_log_text(log, MU_LOG_ERROR, block,
-		    text.length < sizeof(block) ? text.length :
-						  sizeof(block) - 1);
+		    text.length < sizeof(block) ? text.length
+						: sizeof(block) - 1);
 	}
 }
 
@@ -238,16 +238,15 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	const struct mu_request *request = pass->request;
 	bool judged = info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL;
-	bool clean = info->status == MEMUNREACHABLE_COMPLETE &&
-	    info->num_leaks == 0;
+	bool clean =
+	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
 
 	if (request->voice == MU_VOICE_LEAKS && !clean && pass->log.silent)
 		mu_log_sink_open(&pass->log, &mu_library.options, false);
 	if (!judged) {
 		mu_log(&pass->log, MU_LOG_ERROR,
 		    "unreachable memory detection failed: %s: %s",
-		    mu_status_name((enum mu_status)info->status),
-		    info->reason);
+		    mu_status_name((enum mu_status)info->status), info->reason);
 		return;
 	}
 	if (request->voice != MU_VOICE_LEAKS)
@@ -278,8 +277,8 @@ conclude(struct mu_pass *pass, enum mu_status status,
 }
 
 bool
-mu_pass_run(const struct mu_request *request,
-    struct UnreachableMemoryInfo *info)
+mu_pass_run(
+    const struct mu_request *request, struct UnreachableMemoryInfo *info)
 {
 	enum mu_status status;
 	struct mu_pass pass;
@@ -293,9 +292,9 @@ mu_pass_run(const struct mu_request *request,
 		mu_lock_release(&mu_library.pass_lock);
 	} else {
 		mu_why(&pass.why, status,
-		    status == MU_ERR_BUSY ?
-			"asked for from within a pass of the same thread" :
-			"another pass did not end in time");
+		    status == MU_ERR_BUSY
+			? "asked for from within a pass of the same thread"
+			: "another pass did not end in time");
 		conclude(&pass, status, info);
 		end(&pass);
 	}

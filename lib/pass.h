@@ -28,7 +28,7 @@ struct mu_caller {
 enum mu_voice {
 	MU_VOICE_QUIET, /* none, unless verbosity is set */
 	MU_VOICE_LEAKS, /* the report, if not every block is reachable */
-	MU_VOICE_FULL,	/* the steps and the report (MU-24) */
+	MU_VOICE_FULL,  /* the steps and the report (MU-24) */
 };
 
 struct mu_request {
@@ -58,7 +58,7 @@ struct mu_pass {
 	size_t stack_size;
 	pid_t collector;
 	int collector_alive; /* tid; the kernel zeroes it and wakes us */
-	int gate; /* the collector starts when it is 1 */
+	int gate;            /* the collector starts when it is 1 */
 	struct mu_snapshot snap;
 	enum mu_status collected;
 	uint64_t pause_ns;
@@ -75,8 +75,8 @@ struct mu_pass {
  *
  * Runs in: original. Uses no malloc, no errno.
  */
-bool mu_pass_run(const struct mu_request *request,
-    struct UnreachableMemoryInfo *info);
+bool mu_pass_run(
+    const struct mu_request *request, struct UnreachableMemoryInfo *info);
 
 /*
  * Take the caller's context. Must stay inline: in a frame of its own the

@@ -9,10 +9,10 @@
 
 #include "mu/sys.h"
 
-#define LOCK_NS	     MU_NS_PER_SEC
-#define ARENA_LIMIT  ((size_t)1 << 30)
-#define FIRST_WORDS  64
-#define MOST_WORDS   ((size_t)1 << 24) /* of one provider */
+#define LOCK_NS MU_NS_PER_SEC
+#define ARENA_LIMIT ((size_t)1 << 30)
+#define FIRST_WORDS 64
+#define MOST_WORDS ((size_t)1 << 24) /* of one provider */
 
 static bool
 enter(struct mu_registry *registry, mu_sigmask *mask)
@@ -46,8 +46,8 @@ append(struct mu_registry *registry, void **base, size_t *count, size_t *max,
 	if (registry->arena.limit == 0)
 		mu_arena_open(&registry->arena, ARENA_LIMIT);
 	if (*count == *max) {
-		grown = mu_arena_grow(&registry->arena, *base, *count, more,
-		    size);
+		grown =
+		    mu_arena_grow(&registry->arena, *base, *count, more, size);
 		if (grown != NULL) {
 			*base = grown;
 			*max = more;
@@ -122,8 +122,8 @@ mu_registry_add_provider(struct mu_registry *r, struct mu_provider provider)
 bool
 mu_registry_drop_provider(struct mu_registry *r, struct mu_provider provider)
 {
-	return drop(r, r->providers, &r->num_providers, &provider,
-	    sizeof(provider));
+	return drop(
+	    r, r->providers, &r->num_providers, &provider, sizeof(provider));
 }
 
 /* A copy of COUNT elements in ARENA; NULL for none. */
@@ -157,8 +157,8 @@ ask_provider(struct mu_snapshot *snap, const struct mu_provider *provider,
 		if (all == NULL)
 			return false;
 		snap->root_values = all;
-		got = provider->call(provider->ctx,
-		    all + snap->num_root_values, room);
+		got = provider->call(
+		    provider->ctx, all + snap->num_root_values, room);
 		if (got < 0 || (size_t)got > MOST_WORDS) {
 			mu_log(log, MU_LOG_WARNING,
 			    "root provider %p failed (%ld), going on without "
@@ -184,12 +184,13 @@ mu_registry_collect(struct mu_registry *r, struct mu_snapshot *snap,
 	bool ok;
 
 	if (!enter(r, &mask))
-		return mu_why(why, MU_ERR_BUSY, "the list of root regions is "
-						"being changed");
+		return mu_why(why, MU_ERR_BUSY,
+		    "the list of root regions is "
+		    "being changed");
 	ok = copy(arena, (void **)&snap->root_regions, r->regions,
 		 r->num_regions, sizeof(*r->regions)) &&
-	    copy(arena, (void **)&snap->root_values, r->ignored,
-		r->num_ignored, sizeof(*r->ignored)) &&
+	    copy(arena, (void **)&snap->root_values, r->ignored, r->num_ignored,
+		sizeof(*r->ignored)) &&
 	    copy(arena, (void **)&providers, r->providers, r->num_providers,
 		sizeof(*providers));
 	snap->num_root_regions = r->num_regions;

@@ -32,14 +32,14 @@ struct mu_registry {
 
 bool mu_registry_ignore(struct mu_registry *registry, uintptr_t address);
 bool mu_registry_unignore(struct mu_registry *registry, uintptr_t address);
-bool mu_registry_add_region(struct mu_registry *registry,
-    struct mu_range region);
-bool mu_registry_drop_region(struct mu_registry *registry,
-    struct mu_range region);
-bool mu_registry_add_provider(struct mu_registry *registry,
-    struct mu_provider provider);
-bool mu_registry_drop_provider(struct mu_registry *registry,
-    struct mu_provider provider);
+bool mu_registry_add_region(
+    struct mu_registry *registry, struct mu_range region);
+bool mu_registry_drop_region(
+    struct mu_registry *registry, struct mu_range region);
+bool mu_registry_add_provider(
+    struct mu_registry *registry, struct mu_provider provider);
+bool mu_registry_drop_provider(
+    struct mu_registry *registry, struct mu_provider provider);
 
 /*
  * Copy regions and ignored objects to SNAP and ask every provider for its

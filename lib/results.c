@@ -47,8 +47,8 @@ mu_results_new(struct mu_results *results, size_t count)
 	    __builtin_mul_overflow(count, sizeof(struct Leak), &size) ||
 	    __builtin_add_overflow(size, sizeof(*result), &size))
 		return NULL;
-	address = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS);
+	address = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 	if (mu_sys_failed(address))
 		return NULL;
 	result = (struct mu_result *)address;
@@ -98,6 +98,6 @@ mu_results_each(const struct mu_results *results,
 
 	for (result = results->first; result != NULL; result = result->next)
 		visit(ctx,
-		    (struct mu_range) { (uintptr_t)result,
-			(uintptr_t)result + result->size });
+		    (struct mu_range) {
+			(uintptr_t)result, (uintptr_t)result + result->size });
 }

@@ -67,8 +67,8 @@ obey(struct mu_options *options, struct mu_text *words)
 		    "libmemunreachable: cannot watch signal %d (errno %d)\n",
 		    options->signal, -error);
 	if (options->at_exit && atexit(at_exit) != 0)
-		mu_text_add(words,
-		    "libmemunreachable: no memory for at_exit\n");
+		mu_text_add(
+		    words, "libmemunreachable: no memory for at_exit\n");
 }
 
 void
@@ -84,9 +84,9 @@ mu_startup(void)
 	mu_options_parse(&mu_library.options, text, &words);
 	obey(&mu_library.options, &words);
 	if (words.length > 0)
-		warn(buffer, words.length < sizeof(buffer) ?
-			words.length :
-			sizeof(buffer) - 1);
+		warn(buffer,
+		    words.length < sizeof(buffer) ? words.length
+						  : sizeof(buffer) - 1);
 }
 
 __attribute__((constructor)) static void

@@ -123,8 +123,8 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->glibc_major = pass->self.glibc_major;
 	snap->glibc_minor = pass->self.glibc_minor;
 	snap->libc_address = pass->self.libc_address;
-	mu_memory_self_open(&snap->memory, &sweep->self, snap->mappings,
-	    snap->num_mappings);
+	mu_memory_self_open(
+	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
 	status = mu_memory_self_guard(&snap->memory, -1, &pass->why);
 	if (status != MU_OK)
 		return status;
@@ -159,8 +159,8 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 	mu_log(log, MU_LOG_INFO, "sweeping process %d for unreachable memory",
 	    pass->pid);
 	if (!went_on(pass, sweep,
-		mu_roots_find(&sweep->roots, snap, &sweep->heap,
-		    &sweep->tables, &why),
+		mu_roots_find(
+		    &sweep->roots, snap, &sweep->heap, &sweep->tables, &why),
 		&why))
 		return;
 	why = (struct mu_why) { "the marking did not end in time" };
@@ -201,8 +201,8 @@ note_skipped(struct mu_pass *pass, struct sweep *sweep)
 static void
 offer_to_oom_killer(void)
 {
-	int fd = mu_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC,
-	    0);
+	int fd =
+	    mu_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
 
 	if (fd >= 0)
 		mu_sys_write(fd, "1000", 4);
@@ -223,9 +223,9 @@ mu_sweeper(struct mu_pass *pass)
 	sweep_image(pass, &sweep);
 	note_skipped(pass, &sweep);
 	mu_sys_exit(mu_leak_pipe_send(pass->pipe_write, sweep.status,
-			&pass->why, &sweep.heap, &sweep.leaks) ?
-		0 :
-		3);
+			&pass->why, &sweep.heap, &sweep.leaks)
+		? 0
+		: 3);
 }
 
 bool

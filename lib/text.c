@@ -59,11 +59,11 @@ put_string(struct sink *sink, const struct spec *spec, const char *s)
 }
 
 static void
-put_number(struct sink *sink, const struct spec *spec, uintmax_t value,
-    bool negative)
+put_number(
+    struct sink *sink, const struct spec *spec, uintmax_t value, bool negative)
 {
-	const char *digits = spec->letter == 'X' ? "0123456789ABCDEF" :
-						   "0123456789abcdef";
+	const char *digits =
+	    spec->letter == 'X' ? "0123456789ABCDEF" : "0123456789abcdef";
 	unsigned base = spec->letter == 'd' || spec->letter == 'u' ? 10 : 16;
 	char text[MAX_DIGITS];
 	size_t count = 0, total;
@@ -133,12 +133,12 @@ read_spec(const char *p, struct spec *spec)
 static intmax_t
 signed_argument(const struct spec *spec, va_list *args)
 {
-	intmax_t value = spec->bytes == sizeof(intmax_t) ?
-	    va_arg(*args, intmax_t) :
-	    va_arg(*args, int);
+	intmax_t value = spec->bytes == sizeof(intmax_t)
+	    ? va_arg(*args, intmax_t)
+	    : va_arg(*args, int);
 
 	if (spec->bytes == 1)
-		value = (signed char)value;
+		value = ((value & 0xff) ^ 0x80) - 0x80; /* sign-extend */
 	else if (spec->bytes == 2)
 		value = (short)value;
 	return value;
@@ -147,9 +147,9 @@ signed_argument(const struct spec *spec, va_list *args)
 static uintmax_t
 unsigned_argument(const struct spec *spec, va_list *args)
 {
-	uintmax_t value = spec->bytes == sizeof(intmax_t) ?
-	    va_arg(*args, uintmax_t) :
-	    va_arg(*args, unsigned);
+	uintmax_t value = spec->bytes == sizeof(intmax_t)
+	    ? va_arg(*args, uintmax_t)
+	    : va_arg(*args, unsigned);
 
 	if (spec->bytes == 1)
 		value = (unsigned char)value;
@@ -234,8 +234,8 @@ mu_text_add(struct mu_text *text, const char *format, ...)
 	va_list args;
 
 	va_start(args, format);
-	text->length += mu_text_vformat(
-	    text->size > at ? text->buffer + at : NULL, text->size - at,
-	    format, args);
+	text->length +=
+	    mu_text_vformat(text->size > at ? text->buffer + at : NULL,
+		text->size - at, format, args);
 	va_end(args);
 }

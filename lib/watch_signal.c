@@ -90,8 +90,7 @@ heal_after_fork(struct mu_watch *watch)
 {
 	int tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE);
 
-	if (tid == 0 ||
-	    mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
+	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
 		return;
 	__atomic_store_n(&watch->tid, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
@@ -109,8 +108,8 @@ start_thread(struct mu_watch *watch)
 		return;
 	/* The last one has left its loop; its stack is free in a moment. */
 	while ((tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE)) != 0)
-		mu_sys_futex_wait(&watch->tid, tid, 0,
-		    mu_sys_now_ns() + MU_NS_PER_SEC);
+		mu_sys_futex_wait(
+		    &watch->tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);
 	mu_sys_block_signals(&mask);
 	error = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
 		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
@@ -130,8 +129,8 @@ chain(const struct mu_sigaction *earlier, int signo, siginfo_t *info,
 	    earlier->handler == (void *)SIG_IGN)
 		return;
 	if (earlier->flags & SA_SIGINFO)
-		((void (*)(int, siginfo_t *, void *))earlier->handler)(signo,
-		    info, context);
+		((void (*)(int, siginfo_t *, void *))earlier->handler)(
+		    signo, info, context);
 	else
 		((void (*)(int))earlier->handler)(signo);
 }
@@ -153,9 +152,9 @@ map_stack(struct mu_watch *watch)
 
 	if (watch->stack != NULL)
 		return 0;
-	address = mu_sys_mmap(NULL, STACK_SIZE + GUARD_SIZE,
-	    PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	address =
+	    mu_sys_mmap(NULL, STACK_SIZE + GUARD_SIZE, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
 	if (mu_sys_failed(address))
 		return (int)address;
 	mu_sys3(SYS_mprotect, address, GUARD_SIZE, PROT_NONE);

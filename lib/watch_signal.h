@@ -20,9 +20,9 @@ struct mu_sigaction {
 
 struct mu_watch {
 	struct mu_lock lock; /* of installing */
-	int state;	     /* of the pass's own thread: enum in the source */
-	int tid;	     /* the kernel zeroes it when that thread is gone */
-	char *stack;	     /* of that thread; mapped with the first watch */
+	int state;           /* of the pass's own thread: enum in the source */
+	int tid;             /* the kernel zeroes it when that thread is gone */
+	char *stack;         /* of that thread; mapped with the first watch */
 	size_t stack_size;
 	bool watched[MU_WATCH_SIGNALS];
 	/* What was installed before us, called as well. */

@@ -109,17 +109,8 @@ mu_kernel_values_parse_timers(
 	return each_line(text, length, words, add_timer_line);
 }
 
-/*
- * Is it want of memory or descriptors? Every other error means that the file
- * is not there: an old kernel, a descriptor that was closed, a hidden /proc.
- */
-static bool
-is_shortage(long error)
-{
-	return error == -ENOMEM || error == -EMFILE || error == -ENFILE;
-}
-
-static bool
+/* 1, 0, or -errno: what cannot be told from an epoll set may be one. */
+static long
 is_epoll(pid_t pid, int fd)
 {
 	char path[PATH_SIZE], link[sizeof(EPOLL_LINK)];
@@ -128,19 +119,18 @@ is_epoll(pid_t pid, int fd)
 	mu_text_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
 	n = mu_sys4(
 	    SYS_readlinkat, AT_FDCWD, (long)path, (long)link, sizeof(link));
+	if (n < 0)
+		return n;
 	return n == sizeof(EPOLL_LINK) - 1 &&
 	    memcmp(link, EPOLL_LINK, (size_t)n) == 0;
 }
 
-static bool
-visit_descriptor(void *ctx, int fd)
+static long
+read_epoll(struct epoll_search *search, int fd)
 {
-	struct epoll_search *search = ctx;
 	char path[PATH_SIZE];
 	long error;
 
-	if (!is_epoll(search->pid, fd))
-		return true;
 	mu_text_format(
 	    path, sizeof(path), "/proc/%d/fdinfo/%d", search->pid, fd);
 	error = mu_proc_read(&search->text, path);
@@ -148,11 +138,24 @@ visit_descriptor(void *ctx, int fd)
 	    !mu_kernel_values_parse_epoll(
 		search->text.text, search->text.length, search->words))
 		error = -ENOMEM;
-	if (is_shortage(error))
+	return error;
+}
+
+/* A descriptor may be closed meanwhile, by who shares the table (ENOENT). */
+static bool
+visit_descriptor(void *ctx, int fd)
+{
+	struct epoll_search *search = ctx;
+	long error = is_epoll(search->pid, fd);
+
+	if (error == 1)
+		error = read_epoll(search, fd);
+	if (error < 0 && error != -ENOENT)
 		search->error = error;
 	return search->error == 0;
 }
 
+/* Not there (ENOENT) before Linux 3.10 or without CHECKPOINT_RESTORE. */
 static long
 read_timers(struct epoll_search *search)
 {
@@ -165,7 +168,7 @@ read_timers(struct epoll_search *search)
 	    !mu_kernel_values_parse_timers(
 		search->text.text, search->text.length, search->words))
 		error = -ENOMEM;
-	return error;
+	return error == -ENOENT ? 0 : error;
 }
 
 enum mu_status
@@ -183,11 +186,10 @@ mu_kernel_values_read(pid_t pid, struct mu_words *words, struct mu_why *why)
 	error = mu_proc_numbers(path, visit_descriptor, &search);
 	if (search.error != 0)
 		error = search.error;
-	if (!is_shortage(error))
+	if (error == 0)
 		error = read_timers(&search);
-	if (is_shortage(error))
-		return mu_why(why,
-		    error == -ENOMEM ? MU_ERR_NO_MEMORY : MU_ERR_RESOURCES,
+	if (error != 0)
+		return mu_why(why, mu_status_from_errno((int)-error),
 		    "cannot list epoll sets and timers of process %d"
 		    " (error %ld)",
 		    pid, -error);

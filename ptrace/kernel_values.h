@@ -22,8 +22,9 @@ bool mu_kernel_values_parse_timers(
     const char *text, size_t length, struct mu_words *words);
 
 /*
- * Add all of PID's. A kernel without the files is not an error; memory is, and
- * so is a want of descriptors. Descriptors that are no epoll sets cost one
+ * Add all of PID's. A kernel without the files is not an error; whatever else
+ * keeps us from reading them is, for a block that only they refer to would be
+ * taken for lost. Descriptors that are no epoll sets cost one
  * readlink each. PID may be any of the process's threads, and must not be a
  * leader that has ended: a zombie has no descriptors.
  */

@@ -25,8 +25,8 @@
 #define MU_RED_ZONE 128
 
 /* struct user_regs_struct, in words: 27 of them. */
-#define MU_PRSTATUS_SP	  19 /* rsp */
-#define MU_PRSTATUS_TP	  21 /* fs_base */
+#define MU_PRSTATUS_SP 19 /* rsp */
+#define MU_PRSTATUS_TP 21 /* fs_base */
 #define MU_PRSTATUS_WORDS 27
 
 /* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
@@ -38,18 +38,18 @@
 #define MU_NOT_USER 0xff00000000000000ul
 
 /* A thread pointer is the address of struct pthread (TLS variant II). */
-#define MU_TLS_BELOW_TP	     1
-#define MU_PTHREAD_FROM_TP   0
+#define MU_TLS_BELOW_TP 1
+#define MU_PTHREAD_FROM_TP 0
 
 /*
  * Inside struct pthread: measured with glibc 2.31, 2.36, 2.41 and 2.43. Its
  * first word and the one at 16 hold its own address (tcbhead_t).
  */
-#define MU_PTHREAD_SELF	      16
-#define MU_PTHREAD_LIST	      0x2c0 /* list_t */
-#define MU_PTHREAD_TID	      0x2d0
+#define MU_PTHREAD_SELF 16
+#define MU_PTHREAD_LIST 0x2c0 /* list_t */
+#define MU_PTHREAD_TID 0x2d0
 #define MU_PTHREAD_STACKBLOCK 0x690 /* and its size in the next word */
-#define MU_PTHREAD_ALIGN      64
+#define MU_PTHREAD_ALIGN 64
 
 /* rt_sigreturn, as the code that a signal handler returns to. */
 #define MU_SIGRETURN_CODE "movq $15, %rax\n\tsyscall"
@@ -62,11 +62,11 @@ mu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
 	register long r9 __asm__("r9") = f;
 	long ret;
 
-	__asm__ volatile("syscall"
-			 : "=a"(ret)
-			 : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8),
-			 "r"(r9)
-			 : "rcx", "r11", "memory");
+	__asm__ volatile(
+	    "syscall"
+	    : "=a"(ret)
+	    : "0"(nr), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+	    : "rcx", "r11", "memory");
 	return ret;
 }
 
@@ -141,8 +141,8 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
 #define MU_RED_ZONE 0
 
 /* struct user_pt_regs: x0..x30, sp, pc, pstate. */
-#define MU_PRSTATUS_SP	  31
-#define MU_PRSTATUS_TP	  -1 /* NT_ARM_TLS has it */
+#define MU_PRSTATUS_SP 31
+#define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 #define MU_PRSTATUS_WORDS 34
 
 #define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
@@ -230,17 +230,17 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
 	register void (*x10)(void *) __asm__("x10") = fn;
 	register void *x11 __asm__("x11") = arg;
 
-	__asm__ volatile("svc #0\n\t"
-			 "cbnz x0, 1f\n\t"
-			 "mov x29, xzr\n\t"
-			 "mov x0, x11\n\t"
-			 "blr x10\n\t"
-			 "brk #0\n\t"
-			 "1:"
-			 : "+r"(x0)
-			 : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4),
-			 "r"(x10), "r"(x11)
-			 : "x30", "memory");
+	__asm__ volatile(
+	    "svc #0\n\t"
+	    "cbnz x0, 1f\n\t"
+	    "mov x29, xzr\n\t"
+	    "mov x0, x11\n\t"
+	    "blr x10\n\t"
+	    "brk #0\n\t"
+	    "1:"
+	    : "+r"(x0)
+	    : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x10), "r"(x11)
+	    : "x30", "memory");
 	return x0;
 }
 

@@ -18,10 +18,10 @@ struct mu_arena_piece;
 
 struct mu_arena {
 	struct mu_arena_piece *pieces; /* newest first; objects come from it */
-	size_t used;		       /* bytes mapped so far */
-	size_t limit;		       /* bytes that may be mapped */
-	size_t fail_at;		       /* tests: fail the n-th request from here;
-					  0 = never */
+	size_t used;                   /* bytes mapped so far */
+	size_t limit;                  /* bytes that may be mapped */
+	size_t fail_at; /* tests: fail the n-th request from here;
+			   0 = never */
 };
 
 /* LIMIT bounds what is mapped, in bytes; nothing is mapped yet. */

@@ -13,15 +13,15 @@
 #include <stddef.h>
 
 enum mu_log_level {
-	MU_LOG_ERROR,	/* leaks, failures */
+	MU_LOG_ERROR,   /* leaks, failures */
 	MU_LOG_WARNING, /* options, skipped pages */
-	MU_LOG_INFO,	/* the steps of a pass */
-	MU_LOG_DEBUG,	/* verbosity=2: mappings, arenas, timings */
+	MU_LOG_INFO,    /* the steps of a pass */
+	MU_LOG_DEBUG,   /* verbosity=2: mappings, arenas, timings */
 };
 
 struct mu_log {
-	int fd;		/* -1: none */
-	int syslog_fd;	/* a datagram socket connected to /dev/log, or -1 */
+	int fd;        /* -1: none */
+	int syslog_fd; /* a datagram socket connected to /dev/log, or -1 */
 	enum mu_log_level level; /* write this and graver ones */
 	bool silent;
 };

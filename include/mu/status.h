@@ -14,12 +14,12 @@
 
 enum mu_status {
 	MU_OK = 0,
-	MU_PARTIAL = 1,		   /* an answer, and the words say what lacks */
-	MU_ERR_ARGUMENT = 2,	   /* NULL, a bad version, a bad option */
-	MU_ERR_BUSY = 3,	   /* re-entered, or malloc would not freeze */
+	MU_PARTIAL = 1,      /* an answer, and the words say what lacks */
+	MU_ERR_ARGUMENT = 2, /* NULL, a bad version, a bad option */
+	MU_ERR_BUSY = 3,     /* re-entered, or malloc would not freeze */
 	MU_ERR_TIMEOUT = 4,
 	MU_ERR_NO_MEMORY = 5,
-	MU_ERR_RESOURCES = 6,	   /* no descriptor, no process */
+	MU_ERR_RESOURCES = 6, /* no descriptor, no process */
 	MU_ERR_PTRACE_YAMA = 7,
 	MU_ERR_PTRACE_SECCOMP = 8,
 	MU_ERR_NOT_DUMPABLE = 9,
@@ -29,7 +29,7 @@ enum mu_status {
 	MU_ERR_FOREIGN_ALLOCATOR = 13,
 	MU_ERR_HEAP_INCONSISTENT = 14, /* may be gone a moment later: retry */
 	MU_ERR_UNKNOWN_GLIBC = 15,
-	MU_ERR_HELPER_DIED = 16,   /* collector or sweeper */
+	MU_ERR_HELPER_DIED = 16, /* collector or sweeper */
 	MU_ERR_TARGET_GONE = 17,
 	MU_STATUS_COUNT
 };

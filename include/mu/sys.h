@@ -104,8 +104,8 @@ mu_sys_write(int fd, const void *buffer, size_t size)
 static inline long
 mu_sys_mmap(void *hint, size_t size, int prot, int flags)
 {
-	return mu_syscall6(SYS_mmap, (long)hint, (long)size, prot, flags, -1,
-	    0);
+	return mu_syscall6(
+	    SYS_mmap, (long)hint, (long)size, prot, flags, -1, 0);
 }
 
 static inline bool
@@ -145,8 +145,8 @@ mu_sys_sleep_ns(uint64_t ns)
  * -ETIMEDOUT.
  */
 static inline long
-mu_sys_futex_wait(const int *word, int expected, int flags,
-    uint64_t deadline_ns)
+mu_sys_futex_wait(
+    const int *word, int expected, int flags, uint64_t deadline_ns)
 {
 	struct timespec at = { (time_t)(deadline_ns / MU_NS_PER_SEC),
 		(long)(deadline_ns % MU_NS_PER_SEC) };
@@ -217,8 +217,8 @@ mu_sys_read_file(int dir_fd, const char *path, char *buffer, size_t size)
 {
 	size_t used = 0;
 	ssize_t n = 0;
-	int fd = (int)mu_sys4(SYS_openat, dir_fd, (long)path,
-	    O_RDONLY | O_CLOEXEC, 0);
+	int fd = (int)mu_sys4(
+	    SYS_openat, dir_fd, (long)path, O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return fd;

@@ -69,11 +69,11 @@ end() {
 }
 
 run_plainly() {
-	start "$@" && end || {
+	if ! start env "$setting" "$@" || ! end; then
 		fail "does not even run by itself"
 		cat "$work/err"
 		return 1
-	}
+	fi
 	cp "$work/out" "$work/expected"
 }
 
@@ -84,7 +84,7 @@ lost_by_log() {
 }
 
 run_preloaded() {
-	start env LD_PRELOAD="$library" \
+	start env "$setting" LD_PRELOAD="$library" \
 	    MEMUNREACHABLE_OPTIONS="signal=RTMIN+5:log_path=$work/log" "$@" || {
 		fail "does not start with the library"
 		cat "$work/err"
@@ -119,13 +119,12 @@ run_preloaded() {
 lost_by_valgrind() {
 	tr -d , <"$work/vgdb" | awk '
 		/(definitely|indirectly) lost:/ { b += $4; n += $7 }
-		/All heap blocks were freed/ { }
 		END { print b + 0, n + 0 }'
 }
 
 run_under_valgrind() {
-	start valgrind -q --vgdb=yes --vgdb-error=999999 --leak-check=no \
-	    "$@" || {
+	start env "$setting" valgrind --log-file="$work/valgrind" \
+	    --vgdb=yes --vgdb-error=999999 --leak-check=no "$@" || {
 		fail "does not run under Valgrind"
 		cat "$work/err"
 		return 1
@@ -156,11 +155,12 @@ compare() {
 	[ "$our_blocks" -ge "$1" ] || fail "fewer than the $1 that it loses"
 }
 
-# NAME, blocks that it loses for certain, command
+# NAME, blocks that it loses for certain, VARIABLE=VALUE, command
 check() {
 	name=$1
 	surely=$2
-	shift 2
+	setting=$3
+	shift 3
 	run_plainly "$@" && run_preloaded "$@" || return
 	checked=$((checked + 1))
 	if command -v valgrind >/dev/null && command -v vgdb >/dev/null; then
@@ -237,22 +237,21 @@ fi
 if [ -n "$python" ]; then
 	first='' second='go
 '
-	check python3 10 "$python" "$work/work.py"
-	check python3-malloc 10 env PYTHONMALLOC=malloc "$python" \
-	    "$work/work.py"
+	check python3 10 PYTHONMALLOC=default "$python" "$work/work.py"
+	check python3-malloc 10 PYTHONMALLOC=malloc "$python" "$work/work.py"
 else
 	echo "SKIPPED: no python3"
 fi
 if command -v bash >/dev/null; then
 	first='' second='a line
 '
-	check bash 0 bash "$work/work.bash"
+	check bash 0 LC_ALL=C bash "$work/work.bash"
 else
 	echo "SKIPPED: no bash"
 fi
 if command -v sqlite3 >/dev/null; then
 	first=$sqlite_first second=$sqlite_second
-	check sqlite3 0 sqlite3 -batch :memory:
+	check sqlite3 0 LC_ALL=C sqlite3 -batch :memory:
 else
 	echo "SKIPPED: no sqlite3"
 fi

@@ -52,12 +52,6 @@ static bool edges[MAX_BLOCKS][MAX_BLOCKS]; /* by index */
 static bool leads[MAX_BLOCKS][MAX_BLOCKS]; /* itself included */
 static bool reachable[MAX_BLOCKS];
 
-/*
- * Blocks that take all free memory below the top, so that the graph's lie
- * where nothing ever was: the runner's buffers are full of old words.
- */
-static void *occupied;
-
 static uint64_t random_state;
 
 static uint64_t
@@ -89,16 +83,9 @@ random_size(void)
 static __attribute__((noinline)) void
 make(struct block *block, size_t alignment)
 {
-	void *memory = NULL;
+	void *memory = block_fresh(alignment, block->size);
 
-	if (alignment == 0)
-		memory = malloc(block->size);
-	else if (posix_memalign(&memory, alignment, block->size) != 0)
-		memory = NULL;
-	if (memory == NULL)
-		abort();
 	block->usable = malloc_usable_size(memory);
-	memset(memory, 0, block->usable);
 	block->hidden = mu_hide(memory);
 }
 
@@ -384,25 +371,6 @@ compare(const struct UnreachableMemoryInfo *info)
 	}
 }
 
-static __attribute__((noinline)) void
-occupy(void)
-{
-	size_t size = (size_t)100 << 10;
-	uintptr_t top = (uintptr_t)sbrk(0);
-	void **block;
-
-	/* Beyond the old end of the heap: nothing as large is free below. */
-	while (size >= 16) {
-		block = calloc(1, size);
-		if (block == NULL)
-			abort();
-		*block = occupied;
-		occupied = block;
-		if ((uintptr_t)block >= top)
-			size -= size > 2048 ? size / 16 : 16;
-	}
-}
-
 static void
 start_workers(void)
 {
@@ -451,7 +419,6 @@ START_TEST(random_graph)
 
 	random_state = (uint64_t)_i * 1000003 + 1;
 	EXPECT_LEAKS(0);
-	occupy();
 	start_workers();
 	build();
 	solve();

@@ -19,12 +19,12 @@
 #include "tests/support/recorder.h"
 #include "tests/support/self_snapshot.h"
 
-#define SKIP	 77
-#define THREADS	 8
-#define KEPT	 400 /* blocks a thread holds at most */
-#define LARGE	 ((size_t)8 << 20)
-#define SHIM	 "recorder_shim.so"
-#define PAGE	 4096
+#define SKIP 77
+#define THREADS 8
+#define KEPT 400 /* blocks a thread holds at most */
+#define LARGE ((size_t)8 << 20)
+#define SHIM "recorder_shim.so"
+#define PAGE 4096
 
 struct churn {
 	unsigned seed;
@@ -104,8 +104,8 @@ churn(struct churn *churn)
 			if (rand_r(seed) % 4 == 0)
 				scribble(churn->kept[slot], seed);
 		} else if (rand_r(seed) % 4 == 0) {
-			grown = realloc(churn->kept[slot],
-			    random_size(seed) + 1);
+			grown =
+			    realloc(churn->kept[slot], random_size(seed) + 1);
 			if (grown != NULL)
 				churn->kept[slot] = grown;
 		} else {
@@ -201,8 +201,8 @@ check_now(const char *when, size_t num_threads, bool unproven)
 	threads[0] = (struct mu_thread) { .tp = mu_arch_tp() };
 	status = self_snapshot_take(&self, threads, num_threads + 1);
 	if (status == MU_OK)
-		status = mu_heap_glibc.list(&heap, &self.snap, &self.arena,
-		    &self.why);
+		status = mu_heap_glibc.list(
+		    &heap, &self.snap, &self.arena, &self.why);
 	if (status != MU_OK) {
 		fprintf(stderr, "%s: %s: %s\n", when, mu_status_name(status),
 		    self.why.words);
@@ -265,8 +265,8 @@ run_threads(unsigned seed, unsigned count, size_t operations)
 		}
 		pthread_barrier_wait(&pause_begin);
 		for (i = 0; i < count; i++)
-			threads[i + 1] = (struct mu_thread) {
-				.tp = churns[i].tp };
+			threads[i + 1] =
+			    (struct mu_thread) { .tp = churns[i].tp };
 		bad = check_now("threads paused", count, false);
 		pthread_barrier_wait(&pause_end);
 		for (i = 0; i < count; i++)
@@ -334,8 +334,8 @@ grow_heap(unsigned seed)
 static int
 run_foreign(unsigned seed)
 {
-	static const long sizes[] = { PAGE, 3 * PAGE, 2 * PAGE, 40, 5000,
-		12345, 100 };
+	static const long sizes[] = { PAGE, 3 * PAGE, 2 * PAGE, 40, 5000, 12345,
+		100 };
 	char *hole;
 	size_t i, j;
 	int bad = run_alone(seed, 2000, "before");
@@ -403,8 +403,8 @@ victim(const char *scenario, unsigned seed)
 	}
 	for (i = 0; i < sizeof(churning) / sizeof(*churning); i++)
 		if (strcmp(scenario, churning[i].name) == 0)
-			return run_threads(seed, churning[i].threads,
-			    churning[i].operations);
+			return run_threads(
+			    seed, churning[i].threads, churning[i].operations);
 	if (strcmp(scenario, "brk_fails") == 0)
 		return run_brk_fails(seed);
 	if (strcmp(scenario, "foreign") == 0)

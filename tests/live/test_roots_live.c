@@ -295,16 +295,6 @@ START_TEST(another_block)
 }
 END_TEST
 
-static __attribute__((noinline)) uintptr_t
-aligned_new(size_t alignment, size_t size)
-{
-	void *block = NULL;
-
-	ck_assert_int_eq(posix_memalign(&block, alignment, size), 0);
-	memset(block, 0, malloc_usable_size(block));
-	return mu_hide(block);
-}
-
 /* Blocks of any alignment, in a heap and mmapped, as what is lost. */
 START_TEST(aligned_block)
 {
@@ -315,7 +305,7 @@ START_TEST(aligned_block)
 	size_t i;
 
 	for (i = 0; i < 4; i++) {
-		blocks[i] = aligned_new(alignment, sizes[i]);
+		blocks[i] = mu_hide(block_fresh(alignment, sizes[i]));
 		put(&global, blocks[i]);
 		EXPECT_LEAKS(0);
 		drop(&global);

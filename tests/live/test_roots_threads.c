@@ -342,6 +342,10 @@ ask_without_leader(void *arg)
 	scrub();
 	GetUnreachableMemory(&info, 0);
 	put(&global, block);
+	if (info.status != MEMUNREACHABLE_COMPLETE || info.num_leaks != 1)
+		fprintf(stderr, "%s: %s, %zu leaks\n",
+		    memunreachable_status_name(info.status), info.reason,
+		    info.num_leaks);
 	_exit(info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 1
 		? 0
 		: 1 + info.status);

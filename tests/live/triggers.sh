@@ -56,8 +56,9 @@ expect "words without an option" "$(cat "$work/err")" ""
 
 # By signal.
 mkfifo "$work/in"
-preloaded signal=RTMIN+5 "$victim" 6 <"$work/in" >"$work/out" \
-    2>"$work/err" &
+# No function here: it would be a shell of its own, and $! that one's.
+env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS=signal=RTMIN+5 \
+    "$victim" 6 <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!
 exec 9>"$work/in"
 tries=0
@@ -88,17 +89,20 @@ look() {
 	    '^(Threads|Sig(Blk|Ign|Cgt)|ShdPnd|FDSize|NoNewPrivs|TracerPid)' \
 	    >"$work/status"
 	"$@" ls /proc/self/fd | wc -l >"$work/fds"
-	# Its own segments, and what of its .bss follows them without a name.
-	"$@" cat /proc/self/maps | awk '
-		/libmemunreachable/ { split($1, a, "-"); last = a[2]; next }
-		{ split($1, a, "-") }
-		NF == 5 && a[1] == last { next }
-		{ print $2, $6 }' >"$work/maps"
+	# All but its own segments.
+	"$@" cat /proc/self/maps | grep -v libmemunreachable |
+		awk '{ print $2, $6 }' >"$work/maps"
 	cat "$work/status" "$work/fds" "$work/maps"
 }
+
 look env >"$work/without"
 look env LD_PRELOAD="$library" >"$work/with"
-if ! diff "$work/without" "$work/with"; then
+# What of its .bss does not fit into the last page of .data has no name.
+if diff "$work/without" "$work/with" >"$work/diff" ||
+	[ "$(grep '^[<>]' "$work/diff")" = "> rw-p " ]; then
+	:
+else
+	cat "$work/diff"
 	fail "the idle library shows (< without, > with)"
 fi
 

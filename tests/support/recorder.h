@@ -8,7 +8,7 @@
 
 struct recorder_entry {
 	uintptr_t hidden; /* ~address; 0 and 1: no entry */
-	size_t size;	  /* malloc_usable_size() */
+	size_t size;      /* malloc_usable_size() */
 };
 
 /* Weak: NULL where the shim was not preloaded. */

@@ -16,7 +16,7 @@
 #include "tests/support/recorder.h"
 
 #define SLOTS ((size_t)1 << 20) /* a power of two */
-#define GONE  ((uintptr_t)1)	/* a slot that was used and is free again */
+#define GONE ((uintptr_t)1)     /* a slot that was used and is free again */
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -33,9 +33,9 @@ take_lock(void)
 	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
 		;
 	if (table == NULL)
-		table = mmap(NULL, SLOTS * sizeof(*table),
-		    PROT_READ | PROT_WRITE,
-		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		table =
+		    mmap(NULL, SLOTS * sizeof(*table), PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (table == MAP_FAILED)
 		abort();
 }

@@ -33,8 +33,8 @@ self_snapshot_own(void *ctx, struct mu_range piece)
 
 /* THREADS are kept, not copied; NULL is the calling thread alone. */
 static inline enum mu_status
-self_snapshot_take(struct self_snapshot *self, struct mu_thread *threads,
-    size_t num_threads)
+self_snapshot_take(
+    struct self_snapshot *self, struct mu_thread *threads, size_t num_threads)
 {
 	static struct mu_thread alone;
 	struct mu_snapshot *snap = &self->snap;
@@ -56,8 +56,8 @@ self_snapshot_take(struct self_snapshot *self, struct mu_thread *threads,
 	    &snap->num_mappings, &self->arena, &self->why);
 	snap->own = self->own;
 	mu_arena_each(&self->arena, self_snapshot_own, self);
-	mu_memory_self_open(&snap->memory, &self->memory, snap->mappings,
-	    snap->num_mappings);
+	mu_memory_self_open(
+	    &snap->memory, &self->memory, snap->mappings, snap->num_mappings);
 	mu_memory_self_look(&snap->memory);
 	return status;
 }

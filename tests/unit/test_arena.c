@@ -119,8 +119,7 @@ START_TEST(overflow_is_refused)
 	ck_assert_ptr_null(mu_arena_alloc(&arena, SIZE_MAX / 2, 3));
 	ck_assert_ptr_null(mu_arena_alloc(&arena, 1, SIZE_MAX));
 	ck_assert_ptr_null(mu_arena_alloc(&arena, 1, SIZE_MAX - 15));
-	ck_assert_ptr_null(
-	    mu_arena_grow(&arena, array, 4, SIZE_MAX / 8, 16));
+	ck_assert_ptr_null(mu_arena_grow(&arena, array, 4, SIZE_MAX / 8, 16));
 	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 1));
 }
 END_TEST
@@ -180,10 +179,9 @@ START_TEST(mu81_every_piece_is_known)
 	size_t total = 0, i;
 
 	for (i = 0; i < 50; i++) {
-		struct where where = {
-			(uintptr_t)mu_arena_alloc(&arena, 1, i * 40000 + 1),
-			false
-		};
+		struct where where = { (uintptr_t)mu_arena_alloc(
+					   &arena, 1, i * 40000 + 1),
+			false };
 
 		mu_arena_each(&arena, look_for, &where);
 		ck_assert(where.found);

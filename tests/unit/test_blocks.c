@@ -99,7 +99,7 @@ END_TEST
 START_TEST(HeapWalker_overlap)
 {
 	static const struct mu_range second[] = {
-		{ 2, 3 }, /* exact */
+		{ 2, 3 },                     /* exact */
 		{ 2, 4 }, { 1, 3 }, { 1, 4 }, /* right, left, covering */
 	};
 	size_t i;
@@ -141,10 +141,10 @@ START_TEST(mu60_backwards_range)
 	struct mu_range range = { 5, 4 };
 	struct mu_range last = { UINTPTR_MAX, UINTPTR_MAX };
 
-	ck_assert_int_eq(mu_blocks_add(&blocks, range, NULL, false),
-	    MU_ERR_ARGUMENT);
-	ck_assert_int_eq(mu_blocks_add(&blocks, last, NULL, false),
-	    MU_ERR_ARGUMENT);
+	ck_assert_int_eq(
+	    mu_blocks_add(&blocks, range, NULL, false), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(
+	    mu_blocks_add(&blocks, last, NULL, false), MU_ERR_ARGUMENT);
 }
 END_TEST
 
@@ -200,8 +200,8 @@ START_TEST(spans_overlap)
 
 	mu_blocks_add_span(&blocks, two, memory);
 	mu_blocks_add_span(&blocks, one, memory);
-	ck_assert_int_eq(mu_blocks_seal(&blocks, NULL),
-	    MU_ERR_HEAP_INCONSISTENT);
+	ck_assert_int_eq(
+	    mu_blocks_seal(&blocks, NULL), MU_ERR_HEAP_INCONSISTENT);
 }
 END_TEST
 
@@ -249,8 +249,10 @@ START_TEST(mu61_random_spans)
 		    mu_blocks_add_span(&blocks, range, memory[s]);
 
 		for (chunk = 0; chunk < SPAN_BYTES; chunk += size) {
-			size = 32 + 16 * ((size_t)random() %
-			    (random() % 64 == 0 ? 8192 : 12));
+			size = 32 +
+			    16 *
+				((size_t)random() %
+				    (random() % 64 == 0 ? 8192 : 12));
 			/* A heap never ends in a live chunk. */
 			if (size > SPAN_BYTES - MU_GRAIN - chunk)
 				break;

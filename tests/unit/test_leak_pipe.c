@@ -65,10 +65,10 @@ START_TEST(mu80_damaged_headers_are_refused)
 
 	ck_assert(mu_leak_pipe_check(&header, 2));
 	ck_assert(!mu_leak_pipe_check(&header, 1));
-#define REFUSED(field, value)                          \
-	do {                                           \
-		header = good_header();                \
-		header.field = value;                  \
+#define REFUSED(field, value)                               \
+	do {                                                \
+		header = good_header();                     \
+		header.field = value;                       \
 		ck_assert(!mu_leak_pipe_check(&header, 2)); \
 	} while (0)
 	REFUSED(magic, 0);
@@ -152,8 +152,7 @@ START_TEST(mu79_all_arrives)
 		ck_assert_uint_eq(info.leaks[i].begin, 16 * i);
 		ck_assert_uint_eq(info.leaks[i].size, 8);
 		ck_assert_uint_eq(info.leaks[i].total_size, i);
-		ck_assert_int_eq(info.leaks[i].contents[31],
-		    (unsigned char)i);
+		ck_assert_int_eq(info.leaks[i].contents[31], (unsigned char)i);
 	}
 	ck_assert(mu_results_free(&results, info.leaks));
 	ck_assert(!mu_results_free(&results, info.leaks));
@@ -166,8 +165,8 @@ START_TEST(a_failure_arrives_with_its_words)
 	struct sender sender = { MU_ERR_HEAP_INCONSISTENT, 0 };
 	struct UnreachableMemoryInfo info;
 
-	ck_assert_int_eq(send_and_receive(&sender, &info),
-	    MU_ERR_HEAP_INCONSISTENT);
+	ck_assert_int_eq(
+	    send_and_receive(&sender, &info), MU_ERR_HEAP_INCONSISTENT);
 	ck_assert_str_eq(pass.why.words, "because");
 	ck_assert_uint_eq(info.num_allocations, 0);
 	ck_assert_ptr_null(info.leaks);
@@ -186,8 +185,8 @@ START_TEST(mu38_end_of_file_at_every_step)
 	memset(bytes, 0, sizeof(bytes));
 	memcpy(bytes, &header, sizeof(header));
 	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
-		ck_assert_int_eq(write(writing_end, bytes, sizes[i]),
-		    (ssize_t)sizes[i]);
+		ck_assert_int_eq(
+		    write(writing_end, bytes, sizes[i]), (ssize_t)sizes[i]);
 		close(writing_end);
 		writing_end = -1;
 		ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
@@ -209,8 +208,8 @@ START_TEST(mu37_death_without_end_of_file)
 	if (pid == 0)
 		_exit(0);
 	pass.sweeper = pid;
-	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
-	    MU_ERR_HELPER_DIED);
+	ck_assert_int_eq(
+	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
 	ck_assert_int_eq(pass.sweeper, 0);
 }
 END_TEST
@@ -226,8 +225,8 @@ START_TEST(a_silent_sweeper_is_given_up)
 	}
 	pass.sweeper = pid;
 	pass.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC / 5;
-	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
-	    MU_ERR_TIMEOUT);
+	ck_assert_int_eq(
+	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_TIMEOUT);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -239,10 +238,10 @@ START_TEST(garbage_is_no_answer)
 	char garbage[4096];
 
 	memset(garbage, 0xa5, sizeof(garbage));
-	ck_assert_int_eq(write(writing_end, garbage, sizeof(garbage)),
-	    sizeof(garbage));
-	ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
-	    MU_ERR_HELPER_DIED);
+	ck_assert_int_eq(
+	    write(writing_end, garbage, sizeof(garbage)), sizeof(garbage));
+	ck_assert_int_eq(
+	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
 	ck_assert_ptr_null(info.leaks);
 }
 END_TEST

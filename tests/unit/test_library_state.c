@@ -77,8 +77,8 @@ count_up(void *arg)
 	int i;
 
 	for (i = 0; i < 20000; i++) {
-		ck_assert_int_eq(mu_lock_take(&shared_lock, in_ms(60000)),
-		    MU_OK);
+		ck_assert_int_eq(
+		    mu_lock_take(&shared_lock, in_ms(60000)), MU_OK);
 		shared_count++;
 		mu_lock_release(&shared_lock);
 	}
@@ -163,10 +163,10 @@ START_TEST(mu83_providers_are_called_until_all_fits)
 
 	mu_arena_open(&arena, (size_t)1 << 30);
 	ck_assert(mu_registry_ignore(&registry, 77));
-	ck_assert(mu_registry_add_provider(&registry,
-	    (struct mu_provider) { refuse, NULL }));
-	ck_assert(mu_registry_add_provider(&registry,
-	    (struct mu_provider) { give_words, &wanted }));
+	ck_assert(mu_registry_add_provider(
+	    &registry, (struct mu_provider) { refuse, NULL }));
+	ck_assert(mu_registry_add_provider(
+	    &registry, (struct mu_provider) { give_words, &wanted }));
 	ck_assert_int_eq(
 	    mu_registry_collect(&registry, &snap, &arena, &log, &why), MU_OK);
 	ck_assert_int_eq(calls, 2);
@@ -174,10 +174,10 @@ START_TEST(mu83_providers_are_called_until_all_fits)
 	ck_assert_uint_eq(snap.root_values[0], 77);
 	for (i = 0; i < 1000; i++)
 		ck_assert_uint_eq(snap.root_values[1 + i], i + 1);
-	ck_assert(mu_registry_drop_provider(&registry,
-	    (struct mu_provider) { refuse, NULL }));
-	ck_assert(!mu_registry_drop_provider(&registry,
-	    (struct mu_provider) { refuse, NULL }));
+	ck_assert(mu_registry_drop_provider(
+	    &registry, (struct mu_provider) { refuse, NULL }));
+	ck_assert(!mu_registry_drop_provider(
+	    &registry, (struct mu_provider) { refuse, NULL }));
 	mu_arena_close(&arena);
 	mu_arena_close(&registry.arena);
 }

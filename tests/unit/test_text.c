@@ -11,8 +11,7 @@
 #include "mu/status.h"
 #include "mu/text.h"
 
-static void __attribute__((format(printf, 1, 2)))
-same(const char *format, ...)
+static void __attribute__((format(printf, 1, 2))) same(const char *format, ...)
 {
 	char ours[256], theirs[256];
 	size_t n, sizes[] = { 256, 0, 1, 2, 7 }, i;
@@ -25,8 +24,8 @@ same(const char *format, ...)
 		n = mu_text_vformat(ours, sizes[i], format, args);
 		va_end(args);
 		va_start(args, format);
-		ck_assert_uint_eq(n,
-		    (size_t)vsnprintf(theirs, sizes[i], format, args));
+		ck_assert_uint_eq(
+		    n, (size_t)vsnprintf(theirs, sizes[i], format, args));
 		va_end(args);
 		ck_assert_msg(memcmp(ours, theirs, sizes[i]) == 0,
 		    "size %zu: \"%s\" but \"%s\"", sizes[i], ours, theirs);
@@ -94,10 +93,9 @@ START_TEST(every_status_has_a_name)
 
 	for (status = 0; status < MU_STATUS_COUNT; status++)
 		for (other = 0; other < status; other++)
-			ck_assert_str_ne(
-			    mu_status_name((enum mu_status)status),
+			ck_assert_str_ne(mu_status_name((enum mu_status)status),
 			    mu_status_name((enum mu_status)other));
-	ck_assert_ptr_nonnull(mu_status_name((enum mu_status)-1));
+	ck_assert_ptr_nonnull(mu_status_name((enum mu_status) - 1));
 	ck_assert_ptr_nonnull(mu_status_name((enum mu_status)4711));
 }
 END_TEST
