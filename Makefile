@@ -7,8 +7,10 @@ SOVERSION := 0
 
 CC        ?= cc
 CXX       ?= c++
+LD        ?= ld
 AR        ?= ar
 NM        ?= nm
+OBJCOPY   ?= objcopy
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
@@ -57,8 +59,8 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
-.PHONY: all deps demo examples check check-asan check-ubsan check-valgrind \
-	check-layers check-context check-release-build lint format fuzz install uninstall \
+.PHONY: always all deps demo examples check check-asan check-ubsan check-valgrind \
+	check-layers check-context lint format fuzz install uninstall \
 	help clean tests
 .DELETE_ON_ERROR:
 
@@ -86,7 +88,7 @@ $(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
 # One object, its inner symbols local: the .a lands in strangers' programs.
 $(BUILD)/libmemunreachable.a: $(OBJS)
 	$(Q)$(LD) -r -o $(BUILD)/memunreachable-all.o $(OBJS)
-	$(Q)objcopy --localize-hidden $(BUILD)/memunreachable-all.o
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/memunreachable-all.o
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(BUILD)/memunreachable-all.o
 
@@ -95,7 +97,8 @@ $(BUILD)/libmemunreachable-test.a: $(OBJS)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(OBJS)
 
-$(BUILD)/memunreachable.pc: lib/memunreachable.pc.in Makefile
+# Made anew each time: it holds PREFIX, which may differ at `make install`.
+$(BUILD)/memunreachable.pc: lib/memunreachable.pc.in always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e 's|@INCLUDEDIR@|$(INCLUDEDIR)|' \

@@ -34,7 +34,7 @@ struct capture {
 	uint64_t deadline_ns;
 	const struct mu_threads_hooks *hooks;
 	struct mu_why *why;
-	bool fresh; /* this round saw something new: it is not the last */
+	bool fresh; /* not all was stopped when this round began: one more */
 };
 
 static bool
@@ -167,17 +167,21 @@ timed_out(const struct capture *cap, pid_t tid)
 	    tid, cap->out->pid, state < 0 ? '?' : state);
 }
 
+/* Who had to be waited for ran on after the listing: that was not the last. */
 static enum mu_status
 collect_stops(struct capture *cap)
 {
 	struct mu_threads *out = cap->out;
 	size_t i;
 
-	for (i = 0; i < out->count; i++)
-		if (out->tracees[i].state == MU_TRACEE_SEIZED &&
-		    !mu_tracee_await(
-			&out->tracees[i], out->pid, cap->deadline_ns))
+	for (i = 0; i < out->count; i++) {
+		if (out->tracees[i].state != MU_TRACEE_SEIZED)
+			continue;
+		cap->fresh = true;
+		if (!mu_tracee_await(&out->tracees[i], out->pid,
+			cap->deadline_ns))
 			return timed_out(cap, out->tracees[i].tid);
+	}
 	return MU_OK;
 }
 

@@ -498,6 +498,7 @@ short_life(void *arg)
 {
 	(void)arg;
 	herd_add(&herd_shared->created, 1);
+	usleep(500); /* to be seen if it is not stopped */
 	return NULL;
 }
 

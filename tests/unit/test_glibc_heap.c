@@ -393,7 +393,7 @@ START_TEST(rule4_free_lists)
 	refused(damage_bin_missing, "in its bins");
 	refused(damage_bin_in_use, "in use, yet on a free list");
 	refused(damage_fastbin_loop, "on two free lists");
-	refused(damage_fastbin_cached, "tcache");
+	refused(damage_fastbin_cached, "on two free lists");
 	refused(damage_fastbin_class, "another fastbin");
 	refused(damage_fastbin_wild, "not in the arena's memory");
 }
