@@ -9,6 +9,8 @@
  */
 #include "heapwalk/glibc_chunks.h"
 
+#include "heapwalk/glibc_tcache.h"
+
 #define SIZE 8          /* offset of the size word */
 #define FENCE_SIZE 0x10 /* CHUNK_HDR_SZ: no chunk that malloc hands out */
 #define FENCES_MAX 3    /* two, and what was left of a tiny old top */
@@ -17,11 +19,13 @@
 
 /* The walk's hands; everything is an offset from chain->limit.begin. */
 struct step {
+	struct mu_glibc_walk *walk;
 	struct mu_span *span;
 	const char *view;
 	size_t at, size; /* of the chunk */
 	size_t end;      /* of the stretch, as far as known */
 	uintptr_t flags; /* that the chunk must have */
+	size_t tcache;   /* size of a tcache's chunk */
 	size_t count, bytes, num_free;
 	size_t word; /* start bits not written yet: which word, what bits */
 	uint64_t bits;
@@ -61,6 +65,9 @@ note_live(struct step *step)
 	step->bits |= 1ull << (bit % WORD_BITS);
 	step->count++;
 	step->bytes += step->size - SIZE;
+	if (step->size - step->tcache <= 16)
+		mu_glibc_suspect_add(step->walk,
+		    step->span->range.begin + step->at + MU_GLIBC_HEADER);
 }
 
 static inline void
@@ -192,6 +199,8 @@ enum mu_status
 mu_glibc_chain_walk(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain)
 {
 	struct step step = {
+		.walk = walk,
+		.tcache = mu_glibc_tcache_chunk(walk),
 		.view = chain->view,
 		.end = mu_range_size(chain->limit),
 		.flags = chain->main ? 0 : MU_NON_MAIN_ARENA,

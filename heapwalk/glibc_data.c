@@ -45,31 +45,40 @@ is_chunk_address(uintptr_t word)
 	return word != 0 && word % 8 == 0;
 }
 
+/* Not all bins are ever full: there are some for chunks of 512 KiB and more. */
+static bool
+has_empty_bin(const struct search *search, const char *view, uintptr_t at)
+{
+	uintptr_t self = at + search->layout->arena_bins - MU_GLIBC_HEADER;
+	size_t i, offset = search->layout->arena_bins;
+
+	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16, self += 16) {
+		if (word_at(view, offset) == self ||
+		    word_at(view, offset + 8) == self)
+			return true;
+	}
+	return false;
+}
+
 /*
  * Each of the 127 bins is empty, pointing at itself, or holds two chunk
- * addresses. That the links are mutual is not always so while others are in
- * malloc.
+ * addresses, or is just changing from one to the other: that its links agree
+ * is not always so while others are in malloc.
  */
 static bool
 is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 {
 	const struct mu_glibc_layout *layout = search->layout;
-	uintptr_t fd, bk, self = at + layout->arena_bins - MU_GLIBC_HEADER;
-	size_t i, offset = layout->arena_bins, size = layout->arena_size;
+	size_t i, offset = layout->arena_bins;
 
-	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16, self += 16) {
-		fd = word_at(view, offset);
-		bk = word_at(view, offset + 8);
-		/* Heads of other bins: this is an arena a few words off. */
-		if ((fd == self) != (bk == self) ||
-		    (fd != self && (fd - at < size || bk - at < size)) ||
-		    !is_chunk_address(fd) || !is_chunk_address(bk))
+	for (i = 0; i < MU_GLIBC_BINS; i++, offset += 16) {
+		if (!is_chunk_address(word_at(view, offset)) ||
+		    !is_chunk_address(word_at(view, offset + 8)))
 			return false;
 	}
 	return (int_at(view, layout->arena_flags) & ~7) == 0 &&
 	    is_chunk_address(word_at(view, layout->arena_top)) &&
-	    word_at(view, layout->arena_next) % 8 == 0 &&
-	    word_at(view, layout->arena_next) != 0;
+	    has_empty_bin(search, view, at);
 }
 
 /* As the linker left it: all zeros but .next and .attached_threads. */
@@ -90,6 +99,41 @@ is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 			return false;
 	}
 	return true;
+}
+
+/*
+ * Does its next lead into a ring: to itself, or to an arena behind its heap's
+ * header? Sixteen bytes before or behind main_arena there can be its likeness.
+ */
+static bool
+is_in_ring(const struct search *search, const char *view, uintptr_t at)
+{
+	uintptr_t next = word_at(view, search->layout->arena_next), owner;
+
+	return next == at ||
+	    (next % 8 == 0 && next > search->layout->heap_header &&
+		mu_snapshot_word(
+		    search->snap, next - search->layout->heap_header, &owner) &&
+		owner == next);
+}
+
+static void
+find_arena(const struct search *search, const char *view, uintptr_t at)
+{
+	struct mu_glibc_finds *finds = search->finds;
+
+	if (is_arena_unused(search, view, at)) {
+		finds->unused = at;
+		finds->num_unused++;
+	} else if (!is_arena_in_use(search, view, at)) {
+		return;
+	} else if (is_in_ring(search, view, at)) {
+		finds->arena = at;
+		finds->num_arenas++;
+	} else {
+		finds->likeness = at;
+		finds->num_likenesses++;
+	}
 }
 
 /*
@@ -150,15 +194,7 @@ search_area(const struct search *search, struct mu_range area)
 		return;
 	for (offset = 0; offset + search->layout->arena_size <= size;
 	     offset += 8) {
-		if (is_arena_in_use(
-			search, view + offset, area.begin + offset)) {
-			finds->arena = area.begin + offset;
-			finds->num_arenas++;
-		} else if (is_arena_unused(
-			       search, view + offset, area.begin + offset)) {
-			finds->unused = area.begin + offset;
-			finds->num_unused++;
-		}
+		find_arena(search, view + offset, area.begin + offset);
 	}
 	for (offset = 0; offset + search->layout->par_size <= size;
 	     offset += 8) {
@@ -243,27 +279,8 @@ mu_glibc_data_search(struct mu_glibc_finds *finds,
 		if (is_data(&snap->mappings[i], libc))
 			search_area(&search, snap->mappings[i].range);
 	}
-}
-
-const char *
-mu_glibc_data_foreign(const struct mu_snapshot *snap)
-{
-	static const char *const allocators[] = { "libjemalloc", "libmimalloc",
-		"libtcmalloc", "libasan", "libhwasan", "liblsan", "libtsan",
-		"libmsan", "libclang_rt.asan", "libclang_rt.hwasan",
-		"libclang_rt.lsan", "libclang_rt.tsan", "libclang_rt.scudo",
-		"libscudo", "libsnmalloc", "libhoard", "librpmalloc",
-		"libtbbmalloc_proxy", "libumem", "libdmalloc", "libefence",
-		"libduma", "ld-musl", "libc.musl" };
-	const char *name;
-	size_t i, j;
-
-	for (i = 0; i < snap->num_mappings; i++) {
-		name = base_name(snap->mappings[i].name);
-		for (j = 0; j < sizeof(allocators) / sizeof(*allocators); j++) {
-			if (starts_with(name, allocators[j]))
-				return name;
-		}
+	if (finds->num_arenas == 0) {
+		finds->arena = finds->likeness;
+		finds->num_arenas = finds->num_likenesses;
 	}
-	return NULL;
 }

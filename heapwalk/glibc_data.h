@@ -13,8 +13,10 @@
 /* What was found by its looks; a count of 1 is an answer. */
 struct mu_glibc_finds {
 	size_t num_arenas, num_unused, num_pars;
-	uintptr_t arena;  /* a main_arena in use */
-	uintptr_t unused; /* a main_arena that malloc never touched */
+	uintptr_t arena; /* a main_arena in use */
+	size_t num_likenesses;
+	uintptr_t likeness; /* the same, but its ring is broken */
+	uintptr_t unused;   /* a main_arena that malloc never touched */
 	uintptr_t par;
 };
 

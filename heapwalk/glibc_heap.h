@@ -17,8 +17,13 @@ struct mu_glibc_walk {
 	struct mu_heap *heap;
 	struct mu_glibc glibc;
 
-	/* Of each arena: free chunks that the walk saw, bins excluded yet. */
+	/* Of each arena: free chunks that the walk saw. */
 	size_t *num_free;
+
+	/* Blocks in use of the size of a tcache struct. */
+	uintptr_t *suspects;
+	size_t num_suspects, max_suspects;
+	bool suspects_lost; /* no memory for more of them */
 
 	/* Heap stretches, headers and tops included. */
 	struct mu_ranges stretches;
@@ -57,6 +62,13 @@ mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
 	if (view != NULL)
 		__builtin_memcpy(&value, view, sizeof(value));
 	return value;
+}
+
+/* Chunk size of a tcache struct; any release may give it 16 bytes more. */
+static inline size_t
+mu_glibc_tcache_chunk(const struct mu_glibc_walk *walk)
+{
+	return (walk->glibc.layout->tcache_size + 8u + 15) & ~15u;
 }
 
 enum mu_status mu_glibc_no_memory(struct mu_glibc_walk *walk);

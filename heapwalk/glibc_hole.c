@@ -84,8 +84,8 @@ has_other_start(struct hole *hole, uintptr_t from, uintptr_t to)
 		    (at != hole->main->top &&
 			!mu_glibc_chunk_plausible(hole->limit, hole->view, at)))
 			continue;
-		if (mu_glibc_chain_probe(hole->walk, &hole->chain, &probe,
-			at) ||
+		if (mu_glibc_chain_probe(
+			hole->walk, &hole->chain, &probe, at) ||
 		    probe.budget == 0)
 			return true;
 	}

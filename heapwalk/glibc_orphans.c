@@ -1,61 +1,57 @@
 /*
- * The tcaches of threads that are ending: see heapwalk/glibc_tcache.h.
+ * The tcaches that no thread has any more: see heapwalk/glibc_tcache.h.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_tcache.h"
-#include "heapwalk/spans.h"
 
-struct orphans {
-	struct mu_glibc_walk *walk;
-	uintptr_t *found;
-	size_t count, max;
-	bool no_memory;
-};
-
-static bool
-see_orphan(void *ctx, const struct mu_block *block)
+void
+mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address)
 {
-	struct orphans *orphans = ctx;
-	struct mu_glibc_tcache result;
+	size_t max = walk->max_suspects ? 2 * walk->max_suspects : 256;
 	uintptr_t *grown;
 
-	if (!mu_glibc_tcache_plausible(orphans->walk, block->range.begin))
-		return true;
-	mu_glibc_tcache_check(
-	    orphans->walk, block->range.begin, false, &result);
-	if (result.rule != NULL || result.entries == 0)
-		return true;
-	if (orphans->count == orphans->max) {
-		grown = mu_arena_grow(orphans->walk->memory, orphans->found,
-		    orphans->max, orphans->max + 64, sizeof(*grown));
-		orphans->no_memory = grown == NULL;
-		if (grown == NULL)
-			return false;
-		orphans->found = grown;
-		orphans->max += 64;
+	if (walk->num_suspects == walk->max_suspects) {
+		grown = mu_arena_grow(walk->memory, walk->suspects,
+		    walk->max_suspects, max, sizeof(*grown));
+		if (grown == NULL) {
+			walk->suspects_lost = true;
+			return;
+		}
+		walk->suspects = grown;
+		walk->max_suspects = max;
 	}
-	orphans->found[orphans->count++] = block->range.begin;
-	return true;
+	walk->suspects[walk->num_suspects++] = address;
+}
+
+/* An empty one is not told from a block of zeros. */
+static bool
+is_orphan(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	struct mu_glibc_tcache result;
+
+	if (!mu_glibc_tcache_plausible(walk, address))
+		return false;
+	mu_glibc_tcache_check(walk, address, false, &result);
+	return result.rule == NULL && result.entries > 0;
 }
 
 enum mu_status
 mu_glibc_orphans_take(struct mu_glibc_walk *walk, bool expected)
 {
-	struct mu_blocks *blocks = &walk->heap->blocks;
-	struct orphans orphans = { .walk = walk };
 	enum mu_status status = MU_OK;
 	size_t i;
 
-	for (i = 0; i < blocks->num_spans; i++)
-		mu_span_each(&blocks->spans[i], false, see_orphan, &orphans);
-	if (orphans.no_memory)
+	if (walk->suspects_lost)
 		return mu_glibc_no_memory(walk);
-	if (orphans.count > 0 && !expected)
-		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
-		    "tcache %p: no thread's TLS leads to it",
-		    (void *)orphans.found[0]);
-	for (i = 0; status == MU_OK && i < orphans.count; i++)
-		status = mu_glibc_tcache_take(walk, orphans.found[i]);
+	for (i = 0; status == MU_OK && i < walk->num_suspects; i++) {
+		if (!is_orphan(walk, walk->suspects[i]))
+			continue;
+		if (!expected)
+			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+			    "tcache %p: no thread's TLS leads to it",
+			    (void *)walk->suspects[i]);
+		status = mu_glibc_tcache_take(walk, walk->suspects[i]);
+	}
 	return status;
 }

@@ -33,7 +33,7 @@ bool
 mu_glibc_tcache_plausible(const struct mu_glibc_walk *walk, uintptr_t address)
 {
 	size_t size = chunk_size(walk, address);
-	size_t asked = (walk->glibc.layout->tcache_size + 8u + 15) & ~15u;
+	size_t asked = mu_glibc_tcache_chunk(walk);
 
 	return size == asked || size == asked + 16;
 }

@@ -40,13 +40,16 @@ void mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
 enum mu_status mu_glibc_tcache_take(
     struct mu_glibc_walk *walk, uintptr_t address);
 
+/* The walk has met a block in use, at ADDRESS, of the size of a tcache. */
+void mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address);
+
 /*
  * A thread that ends forgets its tcache first and empties it then, which takes
- * arena locks: it may well have been stopped at one. What is left in there is
- * free, and chained where no scan for pointers would follow: take it. If none
- * is EXPECTED, one that is found is an error: somebody's tcache was missed.
+ * arena locks: it may well have been stopped at one. And a child of fork()
+ * inherits the tcaches of all its parent's threads. What is in them is free,
+ * and chained where no scan for pointers would follow: take it. If none is
+ * EXPECTED, one that is found is an error: somebody's tcache was missed.
  */
-enum mu_status mu_glibc_orphans_take(struct mu_glibc_walk *walk,
-    bool expected);
+enum mu_status mu_glibc_orphans_take(struct mu_glibc_walk *walk, bool expected);
 
 #endif

@@ -20,7 +20,7 @@
 struct candidate {
 	size_t offset; /* from the thread pointer */
 	bool near;     /* thread_arena is there too */
-	size_t structs, entries, nulls;
+	size_t structs, entries;
 };
 
 struct tls {
@@ -144,11 +144,10 @@ is_plausible(const struct tls *tls, struct candidate *candidate)
 	for (i = 0; i < tls->num_tps; i++) {
 		value = slot(tls, i, candidate->offset);
 		if (value == 0)
-			candidate->nulls++;
-		else if (mu_glibc_tcache_plausible(tls->walk, value))
-			candidate->structs++;
-		else
+			continue;
+		if (!mu_glibc_tcache_plausible(tls->walk, value))
 			return false;
+		candidate->structs++;
 	}
 	return candidate->structs > 0;
 }
@@ -251,6 +250,22 @@ find_slot(struct tls *tls)
 	return MU_OK;
 }
 
+/*
+ * A main thread that called pthread_exit() stays as a zombie, and its tcache
+ * as it was: __libc_start_call_main() never runs __libc_thread_freeres().
+ */
+static bool
+leader_ended(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		if (snap->threads[i].tid == snap->pid)
+			return false;
+	}
+	return snap->num_threads > 0;
+}
+
 enum mu_status
 mu_glibc_tcaches_take(struct mu_glibc_walk *walk)
 {
@@ -279,7 +294,6 @@ mu_glibc_tcaches_take(struct mu_glibc_walk *walk)
 		if (status != MU_OK)
 			return status;
 	}
-	if (tls.best.structs > 0 && tls.best.nulls == 0)
-		return MU_OK;
-	return mu_glibc_orphans_take(walk, tls.best.structs > 0);
+	return mu_glibc_orphans_take(
+	    walk, tls.best.structs > 0 || leader_ended(walk->snap));
 }

@@ -6,12 +6,52 @@
  */
 #include "heapwalk/mark.h"
 
+#include <string.h>
+
 #include "heapwalk/scan.h"
 #include "heapwalk/spans.h"
+
+#define HEADER 16 /* struct malloc_chunk up to the user's bytes */
 
 /* Entries of the stack: half the blocks, within these. */
 #define MIN_DEPTH ((size_t)1 << 16)
 #define MAX_DEPTH ((size_t)1 << 22)
+
+/*
+ * A thread that stands inside malloc or free has its chunk by the header only
+ * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
+ * arena has no other pointer to a block which is still in use.
+ */
+static void
+mark_chunk(struct mu_scan *scan, uintptr_t header)
+{
+	struct mu_block block;
+	uintptr_t begin = header + HEADER;
+
+	/* A header's first word may be used by the block before it. */
+	if (mu_blocks_find(scan->blocks, header, &block) &&
+	    block.range.end - header > sizeof(header))
+		return;
+	if (mu_range_has(scan->blocks->envelope, begin) &&
+	    mu_blocks_find(scan->blocks, begin, &block) &&
+	    block.range.begin == begin)
+		mu_scan_word(scan, (struct mu_scan_word) { begin, 0 });
+}
+
+static void
+mark_chunks_of_stack(struct mu_scan *scan, const struct mu_root *root)
+{
+	uintptr_t address, word;
+
+	address = root->range.begin + (-root->range.begin & (sizeof(word) - 1));
+	for (; address < root->range.end &&
+	     root->range.end - address >= sizeof(word);
+	     address += sizeof(word)) {
+		memcpy(&word, root->view + (address - root->range.begin),
+		    sizeof(word));
+		mark_chunk(scan, word);
+	}
+}
 
 static void
 mark_roots(struct mu_scan *scan, const struct mu_roots *roots)
@@ -26,13 +66,18 @@ mark_roots(struct mu_scan *scan, const struct mu_roots *roots)
 			mu_scan_root(scan, listed->view, listed->range);
 		}
 	}
-	for (i = 0; i < roots->num_ranges; i++)
+	for (i = 0; i < roots->num_ranges; i++) {
+		if (roots->ranges[i].kind == MU_ROOT_STACK)
+			mark_chunks_of_stack(scan, &roots->ranges[i]);
 		mu_scan_root(
 		    scan, roots->ranges[i].view, roots->ranges[i].range);
-	for (i = 0; i < roots->num_values; i++)
+	}
+	for (i = 0; i < roots->num_values; i++) {
+		mark_chunk(scan, roots->values[i]);
 		if (mu_range_has(scan->blocks->envelope, roots->values[i]))
 			mu_scan_word(scan,
 			    (struct mu_scan_word) { roots->values[i], 0 });
+	}
 	mu_scan_finish(scan);
 }
 

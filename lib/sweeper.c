@@ -17,6 +17,7 @@
 #include "heapwalk/mark.h"
 #include "heapwalk/memory_self.h"
 #include "heapwalk/roots.h"
+#include "heapwalk/wiped.h"
 #include "lib/leak_pipe.h"
 #include "lib/library.h"
 #include "mu/sort.h"
@@ -194,6 +195,16 @@ note_skipped(struct mu_pass *pass, struct sweep *sweep)
 		    "%zu readable pages could not be read", skipped);
 }
 
+/* Lost, or referred to from memory that this image has only zeros of? */
+static void
+note_wiped(struct mu_pass *pass, struct sweep *sweep)
+{
+	if (sweep->status == MU_OK && sweep->leaks.num_leaks > 0 &&
+	    mu_wiped_any())
+		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+		    "memory under MADV_WIPEONFORK could not be scanned");
+}
+
 /*
  * The sweeper is what the OOM killer should pick: nothing is lost with it. It
  * has a memory of its own, so the program's score stays as it is.
@@ -222,6 +233,7 @@ mu_sweeper(struct mu_pass *pass)
 	mu_arena_open(&sweep.tables, TABLES_LIMIT);
 	sweep_image(pass, &sweep);
 	note_skipped(pass, &sweep);
+	note_wiped(pass, &sweep);
 	mu_sys_exit(mu_leak_pipe_send(pass->pipe_write, sweep.status,
 			&pass->why, &sweep.heap, &sweep.leaks)
 		? 0

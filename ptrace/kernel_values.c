@@ -10,6 +10,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
+#include "ptrace/refusal.h"
 
 #define EPOLL_LINK "anon_inode:[eventpoll]"
 #define PATH_SIZE 64
@@ -188,6 +189,9 @@ mu_kernel_values_read(pid_t pid, struct mu_words *words, struct mu_why *why)
 		error = search.error;
 	if (error == 0)
 		error = read_timers(&search);
+	/* proc_fd_permission() and proc_fdinfo_access_allowed(): as ptrace. */
+	if (error == -EACCES || error == -EPERM)
+		return mu_refusal(pid, pid, (int)-error, why);
 	if (error != 0)
 		return mu_why(why, mu_status_from_errno((int)-error),
 		    "cannot list epoll sets and timers of process %d"

@@ -178,8 +178,8 @@ collect_stops(struct capture *cap)
 		if (out->tracees[i].state != MU_TRACEE_SEIZED)
 			continue;
 		cap->fresh = true;
-		if (!mu_tracee_await(&out->tracees[i], out->pid,
-			cap->deadline_ns))
+		if (!mu_tracee_await(
+			&out->tracees[i], out->pid, cap->deadline_ns))
 			return timed_out(cap, out->tracees[i].tid);
 	}
 	return MU_OK;

@@ -6,7 +6,6 @@
  */
 #include <check.h>
 #include <fcntl.h>
-#include <gnu/libc-version.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -16,74 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_self.h"
-#include "lib/allocator_freeze.h"
 #include "lib/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-#include "ptrace/mappings.h"
+#include "tests/support/frozen.h"
 #include "tests/support/unharmed.h"
 
 #define NEEDS_ARENA 3000 /* bytes: over the tcache, below mmap */
-#define ROUNDS 5000
-#define HAMMERS 4
-
-static struct mu_caller caller;
-static struct mu_request request;
-static struct mu_memory_self self_memory;
-
-/* What lib/pass.c has done before it freezes. */
-static enum mu_status
-prepare(struct mu_pass *pass)
-{
-	struct mu_snapshot *self = &pass->self;
-	enum mu_status status;
-
-	mu_caller_capture(&caller);
-	request.caller = &caller;
-	*pass = (struct mu_pass) { .request = &request, .pid = getpid() };
-	pass->tid = mu_sys_gettid();
-	pass->deadline_ns = mu_sys_now_ns() + 30 * MU_NS_PER_SEC;
-	mu_arena_open(&pass->arena, (size_t)1 << 24);
-	status = mu_mappings_read(pass->pid, &self->mappings,
-	    &self->num_mappings, &pass->arena, &pass->why);
-	if (status != MU_OK)
-		return status;
-	sscanf(gnu_get_libc_version(), "%u.%u", &self->glibc_major,
-	    &self->glibc_minor);
-	self->libc_address = (uintptr_t)gnu_get_libc_version;
-	mu_memory_self_open(
-	    &self->memory, &self_memory, self->mappings, self->num_mappings);
-	return MU_OK;
-}
-
-/* Again if an arena was made just after the mappings were read. */
-static void
-freeze(struct mu_pass *pass)
-{
-	enum mu_status status;
-	int tries = 0;
-
-	do {
-		status = prepare(pass);
-		ck_assert_int_eq(status, MU_OK);
-		status = mu_allocator_freeze(pass);
-		if (status != MU_OK) {
-			mu_memory_self_close(&pass->self.memory);
-			mu_arena_close(&pass->arena);
-		}
-	} while (status == MU_ERR_HEAP_INCONSISTENT && ++tries < 20);
-	if (status != MU_OK)
-		ck_abort_msg("%s", pass->why.words);
-}
-
-static void
-thaw(struct mu_pass *pass)
-{
-	mu_allocator_thaw(pass);
-	mu_memory_self_close(&pass->self.memory);
-	mu_arena_close(&pass->arena);
-}
 
 /* A thread that does one thing when told to. */
 struct actor {
@@ -343,118 +281,6 @@ START_TEST(mutex_held)
 }
 END_TEST
 
-static int hammer_stop;
-static unsigned long hammer_rounds[HAMMERS], hammer_wrong, spawned;
-static void *exchange[64]; /* freed by another thread than allocated */
-
-static unsigned
-next_random(unsigned *state)
-{
-	*state = *state * 1664525u + 1013904223u;
-	return *state >> 8;
-}
-
-static bool
-is_filled(const unsigned char *p)
-{
-	size_t size = malloc_usable_size((void *)p), i;
-
-	for (i = 1; i < size; i += 61)
-		if (p[i] != p[0])
-			return false;
-	return true;
-}
-
-static void
-churn(unsigned *state)
-{
-	size_t size = 16 + next_random(state) % 6000;
-	unsigned char *p = malloc(size), *old;
-
-	if (p == NULL) {
-		__atomic_add_fetch(&hammer_wrong, 1, __ATOMIC_RELAXED);
-		return;
-	}
-	memset(p, (int)(size & 0xff), malloc_usable_size(p));
-	old = __atomic_exchange_n(
-	    &exchange[next_random(state) % 64], p, __ATOMIC_ACQ_REL);
-	if (old != NULL && !is_filled(old))
-		__atomic_add_fetch(&hammer_wrong, 1, __ATOMIC_RELAXED);
-	free(old);
-}
-
-static void *
-hammer(void *arg)
-{
-	unsigned long *rounds = arg;
-	unsigned state = (unsigned)(uintptr_t)arg;
-
-	while (!__atomic_load_n(&hammer_stop, __ATOMIC_ACQUIRE)) {
-		churn(&state);
-		__atomic_add_fetch(rounds, 1, __ATOMIC_RELAXED);
-	}
-	return NULL;
-}
-
-static void *
-short_life(void *arg)
-{
-	unsigned state = (unsigned)(uintptr_t)arg;
-	int i;
-
-	for (i = 0; i < 8; i++)
-		churn(&state);
-	return NULL;
-}
-
-static void *
-spawner(void *arg)
-{
-	pthread_t threads[4];
-	uintptr_t i;
-
-	while (!__atomic_load_n(&hammer_stop, __ATOMIC_ACQUIRE)) {
-		for (i = 0; i < 4; i++)
-			if (pthread_create(&threads[i], NULL, short_life,
-				(void *)(spawned + i)) != 0)
-				abort();
-		for (i = 0; i < 4; i++)
-			pthread_join(threads[i], NULL);
-		__atomic_add_fetch(&spawned, 4, __ATOMIC_RELAXED);
-	}
-	return arg;
-}
-
-START_TEST(rounds_under_load)
-{
-	pthread_t threads[HAMMERS + 1];
-	struct mu_pass pass;
-	size_t i;
-
-	for (i = 0; i < HAMMERS; i++)
-		pthread_create(&threads[i], NULL, hammer, &hammer_rounds[i]);
-	pthread_create(&threads[HAMMERS], NULL, spawner, NULL);
-	for (i = 0; i < ROUNDS; i++) {
-		freeze(&pass);
-		thaw(&pass);
-	}
-	/* All of them still go on. */
-	for (i = 0; i < HAMMERS; i++) {
-		unsigned long from =
-		    __atomic_load_n(&hammer_rounds[i], __ATOMIC_RELAXED);
-
-		while (__atomic_load_n(&hammer_rounds[i], __ATOMIC_RELAXED) <
-		    from + 100)
-			sched_yield();
-	}
-	__atomic_store_n(&hammer_stop, 1, __ATOMIC_RELEASE);
-	for (i = 0; i <= HAMMERS; i++)
-		pthread_join(threads[i], NULL);
-	ck_assert_uint_gt(spawned, 0);
-	ck_assert_uint_eq(hammer_wrong, 0);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -471,7 +297,6 @@ main(void)
 	tcase_add_test(tcase, deadlock_fork);
 	tcase_add_test(tcase, all_go_on);
 	tcase_add_test(tcase, mutex_held);
-	tcase_add_test(tcase, rounds_under_load);
 	suite_add_tcase(suite, tcase);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);

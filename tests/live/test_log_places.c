@@ -18,48 +18,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "memunreachable/memunreachable.h"
-#include "tests/support/hide.h"
+#include "tests/support/log_scenarios.h"
 #include "tests/support/scenario.h"
 
-#define PREFIX "libmemunreachable: "
-#define TEXT "twenty-four bytes here!" /* with its NUL all of a block */
-
 static struct child child;
-
-static __attribute__((noinline)) uintptr_t
-lose(void)
-{
-	char *p = malloc(sizeof(TEXT));
-
-	memcpy(p, TEXT, sizeof(TEXT));
-	return mu_hide(p);
-}
-
-static int
-log_one_leak(void)
-{
-	uintptr_t hidden = lose();
-	bool judged;
-
-	scrub_stack();
-	judged = LogUnreachableMemory(true, 100);
-	dprintf(1, "%d %lx %d\n", getpid(), (unsigned long)mu_reveal(hidden),
-	    judged);
-	return 0;
-}
-
-static int
-nothing(void)
-{
-	return 0; /* what the constructor has to say is all there is */
-}
-
-static const struct scenario scenarios[] = {
-	{ "log_one_leak", log_one_leak },
-	{ "nothing", nothing },
-	{ NULL, NULL },
-};
 
 static char folder[64];
 

@@ -58,6 +58,12 @@ SPIN(spin_ymm14_high,
     "vpxor %xmm14, %xmm14, %xmm14");
 SPIN(spin_zmm31, "vpbroadcastq %rdi, %zmm31",
     "vpxorq %zmm31, %zmm31, %zmm31\n\tvzeroupper");
+/* What malloc itself holds while it waits for an arena: the chunk's header. */
+SPIN(spin_header, "subq $16, %rdi\n\tmovq %rdi, %r12",
+    "xorl %edi, %edi\n\tmovq %rdi, %r12");
+SPIN(spin_header_in_frame, "subq $16, %rdi\n\tpushq %rdi\n\tsubq $256, %rsp",
+    "addq $256, %rsp\n\tpopq %rdi\n\txorl %edi, %edi\n\tpushq %rdi\n\t"
+    "popq %rdi");
 SPIN(spin_red_zone_first, "movq %rdi, -8(%rsp)", "movq $0, -8(%rsp)");
 SPIN(spin_red_zone_last, "movq %rdi, -128(%rsp)", "movq $0, -128(%rsp)");
 SPIN(spin_below_red_zone, "movq %rdi, -136(%rsp)", "movq $0, -136(%rsp)");
@@ -87,6 +93,8 @@ static const struct spin {
 	{ "xmm15, high half", spin_xmm15_high, false, NULL },
 	{ "ymm14, high half", spin_ymm14_high, false, "avx" },
 	{ "zmm31", spin_zmm31, false, "avx512f" },
+	{ "header of its chunk", spin_header, false, NULL },
+	{ "header, in a frame", spin_header_in_frame, false, NULL },
 	{ "red zone, first word", spin_red_zone_first, false, NULL },
 	{ "red zone, last word", spin_red_zone_last, false, NULL },
 	{ "below the red zone", spin_below_red_zone, true, NULL },

@@ -565,6 +565,52 @@ START_TEST(no_memory)
 }
 END_TEST
 
+static char *inherited[3];
+static pthread_barrier_t freed;
+
+static void *
+free_and_stay(void *unused)
+{
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		inherited[i] = malloc(200);
+	for (i = 0; i < 3; i++)
+		free(inherited[i]);
+	pthread_barrier_wait(&freed);
+	for (;;)
+		pause();
+	return unused;
+}
+
+static void
+twist_find_inherited(struct self_snapshot *self)
+{
+	struct mu_block block;
+	struct mu_heap heap;
+	size_t i;
+
+	if (mu_heap_glibc.list(&heap, &self->snap, &self->arena, &self->why) !=
+	    MU_OK)
+		_exit(2);
+	for (i = 0; i < 3; i++)
+		if (mu_blocks_find(
+			&heap.blocks, (uintptr_t)inherited[i], &block))
+			_exit(3);
+}
+
+/* What a thread of the parent had free is free in the child of fork(). */
+START_TEST(fork_inherits_tcaches)
+{
+	pthread_t thread;
+
+	pthread_barrier_init(&freed, NULL, 2);
+	ck_assert_int_eq(pthread_create(&thread, NULL, free_and_stay, NULL), 0);
+	pthread_barrier_wait(&freed);
+	ck_assert_int_eq(ask(NULL, twist_find_inherited).status, MU_OK);
+}
+END_TEST
+
 /* Any word of the heap's structs may be anything: no crash, no endless loop. */
 static void
 twist_hostile(struct self_snapshot *self)
@@ -641,6 +687,7 @@ main(void)
 	tcase_add_test(tc, rule6_mmapped);
 	tcase_add_test(tc, foreign_allocators);
 	tcase_add_test(tc, no_memory);
+	tcase_add_test(tc, fork_inherits_tcaches);
 	tcase_add_test(tc, hostile_heap);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(sr, CK_ENV);

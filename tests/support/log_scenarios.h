@@ -1,0 +1,181 @@
+/*
+ * The programs whose log is read: each loses something or cannot be checked,
+ * asks in one way, and says on stdout what it got.
+ */
+#ifndef TESTS_SUPPORT_LOG_SCENARIOS_H
+#define TESTS_SUPPORT_LOG_SCENARIOS_H
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "memunreachable/memunreachable.h"
+#include "tests/support/hide.h"
+#include "tests/support/scenario.h"
+
+#define PREFIX "libmemunreachable: "
+#define TEXT "twenty-four bytes here!" /* with its NUL all of a block */
+
+static __attribute__((noinline)) uintptr_t
+lose(void)
+{
+	char *p = malloc(sizeof(TEXT));
+
+	memcpy(p, TEXT, sizeof(TEXT));
+	return mu_hide(p);
+}
+
+static int
+log_one_leak(void)
+{
+	uintptr_t hidden = lose();
+	bool judged;
+
+	scrub_stack();
+	judged = LogUnreachableMemory(true, 100);
+	dprintf(1, "%d %lx %d\n", getpid(), (unsigned long)mu_reveal(hidden),
+	    judged);
+	return 0;
+}
+
+static int
+get_one_leak(void)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t hidden = lose();
+
+	scrub_stack();
+	dprintf(1, "%d", GetUnreachableMemory(&info, 100));
+	dprintf(1, " %zu %zu %zu\n", info.num_leaks, info.leak_bytes,
+	    info.num_reported);
+	return (void)hidden, 0;
+}
+
+static int
+string_of_one_leak(void)
+{
+	uintptr_t hidden = lose();
+	char *text;
+
+	scrub_stack();
+	text = GetUnreachableMemoryString(true, 100);
+	dprintf(1, "%s", text);
+	dprintf(1, "at %lx\n", (unsigned long)mu_reveal(hidden));
+	free(text);
+	return 0;
+}
+
+static void
+allow_descriptors(rlim_t count)
+{
+	struct rlimit limit;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = count;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+static int
+string_of_failure(void)
+{
+	char *text;
+
+	allow_descriptors(0);
+	text = GetUnreachableMemoryString(false, 100);
+	dprintf(1, "%s", text);
+	free(text);
+	return 0;
+}
+
+static int
+no_leaks_clean(void)
+{
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+no_leaks_lost(void)
+{
+	uintptr_t hidden[15];
+	size_t i;
+
+	for (i = 0; i < 15; i++)
+		hidden[i] = lose();
+	scrub_stack();
+	(void)hidden;
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+no_leaks_failed(void)
+{
+	allow_descriptors(0);
+	return NoLeaks() ? 0 : 1;
+}
+
+static int
+log_failed(void)
+{
+	allow_descriptors(0);
+	return LogUnreachableMemory(false, 10) ? 0 : 1;
+}
+
+static ptrdiff_t
+provide_nothing(void *ctx, uintptr_t *words, size_t max)
+{
+	(void)ctx;
+	(void)words;
+	(void)max;
+	return -5;
+}
+
+static int
+log_provider_failed(void)
+{
+	memunreachable_register_root_provider(provide_nothing, NULL);
+	return LogUnreachableMemory(false, 10) ? 0 : 1;
+}
+
+static int
+bad_info(void)
+{
+	struct UnreachableMemoryInfo info = { .version = 1 };
+	bool judged = GetUnreachableMemory(NULL, 10);
+
+	judged |= GetUnreachableMemory(&info, 10);
+	dprintf(1, "%d %d %d %zu %s\n", judged, info.status, info.leaks == NULL,
+	    info.num_leaks, info.reason);
+	return 0;
+}
+
+static int
+two_passes(void)
+{
+	return NoLeaks() && NoLeaks() ? 0 : 1;
+}
+
+static int
+nothing(void)
+{
+	return 0; /* what the constructor has to say is all there is */
+}
+
+static const struct scenario scenarios[] = {
+	{ "log_one_leak", log_one_leak },
+	{ "get_one_leak", get_one_leak },
+	{ "string_of_one_leak", string_of_one_leak },
+	{ "string_of_failure", string_of_failure },
+	{ "no_leaks_clean", no_leaks_clean },
+	{ "no_leaks_lost", no_leaks_lost },
+	{ "no_leaks_failed", no_leaks_failed },
+	{ "log_failed", log_failed },
+	{ "log_provider_failed", log_provider_failed },
+	{ "bad_info", bad_info },
+	{ "two_passes", two_passes },
+	{ "nothing", nothing },
+	{ NULL, NULL },
+};
+
+#endif
