@@ -43,4 +43,6 @@ echo "malloc and free, ns of CPU time a pair, $rounds rounds of $millions" \
     "million; the library is preloaded and idle"
 show median "$(median "$work/without")" "$(median "$work/with")"
 show smallest "$(smallest "$work/without")" "$(smallest "$work/with")"
+paste "$work/with" "$work/without" | awk '{ print $1 / $2 }' >"$work/ratios"
+echo "median of the $rounds neighbours' ratios: $(median "$work/ratios")"
 echo "goal: 1.00 +- 0.01"

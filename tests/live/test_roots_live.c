@@ -1,55 +1,20 @@
 /*
  * Where pointers live: memory of every kind. While the pointer is there its
- * block is not lost; once it is gone it is, exactly that one. And where they
- * do not live.
+ * block is not lost; once it is gone it is, exactly that one. Where they do
+ * not live is in test_not_roots.c.
  *
  * Threads, registers and stacks are in test_roots_threads.c; what the kernel
  * holds or the program registered is in test_roots_registered.c.
  */
 #include <dlfcn.h>
-#include <linux/magic.h>
 #include <sys/mman.h>
-#include <sys/vfs.h>
 
-#include "tests/support/live.h"
-
-#define MAPPED ((size_t)65536)
+#include "tests/support/live_places.h"
 
 static int anchor;
 static void *global = &anchor; /* .data */
 static void *zeroed;           /* .bss */
 static __thread void *tls_slot;
-
-/* Somewhere inside, not where a page or the mapping begins. */
-static void *
-inside(void *mapping)
-{
-	return (char *)mapping + 4096 + 136;
-}
-
-static void *
-map(int protection, int flags, int fd)
-{
-	void *mapping = mmap(NULL, MAPPED, protection, flags, fd, 0);
-
-	ck_assert_ptr_ne(mapping, MAP_FAILED);
-	return mapping;
-}
-
-/* A file of MAPPED zeros in DIRECTORY, without a name. */
-static int
-unnamed_file(const char *directory)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/mu-roots-XXXXXX", directory);
-	fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
-	return fd;
-}
 
 START_TEST(global_data)
 {
@@ -103,15 +68,6 @@ START_TEST(interior_pointer)
 }
 END_TEST
 
-/* MU-63: a pointer that is not aligned is not seen. */
-START_TEST(unaligned_pointer)
-{
-	static char place[24] __attribute__((aligned(8)));
-
-	expect_no_root(place + 4);
-}
-END_TEST
-
 START_TEST(anonymous_private)
 {
 	expect_root(inside(
@@ -153,21 +109,6 @@ START_TEST(file_private_written)
 {
 	expect_root(inside(map(
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"))));
-}
-END_TEST
-
-/* A document is no place for pointers, nor a reason to read all of it. */
-START_TEST(file_shared)
-{
-	struct statfs statfs;
-	int fd = unnamed_file("/var/tmp");
-
-	ck_assert_int_eq(fstatfs(fd, &statfs), 0);
-	if (statfs.f_type == TMPFS_MAGIC) {
-		printf("SKIPPED: file_shared: /var/tmp is a tmpfs\n");
-		return;
-	}
-	expect_no_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
 END_TEST
 
@@ -335,73 +276,6 @@ START_TEST(aligned_block)
 }
 END_TEST
 
-/* What a freed block still holds is nothing, also if someone points to it. */
-START_TEST(freed_block)
-{
-	static const size_t sizes[] = { 40, 1000, 5000, 90000 };
-	size_t size = sizes[_i], i;
-	uintptr_t holder[12], fence[12], block = block_new(72);
-	static void *dangling[12];
-
-	/* Twelve: more than a thread's cache takes. */
-	for (i = 0; i < 12; i++) {
-		holder[i] = block_new(size);
-		fence[i] = block_new(24);
-		put(&dangling[i], fence[i]);
-		block_link(holder[i], 32, block);
-	}
-	EXPECT_LEAKS(13);
-	for (i = 0; i < 12; i++) {
-		block_free(holder[i]);
-		EXPECT_LEAKS(12 - i);
-	}
-	for (i = 0; i < 12; i++) {
-		block_free(fence[i]);
-		put(&dangling[i], holder[i]);
-	}
-	EXPECT_LEAKS(1);
-}
-END_TEST
-
-/* The answer is full of addresses of lost blocks. */
-START_TEST(held_results)
-{
-	struct UnreachableMemoryInfo info = { 0 };
-	uintptr_t block = block_new(72);
-
-	scrub();
-	ck_assert(GetUnreachableMemory(&info, 100));
-	ck_assert_uint_eq(info.num_reported, 1);
-	EXPECT_LEAKS(1);
-	FreeUnreachableMemoryInfo(&info);
-	EXPECT_LEAKS(1);
-	put(&global, block);
-	EXPECT_LEAKS(0);
-}
-END_TEST
-
-/* So deep that the frames of the call that asks do not reach it. */
-static __attribute__((noinline)) void
-leave_below(uintptr_t hidden)
-{
-	void *volatile frame[4096];
-	size_t i;
-
-	for (i = 0; i < 2048; i++)
-		put((void *)&frame[i], hidden);
-}
-
-START_TEST(below_the_stack_pointer)
-{
-	uintptr_t block = block_new(72);
-
-	EXPECT_LEAKS(1);
-	leave_below(block);
-	scrub_registers();
-	ck_assert_uint_eq(ask(1), 1);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -430,14 +304,6 @@ main(void)
 	tcase_add_test(tcase, thread_specific);
 	tcase_add_loop_test(tcase, another_block, 0, 5);
 	tcase_add_loop_test(tcase, aligned_block, 0, 17);
-	suite_add_tcase(suite, tcase);
-	tcase = tcase_create("not_roots");
-	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, unaligned_pointer);
-	tcase_add_test(tcase, file_shared);
-	tcase_add_loop_test(tcase, freed_block, 0, 4);
-	tcase_add_test(tcase, held_results);
-	tcase_add_test(tcase, below_the_stack_pointer);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
 }
