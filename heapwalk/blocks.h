@@ -28,19 +28,19 @@ struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
 	const char *view;      /* the subject's bytes at range.begin */
 	uint64_t *start;       /* bit i: a live block starts at begin + 16 i */
-	uint64_t *mark;	       /* bit i: that block was reached */
+	uint64_t *mark;        /* bit i: that block was reached */
 	uint64_t *summary;     /* bit j: start[j] was ever nonzero */
 	size_t num_words;      /* of start and of mark */
 	size_t count, bytes;   /* of live blocks; usable bytes */
-	size_t owner;	       /* the back end's own: which arena */
+	size_t owner;          /* the back end's own: which arena */
 };
 
 struct mu_listed {
 	struct mu_range range;
 	const char *view;
 	bool marked;
-	bool keep; /* never a leak and a root: could not be proven to be live
-		      malloc memory */
+	bool keep;    /* never a leak and a root: could not be proven to be live
+			 malloc memory */
 	size_t order; /* of addition */
 };
 
@@ -48,7 +48,7 @@ struct mu_blocks {
 	struct mu_arena *arena;
 	struct mu_span *spans; /* by address after seal */
 	size_t num_spans, max_spans;
-	bool spans_mixed; /* not by address yet */
+	bool spans_mixed;         /* not by address yet */
 	struct mu_listed *listed; /* by address after seal */
 	size_t num_listed, max_listed;
 
@@ -61,7 +61,7 @@ struct mu_blocks {
 
 	/* Set by seal. */
 	struct mu_range envelope; /* lowest begin, highest end */
-	size_t count, bytes;	  /* of all live blocks; usable bytes */
+	size_t count, bytes;      /* of all live blocks; usable bytes */
 	bool sealed;
 };
 
@@ -69,7 +69,7 @@ struct mu_blocks {
 struct mu_block {
 	struct mu_range range; /* usable bytes [begin, end) */
 	const char *view;      /* the subject's bytes at range.begin */
-	uint64_t *mark;	       /* NULL for a listed block ... */
+	uint64_t *mark;        /* NULL for a listed block ... */
 	uint64_t bit;
 	struct mu_listed *listed; /* ... which has this instead */
 };
@@ -81,8 +81,8 @@ void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
  * VIEW. NULL if there is no memory. The span moves when others are added:
  * take it by index (blocks->spans[i]) until the table is sealed.
  */
-struct mu_span *mu_blocks_add_span(struct mu_blocks *blocks,
-    struct mu_range range, const char *view);
+struct mu_span *mu_blocks_add_span(
+    struct mu_blocks *blocks, struct mu_range range, const char *view);
 
 /*
  * Add one block. Accepted if it overlaps no listed block and no span; a block
@@ -104,8 +104,8 @@ void mu_span_set(struct mu_span *span, uintptr_t address);
 void mu_span_clear(struct mu_span *span, uintptr_t address);
 
 /* Span that holds ADDRESS, before or after the seal; NULL if none. */
-struct mu_span *mu_blocks_span(const struct mu_blocks *blocks,
-    uintptr_t address);
+struct mu_span *mu_blocks_span(
+    const struct mu_blocks *blocks, uintptr_t address);
 
 /* Spans by address, so that mu_blocks_span() is fast before the seal too. */
 void mu_blocks_sort_spans(struct mu_blocks *blocks);
@@ -120,8 +120,8 @@ enum mu_status mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected);
  * The block that VALUE points into: begin <= VALUE < end (MU-61: interior
  * addresses count, one past the end does not).
  */
-bool mu_blocks_find(const struct mu_blocks *blocks, uintptr_t value,
-    struct mu_block *block);
+bool mu_blocks_find(
+    const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block);
 
 /* Every block by address; stops when VISIT returns false. */
 void mu_blocks_each(const struct mu_blocks *blocks,
@@ -134,8 +134,8 @@ void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
 static inline bool
 mu_block_marked(const struct mu_block *block)
 {
-	return block->mark != NULL ? (*block->mark & block->bit) != 0 :
-				     block->listed->marked;
+	return block->mark != NULL ? (*block->mark & block->bit) != 0
+				   : block->listed->marked;
 }
 
 /* Marks the block; true if it was not marked before. */

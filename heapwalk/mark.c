@@ -20,7 +20,9 @@
 /*
  * A thread that stands inside malloc or free has its chunk by the header only
  * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
- * arena has no other pointer to a block which is still in use.
+ * arena has no other pointer to a block which is still in use. Not the thread
+ * that asked for the pass: it is in none, and headers on its stack are left
+ * over from malloc's dead frames.
  */
 static void
 mark_chunk(struct mu_scan *scan, uintptr_t header)

@@ -70,6 +70,13 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
 	return true;
 }
 
+static enum mu_root_kind
+kind_of_stack(const struct finder *finder, struct mu_range part)
+{
+	return mu_range_has(finder->stacks.calling, part.begin) ? MU_ROOT_CALLER
+								: MU_ROOT_STACK;
+}
+
 /* Where PIECE, of one mapping, is part of a stack it gets a root of its own. */
 static bool
 add_piece(struct finder *finder, const struct mu_mapping *mapping,
@@ -82,7 +89,8 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 	kind = mapping->inode != 0 && !mapping->shared ? MU_ROOT_GLOBALS
 						       : MU_ROOT_ANONYMOUS;
 	while (mu_ranges_cut(&finder->stacks.live, &piece, &part, &stack)) {
-		if (!add_root(finder, part, stack ? MU_ROOT_STACK : kind))
+		if (!add_root(finder, part,
+			stack ? kind_of_stack(finder, part) : kind))
 			return false;
 	}
 	return true;

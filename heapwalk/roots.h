@@ -13,9 +13,10 @@
 
 enum mu_root_kind {
 	MU_ROOT_GLOBALS,   /* writable part of a module */
-	MU_ROOT_STACK,	   /* of a live thread, from sp less the red zone */
+	MU_ROOT_STACK,     /* of a live thread, from sp less the red zone */
+	MU_ROOT_CALLER,    /* the same of the thread that asked for the pass */
 	MU_ROOT_ANONYMOUS, /* other memory of the program */
-	MU_ROOT_REGION,	   /* registered by the program */
+	MU_ROOT_REGION,    /* registered by the program */
 };
 
 struct mu_root {
@@ -30,7 +31,6 @@ struct mu_roots {
 	/* Single words: registers, kernel-held words, ignored objects. */
 	uintptr_t *values;
 	size_t num_values;
-	/* Blocks that are themselves the stack of a running thread. */
 	size_t bytes; /* sum of the ranges */
 };
 

@@ -16,10 +16,11 @@
 
 struct mu_thread {
 	pid_t tid;
-	uintptr_t sp;	  /* stack pointer; 0 = unknown, no live stack */
-	uintptr_t tp;	  /* thread pointer (x86-64: fs base); 0 = none */
+	uintptr_t sp;       /* stack pointer; 0 = unknown, no live stack */
+	uintptr_t tp;       /* thread pointer (x86-64: fs base); 0 = none */
 	size_t first_value; /* index into snapshot->values */
 	size_t num_values;  /* register words, general and vector */
+	bool calling;       /* asked for the pass, so it is not in malloc */
 };
 
 /*
@@ -30,10 +31,10 @@ struct mu_thread {
 struct mu_mapping {
 	struct mu_range range;
 	bool readable, writable, executable, shared;
-	uint64_t offset;	   /* bytes into the file */
+	uint64_t offset; /* bytes into the file */
 	unsigned dev_major, dev_minor;
-	uint64_t inode;		   /* 0 = no file */
-	const char *name;	   /* "" if the line has none; never NULL */
+	uint64_t inode;   /* 0 = no file */
+	const char *name; /* "" if the line has none; never NULL */
 };
 
 struct mu_memory;
@@ -47,8 +48,8 @@ struct mu_memory_ops {
 	 * where a page turns out to be unreadable after all (the memory
 	 * counts such pages in skipped_pages). Need not be aligned.
 	 */
-	const void *(*view)(struct mu_memory *memory, uintptr_t address,
-	    size_t size);
+	const void *(*view)(
+	    struct mu_memory *memory, uintptr_t address, size_t size);
 
 	/*
 	 * The first part of RANGE that may hold anything but zeros or
@@ -100,8 +101,8 @@ struct mu_snapshot {
 };
 
 /* The mapping that holds ADDRESS, by binary search, or NULL. */
-const struct mu_mapping *mu_snapshot_mapping(const struct mu_snapshot *snap,
-    uintptr_t address);
+const struct mu_mapping *mu_snapshot_mapping(
+    const struct mu_snapshot *snap, uintptr_t address);
 
 /* View of a whole object of the subject; NULL if not readable. */
 static inline const void *
@@ -114,8 +115,8 @@ mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
 
 /* One word of the subject; false if it cannot be read. */
 static inline bool
-mu_snapshot_word(const struct mu_snapshot *snap, uintptr_t address,
-    uintptr_t *word)
+mu_snapshot_word(
+    const struct mu_snapshot *snap, uintptr_t address, uintptr_t *word)
 {
 	const void *view = mu_snapshot_view(snap, address, sizeof(*word));
 

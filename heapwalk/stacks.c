@@ -114,6 +114,8 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 	    mu_stacks_lowest(&search->sps, block, &sp) &&
 	    sp - block.begin > MU_RED_ZONE)
 		dead.end = live.begin = sp - MU_RED_ZONE;
+	if (thread->calling && mu_range_has(block, thread->sp))
+		stacks->calling = live;
 	/* A stack inside a stack: then the block's extent is wrong. */
 	if (mu_stacks_any(&search->tps, dead))
 		return mu_ranges_add(&stacks->live, block);
@@ -166,6 +168,7 @@ mu_stacks_find(struct mu_stacks *stacks, const struct mu_snapshot *snap,
 	stacks->num_ended = 0;
 	mu_ranges_open(&stacks->dead, arena);
 	mu_ranges_open(&stacks->live, arena);
+	stacks->calling = (struct mu_range) { 0, 0 };
 	if (!collect_words(&search, arena))
 		return MU_ERR_NO_MEMORY;
 	for (i = 0; i < snap->num_threads; i++) {

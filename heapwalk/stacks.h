@@ -16,9 +16,10 @@
 #include "mu/status.h"
 
 struct mu_stacks {
-	struct mu_ranges dead; /* sealed */
-	struct mu_ranges live; /* sealed; stacks that are in use */
-	size_t num_ended;      /* kept stacks of threads that ended */
+	struct mu_ranges dead;   /* sealed */
+	struct mu_ranges live;   /* sealed; stacks that are in use */
+	struct mu_range calling; /* the one of live that asked for the pass */
+	size_t num_ended;        /* kept stacks of threads that ended */
 };
 
 /*

@@ -48,7 +48,7 @@ mu_wiped_parse(const char *text, size_t length)
 static bool
 search(int fd)
 {
-	char buffer[BUFFER_SIZE];
+	char buffer[BUFFER_SIZE] = "";
 	size_t used = 0, whole;
 	ssize_t n;
 

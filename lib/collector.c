@@ -63,6 +63,7 @@ add_caller(struct mu_pass *pass)
 		.tp = caller->tp,
 		.first_value = snap->num_values,
 		.num_values = MU_CALLEE_SAVED,
+		.calling = true,
 	};
 	memcpy(values + snap->num_values, caller->saved, sizeof(caller->saved));
 	snap->num_values += MU_CALLEE_SAVED;
@@ -130,12 +131,8 @@ collector_body(void *arg)
 	while (__atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE) == 0)
 		mu_sys_futex_wait(
 		    &pass->gate, 0, FUTEX_PRIVATE_FLAG, pass->deadline_ns);
-	mu_log(&pass->log, MU_LOG_INFO,
-	    "collecting thread info for process %d...", pass->pid);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
 	pass->collected = capture(pass);
-	if (pass->collected == MU_OK)
-		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
 	mu_sys_exit(pass->collected == MU_OK ? 0 : 1);
 }
 

@@ -116,6 +116,8 @@ await_data(struct mu_pass *pass)
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
 			return MU_OK; /* data, or the end of file */
+		if (n < 0 && n != -EINTR) /* RLIMIT_NOFILE became 0 */
+			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
 		/*
 		 * A stranger's fork may hold the write end: no end of file
 		 * then. What a dead sweeper has left was polled for already.

@@ -5,8 +5,10 @@
  */
 #include "mu/log.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -14,14 +16,38 @@
 #define LINE_SIZE 1024
 #define PREFIX "libmemunreachable: "
 
+/*
+ * A reader that has stopped reading must not stop the program: it may be the
+ * program that waits for it. A pipe that polls as writable takes PIPE_BUF
+ * bytes without blocking (pipe(7)).
+ */
+static bool
+can_write(int fd, uint64_t deadline_ns)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLOUT };
+	struct timespec span = { 0, 0 };
+	uint64_t now = mu_sys_now_ns();
+	long n;
+
+	if (now < deadline_ns)
+		span = mu_sys_timespec(deadline_ns - now);
+	do
+		n = mu_syscall6(
+		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
+	while (n == -EINTR); /* ppoll() has taken off what has passed */
+	/* ppoll() refuses even one descriptor where RLIMIT_NOFILE is 0. */
+	return n != 0;
+}
+
 static void
-write_all(int fd, const char *text, size_t length)
+write_all(const struct mu_log *log, const char *text, size_t length)
 {
 	ssize_t n;
 
-	while (length > 0) {
-		n = mu_sys_write(fd, text, length);
-		if (n == -EINTR)
+	while (length > 0 && can_write(log->fd, log->deadline_ns)) {
+		n = mu_sys_write(
+		    log->fd, text, length < PIPE_BUF ? length : PIPE_BUF);
+		if (n == -EINTR || n == -EAGAIN)
 			continue;
 		if (n <= 0)
 			return; /* a log that cannot be written ends the log,
@@ -44,7 +70,9 @@ write_syslog(int fd, enum mu_log_level level, const char *text, size_t length)
 	if (length > sizeof(datagram) - used)
 		length = sizeof(datagram) - used;
 	memcpy(datagram + used, text, length);
-	mu_sys_write(fd, datagram, used + length);
+	/* The queue of /dev/log is short; a line that finds it full is lost. */
+	mu_syscall6(SYS_sendto, fd, (long)datagram, (long)(used + length),
+	    MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
 }
 
 static void
@@ -83,7 +111,7 @@ mu_log(
 		used = sizeof(line) - 2;
 	line[used++] = '\n';
 	if (log->fd >= 0)
-		write_all(log->fd, line, used);
+		write_all(log, line, used);
 	if (log->syslog_fd >= 0)
 		write_syslog(log->syslog_fd, level, line + sizeof(PREFIX) - 1,
 		    used - sizeof(PREFIX));
@@ -96,7 +124,7 @@ mu_log_text(const struct mu_log *log, enum mu_log_level level, const char *text,
 	if (log == NULL || log->silent || level > log->level)
 		return;
 	if (log->fd >= 0)
-		write_all(log->fd, text, length);
+		write_all(log, text, length);
 	if (log->syslog_fd >= 0)
 		syslog_lines(log->syslog_fd, level, text, length);
 }

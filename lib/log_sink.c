@@ -57,6 +57,8 @@ mu_log_sink_open(
 		.fd = STDERR,
 		.syslog_fd = -1,
 		.level = options->verbosity >= 2 ? MU_LOG_DEBUG : MU_LOG_INFO,
+		.deadline_ns =
+		    mu_sys_now_ns() + options->timeout * (MU_NS_PER_SEC / 1000),
 		.silent = silent,
 	};
 	if (silent)

@@ -126,6 +126,9 @@ take_image(struct mu_pass *pass)
 	enum mu_status status;
 	mu_sigmask mask;
 
+	/* Not from the collector: a full pipe would keep malloc frozen. */
+	mu_log(&pass->log, MU_LOG_INFO,
+	    "collecting thread info for process %d...", pass->pid);
 	mu_sys_block_signals(&mask);
 	status = mu_allocator_freeze(pass);
 	if (status == MU_OK)
@@ -134,6 +137,8 @@ take_image(struct mu_pass *pass)
 	mu_sys_restore_signals(&mask);
 	/* Ours was a copy; the sweeper's end of file must be seen. */
 	mu_sys_close(&pass->pipe_write);
+	if (status == MU_OK)
+		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
 	return status;
 }
 

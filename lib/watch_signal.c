@@ -92,8 +92,10 @@ heal_after_fork(struct mu_watch *watch)
 
 	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
 		return;
-	__atomic_store_n(&watch->tid, 0, __ATOMIC_RELEASE);
-	__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+	/* Of two threads that find this, one mends it. */
+	if (__atomic_compare_exchange_n(&watch->tid, &tid, 0, false,
+		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
 }
 
 static void
@@ -163,21 +165,32 @@ map_stack(struct mu_watch *watch)
 	return 0;
 }
 
+static bool
+is_function(const struct sigaction *action)
+{
+	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
 /*
  * libc's sigaction() supplies the restorer and refuses its own signals (32,
  * 33). SA_ONSTACK: the interrupted thread may have no room left (Go's are
- * 2 KiB). SA_RESTART: the program must not see EINTR on our account.
+ * 2 KiB). SA_RESTART: the program must not see EINTR on our account. An earlier
+ * handler runs inside ours, so its mask and its wish for EINTR become ours.
  */
 static int
 install(struct mu_watch *watch, int signo)
 {
 	struct sigaction ours = { 0 }, earlier;
 
-	ours.sa_sigaction = on_signal;
-	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
-	sigfillset(&ours.sa_mask);
 	if (sigaction(signo, NULL, &earlier) != 0)
 		return -errno;
+	ours.sa_sigaction = on_signal;
+	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	if (is_function(&earlier)) {
+		ours.sa_mask = earlier.sa_mask;
+		ours.sa_flags &= ~SA_RESTART;
+		ours.sa_flags |= earlier.sa_flags & (SA_RESTART | SA_NODEFER);
+	}
 	watch->earlier[signo] = (struct mu_sigaction) {
 		.handler = (void *)earlier.sa_sigaction,
 		.flags = (unsigned long)earlier.sa_flags,

@@ -97,7 +97,7 @@ long
 mu_proc_numbers(
     const char *path, bool (*visit)(void *ctx, int number), void *ctx)
 {
-	char buffer[DIR_SIZE] __attribute__((aligned(8)));
+	char buffer[DIR_SIZE] __attribute__((aligned(8))) = "";
 	int fd = mu_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	long n;
 

@@ -98,7 +98,7 @@ read_ourselves(struct mu_refusal_facts *facts)
 static int
 read_dumpable(const struct mu_refusal_facts *facts)
 {
-	struct stat stat;
+	struct stat stat = { 0 };
 	char path[32];
 
 	if (mu_sys0(SYS_getppid) == facts->pid)

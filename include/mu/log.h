@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 enum mu_log_level {
 	MU_LOG_ERROR,   /* leaks, failures */
@@ -23,6 +24,8 @@ struct mu_log {
 	int fd;        /* -1: none */
 	int syslog_fd; /* a datagram socket connected to /dev/log, or -1 */
 	enum mu_log_level level; /* write this and graver ones */
+	uint64_t deadline_ns;    /* what a full pipe may hold up until; after
+				    it, lines that would block are dropped */
 	bool silent;
 };
 

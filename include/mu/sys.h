@@ -129,11 +129,17 @@ mu_sys_now_ns(void)
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
+static inline struct timespec
+mu_sys_timespec(uint64_t ns)
+{
+	return (struct timespec) { (time_t)(ns / MU_NS_PER_SEC),
+		(long)(ns % MU_NS_PER_SEC) };
+}
+
 static inline void
 mu_sys_sleep_ns(uint64_t ns)
 {
-	struct timespec span = { (time_t)(ns / MU_NS_PER_SEC),
-		(long)(ns % MU_NS_PER_SEC) };
+	struct timespec span = mu_sys_timespec(ns);
 
 	mu_sys2(SYS_nanosleep, (long)&span, 0);
 }
@@ -148,8 +154,7 @@ static inline long
 mu_sys_futex_wait(
     const int *word, int expected, int flags, uint64_t deadline_ns)
 {
-	struct timespec at = { (time_t)(deadline_ns / MU_NS_PER_SEC),
-		(long)(deadline_ns % MU_NS_PER_SEC) };
+	struct timespec at = mu_sys_timespec(deadline_ns);
 
 	/* FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time. */
 	return mu_syscall6(SYS_futex, (long)word, FUTEX_WAIT_BITSET | flags,

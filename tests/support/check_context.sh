@@ -15,7 +15,7 @@ for source in "$@"; do
 	strays=$("${NM:-nm}" -u "$object" | awk '{ print $NF }' |
 		grep -vE "^(mu_[a-z0-9_]*|$ALLOWED)\$")
 	if [ -n "$strays" ]; then
-		echo "check-context: $source calls" $strays
+		echo "check-context: $source calls" "$strays"
 		bad=1
 	fi
 done
