@@ -115,7 +115,7 @@ await_data(struct mu_pass *pass)
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
-			return MU_OK; /* data, or the end of file */
+			return MU_OK;     /* data, or the end of file */
 		if (n < 0 && n != -EINTR) /* RLIMIT_NOFILE became 0 */
 			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
 		/*
