@@ -2,9 +2,16 @@
 # Run test programs one after another and count: "N passed, N failed".
 #
 # A program that uses check prints its own count, which is added up; any other
-# counts as one test. Exit status 77 is a skip, and a loud one. WRAPPER is put
-# in front of each program (valgrind). TEST_TIMEOUT is seconds a program.
+# counts as one test. Exit status 77 is a skip, and a loud one. TEST_TIMEOUT is
+# seconds a program.
+#
+# Usage: run.sh [-w WRAPPER] PROGRAM...   (WRAPPER: words in front of each)
 set -u
+wrapper=
+if [ "${1:-}" = -w ]; then
+	wrapper=$2
+	shift 2
+fi
 passed=0 failed=0 skipped=0
 limit=${TEST_TIMEOUT:-300}
 log=${BUILD:-build}/test-output
@@ -18,9 +25,9 @@ for program in "$@"; do
 	*) set -- "$program" ;;
 	esac
 	began=$(date +%s)
-	# WRAPPER is words by intention.
+	# The wrapper is words by intention.
 	# shellcheck disable=SC2086
-	timeout -k 10 "$limit" ${WRAPPER:-} "$@" >"$log" 2>&1 </dev/null
+	timeout -k 10 "$limit" $wrapper "$@" >"$log" 2>&1 </dev/null
 	status=$?
 	took=$(($(date +%s) - began))
 	counts=$(sed -n \
