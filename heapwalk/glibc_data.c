@@ -13,7 +13,10 @@
 #define MMAPS_IN_FLIGHT 4096 /* n_mmaps is raised before max_n_mmaps */
 #define TCACHE_MAX ((size_t)4 << 20)
 #define COUNT_MAX UINT16_MAX
-#define PAR_ARENA_TEST 24 /* of mp_, in every release */
+/* Of mp_, in every release; and in those that have par_hp_pagesize. */
+#define PAR_ARENA_TEST 24
+#define PAR_ARENA_MAX 32
+#define PAR_THP_PAGESIZE 40
 
 struct search {
 	const struct mu_snapshot *snap;
@@ -153,6 +156,39 @@ is_tcache_limit(const struct search *search, size_t bins, size_t max)
 	return bins == (padded - 32) / 16 + 1;
 }
 
+/*
+ * arena_test is at least 1 from the start and can never be set to 0
+ * (mallopt()), and page sizes are powers of two. Without this the words around
+ * __environ pass.
+ */
+static bool
+are_limits(const struct search *search, const char *view)
+{
+	size_t hp_pagesize = search->layout->par_hp_pagesize;
+	uintptr_t test = word_at(view, PAR_ARENA_TEST), thp, hp;
+
+	if (test == 0 || test > UINT32_MAX ||
+	    word_at(view, PAR_ARENA_MAX) > UINT32_MAX)
+		return false;
+	if (hp_pagesize == 0)
+		return true;
+	thp = word_at(view, PAR_THP_PAGESIZE);
+	hp = word_at(view, hp_pagesize);
+	return (thp & (thp - 1)) == 0 && (hp & (hp - 1)) == 0;
+}
+
+/* Where brk() or, if that failed, mmap() gave malloc its first memory. */
+static bool
+is_heap_base(const struct search *search, uintptr_t base)
+{
+	const struct mu_mapping *mapping =
+	    mu_snapshot_mapping(search->snap, base);
+
+	return base == 0 ||
+	    (mapping != NULL && mu_mapping_is_anonymous(mapping) &&
+		!mu_mapping_is_named(mapping, "[stack"));
+}
+
 static bool
 is_par(const struct search *search, const char *view)
 {
@@ -171,16 +207,12 @@ is_par(const struct search *search, const char *view)
 	    mmaps - MMAPS_IN_FLIGHT > int_at(view, layout->par_n_mmaps + 8) ||
 	    (int_at(view, layout->par_n_mmaps + 12) & ~1) != 0)
 		return false;
-	/*
-	 * arena_test is at least 1 from the start and can never be set to 0
-	 * (mallopt()). Without it __environ and the words around it pass.
-	 */
-	if (word_at(view, PAR_ARENA_TEST) == 0)
+	if (!are_limits(search, view))
 		return false;
 	/* mmapped_mem, max_mmapped_mem */
 	return word_at(view, layout->par_mmapped_mem) % page == 0 &&
 	    word_at(view, layout->par_mmapped_mem + 8) % page == 0 &&
-	    (base == 0 || mu_snapshot_mapping(search->snap, base) != NULL);
+	    is_heap_base(search, base);
 }
 
 static void

@@ -25,6 +25,14 @@
 
 #define MU_NS_PER_SEC 1000000000ull
 
+/* Newer than some kernel headers; the numbers are the same on every CPU. */
+#ifndef SYS_pidfd_open
+#define SYS_pidfd_open 434
+#endif
+#ifndef SYS_close_range
+#define SYS_close_range 436
+#endif
+
 static inline long
 mu_sys0(long nr)
 {
