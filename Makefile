@@ -30,8 +30,28 @@ SRC_ORIGINAL := \
 	lib/startup.c lib/options.c lib/options_signal.c lib/watch_signal.c \
 	lib/memunreachable.c lib/pass.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/allocator_freeze.c
-SRC_COLLECTOR := lib/collector.c lib/descriptors.c $(wildcard ptrace/*.c)
-SRC_SWEEPER := lib/sweeper.c $(wildcard heapwalk/*.c) lib/leak_pipe.c
+SRC_COLLECTOR := \
+	lib/collector.c lib/descriptors.c \
+	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
+	ptrace/refusal.c ptrace/registers.c ptrace/mappings.c \
+	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
+SRC_SWEEPER := \
+	lib/sweeper.c \
+	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
+	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c \
+	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_arena.c \
+	heapwalk/glibc_data.c heapwalk/glibc_foreign.c \
+	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
+	heapwalk/glibc_heaps.c heapwalk/glibc_chunks.c heapwalk/glibc_free.c \
+	heapwalk/glibc_tls.c heapwalk/glibc_tcache.c heapwalk/glibc_orphans.c \
+	heapwalk/glibc_mmapped.c \
+	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
+	heapwalk/roots.c heapwalk/ranges.c heapwalk/stacks.c \
+	heapwalk/stacks_ended.c \
+	heapwalk/mark.c heapwalk/scan.c heapwalk/links.c \
+	heapwalk/fold.c heapwalk/graph.c heapwalk/components.c \
+	heapwalk/charge.c heapwalk/leaks.c heapwalk/wiped.c \
+	lib/leak_pipe.c
 SRC_REPORT := lib/results.c lib/report/text.c
 SRC_GROUND := lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \

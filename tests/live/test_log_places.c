@@ -195,6 +195,13 @@ START_TEST(log_to_no_syslog)
 }
 END_TEST
 
+START_TEST(log_to_full_pipe)
+{
+	child_run(&child, "log_blocked", "timeout=300ms");
+	child_assert_exit(&child, 0);
+}
+END_TEST
+
 /* A set-uid program takes no orders from the user who runs it. */
 START_TEST(at_secure)
 {
@@ -240,6 +247,7 @@ places_suite(void)
 	tcase_add_test(places, log_path_special);
 	tcase_add_test(places, log_to_syslog);
 	tcase_add_test(places, log_to_no_syslog);
+	tcase_add_test(places, log_to_full_pipe);
 	tcase_add_test(places, at_secure);
 	suite_add_tcase(suite, places);
 	return suite;
