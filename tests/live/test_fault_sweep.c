@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "mu/sys.h"
 #include "tests/support/doomed_pass.h"
 
 #define MOST_CALLS 200 /* of a kind in a pass that is not looked at twice */
