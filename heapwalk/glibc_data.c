@@ -18,6 +18,9 @@
 #define PAR_ARENA_MAX 32
 #define PAR_THP_PAGESIZE 40
 
+/* How far mp_ can be from main_arena, bytes. */
+#define PAR_REACH 4096
+
 struct search {
 	const struct mu_snapshot *snap;
 	const struct mu_glibc_layout *layout;
@@ -230,11 +233,39 @@ search_area(const struct search *search, struct mu_range area)
 	}
 	for (offset = 0; offset + search->layout->par_size <= size;
 	     offset += 8) {
-		if (is_par(search, view + offset)) {
-			finds->par = area.begin + offset;
-			finds->num_pars++;
-		}
+		if (!is_par(search, view + offset))
+			continue;
+		finds->par = area.begin + offset;
+		if (finds->num_pars < MU_GLIBC_MAX_PARS)
+			finds->pars[finds->num_pars] = finds->par;
+		finds->num_pars++;
 	}
+}
+
+/*
+ * main_arena and mp_ are in the .data of one object file, malloc.o, which holds
+ * little else: 0x900, 0x920 and 0x940 bytes apart in Debian 11, 12 and 13.
+ */
+static void
+choose_par(struct mu_glibc_finds *finds)
+{
+	uintptr_t arena = finds->num_arenas > 0 ? finds->arena : finds->unused;
+	size_t i, count = finds->num_pars, near = 0;
+	uintptr_t chosen = 0;
+
+	if (count < 2 || count > MU_GLIBC_MAX_PARS)
+		return;
+	for (i = 0; i < count; i++) {
+		if (finds->pars[i] + PAR_REACH < arena ||
+		    finds->pars[i] > arena + PAR_REACH)
+			continue;
+		chosen = finds->pars[i];
+		near++;
+	}
+	if (near != 1)
+		return;
+	finds->par = chosen;
+	finds->num_pars = 1;
 }
 
 static const char *
@@ -315,4 +346,5 @@ mu_glibc_data_search(struct mu_glibc_finds *finds,
 		finds->arena = finds->likeness;
 		finds->num_arenas = finds->num_likenesses;
 	}
+	choose_par(finds);
 }

@@ -10,6 +10,8 @@
 #include "heapwalk/glibc_layout.h"
 #include "heapwalk/snapshot.h"
 
+#define MU_GLIBC_MAX_PARS 16
+
 /* What was found by its looks; a count of 1 is an answer. */
 struct mu_glibc_finds {
 	size_t num_arenas, num_unused, num_pars;
@@ -18,6 +20,9 @@ struct mu_glibc_finds {
 	uintptr_t likeness; /* the same, but its ring is broken */
 	uintptr_t unused;   /* a main_arena that malloc never touched */
 	uintptr_t par;
+
+	/* All that look like mp_; the one beside the arena is taken. */
+	uintptr_t pars[MU_GLIBC_MAX_PARS];
 };
 
 void mu_glibc_data_search(struct mu_glibc_finds *finds,
