@@ -91,7 +91,7 @@ look() {
 	"$@" ls /proc/self/fd | wc -l >"$work/fds"
 	# All but its own segments.
 	"$@" cat /proc/self/maps | grep -vE 'libmemunreachable|libm[.-]' |
-		awk '{ print $2, $6 }' >"$work/maps"
+		awk '{ print $2, $6 }' | sort >"$work/maps"
 	cat "$work/status" "$work/fds" "$work/maps"
 }
 
