@@ -52,6 +52,7 @@ has_answered() {
 # Start "$@" with $first on its stdin, until it says ready; $pid is its own.
 start() {
 	rm -f "$work"/in "$work"/out "$work"/err "$work"/log.*
+	: >"$work/out"
 	mkfifo "$work/in"
 	"$@" <"$work/in" >"$work/out" 2>"$work/err" &
 	pid=$!
@@ -152,10 +153,10 @@ compare() {
 	[ "$our_blocks" -eq "$their_blocks" ] ||
 		echo "  $name: $((their_blocks - our_blocks)) fewer, for old" \
 		    "pointers"
-	[ "$our_blocks" -ge "$1" ] || fail "fewer than the $1 that it loses"
+	[ "$our_blocks" -ge "$1" ] || fail "fewer than $1"
 }
 
-# NAME, blocks that it loses for certain, VARIABLE=VALUE, command
+# NAME, blocks that must be found at least, VARIABLE=VALUE, command
 check() {
 	name=$1
 	surely=$2
@@ -237,8 +238,10 @@ fi
 if [ -n "$python" ]; then
 	first='' second='go
 '
-	check python3 10 PYTHONMALLOC=default "$python" "$work/work.py"
-	check python3-malloc 10 PYTHONMALLOC=malloc "$python" "$work/work.py"
+	# It loses 10. Now and then its own work leaves a copy of an address in
+	# memory that was allocated and not written since; three of ten, never.
+	check python3 8 PYTHONMALLOC=default "$python" "$work/work.py"
+	check python3-malloc 8 PYTHONMALLOC=malloc "$python" "$work/work.py"
 else
 	echo "SKIPPED: no python3"
 fi
