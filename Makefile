@@ -38,7 +38,7 @@ SRC_COLLECTOR := \
 SRC_SWEEPER := \
 	lib/sweeper.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
-	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c \
+	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_arena.c \
 	heapwalk/glibc_data.c heapwalk/glibc_foreign.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \

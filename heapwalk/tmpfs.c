@@ -7,13 +7,7 @@
 
 #include <string.h>
 
-#include "mu/sys.h"
-
-/*
- * Longer than any line that matters: an overlay's can have more (lowerdir is
- * up to a page), but what is of interest there stands in front.
- */
-#define BUFFER_SIZE 4096
+#include "heapwalk/lines.h"
 
 /* Skip one field and the space behind it; NULL at the end of the line. */
 static const char *
@@ -82,38 +76,12 @@ mu_tmpfs_parse(const char *text, size_t length, unsigned major, unsigned minor)
 	return false;
 }
 
-/* Bytes of BUFFER, USED long, up to and with its last newline. */
-static size_t
-whole_lines(const char *buffer, size_t used)
-{
-	while (used > 0 && buffer[used - 1] != '\n')
-		used--;
-	return used;
-}
-
 static bool
-search(int fd, unsigned major, unsigned minor)
+found(void *ctx, const char *lines, size_t length)
 {
-	char buffer[BUFFER_SIZE];
-	size_t used = 0, whole;
-	ssize_t n;
+	const struct mu_tmpfs_answer *answer = ctx;
 
-	for (;;) {
-		n = mu_sys_read(fd, buffer + used, sizeof(buffer) - used);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		used += (size_t)n;
-		whole = whole_lines(buffer, used);
-		if (mu_tmpfs_parse(buffer, whole, major, minor))
-			return true;
-		/* No line is that long but an overlay's: drop the rest. */
-		if (whole == 0 && used == sizeof(buffer))
-			whole = used;
-		used -= whole;
-		memmove(buffer, buffer + whole, used);
-	}
+	return mu_tmpfs_parse(lines, length, answer->major, answer->minor);
 }
 
 bool
@@ -121,7 +89,6 @@ mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
 {
 	struct mu_tmpfs_answer *answer;
 	size_t i;
-	int fd;
 
 	for (i = 0; i < MU_TMPFS_ANSWERS; i++) {
 		answer = &tmpfs->answers[i];
@@ -131,9 +98,6 @@ mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
 	}
 	answer = &tmpfs->answers[tmpfs->next++ % MU_TMPFS_ANSWERS];
 	*answer = (struct mu_tmpfs_answer) { major, minor, true, false };
-	fd = mu_sys_open("/proc/self/mountinfo", O_RDONLY | O_CLOEXEC, 0);
-	if (fd >= 0)
-		answer->tmpfs = search(fd, major, minor);
-	mu_sys_close(&fd);
+	answer->tmpfs = mu_lines_search("/proc/self/mountinfo", found, answer);
 	return answer->tmpfs;
 }

@@ -7,9 +7,8 @@
 
 #include <string.h>
 
-#include "mu/sys.h"
+#include "heapwalk/lines.h"
 
-#define BUFFER_SIZE 8192
 #define KEY "VmFlags:"
 #define KEY_LENGTH (sizeof(KEY) - 1)
 
@@ -46,37 +45,14 @@ mu_wiped_parse(const char *text, size_t length)
 }
 
 static bool
-search(int fd)
+found(void *ctx, const char *lines, size_t length)
 {
-	char buffer[BUFFER_SIZE] = "";
-	size_t used = 0, whole;
-	ssize_t n;
-
-	for (;;) {
-		n = mu_sys_read(fd, buffer + used, sizeof(buffer) - used);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			return false;
-		used += (size_t)n;
-		for (whole = used; whole > 0 && buffer[whole - 1] != '\n';)
-			whole--;
-		if (mu_wiped_parse(buffer, whole))
-			return true;
-		/* Longer than any line of flags: a path; drop its begin. */
-		if (whole == 0 && used == sizeof(buffer))
-			whole = used;
-		used -= whole;
-		memmove(buffer, buffer + whole, used);
-	}
+	(void)ctx;
+	return mu_wiped_parse(lines, length);
 }
 
 bool
 mu_wiped_any(void)
 {
-	int fd = mu_sys_open("/proc/self/smaps", O_RDONLY | O_CLOEXEC, 0);
-	bool any = fd >= 0 && search(fd);
-
-	mu_sys_close(&fd);
-	return any;
+	return mu_lines_search("/proc/self/smaps", found, NULL);
 }

@@ -239,7 +239,8 @@ if [ -n "$python" ]; then
 	first='' second='go
 '
 	# It loses 10. Now and then its own work leaves a copy of an address in
-	# memory that was allocated and not written since; three of ten, never.
+	# memory that was allocated and not written since; so not all are asked
+	# for, but most.
 	check python3 8 PYTHONMALLOC=default "$python" "$work/work.py"
 	check python3-malloc 8 PYTHONMALLOC=malloc "$python" "$work/work.py"
 else
