@@ -59,24 +59,33 @@ write_all(const struct mu_log *log, const char *text, size_t length)
 
 /* RFC 3164: facility user (1), severity err 3, warning 4, info 6, debug 7. */
 static void
-write_syslog(int fd, enum mu_log_level level, const char *text, size_t length)
+write_syslog(const struct mu_log *log, enum mu_log_level level,
+    const char *text, size_t length)
 {
 	static const int severity[] = { 3, 4, 6, 7 };
 	char datagram[LINE_SIZE + 32];
 	size_t used;
+	long n;
 
 	used = mu_text_format(datagram, sizeof(datagram),
 	    "<%d>libmemunreachable: ", 8 + severity[level]);
 	if (length > sizeof(datagram) - used)
 		length = sizeof(datagram) - used;
 	memcpy(datagram + used, text, length);
-	/* The queue of /dev/log is short; a line that finds it full is lost. */
-	mu_syscall6(SYS_sendto, fd, (long)datagram, (long)(used + length),
-	    MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+	/* The queue of /dev/log is short: ten datagrams (max_dgram_qlen). */
+	while (can_write(log->syslog_fd, log->deadline_ns)) {
+		n = mu_syscall6(SYS_sendto, log->syslog_fd, (long)datagram,
+		    (long)(used + length), MSG_DONTWAIT | MSG_NOSIGNAL, 0, 0);
+		if (n != -EINTR && n != -EAGAIN)
+			break;
+		if (mu_sys_now_ns() >= log->deadline_ns)
+			break;
+	}
 }
 
 static void
-syslog_lines(int fd, enum mu_log_level level, const char *text, size_t length)
+syslog_lines(const struct mu_log *log, enum mu_log_level level,
+    const char *text, size_t length)
 {
 	const char *end;
 	size_t line;
@@ -85,7 +94,7 @@ syslog_lines(int fd, enum mu_log_level level, const char *text, size_t length)
 		end = memchr(text, '\n', length);
 		line = end == NULL ? length : (size_t)(end - text);
 		if (line > 0)
-			write_syslog(fd, level, text, line);
+			write_syslog(log, level, text, line);
 		if (end == NULL)
 			return;
 		text += line + 1;
@@ -113,7 +122,7 @@ mu_log(
 	if (log->fd >= 0)
 		write_all(log, line, used);
 	if (log->syslog_fd >= 0)
-		write_syslog(log->syslog_fd, level, line + sizeof(PREFIX) - 1,
+		write_syslog(log, level, line + sizeof(PREFIX) - 1,
 		    used - sizeof(PREFIX));
 }
 
@@ -126,5 +135,5 @@ mu_log_text(const struct mu_log *log, enum mu_log_level level, const char *text,
 	if (log->fd >= 0)
 		write_all(log, text, length);
 	if (log->syslog_fd >= 0)
-		syslog_lines(log->syslog_fd, level, text, length);
+		syslog_lines(log, level, text, length);
 }
