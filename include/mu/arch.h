@@ -39,7 +39,6 @@
 
 /* A thread pointer is the address of struct pthread (TLS variant II). */
 #define MU_TLS_BELOW_TP 1
-#define MU_PTHREAD_FROM_TP 0
 
 /*
  * Inside struct pthread: measured with glibc 2.31, 2.36, 2.41 and 2.43. Its
