@@ -80,7 +80,7 @@ CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-asan check-ubsan check-valgrind \
-	check-layers check-context lint format fuzz install uninstall \
+	check-releases check-layers check-context lint format fuzz install uninstall \
 	help clean tests
 .DELETE_ON_ERROR:
 
@@ -202,6 +202,9 @@ check-ubsan: ## unit tests under UndefinedBehaviorSanitizer
 check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 	$(Q)BUILD=$(BUILD) CK_FORK=no sh tests/run.sh -w \
 		"valgrind -q --error-exitcode=9" $(UNIT_VALGRIND)
+
+check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
+	$(Q)sh tests/releases.sh $(RELEASES)
 
 check-layers: ## who may include whom
 	$(Q)sh tests/support/check_layers.sh

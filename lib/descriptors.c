@@ -9,15 +9,15 @@
 
 #include "mu/sort.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
 
 #define MAX_KEEP 8
 
-struct dirent64 {
-	uint64_t inode;
-	int64_t offset;
-	unsigned short length;
-	unsigned char type;
-	char name[];
+struct emptying {
+	int dir; /* that of /proc/self/fd: closed last */
+	const int *keep;
+	size_t count;
+	bool closed_some;
 };
 
 static int
@@ -38,53 +38,32 @@ kept(int fd, const int *keep, size_t count)
 	return false;
 }
 
-static int
-to_number(const char *name)
-{
-	int fd = 0;
-
-	if (*name < '0' || *name > '9')
-		return -1;
-	for (; *name >= '0' && *name <= '9'; name++)
-		fd = fd * 10 + (*name - '0');
-	return fd;
-}
-
-/* One read of the directory; true if it closed something. */
 static bool
-close_some(int dir, const int *keep, size_t count)
+close_one(void *ctx, int fd)
 {
-	char buffer[4096] __attribute__((aligned(8))) = "";
-	bool closed = false;
-	long n, at;
-	int fd;
+	struct emptying *emptying = ctx;
 
-	while ((n = mu_sys3(
-		    SYS_getdents64, dir, (long)buffer, sizeof(buffer))) > 0)
-		for (at = 0; at < n;) {
-			struct dirent64 *entry = (void *)(buffer + at);
-
-			at += entry->length;
-			fd = to_number(entry->name);
-			if (fd < 0 || fd == dir || kept(fd, keep, count))
-				continue;
-			closed |= mu_sys1(SYS_close, fd) == 0;
-		}
-	return closed;
+	if (fd != emptying->dir && !kept(fd, emptying->keep, emptying->count))
+		emptying->closed_some |= mu_sys1(SYS_close, fd) == 0;
+	return true;
 }
 
 /* Before Linux 5.9: what /proc/self/fd lists, until it lists nothing new. */
 static void
 close_listed(const int *keep, size_t count)
 {
-	int dir =
-	    mu_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	struct emptying emptying = { .keep = keep, .count = count };
 
-	if (dir < 0)
+	emptying.dir =
+	    mu_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	if (emptying.dir < 0)
 		return;
-	while (close_some(dir, keep, count))
-		mu_sys3(SYS_lseek, dir, 0, 0);
-	mu_sys_close(&dir);
+	do {
+		emptying.closed_some = false;
+		mu_sys3(SYS_lseek, emptying.dir, 0, 0);
+		mu_proc_numbers_in(emptying.dir, close_one, &emptying);
+	} while (emptying.closed_some);
+	mu_sys_close(&emptying.dir);
 }
 
 void

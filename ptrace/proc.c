@@ -94,21 +94,30 @@ visit_entries(const char *buffer, size_t length,
 }
 
 long
-mu_proc_numbers(
-    const char *path, bool (*visit)(void *ctx, int number), void *ctx)
+mu_proc_numbers_in(int dir, bool (*visit)(void *ctx, int number), void *ctx)
 {
 	char buffer[DIR_SIZE] __attribute__((aligned(8))) = "";
-	int fd = mu_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
 	long n;
 
-	if (fd < 0)
-		return fd;
 	do {
-		n = mu_sys3(SYS_getdents64, fd, (long)buffer, sizeof(buffer));
+		n = mu_sys3(SYS_getdents64, dir, (long)buffer, sizeof(buffer));
 		if (n > 0 && !visit_entries(buffer, (size_t)n, visit, ctx))
 			n = 0;
 	} while (n > 0 || n == -EINTR);
-	mu_sys_close(&fd);
+	return n;
+}
+
+long
+mu_proc_numbers(
+    const char *path, bool (*visit)(void *ctx, int number), void *ctx)
+{
+	int dir = mu_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	long n;
+
+	if (dir < 0)
+		return dir;
+	n = mu_proc_numbers_in(dir, visit, ctx);
+	mu_sys_close(&dir);
 	return n;
 }
 

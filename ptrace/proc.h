@@ -35,6 +35,10 @@ long mu_proc_read(struct mu_proc_text *text, const char *path);
 long mu_proc_numbers(
     const char *path, bool (*visit)(void *ctx, int number), void *ctx);
 
+/* The same from where the open directory DIR stands; it stays open. */
+long mu_proc_numbers_in(
+    int dir, bool (*visit)(void *ctx, int number), void *ctx);
+
 /*
  * Take a number in BASE 10 or 16 (lower-case) from *CURSOR, which moves past
  * it. False, and the cursor stays, if there is none or it needs over 64 bits.

@@ -5,6 +5,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #include "lib/registry.h"
 #include "lib/results.h"
 #include "mu/sys.h"
+#include "tests/support/watched_call.h"
 
 static uint64_t
 in_ms(uint64_t ms)
@@ -209,8 +211,12 @@ is_open(int fd)
 	return fcntl(fd, F_GETFD) >= 0;
 }
 
+/* Also on a kernel before 5.9, which has no close_range(). */
 START_TEST(table_is_emptied)
 {
+	const struct watched_call call = {
+		.nr = SYS_close_range, .argument = -1, .error = ENOSYS
+	};
 	int status, fd;
 	pid_t pid = fork();
 
@@ -219,6 +225,8 @@ START_TEST(table_is_emptied)
 
 		for (fd = 3; fd < 60; fd++)
 			dup2(0, fd);
+		if (_i == 1 && watched_call_filter(&call, true) < 0)
+			_exit(2);
 		mu_descriptors_close_but(keep, 4);
 		for (fd = 0; fd < 100; fd++)
 			if (is_open(fd) != (fd == 2 || fd == 20 || fd == 40))
@@ -226,7 +234,10 @@ START_TEST(table_is_emptied)
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
-	ck_assert_int_eq(status, 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 2)
+		printf("SKIPPED: no seccomp filters here\n");
+	else
+		ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -246,7 +257,7 @@ main(void)
 	tcase_add_test(tc, results_are_known_until_freed);
 	tcase_add_test(tc, mu83_providers_are_called_until_all_fits);
 	tcase_add_test(tc, registrations_count);
-	tcase_add_test(tc, table_is_emptied);
+	tcase_add_loop_test(tc, table_is_emptied, 0, 2);
 	suite_add_tcase(suite, tc);
 	srunner_run_all(runner, CK_ENV);
 	failed = srunner_ntests_failed(runner);
