@@ -14,6 +14,7 @@
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
 #include "tests/support/scenario.h"
+#include "tests/support/suite.h"
 
 #define DONE "unreachable memory detection done\n"
 #define ONE_LEAK "24 bytes in 1 allocation unreachable out of "
@@ -151,13 +152,8 @@ int
 main(int argc, char **argv)
 {
 	int failed = scenario_run(scenarios, argc, argv);
-	SRunner *runner;
 
 	if (failed >= 0)
 		return failed;
-	runner = srunner_create(at_exit_suite());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(at_exit_suite());
 }

@@ -15,6 +15,7 @@
 #include "lib/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
+#include "tests/support/suite.h"
 #include "tests/support/unharmed.h"
 
 #define CALLERS 6
@@ -263,8 +264,6 @@ main(void)
 {
 	Suite *suite = suite_create("callers");
 	TCase *tcase = tcase_create("callers");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, mu43_concurrent);
@@ -273,9 +272,5 @@ main(void)
 	tcase_add_test(tcase, within_malloc_single_threaded);
 	tcase_add_test(tcase, fork_in_a_pass);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

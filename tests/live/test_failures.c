@@ -12,6 +12,7 @@
 
 #include "lib/leak_pipe.h"
 #include "tests/support/doomed_pass.h"
+#include "tests/support/suite.h"
 
 /* CALL spoils a pass, which says STATUS. */
 static void
@@ -157,8 +158,6 @@ main(void)
 {
 	Suite *suite = suite_create("failures");
 	TCase *tcase = tcase_create("each step");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, mu34_no_collector, 0, 2);
@@ -170,9 +169,5 @@ main(void)
 	tcase_add_loop_test(tcase, mu38_sweeper_dies_while_sending, 0, 2);
 	tcase_add_loop_test(tcase, mu38_sweeper_stopped, 0, 2);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

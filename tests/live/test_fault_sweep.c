@@ -11,6 +11,7 @@
 
 #include "mu/sys.h"
 #include "tests/support/doomed_pass.h"
+#include "tests/support/suite.h"
 
 #define MOST_CALLS 200 /* of a kind in a pass that is not looked at twice */
 
@@ -110,8 +111,6 @@ main(void)
 {
 	Suite *suite = suite_create("fault sweep");
 	TCase *tcase = tcase_create("calls");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, collector_call_denied, 0, NUM_KINDS);
@@ -119,9 +118,5 @@ main(void)
 	tcase_add_loop_test(tcase, sweeper_call_denied, 0, NUM_KINDS);
 	tcase_add_loop_test(tcase, sweeper_killed_at_call, 0, NUM_KINDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -19,6 +19,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "tests/support/frozen.h"
+#include "tests/support/suite.h"
 #include "tests/support/unharmed.h"
 
 #define NEEDS_ARENA 3000 /* bytes: over the tcache, below mmap */
@@ -286,8 +287,6 @@ main(void)
 {
 	Suite *suite = suite_create("malloc_disable");
 	TCase *tcase = tcase_create("freeze");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, reenable);
@@ -298,9 +297,5 @@ main(void)
 	tcase_add_test(tcase, all_go_on);
 	tcase_add_test(tcase, mutex_held);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "tests/support/frozen.h"
+#include "tests/support/suite.h"
 
 #define ROUNDS 5000
 #define HAMMERS 4
@@ -132,15 +133,9 @@ main(void)
 {
 	Suite *suite = suite_create("malloc_disable");
 	TCase *tcase = tcase_create("freeze");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, rounds_under_load);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "mu/arch.h"
 #include "tests/support/log_scenarios.h"
 #include "tests/support/scenario.h"
+#include "tests/support/suite.h"
 
 #define MAX_LINES 128
 
@@ -327,13 +328,8 @@ int
 main(int argc, char **argv)
 {
 	int failed = scenario_run(scenarios, argc, argv);
-	SRunner *runner;
 
 	if (failed >= 0)
 		return failed;
-	runner = srunner_create(log_suite());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(log_suite());
 }

@@ -20,6 +20,7 @@
 
 #include "tests/support/log_scenarios.h"
 #include "tests/support/scenario.h"
+#include "tests/support/suite.h"
 
 static struct child child;
 
@@ -257,13 +258,8 @@ int
 main(int argc, char **argv)
 {
 	int failed = scenario_run(scenarios, argc, argv);
-	SRunner *runner;
 
 	if (failed >= 0)
 		return failed;
-	runner = srunner_create(places_suite());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(places_suite());
 }

@@ -11,6 +11,7 @@
 #include "mu/sys.h"
 #include "ptrace/threads.h"
 #include "tests/support/herd.h"
+#include "tests/support/suite.h"
 
 #define NOBODY 65534
 
@@ -182,8 +183,6 @@ main(void)
 {
 	Suite *suite = suite_create("refusal");
 	TCase *tc = tcase_create("refusal");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, setup, teardown);
@@ -198,8 +197,5 @@ main(void)
 	tcase_add_test(tc, seccomp_esrch);
 	tcase_add_test(tc, no_descriptor);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

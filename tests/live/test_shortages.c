@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "tests/support/doomed_pass.h"
+#include "tests/support/suite.h"
 
 #define NOBODY 54321 /* a user without processes */
 
@@ -289,8 +290,6 @@ main(void)
 {
 	Suite *suite = suite_create("shortages");
 	TCase *tcase = tcase_create("shortages");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, mu39_allocation_not_mapped);
@@ -302,9 +301,5 @@ main(void)
 	tcase_add_test(tcase, not_dumpable);
 	tcase_add_test(tcase, already_traced);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
 #include "tests/support/herd.h"
+#include "tests/support/suite.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)
 #define PLANT ((uintptr_t)0x7abc12345000) /* + 0x10 a place */
@@ -521,8 +522,6 @@ main(int argc, char **argv)
 {
 	Suite *suite = suite_create("snapshot_live");
 	TCase *tc = tcase_create("snapshot_live");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	if (argc == 2 && strcmp(argv[0], "exec-again") == 0)
 		return exec_for_ever(argv[1]);
@@ -539,8 +538,5 @@ main(int argc, char **argv)
 	tcase_add_test(tc, collector_is_killed);
 	tcase_add_test(tc, exec_meanwhile);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -12,6 +12,7 @@
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
 #include "tests/support/herd.h"
+#include "tests/support/suite.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)
 
@@ -721,11 +722,5 @@ capture_suite(void)
 int
 main(void)
 {
-	SRunner *sr = srunner_create(capture_suite());
-	int failed;
-
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(capture_suite());
 }

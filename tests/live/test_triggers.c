@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "tests/support/scenario.h"
+#include "tests/support/suite.h"
 #include "tests/support/trigger_scenarios.h"
 
 #define DONE "unreachable memory detection done\n"
@@ -219,13 +220,8 @@ int
 main(int argc, char **argv)
 {
 	int failed = scenario_run(scenarios, argc, argv);
-	SRunner *runner;
 
 	if (failed >= 0)
 		return failed;
-	runner = srunner_create(triggers_suite());
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(triggers_suite());
 }

@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "mu/arena.h"
+#include "tests/support/suite.h"
 
 #define LIMIT ((size_t)1 << 30)
 
@@ -212,8 +213,6 @@ main(void)
 {
 	Suite *suite = suite_create("arena");
 	TCase *tc = tcase_create("arena");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, simple);
@@ -228,8 +227,5 @@ main(void)
 	tcase_add_test(tc, mu81_every_piece_is_known);
 	tcase_add_test(tc, close_unmaps);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwalk/blocks.h"
+#include "tests/support/suite.h"
 
 #define SPAN_BYTES (1u << 20)
 #define LOOKUPS 1000000
@@ -373,8 +374,6 @@ main(void)
 {
 	Suite *suite = suite_create("blocks");
 	TCase *tc = tcase_create("blocks");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, HeapWalker_allocation);
@@ -391,8 +390,5 @@ main(void)
 	tcase_add_test(tc, empty_table);
 	tcase_add_test(tc, no_memory);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

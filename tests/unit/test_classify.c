@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "heapwalk/classify.h"
+#include "tests/support/suite.h"
 
 static const char mountinfo[] =
     "24 27 0:6 / /dev rw,relatime - devtmpfs devtmpfs rw,size=1k,mode=755\n"
@@ -229,8 +230,6 @@ main(void)
 {
 	Suite *suite = suite_create("classify");
 	TCase *tcase = tcase_create("classify");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tcase, tmpfs_by_device);
 	tcase_add_test(tcase, tmpfs_of_garbage);
@@ -240,9 +239,5 @@ main(void)
 	tcase_add_test(tcase, shared);
 	tcase_add_test(tcase, shared_on_tmpfs);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/folding.h"
+#include "tests/support/suite.h"
 
 START_TEST(one)
 {
@@ -297,8 +298,6 @@ main(void)
 	Suite *suite = suite_create("fold");
 	TCase *leakfolding = tcase_create("LeakFolding");
 	TCase *more = tcase_create("More");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(leakfolding, NULL, teardown);
 	tcase_add_loop_test(leakfolding, one, 0, FAKE_KINDS);
@@ -323,8 +322,5 @@ main(void)
 	tcase_add_test(more, kept_object);
 	suite_add_tcase(suite, more);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tests/support/folding.h"
+#include "tests/support/suite.h"
 
 START_TEST(order_and_limit)
 {
@@ -104,8 +105,6 @@ main(void)
 {
 	Suite *suite = suite_create("fold_entries");
 	TCase *entries = tcase_create("Entries");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(entries, NULL, teardown);
 	tcase_add_loop_test(entries, order_and_limit, 0, FAKE_KINDS);
@@ -116,8 +115,5 @@ main(void)
 	tcase_add_loop_test(entries, no_memory, 0, FAKE_KINDS);
 	suite_add_tcase(suite, entries);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <check.h>
 
 #include "tests/support/folding.h"
+#include "tests/support/suite.h"
 
 #define MANY 1000000
 
@@ -137,8 +138,6 @@ main(void)
 {
 	Suite *suite = suite_create("fold_giant");
 	TCase *giant = tcase_create("Giant");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(giant, NULL, teardown);
 	tcase_set_timeout(giant, 120);
@@ -151,8 +150,5 @@ main(void)
 	tcase_add_loop_test(giant, mu73_many_owners_of_a_hub, 0, FAKE_KINDS);
 	suite_add_tcase(suite, giant);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

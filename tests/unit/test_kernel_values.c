@@ -9,6 +9,7 @@
 
 #include "mu/arch.h"
 #include "ptrace/kernel_values.h"
+#include "tests/support/suite.h"
 
 static struct mu_arena arena;
 static struct mu_words words;
@@ -211,8 +212,6 @@ main(void)
 {
 	Suite *suite = suite_create("kernel_values");
 	TCase *tc = tcase_create("kernel_values");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, epoll_lines);
@@ -225,8 +224,5 @@ main(void)
 	tcase_add_test(tc, read_ourselves);
 	tcase_add_test(tc, read_nobody);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

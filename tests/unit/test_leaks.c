@@ -4,6 +4,7 @@
 #include <check.h>
 
 #include "heapwalk/leaks.h"
+#include "tests/support/suite.h"
 
 static struct mu_leak
 leak_with(uintptr_t begin, size_t size, size_t referenced, size_t num_frames)
@@ -93,8 +94,6 @@ main(void)
 {
 	Suite *suite = suite_create("leaks");
 	TCase *merging = tcase_create("Merging");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(merging, mu76_merge);
 	tcase_add_test(merging, mu76_no_frames_no_merge);
@@ -102,8 +101,5 @@ main(void)
 	tcase_add_test(merging, mu78_first_16_frames);
 	suite_add_tcase(suite, merging);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

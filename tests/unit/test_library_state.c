@@ -16,6 +16,7 @@
 #include "lib/registry.h"
 #include "lib/results.h"
 #include "mu/sys.h"
+#include "tests/support/suite.h"
 #include "tests/support/watched_call.h"
 
 static uint64_t
@@ -246,8 +247,6 @@ main(void)
 {
 	Suite *suite = suite_create("library_state");
 	TCase *tc = tcase_create("library_state");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, lock_tells_reentry_apart);
@@ -259,8 +258,5 @@ main(void)
 	tcase_add_test(tc, registrations_count);
 	tcase_add_loop_test(tc, table_is_emptied, 0, 2);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

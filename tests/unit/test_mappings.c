@@ -10,6 +10,7 @@
 
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
+#include "tests/support/suite.h"
 
 static struct mu_arena arena;
 static struct mu_mapping *maps;
@@ -324,8 +325,6 @@ main(void)
 {
 	Suite *suite = suite_create("mappings");
 	TCase *tc = tcase_create("mappings");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, real_lines);
@@ -343,8 +342,5 @@ main(void)
 	tcase_add_test(tc, read_ourselves);
 	tcase_add_test(tc, read_nobody);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

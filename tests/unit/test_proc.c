@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "ptrace/proc.h"
+#include "tests/support/suite.h"
 
 #define NOBODY_PID 0x7ffffffe /* over PID_MAX_LIMIT */
 
@@ -218,8 +219,6 @@ main(void)
 {
 	Suite *suite = suite_create("proc");
 	TCase *tc = tcase_create("proc");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, numbers);
@@ -231,8 +230,5 @@ main(void)
 	tcase_add_test(tc, states);
 	tcase_add_test(tc, line_ends);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

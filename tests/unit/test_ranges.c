@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "heapwalk/ranges.h"
+#include "tests/support/suite.h"
 
 #define SPACE 4096 /* addresses of the model */
 #define BASE 0x7f0000000000ul
@@ -202,8 +203,6 @@ main(void)
 {
 	Suite *suite = suite_create("ranges");
 	TCase *tcase = tcase_create("ranges");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_test(tcase, random_sets);
@@ -214,9 +213,5 @@ main(void)
 	tcase_add_test(tcase, whole_address_space);
 	tcase_add_test(tcase, no_memory);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ptrace/refusal.h"
+#include "tests/support/suite.h"
 
 /* Same user, dumpable, no capability, nothing known against it. */
 static const struct mu_refusal_facts plain = {
@@ -137,8 +138,6 @@ main(void)
 {
 	Suite *suite = suite_create("refusal");
 	TCase *tc = tcase_create("refusal");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, already_traced);
 	tcase_add_test(tc, yama);
@@ -147,8 +146,5 @@ main(void)
 	tcase_add_test(tc, seccomp);
 	tcase_add_test(tc, longest_words);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

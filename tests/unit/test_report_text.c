@@ -8,6 +8,7 @@
 
 #include "lib/report/text.h"
 #include "mu/arch.h"
+#include "tests/support/suite.h"
 
 static char buffer[8192];
 static struct mu_text out;
@@ -340,8 +341,6 @@ main(void)
 {
 	Suite *suite = suite_create("report_text");
 	TCase *tc = tcase_create("text");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, mu14_plural);
 	tcase_add_test(tc, mu14_whole_report);
@@ -359,9 +358,5 @@ main(void)
 	tcase_add_test(tc, mu2_failure_says_why);
 	tcase_add_test(tc, short_buffer_measures);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

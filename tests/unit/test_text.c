@@ -10,6 +10,7 @@
 #include "mu/sort.h"
 #include "mu/status.h"
 #include "mu/text.h"
+#include "tests/support/suite.h"
 
 static void __attribute__((format(printf, 1, 2))) same(const char *format, ...)
 {
@@ -155,8 +156,6 @@ main(void)
 {
 	Suite *suite = suite_create("ground");
 	TCase *tc = tcase_create("text");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, like_snprintf);
 	tcase_add_test(tc, built_up);
@@ -164,8 +163,5 @@ main(void)
 	tcase_add_test(tc, every_status_has_a_name);
 	tcase_add_test(tc, sorts);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

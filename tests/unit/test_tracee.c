@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include "ptrace/tracee.h"
+#include "tests/support/suite.h"
 
 static struct mu_tracee
 classified(int status)
@@ -50,13 +51,8 @@ main(void)
 {
 	Suite *suite = suite_create("tracee");
 	TCase *tc = tcase_create("tracee");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(tc, mu48_classify);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }
