@@ -27,32 +27,43 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/startup.c lib/options.c lib/options_signal.c lib/watch_signal.c \
-	lib/memunreachable.c lib/pass.c lib/lock.c lib/registry.c \
-	lib/log_sink.c lib/allocator_freeze.c
+	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
+	lib/watch_signal.c \
+	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
+	lib/lock.c lib/registry.c \
+	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c
 SRC_COLLECTOR := \
-	lib/collector.c lib/descriptors.c \
+	lib/collector.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
 	ptrace/refusal.c ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
 	lib/sweeper.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
+	heapwalk/absent.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
-	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_arena.c \
-	heapwalk/glibc_data.c heapwalk/glibc_foreign.c \
+	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
+	heapwalk/glibc_arena.c \
+	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
+	heapwalk/glibc_foreign.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
-	heapwalk/glibc_heaps.c heapwalk/glibc_chunks.c heapwalk/glibc_free.c \
-	heapwalk/glibc_tls.c heapwalk/glibc_tcache.c heapwalk/glibc_orphans.c \
-	heapwalk/glibc_mmapped.c \
+	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
+	heapwalk/glibc_chunks.c heapwalk/glibc_free.c \
+	heapwalk/glibc_slots.c heapwalk/glibc_tls.c heapwalk/glibc_tcache.c \
+	heapwalk/glibc_counts.c \
+	heapwalk/glibc_orphans.c \
+	heapwalk/glibc_mmapped.c heapwalk/glibc_pick.c \
+	heapwalk/glibc_inferred.c \
 	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
-	heapwalk/roots.c heapwalk/ranges.c heapwalk/stacks.c \
-	heapwalk/stacks_ended.c \
-	heapwalk/mark.c heapwalk/scan.c heapwalk/links.c \
+	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
+	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
+	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/scan.c heapwalk/references.c \
+	heapwalk/links.c \
 	heapwalk/fold.c heapwalk/graph.c heapwalk/components.c \
-	heapwalk/charge.c heapwalk/leaks.c heapwalk/wiped.c \
-	lib/leak_pipe.c
-SRC_REPORT := lib/results.c lib/report/text.c
+	heapwalk/charge.c heapwalk/leaks.c \
+	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
+	lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
+SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
 SRC_GROUND := lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
@@ -73,14 +84,14 @@ VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
 SCRIPTS  := $(wildcard tests/live/*.sh)
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
-	$(BUILD)/examples/seed_article
+	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-asan check-ubsan check-valgrind \
-	check-releases check-layers check-context lint format fuzz install uninstall \
+	check-releases check-layers check-layouts check-context lint format fuzz install uninstall \
 	help clean tests
 .DELETE_ON_ERROR:
 
@@ -163,10 +174,12 @@ $(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
 		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
 		-Wl,-rpath,'$$ORIGIN/../..' -pthread -ldl
 
-$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c
+$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
+		$(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -shared -fPIC \
-		-MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
+		-pthread -ldl
 
 tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) examples
 
@@ -177,11 +190,19 @@ check: tests check-layers check-context ## run the tests
 # The sanitizers see the unit tests; they and a stopped world fight. Where
 # malloc is replaced there is no heap of glibc to be read; and Valgrind has no
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
-# deliberate faults of test_memory_guard and reads of whole stacks for errors.
-UNIT_ASAN := $(filter-out %/test_glibc_heap,$(UNIT))
+# deliberate faults of test_memory_guard, reads of whole stacks, and those of
+# memory that test_absent puts where a fork has left none, for errors.
+UNIT_ASAN := $(filter-out %/test_glibc_heap %/test_glibc_free \
+	%/test_glibc_mmapped %/test_glibc_release %/test_heap_sbrk \
+	%/test_heap_damage_arenas %/test_heap_damage_chunks \
+	%/test_heap_damage_lists %/test_heap_damage_mmapped \
+	%/test_heap_damage_fences \
+	%/test_heap_damage_sweep,$(UNIT))
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
-	%/test_roots %/test_roots_bytes %/test_stacks %/test_stacks_ended \
-	%/test_ranges,$(UNIT_ASAN))
+	%/test_absent \
+	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
+	%/test_stacks_ended \
+	%/test_ranges %/test_modules,$(UNIT_ASAN))
 
 .PHONY: unit-tests unit-tests-asan
 unit-tests: $(UNIT)
@@ -209,10 +230,13 @@ check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 check-layers: ## who may include whom
 	$(Q)sh tests/support/check_layers.sh
 
+check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
+	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
+
 check-context: $(OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
-		lib/pass.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
+		lib/pass.c lib/look.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
 		lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck

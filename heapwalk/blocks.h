@@ -18,6 +18,7 @@
 #ifndef HEAPWALK_BLOCKS_H
 #define HEAPWALK_BLOCKS_H
 
+#include "heapwalk/reach.h"
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
@@ -58,6 +59,11 @@ struct mu_blocks {
 	 */
 	const struct mu_range *bins;
 	size_t num_bins;
+	bool last_words; /* set by marking: words that look like old links
+			    are references to last words of blocks */
+
+	/* Which words refer to blocks (heapwalk/references.h). */
+	struct mu_word_rule words;
 
 	/* Set by seal. */
 	struct mu_range envelope; /* lowest begin, highest end */
@@ -136,6 +142,15 @@ mu_block_marked(const struct mu_block *block)
 {
 	return block->mark != NULL ? (*block->mark & block->bit) != 0
 				   : block->listed->marked;
+}
+
+static inline void
+mu_block_unmark(const struct mu_block *block)
+{
+	if (block->mark != NULL)
+		*block->mark &= ~block->bit;
+	else
+		block->listed->marked = false;
 }
 
 /* Marks the block; true if it was not marked before. */

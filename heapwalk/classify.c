@@ -67,12 +67,16 @@ mu_mapping_is_memory(const struct mu_mapping *mapping)
 	    !is_device(mapping->name);
 }
 
+/* "/anon_hugepage (deleted)": MAP_HUGETLB is a file to the kernel. */
 bool
 mu_mapping_is_anonymous(const struct mu_mapping *mapping)
 {
-	return !mapping->shared && mapping->inode == 0 &&
-	    (mapping->name[0] == '\0' ||
-		(mapping->name[0] == '[' && !is_kernel_page(mapping->name)));
+	if (mapping->shared)
+		return false;
+	if (mapping->inode != 0)
+		return mu_mapping_is_named(mapping, "/anon_hugepage");
+	return mapping->name[0] == '\0' ||
+	    (mapping->name[0] == '[' && !is_kernel_page(mapping->name));
 }
 
 bool
@@ -107,11 +111,13 @@ mu_mapping_is_shared_memory(
 	/*
 	 * "/dev/zero (deleted)": MAP_SHARED|MAP_ANONYMOUS. "[anon_shmem:" is
 	 * the same with a name (PR_SET_VMA), "/anon_hugepage (deleted)" with
-	 * MAP_HUGETLB. "/SYSV" and the key: shmat().
+	 * MAP_HUGETLB. "/SYSV" and the key: shmat(). "/secretmem":
+	 * memfd_secret().
 	 */
 	static const char *const memory[] = { "/dev/zero", "/SYSV",
-		"/memfd:", "/anon_hugepage", "[anon_shmem:", "/dev/shm/",
-		"/[aio]", "anon_inode:[io_uring]" };
+		"/memfd:", "/secretmem", "/anon_hugepage",
+		"[anon_shmem:", "/dev/shm/", "/[aio]",
+		"anon_inode:[io_uring]" };
 
 	if (!mapping->shared || !mu_mapping_is_memory(mapping))
 		return false;

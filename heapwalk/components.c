@@ -14,8 +14,8 @@
 /* In of_node while searching: 0 unseen; an order, lower is older; or: */
 #define CLOSED 0x80000000u /* and the component */
 
-/* Beside an address on the path: an older node can be reached. */
-#define HAS_OLDER ((uintptr_t)1)
+/* Beside an address of user space on the path: it reaches an older node. */
+#define HAS_OLDER (~(UINTPTR_MAX >> 1))
 
 struct search {
 	const struct mu_graph *graph;
@@ -31,10 +31,7 @@ enter(struct search *search, uint32_t node)
 {
 	search->order[node] = ++search->num_seen;
 	search->nodes[search->depth] = node;
-	/* Rounded up to a word: the low bits are free. */
-	search->words[search->depth] =
-	    (search->graph->begins[node] + sizeof(uintptr_t) - 1) &
-	    ~(sizeof(uintptr_t) - 1);
+	search->words[search->depth] = search->graph->begins[node];
 	search->depth++;
 }
 

@@ -7,9 +7,11 @@
 
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_data.h"
+#include "heapwalk/glibc_foreign.h"
 
 #define ARENAS_MAX 65536        /* far above 8 for each CPU */
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */
+#define MUTEX_MAX 2             /* taken, and somebody waits */
 
 static bool
 is_own(const struct mu_snapshot *snap, struct mu_range range)
@@ -46,15 +48,16 @@ can_be_without_heap(const struct mu_snapshot *snap)
 	return snap->num_threads <= 1;
 }
 
+/* FINDS is NULL where there is a main_arena, initialised, but never used. */
 static enum mu_status
-nothing_found(const struct mu_glibc *glibc, const struct mu_glibc_finds *finds,
+nothing_found(const struct mu_glibc_finds *finds,
     const struct mu_snapshot *snap, struct mu_why *why)
 {
-	if (glibc->foreign != NULL)
-		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "this process uses another allocator (%s): not checked",
-		    glibc->foreign);
-	if (finds->num_unused != 1)
+	enum mu_status status = mu_glibc_foreign_refuse(snap, why);
+
+	if (status != MU_OK)
+		return status;
+	if (finds != NULL && finds->num_unused != 1)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "libc's data holds no main_arena of glibc %u.%u: not "
 		    "checked",
@@ -74,7 +77,7 @@ find_heap_max(
 	uintptr_t huge = 0;
 
 	glibc->heap_max = MU_GLIBC_HEAP_MAX;
-	if (glibc->layout->par_hp_pagesize != 0)
+	if (glibc->layout->heap_max_huge)
 		mu_snapshot_word(
 		    snap, glibc->mp + glibc->layout->par_hp_pagesize, &huge);
 	if (huge == 0)
@@ -143,25 +146,63 @@ follow_ring(struct mu_glibc *glibc, const struct mu_snapshot *snap,
 	return MU_OK;
 }
 
-enum mu_status
-mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
+/*
+ * From 2.42 on __libc_early_init() initialises main_arena, also in a program
+ * that never calls glibc's malloc.
+ */
+static bool
+is_never_used(const struct mu_glibc *glibc, const struct mu_snapshot *snap)
+{
+	const struct mu_glibc_layout *layout = glibc->layout;
+	uintptr_t arena = glibc->main_arena, top, system_mem, mmapped;
+
+	return glibc->num_arenas == 1 &&
+	    mu_snapshot_word(snap, arena + layout->arena_top, &top) &&
+	    top == arena + layout->arena_bins - MU_GLIBC_HEADER &&
+	    mu_snapshot_word(
+		snap, arena + layout->arena_system_mem, &system_mem) &&
+	    system_mem == 0 &&
+	    mu_snapshot_word(
+		snap, glibc->mp + layout->par_mmapped_mem + 8, &mmapped) &&
+	    mmapped == 0; /* max_mmapped_mem */
+}
+
+/*
+ * The freeze is about to write to what the layout says is a mutex, the first
+ * member of malloc_state. That .next leads back says where the struct begins.
+ */
+static enum mu_status
+check_inferred(const struct mu_glibc *glibc, const struct mu_snapshot *snap,
+    struct mu_why *why)
+{
+	const int *mutex;
+	size_t i;
+
+	if (glibc->main_arena == 0 || is_never_used(glibc, snap))
+		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+		    "nothing was allocated that would show it");
+	for (i = 0; i < glibc->num_arenas; i++) {
+		mutex =
+		    mu_snapshot_view(snap, glibc->arenas[i], sizeof(*mutex));
+		if (mutex == NULL || *mutex < 0 || *mutex > MUTEX_MAX)
+			return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+			    "arena %p: does not begin with a mutex",
+			    (void *)glibc->arenas[i]);
+	}
+	return MU_OK;
+}
+
+static enum mu_status
+find(struct mu_glibc *out, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_glibc_finds finds;
 	enum mu_status status;
 
-	*out = (struct mu_glibc) {
-		.layout =
-		    mu_glibc_layout_find(snap->glibc_major, snap->glibc_minor),
-		.foreign = mu_glibc_data_foreign(snap),
-	};
-	if (out->layout == NULL)
-		return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
-		    "the heap of glibc %u.%u is not known here: not checked",
-		    snap->glibc_major, snap->glibc_minor);
 	mu_glibc_data_search(&finds, snap, out->layout);
+	out->other_libc = finds.other;
 	if (finds.num_arenas == 0)
-		return nothing_found(out, &finds, snap, why);
+		return nothing_found(&finds, snap, why);
 	if (finds.num_arenas > 1 || finds.num_pars != 1)
 		return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
 		    "libc's data has %zu places like main_arena and %zu like "
@@ -173,5 +214,54 @@ mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
 	status = find_heap_max(out, snap, why);
 	if (status == MU_OK)
 		status = follow_ring(out, snap, arena, why);
+	if (status == MU_OK && is_never_used(out, snap))
+		return nothing_found(NULL, snap, why);
 	return status;
+}
+
+enum mu_status
+mu_glibc_not_inferred(const struct mu_glibc *glibc,
+    const struct mu_snapshot *snap, enum mu_status status, struct mu_why *why)
+{
+	struct mu_why rule = *why;
+
+	if (glibc->inferred_from == 0 || status == MU_ERR_NO_MEMORY)
+		return status;
+	return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
+	    "the heap of glibc %u.%u is not known here, and not laid out as "
+	    "that of 2.%u: %s",
+	    snap->glibc_major, snap->glibc_minor, glibc->inferred_from,
+	    rule.words);
+}
+
+enum mu_status
+mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	unsigned major = snap->glibc_major, minor = snap->glibc_minor;
+	enum mu_status status;
+
+	*out = (struct mu_glibc) {
+		.layout = mu_glibc_layout_find(major, minor),
+	};
+	if (out->layout == NULL)
+		out->layout =
+		    mu_glibc_layout_nearest(major, minor, &out->inferred_from);
+	if (out->layout == NULL) {
+		status = mu_glibc_foreign_refuse(snap, why);
+		return status != MU_OK
+		    ? status
+		    : mu_why(why, MU_ERR_UNKNOWN_GLIBC,
+			  "the heap of glibc %u.%u is not known here: not "
+			  "checked",
+			  major, minor);
+	}
+	status = find(out, snap, arena, why);
+	if (status == MU_OK && out->inferred_from != 0)
+		status = check_inferred(out, snap, why);
+	if (status == MU_OK ||
+	    (status == MU_ERR_FOREIGN_ALLOCATOR &&
+		mu_glibc_foreign_refuse(snap, NULL) != MU_OK))
+		return status;
+	return mu_glibc_not_inferred(out, snap, status, why);
 }

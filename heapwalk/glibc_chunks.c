@@ -14,6 +14,7 @@
 #define SIZE 8          /* offset of the size word */
 #define FENCE_SIZE 0x10 /* CHUNK_HDR_SZ: no chunk that malloc hands out */
 #define FENCES_MAX 3    /* two, and what was left of a tiny old top */
+#define ASKED_PAGES 64  /* whether they were written, at a time */
 #define BAD_BITS (MU_IS_MMAPPED | 8)
 #define WORD_BITS 64
 
@@ -25,7 +26,8 @@ struct step {
 	size_t at, size; /* of the chunk */
 	size_t end;      /* of the stretch, as far as known */
 	uintptr_t flags; /* that the chunk must have */
-	size_t tcache;   /* size of a tcache's chunk */
+	size_t tcache;   /* size of a tcache's chunk, at least ... */
+	size_t excess;   /* ... and at most so much more */
 	size_t count, bytes, num_free;
 	size_t word; /* start bits not written yet: which word, what bits */
 	uint64_t bits;
@@ -65,7 +67,7 @@ note_live(struct step *step)
 	step->bits |= 1ull << (bit % WORD_BITS);
 	step->count++;
 	step->bytes += step->size - SIZE;
-	if (step->size - step->tcache <= 16)
+	if (step->size - step->tcache <= step->excess)
 		mu_glibc_suspect_add(step->walk,
 		    step->span->range.begin + step->at + MU_GLIBC_HEADER);
 }
@@ -98,9 +100,9 @@ fence_end(const struct mu_glibc_walk *walk, struct mu_range limit,
 		if ((word & ~(uintptr_t)MU_PREV_INUSE) != FENCE_SIZE)
 			return 0;
 		at += FENCE_SIZE;
-		if (count >= 2 && (word & MU_PREV_INUSE) != 0 &&
-		    (limit.begin + at) % page == 0)
-			return at;
+		if ((limit.begin + at) % page == 0)
+			return count >= 2 && (word & MU_PREV_INUSE) != 0 ? at
+									 : 0;
 	}
 	return 0;
 }
@@ -201,6 +203,7 @@ mu_glibc_chain_walk(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain)
 	struct step step = {
 		.walk = walk,
 		.tcache = mu_glibc_tcache_chunk(walk),
+		.excess = mu_glibc_tcache_excess(walk),
 		.view = chain->view,
 		.end = mu_range_size(chain->limit),
 		.flags = chain->main ? 0 : MU_NON_MAIN_ARENA,
@@ -266,14 +269,31 @@ test_bit(const uint64_t *bits, size_t bit)
 	return (bits[bit / WORD_BITS] >> (bit % WORD_BITS) & 1) != 0;
 }
 
+/* As mu_glibc_written(), asked seldom: KNOWN is the last answer's run. */
+static bool
+was_written(
+    const struct mu_glibc_walk *walk, uintptr_t address, struct mu_range *known)
+{
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
+	uintptr_t begin = address - address % memory->page_size;
+	struct mu_range ask = { begin,
+		begin + ASKED_PAGES * memory->page_size };
+
+	if (mu_range_has(*known, address))
+		return true;
+	return memory->ops->populated(memory, ask, known) &&
+	    mu_range_has(*known, address);
+}
+
 bool
 mu_glibc_chain_probe(const struct mu_glibc_walk *walk,
     struct mu_glibc_chain *chain, struct mu_glibc_probe *probe, uintptr_t from)
 {
-	size_t at = from - chain->limit.begin, end;
+	size_t at = from - chain->limit.begin, size, end;
+	struct mu_range written = { 0, 0 };
 	uintptr_t word;
 
-	for (;; at += word & ~(uintptr_t)MU_SIZE_FLAGS) {
+	for (;; at += size) {
 		chain->end = chain->limit.begin + at;
 		if (chain->top != 0 && chain->end == chain->top)
 			return true;
@@ -281,14 +301,15 @@ mu_glibc_chain_probe(const struct mu_glibc_walk *walk,
 		    mu_range_size(chain->limit) - at < MU_GLIBC_HEADER)
 			return false;
 		probe->budget--;
-		if (probe->goal != NULL && test_bit(probe->goal, at / MU_GRAIN))
-			return true;
 		if (probe->seen != NULL) {
 			if (test_bit(probe->seen, at / MU_GRAIN))
 				return false;
 			probe->seen[at / MU_GRAIN / WORD_BITS] |= 1ull
 			    << (at / MU_GRAIN % WORD_BITS);
 		}
+		if (probe->scattered &&
+		    !was_written(walk, chain->limit.begin + at, &written))
+			return false;
 		word = mu_glibc_word(chain->view, at + SIZE);
 		if (chain->limit.begin + at == from &&
 		    (word & MU_PREV_INUSE) == 0)
@@ -298,6 +319,12 @@ mu_glibc_chain_probe(const struct mu_glibc_walk *walk,
 			chain->end = chain->limit.begin + end;
 			return end != 0 && chain->limit.begin + at != from;
 		}
+		size = word & ~(uintptr_t)MU_SIZE_FLAGS;
+		if (probe->scattered &&
+		    size < mu_range_size(chain->limit) - at &&
+		    !was_written(
+			walk, chain->limit.begin + at + size, &written))
+			return false;
 		if (!mu_glibc_chunk_plausible(
 			chain->limit, chain->view, chain->limit.begin + at))
 			return false;

@@ -19,9 +19,9 @@ struct mu_glibc_chain {
 
 /* Tries of chains; the bitmaps have a bit for each 16 bytes of the limit. */
 struct mu_glibc_probe {
-	uint64_t *seen;       /* where tries have been: none goes there again */
-	const uint64_t *goal; /* a try that comes here has made it, or NULL */
-	size_t budget;        /* chunks that may yet be looked at */
+	uint64_t *seen; /* where tries have been: none goes there again */
+	size_t budget;  /* chunks that may yet be looked at */
+	bool scattered; /* the limit may hold pages that fault */
 };
 
 /*

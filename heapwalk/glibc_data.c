@@ -8,15 +8,15 @@
 #include <string.h>
 
 #include "heapwalk/classify.h"
+#include "heapwalk/glibc_libc.h"
 
 #define SMALL_BINS 64        /* of the tcache */
 #define MMAPS_IN_FLIGHT 4096 /* n_mmaps is raised before max_n_mmaps */
 #define TCACHE_MAX ((size_t)4 << 20)
 #define COUNT_MAX UINT16_MAX
-/* Of mp_, in every release; and in those that have par_hp_pagesize. */
+/* Of mp_, in every release; thp_pagesize comes right before hp_pagesize. */
 #define PAR_ARENA_TEST 24
 #define PAR_ARENA_MAX 32
-#define PAR_THP_PAGESIZE 40
 
 /* How far mp_ can be from main_arena, bytes. */
 #define PAR_REACH 4096
@@ -144,7 +144,7 @@ find_arena(const struct search *search, const char *view, uintptr_t at)
 
 /*
  * tcache_bins follows from tcache_max_bytes (do_set_tcache_max()); 2.42 keeps
- * the padded size there when the tunable was set.
+ * the padded size there when the tunable was set, 2.43 that plus one.
  */
 static bool
 is_tcache_limit(const struct search *search, size_t bins, size_t max)
@@ -175,7 +175,7 @@ are_limits(const struct search *search, const char *view)
 		return false;
 	if (hp_pagesize == 0)
 		return true;
-	thp = word_at(view, PAR_THP_PAGESIZE);
+	thp = word_at(view, hp_pagesize - 8);
 	hp = word_at(view, hp_pagesize);
 	return (thp & (thp - 1)) == 0 && (hp & (hp - 1)) == 0;
 }
@@ -196,7 +196,9 @@ static bool
 is_par(const struct search *search, const char *view)
 {
 	const struct mu_glibc_layout *layout = search->layout;
-	size_t page = search->snap->memory.page_size;
+	size_t unit = layout->mmapped_tail != 0
+	    ? layout->mmapped_tail
+	    : search->snap->memory.page_size;
 	int mmaps = int_at(view, layout->par_n_mmaps);
 	uintptr_t base = word_at(view, layout->par_sbrk_base);
 
@@ -213,8 +215,8 @@ is_par(const struct search *search, const char *view)
 	if (!are_limits(search, view))
 		return false;
 	/* mmapped_mem, max_mmapped_mem */
-	return word_at(view, layout->par_mmapped_mem) % page == 0 &&
-	    word_at(view, layout->par_mmapped_mem + 8) % page == 0 &&
+	return word_at(view, layout->par_mmapped_mem) % unit == 0 &&
+	    word_at(view, layout->par_mmapped_mem + 8) % unit == 0 &&
 	    is_heap_base(search, base);
 }
 
@@ -268,83 +270,76 @@ choose_par(struct mu_glibc_finds *finds)
 	finds->num_pars = 1;
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-static bool
-starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool
-is_libc(const struct mu_mapping *mapping)
-{
-	const char *name = base_name(mapping->name);
-
-	return starts_with(name, "libc.so.6") || starts_with(name, "libc-2.");
-}
-
 /*
- * A mapping of libc, or of the program that it is linked into. The address of
- * a libc function can also be that of a stub in the program (a PLT entry in a
- * program that is not position-independent). NULL: nobody knows, so look
- * everywhere.
+ * Both objects have initial values: they are in .data, in the part of the
+ * file's mappings that is writable, and never in .bss.
  */
-static const struct mu_mapping *
-find_libc(const struct mu_snapshot *snap)
+static void
+search_load(const struct search *search, const struct mu_libc *libc)
 {
-	const struct mu_mapping *given = NULL;
-	size_t i;
-
-	if (snap->libc_address != 0)
-		given = mu_snapshot_mapping(snap, snap->libc_address);
-	if (given != NULL && is_libc(given))
-		return given;
-	for (i = 0; i < snap->num_mappings; i++) {
-		if (is_libc(&snap->mappings[i]))
-			return &snap->mappings[i];
-	}
-	return given != NULL && given->inode != 0 ? given : NULL;
-}
-
-static bool
-is_data(const struct mu_mapping *mapping, const struct mu_mapping *libc)
-{
-	return mapping->readable && mapping->writable && !mapping->shared &&
-	    mapping->inode != 0 &&
-	    (libc == NULL ||
-		(mapping->inode == libc->inode &&
-		    mapping->dev_major == libc->dev_major &&
-		    mapping->dev_minor == libc->dev_minor &&
-		    strcmp(mapping->name, libc->name) == 0));
-}
-
-void
-mu_glibc_data_search(struct mu_glibc_finds *finds,
-    const struct mu_snapshot *snap, const struct mu_glibc_layout *layout)
-{
-	struct search search = { snap, layout, finds };
-	const struct mu_mapping *libc = find_libc(snap);
+	const struct mu_snapshot *snap = search->snap;
+	struct mu_glibc_finds *finds = search->finds;
 	size_t i;
 
 	*finds = (struct mu_glibc_finds) { 0 };
-	/*
-	 * Both objects have initial values: they are in .data, in the part of
-	 * the file's mappings that is writable, and never in .bss.
-	 */
 	for (i = 0; i < snap->num_mappings; i++) {
-		if (is_data(&snap->mappings[i], libc))
-			search_area(&search, snap->mappings[i].range);
+		if (mu_libc_has_data(libc, &snap->mappings[i]))
+			search_area(search, snap->mappings[i].range);
 	}
 	if (finds->num_arenas == 0) {
 		finds->arena = finds->likeness;
 		finds->num_arenas = finds->num_likenesses;
 	}
 	choose_par(finds);
+}
+
+/* The malloc of another load: is it, or can it be, in use? */
+static bool
+is_other_heap(const struct mu_glibc_finds *finds)
+{
+	return finds->num_arenas > 0 || finds->num_unused == 0;
+}
+
+void
+mu_glibc_data_search(struct mu_glibc_finds *finds,
+    const struct mu_snapshot *snap, const struct mu_glibc_layout *layout)
+{
+	struct mu_libc libcs[MU_LIBCS_MAX];
+	struct mu_glibc_finds other;
+	struct search search = { snap, layout, finds };
+	size_t i, count = mu_libcs_find(snap, libcs);
+
+	for (i = 0; i < count; i++) {
+		search_load(&search, &libcs[i]);
+		if (finds->num_arenas > 0 || finds->num_unused > 0)
+			break;
+	}
+	search.finds = &other;
+	while (++i < count && finds->other == 0) {
+		search_load(&search, &libcs[i]);
+		if (is_other_heap(&other))
+			finds->other = libcs[i].file->range.begin;
+	}
+}
+
+bool
+mu_glibc_data_is_unused(
+    const struct mu_snapshot *snap, const struct mu_mapping *mapping)
+{
+	struct mu_libc file = { mapping, { 0, UINTPTR_MAX } };
+	struct mu_glibc_finds finds;
+	struct search search = { snap, NULL, &finds };
+	uintptr_t memory;
+
+	search.layout =
+	    mu_glibc_layout_find(snap->glibc_major, snap->glibc_minor);
+	if (search.layout == NULL)
+		return false;
+	search_load(&search, &file);
+	if (finds.num_arenas == 0)
+		return finds.num_unused == 1;
+	return finds.num_arenas == 1 &&
+	    mu_snapshot_word(
+		snap, finds.arena + search.layout->arena_system_mem, &memory) &&
+	    memory == 0;
 }

@@ -23,12 +23,19 @@ struct mu_glibc_finds {
 
 	/* All that look like mp_; the one beside the arena is taken. */
 	uintptr_t pars[MU_GLIBC_MAX_PARS];
+
+	/* Where libc is loaded once more with a heap of its own, or 0. */
+	uintptr_t other;
 };
 
 void mu_glibc_data_search(struct mu_glibc_finds *finds,
     const struct mu_snapshot *snap, const struct mu_glibc_layout *layout);
 
-/* The file of an allocator that is not glibc's, or NULL. */
-const char *mu_glibc_data_foreign(const struct mu_snapshot *snap);
+/*
+ * Does the file of MAPPING, another one than libc's, have a malloc of glibc's
+ * make that has no memory?
+ */
+bool mu_glibc_data_is_unused(
+    const struct mu_snapshot *snap, const struct mu_mapping *mapping);
 
 #endif

@@ -181,6 +181,8 @@ mu_glibc_fastbins_take(struct mu_glibc_walk *walk, size_t index)
 	enum mu_status status = MU_OK;
 	size_t bin;
 
+	if (walk->glibc.layout->arena_fastbins == 0)
+		return MU_OK;
 	for (bin = 0; status == MU_OK && bin < MU_GLIBC_FASTBINS; bin++)
 		status = take_fastbin(walk, index, bin);
 	return status;
@@ -217,7 +219,8 @@ mu_glibc_free_lowest(const struct mu_glibc_walk *walk, struct mu_range range)
 			chunk = mu_glibc_arena_word(walk, chunk, FD);
 		}
 	}
-	for (bin = 0; bin < MU_GLIBC_FASTBINS; bin++) {
+	for (bin = 0; layout->arena_fastbins != 0 && bin < MU_GLIBC_FASTBINS;
+	     bin++) {
 		chunk = mu_glibc_arena_word(walk, walk->glibc.main_arena,
 		    layout->arena_fastbins + bin * 8);
 		while (chunk != 0 && steps-- > 0) {

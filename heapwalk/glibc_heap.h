@@ -10,6 +10,15 @@
 #include "heapwalk/heap.h"
 #include "heapwalk/ranges.h"
 
+/* A chunk that has a mapping of its own. */
+struct mu_glibc_mmapped {
+	uintptr_t base;  /* of the mapping */
+	uintptr_t chunk; /* its header */
+	size_t size;     /* of the chunk */
+	bool cached;     /* free, in a tcache; or such a struct itself */
+	bool unsure;     /* mp_'s counters do not say that it is one */
+};
+
 struct mu_glibc_walk {
 	const struct mu_snapshot *snap;
 	struct mu_arena *memory; /* of the pass, not malloc's */
@@ -28,8 +37,15 @@ struct mu_glibc_walk {
 	/* Heap stretches, headers and tops included. */
 	struct mu_ranges stretches;
 
+	/* The second word of what tcaches hold: the same one everywhere? */
+	uintptr_t tcache_key;
+	bool keys_differ;
+
 	/* Behind a foreign sbrk(): may be chunks, may be an imitation. */
 	struct mu_ranges unproven;
+
+	struct mu_glibc_mmapped *mmapped; /* by address */
+	size_t num_mmapped, max_mmapped, mmapped_bytes;
 };
 
 static inline uintptr_t
@@ -52,6 +68,21 @@ mu_glibc_arena_word(
 	return word;
 }
 
+/*
+ * Was the page of ADDRESS ever written? What malloc keeps a header in was. Any
+ * other reads as zeros, or, from 2.42 on, is a guard in the midst of writable
+ * memory (MADV_GUARD_INSTALL), and faults.
+ */
+static inline bool
+mu_glibc_written(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
+	uintptr_t begin = address - address % memory->page_size;
+	struct mu_range part, page = { begin, begin + memory->page_size };
+
+	return memory->ops->populated(memory, page, &part);
+}
+
 /* int members: flags, n_mmaps */
 static inline int
 mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
@@ -64,11 +95,29 @@ mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
 	return value;
 }
 
-/* Chunk size of a tcache struct; any release may give it 16 bytes more. */
+/* Chunk size of a tcache struct, at least. */
 static inline size_t
 mu_glibc_tcache_chunk(const struct mu_glibc_walk *walk)
 {
 	return (walk->glibc.layout->tcache_size + 8u + 15) & ~15u;
+}
+
+/*
+ * How much larger it can be: 16 bytes when nothing else would remain of a free
+ * chunk, and 16 more where tcache_init(), called with an arena, pads the size
+ * for _int_malloc(), which pads it again (2.43).
+ */
+static inline size_t
+mu_glibc_tcache_excess(const struct mu_glibc_walk *walk)
+{
+	return walk->glibc.layout->tcache_padded_twice ? 32 : 16;
+}
+
+/* Is nothing allowed for that a known release may show? */
+static inline bool
+mu_glibc_strict(const struct mu_glibc_walk *walk)
+{
+	return walk->glibc.inferred_from != 0;
 }
 
 enum mu_status mu_glibc_no_memory(struct mu_glibc_walk *walk);

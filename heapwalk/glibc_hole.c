@@ -5,16 +5,14 @@
  *
  * Nothing says where malloc's memory goes on. A chain of chunks that comes to
  * an end at top (or at fenceposts) starts there, and may start earlier: what
- * the other one keeps there can look like chunks that run into the real ones.
- * It is not decided by hope. A chain is believed from its first byte only if
- * - nothing in the hole before it looks like a chunk at all, and the hole is
- *   not empty while the arena is contiguous (then top would have grown);
- * - its first word, the prev_size that nobody writes, is zero, as in fresh
- *   memory;
- * - it starts a page, as what sbrk() gives mostly does, or no chunk behind it
- *   could be the first one as well.
- * Else it is believed from its first chunk on that is in one of the arena's
- * bins. What is before that is no block and no leak, but a root.
+ * the other one keeps there can look like chunks that run into the real ones,
+ * from the start of a page and without a seam. The sums do not tell either: an
+ * arena that is contiguous counts the hole as its own (sysmalloc(): "Count
+ * foreign sbrk as system_mem"), wherever it ends.
+ *
+ * It is not decided by hope. A chain is believed from its first chunk on that
+ * is in one of the arena's bins: nobody but malloc puts one there. What is
+ * before that is no block and no leak, but a root; its bytes are counted.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -27,7 +25,6 @@ struct hole {
 	struct mu_range limit; /* of the search */
 	const char *view;
 	uintptr_t begin; /* behind what was proven last */
-	bool dirty;      /* holds what looks like a chunk */
 	uint64_t *seen;
 	struct mu_glibc_chain chain;
 };
@@ -57,52 +54,8 @@ next_candidate(struct hole *hole, uintptr_t from)
 			continue;
 		if (mu_glibc_chain_probe(hole->walk, &hole->chain, &probe, at))
 			return at;
-		hole->dirty = true;
 	}
 	return 0;
-}
-
-/*
- * Could the piece as well start behind FROM, at TO at the latest? There would
- * be another chain, or the same one from there on.
- */
-static bool
-has_other_start(struct hole *hole, uintptr_t from, uintptr_t to)
-{
-	struct mu_glibc_probe probe = { .seen = new_bits(hole),
-		.budget = SIZE_MAX };
-	uintptr_t at, last = hole->limit.end - MU_GLIBC_MINSIZE;
-
-	if (probe.seen == NULL)
-		return true;
-	mu_glibc_chain_probe(hole->walk, &hole->chain, &probe, from);
-	probe.goal = probe.seen;
-	probe.seen = NULL;
-	probe.budget = 2 * mu_range_size(hole->limit);
-	for (at = from + MU_GRAIN; at <= to && at <= last; at += MU_GRAIN) {
-		if (mu_glibc_word(hole->view, at - hole->limit.begin) != 0 ||
-		    (at != hole->main->top &&
-			!mu_glibc_chunk_plausible(hole->limit, hole->view, at)))
-			continue;
-		if (mu_glibc_chain_probe(
-			hole->walk, &hole->chain, &probe, at) ||
-		    probe.budget == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Is the chain from AT malloc's from its first byte? PROVEN is known to be. */
-static bool
-is_ordinary(struct hole *hole, uintptr_t at, uintptr_t proven)
-{
-	if (at == proven)
-		return true;
-	if (hole->dirty || (at == hole->begin && hole->main->contiguous) ||
-	    mu_glibc_word(hole->view, at - hole->limit.begin) != 0)
-		return false;
-	return at % hole->walk->snap->memory.page_size == 0 ||
-	    !has_other_start(hole, at, proven);
 }
 
 /*
@@ -115,10 +68,9 @@ believed_from(struct hole *hole, uintptr_t at, uintptr_t end)
 	struct mu_range range = { at, end };
 	uintptr_t proven = mu_glibc_free_lowest(hole->walk, range);
 
-	if (proven == 0)
-		proven = mu_range_has(range, hole->main->top) ? hole->main->top
-							      : end;
-	return is_ordinary(hole, at, proven) ? at : proven;
+	if (proven != 0)
+		return proven;
+	return mu_range_has(range, hole->main->top) ? hole->main->top : end;
 }
 
 /* The search goes as far as the region, or as far as top. */
@@ -171,7 +123,6 @@ mu_glibc_hole_cross(struct mu_glibc_walk *walk, struct mu_glibc_main *main,
 			return mu_glibc_no_memory(walk);
 		if (from < stop)
 			break;
-		hole.dirty = true;
 	}
 	chain->limit = (struct mu_range) { from, hole.limit.end };
 	return MU_OK;

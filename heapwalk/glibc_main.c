@@ -127,7 +127,8 @@ take_region(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
 bool
 mu_glibc_main_adds_up(const struct mu_glibc_main *main, size_t more)
 {
-	size_t sum = main->bytes + more, slack = 16 * (main->num_pieces + 1);
+	size_t sum = main->bytes + more;
+	size_t slack = main->strict ? 1 : 16 * (main->num_pieces + 1);
 	size_t i;
 
 	for (i = 0;; i++) {
@@ -154,6 +155,7 @@ mu_glibc_main_take(struct mu_glibc_walk *walk)
 		    mu_glibc_arena_word(walk, arena, layout->arena_system_mem),
 		.contiguous = (mu_glibc_int(walk, arena + layout->arena_flags) &
 				  MU_GLIBC_NONCONTIGUOUS) == 0,
+		.strict = mu_glibc_strict(walk),
 	};
 	uintptr_t base =
 	    mu_glibc_arena_word(walk, walk->glibc.mp, layout->par_sbrk_base);
@@ -176,8 +178,10 @@ mu_glibc_main_take(struct mu_glibc_walk *walk)
 		    "arena %p: no heap at sbrk_base %p", (void *)arena,
 		    (void *)base);
 	status = take_region(walk, &main);
+	/* What may or may not be chunks says nothing of what is missing. */
 	if (status == MU_OK && !main.contiguous &&
-	    !(main.saw_top && mu_glibc_main_adds_up(&main, 0)))
+	    !(main.saw_top && main.maybe == 0 &&
+		mu_glibc_main_adds_up(&main, 0)))
 		status = mu_glibc_pieces_take(walk, &main);
 	if (status != MU_OK)
 		return status;

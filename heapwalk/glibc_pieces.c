@@ -5,13 +5,15 @@
  * minimum of 1 MiB is lost in 2.35 and later, where sysmalloc() hands it to
  * sysmalloc_mmap_fallback() as the page size. Nothing lists these pieces; each
  * starts with a page and is a chain of chunks up to fenceposts, the last up to
- * top. A chain can also be a likeness in somebody's
- * buffer, so all of them together must be what system_mem has more: nothing is
- * taken on a guess.
+ * top. A chain can also be a likeness in somebody's buffer, so all of them
+ * together must be what system_mem has more: nothing is taken on a guess.
+ * Where the sum is not known, for a foreign sbrk(), a piece is taken from its
+ * first chunk on that is in one of the arena's bins, as behind a hole.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/classify.h"
+#include "heapwalk/glibc_free.h"
 #include "heapwalk/glibc_stretch.h"
 
 #define BUDGET ((size_t)256 << 20) /* chunks looked at, in all */
@@ -40,8 +42,6 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 	chain.view = mu_snapshot_view(search->walk->snap, at, end - at);
 	/* Fresh memory, and a prev_size that nobody writes. */
 	if (chain.view == NULL || mu_glibc_word(chain.view, 0) != 0 ||
-	    (at != main->top &&
-		!mu_glibc_chunk_plausible(chain.limit, chain.view, at)) ||
 	    mu_ranges_has(&search->walk->stretches, at))
 		return 0;
 	if (!mu_glibc_chain_probe(search->walk, &chain, &search->probe, at))
@@ -128,6 +128,23 @@ search_all(struct search *search)
 	return status;
 }
 
+/* Leave out what cannot be told from a likeness. */
+static bool
+doubt(struct search *search, struct mu_range *piece)
+{
+	struct mu_glibc_main *main = search->main;
+	uintptr_t proven = mu_glibc_free_lowest(search->walk, *piece);
+	struct mu_range rest;
+
+	if (proven == 0)
+		proven =
+		    mu_range_has(*piece, main->top) ? main->top : piece->end;
+	rest = (struct mu_range) { piece->begin, proven };
+	main->maybe += mu_range_size(rest);
+	piece->begin = proven;
+	return mu_ranges_add(&search->walk->unproven, rest);
+}
+
 static enum mu_status
 take(struct search *search, struct mu_range piece)
 {
@@ -155,21 +172,29 @@ take(struct search *search, struct mu_range piece)
 enum mu_status
 mu_glibc_pieces_take(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
 {
-	struct search search = {
-		.walk = walk, .main = main, .probe = { .budget = BUDGET }
-	};
+	struct search search = { .walk = walk,
+		.main = main,
+		.probe = { .budget = BUDGET, .scattered = true } };
+	bool unsure = main->maybe > 0;
+	struct mu_range piece;
 	enum mu_status status;
 	size_t i;
 
 	mu_ranges_seal(&walk->stretches);
 	status = search_all(&search);
-	if (status == MU_OK && !mu_glibc_main_adds_up(main, search.bytes))
+	if (status == MU_OK && !unsure &&
+	    !mu_glibc_main_adds_up(main, search.bytes))
 		status = mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p: brk gave %zu bytes and mmap %zu (%zu pieces), "
 		    "system_mem is %zu",
 		    (void *)main->arena, main->bytes, search.bytes,
 		    search.num_pieces, main->system_mem);
-	for (i = 0; status == MU_OK && i < search.num_pieces; i++)
-		status = take(&search, search.pieces[i]);
+	for (i = 0; status == MU_OK && i < search.num_pieces; i++) {
+		piece = search.pieces[i];
+		if (unsure && !doubt(&search, &piece))
+			status = mu_glibc_no_memory(walk);
+		else if (mu_range_size(piece) > 0)
+			status = take(&search, piece);
+	}
 	return status;
 }

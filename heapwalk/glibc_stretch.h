@@ -23,6 +23,7 @@ struct mu_glibc_main {
 	size_t system_mem;
 	bool contiguous;
 	bool saw_top;
+	bool strict; /* system_mem is met to the byte */
 
 	struct mu_range region; /* that begins at sbrk_base */
 	bool brk;               /* brk gave it, and not mmap */

@@ -6,13 +6,16 @@
 #include "heapwalk/glibc_tcache.h"
 
 #include "heapwalk/glibc_free.h"
+#include "heapwalk/glibc_mmapped.h"
 
 #define COUNT_MAX 65536
+#define KEY 8 /* offset in a tcache_entry */
 
 /* SIZE of the chunk in use whose block is at ADDRESS; 0 if there is none. */
 static size_t
 chunk_size(const struct mu_glibc_walk *walk, uintptr_t address)
 {
+	const struct mu_glibc_mmapped *mmapped;
 	const struct mu_span *span;
 	uintptr_t word;
 
@@ -23,10 +26,29 @@ chunk_size(const struct mu_glibc_walk *walk, uintptr_t address)
 		return mu_glibc_word(
 			   span->view, address - span->range.begin - 8) &
 		    ~(uintptr_t)MU_SIZE_FLAGS;
+	mmapped = mu_glibc_mmapped_at(walk, address);
+	if (mmapped != NULL)
+		return mmapped->size;
 	if (!mu_ranges_has(&walk->unproven, address) ||
 	    !mu_snapshot_word(walk->snap, address - 8, &word))
 		return 0;
 	return word & ~(uintptr_t)MU_SIZE_FLAGS;
+}
+
+/*
+ * Even tcache structs are mmapped, when mmap_threshold is that low or no arena
+ * has memory; sysmalloc_mmap() asks for what is needed in whole pages.
+ */
+static bool
+is_mmapped_struct(const struct mu_glibc_walk *walk,
+    const struct mu_glibc_mmapped *mmapped, size_t asked)
+{
+	size_t page = walk->snap->memory.page_size;
+	size_t tail = walk->glibc.layout->mmapped_tail;
+	size_t whole = asked + (tail != 0 ? tail : 8) + page - 1;
+
+	return mmapped->chunk == mmapped->base &&
+	    mmapped->size + tail == whole - whole % page;
 }
 
 bool
@@ -34,8 +56,20 @@ mu_glibc_tcache_plausible(const struct mu_glibc_walk *walk, uintptr_t address)
 {
 	size_t size = chunk_size(walk, address);
 	size_t asked = mu_glibc_tcache_chunk(walk);
+	const struct mu_glibc_mmapped *mmapped;
 
-	return size == asked || size == asked + 16;
+	if (size >= asked && size - asked <= mu_glibc_tcache_excess(walk))
+		return true;
+	mmapped = size != 0 ? mu_glibc_mmapped_at(walk, address) : NULL;
+	return mmapped != NULL && is_mmapped_struct(walk, mmapped, asked);
+}
+
+/* Up to 2.42 a tcache takes no mmapped chunk. */
+static bool
+may_be_entry(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	return walk->glibc.layout->mmapped_tail != 0 ||
+	    mu_glibc_mmapped_at(walk, address) == NULL;
 }
 
 /* How many entries bin BIN says it has; VIEW is the struct. */
@@ -65,17 +99,18 @@ first_entry(const struct mu_glibc_walk *walk, const char *view, size_t bin)
 
 static const char *
 check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
-    bool counted, size_t *entries)
+    bool counted, struct mu_glibc_tcache *result)
 {
 	size_t said = counted_entries(walk, view, bin), length = 0, size;
-	size_t most = counted ? said + 1 : COUNT_MAX;
+	size_t slack = mu_glibc_strict(walk) ? 0 : 1;
+	size_t most = counted ? said + slack : COUNT_MAX;
 	uintptr_t entry = first_entry(walk, view, bin), link;
 
 	for (; entry != 0; entry = mu_glibc_link(walk, entry, link)) {
 		if (length == most)
 			return "its list is longer than its count";
 		size = chunk_size(walk, entry);
-		if (size == 0)
+		if (size == 0 || !may_be_entry(walk, entry))
 			return "holds what is no chunk in use";
 		if (size < MU_GLIBC_MINSIZE ||
 		    mu_glibc_tcache_bin(walk->glibc.layout, size) != bin)
@@ -84,8 +119,9 @@ check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
 			return "leads to unreadable memory";
 		length++;
 	}
-	*entries += length;
-	if (counted && said > length + 1)
+	result->entries += length;
+	result->off += said != length;
+	if (counted && said > length + slack)
 		return "its count is higher than its list is long";
 	return NULL;
 }
@@ -104,8 +140,8 @@ mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
 		return;
 	}
 	for (; result->bin < layout->tcache_bins; result->bin++) {
-		result->rule = check_bin(
-		    walk, view, result->bin, counted, &result->entries);
+		result->rule =
+		    check_bin(walk, view, result->bin, counted, result);
 		if (result->rule != NULL)
 			return;
 	}
@@ -114,17 +150,35 @@ mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
 static enum mu_status
 take_one(struct mu_glibc_walk *walk, uintptr_t tcache, uintptr_t block)
 {
+	struct mu_glibc_mmapped *mmapped = mu_glibc_mmapped_at(walk, block);
 	const char *rule;
 	size_t size;
 
 	if (mu_ranges_has(&walk->unproven, block))
 		return MU_OK;
+	if (mmapped != NULL && !mmapped->cached) {
+		mmapped->cached = true;
+		return MU_OK;
+	}
 	rule = mu_glibc_free_take(walk, block, &size);
 	if (rule == NULL)
 		return MU_OK;
 	return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 	    "tcache %p, chunk %p: %s", (void *)tcache,
 	    (void *)(block - MU_GLIBC_HEADER), rule);
+}
+
+static void
+note_key(struct mu_glibc_walk *walk, uintptr_t entry)
+{
+	uintptr_t key;
+
+	if (!walk->glibc.layout->tcache_key ||
+	    !mu_snapshot_word(walk->snap, entry + KEY, &key))
+		return;
+	if (key == 0 || (walk->tcache_key != 0 && walk->tcache_key != key))
+		walk->keys_differ = true;
+	walk->tcache_key = key;
 }
 
 enum mu_status
@@ -144,6 +198,7 @@ mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
 		for (left = COUNT_MAX;
 		     status == MU_OK && entry != 0 && left > 0; left--) {
 			status = take_one(walk, address, entry);
+			note_key(walk, entry);
 			if (!mu_snapshot_word(walk->snap, entry, &link))
 				break;
 			entry = mu_glibc_link(walk, entry, link);

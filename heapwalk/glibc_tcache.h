@@ -10,20 +10,21 @@
 
 /*
  * Find every thread's tcache, and take it and what it holds out of the live
- * blocks. After the fastbins.
+ * blocks. After the fastbins and the search for mmapped chunks.
  */
 enum mu_status mu_glibc_tcaches_take(struct mu_glibc_walk *walk);
 
 /* What a validation came to. */
 struct mu_glibc_tcache {
 	size_t entries;   /* chunks that it holds */
+	size_t off;       /* bins that have one more or fewer than they say */
 	const char *rule; /* that it breaks, or NULL */
 	size_t bin;       /* where */
 };
 
 /*
  * Is the block at ADDRESS a tcache_perthread_struct? Cheap: a chunk in use, of
- * the right size. Any release may give it 16 bytes more than asked for.
+ * the right size.
  */
 bool mu_glibc_tcache_plausible(
     const struct mu_glibc_walk *walk, uintptr_t address);
@@ -35,6 +36,13 @@ bool mu_glibc_tcache_plausible(
  */
 void mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
     bool counted, struct mu_glibc_tcache *result);
+
+/*
+ * The thread at thread pointer TP has its tcache at TCACHE, of which OFF counts
+ * differ from their lists by one: can that be? NULL, or the rule broken.
+ */
+const char *mu_glibc_tcache_off_rule(const struct mu_glibc_walk *walk,
+    uintptr_t tp, uintptr_t tcache, size_t off);
 
 /* Clear the start bits. */
 enum mu_status mu_glibc_tcache_take(
@@ -49,7 +57,9 @@ void mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address);
  * inherits the tcaches of all its parent's threads. What is in them is free,
  * and chained where no scan for pointers would follow: take it. If none is
  * EXPECTED, one that is found is an error: somebody's tcache was missed.
+ * TLS_OFFSET of the variable; 0: it was not found.
  */
-enum mu_status mu_glibc_orphans_take(struct mu_glibc_walk *walk, bool expected);
+enum mu_status mu_glibc_orphans_take(
+    struct mu_glibc_walk *walk, bool expected, size_t tls_offset);
 
 #endif

@@ -3,33 +3,28 @@
  *
  * libc's variable of static TLS is at one offset from the thread pointer, the
  * same for all threads. Which one differs from program to program. At the
- * right one each thread has NULL or a tcache_perthread_struct. Close to it, in
- * the same object file of libc, is thread_arena: NULL or an arena of the ring.
+ * right one each thread has NULL (from 2.43 on: a constant, all zeros) or a
+ * tcache_perthread_struct. Close to it, in the same object file of libc, is
+ * thread_arena: NULL or an arena of the ring.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
+#include "heapwalk/glibc_slots.h"
 #include "heapwalk/glibc_tcache.h"
-#include "mu/arch.h"
-#include "mu/sort.h"
 
 #define WORD sizeof(uintptr_t)
-#define WINDOW_MAX 65536 /* bytes of static TLS */
-#define NEAR 64          /* bytes between tcache and thread_arena */
-#define FAR SIZE_MAX
+#define NEAR 64 /* bytes between tcache and thread_arena */
 
 struct candidate {
 	size_t offset; /* from the thread pointer */
 	bool near;     /* thread_arena is there too */
-	size_t structs, entries;
+	size_t structs, entries, dummies;
 };
 
 struct tls {
 	struct mu_glibc_walk *walk;
-	const char **views; /* of each thread: what is at its thread pointer */
-	uintptr_t *tps;
-	size_t num_tps;
-	size_t window;       /* bytes that all of them have */
-	size_t arena_offset; /* of thread_arena, or FAR */
+	struct mu_glibc_slots slots;
+	size_t arena_offset; /* of thread_arena, or MU_GLIBC_FAR */
 	struct candidate best;
 
 	/* Why the likeliest place was none. */
@@ -38,100 +33,45 @@ struct tls {
 	bool failed_near;
 };
 
-static int
-by_address(const void *a, const void *b)
-{
-	uintptr_t left = *(const uintptr_t *)a, right = *(const uintptr_t *)b;
-
-	return (left > right) - (left < right);
-}
-
 static uintptr_t
 slot(const struct tls *tls, size_t thread, size_t offset)
 {
-	return MU_TLS_BELOW_TP ? mu_glibc_word(tls->views[thread] - offset, 0)
-			       : mu_glibc_word(tls->views[thread] + offset, 0);
+	return mu_glibc_slot(&tls->slots, thread, offset);
 }
 
-/* How much of TLS a thread has on the side of TP where variables are. */
-static size_t
-window_of(const struct mu_snapshot *snap, uintptr_t tp)
+static bool
+is_any(const struct candidate *candidate)
 {
-	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, tp);
-	uintptr_t self = tp;
-	size_t size;
-
-	if (mapping == NULL || tp % WORD != 0)
-		return 0;
-	/* tcbhead_t.tcb; a thread without one is none of libc's. */
-	if (MU_TLS_BELOW_TP &&
-	    (!mu_snapshot_word(snap, tp, &self) || self != tp))
-		return 0;
-	size = MU_TLS_BELOW_TP ? tp - mapping->range.begin
-			       : mapping->range.end - tp - WORD;
-	return size < WINDOW_MAX ? size : WINDOW_MAX;
+	return candidate->structs + candidate->dummies > 0;
 }
 
-static enum mu_status
-find_threads(struct tls *tls)
+/*
+ * __tcache_dummy, which stands for no tcache: two empty ones in a constant of
+ * libc's, one a word behind the other.
+ */
+static bool
+is_dummy(const struct tls *tls, uintptr_t value)
 {
+	const struct mu_glibc *glibc = &tls->walk->glibc;
 	const struct mu_snapshot *snap = tls->walk->snap;
-	size_t i, size, count = snap->num_threads;
+	const struct mu_mapping *mapping, *libc;
+	size_t size = glibc->layout->tcache_size, i;
+	const char *view;
 
-	tls->tps =
-	    mu_arena_alloc(tls->walk->memory, count + 1, sizeof(*tls->tps));
-	tls->views =
-	    mu_arena_alloc(tls->walk->memory, count + 1, sizeof(*tls->views));
-	if (tls->tps == NULL || tls->views == NULL)
-		return mu_glibc_no_memory(tls->walk);
-	for (i = 0; i < count; i++)
-		tls->tps[i] = snap->threads[i].tp;
-	mu_sort(tls->tps, count, sizeof(*tls->tps), by_address);
-	for (i = 0; i < count; i++) {
-		uintptr_t tp = tls->tps[i];
-
-		if (tp == 0 ||
-		    (tls->num_tps > 0 && tls->tps[tls->num_tps - 1] == tp))
-			continue;
-		size = window_of(snap, tp);
-		if (size == 0)
-			continue;
-		if (size < tls->window)
-			tls->window = size;
-		tls->views[tls->num_tps] = mu_snapshot_view(snap, tp, WORD);
-		if (tls->views[tls->num_tps] != NULL)
-			tls->tps[tls->num_tps++] = tp;
-	}
-	return MU_OK;
-}
-
-static bool
-in_ring(const struct mu_glibc *glibc, uintptr_t value)
-{
-	size_t i;
-
-	for (i = 0; i < glibc->num_arenas; i++)
-		if (glibc->arenas[i] == value)
-			return true;
-	return false;
-}
-
-/* Does every thread have NULL or an arena at OFFSET, and one an arena? */
-static bool
-is_thread_arena(const struct tls *tls, size_t offset)
-{
-	size_t i, arenas = 0;
-	uintptr_t value;
-
-	for (i = 0; i < tls->num_tps; i++) {
-		value = slot(tls, i, offset);
-		if (value == 0)
-			continue;
-		if (!in_ring(&tls->walk->glibc, value))
+	if (!glibc->layout->tcache_dummies || value % WORD != 0)
+		return false;
+	mapping = mu_snapshot_mapping(snap, value);
+	libc = mu_snapshot_mapping(snap, glibc->main_arena);
+	if (mapping == NULL || libc == NULL || mapping->writable ||
+	    mapping->inode != libc->inode ||
+	    mapping->dev_major != libc->dev_major ||
+	    mapping->dev_minor != libc->dev_minor)
+		return false;
+	view = mu_snapshot_view(snap, value, size);
+	for (i = 0; view != NULL && i < size; i += WORD)
+		if (mu_glibc_word(view, i) != 0)
 			return false;
-		arenas++;
-	}
-	return arenas > 0;
+	return view != NULL;
 }
 
 /* Every thread has NULL or a chunk that could be a tcache at OFFSET. */
@@ -141,15 +81,18 @@ is_plausible(const struct tls *tls, struct candidate *candidate)
 	uintptr_t value;
 	size_t i;
 
-	for (i = 0; i < tls->num_tps; i++) {
+	for (i = 0; i < tls->slots.num_tps; i++) {
 		value = slot(tls, i, candidate->offset);
 		if (value == 0)
 			continue;
-		if (!mu_glibc_tcache_plausible(tls->walk, value))
+		if (mu_glibc_tcache_plausible(tls->walk, value))
+			candidate->structs++;
+		else if (is_dummy(tls, value))
+			candidate->dummies++;
+		else
 			return false;
-		candidate->structs++;
 	}
-	return candidate->structs > 0;
+	return is_any(candidate);
 }
 
 static bool
@@ -159,12 +102,15 @@ is_valid(struct tls *tls, struct candidate *candidate)
 	uintptr_t value;
 	size_t i;
 
-	for (i = 0; i < tls->num_tps; i++) {
+	for (i = 0; i < tls->slots.num_tps; i++) {
 		value = slot(tls, i, candidate->offset);
-		if (value == 0)
+		if (value == 0 || is_dummy(tls, value))
 			continue;
 		mu_glibc_tcache_check(tls->walk, value, true, &result);
 		candidate->entries += result.entries;
+		if (result.rule == NULL)
+			result.rule = mu_glibc_tcache_off_rule(
+			    tls->walk, tls->slots.tps[i], value, result.off);
 		if (result.rule == NULL)
 			continue;
 		if (tls->failed == 0 ||
@@ -185,7 +131,7 @@ is_valid(struct tls *tls, struct candidate *candidate)
 static bool
 is_better(const struct candidate *a, const struct candidate *b)
 {
-	if (b->structs == 0)
+	if (!is_any(b))
 		return true;
 	if ((a->entries > 0) != (b->entries > 0))
 		return a->entries > 0;
@@ -194,30 +140,13 @@ is_better(const struct candidate *a, const struct candidate *b)
 	return a->structs > b->structs;
 }
 
-/* The nearest place: farther off may be stacks, where all sorts of words are.
- */
-static void
-find_thread_arena(struct tls *tls)
-{
-	size_t offset;
-
-	tls->arena_offset = FAR;
-	for (offset = MU_TLS_BELOW_TP ? WORD : 0; offset <= tls->window;
-	     offset += WORD) {
-		if (is_thread_arena(tls, offset)) {
-			tls->arena_offset = offset;
-			return;
-		}
-	}
-}
-
 /* Copies of the same pointers, on stacks below the TLS for example. */
 static bool
 is_same(const struct tls *tls, size_t a, size_t b)
 {
 	size_t i;
 
-	for (i = 0; i < tls->num_tps; i++)
+	for (i = 0; i < tls->slots.num_tps; i++)
 		if (slot(tls, i, a) != slot(tls, i, b))
 			return false;
 	return true;
@@ -228,11 +157,11 @@ find_slot(struct tls *tls)
 {
 	size_t offset;
 
-	for (offset = MU_TLS_BELOW_TP ? WORD : 0; offset <= tls->window;
+	for (offset = MU_GLIBC_FIRST_SLOT; offset <= tls->slots.window;
 	     offset += WORD) {
 		struct candidate candidate = { .offset = offset };
 
-		candidate.near = tls->arena_offset != FAR &&
+		candidate.near = tls->arena_offset != MU_GLIBC_FAR &&
 		    offset + NEAR >= tls->arena_offset &&
 		    offset <= tls->arena_offset + NEAR;
 		if (!is_plausible(tls, &candidate) ||
@@ -266,34 +195,67 @@ leader_ended(const struct mu_snapshot *snap)
 	return snap->num_threads > 0;
 }
 
+/*
+ * Where all threads have but the constant, was it the right place? Not if one
+ * beside it leads to a block that could be a tcache.
+ */
+static bool
+is_other_near(const struct tls *tls)
+{
+	const struct mu_glibc_walk *walk = tls->walk;
+	size_t thread, offset, i;
+
+	for (offset = tls->arena_offset > NEAR ? tls->arena_offset - NEAR
+					       : WORD;
+	     offset <= tls->arena_offset + NEAR && offset <= tls->slots.window;
+	     offset += WORD)
+		for (thread = 0; thread < tls->slots.num_tps; thread++)
+			for (i = 0; i < walk->num_suspects; i++)
+				if (slot(tls, thread, offset) ==
+				    walk->suspects[i])
+					return true;
+	return false;
+}
+
+/* May there be tcaches that are no thread's? */
+static bool
+are_orphans_expected(const struct tls *tls)
+{
+	return tls->best.structs > 0 || leader_ended(tls->walk->snap) ||
+	    (tls->best.near && !is_other_near(tls));
+}
+
 enum mu_status
 mu_glibc_tcaches_take(struct mu_glibc_walk *walk)
 {
-	struct tls tls = { .walk = walk, .window = WINDOW_MAX };
-	enum mu_status status = find_threads(&tls);
+	struct tls tls = { .walk = walk };
+	enum mu_status status = mu_glibc_slots_find(&tls.slots, walk);
 	size_t i;
 
 	if (status != MU_OK)
 		return status;
-	if (tls.num_tps > 0) {
-		find_thread_arena(&tls);
+	if (tls.slots.num_tps > 0) {
+		tls.arena_offset = mu_glibc_slots_arena(&tls.slots, walk);
 		status = find_slot(&tls);
 	}
 	if (status != MU_OK)
 		return status;
 	if (tls.failed != 0 &&
-	    (tls.best.structs == 0 || (tls.failed_near && !tls.best.near)))
+	    (!is_any(&tls.best) || (tls.failed_near && !tls.best.near)))
 		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "tcache %p, bin %zu: %s", (void *)tls.failed,
 		    tls.failure.bin, tls.failure.rule);
-	for (i = 0; i < tls.num_tps && tls.best.structs > 0; i++) {
+	if (mu_glibc_strict(walk) && !tls.best.near)
+		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+		    "TLS has no tcache beside thread_arena");
+	for (i = 0; i < tls.slots.num_tps && tls.best.structs > 0; i++) {
 		uintptr_t tcache = slot(&tls, i, tls.best.offset);
 
-		if (tcache != 0)
+		if (tcache != 0 && !is_dummy(&tls, tcache))
 			status = mu_glibc_tcache_take(walk, tcache);
 		if (status != MU_OK)
 			return status;
 	}
-	return mu_glibc_orphans_take(
-	    walk, tls.best.structs > 0 || leader_ended(walk->snap));
+	return mu_glibc_orphans_take(walk, are_orphans_expected(&tls),
+	    is_any(&tls.best) ? tls.best.offset : 0);
 }

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "heapwalk/links.h"
+#include "heapwalk/references.h"
 
 #define WORD sizeof(uintptr_t)
 
@@ -68,23 +68,23 @@ number_block(void *ctx, const struct mu_block *block)
 	return true;
 }
 
-/* Is VALUE, read at ADDRESS, an edge? */
+/* Is WORD, read at ADDRESS, an edge? */
 static bool
-find_target(const struct mu_graph *graph, uintptr_t address, uintptr_t value,
+find_target(const struct mu_graph *graph, uintptr_t address, uintptr_t word,
     uint32_t *target)
 {
 	const struct mu_blocks *blocks = graph->blocks;
 	const struct mu_span *span;
 	struct mu_block block;
 
-	if (!mu_blocks_find(blocks, value, &block) || mu_block_marked(&block) ||
-	    mu_link_stale(blocks, address, value, &block))
+	if (!mu_reference_find(blocks, address, word, &block) ||
+	    mu_block_marked(&block))
 		return false;
 	if (block.mark == NULL) {
 		*target = graph->listed[block.listed - blocks->listed];
 		return !block.listed->keep;
 	}
-	span = mu_blocks_span(blocks, value);
+	span = mu_blocks_span(blocks, block.range.begin);
 	*target = graph->firsts[span - blocks->spans][block.mark - span->mark] +
 	    nodes_below(span, &block);
 	return true;
@@ -144,7 +144,7 @@ mu_edges_open(struct mu_edges *edges, const struct mu_graph *graph,
 	*edges = (struct mu_edges) { .deadline = deadline };
 	if (!mu_graph_block(graph, node, &block))
 		return;
-	edges->at = (at + WORD - 1) & ~(WORD - 1);
+	edges->at = mu_reference_first(graph->blocks, at);
 	edges->end = block.range.end;
 	edges->view = block.view + (edges->at - block.range.begin);
 }
@@ -153,18 +153,20 @@ bool
 mu_edges_next(
     struct mu_edges *edges, const struct mu_graph *graph, uint32_t *target)
 {
-	struct mu_range envelope = graph->blocks->envelope;
-	uintptr_t value, from = edges->at;
+	const struct mu_blocks *blocks = graph->blocks;
+	size_t step = mu_reference_step(blocks);
+	uintptr_t word, from = edges->at;
 	bool found = false;
 
 	while (!found && edges->at < edges->end &&
 	    edges->end - edges->at >= WORD) {
-		memcpy(&value, edges->view, WORD);
-		edges->at += WORD;
-		edges->view += WORD;
-		found = mu_range_has(envelope, value) &&
-		    find_target(graph, edges->at - WORD, value, target);
+		memcpy(&word, edges->view, WORD);
+		edges->at += step;
+		edges->view += step;
+		found = mu_range_has(blocks->envelope,
+			    mu_reference_untag(blocks, word)) &&
+		    find_target(graph, edges->at - step, word, target);
 	}
-	mu_deadline_passed(edges->deadline, 8 + (edges->at - from) / WORD);
+	mu_deadline_passed(edges->deadline, 8 + (edges->at - from) / step);
 	return found;
 }

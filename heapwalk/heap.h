@@ -35,6 +35,12 @@ struct mu_heap {
 	 * between a counter of the allocator and the memory that it counts.
 	 */
 	bool transient;
+
+	/*
+	 * The release of libc is not known, and its heap was read as that of
+	 * 2.x; every check held. 0: it is known.
+	 */
+	unsigned inferred_from;
 };
 
 struct mu_heap_ops {

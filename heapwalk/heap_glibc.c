@@ -3,8 +3,11 @@
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
+#include "heapwalk/glibc_foreign.h"
 #include "heapwalk/glibc_free.h"
+#include "heapwalk/glibc_inferred.h"
 #include "heapwalk/glibc_mmapped.h"
+#include "heapwalk/glibc_strays.h"
 #include "heapwalk/glibc_stretch.h"
 #include "heapwalk/glibc_tcache.h"
 
@@ -36,10 +39,10 @@ take_stretches(struct mu_glibc_walk *walk)
 	for (i = 0; i < walk->unproven.count; i++)
 		walk->heap->unproven_bytes +=
 		    mu_range_size(walk->unproven.items[i]);
-	return status;
+	return status == MU_OK ? mu_glibc_strays_check(walk) : status;
 }
 
-/* Take what is free out of what is in use. */
+/* Take what the arenas have free out of what is in use. */
 static enum mu_status
 take_free(struct mu_glibc_walk *walk)
 {
@@ -51,7 +54,7 @@ take_free(struct mu_glibc_walk *walk)
 		if (status == MU_OK)
 			status = mu_glibc_fastbins_take(walk, i);
 	}
-	return status == MU_OK ? mu_glibc_tcaches_take(walk) : status;
+	return status;
 }
 
 /*
@@ -115,16 +118,66 @@ seal(struct mu_glibc_walk *walk)
 	return MU_OK;
 }
 
-/* What makes the answer partial, the gravest first. */
+/* What makes the answer partial, or worth nothing, the gravest first. */
 static enum mu_status
 judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 {
-	if (walk->glibc.foreign != NULL)
+	struct mu_why why = *walk->why;
+	enum mu_status status =
+	    mu_glibc_foreign_judge(walk->snap, &walk->heap->blocks, walk->why);
+
+	if (status != MU_OK)
+		return status;
+	if (walk->glibc.other_libc != 0)
 		return mu_why(walk->why, MU_PARTIAL,
-		    "this process also uses another allocator (%s), whose "
-		    "blocks were not checked",
-		    walk->glibc.foreign);
+		    "libc is loaded once more at %p (dlmopen), and its malloc "
+		    "has a heap of its own, which was not checked",
+		    (void *)walk->glibc.other_libc);
+	if (walk->heap->unproven_bytes > 0)
+		return mu_why(walk->why, MU_PARTIAL,
+		    "behind memory that somebody else took by sbrk, %zu bytes "
+		    "may be blocks or look like them: they were not checked",
+		    walk->heap->unproven_bytes);
+	*walk->why = why;
 	return mmapped;
+}
+
+/* All that is read, in this order; MMAPPED is what was partial about them. */
+static enum mu_status
+take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
+{
+	enum mu_status status;
+
+	status = take_stretches(walk);
+	if (status == MU_OK)
+		status = take_free(walk);
+	if (status != MU_OK)
+		return status;
+	*mmapped = mu_glibc_mmapped_find(walk);
+	if (*mmapped != MU_OK && *mmapped != MU_PARTIAL)
+		return *mmapped;
+	return mu_glibc_tcaches_take(walk);
+}
+
+static enum mu_status
+read_heap(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	enum mu_status status, mmapped = MU_OK;
+
+	if (walk->glibc.main_arena == 0) {
+		status = seal(walk);
+		return status == MU_OK ? judge(walk, MU_OK) : status;
+	}
+	status = take_all(walk, &mmapped);
+	if (status == MU_OK)
+		status = mu_glibc_mmapped_list(walk, owned);
+	if (status == MU_OK)
+		status = set_owned(walk, owned);
+	if (status == MU_OK)
+		status = set_bins(walk);
+	if (status == MU_OK)
+		status = seal(walk);
+	return status == MU_OK ? judge(walk, mmapped) : status;
 }
 
 static enum mu_status
@@ -134,8 +187,8 @@ list(struct mu_heap *heap, const struct mu_snapshot *snap,
 	struct mu_glibc_walk walk = {
 		.snap = snap, .memory = arena, .why = why, .heap = heap
 	};
-	enum mu_status status, mmapped;
 	struct mu_ranges owned;
+	enum mu_status status;
 
 	*heap = (struct mu_heap) { 0 };
 	mu_blocks_open(&heap->blocks, arena);
@@ -145,22 +198,11 @@ list(struct mu_heap *heap, const struct mu_snapshot *snap,
 	status = mu_glibc_find(&walk.glibc, snap, arena, why);
 	if (status != MU_OK)
 		return status;
-	if (walk.glibc.main_arena == 0)
-		return seal(&walk);
-	status = take_stretches(&walk);
-	if (status == MU_OK)
-		status = take_free(&walk);
-	if (status != MU_OK)
-		return status;
-	mmapped = mu_glibc_mmapped_list(&walk, &owned);
-	if (mmapped != MU_OK && mmapped != MU_PARTIAL)
-		return mmapped;
-	status = set_owned(&walk, &owned);
-	if (status == MU_OK)
-		status = set_bins(&walk);
-	if (status == MU_OK)
-		status = seal(&walk);
-	return status == MU_OK ? judge(&walk, mmapped) : status;
+	heap->inferred_from = walk.glibc.inferred_from;
+	status = read_heap(&walk, &owned);
+	return heap->inferred_from == 0
+	    ? status
+	    : mu_glibc_inferred_judge(&walk, status);
 }
 
 const struct mu_heap_ops mu_heap_glibc = {

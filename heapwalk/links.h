@@ -7,7 +7,9 @@
  * looks like a reference to a block it has nothing to do with. But a program
  * may well point there itself: at a list node or a second base class at the
  * end of an object, at a block of its own behind a 16-byte header. Without
- * evidence such a word counts: a false leak is worse than a missed one.
+ * evidence such a word counts: a false leak is worse than a missed one. And
+ * with evidence it counts in a program that is seen to point there elsewhere:
+ * blocks->last_words, which marking finds out (heapwalk/mark.c).
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -15,6 +17,13 @@
 #define HEAPWALK_LINKS_H
 
 #include "heapwalk/blocks.h"
+
+/* Of all words in blocks, which point where a link may: at TO's last word. */
+static inline bool
+mu_link_possible(uintptr_t value, const struct mu_block *to)
+{
+	return to->mark != NULL && value == to->range.end - sizeof(value);
+}
 
 /*
  * Is VALUE, a word that lies at ADDRESS inside a block and points into TO, a

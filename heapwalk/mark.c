@@ -1,87 +1,18 @@
 /*
- * Mark every block that can be reached from the roots: scan them, then scan
- * again what found no room on the stack.
+ * Mark every block that can be reached from the roots: scan them, scan again
+ * what found no room on the stack, and judge the words that may be old links.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/mark.h"
 
-#include <string.h>
-
-#include "heapwalk/scan.h"
+#include "heapwalk/mark_roots.h"
+#include "heapwalk/references.h"
 #include "heapwalk/spans.h"
-
-#define HEADER 16 /* struct malloc_chunk up to the user's bytes */
 
 /* Entries of the stack: half the blocks, within these. */
 #define MIN_DEPTH ((size_t)1 << 16)
 #define MAX_DEPTH ((size_t)1 << 22)
-
-/*
- * A thread that stands inside malloc or free has its chunk by the header only
- * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
- * arena has no other pointer to a block which is still in use. Not the thread
- * that asked for the pass: it is in none, and headers on its stack are left
- * over from malloc's dead frames.
- */
-static void
-mark_chunk(struct mu_scan *scan, uintptr_t header)
-{
-	struct mu_block block;
-	uintptr_t begin = header + HEADER;
-
-	/* A header's first word may be used by the block before it. */
-	if (mu_blocks_find(scan->blocks, header, &block) &&
-	    block.range.end - header > sizeof(header))
-		return;
-	if (mu_range_has(scan->blocks->envelope, begin) &&
-	    mu_blocks_find(scan->blocks, begin, &block) &&
-	    block.range.begin == begin)
-		mu_scan_word(scan, (struct mu_scan_word) { begin, 0 });
-}
-
-static void
-mark_chunks_of_stack(struct mu_scan *scan, const struct mu_root *root)
-{
-	uintptr_t address, word;
-
-	address = root->range.begin + (-root->range.begin & (sizeof(word) - 1));
-	for (; address < root->range.end &&
-	     root->range.end - address >= sizeof(word);
-	     address += sizeof(word)) {
-		memcpy(&word, root->view + (address - root->range.begin),
-		    sizeof(word));
-		mark_chunk(scan, word);
-	}
-}
-
-static void
-mark_roots(struct mu_scan *scan, const struct mu_roots *roots)
-{
-	struct mu_listed *listed;
-	size_t i;
-
-	for (i = 0; i < scan->blocks->num_listed; i++) {
-		listed = &scan->blocks->listed[i];
-		if (listed->keep && !listed->marked) {
-			listed->marked = true;
-			mu_scan_root(scan, listed->view, listed->range);
-		}
-	}
-	for (i = 0; i < roots->num_ranges; i++) {
-		if (roots->ranges[i].kind == MU_ROOT_STACK)
-			mark_chunks_of_stack(scan, &roots->ranges[i]);
-		mu_scan_root(
-		    scan, roots->ranges[i].view, roots->ranges[i].range);
-	}
-	for (i = 0; i < roots->num_values; i++) {
-		mark_chunk(scan, roots->values[i]);
-		if (mu_range_has(scan->blocks->envelope, roots->values[i]))
-			mu_scan_word(scan,
-			    (struct mu_scan_word) { roots->values[i], 0 });
-	}
-	mu_scan_finish(scan);
-}
 
 static void
 rescan_span(
@@ -131,6 +62,107 @@ rescan_dropped(struct mu_scan *scan)
 	}
 }
 
+/* Of the words put off, what is a reference after all: how many blocks. */
+static size_t
+mark_put_off(struct mu_scan *scan)
+{
+	struct mu_block block;
+	size_t i, count = 0;
+
+	/* There may be more of them at each turn. */
+	for (i = 0; i < scan->num_links && !scan->deadline.passed; i++) {
+		if (!mu_reference_find(scan->blocks, scan->links[i].address,
+			scan->links[i].value, &block) ||
+		    !mu_block_mark(&block))
+			continue;
+		count++;
+		mu_scan_block(scan, block.range.begin);
+		mu_scan_finish(scan);
+		rescan_dropped(scan);
+	}
+	return count;
+}
+
+/* How many blocks have no reference but those that are old links. */
+static size_t
+count_unlinked(struct mu_scan *scan)
+{
+	struct mu_block block;
+	size_t i, left = 0, count = 0;
+
+	for (i = 0; i < scan->num_links; i++) {
+		if (mu_blocks_find(
+			scan->blocks, scan->links[i].value, &block) &&
+		    !mu_block_marked(&block))
+			scan->links[left++] = scan->links[i];
+	}
+	scan->num_links = left;
+	for (i = 0; i < left; i++) {
+		mu_blocks_find(scan->blocks, scan->links[i].value, &block);
+		count += mu_block_mark(&block);
+	}
+	for (i = 0; i < left; i++) {
+		mu_blocks_find(scan->blocks, scan->links[i].value, &block);
+		mu_block_unmark(&block);
+	}
+	return count;
+}
+
+/*
+ * Now and then a program's own reference to a block's last word looks like an
+ * old link: 1 in 500, 1 in 50 at worst. Of what malloc left behind, half or
+ * more does. So as soon as few of those that there are do, they are the
+ * program's, and all of them count.
+ */
+static void
+mark_links(struct mu_scan *scan)
+{
+	size_t references = mark_put_off(scan);
+
+	if (count_unlinked(scan) > references / 2)
+		return;
+	scan->blocks->last_words = true;
+	mark_put_off(scan);
+}
+
+static size_t
+usual_depth(const struct mu_blocks *blocks)
+{
+	size_t max_depth = blocks->count / 2;
+
+	if (max_depth < MIN_DEPTH)
+		max_depth = MIN_DEPTH;
+	return max_depth < MAX_DEPTH ? max_depth : MAX_DEPTH;
+}
+
+struct acquittal {
+	struct mu_scan *scan;
+	const struct mu_range *suspects;
+	size_t count, next;
+};
+
+/* Marks blocks further on, too: BLOCK may be reachable by now. */
+static bool
+acquit(void *ctx, const struct mu_block *block)
+{
+	struct acquittal *acquittal = ctx;
+	const struct mu_range *suspects = acquittal->suspects;
+	uintptr_t begin = block->range.begin;
+	size_t i = acquittal->next;
+
+	while (i < acquittal->count && suspects[i].begin < begin)
+		i++;
+	acquittal->next = i;
+	if (i < acquittal->count && suspects[i].begin == begin &&
+	    suspects[i].end == block->range.end)
+		return true;
+	if (mu_block_mark(block)) {
+		mu_scan_block(acquittal->scan, begin);
+		mu_scan_finish(acquittal->scan);
+	}
+	return !acquittal->scan->deadline.passed;
+}
+
 enum mu_status
 mu_mark_bounded(struct mu_blocks *blocks, const struct mu_roots *roots,
     struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns,
@@ -143,8 +175,9 @@ mu_mark_bounded(struct mu_blocks *blocks, const struct mu_roots *roots,
 
 	if (status != MU_OK)
 		return status;
-	mark_roots(&scan, roots);
+	mu_mark_roots(&scan, roots);
 	rescan_dropped(&scan);
+	mark_links(&scan);
 	return scan.deadline.passed ? MU_ERR_TIMEOUT : MU_OK;
 }
 
@@ -152,12 +185,25 @@ enum mu_status
 mu_mark(struct mu_blocks *blocks, const struct mu_roots *roots,
     struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns)
 {
-	size_t max_depth = blocks->count / 2;
-
-	if (max_depth < MIN_DEPTH)
-		max_depth = MIN_DEPTH;
-	if (max_depth > MAX_DEPTH)
-		max_depth = MAX_DEPTH;
 	return mu_mark_bounded(
-	    blocks, roots, memory, arena, deadline_ns, max_depth);
+	    blocks, roots, memory, arena, deadline_ns, usual_depth(blocks));
+}
+
+enum mu_status
+mu_mark_unsuspected(struct mu_blocks *blocks, const struct mu_range *suspects,
+    size_t count, struct mu_memory *memory, struct mu_arena *arena,
+    uint64_t deadline_ns)
+{
+	struct mu_scan scan = { .blocks = blocks,
+		.memory = memory,
+		.deadline = { .ns = deadline_ns } };
+	struct acquittal acquittal = { &scan, suspects, count, 0 };
+	enum mu_status status = mu_scan_open(&scan, arena, usual_depth(blocks));
+
+	if (status != MU_OK)
+		return status;
+	mu_blocks_each_unmarked(blocks, acquit, &acquittal);
+	rescan_dropped(&scan);
+	mark_put_off(&scan);
+	return scan.deadline.passed ? MU_ERR_TIMEOUT : MU_OK;
 }

@@ -21,7 +21,16 @@
 enum mu_status mu_mark(struct mu_blocks *blocks, const struct mu_roots *roots,
     struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns);
 
-/* The same with room for MAX_DEPTH pending blocks, at least 1. */
+/*
+ * Second look: blocks were marked, and SUSPECTS (by address) are those that an
+ * earlier image of the same process had lost. What is unmarked and not among
+ * them counts as a root. Everything else as above.
+ */
+enum mu_status mu_mark_unsuspected(struct mu_blocks *blocks,
+    const struct mu_range *suspects, size_t count, struct mu_memory *memory,
+    struct mu_arena *arena, uint64_t deadline_ns);
+
+/* mu_mark() with room for MAX_DEPTH pending blocks, at least 1. */
 enum mu_status mu_mark_bounded(struct mu_blocks *blocks,
     const struct mu_roots *roots, struct mu_memory *memory,
     struct mu_arena *arena, uint64_t deadline_ns, size_t max_depth);

@@ -13,6 +13,7 @@
 
 #include <string.h>
 
+#include "heapwalk/absent.h"
 #include "heapwalk/classify.h"
 #include "mu/sys.h"
 
@@ -24,9 +25,6 @@
 
 /* The largest page of hugetlbfs: 1 GiB on x86-64, 16 GiB on aarch64. */
 #define MAX_PAGE_SIZE ((size_t)16 << 30)
-
-/* What is brought over from the original, bytes a mapping. */
-#define MAX_FILL ((size_t)1 << 30)
 
 #define NUM_SIGNALS 2
 static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS };
@@ -137,75 +135,6 @@ on_fault(int signo, siginfo_t *info, void *context)
 		give_up(signo, info);
 }
 
-/* Bytes of RANGE, from its begin, that could be had from the original. */
-static size_t
-copy_from(int original, struct mu_range range)
-{
-	size_t size = mu_range_size(range), done = 0;
-	ssize_t n;
-
-	if (original < 0)
-		return 0;
-	if (size > MAX_FILL)
-		size = MAX_FILL;
-	while (done < size) {
-		n = mu_sys_pread(original, (void *)(range.begin + done),
-		    size - done, range.begin + done);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
-}
-
-/*
- * Is no memory at the place of MAPPING? msync() walks the mappings and fails
- * with ENOMEM at a hole; since 2.6.19 MS_ASYNC does nothing else.
- */
-static bool
-is_missing(const struct mu_mapping *mapping)
-{
-	return mu_sys3(SYS_msync, (long)mapping->range.begin,
-		   (long)mu_range_size(mapping->range), MS_ASYNC) == -ENOMEM;
-}
-
-/* Put memory where MAPPING was in the original, which has no part of it here.
- */
-static void
-fill(struct mu_memory *memory, const struct mu_mapping *mapping, int original)
-{
-	struct mu_range range = mapping->range;
-	size_t size = mu_range_size(range);
-	long at;
-
-	/* Without MAP_FIXED: never over something that is there. */
-	at = mu_sys_mmap((void *)range.begin, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
-	if (mu_sys_failed(at))
-		return;
-	if ((uintptr_t)at != range.begin) {
-		mu_sys_munmap((void *)at, size);
-		return;
-	}
-	memory->skipped_pages +=
-	    (size - copy_from(original, range)) / memory->page_size;
-}
-
-static void
-fill_all(struct mu_memory *memory, int original)
-{
-	const struct mu_memory_self *self = memory->ctx;
-	size_t i;
-
-	for (i = 0; i < self->num_mappings; i++) {
-		if (mu_mapping_is_memory(&self->mappings[i]) &&
-		    is_missing(&self->mappings[i]))
-			fill(memory, &self->mappings[i], original);
-	}
-}
-
 /* A blocked fault signal kills although there is a handler. */
 static void
 unblock(uint64_t *old)
@@ -217,7 +146,8 @@ unblock(uint64_t *old)
 }
 
 enum mu_status
-mu_memory_self_guard(struct mu_memory *memory, int original, struct mu_why *why)
+mu_memory_self_guard(
+    struct mu_memory *memory, struct mu_absent *absent, struct mu_why *why)
 {
 	struct mu_memory_self *self = memory->ctx;
 	struct mu_signal_action action = {
@@ -231,7 +161,8 @@ mu_memory_self_guard(struct mu_memory *memory, int original, struct mu_why *why)
 	long at;
 
 	/* First: our own stack could come to lie in a place to be filled. */
-	fill_all(memory, original);
+	mu_absent_fill(absent, self, memory->page_size);
+	memory->skipped_pages += absent->lost;
 	at = mu_sys_mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS);
 	if (mu_sys_failed(at))

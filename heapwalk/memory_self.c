@@ -122,6 +122,43 @@ mu_memory_self_look(struct mu_memory *memory)
 	return !memory->blind;
 }
 
+/* Without PAGEMAP_SCAN to look for pages in more than this takes too long. */
+#define CLOSED_MAX ((size_t)4 << 30)
+
+/* Its first page that holds something: is there one? */
+static bool
+is_written(struct mu_pages *pages, const struct mu_mapping *mapping)
+{
+	struct mu_range part;
+
+	return (mu_range_size(mapping->range) <= CLOSED_MAX ||
+		   mu_pages_can_skip(pages)) &&
+	    mu_pages_next(pages, mapping, mapping->range, &part);
+}
+
+void
+mu_memory_self_unlock(
+    struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings)
+{
+	struct mu_memory_self *self = memory->ctx;
+	struct mu_mapping open;
+	size_t i;
+
+	if (!self->has_pages || memory->blind)
+		return;
+	for (i = 0; i < num_mappings; i++) {
+		open = mappings[i];
+		open.readable = true;
+		if (mappings[i].readable || mappings[i].shared ||
+		    !mu_mapping_is_memory(&open) ||
+		    !is_written(&self->pages, &open))
+			continue;
+		if (mu_sys3(SYS_mprotect, (long)open.range.begin,
+			(long)mu_range_size(open.range), PROT_READ) == 0)
+			mappings[i].readable = true;
+	}
+}
+
 void
 mu_memory_self_close(struct mu_memory *memory)
 {

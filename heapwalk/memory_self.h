@@ -9,6 +9,7 @@
 
 #include <signal.h>
 
+#include "heapwalk/absent.h"
 #include "heapwalk/pages.h"
 #include "heapwalk/snapshot.h"
 #include "mu/status.h"
@@ -55,14 +56,24 @@ bool mu_memory_self_look(struct mu_memory *memory);
  * From now on a fault inside a readable mapping puts a page of zeros there,
  * counts it in memory->skipped_pages and goes on (MU-66). A fault elsewhere
  * kills us as it would have without. Only for the sweeper: its image is
- * private and it has one thread. Also fills the mappings that fork left out
- * (MADV_DONTFORK): with what ORIGINAL says, a descriptor of the subject's
- * /proc/PID/mem, or -1; then with zeros, counted as skipped.
+ * private and it has one thread. First fills what fork left out, as far as
+ * ABSENT says from where; the rest is zeros, counted as skipped.
  *
  * MU_ERR_NO_MEMORY: the guard could not be installed.
  */
 enum mu_status mu_memory_self_guard(
-    struct mu_memory *memory, int original, struct mu_why *why);
+    struct mu_memory *memory, struct mu_absent *absent, struct mu_why *why);
+
+/*
+ * Open private memory that holds something and that the program closed for
+ * the time being (mprotect: PROT_NONE, write only, execute only), as guarded
+ * allocations are while nobody works on them: readable in this image from now
+ * on, and in MAPPINGS, which MEMORY was opened with. After
+ * mu_memory_self_look(), and once the heap has been listed, which is told by
+ * protections too. Only for the sweeper.
+ */
+void mu_memory_self_unlock(
+    struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings);
 
 /* Undo guard and look; accepts what was only opened. */
 void mu_memory_self_close(struct mu_memory *memory);

@@ -68,21 +68,6 @@ ask_shmem_device(struct mu_pages *pages)
 	return error == 0;
 }
 
-/* mincore() does not tell a page that is swapped out from a hole. */
-static bool
-is_swap_used(struct mu_pages *pages)
-{
-	struct sysinfo info;
-
-	if (!pages->asked_swap) {
-		memset(&info, 0, sizeof(info));
-		pages->swap_used = mu_sys1(SYS_sysinfo, (long)&info) != 0 ||
-		    info.freeswap != info.totalswap;
-		pages->asked_swap = true;
-	}
-	return pages->swap_used;
-}
-
 /*
  * Is a page of this file that is not in the page cache a hole? Not so of a
  * file on a disk. On hugetlbfs mincore() reads our page tables, which a fork
@@ -113,7 +98,8 @@ policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
 	if (!mapping->shared && pages->pagemap >= 0)
 		return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
-	if (is_swap_used(pages) ||
+	/* mincore() does not tell what is swapped out from a hole. */
+	if (mu_pages_swap_used(pages) ||
 	    (mapping->shared && !is_memory_only(pages, mapping)))
 		return POLICY_ALL;
 	return POLICY_RESIDENT;
@@ -245,6 +231,28 @@ void
 mu_pages_close(struct mu_pages *pages)
 {
 	mu_sys_close(&pages->pagemap);
+}
+
+bool
+mu_pages_can_skip(struct mu_pages *pages)
+{
+	if (!pages->no_scan)
+		skip_hole(pages, 0, 1);
+	return !pages->no_scan;
+}
+
+bool
+mu_pages_swap_used(struct mu_pages *pages)
+{
+	struct sysinfo info;
+
+	if (!pages->asked_swap) {
+		memset(&info, 0, sizeof(info));
+		pages->swap_used = mu_sys1(SYS_sysinfo, (long)&info) != 0 ||
+		    info.freeswap != info.totalswap;
+		pages->asked_swap = true;
+	}
+	return pages->swap_used;
 }
 
 bool

@@ -43,6 +43,15 @@ struct mu_pages {
 bool mu_pages_open(struct mu_pages *pages, size_t page_size);
 void mu_pages_close(struct mu_pages *pages);
 
+/* Does the kernel find the next page of a hole of any size (PAGEMAP_SCAN)? */
+bool mu_pages_can_skip(struct mu_pages *pages);
+
+/*
+ * Is anything swapped out, or can nobody tell? Then what no page table and no
+ * page cache has may hold something all the same.
+ */
+bool mu_pages_swap_used(struct mu_pages *pages);
+
 /*
  * The first run of pages in RANGE, which lies inside MAPPING, that can hold a
  * pointer; clipped to RANGE. False: none.

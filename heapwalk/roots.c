@@ -14,7 +14,6 @@
 
 #include "heapwalk/classify.h"
 #include "heapwalk/ranges.h"
-#include "heapwalk/stacks.h"
 #include "mu/sort.h"
 
 /* How far apart two parts of one module can be in the maps. */
@@ -26,7 +25,7 @@ struct finder {
 	struct mu_memory *memory;
 	struct mu_arena *arena;
 	struct mu_ranges own, excluded; /* excluded: own, too */
-	struct mu_stacks stacks;
+	struct mu_places places;
 	struct mu_tmpfs tmpfs;
 	size_t max_ranges;
 	size_t unread; /* bytes that could not be read */
@@ -42,6 +41,25 @@ compare_root(const void *a, const void *b)
 }
 
 static bool
+is_wanted(const struct mu_reach *reach, enum mu_root_kind kind)
+{
+	switch (kind) {
+	case MU_ROOT_GLOBALS:
+		return !reach->no_globals;
+	case MU_ROOT_STACK:
+	case MU_ROOT_CALLER:
+		return !reach->no_stacks;
+	case MU_ROOT_TLS:
+		return !reach->no_tls;
+	case MU_ROOT_REGION:
+		return !reach->no_regions;
+	case MU_ROOT_ANONYMOUS:
+		break;
+	}
+	return true;
+}
+
+static bool
 add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
 {
 	struct mu_roots *roots = finder->roots;
@@ -49,6 +67,8 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
 	const char *view;
 	size_t max;
 
+	if (!is_wanted(&finder->snap->reach, kind))
+		return true;
 	view =
 	    mu_snapshot_view(finder->snap, range.begin, mu_range_size(range));
 	if (view == NULL) {
@@ -70,27 +90,16 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
 	return true;
 }
 
-static enum mu_root_kind
-kind_of_stack(const struct finder *finder, struct mu_range part)
-{
-	return mu_range_has(finder->stacks.calling, part.begin) ? MU_ROOT_CALLER
-								: MU_ROOT_STACK;
-}
-
-/* Where PIECE, of one mapping, is part of a stack it gets a root of its own. */
+/* PIECE is of one mapping. */
 static bool
 add_piece(struct finder *finder, const struct mu_mapping *mapping,
     struct mu_range piece)
 {
 	enum mu_root_kind kind;
 	struct mu_range part;
-	bool stack;
 
-	kind = mapping->inode != 0 && !mapping->shared ? MU_ROOT_GLOBALS
-						       : MU_ROOT_ANONYMOUS;
-	while (mu_ranges_cut(&finder->stacks.live, &piece, &part, &stack)) {
-		if (!add_root(finder, part,
-			stack ? kind_of_stack(finder, part) : kind))
+	while (mu_places_cut(&finder->places, mapping, &piece, &part, &kind)) {
+		if (!add_root(finder, part, kind))
 			return false;
 	}
 	return true;
@@ -181,7 +190,7 @@ static enum mu_status
 exclude(struct finder *finder, const struct mu_heap *heap)
 {
 	const struct mu_snapshot *snap = finder->snap;
-	struct mu_stacks *stacks = &finder->stacks;
+	const struct mu_ranges *dead = &finder->places.stacks.dead;
 	enum mu_status status;
 
 	mu_ranges_open(&finder->own, finder->arena);
@@ -192,11 +201,11 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->own);
 	mu_ranges_seal(&finder->excluded);
-	status = mu_stacks_find(stacks, snap, &finder->excluded, finder->arena);
+	status = mu_places_find(
+	    &finder->places, snap, &finder->excluded, finder->arena);
 	if (status != MU_OK)
 		return status;
-	if (!mu_ranges_add_all(
-		&finder->excluded, stacks->dead.items, stacks->dead.count))
+	if (!mu_ranges_add_all(&finder->excluded, dead->items, dead->count))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->excluded);
 	return MU_OK;
@@ -234,7 +243,8 @@ append(struct mu_roots *roots, const uintptr_t *words, size_t count)
 
 /*
  * Stack pointers are among the values although registers hold them too: a
- * block that a thread runs on as its stack is found by containment.
+ * block that a thread runs on as its stack is found by containment. What the
+ * program said by name (ignored objects) counts in any case.
  */
 static bool
 add_values(struct finder *finder)
@@ -249,10 +259,11 @@ add_values(struct finder *finder)
 	    sizeof(*roots->values));
 	if (roots->values == NULL)
 		return false;
-	append(roots, snap->values, snap->num_values);
+	if (!snap->reach.no_registers)
+		append(roots, snap->values, snap->num_values);
 	append(roots, snap->kernel_values, snap->num_kernel_values);
 	append(roots, snap->root_values, snap->num_root_values);
-	for (i = 0; i < snap->num_threads; i++) {
+	for (i = 0; i < snap->num_threads && !snap->reach.no_stacks; i++) {
 		if (snap->threads[i].sp != 0)
 			append(roots, &snap->threads[i].sp, 1);
 	}

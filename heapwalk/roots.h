@@ -9,15 +9,8 @@
 #define HEAPWALK_ROOTS_H
 
 #include "heapwalk/heap.h"
+#include "heapwalk/places.h"
 #include "heapwalk/snapshot.h"
-
-enum mu_root_kind {
-	MU_ROOT_GLOBALS,   /* writable part of a module */
-	MU_ROOT_STACK,     /* of a live thread, from sp less the red zone */
-	MU_ROOT_CALLER,    /* the same of the thread that asked for the pass */
-	MU_ROOT_ANONYMOUS, /* other memory of the program */
-	MU_ROOT_REGION,    /* registered by the program */
-};
 
 struct mu_root {
 	struct mu_range range;
@@ -35,8 +28,8 @@ struct mu_roots {
 };
 
 /*
- * MU_PARTIAL with WHY set when a place that should be scanned could not be
- * read. All arrays come from ARENA.
+ * What snap->reach leaves out is no root. MU_PARTIAL with WHY set when a place
+ * that should be scanned could not be read. All arrays come from ARENA.
  */
 enum mu_status mu_roots_find(struct mu_roots *roots,
     const struct mu_snapshot *snap, const struct mu_heap *heap,

@@ -38,7 +38,7 @@ struct mu_scan {
 	struct mu_span *span; /* that held the last address */
 
 	/* Rings; first is the oldest. */
-	struct mu_scan_word words[MU_SCAN_WAITING];
+	uintptr_t values[MU_SCAN_WAITING], addresses[MU_SCAN_WAITING];
 	unsigned first_word, num_words;
 	uintptr_t nexts[MU_SCAN_WAITING]; /* begins of marked blocks */
 	unsigned first_next, num_nexts;
@@ -50,6 +50,13 @@ struct mu_scan {
 
 	/* Marked but not scanned, for lack of room: somewhere in here. */
 	struct mu_range dropped;
+
+	/*
+	 * Words in blocks that point where an old link of a free list may
+	 * (heapwalk/links.h): they wait until all else is marked.
+	 */
+	struct mu_scan_word *links;
+	size_t num_links, max_links;
 };
 
 /* MU_ERR_NO_MEMORY if there is no room for MAX_DEPTH pending blocks. */

@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "heapwalk/reach.h"
 #include "mu/range.h"
 
 struct mu_thread {
@@ -74,6 +75,7 @@ struct mu_snapshot {
 	size_t num_threads;
 	uintptr_t *values; /* words of all threads' registers */
 	size_t num_values;
+	uint16_t *places; /* of each value: mu/register_names.h; or NULL */
 
 	struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
@@ -94,10 +96,20 @@ struct mu_snapshot {
 	uintptr_t *root_values; /* ignored objects, providers' words */
 	size_t num_root_values;
 
+	struct mu_reach reach; /* what counts; zero: everything */
+
 	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
 	unsigned glibc_major, glibc_minor;
 	/* Any address inside libc's text; 0 = find it by name. */
 	uintptr_t libc_address;
+
+	/*
+	 * What the program's calls of malloc lead to, 0 = unknown; and, if
+	 * that may not be glibc's, blocks that it gave (lib/malloc_probe.h).
+	 */
+	uintptr_t malloc_address;
+	const uintptr_t *probes;
+	size_t num_probes;
 };
 
 /* The mapping that holds ADDRESS, by binary search, or NULL. */

@@ -95,6 +95,18 @@ find_main_stack(const struct mu_snapshot *snap, struct mu_range *block)
 	return false;
 }
 
+bool
+mu_stacks_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	if (thread->tp != 0 && find_block(snap, thread, block))
+		return true;
+	if (thread->tid == snap->pid && find_main_stack(snap, block))
+		return true;
+	*block = (struct mu_range) { 0, 0 };
+	return false;
+}
+
 static bool
 add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 {
@@ -103,10 +115,8 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 	struct mu_range block, dead, live;
 	uintptr_t sp;
 
-	if (thread->tp == 0 || !find_block(snap, thread, &block)) {
-		if (thread->tid != snap->pid || !find_main_stack(snap, &block))
-			return true;
-	}
+	if (!mu_stacks_block(snap, thread, &block))
+		return true;
 	live = block;
 	dead = (struct mu_range) { block.begin, block.begin };
 	/* Another thread may run on this stack too, further down. */

@@ -23,6 +23,13 @@ struct mu_stacks {
 };
 
 /*
+ * All of the stack that THREAD was given, dead part included. False, and an
+ * empty BLOCK: it is none of glibc's.
+ */
+bool mu_stacks_block(const struct mu_snapshot *snap,
+    const struct mu_thread *thread, struct mu_range *block);
+
+/*
  * A thread whose stack pointer is elsewhere than on its own stack (alternate
  * signal stack, coroutine) loses nothing: its own stack is alive as a whole.
  *

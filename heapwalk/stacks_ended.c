@@ -83,8 +83,25 @@ holds_own_address(const char *view, uintptr_t address)
 }
 
 /*
- * Exclude what is below a dead struct pthread, never itself: it may be taken
- * up again, and the dynamic thread vector, a block, hangs on it.
+ * In a dead struct pthread: what its thread was started with, and once somebody
+ * has joined it what it returned.
+ */
+static struct mu_range
+outlived_words(const struct mu_snapshot *snap, uintptr_t address)
+{
+	uintptr_t word;
+
+	if (mu_snapshot_word(snap, address + MU_PTHREAD_CANCEL, &word) &&
+	    (word & MU_PTHREAD_TERMINATED) != 0)
+		return (struct mu_range) { address + MU_PTHREAD_RESULT,
+			address + MU_PTHREAD_STACKBLOCK };
+	return (struct mu_range) { address + MU_PTHREAD_ARGUMENT,
+		address + MU_PTHREAD_ARGUMENT_END };
+}
+
+/*
+ * Exclude what is below a dead struct pthread, and little of itself: it may be
+ * taken up again, and the dynamic thread vector, a block, hangs on it.
  */
 static bool
 search_piece(struct mu_stacks_search *search, struct mu_range piece)
@@ -108,7 +125,9 @@ search_piece(struct mu_stacks_search *search, struct mu_range piece)
 			continue;
 		search->stacks->num_ended++;
 		block.end = address;
-		if (!mu_ranges_add(&search->stacks->dead, block))
+		if (!mu_ranges_add(&search->stacks->dead, block) ||
+		    !mu_ranges_add(&search->stacks->dead,
+			outlived_words(search->snap, address)))
 			return false;
 	}
 	return true;

@@ -10,17 +10,27 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/*
- * Does TEXT, whole lines of smaps, show such a mapping? Pure. Droppable ones
- * (vDSO getrandom states of glibc 2.41) do not count: the kernel may empty
- * them at any time, so that nobody keeps references there.
- */
-bool mu_wiped_parse(const char *text, size_t length);
+#include "mu/range.h"
+
+/* What was found so far; the mapping of the last lines goes on in the next. */
+struct mu_wiped {
+	struct mu_range *ranges;
+	size_t count, max; /* COUNT goes on beyond MAX */
+	struct mu_range mapping;
+};
 
 /*
- * Has the calling process one? To be asked only when something is lost: the
- * kernel walks all page tables for smaps.
+ * Add the mappings that TEXT, whole lines of smaps, shows as wiped. Pure.
+ * Droppable ones (vDSO getrandom states of glibc 2.41) do not count: the
+ * kernel may empty them at any time, so that nobody keeps references there.
  */
-bool mu_wiped_any(void);
+void mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length);
+
+/*
+ * The calling process's, at most MAX into RANGES; how many there are. To be
+ * asked only when something is lost: the kernel walks all page tables for
+ * smaps.
+ */
+size_t mu_wiped_find(struct mu_range *ranges, size_t max);
 
 #endif

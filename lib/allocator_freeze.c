@@ -14,6 +14,8 @@
  */
 enum { MUTEX_FREE, MUTEX_TAKEN, MUTEX_CONTENDED };
 
+#define NAP_NS 20000
+
 static bool
 mutex_take(int *mutex, uint64_t deadline_ns)
 {
@@ -28,6 +30,25 @@ mutex_take(int *mutex, uint64_t deadline_ns)
 			return false;
 		mu_sys_futex_wait(
 		    mutex, MUTEX_CONTENDED, FUTEX_PRIVATE_FLAG, deadline_ns);
+	}
+	return true;
+}
+
+/*
+ * The same for what may be no mutex after all: nothing is written but over the
+ * value that is written back.
+ */
+static bool
+mutex_take_if_free(int *mutex, uint64_t deadline_ns)
+{
+	int seen = MUTEX_FREE;
+
+	while (!__atomic_compare_exchange_n(mutex, &seen, MUTEX_TAKEN, false,
+	    __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+		if (mu_sys_now_ns() >= deadline_ns)
+			return false;
+		mu_sys_sleep_ns(NAP_NS);
+		seen = MUTEX_FREE;
 	}
 	return true;
 }
@@ -51,12 +72,28 @@ is_locked(const struct mu_pass *pass, uintptr_t arena)
 	return false;
 }
 
+/* Was it checked, or is it but where a .next leads? */
+static bool
+was_found(const struct mu_pass *pass, uintptr_t arena)
+{
+	size_t i;
+
+	for (i = 0; i < pass->glibc.num_arenas; i++)
+		if (pass->glibc.arenas[i] == arena)
+			return true;
+	return false;
+}
+
 static enum mu_status
 lock_arena(struct mu_pass *pass, uintptr_t arena)
 {
 	size_t more = pass->max_locked == 0 ? 64 : pass->max_locked * 2;
+	bool inferred = pass->glibc.inferred_from != 0, taken;
 	uintptr_t *grown;
 
+	if (inferred && !was_found(pass, arena))
+		return mu_why(&pass->why, MU_ERR_HEAP_INCONSISTENT,
+		    "arena %p was made meanwhile", (void *)arena);
 	if (pass->num_locked == pass->max_locked) {
 		grown = mu_arena_grow(&pass->arena, pass->locked,
 		    pass->num_locked, more, sizeof(*grown));
@@ -66,7 +103,10 @@ lock_arena(struct mu_pass *pass, uintptr_t arena)
 		pass->locked = grown;
 		pass->max_locked = more;
 	}
-	if (!mutex_take((int *)arena, pass->deadline_ns))
+	taken = inferred
+	    ? mutex_take_if_free((int *)arena, pass->deadline_ns)
+	    : mutex_take((int *)arena, pass->deadline_ns);
+	if (!taken)
 		return mu_why(&pass->why, MU_ERR_BUSY,
 		    "malloc's arena %p stayed locked; was the check asked for "
 		    "by a signal handler that interrupted malloc?",

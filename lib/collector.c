@@ -21,8 +21,10 @@
 #include <sys/prctl.h>
 
 #include "lib/descriptors.h"
+#include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
+#include "mu/register_names.h"
 #include "mu/sys.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -44,6 +46,8 @@ add_caller(struct mu_pass *pass)
 	struct mu_snapshot *snap = &pass->snap;
 	struct mu_thread *threads;
 	uintptr_t *values;
+	uint16_t *places;
+	size_t i;
 
 	if (caller == NULL)
 		return MU_OK;
@@ -57,6 +61,13 @@ add_caller(struct mu_pass *pass)
 	if (values == NULL)
 		goto no_memory;
 	snap->values = values;
+	places = mu_arena_grow(&pass->arena, snap->places, snap->num_values,
+	    snap->num_values + MU_CALLEE_SAVED, sizeof(*places));
+	if (places == NULL)
+		goto no_memory;
+	snap->places = places;
+	for (i = 0; i < MU_CALLEE_SAVED; i++)
+		places[snap->num_values + i] = (uint16_t)(MU_PLACE_SAVED + i);
 	threads[snap->num_threads++] = (struct mu_thread) {
 		.tid = pass->tid,
 		.sp = caller->sp,
@@ -112,6 +123,8 @@ capture(struct mu_pass *pass)
 		    &pass->snap, &threads, &pass->arena, &pass->why);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
+	if (status == MU_OK)
+		mu_left_out_await(pass);
 	mu_threads_release(&threads);
 	pass->pause_ns = mu_sys_now_ns() - begin;
 	return status;
@@ -132,6 +145,7 @@ collector_body(void *arg)
 		mu_sys_futex_wait(
 		    &pass->gate, 0, FUTEX_PRIVATE_FLAG, pass->deadline_ns);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
+	mu_left_out_prepare(pass);
 	pass->collected = capture(pass);
 	mu_sys_exit(pass->collected == MU_OK ? 0 : 1);
 }

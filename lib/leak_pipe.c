@@ -13,8 +13,8 @@
 /* How often a silent pipe makes us look whether the sweeper still lives. */
 #define POLL_MS 50
 
-static bool
-write_all(int fd, const void *data, size_t size)
+bool
+mu_pipe_write(int fd, const void *data, size_t size)
 {
 	const char *p = data;
 	ssize_t n;
@@ -75,11 +75,11 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->num_entries;
 	}
-	if (!write_all(fd, &header, sizeof(header)))
+	if (!mu_pipe_write(fd, &header, sizeof(header)))
 		return false;
 	for (i = 0; i < header.num_entries; i++) {
 		pack(&leak, &leaks->entries[i]);
-		if (!write_all(fd, &leak, sizeof(leak)))
+		if (!mu_pipe_write(fd, &leak, sizeof(leak)))
 			return false;
 	}
 	return true;
@@ -107,11 +107,13 @@ static enum mu_status
 await_data(struct mu_pass *pass)
 {
 	struct pollfd wait = { .fd = pass->pipe_read, .events = POLLIN };
-	struct timespec span = { 0, POLL_MS * 1000000L };
+	struct timespec span;
 	bool ended = false;
 	long n;
 
 	for (;;) {
+		/* Anew: the raw call leaves the rest of the time in it. */
+		span = (struct timespec) { 0, POLL_MS * 1000000L };
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
@@ -132,8 +134,8 @@ await_data(struct mu_pass *pass)
 	}
 }
 
-static enum mu_status
-read_all(struct mu_pass *pass, void *data, size_t size)
+enum mu_status
+mu_pipe_read(struct mu_pass *pass, void *data, size_t size)
 {
 	enum mu_status status;
 	char *p = data;
@@ -163,7 +165,7 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	enum mu_status status;
 	struct Leak *leaks;
 
-	status = read_all(pass, &header, sizeof(header));
+	status = mu_pipe_read(pass, &header, sizeof(header));
 	if (status != MU_OK)
 		return status;
 	if (!mu_leak_pipe_check(&header, pass->request->limit))
@@ -176,7 +178,7 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	if (leaks == NULL && header.num_entries > 0)
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", (size_t)header.num_entries);
-	status = read_all(pass, leaks, header.num_entries * sizeof(*leaks));
+	status = mu_pipe_read(pass, leaks, header.num_entries * sizeof(*leaks));
 	if (status != MU_OK) {
 		if (leaks != NULL)
 			mu_results_free(results, leaks);

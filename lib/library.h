@@ -13,6 +13,7 @@
 #define LIB_LIBRARY_H
 
 #include "lib/lock.h"
+#include "lib/malloc_probe.h"
 #include "lib/options.h"
 #include "lib/registry.h"
 #include "lib/results.h"
@@ -24,6 +25,7 @@ struct mu_library {
 	struct mu_registry registry;
 	struct mu_results results;
 	struct mu_watch watch;
+	struct mu_malloc_probe malloc_probe; /* by the constructor */
 };
 
 extern struct mu_library mu_library __attribute__((visibility("hidden")));

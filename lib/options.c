@@ -114,6 +114,19 @@ read_count(struct mu_word word, size_t *out)
 	return NULL;
 }
 
+static const char *
+read_mask(struct mu_word word, uint64_t *out)
+{
+	uint64_t value;
+
+	if (!mu_word_mask(word, &value) ||
+	    (value & MU_OPTION_MASK_MIN) != MU_OPTION_MASK_MIN)
+		return "a mask that has bits 12 to 46, such as"
+		       " 0x00ffffffffffffff";
+	*out = value;
+	return NULL;
+}
+
 /* WORD as a string of at most SIZE - 1 characters, safe for a terminal. */
 static const char *
 shown(struct mu_word word, char *buffer, size_t size)
@@ -213,20 +226,9 @@ take_entry(const char *p, struct entry *entry)
 void
 mu_options_default(struct mu_options *options)
 {
-	memset(options, 0, sizeof(*options));
-#define FALLBACK_number(field, fallback) options->field = fallback
-#define FALLBACK_duration_ms FALLBACK_number
-#define FALLBACK_level FALLBACK_number
-#define FALLBACK_flag FALLBACK_number
-#define FALLBACK_signal FALLBACK_number
-#define FALLBACK_status FALLBACK_number
-#define FALLBACK_count FALLBACK_number
-#define FALLBACK_path(field, fallback) \
-	memcpy(options->field, fallback, sizeof(fallback))
-#define SET_FALLBACK(kind, field, fallback, words) \
-	FALLBACK_##kind(field, fallback);
-	MU_OPTIONS(SET_FALLBACK)
-#undef SET_FALLBACK
+	static const struct mu_options fallback = MU_OPTIONS_DEFAULT;
+
+	*options = fallback;
 }
 
 void
@@ -252,7 +254,7 @@ mu_options_help(struct mu_text *out)
 {
 	mu_text_add(out, "MEMUNREACHABLE_OPTIONS=key=value:key=value, with\n");
 #define HELP(kind, field, fallback, words)                           \
-	mu_text_add(out, "  %-14s %s (default %s)\n", #field, words, \
+	mu_text_add(out, "  %-16s %s (default %s)\n", #field, words, \
 	    DEFAULT_##kind(fallback));
 #define DEFAULT_text(fallback) #fallback
 #define DEFAULT_path(fallback) fallback[0] != '\0' ? fallback : "none"
@@ -262,6 +264,7 @@ mu_options_help(struct mu_text *out)
 #define DEFAULT_flag DEFAULT_text
 #define DEFAULT_status DEFAULT_text
 #define DEFAULT_count DEFAULT_text
+#define DEFAULT_mask DEFAULT_text
 	MU_OPTIONS(HELP)
 #undef HELP
 }

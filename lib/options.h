@@ -16,26 +16,36 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "heapwalk/reach.h"
 #include "mu/text.h"
 
 #define MU_PATH_MAX 4096
 
 /* kind, field, default, words for help=1 */
-#define MU_OPTIONS(X)                                                     \
-	X(duration_ms, timeout, 30000,                                    \
-	    "give up a pass after this long: 30, 30s or 500ms")           \
-	X(level, verbosity, 0, "1: log every pass, 2: and its details")   \
-	X(path, log_path, "",                                             \
-	    "write the log to FILE.<pid> (0600), or to stderr or stdout") \
-	X(flag, log_to_syslog, 0, "write the log to syslog as well")      \
-	X(signal, signal, 0,                                              \
-	    "report when this signal arrives: RTMIN+5, USR2 or 40")       \
-	X(flag, at_exit, 0, "report when the program ends")               \
-	X(status, exitcode, 23, "exit status when at_exit finds leaks")   \
-	X(count, max_leaks, 100,                                          \
-	    "entries in a report that was not asked for by a call")       \
-	X(flag, log_contents, 0,                                          \
-	    "show the first bytes of each block in such a report")        \
+#define MU_OPTIONS(X)                                                       \
+	X(duration_ms, timeout, 30000,                                      \
+	    "give up a pass after this long: 30, 30s or 500ms")             \
+	X(level, verbosity, 0, "1: log every pass, 2: and its details")     \
+	X(path, log_path, "",                                               \
+	    "write the log to FILE.<pid> (0600), or to stderr or stdout")   \
+	X(flag, log_to_syslog, 0, "write the log to syslog as well")        \
+	X(signal, signal, 0,                                                \
+	    "report when this signal arrives: RTMIN+5, USR2 or 40")         \
+	X(flag, at_exit, 0, "report when the program ends")                 \
+	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
+	X(count, max_leaks, 100,                                            \
+	    "entries in a report that was not asked for by a call")         \
+	X(flag, log_contents, 0,                                            \
+	    "show the first bytes of each block in such a report")          \
+	X(flag, use_globals, 1, "variables of program and libraries count") \
+	X(flag, use_stacks, 1, "stacks of threads count")                   \
+	X(flag, use_registers, 1, "registers of threads count")             \
+	X(flag, use_tls, 1, "thread-local storage counts")                  \
+	X(flag, use_root_regions, 1, "registered root regions count")       \
+	X(flag, use_unaligned, 0, "pointers at every byte count")           \
+	X(mask, pointer_mask, 0xffffffffffffffff,                           \
+	    "the bits of a pointer that are its address")                   \
+	X(flag, confirm, 0, "report what two looks find unreachable")       \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */
@@ -46,12 +56,26 @@
 #define MU_OPTION_signal(name) int name /* 0 = none */
 #define MU_OPTION_status(name) int name /* 0 to 255 */
 #define MU_OPTION_count(name) size_t name
+#define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
+
+/*
+ * Bits that every mask must keep, 12 to 46: a page's number on x86-64. Without
+ * one of them every block would look lost.
+ */
+#define MU_OPTION_MASK_MIN 0x00007ffffffff000u
 
 struct mu_options {
 #define MU_OPTION_FIELD(kind, field, fallback, words) MU_OPTION_##kind(field);
 	MU_OPTIONS(MU_OPTION_FIELD)
 #undef MU_OPTION_FIELD
 };
+
+/* What every option is unless it is set. */
+#define MU_OPTION_FALLBACK(kind, field, fallback, words) .field = fallback,
+#define MU_OPTIONS_DEFAULT                     \
+	{                                      \
+		MU_OPTIONS(MU_OPTION_FALLBACK) \
+	}
 
 void mu_options_default(struct mu_options *options);
 
@@ -71,6 +95,16 @@ void mu_options_parse(
  * not return.
  */
 int mu_options_signal(const char *text);
+
+/* What the use_ options and pointer_mask say, for the search. */
+struct mu_reach mu_options_reach(const struct mu_options *options);
+
+/*
+ * The same in words if it is not the default: "use_stacks=0 use_tls=0". A
+ * report that leaves something out says so.
+ */
+void mu_options_reach_words(
+    const struct mu_options *options, struct mu_text *out);
 
 /* One line an option: name, default, meaning. */
 void mu_options_help(struct mu_text *out);

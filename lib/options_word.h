@@ -82,4 +82,32 @@ mu_word_number(struct mu_word word, uint64_t max, uint64_t *value)
 	    *value <= max;
 }
 
+static inline int
+mu_word_hex_digit(char c)
+{
+	c = mu_word_upper(c);
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The whole WORD is a number: decimal, or hexadecimal after 0x. */
+static inline bool
+mu_word_mask(struct mu_word word, uint64_t *value)
+{
+	size_t i;
+
+	if (!mu_word_starts(&word, "0X"))
+		return mu_word_number(word, UINT64_MAX, value);
+	*value = 0;
+	for (i = 0; i < word.length; i++) {
+		int digit = mu_word_hex_digit(word.text[i]);
+
+		if (digit < 0 || *value >> 60 != 0)
+			return false;
+		*value = *value << 4 | (uint64_t)digit;
+	}
+	return word.length > 0;
+}
+
 #endif

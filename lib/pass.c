@@ -5,20 +5,16 @@
  */
 #include "lib/pass.h"
 
-#include <gnu/libc-version.h>
 #include <string.h>
-#include <sys/auxv.h>
 
-#include "heapwalk/memory_self.h"
-#include "lib/allocator_freeze.h"
-#include "lib/collector.h"
-#include "lib/leak_pipe.h"
+#include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/log_sink.h"
+#include "lib/look.h"
 #include "lib/report/text.h"
 #include "lib/sweeper.h"
+#include "lib/why_pipe.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
 
 #define NS_PER_MS 1000000ull
 
@@ -26,12 +22,11 @@
 #define ARENA_LIMIT ((size_t)1 << 30)
 
 /*
- * A thread can be caught where no lock holds it: between a counter and the
- * munmap() it counts (munmap_chunk), or inside malloc when the program takes
- * no lock at all. A moment later it is somewhere else.
+ * How long after the first look the second comes. A pointer that is nowhere to
+ * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
+ * threads) is back by then.
  */
-#define MAX_TRIES 20
-#define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
+#define CONFIRM_NS (50 * NS_PER_MS)
 
 static void
 begin(struct mu_pass *pass, const struct mu_request *request)
@@ -50,6 +45,7 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 		.log = { .fd = -1, .syslog_fd = -1 },
 	};
 	pass->deadline_ns = pass->begin_ns + options->timeout * NS_PER_MS;
+	pass->reach = mu_options_reach(options);
 	mu_arena_open(&pass->arena, ARENA_LIMIT);
 	mu_log_sink_open(&pass->log, options, silent);
 }
@@ -62,151 +58,63 @@ end(struct mu_pass *pass)
 	mu_sys_close(&pass->pipe_write);
 	if (pass->stack != NULL)
 		mu_sys_munmap(pass->stack, pass->stack_size);
+	mu_left_out_close(pass);
 	mu_log_sink_close(&pass->log);
 	mu_arena_close(&pass->arena);
 }
 
-/* "2.36" */
 static void
-read_release(struct mu_snapshot *self)
+sleep_until(uint64_t end_ns)
 {
-	const char *text = gnu_get_libc_version();
+	uint64_t now;
 
-	for (; *text >= '0' && *text <= '9'; text++)
-		self->glibc_major =
-		    self->glibc_major * 10 + (unsigned)(*text - '0');
-	if (*text != '.')
-		return;
-	for (text++; *text >= '0' && *text <= '9'; text++)
-		self->glibc_minor =
-		    self->glibc_minor * 10 + (unsigned)(*text - '0');
-}
-
-/* What finding libc's arenas needs: mappings, and memory to be read. */
-static enum mu_status
-look_at_self(struct mu_pass *pass)
-{
-	struct mu_snapshot *self = &pass->self;
-	enum mu_status status;
-
-	*self = (struct mu_snapshot) { .pid = pass->pid };
-	/* A leader that has ended shows none; we are no leader then. */
-	status = mu_mappings_read(pass->tid, &self->mappings,
-	    &self->num_mappings, &pass->arena, &pass->why);
-	if (status != MU_OK)
-		return status;
-	read_release(self);
-	self->libc_address = (uintptr_t)gnu_get_libc_version;
-	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
-	    self->num_mappings);
-	return MU_OK;
-}
-
-static enum mu_status
-open_pipe(struct mu_pass *pass)
-{
-	int ends[2] = { -1, -1 };
-	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
-
-	if (error < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-error),
-		    "cannot make a pipe (errno %ld)", -error);
-	pass->pipe_read = ends[0];
-	pass->pipe_write = ends[1];
-	return MU_OK;
+	/* A signal's handler may cut it short. */
+	while ((now = mu_sys_now_ns()) < end_ns)
+		mu_sys_sleep_ns(end_ns - now);
 }
 
 /*
- * Signals stay blocked while malloc is frozen: a handler that allocates would
- * wait for the thread it interrupted.
+ * Nothing is reported that was not lost in both looks. What the first could
+ * not judge the second need not know of.
  */
 static enum mu_status
-take_image(struct mu_pass *pass)
+look_twice(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	enum mu_status status;
-	mu_sigmask mask;
+	enum mu_status first, second;
+	struct mu_why why;
+	uint64_t again_ns;
 
-	/* Not from the collector: a full pipe would keep malloc frozen. */
+	pass->turn = MU_TURN_FIRST;
+	first = mu_look(pass, info);
+	if ((first != MU_OK && first != MU_PARTIAL) || info->num_leaks == 0)
+		return first;
+	why = pass->why;
+	mu_look_forget(pass, info);
+	again_ns = mu_sys_now_ns() + CONFIRM_NS;
+	if (again_ns >= pass->deadline_ns)
+		return mu_why(&pass->why, MU_ERR_TIMEOUT,
+		    "no time to look again (confirm=1) at %zu allocations that"
+		    " seem unreachable",
+		    pass->num_suspects);
 	mu_log(&pass->log, MU_LOG_INFO,
-	    "collecting thread info for process %d...", pass->pid);
-	mu_sys_block_signals(&mask);
-	status = mu_allocator_freeze(pass);
-	if (status == MU_OK)
-		status = mu_collector_run(pass);
-	mu_allocator_thaw(pass);
-	mu_sys_restore_signals(&mask);
-	/* Ours was a copy; the sweeper's end of file must be seen. */
-	mu_sys_close(&pass->pipe_write);
-	if (status == MU_OK)
-		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
-	return status;
-}
-
-static enum mu_status
-try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
-{
-	enum mu_status status;
-
-	status = look_at_self(pass);
-	if (status == MU_OK)
-		status = open_pipe(pass);
-	if (status == MU_OK)
-		status = take_image(pass);
-	if (status == MU_OK)
-		status = mu_leak_pipe_receive(pass, &mu_library.results, info);
-	mu_sweeper_reap(pass,
-	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
-	mu_sys_close(&pass->pipe_read);
-	mu_sys_close(&pass->pipe_write);
-	return status;
-}
-
-/* Ready for another try; what the program registered stays. */
-static void
-forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
-{
-	struct mu_snapshot snap = pass->snap;
-
-	FreeUnreachableMemoryInfo(info);
-	pass->snap = (struct mu_snapshot) {
-		.root_regions = snap.root_regions,
-		.num_root_regions = snap.num_root_regions,
-		.root_values = snap.root_values,
-		.num_root_values = snap.num_root_values,
-	};
-	pass->locked = NULL;
-	pass->max_locked = 0;
-}
-
-static bool
-worth_another(const struct mu_pass *pass, enum mu_status status, unsigned tries)
-{
-	if (mu_sys_now_ns() >= pass->deadline_ns)
-		return false;
-	if (status == MU_PARTIAL)
-		return pass->transient && tries < MAX_TRIES_FOR_FULL;
-	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
+	    "looking again at %zu unreachable allocations", pass->num_suspects);
+	sleep_until(again_ns);
+	pass->turn = MU_TURN_SECOND;
+	second = mu_look(pass, info);
+	if (second != MU_OK || first == MU_OK)
+		return second;
+	pass->why = why;
+	return first;
 }
 
 static enum mu_status
 run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	enum mu_status status;
-	unsigned tries = 0;
+	bool twice =
+	    mu_library.options.confirm && pass->request->references == NULL;
 
-	status = mu_registry_collect(&mu_library.registry, &pass->snap,
-	    &pass->arena, &pass->log, &pass->why);
-	if (status != MU_OK)
-		return status;
-	for (;;) {
-		status = try_once(pass, info);
-		if (!worth_another(pass, status, ++tries))
-			return status;
-		mu_log(&pass->log, MU_LOG_DEBUG, "try %u: %s", tries,
-		    pass->why.words);
-		forget(pass, info);
-		mu_sys_sleep_ns(tries * NS_PER_MS);
-	}
+	mu_left_out_open(pass);
+	return twice ? look_twice(pass, info) : mu_look(pass, info);
 }
 
 static void
@@ -260,13 +168,52 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	if (info->status == MEMUNREACHABLE_PARTIAL)
 		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",
 		    info->reason);
-	log_line(&pass->log, info);
+	else if (info->reason[0] != '\0')
+		mu_log(&pass->log, MU_LOG_WARNING, "%s", info->reason);
+	if (request->references != NULL)
+		mu_log(&pass->log, MU_LOG_INFO, "%zu references",
+		    request->references->total);
+	else
+		log_line(&pass->log, info);
 	if (request->voice != MU_VOICE_QUIET)
 		log_leaks(&pass->log, info, request->log_contents);
 	mu_log(&pass->log, MU_LOG_DEBUG,
 	    "stopped for %zu us of %zu us in all, threads: %zu",
 	    (size_t)(info->pause_ns / 1000), (size_t)(info->total_ns / 1000),
 	    pass->snap.num_threads);
+}
+
+/*
+ * An answer that was made with other references than usual says so, as whoever
+ * reads it may not know of the options.
+ */
+static void
+note_reach(struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+	char words[160];
+	struct mu_text text = { words, sizeof(words), 0 };
+
+	mu_options_reach_words(&mu_library.options, &text);
+	if (text.length > 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "%sby option: %s",
+		    length > 0 ? "; " : "", words);
+}
+
+/* The sweeper came to the same: it reads the same libc by the same table. */
+static void
+note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (pass->glibc.inferred_from != 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length,
+		    "%sthe heap layout of glibc %u.%u was inferred from that "
+		    "of 2.%u",
+		    length > 0 ? "; " : "", pass->self.glibc_major,
+		    pass->self.glibc_minor, pass->glibc.inferred_from);
 }
 
 static void
@@ -276,6 +223,10 @@ conclude(struct mu_pass *pass, enum mu_status status,
 	info->status = (int)status;
 	if (status != MU_OK)
 		memcpy(info->reason, pass->why.words, sizeof(info->reason));
+	if (status == MU_OK || status == MU_PARTIAL) {
+		note_inferred(pass, info);
+		note_reach(info);
+	}
 	info->pause_ns = pass->pause_ns;
 	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
 	log_outcome(pass, info);

@@ -31,12 +31,20 @@ enum mu_voice {
 	MU_VOICE_FULL,  /* the steps and the report (MU-24) */
 };
 
+struct mu_references; /* lib/why_pipe.h */
+
 struct mu_request {
 	const struct mu_caller *caller; /* NULL: nobody's stack */
 	size_t limit;
 	enum mu_voice voice;
 	bool log_contents;
+	struct mu_references *references; /* asked for; NULL: leaks are */
 };
+
+struct mu_left_out;
+
+/* Which look of a pass: with the option confirm there are two. */
+enum mu_turn { MU_TURN_ONLY, MU_TURN_FIRST, MU_TURN_SECOND };
 
 struct mu_pass {
 	const struct mu_request *request;
@@ -61,8 +69,19 @@ struct mu_pass {
 	int gate;            /* the collector starts when it is 1 */
 	struct mu_snapshot snap;
 	enum mu_status collected;
-	uint64_t pause_ns;
+	uint64_t pause_ns; /* the longest stop */
 	bool transient; /* the partial answer may be complete next time */
+
+	/* memory that a fork leaves out (lib/left_out.h) */
+	struct mu_left_out *left_out; /* NULL: no page could be had */
+	bool hold;           /* the collector waits for the sweeper */
+	int memory, pagemap; /* in the collector's table; -1 = none */
+
+	/* what counts as a reference, and what was lost in the first look */
+	struct mu_reach reach;
+	enum mu_turn turn;
+	struct mu_range *suspects; /* blocks, by address */
+	size_t num_suspects;
 
 	/* sweeper */
 	pid_t sweeper; /* child of the original, 0 = none */

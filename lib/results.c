@@ -14,7 +14,7 @@
 struct mu_result {
 	struct mu_result *next;
 	size_t size; /* mapped bytes, this header included */
-	struct Leak leaks[];
+	char answer[] __attribute__((aligned(16)));
 };
 
 static bool
@@ -35,17 +35,14 @@ leave(struct mu_results *results, const mu_sigmask *mask)
 	mu_sys_restore_signals(mask);
 }
 
-struct Leak *
-mu_results_new(struct mu_results *results, size_t count)
+void *
+mu_results_new_bytes(struct mu_results *results, size_t size)
 {
 	struct mu_result *result;
 	mu_sigmask mask;
-	size_t size;
 	long address;
 
-	if (count == 0 ||
-	    __builtin_mul_overflow(count, sizeof(struct Leak), &size) ||
-	    __builtin_add_overflow(size, sizeof(*result), &size))
+	if (size == 0 || __builtin_add_overflow(size, sizeof(*result), &size))
 		return NULL;
 	address = mu_sys_mmap(
 	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
@@ -60,11 +57,21 @@ mu_results_new(struct mu_results *results, size_t count)
 	result->next = results->first;
 	__atomic_store_n(&results->first, result, __ATOMIC_RELEASE);
 	leave(results, &mask);
-	return result->leaks;
+	return result->answer;
+}
+
+struct Leak *
+mu_results_new(struct mu_results *results, size_t count)
+{
+	size_t size;
+
+	if (__builtin_mul_overflow(count, sizeof(struct Leak), &size))
+		return NULL;
+	return mu_results_new_bytes(results, size);
 }
 
 bool
-mu_results_free(struct mu_results *results, struct Leak *leaks)
+mu_results_free(struct mu_results *results, void *answer)
 {
 	struct mu_result **link, *result = NULL;
 	mu_sigmask mask;
@@ -72,7 +79,7 @@ mu_results_free(struct mu_results *results, struct Leak *leaks)
 	if (!enter(results, &mask))
 		return false;
 	for (link = &results->first; *link != NULL; link = &(*link)->next)
-		if ((*link)->leaks == leaks)
+		if ((*link)->answer == answer)
 			break;
 	if (*link != NULL) {
 		result = *link;
@@ -80,7 +87,7 @@ mu_results_free(struct mu_results *results, struct Leak *leaks)
 		 * Wiped while still listed: a pass that takes its image right
 		 * behind the unlinking would scan the mapping.
 		 */
-		explicit_bzero(leaks, result->size - sizeof(*result));
+		explicit_bzero(answer, result->size - sizeof(*result));
 		__atomic_store_n(link, result->next, __ATOMIC_RELEASE);
 	}
 	leave(results, &mask);

@@ -29,8 +29,11 @@ struct mu_results {
  */
 struct Leak *mu_results_new(struct mu_results *results, size_t count);
 
-/* Wipe, forget and unmap LEAKS; false if it is none of ours. */
-bool mu_results_free(struct mu_results *results, struct Leak *leaks);
+/* The same for any other answer of SIZE bytes. */
+void *mu_results_new_bytes(struct mu_results *results, size_t size);
+
+/* Wipe, forget and unmap ANSWER; false if it is none of ours. */
+bool mu_results_free(struct mu_results *results, void *answer);
 
 /* Every mapping of the list. Tolerates being interrupted mid-update. */
 void mu_results_each(const struct mu_results *results,

@@ -14,7 +14,7 @@
 #include "mu/sys.h"
 
 struct mu_library mu_library = {
-	.options = { .timeout = 30000, .exitcode = 23, .max_leaks = 100 },
+	.options = MU_OPTIONS_DEFAULT,
 };
 
 /*
@@ -94,6 +94,7 @@ construct(void)
 {
 	int saved = errno;
 
+	mu_malloc_probe_try(&mu_library.malloc_probe);
 	mu_startup();
 	errno = saved;
 }

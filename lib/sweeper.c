@@ -16,10 +16,13 @@
 #include "heapwalk/heap.h"
 #include "heapwalk/mark.h"
 #include "heapwalk/memory_self.h"
+#include "heapwalk/referrers.h"
 #include "heapwalk/roots.h"
-#include "heapwalk/wiped.h"
 #include "lib/leak_pipe.h"
+#include "lib/left_out.h"
 #include "lib/library.h"
+#include "lib/suspects.h"
+#include "lib/why_pipe.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 
@@ -41,6 +44,22 @@ add_own(void *ctx, struct mu_range range)
 	own->count++;
 }
 
+/*
+ * What asks about a block has its address in hand: our frames, up to the
+ * program's. Where leaks are asked for they hold nothing of interest.
+ */
+static struct mu_range
+own_frames(const struct mu_pass *pass)
+{
+	struct mu_range frames = { (uintptr_t)pass, (uintptr_t)pass };
+
+	if (pass->request->references != NULL &&
+	    pass->request->caller != NULL &&
+	    pass->request->caller->sp > frames.begin)
+		frames.end = pass->request->caller->sp;
+	return frames;
+}
+
 static void
 visit_own(struct mu_pass *pass, struct own_ranges *own)
 {
@@ -49,6 +68,8 @@ visit_own(struct mu_pass *pass, struct own_ranges *own)
 	mu_arena_each(&pass->arena, add_own, own);
 	mu_arena_each(&mu_library.registry.arena, add_own, own);
 	mu_results_each(&mu_library.results, add_own, own);
+	add_own(own, mu_left_out_range(pass));
+	add_own(own, own_frames(pass));
 	add_own(own,
 	    (struct mu_range) { (uintptr_t)pass->stack,
 		(uintptr_t)pass->stack + pass->stack_size });
@@ -88,10 +109,13 @@ list_own(struct mu_pass *pass, struct mu_arena *tables)
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
 	struct mu_memory_self self;
+	uintptr_t probes[MU_PROBES];
 	struct mu_arena tables;
 	struct mu_heap heap;
 	struct mu_roots roots;
 	struct mu_leaks leaks;
+	struct mu_referrers referrers; /* if that was asked for */
+	size_t left_out; /* pages that a fork leaves out, not brought over */
 	enum mu_status status;
 };
 
@@ -124,9 +148,11 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->glibc_major = pass->self.glibc_major;
 	snap->glibc_minor = pass->self.glibc_minor;
 	snap->libc_address = pass->self.libc_address;
+	mu_malloc_probe_tell(&mu_library.malloc_probe, snap, sweep->probes);
+	snap->reach = pass->reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
-	status = mu_memory_self_guard(&snap->memory, -1, &pass->why);
+	status = mu_left_out_guard(pass, &sweep->left_out);
 	if (status != MU_OK)
 		return status;
 	if (!mu_memory_self_look(&snap->memory))
@@ -139,6 +165,36 @@ static uint64_t
 folding_ends(const struct mu_pass *pass)
 {
 	return pass->deadline_ns - (pass->deadline_ns - pass->begin_ns) / 8;
+}
+
+static enum mu_status
+mark(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_blocks *blocks = &sweep->heap.blocks;
+	struct mu_memory *memory = &pass->snap.memory;
+	enum mu_status status;
+
+	blocks->words = pass->snap.reach.words;
+	status = mu_mark(
+	    blocks, &sweep->roots, memory, &sweep->tables, pass->deadline_ns);
+	if (status == MU_OK && pass->turn == MU_TURN_SECOND)
+		status = mu_mark_unsuspected(blocks, pass->suspects,
+		    pass->num_suspects, memory, &sweep->tables,
+		    pass->deadline_ns);
+	return status;
+}
+
+static void
+find_referrers(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_why why = { "" };
+
+	went_on(pass, sweep,
+	    mu_referrers_find(&sweep->referrers,
+		~pass->request->references->hidden, &sweep->heap.blocks,
+		&sweep->roots, &pass->snap, own_frames(pass), &sweep->tables,
+		pass->deadline_ns, &why),
+	    &why);
 }
 
 static void
@@ -157,6 +213,8 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		&why))
 		return;
 	mu_log(log, MU_LOG_INFO, "searching done");
+	mu_memory_self_unlock(
+	    &snap->memory, snap->mappings, snap->num_mappings);
 	mu_log(log, MU_LOG_INFO, "sweeping process %d for unreachable memory",
 	    pass->pid);
 	if (!went_on(pass, sweep,
@@ -165,17 +223,18 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		&why))
 		return;
 	why = (struct mu_why) { "the marking did not end in time" };
-	if (!went_on(pass, sweep,
-		mu_mark(&sweep->heap.blocks, &sweep->roots, &snap->memory,
-		    &sweep->tables, pass->deadline_ns),
-		&why))
+	if (!went_on(pass, sweep, mark(pass, sweep), &why))
 		return;
 	mu_log(log, MU_LOG_INFO, "sweeping done");
+	if (pass->request->references != NULL) {
+		find_referrers(pass, sweep);
+		return;
+	}
 	mu_log(log, MU_LOG_INFO, "folding related leaks");
 	if (!went_on(pass, sweep,
 		mu_fold(&sweep->leaks, &sweep->heap.blocks,
-		    pass->request->limit, &sweep->tables, folding_ends(pass),
-		    &why),
+		    pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
+		    &sweep->tables, folding_ends(pass), &why),
 		&why))
 		return;
 	mu_log(log, MU_LOG_INFO, "folding done");
@@ -186,23 +245,59 @@ note_skipped(struct mu_pass *pass, struct sweep *sweep)
 {
 	size_t skipped = pass->snap.memory.skipped_pages;
 
-	if (skipped == 0)
+	/* An image that is not looked at any further has nothing to say. */
+	if (skipped == 0 ||
+	    (sweep->status != MU_OK && sweep->status != MU_PARTIAL))
 		return;
 	mu_log(&pass->log, MU_LOG_WARNING, "%zu pages skipped due to segfaults",
 	    skipped);
-	if (sweep->status == MU_OK)
+	if (sweep->status == MU_OK && skipped > sweep->left_out)
 		sweep->status = mu_why(&pass->why, MU_PARTIAL,
 		    "%zu readable pages could not be read", skipped);
+	else if (sweep->status == MU_OK)
+		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+		    "%zu pages that a fork leaves out (MADV_DONTFORK,"
+		    " MADV_WIPEONFORK) were too many to be copied",
+		    skipped);
 }
 
-/* Lost, or referred to from memory that this image has only zeros of? */
+static bool
+anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
+{
+	return pass->request->references != NULL ? sweep->referrers.total == 0
+						 : sweep->leaks.num_leaks > 0;
+}
+
+/*
+ * Lost, or referred to from memory that this image has only zeros of? A part
+ * of the heap can be such memory too.
+ */
 static void
 note_wiped(struct mu_pass *pass, struct sweep *sweep)
 {
-	if (sweep->status == MU_OK && sweep->leaks.num_leaks > 0 &&
-	    mu_wiped_any())
+	bool suspect = sweep->status == MU_ERR_HEAP_INCONSISTENT ||
+	    ((sweep->status == MU_OK || sweep->status == MU_PARTIAL) &&
+		anything_lost(pass, sweep));
+
+	if (suspect && mu_left_out_wiped(pass) && sweep->status == MU_OK)
 		sweep->status = mu_why(&pass->why, MU_PARTIAL,
 		    "memory under MADV_WIPEONFORK could not be scanned");
+}
+
+static bool
+send(struct mu_pass *pass, const struct sweep *sweep)
+{
+	int fd = pass->pipe_write;
+
+	if (pass->request->references != NULL)
+		return mu_why_pipe_send(fd, sweep->status, &pass->why,
+		    &sweep->heap, &sweep->referrers);
+	if (!mu_leak_pipe_send(
+		fd, sweep->status, &pass->why, &sweep->heap, &sweep->leaks))
+		return false;
+	return pass->turn != MU_TURN_FIRST ||
+	    (sweep->status != MU_OK && sweep->status != MU_PARTIAL) ||
+	    mu_suspects_send(fd, &sweep->heap.blocks);
 }
 
 /*
@@ -234,10 +329,7 @@ mu_sweeper(struct mu_pass *pass)
 	sweep_image(pass, &sweep);
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
-	mu_sys_exit(mu_leak_pipe_send(pass->pipe_write, sweep.status,
-			&pass->why, &sweep.heap, &sweep.leaks)
-		? 0
-		: 3);
+	mu_sys_exit(send(pass, &sweep) ? 0 : 3);
 }
 
 bool

@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "mu/arch.h"
+#include "mu/register_names.h"
 #include "mu/sys.h"
 
 #define NOTE_PRSTATUS 1
@@ -29,12 +30,20 @@ mu_words_reserve(struct mu_words *words, size_t more)
 {
 	size_t need, max;
 	uintptr_t *grown;
+	uint16_t *places;
 
 	if (__builtin_add_overflow(words->count, more, &need))
 		return false;
 	if (need <= words->max)
 		return true;
 	max = words->max * 2 > need ? words->max * 2 : need;
+	if (words->placed) {
+		places = mu_arena_grow(words->arena, words->places,
+		    words->count, max, sizeof(*places));
+		if (places == NULL)
+			return false;
+		words->places = places;
+	}
 	grown = mu_arena_grow(
 	    words->arena, words->words, words->count, max, sizeof(*grown));
 	if (grown == NULL)
@@ -49,6 +58,8 @@ mu_words_add(struct mu_words *words, uintptr_t word)
 {
 	if (!mu_words_reserve(words, 1))
 		return false;
+	if (words->placed)
+		words->places[words->count] = MU_PLACE_END;
 	words->words[words->count++] = word;
 	return true;
 }
@@ -60,14 +71,26 @@ mu_word_plausible(uintptr_t word)
 }
 
 size_t
-mu_words_filter(uintptr_t *words, size_t count)
+mu_words_filter(
+    uintptr_t *words, size_t count, uint16_t *places, unsigned place)
 {
 	size_t i, kept = 0;
 
-	for (i = 0; i < count; i++)
-		if (mu_word_plausible(words[i]))
-			words[kept++] = words[i];
+	for (i = 0; i < count; i++) {
+		if (!mu_word_plausible(words[i]))
+			continue;
+		if (places != NULL)
+			places[kept] = (uint16_t)(place + i);
+		words[kept++] = words[i];
+	}
 	return kept;
+}
+
+/* Where the places of further words go. */
+static uint16_t *
+new_places(const struct mu_words *words)
+{
+	return words->placed ? words->places + words->count : NULL;
 }
 
 /* Register set NOTE of TID into at most MAX words; how many, or -errno. */
@@ -114,7 +137,8 @@ add_vector(pid_t tid, struct mu_words *words, struct mu_why *why)
 	if (count == -ESRCH)
 		return failed(tid, count, why);
 	if (count > 0)
-		words->count += mu_words_filter(room, (size_t)count);
+		words->count += mu_words_filter(
+		    room, (size_t)count, new_places(words), MU_PLACE_VECTOR);
 	return MU_OK;
 }
 
@@ -141,7 +165,8 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, struct mu_words *words,
 		.tp = thread_pointer(tid, general),
 		.first_value = words->count,
 	};
-	count = (long)mu_words_filter(general, MU_PRSTATUS_WORDS);
+	count = (long)mu_words_filter(
+	    general, MU_PRSTATUS_WORDS, new_places(words), MU_PLACE_GENERAL);
 	memcpy(words->words + words->count, general,
 	    (size_t)count * sizeof(*general));
 	words->count += (size_t)count;

@@ -15,6 +15,8 @@ struct mu_words {
 	uintptr_t *words;
 	size_t count, max;
 	struct mu_arena *arena;
+	bool placed;      /* set by the owner: of each word its place, too */
+	uint16_t *places; /* mu/register_names.h */
 };
 
 bool mu_words_add(struct mu_words *words, uintptr_t word);
@@ -29,8 +31,12 @@ bool mu_words_reserve(struct mu_words *words, size_t more);
  */
 bool mu_word_plausible(uintptr_t word);
 
-/* Keep the plausible ones of COUNT words, in order; how many they are. */
-size_t mu_words_filter(uintptr_t *words, size_t count);
+/*
+ * Keep the plausible ones of COUNT words, in order; how many they are. PLACES,
+ * unless NULL, gets the place of each that is kept; the first word's is PLACE.
+ */
+size_t mu_words_filter(
+    uintptr_t *words, size_t count, uint16_t *places, unsigned place);
 
 /*
  * Read the general and vector registers of TID (stopped by us) into WORDS and

@@ -24,6 +24,9 @@ start_arrays(const struct mu_snapshot *snap, struct mu_thread *threads,
 	if (snap->num_values > 0)
 		memcpy(words->words, snap->values,
 		    snap->num_values * sizeof(*words->words));
+	if (snap->num_values > 0 && snap->places != NULL)
+		memcpy(words->places, snap->places,
+		    snap->num_values * sizeof(*words->places));
 	words->count = snap->num_values;
 	return true;
 }
@@ -58,7 +61,8 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
     struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_snapshot new = *snap;
-	struct mu_words words = { .arena = arena }, held = { .arena = arena };
+	struct mu_words words = { .arena = arena, .placed = true };
+	struct mu_words held = { .arena = arena };
 	enum mu_status status;
 
 	new.pid = threads->pid;
@@ -78,6 +82,7 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
 	if (status != MU_OK)
 		return status;
 	new.values = words.words;
+	new.places = words.places;
 	new.num_values = words.count;
 	new.kernel_values = held.words;
 	new.num_kernel_values = held.count;

@@ -22,9 +22,17 @@
 #ifndef MEMUNREACHABLE_MEMUNREACHABLE_H
 #define MEMUNREACHABLE_MEMUNREACHABLE_H
 
+#include <features.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifndef __GLIBC__
+#error "memunreachable reads the heap of glibc; this is another C library"
+#endif
+#ifndef __LP64__
+#error "memunreachable is for 64-bit programs only"
+#endif
 
 /* How a pass ended. The values never change; new ones are added at the end. */
 enum MemunreachableStatus {
@@ -51,6 +59,53 @@ enum MemunreachableStatus {
 
 #define MEMUNREACHABLE_MAX_FRAMES 16
 #define MEMUNREACHABLE_CONTENTS_LENGTH 32
+
+/* Where a reference lies. New kinds are added at the end. */
+enum MemunreachableReferenceKind {
+	MEMUNREACHABLE_REFERENCE_GLOBAL = 1, /* variable of a module */
+	MEMUNREACHABLE_REFERENCE_STACK = 2,  /* of another thread */
+	MEMUNREACHABLE_REFERENCE_CALLER = 3, /* stack of the calling thread */
+	MEMUNREACHABLE_REFERENCE_REGISTER = 4,
+	MEMUNREACHABLE_REFERENCE_TLS = 5, /* __thread, pthread_setspecific() */
+	MEMUNREACHABLE_REFERENCE_MAPPING = 6, /* other memory of the program */
+	MEMUNREACHABLE_REFERENCE_ROOT_REGION = 7, /* registered as such */
+	MEMUNREACHABLE_REFERENCE_ROOT_VALUE = 8,  /* the block is ignored, or a
+						     root provider named it */
+	MEMUNREACHABLE_REFERENCE_KERNEL = 9, /* epoll data, value of a timer */
+	MEMUNREACHABLE_REFERENCE_BLOCK = 10, /* malloc block */
+};
+
+/* How many references memunreachable_why_reachable() describes at most. */
+#define MEMUNREACHABLE_MAX_REFERENCES 65536
+
+/* One word that points into a block. Zero and "" where there is nothing. */
+struct MemunreachableReference {
+	int kind;          /* enum MemunreachableReferenceKind */
+	int thread;        /* whose stack, register or variable: its tid */
+	uintptr_t address; /* where the word lies; 0 in a register, in the
+			      kernel, and of a root value */
+	uintptr_t value;   /* the word */
+	ptrdiff_t into;    /* where it points to, from the first byte of the
+			      block; negative: at the header before it, which
+			      counts where malloc keeps no other pointer */
+	ptrdiff_t offset;  /* of the word: from the module's load address
+			      (GLOBAL: what addr2line takes), from the stack
+			      pointer (STACK, CALLER), from the thread pointer
+			      (TLS), else from begin */
+	uintptr_t begin;   /* of the block, the root region, or the mapping */
+	size_t size;       /* of that; of a block: usable bytes */
+	bool reachable;    /* false: in a block that is itself unreachable */
+	char name[23];     /* of the register: "rbx", "xmm3 word 0" */
+	const char *path;  /* module, or name of the mapping; never NULL; valid
+			      in the callback only */
+	size_t reserved[8];
+};
+
+/*
+ * REFERENCE is valid until the function returns. True: go on with the next.
+ */
+typedef bool (*memunreachable_reference_fn)(
+    void *ctx, const struct MemunreachableReference *reference);
 
 /* The library itself is compiled with -fvisibility=hidden. */
 #ifndef __cplusplus
@@ -86,10 +141,16 @@ struct UnreachableMemoryInfo {
 	size_t leak_bytes;
 	size_t num_allocations; /* all live blocks */
 	size_t allocation_bytes;
-	size_t version;    /* set by the caller: must be 0 */
-	int status;        /* enum MemunreachableStatus */
-	char reason[256];  /* in words; "" when complete */
-	uint64_t pause_ns; /* how long threads were stopped */
+	size_t version; /* set by the caller: must be 0 */
+	int status;     /* enum MemunreachableStatus */
+	/*
+	 * In words. When complete: "", or which options (use_stacks=0 and
+	 * others like it) made this answer differ from the usual one, or that
+	 * the heap of a glibc that is not known was read as its neighbour's.
+	 */
+	char reason[256];
+	uint64_t pause_ns; /* how long threads were stopped at a time: the
+			      longest, if a pass looked more than once */
 	uint64_t total_ns; /* from call to answer */
 	size_t reserved[8];
 };
@@ -184,6 +245,39 @@ bool memunreachable_unregister_root_provider(
  * caught or memory is short. Calling it again for the same signal is harmless.
  */
 bool memunreachable_watch_signal(int signo);
+
+/*
+ * Who points at the block that P points into? Runs a pass and calls CALLBACK
+ * (which may be NULL) for each reference that a pass counts: those in roots
+ * by address, those in registers and the kernel, then those in other blocks by
+ * address; at most MEMUNREACHABLE_MAX_REFERENCES. A word in a root region is
+ * told again with the variable or block that it is part of.
+ *
+ * Returns how many there are. 0: the block is unreachable, a leak. If all of
+ * them lie in blocks that are not reachable it is part of a larger leak; ask
+ * again for those that are. Negative: not checked, -MemunreachableStatus:
+ * -MEMUNREACHABLE_BAD_ARGUMENT if P points into no live block,
+ * -MEMUNREACHABLE_PARTIAL if no reference was found, but not every place
+ * could be looked at; otherwise as GetUnreachableMemory().
+ *
+ * The caller's own copy of P is a reference, in its stack frame or in a
+ * register that a call preserves; those of the library's frames are not
+ * listed, nor are words of the block itself. CALLBACK is called in the calling
+ * thread after the pass, with nothing locked or stopped: it may do anything
+ * but leave by longjmp() or an exception, which would lose the answer's
+ * memory.
+ */
+ptrdiff_t memunreachable_why_reachable(
+    const void *p, memunreachable_reference_fn callback, void *ctx);
+
+/*
+ * One line of text, without a newline, such as
+ *	55d0c8a04040: /usr/bin/program+0x4040
+ * As snprintf(): writes at most SIZE bytes with the terminating NUL, returns
+ * the whole length.
+ */
+size_t memunreachable_format_reference(
+    const struct MemunreachableReference *reference, char *buffer, size_t size);
 
 #ifndef __cplusplus /* there: ToString() */
 /*

@@ -78,8 +78,8 @@ struct UnreachableMemoryInfo {
 
 	// Not Android's:
 	int status = 0;        // enum MemunreachableStatus
-	char reason[256] = {}; // in words; "" when complete
-	uint64_t pause_ns = 0; // how long threads were stopped
+	char reason[256] = {}; // as in C
+	uint64_t pause_ns = 0; // the longest stop
 	uint64_t total_ns = 0; // from call to answer
 
 	UnreachableMemoryInfo() = default;
@@ -135,6 +135,8 @@ size_t memunreachable_abi_format_leak(
     const Leak *, bool, char *, size_t) __asm__("memunreachable_format_leak");
 size_t memunreachable_abi_format_info(
     const info *, bool, char *, size_t) __asm__("memunreachable_format_info");
+size_t memunreachable_abi_format_reference(const MemunreachableReference *,
+    char *, size_t) __asm__("memunreachable_format_reference");
 }
 
 /* Zero what LEAKS ever held, so that the compiler cannot leave it out, and
@@ -207,6 +209,16 @@ UnreachableMemoryInfo::ToString(bool log_contents) const
 	return memunreachable_abi::text([&](char *buffer, size_t length) {
 		return memunreachable_abi::memunreachable_abi_format_info(
 		    &c, log_contents, buffer, length);
+	});
+}
+
+/* One line on a reference that memunreachable_why_reachable() told of. */
+inline std::string
+ToString(const MemunreachableReference &reference)
+{
+	return memunreachable_abi::text([&](char *buffer, size_t length) {
+		return memunreachable_abi::memunreachable_abi_format_reference(
+		    &reference, buffer, length);
 	});
 }
 

@@ -6,6 +6,8 @@
  *   started it.
  * - mu_arch_callee_saved(): registers that a function's caller may keep
  *   pointers in across the call (System V ABI, AAPCS64).
+ * - MU_ARCH_ENTRY(): a function that notes these registers before anything of
+ *   its own can change them.
  * - where the stack pointer and thread pointer are in NT_PRSTATUS, how far
  *   below sp live data may be, where struct pthread is from the thread
  *   pointer.
@@ -16,6 +18,10 @@
 #define MU_ARCH_H
 
 #include <stdint.h>
+
+#ifndef __LP64__
+#error "memunreachable is for 64-bit programs only"
+#endif
 
 #if defined(__x86_64__)
 
@@ -49,6 +55,20 @@
 #define MU_PTHREAD_TID 0x2d0
 #define MU_PTHREAD_STACKBLOCK 0x690 /* and its size in the next word */
 #define MU_PTHREAD_ALIGN 64
+#define MU_PTHREAD_BYTES 2304 /* the least of them */
+#define MU_TCB_DTV 8          /* tcbhead_t.dtv, from the thread pointer */
+
+/*
+ * What is over with a thread. Its argument is the word at 0x640 or 0x648, by
+ * release; with the joining, its result too, 0x18 before that, and all up to
+ * the stack block. The joining, or the end of a detached thread, sets
+ * TERMINATED_BIT in cancelhandling (__nptl_free_tcb).
+ */
+#define MU_PTHREAD_CANCEL 0x308
+#define MU_PTHREAD_TERMINATED 0x20
+#define MU_PTHREAD_ARGUMENT 0x640
+#define MU_PTHREAD_ARGUMENT_END 0x650
+#define MU_PTHREAD_RESULT 0x628
 
 /* rt_sigreturn, as the code that a signal handler returns to. */
 #define MU_SIGRETURN_CODE "movq $15, %rax\n\tsyscall"
@@ -101,6 +121,26 @@ mu_arch_tp(void)
 	__asm__ volatile("movq %%fs:0, %0" : "=r"(tp));
 	return tp;
 }
+
+/*
+ * Define NAME: it puts sp as its caller has it after the return, the thread
+ * pointer, and the callee-saved registers into memory as words, in the order
+ * of mu_arch_callee_saved(), and hands their address to BODY as the fourth
+ * argument, behind three of its own; what BODY returns it returns.
+ */
+#define MU_ARCH_ENTRY(name, body)                                         \
+	__asm__(".text\n\t.globl " #name "\n\t.hidden " #body "\n\t"      \
+		".type " #name ", %function\n" #name ":\n\t"              \
+		".cfi_startproc\n\tendbr64\n\t"                           \
+		"subq $72, %rsp\n\t.cfi_adjust_cfa_offset 72\n\t"         \
+		"leaq 80(%rsp), %rax\n\tmovq %rax, 0(%rsp)\n\t"           \
+		"movq %fs:0, %rax\n\tmovq %rax, 8(%rsp)\n\t"              \
+		"movq %rbx, 16(%rsp)\n\tmovq %rbp, 24(%rsp)\n\t"          \
+		"movq %r12, 32(%rsp)\n\tmovq %r13, 40(%rsp)\n\t"          \
+		"movq %r14, 48(%rsp)\n\tmovq %r15, 56(%rsp)\n\t"          \
+		"movq %rsp, %rcx\n\tcall " #body "\n\t"                   \
+		"addq $72, %rsp\n\t.cfi_adjust_cfa_offset -72\n\tret\n\t" \
+		".cfi_endproc\n\t.size " #name ", .-" #name)
 
 /*
  * Start FN(ARG) as a new task on the stack that ends at STACK_TOP (a multiple
@@ -160,6 +200,8 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
  * address, so that it cannot be told once its thread is dead.
  */
 #define MU_PTHREAD_SEARCH 0xa00
+#define MU_PTHREAD_BYTES 0 /* above the thread pointer */
+#define MU_TCB_DTV 0       /* tcbhead_t.dtv, from the thread pointer */
 
 static inline long
 mu_syscall6(long nr, long a, long b, long c, long d, long e, long f)
@@ -214,6 +256,28 @@ mu_arch_tp(void)
 	__asm__ volatile("mrs %0, tpidr_el0" : "=r"(tp));
 	return tp;
 }
+
+/* As above. */
+#define MU_ARCH_ENTRY(name, body)                                          \
+	__asm__(".text\n\t.globl " #name "\n\t.hidden " #body "\n\t"       \
+		".type " #name ", %function\n\t.p2align 2\n" #name ":\n\t" \
+		".cfi_startproc\n\t"                                       \
+		"stp x29, x30, [sp, #-192]!\n\t"                           \
+		".cfi_adjust_cfa_offset 192\n\t"                           \
+		".cfi_rel_offset x29, 0\n\t.cfi_rel_offset x30, 8\n\t"     \
+		"add x9, sp, #192\n\tmrs x10, tpidr_el0\n\t"               \
+		"stp x9, x10, [sp, #16]\n\tstp x19, x20, [sp, #32]\n\t"    \
+		"stp x21, x22, [sp, #48]\n\tstp x23, x24, [sp, #64]\n\t"   \
+		"stp x25, x26, [sp, #80]\n\tstp x27, x28, [sp, #96]\n\t"   \
+		"stp x29, x30, [sp, #112]\n\tstp d8, d9, [sp, #128]\n\t"   \
+		"stp d10, d11, [sp, #144]\n\t"                             \
+		"stp d12, d13, [sp, #160]\n\t"                             \
+		"stp d14, d15, [sp, #176]\n\t"                             \
+		"mov x29, sp\n\tadd x3, sp, #16\n\tbl " #body "\n\t"       \
+		"ldp x29, x30, [sp], #192\n\t"                             \
+		".cfi_adjust_cfa_offset -192\n\t.cfi_restore x29\n\t"      \
+		".cfi_restore x30\n\tret\n\t"                              \
+		".cfi_endproc\n\t.size " #name ", .-" #name)
 
 /* As above; here the kernel takes tls before the child's tid word. */
 static inline long

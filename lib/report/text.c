@@ -118,6 +118,8 @@ mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 	    info->leak_bytes, info->num_leaks, plural(info->num_leaks), MU_ABI);
 	if (info->status == MEMUNREACHABLE_PARTIAL)
 		mu_text_add(out, "  Partial: %s\n", info->reason);
+	else if (info->reason[0] != '\0')
+		mu_text_add(out, "  Note: %s\n", info->reason);
 	mu_text_add(out, "\n");
 	for (i = 0; i < info->num_reported; i++) {
 		mu_report_leak(out, &info->leaks[i], log_contents);

@@ -42,6 +42,7 @@ check_options(const struct mu_options *options)
 	require(options->signal != 9 && options->signal != 19 &&
 	    options->signal != 32 && options->signal != 33);
 	require(options->exitcode >= 0 && options->exitcode <= 255);
+	require((~options->pointer_mask & MU_OPTION_MASK_MIN) == 0);
 }
 
 int

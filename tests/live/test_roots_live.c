@@ -3,8 +3,10 @@
  * block is not lost; once it is gone it is, exactly that one. Where they do
  * not live is in test_not_roots.c.
  *
- * Threads, registers and stacks are in test_roots_threads.c; what the kernel
- * holds or the program registered is in test_roots_registered.c.
+ * More kinds of memory are in test_roots_memory.c and test_roots_left_out.c,
+ * threads, registers and stacks in test_roots_threads.c and its neighbours;
+ * what the kernel holds or the program registered is in
+ * test_roots_registered.c.
  */
 #include <dlfcn.h>
 #include <sys/mman.h>
@@ -125,7 +127,7 @@ expect_read_only_root(void *page, size_t size, void *place)
 	ck_assert_int_eq(mprotect(page, size, PROT_READ | PROT_WRITE), 0);
 	drop(place);
 	ck_assert_int_eq(mprotect(page, size, PROT_READ), 0);
-	EXPECT_LEAKS(1);
+	EXPECT_LOST(block);
 	block_free(block);
 	EXPECT_LEAKS(0);
 }
@@ -179,32 +181,6 @@ START_TEST(library_tls)
 }
 END_TEST
 
-/*
- * Neither is in the image of a fork() as it is in the program. Then the answer
- * must not be that it is complete and something is lost.
- */
-START_TEST(absent_in_a_fork)
-{
-	static const int advice[] = { MADV_DONTFORK, MADV_WIPEONFORK };
-	struct UnreachableMemoryInfo info = { 0 };
-	uintptr_t block = block_new(72);
-	void *mapping =
-	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
-
-	put(inside(mapping), block);
-	EXPECT_LEAKS(0);
-	ck_assert_int_eq(madvise(mapping, MAPPED, advice[_i]), 0);
-	scrub();
-	ck_assert_msg(GetUnreachableMemory(&info, 0), "%s", info.reason);
-	if (info.num_leaks != 0) {
-		ck_assert_int_eq(info.status, MEMUNREACHABLE_PARTIAL);
-		ck_assert_str_ne(info.reason, "");
-	}
-	ck_assert_int_eq(munmap(mapping, MAPPED), 0);
-	EXPECT_LEAKS(1);
-}
-END_TEST
-
 /* First-level keys are in struct pthread, the others in a block. */
 START_TEST(thread_specific)
 {
@@ -222,9 +198,9 @@ START_TEST(thread_specific)
 		EXPECT_LEAKS(0);
 		pthread_setspecific(keys[i], NULL);
 		if (i % 23 == 0)
-			EXPECT_LEAKS(1);
+			EXPECT_LOST(block);
 	}
-	EXPECT_LEAKS(1);
+	EXPECT_LOST(block);
 }
 END_TEST
 
@@ -300,7 +276,6 @@ main(void)
 	tcase_add_test(tcase, library_data);
 	tcase_add_test(tcase, library_bss);
 	tcase_add_test(tcase, library_tls);
-	tcase_add_loop_test(tcase, absent_in_a_fork, 0, 2);
 	tcase_add_test(tcase, thread_specific);
 	tcase_add_loop_test(tcase, another_block, 0, 5);
 	tcase_add_loop_test(tcase, aligned_block, 0, 17);

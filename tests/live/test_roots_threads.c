@@ -1,7 +1,8 @@
 /*
  * Where pointers live: stacks and variables of other threads, signal stacks.
- * And the dead parts of all that. Registers are in test_roots_registers.c,
- * stacks that a program switches by itself in test_roots_coroutines.c.
+ * And the dead part of a stack. Registers are in test_roots_registers.c, stacks
+ * that a program switches by itself in test_roots_coroutines.c, what threads
+ * that ended leave behind in test_roots_ended.c.
  */
 #include <dlfcn.h>
 #include <signal.h>
@@ -60,7 +61,18 @@ in_dynamic_tls(struct worker *worker)
 	worker_park(worker);
 }
 
-/* Two threads and the main thread, each with a block of its own. */
+/* Stands still first; its variables come into being afterwards. */
+static void
+in_dynamic_tls_later(struct worker *worker)
+{
+	worker_park(worker);
+	in_dynamic_tls(worker);
+}
+
+/*
+ * Two threads and the main thread, each with a block of its own. _i: the
+ * threads are older than the library.
+ */
 START_TEST(dynamic_tls)
 {
 	static struct worker workers[2];
@@ -69,20 +81,26 @@ START_TEST(dynamic_tls)
 	void *library, *(*shim_tls)(void);
 	int i;
 
+	for (i = 0; i < 2; i++) {
+		workers[i].body = in_dynamic_tls_later;
+		workers[i].hidden = block_new(72);
+		if (_i == 1)
+			worker_start(&workers[i]);
+	}
 	support_path("tls_shim.so", path);
 	library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
 	ck_assert_msg(library != NULL, "%s", dlerror());
 	*(void **)&shim_tls = dlsym(library, "shim_tls");
 	put(shim_tls(), block);
 	for (i = 0; i < 2; i++) {
-		workers[i].body = in_dynamic_tls;
 		workers[i].context = *(void **)&shim_tls;
-		workers[i].hidden = block_new(72);
-		worker_start(&workers[i]);
+		if (_i == 0)
+			worker_start(&workers[i]);
+		worker_next(&workers[i]);
 	}
 	EXPECT_LEAKS(0);
 	worker_next(&workers[1]);
-	EXPECT_LEAKS(1);
+	EXPECT_LOST(workers[1].hidden);
 	worker_next(&workers[0]);
 	EXPECT_LEAKS(2);
 	drop(shim_tls());
@@ -190,7 +208,7 @@ expect_signal_root(
 	worker_start(&worker);
 	EXPECT_LEAKS(0);
 	worker_next(&worker);
-	EXPECT_LEAKS(1);
+	EXPECT_LOST(worker.hidden);
 	worker_finish(&worker);
 }
 
@@ -239,125 +257,9 @@ START_TEST(below_the_stack_pointer)
 
 	worker.hidden = block_new(72);
 	worker_start(&worker);
-	EXPECT_LEAKS(1);
+	EXPECT_LOST(worker.hidden);
 	worker_finish(&worker);
-	EXPECT_LEAKS(1);
-}
-END_TEST
-
-static int may_end;
-
-static __attribute__((noinline)) void
-leave_frames_and_wait(uintptr_t hidden)
-{
-	void *volatile place = NULL;
-
-	put((void *)&place, hidden);
-	leave_frame(hidden);
-	while (__atomic_load_n(&may_end, __ATOMIC_SEQ_CST) == 0)
-		sched_yield();
-}
-
-static void *
-end_by_return(void *arg)
-{
-	leave_frames_and_wait((uintptr_t)arg);
-	return NULL;
-}
-
-static void *
-end_by_exit(void *arg)
-{
-	leave_frames_and_wait((uintptr_t)arg);
-	pthread_exit(NULL);
-}
-
-/*
- * glibc keeps the stacks for the next threads. _i: so many other threads,
- * which live on, have their stacks among them.
- */
-START_TEST(stack_of_an_ended_thread)
-{
-	static struct worker workers[4];
-	uintptr_t block = block_new(72);
-	pthread_t threads[8];
-	int i, living = _i;
-
-	for (i = 0; i < 8; i++) {
-		pthread_create(&threads[i], NULL,
-		    i % 2 == 0 ? end_by_return : end_by_exit, (void *)block);
-		if (i >= living)
-			continue;
-		workers[i].body = in_static_tls;
-		workers[i].hidden = block_new(72);
-		worker_start(&workers[i]);
-	}
-	__atomic_store_n(&may_end, 1, __ATOMIC_SEQ_CST);
-	for (i = 0; i < 8; i++)
-		pthread_join(threads[i], NULL);
-	EXPECT_LEAKS(1);
-	for (i = 0; i < living; i++)
-		worker_next(&workers[i]);
-	EXPECT_LEAKS((size_t)living + 1);
-	for (i = 0; i < living; i++)
-		worker_finish(&workers[i]);
-	EXPECT_LEAKS((size_t)living + 1);
-}
-END_TEST
-
-static pid_t detached_tid;
-
-static void *
-end_detached(void *arg)
-{
-	__atomic_store_n(&detached_tid, gettid(), __ATOMIC_SEQ_CST);
-	return end_by_return(arg);
-}
-
-START_TEST(stack_of_a_detached_thread)
-{
-	uintptr_t block = block_new(72);
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, end_detached, (void *)block);
-	pthread_detach(thread);
-	while (__atomic_load_n(&detached_tid, __ATOMIC_SEQ_CST) == 0)
-		sched_yield();
-	may_end = 1;
-	while (thread_state(detached_tid) != 0)
-		sched_yield();
-	EXPECT_LEAKS(1);
-}
-END_TEST
-
-/* The leader ends, another thread asks: a zombie is no thread. */
-static void *
-ask_without_leader(void *arg)
-{
-	uintptr_t block = (uintptr_t)arg;
-	struct UnreachableMemoryInfo info = { 0 };
-
-	while (thread_state(getpid()) != 'Z')
-		sched_yield();
-	scrub();
-	GetUnreachableMemory(&info, 0);
-	put(&global, block);
-	if (info.status != MEMUNREACHABLE_COMPLETE || info.num_leaks != 1)
-		fprintf(stderr, "%s: %s, %zu leaks\n",
-		    memunreachable_status_name(info.status), info.reason,
-		    info.num_leaks);
-	_exit(info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 1
-		? 0
-		: 1 + info.status);
-}
-
-START_TEST(main_thread_ended)
-{
-	uintptr_t block = block_new(72);
-	pthread_t thread;
-
-	pthread_create(&thread, NULL, ask_without_leader, (void *)block);
-	pthread_exit(NULL);
+	EXPECT_LOST(worker.hidden);
 }
 END_TEST
 
@@ -370,7 +272,7 @@ main(void)
 	tcase_set_timeout(tcase, 60);
 	tcase_add_test(tcase, blocked_thread);
 	tcase_add_test(tcase, static_tls);
-	tcase_add_test(tcase, dynamic_tls);
+	tcase_add_loop_test(tcase, dynamic_tls, 0, 2);
 	tcase_add_loop_test(tcase, thread_specific, 3, 5);
 	tcase_add_loop_test(tcase, thread_specific, 31, 34);
 	tcase_add_loop_test(tcase, thread_specific, 100, 101);
@@ -378,9 +280,6 @@ main(void)
 	tcase_add_test(tcase, alternate_stack);
 	tcase_add_test(tcase, alternate_stack_in_a_block);
 	tcase_add_test(tcase, below_the_stack_pointer);
-	tcase_add_loop_test(tcase, stack_of_an_ended_thread, 0, 5);
-	tcase_add_test(tcase, stack_of_a_detached_thread);
-	tcase_add_test(tcase, main_thread_ended);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
 }

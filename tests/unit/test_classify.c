@@ -175,7 +175,7 @@ START_TEST(anonymous)
 	ck_assert(is_anonymous("[anon:x]", 0));
 	ck_assert(!is_anonymous("[vdso]", 0));
 	ck_assert(!is_anonymous("/bin/true", 7));
-	ck_assert(!is_anonymous("/anon_hugepage (deleted)", 7));
+	ck_assert(is_anonymous("/anon_hugepage (deleted)", 7));
 }
 END_TEST
 

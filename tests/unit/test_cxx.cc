@@ -270,12 +270,44 @@ passes()
 	return true;
 }
 
+static void *kept;
+
+static bool
+take_words(void *ctx, const MemunreachableReference *reference)
+{
+	if (reference->kind == MEMUNREACHABLE_REFERENCE_GLOBAL)
+		*static_cast<std::string *>(ctx) = ToString(*reference);
+	return true;
+}
+
+// Who points at a block, also without a pass.
+static void
+why_reachable()
+{
+	MemunreachableReference reference = MemunreachableReference();
+	std::string words;
+
+	reference.kind = MEMUNREACHABLE_REFERENCE_GLOBAL;
+	reference.address = 0x1000;
+	reference.offset = 0x20;
+	reference.path = "/a";
+	CHECK(ToString(reference) == "1000: /a+0x20");
+
+	kept = std::malloc(100);
+	ptrdiff_t count =
+	    memunreachable_why_reachable(kept, take_words, &words);
+	CHECK(count > 0 ? words.find("test_cxx+0x") != std::string::npos
+			: count != 0);
+	std::free(kept);
+}
+
 int
 main()
 {
 	layout();
 	starts_as_zero();
 	words();
+	why_reachable();
 	mu12_scrub();
 	mu9_version();
 	return passes() ? EXIT_SUCCESS : 77;

@@ -6,33 +6,45 @@
 
 #include "tests/support/marking.h"
 
+#define WORDS 211 /* of the reused block: room for a large chunk of old */
+#define BIN 0x7010
+
+static const struct mu_range bins[] = { { 0x1000, 0x1800 },
+	{ 0x7000, 0x7800 } };
+
 /*
- * Chunks in a row: reused, x, f, y, b, z. reused holds fd and bk of an old
- * list in which f and b were its neighbours; x and y, before them, are what
- * the links seem to refer to. Only reused is reachable.
+ * Chunks in a row: reused, x, f, y, b. reused holds fd and bk of an old list in
+ * which f and b were its neighbours; x and y, before them, are what the links
+ * seem to refer to. Only reused is reachable.
  */
 struct links {
-	void **reused, **x, **f, **y, **b;
-	char *f_chunk, *b_chunk;
+	uintptr_t *reused;
+	void **x, **f, **y, **b;
+	uintptr_t fd, bk;
 };
 
-static void
-make_links(struct links *links)
+static struct links
+make_links(void)
 {
-	open_heap(FAKE_SPAN, 4096);
-	links->reused = node(11);
-	links->x = node(3);
-	links->f = node(5);
-	links->y = node(3);
-	links->b = node(5);
+	struct links links;
+
+	open_heap(FAKE_SPAN, 16384);
+	heap.blocks.bins = bins;
+	heap.blocks.num_bins = 2;
+	links.reused = (uintptr_t *)node(WORDS);
+	links.x = node(3);
+	links.f = node(5);
+	links.y = node(3);
+	links.b = node(5);
 	node(1);
-	links->f_chunk = (char *)(links->f - 2);
-	links->b_chunk = (char *)(links->b - 2);
-	root_value(links->reused);
+	links.fd = (uintptr_t)(links.f - 2);
+	links.bk = (uintptr_t)(links.b - 2);
+	root_value(links.reused);
+	return links;
 }
 
 static void
-mark_links(const struct links *links, bool x, bool y)
+expect_marked(const struct links *links, bool x, bool y)
 {
 	mark();
 	ck_assert_int_eq(fake_marked(&heap, links->x), x);
@@ -40,139 +52,221 @@ mark_links(const struct links *links, bool x, bool y)
 	fake_heap_close(&heap);
 }
 
+/* The words from AT on, then what is marked. */
+#define EXPECT(x, y, at, ...)                                    \
+	do {                                                     \
+		const uintptr_t words[] = { __VA_ARGS__ };       \
+		memcpy(&links.reused[at], words, sizeof(words)); \
+		expect_marked(&links, x, y);                     \
+		links = make_links();                            \
+	} while (0)
+
 START_TEST(links_without_evidence)
 {
-	struct links links;
-	int at;
+	struct links links = make_links();
+	size_t at;
 
 	for (at = 0; at < 8; at++) {
-		make_links(&links);
-		links.reused[at] = links.f_chunk;
-		links.reused[at + 1] = links.b_chunk;
-		mark_links(&links, true, true);
+		EXPECT(true, true, at, links.fd, links.bk);
+		EXPECT(true, false, at, links.fd);
+		EXPECT(true, false, at, links.fd, BIN);
+		EXPECT(false, true, at, BIN, links.bk);
 	}
-	open_heap(FAKE_SPAN, 4096);
 }
 END_TEST
 
-START_TEST(links_of_neighbours_that_met)
+/* What a program writes to one of the words and malloc to the other. */
+START_TEST(links_of_neighbours_that_meet)
 {
-	struct links links;
-	int at, met;
+	struct links links = make_links();
+
+	links.f[1] = (void *)links.bk;
+	links.b[0] = (void *)links.fd;
+	EXPECT(true, true, 0, links.fd, links.bk);
+}
+END_TEST
+
+START_TEST(links_that_are_repeated)
+{
+	struct links links = make_links();
+	uintptr_t start = (uintptr_t)links.b;
+	size_t at;
 
 	for (at = 0; at < 8; at++) {
-		for (met = 1; met < 4; met++) {
-			make_links(&links);
-			links.reused[at] = links.f_chunk;
-			links.reused[at + 1] = links.b_chunk;
-			if (met & 1)
-				links.f[1] = links.b_chunk;
-			if (met & 2)
-				links.b[0] = links.f_chunk;
-			/* A pair is at a multiple of 16. */
-			mark_links(&links, at % 2 == 1, at % 2 == 1);
+		/* A pair is at a multiple of 16. */
+		EXPECT(at % 2 == 1, at % 2 == 1, at, links.fd, links.bk,
+		    links.fd, links.bk);
+	}
+	EXPECT(true, true, 0, links.fd, links.bk, links.fd, BIN);
+	EXPECT(true, true, 0, links.fd, links.bk, 0, 0, links.fd, links.bk);
+	/* No links: a block's first byte, one that is not aligned, a number. */
+	EXPECT(true, false, 0, links.fd, start, links.fd, start);
+	EXPECT(true, false, 0, links.fd, links.bk + 8, links.fd, links.bk + 8);
+	EXPECT(true, false, 0, links.fd, 64, links.fd, 64);
+}
+END_TEST
+
+START_TEST(links_at_the_end_of_a_list)
+{
+	struct links links = make_links();
+
+	EXPECT(false, false, 0, links.fd, BIN, links.fd, links.bk);
+	EXPECT(false, false, 0, BIN, links.bk, links.fd, links.bk);
+	EXPECT(true, true, 0, BIN, 0, links.fd, links.bk, BIN);
+	EXPECT(true, true, 0, links.bk, BIN, links.fd, links.bk);
+	EXPECT(true, true, 0, links.fd, links.bk, links.fd, BIN);
+}
+END_TEST
+
+/* The chunk's own size word is in front of the block: no evidence. */
+START_TEST(links_behind_a_size)
+{
+	struct links links = make_links();
+	/* From the old chunk, 2 words before the links, to where x begins. */
+	size_t size = (WORDS + 1) * W - 4 * W, to_f, i;
+	size_t wrong[] = { 0, 1, size, size + 3, size + 9, size - 15, size + 17,
+		17, UINTPTR_MAX, UINTPTR_MAX - 14 };
+
+	EXPECT(false, false, 3, size | 1, links.fd, links.bk);
+	EXPECT(false, false, 3, size | 5, links.fd, links.bk);
+	EXPECT(true, true, 4, size | 1, links.fd, links.bk);
+	EXPECT(true, true, 2, size | 1, 0, links.fd, links.bk);
+	for (i = 0; i < sizeof(wrong) / sizeof(*wrong); i++)
+		EXPECT(true, true, 3, wrong[i], links.fd, links.bk);
+
+	/* By way of another chunk, which may have had a free one before it. */
+	EXPECT(false, false, 3, 33, links.fd, links.bk, 0, (size - 32) | 1);
+	EXPECT(false, false, 3, 33, links.fd, links.bk, 0, size - 32);
+	EXPECT(true, true, 3, 33, links.fd, links.bk, 0, size - 16);
+	EXPECT(true, true, 3, 33, links.fd, links.bk);
+
+	/* To a chunk further on. */
+	to_f = links.fd - (uintptr_t)&links.reused[2];
+	EXPECT(false, false, 3, to_f | 1, links.fd, links.bk);
+	EXPECT(true, true, 3, (to_f + 16) | 1, links.fd, links.bk);
+}
+END_TEST
+
+START_TEST(links_of_large_chunks)
+{
+	struct links links = make_links();
+	size_t size = (WORDS + 1) * W - 4 * W;
+
+	EXPECT(false, false, 3, size | 1, 0, 0, links.fd, links.bk);
+	EXPECT(true, true, 3, size | 1, 0, 0, 0, 0, links.fd, links.bk);
+	/* Too small to be on a list by size. */
+	size -= (WORDS - 99) * W;
+	EXPECT(true, true, WORDS - 96, size | 1, 0, 0, links.fd, links.bk);
+	EXPECT(false, false, WORDS - 96, size | 1, links.fd, links.bk);
+}
+END_TEST
+
+/* A large chunk that was alone on its list: both words are itself. */
+START_TEST(links_to_itself)
+{
+	void **before, **reused;
+	int at, both;
+
+	for (at = 0; at < 8; at++) {
+		for (both = 0; both < 2; both++) {
+			open_heap(FAKE_SPAN, 4096);
+			before = node(3);
+			reused = node(11);
+			node(1);
+			reused[at] = reused - 2;
+			reused[at + both] = reused - 2;
+			root_value(reused);
+			mark();
+			ck_assert_int_eq(
+			    fake_marked(&heap, before), at != 2 || !both);
+			fake_heap_close(&heap);
 		}
 	}
 	open_heap(FAKE_SPAN, 4096);
 }
 END_TEST
 
-START_TEST(links_to_bins)
+/* Nothing is evidence when a root refers. */
+START_TEST(links_in_roots)
 {
-	static const struct mu_range bins[] = { { 0x1000, 0x1800 },
-		{ 0x7000, 0x7800 } };
-	struct links links;
-	int swapped;
+	struct links links = make_links();
+	uintptr_t words[4] __attribute__((aligned(16))) = { links.fd, links.bk,
+		links.fd, links.bk };
 
-	for (swapped = 0; swapped < 2; swapped++) {
-		make_links(&links);
-		heap.blocks.bins = bins;
-		heap.blocks.num_bins = 2;
-		links.reused[swapped] = links.f_chunk;
-		links.reused[1 - swapped] = (void *)0x7010;
-		links.reused[2 + swapped] = links.b_chunk;
-		links.reused[3 - swapped] = (void *)0x1800;
-		mark_links(&links, false, true);
-	}
-	open_heap(FAKE_SPAN, 4096);
-}
-END_TEST
-
-START_TEST(links_of_large_chunks_that_met)
-{
-	struct links links;
-	int met;
-
-	for (met = 1; met < 4; met++) {
-		make_links(&links);
-		links.reused[2] = links.f_chunk;
-		links.reused[3] = links.b_chunk;
-		if (met & 1)
-			links.f[3] = links.b_chunk;
-		if (met & 2)
-			links.b[2] = links.f_chunk;
-		mark_links(&links, false, false);
-	}
-	open_heap(FAKE_SPAN, 4096);
-}
-END_TEST
-
-/* A large chunk that was alone of its size: fd_nextsize is itself. */
-START_TEST(links_to_itself)
-{
-	void **before, **reused;
-	int at;
-
-	for (at = 0; at < 8; at++) {
-		open_heap(FAKE_SPAN, 4096);
-		before = node(3);
-		reused = node(11);
-		node(1);
-		reused[at] = reused - 2;
-		root_value(reused);
-		mark();
-		ck_assert_int_eq(
-		    fake_marked(&heap, before), at != 2 && at != 3);
-		fake_heap_close(&heap);
-	}
-	open_heap(FAKE_SPAN, 4096);
-}
-END_TEST
-
-/* Equal numbers are no evidence, nor is anything when a root refers. */
-START_TEST(links_that_are_none)
-{
-	struct links links;
-	void *slots[2] __attribute__((aligned(16)));
-
-	make_links(&links);
-	links.reused[0] = links.f_chunk;
-	links.reused[1] = links.f[1] = NULL;
-	links.reused[2] = links.b_chunk;
-	links.reused[3] = links.b[1] = (void *)64;
-	mark_links(&links, true, true);
-
-	make_links(&links);
-	slots[0] = links.f_chunk;
-	slots[1] = links.b_chunk;
-	links.f[1] = links.b_chunk;
-	links.b[0] = links.f_chunk;
-	root_range(slots, slots + 2);
-	mark_links(&links, true, true);
+	root_range(words, words + 4);
+	expect_marked(&links, true, true);
 
 	/* A registered region may lie in a block. */
-	make_links(&links);
-	roots.num_values = 0;
-	links.reused[0] = links.f_chunk;
-	links.reused[1] = links.b_chunk;
-	links.f[1] = links.b_chunk;
-	root_range(links.reused, links.reused + 2);
-	mark_links(&links, true, true);
+	links = make_links();
+	words[0] = words[2] = links.fd;
+	words[1] = words[3] = links.bk;
+	memcpy(links.reused, words, sizeof(words));
+	root_range(links.reused, links.reused + 4);
+	expect_marked(&links, true, true);
+	links = make_links();
+}
+END_TEST
 
-	make_links(&links);
-	links.reused[0] = links.f_chunk;
-	links.reused[1] = links.f[1] = links.b_chunk - 1;
-	mark_links(&links, true, true);
+/* A program that points at last words elsewhere means this one, too. */
+START_TEST(links_among_references)
+{
+	struct links links = make_links();
+	uintptr_t *holder;
+	void **target;
+	int i, references;
+
+	for (references = 0; references < 8; references++) {
+		for (i = 0; i < references; i++) {
+			holder = (uintptr_t *)node(1);
+			target = node(3);
+			holder[0] = (uintptr_t)(target + 2);
+			root_value(holder);
+		}
+		/* There are two that look like links. */
+		EXPECT(references >= 4, references >= 4, 0, links.fd, links.bk,
+		    links.fd, links.bk);
+	}
+}
+END_TEST
+
+/* References that are found by way of one another. */
+START_TEST(links_among_chained_references)
+{
+	struct links links = make_links();
+	uintptr_t *holder = (uintptr_t *)node(2);
+	void **target;
+	int i;
+
+	root_value(holder);
+	for (i = 0; i < 9; i++) {
+		target = node(5);
+		holder[0] = (uintptr_t)(target + 4);
+		holder = (uintptr_t *)target;
+	}
+	EXPECT(true, true, 0, links.fd, links.bk, links.fd, links.bk);
+}
+END_TEST
+
+/* More than there are blocks: then malloc did not leave them. */
+START_TEST(links_without_number)
+{
+	static uintptr_t many[1 << 14];
+	struct links links;
+	size_t i;
+
+	open_heap(FAKE_SPAN, sizeof(many) + 4096);
+	links.reused = (uintptr_t *)node(sizeof(many) / W);
+	links.x = node(3);
+	links.f = node(5);
+	links.y = node(3);
+	links.b = node(5);
+	node(1);
+	for (i = 0; i < sizeof(many) / W; i += 2) {
+		links.reused[i] = (uintptr_t)(links.f - 2);
+		links.reused[i + 1] = (uintptr_t)(links.b - 2);
+	}
+	root_value(links.reused);
+	expect_marked(&links, true, true);
 	open_heap(FAKE_SPAN, 4096);
 }
 END_TEST
@@ -187,11 +281,16 @@ main(void)
 
 	tcase_add_checked_fixture(links, NULL, teardown);
 	tcase_add_test(links, links_without_evidence);
-	tcase_add_test(links, links_of_neighbours_that_met);
-	tcase_add_test(links, links_to_bins);
-	tcase_add_test(links, links_of_large_chunks_that_met);
+	tcase_add_test(links, links_of_neighbours_that_meet);
+	tcase_add_test(links, links_that_are_repeated);
+	tcase_add_test(links, links_at_the_end_of_a_list);
+	tcase_add_test(links, links_behind_a_size);
+	tcase_add_test(links, links_of_large_chunks);
 	tcase_add_test(links, links_to_itself);
-	tcase_add_test(links, links_that_are_none);
+	tcase_add_test(links, links_in_roots);
+	tcase_add_test(links, links_among_references);
+	tcase_add_test(links, links_among_chained_references);
+	tcase_add_test(links, links_without_number);
 	suite_add_tcase(suite, links);
 
 	srunner_run_all(runner, CK_ENV);

@@ -62,6 +62,14 @@ START_TEST(defaults)
 	ck_assert_int_eq(options.exitcode, 23);
 	ck_assert_uint_eq(options.max_leaks, 100);
 	ck_assert(!options.log_contents);
+	ck_assert(options.use_globals);
+	ck_assert(options.use_stacks);
+	ck_assert(options.use_registers);
+	ck_assert(options.use_tls);
+	ck_assert(options.use_root_regions);
+	ck_assert(!options.use_unaligned);
+	ck_assert_uint_eq(options.pointer_mask, UINT64_MAX);
+	ck_assert(!options.confirm);
 	ck_assert(!options.help);
 }
 END_TEST
@@ -71,7 +79,10 @@ START_TEST(every_option)
 	ck_assert_str_eq(
 	    parse("timeout=5:verbosity=2:log_path=/tmp/x:log_to_syslog=1:"
 		  "signal=USR2:at_exit=1:exitcode=0:max_leaks=7:"
-		  "log_contents=yes:help=true:"),
+		  "log_contents=yes:use_globals=0:use_stacks=0:"
+		  "use_registers=0:use_tls=0:use_root_regions=0:"
+		  "use_unaligned=1:pointer_mask=0x00ffffffffffffff:"
+		  "confirm=1:help=true:"),
 	    "");
 	ck_assert_uint_eq(options.timeout, 5000);
 	ck_assert_uint_eq(options.verbosity, 2);
@@ -82,6 +93,14 @@ START_TEST(every_option)
 	ck_assert_int_eq(options.exitcode, 0);
 	ck_assert_uint_eq(options.max_leaks, 7);
 	ck_assert(options.log_contents);
+	ck_assert(!options.use_globals);
+	ck_assert(!options.use_stacks);
+	ck_assert(!options.use_registers);
+	ck_assert(!options.use_tls);
+	ck_assert(!options.use_root_regions);
+	ck_assert(options.use_unaligned);
+	ck_assert_uint_eq(options.pointer_mask, 0x00ffffffffffffff);
+	ck_assert(options.confirm);
 	ck_assert(options.help);
 }
 END_TEST
@@ -369,6 +388,7 @@ START_TEST(manual_names_every_option)
 #define SHOWN_signal(fallback) "none"
 #define SHOWN_status(fallback) #fallback
 #define SHOWN_count(fallback) #fallback
+#define SHOWN_mask(fallback) #fallback
 #define IN_MANUAL(kind, field, fallback, words) \
 	assert_in_manual(manual, #field, SHOWN_##kind(fallback));
 	MU_OPTIONS(IN_MANUAL)

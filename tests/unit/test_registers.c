@@ -45,12 +45,17 @@ START_TEST(filter)
 	uintptr_t words[] = { 0, 0x55d0c8a012a0, 0x246, 0x33, 0x7ffc00001000,
 		0x10, 0x55d0c8a012a0 };
 
-	ck_assert_uint_eq(mu_words_filter(words, 7), 3);
+	uint16_t places[7];
+
+	ck_assert_uint_eq(mu_words_filter(words, 7, places, 100), 3);
 	ck_assert_uint_eq(words[0], 0x55d0c8a012a0);
 	ck_assert_uint_eq(words[1], 0x7ffc00001000);
 	ck_assert_uint_eq(words[2], 0x55d0c8a012a0);
-	ck_assert_uint_eq(mu_words_filter(words, 0), 0);
-	ck_assert_uint_eq(mu_words_filter(NULL, 0), 0);
+	ck_assert_uint_eq(places[0], 101);
+	ck_assert_uint_eq(places[1], 104);
+	ck_assert_uint_eq(places[2], 106);
+	ck_assert_uint_eq(mu_words_filter(words, 0, NULL, 0), 0);
+	ck_assert_uint_eq(mu_words_filter(NULL, 0, NULL, 0), 0);
 }
 END_TEST
 

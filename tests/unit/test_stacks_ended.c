@@ -22,6 +22,9 @@ START_TEST(stack_of_an_ended_thread)
 	ck_assert(dead(player.tp - 1));
 	/* The DTV hangs on it. */
 	ck_assert(!dead(player.tp));
+	ck_assert(!dead(player.tp + 8));
+	ck_assert(dead(player.tp + MU_PTHREAD_RESULT));
+	ck_assert(dead(player.tp + MU_PTHREAD_ARGUMENT));
 	ck_assert(!dead(player.tp + MU_PTHREAD_STACKBLOCK));
 	ck_assert(!dead(stack.end - 1));
 }
@@ -41,6 +44,9 @@ START_TEST(stack_of_an_unjoined_thread)
 	ck_assert_uint_ge(stacks.num_ended, 1);
 	ck_assert(dead(player.sp));
 	ck_assert(!dead(player.tp));
+	ck_assert(!dead(player.tp + MU_PTHREAD_RESULT));
+	ck_assert(!dead(player.tp + MU_PTHREAD_RESULT + 8));
+	ck_assert(dead(player.tp + MU_PTHREAD_ARGUMENT));
 	pthread_join(player.thread, NULL);
 }
 END_TEST

@@ -2,42 +2,95 @@
  * Which mappings count as emptied in a forked image.
  */
 #include <check.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
 #include "heapwalk/wiped.h"
 
-static bool
-parse(const char *text)
+/* How many; the first of them is [begin, end). */
+static size_t
+parse(const char *text, uintptr_t begin, uintptr_t end)
 {
-	return mu_wiped_parse(text, strlen(text));
+	struct mu_range ranges[2] = { { 0, 0 } };
+	struct mu_wiped wiped = { .ranges = ranges, .max = 2 };
+
+	mu_wiped_parse(&wiped, text, strlen(text));
+	ck_assert_uint_eq(ranges[0].begin, begin);
+	ck_assert_uint_eq(ranges[0].end, end);
+	return wiped.count;
 }
+
+#define AREA "7f00a000-7f00c000 rw-p 00000000 00:00 0 \n"
+#define OTHER "7f00d000-7f00e000 rw-p 00000000 00:00 0    /a wf b\n"
 
 START_TEST(flags)
 {
-	ck_assert(parse("VmFlags: rd wr mr mw me ac wf sd \n"));
-	ck_assert(parse("Size: 4 kB\nVmFlags: rd\nVmFlags: wf\n"));
-	ck_assert(!parse("VmFlags: rd wr mr mw me ac sd \n"));
-	ck_assert(!parse("VmFlags: rd wf dp\n"));
-	ck_assert(!parse("7f00-7f10 rw-p 00 00:00 0 /a wf b\n"));
-	ck_assert(!parse("VmFlags: rd wf"));
-	ck_assert(!parse("VmFlags:\nVmFlags: w\n\n wf\n"));
-	ck_assert(!parse(""));
+	ck_assert_uint_eq(parse(AREA "VmFlags: rd wr mr mw me ac wf sd \n",
+			      0x7f00a000, 0x7f00c000),
+	    1);
+	ck_assert_uint_eq(parse(OTHER "Size: 4 kB\nVmFlags: rd\n" AREA
+				      "Size: 4 kB\nVmFlags: wf\n",
+			      0x7f00a000, 0x7f00c000),
+	    1);
+	ck_assert_uint_eq(
+	    parse(AREA "VmFlags: rd wr mr mw me ac sd \n", 0, 0), 0);
+	ck_assert_uint_eq(parse(AREA "VmFlags: rd wf dp\n", 0, 0), 0);
+	ck_assert_uint_eq(parse(OTHER, 0, 0), 0);
+	ck_assert_uint_eq(parse(AREA "VmFlags: rd wf", 0, 0), 0);
+	ck_assert_uint_eq(parse(AREA "VmFlags:\nVmFlags: w\n\n wf\n", 0, 0), 0);
+	ck_assert_uint_eq(parse("VmFlags: wf\n", 0, 0), 0);
+	ck_assert_uint_eq(parse("", 0, 0), 0);
+}
+END_TEST
+
+START_TEST(malformed_ranges)
+{
+	static const char *const lines[] = { "7f00c000-7f00a000 rw-p\n",
+		"-7f00a000 rw-p\n", "7f00a000- rw-p\n", "7f00a000\n",
+		"00000000007f00a000-7f00c000 rw-p\n", "Size:  4 kB\n",
+		"7f00a000-7f00c000\n" };
+	char text[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
+		snprintf(text, sizeof(text), "%sVmFlags: wf\n", lines[i]);
+		ck_assert_uint_eq(parse(text, 0, 0), 0);
+	}
+}
+END_TEST
+
+/* Lines of one mapping come in two parts; more than there is room for. */
+START_TEST(in_parts)
+{
+	struct mu_range ranges[1];
+	struct mu_wiped wiped = { .ranges = ranges, .max = 1 };
+
+	mu_wiped_parse(&wiped, AREA, strlen(AREA));
+	mu_wiped_parse(&wiped, "VmFlags: wf\n", 12);
+	mu_wiped_parse(&wiped, OTHER, strlen(OTHER));
+	mu_wiped_parse(&wiped, "VmFlags: wf\n", 12);
+	ck_assert_uint_eq(wiped.count, 2);
+	ck_assert_uint_eq(ranges[0].begin, 0x7f00a000);
 }
 END_TEST
 
 START_TEST(of_this_process)
 {
+	struct mu_range range;
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
 	ck_assert_ptr_ne(page, MAP_FAILED);
-	ck_assert(!mu_wiped_any());
+	ck_assert_uint_eq(mu_wiped_find(&range, 1), 0);
 	ck_assert_int_eq(madvise(page, 4096, MADV_WIPEONFORK), 0);
-	ck_assert(mu_wiped_any());
+	ck_assert_uint_eq(mu_wiped_find(&range, 1), 1);
+	ck_assert_uint_eq(range.begin, (uintptr_t)page);
+	ck_assert_uint_eq(range.end, (uintptr_t)page + 4096);
+	ck_assert_uint_eq(mu_wiped_find(NULL, 0), 1);
 	munmap(page, 4096);
-	ck_assert(!mu_wiped_any());
+	ck_assert_uint_eq(mu_wiped_find(&range, 1), 0);
 }
 END_TEST
 
@@ -50,6 +103,8 @@ main(void)
 	int failed;
 
 	tcase_add_test(wiped, flags);
+	tcase_add_test(wiped, malformed_ranges);
+	tcase_add_test(wiped, in_parts);
 	tcase_add_test(wiped, of_this_process);
 	suite_add_tcase(suite, wiped);
 	srunner_run_all(runner, CK_ENV);

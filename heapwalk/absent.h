@@ -1,0 +1,38 @@
+/*
+ * Memory of the subject that a fork leaves out of the image (MADV_DONTFORK) or
+ * empties there (MADV_WIPEONFORK): put back, as the original has it.
+ *
+ * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_ABSENT_H
+#define HEAPWALK_ABSENT_H
+
+#include "heapwalk/snapshot.h"
+
+struct mu_memory_self;
+
+struct mu_absent {
+	/*
+	 * Descriptors of the original's /proc/PID/mem and pagemap, or -1; good
+	 * only while the original stands still.
+	 */
+	int memory, pagemap;
+	const struct mu_range *wiped; /* by heapwalk/wiped.h; may be stale */
+	size_t num_wiped;
+	size_t limit; /* bytes brought over at most; 0: as below */
+
+	/* What was found. */
+	size_t missing; /* mappings that the image had no part of */
+	size_t lost;    /* pages that could hold something and are zeros now */
+};
+
+/*
+ * Fill every place that SELF's mappings describe and this image has no memory
+ * at, and the wiped ranges, with what the original has there. A mapping that
+ * does not fit any more into 1 GiB or a quarter of the available memory stays
+ * zero.
+ */
+void mu_absent_fill(struct mu_absent *absent, const struct mu_memory_self *self,
+    size_t page_size);
+
+#endif

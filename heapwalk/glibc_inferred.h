@@ -1,0 +1,20 @@
+/*
+ * Was the layout of another release the right one?
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_INFERRED_H
+#define HEAPWALK_GLIBC_INFERRED_H
+
+#include "heapwalk/glibc_heap.h"
+
+/*
+ * The reading with an inferred layout came to STATUS: is it believed? Only if
+ * nothing had to be allowed for: what is a partial answer where the release is
+ * known is here a sign that it is laid out otherwise. Else
+ * MU_ERR_UNKNOWN_GLIBC, and walk->why names the rule.
+ */
+enum mu_status mu_glibc_inferred_judge(
+    struct mu_glibc_walk *walk, enum mu_status status);
+
+#endif

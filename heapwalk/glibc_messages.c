@@ -1,0 +1,159 @@
+/*
+ * Allocators' messages: see heapwalk/glibc_messages.h.
+ *
+ * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/glibc_messages.h"
+
+#include <string.h>
+
+#include "heapwalk/glibc_libc.h"
+
+#define MODULE_REACH 8 /* mappings of one module lie that close together */
+#define MESSAGES_MAX ((size_t)64 << 20) /* of one mapping; more is not read */
+
+/*
+ * What stands before and behind a word that all of a group have. In pieces:
+ * our own data must not hold what is looked for. (Names end without a colon.)
+ */
+struct message {
+	const char *before, *behind;
+	const char *name;
+};
+
+/*
+ * jemalloc: "<jemalloc>: " begins each message (src/malloc_io.c); mimalloc
+ * prints "mimalloc: " (src/options.c); both kinds of tcmalloc have a property
+ * "tcmalloc.max_total_thread_cache_bytes".
+ */
+/*
+ * The last one does not count if something else is malloc: CPython has had it
+ * inside since 3.13, and uses it only if told to (PYTHONMALLOC=mimalloc).
+ */
+#define ALWAYS 2
+
+static const char malloc_word[] = "malloc";
+static const struct message malloc_messages[] = {
+	{ "<je", ">", "jemalloc" },
+	{ "tc", ".max_total", "tcmalloc" },
+	{ "mi", ": ", "mimalloc" },
+};
+
+/* In this order: the runtime for addresses has the words for leaks, too. */
+static const char sanitizer_word[] = "Sanitizer";
+static const struct message sanitizer_messages[] = {
+	{ "HWAddress", ": ", "HWAddressSanitizer" },
+	{ " Address", ": ", "AddressSanitizer" },
+	{ "Thread", ": ", "ThreadSanitizer" },
+	{ "Memory", ": ", "MemorySanitizer" },
+	{ "Leak", ": ", "LeakSanitizer" },
+};
+
+/* Horspool's search: how far to go on when BYTE is the last one seen. */
+struct needle {
+	const char *word;
+	size_t length;
+	unsigned char skip[256];
+};
+
+static void
+needle_set(struct needle *needle, const char *word)
+{
+	size_t i;
+
+	needle->word = word;
+	needle->length = strlen(word);
+	memset(needle->skip, (int)needle->length, sizeof(needle->skip));
+	for (i = 0; i + 1 < needle->length; i++)
+		needle->skip[(unsigned char)word[i]] =
+		    (unsigned char)(needle->length - 1 - i);
+}
+
+/* Where the word is in TEXT, from offset AT on; SIZE if nowhere. */
+static size_t
+needle_next(
+    const struct needle *needle, const char *text, size_t at, size_t size)
+{
+	size_t last = needle->length - 1;
+
+	while (at < size && size - at >= needle->length) {
+		if (memcmp(text + at, needle->word, needle->length) == 0)
+			return at;
+		at += needle->skip[(unsigned char)text[at + last]];
+	}
+	return size;
+}
+
+static bool
+stands_at(const struct message *message, const char *text, size_t at,
+    size_t size, size_t length)
+{
+	size_t before = strlen(message->before);
+	size_t behind = strlen(message->behind);
+
+	return at >= before &&
+	    memcmp(text + at - before, message->before, before) == 0 &&
+	    size - at - length >= behind &&
+	    memcmp(text + at + length, message->behind, behind) == 0;
+}
+
+static const char *
+find_one(const char *text, size_t size, const char *word,
+    const struct message *messages, size_t count)
+{
+	struct needle needle;
+	size_t at, i;
+
+	needle_set(&needle, word);
+	for (at = needle_next(&needle, text, 0, size); at < size;
+	     at = needle_next(&needle, text, at + 1, size)) {
+		for (i = 0; i < count; i++) {
+			if (stands_at(
+				&messages[i], text, at, size, needle.length))
+				return messages[i].name;
+		}
+	}
+	return NULL;
+}
+
+/* Is it of a program or library, and not of a font or a locale? */
+static bool
+is_of_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
+{
+	size_t index = (size_t)(mapping - snap->mappings), i;
+	size_t from = index > MODULE_REACH ? index - MODULE_REACH : 0;
+
+	for (i = from; i < snap->num_mappings && i <= index + MODULE_REACH;
+	     i++) {
+		if (snap->mappings[i].executable &&
+		    mu_mapping_same_file(&snap->mappings[i], mapping))
+			return true;
+	}
+	return false;
+}
+
+const char *
+mu_glibc_message_find(const struct mu_snapshot *snap,
+    const struct mu_mapping *mapping, bool instead)
+{
+	size_t size = mu_range_size(mapping->range), i;
+	const char *name, *text;
+
+	/* Linkers have put read-only data apart from code since 2018. */
+	if (mapping->inode == 0 || !mapping->readable || mapping->writable ||
+	    mapping->executable || mapping->shared || size > MESSAGES_MAX ||
+	    !is_of_module(snap, mapping))
+		return NULL;
+	text = mu_snapshot_view(snap, mapping->range.begin, size);
+	if (text == NULL)
+		return NULL;
+	name = find_one(text, size, malloc_word, malloc_messages,
+	    instead ? sizeof(malloc_messages) / sizeof(*malloc_messages)
+		    : ALWAYS);
+	for (i = 0; instead && name == NULL &&
+	     i < sizeof(sanitizer_messages) / sizeof(*sanitizer_messages);
+	     i++)
+		name = find_one(
+		    text, size, sanitizer_word, &sanitizer_messages[i], 1);
+	return name;
+}

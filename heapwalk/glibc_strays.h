@@ -1,0 +1,17 @@
+/*
+ * Heaps of malloc's that no arena of the ring leads to.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GLIBC_STRAYS_H
+#define HEAPWALK_GLIBC_STRAYS_H
+
+#include "heapwalk/glibc_heap.h"
+
+/*
+ * MU_ERR_HEAP_INCONSISTENT if there is one: the ring passes its arena by, or
+ * the chain of its arena's heaps does. After the stretches, which are sealed.
+ */
+enum mu_status mu_glibc_strays_check(const struct mu_glibc_walk *walk);
+
+#endif

@@ -1,0 +1,119 @@
+/*
+ * The roots of a marking: see heapwalk/mark_roots.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mark_roots.h"
+
+#include <string.h>
+
+#include "heapwalk/references.h"
+
+#define WORD sizeof(uintptr_t)
+
+static void
+mark_chunk(struct mu_scan *scan, uintptr_t header)
+{
+	struct mu_block block;
+
+	if (mu_reference_by_header(scan->blocks, header, &block))
+		mu_scan_word(
+		    scan, (struct mu_scan_word) { block.range.begin, 0 });
+}
+
+static void
+mark_chunks_of_stack(struct mu_scan *scan, const struct mu_root *root)
+{
+	uintptr_t address, word;
+
+	address = root->range.begin + (-root->range.begin & (WORD - 1));
+	for (; address < root->range.end && root->range.end - address >= WORD;
+	     address += WORD) {
+		memcpy(&word, root->view + (address - root->range.begin), WORD);
+		mark_chunk(scan, word);
+	}
+}
+
+/* The words that begin in LEFT and end in RIGHT, right behind it. */
+static void
+mark_seam(struct mu_scan *scan, const struct mu_root *left,
+    const struct mu_root *right)
+{
+	char seam[2 * (WORD - 1)];
+	size_t before = mu_range_size(left->range), after;
+	struct mu_range range;
+
+	after = mu_range_size(right->range);
+	if (before > WORD - 1)
+		before = WORD - 1;
+	if (after > WORD - 1)
+		after = WORD - 1;
+	memcpy(seam, left->view + mu_range_size(left->range) - before, before);
+	memcpy(seam + before, right->view, after);
+	range.begin = left->range.end - before;
+	range.end = left->range.end + after;
+	mu_scan_root(scan, seam, range);
+}
+
+static void
+mark_ranges(struct mu_scan *scan, const struct mu_roots *roots)
+{
+	const struct mu_root *root;
+	size_t i;
+
+	for (i = 0; i < roots->num_ranges; i++) {
+		root = &roots->ranges[i];
+		if (root->kind == MU_ROOT_STACK)
+			mark_chunks_of_stack(scan, root);
+		mu_scan_root(scan, root->view, root->range);
+		if (scan->blocks->words.unaligned && i > 0 &&
+		    root[-1].range.end == root->range.begin)
+			mark_seam(scan, root - 1, root);
+	}
+}
+
+static void
+mark_value(struct mu_scan *scan, uintptr_t value)
+{
+	value = mu_reference_untag(scan->blocks, value);
+	if (mu_range_has(scan->blocks->envelope, value))
+		mu_scan_word(scan, (struct mu_scan_word) { value, 0 });
+}
+
+static void
+mark_values(struct mu_scan *scan, const struct mu_roots *roots)
+{
+	const uintptr_t *values = roots->values;
+	uintptr_t word;
+	size_t i, shift;
+
+	for (i = 0; i < roots->num_values; i++) {
+		mark_chunk(scan, values[i]);
+		mark_value(scan, values[i]);
+		/* Vector registers are rows of bytes; so are their values. */
+		for (shift = 1; scan->blocks->words.unaligned &&
+		     i + 1 < roots->num_values && shift < WORD;
+		     shift++) {
+			memcpy(&word, (const char *)&values[i] + shift, WORD);
+			mark_value(scan, word);
+		}
+	}
+}
+
+void
+mu_mark_roots(struct mu_scan *scan, const struct mu_roots *roots)
+{
+	struct mu_listed *listed;
+	size_t i;
+
+	for (i = 0; i < scan->blocks->num_listed; i++) {
+		listed = &scan->blocks->listed[i];
+		if (listed->keep && !listed->marked) {
+			listed->marked = true;
+			mu_scan_root(scan, listed->view, listed->range);
+		}
+	}
+	mark_ranges(scan, roots);
+	mark_values(scan, roots);
+	mu_scan_finish(scan);
+}

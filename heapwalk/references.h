@@ -1,0 +1,57 @@
+/*
+ * Which words refer to which blocks: the one rule that marking, folding, and
+ * telling who points at a block have in common.
+ *
+ * Words are looked for at every step from the first place in a range on; of
+ * each the tags are taken off; then it refers to the block that it points
+ * into, unless it lies in a block and is a left-over link of a free list.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_REFERENCES_H
+#define HEAPWALK_REFERENCES_H
+
+#include "heapwalk/blocks.h"
+
+/* Bytes from one word that counts to the next. */
+static inline size_t
+mu_reference_step(const struct mu_blocks *blocks)
+{
+	return blocks->words.unaligned ? 1 : sizeof(uintptr_t);
+}
+
+/* The first place at or behind ADDRESS where a word counts. */
+static inline uintptr_t
+mu_reference_first(const struct mu_blocks *blocks, uintptr_t address)
+{
+	return address + (-address & (mu_reference_step(blocks) - 1));
+}
+
+static inline uintptr_t
+mu_reference_untag(const struct mu_blocks *blocks, uintptr_t word)
+{
+	return word & ~blocks->words.tags;
+}
+
+/*
+ * The block that WORD refers to, which was read at ADDRESS inside a block, or
+ * is a root: then ADDRESS is 0.
+ */
+bool mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
+    uintptr_t word, struct mu_block *to);
+
+/*
+ * The block whose chunk header WORD points at. Counts, beside what they refer
+ * to as words, for aligned words of registers and of stacks, but not for those
+ * of the stack of the thread that asked.
+ *
+ * A thread that stands inside malloc or free has its chunk by the header only
+ * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
+ * arena has no other pointer to a block which is still in use. Not the thread
+ * that asked for the pass: it is in none, and headers on its stack are left
+ * over from malloc's dead frames.
+ */
+bool mu_reference_by_header(
+    const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);
+
+#endif

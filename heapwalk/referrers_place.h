@@ -1,0 +1,17 @@
+/*
+ * Where in the program a reference lies, in terms that its author knows: a
+ * module's variable, a thread's stack or variable, a region, or a mapping.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_REFERRERS_PLACE_H
+#define HEAPWALK_REFERRERS_PLACE_H
+
+#include "heapwalk/owners.h"
+#include "heapwalk/referrers.h"
+
+/* ITEM, of which the address is set, lies in ROOT: fill in where. */
+void mu_referrer_place(struct mu_referrer *item, const struct mu_root *root,
+    const struct mu_owners *owners);
+
+#endif

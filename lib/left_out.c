@@ -1,0 +1,146 @@
+/*
+ * Memory that a fork leaves out of the image: see left_out.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/left_out.h"
+
+#include "heapwalk/memory_self.h"
+#include "heapwalk/wiped.h"
+#include "mu/sys.h"
+#include "ptrace/proc.h"
+
+/* How often the collector looks whether the sweeper still lives. */
+#define LOOK_NS (20 * 1000 * 1000ull)
+
+_Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
+
+void
+mu_left_out_open(struct mu_pass *pass)
+{
+	long at = mu_sys_mmap(NULL, sizeof(struct mu_left_out),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+
+	pass->hold = false;
+	pass->memory = pass->pagemap = -1;
+	pass->left_out = mu_sys_failed(at) ? NULL : (struct mu_left_out *)at;
+}
+
+void
+mu_left_out_close(struct mu_pass *pass)
+{
+	if (pass->left_out != NULL)
+		mu_sys_munmap(pass->left_out, sizeof(*pass->left_out));
+	pass->left_out = NULL;
+}
+
+struct mu_range
+mu_left_out_range(const struct mu_pass *pass)
+{
+	uintptr_t begin = (uintptr_t)pass->left_out;
+	size_t size = sizeof(*pass->left_out);
+
+	if (pass->left_out == NULL)
+		return (struct mu_range) { 0, 0 };
+	return (struct mu_range) { begin, begin + size };
+}
+
+bool
+mu_left_out_again(struct mu_pass *pass)
+{
+	if (pass->left_out == NULL || !pass->left_out->wanted)
+		return false;
+	pass->left_out->wanted = false;
+	pass->left_out->filled = 0;
+	pass->hold = true;
+	return true;
+}
+
+/* The collector shares the original's memory, so that "self" is right. */
+void
+mu_left_out_prepare(struct mu_pass *pass)
+{
+	pass->memory = pass->pagemap = -1;
+	if (!pass->hold)
+		return;
+	pass->memory = mu_sys_open("/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
+	pass->pagemap =
+	    mu_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+}
+
+void
+mu_left_out_await(struct mu_pass *pass)
+{
+	int *filled = &pass->left_out->filled;
+	uint64_t now, until;
+
+	if (!pass->hold)
+		return;
+	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == 0) {
+		now = mu_sys_now_ns();
+		if (now >= pass->deadline_ns ||
+		    mu_proc_ended(mu_proc_state(pass->sweeper, pass->sweeper)))
+			return;
+		until = now + LOOK_NS;
+		if (until > pass->deadline_ns)
+			until = pass->deadline_ns;
+		mu_sys_futex_wait(filled, 0, 0, until);
+	}
+}
+
+/* The threads may go on. */
+static void
+announce(struct mu_pass *pass)
+{
+	if (!pass->hold)
+		return;
+	__atomic_store_n(&pass->left_out->filled, 1, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->left_out->filled, 1, 0);
+}
+
+enum mu_status
+mu_left_out_guard(struct mu_pass *pass, size_t *lost)
+{
+	struct mu_left_out *left_out = pass->left_out;
+	struct mu_absent absent = {
+		.memory = pass->memory,
+		.pagemap = pass->pagemap,
+	};
+	enum mu_status status;
+
+	if (pass->hold) {
+		absent.wiped = left_out->wiped;
+		absent.num_wiped = left_out->num_wiped;
+	}
+	status = mu_memory_self_guard(&pass->snap.memory, &absent, &pass->why);
+	announce(pass);
+	/* The collector has this table too, but not for long. */
+	mu_sys_close(&pass->memory);
+	mu_sys_close(&pass->pagemap);
+	*lost = absent.lost;
+	if (status != MU_OK || absent.missing == 0 || pass->hold ||
+	    left_out == NULL)
+		return status;
+	left_out->wanted = true;
+	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	    "no time for another try, to read memory under MADV_DONTFORK");
+}
+
+bool
+mu_left_out_wiped(struct mu_pass *pass)
+{
+	struct mu_left_out *left_out = pass->left_out;
+	struct mu_range one;
+	size_t room, count;
+
+	if (left_out == NULL)
+		return mu_wiped_find(&one, 1) > 0;
+	/* What an earlier try found and this one has filled is not there. */
+	room = MU_LEFT_OUT_WIPED - left_out->num_wiped;
+	count = mu_wiped_find(left_out->wiped + left_out->num_wiped, room);
+	if (count > 0 && count <= room) {
+		left_out->num_wiped += count;
+		left_out->wanted = true;
+	}
+	return count > 0;
+}

@@ -1,0 +1,67 @@
+/*
+ * Memory that a fork leaves out of the image (MADV_DONTFORK, MADV_WIPEONFORK):
+ * how a pass comes to read it all the same.
+ *
+ * The first try has an image without it: the sweeper finds that out after the
+ * stop, when the contents may have changed, and says so in a page that all
+ * three processes share. In the next try the collector keeps the threads
+ * stopped until the sweeper has read that memory from the original. A program
+ * that has none never waits, and nobody reads smaps during a stop.
+ */
+#ifndef LIB_LEFT_OUT_H
+#define LIB_LEFT_OUT_H
+
+#include "heapwalk/absent.h"
+#include "lib/pass.h"
+
+#define MU_LEFT_OUT_WIPED 128 /* ranges that are remembered */
+
+/* The shared page. */
+struct mu_left_out {
+	int filled; /* futex, not private: the sweeper has read what it needs */
+	bool wanted; /* the image lacked memory that the next try can read */
+	size_t num_wiped;
+	struct mu_range wiped[MU_LEFT_OUT_WIPED];
+};
+
+/*
+ * Map and unmap the page. Without one a pass does with what the image has.
+ *
+ * Runs in: original.
+ */
+void mu_left_out_open(struct mu_pass *pass);
+void mu_left_out_close(struct mu_pass *pass);
+
+/* Where it lies, for the marking to leave out. */
+struct mu_range mu_left_out_range(const struct mu_pass *pass);
+
+/* Is another try called for? Then it will read what this one lacked. */
+bool mu_left_out_again(struct mu_pass *pass);
+
+/*
+ * Before the stop: open what the sweeper will read through. Runs in:
+ * collector, with its own descriptor table.
+ */
+void mu_left_out_prepare(struct mu_pass *pass);
+
+/*
+ * Wait, threads stopped, until the sweeper is done with the original's memory
+ * or dead. Runs in: collector.
+ */
+void mu_left_out_await(struct mu_pass *pass);
+
+/*
+ * Guard the image and put in what it lacks. MU_ERR_TIMEOUT: another try will
+ * have to, this one is over. *LOST becomes the pages that could not be had.
+ *
+ * Runs in: sweeper.
+ */
+enum mu_status mu_left_out_guard(struct mu_pass *pass, size_t *lost);
+
+/*
+ * Is there memory that this image has only zeros of? To be asked only when
+ * something is lost. Runs in: sweeper.
+ */
+bool mu_left_out_wiped(struct mu_pass *pass);
+
+#endif

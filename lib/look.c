@@ -1,0 +1,200 @@
+/*
+ * One look at the heap, in the thread that asked for it: see lib/look.h.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+#include "lib/look.h"
+
+#include <gnu/libc-version.h>
+#include <string.h>
+
+#include "lib/allocator_freeze.h"
+#include "lib/collector.h"
+#include "lib/leak_pipe.h"
+#include "lib/left_out.h"
+#include "lib/library.h"
+#include "lib/suspects.h"
+#include "lib/sweeper.h"
+#include "lib/why_pipe.h"
+#include "mu/sys.h"
+#include "ptrace/mappings.h"
+
+#define NS_PER_MS 1000000ull
+
+/*
+ * A thread can be caught where no lock holds it: between a counter and the
+ * munmap() it counts (munmap_chunk), or inside malloc when the program takes
+ * no lock at all. A moment later it is somewhere else.
+ */
+#define MAX_TRIES 20
+#define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
+
+/* "2.36" */
+static void
+read_release(struct mu_snapshot *self)
+{
+	const char *text = gnu_get_libc_version();
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		self->glibc_major =
+		    self->glibc_major * 10 + (unsigned)(*text - '0');
+	if (*text != '.')
+		return;
+	for (text++; *text >= '0' && *text <= '9'; text++)
+		self->glibc_minor =
+		    self->glibc_minor * 10 + (unsigned)(*text - '0');
+}
+
+/* What finding libc's arenas needs: mappings, and memory to be read. */
+static enum mu_status
+look_at_self(struct mu_pass *pass)
+{
+	struct mu_snapshot *self = &pass->self;
+	enum mu_status status;
+
+	*self = (struct mu_snapshot) { .pid = pass->pid };
+	/* A leader that has ended shows none; we are no leader then. */
+	status = mu_mappings_read(pass->tid, &self->mappings,
+	    &self->num_mappings, &pass->arena, &pass->why);
+	if (status != MU_OK)
+		return status;
+	read_release(self);
+	self->libc_address = (uintptr_t)gnu_get_libc_version;
+	self->malloc_address = mu_malloc_address();
+	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
+	    self->num_mappings);
+	return MU_OK;
+}
+
+static enum mu_status
+open_pipe(struct mu_pass *pass)
+{
+	int ends[2] = { -1, -1 };
+	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
+
+	if (error < 0)
+		return mu_why(&pass->why, mu_status_from_errno((int)-error),
+		    "cannot make a pipe (errno %ld)", -error);
+	pass->pipe_read = ends[0];
+	pass->pipe_write = ends[1];
+	return MU_OK;
+}
+
+/*
+ * Signals stay blocked while malloc is frozen: a handler that allocates would
+ * wait for the thread it interrupted.
+ */
+static enum mu_status
+take_image(struct mu_pass *pass)
+{
+	enum mu_status status;
+	mu_sigmask mask;
+
+	/* Not from the collector: a full pipe would keep malloc frozen. */
+	mu_log(&pass->log, MU_LOG_INFO,
+	    "collecting thread info for process %d...", pass->pid);
+	mu_sys_block_signals(&mask);
+	status = mu_allocator_freeze(pass);
+	if (status == MU_OK)
+		status = mu_collector_run(pass);
+	mu_allocator_thaw(pass);
+	mu_sys_restore_signals(&mask);
+	/* Ours was a copy; the sweeper's end of file must be seen. */
+	mu_sys_close(&pass->pipe_write);
+	if (status == MU_OK)
+		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
+	return status;
+}
+
+static enum mu_status
+receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_references *references = pass->request->references;
+	enum mu_status status, kept;
+
+	if (references != NULL)
+		return mu_why_pipe_receive(pass, references, info);
+	status = mu_leak_pipe_receive(pass, &mu_library.results, info);
+	if (pass->turn != MU_TURN_FIRST ||
+	    (status != MU_OK && status != MU_PARTIAL))
+		return status;
+	kept = mu_suspects_receive(pass, info->num_leaks);
+	return kept == MU_OK ? status : kept;
+}
+
+static enum mu_status
+try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	uint64_t pause_ns = pass->pause_ns;
+	enum mu_status status;
+
+	status = look_at_self(pass);
+	if (status == MU_OK)
+		status = open_pipe(pass);
+	if (status == MU_OK)
+		status = take_image(pass);
+	if (pass->pause_ns < pause_ns)
+		pass->pause_ns = pause_ns;
+	if (status == MU_OK)
+		status = receive(pass, info);
+	mu_sweeper_reap(pass,
+	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
+	mu_sys_close(&pass->pipe_read);
+	mu_sys_close(&pass->pipe_write);
+	return status;
+}
+
+static bool
+worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
+{
+	if (mu_sys_now_ns() >= pass->deadline_ns)
+		return false;
+	if (mu_left_out_again(pass))
+		return tries < MAX_TRIES;
+	if (status == MU_PARTIAL)
+		return pass->transient && tries < MAX_TRIES_FOR_FULL;
+	/* Nothing is allowed for, not even a thread inside tcache_put(). */
+	if (status == MU_ERR_UNKNOWN_GLIBC)
+		return pass->glibc.inferred_from != 0 &&
+		    tries < MAX_TRIES_FOR_FULL;
+	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
+}
+
+void
+mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_snapshot snap = pass->snap;
+
+	FreeUnreachableMemoryInfo(info);
+	if (pass->request->references != NULL)
+		mu_references_drop(pass->request->references);
+	pass->snap = (struct mu_snapshot) {
+		.root_regions = snap.root_regions,
+		.num_root_regions = snap.num_root_regions,
+		.root_values = snap.root_values,
+		.num_root_values = snap.num_root_values,
+	};
+	pass->locked = NULL;
+	pass->max_locked = 0;
+}
+
+enum mu_status
+mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	enum mu_status status;
+	unsigned tries = 0;
+
+	status = mu_registry_collect(&mu_library.registry, &pass->snap,
+	    &pass->arena, &pass->log, &pass->why);
+	if (status != MU_OK)
+		return status;
+	for (;;) {
+		status = try_once(pass, info);
+		if (!worth_another(pass, status, ++tries))
+			return status;
+		mu_log(&pass->log, MU_LOG_DEBUG, "try %u: %s", tries,
+		    pass->why.words);
+		mu_look_forget(pass, info);
+		mu_sys_sleep_ns(tries * NS_PER_MS);
+	}
+}

@@ -1,0 +1,36 @@
+/*
+ * Whose malloc does the program call?
+ *
+ * If the name leads elsewhere than to libc, that may be an allocator, or a
+ * function that counts or traces and passes on. It is told by trying: a few
+ * blocks are asked for and kept, and a pass looks whether they are in glibc's
+ * heap. Asked for by the constructor, where nobody is inside malloc, and only
+ * if the name leads elsewhere: most programs never pay for it.
+ *
+ * Runs in: original.
+ */
+#ifndef LIB_MALLOC_PROBE_H
+#define LIB_MALLOC_PROBE_H
+
+#include "heapwalk/snapshot.h"
+
+#define MU_PROBES 3
+
+struct mu_malloc_probe {
+	/* Their complements: .data is scanned for addresses. */
+	uintptr_t hidden[MU_PROBES];
+	bool tried;
+};
+
+/* What the name leads to. */
+uintptr_t mu_malloc_address(void);
+
+/* In the constructor. Calls malloc. */
+void mu_malloc_probe_try(struct mu_malloc_probe *probe);
+
+/* What SNAP is to know of it; BLOCKS lasts as long as SNAP, in our own memory.
+ */
+void mu_malloc_probe_tell(const struct mu_malloc_probe *probe,
+    struct mu_snapshot *snap, uintptr_t blocks[MU_PROBES]);
+
+#endif

@@ -1,0 +1,64 @@
+/*
+ * What a first look found unreachable: see lib/suspects.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/suspects.h"
+
+#include "lib/leak_pipe.h"
+
+#define AT_A_TIME 256 /* 4 KiB */
+
+struct sender {
+	int fd;
+	bool failed;
+	size_t count;
+	struct mu_range blocks[AT_A_TIME];
+};
+
+static void
+flush(struct sender *sender)
+{
+	if (sender->count > 0 &&
+	    !mu_pipe_write(sender->fd, sender->blocks,
+		sender->count * sizeof(*sender->blocks)))
+		sender->failed = true;
+	sender->count = 0;
+}
+
+static bool
+send_block(void *ctx, const struct mu_block *block)
+{
+	struct sender *sender = ctx;
+
+	sender->blocks[sender->count++] = block->range;
+	if (sender->count == AT_A_TIME)
+		flush(sender);
+	return !sender->failed;
+}
+
+bool
+mu_suspects_send(int fd, const struct mu_blocks *blocks)
+{
+	struct sender sender = { .fd = fd };
+
+	mu_blocks_each_unmarked(blocks, send_block, &sender);
+	flush(&sender);
+	return !sender.failed;
+}
+
+enum mu_status
+mu_suspects_receive(struct mu_pass *pass, size_t count)
+{
+	pass->num_suspects = 0;
+	pass->suspects =
+	    mu_arena_alloc(&pass->arena, count, sizeof(*pass->suspects));
+	if (pass->suspects == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory to keep %zu unreachable blocks in mind for the"
+		    " second look",
+		    count);
+	pass->num_suspects = count;
+	return mu_pipe_read(
+	    pass, pass->suspects, count * sizeof(*pass->suspects));
+}

@@ -1,0 +1,21 @@
+/*
+ * The blocks that a first look found unreachable, on their way to the second
+ * (option confirm). They follow the answer through the pipe, each with its
+ * address and usable size, and are kept in memory that is never scanned.
+ */
+#ifndef LIB_SUSPECTS_H
+#define LIB_SUSPECTS_H
+
+#include "heapwalk/blocks.h"
+#include "lib/pass.h"
+
+/* False if the reader is gone. Runs in: sweeper. */
+bool mu_suspects_send(int fd, const struct mu_blocks *blocks);
+
+/*
+ * COUNT of them into PASS, or why not. Runs in: original. Uses no malloc, no
+ * errno.
+ */
+enum mu_status mu_suspects_receive(struct mu_pass *pass, size_t count);
+
+#endif

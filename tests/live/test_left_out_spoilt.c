@@ -1,0 +1,95 @@
+/*
+ * Threads are held until the sweeper has read what a fork leaves out
+ * (MADV_DONTFORK): whoever dies or fails meanwhile, they go on at once, and
+ * the answer is true.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "mu/sys.h"
+#include "tests/support/doomed_pass.h"
+
+#define MAPPED ((size_t)65536)
+
+static const struct {
+	const char *comm;
+	int nr;
+	enum watched_act act;
+} spoils[] = {
+	{ "mu-sweeper", SYS_pread64, ACT_DENY },
+	{ "mu-sweeper", SYS_pread64, ACT_KILL },
+	{ "mu-sweeper", SYS_msync, ACT_KILL },
+	{ "mu-sweeper", SYS_mmap, ACT_DENY },
+	{ "mu-collector", SYS_openat, ACT_DENY },
+	{ "mu-collector", SYS_futex, ACT_KILL },
+};
+
+#define NUM_SPOILS ((int)(sizeof(spoils) / sizeof(spoils[0])))
+#define MOST_CALLS 12 /* the first ones: what a held pass does more */
+
+/* It holds the only pointer to a block. */
+static __attribute__((noinline)) void
+keep_in_left_out(void)
+{
+	void **mapping = mmap(NULL, MAPPED, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	mapping[1000] = malloc(LOST_SIZE);
+	ck_assert_int_eq(madvise(mapping, MAPPED, MADV_DONTFORK), 0);
+}
+
+START_TEST(spoilt_while_held)
+{
+	static struct belongings own;
+	struct watched_call call = { .comm = spoils[_i].comm,
+		.nr = spoils[_i].nr,
+		.argument = -1,
+		.act = spoils[_i].act,
+		.error = EIO };
+	struct doomed_pass doomed;
+
+	keep_in_left_out();
+	belongings_begin(&own);
+	for (call.nth = 1; call.nth < MOST_CALLS;
+	     call.nth += 1 + call.nth / 4) {
+		doomed = (struct doomed_pass) { .call = &call };
+		if (!doomed_pass_run(&doomed)) {
+			printf("SKIPPED: no seccomp listeners here (%d)\n",
+			    doomed.listener);
+			break;
+		}
+		assert_at_once(&doomed);
+		if (!doomed.acted)
+			break;
+		/* What could not be read may have led to more. */
+		if (doomed.info.status == MEMUNREACHABLE_PARTIAL) {
+			ck_assert_str_ne(doomed.info.reason, "");
+			doomed.info.num_leaks = own.num_leaks;
+		}
+		belongings_check(&own, &doomed);
+	}
+	ck_assert_uint_gt(call.nth, 1);
+	belongings_end(&own);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("left_out_spoilt");
+	TCase *tcase = tcase_create("held");
+	SRunner *runner;
+	int failed;
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, spoilt_while_held, 0, NUM_SPOILS);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}

@@ -1,0 +1,379 @@
+/*
+ * Where pointers live: more kinds of memory than test_roots_live.c has, and
+ * what lies beside and inside it: the heap, guard pages, holes.
+ */
+#include <sys/ipc.h>
+#include <sys/prctl.h>
+#include <sys/shm.h>
+
+#include "tests/support/live_places.h"
+
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102 /* Linux 6.13 */
+#endif
+#ifndef MADV_PAGEOUT
+#define MADV_PAGEOUT 21
+#endif
+#ifndef MAP_FIXED_NOREPLACE
+#define MAP_FIXED_NOREPLACE 0x100000
+#endif
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#define PR_SET_VMA_ANON_NAME 0
+#endif
+
+#define PAGE ((size_t)4096)
+#define RW (PROT_READ | PROT_WRITE)
+#define PRIVATE (MAP_PRIVATE | MAP_ANONYMOUS)
+
+static void *global;
+
+START_TEST(system_v)
+{
+	int id = shmget(IPC_PRIVATE, MAPPED, IPC_CREAT | 0600);
+	void *mapping;
+
+	if (id < 0) {
+		printf("SKIPPED: system_v: no System V shared memory here\n");
+		return;
+	}
+	mapping = shmat(id, NULL, 0);
+	ck_assert_int_eq(shmctl(id, IPC_RMID, NULL), 0);
+	ck_assert_ptr_ne(mapping, (void *)-1);
+	expect_root(inside(mapping));
+}
+END_TEST
+
+/* Private or shared, of the kernel's default size. */
+START_TEST(huge_pages)
+{
+	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
+	void *mapping = mmap(NULL, (size_t)4 << 20, RW,
+	    kinds[_i] | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
+
+	if (mapping == MAP_FAILED) {
+		printf("SKIPPED: huge_pages: none to be had; write 8 to"
+		       " /proc/sys/vm/nr_hugepages\n");
+		return;
+	}
+	expect_root(inside(mapping));
+	expect_root((char *)mapping + ((size_t)2 << 20));
+	ck_assert_int_eq(madvise(mapping, (size_t)4 << 20, MADV_DONTFORK), 0);
+	expect_root(inside(mapping));
+	munmap(mapping, (size_t)4 << 20);
+}
+END_TEST
+
+START_TEST(transparent_huge_page)
+{
+	size_t huge = (size_t)2 << 20;
+	char *mapping = mmap(NULL, 2 * huge, RW, PRIVATE, -1, 0);
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	mapping += -(uintptr_t)mapping % huge;
+	madvise(mapping, huge, MADV_HUGEPAGE);
+	expect_root(mapping + huge - 8);
+}
+END_TEST
+
+START_TEST(secret_memory)
+{
+	int fd = (int)syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0 || ftruncate(fd, MAPPED) != 0) {
+		printf("SKIPPED: secret_memory: no memfd_secret here\n");
+		return;
+	}
+	expect_root(inside(map(RW, MAP_SHARED, fd)));
+}
+END_TEST
+
+/* "[anon:name]" in the maps; a kernel without names makes it a plain one. */
+START_TEST(named_memory)
+{
+	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
+	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
+
+	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, mapping, MAPPED, "a vdso");
+	expect_root(inside(mapping));
+}
+END_TEST
+
+static bool
+is_swapped(void *address)
+{
+	uint64_t entry = 0;
+	int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+	off_t at = (off_t)((uintptr_t)address / PAGE * sizeof(entry));
+
+	if (fd < 0 || pread(fd, &entry, sizeof(entry), at) != sizeof(entry))
+		entry = 0;
+	close(fd);
+	return (entry >> 62 & 1) != 0;
+}
+
+START_TEST(swapped_out)
+{
+	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
+	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
+	uintptr_t block = block_new(72);
+
+	put(inside(mapping), block);
+	madvise(mapping, MAPPED, MADV_PAGEOUT);
+	if (_i == 0 && !is_swapped(inside(mapping))) {
+		printf("SKIPPED: swapped_out: there is no swap here\n");
+		return;
+	}
+	EXPECT_LEAKS(0);
+	drop(inside(mapping));
+	madvise(mapping, MAPPED, MADV_PAGEOUT);
+	EXPECT_LOST(block);
+}
+END_TEST
+
+/* One written page amid 64 GiB, and a pass writes no other. */
+START_TEST(never_touched)
+{
+	size_t size = (size_t)1 << 36;
+	unsigned char resident[2048];
+	size_t i, count = 0;
+	char *mapping = mmap(NULL, size, RW, PRIVATE | MAP_NORESERVE, -1, 0);
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	madvise(mapping, size, MADV_NOHUGEPAGE);
+	expect_root(mapping + size / 2);
+	ck_assert_int_eq(
+	    mincore(mapping + size / 2 - 1024 * PAGE, 2048 * PAGE, resident),
+	    0);
+	for (i = 0; i < 2048; i++)
+		count += resident[i] & 1;
+	ck_assert_uint_eq(count, 1);
+	munmap(mapping, size);
+}
+END_TEST
+
+/* Written first, then closed for writing, then perhaps made code. */
+START_TEST(protected_after_writing)
+{
+	static const int after[] = { PROT_READ, PROT_READ | PROT_EXEC };
+	int fd = _i < 2 ? -1 : unnamed_file("/var/tmp");
+	void *mapping = map(RW, fd < 0 ? PRIVATE : MAP_PRIVATE, fd);
+	uintptr_t block = block_new(72);
+
+	put(inside(mapping), block);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, after[_i % 2]), 0);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, RW), 0);
+	drop(inside(mapping));
+	ck_assert_int_eq(mprotect(mapping, MAPPED, after[_i % 2]), 0);
+	EXPECT_LOST(block);
+}
+END_TEST
+
+/* Guarded memory: closed but while someone works on it. */
+START_TEST(closed_memory)
+{
+	static const int closed[] = { PROT_NONE, PROT_WRITE, PROT_EXEC };
+	void *mapping = map(RW, PRIVATE, -1);
+	uintptr_t block = block_new(72);
+
+	put(inside(mapping), block);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i]), 0);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, RW), 0);
+	drop(inside(mapping));
+	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i]), 0);
+	EXPECT_LOST(block);
+}
+END_TEST
+
+/* Room that was reserved and never opened costs nothing. */
+START_TEST(reserved_memory)
+{
+	size_t size = (size_t)1 << 40;
+	char *mapping =
+	    mmap(NULL, size, PROT_NONE, PRIVATE | MAP_NORESERVE, -1, 0);
+	struct UnreachableMemoryInfo info = { 0 };
+
+	ck_assert_ptr_ne(mapping, MAP_FAILED);
+	expect_root(&global);
+	ck_assert(GetUnreachableMemory(&info, 0));
+	ck_assert_uint_lt(info.total_ns, 15000000000ull);
+}
+END_TEST
+
+/* Neighbours on both sides of a place that cannot be read. */
+static void
+expect_roots_around(char *mapping)
+{
+	expect_root(mapping + 5 * PAGE - 8);
+	expect_root(mapping + 7 * PAGE);
+	expect_root(mapping + MAPPED - 8);
+}
+
+START_TEST(around_closed_pages)
+{
+	char *mapping = map(RW, PRIVATE, -1);
+
+	ck_assert_int_eq(mprotect(mapping + 5 * PAGE, 2 * PAGE, PROT_NONE), 0);
+	expect_roots_around(mapping);
+}
+END_TEST
+
+/* One mapping, and two pages of it kill who reads them. */
+START_TEST(around_guard_pages)
+{
+	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
+	char *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
+
+	if (madvise(mapping + 5 * PAGE, 2 * PAGE, MADV_GUARD_INSTALL) != 0) {
+		printf("SKIPPED: around_guard_pages: no guard regions here\n");
+		return;
+	}
+	expect_roots_around(mapping);
+}
+END_TEST
+
+START_TEST(around_a_hole)
+{
+	char *mapping = map(RW, PRIVATE, -1);
+
+	ck_assert_int_eq(munmap(mapping + 5 * PAGE, 2 * PAGE), 0);
+	expect_roots_around(mapping);
+}
+END_TEST
+
+/* 64 KiB at AT, or NULL if something is there. */
+static char *
+map_at(char *at)
+{
+	char *mapping =
+	    mmap(at, MAPPED, RW, PRIVATE | MAP_FIXED_NOREPLACE, -1, 0);
+
+	if (mapping == MAP_FAILED)
+		return NULL;
+	/* Before Linux 4.17 the address is a wish. */
+	ck_assert_ptr_eq(mapping, at);
+	return mapping;
+}
+
+/* In what adjoins BEGIN from below and END from above. */
+static void
+expect_neighbours(const char *what, char *begin, char *end)
+{
+	char *below = map_at(begin - MAPPED), *above = map_at(end);
+
+	if (below == NULL && above == NULL)
+		printf("SKIPPED: %s: no room beside it\n", what);
+	if (below != NULL) {
+		expect_root(below + MAPPED - 8);
+		expect_root(below);
+	}
+	if (above != NULL) {
+		expect_root(above);
+		expect_root(above + MAPPED - 8);
+	}
+}
+
+START_TEST(beside_the_main_heap)
+{
+	char line[256];
+	unsigned long begin = 0, end = 0;
+	FILE *maps;
+
+	block_free(block_new(72)); /* the runner needs no more of it */
+	maps = fopen("/proc/self/maps", "re");
+	ck_assert_ptr_nonnull(maps);
+	while (fgets(line, sizeof(line), maps) != NULL)
+		if (strstr(line, "[heap]") != NULL)
+			ck_assert_int_eq(
+			    sscanf(line, "%lx-%lx", &begin, &end), 2);
+	fclose(maps);
+	ck_assert_uint_ne(begin, 0);
+	expect_neighbours("beside_the_main_heap", (char *)begin, (char *)end);
+}
+END_TEST
+
+START_TEST(beside_an_mmapped_chunk)
+{
+	size_t size = (size_t)1 << 20;
+	char *chunk = malloc(size - PAGE), *begin;
+
+	ck_assert_ptr_nonnull(chunk);
+	put(&global, mu_hide(chunk));
+	begin = (char *)((uintptr_t)chunk & ~(PAGE - 1));
+	expect_neighbours("beside_an_mmapped_chunk", begin,
+	    begin +
+		((malloc_usable_size(chunk) + 16 + PAGE - 1) & ~(PAGE - 1)));
+}
+END_TEST
+
+static void
+in_other_arena(struct worker *worker)
+{
+	worker->context = malloc(100);
+	worker_park(worker);
+}
+
+/* The heaps of other arenas are 64 MiB, all but the first pages closed. */
+START_TEST(beside_the_heap_of_an_arena)
+{
+	size_t heap = (size_t)64 << 20;
+	static struct worker worker = { .body = in_other_arena };
+	char *begin;
+
+	worker_start(&worker);
+	begin = (char *)((uintptr_t)worker.context & ~(heap - 1));
+	expect_neighbours("beside_the_heap_of_an_arena", begin, begin + heap);
+	worker_finish(&worker);
+}
+END_TEST
+
+/* Written by one name, seen by another that can only be read. */
+START_TEST(read_only_view)
+{
+	int fd = memfd_create("roots", MFD_CLOEXEC);
+	uintptr_t block = block_new(72);
+	void *mapping;
+
+	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
+	mapping = map(RW, MAP_SHARED, fd);
+	put(inside(mapping), block);
+	munmap(mapping, MAPPED);
+	mapping = map(PROT_READ, MAP_SHARED, fd);
+	EXPECT_LEAKS(0);
+	munmap(mapping, MAPPED);
+	EXPECT_LOST(block);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("roots_memory");
+	TCase *tcase = tcase_create("memory");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, system_v);
+	tcase_add_loop_test(tcase, huge_pages, 0, 2);
+	tcase_add_test(tcase, transparent_huge_page);
+	tcase_add_test(tcase, secret_memory);
+	tcase_add_loop_test(tcase, named_memory, 0, 2);
+	tcase_add_loop_test(tcase, swapped_out, 0, 2);
+	tcase_add_test(tcase, never_touched);
+	tcase_add_loop_test(tcase, protected_after_writing, 0, 4);
+	tcase_add_loop_test(tcase, closed_memory, 0, 3);
+	tcase_add_test(tcase, reserved_memory);
+	tcase_add_test(tcase, around_closed_pages);
+	tcase_add_loop_test(tcase, around_guard_pages, 0, 2);
+	tcase_add_test(tcase, around_a_hole);
+	tcase_add_test(tcase, beside_the_main_heap);
+	tcase_add_test(tcase, beside_an_mmapped_chunk);
+	tcase_add_test(tcase, beside_the_heap_of_an_arena);
+	tcase_add_test(tcase, read_only_view);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

@@ -1,0 +1,237 @@
+/*
+ * Who points at a block: blocks at blocks, lost and not, what is no block,
+ * limits, and calls from where they may be awkward. The kinds of places are in
+ * test_why_places.c, registers in test_why_registers.c.
+ */
+#include <errno.h>
+#include <sys/mman.h>
+
+#include "tests/support/watched_call.h"
+#include "tests/support/why.h"
+
+static void *in_bss;
+static int in_data;
+
+/* Sizes: a chunk of a bin, and one with a mapping of its own. */
+static const size_t sizes[][2] = { { 72, 40 }, { 72, 2 << 20 }, { 3 << 20, 40 },
+	{ 2 << 20, 3 << 20 } };
+
+START_TEST(block_in_a_block)
+{
+	uintptr_t to = block_new(sizes[_i][0]);
+	uintptr_t from = block_new(sizes[_i][1]);
+	size_t at = block_size(from) / 2 & ~(size_t)7;
+
+	block_link(from, at, to);
+	EXPECT_TOLD(from, 0);
+	EXPECT_TOLD(to, 1);
+	ck_assert_int_eq(told[0].kind, MEMUNREACHABLE_REFERENCE_BLOCK);
+	ck_assert_int_eq(told[0].thread, 0);
+	ck_assert_uint_eq(told[0].hidden_begin, from);
+	ck_assert_uint_eq(told[0].size, block_size(from));
+	ck_assert_int_eq(told[0].offset, (ptrdiff_t)at);
+	ck_assert(!told[0].reachable);
+	put(&in_bss, from);
+	EXPECT_TOLD(to, 1);
+	ck_assert(told[0].reachable);
+	drop(&in_bss);
+}
+END_TEST
+
+/* All of a lost cycle's references are in blocks that are lost. */
+START_TEST(lost_cycle)
+{
+	uintptr_t a = block_new(40), b = block_new(40), c = block_new(40);
+
+	block_link(a, 0, b);
+	block_link(b, 0, c);
+	block_link(c, 0, a);
+	block_link(a, 8, a); /* itself */
+	EXPECT_TOLD(a, 1);
+	ck_assert_uint_eq(told[0].hidden_begin, c);
+	ck_assert(!told[0].reachable);
+	EXPECT_LEAKS(3);
+	put(&in_bss, b);
+	EXPECT_TOLD(a, 1);
+	ck_assert(told[0].reachable);
+	EXPECT_LEAKS(0);
+	drop(&in_bss);
+}
+END_TEST
+
+START_TEST(interior_addresses)
+{
+	uintptr_t block = block_new(200), from = block_new(40);
+
+	/* The block is the same, wherever in it is asked for. */
+	put(&in_bss, block - 64);
+	EXPECT_TOLD(block - 199, 1);
+	ck_assert_int_eq(told[0].into, 64);
+	ck_assert_uint_eq(told[0].hidden_value, block - 64);
+	drop(&in_bss);
+	block_link(from, 8, block - 17);
+	EXPECT_TOLD(block, 1);
+	ck_assert_int_eq(told[0].into, 17);
+	/* Behind the end is nothing of the block's. */
+	block_link(from, 8, block - block_size(block));
+	EXPECT_TOLD(block, 0);
+}
+END_TEST
+
+START_TEST(no_block)
+{
+	uintptr_t freed = block_new(72), big = block_new(2 << 20);
+	int local;
+
+	block_free(freed);
+	block_free(big);
+	EXPECT_TOLD(freed, -MEMUNREACHABLE_BAD_ARGUMENT);
+	EXPECT_TOLD(big, -MEMUNREACHABLE_BAD_ARGUMENT);
+	EXPECT_TOLD(mu_hide(NULL), -MEMUNREACHABLE_BAD_ARGUMENT);
+	EXPECT_TOLD(mu_hide(&local), -MEMUNREACHABLE_BAD_ARGUMENT);
+	EXPECT_TOLD(mu_hide(&in_data), -MEMUNREACHABLE_BAD_ARGUMENT);
+	EXPECT_TOLD(mu_hide((void *)UINTPTR_MAX), -MEMUNREACHABLE_BAD_ARGUMENT);
+	/* Not a block's: the header before one. */
+	freed = block_new(72);
+	EXPECT_TOLD(freed + 8, -MEMUNREACHABLE_BAD_ARGUMENT);
+}
+END_TEST
+
+static bool
+stop_at_ten(void *ctx, const struct MemunreachableReference *reference)
+{
+	(void)reference;
+	return ++*(size_t *)ctx < 10;
+}
+
+LIVE ptrdiff_t
+why_with(uintptr_t hidden, memunreachable_reference_fn callback, void *ctx)
+{
+	return memunreachable_why_reachable(mu_reveal(hidden), callback, ctx);
+}
+
+START_TEST(many_references)
+{
+	uintptr_t block = block_new(72), from = block_new(40);
+	size_t number = 100000, i, calls = 0;
+	void **slots = mmap(NULL, number * sizeof(*slots),
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	for (i = 0; i < number; i++)
+		put(&slots[i], block);
+	block_link(from, 0, block);
+	ck_assert_int_eq(why(block), (ptrdiff_t)number + 1);
+	ck_assert_uint_eq(num_told, MEMUNREACHABLE_MAX_REFERENCES);
+	for (i = 0; i < MAX_TOLD; i++)
+		ck_assert_uint_eq(told[i].hidden_address, mu_hide(&slots[i]));
+	scrub();
+	ck_assert_int_eq(
+	    why_with(block, stop_at_ten, &calls), (ptrdiff_t)number + 1);
+	ck_assert_uint_eq(calls, 10);
+	/* No callback: a count. */
+	scrub();
+	ck_assert_int_eq(why_with(block, NULL, NULL), (ptrdiff_t)number + 1);
+	munmap(slots, number * sizeof(*slots));
+	EXPECT_TOLD(block, 1);
+}
+END_TEST
+
+struct nested {
+	uintptr_t hidden;
+	ptrdiff_t again;
+	size_t leaks, calls;
+};
+
+/* Everything is allowed here, and the answer that is held hides nothing. */
+static bool
+ask_again(void *ctx, const struct MemunreachableReference *reference)
+{
+	struct nested *nested = ctx;
+	void *volatile block = malloc(4000);
+
+	(void)reference;
+	ck_assert_ptr_nonnull(block);
+	free(block);
+	block = NULL;
+	scrub();
+	nested->again = why_with(nested->hidden, NULL, NULL);
+	nested->leaks = ask(2);
+	nested->calls++;
+	return true;
+}
+
+START_TEST(asking_in_the_callback)
+{
+	static struct nested nested;
+	uintptr_t from = block_new(40);
+
+	nested.hidden = block_new(72);
+	block_link(from, 16, nested.hidden);
+	scrub();
+	ck_assert_int_eq(why_with(nested.hidden, ask_again, &nested), 1);
+	ck_assert_uint_eq(nested.calls, 1);
+	ck_assert_int_eq(nested.again, 1);
+	ck_assert_uint_eq(nested.leaks, 2);
+}
+END_TEST
+
+static ptrdiff_t busy_answer;
+
+static ptrdiff_t
+ask_in_a_provider(void *ctx, uintptr_t *words, size_t max)
+{
+	(void)words;
+	(void)max;
+	busy_answer = why_with(*(uintptr_t *)ctx, NULL, NULL);
+	return 0;
+}
+
+START_TEST(within_a_pass)
+{
+	static uintptr_t block;
+
+	block = block_new(72);
+	ck_assert(
+	    memunreachable_register_root_provider(ask_in_a_provider, &block));
+	EXPECT_TOLD(block, 0);
+	ck_assert_int_eq(busy_answer, -MEMUNREACHABLE_BUSY);
+}
+END_TEST
+
+/* Not checked is neither a number nor none. */
+START_TEST(refused)
+{
+	const struct watched_call call = {
+		.nr = SYS_ptrace, .argument = -1, .error = EPERM
+	};
+	static struct worker worker = { .body = worker_park };
+	uintptr_t block = block_new(72);
+
+	/* Somebody must be there to be stopped. */
+	worker_start(&worker);
+	if (watched_call_filter(&call, true) < 0)
+		printf("SKIPPED: no seccomp filters here\n");
+	else
+		EXPECT_TOLD(block, -MEMUNREACHABLE_PTRACE_SECCOMP);
+	worker_finish(&worker);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("why_reachable");
+	TCase *tcase = tcase_create("why_reachable");
+
+	tcase_set_timeout(tcase, 60);
+	tcase_add_loop_test(tcase, block_in_a_block, 0, 4);
+	tcase_add_test(tcase, lost_cycle);
+	tcase_add_test(tcase, interior_addresses);
+	tcase_add_test(tcase, no_block);
+	tcase_add_test(tcase, many_references);
+	tcase_add_test(tcase, asking_in_the_callback);
+	tcase_add_test(tcase, within_a_pass);
+	tcase_add_test(tcase, refused);
+	suite_add_tcase(suite, tcase);
+	return run_forked(suite);
+}

@@ -1,0 +1,84 @@
+/*
+ * Folding follows the words that marking follows (use_unaligned,
+ * pointer_mask).
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/folding.h"
+#include "tests/support/suite.h"
+
+#define TAG (0x12ul << 56)
+
+static void
+store(void *block, size_t at, const void *pointer, uintptr_t tag)
+{
+	uintptr_t word = (uintptr_t)pointer | tag;
+
+	memcpy((char *)block + at, &word, sizeof(word));
+}
+
+/* An owner, and a ring of two that it leads to. */
+START_TEST(unaligned_edges)
+{
+	void **owner, **first, **second;
+	size_t unaligned, at;
+
+	for (at = 0; at <= 2 * W; at++) {
+		for (unaligned = 0; unaligned < 2; unaligned++) {
+			open_heap(_i, 4096);
+			owner = node(7);
+			first = node(3);
+			second = node(3);
+			store(owner, at, first, 0);
+			store(first, 3, second, 0);
+			store(second, 5, first, 0);
+			heap.blocks.words.unaligned = unaligned;
+			fold();
+			if (unaligned) {
+				expect_totals(3, bytes(7) + 2 * bytes(3), 1);
+				expect_entry(
+				    0, owner, bytes(7), 2, 2 * bytes(3));
+			} else {
+				ck_assert_uint_eq(
+				    leaks.num_entries, at % W == 0 ? 2 : 3);
+			}
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+START_TEST(tagged_edges)
+{
+	void **owner, **child;
+	size_t masked;
+
+	for (masked = 0; masked < 2; masked++) {
+		open_heap(_i, 4096);
+		owner = node(7);
+		child = node(3);
+		store(owner, W, (char *)child + 9, TAG);
+		heap.blocks.words.tags = masked ? 0xfful << 56 : 0;
+		fold();
+		expect_totals(2, bytes(7) + bytes(3), masked ? 1 : 2);
+		expect_entry(0, owner, bytes(7), masked, masked ? bytes(3) : 0);
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_words");
+	TCase *tc = tcase_create("fold_words");
+
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_loop_test(tc, unaligned_edges, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, tagged_edges, 0, FAKE_KINDS);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,70 @@
+/*
+ * Mmapped chunks, and what mp_ says of them.
+ */
+#include "tests/support/damaged_heap.h"
+#include "tests/support/suite.h"
+
+static void
+damage_n_mmaps(void)
+{
+	(*(int *)(subject.glibc.mp + subject.glibc.layout->par_n_mmaps))--;
+}
+
+static void
+damage_mmapped_mem(void)
+{
+	*word_of(subject.glibc.mp + subject.glibc.layout->par_mmapped_mem) -=
+	    4096;
+}
+
+/* What three calls of mremap_chunk() of 2.43 leave behind. */
+static void
+damage_by_drift(void)
+{
+	*word_of(subject.glibc.mp + subject.glibc.layout->par_mmapped_mem) +=
+	    3 * 16;
+}
+
+static void
+damage_mmapped_header(void)
+{
+	*size_of(subject.mmapped) |= 1;
+}
+
+/* Whoever is not certain of a mapping reports nothing of it. */
+START_TEST(rule6_mmapped)
+{
+	struct answer whole = ask(NULL, NULL);
+	struct answer answer = ask(damage_n_mmaps, NULL);
+
+	ck_assert_int_eq(whole.status, MU_OK);
+	ck_assert_uint_eq(whole.kept, 0);
+	ck_assert_int_eq(answer.status, MU_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(answer.why.words, "n_mmaps"));
+	ck_assert_uint_ge(answer.kept, 1);
+	ck_assert_uint_eq(answer.count, whole.count);
+	answer = ask(damage_mmapped_mem, NULL);
+	ck_assert_int_eq(answer.status, MU_PARTIAL);
+	ck_assert_uint_ge(answer.kept, 1);
+	answer = ask(damage_by_drift, NULL);
+	ck_assert_int_eq(answer.status,
+	    subject.glibc.layout->mmapped_tail != 0 ? MU_OK
+						    : MU_ERR_HEAP_INCONSISTENT);
+	answer = ask(damage_mmapped_header, NULL);
+	ck_assert_int_eq(answer.status, MU_PARTIAL);
+	ck_assert_uint_eq(answer.count, whole.count - 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("glibc_mmapped");
+	TCase *tc = tcase_create("glibc_mmapped");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, rule6_mmapped);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

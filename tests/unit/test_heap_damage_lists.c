@@ -1,0 +1,361 @@
+/*
+ * A real heap, a copy of it, and a word or two of the copy changed: each rule
+ * on the lists of free chunks is broken by itself, and the answer says which.
+ */
+#include "tests/support/heap_busy.h"
+
+#define MAIN 0
+#define OTHER 1
+#define EACH_ARENA(tc, test) tcase_add_loop_test(tc, test, MAIN, OTHER + 1)
+
+#define FD 0 /* words of a free block */
+#define BK 1
+
+static const struct mu_glibc_layout *layout;
+static bool has_fastbins;
+
+static void
+setup(void)
+{
+	busy_setup();
+	layout = busy.glibc.layout;
+	has_fastbins = layout->arena_fastbins != 0;
+}
+
+/* ---- bins ---- */
+
+/* The head of a list as a chunk: where fd and bk of a member lead back to. */
+static uintptr_t
+bin_head(size_t arena, uintptr_t member)
+{
+	uintptr_t chunk = chunk_of(member), first;
+
+	for (;;) {
+		first = busy.glibc.arenas[arena] + layout->arena_bins;
+		if (chunk >= first - MU_GLIBC_HEADER && chunk < first + 2032)
+			return chunk;
+		chunk = word_at(chunk + MU_GLIBC_HEADER)[FD];
+	}
+}
+
+START_TEST(rule4_links_not_mutual)
+{
+	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
+
+	WHILE(&links[BK], links[BK] ^ 0x20, expect_refusal("not mutual"));
+	WHILE(&links[BK], 0, expect_refusal("not mutual"));
+	WHILE(&links[FD], chunk_of(busy.parts[_i].binned[1]),
+	    expect_refusal("on two free lists"));
+	WHILE(&links[FD], bin_head(_i, busy.parts[_i].binned[1]),
+	    expect_refusal(""));
+	expect_same();
+}
+END_TEST
+
+START_TEST(rule4_head_not_mutual)
+{
+	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
+	uintptr_t *links = word_at(head + MU_GLIBC_HEADER);
+
+	WHILE(&links[FD], head, expect_refusal("not mutual"));
+	WHILE(&links[BK], head, expect_refusal("not mutual"));
+	expect_same();
+}
+END_TEST
+
+START_TEST(rule4_bin_loops)
+{
+	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
+	uintptr_t first = word_at(head + MU_GLIBC_HEADER)[FD];
+	uintptr_t last = word_at(head + MU_GLIBC_HEADER)[BK];
+
+	WHILE(word_at(last + MU_GLIBC_HEADER), first,
+	    expect_refusal("on two free lists"));
+	expect_same();
+}
+END_TEST
+
+/* Off its list, and its neighbours linked: as if it were in use. */
+START_TEST(rule4_free_yet_on_no_list)
+{
+	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
+
+	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
+	word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
+	expect_refusal("in its bins");
+}
+END_TEST
+
+START_TEST(rule4_in_use_yet_in_a_bin)
+{
+	uintptr_t block = busy.parts[_i].used[0], *mine = word_at(block);
+	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
+	uintptr_t *links = word_at(head + MU_GLIBC_HEADER);
+
+	mine[FD] = links[FD];
+	mine[BK] = head;
+	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = chunk_of(block);
+	links[FD] = chunk_of(block);
+	expect_refusal("in use, yet on a free list");
+}
+END_TEST
+
+START_TEST(rule4_of_another_bin)
+{
+	uintptr_t member = busy.parts[_i].binned[0], *links = word_at(member);
+	uintptr_t head =
+	    busy.glibc.arenas[_i] + layout->arena_bins + 32 - MU_GLIBC_HEADER;
+	uintptr_t *bin = word_at(head + MU_GLIBC_HEADER);
+
+	if (bin[FD] != head)
+		return; /* the runner left something in that small bin */
+	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
+	word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
+	links[FD] = links[BK] = head;
+	bin[FD] = bin[BK] = chunk_of(member);
+	expect_refusal("its size belongs in another bin");
+}
+END_TEST
+
+START_TEST(rule4_bin_leads_out)
+{
+	uintptr_t *links = word_at(busy.parts[_i].binned[0]);
+
+	WHILE(&links[FD], 0x123456789abcdef0,
+	    expect_refusal("not in the arena's"));
+	WHILE(&links[FD], 0, expect_refusal("not in the arena's"));
+	WHILE(&links[FD], chunk_of(busy.parts[1 - _i].binned[0]),
+	    expect_refusal("not in the arena's"));
+	expect_same();
+}
+END_TEST
+
+/* ---- fastbins ---- */
+
+START_TEST(rule4_fastbins)
+{
+	struct busy_part *part = &busy.parts[_i];
+	uintptr_t at = part->fast[1], *link = word_at(at);
+
+	if (!has_fastbins)
+		return;
+	WHILE(link, mangled(at, chunk_of(part->fast[3])),
+	    expect_refusal("on two free lists"));
+	WHILE(link, mangled(at, chunk_of(part->fast[1])),
+	    expect_refusal("on two free lists"));
+	WHILE(link, mangled(at, chunk_of(part->used[0])),
+	    expect_refusal("belongs in another fastbin"));
+	WHILE(link, mangled(at, chunk_of(part->binned[0])),
+	    expect_refusal("on two free lists"));
+	WHILE(link, 0x123456789abcdef0, expect_refusal("not in the arena's"));
+	WHILE(link, mangled(at, part->fast[0]), expect_refusal("fastbin"));
+	/* One that the tcache has. */
+	WHILE(link, mangled(at, chunk_of(part->single)),
+	    expect_refusal("fastbin"));
+	expect_same();
+}
+END_TEST
+
+START_TEST(rule4_fastbin_and_tcache)
+{
+	struct busy_part *part = &busy.parts[_i];
+	uintptr_t at = part->fast[0], head = part->cached[BUSY_CACHED - 1];
+
+	if (!has_fastbins)
+		return;
+	/* The sizes are made to fit, so that nothing else is wrong. */
+	WHILE(word_at(part->cached[0]), mangled(part->cached[0], at),
+	    expect_refusal("tcache"));
+	WHILE(word_at(head), mangled(head, at), expect_refusal("tcache"));
+	expect_same();
+}
+END_TEST
+
+/* ---- tcaches ---- */
+
+/* Where the tcache_perthread_struct of a thread is. */
+static uintptr_t
+tcache_slot(size_t thread)
+{
+	uintptr_t at = busy.parts[thread].tp, value;
+	size_t asked = (layout->tcache_size + 8u + 15) & ~15u, size;
+
+	for (at -= 8; at > busy.parts[thread].tp - 4096; at -= 8) {
+		value = *word_at(at);
+		if (value % 16 != 0 ||
+		    heap_image_run_of(&busy.image, value - 8) == NULL)
+			continue;
+		size = *size_of(value) & ~(uintptr_t)MU_SIZE_FLAGS;
+		if (size == asked || size == asked + 16)
+			return at;
+	}
+	ck_abort_msg("no tcache found");
+	return 0;
+}
+
+/* The counter of the list for chunks of SIZE. */
+static char *
+tcache_count(size_t thread, size_t size)
+{
+	char *tcache = (char *)word_at(*word_at(tcache_slot(thread)));
+
+	return tcache +
+	    mu_glibc_tcache_bin(layout, size) * layout->tcache_count_size;
+}
+
+static uintptr_t *
+tcache_head(size_t thread, size_t size)
+{
+	char *tcache = (char *)word_at(*word_at(tcache_slot(thread)));
+
+	return (uintptr_t *)(tcache +
+	    (size_t)layout->tcache_bins * layout->tcache_count_size +
+	    mu_glibc_tcache_bin(layout, size) * 8);
+}
+
+/* Make it claim MORE entries than it does, look, and make it right again. */
+static void
+claim(size_t thread, size_t size, int more, const char *words)
+{
+	char *count = tcache_count(thread, size);
+
+	if (layout->tcache_counts_free)
+		more = -more;
+	*count = (char)(*count + more);
+	if (words == NULL)
+		expect_same();
+	else
+		expect_refusal(words);
+	*count = (char)(*count - more);
+}
+
+#define CACHED_CHUNK 208 /* of part->cached */
+
+START_TEST(rule5_count)
+{
+	claim(_i, CACHED_CHUNK, 2, "its count is higher than its list");
+	claim(_i, CACHED_CHUNK, -2, "its list is longer than its count");
+	claim(_i, CACHED_CHUNK, 1, "not at work on it");
+	claim(_i, CACHED_CHUNK, -1, "not at work on it");
+	expect_same();
+}
+END_TEST
+
+static struct mu_thread *
+thread_of(size_t part)
+{
+	size_t i;
+
+	for (i = 0; busy.threads[i].tp != busy.parts[part].tp; i++)
+		ck_assert_uint_lt(i, BUSY_THREADS);
+	return &busy.threads[i];
+}
+
+/* A thread can be stopped between the list and the count ... */
+START_TEST(rule5_count_in_flight)
+{
+	struct mu_thread *thread = thread_of(OTHER);
+
+	busy.registers[thread->first_value] =
+	    *word_at(tcache_slot(OTHER)) + 100;
+	claim(OTHER, CACHED_CHUNK, 1, NULL);
+	claim(OTHER, CACHED_CHUNK, -1, NULL);
+	claim(OTHER, CACHED_CHUNK, 2, "its count is higher than its list");
+	/* ... but not if it is the one that asks. */
+	thread->calling = true;
+	claim(OTHER, CACHED_CHUNK, 1, "not at work on it");
+}
+END_TEST
+
+START_TEST(rule5_two_counts)
+{
+	char *count = tcache_count(OTHER, CACHED_CHUNK);
+
+	*count = (char)(*count + 1);
+	claim(OTHER, BUSY_SINGLE_SIZE + 8, 1, "more than one count differs");
+}
+END_TEST
+
+START_TEST(rule5_tls_word)
+{
+	uintptr_t *slot = word_at(tcache_slot(_i)), tcache = *slot;
+
+	WHILE(slot, 0x123456789abcdef0, expect_refusal("tcache"));
+	WHILE(slot, tcache + 16, expect_refusal("tcache"));
+	WHILE(slot, busy.parts[_i].used[0], expect_refusal("tcache"));
+	expect_same();
+}
+END_TEST
+
+/* No thread leads to it any more, and what it holds is free all the same. */
+START_TEST(rule5_tls_words_gone)
+{
+	size_t thread;
+
+	for (thread = 0; thread <= BUSY_THREADS; thread++)
+		*word_at(tcache_slot(thread)) = 0;
+	expect_refusal("no thread's TLS leads to it");
+}
+END_TEST
+
+START_TEST(rule5_entries)
+{
+	struct busy_part *part = &busy.parts[_i];
+	uintptr_t *head = tcache_head(_i, CACHED_CHUNK);
+	uintptr_t first = part->cached[BUSY_CACHED - 1], *link = word_at(first);
+
+	ck_assert_uint_eq(*head, first);
+	WHILE(head, part->used[0], expect_refusal("another size"));
+	WHILE(head, part->used[0] + 32, expect_refusal("no chunk in use"));
+	WHILE(head, 0x123456789abcdef0, expect_refusal("no chunk in use"));
+	WHILE(head, part->binned[0], expect_refusal("no chunk in use"));
+	WHILE(head, 0, expect_refusal("its count is higher"));
+	WHILE(link, mangled(first, first), expect_refusal("longer than its"));
+	WHILE(link, mangled(first, 0), expect_refusal("its count is higher"));
+	WHILE(link, 0x123456789abcdef0, expect_refusal("no chunk in use"));
+	expect_same();
+}
+END_TEST
+
+/* The list of one thread leads into that of another: the lengths agree. */
+START_TEST(rule5_entry_of_two_threads)
+{
+	uintptr_t mine = busy.parts[1].cached[1];
+
+	*word_at(mine) = mangled(mine, busy.parts[2].cached[0]);
+	expect_refusal("on two free lists");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("heap_damage_lists");
+	TCase *tc = tcase_create("heap_damage_lists");
+	SRunner *sr = srunner_create(suite);
+	int failed;
+
+	tcase_set_timeout(tc, 20);
+	tcase_add_checked_fixture(tc, setup, NULL);
+	EACH_ARENA(tc, rule4_links_not_mutual);
+	EACH_ARENA(tc, rule4_head_not_mutual);
+	EACH_ARENA(tc, rule4_bin_loops);
+	EACH_ARENA(tc, rule4_free_yet_on_no_list);
+	EACH_ARENA(tc, rule4_in_use_yet_in_a_bin);
+	EACH_ARENA(tc, rule4_of_another_bin);
+	EACH_ARENA(tc, rule4_bin_leads_out);
+	EACH_ARENA(tc, rule4_fastbins);
+	EACH_ARENA(tc, rule4_fastbin_and_tcache);
+	EACH_ARENA(tc, rule5_count);
+	tcase_add_test(tc, rule5_count_in_flight);
+	tcase_add_test(tc, rule5_two_counts);
+	EACH_ARENA(tc, rule5_tls_word);
+	tcase_add_test(tc, rule5_tls_words_gone);
+	EACH_ARENA(tc, rule5_entries);
+	tcase_add_test(tc, rule5_entry_of_two_threads);
+	suite_add_tcase(suite, tc);
+	srunner_run_all(sr, CK_ENV);
+	failed = srunner_ntests_failed(sr);
+	srunner_free(sr);
+	return failed != 0;
+}

@@ -1,0 +1,323 @@
+/*
+ * Which words count (use_unaligned, pointer_mask) in roots, blocks and values;
+ * and what a second look (confirm) acquits.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "tests/support/marking.h"
+#include "tests/support/suite.h"
+
+#define PIECE                                                           \
+	32768 /* scan.c scans a long block or root so many bytes a time \
+	       */
+#define TAG (0xabul << 56)
+
+static void
+store(void *place, const void *pointer, uintptr_t tag)
+{
+	uintptr_t word = (uintptr_t)pointer | tag;
+
+	memcpy(place, &word, sizeof(word));
+}
+
+START_TEST(unaligned_in_a_root)
+{
+	char slots[4 * W] __attribute__((aligned(8)));
+	size_t at, unaligned;
+	void *block;
+
+	for (at = 0; at <= sizeof(slots) - W; at++) {
+		for (unaligned = 0; unaligned < 2; unaligned++) {
+			open_heap(_i, 4096);
+			block = fake_block(&heap, 24, false);
+			memset(slots, 0, sizeof(slots));
+			store(slots + at, block, 0);
+			root_range(slots, slots + sizeof(slots));
+			heap.blocks.words.unaligned = unaligned;
+			mark();
+			ck_assert_int_eq(fake_marked(&heap, block),
+			    at % W == 0 || unaligned);
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* Not one word more at either end of the range. */
+START_TEST(unaligned_ends)
+{
+	char slots[6 * W] __attribute__((aligned(8)));
+	size_t begin, end, at;
+	void *block;
+
+	for (begin = 0; begin < W; begin++) {
+		for (end = 4 * W; end < 5 * W; end++) {
+			for (at = 0; at <= 5 * W; at++) {
+				open_heap(_i, 4096);
+				block = fake_block(&heap, 24, false);
+				memset(slots, 0, sizeof(slots));
+				store(slots + at, block, 0);
+				root_range(slots + begin, slots + end);
+				heap.blocks.words.unaligned = true;
+				mark();
+				ck_assert_int_eq(fake_marked(&heap, block),
+				    at >= begin && at + W <= end);
+				fake_heap_close(&heap);
+			}
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* A word that lies across two pieces of a long block, and of a long root. */
+START_TEST(unaligned_across_pieces)
+{
+	static char slots[3 * PIECE] __attribute__((aligned(8)));
+	char *holder;
+	void *block;
+	size_t at;
+
+	for (at = 2 * PIECE - 2 * W; at <= 2 * PIECE + 2 * W; at++) {
+		open_heap(_i, 4 * PIECE);
+		holder = fake_block(&heap, 3 * PIECE, false);
+		block = fake_block(&heap, 24, false);
+		memset(holder, 0, 3 * PIECE);
+		store(holder + at, block, 0);
+		root_value(holder);
+		heap.blocks.words.unaligned = true;
+		mark();
+		ck_assert(fake_marked(&heap, block));
+		fake_heap_close(&heap);
+
+		open_heap(_i, 4096);
+		block = fake_block(&heap, 24, false);
+		memset(slots, 0, sizeof(slots));
+		store(slots + at, block, 0);
+		root_range(slots + 1, slots + sizeof(slots));
+		heap.blocks.words.unaligned = true;
+		mark();
+		ck_assert(fake_marked(&heap, block));
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* .data and .bss are two mappings, and two roots. */
+START_TEST(unaligned_across_roots)
+{
+	char slots[8 * W] __attribute__((aligned(8)));
+	size_t at, gap;
+	void *block;
+
+	for (gap = 0; gap < 2; gap++) {
+		for (at = 0; at <= 7 * W; at++) {
+			open_heap(_i, 4096);
+			block = fake_block(&heap, 24, false);
+			memset(slots, 0, sizeof(slots));
+			store(slots + at, block, 0);
+			root_range(slots, slots + 4 * W);
+			root_range(slots + 4 * W + gap, slots + 8 * W);
+			heap.blocks.words.unaligned = true;
+			mark();
+			ck_assert_int_eq(fake_marked(&heap, block),
+			    gap == 0 || at + W <= 4 * W || at >= 4 * W + gap);
+			fake_heap_close(&heap);
+		}
+	}
+	/* Roots shorter than a word. */
+	for (at = 0; at < W; at++) {
+		open_heap(_i, 4096);
+		block = fake_block(&heap, 24, false);
+		store(slots, block, 0);
+		root_range(slots, slots + at);
+		root_range(slots + at, slots + W);
+		heap.blocks.words.unaligned = true;
+		mark();
+		ck_assert(fake_marked(&heap, block));
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* Words of a vector register are values side by side. */
+START_TEST(unaligned_across_values)
+{
+	char words[3 * W];
+	size_t at, i;
+	void *block;
+
+	for (at = 0; at <= 2 * W; at++) {
+		open_heap(_i, 4096);
+		block = fake_block(&heap, 24, false);
+		memset(words, 0, sizeof(words));
+		store(words + at, block, 0);
+		for (i = 0; i < 3; i++) {
+			void *value;
+
+			memcpy(&value, words + i * W, W);
+			root_value(value);
+		}
+		heap.blocks.words.unaligned = true;
+		mark();
+		ck_assert(fake_marked(&heap, block));
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+START_TEST(tags)
+{
+	void *slot, *first, *second, *third;
+	size_t masked;
+
+	for (masked = 0; masked < 2; masked++) {
+		open_heap(_i, 4096);
+		first = node(3);
+		second = node(3);
+		third = node(3);
+		store(&slot, first, TAG);
+		store((char *)first + W, (char *)second + 5, 2 * TAG);
+		root_range(&slot, &slot + 1);
+		root_value((void *)((uintptr_t)third | TAG));
+		heap.blocks.words.tags = masked ? 0xfful << 56 : 0;
+		mark();
+		ck_assert_int_eq(fake_marked(&heap, first), masked);
+		ck_assert_int_eq(fake_marked(&heap, second), masked);
+		ck_assert_int_eq(fake_marked(&heap, third), masked);
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+static struct mu_range suspects[8];
+static size_t num_suspects;
+
+static void
+suspect(const void *block, size_t size)
+{
+	suspects[num_suspects++] =
+	    (struct mu_range) { (uintptr_t)block, (uintptr_t)block + size };
+}
+
+static void
+look_again(void)
+{
+	mark();
+	ck_assert_int_eq(mu_mark_unsuspected(&heap.blocks, suspects,
+			     num_suspects, NULL, &heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	num_suspects = 0;
+}
+
+START_TEST(only_suspects_stay_lost)
+{
+	void *a, *b, *c;
+	size_t size;
+
+	open_heap(_i, 4096);
+	a = node(3);
+	b = node(3);
+	c = node(3);
+	size = fake_usable(&heap, 3 * W);
+	suspect(a, size);
+	suspect(c, size - 1); /* a block of another size was there */
+	look_again();
+	ck_assert(!fake_marked(&heap, a));
+	ck_assert(fake_marked(&heap, b));
+	ck_assert(fake_marked(&heap, c));
+}
+END_TEST
+
+/* Wherever they lie: a suspect before and one behind the acquitted block. */
+START_TEST(what_the_acquitted_lead_to)
+{
+	void **before, **acquitted, **behind, **further;
+	size_t size;
+
+	open_heap(_i, 4096);
+	size = fake_usable(&heap, 3 * W);
+	before = node(3);
+	acquitted = node(3);
+	behind = node(3);
+	further = node(3);
+	acquitted[0] = before;
+	acquitted[1] = behind;
+	behind[2] = further;
+	suspect(before, size);
+	suspect(behind, size);
+	suspect(further, size);
+	look_again();
+	expect_leaks(0, 0);
+}
+END_TEST
+
+START_TEST(suspects_that_are_gone)
+{
+	void **lost, *reachable;
+	size_t size;
+
+	open_heap(_i, 4096);
+	size = fake_usable(&heap, 3 * W);
+	reachable = node(3);
+	lost = node(3);
+	root_value(reachable);
+	suspect((char *)reachable - 64, size); /* freed */
+	suspect(reachable, size);              /* seen again */
+	suspect(lost, size);
+	suspect((char *)lost + 640, size);
+	look_again();
+	ck_assert(fake_marked(&heap, reachable));
+	ck_assert(!fake_marked(&heap, lost));
+	expect_leaks(1, size);
+}
+END_TEST
+
+START_TEST(no_suspects)
+{
+	open_heap(_i, 4096);
+	node(3);
+	node(5);
+	look_again();
+	expect_leaks(0, 0);
+}
+END_TEST
+
+START_TEST(no_time_to_look_again)
+{
+	open_heap(_i, 4096);
+	node(3);
+	mark();
+	ck_assert_int_eq(
+	    mu_mark_unsuspected(&heap.blocks, NULL, 0, NULL, &heap.arena, 0),
+	    MU_ERR_TIMEOUT);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark_words");
+	TCase *tc = tcase_create("mark_words");
+
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_loop_test(tc, unaligned_in_a_root, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, unaligned_ends, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, unaligned_across_pieces, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, unaligned_across_roots, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, unaligned_across_values, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, tags, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, only_suspects_stay_lost, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, what_the_acquitted_lead_to, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, suspects_that_are_gone, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, no_suspects, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, no_time_to_look_again, 0, FAKE_KINDS);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,417 @@
+/*
+ * References through the pipe: what was sent arrives, with the names that the
+ * original knows; damage is refused whole. And a reference in words.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "lib/why_pipe.h"
+#include "memunreachable/memunreachable.h"
+#include "mu/arch.h"
+#include "mu/register_names.h"
+#include "mu/sys.h"
+
+#define ENTRIES 20000 /* 1.6 MB: many times the pipe's 64 KiB */
+
+static struct mu_request request;
+static struct mu_references references;
+static struct mu_pass pass;
+static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
+static struct mu_mapping mappings[3] = {
+	{ .range = { 0x1000, 0x2000 }, .name = "/usr/bin/a program" },
+	{ .range = { 0x2000, 0x3000 }, .name = "" },
+	{ .range = { 0x3000, 0x4000 }, .name = "[stack]" },
+};
+static int writing_end;
+
+static void
+setup(void)
+{
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	writing_end = ends[1];
+	references = (struct mu_references) { .hidden = 77 };
+	request = (struct mu_request) { .references = &references };
+	pass = (struct mu_pass) { .request = &request,
+		.pipe_read = ends[0],
+		.snap = { .threads = threads,
+		    .num_threads = 2,
+		    .mappings = mappings,
+		    .num_mappings = 3 },
+		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		.sweeper = getpid() /* nobody's child: waiting fails */ };
+	mu_arena_open(&pass.arena, (size_t)1 << 30);
+}
+
+static void
+teardown(void)
+{
+	mu_arena_close(&pass.arena);
+	close(pass.pipe_read);
+	if (writing_end >= 0)
+		close(writing_end);
+}
+
+static struct mu_referrer
+good_entry(size_t i)
+{
+	return (struct mu_referrer) { .kind = MU_REFERRER_GLOBAL,
+		.thread = MU_NO_INDEX,
+		.mapping = (uint32_t)(i % 3),
+		.reachable = 1,
+		.address = 0x1000 + 8 * i,
+		.value = i,
+		.into = -16,
+		.base = 0x800,
+		.begin = 0x1000,
+		.size = 0x1000 };
+}
+
+struct sender {
+	enum mu_status status;
+	struct mu_referrers referrers;
+};
+
+static void *
+send_all(void *arg)
+{
+	const struct sender *sender = arg;
+	struct mu_heap heap = { .blocks = { .count = 5, .bytes = 50 },
+		.transient = true };
+	struct mu_why why = { "because" };
+
+	mu_why_pipe_send(
+	    writing_end, sender->status, &why, &heap, &sender->referrers);
+	close(writing_end);
+	writing_end = -1;
+	return NULL;
+}
+
+static enum mu_status
+send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
+{
+	enum mu_status status;
+	pthread_t thread;
+
+	memset(info, 0, sizeof(*info));
+	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
+	status = mu_why_pipe_receive(&pass, &references, info);
+	pthread_join(thread, NULL);
+	return status;
+}
+
+START_TEST(all_arrives)
+{
+	struct sender sender = { MU_PARTIAL, { .total = ENTRIES + 5 } };
+	struct UnreachableMemoryInfo info;
+	const struct MemunreachableReference *item;
+	size_t i;
+
+	sender.referrers.count = ENTRIES;
+	sender.referrers.items = calloc(ENTRIES, sizeof(struct mu_referrer));
+	for (i = 0; i < ENTRIES; i++)
+		sender.referrers.items[i] = good_entry(i);
+	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
+	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert(pass.transient);
+	ck_assert_uint_eq(info.num_allocations, 5);
+	ck_assert_uint_eq(references.total, ENTRIES + 5);
+	ck_assert_uint_eq(references.count, ENTRIES);
+	for (i = 0; i < ENTRIES; i++) {
+		item = &references.items[i];
+		ck_assert_uint_eq(item->address, 0x1000 + 8 * i);
+		ck_assert_uint_eq(item->value, i);
+		ck_assert_int_eq(item->into, -16);
+		ck_assert_int_eq(item->offset, (ptrdiff_t)(0x800 + 8 * i));
+		ck_assert_uint_eq(item->size, 0x1000);
+		ck_assert(item->reachable);
+		ck_assert_int_eq(item->thread, 0);
+		ck_assert_str_eq(item->path, mappings[i % 3].name);
+		/* A copy: the pass's memory goes. */
+		ck_assert_ptr_ne(item->path, mappings[i % 3].name);
+	}
+	mu_references_drop(&references);
+	ck_assert_ptr_null(references.items);
+	ck_assert_ptr_null(mu_library.results.first);
+	ck_assert_uint_eq(references.hidden, 77);
+	free(sender.referrers.items);
+}
+END_TEST
+
+START_TEST(none_and_a_failure)
+{
+	struct sender none = { MU_OK, { .total = 0 } };
+	struct sender failed = { MU_ERR_ARGUMENT, { .total = 3, .count = 3 } };
+	struct UnreachableMemoryInfo info;
+
+	ck_assert_int_eq(send_and_receive(&none, &info), MU_OK);
+	ck_assert_uint_eq(references.total, 0);
+	ck_assert_ptr_null(references.items);
+	teardown();
+	setup();
+	ck_assert_int_eq(send_and_receive(&failed, &info), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert_uint_eq(references.total, 0);
+	ck_assert_ptr_null(references.items);
+}
+END_TEST
+
+static struct mu_why_header
+good_header(void)
+{
+	return (struct mu_why_header) {
+		.magic = MU_WHY_MAGIC,
+		.version = MU_WHY_VERSION,
+		.header_size = sizeof(struct mu_why_header),
+		.entry_size = sizeof(struct mu_referrer),
+		.num_allocations = 10,
+		.total = 3,
+		.num_entries = 2,
+	};
+}
+
+START_TEST(damaged_headers_are_refused)
+{
+	struct mu_why_header header = good_header();
+
+	ck_assert(mu_why_pipe_check(&header));
+#define REFUSED(field, bad)                             \
+	do {                                            \
+		header = good_header();                 \
+		header.field = bad;                     \
+		ck_assert(!mu_why_pipe_check(&header)); \
+	} while (0)
+	REFUSED(magic, 0);
+	REFUSED(version, 2);
+	REFUSED(header_size, 8);
+	REFUSED(entry_size, 8);
+	REFUSED(status, MU_STATUS_COUNT);
+	REFUSED(status, MU_ERR_TIMEOUT); /* a failure that has figures */
+	REFUSED(total, 1);
+	REFUSED(total, (uint64_t)1 << 63);
+	REFUSED(num_entries, 4);
+	REFUSED(num_entries, UINT64_MAX);
+#undef REFUSED
+	header = good_header();
+	header.total = header.num_entries = MU_MAX_REFERRERS + 1;
+	ck_assert(!mu_why_pipe_check(&header));
+	header = good_header();
+	memset(header.why, 'x', sizeof(header.why));
+	ck_assert(!mu_why_pipe_check(&header));
+}
+END_TEST
+
+static void
+receive_damaged(const struct mu_referrer *entry)
+{
+	struct mu_why_header header = good_header();
+	struct mu_referrer entries[2] = { good_entry(0), *entry };
+	struct UnreachableMemoryInfo info = { 0 };
+
+	ck_assert_int_eq(
+	    write(writing_end, &header, sizeof(header)), sizeof(header));
+	ck_assert_int_eq(
+	    write(writing_end, entries, sizeof(entries)), sizeof(entries));
+	ck_assert_int_eq(
+	    mu_why_pipe_receive(&pass, &references, &info), MU_ERR_HELPER_DIED);
+	ck_assert_ptr_null(references.items);
+	ck_assert_ptr_null(mu_library.results.first);
+	teardown();
+	setup();
+}
+
+START_TEST(damaged_entries_are_refused)
+{
+	struct mu_referrer entry;
+
+#define REFUSED(field, bad)              \
+	do {                             \
+		entry = good_entry(1);   \
+		entry.field = bad;       \
+		receive_damaged(&entry); \
+	} while (0)
+	REFUSED(kind, 0);
+	REFUSED(kind, MU_REFERRER_KINDS);
+	REFUSED(thread, 2);
+	REFUSED(thread, MU_NO_INDEX - 1);
+	REFUSED(mapping, 3);
+	REFUSED(mapping, MU_NO_INDEX - 1);
+	REFUSED(place, MU_PLACE_END + 1);
+	REFUSED(reachable, 2);
+#undef REFUSED
+}
+END_TEST
+
+START_TEST(end_of_file_at_every_step)
+{
+	struct mu_why_header header = good_header();
+	struct mu_referrer entry = good_entry(0);
+	struct UnreachableMemoryInfo info = { 0 };
+	size_t sizes[] = { 0, 1, sizeof(header) - 1, sizeof(header),
+		sizeof(header) + sizeof(entry) + 5 };
+	char bytes[sizeof(header) + 2 * sizeof(entry)];
+	size_t i;
+
+	memcpy(bytes, &header, sizeof(header));
+	memcpy(bytes + sizeof(header), &entry, sizeof(entry));
+	memcpy(bytes + sizeof(header) + sizeof(entry), &entry, sizeof(entry));
+	for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+		ck_assert_int_eq(
+		    write(writing_end, bytes, sizes[i]), (ssize_t)sizes[i]);
+		close(writing_end);
+		writing_end = -1;
+		ck_assert_int_eq(mu_why_pipe_receive(&pass, &references, &info),
+		    MU_ERR_HELPER_DIED);
+		ck_assert_ptr_null(references.items);
+		teardown();
+		setup();
+	}
+}
+END_TEST
+
+static const char *
+words(const struct MemunreachableReference *reference)
+{
+	static char line[256];
+	size_t length =
+	    memunreachable_format_reference(reference, line, sizeof(line));
+
+	ck_assert_uint_eq(length, strlen(line));
+	return line;
+}
+
+START_TEST(in_words)
+{
+	struct MemunreachableReference reference = {
+		.kind = MEMUNREACHABLE_REFERENCE_GLOBAL,
+		.thread = 12,
+		.address = 0x55d0c8a04040,
+		.offset = 0x4040,
+		.begin = 0x55d0c8a04000,
+		.size = 48,
+		.reachable = true,
+		.name = "rbx",
+		.path = "/usr/bin/x",
+	};
+	char cut[8] = "garbage";
+
+	ck_assert_str_eq(words(&reference), "55d0c8a04040: /usr/bin/x+0x4040");
+	ck_assert_uint_eq(
+	    memunreachable_format_reference(&reference, cut, sizeof(cut)), 31);
+	ck_assert_str_eq(cut, "55d0c8a");
+	ck_assert_uint_eq(
+	    memunreachable_format_reference(&reference, NULL, 0), 31);
+	reference.kind = MEMUNREACHABLE_REFERENCE_STACK;
+	ck_assert_str_eq(
+	    words(&reference), "55d0c8a04040: stack of thread 12, sp+0x4040");
+	reference.kind = MEMUNREACHABLE_REFERENCE_CALLER;
+	reference.into = 8;
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: stack of calling thread 12, sp+0x4040, points 8 "
+	    "bytes into it");
+	reference.kind = MEMUNREACHABLE_REFERENCE_TLS;
+	reference.offset = -0x40;
+	reference.into = 0;
+	ck_assert_str_eq(
+	    words(&reference), "55d0c8a04040: variable of thread 12, tp-0x40");
+	reference.kind = MEMUNREACHABLE_REFERENCE_MAPPING;
+	reference.offset = 0x40;
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: /usr/bin/x of 48 bytes at 55d0c8a04000, +0x40");
+	reference.path = "";
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: mapping of 48 bytes at 55d0c8a04000, +0x40");
+	reference.kind = MEMUNREACHABLE_REFERENCE_ROOT_REGION;
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: root region of 48 bytes at 55d0c8a04000, +0x40");
+	reference.kind = MEMUNREACHABLE_REFERENCE_BLOCK;
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: block of 48 bytes at 55d0c8a04000, +0x40, "
+	    "variables of thread 12, itself reachable");
+	reference.thread = 0;
+	reference.reachable = false;
+	ck_assert_str_eq(words(&reference),
+	    "55d0c8a04040: block of 48 bytes at 55d0c8a04000, +0x40, "
+	    "itself unreachable");
+	reference.address = 0;
+	reference.kind = MEMUNREACHABLE_REFERENCE_REGISTER;
+	reference.thread = 12;
+	reference.into = -16;
+	ck_assert_str_eq(words(&reference),
+	    "register rbx of thread 12, by the header of its chunk");
+	reference.into = 0;
+	reference.kind = MEMUNREACHABLE_REFERENCE_ROOT_VALUE;
+	ck_assert_str_eq(words(&reference), "ignored object or root provider");
+	reference.kind = MEMUNREACHABLE_REFERENCE_KERNEL;
+	ck_assert_str_eq(words(&reference), "kernel: epoll or timer");
+	reference.kind = 4711;
+	ck_assert_str_eq(words(&reference), "reference of kind 4711");
+}
+END_TEST
+
+static const char *
+name_of(unsigned place)
+{
+	static char name[64];
+	struct mu_text text = { name, sizeof(name), 0 };
+
+	mu_register_name(&text, place);
+	/* It has to fit into struct MemunreachableReference. */
+	ck_assert_uint_lt(
+	    text.length, sizeof(((struct MemunreachableReference *)0)->name));
+	return name;
+}
+
+START_TEST(register_names)
+{
+	unsigned place;
+
+	for (place = 0; place <= 0xffff; place++)
+		ck_assert_str_ne(name_of(place), "");
+#if defined(__x86_64__)
+	ck_assert_str_eq(name_of(0), "r15");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_SP), "rsp");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_TP), "fs_base");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS - 1), "gs");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS), "?");
+	ck_assert_str_eq(name_of(MU_PLACE_SAVED), "rbx");
+	ck_assert_str_eq(name_of(MU_PLACE_SAVED + 5), "r15");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR), "xsave+0x0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 32 / 8), "st0 word 0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 160 / 8), "xmm0 word 0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 408 / 8), "xmm15 word 1");
+#endif
+	ck_assert_str_eq(name_of(MU_PLACE_END), "?");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("why_pipe");
+	TCase *tcase = tcase_create("why_pipe");
+	SRunner *runner;
+	int failed;
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 60);
+	tcase_add_test(tcase, all_arrives);
+	tcase_add_test(tcase, none_and_a_failure);
+	tcase_add_test(tcase, damaged_headers_are_refused);
+	tcase_add_test(tcase, damaged_entries_are_refused);
+	tcase_add_test(tcase, end_of_file_at_every_step);
+	tcase_add_test(tcase, in_words);
+	tcase_add_test(tcase, register_names);
+	suite_add_tcase(suite, tcase);
+	runner = srunner_create(suite);
+	srunner_run_all(runner, CK_ENV);
+	failed = srunner_ntests_failed(runner);
+	srunner_free(runner);
+	return failed != 0;
+}
