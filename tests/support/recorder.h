@@ -4,17 +4,29 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-struct recorder_entry {
-	uintptr_t hidden; /* ~address; 0 and 1: no entry */
-	size_t size;      /* malloc_usable_size() */
+/* What a look at the heap, as it is now, came to. */
+struct recorder_row {
+	size_t threads;
+	size_t walked, recorded; /* blocks */
+	size_t missing;          /* recorded and not walked */
+	size_t extra;            /* walked and not recorded */
+	size_t resized;          /* in both, and of another size */
+	size_t own;              /* walked, and proven to be glibc's own */
+	size_t unproven;         /* bytes behind a foreign sbrk() */
+	int status;              /* of the walk: enum mu_status */
 };
 
-/* Weak: NULL where the shim was not preloaded. */
-const struct recorder_entry *recorder_table(size_t *slots)
-    __attribute__((weak, visibility("default")));
-bool recorder_find(uintptr_t address, size_t *size)
+/*
+ * All threads stand still while this walks the heap, in a copy of the process,
+ * and compares. UNPROVEN: some of the heap may lie behind a foreign sbrk(), and
+ * is asked for only where the walk claims it. True: the two agree, block by
+ * block and size by size. What does not agree is told on stderr, or in the
+ * file that RECORDER_LOG names, with WHEN in front.
+ *
+ * Weak: NULL where the shim was not preloaded.
+ */
+bool recorder_check(const char *when, bool unproven, struct recorder_row *row)
     __attribute__((weak, visibility("default")));
 
 #endif

@@ -1,163 +1,256 @@
 /*
- * LD_PRELOADed: passes every allocation on to glibc and records what lives,
- * independently of how glibc keeps its heap.
+ * LD_PRELOADed: passes every allocation on to glibc, records what lives
+ * independently of how glibc keeps its heap, and looks at the heap at moments
+ * of the program's run (tests/support/recorder_moments.h).
  *
- * The table is mapped, not allocated, and holds addresses hidden. glibc has
- * exported the __libc_ names since 2.0, so nothing has to be looked up, and
- * nothing can be asked for too early.
+ * glibc has exported the __libc_ names since 2.0, so nothing has to be looked
+ * up, and nothing can be asked for too early. What they do not have is done
+ * with what they do have, as glibc's own malloc.c does it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <sys/mman.h>
+#include <pthread.h>
 
-#include "tests/support/recorder.h"
+#include "tests/support/recorder_moments.h"
 
-#define SLOTS ((size_t)1 << 20) /* a power of two */
-#define GONE ((uintptr_t)1)     /* a slot that was used and is free again */
+#define EXPORTED __attribute__((visibility("default")))
 
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
 void *__libc_realloc(void *, size_t);
 void *__libc_memalign(size_t, size_t);
+void *__libc_valloc(size_t);
+void *__libc_pvalloc(size_t);
 void __libc_free(void *);
 
-static struct recorder_entry *table;
-static int lock;
+static pthread_key_t ending;
+static bool has_key;
 
+/*
+ * In the last of the rounds of destructors, so that other keys' have run: up
+ * to then a thread allocates and frees like any.
+ */
 static void
-take_lock(void)
+end_thread(void *round)
 {
-	while (__atomic_exchange_n(&lock, 1, __ATOMIC_ACQUIRE) != 0)
-		;
-	if (table == NULL)
-		table =
-		    mmap(NULL, SLOTS * sizeof(*table), PROT_READ | PROT_WRITE,
-			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (table == MAP_FAILED)
-		abort();
+	if ((size_t)round < PTHREAD_DESTRUCTOR_ITERATIONS)
+		pthread_setspecific(ending, (char *)round + 1);
+	else
+		gate_enter_for_good();
 }
 
 static void
-drop_lock(void)
+enter(void)
 {
-	__atomic_store_n(&lock, 0, __ATOMIC_RELEASE);
+	gate_enter();
+	if (!has_told) {
+		threads_tell();
+		if (has_key)
+			pthread_setspecific(ending, (void *)1);
+	}
+	if (!recorded_open())
+		die("recorder: no memory for the table\n");
 }
 
-static size_t
-slot_of(uintptr_t address)
+static void
+leave(void)
 {
-	return (size_t)((address >> 4) * 0x9e3779b97f4a7c15ull >> 40) &
-	    (SLOTS - 1);
+	int error = errno;
+
+	gate_leave();
+	if (__atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED) >=
+	    __atomic_load_n(&next_look, __ATOMIC_RELAXED))
+		look_when_due();
+	errno = error;
 }
 
 static void *
 note(void *block)
 {
-	size_t i, tries;
-
-	if (block == NULL)
-		return NULL;
-	take_lock();
-	i = slot_of((uintptr_t)block);
-	for (tries = 0; table[i].hidden > GONE; i = (i + 1) & (SLOTS - 1)) {
-		if (++tries == SLOTS)
-			abort();
-	}
-	table[i].hidden = ~(uintptr_t)block;
-	table[i].size = malloc_usable_size(block);
-	drop_lock();
+	if (block != NULL &&
+	    !recorded_add((uintptr_t)block, malloc_usable_size(block)))
+		die("recorder: the table is full\n");
 	return block;
 }
 
 static void
 forget(void *block)
 {
-	size_t i;
-
-	if (block == NULL)
-		return;
-	take_lock();
-	for (i = slot_of((uintptr_t)block);
-	     table[i].hidden != ~(uintptr_t)block; i = (i + 1) & (SLOTS - 1)) {
-		if (table[i].hidden == 0)
-			abort(); /* never seen: the record is not complete */
-	}
-	table[i].hidden = GONE;
-	drop_lock();
+	if (block != NULL && recorded_remove((uintptr_t)block) == SIZE_MAX)
+		__atomic_fetch_add(&unknown, 1, __ATOMIC_RELAXED);
 }
 
-const struct recorder_entry *
-recorder_table(size_t *slots)
+static void
+before_fork(void)
 {
-	*slots = SLOTS;
-	return table;
+	gate_close();
 }
 
-bool
-recorder_find(uintptr_t address, size_t *size)
+static void
+after_fork(void)
 {
-	size_t i = slot_of(address), tries;
-
-	for (tries = 0; table[i].hidden != 0 && tries < SLOTS; tries++) {
-		if (table[i].hidden == ~address) {
-			*size = table[i].size;
-			return true;
-		}
-		i = (i + 1) & (SLOTS - 1);
-	}
-	return false;
+	gate_open();
 }
 
-void *
+/* Its number of calls is its own. */
+static void
+in_child(void)
+{
+	num_told = 0;
+	threads_tell();
+	gate_begin();
+	calls = 0;
+	if (next_look != SIZE_MAX)
+		next_look = first_look;
+	gate_open();
+}
+
+__attribute__((constructor)) static void
+begin(void)
+{
+	gate_pid = mu_sys_getpid();
+	/* The main thread has allocated before. */
+	if (pthread_key_create(&ending, end_thread) != 0)
+		die("recorder: no key left\n");
+	has_key = true;
+	pthread_atfork(before_fork, after_fork, in_child);
+	look_begin(program_invocation_short_name);
+}
+
+__attribute__((destructor)) static void
+end(void)
+{
+	if (next_look != SIZE_MAX && calls >= first_look)
+		recorder_check("ending", false, NULL);
+}
+
+/* ---- the allocator ---- */
+
+EXPORTED void *
 malloc(size_t size)
 {
-	return note(__libc_malloc(size));
+	void *block;
+
+	enter();
+	block = note(__libc_malloc(size));
+	leave();
+	return block;
 }
 
-void *
+EXPORTED void *
 calloc(size_t count, size_t size)
 {
-	return note(__libc_calloc(count, size));
+	void *block;
+
+	enter();
+	block = note(__libc_calloc(count, size));
+	leave();
+	return block;
 }
 
-void *
+EXPORTED void *
 realloc(void *old, size_t size)
 {
 	void *block;
 
+	enter();
 	/* Gone first: another thread may get the address at once. */
 	forget(old);
-	block = __libc_realloc(old, size);
+	block = note(__libc_realloc(old, size));
 	if (block == NULL && size != 0)
 		note(old);
-	return note(block);
+	leave();
+	return block;
 }
 
-void *
+EXPORTED void *
+reallocarray(void *old, size_t count, size_t size)
+{
+	size_t bytes;
+
+	if (__builtin_mul_overflow(count, size, &bytes)) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	return realloc(old, bytes);
+}
+
+EXPORTED void *
 memalign(size_t alignment, size_t size)
 {
-	return note(__libc_memalign(alignment, size));
+	void *block;
+
+	enter();
+	block = note(__libc_memalign(alignment, size));
+	leave();
+	return block;
 }
 
-void *
+EXPORTED void *
 aligned_alloc(size_t alignment, size_t size)
 {
 	return memalign(alignment, size);
 }
 
-int
+EXPORTED int
 posix_memalign(void **block, size_t alignment, size_t size)
 {
-	*block = memalign(alignment, size);
-	return *block == NULL ? ENOMEM : 0;
+	void *got;
+
+	if (alignment % sizeof(void *) != 0 || alignment == 0 ||
+	    (alignment & (alignment - 1)) != 0)
+		return EINVAL;
+	got = memalign(alignment, size);
+	if (got == NULL)
+		return ENOMEM;
+	*block = got;
+	return 0;
 }
 
-void
+EXPORTED void *
+valloc(size_t size)
+{
+	void *block;
+
+	enter();
+	block = note(__libc_valloc(size));
+	leave();
+	return block;
+}
+
+EXPORTED void *
+pvalloc(size_t size)
+{
+	void *block;
+
+	enter();
+	block = note(__libc_pvalloc(size));
+	leave();
+	return block;
+}
+
+EXPORTED void
 free(void *block)
 {
+	enter();
 	forget(block);
 	__libc_free(block);
+	leave();
+}
+
+/* 2.43 and later; the sizes say nothing that glibc would need. */
+EXPORTED void
+free_sized(void *block, size_t size)
+{
+	(void)size;
+	free(block);
+}
+
+EXPORTED void
+free_aligned_sized(void *block, size_t alignment, size_t size)
+{
+	(void)alignment;
+	(void)size;
+	free(block);
 }
