@@ -196,7 +196,7 @@ for thread in threads:
     thread.join()
 libc = ctypes.CDLL(None)
 libc.malloc.restype = ctypes.c_void_p
-for i in range(10):
+for i in range(100):
     ~libc.malloc(1234)  # lost
 i = None
 for _ in range(1000):
@@ -244,11 +244,12 @@ fi
 if [ -n "$python" ]; then
 	first='' second='go
 '
-	# It loses 10. Now and then its own work leaves a copy of an address in
-	# memory that was allocated and not written since; so not all are asked
-	# for, but most.
-	check python3 8 10 PYTHONMALLOC=default "$python" "$work/work.py"
-	check python3-malloc 8 10 PYTHONMALLOC=malloc "$python" "$work/work.py"
+	# It loses 100. Of each hundred, two to five are hidden by old pointers
+	# that the interpreter never wrote over: in free parts of its own pools,
+	# in strings, whose state is one byte of an otherwise unwritten word,
+	# in its stack. 15 is more than was ever seen.
+	check python3 85 100 PYTHONMALLOC=default "$python" "$work/work.py"
+	check python3-malloc 85 100 PYTHONMALLOC=malloc "$python" "$work/work.py"
 else
 	echo "SKIPPED: no python3"
 fi

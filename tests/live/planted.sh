@@ -1,0 +1,186 @@
+#!/bin/sh
+# A thousand blocks lost amid the work of C++ containers and of Python: how many
+# are found, and nothing else. (test_planted.c has the flavours in C.)
+#
+# PLANTED_TABLE=1: all flavours, beside what Valgrind and LeakSanitizer find of
+# the same programs, as a table. A matter of minutes.
+set -u
+build=$(cd "${BUILD:-build}" && pwd) || exit 1
+library=$build/libmemunreachable.so
+work=$(mktemp -d) || exit 1
+pid=
+failures=0 checked=0
+
+finish() {
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+	rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 1' HUP INT TERM
+
+# NAME, the answer "found N others N", what must be found at least
+judge() {
+	echo "$1: $2"
+	checked=$((checked + 1))
+	case $2 in
+	"found "*" others 0")
+		found=${2#found }
+		[ "${found%% *}" -ge "$3" ] && return
+		;;
+	esac
+	echo "FAILED: $1: not $3 found and no others"
+	failures=$((failures + 1))
+}
+
+# SOURCE, OUTPUT, more arguments
+compile() {
+	source=$1 output=$2
+	shift 2
+	case $source in
+	*.cc) set -- "${CXX:-c++}" -std=c++11 "$source" "$@" ;;
+	*) set -- "${CC:-cc}" -std=gnu11 "$source" "$@" ;;
+	esac
+	"$@" -O2 -D_GNU_SOURCE -Iinclude -I. -o "$output" -pthread
+}
+
+cat >"$work/planted.py" <<'END'
+import ctypes, json, random, re, sys, threading, zlib
+
+libc = ctypes.CDLL(None)
+libc.malloc.restype = ctypes.c_void_p
+libc.memset.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_size_t]
+libc.memset.restype = None
+draw = random.Random(1)
+texts = {}
+
+def work(n):
+    table = {str(i): [i, "x" * (i % 50), {"n": i}] for i in range(n)}
+    text = json.dumps(table)
+    back = json.loads(text)
+    key = draw.randrange(300)
+    texts[key] = [text[:draw.randrange(2000)], zlib.compress(text.encode())]
+    if len(texts) > 200:
+        texts.popitem()
+    return len(back) + len(re.findall("9+", text))
+
+def lose():
+    size = draw.randrange(16, 2000) // 16 * 16 + 8
+    libc.memset(libc.malloc(size), 0x5a, size)
+
+threads = [threading.Thread(target=lambda: [work(200) for _ in range(20)])
+           for _ in range(3)]
+for thread in threads:
+    thread.start()
+for i in range(1000):
+    work(draw.randrange(40))
+    lose()
+for thread in threads:
+    thread.join()
+for _ in range(300):
+    work(draw.randrange(40))
+print("ready", flush=True)
+sys.stdin.readline()
+END
+
+# Wait up to 60 s until FILE says WORDS, or the program is gone.
+await() {
+	tries=0
+	until grep -q "$2" "$1" 2>/dev/null; do
+		kill -0 "$pid" 2>/dev/null && [ $tries -lt 600 ] || return 1
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
+# What of 1,000 is said to be lost by Python with the given setting.
+ask_python() {
+	rm -f "$work"/in "$work"/out "$work"/log.*
+	mkfifo "$work/in"
+	env "$1" LD_PRELOAD="$library" \
+	    MEMUNREACHABLE_OPTIONS="signal=RTMIN+5:log_path=$work/log" \
+	    "$python" "$work/planted.py" <"$work/in" >"$work/out" 2>&1 &
+	pid=$!
+	exec 9>"$work/in"
+	if await "$work/out" '^ready' && kill -s RTMIN+5 "$pid"; then
+		await "$work/log.$pid" 'detection done\|detection failed'
+	fi
+	echo >&9
+	exec 9>&-
+	wait "$pid"
+	lost=$(sed -n 's/.* in \([0-9]*\) alloc.* unreachable out of.*/\1/p' \
+	    "$work/log.$pid")
+	pid=
+	if [ "${lost:=0}" -le 1000 ]; then
+		echo "found $lost others 0"
+	else
+		echo "found 1000 others $((lost - 1000))"
+	fi
+}
+
+valgrind_of() {
+	valgrind -q --leak-check=full --show-leak-kinds=none \
+	    --log-file=/dev/null "$@" | sed 's/found \([0-9]*\).*/\1/'
+}
+
+valgrind_of_python() {
+	env "$1" valgrind --leak-check=full --log-file="$work/valgrind" \
+	    "$python" "$work/planted.py" </dev/null >/dev/null 2>&1
+	tr -d , <"$work/valgrind" | awk '
+		/(definitely|indirectly) lost:/ { n += $7 } END { print n }'
+}
+
+# The first summary is the one that was asked for, the second that at exit.
+lsan_of() {
+	"$@" 2>&1 | sed -n \
+	    's/^SUMMARY: .* in \([0-9]*\) allocation.*/\1/p' | sed 1q
+}
+
+row() {
+	printf '| %s | %s | %s | %s |\n' "$@"
+}
+
+table() {
+	planted=$build/tests/live/victim_planted
+	compile tests/live/victim_planted.c "$work/lsan" -DPLANTED_LSAN \
+	    -fsanitize=leak
+	compile tests/live/planted_cxx.cc "$work/lsan_cxx" -DPLANTED_LSAN \
+	    -fsanitize=leak
+	row work "this library" Valgrind LeakSanitizer
+	row --- --- --- ---
+	for flavour in $("$planted"); do
+		row "$flavour" "$("$planted" "$flavour" 1)" \
+		    "$(valgrind_of "$planted" "$flavour" 1)" \
+		    "$(lsan_of "$work/lsan" "$flavour" 1)"
+	done
+	row C++ "$("$work/planted_cxx" 1)" \
+	    "$(valgrind_of "$work/planted_cxx" 1)" \
+	    "$(lsan_of "$work/lsan_cxx" 1)"
+	for setting in PYTHONMALLOC=default PYTHONMALLOC=malloc; do
+		row "python3, $setting" "$(ask_python $setting)" \
+		    "$(valgrind_of_python $setting)" -
+	done
+}
+
+if compile tests/live/planted_cxx.cc "$work/planted_cxx" -L"$build" \
+    -lmemunreachable -Wl,-rpath,"$build"; then
+	for seed in 1 2 3; do
+		judge "C++, seed $seed" "$("$work/planted_cxx" $seed)" 940
+	done
+else
+	echo "SKIPPED: no C++ compiler"
+fi
+# A wrapper script (pyenv) would be the one that is preloaded.
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+if [ -x /usr/bin/python3 ]; then
+	python=/usr/bin/python3
+fi
+if [ -n "$python" ]; then
+	judge python3 "$(ask_python PYTHONMALLOC=default)" 900
+	judge python3-malloc "$(ask_python PYTHONMALLOC=malloc)" 880
+else
+	echo "SKIPPED: no python3"
+fi
+[ -z "${PLANTED_TABLE:-}" ] || table
+
+[ $failures -eq 0 ] || exit 1
+[ $checked -gt 0 ] || exit 77
