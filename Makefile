@@ -83,6 +83,10 @@ LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c
 VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c))
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
 SCRIPTS  := $(wildcard tests/live/*.sh)
+CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
+	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
+	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/corpus/plugins/*.c)) \
+	$(BUILD)/tests/corpus/preload.so
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
@@ -91,7 +95,7 @@ CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-asan check-ubsan check-valgrind \
-	check-releases check-layers check-layouts check-context lint format fuzz install uninstall \
+	check-releases check-layers check-layouts check-context check-oracles lint format fuzz install uninstall \
 	help clean tests
 .DELETE_ON_ERROR:
 
@@ -181,7 +185,45 @@ $(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
 		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
 		-pthread -ldl
 
-tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) examples
+# Programs that lose blocks, with a malloc of their own that records them; the
+# same ones run under the library, under Valgrind and under LeakSanitizer.
+CORPUS_OBJS := $(patsubst %.c,$(BUILD)/%.o, \
+	$(filter-out %/preload.c,$(wildcard tests/corpus/support/*.c)))
+CORPUS_FLAGS := $(MU_WARN) $(MU_CPPFLAGS) -fno-builtin-malloc
+CORPUS_LINK := $(CORPUS_OBJS) -rdynamic -Wl,-rpath,'$$ORIGIN/plugins' \
+	-pthread -ldl -lrt
+
+$(CORPUS_OBJS): $(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/corpus/%: tests/corpus/%.c $(CORPUS_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -MMD -MP -MF $@.d \
+		-o $@ $< $(CORPUS_LINK)
+
+$(BUILD)/tests/corpus/%: tests/corpus/%.cc $(CORPUS_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 $(CORPUS_FLAGS) $(CXXFLAGS) -O1 -MMD -MP \
+		-MF $@.d -o $@ $< $(CORPUS_LINK)
+
+# The recorder for programs that know nothing of it, and have more blocks.
+$(BUILD)/tests/corpus/preload.so: $(addprefix tests/corpus/support/, \
+    recorder.c record.c ask.c scrub.c preload.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -DRECORD_SLOTS=131072 \
+		-shared -fPIC -MMD -MP -MF $@.d -o $@ $^ -pthread -ldl
+
+$(BUILD)/tests/corpus/plugins/%.so: tests/corpus/plugins/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -shared -fPIC -MMD -MP \
+		-MF $@.d -o $@ $<
+
+check-oracles: all $(CORPUS) ## the corpus under us, Valgrind, LeakSanitizer
+	$(Q)BUILD=$(BUILD) sh tests/corpus/run.sh -t $(BUILD)/oracles.md \
+		$(BUILD)/tests/corpus "ours valgrind lsan"
+
+tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) examples
 
 check: tests check-layers check-context ## run the tests
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
@@ -278,4 +320,4 @@ clean: ## remove the build folder
 	rm -rf $(BUILD)
 
 -include $(OBJS:.o=.d)
--include $(wildcard $(BUILD)/tests/*/*.d)
+-include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)

@@ -1,0 +1,79 @@
+#!/bin/sh
+# Run programs of the corpus under tools and judge what these found.
+#
+# Usage: run.sh [-t TABLE] FOLDER TOOLS [PROGRAM...]
+#
+# FOLDER has the built programs; TOOLS are words of: ours valgrind lsan; with no
+# PROGRAM all are run. Two at a time.
+set -u
+table=
+if [ "${1:-}" = -t ]; then
+	table=$2
+	shift 2
+fi
+here=$(dirname "$0")
+folder=$1 tools=$2
+shift 2
+library=${LIBRARY:-$(cd "${BUILD:-build}" && pwd)/libmemunreachable.so}
+lsan=$(gcc -print-file-name=liblsan.so 2>/dev/null)
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+trap 'exit 1' HUP INT TERM
+
+if [ $# -eq 0 ]; then
+	for source in "$here"/*.c "$here"/*.cc; do
+		program=${source##*/}
+		[ ! -x "$folder/${program%.*}" ] || set -- "$@" "${program%.*}"
+	done
+fi
+
+# One run: PROGRAM TOOL. The program says all else on stdout.
+cat >"$work/one" <<'ONE'
+program=$1 tool=$2
+output=$work/$program.$tool
+export CORPUS_TOOL="$tool"
+cd "$folder" || exit 1
+case $tool in
+ours)
+	: >"$output.log"
+	LD_PRELOAD=$library timeout 60 ./"$program" >"$output.out" ;;
+valgrind)
+	timeout 120 valgrind --log-file="$output.log" --leak-check=no \
+	    --soname-synonyms=somalloc=nouserintercepts --num-callers=2 \
+	    --vgdb-prefix="$work/vgdb" ./"$program" >"$output.out" ;;
+lsan)
+	LD_PRELOAD=$lsan LSAN_OPTIONS="report_objects=1:log_path=$output.lsan:leak_check_at_exit=0" \
+	    timeout 60 ./"$program" >"$output.out"
+	status=$?
+	cat "$output".lsan.* >"$output.log" 2>/dev/null
+	(exit $status) ;;
+esac || echo "failed exit status $?" >>"$output.out"
+ONE
+folder=$(cd "$folder" && pwd) || exit 1
+export work folder library lsan
+for tool in $tools; do
+	for program in "$@"; do
+		echo "$program $tool"
+	done
+done | xargs -P 2 -L 1 sh "$work/one" 2>"$work/words"
+
+awk -v programs="$*" -v tools="$tools" -v table="$work/table" \
+    -f "$here/judge.awk" "$here/differences.txt" "$work"/*.out \
+    "$work"/*.log
+status=$?
+if [ -n "$table" ]; then
+	cat - "$work/table" >"$table" <<END_OF_HEAD
+# What each tool finds lost in each program of the corpus
+
+Blocks lost, and blocks found; -n: of these not found, +n: found, though kept.
+Each number without a sign is a set of addresses that is exactly the one lost.
+Made by \`make check-oracles\` with $(getconf GNU_LIBC_VERSION),
+$(gcc --version | head -n 1), $(valgrind --version).
+
+END_OF_HEAD
+fi
+if [ $status -ne 0 ]; then
+	cat "$work/words"
+	[ -z "${KEEP:-}" ] || cp -r "$work" "$KEEP"
+fi
+exit $status

@@ -1,0 +1,39 @@
+#!/bin/sh
+# Every program of the corpus under the library and, where it is there, under
+# LeakSanitizer: what each is said to have lost, address by address, is what it
+# did lose, or differs as tests/corpus/differences.txt tells. Under Valgrind,
+# which takes longer, every third; `make check-oracles` runs all, and writes the
+# table.
+set -u
+here=$(dirname "$0")/../corpus
+folder=${BUILD:-build}/tests/corpus
+bad=0 n=0
+
+all=
+some=
+for source in "$here"/*.c "$here"/*.cc; do
+	program=${source##*/}
+	program=${program%.*}
+	all="$all $program"
+	[ $((n % 3)) -ne 0 ] || some="$some $program"
+	n=$((n + 1))
+done
+
+# Lists of words by intention, from here on.
+# shellcheck disable=SC2086
+if [ -e "$(gcc -print-file-name=liblsan.so 2>/dev/null)" ]; then
+	sh "$here/run.sh" "$folder" "ours lsan" $all || bad=1
+else
+	echo "SKIPPED: no LeakSanitizer to compare with"
+	sh "$here/run.sh" "$folder" ours $all || bad=1
+fi
+# shellcheck disable=SC2086
+if ! command -v valgrind >/dev/null; then
+	echo "SKIPPED: no Valgrind to compare with"
+elif ! echo '#include <valgrind/memcheck.h>' |
+	${CC:-cc} -E - >/dev/null 2>&1; then
+	echo "SKIPPED: no valgrind/memcheck.h, so Valgrind cannot be asked"
+else
+	sh "$here/run.sh" "$folder" valgrind $some || bad=1
+fi
+exit $bad
