@@ -1,19 +1,36 @@
 #!/bin/sh
 # Install what building and testing need, through the system's own package
-# manager. Installs nothing that is there already.
+# manager. Installs nothing that is there already. What only single tests need
+# (programs to be looked at, allocators to be refused) is installed where the
+# release has it; a test that lacks its program says so and is skipped.
 set -u
 
 DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3
 	sqlite3 procps"
+DEBIAN_SERVERS="nginx-light memcached"
+DEBIAN_WANTED="gdb git perl libglib2.0-dev gcc-i686-linux-gnu libc6-i386
+	libjemalloc-dev libmimalloc-dev libgoogle-perftools-dev musl-tools"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng"
 
-if command -v apt-get >/dev/null; then
-	missing=
-	for package in $DEBIAN; do
+lacking() {
+	for package in $1; do
 		dpkg-query -W -f '${Status}' "$package" 2>/dev/null |
-			grep -q 'ok installed' || missing="$missing $package"
+			grep -q 'ok installed' || printf ' %s' "$package"
 	done
+}
+
+wanted=
+if command -v apt-get >/dev/null; then
+	missing=$(lacking "$DEBIAN")
+	wanted=$(lacking "$DEBIAN_WANTED")
+	servers=$(lacking "$DEBIAN_SERVERS")
+	# A package of a server starts it, at every boot from then on.
+	if [ -n "$servers" ] && [ -d /run/systemd/system ]; then
+		echo "deps: not installed, for they would be started:$servers"
+	else
+		wanted="$wanted$servers"
+	fi
 	update="apt-get update -qq"
 	install="apt-get install -y --no-install-recommends"
 elif command -v dnf >/dev/null; then
@@ -30,17 +47,27 @@ else
 	exit 1
 fi
 
-[ -n "$missing" ] || { echo "deps: everything is there"; exit 0; }
+[ -n "$missing$wanted" ] || { echo "deps: everything is there"; exit 0; }
 
 if [ "$(id -u)" -eq 0 ]; then
 	as_root="env DEBIAN_FRONTEND=noninteractive"
 elif command -v sudo >/dev/null; then
 	as_root="sudo env DEBIAN_FRONTEND=noninteractive"
+elif [ -z "$missing" ]; then
+	echo "deps: not installed, some tests will be skipped:$wanted"
+	exit 0
 else
 	echo "deps: missing:$missing"
 	echo "deps: neither root nor sudo; as root run: $install$missing"
 	exit 1
 fi
+
 # The lists of words are split by intention.
 # shellcheck disable=SC2086
-$as_root $update && $as_root $install $missing
+$as_root $update && { [ -z "$missing" ] || $as_root $install $missing; } ||
+	exit 1
+for package in $wanted; do
+	# shellcheck disable=SC2086
+	$as_root $install "$package" >/dev/null 2>&1 ||
+		echo "deps: no $package here: tests that need it are skipped"
+done
