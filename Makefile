@@ -38,7 +38,7 @@ SRC_COLLECTOR := \
 	ptrace/refusal.c ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
-	lib/sweeper.c \
+	lib/sweeper.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \

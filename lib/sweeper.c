@@ -21,90 +21,13 @@
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
+#include "lib/own_memory.h"
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
-#include "mu/sort.h"
 #include "mu/sys.h"
 
 /* Its tables grow with the heap; the machine is the limit. */
 #define TABLES_LIMIT (SIZE_MAX / 2)
-
-struct own_ranges {
-	struct mu_range *ranges;
-	size_t count, max;
-};
-
-static void
-add_own(void *ctx, struct mu_range range)
-{
-	struct own_ranges *own = ctx;
-
-	if (own->ranges != NULL && own->count < own->max)
-		own->ranges[own->count] = range;
-	own->count++;
-}
-
-/*
- * What asks about a block has its address in hand: our frames, up to the
- * program's. Where leaks are asked for they hold nothing of interest.
- */
-static struct mu_range
-own_frames(const struct mu_pass *pass)
-{
-	struct mu_range frames = { (uintptr_t)pass, (uintptr_t)pass };
-
-	if (pass->request->references != NULL &&
-	    pass->request->caller != NULL &&
-	    pass->request->caller->sp > frames.begin)
-		frames.end = pass->request->caller->sp;
-	return frames;
-}
-
-static void
-visit_own(struct mu_pass *pass, struct own_ranges *own)
-{
-	const struct mu_watch *watch = &mu_library.watch;
-
-	mu_arena_each(&pass->arena, add_own, own);
-	mu_arena_each(&mu_library.registry.arena, add_own, own);
-	mu_results_each(&mu_library.results, add_own, own);
-	add_own(own, mu_left_out_range(pass));
-	add_own(own, own_frames(pass));
-	add_own(own,
-	    (struct mu_range) { (uintptr_t)pass->stack,
-		(uintptr_t)pass->stack + pass->stack_size });
-	add_own(own,
-	    (struct mu_range) { (uintptr_t)watch->stack,
-		(uintptr_t)watch->stack + watch->stack_size });
-}
-
-static int
-by_begin(const void *a, const void *b)
-{
-	const struct mu_range *x = a, *y = b;
-
-	return (x->begin > y->begin) - (x->begin < y->begin);
-}
-
-/* Counted first, then filled: nothing changes in an image. */
-static enum mu_status
-list_own(struct mu_pass *pass, struct mu_arena *tables)
-{
-	struct own_ranges own = { 0 };
-
-	visit_own(pass, &own);
-	own.ranges = mu_arena_alloc(tables, own.count, sizeof(*own.ranges));
-	if (own.ranges == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
-		    "no memory for the sweeper's tables");
-	own.max = own.count;
-	own.count = 0;
-	visit_own(pass, &own);
-	mu_sort(own.ranges, own.count, sizeof(*own.ranges), by_begin);
-	pass->snap.own = own.ranges;
-	pass->snap.num_own = own.count;
-	return MU_OK;
-}
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
@@ -157,7 +80,7 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 		return status;
 	if (!mu_memory_self_look(&snap->memory))
 		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
-	return list_own(pass, &sweep->tables);
+	return mu_own_memory_list(pass, &sweep->tables);
 }
 
 /* A partial answer must still be sent before the original gives up. */
@@ -192,7 +115,7 @@ find_referrers(struct mu_pass *pass, struct sweep *sweep)
 	went_on(pass, sweep,
 	    mu_referrers_find(&sweep->referrers,
 		~pass->request->references->hidden, &sweep->heap.blocks,
-		&sweep->roots, &pass->snap, own_frames(pass), &sweep->tables,
+		&sweep->roots, &pass->snap, mu_own_frames(pass), &sweep->tables,
 		pass->deadline_ns, &why),
 	    &why);
 }
