@@ -2,10 +2,10 @@
  * Unreachable blocks become entries: who was lost, and what was lost with it.
  *
  * Nodes are the unmarked blocks; an edge a -> b is a word of a that refers to
- * b (heapwalk/references.h). Strongly connected components collapse; a component that no
- * other points at is an owner and is one entry, at its lowest address. Its
- * referenced_count and referenced_size are the other blocks that can be
- * reached from it, each counted once an owner; what two owners share is
+ * b (heapwalk/references.h). Strongly connected components collapse; a
+ * component that no other points at is an owner and is one entry, at its lowest
+ * address. Its referenced_count and referenced_size are the other blocks that
+ * can be reached from it, each counted once an owner; what two owners share is
  * charged in full to both (MU-69..75, but for ownerless cycles, which are one
  * entry here).
  *

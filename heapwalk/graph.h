@@ -2,8 +2,8 @@
  * Unreachable blocks as a graph: nodes are numbers, by address.
  *
  * Nodes are the blocks that are neither marked nor to be kept; an edge a -> b
- * is a word of a that refers to b (heapwalk/references.h). Edges are read from the blocks
- * whenever they are asked for, never stored.
+ * is a word of a that refers to b (heapwalk/references.h). Edges are read from
+ * the blocks whenever they are asked for, never stored.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */

@@ -70,12 +70,12 @@ struct mu_pass {
 	struct mu_snapshot snap;
 	enum mu_status collected;
 	uint64_t pause_ns; /* the longest stop */
-	bool transient; /* the partial answer may be complete next time */
+	bool transient;    /* the partial answer may be complete next time */
 
 	/* memory that a fork leaves out (lib/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */
-	bool hold;           /* the collector waits for the sweeper */
-	int memory, pagemap; /* in the collector's table; -1 = none */
+	bool hold;                    /* the collector waits for the sweeper */
+	int memory, pagemap;          /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;
