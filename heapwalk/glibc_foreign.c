@@ -20,6 +20,8 @@
 #define MCHECK_MAGIC2 5
 #define MCHECK_WORDS 6
 
+#define DATA_MAX ((size_t)1 << 20) /* much more than .data or .bss of libc */
+
 /* What the file of an allocator is called. */
 static const char *const files[] = { "libjemalloc", "libmimalloc",
 	"libtcmalloc", "libasan", "libhwasan", "liblsan", "libtsan", "libmsan",
@@ -205,17 +207,25 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 	    name, mu_path_base(snap->mappings[i - 1].name));
 }
 
-/* The header that mcheck() puts before a block: does it bear out itself? */
+/*
+ * The header that mcheck() puts before a block: does it bear out itself? A word
+ * can lead anywhere, also to a guard page that faults.
+ */
 static bool
 is_mcheck_header(const struct mu_snapshot *snap, uintptr_t address)
 {
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_range part,
+	    all = { address, address + MCHECK_WORDS * sizeof(uintptr_t) };
 	const uintptr_t *header;
 	uintptr_t words[MCHECK_WORDS];
 
-	if (address < 4096 || address % sizeof(*words) != 0)
+	if (address < 4096 || address % sizeof(*words) != 0 ||
+	    all.end < address)
 		return false;
 	header = mu_snapshot_view(snap, address, sizeof(words));
-	if (header == NULL)
+	if (header == NULL || !memory->ops->populated(memory, all, &part) ||
+	    part.begin != all.begin || part.end != all.end)
 		return false;
 	memcpy(words, header, sizeof(words));
 	return words[MCHECK_MAGIC] ==
@@ -223,20 +233,30 @@ is_mcheck_header(const struct mu_snapshot *snap, uintptr_t address)
 	    words[MCHECK_MAGIC2] == (MCHECK_MAGICWORD ^ words[MCHECK_BLOCK]);
 }
 
-/* The head of its list is a variable: of libc_malloc_debug from 2.34 on. */
+/*
+ * The head of its list is a variable: of libc_malloc_debug from 2.34 on. What
+ * touches the end of .bss is other memory, stacks and their guards for example.
+ */
 static bool
 has_mcheck_root(const struct mu_snapshot *snap, struct mu_range data)
 {
-	const char *view =
-	    mu_snapshot_view(snap, data.begin, mu_range_size(data));
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_range part;
+	const char *view;
 	uintptr_t word;
 	size_t at;
 
-	for (at = 0; view != NULL && at + sizeof(word) <= mu_range_size(data);
-	     at += sizeof(word)) {
-		memcpy(&word, view + at, sizeof(word));
-		if (word != 0 && is_mcheck_header(snap, word))
-			return true;
+	if (mu_range_size(data) > DATA_MAX)
+		data.end = data.begin + DATA_MAX;
+	for (; memory->ops->populated(memory, data, &part);
+	     data.begin = part.end) {
+		view = mu_snapshot_view(snap, part.begin, mu_range_size(part));
+		for (at = 0; view != NULL && at < mu_range_size(part);
+		     at += sizeof(word)) {
+			memcpy(&word, view + at, sizeof(word));
+			if (word != 0 && is_mcheck_header(snap, word))
+				return true;
+		}
 	}
 	return false;
 }
@@ -257,6 +277,7 @@ is_mcheck_used(const struct mu_snapshot *snap)
 			    starts_with(name, "libc-2.") ||
 			    starts_with(name, debug_file);
 		else if (mapping == snap->mappings || name[0] != '\0' ||
+		    mapping[-1].inode == 0 ||
 		    mapping[-1].range.end != mapping->range.begin)
 			of_libc = false;
 		if (of_libc && mapping->readable && mapping->writable &&

@@ -103,9 +103,8 @@ lock_arena(struct mu_pass *pass, uintptr_t arena)
 		pass->locked = grown;
 		pass->max_locked = more;
 	}
-	taken = inferred
-	    ? mutex_take_if_free((int *)arena, pass->deadline_ns)
-	    : mutex_take((int *)arena, pass->deadline_ns);
+	taken = inferred ? mutex_take_if_free((int *)arena, pass->deadline_ns)
+			 : mutex_take((int *)arena, pass->deadline_ns);
 	if (!taken)
 		return mu_why(&pass->why, MU_ERR_BUSY,
 		    "malloc's arena %p stayed locked; was the check asked for "

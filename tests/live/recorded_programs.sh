@@ -136,9 +136,9 @@ if has git; then
 fi
 
 if has gdb; then
+	filter='s/[0-9][0-9]*/N/g; s/Nx[0-9a-fN]*/N/g'
 	# $pc is the debugger's.
 	# shellcheck disable=SC2016
-	filter='s/[0-9][0-9]*/N/g; s/Nx[0-9a-fN]*/N/g'
 	check gdb 1 2000 gdb -nx -q -batch -ex 'unset environment LD_PRELOAD' \
 	    -ex 'set confirm off' -ex 'set breakpoint pending on' \
 	    -ex 'break write' -ex run -ex bt \

@@ -16,7 +16,7 @@ release=${release#glibc }
 work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 failures=0 checked=0
-server= filter=
+server='' filter=''
 growth=60
 [ -z "${RECORDED_FULL:-}" ] || growth=10
 HOME=$work LC_ALL=C TZ=UTC
