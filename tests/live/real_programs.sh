@@ -226,10 +226,10 @@ END
 sqlite_first='
 create table t (id integer primary key, name text, size real);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
-insert into t select i, printf("name %d", i % 1000), i / 7.0 from n;
+insert into t select i, printf('name %d', i % 1000), i / 7.0 from n;
 create index by_name on t (name);
 delete from t where id % 3 = 0;
-select "ready";
+select 'ready';
 '
 sqlite_second='
 select count(*), round(sum(size), 3), max(name) from t where name like "%9";
