@@ -8,37 +8,11 @@
 # Fewer is possible: an old pointer in a register or a dead part of a stack
 # that is reached under one of the two and not under the other.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
 library=$build/libmemunreachable.so
-work=$(mktemp -d) || exit 1
-pids=
-failures=0 checked=0
+checked=0
 asks=3
-
-finish() {
-	# Only what was started here and still runs.
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() {
-	echo "FAILED: $name: $1"
-	failures=$((failures + 1))
-}
-
-# Wait up to 60 s until the command says yes.
-await() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ $tries -lt 600 ] || return 1
-		sleep 0.1
-	done
-}
 
 is_ready() {
 	grep -q '^ready' "$work/out" || ! kill -0 "$pid" 2>/dev/null
@@ -223,18 +197,18 @@ unset 'words[5]'
 printf '%s %s %s %s\n' "$line" "${#seen[@]}" "${#words[@]}" "${#text}"
 END
 
-sqlite_first='
+sqlite_first="
 create table t (id integer primary key, name text, size real);
 with recursive n(i) as (select 1 union all select i + 1 from n where i < 20000)
 insert into t select i, printf('name %d', i % 1000), i / 7.0 from n;
 create index by_name on t (name);
 delete from t where id % 3 = 0;
 select 'ready';
-'
-sqlite_second='
-select count(*), round(sum(size), 3), max(name) from t where name like "%9";
+"
+sqlite_second="
+select count(*), round(sum(size), 3), max(name) from t where name like '%9';
 select name, count(*) from t group by name order by 2 desc, 1 limit 3;
-'
+"
 
 # A wrapper script (pyenv) would be the one that is preloaded.
 python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)

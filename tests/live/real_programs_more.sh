@@ -6,39 +6,11 @@
 # library finds lost must be among what Valgrind finds. redis brings jemalloc,
 # and has to be refused by that name.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 library=${LIBRARY:-$build/libmemunreachable.so}
 shim=$build/tests/corpus/preload.so
-work=$(mktemp -d) || exit 1
-chmod 755 "$work"
-pids=
-failures=0
-
-finish() {
-	# Only what was started here and still runs.
-	for pid in $pids; do
-		kill -9 "$pid" 2>/dev/null
-	done
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() {
-	echo "FAILED: $name: $1"
-	failures=$((failures + 1))
-}
-
-# Wait, a few minutes at most, until the command says yes.
-await() {
-	tries=0
-	until "$@"; do
-		tries=$((tries + 1))
-		[ $tries -lt 2000 ] || return 1
-		sleep 0.1
-	done
-}
 
 # The command under a tool. With exec in a subshell, $! is the program's.
 under() {

@@ -10,6 +10,7 @@
 
 #include "mu/sys.h"
 #include "tests/support/doomed_pass.h"
+#include "tests/support/suite.h"
 
 #define MAPPED ((size_t)65536)
 
@@ -81,15 +82,9 @@ main(void)
 {
 	Suite *suite = suite_create("left_out_spoilt");
 	TCase *tcase = tcase_create("held");
-	SRunner *runner;
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, spoilt_while_held, 0, NUM_SPOILS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

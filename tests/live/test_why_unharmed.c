@@ -4,6 +4,7 @@
  */
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
+#include "tests/support/suite.h"
 #include "tests/support/unharmed.h"
 
 #define SLOTS 20
@@ -101,14 +102,9 @@ main(void)
 {
 	Suite *suite = suite_create("why_unharmed");
 	TCase *tcase = tcase_create("why_unharmed");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, nobody_is_harmed);
 	suite_add_tcase(suite, tcase);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

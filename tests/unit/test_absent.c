@@ -6,6 +6,7 @@
 
 #include "heapwalk/absent.h"
 #include "tests/support/image.h"
+#include "tests/support/suite.h"
 
 #define PAGES 8
 
@@ -172,8 +173,6 @@ main(void)
 {
 	Suite *suite = suite_create("absent");
 	TCase *tcase = tcase_create("absent");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, missing_memory, 0, 2);
@@ -184,9 +183,5 @@ main(void)
 	tcase_add_test(tcase, too_much_of_one);
 	tcase_add_test(tcase, nowhere_to_read_from);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -9,6 +9,7 @@
 #include "heapwalk/glibc_arena.h"
 #include "heapwalk/glibc_foreign.h"
 #include "heapwalk/glibc_libc.h"
+#include "tests/support/suite.h"
 
 #define PAGE 4096
 #define BASE ((uintptr_t)0x10000000)
@@ -273,8 +274,6 @@ main(void)
 {
 	Suite *suite = suite_create("foreign");
 	TCase *tc = tcase_create("foreign");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(
@@ -287,8 +286,5 @@ main(void)
 	tcase_add_test(tc, words_at_the_ends);
 	tcase_add_test(tc, loads_of_libc);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

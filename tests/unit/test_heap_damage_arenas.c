@@ -6,6 +6,7 @@
  * Here what is reached first: main_arena and mp_, the ring, the sums of memory.
  */
 #include "tests/support/heap_busy.h"
+#include "tests/support/suite.h"
 
 #define MAIN 0
 #define OTHER 1
@@ -217,8 +218,6 @@ main(void)
 {
 	Suite *suite = suite_create("heap_damage_arenas");
 	TCase *tc = tcase_create("heap_damage_arenas");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -237,8 +236,5 @@ main(void)
 	tcase_add_test(tc, rule3_heap_chain);
 	tcase_add_test(tc, rule3_sbrk_base);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

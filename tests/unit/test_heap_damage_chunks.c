@@ -6,6 +6,7 @@
  * Here the chunks, one after the other.
  */
 #include "tests/support/heap_busy.h"
+#include "tests/support/suite.h"
 
 #define MAIN 0
 #define OTHER 1
@@ -167,8 +168,6 @@ main(void)
 {
 	Suite *suite = suite_create("heap_damage_chunks");
 	TCase *tc = tcase_create("heap_damage_chunks");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -182,8 +181,5 @@ main(void)
 	EACH_ARENA(tc, rule2_first_chunk);
 	EACH_ARENA(tc, rule2_top);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

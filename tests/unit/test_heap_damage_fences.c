@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "tests/support/heap_busy.h"
+#include "tests/support/suite.h"
 
 #define FILLER 100000 /* bytes: less than what is mmapped */
 #define HEAP_BLOCKS (MU_GLIBC_HEAP_MAX / FILLER + 20)
@@ -110,15 +111,10 @@ main(void)
 {
 	Suite *suite = suite_create("heap_damage_fences");
 	TCase *tc = tcase_create("heap_damage_fences");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, rule2_fenceposts);
 	tcase_add_test(tc, rule2_heap_left);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -3,6 +3,7 @@
  * on the lists of free chunks is broken by itself, and the answer says which.
  */
 #include "tests/support/heap_busy.h"
+#include "tests/support/suite.h"
 
 #define MAIN 0
 #define OTHER 1
@@ -332,8 +333,6 @@ main(void)
 {
 	Suite *suite = suite_create("heap_damage_lists");
 	TCase *tc = tcase_create("heap_damage_lists");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 20);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -354,8 +353,5 @@ main(void)
 	EACH_ARENA(tc, rule5_entries);
 	tcase_add_test(tc, rule5_entry_of_two_threads);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

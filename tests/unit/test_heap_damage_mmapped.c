@@ -6,6 +6,7 @@
 #include "tests/support/heap_busy.h"
 
 #include "heapwalk/glibc_pick.h"
+#include "tests/support/suite.h"
 
 #define PAGE 4096
 #define PAGES 512 /* of a buffer that is somebody's own */
@@ -283,8 +284,6 @@ main(void)
 	Suite *suite = suite_create("heap_damage_mmapped");
 	TCase *tc = tcase_create("heap_damage_mmapped");
 	TCase *pick = tcase_create("pick");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -304,8 +303,5 @@ main(void)
 	tcase_add_test(pick, pick_apart);
 	tcase_add_test(pick, pick_nothing_fits);
 	suite_add_tcase(suite, pick);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -17,6 +17,7 @@
  * changed: everything else fails.
  */
 #include "tests/support/heap_busy.h"
+#include "tests/support/suite.h"
 
 #define SINGLE_BITS 5000
 #define SINGLE_WORDS 5000
@@ -226,16 +227,11 @@ main(void)
 {
 	Suite *suite = suite_create("heap_damage_sweep");
 	TCase *tc = tcase_create("heap_damage_sweep");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, busy_setup, NULL);
 	tcase_add_loop_test(tc, single_bits, 0, 2);
 	tcase_add_loop_test(tc, single_words, 0, 2);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "tests/support/heap_image.h"
+#include "tests/support/suite.h"
 
 #define PAGE 4096
 #define KEPT 20000 /* blocks that the test has */
@@ -210,8 +211,6 @@ main(void)
 {
 	Suite *suite = suite_create("heap_sbrk");
 	TCase *tc = tcase_create("heap_sbrk");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, NULL);
@@ -220,8 +219,5 @@ main(void)
 	tcase_add_test(tc, rule7_nothing_in_it);
 	tcase_add_loop_test(tc, rule7_many_holes, 0, 4);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -13,6 +13,7 @@
 
 #include "lib/leak_pipe.h"
 #include "mu/sys.h"
+#include "tests/support/suite.h"
 
 #define ENTRIES 5000 /* 1.8 MB: many times the pipe's 64 KiB */
 
@@ -251,8 +252,6 @@ main(void)
 {
 	Suite *suite = suite_create("leak_pipe");
 	TCase *tc = tcase_create("leak_pipe");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
@@ -264,8 +263,5 @@ main(void)
 	tcase_add_test(tc, a_silent_sweeper_is_given_up);
 	tcase_add_test(tc, garbage_is_no_answer);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

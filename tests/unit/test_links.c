@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "tests/support/marking.h"
+#include "tests/support/suite.h"
 
 #define WORDS 211 /* of the reused block: room for a large chunk of old */
 #define BIN 0x7010
@@ -276,8 +277,6 @@ main(void)
 {
 	Suite *suite = suite_create("links");
 	TCase *links = tcase_create("Links");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(links, NULL, teardown);
 	tcase_add_test(links, links_without_evidence);
@@ -293,8 +292,5 @@ main(void)
 	tcase_add_test(links, links_without_number);
 	suite_add_tcase(suite, links);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "tests/support/marking.h"
+#include "tests/support/suite.h"
 
 #define PAGE ((size_t)4096)
 
@@ -213,8 +214,6 @@ main(void)
 	Suite *suite = suite_create("mark");
 	TCase *heapwalker = tcase_create("HeapWalker");
 	TCase *more = tcase_create("More");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(heapwalker, NULL, teardown);
 	tcase_add_loop_test(heapwalker, leak, 0, FAKE_KINDS);
@@ -233,8 +232,5 @@ main(void)
 	tcase_add_loop_test(more, no_memory, 0, FAKE_KINDS);
 	suite_add_tcase(suite, more);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

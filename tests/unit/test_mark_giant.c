@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "tests/support/marking.h"
+#include "tests/support/suite.h"
 
 #define MANY 1000000
 
@@ -110,8 +111,6 @@ main(void)
 {
 	Suite *suite = suite_create("mark_giant");
 	TCase *giant = tcase_create("Giant");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(giant, NULL, teardown);
 	tcase_set_timeout(giant, 120);
@@ -121,8 +120,5 @@ main(void)
 	tcase_add_loop_test(giant, overflow_of_long_blocks, 0, FAKE_KINDS);
 	suite_add_tcase(suite, giant);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "tests/support/marking.h"
+#include "tests/support/suite.h"
 
 #define LARGE ((size_t)4 << 20)
 #define PAGE ((size_t)4096)
@@ -110,16 +111,11 @@ main(void)
 {
 	Suite *suite = suite_create("mark_populated");
 	TCase *populated = tcase_create("Populated");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(populated, NULL, teardown);
 	tcase_add_loop_test(populated, large_ranges, 0, FAKE_KINDS);
 	tcase_add_test(populated, large_blocks);
 	suite_add_tcase(suite, populated);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/support/marking.h"
+#include "tests/support/suite.h"
 
 #define MAX_MODEL 300
 
@@ -86,16 +87,11 @@ main(void)
 {
 	Suite *suite = suite_create("mark_random");
 	TCase *random = tcase_create("Random");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(random, NULL, teardown);
 	tcase_set_timeout(random, 120);
 	tcase_add_loop_test(random, random_graphs, 0, FAKE_KINDS);
 	suite_add_tcase(suite, random);
 
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "tests/support/image.h"
+#include "tests/support/suite.h"
 
 #define MADV_GUARD 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
 
@@ -222,8 +223,6 @@ main(void)
 {
 	Suite *suite = suite_create("memory_guard");
 	TCase *tcase = tcase_create("memory_guard");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
 	tcase_add_test(tcase, mu66_no_access_after_all);
@@ -237,9 +236,5 @@ main(void)
 	tcase_add_test(tcase, sent_signal_kills);
 	tcase_add_test(tcase, close_restores);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -2,6 +2,7 @@
  * The memory of our own image: what it shows.
  */
 #include "tests/support/image.h"
+#include "tests/support/suite.h"
 
 static struct mu_snapshot snap;
 
@@ -82,17 +83,11 @@ main(void)
 {
 	Suite *suite = suite_create("memory_self");
 	TCase *tcase = tcase_create("memory_self");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
 	tcase_add_test(tcase, view_whole_or_nothing);
 	tcase_add_test(tcase, view_no_device);
 	tcase_add_test(tcase, blind_takes_all_that_is_readable);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

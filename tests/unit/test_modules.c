@@ -10,6 +10,7 @@
 
 #include "heapwalk/modules.h"
 #include "tests/support/image.h"
+#include "tests/support/suite.h"
 
 static struct mu_snapshot snap;
 static int data = 1;
@@ -217,8 +218,6 @@ main(void)
 {
 	Suite *suite = suite_create("modules");
 	TCase *tcase = tcase_create("modules");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 	tcase_set_timeout(tcase, 60);
@@ -228,9 +227,5 @@ main(void)
 	tcase_add_test(tcase, linked_for_elsewhere);
 	tcase_add_test(tcase, hostile_headers);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

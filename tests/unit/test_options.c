@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/options.h"
+#include "tests/support/suite.h"
 
 static char buffer[16384];
 static struct mu_text warnings;
@@ -402,8 +403,6 @@ main(void)
 {
 	Suite *suite = suite_create("options");
 	TCase *tc = tcase_create("options");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, every_option);
@@ -421,9 +420,5 @@ main(void)
 	tcase_add_test(tc, help_names_every_option);
 	tcase_add_test(tc, manual_names_every_option);
 	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "tests/support/image.h"
+#include "tests/support/suite.h"
 
 static struct mu_snapshot snap;
 
@@ -208,8 +209,6 @@ main(void)
 {
 	Suite *suite = suite_create("pages");
 	TCase *tcase = tcase_create("pages");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
 	tcase_set_timeout(tcase, 120);
@@ -221,9 +220,5 @@ main(void)
 	tcase_add_test(tcase, shared_file_counts_whole);
 	tcase_add_test(tcase, shared_memory_is_not_filled);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -4,6 +4,7 @@
 #include "mu/arch.h"
 #include "mu/register_names.h"
 #include "tests/support/referring.h"
+#include "tests/support/suite.h"
 
 START_TEST(words_of_a_root)
 {
@@ -262,8 +263,6 @@ main(void)
 {
 	Suite *suite = suite_create("referrers");
 	TCase *tcase = tcase_create("referrers");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -278,9 +277,5 @@ main(void)
 	tcase_add_loop_test(
 	    tcase, registers_kernel_and_named_values, 0, FAKE_KINDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "tests/support/referring.h"
+#include "tests/support/suite.h"
 
 START_TEST(many_are_counted_and_cut)
 {
@@ -184,8 +185,6 @@ main(void)
 {
 	Suite *suite = suite_create("referrers_many");
 	TCase *tcase = tcase_create("referrers_many");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -195,9 +194,5 @@ main(void)
 	tcase_add_test(tcase, deadline);
 	tcase_add_loop_test(tcase, no_memory, 0, FAKE_KINDS);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

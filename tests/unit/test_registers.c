@@ -5,6 +5,7 @@
 
 #include "mu/arch.h"
 #include "ptrace/registers.h"
+#include "tests/support/suite.h"
 
 static struct mu_arena arena;
 
@@ -81,16 +82,11 @@ main(void)
 {
 	Suite *suite = suite_create("registers");
 	TCase *tc = tcase_create("registers");
-	SRunner *sr = srunner_create(suite);
-	int failed;
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, plausible);
 	tcase_add_test(tc, filter);
 	tcase_add_test(tc, words_grow);
 	suite_add_tcase(suite, tc);
-	srunner_run_all(sr, CK_ENV);
-	failed = srunner_ntests_failed(sr);
-	srunner_free(sr);
-	return failed != 0;
+	return suite_run(suite);
 }

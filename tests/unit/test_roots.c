@@ -9,6 +9,7 @@
 #include <sys/vfs.h>
 
 #include "tests/support/roots_found.h"
+#include "tests/support/suite.h"
 
 /* Relocated at start, hence modified; read-only since (.data.rel.ro). */
 static int target;
@@ -169,8 +170,6 @@ main(void)
 {
 	Suite *suite = suite_create("roots");
 	TCase *tcase = tcase_create("roots");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 	tcase_add_test(tcase, globals_stack_and_relro);
@@ -181,9 +180,5 @@ main(void)
 	tcase_add_test(tcase, tmpfs_file_is_scanned);
 	tcase_add_test(tcase, blind);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

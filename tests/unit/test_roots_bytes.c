@@ -4,6 +4,7 @@
 #include <pthread.h>
 
 #include "tests/support/roots_found.h"
+#include "tests/support/suite.h"
 
 START_TEST(own_memory_is_left_out)
 {
@@ -220,8 +221,6 @@ main(void)
 {
 	Suite *suite = suite_create("roots_bytes");
 	TCase *tcase = tcase_create("roots_bytes");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 	tcase_add_test(tcase, own_memory_is_left_out);
@@ -234,9 +233,5 @@ main(void)
 	tcase_add_test(tcase, unreadable_is_partial);
 	tcase_add_test(tcase, no_memory);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

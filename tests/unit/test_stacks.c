@@ -2,6 +2,7 @@
  * Which bytes of the stacks of live threads are dead.
  */
 #include "tests/support/players.h"
+#include "tests/support/suite.h"
 
 START_TEST(mu59_below_sp_of_a_thread)
 {
@@ -168,8 +169,6 @@ main(void)
 {
 	Suite *suite = suite_create("stacks");
 	TCase *tcase = tcase_create("stacks");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 	tcase_add_test(tcase, mu59_below_sp_of_a_thread);
@@ -183,9 +182,5 @@ main(void)
 	tcase_add_test(tcase, block_too_large);
 #endif
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

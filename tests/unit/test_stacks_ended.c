@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include "tests/support/players.h"
+#include "tests/support/suite.h"
 
 #ifdef MU_PTHREAD_SELF
 START_TEST(stack_of_an_ended_thread)
@@ -143,8 +144,6 @@ main(void)
 {
 	Suite *suite = suite_create("stacks_ended");
 	TCase *tcase = tcase_create("stacks_ended");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 #ifdef MU_PTHREAD_SELF
@@ -157,9 +156,5 @@ main(void)
 	tcase_add_test(tcase, skipped_memory);
 #endif
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

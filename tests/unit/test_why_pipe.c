@@ -15,6 +15,7 @@
 #include "mu/arch.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"
+#include "tests/support/suite.h"
 
 #define ENTRIES 20000 /* 1.6 MB: many times the pipe's 64 KiB */
 
@@ -396,8 +397,6 @@ main(void)
 {
 	Suite *suite = suite_create("why_pipe");
 	TCase *tcase = tcase_create("why_pipe");
-	SRunner *runner;
-	int failed;
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_set_timeout(tcase, 60);
@@ -409,9 +408,5 @@ main(void)
 	tcase_add_test(tcase, in_words);
 	tcase_add_test(tcase, register_names);
 	suite_add_tcase(suite, tcase);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed != 0;
+	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "heapwalk/wiped.h"
+#include "tests/support/suite.h"
 
 /* How many; the first of them is [begin, end). */
 static size_t
@@ -99,16 +100,11 @@ main(void)
 {
 	Suite *suite = suite_create("wiped");
 	TCase *wiped = tcase_create("Wiped");
-	SRunner *runner = srunner_create(suite);
-	int failed;
 
 	tcase_add_test(wiped, flags);
 	tcase_add_test(wiped, malformed_ranges);
 	tcase_add_test(wiped, in_parts);
 	tcase_add_test(wiped, of_this_process);
 	suite_add_tcase(suite, wiped);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+	return suite_run(suite);
 }
