@@ -50,7 +50,6 @@ mu_malloc_address(void)
 void
 mu_malloc_probe_try(struct mu_malloc_probe *probe)
 {
-	uintptr_t blocks[MU_PROBES];
 	size_t i;
 
 	if (__libc_malloc == NULL ||
@@ -59,25 +58,19 @@ mu_malloc_probe_try(struct mu_malloc_probe *probe)
 	/* mcheck() refuses to work once malloc was called. */
 	if (dl_iterate_phdr(is_debug, NULL) != 0)
 		return;
-	blocks[0] = (uintptr_t)malloc(SMALL);
-	blocks[1] = (uintptr_t)calloc(1, MIDDLE);
-	blocks[2] = (uintptr_t)malloc(LARGE);
-	for (i = 0; i < MU_PROBES; i++) {
-		probe->hidden[i] = ~blocks[i];
-		mu_registry_ignore(&mu_library.registry, blocks[i]);
-	}
+	probe->blocks[0] = (uintptr_t)malloc(SMALL);
+	probe->blocks[1] = (uintptr_t)calloc(1, MIDDLE);
+	probe->blocks[2] = (uintptr_t)malloc(LARGE);
+	for (i = 0; i < MU_PROBES; i++)
+		mu_registry_ignore(&mu_library.registry, probe->blocks[i]);
 	probe->tried = true;
 }
 
 void
-mu_malloc_probe_tell(const struct mu_malloc_probe *probe,
-    struct mu_snapshot *snap, uintptr_t blocks[MU_PROBES])
+mu_malloc_probe_tell(
+    const struct mu_malloc_probe *probe, struct mu_snapshot *snap)
 {
-	size_t i;
-
 	snap->malloc_address = mu_malloc_address();
-	snap->probes = blocks;
-	for (i = 0; probe->tried && i < MU_PROBES; i++)
-		blocks[i] = ~probe->hidden[i];
-	snap->num_probes = i;
+	snap->probes = probe->blocks;
+	snap->num_probes = probe->tried ? MU_PROBES : 0;
 }

@@ -17,8 +17,8 @@
 #define MU_PROBES 3
 
 struct mu_malloc_probe {
-	/* Their complements: .data is scanned for addresses. */
-	uintptr_t hidden[MU_PROBES];
+	/* In plain sight: other tools' leak checks must see them, too. */
+	uintptr_t blocks[MU_PROBES];
 	bool tried;
 };
 
@@ -28,9 +28,8 @@ uintptr_t mu_malloc_address(void);
 /* In the constructor. Calls malloc. */
 void mu_malloc_probe_try(struct mu_malloc_probe *probe);
 
-/* What SNAP is to know of it; BLOCKS lasts as long as SNAP, in our own memory.
- */
-void mu_malloc_probe_tell(const struct mu_malloc_probe *probe,
-    struct mu_snapshot *snap, uintptr_t blocks[MU_PROBES]);
+/* What SNAP is to know of it; PROBE lasts as long as SNAP. */
+void mu_malloc_probe_tell(
+    const struct mu_malloc_probe *probe, struct mu_snapshot *snap);
 
 #endif

@@ -32,7 +32,6 @@
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
 	struct mu_memory_self self;
-	uintptr_t probes[MU_PROBES];
 	struct mu_arena tables;
 	struct mu_heap heap;
 	struct mu_roots roots;
@@ -71,7 +70,7 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->glibc_major = pass->self.glibc_major;
 	snap->glibc_minor = pass->self.glibc_minor;
 	snap->libc_address = pass->self.libc_address;
-	mu_malloc_probe_tell(&mu_library.malloc_probe, snap, sweep->probes);
+	mu_malloc_probe_tell(&mu_library.malloc_probe, snap);
 	snap->reach = pass->reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
