@@ -109,15 +109,15 @@ static bool
 next_part(struct filler *filler, const struct mu_mapping *mapping,
     struct mu_range *rest, struct mu_range *part)
 {
-	struct mu_mapping private = *mapping;
+	struct mu_mapping looked_at = *mapping;
 
 	if (mapping->shared)
-	private.inode = 0;
-	private.shared = false;
+		looked_at.inode = 0;
+	looked_at.shared = false;
 	*part = *rest;
 	if (mu_range_size(*rest) == 0 ||
 	    (filler->theirs.pagemap >= 0 &&
-		!mu_pages_next(&filler->theirs, &private, *rest, part)))
+		!mu_pages_next(&filler->theirs, &looked_at, *rest, part)))
 		return false;
 	rest->begin = part->end;
 	return true;
