@@ -230,7 +230,8 @@ if command -v musl-gcc >/dev/null; then
 else
 	skipped "no musl-gcc"
 fi
-if command -v i686-linux-gnu-gcc >/dev/null; then
+if echo '#include <stdlib.h>' |
+	i686-linux-gnu-gcc -E - >/dev/null 2>&1; then
 	expect "compiled for 32 bits" 'error.*for 64-bit programs only' \
 	    i686-linux-gnu-gcc -Iinclude -c -o "$work/x.o" "$here/asks.c"
 	expect "the library for 32 bits" 'error.*for 64-bit programs only' \
@@ -244,7 +245,7 @@ if command -v i686-linux-gnu-gcc >/dev/null; then
 		skipped "no libc for 32 bits"
 	fi
 else
-	skipped "no i686-linux-gnu-gcc"
+	skipped "no i686-linux-gnu-gcc, or no headers for it"
 fi
 
 [ $failures -eq 0 ] || exit 1
