@@ -3,8 +3,8 @@
  * where LSan has one.
  *
  * The table below is the one place that knows the options: the structure, the
- * parser and help=1 are made from it, and tests/unit/test_options.c holds the
- * manual page to it.
+ * parser and help=1 are made from it, and tests/unit/test_options_help.c holds
+ * the manual page to it.
  *
  * Runs in: original, also in constructors. Uses no malloc, no errno, no libc
  * lock. Pure functions; the text is the caller's.

@@ -5,21 +5,14 @@
 # PLANTED_TABLE=1: all flavours, beside what Valgrind and LeakSanitizer find of
 # the same programs, as a table. A matter of minutes.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
 library=$build/libmemunreachable.so
-work=$(mktemp -d) || exit 1
-pid=
-failures=0 checked=0
-
-finish() {
-	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
+checked=0
 
 # NAME, the answer "found N others N", what must be found at least
 judge() {
+	name=$1
 	echo "$1: $2"
 	checked=$((checked + 1))
 	case $2 in
@@ -28,8 +21,7 @@ judge() {
 		[ "${found%% *}" -ge "$3" ] && return
 		;;
 	esac
-	echo "FAILED: $1: not $3 found and no others"
-	failures=$((failures + 1))
+	fail "not $3 found and no others"
 }
 
 # SOURCE, OUTPUT, more arguments
@@ -82,17 +74,16 @@ print("ready", flush=True)
 sys.stdin.readline()
 END
 
-# Wait up to 60 s until FILE says WORDS, or the program is gone.
-await() {
-	tries=0
-	until grep -q "$2" "$1" 2>/dev/null; do
-		kill -0 "$pid" 2>/dev/null && [ $tries -lt 600 ] || return 1
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+is_ready() {
+	grep -q '^ready' "$work/out" 2>/dev/null || ! kill -0 "$pid" 2>/dev/null
 }
 
-# What of 1,000 is said to be lost by Python with the given setting.
+has_answered() {
+	grep -q 'detection done\|detection failed' "$work/log.$pid" \
+	    2>/dev/null || ! kill -0 "$pid" 2>/dev/null
+}
+
+# What of 1,000 is said to be lost by Python with the given setting: $answer.
 ask_python() {
 	rm -f "$work"/in "$work"/out "$work"/log.*
 	mkfifo "$work/in"
@@ -100,20 +91,19 @@ ask_python() {
 	    MEMUNREACHABLE_OPTIONS="signal=RTMIN+5:log_path=$work/log" \
 	    "$python" "$work/planted.py" <"$work/in" >"$work/out" 2>&1 &
 	pid=$!
+	pids=$pid
 	exec 9>"$work/in"
-	if await "$work/out" '^ready' && kill -s RTMIN+5 "$pid"; then
-		await "$work/log.$pid" 'detection done\|detection failed'
-	fi
+	await is_ready && kill -s RTMIN+5 "$pid" && await has_answered
 	echo >&9
 	exec 9>&-
 	wait "$pid"
+	pids=
 	lost=$(sed -n 's/.* in \([0-9]*\) alloc.* unreachable out of.*/\1/p' \
 	    "$work/log.$pid")
-	pid=
 	if [ "${lost:=0}" -le 1000 ]; then
-		echo "found $lost others 0"
+		answer="found $lost others 0"
 	else
-		echo "found 1000 others $((lost - 1000))"
+		answer="found 1000 others $((lost - 1000))"
 	fi
 }
 
@@ -156,7 +146,8 @@ table() {
 	    "$(valgrind_of "$work/planted_cxx" 1)" \
 	    "$(lsan_of "$work/lsan_cxx" 1)"
 	for setting in PYTHONMALLOC=default PYTHONMALLOC=malloc; do
-		row "python3, $setting" "$(ask_python $setting)" \
+		ask_python $setting
+		row "python3, $setting" "$answer" \
 		    "$(valgrind_of_python $setting)" -
 	done
 }
@@ -175,8 +166,10 @@ if [ -x /usr/bin/python3 ]; then
 	python=/usr/bin/python3
 fi
 if [ -n "$python" ]; then
-	judge python3 "$(ask_python PYTHONMALLOC=default)" 900
-	judge python3-malloc "$(ask_python PYTHONMALLOC=malloc)" 880
+	ask_python PYTHONMALLOC=default
+	judge python3 "$answer" 900
+	ask_python PYTHONMALLOC=malloc
+	judge python3-malloc "$answer" 880
 else
 	echo "SKIPPED: no python3"
 fi

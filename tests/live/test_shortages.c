@@ -17,8 +17,6 @@
 #include "tests/support/doomed_pass.h"
 #include "tests/support/suite.h"
 
-#define NOBODY 54321 /* a user without processes */
-
 /* A block whose memory the sweeper does not have is skipped and counted. */
 START_TEST(mu39_allocation_not_mapped)
 {
@@ -155,11 +153,16 @@ START_TEST(mu42_no_descriptor)
 }
 END_TEST
 
-/* As a user without privileges, dumpable again. */
+/*
+ * As a user without privileges, dumpable again. It must have no processes, not
+ * even another run of this test.
+ */
 static bool
 become_nobody(void)
 {
-	if (geteuid() == 0 && setresuid(NOBODY, NOBODY, NOBODY) != 0)
+	uid_t nobody = 20000 + (uid_t)getpid() % 40000;
+
+	if (geteuid() == 0 && setresuid(nobody, nobody, nobody) != 0)
 		return false;
 	return prctl(PR_SET_DUMPABLE, 1, 0, 0, 0) == 0;
 }

@@ -3,24 +3,10 @@
 # signal, at the end of the program, and, with no option set, at no cost: no
 # thread, no handler, no open file, no mapping but its own segments.
 set -u
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
 library=$build/libmemunreachable.so
 victim=$build/tests/live/victim_plain
-work=$(mktemp -d) || exit 1
-failures=0
-pid=
-
-finish() {
-	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() {
-	echo "FAILED: $1"
-	failures=$((failures + 1))
-}
 
 expect() {
 	[ "$2" = "$3" ] || fail "$1: \"$2\", expected \"$3\""
@@ -30,17 +16,28 @@ lines() {
 	grep -c "$1" "$work/err"
 }
 
+is_ready() {
+	grep -q ready "$work/out" || ! kill -0 "$pid" 2>/dev/null
+}
+
+has_reported() {
+	[ "$(lines '  24 bytes unreachable at ')" -ge "$1" ] ||
+		! kill -0 "$pid" 2>/dev/null
+}
+
 preloaded() {
 	options=$1
 	shift
 	env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="$options" "$@"
 }
 
+name=victim
 if readelf -d "$victim" 2>/dev/null | grep -q 'NEEDED.*memunreachable'; then
-	fail "the victim is linked with the library; it must not be"
+	fail "linked with the library; it must not be"
 fi
 
-# At exit: leaks change the status, and only they.
+# Leaks change the status, and only they.
+name='at exit'
 preloaded at_exit=1 "$victim" 0 </dev/null >"$work/out" 2>"$work/err"
 expect "status with a leak" $? 23
 expect "last words" "$(tail -n 1 "$work/out")" "the end"
@@ -54,36 +51,34 @@ preloaded '' "$victim" 4 </dev/null >/dev/null 2>"$work/err"
 expect "own status without an option" $? 4
 expect "words without an option" "$(cat "$work/err")" ""
 
-# By signal.
+name='by signal'
+: >"$work/out"
+: >"$work/err"
 mkfifo "$work/in"
 # No function here: it would be a shell of its own, and $! that one's.
 env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS=signal=RTMIN+5 \
     "$victim" 6 <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!
+pids=$pid
 exec 9>"$work/in"
-tries=0
-until grep -q ready "$work/out" || [ $tries -ge 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+await is_ready || fail "not ready"
 for i in 1 2 3; do
 	kill -s RTMIN+5 "$pid"
-	tries=0
-	until [ "$(lines '  24 bytes unreachable at ')" -ge $i ] ||
-		[ $tries -ge 600 ]; do
-		tries=$((tries + 1))
-		sleep 0.1
-	done
+	if ! await has_reported $i || ! kill -0 "$pid"; then
+		fail "no report $i"
+		break
+	fi
 	echo "line $i" >&9
 done
 exec 9>&-
 wait "$pid"
 expect "status after signals" $? 6
-pid=
+pids=
 expect "reports" "$(lines ' 24 bytes in 1 allocation unreachable')" 3
 expect "lines served" "$(grep -c '^served line' "$work/out")" 3
 
 # What it costs: /proc/self of cat, with and without.
+name=idle
 look() {
 	"$@" cat /proc/self/status | grep -E \
 	    '^(Threads|Sig(Blk|Ign|Cgt)|ShdPnd|FDSize|NoNewPrivs|TracerPid)' \
@@ -104,7 +99,7 @@ if diff "$work/without" "$work/with" >"$work/diff" ||
 	:
 else
 	cat "$work/diff"
-	fail "the idle library shows (< without, > with)"
+	fail "the library shows (< without, > with)"
 fi
 
 [ $failures -eq 0 ]

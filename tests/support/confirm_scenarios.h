@@ -77,7 +77,7 @@ static int
 moved_at_exit(void)
 {
 	make_moved();
-	printf("lost is %lx\n", (unsigned long)~moved[LOST]);
+	printf("lost is %lx\n", (unsigned long)moved[LOST]);
 	scrub();
 	return 0;
 }
@@ -89,9 +89,10 @@ moved_by_signal(void)
 	char byte;
 
 	make_moved();
-	printf("lost is %lx\n", (unsigned long)~moved[LOST]);
-	fflush(stdout);
 	scrub();
+	/* From here on we may be asked: the address is known hidden only. */
+	printf("lost is %lx\n", (unsigned long)moved[LOST]);
+	fflush(stdout);
 	while (read(0, &byte, 1) < 0)
 		continue;
 	return 0;

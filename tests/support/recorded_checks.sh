@@ -9,32 +9,17 @@
 # RECORDED_FULL=1: many more looks. RECORDED_ROWS=FILE: append a line
 # "release|program|threads|looks|walked|recorded|missing|extra|resized" for
 # each, which tests/support/recorded_rows.sh makes a table of.
-build=$(cd "${BUILD:-build}" && pwd) || exit 1
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
 shim=$build/tests/support/recorder_shim.so
 release=$(getconf GNU_LIBC_VERSION)
 release=${release#glibc }
-work=$(mktemp -d) || exit 1
-chmod 755 "$work"
-failures=0 checked=0
-server='' filter=''
+checked=0 filter=''
 growth=60
 [ -z "${RECORDED_FULL:-}" ] || growth=10
 HOME=$work LC_ALL=C TZ=UTC
 export HOME LC_ALL TZ
 unset GLIBC_TUNABLES
-
-finish() {
-	# Only what was started here and still runs.
-	[ -z "$server" ] || kill -9 "$server" 2>/dev/null
-	rm -rf "$work"
-}
-trap finish EXIT
-trap 'exit 1' HUP INT TERM
-
-fail() {
-	echo "FAILED: $name: $1"
-	failures=$((failures + 1))
-}
 
 has() {
 	command -v "$1" >/dev/null && return
@@ -101,14 +86,8 @@ check() {
 	judge "$least"
 }
 
-# Wait up to 20 s for a socket.
-await_socket() {
-	tries=0
-	until [ -S "$work/socket" ]; do
-		tries=$((tries + 1))
-		[ $tries -lt 200 ] && kill -0 "$server" 2>/dev/null || return 1
-		sleep 0.1
-	done
+has_socket() {
+	[ -S "$work/socket" ] || ! kill -0 "$pid" 2>/dev/null
 }
 
 # NAME, threads at least, first call, client, command: serve it twice
@@ -126,17 +105,18 @@ serve() {
 				RECORDER_GROWTH=$growth LD_PRELOAD=$shim \
 				"$@" >"$work/said$run" 2>&1 &
 		fi
-		server=$!
-		if ! await_socket; then
+		pid=$!
+		pids=$pid
+		if ! await has_socket || [ ! -S "$work/socket" ]; then
 			fail "run $run: does not start"
 			cat "$work/said$run"
 			return
 		fi
 		perl "$client" "$work/socket" >"$work/out$run" 2>&1 ||
 			fail "run $run: the client was not content"
-		kill -TERM "$server"
-		wait "$server"
-		server=
+		kill -TERM "$pid"
+		wait "$pid"
+		pids=
 	done
 	same out0 out1
 	judge "$least"

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #define SCENARIO_TEXT ((size_t)1 << 18)
+#define SCENARIO_TAIL ((size_t)2000) /* bytes that a failure shows */
 #define SCENARIO_SECONDS 60 /* a child that says nothing for so long hangs */
 
 struct child {
@@ -149,6 +150,15 @@ count_text(const char *text, const char *needle)
 	return count;
 }
 
+/* The end of TEXT: check gives up at a message of 8192 bytes. */
+static inline const char *
+tail_of(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length > SCENARIO_TAIL ? text + length - SCENARIO_TAIL : text;
+}
+
 /* Read until the child has written NEEDLE COUNT times to TEXT of its own. */
 static inline void
 child_await(
@@ -157,9 +167,11 @@ child_await(
 	while (count_text(text, needle) < count)
 		if (!child_read(child)) {
 			kill(child->pid, SIGKILL);
-			ck_abort_msg("no \"%s\" from the child; stdout \"%s\", "
-				     "stderr \"%s\"",
-			    needle, child->out_text, child->err_text);
+			waitpid(child->pid, &child->status, 0);
+			ck_abort_msg("no \"%s\" from the child, status 0x%x; "
+				     "stdout \"%s\", stderr \"%s\"",
+			    needle, (unsigned)child->status,
+			    tail_of(child->out_text), tail_of(child->err_text));
 		}
 }
 
@@ -197,8 +209,8 @@ child_assert_exit(const struct child *child, int expected)
 	ck_assert_msg(
 	    WIFEXITED(child->status) && WEXITSTATUS(child->status) == expected,
 	    "status 0x%x, expected exit %d; stdout \"%s\", stderr \"%s\"",
-	    (unsigned)child->status, expected, child->out_text,
-	    child->err_text);
+	    (unsigned)child->status, expected, tail_of(child->out_text),
+	    tail_of(child->err_text));
 }
 
 /*

@@ -118,7 +118,8 @@ input_ended(void)
 {
 	struct pollfd wait = { 0, POLLIN, 0 };
 
-	return poll(&wait, 1, 0) != 0;
+	/* EINTR even with no time to wait: poll() is never restarted. */
+	return poll(&wait, 1, 0) > 0;
 }
 
 static void
@@ -129,6 +130,8 @@ allocate(unsigned rounds)
 	for (i = 0; i < rounds; i++) {
 		char *p = malloc(i % 5000 + 1), *q = malloc(3000);
 
+		/* No compiler may do without malloc (clang does). */
+		__asm__ volatile("" : "+r"(p), "+r"(q) : : "memory");
 		p[0] = q[0] = 1;
 		q = realloc(q, 9000 - i % 5000);
 		q[0] = p[0];
@@ -230,7 +233,10 @@ chained(void)
 	return end(1);
 }
 
-/* The next line that is logged blocks until our parent reads. */
+/*
+ * The next line that is logged blocks until our parent reads, and so does each
+ * one after it: a pipe of one page polls as writable only when it is empty.
+ */
 static void
 fill_stderr(void)
 {

@@ -1,50 +1,12 @@
 /*
- * lib/options.c and lib/options_signal.c: text becomes options, bad text
- * becomes warnings and nothing worse.
+ * lib/options.c: text becomes options, bad text becomes warnings and nothing
+ * worse.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "lib/options.h"
+#include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
-
-static char buffer[16384];
-static struct mu_text warnings;
-static struct mu_options options;
-
-/* Parse over the defaults; the result is the warnings. */
-static const char *
-parse(const char *text)
-{
-	memset(buffer, 0, sizeof(buffer));
-	warnings = (struct mu_text) { buffer, sizeof(buffer), 0 };
-	mu_options_default(&options);
-	mu_options_parse(&options, text, &warnings);
-	ck_assert_uint_lt(warnings.length, sizeof(buffer));
-	return buffer;
-}
-
-static size_t
-lines(const char *text)
-{
-	size_t count = 0;
-
-	for (; *text != '\0'; text++)
-		count += *text == '\n';
-	return count;
-}
-
-static void
-assert_defaults(void)
-{
-	struct mu_options fallback;
-
-	mu_options_default(&fallback);
-	ck_assert_mem_eq(&options, &fallback, sizeof(options));
-}
 
 START_TEST(defaults)
 {
@@ -276,128 +238,6 @@ START_TEST(warnings_need_no_room)
 }
 END_TEST
 
-START_TEST(signals_by_name)
-{
-	ck_assert_int_eq(mu_options_signal("USR1"), SIGUSR1);
-	ck_assert_int_eq(mu_options_signal("SIGUSR2"), SIGUSR2);
-	ck_assert_int_eq(mu_options_signal("sigusr2"), SIGUSR2);
-	ck_assert_int_eq(mu_options_signal("hup"), SIGHUP);
-	ck_assert_int_eq(mu_options_signal("WINCH"), SIGWINCH);
-	ck_assert_int_eq(mu_options_signal("RTMIN"), SIGRTMIN);
-	ck_assert_int_eq(mu_options_signal("SIGRTMIN"), SIGRTMIN);
-	ck_assert_int_eq(mu_options_signal("RTMIN+5"), SIGRTMIN + 5);
-	ck_assert_int_eq(mu_options_signal("SIGRTMIN+0"), SIGRTMIN);
-	ck_assert_int_eq(mu_options_signal("RTMAX"), SIGRTMAX);
-	ck_assert_int_eq(mu_options_signal("SIGRTMAX-1"), SIGRTMAX - 1);
-	ck_assert_int_eq(mu_options_signal("RTMIN+30"), SIGRTMAX);
-	ck_assert_int_eq(mu_options_signal("RTMAX-30"), SIGRTMIN);
-	ck_assert_int_eq(mu_options_signal("40"), 40);
-	ck_assert_int_eq(mu_options_signal("34"), 34);
-	ck_assert_int_eq(mu_options_signal("64"), 64);
-	ck_assert_int_eq(mu_options_signal("10"), 10);
-}
-END_TEST
-
-START_TEST(signals_not_to_wait_for)
-{
-	static const char *const bad[] = { "", "0", "-1", "9", "19", "32", "33",
-		"65", "99999999999999999999", "KILL", "SIGKILL", "STOP",
-		"SIGSTOP", "SEGV", "11", "BUS", "FPE", "ILL", "TRAP", "5",
-		"SIG", "SIGSIGUSR1", "USR3", "USR", "USR11", "RTMIN+31",
-		"RTMIN+", "RTMIN-1", "RTMAX+1", "RTMAX-31", "RTMIN5",
-		"RTMIN+-1", "RTMIN+99999999999999999999", "RT", "34x", " 34" };
-	char text[64];
-	size_t i;
-
-	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
-		ck_assert_msg(mu_options_signal(bad[i]) == 0, "%s", bad[i]);
-		if (bad[i][0] == '\0')
-			continue;
-		snprintf(text, sizeof(text), "signal=%s", bad[i]);
-		ck_assert_uint_eq(lines(parse(text)), 1);
-		ck_assert_ptr_nonnull(
-		    strstr(buffer, ": expected a signal that can be caught"));
-		assert_defaults();
-	}
-}
-END_TEST
-
-START_TEST(help_names_every_option)
-{
-	char text[4096] = "";
-	struct mu_text help = { text, sizeof(text), 0 };
-
-	mu_options_help(&help);
-	ck_assert_uint_lt(help.length, sizeof(text));
-#define IN_HELP(kind, field, fallback, words)                                 \
-	ck_assert_msg(strstr(text, "\n  " #field " ") != NULL, "%s", #field); \
-	ck_assert_ptr_nonnull(strstr(text, words));
-	MU_OPTIONS(IN_HELP)
-#undef IN_HELP
-	ck_assert_ptr_nonnull(strstr(text, "500ms (default 30000ms)\n"));
-	ck_assert_ptr_nonnull(strstr(text, "finds leaks (default 23)\n"));
-	ck_assert_ptr_nonnull(strstr(text, "stdout (default none)\n"));
-	ck_assert_ptr_nonnull(strstr(text, "or 40 (default none)\n"));
-}
-END_TEST
-
-static char *
-manual_text(void)
-{
-	FILE *file = fopen("man/memunreachable.7", "r");
-	char *text = calloc(1, 1 << 20);
-
-	ck_assert_msg(file != NULL && text != NULL,
-	    "man/memunreachable.7 cannot be read: run this from the"
-	    " project's root");
-	ck_assert_uint_gt(fread(text, 1, (1 << 20) - 1, file), 0);
-	fclose(file);
-	return text;
-}
-
-/* Item KEY of the table of options, up to the next; it names FALLBACK. */
-static void
-assert_in_manual(char *manual, const char *key, const char *fallback)
-{
-	char item[64], value[64];
-	char *at, *end, saved;
-
-	snprintf(item, sizeof(item), "\n.It Cm %s Ns", key);
-	at = strstr(manual, item);
-	ck_assert_msg(at != NULL, "%s is not in memunreachable(7)", key);
-	end = strstr(at + 1, "\n.It ");
-	if (end == NULL)
-		end = strstr(at + 1, "\n.El");
-	ck_assert_ptr_nonnull(end);
-	saved = *end;
-	*end = '\0';
-	snprintf(value, sizeof(value), "\nDefault: %s.", fallback);
-	ck_assert_msg(strstr(at, value) != NULL,
-	    "memunreachable(7) does not say that %s is %s by default", key,
-	    fallback);
-	*end = saved;
-}
-
-START_TEST(manual_names_every_option)
-{
-	char *manual = manual_text();
-
-#define SHOWN_duration_ms(fallback) "30s"
-#define SHOWN_level(fallback) #fallback
-#define SHOWN_path(fallback) "none"
-#define SHOWN_flag(fallback) #fallback
-#define SHOWN_signal(fallback) "none"
-#define SHOWN_status(fallback) #fallback
-#define SHOWN_count(fallback) #fallback
-#define SHOWN_mask(fallback) #fallback
-#define IN_MANUAL(kind, field, fallback, words) \
-	assert_in_manual(manual, #field, SHOWN_##kind(fallback));
-	MU_OPTIONS(IN_MANUAL)
-#undef IN_MANUAL
-	free(manual);
-}
-END_TEST
-
 int
 main(void)
 {
@@ -415,10 +255,6 @@ main(void)
 	tcase_add_test(tc, long_paths);
 	tcase_add_test(tc, warning_is_safe_for_a_terminal);
 	tcase_add_test(tc, warnings_need_no_room);
-	tcase_add_test(tc, signals_by_name);
-	tcase_add_test(tc, signals_not_to_wait_for);
-	tcase_add_test(tc, help_names_every_option);
-	tcase_add_test(tc, manual_names_every_option);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -2,26 +2,8 @@
  * lib/options_reach.c, and pointer_mask: what counts as a reference, as text,
  * for the search, and in the words of a report.
  */
-#include <check.h>
-#include <string.h>
-
-#include "lib/options.h"
+#include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
-
-static char buffer[4096];
-static struct mu_options options;
-
-/* Parse over the defaults; the result is the warnings. */
-static const char *
-parse(const char *text)
-{
-	struct mu_text warnings = { buffer, sizeof(buffer), 0 };
-
-	buffer[0] = '\0';
-	mu_options_default(&options);
-	mu_options_parse(&options, text, &warnings);
-	return buffer;
-}
 
 START_TEST(masks)
 {

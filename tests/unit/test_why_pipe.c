@@ -1,10 +1,9 @@
 /*
  * References through the pipe: what was sent arrives, with the names that the
- * original knows; damage is refused whole. And a reference in words.
+ * original knows; damage is refused whole.
  */
 #include <check.h>
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -12,7 +11,6 @@
 #include "lib/library.h"
 #include "lib/why_pipe.h"
 #include "memunreachable/memunreachable.h"
-#include "mu/arch.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
@@ -276,122 +274,6 @@ START_TEST(end_of_file_at_every_step)
 }
 END_TEST
 
-static const char *
-words(const struct MemunreachableReference *reference)
-{
-	static char line[256];
-	size_t length =
-	    memunreachable_format_reference(reference, line, sizeof(line));
-
-	ck_assert_uint_eq(length, strlen(line));
-	return line;
-}
-
-START_TEST(in_words)
-{
-	struct MemunreachableReference reference = {
-		.kind = MEMUNREACHABLE_REFERENCE_GLOBAL,
-		.thread = 12,
-		.address = 0x55d0c8a04040,
-		.offset = 0x4040,
-		.begin = 0x55d0c8a04000,
-		.size = 48,
-		.reachable = true,
-		.name = "rbx",
-		.path = "/usr/bin/x",
-	};
-	char cut[8] = "garbage";
-
-	ck_assert_str_eq(words(&reference), "55d0c8a04040: /usr/bin/x+0x4040");
-	ck_assert_uint_eq(
-	    memunreachable_format_reference(&reference, cut, sizeof(cut)), 31);
-	ck_assert_str_eq(cut, "55d0c8a");
-	ck_assert_uint_eq(
-	    memunreachable_format_reference(&reference, NULL, 0), 31);
-	reference.kind = MEMUNREACHABLE_REFERENCE_STACK;
-	ck_assert_str_eq(
-	    words(&reference), "55d0c8a04040: stack of thread 12, sp+0x4040");
-	reference.kind = MEMUNREACHABLE_REFERENCE_CALLER;
-	reference.into = 8;
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: stack of calling thread 12, sp+0x4040, points 8 "
-	    "bytes into it");
-	reference.kind = MEMUNREACHABLE_REFERENCE_TLS;
-	reference.offset = -0x40;
-	reference.into = 0;
-	ck_assert_str_eq(
-	    words(&reference), "55d0c8a04040: variable of thread 12, tp-0x40");
-	reference.kind = MEMUNREACHABLE_REFERENCE_MAPPING;
-	reference.offset = 0x40;
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: /usr/bin/x of 48 bytes at 55d0c8a04000, +0x40");
-	reference.path = "";
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: mapping of 48 bytes at 55d0c8a04000, +0x40");
-	reference.kind = MEMUNREACHABLE_REFERENCE_ROOT_REGION;
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: root region of 48 bytes at 55d0c8a04000, +0x40");
-	reference.kind = MEMUNREACHABLE_REFERENCE_BLOCK;
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: block of 48 bytes at 55d0c8a04000, +0x40, "
-	    "variables of thread 12, itself reachable");
-	reference.thread = 0;
-	reference.reachable = false;
-	ck_assert_str_eq(words(&reference),
-	    "55d0c8a04040: block of 48 bytes at 55d0c8a04000, +0x40, "
-	    "itself unreachable");
-	reference.address = 0;
-	reference.kind = MEMUNREACHABLE_REFERENCE_REGISTER;
-	reference.thread = 12;
-	reference.into = -16;
-	ck_assert_str_eq(words(&reference),
-	    "register rbx of thread 12, by the header of its chunk");
-	reference.into = 0;
-	reference.kind = MEMUNREACHABLE_REFERENCE_ROOT_VALUE;
-	ck_assert_str_eq(words(&reference), "ignored object or root provider");
-	reference.kind = MEMUNREACHABLE_REFERENCE_KERNEL;
-	ck_assert_str_eq(words(&reference), "kernel: epoll or timer");
-	reference.kind = 4711;
-	ck_assert_str_eq(words(&reference), "reference of kind 4711");
-}
-END_TEST
-
-static const char *
-name_of(unsigned place)
-{
-	static char name[64];
-	struct mu_text text = { name, sizeof(name), 0 };
-
-	mu_register_name(&text, place);
-	/* It has to fit into struct MemunreachableReference. */
-	ck_assert_uint_lt(
-	    text.length, sizeof(((struct MemunreachableReference *)0)->name));
-	return name;
-}
-
-START_TEST(register_names)
-{
-	unsigned place;
-
-	for (place = 0; place <= 0xffff; place++)
-		ck_assert_str_ne(name_of(place), "");
-#if defined(__x86_64__)
-	ck_assert_str_eq(name_of(0), "r15");
-	ck_assert_str_eq(name_of(MU_PRSTATUS_SP), "rsp");
-	ck_assert_str_eq(name_of(MU_PRSTATUS_TP), "fs_base");
-	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS - 1), "gs");
-	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS), "?");
-	ck_assert_str_eq(name_of(MU_PLACE_SAVED), "rbx");
-	ck_assert_str_eq(name_of(MU_PLACE_SAVED + 5), "r15");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR), "xsave+0x0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 32 / 8), "st0 word 0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 160 / 8), "xmm0 word 0");
-	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 408 / 8), "xmm15 word 1");
-#endif
-	ck_assert_str_eq(name_of(MU_PLACE_END), "?");
-}
-END_TEST
-
 int
 main(void)
 {
@@ -405,8 +287,6 @@ main(void)
 	tcase_add_test(tcase, damaged_headers_are_refused);
 	tcase_add_test(tcase, damaged_entries_are_refused);
 	tcase_add_test(tcase, end_of_file_at_every_step);
-	tcase_add_test(tcase, in_words);
-	tcase_add_test(tcase, register_names);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,0 +1,152 @@
+/*
+ * A snapshot that is taken by a tracer which shares the victim's memory, as the
+ * collector does.
+ */
+#include <errno.h>
+#include <sched.h>
+
+#include "tests/support/captured.h"
+#include "tests/support/suite.h"
+
+/*
+ * The collector: shares our memory and our TLS, is another process, stops all
+ * of our threads but the one that waits for it.
+ */
+struct collector {
+	pid_t pid, except;
+	enum mu_status status, live_status;
+	size_t count;
+	int progress[2]; /* of a thread that never sleeps, while stopped */
+	char stack[128 << 10] __attribute__((aligned(16)));
+};
+
+static int spins, stop_spinning;
+
+static void *
+spin(void *unused)
+{
+	while (!herd_get(&stop_spinning))
+		herd_add(&spins, 1);
+	return unused;
+}
+
+static int
+collect(void *arg)
+{
+	struct collector *it = arg;
+	mu_sigmask old;
+
+	mu_sys_block_signals(&old);
+	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
+	    mu_sys_now_ns() + PATIENCE_NS, &why);
+	it->progress[0] = herd_get(&spins);
+	it->live_status = mu_snapshot_live(&snap, &threads, &arena, &why);
+	it->count = threads.count;
+	mu_sys_sleep_ns(MU_NS_PER_SEC / 100);
+	it->progress[1] = herd_get(&spins);
+	mu_threads_release(&threads);
+	mu_sys_exit(0);
+}
+
+START_TEST(mu28_collector)
+{
+	static struct collector it;
+	pthread_t spinners[4];
+	int status, i, before;
+	pid_t pid;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	for (i = 0; i < 4; i++)
+		pthread_create(&spinners[i], NULL, spin, NULL);
+	it.pid = it.except = getpid();
+	errno = 4711;
+	pid = clone(collect, it.stack + sizeof(it.stack),
+	    CLONE_VM | CLONE_FS | CLONE_UNTRACED, &it);
+	ck_assert_int_gt(pid, 0);
+	while (mu_sys_wait(pid, &status, MU_WALL) == -EINTR)
+		;
+	ck_assert_int_eq(errno, 4711);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg(it.status == MU_OK, "%s", why.words);
+	ck_assert_msg(it.live_status == MU_OK, "%s", why.words);
+	ck_assert_uint_eq(it.count, 4);
+	ck_assert_uint_eq(snap.num_threads, 4);
+	ck_assert_int_eq(it.progress[0], it.progress[1]);
+	herd_each(getpid(), herd_thread_is_free);
+	before = herd_get(&spins);
+	herd_await(&spins, before + 1000);
+	herd_set(&stop_spinning, 1);
+	for (i = 0; i < 4; i++)
+		pthread_join(spinners[i], NULL);
+}
+END_TEST
+
+/* No thread but the requester: nothing to stop, and that is fine. */
+START_TEST(mu28_collector_alone)
+{
+	static struct collector it;
+	int status;
+	pid_t pid;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	it.pid = it.except = getpid();
+	pid = clone(collect, it.stack + sizeof(it.stack),
+	    CLONE_VM | CLONE_FS | CLONE_UNTRACED, &it);
+	ck_assert_int_gt(pid, 0);
+	while (mu_sys_wait(pid, &status, MU_WALL) == -EINTR)
+		;
+	ck_assert_msg(it.status == MU_OK, "%s", why.words);
+	ck_assert_msg(it.live_status == MU_OK, "%s", why.words);
+	ck_assert_uint_eq(it.count, 0);
+	ck_assert_uint_gt(snap.num_mappings, 5);
+}
+END_TEST
+
+/* The collector dies, its requester's threads do not. */
+static int
+collect_and_die(void *arg)
+{
+	struct collector *it = arg;
+
+	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
+	    mu_sys_now_ns() + PATIENCE_NS, &why);
+	mu_sys_kill(mu_sys_getpid(), SIGKILL);
+	return 0;
+}
+
+START_TEST(collector_is_killed)
+{
+	static struct collector it;
+	pthread_t spinner;
+	int status, before;
+	pid_t pid;
+
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+	pthread_create(&spinner, NULL, spin, NULL);
+	it.pid = it.except = getpid();
+	pid = clone(collect_and_die, it.stack + sizeof(it.stack),
+	    CLONE_VM | CLONE_FS | CLONE_UNTRACED, &it);
+	ck_assert_int_gt(pid, 0);
+	while (mu_sys_wait(pid, &status, MU_WALL) == -EINTR)
+		;
+	ck_assert_int_eq(status, SIGKILL);
+	ck_assert_int_eq(it.status, MU_OK);
+	before = herd_get(&spins);
+	herd_await(&spins, before + 1000);
+	herd_set(&stop_spinning, 1);
+	pthread_join(spinner, NULL);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("snapshot_collector");
+	TCase *tc = captured_case("snapshot_collector");
+
+	tcase_add_test(tc, mu28_collector);
+	tcase_add_test(tc, mu28_collector_alone);
+	tcase_add_test(tc, collector_is_killed);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

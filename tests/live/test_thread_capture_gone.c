@@ -1,0 +1,121 @@
+/*
+ * Stopping the threads of a process that has ended, or ends meanwhile, or
+ * whose leader has.
+ */
+#include <sched.h>
+
+#include "tests/support/captured.h"
+#include "tests/support/suite.h"
+
+struct kill_plan {
+	pid_t pid;
+	int countdown; /* at the how many-th thread */
+};
+
+static void
+kill_it(void *ctx, pid_t tid)
+{
+	struct kill_plan *plan = ctx;
+
+	(void)tid;
+	if (--plan->countdown == 0)
+		kill(plan->pid, SIGKILL);
+}
+
+/* MU-52; the kill at the first thread, in the middle, and at the last. */
+START_TEST(capture_kill)
+{
+	static const int at[] = { 1, 6, 11 };
+	int count = _i == 0 ? 0 : 10, status;
+	struct herd herd = herd_start(count, NULL);
+	struct kill_plan plan = { herd.pid, _i == 0 ? 1 : at[_i - 1] };
+	struct mu_threads_hooks hooks = { kill_it, &plan };
+
+	must_not_stop(herd.pid, MU_ERR_TARGET_GONE, &hooks);
+	ck_assert_int_eq(plan.countdown <= 0, 1);
+	/* The exit status is the parent's, and it is not kept waiting. */
+	ck_assert_int_eq(waitpid(herd.pid, &status, 0), herd.pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+END_TEST
+
+START_TEST(kill_while_stopped)
+{
+	struct herd herd = herd_start(10, NULL);
+	int status;
+
+	must_stop(herd.pid);
+	kill(herd.pid, SIGKILL);
+	while (herd_state(herd.pid, threads.tracees[10].tid) == 't')
+		sched_yield();
+	ck_assert_int_eq(mu_snapshot_live(&snap, &threads, &arena, &why),
+	    MU_ERR_TARGET_GONE);
+	ck_assert_ptr_null(snap.threads);
+	mu_threads_release(&threads);
+	ck_assert_int_eq(waitpid(herd.pid, &status, 0), herd.pid);
+	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+}
+END_TEST
+
+START_TEST(nobody_there)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	/* A zombie, and then nothing. */
+	while (herd_state(pid, pid) != 'Z')
+		sched_yield();
+	must_not_stop(pid, MU_ERR_TARGET_GONE, NULL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	must_not_stop(pid, MU_ERR_TARGET_GONE, NULL);
+}
+END_TEST
+
+static void
+leave_by_pthread_exit(struct herd_shared *shared)
+{
+	intptr_t i;
+
+	(void)shared;
+	for (i = 0; i <= 3; i++)
+		herd_spawn(herd_answer_and_exit, (void *)i);
+	pthread_exit(NULL);
+}
+
+START_TEST(mu51_zombie_leader)
+{
+	struct herd herd;
+	size_t i;
+	int round;
+
+	/* The leader's place among the answers is a thread's. */
+	herd = herd_start(3, leave_by_pthread_exit);
+	while (herd_state(herd.pid, herd.pid) != 'Z')
+		sched_yield();
+	for (round = 0; round < 3; round++) {
+		must_stop(herd.pid);
+		ck_assert_uint_eq(threads.count, 4);
+		for (i = 0; i < threads.count; i++)
+			ck_assert_int_ne(threads.tracees[i].tid, herd.pid);
+		mu_threads_release(&threads);
+		herd_is_unharmed(&herd);
+	}
+	herd_end(&herd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("ThreadCapture");
+	TCase *tc = captured_case("thread_capture_gone");
+
+	tcase_add_loop_test(tc, capture_kill, 0, 4);
+	tcase_add_test(tc, kill_while_stopped);
+	tcase_add_test(tc, nobody_there);
+	tcase_add_test(tc, mu51_zombie_leader);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

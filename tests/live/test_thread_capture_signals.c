@@ -1,0 +1,178 @@
+/*
+ * Signals for a program whose threads are being stopped: each is delivered,
+ * once, when they are let go.
+ */
+#include <sched.h>
+
+#include "tests/support/captured.h"
+#include "tests/support/suite.h"
+
+static void
+send_usr1(void *ctx, pid_t tid)
+{
+	syscall(SYS_tgkill, *(pid_t *)ctx, tid, SIGUSR1);
+}
+
+/* Returns only when the thread has stopped before the delivery. */
+static void
+send_usr1_and_await_stop(void *ctx, pid_t tid)
+{
+	send_usr1(ctx, tid);
+	while (herd_state(*(pid_t *)ctx, tid) != 't')
+		sched_yield();
+}
+
+START_TEST(capture_signal)
+{
+	struct herd herd = herd_start(10, NULL);
+	struct mu_threads_hooks hooks = { send_usr1, &herd.pid };
+
+	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	ck_assert_uint_eq(threads.count, 11);
+	ck_assert_int_eq(herd_get(&herd.shared->signals[SIGUSR1]), 0);
+	mu_threads_release(&threads);
+	herd_await(&herd.shared->signals[SIGUSR1], 11);
+	herd_is_unharmed(&herd);
+	ck_assert_int_eq(herd.shared->signals[SIGUSR1], 11);
+	herd_end(&herd);
+}
+END_TEST
+
+START_TEST(mu50_reported_signal_is_passed_on)
+{
+	struct herd herd = herd_start(10, NULL);
+	struct mu_threads_hooks hooks = { send_usr1_and_await_stop, &herd.pid };
+	size_t i;
+
+	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	ck_assert_uint_eq(threads.count, 11);
+	for (i = 0; i < threads.count; i++) {
+		ck_assert_int_eq(
+		    threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
+		ck_assert_int_eq(threads.tracees[i].signal, SIGUSR1);
+	}
+	mu_threads_release(&threads);
+	herd_await(&herd.shared->signals[SIGUSR1], 11);
+	herd_is_unharmed(&herd);
+	ck_assert_int_eq(herd.shared->signals[SIGUSR1], 11);
+	herd_end(&herd);
+}
+END_TEST
+
+/* Queue real-time signals to the process and to its threads, until told. */
+static pid_t
+start_sender(struct herd *herd)
+{
+	struct herd_shared *shared = herd->shared;
+	pid_t pid = fork(), *tids;
+	siginfo_t info;
+	size_t n, i;
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (mu_threads_list(herd->pid, &tids, &n, &arena, NULL) != MU_OK)
+		_exit(1);
+	for (i = 0; !herd_get(&shared->created); i++) {
+		memset(&info, 0, sizeof(info));
+		info.si_code = SI_QUEUE;
+		if (syscall(SYS_rt_sigqueueinfo, herd->pid, SIGRTMIN, &info) ==
+		    0)
+			herd_add(&shared->sent[SIGRTMIN], 1);
+		if (syscall(SYS_rt_tgsigqueueinfo, herd->pid, tids[i % n],
+			SIGRTMIN + 1, &info) == 0)
+			herd_add(&shared->sent[SIGRTMIN + 1], 1);
+		/* The queue is bounded (EAGAIN); the herd must get its turn. */
+		if (i % 16 == 15)
+			usleep(200);
+	}
+	_exit(0);
+}
+
+/* One of ours to every thread, and it is caught before its delivery. */
+static void
+queue_and_await_stop(void *ctx, pid_t tid)
+{
+	struct herd *herd = ctx;
+	siginfo_t info;
+
+	memset(&info, 0, sizeof(info));
+	info.si_code = SI_QUEUE;
+	while (syscall(SYS_rt_tgsigqueueinfo, herd->pid, tid, SIGRTMIN + 2,
+		   &info) != 0)
+		usleep(1000);
+	herd_add(&herd->shared->sent[SIGRTMIN + 2], 1);
+	while (herd_state(herd->pid, tid) != 't')
+		sched_yield();
+}
+
+START_TEST(mu50_signal_storm)
+{
+	struct herd herd = herd_start(8, NULL);
+	struct mu_threads_hooks hooks = { queue_and_await_stop, &herd };
+	pid_t sender = start_sender(&herd);
+	int captures, status, k;
+	size_t i;
+
+	for (captures = 0; captures < 100; captures++) {
+		ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+		for (i = 0; i < threads.count; i++)
+			ck_assert_int_ge(threads.tracees[i].signal, SIGRTMIN);
+		mu_threads_release(&threads);
+	}
+	herd_set(&herd.shared->created, 1);
+	waitpid(sender, &status, 0);
+	ck_assert_int_eq(status, 0);
+	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
+		herd_await(&herd.shared->signals[k], herd.shared->sent[k]);
+	herd_is_unharmed(&herd);
+	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
+		ck_assert_int_eq(herd.shared->signals[k], herd.shared->sent[k]);
+	herd_end(&herd);
+}
+END_TEST
+
+static void
+ignore(int signo)
+{
+	(void)signo;
+}
+
+/* The tracer's own SIGCHLD settings come back, whatever they were. */
+START_TEST(own_sigchld)
+{
+	struct sigaction action, after;
+	struct herd herd = herd_start(3, NULL);
+	sigset_t mask;
+
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = _i == 0 ? SIG_IGN : _i == 1 ? SIG_DFL : ignore;
+	action.sa_flags = _i == 2 ? SA_NOCLDSTOP | SA_RESTART : 0;
+	sigaction(SIGCHLD, &action, NULL);
+	must_stop(herd.pid);
+	ck_assert_uint_eq(threads.count, 4);
+	mu_threads_release(&threads);
+	sigaction(SIGCHLD, NULL, &after);
+	ck_assert_ptr_eq(after.sa_handler, action.sa_handler);
+	ck_assert_int_eq(
+	    after.sa_flags & SA_NOCLDSTOP, action.sa_flags & SA_NOCLDSTOP);
+	sigprocmask(SIG_SETMASK, NULL, &mask);
+	ck_assert_int_eq(sigismember(&mask, SIGCHLD), 0);
+	signal(SIGCHLD, SIG_DFL);
+	herd_end(&herd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("ThreadCapture");
+	TCase *tc = captured_case("thread_capture_signals");
+
+	tcase_add_test(tc, capture_signal);
+	tcase_add_test(tc, mu50_reported_signal_is_passed_on);
+	tcase_add_test(tc, mu50_signal_storm);
+	tcase_add_loop_test(tc, own_sigchld, 0, 3);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,117 @@
+/*
+ * A program that job control has stopped stays so after a capture, and goes on
+ * when it is told to.
+ */
+#include <sched.h>
+
+#include "tests/support/captured.h"
+#include "tests/support/suite.h"
+
+/*
+ * The kernel wakes a group-stopped thread at the detach, and it stops again
+ * before it gets anywhere: state R shows for a moment.
+ */
+static void
+must_be_in_group_stop(pid_t pid, pid_t tid)
+{
+	int i;
+
+	for (i = 0; i < HERD_PATIENCE && herd_state(pid, tid) != 'T'; i++)
+		usleep(1000);
+	ck_assert_int_eq(herd_state(pid, tid), 'T');
+}
+
+/* Stopped as before, not traced, and nobody answers. */
+static void
+must_sleep_on(struct herd *herd)
+{
+	char tracer[64];
+	int i;
+
+	ck_assert_int_eq(
+	    herd_each(herd->pid, must_be_in_group_stop), herd->threads + 1);
+	herd_status(herd->pid, herd->pid, "TracerPid:", tracer, sizeof(tracer));
+	ck_assert_int_eq(atoi(tracer), 0);
+	herd_call(herd);
+	usleep(20000); /* long enough to start running by mistake */
+	for (i = 0; i <= herd->threads; i++)
+		ck_assert_int_lt(
+		    herd_get(&herd->shared->answers[i]), herd->shared->call);
+	ck_assert_int_eq(
+	    herd_each(herd->pid, must_be_in_group_stop), herd->threads + 1);
+}
+
+START_TEST(mu54_group_stop)
+{
+	static const int signals[] = { SIGSTOP, SIGTSTP };
+	struct herd herd = herd_start(10, NULL);
+	int status, round;
+	size_t i;
+
+	for (round = 0; round < 4; round++) {
+		kill(herd.pid, signals[round % 2]);
+		waitpid(herd.pid, &status, WUNTRACED);
+		ck_assert(WIFSTOPPED(status));
+		must_stop(herd.pid);
+		ck_assert_uint_eq(threads.count, 11);
+		for (i = 0; i < threads.count; i++)
+			ck_assert_int_eq(
+			    threads.tracees[i].state, MU_TRACEE_GROUP_STOPPED);
+		mu_threads_release(&threads);
+		must_sleep_on(&herd);
+		kill(herd.pid, SIGCONT);
+		waitpid(herd.pid, &status, WCONTINUED);
+		ck_assert(WIFCONTINUED(status));
+		herd_is_unharmed(&herd);
+	}
+	herd_end(&herd);
+}
+END_TEST
+
+static void
+send_stop_to_leader(void *ctx, pid_t tid)
+{
+	pid_t pid = *(pid_t *)ctx;
+
+	if (tid != pid)
+		return;
+	syscall(SYS_tgkill, pid, tid, SIGTSTP);
+	while (herd_state(pid, pid) != 't')
+		sched_yield();
+}
+
+/* A stop signal that is caught on its way stops the program afterwards. */
+START_TEST(mu54_stop_signal_in_delivery)
+{
+	struct herd herd = herd_start(3, NULL);
+	struct mu_threads_hooks hooks = { send_stop_to_leader, &herd.pid };
+	int status;
+	size_t i;
+
+	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	/* Tids may have wrapped around: the leader need not be the first. */
+	for (i = 0; threads.tracees[i].tid != herd.pid; i++)
+		ck_assert_uint_lt(i, threads.count);
+	ck_assert_int_eq(threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
+	ck_assert_int_eq(threads.tracees[i].signal, SIGTSTP);
+	mu_threads_release(&threads);
+	ck_assert_int_eq(waitpid(herd.pid, &status, WUNTRACED), herd.pid);
+	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);
+	must_sleep_on(&herd);
+	kill(herd.pid, SIGCONT);
+	waitpid(herd.pid, &status, WCONTINUED);
+	herd_end(&herd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("ThreadCapture");
+	TCase *tc = captured_case("thread_capture_stopped");
+
+	tcase_add_test(tc, mu54_group_stop);
+	tcase_add_test(tc, mu54_stop_signal_in_delivery);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,56 @@
+/*
+ * Every place that a register's word can come from has a name.
+ */
+#include <check.h>
+
+#include "memunreachable/memunreachable.h"
+#include "mu/arch.h"
+#include "mu/register_names.h"
+#include "tests/support/suite.h"
+
+static const char *
+name_of(unsigned place)
+{
+	static char name[64];
+	struct mu_text text = { name, sizeof(name), 0 };
+
+	mu_register_name(&text, place);
+	/* It has to fit into struct MemunreachableReference. */
+	ck_assert_uint_lt(
+	    text.length, sizeof(((struct MemunreachableReference *)0)->name));
+	return name;
+}
+
+START_TEST(register_names)
+{
+	unsigned place;
+
+	for (place = 0; place <= 0xffff; place++)
+		ck_assert_str_ne(name_of(place), "");
+#if defined(__x86_64__)
+	ck_assert_str_eq(name_of(0), "r15");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_SP), "rsp");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_TP), "fs_base");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS - 1), "gs");
+	ck_assert_str_eq(name_of(MU_PRSTATUS_WORDS), "?");
+	ck_assert_str_eq(name_of(MU_PLACE_SAVED), "rbx");
+	ck_assert_str_eq(name_of(MU_PLACE_SAVED + 5), "r15");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR), "xsave+0x0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 32 / 8), "st0 word 0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 160 / 8), "xmm0 word 0");
+	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 408 / 8), "xmm15 word 1");
+#endif
+	ck_assert_str_eq(name_of(MU_PLACE_END), "?");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("register_names");
+	TCase *tc = tcase_create("register_names");
+
+	tcase_add_test(tc, register_names);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
