@@ -244,7 +244,7 @@ UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_absent \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
 	%/test_stacks_ended \
-	%/test_ranges %/test_modules,$(UNIT_ASAN))
+	%/test_ranges %/test_modules %/test_fuzz_heap,$(UNIT_ASAN))
 
 .PHONY: unit-tests unit-tests-asan
 unit-tests: $(UNIT)

@@ -37,6 +37,16 @@ window_of(const struct mu_snapshot *snap, uintptr_t tp)
 	return size < WINDOW_MAX ? size : WINDOW_MAX;
 }
 
+/* What is at TP, with WINDOW bytes on the side where variables are. */
+static const char *
+view_at(const struct mu_snapshot *snap, uintptr_t tp, size_t window)
+{
+	size_t below = MU_TLS_BELOW_TP ? window : 0;
+	const char *view = mu_snapshot_view(snap, tp - below, window + WORD);
+
+	return view == NULL ? NULL : view + below;
+}
+
 /*
  * Below the TLS is the thread's stack, and below a small one its guard or
  * another thread's.
@@ -118,7 +128,7 @@ mu_glibc_slots_find(struct mu_glibc_slots *out, struct mu_glibc_walk *walk)
 			out->window = size;
 		out->unwritten[out->num_tps] =
 		    unwritten_pages(out, walk, tp, size);
-		out->views[out->num_tps] = mu_snapshot_view(snap, tp, WORD);
+		out->views[out->num_tps] = view_at(snap, tp, size);
 		if (out->views[out->num_tps] != NULL)
 			out->tps[out->num_tps++] = tp;
 	}

@@ -10,6 +10,7 @@
 #include "mu/sys.h"
 
 #define LOCK_NS MU_NS_PER_SEC
+#define PAGE_MAX 65536 /* the largest page size there is */
 
 struct mu_result {
 	struct mu_result *next;
@@ -70,6 +71,25 @@ mu_results_new(struct mu_results *results, size_t count)
 	return mu_results_new_bytes(results, size);
 }
 
+/*
+ * The pages behind the first are given back: writing zeros would take memory
+ * for those that nothing was ever received in. Of locked memory the kernel
+ * takes none back (EINVAL).
+ */
+static void
+wipe(struct mu_result *result)
+{
+	uintptr_t begin = (uintptr_t)result->answer;
+	uintptr_t end = (uintptr_t)result + result->size;
+	uintptr_t rest = (begin + PAGE_MAX - 1) & ~(uintptr_t)(PAGE_MAX - 1);
+
+	if (rest < end &&
+	    mu_sys3(SYS_madvise, (long)rest, (long)(end - rest),
+		MADV_DONTNEED) == 0)
+		end = rest;
+	explicit_bzero(result->answer, end - begin);
+}
+
 bool
 mu_results_free(struct mu_results *results, void *answer)
 {
@@ -87,7 +107,7 @@ mu_results_free(struct mu_results *results, void *answer)
 		 * Wiped while still listed: a pass that takes its image right
 		 * behind the unlinking would scan the mapping.
 		 */
-		explicit_bzero(answer, result->size - sizeof(*result));
+		wipe(result);
 		__atomic_store_n(link, result->next, __ATOMIC_RELEASE);
 	}
 	leave(results, &mask);

@@ -1,28 +1,53 @@
 #!/bin/sh
-# Build every fuzzer with clang's libFuzzer and run it on its seeds.
-# Usage: run.sh BUILD SECONDS SOURCE... (the library's sources)
+# Build every fuzzer with clang's libFuzzer and run it on its seeds; they run
+# side by side. Usage: run.sh BUILD SECONDS SOURCE... (the library's sources)
+# A finding is repeated by: BUILD/fuzz_NAME BUILD/NAME-crash-...; one of the
+# heap's may need the same addresses: setarch -R.
 set -u
 build=$1 seconds=$2
 shift 2
 bad=0
+flags="-std=gnu11 -D_GNU_SOURCE -O1 -g -Iinclude -I.
+	-fsanitize=address,undefined -fno-sanitize-recover=undefined"
 
 command -v clang >/dev/null || { echo "SKIPPED: fuzz: no clang"; exit 77; }
-mkdir -p "$build"
+mkdir -p "$build/objects"
+rm -f "$build/library.a"
+for source in "$@"; do
+	object=$build/objects/$(echo "$source" | tr / _).o
+	# shellcheck disable=SC2086
+	clang $flags -fsanitize=fuzzer-no-link -c -o "$object" "$source" ||
+		exit 1
+	ar rcs "$build/library.a" "$object"
+done
+
+run_one() {
+	what=$1
+	mkdir -p "$build/corpus/$what"
+	"$build/fuzz_$what" -max_total_time="$seconds" -print_final_stats=1 \
+		-timeout=60 -artifact_prefix="$build/$what-" \
+		"$build/corpus/$what" "tests/fuzz/seeds/$what" \
+		>"$build/fuzz_$what.log" 2>&1
+	echo $? >"$build/fuzz_$what.status"
+}
+
 for fuzzer in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$fuzzer" .c)
-	what=${name#fuzz_}
-	clang -std=gnu11 -D_GNU_SOURCE -O1 -g -Iinclude -I. \
-		-fsanitize=fuzzer,address,undefined \
-		-fno-sanitize-recover=undefined \
-		-o "$build/$name" "$fuzzer" "$@" || { bad=1; continue; }
-	mkdir -p "$build/corpus/$what"
-	"$build/$name" -max_total_time="$seconds" -print_final_stats=1 \
-		-artifact_prefix="$build/$what-" \
-		"$build/corpus/$what" "tests/fuzz/seeds/$what" \
-		>"$build/$name.log" 2>&1
-	status=$?
+	rm -f "$build/$name.status"
+	# shellcheck disable=SC2086
+	clang $flags -fsanitize=fuzzer -o "$build/$name" "$fuzzer" \
+		"$build/library.a" -pthread -ldl || continue
+	run_one "${name#fuzz_}" &
+done
+wait
+for fuzzer in tests/fuzz/fuzz_*.c; do
+	name=$(basename "$fuzzer" .c)
 	grep -E 'number_of_executed_units|SUMMARY' "$build/$name.log" |
-		sed "s/^/$what: /"
-	[ "$status" -eq 0 ] || { bad=1; tail -n 20 "$build/$name.log"; }
+		sed "s/^/${name#fuzz_}: /"
+	status=$(cat "$build/$name.status" 2>/dev/null || echo "not built")
+	[ "$status" = 0 ] && continue
+	bad=1
+	echo "$name: $status"
+	tail -n 20 "$build/$name.log"
 done
 exit $bad

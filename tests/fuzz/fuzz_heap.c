@@ -1,0 +1,219 @@
+/*
+ * The reader of glibc's heap on a damaged one, and all that is done with what
+ * it lists: no fault, no byte looked at that is not the subject's, no endless
+ * loop, no block outside the subject's memory, no two that overlap.
+ *
+ * Input: flags (exact views, no list of written pages, how many entries), the
+ * release of glibc that is claimed (0: the right one), which allocation fails
+ * (0: none), then steps of damage (tests/support/fuzz_heap_damage.h).
+ */
+#include "heapwalk/fold.h"
+#include "heapwalk/heap.h"
+#include "heapwalk/mark.h"
+#include "heapwalk/referrers.h"
+#include "tests/support/fuzz_heap_damage.h"
+
+#define EXACT 1
+#define BLIND 2
+#define FEW 4
+#define UNALIGNED 8
+
+static struct fuzz_heap heap;
+static struct fuzz_damage damage;
+
+static const struct mu_memory_ops memory_ops = {
+	.name = "copy",
+	.view = fuzz_view,
+	.populated = fuzz_populated,
+};
+
+/* What the undamaged heap is, with everything as it is. */
+static void
+open_snapshot(void)
+{
+	heap.snap = heap.self.snap;
+	memcpy(damage.mappings, heap.mappings, sizeof(heap.mappings));
+	memcpy(damage.threads, heap.threads, sizeof(heap.threads));
+	memcpy(damage.registers, heap.registers, sizeof(heap.registers));
+	heap.snap.mappings = damage.mappings;
+	heap.snap.num_mappings = heap.num_mappings;
+	heap.snap.threads = damage.threads;
+	heap.snap.num_threads = FUZZ_THREADS;
+	heap.snap.values = damage.registers;
+	heap.snap.num_values = FUZZ_THREADS;
+	heap.snap.own = NULL;
+	heap.snap.num_own = 0;
+	heap.snap.memory.ops = &memory_ops;
+	heap.snap.memory.ctx = &heap;
+	heap.snap.memory.blind = false;
+}
+
+struct listing {
+	uintptr_t end; /* of the block before */
+	size_t count, bytes;
+};
+
+static bool
+check_block(void *ctx, const struct mu_block *block)
+{
+	struct listing *listing = ctx;
+	size_t size = mu_range_size(block->range);
+	const struct fuzz_run *run = fuzz_run_of(&heap, block->range.begin);
+
+	require(size > 0 && block->range.begin >= listing->end);
+	require(fuzz_is_mapped(&heap.snap, block->range.begin, size));
+	require(run != NULL && block->range.end <= run->range.end);
+	if (!heap.exact)
+		require(block->view ==
+		    run->copy + (block->range.begin - run->range.begin));
+	listing->end = block->range.end;
+	listing->count++;
+	listing->bytes += size;
+	return true;
+}
+
+static void
+check_ranges(const struct mu_range *ranges, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		require(ranges[i].begin < ranges[i].end);
+		require(i == 0 || ranges[i - 1].end <= ranges[i].begin);
+	}
+}
+
+static void
+check_heap(const struct mu_heap *found)
+{
+	struct listing listing = { 0 };
+
+	mu_blocks_each(&found->blocks, check_block, &listing);
+	require(listing.count == found->blocks.count);
+	require(listing.bytes == found->blocks.bytes);
+	check_ranges(found->owned, found->num_owned);
+}
+
+static void
+check_roots(const struct mu_roots *roots)
+{
+	size_t i;
+
+	for (i = 0; i < roots->num_ranges; i++)
+		require(fuzz_is_mapped(&heap.snap, roots->ranges[i].range.begin,
+		    mu_range_size(roots->ranges[i].range)));
+}
+
+static void
+check_leaks(const struct mu_leaks *leaks, const struct mu_blocks *blocks)
+{
+	const struct mu_leak *leak;
+	struct mu_block block;
+	size_t i;
+
+	require(leaks->num_leaks <= blocks->count);
+	require(leaks->leak_bytes <= blocks->bytes);
+	require(leaks->num_entries <= leaks->num_leaks);
+	for (i = 0; i < leaks->num_entries; i++) {
+		leak = &leaks->entries[i];
+		require(mu_blocks_find(blocks, leak->range.begin, &block));
+		require(block.range.begin == leak->range.begin &&
+		    block.range.end == leak->range.end);
+		require(!mu_block_marked(&block));
+		require(leak->referenced_count < leaks->num_leaks);
+		require(leak->total_size <= leaks->leak_bytes);
+		require(i == 0 || leak->total_size <= leak[-1].total_size);
+	}
+}
+
+static void
+look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
+{
+	struct mu_blocks *blocks = &found->blocks;
+	struct mu_referrers referrers = { 0 };
+	struct mu_roots roots = { 0 };
+	struct mu_leaks leaks = { 0 };
+	struct mu_range none = { 0, 0 };
+	struct mu_why why = { "" };
+	enum mu_status status;
+
+	status = mu_roots_find(&roots, &heap.snap, found, arena, &why);
+	if (status != MU_OK && status != MU_PARTIAL)
+		return;
+	check_roots(&roots);
+	if (mu_mark(blocks, &roots, &heap.snap.memory, arena, UINT64_MAX) !=
+	    MU_OK)
+		return;
+	status = mu_fold(&leaks, blocks, limit, arena, UINT64_MAX, &why);
+	require(leaks.num_entries <= limit);
+	if (status == MU_OK)
+		check_leaks(&leaks, blocks);
+	if (blocks->count == 0)
+		return;
+	mu_referrers_find(&referrers, blocks->envelope.begin, blocks, &roots,
+	    &heap.snap, none, arena, UINT64_MAX, &why);
+	require(referrers.count <= referrers.total);
+}
+
+static enum mu_status
+read_heap(size_t limit, size_t fail_at, struct mu_why *why)
+{
+	struct mu_arena arena;
+	struct mu_heap found;
+	enum mu_status status;
+
+	mu_arena_open(&arena, (size_t)1 << 30);
+	arena.fail_at = fail_at;
+	status = mu_heap_glibc.list(&found, &heap.snap, &arena, why);
+	require(status == MU_OK || why->words[0] != '\0');
+	require(memchr(why->words, '\0', sizeof(why->words)) != NULL);
+	if (status == MU_OK || status == MU_PARTIAL) {
+		check_heap(&found);
+		look_further(&found, &arena, limit);
+	}
+	mu_arena_close(&arena);
+	while (heap.num_views > 0)
+		free(heap.views[--heap.num_views]);
+	return status;
+}
+
+static void
+make_heap(void)
+{
+	struct mu_why why = { "" };
+	static bool made;
+
+	if (made)
+		return;
+	made = true;
+	fuzz_heap_make(&heap);
+	fuzz_damage_prepare(&damage, &heap);
+	open_snapshot();
+	if (read_heap(100, 0, &why) != MU_OK)
+		fprintf(stderr, "undamaged: %s\n", why.words);
+	require(why.words[0] == '\0');
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size };
+	struct mu_why why = { "" };
+	unsigned flags, minor;
+	size_t fail_at;
+
+	make_heap();
+	flags = (unsigned)fuzz_take(&input, 1);
+	minor = (unsigned)fuzz_take(&input, 1);
+	fail_at = fuzz_take(&input, 1);
+	open_snapshot();
+	heap.exact = (flags & EXACT) != 0;
+	heap.snap.memory.blind = (flags & BLIND) != 0;
+	heap.snap.reach.words.unaligned = (flags & UNALIGNED) != 0;
+	if (minor != 0)
+		heap.snap.glibc_minor = minor;
+	fuzz_damage_do(&damage, &input);
+	read_heap((flags & FEW) != 0 ? 2 : 1000, fail_at, &why);
+	fuzz_damage_undo(&damage);
+	return 0;
+}

@@ -1,0 +1,121 @@
+/*
+ * The reader of the sweeper's answer on any bytes: an answer that is believed
+ * is all there and can be reported; of one that is not, nothing stays behind.
+ *
+ * Input: flags, the limit of entries that was asked for, the pipe's bytes. With
+ * MENDED what the header begins with is put right: the rest is to be reached.
+ */
+#include <unistd.h>
+
+#include "lib/leak_pipe.h"
+#include "lib/report/text.h"
+#include "lib/suspects.h"
+#include "mu/sys.h"
+#include "tests/support/fuzz_input.h"
+
+#define MENDED 1
+#define SUSPECTS 2     /* as many follow as the limit says */
+#define PIPE_MAX 60000 /* fits into the pipe: nobody reads meanwhile */
+
+static struct mu_results results;
+
+static void
+mend(uint8_t *bytes)
+{
+	struct mu_pipe_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	header.magic = MU_PIPE_MAGIC;
+	header.version = MU_PIPE_VERSION;
+	header.header_size = sizeof(header);
+	header.entry_size = sizeof(struct Leak);
+	header.why[sizeof(header.why) - 1] = '\0';
+	memcpy(bytes, &header, sizeof(header));
+}
+
+/* The reading end of a pipe that holds DATA, and whose writer is gone. */
+static int
+fill_pipe(const struct fuzz_input *input, unsigned flags)
+{
+	static uint8_t bytes[PIPE_MAX];
+	int ends[2];
+
+	memcpy(bytes, input->data, input->size);
+	if ((flags & MENDED) != 0 &&
+	    input->size >= sizeof(struct mu_pipe_header))
+		mend(bytes);
+	require(pipe(ends) == 0);
+	require(write(ends[1], bytes, input->size) == (ssize_t)input->size);
+	close(ends[1]);
+	return ends[0];
+}
+
+static void
+check_answer(struct UnreachableMemoryInfo *info, size_t limit)
+{
+	static char buffer[4096];
+	struct mu_text text = { buffer, sizeof(buffer), 0 };
+
+	require(info->num_reported <= limit);
+	require(info->num_reported <= info->num_leaks);
+	require(info->num_leaks <= info->num_allocations);
+	require((info->leaks == NULL) == (info->num_reported == 0));
+	mu_report(&text, info, true);
+	mu_report_summary(&text, info);
+	if (info->leaks != NULL)
+		require(mu_results_free(&results, info->leaks));
+}
+
+static void
+receive(struct mu_pass *pass)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	enum mu_status status = mu_leak_pipe_receive(pass, &results, &info);
+
+	require((unsigned)status < MU_STATUS_COUNT);
+	require(memchr(pass->why.words, '\0', sizeof(pass->why.words)) != NULL);
+	if (status == MU_OK || status == MU_PARTIAL)
+		check_answer(&info, pass->request->limit);
+	else
+		require(info.leaks == NULL && info.num_reported == 0);
+	require(results.first == NULL);
+}
+
+static void
+receive_suspects(struct mu_pass *pass, size_t count)
+{
+	enum mu_status status = mu_suspects_receive(pass, count);
+	volatile uintptr_t end = 0;
+	size_t i;
+
+	if (status != MU_OK)
+		return;
+	require(pass->num_suspects == count);
+	for (i = 0; i < count; i++)
+		end = pass->suspects[i].end;
+	(void)end;
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size };
+	unsigned flags = (unsigned)fuzz_take(&input, 1);
+	size_t limit = fuzz_take(&input, 2);
+	struct mu_request request = { .limit = limit == UINT16_MAX ? SIZE_MAX
+								   : limit };
+	struct mu_pass pass = { .request = &request,
+		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		.sweeper = getpid() /* nobody's child: waiting fails */ };
+
+	if (input.size > PIPE_MAX)
+		return 0;
+	mu_arena_open(&pass.arena, (size_t)1 << 30);
+	pass.pipe_read = fill_pipe(&input, flags);
+	receive(&pass);
+	if ((flags & SUSPECTS) != 0)
+		receive_suspects(&pass, limit);
+	close(pass.pipe_read);
+	mu_arena_close(&pass.arena);
+	return 0;
+}

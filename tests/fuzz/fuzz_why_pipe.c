@@ -1,0 +1,143 @@
+/*
+ * The reader of references on any bytes: what is believed has the names of
+ * threads and mappings that there are, and can be put into words; of what is
+ * not believed nothing stays behind.
+ *
+ * Input: flags, the pipe's bytes. With MENDED what the header begins with is
+ * put right; with KINDLY the entries' numbers are brought into their ranges.
+ */
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "lib/report/reference_text.h"
+#include "lib/why_pipe.h"
+#include "mu/register_names.h"
+#include "mu/sys.h"
+#include "tests/support/fuzz_input.h"
+
+#define MENDED 1
+#define KINDLY 2
+#define PIPE_MAX 60000 /* fits into the pipe: nobody reads meanwhile */
+
+static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
+static struct mu_mapping mappings[3] = {
+	{ .range = { 0x1000, 0x2000 }, .name = "/usr/bin/a program" },
+	{ .range = { 0x2000, 0x3000 }, .name = "" },
+	{ .range = { 0x3000, 0x4000 }, .name = "[stack]" },
+};
+
+static void
+mend(uint8_t *bytes)
+{
+	struct mu_why_header header;
+
+	memcpy(&header, bytes, sizeof(header));
+	header.magic = MU_WHY_MAGIC;
+	header.version = MU_WHY_VERSION;
+	header.header_size = sizeof(header);
+	header.entry_size = sizeof(struct mu_referrer);
+	header.why[sizeof(header.why) - 1] = '\0';
+	memcpy(bytes, &header, sizeof(header));
+}
+
+static void
+mend_entries(uint8_t *bytes, size_t size)
+{
+	struct mu_referrer entry;
+
+	for (; size >= sizeof(entry);
+	     size -= sizeof(entry), bytes += sizeof(entry)) {
+		memcpy(&entry, bytes, sizeof(entry));
+		entry.kind =
+		    MU_REFERRER_GLOBAL + entry.kind % (MU_REFERRER_KINDS - 1);
+		entry.thread =
+		    entry.thread % 3 == 2 ? MU_NO_INDEX : entry.thread % 3;
+		entry.mapping =
+		    entry.mapping % 4 == 3 ? MU_NO_INDEX : entry.mapping % 4;
+		entry.place %= MU_PLACE_END + 1;
+		entry.reachable &= 1;
+		memcpy(bytes, &entry, sizeof(entry));
+	}
+}
+
+/* The reading end of a pipe that holds DATA, and whose writer is gone. */
+static int
+fill_pipe(const struct fuzz_input *input, unsigned flags)
+{
+	size_t header = sizeof(struct mu_why_header);
+	static uint8_t bytes[PIPE_MAX];
+	int ends[2];
+
+	memcpy(bytes, input->data, input->size);
+	if ((flags & MENDED) != 0 && input->size >= header)
+		mend(bytes);
+	if ((flags & KINDLY) != 0 && input->size >= header)
+		mend_entries(bytes + header, input->size - header);
+	require(pipe(ends) == 0);
+	require(write(ends[1], bytes, input->size) == (ssize_t)input->size);
+	close(ends[1]);
+	return ends[0];
+}
+
+static void
+check_reference(const struct MemunreachableReference *reference)
+{
+	char line[300];
+	struct mu_text text = { line, sizeof(line), 0 };
+	size_t i;
+
+	require(memchr(reference->name, '\0', sizeof(reference->name)) != NULL);
+	require(reference->thread == 0 || reference->thread == 11 ||
+	    reference->thread == 12);
+	for (i = 0; i < 3; i++)
+		if (strcmp(reference->path, mappings[i].name) == 0)
+			break;
+	require(i < 3);
+	mu_report_reference(&text, reference);
+}
+
+static void
+receive(struct mu_pass *pass, struct mu_references *references)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	enum mu_status status = mu_why_pipe_receive(pass, references, &info);
+	size_t i;
+
+	require((unsigned)status < MU_STATUS_COUNT);
+	require(memchr(pass->why.words, '\0', sizeof(pass->why.words)) != NULL);
+	if (status == MU_OK || status == MU_PARTIAL) {
+		require(references->count <= references->total);
+		for (i = 0; i < references->count; i++)
+			check_reference(&references->items[i]);
+	} else {
+		require(references->items == NULL && references->count == 0);
+	}
+	mu_references_drop(references);
+	require(references->items == NULL && references->total == 0);
+	require(mu_library.results.first == NULL);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = { data, size };
+	unsigned flags = (unsigned)fuzz_take(&input, 1);
+	struct mu_references references = { .hidden = 77 };
+	struct mu_request request = { .references = &references };
+	struct mu_pass pass = { .request = &request,
+		.snap = { .threads = threads,
+		    .num_threads = 2,
+		    .mappings = mappings,
+		    .num_mappings = 3 },
+		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		.sweeper = getpid() /* nobody's child: waiting fails */ };
+
+	if (input.size > PIPE_MAX)
+		return 0;
+	mu_arena_open(&pass.arena, (size_t)1 << 30);
+	pass.pipe_read = fill_pipe(&input, flags);
+	receive(&pass, &references);
+	close(pass.pipe_read);
+	mu_arena_close(&pass.arena);
+	return 0;
+}
