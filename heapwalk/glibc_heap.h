@@ -120,6 +120,11 @@ mu_glibc_strict(const struct mu_glibc_walk *walk)
 	return walk->glibc.inferred_from != 0;
 }
 
-enum mu_status mu_glibc_no_memory(struct mu_glibc_walk *walk);
+static inline enum mu_status
+mu_glibc_no_memory(struct mu_glibc_walk *walk)
+{
+	return mu_why(
+	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
+}
 
 #endif

@@ -11,13 +11,6 @@
 #include "heapwalk/glibc_stretch.h"
 #include "heapwalk/glibc_tcache.h"
 
-enum mu_status
-mu_glibc_no_memory(struct mu_glibc_walk *walk)
-{
-	return mu_why(
-	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
-}
-
 /* Every chunk of every arena; the main one last, as it must be searched. */
 static enum mu_status
 take_stretches(struct mu_glibc_walk *walk)
