@@ -127,3 +127,19 @@ mu_mapping_is_shared_memory(
 	    mu_tmpfs_has(tmpfs, mapping->dev_major, mapping->dev_minor) &&
 	    is_regular(mapping);
 }
+
+bool
+mu_mapping_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
+{
+	return a->inode != 0 && a->inode == b->inode &&
+	    a->dev_major == b->dev_major && a->dev_minor == b->dev_minor &&
+	    strcmp(a->name, b->name) == 0;
+}
+
+const char *
+mu_path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
+}

@@ -21,6 +21,20 @@ bool mu_mapping_is_anonymous(const struct mu_mapping *mapping);
 /* Starts with the text "/name" or the like. */
 bool mu_mapping_is_named(const struct mu_mapping *mapping, const char *prefix);
 
+/* Of one file? */
+bool mu_mapping_same_file(
+    const struct mu_mapping *a, const struct mu_mapping *b);
+
+/* The path without its folders. */
+const char *mu_path_base(const char *path);
+
+/* Does TEXT begin with PREFIX? */
+static inline bool
+mu_starts_with(const char *text, const char *prefix)
+{
+	return __builtin_strncmp(text, prefix, __builtin_strlen(prefix)) == 0;
+}
+
 /*
  * Shared, and the program's memory all the same, not a document: anonymous,
  * System V, memfd, tmpfs, or a ring of the kernel that holds words which the

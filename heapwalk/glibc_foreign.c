@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "heapwalk/classify.h"
 #include "heapwalk/glibc_data.h"
 #include "heapwalk/glibc_libc.h"
 #include "heapwalk/glibc_messages.h"
@@ -35,18 +36,12 @@ static const char *const files[] = { "libjemalloc", "libmimalloc",
 static const char debug_file[] = "libc_malloc_debug";
 
 static bool
-starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool
 is_allocator_file(const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
-		if (starts_with(name, files[i]))
+		if (mu_starts_with(name, files[i]))
 			return true;
 	}
 	return false;
@@ -97,7 +92,7 @@ passes_on(const struct mu_snapshot *snap, const struct mu_mapping *where,
 	size_t i;
 
 	/* It passes on what MALLOC_CHECK_ does not have it keep. */
-	if (starts_with(mu_path_base(where->name), debug_file))
+	if (mu_starts_with(mu_path_base(where->name), debug_file))
 		return mu_glibc_data_is_unused(snap, where);
 	for (i = 0; i < snap->num_probes; i++) {
 		if (!mu_blocks_find(blocks, snap->probes[i], &block))
@@ -128,7 +123,7 @@ refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
 {
 	const char *file = mu_path_base(where->name), *name;
 
-	if (is_allocator_file(file) || starts_with(file, debug_file))
+	if (is_allocator_file(file) || mu_starts_with(file, debug_file))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "this process uses another allocator (%s): not checked",
 		    file);
@@ -273,9 +268,8 @@ is_mcheck_used(const struct mu_snapshot *snap)
 		name = mu_path_base(mapping->name);
 		/* What follows without a name is .bss. */
 		if (mapping->inode != 0)
-			of_libc = starts_with(name, "libc.so.6") ||
-			    starts_with(name, "libc-2.") ||
-			    starts_with(name, debug_file);
+			of_libc = mu_libc_is_named(mapping) ||
+			    mu_starts_with(name, debug_file);
 		else if (mapping == snap->mappings || name[0] != '\0' ||
 		    mapping[-1].inode == 0 ||
 		    mapping[-1].range.end != mapping->range.begin)

@@ -5,36 +5,15 @@
  */
 #include "heapwalk/glibc_libc.h"
 
-#include <string.h>
+#include "heapwalk/classify.h"
 
-const char *
-mu_path_base(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash != NULL ? slash + 1 : path;
-}
-
-static bool
-starts_with(const char *text, const char *prefix)
-{
-	return strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-static bool
-is_named_libc(const struct mu_mapping *mapping)
+bool
+mu_libc_is_named(const struct mu_mapping *mapping)
 {
 	const char *name = mu_path_base(mapping->name);
 
-	return starts_with(name, "libc.so.6") || starts_with(name, "libc-2.");
-}
-
-bool
-mu_mapping_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
-{
-	return a->inode != 0 && a->inode == b->inode &&
-	    a->dev_major == b->dev_major && a->dev_minor == b->dev_minor &&
-	    strcmp(a->name, b->name) == 0;
+	return mu_starts_with(name, "libc.so.6") ||
+	    mu_starts_with(name, "libc-2.");
 }
 
 /* The loader maps the start of the file first: from one start to the next. */
@@ -86,7 +65,7 @@ mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs)
 	/* What only reads the file, as a debugger does, maps no code. */
 	for (i = 0; i < snap->num_mappings; i++) {
 		if (snap->mappings[i].executable &&
-		    is_named_libc(&snap->mappings[i]))
+		    mu_libc_is_named(&snap->mappings[i]))
 			count =
 			    add_load(snap, &snap->mappings[i], libcs, count);
 	}

@@ -30,11 +30,7 @@ size_t mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs);
 bool mu_libc_has_data(
     const struct mu_libc *libc, const struct mu_mapping *mapping);
 
-/* Of one file? */
-bool mu_mapping_same_file(
-    const struct mu_mapping *a, const struct mu_mapping *b);
-
-/* The path without its folders. */
-const char *mu_path_base(const char *path);
+/* Is the file of MAPPING called as the C library is? */
+bool mu_libc_is_named(const struct mu_mapping *mapping);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "heapwalk/glibc_libc.h"
+#include "heapwalk/classify.h"
 
 #define MODULE_REACH 8 /* mappings of one module lie that close together */
 #define MESSAGES_MAX ((size_t)64 << 20) /* of one mapping; more is not read */
@@ -26,18 +26,18 @@ struct message {
  * prints "mimalloc: " (src/options.c); both kinds of tcmalloc have a property
  * "tcmalloc.max_total_thread_cache_bytes".
  */
-/*
- * The last one does not count if something else is malloc: CPython has had it
- * inside since 3.13, and uses it only if told to (PYTHONMALLOC=mimalloc).
- */
-#define ALWAYS 2
-
 static const char malloc_word[] = "malloc";
 static const struct message malloc_messages[] = {
 	{ "<je", ">", "jemalloc" },
 	{ "tc", ".max_total", "tcmalloc" },
 	{ "mi", ": ", "mimalloc" },
 };
+
+/*
+ * The last one does not count if something else is malloc: CPython has had it
+ * inside since 3.13, and uses it only if told to (PYTHONMALLOC=mimalloc).
+ */
+#define ALWAYS 2
 
 /* In this order: the runtime for addresses has the words for leaks, too. */
 static const char sanitizer_word[] = "Sanitizer";

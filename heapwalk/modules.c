@@ -11,6 +11,8 @@
 #include <elf.h>
 #include <string.h>
 
+#include "heapwalk/classify.h"
+
 /* How many mappings lie between a module's first and its last. */
 #define MODULE_REACH 16
 #define MAX_SEGMENTS 128
@@ -86,13 +88,6 @@ read_module(const struct mu_snapshot *snap, uintptr_t begin, uintptr_t address,
 	    mu_range_has(module->segment, address);
 }
 
-static bool
-same_file(const struct mu_mapping *a, const struct mu_mapping *b)
-{
-	return a->inode == b->inode && a->dev_major == b->dev_major &&
-	    a->dev_minor == b->dev_minor;
-}
-
 /* A file that merely is read, not run, has no code in memory. */
 static bool
 has_code(const struct mu_snapshot *snap, size_t index)
@@ -103,7 +98,7 @@ has_code(const struct mu_snapshot *snap, size_t index)
 	for (i = index; i < snap->num_mappings && i <= index + MODULE_REACH;
 	     i++)
 		if (snap->mappings[i].executable &&
-		    same_file(first, &snap->mappings[i]))
+		    mu_mapping_same_file(first, &snap->mappings[i]))
 			return true;
 	return false;
 }
@@ -124,7 +119,8 @@ mu_module_find(
 		if (first->inode == 0 || first->offset != 0 || first->shared ||
 		    !first->readable)
 			continue;
-		if (mapping->inode != 0 && !same_file(first, mapping))
+		if (mapping->inode != 0 &&
+		    !mu_mapping_same_file(first, mapping))
 			continue;
 		if (has_code(snap, i) &&
 		    read_module(snap, first->range.begin, address, module)) {

@@ -11,7 +11,6 @@
 #include <unistd.h>
 
 #include "heapwalk/classify.h"
-#include "heapwalk/glibc_libc.h"
 #include "mu/sys.h"
 #include "tests/support/fuzz_heap_fill.h"
 
