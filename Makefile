@@ -62,7 +62,7 @@ SRC_SWEEPER := \
 	heapwalk/fold.c heapwalk/graph.c heapwalk/components.c \
 	heapwalk/charge.c heapwalk/leaks.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
-	lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
+	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
 SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
 SRC_GROUND := lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \

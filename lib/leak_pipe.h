@@ -27,15 +27,6 @@ struct mu_pipe_header {
 	char why[256];
 };
 
-/* All SIZE bytes; false if the reader is gone. Runs in: sweeper. */
-bool mu_pipe_write(int fd, const void *data, size_t size);
-
-/*
- * All SIZE bytes, or why not: waits until pass->deadline_ns and notices when
- * the sweeper dies. Runs in: original.
- */
-enum mu_status mu_pipe_read(struct mu_pass *pass, void *data, size_t size);
-
 /*
  * Send the sweep's outcome; on a failure only the status and WHY. False if the
  * reader is gone. Runs in: sweeper.

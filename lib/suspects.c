@@ -5,7 +5,7 @@
  */
 #include "lib/suspects.h"
 
-#include "lib/leak_pipe.h"
+#include "lib/pipe.h"
 
 #define AT_A_TIME 256 /* 4 KiB */
 

@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lib/leak_pipe.h"
+#include "lib/pipe.h"
 #include "lib/library.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"

@@ -1,0 +1,85 @@
+/*
+ * Bytes from the sweeper to the original: see lib/pipe.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/pipe.h"
+
+#include "lib/sweeper.h"
+#include "mu/sys.h"
+
+/* How often a silent pipe makes us look whether the sweeper still lives. */
+#define POLL_MS 50
+
+bool
+mu_pipe_write(int fd, const void *data, size_t size)
+{
+	const char *p = data;
+	ssize_t n;
+
+	while (size > 0) {
+		n = mu_sys_write(fd, p, size);
+		if (n == -EINTR)
+			continue;
+		if (n <= 0)
+			return false;
+		p += n;
+		size -= (size_t)n;
+	}
+	return true;
+}
+
+/* Wait until FD can be read: MU_OK, or why that will not happen. */
+static enum mu_status
+await_data(struct mu_pass *pass)
+{
+	struct pollfd wait = { .fd = pass->pipe_read, .events = POLLIN };
+	struct timespec span;
+	bool ended = false;
+	long n;
+
+	for (;;) {
+		/* Anew: the raw call leaves the rest of the time in it. */
+		span = (struct timespec) { 0, POLL_MS * 1000000L };
+		n = mu_syscall6(
+		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
+		if (n > 0)
+			return MU_OK;     /* data, or the end of file */
+		if (n < 0 && n != -EINTR) /* RLIMIT_NOFILE became 0 */
+			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
+		/*
+		 * A stranger's fork may hold the write end: no end of file
+		 * then. What a dead sweeper has left was polled for already.
+		 */
+		if (ended)
+			return mu_why(
+			    &pass->why, MU_ERR_HELPER_DIED, "the sweeper died");
+		if (mu_sys_now_ns() >= pass->deadline_ns)
+			return mu_why(&pass->why, MU_ERR_TIMEOUT,
+			    "the sweeper did not finish in time");
+		ended = mu_sweeper_ended(pass);
+	}
+}
+
+enum mu_status
+mu_pipe_read(struct mu_pass *pass, void *data, size_t size)
+{
+	enum mu_status status;
+	char *p = data;
+	ssize_t n;
+
+	while (size > 0) {
+		status = await_data(pass);
+		if (status != MU_OK)
+			return status;
+		n = mu_sys_read(pass->pipe_read, p, size);
+		if (n == -EINTR || n == -EAGAIN)
+			continue;
+		if (n <= 0)
+			return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+			    "the sweeper died before it had sent everything");
+		p += n;
+		size -= (size_t)n;
+	}
+	return MU_OK;
+}
