@@ -31,11 +31,13 @@ SRC_ORIGINAL := \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
 	lib/lock.c lib/registry.c \
-	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c
+	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
+	lib/ladder.c lib/parked_capture.c
 SRC_COLLECTOR := \
-	lib/collector.c lib/descriptors.c lib/left_out.c \
+	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
-	ptrace/refusal.c ptrace/registers.c ptrace/mappings.c \
+	ptrace/refusal.c ptrace/parking.c ptrace/parking_choice.c \
+	ptrace/parking_handler.c ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
 	lib/sweeper.c lib/own_memory.c \
@@ -64,7 +66,7 @@ SRC_SWEEPER := \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
 SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
-SRC_GROUND := lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
+SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
@@ -278,7 +280,7 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 check-context: $(OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
-		lib/pass.c lib/look.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
+		lib/pass.c lib/look.c lib/ladder.c lib/parked_capture.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
 		lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck

@@ -32,29 +32,6 @@ static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS };
 /* The handler gets no argument of ours. Set in guard, cleared in unguard. */
 static struct mu_memory *guarded;
 
-#ifdef MU_SIGRETURN_CODE
-/* The x86-64 kernel has no return from a handler of its own. */
-static __attribute__((naked, used)) void
-signal_return(void)
-{
-	__asm__(MU_SIGRETURN_CODE);
-}
-
-#define RESTORER ((void *)signal_return)
-#define RESTORER_FLAGS 0x04000000ul /* SA_RESTORER, asm/signal.h */
-#else
-#define RESTORER NULL
-#define RESTORER_FLAGS 0ul
-#endif
-
-static long
-set_action(int signo, const struct mu_signal_action *action,
-    struct mu_signal_action *old)
-{
-	return mu_sys4(SYS_rt_sigaction, signo, (long)action, (long)old,
-	    sizeof(mu_sigmask));
-}
-
 /* Let the signal do what it does without us, once this handler returns. */
 static void
 give_up(int signo, const siginfo_t *info)
@@ -62,7 +39,7 @@ give_up(int signo, const siginfo_t *info)
 	struct mu_signal_action standard;
 
 	memset(&standard, 0, sizeof(standard)); /* SIG_DFL */
-	set_action(signo, &standard, NULL);
+	mu_sys_signal_action(signo, &standard, NULL);
 	/* A fault comes again by itself; one that was sent does not. */
 	if (info->si_code <= 0)
 		mu_sys_kill(mu_sys_getpid(), signo);
@@ -139,7 +116,7 @@ on_fault(int signo, siginfo_t *info, void *context)
 static void
 unblock(uint64_t *old)
 {
-	uint64_t both = 1ull << (SIGSEGV - 1) | 1ull << (SIGBUS - 1);
+	mu_sigmask both = mu_signal_bit(SIGSEGV) | mu_signal_bit(SIGBUS);
 
 	mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&both, (long)old,
 	    sizeof(mu_sigmask));
@@ -152,8 +129,8 @@ mu_memory_self_guard(
 	struct mu_memory_self *self = memory->ctx;
 	struct mu_signal_action action = {
 		.handler = (void *)on_fault,
-		.flags = SA_SIGINFO | SA_ONSTACK | RESTORER_FLAGS,
-		.restorer = RESTORER,
+		.flags = SA_SIGINFO | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
 		.mask = ~0ull,
 	};
 	stack_t stack = { .ss_size = SIGNAL_STACK_SIZE };
@@ -171,7 +148,8 @@ mu_memory_self_guard(
 	self->signal_stack = stack.ss_sp = (char *)at;
 	mu_sys2(SYS_sigaltstack, (long)&stack, (long)&self->old_stack);
 	for (i = 0; i < NUM_SIGNALS; i++)
-		set_action(signals[i], &action, &self->old_actions[i]);
+		mu_sys_signal_action(
+		    signals[i], &action, &self->old_actions[i]);
 	guarded = memory;
 	self->guarded = true;
 	unblock(&self->old_mask);
@@ -187,7 +165,7 @@ mu_memory_self_unguard(struct mu_memory *memory)
 	if (!self->guarded)
 		return;
 	for (i = 0; i < NUM_SIGNALS; i++)
-		set_action(signals[i], &self->old_actions[i], NULL);
+		mu_sys_signal_action(signals[i], &self->old_actions[i], NULL);
 	guarded = NULL;
 	self->guarded = false;
 	mu_sys_restore_signals(&self->old_mask);

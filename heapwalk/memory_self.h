@@ -7,20 +7,11 @@
 #ifndef HEAPWALK_MEMORY_SELF_H
 #define HEAPWALK_MEMORY_SELF_H
 
-#include <signal.h>
-
 #include "heapwalk/absent.h"
 #include "heapwalk/pages.h"
 #include "heapwalk/snapshot.h"
+#include "mu/signal_action.h"
 #include "mu/status.h"
-
-/* What sigaction(2) takes, as the kernel has it on x86-64 and aarch64. */
-struct mu_signal_action {
-	void *handler;
-	unsigned long flags;
-	void *restorer;
-	uint64_t mask;
-};
 
 struct mu_memory_self {
 	const struct mu_mapping *mappings; /* by address, no overlaps */

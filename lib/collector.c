@@ -19,70 +19,19 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/wait.h>
 
+#include "lib/caller.h"
 #include "lib/descriptors.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
-#include "mu/register_names.h"
 #include "mu/sys.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
 
-/*
- * Room for the deepest path of capture, walk and fold, which keep their big
- * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
- */
-#define STACK_SIZE ((size_t)256 << 10)
-
 /* How long after the deadline the collector may take to let go. */
 #define GRACE_NS (2 * MU_NS_PER_SEC)
-
-/* The asking thread is not stopped, it waits: its context came along. */
-static enum mu_status
-add_caller(struct mu_pass *pass)
-{
-	const struct mu_caller *caller = pass->request->caller;
-	struct mu_snapshot *snap = &pass->snap;
-	struct mu_thread *threads;
-	uintptr_t *values;
-	uint16_t *places;
-	size_t i;
-
-	if (caller == NULL)
-		return MU_OK;
-	threads = mu_arena_grow(&pass->arena, snap->threads, snap->num_threads,
-	    snap->num_threads + 1, sizeof(*threads));
-	if (threads == NULL)
-		goto no_memory;
-	snap->threads = threads;
-	values = mu_arena_grow(&pass->arena, snap->values, snap->num_values,
-	    snap->num_values + MU_CALLEE_SAVED, sizeof(*values));
-	if (values == NULL)
-		goto no_memory;
-	snap->values = values;
-	places = mu_arena_grow(&pass->arena, snap->places, snap->num_values,
-	    snap->num_values + MU_CALLEE_SAVED, sizeof(*places));
-	if (places == NULL)
-		goto no_memory;
-	snap->places = places;
-	for (i = 0; i < MU_CALLEE_SAVED; i++)
-		places[snap->num_values + i] = (uint16_t)(MU_PLACE_SAVED + i);
-	threads[snap->num_threads++] = (struct mu_thread) {
-		.tid = pass->tid,
-		.sp = caller->sp,
-		.tp = caller->tp,
-		.first_value = snap->num_values,
-		.num_values = MU_CALLEE_SAVED,
-		.calling = true,
-	};
-	memcpy(values + snap->num_values, caller->saved, sizeof(caller->saved));
-	snap->num_values += MU_CALLEE_SAVED;
-	return MU_OK;
-no_memory:
-	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
-	    "no memory for the calling thread's registers");
-}
 
 /*
  * CLONE_PARENT makes the sweeper a child of the program with the collector's
@@ -115,9 +64,9 @@ capture(struct mu_pass *pass)
 	enum mu_status status;
 
 	status = mu_threads_stop(&threads, pass->pid, pass->tid, &pass->arena,
-	    pass->deadline_ns, &pass->why);
+	    pass->stop_ns, &pass->why);
 	if (status == MU_OK)
-		status = add_caller(pass);
+		status = mu_caller_add(pass);
 	if (status == MU_OK)
 		status = mu_snapshot_live(
 		    &pass->snap, &threads, &pass->arena, &pass->why);
@@ -156,7 +105,7 @@ await_exit(struct mu_pass *pass)
 {
 	uint64_t limit = pass->deadline_ns + GRACE_NS;
 	bool killed = false;
-	int tid, status;
+	int tid, status = 0;
 
 	while ((tid = __atomic_load_n(
 		    &pass->collector_alive, __ATOMIC_ACQUIRE)) != 0) {
@@ -171,28 +120,18 @@ await_exit(struct mu_pass *pass)
 	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
 		continue;
 	/* MU-31: expiry is a failure of its own. */
-	if (killed && pass->collected == MU_ERR_HELPER_DIED)
+	if (pass->collected != MU_ERR_HELPER_DIED)
+		return;
+	if (killed)
 		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
-}
-
-static enum mu_status
-map_stack(struct mu_pass *pass)
-{
-	size_t guard = pass->self.memory.page_size;
-	long stack;
-
-	if (pass->stack != NULL)
-		return MU_OK;
-	stack = mu_sys_mmap(NULL, STACK_SIZE + guard, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
-	if (mu_sys_failed(stack))
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
-		    "no memory for the collector's stack");
-	pass->stack = (char *)stack;
-	pass->stack_size = STACK_SIZE + guard;
-	mu_sys3(SYS_mprotect, stack, (long)guard, PROT_NONE);
-	return MU_OK;
+	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
+		pass->collected = mu_why(&pass->why, MU_ERR_PTRACE_SECCOMP,
+		    "a seccomp filter kills who calls ptrace; let it refuse"
+		    " with an error, or allow it");
+	else if (WIFSIGNALED(status))
+		mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the collector was killed by signal %d", WTERMSIG(status));
 }
 
 /*
@@ -214,16 +153,12 @@ enum mu_status
 mu_collector_run(struct mu_pass *pass)
 {
 	bool yama = yama_wants_a_name();
-	enum mu_status status;
 	long pid;
 
-	status = map_stack(pass);
-	if (status != MU_OK)
-		return status;
 	pass->collected = MU_ERR_HELPER_DIED;
 	pass->collector_alive = -1;
 	pass->gate = 0;
-	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector was killed");
+	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector died");
 	pid = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_UNTRACED |
 		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
 	    pass->stack + pass->stack_size, &pass->collector_alive,

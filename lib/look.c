@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/allocator_freeze.h"
-#include "lib/collector.h"
+#include "lib/ladder.h"
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
@@ -28,6 +28,7 @@
  */
 #define MAX_TRIES 20
 #define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
+#define MAX_TRIES_FOR_STOP 3 /* the program stood still each time */
 
 /* "2.36" */
 static void
@@ -96,7 +97,7 @@ take_image(struct mu_pass *pass)
 	mu_sys_block_signals(&mask);
 	status = mu_allocator_freeze(pass);
 	if (status == MU_OK)
-		status = mu_collector_run(pass);
+		status = mu_ladder_run(pass);
 	mu_allocator_thaw(pass);
 	mu_sys_restore_signals(&mask);
 	/* Ours was a copy; the sweeper's end of file must be seen. */
@@ -151,6 +152,8 @@ worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 		return false;
 	if (mu_left_out_again(pass))
 		return tries < MAX_TRIES;
+	if (status == MU_ERR_TIMEOUT)
+		return pass->expired && tries < MAX_TRIES_FOR_STOP;
 	if (status == MU_PARTIAL)
 		return pass->transient && tries < MAX_TRIES_FOR_FULL;
 	/* Nothing is allowed for, not even a thread inside tcache_put(). */

@@ -127,6 +127,22 @@ read_mask(struct mu_word word, uint64_t *out)
 	return NULL;
 }
 
+static const char *const stop_names[] = { "auto", "ptrace", "signal" };
+
+static const char *
+read_stop(struct mu_word word, enum mu_stop *out)
+{
+	unsigned i;
+
+	for (i = 0; i < sizeof(stop_names) / sizeof(*stop_names); i++) {
+		if (mu_word_is(word, stop_names[i])) {
+			*out = (enum mu_stop)i;
+			return NULL;
+		}
+	}
+	return "auto, ptrace or signal";
+}
+
 /* WORD as a string of at most SIZE - 1 characters, safe for a terminal. */
 static const char *
 shown(struct mu_word word, char *buffer, size_t size)
@@ -265,6 +281,7 @@ mu_options_help(struct mu_text *out)
 #define DEFAULT_status DEFAULT_text
 #define DEFAULT_count DEFAULT_text
 #define DEFAULT_mask DEFAULT_text
+#define DEFAULT_stop(fallback) stop_names[fallback]
 	MU_OPTIONS(HELP)
 #undef HELP
 }

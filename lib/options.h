@@ -21,6 +21,13 @@
 
 #define MU_PATH_MAX 4096
 
+/* Which rungs of the stop ladder (lib/ladder.h) a pass may use. */
+enum mu_stop {
+	MU_STOP_AUTO, /* by ptrace; by signal where that is refused */
+	MU_STOP_PTRACE,
+	MU_STOP_SIGNAL,
+};
+
 /* kind, field, default, words for help=1 */
 #define MU_OPTIONS(X)                                                       \
 	X(duration_ms, timeout, 30000,                                      \
@@ -46,6 +53,8 @@
 	X(mask, pointer_mask, 0xffffffffffffffff,                           \
 	    "the bits of a pointer that are its address")                   \
 	X(flag, confirm, 0, "report what two looks find unreachable")       \
+	X(stop, stop, MU_STOP_AUTO,                                         \
+	    "how threads are stopped: auto, ptrace or signal")              \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */
@@ -57,6 +66,7 @@
 #define MU_OPTION_status(name) int name /* 0 to 255 */
 #define MU_OPTION_count(name) size_t name
 #define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
+#define MU_OPTION_stop(name) enum mu_stop name
 
 /*
  * Bits that every mask must keep, 12 to 46: a page's number on x86-64. Without

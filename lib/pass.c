@@ -60,7 +60,8 @@ end(struct mu_pass *pass)
 		mu_sys_munmap(pass->stack, pass->stack_size);
 	mu_left_out_close(pass);
 	mu_log_sink_close(&pass->log);
-	mu_arena_close(&pass->arena);
+	if (!pass->abandoned)
+		mu_arena_close(&pass->arena);
 }
 
 static void
@@ -144,6 +145,19 @@ log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
 	}
 }
 
+static const char *
+stop_words(int stop)
+{
+	switch (stop) {
+	case MEMUNREACHABLE_STOP_PTRACE:
+		return "by ptrace";
+	case MEMUNREACHABLE_STOP_SIGNAL:
+		return "by signal";
+	default:
+		return "by nothing";
+	}
+}
+
 /* MU-24, lines 9 and following; or why there are none. */
 static void
 log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
@@ -178,9 +192,11 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	if (request->voice != MU_VOICE_QUIET)
 		log_leaks(&pass->log, info, request->log_contents);
 	mu_log(&pass->log, MU_LOG_DEBUG,
-	    "stopped for %zu us of %zu us in all, threads: %zu",
-	    (size_t)(info->pause_ns / 1000), (size_t)(info->total_ns / 1000),
-	    pass->snap.num_threads);
+	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
+	    " blocks: %zu, bytes: %zu",
+	    stop_words(info->stop), (size_t)(info->pause_ns / 1000),
+	    (size_t)(info->total_ns / 1000), info->num_threads, info->tries,
+	    info->num_allocations, info->allocation_bytes);
 }
 
 /*
@@ -227,6 +243,9 @@ conclude(struct mu_pass *pass, enum mu_status status,
 		note_inferred(pass, info);
 		note_reach(info);
 	}
+	info->num_threads = pass->snap.num_threads;
+	info->stop = pass->stop;
+	info->tries = pass->tries;
 	info->pause_ns = pass->pause_ns;
 	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
 	log_outcome(pass, info);

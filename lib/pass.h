@@ -50,6 +50,7 @@ struct mu_pass {
 	const struct mu_request *request;
 	pid_t pid, tid; /* of the process; of the thread that asked */
 	uint64_t begin_ns, deadline_ns;
+	uint64_t stop_ns; /* when the threads must have stopped */
 	struct mu_log log;
 	struct mu_why why;
 	struct mu_arena arena; /* all of the pass's memory but the stack */
@@ -71,6 +72,10 @@ struct mu_pass {
 	enum mu_status collected;
 	uint64_t pause_ns; /* the longest stop */
 	bool transient;    /* the partial answer may be complete next time */
+	bool expired;      /* a thread did not stop, but time is left */
+	int stop;          /* enum MemunreachableStop */
+	unsigned tries;    /* how often the threads were to be stopped */
+	bool abandoned;    /* a parked thread still uses the arena */
 
 	/* memory that a fork leaves out (lib/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */

@@ -29,6 +29,7 @@ static const char *const names[MU_STATUS_COUNT] = {
 	[MU_ERR_UNKNOWN_GLIBC] = "unknown glibc",
 	[MU_ERR_HELPER_DIED] = "helper process died",
 	[MU_ERR_TARGET_GONE] = "target gone",
+	[MU_ERR_SIGNALS_BLOCKED] = "signals blocked",
 };
 
 const char *

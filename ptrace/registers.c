@@ -142,17 +142,35 @@ add_vector(pid_t tid, struct mu_words *words, struct mu_why *why)
 	return MU_OK;
 }
 
+static void
+add_general(uintptr_t general[MU_PRSTATUS_WORDS], struct mu_words *words)
+{
+	size_t count = mu_words_filter(
+	    general, MU_PRSTATUS_WORDS, new_places(words), MU_PLACE_GENERAL);
+
+	memcpy(words->words + words->count, general, count * sizeof(*general));
+	words->count += count;
+}
+
+static enum mu_status
+reserve_thread(pid_t tid, struct mu_words *words, struct mu_why *why)
+{
+	if (mu_words_reserve(words, MU_PRSTATUS_WORDS + VECTOR_WORDS))
+		return MU_OK;
+	return mu_why(why, MU_ERR_NO_MEMORY,
+	    "no memory for the registers of thread %d", tid);
+}
+
 enum mu_status
 mu_registers_read(struct mu_thread *thread, pid_t tid, struct mu_words *words,
     struct mu_why *why)
 {
 	uintptr_t general[2 * MU_PRSTATUS_WORDS];
-	enum mu_status status;
+	enum mu_status status = reserve_thread(tid, words, why);
 	long count;
 
-	if (!mu_words_reserve(words, MU_PRSTATUS_WORDS + VECTOR_WORDS))
-		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no memory for the registers of thread %d", tid);
+	if (status != MU_OK)
+		return status;
 	count = read_set(tid, NOTE_PRSTATUS, general, 2 * MU_PRSTATUS_WORDS);
 	if (count < 0)
 		return failed(tid, count, why);
@@ -165,12 +183,39 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, struct mu_words *words,
 		.tp = thread_pointer(tid, general),
 		.first_value = words->count,
 	};
-	count = (long)mu_words_filter(
-	    general, MU_PRSTATUS_WORDS, new_places(words), MU_PLACE_GENERAL);
-	memcpy(words->words + words->count, general,
-	    (size_t)count * sizeof(*general));
-	words->count += (size_t)count;
+	add_general(general, words);
 	status = add_vector(tid, words, why);
 	thread->num_values = words->count - thread->first_value;
 	return status;
+}
+
+enum mu_status
+mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
+    struct mu_words *words, struct mu_why *why)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS], *room;
+	enum mu_status status = reserve_thread(parked->tid, words, why);
+	size_t bytes = 0, count;
+	const void *vector;
+
+	if (status != MU_OK)
+		return status;
+	mu_frame_general(parked->frame, parked->bases, general);
+	*thread = (struct mu_thread) {
+		.tid = parked->tid,
+		.sp = general[MU_PRSTATUS_SP],
+		.tp = parked->bases[0],
+		.first_value = words->count,
+	};
+	add_general(general, words);
+	vector = mu_frame_vector(parked->frame, &bytes);
+	count = bytes / sizeof(*room);
+	if (vector != NULL && count <= VECTOR_WORDS) {
+		room = words->words + words->count;
+		memcpy(room, vector, count * sizeof(*room));
+		words->count += mu_words_filter(
+		    room, count, new_places(words), MU_PLACE_VECTOR);
+	}
+	thread->num_values = words->count - thread->first_value;
+	return MU_OK;
 }

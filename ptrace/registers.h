@@ -9,6 +9,7 @@
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
+#include "ptrace/parking.h"
 
 /* A growing array of words; lives in the arena. */
 struct mu_words {
@@ -46,5 +47,12 @@ size_t mu_words_filter(
  */
 enum mu_status mu_registers_read(struct mu_thread *thread, pid_t tid,
     struct mu_words *words, struct mu_why *why);
+
+/*
+ * The same of a thread of our own that waits in a signal handler with FRAME.
+ * Runs in: original.
+ */
+enum mu_status mu_registers_of_parked(struct mu_thread *thread,
+    const struct mu_parked *parked, struct mu_words *words, struct mu_why *why);
 
 #endif

@@ -31,20 +31,48 @@ start_arrays(const struct mu_snapshot *snap, struct mu_thread *threads,
 	return true;
 }
 
-/* Every stopped thread's registers; COUNT grows by the threads read. */
+/* Threads and words that have been read so far. */
+struct reading {
+	struct mu_thread *threads;
+	size_t count;
+	struct mu_words *words;
+	struct mu_why *why;
+};
+
 static enum mu_status
-read_threads(const struct mu_threads *stopped, struct mu_thread *threads,
-    size_t *count, struct mu_words *words, struct mu_why *why)
+read_stopped(const void *source, struct reading *reading)
 {
+	const struct mu_threads *stopped = source;
 	enum mu_status status = MU_OK;
 	size_t i;
 
 	for (i = 0; i < stopped->count && status == MU_OK; i++) {
 		if (!mu_tracee_stopped(&stopped->tracees[i]))
 			continue;
-		status = mu_registers_read(
-		    &threads[*count], stopped->tracees[i].tid, words, why);
-		++*count;
+		status = mu_registers_read(&reading->threads[reading->count],
+		    stopped->tracees[i].tid, reading->words, reading->why);
+		reading->count++;
+	}
+	return status;
+}
+
+static enum mu_status
+read_parked(const void *source, struct reading *reading)
+{
+	const struct mu_parking *parking = source;
+	const struct mu_parked_row *row;
+	enum mu_status status = MU_OK;
+	size_t i;
+
+	for (row = parking->rows; row != NULL; row = row->next) {
+		for (i = 0; i < row->count && status == MU_OK; i++) {
+			if (row->threads[i].state != MU_PARKED_HERE)
+				continue;
+			status = mu_registers_of_parked(
+			    &reading->threads[reading->count], &row->threads[i],
+			    reading->words, reading->why);
+			reading->count++;
+		}
 	}
 	return status;
 }
@@ -56,24 +84,27 @@ live_thread(const struct mu_snapshot *snap)
 	return snap->num_threads > 0 ? snap->threads[0].tid : snap->pid;
 }
 
-enum mu_status
-mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
-    struct mu_arena *arena, struct mu_why *why)
+static enum mu_status
+take(struct mu_snapshot *snap, pid_t pid, size_t max,
+    enum mu_status (*read)(const void *source, struct reading *reading),
+    const void *source, struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_snapshot new = *snap;
 	struct mu_words words = { .arena = arena, .placed = true };
 	struct mu_words held = { .arena = arena };
+	struct reading reading = { .words = &words, .why = why };
 	enum mu_status status;
 
-	new.pid = threads->pid;
+	new.pid = pid;
 	new.threads = mu_arena_alloc(
-	    arena, snap->num_threads + threads->count, sizeof(*new.threads));
+	    arena, snap->num_threads + max, sizeof(*new.threads));
 	if (!start_arrays(snap, new.threads, &words))
 		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no memory for %zu threads",
-		    snap->num_threads + threads->count);
-	status =
-	    read_threads(threads, new.threads, &new.num_threads, &words, why);
+		    "no memory for %zu threads", snap->num_threads + max);
+	reading.threads = new.threads;
+	reading.count = new.num_threads;
+	status = read(source, &reading);
+	new.num_threads = reading.count;
 	if (status == MU_OK)
 		status = mu_mappings_read(live_thread(&new), &new.mappings,
 		    &new.num_mappings, arena, why);
@@ -88,4 +119,20 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
 	new.num_kernel_values = held.count;
 	*snap = new;
 	return MU_OK;
+}
+
+enum mu_status
+mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	return take(snap, threads->pid, threads->count, read_stopped, threads,
+	    arena, why);
+}
+
+enum mu_status
+mu_snapshot_parked(struct mu_snapshot *snap, const struct mu_parking *parking,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	return take(snap, parking->pid, parking->count, read_parked, parking,
+	    arena, why);
 }

@@ -9,6 +9,7 @@
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
+#include "ptrace/parking.h"
 #include "ptrace/threads.h"
 
 /*
@@ -23,6 +24,11 @@
  */
 enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
     const struct mu_threads *threads, struct mu_arena *arena,
+    struct mu_why *why);
+
+/* The same of our own process, its threads parked. Runs in: original. */
+enum mu_status mu_snapshot_parked(struct mu_snapshot *snap,
+    const struct mu_parking *parking, struct mu_arena *arena,
     struct mu_why *why);
 
 #endif

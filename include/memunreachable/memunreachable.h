@@ -55,6 +55,16 @@ enum MemunreachableStatus {
 	MEMUNREACHABLE_UNKNOWN_GLIBC = 15,
 	MEMUNREACHABLE_HELPER_DIED = 16, /* collector or sweeper */
 	MEMUNREACHABLE_TARGET_GONE = 17,
+	MEMUNREACHABLE_SIGNALS_BLOCKED = 18, /* by a thread, where ptrace was
+						not to be tried */
+};
+
+/* How the threads were stopped. New ways are added at the end. */
+enum MemunreachableStop {
+	MEMUNREACHABLE_STOP_NONE = 0,   /* they were not */
+	MEMUNREACHABLE_STOP_PTRACE = 1, /* by a process that traces them */
+	MEMUNREACHABLE_STOP_SIGNAL = 2, /* in a handler, where ptrace was
+					   refused or the option stop said so */
 };
 
 #define MEMUNREACHABLE_MAX_FRAMES 16
@@ -152,7 +162,10 @@ struct UnreachableMemoryInfo {
 	uint64_t pause_ns; /* how long threads were stopped at a time: the
 			      longest, if a pass looked more than once */
 	uint64_t total_ns; /* from call to answer */
-	size_t reserved[8];
+	size_t num_threads; /* that were stopped, with the calling one */
+	int stop;           /* enum MemunreachableStop */
+	unsigned tries;     /* how often they were stopped */
+	size_t reserved[6];
 };
 
 /*

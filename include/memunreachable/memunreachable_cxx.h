@@ -109,7 +109,10 @@ struct info {
 	char reason[256];
 	uint64_t pause_ns;
 	uint64_t total_ns;
-	size_t reserved[8];
+	size_t num_threads;
+	int stop;
+	unsigned tries;
+	size_t reserved[6];
 };
 
 static_assert(std::is_trivially_copyable<Leak>::value &&

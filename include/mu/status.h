@@ -31,6 +31,7 @@ enum mu_status {
 	MU_ERR_UNKNOWN_GLIBC = 15,
 	MU_ERR_HELPER_DIED = 16, /* collector or sweeper */
 	MU_ERR_TARGET_GONE = 17,
+	MU_ERR_SIGNALS_BLOCKED = 18, /* by a thread: it cannot be parked */
 	MU_STATUS_COUNT
 };
 

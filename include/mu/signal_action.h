@@ -1,0 +1,47 @@
+/*
+ * Signal handlers without libc: its sigaction() refuses the signals that it
+ * keeps for itself (32 and 33), and writes errno.
+ *
+ * Runs in: any.
+ */
+#ifndef MU_SIGNAL_ACTION_H
+#define MU_SIGNAL_ACTION_H
+
+#include <signal.h>
+
+#include "mu/sys.h"
+
+/* As rt_sigaction() takes it: asm/signal.h. */
+struct mu_signal_action {
+	void *handler; /* or SIG_DFL, SIG_IGN */
+	unsigned long flags;
+	void *restorer;
+	mu_sigmask mask;
+};
+
+/* The x86-64 kernel has no return from a handler of its own. */
+#ifdef MU_SIGRETURN_CODE
+void mu_signal_return(void) __attribute__((visibility("hidden")));
+#define MU_RESTORER ((void *)mu_signal_return)
+#define MU_RESTORER_FLAG 0x04000000ul /* SA_RESTORER, asm/signal.h */
+#else
+#define MU_RESTORER NULL
+#define MU_RESTORER_FLAG 0ul
+#endif
+
+/* ACTION (NULL: leave it) for SIGNO; what it was, unless OLD is NULL. */
+static inline long
+mu_sys_signal_action(int signo, const struct mu_signal_action *action,
+    struct mu_signal_action *old)
+{
+	return mu_sys4(SYS_rt_sigaction, signo, (long)action, (long)old,
+	    sizeof(mu_sigmask));
+}
+
+static inline mu_sigmask
+mu_signal_bit(int signo)
+{
+	return (mu_sigmask)1 << (signo - 1);
+}
+
+#endif

@@ -1,0 +1,122 @@
+/*
+ * What a signal handler finds in its frame of the thread that it interrupted,
+ * in the form in which ptrace gives it: NT_PRSTATUS, the vector set.
+ *
+ * Runs in: original.
+ */
+#ifndef MU_SIGNAL_FRAME_H
+#define MU_SIGNAL_FRAME_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include "mu/sys.h"
+
+#define MU_FRAME_BASES 2 /* x86-64: of fs and gs; aarch64: the first only */
+
+#if defined(__x86_64__)
+
+#define MU_FXSAVE_BYTES 512
+
+/*
+ * FP_XSTATE_MAGIC1 in the bytes that FXSAVE leaves to software says that an
+ * XSAVE area follows (struct _fpx_sw_bytes, asm/sigcontext.h).
+ */
+#define MU_FRAME_XSAVE_MAGIC 0x46505853u
+#define MU_FRAME_XSAVE_AT 464
+
+/*
+ * By system call: a task that was started without CLONE_SETTLS and never set
+ * one has an fs base of 0, where tcbhead_t is not.
+ */
+static inline void
+mu_frame_bases(uintptr_t bases[MU_FRAME_BASES])
+{
+	mu_sys2(SYS_arch_prctl, 0x1003 /* ARCH_GET_FS */, (long)&bases[0]);
+	mu_sys2(SYS_arch_prctl, 0x1004 /* ARCH_GET_GS */, (long)&bases[1]);
+}
+
+static inline void
+mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
+    uintptr_t out[MU_PRSTATUS_WORDS])
+{
+	static const signed char from[MU_PRSTATUS_WORDS] = { REG_R15, REG_R14,
+		REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10, REG_R9,
+		REG_R8, REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, -1,
+		REG_RIP, -1, REG_EFL, REG_RSP, -1, -1, -1, -1, -1, -1, -1 };
+	unsigned i;
+
+	for (i = 0; i < MU_PRSTATUS_WORDS; i++)
+		out[i] = from[i] < 0
+		    ? 0
+		    : (uintptr_t)frame->uc_mcontext.gregs[(int)from[i]];
+	out[MU_PRSTATUS_TP] = bases[0];
+	out[MU_PRSTATUS_TP + 1] = bases[1];
+}
+
+/* Where the vector set lies, *BYTES long; NULL if there is none. */
+static inline const void *
+mu_frame_vector(const ucontext_t *frame, size_t *bytes)
+{
+	const char *area = (const char *)frame->uc_mcontext.fpregs;
+	uint32_t magic, size;
+
+	if (area == NULL)
+		return NULL;
+	*bytes = MU_FXSAVE_BYTES;
+	memcpy(&magic, area + MU_FRAME_XSAVE_AT, sizeof(magic));
+	memcpy(&size, area + MU_FRAME_XSAVE_AT + 16, sizeof(size));
+	if (magic == MU_FRAME_XSAVE_MAGIC && size > MU_FXSAVE_BYTES)
+		*bytes = size;
+	return area;
+}
+
+#elif defined(__aarch64__)
+
+#define MU_FRAME_FPSIMD_MAGIC 0x46508001u
+#define MU_FRAME_RECORDS 4096
+
+static inline void
+mu_frame_bases(uintptr_t bases[MU_FRAME_BASES])
+{
+	bases[0] = mu_arch_tp();
+	bases[1] = 0;
+}
+
+static inline void
+mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
+    uintptr_t out[MU_PRSTATUS_WORDS])
+{
+	(void)bases;
+	memcpy(out, frame->uc_mcontext.regs, 31 * sizeof(*out));
+	out[MU_PRSTATUS_SP] = frame->uc_mcontext.sp;
+	out[MU_PRSTATUS_SP + 1] = frame->uc_mcontext.pc;
+	out[MU_PRSTATUS_SP + 2] = frame->uc_mcontext.pstate;
+}
+
+/* struct fpsimd_context: magic, size, fpsr, fpcr, v0..v31. */
+static inline const void *
+mu_frame_vector(const ucontext_t *frame, size_t *bytes)
+{
+	const unsigned char *at = frame->uc_mcontext.__reserved;
+	const unsigned char *end = at + MU_FRAME_RECORDS;
+	uint32_t magic, size;
+
+	for (; end - at >= 16 + 512; at += size) {
+		memcpy(&magic, at, sizeof(magic));
+		memcpy(&size, at + 4, sizeof(size));
+		if (magic == MU_FRAME_FPSIMD_MAGIC) {
+			*bytes = 512;
+			return at + 16;
+		}
+		if (magic == 0 || size < 8 || size > (size_t)(end - at))
+			break;
+	}
+	return NULL;
+}
+
+#endif
+
+#endif

@@ -1,0 +1,55 @@
+/*
+ * The thread that asks becomes a thread of the snapshot: see caller.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/caller.h"
+
+#include <string.h>
+
+#include "mu/register_names.h"
+
+enum mu_status
+mu_caller_add(struct mu_pass *pass)
+{
+	const struct mu_caller *caller = pass->request->caller;
+	struct mu_snapshot *snap = &pass->snap;
+	struct mu_thread *threads;
+	uintptr_t *values;
+	uint16_t *places;
+	size_t i;
+
+	if (caller == NULL)
+		return MU_OK;
+	threads = mu_arena_grow(&pass->arena, snap->threads, snap->num_threads,
+	    snap->num_threads + 1, sizeof(*threads));
+	if (threads == NULL)
+		goto no_memory;
+	snap->threads = threads;
+	values = mu_arena_grow(&pass->arena, snap->values, snap->num_values,
+	    snap->num_values + MU_CALLEE_SAVED, sizeof(*values));
+	if (values == NULL)
+		goto no_memory;
+	snap->values = values;
+	places = mu_arena_grow(&pass->arena, snap->places, snap->num_values,
+	    snap->num_values + MU_CALLEE_SAVED, sizeof(*places));
+	if (places == NULL)
+		goto no_memory;
+	snap->places = places;
+	for (i = 0; i < MU_CALLEE_SAVED; i++)
+		places[snap->num_values + i] = (uint16_t)(MU_PLACE_SAVED + i);
+	threads[snap->num_threads++] = (struct mu_thread) {
+		.tid = pass->tid,
+		.sp = caller->sp,
+		.tp = caller->tp,
+		.first_value = snap->num_values,
+		.num_values = MU_CALLEE_SAVED,
+		.calling = true,
+	};
+	memcpy(values + snap->num_values, caller->saved, sizeof(caller->saved));
+	snap->num_values += MU_CALLEE_SAVED;
+	return MU_OK;
+no_memory:
+	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	    "no memory for the calling thread's registers");
+}

@@ -1,0 +1,13 @@
+/*
+ * The thread that asks is not stopped, it waits or does the work: its context
+ * was taken where the program called us.
+ */
+#ifndef LIB_CALLER_H
+#define LIB_CALLER_H
+
+#include "lib/pass.h"
+
+/* Add it to pass->snap, unless nobody's stack asks. Runs in: any. */
+enum mu_status mu_caller_add(struct mu_pass *pass);
+
+#endif

@@ -1,0 +1,137 @@
+/*
+ * From rung to rung: see ladder.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/ladder.h"
+
+#include <string.h>
+
+#include "lib/collector.h"
+#include "lib/library.h"
+#include "lib/parked_capture.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+/*
+ * Room for the deepest path of capture, walk and fold, which keep their big
+ * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
+ */
+#define STACK_SIZE ((size_t)256 << 10)
+
+/*
+ * Who has stopped waits for who has not, and a thread that sleeps in the kernel
+ * uninterruptibly may take any time: after a tenth of the time that the pass
+ * has, but at least this, the others go on.
+ */
+#define STOP_NS MU_NS_PER_SEC
+
+static enum mu_status
+map_stack(struct mu_pass *pass)
+{
+	size_t guard = pass->self.memory.page_size;
+	long stack;
+
+	if (pass->stack != NULL)
+		return MU_OK;
+	stack = mu_sys_mmap(NULL, STACK_SIZE + guard, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	if (mu_sys_failed(stack))
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for the collector's stack");
+	pass->stack = (char *)stack;
+	pass->stack_size = STACK_SIZE + guard;
+	mu_sys3(SYS_mprotect, stack, (long)guard, PROT_NONE);
+	return MU_OK;
+}
+
+static bool
+is_refusal(enum mu_status status)
+{
+	return status == MU_ERR_PTRACE_YAMA ||
+	    status == MU_ERR_PTRACE_SECCOMP || status == MU_ERR_NOT_DUMPABLE ||
+	    status == MU_ERR_ALREADY_TRACED || status == MU_ERR_NO_PERMISSION;
+}
+
+static void
+set_stop_deadline(struct mu_pass *pass)
+{
+	uint64_t span = (pass->deadline_ns - pass->begin_ns) / 10;
+
+	if (span < STOP_NS)
+		span = STOP_NS;
+	pass->stop_ns = mu_sys_now_ns() + span;
+	if (pass->stop_ns > pass->deadline_ns)
+		pass->stop_ns = pass->deadline_ns;
+}
+
+static enum mu_status
+by_ptrace(struct mu_pass *pass)
+{
+	set_stop_deadline(pass);
+	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+	return mu_collector_run(pass);
+}
+
+static enum mu_status
+by_signal(struct mu_pass *pass)
+{
+	set_stop_deadline(pass);
+	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
+	return mu_parked_capture(pass);
+}
+
+static void
+add_words(struct mu_why *why, const struct mu_why *more)
+{
+	size_t length = strlen(why->words);
+
+	mu_text_format(why->words + length, sizeof(why->words) - length,
+	    "; by signal: %s", more->words);
+}
+
+static enum mu_status
+run_auto(struct mu_pass *pass)
+{
+	enum mu_status refusal = by_ptrace(pass), status;
+	struct mu_why why = pass->why, more;
+
+	if (!is_refusal(refusal))
+		return refusal;
+	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
+	status = by_signal(pass);
+	if (status == MU_OK)
+		return status;
+	/* Anything but the stop itself failed as it would have by ptrace. */
+	more = pass->why;
+	pass->why = why;
+	add_words(&pass->why, &more);
+	return refusal;
+}
+
+enum mu_status
+mu_ladder_run(struct mu_pass *pass)
+{
+	enum mu_status status = map_stack(pass);
+
+	if (status != MU_OK)
+		return status;
+	pass->tries++;
+	switch (mu_library.options.stop) {
+	case MU_STOP_PTRACE:
+		status = by_ptrace(pass);
+		break;
+	case MU_STOP_SIGNAL:
+		status = by_signal(pass);
+		break;
+	default:
+		status = run_auto(pass);
+		break;
+	}
+	pass->expired = status == MU_ERR_TIMEOUT &&
+	    mu_sys_now_ns() >= pass->stop_ns &&
+	    mu_sys_now_ns() < pass->deadline_ns;
+	if (status != MU_OK)
+		pass->stop = MEMUNREACHABLE_STOP_NONE;
+	return status;
+}

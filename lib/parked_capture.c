@@ -1,0 +1,86 @@
+/*
+ * The image without a tracer: see parked_capture.h.
+ *
+ * There is no collector: what it reads of /proc, the program's own thread may
+ * read whatever its dumpable flag, its user ids or a hidepid say, and a
+ * process that shares the memory would have nothing else to do.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/parked_capture.h"
+
+#include <sched.h>
+
+#include "lib/caller.h"
+#include "lib/descriptors.h"
+#include "lib/left_out.h"
+#include "lib/sweeper.h"
+#include "mu/sys.h"
+#include "ptrace/parking.h"
+#include "ptrace/snapshot_live.h"
+
+/* Its descriptors are copies: no file of the program is kept open by them. */
+static void
+sweeper_body(void *arg)
+{
+	struct mu_pass *pass = arg;
+	const int keep[] = { pass->pipe_write, pass->log.fd,
+		pass->log.syslog_fd, pass->memory, pass->pagemap };
+
+	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
+	mu_sweeper(pass);
+}
+
+/*
+ * On a stack of its own, as ours may be a coroutine's. Without an exit signal
+ * it is a child that no SIGCHLD tells of and no waitpid(-1) sees.
+ */
+static enum mu_status
+start_sweeper(struct mu_pass *pass)
+{
+	long pid = mu_arch_clone(CLONE_UNTRACED | CLONE_PARENT_SETTID,
+	    pass->stack + pass->stack_size, &pass->sweeper, sweeper_body, pass);
+
+	if (pid < 0)
+		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		    "cannot fork the sweeper (errno %ld)", -pid);
+	return MU_OK;
+}
+
+static enum mu_status
+take_image(struct mu_pass *pass, struct mu_parking *parking)
+{
+	enum mu_status status = mu_caller_add(pass);
+
+	if (status == MU_OK)
+		status = mu_snapshot_parked(
+		    &pass->snap, parking, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = start_sweeper(pass);
+	if (status == MU_OK)
+		mu_left_out_await(pass);
+	if (status == MU_OK && !mu_parking_is_full(parking))
+		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
+		    "the image was not taken before the threads went on");
+	return status;
+}
+
+enum mu_status
+mu_parked_capture(struct mu_pass *pass)
+{
+	uint64_t begin = mu_sys_now_ns();
+	struct mu_parking parking;
+	enum mu_status status;
+
+	mu_left_out_prepare(pass);
+	status = mu_parking_stop(&parking, pass->pid, pass->tid, &pass->arena,
+	    pass->stop_ns, pass->deadline_ns, &pass->why);
+	if (status == MU_OK)
+		status = take_image(pass, &parking);
+	pass->pause_ns = mu_sys_now_ns() - begin;
+	if (!mu_parking_release(&parking))
+		pass->abandoned = true;
+	mu_sys_close(&pass->memory);
+	mu_sys_close(&pass->pagemap);
+	return status;
+}

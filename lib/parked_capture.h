@@ -1,0 +1,16 @@
+/*
+ * The image, taken by the thread that asks, while all others wait in a signal
+ * handler: where ptrace is refused.
+ */
+#ifndef LIB_PARKED_CAPTURE_H
+#define LIB_PARKED_CAPTURE_H
+
+#include "lib/pass.h"
+
+/*
+ * Park the threads, start the sweeper and let them go: pass->sweeper is set
+ * when this is MU_OK. Signals must be blocked. Runs in: original.
+ */
+enum mu_status mu_parked_capture(struct mu_pass *pass);
+
+#endif
