@@ -9,8 +9,11 @@
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
+#include <string.h>
+
 #include "heapwalk/glibc_slots.h"
 #include "heapwalk/glibc_tcache.h"
+#include "heapwalk/stacks.h"
 
 #define WORD sizeof(uintptr_t)
 #define NEAR 64 /* bytes between tcache and thread_arena */
@@ -196,6 +199,27 @@ leader_ended(const struct mu_snapshot *snap)
 }
 
 /*
+ * A child that another thread than the first forked: the tcaches of the first
+ * and of all others are nobody's.
+ */
+static bool
+leader_was_no_first(const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping;
+	struct mu_range block;
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		if (snap->threads[i].tid != snap->pid ||
+		    !mu_stacks_block(snap, &snap->threads[i], &block))
+			continue;
+		mapping = mu_snapshot_mapping(snap, block.begin);
+		return mapping != NULL && strcmp(mapping->name, "[stack]") != 0;
+	}
+	return false;
+}
+
+/*
  * Where all threads have but the constant, was it the right place? Not if one
  * beside it leads to a block that could be a tcache.
  */
@@ -222,6 +246,7 @@ static bool
 are_orphans_expected(const struct tls *tls)
 {
 	return tls->best.structs > 0 || leader_ended(tls->walk->snap) ||
+	    leader_was_no_first(tls->walk->snap) ||
 	    (tls->best.near && !is_other_near(tls));
 }
 
