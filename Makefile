@@ -29,20 +29,22 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 SRC_ORIGINAL := \
 	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
-	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
+	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c lib/outcome.c \
 	lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
 	lib/ladder.c lib/parked_capture.c
 SRC_COLLECTOR := \
 	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
-	ptrace/refusal.c ptrace/parking.c ptrace/parking_choice.c \
-	ptrace/parking_handler.c ptrace/registers.c ptrace/mappings.c \
+	ptrace/refusal.c ptrace/probe.c ptrace/parking.c \
+	ptrace/parking_choice.c ptrace/parking_await.c \
+	ptrace/parking_rows.c ptrace/parking_handler.c \
+	ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
-	lib/sweeper.c lib/own_memory.c \
+	lib/sweeper.c lib/manners.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
-	heapwalk/absent.c heapwalk/wiped.c \
+	heapwalk/absent.c heapwalk/available.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
 	heapwalk/glibc_arena.c \
@@ -61,12 +63,14 @@ SRC_SWEEPER := \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
 	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/scan.c heapwalk/references.c \
 	heapwalk/links.c \
-	heapwalk/fold.c heapwalk/graph.c heapwalk/components.c \
+	heapwalk/fold.c heapwalk/fold_alone.c heapwalk/graph.c \
+	heapwalk/components.c \
 	heapwalk/charge.c heapwalk/leaks.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
 SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
-SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c
+SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c \
+	lib/procfs.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
@@ -85,6 +89,7 @@ LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c
 VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c))
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
 SCRIPTS  := $(wildcard tests/live/*.sh)
+RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
 	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/corpus/plugins/*.c)) \
@@ -96,8 +101,8 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
-.PHONY: always all deps demo examples check check-asan check-ubsan check-valgrind \
-	check-releases check-layers check-layouts check-context check-oracles lint format fuzz install uninstall \
+.PHONY: always all deps demo examples check check-rungs check-asan check-ubsan \
+	check-valgrind check-tsan soak check-releases check-layers check-layouts check-context check-oracles lint format fuzz install uninstall \
 	help clean tests
 .DELETE_ON_ERROR:
 
@@ -109,6 +114,9 @@ all: $(LIBS) $(BUILD)/memunreachable.pc ## build the libraries
 
 deps: ## install what building and testing need
 	$(Q)sh tests/support/deps.sh
+
+# A handler in a thread that may have no TLS, where the canary would be.
+$(BUILD)/ptrace/parking_handler.o: override CFLAGS += -fno-stack-protector
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -231,6 +239,21 @@ check: tests check-layers check-context ## run the tests
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
 		$(SCRIPTS) $(EXAMPLES_CHECK)
 
+check-rungs: tests $(RUNG_AIDS) ## the tests by ptrace and by signal, traced, denied
+	$(Q)BUILD=$(BUILD) sh tests/rungs.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
+		$(SCRIPTS) $(EXAMPLES_CHECK)
+
+# A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
+SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so
+
+$(BUILD)/tests/soak/plugin.so: tests/soak/plugin.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(CFLAGS) -shared -fPIC -MMD -MP \
+		-MF $@.d -o $@ $<
+
+soak: $(SOAK) ## 20 minutes of passes in a program at full load
+	$(Q)$(BUILD)/tests/soak/soak $(or $(SOAK_SECONDS),1200)
+
 # The sanitizers see the unit tests; they and a stopped world fight. Where
 # malloc is replaced there is no heap of glibc to be read; and Valgrind has no
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
@@ -268,6 +291,21 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 	$(Q)BUILD=$(BUILD) CK_FORK=no sh tests/run.sh -w \
 		"valgrind -q --error-exitcode=9" $(UNIT_VALGRIND)
 
+# What runs in the program's own threads. Collector and sweeper are other
+# processes, and who is parked may be anywhere in the sanitizer's own code.
+UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
+	library_state options options_help options_reach options_signal arena \
+	text report_text reference_text leak_pipe why_pipe suspects)
+
+.PHONY: unit-tests-tsan
+unit-tests-tsan: $(UNIT_TSAN)
+	$(Q)BUILD=$(BUILD) CK_FORK=no TSAN_OPTIONS="exitcode=66 $(TSAN_OPTIONS)" \
+		MEMUNREACHABLE_OPTIONS=stop=ptrace sh tests/run.sh $(UNIT_TSAN)
+
+check-tsan: ## what runs in the original process under ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
+		CFLAGS="-O1 -g -fsanitize=thread" unit-tests-tsan
+
 check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 	$(Q)sh tests/releases.sh $(RELEASES)
 
@@ -280,7 +318,7 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 check-context: $(OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
-		lib/pass.c lib/look.c lib/ladder.c lib/parked_capture.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
+		lib/pass.c lib/outcome.c lib/look.c lib/ladder.c lib/parked_capture.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
 		lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck

@@ -8,18 +8,14 @@
  */
 #include "heapwalk/absent.h"
 
-#include <string.h>
-
+#include "heapwalk/available.h"
 #include "heapwalk/classify.h"
-#include "heapwalk/lines.h"
 #include "heapwalk/memory_self.h"
 #include "mu/sys.h"
 
 /* What is brought over at most: the program stands still meanwhile. */
 #define MAX_BYTES ((size_t)1 << 30)
-#define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* no /proc/meminfo */
-
-#define AVAILABLE "MemAvailable:"
+#define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* nobody tells what there is */
 
 /* From this size on huge pages are asked for: a sixth of the faults' time. */
 #define HUGE_BYTES ((size_t)2 << 20)
@@ -32,36 +28,12 @@ struct filler {
 	struct mu_pages theirs, ours;
 };
 
-/* "MemAvailable:   23975168 kB" */
-static bool
-read_available(void *ctx, const char *lines, size_t length)
-{
-	const char *at, *end = lines + length;
-	size_t *bytes = ctx, kib = 0;
-
-	for (at = lines; at < end; at++) {
-		if ((at != lines && at[-1] != '\n') ||
-		    (size_t)(end - at) < sizeof(AVAILABLE) ||
-		    memcmp(at, AVAILABLE, sizeof(AVAILABLE) - 1) != 0)
-			continue;
-		for (at += sizeof(AVAILABLE) - 1; at < end && *at == ' '; at++)
-			;
-		for (; at < end && *at >= '0' && *at <= '9' &&
-		     kib < SIZE_MAX / 16384;
-		     at++)
-			kib = kib * 10 + (size_t)(*at - '0');
-		*bytes = kib * 1024;
-		return true;
-	}
-	return false;
-}
-
 static size_t
 find_budget(void)
 {
 	size_t available = 0;
 
-	if (!mu_lines_search("/proc/meminfo", read_available, &available))
+	if (!mu_available(&available))
 		return MAX_BYTES_BLINDLY;
 	return available / 4 < MAX_BYTES ? available / 4 : MAX_BYTES;
 }

@@ -8,6 +8,16 @@
 #include <string.h>
 
 #include "heapwalk/components.h"
+#include "heapwalk/fold_alone.h"
+
+/*
+ * What folding takes at most for each unreachable block: its begin, two numbers
+ * and a word of the search, its component, its place in the choice; and some
+ * for the seams between them.
+ */
+#define BYTES_EACH                                      \
+	(2 * sizeof(uintptr_t) + 3 * sizeof(uint32_t) + \
+	    sizeof(struct mu_component) + 4)
 
 /* The owners that will be reported, the least important first: a heap. */
 struct choice {
@@ -122,11 +132,43 @@ list_entries(struct mu_leaks *leaks, const struct mu_components *components,
 	return MU_OK;
 }
 
+/* Whoever raises the limit shall not have to do so again and again. */
+static void
+note_wanted(
+    struct mu_arena *arena, const struct mu_blocks *blocks, size_t num_leaks)
+{
+	size_t wanted = arena->used + num_leaks * BYTES_EACH, i;
+
+	for (i = 0; i < blocks->num_spans; i++)
+		wanted += blocks->spans[i].num_words * sizeof(uint32_t);
+	if (arena->refused != 0 && arena->refused < wanted)
+		arena->refused = wanted;
+}
+
+static enum mu_status
+lack_of_time(const struct mu_leaks *leaks, struct mu_why *why)
+{
+	return mu_why(why, MU_PARTIAL,
+	    "%zu unreachable blocks were found, but there was not enough time"
+	    " to tell which belong together",
+	    leaks->num_leaks);
+}
+
+static enum mu_status
+lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
+{
+	return mu_why(why, MU_PARTIAL,
+	    "%zu unreachable blocks were found, but there was not enough memory"
+	    " to tell which belong together: each entry is one block",
+	    leaks->num_leaks);
+}
+
 enum mu_status
 mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_deadline deadline = { .ns = deadline_ns };
+	struct mu_arena_piece *before = arena->pieces;
 	struct mu_components components;
 	enum mu_status status = MU_ERR_NO_MEMORY;
 	struct mu_graph graph;
@@ -143,12 +185,14 @@ mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
 		complete = mu_components_charge(&components);
 		status = list_entries(leaks, &components, limit, arena);
 	}
-	if (status != MU_OK)
-		return mu_why(why, MU_PARTIAL,
-		    "%zu unreachable blocks were found, but there was not "
-		    "enough %s to tell which belong together",
-		    leaks->num_leaks,
-		    status == MU_ERR_TIMEOUT ? "time" : "memory");
+	if (status == MU_ERR_TIMEOUT)
+		return lack_of_time(leaks, why);
+	if (status != MU_OK) {
+		mu_arena_rewind(arena, before);
+		note_wanted(arena, blocks, leaks->num_leaks);
+		mu_fold_alone(leaks, blocks, limit, arena);
+		return lack_of_memory(leaks, why);
+	}
 	if (!complete)
 		return mu_why(why, MU_PARTIAL,
 		    "the time ran out before all that the leaks refer to was "

@@ -34,7 +34,8 @@ struct mu_leaks {
  *
  * num_leaks and leak_bytes are right whatever happens. MU_PARTIAL with WHY:
  * DEADLINE_NS came first, and the referenced figures of some entries are lower
- * bounds; or there are no entries at all for lack of time or memory.
+ * bounds, or there are no entries at all; or memory was short, and each entry
+ * is a single block (heapwalk/fold_alone.h).
  */
 enum mu_status mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks,
     size_t limit, struct mu_arena *arena, uint64_t deadline_ns,

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sys.h"
 
 /*
@@ -54,7 +55,7 @@ bool
 mu_lines_search(const char *path,
     bool (*found)(void *ctx, const char *lines, size_t length), void *ctx)
 {
-	int fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	int fd = mu_procfs_open(path, O_RDONLY);
 	bool any = fd >= 0 && search(fd, found, ctx);
 
 	mu_sys_close(&fd);

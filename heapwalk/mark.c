@@ -135,6 +135,14 @@ usual_depth(const struct mu_blocks *blocks)
 	return max_depth < MAX_DEPTH ? max_depth : MAX_DEPTH;
 }
 
+static enum mu_status
+outcome(const struct mu_scan *scan)
+{
+	if (scan->deadline.passed)
+		return MU_ERR_TIMEOUT;
+	return scan->links_lost ? MU_PARTIAL : MU_OK;
+}
+
 struct acquittal {
 	struct mu_scan *scan;
 	const struct mu_range *suspects;
@@ -178,7 +186,7 @@ mu_mark_bounded(struct mu_blocks *blocks, const struct mu_roots *roots,
 	mu_mark_roots(&scan, roots);
 	rescan_dropped(&scan);
 	mark_links(&scan);
-	return scan.deadline.passed ? MU_ERR_TIMEOUT : MU_OK;
+	return outcome(&scan);
 }
 
 enum mu_status
@@ -205,5 +213,5 @@ mu_mark_unsuspected(struct mu_blocks *blocks, const struct mu_range *suspects,
 	mu_blocks_each_unmarked(blocks, acquit, &acquittal);
 	rescan_dropped(&scan);
 	mark_put_off(&scan);
-	return scan.deadline.passed ? MU_ERR_TIMEOUT : MU_OK;
+	return outcome(&scan);
 }

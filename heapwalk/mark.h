@@ -15,8 +15,10 @@
 
 /*
  * Reads MU_ERR_TIMEOUT when DEADLINE_NS (CLOCK_MONOTONIC) passes first; marks
- * are then incomplete and nothing may be reported. MEMORY tells which parts of
- * a large range were ever written; NULL: all of it is read.
+ * are then incomplete and nothing may be reported. MU_PARTIAL when there was no
+ * memory for the words that may be old links: all of them were taken for
+ * references. MEMORY tells which parts of a large range were ever written;
+ * NULL: all of it is read.
  */
 enum mu_status mu_mark(struct mu_blocks *blocks, const struct mu_roots *roots,
     struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns);

@@ -89,7 +89,8 @@ find_page_size(void)
 	size_t size;
 
 	for (size = 4096; size < 65536; size *= 2) {
-		if (mu_sys3(SYS_madvise, (long)size, 0, MADV_NORMAL) == 0)
+		/* Refused for another reason: the likely one. */
+		if (mu_sys3(SYS_madvise, (long)size, 0, MADV_NORMAL) != -EINVAL)
 			break;
 	}
 	return size;

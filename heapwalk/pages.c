@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "heapwalk/classify.h"
+#include "mu/procfs.h"
 #include "mu/sys.h"
 
 /* An entry of pagemap: Documentation/admin-guide/mm/pagemap.rst */
@@ -222,8 +223,7 @@ bool
 mu_pages_open(struct mu_pages *pages, size_t page_size)
 {
 	*pages = (struct mu_pages) { .page_size = page_size };
-	pages->pagemap =
-	    mu_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+	pages->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 	return pages->pagemap >= 0;
 }
 

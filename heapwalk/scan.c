@@ -27,6 +27,9 @@
 #define MAX_STRETCHES 1024 /* long blocks begun and not finished */
 #define MIN_LINKS 1024     /* words put off: this and one a block */
 
+/* With less room than this the rounds of scanning again would never end. */
+#define MIN_DEPTH 4096
+
 static struct mu_span *
 span_of(struct mu_scan *scan, uintptr_t address)
 {
@@ -76,6 +79,29 @@ push_stretch(
 	};
 }
 
+/* There are few, so that room for all that there could be is not asked for. */
+static bool
+grow_links(struct mu_scan *scan)
+{
+	size_t limit = scan->blocks->count + MIN_LINKS;
+	size_t max = 2 * scan->max_links < limit ? 2 * scan->max_links : limit;
+	struct mu_scan_word *links = NULL;
+
+	if (scan->max_links < limit) {
+		links = mu_arena_grow(scan->arena, scan->links, scan->max_links,
+		    max, sizeof(*links));
+		scan->links_lost = links == NULL;
+	}
+	if (links == NULL) {
+		/* More than malloc leaves behind, or than we can tell. */
+		scan->blocks->last_words = true;
+		return false;
+	}
+	scan->links = links;
+	scan->max_links = max;
+	return true;
+}
+
 static bool
 put_off(struct mu_scan *scan, uintptr_t value, uintptr_t address)
 {
@@ -85,11 +111,8 @@ put_off(struct mu_scan *scan, uintptr_t value, uintptr_t address)
 	    !mu_blocks_find(scan->blocks, value, &block) ||
 	    !mu_link_possible(value, &block) || mu_block_marked(&block))
 		return false;
-	if (scan->num_links == scan->max_links) {
-		/* More than malloc leaves behind. */
-		scan->blocks->last_words = true;
+	if (scan->num_links == scan->max_links && !grow_links(scan))
 		return false;
-	}
 	scan->links[scan->num_links++] =
 	    (struct mu_scan_word) { value, address };
 	return true;
@@ -334,11 +357,21 @@ mu_scan_root(struct mu_scan *scan, const char *view, struct mu_range range)
 enum mu_status
 mu_scan_open(struct mu_scan *scan, struct mu_arena *arena, size_t max_depth)
 {
-	scan->max_depth = max_depth;
-	scan->stack = mu_arena_alloc(arena, max_depth, sizeof(*scan->stack));
+	size_t refused = arena->refused;
+
+	scan->arena = arena;
 	scan->stretches =
 	    mu_arena_alloc(arena, MAX_STRETCHES, sizeof(*scan->stretches));
-	scan->max_links = scan->blocks->count + MIN_LINKS;
+	scan->stack = mu_arena_alloc(arena, max_depth, sizeof(*scan->stack));
+	while (scan->stack == NULL && max_depth / 2 >= MIN_DEPTH) {
+		max_depth /= 2;
+		scan->stack =
+		    mu_arena_alloc(arena, max_depth, sizeof(*scan->stack));
+	}
+	scan->max_depth = max_depth;
+	if (scan->stack != NULL)
+		arena->refused = refused;
+	scan->max_links = MIN_LINKS;
 	scan->links =
 	    mu_arena_alloc(arena, scan->max_links, sizeof(*scan->links));
 	if (scan->stack == NULL || scan->stretches == NULL ||

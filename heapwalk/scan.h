@@ -57,9 +57,14 @@ struct mu_scan {
 	 */
 	struct mu_scan_word *links;
 	size_t num_links, max_links;
+	bool links_lost; /* no memory for them: they count as references */
+	struct mu_arena *arena;
 };
 
-/* MU_ERR_NO_MEMORY if there is no room for MAX_DEPTH pending blocks. */
+/*
+ * Room for MAX_DEPTH pending blocks; for fewer where memory is short, but not
+ * without end: MU_ERR_NO_MEMORY.
+ */
 enum mu_status mu_scan_open(
     struct mu_scan *scan, struct mu_arena *arena, size_t max_depth);
 

@@ -9,7 +9,8 @@
 
 #include "mu/sys.h"
 
-#define PIECE_SIZE ((size_t)256 << 10) /* a multiple of every page size */
+#define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
+#define PIECE_SIZE (4 * PAGE_MAX)
 #define ALIGNMENT 16
 
 struct mu_arena_piece {
@@ -28,6 +29,24 @@ round_up(size_t *bytes, size_t to)
 	return true;
 }
 
+/* How long a piece of at least BYTES will be; 0: the limit forbids it. */
+static size_t
+piece_size(struct mu_arena *arena, size_t bytes)
+{
+	size_t room, size, wanted;
+
+	room = arena->limit > arena->used ? arena->limit - arena->used : 0;
+	if (!round_up(&bytes, PAGE_MAX) ||
+	    __builtin_add_overflow(arena->used, bytes, &wanted))
+		return 0;
+	size = bytes < PIECE_SIZE && PIECE_SIZE <= room ? PIECE_SIZE : bytes;
+	if (size <= room)
+		return size;
+	if (arena->refused < wanted)
+		arena->refused = wanted;
+	return 0;
+}
+
 /* A piece of at least BYTES, header included, or NULL. */
 static struct mu_arena_piece *
 map_piece(struct mu_arena *arena, size_t bytes)
@@ -35,9 +54,8 @@ map_piece(struct mu_arena *arena, size_t bytes)
 	struct mu_arena_piece *piece;
 	long address;
 
-	if (!round_up(&bytes, PIECE_SIZE))
-		return NULL;
-	if (bytes > arena->limit - arena->used)
+	bytes = piece_size(arena, bytes);
+	if (bytes == 0)
 		return NULL;
 	/*
 	 * NORESERVE: what is never touched shall cost nothing, also where the
@@ -126,6 +144,18 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 }
 
 void
+mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces)
+{
+	struct mu_arena_piece *next;
+
+	for (; arena->pieces != pieces; arena->pieces = next) {
+		next = arena->pieces->next;
+		arena->used -= arena->pieces->size;
+		mu_sys_munmap(arena->pieces, arena->pieces->size);
+	}
+}
+
+void
 mu_arena_each(const struct mu_arena *arena,
     void (*visit)(void *ctx, struct mu_range piece), void *ctx)
 {
@@ -140,11 +170,5 @@ mu_arena_each(const struct mu_arena *arena,
 void
 mu_arena_close(struct mu_arena *arena)
 {
-	struct mu_arena_piece *next;
-
-	for (; arena->pieces != NULL; arena->pieces = next) {
-		next = arena->pieces->next;
-		mu_sys_munmap(arena->pieces, arena->pieces->size);
-	}
-	arena->used = 0;
+	mu_arena_rewind(arena, NULL);
 }

@@ -6,9 +6,11 @@
  * the memory before the registers. It does not share the descriptor table
  * (CLONE_FILES): what it opens never shows in the program, and closing its
  * copies drops no record lock, which belong to the table they were taken
- * through (fcntl_locking in fs/locks.c). It has the program's signal handlers
- * but all signals blocked: a Ctrl-C sent to the process group must not run a
- * handler of the program here.
+ * through (fcntl_locking in fs/locks.c). Nor does it share the working folder
+ * (CLONE_FS): a set-user-ID program that another thread executes meanwhile
+ * would not get its rights (check_unsafe_exec in fs/exec.c). It has the
+ * program's signal handlers but all signals blocked: a Ctrl-C sent to the
+ * process group must not run a handler of the program here.
  *
  * It shares the TLS, errno included, with the thread that asked: raw system
  * calls only.
@@ -19,6 +21,7 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "lib/caller.h"
@@ -26,7 +29,9 @@
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
+#include "mu/procfs.h"
 #include "mu/sys.h"
+#include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
 
@@ -84,12 +89,17 @@ collector_body(void *arg)
 {
 	struct mu_pass *pass = arg;
 	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd };
+		pass->log.syslog_fd, mu_procfs_descriptor() };
+	/* A filter's SIGSYS would dump the program's memory: see manners.c. */
+	static const struct rlimit64 no_core = { 1, 1 };
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	mu_sys4(SYS_prlimit64, 0, RLIMIT_CORE, (long)&no_core, 0);
 	if (mu_sys0(SYS_getppid) != pass->pid)
 		mu_sys_exit(1);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
+	/* A stop of the program's group must not stop who holds its threads. */
+	mu_sys2(SYS_setpgid, 0, 0);
 	while (__atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE) == 0)
 		mu_sys_futex_wait(
 		    &pass->gate, 0, FUTEX_PRIVATE_FLAG, pass->deadline_ns);
@@ -126,53 +136,59 @@ await_exit(struct mu_pass *pass)
 		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		pass->collected = mu_why(&pass->why, MU_ERR_PTRACE_SECCOMP,
-		    "a seccomp filter kills who calls ptrace; let it refuse"
-		    " with an error, or allow it");
-	else if (WIFSIGNALED(status))
-		mu_why(&pass->why, MU_ERR_HELPER_DIED,
-		    "the collector was killed by signal %d", WTERMSIG(status));
+		pass->collected = mu_refusal_deadly(&pass->why);
+	else
+		mu_why_died(&pass->why, "the collector", status);
 }
 
 /*
  * Yama's scope 1 lets a process be traced by its ancestors only, and the
- * collector is a child: the program must name it. The prctl fails where Yama
- * is not built in; what the program named before cannot be read back.
+ * collector is a child: the program must name it. What the program named
+ * before cannot be read back: it is forgotten, so this comes second.
  */
 static bool
 yama_wants_a_name(void)
 {
 	char scope[4];
 
-	return mu_sys_read_file(AT_FDCWD, "/proc/sys/kernel/yama/ptrace_scope",
-		   scope, sizeof(scope)) > 0 &&
+	return mu_procfs_read("/proc/sys/kernel/yama/ptrace_scope", scope,
+		   sizeof(scope)) > 0 &&
 	    scope[0] == '1';
 }
 
-enum mu_status
-mu_collector_run(struct mu_pass *pass)
+static enum mu_status
+run_once(struct mu_pass *pass, bool named)
 {
-	bool yama = yama_wants_a_name();
 	long pid;
 
 	pass->collected = MU_ERR_HELPER_DIED;
 	pass->collector_alive = -1;
 	pass->gate = 0;
 	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector died");
-	pid = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_UNTRACED |
-		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
+		CLONE_CHILD_CLEARTID,
 	    pass->stack + pass->stack_size, &pass->collector_alive,
 	    collector_body, pass);
 	if (pid < 0)
 		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
 		    "cannot start the collector (errno %ld)", -pid);
 	pass->collector = (pid_t)pid;
-	if (yama)
+	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, pid);
 	__atomic_store_n(&pass->gate, 1, __ATOMIC_RELEASE);
 	mu_sys_futex_wake(&pass->gate, 1, FUTEX_PRIVATE_FLAG);
 	await_exit(pass);
-	if (yama)
+	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, 0);
 	return pass->collected;
+}
+
+enum mu_status
+mu_collector_run(struct mu_pass *pass)
+{
+	enum mu_status status = run_once(pass, false);
+
+	if (status == MU_ERR_PTRACE_YAMA && yama_wants_a_name())
+		status = run_once(pass, true);
+	return status;
 }

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
@@ -54,8 +55,7 @@ close_listed(const int *keep, size_t count)
 {
 	struct emptying emptying = { .keep = keep, .count = count };
 
-	emptying.dir =
-	    mu_sys_open("/proc/self/fd", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	emptying.dir = mu_procfs_open("/proc/self/fd", O_RDONLY | O_DIRECTORY);
 	if (emptying.dir < 0)
 		return;
 	do {

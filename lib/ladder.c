@@ -12,6 +12,8 @@
 #include "lib/parked_capture.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "ptrace/probe.h"
+#include "ptrace/refusal.h"
 
 /*
  * Room for the deepest path of capture, walk and fold, which keep their big
@@ -70,15 +72,21 @@ by_ptrace(struct mu_pass *pass)
 {
 	set_stop_deadline(pass);
 	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+	if (mu_probe_deadly(false, pass->stop_ns))
+		return mu_refusal_deadly(&pass->why);
 	return mu_collector_run(pass);
 }
 
 static enum mu_status
 by_signal(struct mu_pass *pass)
 {
+	enum mu_status status;
+
 	set_stop_deadline(pass);
 	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
-	return mu_parked_capture(pass);
+	status = mu_parked_capture(pass);
+	pass->blocked = status == MU_ERR_SIGNALS_BLOCKED;
+	return status;
 }
 
 static void
@@ -93,11 +101,15 @@ add_words(struct mu_why *why, const struct mu_why *more)
 static enum mu_status
 run_auto(struct mu_pass *pass)
 {
-	enum mu_status refusal = by_ptrace(pass), status;
-	struct mu_why why = pass->why, more;
+	enum mu_status refusal = mu_refusal_by_tracer(&pass->why), status;
+	struct mu_why why, more;
 
+	/* A collector would run into the tracer's breakpoints. */
+	if (refusal == MU_OK)
+		refusal = by_ptrace(pass);
 	if (!is_refusal(refusal))
 		return refusal;
+	why = pass->why;
 	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
 	status = by_signal(pass);
 	if (status == MU_OK)
@@ -116,7 +128,12 @@ mu_ladder_run(struct mu_pass *pass)
 
 	if (status != MU_OK)
 		return status;
+	if (!mu_probe_helpers_stay())
+		return mu_why(&pass->why, MU_ERR_RESOURCES,
+		    "what we start would land in another PID namespace; ask"
+		    " before unshare(CLONE_NEWPID) or setns()");
 	pass->tries++;
+	pass->blocked = false;
 	switch (mu_library.options.stop) {
 	case MU_STOP_PTRACE:
 		status = by_ptrace(pass);

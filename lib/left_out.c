@@ -7,6 +7,7 @@
 
 #include "heapwalk/memory_self.h"
 #include "heapwalk/wiped.h"
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
 
@@ -63,9 +64,8 @@ mu_left_out_prepare(struct mu_pass *pass)
 	pass->memory = pass->pagemap = -1;
 	if (!pass->hold)
 		return;
-	pass->memory = mu_sys_open("/proc/self/mem", O_RDONLY | O_CLOEXEC, 0);
-	pass->pagemap =
-	    mu_sys_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC, 0);
+	pass->memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
+	pass->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 }
 
 void

@@ -39,13 +39,41 @@ can_write(int fd, uint64_t deadline_ns)
 	return n != 0;
 }
 
+/*
+ * write() that kills nobody: SIGPIPE, where the reader is gone, and SIGXFSZ,
+ * where the file may grow no further, go to the thread that writes, and we take
+ * the one that we caused.
+ */
+static ssize_t
+write_unharmed(int fd, const void *text, size_t length)
+{
+	const mu_sigmask both =
+	    (mu_sigmask)1 << (SIGPIPE - 1) | (mu_sigmask)1 << (SIGXFSZ - 1);
+	const struct timespec at_once = { 0, 0 };
+	mu_sigmask pending = both, old = 0, new;
+	bool blocked;
+	ssize_t n;
+
+	mu_sys2(SYS_rt_sigpending, (long)&pending, sizeof(pending));
+	blocked = mu_sys4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&both,
+		      (long)&old, sizeof(old)) == 0;
+	n = mu_sys_write(fd, text, length);
+	new = both & ~pending;
+	if (new != 0 && (n == -EPIPE || n == -EFBIG))
+		mu_sys4(SYS_rt_sigtimedwait, (long)&new, 0, (long)&at_once,
+		    sizeof(new));
+	if (blocked)
+		mu_sys_restore_signals(&old);
+	return n;
+}
+
 static void
 write_all(const struct mu_log *log, const char *text, size_t length)
 {
 	ssize_t n;
 
 	while (length > 0 && can_write(log->fd, log->deadline_ns)) {
-		n = mu_sys_write(
+		n = write_unharmed(
 		    log->fd, text, length < PIPE_BUF ? length : PIPE_BUF);
 		if (n == -EINTR || n == -EAGAIN)
 			continue;

@@ -28,6 +28,7 @@
  */
 #define MAX_TRIES 20
 #define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
+#define MAX_TRIES_FOR_BLOCKED 5
 #define MAX_TRIES_FOR_STOP 3 /* the program stood still each time */
 
 /* "2.36" */
@@ -94,7 +95,11 @@ take_image(struct mu_pass *pass)
 	/* Not from the collector: a full pipe would keep malloc frozen. */
 	mu_log(&pass->log, MU_LOG_INFO,
 	    "collecting thread info for process %d...", pass->pid);
-	mu_sys_block_signals(&mask);
+	if (!mu_sys_block_signals(&mask)) {
+		mu_sys_close(&pass->pipe_write);
+		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		    "signals cannot be blocked; by a seccomp filter?");
+	}
 	status = mu_allocator_freeze(pass);
 	if (status == MU_OK)
 		status = mu_ladder_run(pass);
@@ -152,6 +157,9 @@ worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 		return false;
 	if (mu_left_out_again(pass))
 		return tries < MAX_TRIES;
+	/* One that is about to end waits for setuid(), and that for us. */
+	if (pass->blocked)
+		return tries < MAX_TRIES_FOR_BLOCKED;
 	if (status == MU_ERR_TIMEOUT)
 		return pass->expired && tries < MAX_TRIES_FOR_STOP;
 	if (status == MU_PARTIAL)

@@ -20,6 +20,15 @@
 
 _Static_assert(
     sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
+/* What memunreachable_cxx.h asserts of its stand-in. */
+_Static_assert(sizeof(size_t) != 8 ||
+	(sizeof(struct UnreachableMemoryInfo) == 400 &&
+	    offsetof(struct UnreachableMemoryInfo, status) == 56 &&
+	    offsetof(struct UnreachableMemoryInfo, pause_ns) == 320 &&
+	    offsetof(struct UnreachableMemoryInfo, num_threads) == 336 &&
+	    offsetof(struct UnreachableMemoryInfo, stop) == 344 &&
+	    offsetof(struct UnreachableMemoryInfo, tries) == 348),
+    "the answer as C++ sees it");
 _Static_assert((int)MU_PARTIAL == MEMUNREACHABLE_PARTIAL &&
 	(int)MU_ERR_TIMEOUT == MEMUNREACHABLE_TIMEOUT &&
 	(int)MU_ERR_RESOURCES == MEMUNREACHABLE_NO_RESOURCES &&

@@ -27,10 +27,10 @@ struct entry {
  * what was expected.
  */
 static const char *
-read_duration_ms(struct mu_word word, uint64_t *out)
+read_interval_ms(struct mu_word word, uint64_t *out)
 {
 	static const char expected[] =
-	    "a time from 1ms to 1000000s, such as 30, 30s or 500ms";
+	    "a time from 0 to 1000000s, such as 0, 30, 30s or 500ms";
 	uint64_t value, unit = 1000;
 
 	if (!mu_word_take_number(&word, &value))
@@ -39,9 +39,48 @@ read_duration_ms(struct mu_word word, uint64_t *out)
 		unit = 1;
 	else if (word.length > 0 && !mu_word_is(word, "s"))
 		return expected;
-	if (value == 0 || value > DURATION_MAX_MS / unit)
+	if (value > DURATION_MAX_MS / unit)
 		return expected;
 	*out = value * unit;
+	return NULL;
+}
+
+static const char *
+read_duration_ms(struct mu_word word, uint64_t *out)
+{
+	uint64_t value;
+
+	if (read_interval_ms(word, &value) != NULL || value == 0)
+		return "a time from 1ms to 1000000s, such as 30, 30s or 500ms";
+	*out = value;
+	return NULL;
+}
+
+static const char *
+read_bytes(struct mu_word word, size_t *out)
+{
+	static const char expected[] =
+	    "a number of bytes, such as 65536, 512k, 64m or 2g, or none";
+	uint64_t value = 0;
+	unsigned shift = 0;
+
+	if (mu_word_is(word, "none")) {
+		*out = 0;
+		return NULL;
+	}
+	if (!mu_word_take_number(&word, &value))
+		return expected;
+	if (mu_word_is(word, "k"))
+		shift = 10;
+	else if (mu_word_is(word, "m"))
+		shift = 20;
+	else if (mu_word_is(word, "g"))
+		shift = 30;
+	else if (word.length > 0)
+		return expected;
+	if (value > SIZE_MAX >> shift)
+		return expected;
+	*out = (size_t)value << shift;
 	return NULL;
 }
 
@@ -276,6 +315,8 @@ mu_options_help(struct mu_text *out)
 #define DEFAULT_path(fallback) fallback[0] != '\0' ? fallback : "none"
 #define DEFAULT_signal(fallback) fallback != 0 ? #fallback : "none"
 #define DEFAULT_duration_ms(fallback) #fallback "ms"
+#define DEFAULT_interval_ms DEFAULT_duration_ms
+#define DEFAULT_bytes(fallback) fallback != 0 ? #fallback : "none"
 #define DEFAULT_level DEFAULT_text
 #define DEFAULT_flag DEFAULT_text
 #define DEFAULT_status DEFAULT_text

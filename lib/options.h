@@ -38,6 +38,8 @@ enum mu_stop {
 	X(flag, log_to_syslog, 0, "write the log to syslog as well")        \
 	X(signal, signal, 0,                                                \
 	    "report when this signal arrives: RTMIN+5, USR2 or 40")         \
+	X(interval_ms, min_interval, 1000,                                  \
+	    "pause between the reports by signal: 1, 500ms or 0")           \
 	X(flag, at_exit, 0, "report when the program ends")                 \
 	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
 	X(count, max_leaks, 100,                                            \
@@ -55,10 +57,15 @@ enum mu_stop {
 	X(flag, confirm, 0, "report what two looks find unreachable")       \
 	X(stop, stop, MU_STOP_AUTO,                                         \
 	    "how threads are stopped: auto, ptrace or signal")              \
+	X(bytes, max_memory, 0,                                             \
+	    "memory for a pass's tables: 512k, 64m, 2g; none: half of what" \
+	    " is available")                                                \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */
 #define MU_OPTION_duration_ms(name) uint64_t name   /* milliseconds, > 0 */
+#define MU_OPTION_interval_ms(name) uint64_t name   /* milliseconds */
+#define MU_OPTION_bytes(name) size_t name           /* 0 = none */
 #define MU_OPTION_level(name) unsigned name         /* 0 to 2 */
 #define MU_OPTION_path(name) char name[MU_PATH_MAX] /* "" = unset */
 #define MU_OPTION_flag(name) bool name

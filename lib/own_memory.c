@@ -34,6 +34,7 @@ visit_own(struct mu_pass *pass, struct own_ranges *own)
 	mu_results_each(&mu_library.results, add_own, own);
 	add_own(own, mu_left_out_range(pass));
 	add_own(own, mu_own_frames(pass));
+	add_own(own, pass->own_stack);
 	add_own(own,
 	    (struct mu_range) { (uintptr_t)pass->stack,
 		(uintptr_t)pass->stack + pass->stack_size });
@@ -53,7 +54,7 @@ by_begin(const void *a, const void *b)
 struct mu_range
 mu_own_frames(const struct mu_pass *pass)
 {
-	struct mu_range frames = { (uintptr_t)pass, (uintptr_t)pass };
+	struct mu_range frames = { pass->frames_begin, pass->frames_begin };
 
 	if (pass->request->references != NULL &&
 	    pass->request->caller != NULL &&

@@ -15,6 +15,7 @@
 #include "lib/descriptors.h"
 #include "lib/left_out.h"
 #include "lib/sweeper.h"
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/parking.h"
 #include "ptrace/snapshot_live.h"
@@ -25,7 +26,8 @@ sweeper_body(void *arg)
 {
 	struct mu_pass *pass = arg;
 	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd, pass->memory, pass->pagemap };
+		pass->log.syslog_fd, pass->memory, pass->pagemap,
+		mu_procfs_descriptor() };
 
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
 	mu_sweeper(pass);
@@ -68,17 +70,24 @@ take_image(struct mu_pass *pass, struct mu_parking *parking)
 enum mu_status
 mu_parked_capture(struct mu_pass *pass)
 {
-	uint64_t begin = mu_sys_now_ns();
-	struct mu_parking parking;
+	struct mu_parking *parking;
 	enum mu_status status;
 
+	/* Not on our stack: a thread that is held up may leave it late. */
+	parking = mu_arena_alloc(&pass->arena, 1, sizeof(*parking));
+	if (parking == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for a list of the threads");
 	mu_left_out_prepare(pass);
-	status = mu_parking_stop(&parking, pass->pid, pass->tid, &pass->arena,
+	status = mu_parking_stop(parking, pass->pid, pass->tid, &pass->arena,
 	    pass->stop_ns, pass->deadline_ns, &pass->why);
+	/* Nobody else is there: only we stand still. */
+	if (parking->begin_ns == 0)
+		parking->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)
-		status = take_image(pass, &parking);
-	pass->pause_ns = mu_sys_now_ns() - begin;
-	if (!mu_parking_release(&parking))
+		status = take_image(pass, parking);
+	pass->pause_ns = mu_sys_now_ns() - parking->begin_ns;
+	if (!mu_parking_release(parking))
 		pass->abandoned = true;
 	mu_sys_close(&pass->memory);
 	mu_sys_close(&pass->pagemap);

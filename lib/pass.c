@@ -11,12 +11,16 @@
 #include "lib/library.h"
 #include "lib/log_sink.h"
 #include "lib/look.h"
-#include "lib/report/text.h"
+#include "lib/outcome.h"
 #include "lib/sweeper.h"
-#include "lib/why_pipe.h"
+#include "mu/procfs.h"
 #include "mu/sys.h"
 
 #define NS_PER_MS 1000000ull
+
+/* Of the thread that asks; the deepest path takes about 20 KiB. */
+#define STACK_SIZE ((size_t)256 << 10)
+#define GUARD_SIZE ((size_t)64 << 10) /* the largest page size of Linux */
 
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -69,9 +73,12 @@ sleep_until(uint64_t end_ns)
 {
 	uint64_t now;
 
-	/* A signal's handler may cut it short. */
-	while ((now = mu_sys_now_ns()) < end_ns)
-		mu_sys_sleep_ns(end_ns - now);
+	/* A signal's handler may cut it short; without a clock it must end. */
+	while ((now = mu_sys_now_ns()) < end_ns) {
+		mu_sys_sleep_ns(now == 0 ? CONFIRM_NS : end_ns - now);
+		if (now == 0)
+			return;
+	}
 }
 
 /*
@@ -113,156 +120,43 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	bool twice =
 	    mu_library.options.confirm && pass->request->references == NULL;
+	enum mu_status status;
 
-	mu_left_out_open(pass);
-	return twice ? look_twice(pass, info) : mu_look(pass, info);
-}
-
-static void
-log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
-{
-	char line[256];
-	struct mu_text text = { line, sizeof(line), 0 };
-
-	mu_report_summary(&text, info);
-	mu_log(log, MU_LOG_ERROR, "%s", line);
-}
-
-static void
-log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
-    bool contents)
-{
-	char block[4096];
-	size_t i;
-
-	for (i = 0; i < info->num_reported; i++) {
-		struct mu_text text = { block, sizeof(block), 0 };
-
-		mu_report_leak(&text, &info->leaks[i], contents);
-		mu_log_text(log, MU_LOG_ERROR, block,
-		    text.length < sizeof(block) ? text.length
-						: sizeof(block) - 1);
-	}
-}
-
-static const char *
-stop_words(int stop)
-{
-	switch (stop) {
-	case MEMUNREACHABLE_STOP_PTRACE:
-		return "by ptrace";
-	case MEMUNREACHABLE_STOP_SIGNAL:
-		return "by signal";
-	default:
-		return "by nothing";
-	}
-}
-
-/* MU-24, lines 9 and following; or why there are none. */
-static void
-log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
-{
-	const struct mu_request *request = pass->request;
-	bool judged = info->status == MEMUNREACHABLE_COMPLETE ||
-	    info->status == MEMUNREACHABLE_PARTIAL;
-	bool clean =
-	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
-
-	if (request->voice == MU_VOICE_LEAKS && !clean && pass->log.silent)
-		mu_log_sink_open(&pass->log, &mu_library.options, false);
-	if (!judged) {
-		mu_log(&pass->log, MU_LOG_ERROR,
-		    "unreachable memory detection failed: %s: %s",
-		    mu_status_name((enum mu_status)info->status), info->reason);
-		return;
-	}
-	if (request->voice != MU_VOICE_LEAKS)
-		mu_log(&pass->log, MU_LOG_INFO,
-		    "unreachable memory detection done");
-	if (info->status == MEMUNREACHABLE_PARTIAL)
-		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",
-		    info->reason);
-	else if (info->reason[0] != '\0')
-		mu_log(&pass->log, MU_LOG_WARNING, "%s", info->reason);
-	if (request->references != NULL)
-		mu_log(&pass->log, MU_LOG_INFO, "%zu references",
-		    request->references->total);
-	else
-		log_line(&pass->log, info);
-	if (request->voice != MU_VOICE_QUIET)
-		log_leaks(&pass->log, info, request->log_contents);
-	mu_log(&pass->log, MU_LOG_DEBUG,
-	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
-	    " blocks: %zu, bytes: %zu",
-	    stop_words(info->stop), (size_t)(info->pause_ns / 1000),
-	    (size_t)(info->total_ns / 1000), info->num_threads, info->tries,
-	    info->num_allocations, info->allocation_bytes);
-}
-
-/*
- * An answer that was made with other references than usual says so, as whoever
- * reads it may not know of the options.
- */
-static void
-note_reach(struct UnreachableMemoryInfo *info)
-{
-	size_t length = strlen(info->reason);
-	char words[160];
-	struct mu_text text = { words, sizeof(words), 0 };
-
-	mu_options_reach_words(&mu_library.options, &text);
-	if (text.length > 0)
-		mu_text_format(info->reason + length,
-		    sizeof(info->reason) - length, "%sby option: %s",
-		    length > 0 ? "; " : "", words);
-}
-
-/* The sweeper came to the same: it reads the same libc by the same table. */
-static void
-note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
-{
-	size_t length = strlen(info->reason);
-
-	if (pass->glibc.inferred_from != 0)
-		mu_text_format(info->reason + length,
-		    sizeof(info->reason) - length,
-		    "%sthe heap layout of glibc %u.%u was inferred from that "
-		    "of 2.%u",
-		    length > 0 ? "; " : "", pass->self.glibc_major,
-		    pass->self.glibc_minor, pass->glibc.inferred_from);
-}
-
-static void
-conclude(struct mu_pass *pass, enum mu_status status,
-    struct UnreachableMemoryInfo *info)
-{
-	info->status = (int)status;
+	if (pass->pid <= 0 || pass->tid <= 0)
+		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		    "getpid() or gettid() is refused; by a seccomp filter?");
+	status = mu_procfs_enter(&pass->why);
 	if (status != MU_OK)
-		memcpy(info->reason, pass->why.words, sizeof(info->reason));
-	if (status == MU_OK || status == MU_PARTIAL) {
-		note_inferred(pass, info);
-		note_reach(info);
-	}
-	info->num_threads = pass->snap.num_threads;
-	info->stop = pass->stop;
-	info->tries = pass->tries;
-	info->pause_ns = pass->pause_ns;
-	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
-	log_outcome(pass, info);
+		return status;
+	mu_left_out_open(pass);
+	status = twice ? look_twice(pass, info) : mu_look(pass, info);
+	mu_procfs_leave();
+	return status;
 }
 
-bool
-mu_pass_run(
-    const struct mu_request *request, struct UnreachableMemoryInfo *info)
+/* A call as it came in, and how it ended. */
+struct call {
+	const struct mu_request *request;
+	struct UnreachableMemoryInfo *info;
+	uintptr_t sp; /* where our frames on the caller's stack end */
+	struct mu_range stack;
+	bool judged;
+};
+
+static void
+answer(void *arg)
 {
+	struct call *call = arg;
 	enum mu_status status;
 	struct mu_pass pass;
 
-	begin(&pass, request);
+	begin(&pass, call->request);
+	pass.frames_begin = call->sp;
+	pass.own_stack = call->stack;
 	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
 	if (status == MU_OK) {
-		status = run(&pass, info);
-		conclude(&pass, status, info);
+		status = run(&pass, call->info);
+		mu_outcome_tell(&pass, status, call->info);
 		end(&pass);
 		mu_lock_release(&mu_library.pass_lock);
 	} else {
@@ -270,8 +164,33 @@ mu_pass_run(
 		    status == MU_ERR_BUSY
 			? "asked for from within a pass of the same thread"
 			: "another pass did not end in time");
-		conclude(&pass, status, info);
+		mu_outcome_tell(&pass, status, call->info);
 		end(&pass);
 	}
-	return status == MU_OK || status == MU_PARTIAL;
+	call->judged = status == MU_OK || status == MU_PARTIAL;
+}
+
+/*
+ * On a stack of our own: a pass needs about 20 KiB, and the caller may have
+ * PTHREAD_STACK_MIN, or a coroutine's.
+ */
+bool
+mu_pass_run(
+    const struct mu_request *request, struct UnreachableMemoryInfo *info)
+{
+	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, false };
+	size_t size = GUARD_SIZE + STACK_SIZE;
+	long stack = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+
+	if (mu_sys_failed(stack)) {
+		answer(&call);
+		return call.judged;
+	}
+	mu_sys3(SYS_mprotect, stack, GUARD_SIZE, PROT_NONE);
+	call.stack.begin = (uintptr_t)stack;
+	call.stack.end = call.stack.begin + size;
+	mu_arch_call_on((void *)call.stack.end, answer, &call);
+	mu_sys_munmap((void *)call.stack.begin, size);
+	return call.judged;
 }

@@ -1,9 +1,9 @@
 /*
  * One pass: everything that original, collector and sweeper share.
  *
- * Lives on the stack of the thread that asked, below the frames that are
- * scanned; the collector sees it because it shares the memory, the sweeper has
- * a copy.
+ * Lives on a stack of its own, or below the frames of the thread that asked
+ * which are scanned; the collector sees it because it shares the memory, the
+ * sweeper has a copy.
  */
 #ifndef LIB_PASS_H
 #define LIB_PASS_H
@@ -48,7 +48,9 @@ enum mu_turn { MU_TURN_ONLY, MU_TURN_FIRST, MU_TURN_SECOND };
 
 struct mu_pass {
 	const struct mu_request *request;
-	pid_t pid, tid; /* of the process; of the thread that asked */
+	pid_t pid, tid;         /* of the process; of the thread that asked */
+	uintptr_t frames_begin; /* of our frames on that thread's stack */
+	struct mu_range own_stack; /* the one that this lies on, if not that */
 	uint64_t begin_ns, deadline_ns;
 	uint64_t stop_ns; /* when the threads must have stopped */
 	struct mu_log log;
@@ -73,6 +75,7 @@ struct mu_pass {
 	uint64_t pause_ns; /* the longest stop */
 	bool transient;    /* the partial answer may be complete next time */
 	bool expired;      /* a thread did not stop, but time is left */
+	bool blocked;      /* a thread blocks every signal, for a moment? */
 	int stop;          /* enum MemunreachableStop */
 	unsigned tries;    /* how often the threads were to be stopped */
 	bool abandoned;    /* a parked thread still uses the arena */
@@ -89,7 +92,8 @@ struct mu_pass {
 	size_t num_suspects;
 
 	/* sweeper */
-	pid_t sweeper; /* child of the original, 0 = none */
+	pid_t sweeper;      /* child of the original, 0 = none */
+	int sweeper_status; /* wait4()'s, of the last one; -1 = not known */
 	int pipe_read, pipe_write;
 };
 

@@ -5,6 +5,8 @@
  */
 #include "lib/pipe.h"
 
+#include <sys/ioctl.h>
+
 #include "lib/sweeper.h"
 #include "mu/sys.h"
 
@@ -29,6 +31,23 @@ mu_pipe_write(int fd, const void *data, size_t size)
 	return true;
 }
 
+/* It closes its end by dying: to learn of what takes another moment. */
+static enum mu_status
+sweeper_died(struct mu_pass *pass)
+{
+	mu_sweeper_reap(pass, pass->deadline_ns);
+	return mu_why_died(&pass->why, "the sweeper", pass->sweeper_status);
+}
+
+/* For where ppoll() is refused: by a filter, or as RLIMIT_NOFILE became 0. */
+static bool
+has_data(int fd)
+{
+	int bytes = 0;
+
+	return mu_sys3(SYS_ioctl, fd, FIONREAD, (long)&bytes) == 0 && bytes > 0;
+}
+
 /* Wait until FD can be read: MU_OK, or why that will not happen. */
 static enum mu_status
 await_data(struct mu_pass *pass)
@@ -44,16 +63,17 @@ await_data(struct mu_pass *pass)
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
-			return MU_OK;     /* data, or the end of file */
-		if (n < 0 && n != -EINTR) /* RLIMIT_NOFILE became 0 */
+			return MU_OK; /* data, or the end of file */
+		if (n < 0 && n != -EINTR && has_data(pass->pipe_read))
+			return MU_OK;
+		if (n < 0 && n != -EINTR)
 			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
 		/*
 		 * A stranger's fork may hold the write end: no end of file
 		 * then. What a dead sweeper has left was polled for already.
 		 */
 		if (ended)
-			return mu_why(
-			    &pass->why, MU_ERR_HELPER_DIED, "the sweeper died");
+			return sweeper_died(pass);
 		if (mu_sys_now_ns() >= pass->deadline_ns)
 			return mu_why(&pass->why, MU_ERR_TIMEOUT,
 			    "the sweeper did not finish in time");
@@ -73,11 +93,15 @@ mu_pipe_read(struct mu_pass *pass, void *data, size_t size)
 		if (status != MU_OK)
 			return status;
 		n = mu_sys_read(pass->pipe_read, p, size);
-		if (n == -EINTR || n == -EAGAIN)
+		if ((n == -EINTR || n == -EAGAIN) &&
+		    mu_sys_now_ns() < pass->deadline_ns)
 			continue;
-		if (n <= 0)
-			return mu_why(&pass->why, MU_ERR_HELPER_DIED,
-			    "the sweeper died before it had sent everything");
+		if (n < 0)
+			return mu_why(&pass->why, mu_status_from_errno((int)-n),
+			    "cannot read the sweeper's answer (errno %ld)",
+			    (long)-n);
+		if (n == 0)
+			return sweeper_died(pass);
 		p += n;
 		size -= (size_t)n;
 	}

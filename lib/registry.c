@@ -36,8 +36,8 @@ static bool
 append(struct mu_registry *registry, void **base, size_t *count, size_t *max,
     const void *element, size_t size)
 {
-	size_t more = *max == 0 ? 16 : *max * 2;
 	mu_sigmask mask;
+	size_t more;
 	void *grown;
 	bool ok;
 
@@ -46,6 +46,7 @@ append(struct mu_registry *registry, void **base, size_t *count, size_t *max,
 	if (registry->arena.limit == 0)
 		mu_arena_open(&registry->arena, ARENA_LIMIT);
 	if (*count == *max) {
+		more = *max == 0 ? 16 : *max * 2;
 		grown =
 		    mu_arena_grow(&registry->arena, *base, *count, more, size);
 		if (grown != NULL) {

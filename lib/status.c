@@ -6,6 +6,7 @@
 #include "mu/status.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdarg.h>
 
 #include "mu/text.h"
@@ -40,6 +41,26 @@ mu_status_name(enum mu_status status)
 	return names[status];
 }
 
+const char *
+mu_status_cure(enum mu_status status)
+{
+	switch (status) {
+	case MU_ERR_BUSY:
+		return "ask again later";
+	case MU_ERR_TIMEOUT:
+		return "give it more time (option timeout)";
+	case MU_ERR_NO_MEMORY:
+		return "raise RLIMIT_AS or the cgroup's limit";
+	case MU_ERR_RESOURCES:
+		return "raise RLIMIT_NOFILE, RLIMIT_NPROC or the cgroup's"
+		       " pids.max";
+	case MU_ERR_HEAP_INCONSISTENT:
+		return "ask again; if it stays so, a block was overrun";
+	default:
+		return "";
+	}
+}
+
 enum mu_status
 mu_why(struct mu_why *why, enum mu_status status, const char *format, ...)
 {
@@ -51,6 +72,46 @@ mu_why(struct mu_why *why, enum mu_status status, const char *format, ...)
 		va_end(args);
 	}
 	return status;
+}
+
+/*
+ * With every signal blocked a helper dies of SIGKILL or of what the kernel
+ * forces on it: a fault, a filter, a debugger's breakpoint.
+ */
+static const char *
+signal_words(int signo)
+{
+	switch (signo) {
+	case SIGKILL:
+		return " (SIGKILL); was memory short?";
+	case SIGSYS:
+		return " (SIGSYS); by a seccomp filter?";
+	case SIGTRAP:
+		return " (SIGTRAP); a breakpoint?";
+	case SIGSEGV:
+		return " (SIGSEGV)";
+	case SIGBUS:
+		return " (SIGBUS)";
+	case SIGILL:
+		return " (SIGILL)";
+	default:
+		return "";
+	}
+}
+
+enum mu_status
+mu_why_died(struct mu_why *why, const char *who, int wait_status)
+{
+	int signo = wait_status & 0x7f;
+
+	if (wait_status < 0)
+		return mu_why(why, MU_ERR_HELPER_DIED, "%s died", who);
+	if (signo == 0)
+		return mu_why(why, MU_ERR_HELPER_DIED,
+		    "%s ended with exit status %d", who,
+		    wait_status >> 8 & 0xff);
+	return mu_why(why, MU_ERR_HELPER_DIED, "%s was killed by signal %d%s",
+	    who, signo, signal_words(signo));
 }
 
 enum mu_status

@@ -21,13 +21,14 @@
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
+#include "lib/manners.h"
 #include "lib/own_memory.h"
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
 
-/* Its tables grow with the heap; the machine is the limit. */
-#define TABLES_LIMIT (SIZE_MAX / 2)
+/* How long the end of a sweeper that was killed may take. */
+#define REAP_NS (10 * MU_NS_PER_SEC)
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
@@ -77,6 +78,9 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	status = mu_left_out_guard(pass, &sweep->left_out);
 	if (status != MU_OK)
 		return status;
+	/* Nobody stands still any more. */
+	mu_manners_yield();
+	mu_manners_limit(&sweep->tables);
 	if (!mu_memory_self_look(&snap->memory))
 		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
 	return mu_own_memory_list(pass, &sweep->tables);
@@ -90,20 +94,39 @@ folding_ends(const struct mu_pass *pass)
 }
 
 static enum mu_status
-mark(struct mu_pass *pass, struct sweep *sweep)
+why_not_marked(enum mu_status status, struct mu_why *why)
+{
+	switch (status) {
+	case MU_PARTIAL:
+		return mu_why(why, status,
+		    "not enough memory to tell old links of free lists from"
+		    " references: some leaks may be missing");
+	case MU_ERR_NO_MEMORY:
+		return mu_why(why, status, "no memory for the marking");
+	default:
+		return mu_why(why, status, "the marking did not end in time");
+	}
+}
+
+static enum mu_status
+mark(struct mu_pass *pass, struct sweep *sweep, struct mu_why *why)
 {
 	struct mu_blocks *blocks = &sweep->heap.blocks;
 	struct mu_memory *memory = &pass->snap.memory;
-	enum mu_status status;
+	enum mu_status status, first;
 
 	blocks->words = pass->snap.reach.words;
 	status = mu_mark(
 	    blocks, &sweep->roots, memory, &sweep->tables, pass->deadline_ns);
-	if (status == MU_OK && pass->turn == MU_TURN_SECOND)
+	first = status;
+	if ((status == MU_OK || status == MU_PARTIAL) &&
+	    pass->turn == MU_TURN_SECOND)
 		status = mu_mark_unsuspected(blocks, pass->suspects,
 		    pass->num_suspects, memory, &sweep->tables,
 		    pass->deadline_ns);
-	return status;
+	if (status == MU_OK)
+		status = first;
+	return status == MU_OK ? MU_OK : why_not_marked(status, why);
 }
 
 static void
@@ -144,8 +167,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		    &sweep->roots, snap, &sweep->heap, &sweep->tables, &why),
 		&why))
 		return;
-	why = (struct mu_why) { "the marking did not end in time" };
-	if (!went_on(pass, sweep, mark(pass, sweep), &why))
+	if (!went_on(pass, sweep, mark(pass, sweep, &why), &why))
 		return;
 	mu_log(log, MU_LOG_INFO, "sweeping done");
 	if (pass->request->references != NULL) {
@@ -222,21 +244,6 @@ send(struct mu_pass *pass, const struct sweep *sweep)
 	    mu_suspects_send(fd, &sweep->heap.blocks);
 }
 
-/*
- * The sweeper is what the OOM killer should pick: nothing is lost with it. It
- * has a memory of its own, so the program's score stays as it is.
- */
-static void
-offer_to_oom_killer(void)
-{
-	int fd =
-	    mu_sys_open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC, 0);
-
-	if (fd >= 0)
-		mu_sys_write(fd, "1000", 4);
-	mu_sys_close(&fd);
-}
-
 void
 mu_sweeper(struct mu_pass *pass)
 {
@@ -246,9 +253,12 @@ mu_sweeper(struct mu_pass *pass)
 	if (mu_sys0(SYS_getppid) != pass->pid)
 		mu_sys_exit(2);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
-	offer_to_oom_killer();
-	mu_arena_open(&sweep.tables, TABLES_LIMIT);
+	mu_sys2(SYS_setpgid, 0, 0);
+	mu_manners_begin();
 	sweep_image(pass, &sweep);
+	mu_manners_explain(&sweep.tables, sweep.status, &pass->why);
+	mu_log(&pass->log, MU_LOG_DEBUG, "tables: %zu KiB of at most %zu KiB",
+	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
 	mu_sys_exit(send(pass, &sweep) ? 0 : 3);
@@ -257,14 +267,16 @@ mu_sweeper(struct mu_pass *pass)
 bool
 mu_sweeper_ended(struct mu_pass *pass)
 {
-	int status;
+	int status = -1;
 	pid_t got;
 
 	if (pass->sweeper <= 0)
 		return true;
 	got = mu_sys_wait(pass->sweeper, &status, MU_WALL | WNOHANG);
-	if (got == pass->sweeper || got == -ECHILD)
+	if (got == pass->sweeper || got == -ECHILD) {
+		pass->sweeper_status = got == pass->sweeper ? status : -1;
 		pass->sweeper = 0;
+	}
 	return pass->sweeper == 0;
 }
 
@@ -272,11 +284,16 @@ void
 mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 {
 	uint64_t nap = 20 * 1000;
+	bool killed = false;
 
 	while (!mu_sweeper_ended(pass)) {
 		if (mu_sys_now_ns() >= deadline_ns) {
+			/* Nobody lets us wait for it: it is a zombie by now. */
+			if (killed)
+				return;
 			mu_sys_kill(pass->sweeper, SIGKILL);
-			deadline_ns = UINT64_MAX;
+			killed = true;
+			deadline_ns = mu_sys_now_ns() + REAP_NS;
 		}
 		mu_sys_sleep_ns(nap);
 		if (nap < 10 * 1000 * 1000)

@@ -4,9 +4,10 @@
  * The handler starts a bare thread (raw clone, no pthread_create, which
  * allocates) on a stack that was mapped in advance; the pass runs there. So
  * nothing waits in the handler, the thread that it interrupted goes on and
- * leaves malloc if it was inside, and a program without threads keeps none: a
- * helper thread of libc's would make it multi-threaded for ever, and would be
- * missing after the fork() that makes a daemon.
+ * leaves malloc if it was inside, and a program without threads keeps none for
+ * longer than the option min_interval: a helper thread of libc's would make it
+ * multi-threaded for ever, and would be missing after the fork() that makes a
+ * daemon.
  *
  * The bare thread has no TLS of its own; it shares the interrupted thread's.
  * It runs nothing but the pass, which knows no errno and takes no libc lock,
@@ -20,10 +21,15 @@
 #include <sys/prctl.h>
 
 #include "lib/library.h"
+#include "lib/log_sink.h"
 #include "lib/pass.h"
+#include "mu/signal_action.h"
 #include "mu/sys.h"
 
+#define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
+
 #define STACK_SIZE ((size_t)256 << 10)
+#define NS_PER_MS 1000000ull
 #define GUARD_SIZE ((size_t)64 << 10) /* the largest page size of Linux */
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
@@ -44,6 +50,39 @@ report_once(void)
 }
 
 static void
+log_wait(uint64_t ns)
+{
+	struct mu_log log;
+
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log(&log, MU_LOG_INFO,
+	    "asked again: the next pass begins in %zu ms (min_interval)",
+	    (size_t)(ns / NS_PER_MS));
+	mu_log_sink_close(&log);
+}
+
+/*
+ * However often it is asked, the program gets to run between two reports. Who
+ * asks meanwhile is answered by the one at the end. A fork leaves the sleeper
+ * behind as it leaves a pass, and an exit ends it.
+ */
+static void
+sleep_out_interval(const struct mu_watch *watch)
+{
+	/* Who sleeps can be parked meanwhile; nobody else sends this one. */
+	const mu_sigmask sleeping = ~mu_signal_bit(SIGSETXID);
+	const mu_sigmask all = ~(mu_sigmask)0;
+	uint64_t now = mu_sys_now_ns();
+
+	if (now < watch->next_ns)
+		log_wait(watch->next_ns - now);
+	mu_sys_restore_signals(&sleeping);
+	while ((now = mu_sys_now_ns()) < watch->next_ns)
+		mu_sys_sleep_ns(watch->next_ns - now);
+	mu_sys_restore_signals(&all);
+}
+
+static void
 watch_thread(void *arg)
 {
 	struct mu_watch *watch = arg;
@@ -51,8 +90,11 @@ watch_thread(void *arg)
 
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-watch");
 	do {
+		sleep_out_interval(watch);
 		__atomic_store_n(&watch->state, RUNNING, __ATOMIC_RELEASE);
 		report_once();
+		watch->next_ns = mu_sys_now_ns() +
+		    mu_library.options.min_interval * NS_PER_MS;
 		state = RUNNING;
 	} while (!__atomic_compare_exchange_n(&watch->state, &state, IDLE,
 	    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "lib/lock.h"
 
@@ -22,6 +23,7 @@ struct mu_watch {
 	struct mu_lock lock; /* of installing */
 	int state;           /* of the pass's own thread: enum in the source */
 	int tid;             /* the kernel zeroes it when that thread is gone */
+	uint64_t next_ns;    /* no report begins before; that thread's */
 	char *stack;         /* of that thread; mapped with the first watch */
 	size_t stack_size;
 	bool watched[MU_WATCH_SIGNALS];

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
@@ -115,11 +116,13 @@ static long
 is_epoll(pid_t pid, int fd)
 {
 	char path[PATH_SIZE], link[sizeof(EPOLL_LINK)];
+	const char *at = path;
 	long n;
+	int dir;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-	n = mu_sys4(
-	    SYS_readlinkat, AT_FDCWD, (long)path, (long)link, sizeof(link));
+	dir = mu_procfs_at(&at);
+	n = mu_sys4(SYS_readlinkat, dir, (long)at, (long)link, sizeof(link));
 	if (n < 0)
 		return n;
 	return n == sizeof(EPOLL_LINK) - 1 &&

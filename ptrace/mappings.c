@@ -11,6 +11,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
+#include "ptrace/refusal.h"
 
 #define READ_TRIES 5
 #define NEWLINE "\\012" /* seq_path(m, file, "\n"): only this escape */
@@ -199,9 +200,11 @@ unreadable(pid_t pid, long error, struct mu_why *why)
 	if (error == -EMFILE || error == -ENFILE)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "no descriptor for /proc/%d/maps", pid);
+	if (error == -EACCES || error == -EPERM)
+		return mu_refusal(pid, pid, (int)-error, why);
 	return mu_why(why, MU_ERR_NO_PROC,
-	    "cannot read /proc/%d/maps (error %ld); is /proc mounted?", pid,
-	    -error);
+	    "cannot read /proc/%d/maps (error %ld); mount -t proc proc /proc",
+	    pid, -error);
 }
 
 enum mu_status

@@ -5,21 +5,26 @@
 
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/text.h"
 #include "ptrace/parking_handler.h"
 #include "ptrace/proc.h"
 
-#define STATUS_SIZE 4096 /* /proc/PID/status has about 1500 bytes */
-
 /*
  * pthread_create(), fork() and others of glibc block everything for moments,
- * its own signals too, which no other code does by libc's functions.
+ * its own signals too, which no other code does by libc's functions; on a busy
+ * machine such a thread may not run for a while.
  */
-#define LOOKS 50
-#define LOOK_NS (1000 * 1000ull)
+#define LOOKS 60
+#define LOOK_NS (5 * 1000 * 1000ull)
 
+#define DROPPED (mu_signal_bit(SIGURG) | mu_signal_bit(SIGWINCH))
+
+/* What keeps a signal from the handler. */
 struct signal_state {
-	mu_sigmask blocked, pending;
+	mu_sigmask blocked, pending, awaited;
+	mu_sigmask shared; /* pending for the process */
+	bool sleeps;
 };
 
 /* "SigBlk:\t0000000000010000" after KEY. */
@@ -40,17 +45,42 @@ take_mask(const char *status, const char *key)
 static bool
 read_state(pid_t pid, pid_t tid, struct signal_state *state)
 {
-	char path[64], status[STATUS_SIZE];
+	char path[64], status[MU_PROC_STATUS_SIZE];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (mu_sys_read_file(AT_FDCWD, path, status, sizeof(status)) < 0 ||
-	    strstr(status, "\nState:\tZ") != NULL)
+	if (mu_procfs_read(path, status, sizeof(status)) < 0 ||
+	    strstr(status, "\nState:\tZ") != NULL ||
+	    strstr(status, "\nState:\tX") != NULL)
 		return false;
 	*state = (struct signal_state) {
 		.blocked = take_mask(status, "\nSigBlk:\t"),
 		.pending = take_mask(status, "\nSigPnd:\t"),
+		.shared = take_mask(status, "\nShdPnd:\t"),
+		.sleeps = strstr(status, "\nState:\tS") != NULL,
 	};
 	return true;
+}
+
+/*
+ * sigwait() unblocks what it waits for, in the kernel, so that it does not
+ * show: do_sigtimedwait(). By libc it is never 33, but 32 for the thread that
+ * starts those of SIGEV_THREAD (timer_helper_thread()). Where the file is
+ * missing or refused, as after setuid(), nothing is known.
+ */
+static mu_sigmask
+read_awaited(pid_t pid, pid_t tid)
+{
+	char path[64], call[128];
+	const char *at = call;
+	uint64_t number;
+
+	mu_text_format(
+	    path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
+	if (mu_procfs_read(path, call, sizeof(call)) < 0 ||
+	    !mu_proc_number(&at, at + strlen(at), 10, &number) ||
+	    number != SYS_rt_sigtimedwait)
+		return 0;
+	return ~mu_signal_bit(33);
 }
 
 static mu_sigmask
@@ -65,21 +95,50 @@ usable(void)
 	return mask;
 }
 
-/* What of MASK thread TID lets through. */
+/*
+ * What of MASK thread TID lets through. What is pending already is somebody
+ * else's, who will want it; to put the default action back drops it, if that
+ * is to ignore it.
+ */
 static mu_sigmask
 let_through(pid_t pid, pid_t tid, mu_sigmask mask)
 {
 	struct signal_state state;
+	mu_sigmask left;
 	int look;
 
 	for (look = 0; look < LOOKS; look++) {
 		if (!read_state(pid, tid, &state))
 			return mask;
-		if ((mask & ~state.blocked) != 0)
-			return mask & ~state.blocked;
+		left = mask & ~state.blocked &
+		    ~((state.pending | state.shared) & DROPPED);
+		if (left != 0 && state.sleeps)
+			left &= ~read_awaited(pid, tid);
+		if (left != 0)
+			return left;
 		mu_sys_sleep_ns(LOOK_NS);
 	}
 	return 0;
+}
+
+/* The first of MASK that the program does not take for itself meanwhile. */
+static enum mu_status
+install(struct mu_parking *parking, mu_sigmask mask, struct mu_why *why)
+{
+	long error = -EBUSY;
+	int i, signo = 0;
+
+	for (i = 0; i < MU_PARKING_SIGNALS && error == -EBUSY; i++) {
+		signo = mu_parking_signals[i];
+		if (mask & mu_signal_bit(signo))
+			error = mu_parking_install(signo);
+	}
+	if (error < 0)
+		return mu_why(why, mu_status_from_errno((int)-error),
+		    "cannot install a handler for signal %d (error %ld)", signo,
+		    -error);
+	parking->signo = signo;
+	return MU_OK;
 }
 
 enum mu_status
@@ -88,7 +147,6 @@ mu_parking_choose(struct mu_parking *parking,
 {
 	mu_sigmask mask = usable();
 	size_t i, others = 0;
-	long error = -1;
 	pid_t tid;
 
 	for (i = 0; i < listing->count; i++) {
@@ -100,29 +158,26 @@ mu_parking_choose(struct mu_parking *parking,
 		if (mask == 0)
 			return mu_why(why, MU_ERR_SIGNALS_BLOCKED,
 			    "thread %d blocks every signal that could stop it"
-			    " (SIGURG, SIGWINCH, 33, 32)",
+			    " (of SIGURG, SIGWINCH, 33, 32 those that the"
+			    " program does not handle)",
 			    tid);
 	}
-	if (others == 0)
-		return MU_OK;
-	for (i = 0; i < MU_PARKING_SIGNALS; i++)
-		if (mask & mu_signal_bit(mu_parking_signals[i]))
-			break;
-	error = mu_parking_install(mu_parking_signals[i]);
-	if (error < 0)
-		return mu_why(why, mu_status_from_errno((int)-error),
-		    "cannot install a handler for signal %d (error %ld)",
-		    mu_parking_signals[i], -error);
-	parking->signo = mu_parking_signals[i];
-	return MU_OK;
+	return others == 0 ? MU_OK : install(parking, mask, why);
 }
 
-bool
-mu_parking_lost(const struct mu_parking *parking, pid_t tid)
+enum mu_parking_fate
+mu_parking_fate(const struct mu_parking *parking, pid_t tid)
 {
 	mu_sigmask bit = mu_signal_bit(parking->signo);
 	struct signal_state state;
 
-	return read_state(parking->pid, tid, &state) &&
-	    ((state.blocked | state.pending) & bit) == 0;
+	if (!read_state(parking->pid, tid, &state))
+		return MU_PARKING_ENDED;
+	if (((state.blocked | state.pending) & bit) == 0)
+		return mu_parking_is_installed(parking->signo)
+		    ? MU_PARKING_LOST
+		    : MU_PARKING_TAKEN;
+	if (state.blocked & state.pending & bit)
+		return MU_PARKING_BLOCKED;
+	return MU_PARKING_COMING;
 }

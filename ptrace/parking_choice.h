@@ -10,13 +10,23 @@
 #include "ptrace/task_list.h"
 
 /*
- * Choose a signal that no listed thread blocks and install the handler for
- * it: parking->signo, which stays 0 if no other thread is listed.
+ * Choose a signal that no listed thread blocks, awaits or has pending, and
+ * install the handler for it: parking->signo, which stays 0 if no other thread
+ * is listed.
  */
 enum mu_status mu_parking_choose(struct mu_parking *parking,
     const struct mu_task_list *listing, struct mu_why *why);
 
-/* Is the signal neither pending for TID nor blocked by it? */
-bool mu_parking_lost(const struct mu_parking *parking, pid_t tid);
+enum mu_parking_fate {
+	MU_PARKING_COMING,  /* the signal is on its way */
+	MU_PARKING_LOST,    /* it is neither pending nor blocked */
+	MU_PARKING_TAKEN,   /* so it is, and the handler is not ours */
+	MU_PARKING_BLOCKED, /* it is pending and blocked */
+	MU_PARKING_ENDED,
+};
+
+/* What became of thread TID, which was sent the signal. */
+enum mu_parking_fate mu_parking_fate(
+    const struct mu_parking *parking, pid_t tid);
 
 #endif

@@ -23,7 +23,8 @@ static struct {
 	pid_t pid;                  /* a forked child starts anew */
 	struct mu_parking *current; /* NULL: nobody parks now */
 	int inside;                 /* futex: handlers that still use it */
-	int owed; /* a signal that would have killed came meanwhile */
+	int owed;  /* a signal that would have killed came meanwhile */
+	bool late; /* a thread may come of which nobody knows any more */
 	struct mu_signal_action earlier[MU_PARKING_SIGNALS];
 } lot;
 
@@ -46,18 +47,22 @@ index_of(int signo)
 static struct mu_parked *
 find_thread(const struct mu_parking *parking, const siginfo_t *info, pid_t tid)
 {
-	struct mu_parked *cookie = info->si_value.sival_ptr;
+	struct mu_parked *cookie = info->si_value.sival_ptr, *thread;
+	struct mu_parked_cursor at = mu_parked_first(parking);
 	struct mu_parked_row *row;
 	size_t i;
 
-	for (row = parking->rows; row != NULL; row = row->next) {
-		if (info->si_code == SI_QUEUE && cookie >= row->threads &&
-		    cookie < row->threads + row->count)
-			return cookie->tid == tid ? cookie : NULL;
-		for (i = 0; i < row->count; i++)
-			if (row->threads[i].tid == tid)
-				return &row->threads[i];
+	for (row = at.row; row != NULL && info->si_code == SI_QUEUE;
+	     row = __atomic_load_n(&row->next, __ATOMIC_ACQUIRE)) {
+		i = ((uintptr_t)cookie - (uintptr_t)row->threads) /
+		    sizeof(*cookie);
+		if (i < MU_PARKED_ROW && cookie == &row->threads[i] &&
+		    cookie->tid == tid)
+			return cookie;
 	}
+	while ((thread = mu_parked_next(&at)) != NULL)
+		if (thread->tid == tid)
+			return thread;
 	return NULL;
 }
 
@@ -104,49 +109,102 @@ is_ours(const siginfo_t *info, pid_t pid)
 	    (info->si_pid == pid || info->si_pid == 0);
 }
 
+static bool
+is_function(const struct mu_signal_action *action)
+{
+	return action->handler != (void *)SIG_DFL &&
+	    action->handler != (void *)SIG_IGN;
+}
+
+/* The mask that the kernel would have set, not ours: it may never return. */
+static void
+set_mask(
+    int signo, const struct mu_signal_action *action, const ucontext_t *context)
+{
+	mu_sigmask mask;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= action->mask;
+	if (!(action->flags & SA_NODEFER))
+		mask |= mu_signal_bit(signo);
+	mu_sys_restore_signals(&mask);
+}
+
 /*
  * A tail call: the handler of pthread_cancel() unwinds the stack. What the
  * default action would have done is done when the handler is gone.
  */
 static void
-hand_on(int signo, siginfo_t *info, void *context)
+hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
+    void *context)
 {
-	const struct mu_signal_action *earlier = &lot.earlier[index_of(signo)];
+	void (*handler)(int, siginfo_t *, void *);
 
-	if (earlier->handler == (void *)SIG_IGN)
-		return;
-	if (earlier->handler == (void *)SIG_DFL) {
-		if (signo >= MU_PARKING_GLIBC)
+	if (!is_function(earlier)) {
+		if (earlier->handler == (void *)SIG_DFL &&
+		    signo >= MU_PARKING_GLIBC)
 			__atomic_store_n(&lot.owed, signo, __ATOMIC_RELEASE);
 		return;
 	}
-	((void (*)(int, siginfo_t *, void *))earlier->handler)(
-	    signo, info, context);
+	handler = (void (*)(int, siginfo_t *, void *))earlier->handler;
+	set_mask(signo, earlier, context);
+	handler(signo, info, context);
 }
 
+/* In a forked child the parking is its parent's, and may be unmapped. */
 static void
 on_signal(int signo, siginfo_t *info, void *context)
 {
 	pid_t pid = mu_sys_getpid(), tid = mu_sys_gettid();
+	struct mu_signal_action earlier;
 	struct mu_parking *parking;
 	struct mu_parked *thread = NULL;
 
 	__atomic_add_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST);
 	parking = __atomic_load_n(&lot.current, __ATOMIC_SEQ_CST);
-	if (parking != NULL && parking->pid == pid)
+	earlier = lot.earlier[index_of(signo)];
+	if (parking != NULL && lot.pid == pid)
 		thread = find_thread(parking, info, tid);
 	if (thread != NULL && arrive(parking, thread, context))
 		stay(parking, thread);
 	if (__atomic_sub_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST) == 0)
 		mu_sys_futex_wake(&lot.inside, 1, FUTEX_PRIVATE_FLAG);
 	if (!is_ours(info, pid))
-		hand_on(signo, info, context);
+		hand_on(signo, &earlier, info, context);
+}
+
+bool
+mu_parking_is_installed(int signo)
+{
+	struct mu_signal_action now = { 0 };
+
+	return mu_sys_signal_action(signo, NULL, &now) == 0 &&
+	    now.handler == (void *)on_signal;
+}
+
+/* A handler that another thread has installed meanwhile stays. */
+static void
+put_back(int signo, bool pending)
+{
+	struct mu_signal_action earlier = lot.earlier[index_of(signo)];
+	struct mu_signal_action ignore = earlier;
+
+	ignore.handler = (void *)SIG_IGN;
+	if (!mu_parking_is_installed(signo))
+		return;
+	if (pending && !is_function(&earlier))
+		mu_sys_signal_action(signo, &ignore, NULL);
+	mu_sys_signal_action(signo, &earlier, NULL);
 }
 
 void
 mu_parking_open(struct mu_parking *parking)
 {
+	int i;
+
 	if (lot.pid != parking->pid) {
+		for (i = 0; i < MU_PARKING_SIGNALS; i++)
+			put_back(mu_parking_signals[i], false);
 		lot.pid = parking->pid;
 		lot.inside = 0;
 		lot.owed = 0;
@@ -169,26 +227,21 @@ mu_parking_close(uint64_t deadline_ns)
 	return true;
 }
 
-static bool
-is_function(const struct mu_signal_action *action)
-{
-	return action->handler != (void *)SIG_DFL &&
-	    action->handler != (void *)SIG_IGN &&
-	    action->handler != (void *)on_signal;
-}
-
 bool
 mu_parking_is_handled(int signo)
 {
-	struct mu_signal_action now;
+	struct mu_signal_action now = { 0 };
 
-	return signo < MU_PARKING_GLIBC &&
-	    (mu_sys_signal_action(signo, NULL, &now) < 0 || is_function(&now));
+	if (signo >= MU_PARKING_GLIBC)
+		return false;
+	return mu_sys_signal_action(signo, NULL, &now) < 0 ||
+	    (is_function(&now) && now.handler != (void *)on_signal);
 }
 
 /*
- * Ours may be there already, from before a fork() in the middle of a stop;
- * what was there before it is known then.
+ * Ours may be there already, if the program has read it meanwhile and put it
+ * back; what was there before it is known then. The handler needs that from
+ * its first call on.
  */
 long
 mu_parking_install(int signo)
@@ -200,33 +253,35 @@ mu_parking_install(int signo)
 		.restorer = MU_RESTORER,
 		.mask = ~(mu_sigmask)0,
 	};
-	struct mu_signal_action earlier;
-	long error = mu_sys_signal_action(signo, NULL, &earlier);
+	struct mu_signal_action *earlier = &lot.earlier[index_of(signo)];
+	struct mu_signal_action now = { 0 }, was = { 0 };
+	long error = mu_sys_signal_action(signo, NULL, &now);
 
-	if (error == 0 && earlier.handler != ours.handler)
-		lot.earlier[index_of(signo)] = earlier;
-	return error < 0 ? error : mu_sys_signal_action(signo, &ours, NULL);
+	if (error == 0 && now.handler != ours.handler)
+		*earlier = now;
+	if (error == 0)
+		error = mu_sys_signal_action(signo, &ours, &was);
+	if (error < 0 || was.handler == now.handler)
+		return error;
+	/* Between the two calls another thread has set one. */
+	*earlier = was;
+	if (signo >= MU_PARKING_GLIBC || !is_function(&was))
+		return 0;
+	put_back(signo, false);
+	return -EBUSY;
 }
 
 /*
  * A signal of ours that a thread has not taken yet must not meet the default
- * action: to ignore a signal drops it wherever it is pending. A handler that
- * another thread has installed meanwhile stays.
+ * action: to ignore a signal drops it wherever it is pending.
  */
 void
 mu_parking_uninstall(int signo, bool pending)
 {
-	struct mu_signal_action earlier = lot.earlier[index_of(signo)];
-	struct mu_signal_action ignore = earlier, now;
 	int owed;
 
-	ignore.handler = (void *)SIG_IGN;
-	if (mu_sys_signal_action(signo, NULL, &now) == 0 &&
-	    now.handler == (void *)on_signal) {
-		if (pending && !is_function(&earlier))
-			mu_sys_signal_action(signo, &ignore, NULL);
-		mu_sys_signal_action(signo, &earlier, NULL);
-	}
+	put_back(signo, pending || lot.late);
+	lot.late |= pending;
 	owed = __atomic_exchange_n(&lot.owed, 0, __ATOMIC_ACQ_REL);
 	if (owed != 0)
 		mu_sys_kill(mu_sys_getpid(), owed);

@@ -27,8 +27,12 @@ void mu_parking_open(struct mu_parking *parking);
  */
 bool mu_parking_close(uint64_t deadline_ns);
 
-/* Install the handler for SIGNO, and put back what was there. */
+/*
+ * Install the handler for SIGNO, and put back what was there. -EBUSY: the
+ * program has one, which stays.
+ */
 long mu_parking_install(int signo);
+bool mu_parking_is_installed(int signo);
 void mu_parking_uninstall(int signo, bool pending);
 
 /* Has the program a handler of its own for SIGNO? Then it is not used. */

@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
@@ -44,7 +45,7 @@ make_room(struct mu_proc_text *text)
 long
 mu_proc_read(struct mu_proc_text *text, const char *path)
 {
-	int fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	int fd = mu_procfs_open(path, O_RDONLY);
 	ssize_t n;
 
 	text->length = 0;
@@ -111,7 +112,7 @@ long
 mu_proc_numbers(
     const char *path, bool (*visit)(void *ctx, int number), void *ctx)
 {
-	int dir = mu_sys_open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
+	int dir = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
 	long n;
 
 	if (dir < 0)
@@ -154,6 +155,36 @@ mu_proc_number(
 	return true;
 }
 
+int64_t
+mu_proc_status_number(
+    const char *status, const char *key, unsigned field, unsigned base)
+{
+	const char *at = strstr(status, key), *end;
+	uint64_t value;
+
+	if (at == NULL)
+		return -1;
+	at += strlen(key);
+	end = at + strlen(at);
+	do {
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		if (!mu_proc_number(&at, end, base, &value))
+			return -1;
+	} while (field-- > 0);
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+ssize_t
+mu_proc_own_status(char *status, size_t size)
+{
+	char path[64];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status",
+	    mu_sys_getpid(), mu_sys_gettid());
+	return mu_procfs_read(path, status, size);
+}
+
 int
 mu_proc_state(pid_t pid, pid_t tid)
 {
@@ -162,7 +193,7 @@ mu_proc_state(pid_t pid, pid_t tid)
 	ssize_t n;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
-	n = mu_sys_read_file(AT_FDCWD, path, stat, sizeof(stat));
+	n = mu_procfs_read(path, stat, sizeof(stat));
 	if (n < 0)
 		return (int)n;
 	/* "4711 (a name) S ...": the name, 15 bytes, may hold parentheses */

@@ -46,6 +46,19 @@ long mu_proc_numbers_in(
 bool mu_proc_number(
     const char **cursor, const char *end, unsigned base, uint64_t *value);
 
+#define MU_PROC_STATUS_SIZE 4096 /* /proc/PID/status has about 1500 bytes */
+
+/* Read the calling thread's status file: bytes, or -errno. */
+ssize_t mu_proc_own_status(char *status, size_t size);
+
+/*
+ * Number FIELD (counted from 0, blanks between) after KEY in the terminated
+ * text of a status file, or -1. A line is "Uid:\t1000\t1000\t1000\t1000". KEY
+ * starts with a newline: the first line, Name, may hold anything else.
+ */
+int64_t mu_proc_status_number(
+    const char *status, const char *key, unsigned field, unsigned base);
+
 /* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
 int mu_proc_state(pid_t pid, pid_t tid);
 

@@ -11,6 +11,8 @@
 
 #include "mu/status.h"
 
+#define MU_REFUSAL_NO_TID 0x7fffffff /* over PID_MAX_LIMIT, 2^22 */
+
 /* What there is to know; -1 = not known, where nothing else is said. */
 struct mu_refusal_facts {
 	pid_t pid, tid;
@@ -38,5 +40,21 @@ enum mu_status mu_refusal_judge(
  * ptrace call that harms nobody.
  */
 enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
+
+/*
+ * MU_OK, or MU_ERR_PTRACE_SECCOMP if ptrace fails even where it reaches no
+ * other process. To be asked before anything is seized: a filter that kills
+ * then does so while nobody is ours.
+ */
+enum mu_status mu_refusal_of_call(struct mu_why *why);
+
+/*
+ * MU_OK, or MU_ERR_ALREADY_TRACED if somebody traces the calling thread whom
+ * our PID namespace shows. Makes no ptrace call. Runs in: original.
+ */
+enum mu_status mu_refusal_by_tracer(struct mu_why *why);
+
+/* MU_ERR_PTRACE_SECCOMP, for a collector that died of SIGSYS. */
+enum mu_status mu_refusal_deadly(struct mu_why *why);
 
 #endif

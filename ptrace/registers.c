@@ -191,12 +191,12 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, struct mu_words *words,
 
 enum mu_status
 mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
-    struct mu_words *words, struct mu_why *why)
+    const struct mu_frame_layout *layout, struct mu_words *words,
+    struct mu_why *why)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS], *room;
 	enum mu_status status = reserve_thread(parked->tid, words, why);
-	size_t bytes = 0, count;
-	const void *vector;
+	size_t bytes;
 
 	if (status != MU_OK)
 		return status;
@@ -208,14 +208,11 @@ mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
 		.first_value = words->count,
 	};
 	add_general(general, words);
-	vector = mu_frame_vector(parked->frame, &bytes);
-	count = bytes / sizeof(*room);
-	if (vector != NULL && count <= VECTOR_WORDS) {
-		room = words->words + words->count;
-		memcpy(room, vector, count * sizeof(*room));
-		words->count += mu_words_filter(
-		    room, count, new_places(words), MU_PLACE_VECTOR);
-	}
+	room = words->words + words->count;
+	bytes = mu_frame_vector(
+	    parked->frame, layout, room, VECTOR_WORDS * sizeof(*room));
+	words->count += mu_words_filter(
+	    room, bytes / sizeof(*room), new_places(words), MU_PLACE_VECTOR);
 	thread->num_values = words->count - thread->first_value;
 	return MU_OK;
 }

@@ -49,10 +49,11 @@ enum mu_status mu_registers_read(struct mu_thread *thread, pid_t tid,
     struct mu_words *words, struct mu_why *why);
 
 /*
- * The same of a thread of our own that waits in a signal handler with FRAME.
- * Runs in: original.
+ * The same of a thread of our own that is parked in a signal handler. LAYOUT:
+ * of this machine's frames. Runs in: original.
  */
 enum mu_status mu_registers_of_parked(struct mu_thread *thread,
-    const struct mu_parked *parked, struct mu_words *words, struct mu_why *why);
+    const struct mu_parked *parked, const struct mu_frame_layout *layout,
+    struct mu_words *words, struct mu_why *why);
 
 #endif

@@ -59,20 +59,19 @@ read_stopped(const void *source, struct reading *reading)
 static enum mu_status
 read_parked(const void *source, struct reading *reading)
 {
-	const struct mu_parking *parking = source;
-	const struct mu_parked_row *row;
+	struct mu_parked_cursor at = mu_parked_first(source);
 	enum mu_status status = MU_OK;
-	size_t i;
+	const struct mu_parked *parked;
+	struct mu_frame_layout layout;
 
-	for (row = parking->rows; row != NULL; row = row->next) {
-		for (i = 0; i < row->count && status == MU_OK; i++) {
-			if (row->threads[i].state != MU_PARKED_HERE)
-				continue;
-			status = mu_registers_of_parked(
-			    &reading->threads[reading->count], &row->threads[i],
-			    reading->words, reading->why);
-			reading->count++;
-		}
+	mu_frame_layout_read(&layout);
+	while (status == MU_OK && (parked = mu_parked_next(&at)) != NULL) {
+		if (mu_parked_state(parked) != MU_PARKED_HERE)
+			continue;
+		status =
+		    mu_registers_of_parked(&reading->threads[reading->count],
+			parked, &layout, reading->words, reading->why);
+		reading->count++;
 	}
 	return status;
 }

@@ -5,10 +5,12 @@
  */
 #include "ptrace/task_list.h"
 
+#include "mu/procfs.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
+#include "ptrace/refusal.h"
 
 #define FIRST_MAX 64
 #define LIST_TRIES 4
@@ -52,8 +54,13 @@ list_failed(pid_t pid, long error, struct mu_why *why)
 	if (error == -EMFILE || error == -ENFILE)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "no descriptor for /proc/%d/task", pid);
+	/* hidepid shows those only whom ptrace may read: has_pid_permissions()
+	 */
+	if ((error == -ENOENT || error == -EPERM || error == -EACCES) &&
+	    mu_procfs_shows_us())
+		return mu_refusal(pid, pid, EPERM, why);
 	return mu_why(why, MU_ERR_NO_PROC,
-	    "cannot list /proc/%d/task (error %ld); mount /proc for the check",
+	    "cannot list /proc/%d/task (error %ld); mount -t proc proc /proc",
 	    pid, -error);
 }
 

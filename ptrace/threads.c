@@ -272,8 +272,8 @@ mu_threads_stop_hooked(struct mu_threads *out, pid_t pid, pid_t except,
 		.why = why,
 		.fresh = true,
 	};
+	enum mu_status status = mu_refusal_of_call(why);
 	struct mu_wakeup wakeup;
-	enum mu_status status = MU_OK;
 
 	*out = (struct mu_threads) { .pid = pid, .arena = arena };
 	mu_wakeup_open(&wakeup);

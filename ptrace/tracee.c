@@ -62,16 +62,22 @@ mu_tracee_interrupt(const struct mu_tracee *tracee)
  * clones: Linux 4.7 and newer) sees stops only, and says ECHILD to a zombie,
  * also to a leader that ended before its threads: wait4() would keep us
  * waiting for that one until the whole process ends.
+ *
+ * WNOWAIT: the kernel forgets the signal of a stop that was waited for
+ * (wait_task_stopped() clears exit_code), and if we are killed then, the thread
+ * goes on without it. The leader's other stops are taken, for
+ * mu_tracee_confirm().
  */
 static bool
 look(struct mu_tracee *tracee, pid_t pid)
 {
+	const int options = WSTOPPED | WNOHANG | MU_WALL;
 	siginfo_t info;
 	long error;
 
 	info.si_pid = 0;
 	error = mu_syscall6(SYS_waitid, P_PID, tracee->tid, (long)&info,
-	    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
+	    options | WNOWAIT, 0, 0);
 	if (error == -ECHILD) {
 		if (tracee->tid != pid)
 			mu_sys_wait(tracee->tid, NULL, WNOHANG | MU_WALL);
@@ -81,6 +87,9 @@ look(struct mu_tracee *tracee, pid_t pid)
 	if (error < 0 || info.si_pid == 0)
 		return false;
 	mu_tracee_classify(tracee, info.si_status);
+	if (tracee->tid == pid && tracee->state != MU_TRACEE_SIGNAL_STOPPED)
+		mu_syscall6(
+		    SYS_waitid, P_PID, tracee->tid, (long)&info, options, 0, 0);
 	return true;
 }
 
@@ -119,7 +128,8 @@ mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid)
 	 * Another thread that took the leader's tid over by execve() may have
 	 * stopped since, in a stop that was not waited for yet.
 	 */
-	return tracee->tid != pid || !look(tracee, pid);
+	return tracee->tid != pid ||
+	    tracee->state == MU_TRACEE_SIGNAL_STOPPED || !look(tracee, pid);
 }
 
 bool

@@ -19,8 +19,9 @@ mu_wakeup_open(struct mu_wakeup *wakeup)
 	mu_sigmask block = SIGCHLD_MASK;
 
 	*wakeup = (struct mu_wakeup) { 0 };
-	mu_sys4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block,
-	    (long)&wakeup->mask, sizeof(mu_sigmask));
+	/* If it fails they are blocked all the same: see lib/collector.c. */
+	wakeup->masked = mu_sys4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block,
+			     (long)&wakeup->mask, sizeof(mu_sigmask)) == 0;
 	mu_sys4(SYS_rt_sigaction, SIGCHLD, 0, (long)&wakeup->action,
 	    sizeof(mu_sigmask));
 	/*
@@ -56,5 +57,6 @@ mu_wakeup_close(struct mu_wakeup *wakeup)
 	if (wakeup->action_changed)
 		mu_sys4(SYS_rt_sigaction, SIGCHLD, (long)&wakeup->action, 0,
 		    sizeof(mu_sigmask));
-	mu_sys_restore_signals(&wakeup->mask);
+	if (wakeup->masked)
+		mu_sys_restore_signals(&wakeup->mask);
 }

@@ -32,7 +32,7 @@ struct mu_kernel_action {
 struct mu_wakeup {
 	mu_sigmask mask;
 	struct mu_kernel_action action;
-	bool action_changed;
+	bool masked, action_changed;
 };
 
 void mu_wakeup_open(struct mu_wakeup *wakeup);

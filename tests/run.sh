@@ -46,6 +46,9 @@ for program in "$@"; do
 			failed=$((failed + 1))
 			verdict="$verdict, but exit status $status"
 		fi
+	elif grep -q '^Running suite' "$log"; then
+		failed=$((failed + 1))
+		verdict="FAILED (no count, exit status $status)"
 	elif [ "$status" -eq 0 ]; then
 		passed=$((passed + 1))
 		verdict=passed

@@ -77,10 +77,13 @@ struct UnreachableMemoryInfo {
 	size_t reserved[8] = {};
 
 	// Not Android's:
-	int status = 0;        // enum MemunreachableStatus
-	char reason[256] = {}; // as in C
-	uint64_t pause_ns = 0; // the longest stop
-	uint64_t total_ns = 0; // from call to answer
+	int status = 0;         // enum MemunreachableStatus
+	char reason[256] = {};  // as in C
+	uint64_t pause_ns = 0;  // the longest stop
+	uint64_t total_ns = 0;  // from call to answer
+	size_t num_threads = 0; // that were stopped, with the calling one
+	int stop = 0;           // enum MemunreachableStop
+	unsigned tries = 0;     // how often they were stopped
 
 	UnreachableMemoryInfo() = default;
 	UnreachableMemoryInfo(const UnreachableMemoryInfo &) = default;
@@ -127,6 +130,10 @@ static_assert(offsetof(Leak, reserved) == 304, "as struct Leak");
 static_assert(sizeof(info) == 400, "as struct UnreachableMemoryInfo");
 static_assert(offsetof(info, status) == 56, "as in C");
 static_assert(offsetof(info, pause_ns) == 320, "as in C");
+static_assert(offsetof(info, num_threads) == 336, "as in C");
+static_assert(offsetof(info, stop) == 344, "as in C");
+static_assert(offsetof(info, tries) == 348, "as in C");
+static_assert(offsetof(info, reserved) == 352, "as in C");
 #endif
 
 extern "C" {
@@ -209,6 +216,9 @@ UnreachableMemoryInfo::ToString(bool log_contents) const
 	std::memcpy(c.reason, reason, sizeof(c.reason));
 	c.pause_ns = pause_ns;
 	c.total_ns = total_ns;
+	c.num_threads = num_threads;
+	c.stop = stop;
+	c.tries = tries;
 	return memunreachable_abi::text([&](char *buffer, size_t length) {
 		return memunreachable_abi::memunreachable_abi_format_info(
 		    &c, log_contents, buffer, length);
@@ -247,6 +257,9 @@ UnreachableMemoryInfo::operator=(UnreachableMemoryInfo &&other)
 	std::memcpy(reason, other.reason, sizeof(reason));
 	pause_ns = other.pause_ns;
 	total_ns = other.total_ns;
+	num_threads = other.num_threads;
+	stop = other.stop;
+	tries = other.tries;
 	return *this;
 }
 
@@ -282,6 +295,9 @@ GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 	std::memcpy(info.reason, answer.c.reason, sizeof(info.reason));
 	info.pause_ns = answer.c.pause_ns;
 	info.total_ns = answer.c.total_ns;
+	info.num_threads = answer.c.num_threads;
+	info.stop = answer.c.stop;
+	info.tries = answer.c.tries;
 	return ok;
 }
 

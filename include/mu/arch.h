@@ -172,6 +172,25 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
 	return ret;
 }
 
+/*
+ * FN(ARG) on the stack that ends at STACK_TOP (a multiple of 16), and back. The
+ * caller must have a frame pointer, through which it is unwound.
+ */
+static inline void
+mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
+{
+	__asm__ volatile("movq %%rsp, %%rbx\n\t"
+			 "movq %[top], %%rsp\n\t"
+			 "callq *%[fn]\n\t"
+			 "movq %%rbx, %%rsp"
+			 : "+D"(arg), [top] "+r"(stack_top), [fn] "+r"(fn)
+			 :
+			 : "rax", "rbx", "rcx", "rdx", "rsi", "r8", "r9", "r10",
+			 "r11", "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5",
+			 "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11",
+			 "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+}
+
 #elif defined(__aarch64__)
 
 #define MU_ABI "arm64"
@@ -305,6 +324,28 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
 	    : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x10), "r"(x11)
 	    : "x30", "memory");
 	return x0;
+}
+
+/* As above. */
+static inline void
+mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
+{
+	register void *x0 __asm__("x0") = arg;
+	register void *x9 __asm__("x9") = stack_top;
+	register void (*x10)(void *) __asm__("x10") = fn;
+
+	__asm__ volatile("mov x19, sp\n\t"
+			 "mov sp, x9\n\t"
+			 "blr x10\n\t"
+			 "mov sp, x19"
+			 : "+r"(x0), "+r"(x9), "+r"(x10)
+			 :
+			 : "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8",
+			 "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18",
+			 "x19", "x30", "v0", "v1", "v2", "v3", "v4", "v5", "v6",
+			 "v7", "v16", "v17", "v18", "v19", "v20", "v21", "v22",
+			 "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",
+			 "v31", "cc", "memory");
 }
 
 #else

@@ -20,6 +20,8 @@ struct mu_arena {
 	struct mu_arena_piece *pieces; /* newest first; objects come from it */
 	size_t used;                   /* bytes mapped so far */
 	size_t limit;                  /* bytes that may be mapped */
+	size_t refused; /* what the limit would have had to be, at least, for
+			   what it refused; 0 = it refused nothing */
 	size_t fail_at; /* tests: fail the n-th request from here;
 			   0 = never */
 };
@@ -40,6 +42,12 @@ void *mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size);
  */
 void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
+
+/*
+ * Give back what was allocated since PIECES was arena->pieces, but for the rest
+ * of that piece. The objects in it are gone.
+ */
+void mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces);
 
 /* Call VISIT for every mapped piece. */
 void mu_arena_each(const struct mu_arena *arena,

@@ -34,8 +34,14 @@ static inline long
 mu_sys_signal_action(int signo, const struct mu_signal_action *action,
     struct mu_signal_action *old)
 {
-	return mu_sys4(SYS_rt_sigaction, signo, (long)action, (long)old,
-	    sizeof(mu_sigmask));
+	int tries = 0;
+	long error;
+
+	do
+		error = mu_sys4(SYS_rt_sigaction, signo, (long)action,
+		    (long)old, sizeof(mu_sigmask));
+	while (error < 0 && error != -EINVAL && ++tries < MU_SYS_TRIES);
+	return error;
 }
 
 static inline mu_sigmask

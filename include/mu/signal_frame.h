@@ -18,7 +18,10 @@
 
 #if defined(__x86_64__)
 
+#include <cpuid.h>
+
 #define MU_FXSAVE_BYTES 512
+#define MU_FXSAVE_USED 416 /* the rest is nobody's, or software's */
 
 /*
  * FP_XSTATE_MAGIC1 in the bytes that FXSAVE leaves to software says that an
@@ -56,21 +59,58 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
 	out[MU_PRSTATUS_TP + 1] = bases[1];
 }
 
-/* Where the vector set lies, *BYTES long; NULL if there is none. */
-static inline const void *
-mu_frame_vector(const ucontext_t *frame, size_t *bytes)
+/*
+ * Where XSAVE puts its components from the third on. The gaps between them
+ * are never written: a frame has there what the stack had before.
+ */
+#define MU_FRAME_PARTS 32
+
+struct mu_frame_layout {
+	uint32_t at[MU_FRAME_PARTS], size[MU_FRAME_PARTS]; /* by bit of XCR0 */
+};
+
+static inline void
+mu_frame_layout_read(struct mu_frame_layout *layout)
+{
+	unsigned i, eax, ebx, ecx, edx;
+
+	memset(layout, 0, sizeof(*layout));
+	for (i = 2; i < MU_FRAME_PARTS; i++) {
+		if (!__get_cpuid_count(0xd, i, &eax, &ebx, &ecx, &edx))
+			break;
+		/* Offset 0: there is none, or it is the kernel's own. */
+		layout->at[i] = ebx;
+		layout->size[i] = ebx == 0 ? 0 : eax;
+	}
+}
+
+/* Copy the vector set to OUT, at most MAX bytes; how long it is. */
+static inline size_t
+mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
+    void *out, size_t max)
 {
 	const char *area = (const char *)frame->uc_mcontext.fpregs;
-	uint32_t magic, size;
+	size_t bytes = MU_FXSAVE_BYTES;
+	uint32_t magic, size, i;
+	uint64_t features;
 
-	if (area == NULL)
-		return NULL;
-	*bytes = MU_FXSAVE_BYTES;
+	if (area == NULL || max < MU_FXSAVE_BYTES)
+		return 0;
 	memcpy(&magic, area + MU_FRAME_XSAVE_AT, sizeof(magic));
+	memcpy(&features, area + MU_FRAME_XSAVE_AT + 8, sizeof(features));
 	memcpy(&size, area + MU_FRAME_XSAVE_AT + 16, sizeof(size));
-	if (magic == MU_FRAME_XSAVE_MAGIC && size > MU_FXSAVE_BYTES)
-		*bytes = size;
-	return area;
+	if (magic != MU_FRAME_XSAVE_MAGIC)
+		features = 0;
+	else if (size > MU_FXSAVE_BYTES)
+		bytes = size < max ? size : max;
+	memset(out, 0, bytes);
+	memcpy(out, area, MU_FXSAVE_USED);
+	for (i = 2; i < MU_FRAME_PARTS; i++)
+		if ((features >> i & 1) != 0 && layout->at[i] < bytes &&
+		    layout->size[i] <= bytes - layout->at[i])
+			memcpy((char *)out + layout->at[i],
+			    area + layout->at[i], layout->size[i]);
+	return bytes;
 }
 
 #elif defined(__aarch64__)
@@ -96,25 +136,37 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
 	out[MU_PRSTATUS_SP + 2] = frame->uc_mcontext.pstate;
 }
 
+struct mu_frame_layout {
+	char none;
+};
+
+static inline void
+mu_frame_layout_read(struct mu_frame_layout *layout)
+{
+	layout->none = 0;
+}
+
 /* struct fpsimd_context: magic, size, fpsr, fpcr, v0..v31. */
-static inline const void *
-mu_frame_vector(const ucontext_t *frame, size_t *bytes)
+static inline size_t
+mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
+    void *out, size_t max)
 {
 	const unsigned char *at = frame->uc_mcontext.__reserved;
 	const unsigned char *end = at + MU_FRAME_RECORDS;
 	uint32_t magic, size;
 
-	for (; end - at >= 16 + 512; at += size) {
+	(void)layout;
+	for (; end - at >= 16 + 512 && max >= 512; at += size) {
 		memcpy(&magic, at, sizeof(magic));
 		memcpy(&size, at + 4, sizeof(size));
 		if (magic == MU_FRAME_FPSIMD_MAGIC) {
-			*bytes = 512;
-			return at + 16;
+			memcpy(out, at + 16, 512);
+			return 512;
 		}
 		if (magic == 0 || size < 8 || size > (size_t)(end - at))
 			break;
 	}
-	return NULL;
+	return 0;
 }
 
 #endif

@@ -35,7 +35,10 @@ enum mu_status {
 	MU_STATUS_COUNT
 };
 
-/* The cause in words: one sentence, no newline, cut at the end if too long. */
+/*
+ * The cause in words: one sentence, no newline, cut at the end if too long. A
+ * cure of its own, if there is one, comes behind a semicolon.
+ */
 struct mu_why {
 	char words[256];
 };
@@ -48,8 +51,19 @@ struct mu_why {
 enum mu_status mu_why(struct mu_why *why, enum mu_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
+/*
+ * MU_ERR_HELPER_DIED for WHO, such as "the sweeper", whose end wait4() tells as
+ * WAIT_STATUS: by which signal it was killed, or its exit status. -1: somebody
+ * else reaped it.
+ */
+enum mu_status mu_why_died(
+    struct mu_why *why, const char *who, int wait_status);
+
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
+
+/* What mostly helps, in words; "" = nothing, or it depends on the cause. */
+const char *mu_status_cure(enum mu_status status);
 
 /* The status that best tells a failed system call; ERROR is positive. */
 enum mu_status mu_status_from_errno(int error);

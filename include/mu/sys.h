@@ -13,12 +13,14 @@
 #include <fcntl.h>
 #include <linux/futex.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/wait.h>
 #include <time.h>
 
 #include "mu/arch.h"
@@ -75,10 +77,28 @@ mu_sys_gettid(void)
 	return (pid_t)mu_sys0(SYS_gettid);
 }
 
+/*
+ * What must not fail is tried again: a sandbox whose supervisor decides about
+ * each call (SECCOMP_RET_USER_NOTIF) may refuse one and let the next pass.
+ */
+#define MU_SYS_TRIES 4
+
+static inline int
+mu_sys_openat(int dir_fd, const char *path, int flags, mode_t mode)
+{
+	int fd, tries = 0;
+
+	do
+		fd = (int)mu_sys4(
+		    SYS_openat, dir_fd, (long)path, flags, (long)mode);
+	while (fd == -EINTR && ++tries < MU_SYS_TRIES);
+	return fd;
+}
+
 static inline int
 mu_sys_open(const char *path, int flags, mode_t mode)
 {
-	return (int)mu_sys4(SYS_openat, AT_FDCWD, (long)path, flags, mode);
+	return mu_sys_openat(AT_FDCWD, path, flags, mode);
 }
 
 /* Closes *FD if it is one, and sets it to -1. */
@@ -128,12 +148,16 @@ mu_sys_munmap(void *address, size_t size)
 	return mu_sys2(SYS_munmap, (long)address, (long)size);
 }
 
+/* 0 where that is refused for good: then no deadline passes. */
 static inline uint64_t
 mu_sys_now_ns(void)
 {
 	struct timespec now = { 0, 0 };
+	int tries = 0;
 
-	mu_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now);
+	while (mu_sys2(SYS_clock_gettime, CLOCK_MONOTONIC, (long)&now) < 0 &&
+	    ++tries < MU_SYS_TRIES)
+		continue;
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
@@ -172,15 +196,41 @@ mu_sys_futex_wait(
 static inline long
 mu_sys_futex_wake(const int *word, int count, int flags)
 {
-	return mu_sys3(SYS_futex, (long)word, FUTEX_WAKE | flags, count);
+	long woken;
+	int tries = 0;
+
+	do
+		woken =
+		    mu_sys3(SYS_futex, (long)word, FUTEX_WAKE | flags, count);
+	while (woken < 0 && ++tries < MU_SYS_TRIES);
+	return woken;
 }
 
 #define MU_WALL 0x40000000 /* __WALL: children without an exit signal too */
 
+/*
+ * wait4() for one child, by id. A zombie would be left where it is refused:
+ * then by waitid(), whose siginfo_t is made into the same status.
+ */
 static inline pid_t
 mu_sys_wait(pid_t pid, int *status, int options)
 {
-	return (pid_t)mu_sys4(SYS_wait4, pid, (long)status, options, 0);
+	pid_t got = (pid_t)mu_sys4(SYS_wait4, pid, (long)status, options, 0);
+	siginfo_t info;
+	long error;
+
+	if (got >= 0 || got == -EINTR || got == -ECHILD)
+		return got;
+	info.si_pid = 0;
+	error = mu_syscall6(
+	    SYS_waitid, P_PID, pid, (long)&info, options | WEXITED, 0, 0);
+	if (error < 0)
+		return (pid_t)error;
+	if (info.si_pid == pid && status != NULL)
+		*status = info.si_code == CLD_EXITED
+		    ? (info.si_status & 0xff) << 8
+		    : info.si_status & 0x7f;
+	return info.si_pid;
 }
 
 static inline long
@@ -198,20 +248,33 @@ mu_sys_ptrace(long request, pid_t tid, uintptr_t address, uintptr_t data)
 /* Block every signal (also libc's own, which sigprocmask() spares). */
 typedef uint64_t mu_sigmask;
 
-static inline void
+static inline bool
+mu_sys_set_mask(const mu_sigmask *mask, mu_sigmask *old)
+{
+	int tries = 0;
+	long error;
+
+	do
+		error = mu_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */,
+		    (long)mask, (long)old, sizeof(mu_sigmask));
+	while (error < 0 && ++tries < MU_SYS_TRIES);
+	return error == 0;
+}
+
+/* False: refused, and *OLD is no mask. Restoring it is refused as well. */
+static inline bool
 mu_sys_block_signals(mu_sigmask *old)
 {
-	mu_sigmask all = ~(mu_sigmask)0;
+	const mu_sigmask all = ~(mu_sigmask)0;
 
-	mu_sys4(SYS_rt_sigprocmask, 0 /* SIG_BLOCK */, (long)&all, (long)old,
-	    sizeof(mu_sigmask));
+	*old = 0;
+	return mu_sys_set_mask(&all, old);
 }
 
 static inline void
 mu_sys_restore_signals(const mu_sigmask *old)
 {
-	mu_sys4(SYS_rt_sigprocmask, 2 /* SIG_SETMASK */, (long)old, 0,
-	    sizeof(mu_sigmask));
+	mu_sys_set_mask(old, NULL);
 }
 
 static inline _Noreturn void
@@ -230,8 +293,7 @@ mu_sys_read_file(int dir_fd, const char *path, char *buffer, size_t size)
 {
 	size_t used = 0;
 	ssize_t n = 0;
-	int fd = (int)mu_sys4(
-	    SYS_openat, dir_fd, (long)path, O_RDONLY | O_CLOEXEC, 0);
+	int fd = mu_sys_openat(dir_fd, path, O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return fd;

@@ -36,6 +36,7 @@ static void
 check_options(const struct mu_options *options)
 {
 	require(options->timeout > 0 && options->timeout <= 1000000000);
+	require(options->min_interval <= 1000000000);
 	require(options->verbosity <= 2);
 	require(memchr(options->log_path, '\0', MU_PATH_MAX) != NULL);
 	require(options->signal >= 0 && options->signal <= 64);

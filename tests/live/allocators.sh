@@ -11,6 +11,7 @@ library=$build/libmemunreachable.so
 archive=$build/libmemunreachable.a
 here=tests/live/allocators
 work=$(mktemp -d) || exit 1
+given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
 failures=0 checked=0
 cc=${CC:-cc}
 trap 'rm -rf "$work"' EXIT
@@ -49,7 +50,7 @@ expect() {
 }
 
 asked() {
-	env MEMUNREACHABLE_OPTIONS=at_exit=1 "$@"
+	env MEMUNREACHABLE_OPTIONS="${given}at_exit=1" "$@"
 }
 
 # As asked(), the library preloaded, others behind it.

@@ -88,7 +88,7 @@ ask_python() {
 	rm -f "$work"/in "$work"/out "$work"/log.*
 	mkfifo "$work/in"
 	env "$1" LD_PRELOAD="$library" \
-	    MEMUNREACHABLE_OPTIONS="signal=RTMIN+5:log_path=$work/log" \
+	    MEMUNREACHABLE_OPTIONS="${given}signal=RTMIN+5:min_interval=0:log_path=$work/log" \
 	    "$python" "$work/planted.py" <"$work/in" >"$work/out" 2>&1 &
 	pid=$!
 	pids=$pid

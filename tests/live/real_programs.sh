@@ -60,7 +60,7 @@ lost_by_log() {
 
 run_preloaded() {
 	start env "$setting" LD_PRELOAD="$library" \
-	    MEMUNREACHABLE_OPTIONS="signal=RTMIN+5:log_path=$work/log" "$@" || {
+	    MEMUNREACHABLE_OPTIONS="${given}signal=RTMIN+5:min_interval=0:log_path=$work/log" "$@" || {
 		fail "does not start with the library"
 		cat "$work/err"
 		return 1

@@ -261,7 +261,7 @@ check gdb gdb run_until_ready gdb -nx -q -batch \
 name=redis-server
 if command -v redis-server >/dev/null && ldd "$(command -v redis-server)" |
 	grep -q jemalloc; then
-	LD_PRELOAD=$library MEMUNREACHABLE_OPTIONS=at_exit=1 \
+	LD_PRELOAD=$library MEMUNREACHABLE_OPTIONS="${given}at_exit=1" \
 	    redis-server --version >"$work/said" 2>"$work/errors"
 	grep -q 'jemalloc' "$work/errors" || fail "jemalloc is not named"
 	if grep -q 'allocations unreachable out of' "$work/errors"; then

@@ -78,7 +78,8 @@ END_TEST
 
 START_TEST(two_looks_by_signal)
 {
-	child_start(&child, "moved_by_signal", "confirm=1:signal=USR2");
+	child_start(
+	    &child, "moved_by_signal", "confirm=1:signal=USR2:min_interval=0");
 	child_await(&child, child.out_text, "lost is ", 1);
 	kill(child.pid, SIGUSR2);
 	child_await(&child, child.err_text, " bytes unreachable at ", 1);

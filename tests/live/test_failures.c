@@ -21,6 +21,7 @@ assert_spoiled(const struct watched_call *call, bool by_filter, int status)
 	struct doomed_pass doomed = { .call = call, .by_filter = by_filter };
 	static struct belongings own;
 
+	mu_library.options.stop = MU_STOP_PTRACE;
 	belongings_begin(&own);
 	if (call->act == ACT_STOP)
 		mu_library.options.timeout = 1000;
@@ -62,6 +63,29 @@ START_TEST(mu35_ptrace_denied)
 		.error = _i == 0 ? EPERM : ENOSYS };
 
 	assert_spoiled(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP);
+}
+END_TEST
+
+/* One rung further down it works. */
+START_TEST(mu35_ptrace_denied_by_signal)
+{
+	const struct watched_call call = { .nr = SYS_ptrace,
+		.argument = -1,
+		.error = _i == 0 ? EPERM : ENOSYS };
+	struct doomed_pass doomed = { .call = &call, .by_filter = true };
+	static struct belongings own;
+
+	belongings_begin(&own);
+	if (doomed_pass_run(&doomed)) {
+		ck_assert_msg(doomed.judged, "%s", doomed.info.reason);
+		ck_assert_int_eq(doomed.info.status, MEMUNREACHABLE_COMPLETE);
+		ck_assert_int_eq(doomed.info.stop, MEMUNREACHABLE_STOP_SIGNAL);
+		belongings_check(&own, &doomed);
+	} else
+		printf("SKIPPED: mu35_ptrace_denied_by_signal: no seccomp "
+		       "filters here (%d)\n",
+		    doomed.listener);
+	belongings_end(&own);
 }
 END_TEST
 
@@ -162,6 +186,7 @@ main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, mu34_no_collector, 0, 2);
 	tcase_add_loop_test(tcase, mu35_ptrace_denied, 0, 2);
+	tcase_add_loop_test(tcase, mu35_ptrace_denied_by_signal, 0, 2);
 	tcase_add_loop_test(tcase, mu35_collector_killed, 0, 8);
 	tcase_add_loop_test(tcase, mu31_collector_stopped, 0, 3);
 	tcase_add_loop_test(tcase, mu36_no_sweeper, 0, 2);

@@ -8,14 +8,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"
 #include "tests/support/trigger_scenarios.h"
 
+#define PREFIX "libmemunreachable: "
+#define WAITS "asked again: the next pass begins in "
 #define DONE "unreachable memory detection done\n"
 #define ONE_LEAK "24 bytes in 1 allocation unreachable out of "
 #define ASKED 10 /* times */
+#define AT_ONCE "min_interval=0"
 
 static struct child child;
 
@@ -60,7 +64,7 @@ start(const char *scenario, const char *options)
 
 START_TEST(idle)
 {
-	start("idle_in_read", NULL);
+	start("idle_in_read", AT_ONCE);
 	ask(child.pid, SIGNO, ASKED);
 	child_finish(&child);
 	child_assert_exit(&child, 0);
@@ -70,7 +74,7 @@ END_TEST
 
 START_TEST(paused)
 {
-	start("idle_in_pause", NULL);
+	start("idle_in_pause", AT_ONCE);
 	ask(child.pid, SIGNO, ASKED);
 	kill(child.pid, SIGUSR1);
 	child_finish(&child);
@@ -80,7 +84,7 @@ END_TEST
 
 START_TEST(within_malloc)
 {
-	start("busy_in_malloc", NULL);
+	start("busy_in_malloc", AT_ONCE);
 	ask(child.pid, SIGNO, 3 * ASKED);
 	child_finish(&child);
 	child_assert_exit(&child, 0);
@@ -89,7 +93,7 @@ END_TEST
 
 START_TEST(threads_within_malloc)
 {
-	start("busy_threads", NULL);
+	start("busy_threads", AT_ONCE);
 	ask(child.pid, SIGNO, 3 * ASKED);
 	child_finish(&child);
 	child_assert_exit(&child, 0);
@@ -101,7 +105,7 @@ START_TEST(earlier_handlers)
 	union sigval value = { .sival_int = 42 };
 	size_t i;
 
-	start("chained", NULL);
+	start("chained", AT_ONCE);
 	for (i = 1; i <= 3; i++) {
 		ask(child.pid, SIGUSR2, 1);
 		ck_assert_int_eq(sigqueue(child.pid, SIGNO, value), 0);
@@ -135,7 +139,7 @@ await_out(const char *word, size_t count)
 static void
 begin_pass(const char *scenario)
 {
-	child_start(&child, scenario, NULL);
+	child_start(&child, scenario, AT_ONCE);
 	await_out("ready", 1);
 	ck_assert_int_eq(kill(child.pid, SIGNO), 0);
 	await_out("handled", 1);
@@ -166,7 +170,7 @@ START_TEST(daemon_child)
 {
 	pid_t pid;
 
-	child_start(&child, "daemonise", NULL);
+	child_start(&child, "daemonise", AT_ONCE);
 	pid = await_pid("ready");
 	ck_assert_int_ne(pid, child.pid);
 	ask(pid, SIGNO, ASKED);
@@ -194,13 +198,88 @@ END_TEST
 
 START_TEST(option)
 {
-	static const char *const names[] = { "signal=RTMIN+5", "signal=SIGUSR2",
-		"signal=usr2", "signal=40", "signal=SIGRTMAX-3" };
+	static const char *const names[] = { "signal=RTMIN+5:" AT_ONCE,
+		"signal=SIGUSR2:" AT_ONCE, "signal=usr2:" AT_ONCE,
+		"signal=40:" AT_ONCE, "signal=SIGRTMAX-3:" AT_ONCE };
 	const int numbers[] = { SIGRTMIN + 5, SIGUSR2, SIGUSR2, 40,
 		SIGRTMAX - 3 };
 
 	start("by_option", names[_i]);
 	ask(child.pid, numbers[_i], 2);
+	child_finish(&child);
+	child_assert_exit(&child, 0);
+}
+END_TEST
+
+static uint64_t
+now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+/*
+ * As many signals as the kernel takes: no pass begins within min_interval of
+ * the end of the last one, and what was lost before the last signal is told.
+ */
+START_TEST(storm)
+{
+	uint64_t begin, length;
+	size_t reports;
+
+	start("lose_more", "min_interval=400ms");
+	begin = now_ms();
+	do
+		ck_assert_int_eq(kill(child.pid, SIGUSR2), 0);
+	while (now_ms() - begin < 1200);
+	child_say(&child, "x");
+	child_await(&child, child.out_text, "lost more\n", 1);
+	ck_assert_int_eq(kill(child.pid, SIGUSR2), 0);
+	child_await(&child, child.err_text,
+	    PREFIX "72 bytes in 3 allocations unreachable out of ", 1);
+	length = now_ms() - begin;
+	reports = count_text(child.err_text, DONE);
+	child_finish(&child);
+	child_assert_exit(&child, 0);
+	ck_assert_uint_ge(reports, 2);
+	ck_assert_msg(reports <= 1 + length / 400, "%zu reports in %zu ms",
+	    reports, (size_t)length);
+	/* Each but the first was waited for, and said so. */
+	ck_assert_uint_ge(count_text(child.err_text, WAITS), reports - 1);
+}
+END_TEST
+
+/* Who sleeps the interval out keeps nobody from ending. */
+START_TEST(exit_in_the_interval)
+{
+	start("exit_at_once", "min_interval=1000s");
+	ask(child.pid, SIGNO, 1);
+	ck_assert_int_eq(kill(child.pid, SIGNO), 0);
+	child_await(&child, child.err_text, WAITS, 1);
+	child_finish(&child);
+	child_assert_exit(&child, 0);
+	ck_assert_uint_eq(count_text(child.err_text, DONE), 1);
+}
+END_TEST
+
+/* A fork leaves the sleeper behind; the child still answers. */
+START_TEST(fork_in_the_interval)
+{
+	const char *at;
+	int pid;
+
+	start("fork_in_interval", "min_interval=2s");
+	ask(child.pid, SIGNO, 1);
+	ck_assert_int_eq(kill(child.pid, SIGNO), 0);
+	child_await(&child, child.err_text, WAITS, 1);
+	child_say(&child, "x");
+	child_await(&child, child.out_text, "forked", 1);
+	at = strstr(child.out_text, "forked");
+	ck_assert_int_eq(sscanf(at, "forked %d", &pid), 1);
+	ck_assert_int_eq(kill(pid, SIGNO), 0);
+	child_await(&child, child.err_text, "  24 bytes unreachable at ", 2);
 	child_finish(&child);
 	child_assert_exit(&child, 0);
 }
@@ -229,6 +308,9 @@ triggers_suite(void)
 	tcase_add_test(by_signal, daemon_child);
 	tcase_add_test(by_signal, child_of_a_pass);
 	tcase_add_loop_test(by_signal, option, 0, 5);
+	tcase_add_test(by_signal, storm);
+	tcase_add_test(by_signal, exit_in_the_interval);
+	tcase_add_test(by_signal, fork_in_the_interval);
 	tcase_add_test(by_signal, not_to_be_watched);
 	suite_add_tcase(suite, by_signal);
 	return suite;

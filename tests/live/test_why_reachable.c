@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
+#include "lib/library.h"
 #include "tests/support/watched_call.h"
 #include "tests/support/why.h"
 
@@ -207,6 +208,7 @@ START_TEST(refused)
 	static struct worker worker = { .body = worker_park };
 	uintptr_t block = block_new(72);
 
+	mu_library.options.stop = MU_STOP_PTRACE;
 	/* Somebody must be there to be stopped. */
 	worker_start(&worker);
 	if (watched_call_filter(&call, true) < 0)

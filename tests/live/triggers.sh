@@ -28,7 +28,7 @@ has_reported() {
 preloaded() {
 	options=$1
 	shift
-	env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="$options" "$@"
+	env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="$given$options" "$@"
 }
 
 name=victim
@@ -56,7 +56,7 @@ name='by signal'
 : >"$work/err"
 mkfifo "$work/in"
 # No function here: it would be a shell of its own, and $! that one's.
-env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS=signal=RTMIN+5 \
+env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="${given}signal=RTMIN+5:min_interval=0" \
     "$victim" 6 <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!
 pids=$pid

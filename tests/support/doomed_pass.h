@@ -11,11 +11,13 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/epoll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/library.h"
 #include "memunreachable/memunreachable.h"
+#include "tests/support/faults.h"
 #include "tests/support/hide.h"
 #include "tests/support/unharmed.h"
 #include "tests/support/watched_call.h"
@@ -25,27 +27,72 @@
 #define NS_PER_SEC 1000000000ull
 
 struct doomed_pass {
-	const struct watched_call *call; /* NULL: a pass that nobody spoils */
-	bool by_filter;                  /* deny without a supervisor */
+	/* Neither: a pass that nobody spoils. */
+	const struct watched_call *call;
+	const struct fault *fault;
+	struct fault_record *record; /* of FAULT */
+	bool no_ptrace;              /* besides: refused by a filter */
+	const struct rlimit *files;  /* besides: RLIMIT_FSIZE, as long as the
+					pass takes: check writes files too */
+	bool by_filter;              /* deny without a supervisor */
 	int listener, installed, go;
 	bool acted; /* the call was met */
 	bool judged;
+	bool changed; /* the thread's own errno, signal mask or stack */
 	struct UnreachableMemoryInfo info; /* leaks freed */
 };
+
+static inline void
+fault_switch(const struct doomed_pass *doomed, int on)
+{
+	if (doomed->record != NULL)
+		__atomic_store_n(
+		    &doomed->record->in_pass, on, __ATOMIC_RELEASE);
+}
 
 /* No malloc here: an arena for this thread would be a new mapping. */
 static inline void *
 doomed_body(void *arg)
 {
+	static const struct watched_call no_ptrace = {
+		.nr = SYS_ptrace, .argument = -1, .error = EPERM
+	};
 	struct doomed_pass *doomed = arg;
+	struct thread_state state;
+	struct rlimit files;
+	sigset_t all;
 
+	/* A handler here would make calls of its own under the filter. */
+	sigfillset(&all);
+	sigdelset(&all, SIGTERM);
+	sigdelset(&all, SIGXFSZ); /* a log that kills shall kill */
+	sigdelset(&all, SIGPIPE);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
 	if (doomed->call != NULL)
 		doomed->listener =
 		    watched_call_filter(doomed->call, doomed->by_filter);
+	if (doomed->no_ptrace)
+		watched_call_filter(&no_ptrace, true);
+	if (doomed->fault != NULL) {
+		fault_record_clear(doomed->record);
+		doomed->record->original = (pid_t)syscall(SYS_gettid);
+		doomed->listener = fault_filter(doomed->fault);
+	}
 	__atomic_store_n(&doomed->installed, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&doomed->go, __ATOMIC_ACQUIRE))
 		sched_yield();
+	if (doomed->files != NULL) {
+		getrlimit(RLIMIT_FSIZE, &files);
+		setrlimit(RLIMIT_FSIZE, doomed->files);
+	}
+	errno = 4712;
+	thread_state_look(&state);
+	fault_switch(doomed, 1);
 	doomed->judged = GetUnreachableMemory(&doomed->info, 10);
+	fault_switch(doomed, 0);
+	doomed->changed = !thread_state_same(&state);
+	if (doomed->files != NULL)
+		setrlimit(RLIMIT_FSIZE, &files);
 	mu_results_free(&mu_library.results, doomed->info.leaks);
 	doomed->info.leaks = NULL;
 	return NULL;
@@ -56,10 +103,14 @@ start_supervisor(struct doomed_pass *doomed)
 {
 	pid_t pid;
 
-	if (doomed->call == NULL || doomed->by_filter)
+	if ((doomed->call == NULL && doomed->fault == NULL) ||
+	    doomed->by_filter)
 		return 0;
 	pid = fork();
 	ck_assert_int_ge(pid, 0);
+	if (pid == 0 && doomed->fault != NULL)
+		fault_supervise(
+		    doomed->listener, doomed->fault, doomed->record);
 	if (pid == 0)
 		supervise(doomed->listener, doomed->call);
 	close(doomed->listener);
@@ -85,7 +136,9 @@ doomed_pass_run(struct doomed_pass *doomed)
 	if (supervisor > 0) {
 		ck_assert_int_eq(waitpid(supervisor, &status, 0), supervisor);
 		doomed->acted = WIFEXITED(status) && WEXITSTATUS(status) == 0;
-		unharmed_sigchlds--; /* the supervisor's own */
+		if (doomed->fault != NULL)
+			doomed->acted = doomed->record->acts > 0;
+		unharmed_expect_sigchld();
 	}
 	return doomed->listener >= 0;
 }
@@ -142,6 +195,8 @@ belongings_check(struct belongings *own, const struct doomed_pass *doomed)
 	const struct UnreachableMemoryInfo *info = &doomed->info;
 
 	unharmed_check(&own->unharmed);
+	ck_assert_msg(!doomed->changed,
+	    "the asking thread's errno, signal mask or stack has changed");
 	if (!doomed->judged) {
 		ck_assert_int_gt(info->status, MEMUNREACHABLE_PARTIAL);
 		ck_assert_str_ne(info->reason, "");

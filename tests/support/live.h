@@ -173,6 +173,19 @@ show(const struct UnreachableMemoryInfo *info)
 	fprintf(stderr, "%s", text);
 }
 
+/*
+ * Were threads stopped as tests/rungs.sh says in TESTS_STOP, if it does? Where
+ * the asking thread is the only one there is nobody whom ptrace could refuse.
+ */
+LIVE bool
+stopped_as_wanted(const struct UnreachableMemoryInfo *info)
+{
+	const char *wanted = getenv("TESTS_STOP");
+
+	return wanted == NULL || info->stop == atoi(wanted) ||
+	    info->num_threads < 2;
+}
+
 /* Ask; a pass that is not complete is a failure. WANTED: show it if not so. */
 LIVE size_t
 ask(size_t wanted)
@@ -184,6 +197,7 @@ ask(size_t wanted)
 	if (info.status != MEMUNREACHABLE_COMPLETE)
 		ck_abort_msg("%s: %s", memunreachable_status_name(info.status),
 		    info.reason);
+	ck_assert_msg(stopped_as_wanted(&info), "stopped by %d", info.stop);
 	leaks = info.num_leaks;
 	if (leaks != wanted)
 		show(&info);
@@ -211,6 +225,7 @@ ask_lost(uintptr_t hidden)
 	lost = info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 1 &&
 	    info.num_reported == 1 &&
 	    mu_hide((void *)info.leaks[0].begin) == hidden;
+	ck_assert_msg(stopped_as_wanted(&info), "stopped by %d", info.stop);
 	if (!lost) {
 		fprintf(
 		    stderr, "wanted %p: %s\n", mu_reveal(hidden), info.reason);

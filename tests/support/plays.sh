@@ -6,6 +6,8 @@ work=$(mktemp -d) || exit 1
 chmod 755 "$work"
 name='' pids=''
 failures=0
+# Options go behind those that the whole suite is run with.
+given=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}
 
 finish() {
 	for pid in $pids; do

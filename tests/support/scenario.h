@@ -47,6 +47,22 @@ scenario_run(const struct scenario *scenarios, int argc, char **argv)
 	return 99;
 }
 
+/* In the environment: behind those that the whole suite is run with. */
+static inline void
+options_add(const char *options)
+{
+	const char *given = getenv("MEMUNREACHABLE_OPTIONS");
+	char all[16384];
+
+	if (options == NULL)
+		return;
+	if (given == NULL)
+		given = "";
+	snprintf(all, sizeof(all), "%s%s%s", given,
+	    given[0] != '\0' && options[0] != '\0' ? ":" : "", options);
+	setenv("MEMUNREACHABLE_OPTIONS", all, 1);
+}
+
 static inline void
 child_exec(char *const *argv, const char *options, const int *in,
     const int *out, const int *err)
@@ -58,15 +74,12 @@ child_exec(char *const *argv, const char *options, const int *in,
 	dup2(err[1], 2);
 	for (fd = 3; fd < 256; fd++)
 		close(fd);
-	if (options != NULL)
-		setenv("MEMUNREACHABLE_OPTIONS", options, 1);
-	else
-		unsetenv("MEMUNREACHABLE_OPTIONS");
+	options_add(options);
 	execv(argv[0], argv);
 	_exit(127);
 }
 
-/* Start ARGV with OPTIONS (NULL: unset). */
+/* Start ARGV with OPTIONS (NULL: none). */
 static inline void
 child_start_program(struct child *child, char *const *argv, const char *options)
 {

@@ -274,24 +274,70 @@ daemonise(void)
 	return end(1);
 }
 
+static void
+await_byte(void)
+{
+	char byte;
+
+	while (read(0, &byte, 1) < 0 && errno == EINTR)
+		continue;
+}
+
 /* Forked while a report is being written by the parent. */
 static int
 fork_in_report(void)
 {
-	char byte;
-
 	install_earlier();
 	if (!watch(SIGNO))
 		return 1;
 	fill_stderr();
 	ready();
-	while (read(0, &byte, 1) < 0 && errno == EINTR)
-		continue;
+	await_byte();
 	if (fork() > 0)
 		_exit(0); /* and the report of the parent is cut off */
 	dprintf(1, "forked %d\n", getpid());
 	await_input_end();
 	return end(1);
+}
+
+/* As above, but while the next report waits for its time. */
+static int
+fork_in_interval(void)
+{
+	if (!watch(SIGNO))
+		return 1;
+	ready();
+	await_byte();
+	if (fork() > 0)
+		_exit(0); /* and the report of the parent never comes */
+	dprintf(1, "forked %d\n", getpid());
+	await_input_end();
+	return end(1);
+}
+
+/* One more, and the one that was kept. */
+static int
+lose_more(void)
+{
+	if (!watch(SIGUSR2))
+		return 1;
+	ready();
+	await_byte();
+	lose();
+	scrub_stack();
+	dprintf(1, "lost more\n");
+	await_input_end();
+	return end(1);
+}
+
+static int
+exit_at_once(void)
+{
+	if (!watch(SIGNO))
+		return 1;
+	ready();
+	await_input_end();
+	return 0;
 }
 
 static int
@@ -325,6 +371,9 @@ static const struct scenario scenarios[] = {
 	{ "slow_log", slow_log },
 	{ "daemonise", daemonise },
 	{ "fork_in_report", fork_in_report },
+	{ "fork_in_interval", fork_in_interval },
+	{ "lose_more", lose_more },
+	{ "exit_at_once", exit_at_once },
 	{ "by_option", by_option },
 	{ "bad_signals", bad_signals },
 	{ NULL, NULL },

@@ -1,7 +1,8 @@
 /*
  * Is the program as it was before the pass? Threads that work all the time
  * show that all of them still run; descriptors, mappings, children, signal
- * mask and tracer are compared.
+ * masks, all 64 dispositions, alternate stacks, errno, tracers and stops are
+ * compared, and signals that another process sends all the while are counted.
  */
 #ifndef TESTS_SUPPORT_UNHARMED_H
 #define TESTS_SUPPORT_UNHARMED_H
@@ -17,40 +18,98 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define WORKERS 3
+#include "mu/sys.h"
+#include "tests/support/steady_signals.h"
 
-/* A worker's load is the same in every round, so that its heap stands still. */
+#define WORKERS 3
+#define UNHARMED_TASKS (WORKERS + 1) /* and the process that sends signals */
+#define KERNEL_SIGNALS 64            /* NSIG is one more; libc hides two */
+
+/* What is a thread's own and must stay as it is. */
+struct thread_state {
+	uint64_t mask;
+	stack_t stack;
+	int error;
+};
+
+/*
+ * A worker's load is the same in every round, so that its heap stands still. A
+ * nap now and then leaves room for whom it is all about, and for other tests.
+ */
+#define ROUNDS_A_NAP 16
+#define NAP_NS 100000
+
 struct worker {
 	pthread_t thread;
 	unsigned long rounds;
 	bool stop, wrong;
+	char stack[16384]; /* for signals */
+};
+
+/* As the kernel keeps it. */
+struct disposition {
+	uintptr_t handler;
+	unsigned long flags;
+	uintptr_t restorer;
+	uint64_t mask;
 };
 
 struct unharmed {
 	struct worker workers[WORKERS];
 	size_t num_descriptors;
-	sigset_t mask;
+	struct thread_state main;
+	struct disposition dispositions[KERNEL_SIGNALS];
 	char mappings[65536];
 };
 
-static volatile sig_atomic_t unharmed_sigchlds;
+static int unharmed_sigchlds;
+static int unharmed_tracer; /* before the pass; 0 = none */
 
 static inline void
 unharmed_on_sigchld(int signo)
 {
 	(void)signo;
-	unharmed_sigchlds++;
+	__atomic_add_fetch(&unharmed_sigchlds, 1, __ATOMIC_SEQ_CST);
+}
+
+static inline void
+thread_state_look(struct thread_state *state)
+{
+	memset(state, 0, sizeof(*state));
+	state->error = errno;
+	syscall(SYS_rt_sigprocmask, SIG_BLOCK, NULL, &state->mask,
+	    sizeof(state->mask));
+	sigaltstack(NULL, &state->stack);
+}
+
+static inline bool
+thread_state_same(const struct thread_state *was)
+{
+	struct thread_state now;
+
+	thread_state_look(&now);
+	return now.mask == was->mask && now.error == was->error &&
+	    now.stack.ss_sp == was->stack.ss_sp &&
+	    now.stack.ss_size == was->stack.ss_size &&
+	    now.stack.ss_flags == was->stack.ss_flags;
 }
 
 static inline void *
 worker_body(void *arg)
 {
 	struct worker *worker = arg;
+	stack_t stack = { .ss_sp = worker->stack,
+		.ss_size = sizeof(worker->stack) };
+	struct thread_state state;
 	char *small, *big;
 
+	sigaltstack(&stack, NULL);
+	errno = 4711;
+	thread_state_look(&state);
 	while (!__atomic_load_n(&worker->stop, __ATOMIC_ACQUIRE)) {
 		small = malloc(40);
 		big = malloc(3000); /* too big for the tcache */
@@ -63,6 +122,10 @@ worker_body(void *arg)
 		}
 		free(big);
 		free(small);
+		if (worker->rounds % ROUNDS_A_NAP == 0) {
+			worker->wrong |= !thread_state_same(&state);
+			mu_sys_sleep_ns(NAP_NS); /* without errno */
+		}
 		__atomic_add_fetch(&worker->rounds, 1, __ATOMIC_RELEASE);
 	}
 	return NULL;
@@ -79,6 +142,15 @@ count_descriptors(void)
 		count++;
 	closedir(dir);
 	return count;
+}
+
+/* The SIGCHLD of a child of ours; any thread may take it, and later. */
+static inline void
+unharmed_expect_sigchld(void)
+{
+	while (__atomic_load_n(&unharmed_sigchlds, __ATOMIC_SEQ_CST) == 0)
+		mu_sys_sleep_ns(NAP_NS);
+	__atomic_sub_fetch(&unharmed_sigchlds, 1, __ATOMIC_SEQ_CST);
 }
 
 /* All mappings but the program's own heap and stack, which may grow. */
@@ -105,7 +177,7 @@ read_mappings(char *text, size_t size)
 static inline void
 await_workers(struct unharmed *before)
 {
-	unsigned long work = 100, from[WORKERS];
+	unsigned long work = 3 * ROUNDS_A_NAP, from[WORKERS];
 	size_t i;
 
 	for (i = 0; i < WORKERS; i++)
@@ -114,7 +186,33 @@ await_workers(struct unharmed *before)
 	for (i = 0; i < WORKERS; i++)
 		while (__atomic_load_n(&before->workers[i].rounds,
 			   __ATOMIC_ACQUIRE) < from[i] + work)
-			sched_yield(); /* for ever: the test's time-out */
+			mu_sys_sleep_ns(NAP_NS); /* for ever: the time-out */
+}
+
+static inline void
+read_dispositions(struct disposition *all)
+{
+	int signo;
+
+	memset(all, 0, KERNEL_SIGNALS * sizeof(*all));
+	for (signo = 1; signo <= KERNEL_SIGNALS; signo++)
+		ck_assert_int_eq(syscall(SYS_rt_sigaction, signo, NULL,
+				     &all[signo - 1], sizeof(uint64_t)),
+		    0);
+}
+
+static inline void
+assert_same_dispositions(const struct disposition *was)
+{
+	struct disposition now[KERNEL_SIGNALS];
+	int i;
+
+	read_dispositions(now);
+	for (i = 0; i < KERNEL_SIGNALS; i++)
+		ck_assert_msg(memcmp(&now[i], &was[i], sizeof(now[i])) == 0,
+		    "signal %d: handler %#lx flags %#lx, once %#lx %#lx", i + 1,
+		    (unsigned long)now[i].handler, now[i].flags,
+		    (unsigned long)was[i].handler, was[i].flags);
 }
 
 /* What it is to be compared with from now on. */
@@ -123,11 +221,27 @@ unharmed_look(struct unharmed *before)
 {
 	await_workers(before);
 	unharmed_sigchlds = 0;
-	pthread_sigmask(SIG_SETMASK, NULL, &before->mask);
+	thread_state_look(&before->main);
+	read_dispositions(before->dispositions);
 	count_descriptors(); /* opendir() allocates: once before we look */
 	before->num_descriptors = count_descriptors();
 	read_mappings(before->mappings, sizeof(before->mappings));
 	read_mappings(before->mappings, sizeof(before->mappings));
+}
+
+/* A debugger that all of it is run under. */
+static inline int
+read_tracer(void)
+{
+	FILE *status = fopen("/proc/self/status", "re");
+	char line[256];
+	int tracer = 0;
+
+	ck_assert_ptr_nonnull(status);
+	while (fgets(line, sizeof(line), status) != NULL)
+		sscanf(line, "TracerPid: %d", &tracer);
+	fclose(status);
+	return tracer;
 }
 
 static inline void
@@ -138,6 +252,8 @@ unharmed_begin(struct unharmed *before)
 	size_t i;
 
 	memset(before, 0, sizeof(*before));
+	unharmed_tracer = read_tracer();
+	steady_begin();
 	for (i = 0; i < WORKERS; i++)
 		ck_assert_int_eq(pthread_create(&before->workers[i].thread,
 				     NULL, worker_body, &before->workers[i]),
@@ -146,18 +262,40 @@ unharmed_begin(struct unharmed *before)
 	unharmed_look(before);
 }
 
+/* Neither the process nor any of its threads is traced or stopped. */
 static inline void
-assert_not_traced(void)
+assert_task_free(const char *tid)
 {
-	FILE *status = fopen("/proc/self/status", "re");
-	char line[256];
+	char path[300], line[256], state = '?';
+	FILE *status;
 	int tracer = -1;
 
-	ck_assert_ptr_nonnull(status);
-	while (fgets(line, sizeof(line), status) != NULL)
+	snprintf(path, sizeof(path), "/proc/self/task/%s/status", tid);
+	status = fopen(path, "re");
+	if (status == NULL)
+		return; /* it has just ended */
+	while (fgets(line, sizeof(line), status) != NULL) {
 		sscanf(line, "TracerPid: %d", &tracer);
+		sscanf(line, "State: %c", &state);
+	}
 	fclose(status);
-	ck_assert_int_eq(tracer, 0);
+	ck_assert_msg(tracer <= 0 || tracer == unharmed_tracer,
+	    "thread %s is traced by %d", tid, tracer);
+	ck_assert_msg(
+	    state != 'T' && state != 't', "thread %s is stopped", tid);
+}
+
+static inline void
+assert_all_free(void)
+{
+	DIR *dir = opendir("/proc/self/task");
+	struct dirent *entry;
+
+	ck_assert_ptr_nonnull(dir);
+	while ((entry = readdir(dir)) != NULL)
+		if (entry->d_name[0] != '.')
+			assert_task_free(entry->d_name);
+	closedir(dir);
 }
 
 /* Two texts of lines; the first difference is shown. */
@@ -181,20 +319,25 @@ static inline void
 unharmed_check(struct unharmed *before)
 {
 	static char mappings[sizeof(before->mappings)];
-	sigset_t mask;
-	int signo;
+	size_t i;
 
+	errno = before->main.error;
+	ck_assert_msg(thread_state_same(&before->main),
+	    "the main thread's signal mask or alternate stack has changed");
 	ck_assert_msg(
 	    waitpid(-1, NULL, __WALL | WNOHANG) == -1 && errno == ECHILD,
 	    "a child is left");
-	ck_assert_int_eq(unharmed_sigchlds, 0);
+	ck_assert_int_eq(
+	    __atomic_load_n(&unharmed_sigchlds, __ATOMIC_SEQ_CST), 0);
 	await_workers(before);
+	for (i = 0; i < WORKERS; i++)
+		ck_assert_msg(!__atomic_load_n(
+				  &before->workers[i].wrong, __ATOMIC_ACQUIRE),
+		    "a worker's memory, errno, mask or stack has changed");
+	steady_check();
+	assert_same_dispositions(before->dispositions);
 	ck_assert_uint_eq(count_descriptors(), before->num_descriptors);
-	pthread_sigmask(SIG_SETMASK, NULL, &mask);
-	for (signo = 1; signo < NSIG; signo++)
-		ck_assert_int_eq(sigismember(&mask, signo),
-		    sigismember(&before->mask, signo));
-	assert_not_traced();
+	assert_all_free();
 	read_mappings(mappings, sizeof(mappings));
 	assert_same_lines(mappings, before->mappings);
 }

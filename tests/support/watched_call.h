@@ -28,6 +28,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* SECCOMP_RET_KILL_THREAD is 0, which as a verdict stands for none. */
+#define WATCHED_KILL_THREAD (SECCOMP_RET_KILL_THREAD | 1)
+
 enum watched_act {
 	ACT_DENY, /* with ERROR */
 	ACT_KILL, /* SIGKILL the caller */
@@ -40,8 +43,9 @@ struct watched_call {
 	int argument; /* 0..5: only if (argument & MASK) == VALUE; -1: any */
 	uint32_t mask, value;
 	enum watched_act act;
-	int error;    /* positive errno */
-	unsigned nth; /* act on this one, counted from 1; 0 = all */
+	int error;        /* positive errno */
+	uint32_t verdict; /* a filter's, instead of ERROR; 0 = none */
+	unsigned nth;     /* act on this one, counted from 1; 0 = all */
 };
 
 /* 0 or the listener's descriptor, or -errno. For the calling thread only. */
@@ -49,8 +53,10 @@ static inline int
 watched_call_filter(const struct watched_call *call, bool deny_here)
 {
 	unsigned argument = call->argument < 0 ? 0 : (unsigned)call->argument;
-	uint32_t verdict = deny_here ? SECCOMP_RET_ERRNO | (uint32_t)call->error
-				     : SECCOMP_RET_USER_NOTIF;
+	uint32_t denial = call->verdict != 0
+	    ? call->verdict
+	    : SECCOMP_RET_ERRNO | (uint32_t)call->error;
+	uint32_t verdict = deny_here ? denial : SECCOMP_RET_USER_NOTIF;
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 		    offsetof(struct seccomp_data, nr)),

@@ -140,6 +140,70 @@ START_TEST(limit_is_kept)
 }
 END_TEST
 
+/* What the limit refused is known: how large it would have had to be. */
+START_TEST(refused)
+{
+	struct mu_arena small;
+
+	mu_arena_open(&small, (size_t)1 << 20);
+	ck_assert_ptr_nonnull(mu_arena_alloc(&small, 1, 300000));
+	ck_assert_uint_eq(small.refused, 0);
+	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)5 << 20));
+	ck_assert_uint_ge(small.refused, ((size_t)5 << 20) + 300000);
+	ck_assert_uint_le(small.refused, (size_t)6 << 20);
+	/* The largest one counts; what does fit is still to be had. */
+	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)2 << 20));
+	ck_assert_uint_ge(small.refused, (size_t)5 << 20);
+	ck_assert_ptr_nonnull(mu_arena_alloc(&small, 1, 300000));
+	/* A limit that is set late may be below what is there. */
+	small.limit = 4096;
+	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)1 << 20));
+	mu_arena_close(&small);
+	/* The kernel's refusal is not the limit's. */
+	mu_arena_open(&small, SIZE_MAX);
+	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)1 << 50));
+	ck_assert_uint_eq(small.refused, 0);
+	mu_arena_close(&small);
+}
+END_TEST
+
+/* A limit below the usual size of a piece is used to its end. */
+START_TEST(small_limit)
+{
+	struct mu_arena small;
+	size_t total = 0;
+
+	mu_arena_open(&small, (size_t)192 << 10);
+	while (mu_arena_alloc(&small, 1, 4096) != NULL)
+		total += 4096;
+	ck_assert_uint_ge(total, (size_t)128 << 10);
+	ck_assert_uint_le(small.used, (size_t)192 << 10);
+	mu_arena_close(&small);
+}
+END_TEST
+
+START_TEST(rewind_gives_back)
+{
+	char *early = mu_arena_alloc(&arena, 1, 100), *late;
+	struct mu_arena_piece *pieces = arena.pieces;
+	size_t used = arena.used, i;
+
+	memset(early, 'e', 100);
+	for (i = 0; i < 5; i++)
+		ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 400000));
+	ck_assert_uint_gt(arena.used, used);
+	mu_arena_rewind(&arena, pieces);
+	ck_assert_uint_eq(arena.used, used);
+	ck_assert_ptr_eq(arena.pieces, pieces);
+	ck_assert_int_eq(early[99], 'e');
+	late = mu_arena_alloc(&arena, 1, 1000);
+	for (i = 0; i < 1000; i++)
+		ck_assert_int_eq(late[i], 0);
+	mu_arena_rewind(&arena, arena.pieces);
+	ck_assert_int_eq(early[0], 'e');
+}
+END_TEST
+
 START_TEST(nth_request_fails_once)
 {
 	size_t n, i;
@@ -214,6 +278,7 @@ main(void)
 	Suite *suite = suite_create("arena");
 	TCase *tc = tcase_create("arena");
 
+	tcase_set_timeout(tc, 60);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, simple);
 	tcase_add_test(tc, multiple);
@@ -223,6 +288,9 @@ main(void)
 	tcase_add_test(tc, grow_keeps_contents);
 	tcase_add_test(tc, overflow_is_refused);
 	tcase_add_test(tc, limit_is_kept);
+	tcase_add_test(tc, refused);
+	tcase_add_test(tc, small_limit);
+	tcase_add_test(tc, rewind_gives_back);
 	tcase_add_test(tc, nth_request_fails_once);
 	tcase_add_test(tc, mu81_every_piece_is_known);
 	tcase_add_test(tc, close_unmaps);

@@ -104,6 +104,12 @@ layout()
 	CHECK(offsetof(Leak, backtrace.frames) == 112);
 	CHECK(offsetof(Leak, backtrace.reserved) == 240);
 	CHECK(offsetof(Leak, reserved) == 304);
+	using memunreachable_abi::info;
+	CHECK(sizeof(info) == 400);
+	CHECK(offsetof(info, num_threads) == 336);
+	CHECK(offsetof(info, stop) == 344);
+	CHECK(offsetof(info, tries) == 348);
+	CHECK(offsetof(info, reserved) == 352);
 #endif
 }
 
@@ -122,6 +128,8 @@ starts_as_zero()
 	CHECK(info->version == 0 && info->status == 0);
 	CHECK(info->reason[0] == '\0' && info->reason[255] == '\0');
 	CHECK(info->pause_ns == 0 && info->total_ns == 0);
+	CHECK(info->num_threads == 0 && info->tries == 0);
+	CHECK(info->stop == MEMUNREACHABLE_STOP_NONE);
 	for (size_t word : info->reserved)
 		CHECK(word == 0);
 	info->~UnreachableMemoryInfo();
@@ -182,11 +190,16 @@ mu12_scrub()
 	UnreachableMemoryInfo from, to;
 	from.leaks.assign(2, make_leak());
 	from.num_leaks = 7;
+	from.num_threads = 3;
+	from.stop = MEMUNREACHABLE_STOP_SIGNAL;
+	from.tries = 2;
 	to.leaks.assign(5, make_leak());
 	watch(to.leaks);
 	to = from;
 	CHECK(wiped == 1 && dirty == 0);
 	CHECK(to.num_leaks == 7 && to.leaks.size() == 2);
+	CHECK(to.num_threads == 3 && to.tries == 2);
+	CHECK(to.stop == MEMUNREACHABLE_STOP_SIGNAL);
 	CHECK(to.leaks[1].begin == from.leaks[1].begin);
 	watch(to.leaks);
 	to = std::move(from);
@@ -246,7 +259,12 @@ passes()
 	}
 	CHECK(info.num_leaks >= 1 && info.leak_bytes >= 1000);
 	CHECK(info.num_allocations > info.num_leaks);
-	CHECK(info.pause_ns > 0 && info.total_ns >= info.pause_ns);
+	// By signal nobody is stopped but other threads.
+	CHECK(info.pause_ns > 0 || info.stop == MEMUNREACHABLE_STOP_SIGNAL);
+	CHECK(info.total_ns >= info.pause_ns);
+	CHECK(info.num_threads == 1 && info.tries >= 1);
+	CHECK(info.stop == MEMUNREACHABLE_STOP_PTRACE ||
+	    info.stop == MEMUNREACHABLE_STOP_SIGNAL);
 	const Leak *leak = find(info, hidden);
 	CHECK(leak != nullptr);
 	CHECK(leak->size >= 1000 && leak->size < 1024);

@@ -77,11 +77,14 @@ START_TEST(late)
 }
 END_TEST
 
-/* Memory may run out at each request: the totals stand. */
+/*
+ * Memory may run out at each request: the totals stand, and each entry is a
+ * block by itself. The last requests are those for the entries.
+ */
 START_TEST(no_memory)
 {
 	enum mu_status status = MU_PARTIAL;
-	size_t n;
+	size_t n, i;
 
 	open_heap(_i, 4096);
 	ring(5);
@@ -91,12 +94,71 @@ START_TEST(no_memory)
 		status = fold_until(9, FAKE_NO_DEADLINE);
 		ck_assert_uint_eq(leaks.num_leaks, 5);
 		ck_assert_uint_eq(leaks.leak_bytes, 5 * bytes(1));
-		if (status == MU_PARTIAL)
-			ck_assert_ptr_nonnull(strstr(why.words, "memory"));
+		if (status != MU_PARTIAL)
+			continue;
+		ck_assert_ptr_nonnull(strstr(why.words, "memory"));
+		ck_assert_ptr_nonnull(strstr(why.words, "entry is one block"));
+		ck_assert_uint_eq(leaks.num_entries, 5);
+		for (i = 0; i < leaks.num_entries; i++) {
+			ck_assert_uint_eq(
+			    leaks.entries[i].total_size, bytes(1));
+			ck_assert_uint_eq(leaks.entries[i].referenced_count, 0);
+		}
 	}
 	ck_assert_int_eq(status, MU_OK);
 	ck_assert_uint_gt(n, 5);
 	expect_totals(5, 5 * bytes(1), 1);
+}
+END_TEST
+
+/* The largest blocks, in the order of entries, as many as there is room for. */
+START_TEST(too_large_to_fold)
+{
+	static const size_t words[] = { 4, 9, 4, 30, 9, 2, 4 };
+	static const size_t order[] = { 3, 1, 4, 0, 2, 6, 5 };
+	void **n[7];
+	size_t i, limit;
+
+	open_heap(_i, 8192);
+	for (i = 0; i < 7; i++) {
+		n[i] = node(words[i]);
+		memset(n[i], (int)i + 1, bytes(words[i]));
+	}
+	*n[3] = n[1]; /* of which nothing is said */
+	for (limit = 1; limit < 9; limit++) {
+		heap.arena.fail_at = 1;
+		ck_assert_int_eq(
+		    fold_until(limit, FAKE_NO_DEADLINE), MU_PARTIAL);
+		ck_assert_uint_eq(leaks.num_leaks, 7);
+		ck_assert_uint_eq(leaks.num_entries, limit < 7 ? limit : 7);
+		for (i = 0; i < leaks.num_entries; i++) {
+			expect_entry(
+			    i, n[order[i]], bytes(words[order[i]]), 0, 0);
+			ck_assert_mem_eq(leaks.entries[i].contents, n[order[i]],
+			    words[order[i]] < 4 ? bytes(words[order[i]]) : 32);
+		}
+	}
+}
+END_TEST
+
+/* The limit of the arena: what would have sufficed is noted, and suffices. */
+START_TEST(limited_memory)
+{
+	size_t i, count = 20000, wanted;
+
+	open_heap(_i, 128 * count);
+	for (i = 0; i < count; i++)
+		node(1);
+	fake_heap_seal(&heap);
+	heap.arena.limit = heap.arena.used + ((size_t)256 << 10);
+	heap.arena.refused = 0;
+	ck_assert_int_eq(fold_until(10, FAKE_NO_DEADLINE), MU_PARTIAL);
+	expect_totals(count, count * bytes(1), 10);
+	wanted = heap.arena.refused;
+	ck_assert_uint_gt(wanted, heap.arena.limit);
+	heap.arena.limit = wanted + ((size_t)1 << 20);
+	ck_assert_int_eq(fold_until(10, FAKE_NO_DEADLINE), MU_OK);
+	expect_totals(count, count * bytes(1), 10);
 }
 END_TEST
 
@@ -106,6 +168,7 @@ main(void)
 	Suite *suite = suite_create("fold_entries");
 	TCase *entries = tcase_create("Entries");
 
+	tcase_set_timeout(entries, 60);
 	tcase_add_checked_fixture(entries, NULL, teardown);
 	tcase_add_loop_test(entries, order_and_limit, 0, FAKE_KINDS);
 	tcase_add_test(entries, contents_of_a_short_block);
@@ -113,6 +176,8 @@ main(void)
 	tcase_add_loop_test(entries, nothing_leaked, 0, FAKE_KINDS);
 	tcase_add_loop_test(entries, late, 0, FAKE_KINDS);
 	tcase_add_loop_test(entries, no_memory, 0, FAKE_KINDS);
+	tcase_add_loop_test(entries, too_large_to_fold, 0, FAKE_KINDS);
+	tcase_add_loop_test(entries, limited_memory, 0, FAKE_KINDS);
 	suite_add_tcase(suite, entries);
 
 	return suite_run(suite);

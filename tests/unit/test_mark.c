@@ -208,6 +208,51 @@ START_TEST(no_memory)
 }
 END_TEST
 
+/*
+ * No room for the words that may be old links, which grows with their number:
+ * they count as references, and whoever reads the answer is told.
+ */
+START_TEST(no_memory_for_links)
+{
+	size_t i, count = 40000;
+	void **all, **one;
+
+	open_heap(FAKE_SPAN, 200 * count);
+	all = node(count);
+	root_value(all);
+	for (i = 0; i < count; i++) {
+		one = node(3);
+		all[i] = (char *)one + fake_usable(&heap, 3 * W) - W;
+	}
+	node(1);
+	fake_heap_seal(&heap);
+	heap.arena.limit = heap.arena.used + ((size_t)256 << 10);
+	ck_assert_int_eq(mark_bounded(100), MU_PARTIAL);
+	expect_leaks(1, fake_usable(&heap, W));
+	ck_assert_uint_gt(heap.arena.refused, heap.arena.limit);
+}
+END_TEST
+
+/* A stack that does not fit becomes a shorter one. */
+START_TEST(less_memory_for_the_stack)
+{
+	size_t i, count = 20000;
+	void **all;
+
+	open_heap(_i, 200 * count);
+	all = node(count);
+	root_value(all);
+	for (i = 0; i < count; i++)
+		all[i] = node(1);
+	node(2);
+	fake_heap_seal(&heap);
+	heap.arena.limit = heap.arena.used + ((size_t)256 << 10);
+	ck_assert_int_eq(mark_bounded((size_t)1 << 22), MU_OK);
+	expect_leaks(1, fake_usable(&heap, 2 * W));
+	ck_assert_uint_eq(heap.arena.refused, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -222,6 +267,7 @@ main(void)
 	tcase_add_loop_test(heapwalker, cycle, 0, FAKE_KINDS);
 	suite_add_tcase(suite, heapwalker);
 
+	tcase_set_timeout(more, 60);
 	tcase_add_checked_fixture(more, NULL, teardown);
 	tcase_add_loop_test(more, cut_word, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, overlapping_roots, 0, FAKE_KINDS);
@@ -230,6 +276,8 @@ main(void)
 	tcase_add_test(more, kept_blocks);
 	tcase_add_loop_test(more, late, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, no_memory, 0, FAKE_KINDS);
+	tcase_add_test(more, no_memory_for_links);
+	tcase_add_loop_test(more, less_memory_for_the_stack, 0, FAKE_KINDS);
 	suite_add_tcase(suite, more);
 
 	return suite_run(suite);

@@ -33,6 +33,8 @@ START_TEST(defaults)
 	ck_assert(!options.use_unaligned);
 	ck_assert_uint_eq(options.pointer_mask, UINT64_MAX);
 	ck_assert(!options.confirm);
+	ck_assert_uint_eq(options.min_interval, 1000);
+	ck_assert_uint_eq(options.max_memory, 0);
 	ck_assert(!options.help);
 }
 END_TEST
@@ -45,7 +47,7 @@ START_TEST(every_option)
 		  "log_contents=yes:use_globals=0:use_stacks=0:"
 		  "use_registers=0:use_tls=0:use_root_regions=0:"
 		  "use_unaligned=1:pointer_mask=0x00ffffffffffffff:"
-		  "confirm=1:help=true:"),
+		  "confirm=1:min_interval=20:max_memory=3m:help=true:"),
 	    "");
 	ck_assert_uint_eq(options.timeout, 5000);
 	ck_assert_uint_eq(options.verbosity, 2);
@@ -64,6 +66,8 @@ START_TEST(every_option)
 	ck_assert(options.use_unaligned);
 	ck_assert_uint_eq(options.pointer_mask, 0x00ffffffffffffff);
 	ck_assert(options.confirm);
+	ck_assert_uint_eq(options.min_interval, 20000);
+	ck_assert_uint_eq(options.max_memory, 3 << 20);
 	ck_assert(options.help);
 }
 END_TEST
@@ -103,6 +107,62 @@ START_TEST(durations)
 		ck_assert_msg(
 		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
 		ck_assert_ptr_nonnull(strstr(buffer, "30s or 500ms\n"));
+		assert_defaults();
+	}
+}
+END_TEST
+
+/* As a duration, but none at all will do. */
+START_TEST(intervals)
+{
+	static const struct {
+		const char *text;
+		uint64_t ms;
+	} good[] = { { "min_interval=0", 0 }, { "min_interval=0ms", 0 },
+		{ "min_interval=5", 5000 }, { "min_interval=250ms", 250 },
+		{ "min_interval=1000000s", 1000000000 } };
+	static const char *const bad[] = { "min_interval=-1", "min_interval=1m",
+		"min_interval=1000001", "min_interval=s", "min_interval=none" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ck_assert_str_eq(parse(good[i].text), "");
+		ck_assert_uint_eq(options.min_interval, good[i].ms);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ck_assert_msg(
+		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
+		assert_defaults();
+	}
+}
+END_TEST
+
+START_TEST(bytes)
+{
+	static const struct {
+		const char *text;
+		size_t bytes;
+	} good[] = { { "max_memory=0", 0 }, { "max_memory=none", 0 },
+		{ "max_memory=1", 1 }, { "max_memory=65536", 65536 },
+		{ "max_memory=512k", (size_t)512 << 10 },
+		{ "max_memory=64M", (size_t)64 << 20 },
+		{ "max_memory=2g", (size_t)2 << 30 },
+		{ "max_memory=17179869183g", (size_t)17179869183 << 30 },
+		{ "max_memory=18446744073709551615", SIZE_MAX } };
+	static const char *const bad[] = { "max_memory=-1", "max_memory=m",
+		"max_memory=1mb", "max_memory=1 m", "max_memory=1.5g",
+		"max_memory=1t", "max_memory=0x10", "max_memory=half",
+		"max_memory=17179869184g", "max_memory=18446744073709551616" };
+	size_t i;
+
+	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
+		ck_assert_str_eq(parse(good[i].text), "");
+		ck_assert_uint_eq(options.max_memory, good[i].bytes);
+	}
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		ck_assert_msg(
+		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
+		ck_assert_ptr_nonnull(strstr(buffer, "64m or 2g, or none\n"));
 		assert_defaults();
 	}
 }
@@ -248,6 +308,8 @@ main(void)
 	tcase_add_test(tc, every_option);
 	tcase_add_test(tc, parse_is_over_what_is_there);
 	tcase_add_test(tc, durations);
+	tcase_add_test(tc, intervals);
+	tcase_add_test(tc, bytes);
 	tcase_add_test(tc, flags);
 	tcase_add_test(tc, numbers_out_of_range);
 	tcase_add_test(tc, bad_form_names_the_place);

@@ -71,6 +71,8 @@ START_TEST(manual_names_every_option)
 	char *manual = manual_text();
 
 #define SHOWN_duration_ms(fallback) "30s"
+#define SHOWN_interval_ms(fallback) "1s"
+#define SHOWN_bytes(fallback) "none"
 #define SHOWN_level(fallback) #fallback
 #define SHOWN_path(fallback) "none"
 #define SHOWN_flag(fallback) #fallback

@@ -1,0 +1,20 @@
+/*
+ * Unreachable blocks become entries without being folded: for want of the
+ * memory that folding takes, some 60 bytes a block.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_FOLD_ALONE_H
+#define HEAPWALK_FOLD_ALONE_H
+
+#include "heapwalk/fold.h"
+
+/*
+ * The LIMIT largest blocks, or as many as there is memory for in ARENA, as
+ * entries of LEAKS, which has its totals. Nothing is said of what they refer
+ * to.
+ */
+void mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
+    size_t limit, struct mu_arena *arena);
+
+#endif

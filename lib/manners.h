@@ -1,0 +1,27 @@
+/*
+ * What the sweeper owes the program and the machine it runs on.
+ *
+ * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_MANNERS_H
+#define LIB_MANNERS_H
+
+#include "lib/pass.h"
+
+/* First of all: nothing is lost with this process, and no core file of it. */
+void mu_manners_begin(void);
+
+/* Whoever else has work to do comes first. Once nobody waits for us stopped. */
+void mu_manners_yield(void);
+
+/* How much TABLES may take: the option max_memory, or the default. */
+void mu_manners_limit(struct mu_arena *tables);
+
+/*
+ * If what STATUS tells of is due to that limit, say so in WHY: what it is and
+ * what it would have to be.
+ */
+void mu_manners_explain(
+    const struct mu_arena *tables, enum mu_status status, struct mu_why *why);
+
+#endif

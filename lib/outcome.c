@@ -1,0 +1,159 @@
+/*
+ * How a pass ended becomes the answer and the log: see outcome.h.
+ *
+ * Uses no malloc, no errno.
+ */
+#include "lib/outcome.h"
+
+#include <string.h>
+
+#include "lib/library.h"
+#include "lib/log_sink.h"
+#include "lib/report/text.h"
+#include "lib/why_pipe.h"
+#include "mu/sys.h"
+
+static void
+log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+{
+	char line[256];
+	struct mu_text text = { line, sizeof(line), 0 };
+
+	mu_report_summary(&text, info);
+	mu_log(log, MU_LOG_ERROR, "%s", line);
+}
+
+static void
+log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
+    bool contents)
+{
+	char block[4096];
+	size_t i;
+
+	for (i = 0; i < info->num_reported; i++) {
+		struct mu_text text = { block, sizeof(block), 0 };
+
+		mu_report_leak(&text, &info->leaks[i], contents);
+		mu_log_text(log, MU_LOG_ERROR, block,
+		    text.length < sizeof(block) ? text.length
+						: sizeof(block) - 1);
+	}
+}
+
+static const char *
+stop_words(int stop)
+{
+	switch (stop) {
+	case MEMUNREACHABLE_STOP_PTRACE:
+		return "by ptrace";
+	case MEMUNREACHABLE_STOP_SIGNAL:
+		return "by signal";
+	default:
+		return "by nothing";
+	}
+}
+
+/* MU-24, lines 9 and following; or why there are none. */
+static void
+log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
+{
+	const struct mu_request *request = pass->request;
+	bool judged = info->status == MEMUNREACHABLE_COMPLETE ||
+	    info->status == MEMUNREACHABLE_PARTIAL;
+	bool clean =
+	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
+
+	if (request->voice == MU_VOICE_LEAKS && !clean && pass->log.silent)
+		mu_log_sink_open(&pass->log, &mu_library.options, false);
+	if (!judged) {
+		mu_log(&pass->log, MU_LOG_ERROR,
+		    "unreachable memory detection failed: %s: %s",
+		    mu_status_name((enum mu_status)info->status), info->reason);
+		return;
+	}
+	if (request->voice != MU_VOICE_LEAKS)
+		mu_log(&pass->log, MU_LOG_INFO,
+		    "unreachable memory detection done");
+	if (info->status == MEMUNREACHABLE_PARTIAL)
+		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",
+		    info->reason);
+	else if (info->reason[0] != '\0')
+		mu_log(&pass->log, MU_LOG_WARNING, "%s", info->reason);
+	if (request->references != NULL)
+		mu_log(&pass->log, MU_LOG_INFO, "%zu references",
+		    request->references->total);
+	else
+		log_line(&pass->log, info);
+	if (request->voice != MU_VOICE_QUIET)
+		log_leaks(&pass->log, info, request->log_contents);
+	mu_log(&pass->log, MU_LOG_DEBUG,
+	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
+	    " blocks: %zu, bytes: %zu",
+	    stop_words(info->stop), (size_t)(info->pause_ns / 1000),
+	    (size_t)(info->total_ns / 1000), info->num_threads, info->tries,
+	    info->num_allocations, info->allocation_bytes);
+}
+
+/*
+ * An answer that was made with other references than usual says so, as whoever
+ * reads it may not know of the options.
+ */
+static void
+note_reach(struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+	char words[160];
+	struct mu_text text = { words, sizeof(words), 0 };
+
+	mu_options_reach_words(&mu_library.options, &text);
+	if (text.length > 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "%sby option: %s",
+		    length > 0 ? "; " : "", words);
+}
+
+/* The sweeper came to the same: it reads the same libc by the same table. */
+static void
+note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (pass->glibc.inferred_from != 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length,
+		    "%sthe heap layout of glibc %u.%u was inferred from that "
+		    "of 2.%u",
+		    length > 0 ? "; " : "", pass->self.glibc_major,
+		    pass->self.glibc_minor, pass->glibc.inferred_from);
+}
+
+static void
+note_cure(enum mu_status status, struct UnreachableMemoryInfo *info)
+{
+	const char *cure = mu_status_cure(status);
+	size_t length = strlen(info->reason);
+
+	if (cure[0] != '\0' && strchr(info->reason, ';') == NULL)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "; %s", cure);
+}
+
+void
+mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
+    struct UnreachableMemoryInfo *info)
+{
+	info->status = (int)status;
+	if (status != MU_OK)
+		memcpy(info->reason, pass->why.words, sizeof(info->reason));
+	note_cure(status, info);
+	if (status == MU_OK || status == MU_PARTIAL) {
+		note_inferred(pass, info);
+		note_reach(info);
+	}
+	info->num_threads = pass->snap.num_threads;
+	info->stop = pass->stop;
+	info->tries = pass->tries;
+	info->pause_ns = pass->pause_ns;
+	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
+	log_outcome(pass, info);
+}

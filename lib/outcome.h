@@ -1,0 +1,16 @@
+/*
+ * What a pass came to, in the answer's fields and in words.
+ */
+#ifndef LIB_OUTCOME_H
+#define LIB_OUTCOME_H
+
+#include "lib/pass.h"
+
+/*
+ * Fill the rest of INFO, whose numbers and leaks have been received, and log
+ * what is to be logged. Runs in: original.
+ */
+void mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
+    struct UnreachableMemoryInfo *info);
+
+#endif

@@ -1,0 +1,146 @@
+/*
+ * The n-th request to the private arena fails, in original and collector,
+ * which share one, and in the sweeper, which has its own (MU-41). The pass says
+ * that memory ran out, or answers without what it could not have; the program
+ * is unharmed and the next pass is right.
+ *
+ * The library's arena is linked in here under other names, inside an arena
+ * that arms fail_at: nothing in the library knows of it.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mu/arena.h"
+
+#define mu_arena_open plain_open
+#define mu_arena_alloc plain_alloc
+#define mu_arena_grow plain_grow
+void plain_open(struct mu_arena *arena, size_t limit);
+void *plain_alloc(struct mu_arena *arena, size_t count, size_t size);
+void *plain_grow(struct mu_arena *arena, void *array, size_t old_count,
+    size_t new_count, size_t size);
+#include "lib/arena.c"
+#undef mu_arena_open
+#undef mu_arena_alloc
+#undef mu_arena_grow
+
+#include "tests/support/fault_walk.h"
+#include "tests/support/suite.h"
+
+#define MOST 5000 /* requests of a pass */
+
+/* Shared with the sweeper's image, which is a copy of everything else. */
+struct plan {
+	bool armed, in_sweeper;
+	size_t nth;
+	unsigned failed; /* requests */
+	pid_t pid;
+};
+
+static struct plan *plan;
+static struct walk walk;
+
+void
+mu_arena_open(struct mu_arena *arena, size_t limit)
+{
+	plain_open(arena, limit);
+	if (plan != NULL && plan->armed && !plan->in_sweeper)
+		arena->fail_at = plan->nth;
+}
+
+/*
+ * The sweeper's arena is the one that has nothing yet in another process. What
+ * is noted here is noted in its image only, so that each one starts anew.
+ */
+static void
+arm_in_sweeper(struct mu_arena *arena)
+{
+	static bool done;
+
+	if (plan == NULL || !plan->armed || !plan->in_sweeper || done ||
+	    arena->pieces != NULL || mu_sys_getpid() == plan->pid)
+		return;
+	done = true;
+	arena->fail_at = plan->nth;
+}
+
+static void
+note(struct mu_arena *arena)
+{
+	arm_in_sweeper(arena);
+	if (arena->fail_at == 1)
+		plan->failed++;
+}
+
+void *
+mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size)
+{
+	note(arena);
+	return plain_alloc(arena, count, size);
+}
+
+void *
+mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
+    size_t new_count, size_t size)
+{
+	note(arena);
+	return plain_grow(arena, array, old_count, new_count, size);
+}
+
+/* False when there is no N-th request. */
+static bool
+spoil(void)
+{
+	struct doomed_pass doomed = { .call = NULL };
+
+	plan->failed = 0;
+	plan->armed = true;
+	ck_assert(doomed_pass_run(&doomed));
+	plan->armed = false;
+	if (plan->failed == 0) {
+		ck_assert_msg(doomed.judged, "%s", doomed.info.reason);
+		return false;
+	}
+	walk_count(&walk, &doomed);
+	ck_assert_msg(
+	    doomed.judged || doomed.info.status == MEMUNREACHABLE_NO_MEMORY,
+	    "request %zu: status %d, %s", plan->nth, doomed.info.status,
+	    doomed.info.reason);
+	assert_at_once(&doomed);
+	belongings_check(&walk.own, &doomed);
+	return true;
+}
+
+START_TEST(request_fails)
+{
+	bool in_sweeper = _i % 2 == 1;
+	void *at = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	mu_library.options.stop = _i < 2 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+	belongings_begin(&walk.own);
+	plan = at;
+	plan->pid = getpid();
+	plan->in_sweeper = in_sweeper;
+	for (plan->nth = 1; plan->nth <= MOST && spoil(); plan->nth++)
+		continue;
+	ck_assert_uint_gt(walk.failed, 2);
+	ck_assert_uint_le(plan->nth, MOST);
+	printf("%s: ", in_sweeper ? "sweeper" : "original and collector");
+	walk_end(&walk);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("arena faults");
+	TCase *tcase = tcase_create("requests");
+
+	tcase_set_timeout(tcase, 200);
+	tcase_add_loop_test(tcase, request_fails, 0, 4);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

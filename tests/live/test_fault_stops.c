@@ -1,0 +1,134 @@
+/*
+ * Collector and sweeper killed, stopped, or stopped for a moment at every
+ * system call that they make (MU-31, MU-35, MU-37, MU-38). A kill is told
+ * apart from a stop that outlasts the deadline, a moment's stop is not noticed,
+ * and afterwards the program is unharmed and the next pass is right.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "tests/support/fault_walk.h"
+#include "tests/support/suite.h"
+
+/* Of a pass that waits for its end; a stopped collector has 2 s more. */
+#define SHORT_MS 300
+#define LONG_MS 30000
+
+static struct walk walk;
+
+/* After its last word a helper's end makes no difference. */
+static bool
+is_right(const struct fault *fault, const struct doomed_pass *doomed)
+{
+	int status = doomed->info.status;
+
+	switch (fault->act) {
+	case FAULT_KILL:
+		return doomed->judged || status == MEMUNREACHABLE_HELPER_DIED;
+	case FAULT_STOP:
+		return doomed->judged || status == MEMUNREACHABLE_TIMEOUT;
+	default:
+		return status == MEMUNREACHABLE_COMPLETE;
+	}
+}
+
+/* False when there is no such call. */
+static bool
+spoil(const struct fault *fault)
+{
+	struct doomed_pass doomed;
+
+	if (fault->act == FAULT_STOP)
+		mu_library.options.timeout = SHORT_MS;
+	walk_pass(&walk, fault, &doomed);
+	mu_library.options.timeout = LONG_MS;
+	if (!doomed.acted)
+		return false;
+	walk_count(&walk, &doomed);
+	ck_assert_msg(is_right(fault, &doomed),
+	    "%s call %u (%s): status %d, %s", role_names[fault->role],
+	    fault->nth, call_name(walk.record->acted_on), doomed.info.status,
+	    doomed.info.reason);
+	assert_at_once(&doomed);
+	belongings_check(&walk.own, &doomed);
+	return true;
+}
+
+/* MORE: of N steps so far, how many to go on at a time. */
+static void
+each_call(enum walk_rung rung, enum fault_role role, enum fault_act act,
+    unsigned more)
+{
+	struct fault fault = {
+		.role = role, .nr = ANY_CALL, .act = act, .nth = 1
+	};
+
+	if (!walk_begin(&walk, rung, role))
+		return;
+	while (spoil(&fault))
+		fault.nth +=
+		    walk_full() || more == 0 ? 1 : 1 + fault.nth / more;
+	walk_end(&walk);
+}
+
+START_TEST(collector_killed)
+{
+	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_KILL, 0);
+}
+END_TEST
+
+START_TEST(collector_stopped)
+{
+	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_STOP, 1);
+}
+END_TEST
+
+START_TEST(collector_paused)
+{
+	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_PAUSE, 4);
+}
+END_TEST
+
+START_TEST(sweeper_killed)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_KILL, _i == RUNG_SIGNAL ? 0 : 8);
+}
+END_TEST
+
+START_TEST(sweeper_stopped)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_STOP, 1);
+}
+END_TEST
+
+START_TEST(sweeper_paused)
+{
+	each_call(_i, ROLE_SWEEPER, FAULT_PAUSE, 4);
+}
+END_TEST
+
+/* Its ptrace() is refused; then the signal's rung has its turn, or not. */
+START_TEST(refused_collector_killed)
+{
+	each_call(RUNG_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fault stops");
+	TCase *tcase = tcase_create("stops");
+
+	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
+	tcase_add_test(tcase, collector_killed);
+	tcase_add_test(tcase, collector_stopped);
+	tcase_add_test(tcase, collector_paused);
+	tcase_add_loop_test(tcase, sweeper_killed, 0, NUM_RUNGS);
+	tcase_add_loop_test(tcase, sweeper_stopped, 0, RUNG_SIGNAL + 1);
+	tcase_add_loop_test(tcase, sweeper_paused, 0, RUNG_SIGNAL + 1);
+	tcase_add_test(tcase, refused_collector_killed);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

@@ -1,0 +1,255 @@
+/*
+ * Stopping all threads of the own process by a signal, and letting go without
+ * a trace.
+ */
+#include "tests/support/parked.h"
+#include "tests/support/suite.h"
+
+static const int thread_counts[] = { 1, 2, 10, 1024 };
+static int quit, started, ended;
+static pid_t idle_tids[1024];
+
+static void *
+idle(void *index)
+{
+	int i = (int)(intptr_t)index;
+
+	idle_tids[i] = mu_sys_gettid();
+	__atomic_add_fetch(&started, 1, __ATOMIC_SEQ_CST);
+	while (!parked_get(&quit))
+		mu_sys_futex_wait(&quit, 0, FUTEX_PRIVATE_FLAG,
+		    mu_sys_now_ns() + PATIENCE_NS);
+	return NULL;
+}
+
+static void
+end_idle(pthread_t *threads, int count)
+{
+	int i;
+
+	parked_set(&quit, 1);
+	mu_sys_futex_wake(&quit, INT32_MAX, FUTEX_PRIVATE_FLAG);
+	for (i = 0; i < count; i++)
+		ck_assert_int_eq(pthread_join(threads[i], NULL), 0);
+}
+
+static void
+start_idle(pthread_t *threads, int count)
+{
+	intptr_t i;
+
+	for (i = 0; i < count; i++)
+		threads[i] = parked_spawn(idle, (void *)i);
+	parked_await(&started, count);
+}
+
+START_TEST(stop_nobody)
+{
+	must_park();
+	ck_assert_uint_eq(parking.count, 0);
+	ck_assert_uint_eq(parking.begin_ns, 0);
+	take_parked();
+	ck_assert_uint_eq(snap.num_threads, 0);
+	ck_assert_uint_gt(snap.num_mappings, 5);
+	unpark();
+}
+END_TEST
+
+START_TEST(release_nothing)
+{
+	struct mu_parking nothing = { 0 };
+
+	ck_assert(mu_parking_release(&nothing));
+}
+END_TEST
+
+START_TEST(stop_some)
+{
+	static pthread_t threads[1024];
+	int i, k, count = thread_counts[_i];
+
+	start_idle(threads, count);
+	must_park();
+	ck_assert_uint_eq(parking.count, (size_t)count);
+	take_parked();
+	ck_assert_uint_eq(snap.num_threads, (size_t)count);
+	for (i = 0; i < count; i++) {
+		struct mu_thread *thread = &snap.threads[i];
+
+		for (k = 0; idle_tids[k] != thread->tid; k++)
+			ck_assert_int_lt(k, count);
+		/* glibc's: pthread_t is the thread pointer on x86-64. */
+		if (MU_PRSTATUS_TP >= 0)
+			ck_assert_uint_eq(thread->tp, (uintptr_t)threads[k]);
+		ck_assert(thread->sp < (uintptr_t)threads[k] &&
+		    (uintptr_t)threads[k] - thread->sp < 64 << 10);
+		ck_assert_uint_gt(thread->num_values, 2);
+	}
+	unpark();
+	end_idle(threads, count);
+}
+END_TEST
+
+START_TEST(counters_stand_still)
+{
+	static struct counter counters[4];
+	unsigned long before[4];
+	int i, round;
+
+	for (i = 0; i < 4; i++)
+		counter_start(&counters[i]);
+	for (round = 0; round < 20; round++) {
+		must_park();
+		for (i = 0; i < 4; i++)
+			before[i] = counter_value(&counters[i]);
+		mu_sys_sleep_ns(5 * NS_PER_MS);
+		for (i = 0; i < 4; i++)
+			ck_assert_uint_eq(
+			    counter_value(&counters[i]), before[i]);
+		unpark();
+		for (i = 0; i < 4; i++)
+			counter_must_go_on(&counters[i]);
+	}
+	for (i = 0; i < 4; i++)
+		counter_end(&counters[i]);
+}
+END_TEST
+
+static void *
+short_life(void *arg)
+{
+	if (arg != NULL)
+		sched_yield();
+	__atomic_add_fetch(&ended, 1, __ATOMIC_SEQ_CST);
+	return NULL;
+}
+
+static void *
+start_for_ever(void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	while (!parked_get(&quit))
+		if (pthread_create(&thread, &attr, short_life, arg) != 0)
+			sched_yield();
+	return NULL;
+}
+
+/* Threads begin and end all the time, also those that are sent the signal. */
+START_TEST(thread_churn)
+{
+	pthread_t threads[3];
+	int i, created;
+
+	for (i = 0; i < 3; i++)
+		threads[i] =
+		    parked_spawn(start_for_ever, (void *)(intptr_t)(i % 2));
+	for (i = 0; i < 200; i++) {
+		must_park();
+		ck_assert_uint_ge(parking.count, 3);
+		created = parked_get(&ended);
+		take_parked();
+		ck_assert_uint_ge(snap.num_threads, 3);
+		ck_assert_int_eq(parked_get(&ended), created);
+		unpark();
+		mu_arena_close(&arena);
+		parked_await(&ended, created + 5);
+	}
+	parked_set(&quit, 1);
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+}
+END_TEST
+
+START_TEST(no_memory)
+{
+	static pthread_t threads[200];
+	enum mu_status status = MU_ERR_NO_MEMORY;
+	size_t n;
+
+	start_idle(threads, 200);
+	for (n = 1; n < 100 && status == MU_ERR_NO_MEMORY; n++) {
+		arena.fail_at = n;
+		status = park_for(PATIENCE_NS, PATIENCE_NS);
+		if (status == MU_OK)
+			unpark();
+		arena.fail_at = 0;
+		mu_arena_close(&arena);
+	}
+	ck_assert_msg(status == MU_OK, "%s", why.words);
+	ck_assert_uint_gt(n, 4);
+	end_idle(threads, 200);
+}
+END_TEST
+
+/* Whom nobody releases goes on by itself, and what was seen does not count. */
+START_TEST(nobody_releases)
+{
+	static struct counter counter;
+	unsigned long before;
+
+	counter_start(&counter);
+	ck_assert_int_eq(park_for(PATIENCE_NS, 300 * NS_PER_MS), MU_OK);
+	ck_assert(mu_parking_is_full(&parking));
+	before = counter_value(&counter);
+	mu_sys_sleep_ns(20 * NS_PER_MS);
+	ck_assert_uint_eq(counter_value(&counter), before);
+	counter_must_go_on(&counter);
+	ck_assert(!mu_parking_is_full(&parking));
+	ck_assert_int_eq(parked_thread(counter.tid)->state, MU_PARKED_LEFT);
+	unpark();
+	must_park();
+	unpark();
+	counter_end(&counter);
+}
+END_TEST
+
+/* The process is stopped in the middle, and goes on when it is told to. */
+START_TEST(stopped_in_the_middle)
+{
+	static struct counter counters[2];
+	pid_t child, pid = getpid();
+	int i, status;
+
+	counter_start(&counters[0]);
+	counter_start(&counters[1]);
+	child = fork();
+	if (child == 0) {
+		for (i = 0; i < 30; i++) {
+			kill(pid, SIGSTOP);
+			usleep(3000);
+			kill(pid, SIGCONT);
+			usleep(3000 + 100 * i);
+		}
+		_exit(0);
+	}
+	do {
+		must_park();
+		unpark();
+	} while (waitpid(child, &status, WNOHANG) == 0);
+	ck_assert_int_eq(status, 0);
+	counter_end(&counters[0]);
+	counter_end(&counters[1]);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("parking");
+	TCase *tc = parked_case("parking");
+
+	tcase_add_test(tc, stop_nobody);
+	tcase_add_test(tc, release_nothing);
+	tcase_add_loop_test(tc, stop_some, 0, 4);
+	tcase_add_test(tc, counters_stand_still);
+	tcase_add_test(tc, thread_churn);
+	tcase_add_test(tc, no_memory);
+	tcase_add_test(tc, nobody_releases);
+	tcase_add_test(tc, stopped_in_the_middle);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,190 @@
+/*
+ * What the original finds out before it starts a collector: who traces it, and
+ * whether a seccomp filter kills whoever calls ptrace. The probe is forced, as
+ * only kernels before 5.16 need it.
+ */
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "mu/sys.h"
+#include "ptrace/probe.h"
+#include "ptrace/refusal.h"
+#include "tests/support/suite.h"
+#include "tests/support/watched_call.h"
+
+#define SOON (mu_sys_now_ns() + 60 * MU_NS_PER_SEC)
+
+static volatile sig_atomic_t signals;
+
+static void
+count_signal(int signo)
+{
+	(void)signo;
+	signals++;
+}
+
+static bool
+core_was_written(void)
+{
+	char dir[] = "/tmp/probe.XXXXXX";
+
+	ck_assert_ptr_nonnull(mkdtemp(dir));
+	ck_assert_int_eq(chdir(dir), 0);
+	ck_assert(mu_probe_deadly(true, SOON));
+	ck_assert_int_eq(chdir("/"), 0);
+	return rmdir(dir) != 0;
+}
+
+static void
+nothing_is_left(void)
+{
+	ck_assert_int_eq(signals, 0);
+	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+START_TEST(no_filter)
+{
+	ck_assert(!mu_probe_deadly(false, SOON));
+	ck_assert(!mu_probe_deadly(true, SOON));
+	nothing_is_left();
+}
+END_TEST
+
+static const struct {
+	uint32_t verdict;
+	bool deadly;
+} filters[] = {
+	{ SECCOMP_RET_ERRNO | EPERM, false },
+	{ SECCOMP_RET_ERRNO | ENOSYS, false },
+	{ SECCOMP_RET_ERRNO | ESRCH, false },
+	{ SECCOMP_RET_ERRNO, false },
+	{ SECCOMP_RET_KILL_PROCESS, true },
+	{ WATCHED_KILL_THREAD, true },
+	/* Nobody's handler runs: it is blocked, so that it kills. */
+	{ SECCOMP_RET_TRAP, true },
+};
+
+static void
+filter(uint32_t verdict)
+{
+	const struct watched_call call = {
+		.nr = SYS_ptrace, .argument = -1, .verdict = verdict
+	};
+
+	ck_assert_int_eq(watched_call_filter(&call, true), 0);
+}
+
+START_TEST(filtered)
+{
+	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
+
+	signal(SIGCHLD, count_signal);
+	signal(SIGSYS, count_signal);
+	setrlimit(RLIMIT_CORE, &unlimited);
+	filter(filters[_i].verdict);
+	ck_assert_int_eq(mu_probe_deadly(true, SOON), filters[_i].deadly);
+	nothing_is_left();
+	if (filters[_i].deadly)
+		ck_assert(!core_was_written());
+}
+END_TEST
+
+/* Without force it is asked of kernels only that need it. */
+START_TEST(not_forced)
+{
+	filter(SECCOMP_RET_KILL_PROCESS);
+	if (!mu_probe_deadly(false, SOON))
+		return;
+	ck_assert_int_eq(system("uname -r | grep -qE '^([0-4]|5\\.[0-9]\\.|"
+				"5\\.1[0-5])[.-]'"),
+	    0);
+}
+END_TEST
+
+/* A supervisor that never answers: the deadline ends that. */
+START_TEST(no_answer)
+{
+	const struct watched_call call = { .nr = SYS_ptrace, .argument = -1 };
+	int listener = watched_call_filter(&call, false);
+
+	if (listener < 0) {
+		printf("SKIPPED: no_answer: no supervised filters here (%d)\n",
+		    listener);
+		return;
+	}
+	ck_assert(mu_probe_deadly(true, mu_sys_now_ns() + MU_NS_PER_SEC / 10));
+	nothing_is_left();
+	close(listener);
+}
+END_TEST
+
+/* The call itself is looked at before anything is seized. */
+START_TEST(call_refused)
+{
+	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
+	struct mu_why why = { "" };
+	char words[32];
+
+	ck_assert_int_eq(mu_refusal_of_call(&why), MU_OK);
+	ck_assert_str_eq(why.words, "");
+	filter(SECCOMP_RET_ERRNO | errors[_i]);
+	ck_assert_int_eq(mu_refusal_of_call(&why), MU_ERR_PTRACE_SECCOMP);
+	snprintf(words, sizeof(words), "(error %u)", errors[_i]);
+	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
+}
+END_TEST
+
+START_TEST(tracer)
+{
+	pid_t target = getpid(), pid;
+	struct mu_why why = { "" };
+	char byte, words[64];
+	int told[2], end[2];
+
+	if (mu_refusal_by_tracer(&why) != MU_OK) {
+		printf("SKIPPED: tracer: %s\n", why.words);
+		return;
+	}
+	ck_assert(pipe(told) == 0 && pipe(end) == 0);
+	prctl(PR_SET_PTRACER, -1L, 0, 0, 0);
+	pid = fork();
+	if (pid == 0) {
+		close(end[1]);
+		byte = ptrace(PTRACE_SEIZE, target, 0, 0) == 0 ? 'y' : 'n';
+		ck_assert_int_eq(write(told[1], &byte, 1), 1);
+		_exit((int)read(end[0], &byte, 1));
+	}
+	ck_assert_int_eq(read(told[0], &byte, 1), 1);
+	if (byte != 'y')
+		printf("SKIPPED: tracer: a child may not trace us\n");
+	else
+		ck_assert_int_eq(
+		    mu_refusal_by_tracer(&why), MU_ERR_ALREADY_TRACED);
+	snprintf(words, sizeof(words), "already traced by %d (", pid);
+	ck_assert(byte != 'y' || strstr(why.words, words) != NULL);
+	close(end[0]);
+	close(end[1]);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(mu_refusal_by_tracer(&why), MU_OK);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("probe");
+	TCase *tc = tcase_create("probe");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, no_filter);
+	tcase_add_loop_test(
+	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));
+	tcase_add_test(tc, not_forced);
+	tcase_add_test(tc, no_answer);
+	tcase_add_loop_test(tc, call_refused, 0, 5);
+	tcase_add_test(tc, tracer);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

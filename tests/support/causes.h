@@ -1,0 +1,84 @@
+/*
+ * A pass that says why: its status, its words, and the cure in them.
+ */
+#ifndef TESTS_SUPPORT_CAUSES_H
+#define TESTS_SUPPORT_CAUSES_H
+
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "memunreachable/memunreachable.h"
+#include "tests/support/unharmed.h"
+
+#define NOBODY 65534
+/* By itself that takes two lines of a log; both rungs share 255 bytes. */
+#define WORDS_MAX 150
+
+static pthread_mutex_t causes_held = PTHREAD_MUTEX_INITIALIZER;
+
+/* Somebody who has to be stopped. */
+static inline void *
+causes_wait(void *unused)
+{
+	pthread_mutex_lock(&causes_held);
+	return unused;
+}
+
+static inline void
+causes_setup(void)
+{
+	pthread_t thread;
+
+	/* Supervisors of calls end; whoever starts one awaits that. */
+	signal(SIGCHLD, unharmed_on_sigchld);
+	mu_library.options.stop = MU_STOP_PTRACE;
+	pthread_mutex_lock(&causes_held);
+	ck_assert_int_eq(pthread_create(&thread, NULL, causes_wait, NULL), 0);
+}
+
+static inline void
+check_info(const struct UnreachableMemoryInfo *info, int status,
+    const char *words, const char *cure)
+{
+	ck_assert_msg(info->status == status, "status %s: %s",
+	    memunreachable_status_name(info->status), info->reason);
+	ck_assert_msg(strstr(info->reason, words) != NULL,
+	    "\"%s\" lacks \"%s\"", info->reason, words);
+	ck_assert_msg(strstr(info->reason, cure) != NULL, "\"%s\" lacks \"%s\"",
+	    info->reason, cure);
+	ck_assert_uint_lt(strlen(info->reason), WORDS_MAX);
+	if (getenv("CAUSES_TABLE") != NULL)
+		printf("| %s | %s |\n", memunreachable_status_name(status),
+		    info->reason);
+}
+
+static inline void
+must_say(int status, const char *words, const char *cure)
+{
+	struct UnreachableMemoryInfo info = { .leaks = NULL };
+	bool judged = GetUnreachableMemory(&info, 10);
+
+	ck_assert_int_eq(judged,
+	    info.status == MEMUNREACHABLE_COMPLETE ||
+		info.status == MEMUNREACHABLE_PARTIAL);
+	check_info(&info, status, words, cure);
+	FreeUnreachableMemoryInfo(&info);
+}
+
+/* Dumpable again, which a change of user ends. */
+static inline void
+become_nobody(void)
+{
+	ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
+	ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
+}
+
+#endif

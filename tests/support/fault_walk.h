@@ -1,0 +1,251 @@
+/*
+ * Walking through all the calls of a pass: a probe lists what each process
+ * calls and how often, then each of these calls is spoilt in turn. The probe
+ * makes the list, so that it cannot be forgotten to be kept up.
+ *
+ * FAULTS_FULL=1 in the environment: every call with every error, else every
+ * call with one and, for stops, steps that double.
+ */
+#ifndef TESTS_SUPPORT_FAULT_WALK_H
+#define TESTS_SUPPORT_FAULT_WALK_H
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "mu/sys.h"
+#include "tests/support/doomed_pass.h"
+
+#define WALK_FAR 100000 /* no pass makes that many calls */
+
+/* How threads are stopped in the passes of a walk. */
+enum walk_rung {
+	RUNG_PTRACE,
+	RUNG_SIGNAL,
+	RUNG_REFUSED, /* ptrace is tried and refused: by signal */
+	NUM_RUNGS,
+};
+
+struct walk {
+	enum walk_rung rung;
+	enum fault_role role;
+	struct belongings own;
+	struct fault_record *record;
+	unsigned counts[NUM_ROLES][MAX_CALL];
+	bool possible; /* there are seccomp listeners */
+
+	/* what became of the passes */
+	unsigned spoilt, complete, partial, failed;
+	unsigned statuses[32];
+};
+
+static const char *const role_names[NUM_ROLES] = { "original", "collector",
+	"sweeper" };
+
+static const char *const rung_names[NUM_RUNGS] = { "by ptrace", "by signal",
+	"by signal, ptrace refused" };
+
+static const struct {
+	int nr;
+	const char *name;
+} call_names[] = {
+#define CALL(name)                \
+	{                         \
+		SYS_##name, #name \
+	}
+	CALL(read),
+	CALL(write),
+	CALL(close),
+	CALL(openat),
+	CALL(pread64),
+	CALL(getdents64),
+	CALL(readlinkat),
+	CALL(newfstatat),
+	CALL(fstat),
+	CALL(fcntl),
+	CALL(ioctl),
+	CALL(close_range),
+	CALL(pipe2),
+	CALL(ppoll),
+	CALL(mmap),
+	CALL(munmap),
+	CALL(mprotect),
+	CALL(madvise),
+	CALL(clone),
+	CALL(wait4),
+	CALL(waitid),
+	CALL(exit),
+	CALL(exit_group),
+	CALL(kill),
+	CALL(tgkill),
+	CALL(getpid),
+	CALL(getppid),
+	CALL(gettid),
+	CALL(prctl),
+	CALL(ptrace),
+	CALL(futex),
+	CALL(nanosleep),
+	CALL(clock_gettime),
+	CALL(rt_sigaction),
+	CALL(rt_sigprocmask),
+	CALL(rt_sigtimedwait),
+	CALL(rt_sigreturn),
+	CALL(rt_tgsigqueueinfo),
+	CALL(rt_sigpending),
+	CALL(sigaltstack),
+	CALL(setpriority),
+	CALL(getpriority),
+	CALL(sched_yield),
+	CALL(prlimit64),
+	CALL(socket),
+	CALL(connect),
+	CALL(sendto),
+	CALL(process_vm_readv),
+	CALL(msync),
+	CALL(mincore),
+	CALL(sysinfo),
+	CALL(memfd_create),
+	CALL(statx),
+	CALL(getuid),
+	CALL(sched_setscheduler),
+	CALL(sched_getaffinity),
+	CALL(sched_setaffinity),
+	CALL(ioprio_set),
+	CALL(ftruncate),
+	{ SYS_pidfd_open, "pidfd_open" },
+#undef CALL
+};
+
+static const struct fault *walk_fault; /* what is spoilt now */
+
+static inline const char *
+call_name(int nr)
+{
+	static char number[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(call_names) / sizeof(call_names[0]); i++)
+		if (call_names[i].nr == nr)
+			return call_names[i].name;
+	snprintf(number, sizeof(number), "%d", nr);
+	return number;
+}
+
+static inline bool
+walk_full(void)
+{
+	const char *full = getenv("FAULTS_FULL");
+
+	return full != NULL && full[0] == '1';
+}
+
+/* A check that fails in the middle of a walk should tell where. */
+static inline void
+walk_print_fault(void)
+{
+	if (walk_fault != NULL)
+		printf("at: %s %s %u%s, act %d, error %d\n",
+		    role_names[walk_fault->role], call_name(walk_fault->nr),
+		    walk_fault->nth, walk_fault->for_ever ? " for ever" : "",
+		    walk_fault->act, walk_fault->error);
+}
+
+/* One pass that FAULT spoils; DOOMED tells how it went. */
+static inline void
+walk_pass(
+    struct walk *walk, const struct fault *fault, struct doomed_pass *doomed)
+{
+	*doomed = (struct doomed_pass) {
+		.fault = fault,
+		.record = walk->record,
+		.no_ptrace = walk->rung == RUNG_REFUSED,
+	};
+	walk_fault = fault;
+	walk->possible = doomed_pass_run(doomed);
+}
+
+static inline void
+walk_print(const struct walk *walk)
+{
+	enum fault_role role = walk->role;
+	unsigned kinds = 0, calls = 0;
+	int nr;
+
+	printf("%s, %s:", rung_names[walk->rung], role_names[role]);
+	for (nr = 0; nr < MAX_CALL; nr++) {
+		if (walk->counts[role][nr] == 0)
+			continue;
+		printf(" %s %u", call_name(nr), walk->counts[role][nr]);
+		kinds++;
+		calls += walk->counts[role][nr];
+	}
+	printf("; %u calls of %u kinds\n", calls, kinds);
+}
+
+/* False, and said so, where it cannot be done. */
+static inline bool
+walk_begin(struct walk *walk, enum walk_rung rung, enum fault_role role)
+{
+	const struct fault none = {
+		.role = role,
+		.nr = ANY_CALL,
+		.act = FAULT_NONE,
+		.nth = WALK_FAR,
+	};
+	struct doomed_pass probe;
+
+	memset(walk, 0, sizeof(*walk));
+	walk->rung = rung;
+	walk->role = role;
+	atexit(walk_print_fault);
+	mu_library.options.stop = rung == RUNG_PTRACE ? MU_STOP_PTRACE
+	    : rung == RUNG_SIGNAL                     ? MU_STOP_SIGNAL
+						      : MU_STOP_AUTO;
+	walk->record = fault_record_map();
+	belongings_begin(&walk->own);
+	walk_pass(walk, &none, &probe);
+	if (!walk->possible) {
+		printf("SKIPPED: fault walk: no seccomp listeners here (%d)\n",
+		    probe.listener);
+		belongings_end(&walk->own);
+		return false;
+	}
+	ck_assert_msg(probe.judged, "%s", probe.info.reason);
+	ck_assert_int_eq(probe.info.stop,
+	    rung == RUNG_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
+				: MEMUNREACHABLE_STOP_SIGNAL);
+	memcpy(walk->counts, walk->record->counts, sizeof(walk->counts));
+	walk_print(walk);
+	belongings_check(&walk->own, &probe);
+	return true;
+}
+
+static inline void
+walk_end(struct walk *walk)
+{
+	unsigned i;
+
+	walk_fault = NULL;
+	printf("spoilt %u: complete %u, partial %u, failed %u:", walk->spoilt,
+	    walk->complete, walk->partial, walk->failed);
+	for (i = MEMUNREACHABLE_PARTIAL + 1; i < 32; i++)
+		if (walk->statuses[i] > 0)
+			printf(" %s %u;", memunreachable_status_name((int)i),
+			    walk->statuses[i]);
+	printf("\n");
+	belongings_end(&walk->own);
+}
+
+static inline void
+walk_count(struct walk *walk, const struct doomed_pass *doomed)
+{
+	walk->spoilt++;
+	if (!doomed->judged)
+		walk->failed++;
+	else if (doomed->info.status == MEMUNREACHABLE_COMPLETE)
+		walk->complete++;
+	else
+		walk->partial++;
+	walk->statuses[doomed->info.status & 31]++;
+}
+
+#endif

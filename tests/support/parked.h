@@ -1,0 +1,242 @@
+/*
+ * The threads of the test itself, parked in a signal handler, and a snapshot
+ * of them.
+ */
+#ifndef TESTS_SUPPORT_PARKED_H
+#define TESTS_SUPPORT_PARKED_H
+
+#include <check.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+#include "ptrace/parking.h"
+#include "ptrace/snapshot_live.h"
+
+#define PATIENCE_NS (60 * MU_NS_PER_SEC)
+#define NS_PER_MS 1000000ull
+#define KERNEL_SIGNALS 64
+
+static struct mu_arena arena;
+static struct mu_parking parking;
+static struct mu_snapshot snap;
+static struct mu_why why;
+static mu_sigmask parked_mask;
+static struct mu_signal_action parked_before[KERNEL_SIGNALS + 1];
+
+/* Threads count, each in a cache line of its own. */
+struct counter {
+	pthread_t thread;
+	unsigned long count;
+	pid_t tid;
+	int quit;
+	char rest[64 - 8 - 8 - 4 - 4];
+};
+
+static inline int
+parked_get(const int *word)
+{
+	return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+}
+
+static inline void
+parked_set(int *word, int value)
+{
+	__atomic_store_n(word, value, __ATOMIC_SEQ_CST);
+}
+
+/* Until WORD is at least VALUE; for ever: the time-out. */
+static inline void
+parked_await(const int *word, int value)
+{
+	while (parked_get(word) < value)
+		mu_sys_sleep_ns(100000);
+}
+
+static inline void
+read_all_dispositions(struct mu_signal_action *all)
+{
+	int signo;
+
+	memset(all, 0, (KERNEL_SIGNALS + 1) * sizeof(*all));
+	for (signo = 1; signo <= KERNEL_SIGNALS; signo++)
+		mu_sys_signal_action(signo, NULL, &all[signo]);
+}
+
+static inline void
+dispositions_must_be_as_before(void)
+{
+	struct mu_signal_action now[KERNEL_SIGNALS + 1];
+	int i;
+
+	read_all_dispositions(now);
+	for (i = 1; i <= KERNEL_SIGNALS; i++)
+		ck_assert_msg(
+		    memcmp(&now[i], &parked_before[i], sizeof(now[i])) == 0,
+		    "signal %d: handler %p flags %#lx, once %p %#lx", i,
+		    now[i].handler, now[i].flags, parked_before[i].handler,
+		    parked_before[i].flags);
+}
+
+static inline enum mu_status
+park_for(uint64_t stop_ns, uint64_t leave_ns)
+{
+	uint64_t now = mu_sys_now_ns();
+	enum mu_status status;
+
+	read_all_dispositions(parked_before);
+	mu_sys_block_signals(&parked_mask);
+	status = mu_parking_stop(&parking, mu_sys_getpid(), mu_sys_gettid(),
+	    &arena, now + stop_ns, now + leave_ns, &why);
+	if (status != MU_OK)
+		mu_sys_restore_signals(&parked_mask);
+	/* Also after a failure. */
+	dispositions_must_be_as_before();
+	return status;
+}
+
+static inline void
+must_park(void)
+{
+	enum mu_status status = park_for(PATIENCE_NS, 2 * PATIENCE_NS);
+
+	ck_assert_msg(
+	    status == MU_OK, "%s: %s", mu_status_name(status), why.words);
+	ck_assert(mu_parking_is_full(&parking));
+}
+
+static inline void
+must_not_park(enum mu_status expected, uint64_t stop_ns)
+{
+	enum mu_status status = park_for(stop_ns, PATIENCE_NS);
+
+	ck_assert_msg(
+	    status == expected, "%s: %s", mu_status_name(status), why.words);
+	ck_assert(mu_parking_release(&parking));
+}
+
+static inline void
+unpark(void)
+{
+	ck_assert(mu_parking_release(&parking));
+	ck_assert(mu_parking_release(&parking));
+	mu_sys_restore_signals(&parked_mask);
+	dispositions_must_be_as_before();
+}
+
+static inline void
+take_parked(void)
+{
+	memset(&snap, 0, sizeof(snap));
+	ck_assert_int_eq(
+	    mu_snapshot_parked(&snap, &parking, &arena, &why), MU_OK);
+}
+
+static inline struct mu_parked *
+parked_thread(pid_t tid)
+{
+	struct mu_parked_cursor at = mu_parked_first(&parking);
+	struct mu_parked *thread;
+
+	while ((thread = mu_parked_next(&at)) != NULL)
+		if (thread->tid == tid)
+			return thread;
+	ck_abort_msg("no thread %d", tid);
+	return NULL;
+}
+
+/*
+ * Not by ck_assert(), as in all threads but the one that asks: it takes check's
+ * lock, with which a thread may be parked.
+ */
+static inline pthread_t
+parked_spawn(void *(*body)(void *), void *arg)
+{
+	pthread_attr_t attr;
+	pthread_t thread;
+
+	pthread_attr_init(&attr);
+	pthread_attr_setstacksize(&attr, 64 << 10);
+	if (pthread_create(&thread, &attr, body, arg) != 0)
+		abort();
+	pthread_attr_destroy(&attr);
+	return thread;
+}
+
+/* Counts without a system call. */
+static inline void *
+counter_body(void *arg)
+{
+	struct counter *counter = arg;
+
+	parked_set(&counter->tid, mu_sys_gettid());
+	while (!parked_get(&counter->quit))
+		__atomic_add_fetch(&counter->count, 1, __ATOMIC_RELAXED);
+	return NULL;
+}
+
+static inline unsigned long
+counter_value(const struct counter *counter)
+{
+	return __atomic_load_n(&counter->count, __ATOMIC_SEQ_CST);
+}
+
+static inline void
+counter_start(struct counter *counter)
+{
+	memset(counter, 0, sizeof(*counter));
+	counter->thread = parked_spawn(counter_body, counter);
+	parked_await(&counter->tid, 1);
+}
+
+static inline void
+counter_must_go_on(const struct counter *counter)
+{
+	unsigned long from = counter_value(counter);
+
+	while (counter_value(counter) == from)
+		sched_yield();
+}
+
+static inline void
+counter_end(struct counter *counter)
+{
+	counter_must_go_on(counter);
+	parked_set(&counter->quit, 1);
+	ck_assert_int_eq(pthread_join(counter->thread, NULL), 0);
+}
+
+static inline void
+parked_setup(void)
+{
+	mu_arena_open(&arena, (size_t)1 << 30);
+	memset(&parking, 0, sizeof(parking));
+	memset(&why, 0, sizeof(why));
+}
+
+static inline void
+parked_teardown(void)
+{
+	mu_arena_close(&arena);
+}
+
+static inline TCase *
+parked_case(const char *name)
+{
+	TCase *tc = tcase_create(name);
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, parked_setup, parked_teardown);
+	return tc;
+}
+
+#endif
