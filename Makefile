@@ -29,8 +29,8 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 SRC_ORIGINAL := \
 	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
-	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c lib/outcome.c \
-	lib/lock.c lib/registry.c \
+	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
+	lib/outcome.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
 	lib/ladder.c lib/parked_capture.c
 SRC_COLLECTOR := \
@@ -69,8 +69,8 @@ SRC_SWEEPER := \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
 SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
-SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c lib/status.c \
-	lib/procfs.c
+SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
+	lib/status.c lib/procfs.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
@@ -101,9 +101,10 @@ EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
-.PHONY: always all deps demo examples check check-rungs check-asan check-ubsan \
-	check-valgrind check-tsan soak check-releases check-layers check-layouts check-context check-oracles lint format fuzz install uninstall \
-	help clean tests
+.PHONY: always all deps demo examples check check-rungs check-faults check-asan \
+	check-ubsan check-valgrind check-tsan soak check-releases check-layers \
+	check-layouts check-context check-oracles lint format fuzz install \
+	uninstall help clean tests
 .DELETE_ON_ERROR:
 
 all: $(LIBS) $(BUILD)/memunreachable.pc ## build the libraries
@@ -115,8 +116,9 @@ all: $(LIBS) $(BUILD)/memunreachable.pc ## build the libraries
 deps: ## install what building and testing need
 	$(Q)sh tests/support/deps.sh
 
-# A handler in a thread that may have no TLS, where the canary would be.
-$(BUILD)/ptrace/parking_handler.o: override CFLAGS += -fno-stack-protector
+# The canary would be in the TLS, which a thread that is parked may lack, and
+# which the thread of a watched signal borrows from one that may end.
+$(OBJS): override CFLAGS += -fno-stack-protector
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -243,6 +245,11 @@ check-rungs: tests $(RUNG_AIDS) ## the tests by ptrace and by signal, traced, de
 	$(Q)BUILD=$(BUILD) sh tests/rungs.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
 		$(SCRIPTS) $(EXAMPLES_CHECK)
 
+check-faults: tests ## every failure of every system call of a pass
+	$(Q)BUILD=$(BUILD) FAULTS_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
+		$(BUILD)/tests/live/test_fault_sweep \
+		$(BUILD)/tests/live/test_fault_stops
+
 # A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
 SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so
 
@@ -318,8 +325,9 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 check-context: $(OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
-		lib/pass.c lib/outcome.c lib/look.c lib/ladder.c lib/parked_capture.c lib/lock.c lib/allocator_freeze.c lib/log_sink.c \
-		lib/results.c lib/registry.c
+		lib/pass.c lib/outcome.c lib/look.c lib/ladder.c \
+		lib/parked_capture.c lib/lock.c lib/allocator_freeze.c \
+		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
 	$(Q)sh tests/support/lint.sh $(SRCS)
