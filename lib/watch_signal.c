@@ -11,7 +11,7 @@
  *
  * The bare thread has no TLS of its own; it shares the interrupted thread's.
  * It runs nothing but the pass, which knows no errno and takes no libc lock,
- * and has every signal blocked. The kernel reaps it as it does any thread.
+ * and lets one signal through, by which other passes stop it. The kernel reaps it as it does any thread.
  */
 #include "lib/watch_signal.h"
 
@@ -69,25 +69,23 @@ log_wait(uint64_t ns)
 static void
 sleep_out_interval(const struct mu_watch *watch)
 {
-	/* Who sleeps can be parked meanwhile; nobody else sends this one. */
-	const mu_sigmask sleeping = ~mu_signal_bit(SIGSETXID);
-	const mu_sigmask all = ~(mu_sigmask)0;
 	uint64_t now = mu_sys_now_ns();
 
 	if (now < watch->next_ns)
 		log_wait(watch->next_ns - now);
-	mu_sys_restore_signals(&sleeping);
 	while ((now = mu_sys_now_ns()) < watch->next_ns)
 		mu_sys_sleep_ns(watch->next_ns - now);
-	mu_sys_restore_signals(&all);
 }
 
 static void
 watch_thread(void *arg)
 {
+	/* Who waits can be parked by others; nobody else sends this one. */
+	const mu_sigmask waiting = ~mu_signal_bit(SIGSETXID);
 	struct mu_watch *watch = arg;
 	int state;
 
+	mu_sys_restore_signals(&waiting);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-watch");
 	do {
 		sleep_out_interval(watch);

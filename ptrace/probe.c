@@ -15,6 +15,8 @@
 #include <sys/wait.h>
 
 #include "mu/procfs.h"
+#include "mu/signal_action.h"
+#include "mu/signal_frame.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
@@ -56,15 +58,50 @@ kernel_is_before(unsigned major, unsigned minor)
  * The limit 1 is the one that keeps a core dump from a pipe too: do_coredump()
  * in fs/coredump.c. Not allowed where the hard limit is 0.
  */
-static _Noreturn void
-try_it(void)
+static void
+leave_no_core(void)
 {
 	const struct rlimit64 no_core = { 1, 1 };
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	mu_sys4(SYS_prlimit64, 0, RLIMIT_CORE, (long)&no_core, 0);
+}
+
+static void
+try_ptrace(void)
+{
 	mu_sys_ptrace(PTRACE_SEIZE, MU_REFUSAL_NO_TID, 0, 0);
-	mu_sys_exit(0);
+}
+
+static void
+rehearse(int signo)
+{
+	uintptr_t bases[MU_FRAME_BASES];
+
+	(void)signo;
+	mu_frame_bases(bases);
+}
+
+/* To be parked and to go on, alone: the calls that no other step makes. */
+static void
+try_parking(void)
+{
+	const struct mu_signal_action action = {
+		.handler = (void *)rehearse,
+		.flags = SA_RESTART | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+	};
+	const mu_sigmask others = ~mu_signal_bit(SIGURG);
+	pid_t pid = mu_sys_getpid();
+	siginfo_t info = { 0 };
+
+	info.si_signo = SIGURG;
+	info.si_code = SI_QUEUE;
+	info.si_pid = pid;
+	mu_sys_signal_action(SIGURG, &action, NULL);
+	mu_sys4(SYS_rt_tgsigqueueinfo, pid, pid, SIGURG, (long)&info);
+	mu_sys3(SYS_tgkill, pid, pid, SIGURG);
+	mu_sys_restore_signals(&others);
 }
 
 /* Reap PID; its wait status, or -1 if it did not end by itself. */
@@ -94,15 +131,18 @@ await_end(pid_t pid, uint64_t deadline_ns)
 
 /* Signals are blocked: a handler of the program must not run in the child. */
 static bool
-child_survives(uint64_t deadline_ns)
+child_survives(void (*attempt)(void), uint64_t deadline_ns)
 {
 	mu_sigmask mask;
 	long pid;
 
 	mu_sys_block_signals(&mask);
 	pid = mu_syscall6(SYS_clone, CLONE_UNTRACED, 0, 0, 0, 0, 0);
-	if (pid == 0)
-		try_it();
+	if (pid == 0) {
+		leave_no_core();
+		attempt();
+		mu_sys_exit(0);
+	}
 	mu_sys_restore_signals(&mask);
 	return pid > 0 && await_end((pid_t)pid, deadline_ns) == 0;
 }
@@ -145,5 +185,12 @@ mu_probe_deadly(bool always, uint64_t deadline_ns)
 	if (!always &&
 	    (!kernel_is_before(5, 16) || own_number("\nSeccomp:") == 0))
 		return false;
-	return !child_survives(deadline_ns);
+	return !child_survives(try_ptrace, deadline_ns);
+}
+
+bool
+mu_probe_parking_deadly(uint64_t deadline_ns)
+{
+	return own_number("\nSeccomp:") > 0 &&
+	    !child_survives(try_parking, deadline_ns);
 }

@@ -29,4 +29,11 @@ bool mu_probe_helpers_stay(void);
  */
 bool mu_probe_deadly(bool always, uint64_t deadline_ns);
 
+/*
+ * Would to be stopped by signal? Filters with a list of what is allowed may
+ * kill for the rest. Asked of a child if this thread has a filter; that costs
+ * a fork, beside the running program.
+ */
+bool mu_probe_parking_deadly(uint64_t deadline_ns);
+
 #endif

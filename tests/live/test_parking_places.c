@@ -104,7 +104,7 @@ vfork_and_sleep(void *unused)
 	parked_set(&ready, mu_sys_gettid());
 	child = vfork(); /* NOLINT: it is what this is about */
 	if (child == 0) {
-		mu_sys_sleep_ns(2 * MU_NS_PER_SEC);
+		mu_sys_sleep_ns(2 * MU_NS_PER_SEC); /* NOLINT */
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);

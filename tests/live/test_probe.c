@@ -7,6 +7,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "memunreachable/memunreachable.h"
 #include "mu/sys.h"
 #include "ptrace/probe.h"
 #include "ptrace/refusal.h"
@@ -67,13 +68,19 @@ static const struct {
 };
 
 static void
-filter(uint32_t verdict)
+filter_call(int nr, uint32_t verdict)
 {
 	const struct watched_call call = {
-		.nr = SYS_ptrace, .argument = -1, .verdict = verdict
+		.nr = nr, .argument = -1, .verdict = verdict
 	};
 
 	ck_assert_int_eq(watched_call_filter(&call, true), 0);
+}
+
+static void
+filter(uint32_t verdict)
+{
+	filter_call(SYS_ptrace, verdict);
 }
 
 START_TEST(filtered)
@@ -88,6 +95,45 @@ START_TEST(filtered)
 	nothing_is_left();
 	if (filters[_i].deadly)
 		ck_assert(!core_was_written());
+}
+END_TEST
+
+/* What a stop by signal needs, refused and deadly, beside ptrace. */
+static const struct {
+	int nr;
+	uint32_t verdict;
+	bool deadly;
+} parking_filters[] = {
+	{ SYS_ptrace, SECCOMP_RET_ERRNO | EPERM, false },
+	{ SYS_rt_tgsigqueueinfo, SECCOMP_RET_ERRNO | EPERM, false },
+	{ SYS_rt_tgsigqueueinfo, SECCOMP_RET_KILL_PROCESS, true },
+#ifdef SYS_arch_prctl /* x86-64 only */
+	{ SYS_arch_prctl, SECCOMP_RET_KILL_PROCESS, true },
+#endif
+	{ SYS_rt_sigreturn, SECCOMP_RET_KILL_PROCESS, true },
+};
+
+START_TEST(parking_filtered)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+
+	ck_assert(!mu_probe_parking_deadly(SOON));
+	filter(SECCOMP_RET_ERRNO | EPERM);
+	if (parking_filters[_i].nr != SYS_ptrace)
+		filter_call(
+		    parking_filters[_i].nr, parking_filters[_i].verdict);
+	ck_assert_int_eq(
+	    mu_probe_parking_deadly(SOON), parking_filters[_i].deadly);
+	nothing_is_left();
+	/* Alone, there is nobody to be stopped; it is asked all the same. */
+	ck_assert_int_ne(
+	    GetUnreachableMemory(&info, 1), parking_filters[_i].deadly);
+	if (parking_filters[_i].deadly)
+		ck_assert_int_eq(info.status, MEMUNREACHABLE_PTRACE_SECCOMP);
+	ck_assert_int_eq(strstr(info.reason, "rt_sigreturn") != NULL,
+	    parking_filters[_i].deadly);
+	FreeUnreachableMemoryInfo(&info);
+	nothing_is_left();
 }
 END_TEST
 
@@ -181,6 +227,8 @@ main(void)
 	tcase_add_test(tc, no_filter);
 	tcase_add_loop_test(
 	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));
+	tcase_add_loop_test(tc, parking_filtered, 0,
+	    (int)(sizeof(parking_filters) / sizeof(parking_filters[0])));
 	tcase_add_test(tc, not_forced);
 	tcase_add_test(tc, no_answer);
 	tcase_add_loop_test(tc, call_refused, 0, 5);
