@@ -30,9 +30,9 @@ SRC_ORIGINAL := \
 	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
-	lib/outcome.c lib/lock.c lib/registry.c \
+	lib/outcome.c lib/under_way.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
-	lib/ladder.c lib/parked_capture.c
+	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c
 SRC_COLLECTOR := \
 	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
@@ -325,8 +325,8 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 check-context: $(OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
-		lib/pass.c lib/outcome.c lib/look.c lib/ladder.c \
-		lib/parked_capture.c lib/lock.c lib/allocator_freeze.c \
+		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
+		lib/parked_capture.c lib/sweeper_end.c lib/lock.c lib/allocator_freeze.c \
 		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck

@@ -17,11 +17,13 @@
 #include "lib/options.h"
 #include "lib/registry.h"
 #include "lib/results.h"
+#include "lib/under_way.h"
 #include "lib/watch_signal.h"
 
 struct mu_library {
 	struct mu_options options; /* written once, by the constructor */
 	struct mu_lock pass_lock;  /* one pass at a time */
+	struct mu_under_way under_way;
 	struct mu_registry registry;
 	struct mu_results results;
 	struct mu_watch watch;

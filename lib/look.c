@@ -14,7 +14,7 @@
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/suspects.h"
-#include "lib/sweeper.h"
+#include "lib/sweeper_end.h"
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
 #include "ptrace/mappings.h"

@@ -12,7 +12,7 @@
 #include "lib/log_sink.h"
 #include "lib/look.h"
 #include "lib/outcome.h"
-#include "lib/sweeper.h"
+#include "lib/sweeper_end.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 
@@ -57,6 +57,7 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 static void
 end(struct mu_pass *pass)
 {
+	mu_under_way_remove(&mu_library.under_way, pass);
 	mu_sweeper_reap(pass, 0);
 	mu_sys_close(&pass->pipe_read);
 	mu_sys_close(&pass->pipe_write);
@@ -153,8 +154,11 @@ answer(void *arg)
 	begin(&pass, call->request);
 	pass.frames_begin = call->sp;
 	pass.own_stack = call->stack;
+	if (mu_range_size(pass.own_stack) > 0)
+		mu_under_way_add(&mu_library.under_way, &pass);
 	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
 	if (status == MU_OK) {
+		mu_under_way_drop_inherited(&mu_library.under_way, call->sp);
 		status = run(&pass, call->info);
 		mu_outcome_tell(&pass, status, call->info);
 		end(&pass);

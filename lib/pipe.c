@@ -7,7 +7,7 @@
 
 #include <sys/ioctl.h>
 
-#include "lib/sweeper.h"
+#include "lib/sweeper_end.h"
 #include "mu/sys.h"
 
 /* How often a silent pipe makes us look whether the sweeper still lives. */

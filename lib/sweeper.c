@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
 
 #include "heapwalk/fold.h"
 #include "heapwalk/heap.h"
@@ -26,9 +25,6 @@
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
-
-/* How long the end of a sweeper that was killed may take. */
-#define REAP_NS (10 * MU_NS_PER_SEC)
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
@@ -262,41 +258,4 @@ mu_sweeper(struct mu_pass *pass)
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
 	mu_sys_exit(send(pass, &sweep) ? 0 : 3);
-}
-
-bool
-mu_sweeper_ended(struct mu_pass *pass)
-{
-	int status = -1;
-	pid_t got;
-
-	if (pass->sweeper <= 0)
-		return true;
-	got = mu_sys_wait(pass->sweeper, &status, MU_WALL | WNOHANG);
-	if (got == pass->sweeper || got == -ECHILD) {
-		pass->sweeper_status = got == pass->sweeper ? status : -1;
-		pass->sweeper = 0;
-	}
-	return pass->sweeper == 0;
-}
-
-void
-mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
-{
-	uint64_t nap = 20 * 1000;
-	bool killed = false;
-
-	while (!mu_sweeper_ended(pass)) {
-		if (mu_sys_now_ns() >= deadline_ns) {
-			/* Nobody lets us wait for it: it is a zombie by now. */
-			if (killed)
-				return;
-			mu_sys_kill(pass->sweeper, SIGKILL);
-			killed = true;
-			deadline_ns = mu_sys_now_ns() + REAP_NS;
-		}
-		mu_sys_sleep_ns(nap);
-		if (nap < 10 * 1000 * 1000)
-			nap *= 2;
-	}
 }

@@ -10,8 +10,9 @@
  * daemon.
  *
  * The bare thread has no TLS of its own; it shares the interrupted thread's.
- * It runs nothing but the pass, which knows no errno and takes no libc lock,
- * and lets one signal through, by which other passes stop it. The kernel reaps it as it does any thread.
+ * It runs nothing but the pass, which knows no errno and takes no libc lock;
+ * of signals it lets one through, by which others' passes stop it. The kernel
+ * reaps it as it does any thread.
  */
 #include "lib/watch_signal.h"
 

@@ -6,7 +6,8 @@
 #ifndef PTRACE_PARKING_AWAIT_H
 #define PTRACE_PARKING_AWAIT_H
 
-#include "ptrace/parking.h"
+#include "mu/status.h"
+#include "ptrace/parked.h"
 
 /* Send THREAD, a record of PARKING, the signal. 0, or -errno. */
 long mu_parking_send(

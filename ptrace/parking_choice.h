@@ -6,7 +6,8 @@
 #ifndef PTRACE_PARKING_CHOICE_H
 #define PTRACE_PARKING_CHOICE_H
 
-#include "ptrace/parking.h"
+#include "mu/status.h"
+#include "ptrace/parked.h"
 #include "ptrace/task_list.h"
 
 /*

@@ -8,7 +8,7 @@
 #define PTRACE_PARKING_HANDLER_H
 
 #include "mu/signal_action.h"
-#include "ptrace/parking.h"
+#include "ptrace/parked.h"
 
 /* Which signals may be used, the preferred first. */
 #define MU_PARKING_SIGNALS 4

@@ -6,7 +6,7 @@
 #ifndef PTRACE_PARKING_ROWS_H
 #define PTRACE_PARKING_ROWS_H
 
-#include "ptrace/parking.h"
+#include "ptrace/parked.h"
 
 /* A new one, in the state MU_PARKED_GONE; NULL: no memory. */
 struct mu_parked *mu_parked_add(struct mu_parking *parking, pid_t tid);

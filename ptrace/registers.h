@@ -9,7 +9,7 @@
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/parking.h"
+#include "ptrace/parked.h"
 
 /* A growing array of words; lives in the arena. */
 struct mu_words {

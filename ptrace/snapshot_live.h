@@ -9,7 +9,7 @@
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/parking.h"
+#include "ptrace/parked.h"
 #include "ptrace/threads.h"
 
 /*

@@ -106,6 +106,67 @@ START_TEST(forked_by_a_thread)
 }
 END_TEST
 
+static int at_gate[2], from_gate[2];
+
+/* In the middle of a pass, with what is lost in plain sight on its stack. */
+static ptrdiff_t
+wait_in_pass(void *hidden, uintptr_t *words, size_t max)
+{
+	void *volatile seen[64];
+	char byte = 0;
+	size_t i;
+
+	(void)words;
+	(void)max;
+	for (i = 0; i < 64; i++)
+		seen[i] = mu_reveal((uintptr_t)hidden);
+	ck_assert_int_eq(write(at_gate[1], &byte, 1), 1);
+	ck_assert_int_eq(read(from_gate[0], &byte, 1), 1);
+	return seen[0] == NULL;
+}
+
+static void *
+pass_body(void *arg)
+{
+	(void)arg;
+	NoLeaks();
+	return NULL;
+}
+
+/*
+ * The memory of a pass that another thread made then is nobody's in the child,
+ * and hides nothing.
+ */
+START_TEST(forked_beside_a_pass)
+{
+	uintptr_t hidden = mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
+	pthread_t passing;
+	char byte = 0;
+	int status;
+	pid_t pid;
+	size_t i;
+
+	for (i = 1; i < LOST; i++)
+		mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
+	scrub_stack();
+	ck_assert(pipe(at_gate) == 0 && pipe(from_gate) == 0);
+	ck_assert(memunreachable_register_root_provider(
+	    wait_in_pass, (void *)hidden));
+	ck_assert_int_eq(pthread_create(&passing, NULL, pass_body, NULL), 0);
+	ck_assert_int_eq(read(at_gate[0], &byte, 1), 1);
+	pid = fork();
+	if (pid == 0) {
+		memunreachable_unregister_root_provider(
+		    wait_in_pass, (void *)hidden);
+		_exit(child());
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(write(from_gate[1], &byte, 1), 1);
+	pthread_join(passing, NULL);
+	ck_assert_msg(status == 0, "status 0x%x", (unsigned)status);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -113,6 +174,7 @@ main(void)
 	TCase *tcase = tcase_create("fork");
 
 	tcase_add_loop_test(tcase, forked_by_a_thread, 0, 2);
+	tcase_add_test(tcase, forked_beside_a_pass);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -8,7 +8,7 @@ set -u
 DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3
 	sqlite3 procps"
 DEBIAN_SERVERS="nginx-light memcached"
-DEBIAN_WANTED="gdb git perl libglib2.0-dev gcc-i686-linux-gnu libc6-i386
+DEBIAN_WANTED="gdb strace git perl libglib2.0-dev gcc-i686-linux-gnu libc6-i386
 	libc6-dev-i386-cross libjemalloc-dev libmimalloc-dev
 	libgoogle-perftools-dev musl-tools"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind

@@ -4,8 +4,13 @@
 #
 # Usage: under_gdb.sh PROGRAM [ARG]...
 status=126
+gdb=
+# It takes with it what it traces.
+trap '[ -z "$gdb" ] || kill -9 "$gdb"; exit 143' HUP INT TERM
 for try in 1 2 3 4 5; do
-	gdb -batch -nx -x "$(dirname "$0")/under_gdb.py" --args "$@"
+	gdb -batch -nx -x "$(dirname "$0")/under_gdb.py" --args "$@" &
+	gdb=$!
+	wait "$gdb"
 	status=$?
 	[ $status -eq 126 ] || break
 	echo "gdb lost its way, try $try"

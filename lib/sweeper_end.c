@@ -1,0 +1,50 @@
+/*
+ * Reaping the sweeper: see sweeper_end.h.
+ *
+ * Uses no malloc, no errno.
+ */
+#include "lib/sweeper_end.h"
+
+#include <sys/wait.h>
+
+#include "mu/sys.h"
+
+/* How long the end of a sweeper that was killed may take. */
+#define REAP_NS (10 * MU_NS_PER_SEC)
+
+bool
+mu_sweeper_ended(struct mu_pass *pass)
+{
+	int status = -1;
+	pid_t got;
+
+	if (pass->sweeper <= 0)
+		return true;
+	got = mu_sys_wait(pass->sweeper, &status, MU_WALL | WNOHANG);
+	if (got == pass->sweeper || got == -ECHILD) {
+		pass->sweeper_status = got == pass->sweeper ? status : -1;
+		pass->sweeper = 0;
+	}
+	return pass->sweeper == 0;
+}
+
+void
+mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
+{
+	uint64_t nap = 20 * 1000;
+	bool killed = false;
+
+	while (!mu_sweeper_ended(pass)) {
+		if (mu_sys_now_ns() >= deadline_ns) {
+			/* Nobody lets us wait for it: it is a zombie by now. */
+			if (killed)
+				return;
+			mu_sys_kill(pass->sweeper, SIGKILL);
+			killed = true;
+			deadline_ns = mu_sys_now_ns() + REAP_NS;
+		}
+		mu_sys_sleep_ns(nap);
+		if (nap < 10 * 1000 * 1000)
+			nap *= 2;
+	}
+}

@@ -1,0 +1,18 @@
+/*
+ * The sweeper's end, as the program sees it that it is a child of.
+ */
+#ifndef LIB_SWEEPER_END_H
+#define LIB_SWEEPER_END_H
+
+#include "lib/pass.h"
+
+/*
+ * Reap the sweeper; killed first if it has not ended by DEADLINE_NS (0: at
+ * once). Does nothing when there is none. Runs in: original.
+ */
+void mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns);
+
+/* Has the sweeper ended? Runs in: original. */
+bool mu_sweeper_ended(struct mu_pass *pass);
+
+#endif
