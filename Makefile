@@ -283,7 +283,7 @@ unit-tests: $(UNIT)
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT)
 
 unit-tests-asan: $(UNIT_ASAN)
-	$(Q)BUILD=$(BUILD) CK_FORK=no sh tests/run.sh $(UNIT_ASAN)
+	$(Q)BUILD=$(BUILD) CK_FORK=no TEST_TIMEOUT=1200 sh tests/run.sh $(UNIT_ASAN)
 
 check-asan: ## unit tests under AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \

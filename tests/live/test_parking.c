@@ -147,7 +147,7 @@ START_TEST(thread_churn)
 	for (i = 0; i < 3; i++)
 		threads[i] =
 		    parked_spawn(start_for_ever, (void *)(intptr_t)(i % 2));
-	for (i = 0; i < 200; i++) {
+	for (i = 0; i < parked_rounds(200); i++) {
 		must_park();
 		ck_assert_uint_ge(parking.count, 3);
 		created = parked_get(&ended);

@@ -13,7 +13,7 @@
 #include "tests/support/suite.h"
 
 static struct counter counter;
-static int quit, ready, done;
+static int quit, ready, done, slept;
 static pid_t sleeper;
 
 static void
@@ -83,7 +83,7 @@ START_TEST(fork_in_the_middle)
 	pthread_t forker = parked_spawn(fork_for_ever, NULL);
 
 	counter_start(&counter);
-	while (parked_get(&ready) < 50) {
+	while (parked_get(&ready) < parked_rounds(50)) {
 		must_park();
 		unpark();
 		mu_arena_close(&arena);
@@ -108,6 +108,7 @@ vfork_and_sleep(void *unused)
 		/* Ours too: by now the parent cannot be anywhere else. */
 		parked_set(&ready, 1);              /* NOLINT */
 		mu_sys_sleep_ns(2 * MU_NS_PER_SEC); /* NOLINT */
+		parked_set(&slept, 1);              /* NOLINT */
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);
@@ -132,6 +133,13 @@ START_TEST(vfork_in_the_middle)
 	counter_start(&counter);
 	thread = parked_spawn(vfork_and_sleep, NULL);
 	parked_await(&ready, 1);
+	/* With children followed, gdb 13 lets the child go on alone. */
+	if (getenv("TESTS_REFUSED") != NULL && parked_get(&slept)) {
+		printf("SKIPPED: vfork_in_the_middle: a debugger held us\n");
+		pthread_join(thread, NULL);
+		counter_end(&counter);
+		return;
+	}
 	must_not_park(MU_ERR_TIMEOUT, 300 * NS_PER_MS);
 	snprintf(name, sizeof(name), "thread %d ", sleeper);
 	ck_assert_msg(strstr(why.words, name) != NULL, "%s", why.words);
@@ -181,7 +189,7 @@ START_TEST(exec_in_the_middle)
 	pid_t child;
 	int i;
 
-	for (i = 0; i < 30; i++) {
+	for (i = 0; i < parked_rounds(30); i++) {
 		child = fork();
 		if (child == 0)
 			stop_while_another_execs(i % 4);
@@ -252,7 +260,7 @@ stop_in_storm(void *(*storm)(void *), int signo)
 	pthread_join(thread, NULL);
 	counter_start(&counter);
 	thread = parked_spawn(storm, NULL);
-	for (from = 0; from < 100; from++) {
+	for (from = 0; from < parked_rounds(100); from++) {
 		must_park();
 		/* Who is in glibc's handler blocks the one for a moment. */
 		ck_assert(parking.signo == signo ||
