@@ -266,7 +266,7 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
 # memory that test_absent puts where a fork has left none, for errors.
-UNIT_ASAN := $(filter-out %/test_glibc_heap %/test_glibc_free \
+UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
 	%/test_glibc_mmapped %/test_glibc_release %/test_heap_sbrk \
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \

@@ -14,6 +14,11 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 
+/* Newer than some kernel headers; the number is the same on every CPU. */
+#ifndef SYS_pidfd_getfd
+#define SYS_pidfd_getfd 438
+#endif
+
 #define FILTER_CALLS 48
 
 /* What a container may not do by default (Docker, before kernel 4.8). */
