@@ -84,10 +84,9 @@ by_signal(struct mu_pass *pass)
 
 	set_stop_deadline(pass);
 	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
-	if (mu_probe_parking_deadly(pass->stop_ns))
-		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
-		    "a seccomp filter kills who sends or handles a signal;"
-		    " allow rt_tgsigqueueinfo, rt_sigreturn, arch_prctl");
+	status = mu_probe_parking(pass->stop_ns, &pass->why);
+	if (status != MU_OK)
+		return status;
 	status = mu_parked_capture(pass);
 	pass->blocked = status == MU_ERR_SIGNALS_BLOCKED;
 	return status;

@@ -158,7 +158,7 @@ answer(void *arg)
 		mu_under_way_add(&mu_library.under_way, &pass);
 	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
 	if (status == MU_OK) {
-		mu_under_way_drop_inherited(&mu_library.under_way, call->sp);
+		mu_under_way_drop_inherited(&mu_library.under_way, &pass);
 		status = run(&pass, call->info);
 		mu_outcome_tell(&pass, status, call->info);
 		end(&pass);

@@ -13,6 +13,8 @@ mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass)
 	pid_t none;
 	size_t i;
 
+	if (pass->pid <= 0)
+		return;
 	for (i = 0; i < MU_UNDER_WAY; i++) {
 		none = 0;
 		if (!__atomic_compare_exchange_n(&passes->places[i].pid, &none,
@@ -58,20 +60,23 @@ drop(const struct mu_pass *inherited, uintptr_t sp)
 }
 
 void
-mu_under_way_drop_inherited(struct mu_under_way *passes, uintptr_t sp)
+mu_under_way_drop_inherited(
+    struct mu_under_way *passes, const struct mu_pass *pass)
 {
-	pid_t pid, self = mu_sys_getpid();
-	struct mu_pass *pass;
+	struct mu_pass *inherited;
+	pid_t pid;
 	size_t i;
 
+	if (pass->pid <= 0)
+		return;
 	for (i = 0; i < MU_UNDER_WAY; i++) {
 		pid = __atomic_load_n(&passes->places[i].pid, __ATOMIC_ACQUIRE);
-		if (pid == 0 || pid == self)
+		if (pid == 0 || pid == pass->pid)
 			continue;
-		pass = passes->places[i].pass;
+		inherited = passes->places[i].pass;
 		passes->places[i].pass = NULL;
 		__atomic_store_n(&passes->places[i].pid, 0, __ATOMIC_RELEASE);
-		if (pass != NULL)
-			drop(pass, sp);
+		if (inherited != NULL)
+			drop(inherited, pass->frames_begin);
 	}
 }

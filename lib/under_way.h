@@ -8,7 +8,6 @@
 #ifndef LIB_UNDER_WAY_H
 #define LIB_UNDER_WAY_H
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #define MU_UNDER_WAY 16 /* more at a time are not remembered */
@@ -27,9 +26,10 @@ void mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
 void mu_under_way_remove(struct mu_under_way *passes, struct mu_pass *pass);
 
 /*
- * Release the memory of passes of a process that we were forked from, but not
- * a stack that SP, of the calling thread, lies on. With the pass lock held.
+ * Release the memory of passes of a process that we, who make PASS, were forked
+ * from, but not a stack that the caller is on. With the pass lock held.
  */
-void mu_under_way_drop_inherited(struct mu_under_way *passes, uintptr_t sp);
+void mu_under_way_drop_inherited(
+    struct mu_under_way *passes, const struct mu_pass *pass);
 
 #endif

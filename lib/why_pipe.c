@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "lib/pipe.h"
 #include "lib/library.h"
+#include "lib/pipe.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"
 

@@ -104,7 +104,7 @@ try_parking(void)
 	mu_sys_restore_signals(&others);
 }
 
-/* Reap PID; its wait status, or -1 if it did not end by itself. */
+/* Reap PID; its wait status, or -errno: -ETIMEDOUT, it was killed by us. */
 static int
 await_end(pid_t pid, uint64_t deadline_ns)
 {
@@ -116,9 +116,9 @@ await_end(pid_t pid, uint64_t deadline_ns)
 	for (;;) {
 		got = mu_sys_wait(pid, &status, MU_WALL | WNOHANG);
 		if (got == pid)
-			return killed ? -1 : status;
+			return killed ? -ETIMEDOUT : status;
 		if (got < 0 && got != -EINTR)
-			return -1;
+			return got;
 		if (!killed && mu_sys_now_ns() >= deadline_ns) {
 			mu_sys_kill(pid, SIGKILL);
 			killed = true;
@@ -129,9 +129,12 @@ await_end(pid_t pid, uint64_t deadline_ns)
 	}
 }
 
-/* Signals are blocked: a handler of the program must not run in the child. */
-static bool
-child_survives(void (*attempt)(void), uint64_t deadline_ns)
+/*
+ * As await_end(). Signals are blocked: a handler of the program must not run
+ * in the child.
+ */
+static int
+try_in_child(void (*attempt)(void), uint64_t deadline_ns)
 {
 	mu_sigmask mask;
 	long pid;
@@ -144,7 +147,7 @@ child_survives(void (*attempt)(void), uint64_t deadline_ns)
 		mu_sys_exit(0);
 	}
 	mu_sys_restore_signals(&mask);
-	return pid > 0 && await_end((pid_t)pid, deadline_ns) == 0;
+	return pid > 0 ? await_end((pid_t)pid, deadline_ns) : (int)pid;
 }
 
 /* The calling thread's, as threads of one process can differ: -errno or bytes.
@@ -185,12 +188,27 @@ mu_probe_deadly(bool always, uint64_t deadline_ns)
 	if (!always &&
 	    (!kernel_is_before(5, 16) || own_number("\nSeccomp:") == 0))
 		return false;
-	return !child_survives(try_ptrace, deadline_ns);
+	return try_in_child(try_ptrace, deadline_ns) != 0;
 }
 
-bool
-mu_probe_parking_deadly(uint64_t deadline_ns)
+enum mu_status
+mu_probe_parking(uint64_t deadline_ns, struct mu_why *why)
 {
-	return own_number("\nSeccomp:") > 0 &&
-	    !child_survives(try_parking, deadline_ns);
+	int end;
+
+	if (own_number("\nSeccomp:") <= 0)
+		return MU_OK;
+	end = try_in_child(try_parking, deadline_ns);
+	if (end == 0)
+		return MU_OK;
+	/* Refused instead, rt_sigreturn() goes on nowhere. */
+	if (end > 0 && WIFSIGNALED(end) &&
+	    (WTERMSIG(end) == SIGSYS || WTERMSIG(end) == SIGSEGV))
+		return mu_why(why, MU_ERR_NO_PERMISSION,
+		    "a seccomp filter kills who sends or handles a signal;"
+		    " allow rt_tgsigqueueinfo, rt_sigreturn, arch_prctl");
+	if (end >= 0)
+		return mu_why_died(why, "the child that tries signals", end);
+	return mu_why(why, mu_status_from_errno(-end),
+	    "cannot try signals in a child (errno %d)", -end);
 }

@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "mu/status.h"
+
 /*
  * Would a helper be in our PID namespace? After unshare(CLONE_NEWPID) or
  * setns() the next child is not: it may be the first process of a new
@@ -30,10 +32,10 @@ bool mu_probe_helpers_stay(void);
 bool mu_probe_deadly(bool always, uint64_t deadline_ns);
 
 /*
- * Would to be stopped by signal? Filters with a list of what is allowed may
+ * May a stop by signal be tried? Filters with a list of what is allowed may
  * kill for the rest. Asked of a child if this thread has a filter; that costs
- * a fork, beside the running program.
+ * a fork, beside the running program. MU_ERR_NO_PERMISSION: it died of that.
  */
-bool mu_probe_parking_deadly(uint64_t deadline_ns);
+enum mu_status mu_probe_parking(uint64_t deadline_ns, struct mu_why *why);
 
 #endif

@@ -159,9 +159,9 @@ struct UnreachableMemoryInfo {
 	 * the heap of a glibc that is not known was read as its neighbour's.
 	 */
 	char reason[256];
-	uint64_t pause_ns; /* how long threads were stopped at a time: the
-			      longest, if a pass looked more than once */
-	uint64_t total_ns; /* from call to answer */
+	uint64_t pause_ns;  /* how long threads were stopped at a time: the
+			       longest, if a pass looked more than once */
+	uint64_t total_ns;  /* from call to answer */
 	size_t num_threads; /* that were stopped, with the calling one */
 	int stop;           /* enum MemunreachableStop */
 	unsigned tries;     /* how often they were stopped */

@@ -216,12 +216,11 @@ static inline pid_t
 mu_sys_wait(pid_t pid, int *status, int options)
 {
 	pid_t got = (pid_t)mu_sys4(SYS_wait4, pid, (long)status, options, 0);
-	siginfo_t info;
+	siginfo_t info = { 0 };
 	long error;
 
 	if (got >= 0 || got == -EINTR || got == -ECHILD)
 		return got;
-	info.si_pid = 0;
 	error = mu_syscall6(
 	    SYS_waitid, P_PID, pid, (long)&info, options | WEXITED, 0, 0);
 	if (error < 0)

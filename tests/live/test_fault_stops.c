@@ -23,6 +23,10 @@ is_right(const struct fault *fault, const struct doomed_pass *doomed)
 {
 	int status = doomed->info.status;
 
+	/* By signal under a filter: the child that tries it first. */
+	if (strstr(doomed->info.reason, "the child that tries") != NULL ||
+	    strstr(doomed->info.reason, "cannot try signals") != NULL)
+		return !doomed->judged && fault->act != FAULT_PAUSE;
 	switch (fault->act) {
 	case FAULT_KILL:
 		return doomed->judged || status == MEMUNREACHABLE_HELPER_DIED;

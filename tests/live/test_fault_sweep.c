@@ -51,6 +51,7 @@ is_right_for_call(const struct fault *fault, int status)
 	case SYS_getpid: /* without them nothing makes sense */
 	case SYS_gettid:
 		return status != MEMUNREACHABLE_HEAP_INCONSISTENT;
+	case SYS_rt_sigreturn: /* of the child that tries it first */
 	case SYS_rt_sigprocmask:
 		return status == MEMUNREACHABLE_NO_PERMISSION;
 	case SYS_getppid:

@@ -116,14 +116,15 @@ static const struct {
 START_TEST(parking_filtered)
 {
 	struct UnreachableMemoryInfo info = { 0 };
+	struct mu_why why = { "" };
 
-	ck_assert(!mu_probe_parking_deadly(SOON));
+	ck_assert_int_eq(mu_probe_parking(SOON, &why), MU_OK);
 	filter(SECCOMP_RET_ERRNO | EPERM);
 	if (parking_filters[_i].nr != SYS_ptrace)
 		filter_call(
 		    parking_filters[_i].nr, parking_filters[_i].verdict);
-	ck_assert_int_eq(
-	    mu_probe_parking_deadly(SOON), parking_filters[_i].deadly);
+	ck_assert_int_eq(mu_probe_parking(SOON, &why),
+	    parking_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
 	/* Alone, there is nobody to be stopped; it is asked all the same. */
 	ck_assert_int_ne(
