@@ -39,6 +39,7 @@ all live/test_recorded_* stops no thread: what is recorded is a copy
 all live/recorded_*.sh stops no thread: what is recorded is a copy
 signal,gdb,strace,sandbox,nobody live/test_failures fails each step of the collector; by signal there is none
 signal,gdb,strace,sandbox,nobody live/test_left_out_spoilt spoils what the collector holds; by signal there is none
+gdb live/test_parking_foreign sends queued signals for as long as gdb holds them back, until the user has none left
 gdb,strace,sandbox,nobody live/test_shortages refuses ptrace itself, among others
 gdb,strace,sandbox,nobody live/test_probe puts up filters of its own against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
