@@ -19,7 +19,7 @@
  * Room for the deepest path of capture, walk and fold, which keep their big
  * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
  */
-#define STACK_SIZE ((size_t)256 << 10)
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 /*
  * Who has stopped waits for who has not, and a thread that sleeps in the kernel
@@ -31,19 +31,16 @@
 static enum mu_status
 map_stack(struct mu_pass *pass)
 {
-	size_t guard = pass->self.memory.page_size;
 	long stack;
 
 	if (pass->stack != NULL)
 		return MU_OK;
-	stack = mu_sys_mmap(NULL, STACK_SIZE + guard, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	stack = mu_sys_map_stack(STACK_SIZE);
 	if (mu_sys_failed(stack))
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for the collector's stack");
 	pass->stack = (char *)stack;
-	pass->stack_size = STACK_SIZE + guard;
-	mu_sys3(SYS_mprotect, stack, (long)guard, PROT_NONE);
+	pass->stack_size = STACK_SIZE;
 	return MU_OK;
 }
 

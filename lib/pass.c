@@ -19,8 +19,7 @@
 #define NS_PER_MS 1000000ull
 
 /* Of the thread that asks; the deepest path takes about 20 KiB. */
-#define STACK_SIZE ((size_t)256 << 10)
-#define GUARD_SIZE ((size_t)64 << 10) /* the largest page size of Linux */
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -183,18 +182,15 @@ mu_pass_run(
     const struct mu_request *request, struct UnreachableMemoryInfo *info)
 {
 	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, false };
-	size_t size = GUARD_SIZE + STACK_SIZE;
-	long stack = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	long stack = mu_sys_map_stack(STACK_SIZE);
 
 	if (mu_sys_failed(stack)) {
 		answer(&call);
 		return call.judged;
 	}
-	mu_sys3(SYS_mprotect, stack, GUARD_SIZE, PROT_NONE);
 	call.stack.begin = (uintptr_t)stack;
-	call.stack.end = call.stack.begin + size;
+	call.stack.end = call.stack.begin + STACK_SIZE;
 	mu_arch_call_on((void *)call.stack.end, answer, &call);
-	mu_sys_munmap((void *)call.stack.begin, size);
+	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
 	return call.judged;
 }

@@ -29,9 +29,8 @@
 
 #define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
 
-#define STACK_SIZE ((size_t)256 << 10)
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 #define NS_PER_MS 1000000ull
-#define GUARD_SIZE ((size_t)64 << 10) /* the largest page size of Linux */
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
 
@@ -195,13 +194,10 @@ map_stack(struct mu_watch *watch)
 
 	if (watch->stack != NULL)
 		return 0;
-	address =
-	    mu_sys_mmap(NULL, STACK_SIZE + GUARD_SIZE, PROT_READ | PROT_WRITE,
-		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+	address = mu_sys_map_stack(STACK_SIZE);
 	if (mu_sys_failed(address))
 		return (int)address;
-	mu_sys3(SYS_mprotect, address, GUARD_SIZE, PROT_NONE);
-	watch->stack_size = STACK_SIZE + GUARD_SIZE;
+	watch->stack_size = STACK_SIZE;
 	watch->stack = (char *)address;
 	return 0;
 }

@@ -149,6 +149,23 @@ mu_sys_munmap(void *address, size_t size)
 }
 
 /* 0 where that is refused for good: then no deadline passes. */
+#define MU_STACK_GUARD ((size_t)64 << 10) /* the largest page size of Linux */
+
+/*
+ * A stack: SIZE bytes, the lowest MU_STACK_GUARD of which cannot be used. The
+ * result is mu_sys_mmap()'s.
+ */
+static inline long
+mu_sys_map_stack(size_t size)
+{
+	long stack = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK);
+
+	if (!mu_sys_failed(stack))
+		mu_sys3(SYS_mprotect, stack, MU_STACK_GUARD, PROT_NONE);
+	return stack;
+}
+
 static inline uint64_t
 mu_sys_now_ns(void)
 {
