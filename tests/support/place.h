@@ -41,7 +41,8 @@ struct place_thread {
 	int answered;
 };
 
-static size_t place_lost_bytes, place_num_threads;
+static size_t place_lost_bytes, place_num_threads, place_num_lost;
+static uintptr_t place_lost[PLACE_LOST]; /* hidden */
 static struct place_thread place_threads[PLACE_THREADS];
 static void *place_held; /* a block */
 static int place_asked;  /* how often threads were asked whether they run */
@@ -88,7 +89,8 @@ place_lose(size_t size)
 		abort();
 	memset(block, 0x5a, malloc_usable_size(block));
 	place_lost_bytes += malloc_usable_size(block);
-	mu_hide(block);
+	if (place_num_lost < PLACE_LOST)
+		place_lost[place_num_lost++] = mu_hide(block);
 }
 
 /* One that is to be held. */
@@ -147,11 +149,16 @@ LIVE void *
 place_body(void *arg)
 {
 	struct place_thread *thread = arg;
-	void *volatile held = mu_reveal(thread->hidden);
+	void *volatile held = mu_reveal(thread->hidden), *volatile block;
 	sigset_t all;
 	int asked;
 
 	scrub_registers(); /* a new thread has those of its creator */
+	/* Its arena: mapped before anybody looks at the mappings. */
+	if (thread->kind == PLACE_ALLOCATES || thread->kind == PLACE_NAPS) {
+		block = malloc(1);
+		free(block);
+	}
 	if (thread->kind == PLACE_BLOCKED) {
 		sigfillset(&all);
 		pthread_sigmask(SIG_SETMASK, &all, NULL);
@@ -274,6 +281,35 @@ place_tell(const struct UnreachableMemoryInfo *info, char *words, size_t size)
 }
 
 LIVE bool
+place_show_reference(void *ctx, const struct MemunreachableReference *reference)
+{
+	char text[512];
+
+	(void)ctx;
+	memunreachable_format_reference(reference, text, sizeof(text));
+	place_say("[%s] ", text);
+	return true;
+}
+
+/* What holds on to those that were lost and not found? */
+LIVE void
+place_explain(const struct UnreachableMemoryInfo *info)
+{
+	size_t i, j;
+
+	for (i = 0; i < place_num_lost; i++) {
+		for (j = 0; j < info->num_leaks; j++)
+			if (info->leaks[j].begin == ~place_lost[i])
+				break;
+		if (j < info->num_leaks)
+			continue;
+		place_say("lost block %zu: ", i);
+		memunreachable_why_reachable(
+		    mu_reveal(place_lost[i]), place_show_reference, NULL);
+	}
+}
+
+LIVE bool
 place_pass(char *words, size_t size)
 {
 	struct UnreachableMemoryInfo info = { 0 };
@@ -290,6 +326,10 @@ place_pass(char *words, size_t size)
 	exact = place_tell(&info, words, size);
 	if (info.num_leaks > PLACE_LOST && place_shown++ < 2)
 		show(&info);
+	if (info.num_leaks < place_num_lost && place_shown++ < 2 &&
+	    (info.status == MEMUNREACHABLE_COMPLETE ||
+		info.status == MEMUNREACHABLE_PARTIAL))
+		place_explain(&info);
 	FreeUnreachableMemoryInfo(&info);
 	return exact;
 }
