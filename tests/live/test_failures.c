@@ -75,6 +75,7 @@ START_TEST(mu35_ptrace_denied_by_signal)
 	struct doomed_pass doomed = { .call = &call, .by_filter = true };
 	static struct belongings own;
 
+	mu_library.options.stop = MU_STOP_AUTO;
 	belongings_begin(&own);
 	if (doomed_pass_run(&doomed)) {
 		ck_assert_msg(doomed.judged, "%s", doomed.info.reason);

@@ -165,6 +165,7 @@ run_as_nobody(int dumpable, bool threaded)
 /* MU-13, where nothing but ptrace may be used. */
 START_TEST(notdumpable)
 {
+	mu_library.options.stop = MU_STOP_AUTO;
 	ck_assert_int_eq(run_as_nobody(0, _i), 1);
 	if (getenv("TESTS_REFUSED") != NULL) {
 		printf("SKIPPED: notdumpable: ptrace is refused before\n");
