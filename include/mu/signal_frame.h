@@ -33,6 +33,13 @@
 #define MU_FRAME_XSAVE_AT 464
 
 /*
+ * XSTATE_BV, the header's first word (Intel SDM volume 1, 13.4.2): a component
+ * without its bit is as it was at first, whatever its bytes say. A frame has
+ * there what the stack had before: seen where AMX's TILECFG is.
+ */
+#define MU_FRAME_XSTATE_BV_AT 512
+
+/*
  * By system call: a task that was started without CLONE_SETTLS and never set
  * one has an fs base of 0, where tcbhead_t is not.
  */
@@ -94,7 +101,7 @@ mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
 	const char *area = (const char *)frame->uc_mcontext.fpregs;
 	size_t bytes = MU_FXSAVE_BYTES;
 	uint32_t magic, size, i;
-	uint64_t features;
+	uint64_t features, used;
 
 	if (area == NULL || max < MU_FXSAVE_BYTES)
 		return 0;
@@ -105,6 +112,10 @@ mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
 		features = 0;
 	else if (size > MU_FXSAVE_BYTES)
 		bytes = size < max ? size : max;
+	if (bytes >= MU_FRAME_XSTATE_BV_AT + sizeof(used)) {
+		memcpy(&used, area + MU_FRAME_XSTATE_BV_AT, sizeof(used));
+		features &= used;
+	}
 	memset(out, 0, bytes);
 	memcpy(out, area, MU_FXSAVE_USED);
 	for (i = 2; i < MU_FRAME_PARTS; i++)

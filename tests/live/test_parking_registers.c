@@ -102,6 +102,36 @@ START_TEST(odd_frames)
 }
 END_TEST
 
+/*
+ * A register that is as it was at first is not written into the frame, where
+ * an old word of the stack may lie: all but opmask here.
+ */
+START_TEST(unused_parts)
+{
+	static uintptr_t area[1024], out[1024];
+	ucontext_t frame = { 0 };
+	uint32_t magic = MU_FRAME_XSAVE_MAGIC, size = sizeof(area);
+	uint64_t features = ~0ull, used = 3 | 1 << 5;
+	struct mu_frame_layout layout;
+	size_t i, first, end;
+
+	mu_frame_layout_read(&layout);
+	for (i = 0; i < 1024; i++)
+		area[i] = PLANT + 0x10 * i;
+	frame.uc_mcontext.fpregs = (void *)area;
+	memcpy((char *)area + MU_FRAME_XSAVE_AT, &magic, 4);
+	memcpy((char *)area + MU_FRAME_XSAVE_AT + 8, &features, 8);
+	memcpy((char *)area + MU_FRAME_XSAVE_AT + 16, &size, 4);
+	memcpy((char *)area + MU_FRAME_XSTATE_BV_AT, &used, 8);
+	ck_assert_uint_eq(vector_of(&frame, out, sizeof(out)), sizeof(out));
+	ck_assert_int_eq(memcmp(out, area, 416), 0);
+	first = layout.at[5] / 8;
+	end = first + layout.size[5] / 8;
+	for (i = 416 / 8; i < 1024; i++)
+		ck_assert_uint_eq(out[i], i >= first && i < end ? area[i] : 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -110,6 +140,7 @@ main(void)
 
 	tcase_add_loop_test(tc, planted_words, 0, 3);
 	tcase_add_test(tc, odd_frames);
+	tcase_add_test(tc, unused_parts);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
