@@ -1,0 +1,54 @@
+/*
+ * What else the victim does: threads that wait, a thread that looks at the
+ * clock, a thread that writes to the heap, many mappings.
+ */
+#ifndef TESTS_BENCH_LOAD_H
+#define TESTS_BENCH_LOAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "heap.h"
+
+static inline uint64_t
+bench_now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Threads in pause(), for ever. False if there are not so many to be had. */
+bool bench_idle_threads(size_t count);
+
+/* One page each, every second one read-only, so that none are joined. */
+bool bench_mappings(size_t count);
+
+/* Writes to one byte in each page of the heap, leaving it as it is. */
+void bench_dirty(const struct bench_heap *heap);
+
+/* The longest time in which a thread did not get to look at the clock. */
+bool bench_ticker_begin(void);
+uint64_t bench_ticker_end(void);
+
+/* Writes, in counts a millisecond. */
+struct bench_rates {
+	double before; /* while nothing is asked */
+	double during; /* from the end of the longest gap to the answer */
+	double worst;  /* of 10 ms in a row in that time */
+	uint64_t gap_ns;
+	uint64_t slow_ns; /* from the end of the gap until 10 ms in a row have
+			     nine tenths of what was written before */
+};
+
+/*
+ * A thread that writes to random pages of the heap; when HOT, nine of ten
+ * writes go to one page in 50. Runs SUBJECT meanwhile.
+ */
+bool bench_writer(const struct bench_heap *heap, bool hot,
+    void (*subject)(void), struct bench_rates *rates);
+
+#endif
