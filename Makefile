@@ -35,14 +35,16 @@ SRC_ORIGINAL := \
 	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c
 SRC_COLLECTOR := \
 	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
-	ptrace/threads.c ptrace/task_list.c ptrace/tracee.c ptrace/wakeup.c \
+	lib/image.c \
+	ptrace/threads.c ptrace/threads_release.c ptrace/task_list.c \
+	ptrace/tracee.c ptrace/wakeup.c \
 	ptrace/refusal.c ptrace/probe.c ptrace/parking.c \
 	ptrace/parking_choice.c ptrace/parking_await.c \
 	ptrace/parking_rows.c ptrace/parking_handler.c \
 	ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
-	lib/sweeper.c lib/manners.c lib/own_memory.c \
+	lib/sweeper.c lib/manners.c lib/worker_threads.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/available.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
@@ -52,7 +54,8 @@ SRC_SWEEPER := \
 	heapwalk/glibc_foreign.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
 	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
-	heapwalk/glibc_chunks.c heapwalk/glibc_free.c \
+	heapwalk/glibc_chunks.c heapwalk/glibc_parts.c heapwalk/glibc_step.c \
+	heapwalk/glibc_probe.c heapwalk/glibc_free.c \
 	heapwalk/glibc_slots.c heapwalk/glibc_tls.c heapwalk/glibc_tcache.c \
 	heapwalk/glibc_counts.c \
 	heapwalk/glibc_orphans.c \
@@ -61,9 +64,13 @@ SRC_SWEEPER := \
 	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
 	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
-	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/scan.c heapwalk/references.c \
+	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/mark_links.c \
+	heapwalk/marking.c heapwalk/share.c heapwalk/scan.c \
+	heapwalk/scan_words.c heapwalk/words.c heapwalk/references.c \
 	heapwalk/links.c \
 	heapwalk/fold.c heapwalk/fold_alone.c heapwalk/graph.c \
+	heapwalk/graph_fill.c heapwalk/graph_large.c \
+	heapwalk/edges.c heapwalk/edges_store.c \
 	heapwalk/components.c \
 	heapwalk/charge.c heapwalk/leaks.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
@@ -102,7 +109,7 @@ CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-rungs check-faults check-asan \
-	check-ubsan check-valgrind check-tsan soak check-releases check-layers \
+	check-ubsan check-valgrind check-tsan soak bench check-releases check-layers \
 	check-layouts check-context check-oracles lint format fuzz install \
 	uninstall help clean tests
 .DELETE_ON_ERROR:
@@ -302,7 +309,8 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 # processes, and who is parked may be anywhere in the sanitizer's own code.
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
 	library_state options options_help options_reach options_signal arena \
-	text report_text reference_text leak_pipe why_pipe suspects)
+	text report_text reference_text leak_pipe why_pipe suspects mark_workers \
+	graph_fill)
 
 .PHONY: unit-tests-tsan
 unit-tests-tsan: $(UNIT_TSAN)
@@ -312,6 +320,11 @@ unit-tests-tsan: $(UNIT_TSAN)
 check-tsan: ## what runs in the original process under ThreadSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
 		CFLAGS="-O1 -g -fsanitize=thread" unit-tests-tsan
+
+# BENCH=quick, or sections: see tests/bench/README.md.
+bench: all ## measure speed, pause and memory beside others
+	$(Q)BUILD=$(BUILD) python3 tests/bench/bench.py $(or $(BENCH),whole) \
+		$(BENCH_FLAGS)
 
 check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 	$(Q)sh tests/releases.sh $(RELEASES)

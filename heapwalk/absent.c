@@ -210,7 +210,7 @@ mu_absent_fill(struct mu_absent *absent, const struct mu_memory_self *self,
 	if (absent->memory >= 0)
 		filler.budget =
 		    absent->limit != 0 ? absent->limit : find_budget();
-	for (i = 0; i < self->num_mappings; i++) {
+	for (i = 0; i < self->num_mappings && !absent->complete; i++) {
 		if (mu_mapping_is_memory(&self->mappings[i]) &&
 		    is_missing(&self->mappings[i]))
 			fill_missing(&filler, &self->mappings[i]);

@@ -19,7 +19,8 @@ struct mu_absent {
 	int memory, pagemap;
 	const struct mu_range *wiped; /* by heapwalk/wiped.h; may be stale */
 	size_t num_wiped;
-	size_t limit; /* bytes brought over at most; 0: as below */
+	size_t limit;  /* bytes brought over at most; 0: as below */
+	bool complete; /* nothing is missing: only wiped ranges are filled */
 
 	/* What was found. */
 	size_t missing; /* mappings that the image had no part of */

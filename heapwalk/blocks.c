@@ -78,11 +78,11 @@ mu_blocks_add_span(
 		blocks->max_spans = max;
 	}
 	span.num_words = words;
-	span.start = mu_arena_alloc(blocks->arena, words + 1, sizeof(uint64_t));
-	span.mark = mu_arena_alloc(blocks->arena, words + 1, sizeof(uint64_t));
+	span.bits = mu_arena_alloc_table(
+	    blocks->arena, words + 1, 2 * sizeof(uint64_t));
 	span.summary = mu_arena_alloc(
 	    blocks->arena, words / MU_WORD_BITS + 1, sizeof(uint64_t));
-	if (span.start == NULL || span.mark == NULL || span.summary == NULL)
+	if (span.bits == NULL || span.summary == NULL)
 		return NULL;
 	if (blocks->num_spans > 0 &&
 	    blocks->spans[blocks->num_spans - 1].range.end > begin)

@@ -28,10 +28,9 @@
 struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
 	const char *view;      /* the subject's bytes at range.begin */
-	uint64_t *start;       /* bit i: a live block starts at begin + 16 i */
-	uint64_t *mark;        /* bit i: that block was reached */
-	uint64_t *summary;     /* bit j: start[j] was ever nonzero */
-	size_t num_words;      /* of start and of mark */
+	uint64_t *bits;        /* start and mark bits: mu_span_starts() */
+	uint64_t *summary;     /* bit j: start bits j were ever nonzero */
+	size_t num_words;      /* of start bits, and of mark bits */
 	size_t count, bytes;   /* of live blocks; usable bytes */
 	size_t owner;          /* the back end's own: which arena */
 };
@@ -65,6 +64,9 @@ struct mu_blocks {
 	/* Which words refer to blocks (heapwalk/references.h). */
 	struct mu_word_rule words;
 
+	/* Who shares the work (heapwalk/workers.h); NULL is allowed. */
+	struct mu_workers *workers;
+
 	/* Set by seal. */
 	struct mu_range envelope; /* lowest begin, highest end */
 	size_t count, bytes;      /* of all live blocks; usable bytes */
@@ -79,6 +81,32 @@ struct mu_block {
 	uint64_t bit;
 	struct mu_listed *listed; /* ... which has this instead */
 };
+
+/*
+ * Bit i of WORD: a live block starts at range.begin + 16 (64 WORD + i).
+ *
+ * The words of start and mark bits take turns, so that a look at both costs
+ * one cache line in place of two.
+ */
+static inline uint64_t *
+mu_span_starts(const struct mu_span *span, size_t word)
+{
+	return &span->bits[2 * word];
+}
+
+/* Bit i: the block of that start bit was reached. */
+static inline uint64_t *
+mu_span_marks(const struct mu_span *span, size_t word)
+{
+	return &span->bits[2 * word + 1];
+}
+
+/* Which word MARKS is, a result of mu_span_marks(). */
+static inline size_t
+mu_span_word(const struct mu_span *span, const uint64_t *marks)
+{
+	return (size_t)(marks - span->bits) / 2;
+}
 
 void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
 
@@ -140,8 +168,10 @@ void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
 static inline bool
 mu_block_marked(const struct mu_block *block)
 {
-	return block->mark != NULL ? (*block->mark & block->bit) != 0
-				   : block->listed->marked;
+	/* Another worker may be marking a neighbour of it. */
+	return block->mark != NULL
+	    ? (__atomic_load_n(block->mark, __ATOMIC_RELAXED) & block->bit) != 0
+	    : __atomic_load_n(&block->listed->marked, __ATOMIC_RELAXED);
 }
 
 static inline void

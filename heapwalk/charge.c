@@ -35,10 +35,10 @@ add_children(
 	struct mu_edges edges;
 
 	do {
-		mu_edges_open(&edges, graph, node, graph->begins[node],
+		mu_edges_open(&edges, graph, node, mu_edges_first(graph, node),
 		    components->deadline);
 		while (mu_edges_next(&edges, graph, &target)) {
-			number = components->of_node[target];
+			number = *mu_graph_component(graph, target);
 			child = &components->all[number];
 			if (child->visitor == owner + 1)
 				continue;

@@ -11,8 +11,8 @@
  */
 #include "heapwalk/components.h"
 
-/* In of_node while searching: 0 unseen; an order, lower is older; or: */
-#define CLOSED 0x80000000u /* and the component */
+/* Of a node while searching: 0 unseen; an order, lower is older; */
+#define CLOSED 0x80000000u /* or with this the component */
 
 /* Beside an address of user space on the path: it reaches an older node. */
 #define HAS_OLDER (~(UINTPTR_MAX >> 1))
@@ -20,8 +20,7 @@
 struct search {
 	const struct mu_graph *graph;
 	struct mu_deadline *deadline;
-	uint32_t *order;  /* node to order or component; see above */
-	uint32_t *nodes;  /* path at the front, open nodes at the back */
+	uint32_t *stack;  /* path at the front, open nodes at the back */
 	uintptr_t *words; /* of the path: where each node goes on */
 	uint32_t depth, open, num_seen, num_components;
 };
@@ -29,64 +28,78 @@ struct search {
 static void
 enter(struct search *search, uint32_t node)
 {
-	search->order[node] = ++search->num_seen;
-	search->nodes[search->depth] = node;
-	search->words[search->depth] = search->graph->begins[node];
+	*mu_graph_component(search->graph, node) = ++search->num_seen;
+	search->stack[search->depth] = node;
+	search->words[search->depth] = mu_edges_first(search->graph, node);
 	search->depth++;
 }
 
-/* The last node of the path can reach what TARGET can. */
+/* NODE, which has order ORDER, is the oldest of its component. */
 static void
-relax(struct search *search, uint32_t target)
+close_component(struct search *search, uint32_t node, uint32_t order)
 {
-	uint32_t node = search->nodes[search->depth - 1];
+	uint32_t closed = CLOSED | search->num_components++, *component;
 
-	if (search->order[target] < search->order[node]) {
-		search->order[node] = search->order[target];
-		search->words[search->depth - 1] |= HAS_OLDER;
+	for (; search->open < search->graph->num_nodes; search->open++) {
+		component = mu_graph_component(
+		    search->graph, search->stack[search->open]);
+		if (*component < order)
+			break;
+		*component = closed;
 	}
+	*mu_graph_component(search->graph, node) = closed;
 }
 
 /* All edges of the last node of the path were followed. */
 static void
 leave(struct search *search)
 {
-	uint32_t node = search->nodes[--search->depth], order, closed;
-	bool has_older = (search->words[search->depth] & HAS_OLDER) != 0;
+	uint32_t node = search->stack[--search->depth];
+	uint32_t order = *mu_graph_component(search->graph, node), *parent;
 
-	if (has_older) {
-		search->nodes[--search->open] = node;
-	} else {
-		order = search->order[node];
-		closed = CLOSED | search->num_components++;
-		while (search->open < search->graph->num_nodes &&
-		    search->order[search->nodes[search->open]] >= order)
-			search->order[search->nodes[search->open++]] = closed;
-		search->order[node] = closed;
+	if ((search->words[search->depth] & HAS_OLDER) == 0) {
+		close_component(search, node, order);
+		return;
 	}
-	if (search->depth > 0)
-		relax(search, node);
+	search->stack[--search->open] = node;
+	if (search->depth == 0)
+		return;
+	parent =
+	    mu_graph_component(search->graph, search->stack[search->depth - 1]);
+	if (order < *parent) {
+		*parent = order;
+		search->words[search->depth - 1] |= HAS_OLDER;
+	}
 }
 
 /* Follow edges from the last node of the path until one leads to a new one. */
 static void
 follow(struct search *search)
 {
-	uint32_t node = search->nodes[search->depth - 1], target;
+	const struct mu_graph *graph = search->graph;
+	uint32_t node = search->stack[search->depth - 1], target;
 	uintptr_t *word = &search->words[search->depth - 1];
+	uint32_t *own = mu_graph_component(graph, node), *component;
+	uintptr_t older = *word & HAS_OLDER;
 	struct mu_edges edges;
 
 	mu_edges_open(
-	    &edges, search->graph, node, *word & ~HAS_OLDER, search->deadline);
-	while (mu_edges_next(&edges, search->graph, &target)) {
-		if (search->order[target] != 0) {
-			relax(search, target);
-			continue;
+	    &edges, graph, node, *word & ~HAS_OLDER, search->deadline);
+	while (mu_edges_next(&edges, graph, &target)) {
+		component = mu_graph_component(graph, target);
+		if (*component == 0 && !mu_edges_none(graph, target)) {
+			*word = edges.at | older;
+			enter(search, target);
+			return;
 		}
-		*word = edges.at | (*word & HAS_OLDER);
-		enter(search, target);
-		return;
+		if (*component == 0) {
+			*component = CLOSED | search->num_components++;
+		} else if (*component < *own) {
+			*own = *component;
+			older = HAS_OLDER;
+		}
 	}
+	*word = older;
 	leave(search);
 }
 
@@ -97,7 +110,7 @@ search_all(struct search *search)
 
 	search->open = search->graph->num_nodes;
 	for (node = 0; node < search->graph->num_nodes; node++) {
-		if (search->order[node] != 0)
+		if (*mu_graph_component(search->graph, node) != 0)
 			continue;
 		enter(search, node);
 		while (search->depth > 0) {
@@ -114,22 +127,21 @@ static void
 gather(struct mu_components *components)
 {
 	struct mu_component *component;
-	struct mu_block block;
-	uint32_t node, i;
+	uint32_t node, i, *number;
 
 	for (i = 0; i < components->num_components; i++) {
 		components->all[i].parent = MU_NO_PARENT;
 		components->all[i].complete = 1;
 	}
 	for (node = components->graph->num_nodes; node-- > 0;) {
-		components->of_node[node] &= ~CLOSED;
-		component = &components->all[components->of_node[node]];
+		number = mu_graph_component(components->graph, node);
+		*number &= ~CLOSED;
+		component = &components->all[*number];
 		components->next_member[node] =
 		    component->count > 0 ? component->lowest : node;
 		component->lowest = node;
 		component->count++;
-		if (mu_graph_block(components->graph, node, &block))
-			component->bytes += mu_range_size(block.range);
+		component->bytes += mu_graph_size(components->graph, node);
 	}
 }
 
@@ -153,15 +165,18 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 static void
 find_parents(struct mu_components *components)
 {
+	const struct mu_graph *graph = components->graph;
 	struct mu_edges edges;
 	uint32_t node, target, from, to;
 
-	for (node = 0; node < components->graph->num_nodes; node++) {
-		from = components->of_node[node];
-		mu_edges_open(&edges, components->graph, node,
-		    components->graph->begins[node], components->deadline);
-		while (mu_edges_next(&edges, components->graph, &target)) {
-			to = components->of_node[target];
+	for (node = 0; node < graph->num_nodes; node++) {
+		from = *mu_graph_component(graph, node);
+		if (mu_edges_none(graph, node))
+			continue;
+		mu_edges_open(&edges, graph, node, mu_edges_first(graph, node),
+		    components->deadline);
+		while (mu_edges_next(&edges, graph, &target)) {
+			to = *mu_graph_component(graph, target);
 			if (from != to)
 				note_parent(components, from, to);
 		}
@@ -203,21 +218,17 @@ mu_components_find(struct mu_components *components,
 
 	*components =
 	    (struct mu_components) { .graph = graph, .deadline = deadline };
-	search.order =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.order));
-	search.nodes =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.nodes));
+	search.stack =
+	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.stack));
 	search.words =
 	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.words));
-	if (search.order == NULL || search.nodes == NULL ||
-	    search.words == NULL)
+	if (search.stack == NULL || search.words == NULL)
 		return MU_ERR_NO_MEMORY;
 	if (!search_all(&search))
 		return MU_ERR_TIMEOUT;
 
 	components->num_components = search.num_components;
-	components->of_node = search.order;
-	components->next_member = search.nodes;
+	components->next_member = search.stack;
 	components->pending = (uint32_t *)search.words;
 	components->deferred = components->pending + graph->num_nodes;
 	components->all = mu_arena_alloc(

@@ -13,7 +13,7 @@
 #ifndef HEAPWALK_COMPONENTS_H
 #define HEAPWALK_COMPONENTS_H
 
-#include "heapwalk/graph.h"
+#include "heapwalk/edges.h"
 
 #define MU_NO_PARENT 0xffffffffu /* nothing points at it: an owner */
 #define MU_MANY_PARENT 0xfffffffeu
@@ -34,10 +34,9 @@ struct mu_component {
 };
 
 struct mu_components {
-	const struct mu_graph *graph;
+	const struct mu_graph *graph; /* knows each node's component */
 	struct mu_component *all;
 	uint32_t num_components;
-	uint32_t *of_node;     /* node to component */
 	uint32_t *next_member; /* node to node; its own number: the last */
 
 	/* For mu_components_charge(), as many entries as nodes each. */

@@ -11,13 +11,15 @@
 #include "heapwalk/fold_alone.h"
 
 /*
- * What folding takes at most for each unreachable block: its begin, two numbers
- * and a word of the search, its component, its place in the choice; and some
- * for the seams between them.
+ * What folding takes at most for each unreachable block, its edges not counted:
+ * its cells, its begin and size, a number and a word of the search, its
+ * component, its place in the choice; and some for the seams between them.
  */
 #define BYTES_EACH                                      \
-	(2 * sizeof(uintptr_t) + 3 * sizeof(uint32_t) + \
+	(2 * sizeof(uintptr_t) + 4 * sizeof(uint32_t) + \
 	    sizeof(struct mu_component) + 4)
+
+#define SPARE ((size_t)1 << 20) /* whole pages, and pieces of the arena */
 
 /* The owners that will be reported, the least important first: a heap. */
 struct choice {
@@ -163,28 +165,73 @@ lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
 	    leaks->num_leaks);
 }
 
+/* How much of the arena's limit may go into edges: what nothing else takes. */
+static size_t
+room_for_edges(
+    const struct mu_arena *arena, const struct mu_graph *graph, size_t limit)
+{
+	size_t entries = limit < graph->num_nodes ? limit : graph->num_nodes;
+	size_t others = graph->num_nodes * BYTES_EACH +
+	    entries * sizeof(struct mu_leak) + SPARE;
+	size_t left =
+	    arena->limit > arena->used ? arena->limit - arena->used : 0;
+
+	return left > others ? left - others : 0;
+}
+
+/* Number the unreachable blocks, add them up, and find their edges. */
+static enum mu_status
+make_graph(struct mu_graph *graph, const struct mu_blocks *blocks, size_t limit,
+    struct mu_memory *memory, struct mu_arena *arena,
+    struct mu_deadline *deadline)
+{
+	if (mu_graph_open(graph, blocks, arena) &&
+	    mu_graph_fill(graph, room_for_edges(arena, graph, limit), memory,
+		arena, deadline))
+		return MU_OK;
+	return deadline->passed ? MU_ERR_TIMEOUT : MU_ERR_NO_MEMORY;
+}
+
+static enum mu_status
+make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
+    struct mu_arena *arena, struct mu_deadline *deadline, bool *complete)
+{
+	struct mu_components components;
+	enum mu_status status;
+
+	status = mu_components_find(&components, graph, arena, deadline);
+	if (status != MU_OK)
+		return status;
+	*complete = mu_components_charge(&components);
+	return list_entries(leaks, &components, limit, arena);
+}
+
 enum mu_status
 mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
-    struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
+    struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns,
+    struct mu_why *why)
 {
 	struct mu_deadline deadline = { .ns = deadline_ns };
 	struct mu_arena_piece *before = arena->pieces;
-	struct mu_components components;
 	enum mu_status status = MU_ERR_NO_MEMORY;
 	struct mu_graph graph;
 	bool complete = true;
 
 	*leaks = (struct mu_leaks) { 0 };
-	mu_graph_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
+	if (limit > 0)
+		status =
+		    make_graph(&graph, blocks, limit, memory, arena, &deadline);
+	if (status == MU_OK) {
+		leaks->num_leaks = graph.num_nodes;
+		leaks->leak_bytes = graph.bytes;
+	} else {
+		mu_graph_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
+	}
 	if (leaks->num_leaks == 0 || limit == 0)
 		return MU_OK;
-	if (mu_graph_open(&graph, blocks, leaks->num_leaks, arena))
-		status =
-		    mu_components_find(&components, &graph, arena, &deadline);
-	if (status == MU_OK) {
-		complete = mu_components_charge(&components);
-		status = list_entries(leaks, &components, limit, arena);
-	}
+	if (status == MU_OK)
+		status = make_entries(
+		    leaks, &graph, limit, arena, &deadline, &complete);
 	if (status == MU_ERR_TIMEOUT)
 		return lack_of_time(leaks, why);
 	if (status != MU_OK) {

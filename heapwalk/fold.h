@@ -38,7 +38,7 @@ struct mu_leaks {
  * is a single block (heapwalk/fold_alone.h).
  */
 enum mu_status mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    size_t limit, struct mu_arena *arena, uint64_t deadline_ns,
-    struct mu_why *why);
+    size_t limit, struct mu_memory *memory, struct mu_arena *arena,
+    uint64_t deadline_ns, struct mu_why *why);
 
 #endif

@@ -14,7 +14,8 @@ struct mu_glibc_chain {
 	size_t arena;          /* index into glibc.arenas */
 	uintptr_t top;         /* chunk; 0 = ends without */
 	bool main;             /* main arena: may end at fenceposts */
-	uintptr_t end;         /* set by the walk: first byte behind */
+	size_t span;           /* set by the walk: index of its span ... */
+	uintptr_t end;         /* ... and the first byte behind */
 };
 
 /* Tries of chains; the bitmaps have a bit for each 16 bytes of the limit. */
@@ -25,14 +26,16 @@ struct mu_glibc_probe {
 };
 
 /*
- * Walk from chain->limit.begin: to top if chain->top says so, to two
- * fenceposts (main arena: it went on elsewhere), or to the end of the limit
- * (another arena that went on in a new heap). Every chunk that is in use
- * becomes a start bit of a new span, every free one a mark bit and one more in
- * num_free.
+ * Walk each from its limit.begin: to top if it has one, to two fenceposts (main
+ * arena: it went on elsewhere), or to the end of the limit (another arena that
+ * went on in a new heap). Every chunk that is in use becomes a start bit of a
+ * new span, every free one a mark bit and one more in num_free.
+ *
+ * Workers share the chains. What comes of it, also which chunk is complained
+ * of, is the same as if one had walked them one after the other.
  */
-enum mu_status mu_glibc_chain_walk(
-    struct mu_glibc_walk *walk, struct mu_glibc_chain *chain);
+enum mu_status mu_glibc_chains_walk(
+    struct mu_glibc_walk *walk, struct mu_glibc_chain *chains, size_t count);
 
 /*
  * Could a chunk of the main arena be at ADDRESS, and another one behind it?

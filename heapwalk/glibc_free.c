@@ -41,7 +41,7 @@ clear_mark(struct mu_span *span, uintptr_t chunk)
 {
 	size_t bit = (chunk + MU_GLIBC_HEADER - span->range.begin) / MU_GRAIN;
 	uint64_t mask = 1ull << (bit % WORD_BITS);
-	uint64_t *word = &span->mark[bit / WORD_BITS];
+	uint64_t *word = mu_span_marks(span, bit / WORD_BITS);
 
 	if ((*word & mask) == 0)
 		return false;

@@ -12,7 +12,13 @@
 #define HEAP_PREV 8
 #define HEAP_SIZE 16
 
+struct chains {
+	struct mu_glibc_chain *items;
+	size_t count, max;
+};
+
 struct heaps {
+	struct chains *chains;
 	size_t index;
 	uintptr_t arena, top;
 	size_t system_mem, sum;
@@ -26,9 +32,28 @@ broken(const struct mu_glibc_walk *walk, const struct heaps *heaps,
 	    "arena %p, heap %p: %s", (void *)heaps->arena, (void *)heap, rule);
 }
 
-/* Walk one heap; PREV is the one that was left for it. */
+static bool
+add_chain(struct mu_glibc_walk *walk, struct chains *chains,
+    const struct mu_glibc_chain *chain)
+{
+	size_t max = chains->max != 0 ? 2 * chains->max : 64;
+	struct mu_glibc_chain *grown;
+
+	if (chains->count == chains->max) {
+		grown = mu_arena_grow(walk->memory, chains->items, chains->max,
+		    max, sizeof(*grown));
+		if (grown == NULL)
+			return false;
+		chains->items = grown;
+		chains->max = max;
+	}
+	chains->items[chains->count++] = *chain;
+	return true;
+}
+
+/* List one heap; PREV is the one that was left for it. */
 static enum mu_status
-take_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
+list_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
     uintptr_t *prev)
 {
 	const struct mu_glibc_layout *layout = walk->glibc.layout;
@@ -62,18 +87,21 @@ take_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
 	if (mu_range_has(chain.limit, heaps->top))
 		chain.top = heaps->top;
 	if (!mu_ranges_add(
-		&walk->stretches, (struct mu_range) { heap, heap + size }))
+		&walk->stretches, (struct mu_range) { heap, heap + size }) ||
+	    !add_chain(walk, heaps->chains, &chain))
 		return mu_glibc_no_memory(walk);
-	return mu_glibc_chain_walk(walk, &chain);
+	return MU_OK;
 }
 
-enum mu_status
-mu_glibc_heaps_take(struct mu_glibc_walk *walk, size_t index)
+/* The heaps of arena INDEX; those before one that is wrong are listed, too. */
+static enum mu_status
+list_heaps(struct mu_glibc_walk *walk, size_t index, struct chains *chains)
 {
 	const struct mu_glibc_layout *layout = walk->glibc.layout;
 	uintptr_t arena = walk->glibc.arenas[index];
 	uintptr_t mask = walk->glibc.heap_max - 1, heap, prev;
 	struct heaps heaps = {
+		.chains = chains,
 		.index = index,
 		.arena = arena,
 		.top = mu_glibc_arena_word(walk, arena, layout->arena_top),
@@ -91,7 +119,7 @@ mu_glibc_heaps_take(struct mu_glibc_walk *walk, size_t index)
 		heap = prev;
 		if ((heap & mask) != 0)
 			return broken(walk, &heaps, heap, "is not aligned");
-		status = take_heap(walk, &heaps, heap, &prev);
+		status = list_heap(walk, &heaps, heap, &prev);
 		if (status != MU_OK)
 			return status;
 	} while (prev != 0);
@@ -103,4 +131,22 @@ mu_glibc_heaps_take(struct mu_glibc_walk *walk, size_t index)
 		    "arena %p: its heaps are %zu bytes, system_mem is %zu",
 		    (void *)arena, heaps.sum, heaps.system_mem);
 	return MU_OK;
+}
+
+/* What is wrong in what was listed came before what is wrong with the list. */
+enum mu_status
+mu_glibc_heaps_take(struct mu_glibc_walk *walk)
+{
+	struct chains chains = { 0 };
+	enum mu_status listed = MU_OK, status;
+	struct mu_why why;
+	size_t i;
+
+	for (i = 1; listed == MU_OK && i < walk->glibc.num_arenas; i++)
+		listed = list_heaps(walk, i, &chains);
+	why = *walk->why;
+	status = mu_glibc_chains_walk(walk, chains.items, chains.count);
+	if (status == MU_OK)
+		*walk->why = why;
+	return status == MU_OK ? listed : status;
 }

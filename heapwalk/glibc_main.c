@@ -70,7 +70,7 @@ take_piece(struct mu_glibc_walk *walk, struct mu_glibc_main *main,
 		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p: its memory at %p cannot be read",
 		    (void *)main->arena, (void *)chain->limit.begin);
-	status = mu_glibc_chain_walk(walk, chain);
+	status = mu_glibc_chains_walk(walk, chain, 1);
 	if (status != MU_OK)
 		return status;
 	if (chain->top != 0 && chain->end > chain->top)

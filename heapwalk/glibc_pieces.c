@@ -157,7 +157,7 @@ take(struct search *search, struct mu_range piece)
 	    mu_snapshot_view(walk->snap, piece.begin, mu_range_size(piece));
 	if (mu_range_has(piece, main->top))
 		chain.top = main->top;
-	status = mu_glibc_chain_walk(walk, &chain);
+	status = mu_glibc_chains_walk(walk, &chain, 1);
 	if (status != MU_OK)
 		return status;
 	main->bytes += mu_range_size(piece);

@@ -8,8 +8,8 @@
 
 #include "heapwalk/glibc_chunks.h"
 
-/* The heaps of arena INDEX, not the main one: found, walked, summed up. */
-enum mu_status mu_glibc_heaps_take(struct mu_glibc_walk *walk, size_t index);
+/* The heaps of all arenas but the main one: found, summed up, walked. */
+enum mu_status mu_glibc_heaps_take(struct mu_glibc_walk *walk);
 
 /*
  * The main arena: what it got by brk, and what it got by mmap when brk

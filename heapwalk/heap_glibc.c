@@ -15,15 +15,14 @@
 static enum mu_status
 take_stretches(struct mu_glibc_walk *walk)
 {
-	enum mu_status status = MU_OK;
+	enum mu_status status;
 	size_t i;
 
 	walk->num_free = mu_arena_alloc(
 	    walk->memory, walk->glibc.num_arenas, sizeof(*walk->num_free));
 	if (walk->num_free == NULL)
 		return mu_glibc_no_memory(walk);
-	for (i = 1; status == MU_OK && i < walk->glibc.num_arenas; i++)
-		status = mu_glibc_heaps_take(walk, i);
+	status = mu_glibc_heaps_take(walk);
 	if (status == MU_OK)
 		status = mu_glibc_main_take(walk);
 	mu_blocks_sort_spans(&walk->heap->blocks);
@@ -185,6 +184,7 @@ list(struct mu_heap *heap, const struct mu_snapshot *snap,
 
 	*heap = (struct mu_heap) { 0 };
 	mu_blocks_open(&heap->blocks, arena);
+	heap->blocks.workers = snap->workers;
 	mu_ranges_open(&walk.stretches, arena);
 	mu_ranges_open(&walk.unproven, arena);
 	mu_ranges_open(&owned, arena);

@@ -56,20 +56,16 @@ mark_seam(struct mu_scan *scan, const struct mu_root *left,
 }
 
 static void
-mark_ranges(struct mu_scan *scan, const struct mu_roots *roots)
+mark_range(struct mu_scan *scan, const struct mu_roots *roots, size_t i)
 {
-	const struct mu_root *root;
-	size_t i;
+	const struct mu_root *root = &roots->ranges[i];
 
-	for (i = 0; i < roots->num_ranges; i++) {
-		root = &roots->ranges[i];
-		if (root->kind == MU_ROOT_STACK)
-			mark_chunks_of_stack(scan, root);
-		mu_scan_root(scan, root->view, root->range);
-		if (scan->blocks->words.unaligned && i > 0 &&
-		    root[-1].range.end == root->range.begin)
-			mark_seam(scan, root - 1, root);
-	}
+	if (root->kind == MU_ROOT_STACK)
+		mark_chunks_of_stack(scan, root);
+	mu_scan_root(scan, root->view, root->range);
+	if (scan->blocks->words.unaligned && i > 0 &&
+	    root[-1].range.end == root->range.begin)
+		mark_seam(scan, root - 1, root);
 }
 
 static void
@@ -100,20 +96,47 @@ mark_values(struct mu_scan *scan, const struct mu_roots *roots)
 	}
 }
 
-void
-mu_mark_roots(struct mu_scan *scan, const struct mu_roots *roots)
+static void
+mark_kept(struct mu_scan *scan, size_t i)
 {
-	struct mu_listed *listed;
-	size_t i;
+	struct mu_listed *listed = scan->blocks->listed;
+	size_t end = i + MU_SHARE_TICKET_ROOTS;
 
-	for (i = 0; i < scan->blocks->num_listed; i++) {
-		listed = &scan->blocks->listed[i];
-		if (listed->keep && !listed->marked) {
-			listed->marked = true;
-			mu_scan_root(scan, listed->view, listed->range);
-		}
+	for (; i < end && i < scan->blocks->num_listed; i++) {
+		if (!listed[i].keep)
+			continue;
+		/* Who points at it need not look further. */
+		__atomic_store_n(&listed[i].marked, true, __ATOMIC_RELAXED);
+		mu_scan_root(scan, listed[i].view, listed[i].range);
 	}
-	mark_ranges(scan, roots);
-	mark_values(scan, roots);
-	mu_scan_finish(scan);
+}
+
+static size_t
+kept_tickets(const struct mu_blocks *blocks)
+{
+	return (blocks->num_listed + MU_SHARE_TICKET_ROOTS - 1) /
+	    MU_SHARE_TICKET_ROOTS;
+}
+
+/* Tickets: blocks that are kept, memory, single words. */
+static void
+mark_some(void *ctx, struct mu_scan *scan, size_t ticket)
+{
+	const struct mu_roots *roots = ctx;
+	size_t kept = kept_tickets(scan->blocks);
+
+	if (ticket < kept)
+		mark_kept(scan, ticket * MU_SHARE_TICKET_ROOTS);
+	else if (ticket - kept < roots->num_ranges)
+		mark_range(scan, roots, ticket - kept);
+	else
+		mark_values(scan, roots);
+}
+
+void
+mu_mark_roots(struct mu_marking *marking, const struct mu_roots *roots)
+{
+	mu_marking_run(marking, marking->num_scans,
+	    kept_tickets(marking->blocks) + roots->num_ranges + 1, mark_some,
+	    (void *)roots);
 }

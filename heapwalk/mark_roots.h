@@ -7,10 +7,10 @@
 #ifndef HEAPWALK_MARK_ROOTS_H
 #define HEAPWALK_MARK_ROOTS_H
 
+#include "heapwalk/marking.h"
 #include "heapwalk/roots.h"
-#include "heapwalk/scan.h"
 
-/* Finishes but for what was dropped or put off. */
-void mu_mark_roots(struct mu_scan *scan, const struct mu_roots *roots);
+/* All but the words that are put off. */
+void mu_mark_roots(struct mu_marking *marking, const struct mu_roots *roots);
 
 #endif

@@ -71,6 +71,35 @@ unlock_key(const struct mu_mapping *mapping, const siginfo_t *info)
 		(long)mu_range_size(mapping->range), PROT_READ, 0) == 0;
 }
 
+/* Is it PAGE again that this thread faults in? From now on, that is known. */
+static bool
+is_repeated(struct mu_memory_self *self, uintptr_t page)
+{
+	struct mu_last_fault *last = self->last_faults;
+	long thread = mu_sys_gettid();
+	bool again;
+	size_t i;
+
+	for (i = 0; i + 1 < MU_WORKERS_MAX; i++)
+		if (last[i].thread == thread || last[i].thread == 0)
+			break;
+	again = last[i].thread == thread && last[i].page == page;
+	last[i] = (struct mu_last_fault) { thread, page };
+	return again;
+}
+
+/*
+ * Has another thread mended the page while this one came here? The kernel
+ * reads the mask before it looks at what to do with it (kernel/signal.c).
+ */
+static bool
+is_mended(uintptr_t address)
+{
+	return mu_sys4(SYS_rt_sigprocmask, -1,
+		   (long)(address - address % sizeof(mu_sigmask)), 0,
+		   sizeof(mu_sigmask)) == -EINVAL;
+}
+
 static bool
 mend(struct mu_memory *memory, const siginfo_t *info)
 {
@@ -85,10 +114,9 @@ mend(struct mu_memory *memory, const siginfo_t *info)
 	    mapping->range.begin > address || !mu_mapping_is_memory(mapping))
 		return false;
 	/* Twice the same page: it did not help. */
-	if (self->last_fault == address - address % size)
+	if (is_repeated(self, address - address % size))
 		return false;
-	self->last_fault = address - address % size;
-	if (unlock_key(mapping, info))
+	if (is_mended(address) || unlock_key(mapping, info))
 		return true;
 	for (; size <= MAX_PAGE_SIZE; size *= 2) {
 		page.begin = address - address % size;
@@ -105,10 +133,31 @@ mend(struct mu_memory *memory, const siginfo_t *info)
 }
 
 static void
+lock(struct mu_memory_self *self)
+{
+	while (__atomic_exchange_n(&self->mending, 1, __ATOMIC_ACQUIRE) != 0)
+		mu_sys0(SYS_sched_yield);
+}
+
+static void
+unlock(struct mu_memory_self *self)
+{
+	__atomic_store_n(&self->mending, 0, __ATOMIC_RELEASE);
+}
+
+static void
 on_fault(int signo, siginfo_t *info, void *context)
 {
+	struct mu_memory *memory = guarded;
+	bool mended = false;
+
 	(void)context;
-	if (guarded == NULL || !mend(guarded, info))
+	if (memory != NULL) {
+		lock(memory->ctx);
+		mended = mend(memory, info);
+		unlock(memory->ctx);
+	}
+	if (!mended)
 		give_up(signo, info);
 }
 

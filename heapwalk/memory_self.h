@@ -10,8 +10,15 @@
 #include "heapwalk/absent.h"
 #include "heapwalk/pages.h"
 #include "heapwalk/snapshot.h"
+#include "heapwalk/workers.h"
 #include "mu/signal_action.h"
 #include "mu/status.h"
+
+/* The page that a thread's last fault was in. */
+struct mu_last_fault {
+	long thread; /* its id; 0: no thread yet */
+	uintptr_t page;
+};
 
 struct mu_memory_self {
 	const struct mu_mapping *mappings; /* by address, no overlaps */
@@ -22,7 +29,8 @@ struct mu_memory_self {
 	/* The fault guard; see mu_memory_self_guard(). */
 	bool guarded;
 	char *signal_stack;
-	uintptr_t last_fault; /* page that the guard mended last */
+	int mending; /* a lock: one thread at a time */
+	struct mu_last_fault last_faults[MU_WORKERS_MAX];
 	struct mu_signal_action old_actions[2];
 	stack_t old_stack;
 	uint64_t old_mask;
@@ -47,8 +55,8 @@ bool mu_memory_self_look(struct mu_memory *memory);
  * From now on a fault inside a readable mapping puts a page of zeros there,
  * counts it in memory->skipped_pages and goes on (MU-66). A fault elsewhere
  * kills us as it would have without. Only for the sweeper: its image is
- * private and it has one thread. First fills what fork left out, as far as
- * ABSENT says from where; the rest is zeros, counted as skipped.
+ * private. Any of its threads may fault. First fills what fork left out, as far
+ * as ABSENT says from where; the rest is zeros, counted as skipped.
  *
  * MU_ERR_NO_MEMORY: the guard could not be installed.
  */

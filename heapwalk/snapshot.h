@@ -15,6 +15,8 @@
 #include "heapwalk/reach.h"
 #include "mu/range.h"
 
+struct mu_workers;
+
 struct mu_thread {
 	pid_t tid;
 	uintptr_t sp;       /* stack pointer; 0 = unknown, no live stack */
@@ -97,6 +99,9 @@ struct mu_snapshot {
 	size_t num_root_values;
 
 	struct mu_reach reach; /* what counts; zero: everything */
+
+	/* Who shares the reading of it; NULL: the caller's thread alone. */
+	struct mu_workers *workers;
 
 	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
 	unsigned glibc_major, glibc_minor;

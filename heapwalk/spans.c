@@ -5,11 +5,7 @@
  */
 #include "heapwalk/spans.h"
 
-#include <string.h>
-
-#define HEADER 16    /* struct malloc_chunk up to the user's bytes */
-#define FLAG_BITS 7  /* of the size word */
-#define MIN_CHUNK 32 /* MINSIZE on LP64 */
+#define HEADER 16 /* struct malloc_chunk up to the user's bytes */
 #define WORD_BITS MU_WORD_BITS
 #define ALL_BITS (~0ull) /* of a bitmap word */
 
@@ -25,15 +21,8 @@ struct span_cursor {
 static size_t
 usable_size(const struct mu_span *span, uintptr_t start)
 {
-	size_t offset = start - span->range.begin, size;
-
-	memcpy(&size, span->view + offset - sizeof(size), sizeof(size));
-	size &= ~(size_t)FLAG_BITS;
-	/* A chunk's last word is the next one's prev_size field. */
-	size = size < MIN_CHUNK ? 1 : size - sizeof(size);
-	if (size > span->range.end - start)
-		size = span->range.end - start;
-	return size;
+	return mu_span_usable(
+	    span->view + (start - span->range.begin), span->range.end - start);
 }
 
 static bool
@@ -52,7 +41,7 @@ span_block(const struct mu_span *span, size_t bit, struct mu_block *block)
 	block->range =
 	    (struct mu_range) { start, start + usable_size(span, start) };
 	block->view = span->view + offset;
-	block->mark = &span->mark[bit / WORD_BITS];
+	block->mark = mu_span_marks(span, bit / WORD_BITS);
 	block->bit = 1ull << (bit % WORD_BITS);
 	block->listed = NULL;
 }
@@ -68,7 +57,7 @@ word_before(const struct mu_span *span, size_t *word)
 		for (; bits != 0; bits &= ~(1ull << left)) {
 			left = WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
 			*word = index * WORD_BITS + left;
-			if (span->start[*word] != 0)
+			if (*mu_span_starts(span, *word) != 0)
 				return true;
 		}
 		if (index == 0)
@@ -80,9 +69,10 @@ static uint64_t
 cursor_bits(const struct span_cursor *cursor)
 {
 	const struct mu_span *span = cursor->span;
-	uint64_t bits = span->start[cursor->word];
+	uint64_t bits = *mu_span_starts(span, cursor->word);
 
-	return cursor->unmarked ? bits & ~span->mark[cursor->word] : bits;
+	return cursor->unmarked ? bits & ~*mu_span_marks(span, cursor->word)
+				: bits;
 }
 
 static bool
@@ -106,7 +96,8 @@ mu_span_test(const struct mu_span *span, uintptr_t address)
 	size_t bit = (address - span->range.begin) / MU_GRAIN;
 
 	return has_bit(span, address) &&
-	    (span->start[bit / WORD_BITS] >> (bit % WORD_BITS) & 1) != 0;
+	    (*mu_span_starts(span, bit / WORD_BITS) >> (bit % WORD_BITS) & 1) !=
+	    0;
 }
 
 void
@@ -117,7 +108,7 @@ mu_span_set(struct mu_span *span, uintptr_t address)
 
 	if (!has_bit(span, address) || mu_span_test(span, address))
 		return;
-	span->start[word] |= 1ull << (bit % WORD_BITS);
+	*mu_span_starts(span, word) |= 1ull << (bit % WORD_BITS);
 	span->summary[word / WORD_BITS] |= 1ull << (word % WORD_BITS);
 	span->count++;
 	span->bytes += usable_size(span, address);
@@ -130,7 +121,7 @@ mu_span_clear(struct mu_span *span, uintptr_t address)
 
 	if (!mu_span_test(span, address))
 		return;
-	span->start[bit / WORD_BITS] &= ~(1ull << (bit % WORD_BITS));
+	*mu_span_starts(span, bit / WORD_BITS) &= ~(1ull << (bit % WORD_BITS));
 	span->count--;
 	span->bytes -= usable_size(span, address);
 }
@@ -141,13 +132,13 @@ mu_span_find(
 {
 	size_t bit = (value - span->range.begin) / MU_GRAIN;
 	size_t word = bit / WORD_BITS;
-	uint64_t bits =
-	    span->start[word] & (ALL_BITS >> (WORD_BITS - 1 - bit % WORD_BITS));
+	uint64_t bits = *mu_span_starts(span, word) &
+	    (ALL_BITS >> (WORD_BITS - 1 - bit % WORD_BITS));
 
 	if (bits == 0) {
 		if (!word_before(span, &word))
 			return false;
-		bits = span->start[word];
+		bits = *mu_span_starts(span, word);
 	}
 	bit = word * WORD_BITS + WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
 	span_block(span, bit, block);

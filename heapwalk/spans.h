@@ -32,6 +32,25 @@ mu_ranges_upper(
 	return low;
 }
 
+#define MU_SPAN_FLAGS 7      /* of a chunk's size word */
+#define MU_SPAN_MIN_CHUNK 32 /* MINSIZE on LP64 */
+
+/*
+ * Usable bytes of the block whose bytes are at VIEW, by the chunk header right
+ * before it; ROOM bytes are left in its span.
+ */
+static inline size_t
+mu_span_usable(const char *view, size_t room)
+{
+	size_t size;
+
+	__builtin_memcpy(&size, view - sizeof(size), sizeof(size));
+	size &= ~(size_t)MU_SPAN_FLAGS;
+	/* A chunk's last word is the next one's prev_size field. */
+	size = size < MU_SPAN_MIN_CHUNK ? 1 : size - sizeof(size);
+	return size < room ? size : room;
+}
+
 /* The block of SPAN that VALUE, an address in the span, points into. */
 bool mu_span_find(
     const struct mu_span *span, uintptr_t value, struct mu_block *block);

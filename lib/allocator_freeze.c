@@ -166,15 +166,18 @@ locks_are_useless(struct mu_pass *pass)
 }
 
 enum mu_status
+mu_allocator_find(struct mu_pass *pass)
+{
+	return mu_glibc_find(
+	    &pass->glibc, &pass->self, &pass->arena, &pass->why);
+}
+
+enum mu_status
 mu_allocator_freeze(struct mu_pass *pass)
 {
-	enum mu_status status;
+	enum mu_status status = MU_OK;
 	bool brought = true;
 
-	status =
-	    mu_glibc_find(&pass->glibc, &pass->self, &pass->arena, &pass->why);
-	if (status != MU_OK)
-		return status;
 	if (pass->glibc.main_arena == 0 || locks_are_useless(pass))
 		return MU_OK;
 	/* Creating an arena needs none of these locks: look again. */

@@ -12,10 +12,13 @@
 
 #include "lib/pass.h"
 
+/* Find the arenas. A heap that is not glibc's is refused. */
+enum mu_status mu_allocator_find(struct mu_pass *pass);
+
 /*
- * Find the arenas and take their mutexes. MU_ERR_BUSY when one cannot be had
- * before the deadline: the calling thread interrupted malloc, or another holds
- * on to it. A heap that is not glibc's is refused.
+ * Take the mutexes of the arenas that were found, and of those that they lead
+ * to. MU_ERR_BUSY when one cannot be had before the deadline: the calling
+ * thread interrupted malloc, or another holds on to it.
  */
 enum mu_status mu_allocator_freeze(struct mu_pass *pass);
 

@@ -12,6 +12,7 @@
 #define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
 #define PIECE_SIZE (4 * PAGE_MAX)
 #define ALIGNMENT 16
+#define HUGE ((size_t)2 << 20)
 
 struct mu_arena_piece {
 	struct mu_arena_piece *next;
@@ -47,9 +48,39 @@ piece_size(struct mu_arena *arena, size_t bytes)
 	return 0;
 }
 
+/*
+ * NORESERVE: what is never touched shall cost nothing, also where the kernel
+ * counts commitments.
+ */
+static long
+map_bytes(size_t bytes)
+{
+	return mu_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+}
+
+/* Begins with a huge page, if the kernel gives any (MADV_HUGEPAGE). */
+static long
+map_huge(size_t bytes)
+{
+	long address = map_bytes(bytes + HUGE);
+	size_t before;
+
+	if (mu_sys_failed(address))
+		return map_bytes(bytes);
+	before = -(size_t)address % HUGE;
+	if (before > 0)
+		mu_sys_munmap((void *)address, before);
+	address += (long)before;
+	if (before < HUGE)
+		mu_sys_munmap((char *)address + bytes, HUGE - before);
+	mu_sys3(SYS_madvise, address, (long)bytes, MADV_HUGEPAGE);
+	return address;
+}
+
 /* A piece of at least BYTES, header included, or NULL. */
 static struct mu_arena_piece *
-map_piece(struct mu_arena *arena, size_t bytes)
+map_piece(struct mu_arena *arena, size_t bytes, bool huge)
 {
 	struct mu_arena_piece *piece;
 	long address;
@@ -57,12 +88,7 @@ map_piece(struct mu_arena *arena, size_t bytes)
 	bytes = piece_size(arena, bytes);
 	if (bytes == 0)
 		return NULL;
-	/*
-	 * NORESERVE: what is never touched shall cost nothing, also where the
-	 * kernel counts commitments.
-	 */
-	address = mu_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	address = huge ? map_huge(bytes) : map_bytes(bytes);
 	if (mu_sys_failed(address))
 		return NULL;
 	piece = (struct mu_arena_piece *)address;
@@ -101,12 +127,34 @@ mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size)
 	if (piece == NULL || bytes > piece->size - piece->used) {
 		if (__builtin_add_overflow(bytes, sizeof(*piece), &wanted))
 			return NULL;
-		piece = map_piece(arena, wanted);
+		piece = map_piece(arena, wanted, false);
 		if (piece == NULL)
 			return NULL;
 	}
 	piece->last = piece->used;
 	piece->used += bytes;
+	return (char *)piece + piece->last;
+}
+
+void *
+mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
+{
+	struct mu_arena_piece *piece;
+	size_t bytes;
+
+	/* All of it in huge pages: what is left at the end serves others. */
+	if (__builtin_mul_overflow(count, size, &bytes) || bytes < HUGE ||
+	    __builtin_add_overflow(bytes, sizeof(*piece), &bytes) ||
+	    !round_up(&bytes, HUGE) || bytes > arena->limit ||
+	    arena->used > arena->limit - bytes)
+		return mu_arena_alloc(arena, count, size);
+	if (must_fail(arena))
+		return NULL;
+	piece = map_piece(arena, bytes, true);
+	if (piece == NULL)
+		return NULL;
+	piece->last = piece->used;
+	piece->used += count * size + -(count * size) % ALIGNMENT;
 	return (char *)piece + piece->last;
 }
 
@@ -141,6 +189,23 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 	if (moved != NULL)
 		memcpy(moved, array, old_count * size);
 	return moved;
+}
+
+void
+mu_arena_trim(struct mu_arena *arena, void *array, size_t count, size_t size)
+{
+	struct mu_arena_piece *piece = arena->pieces;
+	size_t kept;
+
+	if (piece == NULL || (char *)array != (char *)piece + piece->last ||
+	    __builtin_mul_overflow(count, size, &kept) ||
+	    __builtin_add_overflow(kept, piece->last, &kept) ||
+	    !round_up(&kept, PAGE_MAX) || kept >= piece->size)
+		return;
+	mu_sys_munmap((char *)piece + kept, piece->size - kept);
+	arena->used -= piece->size - kept;
+	/* The rest of the page may have been written to. */
+	piece->size = piece->used = kept;
 }
 
 void

@@ -24,8 +24,11 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "lib/allocator_freeze.h"
 #include "lib/caller.h"
 #include "lib/descriptors.h"
+#include "lib/image.h"
+#include "lib/ladder.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
@@ -37,6 +40,18 @@
 
 /* How long after the deadline the collector may take to let go. */
 #define GRACE_NS (2 * MU_NS_PER_SEC)
+
+/* A wake-up that a filter refuses comes this much late. */
+#define SLICE_NS (20 * 1000 * 1000ull)
+
+/*
+ * pass->collector_phase: its tid while it prepares; then these; when it is
+ * gone the kernel writes 0 and wakes us (CLONE_CHILD_CLEARTID).
+ */
+#define PHASE_READY (-2) /* it waits at the gate, for malloc to be frozen */
+#define PHASE_TAKEN (-3) /* the image is there: malloc may thaw */
+
+enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
 
 /*
  * CLONE_PARENT makes the sweeper a child of the program with the collector's
@@ -61,26 +76,49 @@ start_sweeper(struct mu_pass *pass)
 	return MU_OK;
 }
 
-static enum mu_status
-capture(struct mu_pass *pass)
+/* The futex is not private: the kernel wakes it as a shared one. */
+static void
+enter_phase(struct mu_pass *pass, int phase)
 {
-	struct mu_threads threads = { 0 };
-	uint64_t begin = mu_sys_now_ns();
+	__atomic_store_n(&pass->collector_phase, phase, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->collector_phase, 1, 0);
+}
+
+static int
+await_gate(struct mu_pass *pass)
+{
+	int gate;
+
+	while ((gate = __atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE)) ==
+	    GATE_SHUT)
+		mu_sys_futex_wait(&pass->gate, GATE_SHUT, FUTEX_PRIVATE_FLAG,
+		    mu_sys_now_ns() + SLICE_NS);
+	return gate;
+}
+
+/* Threads stand still from here to the release, and nothing else is done. */
+static enum mu_status
+capture(struct mu_pass *pass, struct mu_threads *threads,
+    const struct mu_kernel_files *files)
+{
 	enum mu_status status;
 
-	status = mu_threads_stop(&threads, pass->pid, pass->tid, &pass->arena,
-	    pass->stop_ns, &pass->why);
+	status = mu_threads_stop_listed(threads, pass->stop_ns, &pass->why);
 	if (status == MU_OK)
 		status = mu_caller_add(pass);
 	if (status == MU_OK)
 		status = mu_snapshot_live(
-		    &pass->snap, &threads, &pass->arena, &pass->why);
+		    &pass->snap, threads, files, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = mu_image_note(pass);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
 	if (status == MU_OK)
 		mu_left_out_await(pass);
-	mu_threads_release(&threads);
-	pass->pause_ns = mu_sys_now_ns() - begin;
+	/* Now, as who is released may allocate at once. */
+	enter_phase(pass, PHASE_TAKEN);
+	mu_threads_release(threads);
+	pass->pause_ns = mu_sys_now_ns() - threads->begin_ns;
 	return status;
 }
 
@@ -90,6 +128,9 @@ collector_body(void *arg)
 	struct mu_pass *pass = arg;
 	const int keep[] = { pass->pipe_write, pass->log.fd,
 		pass->log.syslog_fd, mu_procfs_descriptor() };
+	struct mu_kernel_files files;
+	struct mu_threads threads;
+	enum mu_status status;
 	/* A filter's SIGSYS would dump the program's memory: see manners.c. */
 	static const struct rlimit64 no_core = { 1, 1 };
 
@@ -100,39 +141,80 @@ collector_body(void *arg)
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
 	/* A stop of the program's group must not stop who holds its threads. */
 	mu_sys2(SYS_setpgid, 0, 0);
-	while (__atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE) == 0)
-		mu_sys_futex_wait(
-		    &pass->gate, 0, FUTEX_PRIVATE_FLAG, pass->deadline_ns);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
 	mu_left_out_prepare(pass);
-	pass->collected = capture(pass);
-	mu_sys_exit(pass->collected == MU_OK ? 0 : 1);
+	mu_kernel_files_open(&files, pass->tid);
+	status = mu_threads_prepare(
+	    &threads, pass->pid, pass->tid, &pass->arena, &pass->why);
+	if (status == MU_OK) {
+		enter_phase(pass, PHASE_READY);
+		if (await_gate(pass) == GATE_LEAVE)
+			mu_sys_exit(0);
+		status = capture(pass, &threads, &files);
+	}
+	pass->collected = status;
+	mu_sys_exit(status == MU_OK ? 0 : 1);
 }
 
-/* Wait for the collector's exit; kill it when it outstays the deadline. */
-static void
-await_exit(struct mu_pass *pass)
-{
-	uint64_t limit = pass->deadline_ns + GRACE_NS;
-	bool killed = false;
-	int tid, status = 0;
+/* How long the collector may live, and whether we had to end it. */
+struct life {
+	uint64_t limit_ns;
+	bool killed;
+};
 
-	while ((tid = __atomic_load_n(
-		    &pass->collector_alive, __ATOMIC_ACQUIRE)) != 0) {
-		if (mu_sys_now_ns() >= limit) {
+/* Wait while it is in PHASE; which one comes next. */
+static int
+await_phase(struct mu_pass *pass, int phase, struct life *life)
+{
+	uint64_t now;
+	int next;
+
+	while ((next = __atomic_load_n(
+		    &pass->collector_phase, __ATOMIC_ACQUIRE)) == phase) {
+		now = mu_sys_now_ns();
+		if (now >= life->limit_ns && !life->killed) {
 			mu_sys_kill(pass->collector, SIGKILL);
-			killed = true;
-			limit = UINT64_MAX / 2;
+			life->killed = true;
 		}
-		/* Not private: the kernel wakes it as a shared futex. */
-		mu_sys_futex_wait(&pass->collector_alive, tid, 0, limit);
+		mu_sys_futex_wait(
+		    &pass->collector_phase, phase, 0, now + SLICE_NS);
 	}
+	return next;
+}
+
+static void
+open_gate(struct mu_pass *pass)
+{
+	enum mu_status status = mu_ladder_freeze(pass);
+
+	if (status != MU_OK)
+		pass->collected = status;
+	__atomic_store_n(&pass->gate, status == MU_OK ? GATE_GO : GATE_LEAVE,
+	    __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->gate, 1, FUTEX_PRIVATE_FLAG);
+}
+
+/* Malloc is frozen from when the collector is ready until it has an image. */
+static void
+attend(struct mu_pass *pass)
+{
+	struct life life = { pass->deadline_ns + GRACE_NS, false };
+	int phase, status = 0;
+
+	phase = await_phase(pass, pass->collector, &life);
+	if (phase == PHASE_READY) {
+		open_gate(pass);
+		phase = await_phase(pass, PHASE_READY, &life);
+		mu_allocator_thaw(pass);
+	}
+	if (phase == PHASE_TAKEN)
+		await_phase(pass, PHASE_TAKEN, &life);
 	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
 		continue;
 	/* MU-31: expiry is a failure of its own. */
 	if (pass->collected != MU_ERR_HELPER_DIED)
 		return;
-	if (killed)
+	if (life.killed)
 		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
@@ -162,12 +244,12 @@ run_once(struct mu_pass *pass, bool named)
 	long pid;
 
 	pass->collected = MU_ERR_HELPER_DIED;
-	pass->collector_alive = -1;
-	pass->gate = 0;
+	pass->collector_phase = -1;
+	pass->gate = GATE_SHUT;
 	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector died");
 	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
 		CLONE_CHILD_CLEARTID,
-	    pass->stack + pass->stack_size, &pass->collector_alive,
+	    pass->stack + pass->stack_size, &pass->collector_phase,
 	    collector_body, pass);
 	if (pid < 0)
 		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
@@ -175,9 +257,7 @@ run_once(struct mu_pass *pass, bool named)
 	pass->collector = (pid_t)pid;
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, pid);
-	__atomic_store_n(&pass->gate, 1, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&pass->gate, 1, FUTEX_PRIVATE_FLAG);
-	await_exit(pass);
+	attend(pass);
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, 0);
 	return pass->collected;

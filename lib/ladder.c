@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lib/allocator_freeze.h"
 #include "lib/collector.h"
 #include "lib/library.h"
 #include "lib/parked_capture.h"
@@ -119,6 +120,15 @@ run_auto(struct mu_pass *pass)
 	pass->why = why;
 	add_words(&pass->why, &more);
 	return refusal;
+}
+
+enum mu_status
+mu_ladder_freeze(struct mu_pass *pass)
+{
+	enum mu_status status = mu_allocator_freeze(pass);
+
+	set_stop_deadline(pass);
+	return status;
 }
 
 enum mu_status

@@ -12,8 +12,15 @@
  * Take an image: pass->sweeper and pass->stop are set when this is MU_OK. Of
  * two refusals the first is the status, and the words have both.
  *
- * Runs in: original, with malloc frozen and signals blocked.
+ * Runs in: original, with signals blocked, once mu_allocator_find() has found
+ * malloc. Malloc is frozen for as long as it takes, and may be so afterwards.
  */
 enum mu_status mu_ladder_run(struct mu_pass *pass);
+
+/*
+ * A rung has prepared what it can: freeze malloc, and from now until
+ * pass->stop_ns the threads have time to stop. As mu_allocator_freeze().
+ */
+enum mu_status mu_ladder_freeze(struct mu_pass *pass);
 
 #endif

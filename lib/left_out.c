@@ -99,12 +99,21 @@ announce(struct mu_pass *pass)
 }
 
 enum mu_status
+mu_left_out_want(struct mu_pass *pass)
+{
+	pass->left_out->wanted = true;
+	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	    "no time for another try, to read memory under MADV_DONTFORK");
+}
+
+enum mu_status
 mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 {
 	struct mu_left_out *left_out = pass->left_out;
 	struct mu_absent absent = {
 		.memory = pass->memory,
 		.pagemap = pass->pagemap,
+		.complete = pass->mapped_pages != 0,
 	};
 	enum mu_status status;
 
@@ -121,9 +130,7 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 	if (status != MU_OK || absent.missing == 0 || pass->hold ||
 	    left_out == NULL)
 		return status;
-	left_out->wanted = true;
-	return mu_why(&pass->why, MU_ERR_TIMEOUT,
-	    "no time for another try, to read memory under MADV_DONTFORK");
+	return mu_left_out_want(pass);
 }
 
 bool

@@ -59,6 +59,12 @@ void mu_left_out_await(struct mu_pass *pass);
 enum mu_status mu_left_out_guard(struct mu_pass *pass, size_t *lost);
 
 /*
+ * The image lacks memory: MU_ERR_TIMEOUT, another try will have to read it.
+ * There must be a page to say so in. Runs in: sweeper.
+ */
+enum mu_status mu_left_out_want(struct mu_pass *pass);
+
+/*
  * Is there memory that this image has only zeros of? To be asked only when
  * something is lost. Runs in: sweeper.
  */

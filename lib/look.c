@@ -84,7 +84,8 @@ open_pipe(struct mu_pass *pass)
 
 /*
  * Signals stay blocked while malloc is frozen: a handler that allocates would
- * wait for the thread it interrupted.
+ * wait for the thread it interrupted. Every rung freezes it late and thaws it
+ * early; what is left frozen here is a failure's.
  */
 static enum mu_status
 take_image(struct mu_pass *pass)
@@ -100,7 +101,7 @@ take_image(struct mu_pass *pass)
 		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
 		    "signals cannot be blocked; by a seccomp filter?");
 	}
-	status = mu_allocator_freeze(pass);
+	status = mu_allocator_find(pass);
 	if (status == MU_OK)
 		status = mu_ladder_run(pass);
 	mu_allocator_thaw(pass);

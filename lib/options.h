@@ -60,6 +60,8 @@ enum mu_stop {
 	X(bytes, max_memory, 0,                                             \
 	    "memory for a pass's tables: 512k, 64m, 2g; none: half of what" \
 	    " is available")                                                \
+	X(count, workers, 0,                                                \
+	    "threads that search the copy of the program; 0: one a CPU")    \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */

@@ -11,8 +11,11 @@
 
 #include <sched.h>
 
+#include "lib/allocator_freeze.h"
 #include "lib/caller.h"
 #include "lib/descriptors.h"
+#include "lib/image.h"
+#include "lib/ladder.h"
 #include "lib/left_out.h"
 #include "lib/sweeper.h"
 #include "mu/procfs.h"
@@ -54,9 +57,12 @@ take_image(struct mu_pass *pass, struct mu_parking *parking)
 {
 	enum mu_status status = mu_caller_add(pass);
 
+	/* Files of /proc opened before would be descriptors of the program. */
 	if (status == MU_OK)
 		status = mu_snapshot_parked(
-		    &pass->snap, parking, &pass->arena, &pass->why);
+		    &pass->snap, parking, NULL, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = mu_image_note(pass);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
 	if (status == MU_OK)
@@ -79,16 +85,25 @@ mu_parked_capture(struct mu_pass *pass)
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
 	mu_left_out_prepare(pass);
-	status = mu_parking_stop(parking, pass->pid, pass->tid, &pass->arena,
-	    pass->stop_ns, pass->deadline_ns, &pass->why);
+	status = mu_parking_prepare(
+	    parking, pass->pid, pass->tid, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = mu_ladder_freeze(pass);
+	if (status == MU_OK)
+		status = mu_parking_stop_prepared(
+		    parking, pass->stop_ns, pass->deadline_ns, &pass->why);
 	/* Nobody else is there: only we stand still. */
 	if (parking->begin_ns == 0)
 		parking->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)
 		status = take_image(pass, parking);
-	pass->pause_ns = mu_sys_now_ns() - parking->begin_ns;
+	/* Now, as who is released may allocate at once. */
+	mu_allocator_thaw(pass);
 	if (!mu_parking_release(parking))
 		pass->abandoned = true;
+	pass->pause_ns = parking->end_ns > parking->begin_ns
+	    ? parking->end_ns - parking->begin_ns
+	    : 0;
 	mu_sys_close(&pass->memory);
 	mu_sys_close(&pass->pagemap);
 	return status;

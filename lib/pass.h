@@ -68,8 +68,8 @@ struct mu_pass {
 	char *stack; /* guard page first */
 	size_t stack_size;
 	pid_t collector;
-	int collector_alive; /* tid; the kernel zeroes it and wakes us */
-	int gate;            /* the collector starts when it is 1 */
+	int collector_phase; /* its tid at first; lib/collector.c */
+	int gate;            /* what the collector waits for */
 	struct mu_snapshot snap;
 	enum mu_status collected;
 	uint64_t pause_ns; /* the longest stop */
@@ -83,6 +83,7 @@ struct mu_pass {
 	/* memory that a fork leaves out (lib/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */
 	bool hold;                    /* the collector waits for the sweeper */
+	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
 	int memory, pagemap;          /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */

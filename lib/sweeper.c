@@ -17,6 +17,7 @@
 #include "heapwalk/memory_self.h"
 #include "heapwalk/referrers.h"
 #include "heapwalk/roots.h"
+#include "lib/image.h"
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
@@ -24,12 +25,14 @@
 #include "lib/own_memory.h"
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
+#include "lib/worker_threads.h"
 #include "mu/sys.h"
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
 	struct mu_memory_self self;
 	struct mu_arena tables;
+	struct mu_worker_threads threads;
 	struct mu_heap heap;
 	struct mu_roots roots;
 	struct mu_leaks leaks;
@@ -63,6 +66,9 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	struct mu_snapshot *snap = &pass->snap;
 	enum mu_status status;
 
+	status = mu_image_read(pass);
+	if (status != MU_OK)
+		return status;
 	snap->pid = pass->pid;
 	snap->glibc_major = pass->self.glibc_major;
 	snap->glibc_minor = pass->self.glibc_minor;
@@ -77,6 +83,8 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	/* Nobody stands still any more. */
 	mu_manners_yield();
 	mu_manners_limit(&sweep->tables);
+	mu_worker_threads_open(&sweep->threads, mu_library.options.workers);
+	snap->workers = &sweep->threads.workers;
 	if (!mu_memory_self_look(&snap->memory))
 		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
 	return mu_own_memory_list(pass, &sweep->tables);
@@ -174,7 +182,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 	if (!went_on(pass, sweep,
 		mu_fold(&sweep->leaks, &sweep->heap.blocks,
 		    pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
-		    &sweep->tables, folding_ends(pass), &why),
+		    &snap->memory, &sweep->tables, folding_ends(pass), &why),
 		&why))
 		return;
 	mu_log(log, MU_LOG_INFO, "folding done");

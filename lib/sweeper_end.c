@@ -12,6 +12,13 @@
 /* How long the end of a sweeper that was killed may take. */
 #define REAP_NS (10 * MU_NS_PER_SEC)
 
+/*
+ * To tear an image down takes some 30 ms a gigabyte. A pidfd would tell of the
+ * end at once, and be a descriptor that the program did not open.
+ */
+#define FIRST_NAP_NS (20 * 1000ull)
+#define LONGEST_NAP_NS (1000 * 1000ull)
+
 bool
 mu_sweeper_ended(struct mu_pass *pass)
 {
@@ -31,7 +38,7 @@ mu_sweeper_ended(struct mu_pass *pass)
 void
 mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 {
-	uint64_t nap = 20 * 1000;
+	uint64_t nap = FIRST_NAP_NS;
 	bool killed = false;
 
 	while (!mu_sweeper_ended(pass)) {
@@ -44,7 +51,7 @@ mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 			deadline_ns = mu_sys_now_ns() + REAP_NS;
 		}
 		mu_sys_sleep_ns(nap);
-		if (nap < 10 * 1000 * 1000)
+		if (nap < LONGEST_NAP_NS)
 			nap *= 2;
 	}
 }

@@ -18,6 +18,7 @@
 
 struct epoll_search {
 	pid_t pid;
+	int folder;
 	struct mu_words *words;
 	struct mu_proc_text text;
 	long error; /* 0, or -errno that ended the search */
@@ -113,16 +114,14 @@ mu_kernel_values_parse_timers(
 
 /* 1, 0, or -errno: what cannot be told from an epoll set may be one. */
 static long
-is_epoll(pid_t pid, int fd)
+is_epoll(int folder, int fd)
 {
-	char path[PATH_SIZE], link[sizeof(EPOLL_LINK)];
-	const char *at = path;
+	char name[16], link[sizeof(EPOLL_LINK)];
 	long n;
-	int dir;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/fd/%d", pid, fd);
-	dir = mu_procfs_at(&at);
-	n = mu_sys4(SYS_readlinkat, dir, (long)at, (long)link, sizeof(link));
+	mu_text_format(name, sizeof(name), "%d", fd);
+	n = mu_sys4(
+	    SYS_readlinkat, folder, (long)name, (long)link, sizeof(link));
 	if (n < 0)
 		return n;
 	return n == sizeof(EPOLL_LINK) - 1 &&
@@ -150,7 +149,7 @@ static bool
 visit_descriptor(void *ctx, int fd)
 {
 	struct epoll_search *search = ctx;
-	long error = is_epoll(search->pid, fd);
+	long error = is_epoll(search->folder, fd);
 
 	if (error == 1)
 		error = read_epoll(search, fd);
@@ -161,13 +160,12 @@ visit_descriptor(void *ctx, int fd)
 
 /* Not there (ENOENT) before Linux 3.10 or without CHECKPOINT_RESTORE. */
 static long
-read_timers(struct epoll_search *search)
+read_timers(struct epoll_search *search, int timers)
 {
-	char path[PATH_SIZE];
-	long error;
+	long error = timers;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/timers", search->pid);
-	error = mu_proc_read(&search->text, path);
+	if (timers >= 0)
+		error = mu_proc_read_open(&search->text, timers);
 	if (error == 0 &&
 	    !mu_kernel_values_parse_timers(
 		search->text.text, search->text.length, search->words))
@@ -175,23 +173,43 @@ read_timers(struct epoll_search *search)
 	return error == -ENOENT ? 0 : error;
 }
 
+void
+mu_kernel_files_open(struct mu_kernel_files *files, pid_t pid)
+{
+	char path[PATH_SIZE];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
+	files->folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
+	mu_text_format(path, sizeof(path), "/proc/%d/timers", pid);
+	files->timers = mu_procfs_open(path, O_RDONLY);
+}
+
+void
+mu_kernel_files_close(struct mu_kernel_files *files)
+{
+	mu_sys_close(&files->folder);
+	mu_sys_close(&files->timers);
+}
+
 enum mu_status
-mu_kernel_values_read(pid_t pid, struct mu_words *words, struct mu_why *why)
+mu_kernel_values_read(const struct mu_kernel_files *files, pid_t pid,
+    struct mu_words *words, struct mu_why *why)
 {
 	struct epoll_search search = {
 		.pid = pid,
+		.folder = files->folder,
 		.words = words,
 		.text = { .arena = words->arena },
 	};
-	char path[PATH_SIZE];
-	long error;
+	long error = files->folder;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
-	error = mu_proc_numbers(path, visit_descriptor, &search);
+	if (error >= 0)
+		error = mu_proc_numbers_in(
+		    files->folder, visit_descriptor, &search);
 	if (search.error != 0)
 		error = search.error;
 	if (error == 0)
-		error = read_timers(&search);
+		error = read_timers(&search, files->timers);
 	/* proc_fd_permission() and proc_fdinfo_access_allowed(): as ptrace. */
 	if (error == -EACCES || error == -EPERM)
 		return mu_refusal(pid, pid, (int)-error, why);

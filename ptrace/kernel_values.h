@@ -22,13 +22,28 @@ bool mu_kernel_values_parse_timers(
     const char *text, size_t length, struct mu_words *words);
 
 /*
+ * Of /proc/PID: the folder fd and the file timers, opened before the threads
+ * are stopped, as a path takes longer to look up than what is there to read.
+ * Or -errno.
+ */
+struct mu_kernel_files {
+	int folder, timers;
+};
+
+/*
+ * PID may be any of the process's threads, and must not be a leader that has
+ * ended: a zombie has no descriptors.
+ */
+void mu_kernel_files_open(struct mu_kernel_files *files, pid_t pid);
+void mu_kernel_files_close(struct mu_kernel_files *files);
+
+/*
  * Add all of PID's. A kernel without the files is not an error; whatever else
  * keeps us from reading them is, for a block that only they refer to would be
  * taken for lost. Descriptors that are no epoll sets cost one
- * readlink each. PID may be any of the process's threads, and must not be a
- * leader that has ended: a zombie has no descriptors.
+ * readlink each. FILES: of PID, nothing read of them yet, and not closed.
  */
-enum mu_status mu_kernel_values_read(
+enum mu_status mu_kernel_values_read(const struct mu_kernel_files *files,
     pid_t pid, struct mu_words *words, struct mu_why *why);
 
 #endif

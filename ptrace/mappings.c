@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <string.h>
 
+#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
@@ -230,4 +231,20 @@ mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
 		return mu_why(why, MU_ERR_TARGET_GONE,
 		    "process %d has no memory; it has ended", pid);
 	return status;
+}
+
+/* fs/proc/array.c, proc_pid_statm(): the first number is mm->total_vm. */
+uint64_t
+mu_mappings_pages(pid_t tid)
+{
+	char path[32], statm[128];
+	const char *at = statm;
+	uint64_t pages;
+	ssize_t n;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/statm", tid);
+	n = mu_procfs_read(path, statm, sizeof(statm));
+	if (n <= 0 || !mu_proc_number(&at, statm + n, 10, &pages))
+		return 0;
+	return pages;
 }

@@ -32,4 +32,7 @@ enum mu_status mu_mappings_parse(const char *text, size_t length,
 enum mu_status mu_mappings_read(pid_t pid, struct mu_mapping **mappings,
     size_t *count, struct mu_arena *arena, struct mu_why *why);
 
+/* How many pages the process of thread TID has mapped; 0: not known. */
+uint64_t mu_mappings_pages(pid_t tid);
+
 #endif

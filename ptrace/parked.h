@@ -15,6 +15,7 @@
 
 #include "mu/arena.h"
 #include "mu/signal_frame.h"
+#include "ptrace/task_list.h"
 
 enum mu_parked_state {
 	MU_PARKED_WANTED, /* the signal is on its way */
@@ -44,6 +45,10 @@ struct mu_parking {
 	struct mu_arena *arena;
 	uint64_t leave_ns; /* when a parked thread goes on by itself */
 	uint64_t begin_ns; /* when the first signal was sent; 0 = none was */
+	uint64_t end_ns;   /* when everybody was let go */
+	mu_sigmask seen;   /* signals that could be used before the stop */
+	struct mu_task_list listing;   /* made then, and good for one round */
+	struct mu_frame_layout layout; /* of the frames of this machine */
 	struct mu_parked_row *rows, *last;
 	size_t count;   /* threads that were sent the signal */
 	size_t rescans; /* listings it took */

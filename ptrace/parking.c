@@ -22,8 +22,8 @@
 
 struct parking_round {
 	struct mu_parking *parking;
-	struct mu_task_list listing;
 	uint64_t stop_ns;
+	bool listed; /* parking->listing was not used yet */
 	struct mu_why *why;
 	bool fresh; /* something new was sent the signal */
 };
@@ -76,8 +76,8 @@ call_listed(struct parking_round *round)
 	size_t i;
 	pid_t tid;
 
-	for (i = 0; i < round->listing.count && status == MU_OK; i++) {
-		tid = round->listing.tids[i];
+	for (i = 0; i < parking->listing.count && status == MU_OK; i++) {
+		tid = parking->listing.tids[i];
 		if (tid == parking->except)
 			continue;
 		thread = first ? NULL : mu_parked_find(parking, &at, tid);
@@ -93,18 +93,56 @@ call_listed(struct parking_round *round)
 	return status;
 }
 
+/*
+ * Who is counted and not here may have ended and be no news; but a count that
+ * is right says in one call what a listing of 1024 threads does in 0.6 ms.
+ */
+static bool
+is_everybody_here(const struct mu_parking *parking)
+{
+	struct mu_parked_cursor at = mu_parked_first(parking);
+	const struct mu_parked *thread;
+	long here = 1; /* we */
+
+	while ((thread = mu_parked_next(&at)) != NULL)
+		here += mu_parked_state(thread) == MU_PARKED_HERE;
+	return here == mu_task_count(parking->pid);
+}
+
+/* By a signal that was seen to be free, or is now. */
+static enum mu_status
+choose(struct parking_round *round)
+{
+	struct mu_parking *parking = round->parking;
+	enum mu_status status = MU_OK;
+
+	if (parking->seen == 0)
+		status = mu_parking_look(parking, round->why);
+	if (status == MU_OK && parking->seen != 0)
+		status = mu_parking_choose(parking, round->why);
+	return status;
+}
+
 static enum mu_status
 run_round(struct parking_round *round)
 {
 	struct mu_parking *parking = round->parking;
-	enum mu_status status;
+	enum mu_status status = MU_OK;
 
-	round->fresh = false;
+	round->fresh = round->listed;
 	parking->rescans++;
-	status = mu_task_list_read(&round->listing, parking->pid, round->why);
+	if (is_everybody_here(parking)) {
+		round->fresh = false;
+		return MU_OK;
+	}
+	/* Who has ended since is no more of this process, and gets no signal.
+	 */
+	if (!round->listed)
+		status = mu_task_list_read(
+		    &parking->listing, parking->pid, round->why);
+	round->listed = false;
 	if (status == MU_OK && parking->signo == 0)
-		status =
-		    mu_parking_choose(parking, &round->listing, round->why);
+		status = choose(round);
 	if (status != MU_OK)
 		return status;
 	status = call_listed(round);
@@ -141,30 +179,50 @@ try_once(struct parking_round *round)
 }
 
 enum mu_status
-mu_parking_stop(struct mu_parking *parking, pid_t pid, pid_t except,
-    struct mu_arena *arena, uint64_t stop_ns, uint64_t leave_ns,
-    struct mu_why *why)
+mu_parking_prepare(struct mu_parking *parking, pid_t pid, pid_t except,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	enum mu_status status;
+
+	*parking = (struct mu_parking) {
+		.pid = pid,
+		.except = except,
+		.listing = { .arena = arena },
+		.arena = arena,
+	};
+	/* 30 times CPUID, which a virtual machine asks its host for: 0.1 ms. */
+	mu_frame_layout_read(&parking->layout);
+	status = mu_task_list_read(&parking->listing, pid, why);
+	return status == MU_OK ? mu_parking_look(parking, why) : status;
+}
+
+enum mu_status
+mu_parking_stop_prepared(struct mu_parking *parking, uint64_t stop_ns,
+    uint64_t leave_ns, struct mu_why *why)
 {
 	struct parking_round round = {
 		.parking = parking,
-		.listing = { .arena = arena },
 		.stop_ns = stop_ns,
+		.listed = true,
 		.why = why,
 	};
+	mu_sigmask seen = parking->seen;
 	enum mu_status status;
 	unsigned tries = 0;
 	bool blocked;
 
-	*parking = (struct mu_parking) { .pid = pid, .except = except };
 	do {
 		*parking = (struct mu_parking) {
-			.pid = pid,
-			.except = except,
-			.arena = arena,
+			.pid = parking->pid,
+			.except = parking->except,
+			.arena = parking->arena,
 			.leave_ns = leave_ns,
 			.begin_ns = parking->begin_ns,
 			.rescans = parking->rescans,
 			.stuck = parking->stuck,
+			.seen = tries == 0 ? seen : 0,
+			.listing = parking->listing,
+			.layout = parking->layout,
 		};
 		status = try_once(&round);
 		/* Not when it was chosen? Then choose again. */
@@ -172,6 +230,19 @@ mu_parking_stop(struct mu_parking *parking, pid_t pid, pid_t except,
 		    status == MU_ERR_SIGNALS_BLOCKED && parking->signo > 0;
 	} while (blocked && !parking->stuck && ++tries < MAX_TRIES);
 	return status;
+}
+
+enum mu_status
+mu_parking_stop(struct mu_parking *parking, pid_t pid, pid_t except,
+    struct mu_arena *arena, uint64_t stop_ns, uint64_t leave_ns,
+    struct mu_why *why)
+{
+	enum mu_status status =
+	    mu_parking_prepare(parking, pid, except, arena, why);
+
+	return status == MU_OK
+	    ? mu_parking_stop_prepared(parking, stop_ns, leave_ns, why)
+	    : status;
 }
 
 bool
@@ -196,6 +267,7 @@ mu_parking_release(struct mu_parking *parking)
 		__atomic_store_n(&parking->gate, 1, __ATOMIC_RELEASE);
 		mu_sys_futex_wake(
 		    &parking->gate, INT32_MAX, FUTEX_PRIVATE_FLAG);
+		parking->end_ns = mu_sys_now_ns();
 		if (!mu_parking_close(mu_sys_now_ns() + LEAVE_NS))
 			parking->stuck = true;
 	}

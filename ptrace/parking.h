@@ -36,6 +36,15 @@ enum mu_status mu_parking_stop(struct mu_parking *parking, pid_t pid,
     pid_t except, struct mu_arena *arena, uint64_t stop_ns, uint64_t leave_ns,
     struct mu_why *why);
 
+/*
+ * The same in two steps: the first does what takes long with many threads, to
+ * see which signals they let through, and is no stop yet.
+ */
+enum mu_status mu_parking_prepare(struct mu_parking *parking, pid_t pid,
+    pid_t except, struct mu_arena *arena, struct mu_why *why);
+enum mu_status mu_parking_stop_prepared(struct mu_parking *parking,
+    uint64_t stop_ns, uint64_t leave_ns, struct mu_why *why);
+
 /* Is everybody still there? To be asked when all is done. */
 bool mu_parking_is_full(const struct mu_parking *parking);
 

@@ -121,30 +121,10 @@ let_through(pid_t pid, pid_t tid, mu_sigmask mask)
 	return 0;
 }
 
-/* The first of MASK that the program does not take for itself meanwhile. */
-static enum mu_status
-install(struct mu_parking *parking, mu_sigmask mask, struct mu_why *why)
-{
-	long error = -EBUSY;
-	int i, signo = 0;
-
-	for (i = 0; i < MU_PARKING_SIGNALS && error == -EBUSY; i++) {
-		signo = mu_parking_signals[i];
-		if (mask & mu_signal_bit(signo))
-			error = mu_parking_install(signo);
-	}
-	if (error < 0)
-		return mu_why(why, mu_status_from_errno((int)-error),
-		    "cannot install a handler for signal %d (error %ld)", signo,
-		    -error);
-	parking->signo = signo;
-	return MU_OK;
-}
-
 enum mu_status
-mu_parking_choose(struct mu_parking *parking,
-    const struct mu_task_list *listing, struct mu_why *why)
+mu_parking_look(struct mu_parking *parking, struct mu_why *why)
 {
+	const struct mu_task_list *listing = &parking->listing;
 	mu_sigmask mask = usable();
 	size_t i, others = 0;
 	pid_t tid;
@@ -162,7 +142,29 @@ mu_parking_choose(struct mu_parking *parking,
 			    " program does not handle)",
 			    tid);
 	}
-	return others == 0 ? MU_OK : install(parking, mask, why);
+	parking->seen = others == 0 ? 0 : mask;
+	return MU_OK;
+}
+
+/* The first that the program does not take for itself meanwhile. */
+enum mu_status
+mu_parking_choose(struct mu_parking *parking, struct mu_why *why)
+{
+	long error = -EBUSY;
+	int i, signo = 0;
+
+	for (i = 0; i < MU_PARKING_SIGNALS && error == -EBUSY; i++) {
+		signo = mu_parking_signals[i];
+		if ((parking->seen & mu_signal_bit(signo)) != 0 &&
+		    !mu_parking_is_handled(signo))
+			error = mu_parking_install(signo);
+	}
+	if (error < 0)
+		return mu_why(why, mu_status_from_errno((int)-error),
+		    "cannot install a handler for signal %d (error %ld)", signo,
+		    -error);
+	parking->signo = signo;
+	return MU_OK;
 }
 
 enum mu_parking_fate

@@ -8,15 +8,19 @@
 
 #include "mu/status.h"
 #include "ptrace/parked.h"
-#include "ptrace/task_list.h"
 
 /*
- * Choose a signal that no listed thread blocks, awaits or has pending, and
- * install the handler for it: parking->signo, which stays 0 if no other thread
- * is listed.
+ * Which signals does no listed thread block, await or have pending:
+ * parking->seen, which is 0 if no other thread is listed.
  */
-enum mu_status mu_parking_choose(struct mu_parking *parking,
-    const struct mu_task_list *listing, struct mu_why *why);
+enum mu_status mu_parking_look(struct mu_parking *parking, struct mu_why *why);
+
+/*
+ * Install the handler for one of parking->seen, which may be some time ago:
+ * parking->signo.
+ */
+enum mu_status mu_parking_choose(
+    struct mu_parking *parking, struct mu_why *why);
 
 enum mu_parking_fate {
 	MU_PARKING_COMING,  /* the signal is on its way */

@@ -43,14 +43,11 @@ make_room(struct mu_proc_text *text)
 }
 
 long
-mu_proc_read(struct mu_proc_text *text, const char *path)
+mu_proc_read_open(struct mu_proc_text *text, int fd)
 {
-	int fd = mu_procfs_open(path, O_RDONLY);
 	ssize_t n;
 
 	text->length = 0;
-	if (fd < 0)
-		return fd;
 	do {
 		n = -ENOMEM;
 		if (!make_room(text))
@@ -60,8 +57,21 @@ mu_proc_read(struct mu_proc_text *text, const char *path)
 		if (n > 0)
 			text->length += (size_t)n;
 	} while (n > 0 || n == -EINTR);
-	mu_sys_close(&fd);
 	return n;
+}
+
+long
+mu_proc_read(struct mu_proc_text *text, const char *path)
+{
+	int fd = mu_procfs_open(path, O_RDONLY);
+	long error;
+
+	text->length = 0;
+	if (fd < 0)
+		return fd;
+	error = mu_proc_read_open(text, fd);
+	mu_sys_close(&fd);
+	return error;
 }
 
 /* Decimal digits and nothing else; -1 for any other name. */

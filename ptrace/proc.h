@@ -28,6 +28,9 @@ struct mu_proc_text {
  */
 long mu_proc_read(struct mu_proc_text *text, const char *path);
 
+/* The same of an open file, from where it stands; it stays open. */
+long mu_proc_read_open(struct mu_proc_text *text, int fd);
+
 /*
  * Call VISIT for every entry of the directory PATH whose name is a decimal
  * number that fits an int, until it returns false. 0 or -errno.

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "ptrace/kernel_values.h"
 #include "ptrace/mappings.h"
 #include "ptrace/registers.h"
 
@@ -59,18 +58,17 @@ read_stopped(const void *source, struct reading *reading)
 static enum mu_status
 read_parked(const void *source, struct reading *reading)
 {
-	struct mu_parked_cursor at = mu_parked_first(source);
+	const struct mu_parking *parking = source;
+	struct mu_parked_cursor at = mu_parked_first(parking);
 	enum mu_status status = MU_OK;
 	const struct mu_parked *parked;
-	struct mu_frame_layout layout;
 
-	mu_frame_layout_read(&layout);
 	while (status == MU_OK && (parked = mu_parked_next(&at)) != NULL) {
 		if (mu_parked_state(parked) != MU_PARKED_HERE)
 			continue;
 		status =
 		    mu_registers_of_parked(&reading->threads[reading->count],
-			parked, &layout, reading->words, reading->why);
+			parked, &parking->layout, reading->words, reading->why);
 		reading->count++;
 	}
 	return status;
@@ -84,9 +82,25 @@ live_thread(const struct mu_snapshot *snap)
 }
 
 static enum mu_status
+read_kernel_values(const struct mu_kernel_files *files, pid_t tid,
+    struct mu_words *words, struct mu_why *why)
+{
+	struct mu_kernel_files own;
+	enum mu_status status;
+
+	if (files != NULL)
+		return mu_kernel_values_read(files, tid, words, why);
+	mu_kernel_files_open(&own, tid);
+	status = mu_kernel_values_read(&own, tid, words, why);
+	mu_kernel_files_close(&own);
+	return status;
+}
+
+static enum mu_status
 take(struct mu_snapshot *snap, pid_t pid, size_t max,
     enum mu_status (*read)(const void *source, struct reading *reading),
-    const void *source, struct mu_arena *arena, struct mu_why *why)
+    const void *source, const struct mu_kernel_files *files,
+    struct mu_arena *arena, struct mu_why *why)
 {
 	struct mu_snapshot new = *snap;
 	struct mu_words words = { .arena = arena, .placed = true };
@@ -105,10 +119,8 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 	status = read(source, &reading);
 	new.num_threads = reading.count;
 	if (status == MU_OK)
-		status = mu_mappings_read(live_thread(&new), &new.mappings,
-		    &new.num_mappings, arena, why);
-	if (status == MU_OK)
-		status = mu_kernel_values_read(live_thread(&new), &held, why);
+		status =
+		    read_kernel_values(files, live_thread(&new), &held, why);
 	if (status != MU_OK)
 		return status;
 	new.values = words.words;
@@ -122,16 +134,26 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 
 enum mu_status
 mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
-    struct mu_arena *arena, struct mu_why *why)
+    const struct mu_kernel_files *files, struct mu_arena *arena,
+    struct mu_why *why)
 {
 	return take(snap, threads->pid, threads->count, read_stopped, threads,
-	    arena, why);
+	    files, arena, why);
 }
 
 enum mu_status
 mu_snapshot_parked(struct mu_snapshot *snap, const struct mu_parking *parking,
-    struct mu_arena *arena, struct mu_why *why)
+    const struct mu_kernel_files *files, struct mu_arena *arena,
+    struct mu_why *why)
 {
 	return take(snap, parking->pid, parking->count, read_parked, parking,
-	    arena, why);
+	    files, arena, why);
+}
+
+enum mu_status
+mu_snapshot_mappings(
+    struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
+{
+	return mu_mappings_read(live_thread(snap), &snap->mappings,
+	    &snap->num_mappings, arena, why);
 }

@@ -5,6 +5,8 @@
  */
 #include "ptrace/task_list.h"
 
+#include <sys/stat.h>
+
 #include "mu/procfs.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
@@ -93,4 +95,20 @@ mu_task_list_read(struct mu_task_list *list, pid_t pid, struct mu_why *why)
 		return list_failed(pid, error, why);
 	mu_sort(list->tids, list->count, sizeof(pid_t), mu_task_compare);
 	return MU_OK;
+}
+
+/* fs/proc/base.c, proc_task_getattr(): a link for each, and two. */
+long
+mu_task_count(pid_t pid)
+{
+	char path[32];
+	const char *at = path;
+	struct stat task;
+	long error;
+	int dir;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
+	dir = mu_procfs_at(&at);
+	error = mu_sys4(SYS_newfstatat, dir, (long)at, (long)&task, 0);
+	return error < 0 ? error : (long)task.st_nlink - 2;
 }

@@ -25,6 +25,12 @@ struct mu_task_list {
 enum mu_status mu_task_list_read(
     struct mu_task_list *list, pid_t pid, struct mu_why *why);
 
+/*
+ * How many threads PID has, zombies among them, or -errno: what a listing
+ * taken at the same moment would have.
+ */
+long mu_task_count(pid_t pid);
+
 /* Orders pid_t, and structures that start with one. */
 int mu_task_compare(const void *a, const void *b);
 

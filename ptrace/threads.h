@@ -16,13 +16,18 @@
 
 #include "mu/arena.h"
 #include "mu/status.h"
+#include "ptrace/task_list.h"
 #include "ptrace/tracee.h"
 
 struct mu_threads {
-	pid_t pid;
+	pid_t pid, except;
 	struct mu_tracee *tracees; /* by tid; all stopped after MU_OK */
 	size_t count, max;
-	size_t rescans; /* listings it took until none brought a new thread */
+	size_t rescans; /* listings it took until none brought a new thread; the
+			   last one may have been a count */
+	struct mu_task_list listing;
+	uint64_t listed_ns; /* when the listing was made; 0 = it was used */
+	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
 };
 
@@ -53,7 +58,16 @@ enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
 enum mu_status mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why);
 
-/* The same; HOOKS may be NULL. */
+/*
+ * The same in two steps: the first lists the threads, and is no stop yet. It
+ * initialises OUT.
+ */
+enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
+    pid_t except, struct mu_arena *arena, struct mu_why *why);
+enum mu_status mu_threads_stop_listed(
+    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
+
+/* As mu_threads_stop(); HOOKS may be NULL. */
 enum mu_status mu_threads_stop_hooked(struct mu_threads *out, pid_t pid,
     pid_t except, struct mu_arena *arena, uint64_t deadline_ns,
     const struct mu_threads_hooks *hooks, struct mu_why *why);

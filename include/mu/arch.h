@@ -17,6 +17,7 @@
 #ifndef MU_ARCH_H
 #define MU_ARCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #ifndef __LP64__
@@ -37,6 +38,19 @@
 
 /* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
 #define MU_NT_VECTOR 0x202
+
+/*
+ * Of its bytes those that hardly a thread goes beyond: all but AMX's tiles,
+ * which CPUs have from byte 2816 on. XSTATE_BV, at byte 512, has a bit for each
+ * component in use; those up to PKRU's (9) lie below on every CPU so far.
+ */
+#define MU_VECTOR_FIRST 3072
+
+static inline bool
+mu_arch_vector_has_more(const uintptr_t *area)
+{
+	return area[512 / sizeof(*area)] >> 10 != 0;
+}
 
 #define MU_CALLEE_SAVED 6
 
@@ -101,6 +115,13 @@ mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED])
 			 :
 			 : "r"(out)
 			 : "memory");
+}
+
+/* In a loop that waits for another CPU. */
+static inline void
+mu_arch_relax(void)
+{
+	__asm__ volatile("pause");
 }
 
 static inline uintptr_t
@@ -205,6 +226,15 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 
 #define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
 
+#define MU_VECTOR_FIRST 1024 /* it is shorter */
+
+static inline bool
+mu_arch_vector_has_more(const uintptr_t *area)
+{
+	(void)area;
+	return true;
+}
+
 #define MU_CALLEE_SAVED 20
 
 /* Bits that no user address has: none, the top byte is a tag (TBI). */
@@ -256,6 +286,13 @@ mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED])
 			 :
 			 : "r"(out)
 			 : "memory");
+}
+
+/* As above. */
+static inline void
+mu_arch_relax(void)
+{
+	__asm__ volatile("yield");
 }
 
 static inline uintptr_t

@@ -36,12 +36,25 @@ void mu_arena_open(struct mu_arena *arena, size_t limit);
 void *mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size);
 
 /*
+ * The same for a table that is looked at everywhere: in huge pages if it is
+ * large and the kernel gives any.
+ */
+void *mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size);
+
+/*
  * Grow the newest object from OLD to NEW elements of SIZE bytes; moves it if
  * it must, leaving the old place unused. NULL as mu_arena_alloc(); the old
  * object is then still good. With array NULL and OLD 0 it allocates.
  */
 void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
+
+/*
+ * Of the newest object only the first COUNT elements of SIZE bytes are needed
+ * from now on: whole pages behind them are given back.
+ */
+void mu_arena_trim(
+    struct mu_arena *arena, void *array, size_t count, size_t size);
 
 /*
  * Give back what was allocated since PIECES was arena->pieces, but for the rest

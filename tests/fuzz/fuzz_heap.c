@@ -144,7 +144,7 @@ look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 	if (mu_mark(blocks, &roots, &heap.snap.memory, arena, UINT64_MAX) !=
 	    MU_OK)
 		return;
-	status = mu_fold(&leaks, blocks, limit, arena, UINT64_MAX, &why);
+	status = mu_fold(&leaks, blocks, limit, NULL, arena, UINT64_MAX, &why);
 	require(leaks.num_entries <= limit);
 	if (status == MU_OK)
 		check_leaks(&leaks, blocks);

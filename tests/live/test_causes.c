@@ -303,7 +303,7 @@ put_breakpoint(void *function, unsigned char *old, unsigned char new)
 
 START_TEST(breakpoint)
 {
-	void *function = _i == 0 ? (void *)(uintptr_t)mu_threads_stop_hooked
+	void *function = _i == 0 ? (void *)(uintptr_t)mu_threads_stop_listed
 				 : (void *)(uintptr_t)mu_roots_find;
 	unsigned char old, int3;
 

@@ -239,7 +239,7 @@ START_TEST(max_memory)
 {
 	static const size_t folded[] = { 0, 256 * MIB, 64 * MIB };
 	static const size_t counted[] = { 16 * MIB, 4 * MIB, 3 * MIB };
-	static const size_t failed[] = { MIB, MIB / 2, 65536, 1 };
+	static const size_t failed[] = { MIB / 2, 65536, 4096, 1 };
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t i, num_leaks, leak_bytes;
 

@@ -65,7 +65,8 @@ look_by_ptrace(struct found *found, pid_t pid, pid_t tid)
 	found->status = mu_threads_stop(
 	    &threads, pid, 0, &arena, mu_sys_now_ns() + PATIENCE_NS, &why);
 	if (found->status == MU_OK)
-		found->status = mu_snapshot_live(&snap, &threads, &arena, &why);
+		found->status =
+		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
 	mu_threads_release(&threads);
 	if (found->status == MU_OK)
 		note(found, tid);

@@ -40,7 +40,9 @@ collect(void *arg)
 	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
 	    mu_sys_now_ns() + PATIENCE_NS, &why);
 	it->progress[0] = herd_get(&spins);
-	it->live_status = mu_snapshot_live(&snap, &threads, &arena, &why);
+	it->live_status = mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
+	if (it->live_status == MU_OK)
+		it->live_status = mu_snapshot_mappings(&snap, &arena, &why);
 	it->count = threads.count;
 	mu_sys_sleep_ns(MU_NS_PER_SEC / 100);
 	it->progress[1] = herd_get(&spins);

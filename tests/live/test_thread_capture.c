@@ -69,7 +69,7 @@ START_TEST(capture_some)
 	    herd_each(herd.pid, must_be_in_trace_stop), (int)count);
 	must_be_listed(herd.pid, (int)count);
 	ck_assert_int_eq(
-	    mu_snapshot_live(&snap, &threads, &arena, &why), MU_OK);
+	    mu_snapshot_live(&snap, &threads, NULL, &arena, &why), MU_OK);
 	ck_assert_uint_eq(snap.num_threads, count);
 	for (i = 0; i < count; i++) {
 		ck_assert_int_eq(snap.threads[i].tid, threads.tracees[i].tid);
@@ -147,7 +147,8 @@ START_TEST(thread_churn)
 		herd_each(herd.pid, must_be_in_trace_stop);
 		created = herd_get(&herd.shared->created);
 		ck_assert_int_eq(
-		    mu_snapshot_live(&snap, &threads, &arena, &why), MU_OK);
+		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
+		    MU_OK);
 		ck_assert_uint_eq(snap.num_threads, threads.count);
 		ck_assert_int_eq(herd_get(&herd.shared->created), created);
 		mu_threads_release(&threads);
@@ -168,8 +169,8 @@ START_TEST(no_memory)
 		arena.fail_at = n;
 		status = stop_hooked(herd.pid, NULL);
 		if (status == MU_OK)
-			status =
-			    mu_snapshot_live(&snap, &threads, &arena, &why);
+			status = mu_snapshot_live(
+			    &snap, &threads, NULL, &arena, &why);
 		mu_threads_release(&threads);
 		herd_each(herd.pid, herd_thread_is_free);
 	}

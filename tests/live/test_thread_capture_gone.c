@@ -48,7 +48,7 @@ START_TEST(kill_while_stopped)
 	kill(herd.pid, SIGKILL);
 	while (herd_state(herd.pid, threads.tracees[10].tid) == 't')
 		sched_yield();
-	ck_assert_int_eq(mu_snapshot_live(&snap, &threads, &arena, &why),
+	ck_assert_int_eq(mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
 	    MU_ERR_TARGET_GONE);
 	ck_assert_ptr_null(snap.threads);
 	mu_threads_release(&threads);

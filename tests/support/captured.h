@@ -67,7 +67,9 @@ take(pid_t pid)
 	enum mu_status status;
 
 	must_stop(pid);
-	status = mu_snapshot_live(&snap, &threads, &arena, &why);
+	status = mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
+	if (status == MU_OK)
+		status = mu_snapshot_mappings(&snap, &arena, &why);
 	mu_threads_release(&threads);
 	ck_assert_msg(status == MU_OK, "%s", why.words);
 }

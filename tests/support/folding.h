@@ -45,7 +45,7 @@ fold_until(size_t limit, uint64_t deadline_ns)
 		fake_heap_seal(&heap);
 	memset(&leaks, 0xff, sizeof(leaks));
 	return mu_fold(
-	    &leaks, &heap.blocks, limit, &heap.arena, deadline_ns, &why);
+	    &leaks, &heap.blocks, limit, NULL, &heap.arena, deadline_ns, &why);
 }
 
 static inline void

@@ -55,7 +55,9 @@ freeze(struct mu_pass *pass)
 	do {
 		status = prepare(pass);
 		ck_assert_int_eq(status, MU_OK);
-		status = mu_allocator_freeze(pass);
+		status = mu_allocator_find(pass);
+		if (status == MU_OK)
+			status = mu_allocator_freeze(pass);
 		if (status != MU_OK) {
 			mu_memory_self_close(&pass->self.memory);
 			mu_arena_close(&pass->arena);

@@ -153,7 +153,8 @@ take_parked(void)
 {
 	memset(&snap, 0, sizeof(snap));
 	ck_assert_int_eq(
-	    mu_snapshot_parked(&snap, &parking, &arena, &why), MU_OK);
+	    mu_snapshot_parked(&snap, &parking, NULL, &arena, &why), MU_OK);
+	ck_assert_int_eq(mu_snapshot_mappings(&snap, &arena, &why), MU_OK);
 }
 
 static inline struct mu_parked *

@@ -81,7 +81,8 @@ look_freeze(struct look *look)
 	self->libc_address = (uintptr_t)gnu_get_libc_version;
 	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
 	    self->num_mappings);
-	mu_allocator_freeze(pass);
+	if (mu_allocator_find(pass) == MU_OK)
+		mu_allocator_freeze(pass);
 }
 
 static inline void

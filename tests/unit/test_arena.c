@@ -204,6 +204,26 @@ START_TEST(rewind_gives_back)
 }
 END_TEST
 
+START_TEST(trim_gives_back)
+{
+	char *early = mu_arena_alloc(&arena, 1, 100), *late;
+	char *array = mu_arena_alloc(&arena, 1000, 1000);
+	size_t used = arena.used, i;
+
+	memset(array, 'a', 1000 * 1000);
+	mu_arena_trim(&arena, early, 0, 1);
+	mu_arena_trim(&arena, array, SIZE_MAX, 2);
+	mu_arena_trim(&arena, array, 1000, 1000);
+	ck_assert_uint_eq(arena.used, used);
+	mu_arena_trim(&arena, array, 100, 1000);
+	ck_assert_uint_lt(arena.used, used - 700 * 1000);
+	ck_assert_int_eq(array[100 * 1000 - 1], 'a');
+	late = mu_arena_alloc(&arena, 1, 1000);
+	for (i = 0; i < 1000; i++)
+		ck_assert_int_eq(late[i], 0);
+}
+END_TEST
+
 START_TEST(nth_request_fails_once)
 {
 	size_t n, i;
@@ -291,6 +311,7 @@ main(void)
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, small_limit);
 	tcase_add_test(tc, rewind_gives_back);
+	tcase_add_test(tc, trim_gives_back);
 	tcase_add_test(tc, nth_request_fails_once);
 	tcase_add_test(tc, mu81_every_piece_is_known);
 	tcase_add_test(tc, close_unmaps);

@@ -164,6 +164,18 @@ START_TEST(no_memory)
 }
 END_TEST
 
+static enum mu_status
+read_of(pid_t pid, struct mu_why *why)
+{
+	struct mu_kernel_files files;
+	enum mu_status status;
+
+	mu_kernel_files_open(&files, pid);
+	status = mu_kernel_values_read(&files, pid, &words, why);
+	mu_kernel_files_close(&files);
+	return status;
+}
+
 /* More targets than one read of fdinfo hands out. */
 START_TEST(read_ourselves)
 {
@@ -180,13 +192,12 @@ START_TEST(read_ourselves)
 		ck_assert_int_eq(
 		    epoll_ctl(epfd, EPOLL_CTL_ADD, fds[i][0], &event), 0);
 	}
-	ck_assert_int_eq(mu_kernel_values_read(getpid(), &words, &why), MU_OK);
+	ck_assert_int_eq(read_of(getpid(), &why), MU_OK);
 	for (k = 0; k < words.count; k++)
 		found += words.words[k] - first < 400;
 	ck_assert_uint_eq(found, 400);
 	arena.fail_at = 1;
-	ck_assert_int_eq(
-	    mu_kernel_values_read(getpid(), &words, &why), MU_ERR_NO_MEMORY);
+	ck_assert_int_eq(read_of(getpid(), &why), MU_ERR_NO_MEMORY);
 	arena.fail_at = 0;
 	for (i = 0; i < 400; i++) {
 		close(fds[i][0]);
@@ -201,8 +212,7 @@ START_TEST(read_nobody)
 	struct mu_why why;
 
 	/* What cannot be read may refer to anything. */
-	ck_assert_int_eq(
-	    mu_kernel_values_read(0x7ffffffe, &words, &why), MU_ERR_NO_PROC);
+	ck_assert_int_eq(read_of(0x7ffffffe, &why), MU_ERR_NO_PROC);
 	ck_assert_uint_eq(words.count, 0);
 }
 END_TEST

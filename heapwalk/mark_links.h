@@ -1,0 +1,18 @@
+/*
+ * Words that look like old links of free lists (heapwalk/links.h), judged when
+ * all else is marked.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MARK_LINKS_H
+#define HEAPWALK_MARK_LINKS_H
+
+#include "heapwalk/marking.h"
+
+/* Mark what those that are references refer to: how many blocks. */
+size_t mu_mark_put_off(struct mu_marking *marking);
+
+/* The same, and find out whether the rest are the program's own after all. */
+void mu_mark_links(struct mu_marking *marking);
+
+#endif

@@ -1,0 +1,296 @@
+/*
+ * Words become marks: see heapwalk/scan.h.
+ *
+ * A word that may point into a block waits in a ring while its place in the
+ * bitmaps comes from memory; then the block is marked and pushed.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/scan.h"
+
+#include <string.h>
+
+#include "heapwalk/links.h"
+#include "heapwalk/references.h"
+#include "heapwalk/spans.h"
+
+#define WORD sizeof(uintptr_t)
+
+#define FEW_WORDS 4    /* so few wait that a header may be asked for early */
+#define EMPTY_SHIFT 20 /* libraries lie beside heaps */
+
+/* Has the region of ADDRESS no block at all? */
+static bool
+is_empty(const struct mu_blocks *blocks, struct mu_range region)
+{
+	size_t i;
+
+	i = mu_ranges_upper(blocks->spans, blocks->num_spans,
+	    sizeof(*blocks->spans), region.end - 1);
+	if (i > 0 && blocks->spans[i - 1].range.end > region.begin)
+		return false;
+	i = mu_ranges_upper(blocks->listed, blocks->num_listed,
+	    sizeof(*blocks->listed), region.end - 1);
+	return i == 0 || blocks->listed[i - 1].range.end <= region.begin;
+}
+
+/* Is ADDRESS known to be in no block? NULL of mu_scan_span() says less. */
+static bool
+in_empty(struct mu_scan *scan, uintptr_t address)
+{
+	uintptr_t number = address >> EMPTY_SHIFT;
+	uintptr_t *known = &scan->empty[number % MU_SCAN_REGIONS];
+	struct mu_range region = { number << EMPTY_SHIFT,
+		(number + 1) << EMPTY_SHIFT };
+
+	if (*known == number)
+		return true;
+	if (!is_empty(scan->blocks, region))
+		return false;
+	*known = number;
+	return true;
+}
+
+void
+mu_scan_drop(struct mu_scan *scan, uintptr_t begin)
+{
+	if (scan->dropped.end == 0 || begin < scan->dropped.begin)
+		scan->dropped.begin = begin;
+	if (begin >= scan->dropped.end)
+		scan->dropped.end = begin + 1;
+}
+
+void
+mu_scan_push(struct mu_scan *scan, uintptr_t begin)
+{
+	if (scan->depth == scan->max_depth && scan->base > 0) {
+		scan->depth -= scan->base;
+		memmove(scan->stack, scan->stack + scan->base,
+		    scan->depth * sizeof(*scan->stack));
+		scan->base = 0;
+	}
+	if (scan->depth < scan->max_depth)
+		scan->stack[scan->depth++] = begin;
+	else
+		mu_scan_drop(scan, begin);
+}
+
+static bool
+put_off(struct mu_scan *scan, uintptr_t value, uintptr_t address)
+{
+	struct mu_block block;
+
+	if (scan->blocks->last_words || address == 0 || value % MU_GRAIN != 0 ||
+	    !mu_blocks_find(scan->blocks, value, &block) ||
+	    !mu_link_possible(value, &block) || mu_block_marked(&block))
+		return false;
+	if (scan->num_links < scan->max_links)
+		scan->links[scan->num_links++] =
+		    (struct mu_scan_word) { value, address };
+	else
+		scan->links_lost = true;
+	return true;
+}
+
+/* Set BIT of MARKS; true if it was not set. */
+static inline bool
+set_mark(const struct mu_scan *scan, uint64_t *marks, uint64_t bit)
+{
+	if (scan->alone) {
+		if (*marks & bit)
+			return false;
+		*marks |= bit;
+		return true;
+	}
+	return (__atomic_load_n(marks, __ATOMIC_RELAXED) & bit) == 0 &&
+	    (__atomic_fetch_or(marks, bit, __ATOMIC_RELAXED) & bit) == 0;
+}
+
+bool
+mu_scan_mark(struct mu_scan *scan, const struct mu_block *block)
+{
+	if (block->mark != NULL)
+		return set_mark(scan, block->mark, block->bit);
+	return !mu_block_marked(block) &&
+	    !__atomic_exchange_n(
+		&block->listed->marked, true, __ATOMIC_RELAXED);
+}
+
+static inline void
+wait_word(struct mu_scan *scan, uintptr_t value, uintptr_t address, bool again)
+{
+	unsigned place = (scan->first_word + scan->num_words++) % MU_SCAN_WORDS;
+
+	scan->values[place] = value;
+	scan->addresses[place] = address;
+	scan->again[place] = again;
+}
+
+/*
+ * VALUE does not point at a block's first byte: is the nearest one before it
+ * marked, or not known yet to reach so far? False: it must be found.
+ */
+static bool
+settle_inside(struct mu_scan *scan, const struct mu_span *span, uintptr_t value,
+    uintptr_t address, bool again)
+{
+	size_t grain = (value - span->range.begin) / MU_GRAIN;
+	size_t index = grain / MU_WORD_BITS;
+	uint64_t bits = *mu_span_starts(span, index) &
+	    (~0ull >> (MU_WORD_BITS - 1 - grain % MU_WORD_BITS));
+	uint64_t marks;
+	unsigned top;
+
+	if (bits == 0 || again)
+		return false;
+	top = MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits);
+	marks = __atomic_load_n(mu_span_marks(span, index), __ATOMIC_RELAXED);
+	if ((marks >> top & 1) != 0)
+		return true;
+	__builtin_prefetch(
+	    span->view + (index * MU_WORD_BITS + top) * MU_GRAIN - WORD);
+	wait_word(scan, value, address, true);
+	return true;
+}
+
+/* Mark what VALUE points into, by now in the cache. */
+static inline void
+settle(struct mu_scan *scan, uintptr_t value, uintptr_t address, bool again)
+{
+	struct mu_span *span = mu_scan_span(scan, value);
+	struct mu_block block;
+	size_t grain, index;
+	uint64_t bit;
+
+	if (span != NULL) {
+		grain = (value - span->range.begin) / MU_GRAIN;
+		index = grain / MU_WORD_BITS;
+		bit = 1ull << (grain % MU_WORD_BITS);
+		/* The first grain of a block: no need to know its end. */
+		if (*mu_span_starts(span, index) & bit) {
+			if (set_mark(scan, mu_span_marks(span, index), bit))
+				mu_scan_push(
+				    scan, span->range.begin + grain * MU_GRAIN);
+			return;
+		}
+		if (settle_inside(scan, span, value, address, again))
+			return;
+	}
+	if (!put_off(scan, value, address) &&
+	    mu_reference_find(scan->blocks, address, value, &block) &&
+	    mu_scan_mark(scan, &block))
+		mu_scan_push(scan, block.range.begin);
+}
+
+/*
+ * Value and address are written and read one by one: as a structure gcc reads
+ * both at once, and a load that covers two stores waits until both are in the
+ * cache, behind every miss before them (marking took 1.5 times as long).
+ */
+static inline void
+settle_oldest(struct mu_scan *scan)
+{
+	unsigned oldest = scan->first_word;
+
+	scan->first_word = (oldest + 1) % MU_SCAN_WORDS;
+	scan->num_words--;
+	settle(scan, scan->values[oldest], scan->addresses[oldest],
+	    scan->again[oldest]);
+}
+
+static inline void
+take_word(struct mu_scan *scan, uintptr_t value, uintptr_t address)
+{
+	struct mu_span *span = mu_scan_span(scan, value);
+	size_t offset;
+
+	if (span != NULL) {
+		offset = value - span->range.begin;
+		__builtin_prefetch(
+		    mu_span_starts(span, offset / MU_GRAIN / MU_WORD_BITS), 1);
+		/* Nothing else to do meanwhile, as in a chain of blocks. */
+		if (scan->num_words < FEW_WORDS && scan->depth == scan->base)
+			__builtin_prefetch(span->view + offset - WORD);
+	} else if (in_empty(scan, value)) {
+		return;
+	}
+	/* One that must wait again makes no room. */
+	while (scan->num_words == MU_SCAN_WORDS)
+		settle_oldest(scan);
+	wait_word(scan, value, address, false);
+}
+
+void
+mu_scan_word(struct mu_scan *scan, struct mu_scan_word word)
+{
+	take_word(scan, word.value, word.address);
+}
+
+/* Inline, so that the usual step costs nothing. */
+static inline __attribute__((always_inline)) void
+scan_each(struct mu_scan *scan, const char *view, struct mu_range range,
+    bool root, size_t step)
+{
+	uintptr_t lowest = scan->blocks->envelope.begin;
+	size_t width = mu_range_size(scan->blocks->envelope);
+	uintptr_t tags = scan->blocks->words.tags;
+	uintptr_t address = range.begin, word, value;
+
+	for (; range.end - address >= WORD; address += step, view += step) {
+		memcpy(&word, view, WORD);
+		value = word & ~tags;
+		if (value - lowest < width)
+			take_word(
+			    scan, value, root || value != word ? 0 : address);
+	}
+}
+
+static inline void
+scan_filtered(
+    struct mu_scan *scan, const char *view, struct mu_range range, bool root)
+{
+	uintptr_t lowest = scan->blocks->envelope.begin;
+	size_t width = mu_range_size(scan->blocks->envelope);
+	size_t left = mu_range_size(range) / WORD, count, at;
+	uintptr_t address = range.begin, value;
+	uint64_t found;
+
+	for (; left > 0; left -= count) {
+		count = left < MU_WORDS_MAX ? left : MU_WORDS_MAX;
+		found = scan->filter(view, count, lowest, width);
+		for (; found != 0; found &= found - 1) {
+			at = (size_t)__builtin_ctzll(found) * WORD;
+			memcpy(&value, view + at, WORD);
+			take_word(scan, value, root ? 0 : address + at);
+		}
+		view += count * WORD;
+		address += count * WORD;
+	}
+}
+
+/* RANGE begins where a word counts; its bytes are at VIEW. */
+void
+mu_scan_words(
+    struct mu_scan *scan, const char *view, struct mu_range range, bool root)
+{
+	const struct mu_word_rule *rule = &scan->blocks->words;
+	size_t cost = mu_range_size(range);
+
+	if (rule->unaligned) {
+		scan_each(scan, view, range, root, 1);
+	} else {
+		cost /= WORD;
+		if (rule->tags == 0)
+			scan_filtered(scan, view, range, root);
+		else
+			scan_each(scan, view, range, root, WORD);
+	}
+	if (mu_deadline_passed(&scan->deadline, cost + 8))
+		mu_share_stop(scan->share);
+}
+
+void
+mu_scan_settle(struct mu_scan *scan)
+{
+	settle_oldest(scan);
+}

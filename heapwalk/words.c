@@ -1,0 +1,38 @@
+/*
+ * Which of many words lie within a range: see heapwalk/words.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/words.h"
+
+#include <string.h>
+
+#include "mu/arch_words.h"
+
+static uint64_t
+plain(const char *view, size_t count, uintptr_t lowest, uintptr_t width)
+{
+	uint64_t found = 0;
+	uintptr_t word;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		memcpy(&word, view + i * sizeof(word), sizeof(word));
+		found |= (uint64_t)(word - lowest < width) << i;
+	}
+	return found;
+}
+
+mu_words_filter *
+mu_words_version(unsigned number)
+{
+	static mu_words_filter *const versions[] = { plain, MU_ARCH_WORDS };
+
+	return number <= mu_arch_words_best() ? versions[number] : NULL;
+}
+
+mu_words_filter *
+mu_words_choose(void)
+{
+	return mu_words_version(mu_arch_words_best());
+}

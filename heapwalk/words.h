@@ -1,0 +1,29 @@
+/*
+ * Which of many words lie within a range: what scanning does with every word
+ * that there is, and what few of them pass.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_WORDS_H
+#define HEAPWALK_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_WORDS_MAX 64
+
+/*
+ * Of COUNT words at VIEW, at most MU_WORDS_MAX: bit i is set if word i is
+ * LOWEST or up to WIDTH - 1 higher. VIEW need not be aligned.
+ */
+typedef uint64_t mu_words_filter(
+    const char *view, size_t count, uintptr_t lowest, uintptr_t width);
+
+/* The fastest that this CPU has. */
+mu_words_filter *mu_words_choose(void);
+
+/* Each by number, for tests; NULL where this CPU lacks it or behind the last.
+ */
+mu_words_filter *mu_words_version(unsigned number);
+
+#endif

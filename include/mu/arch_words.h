@@ -1,0 +1,125 @@
+/*
+ * The CPU's part of heapwalk/words.c: many words against one range at a time.
+ *
+ * Bit i of what they return is set if word i of COUNT, 64 at most, at VIEW is
+ * LOWEST or up to WIDTH - 1 higher.
+ *
+ * Runs in: sweeper (any).
+ */
+#ifndef MU_ARCH_WORDS_H
+#define MU_ARCH_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+
+#include <cpuid.h>
+#include <immintrin.h>
+
+/* From the first on, the more the faster; mu_arch_words_best() of them run. */
+#define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight
+
+/* CPUID leaf 7, EBX; XCR0: what the kernel saves at a switch. */
+#define MU_CPU_AVX2 (1u << 5)
+#define MU_CPU_AVX512F (1u << 16)
+#define MU_CPU_OSXSAVE (1u << 27) /* leaf 1, ECX */
+#define MU_CPU_STATE_YMM 0x06u
+#define MU_CPU_STATE_ZMM 0xe6u
+
+__attribute__((target("avx2"))) static inline uint64_t
+mu_arch_words_four(
+    const char *view, size_t count, uintptr_t lowest, uintptr_t width)
+{
+	/* There is no unsigned comparison: shift both by half the range. */
+	const __m256i half = _mm256_set1_epi64x(INT64_MIN);
+	const __m256i low = _mm256_set1_epi64x((long long)lowest);
+	const __m256i limit =
+	    _mm256_xor_si256(_mm256_set1_epi64x((long long)width), half);
+	uint64_t found = 0;
+	uintptr_t word;
+	size_t i;
+	__m256i words;
+
+	for (i = 0; i + 4 <= count; i += 4) {
+		words = _mm256_loadu_si256((const void *)(view + i * 8));
+		words = _mm256_xor_si256(_mm256_sub_epi64(words, low), half);
+		words = _mm256_cmpgt_epi64(limit, words);
+		found |= (uint64_t)(unsigned)_mm256_movemask_pd(
+			     _mm256_castsi256_pd(words))
+		    << i;
+	}
+	for (; i < count; i++) {
+		__builtin_memcpy(&word, view + i * 8, sizeof(word));
+		found |= (uint64_t)(word - lowest < width) << i;
+	}
+	return found;
+}
+
+__attribute__((target("avx512f"))) static inline uint64_t
+mu_arch_words_eight(
+    const char *view, size_t count, uintptr_t lowest, uintptr_t width)
+{
+	const __m512i low = _mm512_set1_epi64((long long)lowest);
+	const __m512i limit = _mm512_set1_epi64((long long)width);
+	uint64_t found = 0;
+	size_t i;
+	__m512i words;
+	__mmask8 rest;
+
+	for (i = 0; i + 8 <= count; i += 8) {
+		words = _mm512_loadu_si512(view + i * 8);
+		found |= (uint64_t)_mm512_cmplt_epu64_mask(
+			     _mm512_sub_epi64(words, low), limit)
+		    << i;
+	}
+	if (i == count)
+		return found;
+	rest = (__mmask8)((1u << (count - i)) - 1);
+	words = _mm512_maskz_loadu_epi64(rest, view + i * 8);
+	return found |
+	    (uint64_t)_mm512_mask_cmplt_epu64_mask(
+		rest, _mm512_sub_epi64(words, low), limit)
+	    << i;
+}
+
+static inline unsigned
+mu_arch_saved_states(void)
+{
+	unsigned low, high;
+
+	__asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+	return low;
+}
+
+/* 2: by eight, 1: by four, 0: neither. */
+static inline unsigned
+mu_arch_words_best(void)
+{
+	unsigned a, b, c, d, states;
+
+	if (!__get_cpuid(1, &a, &b, &c, &d) || (c & MU_CPU_OSXSAVE) == 0)
+		return 0;
+	states = mu_arch_saved_states();
+	if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
+		return 0;
+	if ((b & MU_CPU_AVX512F) != 0 &&
+	    (states & MU_CPU_STATE_ZMM) == MU_CPU_STATE_ZMM)
+		return 2;
+	return (b & MU_CPU_AVX2) != 0 &&
+	    (states & MU_CPU_STATE_YMM) == MU_CPU_STATE_YMM;
+}
+
+#else
+
+#define MU_ARCH_WORDS NULL
+
+static inline unsigned
+mu_arch_words_best(void)
+{
+	return 0;
+}
+
+#endif
+
+#endif

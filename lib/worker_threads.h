@@ -1,0 +1,38 @@
+/*
+ * Threads of the sweeper, started when work is first shared and kept for more.
+ *
+ * Raw clones: they have no TLS of their own and run only what the sweeper
+ * runs. Whoever exits with exit_group() ends them.
+ *
+ * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_WORKER_THREADS_H
+#define LIB_WORKER_THREADS_H
+
+#include <stdbool.h>
+
+#include "heapwalk/workers.h"
+
+/* By themselves never more: what a program runs beside them needs CPUs too. */
+#define MU_WORKERS_PRESET 16
+
+struct mu_worker_threads {
+	struct mu_workers workers; /* what is handed out */
+	unsigned started;
+	bool refused; /* no more threads can be had */
+
+	/* The present run. */
+	mu_worker_body *body;
+	void *ctx;
+	int turn;      /* futex: which run, and of how many threads */
+	int busy;      /* futex: threads that have not done their part */
+	int next_rank; /* of a thread that begins */
+};
+
+/*
+ * WANTED threads, the caller's included; 0: one for each CPU that the caller
+ * may run on, MU_WORKERS_PRESET at most. THREADS must stay where it is.
+ */
+void mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted);
+
+#endif

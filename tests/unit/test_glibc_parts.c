@@ -1,0 +1,278 @@
+/*
+ * A chain that several workers walk in parts comes out as if one had walked
+ * it, bit by bit, and is refused for the same chunk: made of chunks of all
+ * sizes, of likenesses of chunks inside blocks, of nothing, and damaged.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "heapwalk/glibc_chunks.h"
+#include "heapwalk/glibc_layout.h"
+#include "heapwalk/glibc_step.h"
+#include "tests/support/pthread_workers.h"
+#include "tests/support/suite.h"
+
+#define PAGE 4096
+#define HEAP_BYTES ((size_t)5 << 20)
+#define TCACHE_BYTES 0x280
+#define ROUNDS 64
+
+/* A seam: two parts meet here (heapwalk/glibc_parts.c). */
+#define PART_BYTES ((size_t)1 << 20)
+
+static char *heap;
+static size_t heap_top; /* offset of what the chain ends with ... */
+static bool is_top;     /* ... which is top, or fenceposts */
+static uint64_t state;
+static struct mu_glibc_layout layout;
+
+struct result {
+	struct mu_arena memory;
+	struct mu_why why;
+	struct mu_heap heap;
+	struct mu_glibc_walk walk;
+	struct mu_glibc_chain chain;
+	size_t num_free[1];
+	enum mu_status status;
+};
+
+static size_t
+random_below(size_t bound)
+{
+	state ^= state << 13;
+	state ^= state >> 7;
+	state ^= state << 17;
+	return state % bound;
+}
+
+static size_t *
+word_at(size_t offset)
+{
+	return (size_t *)(heap + offset);
+}
+
+/* A header of SIZE at AT; says of the chunk before whether it is in use. */
+static void
+put_header(size_t at, size_t size, size_t before, bool in_use, bool other)
+{
+	if (!in_use)
+		*word_at(at) = before;
+	*word_at(at + 8) = size | (in_use ? MU_PREV_INUSE : 0) |
+	    (other ? MU_NON_MAIN_ARENA : 0);
+}
+
+static size_t
+random_size(size_t style)
+{
+	switch (style) {
+	case 0:
+		return 32 + random_below(20) * 16;
+	case 1:
+		return 0x290 + random_below(2) * 16;
+	case 2:
+		return random_below(50) == 0 ? 32 + random_below(40000) * 16
+					     : 32 + random_below(40) * 16;
+	default:
+		return 32 + random_below(100000) * 16;
+	}
+}
+
+/* Chunks from FROM up to TO, where one must begin; the last is in use. */
+static void
+fill(size_t from, size_t to, size_t style, bool other)
+{
+	size_t at = from, size, before = 0;
+	bool in_use = true;
+
+	while (at < to) {
+		size = random_size(style);
+		if (to - at < size + 32)
+			size = to - at;
+		put_header(at, size, before, in_use, other);
+		/* No two free ones touch. */
+		in_use = !in_use || at + size == to || random_below(3) != 0;
+		before = size;
+		at += size;
+	}
+	put_header(to, 0, 0, true, other);
+}
+
+/*
+ * A block across a seam, full of what was a heap before, which may run on into
+ * the true chunks.
+ */
+static void
+fill_seams(size_t style, bool other)
+{
+	size_t seam = PART_BYTES + random_below(2) * PART_BYTES, at, end;
+	size_t size = 320 + random_below(5000) * 16;
+
+	at = seam - 16 * (1 + random_below(size / 16));
+	end = at + size;
+	fill(at + 16 * (1 + random_below(4)), end - 16 * random_below(2), 0,
+	    other);
+	fill(0, at, style, other);
+	fill(end, heap_top, style, other);
+	put_header(at, size, 0, true, other);
+}
+
+static void
+make_heap(uint64_t seed)
+{
+	bool other = seed % 2 != 0;
+
+	state = seed * 0x9e3779b97f4a7c15ull + 1;
+	memset(heap, seed % 3 == 0 ? 0x5a : 0, HEAP_BYTES);
+	heap_top = HEAP_BYTES - 64 - 16 * random_below(70000);
+	is_top = seed / 16 % 2 == 0;
+	if (!is_top)
+		heap_top = (other ? HEAP_BYTES : heap_top / PAGE * PAGE) - 32;
+	fill(0, heap_top, seed / 2 % 4, other);
+	if (seed / 8 % 2 != 0)
+		fill_seams(seed / 2 % 4, other);
+	if (is_top) {
+		*word_at(heap_top + 8) =
+		    (HEAP_BYTES - heap_top) | MU_PREV_INUSE;
+		return;
+	}
+	*word_at(heap_top + 8) = 16 | MU_PREV_INUSE;
+	*word_at(heap_top + 16) = 16;
+	*word_at(heap_top + 24) = (other ? 0 : 16) | MU_PREV_INUSE;
+}
+
+static void
+walk_heap(struct result *result, unsigned workers, bool main)
+{
+	static uintptr_t arenas[1] = { 0x1000 };
+	struct mu_workers threads = pthread_workers(workers);
+	struct mu_snapshot snap = { .memory.page_size = PAGE,
+		.workers = &threads };
+
+	*result = (struct result) { 0 };
+	mu_arena_open(&result->memory, (size_t)1 << 30);
+	mu_blocks_open(&result->heap.blocks, &result->memory);
+	result->walk = (struct mu_glibc_walk) { .snap = &snap,
+		.memory = &result->memory,
+		.why = &result->why,
+		.heap = &result->heap,
+		.glibc = { .arenas = arenas,
+		    .num_arenas = 1,
+		    .layout = &layout },
+		.num_free = result->num_free };
+	result->chain = (struct mu_glibc_chain) {
+		.limit = { (uintptr_t)heap, (uintptr_t)heap + HEAP_BYTES },
+		.view = heap,
+		.top = is_top ? (uintptr_t)heap + heap_top : 0,
+		.main = main,
+	};
+	result->status = mu_glibc_chains_walk(&result->walk, &result->chain, 1);
+}
+
+static void
+expect_same(const struct result *a, const struct result *b)
+{
+	const struct mu_span *left = &a->heap.blocks.spans[0];
+	const struct mu_span *right = &b->heap.blocks.spans[0];
+
+	ck_assert_int_eq(a->status, b->status);
+	ck_assert_str_eq(a->why.words, b->why.words);
+	if (a->status != MU_OK)
+		return;
+	ck_assert_uint_eq(a->chain.end, b->chain.end);
+	ck_assert_uint_eq(left->count, right->count);
+	ck_assert_uint_eq(left->bytes, right->bytes);
+	ck_assert_uint_eq(a->num_free[0], b->num_free[0]);
+	ck_assert_uint_eq(left->num_words, right->num_words);
+	ck_assert_mem_eq(
+	    left->bits, right->bits, left->num_words * 2 * sizeof(*left->bits));
+	ck_assert_mem_eq(left->summary, right->summary,
+	    (left->num_words + 63) / 64 * sizeof(*left->summary));
+	ck_assert_uint_eq(a->walk.num_suspects, b->walk.num_suspects);
+	if (a->walk.num_suspects > 0)
+		ck_assert_mem_eq(a->walk.suspects, b->walk.suspects,
+		    a->walk.num_suspects * sizeof(uintptr_t));
+}
+
+/* At 1, 2 and 4 workers; what came of it. */
+static enum mu_status
+compare(bool main)
+{
+	struct result alone, shared;
+	unsigned workers;
+
+	walk_heap(&alone, 1, main);
+	for (workers = 2; workers <= 4; workers += 2) {
+		walk_heap(&shared, workers, main);
+		expect_same(&alone, &shared);
+		mu_arena_close(&shared.memory);
+	}
+	mu_arena_close(&alone.memory);
+	return alone.status;
+}
+
+START_TEST(parts_are_the_whole)
+{
+	make_heap((uint64_t)_i);
+	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
+}
+END_TEST
+
+/* Any header, in the upper half mostly; any word beside a seam. */
+START_TEST(damage_is_named_alike)
+{
+	size_t i, at, before, refused = 0, flags;
+
+	make_heap((uint64_t)_i);
+	for (i = 0; i < 8; i++) {
+		flags = i % 2 != 0 ? 7 : 0;
+		at = random_below(heap_top / 16) * 16 + 8;
+		if (i < 4)
+			at = heap_top / 2 + (at / 2 & ~(size_t)15) + 8;
+		else if (i < 6)
+			at = PART_BYTES * (1 + random_below(4)) +
+			    random_below(9) * 16 - 72;
+		before = *word_at(at);
+		*word_at(at) = i % 3 == 0 ? before ^ (16 << random_below(8))
+					  : random_below(100) * 16 + flags;
+		refused += compare(_i % 2 == 0) != MU_OK;
+		*word_at(at) = before;
+	}
+	(void)refused;
+	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
+}
+END_TEST
+
+/* Every word of the pages around a seam. */
+START_TEST(damage_at_a_seam)
+{
+	size_t seam = PART_BYTES * 2, at, before, refused = 0;
+
+	make_heap((uint64_t)_i);
+	for (at = seam - 1032; at < seam + 1032; at += 16) {
+		before = *word_at(at);
+		*word_at(at) = before + 16;
+		refused += compare(_i % 2 == 0) != MU_OK;
+		*word_at(at) = before;
+	}
+	ck_assert_uint_gt(refused, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("glibc_parts");
+	TCase *tc = tcase_create("parts");
+
+	layout.tcache_size = TCACHE_BYTES;
+	heap = mmap((void *)0x7e0000000000, HEAP_BYTES, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, parts_are_the_whole, 0, ROUNDS);
+	tcase_add_loop_test(tc, damage_is_named_alike, 0, ROUNDS);
+	tcase_add_loop_test(tc, damage_at_a_seam, 0, 2);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,281 @@
+/*
+ * Marking by several workers: what one marks, any number marks, bit by bit,
+ * also with stacks of a few entries and without room for words that may be old
+ * links.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/support/marking.h"
+#include "tests/support/pthread_workers.h"
+#include "tests/support/suite.h"
+
+#define NODES 20000 /* 2.5 MB: as many bytes as make three workers */
+#define EDGES 3
+
+static const unsigned counts[] = { 1, 2, 4, 7 };
+
+struct graph {
+	void **nodes[NODES];
+	size_t edges[NODES][EDGES]; /* NODES: none */
+	bool reached[NODES];
+	size_t roots[4], todo[NODES];
+	uint64_t *marks; /* of the first marking */
+	bool last_words;
+};
+
+static struct graph graph;
+
+static size_t
+any(size_t below)
+{
+	return (size_t)rand() % below;
+}
+
+/* Where a word may point that refers to node TO, but not its last word. */
+static char *
+inside(size_t to)
+{
+	return (char *)graph.nodes[to] + (any(2) == 0 ? 0 : any(8));
+}
+
+static void
+make_nodes(void)
+{
+	size_t i;
+
+	for (i = 0; i < NODES; i++)
+		graph.nodes[i] = node(any(500) == 0 ? 5000 : 4 + any(24));
+}
+
+static void
+make_edges(void)
+{
+	size_t i, j, to;
+
+	for (i = 0; i < NODES; i++) {
+		for (j = 0; j < EDGES; j++) {
+			to = any(2 * NODES);
+			graph.edges[i][j] = to < NODES ? to : NODES;
+			if (to < NODES)
+				graph.nodes[i][j] = inside(to);
+		}
+	}
+	for (i = 0; i < 4; i++) {
+		graph.roots[i] = any(NODES);
+		root_value(inside(graph.roots[i]));
+	}
+}
+
+static void
+reach(void)
+{
+	size_t depth = 0, i, j, to;
+
+	memset(graph.reached, 0, sizeof(graph.reached));
+	for (i = 0; i < 4; i++)
+		if (!graph.reached[graph.roots[i]]) {
+			graph.reached[graph.roots[i]] = true;
+			graph.todo[depth++] = graph.roots[i];
+		}
+	while (depth > 0) {
+		i = graph.todo[--depth];
+		for (j = 0; j < EDGES; j++) {
+			to = graph.edges[i][j];
+			if (to == NODES || graph.reached[to])
+				continue;
+			graph.reached[to] = true;
+			graph.todo[depth++] = to;
+		}
+	}
+}
+
+static void
+unmark(void)
+{
+	const struct mu_span *span;
+	size_t i, word;
+
+	for (i = 0; i < heap.blocks.num_spans; i++) {
+		span = &heap.blocks.spans[i];
+		for (word = 0; word < span->num_words; word++)
+			*mu_span_marks(span, word) = 0;
+	}
+	for (i = 0; i < heap.blocks.num_listed; i++)
+		heap.blocks.listed[i].marked = false;
+	heap.blocks.last_words = false;
+}
+
+static void
+mark_by(unsigned count, size_t max_depth)
+{
+	struct mu_workers workers = pthread_workers(count);
+
+	heap.blocks.workers = &workers;
+	ck_assert_int_eq(mark_bounded(max_depth), MU_OK);
+	heap.blocks.workers = NULL;
+}
+
+/* Against the graph that was made. */
+START_TEST(workers_on_random_graphs)
+{
+	static const size_t depths[] = { 100000, 64, 7, 1 };
+	size_t round, i, c;
+
+	for (round = 0; round < 8; round++) {
+		srand((unsigned)round + 1);
+		open_heap(_i, 16 << 20);
+		make_nodes();
+		make_edges();
+		reach();
+		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+			mark_by(counts[c], depths[round % 4]);
+			for (i = 0; i < NODES; i++)
+				ck_assert_int_eq(
+				    fake_marked(&heap, graph.nodes[i]),
+				    graph.reached[i]);
+			unmark();
+		}
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* The header of the chunk behind node TO: where an old link may point. */
+static void *
+last_word(size_t to)
+{
+	size_t *size = (size_t *)graph.nodes[to] - 1;
+
+	return (char *)graph.nodes[to] + (*size & ~(size_t)7) - 16;
+}
+
+/*
+ * Words that may be old links, SHARE of 100 nodes have some: one pair by
+ * itself counts, the same pair twice, as REPEATED of 100 are, is a link of
+ * large chunks.
+ */
+static void
+make_links(size_t share, size_t repeated)
+{
+	size_t i, at;
+	void *pair[2];
+
+	for (i = 0; i + 1 < NODES; i++) {
+		if (any(100) >= share)
+			continue;
+		at = any(3) == 0 ? 0 : 2;
+		pair[0] = last_word(any(NODES));
+		pair[1] = last_word(any(NODES));
+		memcpy(&graph.nodes[i][at], pair, sizeof(pair));
+		if (any(100) < repeated)
+			memcpy(&graph.nodes[i][2 - at], pair, sizeof(pair));
+	}
+}
+
+static void
+expect_same(bool first)
+{
+	const struct mu_span *span = &heap.blocks.spans[0];
+	size_t bytes = span->num_words * sizeof(uint64_t), i;
+	uint64_t *marks = malloc(bytes);
+
+	ck_assert_ptr_nonnull(marks);
+	for (i = 0; i < span->num_words; i++)
+		marks[i] = *mu_span_marks(span, i);
+	if (first) {
+		free(graph.marks);
+		graph.marks = marks;
+		graph.last_words = heap.blocks.last_words;
+		return;
+	}
+	ck_assert_int_eq(graph.last_words, heap.blocks.last_words);
+	ck_assert_mem_eq(graph.marks, marks, bytes);
+	free(marks);
+}
+
+/*
+ * Few words to be judged, many, and more than any worker has room for; some
+ * rounds end with all of them taken for the program's own.
+ */
+START_TEST(workers_on_possible_links)
+{
+	static const size_t shares[] = { 1, 10, 50, 100 };
+	size_t round, c, all = 0, rounds = 16;
+
+	for (round = 0; round < rounds; round++) {
+		srand((unsigned)round + 1);
+		open_heap(FAKE_SPAN, 16 << 20);
+		make_nodes();
+		make_edges();
+		make_links(shares[round % 4], round % 8 < 4 ? 98 : 25);
+		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+			mark_by(counts[c], round % 3 == 0 ? 3 : 100000);
+			expect_same(c == 0);
+			unmark();
+		}
+		all += graph.last_words;
+		fake_heap_close(&heap);
+	}
+	ck_assert_uint_gt(all, 0);
+	ck_assert_uint_lt(all, rounds);
+	free(graph.marks);
+	graph.marks = NULL;
+	open_heap(FAKE_SPAN, 4096);
+}
+END_TEST
+
+/* One long table is shared out, as are the blocks that it leads to. */
+START_TEST(workers_on_a_wide_table)
+{
+	size_t i, c;
+	void **table;
+
+	open_heap(_i, 16 << 20);
+	table = node(NODES);
+	make_nodes();
+	for (i = 0; i < NODES; i++)
+		table[i] = inside(i);
+	node(1);
+	root_value(table);
+	for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+		mark_by(counts[c], 100);
+		expect_leaks(1, fake_usable(&heap, W));
+		unmark();
+	}
+}
+END_TEST
+
+/* A deadline ends all of them, wherever they are. */
+START_TEST(workers_late)
+{
+	struct mu_workers workers = pthread_workers(4);
+
+	open_heap(FAKE_SPAN, 16 << 20);
+	make_nodes();
+	make_edges();
+	fake_heap_seal(&heap);
+	heap.blocks.workers = &workers;
+	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, NULL, &heap.arena, 0),
+	    MU_ERR_TIMEOUT);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark_workers");
+	TCase *tcase = tcase_create("Workers");
+
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, workers_on_random_graphs, 0, FAKE_KINDS);
+	tcase_add_test(tcase, workers_on_possible_links);
+	tcase_add_loop_test(tcase, workers_on_a_wide_table, 0, FAKE_KINDS);
+	tcase_add_test(tcase, workers_late);
+	suite_add_tcase(suite, tcase);
+
+	return suite_run(suite);
+}

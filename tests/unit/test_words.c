@@ -1,0 +1,99 @@
+/*
+ * Which of many words lie within a range: every version that this CPU runs
+ * says the same as one word at a time does.
+ */
+#include <check.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwalk/words.h"
+#include "tests/support/suite.h"
+
+#define W sizeof(uintptr_t)
+
+static uint64_t
+one_by_one(const char *view, size_t count, uintptr_t lowest, uintptr_t width)
+{
+	uint64_t found = 0;
+	uintptr_t word;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		memcpy(&word, view + i * W, W);
+		if (word >= lowest && word - lowest < width)
+			found |= 1ull << i;
+	}
+	return found;
+}
+
+/* At a limit of the range, beside it, or anywhere. */
+static uintptr_t
+any_word(uintptr_t lowest, uintptr_t width)
+{
+	switch (rand() % 5) {
+	case 0:
+		return lowest + (uintptr_t)(rand() % 3) - 1;
+	case 1:
+		return lowest + width + (uintptr_t)(rand() % 3) - 1;
+	case 2:
+		return lowest + (uintptr_t)rand() % (width | 1);
+	case 3:
+		return 0;
+	default:
+		return (uintptr_t)rand() << 33 ^ (uintptr_t)rand();
+	}
+}
+
+START_TEST(words_by_every_version)
+{
+	static const struct {
+		uintptr_t lowest, width;
+	} ranges[] = { { 0x555555554000, 1 << 20 }, { 0x7f0000000000, 1 },
+		{ 16, 1ul << 46 }, { 0x1000, 0 }, { 0, UINTPTR_MAX },
+		{ 1ul << 63, 1ul << 62 }, { UINTPTR_MAX - 64, 64 } };
+	mu_words_filter *filter = mu_words_version((unsigned)_i);
+	char bytes[(MU_WORDS_MAX + 1) * W];
+	size_t round, count, i, shift;
+	uintptr_t word, lowest, width;
+
+	if (filter == NULL) {
+		fprintf(stderr, "SKIPPED: not on this CPU\n");
+		return;
+	}
+	srand(1);
+	for (round = 0; round < 20000; round++) {
+		lowest = ranges[round % 7].lowest;
+		width = ranges[round % 7].width;
+		count = (size_t)rand() % (MU_WORDS_MAX + 1);
+		shift = (size_t)rand() % W;
+		for (i = 0; i < count; i++) {
+			word = any_word(lowest, width);
+			memcpy(bytes + shift + i * W, &word, W);
+		}
+		ck_assert_uint_eq(filter(bytes + shift, count, lowest, width),
+		    one_by_one(bytes + shift, count, lowest, width));
+	}
+}
+END_TEST
+
+START_TEST(words_has_a_version)
+{
+	ck_assert_ptr_nonnull(mu_words_version(0));
+	ck_assert_ptr_null(mu_words_version(3));
+	ck_assert_ptr_nonnull(mu_words_choose());
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("words");
+	TCase *tcase = tcase_create("Words");
+
+	tcase_add_loop_test(tcase, words_by_every_version, 0, 3);
+	tcase_add_test(tcase, words_has_a_version);
+	suite_add_tcase(suite, tcase);
+
+	return suite_run(suite);
+}
