@@ -79,7 +79,7 @@ begin_passes() {
 
 # EXPECTED of two more passes, when nobody traces any more.
 end_passes() {
-	echo stop >&9
+	(trap '' PIPE && echo stop >&9) || fail "the program is gone"
 	exec 9>&-
 	wait "$guard"
 	tail="$1: exact; the same again; unharmed"

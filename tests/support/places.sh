@@ -8,7 +8,7 @@ live=$build/tests/live
 checks=0 skips=0
 
 # Longer than any play takes on a machine that does a lot besides.
-patience=120
+patience=240
 options=timeout=100000
 
 skip() {
