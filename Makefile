@@ -35,7 +35,6 @@ SRC_ORIGINAL := \
 	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c
 SRC_COLLECTOR := \
 	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
-	lib/image.c \
 	ptrace/threads.c ptrace/threads_release.c ptrace/task_list.c \
 	ptrace/tracee.c ptrace/wakeup.c \
 	ptrace/refusal.c ptrace/probe.c ptrace/parking.c \
@@ -44,7 +43,8 @@ SRC_COLLECTOR := \
 	ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
-	lib/sweeper.c lib/manners.c lib/worker_threads.c lib/own_memory.c \
+	lib/sweeper.c lib/image.c lib/image_drop.c lib/manners.c \
+	lib/worker_threads.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/available.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
@@ -55,7 +55,8 @@ SRC_SWEEPER := \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
 	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
 	heapwalk/glibc_chunks.c heapwalk/glibc_parts.c heapwalk/glibc_step.c \
-	heapwalk/glibc_probe.c heapwalk/glibc_free.c \
+	heapwalk/glibc_probe.c heapwalk/glibc_free.c heapwalk/glibc_lists.c \
+	heapwalk/glibc_lanes.c heapwalk/glibc_picked.c \
 	heapwalk/glibc_slots.c heapwalk/glibc_tls.c heapwalk/glibc_tcache.c \
 	heapwalk/glibc_counts.c \
 	heapwalk/glibc_orphans.c \
@@ -71,7 +72,7 @@ SRC_SWEEPER := \
 	heapwalk/fold.c heapwalk/fold_alone.c heapwalk/graph.c \
 	heapwalk/graph_fill.c heapwalk/graph_large.c \
 	heapwalk/edges.c heapwalk/edges_store.c \
-	heapwalk/components.c \
+	heapwalk/giant.c heapwalk/components.c \
 	heapwalk/charge.c heapwalk/leaks.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
@@ -310,7 +311,7 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
 	library_state options options_help options_reach options_signal arena \
 	text report_text reference_text leak_pipe why_pipe suspects mark_workers \
-	graph_fill)
+	graph_fill glibc_parts glibc_lists)
 
 .PHONY: unit-tests-tsan
 unit-tests-tsan: $(UNIT_TSAN)

@@ -29,7 +29,7 @@ struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
 	const char *view;      /* the subject's bytes at range.begin */
 	uint64_t *bits;        /* start and mark bits: mu_span_starts() */
-	uint64_t *summary;     /* bit j: start bits j were ever nonzero */
+	uint64_t *summary;     /* bit j: word j of start bits is not 0 */
 	size_t num_words;      /* of start bits, and of mark bits */
 	size_t count, bytes;   /* of live blocks; usable bytes */
 	size_t owner;          /* the back end's own: which arena */

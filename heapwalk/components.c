@@ -11,6 +11,8 @@
  */
 #include "heapwalk/components.h"
 
+#include "heapwalk/giant.h"
+
 /* Of a node while searching: 0 unseen; an order, lower is older; */
 #define CLOSED 0x80000000u /* or with this the component */
 
@@ -103,22 +105,56 @@ follow(struct search *search)
 	leave(search);
 }
 
+/* NODE, if it was not seen yet, and all below it. False: no time. */
 static bool
-search_all(struct search *search)
+search_from(struct search *search, uint32_t node)
 {
-	uint32_t node;
+	if (*mu_graph_component(search->graph, node) != 0)
+		return true;
+	for (enter(search, node); search->depth > 0;) {
+		follow(search);
+		if (search->deadline->passed)
+			return false;
+	}
+	return true;
+}
 
-	search->open = search->graph->num_nodes;
-	for (node = 0; node < search->graph->num_nodes; node++) {
-		if (*mu_graph_component(search->graph, node) != 0)
-			continue;
-		enter(search, node);
-		while (search->depth > 0) {
-			follow(search);
-			if (search->deadline->passed)
+/* The giant component; before it, what it leads to and is no part of it. */
+static bool
+search_giant(struct search *search, const struct mu_giant *giant)
+{
+	uint32_t num_nodes = search->graph->num_nodes, node, base, closed;
+	uint64_t bits;
+
+	for (base = 0; base < num_nodes; base += 64) {
+		bits = giant->below[base / 64] & ~giant->members[base / 64];
+		for (; bits != 0; bits &= bits - 1) {
+			node = base + (uint32_t)__builtin_ctzll(bits);
+			if (!search_from(search, node))
 				return false;
 		}
 	}
+	closed = CLOSED | search->num_components++;
+	for (node = 0; node < num_nodes; node++)
+		if (mu_giant_has(giant->members, node))
+			*mu_graph_component(search->graph, node) = closed;
+	return true;
+}
+
+static bool
+search_all(struct search *search, struct mu_arena *arena)
+{
+	const struct mu_graph *graph = search->graph;
+	struct mu_giant giant;
+	uint32_t node;
+
+	if (mu_giant_find(
+		&giant, graph, search->stack, arena, search->deadline) &&
+	    !search_giant(search, &giant))
+		return false;
+	for (node = 0; node < graph->num_nodes; node++)
+		if (!search_from(search, node))
+			return false;
 	return true;
 }
 
@@ -218,20 +254,21 @@ mu_components_find(struct mu_components *components,
 
 	*components =
 	    (struct mu_components) { .graph = graph, .deadline = deadline };
-	search.stack =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.stack));
-	search.words =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*search.words));
+	search.stack = mu_arena_alloc_table(
+	    arena, graph->num_nodes, sizeof(*search.stack));
+	search.words = mu_arena_alloc_table(
+	    arena, graph->num_nodes, sizeof(*search.words));
 	if (search.stack == NULL || search.words == NULL)
 		return MU_ERR_NO_MEMORY;
-	if (!search_all(&search))
+	search.open = graph->num_nodes;
+	if (!search_all(&search, arena))
 		return MU_ERR_TIMEOUT;
 
 	components->num_components = search.num_components;
 	components->next_member = search.stack;
 	components->pending = (uint32_t *)search.words;
 	components->deferred = components->pending + graph->num_nodes;
-	components->all = mu_arena_alloc(
+	components->all = mu_arena_alloc_table(
 	    arena, search.num_components, sizeof(*components->all));
 	if (components->all == NULL)
 		return MU_ERR_NO_MEMORY;

@@ -104,18 +104,46 @@ end_node(struct mu_edges_store *store)
 	store->room->cells[store->at - 1] |= MU_EDGES_LAST;
 }
 
-/* Does VALUE lead to a node? Its place in the bitmaps is in the cache. */
+static const struct mu_span *
+span_of(const struct mu_edges_store *store, uintptr_t value)
+{
+	if (store->span != NULL && mu_range_has(store->span->range, value))
+		return store->span;
+	return mu_blocks_span(store->graph->blocks, value);
+}
+
+/*
+ * VALUE's place in the bitmaps is in the cache: unless it is in the first grain
+ * of a block, the header of the block before it is asked for.
+ */
+static void
+look_inside(const struct mu_edges_store *store, uintptr_t value)
+{
+	const struct mu_span *span = span_of(store, value);
+	size_t grain, at;
+	uint64_t bits;
+
+	if (span == NULL)
+		return;
+	grain = (value - span->range.begin) / MU_GRAIN;
+	at = grain / 64;
+	bits = *mu_span_starts(span, at) & (~0ull >> (63 - grain % 64));
+	if (bits == 0 || (bits >> (grain % 64)) != 0)
+		return;
+	grain = at * 64 + 63 - (size_t)__builtin_clzll(bits);
+	__builtin_prefetch(span->view + grain * MU_GRAIN - WORD);
+}
+
+/* Does VALUE lead to a node? All that tells is in the cache. */
 static bool
-find_target(const struct mu_edges_store *store,
-    const struct mu_edges_word *word, uintptr_t value, uint32_t *target)
+find_target(const struct mu_edges_store *store, uintptr_t value,
+    uintptr_t address, uint32_t *target)
 {
 	const struct mu_graph *graph = store->graph;
-	const struct mu_span *span = store->span;
+	const struct mu_span *span = span_of(store, value);
 	uint64_t bit;
 	size_t at;
 
-	if (span == NULL || !mu_range_has(span->range, value))
-		span = mu_blocks_span(graph->blocks, value);
 	if (span != NULL) {
 		at = mu_graph_word(span, value);
 		bit = 1ull << ((value - span->range.begin) / MU_GRAIN % 64);
@@ -125,25 +153,24 @@ find_target(const struct mu_edges_store *store,
 			return (*mu_span_marks(span, at) & bit) == 0;
 		}
 	}
-	return mu_graph_target(graph, word->address, word->word, target);
+	return mu_graph_target(graph, address, value, target);
 }
 
 static void
 settle_oldest(struct mu_edges_store *store)
 {
-	const struct mu_edges_word *word = &store->ring[store->oldest];
-	uint32_t target;
+	unsigned oldest = store->oldest;
+	uint32_t node = store->nodes[oldest], target;
 
-	if (word->node != store->node) {
+	if (node != store->node) {
 		end_node(store);
-		begin_node(store, word->node);
+		begin_node(store, node);
 	}
-	if (find_target(store, word,
-		mu_reference_untag(store->graph->blocks, word->word),
+	if (find_target(store, store->values[oldest], store->addresses[oldest],
 		&target) &&
-	    target != word->node)
+	    target != node)
 		add_edge(store, target);
-	store->oldest = (store->oldest + 1) % MU_EDGES_WAITING;
+	store->oldest = (oldest + 1) % MU_EDGES_WAITING;
 	store->num_waiting--;
 }
 
@@ -154,15 +181,16 @@ settle_all(struct mu_edges_store *store)
 		settle_oldest(store);
 }
 
+/* Value, address and node one by one: see settle_oldest() in scan_words.c. */
 static void
-take_word(
-    struct mu_edges_store *store, struct mu_edges_word word, uintptr_t value)
+take_word(struct mu_edges_store *store, uint32_t node, uintptr_t address,
+    uintptr_t value)
 {
 	const struct mu_graph *graph = store->graph;
+	unsigned place;
 	size_t at;
 
-	if (store->span == NULL || !mu_range_has(store->span->range, value))
-		store->span = mu_blocks_span(graph->blocks, value);
+	store->span = span_of(store, value);
 	if (store->span != NULL) {
 		at = mu_graph_word(store->span, value);
 		__builtin_prefetch(mu_span_starts(store->span, at));
@@ -171,8 +199,38 @@ take_word(
 	}
 	if (store->num_waiting == MU_EDGES_WAITING)
 		settle_oldest(store);
-	store->ring[(store->oldest + store->num_waiting++) % MU_EDGES_WAITING] =
-	    word;
+	place = (store->oldest + store->num_waiting++) % MU_EDGES_WAITING;
+	store->values[place] = value;
+	store->addresses[place] = address;
+	store->nodes[place] = node;
+	if (store->num_waiting > MU_EDGES_WAITING / 2)
+		look_inside(store,
+		    store->values[(place + MU_EDGES_WAITING / 2) %
+			MU_EDGES_WAITING]);
+}
+
+/* The same for words at multiples of their size, and without tags. */
+static void
+take_aligned(struct mu_edges_store *store, uint32_t node, struct mu_range range,
+    const char *view)
+{
+	const struct mu_range envelope = store->graph->blocks->envelope;
+	size_t left, count, i;
+	uintptr_t at, value;
+	uint64_t found;
+
+	for (at = range.begin; at < range.end;
+	     at += count * WORD, view += count * WORD) {
+		left = (range.end - at + WORD - 1) / WORD;
+		count = left < MU_WORDS_MAX ? left : MU_WORDS_MAX;
+		found = store->filter(
+		    view, count, envelope.begin, mu_range_size(envelope));
+		for (; found != 0; found &= found - 1) {
+			i = (size_t)__builtin_ctzll(found);
+			memcpy(&value, view + i * WORD, WORD);
+			take_word(store, node, at + i * WORD, value);
+		}
+	}
 }
 
 void
@@ -180,21 +238,24 @@ mu_edges_store_words(struct mu_edges_store *store, uint32_t node,
     struct mu_range range, uintptr_t end, const char *view)
 {
 	const struct mu_blocks *blocks = store->graph->blocks;
-	const struct mu_range envelope = blocks->envelope;
-	uintptr_t tags = blocks->words.tags, at, word, value;
-	uintptr_t width = mu_range_size(envelope);
+	uintptr_t tags = blocks->words.tags, begin = range.begin, word;
 	size_t step = mu_reference_step(blocks);
 
-	at = mu_reference_first(blocks, range.begin);
-	view += at - range.begin;
+	range.begin = mu_reference_first(blocks, begin);
+	view += range.begin - begin;
 	if (range.end > end - (WORD - 1))
 		range.end = end - (WORD - 1);
-	for (; at < range.end; at += step, view += step) {
+	if (step == WORD && tags == 0) {
+		take_aligned(store, node, range, view);
+		return;
+	}
+	for (; range.begin < range.end; range.begin += step, view += step) {
 		memcpy(&word, view, WORD);
-		value = word & ~tags;
-		if (value - envelope.begin < width)
-			take_word(store,
-			    (struct mu_edges_word) { at, word, node }, value);
+		if (!mu_range_has(blocks->envelope, word & ~tags))
+			continue;
+		/* A word with tags is no link of malloc's, wherever it is. */
+		take_word(store, node, (word & tags) == 0 ? range.begin : 0,
+		    word & ~tags);
 	}
 }
 
@@ -202,7 +263,9 @@ void
 mu_edges_store_open(struct mu_edges_store *store, const struct mu_graph *graph,
     struct mu_edges_room *room)
 {
-	*store = (struct mu_edges_store) { .graph = graph, .room = room };
+	*store = (struct mu_edges_store) {
+		.graph = graph, .room = room, .filter = mu_words_choose()
+	};
 }
 
 void

@@ -7,9 +7,10 @@
 #define HEAPWALK_EDGES_STORE_H
 
 #include "heapwalk/edges.h"
+#include "heapwalk/words.h"
 
-/* About as many cache lines as a core can have on the way at once. */
-#define MU_EDGES_WAITING 16
+/* Half of them wait for the bitmaps, half for the header of a block. */
+#define MU_EDGES_WAITING 32
 
 /* What all workers share. */
 struct mu_edges_room {
@@ -19,15 +20,10 @@ struct mu_edges_room {
 	bool full;       /* some edges found no room: none may be used */
 };
 
-/* A word on its way to be an edge. */
-struct mu_edges_word {
-	uintptr_t address, word;
-	uint32_t node;
-};
-
 struct mu_edges_store {
 	const struct mu_graph *graph;
 	struct mu_edges_room *room;
+	mu_words_filter *filter;
 	const struct mu_span *span; /* of the last word */
 	size_t at, end;             /* of a chunk of cells that is ours */
 
@@ -35,7 +31,9 @@ struct mu_edges_store {
 	uint32_t node, first[3], last, count;
 	size_t place; /* of those behind the first, if COUNT is over 3 */
 
-	struct mu_edges_word ring[MU_EDGES_WAITING];
+	/* Words on their way to be edges: a ring. */
+	uintptr_t values[MU_EDGES_WAITING], addresses[MU_EDGES_WAITING];
+	uint32_t nodes[MU_EDGES_WAITING];
 	unsigned oldest, num_waiting;
 };
 

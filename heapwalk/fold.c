@@ -13,7 +13,7 @@
 /*
  * What folding takes at most for each unreachable block, its edges not counted:
  * its cells, its begin and size, a number and a word of the search, its
- * component, its place in the choice; and some for the seams between them.
+ * component; and some for the seams between them.
  */
 #define BYTES_EACH                                      \
 	(2 * sizeof(uintptr_t) + 4 * sizeof(uint32_t) + \
@@ -21,37 +21,37 @@
 
 #define SPARE ((size_t)1 << 20) /* whole pages, and pieces of the arena */
 
+/* An owner, and what decides where it is reported. */
+struct chosen {
+	size_t bytes;
+	uint32_t lowest, owner;
+};
+
 /* The owners that will be reported, the least important first: a heap. */
 struct choice {
-	const struct mu_components *components;
-	uint32_t *owners;
+	struct chosen *owners;
 	size_t count, max;
 };
 
 /* Is A reported before B? */
 static bool
-comes_first(const struct mu_components *components, uint32_t a, uint32_t b)
+comes_first(const struct chosen *a, const struct chosen *b)
 {
-	const struct mu_component *left = &components->all[a];
-	const struct mu_component *right = &components->all[b];
-
-	if (left->bytes != right->bytes)
-		return left->bytes > right->bytes;
-	return left->lowest < right->lowest;
+	return a->bytes != b->bytes ? a->bytes > b->bytes
+				    : a->lowest < b->lowest;
 }
 
 static void
 sift_down(struct choice *choice, size_t at)
 {
-	uint32_t *owners = choice->owners, owner = owners[at];
+	struct chosen *owners = choice->owners, owner = owners[at];
 	size_t child;
 
 	for (; (child = 2 * at + 1) < choice->count; at = child) {
 		if (child + 1 < choice->count &&
-		    comes_first(
-			choice->components, owners[child], owners[child + 1]))
+		    comes_first(&owners[child], &owners[child + 1]))
 			child++;
-		if (!comes_first(choice->components, owner, owners[child]))
+		if (!comes_first(&owner, &owners[child]))
 			break;
 		owners[at] = owners[child];
 	}
@@ -59,39 +59,67 @@ sift_down(struct choice *choice, size_t at)
 }
 
 static void
-choose(struct choice *choice, uint32_t owner)
+choose(struct choice *choice, const struct chosen *owner)
 {
 	size_t i;
 
 	if (choice->count < choice->max) {
-		choice->owners[choice->count++] = owner;
+		choice->owners[choice->count++] = *owner;
 		if (choice->count == choice->max)
 			for (i = choice->max / 2; i-- > 0;)
 				sift_down(choice, i);
-	} else if (comes_first(choice->components, owner, choice->owners[0])) {
-		choice->owners[0] = owner;
+	} else if (comes_first(owner, &choice->owners[0])) {
+		choice->owners[0] = *owner;
 		sift_down(choice, 0);
 	}
+}
+
+/*
+ * The first one reported comes first. Here, where they are small: entries are
+ * 232 bytes each.
+ */
+static void
+put_in_order(struct choice *choice)
+{
+	size_t count = choice->count;
+	struct chosen least;
+
+	while (choice->count > 1) {
+		least = choice->owners[0];
+		choice->count--;
+		choice->owners[0] = choice->owners[choice->count];
+		sift_down(choice, 0);
+		choice->owners[choice->count] = least;
+	}
+	choice->count = count;
 }
 
 static bool
 choose_owners(struct choice *choice, const struct mu_components *components,
     size_t limit, struct mu_arena *arena)
 {
+	const struct mu_component *component;
+	struct chosen owner;
 	size_t num_owners = 0;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++)
 		num_owners += components->all[i].parent == MU_NO_PARENT;
-	*choice = (struct choice) { .components = components,
-		.max = limit < num_owners ? limit : num_owners };
+	*choice =
+	    (struct choice) { .max = limit < num_owners ? limit : num_owners };
 	choice->owners =
 	    mu_arena_alloc(arena, choice->max, sizeof(*choice->owners));
 	if (choice->owners == NULL)
 		return false;
-	for (i = 0; i < components->num_components; i++)
-		if (components->all[i].parent == MU_NO_PARENT)
-			choose(choice, i);
+	for (i = 0; i < components->num_components; i++) {
+		component = &components->all[i];
+		if (component->parent != MU_NO_PARENT)
+			continue;
+		owner =
+		    (struct chosen) { component->bytes, component->lowest, i };
+		choose(choice, &owner);
+	}
+	put_in_order(choice);
 	return true;
 }
 
@@ -128,9 +156,9 @@ list_entries(struct mu_leaks *leaks, const struct mu_components *components,
 	if (leaks->entries == NULL)
 		return MU_ERR_NO_MEMORY;
 	for (i = 0; i < choice.count; i++)
-		describe(&leaks->entries[i], components, choice.owners[i]);
+		describe(
+		    &leaks->entries[i], components, choice.owners[i].owner);
 	leaks->num_entries = choice.count;
-	mu_leaks_sort(leaks->entries, leaks->num_entries);
 	return MU_OK;
 }
 
@@ -172,7 +200,7 @@ room_for_edges(
 {
 	size_t entries = limit < graph->num_nodes ? limit : graph->num_nodes;
 	size_t others = graph->num_nodes * BYTES_EACH +
-	    entries * sizeof(struct mu_leak) + SPARE;
+	    entries * (sizeof(struct mu_leak) + sizeof(struct chosen)) + SPARE;
 	size_t left =
 	    arena->limit > arena->used ? arena->limit - arena->used : 0;
 

@@ -10,8 +10,8 @@
 #include "heapwalk/spans.h"
 #include "heapwalk/workers.h"
 
-#define WORD_BYTES ((size_t)MU_GRAIN * MU_WORD_BITS) /* whose bits are a word \
-						      */
+/* Whose bits are a word. */
+#define WORD_BYTES ((size_t)MU_GRAIN * MU_WORD_BITS)
 
 /* No word is of two parts, of the summary bits neither. */
 #define SUMMARY_BYTES (WORD_BYTES * MU_WORD_BITS)

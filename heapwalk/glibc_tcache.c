@@ -7,32 +7,52 @@
 
 #include "heapwalk/glibc_free.h"
 #include "heapwalk/glibc_mmapped.h"
+#include "heapwalk/spans.h"
 
 #define COUNT_MAX 65536
-#define KEY 8 /* offset in a tcache_entry */
+#define KEY 8       /* offset in a tcache_entry */
+#define LENGTH 7    /* TCACHE_FILL_COUNT up to 2.42, then 16 */
+#define BINS_MAX 96 /* more than any release has */
+
+/* A chunk in use, as a tcache sees it. */
+struct entry {
+	size_t size;      /* of the chunk; 0: there is none */
+	const char *view; /* of its block; NULL: not readable */
+};
+
+static struct entry
+entry_at(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const struct mu_glibc_mmapped *mmapped;
+	const struct mu_span *span;
+	struct entry entry = { 0, NULL };
+	uintptr_t word;
+
+	if (address % MU_GRAIN != 0 || address == 0)
+		return entry;
+	span = mu_blocks_span(&walk->heap->blocks, address);
+	if (span != NULL && mu_span_test(span, address)) {
+		entry.view = span->view + (address - span->range.begin);
+		entry.size = mu_glibc_word(entry.view - 8, 0) &
+		    ~(uintptr_t)MU_SIZE_FLAGS;
+		return entry;
+	}
+	mmapped = mu_glibc_mmapped_at(walk, address);
+	if (mmapped != NULL)
+		entry.size = mmapped->size;
+	else if (mu_ranges_has(&walk->unproven, address) &&
+	    mu_snapshot_word(walk->snap, address - 8, &word))
+		entry.size = word & ~(uintptr_t)MU_SIZE_FLAGS;
+	if (entry.size != 0)
+		entry.view = mu_snapshot_view(walk->snap, address, 2 * KEY);
+	return entry;
+}
 
 /* SIZE of the chunk in use whose block is at ADDRESS; 0 if there is none. */
 static size_t
 chunk_size(const struct mu_glibc_walk *walk, uintptr_t address)
 {
-	const struct mu_glibc_mmapped *mmapped;
-	const struct mu_span *span;
-	uintptr_t word;
-
-	if (address % MU_GRAIN != 0 || address == 0)
-		return 0;
-	span = mu_blocks_span(&walk->heap->blocks, address);
-	if (span != NULL && mu_span_test(span, address))
-		return mu_glibc_word(
-			   span->view, address - span->range.begin - 8) &
-		    ~(uintptr_t)MU_SIZE_FLAGS;
-	mmapped = mu_glibc_mmapped_at(walk, address);
-	if (mmapped != NULL)
-		return mmapped->size;
-	if (!mu_ranges_has(&walk->unproven, address) ||
-	    !mu_snapshot_word(walk->snap, address - 8, &word))
-		return 0;
-	return word & ~(uintptr_t)MU_SIZE_FLAGS;
+	return entry_at(walk, address).size;
 }
 
 /*
@@ -101,22 +121,25 @@ static const char *
 check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
     bool counted, struct mu_glibc_tcache *result)
 {
-	size_t said = counted_entries(walk, view, bin), length = 0, size;
+	size_t said = counted_entries(walk, view, bin), length = 0;
 	size_t slack = mu_glibc_strict(walk) ? 0 : 1;
 	size_t most = counted ? said + slack : COUNT_MAX;
-	uintptr_t entry = first_entry(walk, view, bin), link;
+	uintptr_t address = first_entry(walk, view, bin);
+	struct entry entry;
 
-	for (; entry != 0; entry = mu_glibc_link(walk, entry, link)) {
+	while (address != 0) {
 		if (length == most)
 			return "its list is longer than its count";
-		size = chunk_size(walk, entry);
-		if (size == 0 || !may_be_entry(walk, entry))
+		entry = entry_at(walk, address);
+		if (entry.size == 0 || !may_be_entry(walk, address))
 			return "holds what is no chunk in use";
-		if (size < MU_GLIBC_MINSIZE ||
-		    mu_glibc_tcache_bin(walk->glibc.layout, size) != bin)
+		if (entry.size < MU_GLIBC_MINSIZE ||
+		    mu_glibc_tcache_bin(walk->glibc.layout, entry.size) != bin)
 			return "holds a chunk of another size";
-		if (!mu_snapshot_word(walk->snap, entry, &link))
+		if (entry.view == NULL)
 			return "leads to unreadable memory";
+		address =
+		    mu_glibc_link(walk, address, mu_glibc_word(entry.view, 0));
 		length++;
 	}
 	result->entries += length;
@@ -124,6 +147,55 @@ check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
 	if (counted && said > length + slack)
 		return "its count is higher than its list is long";
 	return NULL;
+}
+
+/* Ask memory for the entry at ADDRESS; NULL if it is in no arena's memory. */
+static const char *
+call_for(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const struct mu_span *span;
+	const char *view;
+	size_t word;
+
+	if (address == 0 || address % MU_GRAIN != 0)
+		return NULL;
+	span = mu_blocks_span(&walk->heap->blocks, address);
+	if (span == NULL)
+		return NULL;
+	view = span->view + (address - span->range.begin);
+	word = (address - span->range.begin) / MU_GRAIN / MU_WORD_BITS;
+	__builtin_prefetch(view);
+	__builtin_prefetch(mu_span_starts(span, word));
+	return view;
+}
+
+/*
+ * All lists of a struct side by side, to the length that they have unless
+ * somebody tuned it: each would be a wait for memory at each link. Of 1024
+ * tcaches with 460,000 entries (2 cores Xeon, kernel 6.18) to check and take
+ * them took 43 ms, one after the other 80.
+ */
+static void
+call_for_entries(const struct mu_glibc_walk *walk, const char *view)
+{
+	size_t bin, round, bins = walk->glibc.layout->tcache_bins;
+	uintptr_t at[BINS_MAX];
+	const char *entry[BINS_MAX];
+
+	if (bins > BINS_MAX)
+		return;
+	for (bin = 0; bin < bins; bin++) {
+		at[bin] = first_entry(walk, view, bin);
+		entry[bin] = call_for(walk, at[bin]);
+	}
+	for (round = 1; round < LENGTH; round++)
+		for (bin = 0; bin < bins; bin++) {
+			if (entry[bin] == NULL)
+				continue;
+			at[bin] = mu_glibc_link(
+			    walk, at[bin], mu_glibc_word(entry[bin], 0));
+			entry[bin] = call_for(walk, at[bin]);
+		}
 }
 
 void
@@ -139,6 +211,8 @@ mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
 		result->rule = "cannot be read";
 		return;
 	}
+	if (counted)
+		call_for_entries(walk, view);
 	for (; result->bin < layout->tcache_bins; result->bin++) {
 		result->rule =
 		    check_bin(walk, view, result->bin, counted, result);
@@ -169,13 +243,13 @@ take_one(struct mu_glibc_walk *walk, uintptr_t tcache, uintptr_t block)
 }
 
 static void
-note_key(struct mu_glibc_walk *walk, uintptr_t entry)
+note_key(struct mu_glibc_walk *walk, const char *entry)
 {
 	uintptr_t key;
 
-	if (!walk->glibc.layout->tcache_key ||
-	    !mu_snapshot_word(walk->snap, entry + KEY, &key))
+	if (!walk->glibc.layout->tcache_key || entry == NULL)
 		return;
+	key = mu_glibc_word(entry, KEY);
 	if (key == 0 || (walk->tcache_key != 0 && walk->tcache_key != key))
 		walk->keys_differ = true;
 	walk->tcache_key = key;
@@ -188,20 +262,25 @@ mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
 	const char *view =
 	    mu_snapshot_view(walk->snap, address, layout->tcache_size);
 	enum mu_status status = take_one(walk, address, address);
-	uintptr_t entry, link;
+	struct entry entry;
+	uintptr_t at;
 	size_t bin, left;
 
 	if (view == NULL)
 		return MU_OK;
+	call_for_entries(walk, view);
 	for (bin = 0; bin < layout->tcache_bins; bin++) {
-		entry = first_entry(walk, view, bin);
-		for (left = COUNT_MAX;
-		     status == MU_OK && entry != 0 && left > 0; left--) {
-			status = take_one(walk, address, entry);
-			note_key(walk, entry);
-			if (!mu_snapshot_word(walk->snap, entry, &link))
+		at = first_entry(walk, view, bin);
+		for (left = COUNT_MAX; status == MU_OK && at != 0 && left > 0;
+		     left--) {
+			/* What is taken is no chunk in use any more. */
+			entry = entry_at(walk, at);
+			status = take_one(walk, address, at);
+			note_key(walk, entry.view);
+			if (entry.view == NULL)
 				break;
-			entry = mu_glibc_link(walk, entry, link);
+			at = mu_glibc_link(
+			    walk, at, mu_glibc_word(entry.view, 0));
 		}
 	}
 	return status;

@@ -99,10 +99,10 @@ mu_graph_open(struct mu_graph *graph, const struct mu_blocks *blocks,
 	}
 	if (!number_all(graph))
 		return false;
-	graph->begins =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*graph->begins));
-	graph->sizes =
-	    mu_arena_alloc(arena, graph->num_nodes, sizeof(*graph->sizes));
+	graph->begins = mu_arena_alloc_table(
+	    arena, graph->num_nodes, sizeof(*graph->begins));
+	graph->sizes = mu_arena_alloc_table(
+	    arena, graph->num_nodes, sizeof(*graph->sizes));
 	return graph->begins != NULL && graph->sizes != NULL;
 }
 

@@ -204,7 +204,7 @@ make_room(struct filling *filling, size_t num_words, size_t max_bytes)
 	room->taken = own;
 	refused = filling->arena->refused;
 	while (room->cells == NULL && room->capacity >= least) {
-		room->cells = mu_arena_alloc(
+		room->cells = mu_arena_alloc_table(
 		    filling->arena, room->capacity, sizeof(*room->cells));
 		if (room->cells == NULL)
 			room->capacity /= 2;
@@ -214,7 +214,7 @@ make_room(struct filling *filling, size_t num_words, size_t max_bytes)
 	graph->cells_shift = MU_EDGES_SHIFT;
 	if (room->cells != NULL)
 		return true;
-	graph->cells = mu_arena_alloc(
+	graph->cells = mu_arena_alloc_table(
 	    filling->arena, graph->num_nodes, sizeof(*graph->cells));
 	graph->cells_shift = 0;
 	return graph->cells != NULL;

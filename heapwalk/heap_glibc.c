@@ -4,8 +4,8 @@
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_foreign.h"
-#include "heapwalk/glibc_free.h"
 #include "heapwalk/glibc_inferred.h"
+#include "heapwalk/glibc_lists.h"
 #include "heapwalk/glibc_mmapped.h"
 #include "heapwalk/glibc_strays.h"
 #include "heapwalk/glibc_stretch.h"
@@ -32,21 +32,6 @@ take_stretches(struct mu_glibc_walk *walk)
 		walk->heap->unproven_bytes +=
 		    mu_range_size(walk->unproven.items[i]);
 	return status == MU_OK ? mu_glibc_strays_check(walk) : status;
-}
-
-/* Take what the arenas have free out of what is in use. */
-static enum mu_status
-take_free(struct mu_glibc_walk *walk)
-{
-	enum mu_status status = MU_OK;
-	size_t i;
-
-	for (i = 0; status == MU_OK && i < walk->glibc.num_arenas; i++) {
-		status = mu_glibc_bins_check(walk, i);
-		if (status == MU_OK)
-			status = mu_glibc_fastbins_take(walk, i);
-	}
-	return status;
 }
 
 /*
@@ -142,7 +127,7 @@ take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
 
 	status = take_stretches(walk);
 	if (status == MU_OK)
-		status = take_free(walk);
+		status = mu_glibc_lists_take(walk);
 	if (status != MU_OK)
 		return status;
 	*mmapped = mu_glibc_mmapped_find(walk);

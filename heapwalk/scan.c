@@ -5,7 +5,9 @@
  * behind it: words wait for their place in the bitmaps (scan_words.c); a block
  * that is popped waits first for its header, then for as many bytes as that
  * says it has. Cache misses so overlap: one that is waited for costs 40 times
- * as much (207 against 5.6 ns, 2 cores Xeon, kernel 6.18).
+ * as much (207 against 5.6 ns, 2 cores Xeon, kernel 6.18). A random graph of
+ * 10^6 blocks of 190 bytes takes 1.2 times as long to mark if no header is
+ * asked for ahead, and 1.6 times if no bytes behind it are.
  *
  * Long blocks and roots are scanned piece by piece, with the stack emptied
  * between pieces: the width of a block never fills the stack.
@@ -22,7 +24,7 @@
 
 #define LONG 32768   /* bytes from which on a block is shared out */
 #define BODIES 16    /* blocks whose bytes are on the way */
-#define AT_ONCE 32
+#define AT_ONCE 32   /* headers asked for in a row, as page walks overlap */
 #define BODY_LINES 8 /* asked for; behind them the CPU sees the stream */
 #define MIN_GIVEN 16 /* blocks that another is woken for */
 
@@ -77,21 +79,29 @@ pop(struct mu_scan *scan)
 	__builtin_prefetch(scan->views[place] - WORD);
 }
 
-/* The header is there: ask for the bytes. */
+/*
+ * SIZE bytes behind a header that is there. A function that does nothing but
+ * prefetch has no effect for gcc, which leaves out calls of it: inline always.
+ */
+static inline __attribute__((always_inline)) void
+ask_behind(const char *view, size_t size)
+{
+	const char *end;
+
+	end = view + (size < BODY_LINES * LINE ? size : BODY_LINES * LINE);
+	view += LINE - ((uintptr_t)(view - WORD) % LINE + WORD);
+	for (; view < end; view += LINE)
+		__builtin_prefetch(view);
+}
+
 static inline void
 ask_bytes(struct mu_scan *scan)
 {
 	unsigned place = scan->sized++ % MU_SCAN_BLOCKS;
-	const char *view = scan->views[place], *end;
-	size_t size = mu_span_usable(view, scan->sizes[place]);
+	const char *view = scan->views[place];
 
-	scan->sizes[place] = size;
-	if (size > BODY_LINES * LINE)
-		size = BODY_LINES * LINE;
-	end = view + size;
-	view += LINE - ((uintptr_t)(view - WORD) % LINE + WORD);
-	for (; view < end; view += LINE)
-		__builtin_prefetch(view);
+	scan->sizes[place] = mu_span_usable(view, scan->sizes[place]);
+	ask_behind(view, scan->sizes[place]);
 }
 
 static inline void
@@ -102,6 +112,30 @@ scan_oldest(struct mu_scan *scan)
 
 	scan_bytes(scan, scan->views[place],
 	    (struct mu_range) { begin, begin + scan->sizes[place] }, false);
+}
+
+/*
+ * The only block there is, as in a chain: its bytes were asked for when the
+ * word was read that leads to it.
+ */
+static void
+follow(struct mu_scan *scan)
+{
+	uintptr_t begin = scan->stack[scan->base];
+	const struct mu_span *span = mu_scan_span(scan, begin);
+	const char *view;
+	size_t size;
+
+	scan->depth = scan->base = 0;
+	if (span == NULL) {
+		mu_scan_block(scan, begin);
+		return;
+	}
+	view = span->view + (begin - span->range.begin);
+	size = mu_span_usable(view, span->range.end - begin);
+	ask_behind(view, size);
+	scan_bytes(
+	    scan, view, (struct mu_range) { begin, begin + size }, false);
 }
 
 /* Somebody else has nothing to do, or all is over: false. */
@@ -134,6 +168,9 @@ void
 mu_scan_drain(struct mu_scan *scan)
 {
 	for (;;) {
+		if (scan->newest == scan->oldest &&
+		    scan->depth - scan->base == 1)
+			follow(scan);
 		if (scan->newest - scan->oldest <= MU_SCAN_BLOCKS - AT_ONCE)
 			while (scan->newest - scan->oldest < MU_SCAN_BLOCKS &&
 			    scan->depth > scan->base)

@@ -15,8 +15,10 @@
 #include "heapwalk/share.h"
 #include "heapwalk/words.h"
 
-#define MU_SCAN_WORDS 32  /* a power of two, as the next one */
-#define MU_SCAN_BLOCKS 64 /* on the way from memory */
+#define MU_SCAN_WORDS 32 /* a power of two, as the next one */
+#define MU_SCAN_BLOCKS                                        \
+	64 /* on the way from memory; twice each gain nothing \
+	    */
 #define MU_SCAN_REGIONS 64
 #define MU_SCAN_SHIFT 26 /* a heap of glibc's is 64 MiB: HEAP_MAX_SIZE */
 

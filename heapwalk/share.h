@@ -14,7 +14,7 @@
 #include "heapwalk/blocks.h"
 #include "heapwalk/workers.h"
 
-#define MU_SHARE_BATCH 256  /* blocks */
+#define MU_SHARE_BATCH 256 /* blocks */
 #define MU_SHARE_TICKET_ROOTS 4
 
 /* A long block or a root, begun up to AT. */

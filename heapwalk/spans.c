@@ -118,10 +118,16 @@ void
 mu_span_clear(struct mu_span *span, uintptr_t address)
 {
 	size_t bit = (address - span->range.begin) / MU_GRAIN;
+	size_t word = bit / WORD_BITS;
+	uint64_t *starts = mu_span_starts(span, word);
 
 	if (!mu_span_test(span, address))
 		return;
-	*mu_span_starts(span, bit / WORD_BITS) &= ~(1ull << (bit % WORD_BITS));
+	*starts &= ~(1ull << (bit % WORD_BITS));
+	/* Or mu_span_find() would look at each word of what is free now. */
+	if (*starts == 0)
+		span->summary[word / WORD_BITS] &=
+		    ~(1ull << (word % WORD_BITS));
 	span->count--;
 	span->bytes -= usable_size(span, address);
 }

@@ -5,7 +5,7 @@
  * sweeper can read the list from /proc when the program runs again: 0.4 us a
  * mapping that need not be spent while it stands still. That nothing was left
  * out the kernel's own sum of mapped pages tells, which fork() takes over and
- * from which it subtracts what it leaves out (dup_mmap in mm/mmap.c).
+ * from which it subtracts what it leaves out (dup_mmap()).
  */
 #ifndef LIB_IMAGE_H
 #define LIB_IMAGE_H

@@ -9,6 +9,8 @@
 
 #include "lib/pipe.h"
 
+#define AT_A_TIME 64 /* entries that are written together: 15 KiB */
+
 static void
 pack(struct Leak *to, const struct mu_leak *from)
 {
@@ -29,6 +31,23 @@ pack(struct Leak *to, const struct mu_leak *from)
 	    to->backtrace.frames, from->frames, sizeof(to->backtrace.frames));
 }
 
+static bool
+send_entries(int fd, const struct mu_leak *entries, size_t count)
+{
+	struct Leak leaks[AT_A_TIME];
+	size_t i, num_packed = 0;
+
+	for (i = 0; i < count; i++) {
+		pack(&leaks[num_packed++], &entries[i]);
+		if (num_packed < AT_A_TIME && i + 1 < count)
+			continue;
+		if (!mu_pipe_write(fd, leaks, num_packed * sizeof(*leaks)))
+			return false;
+		num_packed = 0;
+	}
+	return true;
+}
+
 bool
 mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_leaks *leaks)
@@ -40,8 +59,6 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		.entry_size = sizeof(struct Leak),
 		.status = status,
 	};
-	struct Leak leak;
-	size_t i;
 
 	if (status != MU_OK)
 		memcpy(header.why, why->words, sizeof(header.why));
@@ -53,14 +70,8 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->num_entries;
 	}
-	if (!mu_pipe_write(fd, &header, sizeof(header)))
-		return false;
-	for (i = 0; i < header.num_entries; i++) {
-		pack(&leak, &leaks->entries[i]);
-		if (!mu_pipe_write(fd, &leak, sizeof(leak)))
-			return false;
-	}
-	return true;
+	return mu_pipe_write(fd, &header, sizeof(header)) &&
+	    send_entries(fd, leaks->entries, header.num_entries);
 }
 
 bool

@@ -18,6 +18,7 @@
 #include "heapwalk/referrers.h"
 #include "heapwalk/roots.h"
 #include "lib/image.h"
+#include "lib/image_drop.h"
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
@@ -252,6 +253,7 @@ void
 mu_sweeper(struct mu_pass *pass)
 {
 	struct sweep sweep = { 0 };
+	bool sent;
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	if (mu_sys0(SYS_getppid) != pass->pid)
@@ -265,5 +267,7 @@ mu_sweeper(struct mu_pass *pass)
 	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
-	mu_sys_exit(send(pass, &sweep) ? 0 : 3);
+	sent = send(pass, &sweep);
+	mu_image_drop(pass);
+	mu_sys_exit(sent ? 0 : 3);
 }

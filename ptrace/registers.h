@@ -41,12 +41,13 @@ size_t mu_words_filter(
 
 /*
  * Read the general and vector registers of TID (stopped by us) into WORDS and
- * fill THREAD. Words that are not plausible are left out; 32-bit halves are
- * not joined. MU_ERR_TARGET_GONE if the thread is no more (or, the same to the
- * kernel, not stopped); MU_ERR_ARGUMENT if it is of another ABI.
+ * fill THREAD; *BUSY: as struct mu_tracee has it. Words that are not plausible
+ * are left out; 32-bit halves are not joined. MU_ERR_TARGET_GONE if the thread
+ * is no more (or, the same to the kernel, not stopped); MU_ERR_ARGUMENT if it
+ * is of another ABI.
  */
 enum mu_status mu_registers_read(struct mu_thread *thread, pid_t tid,
-    struct mu_words *words, struct mu_why *why);
+    bool *busy, struct mu_words *words, struct mu_why *why);
 
 /*
  * The same of a thread of our own that is parked in a signal handler. LAYOUT:

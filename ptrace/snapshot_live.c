@@ -43,13 +43,15 @@ read_stopped(const void *source, struct reading *reading)
 {
 	const struct mu_threads *stopped = source;
 	enum mu_status status = MU_OK;
+	struct mu_tracee *tracee;
 	size_t i;
 
 	for (i = 0; i < stopped->count && status == MU_OK; i++) {
-		if (!mu_tracee_stopped(&stopped->tracees[i]))
+		tracee = &stopped->tracees[i];
+		if (!mu_tracee_stopped(tracee))
 			continue;
 		status = mu_registers_read(&reading->threads[reading->count],
-		    stopped->tracees[i].tid, reading->words, reading->why);
+		    tracee->tid, &tracee->busy, reading->words, reading->why);
 		reading->count++;
 	}
 	return status;

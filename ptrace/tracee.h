@@ -23,6 +23,7 @@ struct mu_tracee {
 	pid_t tid;
 	enum mu_tracee_state state;
 	int signal; /* to be delivered at release; 0 = none */
+	bool busy;  /* it was in its own code, not in a system call */
 };
 
 static inline bool

@@ -36,6 +36,13 @@
 #define MU_PRSTATUS_TP 21 /* fs_base */
 #define MU_PRSTATUS_WORDS 27
 
+/* Was the thread stopped in its own code? In a call this is its number. */
+static inline bool
+mu_arch_in_user_code(const uintptr_t *prstatus)
+{
+	return prstatus[15] == ~(uintptr_t)0; /* orig_rax */
+}
+
 /* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
 #define MU_NT_VECTOR 0x202
 
@@ -223,6 +230,14 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 #define MU_PRSTATUS_SP 31
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 #define MU_PRSTATUS_WORDS 34
+
+/* It is not told there. */
+static inline bool
+mu_arch_in_user_code(const uintptr_t *prstatus)
+{
+	(void)prstatus;
+	return false;
+}
 
 #define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
 

@@ -93,7 +93,9 @@ def writes(results):
             ("hot", "writes, nine of ten to one page in 50"),
             ("copy", "writes to random pages beside a plain fork()")):
         for blocks in results.blocks_of(command + ".factor"):
-            get = lambda key: results.get(command + key, blocks=blocks)
+            def get(key):
+                return results.get(command + key, blocks=blocks)
+
             rows.append(Row(
                 "slow-down while the copy lives, graph %s: %s" %
                 (power(blocks), words),
@@ -251,8 +253,9 @@ def idle(results):
 def limits(results):
     rows = []
     for blocks in results.blocks_of("limit.independent_ns"):
-        get = lambda key: results.get("limit." + key, "machine", "buffer",
-                                      blocks)
+        def get(key):
+            return results.get("limit." + key, "machine", "buffer",
+                               blocks)
         rows.append(Row(
             "the machine, a buffer as large as a heap of %s blocks" %
             power(blocks),

@@ -36,12 +36,11 @@ uint64_t bench_ticker_end(void);
 
 /* Writes, in counts a millisecond. */
 struct bench_rates {
-	double before; /* while nothing is asked */
-	double during; /* from the end of the longest gap to the answer */
-	double worst;  /* of 10 ms in a row in that time */
-	uint64_t gap_ns;
-	uint64_t slow_ns; /* from the end of the gap until 10 ms in a row have
-			     nine tenths of what was written before */
+	double before;    /* while nothing is asked */
+	double during;    /* between question and answer, without the gap */
+	uint64_t gap_ns;  /* the longest one */
+	uint64_t slow_ns; /* without the gap, until 10 ms in a row have nine
+			     tenths of what was written before */
 };
 
 /*

@@ -34,6 +34,8 @@ class Bench(growth.Growth):
         self.most = options.max or (1e6 if self.quick else 1e9)
         self.rounds = options.rounds or (3 if self.quick else 5)
         self.asked = (options.peers or ",".join(peers.NAMES)).split(",")
+        if not set(self.asked) <= set(peers.NAMES):
+            raise ValueError("the peers are: " + " ".join(peers.NAMES))
         self.paths = {}
         self.began = time.time()
         self.described = machine.described()
@@ -179,9 +181,10 @@ class Bench(growth.Growth):
         for _, w, peer, s, b, t, value, _ in self.records:
             if (w, s, b, t) == (what, shape, blocks, threads):
                 found.setdefault(peer, []).append(value)
-        self.tell("  %s %s %d%s: %s ms" % (
+        self.tell("  %s %s %d%s: %s" % (
             what, shape, blocks, " threads=%d" % threads if threads else "",
-            ", ".join("%s %.2f" % (p, median(v)) for p, v in found.items())))
+            ", ".join("%s %.2f (least %.2f)" % (p, median(v), min(v))
+                      for p, v in found.items())))
 
     def measure_pause(self):
         for blocks, threads in ((1e6, 0), (1e6, 8), (1e6, 64), (1e6, 512),

@@ -168,9 +168,9 @@ write_during(void (*subject)(void), bool hot)
 		say("status=-1 reason=no writer");
 		return;
 	}
-	say(" gap_ns=%llu before=%.3f during=%.3f worst=%.3f slow_ns=%llu",
+	say(" gap_ns=%llu before=%.3f during=%.3f slow_ns=%llu",
 	    (unsigned long long)rates.gap_ns, rates.before, rates.during,
-	    rates.worst, (unsigned long long)rates.slow_ns);
+	    (unsigned long long)rates.slow_ns);
 }
 
 static void

@@ -24,7 +24,7 @@ static struct {
 	_Atomic uint64_t asked; /* when the subject began; gaps before are not
 				   its own */
 	_Atomic bool ends;
-	uint64_t gap_ns, gap_end;
+	uint64_t gap_ns;
 } writer;
 
 static size_t
@@ -55,10 +55,8 @@ write_pages(void *argument)
 			writer.bins[bin]++;
 		asked =
 		    atomic_load_explicit(&writer.asked, memory_order_relaxed);
-		if (asked != 0 && now > asked && now - last > writer.gap_ns) {
+		if (asked != 0 && now > asked && now - last > writer.gap_ns)
 			writer.gap_ns = now - last;
-			writer.gap_end = now;
-		}
 		last = now;
 	}
 	return NULL;
@@ -80,30 +78,32 @@ rate(size_t first, size_t end)
 	return (double)sum / (double)(end - first);
 }
 
+static size_t
+bin_of(uint64_t time)
+{
+	return (size_t)((time - writer.began) / BIN_NS);
+}
+
+/* The longest gap is the stop, and no part of the time that is judged. */
 static void
 judge(uint64_t asked, uint64_t answered, uint64_t ended,
     struct bench_rates *rates)
 {
-	size_t from, i, until = (size_t)((answered - writer.began) / BIN_NS);
-	size_t last = (size_t)((ended - writer.began) / BIN_NS);
-	double now;
+	size_t from = bin_of(asked) + 1, until = bin_of(answered);
+	size_t last = bin_of(ended), i;
+	uint64_t beside = answered - asked;
 
+	beside = beside > writer.gap_ns ? beside - writer.gap_ns : 0;
 	rates->gap_ns = writer.gap_ns;
-	rates->before = rate(WARM, (size_t)((asked - writer.began) / BIN_NS));
-	from = (size_t)((writer.gap_end - writer.began) / BIN_NS) + 1;
-	rates->during = until > from ? rate(from, until) : rates->before;
-	rates->worst = rates->before;
-	rates->slow_ns = 0;
-	for (i = from; i + WINDOW <= last; i++) {
-		now = rate(i, i + WINDOW);
-		if (i + WINDOW <= until && now < rates->worst)
-			rates->worst = now;
-		if (i >= until && now >= 0.9 * rates->before)
+	rates->before = rate(WARM, from - 1);
+	rates->during = rates->before;
+	if (until > from && beside > BIN_NS)
+		rates->during = rate(from, until) * (double)(until - from) *
+		    (double)BIN_NS / (double)beside;
+	for (i = until; i + WINDOW <= last; i++)
+		if (rate(i, i + WINDOW) >= 0.9 * rates->before)
 			break;
-	}
-	rates->slow_ns = i > until || rates->during < 0.9 * rates->before
-	    ? (i - from) * BIN_NS
-	    : 0;
+	rates->slow_ns = beside + (i - until) * BIN_NS;
 }
 
 bool
@@ -119,7 +119,7 @@ bench_writer(const struct bench_heap *heap, bool hot, void (*subject)(void),
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (writer.bins == MAP_FAILED)
 		return false;
-	writer.gap_ns = writer.gap_end = 0;
+	writer.gap_ns = 0;
 	atomic_store(&writer.ends, false);
 	atomic_store(&writer.asked, 0);
 	writer.began = bench_now_ns();

@@ -13,8 +13,8 @@ newline='
 
 ${CC:-cc} -std=gnu11 -O2 -D_GNU_SOURCE -I"$root" -I"$root/include" \
     -o "$work/victim" "$here/heap.c" "$here/table.c" "$here/shapes.c" \
-    "$here/load.c" "$here/writer.c" "$here/victim.c" "$here/peer_ours.c" -L"$build" \
-    -lmemunreachable -Wl,-rpath,"$build" -pthread || exit 1
+    "$here/load.c" "$here/writer.c" "$here/victim.c" "$here/peer_ours.c" \
+    -L"$build" -lmemunreachable -Wl,-rpath,"$build" -pthread || exit 1
 
 # The value of key $1 in the line that holds $2.
 value() {

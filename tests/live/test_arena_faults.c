@@ -15,14 +15,17 @@
 
 #define mu_arena_open plain_open
 #define mu_arena_alloc plain_alloc
+#define mu_arena_alloc_table plain_alloc_table
 #define mu_arena_grow plain_grow
 void plain_open(struct mu_arena *arena, size_t limit);
 void *plain_alloc(struct mu_arena *arena, size_t count, size_t size);
+void *plain_alloc_table(struct mu_arena *arena, size_t count, size_t size);
 void *plain_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
 #include "lib/arena.c"
 #undef mu_arena_open
 #undef mu_arena_alloc
+#undef mu_arena_alloc_table
 #undef mu_arena_grow
 
 #include "tests/support/fault_walk.h"
@@ -78,6 +81,13 @@ mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size)
 {
 	note(arena);
 	return plain_alloc(arena, count, size);
+}
+
+void *
+mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
+{
+	note(arena);
+	return plain_alloc_table(arena, count, size);
 }
 
 void *

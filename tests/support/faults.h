@@ -240,7 +240,7 @@ fault_note(struct fault_record *record, enum fault_role role,
 {
 	if (call->nr >= 0 && call->nr < MAX_CALL)
 		record->counts[role][call->nr]++;
-	if (call->nr == SYS_clone && role == ROLE_COLLECTOR)
+	if (call->nr == SYS_clone && role != ROLE_ORIGINAL)
 		record->next = ROLE_SWEEPER;
 	else if (call->nr == SYS_clone)
 		record->next = (call->args[0] & CLONE_VM) != 0 ? ROLE_COLLECTOR

@@ -3,14 +3,7 @@
  * it, bit by bit, and is refused for the same chunk: made of chunks of all
  * sizes, of likenesses of chunks inside blocks, of nothing, and damaged.
  */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-
-#include "heapwalk/glibc_chunks.h"
-#include "heapwalk/glibc_layout.h"
-#include "heapwalk/glibc_step.h"
+#include "tests/support/made_chain.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 
@@ -22,10 +15,8 @@
 /* A seam: two parts meet here (heapwalk/glibc_parts.c). */
 #define PART_BYTES ((size_t)1 << 20)
 
-static char *heap;
 static size_t heap_top; /* offset of what the chain ends with ... */
 static bool is_top;     /* ... which is top, or fenceposts */
-static uint64_t state;
 static struct mu_glibc_layout layout;
 
 struct result {
@@ -37,67 +28,6 @@ struct result {
 	size_t num_free[1];
 	enum mu_status status;
 };
-
-static size_t
-random_below(size_t bound)
-{
-	state ^= state << 13;
-	state ^= state >> 7;
-	state ^= state << 17;
-	return state % bound;
-}
-
-static size_t *
-word_at(size_t offset)
-{
-	return (size_t *)(heap + offset);
-}
-
-/* A header of SIZE at AT; says of the chunk before whether it is in use. */
-static void
-put_header(size_t at, size_t size, size_t before, bool in_use, bool other)
-{
-	if (!in_use)
-		*word_at(at) = before;
-	*word_at(at + 8) = size | (in_use ? MU_PREV_INUSE : 0) |
-	    (other ? MU_NON_MAIN_ARENA : 0);
-}
-
-static size_t
-random_size(size_t style)
-{
-	switch (style) {
-	case 0:
-		return 32 + random_below(20) * 16;
-	case 1:
-		return 0x290 + random_below(2) * 16;
-	case 2:
-		return random_below(50) == 0 ? 32 + random_below(40000) * 16
-					     : 32 + random_below(40) * 16;
-	default:
-		return 32 + random_below(100000) * 16;
-	}
-}
-
-/* Chunks from FROM up to TO, where one must begin; the last is in use. */
-static void
-fill(size_t from, size_t to, size_t style, bool other)
-{
-	size_t at = from, size, before = 0;
-	bool in_use = true;
-
-	while (at < to) {
-		size = random_size(style);
-		if (to - at < size + 32)
-			size = to - at;
-		put_header(at, size, before, in_use, other);
-		/* No two free ones touch. */
-		in_use = !in_use || at + size == to || random_below(3) != 0;
-		before = size;
-		at += size;
-	}
-	put_header(to, 0, 0, true, other);
-}
 
 /*
  * A block across a seam, full of what was a heap before, which may run on into
@@ -123,7 +53,7 @@ make_heap(uint64_t seed)
 {
 	bool other = seed % 2 != 0;
 
-	state = seed * 0x9e3779b97f4a7c15ull + 1;
+	random_seed(seed);
 	memset(heap, seed % 3 == 0 ? 0x5a : 0, HEAP_BYTES);
 	heap_top = HEAP_BYTES - 64 - 16 * random_below(70000);
 	is_top = seed / 16 % 2 == 0;
@@ -267,8 +197,7 @@ main(void)
 	TCase *tc = tcase_create("parts");
 
 	layout.tcache_size = TCACHE_BYTES;
-	heap = mmap((void *)0x7e0000000000, HEAP_BYTES, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	map_heap(HEAP_BYTES);
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, parts_are_the_whole, 0, ROUNDS);
 	tcase_add_loop_test(tc, damage_is_named_alike, 0, ROUNDS);

@@ -3,6 +3,7 @@
  * covered up.
  */
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/wait.h>
 
@@ -218,6 +219,52 @@ START_TEST(close_restores)
 }
 END_TEST
 
+#define THREADS 4
+#define CLOSED 200
+
+static void *
+read_closed(void *at)
+{
+	const volatile char *page = at;
+	size_t i, sum = 0;
+
+	for (i = 0; i < CLOSED; i++)
+		sum += (size_t)page[i * image.page];
+	return (void *)sum;
+}
+
+/* Several at the same page at once: each page is mended and counted once. */
+START_TEST(mu66_several_threads)
+{
+	char *at = map_untouched(CLOSED);
+	struct mu_absent absent = { .memory = -1, .pagemap = -1 };
+	pthread_t threads[THREADS];
+	struct mu_why why;
+	int status, i;
+	void *sum;
+	pid_t child;
+
+	memset(at, 'x', CLOSED * image.page);
+	image_open(&snap);
+	mprotect(at, CLOSED * image.page, PROT_NONE);
+	child = fork();
+	if (child == 0) {
+		if (mu_memory_self_guard(&snap.memory, &absent, &why) != MU_OK)
+			_exit(3);
+		for (i = 0; i < THREADS; i++)
+			pthread_create(&threads[i], NULL, read_closed, at);
+		for (i = 0; i < THREADS; i++) {
+			pthread_join(threads[i], &sum);
+			if (sum != NULL)
+				_exit(1);
+		}
+		_exit(snap.memory.skipped_pages == CLOSED ? 0 : 2);
+	}
+	waitpid(child, &status, 0);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -233,6 +280,7 @@ main(void)
 	tcase_add_test(tcase, mu67_dontfork_is_brought_over);
 	tcase_add_test(tcase, mu66_fault_elsewhere_kills);
 	tcase_add_test(tcase, mu66_write_kills);
+	tcase_add_test(tcase, mu66_several_threads);
 	tcase_add_test(tcase, sent_signal_kills);
 	tcase_add_test(tcase, close_restores);
 	suite_add_tcase(suite, tcase);

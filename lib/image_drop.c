@@ -1,0 +1,115 @@
+/*
+ * Giving the image's pages back: see image_drop.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/image_drop.h"
+
+#include "heapwalk/workers.h"
+#include "lib/library.h"
+#include "mu/sys.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* With less it is over before another thread has begun. */
+#define WORTH_IT (64 * MIB)
+#define WORTH_A_MAPPING (4 * MIB)
+
+/* What a worker takes at a time: half a millisecond. */
+#define SLICE (16 * MIB)
+
+struct dropping {
+	const struct mu_snapshot *snap;
+	const struct mu_pass *pass;
+	int lock;
+	size_t mapping; /* the next slice begins here, */
+	size_t offset;  /* at this byte of it */
+};
+
+static bool
+touches(struct mu_range range, const void *object, size_t size)
+{
+	uintptr_t begin = (uintptr_t)object;
+
+	return begin < range.end && begin + size > range.begin;
+}
+
+/* Anonymous memory with nothing of ours in it. */
+static bool
+is_theirs(const struct dropping *dropping, const struct mu_mapping *mapping)
+{
+	const struct mu_snapshot *snap = dropping->snap;
+	struct mu_range range = mapping->range;
+	size_t i;
+
+	if (mapping->shared || !mapping->writable || mapping->inode != 0 ||
+	    mu_range_size(range) < WORTH_A_MAPPING ||
+	    touches(range, dropping->pass, sizeof(*dropping->pass)) ||
+	    touches(range, dropping, sizeof(*dropping)) ||
+	    touches(range, &mu_library, sizeof(mu_library)))
+		return false;
+	for (i = 0; i < snap->num_own; i++)
+		if (snap->own[i].begin < range.end &&
+		    snap->own[i].end > range.begin)
+			return false;
+	return true;
+}
+
+static bool
+next_slice(struct dropping *dropping, struct mu_range *slice)
+{
+	const struct mu_snapshot *snap = dropping->snap;
+	const struct mu_mapping *mapping;
+
+	for (; dropping->mapping < snap->num_mappings;
+	     dropping->mapping++, dropping->offset = 0) {
+		mapping = &snap->mappings[dropping->mapping];
+		slice->begin = mapping->range.begin + dropping->offset;
+		if (slice->begin >= mapping->range.end ||
+		    (dropping->offset == 0 && !is_theirs(dropping, mapping)))
+			continue;
+		slice->end = mapping->range.end;
+		if (mu_range_size(*slice) > SLICE)
+			slice->end = slice->begin + SLICE;
+		dropping->offset += SLICE;
+		return true;
+	}
+	return false;
+}
+
+static void
+drop(void *ctx, unsigned worker)
+{
+	struct dropping *dropping = ctx;
+	struct mu_range slice;
+	bool more;
+
+	(void)worker;
+	do {
+		while (__atomic_exchange_n(
+			   &dropping->lock, 1, __ATOMIC_ACQUIRE) != 0)
+			mu_sys0(SYS_sched_yield);
+		more = next_slice(dropping, &slice);
+		__atomic_store_n(&dropping->lock, 0, __ATOMIC_RELEASE);
+		if (more)
+			mu_sys3(SYS_madvise, (long)slice.begin,
+			    (long)mu_range_size(slice), MADV_DONTNEED);
+	} while (more);
+}
+
+void
+mu_image_drop(const struct mu_pass *pass)
+{
+	struct dropping dropping = { .snap = &pass->snap, .pass = pass };
+	struct mu_workers *workers = pass->snap.workers;
+	size_t i, bytes = 0;
+
+	if (mu_workers_count(workers) < 2)
+		return;
+	for (i = 0; i < pass->snap.num_mappings; i++)
+		if (is_theirs(&dropping, &pass->snap.mappings[i]))
+			bytes += mu_range_size(pass->snap.mappings[i].range);
+	if (bytes >= WORTH_IT)
+		mu_workers_run(
+		    workers, mu_workers_count(workers), drop, &dropping);
+}

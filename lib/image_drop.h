@@ -1,0 +1,21 @@
+/*
+ * The end of an image: its pages are given back by all workers at once.
+ *
+ * An exit does that as well, but one thread alone, and who asked waits for it:
+ * 35 ms a gigabyte of 4 KiB pages, 15 by two threads (2 cores Xeon, kernel
+ * 6.18).
+ *
+ * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_IMAGE_DROP_H
+#define LIB_IMAGE_DROP_H
+
+#include "lib/pass.h"
+
+/*
+ * The last thing before the exit: of what PASS's snapshot was taken of, nothing
+ * but our own memory may be used any more.
+ */
+void mu_image_drop(const struct mu_pass *pass);
+
+#endif

@@ -1,0 +1,206 @@
+/*
+ * The giant component is found apart from the others: what comes out is what
+ * the search in depth finds by itself, where edges are not stored.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwalk/components.h"
+#include "heapwalk/giant.h"
+#include "tests/support/folding.h"
+#include "tests/support/suite.h"
+
+#define NODES 70000
+#define EDGES 3
+
+static void **nodes[NODES];
+static uint32_t queue[NODES];
+
+static void
+fill(struct mu_graph *graph, size_t max_bytes)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+
+	ck_assert(mu_graph_open(graph, &heap.blocks, &heap.arena));
+	ck_assert(
+	    mu_graph_fill(graph, max_bytes, NULL, &heap.arena, &deadline));
+}
+
+static void
+find(struct mu_components *components, const struct mu_graph *graph)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+
+	ck_assert_int_eq(
+	    mu_components_find(components, graph, &heap.arena, &deadline),
+	    MU_OK);
+	components->deadline = &deadline;
+	ck_assert(mu_components_charge(components));
+}
+
+static bool
+has_giant(const struct mu_graph *graph)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	struct mu_giant giant;
+
+	return mu_giant_find(&giant, graph, queue, &heap.arena, &deadline);
+}
+
+static void
+expect_same(void)
+{
+	struct mu_components with, without;
+	struct mu_graph stored, read;
+	struct mu_component *a, *b;
+	uint32_t node;
+
+	fill(&stored, SIZE_MAX);
+	fill(&read, 0);
+	ck_assert(mu_edges_stored(&stored));
+	ck_assert(!mu_edges_stored(&read));
+	find(&with, &stored);
+	find(&without, &read);
+	ck_assert_uint_eq(with.num_components, without.num_components);
+	for (node = 0; node < NODES; node++) {
+		a = &with.all[*mu_graph_component(&stored, node)];
+		b = &without.all[*mu_graph_component(&read, node)];
+		ck_assert_uint_eq(a->lowest, b->lowest);
+		ck_assert_uint_eq(
+		    a->parent == MU_NO_PARENT, b->parent == MU_NO_PARENT);
+		if (a->parent != MU_NO_PARENT)
+			continue;
+		ck_assert_uint_eq(a->count, b->count);
+		ck_assert_uint_eq(a->bytes, b->bytes);
+	}
+}
+
+static void
+make_nodes(void)
+{
+	size_t i;
+
+	srand(1);
+	open_heap(FAKE_SPAN, (size_t)64 * NODES);
+	for (i = 0; i < NODES; i++)
+		nodes[i] = node(EDGES);
+}
+
+/* Edges from anywhere to anywhere; a third of the nodes have only some. */
+START_TEST(random_graph)
+{
+	struct mu_graph graph;
+	size_t i, j, count;
+
+	make_nodes();
+	for (i = 0; i < NODES; i++) {
+		count = i % 3 != 0 ? EDGES : (size_t)rand() % EDGES;
+		for (j = 0; j < count; j++)
+			nodes[i][j] = nodes[(size_t)rand() % NODES];
+	}
+	fake_heap_seal(&heap);
+	fill(&graph, SIZE_MAX);
+	ck_assert(has_giant(&graph));
+	fill(&graph, 0);
+	ck_assert(!has_giant(&graph));
+	expect_same();
+}
+END_TEST
+
+/* Edges lead to lower nodes only: all is below, nothing comes back. */
+START_TEST(no_way_back)
+{
+	struct mu_graph graph;
+	size_t i, j;
+
+	make_nodes();
+	for (i = 1; i < NODES; i++)
+		for (j = 0; j < EDGES - 1; j++)
+			nodes[i][j] = nodes[i / (2 + (size_t)rand() % 3) + j];
+	nodes[1][1] = NULL;
+	fake_heap_seal(&heap);
+	fill(&graph, SIZE_MAX);
+	ck_assert(!has_giant(&graph));
+	expect_same();
+}
+END_TEST
+
+/* A ring that is too thin, and one that is wide enough. */
+START_TEST(rings)
+{
+	struct mu_graph graph;
+	size_t i, width = _i ? 100 : 1;
+
+	make_nodes();
+	for (i = 0; i < NODES; i++) {
+		nodes[i][0] = nodes[(i + width) % NODES];
+		nodes[i][1] = nodes[(i + width + 1) % NODES];
+	}
+	fake_heap_seal(&heap);
+	fill(&graph, SIZE_MAX);
+	ck_assert_int_eq(has_giant(&graph), _i);
+	expect_same();
+}
+END_TEST
+
+START_TEST(late)
+{
+	struct mu_deadline deadline = { .ns = 0 };
+	struct mu_components components;
+	struct mu_graph graph;
+	size_t i, j;
+
+	make_nodes();
+	for (i = 0; i < NODES; i++)
+		for (j = 0; j < EDGES; j++)
+			nodes[i][j] = nodes[(size_t)rand() % NODES];
+	fake_heap_seal(&heap);
+	fill(&graph, SIZE_MAX);
+	ck_assert_int_eq(
+	    mu_components_find(&components, &graph, &heap.arena, &deadline),
+	    MU_ERR_TIMEOUT);
+}
+END_TEST
+
+/* Without memory for it nothing is lost. */
+START_TEST(no_memory)
+{
+	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	struct mu_graph graph;
+	struct mu_giant giant;
+	size_t i, j, n;
+
+	make_nodes();
+	for (i = 0; i < NODES; i++)
+		for (j = 0; j < EDGES; j++)
+			nodes[i][j] = nodes[(size_t)rand() % NODES];
+	fake_heap_seal(&heap);
+	fill(&graph, SIZE_MAX);
+	for (n = 1; n <= 3; n++) {
+		heap.arena.fail_at = n;
+		ck_assert_int_eq(mu_giant_find(&giant, &graph, queue,
+				     &heap.arena, &deadline),
+		    n == 3);
+	}
+	heap.arena.fail_at = 0;
+	expect_same();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("giant");
+	TCase *tc = tcase_create("giant");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_test(tc, random_graph);
+	tcase_add_test(tc, no_way_back);
+	tcase_add_loop_test(tc, rings, 0, 2);
+	tcase_add_test(tc, late);
+	tcase_add_test(tc, no_memory);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
