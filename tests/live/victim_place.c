@@ -165,6 +165,9 @@ passes(const char *word)
 	char words[sizeof(place_words)];
 	unsigned exact = 0, refused = 0, others = 0;
 
+	/* Each holds what it is to hold once it has answered. */
+	if (place_num_threads > 0)
+		place_ask_threads(place_asked + 1);
 	place_say("ready\n");
 	while (!stdin_is_at_end()) {
 		if (place_pass(words, sizeof(words)))
