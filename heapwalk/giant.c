@@ -13,9 +13,9 @@
 #define MIN_NODES 65536 /* fewer stay in the cache anyway */
 #define SHARE 8         /* of the nodes, at least one in that many */
 #define MAX_ROUNDS 16
-#define AHEAD 16        /* cache lines on the way at once */
-#define STRIDE 1024     /* nodes between two looks at what is waiting */
-#define FEW_WAITING 32  /* as in a chain: depth first is no slower */
+#define AHEAD 16       /* cache lines on the way at once */
+#define STRIDE 1024    /* nodes between two looks at what is waiting */
+#define FEW_WAITING 32 /* as in a chain: depth first is no slower */
 #define STARTS 16
 #define STEPS 32
 

@@ -33,8 +33,8 @@ struct mu_workers {
 
 /* BODY on COUNT threads or as many as there are; WORKERS may be NULL. */
 static inline void
-mu_workers_run(struct mu_workers *workers, unsigned count, mu_worker_body *body,
-    void *ctx)
+mu_workers_run(
+    struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
 {
 	if (workers == NULL || workers->run == NULL || count < 2 ||
 	    workers->count < 2)

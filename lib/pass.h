@@ -84,7 +84,7 @@ struct mu_pass {
 	struct mu_left_out *left_out; /* NULL: no page could be had */
 	bool hold;                    /* the collector waits for the sweeper */
 	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
-	int memory, pagemap;          /* in the collector's table; -1 = none */
+	int memory, pagemap;   /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;

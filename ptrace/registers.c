@@ -13,6 +13,7 @@
 #include <sys/uio.h>
 
 #include "mu/arch.h"
+#include "mu/arch_vector.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"
 

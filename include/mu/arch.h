@@ -43,22 +43,6 @@ mu_arch_in_user_code(const uintptr_t *prstatus)
 	return prstatus[15] == ~(uintptr_t)0; /* orig_rax */
 }
 
-/* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
-#define MU_NT_VECTOR 0x202
-
-/*
- * Of its bytes those that hardly a thread goes beyond: all but AMX's tiles,
- * which CPUs have from byte 2816 on. XSTATE_BV, at byte 512, has a bit for each
- * component in use; those up to PKRU's (9) lie below on every CPU so far.
- */
-#define MU_VECTOR_FIRST 3072
-
-static inline bool
-mu_arch_vector_has_more(const uintptr_t *area)
-{
-	return area[512 / sizeof(*area)] >> 10 != 0;
-}
-
 #define MU_CALLEE_SAVED 6
 
 /* Bits that no user address has: five-level tables leave 56 to users. */
@@ -237,17 +221,6 @@ mu_arch_in_user_code(const uintptr_t *prstatus)
 {
 	(void)prstatus;
 	return false;
-}
-
-#define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
-
-#define MU_VECTOR_FIRST 1024 /* it is shorter */
-
-static inline bool
-mu_arch_vector_has_more(const uintptr_t *area)
-{
-	(void)area;
-	return true;
 }
 
 #define MU_CALLEE_SAVED 20

@@ -15,9 +15,9 @@
 #include <sys/wait.h>
 
 #include "tests/support/live.h"
+#include "tests/support/place_lost.h"
 #include "tests/support/place_state.h"
 
-#define PLACE_LOST 5
 #define PLACE_THREADS 1024
 #define PLACE_ERRNO 4242
 #define PLACE_NAP_US 100000
@@ -41,8 +41,7 @@ struct place_thread {
 	int answered;
 };
 
-static size_t place_lost_bytes, place_num_threads, place_num_lost;
-static uintptr_t place_lost[PLACE_LOST]; /* hidden */
+static size_t place_lost_bytes, place_num_threads;
 static struct place_thread place_threads[PLACE_THREADS];
 static void *place_held; /* a block */
 static int place_asked;  /* how often threads were asked whether they run */
@@ -89,8 +88,7 @@ place_lose(size_t size)
 		abort();
 	memset(block, 0x5a, malloc_usable_size(block));
 	place_lost_bytes += malloc_usable_size(block);
-	if (place_num_lost < PLACE_LOST)
-		place_lost[place_num_lost++] = mu_hide(block);
+	place_lose_hidden(mu_hide(block));
 }
 
 /* One that is to be held. */
@@ -278,35 +276,6 @@ place_tell(const struct UnreachableMemoryInfo *info, char *words, size_t size)
 		snprintf(
 		    words, size, "%s by %s: %s", status, stop, info->reason);
 	return exact;
-}
-
-LIVE bool
-place_show_reference(void *ctx, const struct MemunreachableReference *reference)
-{
-	char text[512];
-
-	(void)ctx;
-	memunreachable_format_reference(reference, text, sizeof(text));
-	place_say("[%s] ", text);
-	return true;
-}
-
-/* What holds on to those that were lost and not found? */
-LIVE void
-place_explain(const struct UnreachableMemoryInfo *info)
-{
-	size_t i, j;
-
-	for (i = 0; i < place_num_lost; i++) {
-		for (j = 0; j < info->num_leaks; j++)
-			if (info->leaks[j].begin == ~place_lost[i])
-				break;
-		if (j < info->num_leaks)
-			continue;
-		place_say("lost block %zu: ", i);
-		memunreachable_why_reachable(
-		    mu_reveal(place_lost[i]), place_show_reference, NULL);
-	}
 }
 
 LIVE bool

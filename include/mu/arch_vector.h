@@ -1,0 +1,45 @@
+/*
+ * The register set in which ptrace gives a thread's vector registers.
+ *
+ * Runs in: collector.
+ */
+#ifndef MU_ARCH_VECTOR_H
+#define MU_ARCH_VECTOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#if defined(__x86_64__)
+
+/* NT_X86_XSTATE: x87, xmm, ymm, zmm and all that XCR0 enables. */
+#define MU_NT_VECTOR 0x202
+
+/*
+ * Of its bytes those that hardly a thread goes beyond: all but AMX's tiles,
+ * which CPUs have from byte 2816 on. XSTATE_BV, at byte 512, has a bit for each
+ * component in use; those up to PKRU's (9) lie below on every CPU so far.
+ */
+#define MU_VECTOR_FIRST 3072
+
+static inline bool
+mu_arch_vector_has_more(const uintptr_t *area)
+{
+	return area[512 / sizeof(*area)] >> 10 != 0;
+}
+
+#elif defined(__aarch64__)
+
+#define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
+
+#define MU_VECTOR_FIRST 1024 /* it is shorter */
+
+static inline bool
+mu_arch_vector_has_more(const uintptr_t *area)
+{
+	(void)area;
+	return true;
+}
+
+#endif
+
+#endif
