@@ -15,10 +15,11 @@
 #define CHILD_SECONDS 100 /* then it hangs, and is killed */
 #define CHILD_WRONG 3
 #define CHILD_NOT_CHECKED 4
+#define CHILD_HELD 5
 #define ALL_ENTRIES ((size_t)1 << 20)
 
 static struct {
-	unsigned long forks, passes, partial, not_checked;
+	unsigned long forks, passes, partial, held, not_checked;
 	unsigned long vforks, spawns, loads, threads;
 } done;
 
@@ -57,6 +58,8 @@ pass_of_child(void)
 	if (!judged)
 		fprintf(stderr, "a child's pass: %s: %s\n",
 		    memunreachable_status_name(info.status), info.reason);
+	if (judged && model.held > 0)
+		return CHILD_HELD;
 	return judged ? info.status : CHILD_NOT_CHECKED;
 }
 
@@ -66,6 +69,8 @@ count_child(int status)
 	count_one(&done.passes);
 	if (status == MEMUNREACHABLE_PARTIAL)
 		count_one(&done.partial);
+	else if (status == CHILD_HELD)
+		count_one(&done.held);
 	else if (status == CHILD_NOT_CHECKED)
 		count_one(&done.not_checked);
 	else if (status != 0)

@@ -143,11 +143,12 @@ print_work(void)
 	    MAX_LOST, steps);
 	printf("done meanwhile: %lu allocations, %lu threads, %lu libraries"
 	       " loaded,\n  %lu forks, %lu vforks, %lu spawns; %lu passes of"
-	       " children, %lu of them partial, %lu not checked;\n"
+	       " children, %lu of them partial, %lu held by an old stack,"
+	       " %lu not checked;\n"
 	       "  signals: %lu queued, %lu to oneself, %lu to the process,"
 	       " %lu SIGURG (and %lu of passes)\n",
 	    churned, done.threads, done.loads, done.forks, done.vforks,
-	    done.spawns, done.passes, done.partial, done.not_checked,
+	    done.spawns, done.passes, done.partial, done.held, done.not_checked,
 	    signals.queued, signals.standard, signals.melting, signals.urgent,
 	    signals.met);
 }
