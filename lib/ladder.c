@@ -113,7 +113,8 @@ run_auto(struct mu_pass *pass)
 	why = pass->why;
 	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
 	status = by_signal(pass);
-	if (status == MU_OK)
+	/* A lock of malloc that somebody keeps would stop either. */
+	if (status == MU_OK || status == MU_ERR_BUSY)
 		return status;
 	/* Anything but the stop itself failed as it would have by ptrace. */
 	more = pass->why;
