@@ -17,23 +17,13 @@
 #define AT_STATX_DONT_SYNC 0x4000
 #endif
 
-/* By hand: nearly all differ in the first byte, and it is asked for often. */
-static bool
-begins_with(const char *name, const char *prefix)
-{
-	for (; *prefix != '\0'; prefix++, name++)
-		if (*name != *prefix)
-			return false;
-	return true;
-}
-
 static bool
 has_prefix(const char *name, const char *const *prefixes, size_t count)
 {
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (begins_with(name, prefixes[i]))
+		if (mu_starts_with(name, prefixes[i]))
 			return true;
 	}
 	return false;

@@ -13,19 +13,6 @@
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */
 #define MUTEX_MAX 2             /* taken, and somebody waits */
 
-static bool
-is_own(const struct mu_snapshot *snap, struct mu_range range)
-{
-	size_t i;
-
-	for (i = 0; i < snap->num_own; i++) {
-		if (snap->own[i].begin < range.end &&
-		    snap->own[i].end > range.begin)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Did nobody allocate at all? A main_arena that malloc never touched is also
  * what a program has that brings its own malloc; pthread_create() calls
@@ -42,7 +29,7 @@ can_be_without_heap(const struct mu_snapshot *snap)
 		if (mu_mapping_is_anonymous(mapping) && mapping->writable &&
 		    !mu_mapping_is_named(mapping, "[stack") &&
 		    mu_range_size(mapping->range) >= LARGE &&
-		    !is_own(snap, mapping->range))
+		    !mu_snapshot_is_own(snap, mapping->range))
 			return false;
 	}
 	return snap->num_threads <= 1;

@@ -127,25 +127,6 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 	go_to(lanes, lane, mu_member_next(lanes, span, chunk));
 }
 
-static void
-follow_some(void *ctx, unsigned worker)
-{
-	struct mu_glibc_lanes *lanes = ctx;
-	struct lane lane[LANES] = { { .segment = NULL } };
-	size_t i, busy = LANES;
-
-	(void)worker;
-	while (busy > 0) {
-		for (i = 0, busy = 0; i < LANES; i++) {
-			if (lane[i].segment == NULL &&
-			    !begin_next(lanes, &lane[i]))
-				continue;
-			busy++;
-			step(lanes, &lane[i]);
-		}
-	}
-}
-
 /* What LANE took is of no span's blocks any more. */
 static void
 settle_counts(struct lane *lane, size_t bin)
@@ -192,23 +173,38 @@ take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 	go_to(lanes, lane, mu_member_next(lanes, span, lane->chunk));
 }
 
-static void
-take_some(void *ctx, unsigned worker)
+typedef void step_fn(struct mu_glibc_lanes *lanes, struct lane *lane);
+
+/* All lanes of a worker in turn; inline, as a step waits for memory only. */
+static inline __attribute__((always_inline)) void
+go_all(struct mu_glibc_lanes *lanes, step_fn *one)
 {
-	struct mu_glibc_lanes *lanes = ctx;
 	struct lane lane[LANES] = { { .segment = NULL } };
 	size_t i, busy = LANES;
 
-	(void)worker;
 	while (busy > 0) {
 		for (i = 0, busy = 0; i < LANES; i++) {
 			if (lane[i].segment == NULL &&
 			    !begin_next(lanes, &lane[i]))
 				continue;
 			busy++;
-			take_one(lanes, &lane[i]);
+			one(lanes, &lane[i]);
 		}
 	}
+}
+
+static void
+follow_some(void *ctx, unsigned worker)
+{
+	(void)worker;
+	go_all(ctx, step);
+}
+
+static void
+take_some(void *ctx, unsigned worker)
+{
+	(void)worker;
+	go_all(ctx, take_one);
 }
 
 static void

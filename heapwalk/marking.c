@@ -313,6 +313,7 @@ mu_marking_open(struct mu_marking *marking, struct mu_blocks *blocks,
 {
 	size_t refused = arena->refused;
 	unsigned i, count = mu_workers_count(blocks->workers);
+	mu_words_filter *filter = mu_words_choose();
 
 	if (count > 1 + work / MIN_WORK)
 		count = (unsigned)(1 + work / MIN_WORK);
@@ -330,7 +331,7 @@ mu_marking_open(struct mu_marking *marking, struct mu_blocks *blocks,
 	}
 	for (i = 0; i < marking->num_scans; i++) {
 		marking->scans[i].deadline.ns = deadline_ns;
-		marking->scans[i].filter = mu_words_choose();
+		marking->scans[i].filter = filter;
 	}
 	return MU_OK;
 }

@@ -25,7 +25,6 @@
 
 #define LOCK_SPINS 100  /* then the holder may wait for a CPU */
 #define NEWS_SPINS 2000 /* then sleep: 20 to 50 us */
-#define NAP_NS (20 * 1000)
 
 static void
 enter(struct mu_share *share)
@@ -83,17 +82,13 @@ static void
 await_news(const struct mu_share *share, int seen)
 {
 	unsigned spins;
-	long error;
 
 	for (spins = 0; spins < NEWS_SPINS; spins++) {
 		if (__atomic_load_n(&share->news, __ATOMIC_RELAXED) != seen)
 			return;
 		mu_arch_relax();
 	}
-	error = mu_sys_futex_wait(
-	    &share->news, seen, FUTEX_PRIVATE_FLAG, INT64_MAX);
-	if (error < 0 && error != -EAGAIN && error != -EINTR)
-		mu_sys_sleep_ns(NAP_NS);
+	mu_sys_futex_await(&share->news, seen);
 }
 
 /* How far before AT, where a piece ended, words began that do not end there. */

@@ -24,3 +24,16 @@ mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
 		return NULL;
 	return &snap->mappings[low];
 }
+
+bool
+mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_own; i++) {
+		if (snap->own[i].begin < range.end &&
+		    snap->own[i].end > range.begin)
+			return true;
+	}
+	return false;
+}

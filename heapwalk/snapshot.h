@@ -121,6 +121,9 @@ struct mu_snapshot {
 const struct mu_mapping *mu_snapshot_mapping(
     const struct mu_snapshot *snap, uintptr_t address);
 
+/* Does RANGE overlap memory of our own? */
+bool mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range);
+
 /* View of a whole object of the subject; NULL if not readable. */
 static inline const void *
 mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)

@@ -23,16 +23,16 @@ plain(const char *view, size_t count, uintptr_t lowest, uintptr_t width)
 	return found;
 }
 
+static mu_words_filter *const versions[] = { plain, MU_ARCH_WORDS };
+
 mu_words_filter *
 mu_words_version(unsigned number)
 {
-	static mu_words_filter *const versions[] = { plain, MU_ARCH_WORDS };
-
 	return number <= mu_arch_words_best() ? versions[number] : NULL;
 }
 
 mu_words_filter *
 mu_words_choose(void)
 {
-	return mu_words_version(mu_arch_words_best());
+	return versions[mu_arch_words_best()];
 }

@@ -38,21 +38,14 @@ touches(struct mu_range range, const void *object, size_t size)
 static bool
 is_theirs(const struct dropping *dropping, const struct mu_mapping *mapping)
 {
-	const struct mu_snapshot *snap = dropping->snap;
 	struct mu_range range = mapping->range;
-	size_t i;
 
-	if (mapping->shared || !mapping->writable || mapping->inode != 0 ||
-	    mu_range_size(range) < WORTH_A_MAPPING ||
-	    touches(range, dropping->pass, sizeof(*dropping->pass)) ||
-	    touches(range, dropping, sizeof(*dropping)) ||
-	    touches(range, &mu_library, sizeof(mu_library)))
-		return false;
-	for (i = 0; i < snap->num_own; i++)
-		if (snap->own[i].begin < range.end &&
-		    snap->own[i].end > range.begin)
-			return false;
-	return true;
+	return !mapping->shared && mapping->writable && mapping->inode == 0 &&
+	    mu_range_size(range) >= WORTH_A_MAPPING &&
+	    !touches(range, dropping->pass, sizeof(*dropping->pass)) &&
+	    !touches(range, dropping, sizeof(*dropping)) &&
+	    !touches(range, &mu_library, sizeof(mu_library)) &&
+	    !mu_snapshot_is_own(dropping->snap, range);
 }
 
 static bool

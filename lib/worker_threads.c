@@ -23,20 +23,8 @@
 #define TURN_STEP 128
 
 #define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
-#define NAP_NS (50 * 1000)
 
 _Static_assert(MU_WORKERS_MAX < TURN_STEP, "the number of threads fits");
-
-/* Until *WORD may differ from VALUE; where futex() is refused, a nap. */
-static void
-await_change(const int *word, int value)
-{
-	long error;
-
-	error = mu_sys_futex_wait(word, value, FUTEX_PRIVATE_FLAG, INT64_MAX);
-	if (error < 0 && error != -EAGAIN && error != -EINTR)
-		mu_sys_sleep_ns(NAP_NS);
-}
 
 static void
 thread_body(void *arg)
@@ -48,7 +36,7 @@ thread_body(void *arg)
 	for (;;) {
 		turn = __atomic_load_n(&threads->turn, __ATOMIC_ACQUIRE);
 		if (turn == seen) {
-			await_change(&threads->turn, turn);
+			mu_sys_futex_await(&threads->turn, turn);
 			continue;
 		}
 		seen = turn;
@@ -102,7 +90,7 @@ run(struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
 		    &threads->turn, INT32_MAX, FUTEX_PRIVATE_FLAG);
 	body(ctx, 0);
 	while ((busy = __atomic_load_n(&threads->busy, __ATOMIC_ACQUIRE)) > 0)
-		await_change(&threads->busy, busy);
+		mu_sys_futex_await(&threads->busy, busy);
 }
 
 static unsigned

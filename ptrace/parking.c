@@ -135,8 +135,7 @@ run_round(struct parking_round *round)
 		round->fresh = false;
 		return MU_OK;
 	}
-	/* Who has ended since is no more of this process, and gets no signal.
-	 */
+	/* Who has ended since is not of this process: no signal reaches it. */
 	if (!round->listed)
 		status = mu_task_list_read(
 		    &parking->listing, parking->pid, round->why);

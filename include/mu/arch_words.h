@@ -14,8 +14,9 @@
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
 #include <immintrin.h>
+
+#include "mu/cpuid.h"
 
 /* From the first on, the more the faster; mu_arch_words_best() of them run. */
 #define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight

@@ -23,9 +23,7 @@
 
 #if defined(__x86_64__)
 
-#ifndef __cpuid /* gcc 10: the header has no guard */
-#include <cpuid.h>
-#endif
+#include "mu/cpuid.h"
 
 static inline const char *
 mu_general_name(unsigned word)

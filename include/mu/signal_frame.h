@@ -18,9 +18,7 @@
 
 #if defined(__x86_64__)
 
-#ifndef __cpuid /* gcc 10: the header has no guard */
-#include <cpuid.h>
-#endif
+#include "mu/cpuid.h"
 
 #define MU_FXSAVE_BYTES 512
 #define MU_FXSAVE_USED 416 /* the rest is nobody's, or software's */

@@ -148,7 +148,6 @@ mu_sys_munmap(void *address, size_t size)
 	return mu_sys2(SYS_munmap, (long)address, (long)size);
 }
 
-/* 0 where that is refused for good: then no deadline passes. */
 #define MU_STACK_GUARD ((size_t)64 << 10) /* the largest page size of Linux */
 
 /*
@@ -166,6 +165,7 @@ mu_sys_map_stack(size_t size)
 	return stack;
 }
 
+/* 0 where that is refused for good: then no deadline passes. */
 static inline uint64_t
 mu_sys_now_ns(void)
 {
@@ -208,6 +208,22 @@ mu_sys_futex_wait(
 	/* FUTEX_WAIT_BITSET takes an absolute CLOCK_MONOTONIC time. */
 	return mu_syscall6(SYS_futex, (long)word, FUTEX_WAIT_BITSET | flags,
 	    expected, (long)&at, 0, -1);
+}
+
+#define MU_SYS_NAP_NS (20 * 1000ull)
+
+/*
+ * Until *WORD, a private one, may differ from EXPECTED; a nap where futex() is
+ * refused.
+ */
+static inline void
+mu_sys_futex_await(const int *word, int expected)
+{
+	long error =
+	    mu_sys_futex_wait(word, expected, FUTEX_PRIVATE_FLAG, INT64_MAX);
+
+	if (error < 0 && error != -EAGAIN && error != -EINTR)
+		mu_sys_sleep_ns(MU_SYS_NAP_NS);
 }
 
 static inline long
