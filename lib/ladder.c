@@ -90,6 +90,13 @@ by_signal(struct mu_pass *pass)
 	return status;
 }
 
+/* Of mu_allocator_freeze(): malloc kept it from stopping, not the rung. */
+static bool
+is_of_malloc(enum mu_status status)
+{
+	return status == MU_ERR_BUSY || status == MU_ERR_HEAP_INCONSISTENT;
+}
+
 static void
 add_words(struct mu_why *why, const struct mu_why *more)
 {
@@ -113,8 +120,7 @@ run_auto(struct mu_pass *pass)
 	why = pass->why;
 	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
 	status = by_signal(pass);
-	/* A lock of malloc that somebody keeps would stop either. */
-	if (status == MU_OK || status == MU_ERR_BUSY)
+	if (status == MU_OK || is_of_malloc(status))
 		return status;
 	/* Anything but the stop itself failed as it would have by ptrace. */
 	more = pass->why;
