@@ -38,7 +38,7 @@ struct mu_span {
 struct mu_listed {
 	struct mu_range range;
 	const char *view;
-	bool marked;
+	bool marked, taken; /* see mu_span_marks() */
 	bool keep;    /* never a leak and a root: could not be proven to be live
 			 malloc memory */
 	size_t order; /* of addition */
@@ -94,7 +94,11 @@ mu_span_starts(const struct mu_span *span, size_t word)
 	return &span->bits[2 * word];
 }
 
-/* Bit i: the block of that start bit was reached. */
+/*
+ * Bit i: the block of that start bit was reached; the bit behind it, which can
+ * be no block's first as a chunk has two grains at least: it is taken, somebody
+ * scans or has scanned it. There is one word more for the very last.
+ */
 static inline uint64_t *
 mu_span_marks(const struct mu_span *span, size_t word)
 {

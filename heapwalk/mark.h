@@ -1,9 +1,9 @@
 /*
  * Mark every block that can be reached from the roots.
  *
- * An explicit, bounded stack; when it overflows, marked blocks are scanned
- * again until nothing is left over. Never recursive, never fails for lack of
- * stack.
+ * An explicit, bounded stack; when it overflows, what is marked and not scanned
+ * is found by its bits until nothing is left over. Never recursive, never fails
+ * for lack of stack.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -32,7 +32,7 @@ enum mu_status mu_mark_unsuspected(struct mu_blocks *blocks,
     const struct mu_range *suspects, size_t count, struct mu_memory *memory,
     struct mu_arena *arena, uint64_t deadline_ns);
 
-/* mu_mark() with room for MAX_DEPTH pending blocks, at least 1. */
+/* mu_mark() with room for MAX_DEPTH pending blocks a worker, at least 1. */
 enum mu_status mu_mark_bounded(struct mu_blocks *blocks,
     const struct mu_roots *roots, struct mu_memory *memory,
     struct mu_arena *arena, uint64_t deadline_ns, size_t max_depth);

@@ -27,9 +27,8 @@ judge(struct mu_marking *marking)
 		if (!mu_reference_find(marking->blocks, links[i].address,
 			links[i].value, &block)) {
 			links[kept++] = links[i];
-		} else if (mu_scan_mark(scan, &block)) {
-			mu_scan_push(scan, block.range.begin);
-			count++;
+		} else {
+			count += mu_scan_reach(scan, &block);
 		}
 	}
 	marking->num_links = marking->judged = kept;

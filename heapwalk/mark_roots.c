@@ -107,6 +107,7 @@ mark_kept(struct mu_scan *scan, size_t i)
 			continue;
 		/* Who points at it need not look further. */
 		__atomic_store_n(&listed[i].marked, true, __ATOMIC_RELAXED);
+		mu_scan_take_listed(&listed[i]);
 		mu_scan_root(scan, listed[i].view, listed[i].range);
 	}
 }

@@ -17,12 +17,15 @@
 #define MIN_LINKS 1024             /* words put off: this and one a block */
 #define BLOCKS_A_LINK 16           /* room of all workers' own */
 
-/* With less room than this the rounds of scanning again would never end. */
-#define MIN_DEPTH 4096
-
-/* Of a ticket for scanning again. */
+/* Of a ticket for a sweep. */
 #define SPAN_WORDS 4096
 #define LISTED 64
+
+/*
+ * A sweep costs as much as this many words of bitmaps a block. Where it finds
+ * fewer, the next looks for what it begins with only, and follows that.
+ */
+#define WORDS_A_BLOCK 8
 
 /* A run that is on. */
 struct run {
@@ -41,37 +44,34 @@ work(void *ctx, unsigned worker)
 		mu_scan_work(&marking->scans[worker], run->begin, run->ctx);
 }
 
-static void
-add_dropped(struct mu_range *sum, struct mu_range dropped)
-{
-	if (dropped.end == 0)
-		return;
-	if (sum->end == 0 || dropped.begin < sum->begin)
-		sum->begin = dropped.begin;
-	if (dropped.end > sum->end)
-		sum->end = dropped.end;
-}
-
-static void
-run_once(struct mu_marking *marking, unsigned count, size_t num_tickets,
-    mu_marking_begin *begin, void *ctx)
+/* The blocks that were swept up. */
+static size_t
+run_once(struct mu_marking *marking, unsigned count, bool sweeping,
+    size_t num_tickets, mu_marking_begin *begin, void *ctx)
 {
 	struct run run = { marking, begin, ctx };
 	struct mu_scan *scan;
+	size_t swept = 0;
 	unsigned i;
 
 	if (count > marking->num_scans)
 		count = marking->num_scans;
-	for (i = 0; i < marking->num_scans; i++)
-		marking->scans[i].alone = count == 1;
+	for (i = 0; i < marking->num_scans; i++) {
+		scan = &marking->scans[i];
+		scan->alone = count == 1;
+		scan->sweeping = sweeping;
+		scan->sweep.count = 0;
+	}
 	mu_share_begin(&marking->share, num_tickets);
 	mu_workers_run(marking->blocks->workers, count, work, &run);
 	for (i = 0; i < marking->num_scans; i++) {
 		scan = &marking->scans[i];
-		add_dropped(&marking->dropped, scan->dropped);
-		scan->dropped = (struct mu_range) { 0, 0 };
+		marking->left |= scan->left;
 		marking->passed |= scan->deadline.passed;
+		scan->left = false;
+		swept += scan->sweep.count;
 	}
+	return swept;
 }
 
 static size_t
@@ -81,81 +81,86 @@ span_tickets(const struct mu_span *span)
 }
 
 static void
-rescan_span(struct mu_scan *scan, const struct mu_span *span, size_t i,
-    struct mu_range window)
+sweep_span(struct mu_scan *scan, struct mu_span *span, size_t next)
 {
-	uintptr_t bytes = (uintptr_t)MU_GRAIN * MU_WORD_BITS, begin;
-	size_t end = i + SPAN_WORDS;
-	uint64_t bits;
+	size_t end = next + SPAN_WORDS;
 
-	for (; i < end && i < span->num_words; i++) {
-		begin = span->range.begin + i * bytes;
-		if (begin + bytes <= window.begin)
-			continue;
-		if (begin >= window.end || scan->deadline.passed)
-			return;
-		bits =
-		    __atomic_load_n(mu_span_marks(span, i), __ATOMIC_RELAXED);
-		for (; bits != 0; bits &= bits - 1)
-			mu_scan_block(scan,
-			    begin + (size_t)__builtin_ctzll(bits) * MU_GRAIN);
-		mu_scan_drain(scan);
-	}
+	mu_scan_sweep(
+	    scan, span, next, end < span->num_words ? end : span->num_words);
 }
 
 static void
-rescan_listed(struct mu_scan *scan, size_t i, struct mu_range window)
+sweep_listed(struct mu_scan *scan, size_t i)
 {
-	const struct mu_listed *listed = scan->blocks->listed;
+	struct mu_listed *listed = scan->blocks->listed;
 	size_t end = i + LISTED;
 
 	for (; i < end && i < scan->blocks->num_listed; i++) {
 		if (!__atomic_load_n(&listed[i].marked, __ATOMIC_RELAXED) ||
-		    !mu_range_has(window, listed[i].range.begin))
+		    !mu_scan_take_listed(&listed[i]))
 			continue;
 		mu_scan_block(scan, listed[i].range.begin);
 		mu_scan_drain(scan);
+		scan->sweep.count++;
 	}
 }
 
 static void
-rescan(void *ctx, struct mu_scan *scan, size_t ticket)
+sweep(void *ctx, struct mu_scan *scan, size_t ticket)
 {
-	const struct mu_range *window = ctx;
 	const struct mu_blocks *blocks = scan->blocks;
 	size_t i, tickets;
 
+	(void)ctx;
 	for (i = 0; i < blocks->num_spans; i++) {
 		tickets = span_tickets(&blocks->spans[i]);
 		if (ticket < tickets) {
-			rescan_span(scan, &blocks->spans[i],
-			    ticket * SPAN_WORDS, *window);
+			sweep_span(
+			    scan, &blocks->spans[i], ticket * SPAN_WORDS);
 			return;
 		}
 		ticket -= tickets;
 	}
-	rescan_listed(scan, ticket * LISTED, *window);
+	sweep_listed(scan, ticket * LISTED);
 }
 
-/*
- * Each round that drops something again has marked more blocks than the stack
- * holds, so there are few, and each is one pass over the window.
- */
+/* What is marked and not taken, until there is none. */
 static void
-rescan_dropped(struct mu_marking *marking)
+sweep_all(struct mu_marking *marking)
 {
 	const struct mu_blocks *blocks = marking->blocks;
-	struct mu_range window;
-	size_t i, tickets;
+	size_t i, tickets, words = 0, swept;
+	bool sweeping = true;
 
 	tickets = (blocks->num_listed + LISTED - 1) / LISTED;
-	for (i = 0; i < blocks->num_spans; i++)
+	for (i = 0; i < blocks->num_spans; i++) {
 		tickets += span_tickets(&blocks->spans[i]);
-	while (marking->dropped.end != 0 && !marking->passed) {
-		window = marking->dropped;
-		marking->dropped = (struct mu_range) { 0, 0 };
-		run_once(marking, marking->num_scans, tickets, rescan, &window);
+		words += blocks->spans[i].num_words;
 	}
+	while (marking->left && !marking->passed) {
+		marking->left = false;
+		swept = run_once(marking, marking->num_scans, sweeping, tickets,
+		    sweep, NULL);
+		sweeping = swept > words / WORDS_A_BLOCK;
+	}
+}
+
+void
+mu_marking_again(struct mu_marking *marking)
+{
+	const struct mu_blocks *blocks = marking->blocks;
+	const struct mu_span *span;
+	size_t i, word;
+
+	for (i = 0; i < blocks->num_spans; i++) {
+		span = &blocks->spans[i];
+		for (word = 0; word <= span->num_words; word++)
+			*mu_span_marks(span, word) &=
+			    *mu_span_starts(span, word);
+	}
+	for (i = 0; i < blocks->num_listed; i++)
+		blocks->listed[i].taken = false;
+	marking->left = true;
 }
 
 /* There are few, so that room for all that there could be is not asked for. */
@@ -273,7 +278,7 @@ open_scan(struct mu_marking *marking, struct mu_scan *scan, size_t max_depth)
 	scan->max_links = MIN_LINKS +
 	    marking->blocks->count / BLOCKS_A_LINK / marking->num_scans;
 	scan->stack = alloc_less(
-	    marking->arena, &scan->max_depth, MIN_DEPTH, sizeof(*scan->stack));
+	    marking->arena, &scan->max_depth, 1, sizeof(*scan->stack));
 	scan->links = alloc_less(
 	    marking->arena, &scan->max_links, MIN_LINKS, sizeof(*scan->links));
 	return scan->stack != NULL && scan->links != NULL;
@@ -293,7 +298,6 @@ open_scans(struct mu_marking *marking, unsigned count, size_t max_depth)
 	if (marking->scans == NULL || marking->links == NULL ||
 	    !mu_share_open(&marking->share, count, arena))
 		return false;
-	max_depth = max_depth > count ? max_depth / count : 1;
 	for (i = 0; i < count; i++)
 		if (!open_scan(marking, &marking->scans[i], max_depth))
 			return false;
@@ -340,14 +344,14 @@ void
 mu_marking_run(struct mu_marking *marking, unsigned count, size_t num_tickets,
     mu_marking_begin *begin, void *ctx)
 {
-	run_once(marking, count, num_tickets, begin, ctx);
-	rescan_dropped(marking);
+	run_once(marking, count, false, num_tickets, begin, ctx);
+	sweep_all(marking);
 	if (!marking->passed)
 		collect_links(marking);
 	if (!marking->too_many || marking->blocks->last_words)
 		return;
 	/* All of them count, and those that were not kept are found again. */
 	marking->blocks->last_words = true;
-	marking->dropped = marking->blocks->envelope;
-	rescan_dropped(marking);
+	mu_marking_again(marking);
+	sweep_all(marking);
 }

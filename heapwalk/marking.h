@@ -22,9 +22,7 @@ struct mu_marking {
 	struct mu_scan *scans; /* one a worker */
 	unsigned num_scans;
 	bool passed; /* the deadline */
-
-	/* Marked, not scanned: somewhere in here. */
-	struct mu_range dropped;
+	bool left;   /* blocks may be marked and not taken */
 
 	/* Words put off; the first JUDGED are no references, for now. */
 	struct mu_scan_word *links;
@@ -37,9 +35,8 @@ struct mu_marking {
 typedef void mu_marking_begin(void *ctx, struct mu_scan *scan, size_t ticket);
 
 /*
- * WORK is about how many bytes there are to be scanned. Room for MAX_DEPTH
- * pending blocks; for fewer where memory is short, but not without end:
- * MU_ERR_NO_MEMORY.
+ * WORK is about how many bytes there are to be scanned. Each worker has room
+ * for MAX_DEPTH blocks, or less where memory is short.
  */
 enum mu_status mu_marking_open(struct mu_marking *marking,
     struct mu_blocks *blocks, struct mu_memory *memory, struct mu_arena *arena,
@@ -47,6 +44,9 @@ enum mu_status mu_marking_open(struct mu_marking *marking,
 
 /* Give back the memory that marking took; what failed to open is closed too. */
 void mu_marking_close(struct mu_marking *marking);
+
+/* Nothing is taken any more: all that is marked is scanned in the next run. */
+void mu_marking_again(struct mu_marking *marking);
 
 /*
  * BEGIN for each of NUM_TICKETS, then all that can be reached from there and

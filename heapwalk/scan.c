@@ -20,12 +20,8 @@
 #include "heapwalk/spans.h"
 
 #define WORD sizeof(uintptr_t)
-#define LINE 64
-
-#define LONG 32768   /* bytes from which on a block is shared out */
 #define BODIES 16    /* blocks whose bytes are on the way */
 #define AT_ONCE 32   /* headers asked for in a row, as page walks overlap */
-#define BODY_LINES 8 /* asked for; behind them the CPU sees the stream */
 #define MIN_GIVEN 16 /* blocks that another is woken for */
 
 static void
@@ -34,9 +30,9 @@ scan_bytes(
 {
 	uintptr_t first = mu_reference_first(scan->blocks, range.begin);
 
-	if (mu_range_size(range) > LONG) {
+	if (mu_range_size(range) > MU_SCAN_LONG) {
 		if (!mu_share_add(scan->share, view, range, root))
-			mu_scan_drop(scan, range.begin);
+			mu_scan_leave(scan, range.begin);
 	} else if (first < range.end) {
 		mu_scan_words(scan, view + (first - range.begin),
 		    (struct mu_range) { first, range.end }, root);
@@ -58,16 +54,25 @@ mu_scan_root(struct mu_scan *scan, const char *view, struct mu_range range)
 	scan_bytes(scan, view, range, true);
 }
 
-/* Ask for the header of the block on top of the stack. */
-static inline void
-pop(struct mu_scan *scan)
+/* The block on top of the stack, or the next that is swept up. */
+static inline bool
+next(struct mu_scan *scan, uintptr_t *begin)
 {
-	uintptr_t begin = scan->stack[--scan->depth];
+	if (scan->depth == scan->base)
+		return mu_scan_swept(scan, begin);
+	*begin = scan->stack[--scan->depth];
+	if (scan->depth == scan->base)
+		scan->depth = scan->base = 0;
+	return true;
+}
+
+/* Ask for the header of the block at BEGIN. */
+static inline void
+ask_header(struct mu_scan *scan, uintptr_t begin)
+{
 	unsigned place = scan->newest % MU_SCAN_BLOCKS;
 	const struct mu_span *span = mu_scan_span(scan, begin);
 
-	if (scan->depth == scan->base)
-		scan->depth = scan->base = 0;
 	if (span == NULL) {
 		mu_scan_block(scan, begin);
 		return;
@@ -79,21 +84,6 @@ pop(struct mu_scan *scan)
 	__builtin_prefetch(scan->views[place] - WORD);
 }
 
-/*
- * SIZE bytes behind a header that is there. A function that does nothing but
- * prefetch has no effect for gcc, which leaves out calls of it: inline always.
- */
-static inline __attribute__((always_inline)) void
-ask_behind(const char *view, size_t size)
-{
-	const char *end;
-
-	end = view + (size < BODY_LINES * LINE ? size : BODY_LINES * LINE);
-	view += LINE - ((uintptr_t)(view - WORD) % LINE + WORD);
-	for (; view < end; view += LINE)
-		__builtin_prefetch(view);
-}
-
 static inline void
 ask_bytes(struct mu_scan *scan)
 {
@@ -101,7 +91,7 @@ ask_bytes(struct mu_scan *scan)
 	const char *view = scan->views[place];
 
 	scan->sizes[place] = mu_span_usable(view, scan->sizes[place]);
-	ask_behind(view, scan->sizes[place]);
+	mu_scan_ask(view, scan->sizes[place]);
 }
 
 static inline void
@@ -133,7 +123,7 @@ follow(struct mu_scan *scan)
 	}
 	view = span->view + (begin - span->range.begin);
 	size = mu_span_usable(view, span->range.end - begin);
-	ask_behind(view, size);
+	mu_scan_ask(view, size);
 	scan_bytes(
 	    scan, view, (struct mu_range) { begin, begin + size }, false);
 }
@@ -146,6 +136,7 @@ attend(struct mu_scan *scan)
 
 	if (mu_share_is_over(scan->share))
 		return false;
+	scan->sweeping |= mu_share_sweeps(scan->share);
 	if (count > MU_SHARE_BATCH)
 		count = MU_SHARE_BATCH;
 	/* The oldest: they lead to the most. */
@@ -162,19 +153,23 @@ forget(struct mu_scan *scan)
 	scan->num_words = 0;
 	scan->oldest = scan->sized = scan->newest = 0;
 	scan->depth = scan->base = 0;
+	scan->sweep.next = scan->sweep.end = 0;
+	scan->sweep.taken = 0;
 }
 
 void
 mu_scan_drain(struct mu_scan *scan)
 {
+	uintptr_t begin;
+
 	for (;;) {
 		if (scan->newest == scan->oldest &&
 		    scan->depth - scan->base == 1)
 			follow(scan);
 		if (scan->newest - scan->oldest <= MU_SCAN_BLOCKS - AT_ONCE)
 			while (scan->newest - scan->oldest < MU_SCAN_BLOCKS &&
-			    scan->depth > scan->base)
-				pop(scan);
+			    next(scan, &begin))
+				ask_header(scan, begin);
 		if (scan->sized - scan->oldest <= BODIES / 2)
 			while (scan->sized != scan->newest &&
 			    scan->sized - scan->oldest < BODIES)

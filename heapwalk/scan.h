@@ -2,9 +2,9 @@
  * Scanning: what marked blocks and roots point into is marked in turn.
  *
  * Each worker of a marking has one of these. Its stack of blocks still to be
- * scanned is bounded. What finds no room is left marked but not scanned, and
- * DROPPED says where it may be: whoever calls scans the marked blocks there
- * again (heapwalk/marking.c).
+ * scanned is small. Once it is full, blocks are left marked and not taken
+ * (mu_span_marks()), and whoever calls sweeps over the bitmaps for them, in the
+ * order of their addresses (heapwalk/marking.c).
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -15,16 +15,38 @@
 #include "heapwalk/share.h"
 #include "heapwalk/words.h"
 
-#define MU_SCAN_WORDS 32 /* a power of two, as the next one */
-#define MU_SCAN_BLOCKS                                        \
-	64 /* on the way from memory; twice each gain nothing \
-	    */
+/* On their way from memory: powers of two, twice as much gains nothing. */
+#define MU_SCAN_WORDS 32
+#define MU_SCAN_BLOCKS 64
+#define MU_SWEEP_BLOCKS 256
+#define MU_SWEEP_WORDS 512
+
+#define MU_SCAN_LINES 8 /* of a block; behind them the CPU sees the stream */
+#define MU_LINE 64
+
+#define MU_SCAN_LONG 32768 /* bytes from which on a block is shared out */
+
 #define MU_SCAN_REGIONS 64
 #define MU_SCAN_SHIFT 26 /* a heap of glibc's is 64 MiB: HEAP_MAX_SIZE */
 
 /* A word that was read, and where: 0 for a root. */
 struct mu_scan_word {
 	uintptr_t value, address;
+};
+
+/* See heapwalk/sweep.c. */
+struct mu_sweep {
+	struct mu_span *span;
+	size_t next, end; /* words of the bitmaps still to be swept over */
+	uint64_t taken;   /* of the last */
+	size_t count;     /* blocks that were taken */
+
+	size_t begins[MU_SWEEP_BLOCKS], num_begins; /* offsets in the span */
+
+	/* Words that wait: their places in the bitmaps, and they. */
+	uint64_t *places[MU_SWEEP_WORDS], bits[MU_SWEEP_WORDS];
+	uintptr_t values[MU_SWEEP_WORDS], addresses[MU_SWEEP_WORDS];
+	size_t num_words;
 };
 
 struct mu_scan {
@@ -45,11 +67,13 @@ struct mu_scan {
 	size_t sizes[MU_SCAN_BLOCKS]; /* of the room, until it is known */
 	unsigned oldest, sized, newest;
 
-	uintptr_t *stack; /* begins of marked blocks to be scanned */
+	uintptr_t *stack; /* begins of taken blocks to be scanned */
 	size_t base, depth, max_depth;
 
-	/* Marked but not scanned, for lack of room: somewhere in here. */
-	struct mu_range dropped;
+	bool sweeping; /* nothing goes on the stack */
+	bool left;     /* marked and not taken: there may be some */
+
+	struct mu_sweep sweep;
 
 	/*
 	 * Words in blocks that point where an old link of a free list may
@@ -64,6 +88,24 @@ struct mu_scan {
 	uintptr_t empty[MU_SCAN_REGIONS]; /* regions without any block */
 	uintptr_t batch[MU_SHARE_BATCH];
 };
+
+/*
+ * SIZE bytes behind a header that is there. A function that does nothing but
+ * prefetch has no effect for gcc, which leaves out calls of it: inline always.
+ */
+static inline __attribute__((always_inline)) void
+mu_scan_ask(const char *view, size_t size)
+{
+	const char *end;
+
+	end = view +
+	    (size < MU_SCAN_LINES * MU_LINE ? size : MU_SCAN_LINES * MU_LINE);
+	view += MU_LINE -
+	    ((uintptr_t)(view - sizeof(uintptr_t)) % MU_LINE +
+		sizeof(uintptr_t));
+	for (; view < end; view += MU_LINE)
+		__builtin_prefetch(view);
+}
 
 /* The span that holds ADDRESS, or NULL. */
 static inline struct mu_span *
@@ -91,19 +133,42 @@ void mu_scan_words(
 /* The oldest word that waits; there is one. */
 void mu_scan_settle(struct mu_scan *scan);
 
-/* The marked block at BEGIN: to be scanned, or dropped for lack of room. */
-void mu_scan_push(struct mu_scan *scan, uintptr_t begin);
-void mu_scan_drop(struct mu_scan *scan, uintptr_t begin);
+/* Set BITS of MARKS; what it was before. */
+static inline uint64_t
+mu_scan_set_bits(const struct mu_scan *scan, uint64_t *marks, uint64_t bits)
+{
+	uint64_t before;
 
-/* The marked block at BEGIN, which another marked or that was dropped. */
+	if (!scan->alone)
+		return __atomic_fetch_or(marks, bits, __ATOMIC_RELAXED);
+	before = *marks;
+	*marks = before | bits;
+	return before;
+}
+
+/* Mark BLOCK, to be scanned now or later; true if it was not marked. */
+bool mu_scan_reach(struct mu_scan *scan, const struct mu_block *block);
+
+/* The taken block at BEGIN: to be scanned, or left for others to take. */
+void mu_scan_push(struct mu_scan *scan, uintptr_t begin);
+void mu_scan_leave(struct mu_scan *scan, uintptr_t begin);
+
+/* The block at BEGIN, which is taken. */
 void mu_scan_block(struct mu_scan *scan, uintptr_t begin);
+
+/* A listed block that is marked; true: it is taken from now on. */
+bool mu_scan_take_listed(struct mu_listed *listed);
+
+/* Take what is left in words NEXT to END - 1 of SPAN's bitmaps, and scan it. */
+void mu_scan_sweep(
+    struct mu_scan *scan, struct mu_span *span, size_t next, size_t end);
 
 /* RANGE, whose bytes are at VIEW, as a root. Long ones are shared out. */
 void mu_scan_root(
     struct mu_scan *scan, const char *view, struct mu_range range);
 
-/* Mark BLOCK; true if it was not marked. */
-bool mu_scan_mark(struct mu_scan *scan, const struct mu_block *block);
+/* The next block to be taken so by who follows each; false: none. */
+bool mu_scan_swept(struct mu_scan *scan, uintptr_t *begin);
 
 /*
  * Until all that this worker knows to be marked was scanned, shared out or

@@ -54,30 +54,6 @@ in_empty(struct mu_scan *scan, uintptr_t address)
 	return true;
 }
 
-void
-mu_scan_drop(struct mu_scan *scan, uintptr_t begin)
-{
-	if (scan->dropped.end == 0 || begin < scan->dropped.begin)
-		scan->dropped.begin = begin;
-	if (begin >= scan->dropped.end)
-		scan->dropped.end = begin + 1;
-}
-
-void
-mu_scan_push(struct mu_scan *scan, uintptr_t begin)
-{
-	if (scan->depth == scan->max_depth && scan->base > 0) {
-		scan->depth -= scan->base;
-		memmove(scan->stack, scan->stack + scan->base,
-		    scan->depth * sizeof(*scan->stack));
-		scan->base = 0;
-	}
-	if (scan->depth < scan->max_depth)
-		scan->stack[scan->depth++] = begin;
-	else
-		mu_scan_drop(scan, begin);
-}
-
 static bool
 put_off(struct mu_scan *scan, uintptr_t value, uintptr_t address)
 {
@@ -95,28 +71,102 @@ put_off(struct mu_scan *scan, uintptr_t value, uintptr_t address)
 	return true;
 }
 
-/* Set BIT of MARKS; true if it was not set. */
+/* Room on the stack for one more; if there is none, the sweeps begin. */
 static inline bool
-set_mark(const struct mu_scan *scan, uint64_t *marks, uint64_t bit)
+has_room(struct mu_scan *scan)
 {
-	if (scan->alone) {
-		if (*marks & bit)
-			return false;
-		*marks |= bit;
+	if (scan->sweeping)
+		return false;
+	if (scan->depth < scan->max_depth)
+		return true;
+	if (scan->base > 0) {
+		scan->depth -= scan->base;
+		memmove(scan->stack, scan->stack + scan->base,
+		    scan->depth * sizeof(*scan->stack));
+		scan->base = 0;
 		return true;
 	}
-	return (__atomic_load_n(marks, __ATOMIC_RELAXED) & bit) == 0 &&
-	    (__atomic_fetch_or(marks, bit, __ATOMIC_RELAXED) & bit) == 0;
+	scan->sweeping = true;
+	mu_share_sweep(scan->share);
+	return false;
+}
+
+/*
+ * The block whose first grain is bit NUMBER of MARKS: true if it was not
+ * marked. Whoever sets the second bit is the one who scans it.
+ */
+static inline bool
+reach(struct mu_scan *scan, uint64_t *marks, unsigned number, uintptr_t begin)
+{
+	uint64_t bit = 1ull << number, before;
+	bool taken;
+
+	if ((__atomic_load_n(marks, __ATOMIC_RELAXED) & bit) != 0)
+		return false;
+	if (!has_room(scan)) {
+		scan->left = true;
+		return (mu_scan_set_bits(scan, marks, bit) & bit) == 0;
+	}
+	/* The bit of the last grain would be the next word's first. */
+	before = mu_scan_set_bits(scan, marks, bit | bit << 1);
+	taken = number == MU_WORD_BITS - 1
+	    ? (mu_scan_set_bits(scan, marks + 2, 1) & 1) != 0
+	    : (before & bit << 1) != 0;
+	if (!taken)
+		scan->stack[scan->depth++] = begin;
+	return (before & bit) == 0;
 }
 
 bool
-mu_scan_mark(struct mu_scan *scan, const struct mu_block *block)
+mu_scan_take_listed(struct mu_listed *listed)
 {
+	return !__atomic_exchange_n(&listed->taken, true, __ATOMIC_RELAXED);
+}
+
+bool
+mu_scan_reach(struct mu_scan *scan, const struct mu_block *block)
+{
+	uintptr_t begin = block->range.begin;
+	bool fresh;
+
 	if (block->mark != NULL)
-		return set_mark(scan, block->mark, block->bit);
-	return !mu_block_marked(block) &&
-	    !__atomic_exchange_n(
-		&block->listed->marked, true, __ATOMIC_RELAXED);
+		return reach(scan, block->mark,
+		    (unsigned)__builtin_ctzll(block->bit), begin);
+	if (mu_block_marked(block))
+		return false;
+	fresh = !__atomic_exchange_n(
+	    &block->listed->marked, true, __ATOMIC_RELAXED);
+	if (!has_room(scan))
+		scan->left = true;
+	else if (mu_scan_take_listed(block->listed))
+		scan->stack[scan->depth++] = begin;
+	return fresh;
+}
+
+void
+mu_scan_push(struct mu_scan *scan, uintptr_t begin)
+{
+	if (has_room(scan))
+		scan->stack[scan->depth++] = begin;
+	else
+		mu_scan_leave(scan, begin);
+}
+
+void
+mu_scan_leave(struct mu_scan *scan, uintptr_t begin)
+{
+	struct mu_block block;
+
+	scan->left = true;
+	if (!mu_blocks_find(scan->blocks, begin, &block))
+		return;
+	if (block.mark == NULL)
+		__atomic_store_n(&block.listed->taken, false, __ATOMIC_RELAXED);
+	else if (block.bit << 1 != 0)
+		__atomic_fetch_and(
+		    block.mark, ~(block.bit << 1), __ATOMIC_RELAXED);
+	else
+		__atomic_fetch_and(block.mark + 2, ~1ull, __ATOMIC_RELAXED);
 }
 
 static inline void
@@ -163,26 +213,24 @@ settle(struct mu_scan *scan, uintptr_t value, uintptr_t address, bool again)
 	struct mu_span *span = mu_scan_span(scan, value);
 	struct mu_block block;
 	size_t grain, index;
-	uint64_t bit;
+	unsigned number;
 
 	if (span != NULL) {
 		grain = (value - span->range.begin) / MU_GRAIN;
 		index = grain / MU_WORD_BITS;
-		bit = 1ull << (grain % MU_WORD_BITS);
+		number = grain % MU_WORD_BITS;
 		/* The first grain of a block: no need to know its end. */
-		if (*mu_span_starts(span, index) & bit) {
-			if (set_mark(scan, mu_span_marks(span, index), bit))
-				mu_scan_push(
-				    scan, span->range.begin + grain * MU_GRAIN);
+		if ((*mu_span_starts(span, index) >> number & 1) != 0) {
+			reach(scan, mu_span_marks(span, index), number,
+			    span->range.begin + grain * MU_GRAIN);
 			return;
 		}
 		if (settle_inside(scan, span, value, address, again))
 			return;
 	}
 	if (!put_off(scan, value, address) &&
-	    mu_reference_find(scan->blocks, address, value, &block) &&
-	    mu_scan_mark(scan, &block))
-		mu_scan_push(scan, block.range.begin);
+	    mu_reference_find(scan->blocks, address, value, &block))
+		mu_scan_reach(scan, &block);
 }
 
 /*

@@ -50,7 +50,8 @@ leave(struct mu_share *share)
 static void
 set_attention(struct mu_share *share)
 {
-	__atomic_store_n(&share->attention, share->hungry > 0 || share->over,
+	__atomic_store_n(&share->attention,
+	    share->hungry > 0 || share->over || share->sweeps,
 	    __ATOMIC_RELAXED);
 }
 
@@ -190,7 +191,7 @@ mu_share_begin(struct mu_share *share, size_t num_tickets)
 {
 	share->active = 1;
 	share->hungry = 0;
-	share->over = false;
+	share->over = share->sweeps = false;
 	share->attention = 0;
 	share->next_ticket = 0;
 	share->num_tickets = num_tickets;
@@ -277,6 +278,15 @@ mu_share_add(
 	leave(share);
 	wake(share, told, INT32_MAX);
 	return added;
+}
+
+void
+mu_share_sweep(struct mu_share *share)
+{
+	enter(share);
+	__atomic_store_n(&share->sweeps, true, __ATOMIC_RELAXED);
+	set_attention(share);
+	leave(share);
 }
 
 void

@@ -55,7 +55,8 @@ struct mu_share {
 	int lock; /* of all that follows */
 	unsigned active, hungry;
 	bool over;
-	int attention; /* somebody is hungry, or it is over: never locked */
+	bool sweeps;   /* a stack was full: all leave blocks to a sweep */
+	int attention; /* hungry, over or sweeps: never locked */
 	int news;      /* futex: changes when a hungry one should look */
 	size_t next_ticket, num_tickets;
 	struct mu_stretch *stretches;
@@ -89,6 +90,15 @@ mu_share_is_over(const struct mu_share *share)
 {
 	return __atomic_load_n(&share->over, __ATOMIC_RELAXED);
 }
+
+static inline bool
+mu_share_sweeps(const struct mu_share *share)
+{
+	return __atomic_load_n(&share->sweeps, __ATOMIC_RELAXED);
+}
+
+/* Until the end of the round. */
+void mu_share_sweep(struct mu_share *share);
 
 /* False: nobody is hungry, or there is no room. */
 bool mu_share_give(

@@ -99,11 +99,13 @@ unmark(void)
 
 	for (i = 0; i < heap.blocks.num_spans; i++) {
 		span = &heap.blocks.spans[i];
-		for (word = 0; word < span->num_words; word++)
+		for (word = 0; word <= span->num_words; word++)
 			*mu_span_marks(span, word) = 0;
 	}
-	for (i = 0; i < heap.blocks.num_listed; i++)
+	for (i = 0; i < heap.blocks.num_listed; i++) {
 		heap.blocks.listed[i].marked = false;
+		heap.blocks.listed[i].taken = false;
+	}
 	heap.blocks.last_words = false;
 }
 
@@ -117,18 +119,24 @@ mark_by(unsigned count, size_t max_depth)
 	heap.blocks.workers = NULL;
 }
 
-/* Against the graph that was made. */
+/* Against the graph that was made, by each way to look for words. */
 START_TEST(workers_on_random_graphs)
 {
 	static const size_t depths[] = { 100000, 64, 7, 1 };
+	static const struct mu_word_rule rules[] = {
+		{ .tags = 0 },
+		{ .tags = (uintptr_t)0xff << 56 },
+		{ .unaligned = true },
+	};
 	size_t round, i, c;
 
-	for (round = 0; round < 8; round++) {
+	for (round = 0; round < 12; round++) {
 		srand((unsigned)round + 1);
 		open_heap(_i, 16 << 20);
 		make_nodes();
 		make_edges();
 		reach();
+		heap.blocks.words = rules[round % 3];
 		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 			mark_by(counts[c], depths[round % 4]);
 			for (i = 0; i < NODES; i++)
