@@ -16,6 +16,7 @@
  */
 #include "heapwalk/scan.h"
 
+#include "heapwalk/batch.h"
 #include "heapwalk/references.h"
 #include "heapwalk/spans.h"
 
@@ -23,6 +24,10 @@
 #define BODIES 16    /* blocks whose bytes are on the way */
 #define AT_ONCE 32   /* headers asked for in a row, as page walks overlap */
 #define MIN_GIVEN 16 /* blocks that another is woken for */
+
+/* Blocks on the stack that are scanned as a batch; at most so many at once. */
+#define MANY 16
+#define MANY_MAX 64
 
 static void
 scan_bytes(
@@ -128,6 +133,27 @@ follow(struct mu_scan *scan)
 	    scan, view, (struct mu_range) { begin, begin + size }, false);
 }
 
+/* The newest: they may be in the cache. */
+static void
+scan_many(struct mu_scan *scan)
+{
+	const struct mu_span *span;
+	uintptr_t begin;
+	size_t i;
+
+	for (i = 0; i < MANY_MAX && scan->depth > scan->base; i++) {
+		begin = scan->stack[--scan->depth];
+		span = mu_scan_span(scan, begin);
+		if (span != NULL)
+			mu_batch_add(scan, span, begin);
+		else
+			mu_scan_block(scan, begin);
+	}
+	if (scan->depth == scan->base)
+		scan->depth = scan->base = 0;
+	mu_batch_scan(scan);
+}
+
 /* Somebody else has nothing to do, or all is over: false. */
 static bool
 attend(struct mu_scan *scan)
@@ -157,28 +183,40 @@ forget(struct mu_scan *scan)
 	scan->sweep.taken = 0;
 }
 
-void
-mu_scan_drain(struct mu_scan *scan)
+/* The oldest of what waits, once others were asked for; false: nothing. */
+static bool
+scan_few(struct mu_scan *scan)
 {
 	uintptr_t begin;
 
+	if (scan->newest == scan->oldest && scan->depth - scan->base == 1)
+		follow(scan);
+	if (scan->newest - scan->oldest <= MU_SCAN_BLOCKS - AT_ONCE)
+		while (scan->newest - scan->oldest < MU_SCAN_BLOCKS &&
+		    next(scan, &begin))
+			ask_header(scan, begin);
+	if (scan->sized - scan->oldest <= BODIES / 2)
+		while (scan->sized != scan->newest &&
+		    scan->sized - scan->oldest < BODIES)
+			ask_bytes(scan);
+	if (scan->oldest != scan->sized)
+		scan_oldest(scan);
+	else if (scan->num_words > 0)
+		mu_scan_settle(scan);
+	else
+		return false;
+	return true;
+}
+
+void
+mu_scan_drain(struct mu_scan *scan)
+{
+	bool possible = mu_batch_possible(scan);
+
 	for (;;) {
-		if (scan->newest == scan->oldest &&
-		    scan->depth - scan->base == 1)
-			follow(scan);
-		if (scan->newest - scan->oldest <= MU_SCAN_BLOCKS - AT_ONCE)
-			while (scan->newest - scan->oldest < MU_SCAN_BLOCKS &&
-			    next(scan, &begin))
-				ask_header(scan, begin);
-		if (scan->sized - scan->oldest <= BODIES / 2)
-			while (scan->sized != scan->newest &&
-			    scan->sized - scan->oldest < BODIES)
-				ask_bytes(scan);
-		if (scan->oldest != scan->sized)
-			scan_oldest(scan);
-		else if (scan->num_words > 0)
-			mu_scan_settle(scan);
-		else
+		if (possible && scan->depth - scan->base >= MANY)
+			scan_many(scan);
+		else if (!scan_few(scan))
 			return;
 		if (mu_share_calls(scan->share) && !attend(scan)) {
 			forget(scan);
@@ -191,7 +229,7 @@ void
 mu_scan_work(struct mu_scan *scan,
     void (*begin)(void *ctx, struct mu_scan *scan, size_t ticket), void *ctx)
 {
-	struct mu_portion portion = { .batch = scan->batch };
+	struct mu_portion portion = { .batch = scan->given };
 	size_t i;
 
 	mu_scan_drain(scan);
@@ -201,7 +239,7 @@ mu_scan_work(struct mu_scan *scan,
 			return;
 		case MU_SHARED_BATCH:
 			for (i = 0; i < portion.batch_count; i++)
-				mu_scan_push(scan, scan->batch[i]);
+				mu_scan_push(scan, scan->given[i]);
 			break;
 		case MU_SHARED_PIECE:
 			mu_scan_words(scan, portion.piece.view,

@@ -18,8 +18,8 @@
 /* On their way from memory: powers of two, twice as much gains nothing. */
 #define MU_SCAN_WORDS 32
 #define MU_SCAN_BLOCKS 64
-#define MU_SWEEP_BLOCKS 256
-#define MU_SWEEP_WORDS 512
+#define MU_BATCH_BLOCKS 256
+#define MU_BATCH_WORDS 512
 
 #define MU_SCAN_LINES 8 /* of a block; behind them the CPU sees the stream */
 #define MU_LINE 64
@@ -34,19 +34,27 @@ struct mu_scan_word {
 	uintptr_t value, address;
 };
 
+/* See heapwalk/batch.c. */
+struct mu_batch {
+	uintptr_t begins[MU_BATCH_BLOCKS];
+	const char *views[MU_BATCH_BLOCKS];
+	size_t rooms[MU_BATCH_BLOCKS]; /* up to the end of the span */
+	size_t num_blocks;
+	const struct mu_span *span; /* of the last of them */
+
+	/* Words that wait, and their places in the bitmaps. */
+	uintptr_t values[MU_BATCH_WORDS], addresses[MU_BATCH_WORDS];
+	uint64_t *places[MU_BATCH_WORDS];
+	uint8_t numbers[MU_BATCH_WORDS];
+	size_t num_words;
+};
+
 /* See heapwalk/sweep.c. */
 struct mu_sweep {
 	struct mu_span *span;
 	size_t next, end; /* words of the bitmaps still to be swept over */
 	uint64_t taken;   /* of the last */
 	size_t count;     /* blocks that were taken */
-
-	size_t begins[MU_SWEEP_BLOCKS], num_begins; /* offsets in the span */
-
-	/* Words that wait: their places in the bitmaps, and they. */
-	uint64_t *places[MU_SWEEP_WORDS], bits[MU_SWEEP_WORDS];
-	uintptr_t values[MU_SWEEP_WORDS], addresses[MU_SWEEP_WORDS];
-	size_t num_words;
 };
 
 struct mu_scan {
@@ -74,6 +82,7 @@ struct mu_scan {
 	bool left;     /* marked and not taken: there may be some */
 
 	struct mu_sweep sweep;
+	struct mu_batch batch;
 
 	/*
 	 * Words in blocks that point where an old link of a free list may
@@ -86,7 +95,7 @@ struct mu_scan {
 	/* Where an address was found to be, by its upper bits. */
 	struct mu_span *spans[MU_SCAN_REGIONS];
 	uintptr_t empty[MU_SCAN_REGIONS]; /* regions without any block */
-	uintptr_t batch[MU_SHARE_BATCH];
+	uintptr_t given[MU_SHARE_BATCH];  /* by another worker */
 };
 
 /*
@@ -148,6 +157,13 @@ mu_scan_set_bits(const struct mu_scan *scan, uint64_t *marks, uint64_t bits)
 
 /* Mark BLOCK, to be scanned now or later; true if it was not marked. */
 bool mu_scan_reach(struct mu_scan *scan, const struct mu_block *block);
+
+/*
+ * The same for the block at BEGIN, whose start bit is NUMBER of the word before
+ * MARKS.
+ */
+bool mu_scan_reach_first(
+    struct mu_scan *scan, uint64_t *marks, unsigned number, uintptr_t begin);
 
 /* The taken block at BEGIN: to be scanned, or left for others to take. */
 void mu_scan_push(struct mu_scan *scan, uintptr_t begin);

@@ -91,12 +91,10 @@ has_room(struct mu_scan *scan)
 	return false;
 }
 
-/*
- * The block whose first grain is bit NUMBER of MARKS: true if it was not
- * marked. Whoever sets the second bit is the one who scans it.
- */
-static inline bool
-reach(struct mu_scan *scan, uint64_t *marks, unsigned number, uintptr_t begin)
+/* Whoever sets the second bit is the one who scans the block. */
+bool
+mu_scan_reach_first(
+    struct mu_scan *scan, uint64_t *marks, unsigned number, uintptr_t begin)
 {
 	uint64_t bit = 1ull << number, before;
 	bool taken;
@@ -130,7 +128,7 @@ mu_scan_reach(struct mu_scan *scan, const struct mu_block *block)
 	bool fresh;
 
 	if (block->mark != NULL)
-		return reach(scan, block->mark,
+		return mu_scan_reach_first(scan, block->mark,
 		    (unsigned)__builtin_ctzll(block->bit), begin);
 	if (mu_block_marked(block))
 		return false;
@@ -221,8 +219,8 @@ settle(struct mu_scan *scan, uintptr_t value, uintptr_t address, bool again)
 		number = grain % MU_WORD_BITS;
 		/* The first grain of a block: no need to know its end. */
 		if ((*mu_span_starts(span, index) >> number & 1) != 0) {
-			reach(scan, mu_span_marks(span, index), number,
-			    span->range.begin + grain * MU_GRAIN);
+			mu_scan_reach_first(scan, mu_span_marks(span, index),
+			    number, span->range.begin + grain * MU_GRAIN);
 			return;
 		}
 		if (settle_inside(scan, span, value, address, again))
