@@ -10,7 +10,7 @@
 
 #define LINE 64  /* bytes that memory gives at a time */
 #define LANES 24 /* segments side by side: as many as a core waits for */
-#define STEPS_MAX ((size_t)1 << 22) /* of one; false ones may go in circles */
+#define STEPS 64 /* of one segment, that are counted at a time */
 
 /* A segment while it is followed. */
 struct lane {
@@ -92,6 +92,15 @@ note_size(const struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
 	return !lanes->fast || segment->bin == bin;
 }
 
+/* Have all together gone further than there are chunks to go to? */
+static bool
+is_spent(struct mu_glibc_lanes *lanes, const struct mu_glibc_segment *segment)
+{
+	return segment->count % STEPS == 0 &&
+	    __atomic_add_fetch(&lanes->steps, STEPS, __ATOMIC_RELAXED) >
+	    lanes->max_steps;
+}
+
 /* One link on. */
 static void
 step(struct mu_glibc_lanes *lanes, struct lane *lane)
@@ -119,7 +128,7 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 		mu_glibc_word(span->view,
 		    chunk - span->range.begin + MU_CHUNK_BK) != lane->prev) ||
 	    !note_size(lanes, segment, mu_member_size(span, chunk)) ||
-	    segment->count == STEPS_MAX) {
+	    is_spent(lanes, segment)) {
 		end_segment(lane, true);
 		return;
 	}

@@ -45,7 +45,8 @@ struct mu_glibc_lanes {
 	bool fast; /* fastbins: linked one way, their chunks count as in use */
 	struct mu_glibc_segment *segments; /* picked ones by address; heads */
 	size_t num_picked, count;
-	size_t next; /* that nobody has taken yet */
+	size_t next;             /* that nobody has taken yet */
+	size_t steps, max_steps; /* of all: false ones may go in circles */
 };
 
 /*

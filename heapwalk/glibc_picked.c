@@ -8,6 +8,13 @@
 #define PICKED_MAX 2048 /* segments that are picked */
 #define TRIED 4         /* chunks in use that might be in a fastbin */
 
+/*
+ * Segments of good lists have no chunk in common, but those of false picks end
+ * in them: so many steps for each chunk, and some.
+ */
+#define STEPS_EACH 8
+#define MORE_STEPS ((size_t)1 << 16)
+
 /* Could the chunk in use at BIT be in a fastbin, and lead to another one? */
 static bool
 may_be_fast(
@@ -66,6 +73,22 @@ flip_picked(struct mu_glibc_lanes *lanes)
 	}
 }
 
+/* How many chunks could be on a list. */
+static size_t
+count_members(const struct mu_glibc_lanes *lanes)
+{
+	const struct mu_blocks *blocks = &lanes->walk->heap->blocks;
+	size_t i, count = 0;
+
+	if (lanes->fast)
+		for (i = 0; i < blocks->num_spans; i++)
+			count += blocks->spans[i].count;
+	else
+		for (i = 0; i < lanes->walk->glibc.num_arenas; i++)
+			count += lanes->walk->num_free[i];
+	return count;
+}
+
 bool
 mu_glibc_lanes_open(struct mu_glibc_lanes *lanes, struct mu_glibc_walk *walk,
     bool fast, size_t num_heads)
@@ -96,6 +119,7 @@ mu_glibc_lanes_open(struct mu_glibc_lanes *lanes, struct mu_glibc_walk *walk,
 				    };
 		}
 	lanes->count = lanes->num_picked;
+	lanes->max_steps = STEPS_EACH * count_members(lanes) + MORE_STEPS;
 	flip_picked(lanes);
 	return true;
 }
