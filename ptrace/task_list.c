@@ -102,8 +102,8 @@ long
 mu_task_count(pid_t pid)
 {
 	char path[32];
+	struct stat task = { .st_nlink = 0 };
 	const char *at = path;
-	struct stat task;
 	long error;
 	int dir;
 

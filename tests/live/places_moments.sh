@@ -34,6 +34,7 @@ places "24 threads that never rest" - ptrace signal "$place" threads=20
 cc=${CC:-cc}
 if have "$cc" "libraries' constructors, static programs"; then
 	cat >"$work/early.c" <<'END'
+#define _GNU_SOURCE /* RTLD_DEFAULT, before glibc 2.34 */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

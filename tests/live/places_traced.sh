@@ -119,7 +119,7 @@ attach_strace() {
 			kill -0 $tracer 2>/dev/null || break
 			sleep 0.05
 		done
-		kill -INT $tracer 2>/dev/null
+		kill -TERM $tracer 2>/dev/null
 		wait $tracer
 		has_lines "$work/calls" 'pipe2(' 5 && break
 		tries=$((tries + 1))

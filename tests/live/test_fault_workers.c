@@ -15,7 +15,7 @@
 #define SHORT_MS 5000
 
 static struct walk walk;
-static void *first; /* of a chain of all the blocks, each twice */
+static void *volatile first; /* of a chain of all the blocks, each twice */
 
 static void
 make_heap(void)
