@@ -27,9 +27,16 @@
  * no lock at all. A moment later it is somewhere else.
  */
 #define MAX_TRIES 20
-#define MAX_TRIES_FOR_FULL 3 /* a partial answer is one */
+#define MAX_TRIES_FOR_FULL 4 /* a partial answer is one */
 #define MAX_TRIES_FOR_BLOCKED 5
 #define MAX_TRIES_FOR_STOP 3 /* the program stood still each time */
+
+/*
+ * From one to the next, times its number. A thread that lost its CPU between
+ * two such steps has to get it back: with others before it in tens of ms.
+ */
+#define NAP_NS NS_PER_MS
+#define NAP_FOR_FULL_NS (10 * NS_PER_MS)
 
 /* "2.36" */
 static void
@@ -207,6 +214,7 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		mu_log(&pass->log, MU_LOG_DEBUG, "try %u: %s", tries,
 		    pass->why.words);
 		mu_look_forget(pass, info);
-		mu_sys_sleep_ns(tries * NS_PER_MS);
+		mu_sys_sleep_ns(
+		    tries * (status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS));
 	}
 }
