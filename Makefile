@@ -67,8 +67,8 @@ SRC_SWEEPER := \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
 	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/mark_links.c \
 	heapwalk/marking.c heapwalk/share.c heapwalk/scan.c \
-	heapwalk/scan_words.c heapwalk/batch.c heapwalk/sweep.c heapwalk/words.c heapwalk/references.c \
-	heapwalk/links.c \
+	heapwalk/scan_words.c heapwalk/chain.c heapwalk/batch.c \
+	heapwalk/sweep.c heapwalk/words.c heapwalk/references.c heapwalk/links.c \
 	heapwalk/fold.c heapwalk/fold_alone.c heapwalk/graph.c \
 	heapwalk/graph_fill.c heapwalk/graph_large.c \
 	heapwalk/edges.c heapwalk/edges_store.c \

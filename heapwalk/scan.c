@@ -17,6 +17,7 @@
 #include "heapwalk/scan.h"
 
 #include "heapwalk/batch.h"
+#include "heapwalk/chain.h"
 #include "heapwalk/references.h"
 #include "heapwalk/spans.h"
 
@@ -109,30 +110,6 @@ scan_oldest(struct mu_scan *scan)
 	    (struct mu_range) { begin, begin + scan->sizes[place] }, false);
 }
 
-/*
- * The only block there is, as in a chain: its bytes were asked for when the
- * word was read that leads to it.
- */
-static void
-follow(struct mu_scan *scan)
-{
-	uintptr_t begin = scan->stack[scan->base];
-	const struct mu_span *span = mu_scan_span(scan, begin);
-	const char *view;
-	size_t size;
-
-	scan->depth = scan->base = 0;
-	if (span == NULL) {
-		mu_scan_block(scan, begin);
-		return;
-	}
-	view = span->view + (begin - span->range.begin);
-	size = mu_span_usable(view, span->range.end - begin);
-	mu_scan_ask(view, size);
-	scan_bytes(
-	    scan, view, (struct mu_range) { begin, begin + size }, false);
-}
-
 /* The newest: they may be in the cache. */
 static void
 scan_many(struct mu_scan *scan)
@@ -185,12 +162,13 @@ forget(struct mu_scan *scan)
 
 /* The oldest of what waits, once others were asked for; false: nothing. */
 static bool
-scan_few(struct mu_scan *scan)
+scan_few(struct mu_scan *scan, bool possible)
 {
 	uintptr_t begin;
 
-	if (scan->newest == scan->oldest && scan->depth - scan->base == 1)
-		follow(scan);
+	if (possible && scan->newest == scan->oldest && scan->num_words == 0 &&
+	    scan->depth - scan->base == 1)
+		mu_chain_scan(scan);
 	if (scan->newest - scan->oldest <= MU_SCAN_BLOCKS - AT_ONCE)
 		while (scan->newest - scan->oldest < MU_SCAN_BLOCKS &&
 		    next(scan, &begin))
@@ -216,7 +194,7 @@ mu_scan_drain(struct mu_scan *scan)
 	for (;;) {
 		if (possible && scan->depth - scan->base >= MANY)
 			scan_many(scan);
-		else if (!scan_few(scan))
+		else if (!scan_few(scan, possible))
 			return;
 		if (mu_share_calls(scan->share) && !attend(scan)) {
 			forget(scan);

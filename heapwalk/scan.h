@@ -22,6 +22,7 @@
 #define MU_BATCH_WORDS 512
 
 #define MU_SCAN_LINES 8 /* of a block; behind them the CPU sees the stream */
+#define MU_SCAN_EARLY_LINES 3
 #define MU_LINE 64
 
 #define MU_SCAN_LONG 32768 /* bytes from which on a block is shared out */
@@ -116,6 +117,17 @@ mu_scan_ask(const char *view, size_t size)
 		__builtin_prefetch(view);
 }
 
+/* Header and bytes of a block that may begin at VIEW. */
+static inline __attribute__((always_inline)) void
+mu_scan_ask_early(const char *view)
+{
+	unsigned i;
+
+	for (i = 0; i < MU_SCAN_EARLY_LINES; i++)
+		__builtin_prefetch(
+		    view - sizeof(uintptr_t) + (size_t)i * MU_LINE);
+}
+
 /* The span that holds ADDRESS, or NULL. */
 static inline struct mu_span *
 mu_scan_span(struct mu_scan *scan, uintptr_t address)
@@ -153,6 +165,22 @@ mu_scan_set_bits(const struct mu_scan *scan, uint64_t *marks, uint64_t bits)
 	before = *marks;
 	*marks = before | bits;
 	return before;
+}
+
+/*
+ * Mark and take the block whose start bit is NUMBER of the word before MARKS;
+ * true: nobody had taken it. *BEFORE: what MARKS was.
+ */
+static inline bool
+mu_scan_take(const struct mu_scan *scan, uint64_t *marks, unsigned number,
+    uint64_t *before)
+{
+	uint64_t bit = 1ull << number;
+
+	*before = mu_scan_set_bits(scan, marks, bit | bit << 1);
+	/* The bit of the last grain would be the next word's first. */
+	return bit << 1 == 0 ? (mu_scan_set_bits(scan, marks + 2, 1) & 1) == 0
+			     : (*before & bit << 1) == 0;
 }
 
 /* Mark BLOCK, to be scanned now or later; true if it was not marked. */

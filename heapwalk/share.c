@@ -239,6 +239,19 @@ mu_share_take(struct mu_share *share, struct mu_portion *portion)
 }
 
 bool
+mu_share_is_alone(struct mu_share *share)
+{
+	bool alone;
+
+	enter(share);
+	alone = share->hungry + 1 == share->active &&
+	    share->num_stretches == 0 && share->num_batches == 0 &&
+	    share->next_ticket == share->num_tickets;
+	leave(share);
+	return alone;
+}
+
+bool
 mu_share_give(struct mu_share *share, const uintptr_t *batch, size_t count)
 {
 	bool given, told = false;

@@ -100,6 +100,12 @@ mu_share_sweeps(const struct mu_share *share)
 /* Until the end of the round. */
 void mu_share_sweep(struct mu_share *share);
 
+/*
+ * Has nobody else any work, nor can get some unless the caller, who has, gives
+ * or adds it?
+ */
+bool mu_share_is_alone(struct mu_share *share);
+
 /* False: nobody is hungry, or there is no room. */
 bool mu_share_give(
     struct mu_share *share, const uintptr_t *batch, size_t count);

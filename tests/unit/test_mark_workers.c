@@ -69,6 +69,35 @@ make_edges(void)
 }
 
 static void
+link_nodes(size_t from, size_t edge, size_t to, bool inner)
+{
+	graph.edges[from][edge] = to;
+	if (to < NODES)
+		graph.nodes[from][edge] =
+		    inner ? inside(to) : (char *)graph.nodes[to];
+}
+
+/*
+ * Lists of CUT nodes each, one behind the other, linked both ways; the first
+ * and the last can be reached. From some a second one goes on beside it.
+ */
+static void
+make_lists(size_t cut, bool inner)
+{
+	size_t i;
+
+	for (i = 0; i < NODES; i++) {
+		link_nodes(i, 0, i % cut == cut - 1 ? NODES : i + 1, inner);
+		link_nodes(i, 1, i % cut == 0 ? NODES : i - 1, inner);
+		link_nodes(i, 2, any(1000) == 0 ? any(NODES) : NODES, inner);
+	}
+	for (i = 0; i < 4; i++) {
+		graph.roots[i] = i % 2 == 0 ? 0 : NODES - 1;
+		root_value(graph.nodes[graph.roots[i]]);
+	}
+}
+
+static void
 reach(void)
 {
 	size_t depth = 0, i, j, to;
@@ -139,6 +168,32 @@ START_TEST(workers_on_random_graphs)
 		heap.blocks.words = rules[round % 3];
 		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 			mark_by(counts[c], depths[round % 4]);
+			for (i = 0; i < NODES; i++)
+				ck_assert_int_eq(
+				    fake_marked(&heap, graph.nodes[i]),
+				    graph.reached[i]);
+			unmark();
+		}
+		fake_heap_close(&heap);
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* Long ones and short ones; by one worker and beside others. */
+START_TEST(workers_on_lists)
+{
+	static const size_t cuts[] = { NODES, 1000, 100, 2 };
+	size_t round, i, c;
+
+	for (round = 0; round < 8; round++) {
+		srand((unsigned)round + 1);
+		open_heap(_i, 16 << 20);
+		make_nodes();
+		make_lists(cuts[round % 4], round >= 4);
+		reach();
+		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
+			mark_by(counts[c], 100);
 			for (i = 0; i < NODES; i++)
 				ck_assert_int_eq(
 				    fake_marked(&heap, graph.nodes[i]),
@@ -280,6 +335,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, workers_on_random_graphs, 0, FAKE_KINDS);
+	tcase_add_loop_test(tcase, workers_on_lists, 0, FAKE_KINDS);
 	tcase_add_test(tcase, workers_on_possible_links);
 	tcase_add_loop_test(tcase, workers_on_a_wide_table, 0, FAKE_KINDS);
 	tcase_add_test(tcase, workers_late);
