@@ -89,12 +89,17 @@ START_TEST(two_looks_by_signal)
 }
 END_TEST
 
-/* 30 ms do not last for two looks that are 50 ms apart. */
+/*
+ * 45 ms do not last for two looks that are 50 ms apart; on a machine with other
+ * work not always for the first one, which then tells why.
+ */
 START_TEST(no_time_for_the_second)
 {
 	child_run(&child, "moved_by_call", "confirm=1:timeout=45ms");
 	child_assert_exit(&child, 0);
-	expect_in(child.out_text, "status 4, 0 leaks, 0 bytes, reason <", 1);
+	expect_in(child.out_text, ", 0 leaks, 0 bytes, reason <", 1);
+	expect_in(child.out_text, "status 0,", 0);
+	expect_in(child.out_text, "status 1,", 0);
 	expect_in(child.out_text, "reported: ", 0);
 }
 END_TEST
