@@ -133,7 +133,11 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	    (status != MU_OK && status != MU_PARTIAL))
 		return status;
 	kept = mu_suspects_receive(pass, info->num_leaks);
-	return kept == MU_OK ? status : kept;
+	if (kept == MU_OK)
+		return status;
+	/* Who was not checked has no totals. */
+	FreeUnreachableMemoryInfo(info);
+	return kept;
 }
 
 static enum mu_status
