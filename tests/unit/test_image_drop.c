@@ -51,6 +51,7 @@ START_TEST(theirs_only)
 	char *big, *ours, *closed, *shared;
 
 	pass.snap.mappings = mappings;
+	pass.snap.num_mappings = 0;
 	pass.snap.workers = _i == 0 ? &workers : NULL;
 	big = add(100 * MIB + 4096, true, false);
 	ours = add(8 * MIB, true, false);

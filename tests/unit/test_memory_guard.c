@@ -240,6 +240,7 @@ START_TEST(mu66_several_threads)
 	struct mu_absent absent = { .memory = -1, .pagemap = -1 };
 	pthread_t threads[THREADS];
 	struct mu_why why;
+	size_t before;
 	int status, i;
 	void *sum;
 	pid_t child;
@@ -251,6 +252,8 @@ START_TEST(mu66_several_threads)
 	if (child == 0) {
 		if (mu_memory_self_guard(&snap.memory, &absent, &why) != MU_OK)
 			_exit(3);
+		/* What a fork leaves out, of other tests, counts too. */
+		before = snap.memory.skipped_pages;
 		for (i = 0; i < THREADS; i++)
 			pthread_create(&threads[i], NULL, read_closed, at);
 		for (i = 0; i < THREADS; i++) {
@@ -258,7 +261,7 @@ START_TEST(mu66_several_threads)
 			if (sum != NULL)
 				_exit(1);
 		}
-		_exit(snap.memory.skipped_pages == CLOSED ? 0 : 2);
+		_exit(snap.memory.skipped_pages - before == CLOSED ? 0 : 2);
 	}
 	waitpid(child, &status, 0);
 	ck_assert_int_eq(status, 0);
