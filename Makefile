@@ -43,13 +43,14 @@ SRC_COLLECTOR := \
 	ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
 SRC_SWEEPER := \
-	lib/sweeper.c lib/image.c lib/image_drop.c lib/manners.c \
+	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
-	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
+	heapwalk/snapshot.c heapwalk/memory_mirror.c heapwalk/mirror_group.c \
+	heapwalk/mirror_fill.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/available.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
-	heapwalk/glibc_arena.c \
+	heapwalk/glibc_arena.c heapwalk/glibc_banner.c \
 	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
 	heapwalk/glibc_foreign.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
@@ -61,7 +62,7 @@ SRC_SWEEPER := \
 	heapwalk/glibc_counts.c \
 	heapwalk/glibc_orphans.c \
 	heapwalk/glibc_mmapped.c heapwalk/glibc_pick.c \
-	heapwalk/glibc_inferred.c \
+	heapwalk/glibc_inferred.c heapwalk/glibc_usage.c heapwalk/usage.c \
 	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
 	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
@@ -274,7 +275,8 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
 # memory that test_absent puts where a fork has left none, for errors.
-UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
+UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap \
+	%/test_glibc_usage %/test_glibc_free \
 	%/test_glibc_mmapped %/test_glibc_release %/test_heap_sbrk \
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \

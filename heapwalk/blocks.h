@@ -32,7 +32,9 @@ struct mu_span {
 	uint64_t *summary;     /* bit j: word j of start bits is not 0 */
 	size_t num_words;      /* of start bits, and of mark bits */
 	size_t count, bytes;   /* of live blocks; usable bytes */
-	size_t owner;          /* the back end's own: which arena */
+
+	/* The back end's own: which arena; bytes that were free on the walk. */
+	size_t owner, free, top;
 };
 
 struct mu_listed {
@@ -63,6 +65,8 @@ struct mu_blocks {
 
 	/* Which words refer to blocks (heapwalk/references.h). */
 	struct mu_word_rule words;
+
+	bool no_headers; /* mu_reference_by_header() finds none */
 
 	/* Who shares the work (heapwalk/workers.h); NULL is allowed. */
 	struct mu_workers *workers;

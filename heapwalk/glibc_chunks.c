@@ -107,6 +107,10 @@ close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	    (chain->end - chain->limit.begin) / MU_GRAIN / MU_WORD_BITS + 1;
 	span->count = step->count;
 	span->bytes = step->bytes;
+	/* It went from chunk to chunk, and stopped at top or at a fence. */
+	span->free = step->at - step->bytes - step->count * MU_GLIBC_SIZE;
+	if (chain->top == chain->limit.begin + step->at)
+		span->top = step->end - step->at;
 	span->owner = chain->arena;
 	walk->num_free[chain->arena] += step->num_free;
 	collect_suspects(walk, span, step->num_suspects);

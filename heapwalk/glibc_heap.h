@@ -15,7 +15,8 @@ struct mu_glibc_mmapped {
 	uintptr_t base;  /* of the mapping */
 	uintptr_t chunk; /* its header */
 	size_t size;     /* of the chunk */
-	bool cached;     /* free, in a tcache; or such a struct itself */
+	bool cached;     /* free, in a tcache; or such a struct itself ... */
+	bool is_tcache;  /* ... which this says */
 	bool unsure;     /* mp_'s counters do not say that it is one */
 };
 

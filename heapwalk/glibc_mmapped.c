@@ -20,6 +20,7 @@
 
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_pick.h"
+#include "heapwalk/glibc_usage.h"
 #include "mu/sort.h"
 
 #define SIZE 8 /* offset of the size word */
@@ -367,6 +368,8 @@ list_one(struct mu_glibc_walk *walk, const struct mu_glibc_mmapped *one,
 		one->chunk + one->size + tail / 2 };
 	enum mu_status status = MU_OK;
 
+	mu_glibc_usage_mmapped(
+	    walk, one, mu_range_size(whole), mu_range_size(block));
 	if (!one->cached)
 		status = mu_blocks_add(&walk->heap->blocks, block,
 		    mu_snapshot_view(

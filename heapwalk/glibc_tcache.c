@@ -7,6 +7,7 @@
 
 #include "heapwalk/glibc_free.h"
 #include "heapwalk/glibc_mmapped.h"
+#include "heapwalk/glibc_usage.h"
 #include "heapwalk/spans.h"
 
 #define COUNT_MAX 65536
@@ -261,11 +262,13 @@ mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
 	const struct mu_glibc_layout *layout = walk->glibc.layout;
 	const char *view =
 	    mu_snapshot_view(walk->snap, address, layout->tcache_size);
+	size_t size = chunk_size(walk, address), bin, left;
 	enum mu_status status = take_one(walk, address, address);
 	struct entry entry;
 	uintptr_t at;
-	size_t bin, left;
 
+	if (status == MU_OK)
+		mu_glibc_usage_struct(walk, address, size);
 	if (view == NULL)
 		return MU_OK;
 	call_for_entries(walk, view);

@@ -8,6 +8,7 @@
 
 #include "heapwalk/blocks.h"
 #include "heapwalk/snapshot.h"
+#include "heapwalk/usage.h"
 #include "mu/arena.h"
 #include "mu/status.h"
 
@@ -23,6 +24,9 @@ struct mu_heap {
 	 */
 	struct mu_range *owned;
 	size_t num_owned;
+
+	/* Before it is known what is reachable: see mu_usage_complete(). */
+	struct mu_heap_usage usage;
 
 	/*
 	 * Heap memory that could not be proven to be malloc's and is

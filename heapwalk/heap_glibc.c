@@ -10,6 +10,7 @@
 #include "heapwalk/glibc_strays.h"
 #include "heapwalk/glibc_stretch.h"
 #include "heapwalk/glibc_tcache.h"
+#include "heapwalk/glibc_usage.h"
 
 /* Every chunk of every arena; the main one last, as it must be searched. */
 static enum mu_status
@@ -127,13 +128,18 @@ take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
 
 	status = take_stretches(walk);
 	if (status == MU_OK)
+		status = mu_glibc_usage_open(walk);
+	if (status == MU_OK)
 		status = mu_glibc_lists_take(walk);
 	if (status != MU_OK)
 		return status;
+	mu_glibc_usage_fastbins(walk);
 	*mmapped = mu_glibc_mmapped_find(walk);
 	if (*mmapped != MU_OK && *mmapped != MU_PARTIAL)
 		return *mmapped;
-	return mu_glibc_tcaches_take(walk);
+	status = mu_glibc_tcaches_take(walk);
+	mu_glibc_usage_tcaches(walk);
+	return status;
 }
 
 static enum mu_status
@@ -154,7 +160,52 @@ read_heap(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 		status = set_bins(walk);
 	if (status == MU_OK)
 		status = seal(walk);
+	if (status == MU_OK)
+		mu_glibc_usage_close(walk);
 	return status == MU_OK ? judge(walk, mmapped) : status;
+}
+
+/*
+ * A thread that has the lock of an arena may have a whole list of free chunks
+ * in its registers only (malloc_consolidate() takes a fastbin's off at once):
+ * all but the first would look lost.
+ */
+static enum mu_status
+find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	const int *mutex;
+	size_t i;
+
+	for (i = 0; i < glibc->num_arenas; i++) {
+		mutex = mu_snapshot_view(
+		    walk->snap, glibc->arenas[i], sizeof(*mutex));
+		if (mutex != NULL && *mutex != 0)
+			return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+			    "a thread stood inside malloc: arena %p is locked",
+			    (void *)glibc->arenas[i]);
+	}
+	return MU_OK;
+}
+
+/* Where malloc was not frozen. */
+static enum mu_status
+read_unfrozen(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	enum mu_status status, locked;
+	struct mu_why why;
+
+	locked = find_locked(walk, &why);
+	if (locked != MU_OK && !walk->snap->only_moment) {
+		*walk->why = why;
+		return locked;
+	}
+	status = read_heap(walk, owned);
+	if (status != MU_OK || locked == MU_OK)
+		return status;
+	return mu_why(walk->why, MU_PARTIAL,
+	    "%s; free blocks that it had in hand may be among these",
+	    why.words);
 }
 
 static enum mu_status
@@ -177,7 +228,8 @@ list(struct mu_heap *heap, const struct mu_snapshot *snap,
 	if (status != MU_OK)
 		return status;
 	heap->inferred_from = walk.glibc.inferred_from;
-	status = read_heap(&walk, &owned);
+	status = snap->unfrozen ? read_unfrozen(&walk, &owned)
+				: read_heap(&walk, &owned);
 	return heap->inferred_from == 0
 	    ? status
 	    : mu_glibc_inferred_judge(&walk, status);

@@ -99,6 +99,8 @@ policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
 	if (!mapping->shared && pages->pagemap >= 0)
 		return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
+	if (pages->foreign)
+		return pages->pagemap >= 0 ? POLICY_TOUCHED : POLICY_ALL;
 	/* mincore() does not tell what is swapped out from a hole. */
 	if (mu_pages_swap_used(pages) ||
 	    (mapping->shared && !is_memory_only(pages, mapping)))
@@ -225,6 +227,14 @@ mu_pages_open(struct mu_pages *pages, size_t page_size)
 	*pages = (struct mu_pages) { .page_size = page_size };
 	pages->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 	return pages->pagemap >= 0;
+}
+
+void
+mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size)
+{
+	*pages = (struct mu_pages) {
+		.pagemap = pagemap, .page_size = page_size, .foreign = true
+	};
 }
 
 void

@@ -25,6 +25,7 @@ struct mu_pages {
 	int pagemap; /* descriptor, or -1 */
 	size_t page_size;
 	bool no_scan; /* the kernel has no PAGEMAP_SCAN (before 6.7) */
+	bool foreign; /* of another process: mincore() knows nothing of it */
 
 	/* Asked once, when it matters. */
 	bool asked_swap, swap_used; /* or cannot tell */
@@ -42,6 +43,12 @@ struct mu_pages {
 /* Open pagemap; false if it cannot be had. Close in any case. */
 bool mu_pages_open(struct mu_pages *pages, size_t page_size);
 void mu_pages_close(struct mu_pages *pages);
+
+/*
+ * The same of another process, whose PAGEMAP stays the caller's. Of shared
+ * memory only what the process itself has looked at counts.
+ */
+void mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size);
 
 /* Does the kernel find the next page of a hole of any size (PAGEMAP_SCAN)? */
 bool mu_pages_can_skip(struct mu_pages *pages);

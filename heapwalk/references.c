@@ -28,6 +28,8 @@ mu_reference_by_header(
 {
 	uintptr_t begin = word + HEADER;
 
+	if (blocks->no_headers)
+		return false;
 	/* A header's first word may be used by the block before it. */
 	if (mu_blocks_find(blocks, word, to) &&
 	    to->range.end - word > sizeof(word))

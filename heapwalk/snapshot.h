@@ -24,6 +24,8 @@ struct mu_thread {
 	size_t first_value; /* index into snapshot->values */
 	size_t num_values;  /* register words, general and vector */
 	bool calling;       /* asked for the pass, so it is not in malloc */
+	long call; /* number of the system call that it is in; -1: none, or not
+		      known */
 };
 
 /*
@@ -102,6 +104,16 @@ struct mu_snapshot {
 
 	/* Who shares the reading of it; NULL: the caller's thread alone. */
 	struct mu_workers *workers;
+
+	/*
+	 * Nobody holds malloc's locks: a thread may stand in the midst of it.
+	 * Then an arena that is locked is one that is being changed.
+	 */
+	bool unfrozen;
+	bool only_moment; /* there will be no other one to look at */
+
+	/* See mu_reference_by_header(). */
+	bool no_headers;
 
 	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
 	unsigned glibc_major, glibc_minor;

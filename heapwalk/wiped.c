@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwalk/lines.h"
+#include "mu/text.h"
 
 #define KEY "VmFlags:"
 #define KEY_LENGTH (sizeof(KEY) - 1)
@@ -97,4 +98,15 @@ mu_wiped_find(struct mu_range *ranges, size_t max)
 
 	mu_lines_search("/proc/self/smaps", take_lines, &wiped);
 	return wiped.count;
+}
+
+bool
+mu_wiped_has(pid_t pid)
+{
+	struct mu_wiped wiped = { .max = 0 };
+	char path[64];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/smaps", pid);
+	mu_lines_search(path, take_lines, &wiped);
+	return wiped.count > 0;
 }

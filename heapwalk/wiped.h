@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #include "mu/range.h"
 
@@ -32,5 +33,8 @@ void mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length);
  * smaps.
  */
 size_t mu_wiped_find(struct mu_range *ranges, size_t max);
+
+/* Has process PID any? */
+bool mu_wiped_has(pid_t pid);
 
 #endif

@@ -11,8 +11,8 @@
 
 #define AT_A_TIME 64 /* entries that are written together: 15 KiB */
 
-static void
-pack(struct Leak *to, const struct mu_leak *from)
+void
+mu_leak_pack(struct Leak *to, const struct mu_leak *from)
 {
 	*to = (struct Leak) {
 		.begin = from->range.begin,
@@ -38,7 +38,7 @@ send_entries(int fd, const struct mu_leak *entries, size_t count)
 	size_t i, num_packed = 0;
 
 	for (i = 0; i < count; i++) {
-		pack(&leaks[num_packed++], &entries[i]);
+		mu_leak_pack(&leaks[num_packed++], &entries[i]);
 		if (num_packed < AT_A_TIME && i + 1 < count)
 			continue;
 		if (!mu_pipe_write(fd, leaks, num_packed * sizeof(*leaks)))

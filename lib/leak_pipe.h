@@ -12,7 +12,11 @@
 #include "lib/pass.h"
 #include "lib/results.h"
 
-#define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
+#define MU_PIPE_MAGIC \
+	0x656c62616863726eull /* An entry as the public header has it. */
+void mu_leak_pack(struct Leak *to, const struct mu_leak *from);
+
+/* "nrchable" */
 #define MU_PIPE_VERSION 1
 
 struct mu_pipe_header {

@@ -11,12 +11,8 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "heapwalk/fold.h"
-#include "heapwalk/heap.h"
-#include "heapwalk/mark.h"
 #include "heapwalk/memory_self.h"
 #include "heapwalk/referrers.h"
-#include "heapwalk/roots.h"
 #include "lib/image.h"
 #include "lib/image_drop.h"
 #include "lib/leak_pipe.h"
@@ -24,6 +20,7 @@
 #include "lib/library.h"
 #include "lib/manners.h"
 #include "lib/own_memory.h"
+#include "lib/search.h"
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
 #include "lib/worker_threads.h"
@@ -31,31 +28,13 @@
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
+	struct mu_search search;
 	struct mu_memory_self self;
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
-	struct mu_heap heap;
-	struct mu_roots roots;
-	struct mu_leaks leaks;
 	struct mu_referrers referrers; /* if that was asked for */
 	size_t left_out; /* pages that a fork leaves out, not brought over */
-	enum mu_status status;
 };
-
-/* Keep the first thing that makes an answer partial; stop at a failure. */
-static bool
-went_on(struct mu_pass *pass, struct sweep *sweep, enum mu_status status,
-    const struct mu_why *why)
-{
-	if (status == MU_OK)
-		return true;
-	if (status == MU_PARTIAL && sweep->status == MU_PARTIAL)
-		return true;
-	sweep->status = status;
-	if (why != &pass->why)
-		pass->why = *why;
-	return status == MU_PARTIAL;
-}
 
 /*
  * The guard comes first: what we map ourselves must not come to lie where
@@ -91,120 +70,110 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	return mu_own_memory_list(pass, &sweep->tables);
 }
 
-/* A partial answer must still be sent before the original gives up. */
-static uint64_t
-folding_ends(const struct mu_pass *pass)
+static void
+tell_step(struct mu_search *search, enum mu_search_step step)
 {
-	return pass->deadline_ns - (pass->deadline_ns - pass->begin_ns) / 8;
-}
+	struct mu_pass *pass = search->ctx;
+	struct mu_snapshot *snap = search->snap;
+	const struct mu_log *log = &pass->log;
 
-static enum mu_status
-why_not_marked(enum mu_status status, struct mu_why *why)
-{
-	switch (status) {
-	case MU_PARTIAL:
-		return mu_why(why, status,
-		    "not enough memory to tell old links of free lists from"
-		    " references: some leaks may be missing");
-	case MU_ERR_NO_MEMORY:
-		return mu_why(why, status, "no memory for the marking");
-	default:
-		return mu_why(why, status, "the marking did not end in time");
+	switch (step) {
+	case MU_SEARCH_LISTED:
+		mu_log(log, MU_LOG_INFO, "searching done");
+		mu_memory_self_unlock(
+		    &snap->memory, snap->mappings, snap->num_mappings);
+		break;
+	case MU_SEARCH_MARK:
+		mu_log(log, MU_LOG_INFO,
+		    "sweeping process %d for unreachable memory", pass->pid);
+		break;
+	case MU_SEARCH_MARKED:
+		mu_log(log, MU_LOG_INFO, "sweeping done");
+		break;
+	case MU_SEARCH_FOLD:
+		mu_log(log, MU_LOG_INFO, "folding related leaks");
+		break;
+	case MU_SEARCH_FOLDED:
+		mu_log(log, MU_LOG_INFO, "folding done");
+		break;
+	case MU_SEARCH_LIST:
+	case MU_SEARCH_ROOTED:
+		break;
 	}
 }
 
-static enum mu_status
-mark(struct mu_pass *pass, struct sweep *sweep, struct mu_why *why)
+static void
+log_usage(const struct mu_log *log, const struct mu_heap_usage *usage)
 {
-	struct mu_blocks *blocks = &sweep->heap.blocks;
-	struct mu_memory *memory = &pass->snap.memory;
-	enum mu_status status, first;
-
-	blocks->words = pass->snap.reach.words;
-	status = mu_mark(
-	    blocks, &sweep->roots, memory, &sweep->tables, pass->deadline_ns);
-	first = status;
-	if ((status == MU_OK || status == MU_PARTIAL) &&
-	    pass->turn == MU_TURN_SECOND)
-		status = mu_mark_unsuspected(blocks, pass->suspects,
-		    pass->num_suspects, memory, &sweep->tables,
-		    pass->deadline_ns);
-	if (status == MU_OK)
-		status = first;
-	return status == MU_OK ? MU_OK : why_not_marked(status, why);
+	mu_log(log, MU_LOG_DEBUG,
+	    "heap: %zu KiB: %zu bytes reachable, %zu unreachable, %zu free "
+	    "(%zu of them at the ends of heaps), %zu headers and the like, "
+	    "%zu unproven; %zu KiB of it mmapped: %s",
+	    mu_usage_held(usage) / 1024, usage->live_reachable,
+	    usage->live_unreachable, usage->free_held, mu_usage_top(usage),
+	    usage->overhead, usage->unproven, usage->mmapped / 1024,
+	    mu_verdict_name(mu_usage_judge(usage)));
 }
 
 static void
 find_referrers(struct mu_pass *pass, struct sweep *sweep)
 {
+	struct mu_search *search = &sweep->search;
 	struct mu_why why = { "" };
 
-	went_on(pass, sweep,
+	mu_search_went_on(search,
 	    mu_referrers_find(&sweep->referrers,
-		~pass->request->references->hidden, &sweep->heap.blocks,
-		&sweep->roots, &pass->snap, mu_own_frames(pass), &sweep->tables,
-		pass->deadline_ns, &why),
+		~pass->request->references->hidden, &search->heap.blocks,
+		&search->roots, &pass->snap, mu_own_frames(pass),
+		&sweep->tables, pass->deadline_ns, &why),
 	    &why);
 }
 
 static void
 sweep_image(struct mu_pass *pass, struct sweep *sweep)
 {
-	struct mu_snapshot *snap = &pass->snap;
-	struct mu_why why = { "" };
-	const struct mu_log *log = &pass->log;
+	struct mu_search *search = &sweep->search;
 
-	mu_log(log, MU_LOG_INFO, "searching process %d for allocations",
+	*search = (struct mu_search) {
+		.snap = &pass->snap,
+		.tables = &sweep->tables,
+		.begin_ns = pass->begin_ns,
+		.deadline_ns = pass->deadline_ns,
+		.limit = pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
+		.step = tell_step,
+		.ctx = pass,
+		.again = pass->turn == MU_TURN_SECOND,
+		.suspects = pass->suspects,
+		.num_suspects = pass->num_suspects,
+	};
+	mu_log(&pass->log, MU_LOG_INFO, "searching process %d for allocations",
 	    pass->pid);
-	if (!went_on(pass, sweep, open_image(pass, sweep), &pass->why))
+	if (!mu_search_went_on(search, open_image(pass, sweep), &pass->why) ||
+	    !mu_search_mark(search))
 		return;
-	if (!went_on(pass, sweep,
-		mu_heap_glibc.list(&sweep->heap, snap, &sweep->tables, &why),
-		&why))
-		return;
-	mu_log(log, MU_LOG_INFO, "searching done");
-	mu_memory_self_unlock(
-	    &snap->memory, snap->mappings, snap->num_mappings);
-	mu_log(log, MU_LOG_INFO, "sweeping process %d for unreachable memory",
-	    pass->pid);
-	if (!went_on(pass, sweep,
-		mu_roots_find(
-		    &sweep->roots, snap, &sweep->heap, &sweep->tables, &why),
-		&why))
-		return;
-	if (!went_on(pass, sweep, mark(pass, sweep, &why), &why))
-		return;
-	mu_log(log, MU_LOG_INFO, "sweeping done");
-	if (pass->request->references != NULL) {
+	if (pass->request->references != NULL)
 		find_referrers(pass, sweep);
-		return;
-	}
-	mu_log(log, MU_LOG_INFO, "folding related leaks");
-	if (!went_on(pass, sweep,
-		mu_fold(&sweep->leaks, &sweep->heap.blocks,
-		    pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
-		    &snap->memory, &sweep->tables, folding_ends(pass), &why),
-		&why))
-		return;
-	mu_log(log, MU_LOG_INFO, "folding done");
+	else if (mu_search_fold(search))
+		log_usage(&pass->log, &search->heap.usage);
 }
 
 static void
 note_skipped(struct mu_pass *pass, struct sweep *sweep)
 {
 	size_t skipped = pass->snap.memory.skipped_pages;
+	struct mu_search *search = &sweep->search;
 
 	/* An image that is not looked at any further has nothing to say. */
 	if (skipped == 0 ||
-	    (sweep->status != MU_OK && sweep->status != MU_PARTIAL))
+	    (search->status != MU_OK && search->status != MU_PARTIAL))
 		return;
 	mu_log(&pass->log, MU_LOG_WARNING, "%zu pages skipped due to segfaults",
 	    skipped);
-	if (sweep->status == MU_OK && skipped > sweep->left_out)
-		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+	if (search->status == MU_OK && skipped > sweep->left_out)
+		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu readable pages could not be read", skipped);
-	else if (sweep->status == MU_OK)
-		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+	else if (search->status == MU_OK)
+		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu pages that a fork leaves out (MADV_DONTFORK,"
 		    " MADV_WIPEONFORK) were too many to be copied",
 		    skipped);
@@ -213,8 +182,9 @@ note_skipped(struct mu_pass *pass, struct sweep *sweep)
 static bool
 anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
 {
-	return pass->request->references != NULL ? sweep->referrers.total == 0
-						 : sweep->leaks.num_leaks > 0;
+	return pass->request->references != NULL
+	    ? sweep->referrers.total == 0
+	    : sweep->search.leaks.num_leaks > 0;
 }
 
 /*
@@ -224,29 +194,32 @@ anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
 static void
 note_wiped(struct mu_pass *pass, struct sweep *sweep)
 {
-	bool suspect = sweep->status == MU_ERR_HEAP_INCONSISTENT ||
-	    ((sweep->status == MU_OK || sweep->status == MU_PARTIAL) &&
+	struct mu_search *search = &sweep->search;
+	bool suspect = search->status == MU_ERR_HEAP_INCONSISTENT ||
+	    ((search->status == MU_OK || search->status == MU_PARTIAL) &&
 		anything_lost(pass, sweep));
 
-	if (suspect && mu_left_out_wiped(pass) && sweep->status == MU_OK)
-		sweep->status = mu_why(&pass->why, MU_PARTIAL,
+	if (suspect && mu_left_out_wiped(pass) && search->status == MU_OK)
+		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "memory under MADV_WIPEONFORK could not be scanned");
 }
 
 static bool
 send(struct mu_pass *pass, const struct sweep *sweep)
 {
+	const struct mu_search *search = &sweep->search;
+	enum mu_status status = search->status;
 	int fd = pass->pipe_write;
 
 	if (pass->request->references != NULL)
-		return mu_why_pipe_send(fd, sweep->status, &pass->why,
-		    &sweep->heap, &sweep->referrers);
+		return mu_why_pipe_send(
+		    fd, status, &search->why, &search->heap, &sweep->referrers);
 	if (!mu_leak_pipe_send(
-		fd, sweep->status, &pass->why, &sweep->heap, &sweep->leaks))
+		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
 	return pass->turn != MU_TURN_FIRST ||
-	    (sweep->status != MU_OK && sweep->status != MU_PARTIAL) ||
-	    mu_suspects_send(fd, &sweep->heap.blocks);
+	    (status != MU_OK && status != MU_PARTIAL) ||
+	    mu_suspects_send(fd, &search->heap.blocks);
 }
 
 void
@@ -262,7 +235,8 @@ mu_sweeper(struct mu_pass *pass)
 	mu_sys2(SYS_setpgid, 0, 0);
 	mu_manners_begin();
 	sweep_image(pass, &sweep);
-	mu_manners_explain(&sweep.tables, sweep.status, &pass->why);
+	mu_manners_explain(
+	    &sweep.tables, sweep.search.status, &sweep.search.why);
 	mu_log(&pass->log, MU_LOG_DEBUG, "tables: %zu KiB of at most %zu KiB",
 	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
 	note_skipped(pass, &sweep);

@@ -22,6 +22,10 @@
 /* A turn's number is above these bits, which say how many threads it has. */
 #define TURN_STEP 128
 
+#define TURN_END (-1) /* no more work: go */
+
+#define WAIT_NS (20 * 1000 * 1000ull) /* where a wake-up is refused */
+
 #define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
 
 _Static_assert(MU_WORKERS_MAX < TURN_STEP, "the number of threads fits");
@@ -39,6 +43,8 @@ thread_body(void *arg)
 			mu_sys_futex_await(&threads->turn, turn);
 			continue;
 		}
+		if (turn == TURN_END)
+			mu_sys1(SYS_exit, 0);
 		seen = turn;
 		if (rank >= turn % TURN_STEP)
 			continue;
@@ -53,14 +59,18 @@ thread_body(void *arg)
 static void
 start_one(struct mu_worker_threads *threads)
 {
+	struct mu_worker_thread *new = &threads->started_ones[threads->started];
 	long stack = mu_sys_map_stack(STACK_SIZE), tid = stack;
 
 	if (!mu_sys_failed(stack))
 		tid = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
 			CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
-			CLONE_UNTRACED,
-		    (char *)stack + STACK_SIZE, NULL, thread_body, threads);
+			CLONE_UNTRACED | CLONE_PARENT_SETTID |
+			CLONE_CHILD_CLEARTID,
+		    (char *)stack + STACK_SIZE, &new->tid, thread_body,
+		    threads);
 	if (tid > 0) {
+		new->stack = (char *)stack;
 		threads->started++;
 		return;
 	}
@@ -122,4 +132,25 @@ mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted)
 		.run = run,
 		.own = threads,
 	};
+}
+
+void
+mu_worker_threads_close(struct mu_worker_threads *threads)
+{
+	struct mu_worker_thread *thread;
+	unsigned i;
+	int tid;
+
+	__atomic_store_n(&threads->turn, TURN_END, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&threads->turn, INT32_MAX, FUTEX_PRIVATE_FLAG);
+	for (i = 0; i < threads->started; i++) {
+		thread = &threads->started_ones[i];
+		/* Not private: the kernel wakes it as a shared one. */
+		while ((tid = __atomic_load_n(
+			    &thread->tid, __ATOMIC_ACQUIRE)) != 0)
+			mu_sys_futex_wait(
+			    &thread->tid, tid, 0, mu_sys_now_ns() + WAIT_NS);
+		mu_sys_munmap(thread->stack, STACK_SIZE);
+	}
+	threads->started = 0;
 }

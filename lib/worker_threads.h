@@ -4,7 +4,7 @@
  * Raw clones: they have no TLS of their own and run only what the sweeper
  * runs. Whoever exits with exit_group() ends them.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper, command. Uses no malloc, no errno, no libc lock.
  */
 #ifndef LIB_WORKER_THREADS_H
 #define LIB_WORKER_THREADS_H
@@ -19,6 +19,10 @@
 struct mu_worker_threads {
 	struct mu_workers workers; /* what is handed out */
 	unsigned started;
+	struct mu_worker_thread {
+		char *stack;
+		int tid; /* 0: it is gone; the kernel writes that */
+	} started_ones[MU_WORKERS_MAX];
 	bool refused; /* no more threads can be had */
 
 	/* The present run. */
@@ -34,5 +38,8 @@ struct mu_worker_threads {
  * may run on, MU_WORKERS_PRESET at most. THREADS must stay where it is.
  */
 void mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted);
+
+/* End them, where exit_group() does not. */
+void mu_worker_threads_close(struct mu_worker_threads *threads);
 
 #endif

@@ -192,6 +192,7 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 		.sp = general[MU_PRSTATUS_SP],
 		.tp = thread_pointer(tid, general),
 		.first_value = words->count,
+		.call = mu_arch_call(general),
 	};
 	add_general(general, words);
 	status = add_vector(tid, words, why);

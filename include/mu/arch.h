@@ -27,6 +27,7 @@
 #if defined(__x86_64__)
 
 #define MU_ABI "x86_64"
+#define MU_ELF_MACHINE 62 /* EM_X86_64 */
 
 /* x86-64 psABI 3.2.2: 128 bytes below rsp belong to a leaf function. */
 #define MU_RED_ZONE 128
@@ -41,6 +42,13 @@ static inline bool
 mu_arch_in_user_code(const uintptr_t *prstatus)
 {
 	return prstatus[15] == ~(uintptr_t)0; /* orig_rax */
+}
+
+/* The system call that it was stopped in; -1: none, or not told. */
+static inline long
+mu_arch_call(const uintptr_t *prstatus)
+{
+	return (long)prstatus[15];
 }
 
 #define MU_CALLEE_SAVED 6
@@ -206,6 +214,7 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 #elif defined(__aarch64__)
 
 #define MU_ABI "arm64"
+#define MU_ELF_MACHINE 183 /* EM_AARCH64 */
 
 /* AAPCS64 6.4.5.1 has no red zone. */
 #define MU_RED_ZONE 0
@@ -221,6 +230,13 @@ mu_arch_in_user_code(const uintptr_t *prstatus)
 {
 	(void)prstatus;
 	return false;
+}
+
+static inline long
+mu_arch_call(const uintptr_t *prstatus)
+{
+	(void)prstatus;
+	return -1;
 }
 
 #define MU_CALLEE_SAVED 20

@@ -84,10 +84,35 @@ check_ranges(const struct mu_range *ranges, size_t count)
 }
 
 static void
+check_usage(const struct mu_heap *found)
+{
+	const struct mu_heap_usage *usage = &found->usage;
+	size_t held = usage->mmapped + usage->unproven;
+	size_t live = usage->mmapped_live, i;
+	const struct mu_arena_usage *arena;
+
+	for (i = 0; i < usage->num_arenas; i++) {
+		arena = &usage->arenas[i];
+		require(arena->fastbins <= arena->bins);
+		require(arena->span ==
+		    arena->live + arena->bins + arena->tcache + arena->top +
+			arena->overhead);
+		require(arena->overhead <= arena->span);
+		held += arena->span;
+		live += arena->live;
+	}
+	require(live == found->blocks.bytes);
+	require(live == usage->live_reachable && usage->live_unreachable == 0);
+	require(held == mu_usage_held(usage));
+	require(mu_usage_judge(usage) < MU_VERDICT_COUNT);
+}
+
+static void
 check_heap(const struct mu_heap *found)
 {
 	struct listing listing = { 0 };
 
+	check_usage(found);
 	mu_blocks_each(&found->blocks, check_block, &listing);
 	require(listing.count == found->blocks.count);
 	require(listing.bytes == found->blocks.bytes);

@@ -34,7 +34,9 @@ fuzz_is_wanted(const struct fuzz_heap *heap, const struct mu_mapping *mapping)
 		whole.begin =
 		    heap->glibc.arenas[i] - heap->glibc.layout->heap_header;
 		whole.end = whole.begin + heap->glibc.heap_max;
-		if (mu_range_has(whole, mapping->range.begin))
+		/* It may begin before: the kernel joins what touches. */
+		if (mapping->range.begin < whole.end &&
+		    mapping->range.end > whole.begin)
 			return true;
 	}
 	for (i = 0; i < FUZZ_THREADS; i++)

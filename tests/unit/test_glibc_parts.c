@@ -113,6 +113,8 @@ expect_same(const struct result *a, const struct result *b)
 	ck_assert_uint_eq(a->chain.end, b->chain.end);
 	ck_assert_uint_eq(left->count, right->count);
 	ck_assert_uint_eq(left->bytes, right->bytes);
+	ck_assert_uint_eq(left->free, right->free);
+	ck_assert_uint_eq(left->top, right->top);
 	ck_assert_uint_eq(a->num_free[0], b->num_free[0]);
 	ck_assert_uint_eq(left->num_words, right->num_words);
 	ck_assert_mem_eq(

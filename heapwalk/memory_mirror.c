@@ -1,0 +1,250 @@
+/*
+ * The memory of another process: see heapwalk/memory_mirror.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/memory_mirror.h"
+
+#include "heapwalk/classify.h"
+#include "heapwalk/mirror_group.h"
+#include "heapwalk/pages.h"
+#include "mu/sys.h"
+
+/* Memory, or would be if the program had not closed it for the time being. */
+static bool
+is_kept(const struct mu_mapping *mapping)
+{
+	struct mu_mapping open = *mapping;
+
+	open.readable = true;
+	return (mapping->readable || !mapping->shared) &&
+	    mu_mapping_is_memory(&open);
+}
+
+/* A range may cross from one mapping into the next if nothing is between. */
+static bool
+is_memory(const struct mu_memory_mirror *mirror, struct mu_range range)
+{
+	const struct mu_mapping *mapping, *end;
+	uintptr_t at = range.begin;
+
+	mapping = mu_mirror_mapping(mirror, at);
+	end = mirror->mappings + mirror->num_mappings;
+	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
+		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
+			return false;
+		at = mapping->range.end;
+	}
+	return at >= range.end;
+}
+
+static const void *
+mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_range range = { address, 0 };
+	struct mu_mirror_group *group;
+
+	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
+	    !is_memory(mirror, range))
+		return NULL;
+	group = mu_mirror_group(mirror, address);
+	if (group == NULL || group->range.begin > address ||
+	    group->range.end < range.end)
+		return NULL;
+	if (!mu_mirror_fill(mirror, group, range, MU_MIRROR_WRITTEN) ||
+	    !mu_mirror_fill(mirror, group, range, MU_MIRROR_UNCHANGED))
+		return NULL;
+	memory->skipped_pages = mirror->skipped;
+	return group->base + (address - group->range.begin);
+}
+
+static bool
+mirror_populated(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+{
+	const struct mu_memory_mirror *mirror = memory->ctx;
+	const struct mu_mapping *mapping, *end;
+	const struct mu_mirror_group *group;
+	struct mu_range inside;
+
+	mapping = mu_mirror_mapping(mirror, range.begin);
+	end = mirror->mappings + mirror->num_mappings;
+	for (; mapping != NULL && mapping < end; mapping++) {
+		inside = mapping->range;
+		if (inside.begin >= range.end)
+			break;
+		if (inside.begin < range.begin)
+			inside.begin = range.begin;
+		if (inside.end > range.end)
+			inside.end = range.end;
+		group = mu_mirror_group(mirror, inside.begin);
+		if (mu_mapping_is_memory(mapping) && group != NULL &&
+		    group->range.begin <= inside.begin &&
+		    mu_mirror_run(
+			mirror, group, MU_MIRROR_WRITTEN, inside, part))
+			return true;
+	}
+	return false;
+}
+
+static const struct mu_memory_ops ops = {
+	.name = "process",
+	.view = mirror_view,
+	.populated = mirror_populated,
+};
+
+/* Where the group that MAPPING begins ends. */
+static const struct mu_mapping *
+group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
+{
+	const struct mu_mapping *next;
+
+	for (next = mapping + 1; next < end; next++)
+		if (!is_kept(next) || next->range.begin != next[-1].range.end)
+			break;
+	return next;
+}
+
+static bool
+open_groups(struct mu_memory_mirror *mirror, struct mu_arena *arena)
+{
+	const struct mu_mapping *at, *next, *end;
+	struct mu_mirror_group *group;
+
+	end = mirror->mappings + mirror->num_mappings;
+	mirror->groups = mu_arena_alloc(
+	    arena, mirror->num_mappings + 1, sizeof(*mirror->groups));
+	if (mirror->groups == NULL)
+		return false;
+	for (at = mirror->mappings; at < end; at = next) {
+		next = at + 1;
+		if (!is_kept(at))
+			continue;
+		next = group_end(at, end);
+		group = &mirror->groups[mirror->num_groups++];
+		if (!mu_mirror_group_open(group,
+			(struct mu_range) {
+			    at->range.begin, next[-1].range.end },
+			mirror->page_size, arena))
+			return false;
+	}
+	return true;
+}
+
+static void
+note_written(struct mu_memory_mirror *mirror, struct mu_pages *pages,
+    const struct mu_mapping *mapping)
+{
+	struct mu_mirror_group *group =
+	    mu_mirror_group(mirror, mapping->range.begin);
+	struct mu_range rest = mapping->range, part;
+	size_t page, size = mirror->page_size;
+
+	for (; rest.begin < rest.end &&
+	     mu_pages_next(pages, mapping, rest, &part);
+	     rest.begin = part.end) {
+		mirror->written += mu_range_size(part);
+		for (page = (part.begin - group->range.begin) / size;
+		     page < (part.end - group->range.begin) / size; page++)
+			mu_mirror_set(group->written, page);
+	}
+}
+
+static void
+look(struct mu_memory_mirror *mirror)
+{
+	const struct mu_mirror_source *source = &mirror->source;
+	struct mu_pages private, shared;
+	const struct mu_mapping *mapping;
+	size_t i;
+
+	mu_pages_of(&private, source->pagemap, mirror->page_size);
+	mu_pages_of(&shared, source->shared_pagemap, mirror->page_size);
+	for (i = 0; i < mirror->num_mappings; i++) {
+		mapping = &mirror->mappings[i];
+		if (is_kept(mapping))
+			note_written(mirror,
+			    mapping->shared ? &shared : &private, mapping);
+	}
+}
+
+enum mu_status
+mu_memory_mirror_open(struct mu_memory *memory, struct mu_memory_mirror *mirror,
+    const struct mu_mirror_source *source, const struct mu_mapping *mappings,
+    size_t num_mappings, size_t limit, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	*mirror = (struct mu_memory_mirror) {
+		.source = *source,
+		.mappings = mappings,
+		.num_mappings = num_mappings,
+		.page_size = source->page_size,
+	};
+	*memory = (struct mu_memory) {
+		.ops = &ops,
+		.page_size = mirror->page_size,
+		.ctx = mirror,
+	};
+	if (!open_groups(mirror, arena))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no address space for a mirror of the process");
+	look(mirror);
+	if (mirror->written > limit)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "%zu MiB to be read are more than %zu MiB",
+		    mirror->written >> 20, limit >> 20);
+	return MU_OK;
+}
+
+void
+mu_memory_mirror_fill(struct mu_memory *memory)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+	size_t i;
+
+	for (i = 0; i < mirror->num_groups; i++)
+		mu_mirror_fill(mirror, &mirror->groups[i],
+		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
+	memory->skipped_pages = mirror->skipped;
+}
+
+void
+mu_memory_mirror_detach(struct mu_memory *memory)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+
+	mirror->detached = true;
+}
+
+void
+mu_memory_mirror_unlock(
+    struct mu_memory *memory, struct mu_mapping *mappings, size_t count)
+{
+	struct mu_range part;
+	bool readable;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		if (mappings[i].readable || !is_kept(&mappings[i]))
+			continue;
+		readable = mappings[i].readable;
+		mappings[i].readable = true;
+		if (!mirror_populated(memory, mappings[i].range, &part))
+			mappings[i].readable = readable;
+	}
+}
+
+void
+mu_memory_mirror_close(struct mu_memory *memory)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+	size_t i;
+
+	if (mirror == NULL)
+		return;
+	for (i = 0; i < mirror->num_groups; i++)
+		mu_mirror_group_close(&mirror->groups[i]);
+	mirror->num_groups = 0;
+	memory->ctx = NULL;
+}

@@ -1,0 +1,82 @@
+/*
+ * The memory of another process, at hand in ours: a mirror at other addresses
+ * that is filled as it is looked at, through a descriptor of /proc/PID/mem.
+ *
+ * Each run of mappings that touch is one stretch of reserved address space, so
+ * that a view is one piece wherever the subject's memory is. Pages that the
+ * subject never wrote stay untouched here, and cost nothing.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock. view() and fill may be
+ * called by one thread at a time, what they gave may be read by all.
+ */
+#ifndef HEAPWALK_MEMORY_MIRROR_H
+#define HEAPWALK_MEMORY_MIRROR_H
+
+#include "heapwalk/snapshot.h"
+#include "mu/arena.h"
+#include "mu/status.h"
+
+/* Where to read: not owned. */
+struct mu_mirror_source {
+	int memory;  /* /proc/PID/mem of the image */
+	int pagemap; /* of the image */
+
+	/*
+	 * Of the process itself: a fork copies no page tables of shared memory,
+	 * so that the image's tell nothing there. -1: all of it counts.
+	 */
+	int shared_pagemap;
+	size_t page_size;
+};
+
+struct mu_mirror_group;
+
+struct mu_memory_mirror {
+	struct mu_mirror_source source;
+	const struct mu_mapping *mappings; /* by address, no overlaps */
+	size_t num_mappings;
+	struct mu_mirror_group *groups; /* by address */
+	size_t num_groups;
+	size_t page_size;
+	size_t written; /* bytes that hold something */
+	size_t skipped; /* pages of those that could not be read */
+	bool detached;
+
+	/* The caller's to set: who shares the reading; NULL: nobody. */
+	struct mu_workers *workers;
+};
+
+/*
+ * MEMORY becomes a mirror of what MAPPINGS describe (kept, not copied). Reads
+ * the page map: which pages hold anything. MU_ERR_NO_MEMORY: those are more
+ * than LIMIT bytes. To be closed in any case.
+ */
+enum mu_status mu_memory_mirror_open(struct mu_memory *memory,
+    struct mu_memory_mirror *mirror, const struct mu_mirror_source *source,
+    const struct mu_mapping *mappings, size_t num_mappings, size_t limit,
+    struct mu_arena *arena, struct mu_why *why);
+
+/*
+ * Read all that holds anything now, while the subject stands still: afterwards
+ * the source is only asked for unchanged pages of files.
+ */
+void mu_memory_mirror_fill(struct mu_memory *memory);
+
+/*
+ * From now on nothing is read any more: there is no view of what was not. The
+ * source may be closed.
+ */
+void mu_memory_mirror_detach(struct mu_memory *memory);
+
+/*
+ * Private memory that holds something and that the program closed for the time
+ * being (mprotect) counts from now on: readable in MAPPINGS, those of the
+ * mirror. See mu_memory_self_unlock().
+ */
+void mu_memory_mirror_unlock(
+    struct mu_memory *memory, struct mu_mapping *mappings, size_t count);
+
+/* Accepts what was never opened, if it is zero. */
+void mu_memory_mirror_close(struct mu_memory *memory);
+
+#endif

@@ -1,0 +1,124 @@
+/*
+ * One stretch of a mirror: see heapwalk/mirror_group.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mirror_group.h"
+
+#include "mu/sys.h"
+
+#define HUGE_PAGE ((size_t)2 << 20)
+
+struct mu_mirror_group *
+mu_mirror_group(const struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	size_t low = 0, high = mirror->num_groups, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mirror->groups[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == mirror->num_groups ? NULL : &mirror->groups[low];
+}
+
+const struct mu_mapping *
+mu_mirror_mapping(const struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	size_t low = 0, high = mirror->num_mappings, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mirror->mappings[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == mirror->num_mappings ? NULL : &mirror->mappings[low];
+}
+
+/* The first page from PAGE up to END whose bit is VALUE; END: none. */
+static size_t
+next_page(const uint64_t *bits, size_t page, size_t end, bool value)
+{
+	uint64_t word;
+
+	while (page < end) {
+		word = value ? bits[page / 64] : ~bits[page / 64];
+		word >>= page % 64;
+		if (word != 0) {
+			page += (size_t)__builtin_ctzll(word);
+			return page < end ? page : end;
+		}
+		page += 64 - page % 64;
+	}
+	return end;
+}
+
+bool
+mu_mirror_run(const struct mu_memory_mirror *mirror,
+    const struct mu_mirror_group *group, enum mu_mirror_pages kind,
+    struct mu_range range, struct mu_range *part)
+{
+	bool written = kind == MU_MIRROR_WRITTEN;
+	size_t size = mirror->page_size, first, stop, end;
+	uintptr_t begin = group->range.begin;
+
+	end = (range.end - begin + size - 1) / size;
+	first = next_page(
+	    group->written, (range.begin - begin) / size, end, written);
+	if (first == end)
+		return false;
+	stop = next_page(group->written, first, end, !written);
+	*part = range;
+	if (begin + first * size > part->begin)
+		part->begin = begin + first * size;
+	if (begin + stop * size < part->end)
+		part->end = begin + stop * size;
+	return true;
+}
+
+/*
+ * At the same place in a huge page as the subject has it: what is dense there
+ * can be one here.
+ */
+bool
+mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
+    size_t page_size, struct mu_arena *arena)
+{
+	size_t size, pages, units, i;
+	long at;
+
+	*group = (struct mu_mirror_group) { .range = range };
+	if (__builtin_add_overflow(mu_range_size(range), HUGE_PAGE, &size))
+		return false;
+	at = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (mu_sys_failed(at))
+		return false;
+	group->reserved = (void *)at;
+	group->reserved_size = size;
+	group->base =
+	    (char *)at + ((range.begin - (uintptr_t)at) & (HUGE_PAGE - 1));
+	pages = mu_range_size(range) / page_size;
+	units = mu_range_size(range) / MU_MIRROR_UNIT;
+	group->written =
+	    mu_arena_alloc(arena, pages / 64 + 1, sizeof(*group->written));
+	for (i = 0; i < MU_MIRROR_KINDS; i++) {
+		group->filled[i] = mu_arena_alloc(
+		    arena, units / 64 + 1, sizeof(*group->filled[i]));
+		if (group->filled[i] == NULL)
+			return false;
+	}
+	return group->written != NULL;
+}
+
+void
+mu_mirror_group_close(struct mu_mirror_group *group)
+{
+	if (group->reserved != NULL)
+		mu_sys_munmap(group->reserved, group->reserved_size);
+	group->reserved = NULL;
+}

@@ -1,0 +1,73 @@
+/*
+ * One stretch of a mirror (heapwalk/memory_mirror.h): mappings that touch.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MIRROR_GROUP_H
+#define HEAPWALK_MIRROR_GROUP_H
+
+#include "heapwalk/memory_mirror.h"
+
+#define MU_MIRROR_UNIT ((size_t)64 << 10) /* bytes read at once, at least */
+
+/*
+ * What is read apart: pages that hold something of the process's own, and pages
+ * of private files that are as the file has them, which can be read later.
+ */
+enum mu_mirror_pages {
+	MU_MIRROR_UNCHANGED,
+	MU_MIRROR_WRITTEN,
+	MU_MIRROR_KINDS,
+};
+
+struct mu_mirror_group {
+	struct mu_range range; /* of the subject; units count from here */
+	char *base;            /* of the mirror, at range.begin */
+	void *reserved;        /* what base lies in */
+	size_t reserved_size;
+	uint64_t *written; /* a bit a page: it holds something */
+	uint64_t *filled[MU_MIRROR_KINDS]; /* a bit a unit: it was read */
+};
+
+static inline bool
+mu_mirror_bit(const uint64_t *bits, size_t i)
+{
+	return (bits[i / 64] >> (i % 64) & 1) != 0;
+}
+
+static inline void
+mu_mirror_set(uint64_t *bits, size_t i)
+{
+	bits[i / 64] |= 1ull << (i % 64);
+}
+
+/* The group that holds ADDRESS, or else the first one behind, or NULL. */
+struct mu_mirror_group *mu_mirror_group(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
+
+/* The mapping that holds ADDRESS, or else the first one behind, or NULL. */
+const struct mu_mapping *mu_mirror_mapping(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
+
+/*
+ * The first run of pages in RANGE, which lies in GROUP, that are written or are
+ * not; false: none.
+ */
+bool mu_mirror_run(const struct mu_memory_mirror *mirror,
+    const struct mu_mirror_group *group, enum mu_mirror_pages kind,
+    struct mu_range range, struct mu_range *part);
+
+/* Reserve GROUP's memory and tables. False: no memory. */
+bool mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
+    size_t page_size, struct mu_arena *arena);
+void mu_mirror_group_close(struct mu_mirror_group *group);
+
+/*
+ * Read the pages of KIND in the units of RANGE, unless they were. False: some
+ * were not, and cannot be any more.
+ */
+bool mu_mirror_fill(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range,
+    enum mu_mirror_pages kind);
+
+#endif

@@ -1,0 +1,83 @@
+/*
+ * Leak, growth or fragmentation: see heapwalk/usage.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/usage.h"
+
+void
+mu_usage_complete(struct mu_heap_usage *usage, size_t leak_bytes)
+{
+	size_t live = usage->live_reachable + usage->live_unreachable;
+
+	usage->live_unreachable = leak_bytes < live ? leak_bytes : live;
+	usage->live_reachable = live - usage->live_unreachable;
+}
+
+size_t
+mu_usage_held(const struct mu_heap_usage *usage)
+{
+	return usage->live_reachable + usage->live_unreachable +
+	    usage->free_held + usage->overhead + usage->unproven;
+}
+
+size_t
+mu_usage_top(const struct mu_heap_usage *usage)
+{
+	size_t i, top = 0;
+
+	for (i = 0; i < usage->num_arenas; i++)
+		top += usage->arenas[i].top;
+	return top;
+}
+
+size_t
+mu_usage_scattered(const struct mu_heap_usage *usage)
+{
+	return usage->free_held - mu_usage_top(usage);
+}
+
+/* Is PART one part in COUNT of WHOLE, at least? */
+static bool
+is_share(size_t part, size_t whole, size_t count)
+{
+	return part > 0 && part >= whole / count + (whole % count != 0);
+}
+
+enum mu_verdict
+mu_usage_judge(const struct mu_heap_usage *usage)
+{
+	size_t held = mu_usage_held(usage);
+	size_t lost = usage->live_unreachable;
+	size_t scattered = mu_usage_scattered(usage);
+	bool large = held >= MU_USAGE_LARGE;
+	bool growth =
+	    large && is_share(usage->live_reachable, held, MU_USAGE_GROWTH);
+	bool fragments =
+	    large && !growth && is_share(scattered, held, MU_USAGE_FREE);
+
+	if (is_share(lost, held, MU_USAGE_LEAK) &&
+	    (!fragments || lost >= scattered))
+		return MU_VERDICT_LEAK;
+	if (growth)
+		return MU_VERDICT_GROWTH;
+	if (fragments)
+		return MU_VERDICT_FRAGMENTATION;
+	return large && is_share(mu_usage_top(usage), held, MU_USAGE_FREE)
+	    ? MU_VERDICT_SLACK
+	    : MU_VERDICT_NONE;
+}
+
+const char *
+mu_verdict_name(enum mu_verdict verdict)
+{
+	static const char *const names[MU_VERDICT_COUNT] = {
+		[MU_VERDICT_NONE] = "none",
+		[MU_VERDICT_LEAK] = "leak",
+		[MU_VERDICT_GROWTH] = "growth",
+		[MU_VERDICT_FRAGMENTATION] = "fragmentation",
+		[MU_VERDICT_SLACK] = "slack",
+	};
+
+	return (unsigned)verdict < MU_VERDICT_COUNT ? names[verdict] : "none";
+}

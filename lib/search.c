@@ -1,0 +1,107 @@
+/*
+ * A snapshot becomes an answer: see search.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/search.h"
+
+#include "heapwalk/mark.h"
+
+bool
+mu_search_went_on(
+    struct mu_search *search, enum mu_status status, const struct mu_why *why)
+{
+	if (status == MU_OK)
+		return true;
+	if (status == MU_PARTIAL && search->status == MU_PARTIAL)
+		return true;
+	search->status = status;
+	search->why = *why;
+	return status == MU_PARTIAL;
+}
+
+static enum mu_status
+why_not_marked(enum mu_status status, struct mu_why *why)
+{
+	switch (status) {
+	case MU_PARTIAL:
+		return mu_why(why, status,
+		    "not enough memory to tell old links of free lists from"
+		    " references: some leaks may be missing");
+	case MU_ERR_NO_MEMORY:
+		return mu_why(why, status, "no memory for the marking");
+	default:
+		return mu_why(why, status, "the marking did not end in time");
+	}
+}
+
+static enum mu_status
+mark(struct mu_search *search, struct mu_why *why)
+{
+	struct mu_blocks *blocks = &search->heap.blocks;
+	struct mu_memory *memory = &search->snap->memory;
+	enum mu_status status, first;
+
+	blocks->words = search->snap->reach.words;
+	blocks->no_headers = search->snap->no_headers;
+	status = mu_mark(blocks, &search->roots, memory, search->tables,
+	    search->deadline_ns);
+	first = status;
+	if ((status == MU_OK || status == MU_PARTIAL) && search->again)
+		status = mu_mark_unsuspected(blocks, search->suspects,
+		    search->num_suspects, memory, search->tables,
+		    search->deadline_ns);
+	if (status == MU_OK)
+		status = first;
+	return status == MU_OK ? MU_OK : why_not_marked(status, why);
+}
+
+bool
+mu_search_mark(struct mu_search *search)
+{
+	struct mu_snapshot *snap = search->snap;
+	struct mu_why why = { "" };
+
+	search->step(search, MU_SEARCH_LIST);
+	if (!mu_search_went_on(search,
+		mu_heap_glibc.list(&search->heap, snap, search->tables, &why),
+		&why))
+		return false;
+	search->step(search, MU_SEARCH_LISTED);
+	search->step(search, MU_SEARCH_MARK);
+	if (!mu_search_went_on(search,
+		mu_roots_find(
+		    &search->roots, snap, &search->heap, search->tables, &why),
+		&why))
+		return false;
+	search->step(search, MU_SEARCH_ROOTED);
+	if (!mu_search_went_on(search, mark(search, &why), &why))
+		return false;
+	search->step(search, MU_SEARCH_MARKED);
+	return true;
+}
+
+/* A partial answer must still be sent before whoever asked gives up. */
+static uint64_t
+folding_ends(const struct mu_search *search)
+{
+	return search->deadline_ns -
+	    (search->deadline_ns - search->begin_ns) / 8;
+}
+
+bool
+mu_search_fold(struct mu_search *search)
+{
+	struct mu_why why = { "" };
+
+	search->step(search, MU_SEARCH_FOLD);
+	if (!mu_search_went_on(search,
+		mu_fold(&search->leaks, &search->heap.blocks, search->limit,
+		    &search->snap->memory, search->tables, folding_ends(search),
+		    &why),
+		&why))
+		return false;
+	mu_usage_complete(&search->heap.usage, search->leaks.leak_bytes);
+	search->step(search, MU_SEARCH_FOLDED);
+	return true;
+}

@@ -1,0 +1,62 @@
+/*
+ * A snapshot becomes an answer: live blocks, roots, marks, entries.
+ *
+ * The same for the sweeper, which looks at its own image, and for the command,
+ * which looks at another process or a core file.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_SEARCH_H
+#define LIB_SEARCH_H
+
+#include "heapwalk/fold.h"
+#include "heapwalk/heap.h"
+#include "heapwalk/roots.h"
+
+/* What is about to begin, or has just ended. */
+enum mu_search_step {
+	MU_SEARCH_LIST,
+	MU_SEARCH_LISTED, /* the caller opens what the program closed */
+	MU_SEARCH_MARK,
+	MU_SEARCH_ROOTED, /* no more of the memory will be looked for */
+	MU_SEARCH_MARKED,
+	MU_SEARCH_FOLD,
+	MU_SEARCH_FOLDED,
+};
+
+struct mu_search {
+	/* Set by the caller. */
+	struct mu_snapshot *snap;
+	struct mu_arena *tables;
+	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
+	size_t limit;                   /* entries; 0: only count */
+	void (*step)(struct mu_search *search, enum mu_search_step step);
+	void *ctx; /* of STEP */
+
+	/* A second look: only what an earlier image had lost can be lost. */
+	bool again;
+	const struct mu_range *suspects; /* by address */
+	size_t num_suspects;
+
+	/* The answer, as far as it came. */
+	struct mu_heap heap;
+	struct mu_roots roots;
+	struct mu_leaks leaks;
+	enum mu_status status;
+	struct mu_why why;
+};
+
+/*
+ * A part of the search ended as STATUS and WHY say. False: nothing more can be
+ * said. Of several things that make an answer partial the first is kept.
+ */
+bool mu_search_went_on(
+    struct mu_search *search, enum mu_status status, const struct mu_why *why);
+
+/* List the blocks and mark what can be reached. False: it is over. */
+bool mu_search_mark(struct mu_search *search);
+
+/* Fold what is left. False: it is over. */
+bool mu_search_fold(struct mu_search *search);
+
+#endif

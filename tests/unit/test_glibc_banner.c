@@ -1,0 +1,77 @@
+/*
+ * The release of glibc in its own words.
+ */
+#include <check.h>
+#include <gnu/libc-version.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "heapwalk/glibc_banner.h"
+#include "tests/support/self_snapshot.h"
+#include "tests/support/suite.h"
+
+static const struct {
+	const char *text;
+	bool found;
+	unsigned major, minor;
+} cases[] = {
+	{ "GNU C Library (Debian GLIBC 2.36-9+deb12u10) stable release version"
+	  " 2.36.\n",
+	    true, 2, 36 },
+	{ "GNU C Library (Ubuntu GLIBC 2.31-0ubuntu9.17) stable release"
+	  " version 2.31.\n",
+	    true, 2, 31 },
+	{ "GNU C Library (GNU libc) development release version 2.42.9000.\n",
+	    true, 2, 42 },
+	{ "GNU C Library", false, 0, 0 },
+	{ "GNU C Library stable release version ", false, 0, 0 },
+	{ "GNU C Library stable release version 2", false, 0, 0 },
+	{ "GNU C Library stable release version 2.", false, 0, 0 },
+	{ "GNU C Library stable release version x.36", false, 0, 0 },
+	{ "release version 2.36", false, 0, 0 },
+	{ "GNU C Librar GNU C Library GNU C Library release version 2.40", true,
+	    2, 40 },
+	{ "", false, 0, 0 },
+};
+
+START_TEST(texts)
+{
+	unsigned major = 0, minor = 0;
+	bool found;
+
+	found = mu_glibc_banner_parse(
+	    cases[_i].text, strlen(cases[_i].text), &major, &minor);
+	ck_assert_int_eq(found, cases[_i].found);
+	if (!found)
+		return;
+	ck_assert_uint_eq(major, cases[_i].major);
+	ck_assert_uint_eq(minor, cases[_i].minor);
+}
+END_TEST
+
+/* The one that this program runs with. */
+START_TEST(our_own)
+{
+	struct self_snapshot self;
+	unsigned major = 0, minor = 0;
+	char text[32];
+
+	ck_assert_int_eq(self_snapshot_take(&self, NULL, 0), MU_OK);
+	ck_assert(mu_glibc_banner_find(&self.snap, &major, &minor));
+	snprintf(text, sizeof(text), "%u.%u", major, minor);
+	ck_assert_str_eq(text, gnu_get_libc_version());
+	mu_arena_close(&self.arena);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("glibc_banner");
+	TCase *tcase = tcase_create("Banner");
+
+	tcase_add_loop_test(tcase, texts, 0, sizeof(cases) / sizeof(*cases));
+	tcase_add_test(tcase, our_own);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

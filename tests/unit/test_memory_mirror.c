@@ -1,0 +1,314 @@
+/*
+ * The memory of another process in a mirror: a forked child that stands still,
+ * whose memory we know since it was ours.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "heapwalk/memory_mirror.h"
+#include "ptrace/mappings.h"
+#include "tests/support/pthread_workers.h"
+#include "tests/support/suite.h"
+
+#define PAGE ((size_t)4096)
+#define PAGES 4096 /* 16 MiB: as many as several workers share */
+
+struct fixture {
+	pid_t child;
+	int memory, pagemap;
+	char *area;  /* PAGES, some of them written */
+	char *holes; /* three mappings that touch, the middle one PROT_NONE */
+	char *shared;
+	const char *constant;
+	struct mu_snapshot snap;
+	struct mu_memory_mirror mirror;
+	struct mu_arena arena;
+	struct mu_why why;
+};
+
+static struct fixture fixture;
+static const char constant[] = "a constant of the program";
+
+static char *
+map(size_t size, int flags)
+{
+	char *at = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    flags | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	return at;
+}
+
+/* Page I was written if it is one of these. */
+static bool
+is_written(size_t i)
+{
+	return i % 7 == 3 || (i >= 1000 && i < 1800);
+}
+
+static void
+write_memory(void)
+{
+	size_t i;
+
+	fixture.area = map(PAGES * PAGE, MAP_PRIVATE);
+	madvise(fixture.area, PAGES * PAGE, MADV_NOHUGEPAGE);
+	for (i = 0; i < PAGES; i++)
+		if (is_written(i))
+			memset(
+			    fixture.area + i * PAGE, (int)(i % 251 + 1), PAGE);
+	fixture.holes = map(3 * PAGE, MAP_PRIVATE);
+	memset(fixture.holes, 'h', 3 * PAGE);
+	mprotect(fixture.holes + PAGE, PAGE, PROT_NONE);
+	fixture.shared = map(4 * PAGE, MAP_SHARED);
+	fixture.shared[PAGE] = 's';
+}
+
+static int
+open_file(pid_t pid, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
+static enum mu_status
+open_limited(size_t limit)
+{
+	struct mu_mirror_source source = {
+		.memory = fixture.memory,
+		.pagemap = fixture.pagemap,
+		.shared_pagemap = fixture.pagemap,
+		.page_size = PAGE,
+	};
+
+	return mu_memory_mirror_open(&fixture.snap.memory, &fixture.mirror,
+	    &source, fixture.snap.mappings, fixture.snap.num_mappings, limit,
+	    &fixture.arena, &fixture.why);
+}
+
+static void
+setup(void)
+{
+	int status;
+
+	write_memory();
+	fixture.child = fork();
+	if (fixture.child == 0) {
+		/* Of shared memory a fork copies no page tables. */
+		fixture.shared[PAGE] = 's';
+		raise(SIGSTOP);
+		_exit(0);
+	}
+	ck_assert_int_eq(
+	    waitpid(fixture.child, &status, WUNTRACED), fixture.child);
+	ck_assert(WIFSTOPPED(status));
+	fixture.memory = open_file(fixture.child, "mem");
+	fixture.pagemap = open_file(fixture.child, "pagemap");
+	mu_arena_open(&fixture.arena, 1 << 30);
+	ck_assert_int_eq(
+	    mu_mappings_read(fixture.child, &fixture.snap.mappings,
+		&fixture.snap.num_mappings, &fixture.arena, &fixture.why),
+	    MU_OK);
+	ck_assert_int_eq(open_limited((size_t)1 << 30), MU_OK);
+}
+
+static void
+teardown(void)
+{
+	kill(fixture.child, SIGKILL);
+	waitpid(fixture.child, NULL, 0);
+	mu_memory_mirror_close(&fixture.snap.memory);
+	mu_arena_close(&fixture.arena);
+	close(fixture.memory);
+	close(fixture.pagemap);
+}
+
+static const char *
+view(const void *at, size_t size)
+{
+	return mu_snapshot_view(&fixture.snap, (uintptr_t)at, size);
+}
+
+static bool
+populated(const void *at, size_t size, struct mu_range *part)
+{
+	struct mu_memory *memory = &fixture.snap.memory;
+
+	return memory->ops->populated(memory,
+	    (struct mu_range) { (uintptr_t)at, (uintptr_t)at + size }, part);
+}
+
+/* _i: by how many threads. */
+START_TEST(all_of_it_is_seen)
+{
+	struct mu_workers workers = pthread_workers((unsigned)_i);
+	const char *seen;
+
+	fixture.mirror.workers = &workers;
+	seen = view(fixture.area + 17, PAGES * PAGE - 17);
+	ck_assert_ptr_nonnull(seen);
+	ck_assert(memcmp(seen, fixture.area + 17, PAGES * PAGE - 17) == 0);
+	ck_assert_ptr_ne(seen, fixture.area + 17);
+	ck_assert_uint_eq(fixture.snap.memory.skipped_pages, 0);
+	/* The same place whoever asks. */
+	ck_assert_ptr_eq(
+	    view(fixture.area + 5 * PAGE, 1), seen + 5 * PAGE - 17);
+}
+END_TEST
+
+START_TEST(piece_by_piece)
+{
+	size_t i, at, size;
+	const char *seen;
+
+	srand(7);
+	for (i = 0; i < 2000; i++) {
+		at = (size_t)rand() % (PAGES * PAGE - 1);
+		size = 1 + (size_t)rand() % 100000;
+		if (size > PAGES * PAGE - at)
+			size = PAGES * PAGE - at;
+		seen = view(fixture.area + at, size);
+		ck_assert_ptr_nonnull(seen);
+		ck_assert(memcmp(seen, fixture.area + at, size) == 0);
+	}
+}
+END_TEST
+
+START_TEST(what_is_populated)
+{
+	struct mu_range part;
+	size_t i;
+
+	for (i = 0; i < PAGES; i++)
+		ck_assert_int_eq(
+		    populated(fixture.area + i * PAGE, PAGE, &part),
+		    is_written(i));
+	ck_assert(populated(fixture.area + 1000 * PAGE + 5, 900 * PAGE, &part));
+	ck_assert_uint_eq(
+	    part.begin, (uintptr_t)fixture.area + 1000 * PAGE + 5);
+	ck_assert(part.end == (uintptr_t)fixture.area + 1800 * PAGE);
+}
+END_TEST
+
+START_TEST(constants_are_seen)
+{
+	struct mu_range part;
+	const char *seen = view(constant, sizeof(constant));
+
+	ck_assert_ptr_nonnull(seen);
+	ck_assert_str_eq(seen, constant);
+	/* As the file has it. */
+	ck_assert(!populated(constant, sizeof(constant), &part));
+}
+END_TEST
+
+START_TEST(shared_memory_is_seen)
+{
+	struct mu_range part;
+	const char *seen = view(fixture.shared, 4 * PAGE);
+
+	ck_assert_ptr_nonnull(seen);
+	ck_assert(memcmp(seen, fixture.shared, 4 * PAGE) == 0);
+	ck_assert(populated(fixture.shared, 4 * PAGE, &part));
+	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.shared + PAGE);
+	ck_assert_uint_eq(part.end, (uintptr_t)fixture.shared + 2 * PAGE);
+}
+END_TEST
+
+START_TEST(closed_memory_is_opened)
+{
+	const char *seen;
+
+	ck_assert_ptr_null(view(fixture.holes, 3 * PAGE));
+	ck_assert_ptr_null(view(fixture.holes + PAGE, 1));
+	ck_assert_ptr_nonnull(view(fixture.holes, PAGE));
+	mu_memory_mirror_unlock(&fixture.snap.memory, fixture.snap.mappings,
+	    fixture.snap.num_mappings);
+	seen = view(fixture.holes, 3 * PAGE);
+	ck_assert_ptr_nonnull(seen);
+	ck_assert_int_eq(seen[PAGE], 'h');
+	ck_assert_int_eq(seen[2 * PAGE - 1], 'h');
+}
+END_TEST
+
+START_TEST(nothing_else_is_seen)
+{
+	ck_assert_ptr_null(view(NULL, 1));
+	ck_assert_ptr_null(view(fixture.area, 0));
+	ck_assert_ptr_null(view(fixture.area, SIZE_MAX));
+	ck_assert_ptr_null(view((char *)UINTPTR_MAX - 7, 8));
+	ck_assert_ptr_null(view(fixture.area, (size_t)1 << 45));
+}
+END_TEST
+
+/* What was filled stays as it was, what is asked for late is not had. */
+START_TEST(filled_and_detached)
+{
+	const char *seen;
+
+	mu_memory_mirror_fill(&fixture.snap.memory);
+	ck_assert_int_eq(kill(fixture.child, SIGKILL), 0);
+	waitpid(fixture.child, NULL, 0);
+	mu_memory_mirror_detach(&fixture.snap.memory);
+	seen = view(fixture.area, PAGES * PAGE);
+	ck_assert_ptr_nonnull(seen);
+	ck_assert(memcmp(seen, fixture.area, PAGES * PAGE) == 0);
+	ck_assert_ptr_null(view(constant, sizeof(constant)));
+}
+END_TEST
+
+START_TEST(more_than_may_be)
+{
+	mu_memory_mirror_close(&fixture.snap.memory);
+	ck_assert_int_eq(open_limited(100 * PAGE), MU_ERR_NO_MEMORY);
+	ck_assert_ptr_nonnull(strstr(fixture.why.words, "MiB"));
+}
+END_TEST
+
+/* A process that is gone: what cannot be read is counted, and zero. */
+START_TEST(gone)
+{
+	const char *seen;
+
+	kill(fixture.child, SIGKILL);
+	waitpid(fixture.child, NULL, 0);
+	seen = view(fixture.area, 20 * PAGE);
+	ck_assert_ptr_nonnull(seen);
+	ck_assert_int_eq(seen[3 * PAGE], 0);
+	ck_assert_uint_ge(fixture.snap.memory.skipped_pages, 3);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("memory_mirror");
+	TCase *tcase = tcase_create("Mirror");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, all_of_it_is_seen, 1, 5);
+	tcase_add_test(tcase, piece_by_piece);
+	tcase_add_test(tcase, what_is_populated);
+	tcase_add_test(tcase, constants_are_seen);
+	tcase_add_test(tcase, shared_memory_is_seen);
+	tcase_add_test(tcase, closed_memory_is_opened);
+	tcase_add_test(tcase, nothing_else_is_seen);
+	tcase_add_test(tcase, filled_and_detached);
+	tcase_add_test(tcase, more_than_may_be);
+	tcase_add_test(tcase, gone);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

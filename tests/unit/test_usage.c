@@ -1,0 +1,161 @@
+/*
+ * What the figures of a heap say: leak, growth, fragmentation.
+ */
+#include "heapwalk/usage.h"
+#include "tests/support/suite.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* In percent of the whole. */
+struct shares {
+	size_t reachable, unreachable, scattered, top, overhead, unproven;
+};
+
+static enum mu_verdict
+judge(size_t percent, struct shares shares)
+{
+	struct mu_arena_usage arenas[2] = {
+		{ .bins = percent * shares.scattered },
+		{ .top = percent * shares.top },
+	};
+	struct mu_heap_usage usage = {
+		.arenas = arenas,
+		.num_arenas = 2,
+		.live_reachable = percent * shares.reachable,
+		.live_unreachable = percent * shares.unreachable,
+		.free_held = percent * (shares.scattered + shares.top),
+		.overhead = percent * shares.overhead,
+		.unproven = percent * shares.unproven,
+	};
+
+	ck_assert_uint_eq(mu_usage_held(&usage), percent * 100);
+	ck_assert_uint_eq(mu_usage_top(&usage), percent * shares.top);
+	ck_assert_uint_eq(
+	    mu_usage_scattered(&usage), percent * shares.scattered);
+	return mu_usage_judge(&usage);
+}
+
+static const struct {
+	struct shares shares;
+	enum mu_verdict large, small;
+} table[] = {
+	/* Each alone. */
+	{ { .reachable = 100 }, MU_VERDICT_GROWTH, MU_VERDICT_NONE },
+	{ { .unreachable = 100 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+	{ { .scattered = 100 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_NONE },
+	{ { .top = 100 }, MU_VERDICT_SLACK, MU_VERDICT_NONE },
+	{ { .overhead = 100 }, MU_VERDICT_NONE, MU_VERDICT_NONE },
+	{ { .unproven = 100 }, MU_VERDICT_NONE, MU_VERDICT_NONE },
+
+	/* A leak is wrong at a tenth, whatever the rest is. */
+	{ { 90, 10, 0, 0, 0, 0 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+	{ { 91, 9, 0, 0, 0, 0 }, MU_VERDICT_GROWTH, MU_VERDICT_NONE },
+	{ { 10, 10, 0, 80, 0, 0 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+	{ { 52, 11, 35, 0, 2, 0 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+
+	/* Of leak and fragmentation the larger. */
+	{ { 0, 50, 50, 0, 0, 0 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+	{ { 0, 49, 51, 0, 0, 0 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_LEAK },
+	{ { 49, 17, 34, 0, 0, 0 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_LEAK },
+
+	/* Growth from half on. */
+	{ { 50, 0, 50, 0, 0, 0 }, MU_VERDICT_GROWTH, MU_VERDICT_NONE },
+	{ { 49, 0, 51, 0, 0, 0 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_NONE },
+	{ { 50, 5, 0, 45, 0, 0 }, MU_VERDICT_GROWTH, MU_VERDICT_NONE },
+
+	/* Free memory from a third on, the scattered first. */
+	{ { 49, 0, 34, 0, 17, 0 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_NONE },
+	{ { 49, 0, 33, 0, 18, 0 }, MU_VERDICT_NONE, MU_VERDICT_NONE },
+	{ { 0, 0, 34, 66, 0, 0 }, MU_VERDICT_FRAGMENTATION, MU_VERDICT_NONE },
+	{ { 0, 0, 33, 67, 0, 0 }, MU_VERDICT_SLACK, MU_VERDICT_NONE },
+	{ { 49, 0, 17, 34, 0, 0 }, MU_VERDICT_SLACK, MU_VERDICT_NONE },
+	{ { 49, 9, 17, 25, 0, 0 }, MU_VERDICT_NONE, MU_VERDICT_NONE },
+
+	/* What is in doubt counts as memory, and for no verdict. */
+	{ { 40, 0, 0, 0, 0, 60 }, MU_VERDICT_NONE, MU_VERDICT_NONE },
+	{ { 40, 10, 0, 0, 0, 50 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
+};
+
+START_TEST(verdicts)
+{
+	ck_assert_int_eq(judge(MIB, table[_i].shares), table[_i].large);
+	ck_assert_int_eq(judge(MIB / 128, table[_i].shares), table[_i].small);
+}
+END_TEST
+
+START_TEST(nothing_at_all)
+{
+	struct mu_heap_usage usage = { 0 };
+
+	ck_assert_uint_eq(mu_usage_held(&usage), 0);
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+	mu_usage_complete(&usage, 0);
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+}
+END_TEST
+
+/* A verdict begins at the very byte. */
+START_TEST(borders)
+{
+	struct mu_heap_usage usage = { .live_reachable = MU_USAGE_LARGE };
+
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_GROWTH);
+	usage.live_reachable--;
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
+	usage = (struct mu_heap_usage) { .live_reachable = 90 * MIB - 1,
+		.live_unreachable = 10 * MIB,
+		.overhead = 1 };
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_LEAK);
+	usage.overhead++;
+	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_GROWTH);
+}
+END_TEST
+
+START_TEST(complete)
+{
+	struct mu_heap_usage usage = { .live_reachable = 1000 };
+
+	mu_usage_complete(&usage, 0);
+	ck_assert_uint_eq(usage.live_reachable, 1000);
+	ck_assert_uint_eq(usage.live_unreachable, 0);
+	mu_usage_complete(&usage, 300);
+	ck_assert_uint_eq(usage.live_reachable, 700);
+	ck_assert_uint_eq(usage.live_unreachable, 300);
+
+	/* Told once more. */
+	mu_usage_complete(&usage, 200);
+	ck_assert_uint_eq(usage.live_reachable, 800);
+	ck_assert_uint_eq(usage.live_unreachable, 200);
+	mu_usage_complete(&usage, 1001);
+	ck_assert_uint_eq(usage.live_reachable, 0);
+	ck_assert_uint_eq(usage.live_unreachable, 1000);
+}
+END_TEST
+
+START_TEST(names)
+{
+	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_NONE), "none");
+	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_LEAK), "leak");
+	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_GROWTH), "growth");
+	ck_assert_str_eq(
+	    mu_verdict_name(MU_VERDICT_FRAGMENTATION), "fragmentation");
+	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_SLACK), "slack");
+	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_COUNT), "none");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("usage");
+	TCase *tc = tcase_create("usage");
+
+	tcase_add_loop_test(
+	    tc, verdicts, 0, (int)(sizeof(table) / sizeof(*table)));
+	tcase_add_test(tc, nothing_at_all);
+	tcase_add_test(tc, borders);
+	tcase_add_test(tc, complete);
+	tcase_add_test(tc, names);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
