@@ -14,7 +14,9 @@ OBJCOPY   ?= objcopy
 PREFIX    ?= /usr/local
 LIBDIR    ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
-MANDIR    ?= $(PREFIX)/share/man
+BINDIR    ?= $(PREFIX)/bin
+DATADIR   ?= $(PREFIX)/share
+MANDIR    ?= $(DATADIR)/man
 CFLAGS    ?= -O2 -g
 CXXFLAGS  ?= -O2 -g
 BUILD     ?= build
@@ -80,11 +82,51 @@ SRC_SWEEPER := \
 SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
 SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 	lib/status.c lib/procfs.c
+
+# The command. Libraries that only it needs are linked here and nowhere else.
+# First a process or a core becomes an answer, then names, words and files.
+SRC_KEEPER := \
+	ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
+	ptrace/process_copy.c ptrace/process_copy_end.c \
+	lib/keeper.c lib/keeper_body.c
+SRC_SUBJECT := lib/cli/check_process.c lib/cli/check_core.c \
+	lib/cli/judgement.c lib/cli/naming.c
+SRC_SYMBOLIZE := \
+	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
+	lib/symbolize/module_symbols.c lib/symbolize/elf_file.c \
+	lib/symbolize/elf_segments.c lib/symbolize/elf_image.c \
+	lib/symbolize/debug_files.c \
+	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
+	lib/symbolize/demangled.c
+SRC_DOCTOR := \
+	lib/cli/doctor.c lib/cli/doctor_machine.c lib/cli/doctor_target.c \
+	lib/cli/doctor_files.c lib/cli/libc_release.c lib/cli/findings.c \
+	lib/cli/doctor_judge_machine.c lib/cli/doctor_judge_target.c \
+	lib/cli/doctor_judge_files.c
+# A core file becomes a snapshot.
+SRC_CORE := ptrace/snapshot_core.c ptrace/core_file.c ptrace/core_unpack.c \
+	ptrace/core_file_kind.c \
+	ptrace/core_process.c ptrace/core_threads.c ptrace/core_mappings.c \
+	ptrace/core_names.c ptrace/core_modules.c ptrace/core_file_id.c \
+	ptrace/core_memory.c ptrace/core_memory_place.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 
+SRC_CLI := lib/cli/cli_options.c lib/cli/cli_values.c lib/cli/cli_help.c \
+	lib/cli/output.c lib/cli/progress.c \
+	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
+	lib/cli/command_environment.c lib/cli/command_report.c \
+	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
+	lib/cli/leak_text.c lib/cli/json_report.c lib/cli/json_values.c \
+	lib/cli/exit_status.c lib/cli/status_word.c \
+	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
+SRC_COMMAND := $(SRC_KEEPER) $(SRC_SUBJECT) $(SRC_CORE) $(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_CLI)
+COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
+COMMAND_LIBS := -ljansson -ldw -lelf -liberty
+
 HEADERS  := memunreachable.h memunreachable_cxx.h
+MAN1     := $(wildcard man/*.1)
 MAN3     := $(wildcard man/*.3)
 MAN7     := $(wildcard man/*.7)
 
@@ -116,7 +158,7 @@ CHECK_LIBS = $$(pkg-config --libs check)
 	uninstall help clean tests
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(BUILD)/memunreachable.pc ## build the libraries
+all: $(LIBS) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
 # The goals of one command run in the order given, also with -j.
@@ -127,7 +169,7 @@ deps: ## install what building and testing need
 
 # The canary would be in the TLS, which a thread that is parked may lack, and
 # which the thread of a watched signal borrows from one that may end.
-$(OBJS): override CFLAGS += -fno-stack-protector
+$(OBJS) $(COMMAND_OBJS): override CFLAGS += -fno-stack-protector
 
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
@@ -152,6 +194,28 @@ $(BUILD)/libmemunreachable.a: $(OBJS)
 $(BUILD)/libmemunreachable-test.a: $(OBJS)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $(OBJS)
+
+# As memunreachable.pc below; a new time only where something is new.
+$(BUILD)/lib/cli/configured.c: lib/cli/configured.c.in always
+	@mkdir -p $(@D)
+	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SO)|' \
+		-e 's|@LIBDIR@|$(LIBDIR)|' \
+		-e "s|@MULTIARCH@|$$($(CC) -print-multiarch 2>/dev/null)|" \
+		$< > $@.new
+	$(Q)cmp -s $@.new $@ || cp $@.new $@
+
+$(BUILD)/lib/cli/configured.o: $(BUILD)/lib/cli/configured.c
+	$(Q)$(CC) $(MU_CFLAGS) $(MU_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
+
+$(BUILD)/libmemunreachable-command.a: $(COMMAND_OBJS)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(COMMAND_OBJS)
+
+$(BUILD)/memunreachable: $(BUILD)/lib/cli/main.o \
+		$(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -Wl,-z,relro,-z,now -o $@ $^ \
+		$(COMMAND_LIBS) -pthread
 
 # Made anew each time: it holds PREFIX, which may differ at `make install`.
 $(BUILD)/memunreachable.pc: lib/memunreachable.pc.in always
@@ -181,10 +245,32 @@ examples: $(EXAMPLES) $(EXAMPLES_CHECK) ## build the examples
 demo: all $(EXAMPLES) ## show the main job
 	$(Q)$(BUILD)/examples/find_leaks
 
+# It uses tests/support/live.h.
+$(BUILD)/tests/live/victim_core: TEST_LIBS = $(CHECK_LIBS)
+
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
 		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
+		$(CHECK_LIBS) -pthread -ldl
+
+# Of the command: with what only that links.
+UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
+	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
+	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded \
+	guard demangled doctor core_file core_mappings fuzz_core) \
+	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
+	process_copy_ends remote_call remote_call_waits)
+
+DOCTOR := $(BUILD)/tests/support/doctor
+
+$(UNIT_COMMAND) $(DOCTOR): $(BUILD)/tests/%: tests/%.c \
+		$(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a $(COMMAND_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 
 $(BUILD)/tests/%: tests/%.cc $(LIBS)
@@ -197,7 +283,7 @@ $(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
-		-Wl,-rpath,'$$ORIGIN/../..' -pthread -ldl
+		-Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) -pthread -ldl
 
 $(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
 		$(BUILD)/libmemunreachable-test.a
@@ -244,7 +330,8 @@ check-oracles: all $(CORPUS) ## the corpus under us, Valgrind, LeakSanitizer
 	$(Q)BUILD=$(BUILD) sh tests/corpus/run.sh -t $(BUILD)/oracles.md \
 		$(BUILD)/tests/corpus "ours valgrind lsan"
 
-tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) examples
+tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) $(DOCTOR) \
+	$(BUILD)/tests/support/no_ptrace examples
 
 check: tests check-layers check-context ## run the tests
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
@@ -274,14 +361,15 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # malloc is replaced there is no heap of glibc to be read; and Valgrind has no
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
-# memory that test_absent puts where a fork has left none, for errors.
-UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap \
-	%/test_glibc_usage %/test_glibc_free \
-	%/test_glibc_mmapped %/test_glibc_release %/test_heap_sbrk \
+# memory that test_absent puts where a fork has left none, for errors. What
+# libdw makes of damaged files is its own affair, and a fault is a fault.
+UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
+	%/test_glibc_mmapped %/test_glibc_release %/test_glibc_usage \
+	%/test_heap_sbrk \
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \
 	%/test_heap_damage_fences \
-	%/test_heap_damage_sweep,$(UNIT))
+	%/test_heap_damage_sweep %/test_guard %/test_symbols_files,$(UNIT))
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_absent \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
@@ -338,34 +426,41 @@ check-layers: ## who may include whom
 check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
 
-check-context: $(OBJS) ## what collector and sweeper may call
+check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
-		$(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_GROUND) \
+		$(SRC_COLLECTOR) $(SRC_KEEPER) $(SRC_SWEEPER) $(SRC_GROUND) \
 		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
 		lib/parked_capture.c lib/sweeper_end.c lib/lock.c lib/allocator_freeze.c \
 		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS)
+	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_COMMAND)
 
 format: ## clang-format the tree
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' '*.cpp')
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
-	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) $(SRCS)
+	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
+		$(SRCS) $(SRC_CORE)
 
 # One list for both ways: "source:place".
 INSTALLED := \
 	$(HEADERS:%=include/memunreachable/%:$(INCLUDEDIR)/memunreachable) \
 	$(BUILD)/$(SO_FULL):$(LIBDIR) $(BUILD)/libmemunreachable.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
-	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7)
+	$(MAN1:%=%:$(MANDIR)/man1) \
+	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7) \
+	$(BUILD)/memunreachable:$(BINDIR) \
+	lib/cli/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
+	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
+	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions
 
 install: all ## install below $(DESTDIR)$(PREFIX)
 	$(Q)for item in $(INSTALLED); do \
 		install -D -m 644 "$${item%%:*}" \
 		"$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")" || exit 1; \
 	done
+	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable
 	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
 	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
 
@@ -374,7 +469,8 @@ uninstall: ## remove what install put there
 		rm -f "$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")"; \
 	done
 	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
-	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable 2>/dev/null || true
+	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable \
+		$(DESTDIR)$(DATADIR)/memunreachable 2>/dev/null || true
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  \1|\2/p' Makefile | \
@@ -383,5 +479,5 @@ help: ## this list
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
--include $(OBJS:.o=.d)
+-include $(OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
 -include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)

@@ -42,6 +42,8 @@ enum mu_stop {
 	    "pause between the reports by signal: 1, 500ms or 0")           \
 	X(flag, at_exit, 0, "report when the program ends")                 \
 	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
+	X(count, only_pid, 0,                                               \
+	    "obey signal and at_exit in this process only; 0: in any")      \
 	X(count, max_leaks, 100,                                            \
 	    "entries in a report that was not asked for by a call")         \
 	X(flag, log_contents, 0,                                            \

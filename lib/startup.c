@@ -17,6 +17,14 @@ struct mu_library mu_library = {
 	.options = MU_OPTIONS_DEFAULT,
 };
 
+/* A child inherits the environment, and by fork() the exit handler. */
+static bool
+concerns_us(const struct mu_options *options)
+{
+	return options->only_pid == 0 ||
+	    options->only_pid == (size_t)mu_sys_getpid();
+}
+
 /*
  * In an exit handler another call of exit() runs the handlers that are left,
  * flushes stdio and ends with the new status (glibc: each handler is taken off
@@ -36,6 +44,8 @@ at_exit(void)
 	struct UnreachableMemoryInfo info = { 0 };
 	bool leaks;
 
+	if (!concerns_us(options))
+		return;
 	mu_caller_capture(&caller);
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
 	FreeUnreachableMemoryInfo(&info);
@@ -60,7 +70,7 @@ obey(struct mu_options *options, struct mu_text *words)
 
 	if (options->help)
 		mu_options_help(words);
-	if (options->signal != 0)
+	if (options->signal != 0 && concerns_us(options))
 		error = mu_watch_signal(options->signal);
 	if (error < 0)
 		mu_text_add(words,

@@ -178,6 +178,16 @@ mu_refusal_judge(const struct mu_refusal_facts *facts, struct mu_why *why)
 	    facts->tid, facts->error);
 }
 
+void
+mu_refusal_facts_read(struct mu_refusal_facts *facts)
+{
+	facts->uid = facts->target_uid = facts->sys_ptrace = -1;
+	read_target(facts);
+	read_ourselves(facts);
+	facts->dumpable = read_dumpable(facts);
+	facts->yama_scope = read_yama_scope();
+}
+
 enum mu_status
 mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why)
 {
@@ -185,16 +195,9 @@ mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why)
 		.pid = pid,
 		.tid = tid,
 		.error = error,
-		.dumpable = -1,
-		.uid = -1,
-		.target_uid = -1,
-		.sys_ptrace = -1,
 	};
 
-	read_target(&facts);
-	read_ourselves(&facts);
-	facts.dumpable = read_dumpable(&facts);
-	facts.yama_scope = read_yama_scope();
+	mu_refusal_facts_read(&facts);
 	probe_call(&facts);
 	return mu_refusal_judge(&facts, why);
 }

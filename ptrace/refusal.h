@@ -33,6 +33,12 @@ enum mu_status mu_refusal_judge(
     const struct mu_refusal_facts *facts, struct mu_why *why);
 
 /*
+ * Of PID, which must be set as TID is, and of ourselves: all that can be read.
+ * Makes no ptrace call. The rest of FACTS stays.
+ */
+void mu_refusal_facts_read(struct mu_refusal_facts *facts);
+
+/*
  * Tell the cause of ERROR (positive errno) from seizing TID of PID. Looks at
  * /proc/PID/status (TracerPid, Uid) and its owner, which is root when the
  * process is not dumpable; at PR_GET_DUMPABLE when PID is our parent, whose

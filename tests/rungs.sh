@@ -37,6 +37,13 @@ all live/test_thread_capture* traces processes itself
 all live/test_snapshot_* traces processes itself
 all live/test_recorded_* stops no thread: what is recorded is a copy
 all live/recorded_*.sh stops no thread: what is recorded is a copy
+all live/cli_process.sh looks at another process, from outside
+all live/test_check_* looks at another process, from outside
+all live/test_process_copy* looks at another process, from outside
+all live/test_remote_call* looks at another process, from outside
+all live/test_core_files looks at cores
+all live/check_servers.sh looks at other processes, from outside
+all live/doctor.sh asks about other processes, itself
 signal,gdb,strace,sandbox,nobody live/test_failures fails each step of the collector; by signal there is none
 signal,gdb,strace,sandbox,nobody live/test_left_out_spoilt spoils what the collector holds; by signal there is none
 gdb live/test_parking_foreign sends queued signals for as long as gdb holds them back, until the user has none left

@@ -4,8 +4,9 @@
 # CPU, aarch64-linux-gnu-gcc; says which of them is missing.
 set -u
 bad=0
+# What elfutils installs is the same for all CPUs, and not seen by a cross gcc.
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -Iinclude -I. -fPIC -Wall -Wextra
-	-Wshadow -Werror"
+	-Wshadow -Werror -idirafter /usr/include"
 
 for compiler in gcc clang aarch64-linux-gnu-gcc; do
 	if ! command -v "$compiler" >/dev/null; then

@@ -23,6 +23,7 @@ START_TEST(defaults)
 	ck_assert_int_eq(options.signal, 0);
 	ck_assert(!options.at_exit);
 	ck_assert_int_eq(options.exitcode, 23);
+	ck_assert_uint_eq(options.only_pid, 0);
 	ck_assert_uint_eq(options.max_leaks, 100);
 	ck_assert(!options.log_contents);
 	ck_assert(options.use_globals);
@@ -47,7 +48,8 @@ START_TEST(every_option)
 		  "log_contents=yes:use_globals=0:use_stacks=0:"
 		  "use_registers=0:use_tls=0:use_root_regions=0:"
 		  "use_unaligned=1:pointer_mask=0x00ffffffffffffff:"
-		  "confirm=1:min_interval=20:max_memory=3m:help=true:"),
+		  "confirm=1:min_interval=20:max_memory=3m:only_pid=4711:"
+		  "help=true:"),
 	    "");
 	ck_assert_uint_eq(options.timeout, 5000);
 	ck_assert_uint_eq(options.verbosity, 2);
@@ -68,6 +70,7 @@ START_TEST(every_option)
 	ck_assert(options.confirm);
 	ck_assert_uint_eq(options.min_interval, 20000);
 	ck_assert_uint_eq(options.max_memory, 3 << 20);
+	ck_assert_uint_eq(options.only_pid, 4711);
 	ck_assert(options.help);
 }
 END_TEST

@@ -1,0 +1,34 @@
+/*
+ * What a check of another process, or of a core file, found: the library's
+ * answer, and what the report says about its subject.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_CLI_ANSWER_H
+#define LIB_CLI_ANSWER_H
+
+#include <sys/types.h>
+
+#include "heapwalk/usage.h"
+#include "lib/symbolize/symbols.h"
+#include "memunreachable/memunreachable.h"
+
+/*
+ * Strings come from the subject: nothing is known of them but that they end.
+ * What it points to is released by mu_check_release().
+ */
+struct mu_answer {
+	struct UnreachableMemoryInfo info;
+	pid_t pid;                   /* 0: not known */
+	char program[256];           /* path of the executable, or its name */
+	char allocator[64];          /* "glibc 2.36", "jemalloc", "": unknown */
+	const char *stop;            /* "fork", "read", "core", "ptrace",
+					"signal", "" */
+	struct mu_heap_usage usage;  /* all zero: not known */
+	struct mu_symbols *symbols;  /* to name addresses by; NULL: none */
+	struct mu_mapping *mappings; /* what they go by */
+	void *subject; /* what they are read from; NULL: nothing */
+	void (*release)(void *subject);
+};
+
+#endif

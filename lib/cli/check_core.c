@@ -1,0 +1,146 @@
+/*
+ * The check of a core file: see check.h.
+ *
+ * One moment of a process that cannot be asked again: what a second look would
+ * have told apart makes the answer partial.
+ *
+ * Runs in: the command.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cli/judgement.h"
+#include "lib/cli/naming.h"
+#include "mu/sys.h"
+#include "ptrace/snapshot_core.h"
+
+#define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
+
+struct reading {
+	const struct mu_check *check;
+	struct mu_judgement judgement;
+	struct mu_snapshot_core core;
+	struct mu_snapshot snap;
+	struct mu_arena arena;
+	enum mu_status status;
+	struct mu_why why;
+};
+
+static void
+unlock(void *ctx)
+{
+	struct reading *reading = ctx;
+
+	mu_snapshot_core_unlock(&reading->core, &reading->snap);
+}
+
+/* What was missing from the start is told before what was found later. */
+static void
+judge(struct reading *reading, uint64_t begin_ns)
+{
+	const struct mu_search *search = &reading->judgement.search;
+	enum mu_status opened = reading->status;
+
+	reading->snap.unfrozen = reading->snap.only_moment = true;
+	reading->judgement.unlock = unlock;
+	reading->judgement.ctx = reading;
+	mu_judgement_run(&reading->judgement, &reading->snap, begin_ns,
+	    begin_ns + reading->check->timeout_ns);
+	if (search->status == MU_OK && opened == MU_PARTIAL)
+		return;
+	reading->status = search->status;
+	reading->why = search->why;
+	if (search->status == MU_OK && search->leaks.num_leaks > 0)
+		reading->status =
+		    mu_snapshot_core_doubt(&reading->core, &reading->why);
+}
+
+static bool
+read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
+{
+	struct mu_answer *answer = ctx;
+	const struct reading *reading = answer->subject;
+	const void *view = mu_snapshot_view(&reading->snap, address, size);
+
+	if (view != NULL)
+		memcpy(buffer, view, size);
+	return view != NULL;
+}
+
+static void
+name_addresses(struct reading *reading, struct mu_answer *answer)
+{
+	struct mu_symbols_source source = {
+		.mappings = reading->snap.mappings,
+		.num_mappings = reading->snap.num_mappings,
+		.exe = reading->check->exe,
+		.sysroot = reading->check->sysroot,
+		.program = reading->core.process.headers,
+		.read = read_core,
+		.ctx = answer,
+	};
+
+	mu_naming_open(answer, &source);
+}
+
+/* The core stays at hand for the names. */
+static void
+close_core(void *subject)
+{
+	struct reading *reading = subject;
+
+	mu_snapshot_core_close(&reading->core);
+	mu_arena_close(&reading->arena);
+	free(reading);
+}
+
+/* The whole path, if its first page says where it was mapped. */
+static void
+name_program(const struct reading *reading, struct mu_answer *answer)
+{
+	const struct mu_core_process *process = &reading->core.process;
+	const struct mu_mapping *mapping = process->headers == 0
+	    ? NULL
+	    : mu_snapshot_mapping(&reading->snap, process->headers);
+	const char *name = mapping != NULL && mapping->name[0] == '/'
+	    ? mapping->name
+	    : process->program;
+
+	snprintf(answer->program, sizeof(answer->program), "%s", name);
+}
+
+enum mu_status
+mu_check_core(const struct mu_check *check, struct mu_answer *answer)
+{
+	const struct mu_core_places places = { check->exe, check->sysroot };
+	uint64_t begin_ns = mu_sys_now_ns();
+	struct reading *reading = calloc(1, sizeof(*reading));
+	enum mu_status status;
+
+	memset(answer, 0, sizeof(*answer));
+	answer->stop = "core";
+	if (reading == NULL)
+		return MU_ERR_NO_MEMORY;
+	reading->check = check;
+	answer->subject = reading;
+	answer->release = close_core;
+	mu_arena_open(&reading->arena, ARENA_LIMIT);
+	mu_judgement_open(&reading->judgement, check);
+	reading->status = mu_snapshot_core_open(&reading->snap, &reading->core,
+	    check->core, &places, &reading->arena, &reading->why);
+	answer->pid = reading->core.process.pid;
+	if (reading->status == MU_OK || reading->status == MU_PARTIAL) {
+		name_program(reading, answer);
+		judge(reading, begin_ns);
+	}
+	answer->info.num_threads = reading->snap.num_threads;
+	answer->info.tries = 1;
+	status = mu_judgement_tell(
+	    &reading->judgement, reading->status, &reading->why, answer);
+	if (status == MU_OK || status == MU_PARTIAL)
+		name_addresses(reading, answer);
+	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
+	mu_judgement_close(&reading->judgement);
+	return status;
+}

@@ -1,0 +1,306 @@
+/*
+ * The check of a running process: see check.h.
+ *
+ * Malloc cannot be frozen from outside: a thread may be caught in the middle
+ * of it. Then the heap contradicts itself, and another moment is tried.
+ *
+ * Runs in: the command.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "heapwalk/available.h"
+#include "heapwalk/wiped.h"
+#include "lib/cli/judgement.h"
+#include "lib/cli/naming.h"
+#include "lib/keeper.h"
+#include "mu/sys.h"
+
+#define MAX_TRIES 50
+#define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
+#define NAP_NS (2 * 1000 * 1000ull)
+#define NAP_MAX_NS (100 * 1000 * 1000ull)
+#define CONFIRM_NS (20 * 1000 * 1000ull)
+
+struct looking {
+	const struct mu_check *check;
+	struct mu_judgement judgement;
+	struct mu_keeper keeper;
+	uint64_t begin_ns, deadline_ns;
+	enum mu_keeper_way way; /* of the next try */
+	bool lacking;           /* the last copy lacked memory */
+	bool unsettled;         /* a thread may have been in malloc */
+	uint64_t pause_ns;      /* the longest */
+	unsigned tries;
+	enum mu_status status;
+	struct mu_why why;
+};
+
+static const enum mu_keeper_way ways[] = {
+	[MU_CHECK_STOP_AUTO] = MU_KEEPER_AUTO,
+	[MU_CHECK_STOP_FORK] = MU_KEEPER_FORK,
+	[MU_CHECK_STOP_READ] = MU_KEEPER_READ,
+};
+
+static size_t
+read_limit(const struct mu_check *check)
+{
+	size_t bytes;
+
+	if (check->max_memory != 0)
+		return check->max_memory;
+	return mu_available(&bytes) ? bytes / 4 * 3 : SIZE_MAX / 2;
+}
+
+static void
+unlock(void *ctx)
+{
+	struct mu_snapshot *snap = &((struct mu_keeper *)ctx)->snap;
+
+	mu_memory_mirror_unlock(
+	    &snap->memory, snap->mappings, snap->num_mappings);
+}
+
+static void
+let_go(void *ctx)
+{
+	mu_keeper_let_go(ctx);
+}
+
+/* Nothing of a search may be in use any more. */
+static void
+forget(struct looking *looking)
+{
+	mu_judgement_forget(&looking->judgement);
+	mu_keeper_end(&looking->keeper);
+}
+
+static bool
+is_judged(const struct looking *looking)
+{
+	return looking->status == MU_OK || looking->status == MU_PARTIAL;
+}
+
+/*
+ * Memory that a fork leaves out (MADV_DONTFORK) or empties (MADV_WIPEONFORK):
+ * what it referred to looks lost in a copy, and a part of the heap can be such
+ * memory, too. The kernel goes through all page tables for smaps: nobody asks
+ * unless something is lost.
+ */
+static void
+note_lacking(struct looking *looking)
+{
+	const struct mu_keeper *keeper = &looking->keeper;
+
+	if (keeper->taken != MU_KEEPER_FORK ||
+	    (is_judged(looking) &&
+		looking->judgement.search.leaks.num_leaks == 0))
+		return;
+	if (!keeper->lacking && !mu_wiped_has(keeper->target))
+		return;
+	looking->lacking = true;
+	if (looking->status == MU_OK)
+		looking->status = mu_why(&looking->why, MU_PARTIAL,
+		    "memory that a fork leaves out (MADV_DONTFORK,"
+		    " MADV_WIPEONFORK) was not searched: the block that it "
+		    "refers to may be among these; read it with --stop=read");
+}
+
+/* What malloc and free call the kernel for; a lock they wait for is seen. */
+static bool
+is_of_malloc(long call)
+{
+	static const long calls[] = { SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
+		SYS_mprotect, SYS_madvise };
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == call)
+			return true;
+	return false;
+}
+
+/*
+ * Can a thread have been in malloc without a lock? The only one of a process
+ * takes none; one that ends has its cache's blocks in registers only. Then what
+ * is lost has to be lost at another moment, too. Addresses of chunk headers,
+ * which only malloc has, do not count: it has those of neighbours of what it
+ * works at, and what it really held it has let go of by then.
+ */
+static void
+judge_threads(struct looking *looking)
+{
+	struct mu_snapshot *snap = &looking->keeper.snap;
+	const struct mu_thread *thread;
+	size_t i;
+
+	snap->no_headers = true;
+	looking->unsettled = false;
+	for (i = 0; i < snap->num_threads; i++) {
+		thread = &snap->threads[i];
+		if (thread->call < 0 || is_of_malloc(thread->call))
+			looking->unsettled = true;
+	}
+}
+
+static void
+look_once(struct looking *looking)
+{
+	struct mu_keeper *keeper = &looking->keeper;
+	struct mu_judgement *judgement = &looking->judgement;
+	const struct mu_check *check = looking->check;
+
+	looking->lacking = false;
+	*keeper = (struct mu_keeper) {
+		.target = check->pid,
+		.way = looking->way,
+		.deadline_ns = looking->deadline_ns,
+		.limit = read_limit(check),
+		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+	};
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, MU_CHECK_STEP_STOP);
+	looking->status = mu_keeper_take(keeper);
+	looking->why = keeper->why;
+	if (keeper->pause_ns > looking->pause_ns)
+		looking->pause_ns = keeper->pause_ns;
+	if (looking->status != MU_OK)
+		return;
+	judge_threads(looking);
+	keeper->mirror.workers = &judgement->threads.workers;
+	judgement->rooted = let_go;
+	judgement->ctx = keeper;
+	judgement->unlock = unlock;
+	mu_judgement_run(
+	    judgement, &keeper->snap, looking->begin_ns, looking->deadline_ns);
+	looking->status = judgement->search.status;
+	looking->why = judgement->search.why;
+	note_lacking(looking);
+}
+
+/* TRIES: since the last time that the heap was judged. */
+static bool
+worth_another(struct looking *looking, unsigned tries)
+{
+	if (mu_sys_now_ns() >= looking->deadline_ns)
+		return false;
+	if (looking->lacking && looking->way == MU_KEEPER_AUTO) {
+		looking->way = MU_KEEPER_READ;
+		return true;
+	}
+	if (looking->status == MU_PARTIAL)
+		return looking->judgement.search.heap.transient &&
+		    tries < MAX_TRIES_FOR_FULL;
+	return (looking->status == MU_ERR_HEAP_INCONSISTENT ||
+		   looking->status == MU_ERR_UNKNOWN_GLIBC) &&
+	    tries < MAX_TRIES;
+}
+
+/* Until the heap can be judged, or there is no hope of it. */
+static void
+look(struct looking *looking)
+{
+	unsigned tries = 0;
+	uint64_t nap_ns;
+
+	for (;;) {
+		looking->tries++;
+		look_once(looking);
+		if (!worth_another(looking, ++tries))
+			return;
+		forget(looking);
+		nap_ns = tries * NAP_NS;
+		mu_sys_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
+	}
+}
+
+static bool
+is_doubtful(const struct looking *looking)
+{
+	return looking->unsettled && is_judged(looking) &&
+	    looking->judgement.search.leaks.num_leaks > 0;
+}
+
+/* What is lost twice, at moments that have nothing to do with each other, is.
+ */
+static void
+look_again(struct looking *looking)
+{
+	enum mu_status first = looking->status;
+	struct mu_why why = looking->why;
+
+	if (!mu_judgement_suspect(&looking->judgement)) {
+		looking->status = mu_why(&looking->why, MU_PARTIAL,
+		    "no memory for a second look: some of these may have been "
+		    "in the hands of a thread inside malloc");
+		return;
+	}
+	forget(looking);
+	mu_sys_sleep_ns(CONFIRM_NS);
+	look(looking);
+	if (looking->status == MU_OK && first == MU_PARTIAL) {
+		looking->status = first;
+		looking->why = why;
+	}
+}
+
+static void
+name_program(pid_t pid, struct mu_answer *answer)
+{
+	char path[64];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, answer->program, sizeof(answer->program) - 1);
+	answer->program[length > 0 ? length : 0] = '\0';
+}
+
+static void
+name_addresses(const struct looking *looking, struct mu_answer *answer)
+{
+	const struct mu_snapshot *snap = &looking->keeper.snap;
+	struct mu_symbols_source source = {
+		.mappings = snap->mappings,
+		.num_mappings = snap->num_mappings,
+		.pid = answer->pid,
+		.read = mu_naming_read_process,
+		.ctx = &answer->pid,
+	};
+
+	mu_naming_open(answer, &source);
+}
+
+enum mu_status
+mu_check_process(const struct mu_check *check, struct mu_answer *answer)
+{
+	struct looking looking = { .check = check, .way = ways[check->stop] };
+	enum mu_status status;
+
+	looking.begin_ns = mu_sys_now_ns();
+	looking.deadline_ns = looking.begin_ns + check->timeout_ns;
+	memset(answer, 0, sizeof(*answer));
+	answer->pid = check->pid;
+	answer->stop = "";
+	name_program(check->pid, answer);
+	mu_judgement_open(&looking.judgement, check);
+	look(&looking);
+	if (is_doubtful(&looking))
+		look_again(&looking);
+	if (looking.keeper.taken != 0)
+		answer->stop =
+		    looking.keeper.taken == MU_KEEPER_FORK ? "fork" : "read";
+	answer->info.num_threads = looking.keeper.snap.num_threads;
+	answer->info.stop = MEMUNREACHABLE_STOP_PTRACE;
+	answer->info.tries = looking.tries;
+	answer->info.pause_ns = looking.pause_ns;
+	status = mu_judgement_tell(
+	    &looking.judgement, looking.status, &looking.why, answer);
+	if (status == MU_OK || status == MU_PARTIAL)
+		name_addresses(&looking, answer);
+	answer->info.total_ns = mu_sys_now_ns() - looking.begin_ns;
+	forget(&looking);
+	mu_judgement_close(&looking.judgement);
+	return status;
+}

@@ -1,0 +1,99 @@
+/*
+ * What --help and --version print. man/memunreachable.1 says more; a unit test
+ * holds both to the table of options.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/cli_options.h"
+
+#include "lib/cli/configured.h"
+
+static const char usage[] =
+    "Usage: memunreachable [OPTION]... -p PID\n"
+    "       memunreachable [OPTION]... --core FILE [--exe"
+    " FILE] [--sysroot DIR]\n"
+    "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
+    "       memunreachable --doctor [PID]\n"
+    "Find malloc blocks that nothing points to any more: in"
+    " a running process, in a\n"
+    "core file, or at the end of a command.\n"
+    "\n";
+
+static const char subjects[] =
+    "What to look at:\n"
+    "  -p, --pid=PID          a process, as it is, without"
+    " preparation\n"
+    "      --core=FILE        a core file; may be"
+    " compressed\n"
+    "      --exe=FILE         the program that left the"
+    " core\n"
+    "      --sysroot=DIR      where the files are that it"
+    " had mapped\n"
+    "      -- COMMAND [ARG]   run this, and report at its"
+    " end\n"
+    "      --doctor[=PID]     tell what would hinder a"
+    " check, and the cures\n"
+    "\n";
+
+static const char ways[] =
+    "How to look:\n"
+    "      --stop=HOW         auto, fork (look at a copy) or"
+    " read (while it is\n"
+    "                         stopped)\n"
+    "      --timeout=TIME     give up after this: 30, 30s or"
+    " 500ms (default 30s)\n"
+    "      --max-memory=SIZE  for tables: 512k, 64m, 2g, or"
+    " none (default: half of\n"
+    "                         what is available)\n"
+    "      --workers=N        threads that search (default"
+    " 0: one a CPU)\n"
+    "\n";
+
+static const char commands[] =
+    "With a COMMAND:\n"
+    "      --signal=SIG       report also when this signal"
+    " arrives: USR2, RTMIN+5\n"
+    "      --children         report also for the processes"
+    " that it starts\n"
+    "\n";
+
+static const char reports[] =
+    "What to report:\n"
+    "      --limit=N          entries at most (default 100);"
+    " totals count all\n"
+    "      --contents         show the first bytes of each"
+    " block; may be secrets\n"
+    "      --format=FORMAT    text or json (default text)\n"
+    "  -o, --output=FILE      write to FILE, with mode 0600\n"
+    "  -q, --quiet            show no progress\n"
+    "      --color=WHEN       auto, always or never (default"
+    " auto)\n"
+    "\n";
+
+static const char others[] = "  -h, --help             this\n"
+			     "  -V, --version          the version\n"
+			     "\n";
+
+static const char statuses[] =
+    "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could"
+    " not check, 4 partial\n"
+    "answer. With a COMMAND: its own, or 23 if it has"
+    " leaks.\n";
+
+void
+mu_cli_help(FILE *out)
+{
+	fputs(usage, out);
+	fputs(subjects, out);
+	fputs(ways, out);
+	fputs(commands, out);
+	fputs(reports, out);
+	fputs(others, out);
+	fputs(statuses, out);
+}
+
+void
+mu_cli_version(FILE *out)
+{
+	fprintf(out, "memunreachable %s\n", mu_configured_version);
+}

@@ -1,0 +1,273 @@
+/*
+ * The command line is read: see cli_options.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/cli_options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "lib/cli/cli_values.h"
+#include "mu/text.h"
+
+#define P (1u << MU_CLI_PROCESS)
+#define C (1u << MU_CLI_CORE)
+#define X (1u << MU_CLI_COMMAND)
+#define D (1u << MU_CLI_DOCTOR)
+
+/* With which subjects an option means something. */
+static const struct flag {
+	struct option option;
+	unsigned subjects;
+} flags[] = {
+	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D },
+	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
+	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C },
+	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
+	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
+	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P },
+	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
+	    P | C | X },
+	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT }, P | C | X },
+	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
+	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
+	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT },
+	    P | C | X | D },
+	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, P | C | X | D },
+	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR },
+	    P | C | X | D },
+	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
+	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
+	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
+	    P | C | X },
+	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
+	    P | C | X },
+	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
+	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
+};
+
+#define NUM_FLAGS (sizeof(flags) / sizeof(*flags))
+
+struct parse {
+	struct mu_cli_options *options;
+	bool given[NUM_FLAGS];
+	struct mu_why *why;
+};
+
+static const struct flag *
+flag_of(int value)
+{
+	size_t i;
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		if (flags[i].option.val == value)
+			return &flags[i];
+	}
+	return NULL;
+}
+
+static enum mu_status
+take(struct parse *parse, int flag, const char *text)
+{
+	struct mu_cli_value value = { flag, flag_of(flag)->option.name, text };
+
+	return mu_cli_value_take(parse->options, &value, parse->why);
+}
+
+/* ARGUMENT is the beginning of more than one name, or of none. */
+static enum mu_status
+unclear(struct parse *parse, const char *argument)
+{
+	size_t i, length = strcspn(argument + 2, "=");
+	char list[128] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		if (strncmp(flags[i].option.name, argument + 2, length) == 0)
+			mu_text_add(&text, "%s--%s",
+			    text.length > 0 ? ", " : "", flags[i].option.name);
+	}
+	if (text.length == 0)
+		return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: %s",
+		    mu_cli_shown(argument).text);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "%s could be %s",
+	    mu_cli_shown(argument).text, list);
+}
+
+/* What getopt_long() did not know, as ARGUMENT had it; optopt says more. */
+static enum mu_status
+unknown(struct parse *parse, const char *argument)
+{
+	const struct flag *flag = optopt != 0 ? flag_of(optopt) : NULL;
+
+	if (flag != NULL)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "--%s takes no value", flag->option.name);
+	if (optopt == 0)
+		return unclear(parse, argument);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: -%s",
+	    mu_cli_shown((char[]) { (char)optopt, '\0' }).text);
+}
+
+static enum mu_status
+lacking(struct parse *parse)
+{
+	const struct flag *flag = flag_of(optopt);
+
+	return mu_why(parse->why, MU_ERR_ARGUMENT,
+	    "--%s needs a value behind it",
+	    flag != NULL ? flag->option.name : "?");
+}
+
+/* The options up to "--" or the first word that is none. */
+static enum mu_status
+take_flags(struct parse *parse, int argc, char **argv)
+{
+	struct option table[NUM_FLAGS + 1];
+	enum mu_status status = MU_OK;
+	size_t i;
+	int flag;
+
+	for (i = 0; i < NUM_FLAGS; i++)
+		table[i] = flags[i].option;
+	table[NUM_FLAGS] = (struct option) { 0 };
+	opterr = 0;
+	optind = 0; /* glibc: start anew */
+	while (status == MU_OK) {
+		/* '+': COMMAND's own options are not ours. */
+		flag = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
+		if (flag == -1)
+			break;
+		if (flag == ':')
+			return lacking(parse);
+		if (flag == '?')
+			return unknown(parse, argv[optind - 1]);
+		parse->given[flag_of(flag) - flags] = true;
+		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
+			break; /* whatever else is there */
+		status = take(parse, flag, optarg);
+	}
+	return status;
+}
+
+static bool
+is_given(const struct parse *parse, int flag)
+{
+	return parse->given[flag_of(flag) - flags];
+}
+
+/* Words that are left: COMMAND, or the PID behind --doctor. */
+static enum mu_status
+take_rest(struct parse *parse, int argc, char **argv)
+{
+	struct mu_cli_options *options = parse->options;
+	bool dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+
+	if (optind >= argc)
+		return dashes ? mu_why(parse->why, MU_ERR_ARGUMENT,
+				    "there is no COMMAND behind --")
+			      : MU_OK;
+	if (dashes) {
+		options->command = argv + optind;
+		return MU_OK;
+	}
+	if (is_given(parse, MU_CLI_OPT_DOCTOR) && optind + 1 == argc)
+		return take(parse, MU_CLI_OPT_DOCTOR, argv[optind]);
+	return mu_why(parse->why, MU_ERR_ARGUMENT,
+	    "%s is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND",
+	    mu_cli_shown(argv[optind]).text);
+}
+
+static enum mu_status
+choose_subject(struct parse *parse)
+{
+	struct mu_cli_options *options = parse->options;
+	bool doctor = is_given(parse, MU_CLI_OPT_DOCTOR);
+	bool core = options->core != NULL;
+	bool command = options->command != NULL;
+	bool process = options->pid != 0 && !doctor;
+
+	if (process + core + command + doctor > 1)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "%s and %s: one of them at a time",
+		    process      ? "-p PID"
+			: doctor ? "--doctor"
+				 : "--core FILE",
+		    command    ? "-- COMMAND"
+			: core ? "--core FILE"
+			       : "--doctor");
+	options->subject = process ? MU_CLI_PROCESS
+	    : core                 ? MU_CLI_CORE
+	    : command              ? MU_CLI_COMMAND
+	    : doctor               ? MU_CLI_DOCTOR
+				   : MU_CLI_NONE;
+	if (options->subject == MU_CLI_NONE)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "nothing to look at; give -p PID, --core FILE or"
+		    " -- COMMAND");
+	return MU_OK;
+}
+
+/* What is asked for is done, or refused; -q and --color ask for nothing. */
+static enum mu_status
+check_subject(const struct parse *parse)
+{
+	const struct mu_cli_options *options = parse->options;
+	size_t i;
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		unsigned fits = flags[i].subjects;
+
+		if (!parse->given[i] || fits & 1u << options->subject)
+			continue;
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "--%s goes with%s%s%s only", flags[i].option.name,
+		    fits & P ? " -p PID" : "",
+		    fits & C ? fits & P ? " or --core FILE" : " --core FILE"
+			     : "",
+		    fits & X ? fits & (P | C) ? " or -- COMMAND" : " -- COMMAND"
+			     : "");
+	}
+	if (options->subject == MU_CLI_COMMAND &&
+	    options->format == MU_CLI_JSON)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "--format=json goes with -p PID or --core FILE; the report"
+		    " of a COMMAND is text");
+	return MU_OK;
+}
+
+enum mu_status
+mu_cli_options_parse(
+    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why)
+{
+	struct parse parse = { .options = options, .why = why };
+	enum mu_status status;
+
+	*options = (struct mu_cli_options) {
+		.timeout_ms = MU_CLI_TIMEOUT_MS,
+		.limit = MU_CLI_LIMIT,
+	};
+	status = take_flags(&parse, argc, argv);
+	if (status != MU_OK)
+		return status;
+	if (is_given(&parse, MU_CLI_OPT_HELP))
+		options->subject = MU_CLI_HELP;
+	else if (is_given(&parse, MU_CLI_OPT_VERSION))
+		options->subject = MU_CLI_VERSION;
+	if (options->subject != MU_CLI_NONE)
+		return MU_OK;
+	status = take_rest(&parse, argc, argv);
+	if (status == MU_OK)
+		status = choose_subject(&parse);
+	if (status == MU_OK)
+		status = check_subject(&parse);
+	return status;
+}
+
+const char *
+mu_cli_option_name(size_t index)
+{
+	return index < NUM_FLAGS ? flags[index].option.name : NULL;
+}

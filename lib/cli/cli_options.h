@@ -1,0 +1,68 @@
+/*
+ * The command line: GNU long options become one structure.
+ *
+ * Runs in: the command. Pure but for getopt_long()'s own variables, which it
+ * sets anew.
+ */
+#ifndef LIB_CLI_CLI_OPTIONS_H
+#define LIB_CLI_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "lib/cli/check.h"
+#include "lib/cli/style.h"
+#include "mu/status.h"
+
+/* What is looked at, or done instead. */
+enum mu_cli_subject {
+	MU_CLI_NONE,
+	MU_CLI_PROCESS, /* -p PID */
+	MU_CLI_CORE,    /* --core FILE */
+	MU_CLI_COMMAND, /* -- COMMAND */
+	MU_CLI_DOCTOR,
+	MU_CLI_HELP,
+	MU_CLI_VERSION,
+};
+
+enum mu_cli_format { MU_CLI_TEXT, MU_CLI_JSON };
+
+/* Strings are those of the argument vector. */
+struct mu_cli_options {
+	enum mu_cli_subject subject;
+	pid_t pid; /* of PROCESS and DOCTOR; 0: none given */
+	const char *core, *exe, *sysroot, *output; /* NULL: not given */
+	char **command;                            /* ends with NULL */
+	enum mu_check_stop stop;
+	uint64_t timeout_ms;
+	size_t limit;
+	bool timeout_given, limit_given;
+	size_t max_memory, workers; /* 0: not given */
+	int signal;                 /* 0: none */
+	bool contents, quiet, children;
+	enum mu_cli_format format;
+	enum mu_style_when color;
+};
+
+/* When none is given. */
+#define MU_CLI_TIMEOUT_MS 30000
+#define MU_CLI_LIMIT 100
+
+/*
+ * MU_OK, or MU_ERR_ARGUMENT and what is wrong and how it is written, fit for
+ * a terminal.
+ */
+enum mu_status mu_cli_options_parse(
+    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why);
+
+/* The long options one by one, for those who list them; NULL: no more. */
+const char *mu_cli_option_name(size_t index);
+
+/* lib/cli/cli_help.c: what --help and --version print. */
+void mu_cli_help(FILE *out);
+void mu_cli_version(FILE *out);
+
+#endif

@@ -1,0 +1,227 @@
+/*
+ * What stands behind an option of the command line becomes a member of struct
+ * mu_cli_options. Numbers, times, sizes and signals are read by the reader of
+ * MEMUNREACHABLE_OPTIONS: they are written alike.
+ *
+ * Runs in: the command. Pure.
+ */
+#include "lib/cli/cli_values.h"
+
+#include <string.h>
+
+#include "lib/cli/safe_text.h"
+#include "lib/options.h"
+#include "lib/options_word.h"
+
+#define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
+#define VALUE_MAX 40    /* longer texts are no number */
+#define COMPLAINT_SIZE 512
+
+static enum mu_status
+expected(
+    const struct mu_cli_value *value, const char *words, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s", value->name,
+	    mu_cli_shown(value->text).text, words);
+}
+
+/*
+ * The value as that of KEY in MEMUNREACHABLE_OPTIONS. The complaint there is
+ * "...: expected WORDS\n".
+ */
+static enum mu_status
+read_shared(const struct mu_cli_value *value, const char *key,
+    struct mu_options *shared, struct mu_why *why)
+{
+	char text[VALUE_MAX + 32], complaint[COMPLAINT_SIZE] = "";
+	struct mu_text warnings = { complaint, sizeof(complaint), 0 };
+	static const char mark[] = ": expected ";
+	const char *given = value->text;
+	char *words;
+
+	/* These would be taken for more than a value. */
+	if (*given == '\0' || strlen(given) > VALUE_MAX ||
+	    strpbrk(given, ":'\"") != NULL)
+		given = "?";
+	mu_options_default(shared);
+	mu_text_format(text, sizeof(text), "%s=%s", key, given);
+	mu_options_parse(shared, text, &warnings);
+	if (warnings.length == 0)
+		return MU_OK;
+	complaint[strcspn(complaint, "\n")] = '\0';
+	words = strstr(complaint, mark);
+	return expected(value,
+	    words != NULL ? words + strlen(mark) : "something else", why);
+}
+
+static enum mu_status
+take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_options shared;
+	enum mu_status status;
+
+	switch (value->flag) {
+	case MU_CLI_OPT_TIMEOUT:
+		status = read_shared(value, "timeout", &shared, why);
+		options->timeout_ms = shared.timeout;
+		options->timeout_given = true;
+		return status;
+	case MU_CLI_OPT_LIMIT:
+		status = read_shared(value, "max_leaks", &shared, why);
+		options->limit = shared.max_leaks;
+		options->limit_given = true;
+		return status;
+	case MU_CLI_OPT_SIGNAL:
+		status = read_shared(value, "signal", &shared, why);
+		options->signal = shared.signal;
+		return status;
+	case MU_CLI_OPT_MAX_MEMORY:
+		status = read_shared(value, "max_memory", &shared, why);
+		options->max_memory = shared.max_memory;
+		return status;
+	default:
+		status = read_shared(value, "workers", &shared, why);
+		options->workers = shared.workers;
+		return status;
+	}
+}
+
+/* One of the words at NAMES, which end with NULL. */
+static enum mu_status
+take_word(const struct mu_cli_value *value, const char *const *names,
+    unsigned *choice, struct mu_why *why)
+{
+	char list[80] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
+	unsigned i;
+
+	for (i = 0; names[i] != NULL; i++) {
+		if (strcmp(value->text, names[i]) == 0) {
+			*choice = i;
+			return MU_OK;
+		}
+		if (i > 0)
+			mu_text_add(
+			    &text, names[i + 1] != NULL ? ", " : " or ");
+		mu_text_add(&text, "%s", names[i]);
+	}
+	return expected(value, list, why);
+}
+
+static enum mu_status
+take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	static const char *const names[] = { "text", "json", NULL };
+	static const char *const later[] = { "sarif", "junit", "folded",
+		"html" };
+	unsigned choice = 0, i;
+	enum mu_status status;
+
+	for (i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		if (strcmp(value->text, later[i]) == 0)
+			return mu_why(why, MU_ERR_ARGUMENT,
+			    "--format=%s: this version does not write it;"
+			    " expected text or json",
+			    later[i]);
+	}
+	status = take_word(value, names, &choice, why);
+	options->format = (enum mu_cli_format)choice;
+	return status;
+}
+
+static enum mu_status
+take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	static const char *const stops[] = { "auto", "fork", "read", NULL };
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	enum mu_status status;
+	unsigned choice = 0;
+
+	if (value->flag == MU_CLI_OPT_STOP) {
+		status = take_word(value, stops, &choice, why);
+		options->stop = (enum mu_check_stop)choice;
+	} else {
+		status = take_word(value, colors, &choice, why);
+		options->color = (enum mu_style_when)choice;
+	}
+	return status;
+}
+
+static enum mu_status
+take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_word word = { value->text, strlen(value->text) };
+	uint64_t pid;
+
+	if (!mu_word_number(word, PID_MAX, &pid) || pid == 0)
+		return expected(
+		    value, "the number of a process, such as 4711", why);
+	if (options->pid != 0)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%d and %d: one process at a time", options->pid, (int)pid);
+	options->pid = (pid_t)pid;
+	return MU_OK;
+}
+
+static enum mu_status
+take_file(
+    const struct mu_cli_value *value, const char **file, struct mu_why *why)
+{
+	if (value->text[0] == '\0')
+		return expected(value, "the name of a file", why);
+	*file = value->text;
+	return MU_OK;
+}
+
+struct mu_cli_shown
+mu_cli_shown(const char *text)
+{
+	struct mu_cli_shown shown;
+
+	mu_safe_for_terminal(text, shown.text, sizeof(shown.text));
+	return shown;
+}
+
+enum mu_status
+mu_cli_value_take(struct mu_cli_options *options,
+    const struct mu_cli_value *value, struct mu_why *why)
+{
+	switch (value->flag) {
+	case MU_CLI_OPT_PID:
+		return take_pid(options, value, why);
+	case MU_CLI_OPT_DOCTOR:
+		return value->text != NULL ? take_pid(options, value, why)
+					   : MU_OK;
+	case MU_CLI_OPT_CORE:
+		return take_file(value, &options->core, why);
+	case MU_CLI_OPT_EXE:
+		return take_file(value, &options->exe, why);
+	case MU_CLI_OPT_SYSROOT:
+		return take_file(value, &options->sysroot, why);
+	case MU_CLI_OPT_OUTPUT:
+		return take_file(value, &options->output, why);
+	case MU_CLI_OPT_FORMAT:
+		return take_format(options, value, why);
+	case MU_CLI_OPT_STOP:
+	case MU_CLI_OPT_COLOR:
+		return take_choice(options, value, why);
+	case MU_CLI_OPT_CONTENTS:
+		options->contents = true;
+		return MU_OK;
+	case MU_CLI_OPT_CHILDREN:
+		options->children = true;
+		return MU_OK;
+	case MU_CLI_OPT_QUIET:
+		options->quiet = true;
+		return MU_OK;
+	case MU_CLI_OPT_HELP:
+	case MU_CLI_OPT_VERSION:
+		return MU_OK;
+	default:
+		return take_shared(options, value, why);
+	}
+}

@@ -1,0 +1,51 @@
+/*
+ * What stands behind one option of the command line.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_CLI_CLI_VALUES_H
+#define LIB_CLI_CLI_VALUES_H
+
+#include "lib/cli/cli_options.h"
+
+/* An option: its letter, or a number above every character. */
+enum mu_cli_flag {
+	MU_CLI_OPT_PID = 'p',
+	MU_CLI_OPT_OUTPUT = 'o',
+	MU_CLI_OPT_QUIET = 'q',
+	MU_CLI_OPT_HELP = 'h',
+	MU_CLI_OPT_VERSION = 'V',
+	MU_CLI_OPT_CORE = 256,
+	MU_CLI_OPT_EXE,
+	MU_CLI_OPT_SYSROOT,
+	MU_CLI_OPT_DOCTOR,
+	MU_CLI_OPT_STOP,
+	MU_CLI_OPT_TIMEOUT,
+	MU_CLI_OPT_LIMIT,
+	MU_CLI_OPT_CONTENTS,
+	MU_CLI_OPT_FORMAT,
+	MU_CLI_OPT_COLOR,
+	MU_CLI_OPT_SIGNAL,
+	MU_CLI_OPT_CHILDREN,
+	MU_CLI_OPT_MAX_MEMORY,
+	MU_CLI_OPT_WORKERS,
+};
+
+struct mu_cli_value {
+	int flag;
+	const char *name; /* of the option, without dashes */
+	const char *text; /* NULL where the option has none */
+};
+
+/* MU_OK, or MU_ERR_ARGUMENT and what was expected. */
+enum mu_status mu_cli_value_take(struct mu_cli_options *options,
+    const struct mu_cli_value *value, struct mu_why *why);
+
+/* An argument as a complaint shows it: fit for a terminal, and not long. */
+struct mu_cli_shown {
+	char text[64];
+};
+
+struct mu_cli_shown mu_cli_shown(const char *text);
+
+#endif

@@ -1,0 +1,70 @@
+/*
+ * What a COMMAND finds in its environment: see command_environment.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/command_environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+char *
+mu_command_environment_preload(const char *earlier, const char *library)
+{
+	bool some = earlier != NULL && earlier[0] != '\0';
+	char *text;
+
+	if (asprintf(&text, "%s%s%s", some ? earlier : "", some ? ":" : "",
+		library) < 0)
+		return NULL;
+	return text;
+}
+
+/* Only what was asked for: the rest is the library's own to choose. */
+static void
+add_options(FILE *out, const struct mu_cli_options *options)
+{
+	fputs("at_exit=1", out);
+	if (options->signal != 0)
+		fprintf(out, ":signal=%d", options->signal);
+	if (options->timeout_given)
+		fprintf(
+		    out, ":timeout=%lums", (unsigned long)options->timeout_ms);
+	if (options->limit_given)
+		fprintf(out, ":max_leaks=%zu", options->limit);
+	if (options->contents)
+		fputs(":log_contents=1", out);
+	if (options->max_memory != 0)
+		fprintf(out, ":max_memory=%zu", options->max_memory);
+	if (options->workers != 0)
+		fprintf(out, ":workers=%zu", options->workers);
+}
+
+char *
+mu_command_environment_options(const char *earlier,
+    const struct mu_cli_options *options, const char *log_path, pid_t only_pid)
+{
+	char quote = strchr(log_path, '\'') == NULL ? '\'' : '"';
+	size_t length = 0;
+	char *text = NULL;
+	FILE *out;
+	bool failed;
+
+	if (strchr(log_path, quote) != NULL)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (out == NULL)
+		return NULL;
+	if (earlier != NULL && earlier[0] != '\0')
+		fprintf(out, "%s:", earlier);
+	add_options(out, options);
+	fprintf(out, ":log_path=%c%s%c", quote, log_path, quote);
+	fprintf(out, ":only_pid=%d", (int)only_pid);
+	failed = ferror(out);
+	if (fclose(out) != 0 || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

@@ -1,0 +1,28 @@
+/*
+ * What a COMMAND finds in its environment: the library, and what it is to do.
+ *
+ * Runs in: the command. Pure, but for malloc.
+ */
+#ifndef LIB_CLI_COMMAND_ENVIRONMENT_H
+#define LIB_CLI_COMMAND_ENVIRONMENT_H
+
+#include <sys/types.h>
+
+#include "lib/cli/cli_options.h"
+
+/*
+ * LD_PRELOAD with LIBRARY behind EARLIER (NULL: none): what was preloaded
+ * before keeps its rank. To be freed; NULL: no memory.
+ */
+char *mu_command_environment_preload(const char *earlier, const char *library);
+
+/*
+ * MEMUNREACHABLE_OPTIONS: EARLIER ones, and then what the command line says,
+ * so that it wins. The log goes to LOG_PATH.PID. ONLY_PID: the one process that
+ * reports; 0: each. To be freed; NULL: no memory, or LOG_PATH has both kinds
+ * of quotes.
+ */
+char *mu_command_environment_options(const char *earlier,
+    const struct mu_cli_options *options, const char *log_path, pid_t only_pid);
+
+#endif

@@ -1,0 +1,130 @@
+/*
+ * What a COMMAND reports: see command_report.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/command_report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cli/cli_values.h"
+#include "mu/text.h"
+
+#define NAME "report" /* the library adds ".PID" */
+
+enum mu_status
+mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
+{
+	const char *below = secure_getenv("TMPDIR");
+
+	memset(report, 0, sizeof(*report));
+	if (below == NULL || below[0] != '/' || strlen(below) > PATH_MAX / 2)
+		below = "/tmp";
+	snprintf(report->folder, sizeof(report->folder),
+	    "%s/memunreachable-XXXXXX", below);
+	if (mkdtemp(report->folder) == NULL) {
+		report->folder[0] = '\0';
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "cannot make a folder in %s for the reports (%s); set"
+		    " TMPDIR to another place",
+		    mu_cli_shown(below).text, strerror(errno));
+	}
+	mu_text_format(
+	    report->path, sizeof(report->path), "%s/" NAME, report->folder);
+	return MU_OK;
+}
+
+/* The file NAME from byte FROM on; the result is where it ends. */
+static long
+copy(const struct mu_command_report *report, const char *name, long from,
+    FILE *out)
+{
+	char path[2 * PATH_MAX], buffer[8192];
+	size_t got;
+	FILE *in;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", report->folder, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (in == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return from;
+	}
+	if (fseek(in, from, SEEK_SET) == 0) {
+		while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0) {
+			fwrite(buffer, 1, got, out);
+			from += (long)got;
+		}
+		fflush(out);
+	}
+	fclose(in);
+	return from;
+}
+
+bool
+mu_command_report_show(struct mu_command_report *report, pid_t pid, FILE *out)
+{
+	long before = report->shown;
+	char name[64];
+
+	snprintf(name, sizeof(name), NAME ".%d", (int)pid);
+	report->shown = copy(report, name, report->shown, out);
+	return report->shown > before;
+}
+
+static int
+is_report(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, NAME ".", strlen(NAME ".")) == 0;
+}
+
+bool
+mu_command_report_show_all(
+    struct mu_command_report *report, pid_t pid, FILE *out)
+{
+	struct dirent **entries = NULL;
+	char own[64];
+	bool any;
+	int i, count;
+
+	mu_command_report_show(report, pid, out);
+	any = report->shown > 0;
+	snprintf(own, sizeof(own), NAME ".%d", (int)pid);
+	count = scandir(report->folder, &entries, is_report, versionsort);
+	for (i = 0; i < count; i++) {
+		if (strcmp(entries[i]->d_name, own) != 0)
+			any |= copy(report, entries[i]->d_name, 0, out) > 0;
+		free(entries[i]);
+	}
+	free(entries);
+	return any;
+}
+
+void
+mu_command_report_end(struct mu_command_report *report)
+{
+	struct dirent **entries = NULL;
+	char path[2 * PATH_MAX];
+	int i, count;
+
+	if (report->folder[0] == '\0')
+		return;
+	count = scandir(report->folder, &entries, is_report, NULL);
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", report->folder,
+		    entries[i]->d_name);
+		unlink(path);
+		free(entries[i]);
+	}
+	free(entries);
+	rmdir(report->folder);
+	report->folder[0] = '\0';
+}

@@ -1,0 +1,57 @@
+# bash completion for memunreachable(1)                    -*- shell-script -*-
+
+_memunreachable() {
+	local cur prev words cword split i
+	_init_completion -s -n = || return
+
+	# Behind -- it is the command's own business.
+	for ((i = 1; i < cword; i++)); do
+		if [[ ${words[i]} == -- ]]; then
+			_command_offset $((i + 1))
+			return
+		fi
+	done
+
+	case $prev in
+	-p | --pid | --doctor)
+		_pids
+		return
+		;;
+	--core | --exe | -o | --output)
+		_filedir
+		return
+		;;
+	--sysroot)
+		_filedir -d
+		return
+		;;
+	--stop)
+		mapfile -t COMPREPLY < <(compgen -W 'auto fork read' -- "$cur")
+		return
+		;;
+	--format)
+		mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur")
+		return
+		;;
+	--color)
+		mapfile -t COMPREPLY < \
+			<(compgen -W 'auto always never' -- "$cur")
+		return
+		;;
+	--signal)
+		mapfile -t COMPREPLY < <(compgen -A signal -- "$cur")
+		return
+		;;
+	--timeout | --limit | --max-memory | --workers)
+		return
+		;;
+	esac
+	$split && return
+
+	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
+		--doctor --stop= --timeout= --max-memory= --workers= --signal=
+		--children --limit= --contents --format= --output= --quiet
+		--color= --help --version' -- "$cur")
+	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
+} &&
+	complete -F _memunreachable memunreachable

@@ -1,0 +1,14 @@
+/*
+ * What the Makefile knows: filled in from lib/cli/configured.c.in.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_CLI_CONFIGURED_H
+#define LIB_CLI_CONFIGURED_H
+
+extern const char mu_configured_version[];
+extern const char mu_configured_soname[];    /* of the library */
+extern const char mu_configured_libdir[];    /* where it is installed */
+extern const char mu_configured_multiarch[]; /* "x86_64-linux-gnu", or "" */
+
+#endif

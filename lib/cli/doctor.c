@@ -1,0 +1,56 @@
+/*
+ * The doctor: facts are read, judged, and told. See doctor.h.
+ */
+#include "lib/cli/doctor.h"
+
+#include "lib/cli/doctor_facts.h"
+#include "lib/cli/findings.h"
+
+static const char *const grades[] = {
+	[MU_FINE] = "ok",
+	[MU_WARNING] = "warning",
+	[MU_BLOCKER] = "blocker",
+};
+
+/* How many of GRADE there are. */
+static size_t
+tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
+{
+	const struct mu_finding *finding = findings->all;
+	size_t count = 0;
+
+	for (; finding < findings->all + findings->count; finding++) {
+		if (finding->grade != grade)
+			continue;
+		fprintf(out, "%-8s %s: %s\n", grades[grade], finding->subject,
+		    finding->why.words);
+		count++;
+	}
+	return count;
+}
+
+int
+mu_doctor(pid_t pid, FILE *out)
+{
+	struct mu_findings findings = { .count = 0 };
+	struct mu_doctor_machine machine;
+	struct mu_doctor_target target;
+	size_t blockers, warnings;
+
+	mu_doctor_machine_read(&machine);
+	mu_doctor_judge_machine(&machine, &findings);
+	if (pid != 0) {
+		mu_doctor_target_read(&target, pid);
+		mu_doctor_judge_target(&machine, &target, &findings);
+	}
+	blockers = tell(&findings, MU_BLOCKER, out);
+	warnings = tell(&findings, MU_WARNING, out);
+	tell(&findings, MU_FINE, out);
+	if (blockers > 0)
+		fprintf(out, "A check is not possible: %zu blocker%s.\n",
+		    blockers, blockers == 1 ? "" : "s");
+	else
+		fprintf(out, "Nothing stops a check%s.\n",
+		    warnings > 0 ? ", but see the warnings" : "");
+	return blockers > 0 ? MU_DOCTOR_STOPPED : 0;
+}

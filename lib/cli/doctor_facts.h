@@ -1,0 +1,68 @@
+/*
+ * What the doctor looks at: this machine and user, and one process.
+ *
+ * Runs in: the command.
+ */
+#ifndef CLI_DOCTOR_FACTS_H
+#define CLI_DOCTOR_FACTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/symbolize/symbols.h"
+#include "mu/status.h"
+#include "ptrace/refusal.h"
+
+struct mu_doctor_machine {
+	bool has_proc;       /* and it shows our PID namespace */
+	char hidepid[16];    /* as mounted: "2", "invisible"; "" = off */
+	unsigned kernel[2];  /* 6, 7 */
+	int read_error;      /* positive errno of process_vm_readv(), of us */
+	enum mu_status call; /* of ptrace() where it can reach nobody */
+	struct mu_why call_why;
+	struct mu_refusal_facts us; /* uid, sys_ptrace and yama_scope */
+	uint64_t available;         /* bytes of memory; 0 = not known */
+	uint64_t commit_left; /* bytes, where the kernel never overcommits */
+	bool commit_strict;
+	char core_pattern[128]; /* "" = not known */
+	char lsm[128];          /* "yama,apparmor"; "" = not known */
+	char label[128];        /* ours; "" = none */
+	bool debuginfod;        /* DEBUGINFOD_URLS says whom to ask */
+};
+
+struct mu_doctor_target {
+	pid_t pid;
+	bool is_there;
+	bool is_hidden; /* it is not in /proc, but can be sent a signal */
+	pid_t process;  /* that it is a thread of; PID itself mostly */
+	char name[32];
+	char program[256]; /* "" = not to be read */
+	char state;        /* as in /proc/PID/stat; 0 = not known */
+	bool is_kernel;
+	size_t threads, sleeping; /* in uninterruptible sleep for 60 ms */
+	struct mu_refusal_facts refusal;
+	int mem_error; /* positive errno of opening /proc/PID/mem */
+	int ids[2][4]; /* user, group: real, effective, saved, file system */
+	int our_gid;
+	bool other_pid_namespace, other_user_namespace;
+	int seccomp;       /* mode: 1 strict, 2 filters; -1 = not known */
+	int bits;          /* 32, 64; 0 = not known */
+	bool same_machine; /* the file is for our kind of CPU */
+	bool is_static;
+	char libc[128];    /* the path; "" = none is mapped */
+	unsigned glibc[2]; /* 2, 36; 0 = not told by the file */
+	char allocator[64];
+	uint64_t resident, data;       /* bytes: VmRSS, VmData */
+	enum mu_symbols_detail detail; /* of the main program */
+	char label[128];
+};
+
+void mu_doctor_machine_read(struct mu_doctor_machine *machine);
+void mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid);
+
+/* Of the files of TARGET, whose other facts are there. */
+void mu_doctor_files_read(struct mu_doctor_target *target);
+
+#endif

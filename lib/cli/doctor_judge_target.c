@@ -1,0 +1,159 @@
+/*
+ * The doctor's judgement of a process: may it be looked at? Pure.
+ */
+#include "lib/cli/doctor_facts.h"
+#include "lib/cli/findings.h"
+
+/* False: there is nothing to look at, and no more to say. */
+static bool
+judge_presence(
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	int pid = target->pid;
+
+	if (target->is_hidden)
+		mu_finding_add(findings, MU_BLOCKER, "process",
+		    "process %d is hidden from us (/proc has hidepid); run as "
+		    "its user or as root",
+		    pid);
+	else if (!target->is_there)
+		mu_finding_add(findings, MU_BLOCKER, "process",
+		    "there is no process %d; look with ps or pgrep", pid);
+	else if (target->is_kernel)
+		mu_finding_add(findings, MU_BLOCKER, "process",
+		    "process %d (%s) is a thread of the kernel: it has no heap",
+		    pid, target->name);
+	else if (target->state == 'Z' || target->state == 'X')
+		mu_finding_add(findings, MU_BLOCKER, "process",
+		    "process %d (%s) has ended and waits for its parent: there "
+		    "is no memory left",
+		    pid, target->name);
+	else if (target->process > 0 && target->process != pid)
+		mu_finding_add(findings, MU_BLOCKER, "process",
+		    "%d (%s) is a thread of process %d; ask for that", pid,
+		    target->name, target->process);
+	else {
+		mu_finding_add(findings, MU_FINE, "process",
+		    "process %d (%s) has %zu thread%s", pid, target->name,
+		    target->threads, target->threads == 1 ? "" : "s");
+		return true;
+	}
+	return false;
+}
+
+/* __ptrace_may_access(): all of the target's are compared with ours. */
+static bool
+is_mixed(const int ids[4])
+{
+	return ids[0] >= 0 && (ids[0] != ids[1] || ids[0] != ids[2]);
+}
+
+static void
+judge_refused(
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	struct mu_refusal_facts refusal = target->refusal;
+	struct mu_why why;
+
+	refusal.tracer = 0; /* that is told apart */
+	if (refusal.sys_ptrace == 1 && target->other_user_namespace)
+		mu_finding_add(findings, MU_BLOCKER, "permission",
+		    "process %d is in another user namespace, where our "
+		    "capabilities do not count; run outside of the container",
+		    target->pid);
+	else if (refusal.sys_ptrace != 1 && refusal.uid == refusal.target_uid &&
+	    (is_mixed(target->ids[0]) || is_mixed(target->ids[1]) ||
+		target->ids[1][1] != target->our_gid))
+		mu_finding_add(findings, MU_BLOCKER, "permission",
+		    "process %d has other user or group ids besides (users %d "
+		    "%d %d, groups %d %d %d); run as root",
+		    target->pid, target->ids[0][0], target->ids[0][1],
+		    target->ids[0][2], target->ids[1][0], target->ids[1][1],
+		    target->ids[1][2]);
+	else {
+		mu_refusal_judge(&refusal, &why);
+		mu_finding_add(
+		    findings, MU_BLOCKER, "permission", "%s", why.words);
+	}
+}
+
+static void
+judge_permission(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	struct mu_why why;
+
+	if (target->refusal.tracer != 0) {
+		mu_refusal_judge(&target->refusal, &why);
+		mu_finding_add(findings, MU_BLOCKER, "tracer", "%s", why.words);
+	}
+	if (target->mem_error != 0)
+		judge_refused(target, findings);
+	else if (machine->call == MU_OK)
+		mu_finding_add(findings, MU_FINE, "permission",
+		    "we may stop and read process %d", target->pid);
+}
+
+static void
+judge_state(const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	if (target->sleeping > 0)
+		mu_finding_add(findings, MU_BLOCKER, "sleep",
+		    "%zu thread%s in uninterruptible sleep, for a disk, a "
+		    "network file system or a vfork()ed child, and cannot be "
+		    "stopped; ask again later",
+		    target->sleeping, target->sleeping == 1 ? " is" : "s are");
+	else if (target->state == 'T')
+		mu_finding_add(findings, MU_FINE, "sleep",
+		    "process %d is stopped by a signal; it can be checked, and "
+		    "stays stopped",
+		    target->pid);
+	if (target->seccomp > 0)
+		mu_finding_add(findings, MU_WARNING, "seccomp",
+		    "process %d has a seccomp %s: no copy of it can be made; "
+		    "its memory is read while it is stopped, which takes "
+		    "longer",
+		    target->pid, target->seccomp == 1 ? "sandbox" : "filter");
+	if (target->other_pid_namespace || target->other_user_namespace)
+		mu_finding_add(findings, MU_FINE, "namespaces",
+		    "process %d is in another %s namespace; its files are "
+		    "found through /proc/%d/root",
+		    target->pid, target->other_pid_namespace ? "PID" : "user",
+		    target->pid);
+}
+
+static void
+judge_memory(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	if (machine->commit_strict && target->data > machine->commit_left)
+		mu_finding_add(findings, MU_WARNING, "copy",
+		    "no copy of process %d fits what the kernel promises "
+		    "(vm.overcommit_memory 2); it is read while it is stopped; "
+		    "set vm.overcommit_memory=0",
+		    target->pid);
+	else if (machine->available != 0 &&
+	    target->resident > machine->available)
+		mu_finding_add(findings, MU_WARNING, "copy",
+		    "process %d has %zu MiB resident, %zu are available: if "
+		    "it writes all of it meanwhile, memory runs out; "
+		    "check at a quiet time, or a core elsewhere",
+		    target->pid, (size_t)(target->resident >> 20),
+		    (size_t)(machine->available >> 20));
+	else
+		mu_finding_add(findings, MU_FINE, "copy",
+		    "process %d has %zu MiB resident", target->pid,
+		    (size_t)(target->resident >> 20));
+}
+
+void
+mu_doctor_judge_target(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	if (!judge_presence(target, findings))
+		return;
+	judge_permission(machine, target, findings);
+	judge_state(target, findings);
+	judge_memory(machine, target, findings);
+	mu_doctor_judge_files(machine, target, findings);
+}

@@ -1,0 +1,48 @@
+/*
+ * What the doctor found, in words for people.
+ *
+ * Runs in: the command.
+ */
+#ifndef CLI_FINDINGS_H
+#define CLI_FINDINGS_H
+
+#include <stddef.h>
+
+#include "mu/status.h"
+
+enum mu_grade {
+	MU_FINE,
+	MU_WARNING, /* an answer, but less of one, or at a price */
+	MU_BLOCKER, /* no answer */
+};
+
+struct mu_finding {
+	enum mu_grade grade;
+	const char *subject; /* one word, constant */
+	struct mu_why why;   /* "cause; cure" */
+};
+
+#define MU_FINDINGS_MAX 32 /* more than there are subjects */
+
+struct mu_findings {
+	struct mu_finding all[MU_FINDINGS_MAX];
+	size_t count;
+};
+
+struct mu_doctor_machine;
+struct mu_doctor_target;
+
+/* Put one more behind the others. */
+void mu_finding_add(struct mu_findings *findings, enum mu_grade grade,
+    const char *subject, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+/* Pure: only the facts are looked at. */
+void mu_doctor_judge_machine(
+    const struct mu_doctor_machine *machine, struct mu_findings *findings);
+void mu_doctor_judge_target(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings);
+void mu_doctor_judge_files(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings);
+
+#endif

@@ -1,0 +1,245 @@
+/*
+ * A snapshot becomes an answer: see judgement.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/judgement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwalk/available.h"
+#include "heapwalk/glibc_banner.h"
+#include "lib/cli/naming.h"
+#include "lib/leak_pipe.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+/* Half of what is available, and if nobody tells, as much as there may be. */
+static size_t
+memory_limit(const struct mu_check *check)
+{
+	size_t bytes;
+
+	if (check->max_memory != 0)
+		return check->max_memory;
+	return mu_available(&bytes) ? bytes / 2 : SIZE_MAX / 2;
+}
+
+static void
+tell_progress(const struct mu_check *check, enum mu_check_step step)
+{
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, step);
+}
+
+static void
+take_step(struct mu_search *search, enum mu_search_step step)
+{
+	struct mu_judgement *judgement = search->ctx;
+
+	switch (step) {
+	case MU_SEARCH_LIST:
+		tell_progress(judgement->check, MU_CHECK_STEP_WALK);
+		break;
+	case MU_SEARCH_LISTED:
+		if (judgement->unlock != NULL)
+			judgement->unlock(judgement->ctx);
+		break;
+	case MU_SEARCH_ROOTED:
+		tell_progress(judgement->check, MU_CHECK_STEP_MARK);
+		if (judgement->rooted != NULL)
+			judgement->rooted(judgement->ctx);
+		break;
+	case MU_SEARCH_MARK:
+	case MU_SEARCH_MARKED:
+	case MU_SEARCH_FOLD:
+	case MU_SEARCH_FOLDED:
+		break;
+	}
+}
+
+void
+mu_judgement_open(struct mu_judgement *judgement, const struct mu_check *check)
+{
+	*judgement = (struct mu_judgement) { .check = check };
+	mu_worker_threads_open(&judgement->threads, check->workers);
+}
+
+void
+mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
+    uint64_t begin_ns, uint64_t deadline_ns)
+{
+	struct mu_search *search = &judgement->search;
+	size_t skipped;
+
+	mu_arena_open(&judgement->tables, memory_limit(judgement->check));
+	snap->workers = &judgement->threads.workers;
+	if (snap->glibc_major == 0)
+		mu_glibc_banner_find(
+		    snap, &snap->glibc_major, &snap->glibc_minor);
+	*search = (struct mu_search) {
+		.snap = snap,
+		.tables = &judgement->tables,
+		.begin_ns = begin_ns,
+		.deadline_ns = deadline_ns,
+		.limit = judgement->check->limit,
+		.again = judgement->suspects != NULL,
+		.suspects = judgement->suspects,
+		.num_suspects = judgement->num_suspects,
+		.step = take_step,
+		.ctx = judgement,
+	};
+	if (mu_search_mark(search))
+		mu_search_fold(search);
+	skipped = snap->memory.skipped_pages;
+	if (search->status == MU_OK && skipped > 0)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu readable pages could not be read", skipped);
+}
+
+static void
+name_allocator(const struct mu_search *search, struct mu_answer *answer)
+{
+	const struct mu_snapshot *snap = search->snap;
+
+	if (snap->glibc_major != 0)
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
+	else
+		snprintf(answer->allocator, sizeof(answer->allocator), "glibc");
+}
+
+static enum mu_status
+take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
+{
+	size_t i;
+
+	info->leaks = calloc(leaks->num_entries + 1, sizeof(*info->leaks));
+	if (info->leaks == NULL)
+		return MU_ERR_NO_MEMORY;
+	for (i = 0; i < leaks->num_entries; i++)
+		mu_leak_pack(&info->leaks[i], &leaks->entries[i]);
+	info->num_reported = leaks->num_entries;
+	return MU_OK;
+}
+
+static bool
+take_usage(const struct mu_heap_usage *from, struct mu_heap_usage *to)
+{
+	struct mu_arena_usage *arenas =
+	    calloc(from->num_arenas + 1, sizeof(*arenas));
+
+	if (arenas == NULL)
+		return false;
+	if (from->num_arenas > 0)
+		memcpy(
+		    arenas, from->arenas, from->num_arenas * sizeof(*arenas));
+	*to = *from;
+	to->arenas = arenas;
+	return true;
+}
+
+/* With what mostly helps, unless the words have a cure of their own. */
+static void
+note_why(enum mu_status status, const struct mu_why *why,
+    struct UnreachableMemoryInfo *info)
+{
+	const char *cure = mu_status_cure(status);
+	bool cured = cure[0] == '\0' || strchr(why->words, ';') != NULL;
+
+	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,
+	    cured ? "" : "; ", cured ? "" : cure);
+}
+
+/* What the program's heap was taken for without its release being known. */
+static void
+note_inferred(
+    const struct mu_search *search, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (search->heap.inferred_from != 0)
+		snprintf(info->reason + length, sizeof(info->reason) - length,
+		    "%sthe heap layout was inferred: that of glibc 2.%u fits",
+		    length > 0 ? "; " : "", search->heap.inferred_from);
+}
+
+enum mu_status
+mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
+    const struct mu_why *why, struct mu_answer *answer)
+{
+	const struct mu_search *search = &judgement->search;
+	struct UnreachableMemoryInfo *info = &answer->info;
+
+	if (status == MU_OK || status == MU_PARTIAL) {
+		if (take_entries(&search->leaks, info) != MU_OK)
+			status = MU_ERR_NO_MEMORY;
+		info->num_leaks = search->leaks.num_leaks;
+		info->leak_bytes = search->leaks.leak_bytes;
+		info->num_allocations = search->heap.blocks.count;
+		info->allocation_bytes = search->heap.blocks.bytes;
+		name_allocator(search, answer);
+		if (!take_usage(&search->heap.usage, &answer->usage))
+			status = MU_ERR_NO_MEMORY;
+	}
+	info->status = (int)status;
+	if (status != MU_OK)
+		note_why(status, why, info);
+	if (status == MU_OK || status == MU_PARTIAL)
+		note_inferred(search, info);
+	return status;
+}
+
+static bool
+add_suspect(void *ctx, const struct mu_block *block)
+{
+	struct mu_judgement *judgement = ctx;
+
+	judgement->suspects[judgement->num_suspects++] = block->range;
+	return true;
+}
+
+bool
+mu_judgement_suspect(struct mu_judgement *judgement)
+{
+	const struct mu_search *search = &judgement->search;
+
+	mu_arena_open(&judgement->kept, memory_limit(judgement->check));
+	judgement->suspects = mu_arena_alloc(&judgement->kept,
+	    search->leaks.num_leaks + 1, sizeof(*judgement->suspects));
+	if (judgement->suspects == NULL)
+		return false;
+	mu_blocks_each_unmarked(&search->heap.blocks, add_suspect, judgement);
+	return true;
+}
+
+void
+mu_judgement_forget(struct mu_judgement *judgement)
+{
+	mu_arena_close(&judgement->tables);
+	judgement->search = (struct mu_search) { 0 };
+}
+
+void
+mu_judgement_close(struct mu_judgement *judgement)
+{
+	mu_judgement_forget(judgement);
+	mu_worker_threads_close(&judgement->threads);
+	mu_arena_close(&judgement->kept);
+	judgement->suspects = NULL;
+}
+
+void
+mu_check_release(struct mu_answer *answer)
+{
+	free(answer->info.leaks);
+	free(answer->usage.arenas);
+	mu_naming_close(answer);
+	if (answer->subject != NULL)
+		answer->release(answer->subject);
+	answer->subject = NULL;
+	answer->info.leaks = NULL;
+	answer->usage.arenas = NULL;
+}

@@ -1,0 +1,56 @@
+/*
+ * A snapshot becomes an answer in words and numbers: what the checks of a
+ * process and of a core file have in common.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_CLI_JUDGEMENT_H
+#define LIB_CLI_JUDGEMENT_H
+
+#include "lib/cli/check.h"
+#include "lib/search.h"
+#include "lib/worker_threads.h"
+
+struct mu_judgement {
+	const struct mu_check *check;
+	struct mu_arena tables;
+	struct mu_worker_threads threads;
+	struct mu_search search;
+
+	/* Lost in the first of two looks; kept until the judgement ends. */
+	struct mu_arena kept;
+	struct mu_range *suspects;
+	size_t num_suspects;
+
+	/* Set by the caller; NULL is allowed. */
+	void (*unlock)(void *ctx); /* open what the program has closed */
+	void (*rooted)(void *ctx); /* no more memory is asked for */
+	void *ctx;
+};
+
+/* Threads and tables; to be closed. */
+void mu_judgement_open(
+    struct mu_judgement *judgement, const struct mu_check *check);
+
+/*
+ * Search SNAP, whose threads and memory are there, from BEGIN_NS on; the
+ * result is in judgement->search.
+ */
+void mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
+    uint64_t begin_ns, uint64_t deadline_ns);
+
+/* What the search found becomes ANSWER's; STATUS and WHY: how it ended. */
+enum mu_status mu_judgement_tell(const struct mu_judgement *judgement,
+    enum mu_status status, const struct mu_why *why, struct mu_answer *answer);
+
+/*
+ * Remember what was lost: another search will tell of nothing else. False: no
+ * memory.
+ */
+bool mu_judgement_suspect(struct mu_judgement *judgement);
+
+/* Before another search may follow. */
+void mu_judgement_forget(struct mu_judgement *judgement);
+void mu_judgement_close(struct mu_judgement *judgement);
+
+#endif

@@ -1,0 +1,22 @@
+/*
+ * One entry of the text report: the library's words, with names for what
+ * points into modules.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_CLI_LEAK_TEXT_H
+#define LIB_CLI_LEAK_TEXT_H
+
+#include <stdio.h>
+
+#include "lib/cli/names.h"
+#include "lib/cli/style.h"
+
+/*
+ * Without CONTENTS no byte of the heap is shown, but the name of the first
+ * word that points into a module is: it tells what the block was.
+ */
+void mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
+    const struct mu_names *names, const struct mu_style *style);
+
+#endif

@@ -1,0 +1,183 @@
+/*
+ * The command: what is wanted, which subject, a check of it, its report, an
+ * exit status.
+ *
+ * Runs in: the command.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/cli/check.h"
+#include "lib/cli/cli_options.h"
+#include "lib/cli/command.h"
+#include "lib/cli/doctor.h"
+#include "lib/cli/exit_status.h"
+#include "lib/cli/json_report.h"
+#include "lib/cli/output.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/text_report.h"
+
+#define NS_PER_MS 1000000ull
+
+/* STATUS, and why on standard error. */
+static int
+complain(int status, const struct mu_why *why)
+{
+	fprintf(stderr, "memunreachable: %s\n", why->words);
+	if (status == MU_EXIT_USAGE)
+		fputs("Try 'memunreachable --help' for more information.\n",
+		    stderr);
+	return status;
+}
+
+static bool
+write_report(const struct mu_output *output,
+    const struct mu_cli_options *options, const struct mu_answer *answer)
+{
+	bool terminal = output->path == NULL && isatty(STDOUT_FILENO);
+	struct mu_text_report report = {
+		.contents = options->contents,
+		.names = { mu_symbols_find, answer->symbols },
+		.style = mu_style_choose(options->color, terminal,
+		    getenv("NO_COLOR"), getenv("TERM")),
+	};
+
+	if (answer->symbols == NULL)
+		report.names.find = NULL;
+	if (options->format == MU_CLI_JSON)
+		return mu_json_report(
+		    output->text, answer, options->contents, &report.names);
+	/* What is not checked is told on standard error, in any case. */
+	if (mu_exit_judged(&answer->info) || output->path != NULL)
+		mu_text_report(output->text, &report, answer);
+	return true;
+}
+
+static void
+complain_unchecked(const struct mu_answer *answer)
+{
+	if (mu_exit_judged(&answer->info))
+		return;
+	fputs("memunreachable: ", stderr);
+	mu_text_report_failure(stderr, &answer->info);
+	fputc('\n', stderr);
+}
+
+static void
+fill_check(struct mu_check *check, const struct mu_cli_options *options)
+{
+	*check = (struct mu_check) {
+		.pid = options->pid,
+		.core = options->core,
+		.exe = options->exe,
+		.sysroot = options->sysroot,
+		.stop = options->stop,
+		.timeout_ns = options->timeout_ms * NS_PER_MS,
+		.limit = options->limit,
+		.max_memory = options->max_memory,
+		.workers = options->workers,
+		.progress = mu_progress_step,
+	};
+}
+
+/* -p PID, --core FILE */
+static int
+check(const struct mu_cli_options *options, struct mu_output *output)
+{
+	struct mu_answer answer = { .stop = "" };
+	struct mu_progress progress;
+	struct mu_why why = { "no memory for the report" };
+	struct mu_check wanted;
+	int status;
+
+	fill_check(&wanted, options);
+	wanted.progress_ctx = &progress;
+	mu_progress_begin(&progress, !options->quiet, STDERR_FILENO);
+	/* The values are those of the public statuses: see mu/status.h. */
+	answer.info.status = (int)(options->subject == MU_CLI_CORE
+		? mu_check_core(&wanted, &answer)
+		: mu_check_process(&wanted, &answer));
+	mu_progress_step(&progress, MU_CHECK_STEP_SYMBOLS);
+	status = mu_exit_status(&answer.info);
+	if (!write_report(output, options, &answer))
+		status = -1;
+	mu_progress_end(&progress);
+	complain_unchecked(&answer);
+	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
+		status = complain(MU_EXIT_UNCHECKED, &why);
+	mu_check_release(&answer);
+	return status;
+}
+
+/* -- COMMAND. Its standard output is its own; the report goes beside. */
+static int
+run(const struct mu_cli_options *options, struct mu_output *output)
+{
+	bool live = options->output == NULL;
+	struct mu_why why = { "" };
+	int wait_status = 0;
+
+	if (mu_command_run(options, live ? stderr : output->text, live,
+		&wait_status, &why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
+	if (!live && mu_output_commit(output, &why) != MU_OK)
+		complain(MU_EXIT_UNCHECKED, &why);
+	return mu_command_pass_on(wait_status);
+}
+
+/* --doctor */
+static int
+examine(const struct mu_cli_options *options, struct mu_output *output)
+{
+	struct mu_why why = { "" };
+	int status = mu_doctor(options->pid, output->text);
+
+	if (mu_output_commit(output, &why) != MU_OK)
+		status = complain(MU_EXIT_UNCHECKED, &why);
+	return status;
+}
+
+static int
+look(const struct mu_cli_options *options)
+{
+	struct mu_output output;
+	struct mu_why why = { "" };
+	int status;
+
+	if (mu_output_open(&output, options->output, &why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
+	switch (options->subject) {
+	case MU_CLI_COMMAND:
+		status = run(options, &output);
+		break;
+	case MU_CLI_DOCTOR:
+		status = examine(options, &output);
+		break;
+	default:
+		status = check(options, &output);
+		break;
+	}
+	mu_output_close(&output);
+	return status;
+}
+
+int
+main(int argc, char **argv)
+{
+	struct mu_cli_options options;
+	struct mu_why why = { "" };
+
+	if (mu_cli_options_parse(&options, argc, argv, &why) != MU_OK)
+		return complain(MU_EXIT_USAGE, &why);
+	switch (options.subject) {
+	case MU_CLI_HELP:
+		mu_cli_help(stdout);
+		return fflush(stdout) == 0 ? MU_EXIT_CLEAN : MU_EXIT_UNCHECKED;
+	case MU_CLI_VERSION:
+		mu_cli_version(stdout);
+		return fflush(stdout) == 0 ? MU_EXIT_CLEAN : MU_EXIT_UNCHECKED;
+	default:
+		return look(&options);
+	}
+}

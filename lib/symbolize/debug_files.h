@@ -1,0 +1,37 @@
+/*
+ * Where debug information is looked for.
+ *
+ * Runs in: the command.
+ */
+#ifndef SYMBOLIZE_DEBUG_FILES_H
+#define SYMBOLIZE_DEBUG_FILES_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of all modules of one subject. */
+struct mu_debug_files {
+	char *path;        /* libdwfl's search path, with the subject's root */
+	bool local;        /* ask nobody else */
+	uint64_t spent_ns; /* so far, waiting for debuginfod */
+};
+
+/* What a module's user data is to point to. */
+struct mu_debug_search {
+	struct mu_debug_files *files;
+	const char *name; /* the path that the subject knows the module by */
+	const char *path; /* that it was opened by; NULL: no file */
+};
+
+/* ROOT: what the subject's paths are below; "" = nothing. False: no memory. */
+bool mu_debug_files_open(
+    struct mu_debug_files *files, const char *root, bool local);
+void mu_debug_files_close(struct mu_debug_files *files);
+
+/* A find_debuginfo callback of libdwfl's. */
+int mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
+    Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
+    char **found);
+
+#endif

@@ -1,0 +1,217 @@
+/*
+ * The ELF file behind a loaded file: see elf_file.h.
+ *
+ * Files are read, not mapped: one that the subject cuts short meanwhile would
+ * end us by SIGBUS.
+ */
+#include "lib/symbolize/elf_file.h"
+
+#include <elfutils/libdwelf.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/symbolize/elf_image.h"
+
+#define DELETED " (deleted)" /* d_path() puts it behind the name */
+
+/* What is tried, and what speaks for it. */
+struct search {
+	const struct mu_symbols_source *source;
+	const struct mu_loaded *loaded;
+	struct mu_elf_image headers; /* its first bytes in memory */
+	char build_id[2 * MU_BUILD_ID_MAX + 1];
+	char name[PATH_MAX]; /* the path that the subject knows */
+};
+
+static void
+find_build_id(Elf *elf, char *hex)
+{
+	const void *id;
+	ssize_t size = dwelf_elf_gnu_build_id(elf, &id), i;
+
+	hex[0] = '\0';
+	if (size <= 0 || size > MU_BUILD_ID_MAX)
+		return;
+	for (i = 0; i < size; i++)
+		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)id)[i]);
+}
+
+/* No other kind: opening a device or a pipe may do or wait for anything. */
+static int
+open_regular(const char *path, struct stat *stat_)
+{
+	int fd;
+
+	if (stat(path, stat_) != 0 || !S_ISREG(stat_->st_mode))
+		return -1;
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd >= 0 && (fstat(fd, stat_) != 0 || !S_ISREG(stat_->st_mode))) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+/* Without a build-id: a linker's next output differs in one size at least. */
+static bool
+has_headers(int fd, const struct mu_elf_image *headers)
+{
+	unsigned char bytes[4096];
+	ssize_t size = pread(fd, bytes, sizeof(bytes), 0);
+
+	return size > 0 && mu_elf_image_matches(headers, bytes, (size_t)size);
+}
+
+static bool
+is_same(const struct search *search, const struct mu_elf_file *file,
+    const struct stat *stat_)
+{
+	if (search->build_id[0] != '\0' && file->build_id[0] != '\0')
+		return strcmp(search->build_id, file->build_id) == 0;
+	if (search->headers.elf != NULL)
+		return has_headers(file->fd, &search->headers);
+	return search->source->pid == 0 ||
+	    stat_->st_ino == search->loaded->first->inode;
+}
+
+static bool
+try_path(
+    struct mu_elf_file *file, const struct search *search, const char *path)
+{
+	struct stat stat_;
+
+	file->fd = open_regular(path, &stat_);
+	if (file->fd < 0)
+		return false;
+	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
+	if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF) {
+		find_build_id(file->elf, file->build_id);
+		if (is_same(search, file, &stat_))
+			file->path = strdup(path);
+		if (file->path != NULL)
+			return true;
+	}
+	mu_elf_file_close(file);
+	return false;
+}
+
+static bool try_format(struct mu_elf_file *file, const struct search *search,
+    const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+static bool
+try_format(struct mu_elf_file *file, const struct search *search,
+    const char *format, ...)
+{
+	char path[2 * PATH_MAX];
+	va_list args;
+	int length;
+
+	va_start(args, format);
+	length = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	return length > 0 && (size_t)length < sizeof(path) &&
+	    try_path(file, search, path);
+}
+
+static bool
+is_program(const struct search *search)
+{
+	const struct mu_symbols_source *source = search->source;
+	const struct mu_mapping *first = source->mappings;
+
+	if (source->program != 0)
+		return source->program >= search->loaded->first->range.begin &&
+		    source->program < search->loaded->end;
+	while (first < search->loaded->first && first->name[0] != '/')
+		first++;
+	return first == search->loaded->first;
+}
+
+static bool
+try_process(struct mu_elf_file *file, const struct search *search)
+{
+	struct mu_range range = search->loaded->first->range;
+	int pid = search->source->pid;
+
+	return try_format(file, search, "/proc/%d/map_files/%zx-%zx", pid,
+		   (size_t)range.begin, (size_t)range.end) ||
+	    try_format(file, search, "/proc/%d/root%s", pid, search->name) ||
+	    try_format(file, search, "/proc/%d/exe", pid);
+}
+
+static bool
+try_all(struct mu_elf_file *file, const struct search *search)
+{
+	const char *exe = search->source->exe;
+	const char *sysroot = search->source->sysroot;
+
+	if (search->name[0] != '/')
+		return false;
+	if (exe != NULL && is_program(search) && try_path(file, search, exe))
+		return true;
+	if (search->source->pid > 0 && try_process(file, search))
+		return true;
+	if (sysroot != NULL)
+		return try_format(file, search, "%s%s", sysroot, search->name);
+	return try_path(file, search, search->name);
+}
+
+static void
+begin_search(struct search *search, const struct mu_symbols_source *source,
+    const struct mu_loaded *loaded)
+{
+	const char *name = loaded->first->name;
+	size_t length = strlen(name), tail = sizeof(DELETED) - 1;
+
+	if (length > tail && strcmp(name + length - tail, DELETED) == 0)
+		length -= tail;
+	if (length < sizeof(search->name))
+		memcpy(search->name, name, length);
+	mu_elf_image_headers_read(&search->headers, source, loaded);
+	if (search->headers.elf != NULL)
+		find_build_id(search->headers.elf, search->build_id);
+}
+
+void
+mu_elf_file_open(struct mu_elf_file *file,
+    const struct mu_symbols_source *source, const struct mu_loaded *loaded)
+{
+	struct search search = { .source = source, .loaded = loaded };
+	struct mu_elf_image image;
+
+	*file = (struct mu_elf_file) { .fd = -1 };
+	begin_search(&search, source, loaded);
+	if (!try_all(file, &search) && search.headers.elf != NULL) {
+		mu_elf_image_read(&image, &search.headers, source, loaded);
+		file->elf = image.elf;
+		file->image = image.bytes;
+	}
+	mu_elf_file_place(file, file->elf, loaded);
+	if (file->num_segments == 0) {
+		mu_elf_file_close(file);
+		mu_elf_file_place(file, search.headers.elf, loaded);
+	}
+	if (file->build_id[0] == '\0')
+		memcpy(file->build_id, search.build_id, sizeof(file->build_id));
+	mu_elf_image_close(&search.headers);
+}
+
+void
+mu_elf_file_close(struct mu_elf_file *file)
+{
+	if (file->elf != NULL)
+		elf_end(file->elf);
+	if (file->fd >= 0)
+		close(file->fd);
+	free(file->path);
+	free(file->image);
+	memset(file, 0, sizeof(*file));
+	file->fd = -1;
+}

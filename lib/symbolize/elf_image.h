@@ -1,0 +1,37 @@
+/*
+ * An ELF file as the subject's memory has it: its headers, or all that is in it
+ * without code. Section headers are never loaded.
+ *
+ * Runs in: the command.
+ */
+#ifndef SYMBOLIZE_ELF_IMAGE_H
+#define SYMBOLIZE_ELF_IMAGE_H
+
+#include <libelf.h>
+
+#include "lib/symbolize/loaded.h"
+#include "lib/symbolize/symbols.h"
+
+struct mu_elf_image {
+	Elf *elf;    /* over BYTES; NULL: not to be had, and no bytes */
+	void *bytes; /* to be freed after ELF's end */
+	size_t size;
+	Elf64_Ehdr ehdr; /* as it is in memory */
+};
+
+/* The first bytes, with the notes mostly. */
+void mu_elf_image_headers_read(struct mu_elf_image *headers,
+    const struct mu_symbols_source *source, const struct mu_loaded *loaded);
+
+/* Are they those that a file begins with? Of that here are SIZE BYTES. */
+bool mu_elf_image_matches(
+    const struct mu_elf_image *headers, const void *bytes, size_t size);
+
+/* What there is, each byte where it is in the file. Only 64-bit. */
+void mu_elf_image_read(struct mu_elf_image *image,
+    const struct mu_elf_image *headers, const struct mu_symbols_source *source,
+    const struct mu_loaded *loaded);
+
+void mu_elf_image_close(struct mu_elf_image *image);
+
+#endif

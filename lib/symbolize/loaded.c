@@ -1,0 +1,106 @@
+/*
+ * Mappings become loaded files: see loaded.h.
+ */
+#include "lib/symbolize/loaded.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VDSO "[vdso]"
+
+/* A core's mappings may have no inodes. */
+static bool
+has_file(const struct mu_mapping *mapping)
+{
+	return mapping->inode != 0 || mapping->name[0] == '/' ||
+	    strcmp(mapping->name, VDSO) == 0;
+}
+
+static bool
+is_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
+{
+	return a->inode == b->inode && a->dev_major == b->dev_major &&
+	    a->dev_minor == b->dev_minor && strcmp(a->name, b->name) == 0;
+}
+
+/*
+ * Is NEXT a further segment of what LAST is one of? Offsets do not fall, and
+ * stay the same where segments share a page. Of the first page, each has rights
+ * of its own: otherwise the file was mapped once more.
+ */
+static bool
+goes_on(const struct mu_mapping *last, const struct mu_mapping *next)
+{
+	if (!is_same_file(last, next) || next->offset < last->offset)
+		return false;
+	return next->offset != 0 || last->readable != next->readable ||
+	    last->writable != next->writable ||
+	    last->executable != next->executable;
+}
+
+/* The kernel and the dynamic loader map it without a name, and no gap. */
+static bool
+may_be_bss(const struct mu_loaded *loaded, const struct mu_mapping *mapping)
+{
+	return mapping->range.begin == loaded->end && mapping->name[0] == '\0';
+}
+
+struct mu_loaded *
+mu_loaded_list(
+    const struct mu_mapping *mappings, size_t num_mappings, size_t *count)
+{
+	const struct mu_mapping *mapping = mappings;
+	struct mu_loaded *list, *last = NULL;
+
+	*count = 0;
+	list = num_mappings == 0 ? NULL : calloc(num_mappings, sizeof(*list));
+	if (list == NULL)
+		return NULL;
+	for (; mapping < mappings + num_mappings; mapping++) {
+		if (has_file(mapping)) {
+			if (last == NULL || !goes_on(last->last, mapping)) {
+				last = &list[(*count)++];
+				last->first = mapping;
+			}
+			last->last = mapping;
+			last->end = mapping->range.end;
+		} else if (last != NULL && may_be_bss(last, mapping))
+			last->end = mapping->range.end;
+	}
+	return list;
+}
+
+/* The last that begins at or below ADDRESS. */
+static struct mu_loaded *
+find_begun(struct mu_loaded *list, size_t count, uintptr_t address)
+{
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (list[middle].first->range.begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == 0 ? NULL : &list[low - 1];
+}
+
+struct mu_loaded *
+mu_loaded_find(struct mu_loaded *list, size_t count, uintptr_t address,
+    const struct mu_mapping **mapping)
+{
+	struct mu_loaded *loaded = find_begun(list, count, address);
+	const struct mu_mapping *part;
+
+	*mapping = NULL;
+	if (loaded == NULL || address >= loaded->end)
+		return NULL;
+	for (part = loaded->first; part <= loaded->last; part++) {
+		if (!mu_range_has(part->range, address))
+			continue;
+		*mapping = has_file(part) ? part : NULL;
+		return has_file(part) || part->name[0] == '\0' ? loaded : NULL;
+	}
+	return address >= loaded->last->range.end ? loaded : NULL;
+}

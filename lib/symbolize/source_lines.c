@@ -1,0 +1,120 @@
+/*
+ * Source lines by address: see source_lines.h.
+ */
+#include "lib/symbolize/source_lines.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#define RANGES_MAX ((size_t)1 << 23) /* a function each, of a browser */
+#define STEPS_MAX 16 /* back from an address; units do not overlap */
+
+static bool
+add_range(struct mu_source_lines *lines, Dwarf_Addr begin, Dwarf_Addr end,
+    Dwarf_Die *unit)
+{
+	size_t max = lines->max == 0 ? 256 : lines->max * 2;
+	struct mu_unit_range *grown;
+
+	/* What the linker dropped (--gc-sections) is left at 0. */
+	if (begin == 0 || begin >= end)
+		return true;
+	if (lines->count == lines->max) {
+		grown = max > RANGES_MAX
+		    ? NULL
+		    : realloc(lines->ranges, max * sizeof(*grown));
+		if (grown == NULL)
+			return false;
+		lines->ranges = grown;
+		lines->max = max;
+	}
+	lines->ranges[lines->count++] =
+	    (struct mu_unit_range) { begin, end, unit };
+	return true;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct mu_unit_range *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+void
+mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module)
+{
+	Dwarf_Addr base, begin, end;
+	Dwarf_Die *unit = NULL;
+	ptrdiff_t at;
+
+	*lines = (struct mu_source_lines) { 0 };
+	if (dwfl_module_getdwarf(module, &lines->bias) == NULL)
+		return;
+	while (
+	    (unit = dwfl_module_nextcu(module, unit, &lines->bias)) != NULL) {
+		at = 0;
+		while ((at = dwarf_ranges(unit, at, &base, &begin, &end)) > 0) {
+			if (!add_range(lines, begin, end, unit))
+				break;
+		}
+	}
+	if (lines->count > 0)
+		qsort(lines->ranges, lines->count, sizeof(*lines->ranges),
+		    compare);
+}
+
+static size_t
+find_begun(const struct mu_source_lines *lines, Dwarf_Addr address)
+{
+	size_t low = 0, high = lines->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (lines->ranges[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static bool
+find_line(
+    Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *number)
+{
+	Dwarf_Line *line = dwarf_getsrc_die(unit, address);
+	int lineno;
+
+	if (line == NULL || dwarf_lineno(line, &lineno) != 0 || lineno <= 0)
+		return false;
+	*file = dwarf_linesrc(line, NULL, NULL);
+	*number = (unsigned)lineno;
+	return *file != NULL;
+}
+
+bool
+mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
+    const char **file, unsigned *line)
+{
+	size_t at, steps;
+
+	address -= lines->bias;
+	at = find_begun(lines, address);
+	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
+		at--;
+		if (address < lines->ranges[at].end &&
+		    find_line(lines->ranges[at].unit, address, file, line))
+			return true;
+	}
+	return false;
+}
+
+void
+mu_source_lines_close(struct mu_source_lines *lines)
+{
+	free(lines->ranges);
+	*lines = (struct mu_source_lines) { 0 };
+}

@@ -1,0 +1,192 @@
+/*
+ * Symbols by address: see symbol_table.h.
+ */
+#include "lib/symbolize/symbol_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/symbolize/demangled.h"
+
+#define SYMBOLS_MAX (1 << 23) /* a browser with everything in it has 2^21 */
+#define STEPS_MAX 256         /* back from an address to what it is in */
+
+/* Of several names for one place: what a programmer would call it. */
+static unsigned char
+rank_of(const GElf_Sym *sym, const char *name)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+	unsigned bind = GELF_ST_BIND(sym->st_info);
+	unsigned rank = type == STT_NOTYPE ? 0 : 8;
+
+	if (bind != STB_LOCAL)
+		rank += bind == STB_WEAK ? 2 : 4;
+	return (unsigned char)(rank + (name[0] != '_'));
+}
+
+/*
+ * The ELF for the Arm 64-bit Architecture, 5.5.4: $x and $d, with or without a
+ * tail, say only whether code or data begins.
+ */
+static bool
+is_mark(const GElf_Sym *sym, const char *name)
+{
+	return GELF_ST_TYPE(sym->st_info) == STT_NOTYPE && name[0] == '$' &&
+	    (name[1] == 'x' || name[1] == 'd' || name[1] == 'a' ||
+		name[1] == 't') &&
+	    (name[2] == '\0' || name[2] == '.');
+}
+
+/* A thread-local's value is no address. */
+static bool
+has_address(const GElf_Sym *sym, GElf_Word section)
+{
+	unsigned type = GELF_ST_TYPE(sym->st_info);
+
+	if (type != STT_NOTYPE && type != STT_OBJECT && type != STT_FUNC &&
+	    type != STT_GNU_IFUNC && type != STT_COMMON)
+		return false;
+	return section != SHN_UNDEF &&
+	    (sym->st_shndx < SHN_LORESERVE || sym->st_shndx == SHN_XINDEX);
+}
+
+static void
+add_symbol(
+    struct mu_symbol_table *table, Dwfl_Module *module, int i, uintptr_t end)
+{
+	struct mu_table_symbol *symbol = &table->symbols[table->count];
+	GElf_Word section = SHN_UNDEF;
+	GElf_Addr address;
+	GElf_Sym sym;
+	const char *name = dwfl_module_getsym_info(
+	    module, i, &sym, &address, &section, NULL, NULL);
+
+	if (name == NULL || name[0] == '\0' || !has_address(&sym, section) ||
+	    is_mark(&sym, name) || address >= end)
+		return;
+	*symbol = (struct mu_table_symbol) {
+		.begin = address,
+		.end =
+		    sym.st_size < end - address ? address + sym.st_size : end,
+		.name = name,
+		.rank = rank_of(&sym, name),
+		.sized = sym.st_size != 0,
+	};
+	table->count++;
+	table->functions += GELF_ST_TYPE(sym.st_info) == STT_FUNC;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	const struct mu_table_symbol *x = a, *y = b;
+
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	if (x->rank != y->rank)
+		return x->rank - y->rank;
+	return strcmp(y->name, x->name);
+}
+
+/* Labels without a size, as assembler has them, end where the next begins. */
+static void
+bound_symbols(struct mu_symbol_table *table, uintptr_t end)
+{
+	struct mu_table_symbol *symbol;
+	uintptr_t next = end, begin = end, reach = 0;
+	size_t i;
+
+	for (i = table->count; i-- > 0;) {
+		symbol = &table->symbols[i];
+		if (symbol->begin != begin)
+			next = begin;
+		begin = symbol->begin;
+		if (!symbol->sized)
+			symbol->end = next;
+	}
+	for (i = 0; i < table->count; i++) {
+		symbol = &table->symbols[i];
+		if (symbol->end > reach)
+			reach = symbol->end;
+		symbol->reach = reach;
+	}
+}
+
+void
+mu_symbol_table_fill(
+    struct mu_symbol_table *table, Dwfl_Module *module, uintptr_t end)
+{
+	int count = dwfl_module_getsymtab(module), i;
+
+	*table = (struct mu_symbol_table) { 0 };
+	if (count <= 0)
+		return;
+	if (count > SYMBOLS_MAX)
+		count = SYMBOLS_MAX;
+	table->symbols = calloc((size_t)count, sizeof(*table->symbols));
+	if (table->symbols == NULL)
+		return;
+	for (i = 0; i < count; i++)
+		add_symbol(table, module, i, end);
+	qsort(table->symbols, table->count, sizeof(*table->symbols), compare);
+	bound_symbols(table, end);
+}
+
+/* "memcpy@@GLIBC_2.14" is memcpy; a C++ or Rust name has no such sign. */
+static const char *
+write_name(struct mu_table_symbol *symbol)
+{
+	if (symbol->written == NULL)
+		symbol->written = mu_demangled(symbol->name);
+	if (symbol->written == NULL)
+		symbol->written =
+		    strndup(symbol->name, strcspn(symbol->name, "@"));
+	return symbol->written;
+}
+
+/* The last that begins at or below ADDRESS, plus one. */
+static size_t
+find_begun(const struct mu_symbol_table *table, uintptr_t address)
+{
+	size_t low = 0, high = table->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (table->symbols[middle].begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const char *
+mu_symbol_table_find(struct mu_symbol_table *table, uintptr_t address)
+{
+	struct mu_table_symbol *symbol, *label = NULL;
+	size_t at = find_begun(table, address), steps;
+
+	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
+		symbol = &table->symbols[--at];
+		if (symbol->reach <= address)
+			break;
+		if (symbol->end <= address)
+			continue;
+		if (symbol->sized)
+			return write_name(symbol);
+		if (label == NULL)
+			label = symbol;
+	}
+	return label == NULL ? NULL : write_name(label);
+}
+
+void
+mu_symbol_table_close(struct mu_symbol_table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->count; i++)
+		free(table->symbols[i].written);
+	free(table->symbols);
+	*table = (struct mu_symbol_table) { 0 };
+}

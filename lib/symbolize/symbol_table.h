@@ -1,0 +1,40 @@
+/*
+ * A module's symbols by address. libdwfl goes through all of them at each
+ * question; here they are sorted once.
+ *
+ * Runs in: the command.
+ */
+#ifndef SYMBOLIZE_SYMBOL_TABLE_H
+#define SYMBOLIZE_SYMBOL_TABLE_H
+
+#include <elfutils/libdwfl.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mu_table_symbol {
+	uintptr_t begin, end;
+	uintptr_t reach;  /* the highest end up to here, in the table */
+	const char *name; /* libdwfl's */
+	char *written;    /* what is shown; NULL: nobody asked yet */
+	unsigned char rank;
+	bool sized; /* otherwise it goes to the next one */
+};
+
+struct mu_symbol_table {
+	struct mu_table_symbol *symbols; /* by begin, the better one later */
+	size_t count;
+	size_t functions; /* of them; a program without names exports data */
+};
+
+/* Of MODULE, whose file ends at END. Without symbols it stays empty. */
+void mu_symbol_table_fill(
+    struct mu_symbol_table *table, Dwfl_Module *module, uintptr_t end);
+
+/* The function or variable that ADDRESS is in, demangled; NULL: none. */
+const char *mu_symbol_table_find(
+    struct mu_symbol_table *table, uintptr_t address);
+
+/* Accepts one that is zero. */
+void mu_symbol_table_close(struct mu_symbol_table *table);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * Names for addresses: see symbols.h.
+ *
+ * What leaks lead to is asked for again and again, so answers are kept; a
+ * module is opened when its first address comes up.
+ */
+#include "lib/symbolize/symbols.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "lib/symbolize/guard.h"
+#include "lib/symbolize/module_symbols.h"
+
+#define KEPT ((size_t)1 << 14)       /* answers; a power of 2 */
+#define FAULTS_MAX 3                 /* for one question */
+#define SPREAD 0x9e3779b97f4a7c15ull /* 2^64 / the golden ratio */
+
+struct kept {
+	uintptr_t address;
+	bool asked, found;
+	struct mu_symbol symbol;
+};
+
+struct mu_symbols {
+	struct mu_symbols_source source;
+	struct mu_debug_files files;
+	struct mu_loaded *list;
+	size_t count;
+	struct mu_module_symbols *modules; /* as list */
+	struct kept *kept;
+};
+
+struct question {
+	struct mu_symbols *symbols;
+	uintptr_t address;
+	const struct mu_loaded *loaded;
+	const struct mu_mapping *mapping;
+	bool found;
+	struct mu_symbol symbol;
+	enum mu_symbols_detail detail;
+};
+
+static bool
+open_files(struct mu_symbols *symbols, const struct mu_symbols_source *source)
+{
+	char root[64] = "";
+
+	if (source->pid > 0)
+		snprintf(root, sizeof(root), "/proc/%d/root", source->pid);
+	return mu_debug_files_open(&symbols->files,
+	    source->pid > 0 || source->sysroot == NULL ? root : source->sysroot,
+	    source->local);
+}
+
+struct mu_symbols *
+mu_symbols_open(const struct mu_symbols_source *source)
+{
+	struct mu_symbols *symbols = calloc(1, sizeof(*symbols));
+
+	if (symbols == NULL)
+		return NULL;
+	elf_version(EV_CURRENT);
+	symbols->source = *source;
+	symbols->list = mu_loaded_list(
+	    source->mappings, source->num_mappings, &symbols->count);
+	symbols->modules =
+	    calloc(symbols->count + 1, sizeof(*symbols->modules));
+	symbols->kept = calloc(KEPT, sizeof(*symbols->kept));
+	if (!open_files(symbols, source) || symbols->modules == NULL ||
+	    symbols->kept == NULL) {
+		mu_symbols_close(symbols);
+		return NULL;
+	}
+	return symbols;
+}
+
+void
+mu_symbols_close(struct mu_symbols *symbols)
+{
+	size_t i;
+
+	if (symbols == NULL)
+		return;
+	for (i = 0; symbols->modules != NULL && i < symbols->count; i++)
+		mu_module_symbols_close(&symbols->modules[i]);
+	mu_debug_files_close(&symbols->files);
+	free(symbols->modules);
+	free(symbols->list);
+	free(symbols->kept);
+	free(symbols);
+}
+
+static struct mu_module_symbols *
+open_module(const struct question *question)
+{
+	struct mu_symbols *symbols = question->symbols;
+	struct mu_module_symbols *module =
+	    &symbols->modules[question->loaded - symbols->list];
+
+	if (!module->opened)
+		mu_module_symbols_open(module, &symbols->source,
+		    question->loaded, &symbols->files);
+	return module;
+}
+
+static void
+find(void *ctx)
+{
+	struct question *question = ctx;
+
+	question->found =
+	    mu_module_symbols_find(open_module(question), question->loaded,
+		question->mapping, question->address, &question->symbol);
+}
+
+static void
+find_detail(void *ctx)
+{
+	struct question *question = ctx;
+	struct mu_module_symbols *module = open_module(question);
+
+	if (mu_module_symbols_has_lines(module))
+		question->detail = MU_SYMBOLS_LINES;
+	else if (module->table.functions > 0)
+		question->detail = MU_SYMBOLS_NAMES;
+}
+
+/* Each fault takes away what it came from: the lines, the names, the file. */
+static void
+ask(struct question *question, void (*work)(void *ctx))
+{
+	struct mu_symbols *symbols = question->symbols;
+	int faults = 0;
+
+	question->loaded = mu_loaded_find(symbols->list, symbols->count,
+	    question->address, &question->mapping);
+	if (question->loaded == NULL)
+		return;
+	while (!mu_guarded(work, question) && faults++ < FAULTS_MAX)
+		mu_module_symbols_give_up(
+		    &symbols->modules[question->loaded - symbols->list]);
+}
+
+bool
+mu_symbols_find(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+{
+	struct question question = { .symbols = symbols, .address = address };
+	struct kept *kept = &symbols->kept[address * SPREAD >> 32 & (KEPT - 1)];
+
+	if (!kept->asked || kept->address != address) {
+		*kept = (struct kept) { .address = address, .asked = true };
+		ask(&question, find);
+		kept->found = question.found;
+		kept->symbol = question.symbol;
+	}
+	*symbol = kept->symbol;
+	return kept->found;
+}
+
+enum mu_symbols_detail
+mu_symbols_detail(struct mu_symbols *symbols, uintptr_t address)
+{
+	struct question question = { .symbols = symbols, .address = address };
+
+	ask(&question, find_detail);
+	return question.detail;
+}

@@ -1,0 +1,77 @@
+/*
+ * Names for addresses of a subject: module, build-id, function, file, line.
+ *
+ * A subject is a process or a core; its mappings say which file is where. A
+ * file that is missing, another one by now, or damaged gives less names and is
+ * no error. ELF and DWARF are read by elfutils.
+ *
+ * Runs in: the command. One thread at a time.
+ */
+#ifndef SYMBOLIZE_SYMBOLS_H
+#define SYMBOLIZE_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "heapwalk/snapshot.h"
+
+/* Where names may come from. What it points to is borrowed until the close. */
+struct mu_symbols_source {
+	const struct mu_mapping *mappings; /* by address, no overlaps */
+	size_t num_mappings;
+	pid_t pid;           /* its files are below /proc/PID; 0: a core */
+	const char *exe;     /* the file of the main program; NULL: as mapped */
+	const char *sysroot; /* before every path of the subject; NULL: none */
+	uintptr_t program;   /* any address in the main program, as AT_ENTRY;
+				0: that is the first file */
+
+	/*
+	 * SIZE bytes of the subject at ADDRESS, all or false; without faults.
+	 * NULL: cannot be read; then an inode has to tell whether a file is
+	 * still the same.
+	 */
+	bool (*read)(void *ctx, uintptr_t address, void *buffer, size_t size);
+	void *ctx;
+
+	bool local; /* never ask debuginfod */
+};
+
+/* What is known of an address. The strings are valid until the close. */
+struct mu_symbol {
+	const char *module;   /* the path that the subject mapped; "[vdso]" */
+	const char *build_id; /* in hex; NULL */
+	const char *function; /* or variable, demangled; NULL */
+	const char *file;     /* of the source; NULL */
+	uintptr_t offset; /* the address less the load bias, as addr2line takes
+			     it; in a file that is no ELF: bytes into it */
+	unsigned line;    /* 0 = not known */
+};
+
+struct mu_symbols;
+
+/* Reads nothing yet. NULL: no memory. */
+struct mu_symbols *mu_symbols_open(const struct mu_symbols_source *source);
+
+/* Accepts NULL. */
+void mu_symbols_close(struct mu_symbols *symbols);
+
+/*
+ * What ADDRESS is; false if it is in no file. A return address is the start of
+ * the next statement: ask for the byte before it.
+ */
+bool mu_symbols_find(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
+
+/* How much the module of an address has to say. */
+enum mu_symbols_detail {
+	MU_SYMBOLS_NONE,  /* module and offset */
+	MU_SYMBOLS_NAMES, /* functions */
+	MU_SYMBOLS_LINES, /* functions, files and lines */
+};
+
+enum mu_symbols_detail mu_symbols_detail(
+    struct mu_symbols *symbols, uintptr_t address);
+
+#endif

@@ -1,0 +1,15 @@
+/*
+ * Is a file the core of a program that this command could run beside?
+ *
+ * Runs in: the command, where malloc is allowed (libelf uses it).
+ */
+#ifndef PTRACE_CORE_FILE_KIND_H
+#define PTRACE_CORE_FILE_KIND_H
+
+#include "mu/status.h"
+
+/* ELF: libelf's. If not: MU_ERR_ARGUMENT, and WHY says what PATH is. */
+enum mu_status mu_core_file_kind(
+    void *elf, const char *path, struct mu_why *why);
+
+#endif

@@ -1,0 +1,154 @@
+/*
+ * Copy a process by its own clone(): see process_copy.h.
+ *
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/process_copy.h"
+
+#include <sched.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/process_copy_end.h"
+#include "ptrace/remote_call.h"
+#include "ptrace/remote_thread.h"
+#include "ptrace/wakeup.h"
+
+#ifndef PTRACE_O_EXITKILL
+#define PTRACE_O_EXITKILL (1 << 20)
+#endif
+
+/*
+ * No exit signal, or the process's waitpid(-1) would see it. CLONE_FILES: a
+ * second table would keep open what the process closes, and its epoll would
+ * go on reporting it. Not CLONE_FS: with a folder that is shared a set-user-ID
+ * program does not get its rights (check_unsafe_exec in fs/exec.c).
+ */
+#define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES)
+
+/*
+ * The copy's stack pointer. If we are killed before PTRACE_O_EXITKILL is set
+ * the copy runs: until it touches its stack. All signals are blocked in it, so
+ * that no handler of the program runs for the fault.
+ */
+#define NO_STACK 16
+
+/* For a copy that has come too late, and is killed. */
+#define UNDO_NS (10 * MU_NS_PER_SEC)
+
+static bool
+namespace_of(pid_t tid, const char *name, struct stat *stat)
+{
+	char path[64];
+	const char *at = path;
+	int dir;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/ns/%s", tid, name);
+	dir = mu_procfs_at(&at);
+	return mu_sys4(SYS_newfstatat, dir, (long)at, (long)stat, 0) == 0;
+}
+
+/*
+ * After unshare(CLONE_NEWPID) the next child is the init of the new namespace,
+ * and with its end the namespace's; and after unshare(CLONE_NEWTIME) the next
+ * child sets its clocks for good. That must not be the copy.
+ */
+static bool
+is_first_of_namespace(pid_t tid)
+{
+	static const char *const names[][2] = { { "pid", "pid_for_children" },
+		{ "time", "time_for_children" } };
+	struct stat own = { 0 }, next = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (namespace_of(tid, names[i][0], &own) &&
+		    (!namespace_of(tid, names[i][1], &next) ||
+			own.st_ino != next.st_ino))
+			return true;
+	return false;
+}
+
+static enum mu_status
+refused(pid_t pid, long result, struct mu_why *why)
+{
+	if (result == -EAGAIN)
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "process %d may start no more processes, so it cannot be"
+		    " copied; raise RLIMIT_NPROC or the cgroup's pids.max",
+		    pid);
+	if (result == -ENOMEM)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for a copy of process %d;"
+		    " vm.overcommit_memory=1 would give it",
+		    pid);
+	return mu_why(why, mu_status_from_errno((int)-result),
+	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
+}
+
+/* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
+static enum mu_status
+adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_tracee tracee = {
+		.tid = copy->pid,
+		.state = MU_TRACEE_SEIZED,
+	};
+	struct mu_wakeup wakeup;
+	bool stopped;
+
+	mu_wakeup_open(&wakeup);
+	stopped = mu_tracee_await(&tracee, copy->pid, deadline_ns);
+	mu_wakeup_close(&wakeup);
+	if (!stopped)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "the copy did not stop in time; give it more time");
+	if (!mu_tracee_stopped(&tracee) ||
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, PTRACE_O_EXITKILL) <
+		0)
+		return mu_why(why, MU_ERR_HELPER_DIED,
+		    "the copy was killed; was memory short?");
+	return MU_OK;
+}
+
+enum mu_status
+mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_clone,
+		.args = { COPY_FLAGS, NO_STACK },
+	};
+	struct mu_remote_thread thread;
+	enum mu_status status;
+	uint64_t undo_ns;
+
+	*copy = (struct mu_process_copy) { 0 };
+	status = mu_remote_thread_pick(&thread, threads, why);
+	if (status != MU_OK)
+		return status;
+	if (is_first_of_namespace(thread.tracee->tid))
+		return mu_why(why, MU_ERR_BUSY,
+		    "process %d cannot be copied: its next child is the first"
+		    " of a namespace",
+		    threads->pid);
+	status = mu_remote_call_make(&call, &thread, deadline_ns, why);
+	if (status == MU_OK && call.result < 0)
+		return refused(threads->pid, call.result, why);
+	copy->pid = call.born;
+	copy->child = (pid_t)call.result;
+	copy->code = thread.code;
+	if (status == MU_OK)
+		status = adopt(copy, deadline_ns, why);
+	if (status != MU_OK && copy->pid != 0) {
+		undo_ns = mu_sys_now_ns() + UNDO_NS;
+		if (mu_process_copy_end(copy, undo_ns) &&
+		    thread.tracee->state == MU_TRACEE_STOPPED)
+			mu_process_copy_reap(copy, &thread, undo_ns, NULL);
+		*copy = (struct mu_process_copy) { 0 };
+	}
+	return status;
+}

@@ -1,0 +1,63 @@
+/*
+ * A copy of a stopped process, as fork() makes one, that never runs: its memory
+ * stays as it is now, while the process goes on.
+ *
+ * What of the memory is not in the copy, or not as it was, is for the reader to
+ * see to, before the release:
+ * - a mapping with MADV_DONTFORK is not there: reading it fails;
+ * - one with MADV_WIPEONFORK is there, and reads as zeros (/proc/PID/smaps has
+ *   "dc" and "wf" among the VmFlags of these two);
+ * - shared mappings are the process's own memory: they go on changing.
+ * The copy's registers mean nothing. To open /proc/COPY/mem is an attach to
+ * Yama, for which ptrace_scope 1 lets the tracer do it, who made the copy, but
+ * perhaps not others.
+ *
+ * What the process may notice: nothing, but for the time, and page faults at
+ * its first writes. The copy shares its table of descriptors, so that what the
+ * process closes is closed; but after an execve() the old table is the copy's,
+ * until that is dropped. The copy is no result of a wait without __WALL and
+ * __WCLONE, and its end sends no signal.
+ *
+ * Runs in: keeper; what is said of one thread in threads.h holds here as well.
+ * Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_PROCESS_COPY_H
+#define PTRACE_PROCESS_COPY_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mu/status.h"
+#include "ptrace/threads.h"
+
+struct mu_process_copy {
+	pid_t pid;      /* in our PID namespace; 0 = there is no copy */
+	pid_t child;    /* in the namespace of its parent */
+	uintptr_t code; /* of a system call instruction in it */
+};
+
+/*
+ * Copy the process whose THREADS are all stopped. They stay stopped; one of
+ * them may be in another stop than before (mu_remote_call_make). The copy ends
+ * with the thread that called this (PTRACE_O_EXITKILL).
+ *
+ * On failure there is no copy, nothing has changed, and memory can be read as
+ * long as the process is stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: it cannot
+ * be made to do a system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel
+ * gave no process (RLIMIT_NPROC, pids cgroup) or no memory (overcommit).
+ * MU_ERR_TIMEOUT: of THREADS all but one may have been released.
+ * MU_ERR_TARGET_GONE.
+ */
+enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
+    struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
+
+/*
+ * Kill the copy of process PID, which runs, and reap it: one thread of PID,
+ * stopped for a moment, is made to wait for it. If PID has ended, init does
+ * that. Otherwise, after a failure, it is a zombie for as long as PID lives.
+ * Accepts the empty value.
+ */
+enum mu_status mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
+    uint64_t deadline_ns, struct mu_why *why);
+
+#endif

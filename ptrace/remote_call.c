@@ -1,0 +1,290 @@
+/*
+ * A system call in a stopped thread: see remote_call.h.
+ *
+ * The thread is in PTRACE_EVENT_STOP, inside get_signal() in the kernel, on its
+ * way back to its own code. If a system call of its own was interrupted, the
+ * call's result is one of the ERESTART ones and it is decided only after
+ * get_signal(), by the registers as they are then, whether it is restarted and
+ * how (arch_do_signal_or_restart in arch/x86/kernel/signal.c). With orig_rax -1
+ * nothing is, and our call is made. With the old registers in place again the
+ * thread must come through get_signal() once more. At the exit stop of our call
+ * it is past it, and nothing would send it there: released from that stop, the
+ * program would see error 512. A PTRACE_INTERRUPT does (TIF_SIGPENDING,
+ * JOBCTL_TRAP_STOP); get_signal() traps before it dequeues any signal and
+ * before a single instruction is run.
+ *
+ * Not by PTRACE_SINGLESTEP, which ends in force_sig(SIGTRAP): blocked or
+ * ignored, that would be set to SIG_DFL for the whole program.
+ *
+ * The record of what to restart (restart_block) is the thread's own, and calls
+ * like clone() and wait4() do not touch it.
+ *
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/remote_call.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/ptrace.h>
+
+#include "mu/arch_remote.h"
+#include "mu/sys.h"
+#include "ptrace/remote_stop.h"
+#include "ptrace/wakeup.h"
+
+#define NOTE_PRSTATUS 1
+#define GETSIGMASK 0x420a /* PTRACE_GETSIGMASK, Linux 3.11 */
+#define SETSIGMASK 0x420b
+
+/* include/linux/errno.h: not for users, but a tracer sees them. */
+#define RESTART_FIRST 512 /* ERESTARTSYS, then ..NOINTR and ..NOHAND */
+#define RESTART_LAST 516  /* ERESTART_RESTARTBLOCK */
+
+#define BIT(signo) ((mu_sigmask)1 << ((signo)-1))
+
+/*
+ * A fault in the instruction forces one of these. Were it blocked, its action
+ * would become SIG_DFL for the whole program (force_sig_info_to_task).
+ */
+#define FORCED                                                    \
+	(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | \
+	    BIT(SIGSEGV) | BIT(SIGSYS))
+
+struct run {
+	struct mu_remote_call *call;
+	struct mu_remote_thread *thread;
+	struct mu_why *why;
+	struct mu_remote_stop stop; /* where it is now */
+	mu_sigmask mask;            /* its own */
+};
+
+static long
+request(const struct run *run, long what, uintptr_t address, uintptr_t data)
+{
+	return mu_sys_ptrace(what, run->thread->tracee->tid, address, data);
+}
+
+static long
+set_registers(const struct run *run, uintptr_t *general)
+{
+	struct iovec set = { general, MU_PRSTATUS_WORDS * sizeof(*general) };
+
+	return request(run, PTRACE_SETREGSET, NOTE_PRSTATUS, (uintptr_t)&set);
+}
+
+static long
+set_mask(const struct run *run, mu_sigmask mask)
+{
+	return request(run, SETSIGMASK, sizeof(mask), (uintptr_t)&mask);
+}
+
+static enum mu_status
+failed(const struct run *run, long error)
+{
+	return mu_why(run->why, mu_status_from_errno((int)-error),
+	    "thread %d cannot be made to do a system call (errno %ld)",
+	    run->thread->tracee->tid, -error);
+}
+
+static enum mu_status
+gone(struct run *run)
+{
+	run->stop.place = MU_REMOTE_GONE;
+	return mu_why(run->why, MU_ERR_TARGET_GONE,
+	    "thread %d was killed while it was stopped",
+	    run->thread->tracee->tid);
+}
+
+static enum mu_status
+too_late(const struct run *run)
+{
+	return mu_why(run->why, MU_ERR_TIMEOUT,
+	    "a system call in thread %d took too long; give it more time",
+	    run->thread->tracee->tid);
+}
+
+static enum mu_status
+came_between(const struct run *run)
+{
+	return mu_why(run->why, MU_ERR_BUSY,
+	    "signal %d came in between while thread %d did a system call for"
+	    " us; ask again",
+	    run->stop.status & 0x7f, run->thread->tracee->tid);
+}
+
+/* Everything that restore() undoes. 0 or -errno. */
+static long
+prepare(struct run *run)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	long error;
+
+	/* In a sigsuspend() that is the mask to be restored (Linux 5.3). */
+	error =
+	    request(run, GETSIGMASK, sizeof(run->mask), (uintptr_t)&run->mask);
+	if (error == 0)
+		error = set_mask(run, run->mask | ~FORCED);
+	if (error == 0)
+		error = request(run, PTRACE_SETOPTIONS, 0,
+		    PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
+			PTRACE_O_TRACEFORK);
+	memcpy(general, run->thread->general, sizeof(general));
+	mu_arch_remote_prepare(
+	    general, run->thread->code, run->call->nr, run->call->args);
+	return error == 0 ? set_registers(run, general) : error;
+}
+
+static bool
+wants_restart(long result)
+{
+	return result <= -RESTART_FIRST && result >= -RESTART_LAST;
+}
+
+/*
+ * From stop to stop until the call is made. SIGSTOP cannot be blocked: it is
+ * passed on, and the stop by job control that follows is left at once; at the
+ * detach the kernel puts it back (__ptrace_unlink in kernel/ptrace.c). If it
+ * made our call come back with a restart, that one is restarted.
+ */
+static enum mu_status
+drive(struct run *run)
+{
+	uintptr_t signo = 0;
+	long error;
+
+	for (;;) {
+		error = request(run, PTRACE_SYSCALL, 0, signo);
+		if (error < 0 && error != -ESRCH)
+			return failed(run, error);
+		mu_remote_stop_await(&run->stop);
+		signo = 0;
+		switch (run->stop.place) {
+		case MU_REMOTE_GONE:
+			return gone(run);
+		case MU_REMOTE_ENTERED:
+			/* It works. A copy inherits this: process_copy.c. */
+			set_mask(run, ~(mu_sigmask)0);
+			break;
+		case MU_REMOTE_STARTED:
+			break;
+		case MU_REMOTE_LEFT:
+			if (run->stop.late)
+				return too_late(run);
+			if (!wants_restart(run->stop.result))
+				return MU_OK;
+			break;
+		case MU_REMOTE_TRAPPED:
+			if (run->stop.late)
+				return too_late(run);
+			break;
+		case MU_REMOTE_DELIVERY:
+			if (run->stop.late)
+				return too_late(run);
+			signo = (uintptr_t)(run->stop.status & 0x7f);
+			if (signo != SIGSTOP)
+				return came_between(run);
+			break;
+		}
+	}
+}
+
+/* The stop in which it is left, for who lets it go. */
+static void
+note_stop(struct run *run)
+{
+	struct mu_tracee *tracee = run->thread->tracee;
+	siginfo_t info = { .si_code = 0 };
+
+	mu_tracee_classify(tracee, run->stop.status);
+	if (run->stop.place == MU_REMOTE_DELIVERY) {
+		request(run, PTRACE_GETSIGINFO, 0, (uintptr_t)&info);
+		/* By the kernel, for a fault: our instruction was the cause. */
+		if (info.si_code > 0 && (BIT(tracee->signal) & FORCED) != 0)
+			tracee->signal = 0;
+	} else if (tracee->tid == run->thread->threads->pid) {
+		/* As mu_tracee_confirm() wants it. */
+		mu_syscall6(SYS_waitid, P_PID, tracee->tid, (long)&info,
+		    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
+	}
+}
+
+/* From any stop but that at the entry of a call. */
+static void
+restore(struct run *run)
+{
+	int none = -1;
+	struct iovec set = { &none, sizeof(none) };
+
+	run->stop.deadline_ns =
+	    UINT64_MAX; /* nothing of this may be left out */
+	if (run->stop.place != MU_REMOTE_GONE) {
+		set_registers(run, run->thread->general);
+		set_mask(run, run->mask);
+		request(run, PTRACE_SETOPTIONS, 0, 0);
+	}
+	if (run->stop.place == MU_REMOTE_LEFT) {
+		if (MU_REMOTE_NOTE_CALL != 0)
+			request(run, PTRACE_SETREGSET, MU_REMOTE_NOTE_CALL,
+			    (uintptr_t)&set);
+		request(run, PTRACE_INTERRUPT, 0, 0);
+		request(run, PTRACE_CONT, 0, 0);
+		mu_remote_stop_await(&run->stop);
+	}
+	if (run->stop.place == MU_REMOTE_GONE)
+		run->thread->tracee->state = MU_TRACEE_GONE;
+	else
+		note_stop(run);
+}
+
+/* As waitid() gave it when the thread was stopped. */
+static int
+status_of(const struct mu_tracee *tracee)
+{
+	return MU_REMOTE_EVENT_STOP << 8 |
+	    (tracee->state == MU_TRACEE_GROUP_STOPPED ? SIGSTOP : SIGTRAP);
+}
+
+static enum mu_status
+run_call(struct run *run)
+{
+	struct mu_wakeup wakeup;
+	enum mu_status status;
+	long error;
+
+	mu_wakeup_open(&wakeup);
+	error = prepare(run);
+	if (error == 0)
+		status = drive(run);
+	else if (error == -ESRCH)
+		status = gone(run);
+	else
+		status = failed(run, error);
+	restore(run);
+	mu_wakeup_close(&wakeup);
+	return status;
+}
+
+enum mu_status
+mu_remote_call_make(struct mu_remote_call *call,
+    struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct run run = {
+		.call = call,
+		.thread = thread,
+		.why = why,
+		.stop = {
+			.threads = thread->threads,
+			.tracee = thread->tracee,
+			.deadline_ns = deadline_ns,
+			.place = MU_REMOTE_TRAPPED,
+			.status = status_of(thread->tracee),
+			.result = -ECANCELED,
+		},
+	};
+	enum mu_status status =
+	    mu_sys_now_ns() < deadline_ns ? run_call(&run) : too_late(&run);
+
+	call->result = run.stop.result;
+	call->born = run.stop.born;
+	return status;
+}

@@ -1,0 +1,44 @@
+/*
+ * One system call in a stopped thread of another process, which is then as it
+ * was before: registers, signal mask, and a call of its own that our stop had
+ * interrupted and that goes on at the release.
+ *
+ * Runs in: keeper, in the thread that stopped the other one. Uses no malloc, no
+ * errno, no libc lock.
+ */
+#ifndef PTRACE_REMOTE_CALL_H
+#define PTRACE_REMOTE_CALL_H
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "mu/status.h"
+#include "ptrace/remote_thread.h"
+
+struct mu_remote_call {
+	long nr;
+	uintptr_t args[6];
+	long result; /* as the kernel gives it: -errno is a failure */
+	pid_t born;  /* who was started by it, as *our* PID namespace has it;
+			0 = nobody; also after a failure */
+};
+
+/*
+ * Make CALL in THREAD (mu_remote_thread_check). MU_OK: it was made, RESULT says
+ * how it went. Whatever happens, the thread is put back and is in a stop again,
+ * which THREAD->tracee tells: mostly the one it was in; a stop by job control,
+ * if SIGSTOP came in between; or before the delivery of a signal.
+ *
+ * The call should end by itself. At DEADLINE_NS (CLOCK_MONOTONIC) it is
+ * interrupted, the other threads are let go, which it may be waiting for, and
+ * when it has ended, whenever that is, MU_ERR_TIMEOUT is returned: a thread
+ * with our registers cannot be left alone. So nobody but SIGKILL may end who
+ * called this: the thread would run on with them.
+ *
+ * MU_ERR_TARGET_GONE: the thread was killed. MU_ERR_BUSY: a signal came that
+ * cannot be blocked, or the instruction did not work.
+ */
+enum mu_status mu_remote_call_make(struct mu_remote_call *call,
+    struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why);
+
+#endif

@@ -1,0 +1,306 @@
+/*
+ * Choosing the thread for a remote call: see remote_thread.h.
+ *
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/remote_thread.h"
+
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "mu/arch_remote.h"
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/mappings.h"
+#include "ptrace/proc.h"
+
+#define NOTE_PRSTATUS 1
+#define GET_RSEQ_CONFIGURATION 0x420f
+#define RSEQ_CS_OFFSET 8 /* of rseq_cs in struct rseq (linux/rseq.h) */
+#ifndef SYS_rseq
+#define SYS_rseq (MU_REMOTE_REWINDS ? 293 : 334)
+#endif
+
+#define AUXV_WORDS 256
+#define AUXV_VDSO 33 /* AT_SYSINFO_EHDR */
+#define VDSO_BYTES ((size_t)8 << 10)
+
+/* libc's text has its first within 200 KiB. */
+#define SEARCH_BYTES ((size_t)1 << 20)
+#define CHUNK_BYTES ((size_t)4 << 10)
+
+/* Who is refused for seccomp has cost a file: threads mostly share a filter. */
+#define SECCOMP_TRIES 8
+
+/* What is found of several is told by the last of these. */
+enum reason {
+	SAFE,
+	ELSEWHERE, /* in code of its own where a call is wanted, or reverse */
+	STOPPED,
+	IN_DELIVERY,
+	RESTART,
+	SEQUENCE,
+	NO_CODE,
+	FOREIGN,
+	OLD_KERNEL,
+	UNREADABLE,
+	SECCOMP,
+};
+
+static const char *const reasons[] = {
+	[ELSEWHERE] = "it has no thread",
+	[STOPPED] = "job control has stopped it",
+	[IN_DELIVERY] = "a signal is on its way to it",
+	[RESTART] = "its threads are in system calls that may have to be"
+		    " restarted",
+	[SEQUENCE] = "its threads are in code of their own and may be in a"
+		     " restartable sequence (rseq)",
+	[NO_CODE] = "no system call instruction was found in it",
+	[FOREIGN] = "it runs other than " MU_ABI " code",
+	[OLD_KERNEL] = "the kernel is older than Linux 5.3",
+	[UNREADABLE] = "its registers or its state cannot be read",
+	[SECCOMP] = "it is under seccomp, and the filter could kill it for"
+		    " a system call that is not its own",
+};
+
+/* What the kernel hands out of SIZE bytes at ADDRESS. */
+static size_t
+read_some(pid_t tid, uintptr_t address, void *buffer, size_t size)
+{
+	struct iovec local = { buffer, size };
+	struct iovec remote = { (void *)address, size };
+	long n = mu_syscall6(
+	    SYS_process_vm_readv, tid, (long)&local, 1, (long)&remote, 1, 0);
+
+	return n < 0 ? 0 : (size_t)n;
+}
+
+static bool
+is_code(pid_t tid, uintptr_t address)
+{
+	char bytes[MU_REMOTE_CODE_SIZE];
+
+	return address % MU_REMOTE_CODE_STEP == 0 &&
+	    read_some(tid, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	    memcmp(bytes, MU_REMOTE_CODE, sizeof(bytes)) == 0;
+}
+
+/* Where the first one is in SIZE bytes from BEGIN, or 0. */
+static uintptr_t
+search(pid_t tid, uintptr_t begin, size_t size)
+{
+	char bytes[CHUNK_BYTES];
+	size_t at = 0, n, i;
+
+	do {
+		n = size - at < sizeof(bytes) ? size - at : sizeof(bytes);
+		n = read_some(tid, begin + at, bytes, n);
+		for (i = 0; i + MU_REMOTE_CODE_SIZE <= n;
+		     i += MU_REMOTE_CODE_STEP)
+			if (memcmp(bytes + i, MU_REMOTE_CODE,
+				MU_REMOTE_CODE_SIZE) == 0)
+				return begin + at + i;
+		/* It may lie across two chunks. */
+		at += sizeof(bytes) - MU_REMOTE_CODE_SIZE + MU_REMOTE_CODE_STEP;
+	} while (n == sizeof(bytes) && at < size);
+	return 0;
+}
+
+/*
+ * All of the vDSO is mapped executable, and clock_gettime() there falls back to
+ * the call.
+ */
+static uintptr_t
+search_vdso(pid_t tid)
+{
+	uintptr_t auxv[AUXV_WORDS];
+	char path[32];
+	ssize_t n;
+	size_t i;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/auxv", tid);
+	n = mu_procfs_read(path, (char *)auxv, sizeof(auxv));
+	for (i = 0; n > 0 && i + 1 < (size_t)n / sizeof(*auxv); i += 2)
+		if (auxv[i] == AUXV_VDSO)
+			return search(tid, auxv[i + 1], VDSO_BYTES);
+	return 0;
+}
+
+static uintptr_t
+search_mappings(pid_t tid, struct mu_arena *arena)
+{
+	struct mu_mapping *maps;
+	size_t count, size, i;
+	uintptr_t found = 0;
+
+	if (arena == NULL ||
+	    mu_mappings_read(tid, &maps, &count, arena, NULL) != MU_OK)
+		return 0;
+	for (i = 0; i < count && found == 0; i++) {
+		size = mu_range_size(maps[i].range);
+		if (maps[i].executable && maps[i].readable)
+			found = search(tid, maps[i].range.begin,
+			    size < SEARCH_BYTES ? size : SEARCH_BYTES);
+	}
+	return found;
+}
+
+static uintptr_t
+find_code(const struct mu_remote_thread *thread, uintptr_t hint)
+{
+	pid_t tid = thread->tracee->tid;
+	uintptr_t at = mu_arch_remote_pc(thread->general) - MU_REMOTE_CODE_SIZE;
+
+	if (mu_arch_remote_in_call(thread->general) && is_code(tid, at))
+		return at;
+	if (hint != 0 && is_code(tid, hint))
+		return hint;
+	at = search_vdso(tid);
+	return at != 0 ? at : search_mappings(tid, thread->threads->arena);
+}
+
+/*
+ * A restartable sequence ends when the kernel finds the thread outside of it,
+ * which it would on the way out of our call. Inside a call there is none: it is
+ * forbidden (rseq(2)). An rseq_cs that is left over from the last one looks the
+ * same and is refused, too.
+ */
+static bool
+may_be_in_sequence(pid_t tid)
+{
+	struct {
+		uint64_t area;
+		uint32_t size, signature, flags, pad;
+	} config = { 0 };
+	uint64_t rseq_cs = 1;
+	long n = mu_sys_ptrace(
+	    GET_RSEQ_CONFIGURATION, tid, sizeof(config), (uintptr_t)&config);
+
+	/* No such request: a kernel before 5.13, or without rseq. */
+	if (n < 0)
+		return mu_sys4(SYS_rseq, 0, 0, 0, 0) != -ENOSYS;
+	if (config.area == 0)
+		return false;
+	return read_some(tid, config.area + RSEQ_CS_OFFSET, &rseq_cs,
+		   sizeof(rseq_cs)) != sizeof(rseq_cs) ||
+	    rseq_cs != 0;
+}
+
+static enum reason
+judge_seccomp(pid_t pid, pid_t tid)
+{
+	char path[64], status[MU_PROC_STATUS_SIZE];
+	int64_t mode;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (mu_procfs_read(path, status, sizeof(status)) < 0)
+		return UNREADABLE;
+	mode = mu_proc_status_number(status, "\nSeccomp:", 0, 10);
+	return mode > 0 ? SECCOMP : SAFE; /* -1: a kernel without it */
+}
+
+static enum reason
+read_general(struct mu_remote_thread *thread)
+{
+	pid_t tid = thread->tracee->tid;
+	struct iovec set = { thread->general, sizeof(thread->general) };
+	struct mu_syscall_info info = { 0 };
+
+	if (mu_sys_ptrace(
+		PTRACE_GETREGSET, tid, NOTE_PRSTATUS, (uintptr_t)&set) < 0)
+		return UNREADABLE;
+	if (set.iov_len != sizeof(thread->general) ||
+	    !mu_arch_remote_native(thread->general))
+		return FOREIGN;
+	if (mu_sys_ptrace(
+		MU_GET_SYSCALL_INFO, tid, sizeof(info), (uintptr_t)&info) < 0)
+		return OLD_KERNEL;
+	/* int $0x80 in a 64-bit program has numbers of its own. */
+	return info.arch == MU_REMOTE_ARCH ? SAFE : FOREIGN;
+}
+
+static enum reason
+judge(struct mu_remote_thread *thread, uintptr_t hint)
+{
+	pid_t tid = thread->tracee->tid;
+	enum reason reason;
+
+	if (MU_REMOTE_REWINDS &&
+	    is_code(tid, mu_arch_remote_pc(thread->general)))
+		return RESTART;
+	if (!mu_arch_remote_in_call(thread->general) && may_be_in_sequence(tid))
+		return SEQUENCE;
+	reason = judge_seccomp(thread->threads->pid, tid);
+	if (reason != SAFE)
+		return reason;
+	thread->code = find_code(thread, hint);
+	return thread->code != 0 ? SAFE : NO_CODE;
+}
+
+static enum mu_status
+refuse(pid_t pid, enum reason reason, struct mu_why *why)
+{
+	return mu_why(why,
+	    reason == SECCOMP ? MU_ERR_PTRACE_SECCOMP : MU_ERR_BUSY,
+	    "process %d cannot be made to do a system call: %s", pid,
+	    reasons[reason]);
+}
+
+enum mu_status
+mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
+    struct mu_tracee *tracee, uintptr_t hint, struct mu_why *why)
+{
+	enum reason reason;
+
+	*out = (struct mu_remote_thread) {
+		.threads = threads,
+		.tracee = tracee,
+	};
+	reason = read_general(out);
+	if (reason == SAFE)
+		reason = judge(out, hint);
+	return reason == SAFE ? MU_OK : refuse(threads->pid, reason, why);
+}
+
+/* With IN_CALL, only who is in a call; without, only who is not. */
+static enum reason
+judge_stopped(struct mu_remote_thread *out, bool in_call)
+{
+	enum reason reason;
+
+	if (out->tracee->state == MU_TRACEE_GROUP_STOPPED)
+		return STOPPED;
+	if (out->tracee->state != MU_TRACEE_STOPPED)
+		return IN_DELIVERY;
+	reason = read_general(out);
+	if (reason != SAFE)
+		return reason;
+	if (mu_arch_remote_in_call(out->general) != in_call)
+		return ELSEWHERE;
+	return judge(out, 0);
+}
+
+enum mu_status
+mu_remote_thread_pick(struct mu_remote_thread *out, struct mu_threads *threads,
+    struct mu_why *why)
+{
+	enum reason reason, worst = ELSEWHERE;
+	int round, tries = SECCOMP_TRIES;
+	size_t i;
+
+	*out = (struct mu_remote_thread) { .threads = threads };
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < threads->count && tries > 0; i++) {
+			out->tracee = &threads->tracees[i];
+			reason = judge_stopped(out, round == 0);
+			if (reason == SAFE)
+				return MU_OK;
+			tries -= reason == SECCOMP;
+			if (reason > worst)
+				worst = reason;
+		}
+	}
+	return refuse(threads->pid, worst, why);
+}

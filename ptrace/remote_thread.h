@@ -1,0 +1,59 @@
+/*
+ * A stopped thread that may be made to do a system call, and the instruction
+ * to do it with.
+ *
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef PTRACE_REMOTE_THREAD_H
+#define PTRACE_REMOTE_THREAD_H
+
+#include <stdint.h>
+
+#include "mu/arch.h"
+#include "mu/status.h"
+#include "ptrace/threads.h"
+
+/* PTRACE_GET_SYSCALL_INFO and what it gives, for libcs before glibc 2.31. */
+#define MU_GET_SYSCALL_INFO 0x420e
+
+enum { MU_SYSCALL_ENTRY = 1, MU_SYSCALL_EXIT = 2 };
+
+struct mu_syscall_info {
+	uint8_t op, pad[3];
+	uint32_t arch;
+	uint64_t ip, sp;
+	int64_t result; /* at the exit; at the entry the number */
+};
+
+struct mu_remote_thread {
+	struct mu_threads *threads;           /* whose process it is */
+	struct mu_tracee *tracee;             /* one of them */
+	uintptr_t general[MU_PRSTATUS_WORDS]; /* what is to be put back */
+	uintptr_t code; /* address of a system call instruction */
+};
+
+/*
+ * May TRACEE, one of THREADS, be used? It is in PTRACE_EVENT_STOP. HINT is
+ * where such an instruction was found before, or 0.
+ *
+ * Not where registers, rseq area or pending restart could not be put back
+ * exactly: in code of another ABI, in a restartable sequence (PTRACE_GET_
+ * RSEQ_CONFIGURATION, Linux 5.13, tells), on a kernel before Linux 5.3, which
+ * has no PTRACE_GET_SYSCALL_INFO and whose PTRACE_SETSIGMASK forgets the mask
+ * of a sigsuspend(). And not under seccomp, whose filter may kill the process
+ * for a call that it never makes itself: MU_ERR_PTRACE_SECCOMP. All else is
+ * MU_ERR_BUSY, with the reason in words.
+ */
+enum mu_status mu_remote_thread_check(struct mu_remote_thread *out,
+    struct mu_threads *threads, struct mu_tracee *tracee, uintptr_t hint,
+    struct mu_why *why);
+
+/*
+ * The best of THREADS, which are all stopped: one that was inside a system
+ * call, where no restartable sequence can be, else one in its own code. Only
+ * MU_TRACEE_STOPPED ones: a thread that job control has stopped stays so.
+ */
+enum mu_status mu_remote_thread_pick(struct mu_remote_thread *out,
+    struct mu_threads *threads, struct mu_why *why);
+
+#endif

@@ -1,0 +1,84 @@
+#!/bin/sh
+# The command at a process: text and JSON as people and programs get them, in
+# files, on a terminal, with colour and without.
+set -u
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=$build/memunreachable
+victim=$build/tests/live/victim_plain
+out=$work/out
+err=$work/err
+unset NO_COLOR LD_PRELOAD
+TERM=xterm
+export TERM
+
+# has FILE TEXT, lacks FILE TEXT: one line or more.
+has() {
+	grep -Fq -e "$2" "$1" || {
+		fail "no \"$2\" in"
+		sed 's/^/	/' "$1"
+	}
+}
+
+lacks() {
+	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
+}
+
+is_ready() {
+	grep -q ready "$out"
+}
+
+name='a process'
+mkfifo "$work/in"
+"$victim" 0 <"$work/in" >"$out" &
+pid=$!
+pids=$pid
+exec 9>"$work/in"
+await is_ready || fail "not ready"
+"$command" -q -p "$pid" >"$work/text" 2>"$err"
+status=$?
+[ $status -eq 23 ] || fail "status $status: $(cat "$err")"
+has "$work/text" "Process $pid, "
+has "$work/text" "bytes unreachable at "
+"$command" -q --format=json --contents -o "$work/json" -p "$pid" 2>"$err"
+[ "$(stat -c %a "$work/json")" = 600 ] || fail "mode of the file"
+has "$work/json" "\"pid\": $pid,"
+has "$work/json" '"contents": "'
+if command -v python3 >/dev/null; then
+	python3 tests/support/json_schema.py \
+	    lib/cli/memunreachable-report.schema.json "$work/json" \
+	    >"$work/fits"
+	case $? in
+	0) ;;
+	77) cat "$work/fits" ;;
+	*) fail "not as the schema says: $(cat "$work/fits")" ;;
+	esac
+else
+	echo "SKIPPED: cli_usage: no python3"
+fi
+
+name='colour'
+esc=$(printf '\033')
+lacks "$work/text" "$esc"
+"$command" -q --color=always -p "$pid" >"$work/text" 2>&1
+has "$work/text" "${esc}[1m"
+if command -v script >/dev/null; then
+	terminal() {
+		script -qec "$1" /dev/null </dev/null >"$work/text" 2>&1
+	}
+	terminal "$command -p $pid"
+	has "$work/text" "${esc}[1m"
+	terminal "NO_COLOR=1 $command -q -p $pid"
+	lacks "$work/text" "${esc}["
+	terminal "TERM=dumb $command -q -p $pid"
+	lacks "$work/text" "${esc}["
+	terminal "$command -q --color=never -p $pid"
+	lacks "$work/text" "${esc}["
+else
+	echo "SKIPPED: cli_usage: no script(1) for a terminal"
+fi
+exec 9>&-
+wait "$pid"
+pids=
+
+[ "$failures" -eq 0 ]

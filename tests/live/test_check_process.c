@@ -1,0 +1,273 @@
+/*
+ * A process that knows nothing of us, checked from outside while it works:
+ * every answer is exact or none, and nothing happens to it.
+ */
+#include <fcntl.h>
+#include <time.h>
+
+#include "lib/cli/check.h"
+#include "tests/support/busy_victim.h"
+#include "tests/support/suite.h"
+
+#define CHECKS 30 /* or TESTS_CHECKS */
+#define KILLS 30  /* or TESTS_KILLS */
+
+static struct busy_victim victim;
+
+static const struct {
+	const char *name;
+	enum mu_check_stop stop;
+} ways[] = {
+	{ "fork", MU_CHECK_STOP_AUTO },
+	{ "read", MU_CHECK_STOP_READ },
+};
+
+static struct mu_check
+check_of(pid_t pid, enum mu_check_stop stop)
+{
+	return (struct mu_check) {
+		.pid = pid,
+		.stop = stop,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 1000,
+	};
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct Leak *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/* As many as ENVIRONMENT says, or USUAL. */
+static size_t
+how_many(const char *environment, size_t usual)
+{
+	const char *value = getenv(environment);
+
+	return value != NULL ? strtoul(value, NULL, 10) : usual;
+}
+
+/* Address by address. */
+static void
+expect_exact(const struct mu_answer *answer)
+{
+	const struct UnreachableMemoryInfo *info = &answer->info;
+	size_t i;
+
+	ck_assert_uint_eq(info->num_leaks, victim.num_lost);
+	ck_assert_uint_eq(info->leak_bytes, victim.bytes_lost);
+	ck_assert_uint_eq(info->num_reported, victim.num_entries);
+	qsort(info->leaks, info->num_reported, sizeof(*info->leaks), by_begin);
+	for (i = 0; i < victim.num_entries; i++) {
+		ck_assert_uint_eq(
+		    info->leaks[i].begin, victim.entries[i].address);
+		ck_assert_uint_eq(
+		    info->leaks[i].referenced_count, victim.entries[i].below);
+	}
+}
+
+static bool
+is_planted(const struct Leak *leak)
+{
+	const struct busy_entry *entry = victim.entries;
+	const struct busy_entry *end = entry + victim.num_entries;
+
+	while (entry < end && entry->address != leak->begin)
+		entry++;
+	return entry < end && leak->referenced_count == entry->below;
+}
+
+/*
+ * The only thread was stopped inside malloc, where it has addresses of the
+ * block behind a lost one, which are some inside that, too: it may be missing.
+ */
+static bool
+expect_no_other(const struct mu_answer *answer)
+{
+	const struct UnreachableMemoryInfo *info = &answer->info;
+	size_t i;
+
+	ck_assert_uint_le(info->num_leaks, victim.num_lost);
+	for (i = 0; i < info->num_reported; i++)
+		ck_assert(is_planted(&info->leaks[i]));
+	return info->num_leaks == victim.num_lost;
+}
+
+static void
+check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
+{
+	struct mu_check check = check_of(victim.pid, stop);
+	struct mu_answer answer;
+	enum mu_status status;
+
+	status = mu_check_process(&check, &answer);
+	if (status == MU_OK) {
+		ck_assert_str_eq(answer.stop, name);
+		expect_exact(&answer);
+	} else {
+		printf("%s: %s\n", mu_status_name(status), answer.info.reason);
+		ck_assert_int_ne(status, MU_PARTIAL);
+		(*unchecked)++;
+	}
+	mu_check_release(&answer);
+}
+
+/* _i: the way. */
+START_TEST(exact_at_full_load)
+{
+	size_t i, unchecked = 0, checks = how_many("TESTS_CHECKS", CHECKS);
+	const char *blocks = getenv("TESTS_BLOCKS");
+
+	busy_start(&victim, blocks != NULL ? blocks : "100000", "4");
+	for (i = 0; i < checks; i++)
+		check_once(ways[_i].stop, ways[_i].name, &unchecked);
+	busy_expect_unharmed(&victim);
+	ck_assert_uint_le(unchecked, checks / 10);
+}
+END_TEST
+
+/* Only one thread: it takes no lock in malloc. */
+START_TEST(right_without_threads)
+{
+	size_t i, exact = 0, checks = how_many("TESTS_CHECKS", CHECKS);
+	struct mu_answer answer;
+	struct mu_check check;
+	enum mu_status status;
+
+	busy_start(&victim, "1000", "alone");
+	check = check_of(victim.pid, ways[_i].stop);
+	for (i = 0; i < checks; i++) {
+		status = mu_check_process(&check, &answer);
+		ck_assert_int_ne(status, MU_PARTIAL);
+		if (status == MU_OK)
+			exact += expect_no_other(&answer);
+		mu_check_release(&answer);
+	}
+	busy_expect_unharmed(&victim);
+	ck_assert_uint_ge(exact, checks / 10 * 8);
+}
+END_TEST
+
+static void
+nap_us(long us)
+{
+	struct timespec nap = { 0, us * 1000 };
+
+	nanosleep(&nap, NULL);
+}
+
+/* In every thread: who traces it, and does it stand still? */
+static bool
+is_free(void)
+{
+	char path[300], line[256], state;
+	struct dirent *entry;
+	bool all = true;
+	int tracer;
+	DIR *tasks;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", victim.pid);
+	tasks = opendir(path);
+	ck_assert_ptr_nonnull(tasks);
+	while ((entry = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status",
+		    victim.pid, entry->d_name);
+		file = fopen(path, "r");
+		while (file != NULL && fgets(line, sizeof(line), file)) {
+			if (sscanf(line, "State: %c", &state) == 1)
+				all &= state != 't' && state != 'T';
+			if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+				all &= tracer == 0;
+		}
+		if (file != NULL)
+			fclose(file);
+	}
+	closedir(tasks);
+	return all;
+}
+
+/* What is left must go by itself, soon. */
+static void
+expect_nothing_left(void)
+{
+	int tries;
+
+	for (tries = 0; tries < 2000; tries++) {
+		if (is_free() && busy_count_children(&victim) == 0)
+			return;
+		nap_us(5000);
+	}
+	ck_abort_msg("left of a check that was killed: %zu children; free: %d",
+	    busy_count_children(&victim), is_free());
+}
+
+/* SIGKILL at a moment of its own each time. */
+START_TEST(killed_in_the_midst)
+{
+	struct mu_check check;
+	struct mu_answer answer;
+	size_t i, unchecked = 0, kills = how_many("TESTS_KILLS", KILLS);
+	pid_t pid;
+
+	busy_start(&victim, "30000", "4");
+	check = check_of(victim.pid, ways[_i].stop);
+	srand(1);
+	for (i = 0; i < kills; i++) {
+		pid = fork();
+		if (pid == 0)
+			_exit((int)mu_check_process(&check, &answer));
+		nap_us(rand() % 40000);
+		kill(pid, SIGKILL);
+		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	}
+	expect_nothing_left();
+	check_once(ways[_i].stop, ways[_i].name, &unchecked);
+	busy_expect_unharmed(&victim);
+}
+END_TEST
+
+static void
+expect_refused(pid_t pid, enum mu_status expected, const char *words)
+{
+	struct mu_check check = check_of(pid, MU_CHECK_STOP_AUTO);
+	struct mu_answer answer;
+
+	ck_assert_int_eq(mu_check_process(&check, &answer), expected);
+	ck_assert_int_eq(answer.info.status, (int)expected);
+	ck_assert_msg(strstr(answer.info.reason, words) != NULL, "%s",
+	    answer.info.reason);
+	ck_assert_uint_eq(answer.info.num_leaks, 0);
+	mu_check_release(&answer);
+}
+
+START_TEST(nobody_there)
+{
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(0);
+	nap_us(100000);
+	expect_refused(pid, MU_ERR_ARGUMENT, "has ended");
+	waitpid(pid, NULL, 0);
+	expect_refused(pid, MU_ERR_TARGET_GONE, "no process");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("check_process");
+	TCase *tcase = tcase_create("Process");
+
+	tcase_set_timeout(tcase, 1200);
+	tcase_add_loop_test(tcase, exact_at_full_load, 0, 2);
+	tcase_add_loop_test(tcase, right_without_threads, 0, 2);
+	tcase_add_loop_test(tcase, killed_in_the_midst, 0, 2);
+	tcase_add_test(tcase, nobody_there);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

@@ -1,0 +1,239 @@
+/*
+ * A program that lost blocks is asked from within, and then again from its
+ * core: by the kernel and by gcore, whole and cut short, plain and compressed,
+ * with its files at hand and without. The same blocks, address by address.
+ */
+#include <gnu/libc-version.h>
+
+#include "tests/support/core_play.h"
+#include "tests/support/suite.h"
+
+#define CUTS 40
+
+/* Chain, cycle, single, mmapped, and one of each further thread. */
+#define PLANTED(threads) (5 + 3 + 1 + 1 + (threads)-1)
+
+static const struct mu_core_places usual = { NULL, NULL };
+static const struct mu_core_places nowhere = { NULL, "/nonexistent" };
+
+static struct core_victim victim;
+static char path[PATH_MAX];
+
+static void
+start(const char *threads)
+{
+	core_victim_start(&victim, threads);
+	core_show("in the process", &victim.own);
+	ck_assert_uint_eq(victim.own.num_leaks, PLANTED((size_t)atoi(threads)));
+}
+
+static void
+stop(void)
+{
+	core_victim_clean(&victim);
+}
+
+static void
+expect_same(enum mu_status status)
+{
+	struct core_answer answer;
+
+	core_ask(&answer, path, &usual, NULL);
+	core_show(path, &answer);
+	ck_assert_int_eq(answer.opened, status);
+	ck_assert(core_same(&answer, &victim.own));
+	ck_assert_int_eq(answer.status, MU_OK);
+}
+
+static const char *const thread_counts[] = { "1", "4" };
+
+START_TEST(by_the_kernel)
+{
+	start(thread_counts[_i]);
+	if (core_by_kernel(&victim, path))
+		expect_same(MU_OK);
+	stop();
+}
+END_TEST
+
+START_TEST(by_gcore)
+{
+	start(thread_counts[_i]);
+	if (core_by_gcore(&victim, path))
+		expect_same(MU_OK);
+	stop();
+}
+END_TEST
+
+static const char *const packers[] = { "zstd", "xz", "lz4", "gzip" };
+
+START_TEST(compressed)
+{
+	char command[5 * PATH_MAX];
+	const char *const args[] = { "sh", "-c", command, NULL };
+	struct core_answer answer;
+
+	start("4");
+	if (!core_by_kernel(&victim, path)) {
+		stop();
+		return;
+	}
+	snprintf(command, sizeof(command),
+	    "%s -qc '%s' >'%s.packed' && mv '%s.packed' '%s'", packers[_i],
+	    path, path, path, path);
+	if (core_play_run(args) != 0) {
+		printf("SKIPPED: no %s\n", packers[_i]);
+		stop();
+		return;
+	}
+	expect_same(MU_OK);
+	/* A cut one unpacks to a cut core, or to nothing. */
+	ck_assert_int_eq(truncate(path, 15000), 0);
+	core_ask(&answer, path, &usual, NULL);
+	core_show(path, &answer);
+	ck_assert_int_ne(answer.opened, MU_OK);
+	stop();
+}
+END_TEST
+
+/* Wherever it ends: never a complete answer, and never a crash. */
+START_TEST(cut_short)
+{
+	struct core_answer answer;
+	off_t size, length;
+	struct stat about;
+	unsigned i;
+
+	start("4");
+	if (core_by_kernel(&victim, path)) {
+		ck_assert_int_eq(stat(path, &about), 0);
+		size = about.st_size;
+		srand(7);
+		for (i = 0; i < CUTS; i++) {
+			/* From the end on; the last ones in the headers. */
+			length = size / CUTS * (CUTS - i) - rand() % 70000 - 1;
+			if (i + 5 > CUTS)
+				length = rand() % 60000;
+			if (length < 0)
+				length = 0;
+			ck_assert_int_eq(truncate(path, length), 0);
+			core_ask(&answer, path, &usual, NULL);
+			if (answer.opened == MU_PARTIAL)
+				ck_assert_uint_gt(answer.cut, 0);
+			else
+				ck_assert_int_eq(
+				    answer.opened, MU_ERR_ARGUMENT);
+			ck_assert_int_ne(answer.why.words[0], 0);
+		}
+	}
+	stop();
+}
+END_TEST
+
+/* On another machine: nothing is lost with the files but the release. */
+START_TEST(without_files)
+{
+	struct core_answer answer;
+
+	start("4");
+	if (core_by_kernel(&victim, path)) {
+		core_ask(&answer, path, &nowhere, gnu_get_libc_version());
+		core_show(path, &answer);
+		ck_assert_int_eq(answer.opened, MU_PARTIAL);
+		ck_assert_uint_gt(answer.num_lacks, 0);
+		ck_assert(core_same(&answer, &victim.own));
+	}
+	stop();
+}
+END_TEST
+
+/* A sysroot of its own: with its files, and then with another libc. */
+START_TEST(from_a_sysroot)
+{
+	static char root[PATH_MAX], command[3 * PATH_MAX];
+	const char *const args[] = { "sh", "-c", command, NULL };
+	const struct mu_core_places there = { NULL, root };
+	struct mu_snapshot_core core;
+	struct core_answer answer;
+	struct mu_snapshot snap;
+	struct mu_arena arena;
+	size_t i;
+
+	start("1");
+	snprintf(root, sizeof(root), "%s/root", victim.folder);
+	mu_arena_open(&arena, (size_t)1 << 30);
+	if (core_by_kernel(&victim, path)) {
+		ck_assert_int_eq(mu_snapshot_core_open(
+				     &snap, &core, path, &usual, &arena, NULL),
+		    MU_OK);
+		ck_assert_uint_ge(core.modules.count, 3);
+		for (i = 0; i < core.modules.count; i++) {
+			snprintf(command, sizeof(command),
+			    "mkdir -p '%s' && cp -L --parents '%s' '%s'", root,
+			    core.modules.items[i].path, root);
+			ck_assert_int_eq(core_play_run(args), 0);
+		}
+		core_ask(&answer, path, &there, NULL);
+		ck_assert_int_eq(answer.opened, MU_OK);
+		ck_assert(core_same(&answer, &victim.own));
+		snprintf(command, sizeof(command),
+		    "cp /bin/sh \"$(find '%s' -name 'libc[.-]*')\"", root);
+		ck_assert_int_eq(core_play_run(args), 0);
+		core_ask(&answer, path, &there, gnu_get_libc_version());
+		ck_assert_int_eq(answer.opened, MU_PARTIAL);
+		ck_assert_uint_eq(answer.glibc_major, 0);
+		ck_assert(core_same(&answer, &victim.own));
+		mu_snapshot_core_close(&core);
+		snprintf(command, sizeof(command), "rm -rf '%s'", root);
+		core_play_run(args);
+	}
+	mu_arena_close(&arena);
+	stop();
+}
+END_TEST
+
+START_TEST(another_program)
+{
+	static const struct mu_core_places other = { "/bin/sh", NULL };
+	struct mu_snapshot_core core;
+	struct mu_snapshot snap;
+	struct mu_arena arena;
+	struct mu_why why;
+
+	start("1");
+	if (core_by_kernel(&victim, path)) {
+		mu_arena_open(&arena, (size_t)1 << 30);
+		ck_assert_int_eq(mu_snapshot_core_open(
+				     &snap, &core, path, &other, &arena, &why),
+		    MU_PARTIAL);
+		fprintf(stderr, "%s\n", why.words);
+		ck_assert_ptr_nonnull(
+		    strstr(why.words, "victim_core: its file is another"));
+		ck_assert_str_eq(core.process.program, "victim_core");
+		ck_assert_int_eq(core.process.signal, SIGABRT);
+		ck_assert_int_eq(snap.num_threads, 1);
+		ck_assert_int_eq(snap.threads[0].tid, snap.pid);
+		mu_snapshot_core_close(&core);
+		mu_arena_close(&arena);
+	}
+	stop();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("core_files");
+	TCase *tc = tcase_create("core_files");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_loop_test(tc, by_the_kernel, 0, 2);
+	tcase_add_loop_test(tc, by_gcore, 0, 2);
+	tcase_add_loop_test(tc, compressed, 0, 4);
+	tcase_add_test(tc, cut_short);
+	tcase_add_test(tc, without_files);
+	tcase_add_test(tc, from_a_sysroot);
+	tcase_add_test(tc, another_program);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

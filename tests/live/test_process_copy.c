@@ -1,0 +1,232 @@
+/*
+ * A copy of a process by its own clone(): the memory is that of the stop and
+ * stays so, and the process notices nothing.
+ */
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "ptrace/remote_call.h"
+#include "tests/support/copied.h"
+#include "tests/support/suite.h"
+
+static uint64_t before[WORKERS][WORDS], after[WORKERS][WORDS];
+
+START_TEST(memory_stays)
+{
+	struct copied victim = copied_start(NULL);
+	int round;
+
+	for (round = 0; round < 10; round++) {
+		must_stop(victim.pid);
+		must_copy();
+		ck_assert_int_eq(read_memory(victim.pid, copied_words, before,
+				     sizeof(before)),
+		    sizeof(before));
+		mu_threads_release(&threads);
+		copied_goes_on(&victim);
+		ck_assert_int_eq(
+		    read_memory(copy.pid, copied_words, after, sizeof(after)),
+		    sizeof(after));
+		ck_assert(memcmp(before, after, sizeof(before)) == 0);
+		ck_assert_int_eq(
+		    read_memory(victim.pid, copied_words, after, sizeof(after)),
+		    sizeof(after));
+		ck_assert(memcmp(before, after, sizeof(before)) != 0);
+		ck_assert_int_eq(children_of(victim.pid), 1);
+		ck_assert_int_eq(herd_state(copy.pid, copy.pid), 't');
+		must_drop(victim.pid);
+		ck_assert_int_eq(children_of(victim.pid), 0);
+	}
+	copied_end(&victim);
+}
+END_TEST
+
+START_TEST(two_hundred_copies)
+{
+	struct copied victim = copied_start(NULL);
+	int round;
+
+	for (round = 0; round < 200; round++) {
+		must_stop(victim.pid);
+		must_copy();
+		mu_threads_release(&threads);
+		must_drop(victim.pid);
+	}
+	copied_end(&victim);
+}
+END_TEST
+
+static void *wiped, *absent, *shared_page;
+
+static void
+special_memory(struct copied_shared *shared)
+{
+	const int flags = MAP_ANONYMOUS | MAP_PRIVATE;
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	wiped = mmap(NULL, page, PROT_READ | PROT_WRITE, flags, -1, 0);
+	absent = mmap(NULL, page, PROT_READ | PROT_WRITE, flags, -1, 0);
+	strcpy(wiped, "wiped");
+	strcpy(absent, "absent");
+	shared->words[2] = madvise(wiped, page, MADV_WIPEONFORK) |
+	    madvise(absent, page, MADV_DONTFORK);
+	shared->words[0] = (long)wiped;
+	shared->words[1] = (long)absent;
+}
+
+/* What the header says of it. */
+START_TEST(special_mappings)
+{
+	struct copied victim = copied_start(special_memory);
+	char text[8] = "";
+
+	wiped = (void *)victim.shared->words[0];
+	absent = (void *)victim.shared->words[1];
+	shared_page = &victim.shared->words[3];
+	ck_assert_int_eq(victim.shared->words[2], 0);
+	must_stop(victim.pid);
+	must_copy();
+	mu_threads_release(&threads);
+	ck_assert_int_eq(read_memory(victim.pid, wiped, text, 6), 6);
+	ck_assert_str_eq(text, "wiped");
+	ck_assert_int_eq(read_memory(copy.pid, wiped, text, 6), 6);
+	ck_assert_str_eq(text, "");
+	ck_assert_int_eq(read_memory(victim.pid, absent, text, 7), 7);
+	ck_assert_str_eq(text, "absent");
+	ck_assert_int_eq(read_memory(copy.pid, absent, text, 7), -1);
+	memcpy(shared_page, "later", 6);
+	ck_assert_int_eq(read_memory(copy.pid, shared_page, text, 6), 6);
+	ck_assert_str_eq(text, "later");
+	must_drop(victim.pid);
+	copied_end(&victim);
+}
+END_TEST
+
+static void
+make_pipe(struct copied_shared *shared)
+{
+	int ends[2];
+
+	shared->words[0] = pipe(ends);
+	shared->words[1] = ends[0];
+	shared->words[2] = ends[1];
+}
+
+/* What the victim closes is closed, though there is a copy. */
+START_TEST(closed_is_closed)
+{
+	struct copied victim = copied_start(make_pipe);
+	struct mu_remote_thread remote;
+	struct mu_remote_call call = { .nr = SYS_close };
+	char path[64], byte;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", victim.pid,
+	    victim.shared->words[1]);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(fd, 0);
+	must_stop(victim.pid);
+	must_copy();
+	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
+	call.args[0] = (uintptr_t)victim.shared->words[2];
+	ck_assert_int_eq(
+	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
+	ck_assert_int_eq(call.result, 0);
+	mu_threads_release(&threads);
+	ck_assert_int_eq(read(fd, &byte, 1), 0);
+	close(fd);
+	must_drop(victim.pid);
+	copied_end(&victim);
+}
+END_TEST
+
+/* No root: its limits do not count. */
+static void
+lose_root(struct copied_shared *shared)
+{
+	const struct rlimit limit = { 1 + WORKERS, 1 + WORKERS };
+	const int nobody = 31337;
+
+	setrlimit(RLIMIT_NPROC, &limit);
+	shared->words[0] = setresgid(nobody, nobody, nobody) |
+	    setresuid(nobody, nobody, nobody);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
+}
+
+START_TEST(process_limit)
+{
+	struct copied victim;
+
+	if (geteuid() != 0) {
+		puts("SKIPPED: process_limit: not root");
+		return;
+	}
+	victim = copied_start(lose_root);
+	ck_assert_int_eq(victim.shared->words[0], 0);
+	must_stop(victim.pid);
+	must_not_copy(MU_ERR_RESOURCES, "RLIMIT_NPROC");
+	mu_threads_release(&threads);
+	copied_end(&victim);
+}
+END_TEST
+
+/* A program of one thread that does what a test says, and then pauses. */
+static pid_t
+start_alone(void (*prepare)(struct herd_shared *), struct herd_shared **shared)
+{
+	pid_t pid;
+
+	*shared = mmap(NULL, sizeof(**shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		prepare(*shared);
+		herd_set(&(*shared)->started, 1);
+		for (;;)
+			pause();
+	}
+	herd_await(&(*shared)->started, 1);
+	return pid;
+}
+
+static void
+unshare_pids(struct herd_shared *shared)
+{
+	shared->words[0] = (uintptr_t)unshare(CLONE_NEWPID);
+}
+
+/* The copy would be the init of the namespace, and its end that of it. */
+START_TEST(first_of_a_namespace)
+{
+	struct herd_shared *shared;
+	pid_t pid = start_alone(unshare_pids, &shared);
+
+	if (shared->words[0] == 0) {
+		must_stop(pid);
+		must_not_copy(MU_ERR_BUSY, "namespace");
+		mu_threads_release(&threads);
+	} else {
+		puts("SKIPPED: first_of_a_namespace: not permitted");
+	}
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("ProcessCopy");
+	TCase *tc = captured_case("process_copy");
+
+	tcase_add_test(tc, memory_stays);
+	tcase_add_test(tc, two_hundred_copies);
+	tcase_add_test(tc, special_mappings);
+	tcase_add_test(tc, closed_is_closed);
+	tcase_add_test(tc, process_limit);
+	tcase_add_test(tc, first_of_a_namespace);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,309 @@
+/*
+ * The end of a copy, and what comes in its way: it leaves no zombie, and the
+ * process is unharmed; nor does the copy ever run.
+ */
+#include <linux/userfaultfd.h>
+#include <sys/ioctl.h>
+#include <sys/ptrace.h>
+#include <sys/resource.h>
+
+#include "tests/support/copied.h"
+#include "tests/support/suite.h"
+
+static void
+must_become(pid_t pid, char state)
+{
+	int i;
+
+	for (i = 0; i < HERD_PATIENCE && herd_state(pid, pid) != state; i++)
+		usleep(1000);
+	ck_assert_int_eq(herd_state(pid, pid), state);
+}
+
+/* The number that its parent knows the copy by is another one than ours. */
+START_TEST(pid_namespace)
+{
+	struct copied victim = copied_start_with(CLONE_NEWPID, NULL);
+	int round;
+
+	if (victim.pid < 0) {
+		puts("SKIPPED: pid_namespace: not permitted");
+		return;
+	}
+	for (round = 0; round < 5; round++) {
+		must_stop(victim.pid);
+		must_copy();
+		mu_threads_release(&threads);
+		ck_assert_int_lt(copy.child, 32);
+		ck_assert_int_eq(children_of(victim.pid), 1);
+		ck_assert_int_eq(
+		    read_memory(copy.pid, copied_words, &(uint64_t) { 0 }, 8),
+		    8);
+		must_drop(victim.pid);
+		ck_assert_int_eq(children_of(victim.pid), 0);
+	}
+	copied_end(&victim);
+}
+END_TEST
+
+START_TEST(victim_killed_in_the_midst)
+{
+	int round, copies = 0;
+	pid_t killer;
+
+	for (round = 0; round < 40; round++) {
+		struct copied victim = copied_start(NULL);
+
+		must_stop(victim.pid);
+		killer = fork();
+		if (killer == 0) {
+			usleep((unsigned)(round * 25));
+			kill(victim.pid, SIGKILL);
+			_exit(0);
+		}
+		copies += mu_process_copy_make(
+			      &copy, &threads, in_patience(), &why) == MU_OK;
+		mu_threads_release(&threads);
+		must_drop(victim.pid);
+		waitpid(killer, NULL, 0);
+		waitpid(victim.pid, NULL, 0);
+		munmap(victim.shared, sizeof(*victim.shared));
+	}
+	ck_assert_int_gt(copies, 0);
+}
+END_TEST
+
+/* At whatever point the deadline passes: no copy, no zombie, no harm. */
+START_TEST(late)
+{
+	struct copied victim = copied_start(NULL);
+	enum mu_status status;
+	int round, times_late = 0;
+
+	for (round = 0; round < 100; round++) {
+		must_stop(victim.pid);
+		status = mu_process_copy_make(&copy, &threads,
+		    mu_sys_now_ns() + (uint64_t)round * 2000, &why);
+		mu_threads_release(&threads);
+		ck_assert_msg(status == MU_OK || status == MU_ERR_TIMEOUT, "%s",
+		    why.words);
+		times_late += status == MU_ERR_TIMEOUT;
+		ck_assert_int_eq(
+		    children_of(victim.pid), status == MU_OK ? 1 : 0);
+		must_drop(victim.pid);
+	}
+	ck_assert_int_gt(times_late, 0);
+	copied_end(&victim);
+}
+END_TEST
+
+/* The victim's memory is watched by one of its threads, for forks, too. */
+static void *
+read_faults(void *arg)
+{
+	struct uffd_msg message;
+	int fd = (int)(intptr_t)arg;
+
+	while (read(fd, &message, sizeof(message)) == sizeof(message))
+		if (message.event == UFFD_EVENT_FORK)
+			herd_add((int *)&copied_shared->words[1], 1);
+	return NULL;
+}
+
+static void
+watch_memory(struct copied_shared *shared)
+{
+	struct uffdio_api api = { UFFD_API, UFFD_FEATURE_EVENT_FORK, 0 };
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	range.range.start = (uintptr_t)mmap(NULL, page, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	range.range.len = page;
+	shared->words[0] = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0;
+	if (shared->words[0] == 0)
+		herd_spawn(read_faults, (void *)(intptr_t)fd);
+}
+
+/* clone() waits for a thread that we hold. */
+START_TEST(waits_for_another_thread)
+{
+	struct copied victim = copied_start(watch_memory);
+	enum mu_status status;
+
+	if (victim.shared->words[0] == 0) {
+		must_stop(victim.pid);
+		status = mu_process_copy_make(
+		    &copy, &threads, mu_sys_now_ns() + 50 * 1000 * 1000, &why);
+		ck_assert_msg(status == MU_ERR_TIMEOUT, "%s", why.words);
+		mu_threads_release(&threads);
+		herd_await((int *)&victim.shared->words[1], 1);
+	} else {
+		puts("SKIPPED: waits_for_another_thread: no userfaultfd");
+	}
+	copied_end(&victim);
+}
+END_TEST
+
+/* Who is stopped by job control reaps, and stays stopped. */
+START_TEST(victim_is_stopped_meanwhile)
+{
+	struct copied victim = copied_start(NULL);
+	int status;
+
+	must_stop(victim.pid);
+	must_copy();
+	mu_threads_release(&threads);
+	kill(victim.pid, SIGSTOP);
+	ck_assert_int_eq(waitpid(victim.pid, &status, WUNTRACED), victim.pid);
+	must_drop(victim.pid);
+	ck_assert_int_eq(children_of(victim.pid), 0);
+	must_become(victim.pid, 'T');
+	status = herd_get(&victim.shared->steps);
+	usleep(20000);
+	ck_assert_int_eq(herd_get(&victim.shared->steps), status);
+	kill(victim.pid, SIGCONT);
+	ck_assert_int_eq(waitpid(victim.pid, &status, WCONTINUED), victim.pid);
+	copied_end(&victim);
+}
+END_TEST
+
+/* Who made the copy is killed: then so is the copy. */
+START_TEST(maker_is_killed)
+{
+	struct copied victim = copied_start(NULL);
+	pid_t maker = fork(), pid;
+	int status;
+
+	if (maker == 0) {
+		must_stop(victim.pid);
+		must_copy();
+		mu_threads_release(&threads);
+		victim.shared->words[0] = copy.pid;
+		for (;;)
+			pause();
+	}
+	while ((pid = (pid_t) * (volatile long *)victim.shared->words) == 0)
+		usleep(1000);
+	must_become(pid, 't');
+	kill(maker, SIGKILL);
+	ck_assert_int_eq(waitpid(maker, &status, 0), maker);
+	must_become(pid, 'Z');
+	copied_goes_on(&victim);
+	ck_assert_int_eq(victim.shared->sigchlds, 0);
+	kill(victim.pid, SIGKILL);
+	waitpid(victim.pid, NULL, 0);
+}
+END_TEST
+
+static void
+on_fault(int signo)
+{
+	(void)signo;
+	copied_shared->words[0]++;
+	_exit(0);
+}
+
+static void
+handle_faults(struct copied_shared *shared)
+{
+	static char stack[65536];
+	const stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const struct rlimit none = { 0, 0 };
+	struct sigaction action;
+
+	(void)shared;
+	setrlimit(RLIMIT_CORE, &none);
+	sigaltstack(&other, NULL);
+	memset(&action, 0, sizeof(action));
+	action.sa_handler = on_fault;
+	action.sa_flags = SA_ONSTACK;
+	sigaction(SIGSEGV, &action, NULL);
+	sigaction(SIGBUS, &action, NULL);
+}
+
+/* If it should run after all it does nothing, not even handle its fault. */
+START_TEST(copy_that_runs)
+{
+	struct copied victim = copied_start(handle_faults);
+	int steps;
+
+	must_stop(victim.pid);
+	must_copy();
+	steps = herd_get(&victim.shared->steps);
+	ck_assert_int_eq(mu_sys_ptrace(PTRACE_DETACH, copy.pid, 0, 0), 0);
+	must_become(copy.pid, 'Z');
+	ck_assert_int_eq(herd_get(&victim.shared->steps), steps);
+	ck_assert_int_eq(victim.shared->words[0], 0);
+	mu_threads_release(&threads);
+	must_drop(victim.pid);
+	copied_end(&victim);
+}
+END_TEST
+
+static void *
+execute(void *arg)
+{
+	while (!herd_get((int *)&copied_shared->words[0]))
+		usleep(100);
+	execl("/bin/sleep", "sleep", "100", NULL);
+	return arg;
+}
+
+static void
+execute_when_told(struct copied_shared *shared)
+{
+	(void)shared;
+	herd_spawn(execute, NULL);
+}
+
+/* Another program in its place, by a thread that is not the leader. */
+START_TEST(victim_executes_meanwhile)
+{
+	struct copied victim;
+	int round, left = 0;
+
+	for (round = 0; round < 20; round++) {
+		victim = copied_start(execute_when_told);
+		must_stop(victim.pid);
+		must_copy();
+		mu_threads_release(&threads);
+		herd_set((int *)&victim.shared->words[0], 1);
+		usleep((unsigned)(round * 30));
+		mu_process_copy_drop(&copy, victim.pid, in_patience(), &why);
+		left += children_of(victim.pid);
+		kill(victim.pid, SIGKILL);
+		waitpid(victim.pid, NULL, 0);
+		munmap(victim.shared, sizeof(*victim.shared));
+	}
+	ck_assert_int_eq(left, 0);
+}
+END_TEST
+
+START_TEST(nothing_to_drop)
+{
+	copy = (struct mu_process_copy) { 0 };
+	must_drop(getpid());
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("ProcessCopy");
+	TCase *tc = captured_case("process_copy_ends");
+
+	tcase_add_test(tc, pid_namespace);
+	tcase_add_test(tc, victim_killed_in_the_midst);
+	tcase_add_test(tc, late);
+	tcase_add_test(tc, waits_for_another_thread);
+	tcase_add_test(tc, victim_is_stopped_meanwhile);
+	tcase_add_test(tc, maker_is_killed);
+	tcase_add_test(tc, copy_that_runs);
+	tcase_add_test(tc, victim_executes_meanwhile);
+	tcase_add_test(tc, nothing_to_drop);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,381 @@
+/*
+ * A system call in a thread of another process: it is made, and the thread is
+ * as it was. In its own code here; test_remote_call_waits.c has those inside
+ * a call.
+ */
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+
+#include "mu/arch_remote.h"
+#include "mu/arch_vector.h"
+#include "tests/support/injected.h"
+
+#define XSAVE_BYTES ((size_t)16 << 10)
+
+struct registers {
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	char vector[XSAVE_BYTES];
+	size_t vector_bytes;
+};
+
+static void
+read_registers(pid_t tid, struct registers *out)
+{
+	struct iovec set = { out->general, sizeof(out->general) };
+
+	memset(out, 0, sizeof(*out));
+	ck_assert_int_eq(
+	    mu_sys_ptrace(PTRACE_GETREGSET, tid, 1, (uintptr_t)&set), 0);
+	set = (struct iovec) { out->vector, sizeof(out->vector) };
+	ck_assert_int_eq(
+	    mu_sys_ptrace(PTRACE_GETREGSET, tid, MU_NT_VECTOR, (uintptr_t)&set),
+	    0);
+	out->vector_bytes = set.iov_len;
+}
+
+#if defined(__x86_64__)
+
+/* What the loop below has in rax, rbx, rcx, rdx, rsi, rdi, rbp, r8..r15. */
+__attribute__((used)) static uint64_t known[15], red_zone[2];
+__attribute__((used)) static char vectors[16][16], vectors_after[16][16];
+__attribute__((used)) static int *spin_quit;
+
+extern long spin_registers(void);
+
+/*
+ * All registers hold known values, and all are looked at; the red zone, too.
+ * 1: they had them until SPIN_QUIT. The carry flag goes round with rip.
+ */
+__asm__(".text\n\t.type spin_registers, @function\nspin_registers:\n\t"
+	"pushq %rbx\n\tpushq %rbp\n\tpushq %r12\n\tpushq %r13\n\t"
+	"pushq %r14\n\tpushq %r15\n\t"
+	"movq red_zone(%rip), %rax\n\tmovq %rax, -8(%rsp)\n\t"
+	"movq red_zone+8(%rip), %rax\n\tmovq %rax, -128(%rsp)\n\t"
+	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
+	"movdqu vectors+16*\\n(%rip), %xmm\\n\n\t.endr\n\t"
+	"movq known(%rip), %rax\n\tmovq known+8(%rip), %rbx\n\t"
+	"movq known+16(%rip), %rcx\n\tmovq known+24(%rip), %rdx\n\t"
+	"movq known+32(%rip), %rsi\n\tmovq known+40(%rip), %rdi\n\t"
+	"movq known+48(%rip), %rbp\n\tmovq known+56(%rip), %r8\n\t"
+	"movq known+64(%rip), %r9\n\tmovq known+72(%rip), %r10\n\t"
+	"movq known+80(%rip), %r11\n\tmovq known+88(%rip), %r12\n\t"
+	"movq known+96(%rip), %r13\n\tmovq known+104(%rip), %r14\n\t"
+	"movq known+112(%rip), %r15\n"
+	"1:\n\t"
+	"cmpq known(%rip), %rax\n\tjne 2f\n\t"
+	"cmpq known+8(%rip), %rbx\n\tjne 2f\n\t"
+	"cmpq known+16(%rip), %rcx\n\tjne 2f\n\t"
+	"cmpq known+24(%rip), %rdx\n\tjne 2f\n\t"
+	"cmpq known+32(%rip), %rsi\n\tjne 2f\n\t"
+	"cmpq known+40(%rip), %rdi\n\tjne 2f\n\t"
+	"cmpq known+48(%rip), %rbp\n\tjne 2f\n\t"
+	"cmpq known+56(%rip), %r8\n\tjne 2f\n\t"
+	"cmpq known+64(%rip), %r9\n\tjne 2f\n\t"
+	"cmpq known+72(%rip), %r10\n\tjne 2f\n\t"
+	"cmpq known+80(%rip), %r11\n\tjne 2f\n\t"
+	"cmpq known+88(%rip), %r12\n\tjne 2f\n\t"
+	"cmpq known+96(%rip), %r13\n\tjne 2f\n\t"
+	"cmpq known+104(%rip), %r14\n\tjne 2f\n\t"
+	"cmpq known+112(%rip), %r15\n\tjne 2f\n\t"
+	"movq -8(%rsp), %rax\n\tcmpq red_zone(%rip), %rax\n\tjne 2f\n\t"
+	"movq -128(%rsp), %rax\n\tcmpq red_zone+8(%rip), %rax\n\tjne 2f\n\t"
+	"movq spin_quit(%rip), %rax\n\tcmpl $0, (%rax)\n\t"
+	"movq known(%rip), %rax\n\tje 1b\n\t"
+	".irp n,0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15\n\t"
+	"movdqu %xmm\\n, vectors_after+16*\\n(%rip)\n\t.endr\n\t"
+	"movl $1, %eax\n\tjmp 3f\n"
+	"2:\txorl %eax, %eax\n"
+	"3:\tpopq %r15\n\tpopq %r14\n\tpopq %r13\n\tpopq %r12\n\t"
+	"popq %rbp\n\tpopq %rbx\n\tret\n\t"
+	".size spin_registers, .-spin_registers");
+
+static void
+spin_child(struct herd_shared *shared)
+{
+	size_t i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	spin_quit = &shared->quit;
+	for (i = 0; i < 15; i++)
+		known[i] = 0x1111111111111111ul * (i + 1);
+	red_zone[0] = 0xa1a2a3a4a5a6a7a8;
+	red_zone[1] = 0xb1b2b3b4b5b6b7b8;
+	for (i = 0; i < 16; i++)
+		memset(vectors[i], (int)(0x40 + i), sizeof(vectors[i]));
+	shared->started = 1;
+	if (spin_registers() != 1)
+		_exit(1);
+	_exit(memcmp(vectors, vectors_after, sizeof(vectors)) == 0 ? 0 : 2);
+}
+
+START_TEST(registers_of_a_spinning_thread)
+{
+	static struct registers before, after;
+	struct herd_shared *shared = mmap(NULL, sizeof(*shared),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid_t pid = fork();
+	int round, status;
+
+	if (pid == 0)
+		spin_child(shared);
+	herd_await(&shared->started, 1);
+	for (round = 0; round < 200; round++) {
+		usleep(500);
+		must_stop(pid);
+		read_registers(pid, &before);
+		ck_assert(!mu_arch_remote_in_call(before.general));
+		must_call(pid);
+		ck_assert_int_eq(threads.tracees[0].state, MU_TRACEE_STOPPED);
+		read_registers(pid, &after);
+		ck_assert_mem_eq(
+		    before.general, after.general, sizeof(before.general));
+		ck_assert_uint_gt(after.vector_bytes, 512);
+		ck_assert_mem_eq(
+		    before.vector, after.vector, sizeof(before.vector));
+		mu_threads_release(&threads);
+	}
+	herd_set(&shared->quit, 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	munmap(shared, sizeof(*shared));
+}
+END_TEST
+
+/* A thread in int $0x80, whose numbers and restarts are of another ABI. */
+static long
+sit_int80(void)
+{
+	long result;
+
+	__asm__ volatile("int $0x80"
+			 : "=a"(result)
+			 : "0"(29L /* pause */)
+			 : "memory", "r8", "r9", "r10", "r11");
+	return result;
+}
+
+START_TEST(other_abi_is_refused)
+{
+	const struct sitter sitter = { NULL, sit_int80 };
+	pid_t pid = sitter_start(&sitter);
+
+	must_stop(pid);
+	/* Without CONFIG_IA32_EMULATION it is a SIGSEGV, and no sitter. */
+	must_refuse(MU_ERR_BUSY, "other than");
+	mu_threads_release(&threads);
+	ck_assert_int_eq(herd_get(&sat->ended), 0);
+	sitter_end(pid);
+}
+END_TEST
+
+#endif
+
+static void *
+spin(void *arg)
+{
+	(void)arg;
+	while (!herd_get(&herd_shared->quit))
+		continue;
+	return NULL;
+}
+
+static void
+many_spin(struct herd_shared *shared)
+{
+	int i;
+
+	(void)shared;
+	for (i = 0; i < 8; i++)
+		herd_spawn(spin, NULL);
+}
+
+START_TEST(eight_threads_at_full_load)
+{
+	struct herd herd = herd_start(2, many_spin);
+	int round;
+
+	for (round = 0; round < 30; round++)
+		inject(herd.pid);
+	herd_end(&herd);
+}
+END_TEST
+
+/* All six arguments arrive: the last makes mmap() fail, or not. */
+START_TEST(six_arguments)
+{
+	struct herd herd = herd_start(1, NULL);
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	char byte = 'x';
+	struct iovec local = { &byte, 1 }, remote_iov;
+
+	must_stop(herd.pid);
+	must_call(herd.pid);
+	call = (struct mu_remote_call) { .nr = SYS_mmap,
+		.args = { 0, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
+		    (uintptr_t)-1, 1 } };
+	ck_assert_int_eq(
+	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
+	ck_assert_int_eq(call.result, -EINVAL);
+	call.args[5] = 0;
+	ck_assert_int_eq(
+	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
+	ck_assert(!mu_sys_failed(call.result));
+	remote_iov = (struct iovec) { (void *)call.result, 1 };
+	ck_assert_int_eq(
+	    process_vm_readv(herd.pid, &local, 1, &remote_iov, 1, 0), 1);
+	ck_assert_int_eq(byte, 0);
+	mu_threads_release(&threads);
+	herd_end(&herd);
+}
+END_TEST
+
+static void
+read_signals(pid_t pid, char *text, size_t size)
+{
+	static const char *const keys[] = { "SigBlk:", "SigIgn:", "SigCgt:" };
+	size_t i, used = 0;
+
+	for (i = 0; i < 3; i++) {
+		herd_status(pid, pid, keys[i], text + used, size - used);
+		used += strlen(text + used);
+	}
+}
+
+/* Nobody's signal actions or masks are other than before. */
+START_TEST(signals_stay)
+{
+	struct herd herd = herd_start(3, NULL);
+	char before[256], after[256];
+
+	read_signals(herd.pid, before, sizeof(before));
+	inject(herd.pid);
+	read_signals(herd.pid, after, sizeof(after));
+	ck_assert_str_eq(before, after);
+	ck_assert_int_gt((int)strlen(before), 40);
+	herd_end(&herd);
+}
+END_TEST
+
+START_TEST(group_stopped_is_refused)
+{
+	struct herd herd = herd_start(3, NULL);
+	int status, i;
+
+	kill(herd.pid, SIGSTOP);
+	waitpid(herd.pid, &status, WUNTRACED);
+	must_stop(herd.pid);
+	must_refuse(MU_ERR_BUSY, "job control");
+	mu_threads_release(&threads);
+	for (i = 0; i < HERD_PATIENCE && herd_state(herd.pid, herd.pid) != 'T';
+	     i++)
+		usleep(1000);
+	ck_assert_int_eq(herd_state(herd.pid, herd.pid), 'T');
+	kill(herd.pid, SIGCONT);
+	waitpid(herd.pid, &status, WCONTINUED);
+	herd_end(&herd);
+}
+END_TEST
+
+/* A filter that kills for what the program does not do itself. */
+static void
+kill_for_getpid(struct herd_shared *shared)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_getpid, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, code };
+
+	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	shared->words[0] = (uintptr_t)prctl(
+	    PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+START_TEST(seccomp_is_refused)
+{
+	struct herd herd = herd_start(3, kill_for_getpid);
+
+	ck_assert_uint_eq(herd.shared->words[0], 0);
+	must_stop(herd.pid);
+	must_refuse(MU_ERR_PTRACE_SECCOMP, "seccomp");
+	mu_threads_release(&threads);
+	herd_end(&herd);
+}
+END_TEST
+
+/* At any moment of it: an answer, or "gone"; never a hang. */
+START_TEST(killed_in_the_midst)
+{
+	enum mu_status status;
+	int round, gone = 0;
+	pid_t killer;
+
+	for (round = 0; round < 60; round++) {
+		struct herd herd = herd_start(1, many_spin);
+
+		must_stop(herd.pid);
+		killer = fork();
+		if (killer == 0) {
+			usleep((unsigned)(round * 20));
+			kill(herd.pid, SIGKILL);
+			_exit(0);
+		}
+		do
+			status = call_stopped(SYS_getpid);
+		while (status == MU_OK);
+		gone += status == MU_ERR_TARGET_GONE;
+		mu_threads_release(&threads);
+		waitpid(killer, NULL, 0);
+		waitpid(herd.pid, NULL, 0);
+		munmap(herd.shared, sizeof(*herd.shared));
+	}
+	ck_assert_int_gt(gone, 0);
+}
+END_TEST
+
+/* A call that does not end is interrupted, and the thread put back. */
+START_TEST(late)
+{
+	struct herd herd = herd_start(3, NULL);
+
+	must_stop(herd.pid);
+	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
+	call = (struct mu_remote_call) { .nr = SYS_rt_sigsuspend,
+		.args = { 0, 8 } }; /* fails: EFAULT */
+	ck_assert_int_eq(
+	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
+	ck_assert_int_eq(call.result, -EFAULT);
+	call = (struct mu_remote_call) { .nr = SYS_ppoll };
+	ck_assert_int_eq(mu_remote_call_make(&call, &remote,
+			     mu_sys_now_ns() + 50 * 1000 * 1000, &why),
+	    MU_ERR_TIMEOUT);
+	mu_threads_release(&threads);
+	herd_end(&herd);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("RemoteCall");
+	TCase *tc = captured_case("remote_call");
+
+#if defined(__x86_64__)
+	tcase_add_test(tc, registers_of_a_spinning_thread);
+	tcase_add_test(tc, other_abi_is_refused);
+#endif
+	tcase_add_test(tc, eight_threads_at_full_load);
+	tcase_add_test(tc, six_arguments);
+	tcase_add_test(tc, signals_stay);
+	tcase_add_test(tc, group_stopped_is_refused);
+	tcase_add_test(tc, seccomp_is_refused);
+	tcase_add_test(tc, killed_in_the_midst);
+	tcase_add_test(tc, late);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,134 @@
+/*
+ * tests/live/victim_busy.c from outside: started, what it says it lost, and
+ * whether it is unharmed at the end.
+ */
+#ifndef TESTS_SUPPORT_BUSY_VICTIM_H
+#define TESTS_SUPPORT_BUSY_VICTIM_H
+
+#include <check.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "memunreachable/memunreachable.h"
+
+#define BUSY_ENTRIES_MAX 256
+
+struct busy_entry {
+	uintptr_t address;
+	size_t below; /* blocks */
+};
+
+struct busy_victim {
+	pid_t pid;
+	int input;
+	FILE *output;
+	struct busy_entry entries[BUSY_ENTRIES_MAX]; /* by address */
+	size_t num_entries, num_lost, bytes_lost;
+};
+
+static inline int
+busy_by_address(const void *a, const void *b)
+{
+	const struct busy_entry *x = a, *y = b;
+
+	return (x->address > y->address) - (x->address < y->address);
+}
+
+static inline void
+busy_read_model(struct busy_victim *victim)
+{
+	struct busy_entry *entry;
+	char line[128];
+	unsigned long address;
+
+	while (fgets(line, sizeof(line), victim->output) != NULL &&
+	    strcmp(line, "ready\n") != 0) {
+		entry = &victim->entries[victim->num_entries];
+		if (sscanf(line, "%zu blocks %zu bytes", &victim->num_lost,
+			&victim->bytes_lost) == 2)
+			continue;
+		ck_assert_int_eq(
+		    sscanf(line, "%lx %zu", &address, &entry->below), 2);
+		entry->address = address;
+		ck_assert_uint_lt(++victim->num_entries, BUSY_ENTRIES_MAX);
+	}
+	ck_assert_str_eq(line, "ready\n");
+	qsort(victim->entries, victim->num_entries, sizeof(*victim->entries),
+	    busy_by_address);
+}
+
+static inline void
+busy_start(struct busy_victim *victim, const char *blocks, const char *threads)
+{
+	const char *build = getenv("BUILD");
+	char path[4096];
+	int in[2], out[2];
+
+	snprintf(path, sizeof(path), "%s/tests/live/victim_busy",
+	    build != NULL ? build : "build");
+	*victim = (struct busy_victim) { 0 };
+	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	victim->pid = fork();
+	if (victim->pid == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(path, path, blocks, threads, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	victim->input = in[1];
+	victim->output = fdopen(out[0], "r");
+	busy_read_model(victim);
+}
+
+/* It winds up, and says that nothing was done to it. */
+static inline void
+busy_expect_unharmed(struct busy_victim *victim)
+{
+	char line[256] = "";
+	int status;
+
+	close(victim->input);
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), victim->output));
+	ck_assert_int_eq(waitpid(victim->pid, &status, 0), victim->pid);
+	fclose(victim->output);
+	ck_assert_str_eq(line, "unharmed\n");
+	ck_assert_int_eq(status, 0);
+}
+
+/* Its children; none of them may be left over. Its own end after a moment. */
+static inline size_t
+busy_count_children(const struct busy_victim *victim)
+{
+	struct dirent *entry;
+	char path[300], line[512], state;
+	DIR *proc = opendir("/proc");
+	size_t count = 0;
+	FILE *file;
+	int parent;
+
+	while ((entry = readdir(proc)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
+		file = fopen(path, "r");
+		if (file == NULL)
+			continue;
+		if (fgets(line, sizeof(line), file) != NULL &&
+		    strrchr(line, ')') != NULL &&
+		    sscanf(strrchr(line, ')'), ") %c %d", &state, &parent) ==
+			2 &&
+		    parent == victim->pid)
+			count++;
+		fclose(file);
+	}
+	closedir(proc);
+	return count;
+}
+
+#endif

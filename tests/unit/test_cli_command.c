@@ -1,0 +1,294 @@
+/*
+ * lib/cli/command_environment.c, lib/cli/command_file.c: what a COMMAND finds
+ * in its environment, and which files are refused.
+ */
+#include <check.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cli/command_environment.h"
+#include "lib/cli/command_file.h"
+#include "lib/options.h"
+#include "tests/support/suite.h"
+
+#define NOBODY 65534
+
+static char folder[] = "/tmp/test_cli_command.XXXXXX";
+static char path[200];
+static struct mu_why why;
+
+START_TEST(preload)
+{
+	static const char library[] = "/usr/lib/libmemunreachable.so.0";
+	char *text;
+
+	text = mu_command_environment_preload(NULL, library);
+	ck_assert_str_eq(text, library);
+	free(text);
+	text = mu_command_environment_preload("", library);
+	ck_assert_str_eq(text, library);
+	free(text);
+	text = mu_command_environment_preload("/a.so /b.so", library);
+	ck_assert_str_eq(text, "/a.so /b.so:/usr/lib/libmemunreachable.so.0");
+	free(text);
+}
+END_TEST
+
+START_TEST(only_what_was_given)
+{
+	struct mu_cli_options options = { .timeout_ms = 30000, .limit = 100 };
+	char *text;
+
+	text = mu_command_environment_options(NULL, &options, "/tmp/r", 4711);
+	ck_assert_str_eq(text, "at_exit=1:log_path='/tmp/r':only_pid=4711");
+	free(text);
+	text = mu_command_environment_options(
+	    "exitcode=99:at_exit=0", &options, "/it's", 0);
+	ck_assert_str_eq(text,
+	    "exitcode=99:at_exit=0:at_exit=1:log_path=\"/it's\":only_pid=0");
+	free(text);
+	ck_assert_ptr_null(
+	    mu_command_environment_options(NULL, &options, "'\"", 0));
+}
+END_TEST
+
+/* The library's own parser finds nothing to warn of. */
+START_TEST(library_understands)
+{
+	struct mu_cli_options options = { .timeout_ms = 1500,
+		.timeout_given = true,
+		.limit = 7,
+		.limit_given = true,
+		.contents = true,
+		.signal = 40,
+		.max_memory = 3 << 20,
+		.workers = 2 };
+	struct mu_options parsed;
+	char words[256] = "";
+	struct mu_text warnings = { words, sizeof(words), 0 };
+	char *text;
+
+	text = mu_command_environment_options(
+	    "verbosity=1", &options, "/tmp/a:b c/r", 4711);
+	mu_options_default(&parsed);
+	mu_options_parse(&parsed, text, &warnings);
+	ck_assert_str_eq(words, "");
+	ck_assert_uint_eq(parsed.verbosity, 1);
+	ck_assert_uint_eq(parsed.timeout, 1500);
+	ck_assert_uint_eq(parsed.max_leaks, 7);
+	ck_assert(parsed.log_contents);
+	ck_assert(parsed.at_exit);
+	ck_assert_int_eq(parsed.signal, 40);
+	ck_assert_uint_eq(parsed.max_memory, 3 << 20);
+	ck_assert_uint_eq(parsed.workers, 2);
+	ck_assert_str_eq(parsed.log_path, "/tmp/a:b c/r");
+	ck_assert_uint_eq(parsed.only_pid, 4711);
+	free(text);
+}
+END_TEST
+
+static void
+make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	ck_assert_int_eq(chmod(folder, 0755), 0);
+}
+
+static void
+remove_folder(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+}
+
+/* A file of LENGTH bytes; its path is PATH. */
+static const char *
+make(const char *name, mode_t mode, const void *bytes, size_t length)
+{
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, bytes, length), (ssize_t)length);
+	ck_assert_int_eq(fchmod(fd, mode), 0);
+	close(fd);
+	return path;
+}
+
+static enum mu_status
+find(const char *name, const char *search)
+{
+	char found[sizeof(path)];
+	enum mu_status status;
+
+	why.words[0] = '\0';
+	status = mu_command_file_find(name, search, found, sizeof(found), &why);
+	if (status == MU_OK)
+		memcpy(path, found, sizeof(path));
+	return status;
+}
+
+START_TEST(found_as_by_execvp)
+{
+	char search[256];
+
+	make("prog", 0755, "x", 1);
+	snprintf(search, sizeof(search), "/nowhere::%s", folder);
+	ck_assert_int_eq(find("prog", search), MU_OK);
+	ck_assert_ptr_nonnull(strstr(path, "/prog"));
+	ck_assert_int_eq(find(path, NULL), MU_OK);
+	ck_assert_int_eq(find("prog", "/nowhere"), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(why.words, "cannot run prog: not found in PATH");
+	ck_assert_int_eq(find("", "/bin"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(find("sh", NULL), MU_OK);
+	ck_assert_int_eq(find("/", NULL), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(why.words, "cannot run /: it is not a file");
+	ck_assert_int_eq(find("/no/such", NULL), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(
+	    why.words, "cannot run /no/such: No such file or directory");
+	make("data", 0644, "x", 1);
+	ck_assert_int_eq(find(path, NULL), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "it may not be executed"));
+}
+END_TEST
+
+static enum mu_status
+check(const char *file)
+{
+	why.words[0] = '\0';
+	return mu_command_file_check(file, &why);
+}
+
+/* The head of an ELF file of ours with COUNT program headers behind it. */
+static Elf64_Ehdr
+head(uint16_t count)
+{
+	Elf64_Ehdr header;
+	FILE *own = fopen("/proc/self/exe", "r");
+
+	ck_assert_ptr_nonnull(own);
+	ck_assert_uint_eq(fread(&header, sizeof(header), 1, own), 1);
+	fclose(own);
+	header.e_phoff = sizeof(header);
+	header.e_phnum = count;
+	header.e_shoff = 0;
+	header.e_shnum = header.e_shstrndx = 0;
+	return header;
+}
+
+START_TEST(elf_files)
+{
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr interpreter;
+		char path[32];
+	} elf;
+
+	memset(&elf, 0, sizeof(elf));
+	ck_assert_int_eq(check("/proc/self/exe"), MU_OK);
+	elf.header = head(1);
+	elf.interpreter.p_type = PT_INTERP;
+	elf.interpreter.p_offset = offsetof(__typeof__(elf), path);
+	elf.interpreter.p_filesz = sizeof(elf.path);
+	strcpy(elf.path, "/lib64/ld-linux-x86-64.so.2");
+	ck_assert_int_eq(check(make("x", 0755, &elf, sizeof(elf))), MU_OK);
+	strcpy(elf.path, "/lib/ld-musl-x86_64.so.1");
+	ck_assert_int_eq(
+	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "uses musl"));
+	/* Sizes and places that are lies. */
+	elf.interpreter.p_filesz = UINT64_MAX;
+	check(make("x", 0755, &elf, sizeof(elf)));
+	elf.interpreter.p_offset = UINT64_MAX;
+	check(make("x", 0755, &elf, sizeof(elf)));
+	elf.interpreter.p_type = PT_LOAD;
+	ck_assert_int_eq(
+	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "is linked statically"));
+	elf.header.e_machine = EM_68K;
+	ck_assert_int_eq(
+	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "program of another kind"));
+	elf.header.e_ident[EI_CLASS] = ELFCLASS32;
+	ck_assert_int_eq(
+	    check(make("x", 0755, &elf, sizeof(elf))), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "is of 32 bits, a program"));
+	check(make("x", 0755, &elf, 20));
+	ck_assert_int_eq(check(make("x", 0755, "", 0)), MU_OK);
+	ck_assert_int_eq(check("/no/such"), MU_OK);
+}
+END_TEST
+
+START_TEST(scripts)
+{
+	Elf64_Ehdr fixed = head(0);
+	char script[256];
+
+	ck_assert_int_eq(check(make("a", 0755, "#! /bin/sh -e\n", 14)), MU_OK);
+	make("static", 0755, &fixed, sizeof(fixed));
+	snprintf(script, sizeof(script), "#!%s", path);
+	ck_assert_int_eq(
+	    check(make("b", 0755, script, strlen(script))), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "/static is linked static"));
+	/* It leads to itself. */
+	snprintf(script, sizeof(script), "#!%s/c\n", folder);
+	check(make("c", 0755, script, strlen(script)));
+	ck_assert_int_eq(check(make("d", 0755, "#!", 2)), MU_OK);
+	ck_assert_int_eq(check(make("d", 0755, "#!  \n", 5)), MU_OK);
+}
+END_TEST
+
+START_TEST(set_user_id)
+{
+	Elf64_Ehdr fixed = head(0);
+
+	make("x", 0755, &fixed, sizeof(fixed));
+	if (geteuid() != 0 || chown(path, NOBODY, (gid_t)-1) != 0) {
+		puts("SKIPPED: set-user-ID files are made by root only");
+		return;
+	}
+	ck_assert_int_eq(chmod(path, 04755), 0);
+	ck_assert_int_eq(check(path), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "changes its user"));
+	ck_assert_ptr_nonnull(strstr(why.words, "-p PID as root"));
+	/* For root to become root is no change. */
+	ck_assert_int_eq(chown(path, 0, (gid_t)-1), 0);
+	ck_assert_int_eq(chmod(path, 04755), 0);
+	check(path);
+	ck_assert_ptr_nonnull(strstr(why.words, "is linked statically"));
+	ck_assert_int_eq(chown(path, 0, NOBODY), 0);
+	ck_assert_int_eq(chmod(path, 02755), 0);
+	check(path);
+	ck_assert_ptr_nonnull(strstr(why.words, "changes its user"));
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_command");
+	TCase *tc = tcase_create("environment");
+
+	tcase_add_test(tc, preload);
+	tcase_add_test(tc, only_what_was_given);
+	tcase_add_test(tc, library_understands);
+	suite_add_tcase(suite, tc);
+	tc = tcase_create("file");
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_test(tc, found_as_by_execvp);
+	tcase_add_test(tc, elf_files);
+	tcase_add_test(tc, scripts);
+	tcase_add_test(tc, set_user_id);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,75 @@
+/*
+ * lib/cli/exit_status.c, lib/cli/status_word.c: each status has its exit
+ * status, and a word of its own that never changes.
+ */
+#include <check.h>
+#include <string.h>
+
+#include "lib/cli/exit_status.h"
+#include "lib/cli/status_word.h"
+#include "mu/status.h"
+#include "tests/support/suite.h"
+
+START_TEST(judged)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+
+	ck_assert_int_eq(mu_exit_status(&info), 0);
+	info.num_leaks = 1;
+	ck_assert_int_eq(mu_exit_status(&info), 23);
+	info.status = MEMUNREACHABLE_PARTIAL;
+	ck_assert_int_eq(mu_exit_status(&info), 4);
+	info.num_leaks = 0;
+	ck_assert_int_eq(mu_exit_status(&info), 4);
+	ck_assert(mu_exit_judged(&info));
+}
+END_TEST
+
+START_TEST(not_judged)
+{
+	struct UnreachableMemoryInfo info = { .num_leaks = 1 };
+
+	for (info.status = 2; info.status <= MU_STATUS_COUNT; info.status++) {
+		ck_assert(!mu_exit_judged(&info));
+		ck_assert_int_eq(mu_exit_status(&info), 3);
+	}
+	info.status = -1;
+	ck_assert_int_eq(mu_exit_status(&info), 3);
+}
+END_TEST
+
+START_TEST(words)
+{
+	int i, j;
+
+	ck_assert_str_eq(mu_status_word(0), "complete");
+	ck_assert_str_eq(mu_status_word(1), "partial");
+	ck_assert_str_eq(
+	    mu_status_word(MEMUNREACHABLE_PTRACE_YAMA), "ptrace_yama");
+	ck_assert_str_eq(
+	    mu_status_word(MEMUNREACHABLE_SIGNALS_BLOCKED), "signals_blocked");
+	for (i = 0; i < MU_STATUS_COUNT; i++) {
+		ck_assert_str_ne(mu_status_word(i), "unknown");
+		ck_assert_uint_eq(
+		    strspn(mu_status_word(i), "abcdefghijklmnopqrstuvwxyz_"),
+		    strlen(mu_status_word(i)));
+		for (j = 0; j < i; j++)
+			ck_assert_str_ne(mu_status_word(i), mu_status_word(j));
+	}
+	ck_assert_str_eq(mu_status_word(MU_STATUS_COUNT), "unknown");
+	ck_assert_str_eq(mu_status_word(-1), "unknown");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_exit_status");
+	TCase *tc = tcase_create("status");
+
+	tcase_add_test(tc, judged);
+	tcase_add_test(tc, not_judged);
+	tcase_add_test(tc, words);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

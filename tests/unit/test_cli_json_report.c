@@ -1,0 +1,365 @@
+/*
+ * lib/cli/json_report.c, lib/cli/json_values.c: what is in the object, read
+ * back by jansson and held to the schema.
+ */
+#include <check.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cli/json_report.h"
+#include "mu/status.h"
+#include "tests/support/cli_answer.h"
+#include "tests/support/suite.h"
+
+#define SCHEMA "lib/cli/memunreachable-report.schema.json"
+#define NO_MODULE 77
+
+static struct Leak leaks[3];
+static struct mu_arena_usage arenas[2];
+static struct mu_answer answer;
+static struct mu_names names;
+static char *text;
+static json_t *report;
+
+static void
+set_up(void)
+{
+	answer = cli_answer(leaks, arenas);
+	names = cli_names;
+}
+
+static void
+tear_down(void)
+{
+	json_decref(report);
+	report = NULL;
+	free(text);
+	text = NULL;
+}
+
+static void
+write_report(bool contents)
+{
+	json_error_t error;
+	size_t length;
+	FILE *out;
+
+	tear_down();
+	out = open_memstream(&text, &length);
+	ck_assert_ptr_nonnull(out);
+	ck_assert(mu_json_report(out, &answer, contents, &names));
+	fclose(out);
+	report = json_loads(text, JSON_REJECT_DUPLICATES, &error);
+	ck_assert_msg(report != NULL, "%s in\n%s", error.text, text);
+}
+
+static json_int_t
+number(const json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	ck_assert_msg(json_is_integer(value), "%s", key);
+	return json_integer_value(value);
+}
+
+static const char *
+string(const json_t *object, const char *key)
+{
+	json_t *value = json_object_get(object, key);
+
+	ck_assert_msg(json_is_string(value), "%s", key);
+	return json_string_value(value);
+}
+
+static bool
+is_null(const json_t *object, const char *key)
+{
+	return json_is_null(json_object_get(object, key));
+}
+
+static json_t *
+leak(size_t index)
+{
+	return json_array_get(json_object_get(report, "leaks"), index);
+}
+
+START_TEST(totals)
+{
+	write_report(false);
+	ck_assert_uint_eq(json_object_size(report), 17);
+	ck_assert_int_eq(number(report, "schema"), 1);
+	ck_assert_int_eq(number(report, "pid"), 4711);
+	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");
+	ck_assert_str_eq(string(report, "status"), "complete");
+	ck_assert_str_eq(string(report, "reason"), "");
+	ck_assert_str_eq(string(report, "allocator"), "glibc 2.36");
+	ck_assert_int_eq(number(report, "num_leaks"), 9);
+	ck_assert_int_eq(number(report, "leak_bytes"), 4321);
+	ck_assert_int_eq(number(report, "num_allocations"), 1000);
+	ck_assert_int_eq(number(report, "allocation_bytes"), 12345678);
+	ck_assert_int_eq(number(report, "pause_ns"), 3200000);
+	ck_assert_int_eq(number(report, "total_ns"), 412000000);
+	ck_assert_int_eq(number(report, "threads"), 12);
+	ck_assert_int_eq(number(report, "tries"), 2);
+	ck_assert_str_eq(string(report, "stop"), "fork");
+	ck_assert_uint_eq(json_array_size(json_object_get(report, "leaks")), 3);
+}
+END_TEST
+
+START_TEST(entries)
+{
+	json_t *first, *frames;
+
+	write_report(false);
+	first = leak(0);
+	ck_assert_uint_eq(json_object_size(first), 8);
+	ck_assert_str_eq(string(first, "address"), "0x7fee12345670");
+	ck_assert_int_eq(number(first, "size"), 40);
+	ck_assert_int_eq(number(first, "referenced_count"), 2);
+	ck_assert_int_eq(number(first, "referenced_size"), 80);
+	ck_assert_int_eq(number(first, "similar_count"), 0);
+	ck_assert_int_eq(number(first, "similar_size"), 0);
+	ck_assert_int_eq(number(first, "total_size"), 40);
+	ck_assert_uint_eq(json_array_size(json_object_get(first, "frames")), 0);
+	frames = json_object_get(leak(2), "frames");
+	ck_assert_uint_eq(json_array_size(frames), 2);
+	first = json_array_get(frames, 0);
+	ck_assert_str_eq(string(first, "pc"), "0x7f0000005000");
+	ck_assert_str_eq(string(first, "module"), "/usr/lib/libfoo.so.1");
+	ck_assert_str_eq(string(first, "build_id"), "00c0ffee");
+	ck_assert_str_eq(string(first, "offset"), "0x4fff");
+	ck_assert_str_eq(string(first, "function"), "Foo::make(int)");
+	ck_assert_str_eq(string(first, "file"), "/src/foo.cc");
+	ck_assert_int_eq(number(first, "line"), 42);
+	first = json_array_get(frames, 1);
+	ck_assert_str_eq(string(first, "pc"), "0x99");
+	ck_assert(is_null(first, "module"));
+	ck_assert(is_null(first, "offset"));
+	ck_assert(is_null(first, "line"));
+}
+END_TEST
+
+START_TEST(contents_when_asked_for)
+{
+	write_report(false);
+	ck_assert_ptr_null(strstr(text, "contents"));
+	write_report(true);
+	ck_assert_str_eq(string(leak(0), "contents"),
+	    "0000000000000000201000000"
+	    "07f0000000000000000000000900000007f0000");
+	ck_assert_str_eq(string(leak(1), "contents"), "20100000007f00");
+	leaks[0].size = 0;
+	write_report(true);
+	ck_assert_str_eq(string(leak(0), "contents"), "");
+}
+END_TEST
+
+START_TEST(heap)
+{
+	json_t *object, *main_arena;
+
+	write_report(false);
+	object = json_object_get(report, "heap");
+	ck_assert_str_eq(string(object, "verdict"), "growth");
+	ck_assert_int_eq(number(object, "live_reachable"), 12 << 20);
+	ck_assert_int_eq(number(object, "live_unreachable"), 4321);
+	ck_assert_int_eq(number(object, "free_held"), 5 << 20);
+	ck_assert_int_eq(number(object, "mmapped"), 1 << 20);
+	ck_assert_int_eq(number(object, "mmapped_live"), (1 << 20) - 16);
+	object = json_object_get(object, "arenas");
+	ck_assert_uint_eq(json_array_size(object), 2);
+	main_arena = json_array_get(object, 0);
+	ck_assert_str_eq(string(main_arena, "address"), "0x7fee5cdf6c60");
+	ck_assert_int_eq(number(main_arena, "span"), 10 << 20);
+	ck_assert_int_eq(number(main_arena, "live"), 6 << 20);
+	ck_assert_int_eq(number(main_arena, "bins"), 1 << 20);
+	ck_assert_int_eq(number(main_arena, "tcache"), 4000);
+	ck_assert_int_eq(number(main_arena, "top"), 3 << 20);
+	memset(&answer.usage, 0, sizeof(answer.usage));
+	write_report(false);
+	ck_assert(is_null(report, "heap"));
+}
+END_TEST
+
+/* "0 leaks" where nobody looked would be a lie. */
+START_TEST(not_judged)
+{
+	answer.info.status = MEMUNREACHABLE_FOREIGN_ALLOCATOR;
+	strcpy(answer.info.reason, "this process uses jemalloc");
+	write_report(true);
+	ck_assert_str_eq(string(report, "status"), "foreign_allocator");
+	ck_assert_str_eq(
+	    string(report, "reason"), "this process uses jemalloc");
+	ck_assert(is_null(report, "num_leaks"));
+	ck_assert(is_null(report, "leak_bytes"));
+	ck_assert(is_null(report, "num_allocations"));
+	ck_assert(is_null(report, "allocation_bytes"));
+	ck_assert_uint_eq(json_array_size(json_object_get(report, "leaks")), 0);
+	answer.info.status = MEMUNREACHABLE_PARTIAL;
+	write_report(true);
+	ck_assert_str_eq(string(report, "status"), "partial");
+	ck_assert_int_eq(number(report, "num_leaks"), 9);
+}
+END_TEST
+
+static void
+make_odd(void)
+{
+	answer.pid = 0;
+	answer.stop = NULL;
+	strcpy(answer.program, "/tmp/\xff\xc3\xa4\"\\\x1b\x9b");
+	answer.info.leak_bytes = SIZE_MAX;
+	answer.info.total_ns = UINT64_MAX;
+	leaks[0].begin = UINTPTR_MAX;
+	leaks[2].backtrace.num_frames = SIZE_MAX;
+	leaks[2].backtrace.frames[2] = CLI_NAMELESS + 1;
+}
+
+START_TEST(odd_values)
+{
+	size_t i;
+
+	make_odd();
+	write_report(true);
+	ck_assert(is_null(report, "pid"));
+	ck_assert_str_eq(string(report, "stop"), "");
+	ck_assert_str_eq(string(report, "program"),
+	    "/tmp/\xef\xbf\xbd\xc3\xa4\"\\\x1b\xef\xbf\xbd");
+	ck_assert(number(report, "leak_bytes") == INT64_MAX);
+	ck_assert_str_eq(string(leak(0), "address"), "0xffffffffffffffff");
+	ck_assert_uint_eq(
+	    json_array_size(json_object_get(leak(2), "frames")), 16);
+	for (i = 0; text[i] != '\0'; i++)
+		ck_assert(
+		    text[i] == '\n' || (text[i] >= ' ' && text[i] < 0x7f));
+}
+END_TEST
+
+static void
+assert_fits_schema(void)
+{
+	char path[] = "/tmp/test_cli_json_report.XXXXXX";
+	char command[256];
+	int fd = mkstemp(path), status;
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	close(fd);
+	snprintf(command, sizeof(command),
+	    "python3 tests/support/json_schema.py " SCHEMA " %s", path);
+	status = system(command);
+	unlink(path);
+	ck_assert(WIFEXITED(status));
+	if (WEXITSTATUS(status) == 127 || WEXITSTATUS(status) == NO_MODULE)
+		return; /* said aloud by the script, or by the shell */
+	ck_assert_int_eq(WEXITSTATUS(status), 0);
+}
+
+START_TEST(fits_schema)
+{
+	write_report(true);
+	assert_fits_schema();
+	answer.info.status = MEMUNREACHABLE_TIMEOUT;
+	memset(&answer.usage, 0, sizeof(answer.usage));
+	write_report(false);
+	assert_fits_schema();
+	answer.info.status = MEMUNREACHABLE_COMPLETE;
+	make_odd();
+	write_report(true);
+	assert_fits_schema();
+}
+END_TEST
+
+START_TEST(every_status_is_in_the_schema)
+{
+	json_error_t error;
+	json_t *schema = json_load_file(SCHEMA, 0, &error), *words, *word;
+	size_t i, found;
+	int status;
+
+	ck_assert_msg(schema != NULL, "%s", error.text);
+	words = json_object_get(
+	    json_object_get(json_object_get(schema, "properties"), "status"),
+	    "enum");
+	for (status = 0; status <= MU_STATUS_COUNT; status++) {
+		answer.info.status = status;
+		write_report(false);
+		found = 0;
+		json_array_foreach(words, i, word) found +=
+		    strcmp(json_string_value(word), string(report, "status")) ==
+		    0;
+		ck_assert_uint_eq(found, 1);
+	}
+	ck_assert_uint_eq(json_array_size(words), MU_STATUS_COUNT + 1);
+	json_decref(schema);
+}
+END_TEST
+
+START_TEST(full_disk)
+{
+	FILE *full = fopen("/dev/full", "w");
+
+	ck_assert_ptr_nonnull(full);
+	setvbuf(full, NULL, _IONBF, 0);
+	ck_assert(!mu_json_report(full, &answer, false, &names));
+	fclose(full);
+}
+END_TEST
+
+static size_t allocations_left;
+
+static void *
+allocate(size_t size)
+{
+	if (allocations_left == 0)
+		return NULL;
+	allocations_left--;
+	return malloc(size);
+}
+
+/* Each allocation fails in turn: false, and nothing is lost or used. */
+START_TEST(no_memory)
+{
+	FILE *null = fopen("/dev/null", "w");
+	size_t count = 0;
+	bool ok;
+
+	ck_assert_ptr_nonnull(null);
+	make_odd();
+	json_set_alloc_funcs(allocate, free);
+	do {
+		allocations_left = count++;
+		ok = mu_json_report(null, &answer, true, &names);
+	} while (!ok && count < 100000);
+	json_set_alloc_funcs(malloc, free);
+	fclose(null);
+	ck_assert(ok);
+	ck_assert_uint_gt(count, 100);
+	ck_assert_uint_eq(allocations_left, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_json_report");
+	TCase *tc = tcase_create("json");
+
+	tcase_add_checked_fixture(tc, set_up, tear_down);
+	tcase_add_test(tc, totals);
+	tcase_add_test(tc, entries);
+	tcase_add_test(tc, contents_when_asked_for);
+	tcase_add_test(tc, heap);
+	tcase_add_test(tc, not_judged);
+	tcase_add_test(tc, odd_values);
+	tcase_add_test(tc, fits_schema);
+	tcase_add_test(tc, every_status_is_in_the_schema);
+	tcase_add_test(tc, full_disk);
+	tcase_add_test(tc, no_memory);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

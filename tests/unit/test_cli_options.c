@@ -1,0 +1,300 @@
+/*
+ * lib/cli/cli_options.c, lib/cli/cli_values.c: the command line becomes a
+ * structure, or a complaint that says what is wrong and how it is written.
+ */
+#include <check.h>
+#include <signal.h>
+#include <string.h>
+
+#include "lib/cli/cli_options.h"
+#include "tests/support/suite.h"
+
+#define MAX_ARGUMENTS 16
+
+static struct mu_cli_options options;
+static struct mu_why why;
+static char line[512];
+
+/* WORDS are parted at spaces; '~' stands for the empty argument. */
+static enum mu_status
+parse(const char *words)
+{
+	static char *argv[MAX_ARGUMENTS];
+	int argc = 0;
+	char *word;
+
+	why.words[0] = '\0';
+	argv[argc++] = (char[]) { "memunreachable" };
+	ck_assert_uint_lt(strlen(words), sizeof(line));
+	strcpy(line, words);
+	for (word = strtok(line, " "); word != NULL; word = strtok(NULL, " ")) {
+		if (strcmp(word, "~") == 0)
+			*word = '\0';
+		ck_assert_int_lt(argc, MAX_ARGUMENTS - 1);
+		argv[argc++] = word;
+	}
+	argv[argc] = NULL;
+	return mu_cli_options_parse(&options, argc, argv, &why);
+}
+
+static void
+parse_well(const char *words)
+{
+	enum mu_status status = parse(words);
+
+	ck_assert_msg(status == MU_OK, "%s: %s", words, why.words);
+	ck_assert_str_eq(why.words, "");
+}
+
+static void
+assert_complaint(const char *words, const char *complaint)
+{
+	ck_assert_msg(parse(words) == MU_ERR_ARGUMENT, "%s", words);
+	ck_assert_str_eq(why.words, complaint);
+}
+
+START_TEST(defaults)
+{
+	parse_well("-p 4711");
+	ck_assert_int_eq(options.subject, MU_CLI_PROCESS);
+	ck_assert_int_eq(options.pid, 4711);
+	ck_assert_ptr_null(options.core);
+	ck_assert_ptr_null(options.exe);
+	ck_assert_ptr_null(options.sysroot);
+	ck_assert_ptr_null(options.output);
+	ck_assert_ptr_null(options.command);
+	ck_assert_int_eq(options.stop, MU_CHECK_STOP_AUTO);
+	ck_assert_uint_eq(options.timeout_ms, 30000);
+	ck_assert(!options.timeout_given);
+	ck_assert_uint_eq(options.limit, 100);
+	ck_assert(!options.limit_given);
+	ck_assert_uint_eq(options.max_memory, 0);
+	ck_assert_uint_eq(options.workers, 0);
+	ck_assert_int_eq(options.signal, 0);
+	ck_assert(!options.contents && !options.quiet && !options.children);
+	ck_assert_int_eq(options.format, MU_CLI_TEXT);
+	ck_assert_int_eq(options.color, MU_STYLE_AUTO);
+}
+END_TEST
+
+START_TEST(every_option_for_a_process)
+{
+	parse_well("--pid=1 --stop=read --timeout=500ms --limit=7 --contents"
+		   " --format=json --output=x -q --color=always"
+		   " --max-memory=64m --workers=3");
+	ck_assert_int_eq(options.pid, 1);
+	ck_assert_int_eq(options.stop, MU_CHECK_STOP_READ);
+	ck_assert_uint_eq(options.timeout_ms, 500);
+	ck_assert(options.timeout_given);
+	ck_assert_uint_eq(options.limit, 7);
+	ck_assert(options.limit_given);
+	ck_assert(options.contents);
+	ck_assert_int_eq(options.format, MU_CLI_JSON);
+	ck_assert_str_eq(options.output, "x");
+	ck_assert(options.quiet);
+	ck_assert_int_eq(options.color, MU_STYLE_ALWAYS);
+	ck_assert_uint_eq(options.max_memory, 64 << 20);
+	ck_assert_uint_eq(options.workers, 3);
+	parse_well("-p4194304 --stop fork --timeout 2 --color never");
+	ck_assert_int_eq(options.pid, 4194304);
+	ck_assert_int_eq(options.stop, MU_CHECK_STOP_FORK);
+	ck_assert_uint_eq(options.timeout_ms, 2000);
+	ck_assert_int_eq(options.color, MU_STYLE_NEVER);
+}
+END_TEST
+
+START_TEST(core)
+{
+	parse_well("--core c --exe e --sysroot=/r");
+	ck_assert_int_eq(options.subject, MU_CLI_CORE);
+	ck_assert_str_eq(options.core, "c");
+	ck_assert_str_eq(options.exe, "e");
+	ck_assert_str_eq(options.sysroot, "/r");
+	ck_assert_int_eq(options.pid, 0);
+}
+END_TEST
+
+START_TEST(command_keeps_its_own_options)
+{
+	parse_well("--signal=USR2 --children -q -- ls -p 3 -- --help");
+	ck_assert_int_eq(options.subject, MU_CLI_COMMAND);
+	ck_assert_int_eq(options.signal, SIGUSR2);
+	ck_assert(options.children);
+	ck_assert_int_eq(options.pid, 0);
+	ck_assert_str_eq(options.command[0], "ls");
+	ck_assert_str_eq(options.command[1], "-p");
+	ck_assert_str_eq(options.command[3], "--");
+	ck_assert_str_eq(options.command[4], "--help");
+	ck_assert_ptr_null(options.command[5]);
+}
+END_TEST
+
+START_TEST(doctor)
+{
+	parse_well("--doctor");
+	ck_assert_int_eq(options.subject, MU_CLI_DOCTOR);
+	ck_assert_int_eq(options.pid, 0);
+	parse_well("--doctor 12");
+	ck_assert_int_eq(options.pid, 12);
+	parse_well("--doctor=13");
+	ck_assert_int_eq(options.pid, 13);
+	parse_well("-p 14 --doctor -o x");
+	ck_assert_int_eq(options.subject, MU_CLI_DOCTOR);
+	ck_assert_int_eq(options.pid, 14);
+	assert_complaint("--doctor --core=x",
+	    "--doctor and --core FILE: one of them at a time");
+	assert_complaint("--doctor=1 -p 2", "1 and 2: one process at a time");
+	assert_complaint("--doctor x",
+	    "--doctor=x: expected the number of a process, such as 4711");
+}
+END_TEST
+
+START_TEST(help_and_version)
+{
+	parse_well("--help");
+	ck_assert_int_eq(options.subject, MU_CLI_HELP);
+	parse_well("-h --nonsense");
+	ck_assert_int_eq(options.subject, MU_CLI_HELP);
+	parse_well("-p 1 --vers");
+	ck_assert_int_eq(options.subject, MU_CLI_VERSION);
+	parse_well("-V");
+	ck_assert_int_eq(options.subject, MU_CLI_VERSION);
+}
+END_TEST
+
+START_TEST(one_subject)
+{
+	assert_complaint(
+	    "", "nothing to look at; give -p PID, --core FILE or -- COMMAND");
+	assert_complaint(
+	    "-p 1 --core c", "-p PID and --core FILE: one of them at a time");
+	assert_complaint(
+	    "-p 1 -- ls", "-p PID and -- COMMAND: one of them at a time");
+	assert_complaint("--core c -- ls",
+	    "--core FILE and -- COMMAND: one of them at a time");
+	assert_complaint("-p 1 -p 2", "1 and 2: one process at a time");
+	assert_complaint("--", "there is no COMMAND behind --");
+	assert_complaint("ls -l",
+	    "ls is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND");
+}
+END_TEST
+
+START_TEST(unknown_options)
+{
+	assert_complaint("--foo -p 1", "no such option: --foo");
+	assert_complaint("-x", "no such option: -x");
+	assert_complaint(
+	    "--co -p 1", "--co could be --core, --contents, --color");
+	assert_complaint("-p", "--pid needs a value behind it");
+	assert_complaint("--core", "--core needs a value behind it");
+	assert_complaint("--contents=1 -p 1", "--contents takes no value");
+	parse("--\x1b[2J");
+	ck_assert_str_eq(why.words, "no such option: --\\x1b[2J");
+}
+END_TEST
+
+START_TEST(bad_values)
+{
+	static const char pid[] = "expected the number of a process, such as"
+				  " 4711";
+	static const char *const pids[] = { "0", "-1", "x", "4194305", "1x",
+		"+1", "0x10", "99999999999999999999" };
+	char words[128], complaint[128];
+	size_t i;
+
+	for (i = 0; i < sizeof(pids) / sizeof(*pids); i++) {
+		snprintf(words, sizeof(words), "--pid=%s", pids[i]);
+		snprintf(
+		    complaint, sizeof(complaint), "--pid=%s: %s", pids[i], pid);
+		assert_complaint(words, complaint);
+	}
+	assert_complaint(
+	    "--core= -p 1", "--core=: expected the name of a file");
+	assert_complaint("-o ~ -p 1", "--output=: expected the name of a file");
+	assert_complaint(
+	    "--stop=ptrace -p 1", "--stop=ptrace: expected auto, fork or read");
+	assert_complaint(
+	    "--color=yes -p 1", "--color=yes: expected auto, always or never");
+	assert_complaint(
+	    "--format=xml -p 1", "--format=xml: expected text or json");
+	assert_complaint("--format=sarif -p 1",
+	    "--format=sarif: this version does not write it; expected text or"
+	    " json");
+	assert_complaint("--limit=-1 -p 1", "--limit=-1: expected a number");
+	assert_complaint("--limit ~ -p 1", "--limit=: expected a number");
+	assert_complaint("--signal=KILL -- ls",
+	    "--signal=KILL: expected a signal that can be caught, such as"
+	    " RTMIN+5, USR2 or 40");
+}
+END_TEST
+
+/* What ends a value in MEMUNREACHABLE_OPTIONS is but a bad value here. */
+START_TEST(values_are_not_options)
+{
+	static const char expected[] = ": expected a time from 1ms to"
+				       " 1000000s, such as 30, 30s or 500ms";
+	static const char *const bad[] = { "1:verbosity=2", "'1'", "\"1\"", ":",
+		"1h", "0", "1:" };
+	char words[128], complaint[256];
+	size_t i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
+		snprintf(words, sizeof(words), "--timeout=%s -p 1", bad[i]);
+		snprintf(complaint, sizeof(complaint), "--timeout=%s%s", bad[i],
+		    expected);
+		assert_complaint(words, complaint);
+	}
+}
+END_TEST
+
+START_TEST(long_value_is_cut)
+{
+	char words[300] = "--timeout=";
+
+	memset(words + strlen(words), '1', 200);
+	ck_assert_int_eq(parse(words), MU_ERR_ARGUMENT);
+	ck_assert_uint_lt(strlen(why.words), 180);
+	ck_assert_ptr_nonnull(strstr(why.words, "1: expected a time"));
+}
+END_TEST
+
+START_TEST(nothing_is_without_effect)
+{
+	assert_complaint("-p 1 --exe=x", "--exe goes with --core FILE only");
+	assert_complaint(
+	    "-p 1 --signal=USR1", "--signal goes with -- COMMAND only");
+	assert_complaint(
+	    "--core c --children", "--children goes with -- COMMAND only");
+	assert_complaint(
+	    "--core c --stop=fork", "--stop goes with -p PID only");
+	assert_complaint("--doctor --limit=1",
+	    "--limit goes with -p PID or --core FILE or -- COMMAND only");
+	assert_complaint("--format=json -- ls",
+	    "--format=json goes with -p PID or --core FILE; the report of a"
+	    " COMMAND is text");
+	parse_well("--format=text -- ls");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_options");
+	TCase *tc = tcase_create("parse");
+
+	tcase_add_test(tc, defaults);
+	tcase_add_test(tc, every_option_for_a_process);
+	tcase_add_test(tc, core);
+	tcase_add_test(tc, command_keeps_its_own_options);
+	tcase_add_test(tc, doctor);
+	tcase_add_test(tc, help_and_version);
+	tcase_add_test(tc, one_subject);
+	tcase_add_test(tc, unknown_options);
+	tcase_add_test(tc, bad_values);
+	tcase_add_test(tc, values_are_not_options);
+	tcase_add_test(tc, long_value_is_cut);
+	tcase_add_test(tc, nothing_is_without_effect);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,181 @@
+/*
+ * lib/cli/output.c: whose file it is, its mode, and what is left of it when
+ * something goes wrong.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cli/output.h"
+#include "tests/support/suite.h"
+
+#define NOBODY 65534
+
+static char folder[] = "/tmp/test_cli_output.XXXXXX";
+static char path[256], other[256];
+static struct mu_output output;
+static struct mu_why why;
+
+static void
+make_folder(void)
+{
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/report", folder);
+	snprintf(other, sizeof(other), "%s/other", folder);
+	why.words[0] = '\0';
+}
+
+static void
+remove_folder(void)
+{
+	mu_output_close(&output);
+	unlink(path);
+	unlink(other);
+	rmdir(folder);
+	strcpy(folder + strlen(folder) - 6, "XXXXXX");
+}
+
+static void
+write_file(const char *name, const char *text, mode_t mode)
+{
+	FILE *file = fopen(name, "w");
+
+	ck_assert_ptr_nonnull(file);
+	fputs(text, file);
+	fclose(file);
+	ck_assert_int_eq(chmod(name, mode), 0);
+}
+
+static const char *
+contents(const char *name)
+{
+	static char text[64];
+	FILE *file = fopen(name, "r");
+
+	ck_assert_ptr_nonnull(file);
+	text[fread(text, 1, sizeof(text) - 1, file)] = '\0';
+	fclose(file);
+	return text;
+}
+
+static mode_t
+mode_of(const char *name)
+{
+	struct stat st;
+
+	ck_assert_int_eq(stat(name, &st), 0);
+	return st.st_mode & 07777;
+}
+
+START_TEST(new_file)
+{
+	umask(0);
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
+	ck_assert_uint_eq(mode_of(path), 0600);
+	fputs("report", output.text);
+	ck_assert_str_eq(contents(path), "");
+	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
+	ck_assert_str_eq(contents(path), "report");
+}
+END_TEST
+
+START_TEST(earlier_report_is_kept_till_the_end)
+{
+	write_file(path, "the earlier report", 0644);
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
+	ck_assert_uint_eq(mode_of(path), 0600);
+	fputs("report", output.text);
+	ck_assert_str_eq(contents(path), "the earlier report");
+	mu_output_close(&output);
+	ck_assert_str_eq(contents(path), "the earlier report");
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
+	fputs("report", output.text);
+	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
+	ck_assert_str_eq(contents(path), "report");
+}
+END_TEST
+
+START_TEST(no_link_is_followed)
+{
+	write_file(other, "mine", 0644);
+	ck_assert_int_eq(symlink(other, path), 0);
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "it is a symbolic link"));
+	ck_assert_ptr_null(output.text);
+	ck_assert_str_eq(contents(other), "mine");
+	ck_assert_uint_eq(mode_of(other), 0644);
+}
+END_TEST
+
+START_TEST(file_of_another_user)
+{
+	write_file(path, "", 0666);
+	if (chown(path, NOBODY, (gid_t)-1) != 0) {
+		puts("SKIPPED: only root can make a file of another user");
+		return;
+	}
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_ERR_ARGUMENT);
+	ck_assert_ptr_nonnull(strstr(why.words, "belongs to another user"));
+}
+END_TEST
+
+START_TEST(places_that_are_none)
+{
+	ck_assert_int_eq(
+	    mu_output_open(&output, "/no/such/x", &why), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(
+	    why.words, "cannot write /no/such/x: No such file or directory");
+	ck_assert_int_eq(mu_output_open(&output, "/", &why), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(why.words, "cannot write /: Is a directory");
+}
+END_TEST
+
+START_TEST(devices)
+{
+	ck_assert_int_eq(mu_output_open(&output, "/dev/null", &why), MU_OK);
+	fputs("report", output.text);
+	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
+	mu_output_close(&output);
+	ck_assert_int_eq(mu_output_open(&output, "/dev/full", &why), MU_OK);
+	fputs("report", output.text);
+	ck_assert_int_eq(mu_output_commit(&output, &why), MU_ERR_ARGUMENT);
+	ck_assert_str_eq(
+	    why.words, "cannot write /dev/full: No space left on device");
+}
+END_TEST
+
+START_TEST(standard_output)
+{
+	ck_assert_int_eq(mu_output_open(&output, NULL, &why), MU_OK);
+	ck_assert_int_eq(output.fd, STDOUT_FILENO);
+	ck_assert_ptr_null(output.path);
+	mu_output_close(&output);
+	ck_assert_int_eq(mu_output_open(&output, "-", &why), MU_OK);
+	ck_assert_int_eq(output.fd, STDOUT_FILENO);
+	mu_output_close(&output);
+	ck_assert_int_ge(fcntl(STDOUT_FILENO, F_GETFD), 0);
+	mu_output_close(&output);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_output");
+	TCase *tc = tcase_create("output");
+
+	tcase_add_checked_fixture(tc, make_folder, remove_folder);
+	tcase_add_test(tc, new_file);
+	tcase_add_test(tc, earlier_report_is_kept_till_the_end);
+	tcase_add_test(tc, no_link_is_followed);
+	tcase_add_test(tc, file_of_another_user);
+	tcase_add_test(tc, places_that_are_none);
+	tcase_add_test(tc, devices);
+	tcase_add_test(tc, standard_output);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

@@ -1,0 +1,232 @@
+/*
+ * lib/cli/safe_text.c, lib/cli/human.c, lib/cli/style.c and the line of
+ * lib/cli/progress.c: what people see.
+ */
+#include <check.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cli/human.h"
+#include "lib/cli/progress.h"
+#include "lib/cli/safe_text.h"
+#include "lib/cli/style.h"
+#include "tests/support/suite.h"
+
+static char buffer[256];
+
+static const char *
+terminal(const char *text)
+{
+	return mu_safe_for_terminal(text, buffer, sizeof(buffer));
+}
+
+static const char *
+json(const char *text)
+{
+	return mu_safe_for_json(text, buffer, sizeof(buffer));
+}
+
+START_TEST(terminal_gets_no_orders)
+{
+	ck_assert_str_eq(terminal(""), "");
+	ck_assert_str_eq(terminal("/usr/bin/a b~"), "/usr/bin/a b~");
+	ck_assert_str_eq(
+	    terminal("x\x1b[2J\r\n\x07y"), "x\\x1b[2J\\x0d\\x0a\\x07y");
+	ck_assert_str_eq(terminal("\x7f"), "\\x7f");
+	/* U+009B is CSI to some terminals, alone and as UTF-8. */
+	ck_assert_str_eq(terminal("\x9b"), "\\x9b");
+	ck_assert_str_eq(terminal("\xc2\x9b"
+				  "2J"),
+	    "\\xc2\\x9b2J");
+	/* U+202E turns what follows around. */
+	ck_assert_str_eq(terminal("a\xe2\x80\xae"
+				  "b"),
+	    "a\\xe2\\x80\\xaeb");
+	ck_assert_str_eq(terminal("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
+	    "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
+}
+END_TEST
+
+static const struct {
+	const char *text, *shown, *replaced;
+} malformed[] = {
+	{ "\xff", "\\xff", "\xef\xbf\xbd" },
+	{ "a\xc3", "a\\xc3", "a\xef\xbf\xbd" },
+	{ "\xe2\x82", "\\xe2\\x82", "\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xc0\xaf", "\\xc0\\xaf", "\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xe0\x80\xaf", "\\xe0\\x80\\xaf",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xed\xa0\x80", "\\xed\\xa0\\x80",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\xf4\x90\x80\x80", "\\xf4\\x90\\x80\\x80",
+	    "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd" },
+	{ "\x80z", "\\x80z", "\xef\xbf\xbdz" },
+};
+
+START_TEST(no_utf8)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(malformed) / sizeof(*malformed); i++) {
+		ck_assert_str_eq(
+		    terminal(malformed[i].text), malformed[i].shown);
+		ck_assert_str_eq(
+		    json(malformed[i].text), malformed[i].replaced);
+	}
+	ck_assert_str_eq(json("\x1b\xc3\xa4"), "\x1b\xc3\xa4");
+}
+END_TEST
+
+START_TEST(cut_at_a_character)
+{
+	char small[6];
+	size_t size;
+
+	mu_safe_for_terminal("abc\x1b", small, sizeof(small));
+	ck_assert_str_eq(small, "abc");
+	mu_safe_for_terminal("abcd\xc3\xa4z", small, sizeof(small));
+	ck_assert_str_eq(small, "abcd");
+	mu_safe_for_json("abc\xff", small, sizeof(small));
+	ck_assert_str_eq(small, "abc");
+	for (size = 1; size <= sizeof(small); size++) {
+		memset(small, 'x', sizeof(small));
+		mu_safe_for_terminal("\xc3\xa4\x1b\xff"
+				     "aaaa",
+		    small, size);
+		ck_assert_uint_lt(strlen(small), size);
+	}
+}
+END_TEST
+
+/* Whatever comes in, what comes out is printable, and JSON for jansson. */
+START_TEST(random_bytes)
+{
+	unsigned seed = 4711;
+	char text[24];
+	json_t *value;
+	size_t i;
+	int n;
+
+	for (n = 0; n < 5000; n++) {
+		for (i = 0; i < sizeof(text) - 1; i++)
+			text[i] = (char)(rand_r(&seed) % 3 != 0
+				? 0x80 + rand_r(&seed) % 0x80
+				: 1 + rand_r(&seed) % 0x7f);
+		text[i] = '\0';
+		terminal(text);
+		for (i = 0; buffer[i] != '\0'; i++)
+			ck_assert((unsigned char)buffer[i] >= ' ' &&
+			    buffer[i] != 0x7f);
+		value = json_string(buffer);
+		ck_assert_ptr_nonnull(value);
+		json_decref(value);
+		value = json_string(json(text));
+		ck_assert_ptr_nonnull(value);
+		json_decref(value);
+	}
+}
+END_TEST
+
+START_TEST(bytes)
+{
+	static const struct {
+		uint64_t bytes;
+		const char *text;
+	} cases[] = { { 0, "0 bytes" }, { 1, "1 byte" }, { 1023, "1023 bytes" },
+		{ 1024, "1.0 KiB" }, { 1536, "1.5 KiB" },
+		{ 1023 * 1024, "1023.0 KiB" }, { 1048575, "1.0 MiB" },
+		{ 12897485, "12.3 MiB" }, { (uint64_t)3 << 30, "3.0 GiB" },
+		{ (uint64_t)5 << 40, "5.0 TiB" }, { UINT64_MAX, "16.0 EiB" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(*cases); i++)
+		ck_assert_str_eq(
+		    mu_human_bytes(cases[i].bytes).text, cases[i].text);
+}
+END_TEST
+
+START_TEST(times)
+{
+	ck_assert_str_eq(mu_human_time(0).text, "0 ns");
+	ck_assert_str_eq(mu_human_time(999).text, "999 ns");
+	ck_assert_str_eq(mu_human_time(412000).text, "412 us");
+	ck_assert_str_eq(mu_human_time(999600).text, "1.0 ms");
+	ck_assert_str_eq(mu_human_time(3210000).text, "3.2 ms");
+	ck_assert_str_eq(mu_human_time(999960000).text, "1.00 s");
+	ck_assert_str_eq(mu_human_time(61520000000).text, "61.52 s");
+}
+END_TEST
+
+START_TEST(shares)
+{
+	ck_assert_str_eq(mu_human_share(0, 0).text, "0%");
+	ck_assert_str_eq(mu_human_share(0, 7).text, "0%");
+	ck_assert_str_eq(mu_human_share(7, 7).text, "100%");
+	ck_assert_str_eq(mu_human_share(1, 1000).text, "less than 1%");
+	ck_assert_str_eq(mu_human_share(999, 1000).text, "more than 99%");
+	ck_assert_str_eq(mu_human_share(73, 100).text, "73%");
+	ck_assert_str_eq(
+	    mu_human_share(UINT64_MAX / 2, UINT64_MAX).text, "50%");
+}
+END_TEST
+
+static bool
+is_coloured(enum mu_style_when when, bool is_terminal, const char *no_color,
+    const char *term)
+{
+	struct mu_style style =
+	    mu_style_choose(when, is_terminal, no_color, term);
+
+	ck_assert_int_eq(style.bold[0] == '\0', style.off[0] == '\0');
+	ck_assert_int_eq(style.dim[0] == '\0', style.off[0] == '\0');
+	return style.bold[0] != '\0';
+}
+
+START_TEST(colour)
+{
+	ck_assert(is_coloured(MU_STYLE_AUTO, true, NULL, "xterm"));
+	ck_assert(is_coloured(MU_STYLE_AUTO, true, "", "xterm"));
+	ck_assert(!is_coloured(MU_STYLE_AUTO, true, "0", "xterm"));
+	ck_assert(!is_coloured(MU_STYLE_AUTO, true, NULL, "dumb"));
+	ck_assert(!is_coloured(MU_STYLE_AUTO, true, NULL, NULL));
+	ck_assert(!is_coloured(MU_STYLE_AUTO, false, NULL, "xterm"));
+	ck_assert(is_coloured(MU_STYLE_ALWAYS, false, "1", NULL));
+	ck_assert(!is_coloured(MU_STYLE_NEVER, true, NULL, "xterm"));
+}
+END_TEST
+
+START_TEST(progress_line)
+{
+	int step;
+
+	mu_progress_line(
+	    MU_CHECK_STEP_MARK, 3999999999, buffer, sizeof(buffer));
+	ck_assert_str_eq(
+	    buffer, "memunreachable: marking what is reachable, 3 s");
+	for (step = 0; step <= MU_CHECK_STEPS; step++) {
+		mu_progress_line((enum mu_check_step)step, 3600000000000000,
+		    buffer, sizeof(buffer));
+		ck_assert_uint_lt(strlen(buffer), 80);
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("cli_words");
+	TCase *tc = tcase_create("words");
+
+	tcase_add_test(tc, terminal_gets_no_orders);
+	tcase_add_test(tc, no_utf8);
+	tcase_add_test(tc, cut_at_a_character);
+	tcase_add_test(tc, random_bytes);
+	tcase_add_test(tc, bytes);
+	tcase_add_test(tc, times);
+	tcase_add_test(tc, shares);
+	tcase_add_test(tc, colour);
+	tcase_add_test(tc, progress_line);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

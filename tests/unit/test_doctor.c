@@ -1,0 +1,274 @@
+/*
+ * Every fact that stops or hinders a check has its words, and nothing else is
+ * called so.
+ */
+#include <check.h>
+#include <errno.h>
+#include <string.h>
+
+#include "lib/cli/doctor_facts.h"
+#include "lib/cli/findings.h"
+#include "tests/support/suite.h"
+
+static struct mu_doctor_machine machine;
+static struct mu_doctor_target target;
+static struct mu_findings findings;
+
+/* Our own process, with all that one could wish for. */
+static void
+setup(void)
+{
+	machine = (struct mu_doctor_machine) {
+		.has_proc = true,
+		.kernel = { 6, 8 },
+		.us = { .uid = 1000, .sys_ptrace = 0, .yama_scope = 0 },
+		.available = (uint64_t)1 << 33,
+		.core_pattern = "core",
+	};
+	target = (struct mu_doctor_target) {
+		.pid = 4711,
+		.process = 4711,
+		.is_there = true,
+		.name = "server",
+		.state = 'S',
+		.threads = 4,
+		.refusal = { .pid = 4711,
+		    .tid = 4711,
+		    .uid = 1000,
+		    .target_uid = 1000,
+		    .dumpable = 1,
+		    .yama_scope = 0 },
+		.ids = { { 1000, 1000, 1000, 1000 }, { 50, 50, 50, 50 } },
+		.our_gid = 50,
+		.bits = 64,
+		.same_machine = true,
+		.libc = "/usr/lib/libc.so.6",
+		.glibc = { 2, 36 },
+		.resident = (uint64_t)1 << 30,
+		.detail = MU_SYMBOLS_LINES,
+	};
+}
+
+static void
+judge(void)
+{
+	size_t i;
+
+	findings.count = 0;
+	mu_doctor_judge_machine(&machine, &findings);
+	mu_doctor_judge_target(&machine, &target, &findings);
+	ck_assert_uint_lt(findings.count, MU_FINDINGS_MAX);
+	for (i = 0; i < findings.count; i++) /* no sentence was cut */
+		ck_assert_uint_lt(strlen(findings.all[i].why.words), 230);
+}
+
+/* The one finding above MU_FINE, if GRADE is; none otherwise. */
+static void
+must_find(enum mu_grade grade, const char *subject, const char *words)
+{
+	const struct mu_finding *finding, *worst = NULL;
+
+	judge();
+	for (finding = findings.all; finding < findings.all + findings.count;
+	     finding++) {
+		if (finding->grade == MU_FINE)
+			continue;
+		ck_assert_msg(worst == NULL, "%s and %s", finding->why.words,
+		    worst == NULL ? "" : worst->why.words);
+		worst = finding;
+	}
+	if (grade == MU_FINE) {
+		ck_assert_msg(
+		    worst == NULL, "%s", worst ? worst->why.words : "");
+		return;
+	}
+	ck_assert_msg(worst != NULL, "%s was not found", subject);
+	ck_assert_str_eq(worst->subject, subject);
+	ck_assert_int_eq(worst->grade, grade);
+	ck_assert_msg(strstr(worst->why.words, words) != NULL,
+	    "\"%s\" lacks \"%s\"", worst->why.words, words);
+}
+
+START_TEST(healthy)
+{
+	must_find(MU_FINE, NULL, NULL);
+	machine.us.uid = 0;
+	machine.us.sys_ptrace = 1;
+	machine.us.yama_scope = 2;
+	machine.debuginfod = true;
+	target.detail = MU_SYMBOLS_NONE;
+	target.state = 'T';
+	target.other_pid_namespace = true;
+	must_find(MU_FINE, NULL, NULL);
+}
+END_TEST
+
+START_TEST(machines)
+{
+	machine.has_proc = false;
+	must_find(MU_BLOCKER, "proc", "mount -t proc");
+	setup();
+	strcpy(machine.hidepid, "invisible");
+	must_find(MU_WARNING, "proc", "hidepid=invisible");
+	setup();
+	machine.kernel[0] = 4;
+	must_find(MU_WARNING, "kernel", "pidfd");
+	setup();
+	machine.kernel[1] = 1;
+	must_find(MU_FINE, NULL, NULL);
+	setup();
+	machine.read_error = ENOSYS;
+	must_find(MU_WARNING, "read", "process_vm_readv() is refused");
+	setup();
+	strcpy(machine.label, "docker-default (enforce)");
+	must_find(MU_WARNING, "lsm", "docker-default");
+	strcpy(machine.label, "unconfined");
+	must_find(MU_FINE, NULL, NULL);
+	setup();
+	machine.core_pattern[0] = '\0';
+	must_find(MU_WARNING, "cores", "gcore");
+}
+END_TEST
+
+START_TEST(yama)
+{
+	machine.us.yama_scope = 1;
+	must_find(MU_WARNING, "yama", "ptrace_scope 1");
+	machine.us.yama_scope = 2;
+	must_find(MU_BLOCKER, "yama", "ptrace_scope 2");
+	machine.us.sys_ptrace = 1;
+	must_find(MU_FINE, NULL, NULL);
+	machine.us.yama_scope = 3;
+	must_find(MU_BLOCKER, "yama", "ptrace_scope 3");
+}
+END_TEST
+
+START_TEST(call_filtered)
+{
+	machine.call = MU_ERR_PTRACE_SECCOMP;
+	strcpy(machine.call_why.words, "a filter refuses ptrace; allow it");
+	must_find(MU_BLOCKER, "ptrace", "a filter refuses");
+}
+END_TEST
+
+START_TEST(absent)
+{
+	target.is_there = false;
+	must_find(MU_BLOCKER, "process", "there is no process 4711");
+	target.is_hidden = true;
+	must_find(MU_BLOCKER, "process", "hidden");
+	setup();
+	target.state = 'Z';
+	must_find(MU_BLOCKER, "process", "has ended");
+	setup();
+	target.is_kernel = true;
+	must_find(MU_BLOCKER, "process", "thread of the kernel");
+	setup();
+	target.process = 4700;
+	must_find(MU_BLOCKER, "process", "thread of process 4700");
+}
+END_TEST
+
+START_TEST(traced)
+{
+	target.refusal.tracer = 4712;
+	strcpy(target.refusal.tracer_name, "gdb");
+	must_find(MU_BLOCKER, "tracer", "already traced by 4712 (gdb)");
+}
+END_TEST
+
+START_TEST(refused)
+{
+	target.mem_error = target.refusal.error = EACCES;
+	target.refusal.target_uid = 33;
+	must_find(MU_BLOCKER, "permission", "of user 33, we are user 1000");
+	target.refusal.target_uid = 1000;
+	target.refusal.dumpable = 0;
+	must_find(MU_BLOCKER, "permission", "not dumpable");
+	target.refusal.dumpable = 1;
+	target.ids[1][2] = 0;
+	must_find(MU_BLOCKER, "permission", "groups 50 50 0");
+	target.ids[1][2] = 50;
+	target.ids[0][0] = 0;
+	must_find(MU_BLOCKER, "permission", "users 0 1000 1000");
+	target.ids[0][0] = 1000;
+	must_find(MU_BLOCKER, "permission", "AppArmor");
+	target.refusal.sys_ptrace = 1;
+	target.other_user_namespace = true;
+	must_find(MU_BLOCKER, "permission", "user namespace");
+}
+END_TEST
+
+START_TEST(states)
+{
+	target.sleeping = 1;
+	must_find(MU_BLOCKER, "sleep", "1 thread is in uninterruptible");
+	target.sleeping = 3;
+	must_find(MU_BLOCKER, "sleep", "3 threads are");
+	setup();
+	target.seccomp = 2;
+	must_find(MU_WARNING, "seccomp", "filter");
+	target.seccomp = 1;
+	must_find(MU_WARNING, "seccomp", "sandbox");
+	setup();
+	target.resident = machine.available + (1 << 20);
+	must_find(MU_WARNING, "copy", "8193 MiB resident, 8192 are");
+	machine.available = 0;
+	must_find(MU_WARNING, "memory", "not known");
+	setup();
+	machine.commit_strict = true;
+	target.data = 1;
+	must_find(MU_WARNING, "copy", "overcommit_memory");
+	machine.commit_left = 1;
+	must_find(MU_FINE, NULL, NULL);
+}
+END_TEST
+
+START_TEST(programs)
+{
+	target.bits = 32;
+	must_find(MU_BLOCKER, "program", "32-bit");
+	target.bits = 64;
+	target.same_machine = false;
+	must_find(MU_BLOCKER, "program", "another kind of CPU");
+	setup();
+	strcpy(target.allocator, "libjemalloc.so.2");
+	must_find(MU_BLOCKER, "allocator", "libjemalloc.so.2");
+	setup();
+	target.glibc[1] = 99;
+	must_find(MU_WARNING, "glibc", "2.99 is not known");
+	target.glibc[0] = 0;
+	must_find(MU_WARNING, "glibc", "not told");
+	target.libc[0] = '\0';
+	must_find(MU_BLOCKER, "glibc", "no glibc");
+	target.is_static = true;
+	target.glibc[0] = 2;
+	target.glibc[1] = 31;
+	must_find(MU_FINE, NULL, NULL);
+	setup();
+	target.detail = MU_SYMBOLS_NAMES;
+	must_find(MU_WARNING, "names", "no lines");
+	target.detail = MU_SYMBOLS_NONE;
+	must_find(MU_WARNING, "names", "stripped");
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("doctor");
+	TCase *tc = tcase_create("doctor");
+
+	tcase_add_checked_fixture(tc, setup, NULL);
+	tcase_add_test(tc, healthy);
+	tcase_add_test(tc, machines);
+	tcase_add_test(tc, yama);
+	tcase_add_test(tc, call_filtered);
+	tcase_add_test(tc, absent);
+	tcase_add_test(tc, traced);
+	tcase_add_test(tc, refused);
+	tcase_add_test(tc, states);
+	tcase_add_test(tc, programs);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}

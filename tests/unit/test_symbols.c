@@ -1,0 +1,134 @@
+/*
+ * Addresses of real programs, built in every way that matters, get their names.
+ */
+#include <search.h>
+#include <sys/auxv.h>
+
+#include "tests/support/named_symbols.h"
+#include "tests/support/suite.h"
+
+static const char *const ways[] = { "-g -O1 -fPIE -pie", "-g -O1 -no-pie",
+	"-g -O1 -static", "-g -O1 -static-pie -fPIE",
+	"-g -O1 -gz -Wl,-z,noseparate-code",
+	"-g -O1 -gdwarf-4 -Wl,-z,max-page-size=0x200000" };
+
+START_TEST(built)
+{
+	struct mu_symbol symbol;
+
+	if (!begin(ways[_i]))
+		return;
+	must_have_names();
+	must_have_line();
+	must_be_outside();
+	must_be_offset(named.plain, "program", "named_plain");
+	symbol = find(named.plain);
+	ck_assert_ptr_nonnull(strstr(symbol.module, "/program"));
+	ck_assert_ptr_nonnull(symbol.build_id);
+	ck_assert_uint_eq(strlen(symbol.build_id), 40);
+	ck_assert_int_eq(
+	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_LINES);
+}
+END_TEST
+
+/* clang writes no .debug_aranges; lld has other segments. */
+START_TEST(other_compiler)
+{
+	if (system("command -v clang++-14 >/dev/null") != 0) {
+		printf("SKIPPED: symbols: no clang++-14\n");
+		return;
+	}
+	ck_assert_int_eq(
+	    named_shell(&named,
+		"clang++-14 -g -o $D/program " NAMED_SOURCE " -Wl,--build-id"),
+	    0);
+	named_run(&named);
+	named_look(&named);
+	named_open(&named);
+	must_have_names();
+	must_have_line();
+}
+END_TEST
+
+START_TEST(without_debug_information)
+{
+	ck_assert(begin("-O1"));
+	must_have_names();
+	ck_assert_ptr_null(find(named.compute).file);
+	ck_assert_int_eq(
+	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NAMES);
+}
+END_TEST
+
+START_TEST(stripped)
+{
+	uintptr_t offset;
+
+	ck_assert(begin("-O1 -s"));
+	must_be_nameless(named.compute);
+	must_be_nameless(named.zeroed);
+	offset = find(named.compute).offset;
+	ck_assert_uint_eq(find(named.compute + 16).offset, offset + 16);
+	ck_assert_uint_eq(
+	    find(named.counter).offset - offset, named.counter - named.compute);
+	ck_assert_int_eq(
+	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NONE);
+}
+END_TEST
+
+START_TEST(vdso)
+{
+	uintptr_t base = getauxval(AT_SYSINFO_EHDR), at;
+	struct mu_symbol symbol;
+	bool found = false;
+
+	if (base == 0)
+		return;
+	named.pid = getpid();
+	named_look(&named);
+	named_open(&named);
+	ck_assert_str_eq(find(base).module, "[vdso]");
+	for (at = base; at < base + 4096; at += 8) {
+		found = found ||
+		    (mu_symbols_find(named.symbols, at, &symbol) &&
+			symbol.function != NULL &&
+			strstr(symbol.function, "clock_gettime") != NULL);
+	}
+	ck_assert(found);
+	named.pid = 0;
+}
+END_TEST
+
+/* Of libc, each address another one. */
+START_TEST(million)
+{
+	uintptr_t base = (uintptr_t)lsearch & ~(uintptr_t)0xfff;
+	struct mu_symbol symbol;
+	uintptr_t at;
+
+	named.pid = getpid();
+	named_look(&named);
+	named_open(&named);
+	for (at = 0; at < 1000000; at++)
+		mu_symbols_find(named.symbols, base + at, &symbol);
+	must_be((uintptr_t)lsearch, "lsearch");
+	named.pid = 0;
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("symbols");
+	TCase *tc = tcase_create("symbols");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, built, 0, sizeof(ways) / sizeof(*ways));
+	tcase_add_test(tc, other_compiler);
+	tcase_add_test(tc, without_debug_information);
+	tcase_add_test(tc, stripped);
+	tcase_add_test(tc, vdso);
+	tcase_add_test(tc, million);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
