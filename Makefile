@@ -90,7 +90,7 @@ SRC_KEEPER := \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/keeper.c lib/keeper_body.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/check_core.c \
-	lib/cli/judgement.c lib/cli/naming.c
+	lib/cli/judgement.c lib/cli/release_guess.c lib/cli/naming.c
 SRC_SYMBOLIZE := \
 	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
 	lib/symbolize/module_symbols.c lib/symbolize/elf_file.c \
@@ -137,7 +137,8 @@ LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 UNIT     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
 UNIT_CXX := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.cc))
 LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c))
-VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c))
+VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c)) \
+	$(BUILD)/tests/live/victim_busy_static
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
 SCRIPTS  := $(wildcard tests/live/*.sh)
 RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
@@ -284,6 +285,12 @@ $(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
 		-Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) -pthread -ldl
+
+# Fedora has no static glibc at hand.
+$(BUILD)/tests/live/victim_busy_static: tests/live/victim_busy.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-MF $@.d -o $@ $< -pthread || echo "SKIPPED: no static program"
 
 $(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
 		$(BUILD)/libmemunreachable-test.a

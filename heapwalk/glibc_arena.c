@@ -231,6 +231,8 @@ mu_glibc_find(struct mu_glibc *out, const struct mu_snapshot *snap,
 	*out = (struct mu_glibc) {
 		.layout = mu_glibc_layout_find(major, minor),
 	};
+	if (out->layout != NULL && snap->glibc_inferred)
+		out->inferred_from = minor;
 	if (out->layout == NULL)
 		out->layout =
 		    mu_glibc_layout_nearest(major, minor, &out->inferred_from);

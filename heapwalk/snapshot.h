@@ -117,6 +117,7 @@ struct mu_snapshot {
 
 	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
 	unsigned glibc_major, glibc_minor;
+	bool glibc_inferred; /* not told: believed only if all of it fits */
 	/* Any address inside libc's text; 0 = find it by name. */
 	uintptr_t libc_address;
 

@@ -11,7 +11,9 @@
 
 #include "heapwalk/available.h"
 #include "heapwalk/glibc_banner.h"
+#include "heapwalk/glibc_layout.h"
 #include "lib/cli/naming.h"
+#include "lib/cli/release_guess.h"
 #include "lib/leak_pipe.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -67,6 +69,19 @@ mu_judgement_open(struct mu_judgement *judgement, const struct mu_check *check)
 	mu_worker_threads_open(&judgement->threads, check->workers);
 }
 
+static bool
+find_release(struct mu_judgement *judgement, struct mu_snapshot *snap)
+{
+	struct mu_search *search = &judgement->search;
+
+	if (snap->glibc_major != 0 ||
+	    mu_glibc_banner_find(snap, &snap->glibc_major, &snap->glibc_minor))
+		return true;
+	search->status = mu_release_guess(
+	    snap, memory_limit(judgement->check), &search->why);
+	return search->status == MU_OK;
+}
+
 void
 mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
     uint64_t begin_ns, uint64_t deadline_ns)
@@ -76,9 +91,8 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 
 	mu_arena_open(&judgement->tables, memory_limit(judgement->check));
 	snap->workers = &judgement->threads.workers;
-	if (snap->glibc_major == 0)
-		mu_glibc_banner_find(
-		    snap, &snap->glibc_major, &snap->glibc_minor);
+	if (!find_release(judgement, snap))
+		return;
 	*search = (struct mu_search) {
 		.snap = snap,
 		.tables = &judgement->tables,
@@ -103,12 +117,16 @@ static void
 name_allocator(const struct mu_search *search, struct mu_answer *answer)
 {
 	const struct mu_snapshot *snap = search->snap;
+	const struct mu_glibc_layout *layout =
+	    mu_glibc_layout_find(snap->glibc_major, snap->glibc_minor);
 
-	if (snap->glibc_major != 0)
+	if (snap->glibc_inferred && layout != NULL &&
+	    layout->first != layout->last)
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc 2.%u to 2.%u", layout->first, layout->last);
+	else
 		snprintf(answer->allocator, sizeof(answer->allocator),
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
-	else
-		snprintf(answer->allocator, sizeof(answer->allocator), "glibc");
 }
 
 static enum mu_status

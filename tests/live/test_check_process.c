@@ -121,7 +121,8 @@ START_TEST(exact_at_full_load)
 	size_t i, unchecked = 0, checks = how_many("TESTS_CHECKS", CHECKS);
 	const char *blocks = getenv("TESTS_BLOCKS");
 
-	busy_start(&victim, blocks != NULL ? blocks : "100000", "4");
+	busy_start(
+	    &victim, "victim_busy", blocks != NULL ? blocks : "100000", "4");
 	for (i = 0; i < checks; i++)
 		check_once(ways[_i].stop, ways[_i].name, &unchecked);
 	busy_expect_unharmed(&victim);
@@ -137,7 +138,7 @@ START_TEST(right_without_threads)
 	struct mu_check check;
 	enum mu_status status;
 
-	busy_start(&victim, "1000", "alone");
+	busy_start(&victim, "victim_busy", "1000", "alone");
 	check = check_of(victim.pid, ways[_i].stop);
 	for (i = 0; i < checks; i++) {
 		status = mu_check_process(&check, &answer);
@@ -148,6 +149,25 @@ START_TEST(right_without_threads)
 	}
 	busy_expect_unharmed(&victim);
 	ck_assert_uint_ge(exact, checks / 10 * 8);
+}
+END_TEST
+
+/* Which glibc it is, a static program does not tell. */
+START_TEST(exact_of_a_static_program)
+{
+	char path[4096];
+	size_t i, unchecked = 0;
+
+	busy_path(path, sizeof(path), "victim_busy_static");
+	if (access(path, X_OK) != 0) {
+		printf("SKIPPED: no static program could be built\n");
+		return;
+	}
+	busy_start(&victim, "victim_busy_static", "10000", "4");
+	for (i = 0; i < CHECKS / 3; i++)
+		check_once(ways[_i].stop, ways[_i].name, &unchecked);
+	busy_expect_unharmed(&victim);
+	ck_assert_uint_le(unchecked, CHECKS / 3 / 2);
 }
 END_TEST
 
@@ -213,7 +233,7 @@ START_TEST(killed_in_the_midst)
 	size_t i, unchecked = 0, kills = how_many("TESTS_KILLS", KILLS);
 	pid_t pid;
 
-	busy_start(&victim, "30000", "4");
+	busy_start(&victim, "victim_busy", "30000", "4");
 	check = check_of(victim.pid, ways[_i].stop);
 	srand(1);
 	for (i = 0; i < kills; i++) {
@@ -266,6 +286,7 @@ main(void)
 	tcase_set_timeout(tcase, 1200);
 	tcase_add_loop_test(tcase, exact_at_full_load, 0, 2);
 	tcase_add_loop_test(tcase, right_without_threads, 0, 2);
+	tcase_add_loop_test(tcase, exact_of_a_static_program, 0, 2);
 	tcase_add_loop_test(tcase, killed_in_the_midst, 0, 2);
 	tcase_add_test(tcase, nobody_there);
 	suite_add_tcase(suite, tcase);

@@ -64,14 +64,23 @@ busy_read_model(struct busy_victim *victim)
 }
 
 static inline void
-busy_start(struct busy_victim *victim, const char *blocks, const char *threads)
+busy_path(char *path, size_t size, const char *name)
 {
 	const char *build = getenv("BUILD");
+
+	snprintf(path, size, "%s/tests/live/%s",
+	    build != NULL ? build : "build", name);
+}
+
+/* NAME: victim_busy, or victim_busy_static. */
+static inline void
+busy_start(struct busy_victim *victim, const char *name, const char *blocks,
+    const char *threads)
+{
 	char path[4096];
 	int in[2], out[2];
 
-	snprintf(path, sizeof(path), "%s/tests/live/victim_busy",
-	    build != NULL ? build : "build");
+	busy_path(path, sizeof(path), name);
 	*victim = (struct busy_victim) { 0 };
 	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
 	victim->pid = fork();
