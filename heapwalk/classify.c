@@ -67,6 +67,23 @@ mu_mapping_is_memory(const struct mu_mapping *mapping)
 	    !is_device(mapping->name);
 }
 
+bool
+mu_mappings_are_memory(
+    const struct mu_mapping *mappings, size_t count, struct mu_range range)
+{
+	const struct mu_mapping *end = mappings + count;
+	const struct mu_mapping *mapping =
+	    mu_mapping_from(mappings, count, range.begin);
+	uintptr_t at = range.begin;
+
+	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
+		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
+			return false;
+		at = mapping->range.end;
+	}
+	return at >= range.end;
+}
+
 /* "/anon_hugepage (deleted)": MAP_HUGETLB is a file to the kernel. */
 bool
 mu_mapping_is_anonymous(const struct mu_mapping *mapping)

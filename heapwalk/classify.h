@@ -15,6 +15,13 @@
  */
 bool mu_mapping_is_memory(const struct mu_mapping *mapping);
 
+/*
+ * Is all of RANGE, by COUNT mappings by address? It may cross from one into the
+ * next if nothing is between.
+ */
+bool mu_mappings_are_memory(
+    const struct mu_mapping *mappings, size_t count, struct mu_range range);
+
 /* Private memory without a file: anonymous, brk, stack. */
 bool mu_mapping_is_anonymous(const struct mu_mapping *mapping);
 

@@ -21,23 +21,6 @@ is_kept(const struct mu_mapping *mapping)
 	    mu_mapping_is_memory(&open);
 }
 
-/* A range may cross from one mapping into the next if nothing is between. */
-static bool
-is_memory(const struct mu_memory_mirror *mirror, struct mu_range range)
-{
-	const struct mu_mapping *mapping, *end;
-	uintptr_t at = range.begin;
-
-	mapping = mu_mirror_mapping(mirror, at);
-	end = mirror->mappings + mirror->num_mappings;
-	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
-		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
-			return false;
-		at = mapping->range.end;
-	}
-	return at >= range.end;
-}
-
 static const void *
 mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
@@ -46,7 +29,8 @@ mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	struct mu_mirror_group *group;
 
 	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
-	    !is_memory(mirror, range))
+	    !mu_mappings_are_memory(
+		mirror->mappings, mirror->num_mappings, range))
 		return NULL;
 	group = mu_mirror_group(mirror, address);
 	if (group == NULL || group->range.begin > address ||

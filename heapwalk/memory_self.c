@@ -11,38 +11,19 @@
 const struct mu_mapping *
 mu_memory_self_mapping(const struct mu_memory_self *self, uintptr_t address)
 {
-	size_t low = 0, high = self->num_mappings, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (self->mappings[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == self->num_mappings ? NULL : &self->mappings[low];
+	return mu_mapping_from(self->mappings, self->num_mappings, address);
 }
 
-/* A range may cross from one mapping into the next if nothing is between. */
 static const void *
 self_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
 	const struct mu_memory_self *self = memory->ctx;
-	const struct mu_mapping *mapping, *end;
-	uintptr_t at = address, stop;
+	struct mu_range range = { address, 0 };
 
-	if (__builtin_add_overflow(address, size, &stop) || size == 0)
+	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
+	    !mu_mappings_are_memory(self->mappings, self->num_mappings, range))
 		return NULL;
-	mapping = mu_memory_self_mapping(self, address);
-	end = self->mappings + self->num_mappings;
-	for (; mapping != NULL && mapping < end; mapping++) {
-		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
-			return NULL;
-		at = mapping->range.end;
-		if (at >= stop)
-			return (const void *)address;
-	}
-	return NULL;
+	return (const void *)address;
 }
 
 static bool

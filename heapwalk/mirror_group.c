@@ -27,16 +27,7 @@ mu_mirror_group(const struct mu_memory_mirror *mirror, uintptr_t address)
 const struct mu_mapping *
 mu_mirror_mapping(const struct mu_memory_mirror *mirror, uintptr_t address)
 {
-	size_t low = 0, high = mirror->num_mappings, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (mirror->mappings[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low == mirror->num_mappings ? NULL : &mirror->mappings[low];
+	return mu_mapping_from(mirror->mappings, mirror->num_mappings, address);
 }
 
 /* The first page from PAGE up to END whose bit is VALUE; END: none. */

@@ -8,21 +8,29 @@
 #include <stddef.h>
 
 const struct mu_mapping *
-mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
+mu_mapping_from(
+    const struct mu_mapping *mappings, size_t count, uintptr_t address)
 {
-	size_t low = 0, high = snap->num_mappings, middle;
+	size_t low = 0, high = count, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (snap->mappings[middle].range.end <= address)
+		if (mappings[middle].range.end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == snap->num_mappings ||
-	    snap->mappings[low].range.begin > address)
-		return NULL;
-	return &snap->mappings[low];
+	return low == count ? NULL : &mappings[low];
+}
+
+const struct mu_mapping *
+mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
+{
+	const struct mu_mapping *mapping =
+	    mu_mapping_from(snap->mappings, snap->num_mappings, address);
+
+	return mapping != NULL && mapping->range.begin <= address ? mapping
+								  : NULL;
 }
 
 bool

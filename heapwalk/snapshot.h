@@ -130,6 +130,13 @@ struct mu_snapshot {
 	size_t num_probes;
 };
 
+/*
+ * Of COUNT mappings by address: the one that holds ADDRESS, or else the first
+ * one behind, or NULL.
+ */
+const struct mu_mapping *mu_mapping_from(
+    const struct mu_mapping *mappings, size_t count, uintptr_t address);
+
 /* The mapping that holds ADDRESS, by binary search, or NULL. */
 const struct mu_mapping *mu_snapshot_mapping(
     const struct mu_snapshot *snap, uintptr_t address);
