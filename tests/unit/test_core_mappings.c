@@ -4,6 +4,7 @@
  */
 #include <sys/mman.h>
 
+#include "heapwalk/glibc_banner.h"
 #include "ptrace/snapshot_core.h"
 #include "tests/support/made_core.h"
 #include "tests/support/suite.h"
@@ -183,13 +184,16 @@ END_TEST
 
 START_TEST(process_and_threads)
 {
+	unsigned major = 0, minor = 0;
+
 	parse(made.size);
 	ck_assert_int_eq(snap.pid, 70);
 	ck_assert_str_eq(core.process.program, "prog");
 	ck_assert_int_eq(core.process.signal, 11);
 	ck_assert_uint_eq(snap.memory.page_size, PAGES(1));
-	ck_assert_uint_eq(snap.glibc_major, 2);
-	ck_assert_uint_eq(snap.glibc_minor, 31);
+	ck_assert(mu_glibc_banner_find(&snap, &major, &minor));
+	ck_assert_uint_eq(major, 2);
+	ck_assert_uint_eq(minor, 31);
 	ck_assert_uint_eq(snap.num_threads, 2);
 	ck_assert_int_eq(snap.threads[0].tid, 77);
 	ck_assert_uint_eq(snap.threads[0].sp, THREADS + 64);
