@@ -11,6 +11,10 @@
 
 #include "mu/arch.h"
 
+#ifndef EM_LOONGARCH /* in glibc's <elf.h> since 2.36 */
+#define EM_LOONGARCH 258
+#endif
+
 static const char *
 type_name(unsigned type)
 {
