@@ -181,7 +181,9 @@ START_TEST(from_a_sysroot)
 		ck_assert_int_eq(core_play_run(args), 0);
 		core_ask(&answer, path, &there, gnu_get_libc_version());
 		ck_assert_int_eq(answer.opened, MU_PARTIAL);
-		ck_assert_uint_eq(answer.glibc_major, 0);
+		/* Up to 2.33 the name of libc's file says it. */
+		if (strverscmp(gnu_get_libc_version(), "2.34") >= 0)
+			ck_assert_uint_eq(answer.glibc_major, 0);
 		ck_assert(core_same(&answer, &victim.own));
 		mu_snapshot_core_close(&core);
 		snprintf(command, sizeof(command), "rm -rf '%s'", root);
