@@ -47,12 +47,11 @@ SRC_COLLECTOR := \
 SRC_SWEEPER := \
 	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
-	heapwalk/snapshot.c heapwalk/memory_mirror.c heapwalk/mirror_group.c \
-	heapwalk/mirror_fill.c heapwalk/memory_self.c heapwalk/memory_guard.c \
+	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/available.c heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
-	heapwalk/glibc_arena.c heapwalk/glibc_banner.c \
+	heapwalk/glibc_arena.c \
 	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
 	heapwalk/glibc_foreign.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
@@ -89,6 +88,8 @@ SRC_KEEPER := \
 	ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/keeper.c lib/keeper_body.c
+SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \
+	heapwalk/mirror_fill.c heapwalk/glibc_banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/check_core.c \
 	lib/cli/judgement.c lib/cli/release_guess.c lib/cli/naming.c
 SRC_SYMBOLIZE := \
@@ -121,7 +122,7 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_values.c lib/cli/cli_help.c \
 	lib/cli/leak_text.c lib/cli/json_report.c lib/cli/json_values.c \
 	lib/cli/exit_status.c lib/cli/status_word.c \
 	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
-SRC_COMMAND := $(SRC_KEEPER) $(SRC_SUBJECT) $(SRC_CORE) $(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_CLI)
+SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) $(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_CLI)
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
 COMMAND_LIBS := -ljansson -ldw -lelf -liberty
 
@@ -259,13 +260,12 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
 	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded \
-	guard demangled doctor core_file core_mappings fuzz_core) \
+	guard demangled doctor core_file core_mappings fuzz_core \
+	memory_mirror glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits)
 
-DOCTOR := $(BUILD)/tests/support/doctor
-
-$(UNIT_COMMAND) $(DOCTOR): $(BUILD)/tests/%: tests/%.c \
+$(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
 		$(BUILD)/libmemunreachable-command.a \
 		$(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
@@ -337,7 +337,7 @@ check-oracles: all $(CORPUS) ## the corpus under us, Valgrind, LeakSanitizer
 	$(Q)BUILD=$(BUILD) sh tests/corpus/run.sh -t $(BUILD)/oracles.md \
 		$(BUILD)/tests/corpus "ours valgrind lsan"
 
-tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) $(DOCTOR) \
+tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
 	$(BUILD)/tests/support/no_ptrace examples
 
 check: tests check-layers check-context ## run the tests
@@ -435,20 +435,21 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 
 check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
-		$(SRC_COLLECTOR) $(SRC_KEEPER) $(SRC_SWEEPER) $(SRC_GROUND) \
+		$(SRC_COLLECTOR) $(SRC_KEEPER) $(SRC_SWEEPER) $(SRC_MIRROR) \
+		$(SRC_GROUND) \
 		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
 		lib/parked_capture.c lib/sweeper_end.c lib/lock.c lib/allocator_freeze.c \
 		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_COMMAND)
+	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_COMMAND) lib/cli/main.c
 
 format: ## clang-format the tree
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' '*.cpp')
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
-		$(SRCS) $(SRC_CORE)
+		$(SRCS) $(SRC_MIRROR) $(SRC_CORE)
 
 # One list for both ways: "source:place".
 INSTALLED := \

@@ -10,10 +10,8 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_libc.h"
 
-#define BANNER_MAX 256 /* bytes from its begin to the number */
-#define TEXT_MAX                                                    \
-	((size_t)8 << 20) /* of one mapping: libc's are below 2 MiB \
-			   */
+#define BANNER_MAX 256             /* bytes from its begin to the number */
+#define TEXT_MAX ((size_t)8 << 20) /* of one mapping; libc's: 2 MiB */
 
 /* In pieces: our own data must not hold what is looked for. */
 static const char name[] = "GNU C Library";

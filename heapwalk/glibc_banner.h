@@ -11,8 +11,8 @@
 /*
  * The release in TEXT, such as that of libc.so.6 when it is run (banner in
  * csu/version.c):
- *	GNU C Library (Debian GLIBC 2.36-9+deb12u10) stable release
- *version 2.36. False if it has none. A pure function.
+ *	GNU C Library (GNU libc) stable release version 2.36.
+ * False if it has none. A pure function.
  */
 bool mu_glibc_banner_parse(
     const char *text, size_t size, unsigned *major, unsigned *minor);

@@ -8,7 +8,6 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/mirror_group.h"
 #include "heapwalk/pages.h"
-#include "mu/sys.h"
 
 /* Memory, or would be if the program had not closed it for the time being. */
 static bool
@@ -55,13 +54,9 @@ mirror_populated(
 	mapping = mu_mirror_mapping(mirror, range.begin);
 	end = mirror->mappings + mirror->num_mappings;
 	for (; mapping != NULL && mapping < end; mapping++) {
-		inside = mapping->range;
-		if (inside.begin >= range.end)
+		if (mapping->range.begin >= range.end)
 			break;
-		if (inside.begin < range.begin)
-			inside.begin = range.begin;
-		if (inside.end > range.end)
-			inside.end = range.end;
+		inside = mu_range_common(mapping->range, range);
 		group = mu_mirror_group(mirror, inside.begin);
 		if (mu_mapping_is_memory(mapping) && group != NULL &&
 		    group->range.begin <= inside.begin &&
@@ -206,16 +201,15 @@ mu_memory_mirror_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t count)
 {
 	struct mu_range part;
-	bool readable;
 	size_t i;
 
 	for (i = 0; i < count; i++) {
 		if (mappings[i].readable || !is_kept(&mappings[i]))
 			continue;
-		readable = mappings[i].readable;
+		/* Nothing of what cannot be read is populated. */
 		mappings[i].readable = true;
-		if (!mirror_populated(memory, mappings[i].range, &part))
-			mappings[i].readable = readable;
+		mappings[i].readable =
+		    mirror_populated(memory, mappings[i].range, &part);
 	}
 }
 

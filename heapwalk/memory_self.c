@@ -37,13 +37,9 @@ self_populated(
 	mapping = mu_memory_self_mapping(self, range.begin);
 	end = self->mappings + self->num_mappings;
 	for (; mapping != NULL && mapping < end; mapping++) {
-		inside = mapping->range;
-		if (inside.begin >= range.end)
+		if (mapping->range.begin >= range.end)
 			break;
-		if (inside.begin < range.begin)
-			inside.begin = range.begin;
-		if (inside.end > range.end)
-			inside.end = range.end;
+		inside = mu_range_common(mapping->range, range);
 		if (!mu_mapping_is_memory(mapping))
 			continue;
 		*part = inside;

@@ -86,11 +86,7 @@ read_range(const struct filling *filling, struct mu_range range)
 	for (; mapping != NULL && mapping < end &&
 	     mapping->range.begin < range.end;
 	     mapping++) {
-		inside = mapping->range;
-		if (inside.begin < range.begin)
-			inside.begin = range.begin;
-		if (inside.end > range.end)
-			inside.end = range.end;
+		inside = mu_range_common(mapping->range, range);
 		if (has_any(filling, mapping))
 			any |= read_runs(filling, inside);
 	}

@@ -68,7 +68,6 @@ mu_search_mark(struct mu_search *search)
 		&why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);
-	search->step(search, MU_SEARCH_MARK);
 	if (!mu_search_went_on(search,
 		mu_roots_find(
 		    &search->roots, snap, &search->heap, search->tables, &why),

@@ -17,7 +17,6 @@
 enum mu_search_step {
 	MU_SEARCH_LIST,
 	MU_SEARCH_LISTED, /* the caller opens what the program closed */
-	MU_SEARCH_MARK,
 	MU_SEARCH_ROOTED, /* no more of the memory will be looked for */
 	MU_SEARCH_MARKED,
 	MU_SEARCH_FOLD,

@@ -82,8 +82,6 @@ tell_step(struct mu_search *search, enum mu_search_step step)
 		mu_log(log, MU_LOG_INFO, "searching done");
 		mu_memory_self_unlock(
 		    &snap->memory, snap->mappings, snap->num_mappings);
-		break;
-	case MU_SEARCH_MARK:
 		mu_log(log, MU_LOG_INFO,
 		    "sweeping process %d for unreachable memory", pass->pid);
 		break;

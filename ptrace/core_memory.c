@@ -9,20 +9,15 @@
 
 #include "mu/sys.h"
 
-/* The mapping that holds ADDRESS, or else the first one behind. */
+/* Of the mapping that holds ADDRESS, or else of the first one behind. */
 static size_t
 index_of(const struct mu_snapshot *snap, uintptr_t address)
 {
-	size_t low = 0, high = snap->num_mappings, middle;
+	const struct mu_mapping *mapping =
+	    mu_mapping_from(snap->mappings, snap->num_mappings, address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (snap->mappings[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return mapping == NULL ? snap->num_mappings
+			       : (size_t)(mapping - snap->mappings);
 }
 
 static const void *
@@ -108,13 +103,9 @@ core_populated(
 
 	for (i = index_of(snap, range.begin); i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
-		inside = mapping->range;
-		if (inside.begin >= range.end)
+		if (mapping->range.begin >= range.end)
 			break;
-		if (inside.begin < range.begin)
-			inside.begin = range.begin;
-		if (inside.end > range.end)
-			inside.end = range.end;
+		inside = mu_range_common(mapping->range, range);
 		if (mapping->readable && next_data(memory, i, inside, part))
 			return true;
 	}

@@ -12,7 +12,7 @@ if [ "${1:-}" = -w ]; then
 	wrapper=$2
 	shift 2
 fi
-passed=0 failed=0 skipped=0
+passed=0 failed=0 skipped=0 bad=
 limit=${TEST_TIMEOUT:-300}
 log=${BUILD:-build}/test-output
 mkdir -p "${BUILD:-build}"
@@ -59,9 +59,16 @@ for program in "$@"; do
 	printf '%-44s %s (%ss)\n' "${program##*/tests/}" "$verdict" "$took"
 	case $verdict in
 	*" 0 failed" | passed) grep '^SKIPPED:' "$log" ;;
-	*) sed 's/^/    /' "$log" | tail -n 40 ;;
+	*)
+		sed 's/^/    /' "$log" | tail -n 40
+		bad="$bad${program##*/tests/}: $verdict (${took}s)
+$(grep -E ':[FE]:|FAIL' "$log" | tail -n 5 | sed 's/^/    /')
+"
+		;;
 	esac
 done
 rm -f "$log"
+# Again at the end: who keeps the last lines only keeps these.
+[ -z "$bad" ] || printf 'What failed:\n%s' "$bad"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -22,4 +22,12 @@ mu_range_has(struct mu_range range, uintptr_t address)
 	return address >= range.begin && address < range.end;
 }
 
+/* What A and B have in common; of no size if that is nothing. */
+static inline struct mu_range
+mu_range_common(struct mu_range a, struct mu_range b)
+{
+	return (struct mu_range) { a.begin > b.begin ? a.begin : b.begin,
+		a.end < b.end ? a.end : b.end };
+}
+
 #endif

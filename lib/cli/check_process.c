@@ -11,7 +11,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "heapwalk/available.h"
 #include "heapwalk/wiped.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
@@ -43,16 +42,6 @@ static const enum mu_keeper_way ways[] = {
 	[MU_CHECK_STOP_FORK] = MU_KEEPER_FORK,
 	[MU_CHECK_STOP_READ] = MU_KEEPER_READ,
 };
-
-static size_t
-read_limit(const struct mu_check *check)
-{
-	size_t bytes;
-
-	if (check->max_memory != 0)
-		return check->max_memory;
-	return mu_available(&bytes) ? bytes / 4 * 3 : SIZE_MAX / 2;
-}
 
 static void
 unlock(void *ctx)
@@ -157,7 +146,7 @@ look_once(struct looking *looking)
 		.target = check->pid,
 		.way = looking->way,
 		.deadline_ns = looking->deadline_ns,
-		.limit = read_limit(check),
+		.limit = mu_judgement_limit(check, 3),
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 	};
 	if (check->progress != NULL)

@@ -18,15 +18,20 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 
-/* Half of what is available, and if nobody tells, as much as there may be. */
-static size_t
-memory_limit(const struct mu_check *check)
+size_t
+mu_judgement_limit(const struct mu_check *check, unsigned quarters)
 {
 	size_t bytes;
 
 	if (check->max_memory != 0)
 		return check->max_memory;
-	return mu_available(&bytes) ? bytes / 2 : SIZE_MAX / 2;
+	return mu_available(&bytes) ? bytes / 4 * quarters : SIZE_MAX / 2;
+}
+
+static size_t
+tables_limit(const struct mu_check *check)
+{
+	return mu_judgement_limit(check, 2);
 }
 
 static void
@@ -54,7 +59,6 @@ take_step(struct mu_search *search, enum mu_search_step step)
 		if (judgement->rooted != NULL)
 			judgement->rooted(judgement->ctx);
 		break;
-	case MU_SEARCH_MARK:
 	case MU_SEARCH_MARKED:
 	case MU_SEARCH_FOLD:
 	case MU_SEARCH_FOLDED:
@@ -78,7 +82,7 @@ find_release(struct mu_judgement *judgement, struct mu_snapshot *snap)
 	    mu_glibc_banner_find(snap, &snap->glibc_major, &snap->glibc_minor))
 		return true;
 	search->status = mu_release_guess(
-	    snap, memory_limit(judgement->check), &search->why);
+	    snap, tables_limit(judgement->check), &search->why);
 	return search->status == MU_OK;
 }
 
@@ -89,7 +93,7 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 	struct mu_search *search = &judgement->search;
 	size_t skipped;
 
-	mu_arena_open(&judgement->tables, memory_limit(judgement->check));
+	mu_arena_open(&judgement->tables, tables_limit(judgement->check));
 	snap->workers = &judgement->threads.workers;
 	if (!find_release(judgement, snap))
 		return;
@@ -129,18 +133,18 @@ name_allocator(const struct mu_search *search, struct mu_answer *answer)
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
 }
 
-static enum mu_status
+static bool
 take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
 {
 	size_t i;
 
 	info->leaks = calloc(leaks->num_entries + 1, sizeof(*info->leaks));
 	if (info->leaks == NULL)
-		return MU_ERR_NO_MEMORY;
+		return false;
 	for (i = 0; i < leaks->num_entries; i++)
 		mu_leak_pack(&info->leaks[i], &leaks->entries[i]);
 	info->num_reported = leaks->num_entries;
-	return MU_OK;
+	return true;
 }
 
 static bool
@@ -184,29 +188,39 @@ note_inferred(
 		    length > 0 ? "; " : "", search->heap.inferred_from);
 }
 
+static bool
+take_result(const struct mu_search *search, struct mu_answer *answer)
+{
+	struct UnreachableMemoryInfo *info = &answer->info;
+
+	if (!take_usage(&search->heap.usage, &answer->usage) ||
+	    !take_entries(&search->leaks, info))
+		return false;
+	info->num_leaks = search->leaks.num_leaks;
+	info->leak_bytes = search->leaks.leak_bytes;
+	info->num_allocations = search->heap.blocks.count;
+	info->allocation_bytes = search->heap.blocks.bytes;
+	name_allocator(search, answer);
+	note_inferred(search, info);
+	return true;
+}
+
 enum mu_status
 mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
     const struct mu_why *why, struct mu_answer *answer)
 {
-	const struct mu_search *search = &judgement->search;
 	struct UnreachableMemoryInfo *info = &answer->info;
+	struct mu_why full = { 0 };
 
-	if (status == MU_OK || status == MU_PARTIAL) {
-		if (take_entries(&search->leaks, info) != MU_OK)
-			status = MU_ERR_NO_MEMORY;
-		info->num_leaks = search->leaks.num_leaks;
-		info->leak_bytes = search->leaks.leak_bytes;
-		info->num_allocations = search->heap.blocks.count;
-		info->allocation_bytes = search->heap.blocks.bytes;
-		name_allocator(search, answer);
-		if (!take_usage(&search->heap.usage, &answer->usage))
-			status = MU_ERR_NO_MEMORY;
-	}
-	info->status = (int)status;
 	if (status != MU_OK)
 		note_why(status, why, info);
-	if (status == MU_OK || status == MU_PARTIAL)
-		note_inferred(search, info);
+	if ((status == MU_OK || status == MU_PARTIAL) &&
+	    !take_result(&judgement->search, answer)) {
+		status = mu_why(&full, MU_ERR_NO_MEMORY,
+		    "no room for %zu leaks", judgement->search.leaks.num_leaks);
+		note_why(status, &full, info);
+	}
+	info->status = (int)status;
 	return status;
 }
 
@@ -224,7 +238,7 @@ mu_judgement_suspect(struct mu_judgement *judgement)
 {
 	const struct mu_search *search = &judgement->search;
 
-	mu_arena_open(&judgement->kept, memory_limit(judgement->check));
+	mu_arena_open(&judgement->kept, tables_limit(judgement->check));
 	judgement->suspects = mu_arena_alloc(&judgement->kept,
 	    search->leaks.num_leaks + 1, sizeof(*judgement->suspects));
 	if (judgement->suspects == NULL)

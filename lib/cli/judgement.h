@@ -28,6 +28,12 @@ struct mu_judgement {
 	void *ctx;
 };
 
+/*
+ * Bytes: what CHECK allows, or so many quarters of what is available, or if
+ * nobody tells that, as many as there may be.
+ */
+size_t mu_judgement_limit(const struct mu_check *check, unsigned quarters);
+
 /* Threads and tables; to be closed. */
 void mu_judgement_open(
     struct mu_judgement *judgement, const struct mu_check *check);

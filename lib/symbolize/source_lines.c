@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
+#include "heapwalk/spans.h"
+
 #define RANGES_MAX ((size_t)1 << 23) /* a function each, of a browser */
 #define STEPS_MAX 16 /* back from an address; units do not overlap */
 
@@ -29,7 +31,7 @@ add_range(struct mu_source_lines *lines, Dwarf_Addr begin, Dwarf_Addr end,
 		lines->max = max;
 	}
 	lines->ranges[lines->count++] =
-	    (struct mu_unit_range) { begin, end, unit };
+	    (struct mu_unit_range) { { begin, end }, unit };
 	return true;
 }
 
@@ -38,9 +40,9 @@ compare(const void *a, const void *b)
 {
 	const struct mu_unit_range *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
-	return (x->end > y->end) - (x->end < y->end);
+	if (x->range.begin != y->range.begin)
+		return x->range.begin < y->range.begin ? -1 : 1;
+	return (x->range.end > y->range.end) - (x->range.end < y->range.end);
 }
 
 void
@@ -66,21 +68,6 @@ mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module)
 		    compare);
 }
 
-static size_t
-find_begun(const struct mu_source_lines *lines, Dwarf_Addr address)
-{
-	size_t low = 0, high = lines->count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (lines->ranges[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 static bool
 find_line(
     Dwarf_Die *unit, Dwarf_Addr address, const char **file, unsigned *number)
@@ -102,10 +89,11 @@ mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
 	size_t at, steps;
 
 	address -= lines->bias;
-	at = find_begun(lines, address);
+	at = mu_ranges_upper(
+	    lines->ranges, lines->count, sizeof(*lines->ranges), address);
 	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
 		at--;
-		if (address < lines->ranges[at].end &&
+		if (address < lines->ranges[at].range.end &&
 		    find_line(lines->ranges[at].unit, address, file, line))
 			return true;
 	}

@@ -13,9 +13,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "mu/range.h"
+
 struct mu_unit_range {
-	Dwarf_Addr begin, end;
-	Dwarf_Die *unit; /* libdwfl's */
+	struct mu_range range; /* first of all: mu_ranges_upper() */
+	Dwarf_Die *unit;       /* libdwfl's */
 };
 
 struct mu_source_lines {

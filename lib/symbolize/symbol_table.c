@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/spans.h"
 #include "lib/symbolize/demangled.h"
 
 #define SYMBOLS_MAX (1 << 23) /* a browser with everything in it has 2^21 */
@@ -65,9 +66,8 @@ add_symbol(
 	    is_mark(&sym, name) || address >= end)
 		return;
 	*symbol = (struct mu_table_symbol) {
-		.begin = address,
-		.end =
-		    sym.st_size < end - address ? address + sym.st_size : end,
+		.range = { address,
+		    sym.st_size < end - address ? address + sym.st_size : end },
 		.name = name,
 		.rank = rank_of(&sym, name),
 		.sized = sym.st_size != 0,
@@ -81,8 +81,8 @@ compare(const void *a, const void *b)
 {
 	const struct mu_table_symbol *x = a, *y = b;
 
-	if (x->begin != y->begin)
-		return x->begin < y->begin ? -1 : 1;
+	if (x->range.begin != y->range.begin)
+		return x->range.begin < y->range.begin ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank - y->rank;
 	return strcmp(y->name, x->name);
@@ -98,16 +98,16 @@ bound_symbols(struct mu_symbol_table *table, uintptr_t end)
 
 	for (i = table->count; i-- > 0;) {
 		symbol = &table->symbols[i];
-		if (symbol->begin != begin)
+		if (symbol->range.begin != begin)
 			next = begin;
-		begin = symbol->begin;
+		begin = symbol->range.begin;
 		if (!symbol->sized)
-			symbol->end = next;
+			symbol->range.end = next;
 	}
 	for (i = 0; i < table->count; i++) {
 		symbol = &table->symbols[i];
-		if (symbol->end > reach)
-			reach = symbol->end;
+		if (symbol->range.end > reach)
+			reach = symbol->range.end;
 		symbol->reach = reach;
 	}
 }
@@ -144,33 +144,19 @@ write_name(struct mu_table_symbol *symbol)
 	return symbol->written;
 }
 
-/* The last that begins at or below ADDRESS, plus one. */
-static size_t
-find_begun(const struct mu_symbol_table *table, uintptr_t address)
-{
-	size_t low = 0, high = table->count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (table->symbols[middle].begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 const char *
 mu_symbol_table_find(struct mu_symbol_table *table, uintptr_t address)
 {
 	struct mu_table_symbol *symbol, *label = NULL;
-	size_t at = find_begun(table, address), steps;
+	size_t steps,
+	    at = mu_ranges_upper(
+		table->symbols, table->count, sizeof(*table->symbols), address);
 
 	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
 		symbol = &table->symbols[--at];
 		if (symbol->reach <= address)
 			break;
-		if (symbol->end <= address)
+		if (symbol->range.end <= address)
 			continue;
 		if (symbol->sized)
 			return write_name(symbol);

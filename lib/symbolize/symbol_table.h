@@ -11,11 +11,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mu/range.h"
+
 struct mu_table_symbol {
-	uintptr_t begin, end;
-	uintptr_t reach;  /* the highest end up to here, in the table */
-	const char *name; /* libdwfl's */
-	char *written;    /* what is shown; NULL: nobody asked yet */
+	struct mu_range range; /* first of all: mu_ranges_upper() */
+	uintptr_t reach;       /* the highest end up to here, in the table */
+	const char *name;      /* libdwfl's */
+	char *written;         /* what is shown; NULL: nobody asked yet */
 	unsigned char rank;
 	bool sized; /* otherwise it goes to the next one */
 };

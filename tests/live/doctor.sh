@@ -4,7 +4,6 @@
 set -u
 # shellcheck source=tests/support/plays.sh
 . "$(dirname "$0")/../support/plays.sh"
-doctor=$build/tests/support/doctor
 no_ptrace=$build/tests/support/no_ptrace
 cc=${CC:-cc}
 checks=0
@@ -74,9 +73,11 @@ says() {
 
 # Nobody has to be able to get there.
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
-cp "$doctor" "$work/doctor"
+doctor=$work/doctor
+printf '#!/bin/sh\nexec "%s/memunreachable" --doctor "$@"\n' "$work" >"$doctor"
+cp "$build/memunreachable" "$work/memunreachable"
 cp "$(command -v sleep)" "$work/sleep"
-chmod 755 "$work/doctor" "$work/sleep"
+chmod 755 "$doctor" "$work/memunreachable" "$work/sleep"
 
 name=machine
 "$doctor" >"$work/said" 2>&1
