@@ -18,6 +18,7 @@
 #include "mu/sys.h"
 
 #define MAX_TRIES 50
+#define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
 #define NAP_NS (2 * 1000 * 1000ull)
 #define NAP_MAX_NS (100 * 1000 * 1000ull)
@@ -184,7 +185,7 @@ worth_another(struct looking *looking, unsigned tries)
 		    tries < MAX_TRIES_FOR_FULL;
 	return (looking->status == MU_ERR_HEAP_INCONSISTENT ||
 		   looking->status == MU_ERR_UNKNOWN_GLIBC) &&
-	    tries < MAX_TRIES;
+	    tries < (looking->unsettled ? MAX_TRIES : MAX_TRIES_CALM);
 }
 
 /* Until the heap can be judged, or there is no hope of it. */
