@@ -51,6 +51,8 @@ mirror_populated(
 	const struct mu_mirror_group *group;
 	struct mu_range inside;
 
+	if (mu_range_size(range) == 0)
+		return false;
 	mapping = mu_mirror_mapping(mirror, range.begin);
 	end = mirror->mappings + mirror->num_mappings;
 	for (; mapping != NULL && mapping < end; mapping++) {

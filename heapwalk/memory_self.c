@@ -34,6 +34,8 @@ self_populated(
 	const struct mu_mapping *mapping, *end;
 	struct mu_range inside;
 
+	if (mu_range_size(range) == 0)
+		return false;
 	mapping = mu_memory_self_mapping(self, range.begin);
 	end = self->mappings + self->num_mappings;
 	for (; mapping != NULL && mapping < end; mapping++) {

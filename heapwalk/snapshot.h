@@ -59,7 +59,8 @@ struct mu_memory_ops {
 	/*
 	 * The first part of RANGE that may hold anything but zeros or
 	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
-	 * the large side. False: nothing is left.
+	 * the large side. False: nothing is left, as of an empty RANGE,
+	 * wherever that is.
 	 */
 	bool (*populated)(struct mu_memory *memory, struct mu_range range,
 	    struct mu_range *part);

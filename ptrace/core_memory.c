@@ -101,6 +101,8 @@ core_populated(
 	struct mu_range inside;
 	size_t i;
 
+	if (mu_range_size(range) == 0)
+		return false;
 	for (i = index_of(snap, range.begin); i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
 		if (mapping->range.begin >= range.end)

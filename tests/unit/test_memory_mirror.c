@@ -203,6 +203,17 @@ START_TEST(what_is_populated)
 }
 END_TEST
 
+/* Who goes on behind the last part ends, also in the midst of a page. */
+START_TEST(nothing_is_not_populated)
+{
+	struct mu_range part;
+
+	ck_assert(is_written(1000));
+	ck_assert(!populated(fixture.area + 1000 * PAGE, 0, &part));
+	ck_assert(!populated(fixture.area + 1001 * PAGE - 16, 0, &part));
+}
+END_TEST
+
 START_TEST(constants_are_seen)
 {
 	struct mu_range part;
@@ -302,6 +313,7 @@ main(void)
 	tcase_add_loop_test(tcase, all_of_it_is_seen, 1, 5);
 	tcase_add_test(tcase, piece_by_piece);
 	tcase_add_test(tcase, what_is_populated);
+	tcase_add_test(tcase, nothing_is_not_populated);
 	tcase_add_test(tcase, constants_are_seen);
 	tcase_add_test(tcase, shared_memory_is_seen);
 	tcase_add_test(tcase, closed_memory_is_opened);
