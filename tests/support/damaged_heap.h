@@ -67,10 +67,13 @@ arena_word(size_t offset)
 static inline void *
 allocate_elsewhere(void *unused)
 {
+	void *volatile last; /* may not be optimised away */
+
 	(void)unused;
 	/* Two blocks: the first is not the arena's last. */
 	subject.other = malloc(100);
-	ck_assert_ptr_nonnull(malloc(100));
+	last = malloc(100);
+	ck_assert_ptr_nonnull(last);
 	return NULL;
 }
 

@@ -95,14 +95,17 @@ malloc_figures_read(struct malloc_figures *figures)
 	const char *at = figures->text, *fast = "<total type=\"fast\"";
 	const char *rest = "<total type=\"rest\"", *system = "\"current\"";
 	struct figures_arena *arena = figures->arenas;
+	bool has_fast = strstr(at, fast) != NULL; /* up to glibc 2.42 */
 
 	for (figures->num_arenas = 0; (at = strstr(at, "<heap nr=")) != NULL;
 	     arena++, figures->num_arenas++, at++) {
 		ck_assert_uint_lt(figures->num_arenas, FIGURES_ARENAS);
 		arena->system_mem =
 		    malloc_figures_number(at, system, " size=\"");
-		arena->num_fast = malloc_figures_number(at, fast, " count=\"");
-		arena->fast = malloc_figures_number(at, fast, " size=\"");
+		arena->num_fast =
+		    has_fast ? malloc_figures_number(at, fast, " count=\"") : 0;
+		arena->fast =
+		    has_fast ? malloc_figures_number(at, fast, " size=\"") : 0;
 		arena->num_rest = malloc_figures_number(at, rest, " count=\"");
 		arena->rest = malloc_figures_number(at, rest, " size=\"");
 	}
