@@ -45,6 +45,13 @@ struct mu_heap {
 	 * 2.x; every check held. 0: it is known.
 	 */
 	unsigned inferred_from;
+
+	/*
+	 * Where the subject has ints that are 0 unless a thread is inside the
+	 * allocator, as far as it got; as long as what was listed.
+	 */
+	const uintptr_t *locks;
+	size_t num_locks;
 };
 
 struct mu_heap_ops {

@@ -228,6 +228,8 @@ list(struct mu_heap *heap, const struct mu_snapshot *snap,
 	if (status != MU_OK)
 		return status;
 	heap->inferred_from = walk.glibc.inferred_from;
+	heap->locks = walk.glibc.arenas; /* an arena begins with its mutex */
+	heap->num_locks = walk.glibc.num_arenas;
 	status = snap->unfrozen ? read_unfrozen(&walk, &owned)
 				: read_heap(&walk, &owned);
 	return heap->inferred_from == 0

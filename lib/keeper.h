@@ -40,6 +40,8 @@ struct mu_keeper {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: for stopping and taking */
 	size_t limit;         /* bytes of the target that may be read */
 	size_t page_size;
+	const uintptr_t *locks; /* ints of the target: nothing is taken */
+	size_t num_locks;       /* unless all of them are 0 */
 
 	/*
 	 * The answer, valid until mu_keeper_end(). SNAP lacks what only the
@@ -51,6 +53,7 @@ struct mu_keeper {
 	struct mu_why not_forked; /* why not, if it was read instead */
 	uint64_t pause_ns;        /* threads stood still */
 	bool lacking; /* the copy lacks memory that the target has */
+	bool locked;  /* for that reason nothing was taken */
 	enum mu_status status;
 	struct mu_why why;
 

@@ -141,6 +141,26 @@ enter_phase(struct mu_keeper *keeper, int phase)
 	mu_sys_futex_wake(&keeper->phase, 1, 0);
 }
 
+/*
+ * Where a thread has a lock there is nothing to be learnt at this moment: a
+ * look at the locks costs the target far less than a copy.
+ */
+static enum mu_status
+look_at_locks(struct mu_keeper *keeper)
+{
+	size_t i;
+	int lock;
+
+	for (i = 0; i < keeper->num_locks && !keeper->locked; i++)
+		keeper->locked =
+		    mu_sys_pread(keeper->memory, &lock, sizeof(lock),
+			keeper->locks[i]) == sizeof(lock) &&
+		    lock != 0;
+	return keeper->locked ? mu_why(&keeper->why, MU_ERR_HEAP_INCONSISTENT,
+				    "a thread stood inside malloc, each time")
+			      : MU_OK;
+}
+
 static enum mu_status
 take(struct mu_keeper *keeper)
 {
@@ -157,6 +177,8 @@ take(struct mu_keeper *keeper)
 	if (status == MU_OK) {
 		status = mu_threads_stop_listed(
 		    &threads, keeper->deadline_ns, &keeper->why);
+		if (status == MU_OK)
+			status = look_at_locks(keeper);
 		if (status == MU_OK)
 			status = take_stopped(keeper, &threads, &files);
 		mu_threads_release(&threads);

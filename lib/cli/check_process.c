@@ -8,20 +8,23 @@
  */
 #include <stdio.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "heapwalk/wiped.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
+#include "lib/cli/unsettled.h"
 #include "lib/keeper.h"
 #include "mu/sys.h"
 
 #define MAX_TRIES 50
 #define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
+#define MAX_PEEKS 500        /* a stop without a copy */
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
 #define NAP_NS (2 * 1000 * 1000ull)
 #define NAP_MAX_NS (100 * 1000 * 1000ull)
+#define PEEK_NAP_NS (1000 * 1000ull)
+#define LOCKS_MAX 256
 #define CONFIRM_NS (20 * 1000 * 1000ull)
 
 struct looking {
@@ -34,6 +37,8 @@ struct looking {
 	bool unsettled;         /* a thread may have been in malloc */
 	uint64_t pause_ns;      /* the longest */
 	unsigned tries;
+	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
+	size_t num_locks;
 	enum mu_status status;
 	struct mu_why why;
 };
@@ -98,41 +103,16 @@ note_lacking(struct looking *looking)
 		    "refers to may be among these; read it with --stop=read");
 }
 
-/* What malloc and free call the kernel for; a lock they wait for is seen. */
-static bool
-is_of_malloc(long call)
-{
-	static const long calls[] = { SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
-		SYS_mprotect, SYS_madvise };
-	size_t i;
-
-	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
-		if (calls[i] == call)
-			return true;
-	return false;
-}
-
-/*
- * Can a thread have been in malloc without a lock? The only one of a process
- * takes none; one that ends has its cache's blocks in registers only. Then what
- * is lost has to be lost at another moment, too. Addresses of chunk headers,
- * which only malloc has, do not count: it has those of neighbours of what it
- * works at, and what it really held it has let go of by then.
- */
 static void
-judge_threads(struct looking *looking)
+remember_locks(struct looking *looking)
 {
-	struct mu_snapshot *snap = &looking->keeper.snap;
-	const struct mu_thread *thread;
-	size_t i;
+	const struct mu_heap *heap = &looking->judgement.search.heap;
 
-	snap->no_headers = true;
-	looking->unsettled = false;
-	for (i = 0; i < snap->num_threads; i++) {
-		thread = &snap->threads[i];
-		if (thread->call < 0 || is_of_malloc(thread->call))
-			looking->unsettled = true;
-	}
+	if (heap->num_locks > LOCKS_MAX)
+		return;
+	looking->num_locks = heap->num_locks;
+	memcpy(looking->locks, heap->locks,
+	    heap->num_locks * sizeof(*heap->locks));
 }
 
 static void
@@ -149,6 +129,8 @@ look_once(struct looking *looking)
 		.deadline_ns = looking->deadline_ns,
 		.limit = mu_judgement_limit(check, 3),
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.locks = looking->locks,
+		.num_locks = looking->num_locks,
 	};
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_STOP);
@@ -158,7 +140,8 @@ look_once(struct looking *looking)
 		looking->pause_ns = keeper->pause_ns;
 	if (looking->status != MU_OK)
 		return;
-	judge_threads(looking);
+	keeper->snap.no_headers = true; /* see unsettled.h */
+	looking->unsettled = mu_unsettled(&keeper->snap);
 	keeper->mirror.workers = &judgement->threads.workers;
 	judgement->rooted = let_go;
 	judgement->ctx = keeper;
@@ -167,15 +150,18 @@ look_once(struct looking *looking)
 	    judgement, &keeper->snap, looking->begin_ns, looking->deadline_ns);
 	looking->status = judgement->search.status;
 	looking->why = judgement->search.why;
+	remember_locks(looking);
 	note_lacking(looking);
 }
 
-/* TRIES: since the last time that the heap was judged. */
+/* TRIES: since the last time that the heap was judged, but for PEEKS. */
 static bool
-worth_another(struct looking *looking, unsigned tries)
+worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 {
 	if (mu_sys_now_ns() >= looking->deadline_ns)
 		return false;
+	if (looking->keeper.locked)
+		return peeks < MAX_PEEKS;
 	if (looking->lacking && looking->way == MU_KEEPER_AUTO) {
 		looking->way = MU_KEEPER_READ;
 		return true;
@@ -192,16 +178,17 @@ worth_another(struct looking *looking, unsigned tries)
 static void
 look(struct looking *looking)
 {
-	unsigned tries = 0;
+	unsigned tries = 0, peeks = 0;
 	uint64_t nap_ns;
 
 	for (;;) {
 		looking->tries++;
 		look_once(looking);
-		if (!worth_another(looking, ++tries))
+		*(looking->keeper.locked ? &peeks : &tries) += 1;
+		if (!worth_another(looking, tries, peeks))
 			return;
 		forget(looking);
-		nap_ns = tries * NAP_NS;
+		nap_ns = looking->keeper.locked ? PEEK_NAP_NS : tries * NAP_NS;
 		mu_sys_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
 	}
 }
