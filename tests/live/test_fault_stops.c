@@ -70,7 +70,7 @@ each_call(enum walk_rung rung, enum fault_role role, enum fault_act act,
 
 	if (!walk_begin(&walk, rung, role))
 		return;
-	while (spoil(&fault))
+	while (walk_in_time(&walk) && spoil(&fault))
 		fault.nth +=
 		    walk_full() || more == 0 ? 1 : 1 + fault.nth / more;
 	walk_end(&walk);
@@ -125,6 +125,7 @@ main(void)
 	Suite *suite = suite_create("fault stops");
 	TCase *tcase = tcase_create("stops");
 
+	walk_limit();
 	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
 	tcase_add_test(tcase, collector_killed);
 	tcase_add_test(tcase, collector_stopped);

@@ -150,7 +150,7 @@ sweep_kind(struct fault fault, unsigned step)
 	unsigned i;
 
 	for (i = 0; i < NUM_ERRORS; i += step)
-		for (fault.nth = 1;; fault.nth++) {
+		for (fault.nth = 1; walk_in_time(&walk); fault.nth++) {
 			fault.error =
 			    errors[(i + fault.nth + (unsigned)fault.nr) %
 				NUM_ERRORS];
@@ -219,7 +219,8 @@ deny_for_ever(struct fault fault)
 
 	for (; i < 2; i += walk_full() ? 1 : 2) {
 		fault.error = lasting[i];
-		for (fault.nth = 1; spoil(&fault) && all; fault.nth++)
+		for (fault.nth = 1; walk_in_time(&walk) && spoil(&fault) && all;
+		     fault.nth++)
 			continue;
 	}
 }
@@ -250,6 +251,7 @@ main(void)
 	Suite *suite = suite_create("fault sweep");
 	TCase *tcase = tcase_create("calls");
 
+	walk_limit();
 	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
 	tcase_add_loop_test(tcase, call_denied, 0, NUM_RUNGS * NUM_ROLES);
 	tcase_add_loop_test(tcase, call_denied_while_logging, 0, NUM_ROLES);

@@ -76,7 +76,8 @@ START_TEST(worker_calls_denied)
 	    walk.counts[ROLE_SWEEPER][SYS_clone], NUM_WORKERS - 1);
 	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
 		fault.nr = calls[i];
-		for (fault.nth = 1; fault.nth < NTH_MAX; fault.nth++) {
+		for (fault.nth = 1; fault.nth < NTH_MAX && walk_in_time(&walk);
+		     fault.nth++) {
 			fault.error = errors[(i + fault.nth) % 5];
 			if (!spoil(&fault))
 				break;
@@ -123,6 +124,7 @@ main(void)
 	Suite *suite = suite_create("fault workers");
 	TCase *tcase = tcase_create("calls");
 
+	walk_limit();
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, worker_calls_denied, 0, RUNG_REFUSED);
 	tcase_add_loop_test(

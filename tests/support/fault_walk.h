@@ -32,6 +32,7 @@ struct walk {
 	struct fault_record *record;
 	unsigned counts[NUM_ROLES][MAX_CALL];
 	bool possible; /* there are seccomp listeners */
+	bool cut;      /* not all of it was walked */
 
 	/* what became of the passes */
 	unsigned spoilt, complete, partial, failed;
@@ -136,6 +137,30 @@ walk_full(void)
 	const char *full = getenv("FAULTS_FULL");
 
 	return full != NULL && full[0] == '1';
+}
+
+#define WALK_SECONDS 120 /* of a program, unless all is walked */
+
+static uint64_t walk_end_ns;
+
+/* In main(): a slow machine is to get a part, not the runner's limit. */
+static inline void
+walk_limit(void)
+{
+	if (!walk_full())
+		walk_end_ns = mu_sys_now_ns() + WALK_SECONDS * MU_NS_PER_SEC;
+}
+
+static inline bool
+walk_in_time(struct walk *walk)
+{
+	if (walk_end_ns == 0 || mu_sys_now_ns() < walk_end_ns)
+		return true;
+	if (!walk->cut)
+		printf("SKIPPED: fault walk: the rest of %s, after %d s\n",
+		    role_names[walk->role], WALK_SECONDS);
+	walk->cut = true;
+	return false;
 }
 
 /* A check that fails in the middle of a walk should tell where. */
