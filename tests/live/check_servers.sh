@@ -75,6 +75,7 @@ if command -v nginx >/dev/null; then
 	pids="$pids $!"
 	await answers "$port"
 	worker=$(pgrep -P $! | head -n 1)
+	pids="$pids $worker" # it outlives a master that is killed
 	check http "$port" "${worker:-$!}"
 else
 	echo "SKIPPED: $name: not installed"

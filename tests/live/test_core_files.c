@@ -1,10 +1,12 @@
 /*
  * A program that lost blocks is asked from within, and then again from its
  * core: by the kernel and by gcore, whole and cut short, plain and compressed,
- * with its files at hand and without. The same blocks, address by address.
+ * with its files at hand and without; and from outside while it runs. The same
+ * blocks, address by address.
  */
 #include <gnu/libc-version.h>
 
+#include "lib/cli/check.h"
 #include "tests/support/core_play.h"
 #include "tests/support/suite.h"
 
@@ -61,6 +63,36 @@ START_TEST(by_gcore)
 	start(thread_counts[_i]);
 	if (core_by_gcore(&victim, path))
 		expect_same(MU_OK);
+	stop();
+}
+END_TEST
+
+/* _i: threads, and by a copy or by reading. The program knows nothing of it. */
+START_TEST(by_process)
+{
+	struct mu_check check = { .timeout_ns = 60 * MU_NS_PER_SEC,
+		.stop = _i / 2 == 0 ? MU_CHECK_STOP_FORK : MU_CHECK_STOP_READ,
+		.limit = CORE_LEAKS };
+	struct core_answer same = { .opened = MU_OK };
+	struct mu_answer answer;
+	struct Leak *leak;
+	size_t i;
+
+	start(thread_counts[_i % 2]);
+	check.pid = victim.pid;
+	same.status = mu_check_process(&check, &answer);
+	same.num_leaks = answer.info.num_leaks;
+	same.leak_bytes = answer.info.leak_bytes;
+	same.count = answer.info.num_reported;
+	for (i = 0; i < same.count; i++) {
+		leak = &answer.info.leaks[i];
+		same.leaks[i] = (struct core_leak) { leak->begin, leak->size,
+			leak->referenced_count, leak->total_size };
+	}
+	core_show(answer.stop, &same);
+	ck_assert_int_eq(same.status, MU_OK);
+	ck_assert(core_same(&same, &victim.own));
+	mu_check_release(&answer);
 	stop();
 }
 END_TEST
@@ -231,6 +263,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_loop_test(tc, by_the_kernel, 0, 2);
 	tcase_add_loop_test(tc, by_gcore, 0, 2);
+	tcase_add_loop_test(tc, by_process, 0, 4);
 	tcase_add_loop_test(tc, compressed, 0, 4);
 	tcase_add_test(tc, cut_short);
 	tcase_add_test(tc, without_files);
