@@ -10,6 +10,7 @@
  */
 #include "tests/support/graph_model.h"
 #include "tests/support/live.h"
+#include "tests/support/why.h"
 
 #define GRAPHS 200
 #define MAX_WORKERS 5
@@ -247,6 +248,31 @@ compare_entry(const struct UnreachableMemoryInfo *info, size_t index)
 	ck_assert_uint_eq(leak->similar_count, 0);
 }
 
+/* What leads to lost blocks from outside of all blocks. */
+static bool
+print_root(void *ctx, const struct MemunreachableReference *reference)
+{
+	if (reference->kind != MEMUNREACHABLE_REFERENCE_BLOCK &&
+	    reference->kind != MEMUNREACHABLE_REFERENCE_CALLER)
+		return print_reference(ctx, reference);
+	return true;
+}
+
+static void
+tell_roots(void)
+{
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < num_blocks; i++) {
+		if (!is_lost(i))
+			continue;
+		snprintf(name, sizeof(name), "lost block %zu: ", i);
+		memunreachable_why_reachable(
+		    mu_reveal(blocks[i].hidden), print_root, name);
+	}
+}
+
 static void
 compare(const struct UnreachableMemoryInfo *info)
 {
@@ -259,6 +285,8 @@ compare(const struct UnreachableMemoryInfo *info)
 		bytes += blocks[i].usable;
 		entries += is_entry(i);
 	}
+	if (info->num_leaks != count)
+		tell_roots();
 	ck_assert_uint_eq(info->num_leaks, count);
 	ck_assert_uint_eq(info->leak_bytes, bytes);
 	ck_assert_uint_eq(info->num_reported, entries);
