@@ -115,7 +115,21 @@ SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 
-SRC_CLI := lib/cli/cli_options.c lib/cli/cli_values.c lib/cli/cli_help.c \
+# What recorders wrote, from files to words: read, named, put together, shown.
+SRC_VIEW := lib/view/view.c lib/view/view_heap_dump.c lib/view/view_diff.c \
+	lib/view/view_leaktracer.c lib/view/opened_dump.c \
+	lib/view/file_text.c lib/view/line.c lib/view/heap_dump_file.c \
+	lib/view/frame_info.c lib/view/leaktracer_file.c \
+	lib/view/program_file.c lib/view/module_table.c \
+	lib/view/module_remarks.c lib/view/records.c \
+	lib/view/place_names.c lib/view/frames.c \
+	lib/view/tree.c lib/view/tree_walk.c lib/view/diff.c \
+	lib/view/leak_groups.c lib/view/notes.c \
+	lib/view/frame_text.c lib/view/dump_summary.c lib/view/tree_text.c \
+	lib/view/html_text.c lib/view/html_page.c lib/view/tree_html.c \
+	lib/view/diff_text.c lib/view/leaktracer_text.c
+SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
+	lib/cli/cli_values.c lib/cli/cli_help.c \
 	lib/cli/output.c lib/cli/progress.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
@@ -123,7 +137,8 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_values.c lib/cli/cli_help.c \
 	lib/cli/leak_text.c lib/cli/json_report.c lib/cli/json_values.c \
 	lib/cli/exit_status.c lib/cli/status_word.c \
 	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
-SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) $(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_CLI)
+SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) \
+	$(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_VIEW) $(SRC_CLI)
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
 COMMAND_LIBS := -ljansson -ldw -lelf -liberty
 
@@ -262,6 +277,7 @@ UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
 	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded \
 	guard demangled doctor core_file core_mappings fuzz_core \
+	fuzz_heap_dump fuzz_leaktracer \
 	memory_mirror glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits)
@@ -450,7 +466,8 @@ format: ## clang-format the tree
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
-		$(SRCS) $(SRC_MIRROR) $(SRC_CORE)
+		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_VIEW) \
+		lib/cli/safe_text.c lib/cli/names.c lib/cli/style.c
 
 # One list for both ways: "source:place".
 INSTALLED := \

@@ -14,9 +14,12 @@ static const char usage[] =
     " FILE] [--sysroot DIR]\n"
     "       memunreachable [OPTION]... -- COMMAND [ARG]...\n"
     "       memunreachable --doctor [PID]\n"
+    "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
+    "       memunreachable --diff A B [--symbols DIR]\n"
+    "       memunreachable --leaktracer FILE [--symbols DIR] [--exe FILE]\n"
     "Find malloc blocks that nothing points to any more: in"
     " a running process, in a\n"
-    "core file, or at the end of a command.\n"
+    "core file, or at the end of a command. Or show what recorders wrote.\n"
     "\n";
 
 static const char subjects[] =
@@ -26,13 +29,26 @@ static const char subjects[] =
     "      --core=FILE        a core file; may be"
     " compressed\n"
     "      --exe=FILE         the program that left the"
-    " core\n"
+    " core, or leaks.out\n"
     "      --sysroot=DIR      where the files are that it"
     " had mapped\n"
     "      -- COMMAND [ARG]   run this, and report at its"
     " end\n"
     "      --doctor[=PID]     tell what would hinder a"
     " check, and the cures\n"
+    "\n";
+
+static const char recorded[] =
+    "What recorders of allocations wrote:\n"
+    "      --heap-dump=FILE   a heap dump of malloc_debug: the tree of"
+    " callers\n"
+    "      --diff A B         two of them: what grew, what shrank\n"
+    "      --leaktracer=FILE  a leaks.out of LeakTracer: its stacks, with"
+    " names\n"
+    "      --symbols=DIR      look for their files below DIR, then where"
+    " they were\n"
+    "      --html=OUT         write a heap dump as a page, too (- for"
+    " nothing else)\n"
     "\n";
 
 static const char ways[] =
@@ -78,13 +94,14 @@ static const char statuses[] =
     "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could"
     " not check, 4 partial\n"
     "answer. With a COMMAND: its own, or 23 if it has"
-    " leaks.\n";
+    " leaks. A heap dump has no 23.\n";
 
 void
 mu_cli_help(FILE *out)
 {
 	fputs(usage, out);
 	fputs(subjects, out);
+	fputs(recorded, out);
 	fputs(ways, out);
 	fputs(commands, out);
 	fputs(reports, out);

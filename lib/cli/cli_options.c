@@ -8,6 +8,7 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "lib/cli/cli_subject.h"
 #include "lib/cli/cli_values.h"
 #include "mu/text.h"
 
@@ -15,6 +16,10 @@
 #define C (1u << MU_CLI_CORE)
 #define X (1u << MU_CLI_COMMAND)
 #define D (1u << MU_CLI_DOCTOR)
+#define H (1u << MU_CLI_HEAP_DUMP)
+#define F (1u << MU_CLI_DIFF)
+#define L (1u << MU_CLI_LEAKTRACER)
+#define ALL (P | C | X | D | H | F | L)
 
 /* With which subjects an option means something. */
 static const struct flag {
@@ -23,26 +28,31 @@ static const struct flag {
 } flags[] = {
 	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D },
 	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
-	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C },
+	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C | L },
 	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
 	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
 	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P },
 	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
 	    P | C | X },
-	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT }, P | C | X },
+	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
+	    P | C | X | H | F | L },
 	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
 	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
-	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT },
-	    P | C | X | D },
-	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, P | C | X | D },
-	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR },
-	    P | C | X | D },
+	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL },
+	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL },
+	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL },
 	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
 	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
 	    P | C | X },
+	{ { "heap-dump", required_argument, NULL, MU_CLI_OPT_HEAP_DUMP }, H },
+	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
+	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
+	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
+	    H | F | L },
+	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H },
 	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
 	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
 };
@@ -120,6 +130,16 @@ lacking(struct parse *parse)
 	    flag != NULL ? flag->option.name : "?");
 }
 
+/* The second heap dump, right behind the first: options may follow. */
+static enum mu_status
+take_second(struct parse *parse, int argc, char **argv)
+{
+	if (parse->options->diff_after != NULL || optind >= argc ||
+	    argv[optind][0] == '-')
+		return MU_OK;
+	return take(parse, MU_CLI_OPT_DIFF, argv[optind++]);
+}
+
 /* The options up to "--" or the first word that is none. */
 static enum mu_status
 take_flags(struct parse *parse, int argc, char **argv)
@@ -147,6 +167,8 @@ take_flags(struct parse *parse, int argc, char **argv)
 		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
 			break; /* whatever else is there */
 		status = take(parse, flag, optarg);
+		if (status == MU_OK && flag == MU_CLI_OPT_DIFF)
+			status = take_second(parse, argc, argv);
 	}
 	return status;
 }
@@ -180,34 +202,16 @@ take_rest(struct parse *parse, int argc, char **argv)
 	    mu_cli_shown(argv[optind]).text);
 }
 
+/* An option that does nothing here goes with these subjects only. */
 static enum mu_status
-choose_subject(struct parse *parse)
+misplaced(const struct parse *parse, const struct flag *flag)
 {
-	struct mu_cli_options *options = parse->options;
-	bool doctor = is_given(parse, MU_CLI_OPT_DOCTOR);
-	bool core = options->core != NULL;
-	bool command = options->command != NULL;
-	bool process = options->pid != 0 && !doctor;
+	char list[128] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
 
-	if (process + core + command + doctor > 1)
-		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "%s and %s: one of them at a time",
-		    process      ? "-p PID"
-			: doctor ? "--doctor"
-				 : "--core FILE",
-		    command    ? "-- COMMAND"
-			: core ? "--core FILE"
-			       : "--doctor");
-	options->subject = process ? MU_CLI_PROCESS
-	    : core                 ? MU_CLI_CORE
-	    : command              ? MU_CLI_COMMAND
-	    : doctor               ? MU_CLI_DOCTOR
-				   : MU_CLI_NONE;
-	if (options->subject == MU_CLI_NONE)
-		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "nothing to look at; give -p PID, --core FILE or"
-		    " -- COMMAND");
-	return MU_OK;
+	mu_cli_subject_words(&text, flag->subjects);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "--%s goes with %s only",
+	    flag->option.name, list);
 }
 
 /* What is asked for is done, or refused; -q and --color ask for nothing. */
@@ -218,17 +222,9 @@ check_subject(const struct parse *parse)
 	size_t i;
 
 	for (i = 0; i < NUM_FLAGS; i++) {
-		unsigned fits = flags[i].subjects;
-
-		if (!parse->given[i] || fits & 1u << options->subject)
-			continue;
-		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "--%s goes with%s%s%s only", flags[i].option.name,
-		    fits & P ? " -p PID" : "",
-		    fits & C ? fits & P ? " or --core FILE" : " --core FILE"
-			     : "",
-		    fits & X ? fits & (P | C) ? " or -- COMMAND" : " -- COMMAND"
-			     : "");
+		if (parse->given[i] &&
+		    !(flags[i].subjects & 1u << options->subject))
+			return misplaced(parse, &flags[i]);
 	}
 	if (options->subject == MU_CLI_COMMAND &&
 	    options->format == MU_CLI_JSON)
@@ -260,7 +256,8 @@ mu_cli_options_parse(
 		return MU_OK;
 	status = take_rest(&parse, argc, argv);
 	if (status == MU_OK)
-		status = choose_subject(&parse);
+		status = mu_cli_subject_choose(
+		    options, is_given(&parse, MU_CLI_OPT_DOCTOR), why);
 	if (status == MU_OK)
 		status = check_subject(&parse);
 	return status;

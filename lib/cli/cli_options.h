@@ -24,6 +24,9 @@ enum mu_cli_subject {
 	MU_CLI_CORE,    /* --core FILE */
 	MU_CLI_COMMAND, /* -- COMMAND */
 	MU_CLI_DOCTOR,
+	MU_CLI_HEAP_DUMP,  /* --heap-dump FILE */
+	MU_CLI_DIFF,       /* --diff A B */
+	MU_CLI_LEAKTRACER, /* --leaktracer FILE */
 	MU_CLI_HELP,
 	MU_CLI_VERSION,
 };
@@ -35,7 +38,9 @@ struct mu_cli_options {
 	enum mu_cli_subject subject;
 	pid_t pid; /* of PROCESS and DOCTOR; 0: none given */
 	const char *core, *exe, *sysroot, *output; /* NULL: not given */
-	char **command;                            /* ends with NULL */
+	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
+	const char *symbols, *html;
+	char **command; /* ends with NULL */
 	enum mu_check_stop stop;
 	uint64_t timeout_ms;
 	size_t limit;

@@ -177,6 +177,17 @@ take_file(
 	return MU_OK;
 }
 
+/* The earlier one first; the other is the word behind it. */
+static enum mu_status
+take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	return take_file(value,
+	    options->diff_before == NULL ? &options->diff_before
+					 : &options->diff_after,
+	    why);
+}
+
 struct mu_cli_shown
 mu_cli_shown(const char *text)
 {
@@ -204,6 +215,16 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_file(value, &options->sysroot, why);
 	case MU_CLI_OPT_OUTPUT:
 		return take_file(value, &options->output, why);
+	case MU_CLI_OPT_HEAP_DUMP:
+		return take_file(value, &options->heap_dump, why);
+	case MU_CLI_OPT_DIFF:
+		return take_diff(options, value, why);
+	case MU_CLI_OPT_LEAKTRACER:
+		return take_file(value, &options->leaktracer, why);
+	case MU_CLI_OPT_SYMBOLS:
+		return take_file(value, &options->symbols, why);
+	case MU_CLI_OPT_HTML:
+		return take_file(value, &options->html, why);
 	case MU_CLI_OPT_FORMAT:
 		return take_format(options, value, why);
 	case MU_CLI_OPT_STOP:

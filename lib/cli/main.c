@@ -17,6 +17,7 @@
 #include "lib/cli/output.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/text_report.h"
+#include "lib/view/view.h"
 
 #define NS_PER_MS 1000000ull
 
@@ -31,16 +32,24 @@ complain(int status, const struct mu_why *why)
 	return status;
 }
 
+static struct mu_style
+choose_style(
+    const struct mu_output *output, const struct mu_cli_options *options)
+{
+	bool terminal = output->path == NULL && isatty(STDOUT_FILENO);
+
+	return mu_style_choose(
+	    options->color, terminal, getenv("NO_COLOR"), getenv("TERM"));
+}
+
 static bool
 write_report(const struct mu_output *output,
     const struct mu_cli_options *options, const struct mu_answer *answer)
 {
-	bool terminal = output->path == NULL && isatty(STDOUT_FILENO);
 	struct mu_text_report report = {
 		.contents = options->contents,
 		.names = { mu_symbols_find, answer->symbols },
-		.style = mu_style_choose(options->color, terminal,
-		    getenv("NO_COLOR"), getenv("TERM")),
+		.style = choose_style(output, options),
 	};
 
 	if (answer->symbols == NULL)
@@ -138,6 +147,23 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
+/* --heap-dump, --diff, --leaktracer: what recorders wrote */
+static int
+view(const struct mu_cli_options *options, struct mu_output *output)
+{
+	struct mu_style style = choose_style(output, options);
+	struct mu_why why = { "" };
+	int status = (int)mu_view(options, &style, output->text, &why);
+
+	if (status == MU_EXIT_UNCHECKED)
+		return complain(status, &why);
+	if (status == MU_EXIT_PARTIAL)
+		complain(status, &why);
+	if (mu_output_commit(output, &why) != MU_OK)
+		status = complain(MU_EXIT_UNCHECKED, &why);
+	return status;
+}
+
 static int
 look(const struct mu_cli_options *options)
 {
@@ -153,6 +179,11 @@ look(const struct mu_cli_options *options)
 		break;
 	case MU_CLI_DOCTOR:
 		status = examine(options, &output);
+		break;
+	case MU_CLI_HEAP_DUMP:
+	case MU_CLI_DIFF:
+	case MU_CLI_LEAKTRACER:
+		status = view(options, &output);
 		break;
 	default:
 		status = check(options, &output);

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/spans.h"
+
 #define VDSO "[vdso]"
 
 /* A core's mappings may have no inodes. */
@@ -92,13 +94,15 @@ mu_loaded_find(struct mu_loaded *list, size_t count, uintptr_t address,
 {
 	struct mu_loaded *loaded = find_begun(list, count, address);
 	const struct mu_mapping *part;
+	size_t parts;
 
 	*mapping = NULL;
 	if (loaded == NULL || address >= loaded->end)
 		return NULL;
-	for (part = loaded->first; part <= loaded->last; part++) {
-		if (!mu_range_has(part->range, address))
-			continue;
+	parts = (size_t)(loaded->last - loaded->first) + 1;
+	part = loaded->first +
+	    mu_ranges_upper(loaded->first, parts, sizeof(*part), address) - 1;
+	if (mu_range_has(part->range, address)) {
 		*mapping = has_file(part) ? part : NULL;
 		return has_file(part) || part->name[0] == '\0' ? loaded : NULL;
 	}

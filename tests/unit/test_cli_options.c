@@ -149,6 +149,59 @@ START_TEST(doctor)
 }
 END_TEST
 
+START_TEST(files_of_recorders)
+{
+	parse_well("--heap-dump d --symbols=/r --html=x.html --limit=3 -q");
+	ck_assert_int_eq(options.subject, MU_CLI_HEAP_DUMP);
+	ck_assert_str_eq(options.heap_dump, "d");
+	ck_assert_str_eq(options.symbols, "/r");
+	ck_assert_str_eq(options.html, "x.html");
+	ck_assert_uint_eq(options.limit, 3);
+	parse_well("--diff a b -o x");
+	ck_assert_int_eq(options.subject, MU_CLI_DIFF);
+	ck_assert_str_eq(options.diff_before, "a");
+	ck_assert_str_eq(options.diff_after, "b");
+	parse_well("--symbols r --diff=a --diff=b");
+	ck_assert_str_eq(options.diff_after, "b");
+	parse_well("--leaktracer l --exe ./p");
+	ck_assert_int_eq(options.subject, MU_CLI_LEAKTRACER);
+	ck_assert_str_eq(options.leaktracer, "l");
+	ck_assert_str_eq(options.exe, "./p");
+}
+END_TEST
+
+START_TEST(files_of_recorders_alone)
+{
+	assert_complaint(
+	    "--diff a", "--diff needs two heap dumps, the earlier one first");
+	assert_complaint("--diff a -q b",
+	    "b is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND");
+	assert_complaint("--diff a b c",
+	    "c is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND");
+	assert_complaint("--heap-dump a b",
+	    "b is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND");
+	assert_complaint("--heap-dump a --diff b c",
+	    "--heap-dump FILE and --diff A B: one of them at a time");
+	assert_complaint("-p 1 --leaktracer b",
+	    "-p PID and --leaktracer FILE: one of them at a time");
+	assert_complaint("--leaktracer b -- ls",
+	    "--leaktracer FILE and -- COMMAND: one of them at a time");
+	assert_complaint(
+	    "--diff a b --html=c", "--html goes with --heap-dump FILE only");
+	assert_complaint("-p 1 --symbols=c",
+	    "--symbols goes with --heap-dump FILE or --diff A B or"
+	    " --leaktracer FILE only");
+	assert_complaint("--heap-dump a --format=json",
+	    "--format goes with -p PID or --core FILE or -- COMMAND only");
+	assert_complaint(
+	    "--heap-dump=", "--heap-dump=: expected the name of a file");
+	assert_complaint("--diff a ~", "--diff=: expected the name of a file");
+}
+END_TEST
+
 START_TEST(help_and_version)
 {
 	parse_well("--help");
@@ -261,7 +314,8 @@ END_TEST
 
 START_TEST(nothing_is_without_effect)
 {
-	assert_complaint("-p 1 --exe=x", "--exe goes with --core FILE only");
+	assert_complaint("-p 1 --exe=x",
+	    "--exe goes with --core FILE or --leaktracer FILE only");
 	assert_complaint(
 	    "-p 1 --signal=USR1", "--signal goes with -- COMMAND only");
 	assert_complaint(
@@ -269,7 +323,8 @@ START_TEST(nothing_is_without_effect)
 	assert_complaint(
 	    "--core c --stop=fork", "--stop goes with -p PID only");
 	assert_complaint("--doctor --limit=1",
-	    "--limit goes with -p PID or --core FILE or -- COMMAND only");
+	    "--limit goes with -p PID or --core FILE or --heap-dump FILE or"
+	    " --diff A B or --leaktracer FILE or -- COMMAND only");
 	assert_complaint("--format=json -- ls",
 	    "--format=json goes with -p PID or --core FILE; the report of a"
 	    " COMMAND is text");
@@ -288,6 +343,8 @@ main(void)
 	tcase_add_test(tc, core);
 	tcase_add_test(tc, command_keeps_its_own_options);
 	tcase_add_test(tc, doctor);
+	tcase_add_test(tc, files_of_recorders);
+	tcase_add_test(tc, files_of_recorders_alone);
 	tcase_add_test(tc, help_and_version);
 	tcase_add_test(tc, one_subject);
 	tcase_add_test(tc, unknown_options);

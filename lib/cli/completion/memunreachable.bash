@@ -17,11 +17,12 @@ _memunreachable() {
 		_pids
 		return
 		;;
-	--core | --exe | -o | --output)
+	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
+		--html)
 		_filedir
 		return
 		;;
-	--sysroot)
+	--sysroot | --symbols)
 		_filedir -d
 		return
 		;;
@@ -47,11 +48,17 @@ _memunreachable() {
 		;;
 	esac
 	$split && return
+	# The second of --diff A B.
+	if [[ $cur != -* && ${words[cword - 2]-} == --diff ]]; then
+		_filedir
+		return
+	fi
 
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-memory= --workers= --signal=
 		--children --limit= --contents --format= --output= --quiet
-		--color= --help --version' -- "$cur")
+		--color= --heap-dump= --diff= --leaktracer= --symbols= --html=
+		--help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

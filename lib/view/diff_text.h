@@ -1,0 +1,27 @@
+/*
+ * What differs between two dumps, as text.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_DIFF_TEXT_H
+#define LIB_VIEW_DIFF_TEXT_H
+
+#include <stdio.h>
+
+#include "lib/cli/style.h"
+#include "lib/view/diff.h"
+#include "lib/view/frames.h"
+#include "lib/view/notes.h"
+
+struct mu_diff_view {
+	const char *paths[2];
+	const struct mu_diff *diff;
+	const struct mu_frames *frames;
+	const struct mu_notes *notes;
+	size_t limit; /* of entries, of either kind */
+	struct mu_style style;
+};
+
+void mu_diff_text(FILE *out, const struct mu_diff_view *view);
+
+#endif

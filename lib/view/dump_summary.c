@@ -1,0 +1,59 @@
+/*
+ * Words and sums that text and HTML share: see dump_summary.h.
+ *
+ * Runs in: the command. Pure.
+ */
+#include "lib/view/dump_summary.h"
+
+#include <inttypes.h>
+
+#include "lib/view/saturate.h"
+
+uint64_t
+mu_dump_view_bytes(const struct mu_dump_view *view)
+{
+	return mu_saturated_add(
+	    view->trees[0].nodes[0].bytes, view->trees[1].nodes[0].bytes);
+}
+
+uint64_t
+mu_dump_view_blocks(const struct mu_dump_view *view)
+{
+	return mu_saturated_add(
+	    view->trees[0].nodes[0].blocks, view->trees[1].nodes[0].blocks);
+}
+
+/*
+ * Android's apps are forked from the zygote, and inherit what is older. Where
+ * nobody forked, all is own with us, and the zygote's on Android.
+ */
+const char *
+mu_dump_section_name(size_t section)
+{
+	return section == 0 ? "Own (z 1; on Android the app's)"
+			    : "Inherited (z 0; on Android the zygote's)";
+}
+
+struct mu_amount
+mu_amount(uint64_t bytes, uint64_t blocks)
+{
+	struct mu_amount amount;
+
+	snprintf(amount.words, sizeof(amount.words),
+	    "%s%" PRIu64 " byte%s in %s%" PRIu64 " block%s",
+	    bytes == UINT64_MAX ? "over " : "", bytes, bytes == 1 ? "" : "s",
+	    blocks == UINT64_MAX ? "over " : "", blocks,
+	    blocks == 1 ? "" : "s");
+	return amount;
+}
+
+struct mu_share
+mu_share(uint64_t part, uint64_t whole)
+{
+	struct mu_share share = { "-" };
+
+	if (whole > 0)
+		snprintf(share.words, sizeof(share.words), "%.1f%%",
+		    (double)part * 100 / (double)whole);
+	return share;
+}

@@ -1,0 +1,102 @@
+/*
+ * Files become text: see file_text.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/view/file_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/cli/cli_values.h"
+
+#define PIECE ((size_t)64 << 10)
+#define PIPE_MAX                                                    \
+	((size_t)4 << 30) /* a file says how long it is, a pipe not \
+			   */
+
+static enum mu_status
+refuse(const char *path, const char *words, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_ARGUMENT, "cannot read %s: %s",
+	    mu_cli_shown(path).text, words);
+}
+
+/* Room for one more read; a file that fits needs no more than its size. */
+static bool
+make_room(struct mu_file_text *text, size_t *room)
+{
+	size_t wanted = text->length + PIECE;
+	char *grown;
+
+	if (*room - text->length > 1)
+		return true;
+	if (wanted < 2 * text->length)
+		wanted = 2 * text->length;
+	if (wanted > PIPE_MAX && *room < PIPE_MAX)
+		wanted = PIPE_MAX;
+	grown = wanted > PIPE_MAX ? NULL : realloc(text->text, wanted);
+	if (grown == NULL)
+		return false;
+	text->text = grown;
+	*room = wanted;
+	return true;
+}
+
+static enum mu_status
+read_all(
+    struct mu_file_text *text, int fd, const char *path, struct mu_why *why)
+{
+	size_t room;
+	struct stat st;
+	ssize_t got;
+
+	if (fstat(fd, &st) != 0)
+		return refuse(path, strerror(errno), why);
+	/* One byte for the end, one to see that nothing follows. */
+	room = S_ISREG(st.st_mode) ? (size_t)st.st_size + 2 : PIECE;
+	text->text = malloc(room);
+	if (text->text == NULL)
+		return refuse(path, "no memory for it", why);
+	do {
+		if (!make_room(text, &room))
+			return refuse(path, "no memory for it", why);
+		got = read(
+		    fd, text->text + text->length, room - 1 - text->length);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got < 0)
+			return refuse(path, strerror(errno), why);
+		text->length += (size_t)got;
+	} while (got != 0);
+	text->text[text->length] = '\0';
+	return MU_OK;
+}
+
+enum mu_status
+mu_file_text_read(
+    struct mu_file_text *text, const char *path, struct mu_why *why)
+{
+	enum mu_status status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	*text = (struct mu_file_text) { 0 };
+	if (fd < 0)
+		return refuse(path, strerror(errno), why);
+	status = read_all(text, fd, path, why);
+	close(fd);
+	return status;
+}
+
+void
+mu_file_text_release(struct mu_file_text *text)
+{
+	free(text->text);
+	*text = (struct mu_file_text) { 0 };
+}

@@ -1,0 +1,28 @@
+/*
+ * A whole file in memory, to be taken apart there.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_FILE_TEXT_H
+#define LIB_VIEW_FILE_TEXT_H
+
+#include <stddef.h>
+
+#include "mu/status.h"
+
+struct mu_file_text {
+	char *text; /* LENGTH bytes, and a 0 behind them */
+	size_t length;
+};
+
+/*
+ * Read PATH, a file or a pipe. It is read, not mapped: one that is cut short
+ * meanwhile would end us by SIGBUS. TEXT may be released after a failure.
+ */
+enum mu_status mu_file_text_read(
+    struct mu_file_text *text, const char *path, struct mu_why *why);
+
+/* Accepts one that is zero. */
+void mu_file_text_release(struct mu_file_text *text);
+
+#endif

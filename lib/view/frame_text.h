@@ -1,0 +1,24 @@
+/*
+ * A frame in words: "make(int) at foo.cc:42 (libfoo.so)", or as much of it as
+ * is known.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_FRAME_TEXT_H
+#define LIB_VIEW_FRAME_TEXT_H
+
+#include "lib/view/place_names.h"
+
+#define MU_FRAME_TEXT_SIZE 1280
+
+/* Fit for a terminal; names are cut where they are very long. */
+struct mu_frame_text {
+	char words[MU_FRAME_TEXT_SIZE];
+};
+
+struct mu_frame_text mu_frame_text(const struct mu_place *place);
+
+/* "foo.cc:42 make(int) (libfoo.so)": as addr2line has it, "??:0" if so. */
+struct mu_frame_text mu_frame_text_line(const struct mu_place *place);
+
+#endif

@@ -1,0 +1,49 @@
+/*
+ * Addresses become frames: each different one is named once, and those with
+ * the same name have the same number, wherever they were loaded. So stacks can
+ * be compared, also those of two processes.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_FRAMES_H
+#define LIB_VIEW_FRAMES_H
+
+#include "lib/view/place_names.h"
+#include "lib/view/records.h"
+
+struct mu_frame {
+	uintptr_t pc;
+	size_t source; /* whose address: 0, 1 */
+	size_t number;
+	struct mu_place place;
+};
+
+/* What a number stands for. */
+struct mu_named {
+	const struct mu_place *place;
+	struct mu_frame *frame; /* one that has it */
+};
+
+/* Zero at first. */
+struct mu_frames {
+	struct mu_frame *list; /* by source, and by pc in each */
+	size_t count;
+	struct mu_named *named; /* by number */
+	size_t num_named;
+};
+
+/* Add those of RECORDS, of a further source. False: no memory. */
+bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
+    size_t source, struct mu_place_names *names);
+
+/* All are there: number them. False: no memory. */
+bool mu_frames_number(struct mu_frames *frames);
+
+/* Replace the addresses in RECORDS by numbers. */
+void mu_frames_replace(
+    const struct mu_frames *frames, struct mu_records *records, size_t source);
+
+/* Accepts one that is zero. */
+void mu_frames_release(struct mu_frames *frames);
+
+#endif

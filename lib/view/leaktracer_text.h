@@ -1,0 +1,27 @@
+/*
+ * A report of LeakTracer's with names, in the words of its
+ * leak-analyze-addr2line.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_LEAKTRACER_TEXT_H
+#define LIB_VIEW_LEAKTRACER_TEXT_H
+
+#include <stdio.h>
+
+#include "lib/view/frames.h"
+#include "lib/view/leak_groups.h"
+#include "lib/view/notes.h"
+
+struct mu_leaktracer_view {
+	const char *path;
+	const char *program; /* NULL: not known */
+	const struct mu_leak_groups *groups;
+	const struct mu_frames *frames;
+	const struct mu_notes *notes;
+	size_t limit; /* of stacks */
+};
+
+void mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view);
+
+#endif

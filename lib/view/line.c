@@ -1,0 +1,105 @@
+/*
+ * Lines and words: see line.h.
+ *
+ * Runs in: the command. Pure.
+ */
+#include "lib/view/line.h"
+
+#include <string.h>
+
+static bool
+is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+bool
+mu_line_take(struct mu_line *rest, struct mu_line *line, bool *whole)
+{
+	char *end;
+
+	if (rest->at >= rest->end)
+		return false;
+	end = memchr(rest->at, '\n', (size_t)(rest->end - rest->at));
+	*whole = end != NULL;
+	*line = (struct mu_line) { rest->at, end != NULL ? end : rest->end };
+	rest->at = end != NULL ? end + 1 : rest->end;
+	if (line->end > line->at && line->end[-1] == '\r')
+		line->end--;
+	return true;
+}
+
+bool
+mu_line_skip(struct mu_line *line, const char *text)
+{
+	size_t length = strlen(text);
+
+	if ((size_t)(line->end - line->at) < length ||
+	    memcmp(line->at, text, length) != 0)
+		return false;
+	line->at += length;
+	return true;
+}
+
+bool
+mu_line_word(struct mu_line *line, struct mu_line *word)
+{
+	while (line->at < line->end && is_blank(*line->at))
+		line->at++;
+	word->at = line->at;
+	while (line->at < line->end && !is_blank(*line->at))
+		line->at++;
+	word->end = line->at;
+	return word->end > word->at;
+}
+
+bool
+mu_line_is(struct mu_line word, const char *text)
+{
+	size_t length = strlen(text);
+
+	return (size_t)(word.end - word.at) == length &&
+	    memcmp(word.at, text, length) == 0;
+}
+
+static unsigned
+digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	if (c >= 'A' && c <= 'F')
+		return (unsigned)(c - 'A') + 10;
+	return 16;
+}
+
+bool
+mu_line_number(struct mu_line word, unsigned base, uint64_t *value)
+{
+	uint64_t sum = 0;
+
+	if (word.at >= word.end)
+		return false;
+	for (; word.at < word.end; word.at++) {
+		if (digit(*word.at) >= base ||
+		    __builtin_mul_overflow(sum, base, &sum) ||
+		    __builtin_add_overflow(sum, digit(*word.at), &sum))
+			return false;
+	}
+	*value = sum;
+	return true;
+}
+
+char *
+mu_line_string(struct mu_line line)
+{
+	*line.end = '\0';
+	return line.at;
+}
+
+bool
+mu_line_has_nul(struct mu_line line)
+{
+	return memchr(line.at, '\0', (size_t)(line.end - line.at)) != NULL;
+}

@@ -1,0 +1,45 @@
+/*
+ * Text, line by line and word by word. Nothing is copied; who wants a string
+ * ends it in place.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_LINE_H
+#define LIB_VIEW_LINE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A piece of text; at END one byte more can be written. */
+struct mu_line {
+	char *at, *end;
+};
+
+/*
+ * Take the first line off REST, without its "\n" or "\r\n"; false: no more.
+ * WHOLE: it had its newline.
+ */
+bool mu_line_take(struct mu_line *rest, struct mu_line *line, bool *whole);
+
+/* Take what begins with TEXT off LINE; false: it does not. */
+bool mu_line_skip(struct mu_line *line, const char *text);
+
+/* Take a word off LINE, with the blanks before it; false: there is none. */
+bool mu_line_word(struct mu_line *line, struct mu_line *word);
+
+bool mu_line_is(struct mu_line word, const char *text);
+
+/*
+ * All of WORD as a number in BASE 10 or 16; false: it is none, or needs over
+ * 64 bits.
+ */
+bool mu_line_number(struct mu_line word, unsigned base, uint64_t *value);
+
+/* LINE as a string, ended in place. It has no NUL in it: see below. */
+char *mu_line_string(struct mu_line line);
+
+/* Is there a byte that would end a string early? */
+bool mu_line_has_nul(struct mu_line line);
+
+#endif

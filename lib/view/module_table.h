@@ -1,0 +1,88 @@
+/*
+ * Which file was where when a recorder wrote its report, and which build of it.
+ *
+ * A heap dump has the lines of /proc/PID/maps, and ours build-ids in lines of
+ * their own; in leaks.out one line has both, and the load bias:
+ *	# build-id 8c9a1a2f... /usr/lib/libc.so.6
+ *	# module 7f1c2a5d5000-7f1c2a72a000 26000 7f1c2a5af000 8c9a1a2f...
+ * /usr/lib/libc.so.6
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_MODULE_TABLE_H
+#define LIB_VIEW_MODULE_TABLE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heapwalk/snapshot.h"
+#include "lib/view/line.h"
+#include "lib/view/notes.h"
+#include "mu/arena.h"
+
+struct mu_build_id {
+	const char *path, *hex;
+	bool told; /* that another build was found */
+};
+
+struct mu_module {
+	struct mu_build_id *id; /* NULL: not known */
+	uintptr_t bias;         /* addresses less those in the file */
+	bool has_bias;
+};
+
+#define MU_REMARKS_MAX 8 /* that are kept */
+
+/* Zero at first, but for the arena. */
+struct mu_module_table {
+	struct mu_mapping *mappings; /* by address, no overlaps once sealed */
+	struct mu_module *modules;   /* one for each */
+	size_t count, max, max_modules;
+	struct mu_build_id *ids; /* by path, once sealed */
+	size_t num_ids, max_ids;
+	struct mu_arena arena; /* for names of mappings */
+	size_t num_overlaps;   /* mappings that were left out for that */
+	/* What else the recorder says, such as "sampled: one stack in ..." */
+	const char *remarks[MU_REMARKS_MAX];
+	size_t num_remarks;
+	bool incomplete; /* one begins with that word */
+	bool no_memory;
+};
+
+void mu_module_table_open(struct mu_module_table *table);
+
+/*
+ * NULL: no memory. The name stays the caller's; the module may be filled in
+ * before the next call.
+ */
+struct mu_module *mu_module_table_add(
+    struct mu_module_table *table, const struct mu_mapping *mapping);
+
+/*
+ * A line of a maps file, which is changed; false: it is none, or there is no
+ * memory, as no_memory says.
+ */
+bool mu_module_table_maps_line(
+    struct mu_module_table *table, struct mu_line line);
+
+/*
+ * A line that begins with '#'; what is about no module is a remark. MAPPINGS: a
+ * module is a mapping as well, as nothing else tells them.
+ */
+bool mu_module_table_remark(
+    struct mu_module_table *table, struct mu_line line, bool mappings);
+
+/* No more is added. */
+void mu_module_table_seal(struct mu_module_table *table);
+
+/* The mapping that ADDRESS is in, as an index; COUNT if there is none. */
+size_t mu_module_table_find(
+    const struct mu_module_table *table, uintptr_t address);
+
+/* The remarks, for the reader. */
+void mu_module_table_note(
+    const struct mu_module_table *table, struct mu_notes *notes);
+
+void mu_module_table_close(struct mu_module_table *table);
+
+#endif

@@ -1,0 +1,29 @@
+/*
+ * What is to be said along with an answer: sentences, each once.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_NOTES_H
+#define LIB_VIEW_NOTES_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#define MU_NOTES_MAX 16 /* further ones are counted */
+
+/* Zero at first. */
+struct mu_notes {
+	char *lines[MU_NOTES_MAX]; /* fit for a terminal */
+	size_t count, num_more;
+};
+
+void mu_notes_add(struct mu_notes *notes, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Each on a line of its own. */
+void mu_notes_text(FILE *out, const struct mu_notes *notes);
+
+/* Accepts one that is zero. */
+void mu_notes_release(struct mu_notes *notes);
+
+#endif

@@ -1,0 +1,100 @@
+/*
+ * A heap dump is opened: see view_parts.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/view/view_parts.h"
+
+#include "lib/cli/cli_values.h"
+
+static enum mu_status
+name_file(const char *path, enum mu_status status, struct mu_why *why)
+{
+	struct mu_why inner = *why;
+
+	return mu_why(
+	    why, status, "%s: %s", mu_cli_shown(path).text, inner.words);
+}
+
+/* What the numbers in the file are worth. */
+static void
+note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
+{
+	const struct mu_heap_dump *dump = &opened->dump;
+
+	mu_module_table_note(&dump->modules, notes);
+	if (dump->version == 0)
+		mu_notes_add(notes,
+		    "%s: v1.0 does not tell how many blocks a record stands"
+		    " for; each counts as one",
+		    opened->path);
+	if (dump->version > 2)
+		mu_notes_add(notes,
+		    "%s: v1.%u is newer than this program, and read as v1.2",
+		    opened->path, dump->version);
+	if (!dump->has_maps && dump->ended)
+		mu_notes_add(notes,
+		    "%s: it does not tell what was mapped; addresses have no"
+		    " names but its own",
+		    opened->path);
+	if (dump->records.num_cut > 0)
+		mu_notes_add(notes,
+		    "%s: %zu of its stacks are deeper than %d frames; the"
+		    " outermost are left out",
+		    opened->path, dump->records.num_cut, MU_RECORD_FRAMES);
+	if (dump->modules.num_overlaps > 0)
+		mu_notes_add(notes,
+		    "%s: %zu mappings lie in others, and are left out",
+		    opened->path, dump->modules.num_overlaps);
+	if (dump->lines_after > 0)
+		mu_notes_add(notes, "%s: %zu lines behind END are not read",
+		    opened->path, dump->lines_after);
+}
+
+enum mu_status
+mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
+    const char *folder, struct mu_notes *notes, struct mu_why *why)
+{
+	struct mu_place_source source = { .folder = folder };
+	enum mu_status status;
+
+	*opened = (struct mu_opened_dump) { .path = path };
+	status = mu_file_text_read(&opened->text, path, why);
+	if (status != MU_OK)
+		return status;
+	status = mu_heap_dump_parse(
+	    &opened->dump, opened->text.text, opened->text.length, why);
+	if (status != MU_OK)
+		name_file(path, status, why);
+	if (status != MU_OK && status != MU_PARTIAL)
+		return status;
+	if (status == MU_PARTIAL)
+		mu_notes_add(notes, "%s", why->words);
+	note_dump(opened, notes);
+	source.modules = &opened->dump.modules;
+	source.infos = opened->dump.infos;
+	source.num_infos = opened->dump.num_infos;
+	opened->has_names = mu_place_names_open(&opened->names, &source, notes);
+	return opened->has_names
+	    ? status
+	    : mu_why(why, MU_ERR_NO_MEMORY, "no memory for names");
+}
+
+void
+mu_opened_dump_note(const struct mu_opened_dump *opened, struct mu_notes *notes)
+{
+	if (opened->names.num_unproved > 0)
+		mu_notes_add(notes,
+		    "%s: it does not tell which builds its files were of;"
+		    " names are those of the files that are here now",
+		    opened->path);
+}
+
+void
+mu_opened_dump_close(struct mu_opened_dump *opened)
+{
+	if (opened->has_names)
+		mu_place_names_close(&opened->names);
+	mu_heap_dump_release(&opened->dump);
+	mu_file_text_release(&opened->text);
+}

@@ -1,0 +1,49 @@
+/*
+ * Names for the addresses of a process that is gone, by the module table of its
+ * report: from files below a folder, or else where they were. Files of another
+ * build are not used.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_PLACE_NAMES_H
+#define LIB_VIEW_PLACE_NAMES_H
+
+#include "lib/symbolize/symbols.h"
+#include "lib/view/frame_info.h"
+#include "lib/view/module_table.h"
+#include "lib/view/notes.h"
+
+/* Where names may come from. Borrowed until the close. */
+struct mu_place_source {
+	struct mu_module_table *modules;
+	const struct mu_frame_info *infos; /* what the report itself says */
+	size_t num_infos;
+	const char *folder; /* which mirrors the paths; NULL: none */
+	const char *exe;    /* the file of the main program; NULL: its path */
+};
+
+struct mu_place_names {
+	struct mu_place_source source;
+	struct mu_symbols *below, *here; /* in the folder; by the path alone */
+	struct mu_notes *notes;          /* where another build is told */
+	size_t num_unproved; /* names by files of which no build-id is known */
+};
+
+/* What is known of an address. The strings live as long as all of this. */
+struct mu_place {
+	const char *module, *function, *file; /* NULL: not known */
+	unsigned line;
+	uintptr_t offset; /* into the module, as addr2line takes it if the bias
+			     is known; without one the address */
+};
+
+/* False: no memory. */
+bool mu_place_names_open(struct mu_place_names *names,
+    const struct mu_place_source *source, struct mu_notes *notes);
+
+void mu_place_names_find(
+    struct mu_place_names *names, uintptr_t pc, struct mu_place *place);
+
+void mu_place_names_close(struct mu_place_names *names);
+
+#endif

@@ -1,0 +1,66 @@
+/*
+ * Blocks that were not freed, by the stacks that allocated them: what both
+ * kinds of files have in common.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_RECORDS_H
+#define LIB_VIEW_RECORDS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_RECORD_FRAMES 256 /* of a stack; malloc_debug records no more */
+
+struct mu_record {
+	uint64_t size;  /* of a block, bytes */
+	uint64_t count; /* of blocks */
+	uint64_t bytes; /* of all, saturated */
+	/* The innermost first. Addresses; after mu_frames_number() numbers. */
+	uintptr_t *frames;
+	size_t num_frames;
+	const char *time; /* as written; NULL: not known */
+	bool own;         /* z 1; otherwise it was there before the fork */
+	bool cut;         /* there were more frames */
+};
+
+/* For arrays that are sorted while the records stay where they are. */
+struct mu_record_ref {
+	const struct mu_record *record;
+};
+
+/* Zero at first. */
+struct mu_records {
+	struct mu_record *list;
+	size_t count, max;
+	uintptr_t *frames; /* of all */
+	size_t num_frames, max_frames;
+	size_t num_cut; /* stacks that had more than MU_RECORD_FRAMES */
+};
+
+/* A record without frames. NULL: no memory. Valid until the next call. */
+struct mu_record *mu_records_add(struct mu_records *records);
+
+/*
+ * One frame more, further out, for the last record; what is too much is left
+ * out. False: no memory.
+ */
+bool mu_records_frame(struct mu_records *records, uintptr_t pc);
+
+/* Take the last record away. */
+void mu_records_drop(struct mu_records *records);
+
+/* No more is added: fill in every record's frames and bytes. */
+void mu_records_seal(struct mu_records *records);
+
+/* Accepts one that is zero. */
+void mu_records_release(struct mu_records *records);
+
+/* For qsort(): by the frames' numbers from the outermost in, or inside out. */
+int mu_record_compare_outer(
+    const struct mu_record *a, const struct mu_record *b);
+int mu_record_compare_inner(
+    const struct mu_record *a, const struct mu_record *b);
+
+#endif

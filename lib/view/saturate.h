@@ -1,0 +1,27 @@
+/*
+ * Sums that stay at the largest number: a file may claim any.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_SATURATE_H
+#define LIB_VIEW_SATURATE_H
+
+#include <stdint.h>
+
+static inline uint64_t
+mu_saturated_add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static inline uint64_t
+mu_saturated_mul(uint64_t a, uint64_t b)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
+}
+
+#endif

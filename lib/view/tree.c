@@ -1,0 +1,262 @@
+/*
+ * The tree of calls: see tree.h.
+ *
+ * Records are sorted by their stacks, so that a node's children come one after
+ * the other: each record is compared to the path of the one before only.
+ *
+ * Runs in: the command. Pure.
+ */
+#include "lib/view/tree.h"
+
+#include <stdlib.h>
+
+#include "lib/view/grow.h"
+#include "lib/view/saturate.h"
+
+#define FRAMES_PER_BRANCH 32 /* shown, on average: a limit on the output */
+
+/* What the sorting of node numbers goes by. */
+struct rank {
+	const struct mu_tree_node *node;
+	size_t index;
+};
+
+static int
+compare_records(const void *a, const void *b)
+{
+	const struct mu_record_ref *x = a, *y = b;
+
+	return mu_record_compare_outer(x->record, y->record);
+}
+
+/* Those that are wanted, by their stacks; NULL: no memory. */
+static struct mu_record_ref *
+sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
+{
+	struct mu_record_ref *sorted =
+	    calloc(records->count + 1, sizeof(*sorted));
+	size_t i;
+
+	if (sorted == NULL)
+		return NULL;
+	for (i = 0; i < records->count; i++) {
+		if (records->list[i].own == own)
+			sorted[tree->num_records++].record = &records->list[i];
+	}
+	qsort(sorted, tree->num_records, sizeof(*sorted), compare_records);
+	return sorted;
+}
+
+/* False: no memory. */
+static bool
+add_node(struct mu_tree *tree, size_t parent, size_t frame)
+{
+	if (!mu_grow(&tree->nodes, tree->count, &tree->max))
+		return false;
+	tree->nodes[tree->count++] =
+	    (struct mu_tree_node) { .parent = parent, .frame = frame };
+	return true;
+}
+
+static void
+count_bytes(struct mu_tree_node *node, const struct mu_record *record)
+{
+	node->bytes = mu_saturated_add(node->bytes, record->bytes);
+	node->blocks = mu_saturated_add(node->blocks, record->count);
+}
+
+/*
+ * PATH has the nodes of the last record; the first LENGTH, the root among them,
+ * are of this one too.
+ */
+static bool
+add_record(struct mu_tree *tree, const struct mu_record *record, size_t *path,
+    size_t length)
+{
+	struct mu_tree_node *node;
+	size_t i;
+
+	for (; length <= record->num_frames; length++) {
+		if (!add_node(tree, path[length - 1],
+			record->frames[record->num_frames - length]))
+			return false;
+		path[length] = tree->count - 1;
+	}
+	for (i = 0; i < length; i++)
+		count_bytes(&tree->nodes[path[i]], record);
+	node = &tree->nodes[path[length - 1]];
+	tree->num_stacks += node->own_blocks == 0 && node->own_bytes == 0;
+	node->own_bytes = mu_saturated_add(node->own_bytes, record->bytes);
+	node->own_blocks = mu_saturated_add(node->own_blocks, record->count);
+	return true;
+}
+
+/* Nodes that two records share, the root among them. */
+static size_t
+common(const struct mu_record *a, const struct mu_record *b)
+{
+	size_t i = a->num_frames, j = b->num_frames, length = 1;
+
+	while (i > 0 && j > 0 && a->frames[--i] == b->frames[--j])
+		length++;
+	return length;
+}
+
+static bool
+add_records(struct mu_tree *tree, const struct mu_record_ref *sorted)
+{
+	size_t path[MU_RECORD_FRAMES + 1] = { 0 }, i, length = 1;
+
+	if (!add_node(tree, 0, MU_TREE_NO_FRAME))
+		return false;
+	for (i = 0; i < tree->num_records; i++) {
+		if (i > 0)
+			length = common(sorted[i - 1].record, sorted[i].record);
+		if (!add_record(tree, sorted[i].record, path, length))
+			return false;
+	}
+	return true;
+}
+
+/* The larger first; of the same size, the one with more blocks. */
+static int
+compare_sizes(const struct mu_tree_node *a, const struct mu_tree_node *b)
+{
+	if (a->bytes != b->bytes)
+		return a->bytes > b->bytes ? -1 : 1;
+	if (a->blocks != b->blocks)
+		return a->blocks > b->blocks ? -1 : 1;
+	return 0;
+}
+
+/* Children of one parent together. */
+static int
+compare_siblings(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	int order;
+
+	if (x->node->parent != y->node->parent)
+		return x->node->parent < y->node->parent ? -1 : 1;
+	order = compare_sizes(x->node, y->node);
+	if (order == 0)
+		order = (x->index > y->index) - (x->index < y->index);
+	return order;
+}
+
+static int
+compare_branches(const void *a, const void *b)
+{
+	const struct rank *x = a, *y = b;
+	int order = compare_sizes(x->node, y->node);
+
+	if (order == 0)
+		order = (x->index > y->index) - (x->index < y->index);
+	return order;
+}
+
+/* All nodes but the root. NULL: no memory. */
+static struct rank *
+rank_nodes(
+    const struct mu_tree *tree, int (*compare)(const void *a, const void *b))
+{
+	struct rank *ranks = calloc(tree->count, sizeof(*ranks));
+	size_t i;
+
+	if (ranks == NULL)
+		return NULL;
+	for (i = 1; i < tree->count; i++)
+		ranks[i - 1] = (struct rank) { &tree->nodes[i], i };
+	qsort(ranks, tree->count - 1, sizeof(*ranks), compare);
+	return ranks;
+}
+
+static bool
+order_children(struct mu_tree *tree)
+{
+	struct rank *ranks = rank_nodes(tree, compare_siblings);
+	struct mu_tree_node *parent;
+	size_t i;
+
+	tree->order = calloc(tree->count, sizeof(*tree->order));
+	if (ranks == NULL || tree->order == NULL) {
+		free(ranks);
+		return false;
+	}
+	for (i = 0; i + 1 < tree->count; i++) {
+		tree->order[i] = ranks[i].index;
+		parent = &tree->nodes[ranks[i].node->parent];
+		if (parent->num_children++ == 0)
+			parent->first = i;
+	}
+	free(ranks);
+	return true;
+}
+
+bool
+mu_tree_build(struct mu_tree *tree, const struct mu_records *records, bool own)
+{
+	struct mu_record_ref *sorted;
+	bool built;
+
+	*tree = (struct mu_tree) { 0 };
+	sorted = sort_records(tree, records, own);
+	if (sorted == NULL)
+		return false;
+	built = add_records(tree, sorted) && order_children(tree);
+	free(sorted);
+	return built;
+}
+
+bool
+mu_tree_continues(const struct mu_tree *tree, size_t node)
+{
+	const struct mu_tree_node *parent =
+	    &tree->nodes[tree->nodes[node].parent];
+
+	return parent->num_children == 1 && tree->nodes[node].parent != 0 &&
+	    parent->own_bytes == 0 && parent->own_blocks == 0;
+}
+
+/*
+ * A parent is at least as large as its children and before them, so that it is
+ * chosen whenever one of them is. What goes on a branch goes with it as far as
+ * there is room.
+ */
+static void
+show_nodes(struct mu_tree *tree, const struct rank *ranks, size_t limit)
+{
+	size_t i, branches = 0, frames = 0, most;
+	struct mu_tree_node *node;
+
+	most = mu_saturated_mul(limit, FRAMES_PER_BRANCH);
+	tree->nodes[0].shown = true;
+	for (i = 0; i + 1 < tree->count && frames < most; i++) {
+		node = &tree->nodes[ranks[i].index];
+		if (!mu_tree_continues(tree, ranks[i].index) &&
+		    branches++ >= limit)
+			continue;
+		node->shown = tree->nodes[node->parent].shown;
+		frames += node->shown;
+	}
+}
+
+bool
+mu_tree_prune(struct mu_tree *tree, size_t limit)
+{
+	struct rank *ranks = rank_nodes(tree, compare_branches);
+
+	if (ranks == NULL)
+		return false;
+	show_nodes(tree, ranks, limit);
+	free(ranks);
+	return true;
+}
+
+void
+mu_tree_release(struct mu_tree *tree)
+{
+	free(tree->nodes);
+	free(tree->order);
+	*tree = (struct mu_tree) { 0 };
+}

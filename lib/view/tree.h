@@ -1,0 +1,76 @@
+/*
+ * Stacks become a tree of calls, from the outermost frame down, with what was
+ * allocated below each.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_TREE_H
+#define LIB_VIEW_TREE_H
+
+#include "lib/view/records.h"
+
+#define MU_TREE_NO_FRAME SIZE_MAX
+
+struct mu_tree_node {
+	size_t parent;          /* the root's is 0, itself */
+	size_t frame;           /* its number; MU_TREE_NO_FRAME: the root */
+	uint64_t bytes, blocks; /* here and below; saturated */
+	uint64_t own_bytes, own_blocks; /* of stacks that end here */
+	size_t first, num_children;     /* into order, the largest first */
+	bool shown;
+};
+
+struct mu_tree {
+	struct mu_tree_node
+	    *nodes; /* parents before children, the root first */
+	size_t count, max;
+	size_t *order;
+	size_t num_records;
+	size_t num_stacks; /* different ones */
+};
+
+/*
+ * Of those RECORDS, sealed and with numbers for frames, that are OWN or not.
+ * False: no memory. To be released in any case.
+ */
+bool mu_tree_build(
+    struct mu_tree *tree, const struct mu_records *records, bool own);
+
+/*
+ * Choose the LIMIT largest branches to be shown: a node with siblings, or with
+ * less than its parent, begins a branch; what follows without either belongs
+ * to it. False: no memory.
+ */
+bool mu_tree_prune(struct mu_tree *tree, size_t limit);
+
+/* Accepts one that is zero. */
+void mu_tree_release(struct mu_tree *tree);
+
+/* What is met on the way through the nodes that are shown, but for the root. */
+enum mu_tree_event {
+	MU_TREE_ENTER,  /* node, before its children */
+	MU_TREE_OWN,    /* of node, or of the root: what ends there, although
+			   there are children */
+	MU_TREE_PRUNED, /* children of node that are not shown */
+	MU_TREE_LEAVE,  /* node */
+	MU_TREE_END,
+};
+
+/* Zero but for the tree at first. */
+struct mu_tree_walk {
+	const struct mu_tree *tree;
+	size_t node;
+	size_t depth; /* 1 for the outermost frame */
+	/* OWN and PRUNED: how much. */
+	uint64_t bytes, blocks;
+	size_t branches;
+	enum { MU_WALK_DOWN, MU_WALK_CHILDREN, MU_WALK_UP } going;
+	size_t next[MU_RECORD_FRAMES + 2]; /* child, by depth */
+};
+
+enum mu_tree_event mu_tree_step(struct mu_tree_walk *walk);
+
+/* Does NODE go on what its parent began: the only child, of all its bytes? */
+bool mu_tree_continues(const struct mu_tree *tree, size_t node);
+
+#endif

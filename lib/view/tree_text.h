@@ -1,0 +1,13 @@
+/*
+ * A heap dump's trees as text.
+ *
+ * Runs in: the command. Pure.
+ */
+#ifndef LIB_VIEW_TREE_TEXT_H
+#define LIB_VIEW_TREE_TEXT_H
+
+#include "lib/view/dump_summary.h"
+
+void mu_tree_text(FILE *out, const struct mu_dump_view *view);
+
+#endif

@@ -1,0 +1,92 @@
+/*
+ * Two heap dumps are compared.
+ *
+ * Runs in: the command.
+ */
+#include "lib/view/diff_text.h"
+#include "lib/view/view_parts.h"
+
+struct work {
+	struct mu_opened_dump dumps[2];
+	struct mu_frames frames;
+	struct mu_notes notes;
+	struct mu_diff diff;
+};
+
+static bool
+compare(struct work *work)
+{
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		if (!mu_frames_add(&work->frames, &work->dumps[i].dump.records,
+			i, &work->dumps[i].names))
+			return false;
+		mu_opened_dump_note(&work->dumps[i], &work->notes);
+	}
+	if (!mu_frames_number(&work->frames))
+		return false;
+	for (i = 0; i < 2; i++)
+		mu_frames_replace(
+		    &work->frames, &work->dumps[i].dump.records, i);
+	return mu_diff_make(&work->diff, &work->dumps[0].dump.records,
+	    &work->dumps[1].dump.records);
+}
+
+/* MU_PARTIAL: one or both are, and WHY is about the first. */
+static enum mu_status
+open_both(
+    struct work *work, const struct mu_cli_options *options, struct mu_why *why)
+{
+	const char *paths[] = { options->diff_before, options->diff_after };
+	enum mu_status status, worst = MU_OK;
+	struct mu_why one = { "" };
+	size_t i;
+
+	for (i = 0; i < 2; i++) {
+		status = mu_opened_dump_open(&work->dumps[i], paths[i],
+		    options->symbols, &work->notes, &one);
+		if (status == MU_OK)
+			continue;
+		if (worst == MU_OK || status != MU_PARTIAL)
+			*why = one;
+		worst = status;
+		if (status != MU_PARTIAL)
+			break;
+	}
+	return worst;
+}
+
+enum mu_exit
+mu_view_diff(const struct mu_cli_options *options, const struct mu_style *style,
+    FILE *out, struct mu_why *why)
+{
+	struct work work = { 0 };
+	enum mu_exit result = MU_EXIT_UNCHECKED;
+	enum mu_status status = open_both(&work, options, why);
+	struct mu_diff_view view = {
+		.paths = { options->diff_before, options->diff_after },
+		.diff = &work.diff,
+		.frames = &work.frames,
+		.notes = &work.notes,
+		.limit = options->limit,
+		.style = *style,
+	};
+
+	if (status == MU_OK || status == MU_PARTIAL) {
+		if (compare(&work)) {
+			mu_diff_text(out, &view);
+			result =
+			    status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
+		} else {
+			mu_why(
+			    why, MU_ERR_NO_MEMORY, "no memory to compare them");
+		}
+	}
+	mu_diff_release(&work.diff);
+	mu_frames_release(&work.frames);
+	mu_opened_dump_close(&work.dumps[0]);
+	mu_opened_dump_close(&work.dumps[1]);
+	mu_notes_release(&work.notes);
+	return result;
+}

@@ -1,0 +1,139 @@
+/*
+ * One heap dump is shown: as a tree in text, and as a page.
+ *
+ * Runs in: the command.
+ */
+#include <string.h>
+
+#include "lib/cli/output.h"
+#include "lib/view/tree_html.h"
+#include "lib/view/tree_text.h"
+#include "lib/view/view_parts.h"
+
+#define HTML_LIMIT 5000 /* branches, unless --limit says otherwise */
+
+struct work {
+	const struct mu_cli_options *options;
+	const struct mu_style *style;
+	struct mu_opened_dump opened;
+	struct mu_frames frames;
+	struct mu_notes notes;
+	FILE *out;
+};
+
+static bool
+prune(struct mu_dump_view *view, size_t limit)
+{
+	size_t i, j;
+
+	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
+		for (j = 0; j < view->trees[i].count; j++)
+			view->trees[i].nodes[j].shown = false;
+		if (!mu_tree_prune(&view->trees[i], limit))
+			return false;
+	}
+	return true;
+}
+
+static bool
+build(struct work *work, struct mu_dump_view *view)
+{
+	struct mu_heap_dump *dump = &work->opened.dump;
+	size_t i;
+
+	if (!mu_frames_add(
+		&work->frames, &dump->records, 0, &work->opened.names) ||
+	    !mu_frames_number(&work->frames))
+		return false;
+	mu_frames_replace(&work->frames, &dump->records, 0);
+	mu_opened_dump_note(&work->opened, &work->notes);
+	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
+		if (!mu_tree_build(&view->trees[i], &dump->records, i == 0))
+			return false;
+	}
+	return true;
+}
+
+static enum mu_status
+write_page(
+    const char *path, const struct mu_dump_view *view, struct mu_why *why)
+{
+	struct mu_output output;
+	enum mu_status status = mu_output_open(&output, path, why);
+
+	if (status != MU_OK)
+		return status;
+	mu_tree_html(output.text, view);
+	status = mu_output_commit(&output, why);
+	mu_output_close(&output);
+	return status;
+}
+
+/* A page on standard output is alone there. */
+static enum mu_status
+write_all(struct work *work, struct mu_dump_view *view, struct mu_why *why)
+{
+	const struct mu_cli_options *options = work->options;
+	const char *html = options->html;
+	enum mu_status status = MU_OK;
+
+	if (html == NULL || strcmp(html, "-") != 0) {
+		if (!prune(view, options->limit))
+			return mu_why(why, MU_ERR_NO_MEMORY, "no memory");
+		mu_tree_text(work->out, view);
+	}
+	if (html == NULL)
+		return MU_OK;
+	if (!prune(view, options->limit_given ? options->limit : HTML_LIMIT))
+		return mu_why(why, MU_ERR_NO_MEMORY, "no memory");
+	if (strcmp(html, "-") == 0)
+		mu_tree_html(work->out, view);
+	else
+		status = write_page(html, view, why);
+	return status;
+}
+
+static enum mu_status
+show(struct work *work, struct mu_why *why)
+{
+	struct mu_dump_view view = {
+		.path = work->options->heap_dump,
+		.dump = &work->opened.dump,
+		.frames = &work->frames,
+		.notes = &work->notes,
+		.style = *work->style,
+	};
+	enum mu_status status;
+	size_t i;
+
+	if (build(work, &view))
+		status = write_all(work, &view, why);
+	else
+		status = mu_why(why, MU_ERR_NO_MEMORY, "no memory for a tree");
+	for (i = 0; i < MU_DUMP_SECTIONS; i++)
+		mu_tree_release(&view.trees[i]);
+	return status;
+}
+
+enum mu_exit
+mu_view_heap_dump(const struct mu_cli_options *options,
+    const struct mu_style *style, FILE *out, struct mu_why *why)
+{
+	struct work work = { .options = options, .style = style, .out = out };
+	struct mu_why later = { "" };
+	enum mu_exit result = MU_EXIT_UNCHECKED;
+	enum mu_status status = mu_opened_dump_open(&work.opened,
+	    options->heap_dump, options->symbols, &work.notes, why);
+
+	if (status == MU_OK || status == MU_PARTIAL) {
+		result = status == MU_OK ? MU_EXIT_CLEAN : MU_EXIT_PARTIAL;
+		if (show(&work, &later) != MU_OK) {
+			*why = later;
+			result = MU_EXIT_UNCHECKED;
+		}
+	}
+	mu_frames_release(&work.frames);
+	mu_opened_dump_close(&work.opened);
+	mu_notes_release(&work.notes);
+	return result;
+}

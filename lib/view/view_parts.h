@@ -1,0 +1,43 @@
+/*
+ * What lib/view/view*.c share.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_VIEW_PARTS_H
+#define LIB_VIEW_VIEW_PARTS_H
+
+#include "lib/view/file_text.h"
+#include "lib/view/heap_dump_file.h"
+#include "lib/view/place_names.h"
+#include "lib/view/view.h"
+
+/* A heap dump, and the names of its addresses. Zero at first. */
+struct mu_opened_dump {
+	const char *path;
+	struct mu_file_text text;
+	struct mu_heap_dump dump;
+	struct mu_place_names names;
+	bool has_names;
+};
+
+/*
+ * MU_OK, or MU_PARTIAL with the cause in NOTES as well; otherwise there is
+ * nothing of it.
+ */
+enum mu_status mu_opened_dump_open(struct mu_opened_dump *opened,
+    const char *path, const char *folder, struct mu_notes *notes,
+    struct mu_why *why);
+void mu_opened_dump_close(struct mu_opened_dump *opened);
+
+/* After all frames are named: what is to be known about the names. */
+void mu_opened_dump_note(
+    const struct mu_opened_dump *opened, struct mu_notes *notes);
+
+enum mu_exit mu_view_heap_dump(const struct mu_cli_options *options,
+    const struct mu_style *style, FILE *out, struct mu_why *why);
+enum mu_exit mu_view_diff(const struct mu_cli_options *options,
+    const struct mu_style *style, FILE *out, struct mu_why *why);
+enum mu_exit mu_view_leaktracer(
+    const struct mu_cli_options *options, FILE *out, struct mu_why *why);
+
+#endif
