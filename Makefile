@@ -31,7 +31,8 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 SRC_ORIGINAL := \
 	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
-	lib/memunreachable.c lib/why_reachable.c lib/pass.c lib/look.c \
+	lib/memunreachable.c lib/why_reachable.c lib/each_unreachable.c \
+	lib/pass.c lib/look.c \
 	lib/outcome.c lib/under_way.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
 	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c
@@ -75,12 +76,15 @@ SRC_SWEEPER := \
 	heapwalk/graph_fill.c heapwalk/graph_large.c \
 	heapwalk/edges.c heapwalk/edges_store.c \
 	heapwalk/giant.c heapwalk/components.c \
-	heapwalk/charge.c heapwalk/leaks.c \
+	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c heapwalk/leaks.c \
+	heapwalk/recorded_place.c heapwalk/recorded_open.c \
+	heapwalk/recorded.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
-SRC_REPORT := lib/results.c lib/report/text.c lib/report/reference_text.c
+SRC_REPORT := lib/results.c lib/symbolizer_open.c lib/report/text.c lib/report/frame_text.c \
+	lib/report/exported.c lib/report/hint.c lib/report/reference_text.c
 SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
-	lib/status.c lib/procfs.c
+	lib/status.c lib/procfs.c lib/symbolizer.c lib/symbolizer_process.c
 
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
@@ -99,6 +103,7 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/elf_segments.c lib/symbolize/elf_image.c \
 	lib/symbolize/debug_files.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
+	lib/symbolize/inlined.c \
 	lib/symbolize/demangled.c
 SRC_DOCTOR := \
 	lib/cli/doctor.c lib/cli/doctor_machine.c lib/cli/doctor_target.c \
@@ -134,15 +139,53 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
 	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
-	lib/cli/leak_text.c lib/cli/json_report.c lib/cli/json_values.c \
-	lib/cli/exit_status.c lib/cli/status_word.c \
+	lib/cli/leak_text.c lib/cli/frame_line.c lib/cli/frame_files.c \
+	lib/cli/report_lines.c lib/cli/frame_filter.c lib/cli/json_report.c \
+	lib/cli/json_values.c lib/cli/exit_status.c lib/cli/status_word.c \
 	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) \
 	$(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_VIEW) $(SRC_CLI)
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
 COMMAND_LIBS := -ljansson -ldw -lelf -liberty
 
-HEADERS  := memunreachable.h memunreachable_cxx.h
+# The recorder: the only library here that stands between a program and malloc.
+# The options, the allocator underneath, who called, what is known, the calls,
+# then what is written when asked, and LeakTracer's ways.
+SRC_UNWIND := $(addprefix lib/malloc_debug/, unwind_bytes.c unwind_module.c \
+	unwind_module_known.c unwind_table.c frame_program.c \
+	frame_expression.c frame_rules.c frame_memo.c)
+SRC_RECORDER := $(addprefix lib/malloc_debug/, \
+	startup.c stand_aside.c options_environment.c options.c \
+	options_table.c real.c bootstrap.c new_failed.c) \
+	$(SRC_UNWIND) $(addprefix lib/malloc_debug/, \
+	stack_walk.c stack_capture.c stack_capture_unit.c \
+	stack_capture_full.c stack_capture_memory.c stack_layouts.c \
+	stack_depot.c stack_depot_memory.c stack_depot_slots.c stack_id.c \
+	sampling.c live.c recording.c recorder.c inside.c \
+	entry.c entry_aligned.c entry_new.c entry_delete.c entry_dlclose.c \
+	entry_stderr.c dispatch.c hooks.c gate.c careful.c \
+	careful_realloc.c block.c guards.c fill.c quarantine.c errors.c \
+	report.c symbolize.c fork.c kept_stderr.c \
+	leak_blocks.c leak_list.c leak_estimate.c leak_info.c iterate.c \
+	journal.c journal_write.c heap_dump.c dump_modules.c frame_names.c \
+	output_file.c allocator_stats.c unreachable_check.c \
+	watch.c watch_options.c watch_bare.c watch_thread.c \
+	leaktracer_startup.c leaktracer_settings.c leaktracer.c \
+	leaktracer_state.c leaktracer_late.c leaktracer_preview.c \
+	leaktracer_api.c leaktracer_jobs.c leaktracer_exit.c \
+	leaktracer_report.c leaktracer_rows.c leaktracer_lines.c \
+	leaktracer_modules.c leaktracer_reach.c)
+RECORDER_GROUND := lib/text.c lib/sort.c lib/arena.c lib/signal_action.c \
+	lib/options.c lib/options_signal.c lib/symbolizer.c \
+	lib/symbolizer_open.c lib/symbolizer_process.c
+RECORDER_OBJS := $(SRC_RECORDER:%.c=$(BUILD)/%.o)
+RECORDER_LIBS := -ldl -pthread
+RECORDER_SO := libmemunreachable-malloc-debug.so.$(SOVERSION)
+RECORDER_SO_FULL := libmemunreachable-malloc-debug.so.$(VERSION)
+RECORDER := $(BUILD)/$(RECORDER_SO_FULL) $(BUILD)/libmemunreachable-malloc-debug.a
+
+HEADERS  := memunreachable.h memunreachable_cxx.h malloc_debug.h \
+	leaktracer.h MemoryTrace.hpp
 MAN1     := $(wildcard man/*.1)
 MAN3     := $(wildcard man/*.3)
 MAN7     := $(wildcard man/*.7)
@@ -157,7 +200,7 @@ LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c
 VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c)) \
 	$(BUILD)/tests/live/victim_busy_static
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
-SCRIPTS  := $(wildcard tests/live/*.sh)
+SCRIPTS  := $(wildcard tests/live/*.sh tests/recorder/*.sh)
 RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
@@ -176,7 +219,7 @@ CHECK_LIBS = $$(pkg-config --libs check)
 	uninstall help clean tests
 .DELETE_ON_ERROR:
 
-all: $(LIBS) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
+all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
 # The goals of one command run in the order given, also with -j.
@@ -189,6 +232,11 @@ deps: ## install what building and testing need
 # which the thread of a watched signal borrows from one that may end.
 $(OBJS) $(COMMAND_OBJS): override CFLAGS += -fno-stack-protector
 
+# Its thread variables are of the first libraries, so that none is allocated;
+# a new that throws is left through its frames, which begin every stack.
+$(RECORDER_OBJS): override CFLAGS += -ftls-model=initial-exec -fexceptions \
+	-fno-builtin -fno-stack-protector -fno-optimize-sibling-calls
+
 $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(MU_CFLAGS) $(MU_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) -MMD -MP \
@@ -200,6 +248,29 @@ $(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
 		-Wl,-z,relro,-z,now -o $@ $(OBJS)
 	$(Q)ln -sf $(SO_FULL) $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $(BUILD)/libmemunreachable.so
+
+$(BUILD)/$(RECORDER_SO_FULL): $(RECORDER_OBJS) \
+		$(RECORDER_GROUND:%.c=$(BUILD)/%.o) lib/malloc_debug/malloc_debug.map
+	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(RECORDER_SO) \
+		-Wl,--version-script,lib/malloc_debug/malloc_debug.map \
+		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ \
+		$(filter %.o,$^) \
+		$(RECORDER_LIBS)
+	$(Q)ln -sf $(RECORDER_SO_FULL) $(BUILD)/$(RECORDER_SO)
+	$(Q)ln -sf $(RECORDER_SO) $(BUILD)/libmemunreachable-malloc-debug.so
+
+$(BUILD)/libmemunreachable-malloc-debug.a: $(RECORDER_OBJS) \
+		$(RECORDER_GROUND:%.c=$(BUILD)/%.o)
+	$(Q)$(LD) -r -o $(BUILD)/malloc-debug-all.o $^
+	$(Q)$(OBJCOPY) --localize-hidden $(BUILD)/malloc-debug-all.o
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $(BUILD)/malloc-debug-all.o
+
+# Without the entries: tests call what is behind them.
+$(BUILD)/libmemunreachable-recorder-test.a: \
+		$(filter-out %/entry.o %/entry_%.o,$(RECORDER_OBJS))
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
 
 # One object, its inner symbols local: the .a lands in strangers' programs.
 $(BUILD)/libmemunreachable.a: $(OBJS)
@@ -217,6 +288,7 @@ $(BUILD)/libmemunreachable-test.a: $(OBJS)
 $(BUILD)/lib/cli/configured.c: lib/cli/configured.c.in always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SO)|' \
+		-e 's|@RECORDER@|$(RECORDER_SO)|' \
 		-e 's|@LIBDIR@|$(LIBDIR)|' \
 		-e "s|@MULTIARCH@|$$($(CC) -print-multiarch 2>/dev/null)|" \
 		$< > $@.new
@@ -291,6 +363,35 @@ $(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
 		$(BUILD)/libmemunreachable-test.a $(COMMAND_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 
+# Of the recorder.
+UNIT_RECORDER := $(patsubst tests/%.c,$(BUILD)/tests/%, \
+	$(wildcard tests/unit/test_debug_*.c))
+
+# A test's own recorder_each() stands in front of the recorder's.
+$(UNIT_RECORDER): $(BUILD)/tests/%: tests/%.c \
+		$(BUILD)/libmemunreachable-recorder-test.a \
+		$(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-fno-builtin -fno-omit-frame-pointer -rdynamic -Wl,-z,muldefs \
+		-MMD -MP -MF $@.d -o $@ $< \
+		$(BUILD)/libmemunreachable-recorder-test.a \
+		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
+
+# Its variable is for whoever looks for it.
+$(BUILD)/tests/recorder/join_table: override CFLAGS += -rdynamic
+
+# Programs that are run under the recorder know nothing of it.
+$(BUILD)/tests/recorder/%: tests/recorder/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) \
+		-fno-builtin -MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+
+$(BUILD)/tests/recorder/%: tests/recorder/%.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) \
+		-fno-builtin -MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+
 $(BUILD)/tests/%: tests/%.cc $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) -MMD -MP -MF $@.d \
@@ -354,7 +455,10 @@ check-oracles: all $(CORPUS) ## the corpus under us, Valgrind, LeakSanitizer
 	$(Q)BUILD=$(BUILD) sh tests/corpus/run.sh -t $(BUILD)/oracles.md \
 		$(BUILD)/tests/corpus "ours valgrind lsan"
 
-tests: all $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
+RECORDED := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/recorder/*.c)) \
+	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/recorder/*.cc))
+
+tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
 	$(BUILD)/tests/support/no_ptrace examples
 
 check: tests check-layers check-context ## run the tests
@@ -393,7 +497,14 @@ UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \
 	%/test_heap_damage_fences \
-	%/test_heap_damage_sweep %/test_guard %/test_symbols_files,$(UNIT))
+	%/test_heap_damage_sweep %/test_guard %/test_symbols_files,\
+	$(filter-out $(UNIT_RECORDER),$(UNIT)))
+# The recorder's have a process each; in the others AddressSanitizer is the
+# allocator, or takes for a fault what a walk up the stack reads.
+UNIT_RECORDER_ASAN := $(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
+	hooks inside journal leak_info leaktracer_lines leaktracer_reach \
+	leaktracer_settings leaktracer_state live options output_file sampling \
+	stack_depot stack_fuzz stack_rules)
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 	%/test_absent \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
@@ -404,8 +515,10 @@ UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
 unit-tests: $(UNIT)
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT)
 
-unit-tests-asan: $(UNIT_ASAN)
+unit-tests-asan: $(UNIT_ASAN) $(UNIT_RECORDER_ASAN)
 	$(Q)BUILD=$(BUILD) CK_FORK=no TEST_TIMEOUT=1200 sh tests/run.sh $(UNIT_ASAN)
+	$(Q)BUILD=$(BUILD) ASAN_OPTIONS=detect_leaks=0 sh tests/run.sh \
+		$(UNIT_RECORDER_ASAN)
 
 check-asan: ## unit tests under AddressSanitizer
 	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
@@ -459,20 +572,22 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_COMMAND) lib/cli/main.c
+	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_RECORDER) $(SRC_COMMAND) lib/cli/main.c
 
 format: ## clang-format the tree
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' '*.cpp')
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
-		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_VIEW) \
+		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
 		lib/cli/safe_text.c lib/cli/names.c lib/cli/style.c
 
 # One list for both ways: "source:place".
 INSTALLED := \
 	$(HEADERS:%=include/memunreachable/%:$(INCLUDEDIR)/memunreachable) \
 	$(BUILD)/$(SO_FULL):$(LIBDIR) $(BUILD)/libmemunreachable.a:$(LIBDIR) \
+	$(BUILD)/$(RECORDER_SO_FULL):$(LIBDIR) \
+	$(BUILD)/libmemunreachable-malloc-debug.a:$(LIBDIR) \
 	$(BUILD)/memunreachable.pc:$(LIBDIR)/pkgconfig \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7) \
@@ -489,12 +604,17 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable
 	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
 	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
+	$(Q)ln -sf $(RECORDER_SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO)
+	$(Q)ln -sf $(RECORDER_SO) \
+		$(DESTDIR)$(LIBDIR)/libmemunreachable-malloc-debug.so
 
 uninstall: ## remove what install put there
 	$(Q)for item in $(INSTALLED); do \
 		rm -f "$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")"; \
 	done
-	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
+	$(Q)rm -f $(DESTDIR)$(LIBDIR)/$(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so \
+		$(DESTDIR)$(LIBDIR)/$(RECORDER_SO) \
+		$(DESTDIR)$(LIBDIR)/libmemunreachable-malloc-debug.so
 	$(Q)rmdir $(DESTDIR)$(INCLUDEDIR)/memunreachable \
 		$(DESTDIR)$(DATADIR)/memunreachable 2>/dev/null || true
 
@@ -505,5 +625,6 @@ help: ## this list
 clean: ## remove the build folder
 	rm -rf $(BUILD)
 
+-include $(RECORDER_OBJS:.o=.d)
 -include $(OBJS:.o=.d) $(COMMAND_OBJS:.o=.d) $(BUILD)/lib/cli/main.d
 -include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)

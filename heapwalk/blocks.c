@@ -48,6 +48,36 @@ each(const struct mu_blocks *blocks, bool unmarked,
 	}
 }
 
+struct dropping {
+	struct mu_blocks *blocks;
+	bool (*drop)(void *ctx, const struct mu_block *block);
+	void *ctx;
+	size_t count, bytes;
+};
+
+static bool
+is_dropped(struct dropping *dropping, const struct mu_block *block)
+{
+	if (!dropping->drop(dropping->ctx, block))
+		return false;
+	dropping->count++;
+	dropping->bytes += mu_range_size(block->range);
+	return true;
+}
+
+/* Of what is being walked only the bit that was just passed changes. */
+static bool
+drop_from_span(void *ctx, const struct mu_block *block)
+{
+	struct dropping *dropping = ctx;
+
+	if (is_dropped(dropping, block))
+		mu_span_clear(
+		    mu_blocks_span(dropping->blocks, block->range.begin),
+		    block->range.begin);
+	return true;
+}
+
 void
 mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena)
 {
@@ -176,4 +206,26 @@ mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
 {
 	each(blocks, true, visit, ctx);
+}
+
+size_t
+mu_blocks_drop(struct mu_blocks *blocks,
+    bool (*drop)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct dropping dropping = { blocks, drop, ctx, 0, 0 };
+	struct mu_block block;
+	size_t i, out = 0;
+
+	for (i = 0; i < blocks->num_spans; i++)
+		mu_span_each(
+		    &blocks->spans[i], false, drop_from_span, &dropping);
+	for (i = 0; i < blocks->num_listed; i++) {
+		listed_block(&blocks->listed[i], &block);
+		if (blocks->listed[i].keep || !is_dropped(&dropping, &block))
+			blocks->listed[out++] = blocks->listed[i];
+	}
+	blocks->num_listed = out;
+	blocks->count -= dropping.count;
+	blocks->bytes -= dropping.bytes;
+	return dropping.bytes;
 }

@@ -25,6 +25,8 @@
 
 #define MU_GRAIN 16 /* bytes a bit: glibc's MALLOC_ALIGNMENT on LP64 */
 
+struct mu_recorder; /* heapwalk/recorded.h */
+
 struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
 	const char *view;      /* the subject's bytes at range.begin */
@@ -67,6 +69,9 @@ struct mu_blocks {
 	struct mu_word_rule words;
 
 	bool no_headers; /* mu_reference_by_header() finds none */
+
+	/* Who knows where they were allocated; NULL: nobody. */
+	const struct mu_recorder *recorder;
 
 	/* Who shares the work (heapwalk/workers.h); NULL is allowed. */
 	struct mu_workers *workers;
@@ -172,6 +177,13 @@ void mu_blocks_each(const struct mu_blocks *blocks,
 /* Every block that is neither marked nor to be kept, by address. */
 void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+
+/*
+ * After the seal, before the marking: take out every block that DROP says, but
+ * for those to be kept. The result is their bytes.
+ */
+size_t mu_blocks_drop(struct mu_blocks *blocks,
+    bool (*drop)(void *ctx, const struct mu_block *block), void *ctx);
 
 static inline bool
 mu_block_marked(const struct mu_block *block)

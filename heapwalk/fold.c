@@ -5,10 +5,10 @@
  */
 #include "heapwalk/fold.h"
 
-#include <string.h>
-
+#include "heapwalk/choice.h"
 #include "heapwalk/components.h"
 #include "heapwalk/fold_alone.h"
+#include "heapwalk/similar.h"
 
 /*
  * What folding takes at most for each unreachable block, its edges not counted:
@@ -21,144 +21,120 @@
 
 #define SPARE ((size_t)1 << 20) /* whole pages, and pieces of the arena */
 
-/* An owner, and what decides where it is reported. */
-struct chosen {
-	size_t bytes;
-	uint32_t lowest, owner;
+#define WORDS_EACH 64 /* of work: an owner's stack is looked for */
+
+/* Numbers of components are below; the rest is the number of a group. */
+#define GROUP 0x80000000u
+
+/* What the entries are made from. */
+struct owners {
+	const struct mu_components *components;
+	const struct mu_recorder *recorder;
+	struct mu_similar similar; /* if there is a recorder */
+	struct mu_choice choice;
+	struct mu_deadline *deadline;
 };
 
-/* The owners that will be reported, the least important first: a heap. */
-struct choice {
-	struct chosen *owners;
-	size_t count, max;
-};
-
-/* Is A reported before B? */
+/* One that has a stack waits until its whole group is known. */
 static bool
-comes_first(const struct chosen *a, const struct chosen *b)
+choose_owner(struct owners *owners, uint32_t component)
 {
-	return a->bytes != b->bytes ? a->bytes > b->bytes
-				    : a->lowest < b->lowest;
+	const struct mu_component *one = &owners->components->all[component];
+	struct mu_chosen chosen = { one->bytes, one->lowest, component };
+	struct mu_owner owner;
+	bool alone = true;
+
+	if (owners->recorder != NULL) {
+		if (!mu_owner_read(&owner, owners->components, component,
+			owners->recorder))
+			return true;
+		if (!mu_similar_add(&owners->similar, &owner, &alone))
+			return false;
+		chosen.bytes = owner.bytes;
+	}
+	if (alone)
+		mu_choice_add(&owners->choice, &chosen);
+	return true;
 }
 
 static void
-sift_down(struct choice *choice, size_t at)
+choose_groups(struct owners *owners)
 {
-	struct chosen *owners = choice->owners, owner = owners[at];
-	size_t child;
+	const struct mu_group *group;
+	struct mu_chosen chosen;
+	uint32_t i;
 
-	for (; (child = 2 * at + 1) < choice->count; at = child) {
-		if (child + 1 < choice->count &&
-		    comes_first(&owners[child], &owners[child + 1]))
-			child++;
-		if (!comes_first(&owner, &owners[child]))
-			break;
-		owners[at] = owners[child];
-	}
-	owners[at] = owner;
-}
-
-static void
-choose(struct choice *choice, const struct chosen *owner)
-{
-	size_t i;
-
-	if (choice->count < choice->max) {
-		choice->owners[choice->count++] = *owner;
-		if (choice->count == choice->max)
-			for (i = choice->max / 2; i-- > 0;)
-				sift_down(choice, i);
-	} else if (comes_first(owner, &choice->owners[0])) {
-		choice->owners[0] = *owner;
-		sift_down(choice, 0);
+	for (i = 0; i < owners->similar.count; i++) {
+		group = &owners->similar.groups[i];
+		chosen = (struct mu_chosen) { group->bytes, group->lowest,
+			GROUP | i };
+		mu_choice_add(&owners->choice, &chosen);
 	}
 }
 
-/*
- * The first one reported comes first. Here, where they are small: entries are
- * 232 bytes each.
- */
-static void
-put_in_order(struct choice *choice)
+static enum mu_status
+choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 {
-	size_t count = choice->count;
-	struct chosen least;
-
-	while (choice->count > 1) {
-		least = choice->owners[0];
-		choice->count--;
-		choice->owners[0] = choice->owners[choice->count];
-		sift_down(choice, 0);
-		choice->owners[choice->count] = least;
-	}
-	choice->count = count;
-}
-
-static bool
-choose_owners(struct choice *choice, const struct mu_components *components,
-    size_t limit, struct mu_arena *arena)
-{
-	const struct mu_component *component;
-	struct chosen owner;
+	const struct mu_components *components = owners->components;
+	struct mu_choice *choice = &owners->choice;
 	size_t num_owners = 0;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++)
 		num_owners += components->all[i].parent == MU_NO_PARENT;
-	*choice =
-	    (struct choice) { .max = limit < num_owners ? limit : num_owners };
-	choice->owners =
-	    mu_arena_alloc(arena, choice->max, sizeof(*choice->owners));
-	if (choice->owners == NULL)
-		return false;
+	if (!mu_choice_open(
+		choice, limit < num_owners ? limit : num_owners, arena))
+		return MU_ERR_NO_MEMORY;
+	mu_similar_open(&owners->similar, owners->recorder, arena);
 	for (i = 0; i < components->num_components; i++) {
-		component = &components->all[i];
-		if (component->parent != MU_NO_PARENT)
+		if (components->all[i].parent != MU_NO_PARENT)
 			continue;
-		owner =
-		    (struct chosen) { component->bytes, component->lowest, i };
-		choose(choice, &owner);
+		if (owners->recorder != NULL &&
+		    mu_deadline_passed(owners->deadline, WORDS_EACH))
+			return MU_ERR_TIMEOUT;
+		if (!choose_owner(owners, i))
+			return MU_ERR_NO_MEMORY;
 	}
-	put_in_order(choice);
-	return true;
+	choose_groups(owners);
+	mu_choice_end(choice);
+	return MU_OK;
 }
 
 static void
-describe(struct mu_leak *leak, const struct mu_components *components,
-    uint32_t owner)
+describe(struct mu_leak *leak, const struct owners *owners, uint32_t number)
 {
-	const struct mu_component *component = &components->all[owner];
-	struct mu_block block;
-	size_t size;
+	const struct mu_group *group = NULL;
+	struct mu_owner owner;
 
-	if (!mu_graph_block(components->graph, component->lowest, &block))
+	if (number & GROUP) {
+		group = &owners->similar.groups[number & ~GROUP];
+		number = group->component;
+	}
+	if (!mu_owner_read(
+		&owner, owners->components, number, owners->recorder))
 		return;
-	size = mu_range_size(block.range);
-	leak->range = block.range;
-	leak->referenced_count = component->count - 1;
-	leak->referenced_size = component->bytes - size;
-	leak->total_size = component->bytes;
-	memcpy(leak->contents, block.view,
-	    size < MU_LEAK_CONTENTS ? size : MU_LEAK_CONTENTS);
+	mu_owner_describe(leak, &owner, owners->recorder);
+	if (group != NULL)
+		mu_group_describe(leak, group);
 }
 
 static enum mu_status
-list_entries(struct mu_leaks *leaks, const struct mu_components *components,
-    size_t limit, struct mu_arena *arena)
+list_entries(struct mu_leaks *leaks, struct owners *owners, size_t limit,
+    struct mu_arena *arena)
 {
-	struct choice choice;
+	const struct mu_choice *choice = &owners->choice;
+	enum mu_status status = choose_owners(owners, limit, arena);
 	size_t i;
 
-	if (!choose_owners(&choice, components, limit, arena))
-		return MU_ERR_NO_MEMORY;
+	if (status != MU_OK)
+		return status;
 	leaks->entries =
-	    mu_arena_alloc(arena, choice.count, sizeof(*leaks->entries));
+	    mu_arena_alloc(arena, choice->count, sizeof(*leaks->entries));
 	if (leaks->entries == NULL)
 		return MU_ERR_NO_MEMORY;
-	for (i = 0; i < choice.count; i++)
-		describe(
-		    &leaks->entries[i], components, choice.owners[i].owner);
-	leaks->num_entries = choice.count;
+	for (i = 0; i < choice->count; i++)
+		describe(&leaks->entries[i], owners, choice->owners[i].owner);
+	leaks->num_entries = choice->count;
 	return MU_OK;
 }
 
@@ -200,7 +176,8 @@ room_for_edges(
 {
 	size_t entries = limit < graph->num_nodes ? limit : graph->num_nodes;
 	size_t others = graph->num_nodes * BYTES_EACH +
-	    entries * (sizeof(struct mu_leak) + sizeof(struct chosen)) + SPARE;
+	    entries * (sizeof(struct mu_leak) + sizeof(struct mu_chosen)) +
+	    SPARE + mu_similar_bytes(graph->blocks->recorder, graph->num_nodes);
 	size_t left =
 	    arena->limit > arena->used ? arena->limit - arena->used : 0;
 
@@ -225,13 +202,18 @@ make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
     struct mu_arena *arena, struct mu_deadline *deadline, bool *complete)
 {
 	struct mu_components components;
+	struct owners owners = {
+		.components = &components,
+		.recorder = graph->blocks->recorder,
+		.deadline = deadline,
+	};
 	enum mu_status status;
 
 	status = mu_components_find(&components, graph, arena, deadline);
 	if (status != MU_OK)
 		return status;
 	*complete = mu_components_charge(&components);
-	return list_entries(leaks, &components, limit, arena);
+	return list_entries(leaks, &owners, limit, arena);
 }
 
 enum mu_status

@@ -27,10 +27,9 @@ struct mu_leaks {
 };
 
 /*
- * Fold, take the LIMIT heaviest entries, copy contents. The entries are from
- * ARENA. None of them has frames: whoever knows backtraces folds without a
- * limit, fills them in, and lets mu_leaks_merge() and mu_leaks_sort() go
- * before the cut (MU-77).
+ * Fold, make one of those that were allocated by the same stack, if there is
+ * blocks->recorder to say so (heapwalk/similar.h), take the LIMIT heaviest
+ * entries, copy contents. The entries are from ARENA.
  *
  * num_leaks and leak_bytes are right whatever happens. MU_PARTIAL with WHY:
  * DEADLINE_NS came first, and the referenced figures of some entries are lower

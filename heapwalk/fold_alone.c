@@ -5,7 +5,7 @@
  */
 #include "heapwalk/fold_alone.h"
 
-#include <string.h>
+#include "heapwalk/similar.h"
 
 /* The largest blocks so far, the smallest of them first: a heap. */
 struct largest {
@@ -60,13 +60,14 @@ take(void *ctx, const struct mu_block *block)
 static void
 describe(struct mu_leak *leak, const struct mu_blocks *blocks)
 {
-	size_t size = mu_range_size(leak->range);
-	struct mu_block block;
+	struct mu_owner owner = { .component = 0 };
 
-	leak->total_size = size;
-	if (mu_blocks_find(blocks, leak->range.begin, &block))
-		memcpy(leak->contents, block.view,
-		    size < MU_LEAK_CONTENTS ? size : MU_LEAK_CONTENTS);
+	leak->total_size = mu_range_size(leak->range);
+	if (!mu_blocks_find(blocks, leak->range.begin, &owner.block))
+		return;
+	mu_owner_know(&owner, blocks->recorder);
+	owner.bytes = owner.size;
+	mu_owner_describe(leak, &owner, blocks->recorder);
 }
 
 void

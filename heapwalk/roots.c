@@ -197,6 +197,8 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 	mu_ranges_open(&finder->excluded, finder->arena);
 	if (!mu_ranges_add_all(&finder->own, snap->own, snap->num_own) ||
 	    !mu_ranges_add_all(&finder->excluded, snap->own, snap->num_own) ||
+	    !mu_ranges_add_all(
+		&finder->excluded, snap->tables, snap->num_tables) ||
 	    !mu_ranges_add_all(&finder->excluded, heap->owned, heap->num_owned))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->own);

@@ -95,6 +95,15 @@ struct mu_snapshot {
 	struct mu_range *own;
 	size_t num_own;
 
+	/*
+	 * Where a recorder's struct mu_recorded is; 0: look for it. A
+	 * recorder's tables hold no pointers and are never scanned; any order.
+	 */
+	uintptr_t recorded;
+	bool unrecorded; /* there is none */
+	const struct mu_range *tables;
+	size_t num_tables;
+
 	/* What the program registered as roots. */
 	struct mu_range *root_regions;
 	size_t num_root_regions;

@@ -17,6 +17,7 @@
 #include "lib/options.h"
 #include "lib/registry.h"
 #include "lib/results.h"
+#include "lib/symbolizer.h"
 #include "lib/under_way.h"
 #include "lib/watch_signal.h"
 
@@ -28,6 +29,7 @@ struct mu_library {
 	struct mu_results results;
 	struct mu_watch watch;
 	struct mu_malloc_probe malloc_probe; /* by the constructor */
+	struct mu_symbolizer symbolizer;     /* as well */
 };
 
 extern struct mu_library mu_library __attribute__((visibility("hidden")));

@@ -129,7 +129,8 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	if (references != NULL)
 		return mu_why_pipe_receive(pass, references, info);
 	status = mu_leak_pipe_receive(pass, &mu_library.results, info);
-	if (pass->turn != MU_TURN_FIRST ||
+	if ((pass->turn != MU_TURN_FIRST &&
+		pass->request->unreachable == NULL) ||
 	    (status != MU_OK && status != MU_PARTIAL))
 		return status;
 	kept = mu_suspects_receive(pass, info->num_leaks);

@@ -109,13 +109,36 @@ FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
 
 static void
 write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
-    bool log_contents)
+    bool log_contents, struct mu_frame_names *names)
 {
 	if (info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL)
-		mu_report(text, info, log_contents);
+		mu_report(text, info, log_contents, names);
 	else
 		mu_report_failure(text, info);
+}
+
+/* STRING, or one with files and lines in its place. */
+static char *
+symbolize(char *string, size_t length)
+{
+	struct mu_symbolized named;
+	char *better = NULL;
+
+	if (!mu_symbolizer_run(
+		&mu_library.symbolizer, string, length, &named)) {
+		if (named.why != NULL)
+			complain("symbolize=1: %s", named.why);
+		return string;
+	}
+	better = malloc(named.length + 1);
+	if (better != NULL) {
+		memcpy(better, named.text, named.length);
+		better[named.length] = '\0';
+		free(string);
+	}
+	mu_symbolized_release(&named);
+	return better != NULL ? better : string;
 }
 
 static __attribute__((noinline)) char *
@@ -123,15 +146,19 @@ get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
 {
 	struct UnreachableMemoryInfo info;
 	struct mu_text text = { NULL, 0, 0 };
+	struct mu_frame_names names = { .opened = false };
 	char *string;
 
 	get(caller, &info, limit);
-	write_answer(&text, &info, log_contents);
+	write_answer(&text, &info, log_contents, &names);
 	string = malloc(text.length + 1);
 	if (string != NULL) {
 		text = (struct mu_text) { string, text.length + 1, 0 };
-		write_answer(&text, &info, log_contents);
+		write_answer(&text, &info, log_contents, &names);
+		if (text.length < text.size)
+			string = symbolize(string, text.length);
 	}
+	mu_frame_names_close(&names);
 	FreeUnreachableMemoryInfo(&info);
 	return string;
 }
@@ -261,11 +288,13 @@ size_t
 memunreachable_format_leak(
     const struct Leak *leak, bool log_contents, char *buffer, size_t size)
 {
+	struct mu_frame_names names = { .opened = false };
 	struct mu_text text = { buffer, size, 0 };
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report_leak(&text, leak, log_contents);
+	mu_report_leak(&text, leak, log_contents, &names);
+	mu_frame_names_close(&names);
 	return text.length;
 }
 
@@ -273,11 +302,13 @@ size_t
 memunreachable_format_info(const struct UnreachableMemoryInfo *info,
     bool log_contents, char *buffer, size_t size)
 {
+	struct mu_frame_names names = { .opened = false };
 	struct mu_text text = { buffer, size, 0 };
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report(&text, info, log_contents);
+	mu_report(&text, info, log_contents, &names);
+	mu_frame_names_close(&names);
 	return text.length;
 }
 

@@ -64,6 +64,8 @@ enum mu_stop {
 	    " is available")                                                \
 	X(count, workers, 0,                                                \
 	    "threads that search the copy of the program; 0: one a CPU")    \
+	X(flag, symbolize, 0,                                               \
+	    "files and lines in texts, by a process of its own")            \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */

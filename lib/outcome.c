@@ -9,9 +9,13 @@
 
 #include "lib/library.h"
 #include "lib/log_sink.h"
+#include "lib/report/hint.h"
 #include "lib/report/text.h"
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
+
+/* Of one leak: 16 frames of 200 bytes, mostly; longer ones are cut. */
+#define BLOCK_SIZE 8192
 
 static void
 log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
@@ -24,20 +28,80 @@ log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
 }
 
 static void
+add_leaks(struct mu_text *text, const struct UnreachableMemoryInfo *info,
+    bool contents, struct mu_frame_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < info->num_reported; i++)
+		mu_report_leak(text, &info->leaks[i], contents, names);
+}
+
+/* All of them at once, by the command. False: as they are, then. */
+static bool
+log_symbolized(const struct mu_log *log,
+    const struct UnreachableMemoryInfo *info, bool contents,
+    struct mu_frame_names *names)
+{
+	struct mu_symbolizer *symbolizer = &mu_library.symbolizer;
+	struct mu_text text = { NULL, 0, 0 };
+	struct mu_symbolized named;
+	size_t size;
+	long memory;
+	bool done;
+
+	if (symbolizer->path == NULL || log->silent)
+		return false;
+	add_leaks(&text, info, contents, names);
+	size = text.length + 1;
+	memory = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+	if (mu_sys_failed(memory))
+		return false;
+	text = (struct mu_text) { (char *)memory, size, 0 };
+	add_leaks(&text, info, contents, names);
+	done = text.length < size &&
+	    mu_symbolizer_run(symbolizer, text.buffer, text.length, &named);
+	if (done) {
+		mu_log_text(log, MU_LOG_ERROR, named.text, named.length);
+		mu_symbolized_release(&named);
+	} else if (text.length < size && named.why != NULL)
+		mu_log(log, MU_LOG_WARNING, "symbolize=1: %s", named.why);
+	mu_sys_munmap((void *)memory, size);
+	return done;
+}
+
+static void
 log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
     bool contents)
 {
-	char block[4096];
+	struct mu_frame_names names = { .opened = false };
+	bool done = log_symbolized(log, info, contents, &names);
+	char block[BLOCK_SIZE];
 	size_t i;
 
-	for (i = 0; i < info->num_reported; i++) {
+	for (i = 0; !done && i < info->num_reported; i++) {
 		struct mu_text text = { block, sizeof(block), 0 };
 
-		mu_report_leak(&text, &info->leaks[i], contents);
+		mu_report_leak(&text, &info->leaks[i], contents, &names);
 		mu_log_text(log, MU_LOG_ERROR, block,
 		    text.length < sizeof(block) ? text.length
 						: sizeof(block) - 1);
 	}
+	mu_frame_names_close(&names);
+}
+
+static void
+log_hint(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+{
+	char line[256];
+	struct mu_text text = { line, sizeof(line), 0 };
+	size_t least, most;
+
+	if (!mu_hint_sizes(info, &least, &most))
+		return;
+	mu_hint_environment(&text, least, most);
+	mu_log(log, MU_LOG_INFO, "%s", line);
 }
 
 static const char *
@@ -86,6 +150,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		log_line(&pass->log, info);
 	if (request->voice != MU_VOICE_QUIET)
 		log_leaks(&pass->log, info, request->log_contents);
+	if (request->voice == MU_VOICE_FULL)
+		log_hint(&pass->log, info);
 	mu_log(&pass->log, MU_LOG_DEBUG,
 	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
 	    " blocks: %zu, bytes: %zu",

@@ -12,6 +12,7 @@
 #include "lib/log_sink.h"
 #include "lib/look.h"
 #include "lib/outcome.h"
+#include "lib/suspects.h"
 #include "lib/sweeper_end.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -120,7 +121,7 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	bool twice =
 	    mu_library.options.confirm && pass->request->references == NULL;
-	enum mu_status status;
+	enum mu_status status, kept;
 
 	if (pass->pid <= 0 || pass->tid <= 0)
 		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
@@ -131,7 +132,12 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	mu_left_out_open(pass);
 	status = twice ? look_twice(pass, info) : mu_look(pass, info);
 	mu_procfs_leave();
-	return status;
+	kept = status == MU_OK || status == MU_PARTIAL ? mu_suspects_keep(pass)
+						       : MU_OK;
+	if (kept == MU_OK)
+		return status;
+	FreeUnreachableMemoryInfo(info);
+	return kept;
 }
 
 /* A call as it came in, and how it ended. */

@@ -33,12 +33,19 @@ enum mu_voice {
 
 struct mu_references; /* lib/why_pipe.h */
 
+/* Every unreachable block; memory of mu_library.results, or NULL. */
+struct mu_unreachable {
+	struct mu_range *blocks; /* by address */
+	size_t count;
+};
+
 struct mu_request {
 	const struct mu_caller *caller; /* NULL: nobody's stack */
 	size_t limit;
 	enum mu_voice voice;
 	bool log_contents;
-	struct mu_references *references; /* asked for; NULL: leaks are */
+	struct mu_references *references;   /* asked for; NULL: leaks are */
+	struct mu_unreachable *unreachable; /* these, too; NULL: not */
 };
 
 struct mu_left_out;

@@ -6,6 +6,7 @@
 #include "lib/search.h"
 
 #include "heapwalk/mark.h"
+#include "heapwalk/recorded_place.h"
 
 bool
 mu_search_went_on(
@@ -56,6 +57,34 @@ mark(struct mu_search *search, struct mu_why *why)
 	return status == MU_OK ? MU_OK : why_not_marked(status, why);
 }
 
+/*
+ * What the program has freed is not its own any more, and refers to nothing:
+ * that a recorder holds it back is the recorder's affair.
+ */
+static void
+ask_recorder(struct mu_search *search)
+{
+	struct mu_deadline deadline = { .ns = search->deadline_ns };
+	struct mu_snapshot *snap = search->snap;
+	struct mu_heap_usage *usage = &search->heap.usage;
+	uintptr_t place = snap->recorded;
+	size_t held;
+
+	if (place == 0 && !snap->unrecorded)
+		place = mu_recorded_place(snap);
+	if (place == 0 ||
+	    !mu_recorder_open(&search->recorder, snap, place, search->tables))
+		return;
+	search->recorded = true;
+	search->heap.blocks.recorder = &search->recorder;
+	snap->tables = search->recorder.tables;
+	snap->num_tables = search->recorder.num_tables;
+	held = mu_recorder_drop_freed(
+	    &search->recorder, &search->heap.blocks, &deadline);
+	usage->live_reachable -= held;
+	usage->overhead += held;
+}
+
 bool
 mu_search_mark(struct mu_search *search)
 {
@@ -68,6 +97,7 @@ mu_search_mark(struct mu_search *search)
 		&why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);
+	ask_recorder(search);
 	if (!mu_search_went_on(search,
 		mu_roots_find(
 		    &search->roots, snap, &search->heap, search->tables, &why),

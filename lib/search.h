@@ -11,6 +11,7 @@
 
 #include "heapwalk/fold.h"
 #include "heapwalk/heap.h"
+#include "heapwalk/recorded.h"
 #include "heapwalk/roots.h"
 
 /* What is about to begin, or has just ended. */
@@ -41,6 +42,8 @@ struct mu_search {
 	struct mu_heap heap;
 	struct mu_roots roots;
 	struct mu_leaks leaks;
+	struct mu_recorder recorder;
+	bool recorded; /* there is one */
 	enum mu_status status;
 	struct mu_why why;
 };

@@ -76,6 +76,10 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: cannot watch signal %d (errno %d)\n",
 		    options->signal, -error);
+	if (options->symbolize && !mu_symbolizer_open(&mu_library.symbolizer))
+		mu_text_add(words,
+		    "libmemunreachable: symbolize=1: no command memunreachable"
+		    " beside the library or in PATH\n");
 	if (options->at_exit && atexit(at_exit) != 0)
 		mu_text_add(
 		    words, "libmemunreachable: no memory for at_exit\n");

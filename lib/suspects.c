@@ -5,6 +5,9 @@
  */
 #include "lib/suspects.h"
 
+#include <string.h>
+
+#include "lib/library.h"
 #include "lib/pipe.h"
 
 #define AT_A_TIME 256 /* 4 KiB */
@@ -61,4 +64,21 @@ mu_suspects_receive(struct mu_pass *pass, size_t count)
 	pass->num_suspects = count;
 	return mu_pipe_read(
 	    pass, pass->suspects, count * sizeof(*pass->suspects));
+}
+
+enum mu_status
+mu_suspects_keep(struct mu_pass *pass)
+{
+	struct mu_unreachable *unreachable = pass->request->unreachable;
+	size_t size = pass->num_suspects * sizeof(*pass->suspects);
+
+	if (unreachable == NULL || size == 0)
+		return MU_OK;
+	unreachable->blocks = mu_results_new_bytes(&mu_library.results, size);
+	if (unreachable->blocks == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu unreachable blocks", pass->num_suspects);
+	memcpy(unreachable->blocks, pass->suspects, size);
+	unreachable->count = pass->num_suspects;
+	return MU_OK;
 }

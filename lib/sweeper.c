@@ -26,6 +26,13 @@
 #include "lib/worker_threads.h"
 #include "mu/sys.h"
 
+/*
+ * The recorder's, if it is in the program from its start on; it may be the only
+ * symbol of it that is asked for here.
+ */
+extern const struct mu_recorded memunreachable_recorded
+    __attribute__((weak, visibility("default")));
+
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {
 	struct mu_search search;
@@ -54,6 +61,8 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->glibc_minor = pass->self.glibc_minor;
 	snap->libc_address = pass->self.libc_address;
 	mu_malloc_probe_tell(&mu_library.malloc_probe, snap);
+	snap->recorded = (uintptr_t)&memunreachable_recorded;
+	snap->unrecorded = snap->recorded == 0;
 	snap->reach = pass->reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
@@ -215,7 +224,8 @@ send(struct mu_pass *pass, const struct sweep *sweep)
 	if (!mu_leak_pipe_send(
 		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
-	return pass->turn != MU_TURN_FIRST ||
+	return (pass->turn != MU_TURN_FIRST &&
+		   pass->request->unreachable == NULL) ||
 	    (status != MU_OK && status != MU_PARTIAL) ||
 	    mu_suspects_send(fd, &search->heap.blocks);
 }

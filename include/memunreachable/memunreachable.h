@@ -284,6 +284,17 @@ ptrdiff_t memunreachable_why_reachable(
     const void *p, memunreachable_reference_fn callback, void *ctx);
 
 /*
+ * Run a pass and call VISIT for every unreachable block by address, also for
+ * those that GetUnreachableMemory() counts among what an entry leads to, or as
+ * similar to it. SIZE is usable bytes; where a recorder puts guards around
+ * blocks, the program's lies within. False: not checked, and VISIT was not
+ * called. VISIT is called after the pass, with nothing locked or stopped, and
+ * may do anything but leave by longjmp() or an exception.
+ */
+bool memunreachable_each_unreachable(
+    void (*visit)(void *ctx, uintptr_t begin, size_t size), void *ctx);
+
+/*
  * One line of text, without a newline, such as
  *	55d0c8a04040: /usr/bin/program+0x4040
  * As snprintf(): writes at most SIZE bytes with the terminating NUL, returns

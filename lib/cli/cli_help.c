@@ -17,6 +17,7 @@ static const char usage[] =
     "       memunreachable --heap-dump FILE [--symbols DIR] [--html OUT]\n"
     "       memunreachable --diff A B [--symbols DIR]\n"
     "       memunreachable --leaktracer FILE [--symbols DIR] [--exe FILE]\n"
+    "       memunreachable --symbolize [FILE] [--symbols DIR]\n"
     "Find malloc blocks that nothing points to any more: in"
     " a running process, in a\n"
     "core file, or at the end of a command. Or show what recorders wrote.\n"
@@ -45,6 +46,9 @@ static const char recorded[] =
     "      --diff A B         two of them: what grew, what shrank\n"
     "      --leaktracer=FILE  a leaks.out of LeakTracer: its stacks, with"
     " names\n"
+    "      --symbolize[=FILE] a log, or standard input: copy it, and add"
+    " files and\n"
+    "                         lines to the stacks in it\n"
     "      --symbols=DIR      look for their files below DIR, then where"
     " they were\n"
     "      --html=OUT         write a heap dump as a page, too (- for"
@@ -71,6 +75,12 @@ static const char commands[] =
     " arrives: USR2, RTMIN+5\n"
     "      --children         report also for the processes"
     " that it starts\n"
+    "      --backtrace[=FRAMES]\n"
+    "                         record stacks of 16 frames, or so"
+    " many: who allocated\n"
+    "      --backtrace-size=N, --backtrace-size=MIN-MAX\n"
+    "                         only of blocks that were asked for"
+    " with such sizes\n"
     "\n";
 
 static const char reports[] =

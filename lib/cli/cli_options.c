@@ -19,6 +19,7 @@
 #define H (1u << MU_CLI_HEAP_DUMP)
 #define F (1u << MU_CLI_DIFF)
 #define L (1u << MU_CLI_LEAKTRACER)
+#define S (1u << MU_CLI_SYMBOLIZE)
 #define ALL (P | C | X | D | H | F | L)
 
 /* With which subjects an option means something. */
@@ -39,10 +40,14 @@ static const struct flag {
 	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
 	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
 	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL },
-	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL },
-	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL },
+	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S },
+	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S },
 	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
 	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
+	{ { "backtrace", optional_argument, NULL, MU_CLI_OPT_BACKTRACE }, X },
+	{ { "backtrace-size", required_argument, NULL,
+	      MU_CLI_OPT_BACKTRACE_SIZE },
+	    X },
 	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
 	    P | C | X },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
@@ -51,7 +56,8 @@ static const struct flag {
 	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
 	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
 	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
-	    H | F | L },
+	    H | F | L | S },
+	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
 	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H },
 	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
 	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
@@ -179,7 +185,7 @@ is_given(const struct parse *parse, int flag)
 	return parse->given[flag_of(flag) - flags];
 }
 
-/* Words that are left: COMMAND, or the PID behind --doctor. */
+/* Words that are left: COMMAND, or what is behind --doctor, --symbolize. */
 static enum mu_status
 take_rest(struct parse *parse, int argc, char **argv)
 {
@@ -196,6 +202,8 @@ take_rest(struct parse *parse, int argc, char **argv)
 	}
 	if (is_given(parse, MU_CLI_OPT_DOCTOR) && optind + 1 == argc)
 		return take(parse, MU_CLI_OPT_DOCTOR, argv[optind]);
+	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
+		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
 	    "%s is no option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND",
@@ -206,7 +214,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 static enum mu_status
 misplaced(const struct parse *parse, const struct flag *flag)
 {
-	char list[128] = "";
+	char list[160] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
 	mu_cli_subject_words(&text, flag->subjects);

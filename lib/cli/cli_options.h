@@ -27,6 +27,7 @@ enum mu_cli_subject {
 	MU_CLI_HEAP_DUMP,  /* --heap-dump FILE */
 	MU_CLI_DIFF,       /* --diff A B */
 	MU_CLI_LEAKTRACER, /* --leaktracer FILE */
+	MU_CLI_SYMBOLIZE,  /* --symbolize [FILE] */
 	MU_CLI_HELP,
 	MU_CLI_VERSION,
 };
@@ -40,7 +41,9 @@ struct mu_cli_options {
 	const char *core, *exe, *sysroot, *output; /* NULL: not given */
 	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
 	const char *symbols, *html;
-	char **command; /* ends with NULL */
+	bool symbolize;
+	const char *log; /* its; NULL: standard input */
+	char **command;  /* ends with NULL */
 	enum mu_check_stop stop;
 	uint64_t timeout_ms;
 	size_t limit;
@@ -48,6 +51,9 @@ struct mu_cli_options {
 	size_t max_memory, workers; /* 0: not given */
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
+	bool backtrace;            /* record stacks */
+	size_t frames;             /* of each; 0: not given */
+	size_t min_size, max_size; /* of blocks that get one; 0: not given */
 	enum mu_cli_format format;
 	enum mu_style_when color;
 };

@@ -16,6 +16,7 @@ static const struct subject {
 	{ MU_CLI_HEAP_DUMP, "--heap-dump FILE" },
 	{ MU_CLI_DIFF, "--diff A B" },
 	{ MU_CLI_LEAKTRACER, "--leaktracer FILE" },
+	{ MU_CLI_SYMBOLIZE, "--symbolize" },
 	{ MU_CLI_COMMAND, "-- COMMAND" },
 };
 
@@ -38,6 +39,8 @@ is_wanted(const struct mu_cli_options *options, bool doctor,
 		return options->diff_before != NULL;
 	case MU_CLI_LEAKTRACER:
 		return options->leaktracer != NULL;
+	case MU_CLI_SYMBOLIZE:
+		return options->symbolize;
 	default:
 		return options->command != NULL;
 	}

@@ -14,6 +14,7 @@
 #include "lib/options_word.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
+#define FRAMES_MAX 256  /* of malloc_debug */
 #define VALUE_MAX 40    /* longer texts are no number */
 #define COMPLAINT_SIZE 512
 
@@ -168,6 +169,47 @@ take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
 }
 
 static enum mu_status
+take_frames(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_word word;
+	uint64_t frames;
+
+	options->backtrace = true;
+	if (value->text == NULL)
+		return MU_OK;
+	word = (struct mu_word) { value->text, strlen(value->text) };
+	if (!mu_word_number(word, FRAMES_MAX, &frames) || frames == 0)
+		return expected(value, "a number of frames, 1 to 256", why);
+	options->frames = frames;
+	return MU_OK;
+}
+
+/* "24" or "24-4096": bytes as they are asked for. */
+static enum mu_status
+take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	size_t length = strcspn(value->text, "-");
+	struct mu_word least = { value->text, length }, most = least;
+	uint64_t min, max;
+
+	if (value->text[length] == '-')
+		most = (struct mu_word) { value->text + length + 1,
+			strlen(value->text + length + 1) };
+	if (!mu_word_number(least, SIZE_MAX, &min) ||
+	    !mu_word_number(most, SIZE_MAX, &max) || min == 0 || max < min)
+		return expected(value,
+		    "bytes, such as 24, or from least to most, such as"
+		    " 24-4096",
+		    why);
+	options->backtrace = true;
+	options->min_size = min;
+	options->max_size = max;
+	return MU_OK;
+}
+
+static enum mu_status
 take_file(
     const struct mu_cli_value *value, const char **file, struct mu_why *why)
 {
@@ -175,6 +217,20 @@ take_file(
 		return expected(value, "the name of a file", why);
 	*file = value->text;
 	return MU_OK;
+}
+
+/* "-" is standard input, as no name at all is. */
+static enum mu_status
+take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	options->symbolize = true;
+	if (value->text == NULL || strcmp(value->text, "-") == 0)
+		return MU_OK;
+	if (options->log != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--symbolize takes one file at a time");
+	return take_file(value, &options->log, why);
 }
 
 /* The earlier one first; the other is the word behind it. */
@@ -225,6 +281,8 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_file(value, &options->symbols, why);
 	case MU_CLI_OPT_HTML:
 		return take_file(value, &options->html, why);
+	case MU_CLI_OPT_SYMBOLIZE:
+		return take_log(options, value, why);
 	case MU_CLI_OPT_FORMAT:
 		return take_format(options, value, why);
 	case MU_CLI_OPT_STOP:
@@ -233,6 +291,10 @@ mu_cli_value_take(struct mu_cli_options *options,
 	case MU_CLI_OPT_CONTENTS:
 		options->contents = true;
 		return MU_OK;
+	case MU_CLI_OPT_BACKTRACE:
+		return take_frames(options, value, why);
+	case MU_CLI_OPT_BACKTRACE_SIZE:
+		return take_sizes(options, value, why);
 	case MU_CLI_OPT_CHILDREN:
 		options->children = true;
 		return MU_OK;

@@ -23,10 +23,15 @@
 
 #define LIVE_NS 200000000 /* between two looks for a report, with --signal */
 
+/* Whose options, as Android has it; and its name here. */
+#define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"
+#define RECORDER_ALIAS "MEMUNREACHABLE_MALLOC_DEBUG"
+
 struct run {
 	const struct mu_cli_options *options;
 	struct mu_command_report report;
 	char path[PATH_MAX], library[PATH_MAX];
+	char recorder[PATH_MAX];   /* "": not asked for */
 	sigset_t before;           /* signals that were blocked */
 	struct sigaction on_child; /* and what SIGCHLD did */
 };
@@ -40,19 +45,38 @@ tell(int error_fd, int error)
 	_exit(127);
 }
 
+/* The recorder's other variable counts only where this one is not set. */
+static const char *
+earlier_recorder(void)
+{
+	const char *earlier = getenv(RECORDER);
+
+	return earlier != NULL ? earlier : getenv(RECORDER_ALIAS);
+}
+
+static bool
+record(const struct mu_cli_options *options)
+{
+	char *words =
+	    mu_command_environment_recorder(earlier_recorder(), options);
+
+	return words != NULL && setenv(RECORDER, words, 1) == 0;
+}
+
 static void
 become(const struct run *run, int error_fd)
 {
 	const struct mu_cli_options *options = run->options;
-	char *preload =
-	    mu_command_environment_preload(getenv("LD_PRELOAD"), run->library);
+	char *preload = mu_command_environment_preload(
+	    getenv("LD_PRELOAD"), run->recorder, run->library);
 	char *words =
 	    mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
 		options, run->report.path, options->children ? 0 : getpid());
 
 	if (preload == NULL || words == NULL ||
 	    setenv("LD_PRELOAD", preload, 1) != 0 ||
-	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0)
+	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0 ||
+	    (options->backtrace && !record(options)))
 		tell(error_fd, ENOMEM);
 	sigaction(SIGCHLD, &run->on_child, NULL);
 	sigprocmask(SIG_SETMASK, &run->before, NULL);
@@ -164,6 +188,21 @@ explain_silence(const struct mu_cli_options *options, FILE *out, int status)
 			  " --children");
 }
 
+/* What was set stays, and may do more, or cost more, than was asked for. */
+static enum mu_status
+prepare_recorder(struct run *run, struct mu_why *why)
+{
+	const char *earlier = earlier_recorder();
+
+	if (earlier != NULL && earlier[0] != '\0' && !run->options->quiet)
+		fprintf(stderr,
+		    "memunreachable: the recorder also has the options of the"
+		    " environment: %s\n",
+		    mu_cli_shown(earlier).text);
+	return mu_library_path_recorder(
+	    run->recorder, sizeof(run->recorder), why);
+}
+
 static enum mu_status
 prepare(struct run *run, struct mu_why *why)
 {
@@ -176,6 +215,8 @@ prepare(struct run *run, struct mu_why *why)
 	if (status == MU_OK)
 		status = mu_library_path_find(
 		    run->library, sizeof(run->library), why);
+	if (status == MU_OK && run->options->backtrace)
+		status = prepare_recorder(run, why);
 	if (status == MU_OK)
 		status = mu_command_report_begin(&run->report, why);
 	return status;

@@ -9,14 +9,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-char *
-mu_command_environment_preload(const char *earlier, const char *library)
+static bool
+is_some(const char *text)
 {
-	bool some = earlier != NULL && earlier[0] != '\0';
+	return text != NULL && text[0] != '\0';
+}
+
+char *
+mu_command_environment_preload(
+    const char *earlier, const char *recorder, const char *library)
+{
 	char *text;
 
-	if (asprintf(&text, "%s%s%s", some ? earlier : "", some ? ":" : "",
-		library) < 0)
+	if (asprintf(&text, "%s%s%s%s%s", is_some(earlier) ? earlier : "",
+		is_some(earlier) ? ":" : "", recorder,
+		is_some(recorder) ? ":" : "", library) < 0)
+		return NULL;
+	return text;
+}
+
+char *
+mu_command_environment_recorder(
+    const char *earlier, const struct mu_cli_options *options)
+{
+	char frames[32] = "backtrace", sizes[96] = "", *text;
+
+	if (options->frames != 0)
+		snprintf(
+		    frames, sizeof(frames), "backtrace=%zu", options->frames);
+	if (options->max_size != 0)
+		snprintf(sizes, sizeof(sizes),
+		    " backtrace_min_size=%zu backtrace_max_size=%zu",
+		    options->min_size, options->max_size);
+	if (asprintf(&text, "%s%s%s%s", is_some(earlier) ? earlier : "",
+		is_some(earlier) ? " " : "", frames, sizes) < 0)
 		return NULL;
 	return text;
 }

@@ -12,9 +12,18 @@
 
 /*
  * LD_PRELOAD with LIBRARY behind EARLIER (NULL: none): what was preloaded
- * before keeps its rank. To be freed; NULL: no memory.
+ * before keeps its rank. RECORDER comes between them; "": none. To be freed;
+ * NULL: no memory.
  */
-char *mu_command_environment_preload(const char *earlier, const char *library);
+char *mu_command_environment_preload(
+    const char *earlier, const char *recorder, const char *library);
+
+/*
+ * LIBC_DEBUG_MALLOC_OPTIONS: EARLIER ones (NULL: none), and then what the
+ * command line says, so that it wins. To be freed; NULL: no memory.
+ */
+char *mu_command_environment_recorder(
+    const char *earlier, const struct mu_cli_options *options);
 
 /*
  * MEMUNREACHABLE_OPTIONS: EARLIER ones, and then what the command line says,

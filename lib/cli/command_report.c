@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cli/cli_values.h"
+#include "lib/cli/report_lines.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */
@@ -40,13 +41,36 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	return MU_OK;
 }
 
+/*
+ * Lines of IN from byte FROM on; the result is where they end. A last one that
+ * lacks its newline is still being written, unless ALL says that it is not.
+ */
+static long
+copy_lines(
+    struct mu_frame_files *files, FILE *in, long from, bool all, FILE *out)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	if (fseek(in, from, SEEK_SET) != 0)
+		return from;
+	while ((length = getline(&line, &size, in)) > 0 &&
+	    (all || line[length - 1] == '\n')) {
+		mu_report_line(out, files, line, (size_t)length);
+		from += length;
+	}
+	free(line);
+	fflush(out);
+	return from;
+}
+
 /* The file NAME from byte FROM on; the result is where it ends. */
 static long
-copy(const struct mu_command_report *report, const char *name, long from,
+copy(struct mu_command_report *report, const char *name, long from, bool all,
     FILE *out)
 {
-	char path[2 * PATH_MAX], buffer[8192];
-	size_t got;
+	char path[2 * PATH_MAX];
 	FILE *in;
 	int fd;
 
@@ -58,25 +82,27 @@ copy(const struct mu_command_report *report, const char *name, long from,
 			close(fd);
 		return from;
 	}
-	if (fseek(in, from, SEEK_SET) == 0) {
-		while ((got = fread(buffer, 1, sizeof(buffer), in)) > 0) {
-			fwrite(buffer, 1, got, out);
-			from += (long)got;
-		}
-		fflush(out);
-	}
+	from = copy_lines(&report->files, in, from, all, out);
 	fclose(in);
 	return from;
+}
+
+/* What the process PID has added. */
+static void
+show(struct mu_command_report *report, pid_t pid, bool all, FILE *out)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), NAME ".%d", (int)pid);
+	report->shown = copy(report, name, report->shown, all, out);
 }
 
 bool
 mu_command_report_show(struct mu_command_report *report, pid_t pid, FILE *out)
 {
 	long before = report->shown;
-	char name[64];
 
-	snprintf(name, sizeof(name), NAME ".%d", (int)pid);
-	report->shown = copy(report, name, report->shown, out);
+	show(report, pid, false, out);
 	return report->shown > before;
 }
 
@@ -95,13 +121,14 @@ mu_command_report_show_all(
 	bool any;
 	int i, count;
 
-	mu_command_report_show(report, pid, out);
+	show(report, pid, true, out);
 	any = report->shown > 0;
 	snprintf(own, sizeof(own), NAME ".%d", (int)pid);
 	count = scandir(report->folder, &entries, is_report, versionsort);
 	for (i = 0; i < count; i++) {
 		if (strcmp(entries[i]->d_name, own) != 0)
-			any |= copy(report, entries[i]->d_name, 0, out) > 0;
+			any |=
+			    copy(report, entries[i]->d_name, 0, true, out) > 0;
 		free(entries[i]);
 	}
 	free(entries);
@@ -115,6 +142,7 @@ mu_command_report_end(struct mu_command_report *report)
 	char path[2 * PATH_MAX];
 	int i, count;
 
+	mu_frame_files_close(&report->files);
 	if (report->folder[0] == '\0')
 		return;
 	count = scandir(report->folder, &entries, is_report, NULL);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "lib/cli/exit_status.h"
+#include "lib/cli/frame_line.h"
 #include "lib/cli/json_values.h"
 #include "lib/cli/status_word.h"
 
@@ -26,6 +27,36 @@ hex_contents(const struct Leak *leak)
 	return json_string(hex);
 }
 
+static bool
+set_place(json_t *object, const char *function, const char *file, unsigned line)
+{
+	bool ok = true;
+
+	ok &= mu_json_set(object, "function", mu_json_name(function));
+	ok &= mu_json_set(object, "file", mu_json_name(file));
+	ok &= mu_json_set(
+	    object, "line", line > 0 ? mu_json_count(line) : json_null());
+	return ok;
+}
+
+static json_t *
+inlined_array(const struct mu_symbol *symbol)
+{
+	json_t *callers = json_array(), *caller;
+	bool ok = callers != NULL;
+	size_t i;
+
+	for (i = 0; ok && i < symbol->num_inlined; i++) {
+		caller = json_object();
+		ok = json_array_append_new(callers,
+			 mu_json_done(caller,
+			     set_place(caller, mu_frame_function(symbol, i + 1),
+				 symbol->inlined[i].file,
+				 symbol->inlined[i].line))) == 0;
+	}
+	return mu_json_done(callers, ok);
+}
+
 static json_t *
 frame_object(uintptr_t pc, const struct mu_names *names)
 {
@@ -33,18 +64,16 @@ frame_object(uintptr_t pc, const struct mu_names *names)
 	struct mu_symbol symbol;
 	bool ok = true;
 
-	/* It is a return address: the call is before it. */
-	mu_names_find(names, pc - 1, &symbol);
+	mu_names_find_call(names, pc, &symbol);
 	ok &= mu_json_set(frame, "pc", mu_json_address(pc));
 	ok &= mu_json_set(frame, "module", mu_json_name(symbol.module));
 	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol.build_id));
 	ok &= mu_json_set(frame, "offset",
 	    symbol.module != NULL ? mu_json_address(symbol.offset)
 				  : json_null());
-	ok &= mu_json_set(frame, "function", mu_json_name(symbol.function));
-	ok &= mu_json_set(frame, "file", mu_json_name(symbol.file));
-	ok &= mu_json_set(frame, "line",
-	    symbol.line > 0 ? mu_json_count(symbol.line) : json_null());
+	ok &= set_place(
+	    frame, mu_frame_function(&symbol, 0), symbol.file, symbol.line);
+	ok &= mu_json_set(frame, "inlined_into", inlined_array(&symbol));
 	return mu_json_done(frame, ok);
 }
 

@@ -7,16 +7,11 @@
 
 #include <string.h>
 
+#include "lib/cli/frame_line.h"
 #include "lib/report/text.h"
 
 #define BLOCK_SIZE 2048 /* mu_report_leak() writes 700 bytes at most */
 #define WORDS_PER_ROW 2 /* 16 bytes */
-
-#if UINTPTR_MAX > 0xffffffffu
-#define PC "%016lx"
-#else
-#define PC "%08lx"
-#endif
 
 /* Behind a row of contents: where its words point to. */
 static void
@@ -98,34 +93,6 @@ put_type(FILE *out, const struct Leak *leak, const struct mu_names *names)
 	}
 }
 
-/* As Android's unwinder shows a frame, and file:line behind it. */
-static void
-put_frame(FILE *out, size_t number, uintptr_t pc, const struct mu_names *names)
-{
-	struct mu_symbol symbol;
-
-	/* It is a return address: the call is before it. */
-	if (!mu_names_find(names, pc - 1, &symbol)) {
-		fprintf(out, "          #%02zu  pc " PC "  <unknown>\n", number,
-		    (unsigned long)pc);
-		return;
-	}
-	fprintf(out, "          #%02zu  pc " PC "  ", number,
-	    (unsigned long)symbol.offset);
-	mu_names_text(out, symbol.module);
-	if (symbol.function != NULL) {
-		fputs(" (", out);
-		mu_names_text(out, symbol.function);
-		fputc(')', out);
-	}
-	if (symbol.file != NULL) {
-		fputc(' ', out);
-		mu_names_text(out, symbol.file);
-		fprintf(out, ":%u", symbol.line);
-	}
-	fputc('\n', out);
-}
-
 void
 mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
     const struct mu_names *names, const struct mu_style *style)
@@ -137,10 +104,10 @@ mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
 	struct Leak bare = *leak;
 
 	bare.backtrace.num_frames = 0; /* named below */
-	mu_report_leak(&heading, &bare, false);
+	mu_report_leak(&heading, &bare, false, NULL);
 	put_heading(out, block, style);
 	if (contents) {
-		mu_report_leak(&whole, &bare, true);
+		mu_report_leak(&whole, &bare, true, NULL);
 		put_contents(out, block + heading.length, leak, names, style);
 	} else {
 		put_type(out, leak, names);
@@ -148,5 +115,5 @@ mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
 	if (count > MEMUNREACHABLE_MAX_FRAMES)
 		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; i < count; i++)
-		put_frame(out, i, leak->backtrace.frames[i], names);
+		mu_frame_line(out, i, leak->backtrace.frames[i], names);
 }

@@ -1,5 +1,5 @@
 /*
- * Where the library is: see library_path.h.
+ * Where the libraries are: see library_path.h.
  *
  * Runs in: the command.
  */
@@ -15,15 +15,15 @@
 #include "lib/cli/cli_values.h"
 #include "lib/cli/configured.h"
 
-/* In the folder FROM FOLDER SUBFOLDER. */
+/* NAME in the folder FROM FOLDER SUBFOLDER. */
 static bool
-is_there(const char *from, const char *folder, const char *subfolder,
-    char *path, size_t size)
+is_there(const char *name, const char *from, const char *folder,
+    const char *subfolder, char *path, size_t size)
 {
 	char there[2 * PATH_MAX], real[PATH_MAX];
 
-	snprintf(there, sizeof(there), "%s%s%s/%s", from, folder, subfolder,
-	    mu_configured_soname);
+	snprintf(
+	    there, sizeof(there), "%s%s%s/%s", from, folder, subfolder, name);
 	if (access(there, R_OK) != 0 || realpath(there, real) == NULL ||
 	    strlen(real) >= size)
 		return false;
@@ -44,22 +44,23 @@ read_own_folder(char *folder, size_t size)
 		*slash = '\0';
 }
 
-enum mu_status
-mu_library_path_find(char *path, size_t size, struct mu_why *why)
+static enum mu_status
+find(const char *name, char *path, size_t size, struct mu_why *why)
 {
+	const char *libdir = mu_configured_libdir;
 	char own[PATH_MAX];
 
 	read_own_folder(own, sizeof(own));
-	if (!is_there(own, "", "", path, size) &&
-	    !is_there(own, "/../lib", "", path, size) &&
-	    !is_there(own, "/../lib64", "", path, size) &&
-	    !is_there(own, "/../lib/", mu_configured_multiarch, path, size) &&
-	    !is_there(mu_configured_libdir, "", "", path, size))
+	if (!is_there(name, own, "", "", path, size) &&
+	    !is_there(name, own, "/../lib", "", path, size) &&
+	    !is_there(name, own, "/../lib64", "", path, size) &&
+	    !is_there(
+		name, own, "/../lib/", mu_configured_multiarch, path, size) &&
+	    !is_there(name, libdir, "", "", path, size))
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "no %s in %s, in ../lib from there, or in %s; make install"
 		    " puts it there",
-		    mu_configured_soname, mu_cli_shown(own).text,
-		    mu_configured_libdir);
+		    name, mu_cli_shown(own).text, libdir);
 	/* ld.so(8): these end a name in LD_PRELOAD, and cannot be quoted. */
 	if (strpbrk(path, ": ") != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
@@ -67,4 +68,16 @@ mu_library_path_find(char *path, size_t size, struct mu_why *why)
 		    " space or a colon; move it",
 		    mu_cli_shown(path).text);
 	return MU_OK;
+}
+
+enum mu_status
+mu_library_path_find(char *path, size_t size, struct mu_why *why)
+{
+	return find(mu_configured_soname, path, size, why);
+}
+
+enum mu_status
+mu_library_path_recorder(char *path, size_t size, struct mu_why *why)
+{
+	return find(mu_configured_recorder, path, size, why);
 }

@@ -18,4 +18,8 @@
 enum mu_status mu_library_path_find(
     char *path, size_t size, struct mu_why *why);
 
+/* The same of libmemunreachable-malloc-debug.so. */
+enum mu_status mu_library_path_recorder(
+    char *path, size_t size, struct mu_why *why);
+
 #endif

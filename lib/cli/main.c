@@ -13,6 +13,7 @@
 #include "lib/cli/command.h"
 #include "lib/cli/doctor.h"
 #include "lib/cli/exit_status.h"
+#include "lib/cli/frame_filter.h"
 #include "lib/cli/json_report.h"
 #include "lib/cli/output.h"
 #include "lib/cli/progress.h"
@@ -48,7 +49,8 @@ write_report(const struct mu_output *output,
 {
 	struct mu_text_report report = {
 		.contents = options->contents,
-		.names = { mu_symbols_find, answer->symbols },
+		.names = { mu_symbols_find, answer->symbols,
+		    mu_symbols_find_call },
 		.style = choose_style(output, options),
 	};
 
@@ -164,6 +166,17 @@ view(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
+/* --symbolize: as it comes, so without an output that is kept. */
+static int
+filter(const struct mu_cli_options *options)
+{
+	struct mu_why why = { "" };
+
+	if (mu_frame_filter(options, stdout, &why) == MU_OK)
+		return MU_EXIT_CLEAN;
+	return complain(MU_EXIT_UNCHECKED, &why);
+}
+
 static int
 look(const struct mu_cli_options *options)
 {
@@ -208,6 +221,8 @@ main(int argc, char **argv)
 	case MU_CLI_VERSION:
 		mu_cli_version(stdout);
 		return fflush(stdout) == 0 ? MU_EXIT_CLEAN : MU_EXIT_UNCHECKED;
+	case MU_CLI_SYMBOLIZE:
+		return filter(&options);
 	default:
 		return look(&options);
 	}

@@ -25,6 +25,17 @@ mu_names_find(
 	return false;
 }
 
+bool
+mu_names_find_call(
+    const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol)
+{
+	if (!mu_names_find(names, address, symbol))
+		return false;
+	if (names->find_call != NULL)
+		names->find_call(names->symbols, address, symbol);
+	return true;
+}
+
 size_t
 mu_names_words(const struct Leak *leak)
 {

@@ -13,6 +13,7 @@
 #include "lib/cli/safe_text.h"
 #include "lib/cli/status_word.h"
 #include "lib/cli/verdict_text.h"
+#include "lib/report/hint.h"
 #include "lib/report/text.h"
 #include "mu/status.h"
 
@@ -91,7 +92,7 @@ put_totals(FILE *out, const struct UnreachableMemoryInfo *info,
 
 	totals.num_reported = 0;
 	make_safe(&totals);
-	mu_report(&text, &totals, false);
+	mu_report(&text, &totals, false, NULL);
 	first = strcspn(buffer, "\n");
 	fprintf(out, "%s%.*s%s%s", style->bold, (int)first, buffer, style->off,
 	    buffer + first);
@@ -108,6 +109,20 @@ put_entries(FILE *out, const struct mu_text_report *report,
 		    &report->names, &report->style);
 		fputc('\n', out);
 	}
+}
+
+/* Only the program itself, run anew, can tell what nobody noted. */
+static void
+put_hint(FILE *out, const struct UnreachableMemoryInfo *info)
+{
+	char buffer[256] = "";
+	struct mu_text text = { buffer, sizeof(buffer), 0 };
+	size_t least, most;
+
+	if (!mu_hint_sizes(info, &least, &most))
+		return;
+	mu_hint_command(&text, least, most);
+	fprintf(out, "%s\n", buffer);
 }
 
 void
@@ -127,6 +142,7 @@ mu_text_report(FILE *out, const struct mu_text_report *report,
 	mu_verdict_text(out, &answer->usage, &report->style);
 	put_totals(out, &answer->info, &report->style);
 	put_entries(out, report, &answer->info);
+	put_hint(out, &answer->info);
 }
 
 void

@@ -16,12 +16,6 @@
 
 #define ROW_BYTES 16
 
-#if UINTPTR_MAX > 0xffffffffu
-#define PC "%016lx"
-#else
-#define PC "%08lx"
-#endif
-
 static const char *
 plural(size_t count)
 {
@@ -65,15 +59,15 @@ add_contents(struct mu_text *out, const struct Leak *leak)
 }
 
 static void
-add_backtrace(struct mu_text *out, const struct LeakBacktrace *backtrace)
+add_backtrace(struct mu_text *out, const struct LeakBacktrace *backtrace,
+    struct mu_frame_names *names)
 {
 	size_t i, count = backtrace->num_frames;
 
 	if (count > MEMUNREACHABLE_MAX_FRAMES)
 		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; i < count; i++)
-		mu_text_add(out, "          #%02zu  pc " PC "  <unknown>\n", i,
-		    (unsigned long)backtrace->frames[i]);
+		mu_frame_text(out, names, i, backtrace->frames[i]);
 }
 
 static void
@@ -87,7 +81,8 @@ add_referenced(struct mu_text *out, size_t size, size_t count)
 }
 
 void
-mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents)
+mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
+    struct mu_frame_names *names)
 {
 	mu_text_add(out, "  %zu bytes unreachable at %lx\n", leak->size,
 	    (unsigned long)leak->begin);
@@ -103,12 +98,12 @@ mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents)
 	}
 	if (log_contents)
 		add_contents(out, leak);
-	add_backtrace(out, &leak->backtrace);
+	add_backtrace(out, &leak->backtrace, names);
 }
 
 void
 mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
-    bool log_contents)
+    bool log_contents, struct mu_frame_names *names)
 {
 	size_t i;
 
@@ -122,7 +117,7 @@ mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 		mu_text_add(out, "  Note: %s\n", info->reason);
 	mu_text_add(out, "\n");
 	for (i = 0; i < info->num_reported; i++) {
-		mu_report_leak(out, &info->leaks[i], log_contents);
+		mu_report_leak(out, &info->leaks[i], log_contents, names);
 		mu_text_add(out, "\n");
 	}
 }

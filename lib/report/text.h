@@ -1,23 +1,27 @@
 /*
  * Leaks in words: Android's report text.
  *
- * Runs in: original. Pure; pieces of text are added to OUT.
+ * Runs in: original. Pieces of text are added to OUT.
  */
 #ifndef LIB_REPORT_TEXT_H
 #define LIB_REPORT_TEXT_H
 
 #include <stdbool.h>
 
+#include "lib/report/frame_text.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/text.h"
 
-/* One leak block (MU-17..22), without the empty line after it. */
-void mu_report_leak(
-    struct mu_text *out, const struct Leak *leak, bool log_contents);
+/*
+ * One leak block (MU-17..22), without the empty line after it. NAMES are for
+ * its frames.
+ */
+void mu_report_leak(struct mu_text *out, const struct Leak *leak,
+    bool log_contents, struct mu_frame_names *names);
 
 /* The whole report: totals, ABI line, every leak block (MU-14). */
 void mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
-    bool log_contents);
+    bool log_contents, struct mu_frame_names *names);
 
 /*
  * Line 10 of a pass's log: "<n> bytes in <n> allocation[s] unreachable out of

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/symbolize/inlined.h"
+
 /* libdwfl ends what it is given. */
 static int
 find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
@@ -88,12 +90,26 @@ mu_module_symbols_has_lines(struct mu_module_symbols *symbols)
 	return symbols->lines.count > 0;
 }
 
+static void
+drop_inlined(struct mu_module_symbols *symbols)
+{
+	struct mu_module_inlined *given, *next;
+
+	for (given = symbols->inlined; given != NULL; given = next) {
+		next = given->next;
+		mu_inlined_free(given->list, given->count);
+		free(given);
+	}
+	symbols->inlined = NULL;
+}
+
 bool
 mu_module_symbols_find(struct mu_module_symbols *symbols,
     const struct mu_loaded *loaded, const struct mu_mapping *mapping,
     uintptr_t address, struct mu_symbol *symbol)
 {
 	const struct mu_elf_file *file = &symbols->file;
+	Dwarf_Die *unit = NULL;
 	bool has = mu_elf_file_has(file, mapping, address);
 
 	if (mapping == NULL && !has)
@@ -112,9 +128,36 @@ mu_module_symbols_find(struct mu_module_symbols *symbols,
 	symbol->function = mu_symbol_table_find(&symbols->table, address);
 	if (mapping != NULL && mapping->executable &&
 	    mu_module_symbols_has_lines(symbols))
-		mu_source_lines_find(
-		    &symbols->lines, address, &symbol->file, &symbol->line);
+		mu_source_lines_find(&symbols->lines, address, &symbol->file,
+		    &symbol->line, &unit);
 	return true;
+}
+
+void
+mu_module_symbols_inlined(struct mu_module_symbols *symbols, uintptr_t address,
+    struct mu_symbol *symbol)
+{
+	struct mu_module_inlined *given;
+	struct mu_inlined *list;
+	Dwarf_Die *unit = NULL;
+	const char *file;
+	unsigned line;
+	size_t count;
+
+	if (!mu_module_symbols_has_lines(symbols) ||
+	    !mu_source_lines_find(
+		&symbols->lines, address, &file, &line, &unit))
+		return;
+	list = mu_inlined_find(unit, address - symbols->lines.bias, &count);
+	given = list == NULL ? NULL : malloc(sizeof(*given));
+	if (given == NULL) {
+		mu_inlined_free(list, count);
+		return;
+	}
+	*given = (struct mu_module_inlined) { symbols->inlined, list, count };
+	symbols->inlined = given;
+	symbol->inlined = list;
+	symbol->num_inlined = count;
 }
 
 void
@@ -141,6 +184,7 @@ mu_module_symbols_close(struct mu_module_symbols *symbols)
 		return;
 	mu_source_lines_close(&symbols->lines);
 	mu_symbol_table_close(&symbols->table);
+	drop_inlined(symbols);
 	if (symbols->dwfl != NULL)
 		dwfl_end(symbols->dwfl);
 	mu_elf_file_close(&symbols->file);

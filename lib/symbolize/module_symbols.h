@@ -11,6 +11,12 @@
 #include "lib/symbolize/source_lines.h"
 #include "lib/symbolize/symbol_table.h"
 
+struct mu_module_inlined {
+	struct mu_module_inlined *next;
+	struct mu_inlined *list;
+	size_t count;
+};
+
 /* What is being done, for who finds it broken off. */
 enum mu_module_stage {
 	MU_MODULE_FILE,
@@ -29,7 +35,8 @@ struct mu_module_symbols {
 	Dwfl_Module *module;
 	struct mu_symbol_table table;
 	struct mu_source_lines lines;
-	bool has_lines; /* they were looked for */
+	bool has_lines;                    /* they were looked for */
+	struct mu_module_inlined *inlined; /* that were given out */
 };
 
 /*
@@ -46,6 +53,13 @@ void mu_module_symbols_open(struct mu_module_symbols *symbols,
  */
 bool mu_module_symbols_find(struct mu_module_symbols *symbols,
     const struct mu_loaded *loaded, const struct mu_mapping *mapping,
+    uintptr_t address, struct mu_symbol *symbol);
+
+/*
+ * Add what was inlined at ADDRESS, which has a line, to SYMBOL. It goes through
+ * a whole compilation unit.
+ */
+void mu_module_symbols_inlined(struct mu_module_symbols *symbols,
     uintptr_t address, struct mu_symbol *symbol);
 
 /*

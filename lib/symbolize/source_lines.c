@@ -84,7 +84,7 @@ find_line(
 
 bool
 mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
-    const char **file, unsigned *line)
+    const char **file, unsigned *line, Dwarf_Die **unit)
 {
 	size_t at, steps;
 
@@ -93,8 +93,9 @@ mu_source_lines_find(const struct mu_source_lines *lines, Dwarf_Addr address,
 	    lines->ranges, lines->count, sizeof(*lines->ranges), address);
 	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
 		at--;
+		*unit = lines->ranges[at].unit;
 		if (address < lines->ranges[at].range.end &&
-		    find_line(lines->ranges[at].unit, address, file, line))
+		    find_line(*unit, address, file, line))
 			return true;
 	}
 	return false;

@@ -29,9 +29,9 @@ struct mu_source_lines {
 /* Of MODULE. Without debug information it stays empty. */
 void mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module);
 
-/* FILE is libdw's. False: not known. */
+/* FILE is libdw's, as is UNIT, which knows of it. False: not known. */
 bool mu_source_lines_find(const struct mu_source_lines *lines,
-    Dwarf_Addr address, const char **file, unsigned *line);
+    Dwarf_Addr address, const char **file, unsigned *line, Dwarf_Die **unit);
 
 /* Accepts one that is zero. */
 void mu_source_lines_close(struct mu_source_lines *lines);

@@ -18,7 +18,7 @@
 
 struct kept {
 	uintptr_t address;
-	bool asked, found;
+	bool asked, found, inlined;
 	struct mu_symbol symbol;
 };
 
@@ -126,6 +126,15 @@ find_detail(void *ctx)
 		question->detail = MU_SYMBOLS_NAMES;
 }
 
+static void
+find_inlined(void *ctx)
+{
+	struct question *question = ctx;
+
+	mu_module_symbols_inlined(
+	    open_module(question), question->address, &question->symbol);
+}
+
 /* Each fault takes away what it came from: the lines, the names, the file. */
 static void
 ask(struct question *question, void (*work)(void *ctx))
@@ -142,9 +151,8 @@ ask(struct question *question, void (*work)(void *ctx))
 		    &symbols->modules[question->loaded - symbols->list]);
 }
 
-bool
-mu_symbols_find(
-    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+static struct kept *
+find_kept(struct mu_symbols *symbols, uintptr_t address)
 {
 	struct question question = { .symbols = symbols, .address = address };
 	struct kept *kept = &symbols->kept[address * SPREAD >> 32 & (KEPT - 1)];
@@ -154,6 +162,32 @@ mu_symbols_find(
 		ask(&question, find);
 		kept->found = question.found;
 		kept->symbol = question.symbol;
+	}
+	return kept;
+}
+
+bool
+mu_symbols_find(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+{
+	struct kept *kept = find_kept(symbols, address);
+
+	*symbol = kept->symbol;
+	return kept->found;
+}
+
+bool
+mu_symbols_find_call(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+{
+	struct question question = { .symbols = symbols, .address = address };
+	struct kept *kept = find_kept(symbols, address);
+
+	if (kept->found && kept->symbol.file != NULL && !kept->inlined) {
+		question.symbol = kept->symbol;
+		ask(&question, find_inlined);
+		kept->symbol = question.symbol;
+		kept->inlined = true;
 	}
 	*symbol = kept->symbol;
 	return kept->found;

@@ -38,6 +38,13 @@ struct mu_symbols_source {
 	bool local; /* never ask debuginfod */
 };
 
+/* A function that was put into its caller, and where that would call it. */
+struct mu_inlined {
+	char *function;   /* demangled; NULL */
+	const char *file; /* of the call; NULL */
+	unsigned line;    /* 0 = not known */
+};
+
 /* What is known of an address. The strings are valid until the close. */
 struct mu_symbol {
 	const char *module;   /* the path that the subject mapped; "[vdso]" */
@@ -47,6 +54,13 @@ struct mu_symbol {
 	uintptr_t offset; /* the address less the load bias, as addr2line takes
 			     it; in a file that is no ELF: bytes into it */
 	unsigned line;    /* 0 = not known */
+
+	/*
+	 * By mu_symbols_find_call() only: FILE and LINE are of the first of
+	 * these, if there are any; the last one was put into FUNCTION.
+	 */
+	const struct mu_inlined *inlined;
+	size_t num_inlined;
 };
 
 struct mu_symbols;
@@ -59,9 +73,17 @@ void mu_symbols_close(struct mu_symbols *symbols);
 
 /*
  * What ADDRESS is; false if it is in no file. A return address is the start of
- * the next statement: ask for the byte before it.
+ * the next statement: ask for the byte before it. Strings and arrays are valid
+ * until the close.
  */
 bool mu_symbols_find(
+    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
+
+/*
+ * The same, and what the compiler has put into that function there: takes
+ * milliseconds where the compilation unit is large.
+ */
+bool mu_symbols_find_call(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
 
 /* How much the module of an address has to say. */

@@ -55,12 +55,14 @@ check_answer(struct UnreachableMemoryInfo *info, size_t limit)
 {
 	static char buffer[4096];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
+	struct mu_frame_names names = { .opened = false };
 
 	require(info->num_reported <= limit);
 	require(info->num_reported <= info->num_leaks);
 	require(info->num_leaks <= info->num_allocations);
 	require((info->leaks == NULL) == (info->num_reported == 0));
-	mu_report(&text, info, true);
+	mu_report(&text, info, true, &names);
+	mu_frame_names_close(&names);
 	mu_report_summary(&text, info);
 	if (info->leaks != NULL)
 		require(mu_results_free(&results, info->leaks));

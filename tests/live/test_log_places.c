@@ -65,7 +65,7 @@ START_TEST(log_path)
 	text[n] = '\0';
 	close(fd);
 	ck_assert_int_eq(strncmp(text, PREFIX "collecting thread info", 40), 0);
-	ck_assert_uint_eq(count_text(text, "\n"), 14);
+	ck_assert_uint_eq(count_text(text, "\n"), 15);
 	ck_assert_uint_eq(count_text(text, "  24 bytes unreachable at "), 1);
 }
 END_TEST
@@ -170,11 +170,11 @@ START_TEST(log_to_syslog)
 	child_assert_exit(&child, 0);
 	ck_assert_uint_eq(count_text(child.err_text, "unreachable at "), 1);
 	/* A line a datagram, with priority and name, in its own words. */
-	ck_assert_uint_eq(reader.datagrams, 14);
-	ck_assert_uint_eq(count_text(reader.text, "\n"), 14);
-	ck_assert_uint_eq(count_text(reader.text, ">" PREFIX), 14);
-	ck_assert_uint_eq(count_text(reader.text, PREFIX), 14);
-	ck_assert_uint_eq(count_text(reader.text, "<14>" PREFIX), 9);
+	ck_assert_uint_eq(reader.datagrams, 15);
+	ck_assert_uint_eq(count_text(reader.text, "\n"), 15);
+	ck_assert_uint_eq(count_text(reader.text, ">" PREFIX), 15);
+	ck_assert_uint_eq(count_text(reader.text, PREFIX), 15);
+	ck_assert_uint_eq(count_text(reader.text, "<14>" PREFIX), 10);
 	ck_assert_uint_eq(count_text(reader.text, "<11>" PREFIX), 5);
 	leak = strstr(reader.text, "  24 bytes unreachable at ");
 	ck_assert_ptr_nonnull(leak);

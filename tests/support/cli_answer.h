@@ -35,7 +35,7 @@ cli_find(
 	return true;
 }
 
-static const struct mu_names cli_names = { cli_find, NULL };
+static const struct mu_names cli_names = { .find = cli_find };
 
 static inline void
 cli_put_word(struct Leak *leak, size_t index, uintptr_t word)

@@ -28,15 +28,46 @@ START_TEST(preload)
 	static const char library[] = "/usr/lib/libmemunreachable.so.0";
 	char *text;
 
-	text = mu_command_environment_preload(NULL, library);
+	text = mu_command_environment_preload(NULL, "", library);
 	ck_assert_str_eq(text, library);
 	free(text);
-	text = mu_command_environment_preload("", library);
+	text = mu_command_environment_preload("", "", library);
 	ck_assert_str_eq(text, library);
 	free(text);
-	text = mu_command_environment_preload("/a.so /b.so", library);
+	text = mu_command_environment_preload("/a.so /b.so", "", library);
 	ck_assert_str_eq(text, "/a.so /b.so:/usr/lib/libmemunreachable.so.0");
 	free(text);
+	text = mu_command_environment_preload("/a.so", "/r.so", library);
+	ck_assert_str_eq(text, "/a.so:/r.so:/usr/lib/libmemunreachable.so.0");
+	free(text);
+	text = mu_command_environment_preload(NULL, "/r.so", library);
+	ck_assert_str_eq(text, "/r.so:/usr/lib/libmemunreachable.so.0");
+	free(text);
+}
+END_TEST
+
+static void
+expect_recorder(const char *earlier, size_t frames, size_t min_size,
+    size_t max_size, const char *expected)
+{
+	struct mu_cli_options options = { .backtrace = true,
+		.frames = frames,
+		.min_size = min_size,
+		.max_size = max_size };
+	char *text = mu_command_environment_recorder(earlier, &options);
+
+	ck_assert_str_eq(text, expected);
+	free(text);
+}
+
+/* The last of equal options counts. */
+START_TEST(recorder_is_told)
+{
+	expect_recorder(NULL, 0, 0, 0, "backtrace");
+	expect_recorder("", 8, 0, 0, "backtrace=8");
+	expect_recorder("leak_track", 8, 24, 4096,
+	    "leak_track backtrace=8 backtrace_min_size=24"
+	    " backtrace_max_size=4096");
 }
 END_TEST
 
@@ -280,6 +311,7 @@ main(void)
 	TCase *tc = tcase_create("environment");
 
 	tcase_add_test(tc, preload);
+	tcase_add_test(tc, recorder_is_told);
 	tcase_add_test(tc, only_what_was_given);
 	tcase_add_test(tc, library_understands);
 	suite_add_tcase(suite, tc);

@@ -131,7 +131,7 @@ START_TEST(entries)
 	ck_assert_str_eq(string(first, "pc"), "0x7f0000005000");
 	ck_assert_str_eq(string(first, "module"), "/usr/lib/libfoo.so.1");
 	ck_assert_str_eq(string(first, "build_id"), "00c0ffee");
-	ck_assert_str_eq(string(first, "offset"), "0x4fff");
+	ck_assert_str_eq(string(first, "offset"), "0x5000");
 	ck_assert_str_eq(string(first, "function"), "Foo::make(int)");
 	ck_assert_str_eq(string(first, "file"), "/src/foo.cc");
 	ck_assert_int_eq(number(first, "line"), 42);

@@ -103,6 +103,41 @@ START_TEST(every_option_for_a_process)
 }
 END_TEST
 
+START_TEST(backtrace)
+{
+	parse_well("-- true");
+	ck_assert(!options.backtrace);
+	parse_well("--backtrace -- true");
+	ck_assert(options.backtrace);
+	ck_assert_uint_eq(options.frames, 0);
+	ck_assert_uint_eq(options.max_size, 0);
+	parse_well("--backtrace=256 --backtrace-size=24 -- true");
+	ck_assert_uint_eq(options.frames, 256);
+	ck_assert_uint_eq(options.min_size, 24);
+	ck_assert_uint_eq(options.max_size, 24);
+	parse_well("--backtrace-size 24-4096 -- true");
+	ck_assert(options.backtrace);
+	ck_assert_uint_eq(options.min_size, 24);
+	ck_assert_uint_eq(options.max_size, 4096);
+	assert_complaint("--backtrace=0 -- true",
+	    "--backtrace=0: expected a number of frames, 1 to 256");
+	assert_complaint("--backtrace=257 -- true",
+	    "--backtrace=257: expected a number of frames, 1 to 256");
+	assert_complaint("--backtrace=x -- true",
+	    "--backtrace=x: expected a number of frames, 1 to 256");
+	assert_complaint("--backtrace-size=5-4 -- true",
+	    "--backtrace-size=5-4: expected bytes, such as 24, or from least"
+	    " to most, such as 24-4096");
+	ck_assert_int_eq(parse("--backtrace-size=0 -- true"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(parse("--backtrace-size=4- -- true"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(parse("--backtrace-size=-4 -- true"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(
+	    parse("--backtrace-size=4-5-6 -- true"), MU_ERR_ARGUMENT);
+	assert_complaint(
+	    "--backtrace -p 1", "--backtrace goes with -- COMMAND only");
+}
+END_TEST
+
 START_TEST(core)
 {
 	parse_well("--core c --exe e --sysroot=/r");
@@ -146,6 +181,31 @@ START_TEST(doctor)
 	assert_complaint("--doctor=1 -p 2", "1 and 2: one process at a time");
 	assert_complaint("--doctor x",
 	    "--doctor=x: expected the number of a process, such as 4711");
+}
+END_TEST
+
+START_TEST(symbolize)
+{
+	parse_well("--symbolize");
+	ck_assert_int_eq(options.subject, MU_CLI_SYMBOLIZE);
+	ck_assert_ptr_null(options.log);
+	parse_well("--symbolize -");
+	ck_assert_ptr_null(options.log);
+	parse_well("--symbolize --symbols=/r a.log");
+	ck_assert_str_eq(options.log, "a.log");
+	ck_assert_str_eq(options.symbols, "/r");
+	parse_well("--symbolize=a.log -q");
+	ck_assert_str_eq(options.log, "a.log");
+	assert_complaint(
+	    "--symbolize=a b", "--symbolize takes one file at a time");
+	assert_complaint("--symbolize=",
+	    "--symbolize=: expected the name of a"
+	    " file");
+	assert_complaint("--symbolize -- ls",
+	    "--symbolize and -- COMMAND: one of them at a time");
+	ck_assert_int_eq(parse("--symbolize a b"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(parse("--symbolize -o x"), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(parse("--symbolize -p 1"), MU_ERR_ARGUMENT);
 }
 END_TEST
 
@@ -193,7 +253,7 @@ START_TEST(files_of_recorders_alone)
 	    "--diff a b --html=c", "--html goes with --heap-dump FILE only");
 	assert_complaint("-p 1 --symbols=c",
 	    "--symbols goes with --heap-dump FILE or --diff A B or"
-	    " --leaktracer FILE only");
+	    " --leaktracer FILE or --symbolize only");
 	assert_complaint("--heap-dump a --format=json",
 	    "--format goes with -p PID or --core FILE or -- COMMAND only");
 	assert_complaint(
@@ -340,9 +400,11 @@ main(void)
 
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, every_option_for_a_process);
+	tcase_add_test(tc, backtrace);
 	tcase_add_test(tc, core);
 	tcase_add_test(tc, command_keeps_its_own_options);
 	tcase_add_test(tc, doctor);
+	tcase_add_test(tc, symbolize);
 	tcase_add_test(tc, files_of_recorders);
 	tcase_add_test(tc, files_of_recorders_alone);
 	tcase_add_test(tc, help_and_version);

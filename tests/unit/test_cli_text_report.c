@@ -81,7 +81,7 @@ START_TEST(whole)
 	    "  7 bytes unreachable at 55aa0010\n"
 	    "\n"
 	    "  16 bytes unreachable at 55aa0020\n"
-	    "          #00  pc 0000000000004fff  /usr/lib/libfoo.so.1"
+	    "          #00  pc 0000000000005000  /usr/lib/libfoo.so.1"
 	    " (Foo::make(int)) /src/foo.cc:42\n"
 	    "          #01  pc 0000000000000099  <unknown>\n"
 	    "\n");

@@ -12,6 +12,7 @@
 
 static char buffer[8192];
 static struct mu_text out;
+static struct mu_frame_names names;
 
 static void
 start(void)
@@ -39,7 +40,7 @@ static const char *
 leak_text(const struct Leak *leak, bool log_contents)
 {
 	start();
-	mu_report_leak(&out, leak, log_contents);
+	mu_report_leak(&out, leak, log_contents, &names);
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
 }
@@ -48,7 +49,7 @@ static const char *
 info_text(const struct UnreachableMemoryInfo *info)
 {
 	start();
-	mu_report(&out, info, false);
+	mu_report(&out, info, false, &names);
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
 }
@@ -327,9 +328,9 @@ START_TEST(short_buffer_measures)
 	struct mu_text cut = { small, sizeof(small), 0 };
 
 	leak_text(&leak, true);
-	mu_report_leak(&measure, &leak, true);
+	mu_report_leak(&measure, &leak, true, &names);
 	ck_assert_uint_eq(measure.length, out.length);
-	mu_report_leak(&cut, &leak, true);
+	mu_report_leak(&cut, &leak, true, &names);
 	ck_assert_uint_eq(cut.length, out.length);
 	ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
 	ck_assert_int_eq(strncmp(small, buffer, sizeof(small) - 1), 0);

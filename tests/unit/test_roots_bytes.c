@@ -30,6 +30,27 @@ START_TEST(own_memory_is_left_out)
 }
 END_TEST
 
+/* They hold no pointers, and are as large as a quarter of the heap. */
+START_TEST(tables_of_a_recorder_are_left_out)
+{
+	char *at = map_filled(3);
+	struct mu_range tables[] = {
+		{ (uintptr_t)at + image.page + 8,
+		    (uintptr_t)at + 2 * image.page },
+		{ (uintptr_t)at + 16, (uintptr_t)at + 48 },
+	};
+
+	snap.tables = tables;
+	snap.num_tables = 2;
+	find();
+	ck_assert_int_eq(times(at + 15), 1);
+	ck_assert_int_eq(times(at + 16), 0);
+	ck_assert_int_eq(times(at + 48), 1);
+	ck_assert_int_eq(times(at + image.page + 8), 0);
+	ck_assert_int_eq(times(at + 2 * image.page), 1);
+}
+END_TEST
+
 /* An mmapped chunk and other memory can be one mapping. */
 START_TEST(heap_is_left_out_to_the_byte)
 {
@@ -224,6 +245,7 @@ main(void)
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
 	tcase_add_test(tcase, own_memory_is_left_out);
+	tcase_add_test(tcase, tables_of_a_recorder_are_left_out);
 	tcase_add_test(tcase, heap_is_left_out_to_the_byte);
 	tcase_add_test(tcase, mu59_below_sp_is_left_out);
 	tcase_add_test(tcase, mu56_alternate_stack_scans_both);

@@ -18,7 +18,7 @@ _memunreachable() {
 		return
 		;;
 	--core | --exe | -o | --output | --heap-dump | --diff | --leaktracer | \
-		--html)
+		--html | --symbolize)
 		_filedir
 		return
 		;;
@@ -43,7 +43,7 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -A signal -- "$cur")
 		return
 		;;
-	--timeout | --limit | --max-memory | --workers)
+	--timeout | --limit | --max-memory | --workers | --backtrace-size)
 		return
 		;;
 	esac
@@ -56,9 +56,9 @@ _memunreachable() {
 
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-memory= --workers= --signal=
-		--children --limit= --contents --format= --output= --quiet
-		--color= --heap-dump= --diff= --leaktracer= --symbols= --html=
-		--help --version' -- "$cur")
+		--children --backtrace --backtrace-size= --limit= --contents
+		--format= --output= --quiet --color= --heap-dump= --diff=
+		--leaktracer= --symbolize --symbols= --html= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
 } &&
 	complete -F _memunreachable memunreachable

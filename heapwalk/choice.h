@@ -1,0 +1,37 @@
+/*
+ * The heaviest of many, in the order of the report: chosen before entries are
+ * made of them, which are 232 bytes each.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_CHOICE_H
+#define HEAPWALK_CHOICE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mu/arena.h"
+
+/* An owner, or a group of them, and what decides where it is reported. */
+struct mu_chosen {
+	size_t bytes;
+	uint32_t lowest, owner;
+};
+
+/* Until mu_choice_end() the least important is the first: a heap. */
+struct mu_choice {
+	struct mu_chosen *owners;
+	size_t count, max;
+};
+
+/* Room for MAX; false: no memory. */
+bool mu_choice_open(
+    struct mu_choice *choice, size_t max, struct mu_arena *arena);
+
+/* OWNER takes the place of the least important one, if there is no room. */
+void mu_choice_add(struct mu_choice *choice, const struct mu_chosen *owner);
+
+/* Put them in order: the one that is reported first comes first. */
+void mu_choice_end(struct mu_choice *choice);
+
+#endif

@@ -1,0 +1,18 @@
+/*
+ * Where a recorder's struct mu_recorded is: among the variables of programs
+ * and libraries, by its magic.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_RECORDED_PLACE_H
+#define HEAPWALK_RECORDED_PLACE_H
+
+#include "heapwalk/snapshot.h"
+
+/*
+ * The recorder's own library first, then, as it may be linked statically, every
+ * other module. 0: there is none.
+ */
+uintptr_t mu_recorded_place(const struct mu_snapshot *snap);
+
+#endif

@@ -1,0 +1,142 @@
+/*
+ * What a recorder knows of live blocks, as it lies in the memory of the
+ * process that it records.
+ *
+ * The recorder writes it, with no lock; reports read it: the recorder's own,
+ * a pass in a frozen image, the command in another process or in a core. To
+ * those it is hostile input like the rest of the subject. Addresses are of the
+ * subject.
+ *
+ * A block is known by a shadow: a word of four bytes for every 16 bytes of
+ * address space, in spans of 32 MiB that are made as blocks appear. Every
+ * block owns two words at least (recorders ask allocators for 32 bytes where
+ * those would give 16).
+ *
+ * Runs in: any.
+ */
+#ifndef MU_RECORDED_H
+#define MU_RECORDED_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_RECORDED_MAGIC "muRecordedBlocks" /* 16 bytes, no NUL */
+#define MU_RECORDED_VERSION 1
+
+#define MU_SHADOW_SPAN_SHIFT 25 /* bytes of address space a span */
+#define MU_SHADOW_WORD_SHIFT 4  /* bytes of address space a word */
+#define MU_SHADOW_WORDS (1u << (MU_SHADOW_SPAN_SHIFT - MU_SHADOW_WORD_SHIFT))
+#define MU_SHADOW_SPANS (1u << (48 - MU_SHADOW_SPAN_SHIFT))
+
+/*
+ * The word of a block's first 16 bytes:
+ *
+ *   bit 0      1
+ *   bit 1      freed by the program, held back by the recorder
+ *   bits 2, 3  enum mu_block_kind
+ *   bits 4-31  where its stack is: an enum mu_stack_id, or a depot's unit
+ *
+ * The next word is twice the size that was asked for; of a block of 2^30 bytes
+ * and more it is MU_SHADOW_LARGE, and the two words behind it are twice the
+ * lower 30 bits and twice the upper ones. So bit 0 is 1 in first words only.
+ * 0 is no block. The first word is written last and cleared last.
+ */
+#define MU_SHADOW_START 1u
+#define MU_SHADOW_FREED 2u
+#define MU_SHADOW_LARGE 0xfffffffeu
+
+enum mu_block_kind {
+	MU_BLOCK_MALLOC,
+	MU_BLOCK_NEW,
+	MU_BLOCK_NEW_ARRAY,
+};
+
+enum mu_stack_id {
+	MU_STACK_NONE,      /* no word */
+	MU_STACK_OFF,       /* capture was off, or the block not sampled */
+	MU_STACK_EMPTY,     /* nothing captured, or not a size wanted */
+	MU_STACK_OFF_CHILD, /* the same two, allocated after a fork */
+	MU_STACK_EMPTY_CHILD,
+	MU_STACK_FIRST = 8, /* from here on, units of the depot */
+};
+
+static inline uint32_t
+mu_shadow_word(uint32_t stack, enum mu_block_kind kind)
+{
+	return stack << 4 | (uint32_t)kind << 2 | MU_SHADOW_START;
+}
+
+static inline uint32_t
+mu_shadow_stack(uint32_t word)
+{
+	return word >> 4;
+}
+
+static inline enum mu_block_kind
+mu_shadow_kind(uint32_t word)
+{
+	return (enum mu_block_kind)(word >> 2 & 3);
+}
+
+/*
+ * A stack in the depot, which is blocks of 2^MU_DEPOT_BLOCK_SHIFT units of 16
+ * bytes; an entry lies within one block. Entries are never moved or freed.
+ */
+#define MU_DEPOT_UNIT 16
+#define MU_DEPOT_BLOCK_SHIFT 16 /* 1 MiB */
+#define MU_DEPOT_BLOCKS (1u << (28 - MU_DEPOT_BLOCK_SHIFT))
+#define MU_STACK_MAX_FRAMES 256
+
+enum mu_stack_flag {
+	MU_STACK_CHILD = 1, /* allocated after a fork of a tracked process */
+	MU_STACK_SLOT = 2,  /* of one block: see struct mu_stack_slot */
+};
+
+struct mu_stack {
+	uint32_t hash;
+	uint32_t next; /* unit of the next one of its bucket, or 0 */
+	uint16_t num_frames;
+	uint16_t flags;
+	uint32_t reserved;
+	uint64_t frames[]; /* addresses inside the calls, innermost first */
+};
+
+/* What LeakTracer keeps for each block; begins as struct mu_stack does. */
+struct mu_stack_slot {
+	uint32_t hash, next;
+	uint16_t num_frames; /* 0 */
+	uint16_t flags;      /* MU_STACK_SLOT */
+	uint32_t reserved;
+	uint64_t time_ns; /* CLOCK_MONOTONIC of the allocation */
+	uint32_t stack;   /* of struct mu_stack */
+	uint32_t reserved2;
+};
+
+enum mu_recorded_flag {
+	MU_RECORDED_STACKS = 1,     /* stacks are captured, or could be */
+	MU_RECORDED_DRESSED = 2,    /* the block begins inside malloc's */
+	MU_RECORDED_LEAKTRACER = 4, /* slots in place of stacks */
+	MU_RECORDED_STOPPED = 8,    /* out of memory: some are missing */
+};
+
+/* A variable of the recorder, found by its magic. */
+struct mu_recorded {
+	unsigned char magic[16];
+	uint32_t version;
+	uint32_t size;  /* of this struct, bytes */
+	uint32_t flags; /* enum mu_recorded_flag */
+	uint32_t max_frames;
+	uint64_t directory;       /* uint64_t[MU_SHADOW_SPANS]: a span's words,
+				     or 0; 0 = nothing recorded yet */
+	uint64_t depot;           /* uint64_t[MU_DEPOT_BLOCKS]: blocks, or 0 */
+	uint64_t sample_bytes;    /* 0 = every block has its stack */
+	uint64_t dressing;        /* a dressed block begins at most as many
+				     bytes behind that of malloc */
+	uint64_t lowest, highest; /* addresses of blocks so far, about: no
+				     block is outside */
+	uint64_t min_size, max_size; /* blocks whose stack was wanted */
+	uint64_t reserved[8];
+};
+
+#endif

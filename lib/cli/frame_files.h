@@ -1,0 +1,40 @@
+/*
+ * Names for places in files: what a report of another process says of its
+ * frames when that process is no more.
+ *
+ * Runs in: the command. One thread.
+ */
+#ifndef LIB_CLI_FRAME_FILES_H
+#define LIB_CLI_FRAME_FILES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/symbolize/symbols.h"
+
+#define MU_FRAME_FILES 64 /* that are open at a time */
+
+struct mu_frame_file {
+	char *path;
+	struct mu_mapping *mappings; /* as if it were loaded; NULL: no ELF */
+	struct mu_symbols *symbols;
+};
+
+/* Zero to begin with, but for the folder; to be closed. */
+struct mu_frame_files {
+	struct mu_frame_file files[MU_FRAME_FILES];
+	size_t count;
+	const char *folder; /* files are below it, or else where they were */
+};
+
+/*
+ * The place OFFSET, as addr2line takes it, of the file PATH. False: it is not
+ * to be found. Strings are valid until the next call.
+ */
+bool mu_frame_files_find(struct mu_frame_files *files, const char *path,
+    uintptr_t offset, struct mu_symbol *symbol);
+
+void mu_frame_files_close(struct mu_frame_files *files);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * One frame of a stack in words.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_CLI_FRAME_LINE_H
+#define LIB_CLI_FRAME_LINE_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "lib/cli/names.h"
+
+/*
+ * The function that SYMBOL's address is in, LEVEL calls outwards from the
+ * innermost, of those that the compiler has put into each other; NULL: not
+ * known.
+ */
+const char *mu_frame_function(const struct mu_symbol *symbol, size_t level);
+
+/* As Android's unwinder shows it, and file:line behind. */
+void mu_frame_line(
+    FILE *out, size_t number, uintptr_t pc, const struct mu_names *names);
+
+/* What each line begins with: any bytes. */
+struct mu_frame_prefix {
+	const char *bytes;
+	size_t length;
+};
+
+/* The same for an address that was looked up. */
+void mu_frame_line_symbol(FILE *out, struct mu_frame_prefix prefix,
+    size_t number, const struct mu_symbol *symbol);
+
+#endif

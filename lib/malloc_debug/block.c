@@ -1,0 +1,49 @@
+/*
+ * See block.h.
+ */
+#include "lib/malloc_debug/block.h"
+
+#include "lib/malloc_debug/guards.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/quarantine.h"
+#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/recorder.h"
+
+size_t
+block_usable(const void *block, uint32_t word)
+{
+	size_t size = live_size(block), usable, before;
+	char *raw;
+
+	if (!guards_around(word))
+		raw = (char *)(uintptr_t)block;
+	else if (recorder_options.rear_guard != 0)
+		return size; /* behind that is the guard */
+	else
+		raw = guards_raw(block);
+	before = (size_t)((const char *)block - raw);
+	usable = real.malloc_usable_size(raw);
+	return usable < size + before ? size : usable - before;
+}
+
+struct error_block
+block_error(const void *block, uint32_t word)
+{
+	return (struct error_block) {
+		.begin = block,
+		.size = live_size(block),
+		.stack = mu_shadow_stack(word),
+		.freed =
+		    (word & MU_SHADOW_FREED) != 0 ? quarantine_stack(block) : 0,
+	};
+}
+
+void
+block_release(void *block)
+{
+	uint32_t word = live_word(block);
+	void *raw = guards_around(word) ? guards_raw(block) : block;
+
+	live_take(block);
+	real.free(raw);
+}

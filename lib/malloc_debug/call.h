@@ -1,0 +1,43 @@
+/*
+ * What the program called, as the entries tell it to what is behind them.
+ *
+ * Runs in: the original, any thread.
+ */
+#ifndef CALL_H
+#define CALL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "lib/malloc_debug/journal.h"
+#include "lib/malloc_debug/stack_capture.h"
+#include "mu/recorded.h"
+
+struct call {
+	const char *function; /* for messages */
+	const void *frame;    /* the entry's own */
+	struct stack_start start;
+	enum mu_block_kind kind; /* what it allocates, or may free */
+	enum journal_op op;
+};
+
+/* To be written in the entry itself. */
+#define CALL(name, block_kind, journal_op)       \
+	(&(const struct call) {                  \
+	    .function = (name),                  \
+	    .frame = __builtin_frame_address(0), \
+	    .start = STACK_START(),              \
+	    .kind = (block_kind),                \
+	    .op = (journal_op),                  \
+	})
+
+/* What is to be allocated. */
+struct request {
+	size_t members;   /* calloc(): else 1 */
+	size_t size;      /* of one */
+	size_t alignment; /* a power of two; 0: malloc's own */
+	bool zero;
+};
+
+#endif

@@ -1,0 +1,246 @@
+/*
+ * Allocate and free with everything around: see careful.h.
+ */
+#include "lib/malloc_debug/careful.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "lib/malloc_debug/block.h"
+#include "lib/malloc_debug/errors.h"
+#include "lib/malloc_debug/fill.h"
+#include "lib/malloc_debug/guards.h"
+#include "lib/malloc_debug/leaktracer.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/quarantine.h"
+#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/recording.h"
+#include "lib/malloc_debug/stack_id.h"
+#include "lib/malloc_debug/startup.h"
+
+#define MALLOC_ALIGNMENT 16 /* glibc's on 64 bits; of the other three too */
+
+/* MD-17: requests of no bytes are of one. */
+static bool
+bytes_wanted(const struct request *request, size_t *size)
+{
+	if (__builtin_mul_overflow(request->members, request->size, size))
+		return false;
+	*size += *size == 0;
+	return true;
+}
+
+static void *
+allocate(const struct request *request, size_t size)
+{
+	if (size < real.least)
+		size = real.least;
+	if (request->alignment > MALLOC_ALIGNMENT)
+		return real.memalign(request->alignment, size);
+	return request->zero ? real.calloc(1, size) : real.malloc(size);
+}
+
+static void *
+no_memory(void)
+{
+	errno = ENOMEM;
+	return NULL;
+}
+
+void *
+careful_bare(const struct request *request)
+{
+	size_t size;
+	void *block;
+
+	if (!bytes_wanted(request, &size))
+		return no_memory();
+	block = allocate(request, size);
+	if (block != NULL && recorder_options.verify_pointers && recording_on &&
+	    !live_put(block, size, mu_shadow_word(RECORDER_BARE, 0)))
+		recording_stop();
+	return block;
+}
+
+/* 0: this one is not to be recorded. */
+static uint32_t
+stack_for(const struct call *call, size_t size)
+{
+	uint32_t tag = 0;
+
+	/* There entries have drawn the sample. */
+	if (recording_way == RECORDING_SAMPLED)
+		return stack_id_sampled(call->start, size);
+	if (!leaktracer_active)
+		return stack_id(call->start, size);
+	if (leaktracer_wants())
+		tag = leaktracer_tag(
+		    stack_id_captured(call->start, leaktracer_frames));
+	return tag == 0 && recording_all ? stack_id_off : tag;
+}
+
+bool
+careful_record(const struct call *call, const void *block, size_t size)
+{
+	uint32_t stack = stack_for(call, size);
+
+	if (stack == 0)
+		return leaktracer_active;
+	if (live_put(block, size, mu_shadow_word(stack, call->kind)))
+		return true;
+	recording_stop();
+	return false;
+}
+
+void *
+careful_alloc(const struct call *call, const struct request *request)
+{
+	size_t size, total, offset = guards_offset(request->alignment);
+	void *raw, *block;
+
+	if (!bytes_wanted(request, &size) ||
+	    !guards_total(size, offset, &total))
+		return no_memory();
+	raw = allocate(request, total);
+	if (raw == NULL)
+		return NULL;
+	block = guards_dress(raw, offset, size);
+	if (!careful_record(call, block, size)) {
+		if (offset == 0)
+			return block;
+		/* Without a word nobody would know where it begins. */
+		real.free(raw);
+		return careful_bare(request);
+	}
+	if (recorder_options.fill_on_alloc != 0 && !request->zero)
+		fill_on_alloc(block, 0, block_usable(block, live_word(block)));
+	return block;
+}
+
+bool
+careful_unknown(const struct call *call, const void *block)
+{
+	if (!recorder_options.verify_pointers || !recording_on ||
+	    startup_missed() || recorder_inside())
+		return false;
+	error_unknown(call, block);
+	return true;
+}
+
+uint32_t
+careful_claim(const void *block)
+{
+	uint32_t word, freed;
+
+	do {
+		word = live_word(block);
+		if (word == 0 || (word & MU_SHADOW_FREED) != 0)
+			return word;
+		freed = word | MU_SHADOW_FREED;
+		/* The record will be another block's. */
+		if (leaktracer_active)
+			freed =
+			    mu_shadow_word(stack_id_off, mu_shadow_kind(word)) |
+			    MU_SHADOW_FREED;
+	} while (!live_change(block, word, freed));
+	return word;
+}
+
+bool
+careful_check(const struct call *call, const void *block, uint32_t word)
+{
+	struct error_block found = block_error(block, word);
+	enum mu_block_kind kind = mu_shadow_kind(word);
+	uint32_t tag = 0;
+
+	if (mu_shadow_stack(word) == RECORDER_BARE || recorder_inside())
+		return true;
+	if (guards_around(word)) {
+		if (!guards_tag(block, GUARDS_LIVE, &tag)) {
+			error_tag(call, &found, tag);
+			return false;
+		}
+		error_check_guards(call, &found);
+	}
+	if (recorder_options.verify_pointers && kind != call->kind)
+		error_mismatch(call, &found, kind);
+	return true;
+}
+
+void
+careful_free_claimed(const struct call *call, void *block, uint32_t word)
+{
+	uint32_t stack = 0;
+	size_t usable;
+
+	leaktracer_untag(mu_shadow_stack(word), block, live_size(block));
+	if (recorder_options.fill_on_free == 0 || !recording_all) {
+		block_release(block);
+		return;
+	}
+	usable = block_usable(block, word);
+	fill_on_free(block, usable);
+	if (recorder_options.free_track == 0 ||
+	    mu_shadow_stack(word) == RECORDER_BARE) {
+		block_release(block);
+		return;
+	}
+	guards_set_tag(block, GUARDS_FREED);
+	if (recorder_options.free_track_frames != 0 &&
+	    usable >= recorder_options.min_size &&
+	    usable <= recorder_options.max_size)
+		stack = stack_id_captured(
+		    call->start, recorder_options.free_track_frames);
+	quarantine_put(block, stack);
+}
+
+void
+careful_free(const struct call *call, void *block)
+{
+	uint32_t word = careful_claim(block);
+
+	if (word == 0) {
+		if (!careful_unknown(call, block))
+			real.free(block);
+		return;
+	}
+	if ((word & MU_SHADOW_FREED) != 0) {
+		careful_freed_before(call, block, word);
+		return;
+	}
+	if (careful_check(call, block, word))
+		careful_free_claimed(call, block, word);
+	else
+		live_change(block, word | MU_SHADOW_FREED, word);
+}
+
+void
+careful_freed_before(const struct call *call, const void *block, uint32_t word)
+{
+	struct error_block found = block_error(block, word);
+
+	if (!recorder_inside())
+		error_used_after_free(call, &found);
+}
+
+size_t
+careful_usable_size(const struct call *call, void *block)
+{
+	uint32_t word = live_word(block), tag = 0;
+	struct error_block found;
+
+	if (word == 0)
+		return careful_unknown(call, block)
+		    ? 0
+		    : real.malloc_usable_size(block);
+	if ((word & MU_SHADOW_FREED) != 0) {
+		careful_freed_before(call, block, word);
+		return 0;
+	}
+	if (guards_around(word) && !guards_tag(block, GUARDS_LIVE, &tag)) {
+		found = block_error(block, word);
+		error_tag(call, &found, tag);
+		return 0;
+	}
+	return block_usable(block, word);
+}

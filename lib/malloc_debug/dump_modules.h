@@ -1,0 +1,22 @@
+/*
+ * Which files lie where, for who reads a file of addresses later.
+ *
+ * From /proc/self/maps and the ELF headers in memory: the loader's own list is
+ * behind a lock of libc's. Runs in: the original, any thread, also a bare one.
+ */
+#ifndef DUMP_MODULES_H
+#define DUMP_MODULES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/*
+ * LINE(ctx, text, length) for each executable mapping of a file, and the vDSO:
+ *	# module <start>-<end> <file offset> <bias> <build-id or -> <path>
+ * numbers in hexadecimal without 0x, the path as in /proc/self/maps, with the
+ * newline. False: /proc/self/maps cannot be read.
+ */
+bool dump_modules(
+    void (*line)(void *ctx, const char *text, size_t length), void *ctx);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * The short ways through the recorder, for entries to have inline.
+ *
+ * Runs in: the original, any thread.
+ */
+#ifndef ENTRY_H
+#define ENTRY_H
+
+#include "lib/malloc_debug/bootstrap.h"
+#include "lib/malloc_debug/call.h"
+#include "lib/malloc_debug/dispatch.h"
+#include "lib/malloc_debug/inside.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/recording.h"
+#include "lib/malloc_debug/sampling.h"
+#include "lib/malloc_debug/stack_id.h"
+
+#define ENTRY __attribute__((visibility("default")))
+#define INLINE static inline __attribute__((always_inline))
+#define LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/*
+ * What does not take a short way is in a function of its own, so that the
+ * short way has no frame; it is jumped to, not called, and so its caller is
+ * the program. Compilers that do neither put an entry of ours first in stacks,
+ * and do no other harm.
+ */
+#if defined(__has_attribute) && __has_attribute(musttail)
+#define JUMP __attribute__((musttail)) return
+#else
+#pragma GCC optimize("optimize-sibling-calls")
+#define JUMP return
+#endif
+#define LONG_WAY static __attribute__((noinline))
+
+INLINE enum recording_way
+entry_way(void)
+{
+	return __atomic_load_n(&recording_way, __ATOMIC_RELAXED);
+}
+
+/* A word for each block, no stack, nothing else? */
+INLINE bool
+entry_is_plain(enum recording_way way)
+{
+	return way == RECORDING_PLAIN && inside.depth == 0;
+}
+
+/* The same, or with a stack? */
+INLINE bool
+entry_is_short(enum recording_way way)
+{
+	return LIKELY((unsigned)way - RECORDING_PLAIN <=
+		RECORDING_STACKS - RECORDING_PLAIN &&
+	    inside.depth == 0);
+}
+
+/* Nothing at all? */
+INLINE bool
+entry_passes(enum recording_way way, size_t size)
+{
+	return way == RECORDING_ASLEEP ||
+	    (way == RECORDING_SAMPLED && !sampling_wants(size));
+}
+
+/* Elsewhere than in glibc, 16 bytes may be a block with one word. */
+INLINE size_t
+entry_bytes(size_t size)
+{
+	return size < real.least ? real.least : size;
+}
+
+INLINE void
+entry_put(
+    const void *block, size_t size, uint32_t stack, enum mu_block_kind kind)
+{
+	if (!LIKELY(live_put(block, size, mu_shadow_word(stack, kind))))
+		recording_stop();
+}
+
+INLINE void *
+entry_plain(void *block, size_t size, enum mu_block_kind kind)
+{
+	if (LIKELY(block != NULL))
+		entry_put(block, size, stack_id_off, kind);
+	return block;
+}
+
+/* BLOCK with a stack; NULL is passed on. */
+void *entry_stacked(void *block, size_t size, enum mu_block_kind kind,
+    struct stack_start start);
+
+INLINE void *
+entry_record(enum recording_way way, void *block, size_t size,
+    enum mu_block_kind kind, struct stack_start start)
+{
+	return way == RECORDING_STACKS ? entry_stacked(block, size, kind, start)
+				       : entry_plain(block, size, kind);
+}
+
+/*
+ * BLOCK is to be freed by the next allocator, and nothing besides: no word of
+ * it is left. It is not asked whether this thread is inside: what has a word
+ * was not allocated there.
+ */
+INLINE bool
+entry_frees(enum recording_way way, const void *block)
+{
+	if (LIKELY((unsigned)way - RECORDING_PLAIN <=
+		RECORDING_SAMPLED - RECORDING_PLAIN)) {
+		if (LIKELY(live_take_plain(block)))
+			return true;
+		if (live_word(block) != 0)
+			return false;
+	} else if (way != RECORDING_ASLEEP) {
+		return false;
+	}
+	return !bootstrap_owns(block);
+}
+
+#endif

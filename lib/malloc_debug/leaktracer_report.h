@@ -1,0 +1,38 @@
+/*
+ * LeakTracer's report: the first line, the module table, a line for each
+ * record.
+ *
+ * Runs in: the original, any thread that is not inside malloc.
+ */
+#ifndef DEBUG_LEAKTRACER_REPORT_H
+#define DEBUG_LEAKTRACER_REPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/malloc_debug/leaktracer_reach.h"
+#include "lib/malloc_debug/leaktracer_rows.h"
+
+/* Nothing is locked meanwhile. Must return. */
+typedef void leaktracer_sink(void *ctx, const char *text, size_t length);
+
+struct leaktracer_report {
+	struct leaktracer_reach reach;
+	struct leaktracer_rows rows; /* what is to be reported */
+};
+
+/* UNREACHABLE: records of unreachable blocks only. */
+void leaktracer_report_begin(
+    struct leaktracer_report *report, bool unreachable);
+void leaktracer_report_print(
+    const struct leaktracer_report *report, leaktracer_sink *sink, void *ctx);
+void leaktracer_report_end(struct leaktracer_report *report);
+
+/*
+ * Into the file NAME, which is made (0600) or overwritten. A failure is told
+ * on stderr.
+ */
+bool leaktracer_report_write(
+    const struct leaktracer_report *report, const char *name);
+
+#endif

@@ -1,0 +1,202 @@
+/*
+ * Spans, blocks at their borders and of 2^30 bytes and more, and walks.
+ */
+#include "lib/malloc_debug/live.h"
+
+#include "lib/malloc_debug/recorder.h"
+#include "mu/sys.h"
+
+#define HALF ((uint32_t)LIVE_LARGE - 1) /* 30 bits */
+
+uint64_t *live_directory;
+
+/* Zeroed, not counted against memory that is not there until it is touched,
+ * nor in huge pages: 4 KiB of words are a whole mapping of 16 KiB of blocks. */
+static void *
+reserve(size_t size)
+{
+	long memory = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+
+	if (mu_sys_failed(memory))
+		return NULL;
+	mu_sys3(SYS_madvise, memory, (long)size, MADV_NOHUGEPAGE);
+	return (void *)memory;
+}
+
+bool
+live_init(void)
+{
+	uint64_t *directory;
+
+	if (live_directory != NULL)
+		return true;
+	directory = reserve(MU_SHADOW_SPANS * sizeof(uint64_t));
+	if (directory == NULL)
+		return false;
+	memunreachable_recorded.lowest = UINT64_MAX;
+	memunreachable_recorded.directory = (uintptr_t)directory;
+	__atomic_store_n(&live_directory, directory, __ATOMIC_RELEASE);
+	return true;
+}
+
+static void
+widen(uintptr_t begin)
+{
+	uint64_t *lowest = &memunreachable_recorded.lowest;
+	uint64_t *highest = &memunreachable_recorded.highest;
+	uint64_t from = begin & ~(LIVE_SPAN - 1), old;
+
+	old = __atomic_load_n(lowest, __ATOMIC_RELAXED);
+	while (from < old &&
+	    !__atomic_compare_exchange_n(
+		lowest, &old, from, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+	old = __atomic_load_n(highest, __ATOMIC_RELAXED);
+	while (from + LIVE_SPAN > old &&
+	    !__atomic_compare_exchange_n(highest, &old, from + LIVE_SPAN, true,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+}
+
+/* The words around BEGIN, made if there are none. */
+static uint32_t *
+words_made(uintptr_t begin)
+{
+	uint32_t *words = live_words(begin);
+	uint64_t none = 0;
+	void *span;
+
+	if (words != NULL || live_number(begin) >= LIVE_WORDS)
+		return words;
+	span = reserve(MU_SHADOW_WORDS * sizeof(uint32_t));
+	if (span == NULL)
+		return NULL;
+	widen(begin);
+	if (!__atomic_compare_exchange_n(
+		&live_directory[begin >> MU_SHADOW_SPAN_SHIFT], &none,
+		(uintptr_t)span, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		mu_sys_munmap(span, MU_SHADOW_WORDS * sizeof(uint32_t));
+	return live_words(begin);
+}
+
+static bool
+store(uintptr_t begin, unsigned index, uint32_t value)
+{
+	uint32_t *word =
+	    words_made(begin + ((uintptr_t)index << MU_SHADOW_WORD_SHIFT));
+
+	if (word != NULL)
+		__atomic_store_n(word, value, __ATOMIC_RELEASE);
+	return word != NULL;
+}
+
+static uint32_t
+load(uintptr_t begin, unsigned index)
+{
+	uint32_t *word =
+	    live_words(begin + ((uintptr_t)index << MU_SHADOW_WORD_SHIFT));
+
+	return word == NULL ? 0 : __atomic_load_n(word, __ATOMIC_ACQUIRE);
+}
+
+bool
+live_put_slowly(uintptr_t begin, size_t size, uint32_t word)
+{
+	bool done;
+
+	if (size < LIVE_LARGE)
+		done = store(begin, 1, (uint32_t)size * 2);
+	else
+		done = store(begin, 3, (uint32_t)(size >> 30) * 2) &&
+		    store(begin, 2, (uint32_t)(size & HALF) * 2) &&
+		    store(begin, 1, MU_SHADOW_LARGE);
+	return done && store(begin, 0, word);
+}
+
+uint32_t
+live_take(const void *block)
+{
+	uintptr_t begin = (uintptr_t)block;
+	uint32_t word = live_word(block);
+
+	if (word == 0)
+		return 0;
+	if (load(begin, 1) == MU_SHADOW_LARGE) {
+		store(begin, 3, 0);
+		store(begin, 2, 0);
+	}
+	store(begin, 1, 0);
+	store(begin, 0, 0);
+	return word;
+}
+
+size_t
+live_size_slowly(uintptr_t begin)
+{
+	uint32_t half = load(begin, 1);
+
+	if (half != MU_SHADOW_LARGE)
+		return half / 2;
+	return (size_t)(load(begin, 3) / 2) << 30 | load(begin, 2) / 2;
+}
+
+bool
+live_change(const void *block, uint32_t from, uint32_t to)
+{
+	uint32_t *words = live_words((uintptr_t)block);
+
+	return words != NULL &&
+	    __atomic_compare_exchange_n(
+		words, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+typedef bool visit_function(
+    void *ctx, uintptr_t begin, uint32_t word, size_t size);
+
+static bool
+visit_span(
+    const uint32_t *words, uintptr_t base, visit_function *visit, void *ctx)
+{
+	uintptr_t begin;
+	uint32_t word;
+	size_t i, size;
+
+	for (i = 0; i < MU_SHADOW_WORDS; i++) {
+		word = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
+		if ((word & MU_SHADOW_START) == 0)
+			continue;
+		begin = base + (i << MU_SHADOW_WORD_SHIFT);
+		size = live_size((void *)begin);
+		/* Freed meanwhile: the size is nobody's. */
+		if (size == 0 ||
+		    __atomic_load_n(&words[i], __ATOMIC_ACQUIRE) != word)
+			continue;
+		if (!visit(ctx, begin, word, size))
+			return false;
+	}
+	return true;
+}
+
+void
+live_each(visit_function *visit, void *ctx)
+{
+	uint64_t highest, words;
+	uintptr_t base;
+
+	if (live_directory == NULL)
+		return;
+	highest =
+	    __atomic_load_n(&memunreachable_recorded.highest, __ATOMIC_ACQUIRE);
+	base =
+	    __atomic_load_n(&memunreachable_recorded.lowest, __ATOMIC_ACQUIRE);
+	for (; base < highest; base += LIVE_SPAN) {
+		words = __atomic_load_n(
+		    &live_directory[base >> MU_SHADOW_SPAN_SHIFT],
+		    __ATOMIC_ACQUIRE);
+		if (words != 0 &&
+		    !visit_span(
+			(const uint32_t *)(uintptr_t)words, base, visit, ctx))
+			return;
+	}
+}

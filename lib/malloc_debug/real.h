@@ -1,0 +1,38 @@
+/*
+ * The allocator underneath: the next one after the recorder, all of it from
+ * one object.
+ *
+ * Runs in: the original, any thread, from its first allocation on.
+ */
+#ifndef REAL_H
+#define REAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "lib/malloc_debug/hidden.h"
+
+struct real_functions {
+	void *(*malloc)(size_t);
+	void (*free)(void *);
+	void *(*calloc)(size_t, size_t);
+	void *(*realloc)(void *, size_t);
+	void *(*memalign)(size_t, size_t);
+	size_t (*malloc_usable_size)(void *); /* 0 where there is none */
+	size_t least; /* bytes to ask for at least: see MU_SHADOW_... */
+	bool glibc;   /* it is the C library's own */
+};
+
+extern struct real_functions real HIDDEN;
+
+/*
+ * Find them: the object that comes next, else libc itself, else its private
+ * names, else a line on stderr and the end. May allocate: see bootstrap.h.
+ */
+void real_find(void);
+
+/* Where to look: for tests, and in this order. */
+enum real_place { REAL_NEXT, REAL_LIBC, REAL_PRIVATE, REAL_PLACES };
+bool real_find_at(struct real_functions *out, enum real_place place);
+
+#endif

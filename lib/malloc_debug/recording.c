@@ -1,0 +1,122 @@
+/*
+ * The switch in front of everything: see recording.h.
+ */
+#include "lib/malloc_debug/recording.h"
+
+#include "lib/malloc_debug/gate.h"
+#include "lib/malloc_debug/hooks.h"
+#include "lib/malloc_debug/journal.h"
+#include "lib/malloc_debug/leaktracer.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/stack_depot.h"
+
+enum recording_way recording_way;
+bool recording_on;
+bool recording_all;
+
+static bool stopped;
+
+bool
+recording_start(void)
+{
+	struct mu_recorded *recorded = &memunreachable_recorded;
+
+	if (!live_init() || !stack_depot_init())
+		return false;
+	recorded->depot = (uintptr_t)stack_depot_directory();
+	recording_all = recording_wanted();
+	__atomic_store_n(&recording_on, !stopped, __ATOMIC_RELEASE);
+	return true;
+}
+
+void
+recording_stop(void)
+{
+	if (__atomic_exchange_n(&stopped, true, __ATOMIC_ACQ_REL))
+		return;
+	__atomic_store_n(&recording_on, false, __ATOMIC_RELEASE);
+	__atomic_or_fetch(&memunreachable_recorded.flags, MU_RECORDED_STOPPED,
+	    __ATOMIC_RELEASE);
+	recorder_refresh();
+	recorder_say("out of memory: nothing is recorded from here on");
+}
+
+/* Something is done with blocks besides. */
+static bool
+dressed(void)
+{
+	const struct debug_options *options = &recorder_options;
+
+	return options->front_guard != 0 || options->rear_guard != 0 ||
+	    options->expand_alloc != 0 || options->fill_on_alloc != 0 ||
+	    options->fill_on_free != 0 || options->free_track != 0 ||
+	    options->verify_pointers;
+}
+
+bool
+recording_wanted(void)
+{
+	return recorder_options.tracking || dressed();
+}
+
+static bool
+careful(void)
+{
+	return dressed() || hooks_active || journal_on || leaktracer_active ||
+	    __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
+}
+
+static enum recording_way
+way(void)
+{
+	if (__atomic_load_n(&gate_closed, __ATOMIC_SEQ_CST) != 0)
+		return RECORDING_CAREFUL;
+	if (live_directory == NULL && !hooks_active && !journal_on)
+		return RECORDING_ASLEEP;
+	if (careful() || !recording_on)
+		return RECORDING_CAREFUL;
+	if (!recorder_options.backtrace)
+		return RECORDING_PLAIN;
+	return recorder_options.sample_bytes != 0 &&
+		!recorder_options.leak_track
+	    ? RECORDING_SAMPLED
+	    : RECORDING_STACKS;
+}
+
+/* LeakTracer may begin at any time. */
+static void
+publish_leaktracer(void)
+{
+	struct mu_recorded *recorded = &memunreachable_recorded;
+
+	if (!leaktracer_active)
+		return;
+	if (recorded->max_frames < leaktracer_frames)
+		recorded->max_frames = (uint32_t)leaktracer_frames;
+	__atomic_or_fetch(
+	    &recorded->flags, MU_RECORDED_LEAKTRACER, __ATOMIC_RELEASE);
+}
+
+void
+recording_choose(void)
+{
+	enum recording_way chosen;
+
+	publish_leaktracer();
+
+	/* Who stores last has seen all that was changed before. */
+	do {
+		chosen = way();
+		__atomic_store_n(&recording_way, chosen, __ATOMIC_SEQ_CST);
+	} while (chosen != way());
+}
+
+void
+recorder_refresh(void)
+{
+	/* Before startup is through: it will ask by itself. */
+	if (__atomic_load_n(&recording_way, __ATOMIC_ACQUIRE) !=
+	    RECORDING_UNBORN)
+		recording_choose();
+}

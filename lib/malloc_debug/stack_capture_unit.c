@@ -1,0 +1,178 @@
+/*
+ * A stack that was seen before, without a walk; the walk otherwise, which is
+ * traced, so that the stack is known next time.
+ */
+#include "lib/malloc_debug/stack_depot_find.h"
+#include "lib/malloc_debug/stack_layouts.h"
+#include "lib/malloc_debug/stack_walk.h"
+
+/* Words of 8 bytes from the start of the walk. */
+static uint16_t
+place(struct stack_trace *trace, uintptr_t address)
+{
+	uintptr_t words = (address - trace->sp) / 8;
+
+	if (address % 8 != 0 || words >= LAYOUT_FP_OF_START)
+		trace->lost = true;
+	return (uint16_t)words;
+}
+
+static void
+trace_pointer(struct stack_trace *trace, const struct stack_walk *walk)
+{
+	unsigned i = 2 * trace->num_pointers;
+
+	if (i + 2 > LAYOUT_WORDS) {
+		trace->lost = true;
+		return;
+	}
+	trace->pointers[i] = walk->fp_slot == 0 ? LAYOUT_FP_OF_START
+						: place(trace, walk->fp_slot);
+	trace->pointers[i + 1] = place(trace, walk->fp);
+	trace->num_pointers++;
+}
+
+static void
+trace_return(struct stack_trace *trace, const struct stack_walk *walk)
+{
+	if (trace->num_returns == LAYOUT_WORDS)
+		trace->lost = true;
+	else
+		trace->returns[trace->num_returns++] = place(trace, walk->slot);
+}
+
+static size_t
+trace_frames(struct stack_walk *walk, struct stack_trace *trace,
+    uint64_t generation, uintptr_t *frames, size_t max)
+{
+	const struct frame_memo *memo =
+	    __atomic_load_n(&frame_memo, __ATOMIC_ACQUIRE);
+	uint64_t rule;
+	size_t num = 0;
+
+	for (;;) {
+		frames[num++] = walk->pc;
+		if (num == max)
+			break;
+		rule = frame_memo_find(memo, generation, walk->pc);
+		if ((rule & RULE_CFA_OF_FP) != 0)
+			trace_pointer(trace, walk);
+		if (!stack_walk_step(walk, rule))
+			break;
+		trace_return(trace, walk);
+	}
+	trace->lost |= walk->rare || (num < max && !walk->ended);
+	return num;
+}
+
+static size_t
+walk_traced(struct stack_trace *trace, uintptr_t pc, uintptr_t sp, uintptr_t fp,
+    uintptr_t *frames, size_t max)
+{
+	struct stack_walk walk;
+	uint64_t generation;
+	size_t num = 0;
+	int tries = 0;
+
+	do {
+		generation = frame_memo_now();
+		trace->sp = sp;
+		trace->num_returns = 0;
+		trace->num_pointers = 0;
+		trace->lost = false;
+		if (stack_walk_begin(&walk, pc, sp, fp))
+			num =
+			    trace_frames(&walk, trace, generation, frames, max);
+		stack_walk_end(&walk);
+	} while (generation != frame_memo_now() && ++tries < 3);
+	trace->lost |= tries > 0 || num == 0;
+	return num;
+}
+
+/*
+ * By an address and a place in the page there are several layouts: each after
+ * the first is found by one more of the callers, which the one before has told.
+ */
+#define LAYOUTS_TRIED 4
+
+struct ask {
+	uintptr_t sp, fp;
+	uint64_t start; /* all that the walk depends on, but the stack */
+	uint64_t key;   /* of the layout */
+	uintptr_t pc;
+	size_t limit; /* words from sp that can be read */
+	size_t max;
+	uint16_t flags;
+};
+
+static __attribute__((noinline)) uint32_t
+walk_anew(const struct ask *ask)
+{
+	/* No more than is wanted: handlers have 8 KiB (SIGSTKSZ until glibc
+	 * 2.34), of which the kernel's frame may take three. */
+	uintptr_t frames[ask->max];
+	struct stack_trace trace;
+	size_t num =
+	    walk_traced(&trace, ask->pc, ask->sp, ask->fp, frames, ask->max);
+	uint32_t mark = stack_layout_mark(&trace);
+	uint32_t unit = stack_depot_put_walked(frames, num, ask->flags, mark);
+
+	if (unit != 0 && mark != 0)
+		stack_layout_note(&trace, mark, ask->key, ask->max);
+	return unit;
+}
+
+/* The stack itself is read by the layouts, and looked for in the depot. */
+static __attribute__((noinline)) uint32_t
+read_anew(struct ask *ask)
+{
+	uintptr_t frames[LAYOUT_WORDS + 1];
+	uint32_t unit, mark;
+	uint64_t hash;
+	size_t i, num;
+
+	frames[0] = ask->pc - MU_UNWIND_CALL;
+	for (i = 1; ask->limit != 0; i++) {
+		num = stack_layout_read(&mark, ask->key, ask->sp, ask->fp,
+		    ask->limit, frames, ask->max);
+		if (num == 0)
+			break;
+		unit = stack_depot_find(frames, num, ask->flags, mark);
+		if (unit != 0) {
+			stack_known_find(&hash, ask->key, ask->start, ask->sp,
+			    ask->fp, ask->limit);
+			if (hash != 0)
+				stack_known_note(hash, unit);
+			return unit;
+		}
+		if (i == LAYOUTS_TRIED || i >= num)
+			break;
+		ask->key = stack_layout_key(ask->key, frames[i]);
+	}
+	return walk_anew(ask);
+}
+
+uint32_t
+stack_capture_unit_at(
+    uintptr_t pc, uintptr_t sp, uintptr_t fp, size_t max, uint16_t flags)
+{
+	const struct stack_range *range = &stack_thread_memory.home;
+	struct ask ask = { .sp = sp, .fp = fp, .pc = pc, .flags = flags };
+	uint64_t hash;
+	uint32_t unit;
+
+	ask.max = max > MU_STACK_MAX_FRAMES ? MU_STACK_MAX_FRAMES : max;
+	if (max == 0 || stack_layouts == NULL || sp % 8 != 0)
+		return MU_STACK_EMPTY;
+	ask.start = stack_layout_key(
+	    frame_memo_now() << 24 ^ ask.max << 16 ^ flags, pc);
+	ask.key = stack_layout_key(ask.start, sp & 0xfff);
+	if (stack_range_has(range, sp)) {
+		ask.limit = (range->high - sp) / 8;
+		unit = stack_known_find(
+		    &hash, ask.key, ask.start, sp, fp, ask.limit);
+		if (unit != 0)
+			return unit;
+	}
+	return read_anew(&ask);
+}

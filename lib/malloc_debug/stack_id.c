@@ -1,0 +1,82 @@
+/*
+ * A stack for a block: size filters, sampling, the switch; then the depot.
+ */
+#include "lib/malloc_debug/stack_id.h"
+
+#include "lib/malloc_debug/recording.h"
+#include "lib/malloc_debug/sampling.h"
+#include "lib/malloc_debug/stack_depot.h"
+
+uint32_t stack_id_off = MU_STACK_OFF;
+
+static uint32_t
+empty(void)
+{
+	return recorder_child ? MU_STACK_EMPTY_CHILD : MU_STACK_EMPTY;
+}
+
+/* The compiler's unwinder may allocate, and takes locks of the loader. */
+static uint32_t
+captured_in_full(struct stack_start start, size_t max, uint16_t flags)
+{
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
+	size_t count;
+
+	recorder_enter();
+	count = stack_capture(start, true, frames, max);
+	recorder_leave();
+	return stack_depot_put(frames, count, flags);
+}
+
+static uint32_t
+captured(struct stack_start start, size_t max)
+{
+	uint16_t flags = recorder_child ? MU_STACK_CHILD : 0;
+	uint32_t unit;
+
+	if (max > MU_STACK_MAX_FRAMES)
+		max = MU_STACK_MAX_FRAMES;
+	unit = recorder_options.backtrace_full
+	    ? captured_in_full(start, max, flags)
+	    : stack_capture_unit(start, max, flags);
+	return unit == MU_STACK_EMPTY ? empty() : unit;
+}
+
+uint32_t
+stack_id_captured(struct stack_start start, size_t max)
+{
+	uint32_t unit = max == 0 ? 0 : captured(start, max);
+
+	return unit == 0 ? empty() : unit;
+}
+
+uint32_t
+stack_id_sampled(struct stack_start start, size_t size)
+{
+	uint32_t unit;
+
+	if (!__atomic_load_n(&recorder_capturing, __ATOMIC_RELAXED))
+		return stack_id_off;
+	if (size < recorder_options.min_size ||
+	    size > recorder_options.max_size)
+		return empty();
+	unit = captured(start, recorder_options.frames);
+	if (unit == 0)
+		recording_stop();
+	return unit;
+}
+
+uint32_t
+stack_id(struct stack_start start, size_t size)
+{
+	if (recorder_options.sample_bytes != 0 && !sampling_wants(size))
+		return stack_id_off;
+	return stack_id_sampled(start, size);
+}
+
+void
+stack_id_fork_child(void)
+{
+	recorder_child = true;
+	stack_id_off = MU_STACK_OFF_CHILD;
+}

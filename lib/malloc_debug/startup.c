@@ -1,0 +1,244 @@
+/*
+ * From the first allocation to main(), and the last thing at exit.
+ *
+ * The first allocation may come from the loader, before any constructor. By
+ * then dlsym() works, as all objects have been relocated; threads and signals
+ * wait for the constructor.
+ */
+#include "lib/malloc_debug/startup.h"
+
+#include <unistd.h>
+
+#include "lib/malloc_debug/allocator_stats.h"
+#include "lib/malloc_debug/fork.h"
+#include "lib/malloc_debug/guards.h"
+#include "lib/malloc_debug/heap_dump.h"
+#include "lib/malloc_debug/hooks.h"
+#include "lib/malloc_debug/journal.h"
+#include "lib/malloc_debug/leak_list.h"
+#include "lib/malloc_debug/leaktracer.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/new_failed.h"
+#include "lib/malloc_debug/quarantine.h"
+#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/recording.h"
+#include "lib/malloc_debug/sampling.h"
+#include "lib/malloc_debug/stack_id.h"
+#include "lib/malloc_debug/stand_aside.h"
+#include "lib/malloc_debug/symbolize.h"
+#include "lib/malloc_debug/watch.h"
+
+#define EARLY_BLOCKS 256
+
+enum stage { NOTHING, FINDING, FOUND, READING, AWAKE, ASIDE };
+
+static int stage;
+static bool with_options;
+static const void *early[EARLY_BLOCKS];
+static size_t early_sizes[EARLY_BLOCKS], early_count;
+
+/* Of libstdc++'s and glibc's ABI; DSO NULL: whichever object is unloaded. */
+int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
+
+static bool
+step(int from, int to)
+{
+	return __atomic_compare_exchange_n(
+	    &stage, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+void
+startup_note(const void *block, size_t size)
+{
+	size_t i = __atomic_fetch_add(&early_count, 1, __ATOMIC_RELAXED);
+
+	if (i >= EARLY_BLOCKS)
+		return;
+	early_sizes[i] = size + (size == 0);
+	early[i] = block;
+}
+
+void
+startup_forget(const void *block)
+{
+	size_t i;
+
+	for (i = 0; i < EARLY_BLOCKS; i++) {
+		if (early[i] == block)
+			early[i] = NULL;
+	}
+}
+
+bool
+startup_missed(void)
+{
+	return __atomic_load_n(&early_count, __ATOMIC_RELAXED) > EARLY_BLOCKS;
+}
+
+/* Who verifies pointers must know them, too. */
+static void
+record_early(void)
+{
+	size_t i;
+
+	for (i = 0; i < EARLY_BLOCKS; i++) {
+		if (early[i] != NULL)
+			live_put(early[i], early_sizes[i],
+			    mu_shadow_word(RECORDER_BARE, MU_BLOCK_MALLOC));
+	}
+}
+
+static bool
+prepare_stacks(void)
+{
+	static int prepared; /* 1 = going on, 2 = done */
+	int none = 0;
+
+	if (!__atomic_compare_exchange_n(
+		&prepared, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return true;
+	recorder_enter();
+	stack_capture_init();
+	if (recorder_options.backtrace_full)
+		stack_capture_init_full();
+	recorder_leave();
+	return true;
+}
+
+static void
+publish_options(void)
+{
+	const struct debug_options *options = &recorder_options;
+	struct mu_recorded *recorded = &memunreachable_recorded;
+
+	recorded->max_frames = (uint32_t)options->frames;
+	recorded->sample_bytes = options->sample_bytes;
+	recorded->min_size = options->min_size;
+	recorded->max_size = options->max_size;
+	if (options->backtrace)
+		recorded->flags |= MU_RECORDED_STACKS;
+	if (options->front_guard != 0)
+		recorded->flags |= MU_RECORDED_DRESSED;
+}
+
+static void
+prepare_options(void)
+{
+	const struct debug_options *options = &recorder_options;
+
+	recorder_capturing = options->backtrace_enabled;
+	if (options->sample_bytes != 0)
+		sampling_init(options->sample_bytes);
+	if (options->record_allocs != 0)
+		journal_start(options->record_allocs);
+	if (options->hooks)
+		hooks_enable();
+	if (options->free_track != 0 && !quarantine_init(options->free_track))
+		recording_stop();
+}
+
+/* False: the recorder stays asleep. */
+static bool
+read_environment(void)
+{
+	const char *aside = stand_aside_for();
+
+	with_options = debug_options_environment(&recorder_options);
+	leaktracer_startup();
+	if (aside != NULL && (with_options || leaktracer_active))
+		recorder_say("asleep, since %s has malloc in hand", aside);
+	if (aside != NULL)
+		with_options = leaktracer_active = false;
+	if (!with_options)
+		recorder_options =
+		    (struct debug_options) { .max_size = SIZE_MAX };
+	return aside == NULL;
+}
+
+static void
+come_up(void)
+{
+	bool awake = read_environment();
+
+	publish_options();
+	if (recording_wanted() || leaktracer_active) {
+		prepare_stacks();
+		if (!recording_start())
+			recording_stop();
+		else if (recorder_options.verify_pointers)
+			record_early();
+	}
+	if (with_options)
+		prepare_options();
+	__atomic_store_n(&stage, awake ? AWAKE : ASIDE, __ATOMIC_RELEASE);
+	recording_choose();
+}
+
+void
+startup_now(void)
+{
+	if (step(NOTHING, FINDING)) {
+		recorder_enter();
+		real_find();
+		new_replaced_find();
+		recorder_leave();
+		step(FINDING, FOUND);
+	}
+	/* libc sets it first of all; some allocate even before. */
+	if (environ != NULL && step(FOUND, READING)) {
+		recorder_enter();
+		come_up();
+		recorder_leave();
+	}
+}
+
+bool
+startup_awake(void)
+{
+	startup_now();
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ASIDE) {
+		recorder_say("asleep: another tool has malloc in hand");
+		return false;
+	}
+	return prepare_stacks();
+}
+
+/* In the order of MD-32. What the parts allocate meanwhile is not listed. */
+static void
+at_exit(void *unused)
+{
+	(void)unused;
+	recorder_enter();
+	quarantine_check();
+	leak_list_at_exit();
+	journal_at_exit();
+	heap_dump_at_exit();
+	stats_at_exit();
+	leaktracer_at_exit();
+	recorder_leave();
+}
+
+/*
+ * What is registered with no object to belong to, and before libc registers
+ * the loader's destructors, runs after these: all late destructors have freed
+ * what they free.
+ */
+__attribute__((constructor(101))) static void
+startup_constructor(void)
+{
+	startup_now();
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) != AWAKE)
+		return;
+	recorder_enter();
+	fork_watch();
+	if (with_options)
+		symbolize_start();
+	__cxa_atexit(at_exit, NULL, NULL);
+	leaktracer_constructor();
+	if (with_options && recorder_options.verbose)
+		recorder_say("%s: malloc debug enabled", recorder_program());
+	if (with_options || leaktracer_active)
+		watch_start();
+	recorder_leave();
+}

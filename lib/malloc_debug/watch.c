@@ -1,0 +1,132 @@
+/*
+ * Handlers of signals, and what is asked of the watcher: see watch.h.
+ *
+ * Runs in: the original.
+ */
+#include "lib/malloc_debug/watch.h"
+
+#include <signal.h>
+
+#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/watch_options.h"
+#include "lib/malloc_debug/watch_thread.h"
+#include "mu/sys.h"
+
+#define MOST_JOBS 16
+
+struct job {
+	int signo;
+	enum watch_how how;
+	void (*run)(void);
+};
+
+static struct {
+	struct job jobs[MOST_JOBS];
+	size_t count;
+	bool resident; /* some job needs a thread of libc's */
+	bool any;      /* some job needs a thread at all */
+	int pending;   /* bit N: jobs[N] */
+} watch;
+
+static struct job *
+find(int signo)
+{
+	size_t i;
+
+	for (i = 0; i < watch.count; i++)
+		if (watch.jobs[i].signo == signo)
+			return &watch.jobs[i];
+	return NULL;
+}
+
+bool
+watch_signal_job(int signo, void (*job)(void), enum watch_how how)
+{
+	struct job *place = find(signo);
+
+	if (signo <= 0 || signo > SIGRTMAX ||
+	    (place == NULL && watch.count == MOST_JOBS))
+		return false;
+	if (place == NULL)
+		place = &watch.jobs[watch.count++];
+	*place = (struct job) { .signo = signo, .how = how, .run = job };
+	return true;
+}
+
+bool
+watch_signal(int signo, void (*job)(void))
+{
+	return watch_signal_job(signo, job, WATCH_THREAD);
+}
+
+static void
+on_signal(int signo, siginfo_t *info, void *context)
+{
+	const struct job *job = find(signo);
+
+	(void)info;
+	(void)context;
+	if (job == NULL)
+		return;
+	if (job->how == WATCH_AT_ONCE) {
+		job->run();
+		return;
+	}
+	__atomic_fetch_or(
+	    &watch.pending, 1 << (job - watch.jobs), __ATOMIC_ACQ_REL);
+	watch_thread_wake(&watch.pending);
+}
+
+/* For the watcher: the jobs of BITS, in the order in which they are kept. */
+static void
+run_jobs(int bits)
+{
+	size_t i;
+
+	for (i = 0; i < watch.count; i++)
+		if (bits & 1 << i)
+			watch.jobs[i].run();
+}
+
+/*
+ * SA_ONSTACK: a handler on the stack of a thread that has little (Go's are
+ * 2 KiB) takes the alternate one. False: the signal is libc's, or reserved.
+ */
+static bool
+install(const struct job *job)
+{
+	struct sigaction action = { .sa_flags =
+					SA_RESTART | SA_SIGINFO | SA_ONSTACK };
+
+	action.sa_sigaction = on_signal;
+	if (sigaction(job->signo, &action, NULL) == 0)
+		return true;
+	recorder_say("signal %d cannot be had", job->signo);
+	return false;
+}
+
+void
+watch_start(void)
+{
+	size_t i;
+
+	watch_options_jobs();
+	for (i = 0; i < watch.count; i++) {
+		watch.any |= watch.jobs[i].how != WATCH_AT_ONCE;
+		watch.resident |= watch.jobs[i].how == WATCH_THREAD;
+	}
+	if (watch.any)
+		watch_thread_start(watch.resident, &watch.pending, run_jobs);
+	for (i = 0; i < watch.count; i++)
+		install(&watch.jobs[i]);
+	watch_options_hints();
+}
+
+/* What was asked of the parent is the parent's affair. */
+void
+watch_fork_child(void)
+{
+	__atomic_store_n(&watch.pending, 0, __ATOMIC_RELEASE);
+	if (watch.any)
+		watch_thread_fork_child();
+}

@@ -1,0 +1,110 @@
+/*
+ * A watcher that is there only while it works: see watch_bare.h.
+ *
+ * Runs in: the original.
+ */
+#include "lib/malloc_debug/watch_bare.h"
+
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+
+#define SIGSETXID 33 /* glibc's; passes stop threads by it, among others */
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
+
+static struct {
+	int *pending;
+	void (*run)(int bits);
+	char *stack; /* NULL: none, and nothing is done */
+	int busy;    /* a thread is there, and will look once more */
+	int tid;     /* not 0 until it has left its stack: the kernel clears */
+} bare;
+
+bool
+watch_bare_prepare(int *pending, void (*run)(int bits))
+{
+	long address = mu_sys_map_stack(STACK_SIZE);
+
+	if (mu_sys_failed(address))
+		return false;
+	bare.pending = pending;
+	bare.run = run;
+	bare.stack = (char *)address;
+	return true;
+}
+
+/* Behind the store to BUSY, who sets a bit starts another. */
+static void
+work(void *arg)
+{
+	const mu_sigmask mask = ~mu_signal_bit(SIGSETXID);
+	int bits, idle = 0;
+
+	(void)arg;
+	mu_sys_restore_signals(&mask);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"malloc_debug");
+	do {
+		while ((bits = __atomic_exchange_n(
+			    bare.pending, 0, __ATOMIC_ACQ_REL)) != 0)
+			bare.run(bits);
+		__atomic_store_n(&bare.busy, 0, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(bare.pending, __ATOMIC_SEQ_CST) == 0)
+			break;
+		idle = 0;
+	} while (__atomic_compare_exchange_n(
+	    &bare.busy, &idle, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	for (;;)
+		mu_sys1(SYS_exit, 0);
+}
+
+/*
+ * A child made without fork(), by a bare clone(), says that a thread is there,
+ * which is the parent's.
+ */
+static void
+heal(void)
+{
+	int tid = __atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE);
+
+	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
+		return;
+	if (__atomic_compare_exchange_n(
+		&bare.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+}
+
+void
+watch_bare_wake(void)
+{
+	int idle = 0, tid;
+	mu_sigmask mask;
+	long error;
+
+	if (bare.stack == NULL)
+		return;
+	heal();
+	if (!__atomic_compare_exchange_n(&bare.busy, &idle, 1, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return;
+	/* The last one is about to leave the stack. */
+	while ((tid = __atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE)) != 0)
+		mu_sys_futex_wait(
+		    &bare.tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);
+	mu_sys_block_signals(&mask);
+	error = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
+		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	    bare.stack + STACK_SIZE, &bare.tid, work, NULL);
+	if (error < 0)
+		__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+	mu_sys_restore_signals(&mask);
+}
+
+void
+watch_bare_fork_child(void)
+{
+	__atomic_store_n(&bare.tid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+}

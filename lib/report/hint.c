@@ -1,0 +1,66 @@
+/*
+ * How to learn who allocated what was lost: see lib/report/hint.h.
+ *
+ * Runs in: any. Pure.
+ */
+#include "lib/report/hint.h"
+
+/* glibc's M_MMAP_THRESHOLD is 128 KiB or more, unless it is set. */
+#define MMAPPED ((size_t)64 << 10)
+#define PAGE ((size_t)4096)
+#define GRAIN ((size_t)16)
+#define HEADER ((size_t)16)
+#define SMALLEST ((size_t)24) /* usable, of the smallest chunk */
+
+/*
+ * The least size that malloc answers with SIZE usable bytes: chunks are
+ * multiples of 16, and those with a mapping of their own are whole pages.
+ */
+static size_t
+least_for(size_t size)
+{
+	if (size >= MMAPPED && (size + HEADER) % PAGE == 0)
+		return size - PAGE + 1;
+	return size <= SMALLEST ? 1 : size - GRAIN + 1;
+}
+
+bool
+mu_hint_sizes(
+    const struct UnreachableMemoryInfo *info, size_t *least, size_t *most)
+{
+	size_t i, size;
+
+	*least = SIZE_MAX;
+	*most = 0;
+	for (i = 0; i < info->num_reported; i++) {
+		if (info->leaks[i].backtrace.num_frames > 0)
+			return false;
+		size = info->leaks[i].size;
+		if (size > *most)
+			*most = size;
+		if (least_for(size) < *least)
+			*least = least_for(size);
+	}
+	return info->num_reported > 0;
+}
+
+void
+mu_hint_environment(struct mu_text *out, size_t least, size_t most)
+{
+	mu_text_add(out,
+	    MU_HINT_BEGIN "LIBC_DEBUG_MALLOC_OPTIONS='backtrace "
+			  "backtrace_min_size=%zu backtrace_max_size=%zu' "
+			  "LD_PRELOAD=libmemunreachable-malloc-debug.so "
+			  "tells who allocated these",
+	    least, most);
+}
+
+void
+mu_hint_command(struct mu_text *out, size_t least, size_t most)
+{
+	mu_text_add(out,
+	    MU_HINT_BEGIN "memunreachable --backtrace "
+			  "--backtrace-size=%zu-%zu -- COMMAND tells who "
+			  "allocated these",
+	    least, most);
+}

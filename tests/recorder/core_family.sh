@@ -1,0 +1,45 @@
+#!/bin/sh
+# Item 1: every call of malloc's family and every form of new and delete, under
+# each option, and with other allocators behind the recorder. MD-11, MD-16 to
+# MD-19, LT-9 (new throws), LT-17 (one object's family).
+# work, here, failed are set by what is read in.
+# shellcheck disable=SC2154
+set -u
+# shellcheck source=/dev/null
+. "$(dirname "$0")/core_play.inc"
+
+# Asleep it makes no difference.
+expect 0 "" "$here/core_family"
+expect 0 "" "$here/core_new"
+
+for options in leak_track backtrace "backtrace backtrace_full" \
+    verify_pointers front_guard=64 rear_guard=7 guard expand_alloc=33 \
+    "fill_on_free=10 expand_alloc"; do
+	expect 0 "$options" "$here/core_family" recorded
+	expect 0 "$options" "$here/core_new" recorded
+done
+for options in fill free_track=3 \
+    "guard free_track fill verify_pointers expand_alloc backtrace=4"; do
+	expect 0 "$options" "$here/core_family" recorded small
+	expect 0 "$options" "$here/core_new" recorded
+done
+# Only some blocks have words; all of the rest is as ever.
+expect 0 backtrace_sample=10000 "$here/core_family"
+expect 0 record_allocs=100000 "$here/core_new"
+
+# The others are stricter or laxer than glibc in what is wrong; so are they
+# asked for what is right only.
+for name in jemalloc.so.2 mimalloc.so.2 tcmalloc.so.4 tcmalloc_minimal.so.4; do
+	PRELOAD=$(/sbin/ldconfig -p 2>/dev/null |
+	    sed -n "s/.*lib$name .*=> //p" | head -n 1)
+	[ -n "$PRELOAD" ] || {
+		echo "lib$name is not here"
+		continue
+	}
+	for options in leak_track \
+	    "guard free_track=50 verify_pointers fill backtrace=4"; do
+		expect 0 "$options" "$here/core_churn" 0.2 2
+	done
+done
+PRELOAD=
+[ "$failed" -eq 0 ]

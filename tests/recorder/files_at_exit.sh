@@ -1,0 +1,108 @@
+#!/bin/sh
+# What is written at exit, and the journal line by line: MD-32, MD-44, MD-48 to
+# MD-52; and what is not done without a word of the options.
+set -u
+build=${BUILD:-build}
+program=$build/tests/recorder/files_program
+library=$build/libmemunreachable-malloc-debug.so
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+	echo "FAILED: $*"
+	failed=1
+}
+
+run() {
+	rm -rf "${work:?}"/*
+	timeout 60 env TMPDIR="$work" LIBC_DEBUG_MALLOC_OPTIONS="$1" \
+	    LD_PRELOAD="$library" "$program" "$2" >"$work/out" 2>"$work/err" ||
+	    fail "$1 $2: status $?"
+}
+
+run "bt bt_dmp_on_ex" lose
+set -- "$work"/backtrace_heap.*.exit.txt
+if [ -e "$1" ]; then
+	[ "$(grep -c '^z 1  sz     4242  num    3  bt ' "$1")" -eq 2 ] ||
+	    fail md44_at_exit: records
+else
+	fail md44_at_exit
+fi
+run bt_dmp_on_ex lose
+[ "$(ls "$work"/backtrace_heap* 2>/dev/null)" = "" ] ||
+    fail at_exit_alone_is_nothing
+[ ! -s "$work/err" ] || fail at_exit_alone_says_nothing
+
+run log_allocator_stats_on_exit lose
+grep -q '^in use bytes' "$work/err" || fail stats_at_exit
+
+run "record_allocs record_allocs_on_exit" operations
+set -- "$work"/record_allocs.txt.*
+if [ -e "$1" ]; then
+	# The program's own, of one thread, from its first block on; addresses
+	# as a, b, ... in the order in which they come.
+	awk '/ 1111 / { on = 1 } on {
+		if ($2 == "malloc" && $4 == 777) { tid = $1 }
+		if (tid && $1 == tid && $2 !~ /^(malloc|free|thread_done)$/)
+			next
+		name($3)
+		if ($2 == "realloc") name($4)
+		if ($2 == "thread_done" ? NF != 4 : $NF < $(NF - 1))
+			print "times: " $0
+		NF -= $2 == "thread_done" ? 1 : 2
+		$1 = (tid && $1 == tid) ? "thread" : "main"
+		if ($1 == "thread" || $2 != "calloc" || $4 == 3) print
+	}
+	function name(p) {
+		if (p != "0x0" && !(p in names)) names[p] = 1
+		gsub(p, p == "0x0" ? p : "P")
+	}' "$1" >"$work/got"
+	cat >"$work/want" <<-'END'
+	main malloc P 1111
+	main realloc P P 2222
+	main free P
+	main calloc P 3 333
+	main free P
+	main memalign P 64 444
+	main free P
+	main memalign P 128 555
+	main free P
+	main memalign P 256 768
+	main free P
+	main malloc P 999
+	main realloc 0x0 P 0
+	thread malloc P 777
+	thread free P
+	thread thread_done 0x0
+	END
+	diff -u "$work/want" "$work/got" || fail md48_operations
+else
+	fail md50_on_exit
+fi
+
+# Both records and guards: the addresses are the program's.
+run "record_allocs record_allocs_on_exit guard bt" operations
+set -- "$work"/record_allocs.txt.*
+grep -q ': memalign 0x[0-9a-f]* 64 444 ' "$1" || fail md48_with_guards
+
+run "record_allocs=2 record_allocs_on_exit" lose
+grep -q 'Maximum number of records added' "$work/err" || fail md49_maximum
+set -- "$work"/record_allocs.txt.*
+[ "$(wc -l <"$1")" -le 2 ] || fail md49_maximum_of_lines
+
+run "nonsense" lose
+printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\nmalloc_debug: %s\n' \
+    "For malloc debug option descriptions go to:" \
+    "  memunreachable-malloc-debug(7)" | cmp - "$work/err" || fail md4
+
+# The filter names a part of the program's name, and is for the alias only.
+TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
+    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=other LD_PRELOAD=$library \
+    "$program" lose 2>/dev/null
+[ "$(ls "$work"/*.exit.txt 2>/dev/null)" = "" ] || fail md1_filter_other
+TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
+    MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=files_pro LD_PRELOAD=$library \
+    "$program" lose 2>/dev/null
+[ "$(ls "$work"/*.exit.txt 2>/dev/null)" != "" ] || fail md1_filter
+exit $failed

@@ -1,0 +1,314 @@
+/*
+ * malloc_disable(), malloc_enable() and malloc_iterate(): MD-57, decision 9,
+ * and what must not deadlock. The entries are played: gate_wait() stands for
+ * an allocation.
+ */
+#include <check.h>
+#include <errno.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/malloc_debug/gate.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/recorder.h"
+#include "memunreachable/malloc_debug.h"
+#include "tests/support/recorded_blocks.h"
+#include "tests/support/said.h"
+#include "tests/support/suite.h"
+
+static int passed;
+
+static void *
+allocate(void *arg)
+{
+	gate_wait();
+	__atomic_fetch_add(&passed, 1, __ATOMIC_ACQ_REL);
+	return arg;
+}
+
+static int
+passed_by_now(void)
+{
+	usleep(100000);
+	return __atomic_load_n(&passed, __ATOMIC_ACQUIRE);
+}
+
+START_TEST(others_wait)
+{
+	pthread_t threads[3];
+	int i;
+
+	malloc_disable();
+	ck_assert_int_ne(gate_closed, 0);
+	gate_wait(); /* one's own */
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, allocate, NULL);
+	ck_assert_int_eq(passed_by_now(), 0);
+	malloc_enable();
+	for (i = 0; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(passed, 3);
+	ck_assert_int_eq(gate_closed, 0);
+}
+END_TEST
+
+START_TEST(nests)
+{
+	pthread_t thread;
+
+	malloc_disable();
+	malloc_disable();
+	pthread_create(&thread, NULL, allocate, NULL);
+	malloc_enable();
+	ck_assert_int_eq(passed_by_now(), 0);
+	malloc_enable();
+	pthread_join(thread, NULL);
+	/* More than there were disables: nothing. */
+	malloc_enable();
+	ck_assert_int_eq(gate_closed, 0);
+	malloc_disable();
+	ck_assert_int_ne(gate_closed, 0);
+	malloc_enable();
+}
+END_TEST
+
+START_TEST(without_options)
+{
+	recorder_options.tracking = false;
+	malloc_disable();
+	ck_assert_int_eq(gate_closed, 0);
+	malloc_enable();
+}
+END_TEST
+
+static void *
+disable_and_enable(void *arg)
+{
+	int i;
+
+	for (i = 0; i < 2000; i++) {
+		malloc_disable();
+		ck_assert_int_eq(
+		    __atomic_fetch_add(&passed, 1, __ATOMIC_ACQ_REL), 0);
+		__atomic_fetch_sub(&passed, 1, __ATOMIC_ACQ_REL);
+		malloc_enable();
+		gate_wait();
+	}
+	return arg;
+}
+
+/* Android's malloc_disable_deadlock. */
+START_TEST(one_at_a_time)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, disable_and_enable, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+	ck_assert_int_eq(gate_closed, 0);
+}
+END_TEST
+
+static void *
+disable_and_end(void *arg)
+{
+	malloc_disable();
+	return arg;
+}
+
+START_TEST(thread_that_ended_disabled)
+{
+	struct said said;
+	pthread_t thread;
+	time_t before = time(NULL);
+
+	said_begin(&said);
+	pthread_create(&thread, NULL, disable_and_end, NULL);
+	pthread_join(thread, NULL);
+	gate_wait();
+	ck_assert_ptr_nonnull(
+	    strstr(said_end(&said), " has ended: the thread is gone\n"));
+	ck_assert_int_eq(gate_closed, 0);
+	ck_assert_int_le(time(NULL) - before, 2);
+}
+END_TEST
+
+/* The one waits for the other, which waits for memory. */
+START_TEST(deadlock_ends_in_ten_seconds)
+{
+	struct said said;
+	pthread_t thread;
+	time_t before = time(NULL);
+
+	said_begin(&said);
+	malloc_disable();
+	pthread_create(&thread, NULL, allocate, NULL);
+	pthread_join(thread, NULL);
+	malloc_enable();
+	ck_assert_ptr_nonnull(strstr(
+	    said_end(&said), " has ended: others have waited for 10 s\n"));
+	ck_assert_int_le(time(NULL) - before, 14);
+	ck_assert_int_eq(gate_closed, 0);
+}
+END_TEST
+
+static void *
+fork_in_thread(void *arg)
+{
+	pid_t child = fork();
+	int status;
+
+	if (child == 0) {
+		gate_fork_child();
+		gate_wait();
+		_exit(gate_closed != 0);
+	}
+	waitpid(child, &status, 0);
+	*(int *)arg = status;
+	return NULL;
+}
+
+START_TEST(child_of_another_thread)
+{
+	pthread_t thread;
+	int status = -1;
+
+	malloc_disable();
+	pthread_create(&thread, NULL, fork_in_thread, &status);
+	pthread_join(thread, NULL);
+	malloc_enable();
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+START_TEST(child_of_the_thread)
+{
+	pthread_t thread;
+	pid_t child;
+	int status;
+
+	malloc_disable();
+	child = fork();
+	if (child == 0) {
+		gate_fork_child();
+		gate_wait();
+		pthread_create(&thread, NULL, allocate, NULL);
+		if (passed_by_now() != 0)
+			_exit(1);
+		malloc_enable();
+		pthread_join(thread, NULL);
+		_exit(passed != 1 || gate_closed != 0);
+	}
+	malloc_enable();
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
+static uintptr_t seen[16];
+static size_t seen_sizes[16], seen_count;
+
+static void
+see(uintptr_t base, size_t size, void *arg)
+{
+	ck_assert_ptr_eq(arg, &seen);
+	ck_assert_int_ne(gate_closed, 0);
+	free(malloc(10));
+	ck_assert_uint_lt(seen_count, 16);
+	seen[seen_count] = base;
+	seen_sizes[seen_count++] = size;
+}
+
+/* Real blocks, as they are asked for their usable sizes. */
+START_TEST(md57_iterate)
+{
+	uintptr_t blocks[4], swap;
+	size_t i, j;
+
+	for (i = 0; i < 4; i++) {
+		blocks[i] = (uintptr_t)malloc(101);
+		ck_assert(live_put((void *)blocks[i], 101,
+		    mu_shadow_word(MU_STACK_OFF, MU_BLOCK_MALLOC)));
+	}
+	for (i = 0; i < 4; i++)
+		for (j = i + 1; j < 4; j++)
+			if (blocks[j] < blocks[i]) {
+				swap = blocks[i];
+				blocks[i] = blocks[j];
+				blocks[j] = swap;
+			}
+	ck_assert_int_eq(malloc_iterate(0, SIZE_MAX, see, &seen), 0);
+	ck_assert_uint_eq(seen_count, 4);
+	for (i = 0; i < 4; i++) {
+		ck_assert_uint_eq(seen[i], blocks[i]);
+		ck_assert_uint_eq(seen_sizes[i], 104);
+	}
+	/* Decision 9: the range is honoured, its end is not in it. */
+	seen_count = 0;
+	malloc_iterate(blocks[1], blocks[3] - blocks[1], see, &seen);
+	ck_assert_uint_eq(seen_count, 2);
+	ck_assert_uint_eq(seen[0], blocks[1]);
+	seen_count = 0;
+	malloc_iterate(blocks[3] + 1, SIZE_MAX, see, &seen);
+	malloc_iterate(blocks[3], 0, see, &seen);
+	ck_assert_uint_eq(seen_count, 0);
+	/* Between disable and enable, as it is meant. */
+	malloc_disable();
+	malloc_iterate(blocks[0], 1, see, &seen);
+	ck_assert_int_ne(gate_closed, 0);
+	malloc_enable();
+	ck_assert_uint_eq(seen_count, 1);
+	ck_assert_int_eq(gate_closed, 0);
+	for (i = 0; i < 4; i++) {
+		live_take((void *)blocks[i]);
+		free((void *)blocks[i]);
+	}
+}
+END_TEST
+
+START_TEST(md57_not_tracking)
+{
+	recorder_options.tracking = false;
+	errno = 0;
+	ck_assert_int_eq(malloc_iterate(0, SIZE_MAX, see, &seen), -1);
+	ck_assert_int_eq(errno, ENOTSUP);
+	ck_assert_uint_eq(seen_count, 0);
+}
+END_TEST
+
+static void
+begin(void)
+{
+	made_begin();
+	passed = 0;
+	seen_count = 0;
+}
+
+int
+main(void)
+{
+	Suite *suite = suite_create("debug_gate");
+	TCase *tests = tcase_create("gate");
+
+	tcase_add_checked_fixture(tests, begin, made_end);
+	tcase_set_timeout(tests, 60);
+	tcase_add_test(tests, others_wait);
+	tcase_add_test(tests, nests);
+	tcase_add_test(tests, without_options);
+	tcase_add_test(tests, one_at_a_time);
+	tcase_add_test(tests, thread_that_ended_disabled);
+	tcase_add_test(tests, deadlock_ends_in_ten_seconds);
+	tcase_add_test(tests, child_of_another_thread);
+	tcase_add_test(tests, child_of_the_thread);
+	tcase_add_test(tests, md57_iterate);
+	tcase_add_test(tests, md57_not_tracking);
+	suite_add_tcase(suite, tests);
+	return suite_run(suite);
+}

@@ -1,0 +1,117 @@
+/*
+ * lib/malloc_debug/leaktracer_reach.c with a leak finder that says what it is
+ * told to.
+ */
+#include "lib/malloc_debug/leaktracer_reach.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "memunreachable/memunreachable.h"
+#include "tests/support/suite.h"
+
+static bool judged;
+static size_t num_blocks;
+static struct Leak leaks[2];
+
+void
+recorder_enter(void)
+{
+}
+
+void
+recorder_leave(void)
+{
+}
+
+/* Falling addresses: they need not come in order. */
+__attribute__((visibility("default"))) bool
+memunreachable_each_unreachable(
+    void (*visit)(void *ctx, uintptr_t begin, size_t size), void *ctx)
+{
+	size_t i;
+
+	for (i = num_blocks; i > 0; i--)
+		visit(ctx, 0x100000 + i * 64, 32);
+	return judged;
+}
+
+bool
+GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
+{
+	ck_assert_uint_eq(limit, SIZE_MAX);
+	info->leaks = leaks;
+	info->num_reported = 2;
+	info->num_leaks = 5;
+	snprintf(info->reason, sizeof(info->reason), "%s",
+	    judged ? "" : "ptrace is refused");
+	return judged;
+}
+
+void
+FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
+{
+	info->leaks = NULL;
+}
+
+START_TEST(lt23_every_unreachable_block)
+{
+	struct leaktracer_reach reach;
+	size_t i;
+
+	leaktracer_reach_load();
+	judged = true;
+	num_blocks = 100000;
+	leaktracer_reach_find(&reach);
+	ck_assert(reach.judged);
+	ck_assert_str_eq(reach.remark, "");
+	ck_assert_uint_eq(reach.count, num_blocks);
+	for (i = 1; i <= num_blocks; i++) {
+		ck_assert(leaktracer_reach_lost(&reach, 0x100000 + i * 64));
+		ck_assert(leaktracer_reach_lost(&reach, 0x10001f + i * 64));
+		ck_assert(!leaktracer_reach_lost(&reach, 0x100020 + i * 64));
+	}
+	ck_assert(!leaktracer_reach_lost(&reach, 0x100000));
+	leaktracer_reach_free(&reach);
+	ck_assert_ptr_null(reach.blocks);
+	leaktracer_reach_free(&reach);
+}
+END_TEST
+
+START_TEST(a_heap_that_could_not_be_judged)
+{
+	struct leaktracer_reach reach;
+
+	leaktracer_reach_load();
+	judged = false;
+	leaktracer_reach_find(&reach);
+	ck_assert(!reach.judged);
+	ck_assert_ptr_nonnull(strstr(reach.remark, "not filtered: "));
+	leaktracer_reach_free(&reach);
+}
+END_TEST
+
+START_TEST(nothing_is_loaded)
+{
+	struct leaktracer_reach reach;
+
+	leaktracer_reach_find(&reach);
+	ck_assert(!reach.judged);
+	ck_assert_str_eq(
+	    reach.remark, "not filtered: libmemunreachable.so.0 is not loaded");
+	leaktracer_reach_free(&reach);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("debug_leaktracer_reach");
+	TCase *tcase = tcase_create("reach");
+
+	tcase_add_test(tcase, lt23_every_unreachable_block);
+	tcase_add_test(tcase, a_heap_that_could_not_be_judged);
+	tcase_add_test(tcase, nothing_is_loaded);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

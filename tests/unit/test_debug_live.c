@@ -1,0 +1,238 @@
+/*
+ * The shadow of live blocks, against a model: lib/malloc_debug/live.h.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/recorder.h"
+#include "tests/support/suite.h"
+
+#define WORD(stack) mu_shadow_word(stack, MU_BLOCK_NEW)
+#define SPAN ((uintptr_t)1 << MU_SHADOW_SPAN_SHIFT)
+
+static void
+setup(void)
+{
+	ck_assert(live_init());
+}
+
+static const void *
+at(uintptr_t address)
+{
+	return (const void *)address;
+}
+
+START_TEST(test_md27_put_find_take)
+{
+	const void *block = at(0x7f1234567890);
+
+	ck_assert_uint_eq(live_word(block), 0);
+	ck_assert(live_put(block, 100, WORD(77)));
+	ck_assert_uint_eq(mu_shadow_stack(live_word(block)), 77);
+	ck_assert_uint_eq(mu_shadow_kind(live_word(block)), MU_BLOCK_NEW);
+	ck_assert_uint_eq(live_size(block), 100);
+	/* Its other word is no block. */
+	ck_assert_uint_eq(live_word(at(0x7f12345678a0)), 0);
+	ck_assert(live_put(block, 33, WORD(78)));
+	ck_assert_uint_eq(live_size(block), 33);
+	ck_assert_uint_eq(live_take(block), WORD(78));
+	ck_assert_uint_eq(live_word(block), 0);
+	ck_assert_uint_eq(live_take(block), 0);
+	ck_assert(!live_take_plain(block));
+}
+END_TEST
+
+static const size_t sizes[] = { 1, 2, 16, 100, 0x3fffffff, 0x40000000,
+	0x40000001, (size_t)5 << 30, ((size_t)1 << 47) + 12345,
+	((size_t)1 << 60) - 1 };
+
+/* MD-16: no limit of 2 GiB; and every place about the border of two spans. */
+START_TEST(test_md16_sizes_and_borders)
+{
+	uintptr_t address;
+	size_t i;
+
+	for (address = 0x600000000000 + SPAN - 96;
+	     address < 0x600000000000 + SPAN + 64; address += 16) {
+		for (i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++) {
+			ck_assert(live_put(at(address), sizes[i], WORD(9)));
+			ck_assert_uint_eq(live_size(at(address)), sizes[i]);
+			ck_assert_uint_eq(live_word(at(address)), WORD(9));
+			ck_assert_uint_eq(live_take(at(address)), WORD(9));
+			ck_assert_uint_eq(*live_words(address), 0);
+			ck_assert_uint_eq(*live_words(address + 16), 0);
+			ck_assert_uint_eq(live_take(at(address)), 0);
+		}
+	}
+}
+END_TEST
+
+/* What free() may be given by mistake. */
+START_TEST(test_foreign_pointers)
+{
+	static const uintptr_t wrong[] = { 0, 1, 8, 16, 0x7f1234567891,
+		0x7f1234567898, (uintptr_t)1 << 48, UINTPTR_MAX,
+		UINTPTR_MAX - 15, 0xdead000000000010 };
+	size_t i;
+
+	ck_assert(live_put(at(0x7f1234567890), 100, WORD(9)));
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		ck_assert_uint_eq(live_word(at(wrong[i])), 0);
+		ck_assert_uint_eq(live_take(at(wrong[i])), 0);
+		ck_assert(!live_take_plain(at(wrong[i])));
+	}
+	ck_assert_uint_eq(live_take(at(0x7f1234567890)), WORD(9));
+}
+END_TEST
+
+START_TEST(test_take_plain)
+{
+	const void *block = at(0x7f3234567890);
+
+	ck_assert(live_put(block, 100, WORD(9)));
+	ck_assert(live_take_plain(block));
+	ck_assert_uint_eq(live_word(block), 0);
+	ck_assert_uint_eq(*live_words((uintptr_t)block + 16), 0);
+	/* Those with more words are another function's. */
+	ck_assert(live_put(block, (size_t)1 << 30, WORD(9)));
+	ck_assert(!live_take_plain(block));
+	ck_assert_uint_eq(live_take(block), WORD(9));
+}
+END_TEST
+
+START_TEST(test_change)
+{
+	const void *block = at(0x7f2234567890);
+
+	ck_assert(live_put(block, 100, WORD(9)));
+	ck_assert(!live_change(block, WORD(10), WORD(11)));
+	ck_assert(live_change(block, WORD(9), WORD(9) | MU_SHADOW_FREED));
+	ck_assert_uint_eq(live_word(block), WORD(9) | MU_SHADOW_FREED);
+	live_take(block);
+}
+END_TEST
+
+#define MODEL 5000
+
+struct model {
+	size_t sizes[MODEL];
+	size_t seen, live;
+};
+
+/* Blocks of the model are 128 bytes apart, across several spans. */
+static uintptr_t
+place(size_t i)
+{
+	return 0x500000000000 + i * (128 + (SPAN / 1000 & ~(size_t)127));
+}
+
+static bool
+visit(void *ctx, uintptr_t begin, uint32_t word, size_t size)
+{
+	struct model *model = ctx;
+	static uintptr_t last;
+	size_t i;
+
+	if (begin < place(0) || begin > place(MODEL - 1))
+		return true;
+	i = (begin - place(0)) / (place(1) - place(0));
+	ck_assert_uint_eq(place(i), begin);
+	ck_assert_uint_eq(size, model->sizes[i]);
+	ck_assert_uint_eq(mu_shadow_stack(word), i + 8);
+	ck_assert(model->seen == 0 || begin > last);
+	last = begin;
+	model->seen++;
+	return true;
+}
+
+START_TEST(test_walk_is_the_model)
+{
+	static struct model model;
+	size_t step, i;
+
+	srandom(7);
+	for (step = 0; step < 60000; step++) {
+		i = (size_t)random() % MODEL;
+		if (model.sizes[i] == 0) {
+			model.sizes[i] = 1 +
+			    (size_t)random() % 3 *
+				((size_t)random() << (random() % 20));
+			ck_assert(live_put(at(place(i)), model.sizes[i],
+			    WORD((uint32_t)i + 8)));
+			model.live++;
+		} else {
+			if (random() % 2 == 0 || !live_take_plain(at(place(i))))
+				ck_assert_uint_eq(live_take(at(place(i))),
+				    WORD((uint32_t)i + 8));
+			model.sizes[i] = 0;
+			model.live--;
+		}
+	}
+	live_each(visit, &model);
+	ck_assert_uint_eq(model.seen, model.live);
+	ck_assert_uint_le(memunreachable_recorded.lowest, place(0));
+	ck_assert_uint_ge(memunreachable_recorded.highest, place(MODEL - 1));
+}
+END_TEST
+
+static void *
+others(void *argument)
+{
+	uintptr_t base = (uintptr_t)argument;
+	size_t i;
+
+	for (i = 0; i < 300000; i++) {
+		const void *block = at(base + (i * 48 * 7919) % (64 * SPAN));
+
+		/* Each thread has every 16th byte but one of its own. */
+		block = at(((uintptr_t)block & ~(uintptr_t)255) + base % 256);
+		if (!live_put(block, i % 1000 + 1, WORD(8)) ||
+		    live_size(block) != i % 1000 + 1 || live_take(block) == 0)
+			return argument;
+	}
+	return NULL;
+}
+
+START_TEST(test_threads_make_the_same_spans)
+{
+	pthread_t threads[4];
+	void *bad;
+	size_t i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, others,
+		    (void *)(0x400000000000 + i * 64));
+	for (i = 0; i < 4; i++) {
+		pthread_join(threads[i], &bad);
+		ck_assert_ptr_null(bad);
+	}
+}
+END_TEST
+
+static Suite *
+live_suite(void)
+{
+	Suite *suite = suite_create("debug_live");
+	TCase *tests = tcase_create("live");
+
+	tcase_add_checked_fixture(tests, setup, NULL);
+	tcase_add_test(tests, test_md27_put_find_take);
+	tcase_add_test(tests, test_md16_sizes_and_borders);
+	tcase_add_test(tests, test_foreign_pointers);
+	tcase_add_test(tests, test_take_plain);
+	tcase_add_test(tests, test_change);
+	tcase_add_test(tests, test_walk_is_the_model);
+	tcase_add_test(tests, test_threads_make_the_same_spans);
+	suite_add_tcase(suite, tests);
+	return suite;
+}
+
+int
+main(void)
+{
+	return suite_run(live_suite());
+}

@@ -1,0 +1,196 @@
+/*
+ * Files that appear as a whole: what is in the way, and what fails.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/malloc_debug/output_file.h"
+#include "tests/support/suite.h"
+
+static char directory[] = "/tmp/test_debug_output_file.XXXXXX";
+static char name[128];
+static struct output_file out;
+
+static void
+begin(void)
+{
+	strcpy(strrchr(directory, '.'), ".XXXXXX");
+	ck_assert_ptr_nonnull(mkdtemp(directory));
+	snprintf(name, sizeof(name), "%s/file", directory);
+}
+
+static void
+end(void)
+{
+	char command[256];
+
+	snprintf(command, sizeof(command), "rm -r %s", directory);
+	ck_assert_int_eq(system(command), 0);
+}
+
+static size_t
+entries(void)
+{
+	char command[256];
+	FILE *pipe;
+	size_t n;
+
+	snprintf(command, sizeof(command), "ls -A %s | wc -l", directory);
+	pipe = popen(command, "r");
+	ck_assert_int_eq(fscanf(pipe, "%zu", &n), 1);
+	pclose(pipe);
+	return n;
+}
+
+/* Longer than the buffer, in pieces of every length. */
+START_TEST(all_of_it)
+{
+	static char got[1 << 20], wanted[1 << 20];
+	size_t i, length = 0;
+	FILE *in;
+
+	ck_assert_int_eq(output_file_make(&out, name, 0600), 0);
+	for (i = 0; i < 700; i++) {
+		output_file_print(&out, "%lu %s\n", i, "text");
+		length += (size_t)sprintf(wanted + length, "%lu text\n", i);
+		memset(wanted + length, 'x', i);
+		output_file_write(&out, wanted + length, i);
+		length += i;
+	}
+	ck_assert_int_eq(access(name, F_OK), -1);
+	ck_assert_int_eq(output_file_end(&out, name), 0);
+	in = fopen(name, "r");
+	ck_assert_uint_eq(fread(got, 1, sizeof(got), in), length);
+	fclose(in);
+	ck_assert_int_eq(memcmp(got, wanted, length), 0);
+	ck_assert_uint_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(old_one_stays_until_the_end)
+{
+	struct stat before, after;
+	FILE *old = fopen(name, "w");
+
+	fputs("old", old);
+	fclose(old);
+	stat(name, &before);
+	ck_assert_int_eq(output_file_make(&out, name, 0600), 0);
+	output_file_print(&out, "new");
+	stat(name, &after);
+	ck_assert_uint_eq(before.st_ino, after.st_ino);
+	ck_assert_int_eq(output_file_end(&out, name), 0);
+	stat(name, &after);
+	ck_assert_uint_ne(before.st_ino, after.st_ino);
+}
+END_TEST
+
+START_TEST(links_are_refused)
+{
+	ck_assert_int_eq(symlink("nowhere", name), 0);
+	ck_assert_int_eq(output_file_make(&out, name, 0600), ELOOP);
+	ck_assert_uint_eq(entries(), 1);
+}
+END_TEST
+
+/* What was laid out where ours is written is removed, and not written to. */
+START_TEST(laid_out_beside)
+{
+	char beside[256];
+
+	snprintf(beside, sizeof(beside), "%s.%d.new", name, (int)gettid());
+	ck_assert_int_eq(symlink("target", beside), 0);
+	ck_assert_int_eq(output_file_make(&out, name, 0600), 0);
+	output_file_print(&out, "new");
+	ck_assert_int_eq(output_file_end(&out, name), 0);
+	ck_assert_uint_eq(entries(), 1);
+}
+END_TEST
+
+START_TEST(devices_and_pipes_stay)
+{
+	struct stat status;
+	char byte = 0;
+	int fd;
+
+	ck_assert_int_eq(mkfifo(name, 0600), 0);
+	fd = open(name, O_RDONLY | O_NONBLOCK);
+	ck_assert_int_eq(output_file_make(&out, name, 0600), 0);
+	output_file_print(&out, "x");
+	ck_assert_int_eq(output_file_end(&out, name), 0);
+	ck_assert_int_eq(read(fd, &byte, 1), 1);
+	ck_assert_int_eq(byte, 'x');
+	stat(name, &status);
+	ck_assert(S_ISFIFO(status.st_mode));
+	ck_assert_int_eq(output_file_make(&out, "/dev/null", 0600), 0);
+	output_file_print(&out, "x");
+	ck_assert_int_eq(output_file_end(&out, "/dev/null"), 0);
+	stat("/dev/null", &status);
+	ck_assert(S_ISCHR(status.st_mode));
+	ck_assert_int_eq(output_file_make(&out, "/dev/full", 0600), 0);
+	output_file_print(&out, "x");
+	ck_assert_int_eq(output_file_end(&out, "/dev/full"), ENOSPC);
+	close(fd);
+}
+END_TEST
+
+START_TEST(places_that_are_none)
+{
+	static char long_name[PATH_MAX + 10];
+
+	memset(long_name, 'x', sizeof(long_name) - 1);
+	ck_assert_int_eq(
+	    output_file_make(&out, "/not/there/file", 0600), ENOENT);
+	ck_assert_int_eq(output_file_make(&out, directory, 0600), EISDIR);
+	ck_assert_int_eq(output_file_make(&out, long_name, 0600), ENAMETOOLONG);
+	ck_assert_str_eq(output_file_reason(EACCES), "Permission denied");
+	ck_assert_str_eq(output_file_reason(ENOENT), strerror(ENOENT));
+	ck_assert_str_eq(output_file_reason(ENOSPC), strerror(ENOSPC));
+	ck_assert_str_eq(output_file_reason(ELOOP), strerror(ELOOP));
+	ck_assert_str_eq(output_file_reason(EISDIR), strerror(EISDIR));
+}
+END_TEST
+
+START_TEST(given)
+{
+	char got[8] = "";
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	output_file_given(&out, ends[1]);
+	output_file_print(&out, "%s", "abc");
+	ck_assert_int_eq(output_file_end(&out, ""), 0);
+	ck_assert_int_eq(read(ends[0], got, 7), 3);
+	ck_assert_str_eq(got, "abc");
+	ck_assert_int_eq(write(ends[1], "d", 1), 1); /* still open */
+	close(ends[0]);
+	close(ends[1]);
+	output_file_given(&out, ends[1]);
+	output_file_print(&out, "x");
+	ck_assert_int_eq(output_file_end(&out, ""), EBADF);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("debug_output_file");
+	TCase *tests = tcase_create("output_file");
+
+	tcase_add_checked_fixture(tests, begin, end);
+	tcase_add_test(tests, all_of_it);
+	tcase_add_test(tests, old_one_stays_until_the_end);
+	tcase_add_test(tests, links_are_refused);
+	tcase_add_test(tests, laid_out_beside);
+	tcase_add_test(tests, devices_and_pipes_stay);
+	tcase_add_test(tests, places_that_are_none);
+	tcase_add_test(tests, given);
+	suite_add_tcase(suite, tests);
+	return suite_run(suite);
+}

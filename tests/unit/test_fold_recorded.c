@@ -1,0 +1,305 @@
+/*
+ * Folding with a recorder: entries of the same stack become one (MU-76..78),
+ * against a model that merges what folding without a recorder gives.
+ */
+#include <check.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwalk/recorded.h"
+#include "tests/support/fake_recorder.h"
+#include "tests/support/folding.h"
+#include "tests/support/image.h"
+#include "tests/support/suite.h"
+
+#define NODES 400
+#define STACKS 12
+
+static struct fake_recorder fake;
+static struct mu_recorder recorder;
+static uint32_t stacks[STACKS];
+static size_t lengths[STACKS];
+static uintptr_t frames[STACKS][40];
+
+static void
+setup(void)
+{
+	image_setup();
+	fake_recorder_open(&fake);
+}
+
+static void
+clean_up(void)
+{
+	fake_recorder_close(&fake);
+	image_teardown();
+	teardown();
+}
+
+/* Seals the heap, and makes what was recorded known to it. */
+static void
+record(void)
+{
+	struct mu_snapshot snap = { .pid = getpid() };
+
+	if (!heap.blocks.sealed)
+		fake_heap_seal(&heap);
+	image_open(&snap);
+	ck_assert(mu_recorder_open(
+	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
+	heap.blocks.recorder = &recorder;
+}
+
+/* Blocks begin at multiples of 16: sizes here are even numbers of words. */
+static void
+by_stack(const void *block, size_t size, size_t stack)
+{
+	fake_recorder_block(&fake, block, size, stacks[stack], false);
+}
+
+static void
+make_stacks(void)
+{
+	size_t i, j;
+
+	for (i = 0; i < STACKS; i++) {
+		lengths[i] = 1 + (size_t)rand() % 24;
+		for (j = 0; j < lengths[i]; j++)
+			frames[i][j] = 0x1000 + (size_t)rand() % 2;
+		/* Some differ behind the 16th only, or in length. */
+		if (i > 0 && rand() % 3 == 0) {
+			memcpy(frames[i], frames[i - 1], sizeof(frames[i]));
+			lengths[i] = lengths[i - 1] + (size_t)rand() % 2;
+		}
+		stacks[i] = fake_recorder_stack(&fake, frames[i], lengths[i]);
+	}
+}
+
+START_TEST(mu76_same_stack_is_one_entry)
+{
+	void **a, **b, **c, **d;
+
+	open_heap(_i, 1 << 16);
+	make_stacks();
+	frames[1][0] = 0x77;
+	stacks[0] = fake_recorder_stack(&fake, frames[0], 3);
+	stacks[1] = fake_recorder_stack(&fake, frames[1], 3);
+	stacks[2] = fake_recorder_stack(&fake, frames[0], 3);
+	a = node(4), b = node(8), c = node(4), d = node(2);
+	by_stack(a, 32, 0);
+	by_stack(b, 64, 2);
+	by_stack(c, 32, 1);
+	by_stack(d, 16, 0);
+	b[0] = d;
+	record();
+	fold();
+	ck_assert_uint_eq(leaks.num_leaks, 4);
+	ck_assert_uint_eq(leaks.num_entries, 2);
+	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(mu_range_size(leaks.entries[0].range), bytes(4));
+	ck_assert_uint_eq(leaks.entries[0].similar_count, 1);
+	ck_assert_uint_eq(leaks.entries[0].similar_size, bytes(8));
+	ck_assert_uint_eq(leaks.entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(leaks.entries[0].similar_referenced_size, bytes(2));
+	ck_assert_uint_eq(leaks.entries[0].referenced_count, 0);
+	ck_assert_uint_eq(
+	    leaks.entries[0].total_size, bytes(4) + bytes(8) + bytes(2));
+	ck_assert_uint_eq(leaks.entries[0].num_frames, 3);
+	ck_assert_mem_eq(leaks.entries[0].frames, frames[0], 3 * W);
+	ck_assert_uint_eq(leaks.entries[1].range.begin, (uintptr_t)c);
+	ck_assert_uint_eq(leaks.entries[1].similar_count, 0);
+	ck_assert_uint_eq(leaks.entries[1].frames[0], 0x77);
+}
+END_TEST
+
+/* Sizes do not matter, nor contents: what has no stack stays by itself. */
+START_TEST(mu76_no_stack_no_merge)
+{
+	void **a, **b, **c;
+
+	open_heap(_i, 1 << 16);
+	a = node(4), b = node(4), c = node(4);
+	fake_recorder_block(&fake, a, 32, MU_STACK_OFF, false);
+	fake_recorder_block(&fake, b, 32, MU_STACK_EMPTY, false);
+	(void)c;
+	record();
+	fold();
+	ck_assert_uint_eq(leaks.num_entries, 3);
+}
+END_TEST
+
+/* Many small ones of a stack come before a large one; the limit is last. */
+START_TEST(mu77_limit_after_merging)
+{
+	void **large;
+	size_t i;
+
+	open_heap(_i, 1 << 16);
+	make_stacks();
+	large = node(100);
+	for (i = 0; i < 40; i++)
+		by_stack(node(4), 32, 0);
+	record();
+	ck_assert_int_eq(fold_until(1, FAKE_NO_DEADLINE), MU_OK);
+	ck_assert_uint_eq(leaks.num_leaks, 41);
+	ck_assert_uint_eq(leaks.leak_bytes, bytes(100) + 40 * bytes(4));
+	ck_assert_uint_eq(leaks.num_entries, 1);
+	ck_assert_uint_eq(leaks.entries[0].similar_count, 39);
+	ck_assert_uint_eq(leaks.entries[0].total_size, 40 * bytes(4));
+	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
+	ck_assert_uint_eq(leaks.num_entries, 0);
+	(void)large;
+}
+END_TEST
+
+START_TEST(mu78_first_16_frames)
+{
+	uintptr_t deep[40];
+	void **a, **b, **c;
+	size_t i;
+
+	open_heap(_i, 1 << 16);
+	for (i = 0; i < 40; i++)
+		deep[i] = 0x1000 + i;
+	stacks[0] = fake_recorder_stack(&fake, deep, 40);
+	stacks[1] = fake_recorder_stack(&fake, deep, 16);
+	stacks[2] = fake_recorder_stack(&fake, deep, 15);
+	a = node(4), b = node(4), c = node(4);
+	by_stack(a, 32, 0);
+	by_stack(b, 32, 1);
+	by_stack(c, 32, 2);
+	record();
+	fold();
+	ck_assert_uint_eq(leaks.num_entries, 2);
+	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(leaks.entries[0].similar_count, 1);
+	ck_assert_uint_eq(leaks.entries[0].num_frames, 16);
+}
+END_TEST
+
+/* The entry is the program's block, not malloc's with the guards. */
+START_TEST(dressed_block)
+{
+	char *block;
+
+	open_heap(_i, 1 << 16);
+	block = (char *)node(20);
+	memcpy(block + 32, "contents", 8);
+	fake_recorder_block(&fake, block + 32, 40, MU_STACK_OFF, false);
+	fake.about.flags |= MU_RECORDED_DRESSED;
+	fake.about.dressing = 32;
+	record();
+	fold();
+	ck_assert_uint_eq(leaks.leak_bytes, bytes(20));
+	ck_assert_uint_eq(leaks.num_entries, 1);
+	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)block + 32);
+	ck_assert_uint_eq(mu_range_size(leaks.entries[0].range), 40);
+	ck_assert_uint_eq(leaks.entries[0].total_size, 40);
+	ck_assert_mem_eq(leaks.entries[0].contents, "contents", 8);
+}
+END_TEST
+
+/* Without memory for folding, each block is an entry, and has its stack. */
+START_TEST(mu76_frames_without_folding)
+{
+	void **a;
+
+	open_heap(_i, 1 << 16);
+	make_stacks();
+	a = node(4);
+	by_stack(a, 32, 0);
+	record();
+	heap.arena.fail_at = 1;
+	ck_assert_int_eq(fold_until(9, FAKE_NO_DEADLINE), MU_PARTIAL);
+	ck_assert_uint_eq(leaks.num_entries, 1);
+	ck_assert_uint_eq(
+	    leaks.entries[0].num_frames, lengths[0] < 16 ? lengths[0] : 16);
+	ck_assert_mem_eq(leaks.entries[0].frames, frames[0],
+	    leaks.entries[0].num_frames * W);
+}
+END_TEST
+
+static void
+expect_same(const struct mu_leak *a, const struct mu_leak *b, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		ck_assert_uint_eq(a[i].range.begin, b[i].range.begin);
+		ck_assert_mem_eq(&a[i], &b[i], sizeof(*a));
+	}
+}
+
+/* What folding gives, with frames, merged by heapwalk/leaks.c. */
+START_TEST(random_stacks)
+{
+	static struct mu_leak all[NODES];
+	static void **nodes[NODES];
+	static size_t of[NODES];
+	size_t round, i, count, j;
+
+	for (round = 0; round < 40; round++) {
+		srand((unsigned)round + 1);
+		setup();
+		open_heap(_i, 1 << 20);
+		make_stacks();
+		for (i = 0; i < NODES; i++) {
+			nodes[i] = node(4 + 2 * ((size_t)rand() % 3));
+			of[i] = (size_t)rand() % (STACKS + 2);
+			if (of[i] < STACKS)
+				by_stack(nodes[i], 32, of[i]);
+		}
+		for (i = 0; i < NODES / 3; i++)
+			nodes[rand() % NODES][rand() % 4] =
+			    nodes[rand() % NODES];
+		fold();
+		count = leaks.num_entries;
+		memcpy(all, leaks.entries, count * sizeof(*all));
+		for (i = 0; i < count; i++) {
+			for (j = 0; (uintptr_t)nodes[j] != all[i].range.begin;)
+				j++;
+			if (of[j] >= STACKS)
+				continue;
+			all[i].num_frames =
+			    lengths[of[j]] < 16 ? lengths[of[j]] : 16;
+			memcpy(all[i].frames, frames[of[j]],
+			    all[i].num_frames * W);
+		}
+		mu_leaks_merge(all, &count);
+		mu_leaks_sort(all, count);
+		record();
+		fold();
+		ck_assert_uint_eq(leaks.num_entries, count);
+		expect_same(leaks.entries, all, count);
+		clean_up();
+	}
+	setup();
+	open_heap(_i, 4096);
+	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_recorded");
+	TCase *merging = tcase_create("Merging");
+	TCase *random = tcase_create("Random");
+
+	tcase_add_checked_fixture(merging, setup, clean_up);
+	tcase_add_loop_test(
+	    merging, mu76_same_stack_is_one_entry, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, mu76_no_stack_no_merge, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, mu77_limit_after_merging, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, mu78_first_16_frames, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, dressed_block, 0, FAKE_KINDS);
+	tcase_add_loop_test(
+	    merging, mu76_frames_without_folding, 0, FAKE_KINDS);
+	suite_add_tcase(suite, merging);
+	tcase_add_checked_fixture(random, NULL, clean_up);
+	tcase_set_timeout(random, 60);
+	tcase_add_loop_test(random, random_stacks, 0, FAKE_KINDS);
+	suite_add_tcase(suite, random);
+
+	return suite_run(suite);
+}
