@@ -6,6 +6,9 @@ MS_A_THREAD = 0.025
 PASS_GOALS = {("graph", 1e5): 2, ("graph", 1e6): 5, ("graph", 1e7): 8}
 SHAPE_GOALS = {"tree": 3, "wide": 3, "list": 2, "shuffled": 1.3}
 EDGES = (2, 4, 8, 16)
+RECORDERS = ("plain", "recorder, no stacks", "recorder, stacks",
+             "recorder, sampled", "lsan-clang", "lsan-gcc", "heaptrack",
+             "gperftools", "leaktracer")
 
 
 class Row:
@@ -250,6 +253,61 @@ def idle(results):
     return rows
 
 
+def recorder(results):
+    return pairs(results) + programs(results)
+
+
+def pairs(results):
+    rows = []
+    for threads in (1, 2):
+        def get(peer):
+            return results.get("pairs", peer, "depth 10", 0, threads)
+
+        plain, lsan = get("plain"), results.lsan("pairs", "depth 10", 0,
+                                                 threads)
+        if plain is None:
+            continue
+        where = "malloc and free at depth 10, %d thread%s: " % (
+            threads, "s" if threads > 1 else "")
+        rows.append(Row(where + "ns a pair", ", ".join(
+            "%s %s" % (peer, short(get(peer))) for peer in RECORDERS
+            if get(peer) is not None)))
+        rows += factor(where + "stacks, overhead as a share of LSan's",
+                       get("recorder, stacks"), lsan, plain, 0.8)
+        rows += factor(where + "stacks, overhead as a share of heaptrack's",
+                       get("recorder, stacks"), get("heaptrack"), plain, 0.1)
+        for peer, goal in (("recorder, no stacks", 2),
+                           ("recorder, sampled", 1.05)):
+            if get(peer) is not None:
+                rows += at_most(where + peer + ", over plain malloc",
+                                get(peer) / plain, goal, "×")
+    return rows
+
+
+def factor(subject, ours, theirs, plain, goal):
+    if ours is None or theirs is None or theirs <= plain:
+        return []
+    return at_most(subject, (ours - plain) / (theirs - plain), goal, "×")
+
+
+def programs(results):
+    rows = []
+    for program in ("python3", "sqlite3"):
+        for what, word, goal in (("program", "CPU time", 1.1),
+                                 ("program.rss", "memory", 1.3)):
+            plain = results.get(what, "plain", program, 0)
+            for peer in RECORDERS[1:]:
+                value = results.get(what, peer, program, 0)
+                if plain is None or value is None:
+                    continue
+                row = at_most("%s under %s, %s over plain" % (
+                    program, peer, word), value / plain, goal, "×")
+                if not peer.startswith("recorder"):
+                    row[0].goal, row[0].met = "", None
+                rows += row
+    return rows
+
+
 def limits(results):
     rows = []
     for blocks in results.blocks_of("limit.independent_ns"):
@@ -271,4 +329,4 @@ def limits(results):
 def rows(records):
     results = Results(records)
     return [row for part in (limits, passes, pauses, writes, memory, growth,
-                             workers, idle) for row in part(results)]
+                             workers, idle, recorder) for row in part(results)]

@@ -10,10 +10,12 @@ import time
 import growth
 import machine
 import peers
+import recorded
 from results import SHAPES, median
 
 SECTIONS = ["limits", "pass", "pause", "write", "memory", "blocks", "edges",
-            "leaks", "threads", "mappings", "freed", "workers", "idle"]
+            "leaks", "threads", "mappings", "freed", "workers", "idle",
+            "recorder"]
 GROUPS = {"growth": ["blocks", "edges", "leaks", "threads", "mappings",
                      "freed"]}
 # A check takes seconds and more beyond these.
@@ -21,7 +23,7 @@ MOST_BLOCKS = {"valgrind": 1e6, "hlc": 1e6}
 MOST_BLOCKS_OF = {("hlc", "graph"): 1e7}
 
 
-class Bench(growth.Growth):
+class Bench(growth.Growth, recorded.Recorded):
     def __init__(self, words, options):
         self.quick = "quick" in words
         self.whole = "whole" in words
