@@ -4,6 +4,7 @@ import glob
 import os
 import shutil
 import subprocess
+import sys
 
 import peers
 
@@ -136,7 +137,7 @@ class Recorded:
 
     def programs(self):
         here = peers.HERE
-        yield ("python3", ["python3", os.path.join(here, "work.py")],
+        yield ("python3", [sys.executable, os.path.join(here, "work.py")],
                {"PYTHONMALLOC": "malloc"})
         if shutil.which("sqlite3"):
             yield ("sqlite3", ["sqlite3", ":memory:", ".read " + os.path.join(
