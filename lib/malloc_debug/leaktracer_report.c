@@ -3,6 +3,8 @@
  */
 #include "lib/malloc_debug/leaktracer_report.h"
 
+#include <unistd.h>
+
 #include "lib/malloc_debug/leaktracer_late.h"
 #include "lib/malloc_debug/leaktracer_lines.h"
 #include "lib/malloc_debug/leaktracer_modules.h"

@@ -49,14 +49,18 @@ names(const char *unused)
 	IS(dlsym(RTLD_DEFAULT, "android_mallopt") == NULL);
 }
 
+#if !__GLIBC_PREREQ(2, 33)
+#define mallinfo2 mallinfo
+#endif
+
 static void
 passed_on(const char *unused)
 {
-	size_t before = mallinfo2().uordblks;
+	size_t before = (size_t)mallinfo2().uordblks;
 
 	(void)unused;
 	kept[0] = malloc(50000);
-	IS(mallinfo2().uordblks >= before + 50000);
+	IS((size_t)mallinfo2().uordblks >= before + 50000);
 	IS(mallopt(M_MMAP_THRESHOLD, 1 << 20) == 1);
 	free(kept[0]);
 	IS(malloc_info(1, stdout) == EINVAL);
