@@ -13,9 +13,13 @@ load(struct stack_walk *walk, uintptr_t address, uintptr_t *value)
 	return true;
 }
 
+#define LARGEST_FRAME ((uintptr_t)1 << 20)
+
 /*
  * The frame pointer of code without tables points to the caller's, and that
  * is followed by the return address. What lies there says whether it does.
+ * Not on another stack: a coroutine begins with the frame pointer of who made
+ * it, and glibc 2.31 has no table for what its first function returns to.
  */
 static bool
 by_frame_pointer(struct stack_walk *walk)
@@ -23,7 +27,8 @@ by_frame_pointer(struct stack_walk *walk)
 	uintptr_t fp = walk->fp, caller, address;
 
 	walk->rare = true;
-	if (fp < walk->sp || fp > UINTPTR_MAX - 16)
+	if (fp < walk->sp || fp - walk->sp > LARGEST_FRAME ||
+	    fp > UINTPTR_MAX - 16)
 		return false;
 	walk->slot = fp + 8;
 	if (!load(walk, fp, &caller) || !load(walk, walk->slot, &address) ||

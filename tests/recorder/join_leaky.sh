@@ -78,7 +78,7 @@ LD_PRELOAD=$recorder:$build/libmemunreachable.so \
 	MEMUNREACHABLE_OPTIONS=${given}at_exit=1 "$program" 2>"$work/report"
 [ $? -eq 23 ] || fail "status"
 has "$work/report" "#00  pc 0000[0-9a-f]*  $program"
-has "$work/report" '#0.  pc .*/libc.so.6 \(__libc_start_main\+[0-9]+\)$'
+has "$work/report" '#0.  pc .*/libc[.-][^ /]* \(__libc_start_main\+[0-9]+\)$'
 name='within, no recorder'
 LD_PRELOAD=$build/libmemunreachable.so \
 	MEMUNREACHABLE_OPTIONS=${given}at_exit=1 "$program" 2>"$work/report"

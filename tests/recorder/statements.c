@@ -11,6 +11,7 @@
 
 #include "memunreachable/malloc_debug.h"
 #include "tests/recorder/statements_play.h"
+#include "tests/support/hide.h"
 
 #pragma weak get_malloc_leak_info
 #pragma weak write_malloc_leak_info
@@ -165,15 +166,22 @@ written(const char *unused)
 	puts("behind");
 }
 
+static __attribute__((noinline)) void
+lose(size_t size)
+{
+	void *volatile block = malloc(size);
+
+	memset(block, 0, size);
+	block = NULL;
+}
+
 /* Loses a block, asks for a check, and waits to be killed. */
 static void
 checked(const char *unused)
 {
-	void *volatile block = malloc(7005);
-
 	(void)unused;
-	memset(block, 0, 7005);
-	block = NULL;
+	lose(7005);
+	scrub_stack();
 	raise(SIGRTMAX - 16);
 	for (;;)
 		pause();

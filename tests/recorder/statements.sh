@@ -211,8 +211,17 @@ for options in "backtrace leak_track" "$plain_all"; do
 	is "free_track_multi_thread: $options" "$options" "$threads" churn
 done
 under record_allocs=10000 "$threads" fork || fail md31_fork: journal
-for options in "verbose backtrace=16" "backtrace backtrace_full" \
-    "guard free_track backtrace"; do
+# Before glibc 2.35 the compiler's unwinder takes locks, which the handler's
+# own backtrace() then waits for.
+full="backtrace backtrace_full"
+case $(getconf GNU_LIBC_VERSION) in
+"glibc 2."[12]? | "glibc 2.3"[0-4])
+	full=
+	echo "SKIPPED: md26 with backtrace_full: an unwinder that locks"
+	;;
+esac
+for options in "verbose backtrace=16" "$full" "guard free_track backtrace"; do
+	[ -n "$options" ] || continue
 	under "$options" "$threads" unwound ||
 	    fail "md26_malloc_and_backtrace_deadlock: $options: $? $(
 	        tail -n 2 "$work/err")"

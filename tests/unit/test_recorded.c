@@ -352,8 +352,12 @@ END_TEST
 START_TEST(place_by_magic)
 {
 	static struct mu_recorded variable;
-	struct mu_recorded *mapped = fake_recorder_map(4096);
+	char *guarded = fake_recorder_map(3 * 4096);
+	struct mu_recorded *mapped = (struct mu_recorded *)(guarded + 4096);
 
+	/* A neighbour of a module's .bss would be one mapping with it. */
+	mprotect(guarded, 4096, PROT_NONE);
+	mprotect(guarded + 2 * 4096, 4096, PROT_NONE);
 	image_open(&snap);
 	ck_assert_uint_eq(mu_recorded_place(&snap), (uintptr_t)&fake.about);
 	*mapped = variable = fake.about;
@@ -362,7 +366,7 @@ START_TEST(place_by_magic)
 	ck_assert_uint_eq(mu_recorded_place(&snap), (uintptr_t)&variable);
 	variable.version++;
 	ck_assert_uint_eq(mu_recorded_place(&snap), 0);
-	munmap(mapped, 4096);
+	munmap(guarded, 3 * 4096);
 }
 END_TEST
 
