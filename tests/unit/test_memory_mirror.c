@@ -285,7 +285,9 @@ START_TEST(more_than_may_be)
 {
 	mu_memory_mirror_close(&fixture.snap.memory);
 	ck_assert_int_eq(open_limited(100 * PAGE), MU_ERR_NO_MEMORY);
-	ck_assert_ptr_nonnull(strstr(fixture.why.words, "MiB"));
+	/* AddressSanitizer's shadow is more than there is room for. */
+	ck_assert(strstr(fixture.why.words, "MiB") != NULL ||
+	    strstr(fixture.why.words, "address space") != NULL);
 }
 END_TEST
 
