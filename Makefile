@@ -168,7 +168,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	report.c symbolize.c fork.c kept_stderr.c \
 	leak_blocks.c leak_list.c leak_estimate.c leak_info.c iterate.c \
 	journal.c journal_write.c heap_dump.c dump_modules.c frame_names.c \
-	output_file.c allocator_stats.c unreachable_check.c \
+	output_file.c allocator_stats.c leak_finder.c unreachable_check.c \
 	watch.c watch_options.c watch_bare.c watch_thread.c \
 	leaktracer_startup.c leaktracer_settings.c leaktracer.c \
 	leaktracer_state.c leaktracer_late.c leaktracer_preview.c \

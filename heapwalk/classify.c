@@ -67,8 +67,9 @@ mu_mapping_is_memory(const struct mu_mapping *mapping)
 	    !is_device(mapping->name);
 }
 
-bool
-mu_mappings_are_memory(
+/* Is all of RANGE by mappings of a KIND, with nothing between them? */
+static inline bool
+mappings_are(bool (*kind)(const struct mu_mapping *mapping),
     const struct mu_mapping *mappings, size_t count, struct mu_range range)
 {
 	const struct mu_mapping *end = mappings + count;
@@ -77,11 +78,25 @@ mu_mappings_are_memory(
 	uintptr_t at = range.begin;
 
 	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
-		if (mapping->range.begin > at || !mu_mapping_is_memory(mapping))
+		if (mapping->range.begin > at || !kind(mapping))
 			return false;
 		at = mapping->range.end;
 	}
 	return at >= range.end;
+}
+
+bool
+mu_mappings_are_memory(
+    const struct mu_mapping *mappings, size_t count, struct mu_range range)
+{
+	return mappings_are(mu_mapping_is_memory, mappings, count, range);
+}
+
+bool
+mu_mappings_are_anonymous(
+    const struct mu_mapping *mappings, size_t count, struct mu_range range)
+{
+	return mappings_are(mu_mapping_is_anonymous, mappings, count, range);
 }
 
 /* "/anon_hugepage (deleted)": MAP_HUGETLB is a file to the kernel. */

@@ -25,6 +25,10 @@ bool mu_mappings_are_memory(
 /* Private memory without a file: anonymous, brk, stack. */
 bool mu_mapping_is_anonymous(const struct mu_mapping *mapping);
 
+/* Is all of RANGE? As mu_mappings_are_memory(). */
+bool mu_mappings_are_anonymous(
+    const struct mu_mapping *mappings, size_t count, struct mu_range range);
+
 /* Starts with the text "/name" or the like. */
 bool mu_mapping_is_named(const struct mu_mapping *mapping, const char *prefix);
 

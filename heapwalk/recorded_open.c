@@ -31,24 +31,7 @@ anonymous_bytes(const struct mu_snapshot *snap)
 	return bytes;
 }
 
-/* Memory that the recorder mapped for itself can be nothing else. */
-static bool
-is_anonymous(const struct mu_snapshot *snap, struct mu_range range)
-{
-	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
-	const struct mu_mapping *mapping =
-	    mu_mapping_from(snap->mappings, snap->num_mappings, range.begin);
-	uintptr_t at = range.begin;
-
-	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
-		if (mapping->range.begin > at ||
-		    !mu_mapping_is_anonymous(mapping))
-			return false;
-		at = mapping->range.end;
-	}
-	return at >= range.end;
-}
-
+/* Memory that the recorder mapped for itself can be nothing but anonymous. */
 static bool
 add_table(struct opening *opening, struct mu_range range)
 {
@@ -56,7 +39,8 @@ add_table(struct opening *opening, struct mu_range range)
 	struct mu_range *tables;
 	size_t max;
 
-	if (!is_anonymous(opening->snap, range))
+	if (!mu_mappings_are_anonymous(
+		opening->snap->mappings, opening->snap->num_mappings, range))
 		return true;
 	if (recorder->num_tables == opening->max_tables) {
 		max = opening->max_tables == 0 ? 64 : 2 * opening->max_tables;
@@ -201,10 +185,7 @@ read_about(struct mu_recorded *about, const struct mu_snapshot *snap,
 	if (view == NULL)
 		return false;
 	memcpy(about, view, sizeof(*about));
-	return memcmp(about->magic, MU_RECORDED_MAGIC, sizeof(about->magic)) ==
-	    0 &&
-	    about->version == MU_RECORDED_VERSION &&
-	    about->size >= sizeof(*about) && about->directory != 0 &&
+	return mu_recorded_is(about) && about->directory != 0 &&
 	    about->directory % sizeof(uint64_t) == 0 &&
 	    about->directory <= UINTPTR_MAX - size;
 }

@@ -21,9 +21,7 @@ is_recorded(const char *view)
 	struct mu_recorded about;
 
 	memcpy(&about, view, sizeof(about));
-	return memcmp(about.magic, MU_RECORDED_MAGIC, sizeof(about.magic)) ==
-	    0 &&
-	    about.version == MU_RECORDED_VERSION && about.size >= sizeof(about);
+	return mu_recorded_is(&about);
 }
 
 /*

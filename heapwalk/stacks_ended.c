@@ -10,24 +10,6 @@
 #include "mu/arch.h"
 
 #ifdef MU_PTHREAD_SELF
-/* Is every byte of RANGE private and without a file? Guards included. */
-static bool
-is_anonymous(const struct mu_snapshot *snap, struct mu_range range)
-{
-	const struct mu_mapping *mapping, *end;
-	uintptr_t at = range.begin;
-
-	mapping = mu_snapshot_mapping(snap, at);
-	end = snap->mappings + snap->num_mappings;
-	for (; mapping != NULL && mapping < end && at < range.end; mapping++) {
-		if (mapping->range.begin > at ||
-		    !mu_mapping_is_anonymous(mapping))
-			return false;
-		at = mapping->range.end;
-	}
-	return at >= range.end;
-}
-
 /*
  * Is the struct pthread at ADDRESS on one of glibc's lists of stacks? The
  * stack that a program brought itself leaves them when its thread is joined,
@@ -66,7 +48,8 @@ is_ended(const struct mu_stacks_search *search, uintptr_t address,
 	below = (struct mu_range) { block->begin, address + 1 };
 	return !mu_stacks_any(&search->tps, below) &&
 	    !mu_stacks_any(&search->sps, *block) && is_listed(snap, address) &&
-	    is_anonymous(snap, *block);
+	    mu_mappings_are_anonymous(
+		snap->mappings, snap->num_mappings, *block);
 }
 
 /* Reads every line of memory, also what AddressSanitizer keeps to itself. */

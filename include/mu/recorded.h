@@ -20,6 +20,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define MU_RECORDED_MAGIC "muRecordedBlocks" /* 16 bytes, no NUL */
 #define MU_RECORDED_VERSION 1
@@ -138,5 +139,15 @@ struct mu_recorded {
 	uint64_t min_size, max_size; /* blocks whose stack was wanted */
 	uint64_t reserved[8];
 };
+
+/* Is ABOUT, a copy of what may be anything, one that this version reads? */
+static inline bool
+mu_recorded_is(const struct mu_recorded *about)
+{
+	return memcmp(about->magic, MU_RECORDED_MAGIC, sizeof(about->magic)) ==
+	    0 &&
+	    about->version == MU_RECORDED_VERSION &&
+	    about->size >= sizeof(*about);
+}
 
 #endif

@@ -7,16 +7,15 @@
 #include "lib/malloc_debug/leaktracer_reach.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <string.h>
 
+#include "lib/malloc_debug/leak_finder.h"
 #include "lib/malloc_debug/recorder.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define LIBRARY "libmemunreachable.so.0"
 #define FIRST_ROOM 4096
 
 typedef bool each_fn(
@@ -33,29 +32,6 @@ static struct {
 	get_fn *get;
 	free_fn *free;
 } finder;
-
-/* The one that lies beside us, or any. */
-static void *
-open_library(void)
-{
-	char path[PATH_MAX];
-	const char *slash;
-	void *library = NULL;
-	Dl_info info;
-	size_t length;
-
-	if (dladdr(&finder, &info) != 0 && info.dli_fname != NULL &&
-	    (slash = strrchr(info.dli_fname, '/')) != NULL &&
-	    (length = (size_t)(slash + 1 - info.dli_fname)) + sizeof(LIBRARY) <=
-		sizeof(path)) {
-		memcpy(path, info.dli_fname, length);
-		memcpy(path + length, LIBRARY, sizeof(LIBRARY));
-		library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-	}
-	if (library == NULL)
-		library = dlopen(LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	return library;
-}
 
 static bool
 take_from(void *library)
@@ -83,7 +59,7 @@ leaktracer_reach_load(void)
 	finder.get = GetUnreachableMemory;
 	finder.free = FreeUnreachableMemoryInfo;
 	if (!take_from(RTLD_DEFAULT) && finder.get == NULL &&
-	    (library = open_library()) != NULL)
+	    (library = leak_finder_load()) != NULL)
 		take_from(library);
 	recorder_leave();
 }
@@ -146,7 +122,7 @@ find(struct leaktracer_reach *reach)
 
 	if (finder.get == NULL) {
 		mu_text_format(reach->remark, sizeof(reach->remark),
-		    "not filtered: " LIBRARY " is not loaded");
+		    "not filtered: " LEAK_FINDER " is not loaded");
 		return;
 	}
 	if (finder.each != NULL) {

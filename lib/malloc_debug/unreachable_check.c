@@ -6,36 +6,14 @@
 #include "lib/malloc_debug/unreachable_check.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/malloc_debug/leak_finder.h"
 #include "lib/malloc_debug/recorder.h"
 
-#define LIBRARY "libmemunreachable.so.0"
 #define FUNCTION "LogUnreachableMemory"
 #define MOST_LEAKS 100
-
-static void *
-load_beside(void)
-{
-	char path[PATH_MAX];
-	const char *slash;
-	size_t length;
-	Dl_info info;
-
-	if (dladdr((void *)(uintptr_t)load_beside, &info) == 0)
-		return NULL;
-	slash = strrchr(info.dli_fname, '/');
-	if (slash == NULL)
-		return NULL;
-	length = (size_t)(slash + 1 - info.dli_fname);
-	if (length + sizeof(LIBRARY) > sizeof(path))
-		return NULL;
-	memcpy(path, info.dli_fname, length);
-	memcpy(path + length, LIBRARY, sizeof(LIBRARY));
-	return dlopen(path, RTLD_NOW);
-}
 
 static void *
 find(void)
@@ -44,9 +22,7 @@ find(void)
 
 	if (symbol != NULL)
 		return symbol;
-	library = load_beside();
-	if (library == NULL)
-		library = dlopen(LIBRARY, RTLD_NOW);
+	library = leak_finder_load();
 	if (library == NULL) {
 		recorder_say("%s", dlerror());
 		return NULL;
