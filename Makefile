@@ -177,7 +177,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	leaktracer_modules.c leaktracer_reach.c)
 RECORDER_GROUND := lib/text.c lib/sort.c lib/arena.c lib/signal_action.c \
 	lib/options.c lib/options_signal.c lib/symbolizer.c \
-	lib/symbolizer_open.c lib/symbolizer_process.c
+	lib/symbolizer_open.c lib/symbolizer_process.c heapwalk/ranges.c
 RECORDER_OBJS := $(SRC_RECORDER:%.c=$(BUILD)/%.o)
 RECORDER_LIBS := -ldl -pthread
 RECORDER_SO := libmemunreachable-malloc-debug.so.$(SOVERSION)

@@ -12,11 +12,7 @@
 #include "lib/malloc_debug/leak_finder.h"
 #include "lib/malloc_debug/recorder.h"
 #include "memunreachable/memunreachable.h"
-#include "mu/sort.h"
-#include "mu/sys.h"
 #include "mu/text.h"
-
-#define FIRST_ROOM 4096
 
 typedef bool each_fn(
     void (*visit)(void *ctx, uintptr_t begin, size_t size), void *ctx);
@@ -68,35 +64,11 @@ static void
 add(void *ctx, uintptr_t begin, size_t size)
 {
 	struct leaktracer_reach *reach = ctx;
-	size_t room = reach->room == 0 ? FIRST_ROOM : reach->room * 2;
-	size_t each = sizeof(*reach->blocks);
-	long address;
 
-	if (reach->count == reach->room) {
-		address = reach->blocks == NULL
-		    ? mu_sys_mmap(NULL, room * each, PROT_READ | PROT_WRITE,
-			  MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE)
-		    : mu_sys4(SYS_mremap, (long)reach->blocks,
-			  (long)(reach->room * each), (long)(room * each),
-			  MREMAP_MAYMOVE);
-		if (mu_sys_failed(address)) {
-			mu_text_format(reach->remark, sizeof(reach->remark),
-			    "no memory for all unreachable blocks");
-			return;
-		}
-		reach->blocks = (struct mu_range *)address;
-		reach->room = room;
-	}
-	reach->blocks[reach->count++] =
-	    (struct mu_range) { begin, begin + size };
-}
-
-static int
-by_address(const void *a, const void *b)
-{
-	const struct mu_range *left = a, *right = b;
-
-	return (left->begin > right->begin) - (left->begin < right->begin);
+	if (!mu_ranges_add(
+		&reach->blocks, (struct mu_range) { begin, begin + size }))
+		mu_text_format(reach->remark, sizeof(reach->remark),
+		    "no memory for all unreachable blocks");
 }
 
 /* Entries stand for others, which are not told: see GetUnreachableMemory(3). */
@@ -144,34 +116,24 @@ find(struct leaktracer_reach *reach)
 void
 leaktracer_reach_find(struct leaktracer_reach *reach)
 {
-	*reach = (struct leaktracer_reach) { 0 };
+	*reach = (struct leaktracer_reach) { .judged = false };
+	mu_arena_open(&reach->arena, SIZE_MAX);
+	mu_ranges_open(&reach->blocks, &reach->arena);
 	recorder_enter();
 	find(reach);
 	recorder_leave();
-	mu_sort(
-	    reach->blocks, reach->count, sizeof(*reach->blocks), by_address);
+	mu_ranges_seal(&reach->blocks);
 }
 
 bool
 leaktracer_reach_lost(const struct leaktracer_reach *reach, uintptr_t begin)
 {
-	size_t low = 0, high = reach->count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (reach->blocks[middle].end <= begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < reach->count && mu_range_has(reach->blocks[low], begin);
+	return mu_ranges_has(&reach->blocks, begin);
 }
 
 void
 leaktracer_reach_free(struct leaktracer_reach *reach)
 {
-	if (reach->blocks != NULL)
-		mu_sys_munmap(
-		    reach->blocks, reach->room * sizeof(*reach->blocks));
-	*reach = (struct leaktracer_reach) { 0 };
+	mu_arena_close(&reach->arena);
+	*reach = (struct leaktracer_reach) { .judged = false };
 }

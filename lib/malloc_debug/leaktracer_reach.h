@@ -10,11 +10,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "mu/range.h"
+#include "heapwalk/ranges.h"
 
 struct leaktracer_reach {
-	struct mu_range *blocks; /* by address, as malloc knows them; mapped */
-	size_t count, room;
+	struct mu_ranges blocks; /* as malloc knows them */
+	struct mu_arena arena;   /* theirs */
 	bool judged;
 	char remark[320]; /* what is to be known about the answer, or "" */
 };

@@ -65,7 +65,7 @@ START_TEST(lt23_every_unreachable_block)
 	leaktracer_reach_find(&reach);
 	ck_assert(reach.judged);
 	ck_assert_str_eq(reach.remark, "");
-	ck_assert_uint_eq(reach.count, num_blocks);
+	ck_assert_uint_eq(reach.blocks.count, num_blocks);
 	for (i = 1; i <= num_blocks; i++) {
 		ck_assert(leaktracer_reach_lost(&reach, 0x100000 + i * 64));
 		ck_assert(leaktracer_reach_lost(&reach, 0x10001f + i * 64));
@@ -73,7 +73,7 @@ START_TEST(lt23_every_unreachable_block)
 	}
 	ck_assert(!leaktracer_reach_lost(&reach, 0x100000));
 	leaktracer_reach_free(&reach);
-	ck_assert_ptr_null(reach.blocks);
+	ck_assert_ptr_null(reach.blocks.items);
 	leaktracer_reach_free(&reach);
 }
 END_TEST

@@ -326,7 +326,7 @@ START_TEST(unreachable_ones_only)
 {
 	struct mu_range blocks[] = { { 0x1000, 0x1020 }, { 0x3000, 0x3100 } };
 	struct leaktracer_reach reach = {
-		.blocks = blocks, .count = 2, .judged = true
+		.blocks = { .items = blocks, .count = 2 }, .judged = true
 	};
 	struct leaktracer_rows rows;
 
