@@ -253,11 +253,7 @@ judge(const struct mu_heap_dump *dump, struct mu_why *why)
 		    " missing",
 		    dump->num_lines - dump->cut);
 	if (dump->bad_lines > 0)
-		return mu_why(why, MU_PARTIAL,
-		    "%zu line%s of the file cannot be read and %s left out,"
-		    " the first is line %zu",
-		    dump->bad_lines, dump->bad_lines == 1 ? "" : "s",
-		    dump->bad_lines == 1 ? "is" : "are", dump->first_bad);
+		return mu_why_bad_lines(why, dump->bad_lines, dump->first_bad);
 	if (dump->tells_records && dump->told_records != dump->records.count)
 		return mu_why(why, MU_PARTIAL,
 		    "the file is to have %zu records, and has %zu",

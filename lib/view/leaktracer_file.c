@@ -132,11 +132,7 @@ judge(const struct mu_leaktracer *file, struct mu_why *why)
 		    "the file is cut off in line %zu: what follows is missing",
 		    file->num_lines);
 	if (file->bad_lines > 0)
-		return mu_why(why, MU_PARTIAL,
-		    "%zu line%s of the file cannot be read and %s left out,"
-		    " the first is line %zu",
-		    file->bad_lines, file->bad_lines == 1 ? "" : "s",
-		    file->bad_lines == 1 ? "is" : "are", file->first_bad);
+		return mu_why_bad_lines(why, file->bad_lines, file->first_bad);
 	if (file->modules.incomplete)
 		return mu_why(
 		    why, MU_PARTIAL, "the recorder could not write all of it");

@@ -103,3 +103,13 @@ mu_line_has_nul(struct mu_line line)
 {
 	return memchr(line.at, '\0', (size_t)(line.end - line.at)) != NULL;
 }
+
+enum mu_status
+mu_why_bad_lines(struct mu_why *why, size_t count, size_t first_number)
+{
+	return mu_why(why, MU_PARTIAL,
+	    "%zu line%s of the file cannot be read and %s left out,"
+	    " the first is line %zu",
+	    count, count == 1 ? "" : "s", count == 1 ? "is" : "are",
+	    first_number);
+}

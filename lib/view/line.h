@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mu/status.h"
+
 /* A piece of text; at END one byte more can be written. */
 struct mu_line {
 	char *at, *end;
@@ -41,5 +43,9 @@ char *mu_line_string(struct mu_line line);
 
 /* Is there a byte that would end a string early? */
 bool mu_line_has_nul(struct mu_line line);
+
+/* WHY a file of which COUNT lines cannot be read is partial. */
+enum mu_status mu_why_bad_lines(
+    struct mu_why *why, size_t count, size_t first_number);
 
 #endif
