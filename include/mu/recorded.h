@@ -41,7 +41,8 @@
  * The next word is twice the size that was asked for; of a block of 2^30 bytes
  * and more it is MU_SHADOW_LARGE, and the two words behind it are twice the
  * lower 30 bits and twice the upper ones. So bit 0 is 1 in first words only.
- * 0 is no block. The first word is written last and cleared last.
+ * The first word is written last. When the block goes it becomes 0, and it
+ * alone: what is even and does not follow a first word tells nothing.
  */
 #define MU_SHADOW_START 1u
 #define MU_SHADOW_FREED 2u
@@ -90,8 +91,9 @@ mu_shadow_kind(uint32_t word)
 #define MU_STACK_MAX_FRAMES 256
 
 enum mu_stack_flag {
-	MU_STACK_CHILD = 1, /* allocated after a fork of a tracked process */
-	MU_STACK_SLOT = 2,  /* of one block: see struct mu_stack_slot */
+	MU_STACK_CHILD = 1,  /* allocated after a fork of a tracked process */
+	MU_STACK_SLOT = 2,   /* of one block: see struct mu_stack_slot */
+	MU_STACK_LAYOUT = 4, /* none: the recorder's own */
 };
 
 struct mu_stack {
@@ -99,7 +101,7 @@ struct mu_stack {
 	uint32_t next; /* unit of the next one of its bucket, or 0 */
 	uint16_t num_frames;
 	uint16_t flags;
-	uint32_t reserved;
+	uint32_t reserved; /* the recorder's own */
 	uint64_t frames[]; /* addresses inside the calls, innermost first */
 };
 

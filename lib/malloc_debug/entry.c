@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "lib/malloc_debug/entry.h"
+#include "lib/malloc_debug/stack_capture_known.h"
 
 ENTRY void *malloc(size_t size);
 ENTRY void *calloc(size_t members, size_t size);
@@ -18,30 +19,48 @@ ENTRY size_t malloc_usable_size(void *block);
 
 #define REQUEST(...) (&(const struct request) { __VA_ARGS__ })
 
-void *
-entry_stacked(
-    void *block, size_t size, enum mu_block_kind kind, struct stack_start start)
+LONG_WAY void *
+stacked_anew(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
+    uintptr_t sp, uintptr_t fp)
 {
-	uint32_t stack;
+	uint32_t stack = stack_id((struct stack_start) { pc, sp, fp }, size);
 
-	if (block == NULL)
-		return NULL;
-	stack = stack_id(start, size);
 	if (stack != 0)
 		entry_put(block, size, stack, kind);
 	return block;
 }
 
+void *
+entry_stacked(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
+    uintptr_t sp, uintptr_t fp)
+{
+	const struct stack_id_simple *simple = &stack_id_simple;
+	uint32_t stack;
+
+	if (__builtin_expect(block == NULL, 0))
+		return NULL;
+	if (!LIKELY(size - simple->least <= simple->span))
+		JUMP stacked_anew(block, size, kind, pc, sp, fp);
+	stack = stack_capture_known(pc, sp, fp, simple->config);
+	if (!LIKELY(stack != 0))
+		JUMP stacked_anew(block, size, kind, pc, sp, fp);
+	entry_put(block, size, stack, kind);
+	return block;
+}
+
+LONG_WAY void *
+malloc_stacked(size_t size)
+{
+	struct stack_start start = STACK_START();
+
+	size += size == 0;
+	return entry_stacked(real.malloc(entry_bytes(size)), size,
+	    MU_BLOCK_MALLOC, start.pc, start.sp, start.fp);
+}
+
 LONG_WAY void *
 malloc_long(size_t size)
 {
-	enum recording_way way = entry_way();
-
-	if (entry_is_short(way)) {
-		size += size == 0;
-		return entry_record(way, real.malloc(entry_bytes(size)), size,
-		    MU_BLOCK_MALLOC, STACK_START());
-	}
 	return dispatch_alloc(CALL("malloc", MU_BLOCK_MALLOC, JOURNAL_MALLOC),
 	    REQUEST(.members = 1, .size = size));
 }
@@ -59,9 +78,13 @@ malloc(size_t size)
 {
 	enum recording_way way = entry_way();
 
+	if (LIKELY(entry_samples(way)) && LIKELY(!sampling_wants(size)))
+		JUMP real.malloc(size);
+	if (entry_is_stacked(way))
+		JUMP malloc_stacked(size);
 	if (entry_is_plain(way))
 		JUMP malloc_plain(size);
-	if (entry_passes(way, size))
+	if (way == RECORDING_ASLEEP)
 		JUMP real.malloc(size);
 	JUMP malloc_long(size);
 }
@@ -183,6 +206,8 @@ free(void *block)
 {
 	enum recording_way way = entry_way();
 
+	if (LIKELY(entry_samples(way)) && LIKELY(!live_is_near(block)))
+		JUMP real.free(block);
 	if (LIKELY(entry_frees(way, block)))
 		JUMP real.free(block);
 	JUMP free_long(block);

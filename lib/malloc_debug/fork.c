@@ -11,7 +11,6 @@
 #include "lib/malloc_debug/recorder.h"
 #include "lib/malloc_debug/recording.h"
 #include "lib/malloc_debug/sampling.h"
-#include "lib/malloc_debug/stack_capture.h"
 #include "lib/malloc_debug/stack_id.h"
 #include "lib/malloc_debug/watch.h"
 
@@ -21,7 +20,6 @@ child(void)
 	recorder_enter();
 	if (recording_on)
 		stack_id_fork_child();
-	stack_capture_fork_child();
 	sampling_fork_child();
 	gate_fork_child();
 	journal_fork_child();

@@ -9,6 +9,8 @@
 #define HALF ((uint32_t)LIVE_LARGE - 1) /* 30 bits */
 
 uint64_t *live_directory;
+bool live_tallied;
+uint8_t live_tallies[LIVE_TALLIES];
 
 /* Zeroed, not counted against memory that is not there until it is touched,
  * nor in huge pages: 4 KiB of words are a whole mapping of 16 KiB of blocks. */
@@ -25,12 +27,13 @@ reserve(size_t size)
 }
 
 bool
-live_init(void)
+live_init(bool tallied)
 {
 	uint64_t *directory;
 
 	if (live_directory != NULL)
 		return true;
+	live_tallied = tallied;
 	directory = reserve(MU_SHADOW_SPANS * sizeof(uint64_t));
 	if (directory == NULL)
 		return false;
@@ -100,10 +103,35 @@ load(uintptr_t begin, unsigned index)
 	return word == NULL ? 0 : __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
+/* A word of BEGIN has come, or has gone: by 1, or by -1. */
+static void
+tally(uintptr_t begin, int by)
+{
+	uint8_t *count = live_tally(begin);
+	uint8_t old = __atomic_load_n(count, __ATOMIC_RELAXED);
+
+	if (!live_tallied)
+		return;
+	while (old != LIVE_TALLY_MOST &&
+	    !__atomic_compare_exchange_n(count, &old, (uint8_t)(old + by), true,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		continue;
+}
+
+void
+live_stay_near(const void *memory, size_t size)
+{
+	uintptr_t page = (uintptr_t)memory & ~(uintptr_t)4095;
+
+	for (; page < (uintptr_t)memory + size; page += 4096)
+		__atomic_store_n(
+		    live_tally(page), LIVE_TALLY_MOST, __ATOMIC_RELAXED);
+}
+
 bool
 live_put_slowly(uintptr_t begin, size_t size, uint32_t word)
 {
-	bool done;
+	bool done, known = live_word((const void *)begin) != 0;
 
 	if (size < LIVE_LARGE)
 		done = store(begin, 1, (uint32_t)size * 2);
@@ -111,7 +139,10 @@ live_put_slowly(uintptr_t begin, size_t size, uint32_t word)
 		done = store(begin, 3, (uint32_t)(size >> 30) * 2) &&
 		    store(begin, 2, (uint32_t)(size & HALF) * 2) &&
 		    store(begin, 1, MU_SHADOW_LARGE);
-	return done && store(begin, 0, word);
+	done = done && store(begin, 0, word);
+	if (done && !known)
+		tally(begin, 1);
+	return done;
 }
 
 uint32_t
@@ -122,11 +153,7 @@ live_take(const void *block)
 
 	if (word == 0)
 		return 0;
-	if (load(begin, 1) == MU_SHADOW_LARGE) {
-		store(begin, 3, 0);
-		store(begin, 2, 0);
-	}
-	store(begin, 1, 0);
+	tally(begin, -1);
 	store(begin, 0, 0);
 	return word;
 }

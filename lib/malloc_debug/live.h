@@ -23,8 +23,10 @@
 /* As in struct mu_recorded; NULL = nothing is recorded. */
 extern uint64_t *live_directory HIDDEN;
 
-/* Reserve it, once. False = no memory. */
-bool live_init(void);
+/* Reserve it, once. TALLIED: see live_is_near(). False = no memory. */
+bool live_init(bool tallied);
+
+extern bool live_tallied HIDDEN; /* constant once blocks have words */
 
 bool live_put_slowly(uintptr_t begin, size_t size, uint32_t word);
 size_t live_size_slowly(uintptr_t begin);
@@ -91,8 +93,9 @@ live_put(const void *block, size_t size, uint32_t word)
 	if (__builtin_expect(number >= LIVE_WORDS, 0))
 		return true; /* of no allocator that we know */
 	words = live_span(number);
-	if (__builtin_expect(
-		words == NULL || size >= LIVE_LARGE || !live_plain(number), 0))
+	if (__builtin_expect(words == NULL || size >= LIVE_LARGE ||
+		    !live_plain(number) || live_tallied,
+		0))
 		return live_put_slowly((uintptr_t)block, size, word);
 	words += number & (MU_SHADOW_WORDS - 1);
 	__atomic_store_n(words + 1, (uint32_t)size * 2, __ATOMIC_RELAXED);
@@ -117,7 +120,10 @@ live_size(const void *block)
 /* BLOCK is none any more. Its word, or 0 where it was none. */
 uint32_t live_take(const void *block);
 
-/* The same for what is the rule; false = to be asked of live_take(). */
+/*
+ * The same for what is the rule, where nothing is tallied; false = to be asked
+ * of live_take(). What is behind the first word stays: it tells nothing alone.
+ */
 static inline bool
 live_take_plain(const void *block)
 {
@@ -127,19 +133,44 @@ live_take_plain(const void *block)
 	if (__builtin_expect(number >= LIVE_WORDS, 0))
 		return false;
 	words = live_span(number);
-	if (__builtin_expect(words == NULL || !live_plain(number), 0))
+	if (__builtin_expect(words == NULL, 0))
 		return false;
 	words += number & (MU_SHADOW_WORDS - 1);
 	if (__builtin_expect((__atomic_load_n(words, __ATOMIC_RELAXED) &
-				 MU_SHADOW_START) == 0 ||
-		    __atomic_load_n(words + 1, __ATOMIC_RELAXED) ==
-			MU_SHADOW_LARGE,
+				 MU_SHADOW_START) == 0,
 		0))
 		return false;
-	__atomic_store_n(words + 1, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(words, 0, __ATOMIC_RELEASE);
 	return true;
 }
+
+/*
+ * How many blocks with a word begin in a page of 4 KiB, or in another one that
+ * shares its tally; LIVE_TALLY_MOST: once they were as many, or more. Only
+ * where few blocks have one, so that the others are freed with no look at
+ * theirs.
+ */
+#define LIVE_TALLIES ((uintptr_t)1 << 16)
+#define LIVE_TALLY_MOST 255
+
+extern uint8_t live_tallies[LIVE_TALLIES] HIDDEN;
+
+static inline uint8_t *
+live_tally(uintptr_t address)
+{
+	return &live_tallies[address >> 12 & (LIVE_TALLIES - 1)];
+}
+
+/* False: BLOCK has no word for certain. Where nothing is tallied, always. */
+static inline bool
+live_is_near(const void *block)
+{
+	return __atomic_load_n(
+		   live_tally((uintptr_t)block), __ATOMIC_RELAXED) != 0;
+}
+
+/* From now on all of that memory is near. */
+void live_stay_near(const void *memory, size_t size);
 
 /* The word of BLOCK from FROM to TO; false if it was another one by now. */
 bool live_change(const void *block, uint32_t from, uint32_t to);

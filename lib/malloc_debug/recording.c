@@ -3,6 +3,7 @@
  */
 #include "lib/malloc_debug/recording.h"
 
+#include "lib/malloc_debug/bootstrap.h"
 #include "lib/malloc_debug/gate.h"
 #include "lib/malloc_debug/hooks.h"
 #include "lib/malloc_debug/journal.h"
@@ -17,13 +18,22 @@ bool recording_all;
 
 static bool stopped;
 
+/* Few blocks have words. */
+static bool
+only_samples(void)
+{
+	return recorder_options.backtrace &&
+	    recorder_options.sample_bytes != 0 && !recorder_options.leak_track;
+}
+
 bool
 recording_start(void)
 {
 	struct mu_recorded *recorded = &memunreachable_recorded;
 
-	if (!live_init() || !stack_depot_init())
+	if (!live_init(only_samples()) || !stack_depot_init())
 		return false;
+	live_stay_near(bootstrap_memory, BOOTSTRAP_BYTES);
 	recorded->depot = (uintptr_t)stack_depot_directory();
 	recording_all = recording_wanted();
 	__atomic_store_n(&recording_on, !stopped, __ATOMIC_RELEASE);
@@ -78,10 +88,7 @@ way(void)
 		return RECORDING_CAREFUL;
 	if (!recorder_options.backtrace)
 		return RECORDING_PLAIN;
-	return recorder_options.sample_bytes != 0 &&
-		!recorder_options.leak_track
-	    ? RECORDING_SAMPLED
-	    : RECORDING_STACKS;
+	return only_samples() ? RECORDING_SAMPLED : RECORDING_STACKS;
 }
 
 /* LeakTracer may begin at any time. */

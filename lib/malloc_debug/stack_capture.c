@@ -25,12 +25,6 @@ stack_capture_forget(void)
 	frame_memo_forget();
 }
 
-void
-stack_capture_fork_child(void)
-{
-	stack_layouts_fork_child();
-}
-
 extern void *__libc_stack_end; /* of the main thread: ld.so's, GLIBC_2.2.5 */
 
 /* Other threads' static TLS is in the mapping of their stack, above it (glibc,

@@ -56,9 +56,6 @@ static inline uint32_t stack_capture_unit(
  * without it as well, only later. */
 void stack_capture_forget(void);
 
-/* In a child after fork(): what another thread was in the midst of is gone. */
-void stack_capture_fork_child(void);
-
 /* In registers: a struct would be written in words and be copied in larger
  * pieces, which the CPU must wait for. */
 size_t stack_capture_at(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool full,

@@ -2,6 +2,7 @@
  * A stack that was seen before, without a walk; the walk otherwise, which is
  * traced, so that the stack is known next time.
  */
+#include "lib/malloc_debug/stack_capture_known.h"
 #include "lib/malloc_debug/stack_depot_find.h"
 #include "lib/malloc_debug/stack_layouts.h"
 #include "lib/malloc_debug/stack_walk.h"
@@ -12,7 +13,7 @@ place(struct stack_trace *trace, uintptr_t address)
 {
 	uintptr_t words = (address - trace->sp) / 8;
 
-	if (address % 8 != 0 || words >= LAYOUT_FP_OF_START)
+	if (address % 8 != 0 || words >= LAYOUT_NO_POINTER)
 		trace->lost = true;
 	return (uint16_t)words;
 }
@@ -20,22 +21,25 @@ place(struct stack_trace *trace, uintptr_t address)
 static void
 trace_pointer(struct stack_trace *trace, const struct stack_walk *walk)
 {
-	unsigned i = 2 * trace->num_pointers;
+	unsigned i = trace->num_pointers;
 
-	if (i + 2 > LAYOUT_WORDS) {
+	if (walk->fp_slot == 0) {
+		trace->pointer = place(trace, walk->fp);
+		return;
+	}
+	if (i == LAYOUT_MOST) {
 		trace->lost = true;
 		return;
 	}
-	trace->pointers[i] = walk->fp_slot == 0 ? LAYOUT_FP_OF_START
-						: place(trace, walk->fp_slot);
-	trace->pointers[i + 1] = place(trace, walk->fp);
+	trace->pointers[i] = place(trace, walk->fp_slot);
+	trace->targets[i] = place(trace, walk->fp);
 	trace->num_pointers++;
 }
 
 static void
 trace_return(struct stack_trace *trace, const struct stack_walk *walk)
 {
-	if (trace->num_returns == LAYOUT_WORDS)
+	if (trace->num_returns == LAYOUT_MOST)
 		trace->lost = true;
 	else
 		trace->returns[trace->num_returns++] = place(trace, walk->slot);
@@ -77,6 +81,7 @@ walk_traced(struct stack_trace *trace, uintptr_t pc, uintptr_t sp, uintptr_t fp,
 	do {
 		generation = frame_memo_now();
 		trace->sp = sp;
+		trace->pointer = LAYOUT_NO_POINTER;
 		trace->num_returns = 0;
 		trace->num_pointers = 0;
 		trace->lost = false;
@@ -96,10 +101,9 @@ walk_traced(struct stack_trace *trace, uintptr_t pc, uintptr_t sp, uintptr_t fp,
 #define LAYOUTS_TRIED 4
 
 struct ask {
-	uintptr_t sp, fp;
-	uint64_t start; /* all that the walk depends on, but the stack */
-	uint64_t key;   /* of the layout */
-	uintptr_t pc;
+	uintptr_t pc, sp, fp;
+	uint64_t wanted;
+	uint64_t key; /* of the layout */
 	size_t limit; /* words from sp that can be read */
 	size_t max;
 	uint16_t flags;
@@ -114,40 +118,54 @@ walk_anew(const struct ask *ask)
 	struct stack_trace trace;
 	size_t num =
 	    walk_traced(&trace, ask->pc, ask->sp, ask->fp, frames, ask->max);
-	uint32_t mark = stack_layout_mark(&trace);
-	uint32_t unit = stack_depot_put_walked(frames, num, ask->flags, mark);
+	const struct mu_stack *layout = stack_layout_put(&trace);
+	uint32_t unit = stack_depot_put_walked(
+	    frames, num, ask->flags, layout == NULL ? 0 : layout->reserved);
 
-	if (unit != 0 && mark != 0)
-		stack_layout_note(&trace, mark, ask->key, ask->max);
+	if (unit != 0 && layout != NULL)
+		stack_known_note(stack_layout_set(stack_layouts, ask->key),
+		    ask->key, (uintptr_t)layout);
 	return unit;
+}
+
+static void
+note_known(const struct ask *ask, const struct mu_stack *layout, uint32_t unit)
+{
+	uint64_t hash = stack_layout_hash(stack_layouts, layout, ask->wanted,
+	    ask->pc, ask->sp, ask->fp, ask->limit);
+
+	if (hash != 0)
+		stack_known_note(
+		    stack_known_set(stack_layouts, hash), hash, unit);
 }
 
 /* The stack itself is read by the layouts, and looked for in the depot. */
 static __attribute__((noinline)) uint32_t
 read_anew(struct ask *ask)
 {
-	uintptr_t frames[LAYOUT_WORDS + 1];
-	uint32_t unit, mark;
-	uint64_t hash;
+	uintptr_t frames[LAYOUT_MOST + 1];
+	const struct mu_stack *layout;
+	uint32_t unit;
 	size_t i, num;
 
 	frames[0] = ask->pc - MU_UNWIND_CALL;
 	for (i = 1; ask->limit != 0; i++) {
-		num = stack_layout_read(&mark, ask->key, ask->sp, ask->fp,
-		    ask->limit, frames, ask->max);
+		layout = stack_layout_find(stack_layouts, ask->key);
+		if (layout == NULL)
+			break;
+		num = stack_layout_read(
+		    layout, ask->sp, ask->fp, ask->limit, frames, ask->max);
 		if (num == 0)
 			break;
-		unit = stack_depot_find(frames, num, ask->flags, mark);
+		unit =
+		    stack_depot_find(frames, num, ask->flags, layout->reserved);
 		if (unit != 0) {
-			stack_known_find(&hash, ask->key, ask->start, ask->sp,
-			    ask->fp, ask->limit);
-			if (hash != 0)
-				stack_known_note(hash, unit);
+			note_known(ask, layout, unit);
 			return unit;
 		}
 		if (i == LAYOUTS_TRIED || i >= num)
 			break;
-		ask->key = stack_layout_key(ask->key, frames[i]);
+		ask->key = stack_layout_next_key(ask->key, frames[i]);
 	}
 	return walk_anew(ask);
 }
@@ -156,23 +174,21 @@ uint32_t
 stack_capture_unit_at(
     uintptr_t pc, uintptr_t sp, uintptr_t fp, size_t max, uint16_t flags)
 {
-	const struct stack_range *range = &stack_thread_memory.home;
-	struct ask ask = { .sp = sp, .fp = fp, .pc = pc, .flags = flags };
-	uint64_t hash;
+	const struct stack_range *home = &stack_thread_memory.home;
+	struct ask ask = { .pc = pc, .sp = sp, .fp = fp, .flags = flags };
+	uint64_t config;
 	uint32_t unit;
 
 	ask.max = max > MU_STACK_MAX_FRAMES ? MU_STACK_MAX_FRAMES : max;
 	if (max == 0 || stack_layouts == NULL || sp % 8 != 0)
 		return MU_STACK_EMPTY;
-	ask.start = stack_layout_key(
-	    frame_memo_now() << 24 ^ ask.max << 16 ^ flags, pc);
-	ask.key = stack_layout_key(ask.start, sp & 0xfff);
-	if (stack_range_has(range, sp)) {
-		ask.limit = (range->high - sp) / 8;
-		unit = stack_known_find(
-		    &hash, ask.key, ask.start, sp, fp, ask.limit);
-		if (unit != 0)
-			return unit;
-	}
+	config = stack_layout_config(ask.max, flags);
+	unit = stack_capture_known(pc, sp, fp, config);
+	if (unit != 0)
+		return unit;
+	ask.wanted = stack_layout_wanted(config, frame_memo_now());
+	ask.key = stack_layout_key(ask.wanted, pc, sp);
+	if (stack_range_has(home, sp))
+		ask.limit = (home->high - sp) / 8;
 	return read_anew(&ask);
 }

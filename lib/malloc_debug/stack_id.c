@@ -6,8 +6,16 @@
 #include "lib/malloc_debug/recording.h"
 #include "lib/malloc_debug/sampling.h"
 #include "lib/malloc_debug/stack_depot.h"
+#include "lib/malloc_debug/stack_layouts.h"
 
 uint32_t stack_id_off = MU_STACK_OFF;
+
+#define NO_SIZE                \
+	{                      \
+		SIZE_MAX, 0, 0 \
+	}
+
+struct stack_id_simple stack_id_simple = NO_SIZE;
 
 static uint32_t
 empty(void)
@@ -28,14 +36,25 @@ captured_in_full(struct stack_start start, size_t max, uint16_t flags)
 	return stack_depot_put(frames, count, flags);
 }
 
+static size_t
+most_frames(size_t max)
+{
+	return max > MU_STACK_MAX_FRAMES ? MU_STACK_MAX_FRAMES : max;
+}
+
+static uint16_t
+flags_now(void)
+{
+	return recorder_child ? MU_STACK_CHILD : 0;
+}
+
 static uint32_t
 captured(struct stack_start start, size_t max)
 {
-	uint16_t flags = recorder_child ? MU_STACK_CHILD : 0;
+	uint16_t flags = flags_now();
 	uint32_t unit;
 
-	if (max > MU_STACK_MAX_FRAMES)
-		max = MU_STACK_MAX_FRAMES;
+	max = most_frames(max);
 	unit = recorder_options.backtrace_full
 	    ? captured_in_full(start, max, flags)
 	    : stack_capture_unit(start, max, flags);
@@ -74,9 +93,32 @@ stack_id(struct stack_start start, size_t size)
 	return stack_id_sampled(start, size);
 }
 
+/* Who reads it meanwhile reads some of the old and some of the new: a stack
+ * more or less, never a wrong one. */
+void
+stack_id_choose(void)
+{
+	static const struct stack_id_simple none = NO_SIZE;
+	const struct debug_options *options = &recorder_options;
+
+	if (options->backtrace_full || options->sample_bytes != 0 ||
+	    options->frames == 0 || options->min_size > options->max_size ||
+	    !__atomic_load_n(&recorder_capturing, __ATOMIC_RELAXED)) {
+		stack_id_simple = none;
+		return;
+	}
+	stack_id_simple = (struct stack_id_simple) {
+		.least = options->min_size,
+		.span = options->max_size - options->min_size,
+		.config = stack_layout_config(
+		    most_frames(options->frames), flags_now()),
+	};
+}
+
 void
 stack_id_fork_child(void)
 {
 	recorder_child = true;
 	stack_id_off = MU_STACK_OFF_CHILD;
+	stack_id_choose();
 }

@@ -22,6 +22,19 @@
 /* Of a block whose stack is not wanted just now: MU_STACK_OFF or its like. */
 extern uint32_t stack_id_off HIDDEN;
 
+/* Blocks of LEAST to LEAST + SPAN bytes get their whole stack of as many frames
+ * as CONFIG is of, and nothing else is asked. No size, where things are not so
+ * simple. */
+struct stack_id_simple {
+	size_t least, span;
+	uint64_t config;
+};
+
+extern struct stack_id_simple stack_id_simple HIDDEN;
+
+/* To be called when options, recorder_capturing or recorder_child change. */
+void stack_id_choose(void);
+
 /*
  * By the options, of SIZE bytes asked for. 0: out of memory, and recording has
  * stopped.

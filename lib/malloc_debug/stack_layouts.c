@@ -1,15 +1,19 @@
 /*
- * A table of two cache lines an entry. Who reads an entry looks at its turn
- * before and after; who writes it makes the turn odd meanwhile. A second
- * writer, or one that a signal's handler finds at work, leaves it.
+ * Layouts are put into the depot, and two tables remember what was found: which
+ * layout by where a walk began, which stack by the words at its places.
  */
 #include "lib/malloc_debug/stack_layouts.h"
 
+#include <string.h>
+
+#include "lib/malloc_debug/stack_depot.h"
+#include "lib/malloc_debug/stack_depot_find.h"
+#include "mu/arch_unwind.h"
 #include "mu/sys.h"
 
 struct stack_layouts *stack_layouts;
 
-_Static_assert(sizeof(struct stack_layout) == 128, "two lines");
+_Static_assert(sizeof(struct stack_known[KNOWN_WAYS]) == 64, "a line");
 
 /* Steele and Vigna's SplitMix64. */
 static void
@@ -18,7 +22,7 @@ fill_factors(struct stack_layouts *all)
 	uint64_t state = 1, x;
 	size_t i;
 
-	for (i = 0; i < LAYOUT_WORDS; i++) {
+	for (i = 0; i < sizeof(all->factors) / sizeof(all->factors[0]); i++) {
 		x = state += LAYOUT_MIX;
 		x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
 		x = (x ^ x >> 27) * 0x94d049bb133111ebull;
@@ -43,85 +47,110 @@ stack_layouts_init(void)
 	return true;
 }
 
-void
-stack_layouts_fork_child(void)
+/* Its words from places[I] on. Where they end. */
+static size_t
+set_places(struct stack_layout *layout, size_t i, const uint16_t *places,
+    size_t num, size_t room)
 {
-	struct stack_layout *layout;
+	size_t j;
+
+	for (j = 0; j < room; j++) {
+		layout->places[i + j] = places[j < num ? j : num - 1];
+		if (layout->reach <= layout->places[i + j])
+			layout->reach = (uint16_t)(layout->places[i + j] + 1);
+	}
+	return i + room;
+}
+
+/* In words of 8 bytes; the last one may be filled up with zeros. */
+static size_t
+make_layout(struct stack_layout *layout, const struct stack_trace *trace)
+{
 	size_t i;
 
-	if (stack_layouts == NULL)
-		return;
-	layout = stack_layouts->layouts;
-	/* Another thread was writing: nobody will make the turn even. */
-	for (i = 0; i >> LAYOUT_BITS == 0; i++)
-		if (layout[i].turn % 2 != 0) {
-			layout[i].key = 0;
-			layout[i].turn++;
-		}
+	memset(layout, 0, sizeof(*layout));
+	layout->pointer = trace->pointer;
+	layout->num_returns = (uint8_t)trace->num_returns;
+	layout->num_pointers = (uint8_t)trace->num_pointers;
+	i = set_places(layout, 0, trace->returns, trace->num_returns,
+	    stack_layout_lanes(trace->num_returns));
+	i = set_places(layout, i, trace->pointers, trace->num_pointers,
+	    stack_layout_lanes(trace->num_pointers));
+	memcpy(layout->places + i, trace->targets,
+	    trace->num_pointers * sizeof(trace->targets[0]));
+	i += trace->num_pointers;
+	return (offsetof(struct stack_layout, places[i]) + 7) / 8;
 }
 
-uint32_t
-stack_layout_mark(const struct stack_trace *trace)
+const struct mu_stack *
+stack_layout_put(const struct stack_trace *trace)
 {
-	uint64_t mark = trace->num_pointers;
-	unsigned i;
+	struct stack_layout layout;
+	uint64_t words[(sizeof(layout) + 7) / 8] = { 0 };
+	struct mu_stack *entry;
+	uint32_t unit;
+	size_t num;
 
-	if (trace->lost ||
-	    trace->num_returns + 2 * trace->num_pointers > LAYOUT_WORDS)
+	if (trace->lost)
+		return NULL;
+	num = make_layout(&layout, trace);
+	memcpy(words, &layout, sizeof(layout));
+	unit = stack_depot_put(words, num, MU_STACK_LAYOUT);
+	if (unit == 0)
+		return NULL;
+	entry = depot_memory_at(unit);
+	__atomic_store_n(&entry->reserved, unit, __ATOMIC_RELAXED);
+	return entry;
+}
+
+/* Are the frame pointers as the layout has them? */
+static bool
+agrees(const struct stack_layout *layout, uintptr_t sp, uintptr_t fp)
+{
+	const uintptr_t *stack = (const uintptr_t *)sp;
+	size_t num = layout->num_pointers, i;
+	const uint16_t *places =
+	    layout->places + stack_layout_lanes(layout->num_returns);
+	const uint16_t *targets = places + stack_layout_lanes(num);
+
+	if (layout->pointer != LAYOUT_NO_POINTER &&
+	    fp != sp + 8ul * layout->pointer)
+		return false;
+	for (i = 0; i < num; i++) {
+		if (stack[places[i]] != sp + 8ul * targets[i])
+			return false;
+	}
+	return true;
+}
+
+size_t
+stack_layout_read(const struct mu_stack *entry, uintptr_t sp, uintptr_t fp,
+    size_t limit, uintptr_t *frames, size_t max)
+{
+	const struct stack_layout *layout = stack_layout_in(entry);
+	const uintptr_t *stack = (const uintptr_t *)sp;
+	size_t i, num = layout->num_returns;
+
+	if (layout->reach > limit || num >= max || !agrees(layout, sp, fp))
 		return 0;
-	for (i = 0; i < trace->num_returns; i++)
-		mark = stack_layout_key(mark, trace->returns[i]);
-	for (i = 0; i < 2 * trace->num_pointers; i++)
-		mark = stack_layout_key(mark, trace->pointers[i]);
-	return (uint32_t)mark | 1;
-}
-
-static void
-set_word(struct stack_layout *layout, size_t i, uint16_t word)
-{
-	__atomic_store_n(&layout->words[i], word, __ATOMIC_RELAXED);
+	for (i = 0; i < num; i++)
+		frames[i + 1] =
+		    mu_unwind_strip(stack[layout->places[i]]) - MU_UNWIND_CALL;
+	return num + 1;
 }
 
 void
-stack_layout_note(
-    const struct stack_trace *trace, uint32_t mark, uint64_t key, size_t max)
+stack_known_note(struct stack_known *set, uint64_t hash, uint64_t value)
 {
-	struct stack_layout *layout = stack_layout_of(key);
-	uint32_t turn = __atomic_load_n(&layout->turn, __ATOMIC_RELAXED);
-	size_t i, num = 0;
+	uint64_t check, old;
+	size_t i;
 
-	if (turn % 2 != 0 ||
-	    !__atomic_compare_exchange_n(&layout->turn, &turn, turn + 1, false,
-		__ATOMIC_ACQUIRE, __ATOMIC_RELAXED))
-		return;
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	__atomic_store_n(&layout->key, key, __ATOMIC_RELAXED);
-	__atomic_store_n(&layout->mark, mark, __ATOMIC_RELAXED);
-	__atomic_store_n(&layout->max, (uint16_t)max, __ATOMIC_RELAXED);
-	__atomic_store_n(&layout->num_returns, (uint8_t)trace->num_returns,
-	    __ATOMIC_RELAXED);
-	__atomic_store_n(&layout->num_pointers, (uint8_t)trace->num_pointers,
-	    __ATOMIC_RELAXED);
-	for (i = 0; i < trace->num_returns; i++)
-		set_word(layout, num++, trace->returns[i]);
-	for (i = 0; i < 2 * trace->num_pointers; i++)
-		set_word(layout, num++, trace->pointers[i]);
-	__atomic_store_n(&layout->turn, turn + 2, __ATOMIC_RELEASE);
-}
-
-/* The newest of a pair is first. */
-void
-stack_known_note(uint64_t hash, uint32_t unit)
-{
-	struct stack_known *known = stack_known_of(hash, 0);
-	struct stack_known *second = stack_known_of(hash, 1);
-	uint64_t old = __atomic_load_n(&known->unit, __ATOMIC_RELAXED);
-	uint64_t check = __atomic_load_n(&known->check, __ATOMIC_RELAXED);
-
-	/* Which of the two is first depends on the hash. */
-	__atomic_store_n(&second->unit, old, __ATOMIC_RELAXED);
-	__atomic_store_n(&second->check, check, __ATOMIC_RELAXED);
-	__atomic_store_n(&known->unit, unit, __ATOMIC_RELAXED);
-	__atomic_store_n(
-	    &known->check, stack_known_check(hash, unit), __ATOMIC_RELAXED);
+	for (i = KNOWN_WAYS - 1; i > 0; i--) {
+		old = __atomic_load_n(&set[i - 1].value, __ATOMIC_RELAXED);
+		check = __atomic_load_n(&set[i - 1].check, __ATOMIC_RELAXED);
+		__atomic_store_n(&set[i].value, old, __ATOMIC_RELAXED);
+		__atomic_store_n(&set[i].check, check, __ATOMIC_RELEASE);
+	}
+	__atomic_store_n(&set[0].value, value, __ATOMIC_RELAXED);
+	__atomic_store_n(&set[0].check, hash ^ value, __ATOMIC_RELEASE);
 }

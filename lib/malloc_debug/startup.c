@@ -128,6 +128,7 @@ prepare_options(void)
 	const struct debug_options *options = &recorder_options;
 
 	recorder_capturing = options->backtrace_enabled;
+	stack_id_choose();
 	if (options->sample_bytes != 0)
 		sampling_init(options->sample_bytes);
 	if (options->record_allocs != 0)

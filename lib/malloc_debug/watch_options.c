@@ -12,6 +12,7 @@
 #include "lib/malloc_debug/heap_dump.h"
 #include "lib/malloc_debug/journal.h"
 #include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/stack_id.h"
 #include "lib/malloc_debug/unreachable_check.h"
 #include "lib/malloc_debug/watch.h"
 #include "mu/sys.h"
@@ -22,6 +23,7 @@ toggle(void)
 {
 	__atomic_fetch_xor(
 	    (unsigned char *)&recorder_capturing, 1, __ATOMIC_ACQ_REL);
+	stack_id_choose();
 }
 
 struct row {

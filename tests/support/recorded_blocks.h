@@ -20,7 +20,7 @@ static inline void
 made_begin(void)
 {
 	if (live_directory == NULL) {
-		ck_assert(live_init());
+		ck_assert(live_init(false));
 		ck_assert(stack_depot_init());
 	}
 	recorder_options = (struct debug_options) {

@@ -17,7 +17,7 @@
 static void
 setup(void)
 {
-	ck_assert(live_init());
+	ck_assert(live_init(false));
 }
 
 static const void *
@@ -64,7 +64,6 @@ START_TEST(test_md16_sizes_and_borders)
 			ck_assert_uint_eq(live_word(at(address)), WORD(9));
 			ck_assert_uint_eq(live_take(at(address)), WORD(9));
 			ck_assert_uint_eq(*live_words(address), 0);
-			ck_assert_uint_eq(*live_words(address + 16), 0);
 			ck_assert_uint_eq(live_take(at(address)), 0);
 		}
 	}
@@ -89,18 +88,86 @@ START_TEST(test_foreign_pointers)
 }
 END_TEST
 
+/* What is left behind the first word is nobody's. */
 START_TEST(test_take_plain)
 {
 	const void *block = at(0x7f3234567890);
+	const void *next = at(0x7f32345678a0);
 
 	ck_assert(live_put(block, 100, WORD(9)));
 	ck_assert(live_take_plain(block));
 	ck_assert_uint_eq(live_word(block), 0);
-	ck_assert_uint_eq(*live_words((uintptr_t)block + 16), 0);
-	/* Those with more words are another function's. */
+	ck_assert_uint_eq(live_word(next), 0);
+	ck_assert(!live_take_plain(next));
 	ck_assert(live_put(block, (size_t)1 << 30, WORD(9)));
-	ck_assert(!live_take_plain(block));
-	ck_assert_uint_eq(live_take(block), WORD(9));
+	ck_assert(live_take_plain(block));
+	ck_assert(live_put(next, 7, WORD(10)));
+	ck_assert_uint_eq(live_size(next), 7);
+	ck_assert_uint_eq(live_take(next), WORD(10));
+}
+END_TEST
+
+static void
+setup_tallied(void)
+{
+	ck_assert(live_init(true));
+}
+
+/* Whatever is put, put again and taken: no page with a block is passed by, and
+ * none is looked at for ever. */
+START_TEST(test_tallies_are_the_model)
+{
+	enum { PAGES = 40, PLACES = PAGES * 128 };
+	uintptr_t base = 0x600000000000 + SPAN - PAGES / 2 * 4096, begin;
+	uintptr_t other = base + (LIVE_TALLIES << 12);
+	static bool live[PLACES];
+	static unsigned begun[PAGES];
+	size_t step, i, page;
+
+	ck_assert(!live_is_near(NULL));
+	ck_assert(!live_is_near(at(base)));
+	ck_assert(!live_is_near(at(base + 1)));
+	ck_assert(!live_is_near(at(UINTPTR_MAX)));
+	srandom(8);
+	for (step = 0; step < 400000; step++) {
+		i = (size_t)random() % PLACES;
+		page = i / 128;
+		begin = base + i * 32;
+		if (random() % 3 == 0 || step > 380000) {
+			ck_assert_uint_eq(
+			    live_take(at(begin)), live[i] ? WORD(9) : 0);
+			begun[page] -= live[i];
+			live[i] = false;
+		} else if (random() % 4 == 0) {
+			ck_assert(live_put(
+			    at(begin), 1 + (size_t)random() % 32, WORD(9)));
+			begun[page] += !live[i];
+			live[i] = true;
+		}
+		ck_assert_int_eq(live_is_near(at(begin)), begun[page] != 0);
+		ck_assert_int_eq(
+		    live_is_near(at(begin)), live_is_near(at(other + i * 32)));
+	}
+	live_stay_near(at(base + 5000), 8000);
+	for (page = 0; page < PAGES; page++)
+		ck_assert_int_eq(live_is_near(at(base + page * 4096)),
+		    begun[page] != 0 || (page >= 1 && page <= 3));
+}
+END_TEST
+
+/* More in one tally than it can count: all of its pages stay near. */
+START_TEST(test_tallies_overflow)
+{
+	uintptr_t base = 0x600000000000, apart = LIVE_TALLIES << 12, i;
+
+	for (i = 0; i < 300; i++)
+		ck_assert(live_put(
+		    at(base + i % 3 * apart + i / 3 * 32), 10, WORD(9)));
+	for (i = 0; i < 300; i++)
+		ck_assert_uint_eq(
+		    live_take(at(base + i % 3 * apart + i / 3 * 32)), WORD(9));
+	ck_assert(live_is_near(at(base)));
+	ck_assert(!live_is_near(at(base + 4096)));
 }
 END_TEST
 
@@ -227,6 +294,11 @@ live_suite(void)
 	tcase_add_test(tests, test_change);
 	tcase_add_test(tests, test_walk_is_the_model);
 	tcase_add_test(tests, test_threads_make_the_same_spans);
+	suite_add_tcase(suite, tests);
+	tests = tcase_create("tallied");
+	tcase_add_checked_fixture(tests, setup_tallied, NULL);
+	tcase_add_test(tests, test_tallies_are_the_model);
+	tcase_add_test(tests, test_tallies_overflow);
 	suite_add_tcase(suite, tests);
 	return suite;
 }
