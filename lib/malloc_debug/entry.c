@@ -30,6 +30,19 @@ stacked_anew(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
 	return block;
 }
 
+LONG_WAY void *
+stacked_else(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
+    uintptr_t sp, uintptr_t fp)
+{
+	uint32_t stack =
+	    stack_capture_known_else(pc, sp, fp, stack_id_simple.config);
+
+	if (stack == 0)
+		JUMP stacked_anew(block, size, kind, pc, sp, fp);
+	entry_put(block, size, stack, kind);
+	return block;
+}
+
 void *
 entry_stacked(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
     uintptr_t sp, uintptr_t fp)
@@ -43,7 +56,7 @@ entry_stacked(void *block, size_t size, enum mu_block_kind kind, uintptr_t pc,
 		JUMP stacked_anew(block, size, kind, pc, sp, fp);
 	stack = stack_capture_known(pc, sp, fp, simple->config);
 	if (!LIKELY(stack != 0))
-		JUMP stacked_anew(block, size, kind, pc, sp, fp);
+		JUMP stacked_else(block, size, kind, pc, sp, fp);
 	entry_put(block, size, stack, kind);
 	return block;
 }

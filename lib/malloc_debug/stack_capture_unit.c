@@ -143,6 +143,7 @@ note_known(const struct ask *ask, const struct mu_stack *layout, uint32_t unit)
 static __attribute__((noinline)) uint32_t
 read_anew(struct ask *ask)
 {
+	const uintptr_t *stack = (const uintptr_t *)ask->sp;
 	uintptr_t frames[LAYOUT_MOST + 1];
 	const struct mu_stack *layout;
 	uint32_t unit;
@@ -165,9 +166,48 @@ read_anew(struct ask *ask)
 		}
 		if (i == LAYOUTS_TRIED || i >= num)
 			break;
-		ask->key = stack_layout_next_key(ask->key, frames[i]);
+		ask->key = stack_layout_next_key(
+		    ask->key, stack[stack_layout_in(layout)->places[i - 1]]);
 	}
 	return walk_anew(ask);
+}
+
+/* What the first layout's words are not known of, those of another may be. */
+uint32_t
+stack_capture_known_else(
+    uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config)
+{
+	const struct stack_range *home = &stack_thread_memory.home;
+	struct stack_layouts *all = stack_layouts;
+	uint64_t wanted = stack_layout_wanted(config, frame_memo_now());
+	uint64_t key = stack_layout_key(wanted, pc, sp), hash;
+	size_t limit = (home->high - sp) / 8, i;
+	const struct stack_layout *layout;
+	const struct mu_stack *entry;
+	uint32_t unit;
+
+	if (!stack_range_has(home, sp))
+		return 0;
+	for (i = 0; i < LAYOUTS_TRIED; i++) {
+		entry = stack_layout_find(all, key);
+		if (entry == NULL)
+			break;
+		layout = stack_layout_in(entry);
+		unit = 0;
+		if (i > 0) {
+			hash = stack_layout_hash(
+			    all, entry, wanted, pc, sp, fp, limit);
+			unit = (uint32_t)stack_known_get(
+			    stack_known_set(all, hash), hash);
+		}
+		if (unit != 0)
+			return unit;
+		if (layout->reach > limit || i >= layout->num_returns)
+			break;
+		key = stack_layout_next_key(
+		    key, ((const uintptr_t *)sp)[layout->places[i]]);
+	}
+	return 0;
 }
 
 uint32_t
@@ -184,6 +224,8 @@ stack_capture_unit_at(
 		return MU_STACK_EMPTY;
 	config = stack_layout_config(ask.max, flags);
 	unit = stack_capture_known(pc, sp, fp, config);
+	if (unit == 0)
+		unit = stack_capture_known_else(pc, sp, fp, config);
 	if (unit != 0)
 		return unit;
 	ask.wanted = stack_layout_wanted(config, frame_memo_now());
