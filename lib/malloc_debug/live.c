@@ -12,6 +12,34 @@ uint64_t *live_directory;
 bool live_tallied;
 uint8_t live_tallies[LIVE_TALLIES];
 
+/*
+ * Which of these many spans of the directory are not all empty, a bit each: to
+ * read through 64 MiB would be a page fault for each 4 KiB.
+ */
+#define GROUP 512u
+#define GROUPS (MU_SHADOW_SPANS / GROUP)
+
+static uint64_t inhabited[GROUPS / 64];
+
+static void
+inhabit(uint64_t span)
+{
+	uint64_t group = span / GROUP;
+
+	__atomic_fetch_or(&inhabited[group / 64], (uint64_t)1 << group % 64,
+	    __ATOMIC_RELEASE);
+}
+
+static bool
+is_inhabited(uint64_t span)
+{
+	uint64_t group = span / GROUP;
+	uint64_t word =
+	    __atomic_load_n(&inhabited[group / 64], __ATOMIC_ACQUIRE);
+
+	return (word >> group % 64 & 1) != 0;
+}
+
 /* Zeroed, not counted against memory that is not there until it is touched,
  * nor in huge pages: 4 KiB of words are a whole mapping of 16 KiB of blocks. */
 static void *
@@ -76,6 +104,7 @@ words_made(uintptr_t begin)
 	if (span == NULL)
 		return NULL;
 	widen(begin);
+	inhabit(begin >> MU_SHADOW_SPAN_SHIFT);
 	if (!__atomic_compare_exchange_n(
 		&live_directory[begin >> MU_SHADOW_SPAN_SHIFT], &none,
 		(uintptr_t)span, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
@@ -208,22 +237,25 @@ visit_span(
 void
 live_each(visit_function *visit, void *ctx)
 {
-	uint64_t highest, words;
-	uintptr_t base;
+	uint64_t lowest, highest, words, span;
 
 	if (live_directory == NULL)
 		return;
 	highest =
 	    __atomic_load_n(&memunreachable_recorded.highest, __ATOMIC_ACQUIRE);
-	base =
+	lowest =
 	    __atomic_load_n(&memunreachable_recorded.lowest, __ATOMIC_ACQUIRE);
-	for (; base < highest; base += LIVE_SPAN) {
-		words = __atomic_load_n(
-		    &live_directory[base >> MU_SHADOW_SPAN_SHIFT],
-		    __ATOMIC_ACQUIRE);
+	for (span = lowest >> MU_SHADOW_SPAN_SHIFT;
+	     span < highest >> MU_SHADOW_SPAN_SHIFT; span++) {
+		if (!is_inhabited(span)) {
+			span |= GROUP - 1;
+			continue;
+		}
+		words =
+		    __atomic_load_n(&live_directory[span], __ATOMIC_ACQUIRE);
 		if (words != 0 &&
-		    !visit_span(
-			(const uint32_t *)(uintptr_t)words, base, visit, ctx))
+		    !visit_span((const uint32_t *)(uintptr_t)words,
+			span << MU_SHADOW_SPAN_SHIFT, visit, ctx))
 			return;
 	}
 }

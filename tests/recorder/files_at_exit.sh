@@ -50,9 +50,11 @@ if [ -e "$1" ]; then
 		if ($2 == "realloc") name($4)
 		if ($2 == "thread_done" ? NF != 4 : $NF < $(NF - 1))
 			print "times: " $0
-		NF -= $2 == "thread_done" ? 1 : 2
-		$1 = (tid && $1 == tid) ? "thread" : "main"
-		if ($1 == "thread" || $2 != "calloc" || $4 == 3) print
+		line = (tid && $1 == tid) ? "thread" : "main"
+		if (line == "main" && $2 == "calloc" && $4 != 3) next
+		last = NF - ($2 == "thread_done" ? 1 : 2)
+		for (i = 2; i <= last; i++) line = line " " $i
+		print line
 	}
 	function name(p) {
 		if (p != "0x0" && !(p in names)) names[p] = 1
