@@ -138,8 +138,8 @@ stack_at(const struct mu_recorder *recorder, uint32_t unit,
 	if (view == NULL || *room < sizeof(*stack))
 		return NULL;
 	memcpy(stack, view, sizeof(*stack));
-	if (!(stack->flags & MU_STACK_SLOT))
-		return view;
+	if (stack->flags != MU_STACK_SLOT)
+		return stack->flags & ~MU_STACK_CHILD ? NULL : view;
 	if (*room < sizeof(slot))
 		return NULL;
 	memcpy(&slot, view, sizeof(slot));
@@ -147,7 +147,7 @@ stack_at(const struct mu_recorder *recorder, uint32_t unit,
 	if (view == NULL)
 		return NULL;
 	memcpy(stack, view, sizeof(*stack));
-	return stack->flags & MU_STACK_SLOT ? NULL : view;
+	return stack->flags & ~MU_STACK_CHILD ? NULL : view;
 }
 
 size_t

@@ -177,13 +177,14 @@ live_put_slowly(uintptr_t begin, size_t size, uint32_t word)
 uint32_t
 live_take(const void *block)
 {
-	uintptr_t begin = (uintptr_t)block;
-	uint32_t word = live_word(block);
+	uint32_t *words = live_words((uintptr_t)block), word;
 
-	if (word == 0)
+	if (words == NULL || live_word(block) == 0)
 		return 0;
-	tally(begin, -1);
-	store(begin, 0, 0);
+	/* Of two that take it by mistake one does. */
+	word = __atomic_exchange_n(words, 0, __ATOMIC_ACQ_REL);
+	if (word != 0)
+		tally((uintptr_t)block, -1);
 	return word;
 }
 

@@ -88,7 +88,8 @@ way(void)
 		return RECORDING_CAREFUL;
 	if (!recorder_options.backtrace)
 		return RECORDING_PLAIN;
-	return only_samples() ? RECORDING_SAMPLED : RECORDING_STACKS;
+	return only_samples() && live_tallied ? RECORDING_SAMPLED
+					      : RECORDING_STACKS;
 }
 
 /* LeakTracer may begin at any time. */

@@ -90,7 +90,7 @@ stack_capture_at(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool full,
 	size_t num = 0;
 	int tries = 0;
 
-	if (max == 0 || frame_memo == NULL)
+	if (max == 0 || frame_memo == NULL || stack_layouts == NULL)
 		return 0;
 	if (full)
 		num = stack_capture_by_compiler(

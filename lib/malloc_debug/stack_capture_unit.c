@@ -65,6 +65,7 @@ trace_frames(struct stack_walk *walk, struct stack_trace *trace,
 			break;
 		trace_return(trace, walk);
 	}
+	trace->ended = num < max;
 	trace->lost |= walk->rare || (num < max && !walk->ended);
 	return num;
 }
@@ -139,7 +140,8 @@ note_known(const struct ask *ask, const struct mu_stack *layout, uint32_t unit)
 		    stack_known_set(stack_layouts, hash), hash, unit);
 }
 
-/* The stack itself is read by the layouts, and looked for in the depot. */
+/* The stack itself is read by the layouts, and looked for in the depot. 0: it
+ * has to be walked, when this one's frame has gone. */
 static __attribute__((noinline)) uint32_t
 read_anew(struct ask *ask)
 {
@@ -169,7 +171,7 @@ read_anew(struct ask *ask)
 		ask->key = stack_layout_next_key(
 		    ask->key, stack[stack_layout_in(layout)->places[i - 1]]);
 	}
-	return walk_anew(ask);
+	return 0;
 }
 
 /* What the first layout's words are not known of, those of another may be. */
@@ -232,5 +234,6 @@ stack_capture_unit_at(
 	ask.key = stack_layout_key(ask.wanted, pc, sp);
 	if (stack_range_has(home, sp))
 		ask.limit = (home->high - sp) / 8;
-	return read_anew(&ask);
+	unit = read_anew(&ask);
+	return unit != 0 ? unit : walk_anew(&ask);
 }

@@ -12,6 +12,14 @@
 
 uint32_t *depot_buckets;
 
+static uint32_t count;
+
+uint32_t
+stack_depot_count(void)
+{
+	return __atomic_load_n(&count, __ATOMIC_RELAXED);
+}
+
 /* Odd numbers from a fair source. */
 const uint64_t depot_factors[DEPOT_LANES] = {
 	0xf2a74de452e6b439,
@@ -65,6 +73,7 @@ new_stack(
 	stack->hash = hash;
 	stack->flags = flags;
 	stack->num_frames = (uint16_t)num_frames;
+	__atomic_fetch_add(&count, 1, __ATOMIC_RELAXED);
 	return unit;
 }
 

@@ -23,6 +23,9 @@ uint32_t stack_depot_put(
 /* NULL for what is no unit of a stack. A slot leads to its stack. */
 const struct mu_stack *stack_depot_get(uint32_t unit);
 
+/* How many were put that were not there yet. */
+uint32_t stack_depot_count(void);
+
 /* For LeakTracer: a slot for one block; given back, it is used again. */
 uint32_t stack_depot_slot(uint32_t stack, uint64_t time_ns);
 const struct mu_stack_slot *stack_depot_slot_get(uint32_t unit);

@@ -93,17 +93,15 @@ stack_id(struct stack_start start, size_t size)
 	return stack_id_sampled(start, size);
 }
 
-/* Who reads it meanwhile reads some of the old and some of the new: a stack
- * more or less, never a wrong one. */
-void
-stack_id_choose(void)
+static void
+choose(bool capturing)
 {
 	static const struct stack_id_simple none = NO_SIZE;
 	const struct debug_options *options = &recorder_options;
 
 	if (options->backtrace_full || options->sample_bytes != 0 ||
 	    options->frames == 0 || options->min_size > options->max_size ||
-	    !__atomic_load_n(&recorder_capturing, __ATOMIC_RELAXED)) {
+	    !capturing) {
 		stack_id_simple = none;
 		return;
 	}
@@ -113,6 +111,22 @@ stack_id_choose(void)
 		.config = stack_layout_config(
 		    most_frames(options->frames), flags_now()),
 	};
+}
+
+/* Who reads it meanwhile reads some of the old and some of the new: a stack
+ * more or less, never a wrong one. Who stores last has seen the last change. */
+void
+stack_id_choose(void)
+{
+	bool capturing;
+
+	do {
+		capturing =
+		    __atomic_load_n(&recorder_capturing, __ATOMIC_SEQ_CST);
+		choose(capturing);
+		__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	} while (capturing !=
+	    __atomic_load_n(&recorder_capturing, __ATOMIC_SEQ_CST));
 }
 
 void

@@ -68,8 +68,8 @@ make_layout(struct stack_layout *layout, const struct stack_trace *trace)
 {
 	size_t i;
 
-	memset(layout, 0, sizeof(*layout));
 	layout->pointer = trace->pointer;
+	layout->ended = trace->ended;
 	layout->num_returns = (uint8_t)trace->num_returns;
 	layout->num_pointers = (uint8_t)trace->num_pointers;
 	i = set_places(layout, 0, trace->returns, trace->num_returns,
@@ -82,24 +82,47 @@ make_layout(struct stack_layout *layout, const struct stack_trace *trace)
 	return (offsetof(struct stack_layout, places[i]) + 7) / 8;
 }
 
+/*
+ * Frames whose size varies have layouts without end, the same stack in each:
+ * so there may be no more of them than that and one for each stack.
+ */
+#define LAYOUTS_MOST 2048u
+
+static uint32_t num_layouts;
+
+/* 0: there is none, and will be none. */
+static uint32_t
+layout_unit(const uint64_t *words, size_t num)
+{
+	uint32_t layouts = __atomic_load_n(&num_layouts, __ATOMIC_RELAXED);
+	uint32_t stacks = stack_depot_count() - layouts;
+	uint64_t hash;
+
+	if (layouts < LAYOUTS_MOST + stacks)
+		return stack_depot_put(words, num, MU_STACK_LAYOUT);
+	hash = depot_hash(words, num, MU_STACK_LAYOUT);
+	return depot_find_in_bucket(
+	    __atomic_load_n(depot_bucket(hash), __ATOMIC_ACQUIRE), 0,
+	    (uint32_t)hash, words, num, MU_STACK_LAYOUT);
+}
+
 const struct mu_stack *
 stack_layout_put(const struct stack_trace *trace)
 {
-	struct stack_layout layout;
-	uint64_t words[(sizeof(layout) + 7) / 8] = { 0 };
+	uint64_t words[(sizeof(struct stack_layout) + 7) / 8] = { 0 };
 	struct mu_stack *entry;
 	uint32_t unit;
 	size_t num;
 
 	if (trace->lost)
 		return NULL;
-	num = make_layout(&layout, trace);
-	memcpy(words, &layout, sizeof(layout));
-	unit = stack_depot_put(words, num, MU_STACK_LAYOUT);
+	num = make_layout((struct stack_layout *)words, trace);
+	unit = layout_unit(words, num);
 	if (unit == 0)
 		return NULL;
 	entry = depot_memory_at(unit);
-	__atomic_store_n(&entry->reserved, unit, __ATOMIC_RELAXED);
+	if (__atomic_exchange_n(&entry->reserved, unit, __ATOMIC_RELAXED) == 0)
+		__atomic_fetch_add(&num_layouts, 1, __ATOMIC_RELAXED);
 	return entry;
 }
 
@@ -109,9 +132,9 @@ agrees(const struct stack_layout *layout, uintptr_t sp, uintptr_t fp)
 {
 	const uintptr_t *stack = (const uintptr_t *)sp;
 	size_t num = layout->num_pointers, i;
-	const uint16_t *places =
+	const layout_place *places =
 	    layout->places + stack_layout_lanes(layout->num_returns);
-	const uint16_t *targets = places + stack_layout_lanes(num);
+	const layout_place *targets = places + stack_layout_lanes(num);
 
 	if (layout->pointer != LAYOUT_NO_POINTER &&
 	    fp != sp + 8ul * layout->pointer)

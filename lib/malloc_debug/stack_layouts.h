@@ -26,6 +26,9 @@
 #define LAYOUT_LANES 4
 #define LAYOUT_NO_POINTER 0xffffu /* the walk did not begin with one */
 
+/* In the depot, which is words of 8 bytes. */
+typedef uint16_t __attribute__((may_alias)) layout_place;
+
 /*
  * Places are in words of 8 bytes from the start. First those of num_returns
  * return addresses, then those of num_pointers frame pointers; of each of the
@@ -36,7 +39,8 @@ struct stack_layout {
 	uint16_t reach;   /* all places are below */
 	uint16_t pointer; /* to where the frame pointer of the start points */
 	uint8_t num_returns, num_pointers;
-	uint16_t places[3 * LAYOUT_MOST];
+	uint16_t ended; /* 1; 0: there were more frames than wanted */
+	layout_place places[3 * LAYOUT_MOST];
 } __attribute__((may_alias));
 
 static inline size_t
@@ -69,6 +73,7 @@ struct stack_known {
 struct stack_trace {
 	uintptr_t sp;
 	bool lost;        /* it was not only that, or does not fit */
+	bool ended;       /* as in struct stack_layout */
 	uint16_t pointer; /* as in struct stack_layout */
 	unsigned num_returns, num_pointers;
 	uint16_t returns[LAYOUT_MOST], pointers[LAYOUT_MOST];
@@ -167,7 +172,7 @@ stack_layout_sum(const struct stack_layout *layout, size_t i, size_t num,
     uintptr_t sp, uintptr_t base, const uint64_t *factors)
 {
 	const uintptr_t *stack = (const uintptr_t *)sp;
-	const uint16_t *at = layout->places + i, *end = at + num;
+	const layout_place *at = layout->places + i, *end = at + num;
 	uint64_t sum = 0;
 
 	for (factors += i; at < end; at += LAYOUT_LANES) {

@@ -16,7 +16,7 @@ for options in backtrace=3 backtrace "backtrace=3 leak_track"; do
 	expect 0 "$options" "$here/odd_coroutine"
 done
 
-for options in backtrace=3 backtrace; do
+for options in backtrace=3 backtrace backtrace=64; do
 	under "$options" "$here/odd_small_stack"
 	case $? in
 	0) ;;
