@@ -215,7 +215,7 @@ CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-rungs check-faults check-asan \
-	check-ubsan check-valgrind check-tsan soak bench check-releases check-layers \
+	check-ubsan check-valgrind check-tsan soak bench check-releases check-suites check-layers \
 	check-layouts check-context check-oracles lint format fuzz install \
 	uninstall help clean tests
 .DELETE_ON_ERROR:
@@ -557,6 +557,10 @@ bench: all ## measure speed, pause and memory beside others
 
 check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 	$(Q)sh tests/releases.sh $(RELEASES)
+
+# GIT_SOURCE, SQLITE_SOURCE: built trees of theirs; see the script.
+check-suites: all ## suites of git, sqlite3 and Python under the recorder
+	$(Q)BUILD=$(BUILD) sh tests/suites.sh $(SUITES)
 
 check-layers: ## who may include whom
 	$(Q)sh tests/support/check_layers.sh

@@ -3,9 +3,14 @@
  */
 #include "lib/malloc_debug/live.h"
 
+#include <string.h>
+#include <sys/sysinfo.h>
+#include <unistd.h>
+
 #include "lib/malloc_debug/recorder.h"
 #include "mu/sys.h"
 
+#define SPAN_BYTES (MU_SHADOW_WORDS * sizeof(uint32_t))
 #define HALF ((uint32_t)LIVE_LARGE - 1) /* 30 bits */
 
 uint64_t *live_directory;
@@ -100,7 +105,7 @@ words_made(uintptr_t begin)
 
 	if (words != NULL || live_number(begin) >= LIVE_WORDS)
 		return words;
-	span = reserve(MU_SHADOW_WORDS * sizeof(uint32_t));
+	span = reserve(SPAN_BYTES);
 	if (span == NULL)
 		return NULL;
 	widen(begin);
@@ -108,7 +113,7 @@ words_made(uintptr_t begin)
 	if (!__atomic_compare_exchange_n(
 		&live_directory[begin >> MU_SHADOW_SPAN_SHIFT], &none,
 		(uintptr_t)span, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		mu_sys_munmap(span, MU_SHADOW_WORDS * sizeof(uint32_t));
+		mu_sys_munmap(span, SPAN_BYTES);
 	return live_words(begin);
 }
 
@@ -212,14 +217,14 @@ typedef bool visit_function(
     void *ctx, uintptr_t begin, uint32_t word, size_t size);
 
 static bool
-visit_span(
-    const uint32_t *words, uintptr_t base, visit_function *visit, void *ctx)
+visit_words(const uint32_t *words, size_t i, size_t end, uintptr_t base,
+    visit_function *visit, void *ctx)
 {
 	uintptr_t begin;
 	uint32_t word;
-	size_t i, size;
+	size_t size;
 
-	for (i = 0; i < MU_SHADOW_WORDS; i++) {
+	for (; i < end; i++) {
 		word = __atomic_load_n(&words[i], __ATOMIC_ACQUIRE);
 		if ((word & MU_SHADOW_START) == 0)
 			continue;
@@ -230,6 +235,41 @@ visit_span(
 		    __atomic_load_n(&words[i], __ATOMIC_ACQUIRE) != word)
 			continue;
 		if (!visit(ctx, begin, word, size))
+			return false;
+	}
+	return true;
+}
+
+#define LEAST_PAGE ((size_t)4096)
+
+/*
+ * Which pages of a span's words are there: to read the others would be a fault
+ * for each. All of them, where that cannot be told; a page that was swapped out
+ * looks as if it had never been (mincore(2)).
+ */
+static void
+find_pages(const uint32_t *words, unsigned char there[SPAN_BYTES / LEAST_PAGE])
+{
+	struct sysinfo info;
+
+	if (mu_sys3(SYS_mincore, (long)words, SPAN_BYTES, (long)there) != 0 ||
+	    mu_sys3(SYS_sysinfo, (long)&info, 0, 0) != 0 ||
+	    info.freeswap != info.totalswap)
+		memset(there, 1, SPAN_BYTES / LEAST_PAGE);
+}
+
+static bool
+visit_span(
+    const uint32_t *words, uintptr_t base, visit_function *visit, void *ctx)
+{
+	unsigned char there[SPAN_BYTES / LEAST_PAGE];
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
+	size_t step = page / sizeof(*words);
+
+	find_pages(words, there);
+	for (i = 0; i < MU_SHADOW_WORDS; i += step) {
+		if ((there[i / step] & 1) != 0 &&
+		    !visit_words(words, i, i + step, base, visit, ctx))
 			return false;
 	}
 	return true;

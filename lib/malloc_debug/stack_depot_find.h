@@ -10,7 +10,7 @@
 #include "lib/malloc_debug/stack_depot.h"
 #include "lib/malloc_debug/stack_depot_memory.h"
 
-#define DEPOT_BUCKET_BITS 18
+#define DEPOT_BUCKET_BITS 16
 
 /* Units; written once, by init. */
 extern HIDDEN uint32_t *depot_buckets;
