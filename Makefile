@@ -215,9 +215,9 @@ CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
 .PHONY: always all deps demo examples check check-rungs check-faults check-asan \
-	check-ubsan check-valgrind check-tsan soak bench check-releases check-suites check-layers \
-	check-layouts check-context check-oracles lint format fuzz install \
-	uninstall help clean tests
+	check-ubsan check-valgrind check-tsan soak bench check-releases \
+	check-suites check-layers check-layouts check-context check-oracles lint \
+	format fuzz install uninstall help clean tests
 .DELETE_ON_ERROR:
 
 all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command

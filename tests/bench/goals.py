@@ -1,6 +1,6 @@
 """What was measured, as rows beside their goals."""
 
-from results import SHAPES, Results, power, short
+from results import LSAN, SHAPES, Results, power, short
 
 MS_A_THREAD = 0.025
 PASS_GOALS = {("graph", 1e5): 2, ("graph", 1e6): 5, ("graph", 1e7): 8}
@@ -261,12 +261,12 @@ def pairs(results):
     rows = []
     for threads in (1, 2):
         def get(peer):
-            return results.get("pairs", peer, "depth 10", 0, threads)
+            return results.quick("pairs", peer, "depth 10", threads)
 
-        plain, lsan = get("plain"), results.lsan("pairs", "depth 10", 0,
-                                                 threads)
+        plain = get("plain")
         if plain is None:
             continue
+        lsan = min((v for v in map(get, LSAN) if v), default=None)
         where = "malloc and free at depth 10, %d thread%s: " % (
             threads, "s" if threads > 1 else "")
         rows.append(Row(where + "ns a pair", ", ".join(
@@ -295,9 +295,9 @@ def programs(results):
     for program in ("python3", "sqlite3"):
         for what, word, goal in (("program", "CPU time", 1.1),
                                  ("program.rss", "memory", 1.3)):
-            plain = results.get(what, "plain", program, 0)
+            plain = results.quick(what, "plain", program)
             for peer in RECORDERS[1:]:
-                value = results.get(what, peer, program, 0)
+                value = results.quick(what, peer, program)
                 if plain is None or value is None:
                     continue
                 row = at_most("%s under %s, %s over plain" % (

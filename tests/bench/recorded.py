@@ -13,8 +13,9 @@ OPTIONS = {
     "recorder, stacks": "backtrace=16",
     "recorder, sampled": "backtrace=16 backtrace_sample=524288",
 }
-ROUNDS_OF = 9
+ROUNDS_OF = {"pairs": 15, "program": 15}
 SLOW = ("gperftools", "leaktracer")  # microseconds a block: once
+THOUSANDS = {"gperftools": 20, "leaktracer": 20, "heaptrack": 500}
 
 
 def compiled(build, name, compiler, extra):
@@ -112,14 +113,15 @@ class Recorded:
     def measure_recorder(self):
         found = ways(self.build, self.warn)
         for threads in (1, 2):
-            for _ in range(3 if self.quick else ROUNDS_OF):
+            for count in range(3 if self.quick else ROUNDS_OF["pairs"]):
                 for name, way in found.items():
-                    self.add_pairs(name, way, 10, threads)
+                    if count < 3 or name not in SLOW:
+                        self.add_pairs(name, way, 10, threads)
             self.show("pairs", "depth 10", 0, threads)
         for name in ("lsan-clang", "lsan-gcc"):
             found.pop(name, None)  # a program of others is not rebuilt
         for program, command, more in self.programs():
-            for count in range(3 if self.quick else ROUNDS_OF):
+            for count in range(3 if self.quick else ROUNDS_OF["program"]):
                 for name, way in found.items():
                     if count == 0 or name not in SLOW:
                         self.add_program(name, way, program, command, more)
@@ -128,7 +130,7 @@ class Recorded:
 
     def add_pairs(self, name, way, depth, threads):
         text, _, status = way.run([way.pairs, str(depth), str(threads),
-                                   "100" if name in SLOW else "2000"])
+                                   str(THOUSANDS.get(name, 4000))])
         if status != 0 or not text:
             self.warn("%s: pairs ended with status %d" % (name, status))
             return
