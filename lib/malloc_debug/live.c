@@ -250,7 +250,7 @@ visit_words(const uint32_t *words, size_t i, size_t end, uintptr_t base,
 static void
 find_pages(const uint32_t *words, unsigned char there[SPAN_BYTES / LEAST_PAGE])
 {
-	struct sysinfo info;
+	struct sysinfo info = { 0 };
 
 	if (mu_sys3(SYS_mincore, (long)words, SPAN_BYTES, (long)there) != 0 ||
 	    mu_sys3(SYS_sysinfo, (long)&info, 0, 0) != 0 ||
@@ -262,7 +262,7 @@ static bool
 visit_span(
     const uint32_t *words, uintptr_t base, visit_function *visit, void *ctx)
 {
-	unsigned char there[SPAN_BYTES / LEAST_PAGE];
+	unsigned char there[SPAN_BYTES / LEAST_PAGE] = { 0 };
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 	size_t step = page / sizeof(*words);
 
