@@ -91,14 +91,12 @@ malloc(size_t size)
 {
 	enum recording_way way = entry_way();
 
-	if (LIKELY(entry_samples(way)) && LIKELY(!sampling_wants(size)))
+	if (entry_passes(way, size))
 		JUMP real.malloc(size);
 	if (entry_is_stacked(way))
 		JUMP malloc_stacked(size);
 	if (entry_is_plain(way))
 		JUMP malloc_plain(size);
-	if (way == RECORDING_ASLEEP)
-		JUMP real.malloc(size);
 	JUMP malloc_long(size);
 }
 
@@ -219,8 +217,6 @@ free(void *block)
 {
 	enum recording_way way = entry_way();
 
-	if (LIKELY(entry_samples(way)) && LIKELY(!live_is_near(block)))
-		JUMP real.free(block);
 	if (LIKELY(entry_frees(way, block)))
 		JUMP real.free(block);
 	JUMP free_long(block);

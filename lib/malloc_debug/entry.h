@@ -76,7 +76,7 @@ entry_samples(enum recording_way way)
 INLINE bool
 entry_passes(enum recording_way way, size_t size)
 {
-	return (entry_samples(way) && !sampling_wants(size)) ||
+	return (LIKELY(entry_samples(way)) && LIKELY(!sampling_wants(size))) ||
 	    way == RECORDING_ASLEEP;
 }
 
@@ -125,7 +125,7 @@ entry_record(enum recording_way way, void *block, size_t size,
 INLINE bool
 entry_frees(enum recording_way way, const void *block)
 {
-	if (entry_samples(way)) {
+	if (LIKELY(entry_samples(way))) {
 		/* bootstrap_memory is near as well. */
 		if (LIKELY(!live_is_near(block)))
 			return true;
