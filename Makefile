@@ -246,7 +246,7 @@ $(BUILD)/%.o: %.c
 $(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(SO) \
 		-Wl,--version-script,lib/memunreachable.map -Wl,-z,defs \
-		-Wl,-z,relro,-z,now -o $@ $(OBJS)
+		-Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ $(OBJS)
 	$(Q)ln -sf $(SO_FULL) $(BUILD)/$(SO)
 	$(Q)ln -sf $(SO) $(BUILD)/libmemunreachable.so
 

@@ -182,6 +182,22 @@ read_stop(struct mu_word word, enum mu_stop *out)
 	return "auto, ptrace or signal";
 }
 
+static const char *const unchecked_names[] = { "fail", "ok" };
+
+static const char *
+read_unchecked(struct mu_word word, enum mu_unchecked *out)
+{
+	unsigned i;
+
+	for (i = 0; i < 2; i++) {
+		if (mu_word_is(word, unchecked_names[i])) {
+			*out = (enum mu_unchecked)i;
+			return NULL;
+		}
+	}
+	return "fail or ok";
+}
+
 /* WORD as a string of at most SIZE - 1 characters, safe for a terminal. */
 static const char *
 shown(struct mu_word word, char *buffer, size_t size)
@@ -323,6 +339,7 @@ mu_options_help(struct mu_text *out)
 #define DEFAULT_count DEFAULT_text
 #define DEFAULT_mask DEFAULT_text
 #define DEFAULT_stop(fallback) stop_names[fallback]
+#define DEFAULT_unchecked(fallback) unchecked_names[fallback]
 	MU_OPTIONS(HELP)
 #undef HELP
 }

@@ -28,6 +28,15 @@ enum mu_stop {
 	MU_STOP_SIGNAL,
 };
 
+/* What at_exit makes of a heap that was not judged, or not all of it. */
+enum mu_unchecked {
+	MU_UNCHECKED_FAIL, /* exit status 3, partial 4 */
+	MU_UNCHECKED_OK,   /* the program's own status */
+};
+
+#define MU_UNCHECKED_STATUS 3
+#define MU_PARTIAL_STATUS 4
+
 /* kind, field, default, words for help=1 */
 #define MU_OPTIONS(X)                                                       \
 	X(duration_ms, timeout, 30000,                                      \
@@ -42,6 +51,8 @@ enum mu_stop {
 	    "pause between the reports by signal: 1, 500ms or 0")           \
 	X(flag, at_exit, 0, "report when the program ends")                 \
 	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
+	X(unchecked, unchecked, MU_UNCHECKED_FAIL,                          \
+	    "what at_exit does when it could not check: fail or ok")        \
 	X(count, only_pid, 0,                                               \
 	    "obey signal and at_exit in this process only; 0: in any")      \
 	X(count, max_leaks, 100,                                            \
@@ -77,6 +88,7 @@ enum mu_stop {
 #define MU_OPTION_flag(name) bool name
 #define MU_OPTION_signal(name) int name /* 0 = none */
 #define MU_OPTION_status(name) int name /* 0 to 255 */
+#define MU_OPTION_unchecked(name) enum mu_unchecked name
 #define MU_OPTION_count(name) size_t name
 #define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
 #define MU_OPTION_stop(name) enum mu_stop name

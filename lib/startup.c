@@ -25,6 +25,25 @@ concerns_us(const struct mu_options *options)
 	    options->only_pid == (size_t)mu_sys_getpid();
 }
 
+/* The exit status that INFO asks for; 0: none. */
+static int
+wanted_status(
+    const struct mu_options *options, const struct UnreachableMemoryInfo *info)
+{
+	bool ok = options->unchecked == MU_UNCHECKED_OK;
+
+	switch (info->status) {
+	case MEMUNREACHABLE_COMPLETE:
+		return info->num_leaks > 0 ? options->exitcode : 0;
+	case MEMUNREACHABLE_PARTIAL:
+		if (ok)
+			return info->num_leaks > 0 ? options->exitcode : 0;
+		return MU_PARTIAL_STATUS;
+	default:
+		return ok ? 0 : MU_UNCHECKED_STATUS;
+	}
+}
+
 /*
  * In an exit handler another call of exit() runs the handlers that are left,
  * flushes stdio and ends with the new status (glibc: each handler is taken off
@@ -48,9 +67,23 @@ at_exit(void)
 		return;
 	mu_caller_capture(&caller);
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
+	mu_library.exit_status = wanted_status(options, &info);
 	FreeUnreachableMemoryInfo(&info);
 	if (leaks)
-		exit(options->exitcode);
+		exit(mu_library.exit_status);
+}
+
+/*
+ * Handlers of a library are called by _dl_fini(), which does not know the
+ * status of the program; those of on_exit() are told. "Not checked" changes
+ * success only.
+ */
+static void
+at_end(int status, void *unused)
+{
+	(void)unused;
+	if ((status & 0xff) == 0 && mu_library.exit_status != 0)
+		exit(mu_library.exit_status);
 }
 
 static void
@@ -80,7 +113,9 @@ obey(struct mu_options *options, struct mu_text *words)
 		mu_text_add(words,
 		    "libmemunreachable: symbolize=1: no command memunreachable"
 		    " beside the library or in PATH\n");
-	if (options->at_exit && atexit(at_exit) != 0)
+	/* What is registered last is called first. */
+	if (options->at_exit &&
+	    (on_exit(at_end, NULL) != 0 || atexit(at_exit) != 0))
 		mu_text_add(
 		    words, "libmemunreachable: no memory for at_exit\n");
 }

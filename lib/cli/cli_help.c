@@ -75,6 +75,8 @@ static const char commands[] =
     " arrives: USR2, RTMIN+5\n"
     "      --children         report also for the processes"
     " that it starts\n"
+    "      --unchecked=WHAT   not checked is: fail (end with 3) or ok"
+    " (default fail)\n"
     "      --backtrace[=FRAMES]\n"
     "                         record stacks of 16 frames, or so"
     " many: who allocated\n"
@@ -103,8 +105,8 @@ static const char others[] = "  -h, --help             this\n"
 static const char statuses[] =
     "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could"
     " not check, 4 partial\n"
-    "answer. With a COMMAND: its own, or 23 if it has"
-    " leaks. A heap dump has no 23.\n";
+    "answer. With a COMMAND: 23, or its own unless that is 0. A heap dump has"
+    " no 23.\n";
 
 void
 mu_cli_help(FILE *out)

@@ -44,6 +44,7 @@ static const struct flag {
 	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S },
 	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
 	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
+	{ { "unchecked", required_argument, NULL, MU_CLI_OPT_UNCHECKED }, X },
 	{ { "backtrace", optional_argument, NULL, MU_CLI_OPT_BACKTRACE }, X },
 	{ { "backtrace-size", required_argument, NULL,
 	      MU_CLI_OPT_BACKTRACE_SIZE },

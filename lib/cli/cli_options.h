@@ -51,6 +51,7 @@ struct mu_cli_options {
 	size_t max_memory, workers; /* 0: not given */
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
+	bool unchecked_ok;         /* --unchecked=ok */
 	bool backtrace;            /* record stacks */
 	size_t frames;             /* of each; 0: not given */
 	size_t min_size, max_size; /* of blocks that get one; 0: not given */

@@ -138,10 +138,14 @@ take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
 {
 	static const char *const stops[] = { "auto", "fork", "read", NULL };
 	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const unchecked[] = { "fail", "ok", NULL };
 	enum mu_status status;
 	unsigned choice = 0;
 
-	if (value->flag == MU_CLI_OPT_STOP) {
+	if (value->flag == MU_CLI_OPT_UNCHECKED) {
+		status = take_word(value, unchecked, &choice, why);
+		options->unchecked_ok = choice == 1;
+	} else if (value->flag == MU_CLI_OPT_STOP) {
 		status = take_word(value, stops, &choice, why);
 		options->stop = (enum mu_check_stop)choice;
 	} else {
@@ -287,6 +291,7 @@ mu_cli_value_take(struct mu_cli_options *options,
 		return take_format(options, value, why);
 	case MU_CLI_OPT_STOP:
 	case MU_CLI_OPT_COLOR:
+	case MU_CLI_OPT_UNCHECKED:
 		return take_choice(options, value, why);
 	case MU_CLI_OPT_CONTENTS:
 		options->contents = true;

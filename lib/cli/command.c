@@ -19,6 +19,7 @@
 #include "lib/cli/command_environment.h"
 #include "lib/cli/command_file.h"
 #include "lib/cli/command_report.h"
+#include "lib/cli/exit_status.h"
 #include "lib/cli/library_path.h"
 
 #define LIVE_NS 200000000 /* between two looks for a report, with --signal */
@@ -224,7 +225,7 @@ prepare(struct run *run, struct mu_why *why)
 
 enum mu_status
 mu_command_run(const struct mu_cli_options *options, FILE *out, bool live,
-    int *wait_status, struct mu_why *why)
+    struct mu_command_end *end, struct mu_why *why)
 {
 	struct run run = { .options = options };
 	enum mu_status status = prepare(&run, why);
@@ -238,30 +239,36 @@ mu_command_run(const struct mu_cli_options *options, FILE *out, bool live,
 		status = MU_ERR_ARGUMENT;
 		goto out;
 	}
-	*wait_status = await_end(&run, pid, out, live);
-	if (!mu_command_report_show_all(&run.report, pid, out))
-		explain_silence(options, stderr, *wait_status);
+	end->wait_status = await_end(&run, pid, out, live);
+	end->unchecked = !mu_command_report_show_all(&run.report, pid, out);
+	if (end->unchecked)
+		explain_silence(options, stderr, end->wait_status);
 out:
 	mu_command_report_end(&run.report);
 	return status;
 }
 
 int
-mu_command_pass_on(int wait_status)
+mu_command_pass_on(
+    const struct mu_cli_options *options, const struct mu_command_end *end)
 {
+	int signo = WTERMSIG(end->wait_status);
+	int status = WEXITSTATUS(end->wait_status);
 	const struct rlimit none = { 0, 0 };
 	struct sigaction usual = { 0 };
 	sigset_t mask;
 
-	if (WIFEXITED(wait_status))
-		return WEXITSTATUS(wait_status);
+	if (WIFEXITED(end->wait_status))
+		return status == 0 && end->unchecked && !options->unchecked_ok
+		    ? MU_EXIT_UNCHECKED
+		    : status;
 	/* The COMMAND has left its own core file, if there is to be one. */
 	setrlimit(RLIMIT_CORE, &none);
 	usual.sa_handler = SIG_DFL;
-	sigaction(WTERMSIG(wait_status), &usual, NULL);
+	sigaction(signo, &usual, NULL);
 	sigemptyset(&mask);
-	sigaddset(&mask, WTERMSIG(wait_status));
-	raise(WTERMSIG(wait_status));
+	sigaddset(&mask, signo);
+	raise(signo);
 	sigprocmask(SIG_UNBLOCK, &mask, NULL);
-	return 128 + WTERMSIG(wait_status); /* as shells say it */
+	return 128 + signo; /* as shells say it */
 }

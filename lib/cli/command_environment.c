@@ -52,6 +52,8 @@ static void
 add_options(FILE *out, const struct mu_cli_options *options)
 {
 	fputs("at_exit=1", out);
+	if (options->unchecked_ok)
+		fputs(":unchecked=ok", out);
 	if (options->signal != 0)
 		fprintf(out, ":signal=%d", options->signal);
 	if (options->timeout_given)

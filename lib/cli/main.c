@@ -127,14 +127,14 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 {
 	bool live = options->output == NULL;
 	struct mu_why why = { "" };
-	int wait_status = 0;
+	struct mu_command_end end = { 0 };
 
-	if (mu_command_run(options, live ? stderr : output->text, live,
-		&wait_status, &why) != MU_OK)
+	if (mu_command_run(options, live ? stderr : output->text, live, &end,
+		&why) != MU_OK)
 		return complain(MU_EXIT_UNCHECKED, &why);
 	if (!live && mu_output_commit(output, &why) != MU_OK)
 		complain(MU_EXIT_UNCHECKED, &why);
-	return mu_command_pass_on(wait_status);
+	return mu_command_pass_on(options, &end);
 }
 
 /* --doctor */

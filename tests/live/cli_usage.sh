@@ -87,6 +87,37 @@ MEMUNREACHABLE_OPTIONS="${given}exitcode=99" run 99 -- "$victim" 0
 	grep served)" = "served line" ] || fail "input does not arrive"
 nothing_left
 
+name='what is not checked is not clean'
+cat >"$work/own.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+static char pool[1 << 20];
+static size_t used;
+void *malloc(size_t size)
+{
+	void *block = pool + used;
+	used += (size + 31) & ~(size_t)15;
+	return used < sizeof(pool) ? block : NULL;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size)
+{
+	return block != NULL ? memcpy(malloc(size), block, size) : malloc(size);
+}
+int main(int argc, char **argv)
+{
+	return malloc(24) == NULL || argc < 2 ? 9 : atoi(argv[1]);
+}
+END
+${CC:-cc} -O1 -o "$work/own" "$work/own.c" || fail "cannot compile"
+run 3 -- "$work/own" 0
+has "$err" "an allocator"
+run 0 --unchecked=ok -- "$work/own" 0
+has "$err" "an allocator"
+run 7 -- "$work/own" 7
+nothing_left
+
 name='its children'
 printf '%s 7 </dev/null\necho "status $?"\n' "$victim" >"$work/script"
 "$command" -- sh "$work/script" >"$out" 2>"$err"

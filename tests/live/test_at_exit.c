@@ -58,6 +58,13 @@ exit_unchecked(void)
 	return 6;
 }
 
+static int
+exit_unchecked_well(void)
+{
+	exit_unchecked();
+	return 0;
+}
+
 static void
 say_goodbye(void)
 {
@@ -76,6 +83,7 @@ static const struct scenario scenarios[] = {
 	{ "exit_leaky", exit_leaky },
 	{ "exit_clean", exit_clean },
 	{ "exit_unchecked", exit_unchecked },
+	{ "exit_unchecked_well", exit_unchecked_well },
 	{ "exit_with_handlers", exit_with_handlers },
 	{ NULL, NULL },
 };
@@ -115,6 +123,15 @@ START_TEST(at_exit_unchecked)
 }
 END_TEST
 
+START_TEST(at_exit_unchecked_is_not_clean)
+{
+	child_run(&child, "exit_unchecked_well",
+	    _i == 0 ? "at_exit=1" : "at_exit=1:unchecked=ok");
+	child_assert_exit(&child, _i == 0 ? 3 : 0);
+	ck_assert_str_eq(child.out_text, "kept in the buffer");
+}
+END_TEST
+
 START_TEST(at_exit_after_handlers)
 {
 	child_run(&child, "exit_with_handlers", "at_exit=1");
@@ -142,6 +159,7 @@ at_exit_suite(void)
 	tcase_add_loop_test(tcase, at_exit_leaks, 0, 2);
 	tcase_add_test(tcase, at_exit_clean);
 	tcase_add_test(tcase, at_exit_unchecked);
+	tcase_add_loop_test(tcase, at_exit_unchecked_is_not_clean, 0, 2);
 	tcase_add_test(tcase, at_exit_after_handlers);
 	tcase_add_loop_test(tcase, at_exit_unset, 0, 2);
 	suite_add_tcase(suite, tcase);

@@ -81,6 +81,7 @@ START_TEST(manual_names_every_option)
 #define SHOWN_count(fallback) #fallback
 #define SHOWN_mask(fallback) #fallback
 #define SHOWN_stop(fallback) "auto"
+#define SHOWN_unchecked(fallback) "fail"
 #define IN_MANUAL(kind, field, fallback, words) \
 	assert_in_manual(manual, #field, SHOWN_##kind(fallback));
 	MU_OPTIONS(IN_MANUAL)

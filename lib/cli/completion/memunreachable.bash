@@ -34,6 +34,10 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W 'text json' -- "$cur")
 		return
 		;;
+	--unchecked)
+		mapfile -t COMPREPLY < <(compgen -W 'fail ok' -- "$cur")
+		return
+		;;
 	--color)
 		mapfile -t COMPREPLY < \
 			<(compgen -W 'auto always never' -- "$cur")
@@ -56,7 +60,7 @@ _memunreachable() {
 
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-memory= --workers= --signal=
-		--children --backtrace --backtrace-size= --limit= --contents
+		--children --unchecked= --backtrace --backtrace-size= --limit= --contents
 		--format= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --help --version' -- "$cur")
 	[[ ${COMPREPLY-} == *= ]] && compopt -o nospace
