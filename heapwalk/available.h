@@ -1,6 +1,6 @@
 /*
- * How much memory a process may still take before somebody has to swap or be
- * killed: the machine's, or what its cgroup (v2) leaves if that is less.
+ * How much memory a process may still take: what heapwalk/headroom.h tells, at
+ * one moment, the machine's if no group leaves less.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
@@ -10,15 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Where that is told: /proc/meminfo, /proc/self/cgroup, /sys/fs/cgroup. */
-struct mu_available_files {
-	const char *meminfo, *own_cgroup, *cgroups;
-};
+#include "heapwalk/headroom.h"
 
-/* Into *BYTES; false if nobody tells. */
+/* The calling process: into *BYTES; false if nothing tells. */
 bool mu_available(size_t *bytes);
 
 /* The same from other files, for tests. */
-bool mu_available_in(const struct mu_available_files *files, size_t *bytes);
+bool mu_available_in(const struct mu_headroom_files *files, size_t *bytes);
 
 #endif

@@ -9,8 +9,8 @@
 #include "heapwalk/available.h"
 #include "tests/support/suite.h"
 
-static char folder[64], meminfo[128], own[128], cgroups[128];
-static const struct mu_available_files files = { meminfo, own, cgroups };
+static char folder[64], meminfo[128], mountinfo[128], own[128], cgroups[128];
+static const struct mu_headroom_files files = { meminfo, mountinfo, own };
 
 static void
 put(const char *path, const char *text)
@@ -42,6 +42,32 @@ put_cgroup(
 		put(path, stat);
 }
 
+/* A mount of the folder ROOT of a hierarchy; NULL: version 2. */
+static void
+put_mount(const char *root, const char *controller)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line),
+	    "22 1 0:21 / /proc rw,relatime - proc proc rw\n"
+	    "35 31 0:32 %s %s rw,relatime shared:9 master:1 - %s cgroup rw%s%s\n",
+	    root, cgroups, controller == NULL ? "cgroup2" : "cgroup",
+	    controller == NULL ? "" : ",",
+	    controller == NULL ? "" : controller);
+	put(mountinfo, line);
+}
+
+static void
+put_named(const char *name, const char *file, const char *text)
+{
+	char path[256];
+
+	snprintf(path, sizeof(path), "%s%s", cgroups, name);
+	mkdir(path, 0700);
+	snprintf(path, sizeof(path), "%s%s/%s", cgroups, name, file);
+	put(path, text);
+}
+
 static void
 setup(void)
 {
@@ -49,12 +75,14 @@ setup(void)
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(meminfo, sizeof(meminfo), "%s/meminfo", folder);
 	snprintf(own, sizeof(own), "%s/own", folder);
+	snprintf(mountinfo, sizeof(mountinfo), "%s/mountinfo", folder);
 	snprintf(cgroups, sizeof(cgroups), "%s/cgroup", folder);
 	ck_assert_int_eq(mkdir(cgroups, 0700), 0);
 	put(meminfo,
 	    "MemTotal:       999999 kB\nMemFree:          1 kB\n"
 	    "MemAvailable:   1000 kB\nBuffers:    5 kB\n");
 	put(own, "9:memory:/v1\n0::/a/b\n");
+	put_mount("/", NULL);
 }
 
 static void
@@ -166,6 +194,107 @@ START_TEST(odd_files)
 }
 END_TEST
 
+/* Written back first, or mapped by a process: not there at once. */
+START_TEST(cache_in_use)
+{
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "1048576\n",
+	    "inactive_file 204800\nactive_file 102400\nfile_dirty 51200\n"
+	    "file_writeback 51200\nfile_mapped 40960\nshmem 20480\n");
+	expect(180);
+	put_cgroup("/a/b", NULL, NULL,
+	    "inactive_file 4096\nactive_file 0\nfile_dirty 51200\n");
+	expect(0);
+}
+END_TEST
+
+/* Beyond memory.high the program is throttled. */
+START_TEST(high)
+{
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
+	put_named("/a/b", "memory.high", "655360\n");
+	expect(128);
+	put_named("/a/b", "memory.high", "max\n");
+	expect(512);
+}
+END_TEST
+
+START_TEST(version_1)
+{
+	put_mount("/", "cpu,memory");
+	put_named("", "memory.limit_in_bytes", "9223372036854771712\n");
+	put_named("", "memory.usage_in_bytes", "7000000000\n");
+	put_named("/v1", "memory.limit_in_bytes", "1048576\n");
+	put_named("/v1", "memory.usage_in_bytes", "524288\n");
+	expect(512);
+	/* With swap there is less left. */
+	put_named("/v1", "memory.memsw.limit_in_bytes", "1048576\n");
+	put_named("/v1", "memory.memsw.usage_in_bytes", "786432\n");
+	expect(256);
+	put_named("/v1", "memory.stat",
+	    "inactive_file 1\nactive_file 1\ndirty 0\nmapped_file 0\n"
+	    "total_inactive_file 102400\ntotal_active_file 51200\n"
+	    "total_dirty 10240\ntotal_writeback 0\ntotal_shmem 4096\n"
+	    "total_mapped_file 14336\n");
+	expect(256 + 130);
+	/* The limit of a group above. */
+	put(own, "9:cpuacct,memory:/v1/b\n0::/\n");
+	put_named("/v1/b", "memory.limit_in_bytes", "9223372036854771712\n");
+	put_named("/v1/b", "memory.usage_in_bytes", "4096\n");
+	expect(256 + 130);
+	put(own, "9:cpuacct,memoryx:/v1/b\n0::/\n");
+	expect(1000);
+}
+END_TEST
+
+/* Containers see their own group as the mount's, by a namespace or a bind. */
+START_TEST(mounts)
+{
+	put_mount("/docker/c1", NULL);
+	put_cgroup("", "1048576\n", "524288\n", NULL);
+	put_cgroup("/a", "1048576\n", "786432\n", NULL);
+	put(own, "0::/docker/c1\n");
+	expect(512);
+	put(own, "0::/docker/c1/a\n");
+	expect(256);
+	put(own, "0::/docker/c11\n");
+	expect(1000);
+	put(own, "0::/\n");
+	expect(1000);
+	put_mount("/", NULL);
+	put(own, "0::/../c2\n");
+	expect(1000);
+	put(mountinfo, "35 31 0:32 / ");
+	expect(1000);
+	put(mountinfo, "\n\n - cgroup2\n");
+	expect(1000);
+	unlink(mountinfo);
+	expect(1000);
+}
+END_TEST
+
+/* A reader that stays open sees each change. */
+START_TEST(watched)
+{
+	struct mu_headroom headroom;
+
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "524288\n",
+	    "inactive_file 204800\nactive_file 0\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert_uint_eq(mu_headroom_left(&headroom, 1), 512 << 10);
+	ck_assert_uint_eq(mu_headroom_left(&headroom, SIZE_MAX), 712 << 10);
+	put_cgroup("/a/b", NULL, "1048575\n", NULL);
+	ck_assert_uint_eq(mu_headroom_left(&headroom, 1), 1);
+	put(meminfo, "MemAvailable: 2 kB\n");
+	ck_assert_uint_eq(mu_headroom_left(&headroom, SIZE_MAX), 2 << 10);
+	ck_assert_uint_eq(
+	    mu_headroom_left_in_groups(&headroom, SIZE_MAX), (200 << 10) + 1);
+	mu_headroom_close(&headroom);
+}
+END_TEST
+
 START_TEST(here)
 {
 	size_t bytes = 0;
@@ -188,6 +317,11 @@ main(void)
 	tcase_add_test(tc, cache);
 	tcase_add_test(tc, above);
 	tcase_add_test(tc, odd_files);
+	tcase_add_test(tc, cache_in_use);
+	tcase_add_test(tc, high);
+	tcase_add_test(tc, version_1);
+	tcase_add_test(tc, mounts);
+	tcase_add_test(tc, watched);
 	tcase_add_test(tc, here);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -1,0 +1,58 @@
+/*
+ * How much memory a process may still take before the kernel reclaims from it,
+ * throttles it or kills in its memory group, or the machine runs out: read
+ * again and again through descriptors that stay open.
+ *
+ * The limits are those of the process's memory cgroup and of each group above
+ * it that this process can see, of version 1 (limit_in_bytes, memsw) and of
+ * version 2 (max, high). Swap is not counted as room: what is swapped out for
+ * a check slows the program down.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_HEADROOM_H
+#define HEAPWALK_HEADROOM_H
+
+#include <stddef.h>
+#include <sys/types.h>
+
+/* Where that is told; other files for tests. */
+struct mu_headroom_files {
+	const char *meminfo;   /* /proc/meminfo */
+	const char *mountinfo; /* /proc/self/mountinfo */
+	const char *cgroup;    /* /proc/PID/cgroup */
+};
+
+#define MU_HEADROOM_LIMITS 8 /* the tightest ones are kept */
+
+struct mu_headroom {
+	struct mu_headroom_limit {
+		size_t bytes;
+		int usage; /* descriptor of the file with the usage */
+		int stat;  /* of the same group's memory.stat, or -1 */
+	} limits[MU_HEADROOM_LIMITS];
+	unsigned num_limits;
+	int meminfo; /* -1: not there */
+};
+
+/* Of process PID. To be closed in any case. What cannot be read is no limit. */
+void mu_headroom_open(struct mu_headroom *headroom, pid_t pid);
+void mu_headroom_open_files(
+    struct mu_headroom *headroom, const struct mu_headroom_files *files);
+
+/*
+ * Bytes that may still be taken now; SIZE_MAX: nothing tells. The cache of
+ * files counts as taken in a group's usage although it is given back on demand:
+ * where the usage leaves less than ENOUGH, the part of it that is clean and
+ * mapped by no process is added.
+ */
+size_t mu_headroom_left(const struct mu_headroom *headroom, size_t enough);
+
+/* The same of the groups alone, without the machine. */
+size_t mu_headroom_left_in_groups(
+    const struct mu_headroom *headroom, size_t enough);
+
+/* Accepts a zeroed one with meminfo -1. */
+void mu_headroom_close(struct mu_headroom *headroom);
+
+#endif
