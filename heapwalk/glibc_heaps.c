@@ -78,6 +78,7 @@ list_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
 	if (heaps->sum > heaps->system_mem)
 		return broken(walk, heaps, heap,
 		    "more memory than the arena's system_mem");
+	mu_snapshot_unlock(walk->snap, (struct mu_range) { heap, heap + size });
 	view = mu_snapshot_view(walk->snap, heap, size);
 	if (view == NULL)
 		return broken(walk, heaps, heap, "cannot be read");

@@ -13,25 +13,27 @@
 
 #include "heapwalk/classify.h"
 
-/* The mapping of BASE and what follows it without a gap and is alike. */
+/*
+ * The mapping of BASE and what follows it without a gap and is alike. Pages
+ * inside blocks may have any protection (mprotect()); a mapping that is closed
+ * is taken for such pages if the arena has MOST bytes and it lies among these.
+ */
 static struct mu_range
-region_from(const struct mu_snapshot *snap, uintptr_t base)
+region_from(const struct mu_snapshot *snap, uintptr_t base, size_t most)
 {
-	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, base);
+	const struct mu_mapping *first = mu_snapshot_mapping(snap, base);
 	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
+	const struct mu_mapping *mapping = first;
 	struct mu_range region = { base, base };
-	uint64_t inode;
 
-	if (mapping == NULL)
-		return region;
-	inode = mapping->inode;
-	for (; mapping < end; mapping++) {
-		if (mapping->range.begin > region.end || !mapping->readable ||
-		    !mapping->writable || mapping->shared ||
-		    mapping->inode != inode)
+	for (; mapping != NULL && mapping < end; mapping++) {
+		if (mapping->range.begin > region.end || mapping->shared ||
+		    mapping->inode != first->inode ||
+		    (!mapping->readable && mapping->range.end - base > most))
 			break;
 		region.end = mapping->range.end;
 	}
+	mu_snapshot_unlock(snap, region);
 	return region;
 }
 
@@ -165,7 +167,7 @@ mu_glibc_main_take(struct mu_glibc_walk *walk)
 	if (main.top == arena + layout->arena_bins - MU_GLIBC_HEADER &&
 	    main.system_mem == 0)
 		return MU_OK;
-	main.region = region_from(walk->snap, base);
+	main.region = region_from(walk->snap, base, main.system_mem);
 	main.brk = mu_range_size(main.region) > 0 &&
 	    mu_mapping_is_named(
 		mu_snapshot_mapping(walk->snap, base), "[heap]");

@@ -31,6 +31,10 @@ struct search {
 	size_t page, tail;
 	const struct mu_ranges *excluded;
 	bool nested; /* look inside what was found, too */
+
+	/* Whatever its protection, and if it is closed up to so many bytes. */
+	bool protected;
+	size_t most;
 };
 
 static size_t
@@ -176,10 +180,16 @@ search_run(struct search *search, struct mu_range run)
 }
 
 static bool
-is_searched(const struct mu_mapping *mapping)
+is_searched(const struct search *search, const struct mu_mapping *mapping)
 {
-	return mu_mapping_is_anonymous(mapping) && mapping->readable &&
-	    mapping->writable && !mu_mapping_is_named(mapping, "[heap]");
+	if (!mu_mapping_is_anonymous(mapping) ||
+	    mu_mapping_is_named(mapping, "[heap]"))
+		return false;
+	if (mapping->readable && mapping->writable)
+		return true;
+	return search->protected &&
+	    (mapping->readable ||
+		mu_range_size(mapping->range) <= search->most);
 }
 
 /* Anonymous memory that is neither a heap stretch nor our own. */
@@ -193,10 +203,10 @@ search_all(struct search *search)
 
 	while (mapping < end) {
 		run = mapping->range;
-		if (!is_searched(mapping++))
+		if (!is_searched(search, mapping++))
 			continue;
 		for (; mapping < end && mapping->range.begin == run.end &&
-		     is_searched(mapping);
+		     is_searched(search, mapping);
 		     mapping++)
 			run.end = mapping->range.end;
 		while (mu_ranges_gap(search->excluded, &run, &gap)) {
@@ -295,6 +305,33 @@ single_out(struct search *search, int count, size_t bytes, size_t *unsure)
 	return done;
 }
 
+/*
+ * They do not agree: are those that are missing behind pages that the program
+ * protected? A closed mapping of more than BYTES is not of an mmapped chunk.
+ * False: WALK's list is as it was.
+ */
+static bool
+find_protected(struct search *search, int count, size_t bytes)
+{
+	struct mu_glibc_walk *walk = search->walk, before = *walk;
+	const struct mu_mapping *mapping = walk->snap->mappings;
+	const struct mu_mapping *end = mapping + walk->snap->num_mappings;
+	bool found;
+
+	search->protected = true;
+	search->most = bytes;
+	for (; mapping < end; mapping++)
+		if (!mapping->readable && is_searched(search, mapping))
+			mu_snapshot_unlock(walk->snap, mapping->range);
+	walk->mmapped = NULL;
+	walk->num_mmapped = walk->max_mmapped = walk->mmapped_bytes = 0;
+	found = search_all(search) && agrees(search, count, bytes);
+	if (!found)
+		*walk = before;
+	search->protected = found;
+	return found;
+}
+
 /* They do not agree: which of them are what was counted? */
 static enum mu_status
 doubt(struct search *search, int count, size_t bytes)
@@ -311,8 +348,10 @@ doubt(struct search *search, int count, size_t bytes)
 	walk->heap->transient = true;
 	return mu_why(walk->why, MU_PARTIAL,
 	    "%zu mmapped chunks (%zu bytes) were seen, but n_mmaps is %d and "
-	    "mmapped_mem %zu: %zu of them were not checked",
-	    seen, seen_bytes, count, bytes, unsure);
+	    "mmapped_mem %zu: %s%zu of them were not checked",
+	    seen, seen_bytes, count, bytes,
+	    count > 0 && seen < (size_t)count ? "those missing and " : "",
+	    unsure);
 }
 
 enum mu_status
@@ -336,8 +375,10 @@ mu_glibc_mmapped_find(struct mu_glibc_walk *walk)
 	search.excluded = &excluded;
 	if (!search_all(&search))
 		return mu_glibc_no_memory(walk);
-	return agrees(&search, count, bytes) ? MU_OK
-					     : doubt(&search, count, bytes);
+	return agrees(&search, count, bytes) ||
+		find_protected(&search, count, bytes)
+	    ? MU_OK
+	    : doubt(&search, count, bytes);
 }
 
 struct mu_glibc_mmapped *

@@ -24,6 +24,7 @@ struct search {
 	struct mu_glibc_probe probe;
 	struct mu_range *pieces;
 	size_t num_pieces, max_pieces, bytes;
+	bool protected; /* whatever the memory's protection */
 };
 
 /* Does a piece start at AT, in a run of memory up to END? Where does it end? */
@@ -98,6 +99,21 @@ search_run(struct search *search, struct mu_range run)
 	return MU_OK;
 }
 
+/* madvise() and mprotect() can make two mappings of one piece. */
+static bool
+is_searched(const struct search *search, const struct mu_mapping *mapping)
+{
+	if (!mu_mapping_is_anonymous(mapping) ||
+	    mu_mapping_is_named(mapping, "[heap]") ||
+	    mu_mapping_is_named(mapping, "[stack"))
+		return false;
+	if (mapping->readable && mapping->writable)
+		return true;
+	return search->protected &&
+	    (mapping->readable ||
+		mu_range_size(mapping->range) <= search->main->system_mem);
+}
+
 static enum mu_status
 search_all(struct search *search)
 {
@@ -109,23 +125,27 @@ search_all(struct search *search)
 
 	while (status == MU_OK && mapping < end) {
 		run = mapping->range;
-		if (!mu_mapping_is_anonymous(mapping) || !mapping->readable ||
-		    !mapping->writable ||
-		    mu_mapping_is_named(mapping, "[heap]") ||
-		    mu_mapping_is_named(mapping, "[stack")) {
-			mapping++;
+		if (!is_searched(search, mapping++))
 			continue;
-		}
-		/* madvise() can make two mappings of one piece. */
-		for (mapping++;
-		     mapping < end && mapping->range.begin == run.end &&
-		     mu_mapping_is_anonymous(mapping) && mapping->readable &&
-		     mapping->writable;
+		for (; mapping < end && mapping->range.begin == run.end &&
+		     is_searched(search, mapping);
 		     mapping++)
 			run.end = mapping->range.end;
+		if (search->protected)
+			mu_snapshot_unlock(snap, run);
 		status = search_run(search, run);
 	}
 	return status;
+}
+
+/* Once more, if the sum is not met: pieces that have protected pages. */
+static enum mu_status
+search_protected(struct search *search)
+{
+	search->num_pieces = search->bytes = 0;
+	search->probe.budget = BUDGET;
+	search->protected = true;
+	return search_all(search);
 }
 
 /* Leave out what cannot be told from a likeness. */
@@ -182,6 +202,9 @@ mu_glibc_pieces_take(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
 
 	mu_ranges_seal(&walk->stretches);
 	status = search_all(&search);
+	if (status == MU_OK && !unsure &&
+	    !mu_glibc_main_adds_up(main, search.bytes))
+		status = search_protected(&search);
 	if (status == MU_OK && !unsure &&
 	    !mu_glibc_main_adds_up(main, search.bytes))
 		status = mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,

@@ -69,10 +69,22 @@ mirror_populated(
 	return false;
 }
 
+/* What it holds was read with the rest. */
+static bool
+mirror_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	const struct mu_mirror_group *group =
+	    mu_mirror_group(memory->ctx, mapping->range.begin);
+
+	return is_kept(mapping) && group != NULL &&
+	    group->range.begin <= mapping->range.begin;
+}
+
 static const struct mu_memory_ops ops = {
 	.name = "process",
 	.view = mirror_view,
 	.populated = mirror_populated,
+	.unlock = mirror_unlock,
 };
 
 /* Where the group that MAPPING begins ends. */

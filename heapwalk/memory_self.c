@@ -52,10 +52,22 @@ self_populated(
 	return false;
 }
 
+/* Only in an image of our own: the original's memory stays closed. */
+static bool
+self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	const struct mu_memory_self *self = memory->ctx;
+
+	return self->guarded &&
+	    mu_sys3(SYS_mprotect, (long)mapping->range.begin,
+		(long)mu_range_size(mapping->range), PROT_READ) == 0;
+}
+
 static const struct mu_memory_ops ops = {
 	.name = "self",
 	.view = self_view,
 	.populated = self_populated,
+	.unlock = self_unlock,
 };
 
 /*

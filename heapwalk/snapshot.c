@@ -7,6 +7,8 @@
 
 #include <stddef.h>
 
+#include "heapwalk/classify.h"
+
 const struct mu_mapping *
 mu_mapping_from(
     const struct mu_mapping *mappings, size_t count, uintptr_t address)
@@ -31,6 +33,22 @@ mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
 
 	return mapping != NULL && mapping->range.begin <= address ? mapping
 								  : NULL;
+}
+
+void
+mu_snapshot_unlock(const struct mu_snapshot *snap, struct mu_range range)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_mapping *end = snap->mappings + snap->num_mappings, *mapping;
+
+	mapping = (struct mu_mapping *)mu_mapping_from(
+	    snap->mappings, snap->num_mappings, range.begin);
+	if (mapping == NULL || memory->ops->unlock == NULL)
+		return;
+	for (; mapping < end && mapping->range.begin < range.end; mapping++)
+		if (!mapping->readable && mu_mapping_is_anonymous(mapping))
+			mapping->readable =
+			    memory->ops->unlock(memory, mapping);
 }
 
 bool

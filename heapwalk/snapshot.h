@@ -64,6 +64,14 @@ struct mu_memory_ops {
 	 */
 	bool (*populated)(struct mu_memory *memory, struct mu_range range,
 	    struct mu_range *part);
+
+	/*
+	 * Get the contents of MAPPING, anonymous memory that the program has
+	 * closed, ready for view(); false: they are not there. NULL: always
+	 * false.
+	 */
+	bool (*unlock)(
+	    struct mu_memory *memory, const struct mu_mapping *mapping);
 };
 
 struct mu_memory {
@@ -150,6 +158,13 @@ const struct mu_mapping *mu_mapping_from(
 /* The mapping that holds ADDRESS, by binary search, or NULL. */
 const struct mu_mapping *mu_snapshot_mapping(
     const struct mu_snapshot *snap, uintptr_t address);
+
+/*
+ * RANGE belongs to the heap: anonymous mappings in it that the program closed
+ * (mprotect() of pages inside a block) are readable from now on, as a whole,
+ * where the memory can give their contents.
+ */
+void mu_snapshot_unlock(const struct mu_snapshot *snap, struct mu_range range);
 
 /* Does RANGE overlap memory of our own? */
 bool mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range);

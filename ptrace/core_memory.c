@@ -114,10 +114,19 @@ core_populated(
 	return false;
 }
 
+static bool
+core_unlock(struct mu_memory *door, const struct mu_mapping *mapping)
+{
+	const struct mu_core_memory *memory = door->ctx;
+
+	return memory->parts[mapping - memory->snap->mappings].base != NULL;
+}
+
 static const struct mu_memory_ops ops = {
 	.name = "core",
 	.view = core_view,
 	.populated = core_populated,
+	.unlock = core_unlock,
 };
 
 /*

@@ -12,8 +12,8 @@
 
 #define CUTS 40
 
-/* Chain, cycle, single, mmapped, and one of each further thread. */
-#define PLANTED(threads) (5 + 3 + 1 + 1 + (threads)-1)
+/* Chain, cycle, single, mmapped, guarded, and one of each further thread. */
+#define PLANTED(threads) (5 + 3 + 1 + 1 + 3 + (threads)-1)
 
 static const struct mu_core_places usual = { NULL, NULL };
 static const struct mu_core_places nowhere = { NULL, "/nonexistent" };

@@ -7,6 +7,8 @@
  *	leak 55d0c8a012a0 56 4 280	address, size, referenced count, total
  *	ready
  */
+#include <sys/mman.h>
+
 #include "tests/support/live.h"
 
 #define MOST_THREADS 16
@@ -56,6 +58,17 @@ lose_cycle(void)
 	block_link(a, 8, b);
 	block_link(b, 16, c);
 	block_link(c, 24, a);
+}
+
+/* The second page is closed, as below a stack that malloc() gave. */
+LIVE void
+lose_guarded(void *block)
+{
+	uintptr_t page = (uintptr_t)block + 2 * 4096 - 1;
+
+	page -= page % 4096;
+	if (block == NULL || mprotect((char *)page, 4096, PROT_NONE) != 0)
+		abort();
 }
 
 LIVE void
@@ -126,6 +139,9 @@ main(int argc, char **argv)
 	lose_cycle();
 	block_new(33);
 	block_new(MMAPPED);
+	lose_guarded(block_fresh(0, 32768));
+	lose_guarded(block_fresh(0, MMAPPED));
+	lose_guarded(malloc(MMAPPED));
 	churn(1000);
 	scrub();
 	tell();
