@@ -38,7 +38,9 @@ populated(
 	return range.begin < range.end;
 }
 
-static const struct mu_memory_ops ops = { "fake", view, populated };
+static const struct mu_memory_ops ops = {
+	.name = "fake", .view = view, .populated = populated
+};
 
 static void
 setup(void)
