@@ -86,6 +86,7 @@ SRC_REPORT := lib/results.c lib/symbolizer_open.c lib/report/text.c \
 	lib/report/frame_text.c lib/report/exported.c lib/report/hint.c \
 	lib/report/reference_text.c
 SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
+	lib/report_file.c \
 	lib/status.c lib/procfs.c lib/symbolizer.c lib/symbolizer_process.c
 
 # The command. Libraries that only it needs are linked here and nowhere else.
@@ -178,7 +179,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	leaktracer_report.c leaktracer_rows.c leaktracer_lines.c \
 	leaktracer_modules.c leaktracer_reach.c)
 RECORDER_GROUND := lib/text.c lib/sort.c lib/arena.c lib/signal_action.c \
-	lib/options.c lib/options_signal.c lib/symbolizer.c \
+	lib/report_file.c lib/options.c lib/options_signal.c lib/symbolizer.c \
 	lib/symbolizer_open.c lib/symbolizer_process.c heapwalk/ranges.c
 RECORDER_OBJS := $(SRC_RECORDER:%.c=$(BUILD)/%.o)
 RECORDER_LIBS := -ldl -pthread

@@ -9,27 +9,29 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "lib/report_file.h"
 #include "mu/sys.h"
 
 #define STDOUT 1
 #define STDERR 2
 
-/*
- * The report holds bytes of the heap: for the owner only, and through no link
- * that somebody else has laid at a name that can be foretold.
- */
+/* "stderr", or "/dev/stderr", which "/dev/stderr.<pid>" could not be. */
+static bool
+is_stream(const char *path, const char *name)
+{
+	if (strncmp(path, "/dev/", 5) == 0)
+		path += 5;
+	return strcmp(path, name) == 0;
+}
+
+/* FILE.<pid>; -1 and the reason in *WHY. */
 static int
-open_file(const char *path, pid_t pid, int *error)
+open_file(const char *path, const char **why)
 {
 	char name[MU_PATH_MAX + 16];
-	int fd;
 
-	mu_text_format(name, sizeof(name), "%s.%d", path, pid);
-	fd = mu_sys_open(name,
-	    O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY,
-	    0600);
-	*error = fd < 0 ? -fd : 0;
-	return fd;
+	mu_text_format(name, sizeof(name), "%s.%d", path, (int)mu_sys_getpid());
+	return mu_report_file_open(name, O_APPEND, why);
 }
 
 static int
@@ -51,7 +53,7 @@ mu_log_sink_open(
     struct mu_log *log, const struct mu_options *options, bool silent)
 {
 	const char *path = options->log_path;
-	int error = 0;
+	const char *why = NULL;
 
 	*log = (struct mu_log) {
 		.fd = STDERR,
@@ -63,15 +65,15 @@ mu_log_sink_open(
 	};
 	if (silent)
 		return;
-	if (strcmp(path, "stdout") == 0)
+	if (is_stream(path, "stdout"))
 		log->fd = STDOUT;
-	else if (path[0] != '\0' && strcmp(path, "stderr") != 0)
-		log->fd = open_file(path, mu_sys_getpid(), &error);
+	else if (path[0] != '\0' && !is_stream(path, "stderr"))
+		log->fd = open_file(path, &why);
 	if (log->fd < 0) {
 		log->fd = STDERR;
 		mu_log(log, MU_LOG_WARNING,
-		    "cannot write %s.%d (errno %d), logging to stderr", path,
-		    mu_sys_getpid(), error);
+		    "cannot write %s.%d: %s; logging to stderr instead", path,
+		    (int)mu_sys_getpid(), why);
 	}
 	if (!options->log_to_syslog)
 		return;

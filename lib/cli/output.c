@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cli/cli_values.h"
+#include "lib/report_file.h"
 
 static enum mu_status
 refuse(struct mu_output *output, struct mu_why *why, const char *words)
@@ -24,37 +24,17 @@ refuse(struct mu_output *output, struct mu_why *why, const char *words)
 	    words);
 }
 
-/* A pipe or a device takes the report as it is. */
-static enum mu_status
-check_file(struct mu_output *output, struct mu_why *why)
-{
-	struct stat st;
-
-	if (fstat(output->fd, &st) != 0)
-		return refuse(output, why, strerror(errno));
-	if (!S_ISREG(st.st_mode))
-		return MU_OK;
-	if (st.st_uid != geteuid())
-		return refuse(output, why,
-		    "it belongs to another user; remove it or choose another"
-		    " name");
-	if ((st.st_mode & 0777) != 0600 && fchmod(output->fd, 0600) != 0)
-		return refuse(output, why, strerror(errno));
-	return MU_OK;
-}
-
+/* Nothing waits for the command when it writes, so it may wait for a pipe. */
 static enum mu_status
 open_file(struct mu_output *output, struct mu_why *why)
 {
-	output->fd = open(output->path,
-	    O_WRONLY | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, 0600);
-	if (output->fd < 0 && errno == ELOOP)
-		return refuse(output, why,
-		    "it is a symbolic link, and none is followed; name the"
-		    " file itself");
+	const char *words;
+
+	output->fd = mu_report_file_open(output->path, 0, &words);
 	if (output->fd < 0)
-		return refuse(output, why, strerror(errno));
-	return check_file(output, why);
+		return refuse(output, why, words);
+	fcntl(output->fd, F_SETFL, O_WRONLY);
+	return MU_OK;
 }
 
 enum mu_status

@@ -20,10 +20,9 @@ struct mu_output {
 };
 
 /*
- * Open the file at PATH, or standard output if it is NULL or "-". A file is
- * made with mode 0600 and never through a symbolic link; one that is there
- * must be the caller's own (another user could read what it opened before) and
- * gets that mode. Before the work, so that a bad name costs nothing.
+ * Open the file at PATH, or standard output if it is NULL or "-". Which files
+ * are taken is in lib/report_file.h. Before the work, so that a bad name costs
+ * nothing.
  */
 enum mu_status mu_output_open(
     struct mu_output *output, const char *path, struct mu_why *why);

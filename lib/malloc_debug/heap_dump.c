@@ -14,10 +14,9 @@
 #include "lib/malloc_debug/leak_estimate.h"
 #include "lib/malloc_debug/output_file.h"
 #include "lib/malloc_debug/recorder.h"
+#include "lib/report_file.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-
-#define MODE 0644 /* as Android's */
 
 /* What Android has a build's fingerprint for: which system it was. */
 static void
@@ -165,7 +164,7 @@ bool
 heap_dump(const char *name)
 {
 	struct output_file out;
-	int error = output_file_make(&out, name, MODE);
+	int error = output_file_make(&out, name);
 
 	if (error != 0) {
 		recorder_say("Unable to create file: %s", name);
@@ -176,7 +175,7 @@ heap_dump(const char *name)
 	error = output_file_end(&out, name);
 	if (error != 0)
 		recorder_say("Unable to write file: %s: %s", name,
-		    output_file_reason(error));
+		    mu_report_file_reason(error));
 	return error == 0;
 }
 

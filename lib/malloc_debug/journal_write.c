@@ -6,10 +6,10 @@
 #include "lib/malloc_debug/journal_ring.h"
 #include "lib/malloc_debug/output_file.h"
 #include "lib/malloc_debug/recorder.h"
+#include "lib/report_file.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define MODE 0755 /* as Android's */
 #define PATIENCE_NS (20 * 1000 * 1000ull)
 
 static int writing; /* by one thread at a time */
@@ -90,7 +90,7 @@ write_all(const char *name, uint64_t first, uint64_t next)
 {
 	struct output_file out;
 	uint64_t ticket;
-	int error = output_file_make(&out, name, MODE);
+	int error = output_file_make(&out, name);
 
 	if (error == 0) {
 		for (ticket = first; ticket < next; ticket++)
@@ -100,7 +100,7 @@ write_all(const char *name, uint64_t first, uint64_t next)
 	}
 	if (error != 0)
 		recorder_say("Cannot create record alloc file %s: %s", name,
-		    output_file_reason(error));
+		    mu_report_file_reason(error));
 	else
 		clear(first, next);
 }

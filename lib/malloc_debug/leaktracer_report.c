@@ -128,29 +128,18 @@ say_failed(const char *name)
 	    length < sizeof(line) ? length : sizeof(line) - 1);
 }
 
-/* O_NOFOLLOW: /tmp is everybody's. O_NOCTTY: a terminal stays only that. */
 bool
 leaktracer_report_write(
     const struct leaktracer_report *report, const char *name)
 {
 	struct output_file out;
-	int fd = -EINVAL;
+	int error = name == NULL ? EINVAL : output_file_make(&out, name);
 
-	if (name != NULL)
-		fd = mu_sys_open(name,
-		    O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_NOCTTY |
-			O_CLOEXEC,
-		    0600);
-	if (fd < 0) {
-		say_failed(name != NULL ? name : "");
-		return false;
+	if (error == 0) {
+		leaktracer_report_print(report, into_file, &out);
+		error = output_file_end(&out, name);
 	}
-	output_file_given(&out, fd);
-	leaktracer_report_print(report, into_file, &out);
-	fd = out.fd;
-	out.error = output_file_end(&out, name);
-	mu_sys_close(&fd);
-	if (out.error != 0)
-		say_failed(name);
-	return out.error == 0;
+	if (error != 0)
+		say_failed(name != NULL ? name : "");
+	return error == 0;
 }

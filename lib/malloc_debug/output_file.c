@@ -5,26 +5,19 @@
  */
 #include "lib/malloc_debug/output_file.h"
 
+#include <linux/fs.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/malloc_debug/recorder.h"
+#include "lib/report_file.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
 #define LINE_MAX_BYTES 1024
-
-/* The type bits of its mode; 0: it is not there, or not to be asked. */
-static mode_t
-type_of(const char *name)
-{
-	struct stat status = { 0 };
-
-	if (mu_sys4(SYS_newfstatat, AT_FDCWD, (long)name, (long)&status,
-		AT_SYMLINK_NOFOLLOW) < 0)
-		return 0;
-	return status.st_mode & S_IFMT;
-}
+#define OTHER_NAMES 9
+#define PATIENCE_NS (5 * MU_NS_PER_SEC) /* with a pipe that is full */
 
 static void
 remove_beside(struct output_file *out)
@@ -32,34 +25,57 @@ remove_beside(struct output_file *out)
 	mu_sys3(SYS_unlinkat, AT_FDCWD, (long)out->beside, 0);
 }
 
-/* /dev/null or a pipe must stay what it is; a link is refused. */
-static int
+/*
+ * Whether NAME is a FIFO or a device, which is opened and keeps its name. A
+ * regular file of ours is replaced, whatever its mode and its other names are.
+ */
+static bool
 open_special(struct output_file *out, const char *name)
 {
-	out->ours = true;
-	out->fd = mu_sys_open(name, O_WRONLY | O_NOFOLLOW | O_CLOEXEC, 0);
-	return out->fd < 0 ? -out->fd : 0;
+	struct stat status = { 0 };
+
+	if (mu_sys4(SYS_newfstatat, AT_FDCWD, (long)name, (long)&status,
+		AT_SYMLINK_NOFOLLOW) < 0)
+		return false;
+	if (S_ISREG(status.st_mode)) {
+		if (status.st_uid != (uid_t)mu_sys0(SYS_geteuid))
+			out->why = mu_report_file_fault(&status);
+		return false;
+	}
+	out->fd = mu_report_file_open(name, 0, &out->why);
+	out->ours = out->fd >= 0;
+	return out->ours;
 }
 
 /* O_EXCL: in a directory of everybody's the name may be laid out for us. */
-int
-output_file_make(struct output_file *out, const char *name, mode_t mode)
+static int
+open_beside(struct output_file *out, const char *name, uint64_t mark)
 {
-	int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-	mode_t type = type_of(name);
-	size_t length;
+	size_t length = mu_text_format(out->beside, sizeof(out->beside),
+	    "%s.%jd.new", name, (intmax_t)mark);
 
-	*out = (struct output_file) { .fd = -1 };
-	if (type != 0 && type != S_IFREG)
-		return open_special(out, name);
-	length = mu_text_format(out->beside, sizeof(out->beside), "%s.%d.new",
-	    name, (int)mu_sys_gettid());
 	if (length >= sizeof(out->beside))
-		return ENAMETOOLONG;
+		return -ENAMETOOLONG;
 	remove_beside(out);
+	return mu_sys_open(out->beside,
+	    O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+}
+
+int
+output_file_make(struct output_file *out, const char *name)
+{
+	*out = (struct output_file) { .fd = -1 };
+	if (open_special(out, name))
+		return 0;
+	out->fd = open_beside(out, name, (uint64_t)mu_sys_gettid());
+	/* Another user's, in a directory where only the owner removes. */
+	if (out->fd == -EEXIST)
+		out->fd = open_beside(out, name, mu_sys_now_ns());
+	if (out->fd < 0)
+		return -out->fd;
+	mu_sys2(SYS_fchmod, out->fd, 0600);
 	out->ours = true;
-	out->fd = mu_sys_open(out->beside, flags, mode);
-	return out->fd < 0 ? -out->fd : 0;
+	return 0;
 }
 
 void
@@ -71,20 +87,9 @@ output_file_given(struct output_file *out, int fd)
 static void
 flush(struct output_file *out)
 {
-	const char *from = out->buffer;
-	ssize_t n;
-
-	while (out->used > 0 && out->error == 0) {
-		n = mu_sys_write(out->fd, from, out->used);
-		if (n == -EINTR)
-			continue;
-		if (n <= 0) {
-			out->error = n == 0 ? EIO : (int)-n;
-			break;
-		}
-		from += n;
-		out->used -= (size_t)n;
-	}
+	if (out->error == 0)
+		out->error = mu_report_file_write(out->fd, out->buffer,
+		    out->used, mu_sys_now_ns() + PATIENCE_NS);
 	out->used = 0;
 }
 
@@ -120,52 +125,60 @@ output_file_print(struct output_file *out, const char *format, ...)
 }
 
 /* renameat(): there is no rename() where the tables of calls are new. */
-int
-output_file_end(struct output_file *out, const char *name)
+static long
+rename_beside(const struct output_file *out, const char *name, int flags)
+{
+	return mu_syscall6(SYS_renameat2, AT_FDCWD, (long)out->beside, AT_FDCWD,
+	    (long)name, flags, 0);
+}
+
+/* NAME.1 to NAME.9: never one that is there, whoever made it. */
+static long
+rename_elsewhere(struct output_file *out, const char *name)
+{
+	char other[PATH_MAX];
+	long error = -EEXIST;
+	int i;
+
+	for (i = 1; i <= OTHER_NAMES && error == -EEXIST; i++) {
+		if (mu_text_format(other, sizeof(other), "%s.%d", name, i) >=
+		    sizeof(other))
+			return -ENAMETOOLONG;
+		error = rename_beside(out, other, RENAME_NOREPLACE);
+	}
+	if (error < 0)
+		return error;
+	memcpy(out->beside, other, sizeof(other));
+	recorder_say("%s: %s; written to %s instead", name, out->why, other);
+	return 0;
+}
+
+/* What came to the name since, a directory or another user's file, stays. */
+static long
+give_name(struct output_file *out, const char *name)
 {
 	long error;
 
+	if (out->why != NULL)
+		return rename_elsewhere(out, name);
+	error = rename_beside(out, name, 0);
+	if (error == 0)
+		return 0;
+	out->why = mu_report_file_reason((int)-error);
+	return rename_elsewhere(out, name);
+}
+
+int
+output_file_end(struct output_file *out, const char *name)
+{
 	flush(out);
 	if (out->ours)
 		mu_sys_close(&out->fd);
 	if (out->beside[0] == '\0')
 		return out->error;
-	if (out->error == 0) {
-		error = mu_syscall6(SYS_renameat2, AT_FDCWD, (long)out->beside,
-		    AT_FDCWD, (long)name, 0, 0);
-		out->error = error < 0 ? (int)-error : 0;
-	}
+	if (out->error == 0)
+		out->error = (int)-give_name(out, name);
 	if (out->error != 0)
 		remove_beside(out);
 	return out->error;
-}
-
-const char *
-output_file_reason(int error)
-{
-	switch (error) {
-	case EACCES:
-	case EPERM:
-		return "Permission denied";
-	case EISDIR:
-		return "Is a directory";
-	case ELOOP:
-		return "Too many levels of symbolic links";
-	case ENAMETOOLONG:
-		return "File name too long";
-	case EMFILE:
-	case ENFILE:
-		return "Too many open files";
-	case ENOENT:
-		return "No such file or directory";
-	case ENOTDIR:
-		return "Not a directory";
-	case ENOSPC:
-	case EDQUOT:
-		return "No space left on device";
-	case EROFS:
-		return "Read-only file system";
-	default:
-		return "Input/output error";
-	}
 }

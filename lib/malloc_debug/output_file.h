@@ -10,22 +10,25 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
-#include <sys/types.h>
 
 struct output_file {
 	int fd;
-	int error; /* the first, an errno value; 0 = none */
-	bool ours; /* to be closed */
+	int error;       /* the first, an errno value; 0 = none */
+	bool ours;       /* to be closed */
+	const char *why; /* NAME takes no report, in words; NULL = it may */
 	size_t used;
-	char beside[PATH_MAX]; /* "" = it is written where it is */
+	/* What is written beside NAME, and where it is in the end if not
+	 * there; "" = it is written where it is. */
+	char beside[PATH_MAX];
 	char buffer[4096];
 };
 
 /*
- * 0 or an errno value; ELOOP if NAME is a symbolic link. What is no regular
- * file is written to.
+ * Make a file for NAME, mode 0600. 0 or an errno value. A FIFO and a device
+ * are written to. Where NAME is not for a report (see lib/report_file.h) the
+ * file becomes NAME.1, or the next number that is free, up to 9.
  */
-int output_file_make(struct output_file *out, const char *name, mode_t mode);
+int output_file_make(struct output_file *out, const char *name);
 void output_file_given(struct output_file *out, int fd);
 
 /* At most 1023 bytes at a time. */
@@ -36,11 +39,9 @@ void output_file_write(
 
 /*
  * Write what is left; one that was made is closed and gets its NAME, or is
- * removed when anything failed. 0 or the first error.
+ * removed when anything failed. Where it is, if it is not NAME, is said on
+ * stderr. 0 or the first error.
  */
 int output_file_end(struct output_file *out, const char *name);
-
-/* In words, of errors that files have; strerror() is libc's, which locks. */
-const char *output_file_reason(int error);
 
 #endif

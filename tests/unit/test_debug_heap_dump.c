@@ -158,7 +158,7 @@ START_TEST(md44_mode_and_replacement)
 	umask(0);
 	ck_assert_ptr_null(strstr(dumped(), "old old"));
 	ck_assert_int_eq(stat(name, &status), 0);
-	ck_assert_int_eq(status.st_mode & 07777, 0644);
+	ck_assert_int_eq(status.st_mode & 07777, 0600);
 }
 END_TEST
 
@@ -174,15 +174,6 @@ START_TEST(md44_unable)
 	    "malloc_debug: Unable to create file: /not/there/heap.%d.txt\n",
 	    (int)getpid());
 	ck_assert_str_eq(said_end(&said), line);
-	/* A symbolic link is not followed. */
-	recorder_options.dump_prefix = prefix;
-	ck_assert_int_eq(symlink("target", name), 0);
-	said_begin(&said);
-	heap_dump_on_signal();
-	snprintf(line, sizeof(line),
-	    "malloc_debug: Unable to create file: %s\n", name);
-	ck_assert_str_eq(said_end(&said), line);
-	ck_assert_ptr_null(read_file(name));
 }
 END_TEST
 
