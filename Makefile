@@ -104,7 +104,8 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
 	lib/symbolize/module_symbols.c lib/symbolize/elf_file.c \
 	lib/symbolize/elf_segments.c lib/symbolize/elf_image.c \
-	lib/symbolize/debug_files.c \
+	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
+	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
 	lib/symbolize/inlined.c \
 	lib/symbolize/demangled.c
@@ -118,7 +119,7 @@ SRC_CORE := ptrace/snapshot_core.c ptrace/core_file.c ptrace/core_unpack.c \
 	ptrace/core_file_kind.c \
 	ptrace/core_process.c ptrace/core_threads.c ptrace/core_mappings.c \
 	ptrace/core_names.c ptrace/core_modules.c ptrace/core_file_id.c \
-	ptrace/core_memory.c ptrace/core_memory_place.c
+	ptrace/core_memory.c ptrace/core_memory_place.c lib/regular_file.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)

@@ -1,69 +1,202 @@
 /*
  * Debug information is looked for: see debug_files.h.
  *
- * By build-id, and by the .gnu_debuglink in the file's folder, its .debug and
- * /usr/lib/debug, ours and the subject's; at last from debuginfod, which libdw
- * asks only where DEBUGINFOD_URLS says whom. libdw believes a file only if its
- * build-id or checksum fits.
+ * By build-id below /usr/lib/debug, ours and the subject's; by the name in
+ * .gnu_debuglink in the file's folder, its .debug, and below /usr/lib/debug; at
+ * last by debuginfod. libdwfl's own search opens what these names lead to
+ * before it looks what it is, and reads all of it for the checksum.
  */
 #include "lib/symbolize/debug_files.h"
 
+#include <elfutils/libdwelf.h>
+#include <limits.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "lib/symbolize/build_id.h"
+#include "lib/symbolize/checksum.h"
+#include "lib/symbolize/debuginfod.h"
+#include "mu/regular_file.h"
 #include "mu/sys.h"
 
-#define URLS "DEBUGINFOD_URLS"
-/* One download; and all of them: who waits for names wants to see leaks. */
-#define FILE_SECONDS "20"
-#define ALL_NS (60 * MU_NS_PER_SEC)
+#define DEBUG "/usr/lib/debug"
+#define DWZ "/.dwz/" /* where dwz(1) puts what several files share */
+#define CHECKED_MAX ((off_t)512 << 20) /* bytes; read in about a second */
+#define ALL_NS (60 * MU_NS_PER_SEC)    /* of debuginfod, for all modules */
 #define SILENCE_NS (5 * MU_NS_PER_SEC) /* of a server that is not there */
+
+/* What one file has to be. */
+struct wanted {
+	const struct mu_debug_search *search;
+	struct mu_build_id_hex id; /* "": the checksum has to fit */
+	GElf_Word crc;
+	char **found;
+};
 
 bool
 mu_debug_files_open(struct mu_debug_files *files, const char *root, bool local)
 {
-	int length;
-
-	*files = (struct mu_debug_files) { .local = local };
-	length = root[0] == '\0'
-	    ? asprintf(&files->path, ":.debug:/usr/lib/debug")
-	    : asprintf(&files->path, ":.debug:/usr/lib/debug:%s/usr/lib/debug",
-		  root);
-	if (length < 0)
-		files->path = NULL;
-	/*
-	 * libdw's own limit is 90 s for 100 KiB, and none for a file. TIMEOUT:
-	 * seconds for 100 KiB; MAXTIME: for all of a file. Who set them keeps
-	 * them.
-	 */
-	setenv("DEBUGINFOD_TIMEOUT", "5", 0);
-	setenv("DEBUGINFOD_MAXTIME", FILE_SECONDS, 0);
-	return files->path != NULL;
+	*files = (struct mu_debug_files) {
+		.root = strdup(root),
+		.local = local,
+	};
+	return files->root != NULL;
 }
 
 void
 mu_debug_files_close(struct mu_debug_files *files)
 {
-	free(files->path);
+	free(files->root);
 	*files = (struct mu_debug_files) { 0 };
 }
 
-/* Not from afar: libdw reads the variable anew for each file. */
-static int
-find_local(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
-    const char *file, const char *link, GElf_Word crc, char **found)
+static bool
+fits(const struct wanted *wanted, int fd, off_t size)
 {
-	const char *set = getenv(URLS);
-	char *urls = set == NULL ? NULL : strdup(set);
+	struct mu_build_id_hex id = { "" };
+	uint32_t crc;
+	Elf *elf;
+
+	if (wanted->id.hex[0] == '\0')
+		return wanted->crc != 0 && size <= CHECKED_MAX &&
+		    mu_checksum_file(fd, &crc) && crc == wanted->crc;
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	if (elf != NULL)
+		id = mu_build_id_of(elf);
+	elf_end(elf);
+	return strcmp(id.hex, wanted->id.hex) == 0;
+}
+
+static int try_format(const struct wanted *wanted, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static int
+try_format(const struct wanted *wanted, const char *format, ...)
+{
+	char path[2 * PATH_MAX];
+	struct stat about;
+	va_list args;
+	int fd, length;
+
+	va_start(args, format);
+	length = vsnprintf(path, sizeof(path), format, args);
+	va_end(args);
+	if (length <= 0 || (size_t)length >= sizeof(path))
+		return -1;
+	fd = mu_regular_file_open(AT_FDCWD, path, &about);
+	if (fd < 0)
+		return -1;
+	if (fits(wanted, fd, about.st_size) &&
+	    (*wanted->found = strdup(path)) != NULL)
+		return fd;
+	close(fd);
+	return -1;
+}
+
+static int
+try_build_id(const struct wanted *wanted)
+{
+	const char *id = wanted->id.hex;
+	const char *root = wanted->search->files->root;
 	int fd;
 
-	unsetenv(URLS);
-	fd = dwfl_standard_find_debuginfo(
-	    module, user, name, base, file, link, crc, found);
-	if (urls != NULL)
-		setenv(URLS, urls, 1);
-	free(urls);
+	/* The folder has the name of the first byte. */
+	if (strlen(id) <= 2)
+		return -1;
+	fd = try_format(wanted, DEBUG "/.build-id/%.2s/%s.debug", id, id + 2);
+	if (fd < 0 && root[0] != '\0')
+		fd = try_format(wanted, "%s" DEBUG "/.build-id/%.2s/%s.debug",
+		    root, id, id + 2);
+	return fd;
+}
+
+/* LINK in and around the folder of PATH, which is below ROOT. */
+static int
+try_around(const struct wanted *wanted, const char *root, const char *path,
+    const char *link)
+{
+	const char *slash = strrchr(path, '/');
+	int fd, length = slash == NULL ? 0 : (int)(slash - path);
+
+	if (slash == NULL)
+		return -1;
+	fd = try_format(wanted, "%s%.*s/%s", root, length, path, link);
+	if (fd < 0)
+		fd = try_format(
+		    wanted, "%s%.*s/.debug/%s", root, length, path, link);
+	if (fd < 0)
+		fd = try_format(
+		    wanted, "%s" DEBUG "%.*s/%s", root, length, path, link);
+	return fd;
+}
+
+/*
+ * gdb's manual, "Separate Debug Files": the link is a file name without
+ * folders. One with folders could lead anywhere.
+ */
+static int
+try_link(const struct wanted *wanted, const char *link)
+{
+	const struct mu_debug_search *search = wanted->search;
+	const char *root = search->files->root, *path = search->path;
+	int fd = -1;
+
+	if (link == NULL || link[0] == '\0' || strchr(link, '/') != NULL ||
+	    strcmp(link, ".") == 0 || strcmp(link, "..") == 0)
+		return -1;
+	if (root[0] != '\0')
+		fd = try_around(wanted, root, search->name, link);
+	if (fd < 0)
+		fd = try_around(wanted, "", search->name, link);
+	/* --exe; below /proc/PID there are no folders of programs. */
+	if (fd < 0 && path != NULL && strncmp(path, "/proc/", 6) != 0)
+		fd = try_around(wanted, "", path, link);
+	return fd;
+}
+
+/*
+ * The file that dwz(1) has made of what several debug files share, for the
+ * debug information DWARF.
+ */
+static int
+find_shared(struct wanted *wanted, Dwarf *dwarf)
+{
+	const char *root = wanted->search->files->root;
+	const char *name = NULL, *tail = NULL;
+	const void *id = NULL;
+	ssize_t size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	int fd;
+
+	wanted->id = mu_build_id_hex(id, size);
+	if (wanted->id.hex[0] == '\0')
+		return -1;
+	fd = try_build_id(wanted);
+	if (name != NULL)
+		tail = strstr(name, DWZ);
+	if (fd >= 0 || tail == NULL || strstr(tail, "..") != NULL)
+		return fd;
+	fd = try_format(wanted, DEBUG "%s", tail);
+	if (fd < 0 && root[0] != '\0')
+		fd = try_format(wanted, "%s" DEBUG "%s", root, tail);
+	return fd;
+}
+
+static int
+ask_debuginfod(const struct wanted *wanted)
+{
+	struct mu_debug_files *files = wanted->search->files;
+	uint64_t began = mu_sys_now_ns(), took;
+	int fd;
+
+	if (files->local || files->spent_ns >= ALL_NS ||
+	    wanted->id.hex[0] == '\0' || !mu_debuginfod_named())
+		return -1;
+	fd = mu_debuginfod_find(wanted->id.hex, wanted->found);
+	took = mu_sys_now_ns() - began;
+	files->spent_ns += fd < 0 && took > SILENCE_NS ? ALL_NS : took;
 	return fd;
 }
 
@@ -72,24 +205,26 @@ mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
     Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
     char **found)
 {
-	struct mu_debug_search *search = *user;
-	struct mu_debug_files *files = search->files;
-	uint64_t began, took;
-	int fd = -1;
+	struct wanted wanted = { *user, { "" }, crc, found };
+	const unsigned char *bits;
+	GElf_Addr address;
+	Dwarf *dwarf;
+	int fd, size;
 
-	if (search->path != NULL)
-		fd = find_local(
-		    module, user, name, base, search->path, link, crc, found);
+	(void)name;
+	(void)base;
+	(void)file;
+	if (wanted.search->none)
+		return -1;
+	/* .gnu_debugaltlink has no checksum. */
+	if (link != NULL && crc == 0) {
+		dwarf = dwfl_module_getdwarf(module, &address);
+		return dwarf == NULL ? -1 : find_shared(&wanted, dwarf);
+	}
+	size = dwfl_module_build_id(module, &bits, &address);
+	wanted.id = mu_build_id_hex(bits, size);
+	fd = try_build_id(&wanted);
 	if (fd < 0)
-		fd = find_local(
-		    module, user, name, base, search->name, link, crc, found);
-	if (fd >= 0 || files->local || files->spent_ns >= ALL_NS ||
-	    getenv(URLS) == NULL)
-		return fd;
-	began = mu_sys_now_ns();
-	fd = dwfl_standard_find_debuginfo(
-	    module, user, name, base, file, link, crc, found);
-	took = mu_sys_now_ns() - began;
-	files->spent_ns += fd < 0 && took > SILENCE_NS ? ALL_NS : took;
-	return fd;
+		fd = try_link(&wanted, link);
+	return fd < 0 ? ask_debuginfod(&wanted) : fd;
 }

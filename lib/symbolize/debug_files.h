@@ -12,8 +12,8 @@
 
 /* Of all modules of one subject. */
 struct mu_debug_files {
-	char *path;        /* libdwfl's search path, with the subject's root */
-	bool local;        /* ask nobody else */
+	char *root;        /* what the subject's paths are below; "": nothing */
+	bool local;        /* ask no debuginfod */
 	uint64_t spent_ns; /* so far, waiting for debuginfod */
 };
 
@@ -22,6 +22,7 @@ struct mu_debug_search {
 	struct mu_debug_files *files;
 	const char *name; /* the path that the subject knows the module by */
 	const char *path; /* that it was opened by; NULL: no file */
+	bool none;        /* look for nothing */
 };
 
 /* ROOT: what the subject's paths are below; "" = nothing. False: no memory. */
@@ -29,7 +30,11 @@ bool mu_debug_files_open(
     struct mu_debug_files *files, const char *root, bool local);
 void mu_debug_files_close(struct mu_debug_files *files);
 
-/* A find_debuginfo callback of libdwfl's. */
+/*
+ * A find_debuginfo callback of libdwfl's. The file that it opens is a regular
+ * one, and has the module's build-id or, where there is none, the checksum that
+ * .gnu_debuglink tells.
+ */
 int mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
     Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,
     char **found);

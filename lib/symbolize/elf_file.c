@@ -6,7 +6,6 @@
  */
 #include "lib/symbolize/elf_file.h"
 
-#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
@@ -18,6 +17,7 @@
 #include <unistd.h>
 
 #include "lib/symbolize/elf_image.h"
+#include "mu/regular_file.h"
 
 #define DELETED " (deleted)" /* d_path() puts it behind the name */
 
@@ -26,38 +26,9 @@ struct search {
 	const struct mu_symbols_source *source;
 	const struct mu_loaded *loaded;
 	struct mu_elf_image headers; /* its first bytes in memory */
-	char build_id[2 * MU_BUILD_ID_MAX + 1];
+	struct mu_build_id_hex build_id;
 	char name[PATH_MAX]; /* the path that the subject knows */
 };
-
-static void
-find_build_id(Elf *elf, char *hex)
-{
-	const void *id;
-	ssize_t size = dwelf_elf_gnu_build_id(elf, &id), i;
-
-	hex[0] = '\0';
-	if (size <= 0 || size > MU_BUILD_ID_MAX)
-		return;
-	for (i = 0; i < size; i++)
-		snprintf(hex + 2 * i, 3, "%02x", ((const uint8_t *)id)[i]);
-}
-
-/* No other kind: opening a device or a pipe may do or wait for anything. */
-static int
-open_regular(const char *path, struct stat *stat_)
-{
-	int fd;
-
-	if (stat(path, stat_) != 0 || !S_ISREG(stat_->st_mode))
-		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd >= 0 && (fstat(fd, stat_) != 0 || !S_ISREG(stat_->st_mode))) {
-		close(fd);
-		fd = -1;
-	}
-	return fd;
-}
 
 /* Without a build-id: a linker's next output differs in one size at least. */
 static bool
@@ -73,8 +44,8 @@ static bool
 is_same(const struct search *search, const struct mu_elf_file *file,
     const struct stat *stat_)
 {
-	if (search->build_id[0] != '\0' && file->build_id[0] != '\0')
-		return strcmp(search->build_id, file->build_id) == 0;
+	if (search->build_id.hex[0] != '\0' && file->build_id.hex[0] != '\0')
+		return strcmp(search->build_id.hex, file->build_id.hex) == 0;
 	if (search->headers.elf != NULL)
 		return has_headers(file->fd, &search->headers);
 	return search->source->pid == 0 ||
@@ -87,12 +58,12 @@ try_path(
 {
 	struct stat stat_;
 
-	file->fd = open_regular(path, &stat_);
+	file->fd = mu_regular_file_open(AT_FDCWD, path, &stat_);
 	if (file->fd < 0)
 		return false;
 	file->elf = elf_begin(file->fd, ELF_C_READ, NULL);
 	if (file->elf != NULL && elf_kind(file->elf) == ELF_K_ELF) {
-		find_build_id(file->elf, file->build_id);
+		file->build_id = mu_build_id_of(file->elf);
 		if (is_same(search, file, &stat_))
 			file->path = strdup(path);
 		if (file->path != NULL)
@@ -176,7 +147,7 @@ begin_search(struct search *search, const struct mu_symbols_source *source,
 		memcpy(search->name, name, length);
 	mu_elf_image_headers_read(&search->headers, source, loaded);
 	if (search->headers.elf != NULL)
-		find_build_id(search->headers.elf, search->build_id);
+		search->build_id = mu_build_id_of(search->headers.elf);
 }
 
 void
@@ -198,8 +169,8 @@ mu_elf_file_open(struct mu_elf_file *file,
 		mu_elf_file_close(file);
 		mu_elf_file_place(file, search.headers.elf, loaded);
 	}
-	if (file->build_id[0] == '\0')
-		memcpy(file->build_id, search.build_id, sizeof(file->build_id));
+	if (file->build_id.hex[0] == '\0')
+		file->build_id = search.build_id;
 	mu_elf_image_close(&search.headers);
 }
 

@@ -9,10 +9,10 @@
 
 #include <libelf.h>
 
+#include "lib/symbolize/build_id.h"
 #include "lib/symbolize/loaded.h"
 #include "lib/symbolize/symbols.h"
 
-#define MU_BUILD_ID_MAX 64 /* bytes; SHA-1 has 20 */
 #define MU_SEGMENTS_MAX 32 /* PT_LOADs that are looked at; 4 are usual */
 
 /* One that is loaded, by the subject's addresses. */
@@ -30,7 +30,7 @@ struct mu_elf_file {
 	size_t num_segments; /* 0: not known, nor are bias, base and end */
 	uintptr_t bias;      /* addresses less those in the file */
 	uintptr_t base, end; /* where libdwfl takes the file to be */
-	char build_id[2 * MU_BUILD_ID_MAX + 1]; /* in hex; "" = none */
+	struct mu_build_id_hex build_id;
 };
 
 /*

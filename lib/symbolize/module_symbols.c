@@ -69,7 +69,6 @@ mu_module_symbols_open(struct mu_module_symbols *symbols,
 	symbols->callbacks = (Dwfl_Callbacks) {
 		.find_elf = find_elf,
 		.find_debuginfo = mu_debug_file_find,
-		.debuginfo_path = &files->path,
 	};
 	if (file->elf == NULL)
 		return;
@@ -116,7 +115,8 @@ mu_module_symbols_find(struct mu_module_symbols *symbols,
 		return false;
 	*symbol = (struct mu_symbol) {
 		.module = loaded->first->name,
-		.build_id = file->build_id[0] == '\0' ? NULL : file->build_id,
+		.build_id =
+		    file->build_id.hex[0] == '\0' ? NULL : file->build_id.hex,
 	};
 	if (!has) {
 		symbol->offset =

@@ -11,6 +11,8 @@
 
 #define SYMBOLS_MAX (1 << 23) /* a browser with everything in it has 2^21 */
 #define STEPS_MAX 256         /* back from an address to what it is in */
+#define NAME_COMPARED 64      /* bytes; a hostile file has names of megabytes */
+#define NAME_SHOWN_MAX ((size_t)16 << 10) /* bytes */
 
 /* Of several names for one place: what a programmer would call it. */
 static unsigned char
@@ -85,7 +87,7 @@ compare(const void *a, const void *b)
 		return x->range.begin < y->range.begin ? -1 : 1;
 	if (x->rank != y->rank)
 		return x->rank - y->rank;
-	return strcmp(y->name, x->name);
+	return strncmp(y->name, x->name, NAME_COMPARED);
 }
 
 /* Labels without a size, as assembler has them, end where the next begins. */
@@ -136,11 +138,15 @@ mu_symbol_table_fill(
 static const char *
 write_name(struct mu_table_symbol *symbol)
 {
-	if (symbol->written == NULL)
+	size_t length = strnlen(symbol->name, NAME_SHOWN_MAX);
+
+	if (symbol->written == NULL && length < NAME_SHOWN_MAX)
 		symbol->written = mu_demangled(symbol->name);
-	if (symbol->written == NULL)
-		symbol->written =
-		    strndup(symbol->name, strcspn(symbol->name, "@"));
+	if (symbol->written == NULL) {
+		symbol->written = strndup(symbol->name, length);
+		if (symbol->written != NULL)
+			symbol->written[strcspn(symbol->written, "@")] = '\0';
+	}
 	return symbol->written;
 }
 
