@@ -22,6 +22,15 @@
 
 struct real_functions real;
 
+/*
+ * ld prints these words where an object refers to the symbol, which only the
+ * static libc's own startup does (.gnu.warning in the manual of ld).
+ */
+__attribute__((section(".gnu.warning.__libc_setup_tls"),
+    used)) static const char not_static[] =
+    "libmemunreachable-malloc-debug.a cannot be linked with -static, which"
+    " leaves no malloc behind it: link the program dynamically";
+
 /* glibc's private names; weak, as other C libraries do not have them. */
 void *__libc_malloc(size_t) __attribute__((weak));
 void __libc_free(void *) __attribute__((weak));
