@@ -1,12 +1,9 @@
 /*
- * dlopen() and dlmopen() without RTLD_DEEPBIND.
+ * dlopen() without RTLD_DEEPBIND.
  *
  * With that flag an object looks for symbols in its own dependencies first: it
  * finds libc's malloc, and what it frees or allocates passes the recorder by.
  * The program then frees with one what comes from the other.
- *
- * libc takes the search path (DT_RUNPATH, $ORIGIN) and the namespace of the
- * object that dlopen()'s return address lies in. So it is jumped to.
  */
 #include <dlfcn.h>
 
@@ -32,28 +29,24 @@ without_deepbind(const char *file, int mode)
 	return mode & ~RTLD_DEEPBIND;
 }
 
-ENTRY void *
-dlopen(const char *file, int mode)
+/*
+ * libc takes the search path (DT_RUNPATH, $ORIGIN) of the object that the
+ * return address lies in, so it is jumped to. dlmopen() does as dlopen() does,
+ * and can be called without a dlsym() that a program may have wrapped: whoever
+ * calls this function is in the first namespace, as others have no recorder.
+ *
+ * clang jumps between functions of one type only: here of three words, which
+ * the ABIs of x86-64 and aarch64 pass in the registers of these arguments.
+ */
+typedef void *words_function(long, long, long);
+
+words_function dlopen_words __asm__("dlopen") ENTRY;
+
+void *
+dlopen_words(long file, long mode, __attribute__((unused)) long none)
 {
-	void *(*next)(const char *, int);
+	words_function *next = (words_function *)(void (*)(void))dlmopen;
 
-	mode = without_deepbind(file, mode);
-	*(void **)&next = dlsym(RTLD_NEXT, "dlopen");
-	if (next == NULL)
-		return NULL;
-	JUMP next(file, mode);
-}
-
-/* Another namespace has a malloc of its own, and no recorder. */
-ENTRY void *
-dlmopen(Lmid_t space, const char *file, int mode)
-{
-	void *(*next)(Lmid_t, const char *, int);
-
-	if (space == LM_ID_BASE)
-		mode = without_deepbind(file, mode);
-	*(void **)&next = dlsym(RTLD_NEXT, "dlmopen");
-	if (next == NULL)
-		return NULL;
-	JUMP next(space, file, mode);
+	mode = without_deepbind((const char *)file, (int)mode);
+	JUMP next(LM_ID_BASE, file, mode);
 }

@@ -1,15 +1,16 @@
 /*
  * Which object's malloc comes next, and all of its family.
  *
- * Never by RTLD_DEFAULT: that finds the recorder itself. Which object a
- * function is in is told by dladdr(), so that a family is not mixed up from
- * two: what one allocated the other could not free.
+ * Never by RTLD_DEFAULT: that finds the recorder itself, if it is the first.
+ * Which object a function is in is told by dladdr(), so that a family is not
+ * mixed up from two: what one allocated the other could not free.
  */
 #include "lib/malloc_debug/real.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <gnu/lib-names.h>
+#include <link.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -235,4 +236,25 @@ real_find(void)
 	real.least = found.least;
 	real.glibc = found.glibc;
 	__atomic_store_n(&real.malloc, found.malloc, __ATOMIC_RELEASE);
+}
+
+/*
+ * In a program of fixed addresses that takes the address of malloc the symbol
+ * is the program's, and undefined: a stub that jumps to the first malloc there
+ * is. Then nothing is known.
+ */
+const char *
+real_first(void)
+{
+	const void *first = dlsym(RTLD_DEFAULT, "malloc");
+	const ElfW(Sym) *symbol = NULL;
+	Dl_info info;
+
+	if (first == NULL ||
+	    dladdr1(first, &info, (void **)&symbol, RTLD_DL_SYMENT) == 0 ||
+	    info.dli_fbase == object_of(&real))
+		return NULL;
+	if (symbol != NULL && symbol->st_shndx == SHN_UNDEF)
+		return NULL;
+	return info.dli_fname;
 }

@@ -31,6 +31,13 @@ extern struct real_functions real HIDDEN;
  */
 void real_find(void);
 
+/*
+ * The file of the object whose malloc the program calls instead of ours, as its
+ * symbols come first; NULL if there is none. Runs in: the original, from the
+ * constructor on. May allocate.
+ */
+const char *real_first(void);
+
 /* Where to look: for tests, and in this order. */
 enum real_place { REAL_NEXT, REAL_LIBC, REAL_PRIVATE, REAL_PLACES };
 bool real_find_at(struct real_functions *out, enum real_place place);

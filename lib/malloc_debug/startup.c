@@ -220,6 +220,21 @@ at_exit(void *unused)
 	recorder_leave();
 }
 
+/* An allocator that is preloaded before this library has all calls. */
+static void
+say_enabled(void)
+{
+	const char *first = real_first();
+
+	if (first != NULL)
+		recorder_say("%s: calls of malloc go to %s, which comes before"
+			     " this library: only what that passes on is"
+			     " recorded; preload this library first",
+		    recorder_program(), first);
+	else if (with_options && recorder_options.verbose)
+		recorder_say("%s: malloc debug enabled", recorder_program());
+}
+
 /*
  * What is registered with no object to belong to, and before libc registers
  * the loader's destructors, runs after these: all late destructors have freed
@@ -237,8 +252,8 @@ startup_constructor(void)
 		symbolize_start();
 	__cxa_atexit(at_exit, NULL, NULL);
 	leaktracer_constructor();
-	if (with_options && recorder_options.verbose)
-		recorder_say("%s: malloc debug enabled", recorder_program());
+	if (with_options || leaktracer_active)
+		say_enabled();
 	if (with_options || leaktracer_active)
 		watch_start();
 	recorder_leave();

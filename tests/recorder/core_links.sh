@@ -189,6 +189,68 @@ else
 	echo "no dlsym() of our own here"
 fi
 
+# Behind an allocator that has all calls, as jemalloc: that is said, and nothing
+# else. In front of it: the blocks are recorded.
+cat >"$work/other.c" <<'END'
+#include <stddef.h>
+#include <string.h>
+static char memory[64 << 20] __attribute__((aligned(16)));
+static size_t used;
+void *malloc(size_t size)
+{
+	size_t *block = (size_t *)(memory + __atomic_fetch_add(&used,
+	    (size + 31) & ~(size_t)15, __ATOMIC_RELAXED));
+	block[0] = size;
+	return block + 2;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t n, size_t size) { return malloc(n * size); }
+void *realloc(void *block, size_t size)
+{
+	size_t *moved = malloc(size), *old = (size_t *)block - 2;
+	if (block != NULL) memcpy(moved, block, *old < size ? *old : size);
+	return moved;
+}
+END
+if $cc -O1 -fno-builtin -fPIC -shared -o "$work/other.so" "$work/other.c"; then
+	for options in "verbose leak_track" leak_track "backtrace guard"; do
+		timeout 60 env LD_PRELOAD="$work/other.so $recorder" \
+		    LIBC_DEBUG_MALLOC_OPTIONS="$options" "$work/plain" \
+		    >"$work/out" 2>"$work/err"
+		[ $? -eq 3 ] || fail "behind another: $(head -n 3 "$work/err")"
+		[ "$(grep -c "malloc_debug: plain: calls of malloc go to .*/other.so, which comes before" \
+		    "$work/err")" -eq 1 ] || fail "behind another: not said"
+		! grep -q 'malloc debug enabled' "$work/err" ||
+		    fail "behind another: enabled"
+	done
+	LEAKTRACER_AUTO_REPORTFILENAME=$work/leaks \
+	    LD_PRELOAD="$work/other.so $recorder" "$work/plain" \
+	    >"$work/out" 2>"$work/err"
+	grep -q "calls of malloc go to .*/other.so" "$work/err" ||
+	    fail "behind another: LeakTracer: not said"
+	timeout 60 env LD_PRELOAD="$recorder $work/other.so" \
+	    LIBC_DEBUG_MALLOC_OPTIONS="verbose leak_track" "$work/plain" \
+	    >"$work/out" 2>"$work/err"
+	grep -q 'plain: malloc debug enabled' "$work/err" ||
+	    fail "before another: not enabled"
+	grep -q 'leaked block of size 4321 ' "$work/err" ||
+	    fail "before another: nothing recorded"
+else
+	fail "no allocator could be built"
+fi
+
+# The archive cannot be in a static program: the linker says why.
+if ! echo 'int main(void) { return 0; }' | $cc -static -x c - \
+    -o "$work/none" 2>/dev/null; then
+	echo "SKIPPED: no static libc"
+elif $cc -static -fno-builtin -o "$work/whole" "$work/leak.c" "$archive" \
+    2>"$work/err"; then
+	fail "-static: it was linked"
+else
+	grep -q 'malloc-debug.a cannot be linked with -static, which leaves no malloc' \
+	    "$work/err" || fail "-static: $(cat "$work/err")"
+fi
+
 # AddressSanitizer, Valgrind: one line, and out of the way.
 if $cc -O1 -g -fno-builtin -fsanitize=address -o "$work/asan" \
     "$work/leak.c" 2>/dev/null; then

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Objects that are opened with RTLD_DEEPBIND, as Debian's php opens its modules:
 # blocks go both ways between them and the program. And what dlopen() takes from
-# its caller, which is still the program: the search path, and the namespace.
+# its caller, which is still the program's: the search path.
 set -u
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 recorder=$build/libmemunreachable-malloc-debug.so
@@ -32,11 +32,6 @@ void *opener(int deep)
 {
 	return dlopen("libmodule.so", RTLD_NOW | (deep ? RTLD_DEEPBIND : 0));
 }
-void *opener_by_namespace(int deep)
-{
-	return dlmopen(LM_ID_BASE, "libmodule.so",
-	    RTLD_NOW | (deep ? RTLD_DEEPBIND : 0));
-}
 END
 cat >"$work/program.c" <<'END'
 #define _GNU_SOURCE
@@ -46,7 +41,6 @@ cat >"$work/program.c" <<'END'
 #include <stdlib.h>
 #include <string.h>
 void *opener(int deep);
-void *opener_by_namespace(int deep);
 static void play(void *handle)
 {
 	void *(*makes)(size_t), *(*grows)(void *, size_t), *(*loses)(size_t);
@@ -82,10 +76,13 @@ int main(int argc, char **argv)
 	    strstr(dlerror(), "libmodule.so") == NULL)
 		return 8; /* it is on the path of opener() only */
 	play(opener(1));
-	play(opener_by_namespace(1));
+	play(opener(0));
 	handle = dlmopen(LM_ID_NEWLM, argv[1], RTLD_NOW | RTLD_DEEPBIND);
 	if (handle == NULL)
 		return 7;
+	if (dlopen(NULL, RTLD_NOW) == NULL ||
+	    dlsym(dlopen(NULL, RTLD_NOW), "opener") != (void *)opener)
+		return 5;
 	return dlopen("no such file", RTLD_NOW) == NULL && errno != 0 ? 0 : 6;
 }
 END
