@@ -34,6 +34,12 @@ mark_chunks_of_stack(struct mu_scan *scan, const struct mu_root *root)
 	}
 }
 
+static bool
+is_everywhere(const struct mu_scan *scan, const struct mu_root *root)
+{
+	return root->code || scan->blocks->words.unaligned;
+}
+
 /* The words that begin in LEFT and end in RIGHT, right behind it. */
 static void
 mark_seam(struct mu_scan *scan, const struct mu_root *left,
@@ -52,7 +58,7 @@ mark_seam(struct mu_scan *scan, const struct mu_root *left,
 	memcpy(seam + before, right->view, after);
 	range.begin = left->range.end - before;
 	range.end = left->range.end + after;
-	mu_scan_root(scan, seam, range);
+	mu_scan_code(scan, seam, range);
 }
 
 static void
@@ -62,9 +68,12 @@ mark_range(struct mu_scan *scan, const struct mu_roots *roots, size_t i)
 
 	if (root->kind == MU_ROOT_STACK)
 		mark_chunks_of_stack(scan, root);
-	mu_scan_root(scan, root->view, root->range);
-	if (scan->blocks->words.unaligned && i > 0 &&
-	    root[-1].range.end == root->range.begin)
+	if (root->code)
+		mu_scan_code(scan, root->view, root->range);
+	else
+		mu_scan_root(scan, root->view, root->range);
+	if (i > 0 && root[-1].range.end == root->range.begin &&
+	    is_everywhere(scan, root) && is_everywhere(scan, root - 1))
 		mark_seam(scan, root - 1, root);
 }
 

@@ -116,24 +116,45 @@ found(struct search *search, const struct mu_root *root,
 		item->thread = (uint32_t)thread;
 }
 
+/* Of code the last one may have 32 bits. False: there is none at AT. */
+static bool
+next_word(struct mu_range range, const char *view, uintptr_t at, bool code,
+    uintptr_t *word)
+{
+	size_t left = range.end - at;
+
+	if (left < (code ? sizeof(uint32_t) : WORD))
+		return false;
+	*word = 0;
+	memcpy(word, view + (at - range.begin), left < WORD ? left : WORD);
+	return true;
+}
+
 /* RANGE, whose bytes are at VIEW, is of ROOT or else of BLOCK. */
 static void
 look(struct search *search, struct mu_range range, const char *view,
     const struct mu_root *root, const struct mu_block *block)
 {
-	size_t step = mu_reference_step(search->blocks);
 	bool stack = root != NULL && root->kind == MU_ROOT_STACK;
+	bool code = root != NULL && root->code;
+	size_t step = code ? 1 : mu_reference_step(search->blocks);
 	/* A kept block is scanned as a root. */
 	bool inside =
 	    block != NULL && (block->mark != NULL || !block->listed->keep);
 	struct mu_referrer what = { 0 };
-	uintptr_t at = mu_reference_first(search->blocks, range.begin), word;
+	uintptr_t at = range.begin, word;
 
-	for (; at < range.end && range.end - at >= WORD; at += step) {
-		memcpy(&word, view + (at - range.begin), WORD);
+	if (!code)
+		at = mu_reference_first(search->blocks, at);
+	for (; at < range.end && next_word(range, view, at, code, &word);
+	     at += step) {
 		if (!refers(search, inside ? at : 0, word,
-			stack && at % WORD == 0, &what.into) ||
-		    mu_range_has(search->ours, at))
+			stack && at % WORD == 0, &what.into) &&
+		    (!code ||
+			!refers(
+			    search, 0, word & UINT32_MAX, false, &what.into)))
+			continue;
+		if (mu_range_has(search->ours, at))
 			continue;
 		what.address = at;
 		what.value = word;

@@ -60,7 +60,8 @@ is_wanted(const struct mu_reach *reach, enum mu_root_kind kind)
 }
 
 static bool
-add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
+add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
+    bool code)
 {
 	struct mu_roots *roots = finder->roots;
 	struct mu_root *ranges;
@@ -85,9 +86,20 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind)
 		finder->max_ranges = max;
 	}
 	roots->ranges[roots->num_ranges++] =
-	    (struct mu_root) { range, view, kind };
+	    (struct mu_root) { range, view, kind, code };
 	roots->bytes += mu_range_size(range);
 	return true;
+}
+
+/*
+ * Code that a program makes for itself holds addresses as operands. A stack is
+ * none, even where it is executable: words on it are aligned.
+ */
+static bool
+is_code(const struct mu_mapping *mapping, enum mu_root_kind kind)
+{
+	return mapping->executable &&
+	    (kind == MU_ROOT_ANONYMOUS || kind == MU_ROOT_GLOBALS);
 }
 
 /* PIECE is of one mapping. */
@@ -99,7 +111,7 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 	struct mu_range part;
 
 	while (mu_places_cut(&finder->places, mapping, &piece, &part, &kind)) {
-		if (!add_root(finder, part, kind))
+		if (!add_root(finder, part, kind, is_code(mapping, kind)))
 			return false;
 	}
 	return true;
@@ -179,7 +191,7 @@ add_region(struct finder *finder, struct mu_range region)
 
 	while (mu_ranges_gap(&finder->own, &region, &piece)) {
 		while (next_populated(memory, &piece, &part)) {
-			if (!add_root(finder, part, MU_ROOT_REGION))
+			if (!add_root(finder, part, MU_ROOT_REGION, false))
 				return false;
 		}
 	}

@@ -31,17 +31,17 @@
 #define MANY_MAX 64
 
 static void
-scan_bytes(
-    struct mu_scan *scan, const char *view, struct mu_range range, bool root)
+scan_bytes(struct mu_scan *scan, const char *view, struct mu_range range,
+    enum mu_words_of of)
 {
-	uintptr_t first = mu_reference_first(scan->blocks, range.begin);
+	uintptr_t first = mu_share_first(scan->blocks, range.begin, of);
 
 	if (mu_range_size(range) > MU_SCAN_LONG) {
-		if (!mu_share_add(scan->share, view, range, root))
+		if (!mu_share_add(scan->share, view, range, of))
 			mu_scan_leave(scan, range.begin);
 	} else if (first < range.end) {
 		mu_scan_words(scan, view + (first - range.begin),
-		    (struct mu_range) { first, range.end }, root);
+		    (struct mu_range) { first, range.end }, of);
 	}
 }
 
@@ -51,13 +51,19 @@ mu_scan_block(struct mu_scan *scan, uintptr_t begin)
 	struct mu_block block;
 
 	if (mu_blocks_find(scan->blocks, begin, &block))
-		scan_bytes(scan, block.view, block.range, false);
+		scan_bytes(scan, block.view, block.range, MU_WORDS_BLOCK);
 }
 
 void
 mu_scan_root(struct mu_scan *scan, const char *view, struct mu_range range)
 {
-	scan_bytes(scan, view, range, true);
+	scan_bytes(scan, view, range, MU_WORDS_ROOT);
+}
+
+void
+mu_scan_code(struct mu_scan *scan, const char *view, struct mu_range range)
+{
+	scan_bytes(scan, view, range, MU_WORDS_CODE);
 }
 
 /* The block on top of the stack, or the next that is swept up. */
@@ -107,7 +113,8 @@ scan_oldest(struct mu_scan *scan)
 	uintptr_t begin = scan->begins[place];
 
 	scan_bytes(scan, scan->views[place],
-	    (struct mu_range) { begin, begin + scan->sizes[place] }, false);
+	    (struct mu_range) { begin, begin + scan->sizes[place] },
+	    MU_WORDS_BLOCK);
 }
 
 /* The newest: they may be in the cache. */
@@ -221,7 +228,7 @@ mu_scan_work(struct mu_scan *scan,
 			break;
 		case MU_SHARED_PIECE:
 			mu_scan_words(scan, portion.piece.view,
-			    portion.piece.range, portion.piece.root);
+			    portion.piece.range, portion.piece.of);
 			break;
 		case MU_SHARED_TICKET:
 			begin(ctx, scan, portion.ticket);

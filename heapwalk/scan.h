@@ -148,8 +148,8 @@ mu_scan_span(struct mu_scan *scan, uintptr_t address)
 void mu_scan_word(struct mu_scan *scan, struct mu_scan_word word);
 
 /* All words of RANGE, which begins where one counts; its bytes are at VIEW. */
-void mu_scan_words(
-    struct mu_scan *scan, const char *view, struct mu_range range, bool root);
+void mu_scan_words(struct mu_scan *scan, const char *view,
+    struct mu_range range, enum mu_words_of of);
 
 /* The oldest word that waits; there is one. */
 void mu_scan_settle(struct mu_scan *scan);
@@ -209,6 +209,14 @@ void mu_scan_sweep(
 
 /* RANGE, whose bytes are at VIEW, as a root. Long ones are shared out. */
 void mu_scan_root(
+    struct mu_scan *scan, const char *view, struct mu_range range);
+
+/*
+ * The same of executable memory: an instruction may begin at any byte, and so
+ * may the address in it. Where blocks lie below 4 GiB, so may one of 32 bits
+ * (x86: mov $imm32, %reg clears the upper half).
+ */
+void mu_scan_code(
     struct mu_scan *scan, const char *view, struct mu_range range);
 
 /* The next block to be taken so by who follows each; false: none. */

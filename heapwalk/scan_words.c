@@ -324,16 +324,51 @@ scan_filtered(
 	}
 }
 
-/* RANGE begins where a word counts; its bytes are at VIEW. */
-void
-mu_scan_words(
+/* Eight times by the filter is faster than each byte by itself. */
+static void
+scan_everywhere(
     struct mu_scan *scan, const char *view, struct mu_range range, bool root)
 {
+	size_t shift;
+
+	if (scan->blocks->words.tags != 0) {
+		scan_each(scan, view, range, root, 1);
+		return;
+	}
+	for (shift = 0; shift < WORD && mu_range_size(range) >= WORD; shift++) {
+		scan_filtered(scan, view + shift, range, root);
+		range.begin++;
+	}
+}
+
+/* Addresses of 32 bits. */
+static void
+scan_halves(struct mu_scan *scan, const char *view, struct mu_range range)
+{
+	struct mu_range envelope = scan->blocks->envelope;
+	size_t left = mu_range_size(range);
+	uint32_t half;
+
+	for (; left >= sizeof(half); left--, view++) {
+		memcpy(&half, view, sizeof(half));
+		if (mu_range_has(envelope, half))
+			take_word(scan, half, 0);
+	}
+}
+
+/* RANGE begins where a word counts; its bytes are at VIEW. */
+void
+mu_scan_words(struct mu_scan *scan, const char *view, struct mu_range range,
+    enum mu_words_of of)
+{
 	const struct mu_word_rule *rule = &scan->blocks->words;
+	bool root = of != MU_WORDS_BLOCK;
 	size_t cost = mu_range_size(range);
 
-	if (rule->unaligned) {
-		scan_each(scan, view, range, root, 1);
+	if (of == MU_WORDS_CODE && scan->blocks->envelope.begin <= UINT32_MAX)
+		scan_halves(scan, view, range);
+	if (rule->unaligned || of == MU_WORDS_CODE) {
+		scan_everywhere(scan, view, range, root);
 	} else {
 		cost /= WORD;
 		if (rule->tags == 0)

@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "heapwalk/references.h"
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
@@ -97,7 +96,9 @@ static size_t
 back_from(const struct mu_share *share, const struct mu_stretch *stretch,
     uintptr_t at)
 {
-	size_t back = WORD - mu_reference_step(share->blocks);
+	size_t back = stretch->of == MU_WORDS_CODE
+	    ? WORD - 1
+	    : WORD - mu_reference_step(share->blocks);
 
 	return back < at - stretch->begin ? back : at - stretch->begin;
 }
@@ -117,7 +118,7 @@ fill(struct mu_share *share, struct mu_stretch *stretch)
 		    part.begin >= part.end)
 			part = left;
 	}
-	stretch->at = mu_reference_first(share->blocks, part.begin);
+	stretch->at = mu_share_first(share->blocks, part.begin, stretch->of);
 	/* A word can lie across two parts that touch. */
 	if (part.begin == stretch->filled)
 		stretch->at -= back_from(share, stretch, part.begin);
@@ -148,7 +149,7 @@ take_piece(struct mu_share *share, struct mu_piece *piece)
 			stretch->at -= back_from(share, stretch, range.end);
 		*piece = (struct mu_piece) { range,
 			stretch->view + (range.begin - stretch->begin),
-			stretch->root };
+			stretch->of };
 		return true;
 	}
 	return false;
@@ -270,13 +271,14 @@ mu_share_give(struct mu_share *share, const uintptr_t *batch, size_t count)
 }
 
 bool
-mu_share_add(
-    struct mu_share *share, const char *view, struct mu_range range, bool root)
+mu_share_add(struct mu_share *share, const char *view, struct mu_range range,
+    enum mu_words_of of)
 {
 	bool added, told = false;
 
 	enter(share);
-	added = share->num_stretches < (root ? MAX_WITH_ROOTS : MAX_STRETCHES);
+	added = share->num_stretches <
+	    (of == MU_WORDS_BLOCK ? MAX_STRETCHES : MAX_WITH_ROOTS);
 	if (added) {
 		share->stretches[share->num_stretches++] = (struct mu_stretch) {
 			.view = view,
@@ -284,7 +286,7 @@ mu_share_add(
 			.at = range.begin,
 			.end = range.end,
 			.filled = range.begin,
-			.root = root,
+			.of = of,
 		};
 		told = tell(share);
 	}

@@ -11,25 +11,32 @@
 #ifndef HEAPWALK_SHARE_H
 #define HEAPWALK_SHARE_H
 
-#include "heapwalk/blocks.h"
+#include "heapwalk/references.h"
 #include "heapwalk/workers.h"
 
 #define MU_SHARE_BATCH 256 /* blocks */
 #define MU_SHARE_TICKET_ROOTS 4
+
+/* What words are read from: whether their addresses matter, where they lie. */
+enum mu_words_of {
+	MU_WORDS_BLOCK,
+	MU_WORDS_ROOT,
+	MU_WORDS_CODE, /* a root that is searched at every byte */
+};
 
 /* A long block or a root, begun up to AT. */
 struct mu_stretch {
 	const char *view; /* the subject's bytes at BEGIN */
 	uintptr_t begin, at, end;
 	uintptr_t filled; /* populated up to here; then ask again */
-	bool root;
+	enum mu_words_of of;
 };
 
 /* Words to be scanned. */
 struct mu_piece {
 	struct mu_range range;
 	const char *view; /* the subject's bytes at range.begin */
-	bool root;
+	enum mu_words_of of;
 };
 
 enum mu_shared {
@@ -111,8 +118,17 @@ bool mu_share_give(
     struct mu_share *share, const uintptr_t *batch, size_t count);
 
 /* False: there is no room, unless for the MU_SHARE_TICKET_ROOTS of a ticket. */
-bool mu_share_add(
-    struct mu_share *share, const char *view, struct mu_range range, bool root);
+bool mu_share_add(struct mu_share *share, const char *view,
+    struct mu_range range, enum mu_words_of of);
+
+/* The first place at or behind ADDRESS where a word counts. */
+static inline uintptr_t
+mu_share_first(
+    const struct mu_blocks *blocks, uintptr_t address, enum mu_words_of of)
+{
+	return of == MU_WORDS_CODE ? address
+				   : mu_reference_first(blocks, address);
+}
 
 /* The deadline has passed: nothing more for anybody. */
 void mu_share_stop(struct mu_share *share);

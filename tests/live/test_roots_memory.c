@@ -350,6 +350,99 @@ START_TEST(read_only_view)
 }
 END_TEST
 
+/* An operand of WIDTH bytes, 4 or 8, as a compiler writes it. */
+LIVE void
+put_operand(char *place, uintptr_t hidden, size_t width)
+{
+	uintptr_t word = ~hidden;
+
+	memcpy(place, &word, width);
+}
+
+LIVE void
+expect_operand(char *place, size_t width, char *closing, int protection)
+{
+	uintptr_t block = block_new(72);
+
+	put_operand(place, block, width);
+	ck_assert_int_eq(mprotect(closing, MAPPED, protection), 0);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(mprotect(closing, MAPPED, RW), 0);
+	memset(place, 0, width);
+	ck_assert_int_eq(mprotect(closing, MAPPED, protection), 0);
+	EXPECT_LOST(block);
+	block_free(block);
+	ck_assert_int_eq(mprotect(closing, MAPPED, RW), 0);
+}
+
+static const int code_protections[] = { RW | PROT_EXEC, PROT_READ | PROT_EXEC,
+	PROT_EXEC };
+
+/* Operands of instructions lie at any byte, also across pages. */
+START_TEST(generated_code)
+{
+	char *code = map(RW, PRIVATE, -1);
+	size_t offset;
+
+	for (offset = 0; offset < 9; offset++)
+		expect_operand(code + offset, 8, code, code_protections[_i]);
+	expect_operand(code + PAGE - 3, 8, code, code_protections[_i]);
+	expect_operand(code + MAPPED / 2 - 1, 8, code, code_protections[_i]);
+	expect_operand(code + MAPPED - 8, 8, code, code_protections[_i]);
+	expect_operand(code + MAPPED - 9, 8, code, code_protections[_i]);
+}
+END_TEST
+
+/* An operand that begins in one mapping and ends in the next. */
+START_TEST(code_across_mappings)
+{
+	char *code = map(RW, PRIVATE, -1);
+	uintptr_t block = block_new(72);
+
+	put_operand(code + MAPPED / 2 - 5, block, 8);
+	ck_assert_int_eq(mprotect(code, MAPPED / 2, PROT_READ | PROT_EXEC), 0);
+	ck_assert_int_eq(
+	    mprotect(code + MAPPED / 2, MAPPED / 2, RW | PROT_EXEC), 0);
+	EXPECT_LEAKS(0);
+	munmap(code, MAPPED);
+	EXPECT_LOST(block);
+}
+END_TEST
+
+/* Written by one name, run by another: no page is ever both. */
+START_TEST(code_of_two_mappings)
+{
+	int fd = memfd_create("doublemapper", MFD_CLOEXEC);
+	uintptr_t block = block_new(72);
+	char *code, *place;
+
+	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
+	code = map(RW, MAP_SHARED, fd);
+	place =
+	    map(PROT_READ | PROT_EXEC, _i == 0 ? MAP_SHARED : MAP_PRIVATE, fd);
+	put_operand(code + PAGE + 3, block, 8);
+	EXPECT_LEAKS(0);
+	munmap(code, MAPPED);
+	EXPECT_LEAKS(0);
+	munmap(place, MAPPED);
+	EXPECT_LOST(block);
+	close(fd);
+}
+END_TEST
+
+/* Elsewhere words are aligned. */
+START_TEST(no_code)
+{
+	char *data = map(RW, PRIVATE, -1);
+	uintptr_t block = block_new(72);
+
+	put_operand(data + 3, block, 8);
+	EXPECT_LOST(block);
+	ck_assert_int_eq(mprotect(data, MAPPED, RW | PROT_EXEC), 0);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -374,6 +467,10 @@ main(void)
 	tcase_add_test(tcase, beside_an_mmapped_chunk);
 	tcase_add_test(tcase, beside_the_heap_of_an_arena);
 	tcase_add_test(tcase, read_only_view);
+	tcase_add_loop_test(tcase, generated_code, 0, 3);
+	tcase_add_test(tcase, code_across_mappings);
+	tcase_add_loop_test(tcase, code_of_two_mappings, 0, 2);
+	tcase_add_test(tcase, no_code);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
 }

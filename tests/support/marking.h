@@ -40,7 +40,7 @@ root_range(const void *begin, const void *end)
 	struct mu_range range = { (uintptr_t)begin, (uintptr_t)end };
 
 	ranges[roots.num_ranges++] =
-	    (struct mu_root) { range, begin, MU_ROOT_GLOBALS };
+	    (struct mu_root) { range, begin, MU_ROOT_GLOBALS, false };
 }
 
 static inline void

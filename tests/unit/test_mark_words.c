@@ -300,6 +300,61 @@ START_TEST(no_time_to_look_again)
 }
 END_TEST
 
+/* Executable memory counts at every byte, whatever the rule elsewhere is. */
+START_TEST(code_in_a_root)
+{
+	static char slots[3 * PIECE] __attribute__((aligned(8)));
+	static const size_t places[] = { 0, 1, 2, 3, 4, 5, 6, 7, PIECE - 9,
+		PIECE - 8, PIECE - 5, PIECE - 1, 2 * PIECE - 3, 3 * PIECE - 9,
+		3 * PIECE - 8 };
+	size_t i, code;
+	void *block;
+
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		for (code = 0; code < 2; code++) {
+			open_heap(_i, 4096);
+			block = fake_block(&heap, 24, false);
+			memset(slots, 0, sizeof(slots));
+			store(slots + places[i], block, 0);
+			root_range(slots, slots + sizeof(slots));
+			ranges[0].code = code;
+			mark();
+			ck_assert_int_eq(fake_marked(&heap, block),
+			    places[i] % W == 0 || code);
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
+/* Operands of 32 bits, in code only, and where blocks have such addresses. */
+START_TEST(halves_in_code)
+{
+	char slots[4 * W] __attribute__((aligned(8)));
+	uint32_t half = 0x1234568;
+	struct mu_range range = { half, half + 24 };
+	size_t at, code;
+
+	for (at = 0; at <= sizeof(slots) - sizeof(half); at++) {
+		for (code = 0; code < 2; code++) {
+			open_heap(FAKE_LISTED, 4096);
+			ck_assert_int_eq(mu_blocks_add(&heap.blocks, range,
+					     heap.pool, false),
+			    MU_OK);
+			memset(slots, 0xcc, sizeof(slots));
+			memcpy(slots + at, &half, sizeof(half));
+			root_range(slots, slots + sizeof(slots));
+			ranges[0].code = code;
+			mark();
+			expect_leaks(code ? 0 : 1, code ? 0 : 24);
+			fake_heap_close(&heap);
+		}
+	}
+	open_heap(_i, 4096);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -318,6 +373,8 @@ main(void)
 	tcase_add_loop_test(tc, suspects_that_are_gone, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, no_suspects, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, no_time_to_look_again, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, code_in_a_root, 0, FAKE_KINDS);
+	tcase_add_test(tc, halves_in_code);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
