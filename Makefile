@@ -49,7 +49,8 @@ SRC_SWEEPER := \
 	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
-	heapwalk/absent.c heapwalk/available.c heapwalk/headroom.c \
+	heapwalk/absent.c heapwalk/shared.c heapwalk/available.c \
+	heapwalk/headroom.c \
 	heapwalk/wiped.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \

@@ -28,8 +28,8 @@ struct filler {
 	struct mu_pages theirs, ours;
 };
 
-static size_t
-find_budget(void)
+size_t
+mu_absent_limit(void)
 {
 	size_t available = 0;
 
@@ -209,7 +209,7 @@ mu_absent_fill(struct mu_absent *absent, const struct mu_memory_self *self,
 	absent->missing = absent->lost = 0;
 	if (absent->memory >= 0)
 		filler.budget =
-		    absent->limit != 0 ? absent->limit : find_budget();
+		    absent->limit != 0 ? absent->limit : mu_absent_limit();
 	for (i = 0; i < self->num_mappings && !absent->complete; i++) {
 		if (mu_mapping_is_memory(&self->mappings[i]) &&
 		    is_missing(&self->mappings[i]))

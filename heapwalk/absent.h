@@ -19,7 +19,7 @@ struct mu_absent {
 	int memory, pagemap;
 	const struct mu_range *wiped; /* by heapwalk/wiped.h; may be stale */
 	size_t num_wiped;
-	size_t limit;  /* bytes brought over at most; 0: as below */
+	size_t limit;  /* bytes brought over at most; 0: mu_absent_limit() */
 	bool complete; /* nothing is missing: only wiped ranges are filled */
 
 	/* What was found. */
@@ -27,11 +27,13 @@ struct mu_absent {
 	size_t lost;    /* pages that could hold something and are zeros now */
 };
 
+/* What an image may copy in all: 1 GiB or a quarter of the available memory. */
+size_t mu_absent_limit(void);
+
 /*
  * Fill every place that SELF's mappings describe and this image has no memory
  * at, and the wiped ranges, with what the original has there. A mapping that
- * does not fit any more into 1 GiB or a quarter of the available memory stays
- * zero.
+ * does not fit any more into the limit stays zero.
  */
 void mu_absent_fill(struct mu_absent *absent, const struct mu_memory_self *self,
     size_t page_size);

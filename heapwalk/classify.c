@@ -161,6 +161,15 @@ mu_mapping_is_shared_memory(
 }
 
 bool
+mu_mapping_is_view(const struct mu_mapping *mapping)
+{
+	static const char *const memory[] = { "/memfd:", "/dev/shm/" };
+
+	return !mapping->shared && mapping->inode != 0 &&
+	    HAS_PREFIX(mapping->name, memory);
+}
+
+bool
 mu_mapping_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
 {
 	return a->inode != 0 && a->inode == b->inode &&

@@ -60,4 +60,12 @@ mu_starts_with(const char *text, const char *prefix)
 bool mu_mapping_is_shared_memory(
     const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
 
+/*
+ * A private mapping of a file that lives in memory and that programs write to
+ * by write() or through another mapping: its pages change too, up to the first
+ * write to each through this one. Files of a tmpfs elsewhere are left out:
+ * those that are mapped privately are programs and libraries.
+ */
+bool mu_mapping_is_view(const struct mu_mapping *mapping);
+
 #endif

@@ -97,7 +97,9 @@ is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
 static enum policy
 policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
-	if (!mapping->shared && pages->pagemap >= 0)
+	if (!mapping->shared && pages->pagemap >= 0 &&
+	    (pages->foreign || !mu_mapping_is_view(mapping) ||
+		!is_memory_only(pages, mapping)))
 		return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
 	if (pages->foreign)
 		return pages->pagemap >= 0 ? POLICY_TOUCHED : POLICY_ALL;

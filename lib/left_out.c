@@ -6,6 +6,7 @@
 #include "lib/left_out.h"
 
 #include "heapwalk/memory_self.h"
+#include "heapwalk/shared.h"
 #include "heapwalk/wiped.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -13,6 +14,9 @@
 
 /* How often the collector looks whether the sweeper still lives. */
 #define LOOK_NS (20 * 1000 * 1000ull)
+
+/* How long shared memory is copied: about as many MB. */
+#define SHARED_NS (100 * 1000 * 1000ull)
 
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
 
@@ -52,7 +56,6 @@ mu_left_out_again(struct mu_pass *pass)
 	if (pass->left_out == NULL || !pass->left_out->wanted)
 		return false;
 	pass->left_out->wanted = false;
-	pass->left_out->filled = 0;
 	pass->hold = true;
 	return true;
 }
@@ -61,7 +64,14 @@ mu_left_out_again(struct mu_pass *pass)
 void
 mu_left_out_prepare(struct mu_pass *pass)
 {
+	const struct mu_snapshot *self = &pass->self;
+
 	pass->memory = pass->pagemap = -1;
+	if (pass->left_out == NULL)
+		return;
+	pass->left_out->filled = 0;
+	pass->shared = mu_shared_any(
+	    self->mappings, self->num_mappings, mu_left_out_range(pass));
 	if (!pass->hold)
 		return;
 	pass->memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
@@ -74,7 +84,7 @@ mu_left_out_await(struct mu_pass *pass)
 	int *filled = &pass->left_out->filled;
 	uint64_t now, until;
 
-	if (!pass->hold)
+	if (!pass->hold && !pass->shared)
 		return;
 	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == 0) {
 		now = mu_sys_now_ns();
@@ -92,7 +102,7 @@ mu_left_out_await(struct mu_pass *pass)
 static void
 announce(struct mu_pass *pass)
 {
-	if (!pass->hold)
+	if (!pass->hold && !pass->shared)
 		return;
 	__atomic_store_n(&pass->left_out->filled, 1, __ATOMIC_RELEASE);
 	mu_sys_futex_wake(&pass->left_out->filled, 1, 0);
@@ -106,6 +116,29 @@ mu_left_out_want(struct mu_pass *pass)
 	    "no time for another try, to read memory under MADV_DONTFORK");
 }
 
+/* True: there is some, and another try must be made to copy it. */
+static bool
+take_shared(struct mu_pass *pass)
+{
+	struct mu_memory *memory = &pass->snap.memory;
+	struct mu_shared shared = {
+		.end_ns = mu_sys_now_ns() + SHARED_NS,
+		.limit = mu_absent_limit(),
+		.except = mu_left_out_range(pass),
+	};
+
+	if (pass->shared) {
+		mu_shared_take(&shared, memory);
+		pass->changing = shared.changing;
+		return false;
+	}
+	if (!mu_shared_any(
+		pass->snap.mappings, pass->snap.num_mappings, shared.except))
+		return false;
+	pass->changing = 1; /* nobody knows how much */
+	return true;
+}
+
 enum mu_status
 mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 {
@@ -116,19 +149,22 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 		.complete = pass->mapped_pages != 0,
 	};
 	enum mu_status status;
+	bool again = false;
 
 	if (pass->hold) {
 		absent.wiped = left_out->wiped;
 		absent.num_wiped = left_out->num_wiped;
 	}
 	status = mu_memory_self_guard(&pass->snap.memory, &absent, &pass->why);
+	if (status == MU_OK)
+		again = take_shared(pass);
 	announce(pass);
 	/* The collector has this table too, but not for long. */
 	mu_sys_close(&pass->memory);
 	mu_sys_close(&pass->pagemap);
 	*lost = absent.lost;
-	if (status != MU_OK || absent.missing == 0 || pass->hold ||
-	    left_out == NULL)
+	again |= absent.missing > 0 && !pass->hold;
+	if (status != MU_OK || !again || left_out == NULL)
 		return status;
 	return mu_left_out_want(pass);
 }

@@ -7,6 +7,10 @@
  * three processes share. In the next try the collector keeps the threads
  * stopped until the sweeper has read that memory from the original. A program
  * that has none never waits, and nobody reads smaps during a stop.
+ *
+ * Shared memory is in the image, but goes on changing: where the program has
+ * any, the collector waits in the same way until the sweeper has copied it
+ * (heapwalk/shared.h).
  */
 #ifndef LIB_LEFT_OUT_H
 #define LIB_LEFT_OUT_H

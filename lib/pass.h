@@ -90,6 +90,8 @@ struct mu_pass {
 	/* memory that a fork leaves out (lib/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */
 	bool hold;                    /* the collector waits for the sweeper */
+	bool shared; /* the same, to copy shared memory (heapwalk/shared.h) */
+	size_t changing;       /* bytes of that which could not be copied */
 	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
 	int memory, pagemap;   /* in the collector's table; -1 = none */
 

@@ -211,6 +211,20 @@ note_wiped(struct mu_pass *pass, struct sweep *sweep)
 		    "memory under MADV_WIPEONFORK could not be scanned");
 }
 
+/* What moves within memory that is searched as it changes may be missed. */
+static void
+note_changing(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	if (search->status == MU_OK && pass->changing > 0 &&
+	    anything_lost(pass, sweep))
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu MiB of shared memory could not be copied during the"
+		    " stop: what only they refer to may be among these",
+		    (pass->changing + 0xfffff) >> 20);
+}
+
 static bool
 send(struct mu_pass *pass, const struct sweep *sweep)
 {
@@ -249,6 +263,7 @@ mu_sweeper(struct mu_pass *pass)
 	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
+	note_changing(pass, &sweep);
 	sent = send(pass, &sweep);
 	mu_image_drop(pass);
 	mu_sys_exit(sent ? 0 : 3);
