@@ -93,7 +93,7 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
-	ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
+	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/keeper.c lib/keeper_body.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \
@@ -343,6 +343,11 @@ demo: all $(EXAMPLES) ## show the main job
 
 # It uses tests/support/live.h.
 $(BUILD)/tests/live/victim_core: TEST_LIBS = $(CHECK_LIBS)
+
+# Its code has the same address in two programs.
+$(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie
+$(BUILD)/tests/live/victim_thief: TEST_LIBS = -no-pie \
+	-Wl,--section-start=.thief=0x10000000
 
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)

@@ -31,9 +31,8 @@
 #include "ptrace/threads.h"
 
 struct mu_process_copy {
-	pid_t pid;      /* in our PID namespace; 0 = there is no copy */
-	pid_t child;    /* in the namespace of its parent */
-	uintptr_t code; /* of a system call instruction in it */
+	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
+	pid_t child; /* in the namespace of its parent */
 };
 
 /*

@@ -122,8 +122,8 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 	if (stopped &&
 	    (tracee->state == MU_TRACEE_STOPPED ||
 		tracee->state == MU_TRACEE_GROUP_STOPPED)) {
-		reaping->status = mu_remote_thread_check(&thread, &threads,
-		    tracee, reaping->copy->code, reaping->why);
+		reaping->status = mu_remote_thread_check(
+		    &thread, &threads, tracee, reaping->why);
 		if (reaping->status == MU_OK)
 			reaping->status = mu_process_copy_reap(reaping->copy,
 			    &thread, reaping->deadline_ns, reaping->why);

@@ -56,6 +56,8 @@ struct run {
 	struct mu_why *why;
 	struct mu_remote_stop stop; /* where it is now */
 	mu_sigmask mask;            /* its own */
+	long nr;                    /* to be seen at the next entry */
+	bool entered;               /* it is in our call */
 };
 
 static long
@@ -96,6 +98,23 @@ gone(struct run *run)
 }
 
 static enum mu_status
+became_another(const struct run *run)
+{
+	return mu_why(run->why, MU_ERR_TARGET_GONE,
+	    "process %d became another program while it was stopped",
+	    run->thread->threads->pid);
+}
+
+static enum mu_status
+diverted(const struct run *run)
+{
+	return mu_why(run->why, MU_ERR_BUSY,
+	    "thread %d made another system call than ours, and was kept from"
+	    " it; does another process write to its code?",
+	    run->thread->tracee->tid);
+}
+
+static enum mu_status
 too_late(const struct run *run)
 {
 	return mu_why(run->why, MU_ERR_TIMEOUT,
@@ -127,7 +146,7 @@ prepare(struct run *run)
 	if (error == 0)
 		error = request(run, PTRACE_SETOPTIONS, 0,
 		    PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
-			PTRACE_O_TRACEFORK);
+			PTRACE_O_TRACEFORK | PTRACE_O_TRACEEXEC);
 	memcpy(general, run->thread->general, sizeof(general));
 	mu_arch_remote_prepare(
 	    general, run->thread->code, run->call->nr, run->call->args);
@@ -140,6 +159,86 @@ wants_restart(long result)
 	return result <= -RESTART_FIRST && result >= -RESTART_LAST;
 }
 
+static long
+set_no_call(const struct run *run)
+{
+	int none = -1;
+	struct iovec set = { &none, sizeof(none) };
+
+	if (MU_REMOTE_NOTE_CALL == 0)
+		return 0;
+	return request(
+	    run, PTRACE_SETREGSET, MU_REMOTE_NOTE_CALL, (uintptr_t)&set);
+}
+
+/* At the entry of a call: it is not made. 0 or -errno. */
+static long
+cancel(const struct run *run)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	struct iovec set = { general, sizeof(general) };
+	long error;
+
+	error = request(run, PTRACE_GETREGSET, NOTE_PRSTATUS, (uintptr_t)&set);
+	mu_arch_remote_cancel(general);
+	if (error == 0)
+		error = set_registers(run, general);
+	return error == 0 ? set_no_call(run) : error;
+}
+
+/* Does the stop's instruction pointer stand behind our instruction? */
+static bool
+is_at_ours(const struct run *run)
+{
+	return run->stop.info.ip == run->thread->code + MU_REMOTE_CODE_SIZE;
+}
+
+/*
+ * The thread is about to make a call. Is it ours? What lies at the instruction
+ * may have been rewritten since it was found: by a process that shares the
+ * memory, or through /proc/PID/mem. Then it is the program's own call, made in
+ * its own code, but under a tracer that it has not asked for; it is not made,
+ * and ends with -ENOSYS.
+ */
+static enum mu_status
+enter(struct run *run)
+{
+	const struct mu_syscall_info *info = &run->stop.info;
+	long error;
+	size_t i;
+
+	run->entered = is_at_ours(run) && info->arch == MU_REMOTE_ARCH &&
+	    info->entry.nr == (uint64_t)run->nr;
+	for (i = 0; i < 6; i++)
+		run->entered &= info->entry.args[i] == run->call->args[i];
+	if (run->entered) {
+		/* It works. A copy inherits this: process_copy.c. */
+		set_mask(run, ~(mu_sigmask)0);
+		return MU_OK;
+	}
+	error = cancel(run);
+	return error == 0 ? MU_OK : failed(run, error);
+}
+
+/* The call of the entry before has ended. MU_PARTIAL: it is to be restarted. */
+static enum mu_status
+leave(struct run *run)
+{
+	long result = run->stop.info.exit.result;
+
+	if (!run->entered || !is_at_ours(run))
+		return diverted(run);
+	run->call->result = result;
+	if (run->stop.late)
+		return too_late(run);
+	if (!wants_restart(result))
+		return MU_OK;
+	run->entered = false;
+	if (result == -RESTART_LAST)
+		run->nr = SYS_restart_syscall;
+	return MU_PARTIAL;
+}
+
 /*
  * From stop to stop until the call is made. SIGSTOP cannot be blocked: it is
  * passed on, and the stop by job control that follows is left at once; at the
@@ -149,6 +248,7 @@ wants_restart(long result)
 static enum mu_status
 drive(struct run *run)
 {
+	enum mu_status status;
 	uintptr_t signo = 0;
 	long error;
 
@@ -161,17 +261,19 @@ drive(struct run *run)
 		switch (run->stop.place) {
 		case MU_REMOTE_GONE:
 			return gone(run);
+		case MU_REMOTE_EXECED:
+			return became_another(run);
 		case MU_REMOTE_ENTERED:
-			/* It works. A copy inherits this: process_copy.c. */
-			set_mask(run, ~(mu_sigmask)0);
+			status = enter(run);
+			if (status != MU_OK)
+				return status;
 			break;
 		case MU_REMOTE_STARTED:
 			break;
 		case MU_REMOTE_LEFT:
-			if (run->stop.late)
-				return too_late(run);
-			if (!wants_restart(run->stop.result))
-				return MU_OK;
+			status = leave(run);
+			if (status != MU_PARTIAL)
+				return status;
 			break;
 		case MU_REMOTE_TRAPPED:
 			if (run->stop.late)
@@ -208,24 +310,24 @@ note_stop(struct run *run)
 	}
 }
 
-/* From any stop but that at the entry of a call. */
+/*
+ * From any stop but that at the entry of a call. Another program has registers
+ * and a mask of its own, and perhaps another user's rights: nothing is written
+ * to it.
+ */
 static void
 restore(struct run *run)
 {
-	int none = -1;
-	struct iovec set = { &none, sizeof(none) };
-
 	run->stop.deadline_ns =
 	    UINT64_MAX; /* nothing of this may be left out */
-	if (run->stop.place != MU_REMOTE_GONE) {
+	if (run->stop.place != MU_REMOTE_GONE &&
+	    run->stop.place != MU_REMOTE_EXECED) {
 		set_registers(run, run->thread->general);
 		set_mask(run, run->mask);
 		request(run, PTRACE_SETOPTIONS, 0, 0);
 	}
 	if (run->stop.place == MU_REMOTE_LEFT) {
-		if (MU_REMOTE_NOTE_CALL != 0)
-			request(run, PTRACE_SETREGSET, MU_REMOTE_NOTE_CALL,
-			    (uintptr_t)&set);
+		set_no_call(run);
 		request(run, PTRACE_INTERRUPT, 0, 0);
 		request(run, PTRACE_CONT, 0, 0);
 		mu_remote_stop_await(&run->stop);
@@ -272,19 +374,20 @@ mu_remote_call_make(struct mu_remote_call *call,
 		.call = call,
 		.thread = thread,
 		.why = why,
+		.nr = call->nr,
 		.stop = {
 			.threads = thread->threads,
 			.tracee = thread->tracee,
 			.deadline_ns = deadline_ns,
 			.place = MU_REMOTE_TRAPPED,
 			.status = status_of(thread->tracee),
-			.result = -ECANCELED,
 		},
 	};
-	enum mu_status status =
-	    mu_sys_now_ns() < deadline_ns ? run_call(&run) : too_late(&run);
+	enum mu_status status;
 
-	call->result = run.stop.result;
+	call->result = -ECANCELED;
+	status =
+	    mu_sys_now_ns() < deadline_ns ? run_call(&run) : too_late(&run);
 	call->born = run.stop.born;
 	return status;
 }

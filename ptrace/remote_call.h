@@ -35,8 +35,14 @@ struct mu_remote_call {
  * with our registers cannot be left alone. So nobody but SIGKILL may end who
  * called this: the thread would run on with them.
  *
- * MU_ERR_TARGET_GONE: the thread was killed. MU_ERR_BUSY: a signal came that
- * cannot be blocked, or the instruction did not work.
+ * The thread makes this call or none. If the instruction was rewritten and
+ * leads to another one, that is cancelled at its entry (ENOSYS) and the thread
+ * is put back. If the process runs another program all the same, nothing is
+ * written to it.
+ *
+ * MU_ERR_TARGET_GONE: the thread was killed, or runs another program.
+ * MU_ERR_BUSY: a signal came that cannot be blocked, or the instruction did not
+ * work.
  */
 enum mu_status mu_remote_call_make(struct mu_remote_call *call,
     struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why);

@@ -13,7 +13,6 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/proc.h"
-#include "ptrace/remote_thread.h"
 #include "ptrace/wakeup.h"
 
 #define SYSCALL_STOP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
@@ -31,22 +30,21 @@ request(const struct mu_remote_stop *stop, long what, uintptr_t address,
 static enum mu_remote_place
 which_place(struct mu_remote_stop *stop)
 {
-	struct mu_syscall_info info = { 0 };
 	unsigned long message = 0;
 
 	if (stop->status == SYSCALL_STOP) {
-		if (request(stop, MU_GET_SYSCALL_INFO, sizeof(info),
-			(uintptr_t)&info) < 0)
+		if (request(stop, MU_GET_SYSCALL_INFO, sizeof(stop->info),
+			(uintptr_t)&stop->info) < 0)
 			return MU_REMOTE_GONE;
-		if (info.op == MU_SYSCALL_ENTRY)
-			return MU_REMOTE_ENTERED;
-		stop->result = info.result;
-		return MU_REMOTE_LEFT;
+		return stop->info.op == MU_SYSCALL_ENTRY ? MU_REMOTE_ENTERED
+							 : MU_REMOTE_LEFT;
 	}
 	if (stop->status >> 8 == MU_REMOTE_EVENT_STOP)
 		return MU_REMOTE_TRAPPED;
 	if (stop->status >> 8 == 0)
 		return MU_REMOTE_DELIVERY;
+	if (stop->status >> 8 == PTRACE_EVENT_EXEC)
+		return MU_REMOTE_EXECED;
 	request(stop, PTRACE_GETEVENTMSG, 0, (uintptr_t)&message);
 	stop->born = (pid_t)message;
 	return MU_REMOTE_STARTED;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "ptrace/remote_thread.h"
 #include "ptrace/threads.h"
 
 #define MU_REMOTE_EVENT_STOP 128 /* PTRACE_EVENT_STOP since glibc 2.26 */
@@ -20,6 +21,7 @@ enum mu_remote_place {
 	MU_REMOTE_LEFT,
 	MU_REMOTE_TRAPPED, /* inside get_signal(), like the next one */
 	MU_REMOTE_DELIVERY,
+	MU_REMOTE_EXECED, /* it runs another program */
 	MU_REMOTE_GONE,
 };
 
@@ -29,9 +31,9 @@ struct mu_remote_stop {
 	uint64_t deadline_ns;
 	bool late; /* that has passed */
 	enum mu_remote_place place;
-	int status;  /* as waitid() gives it */
-	long result; /* of the call that it left */
-	pid_t born;  /* last child that it started, in our PID namespace */
+	int status;                  /* as waitid() gives it */
+	struct mu_syscall_info info; /* of the last entry or exit */
+	pid_t born; /* last child that it started, in our PID namespace */
 };
 
 /*

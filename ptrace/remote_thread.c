@@ -7,14 +7,13 @@
 
 #include <string.h>
 #include <sys/ptrace.h>
-#include <sys/uio.h>
 
 #include "mu/arch_remote.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-#include "ptrace/mappings.h"
 #include "ptrace/proc.h"
+#include "ptrace/remote_code.h"
 
 #define NOTE_PRSTATUS 1
 #define GET_RSEQ_CONFIGURATION 0x420f
@@ -22,14 +21,6 @@
 #ifndef SYS_rseq
 #define SYS_rseq (MU_REMOTE_REWINDS ? 293 : 334)
 #endif
-
-#define AUXV_WORDS 256
-#define AUXV_VDSO 33 /* AT_SYSINFO_EHDR */
-#define VDSO_BYTES ((size_t)8 << 10)
-
-/* libc's text has its first within 200 KiB. */
-#define SEARCH_BYTES ((size_t)1 << 20)
-#define CHUNK_BYTES ((size_t)4 << 10)
 
 /* Who is refused for seccomp has cost a file: threads mostly share a filter. */
 #define SECCOMP_TRIES 8
@@ -57,7 +48,8 @@ static const char *const reasons[] = {
 		    " restarted",
 	[SEQUENCE] = "its threads are in code of their own and may be in a"
 		     " restartable sequence (rseq)",
-	[NO_CODE] = "no system call instruction was found in it",
+	[NO_CODE] = "it has no vDSO with a system call instruction that"
+		    " others cannot write to",
 	[FOREIGN] = "it runs other than " MU_ABI " code",
 	[OLD_KERNEL] = "the kernel is older than Linux 5.3",
 	[UNREADABLE] = "its registers or its state cannot be read",
@@ -65,100 +57,15 @@ static const char *const reasons[] = {
 		    " a system call that is not its own",
 };
 
-/* What the kernel hands out of SIZE bytes at ADDRESS. */
-static size_t
-read_some(pid_t tid, uintptr_t address, void *buffer, size_t size)
-{
-	struct iovec local = { buffer, size };
-	struct iovec remote = { (void *)address, size };
-	long n = mu_syscall6(
-	    SYS_process_vm_readv, tid, (long)&local, 1, (long)&remote, 1, 0);
-
-	return n < 0 ? 0 : (size_t)n;
-}
-
 static bool
 is_code(pid_t tid, uintptr_t address)
 {
 	char bytes[MU_REMOTE_CODE_SIZE];
 
 	return address % MU_REMOTE_CODE_STEP == 0 &&
-	    read_some(tid, address, bytes, sizeof(bytes)) == sizeof(bytes) &&
+	    mu_sys_read_memory(tid, address, bytes, sizeof(bytes)) ==
+	    sizeof(bytes) &&
 	    memcmp(bytes, MU_REMOTE_CODE, sizeof(bytes)) == 0;
-}
-
-/* Where the first one is in SIZE bytes from BEGIN, or 0. */
-static uintptr_t
-search(pid_t tid, uintptr_t begin, size_t size)
-{
-	char bytes[CHUNK_BYTES];
-	size_t at = 0, n, i;
-
-	do {
-		n = size - at < sizeof(bytes) ? size - at : sizeof(bytes);
-		n = read_some(tid, begin + at, bytes, n);
-		for (i = 0; i + MU_REMOTE_CODE_SIZE <= n;
-		     i += MU_REMOTE_CODE_STEP)
-			if (memcmp(bytes + i, MU_REMOTE_CODE,
-				MU_REMOTE_CODE_SIZE) == 0)
-				return begin + at + i;
-		/* It may lie across two chunks. */
-		at += sizeof(bytes) - MU_REMOTE_CODE_SIZE + MU_REMOTE_CODE_STEP;
-	} while (n == sizeof(bytes) && at < size);
-	return 0;
-}
-
-/*
- * All of the vDSO is mapped executable, and clock_gettime() there falls back to
- * the call.
- */
-static uintptr_t
-search_vdso(pid_t tid)
-{
-	uintptr_t auxv[AUXV_WORDS];
-	char path[32];
-	ssize_t n;
-	size_t i;
-
-	mu_text_format(path, sizeof(path), "/proc/%d/auxv", tid);
-	n = mu_procfs_read(path, (char *)auxv, sizeof(auxv));
-	for (i = 0; n > 0 && i + 1 < (size_t)n / sizeof(*auxv); i += 2)
-		if (auxv[i] == AUXV_VDSO)
-			return search(tid, auxv[i + 1], VDSO_BYTES);
-	return 0;
-}
-
-static uintptr_t
-search_mappings(pid_t tid, struct mu_arena *arena)
-{
-	struct mu_mapping *maps;
-	size_t count, size, i;
-	uintptr_t found = 0;
-
-	if (arena == NULL ||
-	    mu_mappings_read(tid, &maps, &count, arena, NULL) != MU_OK)
-		return 0;
-	for (i = 0; i < count && found == 0; i++) {
-		size = mu_range_size(maps[i].range);
-		if (maps[i].executable && maps[i].readable)
-			found = search(tid, maps[i].range.begin,
-			    size < SEARCH_BYTES ? size : SEARCH_BYTES);
-	}
-	return found;
-}
-
-static uintptr_t
-find_code(const struct mu_remote_thread *thread, uintptr_t hint)
-{
-	pid_t tid = thread->tracee->tid;
-	uintptr_t at = mu_arch_remote_pc(thread->general) - MU_REMOTE_CODE_SIZE;
-
-	if (mu_arch_remote_in_call(thread->general) && is_code(tid, at))
-		return at;
-	if (hint != 0 && is_code(tid, hint))
-		return hint;
-	at = search_vdso(tid);
-	return at != 0 ? at : search_mappings(tid, thread->threads->arena);
 }
 
 /*
@@ -183,7 +90,7 @@ may_be_in_sequence(pid_t tid)
 		return mu_sys4(SYS_rseq, 0, 0, 0, 0) != -ENOSYS;
 	if (config.area == 0)
 		return false;
-	return read_some(tid, config.area + RSEQ_CS_OFFSET, &rseq_cs,
+	return mu_sys_read_memory(tid, config.area + RSEQ_CS_OFFSET, &rseq_cs,
 		   sizeof(rseq_cs)) != sizeof(rseq_cs) ||
 	    rseq_cs != 0;
 }
@@ -222,7 +129,7 @@ read_general(struct mu_remote_thread *thread)
 }
 
 static enum reason
-judge(struct mu_remote_thread *thread, uintptr_t hint)
+judge(struct mu_remote_thread *thread)
 {
 	pid_t tid = thread->tracee->tid;
 	enum reason reason;
@@ -235,7 +142,7 @@ judge(struct mu_remote_thread *thread, uintptr_t hint)
 	reason = judge_seccomp(thread->threads->pid, tid);
 	if (reason != SAFE)
 		return reason;
-	thread->code = find_code(thread, hint);
+	thread->code = mu_remote_code_find(tid);
 	return thread->code != 0 ? SAFE : NO_CODE;
 }
 
@@ -250,7 +157,7 @@ refuse(pid_t pid, enum reason reason, struct mu_why *why)
 
 enum mu_status
 mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
-    struct mu_tracee *tracee, uintptr_t hint, struct mu_why *why)
+    struct mu_tracee *tracee, struct mu_why *why)
 {
 	enum reason reason;
 
@@ -260,7 +167,7 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 	};
 	reason = read_general(out);
 	if (reason == SAFE)
-		reason = judge(out, hint);
+		reason = judge(out);
 	return reason == SAFE ? MU_OK : refuse(threads->pid, reason, why);
 }
 
@@ -279,7 +186,7 @@ judge_stopped(struct mu_remote_thread *out, bool in_call)
 		return reason;
 	if (mu_arch_remote_in_call(out->general) != in_call)
 		return ELSEWHERE;
-	return judge(out, 0);
+	return judge(out);
 }
 
 enum mu_status

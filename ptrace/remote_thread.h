@@ -1,6 +1,6 @@
 /*
  * A stopped thread that may be made to do a system call, and the instruction
- * to do it with.
+ * that does it.
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
@@ -22,19 +22,25 @@ struct mu_syscall_info {
 	uint8_t op, pad[3];
 	uint32_t arch;
 	uint64_t ip, sp;
-	int64_t result; /* at the exit; at the entry the number */
+	union {
+		struct {
+			uint64_t nr, args[6];
+		} entry;
+		struct {
+			int64_t result;
+		} exit;
+	};
 };
 
 struct mu_remote_thread {
 	struct mu_threads *threads;           /* whose process it is */
 	struct mu_tracee *tracee;             /* one of them */
 	uintptr_t general[MU_PRSTATUS_WORDS]; /* what is to be put back */
-	uintptr_t code; /* address of a system call instruction */
+	uintptr_t code; /* address of an instruction: remote_code.h */
 };
 
 /*
- * May TRACEE, one of THREADS, be used? It is in PTRACE_EVENT_STOP. HINT is
- * where such an instruction was found before, or 0.
+ * May TRACEE, one of THREADS, be used? It is in PTRACE_EVENT_STOP.
  *
  * Not where registers, rseq area or pending restart could not be put back
  * exactly: in code of another ABI, in a restartable sequence (PTRACE_GET_
@@ -45,8 +51,7 @@ struct mu_remote_thread {
  * MU_ERR_BUSY, with the reason in words.
  */
 enum mu_status mu_remote_thread_check(struct mu_remote_thread *out,
-    struct mu_threads *threads, struct mu_tracee *tracee, uintptr_t hint,
-    struct mu_why *why);
+    struct mu_threads *threads, struct mu_tracee *tracee, struct mu_why *why);
 
 /*
  * The best of THREADS, which are all stopped: one that was inside a system

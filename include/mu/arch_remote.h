@@ -89,6 +89,13 @@ mu_arch_remote_prepare(
 	general[MU_REMOTE_R9] = args[5];
 }
 
+/* At the entry of a call, with these registers none is made. */
+static inline void
+mu_arch_remote_cancel(uintptr_t *general)
+{
+	general[MU_REMOTE_ORIG_RAX] = ~(uintptr_t)0;
+}
+
 #elif defined(__aarch64__)
 
 #define MU_REMOTE_CODE "\x01\x00\x00\xd4" /* svc #0 */
@@ -139,6 +146,13 @@ mu_arch_remote_prepare(
 	general[8] = (uintptr_t)nr;
 	for (i = 0; i < 6; i++)
 		general[i] = args[i];
+}
+
+/* MU_REMOTE_NOTE_CALL does it. */
+static inline void
+mu_arch_remote_cancel(uintptr_t *general)
+{
+	(void)general;
 }
 
 #endif

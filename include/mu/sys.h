@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -275,6 +276,21 @@ static inline long
 mu_sys_ptrace(long request, pid_t tid, uintptr_t address, uintptr_t data)
 {
 	return mu_sys4(SYS_ptrace, request, tid, (long)address, (long)data);
+}
+
+/*
+ * What the kernel hands out of SIZE bytes at ADDRESS of process or thread TID:
+ * bytes, 0 on failure.
+ */
+static inline size_t
+mu_sys_read_memory(pid_t tid, uintptr_t address, void *buffer, size_t size)
+{
+	struct iovec local = { buffer, size };
+	struct iovec remote = { (void *)address, size };
+	long n = mu_syscall6(
+	    SYS_process_vm_readv, tid, (long)&local, 1, (long)&remote, 1, 0);
+
+	return n < 0 ? 0 : (size_t)n;
 }
 
 /* Block every signal (also libc's own, which sigprocmask() spares). */

@@ -170,6 +170,76 @@ START_TEST(other_abi_is_refused)
 }
 END_TEST
 
+/* To what the instruction may lead instead: exit_group(3), a call elsewhere. */
+extern const char other_call[], other_place[];
+
+__asm__(".text\nother_call:\n\t"
+	"movl $231, %eax\n\tmovl $3, %edi\n\tsyscall\n1:\tjmp 1b\n"
+	"other_place:\n\tnop\n\tnop\n\tsyscall\n1:\tjmp 1b");
+
+static void
+must_be_kept_from(struct herd *herd, uintptr_t code)
+{
+	enum mu_status status;
+
+	must_stop(herd->pid);
+	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
+	remote.code = code;
+	call = (struct mu_remote_call) { .nr = SYS_getpid };
+	status = mu_remote_call_make(&call, &remote, in_patience(), &why);
+	ck_assert_msg(status == MU_ERR_BUSY, "%s", why.words);
+	ck_assert_ptr_nonnull(strstr(why.words, "another system call"));
+	mu_threads_release(&threads);
+}
+
+/* Another number, and the same number from elsewhere: neither is made. */
+START_TEST(another_call_is_cancelled)
+{
+	struct herd herd = herd_start(3, NULL);
+
+	must_be_kept_from(&herd, (uintptr_t)other_call);
+	must_be_kept_from(&herd, (uintptr_t)other_place);
+	inject(herd.pid);
+	herd_end(&herd);
+}
+END_TEST
+
+static void
+sit_in_pause(struct herd_shared *shared)
+{
+	herd_set(&shared->started, 1);
+	for (;;)
+		pause();
+}
+
+/* Nothing is written to another program: it runs, and ends by itself. */
+START_TEST(another_program_is_left_alone)
+{
+	static char path[] = "/bin/true", *words[] = { path, NULL };
+	enum mu_status status;
+	int wait_status;
+	pid_t pid;
+
+	herd_shared = mmap(NULL, sizeof(*herd_shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (pid == 0)
+		sit_in_pause(herd_shared);
+	herd_await(&herd_shared->started, 1);
+	must_stop(pid);
+	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
+	call = (struct mu_remote_call) { .nr = SYS_execve,
+		.args = { (uintptr_t)path, (uintptr_t)words, 0 } };
+	status = mu_remote_call_make(&call, &remote, in_patience(), &why);
+	ck_assert_int_eq(status, MU_ERR_TARGET_GONE);
+	ck_assert_ptr_nonnull(strstr(why.words, "another program"));
+	mu_threads_release(&threads);
+	ck_assert_int_eq(waitpid(pid, &wait_status, 0), pid);
+	ck_assert_int_eq(wait_status, 0);
+	munmap(herd_shared, sizeof(*herd_shared));
+}
+END_TEST
+
 #endif
 
 static void *
@@ -368,6 +438,8 @@ main(void)
 #if defined(__x86_64__)
 	tcase_add_test(tc, registers_of_a_spinning_thread);
 	tcase_add_test(tc, other_abi_is_refused);
+	tcase_add_test(tc, another_call_is_cancelled);
+	tcase_add_test(tc, another_program_is_left_alone);
 #endif
 	tcase_add_test(tc, eight_threads_at_full_load);
 	tcase_add_test(tc, six_arguments);

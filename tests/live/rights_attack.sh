@@ -1,0 +1,89 @@
+#!/bin/sh
+# Root looks at the process of another user, which rewrites its own code to
+# become root by that: tests/live/victim_thief.c. It must never succeed.
+# TESTS_PASSES looks are made at each kind of process, 20 by default.
+set -u
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=${MEMUNREACHABLE:-$build/memunreachable}
+passes=${TESTS_PASSES:-20}
+as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+den=$work/den
+
+skip() {
+	echo "SKIPPED: rights_attack: $1"
+	exit 77
+}
+
+[ "$(id -u)" -eq 0 ] || skip "needs root"
+command -v setpriv >/dev/null || skip "no setpriv"
+[ "$(uname -m)" = x86_64 ] || skip "the attack is written for x86-64"
+
+mkdir "$den"
+chown 65534:65534 "$den"
+cp "$build/tests/live/victim_thief" "$work/thief"
+cp "$build/tests/live/victim_thief" "$work/program"
+chmod 755 "$work/thief"
+chmod 4755 "$work/program"
+# Is the bit honoured here? Code at THIEF_PLACE does not run, but the user is.
+cp "$(command -v id)" "$work/id"
+chmod 4755 "$work/id"
+# Words by intention.
+# shellcheck disable=SC2086
+[ "$($as_nobody "$work/id" -u)" = 0 ] || skip "set-user-ID is not honoured here"
+
+is_ready() {
+	grep -q ready "$work/out" || ! kill -0 "$pid" 2>/dev/null
+}
+
+end_thief() {
+	kill -9 "$pid" 2>/dev/null
+	wait "$pid" 2>/dev/null
+	pids=
+}
+
+# The same process is there, and is no other program yet.
+is_same() {
+	[ "$(readlink "/proc/$pid/exe")" = "$work/thief" ]
+}
+
+# MODE OPTION...: passes at such a process, of which there is always one.
+attack() {
+	mode=$1
+	shift
+	name="$mode $*"
+	looks=0 started=0
+	while [ "$looks" -lt "$passes" ]; do
+		: >"$work/out"
+		# Words by intention.
+		# shellcheck disable=SC2086
+		(cd "$den" && exec $as_nobody "$work/thief" "$mode" \
+		    "$work/program" >"$work/out" 2>&1) &
+		pid=$!
+		pids=$pid
+		await is_ready
+		is_same || {
+			fail "the process did not start: $(cat "$work/out")"
+			end_thief
+			return
+		}
+		started=$((started + 1))
+		while [ "$looks" -lt "$passes" ] && is_same; do
+			"$command" -q -p "$pid" "$@" >"$work/said" 2>&1
+			looks=$((looks + 1))
+		done
+		end_thief
+		if [ -e "$den/proof" ]; then
+			fail "it became root in look $looks"
+			rm -f "$den/proof"
+			return
+		fi
+	done
+	echo "$name: $looks looks at $started processes"
+}
+
+for mode in shared file vdso; do
+	attack "$mode"
+	attack "$mode" --stop=fork
+done
+[ "$failures" -eq 0 ]
