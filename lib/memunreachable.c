@@ -312,6 +312,18 @@ memunreachable_format_info(const struct UnreachableMemoryInfo *info,
 	return text.length;
 }
 
+void *
+memunreachable_unsearched_alloc(size_t size)
+{
+	return mu_results_new_bytes(&mu_library.results, size);
+}
+
+bool
+memunreachable_unsearched_free(void *p)
+{
+	return mu_results_free(&mu_library.results, p);
+}
+
 const char *
 memunreachable_status_name(int status)
 {

@@ -178,7 +178,8 @@ struct UnreachableMemoryInfo {
  * totals are zero. Prints nothing unless the option verbosity is 1 or more.
  *
  * info->leaks lies in memory that later passes do not take for a reference.
- * Copies of the addresses that the caller makes do hide the leaks from them.
+ * Copies of the addresses that the caller makes do hide the leaks from them:
+ * see memunreachable_unsearched_alloc().
  */
 bool GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit);
 
@@ -314,6 +315,16 @@ size_t memunreachable_format_leak(
 size_t memunreachable_format_info(const struct UnreachableMemoryInfo *info,
     bool log_contents, char *buffer, size_t size);
 #endif
+
+/*
+ * SIZE bytes of zeros, as whole pages, that no pass of this process searches:
+ * for copies of addresses of lost blocks, which would hide these blocks from
+ * the next pass. NULL: SIZE is 0, or the kernel gives none. Free wipes them;
+ * false if P is not from here, or another thread held the list of them for a
+ * second.
+ */
+void *memunreachable_unsearched_alloc(size_t size);
+bool memunreachable_unsearched_free(void *p);
 
 /* A status in words, such as "heap inconsistent". Never NULL. */
 const char *memunreachable_status_name(int status);

@@ -19,6 +19,8 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
+#include <new>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -63,9 +65,57 @@ struct Leak {
 	std::string ToString(bool log_contents) const;
 };
 
-/* The answer of one pass. Addresses in `leaks` lie in memory that passes
- * scan: while the object lives, what it lists counts as referenced. The
- * destructor, and a further pass into the same object, wipe it first. */
+} // namespace android
+
+/* Every std::vector<android::Leak>, copies of a report's included, keeps its
+ * entries in memory that passes do not search, or else it would hide from the
+ * next pass what it lists. The program may specialise a template of the
+ * standard library for a class of its own ([namespace.std]). */
+template <> class std::allocator<android::Leak>
+{
+    public:
+	using value_type = android::Leak;
+	using pointer = value_type *;
+	using const_pointer = const value_type *;
+	using reference = value_type &;
+	using const_reference = const value_type &;
+	using size_type = std::size_t;
+	using difference_type = std::ptrdiff_t;
+	using propagate_on_container_move_assignment = std::true_type;
+	using is_always_equal = std::true_type;
+	template <typename Other> struct rebind {
+		using other = std::allocator<Other>;
+	};
+
+	allocator() noexcept = default;
+	template <typename Other>
+	allocator(const std::allocator<Other> &) noexcept
+	{
+	}
+
+	value_type *allocate(size_type count);
+	void deallocate(value_type *place, size_type count) noexcept;
+
+	size_type max_size() const noexcept
+	{
+		return static_cast<size_type>(PTRDIFF_MAX) / sizeof(value_type);
+	}
+	template <typename Object, typename... Args>
+	void construct(Object *place, Args &&...args)
+	{
+		::new (static_cast<void *>(place))
+		    Object(std::forward<Args>(args)...);
+	}
+	template <typename Object> void destroy(Object *object)
+	{
+		object->~Object();
+	}
+};
+
+namespace android
+{
+
+/* The answer of one pass. */
 struct UnreachableMemoryInfo {
 	std::vector<Leak> leaks; // at most limit, by total_size, then address
 	size_t num_leaks = 0;    // ALL unreachable blocks, whatever the limit
@@ -84,13 +134,6 @@ struct UnreachableMemoryInfo {
 	size_t num_threads = 0; // that were stopped, with the calling one
 	int stop = 0;           // enum MemunreachableStop
 	unsigned tries = 0;     // how often they were stopped
-
-	UnreachableMemoryInfo() = default;
-	UnreachableMemoryInfo(const UnreachableMemoryInfo &) = default;
-	UnreachableMemoryInfo(UnreachableMemoryInfo &&) = default;
-	UnreachableMemoryInfo &operator=(const UnreachableMemoryInfo &other);
-	UnreachableMemoryInfo &operator=(UnreachableMemoryInfo &&other);
-	~UnreachableMemoryInfo();
 
 	// The whole report.
 	std::string ToString(bool log_contents) const;
@@ -147,21 +190,10 @@ size_t memunreachable_abi_format_info(
     const info *, bool, char *, size_t) __asm__("memunreachable_format_info");
 size_t memunreachable_abi_format_reference(const MemunreachableReference *,
     char *, size_t) __asm__("memunreachable_format_reference");
-}
-
-/* Zero what LEAKS ever held, so that the compiler cannot leave it out, and
- * make it empty. A freed block that is used again without being initialised
- * would otherwise keep the addresses, and hide the same leaks next time. */
-inline void
-wipe(std::vector<Leak> &leaks)
-{
-	if (leaks.capacity() == 0)
-		return;
-	leaks.resize(leaks.capacity()); // takes no memory
-	void *storage = leaks.data();
-	std::memset(storage, 0, leaks.size() * sizeof(Leak));
-	__asm__ __volatile__("" : : "r"(storage) : "memory");
-	leaks.clear();
+void *memunreachable_abi_alloc(size_t) __asm__(
+    "memunreachable_unsearched_alloc");
+bool memunreachable_abi_dealloc(void *) __asm__(
+    "memunreachable_unsearched_free");
 }
 
 /* Gives the C answer back on every way out, also if the vector throws. */
@@ -235,42 +267,6 @@ ToString(const MemunreachableReference &reference)
 	});
 }
 
-inline UnreachableMemoryInfo::~UnreachableMemoryInfo()
-{
-	memunreachable_abi::wipe(leaks);
-}
-
-inline UnreachableMemoryInfo &
-UnreachableMemoryInfo::operator=(UnreachableMemoryInfo &&other)
-{
-	if (this == &other)
-		return *this;
-	memunreachable_abi::wipe(leaks); // its storage is let go of
-	leaks = std::move(other.leaks);
-	num_leaks = other.num_leaks;
-	leak_bytes = other.leak_bytes;
-	num_allocations = other.num_allocations;
-	allocation_bytes = other.allocation_bytes;
-	version = other.version;
-	std::memcpy(reserved, other.reserved, sizeof(reserved));
-	status = other.status;
-	std::memcpy(reason, other.reason, sizeof(reason));
-	pause_ns = other.pause_ns;
-	total_ns = other.total_ns;
-	num_threads = other.num_threads;
-	stop = other.stop;
-	tries = other.tries;
-	return *this;
-}
-
-inline UnreachableMemoryInfo &
-UnreachableMemoryInfo::operator=(const UnreachableMemoryInfo &other)
-{
-	if (this == &other)
-		return *this;
-	return *this = UnreachableMemoryInfo(other);
-}
-
 /*
  * Run a pass. True if the heap was judged: info.status is
  * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. False otherwise:
@@ -279,9 +275,7 @@ UnreachableMemoryInfo::operator=(const UnreachableMemoryInfo &other)
 inline bool
 GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 {
-	// Before the pass: what the last one found is no reference.
-	memunreachable_abi::wipe(info.leaks);
-
+	info.leaks.clear();
 	memunreachable_abi::answer answer(info.version);
 	bool ok = memunreachable_abi::memunreachable_abi_get(&answer.c, limit);
 	if (ok && answer.c.num_reported > 0)
@@ -321,5 +315,30 @@ GetUnreachableMemoryString(bool log_contents = false, size_t limit = 100)
 }
 
 } // namespace android
+
+inline android::Leak *
+std::allocator<android::Leak>::allocate(size_type count)
+{
+	void *place = nullptr;
+
+	if (count <= max_size())
+		place = android::memunreachable_abi::memunreachable_abi_alloc(
+		    count * sizeof(value_type));
+	if (place == nullptr) {
+#if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
+		throw std::bad_alloc();
+#else
+		std::abort();
+#endif
+	}
+	return static_cast<android::Leak *>(place);
+}
+
+inline void
+std::allocator<android::Leak>::deallocate(
+    android::Leak *place, size_type) noexcept
+{
+	android::memunreachable_abi::memunreachable_abi_dealloc(place);
+}
 
 #endif
