@@ -202,12 +202,13 @@ take_lines(struct sink *sink, int fd)
 	}
 }
 
+/* thread-self: where the main thread has ended, the process has no maps. */
 bool
 dump_modules(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx)
 {
 	struct sink sink = { line, ctx, { .id = "-" } };
-	int fd = mu_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = mu_sys_open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 
 	if (fd < 0)
 		return false;

@@ -102,8 +102,8 @@ file_name(struct frame_names *names, const struct link_map *map)
 
 	if (map->l_name[0] != '\0')
 		return copy(names, map->l_name);
-	length = mu_sys4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
-	    (long)path, sizeof(path) - 1);
+	length = mu_sys4(SYS_readlinkat, AT_FDCWD,
+	    (long)"/proc/thread-self/exe", (long)path, sizeof(path) - 1);
 	if (length < 0)
 		return "";
 	path[length] = '\0';

@@ -104,11 +104,12 @@ print_maps(struct output_file *out)
 {
 	char buffer[1024];
 	ssize_t n;
-	int fd = mu_sys_open("/proc/self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = mu_sys_open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
 
 	output_file_print(out, "MAPS\n");
 	if (fd < 0)
-		output_file_print(out, "Could not open /proc/self/maps\n");
+		output_file_print(
+		    out, "Could not open /proc/thread-self/maps\n");
 	else
 		while ((n = mu_sys_read(fd, buffer, sizeof(buffer))) > 0)
 			output_file_write(out, buffer, (size_t)n);

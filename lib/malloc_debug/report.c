@@ -118,8 +118,9 @@ module_of(struct report *report, const struct report_name *name)
 	if (name->module[0] != '\0')
 		return name->module;
 	if (report->program[0] == '\0') {
-		n = mu_sys4(SYS_readlinkat, AT_FDCWD, (long)"/proc/self/exe",
-		    (long)report->program, sizeof(report->program) - 1);
+		n = mu_sys4(SYS_readlinkat, AT_FDCWD,
+		    (long)"/proc/thread-self/exe", (long)report->program,
+		    sizeof(report->program) - 1);
 		mu_text_format(report->program + (n < 0 ? 0 : n), 2, "%s",
 		    n <= 0 ? "?" : "");
 	}

@@ -211,6 +211,7 @@ at_exit(void *unused)
 {
 	(void)unused;
 	recorder_enter();
+	watch_end();
 	quarantine_check();
 	leak_list_at_exit();
 	journal_at_exit();

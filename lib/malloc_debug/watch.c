@@ -13,6 +13,8 @@
 #include "mu/sys.h"
 
 #define MOST_JOBS 16
+#define END_NS (10 * MU_NS_PER_SEC)
+#define LOOK_NS (MU_NS_PER_SEC / 1000)
 
 struct job {
 	int signo;
@@ -26,6 +28,7 @@ static struct {
 	bool resident; /* some job needs a thread of libc's */
 	bool any;      /* some job needs a thread at all */
 	int pending;   /* bit N: jobs[N] */
+	int ended;     /* no more jobs */
 } watch;
 
 static struct job *
@@ -66,7 +69,7 @@ on_signal(int signo, siginfo_t *info, void *context)
 
 	(void)info;
 	(void)context;
-	if (job == NULL)
+	if (job == NULL || __atomic_load_n(&watch.ended, __ATOMIC_SEQ_CST))
 		return;
 	if (job->how == WATCH_AT_ONCE) {
 		job->run();
@@ -120,6 +123,22 @@ watch_start(void)
 	for (i = 0; i < watch.count; i++)
 		install(&watch.jobs[i]);
 	watch_options_hints();
+}
+
+void
+watch_end(void)
+{
+	uint64_t deadline = mu_sys_now_ns() + END_NS;
+
+	__atomic_store_n(&watch.ended, 1, __ATOMIC_SEQ_CST);
+	while (watch.any && watch_thread_busy()) {
+		if (mu_sys_now_ns() >= deadline) {
+			recorder_say("the program ends before what a signal"
+				     " asked for is done");
+			return;
+		}
+		mu_sys_sleep_ns(LOOK_NS);
+	}
 }
 
 /* What was asked of the parent is the parent's affair. */

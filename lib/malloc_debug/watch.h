@@ -41,4 +41,10 @@ void watch_start(void);
 /* In the child after fork(). */
 void watch_fork_child(void);
 
+/*
+ * The program ends: nothing more is begun, and what has begun is waited for,
+ * 10 seconds at most.
+ */
+void watch_end(void);
+
 #endif

@@ -102,6 +102,13 @@ watch_bare_wake(void)
 	mu_sys_restore_signals(&mask);
 }
 
+bool
+watch_bare_busy(void)
+{
+	heal();
+	return __atomic_load_n(&bare.busy, __ATOMIC_ACQUIRE) != 0;
+}
+
 void
 watch_bare_fork_child(void)
 {

@@ -20,4 +20,7 @@ void watch_bare_wake(void);
 
 void watch_bare_fork_child(void);
 
+/* Whether a thread is at work, or is about to be. */
+bool watch_bare_busy(void);
+
 #endif

@@ -26,6 +26,8 @@ static struct {
 	bool resident;
 	int *pending;
 	void (*run)(int bits);
+	int alive; /* the resident thread is there */
+	int working;
 	pthread_key_t main_ends; /* has a value in the main thread only */
 	int main_ended;
 } watcher;
@@ -77,21 +79,30 @@ end_program(void)
 	exit(0); /* as start_thread() of glibc does */
 }
 
-static void *
-watch(void *arg)
+/* False: nothing was asked. Bits are gone only once work is said to go on. */
+static bool
+work(void)
 {
 	int bits;
 
+	__atomic_store_n(&watcher.working, 1, __ATOMIC_SEQ_CST);
+	bits = __atomic_exchange_n(watcher.pending, 0, __ATOMIC_SEQ_CST);
+	if (bits != 0)
+		watcher.run(bits);
+	__atomic_store_n(&watcher.working, 0, __ATOMIC_SEQ_CST);
+	return bits != 0;
+}
+
+static void *
+watch(void *arg)
+{
 	(void)arg;
 	recorder_enter();
 	prctl(PR_SET_NAME, "malloc_debug");
 	for (;;) {
-		bits =
-		    __atomic_exchange_n(watcher.pending, 0, __ATOMIC_ACQ_REL);
-		if (bits != 0) {
-			watcher.run(bits);
-		} else if (!__atomic_load_n(
-			       &watcher.main_ended, __ATOMIC_ACQUIRE)) {
+		if (work())
+			continue;
+		if (!__atomic_load_n(&watcher.main_ended, __ATOMIC_ACQUIRE)) {
 			mu_sys_futex_await(watcher.pending, 0);
 		} else {
 			mu_sys_futex_wait(watcher.pending, 0,
@@ -141,6 +152,7 @@ start_resident(void)
 	error = create();
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	recorder_leave();
+	__atomic_store_n(&watcher.alive, error == 0, __ATOMIC_RELEASE);
 	if (error != 0)
 		recorder_say("no thread for what signals ask for");
 }
@@ -169,6 +181,17 @@ watch_thread_wake(const int *pending)
 		watch_bare_wake();
 }
 
+/* In this order, as work() goes by it. */
+bool
+watch_thread_busy(void)
+{
+	if (!watcher.resident)
+		return watch_bare_busy();
+	return __atomic_load_n(&watcher.alive, __ATOMIC_ACQUIRE) &&
+	    (__atomic_load_n(watcher.pending, __ATOMIC_SEQ_CST) != 0 ||
+		__atomic_load_n(&watcher.working, __ATOMIC_SEQ_CST));
+}
+
 /* The thread that forked is the child's main one. */
 void
 watch_thread_fork_child(void)
@@ -178,5 +201,6 @@ watch_thread_fork_child(void)
 		return;
 	}
 	__atomic_store_n(&watcher.main_ended, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&watcher.working, 0, __ATOMIC_RELEASE);
 	start_resident();
 }

@@ -21,4 +21,7 @@ void watch_thread_wake(const int *pending);
 
 void watch_thread_fork_child(void);
 
+/* Whether work is going on, or is about to. */
+bool watch_thread_busy(void);
+
 #endif

@@ -1,0 +1,49 @@
+/*
+ * A program that has much to be written, asks for it by a signal, and ends at
+ * once: its first argument is the signal, the second one how it ends.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define BLOCKS 60000
+
+static void *volatile blocks[BLOCKS];
+
+/* Blocks of so many sizes are as many records. */
+static void
+allocate(void)
+{
+	size_t i;
+
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = malloc(16 + i % 6000);
+}
+
+static void *
+end(void *arg)
+{
+	exit(*(int *)arg);
+}
+
+int
+main(int argc, char **argv)
+{
+	int signo = argc > 1 ? atoi(argv[1]) : 0, status = 5;
+	const char *how = argc > 2 ? argv[2] : "";
+	pthread_t thread;
+
+	allocate();
+	raise(signo);
+	if (strcmp(how, "thread") == 0) {
+		pthread_create(&thread, NULL, end, &status);
+		pthread_join(thread, NULL);
+	}
+	if (strcmp(how, "last") == 0)
+		pthread_exit(NULL);
+	if (strcmp(how, "exit") == 0)
+		exit(status);
+	return status;
+}

@@ -1,0 +1,55 @@
+#!/bin/sh
+# A file that is being written when the program ends is whole: the end waits.
+set -u
+build=${BUILD:-build}
+program=$build/tests/recorder/files_end
+library=$build/libmemunreachable-malloc-debug.so
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=0
+
+fail() {
+	echo "FAILED: $case: $*"
+	failed=1
+}
+
+# run SIGNAL HOW VARIABLE=VALUE...
+run() {
+	case="$*"
+	signal=$1
+	how=$2
+	shift 2
+	rm -f "$work"/*
+	timeout 120 env TMPDIR="$work" LD_PRELOAD="$library" "$@" \
+	    "$program" "$signal" ""$how"" >"$work/out" 2>"$work/err"
+	status=$?
+	case "$how" in
+	last) [ $status -eq 0 ] ;;
+	*) [ $status -eq 5 ] ;;
+	esac || fail "status $status: $(cat "$work/err")"
+	set -- "$work"/*.new
+	[ ! -e "$1" ] || fail "left: $1"
+}
+
+for how in return exit thread last; do
+	for options in bt "bt log_allocator_stats_on_signal"; do
+		run 47 "$how" LIBC_DEBUG_MALLOC_OPTIONS="$options"
+		set -- "$work"/backtrace_heap.*.txt
+		if [ -e "$1" ]; then
+			[ "$(grep -c -e "^END\$" -e "^# module .*files_end" "$1")" -ge 2 ] ||
+			    fail "the dump is cut"
+			[ "$(grep -c '^z 1  sz ' "$1")" -ge 6000 ] ||
+			    fail "the dump lacks records"
+		else
+			fail "no dump"
+		fi
+	done
+	run 46 "$how" LIBC_DEBUG_MALLOC_OPTIONS=record_allocs
+	[ "$(grep -c ': malloc ' "$work/record_allocs.txt")" -ge 60000 ] ||
+	    fail "no journal"
+	run 10 "$how" LEAKTRACER_ONSIG_REPORT=USR1 \
+	    LEAKTRACER_ONSTART_STARTALLTHREAD=1 \
+	    LEAKTRACER_ONSIG_REPORTFILENAME="$work/leaks"
+	[ "$(grep -c '^leak, ' "$work/leaks")" -ge 60000 ] || fail "no report"
+done
+exit $failed
