@@ -35,7 +35,7 @@ SRC_ORIGINAL := \
 	lib/pass.c lib/look.c \
 	lib/outcome.c lib/under_way.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
-	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c
+	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c lib/room.c
 SRC_COLLECTOR := \
 	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/threads_release.c ptrace/task_list.c \
@@ -583,7 +583,7 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 		$(SRC_COLLECTOR) $(SRC_KEEPER) $(SRC_SWEEPER) $(SRC_MIRROR) \
 		$(SRC_GROUND) \
 		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
-		lib/parked_capture.c lib/sweeper_end.c lib/lock.c lib/allocator_freeze.c \
+		lib/parked_capture.c lib/sweeper_end.c lib/room.c lib/lock.c lib/allocator_freeze.c \
 		lib/log_sink.c lib/results.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck

@@ -113,8 +113,10 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 		status = mu_image_note(pass);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
-	if (status == MU_OK)
+	if (status == MU_OK) {
+		mu_room_prefer(pass->sweeper);
 		mu_left_out_await(pass);
+	}
 	/* Now, as who is released may allocate at once. */
 	enter_phase(pass, PHASE_TAKEN);
 	mu_threads_release(threads);

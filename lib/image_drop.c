@@ -7,7 +7,8 @@
 
 #include "heapwalk/workers.h"
 #include "lib/library.h"
-#include "mu/sys.h"
+#include "lib/sweeper_end.h"
+#include "mu/signal_action.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -90,6 +91,39 @@ drop(void *ctx, unsigned worker)
 	} while (more);
 }
 
+/* The handler gets no argument of ours. */
+static const struct mu_pass *dropped_on_signal;
+
+static void
+on_signal(int signo)
+{
+	struct dropping dropping = {
+		.snap = &dropped_on_signal->snap,
+		.pass = dropped_on_signal,
+	};
+
+	(void)signo;
+	drop(&dropping, 0);
+	mu_sys_exit(4);
+}
+
+void
+mu_image_drop_on_signal(const struct mu_pass *pass)
+{
+	struct mu_signal_action action = {
+		.handler = (void *)on_signal,
+		.flags = MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~0ull,
+	};
+	mu_sigmask one = mu_signal_bit(MU_SWEEPER_DROP);
+
+	dropped_on_signal = pass;
+	if (mu_sys_signal_action(MU_SWEEPER_DROP, &action, NULL) == 0)
+		mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&one, 0,
+		    sizeof(one));
+}
+
 void
 mu_image_drop(const struct mu_pass *pass)
 {
@@ -97,7 +131,10 @@ mu_image_drop(const struct mu_pass *pass)
 	struct mu_workers *workers = pass->snap.workers;
 	size_t i, bytes = 0;
 
-	if (mu_workers_count(workers) < 2)
+	/* An exit does it unseen by the OOM killer: see lib/sweeper_end.c. */
+	if (pass->room.tight)
+		drop(&dropping, 0);
+	if (mu_workers_count(workers) < 2 || pass->room.tight)
 		return;
 	for (i = 0; i < pass->snap.num_mappings; i++)
 		if (is_theirs(&dropping, &pass->snap.mappings[i]))

@@ -18,4 +18,10 @@
  */
 void mu_image_drop(const struct mu_pass *pass);
 
+/*
+ * From now on the signal MU_SWEEPER_DROP makes this process give the image back
+ * and end. PASS must stay.
+ */
+void mu_image_drop_on_signal(const struct mu_pass *pass);
+
 #endif

@@ -141,13 +141,24 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return kept;
 }
 
+/* Before anything is stopped: is there room for an image? */
+static enum mu_status
+find_room(struct mu_pass *pass)
+{
+	mu_room_open(&pass->room, pass->pid);
+	return mu_room_judge(
+	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
+}
+
 static enum mu_status
 try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	uint64_t pause_ns = pass->pause_ns;
 	enum mu_status status;
 
-	status = look_at_self(pass);
+	status = find_room(pass);
+	if (status == MU_OK)
+		status = look_at_self(pass);
 	if (status == MU_OK)
 		status = open_pipe(pass);
 	if (status == MU_OK)
@@ -160,6 +171,7 @@ try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
 	mu_sys_close(&pass->pipe_read);
 	mu_sys_close(&pass->pipe_write);
+	mu_room_close(&pass->room);
 	return status;
 }
 

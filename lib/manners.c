@@ -40,8 +40,7 @@
 #define LIMIT_NONE (SIZE_MAX / 2)
 
 /*
- * The OOM killer shall pick the sweeper: nothing is lost with it but an
- * answer. A core file of it would be as large as the program: a limit of 1
+ * A core file of the sweeper would be as large as the program: a limit of 1
  * stops the file, as 0 does, and the program that core_pattern pipes it to,
  * which 0 does not (do_coredump in fs/coredump.c). Where the hard limit is 0
  * it cannot be raised.
@@ -50,11 +49,7 @@ void
 mu_manners_begin(void)
 {
 	static const struct rlimit none = { 1, 1 };
-	int fd = mu_procfs_open("/proc/self/oom_score_adj", O_WRONLY);
 
-	if (fd >= 0)
-		mu_sys_write(fd, "1000", 4);
-	mu_sys_close(&fd);
 	mu_sys4(SYS_prlimit64, 0, RLIMIT_CORE, (long)&none, 0);
 }
 

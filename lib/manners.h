@@ -8,7 +8,7 @@
 
 #include "lib/pass.h"
 
-/* First of all: nothing is lost with this process, and no core file of it. */
+/* First of all: there is no core file of this process. */
 void mu_manners_begin(void);
 
 /* Whoever else has work to do comes first. Once nobody waits for us stopped. */

@@ -65,8 +65,10 @@ take_image(struct mu_pass *pass, struct mu_parking *parking)
 		status = mu_image_note(pass);
 	if (status == MU_OK)
 		status = start_sweeper(pass);
-	if (status == MU_OK)
+	if (status == MU_OK) {
+		mu_room_prefer(pass->sweeper);
 		mu_left_out_await(pass);
+	}
 	if (status == MU_OK && !mu_parking_is_full(parking))
 		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the image was not taken before the threads went on");

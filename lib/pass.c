@@ -47,6 +47,7 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 		.pipe_read = -1,
 		.pipe_write = -1,
 		.log = { .fd = -1, .syslog_fd = -1 },
+		.room = { .headroom = { .meminfo = -1 } },
 	};
 	pass->deadline_ns = pass->begin_ns + options->timeout * NS_PER_MS;
 	pass->reach = mu_options_reach(options);

@@ -11,6 +11,7 @@
 #include "heapwalk/glibc_arena.h"
 #include "heapwalk/memory_self.h"
 #include "heapwalk/snapshot.h"
+#include "lib/room.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/arch.h"
 #include "mu/arena.h"
@@ -102,6 +103,7 @@ struct mu_pass {
 	size_t num_suspects;
 
 	/* sweeper */
+	struct mu_room room; /* of the present try */
 	pid_t sweeper;      /* child of the original, 0 = none */
 	int sweeper_status; /* wait4()'s, of the last one; -1 = not known */
 	int pipe_read, pipe_write;

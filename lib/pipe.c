@@ -11,7 +11,7 @@
 #include "mu/sys.h"
 
 /* How often a silent pipe makes us look whether the sweeper still lives. */
-#define POLL_MS 50
+#define POLL_NS (50 * 1000 * 1000ull)
 
 bool
 mu_pipe_write(int fd, const void *data, size_t size)
@@ -35,8 +35,14 @@ mu_pipe_write(int fd, const void *data, size_t size)
 static enum mu_status
 sweeper_died(struct mu_pass *pass)
 {
+	int status;
+
 	mu_sweeper_reap(pass, pass->deadline_ns);
-	return mu_why_died(&pass->why, "the sweeper", pass->sweeper_status);
+	status = pass->sweeper_status;
+	if (pass->room.tight && WIFSIGNALED(status) &&
+	    WTERMSIG(status) == SIGKILL)
+		return mu_room_refuse(&pass->room, &pass->why);
+	return mu_why_died(&pass->why, "the sweeper", status);
 }
 
 /* For where ppoll() is refused: by a filter, or as RLIMIT_NOFILE became 0. */
@@ -46,6 +52,17 @@ has_data(int fd)
 	int bytes = 0;
 
 	return mu_sys3(SYS_ioctl, fd, FIONREAD, (long)&bytes) == 0 && bytes > 0;
+}
+
+/* Until the room is to be looked at again. */
+static struct timespec
+next_look(const struct mu_pass *pass)
+{
+	uint64_t now = mu_sys_now_ns(), nap_ns = 0;
+
+	if (pass->room.next_ns > now)
+		nap_ns = pass->room.next_ns - now;
+	return mu_sys_timespec(nap_ns < POLL_NS ? nap_ns : POLL_NS);
 }
 
 /* Wait until FD can be read: MU_OK, or why that will not happen. */
@@ -58,8 +75,10 @@ await_data(struct mu_pass *pass)
 	long n;
 
 	for (;;) {
+		if (mu_room_is_short(&pass->room))
+			return mu_room_refuse(&pass->room, &pass->why);
 		/* Anew: the raw call leaves the rest of the time in it. */
-		span = (struct timespec) { 0, POLL_MS * 1000000L };
+		span = next_look(pass);
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)

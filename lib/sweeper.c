@@ -72,11 +72,21 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	/* Nobody stands still any more. */
 	mu_manners_yield();
 	mu_manners_limit(&sweep->tables);
-	mu_worker_threads_open(&sweep->threads, mu_library.options.workers);
+	/*
+	 * The OOM killer loses sight of a process that it has killed when its
+	 * first thread ends, while another still gives the memory back
+	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c passes over dying
+	 * leaders), and takes the program, too.
+	 */
+	mu_worker_threads_open(
+	    &sweep->threads, pass->room.tight ? 1 : mu_library.options.workers);
 	snap->workers = &sweep->threads.workers;
 	if (!mu_memory_self_look(&snap->memory))
 		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
-	return mu_own_memory_list(pass, &sweep->tables);
+	status = mu_own_memory_list(pass, &sweep->tables);
+	if (status == MU_OK && pass->room.tight)
+		mu_image_drop_on_signal(pass);
+	return status;
 }
 
 static void

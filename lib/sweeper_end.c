@@ -13,6 +13,14 @@
 #define REAP_NS (10 * MU_NS_PER_SEC)
 
 /*
+ * In a memory group that is nearly full it is asked to give its memory back by
+ * itself before it is killed. A process that is being killed has its memory
+ * still, and the OOM killer does not count it any more (oom_badness() in
+ * mm/oom_kill.c: no task->mm): it would take the program.
+ */
+#define DROP_NS (MU_NS_PER_SEC / 2)
+
+/*
  * To tear an image down takes some 30 ms a gigabyte. A pidfd would tell of the
  * end at once, and be a descriptor that the program did not open.
  */
@@ -39,16 +47,19 @@ void
 mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 {
 	uint64_t nap = FIRST_NAP_NS;
-	bool killed = false;
+	bool killed = false, asked = !pass->room.tight;
 
 	while (!mu_sweeper_ended(pass)) {
 		if (mu_sys_now_ns() >= deadline_ns) {
 			/* Nobody lets us wait for it: it is a zombie by now. */
 			if (killed)
 				return;
-			mu_sys_kill(pass->sweeper, SIGKILL);
-			killed = true;
-			deadline_ns = mu_sys_now_ns() + REAP_NS;
+			mu_sys_kill(
+			    pass->sweeper, asked ? SIGKILL : MU_SWEEPER_DROP);
+			deadline_ns =
+			    mu_sys_now_ns() + (asked ? REAP_NS : DROP_NS);
+			killed = asked;
+			asked = true;
 		}
 		mu_sys_sleep_ns(nap);
 		if (nap < LONGEST_NAP_NS)

@@ -1,0 +1,61 @@
+/*
+ * The memory that a copy of a process may take from it. The pages that the
+ * process writes while the copy lives are copied by the kernel and charged to
+ * the process's own memory group: where the group is nearly full, the OOM
+ * killer runs. So its headroom is compared with the need before there is a
+ * copy, and watched while there is one.
+ *
+ * Runs in: original, keeper. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_ROOM_H
+#define LIB_ROOM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "heapwalk/headroom.h"
+#include "mu/status.h"
+
+struct mu_room {
+	struct mu_headroom headroom;
+	size_t page_tables; /* bytes: a copy needs its own */
+	size_t private;     /* bytes that may be copied by being written */
+	size_t left;        /* bytes, when last looked at */
+	bool tight;         /* less is left than the copy may need at worst */
+	uint64_t next_ns;   /* when to look again */
+};
+
+/*
+ * Of process PID. To be closed in any case. What cannot be read is no limit.
+ */
+void mu_room_open(struct mu_room *room, pid_t pid);
+
+/*
+ * May there be a copy? PREFERRED: the OOM killer takes the copy before the
+ * process (mu_room_prefer). MU_OK, or MU_ERR_NO_MEMORY with both numbers.
+ */
+enum mu_status mu_room_judge(
+    struct mu_room *room, bool preferred, struct mu_why *why);
+
+/*
+ * Can process PID's copy be preferred? Not if the process itself has the
+ * highest score, or may not write there: it is not dumpable.
+ */
+bool mu_room_can_prefer(pid_t pid);
+
+/* The OOM killer shall take process COPY before all others. */
+void mu_room_prefer(pid_t copy);
+
+/*
+ * Is so little left that the copy must go? Looks only when it is time: at
+ * room->next_ns, sooner the less is left.
+ */
+bool mu_room_is_short(struct mu_room *room);
+
+/* "the container has 20 MiB left, a check needs about 150 MiB" */
+enum mu_status mu_room_refuse(const struct mu_room *room, struct mu_why *why);
+
+/* Accepts one that was never opened, if headroom.meminfo is -1. */
+void mu_room_close(struct mu_room *room);
+
+#endif
