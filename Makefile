@@ -95,7 +95,9 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 SRC_KEEPER := \
 	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
-	lib/keeper.c lib/keeper_body.c
+	ptrace/remote_note.c lib/oom_score.c \
+	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
+	lib/guardian.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \
 	heapwalk/mirror_fill.c heapwalk/glibc_banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/unsettled.c \

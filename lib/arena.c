@@ -10,6 +10,7 @@
 #include "mu/sys.h"
 
 #define PAGE_MAX ((size_t)64 << 10) /* the largest page size of Linux */
+#define PAGE_MIN ((size_t)4 << 10)
 #define PIECE_SIZE (4 * PAGE_MAX)
 #define ALIGNMENT 16
 #define HUGE ((size_t)2 << 20)
@@ -105,6 +106,38 @@ void
 mu_arena_open(struct mu_arena *arena, size_t limit)
 {
 	*arena = (struct mu_arena) { .limit = limit };
+}
+
+void
+mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size)
+{
+	struct mu_arena_piece *piece = memory;
+
+	*piece = (struct mu_arena_piece) {
+		.size = size,
+		.used = sizeof(*piece),
+		.last = sizeof(*piece),
+	};
+	*arena = (struct mu_arena) {
+		.pieces = piece,
+		.used = size,
+		.limit = size,
+	};
+}
+
+void
+mu_arena_touch(struct mu_arena *arena, size_t bytes)
+{
+	struct mu_arena_piece *piece = arena->pieces;
+	volatile char *at = (char *)piece;
+	size_t i, end;
+
+	if (piece == NULL)
+		return;
+	end = bytes < piece->size - piece->used ? piece->used + bytes
+						: piece->size;
+	for (i = piece->used; i < end; i += PAGE_MIN)
+		at[i] = 0;
 }
 
 static bool

@@ -1,5 +1,5 @@
 /*
- * Who stops another process: see keeper.h.
+ * The command's side of the keeper: see keeper.h.
  *
  * Runs in: the command.
  */
@@ -7,98 +7,239 @@
 
 #include <sched.h>
 
+#include "lib/keeper_drop.h"
+#include "lib/keeper_line.h"
+#include "lib/oom_score.h"
 #include "mu/sys.h"
 
 #define STACK_SIZE ((size_t)256 << 10)
 #define ARENA_LIMIT ((size_t)1 << 30)
 
-/* How long the command waits for the keeper's end. */
+/*
+ * What the three share: registers of 1024 threads and 65530 mappings need about
+ * 10 MiB. Reserved only, and less where the address space is limited.
+ */
+#define WORK_MAX ((size_t)1 << 30)
+#define WORK_MIN ((size_t)16 << 20)
+#define WORK_ARENA ((size_t)64 << 10) /* where the arena begins */
+
+_Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
+
+/* How long the command waits for the end of keeper and guardian. */
 #define END_NS (2 * MU_NS_PER_SEC)
-#define END_NAP_NS (200 * 1000ull)
 
-/* While it is in PHASE. A thread under SIGSTOP's spell may take long. */
-static int
-await_phase(struct mu_keeper *keeper, int phase)
+static bool
+map_work(struct mu_keeper *keeper)
 {
-	int next;
+	struct mu_keeper_work *work;
+	size_t size = WORK_MAX;
+	long at;
 
-	while (
-	    (next = __atomic_load_n(&keeper->phase, __ATOMIC_ACQUIRE)) == phase)
-		mu_sys_futex_wait(&keeper->phase, phase, 0,
-		    mu_sys_now_ns() + MU_KEEPER_SLICE_NS);
-	return next;
+	do
+		at = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE);
+	while (mu_sys_failed(at) && (size /= 2) >= WORK_MIN);
+	if (mu_sys_failed(at))
+		return false;
+	keeper->work = work = (struct mu_keeper_work *)at;
+	work->size = size;
+	work->asked = *keeper;
+	mu_arena_open_in(
+	    &work->arena, (char *)at + WORK_ARENA, size - WORK_ARENA);
+	at = mu_sys_map_stack(STACK_SIZE);
+	keeper->stack = mu_sys_failed(at) ? NULL : (char *)at;
+	return keeper->stack != NULL;
+}
+
+/* A child with memory and descriptors of its own, and without a signal. */
+static long
+start(struct mu_keeper *keeper, void (*body)(void *))
+{
+	return mu_arch_clone(CLONE_UNTRACED, keeper->stack + STACK_SIZE, NULL,
+	    body, keeper->work);
+}
+
+/* The guardian first: it is there when there is anything to be guarded. */
+static long
+start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
+{
+	struct mu_keeper_work *work = keeper->work;
+	long pid;
+
+	work->line = line;
+	work->life = life[0];
+	work->alive = life[1];
+	work->ended = ended;
+	pid = start(keeper, mu_guardian_body);
+	if (pid < 0)
+		return pid;
+	keeper->guardian = (pid_t)pid;
+	pid = start(keeper, mu_keeper_body);
+	if (pid > 0)
+		keeper->pid = (pid_t)pid;
+	return pid;
+}
+
+/* 0 or -errno. Of LINE[1], LIFE and ENDED[1] nothing is left in the command. */
+static long
+open_and_start(struct mu_keeper *keeper)
+{
+	int line[2] = { -1, -1 }, life[2] = { -1, -1 }, ended[2] = { -1, -1 };
+	long error;
+
+	error = mu_keeper_line_open(line);
+	if (error == 0)
+		error = mu_sys2(SYS_pipe2, (long)life, O_CLOEXEC);
+	if (error == 0)
+		error = mu_sys2(SYS_pipe2, (long)ended, O_CLOEXEC);
+	if (error == 0)
+		error = start_both(keeper, line[1], life, ended[1]);
+	keeper->line = line[0];
+	keeper->ended = ended[0];
+	mu_sys_close(&line[1]);
+	mu_sys_close(&life[0]);
+	mu_sys_close(&life[1]);
+	mu_sys_close(&ended[1]);
+	return error < 0 ? error : 0;
+}
+
+/* What the mirror reads from: the copy, or the target itself. */
+static enum mu_status
+open_mirror(struct mu_keeper *keeper, bool copied)
+{
+	struct mu_mirror_source source = {
+		.memory = copied ? keeper->copy_memory : keeper->memory,
+		.pagemap = copied ? keeper->copy_pagemap : keeper->pagemap,
+		.shared_pagemap = keeper->pagemap,
+		.page_size = keeper->page_size,
+	};
+
+	keeper->snap = keeper->work->snap;
+	if (source.memory < 0 || source.pagemap < 0)
+		return mu_why(&keeper->result.why, MU_ERR_RESOURCES,
+		    "no descriptors for the memory of process %d",
+		    keeper->target);
+	return mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
+	    &source, keeper->snap.mappings, keeper->snap.num_mappings,
+	    keeper->limit, &keeper->arena, &keeper->result.why);
+}
+
+static void
+note_descriptors(struct mu_keeper *keeper, const int *fds)
+{
+	keeper->memory = fds[0];
+	keeper->pagemap = fds[1];
+	keeper->copy_memory = fds[2];
+	keeper->copy_pagemap = fds[3];
+}
+
+/* The target stands still: all that is needed of its memory. */
+static enum mu_status
+read_now(struct mu_keeper *keeper)
+{
+	enum mu_status status = open_mirror(keeper, false);
+
+	keeper->mirror.workers = keeper->workers;
+	if (status == MU_OK)
+		mu_memory_mirror_fill(&keeper->snap.memory);
+	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
+	return status;
+}
+
+/* The keeper's end can come at any moment: then the line is cut. */
+static enum mu_status
+attend(struct mu_keeper *keeper)
+{
+	int fds[MU_KEEPER_LINE_FDS], late[MU_KEEPER_LINE_FDS];
+	enum mu_status status = MU_OK;
+	enum mu_keeper_word word;
+	struct mu_why why;
+
+	word = mu_keeper_line_receive(keeper->line, fds, UINT64_MAX);
+	note_descriptors(keeper, fds);
+	if (word == MU_KEEPER_READ_NOW) {
+		status = read_now(keeper);
+		word = mu_keeper_line_receive(keeper->line, late, UINT64_MAX);
+	}
+	if (word != MU_KEEPER_TAKEN)
+		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
+		    "the keeper was killed; was memory short?");
+	why = keeper->result.why;
+	keeper->result = keeper->work->result;
+	if (status != MU_OK) {
+		keeper->result.why = why;
+		return status;
+	}
+	if (keeper->result.status == MU_OK &&
+	    keeper->result.taken == MU_KEEPER_FORK)
+		return open_mirror(keeper, true);
+	return keeper->result.status;
 }
 
 enum mu_status
 mu_keeper_take(struct mu_keeper *keeper)
 {
-	long stack = mu_sys_map_stack(STACK_SIZE), pid;
+	long error;
 
 	keeper->memory = keeper->pagemap = -1;
 	keeper->copy_memory = keeper->copy_pagemap = -1;
-	keeper->gate = MU_KEEPER_KEEP;
-	keeper->caller = mu_sys_getpid();
+	keeper->line = keeper->ended = -1;
 	mu_arena_open(&keeper->arena, ARENA_LIMIT);
-	if (mu_sys_failed(stack))
-		return mu_why(&keeper->why, MU_ERR_NO_MEMORY, "no memory");
-	keeper->stack = (char *)stack;
-	keeper->status =
-	    mu_why(&keeper->why, MU_ERR_HELPER_DIED, "the keeper died");
-	pid = mu_arch_clone(CLONE_VM | CLONE_FILES | CLONE_UNTRACED |
-		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
-	    keeper->stack + STACK_SIZE, &keeper->phase, mu_keeper_body, keeper);
-	if (pid < 0)
-		return mu_why(&keeper->why, mu_status_from_errno((int)-pid),
-		    "cannot start the keeper (errno %ld)", -pid);
-	keeper->pid = (pid_t)pid;
-	/* Its tid at first (PARENT_SETTID), or what it says already. */
-	await_phase(keeper, keeper->pid);
-	return keeper->status;
+	if (!map_work(keeper))
+		return mu_why(
+		    &keeper->result.why, MU_ERR_NO_MEMORY, "no memory");
+	error = open_and_start(keeper);
+	if (error < 0)
+		return mu_why(&keeper->result.why,
+		    mu_status_from_errno((int)-error),
+		    "cannot start the keeper (errno %ld)", -error);
+	keeper->oom_score = mu_oom_score();
+	mu_oom_score_set(MU_OOM_FIRST);
+	keeper->result.status = attend(keeper);
+	return keeper->result.status;
 }
 
 void
 mu_keeper_let_go(struct mu_keeper *keeper)
 {
-	if (keeper->pid == 0)
-		return;
-	if (keeper->status == MU_OK)
+	if (keeper->result.status == MU_OK && keeper->line >= 0)
 		mu_memory_mirror_detach(&keeper->snap.memory);
-	__atomic_store_n(&keeper->gate, MU_KEEPER_LET_GO, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&keeper->gate, 1, FUTEX_PRIVATE_FLAG);
+	mu_sys_close(&keeper->line);
+	mu_sys_close(&keeper->copy_memory);
+	mu_sys_close(&keeper->copy_pagemap);
 }
 
-/* Is it gone? If it cannot reap the copy yet it goes on without us. */
-static bool
+/* Keeper and guardian hold the pipe's other end until they are gone. */
+static void
 await_end(struct mu_keeper *keeper)
 {
-	uint64_t end_ns = mu_sys_now_ns() + END_NS;
-	int phase = keeper->pid;
-
-	while (phase != 0 && phase != MU_KEEPER_DROPPING)
-		phase = await_phase(keeper, phase);
-	while (mu_sys_wait(keeper->pid, NULL, MU_WALL | WNOHANG) == 0) {
-		if (mu_sys_now_ns() >= end_ns)
-			return false;
-		mu_sys_sleep_ns(END_NAP_NS);
-	}
-	return true;
+	if (!mu_keeper_line_await_cut(keeper->ended, mu_sys_now_ns() + END_NS))
+		return;
+	if (keeper->pid != 0)
+		mu_sys_wait(keeper->pid, NULL, MU_WALL);
+	if (keeper->guardian != 0)
+		mu_sys_wait(keeper->guardian, NULL, MU_WALL);
 }
 
 void
 mu_keeper_end(struct mu_keeper *keeper)
 {
-	bool gone = true;
-
-	if (keeper->pid != 0) {
-		mu_keeper_let_go(keeper);
-		gone = await_end(keeper);
-	}
-	keeper->pid = 0;
+	if (keeper->work == NULL)
+		return;
+	mu_keeper_let_go(keeper);
+	if (keeper->pid != 0 || keeper->guardian != 0)
+		await_end(keeper);
+	if (keeper->pid != 0)
+		mu_oom_score_set(keeper->oom_score);
+	keeper->pid = keeper->guardian = 0;
 	mu_memory_mirror_close(&keeper->snap.memory);
+	mu_sys_close(&keeper->ended);
 	mu_sys_close(&keeper->memory);
 	mu_sys_close(&keeper->pagemap);
 	mu_arena_close(&keeper->arena);
-	if (gone && keeper->stack != NULL)
+	if (keeper->stack != NULL)
 		mu_sys_munmap(keeper->stack, STACK_SIZE);
 	keeper->stack = NULL;
+	mu_sys_munmap(keeper->work, keeper->work->size);
+	keeper->work = NULL;
 }

@@ -1,10 +1,18 @@
 /*
- * Who stops another process, and keeps what was taken of it.
+ * Stopping another process from outside, and taking its memory.
  *
- * A process of its own that shares our memory and descriptors (CLONE_VM,
- * CLONE_FILES) and nothing else: when the command is killed in the middle, the
- * keeper still puts every register back, lets every thread go, and ends the
- * copy. It is in a session of its own and has all signals blocked.
+ * Two processes do that for the command, each with memory of its own, so that
+ * what ends one of the three (a SIGKILL, the OOM killer) leaves the others:
+ * - the keeper is the tracer. It stops the threads, reads registers, has the
+ *   copy made, lets the threads go, and ends the copy when the command closes
+ *   its end of the line or is gone;
+ * - the guardian waits for the keeper's end. If that comes too early, it puts
+ *   back the registers of a thread that was in a call of ours, and ends the
+ *   copy (lib/guardian.h).
+ * Both are in sessions of their own, block all signals, and have the lowest
+ * oom_score_adj that they may have; the command has the highest while they
+ * live. What the keeper found is in memory that all three share (struct
+ * mu_keeper_work); descriptors come over the line (lib/keeper_line.h).
  */
 #ifndef LIB_KEEPER_H
 #define LIB_KEEPER_H
@@ -13,6 +21,7 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
+#include "ptrace/remote_note.h"
 
 enum mu_keeper_way {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
@@ -20,18 +29,18 @@ enum mu_keeper_way {
 	MU_KEEPER_READ,
 };
 
-/* How soon it sees that the command is gone, or it that the keeper is. */
-#define MU_KEEPER_SLICE_NS (20 * 1000 * 1000ull)
+struct mu_workers;
 
-/*
- * keeper->phase: its tid while it takes the target; then these; when it is gone
- * the kernel writes 0 (CLONE_CHILD_CLEARTID).
- */
-#define MU_KEEPER_TAKEN (-2)
-#define MU_KEEPER_DROPPING (-3) /* it knows all that it needs by itself */
-
-/* keeper->gate */
-enum { MU_KEEPER_KEEP, MU_KEEPER_LET_GO };
+/* What the keeper finds; the caller's as soon as mu_keeper_take() returns. */
+struct mu_keeper_result {
+	enum mu_status status;
+	struct mu_why why;
+	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
+	struct mu_why not_forked; /* why not, if it was read instead */
+	uint64_t pause_ns;        /* threads stood still */
+	bool lacking; /* the copy lacks memory that the target has */
+	bool locked;  /* for that reason nothing was taken */
+};
 
 struct mu_keeper {
 	/* Set by the caller. */
@@ -40,32 +49,42 @@ struct mu_keeper {
 	uint64_t deadline_ns; /* CLOCK_MONOTONIC: for stopping and taking */
 	size_t limit;         /* bytes of the target that may be read */
 	size_t page_size;
-	const uintptr_t *locks; /* ints of the target: nothing is taken */
-	size_t num_locks;       /* unless all of them are 0 */
+	const uintptr_t *locks;     /* ints of the target: nothing is taken */
+	size_t num_locks;           /* unless all of them are 0 */
+	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*
 	 * The answer, valid until mu_keeper_end(). SNAP lacks what only the
 	 * caller knows (reach, workers, the release of libc).
 	 */
+	struct mu_keeper_result result;
 	struct mu_snapshot snap;
 	struct mu_memory_mirror mirror;
-	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
-	struct mu_why not_forked; /* why not, if it was read instead */
-	uint64_t pause_ns;        /* threads stood still */
-	bool lacking; /* the copy lacks memory that the target has */
-	bool locked;  /* for that reason nothing was taken */
-	enum mu_status status;
-	struct mu_why why;
 
-	/* The keeper's. */
+	/* Of the command: nothing here is the keeper's to use. */
+	struct mu_keeper_work *work;
+	struct mu_arena arena; /* the mirror's tables */
+	int memory, pagemap;   /* of the target */
+	int copy_memory, copy_pagemap;
+	pid_t pid, guardian; /* 0 = none */
+	int line;            /* to the keeper; -1 = none, or let go */
+	int ended;           /* read end of a pipe that both hold */
+	int oom_score;       /* the command's own, to be put back */
+	char *stack;
+};
+
+/* Shared by command, keeper and guardian, at one address. */
+struct mu_keeper_work {
+	size_t size; /* bytes of this mapping, the arena behind included */
+	struct mu_keeper asked;
+	struct mu_keeper_result result;
+	struct mu_snapshot snap; /* arrays in ARENA; no memory */
 	struct mu_arena arena;
 	struct mu_process_copy copy;
-	int memory, pagemap;           /* of the target */
-	int copy_memory, copy_pagemap; /* -1: there is no copy */
-	uint64_t mapped_pages;         /* of the target at the stop */
-	pid_t caller, pid;             /* pid: 0 = none */
-	int phase, gate;               /* futexes */
-	char *stack;
+	struct mu_remote_note note;
+	bool done;       /* the keeper has left nothing to do */
+	int line, ended; /* descriptors of the keeper, and of both */
+	int life, alive; /* the guardian reads, the keeper holds */
 };
 
 /*
@@ -81,10 +100,13 @@ enum mu_status mu_keeper_take(struct mu_keeper *keeper);
  */
 void mu_keeper_let_go(struct mu_keeper *keeper);
 
-/* Wait until the keeper is gone, and give everything back. */
+/*
+ * Wait until keeper and guardian are gone, and give everything back. If the
+ * copy cannot be reaped soon, they go on with that by themselves.
+ */
 void mu_keeper_end(struct mu_keeper *keeper);
 
-/* What the keeper runs; ARG is a struct mu_keeper. Runs in: keeper. */
+/* What the keeper runs; ARG is a struct mu_keeper_work. Runs in: keeper. */
 void mu_keeper_body(void *arg);
 
 #endif

@@ -79,6 +79,17 @@ mu_proc_ended(int state)
  */
 bool mu_proc_is_over(pid_t pid);
 
+/*
+ * A child of PID that was started after the calling process and without an exit
+ * signal, as process_copy.c does; 0: there is none.
+ */
+pid_t mu_proc_silent_child(pid_t pid);
+
+/*
+ * The number of process PID in its own PID namespace, the innermost; or -1.
+ */
+pid_t mu_proc_inner_pid(pid_t pid);
+
 /* The end of [TEXT, END)'s first line: its newline, or END. */
 const char *mu_proc_line_end(const char *text, const char *end);
 

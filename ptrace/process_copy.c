@@ -140,6 +140,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 		return refused(threads->pid, call.result, why);
 	copy->pid = call.born;
 	copy->child = (pid_t)call.result;
+	copy->note = threads->note;
 	if (status == MU_OK)
 		status = adopt(copy, deadline_ns, why);
 	if (status != MU_OK && copy->pid != 0) {

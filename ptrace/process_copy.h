@@ -33,6 +33,7 @@
 struct mu_process_copy {
 	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
 	pid_t child; /* in the namespace of its parent */
+	struct mu_remote_note *note; /* as struct mu_threads has it */
 };
 
 /*

@@ -131,6 +131,22 @@ came_between(const struct run *run)
 	    run->stop.status & 0x7f, run->thread->tracee->tid);
 }
 
+/* For who comes after us, if we are killed before restore(). */
+static void
+note_thread(const struct run *run)
+{
+	struct mu_remote_note *note = run->thread->threads->note;
+
+	if (note == NULL)
+		return;
+	note->tid = run->thread->tracee->tid;
+	note->code = run->thread->code;
+	note->mask = run->mask;
+	memcpy(note->args, run->call->args, sizeof(note->args));
+	memcpy(note->general, run->thread->general, sizeof(note->general));
+	mu_remote_note_set(note);
+}
+
 /* Everything that restore() undoes. 0 or -errno. */
 static long
 prepare(struct run *run)
@@ -141,8 +157,10 @@ prepare(struct run *run)
 	/* In a sigsuspend() that is the mask to be restored (Linux 5.3). */
 	error =
 	    request(run, GETSIGMASK, sizeof(run->mask), (uintptr_t)&run->mask);
-	if (error == 0)
+	if (error == 0) {
+		note_thread(run);
 		error = set_mask(run, run->mask | ~FORCED);
+	}
 	if (error == 0)
 		error = request(run, PTRACE_SETOPTIONS, 0,
 		    PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
@@ -320,6 +338,12 @@ restore(struct run *run)
 {
 	run->stop.deadline_ns =
 	    UINT64_MAX; /* nothing of this may be left out */
+	/*
+	 * First of all, because it makes the thread pass get_signal() even if
+	 * we end here, and a call of its own is restarted.
+	 */
+	if (run->stop.place == MU_REMOTE_LEFT)
+		request(run, PTRACE_INTERRUPT, 0, 0);
 	if (run->stop.place != MU_REMOTE_GONE &&
 	    run->stop.place != MU_REMOTE_EXECED) {
 		set_registers(run, run->thread->general);
@@ -328,7 +352,6 @@ restore(struct run *run)
 	}
 	if (run->stop.place == MU_REMOTE_LEFT) {
 		set_no_call(run);
-		request(run, PTRACE_INTERRUPT, 0, 0);
 		request(run, PTRACE_CONT, 0, 0);
 		mu_remote_stop_await(&run->stop);
 	}
@@ -336,6 +359,8 @@ restore(struct run *run)
 		run->thread->tracee->state = MU_TRACEE_GONE;
 	else
 		note_stop(run);
+	if (run->thread->threads->note != NULL)
+		mu_remote_note_clear(run->thread->threads->note);
 }
 
 /* As waitid() gave it when the thread was stopped. */

@@ -16,6 +16,7 @@
 
 #include "mu/arena.h"
 #include "mu/status.h"
+#include "ptrace/remote_note.h"
 #include "ptrace/task_list.h"
 #include "ptrace/tracee.h"
 
@@ -29,6 +30,7 @@ struct mu_threads {
 	uint64_t listed_ns; /* when the listing was made; 0 = it was used */
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
+	struct mu_remote_note *note; /* of calls in them; NULL: none is kept */
 };
 
 /* For tests: called in the course of a capture. */

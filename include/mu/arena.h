@@ -30,6 +30,15 @@ struct mu_arena {
 void mu_arena_open(struct mu_arena *arena, size_t limit);
 
 /*
+ * The arena has the SIZE bytes at MEMORY (zeroed, a multiple of 64 KiB, aligned
+ * to 16) and no others. MEMORY is the caller's: no mu_arena_close().
+ */
+void mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size);
+
+/* Make the kernel give the memory for the next BYTES of the newest piece. */
+void mu_arena_touch(struct mu_arena *arena, size_t bytes);
+
+/*
  * COUNT objects of SIZE bytes, zeroed, aligned to 16. NULL if the product
  * overflows, the limit is reached or the kernel refuses.
  */

@@ -89,11 +89,11 @@ note_lacking(struct looking *looking)
 {
 	const struct mu_keeper *keeper = &looking->keeper;
 
-	if (keeper->taken != MU_KEEPER_FORK ||
+	if (keeper->result.taken != MU_KEEPER_FORK ||
 	    (is_judged(looking) &&
 		looking->judgement.search.leaks.num_leaks == 0))
 		return;
-	if (!keeper->lacking && !mu_wiped_has(keeper->target))
+	if (!keeper->result.lacking && !mu_wiped_has(keeper->target))
 		return;
 	looking->lacking = true;
 	if (looking->status == MU_OK)
@@ -131,13 +131,14 @@ look_once(struct looking *looking)
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = looking->locks,
 		.num_locks = looking->num_locks,
+		.workers = &judgement->threads.workers,
 	};
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_STOP);
 	looking->status = mu_keeper_take(keeper);
-	looking->why = keeper->why;
-	if (keeper->pause_ns > looking->pause_ns)
-		looking->pause_ns = keeper->pause_ns;
+	looking->why = keeper->result.why;
+	if (keeper->result.pause_ns > looking->pause_ns)
+		looking->pause_ns = keeper->result.pause_ns;
 	if (looking->status != MU_OK)
 		return;
 	keeper->snap.no_headers = true; /* see unsettled.h */
@@ -160,7 +161,7 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 {
 	if (mu_sys_now_ns() >= looking->deadline_ns)
 		return false;
-	if (looking->keeper.locked)
+	if (looking->keeper.result.locked)
 		return peeks < MAX_PEEKS;
 	if (looking->lacking && looking->way == MU_KEEPER_AUTO) {
 		looking->way = MU_KEEPER_READ;
@@ -184,11 +185,12 @@ look(struct looking *looking)
 	for (;;) {
 		looking->tries++;
 		look_once(looking);
-		*(looking->keeper.locked ? &peeks : &tries) += 1;
+		*(looking->keeper.result.locked ? &peeks : &tries) += 1;
 		if (!worth_another(looking, tries, peeks))
 			return;
 		forget(looking);
-		nap_ns = looking->keeper.locked ? PEEK_NAP_NS : tries * NAP_NS;
+		nap_ns = looking->keeper.result.locked ? PEEK_NAP_NS
+						       : tries * NAP_NS;
 		mu_sys_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
 	}
 }
@@ -265,9 +267,10 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	look(&looking);
 	if (is_doubtful(&looking))
 		look_again(&looking);
-	if (looking.keeper.taken != 0)
-		answer->stop =
-		    looking.keeper.taken == MU_KEEPER_FORK ? "fork" : "read";
+	if (looking.keeper.result.taken != 0)
+		answer->stop = looking.keeper.result.taken == MU_KEEPER_FORK
+		    ? "fork"
+		    : "read";
 	answer->info.num_threads = looking.keeper.snap.num_threads;
 	answer->info.stop = MEMUNREACHABLE_STOP_PTRACE;
 	answer->info.tries = looking.tries;

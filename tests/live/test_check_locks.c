@@ -87,12 +87,12 @@ START_TEST(which_is_locked)
 		*(int *)words[_i] = 2;
 	ck_assert_int_eq(
 	    take(words, 3), _i < 3 ? MU_ERR_HEAP_INCONSISTENT : MU_OK);
-	ck_assert_int_eq(keeper.locked, _i < 3);
-	ck_assert_int_eq(keeper.taken, _i < 3 ? 0 : MU_KEEPER_FORK);
-	ck_assert_uint_gt(keeper.pause_ns, 0);
+	ck_assert_int_eq(keeper.result.locked, _i < 3);
+	ck_assert_int_eq(keeper.result.taken, _i < 3 ? 0 : MU_KEEPER_FORK);
+	ck_assert_uint_gt(keeper.result.pause_ns, 0);
 	if (_i < 3)
 		ck_assert_ptr_nonnull(
-		    strstr(keeper.why.words, "inside malloc"));
+		    strstr(keeper.result.why.words, "inside malloc"));
 	expect_let_go();
 }
 END_TEST
@@ -103,7 +103,7 @@ START_TEST(a_lock_that_is_gone)
 	uintptr_t words[] = { 8, UINTPTR_MAX - 3, 0 };
 
 	ck_assert_int_eq(take(words, 3), MU_OK);
-	ck_assert(!keeper.locked);
+	ck_assert(!keeper.result.locked);
 	expect_let_go();
 }
 END_TEST

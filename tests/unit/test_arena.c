@@ -292,6 +292,27 @@ START_TEST(close_unmaps)
 }
 END_TEST
 
+/* It is not mapped, so nothing more can be. */
+START_TEST(given_memory_is_all)
+{
+	static _Alignas(16) char memory[256 << 10];
+	struct mu_arena given;
+	char *p;
+
+	mu_arena_open_in(&given, memory, sizeof(memory));
+	mu_arena_touch(&given, SIZE_MAX);
+	p = mu_arena_alloc(&given, 1, 100 << 10);
+	ck_assert(p > memory && p + (100 << 10) <= memory + sizeof(memory));
+	ck_assert_ptr_nonnull(mu_arena_alloc_table(&given, 1, 100 << 10));
+	ck_assert_ptr_null(mu_arena_alloc(&given, 1, 100 << 10));
+	ck_assert_ptr_null(mu_arena_alloc_table(&given, 1, LIMIT));
+	p = mu_arena_grow(&given, NULL, 0, 10, 100);
+	ck_assert_ptr_nonnull(p);
+	ck_assert_ptr_eq(mu_arena_grow(&given, p, 10, 20, 100), p);
+	ck_assert_ptr_null(mu_arena_grow(&given, p, 20, LIMIT, 100));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -315,6 +336,7 @@ main(void)
 	tcase_add_test(tc, nth_request_fails_once);
 	tcase_add_test(tc, mu81_every_piece_is_known);
 	tcase_add_test(tc, close_unmaps);
+	tcase_add_test(tc, given_memory_is_all);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -1,0 +1,45 @@
+/*
+ * The beginning and the end of keeper and guardian: see keeper_drop.h.
+ *
+ * Runs in: keeper, guardian. Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/keeper_drop.h"
+
+#include <sys/prctl.h>
+
+#include "lib/descriptors.h"
+#include "lib/oom_score.h"
+#include "mu/sys.h"
+
+/* For ending the copy: a try, and all of them. */
+#define ONE_DROP_NS MU_NS_PER_SEC
+#define DROP_NS (60 * MU_NS_PER_SEC)
+#define DROP_NAP_NS (20 * 1000 * 1000ull)
+
+void
+mu_keeper_settle(const char *name, const int *keep, size_t count)
+{
+	mu_sigmask mask;
+
+	mu_sys_block_signals(&mask);
+	mu_sys0(SYS_setsid);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)name);
+	mu_descriptors_close_but(keep, count);
+	mu_oom_score_lower();
+}
+
+void
+mu_keeper_drop(struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + DROP_NS;
+	struct mu_process_copy left;
+	enum mu_status status;
+
+	do {
+		left = work->copy;
+		status = mu_process_copy_drop(&left, work->asked.target,
+		    mu_sys_now_ns() + ONE_DROP_NS, NULL);
+		if (status != MU_OK)
+			mu_sys_sleep_ns(DROP_NAP_NS);
+	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
+}

@@ -1,0 +1,345 @@
+/*
+ * The command, its keeper, or both are killed in the middle of a check: the
+ * process that is looked at gets back what its system calls have given it,
+ * nobody traces it, nothing stays behind.
+ */
+#include <check.h>
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cli/check.h"
+#include "tests/support/suite.h"
+
+#define KILLS 40 /* or TESTS_KILLS; of each kind */
+#define LEFT_TRIES 2000
+#define LEFT_NAP_US 5000
+#define BLOCKS 20000
+
+enum kind { COMMAND, KEEPER, BOTH, KINDS };
+
+/* Shared with the child that is looked at. */
+struct victim {
+	_Atomic unsigned wrong, calls;
+	_Atomic bool ready, over;
+	char words[200];
+};
+
+static struct victim *victim;
+static pid_t target;
+static int requests[2], replies[2];
+
+static void
+nap_us(long us)
+{
+	struct timespec nap = { us / 1000000, us % 1000000 * 1000 };
+
+	while (nanosleep(&nap, &nap) != 0)
+		continue;
+}
+
+static void
+complain(const char *what, long got, long expected)
+{
+	if (atomic_fetch_add(&victim->wrong, 1) == 0)
+		snprintf(victim->words, sizeof(victim->words),
+		    "%s gave %ld, not %ld", what, got, expected);
+}
+
+/* One byte at a time, the next number each time. */
+static void *
+answer_requests(void *arg)
+{
+	unsigned char byte = 0, next = 0;
+	ssize_t got;
+
+	(void)arg;
+	while ((got = read(requests[0], &byte, 1)) != 0) {
+		if (got != 1 || byte != next)
+			complain("read()", got == 1 ? byte : got, next);
+		next = (unsigned char)(byte + 1);
+		got = write(replies[1], &byte, 1);
+		if (got != 1)
+			complain("write()", got, 1);
+		atomic_fetch_add(&victim->calls, 1);
+	}
+	return NULL;
+}
+
+static void *
+sleep_and_ask(void *arg)
+{
+	long pid = getpid(), got;
+	sigset_t mask;
+
+	(void)arg;
+	while (!victim->over) {
+		nap_us(200);
+		got = syscall(SYS_getpid);
+		if (got != pid)
+			complain("getpid()", got, pid);
+		pthread_sigmask(SIG_BLOCK, NULL, &mask);
+		if (sigismember(&mask, SIGUSR1))
+			complain("the mask", 1, 0);
+	}
+	return NULL;
+}
+
+/* In its own code for the most part. */
+static void *
+compute(void *arg)
+{
+	unsigned long a = 1, b = 2, c = 3, i;
+
+	(void)arg;
+	while (!victim->over) {
+		for (i = 0; i < 1000; i++) {
+			a += 3;
+			b += 5;
+			c += 7;
+		}
+		if (b - 2 != (a - 1) / 3 * 5 || c - 3 != (a - 1) / 3 * 7)
+			complain("arithmetic", (long)b, (long)a);
+		nap_us(20);
+	}
+	return NULL;
+}
+
+static void
+run_target(void)
+{
+	static void *(*const bodies[])(
+	    void *) = { answer_requests, sleep_and_ask, compute };
+	static void *blocks[BLOCKS];
+	pthread_t threads[3];
+	size_t i;
+
+	close(requests[1]);
+	close(replies[0]);
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = malloc(100);
+	for (i = 0; i < 3; i++)
+		pthread_create(&threads[i], NULL, bodies[i], NULL);
+	victim->ready = true;
+	pthread_join(threads[0], NULL);
+	victim->over = true;
+	for (i = 1; i < 3; i++)
+		pthread_join(threads[i], NULL);
+	_exit(blocks[BLOCKS - 1] == NULL);
+}
+
+static void
+setup(void)
+{
+	victim = mmap(NULL, sizeof(*victim), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(victim, MAP_FAILED);
+	ck_assert(pipe(requests) == 0 && pipe(replies) == 0);
+	target = fork();
+	ck_assert_int_ge(target, 0);
+	if (target == 0)
+		run_target();
+	close(requests[0]);
+	close(replies[1]);
+	while (!victim->ready)
+		nap_us(1000);
+}
+
+static void
+teardown(void)
+{
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+}
+
+static void
+ask(void)
+{
+	static unsigned char byte;
+	unsigned char got = 0;
+
+	ck_assert_int_eq(write(requests[1], &byte, 1), 1);
+	ck_assert_int_eq(read(replies[0], &got, 1), 1);
+	ck_assert_uint_eq(got, byte);
+	byte++;
+}
+
+/* "17 (a name) S 4711 ...": state and parent. */
+static bool
+read_stat(const char *pid, char *name, char *state, pid_t *parent)
+{
+	char path[300], line[512] = "", *end;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return false;
+	end =
+	    fgets(line, sizeof(line), file) != NULL ? strrchr(line, ')') : NULL;
+	fclose(file);
+	if (end == NULL || sscanf(end, ") %c %d", state, parent) != 2)
+		return false;
+	*end = '\0';
+	snprintf(name, 32, "%.31s", strchr(line, '(') + 1);
+	return true;
+}
+
+/* A child of PARENT called NAME (NULL: any), or 0. */
+static pid_t
+find_child(pid_t parent, const char *name)
+{
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	char found_name[32], state;
+	pid_t found = 0, its;
+
+	ck_assert_ptr_nonnull(proc);
+	while (found == 0 && (entry = readdir(proc)) != NULL)
+		if (entry->d_name[0] >= '0' && entry->d_name[0] <= '9' &&
+		    read_stat(entry->d_name, found_name, &state, &its) &&
+		    its == parent &&
+		    (name == NULL || strcmp(name, found_name) == 0))
+			found = atoi(entry->d_name);
+	closedir(proc);
+	return found;
+}
+
+/* Does every thread run untraced? */
+static bool
+is_free(void)
+{
+	char path[300], line[256], state;
+	struct dirent *entry;
+	bool all = true;
+	int tracer;
+	DIR *tasks;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", target);
+	tasks = opendir(path);
+	ck_assert_ptr_nonnull(tasks);
+	while ((entry = readdir(tasks)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", target,
+		    entry->d_name);
+		file = fopen(path, "r");
+		while (file != NULL && fgets(line, sizeof(line), file)) {
+			if (sscanf(line, "State: %c", &state) == 1)
+				all &= state != 't' && state != 'T';
+			if (sscanf(line, "TracerPid: %d", &tracer) == 1)
+				all &= tracer == 0;
+		}
+		if (file != NULL)
+			fclose(file);
+	}
+	closedir(tasks);
+	return all;
+}
+
+static void
+expect_nothing_left(const char *when)
+{
+	int tries;
+
+	for (tries = 0; tries < LEFT_TRIES; tries++) {
+		if (is_free() && find_child(target, NULL) == 0)
+			return;
+		nap_us(LEFT_NAP_US);
+	}
+	ck_abort_msg("%s: left: child %d; free: %d", when,
+	    find_child(target, NULL), is_free());
+}
+
+static pid_t
+start_command(enum mu_check_stop stop)
+{
+	struct mu_check check = {
+		.pid = target,
+		.stop = stop,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 1000,
+	};
+	struct mu_answer answer;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		_exit((int)mu_check_process(&check, &answer));
+	return pid;
+}
+
+/* In us, from the start of the keeper. */
+static long
+length_of_a_check(enum mu_check_stop stop)
+{
+	struct timespec begin, end;
+	pid_t pid;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	pid = start_command(stop);
+	waitpid(pid, NULL, 0);
+	clock_gettime(CLOCK_MONOTONIC, &end);
+	return (end.tv_sec - begin.tv_sec) * 1000000 +
+	    (end.tv_nsec - begin.tv_nsec) / 1000;
+}
+
+static void
+kill_one(enum kind kind, enum mu_check_stop stop, long us)
+{
+	pid_t command = start_command(stop), keeper = 0;
+	int tries;
+
+	for (tries = 0; tries < 20 && keeper == 0; tries++)
+		keeper = find_child(command, "mu-keeper");
+	nap_us(rand() % us);
+	if (kind != KEEPER)
+		kill(command, SIGKILL);
+	if (kind != COMMAND && keeper != 0)
+		kill(keeper, SIGKILL);
+	ck_assert_int_eq(waitpid(command, NULL, 0), command);
+}
+
+/* _i: which way, and who is killed. */
+START_TEST(at_any_moment)
+{
+	static const char *const names[] = { "command", "keeper", "both" };
+	enum mu_check_stop stop =
+	    _i < KINDS ? MU_CHECK_STOP_AUTO : MU_CHECK_STOP_READ;
+	const char *given = getenv("TESTS_KILLS");
+	int i, kills = given != NULL ? atoi(given) : KILLS;
+	long us = length_of_a_check(stop) * 2 / 3 + 1;
+
+	srand((unsigned)_i);
+	for (i = 0; i < kills; i++) {
+		kill_one((enum kind)(_i % KINDS), stop, us);
+		expect_nothing_left(names[_i % KINDS]);
+		ask();
+		ck_assert_msg(victim->wrong == 0, "%s, kill %d of %d: %s",
+		    names[_i % KINDS], i, kills, victim->words);
+	}
+	ck_assert_int_eq(waitpid(target, NULL, WNOHANG), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("check_killed");
+	TCase *tcase = tcase_create("killed");
+
+	tcase_set_timeout(tcase, 1200);
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	tcase_add_loop_test(tcase, at_any_moment, COMMAND, COMMAND + 1);
+	tcase_add_loop_test(tcase, at_any_moment, KINDS, 2 * KINDS);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
