@@ -107,8 +107,8 @@ adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not stop in time; give it more time");
 	if (!mu_tracee_stopped(&tracee) ||
-	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, PTRACE_O_EXITKILL) <
-		0)
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0,
+		PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT) < 0)
 		return mu_why(why, MU_ERR_HELPER_DIED,
 		    "the copy was killed; was memory short?");
 	return MU_OK;

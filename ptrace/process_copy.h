@@ -24,6 +24,7 @@
 #ifndef PTRACE_PROCESS_COPY_H
 #define PTRACE_PROCESS_COPY_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -50,6 +51,13 @@ struct mu_process_copy {
  */
 enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
     struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
+
+/*
+ * Has the copy been killed, by the OOM killer or someone else? Then its memory
+ * is gone when this returns, and what was read of it since the last time that
+ * this was false is worth nothing. Accepts the empty value.
+ */
+bool mu_process_copy_is_killed(const struct mu_process_copy *copy);
 
 /*
  * Kill the copy of process PID, which runs, and reap it: one thread of PID,

@@ -171,19 +171,61 @@ reap_somewhere(struct reaping *reaping)
 		mu_proc_numbers(path, visit, reaping);
 }
 
+/*
+ * A copy that has been killed stops at PTRACE_EVENT_EXIT, with its memory. That
+ * is taken from it there (Linux 5.15): once it is past exit_mm() the OOM killer
+ * counts it no more, and while another process reads /proc/PID/mem its memory
+ * outlives it. Where the memory group is full that would be the end of the
+ * process that was copied, too.
+ */
+static bool
+pass_exit(pid_t pid, int status)
+{
+	int fd;
+
+	if (!WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_EXIT)
+		return false;
+	fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
+	if (fd >= 0)
+		mu_sys2(SYS_process_mrelease, fd, 0);
+	mu_sys_close(&fd);
+	mu_sys_ptrace(PTRACE_CONT, pid, 0, 0);
+	return true;
+}
+
+bool
+mu_process_copy_is_killed(const struct mu_process_copy *copy)
+{
+	int status = 0;
+	pid_t got;
+
+	if (copy->pid == 0)
+		return false;
+	got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
+	if (got == copy->pid)
+		pass_exit(copy->pid, status);
+	return got != 0;
+}
+
 bool
 mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 {
 	struct mu_wakeup wakeup;
+	int status = 0;
 	pid_t got;
 
 	/* It may be of another user: CAP_SYS_PTRACE is not CAP_KILL. */
 	if (mu_sys_kill(copy->pid, SIGKILL) == -EPERM)
 		mu_sys_ptrace(PTRACE_KILL, copy->pid, 0, 0);
 	mu_wakeup_open(&wakeup);
-	while ((got = mu_sys_wait(copy->pid, NULL, WNOHANG | MU_WALL)) == 0 &&
-	    mu_sys_now_ns() < deadline_ns)
+	for (;;) {
+		got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
+		if (got == copy->pid && pass_exit(copy->pid, status))
+			continue;
+		if (got != 0 || mu_sys_now_ns() >= deadline_ns)
+			break;
 		mu_wakeup_wait(deadline_ns);
+	}
 	mu_wakeup_close(&wakeup);
 	return got != 0;
 }

@@ -32,6 +32,9 @@
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
+#ifndef SYS_process_mrelease
+#define SYS_process_mrelease 448
+#endif
 #ifndef SYS_close_range
 #define SYS_close_range 436
 #endif
