@@ -29,7 +29,7 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/startup.c lib/options.c lib/options_signal.c lib/options_reach.c \
+	lib/startup.c lib/answer_file.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/why_reachable.c lib/each_unreachable.c \
 	lib/pass.c lib/look.c \
@@ -101,7 +101,7 @@ SRC_KEEPER := \
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \
 	heapwalk/mirror_fill.c heapwalk/glibc_banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/unsettled.c \
-	lib/cli/check_core.c \
+	lib/cli/check_core.c lib/cli/check_end.c \
 	lib/cli/judgement.c lib/cli/release_guess.c lib/cli/naming.c
 SRC_SYMBOLIZE := \
 	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
@@ -145,6 +145,7 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/output.c lib/cli/progress.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
+	lib/cli/command_trace.c lib/cli/command_answer.c \
 	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
 	lib/cli/leak_text.c lib/cli/frame_line.c lib/cli/frame_files.c \
 	lib/cli/report_lines.c lib/cli/frame_filter.c lib/cli/json_report.c \

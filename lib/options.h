@@ -55,6 +55,9 @@ enum mu_unchecked {
 	    "what at_exit does when it could not check: fail or ok")        \
 	X(count, only_pid, 0,                                               \
 	    "obey signal and at_exit in this process only; 0: in any")      \
+	X(path, answer_path, "",                                            \
+	    "at_exit writes no report but what it found to FILE.<pid>, for" \
+	    " memunreachable(1)")                                           \
 	X(count, max_leaks, 100,                                            \
 	    "entries in a report that was not asked for by a call")         \
 	X(flag, log_contents, 0,                                            \

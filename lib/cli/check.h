@@ -7,10 +7,12 @@
 #ifndef LIB_CLI_CHECK_H
 #define LIB_CLI_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "heapwalk/reach.h"
 #include "lib/cli/answer.h"
 #include "mu/status.h"
 
@@ -39,6 +41,9 @@ struct mu_check {
 	size_t limit;      /* of entries */
 	size_t max_memory; /* of tables, bytes; 0: half of what is available */
 	size_t workers;    /* 0: one a CPU */
+	struct mu_reach reach; /* what counts; zero: everything */
+	const char *by_option; /* the same in words; NULL or "": everything */
+	bool confirm;          /* of a process: only what two looks find */
 	/* Called in the calling thread at the beginning of each step. */
 	void (*progress)(void *ctx, enum mu_check_step step);
 	void *progress_ctx;

@@ -43,6 +43,7 @@ judge(struct reading *reading, uint64_t begin_ns)
 	enum mu_status opened = reading->status;
 
 	reading->snap.unfrozen = reading->snap.only_moment = true;
+	reading->snap.reach = reading->check->reach;
 	reading->judgement.unlock = unlock;
 	reading->judgement.ctx = reading;
 	mu_judgement_run(&reading->judgement, &reading->snap, begin_ns,

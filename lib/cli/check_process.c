@@ -142,6 +142,7 @@ look_once(struct looking *looking)
 	if (looking->status != MU_OK)
 		return;
 	keeper->snap.no_headers = true; /* see unsettled.h */
+	keeper->snap.reach = check->reach;
 	looking->unsettled = mu_unsettled(&keeper->snap);
 	keeper->mirror.workers = &judgement->threads.workers;
 	judgement->rooted = let_go;
@@ -198,8 +199,8 @@ look(struct looking *looking)
 static bool
 is_doubtful(const struct looking *looking)
 {
-	return looking->unsettled && is_judged(looking) &&
-	    looking->judgement.search.leaks.num_leaks > 0;
+	return (looking->unsettled || looking->check->confirm) &&
+	    is_judged(looking) && looking->judgement.search.leaks.num_leaks > 0;
 }
 
 /* What is lost twice, at moments that have nothing to do with each other, is.

@@ -67,6 +67,13 @@ static const char ways[] =
     "                         what is available)\n"
     "      --workers=N        threads that search (default"
     " 0: one a CPU)\n"
+    "      --confirm          look twice, and report what both looks find\n"
+    "      --use-unaligned    pointers at every byte count\n"
+    "      --pointer-mask=M   the bits of a pointer that are its address\n"
+    "      --use-globals=0, --use-stacks=0, --use-registers=0,"
+    " --use-tls=0,\n"
+    "      --use-root-regions=0\n"
+    "                         these do not count\n"
     "\n";
 
 static const char commands[] =

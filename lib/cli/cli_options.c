@@ -53,6 +53,24 @@ static const struct flag {
 	    P | C | X },
 	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
 	    P | C | X },
+	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X },
+	{ { "pointer-mask", required_argument, NULL, MU_CLI_OPT_POINTER_MASK },
+	    P | C | X },
+	{ { "use-unaligned", optional_argument, NULL,
+	      MU_CLI_OPT_USE_UNALIGNED },
+	    P | C | X },
+	{ { "use-globals", optional_argument, NULL, MU_CLI_OPT_USE_GLOBALS },
+	    P | C | X },
+	{ { "use-stacks", optional_argument, NULL, MU_CLI_OPT_USE_STACKS },
+	    P | C | X },
+	{ { "use-registers", optional_argument, NULL,
+	      MU_CLI_OPT_USE_REGISTERS },
+	    P | C | X },
+	{ { "use-tls", optional_argument, NULL, MU_CLI_OPT_USE_TLS },
+	    P | C | X },
+	{ { "use-root-regions", optional_argument, NULL,
+	      MU_CLI_OPT_USE_ROOT_REGIONS },
+	    P | C | X },
 	{ { "heap-dump", required_argument, NULL, MU_CLI_OPT_HEAP_DUMP }, H },
 	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
 	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
@@ -235,41 +253,70 @@ check_subject(const struct parse *parse)
 		    !(flags[i].subjects & 1u << options->subject))
 			return misplaced(parse, &flags[i]);
 	}
-	if (options->subject == MU_CLI_COMMAND &&
-	    options->format == MU_CLI_JSON)
-		return mu_why(parse->why, MU_ERR_ARGUMENT,
-		    "--format=json goes with -p PID or --core FILE; the report"
-		    " of a COMMAND is text");
 	return MU_OK;
+}
+
+/* What the environment says where the command line says nothing. */
+static void
+start_with(struct mu_cli_options *options, const char *environment,
+    struct mu_text *warnings)
+{
+	struct mu_options *library = &options->library;
+
+	*options = (struct mu_cli_options) { .subject = MU_CLI_NONE };
+	mu_options_default(library);
+	mu_options_parse(library, environment, warnings);
+	options->timeout_ms = library->timeout;
+	options->limit = library->max_leaks;
+	options->contents = library->log_contents;
+	options->max_memory = library->max_memory;
+	options->workers = library->workers;
+	options->exitcode = library->exitcode;
+	options->unchecked_ok = library->unchecked == MU_UNCHECKED_OK;
+}
+
+static enum mu_status
+parse_all(struct parse *parse, int argc, char **argv)
+{
+	struct mu_cli_options *options = parse->options;
+	struct mu_text words = { options->by_option, sizeof(options->by_option),
+		0 };
+	enum mu_status status = take_flags(parse, argc, argv);
+
+	if (status != MU_OK)
+		return status;
+	if (is_given(parse, MU_CLI_OPT_HELP))
+		options->subject = MU_CLI_HELP;
+	else if (is_given(parse, MU_CLI_OPT_VERSION))
+		options->subject = MU_CLI_VERSION;
+	if (options->subject != MU_CLI_NONE)
+		return MU_OK;
+	mu_options_reach_words(&options->library, &words);
+	status = take_rest(parse, argc, argv);
+	if (status == MU_OK)
+		status = mu_cli_subject_choose(
+		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
+	return status == MU_OK ? check_subject(parse) : status;
+}
+
+enum mu_status
+mu_cli_options_parse_with(struct mu_cli_options *options,
+    const char *environment, struct mu_text *warnings, int argc, char **argv,
+    struct mu_why *why)
+{
+	struct parse parse = { .options = options, .why = why };
+
+	start_with(options, environment, warnings);
+	return parse_all(&parse, argc, argv);
 }
 
 enum mu_status
 mu_cli_options_parse(
     struct mu_cli_options *options, int argc, char **argv, struct mu_why *why)
 {
-	struct parse parse = { .options = options, .why = why };
-	enum mu_status status;
+	struct mu_text none = { NULL, 0, 0 };
 
-	*options = (struct mu_cli_options) {
-		.timeout_ms = MU_CLI_TIMEOUT_MS,
-		.limit = MU_CLI_LIMIT,
-	};
-	status = take_flags(&parse, argc, argv);
-	if (status != MU_OK)
-		return status;
-	if (is_given(&parse, MU_CLI_OPT_HELP))
-		options->subject = MU_CLI_HELP;
-	else if (is_given(&parse, MU_CLI_OPT_VERSION))
-		options->subject = MU_CLI_VERSION;
-	if (options->subject != MU_CLI_NONE)
-		return MU_OK;
-	status = take_rest(&parse, argc, argv);
-	if (status == MU_OK)
-		status = mu_cli_subject_choose(
-		    options, is_given(&parse, MU_CLI_OPT_DOCTOR), why);
-	if (status == MU_OK)
-		status = check_subject(&parse);
-	return status;
+	return mu_cli_options_parse_with(options, NULL, &none, argc, argv, why);
 }
 
 const char *

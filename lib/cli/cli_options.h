@@ -15,6 +15,7 @@
 
 #include "lib/cli/check.h"
 #include "lib/cli/style.h"
+#include "lib/options.h"
 #include "mu/status.h"
 
 /* What is looked at, or done instead. */
@@ -52,6 +53,10 @@ struct mu_cli_options {
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
 	bool unchecked_ok;         /* --unchecked=ok */
+	int exitcode;              /* of a command that has leaks */
+	struct mu_options library; /* MEMUNREACHABLE_OPTIONS, and what counts */
+	char passed_on[256];       /* of it to a COMMAND: ":use_stacks=0" */
+	char by_option[160];       /* what counts, in words; "": everything */
 	bool backtrace;            /* record stacks */
 	size_t frames;             /* of each; 0: not given */
 	size_t min_size, max_size; /* of blocks that get one; 0: not given */
@@ -69,6 +74,14 @@ struct mu_cli_options {
  */
 enum mu_status mu_cli_options_parse(
     struct mu_cli_options *options, int argc, char **argv, struct mu_why *why);
+
+/*
+ * The same, with the library's options in ENVIRONMENT (NULL: none): the
+ * command line wins. What is wrong with them goes to WARNINGS.
+ */
+enum mu_status mu_cli_options_parse_with(struct mu_cli_options *options,
+    const char *environment, struct mu_text *warnings, int argc, char **argv,
+    struct mu_why *why);
 
 /* The long options one by one, for those who list them; NULL: no more. */
 const char *mu_cli_option_name(size_t index);

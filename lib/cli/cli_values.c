@@ -44,7 +44,6 @@ read_shared(const struct mu_cli_value *value, const char *key,
 	if (*given == '\0' || strlen(given) > VALUE_MAX ||
 	    strpbrk(given, ":'\"") != NULL)
 		given = "?";
-	mu_options_default(shared);
 	mu_text_format(text, sizeof(text), "%s=%s", key, given);
 	mu_options_parse(shared, text, &warnings);
 	if (warnings.length == 0)
@@ -55,6 +54,36 @@ read_shared(const struct mu_cli_value *value, const char *key,
 	    words != NULL ? words + strlen(mark) : "something else", why);
 }
 
+/*
+ * An option that the library has by the same name, but for the dashes; what it
+ * is without a value is "1".
+ */
+static enum mu_status
+take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_cli_value given = *value;
+	size_t i, length = strlen(options->passed_on);
+	enum mu_status status;
+	char key[32];
+
+	mu_text_format(key, sizeof(key), "%s", value->name);
+	for (i = 0; key[i] != '\0'; i++) {
+		if (key[i] == '-')
+			key[i] = '_';
+	}
+	if (given.text == NULL)
+		given.text = "1";
+	status = read_shared(&given, key, &options->library, why);
+	if (status == MU_OK &&
+	    length + strlen(key) + strlen(given.text) + 3 <
+		sizeof(options->passed_on))
+		mu_text_format(options->passed_on + length,
+		    sizeof(options->passed_on) - length, ":%s=%s", key,
+		    given.text);
+	return status;
+}
+
 static enum mu_status
 take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -62,6 +91,7 @@ take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
 	struct mu_options shared;
 	enum mu_status status;
 
+	mu_options_default(&shared);
 	switch (value->flag) {
 	case MU_CLI_OPT_TIMEOUT:
 		status = read_shared(value, "timeout", &shared, why);
@@ -303,6 +333,15 @@ mu_cli_value_take(struct mu_cli_options *options,
 	case MU_CLI_OPT_CHILDREN:
 		options->children = true;
 		return MU_OK;
+	case MU_CLI_OPT_CONFIRM:
+	case MU_CLI_OPT_POINTER_MASK:
+	case MU_CLI_OPT_USE_UNALIGNED:
+	case MU_CLI_OPT_USE_GLOBALS:
+	case MU_CLI_OPT_USE_STACKS:
+	case MU_CLI_OPT_USE_REGISTERS:
+	case MU_CLI_OPT_USE_TLS:
+	case MU_CLI_OPT_USE_ROOT_REGIONS:
+		return take_same(options, value, why);
 	case MU_CLI_OPT_QUIET:
 		options->quiet = true;
 		return MU_OK;

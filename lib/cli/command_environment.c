@@ -67,11 +67,13 @@ add_options(FILE *out, const struct mu_cli_options *options)
 		fprintf(out, ":max_memory=%zu", options->max_memory);
 	if (options->workers != 0)
 		fprintf(out, ":workers=%zu", options->workers);
+	fputs(options->passed_on, out);
 }
 
 char *
 mu_command_environment_options(const char *earlier,
-    const struct mu_cli_options *options, const char *log_path, pid_t only_pid)
+    const struct mu_cli_options *options, const char *log_path,
+    const char *answer_path, pid_t only_pid)
 {
 	char quote = strchr(log_path, '\'') == NULL ? '\'' : '"';
 	size_t length = 0;
@@ -88,6 +90,8 @@ mu_command_environment_options(const char *earlier,
 		fprintf(out, "%s:", earlier);
 	add_options(out, options);
 	fprintf(out, ":log_path=%c%s%c", quote, log_path, quote);
+	if (answer_path != NULL)
+		fprintf(out, ":answer_path=%c%s%c", quote, answer_path, quote);
 	fprintf(out, ":only_pid=%d", (int)only_pid);
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

@@ -135,10 +135,87 @@ read_linker(Elf *elf, int fd, char *linker, size_t size)
 	return false;
 }
 
+/* A library with a malloc that reports leaks itself, by its file or symbol. */
+static const struct sanitizer {
+	const char *name, *library, *symbol;
+} sanitizers[] = {
+	{ "AddressSanitizer", "libasan.so", "__asan_init" },
+	{ "AddressSanitizer", "libclang_rt.asan", "__hwasan_init" },
+	{ "LeakSanitizer", "liblsan.so", "__lsan_init" },
+	{ "ThreadSanitizer", "libtsan.so", "__tsan_init" },
+};
+
+#define NUM_SANITIZERS (sizeof(sanitizers) / sizeof(*sanitizers))
+
+static const struct sanitizer *
+find_needed(Elf *elf, size_t strings, Elf_Data *data, size_t count)
+{
+	const char *name;
+	GElf_Dyn dyn;
+	size_t i, k;
+
+	for (i = 0; i < count && i <= INT_MAX; i++) {
+		if (gelf_getdyn(data, (int)i, &dyn) == NULL ||
+		    dyn.d_tag != DT_NEEDED)
+			continue;
+		name = elf_strptr(elf, strings, dyn.d_un.d_val);
+		for (k = 0; name != NULL && k < NUM_SANITIZERS; k++) {
+			if (strncmp(name, sanitizers[k].library,
+				strlen(sanitizers[k].library)) == 0)
+				return &sanitizers[k];
+		}
+	}
+	return NULL;
+}
+
+static const struct sanitizer *
+find_symbol(Elf *elf, size_t strings, Elf_Data *data, size_t count)
+{
+	const char *name;
+	GElf_Sym symbol;
+	size_t i, k;
+
+	for (i = 0; i < count && i <= INT_MAX; i++) {
+		if (gelf_getsym(data, (int)i, &symbol) == NULL)
+			continue;
+		name = elf_strptr(elf, strings, symbol.st_name);
+		for (k = 0; name != NULL && k < NUM_SANITIZERS; k++) {
+			if (strcmp(name, sanitizers[k].symbol) == 0)
+				return &sanitizers[k];
+		}
+	}
+	return NULL;
+}
+
+static const struct sanitizer *
+find_sanitizer(Elf *elf)
+{
+	const struct sanitizer *found = NULL;
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t count;
+
+	while (found == NULL && (section = elf_nextscn(elf, section)) != NULL) {
+		if (gelf_getshdr(section, &header) == NULL ||
+		    header.sh_entsize == 0 ||
+		    (header.sh_type != SHT_DYNAMIC &&
+			header.sh_type != SHT_DYNSYM) ||
+		    (data = elf_getdata(section, NULL)) == NULL)
+			continue;
+		count = data->d_size / header.sh_entsize;
+		found = header.sh_type == SHT_DYNAMIC
+		    ? find_needed(elf, header.sh_link, data, count)
+		    : find_symbol(elf, header.sh_link, data, count);
+	}
+	return found;
+}
+
 static enum mu_status
 check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 {
 	struct mu_cli_shown shown = mu_cli_shown(path);
+	const struct sanitizer *sanitizer;
 	char linker[PATH_MAX] = "";
 	GElf_Ehdr header;
 
@@ -146,20 +223,29 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 		return MU_OK;
 	if (!is_ours(&header))
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "%s is %sa program of another kind than memunreachable: the"
-		    " library does not fit into it",
+		    "%s is %sa program of another kind than memunreachable,"
+		    " which can neither go into it nor read it; build it for"
+		    " this machine",
 		    shown.text,
 		    header.e_ident[EI_CLASS] == ELFCLASS32 ? "of 32 bits, "
 							   : "");
 	if (!read_linker(elf, fd, linker, sizeof(linker)))
-		return mu_why(why, MU_ERR_ARGUMENT,
+		return mu_why(why, MU_PARTIAL,
 		    "%s is linked statically: nothing can be preloaded into"
 		    " it" LEFT_OUT,
 		    shown.text);
 	if (strstr(linker, "ld-musl") != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "%s uses musl: only the malloc of glibc can be read",
+		    "%s uses musl: only the malloc of glibc can be read, here"
+		    " and by -p",
 		    shown.text);
+	sanitizer = find_sanitizer(elf);
+	if (sanitizer != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s has %s, which has an allocator of its own and must be"
+		    " the first library; run it without memunreachable, it"
+		    " finds leaks itself, or build it without",
+		    shown.text, sanitizer->name);
 	return MU_OK;
 }
 
@@ -198,7 +284,8 @@ check_file(const char *path, char *next, size_t size, struct mu_why *why)
 	if (read_interpreter(fd, next, size))
 		goto out;
 	if (is_secure(fd)) {
-		status = mu_why(why, MU_ERR_ARGUMENT,
+		status = mu_why(why,
+		    geteuid() == 0 ? MU_PARTIAL : MU_ERR_ARGUMENT,
 		    "%s changes its user, group or capabilities: the dynamic"
 		    " linker preloads nothing into it" LEFT_OUT " as root",
 		    mu_cli_shown(path).text);

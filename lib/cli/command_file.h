@@ -20,8 +20,10 @@ enum mu_status mu_command_file_find(const char *name, const char *search,
 
 /*
  * MU_OK if the dynamic linker will take our library along, or if it cannot be
- * told beforehand. MU_ERR_ARGUMENT, with a cure: the program is set-user-ID,
- * static, of 32 bits or of another processor, or of another C library. For a
+ * told beforehand. MU_PARTIAL: it will not, but the program can be looked at
+ * from outside: it is static, or set-user-ID and we are root. MU_ERR_ARGUMENT,
+ * with a cure: the program is set-user-ID, of 32 bits or of another processor,
+ * of another C library, or has a sanitizer, which has to be loaded first. For a
  * script it is the interpreter that counts.
  */
 enum mu_status mu_command_file_check(const char *path, struct mu_why *why);

@@ -18,6 +18,7 @@
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */
+#define ANSWER "answer"
 
 enum mu_status
 mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
@@ -38,6 +39,8 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	}
 	mu_text_format(
 	    report->path, sizeof(report->path), "%s/" NAME, report->folder);
+	mu_text_format(report->answers, sizeof(report->answers), "%s/" ANSWER,
+	    report->folder);
 	return MU_OK;
 }
 
@@ -135,6 +138,13 @@ mu_command_report_show_all(
 	return any;
 }
 
+static int
+is_ours(const struct dirent *entry)
+{
+	return is_report(entry) ||
+	    strncmp(entry->d_name, ANSWER ".", strlen(ANSWER ".")) == 0;
+}
+
 void
 mu_command_report_end(struct mu_command_report *report)
 {
@@ -145,7 +155,7 @@ mu_command_report_end(struct mu_command_report *report)
 	mu_frame_files_close(&report->files);
 	if (report->folder[0] == '\0')
 		return;
-	count = scandir(report->folder, &entries, is_report, NULL);
+	count = scandir(report->folder, &entries, is_ours, NULL);
 	for (i = 0; i < count; i++) {
 		snprintf(path, sizeof(path), "%s/%s", report->folder,
 		    entries[i]->d_name);

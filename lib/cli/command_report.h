@@ -18,6 +18,7 @@
 struct mu_command_report {
 	char folder[PATH_MAX];       /* "": none */
 	char path[PATH_MAX];         /* for the option log_path */
+	char answers[PATH_MAX];      /* for the option answer_path */
 	long shown;                  /* bytes of the process's own report */
 	struct mu_frame_files files; /* that its frames are in */
 };

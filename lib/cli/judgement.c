@@ -188,6 +188,18 @@ note_inferred(
 		    length > 0 ? "; " : "", search->heap.inferred_from);
 }
 
+/* Who reads the answer may not know of the options. */
+static void
+note_options(const struct mu_check *check, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (check->by_option != NULL && check->by_option[0] != '\0')
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "%sby option: %s",
+		    length > 0 ? "; " : "", check->by_option);
+}
+
 static bool
 take_result(const struct mu_search *search, struct mu_answer *answer)
 {
@@ -220,6 +232,8 @@ mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
 		    "no room for %zu leaks", judgement->search.leaks.num_leaks);
 		note_why(status, &full, info);
 	}
+	if (status == MU_OK || status == MU_PARTIAL)
+		note_options(judgement->check, info);
 	info->status = (int)status;
 	return status;
 }

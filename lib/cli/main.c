@@ -18,6 +18,7 @@
 #include "lib/cli/output.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/text_report.h"
+#include "lib/report/text.h"
 #include "lib/view/view.h"
 
 #define NS_PER_MS 1000000ull
@@ -37,7 +38,7 @@ static struct mu_style
 choose_style(
     const struct mu_output *output, const struct mu_cli_options *options)
 {
-	bool terminal = output->path == NULL && isatty(STDOUT_FILENO);
+	bool terminal = output->path == NULL && isatty(output->fd);
 
 	return mu_style_choose(
 	    options->color, terminal, getenv("NO_COLOR"), getenv("TERM"));
@@ -88,6 +89,9 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.limit = options->limit,
 		.max_memory = options->max_memory,
 		.workers = options->workers,
+		.reach = mu_options_reach(&options->library),
+		.by_option = options->by_option,
+		.confirm = options->library.confirm,
 		.progress = mu_progress_step,
 	};
 }
@@ -121,19 +125,69 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
-/* -- COMMAND. Its standard output is its own; the report goes beside. */
+/* Where the reports of a command go. */
+struct reports {
+	const struct mu_cli_options *options;
+	struct mu_output *output;
+	bool failed;
+};
+
+/* One line that says it all, as the library's log has it. */
+static void
+sum_up(FILE *out, const struct UnreachableMemoryInfo *info)
+{
+	char line[256] = "";
+	struct mu_text text = { line, sizeof(line), 0 };
+
+	mu_report_summary(&text, info);
+	fprintf(out, "memunreachable: %s\n", line);
+}
+
+static void
+show(void *ctx, const struct mu_answer *answer)
+{
+	struct reports *reports = ctx;
+
+	if (reports->options->format == MU_CLI_TEXT &&
+	    mu_exit_judged(&answer->info))
+		sum_up(reports->output->text, &answer->info);
+	if (!write_report(reports->output, reports->options, answer))
+		reports->failed = true;
+	fflush(reports->output->text);
+	complain_unchecked(answer);
+}
+
+/*
+ * -- COMMAND. Its standard output is its own; the report goes beside, and
+ * without -o at once.
+ */
 static int
 run(const struct mu_cli_options *options, struct mu_output *output)
 {
-	bool live = options->output == NULL;
-	struct mu_why why = { "" };
-	struct mu_command_end end = { 0 };
+	struct mu_output beside = { .text = stderr, .fd = STDERR_FILENO };
+	struct reports reports = { options, output, false };
+	struct mu_command command = {
+		.options = options,
+		.live = options->output == NULL,
+		.show = show,
+		.ctx = &reports,
+	};
+	struct mu_why why = { "no memory for the report" };
+	struct mu_command_end end;
 
-	if (mu_command_run(options, live ? stderr : output->text, live, &end,
-		&why) != MU_OK)
+	if (command.live)
+		reports.output = &beside;
+	command.log = reports.output->text;
+	fill_check(&command.check, options);
+	command.check.progress = NULL;
+	if (mu_command_run(&command, &end, &why) != MU_OK)
 		return complain(MU_EXIT_UNCHECKED, &why);
-	if (!live && mu_output_commit(output, &why) != MU_OK)
+	if (!command.live && mu_output_commit(output, &why) != MU_OK)
+		reports.failed = true;
+	if (reports.failed) {
 		complain(MU_EXIT_UNCHECKED, &why);
+		end.unchecked = true;
+	}
 	return mu_command_pass_on(options, &end);
 }
 
@@ -209,11 +263,18 @@ look(const struct mu_cli_options *options)
 int
 main(int argc, char **argv)
 {
-	struct mu_cli_options options;
+	static struct mu_cli_options options;
+	char buffer[4096] = "";
+	struct mu_text warnings = { buffer, sizeof(buffer), 0 };
 	struct mu_why why = { "" };
 
-	if (mu_cli_options_parse(&options, argc, argv, &why) != MU_OK)
+	if (mu_cli_options_parse_with(&options,
+		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,
+		&why) != MU_OK)
 		return complain(MU_EXIT_USAGE, &why);
+	/* The library in a COMMAND says so itself. */
+	if (options.subject == MU_CLI_PROCESS || options.subject == MU_CLI_CORE)
+		fputs(buffer, stderr);
 	switch (options.subject) {
 	case MU_CLI_HELP:
 		mu_cli_help(stdout);

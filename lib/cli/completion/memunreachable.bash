@@ -47,7 +47,12 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -A signal -- "$cur")
 		return
 		;;
-	--timeout | --limit | --max-memory | --workers | --backtrace-size)
+	--use-globals | --use-stacks | --use-registers | --use-tls | \
+		--use-root-regions | --use-unaligned)
+		mapfile -t COMPREPLY < <(compgen -W '0 1' -- "$cur")
+		return
+		;;
+	--pointer-mask | --timeout | --limit | --max-memory | --workers | --backtrace-size)
 		return
 		;;
 	esac
@@ -60,6 +65,8 @@ _memunreachable() {
 
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
 		--doctor --stop= --timeout= --max-memory= --workers= --signal=
+		--confirm --pointer-mask= --use-unaligned --use-globals=
+		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --contents
 		--format= --output= --quiet --color= --heap-dump= --diff=
 		--leaktracer= --symbolize --symbols= --html= --help --version' -- "$cur")

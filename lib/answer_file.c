@@ -1,0 +1,83 @@
+/*
+ * What at_exit found as a file: see answer_file.h.
+ *
+ * Uses no malloc, no errno, no libc lock.
+ */
+#include "lib/answer_file.h"
+
+#include <string.h>
+
+#include "mu/status.h"
+#include "mu/sys.h"
+
+static bool
+write_all(int fd, const void *data, size_t size)
+{
+	const char *at = data;
+	ssize_t wrote;
+
+	while (size > 0) {
+		wrote = mu_sys_write(fd, at, size);
+		if (wrote == -EINTR)
+			continue;
+		if (wrote <= 0)
+			return false;
+		at += wrote;
+		size -= (size_t)wrote;
+	}
+	return true;
+}
+
+bool
+mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
+{
+	struct mu_answer_header header = {
+		.magic = MU_ANSWER_MAGIC,
+		.version = MU_ANSWER_VERSION,
+		.header_size = sizeof(header),
+		.entry_size = sizeof(struct Leak),
+		.pid = mu_sys_getpid(),
+		.info = *info,
+	};
+	char name[MU_PATH_MAX + 16];
+	bool done;
+	int fd;
+
+	header.info.leaks = NULL;
+	mu_text_format(name, sizeof(name), "%s.%d", path, header.pid);
+	mu_sys3(SYS_unlinkat, AT_FDCWD, (long)name, 0);
+	fd = mu_sys_open(
+	    name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (fd < 0)
+		return false;
+	done = write_all(fd, &header, sizeof(header)) &&
+	    write_all(
+		fd, info->leaks, info->num_reported * sizeof(struct Leak));
+	mu_sys_close(&fd);
+	if (!done)
+		mu_sys3(SYS_unlinkat, AT_FDCWD, (long)name, 0);
+	return done;
+}
+
+bool
+mu_answer_file_check(
+    const struct mu_answer_header *header, uint64_t size, int pid)
+{
+	const struct UnreachableMemoryInfo *info = &header->info;
+	uint64_t entries;
+
+	if (header->magic != MU_ANSWER_MAGIC ||
+	    header->version != MU_ANSWER_VERSION ||
+	    header->header_size != sizeof(*header) ||
+	    header->entry_size != sizeof(struct Leak) || header->pid != pid ||
+	    size < sizeof(*header))
+		return false;
+	entries = (size - sizeof(*header)) / sizeof(struct Leak);
+	return info->leaks == NULL && info->num_reported == entries &&
+	    sizeof(*header) + entries * sizeof(struct Leak) == size &&
+	    info->num_reported <= info->num_leaks &&
+	    info->num_leaks <= info->num_allocations &&
+	    info->leak_bytes <= info->allocation_bytes && info->status >= 0 &&
+	    info->status < MU_STATUS_COUNT &&
+	    memchr(info->reason, '\0', sizeof(info->reason)) != NULL;
+}

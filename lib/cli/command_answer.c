@@ -1,0 +1,141 @@
+/*
+ * The answer of a process at its end: see command_answer.h.
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/command_answer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/answer_file.h"
+#include "lib/cli/check_end.h"
+#include "lib/cli/exit_status.h"
+
+static void
+name_file(const char *path, pid_t pid, char *name, size_t size)
+{
+	snprintf(name, size, "%s.%d", path, (int)pid);
+}
+
+static bool
+read_all(int fd, void *data, size_t size)
+{
+	char *at = data;
+	ssize_t got;
+
+	while (size > 0) {
+		got = read(fd, at, size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+static bool
+take_entries(int fd, struct UnreachableMemoryInfo *info)
+{
+	size_t i, count = info->num_reported;
+
+	info->leaks = calloc(count + 1, sizeof(*info->leaks));
+	if (info->leaks == NULL ||
+	    !read_all(fd, info->leaks, count * sizeof(*info->leaks))) {
+		free(info->leaks);
+		info->leaks = NULL;
+		return false;
+	}
+	for (i = 0; i < count; i++) {
+		if (info->leaks[i].backtrace.num_frames >
+		    MEMUNREACHABLE_MAX_FRAMES)
+			info->leaks[i].backtrace.num_frames = 0;
+	}
+	return true;
+}
+
+static const char *
+stop_word(int stop)
+{
+	switch (stop) {
+	case MEMUNREACHABLE_STOP_PTRACE:
+		return "ptrace";
+	case MEMUNREACHABLE_STOP_SIGNAL:
+		return "signal";
+	default:
+		return "";
+	}
+}
+
+/* False: there is none, or it cannot be believed. */
+static bool
+read_answer(const char *path, pid_t pid, struct mu_answer *answer)
+{
+	struct mu_answer_header header;
+	char name[PATH_MAX + 16];
+	struct stat st;
+	bool good;
+	int fd;
+
+	name_file(path, pid, name, sizeof(name));
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    read_all(fd, &header, sizeof(header)) &&
+	    mu_answer_file_check(&header, (uint64_t)st.st_size, pid);
+	if (good) {
+		memset(answer, 0, sizeof(*answer));
+		answer->pid = pid;
+		answer->info = header.info;
+		answer->stop = stop_word(header.info.stop);
+		good = take_entries(fd, &answer->info);
+	}
+	close(fd);
+	unlink(name);
+	return good;
+}
+
+void
+mu_command_answer(const struct mu_check *check, const char *path,
+    const struct mu_threads *stopped, size_t missed, struct mu_answer *answer)
+{
+	struct mu_answer first;
+	bool told = read_answer(path, stopped->pid, &first);
+
+	if (told && mu_exit_judged(&first.info)) {
+		*answer = first;
+		mu_check_end_name(answer, stopped->tracees[0].tid);
+		return;
+	}
+	mu_check_end(check, stopped, missed, answer);
+	if (!told)
+		return;
+	/*
+	 * The library calls malloc, and so knows whose it is; and what kept it
+	 * from judging says more than what keeps us.
+	 */
+	if (!mu_exit_judged(&answer->info) ||
+	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
+		mu_check_release(answer);
+		answer->info = first.info;
+	} else
+		free(first.info.leaks);
+}
+
+void
+mu_command_answer_drop(const char *path, pid_t pid)
+{
+	char name[PATH_MAX + 16];
+
+	name_file(path, pid, name, sizeof(name));
+	unlink(name);
+}

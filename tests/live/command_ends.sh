@@ -1,0 +1,132 @@
+#!/bin/sh
+# A command is looked at in the moment of its end, however it ends, and what it
+# does, is told and ends with is as without us.
+set -u
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=$build/memunreachable
+victim=$build/tests/live/victim_ends
+out=$work/out
+err=$work/err
+unset LD_PRELOAD
+TMPDIR=$work/tmp
+export TMPDIR
+mkdir "$TMPDIR"
+# shellcheck disable=SC3045 # dash and bash have it
+ulimit -c 0
+
+# run WANTED ARG...: the command with these ends with this status.
+run() {
+	wanted=$1
+	shift
+	(exec "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
+	status=$?
+	[ $status -eq "$wanted" ] || {
+		fail "memunreachable $*: status $status, not $wanted"
+		sed 's/^/	/' "$out" "$err"
+	}
+}
+
+has() {
+	grep -Fq -e "$2" "$1" || {
+		fail "no \"$2\" in"
+		sed 's/^/	/' "$1"
+	}
+}
+
+one_leak() {
+	has "$err" " 24 bytes in 1 allocation unreachable out of "
+	has "$err" "  24 bytes unreachable at "
+}
+
+name='every end'
+for threads in "" threads; do
+	for end in return _exit quick_exit thread_exit thread__exit leader exec; do
+		# Nothing, or one word.
+		# shellcheck disable=SC2086
+		run 23 -- "$victim" $end $threads
+		one_leak
+	done
+	# shellcheck disable=SC2086
+	run 23 -- "$victim" term $threads
+	one_leak
+	# A crash is one.
+	for end in abort:134 fault:139 kill:137; do
+		# shellcheck disable=SC2086
+		run "${end#*:}" -- "$victim" "${end%:*}" $threads
+		one_leak
+	done
+done
+run 23 -- "$victim" exit_call
+one_leak
+
+name='shells'
+run 0 -- sh -c 'exit 0'
+has "$err" " 0 bytes in 0 allocations unreachable out of "
+run 9 -- sh -c 'exit 9'
+run 23 -- sh -c "exec $victim _exit"
+one_leak
+
+name='a static program'
+if ${CC:-cc} -O1 -static -pthread -I. -o "$work/static" \
+    tests/live/victim_ends.c 2>/dev/null; then
+	run 23 -- "$work/static"
+	has "$err" " 24 bytes in 1 allocation unreachable out of "
+	run 23 -- "$work/static" _exit
+	has "$err" " 24 bytes in 1 allocation unreachable out of "
+else
+	echo "SKIPPED: command_ends: no static libc"
+fi
+
+name='where preloading is not heard'
+run 23 -- env -u LD_PRELOAD "$victim" return
+one_leak
+
+name='JSON'
+if command -v python3 >/dev/null; then
+	for end in return _exit; do
+		run 23 --format=json -o "$work/report" -- "$victim" $end
+		python3 - "$work/report" "$victim" <<'END' || fail "JSON: $end"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["status"] == "complete", report
+assert report["num_leaks"] == 1 and report["leak_bytes"] == 24, report
+assert report["leaks"][0]["size"] == 24, report
+assert report["program"] == sys.argv[2], report
+assert report["stop"] in ("exit", "signal", "ptrace"), report
+END
+	done
+else
+	echo "SKIPPED: command_ends: no python3"
+fi
+
+name='a server'
+is_ready() {
+	grep -q ready "$out"
+}
+for signal in TERM:23 INT:23 HUP:23; do
+	: >"$out"
+	# A shell has a job in the background ignore SIGINT.
+	(trap - INT; exec "$command" -- env --default-signal=INT \
+	    "$victim" wait threads) >"$out" 2>"$err" &
+	pids=$!
+	await is_ready || fail "not ready"
+	kill -s "${signal%:*}" "$pids"
+	wait "$pids" 2>/dev/null
+	status=$?
+	[ $status -eq "${signal#*:}" ] || fail "SIG${signal%:*}: status $status"
+	one_leak
+	pids=
+done
+
+name='children'
+run 23 --children -- sh -c "$victim _exit; echo \"status \$?\""
+has "$out" "status 0"
+one_leak
+run 0 -- sh -c "$victim _exit; true"
+run 0 --children -- sh -c 'true & sh -c "exit 3"; wait'
+[ "$(grep -c " 0 bytes in 0 allocations unreachable" "$err")" -ge 2 ] ||
+	fail "children that are not looked at"
+
+[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls -A "$TMPDIR")"
+[ "$failures" -eq 0 ]
