@@ -39,24 +39,25 @@ if [ "$(id -u)" -eq 0 ]; then
 	    "$place" become_alone
 	if have setpriv "plays as another user"; then
 		nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
+		readable=$(readable_place)
 		# Words by intention.
 		# shellcheck disable=SC2086
-		places "nobody" ptrace ptrace signal $nobody "$place"
+		places "nobody" ptrace ptrace signal $nobody "$readable"
 		# shellcheck disable=SC2086
 		places "nobody, not dumpable" signal 'not dumpable' signal \
-		    $nobody "$place" undumpable
+		    $nobody "$readable" undumpable
 		# shellcheck disable=SC2086
 		places "nobody, no_new_privs" ptrace ptrace signal \
-		    $nobody --no-new-privs "$place"
+		    $nobody --no-new-privs "$readable"
 		places "root without CAP_SYS_PTRACE" ptrace ptrace signal \
 		    setpriv --bounding-set=-sys_ptrace \
-		    --inh-caps=-sys_ptrace "$place"
+		    --inh-caps=-sys_ptrace "$readable"
 		places "root without it, not dumpable" \
 		    signal 'not dumpable' signal \
 		    setpriv --bounding-set=-sys_ptrace \
-		    --inh-caps=-sys_ptrace "$place" undumpable
+		    --inh-caps=-sys_ptrace "$readable" undumpable
 		places "root without any capability" ptrace ptrace signal \
-		    setpriv --bounding-set=-all --inh-caps=-all "$place"
+		    setpriv --bounding-set=-all --inh-caps=-all "$readable"
 	fi
 else
 	skip "changes of user: need root"

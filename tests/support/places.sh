@@ -23,6 +23,16 @@ have() {
 	return 1
 }
 
+# The program where every user can read it, with the library that its run path
+# ($ORIGIN/../..) names: the build may lie in a folder of mode 0700.
+readable_place() {
+	mkdir -p "$work/build/tests/live" &&
+		cp "$live/victim_place" "$work/build/tests/live/" &&
+		cp "$build/libmemunreachable.so.0" "$work/build/" &&
+		chmod -R a+rX "$work/build" || return 1
+	echo "$work/build/tests/live/victim_place"
+}
+
 # A word of what is expected as the whole line (an extended expression).
 whole() {
 	tail="the same again; unharmed"
