@@ -78,7 +78,8 @@ SRC_SWEEPER := \
 	heapwalk/graph_fill.c heapwalk/graph_large.c \
 	heapwalk/edges.c heapwalk/edges_store.c \
 	heapwalk/giant.c heapwalk/components.c \
-	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c heapwalk/leaks.c \
+	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
+	heapwalk/reported.c heapwalk/leaks.c \
 	heapwalk/recorded_place.c heapwalk/recorded_open.c \
 	heapwalk/recorded.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \

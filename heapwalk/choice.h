@@ -12,6 +12,9 @@
 
 #include "mu/arena.h"
 
+/* In mu_chosen.owner: the number of a group, not of a component. */
+#define MU_GROUP 0x80000000u
+
 /* An owner, or a group of them, and what decides where it is reported. */
 struct mu_chosen {
 	size_t bytes;

@@ -8,6 +8,7 @@
 #include "heapwalk/choice.h"
 #include "heapwalk/components.h"
 #include "heapwalk/fold_alone.h"
+#include "heapwalk/reported.h"
 #include "heapwalk/similar.h"
 
 /*
@@ -23,37 +24,50 @@
 
 #define WORDS_EACH 64 /* of work: an owner's stack is looked for */
 
-/* Numbers of components are below; the rest is the number of a group. */
-#define GROUP 0x80000000u
-
 /* What the entries are made from. */
 struct owners {
-	const struct mu_components *components;
+	struct mu_components *components;
 	const struct mu_recorder *recorder;
 	struct mu_similar similar; /* if there is a recorder */
 	struct mu_choice choice;
 	struct mu_deadline *deadline;
+	struct mu_leaks *leaks;
 };
+
+void
+mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size)
+{
+	if (leaks->unrecorded_most == 0 || size < leaks->unrecorded_least)
+		leaks->unrecorded_least = size;
+	if (size > leaks->unrecorded_most)
+		leaks->unrecorded_most = size;
+}
 
 /* One that has a stack waits until its whole group is known. */
 static bool
 choose_owner(struct owners *owners, uint32_t component)
 {
-	const struct mu_component *one = &owners->components->all[component];
+	struct mu_component *one = &owners->components->all[component];
 	struct mu_chosen chosen = { one->bytes, one->lowest, component };
+	size_t size = mu_graph_size(owners->components->graph, one->lowest);
+	uint32_t group = MU_NO_GROUP;
 	struct mu_owner owner;
-	bool alone = true;
 
 	if (owners->recorder != NULL) {
 		if (!mu_owner_read(&owner, owners->components, component,
 			owners->recorder))
 			return true;
-		if (!mu_similar_add(&owners->similar, &owner, &alone))
+		if (!mu_similar_add(&owners->similar, &owner, &group))
 			return false;
 		chosen.bytes = owner.bytes;
+		size = owner.size;
 	}
-	if (alone)
-		mu_choice_add(&owners->choice, &chosen);
+	one->visitor = group == MU_NO_GROUP ? 0 : MU_GROUP | group;
+	if (group != MU_NO_GROUP)
+		return true;
+	mu_leaks_add_unrecorded(owners->leaks, size);
+	owners->leaks->num_total++;
+	mu_choice_add(&owners->choice, &chosen);
 	return true;
 }
 
@@ -67,9 +81,10 @@ choose_groups(struct owners *owners)
 	for (i = 0; i < owners->similar.count; i++) {
 		group = &owners->similar.groups[i];
 		chosen = (struct mu_chosen) { group->bytes, group->lowest,
-			GROUP | i };
+			MU_GROUP | i };
 		mu_choice_add(&owners->choice, &chosen);
 	}
+	owners->leaks->num_total += owners->similar.count;
 }
 
 static enum mu_status
@@ -106,8 +121,8 @@ describe(struct mu_leak *leak, const struct owners *owners, uint32_t number)
 	const struct mu_group *group = NULL;
 	struct mu_owner owner;
 
-	if (number & GROUP) {
-		group = &owners->similar.groups[number & ~GROUP];
+	if (number & MU_GROUP) {
+		group = &owners->similar.groups[number & ~MU_GROUP];
 		number = group->component;
 	}
 	if (!mu_owner_read(
@@ -197,6 +212,23 @@ make_graph(struct mu_graph *graph, const struct mu_blocks *blocks, size_t limit,
 	return deadline->passed ? MU_ERR_TIMEOUT : MU_ERR_NO_MEMORY;
 }
 
+/* What no entry has, if the limit cut any. */
+static void
+subtract_reported(struct mu_leaks *leaks, struct owners *owners)
+{
+	const struct mu_choice *choice = &owners->choice;
+	struct mu_reported reported = { 0, 0 };
+
+	if (leaks->num_total == leaks->num_entries) {
+		leaks->unreported_count = leaks->unreported_bytes = 0;
+		return;
+	}
+	mu_reported_count(&reported, owners->components, owners->similar.groups,
+	    choice->owners, choice->count);
+	leaks->unreported_count -= reported.count;
+	leaks->unreported_bytes -= reported.bytes;
+}
+
 static enum mu_status
 make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
     struct mu_arena *arena, struct mu_deadline *deadline, bool *complete)
@@ -206,6 +238,7 @@ make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
 		.components = &components,
 		.recorder = graph->blocks->recorder,
 		.deadline = deadline,
+		.leaks = leaks,
 	};
 	enum mu_status status;
 
@@ -213,7 +246,11 @@ make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
 	if (status != MU_OK)
 		return status;
 	*complete = mu_components_charge(&components);
-	return list_entries(leaks, &owners, limit, arena);
+	status = list_entries(leaks, &owners, limit, arena);
+	if (status == MU_OK)
+		subtract_reported(leaks, &owners);
+	*complete = *complete && !deadline->passed;
+	return status;
 }
 
 enum mu_status
@@ -237,6 +274,8 @@ mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
 	} else {
 		mu_graph_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
 	}
+	leaks->unreported_count = leaks->num_leaks;
+	leaks->unreported_bytes = leaks->leak_bytes;
 	if (leaks->num_leaks == 0 || limit == 0)
 		return MU_OK;
 	if (status == MU_OK)

@@ -24,7 +24,21 @@ struct mu_leaks {
 	struct mu_leak *entries;      /* total_size falling, ties by address */
 	size_t num_entries;           /* at most the limit */
 	size_t num_leaks, leak_bytes; /* every unreachable block */
+
+	/* What the limit cut; each block counts once. */
+	size_t num_total; /* entries, those in ENTRIES included */
+	size_t unreported_count, unreported_bytes; /* blocks of no entry */
+
+	/*
+	 * Of all entries' first blocks whose stack is not known, the limit
+	 * notwithstanding: usable bytes of the smallest and the largest. 0, 0:
+	 * there is none.
+	 */
+	size_t unrecorded_least, unrecorded_most;
 };
+
+/* The first block of an entry, of SIZE usable bytes, has no known stack. */
+void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
 
 /*
  * Fold, make one of those that were allocated by the same stack, if there is

@@ -11,6 +11,7 @@
 struct largest {
 	struct mu_leak *entries;
 	size_t count, max;
+	struct mu_leaks *leaks;
 };
 
 static bool
@@ -45,6 +46,7 @@ take(void *ctx, const struct mu_block *block)
 	struct largest *largest = ctx;
 	size_t i;
 
+	mu_leaks_add_unrecorded(largest->leaks, mu_range_size(block->range));
 	if (largest->count < largest->max) {
 		largest->entries[largest->count++].range = block->range;
 		if (largest->count == largest->max)
@@ -74,7 +76,7 @@ void
 mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
     size_t limit, struct mu_arena *arena)
 {
-	struct largest largest = { .max = limit };
+	struct largest largest = { .max = limit, .leaks = leaks };
 	size_t i;
 
 	if (largest.max > leaks->num_leaks)
@@ -88,9 +90,14 @@ mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
 	if (largest.max == 0)
 		return;
 	mu_blocks_each_unmarked(blocks, take, &largest);
-	for (i = 0; i < largest.count; i++)
+	for (i = 0; i < largest.count; i++) {
+		leaks->unreported_bytes -=
+		    mu_range_size(largest.entries[i].range);
 		describe(&largest.entries[i], blocks);
+	}
 	mu_leaks_sort(largest.entries, largest.count);
 	leaks->entries = largest.entries;
 	leaks->num_entries = largest.count;
+	leaks->num_total = leaks->num_leaks;
+	leaks->unreported_count -= largest.count;
 }

@@ -167,10 +167,9 @@ join(struct mu_group *group, const struct mu_owner *owner)
 	group->bytes += owner->bytes;
 }
 
-/* The group of STACK, new if need be. *ALONE: it has no frames. */
+/* The group of STACK, new if need be; MU_NO_GROUP: it has no frames. */
 static bool
-find_group(
-    struct mu_similar *similar, uint32_t stack, uint32_t *group, bool *alone)
+find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
 {
 	uintptr_t frames[MU_LEAK_FRAMES];
 	uint32_t *slot;
@@ -178,8 +177,8 @@ find_group(
 
 	count =
 	    mu_recorder_stack(similar->recorder, stack, frames, MU_LEAK_FRAMES);
-	*alone = count == 0;
-	if (*alone)
+	*group = MU_NO_GROUP;
+	if (count == 0)
 		return true;
 	if (!make_room(similar))
 		return false;
@@ -195,13 +194,13 @@ find_group(
 
 bool
 mu_similar_add(
-    struct mu_similar *similar, const struct mu_owner *owner, bool *alone)
+    struct mu_similar *similar, const struct mu_owner *owner, uint32_t *group)
 {
-	uint32_t stack = owner->known.stack, group;
+	uint32_t stack = owner->known.stack;
 	struct mu_similar_kept *kept;
 
-	*alone = stack < MU_STACK_FIRST;
-	if (*alone)
+	*group = MU_NO_GROUP;
+	if (stack < MU_STACK_FIRST)
 		return true;
 	if (similar->kept == NULL)
 		similar->kept = mu_arena_alloc(
@@ -209,15 +208,15 @@ mu_similar_add(
 	if (similar->kept == NULL)
 		return false;
 	kept = &similar->kept[(stack * 0x9e3779b1u >> 16) & (KEPT - 1)];
-	group = kept->group;
+	*group = kept->group;
 	if (kept->stack != stack) {
-		if (!find_group(similar, stack, &group, alone))
+		if (!find_group(similar, stack, group))
 			return false;
-		if (*alone)
+		if (*group == MU_NO_GROUP)
 			return true;
-		*kept = (struct mu_similar_kept) { stack, group };
+		*kept = (struct mu_similar_kept) { stack, *group };
 	}
-	join(&similar->groups[group], owner);
+	join(&similar->groups[*group], owner);
 	return true;
 }
 

@@ -25,6 +25,7 @@ struct mu_group {
 	uint32_t stack;             /* one of those with these frames */
 	uint32_t lowest, component; /* of the first one */
 	size_t count, size, referenced_count, referenced_size, bytes;
+	bool reported; /* its entry is in the answer */
 };
 
 struct mu_similar {
@@ -56,11 +57,14 @@ void mu_similar_open(struct mu_similar *similar,
 /* Bytes at most, for COUNT owners. */
 size_t mu_similar_bytes(const struct mu_recorder *recorder, size_t count);
 
+#define MU_NO_GROUP UINT32_MAX
+
 /*
- * Add OWNER to those of its stack. *ALONE: it has none. False: no memory.
+ * Add OWNER to those of its stack, which are groups[*GROUP]; MU_NO_GROUP: no
+ * stack of it is known. False: no memory.
  */
 bool mu_similar_add(
-    struct mu_similar *similar, const struct mu_owner *owner, bool *alone);
+    struct mu_similar *similar, const struct mu_owner *owner, uint32_t *group);
 
 /* LEAK, the entry of the group's first owner, becomes that of the group. */
 void mu_group_describe(struct mu_leak *leak, const struct mu_group *group);

@@ -1,5 +1,5 @@
 /*
- * Leak, growth or fragmentation: see heapwalk/usage.h.
+ * Lost, in use, or held free: see heapwalk/usage.h.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
@@ -45,27 +45,26 @@ is_share(size_t part, size_t whole, size_t count)
 }
 
 enum mu_verdict
-mu_usage_judge(const struct mu_heap_usage *usage)
+mu_usage_judge_rest(const struct mu_heap_usage *usage)
 {
 	size_t held = mu_usage_held(usage);
-	size_t lost = usage->live_unreachable;
-	size_t scattered = mu_usage_scattered(usage);
-	bool large = held >= MU_USAGE_LARGE;
-	bool growth =
-	    large && is_share(usage->live_reachable, held, MU_USAGE_GROWTH);
-	bool fragments =
-	    large && !growth && is_share(scattered, held, MU_USAGE_FREE);
 
-	if (is_share(lost, held, MU_USAGE_LEAK) &&
-	    (!fragments || lost >= scattered))
-		return MU_VERDICT_LEAK;
-	if (growth)
-		return MU_VERDICT_GROWTH;
-	if (fragments)
+	if (held < MU_USAGE_LARGE)
+		return MU_VERDICT_NONE;
+	if (is_share(usage->live_reachable, held, MU_USAGE_IN_USE))
+		return MU_VERDICT_IN_USE;
+	if (is_share(mu_usage_scattered(usage), held, MU_USAGE_FREE))
 		return MU_VERDICT_FRAGMENTATION;
-	return large && is_share(mu_usage_top(usage), held, MU_USAGE_FREE)
+	return is_share(mu_usage_top(usage), held, MU_USAGE_FREE)
 	    ? MU_VERDICT_SLACK
 	    : MU_VERDICT_NONE;
+}
+
+enum mu_verdict
+mu_usage_judge(const struct mu_heap_usage *usage)
+{
+	return usage->live_unreachable > 0 ? MU_VERDICT_LEAK
+					   : mu_usage_judge_rest(usage);
 }
 
 const char *
@@ -74,7 +73,7 @@ mu_verdict_name(enum mu_verdict verdict)
 	static const char *const names[MU_VERDICT_COUNT] = {
 		[MU_VERDICT_NONE] = "none",
 		[MU_VERDICT_LEAK] = "leak",
-		[MU_VERDICT_GROWTH] = "growth",
+		[MU_VERDICT_IN_USE] = "in_use",
 		[MU_VERDICT_FRAGMENTATION] = "fragmentation",
 		[MU_VERDICT_SLACK] = "slack",
 	};

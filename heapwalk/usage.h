@@ -74,25 +74,26 @@ struct mu_heap_usage {
 	size_t unproven;
 };
 
-/* What the memory is, by the shares below of all that is held. */
+/*
+ * What one look at the heap can say. Growth it cannot: that takes two looks.
+ */
 enum mu_verdict {
 	MU_VERDICT_NONE,          /* little memory, or nothing stands out */
-	MU_VERDICT_LEAK,          /* blocks that nothing refers to */
-	MU_VERDICT_GROWTH,        /* blocks that the program still has */
+	MU_VERDICT_LEAK,          /* some blocks are lost */
+	MU_VERDICT_IN_USE,        /* blocks that the program still has */
 	MU_VERDICT_FRAGMENTATION, /* free, in between what is in use */
 	MU_VERDICT_SLACK,         /* free at the ends of heaps */
 	MU_VERDICT_COUNT
 };
 
 /*
- * One part in so many is enough. A leak is told of before growth: it is wrong
- * at any size, and grows. Where every other block was freed, half is free.
+ * One part in so many of all that is held is enough. Where every other block
+ * was freed, half is free.
  */
-#define MU_USAGE_LEAK 10  /* live_unreachable */
-#define MU_USAGE_GROWTH 2 /* live_reachable */
+#define MU_USAGE_IN_USE 2 /* live_reachable */
 #define MU_USAGE_FREE 3   /* free, of either kind */
 
-/* Less says nothing but of leaks: an arena begins with 132 KiB of top. */
+/* Less than this is NONE or LEAK: an arena begins with 132 KiB of top. */
 #define MU_USAGE_LARGE ((size_t)1 << 20)
 
 /* LEAK_BYTES of what is live are unreachable. */
@@ -105,14 +106,13 @@ size_t mu_usage_held(const struct mu_heap_usage *usage);
 size_t mu_usage_top(const struct mu_heap_usage *usage);
 size_t mu_usage_scattered(const struct mu_heap_usage *usage);
 
-/*
- * The first that has its share, in the order of enum mu_verdict; but if there
- * is more fragmentation than leak, and not half of it all is reachable, then
- * that.
- */
+/* LEAK if anything is lost; else what mu_usage_judge_rest() says. */
 enum mu_verdict mu_usage_judge(const struct mu_heap_usage *usage);
 
-/* "leak", ...; "none". */
+/* The first that has its share, of IN_USE, FRAGMENTATION and SLACK; or NONE. */
+enum mu_verdict mu_usage_judge_rest(const struct mu_heap_usage *usage);
+
+/* "leak", "in_use", ...; "none". */
 const char *mu_verdict_name(enum mu_verdict verdict);
 
 #endif

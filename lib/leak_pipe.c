@@ -69,6 +69,11 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.num_leaks = leaks->num_leaks;
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->num_entries;
+		header.num_total = leaks->num_total;
+		header.unreported_count = leaks->unreported_count;
+		header.unreported_bytes = leaks->unreported_bytes;
+		header.unrecorded_least = leaks->unrecorded_least;
+		header.unrecorded_most = leaks->unrecorded_most;
 	}
 	return mu_pipe_write(fd, &header, sizeof(header)) &&
 	    send_entries(fd, leaks->entries, header.num_entries);
@@ -84,7 +89,10 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    header->header_size == sizeof(*header) &&
 	    header->entry_size == sizeof(struct Leak) &&
 	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
-	    header->num_entries <= header->num_leaks &&
+	    header->num_entries <= header->num_total &&
+	    header->num_total <= header->num_leaks &&
+	    header->unreported_count <= header->num_leaks &&
+	    header->unreported_bytes <= header->leak_bytes &&
 	    header->num_leaks <= header->num_allocations &&
 	    header->leak_bytes <= header->allocation_bytes &&
 	    (judged || header->num_allocations == 0) &&
@@ -125,5 +133,10 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	info->leak_bytes = header.leak_bytes;
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;
+	info->num_entries = header.num_total;
+	info->unreported_leaks = header.unreported_count;
+	info->unreported_bytes = header.unreported_bytes;
+	info->unrecorded_min = header.unrecorded_least;
+	info->unrecorded_max = header.unrecorded_most;
 	return header.status;
 }

@@ -92,6 +92,19 @@ log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
 }
 
 static void
+log_rest(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+{
+	char lines[512];
+	struct mu_text text = { lines, sizeof(lines), 0 };
+
+	mu_report_rest(&text, info);
+	if (text.length > 0)
+		mu_log_text(log, MU_LOG_ERROR, lines,
+		    text.length < sizeof(lines) ? text.length
+						: sizeof(lines) - 1);
+}
+
+static void
 log_hint(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
 {
 	char line[256];
@@ -148,8 +161,10 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		    request->references->total);
 	else
 		log_line(&pass->log, info);
-	if (request->voice != MU_VOICE_QUIET)
+	if (request->voice != MU_VOICE_QUIET) {
 		log_leaks(&pass->log, info, request->log_contents);
+		log_rest(&pass->log, info);
+	}
 	if (request->voice == MU_VOICE_FULL)
 		log_hint(&pass->log, info);
 	mu_log(&pass->log, MU_LOG_DEBUG,

@@ -165,7 +165,18 @@ struct UnreachableMemoryInfo {
 	size_t num_threads; /* that were stopped, with the calling one */
 	int stop;           /* enum MemunreachableStop */
 	unsigned tries;     /* how often they were stopped */
-	size_t reserved[6];
+	/*
+	 * Entries that there are, whatever the limit, and the unreachable
+	 * blocks that are in no entry of leaks. These count once; the figures
+	 * of entries count a block for each entry that leads to it.
+	 */
+	size_t num_entries, unreported_leaks, unreported_bytes;
+	/*
+	 * Usable bytes of the smallest and the largest first block of an entry
+	 * without a backtrace, whatever the limit; 0, 0: there is none.
+	 */
+	size_t unrecorded_min, unrecorded_max;
+	size_t reserved[1];
 };
 
 /*

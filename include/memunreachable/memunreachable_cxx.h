@@ -158,7 +158,12 @@ struct info {
 	size_t num_threads;
 	int stop;
 	unsigned tries;
-	size_t reserved[6];
+	size_t num_entries;
+	size_t unreported_leaks;
+	size_t unreported_bytes;
+	size_t unrecorded_min;
+	size_t unrecorded_max;
+	size_t reserved[1];
 };
 
 static_assert(std::is_trivially_copyable<Leak>::value &&
@@ -176,7 +181,7 @@ static_assert(offsetof(info, pause_ns) == 320, "as in C");
 static_assert(offsetof(info, num_threads) == 336, "as in C");
 static_assert(offsetof(info, stop) == 344, "as in C");
 static_assert(offsetof(info, tries) == 348, "as in C");
-static_assert(offsetof(info, reserved) == 352, "as in C");
+static_assert(offsetof(info, reserved) == 392, "as in C");
 #endif
 
 extern "C" {

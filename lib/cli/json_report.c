@@ -141,6 +141,9 @@ set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 	    report, #field, judged ? mu_json_count(info->field) : json_null())
 	SET(num_leaks);
 	SET(leak_bytes);
+	SET(num_entries);
+	SET(unreported_leaks);
+	SET(unreported_bytes);
 	SET(num_allocations);
 	SET(allocation_bytes);
 #undef SET

@@ -212,6 +212,11 @@ take_result(const struct mu_search *search, struct mu_answer *answer)
 	info->leak_bytes = search->leaks.leak_bytes;
 	info->num_allocations = search->heap.blocks.count;
 	info->allocation_bytes = search->heap.blocks.bytes;
+	info->num_entries = search->leaks.num_total;
+	info->unreported_leaks = search->leaks.unreported_count;
+	info->unreported_bytes = search->leaks.unreported_bytes;
+	info->unrecorded_min = search->leaks.unrecorded_least;
+	info->unrecorded_max = search->leaks.unrecorded_most;
 	name_allocator(search, answer);
 	note_inferred(search, info);
 	return true;

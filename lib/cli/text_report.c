@@ -111,6 +111,17 @@ put_entries(FILE *out, const struct mu_text_report *report,
 	}
 }
 
+static void
+put_rest(FILE *out, const struct UnreachableMemoryInfo *info)
+{
+	char buffer[512] = "";
+	struct mu_text text = { buffer, sizeof(buffer), 0 };
+
+	mu_report_rest(&text, info);
+	if (text.length > 0)
+		fprintf(out, "%s\n", buffer);
+}
+
 /* Only the program itself, run anew, can tell what nobody noted. */
 static void
 put_hint(FILE *out, const struct UnreachableMemoryInfo *info)
@@ -142,6 +153,7 @@ mu_text_report(FILE *out, const struct mu_text_report *report,
 	mu_verdict_text(out, &answer->usage, &report->style);
 	put_totals(out, &answer->info, &report->style);
 	put_entries(out, report, &answer->info);
+	put_rest(out, &answer->info);
 	put_hint(out, &answer->info);
 }
 

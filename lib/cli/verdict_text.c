@@ -103,34 +103,39 @@ put_arenas(
 }
 
 static void
-put_judgement(FILE *out, const struct mu_heap_usage *usage)
+put_lost(FILE *out, const struct mu_heap_usage *usage)
+{
+	size_t lost = usage->live_unreachable;
+
+	if (lost > 0)
+		fprintf(out, "Verdict: lost: %s, %s of the live bytes.\n",
+		    mu_human_bytes(lost).text,
+		    mu_human_share(lost, lost + usage->live_reachable).text);
+}
+
+static void
+put_rest(FILE *out, const struct mu_heap_usage *usage)
 {
 	size_t held = mu_usage_held(usage);
 
-	switch (mu_usage_judge(usage)) {
-	case MU_VERDICT_LEAK:
-		fprintf(out, "Verdict: leak: %s of the heap is unreachable.\n",
-		    mu_human_share(usage->live_unreachable, held).text);
-		break;
-	case MU_VERDICT_GROWTH:
+	switch (mu_usage_judge_rest(usage)) {
+	case MU_VERDICT_IN_USE:
 		fprintf(out,
-		    "Verdict: growth: %s of the heap is in use and"
-		    " reachable. If it grows, the program\nkeeps what it"
-		    " allocates: a cache, a queue, a list that is never"
-		    " emptied.\n",
+		    "Verdict: in use: %s of the heap is reachable. Only a later"
+		    " look can tell\nwhether it grows.\n",
 		    mu_human_share(usage->live_reachable, held).text);
 		break;
 	case MU_VERDICT_FRAGMENTATION:
 		fprintf(out,
-		    "Verdict: fragmentation: %s of the heap is free,"
-		    " between blocks that are in\nuse. malloc_trim(3) gives"
-		    " back whole pages of it.\n",
+		    "Verdict: held free: %s of the heap is free, between"
+		    " blocks that are in use.\nmalloc_trim(3) gives back whole"
+		    " pages of it.\n",
 		    mu_human_share(mu_usage_scattered(usage), held).text);
 		break;
 	case MU_VERDICT_SLACK:
 		fprintf(out,
-		    "Verdict: slack: %s of the heap is free at the"
-		    " ends of arenas, kept for later.\nmalloc_trim(3) gives it"
+		    "Verdict: held free: %s of the heap is free at the ends of"
+		    " arenas, kept for\nlater. malloc_trim(3) gives it"
 		    " back.\n",
 		    mu_human_share(mu_usage_top(usage), held).text);
 		break;
@@ -148,5 +153,6 @@ mu_verdict_text(
 	put_all(out, usage, style);
 	put_arenas(out, usage, style);
 	put_mmapped(out, usage, style);
-	put_judgement(out, usage);
+	put_lost(out, usage);
+	put_rest(out, usage);
 }

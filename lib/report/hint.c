@@ -28,20 +28,14 @@ bool
 mu_hint_sizes(
     const struct UnreachableMemoryInfo *info, size_t *least, size_t *most)
 {
-	size_t i, size;
+	size_t i;
 
-	*least = SIZE_MAX;
-	*most = 0;
-	for (i = 0; i < info->num_reported; i++) {
+	for (i = 0; i < info->num_reported; i++)
 		if (info->leaks[i].backtrace.num_frames > 0)
 			return false;
-		size = info->leaks[i].size;
-		if (size > *most)
-			*most = size;
-		if (least_for(size) < *least)
-			*least = least_for(size);
-	}
-	return info->num_reported > 0;
+	*least = least_for(info->unrecorded_min);
+	*most = info->unrecorded_max;
+	return info->unrecorded_max > 0;
 }
 
 void

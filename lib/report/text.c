@@ -101,6 +101,42 @@ mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
 	add_backtrace(out, &leak->backtrace, names);
 }
 
+/* Blocks that the entries of INFO count, those of several entries each time. */
+static size_t
+counted_leaks(const struct UnreachableMemoryInfo *info)
+{
+	const struct Leak *leak = info->leaks;
+	const struct Leak *end = leak + info->num_reported;
+	size_t count = 0;
+
+	for (; leak < end; leak++)
+		count += 1 + leak->referenced_count + leak->similar_count +
+		    leak->similar_referenced_count;
+	return count;
+}
+
+void
+mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+{
+	size_t more = info->num_entries - info->num_reported;
+	size_t distinct = info->num_leaks - info->unreported_leaks;
+
+	if (info->num_reported == 0 || info->num_entries < info->num_reported)
+		return;
+	if (counted_leaks(info) > distinct)
+		mu_text_add(out,
+		    "  Several entries lead to the same blocks and each counts"
+		    " them: together they have %zu bytes in %zu allocation%s\n",
+		    info->leak_bytes - info->unreported_bytes, distinct,
+		    plural(distinct));
+	if (more > 0)
+		mu_text_add(out,
+		    "  ... and %zu more entr%s, %zu bytes in %zu"
+		    " allocation%s\n",
+		    more, more == 1 ? "y" : "ies", info->unreported_bytes,
+		    info->unreported_leaks, plural(info->unreported_leaks));
+}
+
 void
 mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
     bool log_contents, struct mu_frame_names *names)
@@ -120,6 +156,7 @@ mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 		mu_report_leak(out, &info->leaks[i], log_contents, names);
 		mu_text_add(out, "\n");
 	}
+	mu_report_rest(out, info);
 }
 
 void

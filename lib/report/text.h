@@ -19,7 +19,15 @@
 void mu_report_leak(struct mu_text *out, const struct Leak *leak,
     bool log_contents, struct mu_frame_names *names);
 
-/* The whole report: totals, ABI line, every leak block (MU-14). */
+/*
+ * What the entries of INFO do not show: how many more there are, and that
+ * several of them count the same blocks. One line each, indented by two; none
+ * where there is nothing to say.
+ */
+void mu_report_rest(
+    struct mu_text *out, const struct UnreachableMemoryInfo *info);
+
+/* The whole report: totals, ABI line, every leak block, the rest. */
 void mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
     bool log_contents, struct mu_frame_names *names);
 

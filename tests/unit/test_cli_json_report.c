@@ -90,7 +90,7 @@ leak(size_t index)
 START_TEST(totals)
 {
 	write_report(false);
-	ck_assert_uint_eq(json_object_size(report), 17);
+	ck_assert_uint_eq(json_object_size(report), 20);
 	ck_assert_int_eq(number(report, "schema"), 1);
 	ck_assert_int_eq(number(report, "pid"), 4711);
 	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");
@@ -99,6 +99,9 @@ START_TEST(totals)
 	ck_assert_str_eq(string(report, "allocator"), "glibc 2.36");
 	ck_assert_int_eq(number(report, "num_leaks"), 9);
 	ck_assert_int_eq(number(report, "leak_bytes"), 4321);
+	ck_assert_int_eq(number(report, "num_entries"), 5);
+	ck_assert_int_eq(number(report, "unreported_leaks"), 2);
+	ck_assert_int_eq(number(report, "unreported_bytes"), 72);
 	ck_assert_int_eq(number(report, "num_allocations"), 1000);
 	ck_assert_int_eq(number(report, "allocation_bytes"), 12345678);
 	ck_assert_int_eq(number(report, "pause_ns"), 3200000);
@@ -164,7 +167,7 @@ START_TEST(heap)
 
 	write_report(false);
 	object = json_object_get(report, "heap");
-	ck_assert_str_eq(string(object, "verdict"), "growth");
+	ck_assert_str_eq(string(object, "verdict"), "leak");
 	ck_assert_int_eq(number(object, "live_reachable"), 12 << 20);
 	ck_assert_int_eq(number(object, "live_unreachable"), 4321);
 	ck_assert_int_eq(number(object, "free_held"), 5 << 20);

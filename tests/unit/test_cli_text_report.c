@@ -67,10 +67,10 @@ START_TEST(whole)
 	    " in bins, 0 bytes in tcaches, 1.0 MiB top\n"
 	    "  mmapped: 1.0 MiB, 1.0 MiB of it in use, in blocks that have a"
 	    " mapping of their own\n"
-	    "Verdict: growth: 71% of the heap is in use and reachable. If it"
-	    " grows, the program\n"
-	    "keeps what it allocates: a cache, a queue, a list that is never"
-	    " emptied.\n"
+	    "Verdict: lost: 4.2 KiB, less than 1% of the live bytes.\n"
+	    "Verdict: in use: 71% of the heap is reachable. Only a later look"
+	    " can tell\n"
+	    "whether it grows.\n"
 	    "  4321 bytes in 9 unreachable allocations\n"
 	    "  ABI: '" MU_ABI "'\n"
 	    "\n"
@@ -84,6 +84,8 @@ START_TEST(whole)
 	    "          #00  pc 0000000000005000  /usr/lib/libfoo.so.1"
 	    " (Foo::make(int)) /src/foo.cc:42\n"
 	    "          #01  pc 0000000000000099  <unknown>\n"
+	    "\n"
+	    "  ... and 2 more entries, 72 bytes in 2 allocations\n"
 	    "\n");
 }
 END_TEST
@@ -219,16 +221,16 @@ START_TEST(verdicts)
 	usage.live_reachable = 1 << 20;
 	usage.live_unreachable = 3 << 20;
 	verdict(&usage);
-	assert_has("\nVerdict: leak: 75% of the heap is unreachable.\n");
+	assert_has("\nVerdict: lost: 3.0 MiB, 75% of the live bytes.\n");
 	usage.live_unreachable = 0;
 	usage.free_held = 9 << 20;
 	verdict(&usage);
-	assert_has("\nVerdict: fragmentation: 90% of the heap is free, ");
+	assert_has("\nVerdict: held free: 90% of the heap is free, between");
 	usage.arenas = arenas;
 	usage.num_arenas = 1;
 	arenas[0].top = 9 << 20;
 	verdict(&usage);
-	assert_has("\nVerdict: slack: 90% of the heap is free at the ends");
+	assert_has("\nVerdict: held free: 90% of the heap is free at the ends");
 	usage = (struct mu_heap_usage) { .live_reachable = 1000 };
 	verdict(&usage);
 	ck_assert_ptr_null(strstr(text, "Verdict"));

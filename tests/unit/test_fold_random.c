@@ -76,6 +76,49 @@ model_expect(const struct model *model)
 			    leaks.entries[k].range.begin));
 }
 
+/* With LIMIT entries: what is in none of them, each block counted once. */
+static void
+model_expect_cut(const struct model *model, size_t limit, size_t num_total)
+{
+	size_t i, j, k, count = 0, size = 0;
+	bool reported[MAX_MODEL] = { false };
+
+	ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
+	ck_assert_uint_eq(leaks.num_total, num_total);
+	ck_assert_uint_eq(
+	    leaks.num_entries, limit < num_total ? limit : num_total);
+	for (i = 0; i < model->count; i++)
+		for (k = 0; k < leaks.num_entries; k++)
+			if (leaks.entries[k].range.begin ==
+			    (uintptr_t)model->nodes[i])
+				for (j = 0; j < model->count; j++)
+					reported[j] |=
+					    j == i || model->reaches[i][j];
+	for (i = 0; i < model->count; i++) {
+		count += !reported[i];
+		size += reported[i] ? 0 : bytes(model->words[i]);
+	}
+	ck_assert_uint_eq(leaks.unreported_count, count);
+	ck_assert_uint_eq(leaks.unreported_bytes, size);
+}
+
+/* The sizes of all entries' first blocks, cut or not. */
+static void
+model_expect_unrecorded(const struct model *model)
+{
+	size_t i, size, least = SIZE_MAX, most = 0;
+
+	for (i = 0; i < model->count; i++) {
+		if (!model_is_entry(model, i))
+			continue;
+		size = bytes(model->words[i]);
+		least = size < least ? size : least;
+		most = size > most ? size : most;
+	}
+	ck_assert_uint_eq(leaks.unrecorded_least, least);
+	ck_assert_uint_eq(leaks.unrecorded_most, most);
+}
+
 static void
 model_make(struct model *model)
 {
@@ -113,7 +156,7 @@ model_make(struct model *model)
 START_TEST(random_graphs)
 {
 	static struct model model;
-	size_t round;
+	size_t round, num_total;
 
 	for (round = 0; round < 300; round++) {
 		srand((unsigned)round + 1);
@@ -123,6 +166,10 @@ START_TEST(random_graphs)
 		fold();
 		ck_assert_uint_eq(leaks.num_leaks, model.count);
 		model_expect(&model);
+		num_total = leaks.num_entries;
+		model_expect_cut(&model, num_total, num_total);
+		model_expect_cut(&model, 1 + round % num_total, num_total);
+		model_expect_unrecorded(&model);
 		fake_heap_close(&heap);
 	}
 	open_heap(_i, 4096);

@@ -60,7 +60,7 @@ START_TEST(full)
 	fill(MEDIUM);
 	ck_assert_int_eq(take(), MU_OK);
 	expect_malloc_agrees();
-	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_GROWTH);
+	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_IN_USE);
 	mu_usage_complete(&heap.usage, (MANY / 2) * MEDIUM);
 	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_LEAK);
 }

@@ -57,6 +57,9 @@ good_header(void)
 		.num_leaks = 3,
 		.leak_bytes = 30,
 		.num_entries = 2,
+		.num_total = 3,
+		.unreported_count = 1,
+		.unreported_bytes = 8,
 	};
 }
 
@@ -73,13 +76,17 @@ START_TEST(mu80_damaged_headers_are_refused)
 		ck_assert(!mu_leak_pipe_check(&header, 2)); \
 	} while (0)
 	REFUSED(magic, 0);
-	REFUSED(version, 2);
+	REFUSED(version, 1);
 	REFUSED(header_size, 8);
 	REFUSED(entry_size, 8);
 	REFUSED(status, MU_STATUS_COUNT);
 	REFUSED(status, MU_ERR_TIMEOUT); /* a failure that has figures */
 	REFUSED(num_entries, 3);
 	REFUSED(num_entries, UINT64_MAX);
+	REFUSED(num_total, 1);
+	REFUSED(num_total, 4);
+	REFUSED(unreported_count, 4);
+	REFUSED(unreported_bytes, 31);
 	REFUSED(num_leaks, 1);
 	REFUSED(num_leaks, 11);
 	REFUSED(leak_bytes, 1001);
@@ -101,7 +108,8 @@ send_all(void *arg)
 	const struct sender *sender = arg;
 	struct mu_leaks leaks = { .num_leaks = sender->entries,
 		.leak_bytes = sender->entries * 8,
-		.num_entries = sender->entries };
+		.num_entries = sender->entries,
+		.num_total = sender->entries };
 	struct mu_heap heap = { .blocks = { .count = sender->entries + 7,
 				    .bytes = sender->entries * 8 + 70 },
 		.transient = true };

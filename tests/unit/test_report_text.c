@@ -100,6 +100,41 @@ START_TEST(mu14_whole_report)
 }
 END_TEST
 
+/* Both entries lead to one block of 24 bytes, and the limit cut two more. */
+START_TEST(shared_and_cut_entries_are_said)
+{
+	struct Leak leaks[2] = { make_leak(0x7f0012345670, 40),
+		make_leak(0x55aa0010, 24) };
+	struct UnreachableMemoryInfo info = { .leaks = leaks,
+		.num_reported = 2,
+		.num_leaks = 6,
+		.leak_bytes = 188,
+		.num_entries = 4,
+		.unreported_leaks = 3,
+		.unreported_bytes = 100 };
+
+	leaks[0].referenced_count = leaks[1].referenced_count = 1;
+	leaks[0].referenced_size = leaks[1].referenced_size = 24;
+	start();
+	mu_report_rest(&out, &info);
+	ck_assert_str_eq(buffer,
+	    "  Several entries lead to the same blocks and each counts them:"
+	    " together they have 88 bytes in 3 allocations\n"
+	    "  ... and 2 more entries, 100 bytes in 3 allocations\n");
+	info.num_reported = 1;
+	info.num_entries = 2;
+	info.unreported_leaks = 4;
+	start();
+	mu_report_rest(&out, &info);
+	ck_assert_str_eq(
+	    buffer, "  ... and 1 more entry, 100 bytes in 4 allocations\n");
+	info.num_entries = 1;
+	start();
+	mu_report_rest(&out, &info);
+	ck_assert_str_eq(buffer, "");
+}
+END_TEST
+
 START_TEST(partial_answer_says_so)
 {
 	struct UnreachableMemoryInfo info;
@@ -345,6 +380,7 @@ main(void)
 
 	tcase_add_test(tc, mu14_plural);
 	tcase_add_test(tc, mu14_whole_report);
+	tcase_add_test(tc, shared_and_cut_entries_are_said);
 	tcase_add_test(tc, partial_answer_says_so);
 	tcase_add_test(tc, mu15_abi_of_this_process);
 	tcase_add_test(tc, referencing_and_similar);
