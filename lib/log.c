@@ -21,7 +21,7 @@ static void
 write_syslog(const struct mu_log *log, enum mu_log_level level,
     const char *text, size_t length)
 {
-	static const int severity[] = { 3, 4, 6, 7 };
+	static const int severity[] = { 3, 4, 6, 6, 7 };
 	char datagram[LINE_SIZE + 32];
 	size_t used;
 	long n;

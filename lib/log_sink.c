@@ -52,13 +52,15 @@ void
 mu_log_sink_open(
     struct mu_log *log, const struct mu_options *options, bool silent)
 {
+	static const enum mu_log_level levels[] = { MU_LOG_INFO, MU_LOG_STEP,
+		MU_LOG_DEBUG };
 	const char *path = options->log_path;
 	const char *why = NULL;
 
 	*log = (struct mu_log) {
 		.fd = STDERR,
 		.syslog_fd = -1,
-		.level = options->verbosity >= 2 ? MU_LOG_DEBUG : MU_LOG_INFO,
+		.level = levels[options->verbosity],
 		.deadline_ns =
 		    mu_sys_now_ns() + options->timeout * (MU_NS_PER_SEC / 1000),
 		.silent = silent,

@@ -101,7 +101,7 @@ take_image(struct mu_pass *pass)
 	mu_sigmask mask;
 
 	/* Not from the collector: a full pipe would keep malloc frozen. */
-	mu_log(&pass->log, MU_LOG_INFO,
+	mu_log(&pass->log, MU_LOG_STEP,
 	    "collecting thread info for process %d...", pass->pid);
 	if (!mu_sys_block_signals(&mask)) {
 		mu_sys_close(&pass->pipe_write);
@@ -116,7 +116,7 @@ take_image(struct mu_pass *pass)
 	/* Ours was a copy; the sweeper's end of file must be seen. */
 	mu_sys_close(&pass->pipe_write);
 	if (status == MU_OK)
-		mu_log(&pass->log, MU_LOG_INFO, "collection thread done");
+		mu_log(&pass->log, MU_LOG_STEP, "collection thread done");
 	return status;
 }
 
@@ -217,6 +217,7 @@ mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 enum mu_status
 mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
+	enum mu_log_level level = pass->log.level;
 	enum mu_status status;
 	unsigned tries = 0;
 
@@ -227,11 +228,16 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	for (;;) {
 		status = try_once(pass, info);
 		if (!worth_another(pass, status, ++tries))
-			return status;
-		mu_log(&pass->log, MU_LOG_DEBUG, "try %u: %s", tries,
-		    pass->why.words);
+			break;
+		mu_log(&pass->log, tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
+		    "try %u: %s", tries, pass->why.words);
+		/* The steps are logged once, not for each try. */
+		if (level == MU_LOG_STEP)
+			pass->log.level = MU_LOG_INFO;
 		mu_look_forget(pass, info);
 		mu_sys_sleep_ns(
 		    tries * (status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS));
 	}
+	pass->log.level = level;
+	return status;
 }

@@ -149,7 +149,7 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		return;
 	}
 	if (request->voice != MU_VOICE_LEAKS)
-		mu_log(&pass->log, MU_LOG_INFO,
+		mu_log(&pass->log, MU_LOG_STEP,
 		    "unreachable memory detection done");
 	if (info->status == MEMUNREACHABLE_PARTIAL)
 		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",

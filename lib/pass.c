@@ -106,7 +106,7 @@ look_twice(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		    "no time to look again (confirm=1) at %zu allocations that"
 		    " seem unreachable",
 		    pass->num_suspects);
-	mu_log(&pass->log, MU_LOG_INFO,
+	mu_log(&pass->log, MU_LOG_STEP,
 	    "looking again at %zu unreachable allocations", pass->num_suspects);
 	sleep_until(again_ns);
 	pass->turn = MU_TURN_SECOND;

@@ -29,7 +29,7 @@ struct mu_caller {
 enum mu_voice {
 	MU_VOICE_QUIET, /* none, unless verbosity is set */
 	MU_VOICE_LEAKS, /* the report, if not every block is reachable */
-	MU_VOICE_FULL,  /* the steps and the report (MU-24) */
+	MU_VOICE_FULL,  /* the report; with verbosity=1 the steps, too */
 };
 
 struct mu_references; /* lib/why_pipe.h */

@@ -98,20 +98,20 @@ tell_step(struct mu_search *search, enum mu_search_step step)
 
 	switch (step) {
 	case MU_SEARCH_LISTED:
-		mu_log(log, MU_LOG_INFO, "searching done");
+		mu_log(log, MU_LOG_STEP, "searching done");
 		mu_memory_self_unlock(
 		    &snap->memory, snap->mappings, snap->num_mappings);
-		mu_log(log, MU_LOG_INFO,
+		mu_log(log, MU_LOG_STEP,
 		    "sweeping process %d for unreachable memory", pass->pid);
 		break;
 	case MU_SEARCH_MARKED:
-		mu_log(log, MU_LOG_INFO, "sweeping done");
+		mu_log(log, MU_LOG_STEP, "sweeping done");
 		break;
 	case MU_SEARCH_FOLD:
-		mu_log(log, MU_LOG_INFO, "folding related leaks");
+		mu_log(log, MU_LOG_STEP, "folding related leaks");
 		break;
 	case MU_SEARCH_FOLDED:
-		mu_log(log, MU_LOG_INFO, "folding done");
+		mu_log(log, MU_LOG_STEP, "folding done");
 		break;
 	case MU_SEARCH_LIST:
 	case MU_SEARCH_ROOTED:
@@ -163,7 +163,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		.suspects = pass->suspects,
 		.num_suspects = pass->num_suspects,
 	};
-	mu_log(&pass->log, MU_LOG_INFO, "searching process %d for allocations",
+	mu_log(&pass->log, MU_LOG_STEP, "searching process %d for allocations",
 	    pass->pid);
 	if (!mu_search_went_on(search, open_image(pass, sweep), &pass->why) ||
 	    !mu_search_mark(search))

@@ -214,8 +214,8 @@ extern "C" {
 #endif
 
 /*
- * Run a pass and log it: the steps, the totals, then one record a leak, to
- * stderr or where the options say. False if the pass failed; the log says
+ * Run a pass and log it: the totals, then one record a leak, to stderr or where
+ * the options say; before them the steps if the option verbosity is 1 or more. False if the pass failed; the log says
  * why. Uses no malloc.
  */
 bool LogUnreachableMemory(bool log_contents, size_t limit);

@@ -16,7 +16,8 @@
 enum mu_log_level {
 	MU_LOG_ERROR,   /* leaks, failures */
 	MU_LOG_WARNING, /* options, skipped pages */
-	MU_LOG_INFO,    /* the steps of a pass */
+	MU_LOG_INFO,    /* totals, hints */
+	MU_LOG_STEP,    /* verbosity=1: the steps of a pass */
 	MU_LOG_DEBUG,   /* verbosity=2: mappings, arenas, timings */
 };
 

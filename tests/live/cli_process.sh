@@ -62,7 +62,7 @@ esc=$(printf '\033')
 lacks "$work/text" "$esc"
 "$command" -q --color=always -p "$pid" >"$work/text" 2>&1
 has "$work/text" "${esc}[1m"
-if command -v script >/dev/null; then
+if has_terminals; then
 	terminal() {
 		script -qec "$1" /dev/null </dev/null >"$work/text" 2>&1
 	}
@@ -75,7 +75,7 @@ if command -v script >/dev/null; then
 	terminal "$command -q --color=never -p $pid"
 	lacks "$work/text" "${esc}["
 else
-	echo "SKIPPED: cli_usage: no script(1) for a terminal"
+	echo "SKIPPED: cli_process: no terminal can be made (script(1), /dev/pts)"
 fi
 exec 9>&-
 wait "$pid"

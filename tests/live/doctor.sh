@@ -217,7 +217,11 @@ if [ -x "$work/lines" ] && $as_nobody true 2>/dev/null; then
 	start lines $as_nobody "$work/lines" closed
 	await is_quiet $pid
 	says 3 'not dumpable' $as_nobody "$work/doctor" $pid
-	says 0 'we may stop' "$doctor" $pid
+	if may_trace_all; then
+		says 0 'we may stop' "$doctor" $pid
+	else
+		skipped "not dumpable, as root: no CAP_SYS_PTRACE"
+	fi
 fi
 
 name=jemalloc

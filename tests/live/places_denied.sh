@@ -31,7 +31,12 @@ grep -q 'blocks every signal' "$work/out" ||
 
 # Root may look at what is not dumpable.
 if [ "$(id -u)" -eq 0 ]; then
-	places "root, not dumpable" ptrace ptrace signal "$place" undumpable
+	if may_trace_all; then
+		places "root, not dumpable" ptrace ptrace signal \
+		    "$place" undumpable
+	else
+		skip "root, not dumpable: no CAP_SYS_PTRACE"
+	fi
 	places "setgid, setuid" signal 'not dumpable' signal "$place" become
 	places "seteuid" signal 'not dumpable' signal "$place" become_effective
 	places "setresuid" signal 'not dumpable' signal "$place" become_at_once

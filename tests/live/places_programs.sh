@@ -66,7 +66,7 @@ preloaded() {
 	cmp -s "$work/plain" "$work/out" || fail "another output"
 	cat "$work"/log.* >"$work/said" 2>/dev/null
 	rm -f "$work"/log.*
-	grep -q 'unreachable memory detection done' "$work/said" ||
+	grep -q ' unreachable out of ' "$work/said" ||
 		fail "no report: $(head -n 3 "$work/said" "$work/err")"
 }
 

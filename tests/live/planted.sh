@@ -79,7 +79,7 @@ is_ready() {
 }
 
 has_answered() {
-	grep -q 'detection done\|detection failed' "$work/log.$pid" \
+	grep -q 'unreachable out of\|detection failed' "$work/log.$pid" \
 	    2>/dev/null || ! kill -0 "$pid" 2>/dev/null
 }
 

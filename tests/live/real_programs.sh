@@ -20,7 +20,7 @@ is_ready() {
 
 has_answered() {
 	[ "$(cat "$work"/log.* 2>/dev/null |
-		grep -c 'detection done\|detection failed')" -ge "$1" ]
+		grep -c 'unreachable out of\|detection failed')" -ge "$1" ]
 }
 
 # Start "$@" with $first on its stdin, until it says ready; $pid is its own.

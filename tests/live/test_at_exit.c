@@ -16,7 +16,7 @@
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"
 
-#define DONE "unreachable memory detection done\n"
+#define DONE " unreachable out of "
 #define ONE_LEAK "24 bytes in 1 allocation unreachable out of "
 
 static struct child child;

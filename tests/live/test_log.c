@@ -96,7 +96,7 @@ START_TEST(mu24_log)
 	char expected[256];
 	int pid, judged;
 
-	child_run(&child, "log_one_leak", NULL);
+	child_run(&child, "log_one_leak", "verbosity=1");
 	child_assert_exit(&child, 0);
 	ck_assert_int_eq(
 	    sscanf(child.out_text, "%d %lx %d", &pid, &address, &judged), 3);
@@ -132,6 +132,20 @@ START_TEST(mu24_log)
 }
 END_TEST
 
+/* Unless verbosity is 1: the totals, four lines of the entry, the hint. */
+START_TEST(steps_are_not_logged)
+{
+	struct lines lines;
+
+	child_run(&child, "log_one_leak", NULL);
+	child_assert_exit(&child, 0);
+	split(&lines, child.err_text);
+	ck_assert_uint_eq(lines.count, 6);
+	assert_line(&lines, 0,
+	    PREFIX "24 bytes in 1 allocation unreachable out of *");
+}
+END_TEST
+
 START_TEST(mu24_log_of_a_failure)
 {
 	child_run(&child, "log_failed", NULL);
@@ -149,7 +163,7 @@ START_TEST(mu40_log)
 	child_run(&child, "log_provider_failed", NULL);
 	child_assert_exit(&child, 0);
 	ck_assert_uint_eq(count_text(child.err_text, "root provider"), 1);
-	ck_assert_uint_eq(count_text(child.err_text, "detection done"), 1);
+	ck_assert_uint_eq(count_text(child.err_text, " unreachable out of "), 1);
 }
 END_TEST
 
@@ -341,6 +355,7 @@ log_suite(void)
 
 	tcase_set_timeout(lines, 120);
 	tcase_add_test(lines, mu24_log);
+	tcase_add_test(lines, steps_are_not_logged);
 	tcase_add_test(lines, mu24_log_of_a_failure);
 	tcase_add_test(lines, mu40_log);
 	tcase_add_test(lines, get_is_silent);

@@ -3,6 +3,8 @@
  * stays so, and the process notices nothing.
  */
 #include <fcntl.h>
+#include <linux/capability.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 
 #include "ptrace/remote_call.h"
@@ -158,8 +160,8 @@ START_TEST(process_limit)
 {
 	struct copied victim;
 
-	if (geteuid() != 0) {
-		puts("SKIPPED: process_limit: not root");
+	if (geteuid() != 0 || prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) != 1) {
+		puts("SKIPPED: process_limit: not root with CAP_SYS_PTRACE");
 		return;
 	}
 	victim = copied_start(lose_root);

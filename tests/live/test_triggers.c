@@ -16,7 +16,7 @@
 
 #define PREFIX "libmemunreachable: "
 #define WAITS "asked again: the next pass begins in "
-#define DONE "unreachable memory detection done\n"
+#define DONE " unreachable out of "
 #define ONE_LEAK "24 bytes in 1 allocation unreachable out of "
 #define ASKED 10 /* times */
 #define AT_ONCE "min_interval=0"
@@ -132,14 +132,14 @@ await_out(const char *word, size_t count)
 }
 
 /*
- * Ask, and see the first line of the pass that comes of it: the handler starts
+ * Ask, and see the first step of the pass that comes of it: the handler starts
  * a thread, and until that runs, whatever else is asked is answered by its one
  * pass. The second line is in the pipe by then, or will be; the third blocks.
  */
 static void
 begin_pass(const char *scenario)
 {
-	child_start(&child, scenario, AT_ONCE);
+	child_start(&child, scenario, AT_ONCE ":verbosity=1");
 	await_out("ready", 1);
 	ck_assert_int_eq(kill(child.pid, SIGNO), 0);
 	await_out("handled", 1);

@@ -23,6 +23,18 @@ fail() {
 	failures=$((failures + 1))
 }
 
+# Has this shell CAP_SYS_PTRACE (bit 19 of CapEff)? Root in a container may not.
+may_trace_all() {
+	effective=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
+	[ $((0x$effective >> 19 & 1)) -eq 1 ]
+}
+
+# Can a terminal be made? A bare container has no /dev/pts.
+has_terminals() {
+	command -v script >/dev/null &&
+		script -qec true /dev/null </dev/null >/dev/null 2>&1
+}
+
 # Wait, minutes at most, until the command says yes.
 await() {
 	tries=0
