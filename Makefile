@@ -174,7 +174,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	entry.c entry_aligned.c entry_new.c entry_delete.c entry_dlclose.c \
 	entry_dlopen.c \
 	entry_stderr.c dispatch.c hooks.c gate.c careful.c \
-	careful_realloc.c block.c guards.c fill.c quarantine.c errors.c \
+	careful_realloc.c block.c guards.c guards_live.c fill.c quarantine.c errors.c \
 	report.c symbolize.c fork.c kept_stderr.c \
 	leak_blocks.c leak_list.c leak_estimate.c leak_info.c iterate.c \
 	journal.c journal_write.c heap_dump.c dump_modules.c frame_names.c \

@@ -8,6 +8,7 @@
 #include "lib/malloc_debug/quarantine.h"
 #include "lib/malloc_debug/real.h"
 #include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/stack_id.h"
 
 size_t
 block_usable(const void *block, uint32_t word)
@@ -15,12 +16,12 @@ block_usable(const void *block, uint32_t word)
 	size_t size = live_size(block), usable, before;
 	char *raw;
 
-	if (!guards_around(word))
-		raw = (char *)(uintptr_t)block;
-	else if (recorder_options.rear_guard != 0)
-		return size; /* behind that is the guard */
-	else
-		raw = guards_raw(block);
+	if (guards_noted() && mu_shadow_stack(word) != RECORDER_BARE)
+		return recorder_options.rear_guard != 0
+		    ? size /* behind that is the guard */
+		    : size + recorder_options.expand_alloc;
+	raw =
+	    guards_around(word) ? guards_raw(block) : (char *)(uintptr_t)block;
 	before = (size_t)((const char *)block - raw);
 	usable = real.malloc_usable_size(raw);
 	return usable < size + before ? size : usable - before;

@@ -20,17 +20,19 @@ struct call {
 	struct stack_start start;
 	enum mu_block_kind kind; /* what it allocates, or may free */
 	enum journal_op op;
+	bool sized;       /* operator delete is told a size */
+	size_t size;      /* which */
+	size_t alignment; /* that it is told; 0: none */
 };
 
-/* To be written in the entry itself. */
-#define CALL(name, block_kind, journal_op)       \
-	(&(const struct call) {                  \
-	    .function = (name),                  \
-	    .frame = __builtin_frame_address(0), \
-	    .start = STACK_START(),              \
-	    .kind = (block_kind),                \
-	    .op = (journal_op),                  \
-	})
+/* To be written in the entry itself. Further members may follow. */
+#define CALL(name, block_kind, journal_op, ...)     \
+	(&(const struct call) { .function = (name), \
+	    .frame = __builtin_frame_address(0),    \
+	    .start = STACK_START(),                 \
+	    .kind = (block_kind),                   \
+	    .op = (journal_op),                     \
+	    __VA_ARGS__ })
 
 /* What is to be allocated. */
 struct request {

@@ -62,6 +62,21 @@ careful_bare(const struct request *request)
 	return block;
 }
 
+/* How it was asked for, where that is compared later. */
+static void
+note(const struct call *call, const struct request *request, void *block,
+    size_t size)
+{
+	bool is_new = call->kind != MU_BLOCK_MALLOC;
+	enum guards_empty empty = GUARDS_NOT_EMPTY;
+
+	if (request->members * request->size == 0)
+		empty = request->zero                ? GUARDS_EMPTY_ZERO
+		    : recorder_options.fill_on_alloc ? GUARDS_EMPTY_FILLED
+						     : GUARDS_EMPTY;
+	guards_note(block, size, is_new ? request->alignment : 0, empty);
+}
+
 /* 0: this one is not to be recorded. */
 static uint32_t
 stack_for(const struct call *call, size_t size)
@@ -105,6 +120,7 @@ careful_alloc(const struct call *call, const struct request *request)
 	if (raw == NULL)
 		return NULL;
 	block = guards_dress(raw, offset, size);
+	note(call, request, block, size);
 	if (!careful_record(call, block, size)) {
 		if (offset == 0)
 			return block;
@@ -146,11 +162,26 @@ careful_claim(const void *block)
 	return word;
 }
 
+/* Sized forms are told 0 for a block that has 1, as no bytes were asked for. */
+static void
+check_call(const struct call *call, const struct error_block *block,
+    enum mu_block_kind kind)
+{
+	size_t alignment = call->alignment;
+	size_t told = call->size + (call->size == 0);
+	bool wrong = kind != call->kind || (call->sized && told != block->size);
+
+	if (kind != MU_BLOCK_MALLOC && call->kind != MU_BLOCK_MALLOC &&
+	    guards_alignment(block->begin, block->size, &alignment))
+		wrong = wrong || alignment != call->alignment;
+	if (wrong)
+		error_mismatch(call, block, kind, alignment);
+}
+
 bool
 careful_check(const struct call *call, const void *block, uint32_t word)
 {
 	struct error_block found = block_error(block, word);
-	enum mu_block_kind kind = mu_shadow_kind(word);
 	uint32_t tag = 0;
 
 	if (mu_shadow_stack(word) == RECORDER_BARE || recorder_inside())
@@ -162,8 +193,8 @@ careful_check(const struct call *call, const void *block, uint32_t word)
 		}
 		error_check_guards(call, &found);
 	}
-	if (recorder_options.verify_pointers && kind != call->kind)
-		error_mismatch(call, &found, kind);
+	if (recorder_options.verify_pointers)
+		check_call(call, &found, mu_shadow_kind(word));
 	return true;
 }
 

@@ -20,12 +20,12 @@
 #include "lib/malloc_debug/stack_depot.h"
 #include "lib/malloc_debug/stack_id.h"
 
-/* What SIZE bytes without guards take. False and ENOMEM: more than there is. */
+/* What SIZE bytes without a guard in front take. False and ENOMEM: more than
+ * there is. */
 static bool
 bytes_asked(size_t size, size_t *total)
 {
-	if (__builtin_add_overflow(
-		size, recorder_options.expand_alloc, total)) {
+	if (!guards_total(size, 0, total)) {
 		errno = ENOMEM;
 		return false;
 	}
@@ -78,6 +78,7 @@ by_allocator(const struct call *call, void *block, uint32_t word, size_t size)
 		live_put(block, old, word);
 		return NULL;
 	}
+	guards_note(moved, size, 0, GUARDS_NOT_EMPTY);
 	record_again(call, moved, word, size);
 	word = live_word(moved);
 	if (word != 0 && recorder_options.fill_on_alloc != 0)
@@ -90,6 +91,7 @@ in_place(const struct call *call, void *block, uint32_t word, size_t size)
 {
 	if (guards_around(word))
 		guards_resize(block, size);
+	guards_note(block, size, 0, GUARDS_NOT_EMPTY);
 	record_again(call, block, word, size);
 	return block;
 }
@@ -138,8 +140,10 @@ unknown(const struct call *call, void *block, size_t size)
 	moved = real.realloc(block, total);
 	if (moved != NULL && recording_on && !recorder_inside() &&
 	    recorder_options.front_guard == 0 &&
-	    recorder_options.rear_guard == 0)
+	    recorder_options.rear_guard == 0) {
+		guards_note(moved, size, 0, GUARDS_NOT_EMPTY);
 		careful_record(call, moved, size);
+	}
 	return moved;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/malloc_debug/guards.h"
 #include "lib/malloc_debug/recorder.h"
 #include "lib/malloc_debug/report.h"
+#include "mu/text.h"
 
 #define DIVIDER                                            \
 	"*** *** *** *** *** *** *** *** *** *** *** *** " \
@@ -83,38 +84,86 @@ add_bytes(struct report *report, const void *base, ptrdiff_t from, ptrdiff_t to,
 		report_line(report, "  and %zu bytes more", bad - BYTES_SHOWN);
 }
 
+/* Bytes of BLOCK that are to be EXPECTED. */
+struct guard {
+	const char *which;
+	ptrdiff_t from, to;
+	unsigned expected;
+	size_t size; /* that was asked for */
+};
+
+#define GUARDS 3
+
+/* Of 0 bytes one is recorded, which is no more the program's than the guard. */
+static void
+list_guards(struct guard guards[GUARDS], const struct error_block *block)
+{
+	static const unsigned char first[] = { 0, GUARDS_REAR, FILL_ALLOC, 0 };
+	enum guards_empty empty = guards_empty(block->begin, block->size);
+	ptrdiff_t front = (ptrdiff_t)recorder_options.front_guard;
+	ptrdiff_t rear = (ptrdiff_t)recorder_options.rear_guard;
+	ptrdiff_t size = (ptrdiff_t)block->size;
+
+	guards[0] =
+	    (struct guard) { "FRONT", -front, 0, GUARDS_FRONT, block->size };
+	guards[1] = (struct guard) { "REAR", 0,
+		empty == GUARDS_NOT_EMPTY ? 0 : size, first[empty & 3], 0 };
+	guards[2] = (struct guard) { "REAR", size, size + rear, GUARDS_REAR,
+		block->size };
+}
+
 static bool
-check_guard(const struct call *call, const struct error_block *block,
-    const char *which, ptrdiff_t from, ptrdiff_t to, unsigned expected)
+is_good(const struct guard *guard, const struct error_block *block)
+{
+	return first_bad(block->begin, guard->from, guard->to,
+		   guard->expected) == guard->to;
+}
+
+static void
+report_guard(const struct call *call, const struct error_block *block,
+    const struct guard *guard)
 {
 	struct report report;
 
-	if (first_bad(block->begin, from, to, expected) == to)
-		return true;
 	begin(&report);
 	report_line(&report,
 	    "+++ ALLOCATION %p SIZE %zu HAS A CORRUPTED %s GUARD", block->begin,
-	    block->size, which);
-	add_bytes(&report, block->begin, from, to, expected);
+	    guard->size, guard->which);
+	add_bytes(
+	    &report, block->begin, guard->from, guard->to, guard->expected);
 	add_failure(&report, call);
 	add_allocation(&report, block);
 	end(&report);
-	return false;
+}
+
+bool
+error_guards_good(const struct error_block *block)
+{
+	struct guard guards[GUARDS];
+	bool good = true;
+	size_t i;
+
+	list_guards(guards, block);
+	for (i = 0; i < GUARDS; i++)
+		good = good && is_good(&guards[i], block);
+	return good;
 }
 
 bool
 error_check_guards(const struct call *call, const struct error_block *block)
 {
-	size_t front = recorder_options.front_guard;
-	size_t rear = recorder_options.rear_guard;
-	ptrdiff_t size = (ptrdiff_t)block->size;
-	bool good;
+	struct guard guards[GUARDS];
+	bool good = true;
+	size_t i;
 
-	good = check_guard(
-	    call, block, "FRONT", -(ptrdiff_t)front, 0, GUARDS_FRONT);
-	return check_guard(call, block, "REAR", size, size + (ptrdiff_t)rear,
-		   GUARDS_REAR) &&
-	    good;
+	list_guards(guards, block);
+	for (i = 0; i < GUARDS; i++) {
+		if (is_good(&guards[i], block))
+			continue;
+		good = false;
+		report_guard(call, block, &guards[i]);
+	}
+	return good;
 }
 
 bool
@@ -156,7 +205,8 @@ error_tag(
 
 	begin(&report);
 	report_line(&report, "+++ ALLOCATION %p HAS INVALID TAG %x (%s)",
-	    block->begin, tag, call->function);
+	    block->begin, tag,
+	    call != NULL ? call->function : "still allocated");
 	add_failure(&report, call);
 	add_allocation(&report, block);
 	end(&report);
@@ -190,16 +240,28 @@ error_unknown(const struct call *call, const void *pointer)
 
 void
 error_mismatch(const struct call *call, const struct error_block *block,
-    enum mu_block_kind kind)
+    enum mu_block_kind kind, size_t alignment)
 {
 	static const char *const by[] = { "malloc", "operator new",
 		"operator new[]", "?" };
+	char allocated[40] = "", released[80] = "";
+	struct mu_text text = { released, sizeof(released), 0 };
 	struct report report;
 
+	if (call->sized && call->size + (call->size == 0) != block->size)
+		mu_text_add(&text, " WITH SIZE %zu", call->size);
+	if (alignment != call->alignment && call->alignment == 0)
+		mu_text_add(&text, " WITHOUT ALIGNMENT");
+	else if (alignment != call->alignment)
+		mu_text_add(&text, " WITH ALIGNMENT %zu", call->alignment);
+	if (alignment != call->alignment && alignment != 0)
+		mu_text_format(allocated, sizeof(allocated),
+		    " WITH ALIGNMENT %zu", alignment);
 	begin(&report);
 	report_line(&report,
-	    "+++ ALLOCATION %p SIZE %zu ALLOCATED BY %s RELEASED BY %s",
-	    block->begin, block->size, by[kind & 3], call->function);
+	    "+++ ALLOCATION %p SIZE %zu ALLOCATED BY %s%s RELEASED BY %s%s",
+	    block->begin, block->size, by[kind & 3], allocated, call->function,
+	    released);
 	add_failure(&report, call);
 	add_allocation(&report, block);
 	end(&report);

@@ -28,13 +28,21 @@ bool error_check_guards(
 /* The first COUNT bytes of a block held back. */
 bool error_check_freed(const struct error_block *block, size_t count);
 
+/* The same without a word. */
+bool error_guards_good(const struct error_block *block);
+
 void error_used_after_free(
     const struct call *call, const struct error_block *block);
 void error_tag(
     const struct call *call, const struct error_block *block, uint32_t tag);
 void error_tag_after_free(const struct error_block *block, uint32_t tag);
 void error_unknown(const struct call *call, const void *pointer);
+
+/*
+ * CALL is not the counterpart of what allocated BLOCK: that is of another KIND,
+ * or was told another ALIGNMENT, or CALL is told another size.
+ */
 void error_mismatch(const struct call *call, const struct error_block *block,
-    enum mu_block_kind kind);
+    enum mu_block_kind kind, size_t alignment);
 
 #endif

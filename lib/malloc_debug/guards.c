@@ -1,5 +1,6 @@
 /*
- * Where guards lie: [head, slack, front guard] block [rear guard].
+ * Where guards lie: [head, slack, front guard] block [rear guard, expansion,
+ * note].
  */
 #include "lib/malloc_debug/guards.h"
 
@@ -40,14 +41,92 @@ guards_offset(size_t alignment)
 	    ~(alignment - 1);
 }
 
+/* What follows a block. */
+static size_t
+behind(void)
+{
+	return recorder_options.rear_guard + recorder_options.expand_alloc;
+}
+
+bool
+guards_noted(void)
+{
+	return recorder_options.rear_guard != 0 ||
+	    recorder_options.verify_pointers;
+}
+
 bool
 guards_total(size_t size, size_t offset, size_t *total)
 {
 	return !__builtin_add_overflow(size, offset, total) &&
+	    !__builtin_add_overflow(*total, behind(), total) &&
 	    !__builtin_add_overflow(
-		*total, recorder_options.rear_guard, total) &&
-	    !__builtin_add_overflow(
-		*total, recorder_options.expand_alloc, total);
+		*total, guards_noted() ? sizeof(uint64_t) : 0, total);
+}
+
+/*
+ * The upper bits tell a note of this block from whatever else lies there, an
+ * older block's note among it.
+ */
+#define NOTE_SHIFT 0x3full /* log2 of the alignment; 0: none */
+#define NOTE_EMPTY 6       /* from that bit on, enum guards_empty */
+#define NOTE_INFO 0xffull
+
+static uint64_t
+note_of(const void *block, uint64_t info)
+{
+	uint64_t mixed = (uint64_t)(uintptr_t)block * 0x9e3779b97f4a7c15ull;
+
+	return (mixed & ~NOTE_INFO) | info;
+}
+
+static bool
+find_note(const void *block, size_t size, uint64_t *info)
+{
+	uint64_t note;
+
+	if (!guards_noted())
+		return false;
+	memcpy(&note, (const char *)block + size + behind(), sizeof(note));
+	*info = note & NOTE_INFO;
+	return note == note_of(block, *info);
+}
+
+void
+guards_note(void *block, size_t size, size_t alignment, enum guards_empty empty)
+{
+	uint64_t note, info = (uint64_t)empty << NOTE_EMPTY;
+
+	if (!guards_noted())
+		return;
+	if (alignment != 0)
+		info |= (uint64_t)__builtin_ctzll(alignment);
+	note = note_of(block, info);
+	memcpy((char *)block + size + behind(), &note, sizeof(note));
+	if (empty == GUARDS_EMPTY && recorder_options.rear_guard != 0)
+		memset(block, GUARDS_REAR, size);
+}
+
+enum guards_empty
+guards_empty(const void *block, size_t size)
+{
+	uint64_t info = 0;
+
+	return recorder_options.rear_guard != 0 && find_note(block, size, &info)
+	    ? (enum guards_empty)(info >> NOTE_EMPTY)
+	    : GUARDS_NOT_EMPTY;
+}
+
+bool
+guards_alignment(const void *block, size_t size, size_t *alignment)
+{
+	uint64_t info = 0;
+
+	if (!find_note(block, size, &info))
+		return false;
+	info &= NOTE_SHIFT;
+	*alignment = info == 0 ? 0 : (size_t)1 << info;
+	return true;
 }
 
 /* The head lies right before the guard: its place does not depend on what an

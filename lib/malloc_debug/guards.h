@@ -22,6 +22,30 @@
 /* Does the block with this word have guards at all? */
 bool guards_around(uint32_t word);
 
+/*
+ * A note behind rear guard and expand_alloc's bytes, of how the block was asked
+ * for: what a word has no room for. It is there if guards_noted(), and unknown
+ * if the program has written over it, as it may where there is no rear guard.
+ */
+bool guards_noted(void);
+
+/* What the first byte of a block of 0 bytes is, which the program must not
+ * write, though 1 byte is recorded. */
+enum guards_empty {
+	GUARDS_NOT_EMPTY,
+	GUARDS_EMPTY,        /* GUARDS_REAR */
+	GUARDS_EMPTY_FILLED, /* by fill_on_alloc */
+	GUARDS_EMPTY_ZERO,   /* by calloc() */
+};
+
+/* BLOCK of SIZE bytes; ALIGNMENT that operator new was told, or 0. */
+void guards_note(
+    void *block, size_t size, size_t alignment, enum guards_empty empty);
+enum guards_empty guards_empty(const void *block, size_t size);
+
+/* False: unknown. */
+bool guards_alignment(const void *block, size_t size, size_t *alignment);
+
 /* From what the allocator gives to the block; 0 = no front. */
 size_t guards_offset(size_t alignment);
 

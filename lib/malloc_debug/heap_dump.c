@@ -10,6 +10,7 @@
 
 #include "lib/malloc_debug/dump_modules.h"
 #include "lib/malloc_debug/frame_names.h"
+#include "lib/malloc_debug/guards_live.h"
 #include "lib/malloc_debug/leak_blocks.h"
 #include "lib/malloc_debug/leak_estimate.h"
 #include "lib/malloc_debug/output_file.h"
@@ -185,6 +186,7 @@ heap_dump_on_signal(void)
 {
 	char name[PATH_MAX];
 
+	guards_check_live();
 	mu_text_format(name, sizeof(name), "%s.%d.txt",
 	    recorder_options.dump_prefix, (int)mu_sys_getpid());
 	heap_dump(name);

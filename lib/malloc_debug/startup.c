@@ -11,7 +11,7 @@
 
 #include "lib/malloc_debug/allocator_stats.h"
 #include "lib/malloc_debug/fork.h"
-#include "lib/malloc_debug/guards.h"
+#include "lib/malloc_debug/guards_live.h"
 #include "lib/malloc_debug/heap_dump.h"
 #include "lib/malloc_debug/hooks.h"
 #include "lib/malloc_debug/journal.h"
@@ -213,6 +213,7 @@ at_exit(void *unused)
 	recorder_enter();
 	watch_end();
 	quarantine_check();
+	guards_check_live();
 	leak_list_at_exit();
 	journal_at_exit();
 	heap_dump_at_exit();

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include "lib/malloc_debug/guards_live.h"
 #include "lib/malloc_debug/leak_finder.h"
 #include "lib/malloc_debug/recorder.h"
 
@@ -37,6 +38,7 @@ unreachable_check(void)
 	bool (*log_unreachable)(bool log_contents, size_t limit);
 	void *symbol = find();
 
+	guards_check_live();
 	recorder_say("Starting to check for unreachable memory.");
 	memcpy(&log_unreachable, &symbol, sizeof(symbol));
 	if (symbol == NULL || !log_unreachable(false, MOST_LEAKS))

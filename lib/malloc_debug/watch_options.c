@@ -41,8 +41,10 @@ static void
 fill(struct row rows[ROWS])
 {
 	const struct debug_options *options = &recorder_options;
-	enum watch_how dump =
-	    options->backtrace_full ? WATCH_THREAD : WATCH_BARE;
+	/* Names of frames are libc's to tell: of guards that are damaged. */
+	bool named = options->backtrace_full || options->front_guard != 0 ||
+	    options->rear_guard != 0;
+	enum watch_how dump = named ? WATCH_THREAD : WATCH_BARE;
 
 	rows[0] = (struct row) { 19, options->backtrace_on_signal, toggle,
 		WATCH_AT_ONCE, "to enable backtracing" };

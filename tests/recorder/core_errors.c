@@ -3,6 +3,7 @@
  * about are printed first; "went on" comes last.
  */
 #include <malloc.h>
+#include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,6 +37,51 @@ rear(void)
 	unsigned char *p = block(100);
 
 	p[100] = 0x33;
+	free(p);
+}
+
+/* A heap dump, which is not waited for: the end does that. */
+static void
+signal_for_dump(void)
+{
+	raise(47);
+}
+
+/* They stay. */
+static void
+live(void)
+{
+	unsigned char *p = block(100);
+
+	p[101] = 0x33;
+	kept = malloc(300);
+	p = kept;
+	p[-5] = 0x55;
+}
+
+static void
+empty(void)
+{
+	unsigned char *volatile p = block(0);
+
+	p[0] = 0x41;
+	free(p);
+}
+
+static void
+empty_grown(void)
+{
+	unsigned char *p = block(0);
+
+	p = realloc(p, 1);
+	p[0] = 1;
+	p = realloc(p, 90);
+	memset(p, 2, 90);
+	free(p);
+	p = calloc(0, 7);
+	free(p);
+	p = malloc(1);
+	p[0] = 1;
 	free(p);
 }
 
@@ -168,6 +214,10 @@ main(int argc, char **argv)
 	} plays[] = {
 		{ "front", front },
 		{ "rear", rear },
+		{ "live", live },
+		{ "signal", signal_for_dump },
+		{ "empty", empty },
+		{ "empty_grown", empty_grown },
 		{ "rear_realloc", rear_realloc },
 		{ "rear_shrunk", rear_shrunk },
 		{ "tag", tag },

@@ -59,6 +59,47 @@ said rear_shrunk "$divider" \
     "$failure" "<stack>" "$divider"
 grep -q '^usable 40$' "$work/out" || fail "usable size with a rear guard"
 
+# Blocks that nobody frees: checked at exit, and at each dump.
+live_blocks() {
+	[ "$(grep -c '+++ ALLOCATION .* SIZE 100 HAS A CORRUPTED REAR GUARD' \
+	    "$work/err")" -eq "$1" ] || fail "live blocks: rear: $2"
+	[ "$(grep -c '+++ ALLOCATION .* SIZE 300 HAS A CORRUPTED FRONT GUARD' \
+	    "$work/err")" -eq "$1" ] || fail "live blocks: front: $2"
+	[ "$(grep -c 'HAS A CORRUPTED' "$work/err")" -eq $((2 * $1)) ] ||
+	    fail "live blocks: others: $2"
+	grep -q '^went on$' "$work/out" || fail "live blocks: $2"
+}
+for options in guard "guard backtrace" "guard verify_pointers free_track" \
+    "guard=17 expand_alloc fill"; do
+	under "$options" "$here/core_errors" live
+	live_blocks 1 "$options"
+	under "$options" "$here/core_errors"
+	live_blocks 0 "$options: none"
+done
+under "guard backtrace" "$here/core_errors" live signal
+live_blocks 2 signal
+under rear_guard=16 "$here/core_errors" live
+said live "$divider" \
+    "+++ ALLOCATION BLOCK SIZE 100 HAS A CORRUPTED REAR GUARD" \
+    "  allocation[101] = 0x33 (expected 0xbb)" "$divider"
+
+# Of 0 bytes the first one is the guard's already.
+for options in rear_guard=16 guard "rear_guard verify_pointers fill_on_alloc"; do
+	case $options in
+	*fill*) byte=0xeb ;;
+	*) byte=0xbb ;;
+	esac
+	under "$options" "$here/core_errors" empty
+	said "empty: $options" "$divider" \
+	    "+++ ALLOCATION BLOCK SIZE 0 HAS A CORRUPTED REAR GUARD" \
+	    "  allocation[0] = 0x41 (expected $byte)" "$failure" "<stack>" \
+	    "$divider"
+	under "$options" "$here/core_errors" empty_grown
+	[ -z "$(complaints)" ] || fail "empty_grown: $(complaints)"
+done
+under verify_pointers "$here/core_errors" empty
+[ -z "$(complaints)" ] || fail "empty, no guard: $(complaints)"
+
 # tag_corrupted: free does nothing, realloc returns NULL, the size is 0.
 under front_guard=32 "$here/core_errors" tag
 said tag "$divider" "+++ ALLOCATION BLOCK HAS INVALID TAG 66666666 (free)" \
@@ -66,7 +107,9 @@ said tag "$divider" "+++ ALLOCATION BLOCK HAS INVALID TAG 66666666 (free)" \
     "+++ ALLOCATION BLOCK HAS INVALID TAG 66666666 (realloc)" \
     "$failure" "<stack>" "$divider" "$divider" \
     "+++ ALLOCATION BLOCK HAS INVALID TAG 66666666 (malloc_usable_size)" \
-    "$failure" "<stack>" "$divider"
+    "$failure" "<stack>" "$divider" "$divider" \
+    "+++ ALLOCATION BLOCK HAS INVALID TAG 66666666 (still allocated)" \
+    "$divider"
 
 # free_track_use_after_free: at eviction, at exit, with and without frames.
 under "free_track=2 backtrace" "$here/core_errors" after_free
@@ -116,6 +159,28 @@ for text in "SIZE 10 ALLOCATED BY operator new RELEASED BY free" \
     "SIZE 30 ALLOCATED BY malloc RELEASED BY operator delete"; do
 	grep -q "+++ ALLOCATION 0x[0-9a-f]* $text\$" "$work/err" ||
 	    fail "mismatch: $text"
+done
+n='operator new' d='operator delete'
+for options in verify_pointers "verify_pointers guard=48 backtrace" \
+    "verify_pointers expand_alloc fill free_track"; do
+	under "$options" "$here/core_mismatch"
+	grep -o 'SIZE [0-9]* ALLOCATED BY .*' "$work/err" | tail -n +4 \
+	    >"$work/said"
+	cat >"$work/wanted" <<END
+SIZE 51 ALLOCATED BY $n RELEASED BY $d WITH SIZE 50
+SIZE 52 ALLOCATED BY $n[] RELEASED BY $d[] WITH SIZE 5200
+SIZE 53 ALLOCATED BY $n WITH ALIGNMENT 64 RELEASED BY $d WITHOUT ALIGNMENT
+SIZE 54 ALLOCATED BY $n RELEASED BY $d WITH ALIGNMENT 64
+SIZE 55 ALLOCATED BY $n WITH ALIGNMENT 64 RELEASED BY $d WITH ALIGNMENT 32
+SIZE 56 ALLOCATED BY $n[] WITH ALIGNMENT 32 RELEASED BY $d[] WITH SIZE 57 WITH ALIGNMENT 64
+SIZE 58 ALLOCATED BY $n[] RELEASED BY $d
+SIZE 59 ALLOCATED BY $n WITH ALIGNMENT 64 RELEASED BY $d WITHOUT ALIGNMENT
+SIZE 1 ALLOCATED BY $n RELEASED BY $d WITH SIZE 8
+END
+	cmp -s "$work/wanted" "$work/said" || {
+		fail "sizes and alignments: $options"
+		diff "$work/wanted" "$work/said"
+	}
 done
 
 # abort_on_error_*

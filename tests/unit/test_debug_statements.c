@@ -181,9 +181,9 @@ START_TEST(md16_overflow)
 	offset = guards_offset(0);
 	ck_assert_uint_eq(offset, 64);
 	ck_assert(guards_total((size_t)1 << 40, offset, &total));
-	ck_assert_uint_eq(total, ((size_t)1 << 40) + 112);
-	ck_assert(guards_total(SIZE_MAX - 112, offset, &total));
-	ck_assert(!guards_total(SIZE_MAX - 111, offset, &total));
+	ck_assert_uint_eq(total, ((size_t)1 << 40) + 120);
+	ck_assert(guards_total(SIZE_MAX - 120, offset, &total));
+	ck_assert(!guards_total(SIZE_MAX - 119, offset, &total));
 	errno = 0;
 	ck_assert_ptr_null(allocate(1, SIZE_MAX - 40, 0, false));
 	ck_assert_int_eq(errno, ENOMEM);

@@ -1,0 +1,79 @@
+/*
+ * The guards of blocks that are still allocated: see guards_live.h.
+ */
+#include "lib/malloc_debug/guards_live.h"
+
+#include "lib/malloc_debug/block.h"
+#include "lib/malloc_debug/gate.h"
+#include "lib/malloc_debug/guards.h"
+#include "lib/malloc_debug/live.h"
+#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/stack_capture_memory.h"
+#include "mu/sys.h"
+
+/*
+ * What was under way when the gate was closed is over soon: a free. Of a block
+ * that is being resized guard and size do not fit for a moment, which may last
+ * as long as its thread does not run: what is damaged is looked at once more.
+ */
+#define SETTLE_NS (200 * 1000ull)
+#define SURELY_NS (MU_NS_PER_SEC / 10)
+
+/* A block whose release was under way may be unmapped by now. */
+static bool
+is_there(const struct recorded_block *block)
+{
+	uintptr_t end =
+	    block->begin + block->size + recorder_options.rear_guard;
+
+	return stack_memory_probe(
+		   block->begin - recorder_options.front_guard) &&
+	    stack_memory_probe((end - 1) & ~(uintptr_t)7);
+}
+
+struct look {
+	bool report; /* else only whether any is damaged */
+	bool damaged;
+};
+
+static bool
+look_at(void *ctx, const struct recorded_block *block)
+{
+	const void *begin = (const void *)block->begin;
+	uint32_t word = live_word(begin), tag = 0;
+	struct look *look = ctx;
+	struct error_block found;
+	bool tagged;
+
+	if (block->freed || !guards_around(word) || !is_there(block))
+		return true;
+	found = block_error(begin, word);
+	tagged = guards_tag(begin, GUARDS_LIVE, &tag);
+	if (tagged && error_guards_good(&found))
+		return true;
+	look->damaged = true;
+	if (look->report && !tagged)
+		error_tag(NULL, &found, tag);
+	else if (look->report)
+		error_check_guards(NULL, &found);
+	return look->report;
+}
+
+void
+guards_check_live(void)
+{
+	const struct debug_options *options = &recorder_options;
+	struct look look = { false, false };
+
+	if (options->front_guard == 0 && options->rear_guard == 0)
+		return;
+	gate_close();
+	mu_sys_sleep_ns(SETTLE_NS);
+	recorder_each(look_at, &look);
+	if (look.damaged) {
+		mu_sys_sleep_ns(SURELY_NS);
+		look.report = true;
+		recorder_each(look_at, &look);
+	}
+	gate_open();
+}

@@ -1,0 +1,17 @@
+/*
+ * The guards of blocks that are still allocated, which no call of the program
+ * checks.
+ *
+ * Runs in: the original, any thread that is inside the recorder and not a bare
+ * one.
+ */
+#ifndef GUARDS_LIVE_H
+#define GUARDS_LIVE_H
+
+/*
+ * Report every one that is damaged. Calls of other threads wait so long. Does
+ * nothing where no option asks for guards.
+ */
+void guards_check_live(void);
+
+#endif
