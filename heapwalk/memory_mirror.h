@@ -41,6 +41,7 @@ struct mu_memory_mirror {
 	size_t written; /* bytes that hold something */
 	size_t skipped; /* pages of those that could not be read */
 	bool detached;
+	bool gone; /* the source has ended: what was not read is zeros */
 
 	/* The caller's to set: who shares the reading; NULL: nobody. */
 	struct mu_workers *workers;

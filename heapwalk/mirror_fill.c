@@ -37,6 +37,8 @@ read_part(const struct filling *filling, struct mu_range part)
 		    part.begin);
 		if (got == -EINTR)
 			continue;
+		if (got == 0) /* mem_rw() in fs/proc/base.c: no memory */
+			__atomic_store_n(&mirror->gone, true, __ATOMIC_RELAXED);
 		if (got <= 0) {
 			__atomic_fetch_add(
 			    &mirror->skipped, 1, __ATOMIC_RELAXED);

@@ -11,6 +11,7 @@
 #include "lib/keeper_line.h"
 #include "lib/oom_score.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
 
 #define STACK_SIZE ((size_t)256 << 10)
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -199,9 +200,36 @@ mu_keeper_take(struct mu_keeper *keeper)
 	return keeper->result.status;
 }
 
+/*
+ * Whoever ends in the middle is not judged: what could not be read any more
+ * looks like zeros. The copy never runs: it is in a stop of its tracer's until
+ * it is killed, and then, with its memory, until the keeper has said so.
+ */
+static void
+note_loss(struct mu_keeper *keeper)
+{
+	const struct mu_keeper_loss *loss = &keeper->work->loss;
+	pid_t pid = keeper->work->copy.pid;
+
+	if (keeper->result.status != MU_OK)
+		return;
+	if (__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE)) {
+		keeper->result.why = loss->why;
+		keeper->lost = loss->status;
+	} else if (keeper->result.taken == MU_KEEPER_FORK &&
+	    mu_proc_state(pid, pid) != 't')
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
+		    "the copy was killed; was memory short?");
+	else if (keeper->mirror.gone)
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read", keeper->target);
+}
+
 void
 mu_keeper_let_go(struct mu_keeper *keeper)
 {
+	if (keeper->line >= 0)
+		note_loss(keeper);
 	if (keeper->result.status == MU_OK && keeper->line >= 0)
 		mu_memory_mirror_detach(&keeper->snap.memory);
 	mu_sys_close(&keeper->line);

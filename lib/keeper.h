@@ -42,6 +42,13 @@ struct mu_keeper_result {
 	bool locked;  /* for that reason nothing was taken */
 };
 
+/* Written by the keeper before the copy's memory goes. */
+struct mu_keeper_loss {
+	bool lost;
+	enum mu_status status;
+	struct mu_why why;
+};
+
 struct mu_keeper {
 	/* Set by the caller. */
 	pid_t target;
@@ -61,6 +68,13 @@ struct mu_keeper {
 	struct mu_snapshot snap;
 	struct mu_memory_mirror mirror;
 
+	/*
+	 * What was read is worth nothing: the copy, or the process itself,
+	 * ended before all of it was. MU_OK: it is not so. Known once the copy
+	 * was let go.
+	 */
+	enum mu_status lost;
+
 	/* Of the command: nothing here is the keeper's to use. */
 	struct mu_keeper_work *work;
 	struct mu_arena arena; /* the mirror's tables */
@@ -78,6 +92,7 @@ struct mu_keeper_work {
 	size_t size; /* bytes of this mapping, the arena behind included */
 	struct mu_keeper asked;
 	struct mu_keeper_result result;
+	struct mu_keeper_loss loss;
 	struct mu_snapshot snap; /* arrays in ARENA; no memory */
 	struct mu_arena arena;
 	struct mu_process_copy copy;

@@ -6,10 +6,12 @@
  */
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
+#include "lib/room.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/mappings.h"
+#include "ptrace/proc.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -29,6 +31,8 @@ struct keeping {
 	int memory, pagemap;           /* of the target */
 	int copy_memory, copy_pagemap; /* -1: there is no copy */
 	uint64_t mapped_pages;         /* of the target at the stop */
+	struct mu_room room;           /* for a copy */
+	enum mu_status has_room;
 };
 
 static int
@@ -98,11 +102,38 @@ static enum mu_status
 read_target(struct keeping *keeping, const struct mu_threads *threads)
 {
 	enum mu_status status;
+	pid_t tid;
+	int state;
 
 	keeping->result->taken = MU_KEEPER_READ;
 	status = read_mappings(keeping, threads->tracees[0].tid);
+	if (status != MU_OK)
+		return status;
+	await_reading(keeping);
+	tid = keeping->work->snap.threads[0].tid;
+	state = mu_proc_state(keeping->asked->target, tid);
+	if (state < 0 || mu_proc_ended(state))
+		return mu_why(&keeping->result->why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read",
+		    keeping->asked->target);
+	return MU_OK;
+}
+
+/*
+ * Where a copy has no room there is none. The OOM killer shall take it, and not
+ * the target, from before the target runs.
+ */
+static enum mu_status
+make_copy(struct keeping *keeping, struct mu_threads *threads)
+{
+	enum mu_status status;
+
+	if (keeping->has_room != MU_OK)
+		return keeping->has_room;
+	status = mu_process_copy_make(&keeping->work->copy, threads,
+	    keeping->asked->deadline_ns, &keeping->result->not_forked);
 	if (status == MU_OK)
-		await_reading(keeping);
+		mu_room_prefer(keeping->work->copy.pid);
 	return status;
 }
 
@@ -119,8 +150,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 		return status != MU_OK ? status : read_target(keeping, threads);
 	keeping->mapped_pages =
 	    mu_mappings_pages(keeping->work->snap.threads[0].tid);
-	status = mu_process_copy_make(&keeping->work->copy, threads,
-	    keeping->asked->deadline_ns, &keeping->result->not_forked);
+	status = make_copy(keeping, threads);
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
 		return MU_OK;
@@ -191,6 +221,17 @@ touch_stack(void)
 		stack[i] = 0;
 }
 
+static void
+look_for_room(struct keeping *keeping)
+{
+	pid_t target = keeping->asked->target;
+
+	mu_room_open(&keeping->room, target);
+	mu_room_add_mirror(&keeping->room, target);
+	keeping->has_room = mu_room_judge(&keeping->room,
+	    mu_room_can_prefer(target), &keeping->result->not_forked);
+}
+
 static enum mu_status
 take(struct keeping *keeping)
 {
@@ -201,6 +242,7 @@ take(struct keeping *keeping)
 	status = open_target(keeping);
 	if (status != MU_OK)
 		return status;
+	look_for_room(keeping);
 	mu_kernel_files_open(&files, keeping->asked->target);
 	status = mu_threads_prepare(&threads, keeping->asked->target, 0,
 	    &keeping->work->arena, &keeping->result->why);
@@ -223,6 +265,42 @@ take(struct keeping *keeping)
 	return status;
 }
 
+/* How long a copy may take that is to go. */
+#define LOSE_NS (10 * MU_NS_PER_SEC)
+
+/*
+ * While the command reads the copy: has it been killed, or must it go? What is
+ * read from here on is worth nothing, and the command must see that first.
+ */
+static bool
+is_lost(struct keeping *keeping)
+{
+	struct mu_keeper_work *work = keeping->work;
+	bool is_short = mu_room_is_short(&keeping->room);
+
+	if (!is_short && !mu_process_copy_was_killed(&work->copy))
+		return false;
+	if (is_short || keeping->room.tight)
+		work->loss.status =
+		    mu_room_refuse(&keeping->room, &work->loss.why);
+	else
+		work->loss.status = mu_why(&work->loss.why, MU_ERR_HELPER_DIED,
+		    "the copy was killed; was memory short?");
+	__atomic_store_n(&work->loss.lost, true, __ATOMIC_RELEASE);
+	mu_process_copy_end(&work->copy, mu_sys_now_ns() + LOSE_NS);
+	return true;
+}
+
+static void
+watch_copy(struct keeping *keeping)
+{
+	do {
+		if (is_lost(keeping))
+			return;
+	} while (!mu_keeper_line_await_cut(
+	    keeping->work->line, keeping->room.next_ns));
+}
+
 /* What the command has asked for, unless it is gone already. */
 static void
 serve(struct keeping *keeping)
@@ -232,7 +310,7 @@ serve(struct keeping *keeping)
 	keeping->result->status = take(keeping);
 	if (say(keeping, MU_KEEPER_TAKEN) && keeping->result->status == MU_OK &&
 	    keeping->result->taken == MU_KEEPER_FORK)
-		mu_keeper_line_await_cut(keeping->work->line, UINT64_MAX);
+		watch_copy(keeping);
 }
 
 void
@@ -249,12 +327,14 @@ mu_keeper_body(void *arg)
 		.pagemap = -1,
 		.copy_memory = -1,
 		.copy_pagemap = -1,
+		.room = { .headroom = { .meminfo = -1 } },
 	};
 
 	mu_keeper_settle("mu-keeper", keep, sizeof(keep) / sizeof(keep[0]));
 	serve(&keeping);
 	mu_sys_close(&keeping.copy_memory);
 	mu_sys_close(&keeping.copy_pagemap);
+	mu_room_close(&keeping.room);
 	mu_keeper_drop(work);
 	work->done = true;
 	mu_sys_exit(0);

@@ -31,6 +31,8 @@
 #define LOOK_MIN_NS (100 * 1000ull)
 #define LOOK_MAX_NS (20 * 1000 * 1000ull)
 
+#define GROUPS_SIZE 4096 /* of /proc/PID/cgroup: compared up to here */
+
 #define PREFERRED "1000" /* OOM_SCORE_ADJ_MAX */
 
 static size_t
@@ -50,7 +52,7 @@ least_for(const struct mu_room *room)
 static size_t
 most_for(const struct mu_room *room)
 {
-	return least_for(room) + room->private;
+	return least_for(room) + room->private + room->mirror;
 }
 
 static size_t
@@ -73,6 +75,18 @@ mu_room_open(struct mu_room *room, pid_t pid)
 		return;
 	room->page_tables = status_bytes(status, "\nVmPTE:");
 	room->private = status_bytes(status, "\nRssAnon:");
+}
+
+void
+mu_room_add_mirror(struct mu_room *room, pid_t pid)
+{
+	char path[64], own[GROUPS_SIZE], other[GROUPS_SIZE];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/cgroup", pid);
+	if (mu_procfs_read("/proc/self/cgroup", own, sizeof(own)) > 0 &&
+	    mu_procfs_read(path, other, sizeof(other)) > 0 &&
+	    strcmp(own, other) == 0)
+		room->mirror = room->private;
 }
 
 enum mu_status

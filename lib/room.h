@@ -21,6 +21,8 @@ struct mu_room {
 	size_t page_tables; /* bytes: a copy needs its own */
 	size_t private;     /* bytes that may be copied by being written */
 	size_t left;        /* bytes, when last looked at */
+	size_t mirror;      /* bytes: as much again, where who reads the copy
+			       is in the same group */
 	bool tight;         /* less is left than the copy may need at worst */
 	uint64_t next_ns;   /* when to look again */
 };
@@ -29,6 +31,9 @@ struct mu_room {
  * Of process PID. To be closed in any case. What cannot be read is no limit.
  */
 void mu_room_open(struct mu_room *room, pid_t pid);
+
+/* The calling process takes in what it reads: count that where it must be. */
+void mu_room_add_mirror(struct mu_room *room, pid_t pid);
 
 /*
  * May there be a copy? PREFERRED: the OOM killer takes the copy before the

@@ -53,11 +53,19 @@ enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
     struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * Has the copy been killed, by the OOM killer or someone else? Then its memory
- * is gone when this returns, and what was read of it since the last time that
- * this was false is worth nothing. Accepts the empty value.
+ * Has the copy been killed, by the OOM killer or someone else? Then it stands
+ * still with its memory until mu_process_copy_end(), and the OOM killer takes
+ * no other process. Accepts the empty value.
  */
-bool mu_process_copy_is_killed(const struct mu_process_copy *copy);
+bool mu_process_copy_was_killed(const struct mu_process_copy *copy);
+
+/*
+ * Kill the copy, and wait as its tracer: then it is a zombie of its parent's.
+ * Its memory is given back first, which takes a while; false: DEADLINE_NS came
+ * first.
+ */
+bool mu_process_copy_end(
+    const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
  * Kill the copy of process PID, which runs, and reap it: one thread of PID,

@@ -171,6 +171,12 @@ reap_somewhere(struct reaping *reaping)
 		mu_proc_numbers(path, visit, reaping);
 }
 
+static bool
+is_exit_stop(int status)
+{
+	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT;
+}
+
 /*
  * A copy that has been killed stops at PTRACE_EVENT_EXIT, with its memory. That
  * is taken from it there (Linux 5.15): once it is past exit_mm() the OOM killer
@@ -178,33 +184,27 @@ reap_somewhere(struct reaping *reaping)
  * outlives it. Where the memory group is full that would be the end of the
  * process that was copied, too.
  */
-static bool
-pass_exit(pid_t pid, int status)
+static void
+pass_exit(pid_t pid)
 {
-	int fd;
+	int fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
 
-	if (!WIFSTOPPED(status) || status >> 16 != PTRACE_EVENT_EXIT)
-		return false;
-	fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
 	if (fd >= 0)
 		mu_sys2(SYS_process_mrelease, fd, 0);
 	mu_sys_close(&fd);
 	mu_sys_ptrace(PTRACE_CONT, pid, 0, 0);
-	return true;
 }
 
+/* WNOWAIT: its end, or the stop before, is still there to be waited for. */
 bool
-mu_process_copy_is_killed(const struct mu_process_copy *copy)
+mu_process_copy_was_killed(const struct mu_process_copy *copy)
 {
-	int status = 0;
-	pid_t got;
+	siginfo_t info = { 0 };
 
-	if (copy->pid == 0)
-		return false;
-	got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
-	if (got == copy->pid)
-		pass_exit(copy->pid, status);
-	return got != 0;
+	return copy->pid != 0 &&
+	    (mu_syscall6(SYS_waitid, P_PID, copy->pid, (long)&info,
+		 WEXITED | WSTOPPED | WNOHANG | WNOWAIT | MU_WALL, 0, 0) < 0 ||
+		info.si_pid == copy->pid);
 }
 
 bool
@@ -220,8 +220,10 @@ mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	mu_wakeup_open(&wakeup);
 	for (;;) {
 		got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
-		if (got == copy->pid && pass_exit(copy->pid, status))
+		if (got == copy->pid && is_exit_stop(status)) {
+			pass_exit(copy->pid);
 			continue;
+		}
 		if (got != 0 || mu_sys_now_ns() >= deadline_ns)
 			break;
 		mu_wakeup_wait(deadline_ns);

@@ -34,6 +34,7 @@ struct looking {
 	uint64_t begin_ns, deadline_ns;
 	enum mu_keeper_way way; /* of the next try */
 	bool lacking;           /* the last copy lacked memory */
+	bool lost;              /* or was killed before all of it was read */
 	bool unsettled;         /* a thread may have been in malloc */
 	uint64_t pause_ns;      /* the longest */
 	unsigned tries;
@@ -122,7 +123,7 @@ look_once(struct looking *looking)
 	struct mu_judgement *judgement = &looking->judgement;
 	const struct mu_check *check = looking->check;
 
-	looking->lacking = false;
+	looking->lacking = looking->lost = false;
 	*keeper = (struct mu_keeper) {
 		.target = check->pid,
 		.way = looking->way,
@@ -152,6 +153,13 @@ look_once(struct looking *looking)
 	    judgement, &keeper->snap, looking->begin_ns, looking->deadline_ns);
 	looking->status = judgement->search.status;
 	looking->why = judgement->search.why;
+	mu_keeper_let_go(keeper);
+	if (keeper->lost != MU_OK) {
+		looking->lost = true;
+		looking->status = keeper->lost;
+		looking->why = keeper->result.why;
+		return;
+	}
 	remember_locks(looking);
 	note_lacking(looking);
 }
@@ -164,7 +172,9 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 		return false;
 	if (looking->keeper.result.locked)
 		return peeks < MAX_PEEKS;
-	if (looking->lacking && looking->way == MU_KEEPER_AUTO) {
+	/* A second copy would be killed, too. */
+	if ((looking->lacking || looking->lost) &&
+	    looking->way == MU_KEEPER_AUTO) {
 		looking->way = MU_KEEPER_READ;
 		return true;
 	}

@@ -16,7 +16,7 @@ victim=$build/tests/live/victim_crowded
 runs=${CROWDED_RUNS:-1}
 mib=${CROWDED_MIB:-192}
 writers=${CROWDED_WRITERS:-1}
-ways=${CROWDED_WAYS:-read self1 self2 signal}
+ways=${CROWDED_WAYS:-outside inside read self1 self2 signal}
 percents=${CROWDED_MORE:-2 10 50}
 
 # A hierarchy of version 1 or 2 that groups of memory can be made in.
