@@ -108,6 +108,11 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
 	lib/symbolize/module_symbols.c lib/symbolize/elf_file.c \
 	lib/symbolize/elf_segments.c lib/symbolize/elf_image.c \
+	lib/symbolize/subject_files.c lib/symbolize/frame_files.c \
+	lib/symbolize/helper.c lib/symbolize/helper_process.c \
+	lib/symbolize/helper_body.c lib/symbolize/symbol_wire.c \
+	lib/symbolize/symbol_wire_write.c lib/symbolize/confinement.c \
+	lib/symbolize/read_only.c \
 	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
 	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
@@ -148,7 +153,7 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
 	lib/cli/command_trace.c lib/cli/command_answer.c \
 	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
-	lib/cli/leak_text.c lib/cli/frame_line.c lib/cli/frame_files.c \
+	lib/cli/leak_text.c lib/cli/frame_line.c \
 	lib/cli/report_lines.c lib/cli/frame_filter.c lib/cli/json_report.c \
 	lib/cli/json_values.c lib/cli/exit_status.c lib/cli/status_word.c \
 	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
@@ -362,7 +367,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 # Of the command: with what only that links.
 UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
-	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded \
+	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded symbol_helper symbol_wire \
 	guard demangled doctor core_file core_mappings fuzz_core \
 	fuzz_heap_dump fuzz_leaktracer \
 	memory_mirror glibc_banner) \

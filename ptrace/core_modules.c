@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mu/regular_file.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -160,12 +161,10 @@ open_file(const struct opening *opening, struct mu_core_module *module)
 	module->path = path_of(opening, module);
 	if (module->path == NULL)
 		return "no memory";
-	module->fd =
-	    mu_sys_open(module->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	module->fd = mu_regular_file_open(AT_FDCWD, module->path, &about);
 	if (module->fd == -EMFILE || module->fd == -ENFILE)
 		return "too many files are open";
-	if (module->fd < 0 || fstat(module->fd, &about) != 0 ||
-	    !S_ISREG(about.st_mode))
+	if (module->fd < 0)
 		return "its file is not here";
 	module->length = (uint64_t)about.st_size;
 	return read_head(module, opening->head) ? compare(module, opening->head)

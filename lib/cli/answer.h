@@ -10,8 +10,9 @@
 #include <sys/types.h>
 
 #include "heapwalk/usage.h"
-#include "lib/symbolize/symbols.h"
 #include "memunreachable/memunreachable.h"
+
+struct mu_naming;
 
 /*
  * Strings come from the subject: nothing is known of them but that they end.
@@ -19,16 +20,14 @@
  */
 struct mu_answer {
 	struct UnreachableMemoryInfo info;
-	pid_t pid;                   /* 0: not known */
-	char program[256];           /* path of the executable, or its name */
-	char allocator[64];          /* "glibc 2.36", "jemalloc", "": unknown */
-	const char *stop;            /* "fork", "read", "core", "ptrace",
-					"signal", "" */
-	struct mu_heap_usage usage;  /* all zero: not known */
-	struct mu_symbols *symbols;  /* to name addresses by; NULL: none */
-	struct mu_mapping *mappings; /* what they go by */
-	void *subject; /* what they are read from; NULL: nothing */
-	void (*release)(void *subject);
+	pid_t pid;                  /* 0: not known */
+	char program[256];          /* path of the executable, or its name */
+	char allocator[64];         /* "glibc 2.36", "jemalloc", "": unknown */
+	const char *stop;           /* "fork", "read", "core", "ptrace",
+				       "signal", "" */
+	struct mu_heap_usage usage; /* all zero: not known */
+	struct mu_naming *naming;   /* names of addresses; NULL: none */
+	char names_lack[192];       /* what is missing of them; "": nothing */
 };
 
 #endif

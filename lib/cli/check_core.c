@@ -60,8 +60,7 @@ judge(struct reading *reading, uint64_t begin_ns)
 static bool
 read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
 {
-	struct mu_answer *answer = ctx;
-	const struct reading *reading = answer->subject;
+	const struct reading *reading = ctx;
 	const void *view = mu_snapshot_view(&reading->snap, address, size);
 
 	if (view != NULL)
@@ -69,28 +68,34 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
 	return view != NULL;
 }
 
+/*
+ * Whose file it is may have written it: the names are read with the rights of
+ * that user.
+ */
 static void
-name_addresses(struct reading *reading, struct mu_answer *answer)
+name_addresses(
+    struct reading *reading, struct mu_answer *answer, uint64_t deadline_ns)
 {
+	const struct mu_check *check = reading->check;
+	struct mu_rights rights = mu_rights_of_file(check->core);
 	struct mu_symbols_source source = {
-		.mappings = reading->snap.mappings,
-		.num_mappings = reading->snap.num_mappings,
-		.exe = reading->check->exe,
-		.sysroot = reading->check->sysroot,
+		.exe = check->exe,
+		.sysroot = check->sysroot,
 		.program = reading->core.process.headers,
 		.read = read_core,
-		.ctx = answer,
+		.ctx = reading,
 	};
 
-	mu_naming_open(answer, &source);
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, MU_CHECK_STEP_SYMBOLS);
+	mu_naming_open(
+	    answer, reading->snap.mappings, reading->snap.num_mappings);
+	mu_naming_ask(answer, &source, &rights, deadline_ns);
 }
 
-/* The core stays at hand for the names. */
 static void
-close_core(void *subject)
+close_core(struct reading *reading)
 {
-	struct reading *reading = subject;
-
 	mu_snapshot_core_close(&reading->core);
 	mu_arena_close(&reading->arena);
 	free(reading);
@@ -124,8 +129,6 @@ mu_check_core(const struct mu_check *check, struct mu_answer *answer)
 	if (reading == NULL)
 		return MU_ERR_NO_MEMORY;
 	reading->check = check;
-	answer->subject = reading;
-	answer->release = close_core;
 	mu_arena_open(&reading->arena, ARENA_LIMIT);
 	mu_judgement_open(&reading->judgement, check);
 	reading->status = mu_snapshot_core_open(&reading->snap, &reading->core,
@@ -139,9 +142,10 @@ mu_check_core(const struct mu_check *check, struct mu_answer *answer)
 	answer->info.tries = 1;
 	status = mu_judgement_tell(
 	    &reading->judgement, reading->status, &reading->why, answer);
-	if (status == MU_OK || status == MU_PARTIAL)
-		name_addresses(reading, answer);
 	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
 	mu_judgement_close(&reading->judgement);
+	if (status == MU_OK || status == MU_PARTIAL)
+		name_addresses(reading, answer, begin_ns + check->timeout_ns);
+	close_core(reading);
 	return status;
 }

@@ -26,6 +26,7 @@
 #include "ptrace/snapshot_live.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
+#define NAMES_NS (20 * MU_NS_PER_SEC) /* half of it is for the files */
 
 struct ending {
 	const struct mu_check *check;
@@ -195,11 +196,10 @@ judge(struct ending *ending, uint64_t begin_ns, size_t missed)
 void
 mu_check_end_name(struct mu_answer *answer, pid_t tid)
 {
-	struct mu_symbols_source source = {
-		.pid = tid,
-		.read = mu_naming_read_process,
-		.ctx = &answer->pid,
-	};
+	struct mu_symbols_source source = { .pid = tid };
+	struct mu_rights rights = mu_rights_of_process(tid);
+	struct mu_mapping *mappings;
+	size_t num_mappings;
 	char path[64];
 	struct mu_arena arena;
 	ssize_t length;
@@ -209,9 +209,12 @@ mu_check_end_name(struct mu_answer *answer, pid_t tid)
 	answer->program[length > 0 ? length : 0] = '\0';
 	mu_arena_open(&arena, ARENA_LIMIT);
 	if (answer->info.num_reported > 0 &&
-	    mu_mappings_read(tid, (struct mu_mapping **)&source.mappings,
-		&source.num_mappings, &arena, NULL) == MU_OK)
-		mu_naming_open(answer, &source);
+	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
+		MU_OK) {
+		mu_naming_open(answer, mappings, num_mappings);
+		mu_naming_ask(
+		    answer, &source, &rights, mu_sys_now_ns() + NAMES_NS);
+	}
 	mu_arena_close(&arena);
 }
 

@@ -14,14 +14,15 @@
 /*
  * As mu_check_process(), of the process that check->pid is, with STOPPED: its
  * threads, all of which this thread traces and holds. MISSED: so many others
- * were not seen to stop, and the answer is partial. Names are read from the
- * process: it has to stand still until ANSWER is shown.
+ * were not seen to stop, and the answer is partial.
  */
 enum mu_status mu_check_end(const struct mu_check *check,
     const struct mu_threads *stopped, size_t missed, struct mu_answer *answer);
 
-/* The names that addresses have in the process answer->pid, which stands
- * still. Accepts an answer without names to come. */
+/*
+ * Find the names of ANSWER's addresses in the process answer->pid, which stands
+ * still.
+ */
 void mu_check_end_name(struct mu_answer *answer, pid_t tid);
 
 #endif

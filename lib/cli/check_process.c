@@ -247,19 +247,20 @@ name_program(pid_t pid, struct mu_answer *answer)
 	answer->program[length > 0 ? length : 0] = '\0';
 }
 
+/*
+ * When all else is done: the process is left alone, and the memory that the
+ * helper would have a copy of is given back.
+ */
 static void
 name_addresses(const struct looking *looking, struct mu_answer *answer)
 {
-	const struct mu_snapshot *snap = &looking->keeper.snap;
-	struct mu_symbols_source source = {
-		.mappings = snap->mappings,
-		.num_mappings = snap->num_mappings,
-		.pid = answer->pid,
-		.read = mu_naming_read_process,
-		.ctx = &answer->pid,
-	};
+	const struct mu_check *check = looking->check;
+	struct mu_rights rights = mu_rights_of_process(answer->pid);
+	struct mu_symbols_source source = { .pid = answer->pid };
 
-	mu_naming_open(answer, &source);
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, MU_CHECK_STEP_SYMBOLS);
+	mu_naming_ask(answer, &source, &rights, looking->deadline_ns);
 }
 
 enum mu_status
@@ -289,9 +290,12 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	status = mu_judgement_tell(
 	    &looking.judgement, looking.status, &looking.why, answer);
 	if (status == MU_OK || status == MU_PARTIAL)
-		name_addresses(&looking, answer);
+		mu_naming_open(answer, looking.keeper.snap.mappings,
+		    looking.keeper.snap.num_mappings);
 	answer->info.total_ns = mu_sys_now_ns() - looking.begin_ns;
 	forget(&looking);
 	mu_judgement_close(&looking.judgement);
+	if (status == MU_OK || status == MU_PARTIAL)
+		name_addresses(&looking, answer);
 	return status;
 }

@@ -50,7 +50,7 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
  */
 static long
 copy_lines(
-    struct mu_frame_files *files, FILE *in, long from, bool all, FILE *out)
+    struct mu_symbol_helper *helper, FILE *in, long from, bool all, FILE *out)
 {
 	char *line = NULL;
 	size_t size = 0;
@@ -60,7 +60,7 @@ copy_lines(
 		return from;
 	while ((length = getline(&line, &size, in)) > 0 &&
 	    (all || line[length - 1] == '\n')) {
-		mu_report_line(out, files, line, (size_t)length);
+		mu_report_line(out, helper, line, (size_t)length);
 		from += length;
 	}
 	free(line);
@@ -85,7 +85,7 @@ copy(struct mu_command_report *report, const char *name, long from, bool all,
 			close(fd);
 		return from;
 	}
-	from = copy_lines(&report->files, in, from, all, out);
+	from = copy_lines(&report->helper, in, from, all, out);
 	fclose(in);
 	return from;
 }
@@ -152,7 +152,7 @@ mu_command_report_end(struct mu_command_report *report)
 	char path[2 * PATH_MAX];
 	int i, count;
 
-	mu_frame_files_close(&report->files);
+	mu_symbol_helper_close(&report->helper);
 	if (report->folder[0] == '\0')
 		return;
 	count = scandir(report->folder, &entries, is_ours, NULL);

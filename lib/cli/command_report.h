@@ -12,15 +12,15 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "lib/cli/frame_files.h"
+#include "lib/symbolize/helper.h"
 #include "mu/status.h"
 
 struct mu_command_report {
-	char folder[PATH_MAX];       /* "": none */
-	char path[PATH_MAX];         /* for the option log_path */
-	char answers[PATH_MAX];      /* for the option answer_path */
-	long shown;                  /* bytes of the process's own report */
-	struct mu_frame_files files; /* that its frames are in */
+	char folder[PATH_MAX];          /* "": none */
+	char path[PATH_MAX];            /* for the option log_path */
+	char answers[PATH_MAX];         /* for the option answer_path */
+	long shown;                     /* bytes of the process's own report */
+	struct mu_symbol_helper helper; /* that its frames are in */
 };
 
 /* Make the folder, with mode 0700, below TMPDIR or /tmp. */

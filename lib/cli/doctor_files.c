@@ -11,10 +11,13 @@
 #include "heapwalk/glibc_foreign.h"
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/libc_release.h"
+#include "lib/symbolize/helper.h"
 #include "mu/arena.h"
+#include "mu/regular_file.h"
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
 
+#define DETAIL_NS (5 * MU_NS_PER_SEC)
 #define MAPPINGS_MAX ((size_t)256 << 20)
 
 static int
@@ -23,7 +26,7 @@ open_of(pid_t pid, const char *file, const char *tail)
 	char path[512];
 
 	snprintf(path, sizeof(path), "/proc/%d/%s%s", pid, file, tail);
-	return mu_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	return mu_regular_file_open(AT_FDCWD, path, NULL);
 }
 
 static unsigned
@@ -96,40 +99,32 @@ read_libc(
 	mu_sys_close(&fd);
 }
 
-static bool
-read_memory(void *ctx, uintptr_t address, void *buffer, size_t size)
-{
-	const int *fd = ctx;
-
-	return mu_sys_pread(*fd, buffer, size, address) == (ssize_t)size;
-}
-
-/* Asks nobody else: that would take its time. */
+/* Asks no server: that would take its time. */
 static void
 read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
     size_t count)
 {
-	int memory = open_of(target->pid, "mem", "");
-	struct mu_symbols_source source = {
+	const struct mu_symbols_source source = {
 		.mappings = mappings,
 		.num_mappings = count,
 		.pid = target->pid,
-		.read = memory < 0 ? NULL : read_memory,
-		.ctx = &memory,
 		.local = true,
 	};
-	struct mu_symbols *symbols = mu_symbols_open(&source);
+	struct mu_symbol_helper helper = { .source = &source };
+	struct mu_symbol_question question = { .detail = true };
+	struct mu_symbol_answer answer = { .given = false };
 	size_t i;
 
-	for (i = 0; symbols != NULL && i < count; i++) {
-		if (strcmp(mappings[i].name, target->program) == 0) {
-			target->detail =
-			    mu_symbols_detail(symbols, mappings[i].range.begin);
-			break;
-		}
+	helper.rights = mu_rights_of_process(target->pid);
+	for (i = 0; i < count && question.address == 0; i++) {
+		if (strcmp(mappings[i].name, target->program) == 0)
+			question.address = mappings[i].range.begin;
 	}
-	mu_symbols_close(symbols);
-	mu_sys_close(&memory);
+	if (question.address != 0)
+		mu_symbol_helper_ask(&helper, &question, &answer, 1,
+		    mu_sys_now_ns() + DETAIL_NS);
+	target->detail = answer.detail;
+	mu_symbol_helper_close(&helper);
 }
 
 void

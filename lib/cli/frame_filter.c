@@ -17,7 +17,7 @@
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */
 
 struct filter {
-	struct mu_frame_files files;
+	struct mu_symbol_helper helper;
 	FILE *out;
 	size_t used;
 	bool within; /* a line that was too long, and went by */
@@ -33,7 +33,7 @@ put_line(struct filter *filter, char *line, size_t length)
 	line[length] = '\0';
 	if (!filter->within)
 		named = mu_report_line_frame(
-		    filter->out, &filter->files, line, length);
+		    filter->out, &filter->helper, line, length);
 	line[length] = behind;
 	if (!named)
 		fwrite(line, 1, length, filter->out);
@@ -104,10 +104,10 @@ mu_frame_filter(
 	if (options->log != NULL)
 		fd = open(options->log, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 	filter->out = out;
-	filter->files.folder = options->symbols;
+	filter->helper.folder = options->symbols;
 	status = fd < 0 ? refuse(options, "read", errno, why)
 			: run(filter, fd, options, why);
-	mu_frame_files_close(&filter->files);
+	mu_symbol_helper_close(&filter->helper);
 	free(filter);
 	if (options->log != NULL && fd >= 0)
 		close(fd);

@@ -64,7 +64,7 @@ mu_frame_line(
 	const struct mu_frame_prefix prefix = { INDENT, sizeof(INDENT) - 1 };
 	struct mu_symbol symbol;
 
-	if (mu_names_find_call(names, pc, &symbol))
+	if (mu_names_find(names, pc, &symbol))
 		mu_frame_line_symbol(out, prefix, number, &symbol);
 	else
 		fprintf(out, INDENT "#%02zu  pc " PC "  <unknown>\n", number,

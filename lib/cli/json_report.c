@@ -64,7 +64,7 @@ frame_object(uintptr_t pc, const struct mu_names *names)
 	struct mu_symbol symbol;
 	bool ok = true;
 
-	mu_names_find_call(names, pc, &symbol);
+	mu_names_find(names, pc, &symbol);
 	ok &= mu_json_set(frame, "pc", mu_json_address(pc));
 	ok &= mu_json_set(frame, "module", mu_json_name(symbol.module));
 	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol.build_id));
@@ -193,6 +193,8 @@ mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
 	ok &= set_totals(report, &answer->info);
 	ok &= set_look(report, answer);
 	ok &= mu_json_set(report, "heap", mu_json_heap(&answer->usage));
+	ok &=
+	    mu_json_set(report, "names_lack", mu_json_text(answer->names_lack));
 	ok &= mu_json_set(
 	    report, "leaks", leaks_array(&answer->info, contents, names));
 	ok = ok &&

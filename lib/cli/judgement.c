@@ -288,9 +288,6 @@ mu_check_release(struct mu_answer *answer)
 	free(answer->info.leaks);
 	free(answer->usage.arenas);
 	mu_naming_close(answer);
-	if (answer->subject != NULL)
-		answer->release(answer->subject);
-	answer->subject = NULL;
 	answer->info.leaks = NULL;
 	answer->usage.arenas = NULL;
 }

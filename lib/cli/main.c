@@ -15,6 +15,7 @@
 #include "lib/cli/exit_status.h"
 #include "lib/cli/frame_filter.h"
 #include "lib/cli/json_report.h"
+#include "lib/cli/naming.h"
 #include "lib/cli/output.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/text_report.h"
@@ -50,12 +51,11 @@ write_report(const struct mu_output *output,
 {
 	struct mu_text_report report = {
 		.contents = options->contents,
-		.names = { mu_symbols_find, answer->symbols,
-		    mu_symbols_find_call },
+		.names = { mu_naming_find, answer->naming },
 		.style = choose_style(output, options),
 	};
 
-	if (answer->symbols == NULL)
+	if (answer->naming == NULL)
 		report.names.find = NULL;
 	if (options->format == MU_CLI_JSON)
 		return mu_json_report(
@@ -113,7 +113,6 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 	answer.info.status = (int)(options->subject == MU_CLI_CORE
 		? mu_check_core(&wanted, &answer)
 		: mu_check_process(&wanted, &answer));
-	mu_progress_step(&progress, MU_CHECK_STEP_SYMBOLS);
 	status = mu_exit_status(&answer.info);
 	if (!write_report(output, options, &answer))
 		status = -1;

@@ -18,22 +18,11 @@ mu_names_find(
 	*symbol = (struct mu_symbol) { 0 };
 	if (names->find == NULL || address == 0)
 		return false;
-	if (names->find(names->symbols, address, symbol) &&
+	if (names->find(names->naming, address, symbol) &&
 	    symbol->module != NULL)
 		return true;
 	*symbol = (struct mu_symbol) { 0 };
 	return false;
-}
-
-bool
-mu_names_find_call(
-    const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol)
-{
-	if (!mu_names_find(names, address, symbol))
-		return false;
-	if (names->find_call != NULL)
-		names->find_call(names->symbols, address, symbol);
-	return true;
 }
 
 size_t

@@ -15,24 +15,17 @@
 #include "lib/symbolize/symbols.h"
 #include "memunreachable/memunreachable.h"
 
-/*
- * FIND is mu_symbols_find(), or NULL: nothing is named. FIND_CALL is
- * mu_symbols_find_call(), or NULL: as FIND.
- */
+struct mu_naming;
+
+/* FIND is mu_naming_find(), or NULL: nothing is named. */
 struct mu_names {
-	bool (*find)(struct mu_symbols *symbols, uintptr_t address,
+	bool (*find)(const struct mu_naming *naming, uintptr_t address,
 	    struct mu_symbol *symbol);
-	struct mu_symbols *symbols;
-	bool (*find_call)(struct mu_symbols *symbols, uintptr_t address,
-	    struct mu_symbol *symbol);
+	const struct mu_naming *naming;
 };
 
 /* False: ADDRESS is in no module, and *SYMBOL all zero. */
 bool mu_names_find(
-    const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol);
-
-/* The same for an address in a call. */
-bool mu_names_find_call(
     const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol);
 
 /* How many whole words the contents of LEAK show: 4 at most. */

@@ -5,9 +5,23 @@
  */
 #include "lib/cli/naming.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
+
+#include "lib/cli/names.h"
+#include "lib/symbolize/loaded.h"
+#include "mu/sys.h"
+
+#define LEAST_NS MU_NS_PER_SEC
+
+struct noting {
+	struct mu_naming *naming;
+	struct mu_loaded *loaded;
+	size_t num_loaded;
+	size_t max;
+	bool no_memory;
+};
 
 /* One piece of memory: the array, and the names behind it. */
 static struct mu_mapping *
@@ -33,33 +47,160 @@ copy_mappings(const struct mu_mapping *mappings, size_t count)
 	return copy;
 }
 
-void
-mu_naming_open(struct mu_answer *answer, const struct mu_symbols_source *source)
+/* Those that are in no file have no name, and there may be many. */
+static void
+note(struct noting *noting, uintptr_t address, bool call)
 {
-	struct mu_symbols_source own = *source;
+	struct mu_naming *naming = noting->naming;
+	size_t max = noting->max == 0 ? 256 : 2 * noting->max;
+	struct mu_symbol_question *grown;
+	const struct mu_mapping *mapping;
 
-	answer->mappings =
-	    copy_mappings(source->mappings, source->num_mappings);
-	if (answer->mappings == NULL)
+	if (address == 0 ||
+	    mu_loaded_find(
+		noting->loaded, noting->num_loaded, address, &mapping) == NULL)
 		return;
-	own.mappings = answer->mappings;
-	answer->symbols = mu_symbols_open(&own);
+	if (naming->count == noting->max) {
+		grown = reallocarray(naming->questions, max, sizeof(*grown));
+		if (grown == NULL) {
+			noting->no_memory = true;
+			return;
+		}
+		naming->questions = grown;
+		noting->max = max;
+	}
+	naming->questions[naming->count++] =
+	    (struct mu_symbol_question) { .address = address, .call = call };
+}
+
+static void
+note_leak(struct noting *noting, const struct Leak *leak)
+{
+	size_t i, count = leak->backtrace.num_frames;
+
+	if (count > MEMUNREACHABLE_MAX_FRAMES)
+		count = MEMUNREACHABLE_MAX_FRAMES;
+	for (i = 0; i < count; i++)
+		note(noting, leak->backtrace.frames[i], true);
+	count = mu_names_words(leak);
+	for (i = 0; i < count; i++)
+		note(noting, mu_names_word(leak, i), false);
+}
+
+/* Of two for one address, that of a call comes first, and stays. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct mu_symbol_question *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return y->call - x->call;
+}
+
+static void
+sort_out(struct mu_naming *naming)
+{
+	size_t i, kept = 0;
+
+	if (naming->count > 0)
+		qsort(naming->questions, naming->count,
+		    sizeof(*naming->questions), compare);
+	for (i = 0; i < naming->count; i++) {
+		if (kept == 0 ||
+		    naming->questions[kept - 1].address !=
+			naming->questions[i].address)
+			naming->questions[kept++] = naming->questions[i];
+	}
+	naming->count = kept;
+}
+
+void
+mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
+    size_t num_mappings)
+{
+	const struct UnreachableMemoryInfo *info = &answer->info;
+	struct mu_naming *naming = calloc(1, sizeof(*naming));
+	struct noting noting = { .naming = naming };
+	size_t i;
+
+	answer->naming = naming;
+	if (naming == NULL)
+		return;
+	naming->mappings = copy_mappings(mappings, num_mappings);
+	if (naming->mappings == NULL) {
+		mu_naming_close(answer);
+		return;
+	}
+	naming->num_mappings = num_mappings;
+	noting.loaded =
+	    mu_loaded_list(naming->mappings, num_mappings, &noting.num_loaded);
+	for (i = 0; i < info->num_reported; i++)
+		note_leak(&noting, &info->leaks[i]);
+	free(noting.loaded);
+	sort_out(naming);
+	naming->answers = calloc(naming->count + 1, sizeof(*naming->answers));
+	if (noting.no_memory || naming->answers == NULL)
+		mu_naming_close(answer);
+}
+
+void
+mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
+    const struct mu_rights *rights, uint64_t deadline_ns)
+{
+	struct mu_naming *naming = answer->naming;
+	struct mu_symbols_source own = *source;
+	uint64_t now = mu_sys_now_ns(), span = LEAST_NS;
+
+	if (naming == NULL) {
+		snprintf(answer->names_lack, sizeof(answer->names_lack),
+		    "there is no memory for them");
+		return;
+	}
+	if (deadline_ns > now && (deadline_ns - now) / 2 > span)
+		span = (deadline_ns - now) / 2;
+	own.mappings = naming->mappings;
+	own.num_mappings = naming->num_mappings;
+	naming->helper.source = &own;
+	naming->helper.rights = *rights;
+	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
+		naming->answers, naming->count, now + span))
+		snprintf(answer->names_lack, sizeof(answer->names_lack), "%s",
+		    naming->helper.why);
+	mu_helper_stop(&naming->helper);
+	naming->helper.source = NULL;
+}
+
+bool
+mu_naming_find(
+    const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
+{
+	size_t low = 0, high = naming->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (naming->questions[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == naming->count || naming->questions[low].address != address)
+		return false;
+	*symbol = naming->answers[low].symbol;
+	return symbol->module != NULL;
 }
 
 void
 mu_naming_close(struct mu_answer *answer)
 {
-	mu_symbols_close(answer->symbols);
-	free(answer->mappings);
-	answer->symbols = NULL;
-	answer->mappings = NULL;
-}
+	struct mu_naming *naming = answer->naming;
 
-bool
-mu_naming_read_process(void *ctx, uintptr_t address, void *buffer, size_t size)
-{
-	const pid_t *pid = ctx;
-	struct iovec to = { buffer, size }, from = { (void *)address, size };
-
-	return process_vm_readv(*pid, &to, 1, &from, 1, 0) == (ssize_t)size;
+	if (naming == NULL)
+		return;
+	mu_symbol_helper_close(&naming->helper);
+	free(naming->mappings);
+	free(naming->questions);
+	free(naming->answers);
+	free(naming);
+	answer->naming = NULL;
 }

@@ -1,5 +1,6 @@
 /*
- * The names that an answer's addresses have.
+ * The names that an answer's addresses have. All are asked for at once, before
+ * the report is written, so that the report never waits for one.
  *
  * Runs in: the command.
  */
@@ -7,19 +8,39 @@
 #define LIB_CLI_NAMING_H
 
 #include "lib/cli/answer.h"
+#include "lib/symbolize/helper.h"
+
+/* To be closed. */
+struct mu_naming {
+	struct mu_symbol_helper helper;
+	struct mu_mapping *mappings; /* a copy */
+	size_t num_mappings;
+	struct mu_symbol_question *questions; /* by address, each once */
+	struct mu_symbol_answer *answers;
+	size_t count;
+};
 
 /*
- * Open answer->symbols by SOURCE, whose mappings are copied: they may go. No
- * memory: there are no names.
+ * Note the addresses of ANSWER's entries that are in files of MAPPINGS, which
+ * may go afterwards. No memory: there are no names.
  */
-void mu_naming_open(
-    struct mu_answer *answer, const struct mu_symbols_source *source);
+void mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
+    size_t num_mappings);
+
+/*
+ * Ask for them by SOURCE, whose mappings are not looked at, with RIGHTS, for
+ * half of the time until DEADLINE_NS, but a second. answer->names_lack says
+ * what is missing.
+ */
+void mu_naming_ask(struct mu_answer *answer,
+    const struct mu_symbols_source *source, const struct mu_rights *rights,
+    uint64_t deadline_ns);
+
+/* What is known of ADDRESS. False: it is in no file, or was not noted. */
+bool mu_naming_find(const struct mu_naming *naming, uintptr_t address,
+    struct mu_symbol *symbol);
 
 /* Accepts an answer without names. */
 void mu_naming_close(struct mu_answer *answer);
-
-/* For mu_symbols_source.read: of the process whose pid CTX points to. */
-bool mu_naming_read_process(
-    void *ctx, uintptr_t address, void *buffer, size_t size);
 
 #endif

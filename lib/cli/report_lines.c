@@ -11,8 +11,10 @@
 
 #include "lib/cli/frame_line.h"
 #include "lib/report/hint.h"
+#include "mu/sys.h"
 
-#define DIGITS_MAX 3 /* of a frame's number */
+#define PATIENCE_NS (8 * MU_NS_PER_SEC) /* for a name; see lib/symbolizer.c */
+#define DIGITS_MAX 3                    /* of a frame's number */
 #define HEX "0123456789abcdef"
 
 /* "  #03  pc 0000000000001234  /path/file (name+12)" */
@@ -83,16 +85,30 @@ find_frame(struct frame *frame, const char *line, size_t length)
 	return false;
 }
 
+static bool
+find_symbol(struct mu_symbol_helper *helper, const struct frame *frame,
+    struct mu_symbol *symbol)
+{
+	struct mu_symbol_question question = {
+		.path = frame->path, .address = frame->offset, .call = true
+	};
+	struct mu_symbol_answer answer = { .given = false };
+
+	mu_symbol_helper_ask(
+	    helper, &question, &answer, 1, mu_sys_now_ns() + PATIENCE_NS);
+	*symbol = answer.symbol;
+	return symbol->module != NULL;
+}
+
 bool
 mu_report_line_frame(
-    FILE *out, struct mu_frame_files *files, const char *line, size_t length)
+    FILE *out, struct mu_symbol_helper *helper, const char *line, size_t length)
 {
 	struct mu_symbol symbol;
 	struct frame frame;
 
 	if (!find_frame(&frame, line, length) ||
-	    !mu_frame_files_find(files, frame.path, frame.offset, &symbol) ||
-	    symbol.function == NULL)
+	    !find_symbol(helper, &frame, &symbol) || symbol.function == NULL)
 		return false;
 	mu_frame_line_symbol(out, frame.prefix, frame.number, &symbol);
 	return true;
@@ -120,9 +136,9 @@ put_hint(FILE *out, const char *line)
 
 void
 mu_report_line(
-    FILE *out, struct mu_frame_files *files, const char *line, size_t length)
+    FILE *out, struct mu_symbol_helper *helper, const char *line, size_t length)
 {
-	if (!mu_report_line_frame(out, files, line, length) &&
+	if (!mu_report_line_frame(out, helper, line, length) &&
 	    !put_hint(out, line))
 		fwrite(line, 1, length, out);
 }

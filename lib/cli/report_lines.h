@@ -9,21 +9,21 @@
 
 #include <stdio.h>
 
-#include "lib/cli/frame_files.h"
+#include "lib/symbolize/helper.h"
 
 /*
  * A frame as the library and the recorder print it, behind two spaces and
  * whatever loggers put before them: it and the callers that it was put into are
  * written. False: LINE is none, or nothing is known of it.
  */
-bool mu_report_line_frame(
-    FILE *out, struct mu_frame_files *files, const char *line, size_t length);
+bool mu_report_line_frame(FILE *out, struct mu_symbol_helper *helper,
+    const char *line, size_t length);
 
 /*
  * LINE of LENGTH bytes, which ends with its newline, or not, if it is the last
  * one. There is a NUL behind it.
  */
-void mu_report_line(
-    FILE *out, struct mu_frame_files *files, const char *line, size_t length);
+void mu_report_line(FILE *out, struct mu_symbol_helper *helper,
+    const char *line, size_t length);
 
 #endif

@@ -136,6 +136,17 @@ put_hint(FILE *out, const struct UnreachableMemoryInfo *info)
 	fprintf(out, "%s\n", buffer);
 }
 
+/* Why frames and types lack theirs. */
+static void
+put_names(FILE *out, const struct mu_answer *answer)
+{
+	if (answer->names_lack[0] == '\0')
+		return;
+	fputs("Names are incomplete: ", out);
+	mu_names_text(out, answer->names_lack);
+	fputc('\n', out);
+}
+
 void
 mu_text_report(FILE *out, const struct mu_text_report *report,
     const struct mu_answer *answer)
@@ -154,6 +165,7 @@ mu_text_report(FILE *out, const struct mu_text_report *report,
 	put_totals(out, &answer->info, &report->style);
 	put_entries(out, report, &answer->info);
 	put_rest(out, &answer->info);
+	put_names(out, answer);
 	put_hint(out, &answer->info);
 }
 

@@ -24,6 +24,7 @@
 /* What is tried, and what speaks for it. */
 struct search {
 	const struct mu_symbols_source *source;
+	const struct mu_subject_files *subject; /* NULL: open none */
 	const struct mu_loaded *loaded;
 	struct mu_elf_image headers; /* its first bytes in memory */
 	struct mu_build_id_hex build_id;
@@ -108,13 +109,16 @@ is_program(const struct search *search)
 static bool
 try_process(struct mu_elf_file *file, const struct search *search)
 {
-	struct mu_range range = search->loaded->first->range;
-	int pid = search->source->pid;
+	const struct mu_subject_files *subject = search->subject;
+	int mapped = mu_subject_files_mapped(subject, search->loaded);
 
-	return try_format(file, search, "/proc/%d/map_files/%zx-%zx", pid,
-		   (size_t)range.begin, (size_t)range.end) ||
-	    try_format(file, search, "/proc/%d/root%s", pid, search->name) ||
-	    try_format(file, search, "/proc/%d/exe", pid);
+	return (mapped >= 0 &&
+		   try_format(file, search, MU_SUBJECT_FILE, mapped)) ||
+	    (subject->root[0] != '\0' &&
+		try_format(
+		    file, search, "%s%s", subject->root, search->name)) ||
+	    (subject->program >= 0 &&
+		try_format(file, search, MU_SUBJECT_FILE, subject->program));
 }
 
 static bool
@@ -123,7 +127,7 @@ try_all(struct mu_elf_file *file, const struct search *search)
 	const char *exe = search->source->exe;
 	const char *sysroot = search->source->sysroot;
 
-	if (search->name[0] != '/')
+	if (search->name[0] != '/' || search->subject == NULL)
 		return false;
 	if (exe != NULL && is_program(search) && try_path(file, search, exe))
 		return true;
@@ -152,9 +156,10 @@ begin_search(struct search *search, const struct mu_symbols_source *source,
 
 void
 mu_elf_file_open(struct mu_elf_file *file,
-    const struct mu_symbols_source *source, const struct mu_loaded *loaded)
+    const struct mu_symbols_source *source,
+    const struct mu_subject_files *subject, const struct mu_loaded *loaded)
 {
-	struct search search = { .source = source, .loaded = loaded };
+	struct search search = { source, subject, loaded, .name = "" };
 	struct mu_elf_image image;
 
 	*file = (struct mu_elf_file) { .fd = -1 };

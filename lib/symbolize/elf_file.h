@@ -11,6 +11,7 @@
 
 #include "lib/symbolize/build_id.h"
 #include "lib/symbolize/loaded.h"
+#include "lib/symbolize/subject_files.h"
 #include "lib/symbolize/symbols.h"
 
 #define MU_SEGMENTS_MAX 32 /* PT_LOADs that are looked at; 4 are usual */
@@ -34,15 +35,16 @@ struct mu_elf_file {
 };
 
 /*
- * Tries what may be the file of LOADED: in /proc/PID/map_files (it takes
- * CAP_CHECKPOINT_RESTORE), below /proc/PID/root, /proc/PID/exe; SOURCE's exe
- * and sysroot for a core. One is taken only if its build-id, or else its
- * headers, are those in the subject's memory; or else by its inode. Without any
- * there is an image of what is in memory, enough for exported names. Build-id,
- * bias and segments may be known also when ELF is NULL.
+ * Tries what may be the file of LOADED: what SUBJECT has, SOURCE's exe and
+ * sysroot, its path here. NULL for SUBJECT: none. One is taken only if its
+ * build-id, or else its headers, are those in the subject's memory; or else by
+ * its inode. Without any there is an image of what is in memory, enough for
+ * exported names. Build-id, bias and segments may be known also when ELF is
+ * NULL.
  */
 void mu_elf_file_open(struct mu_elf_file *file,
-    const struct mu_symbols_source *source, const struct mu_loaded *loaded);
+    const struct mu_symbols_source *source,
+    const struct mu_subject_files *subject, const struct mu_loaded *loaded);
 
 /* Find bias and segments by the tables of ELF; may find none. */
 void mu_elf_file_place(

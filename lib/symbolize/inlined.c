@@ -103,6 +103,6 @@ mu_inlined_free(struct mu_inlined *list, size_t count)
 	size_t i;
 
 	for (i = 0; list != NULL && i < count; i++)
-		free(list[i].function);
+		free((char *)list[i].function);
 	free(list);
 }

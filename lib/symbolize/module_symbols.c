@@ -52,25 +52,28 @@ report(struct mu_module_symbols *symbols, const struct mu_elf_file *file)
 
 void
 mu_module_symbols_open(struct mu_module_symbols *symbols,
-    const struct mu_symbols_source *source, const struct mu_loaded *loaded,
+    const struct mu_symbols_source *source,
+    const struct mu_subject_files *subject, const struct mu_loaded *loaded,
     struct mu_debug_files *files)
 {
 	struct mu_elf_file *file = &symbols->file;
 
 	symbols->opened = true;
 	symbols->stage = MU_MODULE_FILE;
-	mu_elf_file_open(file, source, loaded);
+	mu_elf_file_open(file, source,
+	    symbols->limit < MU_SYMBOLS_NO_FILES ? subject : NULL, loaded);
 	symbols->stage = MU_MODULE_NAMES;
 	symbols->search = (struct mu_debug_search) {
 		.files = files,
 		.name = loaded->first->name,
 		.path = file->path,
+		.none = symbols->limit >= MU_SYMBOLS_NO_DEBUG,
 	};
 	symbols->callbacks = (Dwfl_Callbacks) {
 		.find_elf = find_elf,
 		.find_debuginfo = mu_debug_file_find,
 	};
-	if (file->elf == NULL)
+	if (file->elf == NULL || symbols->limit >= MU_SYMBOLS_NO_NAMES)
 		return;
 	if (report(symbols, file))
 		mu_symbol_table_fill(
@@ -83,7 +86,8 @@ bool
 mu_module_symbols_has_lines(struct mu_module_symbols *symbols)
 {
 	symbols->stage = MU_MODULE_LINES;
-	if (!symbols->has_lines && symbols->module != NULL)
+	if (!symbols->has_lines && symbols->module != NULL &&
+	    symbols->limit < MU_SYMBOLS_NO_DEBUG)
 		mu_source_lines_fill(&symbols->lines, symbols->module);
 	symbols->has_lines = true;
 	return symbols->lines.count > 0;

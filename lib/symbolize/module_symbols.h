@@ -26,6 +26,7 @@ enum mu_module_stage {
 
 struct mu_module_symbols {
 	bool opened;
+	enum mu_symbols_limit limit; /* set before the open */
 	enum mu_module_stage stage;
 	struct mu_elf_file file;
 	struct mu_debug_search search;
@@ -41,10 +42,11 @@ struct mu_module_symbols {
 
 /*
  * Open LOADED's file and read its symbols; lines at the first question. SYMBOLS
- * is zero, and must not move afterwards.
+ * is zero but for the limit, and must not move afterwards.
  */
 void mu_module_symbols_open(struct mu_module_symbols *symbols,
-    const struct mu_symbols_source *source, const struct mu_loaded *loaded,
+    const struct mu_symbols_source *source,
+    const struct mu_subject_files *subject, const struct mu_loaded *loaded,
     struct mu_debug_files *files);
 
 /*

@@ -6,11 +6,11 @@
  */
 #include "lib/symbolize/symbols.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/symbolize/guard.h"
 #include "lib/symbolize/module_symbols.h"
+#include "lib/symbolize/subject_files.h"
 
 #define KEPT ((size_t)1 << 14)       /* answers; a power of 2 */
 #define FAULTS_MAX 3                 /* for one question */
@@ -24,6 +24,7 @@ struct kept {
 
 struct mu_symbols {
 	struct mu_symbols_source source;
+	struct mu_subject_files subject;
 	struct mu_debug_files files;
 	struct mu_loaded *list;
 	size_t count;
@@ -41,18 +42,6 @@ struct question {
 	enum mu_symbols_detail detail;
 };
 
-static bool
-open_files(struct mu_symbols *symbols, const struct mu_symbols_source *source)
-{
-	char root[64] = "";
-
-	if (source->pid > 0)
-		snprintf(root, sizeof(root), "/proc/%d/root", source->pid);
-	return mu_debug_files_open(&symbols->files,
-	    source->pid > 0 || source->sysroot == NULL ? root : source->sysroot,
-	    source->local);
-}
-
 struct mu_symbols *
 mu_symbols_open(const struct mu_symbols_source *source)
 {
@@ -64,11 +53,14 @@ mu_symbols_open(const struct mu_symbols_source *source)
 	symbols->source = *source;
 	symbols->list = mu_loaded_list(
 	    source->mappings, source->num_mappings, &symbols->count);
+	mu_subject_files_open(
+	    &symbols->subject, &symbols->source, symbols->list, symbols->count);
 	symbols->modules =
 	    calloc(symbols->count + 1, sizeof(*symbols->modules));
 	symbols->kept = calloc(KEPT, sizeof(*symbols->kept));
-	if (!open_files(symbols, source) || symbols->modules == NULL ||
-	    symbols->kept == NULL) {
+	if (!mu_debug_files_open(
+		&symbols->files, symbols->subject.root, source->local) ||
+	    symbols->modules == NULL || symbols->kept == NULL) {
 		mu_symbols_close(symbols);
 		return NULL;
 	}
@@ -85,6 +77,7 @@ mu_symbols_close(struct mu_symbols *symbols)
 	for (i = 0; symbols->modules != NULL && i < symbols->count; i++)
 		mu_module_symbols_close(&symbols->modules[i]);
 	mu_debug_files_close(&symbols->files);
+	mu_subject_files_close(&symbols->subject);
 	free(symbols->modules);
 	free(symbols->list);
 	free(symbols->kept);
@@ -100,7 +93,7 @@ open_module(const struct question *question)
 
 	if (!module->opened)
 		mu_module_symbols_open(module, &symbols->source,
-		    question->loaded, &symbols->files);
+		    &symbols->subject, question->loaded, &symbols->files);
 	return module;
 }
 
@@ -191,6 +184,18 @@ mu_symbols_find_call(
 	}
 	*symbol = kept->symbol;
 	return kept->found;
+}
+
+void
+mu_symbols_limit(
+    struct mu_symbols *symbols, uintptr_t address, enum mu_symbols_limit limit)
+{
+	const struct mu_mapping *mapping;
+	const struct mu_loaded *loaded =
+	    mu_loaded_find(symbols->list, symbols->count, address, &mapping);
+
+	if (loaded != NULL)
+		symbols->modules[loaded - symbols->list].limit = limit;
 }
 
 enum mu_symbols_detail

@@ -29,8 +29,8 @@ struct mu_symbols_source {
 
 	/*
 	 * SIZE bytes of the subject at ADDRESS, all or false; without faults.
-	 * NULL: cannot be read; then an inode has to tell whether a file is
-	 * still the same.
+	 * NULL: by /proc/PID/mem, or not at all; then an inode has to tell
+	 * whether a file is still the same.
 	 */
 	bool (*read)(void *ctx, uintptr_t address, void *buffer, size_t size);
 	void *ctx;
@@ -40,9 +40,9 @@ struct mu_symbols_source {
 
 /* A function that was put into its caller, and where that would call it. */
 struct mu_inlined {
-	char *function;   /* demangled; NULL */
-	const char *file; /* of the call; NULL */
-	unsigned line;    /* 0 = not known */
+	const char *function; /* demangled; NULL */
+	const char *file;     /* of the call; NULL */
+	unsigned line;        /* 0 = not known */
 };
 
 /* What is known of an address. The strings are valid until the close. */
@@ -65,7 +65,11 @@ struct mu_symbol {
 
 struct mu_symbols;
 
-/* Reads nothing yet. NULL: no memory. */
+/*
+ * Opens what leads to the files and to the memory of a process: that takes the
+ * right to trace it, which the caller may give up afterwards. Reads nothing
+ * yet. NULL: no memory.
+ */
 struct mu_symbols *mu_symbols_open(const struct mu_symbols_source *source);
 
 /* Accepts NULL. */
@@ -85,6 +89,18 @@ bool mu_symbols_find(
  */
 bool mu_symbols_find_call(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
+
+/* What is not to be used of a module, after that did harm. */
+enum mu_symbols_limit {
+	MU_SYMBOLS_ALL,
+	MU_SYMBOLS_NO_DEBUG, /* debug information, where there is any */
+	MU_SYMBOLS_NO_FILES, /* only what is in the subject's memory */
+	MU_SYMBOLS_NO_NAMES, /* module, build-id and offset only */
+};
+
+/* For the module of ADDRESS, before the first question about it. */
+void mu_symbols_limit(
+    struct mu_symbols *symbols, uintptr_t address, enum mu_symbols_limit limit);
 
 /* How much the module of an address has to say. */
 enum mu_symbols_detail {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "lib/cli/cli_values.h"
+#include "mu/regular_file.h"
 
 #define PAGE ((uint64_t)4096) /* no segment has a smaller one */
 
@@ -69,7 +70,7 @@ enum mu_status
 mu_program_file_add(struct mu_module_table *table, const char *path,
     bool *relocated, struct mu_why *why)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int fd = mu_regular_file_open(AT_FDCWD, path, NULL);
 	char *name = mu_arena_alloc(&table->arena, PATH_MAX, 1);
 	enum mu_status status;
 	Elf *elf;
@@ -78,7 +79,11 @@ mu_program_file_add(struct mu_module_table *table, const char *path,
 	if (fd < 0 || name == NULL || realpath(path, name) == NULL) {
 		if (fd >= 0)
 			close(fd);
-		return refuse(path, strerror(errno), why);
+		return refuse(path,
+		    fd == -EINVAL  ? "it is no regular file"
+			: fd < 0   ? strerror(-fd)
+				   : strerror(errno),
+		    why);
 	}
 	elf_version(EV_CURRENT);
 	elf = elf_begin(fd, ELF_C_READ, NULL);

@@ -15,10 +15,10 @@
 
 /* The context is not looked at. */
 static inline bool
-cli_find(
-    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+cli_find(const struct mu_naming *naming, uintptr_t address,
+    struct mu_symbol *symbol)
 {
-	(void)symbols;
+	(void)naming;
 	*symbol = (struct mu_symbol) { .offset = address & 0xffff };
 	if (address < 0x7f0000000000 || address > 0x7f000000ffff)
 		return false;

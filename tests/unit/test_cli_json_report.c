@@ -90,7 +90,7 @@ leak(size_t index)
 START_TEST(totals)
 {
 	write_report(false);
-	ck_assert_uint_eq(json_object_size(report), 20);
+	ck_assert_uint_eq(json_object_size(report), 21);
 	ck_assert_int_eq(number(report, "schema"), 1);
 	ck_assert_int_eq(number(report, "pid"), 4711);
 	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");

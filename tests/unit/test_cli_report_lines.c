@@ -8,9 +8,10 @@
 #include <unistd.h>
 
 #include "lib/cli/report_lines.h"
+#include "lib/symbolize/frame_files.h"
 #include "tests/support/suite.h"
 
-static struct mu_frame_files files;
+static struct mu_symbol_helper files;
 static char own[4096];
 static uintptr_t bias;
 
@@ -36,7 +37,7 @@ setup(void)
 static void
 teardown(void)
 {
-	mu_frame_files_close(&files);
+	mu_symbol_helper_close(&files);
 }
 
 static char *

@@ -4,7 +4,7 @@
  *
  * Runs in: the command.
  */
-#include "lib/cli/frame_files.h"
+#include "lib/symbolize/frame_files.h"
 
 #include <fcntl.h>
 #include <gelf.h>
@@ -12,8 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "mu/regular_file.h"
 
 #define BASE ((uintptr_t)1 << 45)
 #define SEGMENTS_MAX 32
@@ -53,16 +54,10 @@ map_segments(Elf *elf, const char *path, struct mu_mapping *mappings)
 	return used;
 }
 
-/* No other kind of file: opening one may wait for anything. */
 static Elf *
 open_elf(const char *path, int *fd)
 {
-	struct stat st;
-
-	*fd = -1;
-	if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
-		return NULL;
-	*fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	*fd = mu_regular_file_open(AT_FDCWD, path, NULL);
 	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ, NULL);
 }
 
@@ -89,7 +84,8 @@ open_below(const char **folder, const char *path, int *fd)
 }
 
 static void
-open_file(struct mu_frame_file *file, const char *folder)
+open_file(
+    struct mu_frame_file *file, const char *folder, enum mu_symbols_limit limit)
 {
 	struct mu_symbols_source source = { .local = false };
 	Elf *elf;
@@ -108,6 +104,9 @@ open_file(struct mu_frame_file *file, const char *folder)
 	source.mappings = file->mappings;
 	if (source.num_mappings > 0)
 		file->symbols = mu_symbols_open(&source);
+	if (file->symbols != NULL)
+		mu_symbols_limit(
+		    file->symbols, source.mappings[0].range.begin, limit);
 }
 
 static void
@@ -120,7 +119,8 @@ close_file(struct mu_frame_file *file)
 }
 
 static struct mu_frame_file *
-file_of(struct mu_frame_files *files, const char *path)
+file_of(
+    struct mu_frame_files *files, const char *path, enum mu_symbols_limit limit)
 {
 	struct mu_frame_file *file;
 	size_t i;
@@ -135,15 +135,15 @@ file_of(struct mu_frame_files *files, const char *path)
 	if (file->path == NULL)
 		return NULL;
 	files->count++;
-	open_file(file, files->folder);
+	open_file(file, files->folder, limit);
 	return file;
 }
 
 bool
 mu_frame_files_find(struct mu_frame_files *files, const char *path,
-    uintptr_t offset, struct mu_symbol *symbol)
+    uintptr_t offset, enum mu_symbols_limit limit, struct mu_symbol *symbol)
 {
-	struct mu_frame_file *file = file_of(files, path);
+	struct mu_frame_file *file = file_of(files, path, limit);
 
 	return file != NULL && file->symbols != NULL && offset < BASE &&
 	    mu_symbols_find_call(file->symbols, BASE + offset, symbol) &&

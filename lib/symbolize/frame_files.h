@@ -4,8 +4,8 @@
  *
  * Runs in: the command. One thread.
  */
-#ifndef LIB_CLI_FRAME_FILES_H
-#define LIB_CLI_FRAME_FILES_H
+#ifndef SYMBOLIZE_FRAME_FILES_H
+#define SYMBOLIZE_FRAME_FILES_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -30,10 +30,11 @@ struct mu_frame_files {
 
 /*
  * The place OFFSET, as addr2line takes it, of the file PATH. False: it is not
- * to be found. Strings are valid until the next call.
+ * to be found. Strings are valid until the next call. LIMIT counts at the first
+ * call for a file.
  */
 bool mu_frame_files_find(struct mu_frame_files *files, const char *path,
-    uintptr_t offset, struct mu_symbol *symbol);
+    uintptr_t offset, enum mu_symbols_limit limit, struct mu_symbol *symbol);
 
 void mu_frame_files_close(struct mu_frame_files *files);
 

@@ -1,0 +1,32 @@
+/*
+ * What a filter of system calls has to know of the CPU: seccomp(2).
+ *
+ * Runs in: any.
+ */
+#ifndef MU_ARCH_SECCOMP_H
+#define MU_ARCH_SECCOMP_H
+
+#include <linux/audit.h>
+#include <stddef.h>
+#include <ucontext.h>
+
+/*
+ * MU_AUDIT_ARCH: seccomp_data.arch of our own calls. MU_TRAPPED_...: where in
+ * a ucontext_t a handler of SIGSYS finds the call's first two arguments, and
+ * where its result goes.
+ */
+#if defined(__x86_64__)
+#define MU_AUDIT_ARCH AUDIT_ARCH_X86_64
+#define MU_TRAPPED_FIRST offsetof(ucontext_t, uc_mcontext.gregs[REG_RDI])
+#define MU_TRAPPED_SECOND offsetof(ucontext_t, uc_mcontext.gregs[REG_RSI])
+#define MU_TRAPPED_RESULT offsetof(ucontext_t, uc_mcontext.gregs[REG_RAX])
+#elif defined(__aarch64__)
+#define MU_AUDIT_ARCH AUDIT_ARCH_AARCH64
+#define MU_TRAPPED_FIRST offsetof(ucontext_t, uc_mcontext.regs[0])
+#define MU_TRAPPED_SECOND offsetof(ucontext_t, uc_mcontext.regs[1])
+#define MU_TRAPPED_RESULT offsetof(ucontext_t, uc_mcontext.regs[0])
+#else
+#error "no seccomp numbers for this CPU"
+#endif
+
+#endif

@@ -1,0 +1,197 @@
+/*
+ * lib/symbolize/symbol_wire*.c: what one process writes another reads, whole or
+ * in pieces; what makes no sense is refused.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "lib/symbolize/symbol_wire.h"
+#include "tests/support/suite.h"
+
+static struct mu_arena arena;
+static struct mu_wire_reader reader;
+static char bytes[1 << 16];
+static size_t length;
+
+static void
+setup(void)
+{
+	mu_arena_open(&arena, (size_t)64 << 20);
+	reader = (struct mu_wire_reader) { .arena = &arena };
+	length = 0;
+}
+
+static void
+teardown(void)
+{
+	mu_wire_reader_reset(&reader);
+	mu_arena_close(&arena);
+}
+
+static void
+write_symbols(const struct mu_symbol *symbols, size_t count)
+{
+	struct mu_wire_writer writer = { .fd = -1 };
+	int fds[2];
+	size_t i;
+
+	ck_assert_int_eq(pipe(fds), 0);
+	writer.fd = fds[1];
+	for (i = 0; i < count; i++)
+		mu_wire_write(&writer, &symbols[i], MU_SYMBOLS_NAMES);
+	mu_wire_flush(&writer);
+	ck_assert(!writer.failed);
+	length = (size_t)read(fds[0], bytes, sizeof(bytes));
+	mu_wire_writer_close(&writer);
+	close(fds[0]);
+	close(fds[1]);
+}
+
+static const struct mu_inlined calls[] = { { "inner", "a.c", 7 },
+	{ NULL, NULL, 0 } };
+static const struct mu_symbol symbols[] = {
+	{ .module = "/lib/a.so",
+	    .build_id = "c0ffee",
+	    .function = "outer",
+	    .file = "a.c",
+	    .line = 9,
+	    .offset = 0x1234,
+	    .inlined = calls,
+	    .num_inlined = 2 },
+	{ .module = NULL },
+	{ .module = "/lib/a.so", .offset = 1 },
+};
+
+/* Given PIECE bytes more at a time. */
+static void
+must_read(size_t piece)
+{
+	enum mu_symbols_detail detail;
+	struct mu_symbol symbol;
+	size_t at = 0, have = 0, used, i = 0;
+
+	while (i < 3) {
+		enum mu_wire_read read = mu_wire_read(
+		    &reader, bytes + at, have - at, &used, &symbol, &detail);
+
+		at += used;
+		ck_assert_int_ne(read, MU_WIRE_BAD);
+		if (read == MU_WIRE_MORE) {
+			ck_assert_uint_lt(have, length);
+			have = have + piece < length ? have + piece : length;
+			continue;
+		}
+		ck_assert_uint_eq(symbol.offset, symbols[i].offset);
+		ck_assert_uint_eq(symbol.line, symbols[i].line);
+		ck_assert_uint_eq(symbol.num_inlined, symbols[i].num_inlined);
+		if (symbols[i].module != NULL)
+			ck_assert_str_eq(symbol.module, symbols[i].module);
+		else
+			ck_assert_ptr_null(symbol.module);
+		if (symbol.num_inlined > 0) {
+			ck_assert_str_eq(symbol.function, "outer");
+			ck_assert_str_eq(symbol.inlined[0].function, "inner");
+			ck_assert_str_eq(symbol.inlined[0].file, "a.c");
+			ck_assert_ptr_null(symbol.inlined[1].file);
+		}
+		ck_assert_int_eq(detail, MU_SYMBOLS_NAMES);
+		i++;
+	}
+	ck_assert_uint_eq(at, length);
+}
+
+START_TEST(whole_and_in_pieces)
+{
+	static const size_t pieces[] = { 1, 7, 64, sizeof(bytes) };
+
+	write_symbols(symbols, 3);
+	must_read(pieces[_i]);
+}
+END_TEST
+
+/* Each byte is changed to each of some values: an answer or a refusal. */
+START_TEST(changed)
+{
+	static const unsigned char values[] = { 0, 1, 2, 0x7f, 0x80, 0xff };
+	enum mu_symbols_detail detail;
+	struct mu_symbol symbol;
+	enum mu_wire_read read;
+	size_t i, j, at, used;
+	char before;
+
+	write_symbols(symbols, 3);
+	for (i = 0; i < length; i++) {
+		for (j = 0; j < sizeof(values); j++) {
+			teardown();
+			mu_arena_open(&arena, (size_t)64 << 20);
+			reader = (struct mu_wire_reader) { .arena = &arena };
+			before = bytes[i];
+			bytes[i] = (char)values[j];
+			for (at = 0;; at += used) {
+				read = mu_wire_read(&reader, bytes + at,
+				    length - at, &used, &symbol, &detail);
+				ck_assert_uint_le(at + used, length);
+				if (read != MU_WIRE_READ)
+					break;
+				ck_assert_uint_le(
+				    symbol.num_inlined, MU_WIRE_INLINED_MAX);
+			}
+			bytes[i] = before;
+		}
+	}
+}
+END_TEST
+
+static void
+must_be_bad(const void *head, size_t head_size, const void *body, size_t size)
+{
+	enum mu_symbols_detail detail;
+	struct mu_symbol symbol;
+	size_t used;
+
+	memcpy(bytes, head, head_size);
+	memcpy(bytes + head_size, body, size);
+	ck_assert_int_eq(mu_wire_read(&reader, bytes, head_size + size, &used,
+			     &symbol, &detail),
+	    MU_WIRE_BAD);
+}
+
+START_TEST(refused)
+{
+	struct mu_wire_head head = { MU_WIRE_STRING, 3 };
+	struct mu_wire_symbol symbol = { .module = 1 };
+
+	must_be_bad(&head, sizeof(head), "a\0b", 3);
+	head.length = MU_WIRE_STRING_MAX + 1;
+	must_be_bad(&head, sizeof(head), "", 0);
+	head = (struct mu_wire_head) { 77, 0 };
+	must_be_bad(&head, sizeof(head), "", 0);
+	/* No string has that number. */
+	head = (struct mu_wire_head) { MU_WIRE_SYMBOL, sizeof(symbol) };
+	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
+	symbol = (struct mu_wire_symbol) { .num_inlined = 1 };
+	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
+	symbol.num_inlined = UINT32_MAX;
+	must_be_bad(&head, sizeof(head), &symbol, sizeof(symbol));
+	head.length = 4;
+	must_be_bad(&head, sizeof(head), &symbol, 4);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("symbol_wire");
+	TCase *tc = tcase_create("symbol_wire");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, whole_and_in_pieces, 0, 4);
+	tcase_add_test(tc, changed);
+	tcase_add_test(tc, refused);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
