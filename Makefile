@@ -103,7 +103,8 @@ SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \
 	heapwalk/mirror_fill.c heapwalk/glibc_banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/unsettled.c \
 	lib/cli/check_core.c lib/cli/check_end.c \
-	lib/cli/judgement.c lib/cli/release_guess.c lib/cli/naming.c
+	lib/cli/judgement.c lib/cli/program_kind.c lib/cli/release_guess.c \
+	lib/cli/naming.c
 SRC_SYMBOLIZE := \
 	lib/symbolize/symbols.c lib/symbolize/loaded.c lib/symbolize/guard.c \
 	lib/symbolize/module_symbols.c lib/symbolize/elf_file.c \

@@ -49,10 +49,12 @@ nothing_found(const struct mu_glibc_finds *finds,
 		    "libc's data holds no main_arena of glibc %u.%u: not "
 		    "checked",
 		    snap->glibc_major, snap->glibc_minor);
-	if (!can_be_without_heap(snap))
+	/* Known and not refused: malloc is glibc's, and was not called. */
+	if (snap->malloc_address == 0 && !can_be_without_heap(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "glibc's malloc was never used, so this process has an "
-		    "allocator of its own: not checked");
+		    "glibc's malloc was never used, and there is memory that an"
+		    " allocator of the program may have: not checked; started"
+		    " by memunreachable -- COMMAND it can be told");
 	return MU_OK;
 }
 

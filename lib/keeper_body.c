@@ -47,10 +47,11 @@ open_file(pid_t pid, const char *name)
 static enum mu_status
 open_target(struct keeping *keeping)
 {
+	pid_t tid = mu_proc_living(keeping->asked->target);
 	int error;
 
-	keeping->memory = open_file(keeping->asked->target, "mem");
-	keeping->pagemap = open_file(keeping->asked->target, "pagemap");
+	keeping->memory = open_file(tid, "mem");
+	keeping->pagemap = open_file(tid, "pagemap");
 	if (keeping->memory >= 0 && keeping->pagemap >= 0)
 		return MU_OK;
 	error = keeping->memory < 0 ? -keeping->memory : -keeping->pagemap;
@@ -243,7 +244,7 @@ take(struct keeping *keeping)
 	if (status != MU_OK)
 		return status;
 	look_for_room(keeping);
-	mu_kernel_files_open(&files, keeping->asked->target);
+	mu_kernel_files_open(&files, mu_proc_living(keeping->asked->target));
 	status = mu_threads_prepare(&threads, keeping->asked->target, 0,
 	    &keeping->work->arena, &keeping->result->why);
 	if (status == MU_OK) {

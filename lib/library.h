@@ -30,6 +30,7 @@ struct mu_library {
 	struct mu_watch watch;
 	struct mu_malloc_probe malloc_probe; /* by the constructor */
 	struct mu_symbolizer symbolizer;     /* as well */
+	int log_error;   /* an errno: lines of the log were lost */
 	int exit_status; /* that at_exit asks for; 0: none */
 };
 

@@ -5,6 +5,7 @@
  */
 #include "mu/log.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -61,6 +62,18 @@ syslog_lines(const struct mu_log *log, enum mu_log_level level,
 	}
 }
 
+/* A reader who has gone does not want the log; a disk that is full loses it. */
+static void
+write_file(const struct mu_log *log, const char *text, size_t length)
+{
+	int error =
+	    mu_report_file_write(log->fd, text, length, log->deadline_ns);
+
+	if (error != 0 && error != EPIPE && error != EBADF &&
+	    log->error != NULL && *log->error == 0)
+		*log->error = error;
+}
+
 void
 mu_log(
     const struct mu_log *log, enum mu_log_level level, const char *format, ...)
@@ -79,7 +92,7 @@ mu_log(
 		used = sizeof(line) - 2;
 	line[used++] = '\n';
 	if (log->fd >= 0)
-		mu_report_file_write(log->fd, line, used, log->deadline_ns);
+		write_file(log, line, used);
 	if (log->syslog_fd >= 0)
 		write_syslog(log, level, line + sizeof(PREFIX) - 1,
 		    used - sizeof(PREFIX));
@@ -92,7 +105,7 @@ mu_log_text(const struct mu_log *log, enum mu_log_level level, const char *text,
 	if (log == NULL || log->silent || level > log->level)
 		return;
 	if (log->fd >= 0)
-		mu_report_file_write(log->fd, text, length, log->deadline_ns);
+		write_file(log, text, length);
 	if (log->syslog_fd >= 0)
 		syslog_lines(log, level, text, length);
 }

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include "lib/library.h"
 #include "lib/report_file.h"
 #include "mu/sys.h"
 
@@ -64,9 +65,11 @@ mu_log_sink_open(
 		.deadline_ns =
 		    mu_sys_now_ns() + options->timeout * (MU_NS_PER_SEC / 1000),
 		.silent = silent,
+		.error = &mu_library.log_error,
 	};
 	if (silent)
 		return;
+	mu_library.log_error = 0;
 	if (is_stream(path, "stdout"))
 		log->fd = STDOUT;
 	else if (path[0] != '\0' && !is_stream(path, "stderr"))
@@ -87,8 +90,15 @@ mu_log_sink_open(
 void
 mu_log_sink_close(struct mu_log *log)
 {
-	if (log->fd > STDERR)
+	int error = log->error != NULL ? *log->error : 0;
+
+	if (log->fd > STDERR) {
 		mu_sys_close(&log->fd);
+		log->fd = STDERR;
+		if (error != 0)
+			mu_log(log, MU_LOG_ERROR, "the log is not complete: %s",
+			    mu_report_file_reason(error));
+	}
 	log->fd = -1;
 	mu_sys_close(&log->syslog_fd);
 }

@@ -33,6 +33,9 @@ wanted_status(
 {
 	bool ok = options->unchecked == MU_UNCHECKED_OK;
 
+	/* A report that was not written is none. */
+	if (mu_library.log_error != 0 && info->num_leaks == 0)
+		return ok ? 0 : MU_UNCHECKED_STATUS;
 	switch (info->status) {
 	case MEMUNREACHABLE_COMPLETE:
 		return info->num_leaks > 0 ? options->exitcode : 0;

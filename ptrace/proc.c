@@ -229,6 +229,34 @@ mu_proc_is_over(pid_t pid)
 	return n == 1;
 }
 
+struct living {
+	pid_t pid, found;
+};
+
+static bool
+take_living(void *ctx, int tid)
+{
+	struct living *living = ctx;
+
+	if (mu_proc_ended(mu_proc_state(living->pid, tid)))
+		return true;
+	living->found = tid;
+	return false;
+}
+
+pid_t
+mu_proc_living(pid_t pid)
+{
+	struct living living = { pid, pid };
+	char path[64];
+
+	if (!mu_proc_ended(mu_proc_state(pid, pid)))
+		return pid;
+	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
+	mu_proc_numbers(path, take_living, &living);
+	return living.found;
+}
+
 const char *
 mu_proc_line_end(const char *text, const char *end)
 {

@@ -74,6 +74,13 @@ mu_proc_ended(int state)
 }
 
 /*
+ * A thread of PID that has not ended, by which /proc shows the memory: PID
+ * itself, or where the leader has ended before its threads another one. PID if
+ * there is none.
+ */
+pid_t mu_proc_living(pid_t pid);
+
+/*
  * Have all threads of PID ended? A zombie leader alone does not say so. Asks a
  * pidfd (Linux 5.3); without one the leader has to do.
  */

@@ -28,6 +28,8 @@ struct mu_log {
 	uint64_t deadline_ns;    /* what a full pipe may hold up until; after
 				    it, lines that would block are dropped */
 	bool silent;
+	int *error; /* the first errno of a line that was lost; NULL: not
+		       wanted */
 };
 
 /* One line, "libmemunreachable: " in front, newline added. */

@@ -16,6 +16,7 @@
 #include "lib/cli/unsettled.h"
 #include "lib/keeper.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
 
 #define MAX_TRIES 50
 #define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
@@ -255,8 +256,9 @@ static void
 name_addresses(const struct looking *looking, struct mu_answer *answer)
 {
 	const struct mu_check *check = looking->check;
-	struct mu_rights rights = mu_rights_of_process(answer->pid);
-	struct mu_symbols_source source = { .pid = answer->pid };
+	pid_t tid = mu_proc_living(answer->pid);
+	struct mu_rights rights = mu_rights_of_process(tid);
+	struct mu_symbols_source source = { .pid = tid };
 
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_SYMBOLS);
@@ -274,7 +276,7 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	memset(answer, 0, sizeof(*answer));
 	answer->pid = check->pid;
 	answer->stop = "";
-	name_program(check->pid, answer);
+	name_program(mu_proc_living(check->pid), answer);
 	mu_judgement_open(&looking.judgement, check);
 	look(&looking);
 	if (is_doubtful(&looking))

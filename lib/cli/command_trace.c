@@ -220,6 +220,22 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 	release(trace, pid);
 }
 
+/* Does another thread of the process go on? All of them are known. */
+static bool
+has_more(const struct mu_trace *trace, const struct mu_trace_thread *thread)
+{
+	const struct mu_trace_thread *other;
+	size_t i;
+
+	for (i = 0; i < trace->count; i++) {
+		other = &trace->threads[i];
+		if (other->pid == thread->pid && other != thread &&
+		    !other->held && !other->leaving)
+			return true;
+	}
+	return false;
+}
+
 /*
  * A thread is about to end. Is that the end of its process? If exit_group() or
  * a signal ends it all other threads come to the same stop; a thread that ends
@@ -231,17 +247,18 @@ take_end(struct mu_trace *trace, struct mu_trace_thread *thread)
 	pid_t pid = thread->pid;
 	struct others others;
 
+	if (has_more(trace, thread) && call_of(pid, thread->tid) == SYS_exit) {
+		thread->leaving = true;
+		run_on(thread->tid, 0);
+		return;
+	}
 	thread->held = true;
 	others = others_of(trace, pid);
 	if (others.count == 0)
 		show_end(trace, pid, 0);
 	else if (others.becoming)
 		release(trace, pid);
-	else if (call_of(pid, thread->tid) == SYS_exit) {
-		thread->held = false;
-		thread->leaving = true;
-		run_on(thread->tid, 0);
-	} else if (trace->hurry_ns == 0)
+	else if (trace->hurry_ns == 0)
 		trace->hurry_ns = mu_sys_now_ns() + LATE_NS;
 }
 
@@ -278,6 +295,17 @@ take_exec(struct mu_trace *trace, pid_t pid)
 	}
 	trace->became(trace->ctx, pid);
 	run_on(pid, 0);
+}
+
+/* Its first stop may come after its parent's end. */
+static void
+take_birth(struct mu_trace *trace, pid_t parent)
+{
+	unsigned long tid = 0;
+
+	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) == 0)
+		known(trace, (pid_t)tid);
+	run_on(parent, 0);
 }
 
 static bool
@@ -321,6 +349,9 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		take_end(trace, thread);
 	else if (event == PTRACE_EVENT_EXEC)
 		take_exec(trace, tid);
+	else if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK ||
+	    event == PTRACE_EVENT_VFORK)
+		take_birth(trace, tid);
 	else if (event == EVENT_STOP && is_stop_signal(signo))
 		take_group_stop(trace, tid, signo);
 	else

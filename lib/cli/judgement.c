@@ -13,6 +13,7 @@
 #include "heapwalk/glibc_banner.h"
 #include "heapwalk/glibc_layout.h"
 #include "lib/cli/naming.h"
+#include "lib/cli/program_kind.h"
 #include "lib/cli/release_guess.h"
 #include "lib/leak_pipe.h"
 #include "mu/sys.h"
@@ -81,8 +82,10 @@ find_release(struct mu_judgement *judgement, struct mu_snapshot *snap)
 	if (snap->glibc_major != 0 ||
 	    mu_glibc_banner_find(snap, &snap->glibc_major, &snap->glibc_minor))
 		return true;
-	search->status = mu_release_guess(
-	    snap, tables_limit(judgement->check), &search->why);
+	search->status = mu_program_kind_refuse(snap, &search->why);
+	if (search->status == MU_OK)
+		search->status = mu_release_guess(
+		    snap, tables_limit(judgement->check), &search->why);
 	return search->status == MU_OK;
 }
 

@@ -152,7 +152,8 @@ show(void *ctx, const struct mu_answer *answer)
 		sum_up(reports->output->text, &answer->info);
 	if (!write_report(reports->output, reports->options, answer))
 		reports->failed = true;
-	fflush(reports->output->text);
+	if (fflush(reports->output->text) != 0 || ferror(reports->output->text))
+		reports->failed = true;
 	complain_unchecked(answer);
 }
 
@@ -171,7 +172,7 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 		.show = show,
 		.ctx = &reports,
 	};
-	struct mu_why why = { "no memory for the report" };
+	struct mu_why why = { "the report could not be written" };
 	struct mu_command_end end;
 
 	if (command.live)
@@ -183,10 +184,10 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 		return complain(MU_EXIT_UNCHECKED, &why);
 	if (!command.live && mu_output_commit(output, &why) != MU_OK)
 		reports.failed = true;
-	if (reports.failed) {
+	if (reports.failed)
 		complain(MU_EXIT_UNCHECKED, &why);
-		end.unchecked = true;
-	}
+	if (reports.failed && end.wait_status == 0)
+		return MU_EXIT_UNCHECKED;
 	return mu_command_pass_on(options, &end);
 }
 

@@ -33,22 +33,19 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
 	return status == MU_OK;
 }
 
-/* The nearest to today first: its words are told if none fits. */
+/* The nearest to today first. */
 enum mu_status
 mu_release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 {
 	const struct mu_glibc_layout *layouts;
 	struct fit best = { 0, 0, 0 }, fit;
-	struct mu_why rule, first = { "" };
+	struct mu_why rule;
 	size_t count, i;
 
 	layouts = mu_glibc_layouts(&count);
 	for (i = count; i-- > 0;) {
-		if (!try_layout(snap, layouts[i].last, limit, &fit, &rule)) {
-			if (first.words[0] == '\0')
-				first = rule;
+		if (!try_layout(snap, layouts[i].last, limit, &fit, &rule))
 			continue;
-		}
 		if (best.minor != 0 &&
 		    (best.count != fit.count || best.bytes != fit.bytes))
 			return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
@@ -59,9 +56,9 @@ mu_release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 	}
 	if (best.minor == 0)
 		return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
-		    "the program does not tell its glibc, and its heap is like"
-		    " that of none: %s",
-		    first.words);
+		    "a static program that does not tell its C library, and"
+		    " its memory is like that of no glibc; if it has another"
+		    " library, such as musl, it cannot be read");
 	snap->glibc_major = 2;
 	snap->glibc_minor = best.minor;
 	snap->glibc_inferred = true;

@@ -128,5 +128,24 @@ run 0 --children -- sh -c 'true & sh -c "exit 3"; wait'
 [ "$(grep -c " 0 bytes in 0 allocations unreachable" "$err")" -ge 2 ] ||
 	fail "children that are not looked at"
 
+name='a full disk'
+plain=$build/tests/live/victim_plain
+"$command" -- "$plain" 0 clean </dev/null >"$out" 2>/dev/full
+[ $? -eq 3 ] || fail "a report that is lost on standard error"
+run 3 -o /dev/full -- "$plain" 0 clean
+has "$err" "cannot write /dev/full: No space left on device"
+MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
+    LD_PRELOAD=$build/libmemunreachable.so "$plain" 0 clean \
+    </dev/null >"$out" 2>/dev/full
+[ $? -eq 3 ] || fail "a log that is lost on standard error"
+# shellcheck disable=SC3045 # dash and bash have it
+(
+	ulimit -f 0
+	MEMUNREACHABLE_OPTIONS=${given}at_exit=1:log_path=$work/log \
+	    LD_PRELOAD=$build/libmemunreachable.so exec "$plain" 0 clean 2>&1
+	# Standard output is a pipe, which has no limit.
+) </dev/null | cat >"$out"
+has "$out" "the log is not complete: File too large"
+
 [ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls -A "$TMPDIR")"
 [ "$failures" -eq 0 ]

@@ -1,0 +1,134 @@
+#!/bin/sh
+# Programs that cannot be checked: the cause is the true one, and the cure helps.
+set -u
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=$build/memunreachable
+out=$work/out
+err=$work/err
+unset LD_PRELOAD
+
+# look WANTED PROGRAM [ARG]...: -p of it ends with this status.
+look() {
+	wanted=$1
+	shift
+	"$@" >/dev/null 2>&1 &
+	pids=$!
+	asleep() {
+		grep -q '^State:.*[SZ]' "/proc/$pids/status"
+	}
+	await asleep || fail "does not start"
+	sleep 0.2
+	"$command" -p "$pids" >"$out" 2>"$err"
+	status=$?
+	[ $status -eq "$wanted" ] || fail "status $status, not $wanted"
+	kill -9 "$pids"
+	wait "$pids" 2>/dev/null
+	pids=
+}
+
+# run WANTED PROGRAM [ARG]...
+run() {
+	wanted=$1
+	shift
+	"$command" -- "$@" >"$out" 2>"$err" </dev/null
+	status=$?
+	[ $status -eq "$wanted" ] || {
+		fail "-- $*: status $status, not $wanted"
+		sed 's/^/	/' "$err"
+	}
+}
+
+says() {
+	grep -Fq -e "$1" "$err" || {
+		fail "no \"$1\" in"
+		sed 's/^/	/' "$err"
+	}
+}
+
+cat >"$work/idle.c" <<'END'
+#include <pthread.h>
+#include <stddef.h>
+#include <sys/mman.h>
+#include <unistd.h>
+static void *rest(void *unused) { pause(); return unused; }
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	char *big;
+	if (argc > 1 && argv[1][0] == 'm') {
+		big = mmap(NULL, 64 << 20, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		for (size_t i = 0; i < 64 << 20; i += 4096)
+			big[i] = 1;
+		return 0;
+	}
+	if (argc > 1 && argv[1][0] == 'l') {
+		pthread_create(&thread, NULL, rest, NULL);
+		pthread_exit(NULL);
+	}
+	pause();
+	return 0;
+}
+END
+${CC:-cc} -O1 -pthread -o "$work/idle" "$work/idle.c" || fail "cannot compile"
+
+name='a leader that has ended before its threads'
+look 0 "$work/idle" leader
+grep -q "$work/idle" "$out" || fail "the program is not named"
+
+name='malloc was never called'
+run 0 "$work/idle" map
+
+name='musl'
+if command -v musl-gcc >/dev/null; then
+	musl-gcc -o "$work/musl" "$work/idle.c" || fail "cannot compile"
+	look 3 "$work/musl"
+	says "the program uses musl"
+	run 3 "$work/musl"
+	says "uses musl"
+else
+	echo "SKIPPED: program_kinds: no musl-gcc"
+fi
+
+name='32 bits'
+if i686-linux-gnu-gcc -static -o "$work/short" "$work/idle.c" 2>/dev/null; then
+	look 3 "$work/short"
+	says "32 bits"
+	run 3 "$work/short"
+	says "of 32 bits"
+else
+	echo "SKIPPED: program_kinds: no compiler for 32 bits"
+fi
+
+name='Go'
+cat >"$work/go.S" <<'END'
+	.section .note.go.buildid, "a", %note
+	.long 4, 8, 4
+	.ascii "Go\0\0"
+	.quad 0x1122334455667788
+	.text
+	.globl _start
+_start:
+	mov $34, %eax /* pause() */
+	syscall
+	jmp _start
+END
+if [ "$(uname -m)" = x86_64 ] &&
+    ${CC:-cc} -nostdlib -static -o "$work/go" "$work/go.S"; then
+	look 3 "$work/go"
+	says "a program of Go without glibc"
+else
+	echo "SKIPPED: program_kinds: no program with Go's note"
+fi
+
+name='a sanitizer'
+echo 'int main(void) { return 0; }' >"$work/none.c"
+if ${CC:-cc} -fsanitize=address -o "$work/asan" "$work/none.c" 2>/dev/null; then
+	run 3 "$work/asan"
+	says "has AddressSanitizer"
+else
+	echo "SKIPPED: program_kinds: no AddressSanitizer"
+fi
+
+[ "$failures" -eq 0 ]
