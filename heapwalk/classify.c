@@ -170,6 +170,14 @@ mu_mapping_is_view(const struct mu_mapping *mapping)
 }
 
 bool
+mu_mapping_is_changing(const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
+{
+	return mu_mapping_is_memory(mapping) &&
+	    (mu_mapping_is_view(mapping) ||
+		mu_mapping_is_shared_memory(mapping, tmpfs));
+}
+
+bool
 mu_mapping_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
 {
 	return a->inode != 0 && a->inode == b->inode &&

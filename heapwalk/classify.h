@@ -68,4 +68,8 @@ bool mu_mapping_is_shared_memory(
  */
 bool mu_mapping_is_view(const struct mu_mapping *mapping);
 
+/* Either of the two: a fork does not copy what it holds. */
+bool mu_mapping_is_changing(
+    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
+
 #endif

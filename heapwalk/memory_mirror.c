@@ -9,6 +9,9 @@
 #include "heapwalk/mirror_group.h"
 #include "heapwalk/pages.h"
 
+/* Bytes of shared memory that are read without being known to be there. */
+#define BLINDLY ((size_t)4 << 20)
+
 /* Memory, or would be if the program had not closed it for the time being. */
 static bool
 is_kept(const struct mu_mapping *mapping)
@@ -126,22 +129,64 @@ open_groups(struct mu_memory_mirror *mirror, struct mu_arena *arena)
 }
 
 static void
+note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+    struct mu_range range)
+{
+	size_t page, size = mirror->page_size;
+
+	mirror->written += mu_range_size(range);
+	for (page = (range.begin - group->range.begin) / size;
+	     page < (range.end - group->range.begin) / size; page++)
+		mu_mirror_set(group->written, page);
+}
+
+static void
 note_written(struct mu_memory_mirror *mirror, struct mu_pages *pages,
     const struct mu_mapping *mapping)
 {
 	struct mu_mirror_group *group =
 	    mu_mirror_group(mirror, mapping->range.begin);
 	struct mu_range rest = mapping->range, part;
-	size_t page, size = mirror->page_size;
 
 	for (; rest.begin < rest.end &&
 	     mu_pages_next(pages, mapping, rest, &part);
-	     rest.begin = part.end) {
-		mirror->written += mu_range_size(part);
-		for (page = (part.begin - group->range.begin) / size;
-		     page < (part.end - group->range.begin) / size; page++)
-			mu_mirror_set(group->written, page);
+	     rest.begin = part.end)
+		note_range(mirror, group, part);
+}
+
+static void
+note_parts(struct mu_memory_mirror *mirror, const struct mu_mapping *mapping)
+{
+	const struct mu_mirror_source *source = &mirror->source;
+	const struct mu_mirror_part *part =
+	    mu_mirror_part(source, mapping->range.begin);
+	const struct mu_mirror_part *end = source->parts + source->num_parts;
+	struct mu_mirror_group *group =
+	    mu_mirror_group(mirror, mapping->range.begin);
+
+	for (; part < end && part->range.begin < mapping->range.end; part++)
+		note_range(mirror, group,
+		    mu_range_common(part->range, mapping->range));
+}
+
+/*
+ * Nothing tells what of MAPPING others have written and the process has not
+ * touched: a little of it is read all the same. Where it is a hole of the file
+ * the kernel makes pages for that, in the process, too.
+ */
+static void
+note_untouched(struct mu_memory_mirror *mirror, size_t *blindly,
+    const struct mu_mapping *mapping)
+{
+	size_t size = mu_range_size(mapping->range);
+
+	if (size > *blindly) {
+		mirror->unasked += size;
+		return;
 	}
+	*blindly -= size;
+	note_range(mirror, mu_mirror_group(mirror, mapping->range.begin),
+	    mapping->range);
 }
 
 static void
@@ -149,16 +194,23 @@ look(struct mu_memory_mirror *mirror)
 {
 	const struct mu_mirror_source *source = &mirror->source;
 	struct mu_pages private, shared;
+	struct mu_tmpfs tmpfs = { .next = 0 };
 	const struct mu_mapping *mapping;
-	size_t i;
+	size_t i, blindly = BLINDLY;
 
 	mu_pages_of(&private, source->pagemap, mirror->page_size);
 	mu_pages_of(&shared, source->shared_pagemap, mirror->page_size);
 	for (i = 0; i < mirror->num_mappings; i++) {
 		mapping = &mirror->mappings[i];
-		if (is_kept(mapping))
+		if (!is_kept(mapping))
+			continue;
+		if (!mapping->shared || !source->has_parts)
 			note_written(mirror,
 			    mapping->shared ? &shared : &private, mapping);
+		if (source->has_parts)
+			note_parts(mirror, mapping);
+		else if (mu_mapping_is_changing(mapping, &tmpfs))
+			note_untouched(mirror, &blindly, mapping);
 	}
 }
 

@@ -16,6 +16,12 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
+/* Whole pages of memory that is not the image's own: of a shared mapping. */
+struct mu_mirror_part {
+	struct mu_range range;
+	const char *bytes; /* as they were; NULL: as the source has them */
+};
+
 /* Where to read: not owned. */
 struct mu_mirror_source {
 	int memory;  /* /proc/PID/mem of the image */
@@ -27,6 +33,14 @@ struct mu_mirror_source {
 	 */
 	int shared_pagemap;
 	size_t page_size;
+
+	/*
+	 * Pages of shared memory that hold something, by address, if that is
+	 * known better than by SHARED_PAGEMAP: only these count then.
+	 */
+	const struct mu_mirror_part *parts;
+	size_t num_parts;
+	bool has_parts;
 };
 
 struct mu_mirror_group;
@@ -40,6 +54,7 @@ struct mu_memory_mirror {
 	size_t page_size;
 	size_t written; /* bytes that hold something */
 	size_t skipped; /* pages of those that could not be read */
+	size_t unasked; /* bytes of shared memory that nobody can tell of */
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */
 

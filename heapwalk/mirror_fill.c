@@ -5,6 +5,8 @@
  */
 #include "heapwalk/mirror_group.h"
 
+#include <string.h>
+
 #include "heapwalk/workers.h"
 #include "mu/sys.h"
 
@@ -24,9 +26,40 @@ place(const struct mu_mirror_group *group, uintptr_t address)
 	return group->base + (address - group->range.begin);
 }
 
+/* The front of RANGE, from known bytes; how many. */
+static size_t
+copy_known(const struct filling *filling, struct mu_range range)
+{
+	const struct mu_mirror_source *source = &filling->mirror->source;
+	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
+	size_t size;
+
+	if (part == source->parts + source->num_parts || part->bytes == NULL ||
+	    !mu_range_has(part->range, range.begin))
+		return 0;
+	size = mu_range_size(mu_range_common(part->range, range));
+	memcpy(place(filling->group, range.begin),
+	    part->bytes + (range.begin - part->range.begin), size);
+	return size;
+}
+
+/* Up to where the front of RANGE has to be read. */
+static struct mu_range
+unknown(const struct filling *filling, struct mu_range range)
+{
+	const struct mu_mirror_source *source = &filling->mirror->source;
+	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
+	const struct mu_mirror_part *end = source->parts + source->num_parts;
+
+	for (; part < end && part->range.begin < range.end; part++)
+		if (part->bytes != NULL)
+			range.end = part->range.begin;
+	return range;
+}
+
 /* A page that cannot be read stays zero, and is counted. */
 static void
-read_part(const struct filling *filling, struct mu_range part)
+read_unknown(const struct filling *filling, struct mu_range part)
 {
 	struct mu_memory_mirror *mirror = filling->mirror;
 	ssize_t got;
@@ -46,6 +79,23 @@ read_part(const struct filling *filling, struct mu_range part)
 			    part.begin % mirror->page_size);
 		}
 		part.begin += (size_t)got;
+	}
+}
+
+static void
+read_part(const struct filling *filling, struct mu_range part)
+{
+	struct mu_range front;
+	size_t known;
+
+	while (part.begin < part.end) {
+		known = copy_known(filling, part);
+		if (known == 0) {
+			front = unknown(filling, part);
+			read_unknown(filling, front);
+			known = mu_range_size(front);
+		}
+		part.begin += known;
 	}
 }
 

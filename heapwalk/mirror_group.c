@@ -30,6 +30,21 @@ mu_mirror_mapping(const struct mu_memory_mirror *mirror, uintptr_t address)
 	return mu_mapping_from(mirror->mappings, mirror->num_mappings, address);
 }
 
+const struct mu_mirror_part *
+mu_mirror_part(const struct mu_mirror_source *source, uintptr_t address)
+{
+	size_t low = 0, high = source->num_parts, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (source->parts[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return &source->parts[low];
+}
+
 /* The first page from PAGE up to END whose bit is VALUE; END: none. */
 static size_t
 next_page(const uint64_t *bits, size_t page, size_t end, bool value)

@@ -49,6 +49,10 @@ struct mu_mirror_group *mu_mirror_group(
 const struct mu_mapping *mu_mirror_mapping(
     const struct mu_memory_mirror *mirror, uintptr_t address);
 
+/* The part that holds ADDRESS, or else the first one behind, or their end. */
+const struct mu_mirror_part *mu_mirror_part(
+    const struct mu_mirror_source *source, uintptr_t address);
+
 /*
  * The first run of pages in RANGE, which lies in GROUP, that are written or are
  * not; false: none.

@@ -40,9 +40,7 @@ is_shared(const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs,
     struct mu_range except)
 {
 	return mapping->range.begin != except.begin &&
-	    mu_mapping_is_memory(mapping) &&
-	    (mu_mapping_is_view(mapping) ||
-		mu_mapping_is_shared_memory(mapping, tmpfs));
+	    mu_mapping_is_changing(mapping, tmpfs);
 }
 
 bool

@@ -108,6 +108,7 @@ open_and_start(struct mu_keeper *keeper)
 static enum mu_status
 open_mirror(struct mu_keeper *keeper, bool copied)
 {
+	const struct mu_shared_pages *shared = &keeper->result.shared;
 	struct mu_mirror_source source = {
 		.memory = copied ? keeper->copy_memory : keeper->memory,
 		.pagemap = copied ? keeper->copy_pagemap : keeper->pagemap,
@@ -115,6 +116,11 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.page_size = keeper->page_size,
 	};
 
+	if (copied) {
+		source.parts = shared->parts;
+		source.num_parts = shared->num_parts;
+		source.has_parts = shared->max_parts > 0;
+	}
 	keeper->snap = keeper->work->snap;
 	if (source.memory < 0 || source.pagemap < 0)
 		return mu_why(&keeper->result.why, MU_ERR_RESOURCES,

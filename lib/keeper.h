@@ -22,6 +22,7 @@
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
 #include "ptrace/remote_note.h"
+#include "ptrace/shared_pages.h"
 
 enum mu_keeper_way {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
@@ -40,6 +41,7 @@ struct mu_keeper_result {
 	uint64_t pause_ns;        /* threads stood still */
 	bool lacking; /* the copy lacks memory that the target has */
 	bool locked;  /* for that reason nothing was taken */
+	struct mu_shared_pages shared; /* of the target; for a copy only */
 };
 
 /* Written by the keeper before the copy's memory goes. */

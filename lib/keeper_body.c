@@ -24,6 +24,9 @@
 #define ARENA_OF_THREAD ((size_t)2 << 10)
 #define ARENA_TOUCHED ((size_t)256 << 10)
 
+/* How long shared memory is read while the target stands still. */
+#define SHARED_NS (100 * 1000 * 1000ull)
+
 struct keeping {
 	struct mu_keeper_work *work;
 	const struct mu_keeper *asked;
@@ -154,6 +157,8 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	status = make_copy(keeping, threads);
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
+		mu_shared_pages_take(
+		    &keeping->result->shared, mu_sys_now_ns() + SHARED_NS);
 		return MU_OK;
 	}
 	if (keeping->asked->way == MU_KEEPER_FORK ||
@@ -181,6 +186,11 @@ open_copy(struct keeping *keeping)
 	status = read_mappings(keeping, pid);
 	keeping->result->lacking =
 	    mu_mappings_pages(pid) != keeping->mapped_pages;
+	if (status == MU_OK)
+		mu_shared_pages_complete(&keeping->result->shared,
+		    keeping->work->snap.mappings,
+		    keeping->work->snap.num_mappings, &keeping->work->copy,
+		    keeping->copy_memory, keeping->asked->deadline_ns);
 	return status;
 }
 
@@ -233,6 +243,26 @@ look_for_room(struct keeping *keeping)
 	    mu_room_can_prefer(target), &keeping->result->not_forked);
 }
 
+static void
+list_shared(struct keeping *keeping)
+{
+	struct mu_keeper_work *work = keeping->work;
+	size_t limit = work->size / 2;
+
+	if (keeping->asked->limit < limit)
+		limit = keeping->asked->limit;
+	keeping->result->shared = (struct mu_shared_pages) {
+		.memory = keeping->memory,
+		.pagemap = keeping->pagemap,
+		.page_size = keeping->asked->page_size,
+		.limit = limit,
+		.arena = &work->arena,
+	};
+	if (keeping->asked->way != MU_KEEPER_READ)
+		mu_shared_pages_list(
+		    &keeping->result->shared, keeping->asked->target);
+}
+
 static enum mu_status
 take(struct keeping *keeping)
 {
@@ -249,6 +279,7 @@ take(struct keeping *keeping)
 	    &keeping->work->arena, &keeping->result->why);
 	if (status == MU_OK) {
 		threads.note = &keeping->work->note;
+		list_shared(keeping);
 		touch_arena(&keeping->work->arena, threads.count);
 		touch_stack();
 		status = mu_threads_stop_listed(&threads,

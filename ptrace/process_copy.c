@@ -8,14 +8,17 @@
 #include <sched.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/process_copy_end.h"
-#include "ptrace/remote_call.h"
+#include "ptrace/remote_code.h"
 #include "ptrace/remote_thread.h"
 #include "ptrace/wakeup.h"
+
+#define NOTE_PRSTATUS 1
 
 #ifndef PTRACE_O_EXITKILL
 #define PTRACE_O_EXITKILL (1 << 20)
@@ -28,6 +31,8 @@
  * program does not get its rights (check_unsafe_exec in fs/exec.c).
  */
 #define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES)
+
+#define COPY_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
 
 /*
  * The copy's stack pointer. If we are killed before PTRACE_O_EXITKILL is set
@@ -107,8 +112,7 @@ adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not stop in time; give it more time");
 	if (!mu_tracee_stopped(&tracee) ||
-	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0,
-		PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT) < 0)
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, COPY_OPTIONS) < 0)
 		return mu_why(why, MU_ERR_HELPER_DIED,
 		    "the copy was killed; was memory short?");
 	return MU_OK;
@@ -150,5 +154,37 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 			mu_process_copy_reap(copy, &thread, undo_ns, NULL);
 		*copy = (struct mu_process_copy) { 0 };
 	}
+	return status;
+}
+
+/* The call leaves the copy without options. */
+enum mu_status
+mu_process_copy_call(const struct mu_process_copy *copy,
+    struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_tracee tracee = {
+		.tid = copy->pid,
+		.state = MU_TRACEE_STOPPED,
+	};
+	struct mu_threads threads = {
+		.pid = copy->pid,
+		.tracees = &tracee,
+		.count = 1,
+	};
+	struct mu_remote_thread thread = {
+		.threads = &threads,
+		.tracee = &tracee,
+		.code = mu_remote_code_find(copy->pid),
+	};
+	struct iovec set = { thread.general, sizeof(thread.general) };
+	enum mu_status status;
+
+	if (thread.code == 0 ||
+	    mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
+		(uintptr_t)&set) < 0)
+		return mu_why(why, MU_ERR_BUSY,
+		    "the copy cannot be made to do a system call");
+	status = mu_remote_call_make(call, &thread, deadline_ns, why);
+	mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, COPY_OPTIONS);
 	return status;
 }

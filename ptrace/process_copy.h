@@ -29,6 +29,7 @@
 #include <sys/types.h>
 
 #include "mu/status.h"
+#include "ptrace/remote_call.h"
 #include "ptrace/threads.h"
 
 struct mu_process_copy {
@@ -66,6 +67,14 @@ bool mu_process_copy_was_killed(const struct mu_process_copy *copy);
  */
 bool mu_process_copy_end(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
+
+/*
+ * Have the copy make CALL. It must be one that returns, and that nobody but the
+ * copy notices. Runs in the thread that made the copy. Errors as of
+ * mu_remote_call_make().
+ */
+enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
+    struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why);
 
 /*
  * Kill the copy of process PID, which runs, and reap it: one thread of PID,

@@ -37,6 +37,7 @@ struct looking {
 	bool lacking;           /* the last copy lacked memory */
 	bool lost;              /* or was killed before all of it was read */
 	bool unsettled;         /* a thread may have been in malloc */
+	bool changing;          /* so was shared memory during the search */
 	uint64_t pause_ns;      /* the longest */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
@@ -105,6 +106,36 @@ note_lacking(struct looking *looking)
 		    "refers to may be among these; read it with --stop=read");
 }
 
+/*
+ * Shared memory that could not be read during the stop goes on changing, and a
+ * pointer that is moved within it may be seen nowhere. Of what the process has
+ * not touched nobody may be able to tell whether it holds anything.
+ */
+static void
+note_shared(struct looking *looking)
+{
+	const struct mu_keeper *keeper = &looking->keeper;
+	size_t changing = keeper->result.shared.changing;
+	size_t unasked = keeper->result.shared.unasked + keeper->mirror.unasked;
+
+	looking->changing = changing > 0;
+	if (looking->status != MU_OK ||
+	    looking->judgement.search.leaks.num_leaks == 0)
+		return;
+	if (changing > 0)
+		looking->status = mu_why(&looking->why, MU_PARTIAL,
+		    "%zu MiB of shared memory could not be read during the"
+		    " stop, and changed since: what only they refer to may be"
+		    " among these",
+		    (changing + 0xfffff) >> 20);
+	else if (unasked > 0)
+		looking->status = mu_why(&looking->why, MU_PARTIAL,
+		    "%zu MiB of shared memory that the process has not touched"
+		    " were not searched: what only they refer to may be among"
+		    " these",
+		    (unasked + 0xfffff) >> 20);
+}
+
 static void
 remember_locks(struct looking *looking)
 {
@@ -124,7 +155,7 @@ look_once(struct looking *looking)
 	struct mu_judgement *judgement = &looking->judgement;
 	const struct mu_check *check = looking->check;
 
-	looking->lacking = looking->lost = false;
+	looking->lacking = looking->lost = looking->changing = false;
 	*keeper = (struct mu_keeper) {
 		.target = check->pid,
 		.way = looking->way,
@@ -163,6 +194,7 @@ look_once(struct looking *looking)
 	}
 	remember_locks(looking);
 	note_lacking(looking);
+	note_shared(looking);
 }
 
 /* TRIES: since the last time that the heap was judged, but for PEEKS. */
@@ -210,7 +242,8 @@ look(struct looking *looking)
 static bool
 is_doubtful(const struct looking *looking)
 {
-	return (looking->unsettled || looking->check->confirm) &&
+	return (looking->unsettled || looking->changing ||
+		   looking->check->confirm) &&
 	    is_judged(looking) && looking->judgement.search.leaks.num_leaks > 0;
 }
 

@@ -19,6 +19,7 @@
 #include "tests/support/suite.h"
 
 #define PAGE ((size_t)4096)
+#define LARGE ((size_t)8 << 20)
 #define PAGES 4096 /* 16 MiB: as many as several workers share */
 
 struct fixture {
@@ -26,7 +27,7 @@ struct fixture {
 	int memory, pagemap;
 	char *area;  /* PAGES, some of them written */
 	char *holes; /* three mappings that touch, the middle one PROT_NONE */
-	char *shared;
+	char *shared, *large;
 	const char *constant;
 	struct mu_snapshot snap;
 	struct mu_memory_mirror mirror;
@@ -70,6 +71,8 @@ write_memory(void)
 	mprotect(fixture.holes + PAGE, PAGE, PROT_NONE);
 	fixture.shared = map(4 * PAGE, MAP_SHARED);
 	fixture.shared[PAGE] = 's';
+	fixture.large = map(LARGE, MAP_SHARED);
+	fixture.large[PAGE] = 'l';
 }
 
 static int
@@ -85,9 +88,12 @@ open_file(pid_t pid, const char *name)
 }
 
 static enum mu_status
-open_limited(size_t limit)
+open_with(size_t limit, const struct mu_mirror_part *parts, size_t count)
 {
 	struct mu_mirror_source source = {
+		.parts = parts,
+		.num_parts = count,
+		.has_parts = parts != NULL,
 		.memory = fixture.memory,
 		.pagemap = fixture.pagemap,
 		.shared_pagemap = fixture.pagemap,
@@ -97,6 +103,12 @@ open_limited(size_t limit)
 	return mu_memory_mirror_open(&fixture.snap.memory, &fixture.mirror,
 	    &source, fixture.snap.mappings, fixture.snap.num_mappings, limit,
 	    &fixture.arena, &fixture.why);
+}
+
+static enum mu_status
+open_limited(size_t limit)
+{
+	return open_with(limit, NULL, 0);
 }
 
 static void
@@ -109,6 +121,7 @@ setup(void)
 	if (fixture.child == 0) {
 		/* Of shared memory a fork copies no page tables. */
 		fixture.shared[PAGE] = 's';
+		fixture.large[PAGE] = 'l';
 		raise(SIGSTOP);
 		_exit(0);
 	}
@@ -233,9 +246,42 @@ START_TEST(shared_memory_is_seen)
 
 	ck_assert_ptr_nonnull(seen);
 	ck_assert(memcmp(seen, fixture.shared, 4 * PAGE) == 0);
+	/* What nobody has touched may hold something all the same. */
 	ck_assert(populated(fixture.shared, 4 * PAGE, &part));
-	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.shared + PAGE);
-	ck_assert_uint_eq(part.end, (uintptr_t)fixture.shared + 2 * PAGE);
+	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.shared);
+	ck_assert_uint_eq(part.end, (uintptr_t)fixture.shared + 4 * PAGE);
+	ck_assert(populated(fixture.large, LARGE, &part));
+	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.large + PAGE);
+	ck_assert_uint_eq(part.end, (uintptr_t)fixture.large + 2 * PAGE);
+	ck_assert_uint_ge(fixture.mirror.unasked, LARGE);
+}
+END_TEST
+
+/* As it was at the stop, or as it is now; nothing else counts. */
+START_TEST(known_parts_are_seen)
+{
+	static char known[2 * PAGE];
+	uintptr_t at = (uintptr_t)fixture.large;
+	const struct mu_mirror_part parts[] = {
+		{ { at + PAGE, at + 2 * PAGE }, NULL },
+		{ { at + 2 * PAGE, at + 4 * PAGE }, known },
+	};
+	struct mu_range part;
+	const char *seen;
+
+	memset(known, 'k', sizeof(known));
+	mu_memory_mirror_close(&fixture.snap.memory);
+	ck_assert_int_eq(open_with(SIZE_MAX, parts, 2), MU_OK);
+	ck_assert(populated(fixture.large, LARGE, &part));
+	ck_assert_uint_eq(part.begin, at + PAGE);
+	ck_assert_uint_eq(part.end, at + 4 * PAGE);
+	ck_assert(!populated(fixture.shared, 4 * PAGE, &part));
+	seen = view(fixture.large, LARGE);
+	ck_assert_ptr_nonnull(seen);
+	ck_assert_int_eq(seen[PAGE], 'l');
+	ck_assert_int_eq(seen[2 * PAGE], 'k');
+	ck_assert_int_eq(seen[4 * PAGE - 1], 'k');
+	ck_assert_int_eq(seen[4 * PAGE], 0);
 }
 END_TEST
 
@@ -318,6 +364,7 @@ main(void)
 	tcase_add_test(tcase, nothing_is_not_populated);
 	tcase_add_test(tcase, constants_are_seen);
 	tcase_add_test(tcase, shared_memory_is_seen);
+	tcase_add_test(tcase, known_parts_are_seen);
 	tcase_add_test(tcase, closed_memory_is_opened);
 	tcase_add_test(tcase, nothing_else_is_seen);
 	tcase_add_test(tcase, filled_and_detached);

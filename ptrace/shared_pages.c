@@ -1,0 +1,371 @@
+/*
+ * What a copy of a process shares with it: see ptrace/shared_pages.h.
+ *
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/shared_pages.h"
+
+#include "heapwalk/classify.h"
+#include "heapwalk/pages.h"
+#include "mu/sort.h"
+#include "mu/sys.h"
+#include "ptrace/mappings.h"
+
+#define MAX_PARTS 65536
+#define KNOWN_BITS 18 /* of the hash table's size, in words */
+#define MAX_KNOWN ((size_t)3 << (KNOWN_BITS - 2))
+
+/* Small mappings first: one that is too large must not cost all the others. */
+#define SMALL ((size_t)4 << 20)
+
+/* How much is read between two looks at the clock: about 1 ms. */
+#define STEP ((size_t)1 << 20)
+
+/* Pages that the copy is asked for at a time, a byte of its memory each. */
+#define ASKED 65536
+
+/*
+ * Where the copy does not answer, so many bytes are read all the same: of a
+ * hole of the file the kernel makes a page, in the process, too.
+ */
+#define BLINDLY ((size_t)4 << 20)
+
+/* One copy that is asked; VEC is in its memory. */
+struct asking {
+	struct mu_shared_pages *pages;
+	const struct mu_process_copy *copy;
+	int memory;
+	uint64_t deadline_ns;
+	uintptr_t vec; /* 0: it does not answer */
+	size_t blindly;
+	unsigned char resident[4096];
+};
+
+/*
+ * A hash of the page of a file that is at ADDRESS; never 0. Of a private
+ * mapping, which may have pages of its own, the address itself is hashed.
+ */
+static uint64_t
+key_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uintptr_t address)
+{
+	uint64_t offset = mapping->offset + (address - mapping->range.begin);
+	uint64_t key = mapping->inode * 0x9e3779b97f4a7c15u;
+
+	key = (key ^ mapping->dev_major) * 0xff51afd7ed558ccdu;
+	key = (key ^ mapping->dev_minor) * 0xc4ceb9fe1a85ec53u;
+	key ^= (mapping->shared ? offset : address) / pages->page_size;
+	/* A page of code is searched in another way. */
+	key = (key * 4 + 2 * mapping->executable + mapping->shared) *
+	    0x9e3779b97f4a7c15u;
+	key ^= key >> 29;
+	return key | 1;
+}
+
+/*
+ * Has this page been found before? From now on, it has. Where there is no room
+ * to remember it, it is left out.
+ */
+static bool
+is_known(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uintptr_t address)
+{
+	size_t mask = ((size_t)1 << KNOWN_BITS) - 1, i;
+	uint64_t key = key_of(pages, mapping, address);
+
+	if (pages->num_known >= MAX_KNOWN) {
+		pages->unasked += pages->page_size;
+		return true;
+	}
+	for (i = key >> 32 & mask; pages->known[i] != 0; i = (i + 1) & mask)
+		if (pages->known[i] == key)
+			return true;
+	pages->known[i] = key;
+	pages->num_known++;
+	return false;
+}
+
+static bool
+has_room(const struct mu_shared_pages *pages)
+{
+	return pages->num_parts < pages->max_parts;
+}
+
+void
+mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
+{
+	struct mu_tmpfs tmpfs = { .next = 0 };
+	struct mu_mapping *mappings;
+	size_t i, count = 0;
+
+	if (mu_mappings_read(pid, &mappings, &count, pages->arena, NULL) !=
+	    MU_OK)
+		return;
+	pages->mappings = mappings;
+	for (i = 0; i < count; i++)
+		if (mu_mapping_is_changing(&mappings[i], &tmpfs))
+			mappings[pages->num_mappings++] = mappings[i];
+	if (pages->num_mappings == 0)
+		return;
+	pages->parts =
+	    mu_arena_alloc(pages->arena, MAX_PARTS, sizeof(*pages->parts));
+	pages->known = mu_arena_alloc(
+	    pages->arena, (size_t)1 << KNOWN_BITS, sizeof(*pages->known));
+	if (pages->parts != NULL && pages->known != NULL)
+		pages->max_parts = MAX_PARTS;
+}
+
+static void
+add_part(
+    struct mu_shared_pages *pages, struct mu_range range, const char *bytes)
+{
+	if (has_room(pages))
+		pages->parts[pages->num_parts++] =
+		    (struct mu_mirror_part) { range, bytes };
+	else
+		pages->unasked += mu_range_size(range);
+}
+
+/* RANGE, as it is now. */
+static void
+read_range(
+    struct mu_shared_pages *pages, struct mu_range range, uint64_t end_ns)
+{
+	size_t size = mu_range_size(range), done = 0;
+	char *bytes = NULL;
+	ssize_t n;
+
+	if (pages->taken + size <= pages->limit && mu_sys_now_ns() < end_ns)
+		bytes = mu_arena_alloc(pages->arena, size, 1);
+	if (bytes == NULL)
+		pages->changing += size;
+	else
+		pages->taken += size;
+	while (bytes != NULL && done < size) {
+		n = mu_sys_pread(pages->memory, bytes + done, size - done,
+		    range.begin + done);
+		if (n == -EINTR)
+			continue;
+		/* A page that cannot be read holds nothing. */
+		done += n > 0 ? (size_t)n : pages->page_size;
+	}
+	add_part(pages, range, bytes);
+}
+
+/* The front of REST that is not known yet, as far as STEP; cut off from it. */
+static bool
+next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    struct mu_range *rest, struct mu_range *range)
+{
+	size_t size = pages->page_size;
+
+	while (rest->begin < rest->end && is_known(pages, mapping, rest->begin))
+		rest->begin += size;
+	*range = (struct mu_range) { rest->begin, rest->begin };
+	while (rest->begin < rest->end && mu_range_size(*range) < STEP) {
+		if (range->end > range->begin &&
+		    is_known(pages, mapping, rest->begin)) {
+			range->end = rest->begin;
+			rest->begin += size;
+			return true;
+		}
+		rest->begin += size;
+		range->end = rest->begin;
+	}
+	return mu_range_size(*range) > 0;
+}
+
+static void
+take_mapping(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uint64_t end_ns)
+{
+	struct mu_range rest = mapping->range, part, range;
+	struct mu_mapping looked_at = *mapping;
+	struct mu_pages touched;
+
+	/* All that it has touched, also of a private mapping. */
+	looked_at.shared = true;
+	mu_pages_of(&touched, pages->pagemap, pages->page_size);
+	while (rest.begin < rest.end &&
+	    mu_pages_next(&touched, &looked_at, rest, &part)) {
+		rest.begin = part.end;
+		while (next_unknown(pages, mapping, &part, &range))
+			read_range(pages, range, end_ns);
+	}
+}
+
+void
+mu_shared_pages_take(struct mu_shared_pages *pages, uint64_t end_ns)
+{
+	const struct mu_mapping *mapping;
+	size_t i, round;
+
+	for (round = 0; round < 2 && pages->max_parts > 0; round++) {
+		for (i = 0; i < pages->num_mappings; i++) {
+			mapping = &pages->mappings[i];
+			if ((mu_range_size(mapping->range) > SMALL) ==
+			    (round == 1))
+				take_mapping(pages, mapping, end_ns);
+		}
+	}
+}
+
+static bool
+was_listed(
+    const struct mu_shared_pages *pages, const struct mu_mapping *mapping)
+{
+	const struct mu_mapping *listed = mu_mapping_from(
+	    pages->mappings, pages->num_mappings, mapping->range.begin);
+
+	return pages->max_parts > 0 && listed != NULL &&
+	    listed->range.begin <= mapping->range.begin &&
+	    listed->range.end >= mapping->range.end &&
+	    mu_mapping_same_file(listed, mapping);
+}
+
+/* In the copy, and nowhere else: room for the answers. */
+static void
+open_asking(struct asking *asking)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_mmap,
+		.args = { 0, ASKED, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS, (uintptr_t)-1, 0 },
+	};
+
+	if (mu_process_copy_call(
+		asking->copy, &call, asking->deadline_ns, NULL) == MU_OK &&
+	    !mu_sys_failed(call.result))
+		asking->vec = (uintptr_t)call.result;
+}
+
+/* Has the kernel told the copy which pages of RANGE are in memory? */
+static bool
+ask(struct asking *asking, struct mu_range range)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_mincore,
+		.args = { range.begin, mu_range_size(range), asking->vec },
+	};
+
+	return asking->vec != 0 &&
+	    mu_process_copy_call(
+		asking->copy, &call, asking->deadline_ns, NULL) == MU_OK &&
+	    call.result == 0;
+}
+
+static void
+add_untouched(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uintptr_t address)
+{
+	struct mu_mirror_part *last =
+	    pages->num_parts == 0 ? NULL : &pages->parts[pages->num_parts - 1];
+	size_t size = pages->page_size;
+
+	if (is_known(pages, mapping, address))
+		return;
+	if (last != NULL && last->bytes == NULL && last->range.end == address)
+		last->range.end += size;
+	else
+		add_part(
+		    pages, (struct mu_range) { address, address + size }, NULL);
+}
+
+/* Which pages of RANGE hold something. */
+static void
+take_answers(struct asking *asking, const struct mu_mapping *mapping,
+    struct mu_range range)
+{
+	size_t count = mu_range_size(range) / asking->pages->page_size;
+	size_t i, at, some;
+	ssize_t n;
+
+	for (at = 0; at < count; at += some) {
+		some = count - at < sizeof(asking->resident)
+		    ? count - at
+		    : sizeof(asking->resident);
+		n = mu_sys_pread(
+		    asking->memory, asking->resident, some, asking->vec + at);
+		if (n != (ssize_t)some) {
+			asking->pages->unasked +=
+			    some * asking->pages->page_size;
+			continue;
+		}
+		for (i = 0; i < some; i++)
+			if ((asking->resident[i] & 1) != 0)
+				add_untouched(asking->pages, mapping,
+				    range.begin +
+					(at + i) * asking->pages->page_size);
+	}
+}
+
+static void
+take_blindly(struct asking *asking, const struct mu_mapping *mapping,
+    struct mu_range range)
+{
+	size_t size = asking->pages->page_size;
+
+	for (; range.begin < range.end; range.begin += size) {
+		if (asking->blindly >= BLINDLY) {
+			asking->pages->unasked += mu_range_size(range);
+			return;
+		}
+		add_untouched(asking->pages, mapping, range.begin);
+		asking->blindly += size;
+	}
+}
+
+static void
+find_untouched(struct asking *asking, const struct mu_mapping *mapping)
+{
+	size_t step = ASKED * asking->pages->page_size;
+	struct mu_range rest = mapping->range, range;
+
+	for (; rest.begin < rest.end; rest.begin = range.end) {
+		range = rest;
+		if (mu_range_size(range) > step)
+			range.end = range.begin + step;
+		if (ask(asking, range))
+			take_answers(asking, mapping, range);
+		else
+			take_blindly(asking, mapping, range);
+	}
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct mu_mirror_part *x = a, *y = b;
+
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
+}
+
+void
+mu_shared_pages_complete(struct mu_shared_pages *pages,
+    const struct mu_mapping *mappings, size_t num_mappings,
+    const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
+{
+	struct asking asking = {
+		.pages = pages,
+		.copy = copy,
+		.memory = copy_memory,
+		.deadline_ns = deadline_ns,
+	};
+	struct mu_tmpfs tmpfs = { .next = 0 };
+	size_t i;
+
+	for (i = 0; i < num_mappings; i++) {
+		if (!mu_mapping_is_changing(&mappings[i], &tmpfs))
+			continue;
+		if (!was_listed(pages, &mappings[i]))
+			pages->changing += mu_range_size(mappings[i].range);
+		if (pages->max_parts == 0)
+			continue;
+		if (asking.vec == 0)
+			open_asking(&asking);
+		find_untouched(&asking, &mappings[i]);
+	}
+	mu_sort(
+	    pages->parts, pages->num_parts, sizeof(*pages->parts), by_begin);
+}

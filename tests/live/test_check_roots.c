@@ -1,0 +1,118 @@
+/*
+ * Where pointers live, seen from outside: a process that keeps them in shared
+ * memory, generated code or with the kernel has lost nothing but what it has.
+ */
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#include "lib/cli/check.h"
+#include "tests/support/busy_victim.h"
+#include "tests/support/suite.h"
+
+#define CHECKS 5
+
+static const char *const places[] = { "moving", "moving_twice",
+	"child_of_a_server", "given_back", "written_shared", "written_private",
+	"generated_code", "generated_code_of_two" };
+#define PLACES (int)(sizeof(places) / sizeof(places[0]))
+
+static const enum mu_check_stop ways[] = { MU_CHECK_STOP_FORK,
+	MU_CHECK_STOP_READ };
+
+static pid_t started, watched;
+static int input;
+
+static void
+start(const char *place)
+{
+	char path[4096], line[64] = "";
+	int in[2], out[2];
+	FILE *output;
+
+	busy_path(path, sizeof(path), "victim_roots");
+	ck_assert(pipe2(in, O_CLOEXEC) == 0 && pipe2(out, O_CLOEXEC) == 0);
+	started = fork();
+	if (started == 0) {
+		dup2(in[0], 0);
+		dup2(out[1], 1);
+		execl(path, path, place, NULL);
+		_exit(127);
+	}
+	close(in[0]);
+	close(out[1]);
+	input = in[1];
+	output = fdopen(out[0], "r");
+	ck_assert_ptr_nonnull(fgets(line, sizeof(line), output));
+	ck_assert_int_eq(sscanf(line, "ready %d", &watched), 1);
+	fclose(output);
+}
+
+static void
+expect_unharmed(void)
+{
+	int status;
+
+	ck_assert_int_eq(kill(watched, 0), 0);
+	close(input);
+	ck_assert_int_eq(waitpid(started, &status, 0), started);
+	ck_assert_int_eq(status, 0);
+}
+
+static void
+expect_one_lost(enum mu_check_stop stop)
+{
+	struct mu_check check = {
+		.pid = watched,
+		.stop = stop,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 10,
+	};
+	struct mu_answer answer;
+	enum mu_status status = mu_check_process(&check, &answer);
+	size_t i;
+
+	for (i = 0; i < answer.info.num_reported; i++)
+		if (answer.info.leaks[i].size != 40)
+			printf("%zu bytes at %lx\n", answer.info.leaks[i].size,
+			    (unsigned long)answer.info.leaks[i].begin);
+	ck_assert_msg(
+	    status == MU_OK, "%d: %s", (int)status, answer.info.reason);
+	ck_assert_uint_eq(answer.info.num_leaks, 1);
+	ck_assert_uint_eq(answer.info.num_reported, 1);
+	ck_assert_uint_ge(answer.info.leaks[0].size, 40);
+	mu_check_release(&answer);
+}
+
+START_TEST(not_lost)
+{
+	int i;
+
+	start(places[_i % PLACES]);
+	for (i = 0; i < CHECKS; i++)
+		expect_one_lost(ways[_i / PLACES]);
+	expect_unharmed();
+}
+END_TEST
+
+/* Nothing is made of the holes. */
+START_TEST(holes_stay)
+{
+	start("sparse");
+	expect_one_lost(MU_CHECK_STOP_FORK);
+	expect_unharmed();
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("check_roots");
+	TCase *tcase = tcase_create("Roots");
+
+	tcase_set_timeout(tcase, 300);
+	tcase_add_loop_test(tcase, not_lost, 0, 2 * PLACES);
+	tcase_add_test(tcase, holes_stay);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

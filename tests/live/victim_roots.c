@@ -1,0 +1,326 @@
+/*
+ * A program that keeps pointers in odd places, for who looks at it from
+ * outside: the place is its argument. It has lost one block of 40 bytes, and
+ * nothing else.
+ *
+ * Usage: victim_roots PLACE. It prints "ready PID", where PID is who is to be
+ * looked at, works until its input ends, and ends with 0.
+ */
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/hide.h"
+
+#define PAGE ((size_t)4096)
+#define SIZE ((size_t)1 << 20)
+#define RW (PROT_READ | PROT_WRITE)
+#define POINTERS 20000
+#define ALTERNATE 47816
+#define BETWEEN ((size_t)32 << 20)
+#define SPARSE ((size_t)1 << 30)
+
+static uintptr_t lost;
+static pid_t watched;
+static char *holes;
+
+static __attribute__((noinline)) uintptr_t
+block_new(size_t size)
+{
+	return mu_hide(memset(malloc(size), 'x', size));
+}
+
+static __attribute__((noinline)) void
+put(void *place, uintptr_t hidden)
+{
+	uintptr_t word = ~hidden;
+
+	memcpy(place, &word, sizeof(word));
+}
+
+static char *
+map(int protection, int flags, int fd)
+{
+	char *mapping = mmap(NULL, SIZE, protection, flags, fd, 0);
+
+	if (mapping == MAP_FAILED)
+		abort();
+	return mapping;
+}
+
+static int
+memory_file(void)
+{
+	int fd = memfd_create("roots", MFD_CLOEXEC);
+
+	if (fd < 0 || ftruncate(fd, (off_t)SIZE) != 0)
+		abort();
+	return fd;
+}
+
+/* Each pointer is always in one of the halves, or in both. */
+static void *
+move(void *arg)
+{
+	void *volatile *const *half = arg;
+	size_t i, from;
+
+	for (from = 0;; from = 1 - from) {
+		for (i = 0; i < POINTERS; i++) {
+			half[1 - from][i] = half[from][i];
+			__atomic_signal_fence(__ATOMIC_SEQ_CST);
+			half[from][i] = NULL;
+		}
+	}
+	return NULL;
+}
+
+static void
+start_moving(void *first, void *second)
+{
+	static void *halves[2];
+	pthread_t thread;
+	size_t i;
+
+	halves[0] = first;
+	halves[1] = second;
+	for (i = 0; i < POINTERS; i++)
+		put((void **)first + i, block_new(24));
+	if (pthread_create(&thread, NULL, move, halves) != 0)
+		abort();
+}
+
+/* Between the halves lies what takes time to search. */
+static void
+moving(void)
+{
+	int shared = MAP_SHARED | MAP_ANONYMOUS | MAP_FIXED;
+	size_t size = BETWEEN + 2 * SIZE;
+	char *all = mmap(NULL, size, RW, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (all == MAP_FAILED ||
+	    mmap(all, SIZE, RW, shared, -1, 0) == MAP_FAILED ||
+	    mmap(all + size - SIZE, SIZE, RW, shared, -1, 0) == MAP_FAILED)
+		abort();
+	memset(all + SIZE, 1, BETWEEN);
+	start_moving(all, all + size - SIZE);
+}
+
+/* Four mappings show the same pages. */
+static void
+moving_twice(void)
+{
+	int fd = memory_file();
+	char *first = map(RW, MAP_SHARED, fd);
+
+	map(RW, MAP_SHARED, fd);
+	map(RW, MAP_PRIVATE, fd);
+	start_moving(first, map(RW, MAP_SHARED, fd) + SIZE / 2);
+	close(fd);
+}
+
+/* One page that is not touched any more holds something, and no other does. */
+static void
+sparse(void)
+{
+	holes = mmap(NULL, SPARSE, RW,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (holes == MAP_FAILED)
+		abort();
+	put(holes + SPARSE / 2, block_new(72));
+	madvise(holes, SPARSE, MADV_DONTNEED);
+}
+
+static bool
+is_sparse(void)
+{
+	static unsigned char resident[SPARSE / PAGE];
+	size_t i, count = 0;
+
+	if (holes == NULL)
+		return true;
+	if (mincore(holes, SPARSE, resident) != 0)
+		abort();
+	for (i = 0; i < SPARSE / PAGE; i++)
+		count += resident[i] & 1;
+	return count == 1;
+}
+
+static void
+child_of_a_server(void)
+{
+	char *mapping = map(RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+	pid_t pid;
+
+	put(mapping + 5 * PAGE, block_new(72));
+	scrub_stack();
+	pid = fork();
+	while (pid == 0)
+		pause();
+	watched = pid;
+}
+
+static void
+given_back(void)
+{
+	char *mapping = map(RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+
+	put(mapping + 5 * PAGE, block_new(72));
+	madvise(mapping, SIZE, MADV_DONTNEED);
+}
+
+static void
+write_pointer(int fd)
+{
+	void *word;
+
+	put(&word, block_new(72));
+	if (pwrite(fd, &word, sizeof(word), 5 * PAGE + 8) != sizeof(word))
+		abort();
+	put(&word, ~(uintptr_t)0);
+}
+
+static void
+written_shared(void)
+{
+	int fd = memory_file();
+
+	write_pointer(fd);
+	map(RW, MAP_SHARED, fd);
+	close(fd);
+}
+
+static void
+written_private(void)
+{
+	int fd = memory_file();
+	char *mapping;
+
+	write_pointer(fd);
+	mapping = map(RW, MAP_PRIVATE, fd);
+	mapping[0] = 1;
+	close(fd);
+}
+
+static void
+generated_code(void)
+{
+	char *code = map(RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	size_t i;
+
+	for (i = 1; i < 8; i++)
+		put(code + i * PAGE - i, block_new(72));
+	if (mprotect(code, SIZE, PROT_READ | PROT_EXEC) != 0)
+		abort();
+}
+
+static void
+generated_code_of_two(void)
+{
+	int fd = memory_file();
+	char *code = map(RW, MAP_SHARED, fd);
+	size_t i;
+
+	for (i = 1; i < 8; i++)
+		put(code + i * PAGE + i, block_new(72));
+	munmap(code, SIZE);
+	map(PROT_READ | PROT_EXEC, MAP_SHARED, fd);
+	close(fd);
+}
+
+static __attribute__((noinline)) void
+set_alternate(uintptr_t hidden, uintptr_t inside)
+{
+	stack_t stack = { .ss_size = ALTERNATE };
+
+	put((char *)~hidden + 256, inside);
+	put(&stack.ss_sp, hidden);
+	if (sigaltstack(&stack, NULL) != 0)
+		abort();
+	memset(&stack, 0, sizeof(stack));
+	__asm__ volatile("" : : "r"(&stack) : "memory");
+}
+
+static void *
+sit(void *arg)
+{
+	(void)arg;
+	set_alternate(block_new(ALTERNATE), block_new(72));
+	scrub_stack();
+	for (;;)
+		pause();
+	return NULL;
+}
+
+static void *
+spin(void *arg)
+{
+	volatile unsigned long turns = 0;
+
+	(void)arg;
+	set_alternate(block_new(ALTERNATE), block_new(72));
+	scrub_stack();
+	for (;;)
+		turns++;
+	return NULL;
+}
+
+static void
+alternate_stacks(void)
+{
+	pthread_t thread;
+	int i;
+
+	set_alternate(block_new(ALTERNATE), block_new(72));
+	for (i = 0; i < 14; i++)
+		if (pthread_create(&thread, NULL, i == 0 ? spin : sit, NULL) !=
+		    0)
+			abort();
+	usleep(200000);
+}
+
+static const struct {
+	const char *name;
+	void (*put)(void);
+} places[] = {
+	{ "moving", moving },
+	{ "moving_twice", moving_twice },
+	{ "sparse", sparse },
+	{ "child_of_a_server", child_of_a_server },
+	{ "given_back", given_back },
+	{ "written_shared", written_shared },
+	{ "written_private", written_private },
+	{ "generated_code", generated_code },
+	{ "generated_code_of_two", generated_code_of_two },
+	{ "alternate_stacks", alternate_stacks },
+};
+
+int
+main(int argc, char **argv)
+{
+	char line[16];
+	size_t i;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	watched = getpid();
+	lost = block_new(40);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (argc == 2 && strcmp(argv[1], places[i].name) == 0)
+			places[i].put();
+	scrub_stack();
+	printf("ready %d\n", watched);
+	while (read(0, line, sizeof(line)) > 0)
+		continue;
+	if (watched != getpid()) {
+		kill(watched, SIGKILL);
+		waitpid(watched, NULL, 0);
+	}
+	return is_sparse() ? 0 : 1;
+}
