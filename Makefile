@@ -70,6 +70,7 @@ SRC_SWEEPER := \
 	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
 	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
+	heapwalk/in_malloc.c \
 	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/mark_links.c \
 	heapwalk/marking.c heapwalk/share.c heapwalk/scan.c \
 	heapwalk/scan_words.c heapwalk/chain.c heapwalk/batch.c \

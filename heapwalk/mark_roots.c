@@ -21,19 +21,6 @@ mark_chunk(struct mu_scan *scan, uintptr_t header)
 		    scan, (struct mu_scan_word) { block.range.begin, 0 });
 }
 
-static void
-mark_chunks_of_stack(struct mu_scan *scan, const struct mu_root *root)
-{
-	uintptr_t address, word;
-
-	address = root->range.begin + (-root->range.begin & (WORD - 1));
-	for (; address < root->range.end && root->range.end - address >= WORD;
-	     address += WORD) {
-		memcpy(&word, root->view + (address - root->range.begin), WORD);
-		mark_chunk(scan, word);
-	}
-}
-
 static bool
 is_everywhere(const struct mu_scan *scan, const struct mu_root *root)
 {
@@ -66,8 +53,6 @@ mark_range(struct mu_scan *scan, const struct mu_roots *roots, size_t i)
 {
 	const struct mu_root *root = &roots->ranges[i];
 
-	if (root->kind == MU_ROOT_STACK)
-		mark_chunks_of_stack(scan, root);
 	if (root->code)
 		mu_scan_code(scan, root->view, root->range);
 	else
@@ -92,8 +77,9 @@ mark_values(struct mu_scan *scan, const struct mu_roots *roots)
 	uintptr_t word;
 	size_t i, shift;
 
+	for (i = 0; i < roots->num_headers; i++)
+		mark_chunk(scan, roots->headers[i]);
 	for (i = 0; i < roots->num_values; i++) {
-		mark_chunk(scan, values[i]);
 		mark_value(scan, values[i]);
 		/* Vector registers are rows of bytes; so are their values. */
 		for (shift = 1; scan->blocks->words.unaligned &&

@@ -42,14 +42,13 @@ bool mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
 
 /*
  * The block whose chunk header WORD points at. Counts, beside what they refer
- * to as words, for aligned words of registers and of stacks, but not for those
- * of the stack of the thread that asked.
+ * to as words, for aligned words of registers and innermost frames of threads
+ * inside malloc (heapwalk/in_malloc.h).
  *
- * A thread that stands inside malloc or free has its chunk by the header only
- * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
- * arena has no other pointer to a block which is still in use. Not the thread
- * that asked for the pass: it is in none, and headers on its stack are left
- * over from malloc's dead frames.
+ * Such a thread has its chunk by the header only (mem2chunk() in glibc's
+ * malloc.c): one that waits in _int_free() for a busy arena has no other
+ * pointer to a block which is still in use. Elsewhere the same address is that
+ * of the end of the block before, as a full std::vector has it.
  */
 bool mu_reference_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);

@@ -135,7 +135,8 @@ static void
 look(struct search *search, struct mu_range range, const char *view,
     const struct mu_root *root, const struct mu_block *block)
 {
-	bool stack = root != NULL && root->kind == MU_ROOT_STACK;
+	bool stack = root != NULL && root->kind == MU_ROOT_STACK &&
+	    search->roots->frames.count > 0;
 	bool code = root != NULL && root->code;
 	size_t step = code ? 1 : mu_reference_step(search->blocks);
 	/* A kept block is scanned as a root. */
@@ -149,7 +150,9 @@ look(struct search *search, struct mu_range range, const char *view,
 	for (; at < range.end && next_word(range, view, at, code, &word);
 	     at += step) {
 		if (!refers(search, inside ? at : 0, word,
-			stack && at % WORD == 0, &what.into) &&
+			stack && at % WORD == 0 &&
+			    mu_ranges_has(&search->roots->frames, at),
+			&what.into) &&
 		    (!code ||
 			!refers(
 			    search, 0, word & UINT32_MAX, false, &what.into)))
@@ -220,7 +223,7 @@ look_at_words(struct search *search, const uintptr_t *words, size_t count,
 	size_t i;
 
 	for (i = 0; i < count; i++)
-		look_at_word(search, words[i], true, kind);
+		look_at_word(search, words[i], false, kind);
 }
 
 /* Register number I of the snapshot's, of thread number THREAD. */
@@ -228,6 +231,8 @@ static void
 look_at_register(struct search *search, size_t thread, size_t i)
 {
 	const struct mu_snapshot *snap = search->snap;
+	bool in_malloc =
+	    mu_ranges_has(&search->roots->frames, snap->threads[thread].sp);
 	size_t shift, step = mu_reference_step(search->blocks);
 	struct mu_referrer *item;
 	uintptr_t word;
@@ -237,8 +242,8 @@ look_at_register(struct search *search, size_t thread, size_t i)
 		if (shift > 0 && i + 1 >= snap->num_values)
 			break;
 		memcpy(&word, (const char *)&snap->values[i] + shift, WORD);
-		item = look_at_word(
-		    search, word, shift == 0, MU_REFERRER_REGISTER);
+		item = look_at_word(search, word, in_malloc && shift == 0,
+		    MU_REFERRER_REGISTER);
 		if (item == NULL)
 			continue;
 		item->thread = (uint32_t)thread;
@@ -265,7 +270,7 @@ look_at_thread(struct search *search, size_t index)
 	}
 	item = has_sp
 	    ? NULL
-	    : look_at_word(search, thread->sp, true, MU_REFERRER_REGISTER);
+	    : look_at_word(search, thread->sp, false, MU_REFERRER_REGISTER);
 	if (item != NULL) {
 		item->thread = (uint32_t)index;
 		item->place = MU_PLACE_GENERAL + MU_PRSTATUS_SP;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "heapwalk/classify.h"
+#include "heapwalk/in_malloc.h"
 #include "heapwalk/ranges.h"
 #include "mu/sort.h"
 
@@ -284,6 +285,54 @@ add_values(struct finder *finder)
 	return true;
 }
 
+static size_t
+add_frames(
+    const struct mu_snapshot *snap, struct mu_range frames, uintptr_t *words)
+{
+	uintptr_t at = frames.begin + (-frames.begin & (sizeof(at) - 1));
+	size_t count = 0;
+
+	for (; at < frames.end; at += sizeof(at))
+		count += mu_snapshot_word(snap, at, &words[count]);
+	return count;
+}
+
+/* What only malloc has an address by. */
+static bool
+add_headers(struct finder *finder, const struct mu_heap *heap)
+{
+	const struct mu_snapshot *snap = finder->snap;
+	struct mu_roots *roots = finder->roots;
+	const struct mu_thread *thread = snap->threads;
+	const struct mu_thread *end = thread + snap->num_threads;
+	struct mu_ranges *frames = &roots->frames;
+	size_t i, words = 0;
+
+	if (snap->no_headers)
+		return true;
+	if (!mu_in_malloc_find(frames, snap, heap, finder->arena))
+		return false;
+	for (i = 0; i < frames->count; i++)
+		words += mu_range_size(frames->items[i]) / sizeof(uintptr_t);
+	roots->headers = mu_arena_alloc(
+	    finder->arena, snap->num_values + words, sizeof(*roots->headers));
+	if (roots->headers == NULL)
+		return false;
+	for (; thread < end && !snap->reach.no_registers; thread++) {
+		if (thread->num_values == 0 ||
+		    !mu_ranges_has(frames, thread->sp))
+			continue;
+		memcpy(roots->headers + roots->num_headers,
+		    snap->values + thread->first_value,
+		    thread->num_values * sizeof(uintptr_t));
+		roots->num_headers += thread->num_values;
+	}
+	for (i = 0; i < frames->count && !snap->reach.no_stacks; i++)
+		roots->num_headers += add_frames(snap, frames->items[i],
+		    roots->headers + roots->num_headers);
+	return true;
+}
+
 enum mu_status
 mu_roots_find(struct mu_roots *roots, const struct mu_snapshot *snap,
     const struct mu_heap *heap, struct mu_arena *arena, struct mu_why *why)
@@ -298,7 +347,9 @@ mu_roots_find(struct mu_roots *roots, const struct mu_snapshot *snap,
 
 	*roots = (struct mu_roots) { .ranges = NULL };
 	status = exclude(&finder, heap);
-	if (status == MU_OK && (!add_ranges(&finder) || !add_values(&finder)))
+	if (status == MU_OK &&
+	    (!add_ranges(&finder) || !add_values(&finder) ||
+		!add_headers(&finder, heap)))
 		status = MU_ERR_NO_MEMORY;
 	if (status != MU_OK)
 		return mu_why(why, status,

@@ -26,6 +26,15 @@ struct mu_roots {
 	uintptr_t *values;
 	size_t num_values;
 	size_t bytes; /* sum of the ranges */
+
+	/*
+	 * Words that count by mu_reference_by_header(), too: registers of the
+	 * threads inside malloc, and what lies at aligned places in FRAMES,
+	 * which has the stack pointers of these threads.
+	 */
+	uintptr_t *headers;
+	size_t num_headers;
+	struct mu_ranges frames;
 };
 
 /*

@@ -20,6 +20,7 @@ struct mu_workers;
 struct mu_thread {
 	pid_t tid;
 	uintptr_t sp;       /* stack pointer; 0 = unknown, no live stack */
+	uintptr_t pc;       /* what it runs; 0 = unknown */
 	uintptr_t tp;       /* thread pointer (x86-64: fs base); 0 = none */
 	size_t first_value; /* index into snapshot->values */
 	size_t num_values;  /* register words, general and vector */

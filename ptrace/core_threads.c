@@ -64,6 +64,8 @@ begin_thread(struct mu_thread *thread, const struct mu_core_note *note,
 	memcpy(general, &status.pr_reg, sizeof(general));
 	thread->tid = status.pr_pid;
 	thread->sp = general[MU_PRSTATUS_SP];
+	thread->pc = general[MU_PRSTATUS_PC];
+	thread->call = mu_arch_call(general);
 	if (MU_PRSTATUS_TP >= 0)
 		thread->tp = general[MU_PRSTATUS_TP < 0 ? 0 : MU_PRSTATUS_TP];
 	return add_set(

@@ -193,6 +193,7 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 	*thread = (struct mu_thread) {
 		.tid = tid,
 		.sp = general[MU_PRSTATUS_SP],
+		.pc = general[MU_PRSTATUS_PC],
 		.tp = thread_pointer(tid, general),
 		.first_value = words->count,
 		.call = mu_arch_call(general),
@@ -218,8 +219,10 @@ mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
 	*thread = (struct mu_thread) {
 		.tid = parked->tid,
 		.sp = general[MU_PRSTATUS_SP],
+		.pc = general[MU_PRSTATUS_PC],
 		.tp = parked->bases[0],
 		.first_value = words->count,
+		.call = -1,
 	};
 	add_general(general, words);
 	room = words->words + words->count;

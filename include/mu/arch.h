@@ -33,9 +33,16 @@
 #define MU_RED_ZONE 128
 
 /* struct user_regs_struct, in words: 27 of them. */
+#define MU_PRSTATUS_PC 16 /* rip */
 #define MU_PRSTATUS_SP 19 /* rsp */
 #define MU_PRSTATUS_TP 21 /* fs_base */
 #define MU_PRSTATUS_WORDS 27
+
+/* The instruction for a system call: syscall */
+#define MU_CALL_BYTES      \
+	{                  \
+		0x0f, 0x05 \
+	}
 
 /* Was the thread stopped in its own code? In a call this is its number. */
 static inline bool
@@ -221,8 +228,15 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 
 /* struct user_pt_regs: x0..x30, sp, pc, pstate. */
 #define MU_PRSTATUS_SP 31
+#define MU_PRSTATUS_PC 32
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 #define MU_PRSTATUS_WORDS 34
+
+/* The instruction for a system call: svc #0 */
+#define MU_CALL_BYTES                  \
+	{                              \
+		0x01, 0x00, 0x00, 0xd4 \
+	}
 
 /* It is not told there. */
 static inline bool

@@ -61,6 +61,86 @@ START_TEST(freed_block)
 }
 END_TEST
 
+#define VECTORS 8
+
+static uintptr_t vectors[VECTORS]; /* hidden: the first bytes of blocks */
+
+/* Two blocks side by side; the first one's vector fills all that it asked for.
+ */
+LIVE uintptr_t
+block_pair(uintptr_t *vector)
+{
+	for (;;) {
+		*vector = block_new(32);
+		uintptr_t next = block_new(32);
+
+		if (*vector - next == 48)
+			return next;
+		block_keep(mu_reveal(*vector));
+		block_keep(mu_reveal(next));
+	}
+}
+
+static void
+hold_vector(struct worker *worker)
+{
+	char *volatile begin = mu_reveal(worker->hidden);
+	char *volatile end = begin + 32;
+
+	scrub();
+	worker_park(worker);
+	(void)end;
+}
+
+/*
+ * The end of a std::vector that is full is the address of the next chunk's
+ * header: no reference to that one's block.
+ */
+START_TEST(one_past_the_end)
+{
+	static struct worker workers[VECTORS];
+	size_t i;
+
+	for (i = 0; i < VECTORS; i++) {
+		block_pair(&vectors[i]);
+		workers[i].body = hold_vector;
+		workers[i].hidden = vectors[i];
+		worker_start(&workers[i]);
+	}
+	EXPECT_LEAKS(VECTORS);
+	for (i = 0; i < VECTORS; i++)
+		worker_finish(&workers[i]);
+	EXPECT_LEAKS(2 * VECTORS);
+}
+END_TEST
+
+#if defined(__x86_64__)
+/* Ask with END in a register that calls preserve. */
+LIVE size_t
+ask_with_end(uintptr_t vector, struct UnreachableMemoryInfo *info)
+{
+	register char *end __asm__("r12") = mu_reveal(vector);
+
+	end += 32;
+	__asm__ volatile("" : "+r"(end));
+	GetUnreachableMemory(info, 0);
+	__asm__ volatile("" : "+r"(end));
+	return info->num_leaks;
+}
+
+START_TEST(one_past_the_end_of_the_caller)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t vector;
+
+	block_pair(&vector);
+	put(&global, vector);
+	scrub();
+	ck_assert_uint_eq(ask_with_end(vector, &info), 1);
+}
+END_TEST
+#endif
+
 /* The answer is full of addresses of lost blocks. */
 START_TEST(held_results)
 {
@@ -110,6 +190,10 @@ main(void)
 	tcase_add_test(tcase, unaligned_pointer);
 	tcase_add_test(tcase, file_shared);
 	tcase_add_loop_test(tcase, freed_block, 0, 4);
+	tcase_add_test(tcase, one_past_the_end);
+#if defined(__x86_64__)
+	tcase_add_test(tcase, one_past_the_end_of_the_caller);
+#endif
 	tcase_add_test(tcase, held_results);
 	tcase_add_test(tcase, below_the_stack_pointer);
 	suite_add_tcase(suite, tcase);

@@ -87,7 +87,7 @@ SPIN(spin_zmm31_top,
 SPIN(spin_k7, "kmovq %rdi, %k7", "kxorq %k7, %k7, %k7");
 SPIN(spin_zmm31, "vpbroadcastq %rdi, %zmm31",
     "vpxorq %zmm31, %zmm31, %zmm31\n\tvzeroupper");
-/* What malloc itself holds while it waits for an arena: the chunk's header. */
+/* The chunk's header, which only malloc has; elsewhere it is no reference. */
 SPIN(spin_header, "subq $16, %rdi\n\tmovq %rdi, %r12",
     "xorl %edi, %edi\n\tmovq %rdi, %r12");
 SPIN(spin_header_in_frame, "subq $16, %rdi\n\tpushq %rdi\n\tsubq $256, %rsp",
@@ -130,8 +130,8 @@ static const struct spin {
 	{ "zmm31", spin_zmm31, false, "avx512f" },
 	{ "k7", spin_k7, false, "avx512bw" },
 	{ "gs base", spin_gs_base, false, "fsgsbase" },
-	{ "header of its chunk", spin_header, false, NULL },
-	{ "header, in a frame", spin_header_in_frame, false, NULL },
+	{ "header of its chunk", spin_header, true, NULL },
+	{ "header, in a frame", spin_header_in_frame, true, NULL },
 	{ "red zone, first word", spin_red_zone_first, false, NULL },
 	{ "red zone, last word", spin_red_zone_last, false, NULL },
 	{ "below the red zone", spin_below_red_zone, true, NULL },

@@ -32,7 +32,6 @@ SPIN(why_xmm15, "movq %rdi, %xmm15\n\tpslldq $8, %xmm15");
 SPIN(why_ymm14,
     "vmovq %rdi, %xmm14\n\tvperm2f128 $0x08, %ymm14, %ymm14, %ymm14");
 SPIN(why_zmm31, "vmovq %rdi, %xmm31");
-SPIN(why_header, "subq $16, %rdi\n\tmovq %rdi, %r12");
 SPIN(why_red_zone, "movq %rdi, -128(%rsp)");
 
 static const struct spin {
@@ -51,7 +50,6 @@ static const struct spin {
 	{ why_xmm15, "xmm15 word 1", NULL, 0 },
 	{ why_ymm14, "ymm14 word 2", "avx", 0 },
 	{ why_zmm31, "zmm31 word 0", "avx512f", 0 },
-	{ why_header, "r12", NULL, -16 },
 	{ why_red_zone, NULL, NULL, 0 },
 };
 

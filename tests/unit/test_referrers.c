@@ -145,6 +145,7 @@ END_TEST
 START_TEST(by_the_header_of_its_chunk)
 {
 	void *stack[4] = { NULL }, **a;
+	struct mu_range frames;
 
 	open_case(FAKE_SPAN, 4096);
 	node(1);
@@ -164,6 +165,11 @@ START_TEST(by_the_header_of_its_chunk)
 	stack[2] = a - 2;
 	root_range(stack, stack + 4);
 	roots.ranges[0].kind = MU_ROOT_STACK;
+	frames = (struct mu_range) { (uintptr_t)stack, (uintptr_t)(stack + 4) };
+	roots.frames.items = &frames;
+	roots.frames.count = 1;
+	roots.headers = (uintptr_t *)stack;
+	roots.num_headers = 4;
 	expect(a, 1);
 	ck_assert(found.reachable);
 	ck_assert_int_eq(found.items[0].into, -2 * (int)W);

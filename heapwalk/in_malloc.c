@@ -1,0 +1,112 @@
+/*
+ * Which threads are inside malloc: see heapwalk/in_malloc.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/in_malloc.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "heapwalk/classify.h"
+#include "heapwalk/glibc_libc.h"
+#include "mu/arch.h"
+
+/*
+ * Bytes. From __lll_lock_wait_private() or sysmalloc() up to free(), realloc()
+ * and posix_memalign() they are below 600 on x86-64 (2.31 to 2.41).
+ */
+#define FRAMES 1024
+
+bool
+mu_call_of_malloc(long call)
+{
+	static const long calls[] = { SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
+		SYS_mprotect, SYS_madvise };
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == call)
+			return true;
+	return false;
+}
+
+static bool
+is_of_libc(const struct mu_snapshot *snap, const struct mu_libc *libcs,
+    size_t count, uintptr_t pc)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, pc);
+	size_t i;
+
+	if (mapping == NULL || !mapping->executable || mapping->inode == 0)
+		return false;
+	for (i = 0; i < count; i++)
+		if (libcs[i].file == NULL ||
+		    (mu_range_has(libcs[i].range, pc) &&
+			mu_mapping_same_file(libcs[i].file, mapping)))
+			return true;
+	return false;
+}
+
+/*
+ * Is it in a system call whose number is not known? A handler's frame has the
+ * address behind the instruction or, if it is to be repeated, of it.
+ */
+static bool
+is_at_call(const struct mu_snapshot *snap, uintptr_t pc)
+{
+	static const unsigned char call[] = MU_CALL_BYTES;
+	const char *view =
+	    mu_snapshot_view(snap, pc - sizeof(call), 2 * sizeof(call));
+
+	return view != NULL &&
+	    (memcmp(view, call, sizeof(call)) == 0 ||
+		memcmp(view + sizeof(call), call, sizeof(call)) == 0);
+}
+
+static bool
+has_arena(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    const struct mu_heap *heap)
+{
+	const uintptr_t *value = snap->values + thread->first_value;
+	size_t i, j;
+
+	for (i = 0; i < thread->num_values; i++)
+		for (j = 0; j < heap->num_locks; j++)
+			if (value[i] == heap->locks[j])
+				return true;
+	return false;
+}
+
+static bool
+is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    const struct mu_heap *heap)
+{
+	if (thread->call < 0 && !is_at_call(snap, thread->pc))
+		return true;
+	return mu_call_of_malloc(thread->call) || has_arena(snap, thread, heap);
+}
+
+bool
+mu_in_malloc_find(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_heap *heap, struct mu_arena *arena)
+{
+	struct mu_libc libcs[MU_LIBCS_MAX];
+	const struct mu_thread *thread = snap->threads;
+	const struct mu_thread *end = thread + snap->num_threads;
+	size_t count = mu_libcs_find(snap, libcs);
+
+	mu_ranges_open(frames, arena);
+	for (; thread < end; thread++)
+		if (!thread->calling && thread->pc != 0 &&
+		    thread->sp > MU_RED_ZONE &&
+		    thread->sp < UINTPTR_MAX - FRAMES &&
+		    is_of_libc(snap, libcs, count, thread->pc) &&
+		    is_inside(snap, thread, heap) &&
+		    !mu_ranges_add(frames,
+			(struct mu_range) {
+			    thread->sp - MU_RED_ZONE, thread->sp + FRAMES }))
+			return false;
+	mu_ranges_seal(frames);
+	return true;
+}

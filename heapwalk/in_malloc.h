@@ -1,0 +1,28 @@
+/*
+ * Which threads are inside malloc.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_IN_MALLOC_H
+#define HEAPWALK_IN_MALLOC_H
+
+#include "heapwalk/heap.h"
+#include "heapwalk/ranges.h"
+#include "heapwalk/snapshot.h"
+
+/* Do malloc and free make this system call, other than to wait for a lock? */
+bool mu_call_of_malloc(long call);
+
+/*
+ * Where a thread inside malloc, or one that waits for an arena, has what it
+ * works at: its stack from the stack pointer on, as far as malloc's frames can
+ * reach. FRAMES comes from ARENA and is sealed. False: no memory.
+ *
+ * A thread counts if it runs in libc's code, or is in a system call of malloc's
+ * from there, or waits there while one of its registers has the address of an
+ * arena, which begins with its lock. Never the one that asked for the pass.
+ */
+bool mu_in_malloc_find(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_heap *heap, struct mu_arena *arena);
+
+#endif
