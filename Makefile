@@ -97,7 +97,7 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 SRC_KEEPER := \
 	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
-	ptrace/remote_note.c ptrace/shared_pages.c lib/oom_score.c \
+	ptrace/remote_note.c lib/shared_pages.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
 	lib/guardian.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \

@@ -18,11 +18,11 @@
 #define LIB_KEEPER_H
 
 #include "heapwalk/memory_mirror.h"
+#include "lib/shared_pages.h"
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
 #include "ptrace/remote_note.h"
-#include "ptrace/shared_pages.h"
 
 enum mu_keeper_way {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */

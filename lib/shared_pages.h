@@ -5,8 +5,8 @@
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
-#ifndef PTRACE_SHARED_PAGES_H
-#define PTRACE_SHARED_PAGES_H
+#ifndef LIB_SHARED_PAGES_H
+#define LIB_SHARED_PAGES_H
 
 #include "heapwalk/memory_mirror.h"
 #include "mu/arena.h"

@@ -1,9 +1,9 @@
 /*
- * What a copy of a process shares with it: see ptrace/shared_pages.h.
+ * What a copy of a process shares with it: see lib/shared_pages.h.
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
-#include "ptrace/shared_pages.h"
+#include "lib/shared_pages.h"
 
 #include "heapwalk/classify.h"
 #include "heapwalk/pages.h"
