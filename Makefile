@@ -627,7 +627,8 @@ install: all ## install below $(DESTDIR)$(PREFIX)
 		install -D -m 644 "$${item%%:*}" \
 		"$(DESTDIR)$${item##*:}/$$(basename "$${item%%:*}")" || exit 1; \
 	done
-	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable
+	$(Q)chmod 755 $(DESTDIR)$(BINDIR)/memunreachable \
+		$(DESTDIR)$(LIBDIR)/$(SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO_FULL)
 	$(Q)ln -sf $(SO_FULL) $(DESTDIR)$(LIBDIR)/$(SO)
 	$(Q)ln -sf $(SO) $(DESTDIR)$(LIBDIR)/libmemunreachable.so
 	$(Q)ln -sf $(RECORDER_SO_FULL) $(DESTDIR)$(LIBDIR)/$(RECORDER_SO)

@@ -94,6 +94,19 @@ frame_rule_run(
 		rule->kind = FRAME_NO_RULE;
 }
 
+/*
+ * PC is in no function, and the next one begins right behind it. A call at the
+ * end of a function would be in that; makecontext() has the first function of
+ * a coroutine return to the first byte of another.
+ */
+static bool
+begins_behind(struct unwind_entry *entry, const struct unwind_module *module,
+    uintptr_t pc)
+{
+	pc += MU_UNWIND_CALL;
+	return unwind_entry_find(entry, module, pc) && entry->begin == pc;
+}
+
 void
 frame_rule_find(
     struct frame_rule *rule, const struct unwind_module *module, uintptr_t pc)
@@ -105,7 +118,8 @@ frame_rule_find(
 		return;
 	}
 	memset(rule, 0, sizeof(*rule));
-	rule->kind = FRAME_NO_RULE;
+	rule->kind =
+	    begins_behind(&entry, module, pc) ? FRAME_NO_CALL : FRAME_NO_RULE;
 }
 
 uint64_t

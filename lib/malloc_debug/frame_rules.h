@@ -18,6 +18,7 @@ enum frame_kind {
 	FRAME_END,     /* the outermost one: its return address is undefined */
 	FRAME_SIGNAL,  /* a handler's caller: registers lie on the stack */
 	FRAME_NO_RULE, /* tables do not tell: by the frame pointer */
+	FRAME_NO_CALL, /* no call is there, but what a coroutine returns to */
 	FRAME_REALIGNED, /* CFA = *(fp + cfa_offset), fp at fp + slot */
 };
 

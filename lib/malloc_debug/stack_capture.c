@@ -53,6 +53,7 @@ stack_walk_begin(
 	walk->sp_known = true;
 	walk->rare = false;
 	walk->ended = false;
+	walk->invented = false;
 	if (pc < STACK_LEAST_PC || sp % 8 != 0)
 		return false;
 	/* The top is not asked for where it is known. */
@@ -78,7 +79,7 @@ walk_frames(
 		frames[num++] = walk->pc;
 	while (num < max &&
 	    stack_walk_step(walk, frame_memo_find(memo, generation, walk->pc)));
-	return num;
+	return num - walk->invented;
 }
 
 size_t

@@ -42,6 +42,17 @@ add_frame(struct _Unwind_Context *context, void *ctx)
 	return _URC_NO_REASON;
 }
 
+static bool
+is_no_call(uintptr_t pc)
+{
+	const struct frame_memo *memo =
+	    __atomic_load_n(&frame_memo, __ATOMIC_ACQUIRE);
+
+	return memo != NULL &&
+	    rule_kind(frame_memo_find(memo, frame_memo_now(), pc)) ==
+	    FRAME_NO_CALL;
+}
+
 size_t
 stack_capture_by_compiler(
     struct stack_start start, uintptr_t *frames, size_t max)
@@ -50,6 +61,8 @@ stack_capture_by_compiler(
 
 	if (unwinder.backtrace != NULL)
 		unwinder.backtrace(add_frame, &trace);
+	if (trace.num > 0 && is_no_call(frames[trace.num - 1]))
+		trace.num--;
 	return trace.num;
 }
 

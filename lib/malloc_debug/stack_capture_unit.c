@@ -66,8 +66,9 @@ trace_frames(struct stack_walk *walk, struct stack_trace *trace,
 		trace_return(trace, walk);
 	}
 	trace->ended = num < max;
-	trace->lost |= walk->rare || (num < max && !walk->ended);
-	return num;
+	trace->lost |=
+	    walk->rare || walk->invented || (num < max && !walk->ended);
+	return num - walk->invented;
 }
 
 static size_t

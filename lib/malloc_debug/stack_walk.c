@@ -15,9 +15,24 @@ load(struct stack_walk *walk, uintptr_t address, uintptr_t *value)
 
 #define LARGEST_FRAME ((uintptr_t)1 << 20)
 
+/* Tables tell how to go on from there, whatever is in the frame pointer. */
+static bool
+has_tables(uintptr_t address)
+{
+	const struct frame_memo *memo =
+	    __atomic_load_n(&frame_memo, __ATOMIC_ACQUIRE);
+	uint64_t rule = frame_memo_find(
+	    memo, frame_memo_now(), mu_unwind_strip(address) - MU_UNWIND_CALL);
+
+	return rule_kind(rule) != FRAME_NO_RULE &&
+	    rule_kind(rule) != FRAME_NO_CALL;
+}
+
 /*
  * The frame pointer of code without tables points to the caller's, and that
- * is followed by the return address. What lies there says whether it does.
+ * is followed by the return address. What lies there says whether it does: a
+ * caller with tables, such as libc's qsort(), uses that register as it likes,
+ * so there the return address says it.
  * Not on another stack: a coroutine begins with the frame pointer of who made
  * it, and glibc 2.31 has no table for what its first function returns to.
  */
@@ -32,7 +47,7 @@ by_frame_pointer(struct stack_walk *walk)
 		return false;
 	walk->slot = fp + 8;
 	if (!load(walk, fp, &caller) || !load(walk, walk->slot, &address) ||
-	    (caller != 0 && caller <= fp))
+	    (caller != 0 && caller <= fp && !has_tables(address)))
 		return false;
 	walk->fp = caller;
 	walk->fp_slot = fp;
@@ -111,8 +126,9 @@ stack_walk_rare(struct stack_walk *walk, uint64_t rule)
 {
 	uintptr_t cfa, fp = walk->fp, fp_slot = 0;
 
-	if (rule_kind(rule) == FRAME_END) {
+	if (rule_kind(rule) == FRAME_END || rule_kind(rule) == FRAME_NO_CALL) {
 		walk->ended = true;
+		walk->invented = rule_kind(rule) == FRAME_NO_CALL;
 		return false;
 	}
 	if (rule_kind(rule) == FRAME_SIGNAL)

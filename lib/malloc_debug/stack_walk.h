@@ -27,6 +27,7 @@ struct stack_walk {
 	bool sp_known; /* or it is a bound only */
 	bool rare;     /* a signal, a guess, a load of something else */
 	bool ended;    /* the outermost frame was met */
+	bool invented; /* pc is none: no call ends where one was to return */
 };
 
 /* What this thread knows of its stack. A walk has it while it goes on, and a

@@ -376,6 +376,31 @@ hooks(size_t expected)
 	IS(hooked[0] == before);
 }
 
+/* KiB of huge pages that the process has. */
+static size_t
+huge_pages(void)
+{
+	FILE *rollup = fopen("/proc/self/smaps_rollup", "re");
+	char line[256];
+	size_t size = 0;
+
+	while (rollup != NULL && fgets(line, sizeof(line), rollup) != NULL)
+		sscanf(line, "AnonHugePages: %zu kB", &size);
+	if (rollup != NULL)
+		fclose(rollup);
+	return size;
+}
+
+static void
+many_operations(void)
+{
+	size_t i;
+
+	for (i = 0; i < 1000000; i++)
+		free(malloc(100));
+	printf("%zu\n", huge_pages());
+}
+
 int
 main(int argc, char **argv)
 {
@@ -397,6 +422,8 @@ main(int argc, char **argv)
 		disable();
 	else if (strcmp(what, "operations") == 0)
 		operations();
+	else if (strcmp(what, "many-operations") == 0)
+		many_operations();
 	else if (strcmp(what, "fork") == 0)
 		fork_and_idle();
 	else if (strcmp(what, "hooks") == 0)

@@ -27,6 +27,86 @@ done
 
 expect 0 backtrace_sample=65536 "$here/odd_sample"
 
+# Code with frame pointers and without tables, that libc's qsort() calls back:
+# libc has tables and uses the register for something else. And what is first
+# in a coroutine was called by no one.
+cat >"$work/callback.c" <<'END'
+#include <stdlib.h>
+#include <ucontext.h>
+#define PLACED __attribute__((noinline))
+static int kept[300], done;
+PLACED static void *inner(size_t size)
+{
+	void *volatile block = malloc(size);
+	return block;
+}
+PLACED static int compare(const void *a, const void *b)
+{
+	if (done++ == 0)
+		inner(4242);
+	return *(const int *)a - *(const int *)b;
+}
+PLACED static int outer(void)
+{
+	int i;
+	for (i = 0; i < 300; i++)
+		kept[i] = 300 - i;
+	qsort(kept, 300, sizeof(kept[0]), compare);
+	return kept[0];
+}
+static ucontext_t outside, inside;
+static char stack[65536];
+PLACED static void body(void)
+{
+	inner(4243);
+	swapcontext(&inside, &outside);
+}
+int main(void)
+{
+	int first = outer();
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = stack;
+	inside.uc_stack.ss_size = sizeof(stack);
+	inside.uc_link = &outside;
+	makecontext(&inside, body, 0);
+	swapcontext(&outside, &inside);
+	return first != 1;
+}
+END
+for tables in -fno-asynchronous-unwind-tables -fasynchronous-unwind-tables; do
+	# inlining off: a frame for each
+	${CC:-cc} -O1 -g -fno-builtin -fno-omit-frame-pointer -fno-inline \
+	    -fno-optimize-sibling-calls $tables -o "$work/callback" \
+	    "$work/callback.c" || fail "callback: no compiler"
+	for options in "backtrace=32 leak_track" "backtrace=9 leak_track" \
+	    "backtrace=32 leak_track backtrace_full"; do
+		under "$options" "$work/callback" || fail "callback: status $?"
+		awk '/ leaked block of size / { on = / 4242 / }
+			on && /#[0-9]/ { print $4, $5 }' "$work/err" \
+			>"$work/stack"
+		functions=$(awk '$2 ~ /callback$/ { print $1 }' "$work/stack" |
+		    addr2line -f -e "$work/callback" | grep -v '[/?]' |
+		    tr '\n' ' ' | sed 's/ $//')
+		case $options in
+		# The compiler's unwinder ends where the tables do.
+		*full) [ $tables = -fasynchronous-unwind-tables ] || continue ;;
+		*=32*)
+			[ "$functions" = "inner compare outer main _start" ] ||
+			    fail "callback: $tables: $functions"
+			;;
+		*)
+			[ "$(wc -l <"$work/stack")" -eq 9 ] ||
+			    fail "callback: $options: $(cat "$work/stack")"
+			;;
+		esac
+		awk '/ leaked block of size / { on = / 4243 / }
+			on && /#[0-9]/ { print $4, $5 }' "$work/err" \
+			>"$work/stack"
+		[ "$(wc -l <"$work/stack")" -eq 2 ] ||
+		    fail "coroutine: $tables: $(cat "$work/stack")"
+	done
+done
+
 # Frames of over 127 bytes: the code is as long in each, and so a return address
 # is the same in all of them while the frame around it is not.
 cat >"$work/plugin.c" <<'END'

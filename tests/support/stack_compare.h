@@ -29,6 +29,15 @@ struct compare_trace {
 	size_t num;
 };
 
+/* The first byte of a function that no other ends before: a coroutine's first
+ * function returns there, and was called by no one. Looks at pc - 1. */
+static inline bool
+compare_is_none(uintptr_t pc)
+{
+	return _Unwind_FindEnclosingFunction((void *)pc) == NULL &&
+	    _Unwind_FindEnclosingFunction((void *)(pc + 1)) == (void *)pc;
+}
+
 static inline _Unwind_Reason_Code
 compare_add(struct _Unwind_Context *context, void *ctx)
 {
@@ -36,7 +45,8 @@ compare_add(struct _Unwind_Context *context, void *ctx)
 	int before = 0;
 	uintptr_t pc = _Unwind_GetIPInfo(context, &before);
 
-	if (trace->num == COMPARE_MAX || pc == 0)
+	if (trace->num == COMPARE_MAX || pc == 0 ||
+	    (!before && compare_is_none(pc)))
 		return _URC_NORMAL_STOP;
 	trace->frames[trace->num++] = before ? pc : pc - MU_UNWIND_CALL;
 	return _URC_NO_REASON;

@@ -127,7 +127,8 @@ compare_at(const struct unwind_module *module, uintptr_t bias, uintptr_t pc)
 	frame_rule_find(&rule, module, pc);
 	if (evaluator.frame(evaluator.cfi, pc - bias, &frame) != 0) {
 		AGREE(!unwind_entry_find(&entry, module, pc), pc);
-		AGREE(rule.kind == FRAME_NO_RULE, pc);
+		AGREE(rule.kind == FRAME_NO_RULE || rule.kind == FRAME_NO_CALL,
+		    pc);
 		return NO_ENTRY;
 	}
 	evaluator.info(frame, NULL, NULL, &signal);
