@@ -95,7 +95,7 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
-	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
+	ptrace/rights.c ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c ptrace/remote_stop.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	ptrace/remote_note.c lib/shared_pages.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
@@ -150,7 +150,7 @@ SRC_VIEW := lib/view/view.c lib/view/view_heap_dump.c lib/view/view_diff.c \
 	lib/view/diff_text.c lib/view/leaktracer_text.c
 SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/cli_values.c lib/cli/cli_help.c \
-	lib/cli/output.c lib/cli/progress.c \
+	lib/cli/output.c lib/cli/progress.c lib/cli/deputy.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
 	lib/cli/command_trace.c lib/cli/command_answer.c \

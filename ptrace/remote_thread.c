@@ -14,6 +14,7 @@
 #include "mu/text.h"
 #include "ptrace/proc.h"
 #include "ptrace/remote_code.h"
+#include "ptrace/rights.h"
 
 #define NOTE_PRSTATUS 1
 #define GET_RSEQ_CONFIGURATION 0x420f
@@ -22,8 +23,11 @@
 #define SYS_rseq (MU_REMOTE_REWINDS ? 293 : 334)
 #endif
 
-/* Who is refused for seccomp has cost a file: threads mostly share a filter. */
-#define SECCOMP_TRIES 8
+/*
+ * A refusal for seccomp or rights has cost a file, and threads mostly share
+ * both.
+ */
+#define STATUS_TRIES 8
 
 /* What is found of several is told by the last of these. */
 enum reason {
@@ -38,6 +42,7 @@ enum reason {
 	OLD_KERNEL,
 	UNREADABLE,
 	SECCOMP,
+	RIGHTS,
 };
 
 static const char *const reasons[] = {
@@ -55,6 +60,8 @@ static const char *const reasons[] = {
 	[UNREADABLE] = "its registers or its state cannot be read",
 	[SECCOMP] = "it is under seccomp, and the filter could kill it for"
 		    " a system call that is not its own",
+	[RIGHTS] = "we have rights that it lacks, which a tracer could"
+		   " give it",
 };
 
 static bool
@@ -96,16 +103,20 @@ may_be_in_sequence(pid_t tid)
 }
 
 static enum reason
-judge_seccomp(pid_t pid, pid_t tid)
+judge_status(pid_t pid, pid_t tid)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
-	int64_t mode;
+	char path[64], status[MU_RIGHTS_STATUS_SIZE];
+	ssize_t n;
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (mu_procfs_read(path, status, sizeof(status)) < 0)
+	n = mu_procfs_read(path, status, sizeof(status));
+	if (n < 0 || (size_t)n + 1 == sizeof(status))
 		return UNREADABLE;
-	mode = mu_proc_status_number(status, "\nSeccomp:", 0, 10);
-	return mode > 0 ? SECCOMP : SAFE; /* -1: a kernel without it */
+	if (mu_rights_exceed(pid, status))
+		return RIGHTS;
+	/* -1: a kernel without it. */
+	return mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0 ? SECCOMP
+								      : SAFE;
 }
 
 static enum reason
@@ -139,7 +150,7 @@ judge(struct mu_remote_thread *thread)
 		return RESTART;
 	if (!mu_arch_remote_in_call(thread->general) && may_be_in_sequence(tid))
 		return SEQUENCE;
-	reason = judge_seccomp(thread->threads->pid, tid);
+	reason = judge_status(thread->threads->pid, tid);
 	if (reason != SAFE)
 		return reason;
 	thread->code = mu_remote_code_find(tid);
@@ -150,7 +161,9 @@ static enum mu_status
 refuse(pid_t pid, enum reason reason, struct mu_why *why)
 {
 	return mu_why(why,
-	    reason == SECCOMP ? MU_ERR_PTRACE_SECCOMP : MU_ERR_BUSY,
+	    reason == SECCOMP      ? MU_ERR_PTRACE_SECCOMP
+		: reason == RIGHTS ? MU_ERR_NO_PERMISSION
+				   : MU_ERR_BUSY,
 	    "process %d cannot be made to do a system call: %s", pid,
 	    reasons[reason]);
 }
@@ -194,7 +207,7 @@ mu_remote_thread_pick(struct mu_remote_thread *out, struct mu_threads *threads,
     struct mu_why *why)
 {
 	enum reason reason, worst = ELSEWHERE;
-	int round, tries = SECCOMP_TRIES;
+	int round, tries = STATUS_TRIES;
 	size_t i;
 
 	*out = (struct mu_remote_thread) { .threads = threads };
@@ -204,7 +217,7 @@ mu_remote_thread_pick(struct mu_remote_thread *out, struct mu_threads *threads,
 			reason = judge_stopped(out, round == 0);
 			if (reason == SAFE)
 				return MU_OK;
-			tries -= reason == SECCOMP;
+			tries -= reason == SECCOMP || reason == RIGHTS;
 			if (reason > worst)
 				worst = reason;
 		}

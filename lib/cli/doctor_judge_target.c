@@ -94,6 +94,27 @@ judge_permission(const struct mu_doctor_machine *machine,
 		    "we may stop and read process %d", target->pid);
 }
 
+/* We are what a check would be: see lib/cli/deputy.h. */
+static void
+judge_rights(
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	if (target->mem_error != 0)
+		return;
+	if (target->rights_kept)
+		mu_finding_add(findings, MU_WARNING, "rights",
+		    "we have rights that process %d lacks, and need them to "
+		    "look at it: no copy of it can be made; its memory is read "
+		    "while it is stopped, which takes longer",
+		    target->pid);
+	else
+		mu_finding_add(findings, MU_FINE, "rights",
+		    "a check has the rights of process %d: user %d, %s",
+		    target->pid, target->ids[0][1],
+		    target->capable ? "no more capabilities than it has"
+				    : "no capabilities");
+}
+
 static void
 judge_state(const struct mu_doctor_target *target, struct mu_findings *findings)
 {
@@ -153,6 +174,7 @@ mu_doctor_judge_target(const struct mu_doctor_machine *machine,
 	if (!judge_presence(target, findings))
 		return;
 	judge_permission(machine, target, findings);
+	judge_rights(target, findings);
 	judge_state(target, findings);
 	judge_memory(machine, target, findings);
 	mu_doctor_judge_files(machine, target, findings);

@@ -11,6 +11,7 @@
 #include "lib/cli/doctor_facts.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
+#include "ptrace/rights.h"
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, of the flags in stat */
 #define STAT_FLAGS 6             /* fields between the state and the flags */
@@ -68,11 +69,13 @@ bytes_of(const char *status, const char *key)
 static void
 read_status(struct mu_doctor_target *target)
 {
-	char status[MU_PROC_STATUS_SIZE];
+	char status[MU_RIGHTS_STATUS_SIZE];
 	int64_t threads;
 	unsigned i;
 
 	read_of(target->pid, "status", status, sizeof(status));
+	target->rights_kept = mu_rights_exceed(target->pid, status);
+	target->capable = mu_rights_own() != 0;
 	for (i = 0; i < 4; i++) {
 		target->ids[0][i] =
 		    (int)mu_proc_status_number(status, "\nUid:", i, 10);

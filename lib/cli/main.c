@@ -11,6 +11,7 @@
 #include "lib/cli/check.h"
 #include "lib/cli/cli_options.h"
 #include "lib/cli/command.h"
+#include "lib/cli/deputy.h"
 #include "lib/cli/doctor.h"
 #include "lib/cli/exit_status.h"
 #include "lib/cli/frame_filter.h"
@@ -21,8 +22,12 @@
 #include "lib/cli/text_report.h"
 #include "lib/report/text.h"
 #include "lib/view/view.h"
+#include "mu/sys.h"
 
 #define NS_PER_MS 1000000ull
+
+/* For a child that keeps to no deadline; names may take as long as a check. */
+#define GRACE_NS (60 * MU_NS_PER_SEC)
 
 /* STATUS, and why on standard error. */
 static int
@@ -45,24 +50,32 @@ choose_style(
 	    options->color, terminal, getenv("NO_COLOR"), getenv("TERM"));
 }
 
+/* What is asked about a process or a core, and how it is shown. */
+struct question {
+	const struct mu_cli_options *options;
+	bool filed; /* the report goes to a file */
+	struct mu_style style;
+};
+
 static bool
-write_report(const struct mu_output *output,
-    const struct mu_cli_options *options, const struct mu_answer *answer)
+write_report(
+    const struct question *question, const struct mu_answer *answer, FILE *out)
 {
+	const struct mu_cli_options *options = question->options;
 	struct mu_text_report report = {
 		.contents = options->contents,
 		.names = { mu_naming_find, answer->naming },
-		.style = choose_style(output, options),
+		.style = question->style,
 	};
 
 	if (answer->naming == NULL)
 		report.names.find = NULL;
 	if (options->format == MU_CLI_JSON)
 		return mu_json_report(
-		    output->text, answer, options->contents, &report.names);
+		    out, answer, options->contents, &report.names);
 	/* What is not checked is told on standard error, in any case. */
-	if (mu_exit_judged(&answer->info) || output->path != NULL)
-		mu_text_report(output->text, &report, answer);
+	if (mu_exit_judged(&answer->info) || question->filed)
+		mu_text_report(out, &report, answer);
 	return true;
 }
 
@@ -96,13 +109,14 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
-/* -p PID, --core FILE */
+/* The exit status, or -1: there is no report. */
 static int
-check(const struct mu_cli_options *options, struct mu_output *output)
+answer_question(void *ctx, FILE *out)
 {
+	const struct question *question = ctx;
+	const struct mu_cli_options *options = question->options;
 	struct mu_answer answer = { .stop = "" };
 	struct mu_progress progress;
-	struct mu_why why = { "no memory for the report" };
 	struct mu_check wanted;
 	int status;
 
@@ -114,13 +128,34 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		? mu_check_core(&wanted, &answer)
 		: mu_check_process(&wanted, &answer));
 	status = mu_exit_status(&answer.info);
-	if (!write_report(output, options, &answer))
+	if (!write_report(question, &answer, out))
 		status = -1;
 	mu_progress_end(&progress);
 	complain_unchecked(&answer);
+	mu_check_release(&answer);
+	return status;
+}
+
+/* -p PID, --core FILE */
+static int
+check(const struct mu_cli_options *options, struct mu_output *output)
+{
+	struct question question = {
+		.options = options,
+		.filed = output->path != NULL,
+		.style = choose_style(output, options),
+	};
+	struct mu_why why = { "no memory for the report" };
+	int status;
+
+	if (options->subject == MU_CLI_CORE)
+		status = answer_question(&question, output->text);
+	else
+		status = mu_deputy_run(options->pid,
+		    options->timeout_ms * NS_PER_MS * 2 + GRACE_NS,
+		    answer_question, &question, output->text, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
-	mu_check_release(&answer);
 	return status;
 }
 
@@ -146,11 +181,16 @@ static void
 show(void *ctx, const struct mu_answer *answer)
 {
 	struct reports *reports = ctx;
+	struct question question = {
+		.options = reports->options,
+		.filed = reports->output->path != NULL,
+		.style = choose_style(reports->output, reports->options),
+	};
 
 	if (reports->options->format == MU_CLI_TEXT &&
 	    mu_exit_judged(&answer->info))
 		sum_up(reports->output->text, &answer->info);
-	if (!write_report(reports->output, reports->options, answer))
+	if (!write_report(&question, answer, reports->output->text))
 		reports->failed = true;
 	if (fflush(reports->output->text) != 0 || ferror(reports->output->text))
 		reports->failed = true;
@@ -191,14 +231,27 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 	return mu_command_pass_on(options, &end);
 }
 
+static int
+examine_process(void *ctx, FILE *out)
+{
+	const struct mu_cli_options *options = ctx;
+
+	return mu_doctor(options->pid, out);
+}
+
 /* --doctor */
 static int
 examine(const struct mu_cli_options *options, struct mu_output *output)
 {
 	struct mu_why why = { "" };
-	int status = mu_doctor(options->pid, output->text);
+	int status;
 
-	if (mu_output_commit(output, &why) != MU_OK)
+	if (options->pid == 0)
+		status = mu_doctor(0, output->text);
+	else
+		status = mu_deputy_run(options->pid, GRACE_NS, examine_process,
+		    (void *)options, output->text, &why);
+	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);
 	return status;
 }

@@ -3,6 +3,7 @@
  * stays so, and the process notices nothing.
  */
 #include <fcntl.h>
+#include <grp.h>
 #include <linux/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -142,23 +143,27 @@ START_TEST(closed_is_closed)
 }
 END_TEST
 
+#define NOBODY 31337
+
 /* No root: its limits do not count. */
 static void
 lose_root(struct copied_shared *shared)
 {
 	const struct rlimit limit = { 1 + WORKERS, 1 + WORKERS };
-	const int nobody = 31337;
 
 	setrlimit(RLIMIT_NPROC, &limit);
-	shared->words[0] = setresgid(nobody, nobody, nobody) |
-	    setresuid(nobody, nobody, nobody);
+	shared->words[0] = setresgid(NOBODY, NOBODY, NOBODY) |
+	    setresuid(NOBODY, NOBODY, NOBODY);
+	prctl(PR_SET_DUMPABLE, 1);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
 }
 
+/* Root may stop it; but its rights could become those of the process. */
 START_TEST(process_limit)
 {
 	struct copied victim;
+	pid_t pid;
 
 	if (geteuid() != 0 || prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) != 1) {
 		puts("SKIPPED: process_limit: not root with CAP_SYS_PTRACE");
@@ -167,9 +172,19 @@ START_TEST(process_limit)
 	victim = copied_start(lose_root);
 	ck_assert_int_eq(victim.shared->words[0], 0);
 	must_stop(victim.pid);
-	must_not_copy(MU_ERR_RESOURCES, "RLIMIT_NPROC");
+	must_not_copy(MU_ERR_NO_PERMISSION, "rights that it lacks");
 	mu_threads_release(&threads);
-	copied_end(&victim);
+	pid = check_fork();
+	if (pid == 0) {
+		ck_assert_int_eq(setgroups(0, NULL), 0);
+		ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
+		ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
+		must_stop(victim.pid);
+		must_not_copy(MU_ERR_RESOURCES, "RLIMIT_NPROC");
+		mu_threads_release(&threads);
+		_exit(0);
+	}
+	check_waitpid_and_exit(pid);
 }
 END_TEST
 

@@ -11,6 +11,7 @@
  *   file    by a private page of the file "page", which a child writes to
  *   vdso    the vDSO stays, and a child writes to it through /proc/PID/mem
  *   calm    nothing is rewritten
+ *   closed  it is not dumpable, and sleeps
  * Prints "ready" before it spins. Without arguments it ends at once.
  *
  * Linked without PIE, and with .thief at THIEF_PLACE: see the Makefile.
@@ -155,6 +156,10 @@ main(int argc, char **argv)
 
 	if (argc < 3)
 		return 0;
+	if (strcmp(argv[1], "closed") == 0) {
+		prctl(PR_SET_DUMPABLE, 0);
+		return pause();
+	}
 	if (strcmp(argv[1], "shared") == 0)
 		page = replace_vdso(vdso, memfd_create("page", 0), MAP_SHARED);
 	if (strcmp(argv[1], "file") == 0)

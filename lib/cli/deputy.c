@@ -1,0 +1,350 @@
+/*
+ * A child with the rights of the process that it looks at: see deputy.h.
+ *
+ * It is not dumpable, so that the process's owner, who is its owner now, can
+ * neither trace it nor open its descriptors; and in a session of its own, so
+ * that nothing can be typed into our terminal from it (TIOCSTI).
+ *
+ * Runs in: the command.
+ */
+#include "lib/cli/deputy.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/oom_score.h"
+#include "mu/sys.h"
+#include "ptrace/proc.h"
+#include "ptrace/rights.h"
+
+/* Exit statuses of the child; those of its work are below. */
+#define REFUSED 101 /* the rights cannot be taken on: nothing was done */
+#define FAILED 102  /* the work returned -1 */
+
+/* Its owner may stop it; we let it go on, but not for ever. */
+#define MAX_STOPS 100
+
+struct rights {
+	uid_t user;
+	gid_t group;
+	gid_t groups[NGROUPS_MAX];
+	size_t num_groups;
+	uint64_t capabilities;
+};
+
+static bool
+read_status(pid_t target, char *status, size_t size)
+{
+	char path[64];
+	ssize_t n;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", target);
+	n = mu_sys_read_file(AT_FDCWD, path, status, size);
+	return n > 0 && (size_t)n + 1 < size;
+}
+
+/* The line "Groups:\t4 24 27 \n". */
+static void
+parse_groups(struct rights *rights, const char *status)
+{
+	const char *at = strstr(status, "\nGroups:");
+	char *end;
+
+	rights->num_groups = 0;
+	if (at == NULL)
+		return;
+	at += strlen("\nGroups:");
+	for (;; at = end) {
+		while (*at == ' ' || *at == '\t')
+			at++;
+		if (*at < '0' || *at > '9' || rights->num_groups == NGROUPS_MAX)
+			return;
+		rights->groups[rights->num_groups++] =
+		    (gid_t)strtoul(at, &end, 10);
+	}
+}
+
+/* The one id of four; -1: they differ. */
+static int64_t
+only_id(const char *status, const char *key)
+{
+	int64_t id = mu_proc_status_number(status, key, 0, 10);
+	unsigned i;
+
+	for (i = 1; i < 4; i++)
+		if (mu_proc_status_number(status, key, i, 10) != id)
+			return -1;
+	return id;
+}
+
+static bool
+parse_rights(struct rights *rights, const char *status)
+{
+	int64_t user = only_id(status, "\nUid:");
+	int64_t group = only_id(status, "\nGid:");
+	int64_t permitted = mu_proc_status_number(status, "\nCapPrm:", 0, 16);
+
+	if (user < 0 || group < 0 || permitted < 0)
+		return false;
+	rights->user = (uid_t)user;
+	rights->group = (gid_t)group;
+	rights->capabilities = (uint64_t)permitted;
+	parse_groups(rights, status);
+	return true;
+}
+
+static bool
+is_same_file(const char *path, const char *other)
+{
+	struct stat one, two;
+
+	return stat(path, &one) == 0 && stat(other, &two) == 0 &&
+	    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+/* In it the numbers of /proc/PID/status are those of its users. */
+static bool
+enter_namespace(pid_t target)
+{
+	char path[64];
+	bool entered;
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/user", target);
+	if (is_same_file(path, "/proc/self/ns/user"))
+		return true;
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	entered = fd >= 0 && setns(fd, CLONE_NEWUSER) == 0;
+	mu_sys_close(&fd);
+	return entered;
+}
+
+/* What a later execve() could bring back. It takes CAP_SETPCAP, if anything. */
+static void
+limit_capabilities(uint64_t capabilities)
+{
+	int i;
+
+	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	for (i = 0; prctl(PR_CAPBSET_READ, i, 0, 0, 0) >= 0; i++)
+		if ((capabilities >> i & 1) == 0)
+			prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
+}
+
+static bool
+set_capabilities(uint64_t capabilities)
+{
+	struct __user_cap_header_struct header = {
+		.version = _LINUX_CAPABILITY_VERSION_3,
+	};
+	struct __user_cap_data_struct data[2] = { { 0 } };
+	unsigned i;
+
+	for (i = 0; i < 2; i++)
+		data[i].permitted = data[i].effective =
+		    (uint32_t)(capabilities >> (32 * i));
+	return syscall(SYS_capset, &header, data) == 0;
+}
+
+static bool
+has_groups(const struct rights *rights)
+{
+	static gid_t groups[NGROUPS_MAX];
+	int count = getgroups(NGROUPS_MAX, groups);
+
+	return count >= 0 && (size_t)count == rights->num_groups &&
+	    memcmp(groups, rights->groups,
+		rights->num_groups * sizeof(*groups)) == 0;
+}
+
+static bool
+set_rights(const struct rights *rights)
+{
+	uint64_t capabilities = rights->capabilities & mu_rights_own();
+	uid_t user = rights->user;
+	gid_t group = rights->group;
+
+	limit_capabilities(capabilities);
+	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
+	if (!has_groups(rights) &&
+	    setgroups(rights->num_groups, rights->groups) != 0)
+		return false;
+	return setresgid(group, group, group) == 0 &&
+	    setresuid(user, user, user) == 0 && set_capabilities(capabilities);
+}
+
+static bool
+become(pid_t target, pid_t parent)
+{
+	static char status[NGROUPS_MAX * 11 + (16 << 10)];
+	static struct rights rights;
+	char path[64];
+	int fd;
+
+	if (!enter_namespace(target) ||
+	    !read_status(target, status, sizeof(status)) ||
+	    !parse_rights(&rights, status) || !set_rights(&rights) ||
+	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
+		return false;
+	/* A change of user clears it. */
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		return false;
+	/* The kernel judges: this takes the same right as an attach. */
+	snprintf(path, sizeof(path), "/proc/%d/mem", target);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return false;
+	close(fd);
+	return true;
+}
+
+/* What remains is standard error and *FD. */
+static bool
+leave_descriptors(int *fd)
+{
+	int null = open("/dev/null", O_RDWR);
+
+	if (null < 0 || dup2(null, STDIN_FILENO) < 0 ||
+	    dup2(null, STDOUT_FILENO) < 0 || dup2(*fd, 3) != 3)
+		return false;
+	*fd = 3;
+	return mu_sys3(SYS_close_range, 4, ~0u, 0) == 0;
+}
+
+static _Noreturn void
+run_child(pid_t target, pid_t parent, int fd, mu_deputy_work *work, void *ctx)
+{
+	FILE *out;
+	int status;
+
+	setsid();
+	/* What we start inherits it, and may not change it any more. */
+	mu_oom_score_set(MU_OOM_FIRST);
+	if (!leave_descriptors(&fd) || !become(target, parent))
+		_exit(REFUSED);
+	out = fdopen(fd, "w");
+	if (out == NULL)
+		_exit(FAILED);
+	status = work(ctx, out);
+	if (fclose(out) != 0)
+		status = -1;
+	_exit(status < 0 ? FAILED : status);
+}
+
+/* What waitpid() gives, once it has ended. */
+static int
+await_child(pid_t child, uint64_t patience_ns, bool *late)
+{
+	uint64_t now, end_ns = mu_sys_now_ns() + patience_ns;
+	const struct timespec nap = mu_sys_timespec(MU_NS_PER_SEC);
+	int status = 0, stops = 0;
+	sigset_t awaited;
+	pid_t got;
+
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	for (;;) {
+		got = waitpid(child, &status, WNOHANG | WUNTRACED);
+		if (got == child && !WIFSTOPPED(status))
+			return status;
+		now = mu_sys_now_ns();
+		*late |= now >= end_ns || stops > MAX_STOPS;
+		if (*late)
+			kill(child, SIGKILL);
+		else if (got == child && ++stops > 0)
+			kill(child, SIGCONT);
+		sigtimedwait(&awaited, NULL, &nap);
+	}
+}
+
+static bool
+copy_report(int fd, FILE *out)
+{
+	char bytes[1 << 14];
+	off_t at = 0;
+	ssize_t n;
+
+	while ((n = pread(fd, bytes, sizeof(bytes), at)) > 0) {
+		if (fwrite(bytes, 1, (size_t)n, out) != (size_t)n)
+			return false;
+		at += n;
+	}
+	return n == 0;
+}
+
+/* REFUSED, or what the work returned. */
+static int
+conclude(int status, bool late, int fd, FILE *out, struct mu_why *why)
+{
+	if (late)
+		mu_why(why, MU_ERR_TIMEOUT,
+		    "the child that looks at the process took too long, or was"
+		    " stopped again and again");
+	else if (WIFSIGNALED(status))
+		mu_why(why, MU_ERR_HELPER_DIED,
+		    "the child that looks at the process was killed by signal"
+		    " %d",
+		    WTERMSIG(status));
+	else if (WEXITSTATUS(status) == REFUSED)
+		return REFUSED;
+	else if (WEXITSTATUS(status) != FAILED && copy_report(fd, out))
+		return WEXITSTATUS(status);
+	return -1;
+}
+
+static int
+run_deputy(pid_t target, uint64_t patience_ns, mu_deputy_work *work, void *ctx,
+    FILE *out, struct mu_why *why)
+{
+	int fd = memfd_create("memunreachable", MFD_CLOEXEC);
+	pid_t parent = getpid(), child;
+	sigset_t awaited, before;
+	bool late = false;
+	int status;
+
+	if (fd < 0)
+		return REFUSED;
+	/* If it is ignored nobody can be waited for. */
+	signal(SIGCHLD, SIG_DFL);
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &awaited, &before);
+	child = fork();
+	if (child == 0) {
+		sigprocmask(SIG_SETMASK, &before, NULL);
+		run_child(target, parent, fd, work, ctx);
+	}
+	status = REFUSED;
+	if (child > 0) {
+		status = await_child(child, patience_ns, &late);
+		status = conclude(status, late, fd, out, why);
+	}
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	close(fd);
+	return status;
+}
+
+int
+mu_deputy_run(pid_t target, uint64_t patience_ns, mu_deputy_work *work,
+    void *ctx, FILE *out, struct mu_why *why)
+{
+	char text[MU_RIGHTS_STATUS_SIZE];
+	int status = REFUSED;
+
+	if (!read_status(target, text, sizeof(text)) ||
+	    mu_rights_exceed(target, text))
+		status = run_deputy(target, patience_ns, work, ctx, out, why);
+	return status == REFUSED ? work(ctx, out) : status;
+}
