@@ -230,7 +230,8 @@ warn(struct mu_text *warnings, const struct entry *entry, const char *what,
 	    shown(entry->value, value, sizeof(value)), what, words);
 }
 
-static void
+/* False: a warning says why not. */
+static bool
 apply(struct mu_options *options, const struct entry *entry,
     struct mu_text *warnings)
 {
@@ -238,7 +239,7 @@ apply(struct mu_options *options, const struct entry *entry,
 
 	if (entry->flaw != NULL) {
 		warn(warnings, entry, entry->flaw, "");
-		return;
+		return false;
 	}
 #define APPLY(kind, field, fallback, words)                            \
 	if (mu_word_is(entry->key, #field))                            \
@@ -247,10 +248,12 @@ apply(struct mu_options *options, const struct entry *entry,
 	MU_OPTIONS(APPLY)
 	{
 		warn(warnings, entry, "no such option; help=1 lists them", "");
+		return false;
 	}
 #undef APPLY
 	if (expected != NULL)
 		warn(warnings, entry, "expected ", expected);
+	return expected == NULL;
 }
 
 /* The value at P; the result is behind it. */
@@ -302,11 +305,13 @@ mu_options_default(struct mu_options *options)
 	*options = fallback;
 }
 
-void
-mu_options_parse(
-    struct mu_options *options, const char *text, struct mu_text *warnings)
+/* The keys that were refused, one behind the other, go to REFUSED. */
+static void
+parse(struct mu_options *options, const char *text, struct mu_text *warnings,
+    struct mu_text *refused)
 {
 	const char *p = text;
+	char key[SHOWN_SIZE];
 
 	while (p != NULL && *p != '\0') {
 		struct entry entry = { .where = (size_t)(p - text) + 1 };
@@ -316,8 +321,35 @@ mu_options_parse(
 			continue;
 		}
 		p = take_entry(p, &entry);
-		apply(options, &entry, warnings);
+		if (!apply(options, &entry, warnings))
+			mu_text_add(refused, "%s%s",
+			    refused->length > 0 ? ", " : "",
+			    shown(entry.key, key, sizeof(key)));
 	}
+}
+
+void
+mu_options_parse(
+    struct mu_options *options, const char *text, struct mu_text *warnings)
+{
+	struct mu_text refused = { NULL, 0, 0 };
+
+	parse(options, text, warnings, &refused);
+}
+
+void
+mu_options_read(
+    struct mu_options *options, const char *text, struct mu_text *warnings)
+{
+	char keys[256] = "";
+	struct mu_text refused = { keys, sizeof(keys), 0 };
+
+	parse(options, text, warnings, &refused);
+	if (refused.length > 0)
+		mu_text_add(warnings,
+		    "MEMUNREACHABLE_OPTIONS: not in force: %s; the others"
+		    " are\n",
+		    keys);
 }
 
 void

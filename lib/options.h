@@ -126,6 +126,10 @@ void mu_options_default(struct mu_options *options);
 void mu_options_parse(
     struct mu_options *options, const char *text, struct mu_text *warnings);
 
+/* The same, and one more line that says which options are not in force. */
+void mu_options_read(
+    struct mu_options *options, const char *text, struct mu_text *warnings);
+
 /*
  * "RTMIN+5", "RTMAX-1", "SIGUSR2", "usr2", "34"; 0 if it is no signal to wait
  * for: KILL and STOP, which cannot be caught, 32 and 33, which glibc keeps

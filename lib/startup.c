@@ -140,7 +140,7 @@ mu_startup(void)
 
 	if (text == NULL)
 		return;
-	mu_options_parse(&mu_library.options, text, &words);
+	mu_options_read(&mu_library.options, text, &words);
 	obey(&mu_library.options, &words);
 	if (words.length > 0)
 		warn(buffer,

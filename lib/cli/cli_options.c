@@ -265,7 +265,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 
 	*options = (struct mu_cli_options) { .subject = MU_CLI_NONE };
 	mu_options_default(library);
-	mu_options_parse(library, environment, warnings);
+	mu_options_read(library, environment, warnings);
 	options->timeout_ms = library->timeout;
 	options->limit = library->max_leaks;
 	options->contents = library->log_contents;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/options.h"
+#include "lib/malloc_debug/recorder.h"
 
 static const char *
 not_empty(const char *text)
@@ -43,7 +44,12 @@ debug_options_environment(struct debug_options *options)
 	*options = (struct debug_options) {
 		.hooks = hooks != NULL && *hooks != '\0' && *hooks != '0',
 	};
-	if (text != NULL && debug_options_parse(options, text))
+	if (text == NULL)
+		return options->hooks;
+	if (debug_options_parse(options, text))
 		return true;
+	recorder_say("%s: none of these options is in force: nothing is "
+		     "recorded or checked",
+	    program_invocation_short_name);
 	return options->hooks;
 }

@@ -105,9 +105,10 @@ else
 fi
 
 run "nonsense" lose
-printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\nmalloc_debug: %s\n' \
+printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\nmalloc_debug: %s\nmalloc_debug: files_program: %s\n' \
     "For malloc debug option descriptions go to:" \
-    "  memunreachable-malloc-debug(7)" | cmp - "$work/err" || fail md4
+    "  memunreachable-malloc-debug(7)" \
+    "none of these options is in force: nothing is recorded or checked" | cmp - "$work/err" || fail md4
 
 # The filter names a part of the program's name, and is for the alias only.
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \

@@ -237,6 +237,23 @@ START_TEST(bad_form_names_the_place)
 }
 END_TEST
 
+START_TEST(what_is_not_in_force)
+{
+	struct mu_text told = { buffer, sizeof(buffer), 0 };
+
+	mu_options_default(&options);
+	mu_options_read(&options, "at_exti=1:exitcode=9:stop=never", &told);
+	ck_assert_ptr_nonnull(strstr(buffer,
+	    "\nMEMUNREACHABLE_OPTIONS: not in force: at_exti, stop; the others"
+	    " are\n"));
+	ck_assert_int_eq(options.exitcode, 9);
+	told.length = 0;
+	buffer[0] = '\0';
+	mu_options_read(&options, "at_exit=1", &told);
+	ck_assert_str_eq(buffer, "");
+}
+END_TEST
+
 START_TEST(quotes)
 {
 	ck_assert_str_eq(parse("log_path='/tmp/a:b':exitcode=4"), "");
@@ -316,6 +333,7 @@ main(void)
 	tcase_add_test(tc, flags);
 	tcase_add_test(tc, numbers_out_of_range);
 	tcase_add_test(tc, bad_form_names_the_place);
+	tcase_add_test(tc, what_is_not_in_force);
 	tcase_add_test(tc, quotes);
 	tcase_add_test(tc, long_paths);
 	tcase_add_test(tc, warning_is_safe_for_a_terminal);
