@@ -72,6 +72,7 @@ SRC_SWEEPER := \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
 	heapwalk/in_malloc.c \
 	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/mark_links.c \
+	heapwalk/mark_encoded.c heapwalk/encodings.c \
 	heapwalk/marking.c heapwalk/share.c heapwalk/scan.c \
 	heapwalk/scan_words.c heapwalk/chain.c heapwalk/batch.c \
 	heapwalk/sweep.c heapwalk/words.c heapwalk/references.c heapwalk/links.c \

@@ -69,6 +69,7 @@ struct mu_blocks {
 	struct mu_word_rule words;
 
 	bool no_headers; /* mu_reference_by_header() finds none */
+	bool encodings;  /* heapwalk/encodings.h may find some */
 
 	/* Who knows where they were allocated; NULL: nobody. */
 	const struct mu_recorder *recorder;

@@ -260,6 +260,13 @@ mu_edges_store_words(struct mu_edges_store *store, uint32_t node,
 }
 
 void
+mu_edges_store_begin(
+    struct mu_edges_store *store, uint32_t node, uintptr_t begin)
+{
+	take_word(store, node, 0, begin);
+}
+
+void
 mu_edges_store_open(struct mu_edges_store *store, const struct mu_graph *graph,
     struct mu_edges_room *room)
 {

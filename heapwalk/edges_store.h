@@ -47,6 +47,10 @@ void mu_edges_store_open(struct mu_edges_store *store,
 void mu_edges_store_words(struct mu_edges_store *store, uint32_t node,
     struct mu_range range, uintptr_t end, const char *view);
 
+/* NODE, whose words were given last, leads to the block at BEGIN, too. */
+void mu_edges_store_begin(
+    struct mu_edges_store *store, uint32_t node, uintptr_t begin);
+
 /* All words have been given: the last nodes are finished. */
 void mu_edges_store_close(struct mu_edges_store *store);
 

@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "heapwalk/encodings.h"
 #include "heapwalk/graph_large.h"
 #include "heapwalk/references.h"
 #include "heapwalk/spans.h"
@@ -71,6 +72,21 @@ wants_edges(const struct filler *filler)
 	    !__atomic_load_n(&room->full, __ATOMIC_RELAXED);
 }
 
+struct encoded {
+	struct filler *filler;
+	uint32_t node;
+};
+
+static void
+add_encoded(void *ctx, uintptr_t at, const struct mu_block *to)
+{
+	struct encoded *encoded = ctx;
+
+	(void)at;
+	mu_edges_store_begin(
+	    &encoded->filler->store, encoded->node, to->range.begin);
+}
+
 static void
 fill_node(struct filler *filler, uint32_t node, const struct mu_block *block)
 {
@@ -87,6 +103,9 @@ fill_node(struct filler *filler, uint32_t node, const struct mu_block *block)
 	} else if (size >= WORD && wants_edges(filler)) {
 		mu_edges_store_words(&filler->store, node, block->range,
 		    block->range.end, block->view);
+		if (graph->blocks->encodings && size == MU_ENCODED_SIZE)
+			mu_encodings_each(graph->blocks, block, add_encoded,
+			    &(struct encoded) { filler, node });
 		mu_deadline_passed(&filler->deadline, size / WORD);
 	}
 	mu_deadline_passed(&filler->deadline, 8);

@@ -6,6 +6,7 @@
  */
 #include "heapwalk/mark.h"
 
+#include "heapwalk/mark_encoded.h"
 #include "heapwalk/mark_links.h"
 #include "heapwalk/mark_roots.h"
 
@@ -79,6 +80,7 @@ mu_mark_bounded(struct mu_blocks *blocks, const struct mu_roots *roots,
 	}
 	mu_mark_roots(&marking, roots);
 	mu_mark_links(&marking);
+	mu_mark_encoded(&marking);
 	mu_marking_close(&marking);
 	return outcome(&marking);
 }
@@ -108,6 +110,7 @@ mu_mark_unsuspected(struct mu_blocks *blocks, const struct mu_range *suspects,
 	}
 	mu_marking_run(&marking, 1, 1, acquit_all, &acquittal);
 	mu_mark_put_off(&marking);
+	mu_mark_encoded(&marking);
 	mu_marking_close(&marking);
 	return outcome(&marking);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "heapwalk/deadline.h"
+#include "heapwalk/encodings.h"
 #include "heapwalk/references.h"
 #include "heapwalk/referrers_place.h"
 #include "mu/arch.h"
@@ -166,6 +167,24 @@ look(struct search *search, struct mu_range range, const char *view,
 	mu_deadline_passed(&search->deadline, mu_range_size(range) / step + 8);
 }
 
+struct encoded {
+	struct search *search;
+	const struct mu_block *block;
+};
+
+static void
+look_at_encoded(void *ctx, uintptr_t at, const struct mu_block *to)
+{
+	struct encoded *encoded = ctx;
+	const struct mu_block *block = encoded->block;
+	struct mu_referrer what = { .address = at };
+
+	if (!is_target(encoded->search, to))
+		return;
+	memcpy(&what.value, block->view + (at - block->range.begin), WORD);
+	found(encoded->search, NULL, block, &what);
+}
+
 static bool
 look_at_block(void *ctx, const struct mu_block *block)
 {
@@ -177,6 +196,9 @@ look_at_block(void *ctx, const struct mu_block *block)
 
 	if (is_target(search, block))
 		return true;
+	if (search->blocks->encodings && mu_range_size(rest) == MU_ENCODED_SIZE)
+		mu_encodings_each(search->blocks, block, look_at_encoded,
+		    &(struct encoded) { search, block });
 	while (mu_range_size(rest) > 0 && !search->deadline.passed) {
 		part = rest;
 		if (large && !memory->ops->populated(memory, rest, &part))

@@ -5,6 +5,7 @@
  */
 #include "lib/search.h"
 
+#include "heapwalk/encodings.h"
 #include "heapwalk/mark.h"
 #include "heapwalk/recorded_place.h"
 
@@ -45,6 +46,7 @@ mark(struct mu_search *search, struct mu_why *why)
 
 	blocks->words = search->snap->reach.words;
 	blocks->no_headers = search->snap->no_headers;
+	blocks->encodings = mu_encodings_used(search->snap);
 	status = mu_mark(blocks, &search->roots, memory, search->tables,
 	    search->deadline_ns);
 	first = status;
