@@ -49,10 +49,10 @@ least_for(const struct mu_room *room)
 	return room->page_tables + OWN + reserve_of(room);
 }
 
-static size_t
-most_for(const struct mu_room *room)
+size_t
+mu_room_need(const struct mu_room *room)
 {
-	return least_for(room) + room->private + room->mirror;
+	return least_for(room) + room->private + room->shared + room->mirror;
 }
 
 static size_t
@@ -75,6 +75,7 @@ mu_room_open(struct mu_room *room, pid_t pid)
 		return;
 	room->page_tables = status_bytes(status, "\nVmPTE:");
 	room->private = status_bytes(status, "\nRssAnon:");
+	room->shared = status_bytes(status, "\nRssShmem:");
 }
 
 void
@@ -92,7 +93,7 @@ mu_room_add_mirror(struct mu_room *room, pid_t pid)
 enum mu_status
 mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 {
-	size_t most = most_for(room);
+	size_t most = mu_room_need(room);
 
 	room->left = mu_headroom_left(&room->headroom, most);
 	room->tight = room->left < most;
@@ -160,9 +161,10 @@ mu_room_refuse(const struct mu_room *room, struct mu_why *why)
 
 	return mu_why(why, MU_ERR_NO_MEMORY,
 	    "the %s has %zu MiB left, a check needs about %zu MiB",
-	    in_groups <= room->left || in_groups < most_for(room) ? "container"
-								  : "machine",
-	    room->left / MIB, (most_for(room) + MIB - 1) / MIB);
+	    in_groups <= room->left || in_groups < mu_room_need(room)
+		? "container"
+		: "machine",
+	    room->left / MIB, (mu_room_need(room) + MIB - 1) / MIB);
 }
 
 void

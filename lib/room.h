@@ -20,6 +20,7 @@ struct mu_room {
 	struct mu_headroom headroom;
 	size_t page_tables; /* bytes: a copy needs its own */
 	size_t private;     /* bytes that may be copied by being written */
+	size_t shared;      /* bytes of shared memory, which are copied, too */
 	size_t left;        /* bytes, when last looked at */
 	size_t mirror;      /* bytes: as much again, where who reads the copy
 			       is in the same group */
@@ -56,6 +57,9 @@ void mu_room_prefer(pid_t copy);
  * room->next_ns, sooner the less is left.
  */
 bool mu_room_is_short(struct mu_room *room);
+
+/* Bytes that a check needs at worst: everything is written meanwhile. */
+size_t mu_room_need(const struct mu_room *room);
 
 /* "the container has 20 MiB left, a check needs about 150 MiB" */
 enum mu_status mu_room_refuse(const struct mu_room *room, struct mu_why *why);

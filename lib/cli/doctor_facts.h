@@ -57,6 +57,10 @@ struct mu_doctor_target {
 	unsigned glibc[2]; /* 2, 36; 0 = not told by the file */
 	char allocator[64];
 	uint64_t resident, data;       /* bytes: VmRSS, VmData */
+	enum mu_status has_room;       /* for a copy, in its memory group */
+	struct mu_why room_why;        /* if it has none */
+	bool tight;                    /* a copy may have to be given up */
+	uint64_t left, need;           /* bytes; of the worst case */
 	enum mu_symbols_detail detail; /* of the main program */
 	char label[128];
 };

@@ -153,14 +153,19 @@ judge_memory(const struct mu_doctor_machine *machine,
 		    "(vm.overcommit_memory 2); it is read while it is stopped; "
 		    "set vm.overcommit_memory=0",
 		    target->pid);
-	else if (machine->available != 0 &&
-	    target->resident > machine->available)
+	else if (target->has_room != MU_OK)
 		mu_finding_add(findings, MU_WARNING, "copy",
-		    "process %d has %zu MiB resident, %zu are available: if "
-		    "it writes all of it meanwhile, memory runs out; "
-		    "check at a quiet time, or a core elsewhere",
-		    target->pid, (size_t)(target->resident >> 20),
-		    (size_t)(machine->available >> 20));
+		    "no copy of process %d is made: %s; it is read while it is"
+		    " stopped, which takes longer",
+		    target->pid, target->room_why.words);
+	else if (target->tight)
+		mu_finding_add(findings, MU_WARNING, "copy",
+		    "process %d has %zu MiB of memory left, and a copy of it"
+		    " needs up to %zu MiB, if it writes to all of its memory: then"
+		    " the copy is given up, and the process is read while it is"
+		    " stopped; check at a quiet time",
+		    target->pid, (size_t)(target->left >> 20),
+		    (size_t)(target->need >> 20));
 	else
 		mu_finding_add(findings, MU_FINE, "copy",
 		    "process %d has %zu MiB resident", target->pid,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "lib/cli/doctor_facts.h"
+#include "lib/room.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
 #include "ptrace/rights.h"
@@ -156,6 +157,21 @@ try_memory(pid_t pid)
 	return 0;
 }
 
+static void
+read_room(struct mu_doctor_target *target)
+{
+	struct mu_room room;
+
+	mu_room_open(&room, target->pid);
+	mu_room_add_mirror(&room, target->pid);
+	target->has_room = mu_room_judge(
+	    &room, mu_room_can_prefer(target->pid), &target->room_why);
+	target->tight = room.tight;
+	target->left = room.left;
+	target->need = mu_room_need(&room);
+	mu_room_close(&room);
+}
+
 void
 mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 {
@@ -188,5 +204,6 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	if (target->is_kernel || target->state == 'Z' || target->state == 'X')
 		return;
 	target->sleeping = count_sleepers(pid);
+	read_room(target);
 	mu_doctor_files_read(target);
 }

@@ -211,8 +211,16 @@ START_TEST(states)
 	target.seccomp = 1;
 	must_find(MU_WARNING, "seccomp", "sandbox");
 	setup();
-	target.resident = machine.available + (1 << 20);
-	must_find(MU_WARNING, "copy", "8193 MiB resident, 8192 are");
+	target.tight = true;
+	target.left = (uint64_t)100 << 20;
+	target.need = (uint64_t)1100 << 20;
+	must_find(MU_WARNING, "copy", "100 MiB of memory left");
+	must_find(MU_WARNING, "copy", "up to 1100 MiB");
+	target.has_room = mu_why(&target.room_why, MU_ERR_NO_MEMORY, "too few");
+	must_find(
+	    MU_WARNING, "copy", "no copy of process 4711 is made: too few");
+	target.has_room = MU_OK;
+	target.tight = false;
 	machine.available = 0;
 	must_find(MU_WARNING, "memory", "not known");
 	setup();
