@@ -7,25 +7,13 @@
 #include "lib/cli/json_report.h"
 
 #include <jansson.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cli/exit_status.h"
 #include "lib/cli/frame_line.h"
 #include "lib/cli/json_values.h"
 #include "lib/cli/status_word.h"
-
-static json_t *
-hex_contents(const struct Leak *leak)
-{
-	char hex[2 * sizeof(leak->contents) + 1] = "";
-	size_t i, count = leak->size;
-
-	if (count > sizeof(leak->contents))
-		count = sizeof(leak->contents);
-	for (i = 0; i < count; i++)
-		snprintf(hex + 2 * i, 3, "%02x", (unsigned)leak->contents[i]);
-	return json_string(hex);
-}
 
 static bool
 set_place(json_t *object, const char *function, const char *file, unsigned line)
@@ -93,41 +81,43 @@ frames_array(
 	return mu_json_done(frames, ok);
 }
 
-static json_t *
-leak_object(
-    const struct Leak *leak, bool contents, const struct mu_names *names)
+static void
+put_contents(FILE *out, const struct Leak *leak)
 {
-	json_t *object = json_object();
-	bool ok = true;
+	size_t i, count = leak->size;
 
-	ok &= mu_json_set(object, "address", mu_json_address(leak->begin));
-	ok &= mu_json_set(object, "size", mu_json_count(leak->size));
-#define SET(field) ok &= mu_json_set(object, #field, mu_json_count(leak->field))
-	SET(referenced_count);
-	SET(referenced_size);
-	SET(similar_count);
-	SET(similar_size);
-	SET(total_size);
-#undef SET
-	if (contents)
-		ok &= mu_json_set(object, "contents", hex_contents(leak));
-	ok &= mu_json_set(
-	    object, "frames", frames_array(&leak->backtrace, names));
-	return mu_json_done(object, ok);
+	if (count > sizeof(leak->contents))
+		count = sizeof(leak->contents);
+	fputs(", \"contents\": \"", out);
+	for (i = 0; i < count; i++)
+		fprintf(out, "%02x", (unsigned)leak->contents[i]);
+	fputc('"', out);
 }
 
-static json_t *
-leaks_array(const struct UnreachableMemoryInfo *info, bool contents,
+/* Figures need no library, which would take ten allocations an entry. */
+static bool
+put_leak(FILE *out, const struct Leak *leak, bool contents,
     const struct mu_names *names)
 {
-	json_t *leaks = json_array();
-	size_t i, count = mu_exit_judged(info) ? info->num_reported : 0;
-	bool ok = leaks != NULL;
+	json_t *frames;
+	bool ok;
 
-	for (i = 0; ok && i < count; i++)
-		ok = json_array_append_new(leaks,
-			 leak_object(&info->leaks[i], contents, names)) == 0;
-	return mu_json_done(leaks, ok);
+	fprintf(out, "{\"address\": \"0x%lx\", \"size\": %zu",
+	    (unsigned long)leak->begin, leak->size);
+#define PUT(field) fprintf(out, ", \"" #field "\": %zu", leak->field)
+	PUT(referenced_count);
+	PUT(referenced_size);
+	PUT(similar_count);
+	PUT(similar_size);
+	PUT(total_size);
+#undef PUT
+	if (contents)
+		put_contents(out, leak);
+	fputs(", \"frames\": ", out);
+	frames = frames_array(&leak->backtrace, names);
+	ok = frames != NULL && json_dumpf(frames, out, JSON_ENSURE_ASCII) == 0;
+	json_decref(frames);
+	return ok && fputc('}', out) != EOF;
 }
 
 /* The figures that a heap which was not judged does not have. */
@@ -182,6 +172,33 @@ set_look(json_t *report, const struct mu_answer *answer)
 	return ok;
 }
 
+/* The members of REPORT without the closing brace, for more to follow. */
+static bool
+put_members(FILE *out, json_t *report)
+{
+	char *text = json_dumps(report, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	size_t length = text == NULL ? 0 : strlen(text);
+	bool ok = length > 2 &&
+	    fwrite(text, 1, length - 2, out) == length - 2; /* "\n}" */
+
+	free(text);
+	return ok;
+}
+
+/* One line an entry, written one at a time: there may be millions. */
+static bool
+put_leaks(FILE *out, const struct UnreachableMemoryInfo *info, bool contents,
+    const struct mu_names *names)
+{
+	size_t i, count = mu_exit_judged(info) ? info->num_reported : 0;
+	bool ok = fputs(",\n  \"leaks\": [", out) != EOF;
+
+	for (i = 0; ok && i < count; i++)
+		ok = fputs(i == 0 ? "\n    " : ",\n    ", out) != EOF &&
+		    put_leak(out, &info->leaks[i], contents, names);
+	return ok && fputs(count > 0 ? "\n  ]" : "]", out) != EOF;
+}
+
 bool
 mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
     const struct mu_names *names)
@@ -195,11 +212,9 @@ mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
 	ok &= mu_json_set(report, "heap", mu_json_heap(&answer->usage));
 	ok &=
 	    mu_json_set(report, "names_lack", mu_json_text(answer->names_lack));
-	ok &= mu_json_set(
-	    report, "leaks", leaks_array(&answer->info, contents, names));
-	ok = ok &&
-	    json_dumpf(report, out, JSON_INDENT(2) | JSON_ENSURE_ASCII) == 0 &&
-	    fputc('\n', out) != EOF;
+	ok = ok && put_members(out, report) &&
+	    put_leaks(out, &answer->info, contents, names) &&
+	    fputs("\n}\n", out) != EOF;
 	json_decref(report);
 	return ok;
 }

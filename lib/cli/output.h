@@ -1,22 +1,29 @@
 /*
- * Where the report goes: standard output, or the file of -o. It is put together
- * in memory, and an earlier report is lost only when there is a new one.
+ * Where the report goes: standard output, or the file of -o. The first
+ * MU_OUTPUT_KEPT bytes are kept in memory, so that a short report replaces an
+ * earlier one only when it is complete; a longer one is written as it comes.
  *
  * Runs in: the command.
  */
 #ifndef LIB_CLI_OUTPUT_H
 #define LIB_CLI_OUTPUT_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "mu/status.h"
 
+#define MU_OUTPUT_KEPT ((size_t)1 << 20)
+
+/* Must stay where it is while TEXT is open. */
 struct mu_output {
 	FILE *text;       /* to write to; NULL: not open */
 	const char *path; /* NULL: standard output */
 	int fd;
-	char *bytes; /* open_memstream()'s */
-	size_t length;
+	char *kept;    /* what is not written yet */
+	size_t length; /* of KEPT */
+	bool begun;    /* the file has lost its earlier contents */
+	int error;     /* errno of the write that failed; 0: none did */
 };
 
 /*
@@ -30,7 +37,10 @@ enum mu_status mu_output_open(
 /* All that was written to TEXT becomes the file's contents. */
 enum mu_status mu_output_commit(struct mu_output *output, struct mu_why *why);
 
-/* Without a commit the file is as it was; one that was made stays, empty. */
+/*
+ * Without a commit the file is as it was if no more than MU_OUTPUT_KEPT bytes
+ * were written to TEXT; one that was made stays.
+ */
 void mu_output_close(struct mu_output *output);
 
 #endif

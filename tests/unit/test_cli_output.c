@@ -99,6 +99,27 @@ START_TEST(earlier_report_is_kept_till_the_end)
 }
 END_TEST
 
+/* More than is kept in memory: the rest goes to the file at once. */
+START_TEST(long_report_is_written_as_it_comes)
+{
+	const size_t lines = MU_OUTPUT_KEPT / 8 + 1000;
+	struct stat st;
+	size_t i;
+
+	write_file(path, "the earlier report", 0600);
+	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
+	for (i = 0; i < lines; i++)
+		fprintf(output.text, "%07zu\n", i);
+	fflush(output.text);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_gt(st.st_size, (off_t)MU_OUTPUT_KEPT);
+	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
+	ck_assert_int_eq(stat(path, &st), 0);
+	ck_assert_int_eq(st.st_size, (off_t)(lines * 8));
+	ck_assert_int_eq(strncmp(contents(path), "0000000\n0000001\n", 16), 0);
+}
+END_TEST
+
 START_TEST(no_link_is_followed)
 {
 	write_file(other, "mine", 0644);
@@ -171,6 +192,7 @@ main(void)
 	tcase_add_checked_fixture(tc, make_folder, remove_folder);
 	tcase_add_test(tc, new_file);
 	tcase_add_test(tc, earlier_report_is_kept_till_the_end);
+	tcase_add_test(tc, long_report_is_written_as_it_comes);
 	tcase_add_test(tc, no_link_is_followed);
 	tcase_add_test(tc, file_of_another_user);
 	tcase_add_test(tc, places_that_are_none);
