@@ -25,6 +25,7 @@
 #include "lib/cli/exit_status.h"
 #include "lib/cli/library_path.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
 
 #define LIVE_NS 200000000 /* between two looks for a report, with --signal */
 
@@ -46,6 +47,7 @@ struct run {
 	bool checked; /* and there is an answer of it */
 	char path[PATH_MAX], library[PATH_MAX];
 	char recorder[PATH_MAX];   /* "": not asked for */
+	char program[PATH_MAX];    /* that it was at its end; "": not known */
 	sigset_t before;           /* signals that were blocked */
 	struct sigaction on_child; /* and what SIGCHLD did */
 };
@@ -277,7 +279,11 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed, int status)
 		end->unchecked = true;
 		break;
 	}
-	run->checked |= threads->pid == run->pid;
+	if (threads->pid == run->pid) {
+		run->checked = true;
+		snprintf(
+		    run->program, sizeof(run->program), "%s", answer.program);
+	}
 	run->command->show(run->command->ctx, &answer);
 	mu_check_release(&answer);
 }
@@ -291,11 +297,32 @@ take_exec(void *ctx, pid_t pid)
 	mu_command_answer_drop(run->report.answers, pid);
 }
 
+/*
+ * A library alone writes text, and tells of leaks by the exit status of the
+ * process that has them.
+ */
+static void
+refuse_untraced(struct run *run, int error)
+{
+	const struct mu_cli_options *options = run->options;
+
+	if (run->outside ||
+	    (!options->children && options->format != MU_CLI_JSON))
+		return;
+	run->outside = true;
+	mu_why(&run->outside_why, MU_ERR_ARGUMENT,
+	    "nothing can be traced here (%s), which %s needs; allow ptrace(2),"
+	    " or leave it out",
+	    strerror(error),
+	    options->children ? "--children" : "--format=json");
+}
+
 /* Before it becomes its program: whether it is traced says its environment. */
 static void
 begin_trace(struct run *run, int go_fd)
 {
 	char traced;
+	long error;
 
 	run->trace = (struct mu_trace) {
 		.command = run->pid,
@@ -304,8 +331,11 @@ begin_trace(struct run *run, int go_fd)
 		.became = take_exec,
 		.ctx = run,
 	};
-	run->traced = mu_trace_begin(&run->trace) == 0;
+	error = mu_trace_begin(&run->trace);
+	run->traced = error == 0;
 	traced = run->traced;
+	if (!traced)
+		refuse_untraced(run, (int)-error);
 	if ((run->outside && !traced) || write(go_fd, &traced, 1) < 0)
 		kill(run->pid, SIGKILL);
 }
@@ -382,6 +412,56 @@ explain_silence(const struct run *run, FILE *out)
 			  " --children");
 }
 
+/* Has PID what we have put into the environment of the command? */
+static bool
+has_our_environment(const struct run *run, pid_t pid)
+{
+	char path[64], *text = NULL;
+	size_t size = 0;
+	bool found = false;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/environ", (int)pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return false;
+	while (!found && getdelim(&text, &size, '\0', file) > 0)
+		found = strncmp(text, "MEMUNREACHABLE_OPTIONS=", 23) == 0 &&
+		    strstr(text, run->report.folder) != NULL;
+	free(text);
+	fclose(file);
+	return found;
+}
+
+static bool
+tell_copy(void *ctx, int pid)
+{
+	struct run *run = ctx;
+	char path[64], program[PATH_MAX];
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, program, sizeof(program) - 1);
+	program[length > 0 ? length : 0] = '\0';
+	if (length <= 0 || strcmp(program, run->program) != 0 ||
+	    !has_our_environment(run, pid))
+		return true;
+	fprintf(stderr,
+	    "memunreachable: not checked: the command goes on as process %d;"
+	    " look at it by -p %d, or with --children at its end\n",
+	    pid, pid);
+	run->end->unchecked = true;
+	return true;
+}
+
+/* A daemon is a copy of the command by fork(), which lives on. */
+static void
+tell_daemon(struct run *run)
+{
+	if (run->program[0] != '\0')
+		mu_proc_numbers("/proc", tell_copy, run);
+}
+
 /* What was set stays, and may do more, or cost more, than was asked for. */
 static enum mu_status
 prepare_recorder(struct run *run, struct mu_why *why)
@@ -440,6 +520,8 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 	}
 	if (status == MU_OK) {
 		await_end(&run);
+		if (!run.options->children)
+			tell_daemon(&run);
 		run.checked |= mu_command_report_show_all(
 				   &run.report, run.pid, command->log) &&
 		    !run.traced;

@@ -128,6 +128,63 @@ run 0 --children -- sh -c 'true & sh -c "exit 3"; wait'
 [ "$(grep -c " 0 bytes in 0 allocations unreachable" "$err")" -ge 2 ] ||
 	fail "children that are not looked at"
 
+name='a daemon'
+cat >"$work/daemon.c" <<'END'
+#include <unistd.h>
+int main(void)
+{
+	if (daemon(0, 0) != 0)
+		return 9;
+	sleep(3);
+	return 0;
+}
+END
+${CC:-cc} -o "$work/daemon" "$work/daemon.c" 2>/dev/null || fail "no compiler"
+run 3 -- "$work/daemon"
+has "$err" "not checked: the command goes on as process"
+run 0 --children -- "$work/daemon"
+[ "$(grep -c ' 0 bytes in 0 allocations unreachable' "$err")" -eq 2 ] ||
+	fail "the daemon is not looked at"
+run 0 -- sh -c 'sleep 2 & exit 0'
+
+name='where nothing can be traced'
+cat >"$work/untraced.c" <<'END'
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
+		    offsetof(struct seccomp_data, nr)),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_ptrace, 0, 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | 1),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = { 4, code };
+	if (argc < 2 || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0)
+		return 99;
+	execv(argv[1], argv + 1);
+	return 98;
+}
+END
+${CC:-cc} -o "$work/untraced" "$work/untraced.c" || fail "no compiler"
+real=$command
+command=$work/untraced
+run 23 "$real" -- "$victim" return
+one_leak
+run 3 "$real" -- "$victim" _exit
+has "$err" "it cannot be traced here"
+run 3 "$real" --children -- "$victim" return
+has "$err" "nothing can be traced here"
+[ ! -s "$out" ] || fail "run all the same"
+run 3 "$real" --format=json -- "$victim" return
+command=$real
+
 name='a full disk'
 plain=$build/tests/live/victim_plain
 "$command" -- "$plain" 0 clean </dev/null >"$out" 2>/dev/full
