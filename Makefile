@@ -44,7 +44,8 @@ SRC_COLLECTOR := \
 	ptrace/parking_choice.c ptrace/parking_await.c \
 	ptrace/parking_rows.c ptrace/parking_handler.c \
 	ptrace/registers.c ptrace/mappings.c \
-	ptrace/kernel_values.c ptrace/proc.c ptrace/snapshot_live.c
+	ptrace/kernel_values.c ptrace/proc.c ptrace/pause.c \
+	ptrace/snapshot_live.c
 SRC_SWEEPER := \
 	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \

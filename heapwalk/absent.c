@@ -17,6 +17,9 @@
 #define MAX_BYTES ((size_t)1 << 30)
 #define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* nobody tells what there is */
 
+/* Read at once: less than a millisecond. */
+#define SLICE_BYTES ((size_t)1 << 20)
+
 /* From this size on huge pages are asked for: a sixth of the faults' time. */
 #define HUGE_BYTES ((size_t)2 << 20)
 
@@ -54,13 +57,20 @@ static void
 copy(struct filler *filler, struct mu_range range)
 {
 	struct mu_absent *absent = filler->absent;
+	size_t size;
 	ssize_t n;
 
 	while (range.begin < range.end) {
+		size = mu_range_size(range);
 		n = mu_sys_pread(absent->memory, (void *)range.begin,
-		    mu_range_size(range), range.begin);
+		    size < SLICE_BYTES ? size : SLICE_BYTES, range.begin);
 		if (n == -EINTR)
 			continue;
+		if (absent->until_ns != 0 &&
+		    mu_sys_now_ns() >= absent->until_ns) {
+			absent->lost += (size - 1) / filler->page_size + 1;
+			return;
+		}
 		if (n <= 0) {
 			absent->lost++;
 			n = (ssize_t)(filler->page_size -

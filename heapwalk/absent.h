@@ -19,6 +19,7 @@ struct mu_absent {
 	int memory, pagemap;
 	const struct mu_range *wiped; /* by heapwalk/wiped.h; may be stale */
 	size_t num_wiped;
+	uint64_t until_ns; /* when the original goes on; 0: it does not */
 	size_t limit;  /* bytes brought over at most; 0: mu_absent_limit() */
 	bool complete; /* nothing is missing: only wiped ranges are filled */
 

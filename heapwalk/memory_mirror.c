@@ -8,6 +8,7 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/mirror_group.h"
 #include "heapwalk/pages.h"
+#include "mu/sys.h"
 
 /* Bytes of shared memory that are read without being known to be there. */
 #define BLINDLY ((size_t)4 << 20)
@@ -242,16 +243,19 @@ mu_memory_mirror_open(struct mu_memory *memory, struct mu_memory_mirror *mirror,
 	return MU_OK;
 }
 
-void
-mu_memory_mirror_fill(struct mu_memory *memory)
+bool
+mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns)
 {
 	struct mu_memory_mirror *mirror = memory->ctx;
 	size_t i;
 
+	mirror->until_ns = until_ns;
 	for (i = 0; i < mirror->num_groups; i++)
 		mu_mirror_fill(mirror, &mirror->groups[i],
 		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
+	mirror->until_ns = 0;
 	memory->skipped_pages = mirror->skipped;
+	return mu_sys_now_ns() < until_ns;
 }
 
 void

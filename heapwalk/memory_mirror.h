@@ -57,6 +57,7 @@ struct mu_memory_mirror {
 	size_t unasked; /* bytes of shared memory that nobody can tell of */
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */
+	uint64_t until_ns; /* for mu_memory_mirror_fill(); 0: for ever */
 
 	/* The caller's to set: who shares the reading; NULL: nobody. */
 	struct mu_workers *workers;
@@ -74,9 +75,10 @@ enum mu_status mu_memory_mirror_open(struct mu_memory *memory,
 
 /*
  * Read all that holds anything now, while the subject stands still: afterwards
- * the source is only asked for unchanged pages of files.
+ * the source is only asked for unchanged pages of files. False: UNTIL_NS
+ * (CLOCK_MONOTONIC) came first.
  */
-void mu_memory_mirror_fill(struct mu_memory *memory);
+bool mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns);
 
 /*
  * From now on nothing is read any more: there is no view of what was not. The

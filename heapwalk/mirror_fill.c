@@ -156,7 +156,9 @@ read_slices(void *ctx, unsigned worker)
 	(void)worker;
 	for (;;) {
 		i = __atomic_fetch_add(&filling->next, 1, __ATOMIC_RELAXED);
-		if (i * SLICE >= size)
+		if (i * SLICE >= size ||
+		    (filling->mirror->until_ns != 0 &&
+			mu_sys_now_ns() >= filling->mirror->until_ns))
 			return;
 		slice.begin = filling->range.begin + i * SLICE;
 		slice.end = slice.begin +

@@ -34,6 +34,7 @@
 #include "lib/sweeper.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
+#include "ptrace/pause.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -148,6 +149,8 @@ collector_body(void *arg)
 	mu_kernel_files_open(&files, pass->tid);
 	status = mu_threads_prepare(
 	    &threads, pass->pid, pass->tid, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = mu_pause_await_calm(pass->pid, &pass->why);
 	if (status == MU_OK) {
 		enter_phase(pass, PHASE_READY);
 		if (await_gate(pass) == GATE_LEAVE)

@@ -147,8 +147,10 @@ read_now(struct mu_keeper *keeper)
 	enum mu_status status = open_mirror(keeper, false);
 
 	keeper->mirror.workers = keeper->workers;
+	/* If that is late the keeper says so, too. */
 	if (status == MU_OK)
-		mu_memory_mirror_fill(&keeper->snap.memory);
+		mu_memory_mirror_fill(
+		    &keeper->snap.memory, keeper->work->stop_ns);
 	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
 	return status;
 }

@@ -39,8 +39,10 @@ struct mu_keeper_result {
 	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
 	struct mu_why not_forked; /* why not, if it was read instead */
 	uint64_t pause_ns;        /* threads stood still */
-	bool lacking; /* the copy lacks memory that the target has */
-	bool locked;  /* for that reason nothing was taken */
+	bool lacking;      /* the copy lacks memory that the target has */
+	bool locked;       /* for that reason nothing was taken */
+	bool stopped_long; /* the pause was used up; for that reason */
+	bool copied_long;  /* by the making of the copy */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 };
 
@@ -55,8 +57,9 @@ struct mu_keeper {
 	/* Set by the caller. */
 	pid_t target;
 	enum mu_keeper_way way;
-	uint64_t deadline_ns; /* CLOCK_MONOTONIC: for stopping and taking */
-	size_t limit;         /* bytes of the target that may be read */
+	uint64_t deadline_ns;  /* CLOCK_MONOTONIC */
+	uint64_t max_pause_ns; /* how long the threads may stand still */
+	size_t limit;          /* bytes of the target that may be read */
 	size_t page_size;
 	const uintptr_t *locks;     /* ints of the target: nothing is taken */
 	size_t num_locks;           /* unless all of them are 0 */
@@ -99,9 +102,10 @@ struct mu_keeper_work {
 	struct mu_arena arena;
 	struct mu_process_copy copy;
 	struct mu_remote_note note;
-	bool done;       /* the keeper has left nothing to do */
-	int line, ended; /* descriptors of the keeper, and of both */
-	int life, alive; /* the guardian reads, the keeper holds */
+	bool done;        /* the keeper has left nothing to do */
+	uint64_t stop_ns; /* when the threads must go on */
+	int line, ended;  /* descriptors of the keeper, and of both */
+	int life, alive;  /* the guardian reads, the keeper holds */
 };
 
 /*

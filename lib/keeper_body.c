@@ -4,6 +4,8 @@
  * Runs in: the keeper. A copy of a process with threads, whose libc locks may
  * be held for ever: raw system calls only.
  */
+#include <string.h>
+
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
 #include "lib/room.h"
@@ -11,6 +13,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/mappings.h"
+#include "ptrace/pause.h"
 #include "ptrace/proc.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
@@ -24,9 +27,6 @@
 #define ARENA_OF_THREAD ((size_t)2 << 10)
 #define ARENA_TOUCHED ((size_t)256 << 10)
 
-/* How long shared memory is read while the target stands still. */
-#define SHARED_NS (100 * 1000 * 1000ull)
-
 struct keeping {
 	struct mu_keeper_work *work;
 	const struct mu_keeper *asked;
@@ -36,6 +36,8 @@ struct keeping {
 	uint64_t mapped_pages;         /* of the target at the stop */
 	struct mu_room room;           /* for a copy */
 	enum mu_status has_room;
+	enum mu_keeper_way way;
+	uint64_t bytes; /* that reading would have to read */
 };
 
 static int
@@ -91,14 +93,20 @@ say(struct keeping *keeping, enum mu_keeper_word word)
 }
 
 /* The command reads: its memory is what all of it goes to. */
-static void
+static enum mu_status
 await_reading(struct keeping *keeping)
 {
+	enum mu_keeper_word word = MU_KEEPER_CUT;
 	int fds[MU_KEEPER_LINE_FDS];
 
 	if (say(keeping, MU_KEEPER_READ_NOW))
-		mu_keeper_line_receive(
-		    keeping->work->line, fds, keeping->asked->deadline_ns);
+		word = mu_keeper_line_receive(
+		    keeping->work->line, fds, keeping->work->stop_ns);
+	if (word != MU_KEEPER_LATE)
+		return MU_OK;
+	keeping->result->stopped_long = true;
+	return mu_pause_too_long(keeping->asked->target,
+	    mu_pause_bytes(keeping->asked->target), &keeping->result->why);
 }
 
 /* While the target stands still: all that is needed of it. */
@@ -108,12 +116,18 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 	enum mu_status status;
 	pid_t tid;
 	int state;
+	uint64_t now = mu_sys_now_ns(), bytes = keeping->bytes;
 
+	if (now + mu_pause_ns(bytes) > keeping->work->stop_ns)
+		return mu_pause_too_long(
+		    keeping->asked->target, bytes, &keeping->result->why);
 	keeping->result->taken = MU_KEEPER_READ;
 	status = read_mappings(keeping, threads->tracees[0].tid);
 	if (status != MU_OK)
 		return status;
-	await_reading(keeping);
+	status = await_reading(keeping);
+	if (status != MU_OK)
+		return status;
 	tid = keeping->work->snap.threads[0].tid;
 	state = mu_proc_state(keeping->asked->target, tid);
 	if (state < 0 || mu_proc_ended(state))
@@ -135,7 +149,7 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 	if (keeping->has_room != MU_OK)
 		return keeping->has_room;
 	status = mu_process_copy_make(&keeping->work->copy, threads,
-	    keeping->asked->deadline_ns, &keeping->result->not_forked);
+	    keeping->work->stop_ns, &keeping->result->not_forked);
 	if (status == MU_OK)
 		mu_room_prefer(keeping->work->copy.pid);
 	return status;
@@ -150,7 +164,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	status = mu_snapshot_live(&keeping->work->snap, threads, files,
 	    &keeping->work->arena, &keeping->result->why);
 	keeping->work->snap.unfrozen = true;
-	if (status != MU_OK || keeping->asked->way == MU_KEEPER_READ)
+	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(keeping, threads);
 	keeping->mapped_pages =
 	    mu_mappings_pages(keeping->work->snap.threads[0].tid);
@@ -158,11 +172,13 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
 		mu_shared_pages_take(
-		    &keeping->result->shared, mu_sys_now_ns() + SHARED_NS);
+		    &keeping->result->shared, keeping->work->stop_ns);
 		return MU_OK;
 	}
-	if (keeping->asked->way == MU_KEEPER_FORK ||
-	    status == MU_ERR_TARGET_GONE || status == MU_ERR_TIMEOUT) {
+	keeping->result->stopped_long = keeping->result->copied_long =
+	    status == MU_ERR_TIMEOUT;
+	if (keeping->way == MU_KEEPER_FORK || status == MU_ERR_TARGET_GONE ||
+	    status == MU_ERR_TIMEOUT) {
 		keeping->result->why = keeping->result->not_forked;
 		return status;
 	}
@@ -258,9 +274,75 @@ list_shared(struct keeping *keeping)
 		.limit = limit,
 		.arena = &work->arena,
 	};
-	if (keeping->asked->way != MU_KEEPER_READ)
+	if (keeping->way != MU_KEEPER_READ)
 		mu_shared_pages_list(
 		    &keeping->result->shared, keeping->asked->target);
+}
+
+/*
+ * Before the stop: what would make it long. A copy whose making waits for the
+ * program's own monitor of page faults is none.
+ */
+static enum mu_status
+foresee(struct keeping *keeping)
+{
+	struct mu_why *why = &keeping->result->why;
+	pid_t target = keeping->asked->target;
+
+	keeping->bytes = mu_pause_bytes(target);
+	if (keeping->way != MU_KEEPER_READ && mu_pause_fork_waits(target)) {
+		mu_why(&keeping->result->not_forked, MU_ERR_BUSY,
+		    "a fork of process %d waits for its userfaultfd", target);
+		if (keeping->way == MU_KEEPER_FORK)
+			return mu_why(why, MU_ERR_BUSY, "%s",
+			    keeping->result->not_forked.words);
+		keeping->way = MU_KEEPER_READ;
+	}
+	if (keeping->way == MU_KEEPER_READ &&
+	    mu_pause_ns(keeping->bytes) > keeping->asked->max_pause_ns)
+		return mu_pause_too_long(target, keeping->bytes, why);
+	return mu_pause_await_calm(target, why);
+}
+
+/* The cure is an option of the command. */
+static void
+advise_longer(struct keeping *keeping)
+{
+	char *words = keeping->result->why.words;
+	size_t size = sizeof(keeping->result->why.words);
+	char *cure = strchr(words, ';');
+	size_t length = cure != NULL ? (size_t)(cure - words) : strlen(words);
+	unsigned seconds =
+	    (unsigned)(5 * keeping->asked->max_pause_ns / MU_NS_PER_SEC) + 1;
+
+	mu_text_format(words + length, size - length,
+	    "; it may stand still for longer with --max-pause=%us", seconds);
+}
+
+/* The threads stand still in here, and no longer than they may. */
+static enum mu_status
+stop_and_take(struct keeping *keeping, struct mu_threads *threads,
+    const struct mu_kernel_files *files)
+{
+	uint64_t stop_ns = mu_sys_now_ns() + keeping->asked->max_pause_ns;
+	enum mu_status status;
+
+	if (stop_ns > keeping->asked->deadline_ns)
+		stop_ns = keeping->asked->deadline_ns;
+	keeping->work->stop_ns = stop_ns;
+	status =
+	    mu_threads_stop_listed(threads, stop_ns, &keeping->result->why);
+	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
+	if (status == MU_OK)
+		status = look_at_locks(keeping);
+	if (status == MU_OK)
+		status = take_stopped(keeping, threads, files);
+	mu_threads_release(threads);
+	keeping->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	if (keeping->result->stopped_long &&
+	    keeping->result->taken != MU_KEEPER_READ)
+		advise_longer(keeping);
+	return status;
 }
 
 static enum mu_status
@@ -277,19 +359,14 @@ take(struct keeping *keeping)
 	mu_kernel_files_open(&files, mu_proc_living(keeping->asked->target));
 	status = mu_threads_prepare(&threads, keeping->asked->target, 0,
 	    &keeping->work->arena, &keeping->result->why);
+	if (status == MU_OK)
+		status = foresee(keeping);
 	if (status == MU_OK) {
 		threads.note = &keeping->work->note;
 		list_shared(keeping);
 		touch_arena(&keeping->work->arena, threads.count);
 		touch_stack();
-		status = mu_threads_stop_listed(&threads,
-		    keeping->asked->deadline_ns, &keeping->result->why);
-		if (status == MU_OK)
-			status = look_at_locks(keeping);
-		if (status == MU_OK)
-			status = take_stopped(keeping, &threads, &files);
-		mu_threads_release(&threads);
-		keeping->result->pause_ns = mu_sys_now_ns() - threads.begin_ns;
+		status = stop_and_take(keeping, &threads, &files);
 	}
 	mu_kernel_files_close(&files);
 	if (status == MU_OK && keeping->result->taken == MU_KEEPER_FORK)
@@ -355,6 +432,7 @@ mu_keeper_body(void *arg)
 		.work = work,
 		.asked = &work->asked,
 		.result = &work->result,
+		.way = work->asked.way,
 		.memory = -1,
 		.pagemap = -1,
 		.copy_memory = -1,

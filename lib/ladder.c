@@ -22,12 +22,10 @@
  */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
-/*
- * Who has stopped waits for who has not, and a thread that sleeps in the kernel
- * uninterruptibly may take any time: after a tenth of the time that the pass
- * has, but at least this, the others go on.
- */
-#define STOP_NS MU_NS_PER_SEC
+#define NS_PER_MS 1000000ull
+
+/* What a probe in a child of our own may take. */
+#define PROBE_NS (3 * MU_NS_PER_SEC)
 
 static enum mu_status
 map_stack(struct mu_pass *pass)
@@ -54,12 +52,8 @@ is_refusal(enum mu_status status)
 }
 
 static void
-set_stop_deadline(struct mu_pass *pass)
+set_stop_deadline(struct mu_pass *pass, uint64_t span)
 {
-	uint64_t span = (pass->deadline_ns - pass->begin_ns) / 10;
-
-	if (span < STOP_NS)
-		span = STOP_NS;
 	pass->stop_ns = mu_sys_now_ns() + span;
 	if (pass->stop_ns > pass->deadline_ns)
 		pass->stop_ns = pass->deadline_ns;
@@ -68,7 +62,7 @@ set_stop_deadline(struct mu_pass *pass)
 static enum mu_status
 by_ptrace(struct mu_pass *pass)
 {
-	set_stop_deadline(pass);
+	set_stop_deadline(pass, PROBE_NS);
 	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
 	if (mu_probe_deadly(false, pass->stop_ns))
 		return mu_refusal_deadly(&pass->why);
@@ -80,7 +74,7 @@ by_signal(struct mu_pass *pass)
 {
 	enum mu_status status;
 
-	set_stop_deadline(pass);
+	set_stop_deadline(pass, PROBE_NS);
 	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
 	status = mu_probe_parking(pass->stop_ns, &pass->why);
 	if (status != MU_OK)
@@ -134,7 +128,7 @@ mu_ladder_freeze(struct mu_pass *pass)
 {
 	enum mu_status status = mu_allocator_freeze(pass);
 
-	set_stop_deadline(pass);
+	set_stop_deadline(pass, mu_library.options.max_pause * NS_PER_MS);
 	return status;
 }
 

@@ -82,18 +82,18 @@ void
 mu_left_out_await(struct mu_pass *pass)
 {
 	int *filled = &pass->left_out->filled;
-	uint64_t now, until;
+	uint64_t end_ns = pass->stop_ns + SHARED_NS, now, until;
 
 	if (!pass->hold && !pass->shared)
 		return;
 	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == 0) {
 		now = mu_sys_now_ns();
-		if (now >= pass->deadline_ns ||
+		if (now >= end_ns ||
 		    mu_proc_ended(mu_proc_state(pass->sweeper, pass->sweeper)))
 			return;
 		until = now + LOOK_NS;
-		if (until > pass->deadline_ns)
-			until = pass->deadline_ns;
+		if (until > end_ns)
+			until = end_ns;
 		mu_sys_futex_wait(filled, 0, 0, until);
 	}
 }
@@ -147,6 +147,7 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 		.memory = pass->memory,
 		.pagemap = pass->pagemap,
 		.complete = pass->mapped_pages != 0,
+		.until_ns = pass->stop_ns,
 	};
 	enum mu_status status;
 	bool again = false;

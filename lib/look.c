@@ -29,7 +29,7 @@
 #define MAX_TRIES 20
 #define MAX_TRIES_FOR_FULL 4 /* a partial answer is one */
 #define MAX_TRIES_FOR_BLOCKED 5
-#define MAX_TRIES_FOR_STOP 3 /* the program stood still each time */
+#define MAX_TRIES_FOR_STOP 5 /* the program stood still each time */
 
 /*
  * From one to the next, times its number. A thread that lost its CPU between
@@ -37,6 +37,7 @@
  */
 #define NAP_NS NS_PER_MS
 #define NAP_FOR_FULL_NS (10 * NS_PER_MS)
+#define NAP_FOR_STOP_NS (20 * NS_PER_MS)
 
 /* "2.36" */
 static void
@@ -214,6 +215,14 @@ mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	pass->max_locked = 0;
 }
 
+static uint64_t
+nap_ns(enum mu_status status)
+{
+	if (status == MU_ERR_TIMEOUT)
+		return NAP_FOR_STOP_NS;
+	return status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS;
+}
+
 enum mu_status
 mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
@@ -235,8 +244,7 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		if (level == MU_LOG_STEP)
 			pass->log.level = MU_LOG_INFO;
 		mu_look_forget(pass, info);
-		mu_sys_sleep_ns(
-		    tries * (status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS));
+		mu_sys_sleep_ns(tries * nap_ns(status));
 	}
 	pass->log.level = level;
 	return status;

@@ -41,6 +41,8 @@ enum mu_unchecked {
 #define MU_OPTIONS(X)                                                       \
 	X(duration_ms, timeout, 30000,                                      \
 	    "give up a pass after this long: 30, 30s or 500ms")             \
+	X(duration_ms, max_pause, 200,                                      \
+	    "the program may stand still for this long: 500ms or 2s")       \
 	X(level, verbosity, 0, "1: log every pass, 2: and its details")     \
 	X(path, log_path, "",                                               \
 	    "write the log to FILE.<pid> (0600), or to stderr or stdout")   \

@@ -21,6 +21,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/parking.h"
+#include "ptrace/pause.h"
 #include "ptrace/snapshot_live.h"
 
 /* Its descriptors are copies: no file of the program is kept open by them. */
@@ -89,6 +90,8 @@ mu_parked_capture(struct mu_pass *pass)
 	mu_left_out_prepare(pass);
 	status = mu_parking_prepare(
 	    parking, pass->pid, pass->tid, &pass->arena, &pass->why);
+	if (status == MU_OK)
+		status = mu_pause_await_calm(pass->pid, &pass->why);
 	if (status == MU_OK)
 		status = mu_ladder_freeze(pass);
 	if (status == MU_OK)

@@ -163,7 +163,8 @@ try_once(struct parking_round *round)
 		if (mu_sys_now_ns() >= round->stop_ns)
 			status = mu_why(round->why, MU_ERR_TIMEOUT,
 			    "process %d still had new threads after %zu"
-			    " listings; give it more time",
+			    " listings; let it stand still for longer (option"
+			    " max_pause)",
 			    parking->pid, parking->rescans);
 		else
 			status = run_round(round);

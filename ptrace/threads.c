@@ -163,8 +163,8 @@ timed_out(const struct capture *cap, pid_t tid)
 	int state = mu_proc_state(cap->out->pid, tid);
 
 	return mu_why(cap->why, MU_ERR_TIMEOUT,
-	    "thread %d of process %d did not stop in time (state %c); give it"
-	    " more time",
+	    "thread %d of process %d did not stop in time (state %c); let it"
+	    " stand still for longer (option max_pause)",
 	    tid, cap->out->pid, state < 0 ? '?' : state);
 }
 
@@ -303,7 +303,8 @@ stop(struct mu_threads *out, uint64_t deadline_ns,
 		if (mu_sys_now_ns() >= deadline_ns)
 			status = mu_why(why, MU_ERR_TIMEOUT,
 			    "process %d still had new threads after %zu"
-			    " listings; give it more time",
+			    " listings; let it stand still for longer (option"
+			    " max_pause)",
 			    out->pid, out->rescans);
 		else
 			status = capture_round(&cap);

@@ -22,6 +22,8 @@
 #define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
 #define MAX_PEEKS 500        /* a stop without a copy */
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
+#define MAX_TRIES_FOR_STOP 4 /* the process stood still each time */
+#define MAX_PAUSE_NS (200 * 1000 * 1000ull)
 #define NAP_NS (2 * 1000 * 1000ull)
 #define NAP_MAX_NS (100 * 1000 * 1000ull)
 #define PEEK_NAP_NS (1000 * 1000ull)
@@ -160,6 +162,8 @@ look_once(struct looking *looking)
 		.target = check->pid,
 		.way = looking->way,
 		.deadline_ns = looking->deadline_ns,
+		.max_pause_ns = check->max_pause_ns != 0 ? check->max_pause_ns
+							 : MAX_PAUSE_NS,
 		.limit = mu_judgement_limit(check, 3),
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = looking->locks,
@@ -205,6 +209,12 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 		return false;
 	if (looking->keeper.result.locked)
 		return peeks < MAX_PEEKS;
+	if (looking->keeper.result.stopped_long) {
+		if (looking->keeper.result.copied_long &&
+		    looking->way == MU_KEEPER_AUTO)
+			looking->way = MU_KEEPER_READ;
+		return tries < MAX_TRIES_FOR_STOP;
+	}
 	/* A second copy would be killed, too. */
 	if ((looking->lacking || looking->lost) &&
 	    looking->way == MU_KEEPER_AUTO) {

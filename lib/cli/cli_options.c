@@ -35,6 +35,8 @@ static const struct flag {
 	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P },
 	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
 	    P | C | X },
+	{ { "max-pause", required_argument, NULL, MU_CLI_OPT_MAX_PAUSE },
+	    P | X | D },
 	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
 	    P | C | X | H | F | L },
 	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
@@ -267,6 +269,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 	mu_options_default(library);
 	mu_options_read(library, environment, warnings);
 	options->timeout_ms = library->timeout;
+	options->max_pause_ms = library->max_pause;
 	options->limit = library->max_leaks;
 	options->contents = library->log_contents;
 	options->max_memory = library->max_memory;

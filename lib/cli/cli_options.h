@@ -46,9 +46,9 @@ struct mu_cli_options {
 	const char *log; /* its; NULL: standard input */
 	char **command;  /* ends with NULL */
 	enum mu_check_stop stop;
-	uint64_t timeout_ms;
+	uint64_t timeout_ms, max_pause_ms;
 	size_t limit;
-	bool timeout_given, limit_given;
+	bool timeout_given, max_pause_given, limit_given;
 	size_t max_memory, workers; /* 0: not given */
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;

@@ -98,6 +98,11 @@ take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
 		options->timeout_ms = shared.timeout;
 		options->timeout_given = true;
 		return status;
+	case MU_CLI_OPT_MAX_PAUSE:
+		status = read_shared(value, "max_pause", &shared, why);
+		options->max_pause_ms = shared.max_pause;
+		options->max_pause_given = true;
+		return status;
 	case MU_CLI_OPT_LIMIT:
 		status = read_shared(value, "max_leaks", &shared, why);
 		options->limit = shared.max_leaks;

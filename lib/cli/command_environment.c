@@ -59,6 +59,9 @@ add_options(FILE *out, const struct mu_cli_options *options)
 	if (options->timeout_given)
 		fprintf(
 		    out, ":timeout=%lums", (unsigned long)options->timeout_ms);
+	if (options->max_pause_given)
+		fprintf(out, ":max_pause=%lums",
+		    (unsigned long)options->max_pause_ms);
 	if (options->limit_given)
 		fprintf(out, ":max_leaks=%zu", options->limit);
 	if (options->contents)

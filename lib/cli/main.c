@@ -99,6 +99,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.sysroot = options->sysroot,
 		.stop = options->stop,
 		.timeout_ns = options->timeout_ms * NS_PER_MS,
+		.max_pause_ns = options->max_pause_ms * NS_PER_MS,
 		.limit = options->limit,
 		.max_memory = options->max_memory,
 		.workers = options->workers,

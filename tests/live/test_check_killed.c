@@ -266,6 +266,7 @@ start_command(enum mu_check_stop stop)
 		.pid = target,
 		.stop = stop,
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 1000,
 	};
 	struct mu_answer answer;

@@ -45,6 +45,7 @@ take(const uintptr_t *words, size_t count)
 		.target = child,
 		.way = MU_KEEPER_AUTO,
 		.deadline_ns = mu_sys_now_ns() + 10 * MU_NS_PER_SEC,
+		.max_pause_ns = 10 * MU_NS_PER_SEC,
 		.limit = SIZE_MAX / 2,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = words,

@@ -29,6 +29,7 @@ check_of(pid_t pid, enum mu_check_stop stop)
 		.pid = pid,
 		.stop = stop,
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 1000,
 	};
 }

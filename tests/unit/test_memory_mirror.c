@@ -316,7 +316,7 @@ START_TEST(filled_and_detached)
 {
 	const char *seen;
 
-	mu_memory_mirror_fill(&fixture.snap.memory);
+	ck_assert(mu_memory_mirror_fill(&fixture.snap.memory, UINT64_MAX));
 	ck_assert_int_eq(kill(fixture.child, SIGKILL), 0);
 	waitpid(fixture.child, NULL, 0);
 	mu_memory_mirror_detach(&fixture.snap.memory);

@@ -70,7 +70,7 @@ START_TEST(manual_names_every_option)
 {
 	char *manual = manual_text();
 
-#define SHOWN_duration_ms(fallback) "30s"
+#define SHOWN_duration_ms(fallback) ((fallback) < 1000 ? #fallback "ms" : "30s")
 #define SHOWN_interval_ms(fallback) "1s"
 #define SHOWN_bytes(fallback) "none"
 #define SHOWN_level(fallback) #fallback

@@ -52,7 +52,7 @@ _memunreachable() {
 		mapfile -t COMPREPLY < <(compgen -W '0 1' -- "$cur")
 		return
 		;;
-	--pointer-mask | --timeout | --limit | --max-memory | --workers | --backtrace-size)
+	--pointer-mask | --timeout | --max-pause | --limit | --max-memory | --workers | --backtrace-size)
 		return
 		;;
 	esac
@@ -64,7 +64,7 @@ _memunreachable() {
 	fi
 
 	mapfile -t COMPREPLY < <(compgen -W '--pid= --core= --exe= --sysroot=
-		--doctor --stop= --timeout= --max-memory= --workers= --signal=
+		--doctor --stop= --timeout= --max-pause= --max-memory= --workers= --signal=
 		--confirm --pointer-mask= --use-unaligned --use-globals=
 		--use-stacks= --use-registers= --use-tls= --use-root-regions=
 		--children --unchecked= --backtrace --backtrace-size= --limit= --contents

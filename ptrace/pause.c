@@ -1,0 +1,154 @@
+/*
+ * What would make a stop long: see pause.h.
+ *
+ * Runs in: collector, keeper, the command. Uses no malloc, no errno, no libc
+ * lock.
+ */
+#include "ptrace/pause.h"
+
+#include <string.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/proc.h"
+
+/*
+ * A thread that works with a disk sleeps for some milliseconds at a time; one
+ * that is not seen awake for this long is not about to be.
+ */
+#define CALM_NS (300 * 1000 * 1000ull)
+#define CALM_NAP_NS (2 * 1000 * 1000ull)
+
+#define USERFAULT_LINK "anon_inode:[userfaultfd]"
+#define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK */
+
+struct calm {
+	pid_t pid, sleeper;
+	uint64_t until_ns;
+};
+
+static bool
+visit_thread(void *ctx, int tid)
+{
+	struct calm *calm = ctx;
+
+	while (mu_proc_state(calm->pid, tid) == 'D') {
+		if (mu_sys_now_ns() >= calm->until_ns) {
+			calm->sleeper = tid;
+			return false;
+		}
+		mu_sys_sleep_ns(CALM_NAP_NS);
+	}
+	return true;
+}
+
+enum mu_status
+mu_pause_await_calm(pid_t pid, struct mu_why *why)
+{
+	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_NS };
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
+	mu_proc_numbers(path, visit_thread, &calm);
+	if (calm.sleeper == 0)
+		return MU_OK;
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "thread %d of process %d is in uninterruptible sleep (state D), for"
+	    " a disk or in vfork(): all others would stand still until that is"
+	    " over; ask again later",
+	    calm.sleeper, pid);
+}
+
+/* In kB; what a kernel does not tell (RssAnon: Linux 4.5) is -1. */
+static uint64_t
+bytes_of(const char *status, const char *key)
+{
+	int64_t kilobytes = mu_proc_status_number(status, key, 0, 10);
+
+	return kilobytes > 0 ? (uint64_t)kilobytes << 10 : 0;
+}
+
+uint64_t
+mu_pause_bytes(pid_t pid)
+{
+	char path[32], status[MU_PROC_STATUS_SIZE];
+	uint64_t resident;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
+	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+		return 0;
+	resident =
+	    bytes_of(status, "\nRssAnon:") + bytes_of(status, "\nRssShmem:");
+	if (resident == 0)
+		resident = bytes_of(status, "\nVmRSS:");
+	return resident + bytes_of(status, "\nVmSwap:");
+}
+
+/* The advice leaves room: the machine may be busier then. */
+enum mu_status
+mu_pause_too_long(pid_t pid, uint64_t bytes, struct mu_why *why)
+{
+	unsigned ms = (unsigned)(mu_pause_ns(bytes) / 1000000) + 1;
+
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "to read %zu MiB of process %d would stop it for about %u.%u s;"
+	    " --max-pause=%us allows it",
+	    (size_t)(bytes >> 20), pid, ms / 1000, ms % 1000 / 100,
+	    2 * ms / 1000 + 1);
+}
+
+struct monitor {
+	pid_t pid;
+	int folder;
+	bool found;
+};
+
+/* fs/userfaultfd.c, userfaultfd_show_fdinfo(): "API:\taa:2:1ff" */
+static bool
+tells_forks(pid_t pid, int fd)
+{
+	char path[64], text[512];
+	const char *at, *end;
+	ssize_t length;
+	uint64_t features;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	length = mu_procfs_read(path, text, sizeof(text));
+	at = length > 0 ? strstr(text, "\nAPI:\t") : NULL;
+	at = at != NULL ? strchr(at + 6, ':') : NULL;
+	end = text + length;
+	return at != NULL && (++at, mu_proc_number(&at, end, 16, &features)) &&
+	    (features & EVENT_FORK) != 0;
+}
+
+static bool
+visit_descriptor(void *ctx, int fd)
+{
+	struct monitor *monitor = ctx;
+	char name[16], link[sizeof(USERFAULT_LINK)];
+	long n;
+
+	mu_text_format(name, sizeof(name), "%d", fd);
+	n = mu_sys4(SYS_readlinkat, monitor->folder, (long)name, (long)link,
+	    sizeof(link));
+	monitor->found = n == sizeof(USERFAULT_LINK) - 1 &&
+	    memcmp(link, USERFAULT_LINK, (size_t)n) == 0 &&
+	    tells_forks(monitor->pid, fd);
+	return !monitor->found;
+}
+
+bool
+mu_pause_fork_waits(pid_t pid)
+{
+	struct monitor monitor = { .pid = pid };
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
+	monitor.folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
+	if (monitor.folder < 0)
+		return false;
+	mu_proc_numbers_in(monitor.folder, visit_descriptor, &monitor);
+	mu_sys_close(&monitor.folder);
+	return monitor.found;
+}

@@ -1,0 +1,282 @@
+/*
+ * A stop has a budget: what would hold the other threads for longer is not
+ * begun, or given up, and the answer says so.
+ */
+#include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cli/check.h"
+#include "tests/support/suite.h"
+
+#define MS (1000 * 1000ull)
+#define BIG ((size_t)600 << 20)
+
+/* Shared with the process that is looked at. */
+struct shared {
+	_Atomic bool ready;
+	_Atomic uint64_t longest_ns; /* that a thread of it did not run */
+	_Atomic bool cannot;
+};
+
+static struct shared *shared;
+static pid_t target;
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void
+nap_ms(long ms)
+{
+	struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&nap, &nap) != 0)
+		continue;
+}
+
+static void *
+tick(void *arg)
+{
+	uint64_t last = now_ns(), now;
+
+	(void)arg;
+	for (;;) {
+		nap_ms(1);
+		now = now_ns();
+		if (shared->ready && now - last > shared->longest_ns)
+			shared->longest_ns = now - last;
+		last = now;
+	}
+	return NULL;
+}
+
+/* Uninterruptible sleep: until the child executes a program, or ends. */
+static void
+be_in_vfork(void)
+{
+	struct timespec nap = { 60, 0 };
+
+	shared->ready = true;
+	if (vfork() == 0) {
+		syscall(SYS_prctl, 1 /* PR_SET_PDEATHSIG */, SIGKILL);
+		syscall(SYS_nanosleep, &nap, NULL);
+		_exit(0);
+	}
+}
+
+static void
+be_big(void)
+{
+	char *memory = mmap(NULL, BIG, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(memory, 1, BIG);
+	shared->ready = true;
+}
+
+/* A fork waits until the thread that reads events has read of it. */
+static void
+be_monitored(void)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_EVENT_FORK,
+	};
+	struct uffd_msg message;
+	struct uffdio_register range;
+	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+
+	range = (struct uffdio_register) {
+		.range = { (uintptr_t)memory, 65536 },
+		.mode = UFFDIO_REGISTER_MODE_MISSING,
+	};
+	shared->cannot = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0;
+	shared->ready = true;
+	while (!shared->cannot && read(fd, &message, sizeof(message)) > 0)
+		continue;
+}
+
+static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored };
+
+enum play { IN_VFORK, BIG_ONE, MONITORED };
+
+static void
+map_shared(int fd)
+{
+	shared = mmap(
+	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+}
+
+/* A program of its own: this one, with "PLAY FD" on its command line. */
+static _Noreturn void
+run_target(char **argv)
+{
+	pthread_t thread;
+
+	map_shared(atoi(argv[2]));
+	pthread_create(&thread, NULL, tick, NULL);
+	plays[atoi(argv[1])]();
+	for (;;)
+		pause();
+}
+
+static void
+start(enum play play)
+{
+	char which[16], file[16];
+	int fd = memfd_create("shared", 0);
+
+	ck_assert_int_ge(fd, 0);
+	ck_assert_int_eq(ftruncate(fd, sizeof(*shared)), 0);
+	map_shared(fd);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+	snprintf(which, sizeof(which), "%d", play);
+	snprintf(file, sizeof(file), "%d", fd);
+	target = fork();
+	ck_assert_int_ge(target, 0);
+	if (target == 0) {
+		execl("/proc/self/exe", "test_check_pause", which, file, NULL);
+		_exit(127);
+	}
+	close(fd);
+	while (!shared->ready)
+		nap_ms(1);
+	nap_ms(50);
+}
+
+static void
+end(void)
+{
+	ck_assert_int_eq(waitpid(target, NULL, WNOHANG), 0);
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+	munmap(shared, sizeof(*shared));
+}
+
+static enum mu_status
+look(struct mu_answer *answer, enum mu_check_stop stop, uint64_t max_pause_ms)
+{
+	struct mu_check check = {
+		.pid = target,
+		.stop = stop,
+		.timeout_ns = 6000 * MS,
+		.max_pause_ns = max_pause_ms * MS,
+		.limit = 10,
+	};
+
+	return mu_check_process(&check, answer);
+}
+
+static void
+expect_unchecked(enum mu_check_stop stop, uint64_t max_pause_ms,
+    const char *words, uint64_t longest_ms)
+{
+	struct mu_answer answer;
+
+	shared->longest_ns = 0;
+	ck_assert_int_eq(look(&answer, stop, max_pause_ms), MU_ERR_TIMEOUT);
+	ck_assert_msg(strstr(answer.info.reason, words) != NULL, "%s",
+	    answer.info.reason);
+	mu_check_release(&answer);
+	ck_assert_msg(shared->longest_ns < longest_ms * MS, "%lu ms",
+	    (unsigned long)(shared->longest_ns / MS));
+}
+
+/* _i: auto, fork, read */
+START_TEST(thread_in_vfork)
+{
+	start(IN_VFORK);
+	expect_unchecked(
+	    (enum mu_check_stop)_i, 200, "uninterruptible sleep", 3000);
+	end();
+}
+END_TEST
+
+/* It is known before the stop that there is too much. */
+START_TEST(too_much_to_read)
+{
+	struct mu_answer answer;
+
+	start(BIG_ONE);
+	expect_unchecked(MU_CHECK_STOP_READ, 50, "--max-pause=2s", 3000);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_READ, 60000), MU_OK);
+	ck_assert_str_eq(answer.stop, "read");
+	mu_check_release(&answer);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_AUTO, 10000), MU_OK);
+	ck_assert_str_eq(answer.stop, "fork");
+	mu_check_release(&answer);
+	end();
+}
+END_TEST
+
+START_TEST(no_time_at_all)
+{
+	start(BIG_ONE);
+	shared->longest_ns = 0;
+	expect_unchecked(MU_CHECK_STOP_FORK, 0 + 1, "--max-pause=1s", 3000);
+	end();
+}
+END_TEST
+
+START_TEST(fork_waits_for_a_monitor)
+{
+	struct mu_answer answer;
+
+	start(MONITORED);
+	if (shared->cannot) {
+		printf("SKIPPED: no userfaultfd (errno %d)\n", errno);
+		end();
+		return;
+	}
+	shared->longest_ns = 0;
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_AUTO, 2000), MU_OK);
+	ck_assert_str_eq(answer.stop, "read");
+	mu_check_release(&answer);
+	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_FORK, 2000), MU_ERR_BUSY);
+	ck_assert_ptr_nonnull(strstr(answer.info.reason, "userfaultfd"));
+	mu_check_release(&answer);
+	ck_assert_uint_lt(shared->longest_ns, 3000 * MS);
+	end();
+}
+END_TEST
+
+int
+main(int argc, char **argv)
+{
+	Suite *suite;
+	TCase *tcase;
+
+	if (argc == 3)
+		run_target(argv);
+	suite = suite_create("check_pause");
+	tcase = tcase_create("pause");
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
+	tcase_add_test(tcase, too_much_to_read);
+	tcase_add_test(tcase, no_time_at_all);
+	tcase_add_test(tcase, fork_waits_for_a_monitor);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

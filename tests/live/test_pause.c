@@ -1,0 +1,112 @@
+/*
+ * A pass from within: a thread in uninterruptible sleep is seen before the
+ * stop, and no other stands still for it.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/library.h"
+#include "memunreachable/memunreachable.h"
+#include "tests/support/suite.h"
+
+#define MS (1000 * 1000ull)
+
+static _Atomic bool in_vfork;
+static _Atomic uint64_t longest_ns;
+static _Atomic pid_t child;
+
+static uint64_t
+now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
+}
+
+static void
+nap_ms(long ms)
+{
+	struct timespec nap = { 0, ms * 1000000 };
+
+	nanosleep(&nap, NULL);
+}
+
+static void *
+tick(void *arg)
+{
+	uint64_t last = now_ns(), now;
+
+	(void)arg;
+	for (;;) {
+		nap_ms(1);
+		now = now_ns();
+		if (now - last > longest_ns)
+			longest_ns = now - last;
+		last = now;
+	}
+	return NULL;
+}
+
+/* Until the child executes a program, or ends. */
+static void *
+be_in_vfork(void *arg)
+{
+	struct timespec nap = { 60, 0 };
+
+	(void)arg;
+	in_vfork = true;
+	if (vfork() == 0) {
+		child = (pid_t)syscall(SYS_getpid);
+		syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+		syscall(SYS_nanosleep, &nap, NULL);
+		_exit(0);
+	}
+	in_vfork = false;
+	return NULL;
+}
+
+/* _i: auto, by ptrace, by signal. */
+START_TEST(thread_in_vfork)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	pthread_t ticking, waiting;
+
+	pthread_create(&ticking, NULL, tick, NULL);
+	pthread_create(&waiting, NULL, be_in_vfork, NULL);
+	while (!in_vfork || child == 0)
+		nap_ms(1);
+	nap_ms(20);
+	mu_library.options.stop = (enum mu_stop)_i;
+	longest_ns = 0;
+	ck_assert(!GetUnreachableMemory(&info, 10));
+	ck_assert_uint_lt(longest_ns, 2000 * MS);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_TIMEOUT);
+	ck_assert_msg(strstr(info.reason, "uninterruptible sleep") != NULL,
+	    "%s", info.reason);
+	kill(child, SIGKILL);
+	pthread_join(waiting, NULL);
+	ck_assert(GetUnreachableMemory(&info, 10));
+	FreeUnreachableMemoryInfo(&info);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("pause");
+	TCase *tcase = tcase_create("pause");
+
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
