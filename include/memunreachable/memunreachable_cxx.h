@@ -127,13 +127,18 @@ struct UnreachableMemoryInfo {
 	size_t reserved[8] = {};
 
 	// Not Android's:
-	int status = 0;         // enum MemunreachableStatus
-	char reason[256] = {};  // as in C
-	uint64_t pause_ns = 0;  // the longest stop
-	uint64_t total_ns = 0;  // from call to answer
-	size_t num_threads = 0; // that were stopped, with the calling one
-	int stop = 0;           // enum MemunreachableStop
-	unsigned tries = 0;     // how often they were stopped
+	int status = 0;              // enum MemunreachableStatus
+	char reason[256] = {};       // as in C
+	uint64_t pause_ns = 0;       // the longest stop
+	uint64_t total_ns = 0;       // from call to answer
+	size_t num_threads = 0;      // that were stopped, with the calling one
+	int stop = 0;                // enum MemunreachableStop
+	unsigned tries = 0;          // how often they were stopped
+	size_t num_entries = 0;      // whatever the limit
+	size_t unreported_leaks = 0; // blocks in no entry of leaks, each once
+	size_t unreported_bytes = 0;
+	size_t unrecorded_min = 0; // as in C
+	size_t unrecorded_max = 0;
 
 	// The whole report.
 	std::string ToString(bool log_contents) const;
@@ -256,6 +261,11 @@ UnreachableMemoryInfo::ToString(bool log_contents) const
 	c.num_threads = num_threads;
 	c.stop = stop;
 	c.tries = tries;
+	c.num_entries = num_entries;
+	c.unreported_leaks = unreported_leaks;
+	c.unreported_bytes = unreported_bytes;
+	c.unrecorded_min = unrecorded_min;
+	c.unrecorded_max = unrecorded_max;
 	return memunreachable_abi::text([&](char *buffer, size_t length) {
 		return memunreachable_abi::memunreachable_abi_format_info(
 		    &c, log_contents, buffer, length);
@@ -297,6 +307,11 @@ GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 	info.num_threads = answer.c.num_threads;
 	info.stop = answer.c.stop;
 	info.tries = answer.c.tries;
+	info.num_entries = answer.c.num_entries;
+	info.unreported_leaks = answer.c.unreported_leaks;
+	info.unreported_bytes = answer.c.unreported_bytes;
+	info.unrecorded_min = answer.c.unrecorded_min;
+	info.unrecorded_max = answer.c.unrecorded_max;
 	return ok;
 }
 

@@ -124,6 +124,11 @@ words()
 	CHECK(text.size() == std::strlen(text.c_str()));
 	CHECK(info.ToString(true).find(block + contents + "\n") !=
 	    std::string::npos);
+	info.num_entries = 2;
+	info.unreported_leaks = 2;
+	info.unreported_bytes = 10;
+	CHECK(info.ToString(false).find("  ... and 1 more entry, 10 bytes in 2"
+					" allocations\n") != std::string::npos);
 }
 
 static void
@@ -251,6 +256,7 @@ passes()
 
 	CHECK(GetUnreachableMemory(info, 0));
 	CHECK(info.leaks.empty() && info.num_leaks == num_leaks);
+	CHECK(info.unreported_leaks == num_leaks);
 
 	std::string text = GetUnreachableMemoryString(true, 10);
 	CHECK(text.find(" unreachable allocation") != std::string::npos);
