@@ -60,7 +60,7 @@ layout()
 	CHECK(offsetof(info, num_threads) == 336);
 	CHECK(offsetof(info, stop) == 344);
 	CHECK(offsetof(info, tries) == 348);
-	CHECK(offsetof(info, reserved) == 352);
+	CHECK(offsetof(info, reserved) == 392);
 #endif
 }
 
