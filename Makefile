@@ -31,7 +31,7 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 SRC_ORIGINAL := \
 	lib/startup.c lib/answer_file.c lib/options.c lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
-	lib/memunreachable.c lib/why_reachable.c lib/each_unreachable.c \
+	lib/memunreachable.c lib/no_leaks.c lib/why_reachable.c lib/each_unreachable.c \
 	lib/pass.c lib/look.c \
 	lib/outcome.c lib/under_way.c lib/lock.c lib/registry.c \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \

@@ -15,9 +15,6 @@
 #include "lib/pass.h"
 #include "lib/report/text.h"
 
-/* What a failed NoLeaks() shows. */
-#define NO_LEAKS_LIMIT 10
-
 _Static_assert(
     sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
 /* What memunreachable_cxx.h asserts of its stand-in. */
@@ -195,32 +192,6 @@ LogUnreachableMemory(bool log_contents, size_t limit)
 
 	mu_caller_capture(&caller);
 	return log_pass(&caller, log_contents, limit);
-}
-
-static __attribute__((noinline)) bool
-no_leaks(const struct mu_caller *caller)
-{
-	struct mu_request request = {
-		.caller = caller,
-		.limit = NO_LEAKS_LIMIT,
-		.voice = MU_VOICE_LEAKS,
-	};
-	struct UnreachableMemoryInfo info = { 0 };
-	bool clean;
-
-	mu_pass_run(&request, &info);
-	clean = info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 0;
-	FreeUnreachableMemoryInfo(&info);
-	return clean;
-}
-
-bool
-NoLeaks(void)
-{
-	struct mu_caller caller;
-
-	mu_caller_capture(&caller);
-	return no_leaks(&caller);
 }
 
 bool

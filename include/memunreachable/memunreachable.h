@@ -228,6 +228,18 @@ bool LogUnreachableMemory(bool log_contents, size_t limit);
 bool NoLeaks(void);
 
 /*
+ * The same from a function with a large frame, such as a test's listener that
+ * formats messages: slots of it that were not written yet still hold what dead
+ * frames left there, and keep lost blocks. Of this thread's stack only what is
+ * at FRAME and above counts, and registers. Call it with
+ * __builtin_frame_address(0), from the function itself: then its own variables
+ * do not count, and all of its callers do. Of a frame further out, what the
+ * functions in between saved of its registers does not count either. A FRAME
+ * below the stack pointer, or of another stack, changes nothing.
+ */
+bool memunreachable_no_leaks_from(const void *frame);
+
+/*
  * Never report the block that P points into, nor what it leads to. Holds
  * until memunreachable_unignore_object() with the same P; a block that is
  * freed and allocated again stays ignored. False if P is NULL or no memory is
