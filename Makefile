@@ -57,7 +57,7 @@ SRC_SWEEPER := \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
 	heapwalk/glibc_arena.c \
 	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
-	heapwalk/glibc_foreign.c heapwalk/glibc_messages.c \
+	heapwalk/glibc_foreign.c heapwalk/malloc_owner.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
 	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
 	heapwalk/glibc_chunks.c heapwalk/glibc_parts.c heapwalk/glibc_step.c \

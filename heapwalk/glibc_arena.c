@@ -8,6 +8,7 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_data.h"
 #include "heapwalk/glibc_foreign.h"
+#include "heapwalk/malloc_owner.h"
 
 #define ARENAS_MAX 65536        /* far above 8 for each CPU */
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */
@@ -50,11 +51,11 @@ nothing_found(const struct mu_glibc_finds *finds,
 		    "checked",
 		    snap->glibc_major, snap->glibc_minor);
 	/* Known and not refused: malloc is glibc's, and was not called. */
-	if (snap->malloc_address == 0 && !can_be_without_heap(snap))
+	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
+	    mu_malloc_has_other(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "glibc's malloc was never used, and there is memory that an"
-		    " allocator of the program may have: not checked; started"
-		    " by memunreachable -- COMMAND it can be told");
+		    "glibc's malloc was never used, so this process has an "
+		    "allocator of its own: not checked");
 	return MU_OK;
 }
 

@@ -61,6 +61,8 @@ int main(int argc, char **argv)
 		    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		for (size_t i = 0; i < 64 << 20; i += 4096)
 			big[i] = 1;
+		if (argc > 2)
+			pause();
 		return 0;
 	}
 	if (argc > 1 && argv[1][0] == 'l') {
@@ -79,6 +81,35 @@ grep -q "$work/idle" "$out" || fail "the program is not named"
 
 name='malloc was never called'
 run 0 "$work/idle" map
+says " 0 bytes in 0 allocations unreachable out of "
+look 0 "$work/idle" map wait
+cat >"$work/own.c" <<'END'
+#include <string.h>
+#include <unistd.h>
+static char pool[8 << 20];
+static size_t used;
+void *malloc(size_t size)
+{
+	void *block = pool + used;
+	used += (size + 31) & ~(size_t)15;
+	return block;
+}
+void free(void *block) { (void)block; }
+void *calloc(size_t count, size_t size) { return malloc(count * size); }
+void *realloc(void *block, size_t size)
+{
+	return block != NULL ? memcpy(malloc(size), block, size) : malloc(size);
+}
+int main(void)
+{
+	memset(malloc(4 << 20), 1, 4 << 20);
+	pause();
+	return 0;
+}
+END
+${CC:-cc} -O0 -o "$work/own" "$work/own.c" 2>/dev/null || fail "cannot compile"
+look 3 "$work/own"
+says "an allocator of its own"
 
 name='musl'
 if command -v musl-gcc >/dev/null; then
