@@ -17,6 +17,9 @@
 /* Small mappings first: one that is too large must not cost all the others. */
 #define SMALL ((size_t)4 << 20)
 
+/* So much is copied in any case, by a busy machine too: about 10 ms. */
+#define ALWAYS ((size_t)16 << 20)
+
 /* How much is copied between two looks at the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
 
@@ -56,10 +59,12 @@ mu_shared_any(
 	return false;
 }
 
+/* With BYTES more than what was taken? */
 static bool
-is_late(const struct mu_shared *shared)
+is_late(const struct mu_shared *shared, size_t bytes)
 {
-	return mu_sys_now_ns() >= shared->end_ns;
+	return shared->taken + bytes > ALWAYS &&
+	    mu_sys_now_ns() >= shared->end_ns;
 }
 
 /* The next part of REST that holds something, cut off from it. */
@@ -78,14 +83,15 @@ static bool
 copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 {
 	struct mu_range rest = mapping->range, part;
-	size_t size;
+	size_t size, done = 0;
 
 	while (next_part(taking, mapping, &rest, &part)) {
 		for (; part.begin < part.end; part.begin += size) {
-			if (is_late(taking->shared))
-				return false;
 			size = mu_range_size(part);
 			size = size < STEP ? size : STEP;
+			done += size;
+			if (is_late(taking->shared, done))
+				return false;
 			memcpy(to + (part.begin - mapping->range.begin),
 			    (const char *)part.begin, size);
 		}
@@ -153,7 +159,7 @@ take(struct taking *taking, const struct mu_mapping *mapping)
 		bytes += mu_range_size(part);
 	if (bytes == 0)
 		return;
-	if (bytes > shared->limit - shared->taken || is_late(shared) ||
+	if (bytes > shared->limit - shared->taken || is_late(shared, bytes) ||
 	    !replace(taking, mapping, false)) {
 		shared->changing += bytes;
 		return;

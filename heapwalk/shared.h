@@ -13,7 +13,7 @@
 
 struct mu_shared {
 	/* Set by the caller. */
-	uint64_t end_ns; /* CLOCK_MONOTONIC: nothing is copied afterwards */
+	uint64_t end_ns; /* CLOCK_MONOTONIC: 16 MiB are copied afterwards */
 	size_t limit;    /* bytes that are copied at most */
 	struct mu_range except; /* a mapping that stays shared */
 

@@ -5,9 +5,21 @@
  */
 #include "lib/caller.h"
 
+#include <signal.h>
 #include <string.h>
 
 #include "mu/register_names.h"
+#include "mu/sys.h"
+
+void
+mu_caller_note_stack(struct mu_pass *pass)
+{
+	stack_t stack = { .ss_flags = SS_DISABLE };
+
+	mu_sys2(SYS_sigaltstack, 0, (long)&stack);
+	pass->own_stack_begin =
+	    (stack.ss_flags & SS_DISABLE) != 0 ? 0 : (uintptr_t)stack.ss_sp;
+}
 
 enum mu_status
 mu_caller_add(struct mu_pass *pass)
@@ -19,6 +31,8 @@ mu_caller_add(struct mu_pass *pass)
 	uint16_t *places;
 	size_t i;
 
+	snap->kernel_values = &pass->own_stack_begin;
+	snap->num_kernel_values = pass->own_stack_begin != 0;
 	if (caller == NULL)
 		return MU_OK;
 	threads = mu_arena_grow(&pass->arena, snap->threads, snap->num_threads,

@@ -10,4 +10,10 @@
 /* Add it to pass->snap, unless nobody's stack asks. Runs in: any. */
 enum mu_status mu_caller_add(struct mu_pass *pass);
 
+/*
+ * Note where the calling thread's alternate signal stack begins, for
+ * mu_caller_add(). Runs in: original, in the thread that asks.
+ */
+void mu_caller_note_stack(struct mu_pass *pass);
+
 #endif

@@ -34,6 +34,7 @@
 #include "lib/sweeper.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
+#include "ptrace/alternate_stacks.h"
 #include "ptrace/pause.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
@@ -44,6 +45,9 @@
 
 /* A wake-up that a filter refuses comes this much late. */
 #define SLICE_NS (20 * 1000 * 1000ull)
+
+/* How long threads are asked for their alternate stacks. */
+#define STACKS_NS (100 * 1000 * 1000ull)
 
 /*
  * pass->collector_phase: its tid while it prepares; then these; when it is
@@ -110,6 +114,9 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = mu_snapshot_live(
 		    &pass->snap, threads, files, &pass->arena, &pass->why);
+	if (status == MU_OK && pass->ask_stacks)
+		pass->unasked = mu_alternate_stacks_add(&pass->snap, threads,
+		    &pass->arena, mu_sys_now_ns() + STACKS_NS);
 	if (status == MU_OK)
 		status = mu_image_note(pass);
 	if (status == MU_OK)

@@ -44,6 +44,7 @@ struct mu_keeper_result {
 	bool stopped_long; /* the pause was used up; for that reason */
 	bool copied_long;  /* by the making of the copy */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
+	size_t unasked;                /* threads that could not be asked */
 };
 
 /* Written by the keeper before the copy's memory goes. */
@@ -61,8 +62,9 @@ struct mu_keeper {
 	uint64_t max_pause_ns; /* how long the threads may stand still */
 	size_t limit;          /* bytes of the target that may be read */
 	size_t page_size;
-	const uintptr_t *locks;     /* ints of the target: nothing is taken */
-	size_t num_locks;           /* unless all of them are 0 */
+	const uintptr_t *locks; /* ints of the target: nothing is taken */
+	size_t num_locks;       /* unless all of them are 0 */
+	bool ask_stacks; /* threads are asked for their alternate stacks */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*

@@ -106,6 +106,8 @@ run_auto(struct mu_pass *pass)
 	enum mu_status refusal = mu_refusal_by_tracer(&pass->why), status;
 	struct mu_why why, more;
 
+	if (pass->prefer_signal && by_signal(pass) == MU_OK)
+		return MU_OK;
 	/* A collector would run into the tracer's breakpoints. */
 	if (refusal == MU_OK)
 		refusal = by_ptrace(pass);

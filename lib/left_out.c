@@ -8,6 +8,7 @@
 #include "heapwalk/memory_self.h"
 #include "heapwalk/shared.h"
 #include "heapwalk/wiped.h"
+#include "lib/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
@@ -17,6 +18,9 @@
 
 /* How long shared memory is copied: about as many MB. */
 #define SHARED_NS (100 * 1000 * 1000ull)
+
+/* Tries with threads asked for their alternate stacks. */
+#define STACK_TRIES 3
 
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
 
@@ -53,10 +57,16 @@ mu_left_out_range(const struct mu_pass *pass)
 bool
 mu_left_out_again(struct mu_pass *pass)
 {
-	if (pass->left_out == NULL || !pass->left_out->wanted)
+	struct mu_left_out *left_out = pass->left_out;
+
+	if (left_out == NULL || (!left_out->wanted && !left_out->stacks))
 		return false;
-	pass->left_out->wanted = false;
-	pass->hold = true;
+	pass->hold |= left_out->wanted;
+	pass->prefer_signal |= left_out->stacks && pass->ask_stacks &&
+	    mu_library.options.stop == MU_STOP_AUTO;
+	pass->ask_stacks |= left_out->stacks;
+	pass->stack_tries += left_out->stacks;
+	left_out->wanted = left_out->stacks = false;
 	return true;
 }
 
@@ -168,6 +178,33 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 	if (status != MU_OK || !again || left_out == NULL)
 		return status;
 	return mu_left_out_want(pass);
+}
+
+/* Another try takes as long as this one. */
+static bool
+is_half_over(const struct mu_pass *pass)
+{
+	return mu_sys_now_ns() - pass->begin_ns >
+	    (pass->deadline_ns - pass->begin_ns) / 2;
+}
+
+/* By signal all threads have told, in their frames. */
+bool
+mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
+{
+	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE ||
+	    pass->snap.num_threads <= (pass->request->caller != NULL) ||
+	    (pass->ask_stacks &&
+		(pass->unasked == 0 || pass->stack_tries >= STACK_TRIES)))
+		return false;
+	if (pass->left_out == NULL || is_half_over(pass)) {
+		pass->unasked = pass->snap.num_threads;
+		return false;
+	}
+	pass->left_out->stacks = true;
+	mu_why(why, MU_ERR_TIMEOUT,
+	    "no time for another try, to ask for alternate signal stacks");
+	return true;
 }
 
 bool

@@ -24,6 +24,7 @@
 struct mu_left_out {
 	int filled; /* futex, not private: the sweeper has read what it needs */
 	bool wanted; /* the image lacked memory that the next try can read */
+	bool stacks; /* the next try must ask for alternate signal stacks */
 	size_t num_wiped;
 	struct mu_range wiped[MU_LEFT_OUT_WIPED];
 };
@@ -67,6 +68,13 @@ enum mu_status mu_left_out_guard(struct mu_pass *pass, size_t *lost);
  * There must be a page to say so in. Runs in: sweeper.
  */
 enum mu_status mu_left_out_want(struct mu_pass *pass);
+
+/*
+ * A block is lost that may be an alternate signal stack, and not every thread
+ * was asked for its own. True: another try will; this one is over, and WHY is
+ * set as by mu_left_out_want(). Runs in: sweeper.
+ */
+bool mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why);
 
 /*
  * Is there memory that this image has only zeros of? To be asked only when

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "lib/allocator_freeze.h"
+#include "lib/caller.h"
 #include "lib/ladder.h"
 #include "lib/leak_pipe.h"
 #include "lib/left_out.h"
@@ -159,7 +160,8 @@ try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 
 	status = find_room(pass);
 	if (status == MU_OK)
-		status = look_at_self(pass);
+		mu_caller_note_stack(pass);
+	status = look_at_self(pass);
 	if (status == MU_OK)
 		status = open_pipe(pass);
 	if (status == MU_OK)

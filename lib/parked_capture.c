@@ -87,6 +87,7 @@ mu_parked_capture(struct mu_pass *pass)
 	if (parking == NULL)
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
+	pass->unasked = 0; /* their frames tell it */
 	mu_left_out_prepare(pass);
 	status = mu_parking_prepare(
 	    parking, pass->pid, pass->tid, &pass->arena, &pass->why);

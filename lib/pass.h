@@ -92,9 +92,16 @@ struct mu_pass {
 	struct mu_left_out *left_out; /* NULL: no page could be had */
 	bool hold;                    /* the collector waits for the sweeper */
 	bool shared; /* the same, to copy shared memory (heapwalk/shared.h) */
-	size_t changing;       /* bytes of that which could not be copied */
-	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
-	int memory, pagemap;   /* in the collector's table; -1 = none */
+	size_t changing; /* bytes of that which could not be copied */
+
+	/* alternate signal stacks (ptrace/alternate_stacks.h) */
+	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
+	bool ask_stacks;           /* each thread is asked for its own */
+	unsigned stack_tries;      /* how often that was wanted */
+	size_t unasked;            /* threads that could not be */
+	bool prefer_signal;        /* whose frames tell it */
+	uint64_t mapped_pages;     /* at the stop; 0: snap has the mappings */
+	int memory, pagemap;       /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;
@@ -104,8 +111,8 @@ struct mu_pass {
 
 	/* sweeper */
 	struct mu_room room; /* of the present try */
-	pid_t sweeper;      /* child of the original, 0 = none */
-	int sweeper_status; /* wait4()'s, of the last one; -1 = not known */
+	pid_t sweeper;       /* child of the original, 0 = none */
+	int sweeper_status;  /* wait4()'s, of the last one; -1 = not known */
 	int pipe_read, pipe_write;
 };
 

@@ -18,6 +18,9 @@
 /* Small mappings first: one that is too large must not cost all the others. */
 #define SMALL ((size_t)4 << 20)
 
+/* So much is read in any case, by a busy machine too: about 10 ms. */
+#define ALWAYS ((size_t)16 << 20)
+
 /* How much is read between two looks at the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
 
@@ -135,7 +138,8 @@ read_range(
 	char *bytes = NULL;
 	ssize_t n;
 
-	if (pages->taken + size <= pages->limit && mu_sys_now_ns() < end_ns)
+	if (pages->taken + size <= pages->limit &&
+	    (pages->taken < ALWAYS || mu_sys_now_ns() < end_ns))
 		bytes = mu_arena_alloc(pages->arena, size, 1);
 	if (bytes == NULL)
 		pages->changing += size;

@@ -25,6 +25,7 @@
 #include "lib/why_pipe.h"
 #include "lib/worker_threads.h"
 #include "mu/sys.h"
+#include "ptrace/alternate_stacks.h"
 
 /*
  * The recorder's, if it is in the program from its start on; it may be the only
@@ -236,6 +237,46 @@ note_changing(struct mu_pass *pass, struct sweep *sweep)
 }
 
 static bool
+note_large(void *ctx, const struct mu_block *block)
+{
+	bool *large = ctx;
+
+	*large = mu_range_size(block->range) >= MU_ALTERNATE_STACK_MIN;
+	return !*large;
+}
+
+static bool
+large_lost(const struct mu_pass *pass, const struct sweep *sweep)
+{
+	const struct mu_referrers *referrers = &sweep->referrers;
+	bool large = false;
+
+	if (pass->request->references != NULL)
+		return referrers->total == 0 &&
+		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
+	mu_blocks_each_unmarked(&sweep->search.heap.blocks, note_large, &large);
+	return large;
+}
+
+/* One that is lost may be the alternate signal stack of a thread. */
+static void
+note_stacks(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
+	    !anything_lost(pass, sweep) || !large_lost(pass, sweep))
+		return;
+	if (mu_left_out_want_stacks(pass, &search->why))
+		search->status = MU_ERR_TIMEOUT;
+	else if (search->status == MU_OK && pass->unasked > 0)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu threads could not be asked for their alternate signal"
+		    " stacks, which may be among these",
+		    pass->unasked);
+}
+
+static bool
 send(struct mu_pass *pass, const struct sweep *sweep)
 {
 	const struct mu_search *search = &sweep->search;
@@ -274,6 +315,7 @@ mu_sweeper(struct mu_pass *pass)
 	note_skipped(pass, &sweep);
 	note_wiped(pass, &sweep);
 	note_changing(pass, &sweep);
+	note_stacks(pass, &sweep);
 	sent = send(pass, &sweep);
 	mu_image_drop(pass);
 	mu_sys_exit(sent ? 0 : 3);

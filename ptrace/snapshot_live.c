@@ -35,6 +35,7 @@ struct reading {
 	struct mu_thread *threads;
 	size_t count;
 	struct mu_words *words;
+	struct mu_words *held; /* that only the kernel holds */
 	struct mu_why *why;
 };
 
@@ -57,6 +58,17 @@ read_stopped(const void *source, struct reading *reading)
 	return status;
 }
 
+/* The kernel tells it in each frame: save_altstack_ex() in kernel/signal.c. */
+static bool
+add_alternate_stack(const struct mu_parked *parked, struct mu_words *held)
+{
+	const stack_t *stack = &parked->frame->uc_stack;
+	uintptr_t begin = (uintptr_t)stack->ss_sp;
+
+	return (stack->ss_flags & SS_DISABLE) != 0 ||
+	    !mu_word_plausible(begin) || mu_words_add(held, begin);
+}
+
 static enum mu_status
 read_parked(const void *source, struct reading *reading)
 {
@@ -71,6 +83,10 @@ read_parked(const void *source, struct reading *reading)
 		status =
 		    mu_registers_of_parked(&reading->threads[reading->count],
 			parked, &parking->layout, reading->words, reading->why);
+		if (status == MU_OK &&
+		    !add_alternate_stack(parked, reading->held))
+			status = mu_why(reading->why, MU_ERR_NO_MEMORY,
+			    "no memory for alternate stacks");
 		reading->count++;
 	}
 	return status;
@@ -107,8 +123,13 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 	struct mu_snapshot new = *snap;
 	struct mu_words words = { .arena = arena, .placed = true };
 	struct mu_words held = { .arena = arena };
-	struct reading reading = { .words = &words, .why = why };
+	struct reading reading = {
+		.words = &words,
+		.held = &held,
+		.why = why,
+	};
 	enum mu_status status;
+	size_t i;
 
 	new.pid = pid;
 	new.threads = mu_arena_alloc(
@@ -116,6 +137,10 @@ take(struct mu_snapshot *snap, pid_t pid, size_t max,
 	if (!start_arrays(snap, new.threads, &words))
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu threads", snap->num_threads + max);
+	for (i = 0; i < snap->num_kernel_values; i++)
+		if (!mu_words_add(&held, snap->kernel_values[i]))
+			return mu_why(why, MU_ERR_NO_MEMORY,
+			    "no memory for words of the kernel");
 	reading.threads = new.threads;
 	reading.count = new.num_threads;
 	status = read(source, &reading);

@@ -15,8 +15,8 @@
 
 /*
  * Fill pid, threads, values and kernel_values of SNAP from the stopped
- * THREADS. Threads and values that SNAP already has (those of a requester who
- * is not stopped) stay, as the first ones. The mappings, memory, own ranges and
+ * THREADS. What of these SNAP already has (of a requester who is not stopped)
+ * stays, as the first of them. The mappings, memory, own ranges and
  * registered roots are the caller's to fill. All arrays come from ARENA. SNAP
  * is changed only by success.
  *

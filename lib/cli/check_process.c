@@ -16,6 +16,7 @@
 #include "lib/cli/unsettled.h"
 #include "lib/keeper.h"
 #include "mu/sys.h"
+#include "ptrace/alternate_stacks.h"
 #include "ptrace/proc.h"
 
 #define MAX_TRIES 50
@@ -40,6 +41,8 @@ struct looking {
 	bool lost;              /* or was killed before all of it was read */
 	bool unsettled;         /* a thread may have been in malloc */
 	bool changing;          /* so was shared memory during the search */
+	bool ask_stacks;        /* of the next try; see note_stacks() */
+	bool stacks_wanted;     /* the last one ought to have asked */
 	uint64_t pause_ns;      /* the longest */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
@@ -138,6 +141,44 @@ note_shared(struct looking *looking)
 		    (unasked + 0xfffff) >> 20);
 }
 
+static bool
+note_large(void *ctx, const struct mu_block *block)
+{
+	bool *large = ctx;
+
+	*large = mu_range_size(block->range) >= MU_ALTERNATE_STACK_MIN;
+	return !*large;
+}
+
+/*
+ * A large block that is lost may be the alternate signal stack of a thread:
+ * the kernel alone knows. Each thread is made to ask for its own in the stop of
+ * another try, unless the process is only to be read.
+ */
+static void
+note_stacks(struct looking *looking)
+{
+	const struct mu_keeper *keeper = &looking->keeper;
+	size_t unasked = looking->ask_stacks ? keeper->result.unasked
+					     : keeper->snap.num_threads;
+	bool large = false;
+
+	if (!is_judged(looking) ||
+	    looking->judgement.search.leaks.num_leaks == 0)
+		return;
+	mu_blocks_each_unmarked(
+	    &looking->judgement.search.heap.blocks, note_large, &large);
+	if (!large)
+		return;
+	looking->stacks_wanted =
+	    !looking->ask_stacks && looking->check->stop != MU_CHECK_STOP_READ;
+	if (looking->status == MU_OK && unasked > 0)
+		looking->status = mu_why(&looking->why, MU_PARTIAL,
+		    "%zu threads could not be asked for their alternate signal"
+		    " stacks, which may be among these",
+		    unasked);
+}
+
 static void
 remember_locks(struct looking *looking)
 {
@@ -158,6 +199,7 @@ look_once(struct looking *looking)
 	const struct mu_check *check = looking->check;
 
 	looking->lacking = looking->lost = looking->changing = false;
+	looking->stacks_wanted = false;
 	*keeper = (struct mu_keeper) {
 		.target = check->pid,
 		.way = looking->way,
@@ -169,6 +211,7 @@ look_once(struct looking *looking)
 		.locks = looking->locks,
 		.num_locks = looking->num_locks,
 		.workers = &judgement->threads.workers,
+		.ask_stacks = looking->ask_stacks,
 	};
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_STOP);
@@ -199,6 +242,7 @@ look_once(struct looking *looking)
 	remember_locks(looking);
 	note_lacking(looking);
 	note_shared(looking);
+	note_stacks(looking);
 }
 
 /* TRIES: since the last time that the heap was judged, but for PEEKS. */
@@ -214,6 +258,10 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 		    looking->way == MU_KEEPER_AUTO)
 			looking->way = MU_KEEPER_READ;
 		return tries < MAX_TRIES_FOR_STOP;
+	}
+	if (looking->stacks_wanted) {
+		looking->ask_stacks = true;
+		return true;
 	}
 	/* A second copy would be killed, too. */
 	if ((looking->lacking || looking->lost) &&

@@ -95,6 +95,38 @@ START_TEST(not_lost)
 }
 END_TEST
 
+/* The kernel alone has their addresses. */
+START_TEST(alternate_stacks)
+{
+	int i;
+
+	start("alternate_stacks");
+	for (i = 0; i < CHECKS; i++)
+		expect_one_lost(MU_CHECK_STOP_AUTO);
+	expect_unharmed();
+}
+END_TEST
+
+/* Who is only read cannot be asked, and that is said. */
+START_TEST(alternate_stacks_unasked)
+{
+	struct mu_check check = {
+		.stop = MU_CHECK_STOP_READ,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	struct mu_answer answer;
+
+	start("alternate_stacks");
+	check.pid = watched;
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_PARTIAL);
+	ck_assert_ptr_nonnull(
+	    strstr(answer.info.reason, "alternate signal stacks"));
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+END_TEST
+
 /* Nothing is made of the holes. */
 START_TEST(holes_stay)
 {
@@ -113,6 +145,8 @@ main(void)
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, not_lost, 0, 2 * PLACES);
 	tcase_add_test(tcase, holes_stay);
+	tcase_add_test(tcase, alternate_stacks);
+	tcase_add_test(tcase, alternate_stacks_unasked);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -108,13 +108,22 @@ START_TEST(no_room)
 }
 END_TEST
 
+/* A little is taken all the same; another mapping is too large for that. */
 START_TEST(no_time)
 {
+	size_t size = (size_t)24 << 20;
 	char *at = map_shared(-1);
+	char *large = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
+	ck_assert_ptr_ne(large, MAP_FAILED);
+	memset(large, 'x', size);
 	shared.end_ns = 1;
-	ck_assert_int_eq(take_and_count(at, 0, PAGES - 2), 0);
+	shared.limit = SIZE_MAX;
+	ck_assert_int_eq(
+	    take_and_count(at, PAGES - 2, size / image.page), PAGES - 2);
 	munmap(at, PAGES * image.page);
+	munmap(large, size);
 }
 END_TEST
 

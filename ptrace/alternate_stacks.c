@@ -1,0 +1,86 @@
+/*
+ * Alternate signal stacks: see alternate_stacks.h.
+ *
+ * Runs in: collector, keeper. Uses no malloc, no errno, no libc lock.
+ */
+#include "ptrace/alternate_stacks.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/uio.h>
+
+#include "mu/sys.h"
+#include "ptrace/registers.h"
+#include "ptrace/remote_call.h"
+
+/*
+ * The answer is written below the stack pointer and the red zone behind it (the
+ * x86-64 psABI's has 128 bytes), where nothing is alive as long as SP lies on a
+ * stack. It may lie elsewhere: what was there is put back.
+ */
+#define BELOW 256
+
+static bool
+copy(pid_t tid, long nr, uintptr_t address, stack_t *stack)
+{
+	struct iovec local = { stack, sizeof(*stack) };
+	struct iovec remote = { (void *)address, sizeof(*stack) };
+
+	return mu_syscall6(nr, tid, (long)&local, 1, (long)&remote, 1, 0) ==
+	    (long)sizeof(*stack);
+}
+
+static bool
+ask(struct mu_threads *threads, struct mu_tracee *tracee, uint64_t end_ns,
+    stack_t *stack)
+{
+	struct mu_remote_call call = { .nr = SYS_sigaltstack };
+	struct mu_remote_thread thread;
+	stack_t before;
+	uintptr_t at;
+	bool asked;
+
+	if (tracee->state != MU_TRACEE_STOPPED || mu_sys_now_ns() >= end_ns ||
+	    mu_remote_thread_check(&thread, threads, tracee, NULL) != MU_OK)
+		return false;
+	at = (thread.general[MU_PRSTATUS_SP] - BELOW) & ~(uintptr_t)15;
+	call.args[1] = at;
+	if (!copy(tracee->tid, SYS_process_vm_readv, at, &before))
+		return false;
+	asked = mu_remote_call_make(&call, &thread, end_ns, NULL) == MU_OK &&
+	    call.result == 0 &&
+	    copy(tracee->tid, SYS_process_vm_readv, at, stack);
+	copy(tracee->tid, SYS_process_vm_writev, at, &before);
+	return asked;
+}
+
+size_t
+mu_alternate_stacks_add(struct mu_snapshot *snap, struct mu_threads *threads,
+    struct mu_arena *arena, uint64_t end_ns)
+{
+	size_t i, unasked = 0, count = snap->num_kernel_values;
+	uintptr_t *values, begin;
+	stack_t stack;
+
+	values =
+	    mu_arena_alloc(arena, count + threads->count + 1, sizeof(*values));
+	if (values == NULL)
+		return threads->count;
+	if (count > 0)
+		memcpy(values, snap->kernel_values, count * sizeof(*values));
+	for (i = 0; i < threads->count; i++) {
+		if (!mu_tracee_stopped(&threads->tracees[i]))
+			continue;
+		if (!ask(threads, &threads->tracees[i], end_ns, &stack)) {
+			unasked++;
+			continue;
+		}
+		begin = (uintptr_t)stack.ss_sp;
+		if ((stack.ss_flags & SS_DISABLE) == 0 &&
+		    mu_word_plausible(begin))
+			values[count++] = begin;
+	}
+	snap->kernel_values = values;
+	snap->num_kernel_values = count;
+	return unasked;
+}
