@@ -47,7 +47,7 @@ SRC_COLLECTOR := \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/pause.c \
 	ptrace/snapshot_live.c ptrace/alternate_stacks.c \
 	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
-	ptrace/remote_stop.c ptrace/remote_note.c
+	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c
 SRC_SWEEPER := \
 	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
@@ -99,7 +99,6 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
-	ptrace/rights.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/shared_pages.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \

@@ -25,6 +25,7 @@
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
 #define MAX_TRIES_FOR_STOP 4 /* the process stood still each time */
 #define MAX_PAUSE_NS (200 * 1000 * 1000ull)
+#define STACK_TRIES 3 /* with threads asked for alternate stacks */
 #define NAP_NS (2 * 1000 * 1000ull)
 #define NAP_MAX_NS (100 * 1000 * 1000ull)
 #define PEEK_NAP_NS (1000 * 1000ull)
@@ -43,7 +44,8 @@ struct looking {
 	bool changing;          /* so was shared memory during the search */
 	bool ask_stacks;        /* of the next try; see note_stacks() */
 	bool stacks_wanted;     /* the last one ought to have asked */
-	uint64_t pause_ns;      /* the longest */
+	unsigned stack_tries;
+	uint64_t pause_ns; /* the longest */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
 	size_t num_locks;
@@ -170,8 +172,9 @@ note_stacks(struct looking *looking)
 	    &looking->judgement.search.heap.blocks, note_large, &large);
 	if (!large)
 		return;
-	looking->stacks_wanted =
-	    !looking->ask_stacks && looking->check->stop != MU_CHECK_STOP_READ;
+	looking->stacks_wanted = unasked > 0 &&
+	    looking->check->stop != MU_CHECK_STOP_READ &&
+	    looking->stack_tries++ < STACK_TRIES;
 	if (looking->status == MU_OK && unasked > 0)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
 		    "%zu threads could not be asked for their alternate signal"
