@@ -148,7 +148,7 @@ SRC_VIEW := lib/view/view.c lib/view/view_heap_dump.c lib/view/view_diff.c \
 	lib/view/place_names.c lib/view/frames.c \
 	lib/view/tree.c lib/view/tree_walk.c lib/view/diff.c \
 	lib/view/leak_groups.c lib/view/notes.c \
-	lib/view/frame_text.c lib/view/dump_summary.c lib/view/tree_text.c \
+	lib/view/place_text.c lib/view/dump_summary.c lib/view/tree_text.c \
 	lib/view/html_text.c lib/view/html_page.c lib/view/tree_html.c \
 	lib/view/diff_text.c lib/view/leaktracer_text.c
 SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \

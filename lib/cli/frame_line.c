@@ -13,13 +13,6 @@
 
 #define INDENT "          "
 
-const char *
-mu_frame_function(const struct mu_symbol *symbol, size_t level)
-{
-	return level < symbol->num_inlined ? symbol->inlined[level].function
-					   : symbol->function;
-}
-
 static void
 put_place(FILE *out, const char *function, const char *file, unsigned line)
 {
@@ -48,11 +41,11 @@ mu_frame_line_symbol(FILE *out, struct mu_frame_prefix prefix, size_t number,
 	    out, "#%02zu  pc " PC "  ", number, (unsigned long)symbol->offset);
 	mu_names_text(out, symbol->module);
 	put_place(
-	    out, mu_frame_function(symbol, 0), symbol->file, symbol->line);
+	    out, mu_symbol_function(symbol, 0), symbol->file, symbol->line);
 	for (i = 0; i < symbol->num_inlined; i++) {
 		fwrite(prefix.bytes, 1, prefix.length, out);
 		fputs("      inlined into", out);
-		put_place(out, mu_frame_function(symbol, i + 1),
+		put_place(out, mu_symbol_function(symbol, i + 1),
 		    symbol->inlined[i].file, symbol->inlined[i].line);
 	}
 }

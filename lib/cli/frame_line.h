@@ -11,13 +11,6 @@
 
 #include "lib/cli/names.h"
 
-/*
- * The function that SYMBOL's address is in, LEVEL calls outwards from the
- * innermost, of those that the compiler has put into each other; NULL: not
- * known.
- */
-const char *mu_frame_function(const struct mu_symbol *symbol, size_t level);
-
 /* As Android's unwinder shows it, and file:line behind. */
 void mu_frame_line(
     FILE *out, size_t number, uintptr_t pc, const struct mu_names *names);

@@ -36,11 +36,12 @@ inlined_array(const struct mu_symbol *symbol)
 
 	for (i = 0; ok && i < symbol->num_inlined; i++) {
 		caller = json_object();
-		ok = json_array_append_new(callers,
-			 mu_json_done(caller,
-			     set_place(caller, mu_frame_function(symbol, i + 1),
-				 symbol->inlined[i].file,
-				 symbol->inlined[i].line))) == 0;
+		ok =
+		    json_array_append_new(callers,
+			mu_json_done(caller,
+			    set_place(caller, mu_symbol_function(symbol, i + 1),
+				symbol->inlined[i].file,
+				symbol->inlined[i].line))) == 0;
 	}
 	return mu_json_done(callers, ok);
 }
@@ -60,7 +61,7 @@ frame_object(uintptr_t pc, const struct mu_names *names)
 	    symbol.module != NULL ? mu_json_address(symbol.offset)
 				  : json_null());
 	ok &= set_place(
-	    frame, mu_frame_function(&symbol, 0), symbol.file, symbol.line);
+	    frame, mu_symbol_function(&symbol, 0), symbol.file, symbol.line);
 	ok &= mu_json_set(frame, "inlined_into", inlined_array(&symbol));
 	return mu_json_done(frame, ok);
 }

@@ -63,6 +63,18 @@ struct mu_symbol {
 	size_t num_inlined;
 };
 
+/*
+ * The function that SYMBOL's address is in, LEVEL calls outwards from the
+ * innermost, of those that the compiler has put into each other; NULL: not
+ * known.
+ */
+static inline const char *
+mu_symbol_function(const struct mu_symbol *symbol, size_t level)
+{
+	return level < symbol->num_inlined ? symbol->inlined[level].function
+					   : symbol->function;
+}
+
 struct mu_symbols;
 
 /*

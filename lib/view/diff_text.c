@@ -9,7 +9,7 @@
 
 #include "lib/cli/names.h"
 #include "lib/view/dump_summary.h"
-#include "lib/view/frame_text.h"
+#include "lib/view/place_text.h"
 #include "lib/view/saturate.h"
 
 static void
@@ -30,7 +30,7 @@ put_change(
 	    view->style.off);
 	for (i = 0; i < record->num_frames; i++)
 		fprintf(out, "    #%02zu  %s\n", i,
-		    mu_frame_text(view->frames->named[record->frames[i]].place)
+		    mu_place_text(view->frames->named[record->frames[i]].place)
 			.words);
 	if (record->num_frames == 0)
 		fputs("    (no stack was recorded)\n", out);

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/view/grow.h"
+
 static int
 compare_pcs(const void *a, const void *b)
 {
@@ -40,30 +42,38 @@ list_pcs(const struct mu_records *records, size_t *count)
 	return pcs;
 }
 
+static bool
+add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
+    struct mu_place_names *names)
+{
+	struct mu_place places[MU_PLACES_MAX];
+	size_t i, count = mu_place_names_find(names, pc, places);
+
+	for (i = 0; i < count; i++) {
+		if (!mu_grow(&frames->list, frames->count, &frames->max))
+			return false;
+		frames->list[frames->count++] = (struct mu_frame) {
+			.pc = pc,
+			.source = source,
+			.level = i,
+			.place = places[i],
+		};
+	}
+	return true;
+}
+
 bool
 mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
     size_t source, struct mu_place_names *names)
 {
-	struct mu_frame *grown, *frame;
 	size_t count, i;
 	uintptr_t *pcs = list_pcs(records, &count);
+	bool ok = pcs != NULL && mu_place_names_ask(names, pcs, count);
 
-	if (pcs == NULL)
-		return false;
-	grown = reallocarray(
-	    frames->list, frames->count + count + 1, sizeof(*grown));
-	if (grown == NULL) {
-		free(pcs);
-		return false;
-	}
-	frames->list = grown;
-	for (i = 0; i < count; i++) {
-		frame = &grown[frames->count++];
-		*frame = (struct mu_frame) { .pc = pcs[i], .source = source };
-		mu_place_names_find(names, pcs[i], &frame->place);
-	}
+	for (i = 0; ok && i < count; i++)
+		ok = add_frames(frames, source, pcs[i], names);
 	free(pcs);
-	return true;
+	return ok;
 }
 
 static int
@@ -143,15 +153,77 @@ find(const struct mu_frames *frames, size_t source, uintptr_t pc)
 	return &frames->list[low];
 }
 
-void
+/* Those of PC into TO, where there is room for so many; how many there are. */
+static size_t
+put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
+    uintptr_t *to, size_t room)
+{
+	const struct mu_frame *frame = find(frames, source, pc);
+	const struct mu_frame *end = frames->list + frames->count;
+	size_t count = 0;
+
+	for (; frame < end && frame->source == source && frame->pc == pc;
+	     frame++) {
+		if (count < room)
+			to[count] = frame->number;
+		count++;
+	}
+	return count;
+}
+
+static size_t
+put_record(const struct mu_frames *frames, size_t source,
+    struct mu_records *records, struct mu_record *record, uintptr_t *to)
+{
+	size_t i, used = 0;
+
+	for (i = 0; i < record->num_frames; i++)
+		used +=
+		    put_numbers(frames, source, record->frames[i], to + used,
+			used < MU_RECORD_FRAMES ? MU_RECORD_FRAMES - used : 0);
+	if (used <= MU_RECORD_FRAMES)
+		return used;
+	records->num_cut += !record->cut;
+	record->cut = true;
+	return MU_RECORD_FRAMES;
+}
+
+/* Frames that RECORDS have then; stacks may be cut. */
+static size_t
+room_of(const struct mu_frames *frames, size_t source,
+    const struct mu_records *records)
+{
+	size_t i, count = 0;
+
+	for (i = 0; i < records->num_frames; i++)
+		count +=
+		    put_numbers(frames, source, records->frames[i], NULL, 0);
+	return count;
+}
+
+bool
 mu_frames_replace(
     const struct mu_frames *frames, struct mu_records *records, size_t source)
 {
-	size_t i;
+	uintptr_t *numbers =
+	    calloc(room_of(frames, source, records) + 1, sizeof(*numbers));
+	uintptr_t *to = numbers;
+	struct mu_record *record;
+	size_t i, used;
 
-	for (i = 0; i < records->num_frames; i++)
-		records->frames[i] =
-		    find(frames, source, records->frames[i])->number;
+	if (numbers == NULL)
+		return false;
+	for (i = 0; i < records->count; i++) {
+		record = &records->list[i];
+		used = put_record(frames, source, records, record, to);
+		record->frames = to;
+		record->num_frames = used;
+		to += used;
+	}
+	free(records->frames);
+	records->frames = numbers;
+	records->num_frames = records->max_frames = (size_t)(to - numbers);
+	return true;
 }
 
 void

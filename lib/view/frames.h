@@ -1,5 +1,6 @@
 /*
- * Addresses become frames: each different one is named once, and those with
+ * Addresses become frames: one for each function that is inlined there, and one
+ * for that around them. Each different one is named once, and those with
  * the same name have the same number, wherever they were loaded. So stacks can
  * be compared, also those of two processes.
  *
@@ -14,6 +15,7 @@
 struct mu_frame {
 	uintptr_t pc;
 	size_t source; /* whose address: 0, 1 */
+	size_t level;  /* 0: the innermost of those that are inlined there */
 	size_t number;
 	struct mu_place place;
 };
@@ -26,8 +28,8 @@ struct mu_named {
 
 /* Zero at first. */
 struct mu_frames {
-	struct mu_frame *list; /* by source, and by pc in each */
-	size_t count;
+	struct mu_frame *list; /* by source, pc and level */
+	size_t count, max;
 	struct mu_named *named; /* by number */
 	size_t num_named;
 };
@@ -39,8 +41,11 @@ bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
 /* All are there: number them. False: no memory. */
 bool mu_frames_number(struct mu_frames *frames);
 
-/* Replace the addresses in RECORDS by numbers. */
-void mu_frames_replace(
+/*
+ * Replace the addresses in RECORDS by numbers: by several where functions are
+ * inlined, so that a stack may be cut once more. False: no memory.
+ */
+bool mu_frames_replace(
     const struct mu_frames *frames, struct mu_records *records, size_t source);
 
 /* Accepts one that is zero. */

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 
 #include "lib/cli/names.h"
-#include "lib/view/frame_text.h"
+#include "lib/view/place_text.h"
 #include "lib/view/saturate.h"
 
 static void
@@ -25,7 +25,7 @@ put_group(FILE *out, const struct mu_leaktracer_view *view,
 	    record->time != NULL ? record->time : "?");
 	for (i = 0; i < record->num_frames; i++)
 		fprintf(out, "\t%s\n",
-		    mu_frame_text_line(
+		    mu_place_text_line(
 			view->frames->named[record->frames[i]].place)
 			.words);
 }

@@ -55,7 +55,7 @@ enum mu_status
 mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
     const char *folder, struct mu_notes *notes, struct mu_why *why)
 {
-	struct mu_place_source source = { .folder = folder };
+	struct mu_place_source source = { .report = path, .folder = folder };
 	enum mu_status status;
 
 	*opened = (struct mu_opened_dump) { .path = path };
@@ -74,10 +74,8 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	source.modules = &opened->dump.modules;
 	source.infos = opened->dump.infos;
 	source.num_infos = opened->dump.num_infos;
-	opened->has_names = mu_place_names_open(&opened->names, &source, notes);
-	return opened->has_names
-	    ? status
-	    : mu_why(why, MU_ERR_NO_MEMORY, "no memory for names");
+	mu_place_names_open(&opened->names, &source, notes);
+	return status;
 }
 
 void
@@ -93,8 +91,7 @@ mu_opened_dump_note(const struct mu_opened_dump *opened, struct mu_notes *notes)
 void
 mu_opened_dump_close(struct mu_opened_dump *opened)
 {
-	if (opened->has_names)
-		mu_place_names_close(&opened->names);
+	mu_place_names_close(&opened->names);
 	mu_heap_dump_release(&opened->dump);
 	mu_file_text_release(&opened->text);
 }

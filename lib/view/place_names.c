@@ -5,8 +5,13 @@
  */
 #include "lib/view/place_names.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+
+#include "mu/sys.h"
+
+#define PATIENCE_NS (60 * MU_NS_PER_SEC) /* for the names of one report */
 
 /* Any address of the main program: the lowest file, as loaders place it. */
 static uintptr_t
@@ -21,42 +26,72 @@ program_address(const struct mu_module_table *modules)
 	return 0;
 }
 
-bool
+static void
+begin(struct mu_place_asked *asked, const struct mu_place_source *source,
+    const char *folder)
+{
+	*asked = (struct mu_place_asked) {
+		.source = {
+			.mappings = source->modules->mappings,
+			.num_mappings = source->modules->count,
+			.exe = source->exe,
+			.sysroot = folder,
+			.program = program_address(source->modules),
+		},
+	};
+	if (source->report != NULL)
+		asked->helper.rights = mu_rights_of_file(source->report);
+}
+
+void
 mu_place_names_open(struct mu_place_names *names,
     const struct mu_place_source *source, struct mu_notes *notes)
 {
-	struct mu_symbols_source symbols = {
-		.mappings = source->modules->mappings,
-		.num_mappings = source->modules->count,
-		.exe = source->exe,
-		.program = program_address(source->modules),
-	};
-
 	*names = (struct mu_place_names) { .source = *source, .notes = notes };
-	names->here = mu_symbols_open(&symbols);
-	if (names->here == NULL)
-		return false;
-	if (source->folder == NULL)
-		return true;
-	symbols.sysroot = source->folder;
-	names->below = mu_symbols_open(&symbols);
-	if (names->below == NULL)
-		mu_place_names_close(names);
-	return names->here != NULL;
+	begin(&names->here, source, NULL);
+	if (source->folder != NULL)
+		begin(&names->below, source, source->folder);
+}
+
+static void
+end(struct mu_place_asked *asked)
+{
+	mu_symbol_helper_close(&asked->helper);
+	free(asked->questions);
+	free(asked->answers);
+	*asked = (struct mu_place_asked) { .count = 0 };
 }
 
 void
 mu_place_names_close(struct mu_place_names *names)
 {
-	mu_symbols_close(names->below);
-	mu_symbols_close(names->here);
-	names->below = names->here = NULL;
+	end(&names->below);
+	end(&names->here);
 }
 
 static bool
 is_named(const struct mu_symbol *symbol)
 {
 	return symbol->function != NULL || symbol->file != NULL;
+}
+
+/* NULL: it was not asked. */
+static const struct mu_symbol *
+answer_of(const struct mu_place_asked *asked, uintptr_t pc)
+{
+	size_t low = 0, high = asked->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (asked->questions[middle].address < pc)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == asked->count || asked->questions[low].address != pc ||
+	    asked->answers[low].symbol.module == NULL)
+		return NULL;
+	return &asked->answers[low].symbol;
 }
 
 static void
@@ -74,30 +109,96 @@ tell_mismatch(struct mu_place_names *names, struct mu_build_id *id,
 }
 
 /*
- * What SYMBOLS say of PC, if it is of the build that the report names. True:
- * nobody else need be asked.
+ * What was answered about PC, if it is of the build that the report names.
+ * True: nothing else need be asked.
  */
 static bool
-ask(struct mu_place_names *names, struct mu_symbols *symbols, uintptr_t pc,
-    struct mu_build_id *id, struct mu_symbol *symbol)
+take(struct mu_place_names *names, const struct mu_place_asked *asked,
+    uintptr_t pc, struct mu_build_id *id, struct mu_symbol *symbol)
 {
-	struct mu_symbol found;
+	const struct mu_symbol *found = answer_of(asked, pc);
 
-	if (symbols == NULL || !mu_symbols_find(symbols, pc, &found) ||
-	    (found.build_id == NULL && !is_named(&found)))
+	if (found == NULL || (found->build_id == NULL && !is_named(found)))
 		return false;
 	if (id != NULL &&
-	    (found.build_id == NULL ||
-		strcasecmp(found.build_id, id->hex) != 0)) {
-		tell_mismatch(names, id, &found);
+	    (found->build_id == NULL ||
+		strcasecmp(found->build_id, id->hex) != 0)) {
+		tell_mismatch(names, id, found);
 		return false;
 	}
-	*symbol = found;
+	*symbol = *found;
 	/* Another file of the same build may have more. */
 	return is_named(symbol) || id == NULL;
 }
 
-static void
+static struct mu_build_id *
+id_of(const struct mu_place_names *names, uintptr_t pc)
+{
+	const struct mu_module_table *modules = names->source.modules;
+	size_t at = mu_module_table_find(modules, pc);
+
+	return at < modules->count ? modules->modules[at].id : NULL;
+}
+
+/* Those of PCS that BEFORE, if there was one, has not settled. */
+static bool
+ask(struct mu_place_names *names, struct mu_place_asked *asked,
+    const struct mu_place_asked *before, const uintptr_t *pcs, size_t count)
+{
+	struct mu_symbol ignored;
+	size_t i;
+
+	asked->helper.source = &asked->source;
+	asked->questions = calloc(count + 1, sizeof(*asked->questions));
+	asked->answers = calloc(count + 1, sizeof(*asked->answers));
+	if (asked->questions == NULL || asked->answers == NULL)
+		return false;
+	for (i = 0; i < count; i++) {
+		if (before == NULL ||
+		    !take(
+			names, before, pcs[i], id_of(names, pcs[i]), &ignored))
+			asked->questions[asked->count++] =
+			    (struct mu_symbol_question) { .address = pcs[i],
+				    .call = true };
+	}
+	if (!mu_symbol_helper_ask(&asked->helper, asked->questions,
+		asked->answers, asked->count, mu_sys_now_ns() + PATIENCE_NS))
+		mu_notes_add(names->notes, "names are incomplete: %s",
+		    asked->helper.why);
+	return true;
+}
+
+bool
+mu_place_names_ask(
+    struct mu_place_names *names, const uintptr_t *pcs, size_t count)
+{
+	bool below = names->source.folder != NULL;
+
+	if (below && !ask(names, &names->below, NULL, pcs, count))
+		return false;
+	return ask(
+	    names, &names->here, below ? &names->below : NULL, pcs, count);
+}
+
+/* Outwards from the call that SYMBOL's file and line are of. */
+static size_t
+put_places(const struct mu_symbol *symbol, struct mu_place *places)
+{
+	size_t i;
+
+	places->function = mu_symbol_function(symbol, 0);
+	places->file = symbol->file;
+	places->line = symbol->line;
+	for (i = 1; i <= symbol->num_inlined && i < MU_PLACES_MAX; i++) {
+		places[i] = places[0];
+		places[i].function = mu_symbol_function(symbol, i);
+		places[i].file = symbol->inlined[i - 1].file;
+		places[i].line = symbol->inlined[i - 1].line;
+	}
+	return i;
+}
+
+static size_t
 find_in_module(struct mu_place_names *names, size_t at, uintptr_t pc,
     struct mu_place *place)
 {
@@ -106,20 +207,18 @@ find_in_module(struct mu_place_names *names, size_t at, uintptr_t pc,
 	struct mu_symbol symbol = { 0 };
 
 	if (mapping->name[0] == '\0')
-		return;
+		return 1;
 	place->module = mapping->name;
 	place->offset = pc - mapping->range.begin + mapping->offset;
-	if (!ask(names, names->below, pc, module->id, &symbol) &&
-	    ask(names, names->here, pc, module->id, &symbol) &&
+	if (!take(names, &names->below, pc, module->id, &symbol) &&
+	    take(names, &names->here, pc, module->id, &symbol) &&
 	    module->id == NULL && is_named(&symbol))
 		names->num_unproved++;
 	if (symbol.module != NULL)
 		place->offset = symbol.offset;
 	if (module->has_bias)
 		place->offset = pc - module->bias;
-	place->function = symbol.function;
-	place->file = symbol.file;
-	place->line = symbol.line;
+	return put_places(&symbol, place);
 }
 
 static const char *
@@ -128,24 +227,26 @@ or_null(const char *text)
 	return text[0] == '\0' ? NULL : text;
 }
 
-void
-mu_place_names_find(
-    struct mu_place_names *names, uintptr_t pc, struct mu_place *place)
+size_t
+mu_place_names_find(struct mu_place_names *names, uintptr_t pc,
+    struct mu_place places[MU_PLACES_MAX])
 {
 	const struct mu_place_source *source = &names->source;
 	const struct mu_frame_info *info =
 	    mu_frame_infos_find(source->infos, source->num_infos, pc);
-	size_t at = mu_module_table_find(source->modules, pc);
+	size_t at = mu_module_table_find(source->modules, pc), count = 1;
 
-	*place = (struct mu_place) { .offset = pc };
+	places[0] = (struct mu_place) { .offset = pc };
 	if (at < source->modules->count)
-		find_in_module(names, at, pc, place);
+		count = find_in_module(names, at, pc, places);
 	if (info == NULL)
-		return;
-	if (place->module == NULL && info->module[0] != '\0') {
-		place->module = info->module;
-		place->offset = (uintptr_t)info->offset;
+		return count;
+	if (places[0].module == NULL && info->module[0] != '\0') {
+		places[0].module = info->module;
+		places[0].offset = (uintptr_t)info->offset;
 	}
-	if (place->function == NULL)
-		place->function = or_null(info->function);
+	/* The recorder knows the function that has the frame. */
+	if (places[count - 1].function == NULL)
+		places[count - 1].function = or_null(info->function);
+	return count;
 }

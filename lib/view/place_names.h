@@ -8,7 +8,7 @@
 #ifndef LIB_VIEW_PLACE_NAMES_H
 #define LIB_VIEW_PLACE_NAMES_H
 
-#include "lib/symbolize/symbols.h"
+#include "lib/symbolize/helper.h"
 #include "lib/view/frame_info.h"
 #include "lib/view/module_table.h"
 #include "lib/view/notes.h"
@@ -18,14 +18,24 @@ struct mu_place_source {
 	struct mu_module_table *modules;
 	const struct mu_frame_info *infos; /* what the report itself says */
 	size_t num_infos;
+	const char *report; /* its file, whose owner's rights are taken; NULL */
 	const char *folder; /* which mirrors the paths; NULL: none */
 	const char *exe;    /* the file of the main program; NULL: its path */
 };
 
+/* One place for names, and what was asked there. */
+struct mu_place_asked {
+	struct mu_symbols_source source;
+	struct mu_symbol_helper helper;
+	struct mu_symbol_question *questions; /* by address */
+	struct mu_symbol_answer *answers;
+	size_t count;
+};
+
 struct mu_place_names {
 	struct mu_place_source source;
-	struct mu_symbols *below, *here; /* in the folder; by the path alone */
-	struct mu_notes *notes;          /* where another build is told */
+	struct mu_place_asked below, here; /* in the folder; by the path */
+	struct mu_notes *notes;            /* where another build is told */
 	size_t num_unproved; /* names by files of which no build-id is known */
 };
 
@@ -37,12 +47,19 @@ struct mu_place {
 			     is known; without one the address */
 };
 
-/* False: no memory. */
-bool mu_place_names_open(struct mu_place_names *names,
+/* Of one address: functions that were inlined, and the one around them. */
+#define MU_PLACES_MAX (MU_WIRE_INLINED_MAX + 1)
+
+void mu_place_names_open(struct mu_place_names *names,
     const struct mu_place_source *source, struct mu_notes *notes);
 
-void mu_place_names_find(
-    struct mu_place_names *names, uintptr_t pc, struct mu_place *place);
+/* Before they are looked up: COUNT addresses PCS, sorted. False: no memory. */
+bool mu_place_names_ask(
+    struct mu_place_names *names, const uintptr_t *pcs, size_t count);
+
+/* The places that PC is in, the innermost first; how many, 1 at least. */
+size_t mu_place_names_find(struct mu_place_names *names, uintptr_t pc,
+    struct mu_place places[MU_PLACES_MAX]);
 
 void mu_place_names_close(struct mu_place_names *names);
 

@@ -80,9 +80,9 @@ mu_program_file_add(struct mu_module_table *table, const char *path,
 		if (fd >= 0)
 			close(fd);
 		return refuse(path,
-		    fd == -EINVAL  ? "it is no regular file"
-			: fd < 0   ? strerror(-fd)
-				   : strerror(errno),
+		    fd == -EINVAL ? "it is no regular file"
+			: fd < 0  ? strerror(-fd)
+				  : strerror(errno),
 		    why);
 	}
 	elf_version(EV_CURRENT);

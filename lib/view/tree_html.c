@@ -8,9 +8,9 @@
 
 #include <inttypes.h>
 
-#include "lib/view/frame_text.h"
 #include "lib/view/html_page.h"
 #include "lib/view/html_text.h"
+#include "lib/view/place_text.h"
 
 #define OPEN_SHARE 0.1 /* what is less of the whole is folded at first */
 
@@ -46,7 +46,7 @@ put_frame(const struct writer *writer, const struct mu_tree_node *node)
 		fprintf(writer->out, "+0x%lx\"", (unsigned long)place->offset);
 	}
 	fputc('>', writer->out);
-	mu_html_text(writer->out, mu_frame_text(place).words);
+	mu_html_text(writer->out, mu_place_text(place).words);
 	fputs("</span>", writer->out);
 }
 

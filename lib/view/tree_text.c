@@ -9,7 +9,7 @@
 #include <inttypes.h>
 
 #include "lib/cli/names.h"
-#include "lib/view/frame_text.h"
+#include "lib/view/place_text.h"
 
 #define COLUMNS "%14" PRIu64 " %7s %10" PRIu64 "  "
 #define COLUMNS_WIDTH 35
@@ -38,8 +38,8 @@ put_frame(struct writer *writer)
 	const struct mu_tree_node *node = &walk->tree->nodes[walk->node];
 	bool continues = mu_tree_continues(walk->tree, walk->node);
 	size_t indent = writer->indents[walk->depth - 1] + !continues;
-	struct mu_frame_text text =
-	    mu_frame_text(writer->view->frames->named[node->frame].place);
+	struct mu_place_text text =
+	    mu_place_text(writer->view->frames->named[node->frame].place);
 
 	writer->indents[walk->depth] = indent;
 	if (continues)

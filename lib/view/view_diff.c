@@ -26,9 +26,11 @@ compare(struct work *work)
 	}
 	if (!mu_frames_number(&work->frames))
 		return false;
-	for (i = 0; i < 2; i++)
-		mu_frames_replace(
-		    &work->frames, &work->dumps[i].dump.records, i);
+	for (i = 0; i < 2; i++) {
+		if (!mu_frames_replace(
+			&work->frames, &work->dumps[i].dump.records, i))
+			return false;
+	}
 	return mu_diff_make(&work->diff, &work->dumps[0].dump.records,
 	    &work->dumps[1].dump.records);
 }

@@ -43,9 +43,9 @@ build(struct work *work, struct mu_dump_view *view)
 
 	if (!mu_frames_add(
 		&work->frames, &dump->records, 0, &work->opened.names) ||
-	    !mu_frames_number(&work->frames))
+	    !mu_frames_number(&work->frames) ||
+	    !mu_frames_replace(&work->frames, &dump->records, 0))
 		return false;
-	mu_frames_replace(&work->frames, &dump->records, 0);
 	mu_opened_dump_note(&work->opened, &work->notes);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
 		if (!mu_tree_build(&view->trees[i], &dump->records, i == 0))

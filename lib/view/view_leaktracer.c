@@ -83,16 +83,17 @@ name_stacks(struct work *work)
 {
 	struct mu_place_source source = {
 		.modules = &work->file.modules,
+		.report = work->options->leaktracer,
 		.folder = work->options->symbols,
 		.exe = work->options->exe,
 	};
 
-	if (!mu_place_names_open(&work->names, &source, &work->notes) ||
-	    !mu_frames_add(
+	mu_place_names_open(&work->names, &source, &work->notes);
+	if (!mu_frames_add(
 		&work->frames, &work->file.records, 0, &work->names) ||
-	    !mu_frames_number(&work->frames))
+	    !mu_frames_number(&work->frames) ||
+	    !mu_frames_replace(&work->frames, &work->file.records, 0))
 		return false;
-	mu_frames_replace(&work->frames, &work->file.records, 0);
 	return mu_leak_groups_make(&work->groups, &work->file.records);
 }
 

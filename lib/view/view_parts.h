@@ -17,7 +17,6 @@ struct mu_opened_dump {
 	struct mu_file_text text;
 	struct mu_heap_dump dump;
 	struct mu_place_names names;
-	bool has_names;
 };
 
 /*

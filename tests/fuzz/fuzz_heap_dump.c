@@ -132,10 +132,10 @@ check_dump(struct mu_heap_dump *dump)
 	size_t i;
 
 	check_modules(&dump->modules);
-	require(mu_place_names_open(&names, &source, &notes));
+	mu_place_names_open(&names, &source, &notes);
 	require(mu_frames_add(&frames, &dump->records, 0, &names));
 	require(mu_frames_number(&frames));
-	mu_frames_replace(&frames, &dump->records, 0);
+	require(mu_frames_replace(&frames, &dump->records, 0));
 	for (i = 0; i < MU_DUMP_SECTIONS; i++) {
 		require(mu_tree_build(&view.trees[i], &dump->records, i == 0));
 		require(mu_tree_prune(&view.trees[i], LIMIT));

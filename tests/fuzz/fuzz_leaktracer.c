@@ -58,10 +58,10 @@ check_report(struct mu_leaktracer *file)
 	struct mu_place_names names;
 
 	mu_module_table_seal(&file->modules);
-	require(mu_place_names_open(&names, &source, &notes));
+	mu_place_names_open(&names, &source, &notes);
 	require(mu_frames_add(&frames, &file->records, 0, &names));
 	require(mu_frames_number(&frames));
-	mu_frames_replace(&frames, &file->records, 0);
+	require(mu_frames_replace(&frames, &file->records, 0));
 	require(mu_leak_groups_make(&groups, &file->records));
 	check_groups(&groups, &file->records);
 	check_words(&view);

@@ -1,60 +1,68 @@
 /*
- * lib/symbolize/ without files: an address has the function that its last
- * digits tell, and every third has a line. For tests of what makes use of
- * names; it takes the place of lib/symbolize/symbols.c.
+ * lib/symbolize/ without files and processes: an address has the function that
+ * its last digits tell, every third has a line, and every seventh of these was
+ * inlined into another function. For tests of what makes use of names; it takes
+ * the place of lib/symbolize/helper.c.
  */
 #ifndef TESTS_SUPPORT_VIEW_SYMBOLS_H
 #define TESTS_SUPPORT_VIEW_SYMBOLS_H
 
-#include "lib/symbolize/symbols.h"
+#include "lib/symbolize/helper.h"
 
-struct mu_symbols {
-	const char *sysroot;
-};
+static const struct mu_inlined view_symbols_inlined = { "inner",
+	"/src/around.c", 7 };
 
 /* What is below the folder "/other" is of another build. */
-static struct mu_symbols view_symbols_here;
-static struct mu_symbols view_symbols_other = { "/other" };
-
-struct mu_symbols *
-mu_symbols_open(const struct mu_symbols_source *source)
-{
-	return source->sysroot != NULL ? &view_symbols_other
-				       : &view_symbols_here;
-}
-
-void
-mu_symbols_close(struct mu_symbols *symbols)
-{
-	(void)symbols;
-}
-
-bool
-mu_symbols_find(
-    struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol)
+static struct mu_symbol
+view_symbols_find(const struct mu_symbols_source *source, uintptr_t address)
 {
 	static const char *const functions[] = { "main", "<b>&\"'", "make",
 		"operator new(unsigned long)" };
-
-	*symbol = (struct mu_symbol) {
+	struct mu_symbol symbol = {
 		.module = "/usr/bin/served",
-		.build_id = symbols->sysroot != NULL ? "dead" : "c0ffee",
+		.build_id = source->sysroot != NULL ? "dead" : "c0ffee",
 		.function = functions[address % 4],
 		.offset = address & 0xfff,
 	};
+
 	if ((address & 0xfff) % 3 == 0) {
-		symbol->file = "/src/served.c";
-		symbol->line = (unsigned)(address & 0xff);
+		symbol.file = "/src/served.c";
+		symbol.line = (unsigned)(address & 0xff);
+	}
+	if ((address & 0xfff) % 21 == 0) {
+		symbol.inlined = &view_symbols_inlined;
+		symbol.num_inlined = 1;
+	}
+	return symbol;
+}
+
+bool
+mu_symbol_helper_ask(struct mu_symbol_helper *helper,
+    const struct mu_symbol_question *questions,
+    struct mu_symbol_answer *answers, size_t count, uint64_t deadline_ns)
+{
+	size_t i;
+
+	(void)deadline_ns;
+	for (i = 0; i < count; i++) {
+		answers[i].symbol =
+		    view_symbols_find(helper->source, questions[i].address);
+		answers[i].given = true;
 	}
 	return true;
 }
 
-enum mu_symbols_detail
-mu_symbols_detail(struct mu_symbols *symbols, uintptr_t address)
+void
+mu_symbol_helper_close(struct mu_symbol_helper *helper)
 {
-	(void)symbols;
-	(void)address;
-	return MU_SYMBOLS_LINES;
+	(void)helper;
+}
+
+struct mu_rights
+mu_rights_of_file(const char *path)
+{
+	(void)path;
+	return (struct mu_rights) { .known = false };
 }
 
 #endif

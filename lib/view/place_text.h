@@ -4,21 +4,21 @@
  *
  * Runs in: the command. Pure.
  */
-#ifndef LIB_VIEW_FRAME_TEXT_H
-#define LIB_VIEW_FRAME_TEXT_H
+#ifndef LIB_VIEW_PLACE_TEXT_H
+#define LIB_VIEW_PLACE_TEXT_H
 
 #include "lib/view/place_names.h"
 
-#define MU_FRAME_TEXT_SIZE 1280
+#define MU_PLACE_TEXT_SIZE 1280
 
 /* Fit for a terminal; names are cut where they are very long. */
-struct mu_frame_text {
-	char words[MU_FRAME_TEXT_SIZE];
+struct mu_place_text {
+	char words[MU_PLACE_TEXT_SIZE];
 };
 
-struct mu_frame_text mu_frame_text(const struct mu_place *place);
+struct mu_place_text mu_place_text(const struct mu_place *place);
 
 /* "foo.cc:42 make(int) (libfoo.so)": as addr2line has it, "??:0" if so. */
-struct mu_frame_text mu_frame_text_line(const struct mu_place *place);
+struct mu_place_text mu_place_text_line(const struct mu_place *place);
 
 #endif

@@ -1,9 +1,9 @@
 /*
- * Frames in words: see frame_text.h.
+ * Frames in words: see place_text.h.
  *
  * Runs in: the command. Pure.
  */
-#include "lib/view/frame_text.h"
+#include "lib/view/place_text.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,11 +39,11 @@ put_module(const struct mu_place *place, char *words, size_t size)
 		    (unsigned long)place->offset);
 }
 
-struct mu_frame_text
-mu_frame_text(const struct mu_place *place)
+struct mu_place_text
+mu_place_text(const struct mu_place *place)
 {
 	char module[NAME_SIZE + 32], function[NAME_SIZE], file[NAME_SIZE];
-	struct mu_frame_text text;
+	struct mu_place_text text;
 
 	put_module(place, module, sizeof(module));
 	safe(place->function != NULL ? place->function : "??", function);
@@ -58,12 +58,12 @@ mu_frame_text(const struct mu_place *place)
 	return text;
 }
 
-struct mu_frame_text
-mu_frame_text_line(const struct mu_place *place)
+struct mu_place_text
+mu_place_text_line(const struct mu_place *place)
 {
 	char module[NAME_SIZE + 32], function[NAME_SIZE], file[NAME_SIZE];
 	const char *name = place->function != NULL ? place->function : "";
-	struct mu_frame_text text;
+	struct mu_place_text text;
 
 	put_module(place, module, sizeof(module));
 	snprintf(text.words, sizeof(text.words), "%s:%u %s%s(%s)",
