@@ -157,6 +157,8 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
 	lib/cli/command_trace.c lib/cli/command_answer.c \
+	lib/cli/command_start.c lib/cli/command_wait.c lib/cli/command_daemon.c \
+	lib/cli/command_status.c \
 	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
 	lib/cli/leak_text.c lib/cli/frame_line.c \
 	lib/cli/report_lines.c lib/cli/frame_filter.c lib/cli/json_report.c \

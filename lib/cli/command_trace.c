@@ -208,14 +208,10 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 {
 	struct mu_arena arena;
 	struct mu_threads threads = { .pid = pid, .arena = &arena };
-	unsigned long status = 0;
 
 	mu_arena_open(&arena, ARENA_LIMIT);
-	if (take_held(trace, &threads)) {
-		mu_sys_ptrace(PTRACE_GETEVENTMSG, threads.tracees[0].tid, 0,
-		    (uintptr_t)&status);
-		trace->ended(trace->ctx, &threads, missed, (int)status);
-	}
+	if (take_held(trace, &threads))
+		trace->ended(trace->ctx, &threads, missed);
 	mu_arena_close(&arena);
 	release(trace, pid);
 }

@@ -23,8 +23,8 @@ struct mu_trace {
 	pid_t command;
 	bool children; /* the processes that it starts, too */
 	/* PID is about to end; THREADS stand still until this returns. */
-	void (*ended)(void *ctx, const struct mu_threads *threads,
-	    size_t missed, int status);
+	void (*ended)(
+	    void *ctx, const struct mu_threads *threads, size_t missed);
 	/* PID has become another program. */
 	void (*became)(void *ctx, pid_t pid);
 	void *ctx;
