@@ -19,12 +19,13 @@
 
 /*
  * What must stay free while there is a copy: a thread that writes all over its
- * memory makes the kernel copy 1 to 2 GB/s, between two looks and while the
- * copy's memory is taken down (30 ms a gigabyte).
+ * memory makes the kernel copy 1 to 2 GB/s, until whoever watches gets a CPU on
+ * a busy machine, and while the copy's memory is taken down (30 ms a gigabyte).
+ * More than all of the private memory cannot be copied.
  */
 #define RESERVE_MIN (4 * MIB)
-#define RESERVE_MAX (128 * MIB)
-#define RESERVE_PART 24 /* of the private memory */
+#define RESERVE (64 * MIB)
+#define RESERVE_PART 16 /* of the private memory */
 
 /* The next look comes before the fastest writer has used half of the rest. */
 #define BYTES_PER_US 8192 /* twice as fast as any was seen */
@@ -38,9 +39,11 @@
 static size_t
 reserve_of(const struct mu_room *room)
 {
-	size_t reserve = RESERVE_MIN + room->private / RESERVE_PART;
+	size_t reserve = RESERVE + room->private / RESERVE_PART;
 
-	return reserve < RESERVE_MAX ? reserve : RESERVE_MAX;
+	if (reserve > room->private)
+		reserve = room->private;
+	return reserve > RESERVE_MIN ? reserve : RESERVE_MIN;
 }
 
 static size_t

@@ -89,6 +89,12 @@ answered() {
 	[ "$(wc -l <"$work/out")" -ge 2 ] || ! kill -0 "$pid" 2>/dev/null
 }
 
+# How often the OOM killer was called in the group, by both versions.
+count_kills() {
+	sed -n 's/^oom_kill //p' "$group/memory.oom_control" \
+		"$group/memory.events" 2>/dev/null
+}
+
 # Sets verdict: right, unchecked, wrong, dead.
 check_self() {
 	echo look >&9
@@ -131,10 +137,12 @@ run_once() {
 	pids=
 }
 
-printf '%-8s %5s %5s %5s %9s %5s %5s\n' way more right unchecked wrong dead ''
+format='%-8s %5s %6s %10s %6s %5s %6s\n'
+# shellcheck disable=SC2059 # a format
+printf "$format" way more right unchecked wrong dead killer
 for way in $ways; do
 	for more in $percents; do
-		right=0 unchecked=0 wrong=0 dead=0
+		right=0 unchecked=0 wrong=0 dead=0 kills=$(count_kills)
 		for _ in $(seq "$runs"); do
 			verdict=
 			run_once "$way" "$more"
@@ -142,8 +150,9 @@ for way in $ways; do
 			[ $verdict = dead ] || [ $verdict = wrong ] &&
 				head -c 300 "$work/said" | head -n 3
 		done
-		printf '%-8s %4s%% %5s %9s %5s %5s\n' "$way" "$more" $right \
-			$unchecked $wrong $dead
+		# shellcheck disable=SC2059
+		printf "$format" "$way" "$more%" $right $unchecked $wrong \
+			$dead $(($(count_kills) - kills))
 		name="$way at $more %"
 		[ $dead -eq 0 ] || fail "$dead of $runs were killed"
 		[ $wrong -eq 0 ] || fail "$wrong of $runs answers are wrong"
