@@ -89,7 +89,7 @@ SRC_SWEEPER := \
 	heapwalk/recorded.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
-SRC_REPORT := lib/results.c lib/symbolizer_open.c lib/report/text.c \
+SRC_REPORT := lib/results.c lib/backtrace.c lib/symbolizer_open.c lib/report/text.c \
 	lib/report/frame_text.c lib/report/exported.c lib/report/hint.c \
 	lib/report/reference_text.c
 SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \

@@ -116,7 +116,8 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 }
 
 static void
-describe(struct mu_leak *leak, const struct owners *owners, uint32_t number)
+describe(struct mu_leak *leak, const struct owners *owners, uint32_t number,
+    struct mu_arena *arena)
 {
 	const struct mu_group *group = NULL;
 	struct mu_owner owner;
@@ -128,7 +129,7 @@ describe(struct mu_leak *leak, const struct owners *owners, uint32_t number)
 	if (!mu_owner_read(
 		&owner, owners->components, number, owners->recorder))
 		return;
-	mu_owner_describe(leak, &owner, owners->recorder);
+	mu_owner_describe(leak, &owner, owners->recorder, arena);
 	if (group != NULL)
 		mu_group_describe(leak, group);
 }
@@ -148,7 +149,8 @@ list_entries(struct mu_leaks *leaks, struct owners *owners, size_t limit,
 	if (leaks->entries == NULL)
 		return MU_ERR_NO_MEMORY;
 	for (i = 0; i < choice->count; i++)
-		describe(&leaks->entries[i], owners, choice->owners[i].owner);
+		describe(
+		    &leaks->entries[i], owners, choice->owners[i].owner, arena);
 	leaks->num_entries = choice->count;
 	return MU_OK;
 }

@@ -60,7 +60,8 @@ take(void *ctx, const struct mu_block *block)
 }
 
 static void
-describe(struct mu_leak *leak, const struct mu_blocks *blocks)
+describe(struct mu_leak *leak, const struct mu_blocks *blocks,
+    struct mu_arena *arena)
 {
 	struct mu_owner owner = { .component = 0 };
 
@@ -69,7 +70,7 @@ describe(struct mu_leak *leak, const struct mu_blocks *blocks)
 		return;
 	mu_owner_know(&owner, blocks->recorder);
 	owner.bytes = owner.size;
-	mu_owner_describe(leak, &owner, blocks->recorder);
+	mu_owner_describe(leak, &owner, blocks->recorder, arena);
 }
 
 void
@@ -93,7 +94,7 @@ mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
 	for (i = 0; i < largest.count; i++) {
 		leaks->unreported_bytes -=
 		    mu_range_size(largest.entries[i].range);
-		describe(&largest.entries[i], blocks);
+		describe(&largest.entries[i], blocks, arena);
 	}
 	mu_leaks_sort(largest.entries, largest.count);
 	leaks->entries = largest.entries;

@@ -10,6 +10,8 @@
 
 #include "mu/sort.h"
 
+_Static_assert(sizeof(struct mu_leak) <= MU_SORT_MOST, "mu_sort() sorts them");
+
 static int
 compare_words(uintptr_t a, uintptr_t b)
 {

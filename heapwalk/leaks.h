@@ -6,6 +6,7 @@
 #ifndef HEAPWALK_LEAKS_H
 #define HEAPWALK_LEAKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ struct mu_leak {
 	size_t num_frames;
 	uintptr_t frames[MU_LEAK_FRAMES];
 	unsigned char contents[MU_LEAK_CONTENTS];
+	size_t num_more;       /* frames behind those */
+	const uintptr_t *more; /* of the arena; NULL: none, or no room */
+	bool cut;              /* the recorder kept no more */
 };
 
 /*

@@ -46,9 +46,10 @@ bool mu_owner_read(struct mu_owner *owner,
     const struct mu_components *components, uint32_t component,
     const struct mu_recorder *recorder);
 
-/* What an entry for OWNER alone says. */
+/* What an entry for OWNER alone says; frames behind the first 16 are of ARENA.
+ */
 void mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
-    const struct mu_recorder *recorder);
+    const struct mu_recorder *recorder, struct mu_arena *arena);
 
 /* Nothing is allocated yet. */
 void mu_similar_open(struct mu_similar *similar,

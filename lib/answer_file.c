@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lib/backtrace.h"
 #include "mu/status.h"
 #include "mu/sys.h"
 
@@ -28,6 +29,22 @@ write_all(int fd, const void *data, size_t size)
 	return true;
 }
 
+static bool
+write_more(int fd, const struct UnreachableMemoryInfo *info)
+{
+	const struct LeakBacktrace *backtrace;
+	size_t i;
+
+	for (i = 0; i < info->num_reported; i++) {
+		backtrace = &info->leaks[i].backtrace;
+		if (backtrace->more != NULL &&
+		    !write_all(fd, backtrace->more,
+			backtrace->num_more * sizeof(*backtrace->more)))
+			return false;
+	}
+	return true;
+}
+
 bool
 mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
 {
@@ -37,6 +54,7 @@ mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
 		.header_size = sizeof(header),
 		.entry_size = sizeof(struct Leak),
 		.pid = mu_sys_getpid(),
+		.num_more = mu_backtrace_more(info->leaks, info->num_reported),
 		.info = *info,
 	};
 	char name[MU_PATH_MAX + 16];
@@ -52,7 +70,8 @@ mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
 		return false;
 	done = write_all(fd, &header, sizeof(header)) &&
 	    write_all(
-		fd, info->leaks, info->num_reported * sizeof(struct Leak));
+		fd, info->leaks, info->num_reported * sizeof(struct Leak)) &&
+	    write_more(fd, info);
 	mu_sys_close(&fd);
 	if (!done)
 		mu_sys3(SYS_unlinkat, AT_FDCWD, (long)name, 0);
@@ -64,17 +83,19 @@ mu_answer_file_check(
     const struct mu_answer_header *header, uint64_t size, int pid)
 {
 	const struct UnreachableMemoryInfo *info = &header->info;
-	uint64_t entries;
+	uint64_t entries, rest = size - sizeof(*header);
 
 	if (header->magic != MU_ANSWER_MAGIC ||
 	    header->version != MU_ANSWER_VERSION ||
 	    header->header_size != sizeof(*header) ||
 	    header->entry_size != sizeof(struct Leak) || header->pid != pid ||
-	    size < sizeof(*header))
+	    size < sizeof(*header) ||
+	    header->num_more > rest / sizeof(uintptr_t))
 		return false;
-	entries = (size - sizeof(*header)) / sizeof(struct Leak);
+	rest -= header->num_more * sizeof(uintptr_t);
+	entries = rest / sizeof(struct Leak);
 	return info->leaks == NULL && info->num_reported == entries &&
-	    sizeof(*header) + entries * sizeof(struct Leak) == size &&
+	    entries * sizeof(struct Leak) == rest &&
 	    info->num_reported <= info->num_leaks &&
 	    info->num_leaks <= info->num_allocations &&
 	    info->leak_bytes <= info->allocation_bytes && info->status >= 0 &&

@@ -15,15 +15,16 @@
 #include "memunreachable/memunreachable.h"
 
 #define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
-#define MU_ANSWER_VERSION 1
+#define MU_ANSWER_VERSION 2
 
 struct mu_answer_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_size, entry_size; /* bytes */
 	int32_t pid;
+	uint64_t num_more; /* frames, of all entries, behind them */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
-	/* info.num_reported times struct Leak */
+	/* info.num_reported times struct Leak, then the frames */
 };
 
 /*

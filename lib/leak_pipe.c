@@ -7,7 +7,9 @@
 
 #include <string.h>
 
+#include "lib/backtrace.h"
 #include "lib/pipe.h"
+#include "mu/recorded.h"
 
 #define AT_A_TIME 64 /* entries that are written together: 15 KiB */
 
@@ -29,6 +31,9 @@ mu_leak_pack(struct Leak *to, const struct mu_leak *from)
 	to->backtrace.num_frames = from->num_frames;
 	memcpy(
 	    to->backtrace.frames, from->frames, sizeof(to->backtrace.frames));
+	to->backtrace.num_more = from->num_more;
+	to->backtrace.more = from->more;
+	to->backtrace.cut = from->cut;
 }
 
 static bool
@@ -45,7 +50,22 @@ send_entries(int fd, const struct mu_leak *entries, size_t count)
 			return false;
 		num_packed = 0;
 	}
+	for (i = 0; i < count; i++)
+		if (entries[i].num_more > 0 &&
+		    !mu_pipe_write(fd, entries[i].more,
+			entries[i].num_more * sizeof(*entries[i].more)))
+			return false;
 	return true;
+}
+
+static size_t
+count_more(const struct mu_leaks *leaks)
+{
+	size_t i, num = 0;
+
+	for (i = 0; i < leaks->num_entries; i++)
+		num += leaks->entries[i].num_more;
+	return num;
 }
 
 bool
@@ -69,6 +89,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.num_leaks = leaks->num_leaks;
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->num_entries;
+		header.num_more = count_more(leaks);
 		header.num_total = leaks->num_total;
 		header.unreported_count = leaks->unreported_count;
 		header.unreported_bytes = leaks->unreported_bytes;
@@ -90,6 +111,9 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    header->entry_size == sizeof(struct Leak) &&
 	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
 	    header->num_entries <= header->num_total &&
+	    header->num_more / MU_STACK_MAX_FRAMES +
+		(header->num_more % MU_STACK_MAX_FRAMES != 0) <=
+	    header->num_entries &&
 	    header->num_total <= header->num_leaks &&
 	    header->unreported_count <= header->num_leaks &&
 	    header->unreported_bytes <= header->leak_bytes &&
@@ -116,11 +140,19 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
-	leaks = mu_results_new(results, header.num_entries);
+	leaks = mu_results_new(results, header.num_entries, header.num_more);
 	if (leaks == NULL && header.num_entries > 0)
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", (size_t)header.num_entries);
-	status = mu_pipe_read(pass, leaks, header.num_entries * sizeof(*leaks));
+	status = mu_pipe_read(pass, leaks,
+	    header.num_entries * sizeof(*leaks) +
+		header.num_more * sizeof(uintptr_t));
+	if (status == MU_OK &&
+	    !mu_backtrace_attach(leaks, header.num_entries,
+		(const uintptr_t *)(leaks + header.num_entries),
+		header.num_more))
+		status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
 	if (status != MU_OK) {
 		if (leaks != NULL)
 			mu_results_free(results, leaks);

@@ -17,7 +17,7 @@
 void mu_leak_pack(struct Leak *to, const struct mu_leak *from);
 
 /* "nrchable" */
-#define MU_PIPE_VERSION 2
+#define MU_PIPE_VERSION 3
 
 struct mu_pipe_header {
 	uint64_t magic;
@@ -28,6 +28,7 @@ struct mu_pipe_header {
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t num_leaks, leak_bytes;
 	uint64_t num_entries; /* struct Leak each, right behind */
+	uint64_t num_more;    /* frames of theirs, behind them all */
 	uint64_t num_total;   /* entries that there are */
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;

@@ -14,7 +14,7 @@
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
 
-/* Of one leak: 16 frames of 200 bytes, mostly; longer ones are cut. */
+/* Of one leak: 16 frames of 200 bytes, mostly. */
 #define BLOCK_SIZE 8192
 
 static void
@@ -71,23 +71,50 @@ log_symbolized(const struct mu_log *log,
 	return done;
 }
 
+/* A block that is longer than BLOCK is made in memory of its own, or cut. */
+static void
+log_long(const struct mu_log *log, const struct Leak *leak, bool contents,
+    struct mu_frame_names *names, char block[BLOCK_SIZE], size_t length)
+{
+	size_t size = length + 1;
+	long memory = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+	struct mu_text text = { (char *)memory, size, 0 };
+
+	if (mu_sys_failed(memory)) {
+		mu_log_text(log, MU_LOG_ERROR, block, BLOCK_SIZE - 1);
+		return;
+	}
+	mu_report_leak(&text, leak, contents, names);
+	mu_log_text(log, MU_LOG_ERROR, text.buffer,
+	    text.length < size ? text.length : size - 1);
+	mu_sys_munmap((void *)memory, size);
+}
+
+static void
+log_leak(const struct mu_log *log, const struct Leak *leak, bool contents,
+    struct mu_frame_names *names)
+{
+	char block[BLOCK_SIZE];
+	struct mu_text text = { block, sizeof(block), 0 };
+
+	mu_report_leak(&text, leak, contents, names);
+	if (text.length < sizeof(block))
+		mu_log_text(log, MU_LOG_ERROR, block, text.length);
+	else
+		log_long(log, leak, contents, names, block, text.length);
+}
+
 static void
 log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
     bool contents)
 {
 	struct mu_frame_names names = { .opened = false };
 	bool done = log_symbolized(log, info, contents, &names);
-	char block[BLOCK_SIZE];
 	size_t i;
 
-	for (i = 0; !done && i < info->num_reported; i++) {
-		struct mu_text text = { block, sizeof(block), 0 };
-
-		mu_report_leak(&text, &info->leaks[i], contents, &names);
-		mu_log_text(log, MU_LOG_ERROR, block,
-		    text.length < sizeof(block) ? text.length
-						: sizeof(block) - 1);
-	}
+	for (i = 0; !done && i < info->num_reported; i++)
+		log_leak(log, &info->leaks[i], contents, &names);
 	mu_frame_names_close(&names);
 }
 

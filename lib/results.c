@@ -62,11 +62,13 @@ mu_results_new_bytes(struct mu_results *results, size_t size)
 }
 
 struct Leak *
-mu_results_new(struct mu_results *results, size_t count)
+mu_results_new(struct mu_results *results, size_t count, size_t num_more)
 {
-	size_t size;
+	size_t size, more;
 
-	if (__builtin_mul_overflow(count, sizeof(struct Leak), &size))
+	if (__builtin_mul_overflow(count, sizeof(struct Leak), &size) ||
+	    __builtin_mul_overflow(num_more, sizeof(uintptr_t), &more) ||
+	    __builtin_add_overflow(size, more, &size))
 		return NULL;
 	return mu_results_new_bytes(results, size);
 }

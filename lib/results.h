@@ -24,10 +24,12 @@ struct mu_results {
 };
 
 /*
- * Room for COUNT entries, zeroed and known to the list; NULL if the kernel
- * refuses. With COUNT 0 there is nothing to hold: NULL as well.
+ * Room for COUNT entries and NUM_MORE frames behind them, zeroed and known to
+ * the list; NULL if the kernel refuses. With COUNT 0 there is nothing to hold:
+ * NULL as well.
  */
-struct Leak *mu_results_new(struct mu_results *results, size_t count);
+struct Leak *mu_results_new(
+    struct mu_results *results, size_t count, size_t num_more);
 
 /* The same for any other answer of SIZE bytes. */
 void *mu_results_new_bytes(struct mu_results *results, size_t size);

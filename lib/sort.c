@@ -8,12 +8,10 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define MAX_ELEMENT 256
-
 static void
 swap(char *a, char *b, size_t size)
 {
-	char spare[MAX_ELEMENT];
+	char spare[MU_SORT_MOST];
 
 	memcpy(spare, a, size);
 	memcpy(a, b, size);
@@ -55,7 +53,7 @@ mu_sort(void *base, size_t count, size_t size,
 {
 	size_t i;
 
-	if (size == 0 || size > MAX_ELEMENT ||
+	if (size == 0 || size > MU_SORT_MOST ||
 	    is_sorted(base, count, size, compare))
 		return;
 	for (i = count / 2; i-- > 0;)

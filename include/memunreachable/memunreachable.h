@@ -124,7 +124,12 @@ typedef bool (*memunreachable_reference_fn)(
 struct LeakBacktrace {
 	size_t num_frames; /* 0 if no stack was recorded */
 	uintptr_t frames[MEMUNREACHABLE_MAX_FRAMES];
-	size_t reserved[8];
+	size_t num_more;       /* that were recorded behind those */
+	const uintptr_t *more; /* they, until the report is freed; NULL in
+				  copies that C++ makes */
+	size_t cut;            /* 1: the recorder kept no more, and the stack
+				  may go on */
+	size_t reserved[5];
 };
 
 /* One entry: a lost block, what was lost with it, and others like it. */

@@ -56,7 +56,11 @@ struct Leak {
 		static constexpr size_t max_frames = 16;
 		uintptr_t frames[max_frames] = {};
 
-		size_t reserved[8] = {};
+		size_t num_more = 0; // that were recorded behind those
+		const uintptr_t *more = nullptr; // of the C report only
+		size_t cut = 0; // 1: no more were recorded
+
+		size_t reserved[5] = {};
 	} backtrace;
 
 	size_t reserved[8] = {};
@@ -296,6 +300,9 @@ GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 	if (ok && answer.c.num_reported > 0)
 		info.leaks.assign(
 		    answer.c.leaks, answer.c.leaks + answer.c.num_reported);
+	/* They end with the C report. */
+	for (Leak &leak : info.leaks)
+		leak.backtrace.more = nullptr;
 	info.num_leaks = answer.c.num_leaks;
 	info.leak_bytes = answer.c.leak_bytes;
 	info.num_allocations = answer.c.num_allocations;

@@ -9,7 +9,9 @@
 
 #include <stddef.h>
 
-/* COMPARE as for qsort(). SIZE in bytes, at most 256. */
+#define MU_SORT_MOST 512 /* bytes of an element */
+
+/* COMPARE as for qsort(). SIZE in bytes; nothing is done beyond the most. */
 void mu_sort(void *base, size_t count, size_t size,
     int (*compare)(const void *, const void *));
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "lib/answer_file.h"
+#include "lib/backtrace.h"
 #include "lib/cli/check_end.h"
 #include "lib/cli/exit_status.h"
 
@@ -43,23 +44,20 @@ read_all(int fd, void *data, size_t size)
 }
 
 static bool
-take_entries(int fd, struct UnreachableMemoryInfo *info)
+take_entries(int fd, struct UnreachableMemoryInfo *info, size_t num_more)
 {
-	size_t i, count = info->num_reported;
+	size_t count = info->num_reported;
+	size_t size =
+	    count * sizeof(*info->leaks) + num_more * sizeof(uintptr_t);
 
-	info->leaks = calloc(count + 1, sizeof(*info->leaks));
-	if (info->leaks == NULL ||
-	    !read_all(fd, info->leaks, count * sizeof(*info->leaks))) {
-		free(info->leaks);
-		info->leaks = NULL;
-		return false;
-	}
-	for (i = 0; i < count; i++) {
-		if (info->leaks[i].backtrace.num_frames >
-		    MEMUNREACHABLE_MAX_FRAMES)
-			info->leaks[i].backtrace.num_frames = 0;
-	}
-	return true;
+	info->leaks = calloc(1, size + 1);
+	if (info->leaks != NULL && read_all(fd, info->leaks, size) &&
+	    mu_backtrace_attach(info->leaks, count,
+		(const uintptr_t *)(info->leaks + count), num_more))
+		return true;
+	free(info->leaks);
+	info->leaks = NULL;
+	return false;
 }
 
 static const char *
@@ -97,7 +95,7 @@ read_answer(const char *path, pid_t pid, struct mu_answer *answer)
 		answer->pid = pid;
 		answer->info = header.info;
 		answer->stop = stop_word(header.info.stop);
-		good = take_entries(fd, &answer->info);
+		good = take_entries(fd, &answer->info, header.num_more);
 	}
 	close(fd);
 	unlink(name);

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/backtrace.h"
 #include "lib/cli/exit_status.h"
 #include "lib/cli/frame_line.h"
 #include "lib/cli/json_values.h"
@@ -71,14 +72,13 @@ frames_array(
     const struct LeakBacktrace *backtrace, const struct mu_names *names)
 {
 	json_t *frames = json_array();
-	size_t i, count = backtrace->num_frames;
+	size_t i, count = mu_backtrace_count(backtrace);
 	bool ok = frames != NULL;
 
-	if (count > MEMUNREACHABLE_MAX_FRAMES)
-		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; ok && i < count; i++)
 		ok = json_array_append_new(frames,
-			 frame_object(backtrace->frames[i], names)) == 0;
+			 frame_object(
+			     mu_backtrace_frame(backtrace, i), names)) == 0;
 	return mu_json_done(frames, ok);
 }
 
@@ -118,7 +118,9 @@ put_leak(FILE *out, const struct Leak *leak, bool contents,
 	frames = frames_array(&leak->backtrace, names);
 	ok = frames != NULL && json_dumpf(frames, out, JSON_ENSURE_ASCII) == 0;
 	json_decref(frames);
-	return ok && fputc('}', out) != EOF;
+	return ok &&
+	    fprintf(out, ", \"frames_cut\": %s}",
+		leak->backtrace.cut != 0 ? "true" : "false") > 0;
 }
 
 /* The figures that a heap which was not judged does not have. */

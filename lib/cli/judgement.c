@@ -139,14 +139,26 @@ name_allocator(const struct mu_search *search, struct mu_answer *answer)
 static bool
 take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
 {
-	size_t i;
+	size_t i, num = leaks->num_entries, num_more = 0;
+	uintptr_t *more;
 
-	info->leaks = calloc(leaks->num_entries + 1, sizeof(*info->leaks));
+	for (i = 0; i < num; i++)
+		num_more += leaks->entries[i].num_more;
+	info->leaks = calloc(
+	    1, num * sizeof(*info->leaks) + num_more * sizeof(*more) + 1);
 	if (info->leaks == NULL)
 		return false;
-	for (i = 0; i < leaks->num_entries; i++)
+	more = (uintptr_t *)(info->leaks + num);
+	for (i = 0; i < num; i++) {
 		mu_leak_pack(&info->leaks[i], &leaks->entries[i]);
-	info->num_reported = leaks->num_entries;
+		if (leaks->entries[i].num_more == 0)
+			continue;
+		memcpy(more, leaks->entries[i].more,
+		    leaks->entries[i].num_more * sizeof(*more));
+		info->leaks[i].backtrace.more = more;
+		more += leaks->entries[i].num_more;
+	}
+	info->num_reported = num;
 	return true;
 }
 

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lib/backtrace.h"
 #include "lib/cli/frame_line.h"
 #include "lib/report/text.h"
 
@@ -97,13 +98,15 @@ void
 mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
     const struct mu_names *names, const struct mu_style *style)
 {
-	size_t i, count = leak->backtrace.num_frames;
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
 	char block[BLOCK_SIZE] = "";
 	struct mu_text heading = { block, sizeof(block), 0 };
 	struct mu_text whole = heading;
 	struct Leak bare = *leak;
+	char line[128] = "";
+	struct mu_text cut = { line, sizeof(line), 0 };
 
-	bare.backtrace.num_frames = 0; /* named below */
+	bare.backtrace = (struct LeakBacktrace) { 0 }; /* named below */
 	mu_report_leak(&heading, &bare, false, NULL);
 	put_heading(out, block, style);
 	if (contents) {
@@ -112,8 +115,9 @@ mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
 	} else {
 		put_type(out, leak, names);
 	}
-	if (count > MEMUNREACHABLE_MAX_FRAMES)
-		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; i < count; i++)
-		mu_frame_line(out, i, leak->backtrace.frames[i], names);
+		mu_frame_line(
+		    out, i, mu_backtrace_frame(&leak->backtrace, i), names);
+	mu_report_cut(&cut, &leak->backtrace);
+	fputs(line, out);
 }

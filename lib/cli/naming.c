@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/backtrace.h"
 #include "lib/cli/names.h"
 #include "lib/symbolize/loaded.h"
 #include "mu/sys.h"
@@ -76,12 +77,10 @@ note(struct noting *noting, uintptr_t address, bool call)
 static void
 note_leak(struct noting *noting, const struct Leak *leak)
 {
-	size_t i, count = leak->backtrace.num_frames;
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
 
-	if (count > MEMUNREACHABLE_MAX_FRAMES)
-		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; i < count; i++)
-		note(noting, leak->backtrace.frames[i], true);
+		note(noting, mu_backtrace_frame(&leak->backtrace, i), true);
 	count = mu_names_words(leak);
 	for (i = 0; i < count; i++)
 		note(noting, mu_names_word(leak, i), false);

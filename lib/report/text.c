@@ -11,6 +11,7 @@
  */
 #include "lib/report/text.h"
 
+#include "lib/backtrace.h"
 #include "mu/arch.h"
 #include "mu/status.h"
 
@@ -58,16 +59,29 @@ add_contents(struct mu_text *out, const struct Leak *leak)
 	}
 }
 
+void
+mu_report_cut(struct mu_text *out, const struct LeakBacktrace *backtrace)
+{
+	size_t count = mu_backtrace_count(backtrace);
+
+	if (backtrace->num_more > 0 && backtrace->more == NULL)
+		mu_text_add(out, "          and %zu more frames\n",
+		    backtrace->num_more);
+	else if (backtrace->cut != 0 && count > 0)
+		mu_text_add(out,
+		    "          only %zu frame%s recorded (backtrace=%zu)\n",
+		    count, count == 1 ? " was" : "s were", count);
+}
+
 static void
 add_backtrace(struct mu_text *out, const struct LeakBacktrace *backtrace,
     struct mu_frame_names *names)
 {
-	size_t i, count = backtrace->num_frames;
+	size_t i, count = mu_backtrace_count(backtrace);
 
-	if (count > MEMUNREACHABLE_MAX_FRAMES)
-		count = MEMUNREACHABLE_MAX_FRAMES;
 	for (i = 0; i < count; i++)
-		mu_frame_text(out, names, i, backtrace->frames[i]);
+		mu_frame_text(out, names, i, mu_backtrace_frame(backtrace, i));
+	mu_report_cut(out, backtrace);
 }
 
 static void

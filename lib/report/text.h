@@ -19,6 +19,9 @@
 void mu_report_leak(struct mu_text *out, const struct Leak *leak,
     bool log_contents, struct mu_frame_names *names);
 
+/* Behind the frames: that there are more. Nothing where there are not. */
+void mu_report_cut(struct mu_text *out, const struct LeakBacktrace *backtrace);
+
 /*
  * What the entries of INFO do not show: how many more there are, and that
  * several of them count the same blocks. One line each, indented by two; none

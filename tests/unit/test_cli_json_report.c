@@ -119,7 +119,7 @@ START_TEST(entries)
 
 	write_report(false);
 	first = leak(0);
-	ck_assert_uint_eq(json_object_size(first), 8);
+	ck_assert_uint_eq(json_object_size(first), 9);
 	ck_assert_str_eq(string(first, "address"), "0x7fee12345670");
 	ck_assert_int_eq(number(first, "size"), 40);
 	ck_assert_int_eq(number(first, "referenced_count"), 2);

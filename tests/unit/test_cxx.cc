@@ -53,7 +53,7 @@ layout()
 	CHECK(offsetof(Leak, contents) == 72);
 	CHECK(offsetof(Leak, backtrace) == 104);
 	CHECK(offsetof(Leak, backtrace.frames) == 112);
-	CHECK(offsetof(Leak, backtrace.reserved) == 240);
+	CHECK(offsetof(Leak, backtrace.reserved) == 264);
 	CHECK(offsetof(Leak, reserved) == 304);
 	using memunreachable_abi::info;
 	CHECK(sizeof(info) == 400);

@@ -110,9 +110,9 @@ count_range(void *ctx, struct mu_range range)
 START_TEST(results_are_known_until_freed)
 {
 	struct mu_results results = { 0 };
-	struct Leak *a = mu_results_new(&results, 1);
-	struct Leak *b = mu_results_new(&results, 1000);
-	struct Leak *c = mu_results_new(&results, 3);
+	struct Leak *a = mu_results_new(&results, 1, 0);
+	struct Leak *b = mu_results_new(&results, 1000, 0);
+	struct Leak *c = mu_results_new(&results, 3, 0);
 	size_t count = 0;
 
 	ck_assert_ptr_nonnull(a);
@@ -128,8 +128,9 @@ START_TEST(results_are_known_until_freed)
 	ck_assert(mu_results_free(&results, c));
 	ck_assert(mu_results_free(&results, a));
 	ck_assert_ptr_null(results.first);
-	ck_assert_ptr_null(mu_results_new(&results, 0));
-	ck_assert_ptr_null(mu_results_new(&results, SIZE_MAX / 4));
+	ck_assert_ptr_null(mu_results_new(&results, 0, 0));
+	ck_assert_ptr_null(mu_results_new(&results, SIZE_MAX / 4, 0));
+	ck_assert_ptr_null(mu_results_new(&results, 1, SIZE_MAX / 8));
 }
 END_TEST
 

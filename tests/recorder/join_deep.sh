@@ -1,0 +1,110 @@
+#!/bin/sh
+# Every frame that was recorded is in each report, and a cut is told.
+set -u
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=$build/memunreachable
+recorder=$build/libmemunreachable-malloc-debug.so
+name=deep
+
+cat >"$work/deep.c" <<'END'
+#include <stdlib.h>
+#include <unistd.h>
+static __attribute__((noinline)) void down(int depth)
+{
+	void *volatile block;
+
+	if (depth > 0) {
+		down(depth - 1);
+	} else {
+		block = malloc(4242);
+		block = NULL;
+	}
+	__asm__ volatile("" ::: "memory");
+}
+static __attribute__((noinline)) void scrub(void)
+{
+	volatile char bytes[65536];
+	size_t i;
+
+	for (i = 0; i < sizeof(bytes); i++)
+		bytes[i] = 0;
+}
+int main(int argc, char **argv)
+{
+	char byte;
+
+	down(argc > 1 ? atoi(argv[1]) : 0);
+	scrub();
+	if (argc > 2 && write(1, "ready\n", 6) == 6)
+		return read(0, &byte, 1) < 0;
+	return 0;
+}
+END
+${CC:-cc} -O1 -g -fno-builtin -fno-optimize-sibling-calls -o "$work/deep" \
+    "$work/deep.c" || exit 1
+
+# frames REPORT: of the one entry.
+frames() {
+	grep -c '^ *#[0-9]*  pc ' "$1"
+}
+
+# check REPORT LEAST DEPTH WANTED: frames, cut or not. main() has some callers.
+check() {
+	got=$(frames "$1")
+	if [ "$3" -ge "$2" ]; then
+		[ "$got" -eq "$2" ] || fail "$got frames, not $2"
+		grep -q "^ *only $2 frames were recorded (backtrace=$2)\$" "$1" ||
+		    fail "the cut is not told"
+	else
+		[ "$got" -gt $(($3 + 2)) ] || fail "$got frames of $3 and more"
+		[ "$(grep -c '(down)\|(down+' "$1")" -eq $(($3 + 1)) ] ||
+		    [ "$4" = plain ] || fail "not all are named"
+		! grep -q 'frames were recorded' "$1" || fail "cut for no reason"
+	fi
+}
+
+# Called by await.
+# shellcheck disable=SC2317
+is_ready() {
+	grep -q ready "$work/out"
+}
+
+for size in 16 64 200 256; do
+	for depth in 5 40 100 240 300; do
+		name="--backtrace=$size, depth $depth"
+		"$command" "--backtrace=$size" -- "$work/deep" "$depth" \
+		    >"$work/report" 2>&1
+		[ $? -eq 23 ] || fail "status"
+		check "$work/report" "$size" "$depth" named
+	done
+	name="at exit, $size"
+	LD_PRELOAD="$build/libmemunreachable.so.0 $recorder" \
+	    MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
+	    LIBC_DEBUG_MALLOC_OPTIONS="backtrace=$size" "$work/deep" 100 \
+	    2>"$work/report"
+	check "$work/report" "$size" 100 plain
+done
+
+name='-p'
+mkfifo "$work/in"
+LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace=64 "$work/deep" 40 wait \
+    <"$work/in" >"$work/out" &
+pid=$!
+pids="$pids $pid"
+exec 9>"$work/in"
+await is_ready || fail "not ready"
+"$command" -q -p "$pid" >"$work/report"
+check "$work/report" 64 40 named
+"$command" -q -p "$pid" --format=json -o "$work/json"
+if command -v python3 >/dev/null; then
+	python3 - "$work/json" <<'END' || fail "JSON"
+import json, sys
+leak = json.load(open(sys.argv[1]))["leaks"][0]
+assert len(leak["frames"]) > 42, len(leak["frames"])
+assert leak["frames_cut"] is False
+END
+fi
+exec 9>&-
+wait "$pid"
+exit $((failures > 0))
