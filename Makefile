@@ -29,7 +29,8 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/startup.c lib/answer_file.c lib/options.c lib/options_signal.c lib/options_reach.c \
+	lib/startup.c lib/main_end.c lib/answer_file.c lib/options.c \
+	lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/no_leaks.c lib/why_reachable.c lib/each_unreachable.c \
 	lib/pass.c lib/look.c \

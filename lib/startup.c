@@ -66,11 +66,16 @@ at_exit(void)
 		.log_contents = options->log_contents,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t from;
 	bool leaks;
 
 	if (!concerns_us(options))
 		return;
 	mu_caller_capture(&caller);
+	from = mu_main_end_find(&mu_library.main_end, caller.sp);
+	/* A pass takes the red zone below it for alive, too. */
+	if (from != 0)
+		caller.sp = from + MU_RED_ZONE;
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
 	/* The command that asked decides; it looks itself if this fails. */
 	if (asked) {
@@ -154,6 +159,7 @@ construct(void)
 	int saved = errno;
 
 	mu_malloc_probe_try(&mu_library.malloc_probe);
+	mu_main_end_note(&mu_library.main_end);
 	mu_startup();
 	errno = saved;
 }

@@ -79,7 +79,23 @@ exit_with_handlers(void)
 	exit(9);
 }
 
+/* Pointers in main()'s own frame, as at -O0. */
+static int
+exit_from_frame(void)
+{
+	void *volatile blocks[8];
+	size_t i;
+
+	for (i = 0; i < 8; i++)
+		blocks[i] = malloc(24);
+	for (i = 0; i < 8; i++)
+		if (blocks[i] == NULL)
+			abort();
+	return 0;
+}
+
 static const struct scenario scenarios[] = {
+	{ "exit_from_frame", exit_from_frame },
 	{ "exit_leaky", exit_leaky },
 	{ "exit_clean", exit_clean },
 	{ "exit_unchecked", exit_unchecked },
@@ -98,6 +114,17 @@ START_TEST(at_exit_leaks)
 	ck_assert_uint_eq(
 	    count_text(child.err_text, "  24 bytes unreachable at "), 1);
 	ck_assert_uint_eq(count_text(child.err_text, DONE), 1);
+}
+END_TEST
+
+/* exit() has its frames where main() had its own. */
+START_TEST(at_exit_from_frame)
+{
+	child_run(&child, "exit_from_frame", "at_exit=1");
+	child_assert_exit(&child, 23);
+	ck_assert_uint_eq(
+	    count_text(child.err_text, "192 bytes in 8 allocations unreach"),
+	    1);
 }
 END_TEST
 
@@ -157,6 +184,7 @@ at_exit_suite(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, at_exit_leaks, 0, 2);
+	tcase_add_test(tcase, at_exit_from_frame);
 	tcase_add_test(tcase, at_exit_clean);
 	tcase_add_test(tcase, at_exit_unchecked);
 	tcase_add_loop_test(tcase, at_exit_unchecked_is_not_clean, 0, 2);
