@@ -159,9 +159,10 @@ try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	enum mu_status status;
 
 	status = find_room(pass);
-	if (status == MU_OK)
+	if (status == MU_OK) {
 		mu_caller_note_stack(pass);
-	status = look_at_self(pass);
+		status = look_at_self(pass);
+	}
 	if (status == MU_OK)
 		status = open_pipe(pass);
 	if (status == MU_OK)
