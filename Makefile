@@ -38,7 +38,7 @@ SRC_ORIGINAL := \
 	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
 	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c lib/room.c
 SRC_COLLECTOR := \
-	lib/collector.c lib/caller.c lib/descriptors.c lib/left_out.c \
+	lib/collector.c lib/urgency.c lib/caller.c lib/descriptors.c lib/left_out.c \
 	ptrace/threads.c ptrace/threads_release.c ptrace/task_list.c \
 	ptrace/tracee.c ptrace/wakeup.c \
 	ptrace/refusal.c ptrace/probe.c ptrace/parking.c \

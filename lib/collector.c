@@ -32,10 +32,12 @@
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
+#include "lib/urgency.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/alternate_stacks.h"
 #include "ptrace/pause.h"
+#include "ptrace/proc.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -66,15 +68,17 @@ enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
  * stop, so that no socket of the program is kept open by the copy.
  */
 static enum mu_status
-start_sweeper(struct mu_pass *pass)
+start_sweeper(struct mu_pass *pass, struct mu_urgency *urgency)
 {
 	/* The kernel notes the pid: we may be killed before we could. */
 	long pid = mu_syscall6(SYS_clone,
 	    CLONE_PARENT | CLONE_FILES | CLONE_UNTRACED | CLONE_PARENT_SETTID,
 	    0, (long)&pass->sweeper, 0, 0, 0);
 
-	if (pid == 0)
+	if (pid == 0) {
+		mu_urgency_drop(urgency);
 		mu_sweeper(pass);
+	}
 	if (pid < 0)
 		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
 		    "cannot fork the sweeper (errno %ld)", -pid);
@@ -101,13 +105,26 @@ await_gate(struct mu_pass *pass)
 	return gate;
 }
 
+/* A seccomp filter may kill for a call that the program never makes. */
+static bool
+is_filtered(void)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	return mu_proc_own_status(status, sizeof(status)) <= 0 ||
+	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
+}
+
 /* Threads stand still from here to the release, and nothing else is done. */
 static enum mu_status
 capture(struct mu_pass *pass, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
+	struct mu_urgency urgency = { .raised = false };
 	enum mu_status status;
 
+	if (!is_filtered())
+		mu_urgency_raise(&urgency);
 	status = mu_threads_stop_listed(threads, pass->stop_ns, &pass->why);
 	if (status == MU_OK)
 		status = mu_caller_add(pass);
@@ -120,7 +137,7 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = mu_image_note(pass);
 	if (status == MU_OK)
-		status = start_sweeper(pass);
+		status = start_sweeper(pass, &urgency);
 	if (status == MU_OK) {
 		mu_room_prefer(pass->sweeper);
 		mu_left_out_await(pass);

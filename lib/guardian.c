@@ -5,6 +5,7 @@
  */
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
+#include "lib/urgency.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
@@ -44,12 +45,17 @@ mu_guardian_body(void *arg)
 	struct mu_keeper_work *work = arg;
 	const int keep[] = { work->life, work->ended, mu_procfs_descriptor() };
 
+	struct mu_urgency urgency;
+
 	mu_keeper_settle("mu-guardian", keep, sizeof(keep) / sizeof(keep[0]));
+	/* A thread is about to run on with our registers. */
+	mu_urgency_raise(&urgency);
 	mu_keeper_line_await_cut(work->life, UINT64_MAX);
 	if (work->done)
 		mu_sys_exit(0);
 	mu_remote_note_undo(
 	    &work->note, work->asked.target, mu_sys_now_ns() + UNDO_NS);
+	mu_urgency_drop(&urgency);
 	if (work->copy.pid == 0)
 		find_copy(work);
 	if (work->copy.pid != 0) {

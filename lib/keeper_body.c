@@ -9,6 +9,7 @@
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
 #include "lib/room.h"
+#include "lib/urgency.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -340,11 +341,13 @@ stop_and_take(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
 	uint64_t stop_ns = mu_sys_now_ns() + keeping->asked->max_pause_ns;
+	struct mu_urgency urgency;
 	enum mu_status status;
 
 	if (stop_ns > keeping->asked->deadline_ns)
 		stop_ns = keeping->asked->deadline_ns;
 	keeping->work->stop_ns = stop_ns;
+	mu_urgency_raise(&urgency);
 	status =
 	    mu_threads_stop_listed(threads, stop_ns, &keeping->result->why);
 	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
@@ -353,6 +356,7 @@ stop_and_take(struct keeping *keeping, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = take_stopped(keeping, threads, files);
 	mu_threads_release(threads);
+	mu_urgency_drop(&urgency);
 	keeping->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
 	if (keeping->result->stopped_long &&
 	    keeping->result->taken != MU_KEEPER_READ)

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "lib/oom_score.h"
+#include "lib/urgency.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
 #include "ptrace/rights.h"
@@ -232,6 +233,7 @@ run_child(pid_t target, pid_t parent, int fd, mu_deputy_work *work, void *ctx)
 	setsid();
 	/* What we start inherits it, and may not change it any more. */
 	mu_oom_score_set(MU_OOM_FIRST);
+	mu_urgency_allow();
 	if (!leave_descriptors(&fd) || !become(target, parent))
 		_exit(REFUSED);
 	out = fdopen(fd, "w");

@@ -1,0 +1,84 @@
+/*
+ * The highest priority that a process may have, and back.
+ */
+#include <check.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/urgency.h"
+#include "tests/support/suite.h"
+
+static int
+nice_now(void)
+{
+	errno = 0;
+	return getpriority(PRIO_PROCESS, 0);
+}
+
+/* _i: its nice value before; a child has what there was. */
+START_TEST(raised_and_dropped)
+{
+	int status, before = _i * 5;
+	struct mu_urgency urgency;
+	pid_t pid;
+
+	ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, before), 0);
+	mu_urgency_raise(&urgency);
+	if (geteuid() == 0)
+		ck_assert(sched_getscheduler(0) ==
+			(SCHED_FIFO | SCHED_RESET_ON_FORK) ||
+		    nice_now() == -20);
+	pid = fork();
+	if (pid == 0) {
+		mu_urgency_drop(&urgency);
+		_exit(sched_getscheduler(0) != SCHED_OTHER ||
+		    nice_now() != before);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	mu_urgency_drop(&urgency);
+	ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
+	ck_assert_int_eq(nice_now(), before);
+}
+END_TEST
+
+/* What was allowed before the rights went is there after. */
+START_TEST(allowed_without_rights)
+{
+	struct mu_urgency urgency;
+	struct rlimit limit;
+
+	if (geteuid() != 0)
+		return;
+	mu_urgency_allow();
+	getrlimit(RLIMIT_RTPRIO, &limit);
+	if (limit.rlim_cur == 0) {
+		printf("SKIPPED: RLIMIT_RTPRIO cannot be raised here\n");
+		return;
+	}
+	ck_assert_int_eq(setresuid(65534, 65534, 65534), 0);
+	mu_urgency_raise(&urgency);
+	ck_assert(sched_getscheduler(0) != SCHED_OTHER || nice_now() == -20);
+	mu_urgency_drop(&urgency);
+	ck_assert_int_eq(
+	    sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
+	ck_assert_int_eq(nice_now(), 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("urgency");
+	TCase *tcase = tcase_create("urgency");
+
+	tcase_add_loop_test(tcase, raised_and_dropped, 0, 3);
+	tcase_add_test(tcase, allowed_without_rights);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
