@@ -360,6 +360,9 @@ demo: all $(EXAMPLES) ## show the main job
 
 # It uses tests/support/live.h.
 $(BUILD)/tests/live/victim_core: TEST_LIBS = $(CHECK_LIBS)
+$(BUILD)/tests/live/victim_core: $(BUILD)/tests/support/hole_shim.so
+$(BUILD)/tests/support/hole_shim.so: override CFLAGS += \
+	-Wl,-z,max-page-size=0x200000
 
 # Its code has the same address in two programs.
 $(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie

@@ -74,7 +74,7 @@ unsigned
 mu_core_file_flags(const char *bytes, size_t size, uint64_t away)
 {
 	Elf *elf = open_bytes(bytes, size);
-	uint64_t first = 0, begin, end;
+	uint64_t first = 0, last = 0, begin, end;
 	bool has_first = false;
 	size_t count = 0, i;
 	unsigned flags = 0;
@@ -93,7 +93,10 @@ mu_core_file_flags(const char *bytes, size_t size, uint64_t away)
 		has_first = true;
 		if (away >= begin - first && away < end - first)
 			flags = header.p_flags;
+		last = header.p_vaddr + header.p_memsz;
 	}
 	elf_end(elf);
+	if (flags == 0 && last > first && away < last - first)
+		return MU_CORE_FILE_HOLE;
 	return flags;
 }

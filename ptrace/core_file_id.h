@@ -25,8 +25,14 @@ struct mu_core_id {
 bool mu_core_file_id(const char *bytes, size_t size, struct mu_core_id *id);
 
 /*
+ * Between two segments: the loader maps the whole file first, and closes what
+ * lies between for good (_dl_map_segments in glibc's elf/dl-map-segments.h).
+ */
+#define MU_CORE_FILE_HOLE (1u << 31)
+
+/*
  * PF_R, PF_W, PF_X of what the loader maps AWAY bytes from where it maps the
- * file's first page; 0: not known.
+ * file's first page, or MU_CORE_FILE_HOLE; 0: not known.
  */
 unsigned mu_core_file_flags(const char *bytes, size_t size, uint64_t away);
 

@@ -155,7 +155,7 @@ note_large(void *ctx, const struct mu_block *block)
 /*
  * A large block that is lost may be the alternate signal stack of a thread:
  * the kernel alone knows. Each thread is made to ask for its own in the stop of
- * another try, unless the process is only to be read.
+ * another try.
  */
 static void
 note_stacks(struct looking *looking)
@@ -172,9 +172,8 @@ note_stacks(struct looking *looking)
 	    &looking->judgement.search.heap.blocks, note_large, &large);
 	if (!large)
 		return;
-	looking->stacks_wanted = unasked > 0 &&
-	    looking->check->stop != MU_CHECK_STOP_READ &&
-	    looking->stack_tries++ < STACK_TRIES;
+	looking->stacks_wanted =
+	    unasked > 0 && looking->stack_tries++ < STACK_TRIES;
 	if (looking->status == MU_OK && unasked > 0)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
 		    "%zu threads could not be asked for their alternate signal"

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "tests/support/hide.h"
+#include "tests/support/place_filters.h"
 
 #define PAGE ((size_t)4096)
 #define SIZE ((size_t)1 << 20)
@@ -286,6 +287,16 @@ alternate_stacks(void)
 	usleep(200000);
 }
 
+static void
+alternate_stacks_seccomp(void)
+{
+	static const int calls[] = { SYS_acct };
+
+	if (!filter_install(calls, 1, SECCOMP_RET_KILL_PROCESS))
+		abort();
+	alternate_stacks();
+}
+
 static const struct {
 	const char *name;
 	void (*put)(void);
@@ -300,6 +311,7 @@ static const struct {
 	{ "generated_code", generated_code },
 	{ "generated_code_of_two", generated_code_of_two },
 	{ "alternate_stacks", alternate_stacks },
+	{ "alternate_stacks_seccomp", alternate_stacks_seccomp },
 };
 
 int

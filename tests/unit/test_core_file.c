@@ -276,6 +276,7 @@ END_TEST
 
 START_TEST(protections)
 {
+	struct made_library other = library;
 	const char *bytes = (const char *)&library;
 	size_t size = sizeof(library);
 
@@ -285,6 +286,16 @@ START_TEST(protections)
 	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0x3000), PF_R | PF_W);
 	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0x8000), 0);
 	ck_assert_uint_eq(mu_core_file_flags(bytes, 10, 0), 0);
+	other.segments[1].p_vaddr = 0x2000;
+	other.segments[2].p_vaddr = 0x8dd0;
+	bytes = (const char *)&other;
+	ck_assert_uint_eq(
+	    mu_core_file_flags(bytes, size, 0x1000), MU_CORE_FILE_HOLE);
+	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0x2000), PF_R | PF_X);
+	ck_assert_uint_eq(
+	    mu_core_file_flags(bytes, size, 0x4000), MU_CORE_FILE_HOLE);
+	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0x8000), PF_R | PF_W);
+	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0xa000), 0);
 }
 END_TEST
 
