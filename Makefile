@@ -190,7 +190,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	careful_realloc.c block.c guards.c guards_live.c fill.c quarantine.c errors.c \
 	report.c symbolize.c fork.c kept_stderr.c \
 	leak_blocks.c leak_list.c leak_estimate.c leak_info.c iterate.c \
-	journal.c journal_write.c heap_dump.c dump_modules.c frame_names.c \
+	journal.c journal_write.c heap_dump.c dump_modules.c gone_modules.c frame_names.c \
 	output_file.c allocator_stats.c leak_finder.c unreachable_check.c \
 	watch.c watch_options.c watch_bare.c watch_thread.c \
 	leaktracer_startup.c leaktracer_settings.c leaktracer.c \

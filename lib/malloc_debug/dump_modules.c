@@ -14,12 +14,13 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "lib/malloc_debug/gone_modules.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
 #define LINE_BYTES (PATH_MAX + 256)
 #define NOTES_BYTES 1024
-#define ID_BYTES 64
+#define ID_BYTES ((DUMP_MODULES_ID - 1) / 2)
 #define MOST_HEADERS 64
 
 struct mapping {
@@ -110,6 +111,20 @@ begin_module(struct module *module, const struct mapping *mapping)
 		if (headers[i].p_type == PT_NOTE)
 			take_id(module, module->bias + headers[i].p_vaddr,
 			    headers[i].p_memsz);
+}
+
+void
+dump_modules_id(const struct dl_phdr_info *object, char id[DUMP_MODULES_ID])
+{
+	struct module module = { .id = "-" };
+	size_t i;
+
+	for (i = 0; i < object->dlpi_phnum && module.id[0] == '-'; i++)
+		if (object->dlpi_phdr[i].p_type == PT_NOTE)
+			take_id(&module,
+			    object->dlpi_addr + object->dlpi_phdr[i].p_vaddr,
+			    object->dlpi_phdr[i].p_memsz);
+	memcpy(id, module.id, sizeof(module.id));
 }
 
 static const char *
@@ -214,5 +229,6 @@ dump_modules(
 		return false;
 	take_lines(&sink, fd);
 	mu_sys_close(&fd);
+	gone_modules_print(line, ctx);
 	return true;
 }

@@ -14,9 +14,17 @@
  * LINE(ctx, text, length) for each executable mapping of a file, and the vDSO:
  *	# module <start>-<end> <file offset> <bias> <build-id or -> <path>
  * numbers in hexadecimal without 0x, the path as in /proc/self/maps, with the
- * newline. False: /proc/self/maps cannot be read.
+ * newline; then those that were unloaded (gone_modules.h). False:
+ * /proc/self/maps cannot be read.
  */
 bool dump_modules(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx);
+
+#define DUMP_MODULES_ID 129 /* bytes of a build-id in hex, and the NUL */
+
+/* That of a module that is loaded; "-": it has none. */
+struct dl_phdr_info;
+void dump_modules_id(
+    const struct dl_phdr_info *object, char id[DUMP_MODULES_ID]);
 
 #endif

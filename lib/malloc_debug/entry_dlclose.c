@@ -1,11 +1,13 @@
 /*
  * dlclose(), so that rules of code that has gone are forgotten before other
- * code comes to its place. It depends on nothing of its caller, as dlopen()
- * does.
+ * code comes to its place, and that the names of modules are kept. It depends
+ * on nothing of its caller, as dlopen() does.
  */
 #include <dlfcn.h>
 #include <link.h>
 
+#include "lib/malloc_debug/gone_modules.h"
+#include "lib/malloc_debug/recorder.h"
 #include "lib/malloc_debug/stack_capture.h"
 
 static unsigned long long unloaded; /* modules, as far as is known */
@@ -29,10 +31,14 @@ dlclose(void *handle)
 	/* In a static program: POSIX lets it stay. */
 	if (next == NULL)
 		return 0;
+	if (memunreachable_recorded.directory != 0)
+		gone_modules_note();
 	result = next(handle);
 	/* Most calls give back one reference of several. */
 	dl_iterate_phdr(count_unloaded, &now);
-	if (__atomic_exchange_n(&unloaded, now, __ATOMIC_RELAXED) != now)
+	if (__atomic_exchange_n(&unloaded, now, __ATOMIC_RELAXED) != now) {
 		stack_capture_forget();
+		gone_modules_update();
+	}
 	return result;
 }

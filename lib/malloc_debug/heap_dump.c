@@ -109,8 +109,7 @@ print_maps(struct output_file *out)
 
 	output_file_print(out, "MAPS\n");
 	if (fd < 0)
-		output_file_print(
-		    out, "Could not open /proc/thread-self/maps\n");
+		output_file_print(out, "Could not open /proc/self/maps\n");
 	else
 		while ((n = mu_sys_read(fd, buffer, sizeof(buffer))) > 0)
 			output_file_write(out, buffer, (size_t)n);

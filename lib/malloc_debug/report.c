@@ -8,6 +8,7 @@
 #include <link.h>
 #include <stdarg.h>
 
+#include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/kept_stderr.h"
 #include "lib/malloc_debug/stack_depot.h"
 #include "lib/malloc_debug/symbolize.h"
@@ -96,10 +97,18 @@ look_up(struct report_name *name, uint64_t pc)
 	struct link_map *map_of = NULL;
 	Dl_info info;
 
+	const struct gone_module *gone;
+
 	*name = (struct report_name) { .pc = pc, .place = pc };
 	if (dladdr1((void *)(uintptr_t)pc, &info, (void **)&map_of,
-		RTLD_DL_LINKMAP) == 0)
+		RTLD_DL_LINKMAP) == 0) {
+		gone = gone_modules_find(pc);
+		if (gone != NULL) {
+			name->place = pc - gone->bias;
+			name->module = gone->path;
+		}
 		return;
+	}
 	/* As nm and addr2line know it; what is mapped at is not 0 there. */
 	name->place = pc - map_of->l_addr;
 	name->module = map_of->l_name;

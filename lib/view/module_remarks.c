@@ -140,6 +140,9 @@ mu_module_table_remark(
 		return true;
 	if (mu_line_is(word, "module"))
 		return take_module(table, line, mappings);
+	/* That is in no list of mappings. */
+	if (mu_line_is(word, "unloaded"))
+		return take_module(table, line, true);
 	if (mu_line_is(word, "build-id"))
 		return take_build_id(table, line);
 	line.at = word.at;
