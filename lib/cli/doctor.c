@@ -30,7 +30,7 @@ tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 }
 
 int
-mu_doctor(pid_t pid, FILE *out)
+mu_doctor(pid_t pid, uint64_t max_pause_ms, FILE *out)
 {
 	struct mu_findings findings = { .count = 0 };
 	struct mu_doctor_machine machine;
@@ -41,6 +41,7 @@ mu_doctor(pid_t pid, FILE *out)
 	mu_doctor_judge_machine(&machine, &findings);
 	if (pid != 0) {
 		mu_doctor_target_read(&target, pid);
+		target.max_pause_ns = max_pause_ms * 1000 * 1000;
 		mu_doctor_judge_target(&machine, &target, &findings);
 	}
 	blockers = tell(&findings, MU_BLOCKER, out);

@@ -6,6 +6,7 @@
 #ifndef CLI_DOCTOR_H
 #define CLI_DOCTOR_H
 
+#include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
@@ -13,9 +14,10 @@
 
 /*
  * Look at the process PID, or, if that is 0, at this machine and user alone.
+ * MAX_PAUSE_MS: how long a check may stop it (--max-pause).
  * One line a finding to OUT, "blocker  tracer: cause; cure". The exit status: 0
  * or MU_DOCTOR_STOPPED.
  */
-int mu_doctor(pid_t pid, FILE *out);
+int mu_doctor(pid_t pid, uint64_t max_pause_ms, FILE *out);
 
 #endif

@@ -56,11 +56,14 @@ struct mu_doctor_target {
 	char libc[128];    /* the path; "" = none is mapped */
 	unsigned glibc[2]; /* 2, 36; 0 = not told by the file */
 	char allocator[64];
-	uint64_t resident, data;       /* bytes: VmRSS, VmData */
-	enum mu_status has_room;       /* for a copy, in its memory group */
-	struct mu_why room_why;        /* if it has none */
-	bool tight;                    /* a copy may have to be given up */
-	uint64_t left, need;           /* bytes; of the worst case */
+	size_t mappings;         /* 0 = not known */
+	uint64_t held;           /* bytes that reading would have to read */
+	uint64_t max_pause_ns;   /* set by who asks */
+	uint64_t resident, data; /* bytes: VmRSS, VmData */
+	enum mu_status has_room; /* for a copy, in its memory group */
+	struct mu_why room_why;  /* if it has none */
+	bool tight;              /* a copy may have to be given up */
+	uint64_t left, need;     /* bytes; of the worst case */
 	enum mu_symbols_detail detail; /* of the main program */
 	char label[128];
 };

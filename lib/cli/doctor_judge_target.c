@@ -3,6 +3,8 @@
  */
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
+#include "mu/sys.h"
+#include "ptrace/pause.h"
 
 /* False: there is nothing to look at, and no more to say. */
 static bool
@@ -172,6 +174,58 @@ judge_memory(const struct mu_doctor_machine *machine,
 		    (size_t)(target->resident >> 20));
 }
 
+/* Where no copy can be made all of the memory is read during the stop. */
+static bool
+is_read(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target)
+{
+	return target->seccomp > 0 || target->rights_kept ||
+	    target->has_room != MU_OK ||
+	    (machine->commit_strict && target->data > machine->commit_left);
+}
+
+/*
+ * Measured on 2 cores of a busy Xeon: 1 GB of small pages 40 ms, 2000 threads
+ * 100 ms, 60,000 mappings 270 ms.
+ */
+static uint64_t
+copy_ns(const struct mu_doctor_target *target)
+{
+	return 1000000 + target->threads * 50000 + target->mappings * 4500 +
+	    target->resident / 25;
+}
+
+static void
+judge_pause(const struct mu_doctor_machine *machine,
+    const struct mu_doctor_target *target, struct mu_findings *findings)
+{
+	uint64_t ns = copy_ns(target);
+	struct mu_why why;
+
+	if (is_read(machine, target)) {
+		ns = mu_pause_ns(target->held);
+		if (ns > target->max_pause_ns) {
+			mu_pause_too_long(target->pid, target->held, &why);
+			mu_finding_add(
+			    findings, MU_BLOCKER, "pause", "%s", why.words);
+			return;
+		}
+	}
+	if (ns > target->max_pause_ns)
+		mu_finding_add(findings, MU_WARNING, "pause",
+		    "to copy process %d (%zu threads, %zu mappings, %zu MiB)"
+		    " may stop it for %zu ms; --max-pause=%zus allows it",
+		    target->pid, target->threads, target->mappings,
+		    (size_t)(target->resident >> 20), (size_t)(ns / 1000000),
+		    (size_t)(2 * ns / MU_NS_PER_SEC) + 1);
+	else
+		mu_finding_add(findings, MU_FINE, "pause",
+		    "a check stops process %d for about %zu ms; no longer than"
+		    " %zu (--max-pause)",
+		    target->pid, (size_t)(ns / 1000000),
+		    (size_t)(target->max_pause_ns / 1000000));
+}
+
 void
 mu_doctor_judge_target(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings)
@@ -182,5 +236,6 @@ mu_doctor_judge_target(const struct mu_doctor_machine *machine,
 	judge_rights(target, findings);
 	judge_state(target, findings);
 	judge_memory(machine, target, findings);
+	judge_pause(machine, target, findings);
 	mu_doctor_judge_files(machine, target, findings);
 }

@@ -11,6 +11,7 @@
 #include "lib/cli/doctor_facts.h"
 #include "lib/room.h"
 #include "mu/sys.h"
+#include "ptrace/pause.h"
 #include "ptrace/proc.h"
 #include "ptrace/rights.h"
 
@@ -172,6 +173,23 @@ read_room(struct mu_doctor_target *target)
 	mu_room_close(&room);
 }
 
+static size_t
+count_mappings(pid_t pid)
+{
+	char path[64];
+	size_t count = 0;
+	FILE *file;
+	int c;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	while (file != NULL && (c = getc(file)) != EOF)
+		count += c == '\n';
+	if (file != NULL)
+		fclose(file);
+	return count;
+}
+
 void
 mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 {
@@ -204,6 +222,8 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	if (target->is_kernel || target->state == 'Z' || target->state == 'X')
 		return;
 	target->sleeping = count_sleepers(pid);
+	target->mappings = count_mappings(pid);
+	target->held = mu_pause_bytes(pid);
 	read_room(target);
 	mu_doctor_files_read(target);
 }

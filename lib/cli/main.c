@@ -237,7 +237,7 @@ examine_process(void *ctx, FILE *out)
 {
 	const struct mu_cli_options *options = ctx;
 
-	return mu_doctor(options->pid, out);
+	return mu_doctor(options->pid, options->max_pause_ms, out);
 }
 
 /* --doctor */
@@ -248,7 +248,7 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 	int status;
 
 	if (options->pid == 0)
-		status = mu_doctor(0, output->text);
+		status = mu_doctor(0, options->max_pause_ms, output->text);
 	else
 		status = mu_deputy_run(options->pid, GRACE_NS, examine_process,
 		    (void *)options, output->text, &why);

@@ -8,6 +8,7 @@
 
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
+#include "mu/sys.h"
 #include "tests/support/suite.h"
 
 static struct mu_doctor_machine machine;
@@ -45,6 +46,8 @@ setup(void)
 		.libc = "/usr/lib/libc.so.6",
 		.glibc = { 2, 36 },
 		.resident = (uint64_t)1 << 30,
+		.held = (uint64_t)1 << 27,
+		.max_pause_ns = 200 * 1000 * 1000,
 		.detail = MU_SYMBOLS_LINES,
 	};
 }
@@ -261,6 +264,39 @@ START_TEST(programs)
 }
 END_TEST
 
+/* Too many threads or mappings to copy in time, or too much to read. */
+START_TEST(long_pauses)
+{
+	target.threads = 10000;
+	must_find(MU_WARNING, "pause", "10000 threads");
+	target.threads = 4;
+	target.mappings = 65530;
+	must_find(MU_WARNING, "pause", "65530 mappings");
+	target.max_pause_ns = 10 * MU_NS_PER_SEC;
+	judge();
+	must_find(MU_FINE, NULL, NULL);
+}
+END_TEST
+
+/* Whose copy cannot be made. */
+START_TEST(too_much_to_read)
+{
+	size_t i, blockers = 0;
+
+	target.seccomp = 2;
+	target.held = (uint64_t)3 << 30;
+	judge();
+	for (i = 0; i < findings.count; i++)
+		if (findings.all[i].grade == MU_BLOCKER) {
+			ck_assert_ptr_nonnull(strstr(findings.all[i].why.words,
+			    "to read 3072 MiB of process 4711 would stop"
+			    " it for about 3.2 s; --max-pause=7s"));
+			blockers++;
+		}
+	ck_assert_uint_eq(blockers, 1);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -277,6 +313,8 @@ main(void)
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, states);
 	tcase_add_test(tc, programs);
+	tcase_add_test(tc, long_pauses);
+	tcase_add_test(tc, too_much_to_read);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
