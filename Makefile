@@ -122,7 +122,7 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
 	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
-	lib/symbolize/inlined.c \
+	lib/symbolize/unit_functions.c lib/symbolize/inlined.c \
 	lib/symbolize/demangled.c
 SRC_DOCTOR := \
 	lib/cli/doctor.c lib/cli/doctor_machine.c lib/cli/doctor_target.c \

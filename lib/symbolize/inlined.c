@@ -10,6 +10,7 @@
 #include "lib/symbolize/demangled.h"
 
 #define INLINED_MAX 32
+#define DEPTH_MAX 256 /* of blocks and calls in each other */
 
 /* To be freed; the name that the linker would have, if there is one. */
 static char *
@@ -51,49 +52,64 @@ describe(struct mu_inlined *inlined, Dwarf_Die *die, Dwarf_Files *files)
 		inlined->file = dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/*
- * The scopes that contain an address are, from an inlined function outwards,
- * those that it was written in; those of its innermost entry lead to where it
- * has been put.
- */
-static int
-find_scopes(Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die **scopes)
+/* The child of PARENT that ADDRESS is in and that may be, or have, a call. */
+static bool
+find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
 {
-	Dwarf_Die *around = NULL, innermost;
+	int tag;
 
-	*scopes = NULL;
-	if (dwarf_getscopes(unit, address, &around) <= 0)
-		return 0;
-	innermost = around[0];
-	free(around);
-	return dwarf_getscopes_die(&innermost, scopes);
+	if (dwarf_child(parent, child) != 0)
+		return false;
+	do {
+		tag = dwarf_tag(child);
+		if ((tag == DW_TAG_inlined_subroutine ||
+			tag == DW_TAG_lexical_block ||
+			tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
+		    dwarf_haspc(child, address) == 1)
+			return true;
+	} while (dwarf_siblingof(child, child) == 0);
+	return false;
+}
+
+/* From FUNCTION inwards: those that were put in; how many. */
+static size_t
+find_calls(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *calls)
+{
+	Dwarf_Die around = *function, child;
+	size_t count = 0, depth;
+
+	for (depth = 0; depth < DEPTH_MAX && count < INLINED_MAX &&
+	     find_child(&around, address, &child);
+	     depth++) {
+		around = child;
+		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
+			calls[count++] = child;
+	}
+	return count;
 }
 
 struct mu_inlined *
-mu_inlined_find(Dwarf_Die *unit, Dwarf_Addr address, size_t *count)
+mu_inlined_find(struct mu_unit_functions *functions, Dwarf_Die *unit,
+    Dwarf_Addr address, size_t *count)
 {
-	struct mu_inlined *list = NULL;
+	Dwarf_Die function, calls[INLINED_MAX];
+	struct mu_inlined *list;
 	Dwarf_Files *files = NULL;
-	Dwarf_Die *scopes;
-	size_t num_files;
-	int i, num = find_scopes(unit, address, &scopes);
+	size_t i, num_files;
 
 	*count = 0;
-	for (i = 0; i < num && *count < INLINED_MAX; i++) {
-		if (dwarf_tag(&scopes[i]) == DW_TAG_subprogram)
-			break;
-		if (dwarf_tag(&scopes[i]) != DW_TAG_inlined_subroutine)
-			continue;
-		if (list == NULL) {
-			list = calloc(INLINED_MAX, sizeof(*list));
-			if (dwarf_getsrcfiles(unit, &files, &num_files) != 0)
-				files = NULL;
-		}
-		if (list == NULL)
-			break;
-		describe(&list[(*count)++], &scopes[i], files);
+	if (!mu_unit_functions_find(functions, unit, address, &function))
+		return NULL;
+	*count = find_calls(&function, address, calls);
+	list = *count == 0 ? NULL : calloc(*count, sizeof(*list));
+	if (list == NULL) {
+		*count = 0;
+		return NULL;
 	}
-	free(scopes);
+	if (dwarf_getsrcfiles(unit, &files, &num_files) != 0)
+		files = NULL;
+	for (i = 0; i < *count; i++)
+		describe(&list[i], &calls[*count - 1 - i], files);
 	return list;
 }
 

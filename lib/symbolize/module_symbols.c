@@ -152,7 +152,8 @@ mu_module_symbols_inlined(struct mu_module_symbols *symbols, uintptr_t address,
 	    !mu_source_lines_find(
 		&symbols->lines, address, &file, &line, &unit))
 		return;
-	list = mu_inlined_find(unit, address - symbols->lines.bias, &count);
+	list = mu_inlined_find(
+	    &symbols->functions, unit, address - symbols->lines.bias, &count);
 	given = list == NULL ? NULL : malloc(sizeof(*given));
 	if (given == NULL) {
 		mu_inlined_free(list, count);
@@ -168,6 +169,7 @@ void
 mu_module_symbols_give_up(struct mu_module_symbols *symbols)
 {
 	symbols->lines = (struct mu_source_lines) { 0 };
+	symbols->functions = (struct mu_unit_functions) { NULL };
 	symbols->has_lines = true;
 	if (symbols->stage == MU_MODULE_LINES)
 		return;
@@ -187,6 +189,7 @@ mu_module_symbols_close(struct mu_module_symbols *symbols)
 	if (!symbols->opened)
 		return;
 	mu_source_lines_close(&symbols->lines);
+	mu_unit_functions_close(&symbols->functions);
 	mu_symbol_table_close(&symbols->table);
 	drop_inlined(symbols);
 	if (symbols->dwfl != NULL)

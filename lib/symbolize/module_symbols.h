@@ -10,6 +10,7 @@
 #include "lib/symbolize/elf_file.h"
 #include "lib/symbolize/source_lines.h"
 #include "lib/symbolize/symbol_table.h"
+#include "lib/symbolize/unit_functions.h"
 
 struct mu_module_inlined {
 	struct mu_module_inlined *next;
@@ -36,6 +37,7 @@ struct mu_module_symbols {
 	Dwfl_Module *module;
 	struct mu_symbol_table table;
 	struct mu_source_lines lines;
+	struct mu_unit_functions functions;
 	bool has_lines;                    /* they were looked for */
 	struct mu_module_inlined *inlined; /* that were given out */
 };
@@ -58,8 +60,8 @@ bool mu_module_symbols_find(struct mu_module_symbols *symbols,
     uintptr_t address, struct mu_symbol *symbol);
 
 /*
- * Add what was inlined at ADDRESS, which has a line, to SYMBOL. It goes through
- * a whole compilation unit.
+ * Add what was inlined at ADDRESS, which has a line, to SYMBOL. The first
+ * question about a compilation unit goes through all of it.
  */
 void mu_module_symbols_inlined(struct mu_module_symbols *symbols,
     uintptr_t address, struct mu_symbol *symbol);

@@ -95,10 +95,7 @@ void mu_symbols_close(struct mu_symbols *symbols);
 bool mu_symbols_find(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
 
-/*
- * The same, and what the compiler has put into that function there: takes
- * milliseconds where the compilation unit is large.
- */
+/* The same, and what the compiler has put into that function there. */
 bool mu_symbols_find_call(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
 

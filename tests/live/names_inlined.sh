@@ -90,4 +90,21 @@ grep -q "(inner_make) .*inlined.c:$inner" "$work/text" &&
 	grep -q "inlined into (outer_make) .*inlined.c:$outer" "$work/text" ||
 	fail "not both functions in $(cat "$work/text")"
 
+# Each address of a large file costs as much as one of a small file does.
+name='many functions'
+awk 'BEGIN {
+	print "static inline __attribute__((always_inline)) int"
+	print "put_in(int x) { return x * 3; }"
+	for (i = 0; i < 20000; i++)
+		printf "int many_%d(int x)\n{\n\treturn put_in(x);\n}\n", i
+}' >"$work/many.c"
+${CC:-cc} -g -fPIC -shared -o "$work/many.so" "$work/many.c" || fail "no library"
+nm "$work/many.so" | awk -v file="$work/many.so" '/ T many_/ {
+	printf "  #00  pc %s  %s\n", $1, file
+}' >"$work/log"
+timeout 60 "$command" --symbolize "$work/log" >"$work/text" ||
+	fail "status $?"
+[ "$(grep -c '(many_[0-9]*) .*many.c:' "$work/text")" -eq 20000 ] ||
+	fail "not all of them: $(head -n 3 "$work/text")"
+
 exit $failures

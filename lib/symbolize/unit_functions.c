@@ -1,0 +1,159 @@
+/*
+ * Functions by address: see unit_functions.h.
+ */
+#include "lib/symbolize/unit_functions.h"
+
+#include <dwarf.h>
+#include <search.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include "heapwalk/spans.h"
+
+#define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */
+#define DEPTH_MAX 16 /* of namespaces and classes in each other */
+#define STEPS_MAX 16 /* back from an address; functions do not overlap */
+
+struct function {
+	struct mu_range range; /* first of all: mu_ranges_upper() */
+	Dwarf_Die die;
+};
+
+struct unit {
+	Dwarf_Die *die;
+	struct function *functions; /* by begin */
+	size_t count, max;
+};
+
+static void
+add_range(struct unit *unit, const Dwarf_Die *die, struct mu_range range)
+{
+	size_t max = unit->max == 0 ? 64 : 2 * unit->max;
+	struct function *grown;
+
+	if (range.begin >= range.end)
+		return;
+	if (unit->count == unit->max) {
+		grown = max > FUNCTIONS_MAX
+		    ? NULL
+		    : reallocarray(unit->functions, max, sizeof(*grown));
+		if (grown == NULL)
+			return;
+		unit->functions = grown;
+		unit->max = max;
+	}
+	unit->functions[unit->count++] = (struct function) { range, *die };
+}
+
+static void
+add_function(struct unit *unit, Dwarf_Die *die)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t at = 0;
+
+	while ((at = dwarf_ranges(die, at, &base, &begin, &end)) > 0)
+		add_range(unit, die, (struct mu_range) { begin, end });
+}
+
+/* What may have functions in it; one in a function is a class's, or nested. */
+static bool
+holds_functions(int tag)
+{
+	return tag == DW_TAG_namespace || tag == DW_TAG_module ||
+	    tag == DW_TAG_structure_type || tag == DW_TAG_class_type ||
+	    tag == DW_TAG_union_type || tag == DW_TAG_subprogram ||
+	    tag == DW_TAG_lexical_block;
+}
+
+/* Recurses: namespaces in namespaces. */
+static void
+add_children(struct unit *unit, Dwarf_Die *parent, unsigned depth)
+{
+	Dwarf_Die die;
+	int tag;
+
+	if (depth == DEPTH_MAX || dwarf_child(parent, &die) != 0)
+		return;
+	do {
+		tag = dwarf_tag(&die);
+		if (tag == DW_TAG_subprogram)
+			add_function(unit, &die);
+		if (holds_functions(tag))
+			add_children(unit, &die, depth + 1);
+	} while (dwarf_siblingof(&die, &die) == 0);
+}
+
+static int
+compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
+}
+
+static int
+compare_units(const void *a, const void *b)
+{
+	const struct unit *x = a, *y = b;
+
+	return (x->die > y->die) - (x->die < y->die);
+}
+
+static void
+free_unit(void *unit)
+{
+	free(((struct unit *)unit)->functions);
+	free(unit);
+}
+
+static struct unit *
+unit_of(struct mu_unit_functions *functions, Dwarf_Die *die)
+{
+	struct unit key = { .die = die }, *unit, **node;
+
+	node = tfind(&key, &functions->units, compare_units);
+	if (node != NULL)
+		return *node;
+	unit = calloc(1, sizeof(*unit));
+	if (unit == NULL)
+		return NULL;
+	unit->die = die;
+	if (tsearch(unit, &functions->units, compare_units) == NULL) {
+		free(unit);
+		return NULL;
+	}
+	add_children(unit, die, 0);
+	if (unit->count > 0)
+		qsort(unit->functions, unit->count, sizeof(*unit->functions),
+		    compare_functions);
+	return unit;
+}
+
+bool
+mu_unit_functions_find(struct mu_unit_functions *functions, Dwarf_Die *die,
+    Dwarf_Addr address, Dwarf_Die *function)
+{
+	struct unit *unit = unit_of(functions, die);
+	size_t at, steps;
+
+	if (unit == NULL)
+		return false;
+	at = mu_ranges_upper(
+	    unit->functions, unit->count, sizeof(*unit->functions), address);
+	for (steps = 0; at > 0 && steps < STEPS_MAX; steps++) {
+		at--;
+		if (address < unit->functions[at].range.end) {
+			*function = unit->functions[at].die;
+			return true;
+		}
+	}
+	return false;
+}
+
+void
+mu_unit_functions_close(struct mu_unit_functions *functions)
+{
+	tdestroy(functions->units, free_unit);
+	*functions = (struct mu_unit_functions) { NULL };
+}

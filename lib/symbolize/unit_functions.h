@@ -1,0 +1,28 @@
+/*
+ * The functions of a compilation unit by address. libdw goes through all of
+ * the unit at each question; here they are sorted once.
+ *
+ * Runs in: the command.
+ */
+#ifndef SYMBOLIZE_UNIT_FUNCTIONS_H
+#define SYMBOLIZE_UNIT_FUNCTIONS_H
+
+#include <elfutils/libdw.h>
+#include <stdbool.h>
+
+/* Of all units that were asked about; zero at first. */
+struct mu_unit_functions {
+	void *units; /* tsearch()'s */
+};
+
+/*
+ * The function of UNIT that ADDRESS, as the debug information has it, is in.
+ * False: none, or no memory. UNIT is libdw's, and stays where it is.
+ */
+bool mu_unit_functions_find(struct mu_unit_functions *functions,
+    Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function);
+
+/* Accepts one that is zero. */
+void mu_unit_functions_close(struct mu_unit_functions *functions);
+
+#endif
