@@ -46,7 +46,8 @@ write_more(int fd, const struct UnreachableMemoryInfo *info)
 }
 
 bool
-mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
+mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
+    const struct mu_pipe_usage *usage)
 {
 	struct mu_answer_header header = {
 		.magic = MU_ANSWER_MAGIC,
@@ -56,6 +57,7 @@ mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info)
 		.pid = mu_sys_getpid(),
 		.num_more = mu_backtrace_more(info->leaks, info->num_reported),
 		.info = *info,
+		.usage = *usage,
 	};
 	char name[MU_PATH_MAX + 16];
 	bool done;
@@ -94,7 +96,9 @@ mu_answer_file_check(
 		return false;
 	rest -= header->num_more * sizeof(uintptr_t);
 	entries = rest / sizeof(struct Leak);
-	return info->leaks == NULL && info->num_reported == entries &&
+	return header->usage.all.arenas == NULL &&
+	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
+	    info->leaks == NULL && info->num_reported == entries &&
 	    entries * sizeof(struct Leak) == rest &&
 	    info->num_reported <= info->num_leaks &&
 	    info->num_leaks <= info->num_allocations &&

@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "lib/leak_pipe.h"
 #include "lib/options.h"
 #include "memunreachable/memunreachable.h"
 
@@ -24,17 +25,19 @@ struct mu_answer_header {
 	int32_t pid;
 	uint64_t num_more; /* frames, of all entries, behind them */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
+	struct mu_pipe_usage usage;
 	/* info.num_reported times struct Leak, then the frames */
 };
 
 /*
- * Write INFO to the file PATH.PID, mode 0600, made anew and through no link.
- * False: not all of it was written, and there is no such file then.
+ * Write INFO and USAGE to the file PATH.PID, mode 0600, made anew and through
+ * no link. False: not all of it was written, and there is no such file then.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
-bool mu_answer_file_write(
-    const char *path, const struct UnreachableMemoryInfo *info);
+bool mu_answer_file_write(const char *path,
+    const struct UnreachableMemoryInfo *info,
+    const struct mu_pipe_usage *usage);
 
 /*
  * Can HEADER be what mu_answer_file_write() wrote for process PID into a file

@@ -68,6 +68,34 @@ count_more(const struct mu_leaks *leaks)
 	return num;
 }
 
+static void
+pack_usage(struct mu_pipe_usage *to, const struct mu_heap_usage *from)
+{
+	const struct mu_arena_usage *arena;
+	struct mu_arena_usage *sum;
+	size_t i;
+
+	to->all = *from;
+	to->all.arenas = NULL;
+	for (i = 0; i < from->num_arenas; i++) {
+		arena = &from->arenas[i];
+		if (i < MU_PIPE_ARENAS) {
+			to->arenas[i] = *arena;
+			continue;
+		}
+		sum = &to->arenas[MU_PIPE_ARENAS - 1];
+		sum->span += arena->span;
+		sum->live += arena->live;
+		sum->bins += arena->bins;
+		sum->fastbins += arena->fastbins;
+		sum->tcache += arena->tcache;
+		sum->top += arena->top;
+		sum->overhead += arena->overhead;
+	}
+	if (to->all.num_arenas > MU_PIPE_ARENAS)
+		to->all.num_arenas = MU_PIPE_ARENAS;
+}
+
 bool
 mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_leaks *leaks)
@@ -90,6 +118,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->num_entries;
 		header.num_more = count_more(leaks);
+		pack_usage(&header.usage, &heap->usage);
 		header.num_total = leaks->num_total;
 		header.unreported_count = leaks->unreported_count;
 		header.unreported_bytes = leaks->unreported_bytes;
@@ -120,6 +149,8 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    header->num_leaks <= header->num_allocations &&
 	    header->leak_bytes <= header->allocation_bytes &&
 	    (judged || header->num_allocations == 0) &&
+	    header->usage.all.arenas == NULL &&
+	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
 	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
 }
 
@@ -157,6 +188,11 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 		if (leaks != NULL)
 			mu_results_free(results, leaks);
 		return status;
+	}
+	if (pass->request->usage != NULL) {
+		*pass->request->usage = header.usage;
+		pass->request->usage->glibc_major = pass->self.glibc_major;
+		pass->request->usage->glibc_minor = pass->self.glibc_minor;
 	}
 	info->leaks = leaks;
 	info->num_reported = header.num_entries;

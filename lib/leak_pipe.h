@@ -12,12 +12,20 @@
 #include "lib/pass.h"
 #include "lib/results.h"
 
-#define MU_PIPE_MAGIC \
-	0x656c62616863726eull /* An entry as the public header has it. */
-void mu_leak_pack(struct Leak *to, const struct mu_leak *from);
+#define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
+#define MU_PIPE_VERSION 4
 
-/* "nrchable" */
-#define MU_PIPE_VERSION 3
+#define MU_PIPE_ARENAS 8
+
+/* What the heap is used for; the last arena is the sum of those that follow. */
+struct mu_pipe_usage {
+	struct mu_heap_usage all; /* all.arenas is NULL */
+	struct mu_arena_usage arenas[MU_PIPE_ARENAS];
+	unsigned glibc_major, glibc_minor; /* of the original */
+};
+
+/* An entry as the public header has it. */
+void mu_leak_pack(struct Leak *to, const struct mu_leak *from);
 
 struct mu_pipe_header {
 	uint64_t magic;
@@ -30,6 +38,7 @@ struct mu_pipe_header {
 	uint64_t num_entries; /* struct Leak each, right behind */
 	uint64_t num_more;    /* frames of theirs, behind them all */
 	uint64_t num_total;   /* entries that there are */
+	struct mu_pipe_usage usage;
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;
 	char why[256];

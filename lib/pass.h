@@ -40,6 +40,8 @@ struct mu_unreachable {
 	size_t count;
 };
 
+struct mu_pipe_usage;
+
 struct mu_request {
 	const struct mu_caller *caller; /* NULL: nobody's stack */
 	size_t limit;
@@ -47,6 +49,7 @@ struct mu_request {
 	bool log_contents;
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* these, too; NULL: not */
+	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */
 };
 
 struct mu_left_out;

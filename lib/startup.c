@@ -59,11 +59,13 @@ at_exit(void)
 	const struct mu_options *options = &mu_library.options;
 	bool asked = options->answer_path[0] != '\0';
 	struct mu_caller caller;
+	struct mu_pipe_usage usage = { .glibc_major = 0 };
 	struct mu_request request = {
 		.caller = &caller,
 		.limit = options->max_leaks,
 		.voice = asked ? MU_VOICE_QUIET : MU_VOICE_FULL,
 		.log_contents = options->log_contents,
+		.usage = asked ? &usage : NULL,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t from;
@@ -79,7 +81,7 @@ at_exit(void)
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
 	/* The command that asked decides; it looks itself if this fails. */
 	if (asked) {
-		mu_answer_file_write(options->answer_path, &info);
+		mu_answer_file_write(options->answer_path, &info, &usage);
 		leaks = false;
 	} else
 		mu_library.exit_status = wanted_status(options, &info);

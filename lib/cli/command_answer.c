@@ -73,6 +73,23 @@ stop_word(int stop)
 	}
 }
 
+/* No memory: it is not known. */
+static void
+take_usage(const struct mu_pipe_usage *usage, struct mu_answer *answer)
+{
+	size_t count = usage->all.num_arenas;
+	struct mu_arena_usage *arenas = calloc(count + 1, sizeof(*arenas));
+
+	if (arenas == NULL)
+		return;
+	memcpy(arenas, usage->arenas, count * sizeof(*arenas));
+	answer->usage = usage->all;
+	answer->usage.arenas = arenas;
+	if (usage->glibc_major != 0)
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc %u.%u", usage->glibc_major, usage->glibc_minor);
+}
+
 /* False: there is none, or it cannot be believed. */
 static bool
 read_answer(const char *path, pid_t pid, struct mu_answer *answer)
@@ -96,6 +113,8 @@ read_answer(const char *path, pid_t pid, struct mu_answer *answer)
 		answer->info = header.info;
 		answer->stop = stop_word(header.info.stop);
 		good = take_entries(fd, &answer->info, header.num_more);
+		if (good && mu_exit_judged(&answer->info))
+			take_usage(&header.usage, answer);
 	}
 	close(fd);
 	unlink(name);

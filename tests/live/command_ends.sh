@@ -93,6 +93,8 @@ assert report["status"] == "complete", report
 assert report["num_leaks"] == 1 and report["leak_bytes"] == 24, report
 assert report["leaks"][0]["size"] == 24, report
 assert report["program"] == sys.argv[2], report
+assert report["heap"]["live_unreachable"] == 24, report
+assert report["allocator"].startswith("glibc 2."), report
 assert report["stop"] in ("exit", "signal", "ptrace"), report
 END
 	done
