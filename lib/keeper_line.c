@@ -86,10 +86,14 @@ mu_keeper_line_receive(int line, int *fds, uint64_t deadline_ns)
 	memset(fds, -1, FDS_SIZE);
 	if (!await(line, POLLIN, deadline_ns))
 		return MU_KEEPER_LATE;
+	/*
+	 * The other end was closed with our last word unread: that is said
+	 * once, before what it sent itself (unix_release_sock()).
+	 */
 	do
 		got = mu_sys3(
 		    SYS_recvmsg, line, (long)&message, MSG_CMSG_CLOEXEC);
-	while (got == -EINTR);
+	while (got == -EINTR || got == -ECONNRESET);
 	if (got != 1)
 		return MU_KEEPER_CUT;
 	header = CMSG_FIRSTHDR(&message);
