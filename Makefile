@@ -380,7 +380,7 @@ UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
 	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded symbol_helper symbol_wire \
 	guard demangled doctor core_file core_mappings fuzz_core \
-	fuzz_heap_dump fuzz_leaktracer \
+	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
 	memory_mirror glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits)
@@ -615,6 +615,7 @@ format: ## clang-format the tree
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
+		$(SRC_SYMBOLIZE) \
 		lib/cli/safe_text.c lib/cli/names.c lib/cli/style.c
 
 # One list for both ways: "source:place".

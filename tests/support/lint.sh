@@ -18,6 +18,14 @@ for compiler in gcc clang aarch64-linux-gnu-gcc; do
 		"$compiler" $flags -fsyntax-only "$source" || bad=1
 	done
 done
+# Two external functions of one name may differ in what they take.
+if command -v gcc >/dev/null; then
+	lto=$(mktemp -d)
+	CFLAGS="-O1 -flto=auto -Wlto-type-mismatch -Werror" \
+		${MAKE:-make} -s BUILD="$lto" CC=gcc AR=gcc-ar NM=gcc-nm \
+		"$lto/memunreachable" || bad=1
+	rm -rf "$lto"
+fi
 if command -v clang-tidy >/dev/null; then
 	# shellcheck disable=SC2086
 	clang-tidy --quiet --warnings-as-errors='*' "$@" -- \

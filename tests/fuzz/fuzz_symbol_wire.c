@@ -1,0 +1,51 @@
+/*
+ * Any bytes as answers of a helper, whole and in pieces: a symbol or a refusal,
+ * and only strings that were sent.
+ */
+#include <string.h>
+
+#include "lib/symbolize/symbol_wire.h"
+#include "tests/support/fuzz_input.h"
+
+#define MEMORY ((size_t)64 << 20)
+
+static void
+check_symbol(const struct mu_symbol *symbol, enum mu_symbols_detail detail)
+{
+	size_t i, total = 0;
+
+	require(detail <= MU_SYMBOLS_LINES);
+	require(symbol->num_inlined <= MU_WIRE_INLINED_MAX);
+	total += symbol->module == NULL ? 0 : strlen(symbol->module);
+	total += symbol->function == NULL ? 0 : strlen(symbol->function);
+	for (i = 0; i < symbol->num_inlined; i++)
+		total += symbol->inlined[i].file == NULL
+		    ? 0
+		    : strlen(symbol->inlined[i].file);
+	require(total <= 66 * MU_WIRE_STRING_MAX);
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	enum mu_symbols_detail detail;
+	struct mu_wire_reader reader = { 0 };
+	enum mu_wire_read read = MU_WIRE_READ;
+	struct mu_symbol symbol;
+	struct mu_arena arena;
+	size_t at = 0, used;
+
+	mu_arena_open(&arena, MEMORY);
+	reader.arena = &arena;
+	while (read == MU_WIRE_READ) {
+		read = mu_wire_read(&reader, (const char *)data + at, size - at,
+		    &used, &symbol, &detail);
+		at += used;
+		require(at <= size);
+		if (read == MU_WIRE_READ)
+			check_symbol(&symbol, detail);
+	}
+	mu_wire_reader_reset(&reader);
+	mu_arena_close(&arena);
+	return 0;
+}
