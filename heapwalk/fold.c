@@ -267,6 +267,8 @@ mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
 	bool complete = true;
 
 	*leaks = (struct mu_leaks) { 0 };
+	if (blocks->recorder != NULL)
+		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
 	if (limit > 0)
 		status =
 		    make_graph(&graph, blocks, limit, memory, arena, &deadline);

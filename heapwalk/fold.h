@@ -35,6 +35,8 @@ struct mu_leaks {
 	 * there is none.
 	 */
 	size_t unrecorded_least, unrecorded_most;
+
+	size_t sample_bytes; /* the recorder's; 0: it took every stack */
 };
 
 /* The first block of an entry, of SIZE usable bytes, has no known stack. */

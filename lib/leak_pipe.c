@@ -119,6 +119,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.num_entries = leaks->num_entries;
 		header.num_more = count_more(leaks);
 		pack_usage(&header.usage, &heap->usage);
+		header.sample_bytes = leaks->sample_bytes;
 		header.num_total = leaks->num_total;
 		header.unreported_count = leaks->unreported_count;
 		header.unreported_bytes = leaks->unreported_bytes;
@@ -202,6 +203,7 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;
 	info->num_entries = header.num_total;
+	info->sample_bytes = header.sample_bytes;
 	info->unreported_leaks = header.unreported_count;
 	info->unreported_bytes = header.unreported_bytes;
 	info->unrecorded_min = header.unrecorded_least;

@@ -13,7 +13,7 @@
 #include "lib/results.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
-#define MU_PIPE_VERSION 4
+#define MU_PIPE_VERSION 5
 
 #define MU_PIPE_ARENAS 8
 
@@ -36,8 +36,9 @@ struct mu_pipe_header {
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t num_leaks, leak_bytes;
 	uint64_t num_entries; /* struct Leak each, right behind */
-	uint64_t num_more;    /* frames of theirs, behind them all */
-	uint64_t num_total;   /* entries that there are */
+	uint64_t sample_bytes;
+	uint64_t num_more;  /* frames of theirs, behind them all */
+	uint64_t num_total; /* entries that there are */
 	struct mu_pipe_usage usage;
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;

@@ -34,7 +34,8 @@ add_leaks(struct mu_text *text, const struct UnreachableMemoryInfo *info,
 	size_t i;
 
 	for (i = 0; i < info->num_reported; i++)
-		mu_report_leak(text, &info->leaks[i], contents, names);
+		if (!mu_report_is_unsampled(info, &info->leaks[i]))
+			mu_report_leak(text, &info->leaks[i], contents, names);
 }
 
 /* All of them at once, by the command. False: as they are, then. */
@@ -114,7 +115,8 @@ log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
 	size_t i;
 
 	for (i = 0; !done && i < info->num_reported; i++)
-		log_leak(log, &info->leaks[i], contents, &names);
+		if (!mu_report_is_unsampled(info, &info->leaks[i]))
+			log_leak(log, &info->leaks[i], contents, &names);
 	mu_frame_names_close(&names);
 }
 

@@ -181,7 +181,8 @@ struct UnreachableMemoryInfo {
 	 * without a backtrace, whatever the limit; 0, 0: there is none.
 	 */
 	size_t unrecorded_min, unrecorded_max;
-	size_t reserved[1];
+	size_t sample_bytes; /* one in about as many bytes has a stack; 0: all
+				blocks whose stack was wanted, or none */
 };
 
 /*

@@ -228,6 +228,7 @@ take_result(const struct mu_search *search, struct mu_answer *answer)
 	info->num_allocations = search->heap.blocks.count;
 	info->allocation_bytes = search->heap.blocks.bytes;
 	info->num_entries = search->leaks.num_total;
+	info->sample_bytes = search->leaks.sample_bytes;
 	info->unreported_leaks = search->leaks.unreported_count;
 	info->unreported_bytes = search->leaks.unreported_bytes;
 	info->unrecorded_min = search->leaks.unrecorded_least;

@@ -105,6 +105,8 @@ put_entries(FILE *out, const struct mu_text_report *report,
 	size_t i;
 
 	for (i = 0; i < info->num_reported; i++) {
+		if (mu_report_is_unsampled(info, &info->leaks[i]))
+			continue;
 		mu_leak_text(out, &info->leaks[i], report->contents,
 		    &report->names, &report->style);
 		fputc('\n', out);

@@ -129,12 +129,48 @@ counted_leaks(const struct UnreachableMemoryInfo *info)
 	return count;
 }
 
+bool
+mu_report_is_unsampled(
+    const struct UnreachableMemoryInfo *info, const struct Leak *leak)
+{
+	return info->sample_bytes != 0 && leak->backtrace.num_frames == 0;
+}
+
+/* Which share of the bytes has a stack says what the others stand for. */
+static void
+add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+{
+	size_t i, count = 0, bytes = 0, sampled = 0;
+
+	for (i = 0; i < info->num_reported; i++) {
+		if (mu_report_is_unsampled(info, &info->leaks[i])) {
+			count++;
+			bytes += info->leaks[i].total_size;
+		} else {
+			sampled += info->leaks[i].total_size;
+		}
+	}
+	if (info->sample_bytes == 0 || info->num_reported == 0)
+		return;
+	mu_text_add(out,
+	    "  Stacks were sampled, one in about %zu bytes: %zu bytes in %zu"
+	    " entr%s have none",
+	    info->sample_bytes, bytes, count, count == 1 ? "y" : "ies");
+	if (sampled > 0)
+		mu_text_add(out,
+		    "; each byte with a stack stands for about %zu.%zu",
+		    info->leak_bytes / sampled,
+		    info->leak_bytes % sampled * 10 / sampled);
+	mu_text_add(out, "\n");
+}
+
 void
 mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 {
 	size_t more = info->num_entries - info->num_reported;
 	size_t distinct = info->num_leaks - info->unreported_leaks;
 
+	add_unsampled(out, info);
 	if (info->num_reported == 0 || info->num_entries < info->num_reported)
 		return;
 	if (counted_leaks(info) > distinct)
@@ -167,6 +203,8 @@ mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 		mu_text_add(out, "  Note: %s\n", info->reason);
 	mu_text_add(out, "\n");
 	for (i = 0; i < info->num_reported; i++) {
+		if (mu_report_is_unsampled(info, &info->leaks[i]))
+			continue;
 		mu_report_leak(out, &info->leaks[i], log_contents, names);
 		mu_text_add(out, "\n");
 	}

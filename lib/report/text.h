@@ -23,6 +23,13 @@ void mu_report_leak(struct mu_text *out, const struct Leak *leak,
 void mu_report_cut(struct mu_text *out, const struct LeakBacktrace *backtrace);
 
 /*
+ * Whether LEAK has no stack only because few blocks have one. Such entries are
+ * not shown one by one; mu_report_rest() adds them up.
+ */
+bool mu_report_is_unsampled(
+    const struct UnreachableMemoryInfo *info, const struct Leak *leak);
+
+/*
  * What the entries of INFO do not show: how many more there are, and that
  * several of them count the same blocks. One line each, indented by two; none
  * where there is nothing to say.

@@ -107,4 +107,37 @@ END
 fi
 exec 9>&-
 wait "$pid"
+
+# Few of many blocks have a stack: they are the entries, the others a line.
+name='sampled'
+cat >"$work/many.c" <<'END'
+#include <stdlib.h>
+static __attribute__((noinline)) void lose(void)
+{
+	int i;
+
+	for (i = 0; i < 5000; i++) {
+		void *volatile block = malloc(1000);
+		block = NULL;
+	}
+}
+int main(void)
+{
+	lose();
+	return 0;
+}
+END
+${CC:-cc} -O1 -g -fno-builtin -o "$work/many" "$work/many.c" || exit 1
+LD_PRELOAD="$build/libmemunreachable.so.0 $recorder" \
+    MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
+    LIBC_DEBUG_MALLOC_OPTIONS=backtrace_sample=100000 "$work/many" \
+    2>"$work/report"
+[ "$(grep -c ' bytes unreachable at ' "$work/report")" -eq 1 ] ||
+    fail "entries: $(grep -c ' bytes unreachable at ' "$work/report")"
+grep -q '^  Stacks were sampled, one in about 100000 bytes: [0-9]* bytes in [0-9]* entries have none; each byte with a stack stands for about [0-9.]*$' \
+    "$work/report" || fail "not said"
+LD_PRELOAD="$build/libmemunreachable.so.0 $recorder" \
+    MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
+    LIBC_DEBUG_MALLOC_OPTIONS=backtrace "$work/many" 2>"$work/report"
+! grep -q 'were sampled' "$work/report" || fail "said for no reason"
 exit $((failures > 0))
