@@ -70,7 +70,7 @@ expect_logged(void)
 
 START_TEST(two_looks_at_exit)
 {
-	child_run(&child, "moved_at_exit", "confirm=1:at_exit=1");
+	child_run(&child, "moved_at_exit", "confirm=1:at_exit=1:verbosity=1");
 	child_assert_exit(&child, 23);
 	expect_logged();
 }
@@ -78,8 +78,8 @@ END_TEST
 
 START_TEST(two_looks_by_signal)
 {
-	child_start(
-	    &child, "moved_by_signal", "confirm=1:signal=USR2:min_interval=0");
+	child_start(&child, "moved_by_signal",
+	    "confirm=1:signal=USR2:min_interval=0:verbosity=1");
 	child_await(&child, child.out_text, "lost is ", 1);
 	kill(child.pid, SIGUSR2);
 	child_await(&child, child.err_text, " bytes unreachable at ", 1);
