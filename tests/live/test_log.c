@@ -317,7 +317,7 @@ START_TEST(bad_arguments)
 }
 END_TEST
 
-/* Warned about once, never fatal. */
+/* Warned about once, in two lines, never fatal. */
 START_TEST(bad_options)
 {
 	static const struct {
@@ -334,7 +334,8 @@ START_TEST(bad_options)
 
 	child_run(&child, "two_passes", rows[_i].options);
 	child_assert_exit(&child, 0);
-	ck_assert_msg(count_text(child.err_text, "\n") == 1 &&
+	ck_assert_msg(count_text(child.err_text, "\n") == 2 &&
+		count_text(child.err_text, "not in force: ") == 1 &&
 		strstr(child.err_text, rows[_i].words) != NULL,
 	    "\"%s\": \"%s\"", rows[_i].options, child.err_text);
 }
