@@ -490,7 +490,7 @@ RECORDED := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/recorder/*.c)
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/recorder/*.cc))
 
 tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
-	$(BUILD)/tests/support/no_ptrace examples
+	$(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/silent_fuse examples
 
 check: tests check-layers check-context ## run the tests
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \

@@ -38,8 +38,8 @@ link() {
 	    2>/dev/null
 }
 
-# look SECONDS: the report of the program comes within so many.
-look() {
+# run: the program of the folder.
+run() {
 	rm -f "$work/in" "$work/out"
 	mkfifo "$work/in"
 	"$folder/prog" <"$work/in" >"$work/out" &
@@ -47,6 +47,10 @@ look() {
 	pids="$pids $target"
 	exec 9>"$work/in"
 	await is_ready || fail "the program is not ready"
+}
+
+# look SECONDS: the report of the program comes within so many.
+look() {
 	began=$(date +%s)
 	timeout -s KILL 200 "$command" -q --contents -p "$target" \
 	    >"$work/text" 2>"$work/err" 9>&-
@@ -58,6 +62,10 @@ look() {
 	grep -q 'libc.so.6+0x[0-9a-f]* .*strlen' "$work/text" ||
 		fail "no name of the other file: $(cat "$work/text")"
 	kill -0 "$target" || fail "the program has ended"
+}
+
+# leave: the program ends as it would have.
+leave() {
 	exec 9>&-
 	wait "$target" || fail "the program ends with $?"
 }
@@ -65,33 +73,81 @@ look() {
 begin 'fifo'
 link prog.debug
 mkfifo "$folder/prog.debug"
+run
 look 20
+leave
 
 begin 'fifo_by_the_side'
 link prog.debug
 mkdir "$folder/.debug"
 mkfifo "$folder/.debug/prog.debug"
+run
 look 20
+leave
 
 begin 'device_by_dots'
 up=$(echo "$folder" | sed 's,/[^/]*,../,g')
 link "${up}dev/full"
+run
 look 20
+leave
 
 begin 'device_by_link'
 link prog.debug
 ln -s /dev/zero "$folder/prog.debug"
+run
 look 20
+leave
 
 begin 'sparse'
 link prog.debug
 truncate -s 4T "$folder/prog.debug" 2>/dev/null ||
 	truncate -s 15T "$folder/prog.debug" 2>/dev/null ||
 	echo "SKIPPED: names_hostile: no sparse files here"
+run
 look 20
+leave
 
 begin 'symbols'
 python3 tests/support/hostile_symbols.py "$folder/prog" 200000 1048576
+run
 look 20
+leave
+
+# A program on a file system that does not answer any more. Who waits for it in
+# the kernel cannot be killed before it ends.
+name='silent_mount'
+fuse=$build/tests/support/silent_fuse
+folder=$work/silent_mount
+mkdir "$folder"
+if [ "$(id -u)" -eq 0 ] && [ -x "$fuse" ] && [ -c /dev/fuse ]; then
+	"$fuse" "$folder" "$victim" >"$work/fuse" &
+	server=$!
+	pids="$pids $server"
+	mounted() {
+		grep -q ready "$work/fuse" || ! kill -0 "$server" 2>/dev/null
+	}
+	await mounted
+fi
+if ! grep -qs ready "$work/fuse"; then
+	echo "SKIPPED: names_hostile: no FUSE mount here"
+	exit $failures
+fi
+run
+kill -USR1 "$server"
+is_silent() {
+	grep -q silent "$work/fuse"
+}
+# A request wakes it up from its wait for one.
+(cat "$folder/prog" >/dev/null 2>&1 &)
+await is_silent || fail "the mount is not silent"
+look 60
+grep -q 'Names are incomplete: it takes too long to read .*/prog' "$work/text" ||
+	fail "nothing is said of it"
+grep -q 'prog+0x' "$work/text" || fail "no module and offset"
+# Its code is read through the mount: it is not asked to go on.
+kill -9 "$target" "$server"
+exec 9>&-
+umount -l "$folder"
 
 exit $failures
