@@ -100,6 +100,17 @@ is_mended(uintptr_t address)
 		   sizeof(mu_sigmask)) == -EINVAL;
 }
 
+/*
+ * Would the program fault there, too? Behind the end of a file (BUS_ADRERR; a
+ * page with a memory error has a code of its own), or in a guard region.
+ */
+static bool
+is_closed(const siginfo_t *info)
+{
+	return info->si_signo == SIGBUS ? info->si_code == BUS_ADRERR
+					: info->si_code != SEGV_PKUERR;
+}
+
 static bool
 mend(struct mu_memory *memory, const siginfo_t *info)
 {
@@ -126,6 +137,9 @@ mend(struct mu_memory *memory, const siginfo_t *info)
 			return false;
 		if (overlay(page)) {
 			memory->skipped_pages += size / memory->page_size;
+			if (is_closed(info))
+				memory->closed_pages +=
+				    size / memory->page_size;
 			return true;
 		}
 	}

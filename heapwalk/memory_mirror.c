@@ -43,6 +43,7 @@ mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	    !mu_mirror_fill(mirror, group, range, MU_MIRROR_UNCHANGED))
 		return NULL;
 	memory->skipped_pages = mirror->skipped;
+	memory->closed_pages = mirror->closed;
 	return group->base + (address - group->range.begin);
 }
 
@@ -255,6 +256,7 @@ mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns)
 		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
 	mirror->until_ns = 0;
 	memory->skipped_pages = mirror->skipped;
+	memory->closed_pages = mirror->closed;
 	return mu_sys_now_ns() < until_ns;
 }
 

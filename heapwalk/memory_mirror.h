@@ -54,6 +54,7 @@ struct mu_memory_mirror {
 	size_t page_size;
 	size_t written; /* bytes that hold something */
 	size_t skipped; /* pages of those that could not be read */
+	size_t closed;  /* those that the process cannot read either */
 	size_t unasked; /* bytes of shared memory that nobody can tell of */
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */

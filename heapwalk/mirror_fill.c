@@ -12,6 +12,9 @@
 
 #define SLICE ((size_t)1 << 20) /* bytes that a worker takes at a time */
 
+/* The upper bits of an entry of pagemap. */
+#define PRESENT_OR_SWAPPED 62
+
 struct filling {
 	struct mu_memory_mirror *mirror;
 	struct mu_mirror_group *group;
@@ -57,6 +60,22 @@ unknown(const struct filling *filling, struct mu_range range)
 	return range;
 }
 
+/*
+ * Is there no page in the process at ADDRESS, which cannot be read? Then it is
+ * behind the end of a file, or in a guard region.
+ */
+static bool
+is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	uint64_t entry = 0;
+
+	return mu_sys_pread(mirror->source.shared_pagemap, &entry,
+		   sizeof(entry),
+		   address / mirror->page_size * sizeof(entry)) ==
+	    sizeof(entry) &&
+	    entry >> PRESENT_OR_SWAPPED == 0;
+}
+
 /* A page that cannot be read stays zero, and is counted. */
 static void
 read_unknown(const struct filling *filling, struct mu_range part)
@@ -75,6 +94,9 @@ read_unknown(const struct filling *filling, struct mu_range part)
 		if (got <= 0) {
 			__atomic_fetch_add(
 			    &mirror->skipped, 1, __ATOMIC_RELAXED);
+			if (is_closed(mirror, part.begin))
+				__atomic_fetch_add(
+				    &mirror->closed, 1, __ATOMIC_RELAXED);
 			got = (ssize_t)(mirror->page_size -
 			    part.begin % mirror->page_size);
 		}

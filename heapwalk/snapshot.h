@@ -79,6 +79,7 @@ struct mu_memory {
 	const struct mu_memory_ops *ops;
 	size_t page_size;
 	size_t skipped_pages; /* mapped readable, yet could not be read */
+	size_t closed_pages;  /* those that the subject cannot read either */
 	bool blind; /* populated() knows nothing and gives all of RANGE */
 	void *ctx;
 };

@@ -178,7 +178,8 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 static void
 note_skipped(struct mu_pass *pass, struct sweep *sweep)
 {
-	size_t skipped = pass->snap.memory.skipped_pages;
+	size_t skipped =
+	    pass->snap.memory.skipped_pages - pass->snap.memory.closed_pages;
 	struct mu_search *search = &sweep->search;
 
 	/* An image that is not looked at any further has nothing to say. */

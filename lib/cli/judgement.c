@@ -114,7 +114,7 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 	};
 	if (mu_search_mark(search))
 		mu_search_fold(search);
-	skipped = snap->memory.skipped_pages;
+	skipped = snap->memory.skipped_pages - snap->memory.closed_pages;
 	if (search->status == MU_OK && skipped > 0)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu readable pages could not be read", skipped);

@@ -350,6 +350,24 @@ START_TEST(read_only_view)
 }
 END_TEST
 
+/* Behind the end of a file that was cut nobody can read, and nothing is. */
+START_TEST(behind_the_end)
+{
+	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
+	int fd = _i < 2 ? memfd_create("cut", MFD_CLOEXEC)
+			: unnamed_file("/var/tmp");
+	char *mapping;
+
+	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
+	mapping = map(RW, kinds[_i % 2], fd);
+	memset(mapping, 1, MAPPED);
+	ck_assert_int_eq(ftruncate(fd, PAGE), 0);
+	if (_i != 2) /* a shared document is no root */
+		expect_root(mapping + PAGE - 8);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
 /* An operand of WIDTH bytes, 4 or 8, as a compiler writes it. */
 LIVE void
 put_operand(char *place, uintptr_t hidden, size_t width)
@@ -467,6 +485,7 @@ main(void)
 	tcase_add_test(tcase, beside_an_mmapped_chunk);
 	tcase_add_test(tcase, beside_the_heap_of_an_arena);
 	tcase_add_test(tcase, read_only_view);
+	tcase_add_loop_test(tcase, behind_the_end, 0, 4);
 	tcase_add_loop_test(tcase, generated_code, 0, 3);
 	tcase_add_test(tcase, code_across_mappings);
 	tcase_add_loop_test(tcase, code_of_two_mappings, 0, 2);

@@ -20,6 +20,10 @@
 #include "tests/support/hide.h"
 #include "tests/support/place_filters.h"
 
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102 /* Linux 6.13 */
+#endif
+
 #define PAGE ((size_t)4096)
 #define SIZE ((size_t)1 << 20)
 #define RW (PROT_READ | PROT_WRITE)
@@ -236,6 +240,28 @@ generated_code_of_two(void)
 	close(fd);
 }
 
+/* Of a file that ends after a page, and of a guard region behind. */
+static void
+behind_the_end(void)
+{
+	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
+	char *mapping;
+	int fd, i;
+
+	for (i = 0; i < 2; i++) {
+		fd = memory_file();
+		mapping = map(RW, kinds[i], fd);
+		memset(mapping, 1, SIZE);
+		if (ftruncate(fd, PAGE) != 0)
+			abort();
+		put(mapping + 16, block_new(72));
+	}
+	mapping = map(RW, MAP_PRIVATE | MAP_ANONYMOUS, -1);
+	memset(mapping, 1, SIZE);
+	madvise(mapping + PAGE, SIZE - PAGE, MADV_GUARD_INSTALL);
+	put(mapping + 16, block_new(72));
+}
+
 static __attribute__((noinline)) void
 set_alternate(uintptr_t hidden, uintptr_t inside)
 {
@@ -308,6 +334,7 @@ static const struct {
 	{ "given_back", given_back },
 	{ "written_shared", written_shared },
 	{ "written_private", written_private },
+	{ "behind_the_end", behind_the_end },
 	{ "generated_code", generated_code },
 	{ "generated_code_of_two", generated_code_of_two },
 	{ "alternate_stacks", alternate_stacks },
