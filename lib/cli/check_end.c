@@ -125,7 +125,7 @@ is_libc(const struct mu_mapping *mapping)
 static bool
 is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 {
-	uintptr_t general[MU_PRSTATUS_WORDS];
+	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 	struct iovec set = { general, sizeof(general) };
 	const struct mu_mapping *mapping;
 	size_t i;

@@ -323,7 +323,7 @@ take_group_stop(struct mu_trace *trace, pid_t tid, int signo)
 bool
 mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 {
-	int event = status >> 16, signo;
+	int event = status >> 16, signo, passed;
 	struct mu_trace_thread *thread;
 
 	if (!WIFSTOPPED(status)) {
@@ -333,17 +333,16 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		return false;
 	}
 	signo = WSTOPSIG(status);
+	passed = event == 0 ? signo : 0;
 	thread = known(trace, tid);
-	if (thread == NULL)
-		run_on(tid, event == 0 ? signo : 0);
-	else if (thread->pid != trace->command && !trace->children) {
+	if (thread != NULL && thread->pid != trace->command &&
+	    !trace->children) {
 		/* clone() made it, and neither fork() nor a thread. */
-		mu_sys_ptrace(
-		    PTRACE_DETACH, tid, 0, (uintptr_t)(event == 0 ? signo : 0));
+		mu_sys_ptrace(PTRACE_DETACH, tid, 0, (uintptr_t)passed);
 		forget(trace, thread);
-	} else if (event == PTRACE_EVENT_EXIT)
+	} else if (thread != NULL && event == PTRACE_EVENT_EXIT)
 		take_end(trace, thread);
-	else if (event == PTRACE_EVENT_EXEC)
+	else if (thread != NULL && event == PTRACE_EVENT_EXEC)
 		take_exec(trace, tid);
 	else if (event == PTRACE_EVENT_CLONE || event == PTRACE_EVENT_FORK ||
 	    event == PTRACE_EVENT_VFORK)
@@ -351,7 +350,7 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 	else if (event == EVENT_STOP && is_stop_signal(signo))
 		take_group_stop(trace, tid, signo);
 	else
-		run_on(tid, event == 0 ? signo : 0);
+		run_on(tid, passed);
 	return true;
 }
 
