@@ -224,7 +224,7 @@ find_mounts(void *ctx, const char *lines, size_t length)
 static size_t
 read_number(int fd)
 {
-	char text[64];
+	char text[64] = "";
 	ssize_t n = mu_sys_pread(fd, text, sizeof(text), 0);
 	size_t value;
 
@@ -371,7 +371,7 @@ cache_of(const char *text, const char *end, const struct kind *kind)
 static size_t
 reclaimable(int stat)
 {
-	char text[TEXT_SIZE];
+	char text[TEXT_SIZE] = "";
 	ssize_t n = stat < 0 ? -1 : mu_sys_pread(stat, text, sizeof(text), 0);
 	size_t i, cache = 0;
 
@@ -408,7 +408,7 @@ size_t
 mu_headroom_left(const struct mu_headroom *headroom, size_t enough)
 {
 	size_t left = mu_headroom_left_in_groups(headroom, enough), available;
-	char text[1024];
+	char text[1024] = "";
 	ssize_t n;
 
 	n = headroom->meminfo < 0

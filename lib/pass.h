@@ -81,8 +81,8 @@ struct mu_pass {
 	pid_t collector;
 	int collector_phase; /* its tid at first; lib/collector.c */
 	int gate;            /* what the collector waits for */
-	struct mu_snapshot snap;
 	enum mu_status collected;
+	struct mu_snapshot snap;
 	uint64_t pause_ns; /* the longest stop */
 	bool transient;    /* the partial answer may be complete next time */
 	bool expired;      /* a thread did not stop, but time is left */
