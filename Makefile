@@ -50,7 +50,7 @@ SRC_COLLECTOR := \
 	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
 	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c
 SRC_SWEEPER := \
-	lib/sweeper.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
+	lib/sweeper.c ptrace/sharer.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/shared.c heapwalk/available.c \

@@ -26,6 +26,7 @@
 #include "lib/worker_threads.h"
 #include "mu/sys.h"
 #include "ptrace/alternate_stacks.h"
+#include "ptrace/sharer.h"
 
 /*
  * The recorder's, if it is in the program from its start on; it may be the only
@@ -237,6 +238,21 @@ note_changing(struct mu_pass *pass, struct sweep *sweep)
 		    (pass->changing + 0xfffff) >> 20);
 }
 
+/* The collector shares the memory, too, and may not be gone yet. */
+static void
+note_sharer(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+	pid_t sharer;
+
+	if (search->status != MU_OK || !anything_lost(pass, sweep))
+		return;
+	sharer = mu_sharer_find(pass->pid, pass->collector);
+	if (sharer != 0)
+		search->status =
+		    mu_why(&search->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+}
+
 static bool
 note_large(void *ctx, const struct mu_block *block)
 {
@@ -317,6 +333,7 @@ mu_sweeper(struct mu_pass *pass)
 	note_wiped(pass, &sweep);
 	note_changing(pass, &sweep);
 	note_stacks(pass, &sweep);
+	note_sharer(pass, &sweep);
 	sent = send(pass, &sweep);
 	mu_image_drop(pass);
 	mu_sys_exit(sent ? 0 : 3);

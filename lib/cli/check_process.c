@@ -18,6 +18,7 @@
 #include "mu/sys.h"
 #include "ptrace/alternate_stacks.h"
 #include "ptrace/proc.h"
+#include "ptrace/sharer.h"
 
 #define MAX_TRIES 50
 #define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
@@ -182,6 +183,20 @@ note_stacks(struct looking *looking)
 }
 
 static void
+note_sharer(struct looking *looking)
+{
+	pid_t sharer;
+
+	if (looking->status != MU_OK ||
+	    looking->judgement.search.leaks.num_leaks == 0)
+		return;
+	sharer = mu_sharer_find(looking->check->pid, 0);
+	if (sharer != 0)
+		looking->status =
+		    mu_why(&looking->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+}
+
+static void
 remember_locks(struct looking *looking)
 {
 	const struct mu_heap *heap = &looking->judgement.search.heap;
@@ -245,6 +260,7 @@ look_once(struct looking *looking)
 	note_lacking(looking);
 	note_shared(looking);
 	note_stacks(looking);
+	note_sharer(looking);
 }
 
 /* TRIES: since the last time that the heap was judged, but for PEEKS. */

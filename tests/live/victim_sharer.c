@@ -1,0 +1,95 @@
+/*
+ * A program with a block of 1000 bytes to which a process has the only pointer,
+ * in a register, that shares the memory by clone() with CLONE_VM. It asks for a
+ * report itself, prints "status leaks reason", and waits.
+ *
+ * Usage: victim_sharer {lost | held | kept}
+ *   lost  there is no such process, and no pointer
+ *   held  as above
+ *   kept  there is one, but the program has a pointer, too
+ */
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "memunreachable/memunreachable.h"
+#include "tests/support/hide.h"
+
+#define STACK_SIZE ((size_t)64 << 10)
+
+static int started;
+static void *volatile kept;
+
+#if defined(__x86_64__)
+
+/* Nothing but the register has it, not even the stack. */
+static int
+hold(void *hidden)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	__atomic_store_n(&started, 1, __ATOMIC_SEQ_CST);
+	__asm__ volatile("movq %0, %%rbx\n\tnotq %%rbx\n"
+			 "1:\tmovl %1, %%eax\n\tsyscall\n\tjmp 1b"
+			 :
+			 : "r"(hidden), "i"(SYS_pause)
+			 : "rax", "rbx", "rcx", "r11", "memory");
+	return 0;
+}
+
+static __attribute__((noinline)) uintptr_t
+make_block(void)
+{
+	void *block = malloc(1000);
+
+	memset(block, 'b', 1000);
+	return mu_hide(block);
+}
+
+static __attribute__((noinline)) void
+start_sharer(uintptr_t hidden)
+{
+	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (clone(hold, stack + STACK_SIZE, CLONE_VM, (void *)hidden) < 0)
+		exit(1);
+	while (__atomic_load_n(&started, __ATOMIC_SEQ_CST) == 0)
+		usleep(1000);
+}
+
+int
+main(int argc, char **argv)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t hidden = make_block();
+
+	if (argc < 2)
+		return 2;
+	if (strcmp(argv[1], "kept") == 0)
+		kept = mu_reveal(hidden);
+	if (strcmp(argv[1], "lost") != 0)
+		start_sharer(hidden);
+	scrub_stack();
+	GetUnreachableMemory(&info, 100);
+	printf("%d %zu %s\n", info.status, info.num_leaks, info.reason);
+	FreeUnreachableMemoryInfo(&info);
+	fflush(stdout);
+	pause();
+	return 0;
+}
+
+#else
+
+int
+main(void)
+{
+	return 77;
+}
+
+#endif
