@@ -66,7 +66,7 @@ done
 
 name='json'
 "$command" -q --format=json -p "$pid" >"$work/json"
-has "$work/json" '"inlined_into": \[$'
+has "$work/json" '"inlined_into": \[\{"function"'
 if command -v python3 >/dev/null; then
 	python3 tests/support/json_schema.py \
 	    lib/cli/memunreachable-report.schema.json "$work/json" \
