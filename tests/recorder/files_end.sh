@@ -21,7 +21,7 @@ run() {
 	shift 2
 	rm -f "$work"/*
 	timeout 120 env TMPDIR="$work" LD_PRELOAD="$library" "$@" \
-	    "$program" "$signal" ""$how"" >"$work/out" 2>"$work/err"
+	    "$program" "$signal" "$how" >"$work/out" 2>"$work/err"
 	status=$?
 	case "$how" in
 	last) [ $status -eq 0 ] ;;

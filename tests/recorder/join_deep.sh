@@ -1,7 +1,8 @@
 #!/bin/sh
 # Every frame that was recorded is in each report, and a cut is told.
 set -u
-# shellcheck source=tests/support/plays.sh
+# build, work, given, pids and failures are set by what is read in.
+# shellcheck source=/dev/null disable=SC2154
 . "$(dirname "$0")/../support/plays.sh"
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so
