@@ -1,8 +1,9 @@
 #!/bin/sh
 # Every frame that was recorded is in each report, and a cut is told.
-set -u
 # build, work, given, pids and failures are set by what is read in.
-# shellcheck source=/dev/null disable=SC2154
+# shellcheck disable=SC2154
+set -u
+# shellcheck source=/dev/null
 . "$(dirname "$0")/../support/plays.sh"
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so
