@@ -1,7 +1,7 @@
 #!/bin/sh
 # Every frame that was recorded is in each report, and a cut is told.
 # build, work, given, pids and failures are set by what is read in.
-# shellcheck disable=SC2154
+# shellcheck disable=SC2154,SC2034
 set -u
 # shellcheck source=/dev/null
 . "$(dirname "$0")/../support/plays.sh"
