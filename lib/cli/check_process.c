@@ -17,6 +17,7 @@
 #include "lib/keeper.h"
 #include "mu/sys.h"
 #include "ptrace/alternate_stacks.h"
+#include "ptrace/pause.h"
 #include "ptrace/proc.h"
 #include "ptrace/sharer.h"
 
@@ -40,6 +41,7 @@ struct looking {
 	uint64_t begin_ns, deadline_ns;
 	enum mu_keeper_way way; /* of the next try */
 	bool lacking;           /* the last copy lacked memory */
+	bool too_long;          /* to read what it lacks */
 	bool lost;              /* or was killed before all of it was read */
 	bool unsettled;         /* a thread may have been in malloc */
 	bool changing;          /* so was shared memory during the search */
@@ -99,6 +101,7 @@ static void
 note_lacking(struct looking *looking)
 {
 	const struct mu_keeper *keeper = &looking->keeper;
+	uint64_t held;
 
 	if (keeper->result.taken != MU_KEEPER_FORK ||
 	    (is_judged(looking) &&
@@ -107,11 +110,19 @@ note_lacking(struct looking *looking)
 	if (!keeper->result.lacking && !mu_wiped_has(keeper->target))
 		return;
 	looking->lacking = true;
-	if (looking->status == MU_OK)
+	held = mu_pause_bytes(keeper->target);
+	looking->too_long = mu_pause_ns(held) > keeper->max_pause_ns;
+	if (looking->too_long && !is_judged(looking))
+		looking->status =
+		    mu_pause_too_long(keeper->target, held, &looking->why);
+	else if (looking->status == MU_OK)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
 		    "memory that a fork leaves out (MADV_DONTFORK,"
 		    " MADV_WIPEONFORK) was not searched: the block that it "
-		    "refers to may be among these; read it with --stop=read");
+		    "refers to may be among these; read all %zu MiB with"
+		    " --stop=read --max-pause=%zus",
+		    (size_t)(held >> 20),
+		    (size_t)(2 * mu_pause_ns(held) / MU_NS_PER_SEC) + 1);
 }
 
 /*
@@ -282,7 +293,7 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 		return true;
 	}
 	/* A second copy would be killed, too. */
-	if ((looking->lacking || looking->lost) &&
+	if (((looking->lacking && !looking->too_long) || looking->lost) &&
 	    looking->way == MU_KEEPER_AUTO) {
 		looking->way = MU_KEEPER_READ;
 		return true;

@@ -43,7 +43,7 @@ shell() {
 for rung in ptrace signal; do
 	name="job whose parents have gone, stop=$rung"
 	orphan=$work/orphan.$rung
-	(MEMUNREACHABLE_OPTIONS=stop=$rung sh -c \
+	(MEMUNREACHABLE_OPTIONS=stop=$rung:max_pause=10s sh -c \
 	    '(sleep 0.2; exec "$0" >"$1" 2>&1) &' "$place" "$orphan" &)
 	await grep -q harmed "$orphan" 2>/dev/null
 	judge $rung "$orphan"
@@ -59,7 +59,7 @@ preloaded() {
 	plain=$?
 	[ $plain -eq "$wanted" ] || fail "by itself: exit status $plain"
 	env LD_PRELOAD="$library" \
-	    MEMUNREACHABLE_OPTIONS="at_exit=1:exitcode=$wanted:stop=$rung:log_path=$work/log" \
+	    MEMUNREACHABLE_OPTIONS="at_exit=1:exitcode=$wanted:stop=$rung:max_pause=10s:log_path=$work/log" \
 	    timeout -k 5 $patience "$@" >"$work/out" 2>"$work/err" </dev/null
 	status=$?
 	[ $status -eq "$wanted" ] || fail "exit status $status"

@@ -70,7 +70,7 @@ has_lines() {
 begin_passes() {
 	rm -f "$work/in" "$work/out" "$work/passes"
 	mkfifo "$work/in"
-	env MEMUNREACHABLE_OPTIONS="stop=$1:$options" timeout -k 5 $patience \
+	env MEMUNREACHABLE_OPTIONS="stop=$1:max_pause=10s:$options" timeout -k 5 $patience \
 	    "$place" "passes=$2" <"$work/in" >"$work/out" \
 	    2>"$work/passes" &
 	guard=$!

@@ -56,7 +56,7 @@ judge() {
 play() {
 	stop=$1 expected=$2
 	shift 2
-	MEMUNREACHABLE_OPTIONS="stop=$stop:$options" \
+	MEMUNREACHABLE_OPTIONS="stop=$stop:max_pause=10s:$options" \
 	    timeout -k 5 $patience "$@" >"$work/out" 2>&1 </dev/null
 	status=$?
 	judge "$expected" "$work/out"
