@@ -163,12 +163,16 @@ attend(struct mu_keeper *keeper)
 	enum mu_status status = MU_OK;
 	enum mu_keeper_word word;
 	struct mu_why why;
+	size_t i;
 
 	word = mu_keeper_line_receive(keeper->line, fds, UINT64_MAX);
 	note_descriptors(keeper, fds);
 	if (word == MU_KEEPER_READ_NOW) {
 		status = read_now(keeper);
 		word = mu_keeper_line_receive(keeper->line, late, UINT64_MAX);
+		/* Once more what is there already. */
+		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
+			mu_sys_close(&late[i]);
 	}
 	if (word != MU_KEEPER_TAKEN)
 		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
