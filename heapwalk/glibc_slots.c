@@ -8,7 +8,12 @@
 #include "mu/sort.h"
 
 #define WORD sizeof(uintptr_t)
-#define WINDOW_MAX 65536 /* bytes of static TLS */
+
+/*
+ * Bytes of static TLS. libc's variables lie behind the program's own. Of 4 KiB
+ * pages this and the page of the thread pointer are 63: unwritten has 64 bits.
+ */
+#define WINDOW_MAX ((size_t)62 * 4096)
 
 static int
 by_address(const void *a, const void *b)
@@ -64,6 +69,28 @@ unwritten_pages(const struct mu_glibc_slots *slots,
 		if (!mu_glibc_written(walk, at))
 			unwritten |= 1ull << mu_glibc_slot_page(slots, tp, at);
 	return unwritten;
+}
+
+/*
+ * Static TLS is as large in every thread: the smallest window has all of it.
+ * Threads whose TLS cannot be read are left out.
+ */
+static void
+view_all(struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
+{
+	size_t i, count = slots->num_tps;
+	uintptr_t tp;
+
+	slots->num_tps = 0;
+	for (i = 0; i < count; i++) {
+		tp = slots->tps[i];
+		slots->unwritten[slots->num_tps] =
+		    unwritten_pages(slots, walk, tp, slots->window);
+		slots->views[slots->num_tps] =
+		    view_at(walk->snap, tp, slots->window);
+		if (slots->views[slots->num_tps] != NULL)
+			slots->tps[slots->num_tps++] = tp;
+	}
 }
 
 static bool
@@ -126,12 +153,9 @@ mu_glibc_slots_find(struct mu_glibc_slots *out, struct mu_glibc_walk *walk)
 			continue;
 		if (size < out->window)
 			out->window = size;
-		out->unwritten[out->num_tps] =
-		    unwritten_pages(out, walk, tp, size);
-		out->views[out->num_tps] = view_at(snap, tp, size);
-		if (out->views[out->num_tps] != NULL)
-			out->tps[out->num_tps++] = tp;
+		out->tps[out->num_tps++] = tp;
 	}
+	view_all(out, walk);
 	return MU_OK;
 }
 
