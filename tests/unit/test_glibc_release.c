@@ -309,9 +309,9 @@ START_TEST(foreign_allocators)
 	answer = ask(damage_bins, NULL);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "no main_arena"));
+	/* No other module here defines malloc: nothing was ever allocated. */
 	answer = ask(damage_unused, NULL);
-	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
-	ck_assert_ptr_nonnull(strstr(answer.why.words, "never used"));
+	ck_assert_int_eq(answer.status, MU_OK);
 	answer = ask(damage_unused, twist_foreign);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
