@@ -11,7 +11,7 @@
 #define STACK_LARGE ((size_t)256 << 10)
 #define STACK_SMALL ((size_t)40 << 10) /* less than could all be static TLS */
 
-static pthread_barrier_t pause_begin, pause_end;
+static pthread_barrier_t all_made, pause_begin, pause_end;
 static struct churn churns[THREADS_MAX];
 
 static inline void *
@@ -19,6 +19,8 @@ worker(void *arg)
 {
 	struct churn *mine = arg;
 
+	/* Or else, under RLIMIT_AS, there may be no room for the last stacks. */
+	pthread_barrier_wait(&all_made);
 	churn(mine);
 	pthread_barrier_wait(&pause_begin);
 	pthread_barrier_wait(&pause_end);
@@ -69,6 +71,7 @@ run_round(unsigned seed, unsigned count, size_t operations)
 		if (pthread_create(&ids[i], &attributes, worker, &churns[i]))
 			abort();
 	}
+	pthread_barrier_wait(&all_made);
 	bad |= check_now("threads at work");
 	bad |= check_child(seed);
 	bad |= check_now("threads at work");
@@ -90,6 +93,7 @@ run_threads(unsigned seed, unsigned count, size_t operations, unsigned rounds)
 	unsigned round, i;
 	int bad = 0;
 
+	pthread_barrier_init(&all_made, NULL, count + 1);
 	pthread_barrier_init(&pause_begin, NULL, count + 1);
 	pthread_barrier_init(&pause_end, NULL, count + 1);
 	for (round = 0; round < rounds && bad == 0; round++)
