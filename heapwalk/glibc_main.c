@@ -15,8 +15,10 @@
 
 /*
  * The mapping of BASE and what follows it without a gap and is alike. Pages
- * inside blocks may have any protection (mprotect()); a mapping that is closed
- * is taken for such pages if the arena has MOST bytes and it lies among these.
+ * inside blocks may have any protection (mprotect()). A closed mapping is taken
+ * for such pages if it ends within the arena's MOST bytes, has the name of the
+ * first ([heap] ends at brk), can be read in the image and is not the last: the
+ * arena's top or fenceposts, which malloc writes, come behind a block.
  */
 static struct mu_range
 region_from(const struct mu_snapshot *snap, uintptr_t base, size_t most)
@@ -25,15 +27,25 @@ region_from(const struct mu_snapshot *snap, uintptr_t base, size_t most)
 	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
 	const struct mu_mapping *mapping = first;
 	struct mu_range region = { base, base };
+	uintptr_t next = base;
+	bool heap = first != NULL && mu_mapping_is_named(first, "[heap]");
 
 	for (; mapping != NULL && mapping < end; mapping++) {
-		if (mapping->range.begin > region.end || mapping->shared ||
-		    mapping->inode != first->inode ||
-		    (!mapping->readable && mapping->range.end - base > most))
+		if (mapping->range.begin > next || mapping->shared ||
+		    mapping->inode != first->inode)
 			break;
-		region.end = mapping->range.end;
+		next = mapping->range.end;
+		if (mapping->readable) {
+			region.end = next;
+			continue;
+		}
+		if (next - base > most ||
+		    mu_mapping_is_named(mapping, "[heap]") != heap)
+			break;
+		mu_snapshot_unlock(snap, mapping->range);
+		if (!mapping->readable)
+			break;
 	}
-	mu_snapshot_unlock(snap, region);
 	return region;
 }
 
