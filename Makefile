@@ -145,7 +145,7 @@ SRC_VIEW := lib/view/view.c lib/view/view_heap_dump.c lib/view/view_diff.c \
 	lib/view/file_text.c lib/view/line.c lib/view/heap_dump_file.c \
 	lib/view/frame_info.c lib/view/leaktracer_file.c \
 	lib/view/program_file.c lib/view/module_table.c \
-	lib/view/module_remarks.c lib/view/records.c \
+	lib/view/module_remarks.c lib/view/hash_index.c lib/view/records.c \
 	lib/view/place_names.c lib/view/frames.c \
 	lib/view/tree.c lib/view/tree_walk.c lib/view/diff.c \
 	lib/view/leak_groups.c lib/view/notes.c \

@@ -17,6 +17,7 @@
 #include "lib/cli/cli_values.h"
 
 #define PIECE ((size_t)64 << 10)
+#define PIECES ((size_t)1 << 20) /* that are given away at once */
 #define PIPE_MAX                                                    \
 	((size_t)4 << 30) /* a file says how long it is, a pipe not \
 			   */
@@ -49,6 +50,21 @@ make_room(struct mu_file_text *text, size_t *room)
 	return true;
 }
 
+/* As read(2); there is room for one byte at least, and the end. */
+static ssize_t
+read_more(struct mu_file_text *text, int fd, size_t room)
+{
+	ssize_t got;
+
+	do {
+		got = read(
+		    fd, text->text + text->length, room - 1 - text->length);
+	} while (got < 0 && errno == EINTR);
+	if (got > 0)
+		text->length += (size_t)got;
+	return got;
+}
+
 static enum mu_status
 read_all(
     struct mu_file_text *text, int fd, const char *path, struct mu_why *why)
@@ -67,13 +83,9 @@ read_all(
 	do {
 		if (!make_room(text, &room))
 			return refuse(path, "no memory for it", why);
-		got = read(
-		    fd, text->text + text->length, room - 1 - text->length);
-		if (got < 0 && errno == EINTR)
-			continue;
+		got = read_more(text, fd, room);
 		if (got < 0)
 			return refuse(path, strerror(errno), why);
-		text->length += (size_t)got;
 	} while (got != 0);
 	text->text[text->length] = '\0';
 	return MU_OK;
@@ -90,6 +102,50 @@ mu_file_text_read(
 	if (fd < 0)
 		return refuse(path, strerror(errno), why);
 	status = read_all(text, fd, path, why);
+	close(fd);
+	return status;
+}
+
+/* Only a full buffer is given away: a long line is looked at few times. */
+static enum mu_status
+read_pieces(struct mu_file_text *text, int fd, const char *path,
+    size_t (*take)(void *ctx, char *text, size_t length, bool ended), void *ctx,
+    struct mu_why *why)
+{
+	size_t room = PIECES, taken;
+	ssize_t got;
+
+	text->text = malloc(room);
+	if (text->text == NULL)
+		return refuse(path, "no memory for it", why);
+	do {
+		if (!make_room(text, &room))
+			return refuse(path, "no memory for it", why);
+		do {
+			got = read_more(text, fd, room);
+		} while (got > 0 && text->length < room - 1);
+		if (got < 0)
+			return refuse(path, strerror(errno), why);
+		taken = take(ctx, text->text, text->length, got == 0);
+		text->length -= taken;
+		memmove(text->text, text->text + taken, text->length);
+	} while (got != 0);
+	return MU_OK;
+}
+
+enum mu_status
+mu_file_pieces_read(const char *path,
+    size_t (*take)(void *ctx, char *text, size_t length, bool ended), void *ctx,
+    struct mu_why *why)
+{
+	struct mu_file_text text = { 0 };
+	enum mu_status status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+
+	if (fd < 0)
+		return refuse(path, strerror(errno), why);
+	status = read_pieces(&text, fd, path, take, ctx, why);
+	mu_file_text_release(&text);
 	close(fd);
 	return status;
 }

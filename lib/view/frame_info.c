@@ -95,24 +95,14 @@ compare(const void *a, const void *b)
 {
 	const struct mu_frame_info *x = a, *y = b;
 
-	if (x->pc != y->pc)
-		return x->pc < y->pc ? -1 : 1;
-	/* The first that was written: they are in the text in that order. */
-	return (x->module > y->module) - (x->module < y->module);
+	return (x->pc > y->pc) - (x->pc < y->pc);
 }
 
 void
-mu_frame_infos_seal(struct mu_frame_info *infos, size_t *count)
+mu_frame_infos_seal(struct mu_frame_info *infos, size_t count)
 {
-	size_t i, kept = 0;
-
-	if (*count > 0)
-		qsort(infos, *count, sizeof(*infos), compare);
-	for (i = 0; i < *count; i++) {
-		if (kept == 0 || infos[kept - 1].pc != infos[i].pc)
-			infos[kept++] = infos[i];
-	}
-	*count = kept;
+	if (count > 0)
+		qsort(infos, count, sizeof(*infos), compare);
 }
 
 const struct mu_frame_info *

@@ -15,15 +15,18 @@
 
 struct mu_frame_info {
 	uintptr_t pc;
-	const char *module, *function; /* "" = not known; in the text */
+	const char *module, *function; /* "" = not known */
 	uint64_t offset;               /* into the module */
 };
 
-/* Take one off LINE, all but the pc; false: it begins otherwise. */
+/*
+ * Take one off LINE, all but the pc; its strings are in the line. False: it
+ * begins otherwise.
+ */
 bool mu_frame_info_take(struct mu_line *line, struct mu_frame_info *info);
 
-/* Sort *COUNT of them by pc, and keep the first of each. */
-void mu_frame_infos_seal(struct mu_frame_info *infos, size_t *count);
+/* Sort COUNT of them, no two for one pc, by pc. */
+void mu_frame_infos_seal(struct mu_frame_info *infos, size_t count);
 
 /* That of PC; NULL: there is none. */
 const struct mu_frame_info *mu_frame_infos_find(

@@ -1,9 +1,6 @@
 /*
  * Frames: see frames.h.
  *
- * Sorted arrays throughout: a file may hold addresses that collide in any
- * table whose places can be foreseen.
- *
  * Runs in: the command.
  */
 #include "lib/view/frames.h"
@@ -21,25 +18,63 @@ compare_pcs(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The addresses of RECORDS, each once; NULL: no memory. */
-static uintptr_t *
-list_pcs(const struct mu_records *records, size_t *count)
+/* The slot of PC among PCS, or a free one. */
+static struct mu_hash_slot *
+find_pc(const struct mu_hash_index *index, const uintptr_t *pcs, uintptr_t pc,
+    uint32_t hash)
 {
-	size_t i, kept = 0, all = records->num_frames;
-	uintptr_t *pcs = malloc((all + 1) * sizeof(*pcs));
+	struct mu_hash_slot *slot = NULL;
 
-	*count = 0;
-	if (pcs == NULL)
-		return NULL;
-	if (all > 0)
-		memcpy(pcs, records->frames, all * sizeof(*pcs));
-	qsort(pcs, all, sizeof(*pcs), compare_pcs);
-	for (i = 0; i < all; i++) {
-		if (kept == 0 || pcs[kept - 1] != pcs[i])
-			pcs[kept++] = pcs[i];
+	do {
+		slot = mu_hash_find(index, hash, slot);
+	} while (slot->number != 0 && pcs[slot->number - 1] != pc);
+	return slot;
+}
+
+/* The addresses of RECORDS, each once, sorted. False: no memory. */
+static bool
+list_pcs(const struct mu_records *records, uintptr_t **pcs, size_t *count)
+{
+	struct mu_hash_index index = { 0 };
+	struct mu_hash_slot *slot;
+	size_t i, max = 0;
+	bool ok = true;
+	uint32_t hash;
+
+	for (i = 0; i < records->num_frames; i++) {
+		ok = mu_hash_room(&index) && mu_grow(pcs, *count, &max);
+		if (!ok)
+			break;
+		hash = mu_hash_words(&index, &records->frames[i], 1);
+		slot = find_pc(&index, *pcs, records->frames[i], hash);
+		if (slot->number != 0)
+			continue;
+		mu_hash_put(&index, slot, hash, *count);
+		(*pcs)[(*count)++] = records->frames[i];
 	}
-	*count = kept;
-	return pcs;
+	mu_hash_release(&index);
+	if (*count > 0)
+		qsort(*pcs, *count, sizeof(**pcs), compare_pcs);
+	return ok;
+}
+
+/* The slot of the first frame of PC, or a free one. */
+static struct mu_hash_slot *
+find_frame(
+    const struct mu_frames *frames, size_t source, uintptr_t pc, uint32_t *hash)
+{
+	const struct mu_frame *frame;
+	struct mu_hash_slot *slot = NULL;
+
+	*hash = mu_hash_words(&frames->index, (uintptr_t[]) { pc, source }, 2);
+	for (;;) {
+		slot = mu_hash_find(&frames->index, *hash, slot);
+		if (slot->number == 0)
+			return slot;
+		frame = &frames->list[slot->number - 1];
+		if (frame->pc == pc && frame->source == source)
+			return slot;
+	}
 }
 
 static bool
@@ -48,7 +83,13 @@ add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
 {
 	struct mu_place places[MU_PLACES_MAX];
 	size_t i, count = mu_place_names_find(names, pc, places);
+	struct mu_hash_slot *slot;
+	uint32_t hash;
 
+	if (!mu_hash_room(&frames->index))
+		return false;
+	slot = find_frame(frames, source, pc, &hash);
+	mu_hash_put(&frames->index, slot, hash, frames->count);
 	for (i = 0; i < count; i++) {
 		if (!mu_grow(&frames->list, frames->count, &frames->max))
 			return false;
@@ -66,9 +107,10 @@ bool
 mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
     size_t source, struct mu_place_names *names)
 {
-	size_t count, i;
-	uintptr_t *pcs = list_pcs(records, &count);
-	bool ok = pcs != NULL && mu_place_names_ask(names, pcs, count);
+	uintptr_t *pcs = NULL;
+	size_t count = 0, i;
+	bool ok = list_pcs(records, &pcs, &count) &&
+	    mu_place_names_ask(names, pcs, count);
 
 	for (i = 0; ok && i < count; i++)
 		ok = add_frames(frames, source, pcs[i], names);
@@ -135,30 +177,14 @@ mu_frames_number(struct mu_frames *frames)
 	return true;
 }
 
-static const struct mu_frame *
-find(const struct mu_frames *frames, size_t source, uintptr_t pc)
-{
-	size_t low = 0, high = frames->count, middle;
-	const struct mu_frame *frame;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		frame = &frames->list[middle];
-		if (frame->source < source ||
-		    (frame->source == source && frame->pc < pc))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return &frames->list[low];
-}
-
 /* Those of PC into TO, where there is room for so many; how many there are. */
 static size_t
 put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
     uintptr_t *to, size_t room)
 {
-	const struct mu_frame *frame = find(frames, source, pc);
+	uint32_t hash;
+	const struct mu_hash_slot *slot = find_frame(frames, source, pc, &hash);
+	const struct mu_frame *frame = &frames->list[slot->number - 1];
 	const struct mu_frame *end = frames->list + frames->count;
 	size_t count = 0;
 
@@ -171,21 +197,17 @@ put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
 	return count;
 }
 
+/* TO may be where the stack is, if no address has more than one number. */
 static size_t
-put_record(const struct mu_frames *frames, size_t source,
-    struct mu_records *records, struct mu_record *record, uintptr_t *to)
+put_stack(const struct mu_frames *frames, size_t source, const uintptr_t *stack,
+    size_t count, uintptr_t *to)
 {
 	size_t i, used = 0;
 
-	for (i = 0; i < record->num_frames; i++)
-		used +=
-		    put_numbers(frames, source, record->frames[i], to + used,
-			used < MU_RECORD_FRAMES ? MU_RECORD_FRAMES - used : 0);
-	if (used <= MU_RECORD_FRAMES)
-		return used;
-	records->num_cut += !record->cut;
-	record->cut = true;
-	return MU_RECORD_FRAMES;
+	for (i = 0; i < count && used < MU_RECORD_FRAMES; i++)
+		used += put_numbers(frames, source, stack[i], to + used,
+		    MU_RECORD_FRAMES - used);
+	return used < MU_RECORD_FRAMES ? used : MU_RECORD_FRAMES;
 }
 
 /* Frames that RECORDS have then; stacks may be cut. */
@@ -205,30 +227,35 @@ bool
 mu_frames_replace(
     const struct mu_frames *frames, struct mu_records *records, size_t source)
 {
-	uintptr_t *numbers =
-	    calloc(room_of(frames, source, records) + 1, sizeof(*numbers));
-	uintptr_t *to = numbers;
-	struct mu_record *record;
-	size_t i, used;
+	size_t room = room_of(frames, source, records), i, used = 0;
+	uintptr_t *numbers = records->frames;
+	struct mu_stack *stack = records->stacks;
 
-	if (numbers == NULL)
+	if (room > records->num_frames)
+		numbers = malloc(room * sizeof(*numbers));
+	if (numbers == NULL && room > 0)
 		return false;
-	for (i = 0; i < records->count; i++) {
-		record = &records->list[i];
-		used = put_record(frames, source, records, record, to);
-		record->frames = to;
-		record->num_frames = used;
-		to += used;
+	for (i = 0; i < records->num_stacks; i++, stack++) {
+		if (stack->num_frames > 0)
+			stack->num_frames = put_stack(frames, source,
+			    &records->frames[stack->first], stack->num_frames,
+			    &numbers[used]);
+		stack->first = used;
+		used += stack->num_frames;
 	}
-	free(records->frames);
+	if (numbers != records->frames)
+		free(records->frames);
 	records->frames = numbers;
-	records->num_frames = records->max_frames = (size_t)(to - numbers);
+	records->num_frames = used;
+	records->max_frames = room;
+	mu_records_seal(records);
 	return true;
 }
 
 void
 mu_frames_release(struct mu_frames *frames)
 {
+	mu_hash_release(&frames->index);
 	free(frames->list);
 	free(frames->named);
 	*frames = (struct mu_frames) { 0 };

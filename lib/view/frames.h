@@ -9,6 +9,7 @@
 #ifndef LIB_VIEW_FRAMES_H
 #define LIB_VIEW_FRAMES_H
 
+#include "lib/view/hash_index.h"
 #include "lib/view/place_names.h"
 #include "lib/view/records.h"
 
@@ -30,7 +31,8 @@ struct mu_named {
 struct mu_frames {
 	struct mu_frame *list; /* by source, pc and level */
 	size_t count, max;
-	struct mu_named *named; /* by number */
+	struct mu_hash_index index; /* of those of level 0 */
+	struct mu_named *named;     /* by number */
 	size_t num_named;
 };
 

@@ -12,41 +12,70 @@
 
 #define TITLE "Android Native Heap Dump v"
 
-enum section { TITLE_SOUGHT, HEADER, RECORDS, MAPS, AFTER };
+#define STRINGS_LIMIT ((size_t)4 << 30) /* bytes */
 
 /* How a line was taken. */
 enum taken { GOOD, BAD, NO_MEMORY };
 
-struct parse {
-	struct mu_heap_dump *dump;
-	enum section section;
-};
+/* A copy of LINE that stays, in LINE. False: no memory. */
+static bool
+keep(struct mu_heap_dump *dump, struct mu_line *line)
+{
+	size_t length = (size_t)(line->end - line->at);
+	char *copy = mu_arena_alloc(&dump->strings, length + 1, 1);
+
+	if (copy == NULL)
+		return false;
+	memcpy(copy, line->at, length);
+	*line = (struct mu_line) { copy, copy + length };
+	return true;
+}
+
+static bool
+keep_string(struct mu_heap_dump *dump, const char **string)
+{
+	size_t size = strlen(*string) + 1;
+	char *copy;
+
+	if (size == 1) {
+		*string = "";
+		return true;
+	}
+	copy = mu_arena_alloc(&dump->strings, size, 1);
+	if (copy == NULL)
+		return false;
+	*string = memcpy(copy, *string, size);
+	return true;
+}
 
 /* "1.2"; what is newer than we are is read as the newest that we know. */
 static bool
-take_title(struct parse *parse, struct mu_line line)
+take_title(struct mu_heap_dump *dump, struct mu_line line)
 {
 	uint64_t minor;
 
 	if (!mu_line_skip(&line, TITLE) || !mu_line_skip(&line, "1.") ||
 	    !mu_line_number(line, 10, &minor) || minor > 99)
 		return false;
-	parse->dump->version = (unsigned)minor;
-	parse->section = HEADER;
+	dump->version = (unsigned)minor;
+	dump->section = MU_DUMP_HEADER;
 	return true;
 }
 
 /* 'generic/name:version' */
-static void
+static enum taken
 take_fingerprint(struct mu_heap_dump *dump, struct mu_line line)
 {
 	if (mu_line_has_nul(line))
-		return;
+		return GOOD;
+	if (!keep(dump, &line))
+		return NO_MEMORY;
 	if (line.at < line.end && *line.at == '\'')
 		line.at++;
 	if (line.at < line.end && line.end[-1] == '\'')
 		line.end--;
 	dump->fingerprint = mu_line_string(line);
+	return GOOD;
 }
 
 /* Lines that later versions may add here mean nothing to us. */
@@ -56,10 +85,8 @@ take_header(struct mu_heap_dump *dump, struct mu_line line)
 	struct mu_line word;
 	uint64_t *value;
 
-	if (mu_line_skip(&line, "Build fingerprint: ")) {
-		take_fingerprint(dump, line);
-		return GOOD;
-	}
+	if (mu_line_skip(&line, "Build fingerprint: "))
+		return take_fingerprint(dump, line);
 	if (mu_line_skip(&line, "Total memory:")) {
 		value = &dump->told_bytes;
 	} else if (mu_line_skip(&line, "Allocation records:")) {
@@ -107,8 +134,10 @@ static enum taken
 take_record(struct mu_heap_dump *dump, struct mu_line line)
 {
 	uint64_t own, size, count;
+	const struct mu_record *merged;
 	struct mu_record *record;
 	struct mu_line word;
+	enum taken taken;
 
 	if (!take_field(&line, "z", &own) || !take_field(&line, "sz", &size) ||
 	    !take_field(&line, "num", &count) || !mu_line_word(&line, &word) ||
@@ -121,28 +150,59 @@ take_record(struct mu_heap_dump *dump, struct mu_line line)
 	/* v1.0 wrote the number of frames there. */
 	record->count = dump->version == 0 ? 1 : count;
 	record->own = own == 1;
-	return take_frames(&dump->records, line);
+	taken = take_frames(&dump->records, line);
+	if (taken != GOOD)
+		return taken;
+	merged = mu_records_merge(&dump->records);
+	if (merged == NULL)
+		return NO_MEMORY;
+	dump->last = merged->stack;
+	dump->num_records++;
+	return GOOD;
+}
+
+/* What INFO says of its pc, unless a line before has done so. */
+static enum taken
+keep_info(struct mu_heap_dump *dump, struct mu_frame_info info)
+{
+	struct mu_hash_slot *slot = NULL;
+	uint32_t hash;
+
+	if (!mu_hash_room(&dump->info_index))
+		return NO_MEMORY;
+	hash = mu_hash_words(&dump->info_index, &info.pc, 1);
+	do {
+		slot = mu_hash_find(&dump->info_index, hash, slot);
+		if (slot->number != 0 &&
+		    dump->infos[slot->number - 1].pc == info.pc)
+			return GOOD;
+	} while (slot->number != 0);
+	if (!keep_string(dump, &info.module) ||
+	    !keep_string(dump, &info.function) ||
+	    !mu_grow(&dump->infos, dump->num_infos, &dump->max_infos))
+		return NO_MEMORY;
+	mu_hash_put(&dump->info_index, slot, hash, dump->num_infos);
+	dump->infos[dump->num_infos++] = info;
+	return GOOD;
 }
 
 static enum taken
 take_info(struct mu_heap_dump *dump, struct mu_line line)
 {
 	const struct mu_records *records = &dump->records;
-	const struct mu_record *record;
+	const struct mu_stack *stack;
 	struct mu_frame_info info;
-	size_t i, first;
+	size_t i;
 
 	if (records->count == 0)
 		return BAD;
-	record = &records->list[records->count - 1];
-	first = records->num_frames - record->num_frames;
+	stack = &records->stacks[dump->last];
 	for (i = 0; mu_frame_info_take(&line, &info); i++) {
-		if (i >= record->num_frames)
+		if (i >= stack->num_frames)
 			continue;
-		info.pc = records->frames[first + i];
-		if (!mu_grow(&dump->infos, dump->num_infos, &dump->max_infos))
+		info.pc = records->frames[stack->first + i];
+		if (keep_info(dump, info) == NO_MEMORY)
 			return NO_MEMORY;
-		dump->infos[dump->num_infos++] = info;
 	}
 	return mu_line_word(&line, &(struct mu_line) { 0 }) ? BAD : GOOD;
 }
@@ -152,6 +212,8 @@ take_map(struct mu_heap_dump *dump, struct mu_line line)
 {
 	bool good;
 
+	if (!keep(dump, &line))
+		return NO_MEMORY;
 	if (*line.at == '#') {
 		good = mu_module_table_remark(&dump->modules, line, false);
 	} else if (mu_line_skip(&line, "Could not open /proc/self/maps")) {
@@ -176,39 +238,39 @@ take_after(struct mu_heap_dump *dump, struct mu_line line)
 
 /* A line that is not blank. */
 static enum taken
-take_line(struct parse *parse, struct mu_line line)
+take_line(struct mu_heap_dump *dump, struct mu_line line)
 {
 	struct mu_line rest = line, word;
 
-	switch (parse->section) {
-	case TITLE_SOUGHT:
+	switch (dump->section) {
+	case MU_DUMP_TITLE:
 		/* write_malloc_leak_info() goes behind what is there. */
-		take_title(parse, line);
+		take_title(dump, line);
 		return GOOD;
-	case HEADER:
-	case RECORDS:
+	case MU_DUMP_HEADER:
+	case MU_DUMP_RECORDS:
 		mu_line_word(&rest, &word);
 		if (mu_line_is(word, "z")) {
-			parse->section = RECORDS;
-			return take_record(parse->dump, line);
+			dump->section = MU_DUMP_RECORDS;
+			return take_record(dump, line);
 		}
 		if (mu_line_is(word, "bt_info"))
-			return take_info(parse->dump, rest);
+			return take_info(dump, rest);
 		if (mu_line_is(line, "MAPS")) {
-			parse->section = MAPS;
+			dump->section = MU_DUMP_MAPS;
 			return GOOD;
 		}
-		if (parse->section == HEADER)
-			return take_header(parse->dump, line);
+		if (dump->section == MU_DUMP_HEADER)
+			return take_header(dump, line);
 		return BAD;
-	case MAPS:
+	case MU_DUMP_MAPS:
 		if (!mu_line_is(line, "END"))
-			return take_map(parse->dump, line);
-		parse->section = AFTER;
-		parse->dump->ended = true;
+			return take_map(dump, line);
+		dump->section = MU_DUMP_AFTER;
+		dump->ended = true;
 		return GOOD;
 	default:
-		return take_after(parse->dump, line);
+		return take_after(dump, line);
 	}
 }
 
@@ -219,29 +281,37 @@ is_blank(struct mu_line line)
 }
 
 /* A last line that is cut may end in the midst of a number. */
-static bool
-take_lines(struct parse *parse, char *text, size_t length)
+static enum taken
+take_any(struct mu_heap_dump *dump, struct mu_line line, bool whole)
+{
+	enum taken taken;
+
+	dump->num_lines++;
+	if (!whole && !mu_line_is(line, "END")) {
+		dump->cut = true;
+		return GOOD;
+	}
+	if (is_blank(line))
+		return GOOD;
+	taken = take_line(dump, line);
+	if (taken == BAD && dump->bad_lines++ == 0)
+		dump->first_bad = dump->num_lines;
+	return taken;
+}
+
+size_t
+mu_heap_dump_take(
+    struct mu_heap_dump *dump, char *text, size_t length, bool ended)
 {
 	struct mu_line rest = { text, text + length }, line;
-	struct mu_heap_dump *dump = parse->dump;
-	enum taken taken;
 	bool whole;
 
-	while (mu_line_take(&rest, &line, &whole)) {
-		dump->num_lines++;
-		if (!whole && !mu_line_is(line, "END")) {
-			dump->cut = true;
-			break;
-		}
-		if (is_blank(line))
-			continue;
-		taken = take_line(parse, line);
-		if (taken == NO_MEMORY)
-			return false;
-		if (taken == BAD && dump->bad_lines++ == 0)
-			dump->first_bad = dump->num_lines;
+	while (!dump->no_memory && mu_line_take(&rest, &line, &whole)) {
+		if (!whole && !ended)
+			return (size_t)(line.at - text);
+		dump->no_memory = take_any(dump, line, whole) == NO_MEMORY;
 	}
-	return true;
+	return length;
 }
 
 static enum mu_status
@@ -254,37 +324,50 @@ judge(const struct mu_heap_dump *dump, struct mu_why *why)
 		    dump->num_lines - dump->cut);
 	if (dump->bad_lines > 0)
 		return mu_why_bad_lines(why, dump->bad_lines, dump->first_bad);
-	if (dump->tells_records && dump->told_records != dump->records.count)
+	if (dump->tells_records && dump->told_records != dump->num_records)
 		return mu_why(why, MU_PARTIAL,
 		    "the file is to have %zu records, and has %zu",
-		    (size_t)dump->told_records, dump->records.count);
+		    (size_t)dump->told_records, dump->num_records);
 	if (dump->modules.incomplete)
 		return mu_why(
 		    why, MU_PARTIAL, "the recorder could not write all of it");
 	return MU_OK;
 }
 
-enum mu_status
-mu_heap_dump_parse(
-    struct mu_heap_dump *dump, char *text, size_t length, struct mu_why *why)
+void
+mu_heap_dump_begin(struct mu_heap_dump *dump)
 {
-	struct parse parse = { .dump = dump };
-
 	*dump = (struct mu_heap_dump) { .fingerprint = "" };
 	mu_module_table_open(&dump->modules);
-	if (!take_lines(&parse, text, length))
+	mu_arena_open(&dump->strings, STRINGS_LIMIT);
+}
+
+enum mu_status
+mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why)
+{
+	if (dump->no_memory)
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the records");
-	if (parse.section == TITLE_SOUGHT)
+	if (dump->section == MU_DUMP_TITLE)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "it is no heap dump; it has no line \"" TITLE "1.x\"");
 	mu_records_seal(&dump->records);
 	mu_module_table_seal(&dump->modules);
-	mu_frame_infos_seal(dump->infos, &dump->num_infos);
+	mu_frame_infos_seal(dump->infos, dump->num_infos);
+	mu_hash_release(&dump->info_index);
 	if (dump->modules.no_memory)
 		return mu_why(
 		    why, MU_ERR_NO_MEMORY, "no memory for the mappings");
 	return judge(dump, why);
+}
+
+enum mu_status
+mu_heap_dump_parse(
+    struct mu_heap_dump *dump, char *text, size_t length, struct mu_why *why)
+{
+	mu_heap_dump_begin(dump);
+	mu_heap_dump_take(dump, text, length, true);
+	return mu_heap_dump_end(dump, why);
 }
 
 void
@@ -292,6 +375,8 @@ mu_heap_dump_release(struct mu_heap_dump *dump)
 {
 	mu_records_release(&dump->records);
 	mu_module_table_close(&dump->modules);
+	mu_hash_release(&dump->info_index);
+	mu_arena_close(&dump->strings);
 	free(dump->infos);
 	*dump = (struct mu_heap_dump) { 0 };
 }

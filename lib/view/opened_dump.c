@@ -51,6 +51,12 @@ note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 		    opened->path, dump->lines_after);
 }
 
+static size_t
+take_piece(void *ctx, char *text, size_t length, bool ended)
+{
+	return mu_heap_dump_take(ctx, text, length, ended);
+}
+
 enum mu_status
 mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
     const char *folder, struct mu_notes *notes, struct mu_why *why)
@@ -59,11 +65,11 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	enum mu_status status;
 
 	*opened = (struct mu_opened_dump) { .path = path };
-	status = mu_file_text_read(&opened->text, path, why);
+	mu_heap_dump_begin(&opened->dump);
+	status = mu_file_pieces_read(path, take_piece, &opened->dump, why);
 	if (status != MU_OK)
 		return status;
-	status = mu_heap_dump_parse(
-	    &opened->dump, opened->text.text, opened->text.length, why);
+	status = mu_heap_dump_end(&opened->dump, why);
 	if (status != MU_OK)
 		name_file(path, status, why);
 	if (status != MU_OK && status != MU_PARTIAL)
@@ -93,5 +99,4 @@ mu_opened_dump_close(struct mu_opened_dump *opened)
 {
 	mu_place_names_close(&opened->names);
 	mu_heap_dump_release(&opened->dump);
-	mu_file_text_release(&opened->text);
 }

@@ -11,18 +11,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "lib/view/hash_index.h"
+
 #define MU_RECORD_FRAMES 256 /* of a stack; malloc_debug records no more */
 
 struct mu_record {
 	uint64_t size;  /* of a block, bytes */
-	uint64_t count; /* of blocks */
+	uint64_t count; /* of blocks, saturated */
 	uint64_t bytes; /* of all, saturated */
-	/* The innermost first. Addresses; after mu_frames_number() numbers. */
-	uintptr_t *frames;
+	/* The innermost first. Addresses; after mu_frames_replace() numbers. */
+	const uintptr_t *frames;
+	const char *time;    /* as written; NULL: not known */
+	uint32_t stack;      /* in mu_records.stacks */
+	uint16_t num_frames; /* up to MU_RECORD_FRAMES */
+	bool own;            /* z 1; otherwise it was there before the fork */
+	bool cut;            /* there were more frames */
+};
+
+/* A stack, of one record or of several. */
+struct mu_stack {
+	size_t first; /* in mu_records.frames */
 	size_t num_frames;
-	const char *time; /* as written; NULL: not known */
-	bool own;         /* z 1; otherwise it was there before the fork */
-	bool cut;         /* there were more frames */
 };
 
 /* For arrays that are sorted while the records stay where they are. */
@@ -34,9 +43,12 @@ struct mu_record_ref {
 struct mu_records {
 	struct mu_record *list;
 	size_t count, max;
-	uintptr_t *frames; /* of all */
+	struct mu_stack *stacks;
+	size_t num_stacks, max_stacks;
+	uintptr_t *frames; /* of all stacks, one behind the other */
 	size_t num_frames, max_frames;
 	size_t num_cut; /* stacks that had more than MU_RECORD_FRAMES */
+	struct mu_hash_index stack_index, index; /* until the seal */
 };
 
 /* A record without frames. NULL: no memory. Valid until the next call. */
@@ -51,7 +63,18 @@ bool mu_records_frame(struct mu_records *records, uintptr_t pc);
 /* Take the last record away. */
 void mu_records_drop(struct mu_records *records);
 
-/* No more is added: fill in every record's frames and bytes. */
+/*
+ * The last record is whole: it shares its stack with those that have the same,
+ * and one of that stack and size counts its blocks too, instead of it. So
+ * memory grows with what differs, not with the records. To be called for every
+ * record or for none. What the record was put into; NULL: no memory.
+ */
+const struct mu_record *mu_records_merge(struct mu_records *records);
+
+/*
+ * No more is added, or the stacks were changed: fill in every record's frames
+ * and bytes.
+ */
 void mu_records_seal(struct mu_records *records);
 
 /* Accepts one that is zero. */

@@ -14,7 +14,6 @@
 /* A heap dump, and the names of its addresses. Zero at first. */
 struct mu_opened_dump {
 	const char *path;
-	struct mu_file_text text;
 	struct mu_heap_dump dump;
 	struct mu_place_names names;
 };

@@ -345,8 +345,84 @@ START_TEST(too_many_frames)
 	strcat(words, TAIL);
 	ck_assert_int_eq(parse(words), MU_OK);
 	ck_assert_uint_eq(dump.records.num_cut, 2);
-	ck_assert_uint_eq(dump.records.num_frames, 512);
-	ck_assert_uint_eq(dump.records.list[1].num_frames, 256);
+	ck_assert_uint_eq(dump.records.num_frames, 256);
+	ck_assert_uint_eq(dump.records.list[0].num_frames, 256);
+}
+END_TEST
+
+START_TEST(equal_records_are_merged)
+{
+	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
+			       "Allocation records: 6\n"
+			       "z 1 sz 8 num 2 bt 5 6\n"
+			       "z 1 sz 9 num 1 bt 5 6\n"
+			       "z 0 sz 8 num 4 bt 5 6\n"
+			       "z 1 sz 8 num 1 bt 5 6 7\n"
+			       "z 1 sz 8 num 18446744073709551614 bt 5 6\n"
+			       "z 1 sz 8 num 5 bt 5 6 0 7\n" TAIL),
+	    MU_OK);
+	ck_assert_uint_eq(dump.num_records, 6);
+	ck_assert_uint_eq(dump.records.count, 4);
+	ck_assert_uint_eq(dump.records.num_stacks, 2);
+	ck_assert_uint_eq(dump.records.num_frames, 5);
+	ck_assert_uint_eq(dump.records.list[0].count, UINT64_MAX);
+	ck_assert_uint_eq(dump.records.list[0].bytes, UINT64_MAX);
+	ck_assert_uint_eq(dump.records.list[1].bytes, 9);
+	ck_assert_uint_eq(dump.records.list[2].count, 4);
+	ck_assert_ptr_eq(
+	    dump.records.list[0].frames, dump.records.list[2].frames);
+	ck_assert_uint_eq(dump.records.list[3].num_frames, 3);
+}
+END_TEST
+
+/* A bt_info behind a merged record; the first that names an address holds. */
+START_TEST(names_of_merged_records)
+{
+	const struct mu_frame_info *info;
+
+	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
+			       "z 1 sz 8 num 1 bt 5 6\n"
+			       "  bt_info {\"/a\" 1 \"f\" 1}\n"
+			       "z 1 sz 8 num 1 bt 7\n"
+			       "z 1 sz 8 num 1 bt 5 6\n"
+			       "  bt_info {\"/b\" 1 \"g\" 1} {\"/b\" 2"
+			       " \"h\" 2}\n" TAIL),
+	    MU_OK);
+	ck_assert_uint_eq(dump.num_infos, 2);
+	info = mu_frame_infos_find(dump.infos, dump.num_infos, 5);
+	ck_assert_str_eq(info->function, "f");
+	info = mu_frame_infos_find(dump.infos, dump.num_infos, 6);
+	ck_assert_str_eq(info->function, "h");
+}
+END_TEST
+
+/* However the text is cut into pieces, and wherever these lie later. */
+START_TEST(pieces_of_a_file)
+{
+	static const char whole[] =
+	    HEAD RECORD_1 "  bt_info {\"/a\" 1 \"f\" 1}\n" RECORD_2 TAIL;
+	size_t i, cut, taken, length = sizeof(whole) - 1;
+	char piece[sizeof(whole)];
+
+	for (cut = 0; cut <= length; cut++) {
+		mu_heap_dump_release(&dump);
+		mu_heap_dump_begin(&dump);
+		memcpy(piece, whole, length);
+		taken = mu_heap_dump_take(&dump, piece, cut, false);
+		ck_assert_uint_le(taken, cut);
+		for (i = taken; i < cut; i++)
+			ck_assert_int_ne(whole[i], '\n');
+		memcpy(piece, whole, length);
+		ck_assert_uint_eq(mu_heap_dump_take(&dump, piece + taken,
+				      length - taken, true),
+		    length - taken);
+		memset(piece, 'x', sizeof(piece));
+		ck_assert_int_eq(mu_heap_dump_end(&dump, &why), MU_OK);
+		ck_assert_uint_eq(dump.num_records, 2);
+		ck_assert_str_eq(dump.fingerprint, "unknown");
+		ck_assert_str_eq(dump.infos[0].function, "f");
+		ck_assert_str_eq(dump.modules.mappings[1].name, "/lib/a b.so");
+	}
 }
 END_TEST
 
@@ -416,6 +492,9 @@ main(void)
 	tcase_add_test(tc, odd_records_are_left_out);
 	tcase_add_test(tc, frames_end_at_zero);
 	tcase_add_test(tc, too_many_frames);
+	tcase_add_test(tc, equal_records_are_merged);
+	tcase_add_test(tc, names_of_merged_records);
+	tcase_add_test(tc, pieces_of_a_file);
 	tcase_add_test(tc, absurd_numbers_saturate);
 	tcase_add_test(tc, maps_that_overlap_or_fall);
 	tcase_add_test(tc, bytes_that_end_strings);

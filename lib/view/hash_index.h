@@ -1,0 +1,49 @@
+/*
+ * An index by hash into an array of the caller's. A file may hold whatever
+ * numbers it likes: the hash has a key that differs from run to run, so that no
+ * file can be made to collide.
+ *
+ * Runs in: the command.
+ */
+#ifndef LIB_VIEW_HASH_INDEX_H
+#define LIB_VIEW_HASH_INDEX_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define MU_HASH_MAX UINT32_MAX /* elements of the array */
+
+struct mu_hash_slot {
+	uint32_t hash;
+	uint32_t number; /* of the element, from 1; 0: the slot is free */
+};
+
+/* Zero at first. */
+struct mu_hash_index {
+	struct mu_hash_slot *slots;
+	size_t size, used; /* size is a power of two */
+	uint64_t key[2];
+};
+
+/* Make room for one more; before a first mu_hash_words() too. False: none. */
+bool mu_hash_room(struct mu_hash_index *index);
+
+uint32_t mu_hash_words(
+    const struct mu_hash_index *index, const uintptr_t *words, size_t count);
+
+/*
+ * The first slot whose element has HASH, or with AFTER the next one behind
+ * that; a free one if there is no more. The index has slots.
+ */
+struct mu_hash_slot *mu_hash_find(const struct mu_hash_index *index,
+    uint32_t hash, const struct mu_hash_slot *after);
+
+/* Fill a free SLOT that was found for HASH with element AT. */
+void mu_hash_put(struct mu_hash_index *index, struct mu_hash_slot *slot,
+    uint32_t hash, size_t at);
+
+/* Accepts one that is zero. */
+void mu_hash_release(struct mu_hash_index *index);
+
+#endif
