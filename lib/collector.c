@@ -48,9 +48,6 @@
 /* A wake-up that a filter refuses comes this much late. */
 #define SLICE_NS (20 * 1000 * 1000ull)
 
-/* How long threads are asked for their alternate stacks. */
-#define STACKS_NS (100 * 1000 * 1000ull)
-
 /*
  * pass->collector_phase: its tid while it prepares; then these; when it is
  * gone the kernel writes 0 and wakes us (CLONE_CHILD_CLEARTID).
@@ -132,8 +129,8 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 		status = mu_snapshot_live(
 		    &pass->snap, threads, files, &pass->arena, &pass->why);
 	if (status == MU_OK && pass->ask_stacks)
-		pass->unasked = mu_alternate_stacks_add(&pass->snap, threads,
-		    &pass->arena, mu_sys_now_ns() + STACKS_NS);
+		pass->unasked = mu_alternate_stacks_add(
+		    &pass->snap, threads, &pass->arena, pass->stop_ns);
 	if (status == MU_OK)
 		status = mu_image_note(pass);
 	if (status == MU_OK)

@@ -158,15 +158,6 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 	return status;
 }
 
-/* Of the time until END_NS one half. */
-static uint64_t
-half_of(uint64_t end_ns)
-{
-	uint64_t now = mu_sys_now_ns();
-
-	return now < end_ns ? now + (end_ns - now) / 2 : end_ns;
-}
-
 static enum mu_status
 take_stopped(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)
@@ -179,7 +170,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	if (status == MU_OK && keeping->asked->ask_stacks)
 		keeping->result->unasked =
 		    mu_alternate_stacks_add(&keeping->work->snap, threads,
-			&keeping->work->arena, half_of(keeping->work->stop_ns));
+			&keeping->work->arena, keeping->work->stop_ns);
 	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(keeping, threads);
 	keeping->mapped_pages =

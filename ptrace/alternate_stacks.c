@@ -56,8 +56,10 @@ ask(struct mu_threads *threads, struct mu_tracee *tracee, uint64_t end_ns,
 
 size_t
 mu_alternate_stacks_add(struct mu_snapshot *snap, struct mu_threads *threads,
-    struct mu_arena *arena, uint64_t end_ns)
+    struct mu_arena *arena, uint64_t stop_ns)
 {
+	uint64_t now = mu_sys_now_ns();
+	uint64_t end_ns = now < stop_ns ? now + (stop_ns - now) / 2 : now;
 	size_t i, unasked = 0, count = snap->num_kernel_values;
 	uintptr_t *values, begin;
 	stack_t stack;

@@ -18,10 +18,10 @@
  * Add the begin of each of the THREADS' alternate stacks to SNAP's words of the
  * kernel. They are all stopped, and stay so. How many could not be asked: those
  * that are not in the stop of ours, that must not be made to do a system call
- * (mu_remote_thread_check), and for which there was no time before END_NS
- * (CLOCK_MONOTONIC).
+ * (mu_remote_thread_check), and for which there was no time: half of what is
+ * left until STOP_NS (CLOCK_MONOTONIC), when the threads are to go on.
  */
 size_t mu_alternate_stacks_add(struct mu_snapshot *snap,
-    struct mu_threads *threads, struct mu_arena *arena, uint64_t end_ns);
+    struct mu_threads *threads, struct mu_arena *arena, uint64_t stop_ns);
 
 #endif

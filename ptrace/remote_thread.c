@@ -153,7 +153,10 @@ judge(struct mu_remote_thread *thread)
 	reason = judge_status(thread->threads->pid, tid);
 	if (reason != SAFE)
 		return reason;
-	thread->code = mu_remote_code_find(tid);
+	/* Its maps are long where there are many threads. */
+	if (thread->threads->code == 0)
+		thread->threads->code = mu_remote_code_find(tid);
+	thread->code = thread->threads->code;
 	return thread->code != 0 ? SAFE : NO_CODE;
 }
 

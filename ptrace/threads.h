@@ -31,6 +31,8 @@ struct mu_threads {
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
 	struct mu_remote_note *note; /* of calls in them; NULL: none is kept */
+	uintptr_t code; /* for calls in them, as long as they are stopped; 0:
+			   not looked for yet (remote_code.h) */
 };
 
 /* For tests: called in the course of a capture. */
