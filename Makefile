@@ -122,7 +122,7 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
 	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
-	lib/symbolize/unit_functions.c lib/symbolize/inlined.c \
+	lib/symbolize/unit_functions.c lib/symbolize/split_unit.c lib/symbolize/inlined.c \
 	lib/symbolize/demangled.c
 SRC_DOCTOR := \
 	lib/cli/doctor.c lib/cli/doctor_machine.c lib/cli/doctor_target.c \
@@ -378,7 +378,7 @@ $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 # Of the command: with what only that links.
 UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
-	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files loaded symbol_helper symbol_wire \
+	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files symbols_split loaded symbol_helper symbol_wire \
 	guard demangled doctor core_file core_mappings fuzz_core \
 	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
 	memory_mirror glibc_banner) \

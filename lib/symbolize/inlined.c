@@ -92,7 +92,7 @@ struct mu_inlined *
 mu_inlined_find(struct mu_unit_functions *functions, Dwarf_Die *unit,
     Dwarf_Addr address, size_t *count)
 {
-	Dwarf_Die function, calls[INLINED_MAX];
+	Dwarf_Die function, full, calls[INLINED_MAX];
 	struct mu_inlined *list;
 	Dwarf_Files *files = NULL;
 	size_t i, num_files;
@@ -106,7 +106,9 @@ mu_inlined_find(struct mu_unit_functions *functions, Dwarf_Die *unit,
 		*count = 0;
 		return NULL;
 	}
-	if (dwarf_getsrcfiles(unit, &files, &num_files) != 0)
+	/* A split unit has a table of its own. */
+	if (dwarf_diecu(&function, &full, NULL, NULL) == NULL ||
+	    dwarf_getsrcfiles(&full, &files, &num_files) != 0)
 		files = NULL;
 	for (i = 0; i < *count; i++)
 		describe(&list[i], &calls[*count - 1 - i], files);

@@ -152,6 +152,12 @@ mu_module_symbols_inlined(struct mu_module_symbols *symbols, uintptr_t address,
 	    !mu_source_lines_find(
 		&symbols->lines, address, &file, &line, &unit))
 		return;
+	symbols->functions.module = symbols->module;
+	if (!mu_unit_functions_known(&symbols->functions, unit)) {
+		symbol->file = NULL;
+		symbol->line = 0;
+		return;
+	}
 	list = mu_inlined_find(
 	    &symbols->functions, unit, address - symbols->lines.bias, &count);
 	given = list == NULL ? NULL : malloc(sizeof(*given));
@@ -169,7 +175,7 @@ void
 mu_module_symbols_give_up(struct mu_module_symbols *symbols)
 {
 	symbols->lines = (struct mu_source_lines) { 0 };
-	symbols->functions = (struct mu_unit_functions) { NULL };
+	symbols->functions = (struct mu_unit_functions) { 0 };
 	symbols->has_lines = true;
 	if (symbols->stage == MU_MODULE_LINES)
 		return;

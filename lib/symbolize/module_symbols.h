@@ -61,7 +61,8 @@ bool mu_module_symbols_find(struct mu_module_symbols *symbols,
 
 /*
  * Add what was inlined at ADDRESS, which has a line, to SYMBOL. The first
- * question about a compilation unit goes through all of it.
+ * question about a compilation unit goes through all of it. Where that is not
+ * known, the line goes: it may be of a function that was inlined.
  */
 void mu_module_symbols_inlined(struct mu_module_symbols *symbols,
     uintptr_t address, struct mu_symbol *symbol);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "heapwalk/spans.h"
+#include "lib/symbolize/split_unit.h"
 
 #define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */
 #define DEPTH_MAX 16 /* of namespaces and classes in each other */
@@ -23,6 +24,7 @@ struct unit {
 	Dwarf_Die *die;
 	struct function *functions; /* by begin */
 	size_t count, max;
+	bool known;
 };
 
 static void
@@ -111,6 +113,7 @@ static struct unit *
 unit_of(struct mu_unit_functions *functions, Dwarf_Die *die)
 {
 	struct unit key = { .die = die }, *unit, **node;
+	Dwarf_Die full;
 
 	node = tfind(&key, &functions->units, compare_units);
 	if (node != NULL)
@@ -123,7 +126,9 @@ unit_of(struct mu_unit_functions *functions, Dwarf_Die *die)
 		free(unit);
 		return NULL;
 	}
-	add_children(unit, die, 0);
+	unit->known = mu_split_unit(functions->module, die, &full);
+	if (unit->known)
+		add_children(unit, &full, 0);
 	if (unit->count > 0)
 		qsort(unit->functions, unit->count, sizeof(*unit->functions),
 		    compare_functions);
@@ -151,9 +156,17 @@ mu_unit_functions_find(struct mu_unit_functions *functions, Dwarf_Die *die,
 	return false;
 }
 
+bool
+mu_unit_functions_known(struct mu_unit_functions *functions, Dwarf_Die *die)
+{
+	const struct unit *unit = unit_of(functions, die);
+
+	return unit != NULL && unit->known;
+}
+
 void
 mu_unit_functions_close(struct mu_unit_functions *functions)
 {
 	tdestroy(functions->units, free_unit);
-	*functions = (struct mu_unit_functions) { NULL };
+	*functions = (struct mu_unit_functions) { 0 };
 }

@@ -7,11 +7,12 @@
 #ifndef SYMBOLIZE_UNIT_FUNCTIONS_H
 #define SYMBOLIZE_UNIT_FUNCTIONS_H
 
-#include <elfutils/libdw.h>
+#include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-/* Of all units that were asked about; zero at first. */
+/* Of all units that were asked about; zero but for the module at first. */
 struct mu_unit_functions {
+	Dwfl_Module *module;
 	void *units; /* tsearch()'s */
 };
 
@@ -21,6 +22,13 @@ struct mu_unit_functions {
  */
 bool mu_unit_functions_find(struct mu_unit_functions *functions,
     Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function);
+
+/*
+ * Is it known which functions UNIT has? If not, the line of an address may be
+ * that of any function that was inlined there.
+ */
+bool mu_unit_functions_known(
+    struct mu_unit_functions *functions, Dwarf_Die *unit);
 
 /* Accepts one that is zero. */
 void mu_unit_functions_close(struct mu_unit_functions *functions);
