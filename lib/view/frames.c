@@ -236,7 +236,7 @@ mu_frames_replace(
 	if (numbers == NULL && room > 0)
 		return false;
 	for (i = 0; i < records->num_stacks; i++, stack++) {
-		if (stack->num_frames > 0)
+		if (records->frames != NULL)
 			stack->num_frames = put_stack(frames, source,
 			    &records->frames[stack->first], stack->num_frames,
 			    &numbers[used]);
