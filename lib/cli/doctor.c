@@ -5,6 +5,7 @@
 
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
+#include "lib/cli/safe_text.h"
 
 static const char *const grades[] = {
 	[MU_FINE] = "ok",
@@ -17,13 +18,16 @@ static size_t
 tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 {
 	const struct mu_finding *finding = findings->all;
+	char words[4 * sizeof(finding->why.words)];
 	size_t count = 0;
 
 	for (; finding < findings->all + findings->count; finding++) {
 		if (finding->grade != grade)
 			continue;
+		/* Names are the subject's: an escape takes four characters. */
 		fprintf(out, "%-8s %s: %s\n", grades[grade], finding->subject,
-		    finding->why.words);
+		    mu_safe_for_terminal(
+			finding->why.words, words, sizeof(words)));
 		count++;
 	}
 	return count;

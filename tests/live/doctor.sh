@@ -96,6 +96,12 @@ says 0 "^ok .*permission: we may stop and read process $pid" "$doctor" $pid
 [ "$(look_at $pid)" = "$before" ] || fail "the process was disturbed"
 sleeper=$pid
 
+name='a name with an escape'
+escape=$(printf 's\033[31m')
+cp "$work/sleep" "$work/$escape"
+start "$escape" "$work/$escape" 1000
+says 0 '\(s\\x1b\[31m\) has 1 thread' "$doctor" $pid
+
 name=stopped
 kill -STOP $pid
 await is_in_state $pid T
