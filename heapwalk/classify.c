@@ -136,24 +136,40 @@ is_regular(const struct mu_mapping *mapping)
 	    (about.stx_mode & S_IFMT) == S_IFREG;
 }
 
-bool
-mu_mapping_is_shared_memory(
-    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
+/*
+ * "/dev/zero (deleted)": MAP_SHARED|MAP_ANONYMOUS. "[anon_shmem:" is the same
+ * with a name (PR_SET_VMA), "/anon_hugepage (deleted)" with MAP_HUGETLB.
+ * "/SYSV" and the key: shmat(). "/secretmem": memfd_secret().
+ */
+static bool
+is_shared_by_name(const char *name)
 {
-	/*
-	 * "/dev/zero (deleted)": MAP_SHARED|MAP_ANONYMOUS. "[anon_shmem:" is
-	 * the same with a name (PR_SET_VMA), "/anon_hugepage (deleted)" with
-	 * MAP_HUGETLB. "/SYSV" and the key: shmat(). "/secretmem":
-	 * memfd_secret().
-	 */
 	static const char *const memory[] = { "/dev/zero", "/SYSV",
 		"/memfd:", "/secretmem", "/anon_hugepage",
 		"[anon_shmem:", "/dev/shm/", "/[aio]",
 		"anon_inode:[io_uring]" };
 
+	return HAS_PREFIX(name, memory);
+}
+
+bool
+mu_mapping_can_be_memory(const struct mu_mapping *mapping)
+{
+	struct mu_mapping open = *mapping;
+
+	open.readable = true;
+	return mu_mapping_is_memory(&open) &&
+	    (mapping->readable || !mapping->shared ||
+		is_shared_by_name(mapping->name));
+}
+
+bool
+mu_mapping_is_shared_memory(
+    const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
+{
 	if (!mapping->shared || !mu_mapping_is_memory(mapping))
 		return false;
-	if (HAS_PREFIX(mapping->name, memory))
+	if (is_shared_by_name(mapping->name))
 		return true;
 	return mapping->inode != 0 &&
 	    mu_tmpfs_has(tmpfs, mapping->dev_major, mapping->dev_minor) &&
@@ -172,9 +188,12 @@ mu_mapping_is_view(const struct mu_mapping *mapping)
 bool
 mu_mapping_is_changing(const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs)
 {
-	return mu_mapping_is_memory(mapping) &&
+	struct mu_mapping open = *mapping;
+
+	open.readable = true;
+	return mu_mapping_can_be_memory(mapping) &&
 	    (mu_mapping_is_view(mapping) ||
-		mu_mapping_is_shared_memory(mapping, tmpfs));
+		mu_mapping_is_shared_memory(&open, tmpfs));
 }
 
 bool

@@ -16,6 +16,12 @@
 bool mu_mapping_is_memory(const struct mu_mapping *mapping);
 
 /*
+ * Is MAPPING memory, or would it be if the program had not closed it for the
+ * time being (PROT_NONE)? Closed shared memory is known by its name only.
+ */
+bool mu_mapping_can_be_memory(const struct mu_mapping *mapping);
+
+/*
  * Is all of RANGE, by COUNT mappings by address? It may cross from one into the
  * next if nothing is between.
  */

@@ -13,17 +13,6 @@
 /* Bytes of shared memory that are read without being known to be there. */
 #define BLINDLY ((size_t)4 << 20)
 
-/* Memory, or would be if the program had not closed it for the time being. */
-static bool
-is_kept(const struct mu_mapping *mapping)
-{
-	struct mu_mapping open = *mapping;
-
-	open.readable = true;
-	return (mapping->readable || !mapping->shared) &&
-	    mu_mapping_is_memory(&open);
-}
-
 static const void *
 mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
@@ -81,7 +70,7 @@ mirror_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 	const struct mu_mirror_group *group =
 	    mu_mirror_group(memory->ctx, mapping->range.begin);
 
-	return is_kept(mapping) && group != NULL &&
+	return mu_mapping_can_be_memory(mapping) && group != NULL &&
 	    group->range.begin <= mapping->range.begin;
 }
 
@@ -99,7 +88,8 @@ group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
 	const struct mu_mapping *next;
 
 	for (next = mapping + 1; next < end; next++)
-		if (!is_kept(next) || next->range.begin != next[-1].range.end)
+		if (!mu_mapping_can_be_memory(next) ||
+		    next->range.begin != next[-1].range.end)
 			break;
 	return next;
 }
@@ -117,7 +107,7 @@ open_groups(struct mu_memory_mirror *mirror, struct mu_arena *arena)
 		return false;
 	for (at = mirror->mappings; at < end; at = next) {
 		next = at + 1;
-		if (!is_kept(at))
+		if (!mu_mapping_can_be_memory(at))
 			continue;
 		next = group_end(at, end);
 		group = &mirror->groups[mirror->num_groups++];
@@ -204,7 +194,7 @@ look(struct mu_memory_mirror *mirror)
 	mu_pages_of(&shared, source->shared_pagemap, mirror->page_size);
 	for (i = 0; i < mirror->num_mappings; i++) {
 		mapping = &mirror->mappings[i];
-		if (!is_kept(mapping))
+		if (!mu_mapping_can_be_memory(mapping))
 			continue;
 		if (!mapping->shared || !source->has_parts)
 			note_written(mirror,
@@ -276,7 +266,8 @@ mu_memory_mirror_unlock(
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		if (mappings[i].readable || !is_kept(&mappings[i]))
+		if (mappings[i].readable ||
+		    !mu_mapping_can_be_memory(&mappings[i]))
 			continue;
 		/* Nothing of what cannot be read is populated. */
 		mappings[i].readable = true;

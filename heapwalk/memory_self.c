@@ -141,8 +141,8 @@ mu_memory_self_unlock(
 	for (i = 0; i < num_mappings; i++) {
 		open = mappings[i];
 		open.readable = true;
-		if (mappings[i].readable || mappings[i].shared ||
-		    !mu_mapping_is_memory(&open) ||
+		if (mappings[i].readable ||
+		    !mu_mapping_can_be_memory(&mappings[i]) ||
 		    !is_written(&self->pages, &open))
 			continue;
 		if (mu_sys3(SYS_mprotect, (long)open.range.begin,

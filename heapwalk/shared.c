@@ -146,6 +146,15 @@ is_shown(struct taking *taking, const struct mu_mapping *mapping)
 	    mu_range_size(other->range) >= mu_range_size(mapping->range);
 }
 
+/* Can it be read, if need be after a change of the image's own mapping? */
+static bool
+is_opened(const struct mu_mapping *mapping)
+{
+	return mapping->readable ||
+	    mu_sys3(SYS_mprotect, (long)mapping->range.begin,
+		(long)mu_range_size(mapping->range), PROT_READ) == 0;
+}
+
 static void
 take(struct taking *taking, const struct mu_mapping *mapping)
 {
@@ -157,7 +166,7 @@ take(struct taking *taking, const struct mu_mapping *mapping)
 		return;
 	while (next_part(taking, mapping, &rest, &part))
 		bytes += mu_range_size(part);
-	if (bytes == 0)
+	if (bytes == 0 || !is_opened(mapping))
 		return;
 	if (bytes > shared->limit - shared->taken || is_late(shared, bytes) ||
 	    !replace(taking, mapping, false)) {

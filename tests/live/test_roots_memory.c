@@ -177,15 +177,16 @@ END_TEST
 START_TEST(closed_memory)
 {
 	static const int closed[] = { PROT_NONE, PROT_WRITE, PROT_EXEC };
-	void *mapping = map(RW, PRIVATE, -1);
+	static const int kinds[] = { PRIVATE, MAP_SHARED | MAP_ANONYMOUS };
+	void *mapping = map(RW, kinds[_i / 3], -1);
 	uintptr_t block = block_new(72);
 
 	put(inside(mapping), block);
-	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i]), 0);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i % 3]), 0);
 	EXPECT_LEAKS(0);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, RW), 0);
 	drop(inside(mapping));
-	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i]), 0);
+	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i % 3]), 0);
 	EXPECT_LOST(block);
 }
 END_TEST
@@ -476,7 +477,7 @@ main(void)
 	tcase_add_loop_test(tcase, swapped_out, 0, 2);
 	tcase_add_test(tcase, never_touched);
 	tcase_add_loop_test(tcase, protected_after_writing, 0, 4);
-	tcase_add_loop_test(tcase, closed_memory, 0, 3);
+	tcase_add_loop_test(tcase, closed_memory, 0, 6);
 	tcase_add_test(tcase, reserved_memory);
 	tcase_add_test(tcase, around_closed_pages);
 	tcase_add_loop_test(tcase, around_guard_pages, 0, 2);

@@ -182,6 +182,15 @@ given_back(void)
 }
 
 static void
+closed_shared(void)
+{
+	char *mapping = map(RW, MAP_SHARED | MAP_ANONYMOUS, -1);
+
+	put(mapping + 5 * PAGE, block_new(72));
+	mprotect(mapping, SIZE, PROT_NONE);
+}
+
+static void
 write_pointer(int fd)
 {
 	void *word;
@@ -332,6 +341,7 @@ static const struct {
 	{ "sparse", sparse },
 	{ "child_of_a_server", child_of_a_server },
 	{ "given_back", given_back },
+	{ "closed_shared", closed_shared },
 	{ "written_shared", written_shared },
 	{ "written_private", written_private },
 	{ "behind_the_end", behind_the_end },
