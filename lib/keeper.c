@@ -202,10 +202,13 @@ mu_keeper_take(struct mu_keeper *keeper)
 		return mu_why(
 		    &keeper->result.why, MU_ERR_NO_MEMORY, "no memory");
 	error = open_and_start(keeper);
-	if (error < 0)
-		return mu_why(&keeper->result.why,
+	if (error < 0) {
+		/* mu_keeper_end() looks at it: there is no mirror. */
+		keeper->result.status = mu_why(&keeper->result.why,
 		    mu_status_from_errno((int)-error),
 		    "cannot start the keeper (errno %ld)", -error);
+		return keeper->result.status;
+	}
 	keeper->oom_score = mu_oom_score();
 	mu_oom_score_set(MU_OOM_FIRST);
 	keeper->result.status = attend(keeper);

@@ -100,6 +100,13 @@ else
 	echo "SKIPPED: rights_taken: no user namespaces here"
 fi
 
+# The child may start no process: that is said, and it does not crash.
+start 'no process more' setpriv --reuid=65534 --regid=65534 --clear-groups \
+    "$work/sleep" 1000
+prlimit --nproc=1:1 "$work/command" -q -p "$pid" >"$said" 2>&1
+[ $? -eq 3 ] || fail "$(head -c 300 "$said")"
+grep -q 'cannot start the keeper' "$said" || fail "$(head -c 300 "$said")"
+
 # The command with a capability, at a process of its own user.
 name='our own capability'
 start "$name" setpriv --reuid=65534 --regid=65534 --clear-groups \
