@@ -171,9 +171,10 @@ struct UnreachableMemoryInfo {
 	int stop;           /* enum MemunreachableStop */
 	unsigned tries;     /* how often they were stopped */
 	/*
-	 * Entries that there are, whatever the limit, and the unreachable
-	 * blocks that are in no entry of leaks. These count once; the figures
-	 * of entries count a block for each entry that leads to it.
+	 * Entries that there are, whatever the limit, but 0 with a limit of 0,
+	 * for which none are made, and the unreachable blocks that are in no
+	 * entry of leaks. These count once; the figures of entries count a
+	 * block for each entry that leads to it.
 	 */
 	size_t num_entries, unreported_leaks, unreported_bytes;
 	/*

@@ -138,7 +138,7 @@ struct UnreachableMemoryInfo {
 	size_t num_threads = 0;      // that were stopped, with the calling one
 	int stop = 0;                // enum MemunreachableStop
 	unsigned tries = 0;          // how often they were stopped
-	size_t num_entries = 0;      // whatever the limit
+	size_t num_entries = 0;      // whatever the limit; 0 for a limit of 0
 	size_t unreported_leaks = 0; // blocks in no entry of leaks, each once
 	size_t unreported_bytes = 0;
 	size_t unrecorded_min = 0; // as in C

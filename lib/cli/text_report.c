@@ -90,7 +90,8 @@ put_totals(FILE *out, const struct UnreachableMemoryInfo *info,
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
 	size_t first;
 
-	totals.num_reported = 0;
+	totals.num_reported = totals.num_entries = 0;
+	totals.unreported_leaks = 0;
 	make_safe(&totals);
 	mu_report(&text, &totals, false, NULL);
 	first = strcspn(buffer, "\n");

@@ -171,6 +171,12 @@ mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 	size_t distinct = info->num_leaks - info->unreported_leaks;
 
 	add_unsampled(out, info);
+	/* With a limit of 0 no entries are made, and none are counted. */
+	if (info->num_reported == 0 && info->unreported_leaks > 0)
+		mu_text_add(out,
+		    "  ... and %zu bytes in %zu allocation%s without an entry\n",
+		    info->unreported_bytes, info->unreported_leaks,
+		    plural(info->unreported_leaks));
 	if (info->num_reported == 0 || info->num_entries < info->num_reported)
 		return;
 	if (counted_leaks(info) > distinct)

@@ -132,6 +132,11 @@ START_TEST(shared_and_cut_entries_are_said)
 	start();
 	mu_report_rest(&out, &info);
 	ck_assert_str_eq(buffer, "");
+	info.num_reported = info.num_entries = 0;
+	start();
+	mu_report_rest(&out, &info);
+	ck_assert_str_eq(
+	    buffer, "  ... and 100 bytes in 4 allocations without an entry\n");
 }
 END_TEST
 
