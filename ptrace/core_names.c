@@ -138,7 +138,7 @@ name_heap(struct mu_snapshot *snap, uintptr_t headers)
 	if (mapping == NULL)
 		mapping = heap_behind(snap, program);
 	/* Protections and advice can have cut it in pieces. */
-	for (; mapping != NULL && mapping < end && can_be_heap(mapping);
+	for (; mapping != NULL && mapping < end && is_free(mapping);
 	     mapping++) {
 		mapping->name = "[heap]";
 		if (mapping + 1 < end &&

@@ -13,7 +13,7 @@
 #include "mu/arch.h"
 
 #define MADE_PAGE 4096
-#define MADE_PARTS 16
+#define MADE_PARTS 20
 
 struct made_core {
 	/* A page more than any of them has, and on a page's begin. */

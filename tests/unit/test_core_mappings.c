@@ -70,6 +70,8 @@ add_segments(void)
 	made_segment(&made, PROGRAM + PAGES(2), PAGES(1), rw, PAGES(1), NULL);
 	made_segment(&made, PROGRAM + PAGES(3), PAGES(1), rw, 0, NULL);
 	made_segment(&made, HEAP, PAGES(2), rw, PAGES(2), NULL);
+	made_segment(&made, HEAP + PAGES(2), PAGES(1), PF_R, PAGES(1), NULL);
+	made_segment(&made, HEAP + PAGES(3), PAGES(1), rw, PAGES(1), NULL);
 	made_segment(&made, LIBRARY, PAGES(2), PF_R, PAGES(1), elf_page);
 	made_segment(&made, LIBRARY + PAGES(2), PAGES(2), PF_R | PF_X, 0, NULL);
 	made_segment(&made, LIBRARY + PAGES(4), PAGES(1), rw, PAGES(1), NULL);
@@ -148,6 +150,8 @@ START_TEST(mappings)
 	expect(PROGRAM + PAGES(2), 1, MU_CORE_DUMPED, "/p");
 	expect(PROGRAM + PAGES(3), 1, MU_CORE_ZEROS, "");
 	expect(HEAP, 2, MU_CORE_DUMPED, "[heap]");
+	expect(HEAP + PAGES(2), 1, MU_CORE_DUMPED, "[heap]");
+	expect(HEAP + PAGES(3), 1, MU_CORE_DUMPED, "[heap]");
 	expect(LIBRARY, 1, MU_CORE_DUMPED, libc);
 	expect(LIBRARY + PAGES(1), 1, MU_CORE_LACKING, libc);
 	expect(LIBRARY + PAGES(2), 2, MU_CORE_LACKING, libc);
@@ -162,7 +166,7 @@ START_TEST(mappings)
 	expect(VDSO, 1, MU_CORE_NOWHERE, "[vvar]");
 	expect(VDSO + PAGES(1), 1, MU_CORE_DUMPED, "[vdso]");
 	expect(STACK, 2, MU_CORE_DUMPED, "[stack]");
-	ck_assert_uint_eq(snap.num_mappings, 17);
+	ck_assert_uint_eq(snap.num_mappings, 19);
 }
 END_TEST
 
@@ -216,7 +220,7 @@ START_TEST(views)
 	view = mu_snapshot_view(&snap, HEAP + 5, PAGES(2) - 5);
 	ck_assert_ptr_nonnull(view);
 	ck_assert_int_eq(view[0], 4);
-	ck_assert_ptr_null(mu_snapshot_view(&snap, HEAP, PAGES(2) + 1));
+	ck_assert_ptr_null(mu_snapshot_view(&snap, HEAP, PAGES(4) + 1));
 	ck_assert_ptr_null(mu_snapshot_view(&snap, HEAP, 0));
 	ck_assert_ptr_null(mu_snapshot_view(&snap, HEAP, UINTPTR_MAX));
 	/* Variables and .bss, of which nothing was dumped: one view. */
@@ -247,7 +251,7 @@ START_TEST(populated)
 		bytes += mu_range_size(part);
 		rest.begin = part.end;
 	}
-	ck_assert_uint_eq(bytes, PAGES(1 + 1 + 2 + 1 + 1 + 1 + 2));
+	ck_assert_uint_eq(bytes, PAGES(1 + 1 + 4 + 1 + 1 + 1 + 2));
 	ck_assert(!snap.memory.blind);
 }
 END_TEST
