@@ -46,9 +46,7 @@ SRC_COLLECTOR := \
 	ptrace/parking_rows.c ptrace/parking_handler.c \
 	ptrace/registers.c ptrace/mappings.c \
 	ptrace/kernel_values.c ptrace/proc.c ptrace/pause.c \
-	ptrace/snapshot_live.c ptrace/alternate_stacks.c \
-	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
-	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c
+	ptrace/snapshot_live.c
 SRC_SWEEPER := \
 	lib/sweeper.c ptrace/sharer.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
 	lib/worker_threads.c lib/own_memory.c \
@@ -60,7 +58,7 @@ SRC_SWEEPER := \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
 	heapwalk/glibc_arena.c \
 	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
-	heapwalk/glibc_foreign.c heapwalk/malloc_owner.c heapwalk/glibc_messages.c \
+	heapwalk/glibc_foreign.c heapwalk/dynamic_symbols.c heapwalk/glibc_messages.c \
 	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
 	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
 	heapwalk/glibc_chunks.c heapwalk/glibc_parts.c heapwalk/glibc_step.c \
@@ -100,6 +98,9 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
+	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
+	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c \
+	ptrace/alternate_stacks.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/shared_pages.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \

@@ -8,7 +8,7 @@
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_data.h"
 #include "heapwalk/glibc_foreign.h"
-#include "heapwalk/malloc_owner.h"
+#include "heapwalk/dynamic_symbols.h"
 
 #define ARENAS_MAX 65536        /* far above 8 for each CPU */
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */

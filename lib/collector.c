@@ -35,7 +35,6 @@
 #include "lib/urgency.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
-#include "ptrace/alternate_stacks.h"
 #include "ptrace/pause.h"
 #include "ptrace/proc.h"
 #include "ptrace/refusal.h"
@@ -128,9 +127,6 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = mu_snapshot_live(
 		    &pass->snap, threads, files, &pass->arena, &pass->why);
-	if (status == MU_OK && pass->ask_stacks)
-		pass->unasked = mu_alternate_stacks_add(
-		    &pass->snap, threads, &pass->arena, pass->stop_ns);
 	if (status == MU_OK)
 		status = mu_image_note(pass);
 	if (status == MU_OK)

@@ -62,9 +62,7 @@ mu_left_out_again(struct mu_pass *pass)
 	if (left_out == NULL || (!left_out->wanted && !left_out->stacks))
 		return false;
 	pass->hold |= left_out->wanted;
-	pass->prefer_signal |= left_out->stacks && pass->ask_stacks &&
-	    mu_library.options.stop == MU_STOP_AUTO;
-	pass->ask_stacks |= left_out->stacks;
+	pass->prefer_signal |= left_out->stacks;
 	pass->stack_tries += left_out->stacks;
 	left_out->wanted = left_out->stacks = false;
 	return true;
@@ -192,13 +190,15 @@ is_half_over(const struct mu_pass *pass)
 bool
 mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
 {
-	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE ||
-	    pass->snap.num_threads <= (pass->request->caller != NULL) ||
-	    (pass->ask_stacks &&
-		(pass->unasked == 0 || pass->stack_tries >= STACK_TRIES)))
+	size_t others =
+	    pass->snap.num_threads - (pass->request->caller != NULL);
+
+	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE || others == 0)
 		return false;
-	if (pass->left_out == NULL || is_half_over(pass)) {
-		pass->unasked = pass->snap.num_threads;
+	if (pass->left_out == NULL || is_half_over(pass) ||
+	    mu_library.options.stop != MU_STOP_AUTO ||
+	    pass->stack_tries >= STACK_TRIES) {
+		pass->unasked = others;
 		return false;
 	}
 	pass->left_out->stacks = true;

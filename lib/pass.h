@@ -97,14 +97,17 @@ struct mu_pass {
 	bool shared; /* the same, to copy shared memory (heapwalk/shared.h) */
 	size_t changing; /* bytes of that which could not be copied */
 
-	/* alternate signal stacks (ptrace/alternate_stacks.h) */
+	/*
+	 * Alternate signal stacks. The frames of a stop by signal tell them;
+	 * by ptrace the threads would have to call sigaltstack(), and be lost
+	 * if the collector were killed in the midst of that.
+	 */
 	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
-	bool ask_stacks;           /* each thread is asked for its own */
-	unsigned stack_tries;      /* how often that was wanted */
-	size_t unasked;            /* threads that could not be */
-	bool prefer_signal;        /* whose frames tell it */
-	uint64_t mapped_pages;     /* at the stop; 0: snap has the mappings */
-	int memory, pagemap;       /* in the collector's table; -1 = none */
+	unsigned stack_tries;      /* stops by signal to learn of the others' */
+	size_t unasked;            /* threads whose stack is not known */
+	bool prefer_signal;
+	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
+	int memory, pagemap;   /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;

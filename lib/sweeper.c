@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
+#include "heapwalk/dynamic_symbols.h"
 #include "heapwalk/memory_self.h"
 #include "heapwalk/referrers.h"
 #include "lib/image.h"
@@ -282,15 +283,19 @@ note_stacks(struct mu_pass *pass, struct sweep *sweep)
 	struct mu_search *search = &sweep->search;
 
 	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
-	    !anything_lost(pass, sweep) || !large_lost(pass, sweep))
+	    !anything_lost(pass, sweep) || !large_lost(pass, sweep) ||
+	    !mu_may_import(&pass->snap, "sigaltstack"))
 		return;
 	if (mu_left_out_want_stacks(pass, &search->why))
 		search->status = MU_ERR_TIMEOUT;
 	else if (search->status == MU_OK && pass->unasked > 0)
 		search->status = mu_why(&search->why, MU_PARTIAL,
-		    "%zu threads could not be asked for their alternate signal"
-		    " stacks, which may be among these",
-		    pass->unasked);
+		    "the alternate signal stacks of %zu threads, which may be"
+		    " among these, are not known%s",
+		    pass->unasked,
+		    mu_library.options.stop == MU_STOP_PTRACE
+			? "; stop=auto asks for them by signal"
+			: "");
 }
 
 static bool

@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "heapwalk/dynamic_symbols.h"
 #include "heapwalk/wiped.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
@@ -182,7 +183,7 @@ note_stacks(struct looking *looking)
 		return;
 	mu_blocks_each_unmarked(
 	    &looking->judgement.search.heap.blocks, note_large, &large);
-	if (!large)
+	if (!large || !mu_may_import(&keeper->snap, "sigaltstack"))
 		return;
 	looking->stacks_wanted =
 	    unasked > 0 && looking->stack_tries++ < STACK_TRIES;

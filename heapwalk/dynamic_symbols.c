@@ -1,10 +1,10 @@
 /*
- * Who defines malloc: see malloc_owner.h. What is read is hostile: every step
- * is bounded.
+ * What dynamic symbols tell: see dynamic_symbols.h. What is read is hostile:
+ * every step is bounded.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
-#include "heapwalk/malloc_owner.h"
+#include "heapwalk/dynamic_symbols.h"
 
 #include <elf.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 
 #define DYNAMIC_MAX 512        /* entries; a linker writes about 30 */
 #define CHAIN_MAX 65536        /* symbols of one bucket */
+#define IMPORTS_MAX 65536      /* undefined symbols of a module */
 #define MALLOC_HASH 0xd39ad3du /* of "malloc", by DT_GNU_HASH */
 
 struct symbols {
@@ -89,22 +90,34 @@ read_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
 	return false;
 }
 
+static const Elf64_Sym *
+symbol_at(const struct mu_snapshot *snap, const struct symbols *symbols,
+    uint32_t index)
+{
+	return mu_snapshot_view(snap,
+	    symbols->table + (uintptr_t)index * sizeof(Elf64_Sym),
+	    sizeof(Elf64_Sym));
+}
+
+static bool
+is_called(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const Elf64_Sym *symbol, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	const char *found =
+	    mu_snapshot_view(snap, symbols->strings + symbol->st_name, size);
+
+	return found != NULL && memcmp(found, name, size) == 0;
+}
+
 static bool
 is_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
     uint32_t index)
 {
-	static const char name[] = "malloc";
-	const Elf64_Sym *symbol;
-	const char *found;
+	const Elf64_Sym *symbol = symbol_at(snap, symbols, index);
 
-	symbol = mu_snapshot_view(snap,
-	    symbols->table + (uintptr_t)index * sizeof(*symbol),
-	    sizeof(*symbol));
-	if (symbol == NULL || symbol->st_shndx == SHN_UNDEF)
-		return false;
-	found = mu_snapshot_view(
-	    snap, symbols->strings + symbol->st_name, sizeof(name));
-	return found != NULL && memcmp(found, name, sizeof(name)) == 0;
+	return symbol != NULL && symbol->st_shndx != SHN_UNDEF &&
+	    is_called(snap, symbols, symbol, "malloc");
 }
 
 /*
@@ -146,8 +159,47 @@ defines_malloc(const struct mu_snapshot *snap, const struct symbols *symbols)
 	return false;
 }
 
-bool
-mu_malloc_has_other(const struct mu_snapshot *snap)
+/*
+ * The second word of DT_GNU_HASH is the first symbol that has a hash: the
+ * undefined ones are before it. Where nothing is defined, linkers write 1 there
+ * whatever the table has, so the table's order is no help: all are looked at up
+ * to the strings, which linkers put behind the table.
+ */
+static bool
+imports(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const char *name)
+{
+	const Elf64_Sym *symbol;
+	size_t i, count = IMPORTS_MAX;
+
+	if (symbols->strings > symbols->table &&
+	    (symbols->strings - symbols->table) / sizeof(*symbol) < count)
+		count = (symbols->strings - symbols->table) / sizeof(*symbol);
+	for (i = 1; i < count; i++) {
+		symbol = symbol_at(snap, symbols, (uint32_t)i);
+		if (symbol == NULL)
+			return true;
+		if (symbol->st_shndx == SHN_UNDEF &&
+		    is_called(snap, symbols, symbol, name))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const char *name)
+{
+	(void)name;
+	return defines_malloc(snap, symbols);
+}
+
+/* Is it so of a module other than glibc's, or of one that cannot be read? */
+static bool
+may_be_of_any(const struct mu_snapshot *snap,
+    bool (*is_so)(const struct mu_snapshot *snap, const struct symbols *symbols,
+	const char *name),
+    const char *name)
 {
 	const struct mu_mapping *mapping;
 	struct symbols symbols;
@@ -168,8 +220,20 @@ mu_malloc_has_other(const struct mu_snapshot *snap)
 			continue;
 		}
 		if (!read_module(snap, mapping, &symbols) ||
-		    defines_malloc(snap, &symbols))
+		    is_so(snap, &symbols, name))
 			return true;
 	}
 	return !linked;
+}
+
+bool
+mu_malloc_has_other(const struct mu_snapshot *snap)
+{
+	return may_be_of_any(snap, has_malloc, NULL);
+}
+
+bool
+mu_may_import(const struct mu_snapshot *snap, const char *name)
+{
+	return may_be_of_any(snap, imports, name);
 }
