@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* Where that is told; other files for tests. */
+/* The files that say so; other files for tests. */
 struct mu_headroom_files {
 	const char *meminfo;   /* /proc/meminfo */
 	const char *mountinfo; /* /proc/self/mountinfo */

@@ -55,7 +55,7 @@ struct mu_memory_mirror {
 	size_t written; /* bytes that hold something */
 	size_t skipped; /* pages of those that could not be read */
 	size_t closed;  /* those that the process cannot read either */
-	size_t unasked; /* bytes of shared memory that nobody can tell of */
+	size_t unasked; /* bytes of shared memory that may hold data */
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */
 	uint64_t until_ns; /* for mu_memory_mirror_fill(); 0: for ever */

@@ -216,9 +216,9 @@ mu_keeper_take(struct mu_keeper *keeper)
 }
 
 /*
- * Whoever ends in the middle is not judged: what could not be read any more
- * looks like zeros. The copy never runs: it is in a stop of its tracer's until
- * it is killed, and then, with its memory, until the keeper has said so.
+ * A process that ends in the middle is not judged: what could not be read any
+ * more looks like zeros. The copy never runs: it is in a stop of its tracer's
+ * until it is killed, and then, with its memory, until the keeper has said so.
  */
 static void
 note_loss(struct mu_keeper *keeper)

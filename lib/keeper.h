@@ -39,7 +39,7 @@ struct mu_keeper_result {
 	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
 	struct mu_why not_forked; /* why not, if it was read instead */
 	uint64_t pause_ns;        /* threads stood still */
-	bool lacking;      /* the copy lacks memory that the target has */
+	bool lacking;      /* the copy has not all memory of the target */
 	bool locked;       /* for that reason nothing was taken */
 	bool stopped_long; /* the pause was used up; for that reason */
 	bool copied_long;  /* by the making of the copy */

@@ -143,7 +143,7 @@ take_shared(struct mu_pass *pass)
 	if (!mu_shared_any(
 		pass->snap.mappings, pass->snap.num_mappings, shared.except))
 		return false;
-	pass->changing = 1; /* nobody knows how much */
+	pass->changing = 1; /* how much is not known */
 	return true;
 }
 

@@ -37,7 +37,7 @@ note_libc(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
-/* The environment is above all frames, unless somebody has moved it. */
+/* The environment is above all frames, unless the program moved it. */
 void
 mu_main_end_note(struct mu_main_end *end)
 {

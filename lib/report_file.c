@@ -150,9 +150,9 @@ mu_report_file_ready(int fd, uint64_t deadline_ns)
 }
 
 /*
- * write() that kills nobody: SIGPIPE, where the reader is gone, and SIGXFSZ,
- * where the file may grow no further, go to the thread that writes, and we take
- * the one that we caused.
+ * write() that sends the program no signal: SIGPIPE, where the reader is gone,
+ * and SIGXFSZ, where the file may grow no further, go to the thread that
+ * writes, and we take the one that we caused.
  */
 static ssize_t
 write_unharmed(int fd, const void *text, size_t length)

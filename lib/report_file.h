@@ -2,7 +2,7 @@
  * The file that a report is written to: whose it may be, and how it is written.
  *
  * A name under /tmp can be foretold, so another user can put something there
- * first: a FIFO that nobody reads, a link, a file that he may read. Such a
+ * first: a FIFO without a reader, a link, a file that he may read. Such a
  * thing is neither waited for nor written to.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.

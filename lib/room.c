@@ -19,7 +19,7 @@
 
 /*
  * What must stay free while there is a copy: a thread that writes all over its
- * memory makes the kernel copy 1 to 2 GB/s, until whoever watches gets a CPU on
+ * memory makes the kernel copy 1 to 2 GB/s, until the watch gets a CPU on
  * a busy machine, and while the copy's memory is taken down (30 ms a gigabyte).
  * More than all of the private memory cannot be copied.
  */

@@ -58,7 +58,7 @@ void mu_room_prefer(pid_t copy);
  */
 bool mu_room_is_short(struct mu_room *room);
 
-/* Bytes that a check needs at worst: everything is written meanwhile. */
+/* Bytes that a check needs at worst: the program writes all of its memory. */
 size_t mu_room_need(const struct mu_room *room);
 
 /* "the container has 20 MiB left, a check needs about 150 MiB" */

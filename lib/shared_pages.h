@@ -25,7 +25,8 @@ struct mu_shared_pages {
 	size_t num_parts, max_parts;
 	size_t taken;    /* bytes that were read during the stop */
 	size_t changing; /* bytes that were not, for want of time or memory */
-	size_t unasked;  /* bytes of which nobody knows whether they are any */
+	size_t
+	    unasked; /* bytes of which it is not known whether they hold data */
 
 	/* Of the work. */
 	struct mu_mapping *mappings; /* those that are shared, by address */
@@ -49,7 +50,8 @@ void mu_shared_pages_take(struct mu_shared_pages *pages, uint64_t end_ns);
 
 /*
  * Afterwards, with the MAPPINGS of the copy: what was mapped since the listing,
- * and what nobody has touched. COPY_MEMORY is /proc/COPY/mem. Sorts the parts.
+ * and what no process has touched. COPY_MEMORY is /proc/COPY/mem. Sorts the
+ * parts.
  */
 void mu_shared_pages_complete(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,

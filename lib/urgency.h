@@ -1,6 +1,6 @@
 /*
  * Running before everything else for the length of a stop: while threads of the
- * program stand still for us, nobody else's work should keep us from the CPU.
+ * program stand still for us, no other work should keep us from the CPU.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
  */

@@ -43,7 +43,7 @@ mu_pause_ns(uint64_t bytes)
 enum mu_status mu_pause_too_long(pid_t pid, uint64_t bytes, struct mu_why *why);
 
 /*
- * Has process PID a userfaultfd that is told of forks? Then a fork waits until
+ * Has process PID a userfaultfd with events for forks? Then a fork waits until
  * the program has read that, which it does in a thread that may stand still.
  * One that another process has the only descriptor of is not seen.
  */

@@ -69,8 +69,8 @@ bool mu_process_copy_end(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
- * Have the copy make CALL. It must be one that returns, and that nobody but the
- * copy notices. Runs in the thread that made the copy. Errors as of
+ * Have the copy make CALL. It must be one that returns, and that nothing but
+ * the copy notices. Runs in the thread that made the copy. Errors as of
  * mu_remote_call_make().
  */
 enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,

@@ -2,10 +2,10 @@
  * Registers that outlive the tracer: see remote_note.h.
  *
  * A process that is killed closes its files before it gives up its tracees
- * (exit_files() and exit_notify() in do_exit()), so whoever watches a pipe of
- * its is awake when the thread is let go. The thread is in the kernel then, in
- * our call or at its end, and PTRACE_INTERRUPT stops it before it is back in
- * the program.
+ * (exit_files() and exit_notify() in do_exit()), so a process that watches a
+ * pipe of its is awake when the thread is let go. The thread is in the kernel
+ * then, in our call or at its end, and PTRACE_INTERRUPT stops it before it is
+ * back in the program.
  *
  * Runs in: guardian. Uses no malloc, no errno, no libc lock.
  */

@@ -48,7 +48,7 @@ struct mu_remote_thread {
  * has no PTRACE_GET_SYSCALL_INFO and whose PTRACE_SETSIGMASK forgets the mask
  * of a sigsuspend(). And not under seccomp, whose filter may kill the process
  * for a call that it never makes itself: MU_ERR_PTRACE_SECCOMP. Nor if we have
- * rights that it lacks (rights.h): MU_ERR_NO_PERMISSION. All else is
+ * rights that it does not have (rights.h): MU_ERR_NO_PERMISSION. All else is
  * MU_ERR_BUSY, with the reason in words.
  */
 enum mu_status mu_remote_thread_check(struct mu_remote_thread *out,

@@ -1,5 +1,5 @@
 /*
- * Rights that a tracer has and its tracee lacks.
+ * Rights that a tracer has and its tracee has not.
  *
  * The kernel honours the set-user-ID bit and file capabilities in an execve()
  * of a traced process only if the tracer may trace the result (ptracer_capable
@@ -23,7 +23,7 @@
 uint64_t mu_rights_own(void);
 
 /*
- * Has the calling thread a capability that process PID lacks, or, with
+ * Has the calling thread a capability that process PID has not, or, with
  * capabilities, another user or user namespace? STATUS is the terminated text
  * of PID's status file. True also where that is not known.
  */

@@ -27,7 +27,7 @@ struct mu_answer {
 				       "signal", "" */
 	struct mu_heap_usage usage; /* all zero: not known */
 	struct mu_naming *naming;   /* names of addresses; NULL: none */
-	char names_lack[192];       /* what is missing of them; "": nothing */
+	char names_note[192];       /* what is missing of them; "": nothing */
 };
 
 #endif

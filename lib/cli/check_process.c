@@ -42,7 +42,7 @@ struct looking {
 	uint64_t begin_ns, deadline_ns;
 	enum mu_keeper_way way; /* of the next try */
 	bool lacking;           /* the last copy lacked memory */
-	bool too_long;          /* to read what it lacks */
+	bool too_long;          /* to read what is not in it */
 	bool lost;              /* or was killed before all of it was read */
 	bool unsettled;         /* a thread may have been in malloc */
 	bool changing;          /* so was shared memory during the search */
@@ -129,7 +129,7 @@ note_lacking(struct looking *looking)
 /*
  * Shared memory that could not be read during the stop goes on changing, and a
  * pointer that is moved within it may be seen nowhere. Of what the process has
- * not touched nobody may be able to tell whether it holds anything.
+ * not touched it may be impossible to tell whether it holds anything.
  */
 static void
 note_shared(struct looking *looking)

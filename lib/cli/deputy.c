@@ -318,7 +318,7 @@ run_deputy(pid_t target, uint64_t patience_ns, mu_deputy_work *work, void *ctx,
 
 	if (fd < 0)
 		return REFUSED;
-	/* If it is ignored nobody can be waited for. */
+	/* With SIGCHLD ignored no child can be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&awaited);
 	sigaddset(&awaited, SIGCHLD);

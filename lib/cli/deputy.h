@@ -3,9 +3,9 @@
  *
  * A tracer with capabilities can be made to give them away, and what parses the
  * memory and the files of a stranger should hold nothing worth taking. So where
- * we have a right that the process lacks, a child takes on its user, groups,
- * user namespace and capabilities, and looks; we wait, and pass on what it
- * wrote. Not where the kernel then refuses the attach: to a process that is
+ * we have a right that the process does not have, a child takes on its user,
+ * groups, user namespace and capabilities, and looks; we wait, and pass on what
+ * it wrote. Not where the kernel then refuses the attach: to a process that is
  * not dumpable, that has several user ids, or under Yama's ptrace_scope 1 and
  * more. There the privileges are kept and no system call is put into the
  * process: see mu_rights_exceed().

@@ -46,7 +46,7 @@ struct mu_doctor_target {
 	int mem_error; /* positive errno of opening /proc/PID/mem */
 	int ids[2][4]; /* user, group: real, effective, saved, file system */
 	int our_gid;
-	bool rights_kept; /* we have some that it lacks: ptrace/rights.h */
+	bool rights_kept; /* it does not have all of ours: ptrace/rights.h */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
 	int seccomp;       /* mode: 1 strict, 2 filters; -1 = not known */

@@ -214,7 +214,7 @@ mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
 	ok &= set_look(report, answer);
 	ok &= mu_json_set(report, "heap", mu_json_heap(&answer->usage));
 	ok &=
-	    mu_json_set(report, "names_lack", mu_json_text(answer->names_lack));
+	    mu_json_set(report, "names_note", mu_json_text(answer->names_note));
 	ok = ok && put_members(out, report) &&
 	    put_leaks(out, &answer->info, contents, names) &&
 	    fputs("\n}\n", out) != EOF;

@@ -152,7 +152,7 @@ mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
 	uint64_t now = mu_sys_now_ns(), span = LEAST_NS;
 
 	if (naming == NULL) {
-		snprintf(answer->names_lack, sizeof(answer->names_lack),
+		snprintf(answer->names_note, sizeof(answer->names_note),
 		    "there is no memory for them");
 		return;
 	}
@@ -164,7 +164,7 @@ mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
 	naming->helper.rights = *rights;
 	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
 		naming->answers, naming->count, now + span))
-		snprintf(answer->names_lack, sizeof(answer->names_lack), "%s",
+		snprintf(answer->names_note, sizeof(answer->names_note), "%s",
 		    naming->helper.why);
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;

@@ -29,7 +29,7 @@ void mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
 
 /*
  * Ask for them by SOURCE, whose mappings are not looked at, with RIGHTS, for
- * half of the time until DEADLINE_NS, but a second. answer->names_lack says
+ * half of the time until DEADLINE_NS, but a second. answer->names_note says
  * what is missing.
  */
 void mu_naming_ask(struct mu_answer *answer,

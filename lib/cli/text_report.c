@@ -139,14 +139,14 @@ put_hint(FILE *out, const struct UnreachableMemoryInfo *info)
 	fprintf(out, "%s\n", buffer);
 }
 
-/* Why frames and types lack theirs. */
+/* Why frames and types have no names. */
 static void
 put_names(FILE *out, const struct mu_answer *answer)
 {
-	if (answer->names_lack[0] == '\0')
+	if (answer->names_note[0] == '\0')
 		return;
 	fputs("Names are incomplete: ", out);
-	mu_names_text(out, answer->names_lack);
+	mu_names_text(out, answer->names_note);
 	fputc('\n', out);
 }
 

@@ -20,9 +20,9 @@ struct call {
 	struct stack_start start;
 	enum mu_block_kind kind; /* what it allocates, or may free */
 	enum journal_op op;
-	bool sized;       /* operator delete is told a size */
+	bool sized;       /* operator delete has a size argument */
 	size_t size;      /* which */
-	size_t alignment; /* that it is told; 0: none */
+	size_t alignment; /* its argument; 0: none */
 };
 
 /* To be written in the entry itself. Further members may follow. */

@@ -40,7 +40,7 @@ void error_unknown(const struct call *call, const void *pointer);
 
 /*
  * CALL is not the counterpart of what allocated BLOCK: that is of another KIND,
- * or was told another ALIGNMENT, or CALL is told another size.
+ * or had another ALIGNMENT, or CALL has another size.
  */
 void error_mismatch(const struct call *call, const struct error_block *block,
     enum mu_block_kind kind, size_t alignment);

@@ -132,7 +132,7 @@ rename_beside(const struct output_file *out, const char *name, int flags)
 	    (long)name, flags, 0);
 }
 
-/* NAME.1 to NAME.9: never one that is there, whoever made it. */
+/* NAME.1 to NAME.9: never one that is there already. */
 static long
 rename_elsewhere(struct output_file *out, const char *name)
 {

@@ -2,7 +2,7 @@
  * Which object's malloc comes next, and all of its family.
  *
  * Never by RTLD_DEFAULT: that finds the recorder itself, if it is the first.
- * Which object a function is in is told by dladdr(), so that a family is not
+ * Which object a function is in is asked of dladdr(), so that a family is not
  * mixed up from two: what one allocated the other could not free.
  */
 #include "lib/malloc_debug/real.h"

@@ -6,8 +6,8 @@
  * the order of the questions: each is a mu_wire_head and so many bytes, for a
  * symbol a mu_wire_symbol and its mu_wire_inlined. Strings are sent once, in
  * front of the symbol that needs them first, and have numbers from 1 on; 0 is
- * none. The reader takes the bytes for hostile: whoever wrote them has parsed
- * files of a stranger.
+ * none. The reader takes the bytes for hostile: the process that wrote them has
+ * parsed files of a stranger.
  *
  * Runs in: the command.
  */
@@ -53,8 +53,7 @@ struct mu_wire_inlined {
 /* Zero but for the descriptor at first. Uses malloc. */
 struct mu_wire_writer {
 	int fd;
-	bool
-	    failed; /* nobody reads, or there is no memory: nothing more goes */
+	bool failed; /* there is no reader, or no memory: nothing more goes */
 	char *buffer;
 	size_t used;
 	struct mu_wire_sent *sent; /* strings that have numbers */

@@ -35,7 +35,7 @@ struct mu_place_asked {
 struct mu_place_names {
 	struct mu_place_source source;
 	struct mu_place_asked below, here; /* in the folder; by the path */
-	struct mu_notes *notes;            /* where another build is told */
+	struct mu_notes *notes;            /* that say: another build */
 	size_t num_unproved; /* names by files of which no build-id is known */
 };
 
