@@ -6,6 +6,7 @@
  */
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
 
 #include "tests/support/place.h"
@@ -134,7 +135,7 @@ play_in_handler(int flags)
 
 	stack.ss_sp = mmap(NULL, stack.ss_size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	sigaltstack(&stack, NULL);
+	syscall(SYS_sigaltstack, &stack, NULL);
 	place_small = true;
 	sigaction(SIGUSR1, &action, NULL);
 	raise(SIGUSR1);

@@ -115,7 +115,7 @@ state_dispositions(struct state *state)
 			    signo, (unsigned long)action.handler, action.flags,
 			    (unsigned long)action.mask);
 	}
-	if (sigaltstack(NULL, &stack) == 0)
+	if (syscall(SYS_sigaltstack, NULL, &stack) == 0)
 		state_add(state, "alternate stack %p, %zu, flags %#x\n",
 		    stack.ss_sp, stack.ss_size, (unsigned)stack.ss_flags);
 }
