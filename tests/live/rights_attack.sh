@@ -16,6 +16,7 @@ skip() {
 }
 
 [ "$(id -u)" -eq 0 ] || skip "needs root"
+may_trace_all || skip "needs CAP_SYS_PTRACE"
 command -v setpriv >/dev/null || skip "no setpriv"
 [ "$(uname -m)" = x86_64 ] || skip "the attack is written for x86-64"
 
