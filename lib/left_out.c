@@ -19,7 +19,7 @@
 /* How long shared memory is copied: about as many MB. */
 #define SHARED_NS (100 * 1000 * 1000ull)
 
-/* Tries with threads asked for their alternate stacks. */
+/* Stops by signal to learn of alternate stacks. */
 #define STACK_TRIES 3
 
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");

@@ -1,7 +1,7 @@
 /*
  * Alternate signal stacks: see alternate_stacks.h.
  *
- * Runs in: collector, keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/alternate_stacks.h"
 
