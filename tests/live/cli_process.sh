@@ -2,27 +2,12 @@
 # The command at a process: text and JSON as people and programs get them, in
 # files, on a terminal, with colour and without.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
+# shellcheck source=tests/support/command.sh
+. "$(dirname "$0")/../support/command.sh"
 victim=$build/tests/live/victim_plain
-out=$work/out
-err=$work/err
-unset NO_COLOR LD_PRELOAD
+unset NO_COLOR
 TERM=xterm
 export TERM
-
-# has FILE TEXT, lacks FILE TEXT: one line or more.
-has() {
-	grep -Fq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-lacks() {
-	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
-}
 
 is_ready() {
 	grep -q ready "$out"

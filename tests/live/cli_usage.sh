@@ -2,40 +2,12 @@
 # The command as people and scripts meet it: usage, exit status, files, signals,
 # and a command run with the library in it.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
+# shellcheck source=tests/support/command.sh
+. "$(dirname "$0")/../support/command.sh"
 victim=$build/tests/live/victim_plain
-out=$work/out
-err=$work/err
-unset LD_PRELOAD
 TMPDIR=$work/tmp
 export TMPDIR
 mkdir "$TMPDIR"
-
-# run WANTED ARG...: the command with these ends with this status.
-run() {
-	wanted=$1
-	shift
-	"$command" "$@" >"$out" 2>"$err" </dev/null
-	status=$?
-	[ $status -eq "$wanted" ] || {
-		fail "memunreachable $*: status $status, not $wanted"
-		sed 's/^/	/' "$out" "$err"
-	}
-}
-
-# has FILE TEXT, lacks FILE TEXT: one line or more.
-has() {
-	grep -Fq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-lacks() {
-	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
-}
 
 nothing_left() {
 	[ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls -A "$TMPDIR")"

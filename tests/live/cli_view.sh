@@ -3,36 +3,9 @@
 # a shared library are built, run, and tell their stacks in each format; names,
 # files and lines must be those in the sources, wherever things were loaded.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
-out=$work/out
-err=$work/err
-unset NO_COLOR LD_PRELOAD DEBUGINFOD_URLS
-
-# run WANTED ARG...: the command with these ends with this status.
-run() {
-	wanted=$1
-	shift
-	"$command" "$@" >"$out" 2>"$err" </dev/null
-	status=$?
-	[ $status -eq "$wanted" ] || {
-		fail "memunreachable $*: status $status, not $wanted"
-		sed 's/^/	/' "$out" "$err"
-	}
-}
-
-# has FILE TEXT, lacks FILE TEXT: one line or more.
-has() {
-	grep -Fq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
-
-lacks() {
-	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
-}
+# shellcheck source=tests/support/command.sh
+. "$(dirname "$0")/../support/command.sh"
+unset NO_COLOR DEBUGINFOD_URLS
 
 name='building'
 cat >"$work/library.c" <<'END'

@@ -1,12 +1,8 @@
 #!/bin/sh
 # Programs that cannot be checked: the cause is the true one, and the cure helps.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
-out=$work/out
-err=$work/err
-unset LD_PRELOAD
+# shellcheck source=tests/support/command.sh
+. "$(dirname "$0")/../support/command.sh"
 
 # look WANTED PROGRAM [ARG]...: -p of it ends with this status.
 look() {
@@ -25,25 +21,6 @@ look() {
 	kill -9 "$pids"
 	wait "$pids" 2>/dev/null
 	pids=
-}
-
-# run WANTED PROGRAM [ARG]...
-run() {
-	wanted=$1
-	shift
-	"$command" -- "$@" >"$out" 2>"$err" </dev/null
-	status=$?
-	[ $status -eq "$wanted" ] || {
-		fail "-- $*: status $status, not $wanted"
-		sed 's/^/	/' "$err"
-	}
-}
-
-says() {
-	grep -Fq -e "$1" "$err" || {
-		fail "no \"$1\" in"
-		sed 's/^/	/' "$err"
-	}
 }
 
 cat >"$work/idle.c" <<'END'
@@ -80,8 +57,8 @@ look 0 "$work/idle" leader
 grep -q "$work/idle" "$out" || fail "the program is not named"
 
 name='malloc was never called'
-run 0 "$work/idle" map
-says " 0 bytes in 0 allocations unreachable out of "
+run 0 -- "$work/idle" map
+has "$err" " 0 bytes in 0 allocations unreachable out of "
 look 0 "$work/idle" map wait
 cat >"$work/own.c" <<'END'
 #include <string.h>
@@ -109,15 +86,15 @@ int main(void)
 END
 ${CC:-cc} -O0 -o "$work/own" "$work/own.c" 2>/dev/null || fail "cannot compile"
 look 3 "$work/own"
-says "an allocator of its own"
+has "$err" "an allocator of its own"
 
 name='musl'
 if command -v musl-gcc >/dev/null; then
 	musl-gcc -o "$work/musl" "$work/idle.c" || fail "cannot compile"
 	look 3 "$work/musl"
-	says "the program uses musl"
-	run 3 "$work/musl"
-	says "uses musl"
+	has "$err" "the program uses musl"
+	run 3 -- "$work/musl"
+	has "$err" "uses musl"
 else
 	echo "SKIPPED: program_kinds: no musl-gcc"
 fi
@@ -125,9 +102,9 @@ fi
 name='32 bits'
 if i686-linux-gnu-gcc -static -o "$work/short" "$work/idle.c" 2>/dev/null; then
 	look 3 "$work/short"
-	says "32 bits"
-	run 3 "$work/short"
-	says "of 32 bits"
+	has "$err" "32 bits"
+	run 3 -- "$work/short"
+	has "$err" "of 32 bits"
 else
 	echo "SKIPPED: program_kinds: no compiler for 32 bits"
 fi
@@ -148,7 +125,7 @@ END
 if [ "$(uname -m)" = x86_64 ] &&
     ${CC:-cc} -nostdlib -static -o "$work/go" "$work/go.S"; then
 	look 3 "$work/go"
-	says "a program of Go without glibc"
+	has "$err" "a program of Go without glibc"
 else
 	echo "SKIPPED: program_kinds: no program with Go's note"
 fi
@@ -156,8 +133,8 @@ fi
 name='a sanitizer'
 echo 'int main(void) { return 0; }' >"$work/none.c"
 if ${CC:-cc} -fsanitize=address -o "$work/asan" "$work/none.c" 2>/dev/null; then
-	run 3 "$work/asan"
-	says "has AddressSanitizer"
+	run 3 -- "$work/asan"
+	has "$err" "has AddressSanitizer"
 else
 	echo "SKIPPED: program_kinds: no AddressSanitizer"
 fi

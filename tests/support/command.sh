@@ -1,0 +1,33 @@
+# shellcheck shell=sh disable=SC2034,SC2154 # others use what is set here
+# For plays with the command: how it is run, and what it may say.
+# shellcheck source=tests/support/plays.sh
+. "$(dirname "$0")/../support/plays.sh"
+command=$build/memunreachable
+out=$work/out
+err=$work/err
+unset LD_PRELOAD
+
+# run WANTED ARG...: the command with these ends with this status. A shell tells
+# of the signal that ends it, but for one of its own.
+run() {
+	wanted=$1
+	shift
+	(exec "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
+	status=$?
+	[ $status -eq "$wanted" ] || {
+		fail "memunreachable $*: status $status, not $wanted"
+		sed 's/^/	/' "$out" "$err"
+	}
+}
+
+# has FILE TEXT, lacks FILE TEXT: one line or more.
+has() {
+	grep -Fq -e "$2" "$1" || {
+		fail "no \"$2\" in"
+		sed 's/^/	/' "$1"
+	}
+}
+
+lacks() {
+	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
+}
