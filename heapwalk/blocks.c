@@ -208,6 +208,25 @@ mu_blocks_each_unmarked(const struct mu_blocks *blocks,
 	each(blocks, true, visit, ctx);
 }
 
+/* CTX: the size; 0 when there is one. */
+static bool
+meet_size(void *ctx, const struct mu_block *block)
+{
+	size_t *size = ctx;
+
+	if (mu_range_size(block->range) < *size)
+		return true;
+	*size = 0;
+	return false;
+}
+
+bool
+mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size)
+{
+	mu_blocks_each_unmarked(blocks, meet_size, &size);
+	return size == 0;
+}
+
 size_t
 mu_blocks_drop(struct mu_blocks *blocks,
     bool (*drop)(void *ctx, const struct mu_block *block), void *ctx)

@@ -179,6 +179,9 @@ void mu_blocks_each(const struct mu_blocks *blocks,
 void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
 
+/* Has one of these SIZE bytes or more? */
+bool mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size);
+
 /*
  * After the seal, before the marking: take out every block that DROP says, but
  * for those to be kept. The result is their bytes.

@@ -120,7 +120,7 @@ add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
 		    frames, (struct mu_range) { address, end });
 	if (!mu_snapshot_word(snap, frame + MU_SIGNAL_SP, &sp) ||
 	    !mu_snapshot_word(snap, frame + MU_SIGNAL_PC, &pc) ||
-	    sp < MU_RED_ZONE || sp >= UINTPTR_MAX - FRAMES ||
+	    sp <= MU_RED_ZONE || sp >= UINTPTR_MAX - FRAMES ||
 	    !is_of_libc(snap, libcs, count, pc))
 		return true;
 	return mu_ranges_add(frames,

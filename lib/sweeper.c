@@ -255,25 +255,15 @@ note_sharer(struct mu_pass *pass, struct sweep *sweep)
 }
 
 static bool
-note_large(void *ctx, const struct mu_block *block)
-{
-	bool *large = ctx;
-
-	*large = mu_range_size(block->range) >= MU_ALTERNATE_STACK_MIN;
-	return !*large;
-}
-
-static bool
 large_lost(const struct mu_pass *pass, const struct sweep *sweep)
 {
 	const struct mu_referrers *referrers = &sweep->referrers;
-	bool large = false;
 
 	if (pass->request->references != NULL)
 		return referrers->total == 0 &&
 		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
-	mu_blocks_each_unmarked(&sweep->search.heap.blocks, note_large, &large);
-	return large;
+	return mu_blocks_unmarked_of(
+	    &sweep->search.heap.blocks, MU_ALTERNATE_STACK_MIN);
 }
 
 /* One that is lost may be the alternate signal stack of a thread. */

@@ -156,15 +156,6 @@ note_shared(struct looking *looking)
 		    (unasked + 0xfffff) >> 20);
 }
 
-static bool
-note_large(void *ctx, const struct mu_block *block)
-{
-	bool *large = ctx;
-
-	*large = mu_range_size(block->range) >= MU_ALTERNATE_STACK_MIN;
-	return !*large;
-}
-
 /*
  * A large block that is lost may be the alternate signal stack of a thread:
  * the kernel alone knows. Each thread is made to ask for its own in the stop of
@@ -176,14 +167,12 @@ note_stacks(struct looking *looking)
 	const struct mu_keeper *keeper = &looking->keeper;
 	size_t unasked = looking->ask_stacks ? keeper->result.unasked
 					     : keeper->snap.num_threads;
-	bool large = false;
 
 	if (!is_judged(looking) ||
-	    looking->judgement.search.leaks.num_leaks == 0)
-		return;
-	mu_blocks_each_unmarked(
-	    &looking->judgement.search.heap.blocks, note_large, &large);
-	if (!large || !mu_may_import(&keeper->snap, "sigaltstack"))
+	    looking->judgement.search.leaks.num_leaks == 0 ||
+	    !mu_blocks_unmarked_of(&looking->judgement.search.heap.blocks,
+		MU_ALTERNATE_STACK_MIN) ||
+	    !mu_may_import(&keeper->snap, "sigaltstack"))
 		return;
 	looking->stacks_wanted =
 	    unasked > 0 && looking->stack_tries++ < STACK_TRIES;

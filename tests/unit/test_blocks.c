@@ -127,6 +127,8 @@ START_TEST(each_unmarked)
 	ck_assert(mu_block_mark(&block) && mu_block_marked(&block));
 	mu_blocks_each_unmarked(&blocks, see, &left);
 	ck_assert_uint_eq(left.count, 32 + 1);
+	ck_assert(mu_blocks_unmarked_of(&blocks, 0x38));
+	ck_assert(!mu_blocks_unmarked_of(&blocks, 0x39));
 	mu_blocks_each(&blocks, see, &cut);
 	ck_assert_uint_eq(cut.count, 7);
 }
