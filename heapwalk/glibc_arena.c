@@ -6,9 +6,9 @@
 #include "heapwalk/glibc_arena.h"
 
 #include "heapwalk/classify.h"
+#include "heapwalk/dynamic_symbols.h"
 #include "heapwalk/glibc_data.h"
 #include "heapwalk/glibc_foreign.h"
-#include "heapwalk/dynamic_symbols.h"
 
 #define ARENAS_MAX 65536        /* far above 8 for each CPU */
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */
@@ -47,15 +47,14 @@ nothing_found(const struct mu_glibc_finds *finds,
 		return status;
 	if (finds != NULL && finds->num_unused != 1)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "libc's data holds no main_arena of glibc %u.%u: not "
-		    "checked",
+		    "libc's data holds no main_arena of glibc %u.%u",
 		    snap->glibc_major, snap->glibc_minor);
 	/* Known and not refused: malloc is glibc's, and was not called. */
 	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
 	    mu_malloc_has_other(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "glibc's malloc was never used, so this process has an "
-		    "allocator of its own: not checked");
+		    "allocator of its own");
 	return MU_OK;
 }
 

@@ -125,14 +125,12 @@ refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
 
 	if (is_allocator_file(file) || mu_starts_with(file, debug_file))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "this process uses another allocator (%s): not checked",
-		    file);
+		    "this process uses another allocator (%s)", file);
 	name = message_in(snap, where);
 	if (name == NULL)
 		return MU_OK;
 	return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-	    "this process uses another allocator (%s, in %s): not checked",
-	    name, file);
+	    "this process uses another allocator (%s, in %s)", name, file);
 }
 
 enum mu_status
@@ -150,12 +148,11 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 	}
 	if (file != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "this process uses another allocator (%s): not checked",
-		    file);
+		    "this process uses another allocator (%s)", file);
 	if (where != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "this process has an allocator of its own (malloc is that "
-		    "of %s): not checked",
+		    "of %s)",
 		    mu_path_base(where->name));
 	/* A static program: one file for all. */
 	mu_libcs_find(snap, libcs);
@@ -292,6 +289,6 @@ mu_glibc_foreign_judge(const struct mu_snapshot *snap,
 	if (is_mcheck_used(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "mcheck() is in use: it links all blocks together, so that "
-		    "none can be told to be lost: not checked");
+		    "none can be told to be lost");
 	return judge_others(snap, why);
 }

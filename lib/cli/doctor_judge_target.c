@@ -105,7 +105,7 @@ judge_rights(
 		return;
 	if (target->rights_kept)
 		mu_finding_add(findings, MU_WARNING, "rights",
-		    "we have rights that process %d lacks, and need them to "
+		    "we have rights that process %d does not have, and need them to "
 		    "look at it: no copy of it can be made; its memory is read "
 		    "while it is stopped, which takes longer",
 		    target->pid);

@@ -122,10 +122,10 @@ fi
 # An allocator of the program's own.
 make_ own plain.c "$here/own_malloc.c" &&
 	expect "its own malloc" \
-	    'an allocator of its own .malloc is that of own.: not checked' \
+	    'an allocator of its own .malloc is that of own.' \
 	    preloaded '' "$work/own"
 make_ own.so own_malloc.c -shared -fPIC &&
-	expect "the same in a library" 'malloc is that of own.so.: not checked' \
+	expect "the same in a library" 'malloc is that of own.so.' \
 	    preloaded "$work/own.so" "$work/plain"
 make_ own_archive asks.c "$here/own_malloc.c" "$archive" &&
 	expect "the same, linked with the archive" \
@@ -146,10 +146,10 @@ named() {
 		return
 	fi
 	file=$(basename "$(readlink -f "$path")")
-	expect "$1 preloaded" "$foreign \($file\): not checked" \
+	expect "$1 preloaded" "$foreign \($file\)" \
 	    preloaded "$path" "$work/plain"
 	make_ "$1" plain.c "$path" &&
-		expect "$1 linked" "$foreign \($file\): not checked" \
+		expect "$1 linked" "$foreign \($file\)" \
 		    preloaded '' "$work/$1"
 	dev=${path%/*}/lib$1.a
 	if [ ! -e "$dev" ]; then
@@ -159,7 +159,7 @@ named() {
 	make_ "$1-inside" plain.c "$dev" -lstdc++ -lm -pthread -ldl || return
 	strip "$work/$1-inside"
 	expect "$1 linked statically" \
-	    "$foreign \(${1%_minimal}, in $1-inside\): not checked" \
+	    "$foreign \(${1%_minimal}, in $1-inside\)" \
 	    preloaded '' "$work/$1-inside"
 }
 
