@@ -8,25 +8,17 @@
 #include <string.h>
 
 #include "lib/backtrace.h"
+#include "lib/report_file.h"
 #include "mu/status.h"
 #include "mu/sys.h"
+
+#define PATIENCE_NS (5 * MU_NS_PER_SEC) /* a regular file is always ready */
 
 static bool
 write_all(int fd, const void *data, size_t size)
 {
-	const char *at = data;
-	ssize_t wrote;
-
-	while (size > 0) {
-		wrote = mu_sys_write(fd, at, size);
-		if (wrote == -EINTR)
-			continue;
-		if (wrote <= 0)
-			return false;
-		at += wrote;
-		size -= (size_t)wrote;
-	}
-	return true;
+	return mu_report_file_write(
+		   fd, data, size, mu_sys_now_ns() + PATIENCE_NS) == 0;
 }
 
 static bool

@@ -11,6 +11,7 @@
 #include "lib/cli/command_answer.h"
 #include "lib/cli/command_run.h"
 #include "lib/cli/exit_status.h"
+#include "mu/text.h"
 
 /* A process has reached its end: trace.ended. */
 static void
@@ -59,27 +60,35 @@ take_exec(void *ctx, pid_t pid)
 	mu_command_answer_drop(run->report.answers, pid);
 }
 
-/* No report is no "no leaks". */
-static void
-explain_silence(const struct mu_command_run *run, FILE *out)
+static enum mu_status
+find_cause(const struct mu_command_run *run, struct mu_why *why)
 {
 	int status = run->end->wait_status;
 
 	if (WIFSIGNALED(status))
-		fprintf(out,
-		    "memunreachable: not checked: the command was ended by"
-		    " signal %d\n",
-		    WTERMSIG(status));
-	else if (run->traced)
-		fprintf(out,
-		    "memunreachable: not checked: the command's end was not"
-		    " seen\n");
-	else
-		fprintf(out,
-		    "memunreachable: not checked: the command ended by"
-		    " _exit(2), or became a program that nothing can be"
-		    " preloaded into, and it cannot be traced here; allow"
-		    " ptrace(2) to have every end seen\n");
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "the command was ended by signal %d", WTERMSIG(status));
+	if (run->traced)
+		return mu_why(
+		    why, MU_ERR_TARGET_GONE, "the command's end was not seen");
+	return mu_why(why, MU_ERR_NO_PERMISSION,
+	    "the command ended by _exit(2), or became a program that nothing"
+	    " can be preloaded into, and it cannot be traced here; allow"
+	    " ptrace(2) to have every end seen");
+}
+
+/* No report is no "no leaks". */
+static void
+explain_silence(const struct mu_command_run *run)
+{
+	struct mu_answer answer = { .pid = run->pid, .stop = "" };
+	struct mu_why why;
+
+	answer.info.status = (int)find_cause(run, &why);
+	snprintf(
+	    answer.info.reason, sizeof(answer.info.reason), "%s", why.words);
+	mu_text_format(answer.program, sizeof(answer.program), "%s", run->path);
+	run->command->show(run->command->ctx, &answer);
 }
 
 enum mu_status
@@ -92,13 +101,13 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 		.end = end,
 		.trace = { .ended = take_end, .became = take_exec },
 	};
-	enum mu_status status = mu_command_prepare(&run, why);
+	enum mu_status status;
 
 	*end = (struct mu_command_end) { 0 };
-	if (status == MU_OK) {
-		mu_command_take_signals(&run);
+	mu_command_take_signals(&run);
+	status = mu_command_prepare(&run, why);
+	if (status == MU_OK)
 		status = mu_command_start(&run, why);
-	}
 	if (status == MU_OK) {
 		mu_command_await_end(&run);
 		if (!run.options->children)
@@ -108,7 +117,7 @@ mu_command_run(const struct mu_command *command, struct mu_command_end *end,
 		    !run.traced;
 		end->unchecked |= !run.checked;
 		if (!run.checked)
-			explain_silence(&run, stderr);
+			explain_silence(&run);
 	}
 	mu_trace_close(&run.trace);
 	mu_command_report_end(&run.report);

@@ -235,13 +235,13 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 		    " it" LEFT_OUT,
 		    shown.text);
 	if (strstr(linker, "ld-musl") != NULL)
-		return mu_why(why, MU_ERR_ARGUMENT,
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "%s uses musl: only the malloc of glibc can be read, here"
 		    " and by -p",
 		    shown.text);
 	sanitizer = find_sanitizer(elf);
 	if (sanitizer != NULL)
-		return mu_why(why, MU_ERR_ARGUMENT,
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "%s has %s, which has an allocator of its own and must be"
 		    " the first library; run it without memunreachable, it"
 		    " finds leaks itself, or build it without",

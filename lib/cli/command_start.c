@@ -153,7 +153,7 @@ mu_command_start(struct mu_command_run *run, struct mu_why *why)
 	drop(run);
 	if (error == 0) {
 		*why = run->outside_why;
-		return MU_ERR_ARGUMENT;
+		return MU_ERR_NO_PERMISSION;
 	}
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: %s",
 	    mu_cli_shown(run->path).text, strerror(error));

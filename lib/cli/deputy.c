@@ -19,6 +19,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -31,6 +32,7 @@
 /* Exit statuses of the child; those of its work are below. */
 #define REFUSED 101 /* the rights cannot be taken on: nothing was done */
 #define FAILED 102  /* the work returned -1 */
+#define LIMITED 103 /* the same, under RLIMIT_FSIZE */
 
 /* Its owner may stop it; we let it go on, but not for ever. */
 #define MAX_STOPS 100
@@ -224,13 +226,28 @@ leave_descriptors(int *fd)
 	return mu_sys3(SYS_close_range, 4, ~0u, 0) == 0;
 }
 
+/* Files of memory have that limit as well (generic_write_checks()). */
+static int
+failure(void)
+{
+	struct rlimit size;
+
+	return getrlimit(RLIMIT_FSIZE, &size) == 0 &&
+		size.rlim_cur != RLIM_INFINITY
+	    ? LIMITED
+	    : FAILED;
+}
+
 static _Noreturn void
 run_child(pid_t target, pid_t parent, int fd, mu_deputy_work *work, void *ctx)
 {
+	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
 	FILE *out;
 	int status;
 
 	setsid();
+	/* Its report goes into memory; the limit is for the output. */
+	setrlimit(RLIMIT_FSIZE, &none);
 	/* What we start inherits it, and may not change it any more. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_urgency_allow();
@@ -242,7 +259,7 @@ run_child(pid_t target, pid_t parent, int fd, mu_deputy_work *work, void *ctx)
 	status = work(ctx, out);
 	if (fclose(out) != 0)
 		status = -1;
-	_exit(status < 0 ? FAILED : status);
+	_exit(status < 0 ? failure() : status);
 }
 
 /* What waitpid() gives, once it has ended. */
@@ -301,6 +318,9 @@ conclude(int status, bool late, int fd, FILE *out, struct mu_why *why)
 		    WTERMSIG(status));
 	else if (WEXITSTATUS(status) == REFUSED)
 		return REFUSED;
+	else if (WEXITSTATUS(status) == LIMITED)
+		mu_why(why, MU_ERR_RESOURCES,
+		    "the report could not be written; raise RLIMIT_FSIZE");
 	else if (WEXITSTATUS(status) != FAILED && copy_report(fd, out))
 		return WEXITSTATUS(status);
 	return -1;

@@ -4,6 +4,7 @@
  *
  * Runs in: the command.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -198,6 +199,30 @@ show(void *ctx, const struct mu_answer *answer)
 	complain_unchecked(answer);
 }
 
+/* It was not run. Who reads JSON gets an object all the same. */
+static int
+refuse_command(
+    struct reports *reports, enum mu_status status, const struct mu_why *why)
+{
+	struct question question = { .options = reports->options };
+	struct mu_answer answer = { .stop = "" };
+	struct mu_why unwritten = { "" };
+
+	complain(MU_EXIT_UNCHECKED, why);
+	if (reports->options->format != MU_CLI_JSON)
+		return MU_EXIT_UNCHECKED;
+	answer.info.status = (int)status;
+	snprintf(
+	    answer.info.reason, sizeof(answer.info.reason), "%s", why->words);
+	snprintf(answer.program, sizeof(answer.program), "%s",
+	    reports->options->command[0]);
+	write_report(&question, &answer, reports->output->text);
+	if (reports->output->path != NULL &&
+	    mu_output_commit(reports->output, &unwritten) != MU_OK)
+		complain(MU_EXIT_UNCHECKED, &unwritten);
+	return MU_EXIT_UNCHECKED;
+}
+
 /*
  * -- COMMAND. Its standard output is its own; the report goes beside, and
  * without -o at once.
@@ -215,14 +240,16 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 	};
 	struct mu_why why = { "the report could not be written" };
 	struct mu_command_end end;
+	enum mu_status status;
 
 	if (command.live)
 		reports.output = &beside;
 	command.log = reports.output->text;
 	fill_check(&command.check, options);
 	command.check.progress = NULL;
-	if (mu_command_run(&command, &end, &why) != MU_OK)
-		return complain(MU_EXIT_UNCHECKED, &why);
+	status = mu_command_run(&command, &end, &why);
+	if (status != MU_OK)
+		return refuse_command(&reports, status, &why);
 	if (!command.live && mu_output_commit(output, &why) != MU_OK)
 		reports.failed = true;
 	if (reports.failed)
@@ -329,6 +356,12 @@ main(int argc, char **argv)
 	/* The library in a COMMAND says so itself. */
 	if (options.subject == MU_CLI_PROCESS || options.subject == MU_CLI_CORE)
 		fputs(buffer, stderr);
+	/*
+	 * Beyond RLIMIT_FSIZE a write is to fail, as on a full disk. A COMMAND
+	 * would inherit this; mu_command_run() blocks signals.
+	 */
+	if (options.subject != MU_CLI_COMMAND)
+		signal(SIGXFSZ, SIG_IGN);
 	switch (options.subject) {
 	case MU_CLI_HELP:
 		mu_cli_help(stdout);

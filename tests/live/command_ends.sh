@@ -2,37 +2,14 @@
 # A command is looked at in the moment of its end, however it ends, and what it
 # does, is told and ends with is as without us.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
+# shellcheck source=tests/support/command.sh
+. "$(dirname "$0")/../support/command.sh"
 victim=$build/tests/live/victim_ends
-out=$work/out
-err=$work/err
-unset LD_PRELOAD
 TMPDIR=$work/tmp
 export TMPDIR
 mkdir "$TMPDIR"
 # shellcheck disable=SC3045 # dash and bash have it
 ulimit -c 0
-
-# run WANTED ARG...: the command with these ends with this status.
-run() {
-	wanted=$1
-	shift
-	(exec "$command" "$@" >"$out" 2>"$err" </dev/null) 2>/dev/null
-	status=$?
-	[ $status -eq "$wanted" ] || {
-		fail "memunreachable $*: status $status, not $wanted"
-		sed 's/^/	/' "$out" "$err"
-	}
-}
-
-has() {
-	grep -Fq -e "$2" "$1" || {
-		fail "no \"$2\" in"
-		sed 's/^/	/' "$1"
-	}
-}
 
 one_leak() {
 	has "$err" " 24 bytes in 1 allocation unreachable out of "
@@ -98,6 +75,36 @@ assert report["allocator"].startswith("glibc 2."), report
 assert report["stop"] in ("exit", "signal", "ptrace"), report
 END
 	done
+	# Not run, or not seen: an object all the same.
+	refused() {
+		run 3 --format=json -o "$work/report" -- "$2"
+		python3 - "$work/report" "$@" <<'END' || fail "JSON: $2"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["status"] == sys.argv[2], report
+assert sys.argv[4] in report["reason"], report
+assert report["num_leaks"] is None and report["leaks"] == [], report
+assert report["program"] == sys.argv[3], report
+END
+		python3 tests/support/json_schema.py \
+		    lib/cli/memunreachable-report.schema.json \
+		    "$work/report" >"$work/fits"
+		case $? in
+		0 | 77) ;;
+		*) fail "not as the schema says: $(cat "$work/fits")" ;;
+		esac
+	}
+	refused bad_argument /no/such "cannot run /no/such"
+	printf '#!/no/such/interpreter\n' >"$work/script"
+	chmod 755 "$work/script"
+	refused bad_argument "$work/script" "No such file or directory"
+	echo 'int main(void) { return 0; }' >"$work/none.c"
+	if ${CC:-cc} -fsanitize=address -o "$work/asan" "$work/none.c" \
+	    2>/dev/null; then
+		refused foreign_allocator "$work/asan" "has AddressSanitizer"
+	else
+		echo "SKIPPED: command_ends: no AddressSanitizer"
+	fi
 else
 	echo "SKIPPED: command_ends: no python3"
 fi
@@ -184,7 +191,9 @@ has "$err" "it cannot be traced here"
 run 3 "$real" --children -- "$victim" return
 has "$err" "nothing can be traced here"
 [ ! -s "$out" ] || fail "run all the same"
-run 3 "$real" --format=json -- "$victim" return
+run 3 "$real" --format=json -o "$work/report" -- "$victim" return
+has "$work/report" '"status": "no_permission"'
+has "$work/report" "nothing can be traced here"
 command=$real
 
 name='a full disk'
@@ -205,6 +214,50 @@ MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
 	# Standard output is a pipe, which has no limit.
 ) </dev/null | cat >"$out"
 has "$out" "the log is not complete: File too large"
+
+name='files that may not grow'
+# limited WANTED ARG...: the command with these under RLIMIT_FSIZE 0. What it
+# and its COMMAND print goes to a pipe, which has no limit.
+limited() {
+	# shellcheck disable=SC3045 # dash and bash have it
+	(
+		wanted=$1
+		shift
+		ulimit -f 0
+		"$command" "$@" 2>&1
+		echo "status $?"
+	) </dev/null | cat >"$out"
+	has "$out" "status $1"
+}
+limited 23 -- "$victim" return
+has "$out" "  24 bytes unreachable at "
+limited 3 -o "$work/limited" -- "$plain" 0 clean
+has "$out" "the end"
+has "$out" "cannot write $work/limited: File too large"
+sleep 100 &
+pids=$!
+limited 3 -o "$work/limited" -p "$pids"
+has "$out" "cannot write $work/limited: File too large"
+limited 3 -o "$work/limited" --doctor "$pids"
+limited 0 -p "$pids"
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+	kill "$pids"
+	setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100 &
+	pids="$pids $!"
+	is_theirs() {
+		grep -q '^Uid:.65534' "/proc/${pids#* }/status"
+	}
+	await is_theirs || fail "not started"
+	# Its report comes through a file of memory. Not every root may raise
+	# the limit.
+	(
+		# shellcheck disable=SC3045 # dash and bash have it
+		ulimit -f 0
+		"$command" -p "${pids#* }" 2>&1
+		echo "status $?"
+	) </dev/null | cat >"$out"
+	grep -q '^status 0' "$out" || has "$out" "raise RLIMIT_FSIZE"
+fi
 
 [ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls -A "$TMPDIR")"
 [ "$failures" -eq 0 ]
