@@ -49,8 +49,9 @@ struct mu_doctor_target {
 	bool rights_kept; /* it does not have all of ours: ptrace/rights.h */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
-	int seccomp;       /* mode: 1 strict, 2 filters; -1 = not known */
-	int bits;          /* 32, 64; 0 = not known */
+	int seccomp;    /* mode: 1 strict, 2 filters; -1 = not known */
+	bool is_silent; /* its files do not answer: nothing of them is known */
+	int bits;       /* 32, 64; 0 = not known */
 	bool same_machine; /* the file is for our kind of CPU */
 	bool is_static;
 	char libc[128];    /* the path; "" = none is mapped */

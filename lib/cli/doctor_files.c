@@ -3,8 +3,11 @@
  * may be its allocator, and who knows its names.
  */
 #include <gelf.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include "heapwalk/classify.h"
@@ -17,17 +20,15 @@
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
 
-#define DETAIL_NS (5 * MU_NS_PER_SEC)
+#define FILES_NS (5 * MU_NS_PER_SEC) /* to read them; twice, for names */
 #define MAPPINGS_MAX ((size_t)256 << 20)
 
-static int
-open_of(pid_t pid, const char *file, const char *tail)
-{
-	char path[512];
-
-	snprintf(path, sizeof(path), "/proc/%d/%s%s", pid, file, tail);
-	return mu_regular_file_open(AT_FDCWD, path, NULL);
-}
+/* What the program and its libc tell; zero: not known. */
+struct told {
+	int bits;
+	bool same_machine, is_static;
+	unsigned glibc[2];
+};
 
 static unsigned
 our_machine(void)
@@ -44,7 +45,7 @@ our_machine(void)
 }
 
 static void
-read_program(struct mu_doctor_target *target, int fd)
+read_program(struct told *told, int fd)
 {
 	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
 	size_t count, i;
@@ -53,13 +54,13 @@ read_program(struct mu_doctor_target *target, int fd)
 
 	if (elf != NULL && gelf_getehdr(elf, &ehdr) != NULL &&
 	    elf_getphdrnum(elf, &count) == 0) {
-		target->bits = gelf_getclass(elf) == ELFCLASS64 ? 64 : 32;
-		target->same_machine = ehdr.e_machine == our_machine();
-		target->is_static = true;
+		told->bits = gelf_getclass(elf) == ELFCLASS64 ? 64 : 32;
+		told->same_machine = ehdr.e_machine == our_machine();
+		told->is_static = true;
 		for (i = 0; i < count; i++) {
 			if (gelf_getphdr(elf, (int)i, &phdr) != NULL &&
 			    phdr.p_type == PT_INTERP)
-				target->is_static = false;
+				told->is_static = false;
 		}
 	}
 	elf_end(elf);
@@ -81,22 +82,117 @@ find_libc(const struct mu_mapping *mappings, size_t count)
 	return NULL;
 }
 
-static void
-read_libc(
-    struct mu_doctor_target *target, const struct mu_mapping *libc, int program)
-{
-	int fd = -1;
+/* The files, as descriptors that nothing was read from (O_PATH). */
+struct files {
+	int program, root;
+	const char *libc; /* below ROOT; "": none is mapped */
+};
 
-	if (libc != NULL) {
+static void
+open_files(struct files *files, pid_t pid, const struct mu_mapping *libc)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	files->program = mu_sys_open(path, O_PATH | O_CLOEXEC, 0);
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	files->root = mu_sys_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	files->libc = libc == NULL ? "" : libc->name;
+}
+
+static void
+read_files(struct told *told, const struct files *files)
+{
+	int program = mu_regular_file_reopen(files->program, NULL), libc;
+
+	if (program >= 0)
+		read_program(told, program);
+	libc = files->libc[0] == '/'
+	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
+	    : -1;
+	if (libc >= 0)
+		mu_libc_release_read(libc, told->glibc);
+	else if (files->libc[0] == '\0' && told->is_static)
+		mu_libc_release_read(program, told->glibc);
+}
+
+static _Noreturn void
+run_child(const struct files *files, const struct mu_rights *rights, int out,
+    pid_t parent)
+{
+	struct told told = { .bits = 0 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || !mu_confine(rights, false))
+		_exit(1);
+	read_files(&told, files);
+	mu_sys_write(out, &told, sizeof(told));
+	_exit(0);
+}
+
+/* False: nothing has come in time. */
+static bool
+receive(int fd, struct told *told, uint64_t deadline_ns)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	uint64_t now = mu_sys_now_ns();
+
+	while (now < deadline_ns) {
+		if (poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1) >
+		    0) {
+			if (mu_sys_read(fd, told, sizeof(*told)) !=
+			    sizeof(*told))
+				*told = (struct told) { .bits = 0 };
+			return true;
+		}
+		now = mu_sys_now_ns();
+	}
+	return false;
+}
+
+/*
+ * The files are a stranger's, and may lie on a file system that does not
+ * answer: a child with the rights of the process reads them.
+ */
+static void
+ask_child(struct mu_doctor_target *target, const struct files *files)
+{
+	struct mu_rights rights = mu_rights_of_process(target->pid);
+	struct told told = { .bits = 0 };
+	pid_t parent = getpid(), child;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	child = fork();
+	if (child == 0)
+		run_child(files, &rights, ends[1], parent);
+	mu_sys_close(&ends[1]);
+	if (child > 0) {
+		target->is_silent =
+		    !receive(ends[0], &told, mu_sys_now_ns() + FILES_NS);
+		mu_helper_kill(child);
+	}
+	mu_sys_close(&ends[0]);
+	target->bits = told.bits;
+	target->same_machine = told.same_machine;
+	target->is_static = told.is_static;
+	memcpy(target->glibc, told.glibc, sizeof(told.glibc));
+}
+
+/* What runs the program, and by which libc. */
+static void
+read_elf(struct mu_doctor_target *target, const struct mu_mapping *libc)
+{
+	struct files files;
+
+	open_files(&files, target->pid, libc);
+	if (libc != NULL)
 		snprintf(target->libc, sizeof(target->libc), "%.*s",
 		    (int)sizeof(target->libc) - 1, libc->name);
-		fd = open_of(target->pid, "root", libc->name);
-	}
-	if (fd >= 0)
-		mu_libc_release_read(fd, target->glibc);
-	else if (libc == NULL && target->is_static && program >= 0)
-		mu_libc_release_read(program, target->glibc);
-	mu_sys_close(&fd);
+	ask_child(target, &files);
+	mu_sys_close(&files.program);
+	mu_sys_close(&files.root);
 }
 
 /* Asks no server: that would take its time. */
@@ -121,8 +217,8 @@ read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
 			question.address = mappings[i].range.begin;
 	}
 	if (question.address != 0)
-		mu_symbol_helper_ask(&helper, &question, &answer, 1,
-		    mu_sys_now_ns() + DETAIL_NS);
+		mu_symbol_helper_ask(
+		    &helper, &question, &answer, 1, mu_sys_now_ns() + FILES_NS);
 	target->detail = answer.detail;
 	mu_symbol_helper_close(&helper);
 }
@@ -130,7 +226,6 @@ read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
 void
 mu_doctor_files_read(struct mu_doctor_target *target)
 {
-	int program = open_of(target->pid, "exe", "");
 	struct mu_mapping *mappings;
 	struct mu_snapshot snap = { 0 };
 	struct mu_arena arena;
@@ -138,8 +233,6 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 	size_t count;
 
 	elf_version(EV_CURRENT);
-	if (program >= 0)
-		read_program(target, program);
 	mu_arena_open(&arena, MAPPINGS_MAX);
 	if (mu_mappings_read(target->pid, &mappings, &count, &arena, NULL) ==
 	    MU_OK) {
@@ -150,9 +243,10 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 			snprintf(target->allocator, sizeof(target->allocator),
 			    "%.*s", (int)sizeof(target->allocator) - 1,
 			    foreign);
-		read_libc(target, find_libc(mappings, count), program);
-		read_detail(target, mappings, count);
-	}
+		read_elf(target, find_libc(mappings, count));
+		if (!target->is_silent)
+			read_detail(target, mappings, count);
+	} else
+		read_elf(target, NULL);
 	mu_arena_close(&arena);
-	mu_sys_close(&program);
 }

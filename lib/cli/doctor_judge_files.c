@@ -92,7 +92,12 @@ mu_doctor_judge_files(const struct mu_doctor_machine *machine,
 {
 	if (!judge_program(target, findings))
 		return;
+	if (target->is_silent)
+		mu_finding_add(findings, MU_WARNING, "files",
+		    "the files of process %d are not read within seconds (a "
+		    "mount that is silent?): names will be missing",
+		    target->pid);
 	judge_allocator(target, findings);
-	if (target->mem_error == 0)
+	if (target->mem_error == 0 && !target->is_silent)
 		judge_names(machine, target, findings);
 }

@@ -85,6 +85,12 @@ struct mu_helper_page {
 bool mu_helper_start(struct mu_symbol_helper *helper);
 void mu_helper_stop(struct mu_symbol_helper *helper);
 
+/*
+ * Kill a child. One that waits for a file system in the kernel ends when that
+ * answers, or never: after 0.1 s it is left to init.
+ */
+void mu_helper_kill(pid_t pid);
+
 /* In the process: answers questions from FD until its end. */
 void mu_helper_serve(const struct mu_symbol_helper *helper, int fd)
     __attribute__((noreturn));

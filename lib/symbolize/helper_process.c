@@ -86,22 +86,24 @@ mu_helper_start(struct mu_symbol_helper *helper)
 	return true;
 }
 
-/*
- * A process that waits for a file system in the kernel ends when that answers,
- * or never: it is not waited for, and init reaps it.
- */
 void
-mu_helper_stop(struct mu_symbol_helper *helper)
+mu_helper_kill(pid_t pid)
 {
 	uint64_t deadline_ns = mu_sys_now_ns() + PATIENCE_NS;
 
+	mu_sys_kill(pid, SIGKILL);
+	while (mu_sys_wait(pid, NULL, WNOHANG) == 0 &&
+	    mu_sys_now_ns() < deadline_ns)
+		mu_sys_sleep_ns(NAP_NS);
+}
+
+void
+mu_helper_stop(struct mu_symbol_helper *helper)
+{
 	if (helper->pid == 0)
 		return;
 	mu_sys_close(&helper->fd);
-	mu_sys_kill(helper->pid, SIGKILL);
-	while (mu_sys_wait(helper->pid, NULL, WNOHANG) == 0 &&
-	    mu_sys_now_ns() < deadline_ns)
-		mu_sys_sleep_ns(NAP_NS);
+	mu_helper_kill(helper->pid);
 	helper->pid = 0;
 	mu_wire_reader_reset(&helper->reader);
 }

@@ -145,6 +145,10 @@ look 60
 grep -q 'Names are incomplete: it takes too long to read .*/prog' "$work/text" ||
 	fail "nothing is said of it"
 grep -q 'prog+0x' "$work/text" || fail "no module and offset"
+timeout -k 5 60 "$command" --doctor "$target" >"$work/text" 2>&1 ||
+	fail "doctor: exit status $?: $(cat "$work/text")"
+grep -q '^warning  files: the files of process .* are not read' "$work/text" ||
+	fail "doctor: nothing is said of the mount: $(cat "$work/text")"
 # Its code is read through the mount: it is not asked to go on.
 kill -9 "$target" "$server"
 exec 9>&-
