@@ -28,7 +28,7 @@ struct mu_component {
 	uint32_t complete : 1;
 	uint32_t lowest : 31; /* node; the others follow by next_member */
 	uint32_t below_hub : 1;
-	uint32_t parent;  /* the only one, or as above */
+	uint32_t parent; /* the only one, or as above */
 	/*
 	 * Until mu_components_charge() the number of edges that lead here;
 	 * then the owner + 1 that was last charged for it; at last whether it

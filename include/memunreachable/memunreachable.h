@@ -222,8 +222,8 @@ extern "C" {
 
 /*
  * Run a pass and log it: the totals, then one record a leak, to stderr or where
- * the options say; before them the steps if the option verbosity is 1 or more. False if the pass failed; the log says
- * why. Uses no malloc.
+ * the options say; before them the steps if the option verbosity is 1 or more.
+ * False if the pass failed; the log says why. Uses no malloc.
  */
 bool LogUnreachableMemory(bool log_contents, size_t limit);
 

@@ -58,7 +58,7 @@ struct Leak {
 
 		size_t num_more = 0; // that were recorded behind those
 		const uintptr_t *more = nullptr; // of the C report only
-		size_t cut = 0; // 1: no more were recorded
+		size_t cut = 0;                  // 1: no more were recorded
 
 		size_t reserved[5] = {};
 	} backtrace;

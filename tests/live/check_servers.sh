@@ -4,6 +4,7 @@
 # was looked at by hand once: nothing in these. A server with another malloc is
 # named.
 set -u
+# shellcheck source=tests/support/plays.sh
 . "$(dirname "$0")/../support/plays.sh"
 command=$build/memunreachable
 load=$(dirname "$0")/../support/server_load.py
@@ -106,8 +107,9 @@ if command -v redis-server >/dev/null; then
 	"$command" -p $! >"$work/report" 2>&1
 	status=$?
 	if grep -q jemalloc "/proc/$!/maps"; then
-		[ $status -eq 3 ] && grep -q jemalloc "$work/report" ||
+		if [ $status -ne 3 ] || ! grep -q jemalloc "$work/report"; then
 			fail "jemalloc was not named: $(cat "$work/report")"
+		fi
 	elif [ $status -ne 0 ]; then
 		fail "exit status $status: $(cat "$work/report")"
 	fi
@@ -115,4 +117,4 @@ else
 	echo "SKIPPED: $name: not installed"
 fi
 
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]

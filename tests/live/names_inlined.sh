@@ -59,9 +59,10 @@ backtrace_dump_prefix=$work/dump" LD_PRELOAD=$recorder "$work/prog" "$@" \
 
 # has FILE: both functions, each with its own line, and no other pairs.
 has() {
-	grep -q "inner_make at .*inlined.c:$inner" "$1" &&
-		grep -q "outer_make at .*inlined.c:$outer" "$1" ||
+	if ! grep -q "inner_make at .*inlined.c:$inner" "$1" ||
+	    ! grep -q "outer_make at .*inlined.c:$outer" "$1"; then
 		fail "not both functions in $(cat "$1")"
+	fi
 	! grep -q "outer_make at .*inlined.c:$inner" "$1" ||
 		fail "the line of another function"
 }
@@ -86,9 +87,10 @@ place=$(objdump -d --no-show-raw-insn "$work/prog" |
 	sed 's/^ *\([0-9a-f]*\):.*/\1/')
 printf '  #00  pc %016x  %s\n' $((0x$place - 1)) "$work/prog" |
 	"$command" --symbolize >"$work/text"
-grep -q "(inner_make) .*inlined.c:$inner" "$work/text" &&
-	grep -q "inlined into (outer_make) .*inlined.c:$outer" "$work/text" ||
+if ! grep -q "(inner_make) .*inlined.c:$inner" "$work/text" ||
+    ! grep -q "inlined into (outer_make) .*inlined.c:$outer" "$work/text"; then
 	fail "not both functions in $(cat "$work/text")"
+fi
 
 # Each address of a large file costs as much as one of a small file does.
 name='many functions'
@@ -107,4 +109,4 @@ timeout 60 "$command" --symbolize "$work/log" >"$work/text" ||
 [ "$(grep -c '(many_[0-9]*) .*many.c:' "$work/text")" -eq 20000 ] ||
 	fail "not all of them: $(head -n 3 "$work/text")"
 
-exit $failures
+[ "$failures" -eq 0 ]

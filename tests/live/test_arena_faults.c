@@ -122,7 +122,8 @@ spoil(void)
 	ck_assert(doomed_pass_run(&doomed));
 	plan->armed = false;
 	if (plan->failed == 0) {
-		ck_assert_msg(doomed.judged, "request %zu: %s", plan->nth, doomed.info.reason);
+		ck_assert_msg(doomed.judged, "request %zu: %s", plan->nth,
+		    doomed.info.reason);
 		return false;
 	}
 	walk_count(&walk, &doomed);

@@ -141,8 +141,8 @@ START_TEST(steps_are_not_logged)
 	child_assert_exit(&child, 0);
 	split(&lines, child.err_text);
 	ck_assert_uint_eq(lines.count, 6);
-	assert_line(&lines, 0,
-	    PREFIX "24 bytes in 1 allocation unreachable out of *");
+	assert_line(
+	    &lines, 0, PREFIX "24 bytes in 1 allocation unreachable out of *");
 }
 END_TEST
 
@@ -163,7 +163,8 @@ START_TEST(mu40_log)
 	child_run(&child, "log_provider_failed", NULL);
 	child_assert_exit(&child, 0);
 	ck_assert_uint_eq(count_text(child.err_text, "root provider"), 1);
-	ck_assert_uint_eq(count_text(child.err_text, " unreachable out of "), 1);
+	ck_assert_uint_eq(
+	    count_text(child.err_text, " unreachable out of "), 1);
 }
 END_TEST
 

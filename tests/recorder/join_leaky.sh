@@ -115,4 +115,4 @@ for options in backtrace 'backtrace guard free_track'; do
 	exec 9>&-
 	wait "$pid"
 done
-exit $((failures > 0))
+[ "$failures" -eq 0 ]

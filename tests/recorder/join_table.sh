@@ -88,4 +88,4 @@ else
 fi
 exec 9>&-
 wait "$pid"
-exit $((failures > 0))
+[ "$failures" -eq 0 ]

@@ -5,7 +5,7 @@
 # realloc_usable_size, malloc_and_backtrace_deadlock, malloc_disable_deadlock,
 # exit while threads allocate.
 set -u
-# shellcheck source=/dev/null
+# shellcheck source=tests/recorder/core_play.inc
 . "$(dirname "$0")/core_play.inc"
 own=$here/statements
 blocks=$here/statements_blocks

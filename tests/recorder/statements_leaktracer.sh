@@ -2,7 +2,7 @@
 # Statements on LeakTracer that no other play is named after: LT-1's banner,
 # LT-8, LT-13, LT-14, LT-18, LT-24.
 set -u
-# shellcheck source=/dev/null
+# shellcheck source=tests/recorder/core_play.inc
 . "$(dirname "$0")/core_play.inc"
 command=$(cd "$build" && pwd)/memunreachable
 cc=${CC:-cc}

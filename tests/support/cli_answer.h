@@ -15,8 +15,8 @@
 
 /* The context is not looked at. */
 static inline bool
-cli_find(const struct mu_naming *naming, uintptr_t address,
-    struct mu_symbol *symbol)
+cli_find(
+    const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
 {
 	(void)naming;
 	*symbol = (struct mu_symbol) { .offset = address & 0xffff };

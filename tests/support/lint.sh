@@ -41,7 +41,7 @@ else
 fi
 if command -v shellcheck >/dev/null; then
 	# shellcheck disable=SC2046
-	shellcheck $(git ls-files '*.sh') .ci/run || bad=1
+	shellcheck $(git ls-files '*.sh' '*.inc') .ci/run || bad=1
 else
 	echo "SKIPPED: lint: no shellcheck"
 fi

@@ -19,7 +19,8 @@ worker(void *arg)
 {
 	struct churn *mine = arg;
 
-	/* Or else, under RLIMIT_AS, there may be no room for the last stacks. */
+	/* Or else, under RLIMIT_AS, there may be no room for the last stacks.
+	 */
 	pthread_barrier_wait(&all_made);
 	churn(mine);
 	pthread_barrier_wait(&pause_begin);
