@@ -102,7 +102,7 @@ SRC_KEEPER := \
 	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c \
 	ptrace/alternate_stacks.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
-	lib/shared_pages.c lib/oom_score.c \
+	lib/shared_pages.c lib/copy_pause.c heapwalk/forked.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
 	lib/guardian.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c \

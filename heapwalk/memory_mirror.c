@@ -186,7 +186,7 @@ look(struct mu_memory_mirror *mirror)
 {
 	const struct mu_mirror_source *source = &mirror->source;
 	struct mu_pages private, shared;
-	struct mu_tmpfs tmpfs = { .next = 0 };
+	struct mu_tmpfs tmpfs = { .pid = source->pid };
 	const struct mu_mapping *mapping;
 	size_t i, blindly = BLINDLY;
 
@@ -241,13 +241,15 @@ mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns)
 	size_t i;
 
 	mirror->until_ns = until_ns;
+	mirror->begin_ns = mu_sys_now_ns();
+	mirror->late = false;
 	for (i = 0; i < mirror->num_groups; i++)
 		mu_mirror_fill(mirror, &mirror->groups[i],
 		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
 	mirror->until_ns = 0;
 	memory->skipped_pages = mirror->skipped;
 	memory->closed_pages = mirror->closed;
-	return mu_sys_now_ns() < until_ns;
+	return !mirror->late && mu_sys_now_ns() < until_ns;
 }
 
 void

@@ -16,15 +16,18 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
-/* Whole pages of memory that is not the image's own: of a shared mapping. */
+/* Whole pages of memory that is not the image's own, as of a shared mapping. */
 struct mu_mirror_part {
 	struct mu_range range;
 	const char *bytes; /* as they were; NULL: as the source has them */
+	bool live;         /* or rather, as the process itself has them */
 };
 
 /* Where to read: not owned. */
 struct mu_mirror_source {
+	pid_t pid;   /* of the process itself, or of a thread of it */
 	int memory;  /* /proc/PID/mem of the image */
+	int live;    /* of the process itself, for what the image lacks */
 	int pagemap; /* of the image */
 
 	/*
@@ -35,8 +38,8 @@ struct mu_mirror_source {
 	size_t page_size;
 
 	/*
-	 * Pages of shared memory that hold something, by address, if that is
-	 * known better than by SHARED_PAGEMAP: only these count then.
+	 * Pages that hold something, by address. Of shared memory only these
+	 * count, if it is known better than by SHARED_PAGEMAP.
 	 */
 	const struct mu_mirror_part *parts;
 	size_t num_parts;
@@ -59,6 +62,10 @@ struct mu_memory_mirror {
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */
 	uint64_t until_ns; /* for mu_memory_mirror_fill(); 0: for ever */
+	uint64_t begin_ns;
+	uint64_t needed_ns; /* that all of it takes, at the rate so far */
+	size_t read;        /* bytes */
+	bool late;          /* that was given up */
 
 	/* The caller's to set: who shares the reading; NULL: nobody. */
 	struct mu_workers *workers;
@@ -77,7 +84,7 @@ enum mu_status mu_memory_mirror_open(struct mu_memory *memory,
 /*
  * Read all that holds anything now, while the subject stands still: afterwards
  * the source is only asked for unchanged pages of files. False: UNTIL_NS
- * (CLOCK_MONOTONIC) came first.
+ * (CLOCK_MONOTONIC) came first, or would by far.
  */
 bool mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns);
 

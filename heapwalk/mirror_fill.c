@@ -12,6 +12,12 @@
 
 #define SLICE ((size_t)1 << 20) /* bytes that a worker takes at a time */
 
+/*
+ * The rate of reading is known after so much; it goes up and down with the load
+ * of the machine.
+ */
+#define TRIAL ((size_t)16 << 20)
+
 /* The upper bits of an entry of pagemap. */
 #define PRESENT_OR_SWAPPED 62
 
@@ -46,16 +52,20 @@ copy_known(const struct filling *filling, struct mu_range range)
 	return size;
 }
 
-/* Up to where the front of RANGE has to be read. */
+/* Up to where the front of RANGE has to be read, and of which of the two. */
 static struct mu_range
-unknown(const struct filling *filling, struct mu_range range)
+unknown(const struct filling *filling, struct mu_range range, bool *live)
 {
 	const struct mu_mirror_source *source = &filling->mirror->source;
 	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
 	const struct mu_mirror_part *end = source->parts + source->num_parts;
 
+	*live =
+	    part < end && part->live && mu_range_has(part->range, range.begin);
+	if (*live)
+		return mu_range_common(part->range, range);
 	for (; part < end && part->range.begin < range.end; part++)
-		if (part->bytes != NULL)
+		if (part->bytes != NULL || part->live)
 			range.end = part->range.begin;
 	return range;
 }
@@ -78,13 +88,14 @@ is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
 
 /* A page that cannot be read stays zero, and is counted. */
 static void
-read_unknown(const struct filling *filling, struct mu_range part)
+read_unknown(const struct filling *filling, struct mu_range part, bool live)
 {
 	struct mu_memory_mirror *mirror = filling->mirror;
+	const struct mu_mirror_source *source = &mirror->source;
 	ssize_t got;
 
 	while (part.begin < part.end) {
-		got = mu_sys_pread(mirror->source.memory,
+		got = mu_sys_pread(live ? source->live : source->memory,
 		    place(filling->group, part.begin), mu_range_size(part),
 		    part.begin);
 		if (got == -EINTR)
@@ -101,6 +112,8 @@ read_unknown(const struct filling *filling, struct mu_range part)
 			    part.begin % mirror->page_size);
 		}
 		part.begin += (size_t)got;
+		__atomic_fetch_add(
+		    &mirror->read, (size_t)got, __ATOMIC_RELAXED);
 	}
 }
 
@@ -109,12 +122,13 @@ read_part(const struct filling *filling, struct mu_range part)
 {
 	struct mu_range front;
 	size_t known;
+	bool live;
 
 	while (part.begin < part.end) {
 		known = copy_known(filling, part);
 		if (known == 0) {
-			front = unknown(filling, part);
-			read_unknown(filling, front);
+			front = unknown(filling, part, &live);
+			read_unknown(filling, front, live);
 			known = mu_range_size(front);
 		}
 		part.begin += known;
@@ -167,6 +181,29 @@ read_range(const struct filling *filling, struct mu_range range)
 	return any;
 }
 
+/*
+ * Has the time come, or will it long before all is read, at the rate so far?
+ * Then the process need not stand still for longer.
+ */
+static bool
+is_late(struct mu_memory_mirror *mirror)
+{
+	uint64_t span = mirror->until_ns - mirror->begin_ns, passed, needed = 0;
+	size_t read = __atomic_load_n(&mirror->read, __ATOMIC_RELAXED);
+
+	if (mirror->until_ns == 0)
+		return false;
+	passed = mu_sys_now_ns() - mirror->begin_ns;
+	if (read >= TRIAL)
+		needed = (uint64_t)((double)passed / (double)read *
+		    (double)mirror->written);
+	if (passed < span && needed < span + span / 2)
+		return false;
+	__atomic_store_n(&mirror->needed_ns, needed, __ATOMIC_RELAXED);
+	__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
+	return true;
+}
+
 /* One worker. */
 static void
 read_slices(void *ctx, unsigned worker)
@@ -178,9 +215,7 @@ read_slices(void *ctx, unsigned worker)
 	(void)worker;
 	for (;;) {
 		i = __atomic_fetch_add(&filling->next, 1, __ATOMIC_RELAXED);
-		if (i * SLICE >= size ||
-		    (filling->mirror->until_ns != 0 &&
-			mu_sys_now_ns() >= filling->mirror->until_ns))
+		if (i * SLICE >= size || is_late(filling->mirror))
 			return;
 		slice.begin = filling->range.begin + i * SLICE;
 		slice.end = slice.begin +

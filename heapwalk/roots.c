@@ -342,6 +342,7 @@ mu_roots_find(struct mu_roots *roots, const struct mu_snapshot *snap,
 		.snap = snap,
 		.memory = (struct mu_memory *)&snap->memory,
 		.arena = arena,
+		.tmpfs = { .pid = snap->pid },
 	};
 	enum mu_status status;
 

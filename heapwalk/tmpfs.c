@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwalk/lines.h"
+#include "mu/text.h"
 
 /* Skip one field and the space behind it; NULL at the end of the line. */
 static const char *
@@ -88,6 +89,7 @@ bool
 mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
 {
 	struct mu_tmpfs_answer *answer;
+	char path[64];
 	size_t i;
 
 	for (i = 0; i < MU_TMPFS_ANSWERS; i++) {
@@ -99,5 +101,10 @@ mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
 	answer = &tmpfs->answers[tmpfs->next++ % MU_TMPFS_ANSWERS];
 	*answer = (struct mu_tmpfs_answer) { major, minor, true, false };
 	answer->tmpfs = mu_lines_search("/proc/self/mountinfo", found, answer);
+	if (!answer->tmpfs && tmpfs->pid != 0) {
+		mu_text_format(
+		    path, sizeof(path), "/proc/%d/mountinfo", tmpfs->pid);
+		answer->tmpfs = mu_lines_search(path, found, answer);
+	}
 	return answer->tmpfs;
 }

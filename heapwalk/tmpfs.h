@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 #define MU_TMPFS_ANSWERS 16
 
@@ -21,6 +22,7 @@ struct mu_tmpfs {
 		bool known, tmpfs;
 	} answers[MU_TMPFS_ANSWERS];
 	size_t next;
+	pid_t pid; /* whose mounts are asked for as well; 0: ours alone */
 };
 
 /*
@@ -31,8 +33,9 @@ bool mu_tmpfs_parse(
     const char *text, size_t length, unsigned major, unsigned minor);
 
 /*
- * Ask /proc/self/mountinfo: the children of a pass have the mount namespace
- * of the subject. False also when it cannot be read.
+ * Ask mountinfo of the process and our own, which need not be in one mount
+ * namespace: the numbers of devices are the machine's. False also when neither
+ * can be read.
  */
 bool mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor);
 

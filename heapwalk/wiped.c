@@ -13,9 +13,8 @@
 #define KEY "VmFlags:"
 #define KEY_LENGTH (sizeof(KEY) - 1)
 
-/* "VmFlags: rd wr mr mw me ac wf sd " */
-static bool
-has_flag(const char *line, size_t length, const char *flag)
+bool
+mu_vm_flag(const char *line, size_t length, const char *flag)
 {
 	size_t i;
 
@@ -79,7 +78,8 @@ mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length)
 		line = (size_t)(newline - text);
 		take_range(wiped, text, newline);
 		if (line > KEY_LENGTH && memcmp(text, KEY, KEY_LENGTH) == 0 &&
-		    has_flag(text, line, "wf") && !has_flag(text, line, "dp"))
+		    mu_vm_flag(text, line, "wf") &&
+		    !mu_vm_flag(text, line, "dp"))
 			add_mapping(wiped);
 	}
 }
@@ -100,13 +100,13 @@ mu_wiped_find(struct mu_range *ranges, size_t max)
 	return wiped.count;
 }
 
-bool
-mu_wiped_has(pid_t pid)
+size_t
+mu_wiped_of(pid_t pid, struct mu_range *ranges, size_t max)
 {
-	struct mu_wiped wiped = { .max = 0 };
+	struct mu_wiped wiped = { .ranges = ranges, .max = max };
 	char path[64];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/smaps", pid);
 	mu_lines_search(path, take_lines, &wiped);
-	return wiped.count > 0;
+	return wiped.count;
 }

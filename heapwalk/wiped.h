@@ -34,7 +34,13 @@ void mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length);
  */
 size_t mu_wiped_find(struct mu_range *ranges, size_t max);
 
-/* Has process PID any? */
-bool mu_wiped_has(pid_t pid);
+/* The same of process PID. */
+size_t mu_wiped_of(pid_t pid, struct mu_range *ranges, size_t max);
+
+/*
+ * Is FLAG, two letters, in LINE of LENGTH bytes: "VmFlags: rd wr mr mw me ac wf
+ * sd "?
+ */
+bool mu_vm_flag(const char *line, size_t length, const char *flag);
 
 #endif

@@ -20,7 +20,7 @@
  * What the three share: registers of 1024 threads and 65530 mappings need about
  * 10 MiB. Reserved only, and less where the address space is limited.
  */
-#define WORK_MAX ((size_t)1 << 30)
+#define WORK_MAX ((size_t)4 << 30)
 #define WORK_MIN ((size_t)16 << 20)
 #define WORK_ARENA ((size_t)64 << 10) /* where the arena begins */
 
@@ -113,6 +113,8 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.memory = copied ? keeper->copy_memory : keeper->memory,
 		.pagemap = copied ? keeper->copy_pagemap : keeper->pagemap,
 		.shared_pagemap = keeper->pagemap,
+		.pid = keeper->work->snap.threads[0].tid,
+		.live = keeper->memory,
 		.page_size = keeper->page_size,
 	};
 
@@ -147,10 +149,9 @@ read_now(struct mu_keeper *keeper)
 	enum mu_status status = open_mirror(keeper, false);
 
 	keeper->mirror.workers = keeper->workers;
-	/* If that is late the keeper says so, too. */
-	if (status == MU_OK)
-		mu_memory_mirror_fill(
-		    &keeper->snap.memory, keeper->work->stop_ns);
+	if (status == MU_OK &&
+	    !mu_memory_mirror_fill(&keeper->snap.memory, keeper->work->stop_ns))
+		keeper->work->read_ns = keeper->mirror.needed_ns + 1;
 	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
 	return status;
 }

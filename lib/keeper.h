@@ -39,10 +39,9 @@ struct mu_keeper_result {
 	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
 	struct mu_why not_forked; /* why not, if it was read instead */
 	uint64_t pause_ns;        /* threads stood still */
-	bool lacking;      /* the copy has not all memory of the target */
-	bool locked;       /* for that reason nothing was taken */
-	bool stopped_long; /* the pause was used up; for that reason */
-	bool copied_long;  /* by the making of the copy */
+	bool locked;              /* for that reason nothing was taken */
+	bool stopped_long;        /* the pause was used up; for that reason */
+	bool copied_long;         /* by the making of the copy */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 };
@@ -65,6 +64,8 @@ struct mu_keeper {
 	const uintptr_t *locks; /* ints of the target: nothing is taken */
 	size_t num_locks;       /* unless all of them are 0 */
 	bool ask_stacks; /* threads are asked for their alternate stacks */
+	bool ask_wiped;  /* what a fork empties is read during the stop */
+	size_t expected; /* bytes that will be read beside a copy, about */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*
@@ -106,6 +107,7 @@ struct mu_keeper_work {
 	struct mu_remote_note note;
 	bool done;        /* the keeper has left nothing to do */
 	uint64_t stop_ns; /* when the threads must go on */
+	uint64_t read_ns; /* set by the command: what reading would take */
 	int line, ended;  /* descriptors of the keeper, and of both */
 	int life, alive;  /* the guardian reads, the keeper holds */
 };

@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "lib/copy_pause.h"
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
 #include "lib/room.h"
@@ -29,13 +30,21 @@
 #define ARENA_OF_THREAD ((size_t)2 << 10)
 #define ARENA_TOUCHED ((size_t)256 << 10)
 
+/* And for what is read beside a copy: that halves the time which it takes. */
+#define ARENA_BESIDE ((size_t)256 << 20)
+
+/* How long it takes to let a thread go. */
+#define RELEASE_NS (15 * 1000ull)
+
+/* What is read beside a copy ends so long before that, or a quarter. */
+#define SPARE_NS (50 * 1000 * 1000ull)
+
 struct keeping {
 	struct mu_keeper_work *work;
 	const struct mu_keeper *asked;
 	struct mu_keeper_result *result;
 	int memory, pagemap;           /* of the target */
 	int copy_memory, copy_pagemap; /* -1: there is no copy */
-	uint64_t mapped_pages;         /* of the target at the stop */
 	struct mu_room room;           /* for a copy */
 	enum mu_status has_room;
 	enum mu_keeper_way way;
@@ -100,16 +109,23 @@ await_reading(struct keeping *keeping)
 {
 	enum mu_keeper_word word = MU_KEEPER_CUT;
 	int fds[MU_KEEPER_LINE_FDS];
+	uint64_t needed;
 
 	if (say(keeping, MU_KEEPER_READ_NOW))
 		word = mu_keeper_line_receive(
 		    keeping->work->line, fds, keeping->work->stop_ns);
 	/* What was read may end at the deadline, and its word come in time. */
-	if (word != MU_KEEPER_LATE && mu_sys_now_ns() < keeping->work->stop_ns)
+	if (word != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
+	    mu_sys_now_ns() < keeping->work->stop_ns)
 		return MU_OK;
 	keeping->result->stopped_long = true;
-	return mu_pause_too_long(keeping->asked->target,
-	    mu_pause_bytes(keeping->asked->target), &keeping->result->why);
+	needed = mu_pause_ns(keeping->bytes);
+	if (needed < 2 * keeping->asked->max_pause_ns)
+		needed = 2 * keeping->asked->max_pause_ns;
+	if (needed < keeping->work->read_ns)
+		needed = keeping->work->read_ns;
+	return mu_pause_too_long(keeping->asked->target, keeping->bytes, needed,
+	    &keeping->result->why);
 }
 
 /* While the target stands still: all that is needed of it. */
@@ -122,8 +138,8 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 	uint64_t now = mu_sys_now_ns(), bytes = keeping->bytes;
 
 	if (now + mu_pause_ns(bytes) > keeping->work->stop_ns)
-		return mu_pause_too_long(
-		    keeping->asked->target, bytes, &keeping->result->why);
+		return mu_pause_too_long(keeping->asked->target, bytes,
+		    mu_pause_ns(bytes), &keeping->result->why);
 	keeping->result->taken = MU_KEEPER_READ;
 	status = read_mappings(keeping, threads->tracees[0].tid);
 	if (status != MU_OK)
@@ -158,6 +174,30 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 	return status;
 }
 
+/*
+ * What the copy does not have, or shares. Time is left for the release of the
+ * threads, and a part of it for a busy machine.
+ */
+static enum mu_status
+take_beside(struct keeping *keeping, size_t num_threads)
+{
+	struct mu_shared_pages *shared = &keeping->result->shared;
+	pid_t tid = keeping->work->snap.threads[0].tid;
+	pid_t copy = keeping->work->copy.pid;
+	uint64_t last_ns = keeping->work->stop_ns - num_threads * RELEASE_NS;
+	uint64_t spare_ns = keeping->asked->max_pause_ns / 4;
+	enum mu_status status = MU_OK;
+
+	if (mu_mappings_pages(tid) != mu_mappings_pages(copy))
+		status = mu_shared_pages_compare(
+		    shared, tid, copy, &keeping->result->why);
+	if (status == MU_OK)
+		mu_shared_pages_take(shared,
+		    last_ns - (spare_ns < SPARE_NS ? spare_ns : SPARE_NS),
+		    last_ns);
+	return status;
+}
+
 static enum mu_status
 take_stopped(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)
@@ -173,14 +213,10 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 			&keeping->work->arena, keeping->work->stop_ns);
 	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(keeping, threads);
-	keeping->mapped_pages =
-	    mu_mappings_pages(keeping->work->snap.threads[0].tid);
 	status = make_copy(keeping, threads);
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
-		mu_shared_pages_take(
-		    &keeping->result->shared, keeping->work->stop_ns);
-		return MU_OK;
+		return take_beside(keeping, threads->count);
 	}
 	keeping->result->stopped_long = keeping->result->copied_long =
 	    status == MU_ERR_TIMEOUT;
@@ -207,10 +243,15 @@ open_copy(struct keeping *keeping)
 		    keeping->copy_memory < 0 ? -keeping->copy_memory
 					     : -keeping->copy_pagemap);
 	status = read_mappings(keeping, pid);
-	keeping->result->lacking =
-	    mu_mappings_pages(pid) != keeping->mapped_pages;
+	if (status == MU_OK &&
+	    !mu_shared_pages_merge(&keeping->result->shared,
+		&keeping->work->snap.mappings,
+		&keeping->work->snap.num_mappings))
+		status = mu_why(&keeping->result->why, MU_ERR_NO_MEMORY,
+		    "no memory for what a copy does not have");
 	if (status == MU_OK)
 		mu_shared_pages_complete(&keeping->result->shared,
+		    keeping->work->snap.threads[0].tid,
 		    keeping->work->snap.mappings,
 		    keeping->work->snap.num_mappings, &keeping->work->copy,
 		    keeping->copy_memory, keeping->asked->deadline_ns);
@@ -240,9 +281,15 @@ look_at_locks(struct keeping *keeping)
 }
 
 static void
-touch_arena(struct mu_arena *arena, size_t num_threads)
+touch_arena(const struct keeping *keeping, size_t num_threads)
 {
-	mu_arena_touch(arena, ARENA_TOUCHED + num_threads * ARENA_OF_THREAD);
+	size_t beside = keeping->asked->expected;
+
+	if (keeping->way == MU_KEEPER_READ)
+		beside = 0;
+	mu_arena_touch(&keeping->work->arena,
+	    ARENA_TOUCHED + num_threads * ARENA_OF_THREAD +
+		(beside < ARENA_BESIDE ? beside : ARENA_BESIDE));
 }
 
 static __attribute__((noinline)) void
@@ -272,18 +319,42 @@ list_shared(struct keeping *keeping)
 	struct mu_keeper_work *work = keeping->work;
 	size_t limit = work->size / 2;
 
-	if (keeping->asked->limit < limit)
-		limit = keeping->asked->limit;
+	/* The mirror takes as much again. */
+	if (keeping->asked->limit / 3 < limit)
+		limit = keeping->asked->limit / 3;
 	keeping->result->shared = (struct mu_shared_pages) {
 		.memory = keeping->memory,
 		.pagemap = keeping->pagemap,
 		.page_size = keeping->asked->page_size,
 		.limit = limit,
 		.arena = &work->arena,
+		.ask_wiped = keeping->asked->ask_wiped,
 	};
 	if (keeping->way != MU_KEEPER_READ)
-		mu_shared_pages_list(
-		    &keeping->result->shared, keeping->asked->target);
+		mu_shared_pages_list(&keeping->result->shared,
+		    mu_proc_living(keeping->asked->target));
+}
+
+/* A copy takes too long: is it to be read, or left alone? */
+static enum mu_status
+foresee_copy(struct keeping *keeping, size_t num_threads)
+{
+	pid_t target = keeping->asked->target;
+	uint64_t most = keeping->asked->max_pause_ns, ns;
+	struct mu_forked forked;
+
+	ns = mu_copy_pause_of(
+	    target, num_threads, keeping->result->shared.all, &forked);
+	if (ns <= most)
+		return MU_OK;
+	mu_pause_too_long(target, 0, ns, &keeping->result->not_forked);
+	if (keeping->way == MU_KEEPER_FORK ||
+	    mu_pause_ns(keeping->bytes) > most) {
+		keeping->result->why = keeping->result->not_forked;
+		return MU_ERR_TIMEOUT;
+	}
+	keeping->way = MU_KEEPER_READ;
+	return MU_OK;
 }
 
 /*
@@ -291,10 +362,11 @@ list_shared(struct keeping *keeping)
  * program's own monitor of page faults is none.
  */
 static enum mu_status
-foresee(struct keeping *keeping)
+foresee(struct keeping *keeping, size_t num_threads)
 {
 	struct mu_why *why = &keeping->result->why;
 	pid_t target = keeping->asked->target;
+	enum mu_status status;
 
 	keeping->bytes = mu_pause_bytes(target);
 	if (keeping->way != MU_KEEPER_READ && mu_pause_fork_waits(target)) {
@@ -305,9 +377,15 @@ foresee(struct keeping *keeping)
 			    keeping->result->not_forked.words);
 		keeping->way = MU_KEEPER_READ;
 	}
+	if (keeping->way != MU_KEEPER_READ) {
+		status = foresee_copy(keeping, num_threads);
+		if (status != MU_OK)
+			return status;
+	}
 	if (keeping->way == MU_KEEPER_READ &&
 	    mu_pause_ns(keeping->bytes) > keeping->asked->max_pause_ns)
-		return mu_pause_too_long(target, keeping->bytes, why);
+		return mu_pause_too_long(target, keeping->bytes,
+		    2 * mu_pause_ns(keeping->bytes), why);
 	return mu_pause_await_calm(target, why);
 }
 
@@ -369,12 +447,13 @@ take(struct keeping *keeping)
 	mu_kernel_files_open(&files, mu_proc_living(keeping->asked->target));
 	status = mu_threads_prepare(&threads, keeping->asked->target, 0,
 	    &keeping->work->arena, &keeping->result->why);
-	if (status == MU_OK)
-		status = foresee(keeping);
+	if (status == MU_OK) {
+		list_shared(keeping);
+		status = foresee(keeping, threads.count);
+	}
 	if (status == MU_OK) {
 		threads.note = &keeping->work->note;
-		list_shared(keeping);
-		touch_arena(&keeping->work->arena, threads.count);
+		touch_arena(keeping, threads.count);
 		touch_stack();
 		status = stop_and_take(keeping, &threads, &files);
 	}

@@ -5,13 +5,17 @@
  */
 #include "lib/shared_pages.h"
 
+#include <string.h>
+
 #include "heapwalk/classify.h"
 #include "heapwalk/pages.h"
+#include "heapwalk/wiped.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
 
 #define MAX_PARTS 65536
+#define MAX_WIPED 4096
 #define KNOWN_BITS 18 /* of the hash table's size, in words */
 #define MAX_KNOWN ((size_t)3 << (KNOWN_BITS - 2))
 
@@ -32,6 +36,12 @@
  * hole of the file the kernel makes a page, in the process, too.
  */
 #define BLINDLY ((size_t)4 << 20)
+
+/* Of the stop. */
+struct taking {
+	struct mu_shared_pages *pages;
+	uint64_t end_ns, last_ns;
+};
 
 /* One copy that is asked; VEC is in its memory. */
 struct asking {
@@ -66,16 +76,19 @@ key_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 }
 
 /*
- * Has this page been found before? From now on, it has. Where there is no room
- * to remember it, it is left out.
+ * Has this page of a file been found before? From now on, it has. Where there
+ * is no room to remember it, it is left out.
  */
 static bool
 is_known(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
     uintptr_t address)
 {
 	size_t mask = ((size_t)1 << KNOWN_BITS) - 1, i;
-	uint64_t key = key_of(pages, mapping, address);
+	uint64_t key;
 
+	if (mapping->inode == 0)
+		return false;
+	key = key_of(pages, mapping, address);
 	if (pages->num_known >= MAX_KNOWN) {
 		pages->unasked += pages->page_size;
 		return true;
@@ -94,52 +107,149 @@ has_room(const struct mu_shared_pages *pages)
 	return pages->num_parts < pages->max_parts;
 }
 
-void
-mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
+static bool
+open_tables(struct mu_shared_pages *pages)
 {
-	struct mu_tmpfs tmpfs = { .next = 0 };
-	struct mu_mapping *mappings;
-	size_t i, count = 0;
-
-	if (mu_mappings_read(pid, &mappings, &count, pages->arena, NULL) !=
-	    MU_OK)
-		return;
-	pages->mappings = mappings;
-	for (i = 0; i < count; i++)
-		if (mu_mapping_is_changing(&mappings[i], &tmpfs))
-			mappings[pages->num_mappings++] = mappings[i];
-	if (pages->num_mappings == 0)
-		return;
+	if (pages->max_parts > 0)
+		return true;
 	pages->parts =
 	    mu_arena_alloc(pages->arena, MAX_PARTS, sizeof(*pages->parts));
 	pages->known = mu_arena_alloc(
 	    pages->arena, (size_t)1 << KNOWN_BITS, sizeof(*pages->known));
 	if (pages->parts != NULL && pages->known != NULL)
 		pages->max_parts = MAX_PARTS;
+	return pages->max_parts > 0;
+}
+
+/* Beyond MAX_WIPED nothing is known of them. */
+static void
+list_wiped(struct mu_shared_pages *pages, pid_t pid)
+{
+	size_t count;
+
+	pages->wiped =
+	    mu_arena_alloc(pages->arena, MAX_WIPED, sizeof(*pages->wiped));
+	if (pages->wiped == NULL)
+		return;
+	count = mu_wiped_of(pid, pages->wiped, MAX_WIPED);
+	pages->num_wiped = count < MAX_WIPED ? count : MAX_WIPED;
+	pages->unasked += (count - pages->num_wiped) * pages->page_size;
+}
+
+static bool
+is_wiped(const struct mu_shared_pages *pages, uintptr_t address)
+{
+	size_t low = 0, high = pages->num_wiped, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (pages->wiped[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < pages->num_wiped &&
+	    mu_range_has(pages->wiped[low], address);
+}
+
+void
+mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
+{
+	struct mu_tmpfs tmpfs = { .pid = pid };
+	struct mu_mapping *mappings;
+	size_t i, count = 0;
+
+	if (pages->ask_wiped)
+		list_wiped(pages, pid);
+	if (mu_mappings_read(pid, &mappings, &count, pages->arena, NULL) !=
+	    MU_OK)
+		return;
+	pages->all = count;
+	pages->mappings = mappings;
+	for (i = 0; i < count; i++)
+		if (mu_mapping_is_changing(&mappings[i], &tmpfs) ||
+		    is_wiped(pages, mappings[i].range.begin))
+			mappings[pages->num_mappings++] = mappings[i];
+	if (pages->num_mappings > 0)
+		open_tables(pages);
 }
 
 static void
-add_part(
-    struct mu_shared_pages *pages, struct mu_range range, const char *bytes)
+add_missing(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    struct mu_range range)
+{
+	struct mu_mapping *piece = &pages->missing[pages->num_missing];
+
+	if (mu_range_size(range) == 0 || !mu_mapping_can_be_memory(mapping))
+		return;
+	*piece = *mapping;
+	piece->range = range;
+	piece->offset += range.begin - mapping->range.begin;
+	pages->num_missing++;
+}
+
+enum mu_status
+mu_shared_pages_compare(
+    struct mu_shared_pages *pages, pid_t tid, pid_t copy, struct mu_why *why)
+{
+	struct mu_mapping *had, *has;
+	const struct mu_mapping *at;
+	size_t num_had, num_has, i;
+	struct mu_range rest, gap;
+	enum mu_status status;
+
+	status = mu_mappings_read(tid, &had, &num_had, pages->arena, why);
+	if (status == MU_OK)
+		status =
+		    mu_mappings_read(copy, &has, &num_has, pages->arena, why);
+	if (status != MU_OK)
+		return status;
+	pages->missing = mu_arena_alloc(
+	    pages->arena, num_had + num_has, sizeof(*pages->missing));
+	if (pages->missing == NULL || !open_tables(pages))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for what a copy does not have");
+	for (i = 0; i < num_had; i++) {
+		rest = gap = had[i].range;
+		at = mu_mapping_from(has, num_has, rest.begin);
+		for (; at != NULL && at < has + num_has &&
+		     at->range.begin < rest.end;
+		     at++) {
+			gap.end = at->range.begin;
+			if (gap.end > gap.begin)
+				add_missing(pages, &had[i], gap);
+			gap.begin = at->range.end;
+		}
+		gap.end = rest.end;
+		if (gap.end > gap.begin)
+			add_missing(pages, &had[i], gap);
+	}
+	return MU_OK;
+}
+
+static void
+add_part(struct mu_shared_pages *pages, struct mu_range range,
+    const char *bytes, bool live)
 {
 	if (has_room(pages))
 		pages->parts[pages->num_parts++] =
-		    (struct mu_mirror_part) { range, bytes };
+		    (struct mu_mirror_part) { range, bytes, live };
 	else
 		pages->unasked += mu_range_size(range);
 }
 
-/* RANGE, as it is now. */
+/* RANGE, as it is now. What a copy has no part of is LIVE later on. */
 static void
-read_range(
-    struct mu_shared_pages *pages, struct mu_range range, uint64_t end_ns)
+read_range(struct taking *taking, struct mu_range range, bool live)
 {
+	struct mu_shared_pages *pages = taking->pages;
 	size_t size = mu_range_size(range), done = 0;
 	char *bytes = NULL;
 	ssize_t n;
 
 	if (pages->taken + size <= pages->limit &&
-	    (pages->taken < ALWAYS || mu_sys_now_ns() < end_ns))
+	    mu_sys_now_ns() <
+		(pages->taken < ALWAYS ? taking->last_ns : taking->end_ns))
 		bytes = mu_arena_alloc(pages->arena, size, 1);
 	if (bytes == NULL)
 		pages->changing += size;
@@ -153,7 +263,7 @@ read_range(
 		/* A page that cannot be read holds nothing. */
 		done += n > 0 ? (size_t)n : pages->page_size;
 	}
-	add_part(pages, range, bytes);
+	add_part(pages, range, bytes, live);
 }
 
 /* The front of REST that is not known yet, as far as STEP; cut off from it. */
@@ -180,9 +290,9 @@ next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 }
 
 static void
-take_mapping(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
-    uint64_t end_ns)
+take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 {
+	struct mu_shared_pages *pages = taking->pages;
 	struct mu_range rest = mapping->range, part, range;
 	struct mu_mapping looked_at = *mapping;
 	struct mu_pages touched;
@@ -194,24 +304,70 @@ take_mapping(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	    mu_pages_next(&touched, &looked_at, rest, &part)) {
 		rest.begin = part.end;
 		while (next_unknown(pages, mapping, &part, &range))
-			read_range(pages, range, end_ns);
+			read_range(taking, range, live);
 	}
 }
 
-void
-mu_shared_pages_take(struct mu_shared_pages *pages, uint64_t end_ns)
+static bool
+is_missing(const struct mu_shared_pages *pages, uintptr_t address)
 {
+	const struct mu_mapping *missing =
+	    mu_mapping_from(pages->missing, pages->num_missing, address);
+
+	return missing != NULL && mu_range_has(missing->range, address);
+}
+
+void
+mu_shared_pages_take(
+    struct mu_shared_pages *pages, uint64_t end_ns, uint64_t last_ns)
+{
+	struct taking taking = { pages, end_ns, last_ns };
 	const struct mu_mapping *mapping;
-	size_t i, round;
+	size_t i, round, num = pages->num_mappings;
 
 	for (round = 0; round < 2 && pages->max_parts > 0; round++) {
-		for (i = 0; i < pages->num_mappings; i++) {
-			mapping = &pages->mappings[i];
-			if ((mu_range_size(mapping->range) > SMALL) ==
-			    (round == 1))
-				take_mapping(pages, mapping, end_ns);
+		for (i = 0; i < num + pages->num_missing; i++) {
+			mapping = i < num ? &pages->mappings[i]
+					  : &pages->missing[i - num];
+			if ((mu_range_size(mapping->range) > SMALL) !=
+				(round == 1) ||
+			    (i < num &&
+				is_missing(pages, mapping->range.begin)))
+				continue;
+			take_mapping(&taking, mapping,
+			    i >= num || is_wiped(pages, mapping->range.begin));
 		}
 	}
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const struct mu_mapping *x = a, *y = b;
+
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
+}
+
+bool
+mu_shared_pages_merge(struct mu_shared_pages *pages,
+    struct mu_mapping **mappings, size_t *num_mappings)
+{
+	size_t count = *num_mappings + pages->num_missing;
+	struct mu_mapping *all;
+
+	if (pages->num_missing == 0)
+		return true;
+	all = mu_arena_alloc(pages->arena, count, sizeof(*all));
+	if (all == NULL)
+		return false;
+	memcpy(all, *mappings, *num_mappings * sizeof(*all));
+	memcpy(all + *num_mappings, pages->missing,
+	    pages->num_missing * sizeof(*all));
+	mu_sort(all, count, sizeof(*all), by_place);
+	*mappings = all;
+	*num_mappings = count;
+	return true;
 }
 
 static bool
@@ -271,8 +427,8 @@ add_untouched(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	if (last != NULL && last->bytes == NULL && last->range.end == address)
 		last->range.end += size;
 	else
-		add_part(
-		    pages, (struct mu_range) { address, address + size }, NULL);
+		add_part(pages, (struct mu_range) { address, address + size },
+		    NULL, is_missing(pages, address));
 }
 
 /* Which pages of RANGE hold something. */
@@ -346,7 +502,7 @@ by_begin(const void *a, const void *b)
 }
 
 void
-mu_shared_pages_complete(struct mu_shared_pages *pages,
+mu_shared_pages_complete(struct mu_shared_pages *pages, pid_t pid,
     const struct mu_mapping *mappings, size_t num_mappings,
     const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
 {
@@ -356,7 +512,7 @@ mu_shared_pages_complete(struct mu_shared_pages *pages,
 		.memory = copy_memory,
 		.deadline_ns = deadline_ns,
 	};
-	struct mu_tmpfs tmpfs = { .next = 0 };
+	struct mu_tmpfs tmpfs = { .pid = pid };
 	size_t i;
 
 	for (i = 0; i < num_mappings; i++) {

@@ -85,17 +85,40 @@ mu_pause_bytes(pid_t pid)
 	return resident + bytes_of(status, "\nVmSwap:");
 }
 
-/* The advice leaves room: the machine may be busier then. */
-enum mu_status
-mu_pause_too_long(pid_t pid, uint64_t bytes, struct mu_why *why)
+/* "0.3 s", "70 ms" */
+static void
+tell_span(char *text, size_t size, uint64_t ns)
 {
-	unsigned ms = (unsigned)(mu_pause_ns(bytes) / 1000000) + 1;
+	unsigned ms = (unsigned)(ns / 1000000) + 1;
 
+	if (ms < 1000)
+		mu_text_format(text, size, "%u ms", ms);
+	else
+		mu_text_format(
+		    text, size, "%u.%u s", ms / 1000, ms % 1000 / 100);
+}
+
+/* Leaves room: the machine may be busier then. */
+static unsigned
+advised_seconds(uint64_t ns)
+{
+	return (unsigned)(2 * ns / MU_NS_PER_SEC) + 1;
+}
+
+enum mu_status
+mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
+{
+	char span[32], what[64];
+
+	tell_span(span, sizeof(span), ns);
+	mu_text_format(what, sizeof(what), "copy");
+	if (bytes > 0)
+		mu_text_format(what, sizeof(what), "read %zu MiB of",
+		    (size_t)(bytes >> 20));
 	return mu_why(why, MU_ERR_TIMEOUT,
-	    "to read %zu MiB of process %d would stop it for about %u.%u s;"
-	    " --max-pause=%us allows it",
-	    (size_t)(bytes >> 20), pid, ms / 1000, ms % 1000 / 100,
-	    2 * ms / 1000 + 1);
+	    "to %s process %d would stop it for about %s; --max-pause=%us"
+	    " allows it",
+	    what, pid, span, advised_seconds(ns));
 }
 
 struct monitor {

@@ -41,11 +41,12 @@ struct looking {
 	struct mu_keeper keeper;
 	uint64_t begin_ns, deadline_ns;
 	enum mu_keeper_way way; /* of the next try */
-	bool lacking;           /* the last copy lacked memory */
-	bool too_long;          /* to read what is not in it */
-	bool lost;              /* or was killed before all of it was read */
+	bool ask_wiped;         /* of the next try; see note_wiped() */
+	bool wiped_wanted;      /* the last one ought to have asked */
+	bool lost;              /* the last copy was killed while it was read */
 	bool unsettled;         /* a thread may have been in malloc */
-	bool changing;          /* so was shared memory during the search */
+	bool changing;          /* so was memory that is not in the copy */
+	size_t expected;        /* bytes of that to be read in the next stop */
 	bool ask_stacks;        /* of the next try; see note_stacks() */
 	bool stacks_wanted;     /* the last one ought to have asked */
 	unsigned stack_tries;
@@ -93,42 +94,26 @@ is_judged(const struct looking *looking)
 }
 
 /*
- * Memory that a fork leaves out (MADV_DONTFORK) or empties (MADV_WIPEONFORK):
- * what it referred to looks lost in a copy, and a part of the heap can be such
- * memory, too. The kernel goes through all page tables for smaps: nobody asks
- * unless something is lost.
+ * Memory that a fork empties (MADV_WIPEONFORK): what it referred to looks lost
+ * in a copy. It is read during the stop of another try. The kernel goes through
+ * all page tables for smaps: it is asked only where something is lost.
  */
 static void
-note_lacking(struct looking *looking)
+note_wiped(struct looking *looking)
 {
 	const struct mu_keeper *keeper = &looking->keeper;
-	uint64_t held;
 
-	if (keeper->result.taken != MU_KEEPER_FORK ||
-	    (is_judged(looking) &&
-		looking->judgement.search.leaks.num_leaks == 0))
-		return;
-	if (!keeper->result.lacking && !mu_wiped_has(keeper->target))
-		return;
-	looking->lacking = true;
-	held = mu_pause_bytes(keeper->target);
-	looking->too_long = mu_pause_ns(held) > keeper->max_pause_ns;
-	if (looking->too_long && !is_judged(looking))
-		looking->status =
-		    mu_pause_too_long(keeper->target, held, &looking->why);
-	else if (looking->status == MU_OK)
-		looking->status = mu_why(&looking->why, MU_PARTIAL,
-		    "memory that a fork leaves out (MADV_DONTFORK,"
-		    " MADV_WIPEONFORK) was not searched: the block that it "
-		    "refers to may be among these; read all %zu MiB with"
-		    " --stop=read --max-pause=%zus",
-		    (size_t)(held >> 20),
-		    (size_t)(2 * mu_pause_ns(held) / MU_NS_PER_SEC) + 1);
+	looking->wiped_wanted = keeper->result.taken == MU_KEEPER_FORK &&
+	    !keeper->ask_wiped &&
+	    (!is_judged(looking) ||
+		looking->judgement.search.leaks.num_leaks > 0) &&
+	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
 
 /*
- * Shared memory that could not be read during the stop goes on changing, and a
- * pointer that is moved within it may be seen nowhere. Of what the process has
+ * Memory that a copy shares with the process, or does not have, and that could
+ * not be read during the stop, goes on changing: a pointer that is moved within
+ * it may be seen nowhere. Of what the process has
  * not touched it may be impossible to tell whether it holds anything.
  */
 static void
@@ -139,14 +124,16 @@ note_shared(struct looking *looking)
 	size_t unasked = keeper->result.shared.unasked + keeper->mirror.unasked;
 
 	looking->changing = changing > 0;
+	looking->expected = keeper->result.shared.taken + changing;
 	if (looking->status != MU_OK ||
 	    looking->judgement.search.leaks.num_leaks == 0)
 		return;
 	if (changing > 0)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
-		    "%zu MiB of shared memory could not be read during the"
-		    " stop, and changed since: what only they refer to may be"
-		    " among these",
+		    "%zu MiB of memory that a fork does not copy (MAP_SHARED,"
+		    " MADV_DONTFORK) could not be read during the stop, and"
+		    " changed since: what only they refer to may be among"
+		    " these; a longer --max-pause reads more",
 		    (changing + 0xfffff) >> 20);
 	else if (unasked > 0)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
@@ -216,7 +203,7 @@ look_once(struct looking *looking)
 	struct mu_judgement *judgement = &looking->judgement;
 	const struct mu_check *check = looking->check;
 
-	looking->lacking = looking->lost = looking->changing = false;
+	looking->wiped_wanted = looking->lost = looking->changing = false;
 	looking->stacks_wanted = false;
 	*keeper = (struct mu_keeper) {
 		.target = check->pid,
@@ -230,6 +217,8 @@ look_once(struct looking *looking)
 		.num_locks = looking->num_locks,
 		.workers = &judgement->threads.workers,
 		.ask_stacks = looking->ask_stacks,
+		.ask_wiped = looking->ask_wiped,
+		.expected = looking->expected,
 	};
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_STOP);
@@ -258,7 +247,7 @@ look_once(struct looking *looking)
 		return;
 	}
 	remember_locks(looking);
-	note_lacking(looking);
+	note_wiped(looking);
 	note_shared(looking);
 	note_stacks(looking);
 	note_sharer(looking);
@@ -282,9 +271,12 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 		looking->ask_stacks = true;
 		return true;
 	}
+	if (looking->wiped_wanted) {
+		looking->ask_wiped = true;
+		return true;
+	}
 	/* A second copy would be killed, too. */
-	if (((looking->lacking && !looking->too_long) || looking->lost) &&
-	    looking->way == MU_KEEPER_AUTO) {
+	if (looking->lost && looking->way == MU_KEEPER_AUTO) {
 		looking->way = MU_KEEPER_READ;
 		return true;
 	}
@@ -329,6 +321,7 @@ is_doubtful(const struct looking *looking)
 static void
 look_again(struct looking *looking)
 {
+	bool changing = looking->changing;
 	enum mu_status first = looking->status;
 	struct mu_why why = looking->why;
 
@@ -341,7 +334,8 @@ look_again(struct looking *looking)
 	forget(looking);
 	mu_sys_sleep_ns(CONFIRM_NS);
 	look(looking);
-	if (looking->status == MU_OK && first == MU_PARTIAL) {
+	/* If nothing changed the second time, that was exact. */
+	if (looking->status == MU_OK && first == MU_PARTIAL && !changing) {
 		looking->status = first;
 		looking->why = why;
 	}

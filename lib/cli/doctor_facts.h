@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/copy_pause.h"
 #include "lib/symbolize/symbols.h"
 #include "mu/status.h"
 #include "ptrace/refusal.h"
@@ -60,6 +61,8 @@ struct mu_doctor_target {
 	size_t mappings;         /* 0 = not known */
 	uint64_t held;           /* bytes that reading would have to read */
 	uint64_t max_pause_ns;   /* set by who asks */
+	uint64_t copy_ns;        /* how long a copy would stop it */
+	struct mu_forked forked; /* what the copy would have */
 	uint64_t resident, data; /* bytes: VmRSS, VmData */
 	enum mu_status has_room; /* for a copy, in its memory group */
 	struct mu_why room_why;  /* if it has none */

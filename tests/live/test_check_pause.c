@@ -24,6 +24,9 @@
 
 #define MS (1000 * 1000ull)
 #define BIG ((size_t)600 << 20)
+#define MIDDLING ((size_t)60 << 20)
+#define NUM_HELD 100
+#define LOST_SIZE 4000
 
 /* Shared with the process that is looked at. */
 struct shared {
@@ -93,6 +96,49 @@ be_big(void)
 	shared->ready = true;
 }
 
+/*
+ * Memory that a fork leaves out or empties, and that alone refers to blocks;
+ * one block is lost.
+ */
+static void
+be_left_out(size_t size, int advice)
+{
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *volatile lost;
+	size_t i;
+
+	memset(memory, 1, size);
+	madvise(memory, size, advice);
+	for (i = 0; i < NUM_HELD; i++) {
+		void **slot = (void **)(memory + size / NUM_HELD * i / 64 * 64);
+
+		*slot = calloc(1, 200);
+	}
+	lost = calloc(1, LOST_SIZE);
+	lost = NULL;
+	(void)lost;
+	shared->ready = true;
+}
+
+static void
+be_middling(void)
+{
+	be_left_out(MIDDLING, MADV_DONTFORK);
+}
+
+static void
+be_emptied(void)
+{
+	be_left_out(MIDDLING, MADV_WIPEONFORK);
+}
+
+static void
+be_big_and_left_out(void)
+{
+	be_left_out(BIG, MADV_DONTFORK);
+}
+
 /* A fork waits until the thread that reads events has read of it. */
 static void
 be_monitored(void)
@@ -118,9 +164,10 @@ be_monitored(void)
 		continue;
 }
 
-static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored };
+static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
+	be_middling, be_emptied, be_big_and_left_out };
 
-enum play { IN_VFORK, BIG_ONE, MONITORED };
+enum play { IN_VFORK, BIG_ONE, MONITORED, MIDDLING_ONE, EMPTIED, BIG_LEFT_OUT };
 
 static void
 map_shared(int fd)
@@ -220,7 +267,7 @@ START_TEST(too_much_to_read)
 	struct mu_answer answer;
 
 	start(BIG_ONE);
-	expect_unchecked(MU_CHECK_STOP_READ, 50, "--max-pause=2s", 3000);
+	expect_unchecked(MU_CHECK_STOP_READ, 50, "--max-pause=3s", 3000);
 	ck_assert_int_eq(look(&answer, MU_CHECK_STOP_READ, 60000), MU_OK);
 	ck_assert_str_eq(answer.stop, "read");
 	mu_check_release(&answer);
@@ -262,6 +309,45 @@ START_TEST(fork_waits_for_a_monitor)
 }
 END_TEST
 
+/* By a copy; the one block that is lost, and no other. */
+static void
+expect_lost(enum mu_status status, uint64_t max_pause_ms)
+{
+	struct mu_answer answer;
+	enum mu_status got;
+	int tries = 20;
+
+	do
+		got = look(&answer, MU_CHECK_STOP_AUTO, max_pause_ms);
+	while (got == MU_ERR_TIMEOUT && --tries > 0);
+	ck_assert_msg(got == status, "%d: %s", got, answer.info.reason);
+	ck_assert_str_eq(answer.stop, "fork");
+	ck_assert_uint_eq(answer.info.num_leaks, 1);
+	ck_assert_uint_ge(answer.info.leak_bytes, LOST_SIZE);
+	mu_check_release(&answer);
+}
+
+/* Little enough to be read while the copy is made. */
+START_TEST(left_out_of_a_copy)
+{
+	start(_i == 0 ? MIDDLING_ONE : EMPTIED);
+	expect_lost(MU_OK, 2000);
+	end();
+}
+END_TEST
+
+/* The rest is read while it may change, and the answer says so. */
+START_TEST(too_much_left_out)
+{
+	start(BIG_LEFT_OUT);
+	shared->longest_ns = 0;
+	expect_lost(MU_PARTIAL, 60);
+	ck_assert_uint_lt(shared->longest_ns, 2000 * MS);
+	expect_lost(MU_OK, 20000);
+	end();
+}
+END_TEST
+
 int
 main(int argc, char **argv)
 {
@@ -277,6 +363,8 @@ main(int argc, char **argv)
 	tcase_add_test(tcase, too_much_to_read);
 	tcase_add_test(tcase, no_time_at_all);
 	tcase_add_test(tcase, fork_waits_for_a_monitor);
+	tcase_add_loop_test(tcase, left_out_of_a_copy, 0, 2);
+	tcase_add_test(tcase, too_much_left_out);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

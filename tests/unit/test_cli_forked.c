@@ -1,0 +1,81 @@
+/*
+ * What a fork copies of a process, as smaps tells it.
+ */
+#include <check.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "heapwalk/forked.h"
+#include "tests/support/suite.h"
+
+#define AREA "7f00a000-7f00c000 rw-p 00000000 00:00 0 \n"
+#define KIB 1024u
+
+static struct mu_forked
+parse(const char *text)
+{
+	struct mu_forked forked = { 0 };
+
+	mu_forked_parse(&forked, text, strlen(text));
+	return forked;
+}
+
+START_TEST(sums)
+{
+	struct mu_forked forked = parse(
+	    AREA "Anonymous:          1000 kB\nAnonHugePages:       400 kB\n"
+		 "Swap:                 50 kB\nSwapPss:   7 kB\n"
+		 "VmFlags: rd wr mr mw me ac sd \n" AREA
+		 "Anonymous:  30 kB\nVmFlags: rd wr mr mw me dc ac sd \n" AREA
+		 "Anonymous:   5 kB\nVmFlags: rd wf\n");
+
+	ck_assert_uint_eq(forked.small, 655 * KIB);
+	ck_assert_uint_eq(forked.huge, 400 * KIB);
+	ck_assert_uint_eq(forked.left_out, 30 * KIB);
+}
+END_TEST
+
+START_TEST(malformed)
+{
+	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").left_out, 0);
+	ck_assert_uint_eq(parse("Anonymous:\nVmFlags: dc\n").left_out, 0);
+	ck_assert_uint_eq(parse("Anonymous: x\nVmFlags:\n").small, 0);
+	ck_assert_uint_eq(
+	    parse("AnonHugePages: 9 kB\nAnonymous: 4 kB\nVmFlags: rd\n").huge,
+	    4 * KIB);
+	ck_assert_uint_eq(parse("").small, 0);
+}
+END_TEST
+
+START_TEST(this_process)
+{
+	struct mu_forked before, after;
+	size_t size = (size_t)8 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	memset(memory, 1, size);
+	ck_assert(mu_forked_find(&before, getpid()));
+	ck_assert_uint_ge(before.small + before.huge, size);
+	ck_assert_int_eq(madvise(memory, size, MADV_DONTFORK), 0);
+	ck_assert(mu_forked_find(&after, getpid()));
+	ck_assert_uint_eq(after.left_out, before.left_out + size);
+	after.small = 1;
+	ck_assert(!mu_forked_find(&after, -1));
+	ck_assert_uint_eq(after.small, 1);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("forked");
+	TCase *tcase = tcase_create("smaps");
+
+	tcase_add_test(tcase, sums);
+	tcase_add_test(tcase, malformed);
+	tcase_add_test(tcase, this_process);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
