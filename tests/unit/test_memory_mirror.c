@@ -263,8 +263,8 @@ START_TEST(known_parts_are_seen)
 	static char known[2 * PAGE];
 	uintptr_t at = (uintptr_t)fixture.large;
 	const struct mu_mirror_part parts[] = {
-		{ { at + PAGE, at + 2 * PAGE }, NULL },
-		{ { at + 2 * PAGE, at + 4 * PAGE }, known },
+		{ { at + PAGE, at + 2 * PAGE }, NULL, false },
+		{ { at + 2 * PAGE, at + 4 * PAGE }, known, false },
 	};
 	struct mu_range part;
 	const char *seen;
