@@ -20,16 +20,34 @@ nice_now(void)
 	return getpriority(PRIO_PROCESS, 0);
 }
 
-/* _i: its nice value before; a child has what there was. */
+/* Root in a container may be without CAP_SYS_NICE, and cannot go back. */
+static bool
+may_raise(void)
+{
+	int status;
+	pid_t pid = fork();
+
+	if (pid == 0)
+		_exit(setpriority(PRIO_PROCESS, 0, -20) != 0);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	return status == 0;
+}
+
+/* _i: steps down before; a child has what there was. */
 START_TEST(raised_and_dropped)
 {
-	int status, before = _i * 5;
+	int status, before = nice_now() + _i * 5;
 	struct mu_urgency urgency;
+	bool may = may_raise();
 	pid_t pid;
 
+	if (!may)
+		printf("SKIPPED: raised: no right to raise a priority\n");
+	if (before > 19)
+		before = 19;
 	ck_assert_int_eq(setpriority(PRIO_PROCESS, 0, before), 0);
 	mu_urgency_raise(&urgency);
-	if (geteuid() == 0)
+	if (may)
 		ck_assert(sched_getscheduler(0) ==
 			(SCHED_FIFO | SCHED_RESET_ON_FORK) ||
 		    nice_now() == -20);
@@ -52,6 +70,7 @@ START_TEST(allowed_without_rights)
 {
 	struct mu_urgency urgency;
 	struct rlimit limit;
+	int before = nice_now();
 
 	if (geteuid() != 0)
 		return;
@@ -67,7 +86,7 @@ START_TEST(allowed_without_rights)
 	mu_urgency_drop(&urgency);
 	ck_assert_int_eq(
 	    sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
-	ck_assert_int_eq(nice_now(), 0);
+	ck_assert_int_eq(nice_now(), before);
 }
 END_TEST
 
