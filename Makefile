@@ -29,7 +29,7 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/startup.c lib/main_end.c lib/answer_file.c lib/options.c \
+	lib/startup.c lib/exit_stack.c lib/answer_file.c lib/options.c \
 	lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/no_leaks.c lib/why_reachable.c lib/each_unreachable.c \
@@ -169,7 +169,7 @@ SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) \
 	$(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_VIEW) $(SRC_CLI)
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
-COMMAND_LIBS := -ljansson -ldw -lelf -liberty
+COMMAND_LIBS := -ljansson -ldw -lelf -liberty -ldl
 
 # The recorder: the only library here that stands between a program and malloc.
 # The options, the allocator underneath, who called, what is known, the calls,

@@ -12,8 +12,8 @@
 #ifndef LIB_LIBRARY_H
 #define LIB_LIBRARY_H
 
+#include "lib/exit_stack.h"
 #include "lib/lock.h"
-#include "lib/main_end.h"
 #include "lib/malloc_probe.h"
 #include "lib/options.h"
 #include "lib/registry.h"
@@ -31,7 +31,7 @@ struct mu_library {
 	struct mu_watch watch;
 	struct mu_malloc_probe malloc_probe; /* by the constructor */
 	struct mu_symbolizer symbolizer;     /* as well */
-	struct mu_main_end main_end;         /* as well */
+	struct mu_exit_stack exit_stack;     /* as well */
 	int log_error;   /* an errno: lines of the log were lost */
 	int exit_status; /* that at_exit asks for; 0: none */
 };

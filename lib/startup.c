@@ -74,7 +74,7 @@ at_exit(void)
 	if (!concerns_us(options))
 		return;
 	mu_caller_capture(&caller);
-	from = mu_main_end_find(&mu_library.main_end, caller.sp);
+	from = mu_exit_stack_find(&mu_library.exit_stack, caller.sp, caller.tp);
 	/* A pass takes the red zone below it for alive, too. */
 	if (from != 0)
 		caller.sp = from + MU_RED_ZONE;
@@ -161,7 +161,7 @@ construct(void)
 	int saved = errno;
 
 	mu_malloc_probe_try(&mu_library.malloc_probe);
-	mu_main_end_note(&mu_library.main_end);
+	mu_exit_stack_note(&mu_library.exit_stack);
 	mu_startup();
 	errno = saved;
 }

@@ -5,6 +5,7 @@
  * The scenarios are programs of their own: this one, run again.
  */
 #include <check.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,7 +95,96 @@ exit_from_frame(void)
 	return 0;
 }
 
+/* Every slot of a frame that is gone when exit() gets its own. */
+static __attribute__((noinline)) void
+fill_frame(void)
+{
+	void *volatile blocks[64];
+	size_t i;
+
+	for (i = 0; i < 64; i++)
+		blocks[i] = malloc(24);
+	for (i = 0; i < 64; i++)
+		if (blocks[i] == NULL)
+			abort();
+}
+
+static int
+exit_over_frame(void)
+{
+	fill_frame();
+	exit(0);
+}
+
+static void *
+fill_and_exit(void *unused)
+{
+	(void)unused;
+	fill_frame();
+	exit(0);
+}
+
+static int
+exit_over_frame_of_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, fill_and_exit, NULL);
+	pthread_join(thread, NULL);
+	return 9;
+}
+
+/* The caller of exit() has six blocks in registers only. */
+static __attribute__((noreturn)) void *
+hold_and_exit(void *unused)
+{
+	static uintptr_t hidden[6];
+	size_t i;
+
+	(void)unused;
+	for (i = 0; i < 6; i++)
+		hidden[i] = mu_hide(malloc(24));
+	scrub_stack();
+#ifdef __x86_64__
+	__asm__ volatile("movq 0(%0), %%rbx\n\tnotq %%rbx\n\t"
+			 "movq 8(%0), %%r12\n\tnotq %%r12\n\t"
+			 "movq 16(%0), %%r13\n\tnotq %%r13\n\t"
+			 "movq 24(%0), %%r14\n\tnotq %%r14\n\t"
+			 "movq 32(%0), %%r15\n\tnotq %%r15\n\t"
+			 "movq 40(%0), %%rbp\n\tnotq %%rbp\n\t"
+			 "andq $-16, %%rsp\n\tmovl $7, %%edi\n\tcall *%1"
+			 :
+			 : "S"(hidden), "a"(exit)
+			 : "memory");
+#else
+	for (i = 0; i < 6; i++)
+		free(mu_reveal(hidden[i]));
+	exit(7);
+#endif
+	__builtin_unreachable();
+}
+
+static int
+exit_holding(void)
+{
+	hold_and_exit(NULL);
+}
+
+static int
+exit_holding_in_thread(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, hold_and_exit, NULL);
+	pthread_join(thread, NULL);
+	return 9;
+}
+
 static const struct scenario scenarios[] = {
+	{ "exit_over_frame", exit_over_frame },
+	{ "exit_over_frame_of_thread", exit_over_frame_of_thread },
+	{ "exit_holding", exit_holding },
+	{ "exit_holding_in_thread", exit_holding_in_thread },
 	{ "exit_from_frame", exit_from_frame },
 	{ "exit_leaky", exit_leaky },
 	{ "exit_clean", exit_clean },
@@ -125,6 +215,30 @@ START_TEST(at_exit_from_frame)
 	ck_assert_uint_eq(
 	    count_text(child.err_text, "192 bytes in 8 allocations unreach"),
 	    1);
+}
+END_TEST
+
+/* It has them where a function was that the program called before. */
+START_TEST(at_exit_over_frame)
+{
+	child_run(&child,
+	    _i == 0 ? "exit_over_frame" : "exit_over_frame_of_thread",
+	    "at_exit=1");
+	child_assert_exit(&child, 23);
+	ck_assert_uint_eq(
+	    count_text(child.err_text, "1536 bytes in 64 allocations unreach"),
+	    1);
+}
+END_TEST
+
+/* What its caller keeps in registers is in use. */
+START_TEST(at_exit_holding)
+{
+	child_run(&child, _i == 0 ? "exit_holding" : "exit_holding_in_thread",
+	    "at_exit=1");
+	child_assert_exit(&child, 7);
+	ck_assert_uint_eq(
+	    count_text(child.err_text, "0 bytes in 0 allocations unreach"), 1);
 }
 END_TEST
 
@@ -185,6 +299,8 @@ at_exit_suite(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, at_exit_leaks, 0, 2);
 	tcase_add_test(tcase, at_exit_from_frame);
+	tcase_add_loop_test(tcase, at_exit_over_frame, 0, 2);
+	tcase_add_loop_test(tcase, at_exit_holding, 0, 2);
 	tcase_add_test(tcase, at_exit_clean);
 	tcase_add_test(tcase, at_exit_unchecked);
 	tcase_add_loop_test(tcase, at_exit_unchecked_is_not_clean, 0, 2);
