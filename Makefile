@@ -85,7 +85,7 @@ SRC_SWEEPER := \
 	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
 	heapwalk/reported.c heapwalk/leaks.c \
 	heapwalk/recorded_place.c heapwalk/recorded_open.c \
-	heapwalk/recorded.c \
+	heapwalk/recorded_modules.c heapwalk/recorded.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
 SRC_REPORT := lib/results.c lib/backtrace.c lib/symbolizer_open.c lib/report/text.c \

@@ -21,6 +21,13 @@ struct mu_recorded_span {
 	const char *view; /* MU_SHADOW_WORDS words of four bytes */
 };
 
+/* A module that dlclose() has unloaded. */
+struct mu_unloaded {
+	struct mu_range range;       /* that its code was mapped at */
+	uint64_t offset;             /* of that in the file */
+	const char *path, *build_id; /* in hex, or "-" */
+};
+
 struct mu_recorder {
 	struct mu_recorded about; /* a copy; its addresses are the subject's */
 	struct mu_recorded_span *spans; /* by index */
@@ -31,6 +38,10 @@ struct mu_recorder {
 	/* The memory of all these tables; there are no pointers in it. */
 	struct mu_range *tables;
 	size_t num_tables;
+
+	/* By address, no overlaps; the last one at each place. */
+	struct mu_unloaded *unloaded;
+	size_t num_unloaded;
 };
 
 /* A block of the program's. */
@@ -47,6 +58,17 @@ struct mu_recorded_block {
  */
 bool mu_recorder_open(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
+
+/*
+ * Only recorder->about and what follows from it, recorder->unloaded: for who
+ * has stacks already. False: as above.
+ */
+bool mu_recorder_open_modules(struct mu_recorder *recorder,
+    const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
+
+/* Fills recorder->unloaded by recorder->about. */
+void mu_recorder_modules(struct mu_recorder *recorder,
+    const struct mu_snapshot *snap, struct mu_arena *arena);
 
 /* What is known of BLOCK, usable bytes of the allocator's; false: nothing. */
 bool mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,

@@ -207,6 +207,18 @@ mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
 	opening.left = anonymous_bytes(snap);
 	directory.begin = recorder->about.directory;
 	directory.end = directory.begin + MU_SHADOW_SPANS * sizeof(uint64_t);
+	mu_recorder_modules(recorder, snap, arena);
 	return add_table(&opening, directory) && open_spans(&opening) &&
 	    open_depot(&opening);
+}
+
+bool
+mu_recorder_open_modules(struct mu_recorder *recorder,
+    const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena)
+{
+	*recorder = (struct mu_recorder) { .num_spans = 0 };
+	if (!read_about(&recorder->about, snap, address))
+		return false;
+	mu_recorder_modules(recorder, snap, arena);
+	return true;
 }

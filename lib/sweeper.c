@@ -21,6 +21,7 @@
 #include "lib/library.h"
 #include "lib/manners.h"
 #include "lib/own_memory.h"
+#include "lib/recorder_here.h"
 #include "lib/search.h"
 #include "lib/suspects.h"
 #include "lib/why_pipe.h"
@@ -28,13 +29,6 @@
 #include "mu/sys.h"
 #include "ptrace/alternate_stacks.h"
 #include "ptrace/sharer.h"
-
-/*
- * The recorder's, if it is in the program from its start on; it may be the only
- * symbol of it that is asked for here.
- */
-extern const struct mu_recorded memunreachable_recorded
-    __attribute__((weak, visibility("default")));
 
 /* The picture as a whole: later steps may add what is missing from it. */
 struct sweep {

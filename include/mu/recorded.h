@@ -116,6 +116,20 @@ struct mu_stack_slot {
 	uint32_t reserved2;
 };
 
+/*
+ * A module that dlclose() may have unloaded: what its frames are named by. One
+ * at the same addresses that comes later in the array hides it.
+ */
+struct mu_recorded_module {
+	uint64_t start, end;         /* of its code */
+	uint64_t offset;             /* of that in the file */
+	uint64_t bias;               /* of its addresses */
+	uint64_t path, id;           /* strings; the build-id in hex, or "-" */
+	uint32_t path_size, id_size; /* bytes, with the NUL */
+	uint32_t present;            /* it is still loaded */
+	uint32_t reserved;
+};
+
 enum mu_recorded_flag {
 	MU_RECORDED_STACKS = 1,     /* stacks are captured, or could be */
 	MU_RECORDED_DRESSED = 2,    /* the block begins inside malloc's */
@@ -139,7 +153,9 @@ struct mu_recorded {
 	uint64_t lowest, highest; /* addresses of blocks so far, about: no
 				     block is outside */
 	uint64_t min_size, max_size; /* blocks whose stack was wanted */
-	uint64_t reserved[8];
+	uint64_t modules;     /* struct mu_recorded_module[num_modules] */
+	uint64_t num_modules; /* grows; entries stay */
+	uint64_t reserved[6];
 };
 
 /* Is ABOUT, a copy of what may be anything, one that this version reads? */

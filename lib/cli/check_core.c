@@ -88,8 +88,6 @@ name_addresses(
 
 	if (check->progress != NULL)
 		check->progress(check->progress_ctx, MU_CHECK_STEP_SYMBOLS);
-	mu_naming_open(
-	    answer, reading->snap.mappings, reading->snap.num_mappings);
 	mu_naming_ask(answer, &source, &rights, deadline_ns);
 }
 
@@ -143,6 +141,10 @@ mu_check_core(const struct mu_check *check, struct mu_answer *answer)
 	status = mu_judgement_tell(
 	    &reading->judgement, reading->status, &reading->why, answer);
 	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
+	if (status == MU_OK || status == MU_PARTIAL)
+		mu_naming_open(answer, reading->snap.mappings,
+		    reading->snap.num_mappings,
+		    &reading->judgement.search.recorder);
 	mu_judgement_close(&reading->judgement);
 	if (status == MU_OK || status == MU_PARTIAL)
 		name_addresses(reading, answer, begin_ns + check->timeout_ns);

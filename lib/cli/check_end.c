@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 #include "heapwalk/memory_mirror.h"
+#include "heapwalk/recorded_place.h"
+#include "lib/backtrace.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
 #include "lib/cli/unsettled.h"
@@ -193,8 +195,54 @@ judge(struct ending *ending, uint64_t begin_ns, size_t missed)
 		    " have been in its hands inside malloc");
 }
 
-void
-mu_check_end_name(struct mu_answer *answer, pid_t tid)
+static void
+close_ending(struct ending *ending)
+{
+	mu_judgement_close(&ending->judgement);
+	mu_memory_mirror_close(&ending->snap.memory);
+	mu_arena_close(&ending->arena);
+	if (ending->memory >= 0)
+		close(ending->memory);
+	if (ending->pagemap >= 0)
+		close(ending->pagemap);
+}
+
+static bool
+has_stacks(const struct mu_answer *answer)
+{
+	size_t i;
+
+	for (i = 0; i < answer->info.num_reported; i++)
+		if (mu_backtrace_count(&answer->info.leaks[i].backtrace) > 0)
+			return true;
+	return false;
+}
+
+/* Only what it says of modules; strings are ARENA's. */
+static void
+find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
+    const struct mu_threads *stopped, struct mu_arena *arena)
+{
+	struct ending ending = {
+		.check = check,
+		.stopped = stopped,
+		.memory = -1,
+		.pagemap = -1,
+	};
+	uintptr_t place = 0;
+
+	mu_arena_open(&ending.arena, ARENA_LIMIT);
+	mu_judgement_open(&ending.judgement, check);
+	if (take(&ending) == MU_OK)
+		place = mu_recorded_place(&ending.snap);
+	if (place != 0)
+		mu_recorder_open_modules(recorder, &ending.snap, place, arena);
+	close_ending(&ending);
+}
+
+static void
+name_addresses(
+    struct mu_answer *answer, pid_t tid, const struct mu_recorder *recorder)
 {
 	struct mu_symbols_source source = { .pid = tid };
 	struct mu_rights rights = mu_rights_of_process(tid);
@@ -211,23 +259,25 @@ mu_check_end_name(struct mu_answer *answer, pid_t tid)
 	if (answer->info.num_reported > 0 &&
 	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
 		MU_OK) {
-		mu_naming_open(answer, mappings, num_mappings);
+		mu_naming_open(answer, mappings, num_mappings, recorder);
 		mu_naming_ask(
 		    answer, &source, &rights, mu_sys_now_ns() + NAMES_NS);
 	}
 	mu_arena_close(&arena);
 }
 
-static void
-close_ending(struct ending *ending)
+void
+mu_check_end_name(const struct mu_check *check,
+    const struct mu_threads *stopped, struct mu_answer *answer)
 {
-	mu_judgement_close(&ending->judgement);
-	mu_memory_mirror_close(&ending->snap.memory);
-	mu_arena_close(&ending->arena);
-	if (ending->memory >= 0)
-		close(ending->memory);
-	if (ending->pagemap >= 0)
-		close(ending->pagemap);
+	struct mu_recorder recorder = { .num_spans = 0 };
+	struct mu_arena arena;
+
+	mu_arena_open(&arena, ARENA_LIMIT);
+	if (has_stacks(answer))
+		find_recorder(&recorder, check, stopped, &arena);
+	name_addresses(answer, stopped->tracees[0].tid, &recorder);
+	mu_arena_close(&arena);
 }
 
 enum mu_status
@@ -255,7 +305,8 @@ mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
 	answer->info.tries = 1;
 	status = mu_judgement_tell(
 	    &ending.judgement, ending.status, &ending.why, answer);
-	mu_check_end_name(answer, stopped->tracees[0].tid);
+	name_addresses(
+	    answer, stopped->tracees[0].tid, &ending.judgement.search.recorder);
 	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
 	close_ending(&ending);
 	return status;

@@ -23,6 +23,7 @@ enum mu_status mu_check_end(const struct mu_check *check,
  * Find the names of ANSWER's addresses in the process answer->pid, which stands
  * still.
  */
-void mu_check_end_name(struct mu_answer *answer, pid_t tid);
+void mu_check_end_name(const struct mu_check *check,
+    const struct mu_threads *stopped, struct mu_answer *answer);
 
 #endif

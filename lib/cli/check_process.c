@@ -397,7 +397,8 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	    &looking.judgement, looking.status, &looking.why, answer);
 	if (status == MU_OK || status == MU_PARTIAL)
 		mu_naming_open(answer, looking.keeper.snap.mappings,
-		    looking.keeper.snap.num_mappings);
+		    looking.keeper.snap.num_mappings,
+		    &looking.judgement.search.recorder);
 	answer->info.total_ns = mu_sys_now_ns() - looking.begin_ns;
 	forget(&looking);
 	mu_judgement_close(&looking.judgement);

@@ -130,7 +130,7 @@ mu_command_answer(const struct mu_check *check, const char *path,
 
 	if (told && mu_exit_judged(&first.info)) {
 		*answer = first;
-		mu_check_end_name(answer, stopped->tracees[0].tid);
+		mu_check_end_name(check, stopped, answer);
 		return;
 	}
 	mu_check_end(check, stopped, missed, answer);

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/recorded.h"
 #include "lib/backtrace.h"
 #include "lib/cli/names.h"
 #include "lib/symbolize/loaded.h"
@@ -46,6 +47,126 @@ copy_mappings(const struct mu_mapping *mappings, size_t count)
 		name += length;
 	}
 	return copy;
+}
+
+/* Both are by address: the first of the mappings that ends behind BEGIN. */
+static size_t
+find_behind(const struct mu_mapping *mappings, size_t count, uintptr_t begin)
+{
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mappings[middle].range.end <= begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Is there other code, or another file, where MODULE was? */
+static bool
+is_replaced(const struct mu_unloaded *module, const struct mu_mapping *mappings,
+    size_t count)
+{
+	size_t i = find_behind(mappings, count, module->range.begin);
+
+	for (; i < count && mappings[i].range.begin < module->range.end; i++)
+		if (mappings[i].executable || mappings[i].name[0] != '\0')
+			return true;
+	return false;
+}
+
+static bool
+is_below(const struct mu_unloaded *modules, size_t count, struct mu_range range)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (modules[i].range.begin < range.end &&
+		    range.begin < modules[i].range.end)
+			return true;
+	return false;
+}
+
+/* One piece of memory again; MAX of them. */
+static struct mu_unloaded *
+copy_unloaded(const struct mu_recorder *recorder,
+    const struct mu_mapping *mappings, size_t count, size_t *num)
+{
+	const struct mu_unloaded *module = recorder->unloaded;
+	size_t i, size = 1, length;
+	struct mu_unloaded *copy;
+	char *text;
+
+	for (i = 0; i < recorder->num_unloaded; i++)
+		size += sizeof(*copy) + strlen(module[i].path) +
+		    strlen(module[i].build_id) + 2;
+	copy = malloc(size);
+	*num = 0;
+	if (copy == NULL)
+		return NULL;
+	text = (char *)(copy + recorder->num_unloaded);
+	for (i = 0; i < recorder->num_unloaded; i++, module++) {
+		if (is_replaced(module, mappings, count))
+			continue;
+		copy[*num] = *module;
+		copy[*num].path = text;
+		length = strlen(module->path) + 1;
+		memcpy(text, module->path, length);
+		text += length;
+		copy[(*num)++].build_id = text;
+		length = strlen(module->build_id) + 1;
+		memcpy(text, module->build_id, length);
+		text += length;
+	}
+	return copy;
+}
+
+static int
+compare_mappings(const void *a, const void *b)
+{
+	const struct mu_mapping *x = a, *y = b;
+
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
+}
+
+/*
+ * Modules that are gone have a mapping each, as if they were there. Memory
+ * without a name that has come to their place has no names to give.
+ */
+static bool
+take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
+    size_t count, const struct mu_recorder *recorder)
+{
+	const struct mu_unloaded *module;
+	struct mu_mapping *all;
+	size_t i, num = 0;
+
+	naming->unloaded =
+	    copy_unloaded(recorder, mappings, count, &naming->num_unloaded);
+	all = calloc(count + naming->num_unloaded + 1, sizeof(*all));
+	for (i = 0; all != NULL && i < count; i++)
+		if (!is_below(naming->unloaded, naming->num_unloaded,
+			mappings[i].range))
+			all[num++] = mappings[i];
+	for (i = 0; all != NULL && i < naming->num_unloaded; i++) {
+		module = &naming->unloaded[i];
+		all[num++] = (struct mu_mapping) {
+			.range = module->range,
+			.executable = true,
+			.offset = module->offset,
+			.name = module->path,
+		};
+	}
+	if (all != NULL && naming->num_unloaded > 0)
+		qsort(all, num, sizeof(*all), compare_mappings);
+	naming->mappings = all == NULL ? NULL : copy_mappings(all, num);
+	naming->num_mappings = num;
+	free(all);
+	return naming->unloaded != NULL && naming->mappings != NULL;
 }
 
 /* Those that are in no file have no name, and there may be many. */
@@ -116,7 +237,7 @@ sort_out(struct mu_naming *naming)
 
 void
 mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
-    size_t num_mappings)
+    size_t num_mappings, const struct mu_recorder *recorder)
 {
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	struct mu_naming *naming = calloc(1, sizeof(*naming));
@@ -126,14 +247,12 @@ mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
 	answer->naming = naming;
 	if (naming == NULL)
 		return;
-	naming->mappings = copy_mappings(mappings, num_mappings);
-	if (naming->mappings == NULL) {
+	if (!take_mappings(naming, mappings, num_mappings, recorder)) {
 		mu_naming_close(answer);
 		return;
 	}
-	naming->num_mappings = num_mappings;
-	noting.loaded =
-	    mu_loaded_list(naming->mappings, num_mappings, &noting.num_loaded);
+	noting.loaded = mu_loaded_list(
+	    naming->mappings, naming->num_mappings, &noting.num_loaded);
 	for (i = 0; i < info->num_reported; i++)
 		note_leak(&noting, &info->leaks[i]);
 	free(noting.loaded);
@@ -160,6 +279,8 @@ mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
 		span = (deadline_ns - now) / 2;
 	own.mappings = naming->mappings;
 	own.num_mappings = naming->num_mappings;
+	own.unloaded = naming->unloaded;
+	own.num_unloaded = naming->num_unloaded;
 	naming->helper.source = &own;
 	naming->helper.rights = *rights;
 	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
@@ -198,6 +319,7 @@ mu_naming_close(struct mu_answer *answer)
 		return;
 	mu_symbol_helper_close(&naming->helper);
 	free(naming->mappings);
+	free(naming->unloaded);
 	free(naming->questions);
 	free(naming->answers);
 	free(naming);

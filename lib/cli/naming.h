@@ -10,22 +10,28 @@
 #include "lib/cli/answer.h"
 #include "lib/symbolize/helper.h"
 
+struct mu_recorder;
+struct mu_unloaded;
+
 /* To be closed. */
 struct mu_naming {
 	struct mu_symbol_helper helper;
-	struct mu_mapping *mappings; /* a copy */
+	struct mu_mapping *mappings; /* a copy, with unloaded modules among */
 	size_t num_mappings;
+	struct mu_unloaded *unloaded; /* those */
+	size_t num_unloaded;
 	struct mu_symbol_question *questions; /* by address, each once */
 	struct mu_symbol_answer *answers;
 	size_t count;
 };
 
 /*
- * Note the addresses of ANSWER's entries that are in files of MAPPINGS, which
- * may go afterwards. No memory: there are no names.
+ * Note the addresses of ANSWER's entries that are in files of MAPPINGS, or in
+ * modules that RECORDER (zero: there is none) saw go; both may go afterwards.
+ * No memory: there are no names.
  */
 void mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
-    size_t num_mappings);
+    size_t num_mappings, const struct mu_recorder *recorder);
 
 /*
  * Ask for them by SOURCE, whose mappings are not looked at, with RIGHTS, for

@@ -173,8 +173,9 @@ struct sink {
 };
 
 static void
-take_line(struct sink *sink, const char *line)
+take_line(void *ctx, const char *line)
 {
+	struct sink *sink = ctx;
 	struct module *module = &sink->module;
 	struct mapping mapping;
 	char text[LINE_BYTES + sizeof(module->id)];
@@ -196,7 +197,7 @@ take_line(struct sink *sink, const char *line)
 }
 
 static void
-take_lines(struct sink *sink, int fd)
+take_lines(void (*take)(void *ctx, const char *line), void *ctx, int fd)
 {
 	char buffer[LINE_BYTES] = "";
 	size_t used = 0;
@@ -208,7 +209,7 @@ take_lines(struct sink *sink, int fd)
 		used += (size_t)n;
 		while ((newline = memchr(buffer, '\n', used)) != NULL) {
 			*newline++ = '\0';
-			take_line(sink, buffer);
+			take(ctx, buffer);
 			used -= (size_t)(newline - buffer);
 			memmove(buffer, newline, used);
 		}
@@ -218,16 +219,50 @@ take_lines(struct sink *sink, int fd)
 }
 
 /* thread-self: where the main thread has ended, the process has no maps. */
+static int
+open_maps(void)
+{
+	return mu_sys_open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
+}
+
+struct path {
+	uintptr_t address;
+	char *path;
+};
+
+static void
+take_path(void *ctx, const char *line)
+{
+	struct path *path = ctx;
+	struct mapping mapping;
+
+	if (read_mapping(&mapping, line) && path->address >= mapping.start &&
+	    path->address < mapping.end)
+		mu_text_format(path->path, PATH_MAX, "%s", mapping.path);
+}
+
+void
+dump_modules_path(uintptr_t address, char path[PATH_MAX])
+{
+	struct path wanted = { address, path };
+	int fd = open_maps();
+
+	path[0] = '\0';
+	if (fd >= 0)
+		take_lines(take_path, &wanted, fd);
+	mu_sys_close(&fd);
+}
+
 bool
 dump_modules(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx)
 {
 	struct sink sink = { line, ctx, { .id = "-" } };
-	int fd = mu_sys_open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
+	int fd = open_maps();
 
 	if (fd < 0)
 		return false;
-	take_lines(&sink, fd);
+	take_lines(take_line, &sink, fd);
 	mu_sys_close(&fd);
 	gone_modules_print(line, ctx);
 	return true;

@@ -7,8 +7,10 @@
 #ifndef DUMP_MODULES_H
 #define DUMP_MODULES_H
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /*
  * LINE(ctx, text, length) for each executable mapping of a file, and the vDSO:
@@ -19,6 +21,9 @@
  */
 bool dump_modules(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx);
+
+/* That of the file that ADDRESS is in; "": there is none. */
+void dump_modules_path(uintptr_t address, char path[PATH_MAX]);
 
 #define DUMP_MODULES_ID 129 /* bytes of a build-id in hex, and the NUL */
 

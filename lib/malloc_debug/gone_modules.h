@@ -10,20 +10,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct gone_module {
-	uintptr_t start, end;  /* of its code */
-	uintptr_t offset;      /* of that in the file */
-	uintptr_t bias;        /* of its addresses */
-	const char *id, *path; /* build-id in hex, or "-" */
-	bool present;          /* not gone */
-};
+#include "mu/recorded.h"
 
 /* Before a dlclose(), and after one that has unloaded something. */
 void gone_modules_note(void);
 void gone_modules_update(void);
 
 /* The one that had the code at PC; NULL: none, or what is there now does. */
-const struct gone_module *gone_modules_find(uintptr_t pc);
+const struct mu_recorded_module *gone_modules_find(uintptr_t pc);
 
 /* A line for each, as dump_modules() makes them but for the word "unloaded". */
 void gone_modules_print(

@@ -95,9 +95,8 @@ static void
 look_up(struct report_name *name, uint64_t pc)
 {
 	struct link_map *map_of = NULL;
+	const struct mu_recorded_module *gone;
 	Dl_info info;
-
-	const struct gone_module *gone;
 
 	*name = (struct report_name) { .pc = pc, .place = pc };
 	if (dladdr1((void *)(uintptr_t)pc, &info, (void **)&map_of,
@@ -105,7 +104,7 @@ look_up(struct report_name *name, uint64_t pc)
 		gone = gone_modules_find(pc);
 		if (gone != NULL) {
 			name->place = pc - gone->bias;
-			name->module = gone->path;
+			name->module = (const char *)(uintptr_t)gone->path;
 		}
 		return;
 	}

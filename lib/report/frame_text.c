@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwalk/classify.h"
+#include "lib/recorder_here.h"
 #include "lib/report/exported.h"
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
@@ -24,10 +25,10 @@
 #endif
 
 struct mu_frame_named {
-	uintptr_t pc;                     /* 0: none */
-	const struct mu_mapping *mapping; /* the module's; NULL: no module */
-	uintptr_t place;                  /* in the module */
-	size_t into; /* bytes behind the beginning of NAME */
+	uintptr_t pc;     /* 0: none */
+	const char *path; /* the module's; NULL: no module */
+	uintptr_t place;  /* in the module */
+	size_t into;      /* bytes behind the beginning of NAME */
 	char name[NAME_SIZE];
 };
 
@@ -61,6 +62,30 @@ first_of(const struct mu_frame_names *names, const struct mu_mapping *mapping)
 	return mapping;
 }
 
+/* Entries of the recorder's never go, nor do their strings. */
+static void
+find_unloaded(struct mu_frame_named *named)
+{
+	const struct mu_recorded *about = &memunreachable_recorded;
+	const struct mu_recorded_module *module;
+	size_t i;
+
+	if (about == NULL)
+		return;
+	i = __atomic_load_n(&about->num_modules, __ATOMIC_ACQUIRE);
+	while (i-- > 0) {
+		module = &((const struct mu_recorded_module *)(uintptr_t)
+			       about->modules)[i];
+		if (named->pc < module->start || named->pc >= module->end)
+			continue;
+		if (module->present == 0) {
+			named->path = (const char *)(uintptr_t)module->path;
+			named->place = named->pc - module->bias;
+		}
+		return;
+	}
+}
+
 static void
 find_name(const struct mu_frame_names *names, struct mu_frame_named *named)
 {
@@ -70,10 +95,12 @@ find_name(const struct mu_frame_names *names, struct mu_frame_named *named)
 	struct mu_exported exported;
 
 	if (mapping == NULL || !mu_range_has(mapping->range, named->pc) ||
-	    mapping->name[0] == '\0')
+	    mapping->name[0] == '\0') {
+		find_unloaded(named);
 		return;
+	}
 	first = first_of(names, mapping);
-	named->mapping = first;
+	named->path = first->name;
 	named->place = named->pc - mapping->range.begin + mapping->offset;
 	if (!mu_exported_open(&exported, first->range.begin))
 		return;
@@ -107,14 +134,14 @@ mu_frame_text(struct mu_text *out, struct mu_frame_names *names, size_t number,
 		*named = (struct mu_frame_named) { .pc = pc };
 		find_name(names, named);
 	}
-	if (named->mapping == NULL) {
+	if (named->path == NULL) {
 		mu_text_add(out, "          #%02zu  pc " PC "  <unknown>\n",
 		    number, (unsigned long)pc);
 		return;
 	}
 	mu_text_add(out, "          #%02zu  pc " PC "  ", number,
 	    (unsigned long)named->place);
-	add_path(out, named->mapping->name);
+	add_path(out, named->path);
 	if (named->name[0] != '\0')
 		mu_text_add(out, " (%s+%zu)", named->name, named->into);
 	mu_text_add(out, "\n");

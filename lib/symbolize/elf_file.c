@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "heapwalk/recorded.h"
 #include "lib/symbolize/elf_image.h"
 #include "mu/regular_file.h"
 
@@ -28,6 +29,7 @@ struct search {
 	const struct mu_loaded *loaded;
 	struct mu_elf_image headers; /* its first bytes in memory */
 	struct mu_build_id_hex build_id;
+	bool unloaded;       /* there is nothing in memory any more */
 	char name[PATH_MAX]; /* the path that the subject knows */
 };
 
@@ -49,6 +51,8 @@ is_same(const struct search *search, const struct mu_elf_file *file,
 		return strcmp(search->build_id.hex, file->build_id.hex) == 0;
 	if (search->headers.elf != NULL)
 		return has_headers(file->fd, &search->headers);
+	if (search->unloaded)
+		return false;
 	return search->source->pid == 0 ||
 	    stat_->st_ino == search->loaded->first->inode;
 }
@@ -138,6 +142,25 @@ try_all(struct mu_elf_file *file, const struct search *search)
 	return try_path(file, search, search->name);
 }
 
+/* What was noted before it went stands for what is in memory. */
+static void
+note_unloaded(struct search *search)
+{
+	const struct mu_symbols_source *source = search->source;
+	uintptr_t begin = search->loaded->first->range.begin;
+	size_t i;
+
+	for (i = 0; i < source->num_unloaded; i++) {
+		if (source->unloaded[i].range.begin != begin)
+			continue;
+		search->unloaded = true;
+		if (strcmp(source->unloaded[i].build_id, "-") != 0)
+			snprintf(search->build_id.hex,
+			    sizeof(search->build_id.hex), "%s",
+			    source->unloaded[i].build_id);
+	}
+}
+
 static void
 begin_search(struct search *search, const struct mu_symbols_source *source,
     const struct mu_loaded *loaded)
@@ -149,6 +172,9 @@ begin_search(struct search *search, const struct mu_symbols_source *source,
 		length -= tail;
 	if (length < sizeof(search->name))
 		memcpy(search->name, name, length);
+	note_unloaded(search);
+	if (search->unloaded)
+		return;
 	mu_elf_image_headers_read(&search->headers, source, loaded);
 	if (search->headers.elf != NULL)
 		search->build_id = mu_build_id_of(search->headers.elf);

@@ -17,6 +17,8 @@
 
 #include "heapwalk/snapshot.h"
 
+struct mu_unloaded; /* heapwalk/recorded.h */
+
 /* Where names may come from. What it points to is borrowed until the close. */
 struct mu_symbols_source {
 	const struct mu_mapping *mappings; /* by address, no overlaps */
@@ -36,6 +38,11 @@ struct mu_symbols_source {
 	void *ctx;
 
 	bool local; /* never ask debuginfod */
+
+	/* Those mappings that are of modules which are not there any more, by
+	 * address. */
+	const struct mu_unloaded *unloaded;
+	size_t num_unloaded;
 };
 
 /* A function that was put into its caller, and where that would call it. */

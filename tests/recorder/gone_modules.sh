@@ -1,6 +1,7 @@
 #!/bin/sh
-# A module that dlclose() has unloaded keeps its name and its build-id in lists,
-# heap dumps and LeakTracer's reports, so that its frames have names.
+# A module that dlclose() has unloaded keeps its name and its build-id: in lists,
+# heap dumps and LeakTracer's reports, and in those of what is lost, by the
+# library, by the command at its end, from outside, and in a core.
 set -u
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 recorder=$build/libmemunreachable-malloc-debug.so
@@ -87,4 +88,100 @@ grep -q '^# unloaded .* [0-9a-f]\{40\} .*/plugin_two.so$' "$1" ||
     = "" ] || fail "dump: two modules in one place"
 "$build/memunreachable" --heap-dump "$1" >"$work/tree" 2>&1
 grep -q 'lose_two' "$work/tree" || fail "dump: no names: $(cat "$work/tree")"
-exit $failed
+
+# What is lost in them: the end of a program that waits for its input's.
+cat >"$work/loser.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <string.h>
+static __attribute__((noinline)) void lose(const char *path)
+{
+	void *handle = dlopen(path, RTLD_NOW);
+	void *(*enter)(size_t);
+	int i;
+
+	*(void **)&enter = dlsym(handle, "enter");
+	for (i = 0; i < 20; i++)
+		enter(4001);
+	dlclose(handle);
+}
+static __attribute__((noinline)) void clear(void)
+{
+	char bytes[8192];
+	memset(bytes, 0, sizeof(bytes));
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+int main(int argc, char **argv)
+{
+	while (--argc > 0)
+		lose(argv[argc]);
+	clear();
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	return 0;
+}
+END
+"$cc" -O1 -g -fno-builtin -o "$work/loser" "$work/loser.c" -ldl || exit 1
+command=$build/memunreachable
+
+# told FILE WHAT: the frames of the module that went have their names.
+told() {
+	grep -q "plugin_one.so (lose_one) .*plugin.c:" "$1" ||
+		fail "$2: no name: $(grep '#0[01]' "$1")"
+	grep -q "plugin_one.so (enter) .*plugin.c:" "$1" || fail "$2: one name"
+}
+
+# start: it has lost blocks, in a module by a path that is not absolute.
+start() {
+	rm -f "$work/in"
+	mkfifo "$work/in"
+	(
+		cd "$work" && LD_PRELOAD=$recorder \
+		    LIBC_DEBUG_MALLOC_OPTIONS=backtrace exec ./loser \
+		    ./plugin_one.so <"$work/in" >"$work/out"
+	) &
+	pid=$!
+	exec 9>"$work/in"
+	tries=0
+	until grep -q ready "$work/out" 2>/dev/null || [ $tries -gt 600 ]; do
+		tries=$((tries + 1))
+		sleep 0.1
+	done
+}
+
+"$command" --backtrace -- "$work/loser" "$work/plugin_one.so" </dev/null \
+    >/dev/null 2>"$work/err"
+told "$work/err" "at the end"
+"$command" --backtrace --format=json -o "$work/json" -- \
+    "$work/loser" "$work/plugin_one.so" </dev/null >/dev/null 2>&1
+id=$(readelf -n "$work/plugin_one.so" | sed -n 's/.*Build ID: //p')
+grep -q "\"build_id\": \"$id\"" "$work/json" || fail "JSON: no build-id"
+LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
+    LIBC_DEBUG_MALLOC_OPTIONS=backtrace \
+    MEMUNREACHABLE_OPTIONS=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}at_exit=1 \
+    "$work/loser" "$work/plugin_one.so" </dev/null >/dev/null 2>"$work/err"
+"$command" --symbolize "$work/err" >"$work/text"
+told "$work/text" "by itself"
+
+start
+"$command" -q -p "$pid" >"$work/text" 2>&1
+told "$work/text" "from outside"
+if command -v gcore >/dev/null; then
+	gcore -o "$work/core" "$pid" >/dev/null 2>&1
+	"$command" -q --core "$work/core.$pid" >"$work/text" 2>&1
+	told "$work/text" "core"
+else
+	echo "SKIPPED: gone_modules: no gcore"
+fi
+# Another build at its path gives no names.
+"$cc" -O1 -g -fno-builtin -shared -fPIC -DNAME=other -Wl,--build-id=sha1 \
+    -o "$work/plugin_new.so" "$work/plugin.c" &&
+    mv "$work/plugin_new.so" "$work/plugin_one.so"
+"$command" -q -p "$pid" >"$work/text" 2>&1
+grep -q '/plugin_one.so$' "$work/text" || fail "rebuilt: $(cat "$work/text")"
+grep -q 'other' "$work/text" && fail "rebuilt: the names of another build"
+exec 9>&-
+wait "$pid"
+[ "$failed" -eq 0 ]

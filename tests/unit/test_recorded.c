@@ -370,6 +370,60 @@ START_TEST(place_by_magic)
 }
 END_TEST
 
+static void
+put_module(struct mu_recorded_module *module, uint64_t start, const char *path,
+    bool present)
+{
+	*module = (struct mu_recorded_module) {
+		.start = start,
+		.end = start + 0x100,
+		.offset = 0x1000,
+		.path = (uintptr_t)path,
+		.id = (uintptr_t) "ab12",
+		.path_size = (uint32_t)strlen(path) + 1,
+		.id_size = sizeof("ab12"),
+		.present = present,
+	};
+}
+
+START_TEST(unloaded_modules)
+{
+	static struct mu_recorded_module modules[8];
+
+	put_module(&modules[0], 0x9000, "/hidden", false);
+	put_module(&modules[1], 0x9010, "/gone", false);
+	put_module(&modules[2], 0x5000, "/first", false);
+	put_module(&modules[3], 0x7000, "/there", true);
+	put_module(&modules[4], 0x3000, "relative", false);
+	put_module(&modules[5], 0x2000, "/unended", false);
+	modules[5].path_size--;
+	put_module(&modules[6], 0x1000, "/nowhere", false);
+	modules[6].id = 8;
+	put_module(&modules[7], 0x800, "/turned", false);
+	modules[7].end = modules[7].start;
+	fake.about.modules = (uintptr_t)modules;
+	fake.about.num_modules = 8;
+	ck_assert(open_recorder());
+	ck_assert_uint_eq(recorder.num_unloaded, 2);
+	ck_assert_str_eq(recorder.unloaded[0].path, "/first");
+	ck_assert_str_eq(recorder.unloaded[1].path, "/gone");
+	ck_assert_str_eq(recorder.unloaded[1].build_id, "ab12");
+	ck_assert_uint_eq(recorder.unloaded[1].range.end, 0x9110);
+	ck_assert(mu_recorder_open_modules(
+	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
+	ck_assert_uint_eq(recorder.num_unloaded, 2);
+	/* What is not there hides nothing else. */
+	fake.about.modules = 8;
+	ck_assert(open_recorder());
+	ck_assert_uint_eq(recorder.num_unloaded, 0);
+	fake.about.num_modules = UINT64_MAX;
+	ck_assert(open_recorder());
+	fake.about.modules = UINT64_MAX - 7;
+	ck_assert(open_recorder());
+	ck_assert_uint_eq(recorder.num_unloaded, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -385,6 +439,7 @@ main(void)
 	tcase_add_loop_test(
 	    tables, held_back_blocks_are_dropped, 0, FAKE_KINDS);
 	tcase_add_test(tables, place_by_magic);
+	tcase_add_test(tables, unloaded_modules);
 	suite_add_tcase(suite, tables);
 	tcase_add_checked_fixture(damage, setup, teardown);
 	tcase_set_timeout(damage, 60);

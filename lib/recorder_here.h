@@ -1,0 +1,14 @@
+/*
+ * The recorder's variable, if it is in the program from its start on; the
+ * address of it is NULL if it is not. It may be the only symbol of the recorder
+ * that is asked for here.
+ */
+#ifndef LIB_RECORDER_HERE_H
+#define LIB_RECORDER_HERE_H
+
+#include "mu/recorded.h"
+
+extern const struct mu_recorded memunreachable_recorded
+    __attribute__((weak, visibility("default")));
+
+#endif
