@@ -68,17 +68,20 @@ is_at_call(const struct mu_snapshot *snap, uintptr_t pc)
 		memcmp(view + sizeof(call), call, sizeof(call)) == 0);
 }
 
+/*
+ * The lock is handed to the kernel. Other registers may have an arena's address
+ * from an earlier malloc() of a thread that waits for something else.
+ */
 static bool
-has_arena(const struct mu_snapshot *snap, const struct mu_thread *thread,
-    const struct mu_heap *heap)
+waits_for_arena(const struct mu_thread *thread, const struct mu_heap *heap)
 {
-	const uintptr_t *value = snap->values + thread->first_value;
-	size_t i, j;
+	size_t i;
 
-	for (i = 0; i < thread->num_values; i++)
-		for (j = 0; j < heap->num_locks; j++)
-			if (value[i] == heap->locks[j])
-				return true;
+	if (thread->call >= 0 && thread->call != SYS_futex)
+		return false;
+	for (i = 0; i < heap->num_locks; i++)
+		if (thread->argument == heap->locks[i])
+			return true;
 	return false;
 }
 
@@ -88,7 +91,7 @@ is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
 {
 	if (thread->call < 0 && !is_at_call(snap, thread->pc))
 		return true;
-	return mu_call_of_malloc(thread->call) || has_arena(snap, thread, heap);
+	return mu_call_of_malloc(thread->call) || waits_for_arena(thread, heap);
 }
 
 /* Does WORD, on a stack, lead to the code that a signal handler returns to? */

@@ -19,10 +19,9 @@ bool mu_call_of_malloc(long call);
  * reach. FRAMES comes from ARENA and is sealed. False: no memory.
  *
  * A thread counts if it runs in libc's code, or is in a system call of malloc's
- * from there, or waits there while one of its registers has the address of an
- * arena, which begins with its lock. Never the one that asked for the pass.
- * What a signal handler interrupted in libc's code counts, too: there the frame
- * that the kernel made, and the stack behind it.
+ * from there, or waits there for the lock that an arena begins with. Never the
+ * one that asked for the pass. What a signal handler interrupted in libc's code
+ * counts, too: there the frame that the kernel made, and the stack behind it.
  */
 bool mu_in_malloc_find(struct mu_ranges *frames, const struct mu_snapshot *snap,
     const struct mu_heap *heap, struct mu_arena *arena);

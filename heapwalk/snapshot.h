@@ -27,6 +27,7 @@ struct mu_thread {
 	bool calling;       /* asked for the pass, so it is not in malloc */
 	long call; /* number of the system call that it is in; -1: none, or not
 		      known */
+	uintptr_t argument; /* of that, the first; in no call any word */
 };
 
 /*

@@ -66,6 +66,7 @@ begin_thread(struct mu_thread *thread, const struct mu_core_note *note,
 	thread->sp = general[MU_PRSTATUS_SP];
 	thread->pc = general[MU_PRSTATUS_PC];
 	thread->call = mu_arch_call(general);
+	thread->argument = general[MU_PRSTATUS_ARGUMENT];
 	if (MU_PRSTATUS_TP >= 0)
 		thread->tp = general[MU_PRSTATUS_TP < 0 ? 0 : MU_PRSTATUS_TP];
 	return add_set(

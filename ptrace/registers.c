@@ -197,6 +197,7 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 		.tp = thread_pointer(tid, general),
 		.first_value = words->count,
 		.call = mu_arch_call(general),
+		.argument = general[MU_PRSTATUS_ARGUMENT],
 	};
 	add_general(general, words);
 	status = add_vector(tid, words, why);
@@ -223,6 +224,7 @@ mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
 		.tp = parked->bases[0],
 		.first_value = words->count,
 		.call = -1,
+		.argument = general[MU_PRSTATUS_ARGUMENT],
 	};
 	add_general(general, words);
 	room = words->words + words->count;

@@ -33,6 +33,7 @@
 #define MU_RED_ZONE 128
 
 /* struct user_regs_struct, in words: 27 of them. */
+#define MU_PRSTATUS_ARGUMENT 14 /* rdi, the first of a system call */
 #define MU_PRSTATUS_PC 16 /* rip */
 #define MU_PRSTATUS_SP 19 /* rsp */
 #define MU_PRSTATUS_TP 21 /* fs_base */
@@ -227,6 +228,7 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 #define MU_RED_ZONE 0
 
 /* struct user_pt_regs: x0..x30, sp, pc, pstate. */
+#define MU_PRSTATUS_ARGUMENT 0 /* x0, as the call will be restarted */
 #define MU_PRSTATUS_SP 31
 #define MU_PRSTATUS_PC 32
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */

@@ -108,6 +108,56 @@ START_TEST(interrupted_by_a_handler)
 }
 END_TEST
 
+#define HEAP_BYTES ((uintptr_t)64 << 20) /* heaps of arenas begin at these */
+
+static int wake[2];
+static void *volatile before[1];
+static bool waiting;
+
+/*
+ * Waits by a system call that is none of malloc's. Its stack has the header of
+ * a lost block, and a register its arena, as malloc() may leave it there.
+ */
+static void *
+wait_behind_malloc(void *arg)
+{
+	volatile uintptr_t header;
+	uintptr_t hidden, arena;
+	char byte;
+
+	before[0] = malloc(24);
+	hidden = mu_hide(malloc(24));
+	header = (uintptr_t)mu_reveal(hidden) - 16;
+	/* The first word of a heap leads to the arena. */
+	arena = *(uintptr_t *)((uintptr_t)before[0] & ~(HEAP_BYTES - 1));
+	scrub_stack();
+	scrub_registers();
+	__atomic_store_n(&waiting, true, __ATOMIC_RELEASE);
+	ck_assert_int_eq(read(wake[0], &byte, 1), 1);
+	__asm__ volatile("" : : "r"(arena));
+	free(mu_reveal(hidden));
+	(void)header;
+	return arg;
+}
+
+/* A header counts in a thread that is inside malloc: this one is not. */
+START_TEST(waiting_for_something_else)
+{
+	pthread_t thread;
+
+	ck_assert_int_eq(pipe(wake), 0);
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, wait_behind_malloc, NULL), 0);
+	while (!__atomic_load_n(&waiting, __ATOMIC_ACQUIRE))
+		sched_yield();
+	usleep(50000);
+	EXPECT_LEAKS(1);
+	ck_assert_int_eq(write(wake[1], "", 1), 1);
+	pthread_join(thread, NULL);
+	EXPECT_LEAKS(0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -116,6 +166,7 @@ main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, waiting_for_an_arena);
+	tcase_add_test(tcase, waiting_for_something_else);
 	tcase_add_test(tcase, interrupted_by_a_handler);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
