@@ -6,12 +6,15 @@
 #include "heapwalk/memory_mirror.h"
 
 #include "heapwalk/classify.h"
+#include "heapwalk/map_file.h"
 #include "heapwalk/mirror_group.h"
 #include "heapwalk/pages.h"
 #include "mu/sys.h"
 
 /* Bytes of shared memory that are read without being known to be there. */
 #define BLINDLY ((size_t)4 << 20)
+
+#define SEEK_TO_END 2 /* SEEK_END of linux/fs.h */
 
 static const void *
 mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
@@ -125,11 +128,23 @@ note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
     struct mu_range range)
 {
 	size_t page, size = mirror->page_size;
+	struct mu_range huge = {
+		(range.begin + MU_MIRROR_HUGE - 1) & ~(MU_MIRROR_HUGE - 1),
+		range.end & ~(MU_MIRROR_HUGE - 1),
+	};
 
-	mirror->written += mu_range_size(range);
+	/* Its pages come at half the cost, and none of them is too many. */
+	if (huge.begin < huge.end)
+		mu_sys3(SYS_madvise,
+		    (long)(group->base + (huge.begin - group->range.begin)),
+		    (long)mu_range_size(huge), MADV_HUGEPAGE);
+
 	for (page = (range.begin - group->range.begin) / size;
-	     page < (range.end - group->range.begin) / size; page++)
+	     page < (range.end - group->range.begin) / size; page++) {
+		if (!mu_mirror_bit(group->written, page))
+			mirror->written += size;
 		mu_mirror_set(group->written, page);
+	}
 }
 
 static void
@@ -162,12 +177,12 @@ note_parts(struct mu_memory_mirror *mirror, const struct mu_mapping *mapping)
 }
 
 /*
- * Nothing tells what of MAPPING others have written and the process has not
- * touched: a little of it is read all the same. Where it is a hole of the file
- * the kernel makes pages for that, in the process, too.
+ * Where the file tells nothing of what others have written and the process has
+ * not touched, a little of it is read all the same. Where it is a hole of the
+ * file the kernel makes pages for that, in the process, too.
  */
 static void
-note_untouched(struct mu_memory_mirror *mirror, size_t *blindly,
+note_blindly(struct mu_memory_mirror *mirror, size_t *blindly,
     const struct mu_mapping *mapping)
 {
 	size_t size = mu_range_size(mapping->range);
@@ -179,6 +194,56 @@ note_untouched(struct mu_memory_mirror *mirror, size_t *blindly,
 	*blindly -= size;
 	note_range(mirror, mu_mirror_group(mirror, mapping->range.begin),
 	    mapping->range);
+}
+
+/*
+ * FILE is read from now on, as far as it has whole pages: behind its end, the
+ * last one may hold what only a mapping shows. Of a private mapping the process
+ * may have pages of its own.
+ */
+static void
+add_file(
+    struct mu_memory_mirror *mirror, int file, const struct mu_mapping *mapping)
+{
+	struct mu_range range = mapping->range;
+	uint64_t size, offset = mapping->offset;
+	long end = mu_sys3(SYS_lseek, file, 0, SEEK_TO_END);
+
+	size =
+	    end > 0 ? (uint64_t)end / mirror->page_size * mirror->page_size : 0;
+	if (!mapping->shared || mirror->num_files == MU_MIRROR_FILES ||
+	    size <= offset) {
+		mu_sys_close(&file);
+		return;
+	}
+	if (size - offset < mu_range_size(range))
+		range.end = range.begin + (size - offset);
+	mirror->files[mirror->num_files++] = (struct mu_mirror_file) {
+		.range = range,
+		.file = file,
+		.offset = offset - range.begin,
+	};
+}
+
+/* All that the file of MAPPING has, touched or not. */
+static void
+note_untouched(struct mu_memory_mirror *mirror, struct mu_tmpfs *tmpfs,
+    size_t *blindly, const struct mu_mapping *mapping)
+{
+	struct mu_mirror_group *group =
+	    mu_mirror_group(mirror, mapping->range.begin);
+	struct mu_range rest = mapping->range, part;
+	int file = mu_map_file_open(mapping, tmpfs);
+
+	if (file < 0) {
+		note_blindly(mirror, blindly, mapping);
+		return;
+	}
+	for (; mu_range_size(rest) > 0 &&
+	     mu_map_file_next(file, mapping, mirror->page_size, rest, &part);
+	     rest.begin = part.end)
+		note_range(mirror, group, part);
+	add_file(mirror, file, mapping);
 }
 
 static void
@@ -202,7 +267,7 @@ look(struct mu_memory_mirror *mirror)
 		if (source->has_parts)
 			note_parts(mirror, mapping);
 		else if (mu_mapping_is_changing(mapping, &tmpfs))
-			note_untouched(mirror, &blindly, mapping);
+			note_untouched(mirror, &tmpfs, &blindly, mapping);
 	}
 }
 
@@ -289,5 +354,8 @@ mu_memory_mirror_close(struct mu_memory *memory)
 	for (i = 0; i < mirror->num_groups; i++)
 		mu_mirror_group_close(&mirror->groups[i]);
 	mirror->num_groups = 0;
+	for (i = 0; i < mirror->num_files; i++)
+		mu_sys_close(&mirror->files[i].file);
+	mirror->num_files = 0;
 	memory->ctx = NULL;
 }

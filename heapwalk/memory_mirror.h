@@ -28,6 +28,8 @@ struct mu_mirror_source {
 	pid_t pid;   /* of the process itself, or of a thread of it */
 	int memory;  /* /proc/PID/mem of the image */
 	int live;    /* of the process itself, for what the image lacks */
+	pid_t still; /* the process, which stands still: it is read; 0: it is
+			a copy */
 	int pagemap; /* of the image */
 
 	/*
@@ -48,12 +50,23 @@ struct mu_mirror_source {
 
 struct mu_mirror_group;
 
+/* Shared memory that is read from its file: heapwalk/map_file.h. */
+struct mu_mirror_file {
+	struct mu_range range;
+	int file;
+	uint64_t offset; /* into FILE, less the address; wraps */
+};
+
+#define MU_MIRROR_FILES 256
+
 struct mu_memory_mirror {
 	struct mu_mirror_source source;
 	const struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
 	struct mu_mirror_group *groups; /* by address */
 	size_t num_groups;
+	struct mu_mirror_file files[MU_MIRROR_FILES]; /* by address */
+	size_t num_files;
 	size_t page_size;
 	size_t written; /* bytes that hold something */
 	size_t skipped; /* pages of those that could not be read */

@@ -52,21 +52,40 @@ copy_known(const struct filling *filling, struct mu_range range)
 	return size;
 }
 
-/* Up to where the front of RANGE has to be read, and of which of the two. */
+/* What is read at an address: this file, from there on. */
+struct origin {
+	int file;
+	uint64_t offset; /* of the file, less the address */
+	bool of_file;    /* and not of a process */
+};
+
+/* Up to where the front of RANGE has to be read, and where from. */
 static struct mu_range
-unknown(const struct filling *filling, struct mu_range range, bool *live)
+unknown(
+    const struct filling *filling, struct mu_range range, struct origin *origin)
 {
 	const struct mu_mirror_source *source = &filling->mirror->source;
 	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
 	const struct mu_mirror_part *end = source->parts + source->num_parts;
+	const struct mu_mirror_file *file;
 
-	*live =
-	    part < end && part->live && mu_range_has(part->range, range.begin);
-	if (*live)
+	*origin = (struct origin) { source->memory, 0, false };
+	if (part < end && part->live &&
+	    mu_range_has(part->range, range.begin)) {
+		origin->file = source->live;
 		return mu_range_common(part->range, range);
+	}
 	for (; part < end && part->range.begin < range.end; part++)
 		if (part->bytes != NULL || part->live)
 			range.end = part->range.begin;
+	file = mu_mirror_file(filling->mirror, range.begin);
+	if (file != NULL && range.begin < file->range.begin) {
+		if (file->range.begin < range.end)
+			range.end = file->range.begin;
+	} else if (file != NULL) {
+		range = mu_range_common(file->range, range);
+		*origin = (struct origin) { file->file, file->offset, true };
+	}
 	return range;
 }
 
@@ -86,21 +105,36 @@ is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
 	    entry >> PRESENT_OR_SWAPPED == 0;
 }
 
+static ssize_t
+read_some(const struct filling *filling, struct mu_range part,
+    const struct origin *origin)
+{
+	pid_t still = filling->mirror->source.still;
+	char *to = place(filling->group, part.begin);
+	ssize_t got = 0;
+
+	if (still != 0 && !origin->of_file)
+		got =
+		    mu_sys_vm_read(still, to, mu_range_size(part), part.begin);
+	return got > 0 ? got
+		       : mu_sys_pread(origin->file, to, mu_range_size(part),
+			     part.begin + origin->offset);
+}
+
 /* A page that cannot be read stays zero, and is counted. */
 static void
-read_unknown(const struct filling *filling, struct mu_range part, bool live)
+read_unknown(const struct filling *filling, struct mu_range part,
+    const struct origin *origin)
 {
 	struct mu_memory_mirror *mirror = filling->mirror;
-	const struct mu_mirror_source *source = &mirror->source;
 	ssize_t got;
 
 	while (part.begin < part.end) {
-		got = mu_sys_pread(live ? source->live : source->memory,
-		    place(filling->group, part.begin), mu_range_size(part),
-		    part.begin);
+		got = read_some(filling, part, origin);
 		if (got == -EINTR)
 			continue;
-		if (got == 0) /* mem_rw() in fs/proc/base.c: no memory */
+		/* mem_rw() in fs/proc/base.c: no memory; or a file's end */
+		if (got == 0 && !origin->of_file)
 			__atomic_store_n(&mirror->gone, true, __ATOMIC_RELAXED);
 		if (got <= 0) {
 			__atomic_fetch_add(
@@ -122,13 +156,13 @@ read_part(const struct filling *filling, struct mu_range part)
 {
 	struct mu_range front;
 	size_t known;
-	bool live;
+	struct origin origin;
 
 	while (part.begin < part.end) {
 		known = copy_known(filling, part);
 		if (known == 0) {
-			front = unknown(filling, part, &live);
-			read_unknown(filling, front, live);
+			front = unknown(filling, part, &origin);
+			read_unknown(filling, front, &origin);
 			known = mu_range_size(front);
 		}
 		part.begin += known;

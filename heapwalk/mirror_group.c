@@ -7,8 +7,6 @@
 
 #include "mu/sys.h"
 
-#define HUGE_PAGE ((size_t)2 << 20)
-
 struct mu_mirror_group *
 mu_mirror_group(const struct mu_memory_mirror *mirror, uintptr_t address)
 {
@@ -43,6 +41,21 @@ mu_mirror_part(const struct mu_mirror_source *source, uintptr_t address)
 			high = middle;
 	}
 	return &source->parts[low];
+}
+
+const struct mu_mirror_file *
+mu_mirror_file(const struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	size_t low = 0, high = mirror->num_files, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mirror->files[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == mirror->num_files ? NULL : &mirror->files[low];
 }
 
 /* The first page from PAGE up to END whose bit is VALUE; END: none. */
@@ -98,7 +111,7 @@ mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
 	long at;
 
 	*group = (struct mu_mirror_group) { .range = range };
-	if (__builtin_add_overflow(mu_range_size(range), HUGE_PAGE, &size))
+	if (__builtin_add_overflow(mu_range_size(range), MU_MIRROR_HUGE, &size))
 		return false;
 	at = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
@@ -107,7 +120,7 @@ mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
 	group->reserved = (void *)at;
 	group->reserved_size = size;
 	group->base =
-	    (char *)at + ((range.begin - (uintptr_t)at) & (HUGE_PAGE - 1));
+	    (char *)at + ((range.begin - (uintptr_t)at) & (MU_MIRROR_HUGE - 1));
 	pages = mu_range_size(range) / page_size;
 	units = mu_range_size(range) / MU_MIRROR_UNIT;
 	group->written =

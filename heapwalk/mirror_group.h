@@ -8,6 +8,7 @@
 
 #include "heapwalk/memory_mirror.h"
 
+#define MU_MIRROR_HUGE ((uintptr_t)2 << 20)
 #define MU_MIRROR_UNIT ((size_t)64 << 10) /* bytes read at once, at least */
 
 /*
@@ -52,6 +53,10 @@ const struct mu_mapping *mu_mirror_mapping(
 /* The part that holds ADDRESS, or else the first one behind, or their end. */
 const struct mu_mirror_part *mu_mirror_part(
     const struct mu_mirror_source *source, uintptr_t address);
+
+/* The file that holds ADDRESS, or else the first one behind, or NULL. */
+const struct mu_mirror_file *mu_mirror_file(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
 
 /*
  * The first run of pages in RANGE, which lies in GROUP, that are written or are

@@ -5,7 +5,6 @@
  */
 #include "heapwalk/pages.h"
 
-#include <linux/stat.h>
 #include <linux/sysinfo.h>
 #include <string.h>
 
@@ -36,11 +35,6 @@ struct scan_arg {
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
 
-#ifndef AT_EMPTY_PATH
-#define AT_EMPTY_PATH 0x1000
-#endif
-#define MFD_CLOEXEC_FLAG 1u /* linux/memfd.h */
-
 /* What makes a page of a mapping count. */
 enum policy {
 	POLICY_ALL,      /* nothing is known of it */
@@ -48,26 +42,6 @@ enum policy {
 	POLICY_MODIFIED, /* private file: and not the file's own page */
 	POLICY_RESIDENT, /* mincore(): in memory at all */
 };
-
-/* The device that memfd, SysV and anonymous shared memory are files of. */
-static bool
-ask_shmem_device(struct mu_pages *pages)
-{
-	struct statx about;
-	long error;
-	int fd;
-
-	fd = (int)mu_sys2(SYS_memfd_create, (long)"", MFD_CLOEXEC_FLAG);
-	if (fd < 0)
-		return false;
-	memset(&about, 0, sizeof(about));
-	error = mu_syscall6(
-	    SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_INO, (long)&about, 0);
-	pages->shmem_major = about.stx_dev_major;
-	pages->shmem_minor = about.stx_dev_minor;
-	mu_sys_close(&fd);
-	return error == 0;
-}
 
 /*
  * Is a page of this file that is not in the page cache a hole? Not so of a
@@ -77,17 +51,9 @@ ask_shmem_device(struct mu_pages *pages)
 static bool
 is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
 {
-	if (!pages->asked_shmem) {
-		pages->has_shmem = ask_shmem_device(pages);
-		pages->asked_shmem = true;
-	}
-	if (mapping->inode == 0)
-		return false;
-	if (pages->has_shmem && mapping->dev_major == pages->shmem_major &&
-	    mapping->dev_minor == pages->shmem_minor)
-		return true;
-	return mu_tmpfs_has(
-	    &pages->tmpfs, mapping->dev_major, mapping->dev_minor);
+	return mapping->inode != 0 &&
+	    mu_tmpfs_holds(
+		&pages->tmpfs, mapping->dev_major, mapping->dev_minor);
 }
 
 /*

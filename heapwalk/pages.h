@@ -29,8 +29,6 @@ struct mu_pages {
 
 	/* Asked once, when it matters. */
 	bool asked_swap, swap_used; /* or cannot tell */
-	bool asked_shmem, has_shmem;
-	unsigned shmem_major, shmem_minor; /* device of memfd and its like */
 	struct mu_tmpfs tmpfs;
 
 	/* The last answer: pagemap entries of COUNT pages from FIRST. */

@@ -5,10 +5,17 @@
  */
 #include "heapwalk/tmpfs.h"
 
+#include <linux/stat.h>
 #include <string.h>
 
 #include "heapwalk/lines.h"
+#include "mu/sys.h"
 #include "mu/text.h"
+
+#ifndef AT_EMPTY_PATH
+#define AT_EMPTY_PATH 0x1000
+#endif
+#define MFD_CLOEXEC_FLAG 1u /* linux/memfd.h */
 
 /* Skip one field and the space behind it; NULL at the end of the line. */
 static const char *
@@ -83,6 +90,38 @@ found(void *ctx, const char *lines, size_t length)
 	const struct mu_tmpfs_answer *answer = ctx;
 
 	return mu_tmpfs_parse(lines, length, answer->major, answer->minor);
+}
+
+/* The device that memfd, SysV and anonymous shared memory are files of. */
+static bool
+ask_shmem_device(struct mu_tmpfs *tmpfs)
+{
+	struct statx about;
+	long error;
+	int fd;
+
+	fd = (int)mu_sys2(SYS_memfd_create, (long)"", MFD_CLOEXEC_FLAG);
+	if (fd < 0)
+		return false;
+	memset(&about, 0, sizeof(about));
+	error = mu_syscall6(
+	    SYS_statx, fd, (long)"", AT_EMPTY_PATH, STATX_INO, (long)&about, 0);
+	tmpfs->shmem_major = about.stx_dev_major;
+	tmpfs->shmem_minor = about.stx_dev_minor;
+	mu_sys_close(&fd);
+	return error == 0;
+}
+
+bool
+mu_tmpfs_holds(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor)
+{
+	if (!tmpfs->asked_shmem) {
+		tmpfs->has_shmem = ask_shmem_device(tmpfs);
+		tmpfs->asked_shmem = true;
+	}
+	return (tmpfs->has_shmem && major == tmpfs->shmem_major &&
+		   minor == tmpfs->shmem_minor) ||
+	    mu_tmpfs_has(tmpfs, major, minor);
 }
 
 bool

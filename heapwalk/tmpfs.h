@@ -22,6 +22,8 @@ struct mu_tmpfs {
 		bool known, tmpfs;
 	} answers[MU_TMPFS_ANSWERS];
 	size_t next;
+	bool asked_shmem, has_shmem;
+	unsigned shmem_major, shmem_minor; /* device of memfd and its like */
 	pid_t pid; /* whose mounts are asked for as well; 0: ours alone */
 };
 
@@ -38,5 +40,8 @@ bool mu_tmpfs_parse(
  * can be read.
  */
 bool mu_tmpfs_has(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor);
+
+/* Or is it the device of memfd, System V and anonymous shared memory? */
+bool mu_tmpfs_holds(struct mu_tmpfs *tmpfs, unsigned major, unsigned minor);
 
 #endif

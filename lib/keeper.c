@@ -7,9 +7,11 @@
 
 #include <sched.h>
 
+#include "heapwalk/workers.h"
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"
 #include "lib/oom_score.h"
+#include "lib/urgency.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
 
@@ -115,6 +117,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.shared_pagemap = keeper->pagemap,
 		.pid = keeper->work->snap.threads[0].tid,
 		.live = keeper->memory,
+		.still = copied ? 0 : keeper->work->snap.threads[0].tid,
 		.page_size = keeper->page_size,
 	};
 
@@ -142,16 +145,50 @@ note_descriptors(struct mu_keeper *keeper, const int *fds)
 	keeper->copy_pagemap = fds[3];
 }
 
+struct urgent {
+	struct mu_workers *workers;
+	mu_worker_body *body;
+	void *ctx;
+};
+
+static void
+urgent_body(void *arg, unsigned worker)
+{
+	const struct urgent *urgent = arg;
+	struct mu_urgency urgency = { .raised = false };
+
+	if (worker > 0)
+		mu_urgency_raise(&urgency);
+	urgent->body(urgent->ctx, worker);
+	mu_urgency_drop(&urgency);
+}
+
+/* The calling thread is urgent already. */
+static void
+run_urgently(
+    struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
+{
+	struct urgent urgent = { workers->own, body, ctx };
+
+	mu_workers_run(urgent.workers, count, urgent_body, &urgent);
+}
+
 /* The target stands still: all that is needed of its memory. */
 static enum mu_status
 read_now(struct mu_keeper *keeper)
 {
 	enum mu_status status = open_mirror(keeper, false);
+	struct mu_workers urgent = {
+		.count = mu_workers_count(keeper->workers),
+		.run = run_urgently,
+		.own = keeper->workers,
+	};
 
-	keeper->mirror.workers = keeper->workers;
+	keeper->mirror.workers = &urgent;
 	if (status == MU_OK &&
 	    !mu_memory_mirror_fill(&keeper->snap.memory, keeper->work->stop_ns))
 		keeper->work->read_ns = keeper->mirror.needed_ns + 1;
+	keeper->mirror.workers = keeper->workers;
 	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
 	return status;
 }
@@ -193,6 +230,7 @@ attend(struct mu_keeper *keeper)
 enum mu_status
 mu_keeper_take(struct mu_keeper *keeper)
 {
+	struct mu_urgency urgency;
 	long error;
 
 	keeper->memory = keeper->pagemap = -1;
@@ -212,7 +250,9 @@ mu_keeper_take(struct mu_keeper *keeper)
 	}
 	keeper->oom_score = mu_oom_score();
 	mu_oom_score_set(MU_OOM_FIRST);
+	mu_urgency_raise(&urgency);
 	keeper->result.status = attend(keeper);
+	mu_urgency_drop(&urgency);
 	return keeper->result.status;
 }
 

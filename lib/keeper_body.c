@@ -251,7 +251,6 @@ open_copy(struct keeping *keeping)
 		    "no memory for what a copy does not have");
 	if (status == MU_OK)
 		mu_shared_pages_complete(&keeping->result->shared,
-		    keeping->work->snap.threads[0].tid,
 		    keeping->work->snap.mappings,
 		    keeping->work->snap.num_mappings, &keeping->work->copy,
 		    keeping->copy_memory, keeping->asked->deadline_ns);
@@ -317,12 +316,14 @@ static void
 list_shared(struct keeping *keeping)
 {
 	struct mu_keeper_work *work = keeping->work;
+	pid_t tid = mu_proc_living(keeping->asked->target);
 	size_t limit = work->size / 2;
 
 	/* The mirror takes as much again. */
 	if (keeping->asked->limit / 3 < limit)
 		limit = keeping->asked->limit / 3;
 	keeping->result->shared = (struct mu_shared_pages) {
+		.tid = tid,
 		.memory = keeping->memory,
 		.pagemap = keeping->pagemap,
 		.page_size = keeping->asked->page_size,
@@ -331,8 +332,7 @@ list_shared(struct keeping *keeping)
 		.ask_wiped = keeping->asked->ask_wiped,
 	};
 	if (keeping->way != MU_KEEPER_READ)
-		mu_shared_pages_list(&keeping->result->shared,
-		    mu_proc_living(keeping->asked->target));
+		mu_shared_pages_list(&keeping->result->shared, tid);
 }
 
 /* A copy takes too long: is it to be read, or left alone? */

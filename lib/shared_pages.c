@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "heapwalk/classify.h"
+#include "heapwalk/map_file.h"
 #include "heapwalk/pages.h"
 #include "heapwalk/wiped.h"
 #include "mu/sort.h"
@@ -49,6 +50,7 @@ struct asking {
 	const struct mu_process_copy *copy;
 	int memory;
 	uint64_t deadline_ns;
+	struct mu_tmpfs tmpfs;
 	uintptr_t vec; /* 0: it does not answer */
 	size_t blindly;
 	unsigned char resident[4096];
@@ -256,8 +258,11 @@ read_range(struct taking *taking, struct mu_range range, bool live)
 	else
 		pages->taken += size;
 	while (bytes != NULL && done < size) {
-		n = mu_sys_pread(pages->memory, bytes + done, size - done,
-		    range.begin + done);
+		n = mu_sys_vm_read(
+		    pages->tid, bytes + done, size - done, range.begin + done);
+		if (n <= 0)
+			n = mu_sys_pread(pages->memory, bytes + done,
+			    size - done, range.begin + done);
 		if (n == -EINTR)
 			continue;
 		/* A page that cannot be read holds nothing. */
@@ -475,12 +480,35 @@ take_blindly(struct asking *asking, const struct mu_mapping *mapping,
 	}
 }
 
+/* Does the file of MAPPING itself tell it? */
+static bool
+take_data(struct asking *asking, const struct mu_mapping *mapping)
+{
+	size_t size = asking->pages->page_size;
+	struct mu_range rest = mapping->range, part;
+	int file = mu_map_file_open(mapping, &asking->tmpfs);
+
+	if (file < 0)
+		return false;
+	for (; mu_range_size(rest) > 0 &&
+	     mu_map_file_next(file, mapping, size, rest, &part);
+	     rest.begin = part.end)
+		for (; part.begin < part.end; part.begin += size)
+			add_untouched(asking->pages, mapping, part.begin);
+	mu_sys_close(&file);
+	return true;
+}
+
 static void
 find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 {
 	size_t step = ASKED * asking->pages->page_size;
 	struct mu_range rest = mapping->range, range;
 
+	if (take_data(asking, mapping))
+		return;
+	if (asking->vec == 0)
+		open_asking(asking);
 	for (; rest.begin < rest.end; rest.begin = range.end) {
 		range = rest;
 		if (mu_range_size(range) > step)
@@ -502,7 +530,7 @@ by_begin(const void *a, const void *b)
 }
 
 void
-mu_shared_pages_complete(struct mu_shared_pages *pages, pid_t pid,
+mu_shared_pages_complete(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,
     const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns)
 {
@@ -511,19 +539,17 @@ mu_shared_pages_complete(struct mu_shared_pages *pages, pid_t pid,
 		.copy = copy,
 		.memory = copy_memory,
 		.deadline_ns = deadline_ns,
+		.tmpfs = { .pid = copy->pid },
 	};
-	struct mu_tmpfs tmpfs = { .pid = pid };
 	size_t i;
 
 	for (i = 0; i < num_mappings; i++) {
-		if (!mu_mapping_is_changing(&mappings[i], &tmpfs))
+		if (!mu_mapping_is_changing(&mappings[i], &asking.tmpfs))
 			continue;
 		if (!was_listed(pages, &mappings[i]))
 			pages->changing += mu_range_size(mappings[i].range);
 		if (pages->max_parts == 0)
 			continue;
-		if (asking.vec == 0)
-			open_asking(&asking);
 		find_untouched(&asking, &mappings[i]);
 	}
 	mu_sort(

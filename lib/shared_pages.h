@@ -16,6 +16,7 @@
 
 struct mu_shared_pages {
 	/* Set by the caller. */
+	pid_t tid;           /* a thread of the process that lives */
 	int memory, pagemap; /* of the process */
 	size_t page_size;
 	size_t limit;           /* bytes that are read at most */
@@ -74,11 +75,11 @@ bool mu_shared_pages_merge(struct mu_shared_pages *pages,
     struct mu_mapping **mappings, size_t *num_mappings);
 
 /*
- * Afterwards, with the MAPPINGS of the copy of process PID: what was mapped
+ * Afterwards, with the MAPPINGS of the copy: what was mapped
  * since the listing, and what no process has touched. COPY_MEMORY is
  * /proc/COPY/mem. Sorts the parts.
  */
-void mu_shared_pages_complete(struct mu_shared_pages *pages, pid_t pid,
+void mu_shared_pages_complete(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,
     const struct mu_process_copy *copy, int copy_memory, uint64_t deadline_ns);
 

@@ -126,6 +126,19 @@ mu_sys_pread(int fd, void *buffer, size_t size, uint64_t offset)
 	return mu_sys4(SYS_pread64, fd, (long)buffer, (long)size, (long)offset);
 }
 
+/*
+ * The memory of process PID, several times as fast as by its /proc/PID/mem;
+ * -EFAULT also where only that can be read (PROT_NONE).
+ */
+static inline ssize_t
+mu_sys_vm_read(pid_t pid, void *buffer, size_t size, uintptr_t address)
+{
+	struct iovec to = { buffer, size }, from = { (void *)address, size };
+
+	return mu_syscall6(
+	    SYS_process_vm_readv, pid, (long)&to, 1, (long)&from, 1, 0);
+}
+
 static inline ssize_t
 mu_sys_write(int fd, const void *buffer, size_t size)
 {

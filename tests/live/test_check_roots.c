@@ -127,11 +127,39 @@ START_TEST(alternate_stacks_unasked)
 }
 END_TEST
 
-/* Nothing is made of the holes. */
+/* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
+static bool
+has_map_files(void)
+{
+	unsigned long begin, end;
+	char path[96];
+	FILE *maps = fopen("/proc/self/maps", "r");
+	int fd = -1;
+
+	if (maps != NULL && fscanf(maps, "%lx-%lx", &begin, &end) == 2) {
+		snprintf(path, sizeof(path), "/proc/self/map_files/%lx-%lx",
+		    begin, end);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+	}
+	if (maps != NULL)
+		fclose(maps);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+/*
+ * A page that the process does not touch any more is found, and nothing is
+ * made of the holes beside it. By reading, the file tells which is which.
+ */
 START_TEST(holes_stay)
 {
+	if (ways[_i] == MU_CHECK_STOP_READ && !has_map_files()) {
+		printf("SKIPPED: /proc/PID/map_files cannot be opened\n");
+		return;
+	}
 	start("sparse");
-	expect_one_lost(MU_CHECK_STOP_FORK);
+	expect_one_lost(ways[_i]);
 	expect_unharmed();
 }
 END_TEST
@@ -144,7 +172,7 @@ main(void)
 
 	tcase_set_timeout(tcase, 300);
 	tcase_add_loop_test(tcase, not_lost, 0, 2 * PLACES);
-	tcase_add_test(tcase, holes_stay);
+	tcase_add_loop_test(tcase, holes_stay, 0, 2);
 	tcase_add_loop_test(tcase, alternate_stacks, 0, 2);
 	tcase_add_test(tcase, alternate_stacks_unasked);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,31 @@
+/*
+ * The file behind a mapping of another process, if it lives in memory only:
+ * what it holds can be read without a page of the process being touched.
+ *
+ * /proc/PID/map_files takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE of the
+ * first user namespace.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MAP_FILE_H
+#define HEAPWALK_MAP_FILE_H
+
+#include "heapwalk/snapshot.h"
+#include "heapwalk/tmpfs.h"
+
+/*
+ * A descriptor of the file of MAPPING, a whole mapping of process tmpfs->pid,
+ * or -1. No other file than one of memory is opened: a server may answer for
+ * that, or never.
+ */
+int mu_map_file_open(const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
+
+/*
+ * The first part of RANGE, which lies in MAPPING, that FILE has data for;
+ * whole pages of PAGE_SIZE. False: none. What is swapped out counts, holes do
+ * not.
+ */
+bool mu_map_file_next(int file, const struct mu_mapping *mapping,
+    size_t page_size, struct mu_range range, struct mu_range *part);
+
+#endif
