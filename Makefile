@@ -99,7 +99,7 @@ SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
 	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
-	ptrace/remote_stop.c ptrace/remote_note.c ptrace/rights.c \
+	ptrace/remote_stop.c ptrace/remote_return.c ptrace/rights.c \
 	ptrace/alternate_stacks.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
 	lib/shared_pages.c lib/copy_pause.c heapwalk/forked.c lib/oom_score.c \

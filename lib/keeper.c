@@ -6,6 +6,7 @@
 #include "lib/keeper.h"
 
 #include <sched.h>
+#include <signal.h>
 
 #include "heapwalk/workers.h"
 #include "lib/keeper_drop.h"
@@ -30,6 +31,10 @@ _Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
 
 /* How long the command waits for the end of keeper and guardian. */
 #define END_NS (2 * MU_NS_PER_SEC)
+
+/* How often it looks whether they run, and how late they may be. */
+#define LOOK_NS (MU_NS_PER_SEC / 5)
+#define LATE_NS (5 * MU_NS_PER_SEC)
 
 static bool
 map_work(struct mu_keeper *keeper)
@@ -193,6 +198,33 @@ read_now(struct mu_keeper *keeper)
 	return status;
 }
 
+/*
+ * Whoever owns the target may stop a process of the same user by a signal, with
+ * the target's threads in its hands.
+ */
+static bool
+is_stopped(pid_t pid)
+{
+	return pid != 0 && mu_proc_state(pid, pid) == 'T';
+}
+
+/* What the keeper says. One that does not run, or is late, is killed. */
+static enum mu_keeper_word
+hear(struct mu_keeper *keeper, int *fds)
+{
+	uint64_t late_ns = keeper->deadline_ns + LATE_NS, now;
+	enum mu_keeper_word word;
+
+	do {
+		now = mu_sys_now_ns();
+		word = mu_keeper_line_receive(keeper->line, fds, now + LOOK_NS);
+		if (word == MU_KEEPER_LATE &&
+		    (now >= late_ns || is_stopped(keeper->pid)))
+			mu_sys_kill(keeper->pid, SIGKILL);
+	} while (word == MU_KEEPER_LATE);
+	return word;
+}
+
 /* The keeper's end can come at any moment: then the line is cut. */
 static enum mu_status
 attend(struct mu_keeper *keeper)
@@ -203,11 +235,11 @@ attend(struct mu_keeper *keeper)
 	struct mu_why why;
 	size_t i;
 
-	word = mu_keeper_line_receive(keeper->line, fds, UINT64_MAX);
+	word = hear(keeper, fds);
 	note_descriptors(keeper, fds);
 	if (word == MU_KEEPER_READ_NOW) {
 		status = read_now(keeper);
-		word = mu_keeper_line_receive(keeper->line, late, UINT64_MAX);
+		word = hear(keeper, late);
 		/* Once more what is there already. */
 		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
 			mu_sys_close(&late[i]);
@@ -293,16 +325,32 @@ mu_keeper_let_go(struct mu_keeper *keeper)
 	mu_sys_close(&keeper->copy_pagemap);
 }
 
-/* Keeper and guardian hold the pipe's other end until they are gone. */
+/*
+ * Keeper and guardian hold the pipe's other end until they are gone. If both
+ * were killed, the command has the copy reaped.
+ */
 static void
 await_end(struct mu_keeper *keeper)
 {
-	if (!mu_keeper_line_await_cut(keeper->ended, mu_sys_now_ns() + END_NS))
+	uint64_t end_ns = mu_sys_now_ns() + END_NS;
+	bool gone;
+
+	do {
+		gone = mu_keeper_line_await_cut(
+		    keeper->ended, mu_sys_now_ns() + LOOK_NS);
+		if (!gone && is_stopped(keeper->pid))
+			mu_sys_kill(keeper->pid, SIGKILL);
+		if (!gone && is_stopped(keeper->guardian))
+			mu_sys_kill(keeper->guardian, SIGKILL);
+	} while (!gone && mu_sys_now_ns() < end_ns);
+	if (!gone)
 		return;
 	if (keeper->pid != 0)
 		mu_sys_wait(keeper->pid, NULL, MU_WALL);
 	if (keeper->guardian != 0)
 		mu_sys_wait(keeper->guardian, NULL, MU_WALL);
+	if (!keeper->work->done)
+		mu_keeper_drop_left(keeper->work);
 }
 
 void

@@ -6,9 +6,9 @@
  * - the keeper is the tracer. It stops the threads, reads registers, has the
  *   copy made, lets the threads go, and ends the copy when the command closes
  *   its end of the line or is gone;
- * - the guardian waits for the keeper's end. If that comes too early, it puts
- *   back the registers of a thread that was in a call of ours, and ends the
- *   copy (lib/guardian.h).
+ * - the guardian waits for the keeper's end. If that comes too early, it has
+ *   the copy reaped (lib/guardian.c). A thread that was in a call of ours takes
+ *   its registers back by itself (ptrace/remote_return.h).
  * Both are in sessions of their own, block all signals, and have the lowest
  * oom_score_adj that they may have; the command has the highest while they
  * live. What the keeper found is in memory that all three share (struct
@@ -22,7 +22,6 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
-#include "ptrace/remote_note.h"
 
 enum mu_keeper_way {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
@@ -104,7 +103,6 @@ struct mu_keeper_work {
 	struct mu_snapshot snap; /* arrays in ARENA; no memory */
 	struct mu_arena arena;
 	struct mu_process_copy copy;
-	struct mu_remote_note note;
 	bool done;        /* the keeper has left nothing to do */
 	uint64_t stop_ns; /* when the threads must go on */
 	uint64_t read_ns; /* set by the command: what reading would take */

@@ -452,7 +452,8 @@ take(struct keeping *keeping)
 		status = foresee(keeping, threads.count);
 	}
 	if (status == MU_OK) {
-		threads.note = &keeping->work->note;
+		threads.code.at.back =
+		    mu_remote_code_back(mu_proc_living(keeping->asked->target));
 		touch_arena(keeping, threads.count);
 		touch_stack();
 		status = stop_and_take(keeping, &threads, &files);

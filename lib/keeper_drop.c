@@ -10,6 +10,11 @@
 #include "lib/descriptors.h"
 #include "lib/oom_score.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
+
+/* For the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL). */
+#define END_NS (10 * MU_NS_PER_SEC)
+#define END_NAP_NS (1000 * 1000ull)
 
 /* For ending the copy: a try, and all of them. */
 #define ONE_DROP_NS MU_NS_PER_SEC
@@ -42,4 +47,22 @@ mu_keeper_drop(struct mu_keeper_work *work)
 		if (status != MU_OK)
 			mu_sys_sleep_ns(DROP_NAP_NS);
 	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
+}
+
+/* While it is not a zombie yet no thread need be stopped to reap it. */
+void
+mu_keeper_drop_left(struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + END_NS;
+	pid_t pid = work->copy.pid, target = work->asked.target;
+
+	if (pid == 0)
+		return;
+	while (mu_proc_parent(pid) == target &&
+	    !mu_proc_ended(mu_proc_state(pid, pid)) && mu_sys_now_ns() < end_ns)
+		mu_sys_sleep_ns(END_NAP_NS);
+	if (mu_proc_parent(pid) != target)
+		return;
+	work->copy.child = mu_proc_inner_pid(pid);
+	mu_keeper_drop(work);
 }

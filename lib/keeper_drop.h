@@ -23,6 +23,12 @@ void mu_keeper_settle(const char *name, const int *keep, size_t count);
  */
 void mu_keeper_drop(struct mu_keeper_work *work);
 
+/*
+ * The same where the keeper was killed. The kernel ends the copy then, or the
+ * copy itself does; the thread that was to start it may have reaped it, too.
+ */
+void mu_keeper_drop_left(struct mu_keeper_work *work);
+
 /* What the guardian runs; ARG is a struct mu_keeper_work. Runs in: guardian. */
 void mu_guardian_body(void *arg);
 

@@ -7,51 +7,30 @@
 
 #include <signal.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "mu/sys.h"
 #include "ptrace/registers.h"
 #include "ptrace/remote_call.h"
 
-/*
- * The answer is written below the stack pointer and the red zone behind it (the
- * x86-64 psABI's has 128 bytes), where nothing is alive as long as SP lies on a
- * stack. It may lie elsewhere: what was there is put back.
- */
-#define BELOW 256
-
-static bool
-copy(pid_t tid, long nr, uintptr_t address, stack_t *stack)
-{
-	struct iovec local = { stack, sizeof(*stack) };
-	struct iovec remote = { (void *)address, sizeof(*stack) };
-
-	return mu_syscall6(nr, tid, (long)&local, 1, (long)&remote, 1, 0) ==
-	    (long)sizeof(*stack);
-}
+_Static_assert(sizeof(stack_t) <= MU_REMOTE_ANSWER, "room for it");
 
 static bool
 ask(struct mu_threads *threads, struct mu_tracee *tracee, uint64_t end_ns,
     stack_t *stack)
 {
-	struct mu_remote_call call = { .nr = SYS_sigaltstack };
+	struct mu_remote_call call = {
+		.nr = SYS_sigaltstack,
+		.answer = stack,
+		.answer_bytes = sizeof(*stack),
+	};
 	struct mu_remote_thread thread;
-	stack_t before;
-	uintptr_t at;
-	bool asked;
 
 	if (tracee->state != MU_TRACEE_STOPPED || mu_sys_now_ns() >= end_ns ||
 	    mu_remote_thread_check(&thread, threads, tracee, NULL) != MU_OK)
 		return false;
-	at = (thread.general[MU_PRSTATUS_SP] - BELOW) & ~(uintptr_t)15;
-	call.args[1] = at;
-	if (!copy(tracee->tid, SYS_process_vm_readv, at, &before))
-		return false;
-	asked = mu_remote_call_make(&call, &thread, end_ns, NULL) == MU_OK &&
-	    call.result == 0 &&
-	    copy(tracee->tid, SYS_process_vm_readv, at, stack);
-	copy(tracee->tid, SYS_process_vm_writev, at, &before);
-	return asked;
+	call.args[1] = mu_remote_return_answer(&thread);
+	return mu_remote_call_make(&call, &thread, end_ns, NULL) == MU_OK &&
+	    call.result == 0;
 }
 
 size_t

@@ -265,69 +265,16 @@ mu_proc_line_end(const char *text, const char *end)
 	return newline == NULL ? end : newline;
 }
 
-/* Of /proc/PID/stat, counted from the state, which is field 3 of proc(5). */
-#define STAT_PARENT 1
-#define STAT_STARTED 19
-#define STAT_EXIT_SIGNAL 35
-
-struct silent {
-	pid_t parent, found;
-	uint64_t since;
-};
-
-/* The first COUNT numbers behind "pid (name) S ". */
-static bool
-read_stat(int pid, uint64_t *numbers, size_t count)
-{
-	char path[32], text[1024];
-	const char *at, *end;
-	ssize_t length;
-	size_t i;
-
-	mu_text_format(path, sizeof(path), "/proc/%d/stat", pid);
-	length = mu_procfs_read(path, text, sizeof(text));
-	at = length > 0 ? strrchr(text, ')') : NULL;
-	if (at == NULL || text + length - at < 4)
-		return false;
-	at += 4;
-	end = text + length;
-	for (i = 0; i < count; i++) {
-		numbers[i] = UINT64_MAX; /* below 0, as tty_nr may be */
-		if (at < end && *at == '-')
-			while (at < end && *at != ' ')
-				at++;
-		else if (!mu_proc_number(&at, end, 10, &numbers[i]))
-			return false;
-		at++;
-	}
-	return true;
-}
-
-static bool
-visit_silent(void *ctx, int pid)
-{
-	struct silent *silent = ctx;
-	uint64_t numbers[STAT_EXIT_SIGNAL];
-
-	if (read_stat(pid, numbers, STAT_EXIT_SIGNAL) &&
-	    numbers[STAT_PARENT - 1] == (uint64_t)silent->parent &&
-	    numbers[STAT_STARTED - 1] >= silent->since &&
-	    numbers[STAT_EXIT_SIGNAL - 1] == 0)
-		silent->found = pid;
-	return silent->found == 0;
-}
-
 pid_t
-mu_proc_silent_child(pid_t pid)
+mu_proc_parent(pid_t pid)
 {
-	struct silent silent = { .parent = pid };
-	uint64_t numbers[STAT_STARTED];
+	char path[32], status[MU_PROC_STATUS_SIZE];
+	int64_t number = 0;
 
-	if (!read_stat(mu_sys_getpid(), numbers, STAT_STARTED))
-		return 0;
-	silent.since = numbers[STAT_STARTED - 1];
-	mu_proc_numbers("/proc", visit_silent, &silent);
-	return silent.found;
+	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
+	if (mu_procfs_read(path, status, sizeof(status)) > 0)
+		number = mu_proc_status_number(status, "\nPPid:", 0, 10);
+	return number > 0 ? (pid_t)number : 0;
 }
 
 /* "NSpid:\t4711\t17": from our namespace to the innermost. */

@@ -86,11 +86,8 @@ pid_t mu_proc_living(pid_t pid);
  */
 bool mu_proc_is_over(pid_t pid);
 
-/*
- * A child of PID that was started after the calling process and without an exit
- * signal, as process_copy.c does; 0: there is none.
- */
-pid_t mu_proc_silent_child(pid_t pid);
+/* The parent of process PID, as our PID namespace has it; 0: there is none. */
+pid_t mu_proc_parent(pid_t pid);
 
 /*
  * The number of process PID in its own PID namespace, the innermost; or -1.

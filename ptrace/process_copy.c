@@ -29,17 +29,13 @@
  * second table would keep open what the process closes, and its epoll would
  * go on reporting it. Not CLONE_FS: with a folder that is shared a set-user-ID
  * program does not get its rights (check_unsafe_exec in fs/exec.c).
+ *
+ * If we are killed before PTRACE_O_EXITKILL is set the copy runs: to its end,
+ * by the frame on its stack, with all signals blocked.
  */
-#define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES)
+#define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES | CLONE_PARENT_SETTID)
 
 #define COPY_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
-
-/*
- * The copy's stack pointer. If we are killed before PTRACE_O_EXITKILL is set
- * the copy runs: until it touches its stack. All signals are blocked in it, so
- * that no handler of the program runs for the fault.
- */
-#define NO_STACK 16
 
 /* For a copy that has come too late, and is killed. */
 #define UNDO_NS (10 * MU_NS_PER_SEC)
@@ -118,14 +114,30 @@ adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
 	return MU_OK;
 }
 
-enum mu_status
-mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
+/* The copy's number is there before the thread may run on: see guardian.c. */
+static enum mu_status
+start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
     uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_remote_call call = {
 		.nr = SYS_clone,
-		.args = { COPY_FLAGS, NO_STACK },
+		.args = { COPY_FLAGS, mu_remote_return_child_stack(thread),
+		    mu_remote_return_child_pid(thread) },
+		.note = &copy->pid,
 	};
+	enum mu_status status =
+	    mu_remote_call_make(&call, thread, deadline_ns, why);
+
+	if (status == MU_OK && call.result < 0)
+		return refused(thread->threads->pid, call.result, why);
+	copy->child = (pid_t)call.result;
+	return status;
+}
+
+enum mu_status
+mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
+    uint64_t deadline_ns, struct mu_why *why)
+{
 	struct mu_remote_thread thread;
 	enum mu_status status;
 	uint64_t undo_ns;
@@ -139,12 +151,8 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 		    "process %d cannot be copied: its next child is the first"
 		    " of a namespace",
 		    threads->pid);
-	status = mu_remote_call_make(&call, &thread, deadline_ns, why);
-	if (status == MU_OK && call.result < 0)
-		return refused(threads->pid, call.result, why);
-	copy->pid = call.born;
-	copy->child = (pid_t)call.result;
-	copy->note = threads->note;
+	copy->back = thread.code.at.back;
+	status = start(copy, &thread, deadline_ns, why);
 	if (status == MU_OK)
 		status = adopt(copy, deadline_ns, why);
 	if (status != MU_OK && copy->pid != 0) {
@@ -157,7 +165,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 	return status;
 }
 
-/* The call leaves the copy without options. */
+/* It needs no way back: it ends with us. */
 enum mu_status
 mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why)
@@ -174,17 +182,15 @@ mu_process_copy_call(const struct mu_process_copy *copy,
 	struct mu_remote_thread thread = {
 		.threads = &threads,
 		.tracee = &tracee,
-		.code = mu_remote_code_find(copy->pid),
+		.code = { .at = { .back = copy->back } },
+		.options = COPY_OPTIONS,
 	};
 	struct iovec set = { thread.general, sizeof(thread.general) };
-	enum mu_status status;
 
-	if (thread.code == 0 ||
+	if (!mu_remote_code_find(&thread.code, copy->pid) ||
 	    mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
 		(uintptr_t)&set) < 0)
 		return mu_why(why, MU_ERR_BUSY,
 		    "the copy cannot be made to do a system call");
-	status = mu_remote_call_make(call, &thread, deadline_ns, why);
-	mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, COPY_OPTIONS);
-	return status;
+	return mu_remote_call_make(call, &thread, deadline_ns, why);
 }

@@ -33,12 +33,16 @@
 #include "ptrace/threads.h"
 
 struct mu_process_copy {
-	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
-	pid_t child; /* in the namespace of its parent */
-	struct mu_remote_note *note; /* as struct mu_threads has it */
+	pid_t pid;      /* in our PID namespace; 0 = there is no copy */
+	pid_t child;    /* in the namespace of its parent */
+	uintptr_t back; /* mu_remote_code_back() of its process */
 };
 
 /*
+ * COPY may be in memory that another process shares, which ends the copy if
+ * this one is killed: its number is there as soon as it is born. Before that
+ * thread runs on it ends the copy itself (mu_remote_call_make).
+ *
  * Copy the process whose THREADS are all stopped. They stay stopped; one of
  * them may be in another stop than before (mu_remote_call_make). The copy ends
  * with the thread that called this (PTRACE_O_EXITKILL).

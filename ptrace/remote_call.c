@@ -60,6 +60,8 @@ struct run {
 	bool entered;               /* it is in our call */
 };
 
+#define EXITKILL (1 << 20) /* PTRACE_O_EXITKILL, Linux 3.8 */
+
 static long
 request(const struct run *run, long what, uintptr_t address, uintptr_t data)
 {
@@ -131,43 +133,50 @@ came_between(const struct run *run)
 	    run->stop.status & 0x7f, run->thread->tracee->tid);
 }
 
-/* For who comes after us, if we are killed before restore(). */
-static void
-note_thread(const struct run *run)
+/* Its own registers and mask, from wherever it stops, if we end here. */
+static long
+lead_back(const struct run *run)
 {
-	struct mu_remote_note *note = run->thread->threads->note;
+	uintptr_t general[MU_PRSTATUS_WORDS];
 
-	if (note == NULL)
-		return;
-	note->tid = run->thread->tracee->tid;
-	note->code = run->thread->code;
-	note->mask = run->mask;
-	memcpy(note->args, run->call->args, sizeof(note->args));
-	memcpy(note->general, run->thread->general, sizeof(note->general));
-	mu_remote_note_set(note);
+	memcpy(general, run->thread->general, sizeof(general));
+	mu_remote_return_now(run->thread, general);
+	return set_registers(run, general);
 }
 
-/* Everything that restore() undoes. 0 or -errno. */
+/*
+ * Everything that restore() undoes. At each step the thread finds back if we
+ * end there: with the mask changed it must have registers of ours. 0 or -errno.
+ */
 static long
 prepare(struct run *run)
 {
+	const long options = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
+	    PTRACE_O_TRACEFORK | PTRACE_O_TRACEEXEC;
 	uintptr_t general[MU_PRSTATUS_WORDS];
-	long error;
+	long error = mu_remote_return_open(run->thread);
 
-	/* In a sigsuspend() that is the mask to be restored (Linux 5.3). */
-	error =
-	    request(run, GETSIGMASK, sizeof(run->mask), (uintptr_t)&run->mask);
-	if (error == 0) {
-		note_thread(run);
-		error = set_mask(run, run->mask | ~FORCED);
-	}
+	/*
+	 * In a sigsuspend() that is the mask to be restored (Linux 5.3). It is
+	 * also seen to be in its stop, after the file was opened.
+	 */
+	if (error == 0)
+		error = request(
+		    run, GETSIGMASK, sizeof(run->mask), (uintptr_t)&run->mask);
+	if (error == 0)
+		error = mu_remote_return_lay(run->thread, run->mask);
 	if (error == 0)
 		error = request(run, PTRACE_SETOPTIONS, 0,
-		    PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACECLONE |
-			PTRACE_O_TRACEFORK | PTRACE_O_TRACEEXEC);
+		    (uintptr_t)(options | (run->thread->options & EXITKILL)));
+	if (error == 0)
+		error = lead_back(run);
+	if (error == 0)
+		error = set_mask(run, run->mask | ~FORCED);
 	memcpy(general, run->thread->general, sizeof(general));
 	mu_arch_remote_prepare(
-	    general, run->thread->code, run->call->nr, run->call->args);
+	    general, run->thread->code.at.call, run->call->nr, run->call->args);
+	mu_remote_return_after(
+	    run->thread, run->call->nr == SYS_clone, general);
 	return error == 0 ? set_registers(run, general) : error;
 }
 
@@ -208,7 +217,8 @@ cancel(const struct run *run)
 static bool
 is_at_ours(const struct run *run)
 {
-	return run->stop.info.ip == run->thread->code + MU_REMOTE_CODE_SIZE;
+	return run->stop.info.ip ==
+	    run->thread->code.at.call + MU_REMOTE_CODE_SIZE;
 }
 
 /*
@@ -287,6 +297,8 @@ drive(struct run *run)
 				return status;
 			break;
 		case MU_REMOTE_STARTED:
+			if (run->call->note != NULL)
+				*run->call->note = run->stop.born;
 			break;
 		case MU_REMOTE_LEFT:
 			status = leave(run);
@@ -346,12 +358,15 @@ restore(struct run *run)
 		request(run, PTRACE_INTERRUPT, 0, 0);
 	if (run->stop.place != MU_REMOTE_GONE &&
 	    run->stop.place != MU_REMOTE_EXECED) {
-		set_registers(run, run->thread->general);
+		if (run->stop.place == MU_REMOTE_LEFT)
+			set_no_call(run);
+		lead_back(run);
 		set_mask(run, run->mask);
-		request(run, PTRACE_SETOPTIONS, 0, 0);
+		set_registers(run, run->thread->general);
+		request(
+		    run, PTRACE_SETOPTIONS, 0, (uintptr_t)run->thread->options);
 	}
 	if (run->stop.place == MU_REMOTE_LEFT) {
-		set_no_call(run);
 		request(run, PTRACE_CONT, 0, 0);
 		mu_remote_stop_await(&run->stop);
 	}
@@ -359,8 +374,11 @@ restore(struct run *run)
 		run->thread->tracee->state = MU_TRACEE_GONE;
 	else
 		note_stop(run);
-	if (run->thread->threads->note != NULL)
-		mu_remote_note_clear(run->thread->threads->note);
+	/* The first thread runs again, and may need its stack itself. */
+	if (run->stop.late && run->thread->way.foreign)
+		run->thread->way.laid = 0;
+	mu_remote_return_lift(
+	    run->thread, run->call->answer, run->call->answer_bytes);
 }
 
 /* As waitid() gave it when the thread was stopped. */
@@ -387,6 +405,9 @@ run_call(struct run *run)
 	else
 		status = failed(run, error);
 	restore(run);
+	/* Its end was not waited for yet: the release does that. */
+	if (error == -ESRCH)
+		run->thread->tracee->state = MU_TRACEE_SEIZED;
 	mu_wakeup_close(&wakeup);
 	return status;
 }

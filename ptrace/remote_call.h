@@ -9,6 +9,7 @@
 #ifndef PTRACE_REMOTE_CALL_H
 #define PTRACE_REMOTE_CALL_H
 
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -18,9 +19,12 @@
 struct mu_remote_call {
 	long nr;
 	uintptr_t args[6];
-	long result; /* as the kernel gives it: -errno is a failure */
-	pid_t born;  /* who was started by it, as *our* PID namespace has it;
-			0 = nobody; also after a failure */
+	long result;  /* as the kernel gives it: -errno is a failure */
+	pid_t born;   /* who was started by it, as *our* PID namespace has it;
+			 0 = nobody; also after a failure */
+	pid_t *note;  /* written when that is born; may be NULL */
+	void *answer; /* what the call wrote at mu_remote_return_answer(), */
+	size_t answer_bytes; /* at most MU_REMOTE_ANSWER; 0: nothing */
 };
 
 /*
@@ -32,8 +36,13 @@ struct mu_remote_call {
  * The call should end by itself. At DEADLINE_NS (CLOCK_MONOTONIC) it is
  * interrupted, the other threads are let go, which it may be waiting for, and
  * when it has ended, whenever that is, MU_ERR_TIMEOUT is returned: a thread
- * with our registers cannot be left alone. So nobody but SIGKILL may end who
- * called this: the thread would run on with them.
+ * with our registers cannot be left alone.
+ *
+ * If the caller is killed in the middle, the thread makes the call or does not,
+ * and takes its own registers and mask back (remote_return.h); a child that a
+ * clone() has started by then, with mu_remote_return_child_stack() and _pid(),
+ * ends and is reaped. An interrupted call of its own begins anew, a sleep or
+ * poll with its whole time; one that was restarted before may end with EINTR.
  *
  * The thread makes this call or none. If the instruction was rewritten and
  * leads to another one, that is cancelled at its entry (ENOSYS) and the thread

@@ -37,7 +37,9 @@ enum reason {
 	IN_DELIVERY,
 	RESTART,
 	SEQUENCE,
+	NO_ROOM,
 	NO_CODE,
+	SHADOW,
 	FOREIGN,
 	OLD_KERNEL,
 	UNREADABLE,
@@ -53,8 +55,11 @@ static const char *const reasons[] = {
 		    " restarted",
 	[SEQUENCE] = "its threads are in code of their own and may be in a"
 		     " restartable sequence (rseq)",
+	[NO_ROOM] = "its threads have no room on their stacks",
 	[NO_CODE] = "it has no vDSO with a system call instruction that"
-		    " others cannot write to",
+		    " others cannot write to, or no code that returns from"
+		    " a signal handler",
+	[SHADOW] = "it has a shadow stack",
 	[FOREIGN] = "it runs other than " MU_ABI " code",
 	[OLD_KERNEL] = "the kernel is older than Linux 5.3",
 	[UNREADABLE] = "its registers or its state cannot be read",
@@ -114,6 +119,8 @@ judge_status(pid_t pid, pid_t tid)
 		return UNREADABLE;
 	if (mu_rights_exceed(pid, status))
 		return RIGHTS;
+	if (strstr(status, MU_RETURN_SHADOW) != NULL)
+		return SHADOW;
 	/* -1: a kernel without it. */
 	return mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0 ? SECCOMP
 								      : SAFE;
@@ -154,10 +161,11 @@ judge(struct mu_remote_thread *thread)
 	if (reason != SAFE)
 		return reason;
 	/* Its maps are long where there are many threads. */
-	if (thread->threads->code == 0)
-		thread->threads->code = mu_remote_code_find(tid);
+	if (thread->threads->code.at.call == 0 &&
+	    !mu_remote_code_find(&thread->threads->code, tid))
+		return NO_CODE;
 	thread->code = thread->threads->code;
-	return thread->code != 0 ? SAFE : NO_CODE;
+	return mu_remote_return_find(thread) ? SAFE : NO_ROOM;
 }
 
 static enum mu_status
@@ -177,19 +185,35 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 {
 	enum reason reason;
 
-	*out = (struct mu_remote_thread) {
-		.threads = threads,
-		.tracee = tracee,
-	};
+	out->threads = threads;
+	out->tracee = tracee;
+	out->options = 0;
 	reason = read_general(out);
 	if (reason == SAFE)
 		reason = judge(out);
 	return reason == SAFE ? MU_OK : refuse(threads->pid, reason, why);
 }
 
-/* With IN_CALL, only who is in a call; without, only who is not. */
+/*
+ * In this order. The first thread has the stack that is best known; and who
+ * watches the memory for page faults, and so must not be in a fork, is mostly
+ * another one.
+ */
+enum round { FIRST, IN_CALL, IN_CODE, IN_WAIT, ROUNDS };
+
+static enum round
+round_of(const struct mu_remote_thread *thread)
+{
+	if (mu_arch_remote_in_call(thread->general) &&
+	    thread->tracee->tid == thread->threads->pid)
+		return FIRST;
+	if (mu_arch_return_waits(thread->general))
+		return IN_WAIT;
+	return mu_arch_remote_in_call(thread->general) ? IN_CALL : IN_CODE;
+}
+
 static enum reason
-judge_stopped(struct mu_remote_thread *out, bool in_call)
+judge_stopped(struct mu_remote_thread *out, enum round round)
 {
 	enum reason reason;
 
@@ -200,7 +224,7 @@ judge_stopped(struct mu_remote_thread *out, bool in_call)
 	reason = read_general(out);
 	if (reason != SAFE)
 		return reason;
-	if (mu_arch_remote_in_call(out->general) != in_call)
+	if (round_of(out) != round)
 		return ELSEWHERE;
 	return judge(out);
 }
@@ -210,17 +234,20 @@ mu_remote_thread_pick(struct mu_remote_thread *out, struct mu_threads *threads,
     struct mu_why *why)
 {
 	enum reason reason, worst = ELSEWHERE;
-	int round, tries = STATUS_TRIES;
+	int tries = STATUS_TRIES;
+	enum round round;
 	size_t i;
 
-	*out = (struct mu_remote_thread) { .threads = threads };
-	for (round = 0; round < 2; round++) {
+	out->threads = threads;
+	out->options = 0;
+	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < threads->count && tries > 0; i++) {
 			out->tracee = &threads->tracees[i];
-			reason = judge_stopped(out, round == 0);
+			reason = judge_stopped(out, round);
 			if (reason == SAFE)
 				return MU_OK;
-			tries -= reason == SECCOMP || reason == RIGHTS;
+			tries -= reason == SECCOMP || reason == RIGHTS ||
+			    reason == NO_ROOM || reason == NO_CODE;
 			if (reason > worst)
 				worst = reason;
 		}

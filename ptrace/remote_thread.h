@@ -1,6 +1,6 @@
 /*
- * A stopped thread that may be made to do a system call, and the instruction
- * that does it.
+ * A stopped thread that may be made to do a system call, and what it needs for
+ * that: the instruction, and a way back.
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
@@ -11,6 +11,8 @@
 
 #include "mu/arch.h"
 #include "mu/status.h"
+#include "ptrace/remote_code.h"
+#include "ptrace/remote_return.h"
 #include "ptrace/threads.h"
 
 /* PTRACE_GET_SYSCALL_INFO and what it gives, for libcs before glibc 2.31. */
@@ -36,7 +38,9 @@ struct mu_remote_thread {
 	struct mu_threads *threads;           /* whose process it is */
 	struct mu_tracee *tracee;             /* one of them */
 	uintptr_t general[MU_PRSTATUS_WORDS]; /* what is to be put back */
-	uintptr_t code; /* address of an instruction: remote_code.h */
+	struct mu_remote_code code;
+	struct mu_remote_return way; /* back, if we end in the middle */
+	long options;                /* PTRACE_O_... that it has otherwise */
 };
 
 /*
@@ -47,7 +51,9 @@ struct mu_remote_thread {
  * RSEQ_CONFIGURATION, Linux 5.13, tells), on a kernel before Linux 5.3, which
  * has no PTRACE_GET_SYSCALL_INFO and whose PTRACE_SETSIGMASK forgets the mask
  * of a sigsuspend(). And not under seccomp, whose filter may kill the process
- * for a call that it never makes itself: MU_ERR_PTRACE_SECCOMP. Nor if we have
+ * for a call that it never makes itself: MU_ERR_PTRACE_SECCOMP. Not where it
+ * would not find back by itself: with a shadow stack, or without room on its
+ * stack. Nor if we have
  * rights that it does not have (rights.h): MU_ERR_NO_PERMISSION. All else is
  * MU_ERR_BUSY, with the reason in words.
  */
@@ -56,8 +62,10 @@ enum mu_status mu_remote_thread_check(struct mu_remote_thread *out,
 
 /*
  * The best of THREADS, which are all stopped: one that was inside a system
- * call, where no restartable sequence can be, else one in its own code. Only
- * MU_TRACEE_STOPPED ones: a thread that job control has stopped stays so.
+ * call, where no restartable sequence can be, else one in its own code. Before
+ * all others the first one, if it was in a call; last come those whose call
+ * would not go on with the time that it has left if we ended in the middle.
+ * Only MU_TRACEE_STOPPED ones: a thread that job control has stopped stays so.
  */
 enum mu_status mu_remote_thread_pick(struct mu_remote_thread *out,
     struct mu_threads *threads, struct mu_why *why);

@@ -297,7 +297,7 @@ stop(struct mu_threads *out, uint64_t deadline_ns,
 	enum mu_status status = MU_OK;
 	struct mu_wakeup wakeup;
 
-	out->code = 0;
+	out->code.at.call = 0;
 	out->begin_ns = mu_sys_now_ns();
 	mu_wakeup_open(&wakeup);
 	while (status == MU_OK && cap.fresh) {

@@ -16,7 +16,7 @@
 
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/remote_note.h"
+#include "ptrace/remote_code.h"
 #include "ptrace/task_list.h"
 #include "ptrace/tracee.h"
 
@@ -30,9 +30,8 @@ struct mu_threads {
 	uint64_t listed_ns; /* when the listing was made; 0 = it was used */
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
-	struct mu_remote_note *note; /* of calls in them; NULL: none is kept */
-	uintptr_t code; /* for calls in them, as long as they are stopped; 0:
-			   not looked for yet (remote_code.h) */
+	struct mu_remote_code code; /* for calls in them, as long as they are
+				       stopped; zero: not looked for yet */
 };
 
 /* For tests: called in the course of a capture. */

@@ -44,6 +44,7 @@ enum {
 	MU_REMOTE_RIP = 16,
 	MU_REMOTE_CS = 17,
 	MU_REMOTE_FLAGS = 18,
+	MU_REMOTE_SS = 20,
 };
 
 #define MU_REMOTE_USER_CS 0x33         /* 64-bit code; 0x23 is 32-bit */
@@ -94,20 +95,6 @@ static inline void
 mu_arch_remote_cancel(uintptr_t *general)
 {
 	general[MU_REMOTE_ORIG_RAX] = ~(uintptr_t)0;
-}
-
-/* Are these still the registers of our call, before or after it? */
-static inline bool
-mu_arch_remote_is_ours(
-    const uintptr_t *general, uintptr_t code, const uintptr_t args[6])
-{
-	return general[MU_REMOTE_RIP] - code <= MU_REMOTE_CODE_SIZE &&
-	    general[MU_REMOTE_RDI] == args[0] &&
-	    general[MU_REMOTE_RSI] == args[1] &&
-	    general[MU_REMOTE_RDX] == args[2] &&
-	    general[MU_REMOTE_R10] == args[3] &&
-	    general[MU_REMOTE_R8] == args[4] &&
-	    general[MU_REMOTE_R9] == args[5];
 }
 
 #elif defined(__aarch64__)
@@ -167,19 +154,6 @@ static inline void
 mu_arch_remote_cancel(uintptr_t *general)
 {
 	(void)general;
-}
-
-static inline bool
-mu_arch_remote_is_ours(
-    const uintptr_t *general, uintptr_t code, const uintptr_t args[6])
-{
-	size_t i;
-
-	/* x0 has the result, if there is one. */
-	for (i = 1; i < 6; i++)
-		if (general[i] != args[i])
-			return false;
-	return general[MU_REMOTE_PC] - code <= MU_REMOTE_CODE_SIZE;
 }
 
 #endif

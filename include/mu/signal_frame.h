@@ -37,6 +37,12 @@
  */
 #define MU_FRAME_XSTATE_BV_AT 512
 
+/* Where a frame has the words of NT_PRSTATUS; -1: it has not, or elsewhere. */
+static const signed char mu_frame_from[MU_PRSTATUS_WORDS] = { REG_R15, REG_R14,
+	REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10, REG_R9, REG_R8,
+	REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, -1, REG_RIP, -1, REG_EFL,
+	REG_RSP, -1, -1, -1, -1, -1, -1, -1 };
+
 /*
  * By system call: a task that was started without CLONE_SETTLS and never set
  * one has an fs base of 0, where tcbhead_t is not.
@@ -52,16 +58,13 @@ static inline void
 mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
     uintptr_t out[MU_PRSTATUS_WORDS])
 {
-	static const signed char from[MU_PRSTATUS_WORDS] = { REG_R15, REG_R14,
-		REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10, REG_R9,
-		REG_R8, REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, -1,
-		REG_RIP, -1, REG_EFL, REG_RSP, -1, -1, -1, -1, -1, -1, -1 };
 	unsigned i;
 
 	for (i = 0; i < MU_PRSTATUS_WORDS; i++)
-		out[i] = from[i] < 0
+		out[i] = mu_frame_from[i] < 0
 		    ? 0
-		    : (uintptr_t)frame->uc_mcontext.gregs[(int)from[i]];
+		    : (uintptr_t)
+			  frame->uc_mcontext.gregs[(int)mu_frame_from[i]];
 	out[MU_PRSTATUS_TP] = bases[0];
 	out[MU_PRSTATUS_TP + 1] = bases[1];
 }

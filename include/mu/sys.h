@@ -140,6 +140,13 @@ mu_sys_vm_read(pid_t pid, void *buffer, size_t size, uintptr_t address)
 }
 
 static inline ssize_t
+mu_sys_pwrite(int fd, const void *buffer, size_t size, uint64_t offset)
+{
+	return mu_sys4(
+	    SYS_pwrite64, fd, (long)buffer, (long)size, (long)offset);
+}
+
+static inline ssize_t
 mu_sys_write(int fd, const void *buffer, size_t size)
 {
 	return mu_sys3(SYS_write, fd, (long)buffer, (long)size);

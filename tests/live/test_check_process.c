@@ -10,7 +10,6 @@
 #include "tests/support/suite.h"
 
 #define CHECKS 30 /* or TESTS_CHECKS */
-#define KILLS 30  /* or TESTS_KILLS */
 
 static struct busy_victim victim;
 
@@ -181,77 +180,6 @@ nap_us(long us)
 	nanosleep(&nap, NULL);
 }
 
-/* In every thread: who traces it, and does it stand still? */
-static bool
-is_free(void)
-{
-	char path[300], line[256], state;
-	struct dirent *entry;
-	bool all = true;
-	int tracer;
-	DIR *tasks;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%d/task", victim.pid);
-	tasks = opendir(path);
-	ck_assert_ptr_nonnull(tasks);
-	while ((entry = readdir(tasks)) != NULL) {
-		snprintf(path, sizeof(path), "/proc/%d/task/%s/status",
-		    victim.pid, entry->d_name);
-		file = fopen(path, "r");
-		while (file != NULL && fgets(line, sizeof(line), file)) {
-			if (sscanf(line, "State: %c", &state) == 1)
-				all &= state != 't' && state != 'T';
-			if (sscanf(line, "TracerPid: %d", &tracer) == 1)
-				all &= tracer == 0;
-		}
-		if (file != NULL)
-			fclose(file);
-	}
-	closedir(tasks);
-	return all;
-}
-
-/* What is left must go by itself, soon. */
-static void
-expect_nothing_left(void)
-{
-	int tries;
-
-	for (tries = 0; tries < 2000; tries++) {
-		if (is_free() && busy_count_children(&victim) == 0)
-			return;
-		nap_us(5000);
-	}
-	ck_abort_msg("left of a check that was killed: %zu children; free: %d",
-	    busy_count_children(&victim), is_free());
-}
-
-/* SIGKILL at a moment of its own each time. */
-START_TEST(killed_in_the_midst)
-{
-	struct mu_check check;
-	struct mu_answer answer;
-	size_t i, unchecked = 0, kills = how_many("TESTS_KILLS", KILLS);
-	pid_t pid;
-
-	busy_start(&victim, "victim_busy", "30000", "4");
-	check = check_of(victim.pid, ways[_i].stop);
-	srand(1);
-	for (i = 0; i < kills; i++) {
-		pid = fork();
-		if (pid == 0)
-			_exit((int)mu_check_process(&check, &answer));
-		nap_us(rand() % 40000);
-		kill(pid, SIGKILL);
-		ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
-	}
-	expect_nothing_left();
-	check_once(ways[_i].stop, ways[_i].name, &unchecked);
-	busy_expect_unharmed(&victim);
-}
-END_TEST
-
 static void
 expect_refused(pid_t pid, enum mu_status expected, const char *words)
 {
@@ -289,7 +217,6 @@ main(void)
 	tcase_add_loop_test(tcase, exact_at_full_load, 0, 2);
 	tcase_add_loop_test(tcase, right_without_threads, 0, 2);
 	tcase_add_loop_test(tcase, exact_of_a_static_program, 0, 2);
-	tcase_add_loop_test(tcase, killed_in_the_midst, 0, 2);
 	tcase_add_test(tcase, nobody_there);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -104,23 +104,74 @@ spin_child(struct herd_shared *shared)
 	red_zone[1] = 0xb1b2b3b4b5b6b7b8;
 	for (i = 0; i < 16; i++)
 		memset(vectors[i], (int)(0x40 + i), sizeof(vectors[i]));
+	/* Their upper halves: spin_registers() leaves these as they are. */
+	if (__builtin_cpu_supports("avx2"))
+		__asm__ volatile("vbroadcastss %0, %%ymm3\n\t"
+				 "vbroadcastss %0, %%ymm11"
+				 :
+				 : "m"(known[0])
+				 : "xmm3", "xmm11");
 	shared->started = 1;
 	if (spin_registers() != 1)
 		_exit(1);
 	_exit(memcmp(vectors, vectors_after, sizeof(vectors)) == 0 ? 0 : 2);
 }
 
+static pid_t
+start_spinning(void)
+{
+	pid_t pid;
+
+	herd_shared = mmap(NULL, sizeof(*herd_shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (pid == 0)
+		spin_child(herd_shared);
+	herd_await(&herd_shared->started, 1);
+	return pid;
+}
+
+/* It has seen its registers at each moment, and no others. */
+static void
+end_spinning(pid_t pid)
+{
+	int status;
+
+	herd_set(&herd_shared->quit, 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	munmap(herd_shared, sizeof(*herd_shared));
+}
+
+/* The tracer is killed in the middle: the thread takes them back itself. */
+START_TEST(registers_outlive_the_tracer)
+{
+	static struct registers before, after;
+	pid_t pid = start_spinning();
+	int round;
+
+	for (round = 0; round < 300; round++) {
+		if (round == 0) {
+			must_stop(pid);
+			read_registers(pid, &before);
+			mu_threads_release(&threads);
+		}
+		be_killed(pid);
+	}
+	must_stop(pid);
+	read_registers(pid, &after);
+	mu_threads_release(&threads);
+	ck_assert_mem_eq(before.vector, after.vector, sizeof(before.vector));
+	end_spinning(pid);
+}
+END_TEST
+
 START_TEST(registers_of_a_spinning_thread)
 {
 	static struct registers before, after;
-	struct herd_shared *shared = mmap(NULL, sizeof(*shared),
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	pid_t pid = fork();
-	int round, status;
+	pid_t pid = start_spinning();
+	int round;
 
-	if (pid == 0)
-		spin_child(shared);
-	herd_await(&shared->started, 1);
 	for (round = 0; round < 200; round++) {
 		usleep(500);
 		must_stop(pid);
@@ -136,10 +187,7 @@ START_TEST(registers_of_a_spinning_thread)
 		    before.vector, after.vector, sizeof(before.vector));
 		mu_threads_release(&threads);
 	}
-	herd_set(&shared->quit, 1);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert_int_eq(status, 0);
-	munmap(shared, sizeof(*shared));
+	end_spinning(pid);
 }
 END_TEST
 
@@ -184,7 +232,7 @@ must_be_kept_from(struct herd *herd, uintptr_t code)
 
 	must_stop(herd->pid);
 	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
-	remote.code = code;
+	remote.code.at.call = code;
 	call = (struct mu_remote_call) { .nr = SYS_getpid };
 	status = mu_remote_call_make(&call, &remote, in_patience(), &why);
 	ck_assert_msg(status == MU_ERR_BUSY, "%s", why.words);
@@ -437,6 +485,7 @@ main(void)
 
 #if defined(__x86_64__)
 	tcase_add_test(tc, registers_of_a_spinning_thread);
+	tcase_add_test(tc, registers_outlive_the_tracer);
 	tcase_add_test(tc, other_abi_is_refused);
 	tcase_add_test(tc, another_call_is_cancelled);
 	tcase_add_test(tc, another_program_is_left_alone);

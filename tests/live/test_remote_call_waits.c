@@ -7,6 +7,7 @@
 #include "tests/support/injected.h"
 
 #define ROUNDS 5
+#define KILLED 20
 
 static const struct {
 	const char *name;
@@ -115,6 +116,53 @@ START_TEST(goes_on)
 	    table[_i].name, with.ended, with.result, with.error,
 	    (unsigned long)with.mask, with.line, without.ended, without.result,
 	    without.error, (unsigned long)without.mask, without.line);
+}
+END_TEST
+
+static bool
+is_killed_once(int i, struct outcome *out)
+{
+	pid_t pid = sitter_start(&table[i].sitter);
+
+	memset(out, 0, sizeof(*out));
+	if (pid == 0)
+		return false;
+	be_killed(pid);
+	must_sit(pid, out->line, sizeof(out->line));
+	usleep(1000);
+	out->ended = herd_get(&sat->ended);
+	out->result = sat->result;
+	out->error = sat->error;
+	out->mask = sat->mask;
+	herd_status(pid, pid, "SigBlk:", out->line, sizeof(out->line));
+	sitter_end(pid);
+	sitting_clean();
+	return true;
+}
+
+/*
+ * The tracer's end in the middle of a call: the program's own goes on, with the
+ * mask that it had.
+ */
+START_TEST(goes_on_without_a_tracer)
+{
+	struct outcome with, without;
+	int round;
+
+	if (!stops(_i, false, &without))
+		return;
+	srand((unsigned)_i);
+	for (round = 0; round < KILLED; round++) {
+		ck_assert(is_killed_once(_i, &with));
+		ck_assert_msg(with.ended == without.ended &&
+			with.result == without.result &&
+			with.error == without.error &&
+			with.mask == without.mask &&
+			strncmp(with.line, "00000000", 8) == 0,
+		    "%s, round %d: ended %d: %ld, errno %d, mask %lx, %s",
+		    table[_i].name, round, with.ended, with.result, with.error,
+		    (unsigned long)with.mask, with.line);
+	}
 }
 END_TEST
 
@@ -337,6 +385,7 @@ main(void)
 	TCase *tc = captured_case("remote_call_waits");
 
 	tcase_add_loop_test(tc, goes_on, 0, CALLS);
+	tcase_add_loop_test(tc, goes_on_without_a_tracer, 0, CALLS);
 	tcase_add_loop_test(tc, signals_interrupt, 0, INTERRUPTED);
 	tcase_add_loop_test(tc, mask_of_sigsuspend, 0, 6);
 	tcase_add_loop_test(tc, sleeps_its_time, 0, SHORTS);

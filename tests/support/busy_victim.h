@@ -6,7 +6,6 @@
 #define TESTS_SUPPORT_BUSY_VICTIM_H
 
 #include <check.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -110,34 +109,6 @@ busy_expect_unharmed(struct busy_victim *victim)
 	fclose(victim->output);
 	ck_assert_str_eq(line, "unharmed\n");
 	ck_assert_int_eq(status, 0);
-}
-
-/* Its children; none of them may be left over. Its own end after a moment. */
-static inline size_t
-busy_count_children(const struct busy_victim *victim)
-{
-	struct dirent *entry;
-	char path[300], line[512], state;
-	DIR *proc = opendir("/proc");
-	size_t count = 0;
-	FILE *file;
-	int parent;
-
-	while ((entry = readdir(proc)) != NULL) {
-		snprintf(path, sizeof(path), "/proc/%s/stat", entry->d_name);
-		file = fopen(path, "r");
-		if (file == NULL)
-			continue;
-		if (fgets(line, sizeof(line), file) != NULL &&
-		    strrchr(line, ')') != NULL &&
-		    sscanf(strrchr(line, ')'), ") %c %d", &state, &parent) ==
-			2 &&
-		    parent == victim->pid)
-			count++;
-		fclose(file);
-	}
-	closedir(proc);
-	return count;
 }
 
 #endif

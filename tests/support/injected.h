@@ -59,6 +59,31 @@ inject(pid_t pid)
 	mu_threads_release(&threads);
 }
 
+/* Calls without end in PID, which stands still, until a SIGKILL. */
+static _Noreturn inline void
+call_for_ever(pid_t pid)
+{
+	must_stop(pid);
+	for (;;)
+		call_stopped(SYS_getpid);
+}
+
+/* A tracer is killed at some moment of its calls in PID. */
+static inline void
+be_killed(pid_t pid)
+{
+	pid_t tracer = fork();
+	int tries;
+
+	if (tracer == 0)
+		call_for_ever(pid);
+	for (tries = 0; tries < 5000 && herd_state(pid, pid) != 't'; tries++)
+		usleep(50);
+	usleep((unsigned)rand() % 1500);
+	kill(tracer, SIGKILL);
+	ck_assert_int_eq(waitpid(tracer, NULL, 0), tracer);
+}
+
 struct sitter {
 	bool (*get)(void);
 	long (*sit)(void);
