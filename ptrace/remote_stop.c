@@ -90,17 +90,21 @@ is_traced(const struct mu_remote_stop *stop)
 }
 
 /*
- * It may wait for another thread, as a fork does for the monitor of a
- * userfaultfd; and the stop has been long enough.
+ * The stop has been long enough. The call may wait for another thread, as a
+ * fork does for the monitor of a userfaultfd.
  */
 static void
-go_late(struct mu_remote_stop *stop)
+go_late(struct mu_remote_stop *stop, uint64_t now)
 {
 	struct mu_threads *threads = stop->threads;
 	size_t i;
 
+	if (!stop->late)
+		request(stop, PTRACE_INTERRUPT, 0, 0);
 	stop->late = true;
-	request(stop, PTRACE_INTERRUPT, 0, 0);
+	if (now - stop->deadline_ns < threads->hold_ns)
+		return;
+	stop->alone = true;
 	for (i = 0; i < threads->count; i++)
 		if (&threads->tracees[i] != stop->tracee &&
 		    mu_tracee_stopped(&threads->tracees[i]))
@@ -113,8 +117,8 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 	uint64_t now = mu_sys_now_ns(), check_ns = now + SLICE_NS;
 
 	for (; !look(stop); now = mu_sys_now_ns()) {
-		if (!stop->late && now >= stop->deadline_ns)
-			go_late(stop);
+		if (!stop->alone && now >= stop->deadline_ns)
+			go_late(stop, now);
 		if (now >= check_ns && !is_traced(stop)) {
 			stop->place = MU_REMOTE_GONE;
 			return;

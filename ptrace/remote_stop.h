@@ -29,7 +29,8 @@ struct mu_remote_stop {
 	struct mu_threads *threads;
 	struct mu_tracee *tracee;
 	uint64_t deadline_ns;
-	bool late; /* that has passed */
+	bool late;  /* that has passed */
+	bool alone; /* so the other threads were let go */
 	enum mu_remote_place place;
 	int status;                  /* as waitid() gives it */
 	struct mu_syscall_info info; /* of the last entry or exit */
@@ -38,8 +39,8 @@ struct mu_remote_stop {
 
 /*
  * Until the thread has stopped or is gone, however long that takes. When the
- * deadline passes it is interrupted and the other threads are let go. Needs an
- * open struct mu_wakeup to be quick.
+ * deadline passes it is interrupted, and the other threads are let go,
+ * threads->hold_ns later. Needs an open struct mu_wakeup to be quick.
  */
 void mu_remote_stop_await(struct mu_remote_stop *stop);
 

@@ -30,6 +30,8 @@ struct mu_threads {
 	uint64_t listed_ns; /* when the listing was made; 0 = it was used */
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
+	uint64_t hold_ns; /* how much longer than it may take a call in one of
+			     them keeps the others stopped */
 	struct mu_remote_code code; /* for calls in them, as long as they are
 				       stopped; zero: not looked for yet */
 };

@@ -97,6 +97,42 @@ START_TEST(late)
 }
 END_TEST
 
+/* So much that a fork takes some milliseconds. */
+static void
+have_memory(struct copied_shared *shared)
+{
+	size_t size = (size_t)256 << 20;
+
+	shared->words[0] = (long)mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+}
+
+/*
+ * Nothing may be written while the copy is made and not yet preferred by the
+ * OOM killer: the threads stay stopped, although the stop has been too long.
+ */
+START_TEST(late_and_held)
+{
+	struct copied victim = copied_start(have_memory);
+	enum mu_status status;
+	int round, steps, times_late = 0;
+
+	for (round = 0; round < 20; round++) {
+		must_stop(victim.pid);
+		threads.hold_ns = PATIENCE_NS;
+		steps = herd_get(&victim.shared->steps);
+		status = mu_process_copy_make(&copy, &threads,
+		    mu_sys_now_ns() + (uint64_t)round * 100000, &why);
+		ck_assert_int_eq(herd_get(&victim.shared->steps), steps);
+		mu_threads_release(&threads);
+		times_late += status == MU_ERR_TIMEOUT;
+		must_drop(victim.pid);
+	}
+	ck_assert_int_gt(times_late, 0);
+	copied_end(&victim);
+}
+END_TEST
+
 /* The victim's memory is watched by one of its threads, for forks, too. */
 static void *
 read_faults(void *arg)
@@ -298,6 +334,7 @@ main(void)
 	tcase_add_test(tc, pid_namespace);
 	tcase_add_test(tc, victim_killed_in_the_midst);
 	tcase_add_test(tc, late);
+	tcase_add_test(tc, late_and_held);
 	tcase_add_test(tc, waits_for_another_thread);
 	tcase_add_test(tc, victim_is_stopped_meanwhile);
 	tcase_add_test(tc, maker_is_killed);
