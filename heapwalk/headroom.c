@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "heapwalk/lines.h"
 #include "mu/procfs.h"
@@ -28,6 +29,7 @@ struct kind {
 	const char *limits[2][2];    /* limit and usage */
 	const char *prefix;          /* of a key of memory.stat */
 	const char *dirty, *writeback, *mapped;
+	const char *kills_all; /* 1: see headroom.h; NULL: there is none */
 };
 
 static const struct kind kinds[] = {
@@ -35,11 +37,12 @@ static const struct kind kinds[] = {
 	    { { "memory.limit_in_bytes", "memory.usage_in_bytes" },
 		{ "memory.memsw.limit_in_bytes",
 		    "memory.memsw.usage_in_bytes" } },
-	    "total_", "dirty", "writeback", "mapped_file" },
+	    "total_", "dirty", "writeback", "mapped_file", NULL },
 	{ "cgroup2", "", "",
 	    { { "memory.max", "memory.current" },
 		{ "memory.high", "memory.current" } },
-	    "", "file_dirty", "file_writeback", "file_mapped" },
+	    "", "file_dirty", "file_writeback", "file_mapped",
+	    "memory.oom.group" },
 };
 
 #define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
@@ -287,6 +290,17 @@ add_limit(struct mu_headroom *headroom, const struct place *place,
 		open_in(place, "memory.stat") };
 }
 
+static void
+note_kills_all(struct mu_headroom *headroom, const struct place *place)
+{
+	const char *name = place->kind->kills_all;
+	int fd = name != NULL ? open_in(place, name) : -1;
+
+	if (fd >= 0 && read_number(fd) == 1)
+		headroom->kills_all = true;
+	mu_sys_close(&fd);
+}
+
 /* A limit holds for all that is below it: go through the folders upwards. */
 static void
 add_limits(struct mu_headroom *headroom, struct place *place)
@@ -295,6 +309,7 @@ add_limits(struct mu_headroom *headroom, struct place *place)
 		place->folder[place->length] = '\0';
 		add_limit(headroom, place, place->kind->limits[0]);
 		add_limit(headroom, place, place->kind->limits[1]);
+		note_kills_all(headroom, place);
 		if (place->length <= place->top)
 			return;
 		while (place->length > place->top &&
@@ -405,9 +420,9 @@ mu_headroom_left_in_groups(const struct mu_headroom *headroom, size_t enough)
 }
 
 size_t
-mu_headroom_left(const struct mu_headroom *headroom, size_t enough)
+mu_headroom_left_of_machine(const struct mu_headroom *headroom)
 {
-	size_t left = mu_headroom_left_in_groups(headroom, enough), available;
+	size_t available;
 	char text[1024] = "";
 	ssize_t n;
 
@@ -416,10 +431,40 @@ mu_headroom_left(const struct mu_headroom *headroom, size_t enough)
 	    : mu_sys_pread(headroom->meminfo, text, sizeof(text), 0);
 	/* "MemAvailable:   23975168 kB" */
 	available = n > 0 ? find_number(text, text + n, "", "MemAvailable") : 0;
-	if (available == 0)
-		return left;
-	available *= 1024;
-	return available < left ? available : left;
+	return available == 0 ? SIZE_MAX : available * 1024;
+}
+
+size_t
+mu_headroom_left(const struct mu_headroom *headroom, size_t enough)
+{
+	size_t in_groups = mu_headroom_left_in_groups(headroom, enough);
+	size_t of_machine = mu_headroom_left_of_machine(headroom);
+
+	return of_machine < in_groups ? of_machine : in_groups;
+}
+
+static bool
+is_same_file(int a, int b)
+{
+	struct stat one, two;
+
+	return mu_sys2(SYS_fstat, a, (long)&one) == 0 &&
+	    mu_sys2(SYS_fstat, b, (long)&two) == 0 &&
+	    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
+}
+
+bool
+mu_headroom_shares(
+    const struct mu_headroom *headroom, const struct mu_headroom *other)
+{
+	unsigned i, k;
+
+	for (i = 0; i < headroom->num_limits; i++)
+		for (k = 0; k < other->num_limits; k++)
+			if (is_same_file(headroom->limits[i].usage,
+				other->limits[k].usage))
+				return true;
+	return false;
 }
 
 void

@@ -13,6 +13,7 @@
 #ifndef HEAPWALK_HEADROOM_H
 #define HEAPWALK_HEADROOM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -32,7 +33,9 @@ struct mu_headroom {
 		int stat;  /* of the same group's memory.stat, or -1 */
 	} limits[MU_HEADROOM_LIMITS];
 	unsigned num_limits;
-	int meminfo; /* -1: not there */
+	int meminfo;    /* -1: not there */
+	bool kills_all; /* memory.oom.group: the OOM killer ends all of a
+			   group's processes, not the one it prefers */
 };
 
 /* Of process PID. To be closed in any case. What cannot be read is no limit. */
@@ -48,9 +51,14 @@ void mu_headroom_open_files(
  */
 size_t mu_headroom_left(const struct mu_headroom *headroom, size_t enough);
 
-/* The same of the groups alone, without the machine. */
+/* The same of the groups alone, and of the machine alone. */
 size_t mu_headroom_left_in_groups(
     const struct mu_headroom *headroom, size_t enough);
+size_t mu_headroom_left_of_machine(const struct mu_headroom *headroom);
+
+/* Is a group that limits the one the same that limits the other? */
+bool mu_headroom_shares(
+    const struct mu_headroom *headroom, const struct mu_headroom *other);
 
 /* Accepts a zeroed one with meminfo -1. */
 void mu_headroom_close(struct mu_headroom *headroom);

@@ -225,6 +225,73 @@ hear(struct mu_keeper *keeper, int *fds)
 	return word;
 }
 
+/*
+ * A process that ends in the middle is not judged: what could not be read any
+ * more looks like zeros. The copy never runs: it is in a stop of its tracer's
+ * until it is killed, and then, with its memory, until the keeper has said so.
+ */
+static void
+note_loss(struct mu_keeper *keeper)
+{
+	const struct mu_keeper_loss *loss = &keeper->work->loss;
+	pid_t pid = keeper->work->copy.pid;
+
+	if (keeper->result.status != MU_OK)
+		return;
+	if (__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE)) {
+		keeper->result.why = loss->why;
+		keeper->lost = loss->status;
+	} else if (keeper->result.taken == MU_KEEPER_FORK &&
+	    mu_proc_state(pid, pid) != 't')
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
+		    "the copy was killed; was memory short?");
+	else if (keeper->mirror.gone)
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read", keeper->target);
+}
+
+/* The copy may end: the line is cut. */
+static void
+release_copy(struct mu_keeper *keeper)
+{
+	if (keeper->line >= 0)
+		note_loss(keeper);
+	mu_sys_close(&keeper->line);
+	mu_sys_close(&keeper->copy_memory);
+	mu_sys_close(&keeper->copy_pagemap);
+}
+
+/*
+ * Where the process has little room, its copy lives as short as can be: all is
+ * read at once. What is asked for later is unchanged in the process itself.
+ */
+static enum mu_status
+read_copy(struct mu_keeper *keeper)
+{
+	bool in_time;
+
+	keeper->mirror.workers = keeper->workers;
+	in_time =
+	    mu_memory_mirror_fill(&keeper->snap.memory, keeper->deadline_ns);
+	release_copy(keeper);
+	keeper->mirror.source.memory = keeper->memory;
+	keeper->mirror.source.pagemap = keeper->pagemap;
+	if (keeper->lost == MU_OK && !in_time)
+		return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
+		    "process %d was not read in time; give it more time",
+		    keeper->target);
+	return keeper->lost;
+}
+
+static enum mu_status
+open_copy(struct mu_keeper *keeper)
+{
+	enum mu_status status = open_mirror(keeper, true);
+
+	return status == MU_OK && keeper->result.tight ? read_copy(keeper)
+						       : status;
+}
+
 /* The keeper's end can come at any moment: then the line is cut. */
 static enum mu_status
 attend(struct mu_keeper *keeper)
@@ -255,7 +322,7 @@ attend(struct mu_keeper *keeper)
 	}
 	if (keeper->result.status == MU_OK &&
 	    keeper->result.taken == MU_KEEPER_FORK)
-		return open_mirror(keeper, true);
+		return open_copy(keeper);
 	return keeper->result.status;
 }
 
@@ -288,41 +355,12 @@ mu_keeper_take(struct mu_keeper *keeper)
 	return keeper->result.status;
 }
 
-/*
- * A process that ends in the middle is not judged: what could not be read any
- * more looks like zeros. The copy never runs: it is in a stop of its tracer's
- * until it is killed, and then, with its memory, until the keeper has said so.
- */
-static void
-note_loss(struct mu_keeper *keeper)
-{
-	const struct mu_keeper_loss *loss = &keeper->work->loss;
-	pid_t pid = keeper->work->copy.pid;
-
-	if (keeper->result.status != MU_OK)
-		return;
-	if (__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE)) {
-		keeper->result.why = loss->why;
-		keeper->lost = loss->status;
-	} else if (keeper->result.taken == MU_KEEPER_FORK &&
-	    mu_proc_state(pid, pid) != 't')
-		keeper->lost = mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
-		    "the copy was killed; was memory short?");
-	else if (keeper->mirror.gone)
-		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
-		    "process %d ended while it was read", keeper->target);
-}
-
 void
 mu_keeper_let_go(struct mu_keeper *keeper)
 {
-	if (keeper->line >= 0)
-		note_loss(keeper);
-	if (keeper->result.status == MU_OK && keeper->line >= 0)
+	release_copy(keeper);
+	if (keeper->result.status == MU_OK && keeper->snap.memory.ctx != NULL)
 		mu_memory_mirror_detach(&keeper->snap.memory);
-	mu_sys_close(&keeper->line);
-	mu_sys_close(&keeper->copy_memory);
-	mu_sys_close(&keeper->copy_pagemap);
 }
 
 /*

@@ -41,6 +41,7 @@ struct mu_keeper_result {
 	bool locked;              /* for that reason nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */
 	bool copied_long;         /* by the making of the copy */
+	bool tight;               /* the copy should go soon (struct mu_room) */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 };

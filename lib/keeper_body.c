@@ -157,6 +157,14 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 }
 
 /*
+ * The OOM killer does not know a copy that is still being made. Where room is
+ * short none of the threads may write until it is there and preferred, and the
+ * making of 256 MiB was seen to take over 200 ms on a busy machine. One that
+ * waits for the program would do so for ever.
+ */
+#define HOLD_NS (2 * MU_NS_PER_SEC)
+
+/*
  * Where a copy has no room there is none. The OOM killer shall take it, and not
  * the target, from before the target runs.
  */
@@ -167,6 +175,7 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 
 	if (keeping->has_room != MU_OK)
 		return keeping->has_room;
+	threads->hold_ns = keeping->room.tight ? HOLD_NS : 0;
 	status = mu_process_copy_make(&keeping->work->copy, threads,
 	    keeping->work->stop_ns, &keeping->result->not_forked);
 	if (status == MU_OK)
@@ -216,6 +225,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	status = make_copy(keeping, threads);
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
+		keeping->result->tight = keeping->room.tight;
 		return take_beside(keeping, threads->count);
 	}
 	keeping->result->stopped_long = keeping->result->copied_long =
@@ -307,7 +317,7 @@ look_for_room(struct keeping *keeping)
 	pid_t target = keeping->asked->target;
 
 	mu_room_open(&keeping->room, target);
-	mu_room_add_mirror(&keeping->room, target);
+	mu_room_add_mirror(&keeping->room);
 	keeping->has_room = mu_room_judge(&keeping->room,
 	    mu_room_can_prefer(target), &keeping->result->not_forked);
 }
@@ -490,14 +500,19 @@ is_lost(struct keeping *keeping)
 	return true;
 }
 
+/* Where room is short the program can be faster than a watch that waits. */
 static void
 watch_copy(struct keeping *keeping)
 {
-	do {
-		if (is_lost(keeping))
-			return;
-	} while (!mu_keeper_line_await_cut(
-	    keeping->work->line, keeping->room.next_ns));
+	struct mu_urgency urgency = { .raised = false };
+
+	if (keeping->room.tight)
+		mu_urgency_raise(&urgency);
+	while (!is_lost(keeping) &&
+	    !mu_keeper_line_await_cut(
+		keeping->work->line, keeping->room.next_ns))
+		continue;
+	mu_urgency_drop(&urgency);
 }
 
 /* What the command has asked for, unless it is gone already. */

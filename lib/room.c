@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "heapwalk/lines.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -15,47 +16,74 @@
 #define MIB ((size_t)1 << 20)
 
 /* Stacks and tables of a small search. */
-#define OWN (4 * MIB)
+#define OWN (2 * MIB)
 
 /*
  * What must stay free while there is a copy: a thread that writes all over its
  * memory makes the kernel copy 1 to 2 GB/s, until the watch gets a CPU on
  * a busy machine, and while the copy's memory is taken down (30 ms a gigabyte).
- * More than all of the private memory cannot be copied.
+ * A process that runs less has written less by then. More than all of the
+ * private memory cannot be copied.
+ *
+ * A process that wakes up in the meantime can be faster than the watch. Then
+ * the OOM killer takes the copy, which it prefers, and the process waits until
+ * the memory of that is free. See tests/README.md, "Full memory groups".
  */
-#define RESERVE_MIN (4 * MIB)
+#define RESERVE_MIN (2 * MIB)
 #define RESERVE (64 * MIB)
 #define RESERVE_PART 16 /* of the private memory */
+
+/* A mapping of a copy: vm_area_struct, two anon_vma_chains, an anon_vma. */
+#define BYTES_A_MAPPING 512
+
+/* How long it is looked at how much the process runs. */
+#define ACTIVE_NS (20 * 1000 * 1000ull)
+#define QUIET (MU_ROOM_ACTIVE / 16)
+
+/* CPUCLOCK_SCHED of a process, include/linux/posix-timers.h */
+#define CPU_CLOCK(pid) ((long)(~(unsigned)(pid) << 3 | 2))
 
 /* The next look comes before the fastest writer has used half of the rest. */
 #define BYTES_PER_US 8192 /* twice as fast as any was seen */
 #define LOOK_MIN_NS (100 * 1000ull)
 #define LOOK_MAX_NS (20 * 1000 * 1000ull)
 
-#define GROUPS_SIZE 4096 /* of /proc/PID/cgroup: compared up to here */
-
 #define PREFERRED "1000" /* OOM_SCORE_ADJ_MAX */
+
+static size_t
+less(size_t a, size_t b)
+{
+	return a > b ? a - b : 0;
+}
 
 static size_t
 reserve_of(const struct mu_room *room)
 {
 	size_t reserve = RESERVE + room->private / RESERVE_PART;
 
+	reserve = reserve / MU_ROOM_ACTIVE * room->active;
 	if (reserve > room->private)
 		reserve = room->private;
 	return reserve > RESERVE_MIN ? reserve : RESERVE_MIN;
 }
 
+/* Of what is charged to the process's own groups. */
+static size_t
+reader_of(const struct mu_room *room)
+{
+	return room->apart ? 0 : room->own + room->mirror;
+}
+
 static size_t
 least_for(const struct mu_room *room)
 {
-	return room->page_tables + OWN + reserve_of(room);
+	return room->tables + reserve_of(room) + reader_of(room);
 }
 
 size_t
 mu_room_need(const struct mu_room *room)
 {
-	return least_for(room) + room->private + room->shared + room->mirror;
+	return least_for(room) + room->private + room->shared;
 }
 
 static size_t
@@ -71,26 +99,107 @@ mu_room_open(struct mu_room *room, pid_t pid)
 {
 	char path[64], status[MU_PROC_STATUS_SIZE];
 
-	*room = (struct mu_room) { .left = SIZE_MAX };
+	*room = (struct mu_room) {
+		.pid = pid,
+		.own = OWN,
+		.active = MU_ROOM_ACTIVE,
+		.left = SIZE_MAX,
+	};
 	mu_headroom_open(&room->headroom, pid);
 	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
 	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
 		return;
-	room->page_tables = status_bytes(status, "\nVmPTE:");
+	room->tables = status_bytes(status, "\nVmPTE:");
 	room->private = status_bytes(status, "\nRssAnon:");
 	room->shared = status_bytes(status, "\nRssShmem:");
 }
 
 void
-mu_room_add_mirror(struct mu_room *room, pid_t pid)
+mu_room_add_mirror(struct mu_room *room)
 {
-	char path[64], own[GROUPS_SIZE], other[GROUPS_SIZE];
+	struct mu_headroom own;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/cgroup", pid);
-	if (mu_procfs_read("/proc/self/cgroup", own, sizeof(own)) > 0 &&
-	    mu_procfs_read(path, other, sizeof(other)) > 0 &&
-	    strcmp(own, other) == 0)
-		room->mirror = room->private;
+	mu_headroom_open(&own, (pid_t)mu_sys0(SYS_getpid));
+	room->mirror = room->private;
+	room->apart = !mu_headroom_shares(&own, &room->headroom);
+	mu_headroom_close(&own);
+}
+
+/* A reader in another group takes of the machine alone. */
+static void
+look(struct mu_room *room, size_t enough)
+{
+	size_t machine = mu_headroom_left_of_machine(&room->headroom);
+
+	room->left = mu_headroom_left_in_groups(&room->headroom, enough);
+	if (room->apart && machine != SIZE_MAX)
+		machine = less(machine, room->own + room->mirror);
+	if (machine < room->left)
+		room->left = machine;
+}
+
+static bool
+count_lines(void *ctx, const char *lines, size_t length)
+{
+	size_t *count = ctx, i;
+
+	for (i = 0; i < length; i++)
+		*count += lines[i] == '\n';
+	return false;
+}
+
+/* The list is long where it counts. */
+static void
+add_mappings(struct mu_room *room)
+{
+	size_t count = 0;
+	char path[64];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/maps", room->pid);
+	mu_lines_search(path, count_lines, &count);
+	room->tables += count * BYTES_A_MAPPING;
+}
+
+/* The time of all threads, ns. A filter may know the own process's only. */
+static bool
+read_cpu(const struct mu_room *room, uint64_t *ns)
+{
+	struct timespec time;
+	long clock = mu_sys0(SYS_getpid) == room->pid ? CLOCK_PROCESS_CPUTIME_ID
+						      : CPU_CLOCK(room->pid);
+
+	if (room->pid <= 0 ||
+	    mu_sys2(SYS_clock_gettime, clock, (long)&time) < 0)
+		return false;
+	*ns = (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
+	return true;
+}
+
+static void
+note_activity(struct mu_room *room)
+{
+	uint64_t begin, end, begin_ns = mu_sys_now_ns(), span_ns;
+
+	if (!read_cpu(room, &begin))
+		return;
+	mu_sys_sleep_ns(ACTIVE_NS);
+	if (!read_cpu(room, &end))
+		return;
+	span_ns = mu_sys_now_ns() - begin_ns;
+	if (end - begin < span_ns)
+		room->active =
+		    (unsigned)((end - begin) * MU_ROOM_ACTIVE / span_ns);
+}
+
+/*
+ * For a process that hardly runs, what it may write at worst says little of
+ * what a check needs.
+ */
+static void
+note_need(struct mu_room *room, bool preferred)
+{
+	room->need = preferred && room->active < QUIET ? least_for(room)
+						       : mu_room_need(room);
 }
 
 enum mu_status
@@ -98,11 +207,22 @@ mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 {
 	size_t most = mu_room_need(room);
 
-	room->left = mu_headroom_left(&room->headroom, most);
+	look(room, most);
 	room->tight = room->left < most;
 	room->next_ns = 0;
-	if (room->left >= (preferred ? least_for(room) : most))
+	if (!room->tight)
 		return MU_OK;
+	preferred = preferred && !room->headroom.kills_all;
+	if (preferred) {
+		add_mappings(room);
+		if (room->left < least_for(room)) {
+			note_activity(room);
+			look(room, most);
+		}
+		if (room->left >= least_for(room))
+			return MU_OK;
+	}
+	note_need(room, preferred);
 	return mu_room_refuse(room, why);
 }
 
@@ -147,8 +267,10 @@ mu_room_is_short(struct mu_room *room)
 	if (now < room->next_ns)
 		return false;
 	room->left = mu_headroom_left(&room->headroom, reserve);
-	if (room->left < reserve)
+	if (room->left < reserve) {
+		room->need = mu_room_need(room);
 		return true;
+	}
 	spare = (room->left - reserve) / 2 / BYTES_PER_US;
 	if (spare < LOOK_MAX_NS / 1000)
 		nap_ns = spare * 1000;
@@ -161,13 +283,13 @@ mu_room_refuse(const struct mu_room *room, struct mu_why *why)
 {
 	size_t in_groups =
 	    mu_headroom_left_in_groups(&room->headroom, SIZE_MAX);
+	size_t need = room->need != 0 ? room->need : mu_room_need(room);
 
 	return mu_why(why, MU_ERR_NO_MEMORY,
 	    "the %s has %zu MiB left, a check needs about %zu MiB",
-	    in_groups <= room->left || in_groups < mu_room_need(room)
-		? "container"
-		: "machine",
-	    room->left / MIB, (mu_room_need(room) + MIB - 1) / MIB);
+	    in_groups <= room->left || in_groups < need ? "container"
+							: "machine",
+	    room->left / MIB, (need + MIB - 1) / MIB);
 }
 
 void

@@ -18,27 +18,42 @@
 
 struct mu_room {
 	struct mu_headroom headroom;
-	size_t page_tables; /* bytes: a copy needs its own */
-	size_t private;     /* bytes that may be copied by being written */
-	size_t shared;      /* bytes of shared memory, which are copied, too */
-	size_t left;        /* bytes, when last looked at */
-	size_t mirror;      /* bytes: as much again, where who reads the copy
-			       is in the same group */
-	bool tight;         /* less is left than the copy may need at worst */
-	uint64_t next_ns;   /* when to look again */
+	pid_t pid;
+	size_t tables;    /* bytes: a copy needs its own */
+	size_t private;   /* bytes that may be copied by being written */
+	size_t shared;    /* bytes of shared memory, which are copied, too */
+	size_t own;       /* bytes that the search itself needs */
+	size_t mirror;    /* bytes that who reads the copy takes in */
+	bool apart;       /* OWN and MIRROR are charged elsewhere, to no group
+			     that limits the process */
+	unsigned active;  /* how much the process runs; MU_ROOM_ACTIVE: a
+			     thread does all the time, or nothing is known */
+	size_t left;      /* bytes, when last looked at */
+	size_t need;      /* bytes that would have been enough */
+	bool tight;       /* less is left than the copy may need at worst */
+	uint64_t next_ns; /* when to look again */
 };
 
+#define MU_ROOM_ACTIVE 256u
+
 /*
- * Of process PID. To be closed in any case. What cannot be read is no limit.
+ * Of process PID, which searches a copy of itself. To be closed in any case.
+ * What cannot be read is no limit.
  */
 void mu_room_open(struct mu_room *room, pid_t pid);
 
-/* The calling process takes in what it reads: count that where it must be. */
-void mu_room_add_mirror(struct mu_room *room, pid_t pid);
+/*
+ * The calling process is another one. It takes in what it reads, which counts
+ * where both are limited by the same group.
+ */
+void mu_room_add_mirror(struct mu_room *room);
 
 /*
  * May there be a copy? PREFERRED: the OOM killer takes the copy before the
  * process (mu_room_prefer). MU_OK, or MU_ERR_NO_MEMORY with both numbers.
+ *
+ * What must stay free is as much as the process can write before the copy is
+ * gone. Where that is not there, this takes 20 ms, to see how much it runs.
  */
 enum mu_status mu_room_judge(
     struct mu_room *room, bool preferred, struct mu_why *why);

@@ -226,6 +226,7 @@ look_once(struct looking *looking)
 	looking->why = keeper->result.why;
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
+	looking->lost = keeper->lost != MU_OK;
 	if (looking->status != MU_OK)
 		return;
 	keeper->snap.no_headers = true; /* see unsettled.h */

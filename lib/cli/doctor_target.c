@@ -164,7 +164,7 @@ read_room(struct mu_doctor_target *target)
 	struct mu_room room;
 
 	mu_room_open(&room, target->pid);
-	mu_room_add_mirror(&room, target->pid);
+	mu_room_add_mirror(&room);
 	target->has_room = mu_room_judge(
 	    &room, mu_room_can_prefer(target->pid), &target->room_why);
 	target->tight = room.tight;

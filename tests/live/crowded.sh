@@ -4,7 +4,7 @@
 # says that nothing was checked, with numbers.
 #
 # The ways: outside and inside (-p from outside of the group, from inside),
-# read (-p --stop=read from outside), self1 and self2 (the program checks
+# idle (from outside, and no thread writes: there is an answer), read (-p --stop=read from outside), self1 and self2 (the program checks
 # itself with one worker, with two), signal (with two, stopped by signal).
 # CROWDED_RUNS, CROWDED_WAYS, CROWDED_MIB, CROWDED_MORE (percent of headroom)
 # and CROWDED_WRITERS say how often, which, how large, how tight, and how many
@@ -16,13 +16,16 @@ command=$build/memunreachable
 victim=$build/tests/live/victim_crowded
 runs=${CROWDED_RUNS:-1}
 mib=${CROWDED_MIB:-128}
-writers=${CROWDED_WRITERS:-1}
-ways=${CROWDED_WAYS:-outside inside read self1 self2 signal}
+ways=${CROWDED_WAYS:-outside inside idle read self1 self2 signal}
 percents=${CROWDED_MORE:-2 10 50}
 
-# A hierarchy of version 1 or 2 that groups of memory can be made in.
+# A hierarchy of version 1 or 2 that groups of memory can be made in. Groups of
+# runs that were killed are taken away.
 find_hierarchy() {
 	for root in /sys/fs/cgroup/memory /sys/fs/cgroup; do
+		for group in "$root"/mu-crowded-*; do
+			kill -0 "${group##*-}" 2>/dev/null || rmdir "$group"
+		done 2>/dev/null
 		group=$root/mu-crowded-$$
 		mkdir "$group" 2>/dev/null || continue
 		for files in "limit_in_bytes usage_in_bytes" "max current"; do
@@ -121,9 +124,11 @@ check_from() {
 }
 
 run_once() {
+	writers=${CROWDED_WRITERS:-1}
 	case $1 in
 	outside) start '' "$2" && check_from "$command" ;;
 	inside) start '' "$2" && check_from in_group "$command" ;;
+	idle) writers=0 && start '' "$2" && check_from "$command" ;;
 	read) start '' "$2" && check_from "$command" --stop=read ;;
 	self1) start workers=1 "$2" && check_self ;;
 	self2) start workers=2 "$2" && check_self ;;
@@ -156,6 +161,8 @@ for way in $ways; do
 		name="$way at $more %"
 		[ $dead -eq 0 ] || fail "$dead of $runs were killed"
 		[ $wrong -eq 0 ] || fail "$wrong of $runs answers are wrong"
+		[ "$way" != idle ] || [ $unchecked -eq 0 ] ||
+			fail "$unchecked of $runs were not checked"
 	done
 done
 [ $failures -eq 0 ]

@@ -295,6 +295,53 @@ START_TEST(watched)
 }
 END_TEST
 
+/* memory.oom.group holds for all that is below, and of version 2 only. */
+START_TEST(kills_all)
+{
+	struct mu_headroom headroom;
+
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(!headroom.kills_all);
+	mu_headroom_close(&headroom);
+	put_named("/a/b", "memory.oom.group", "0\n");
+	put_named("/a", "memory.oom.group", "1\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(headroom.kills_all);
+	mu_headroom_close(&headroom);
+	put_named("/a", "memory.oom.group", "0\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(!headroom.kills_all);
+	mu_headroom_close(&headroom);
+}
+END_TEST
+
+/* Groups side by side share the limit of the one above. */
+START_TEST(shared)
+{
+	struct mu_headroom one, other;
+
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
+	put_cgroup("/a/c", "1048576\n", "524288\n", NULL);
+	mu_headroom_open_files(&one, &files);
+	put(own, "0::/a/c\n");
+	mu_headroom_open_files(&other, &files);
+	ck_assert(mu_headroom_shares(&one, &one));
+	ck_assert(!mu_headroom_shares(&one, &other));
+	mu_headroom_close(&one);
+	mu_headroom_close(&other);
+	put_cgroup("/a", "1048576\n", "524288\n", NULL);
+	mu_headroom_open_files(&other, &files);
+	put(own, "0::/a/b\n");
+	mu_headroom_open_files(&one, &files);
+	ck_assert(mu_headroom_shares(&one, &other));
+	mu_headroom_close(&one);
+	mu_headroom_close(&other);
+}
+END_TEST
+
 START_TEST(here)
 {
 	size_t bytes = 0;
@@ -322,6 +369,8 @@ main(void)
 	tcase_add_test(tc, version_1);
 	tcase_add_test(tc, mounts);
 	tcase_add_test(tc, watched);
+	tcase_add_test(tc, kills_all);
+	tcase_add_test(tc, shared);
 	tcase_add_test(tc, here);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

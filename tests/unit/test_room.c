@@ -2,9 +2,12 @@
  * Whether a copy has room, by what is left and what it may need.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/room.h"
@@ -29,8 +32,9 @@ have(size_t mib)
 	ck_assert_int_eq(fclose(file), 0);
 	mu_room_close(&room);
 	room = (struct mu_room) {
-		.page_tables = MIB,
+		.tables = MIB,
 		.private = 512 * MIB,
+		.active = MU_ROOM_ACTIVE,
 	};
 	mu_headroom_open_files(&room.headroom, &none);
 }
@@ -80,7 +84,7 @@ START_TEST(none)
 	ck_assert_msg(strstr(why.words, "machine has 20 MiB left") != NULL,
 	    "%s", why.words);
 	ck_assert_msg(
-	    strstr(why.words, "needs about 613 MiB") != NULL, "%s", why.words);
+	    strstr(why.words, "needs about 609 MiB") != NULL, "%s", why.words);
 	ck_assert(mu_room_is_short(&room));
 }
 END_TEST
@@ -99,6 +103,86 @@ START_TEST(more)
 }
 END_TEST
 
+/* The OOM killer would take the process with the copy. */
+START_TEST(kills_all)
+{
+	have(256);
+	room.headroom.kills_all = true;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	have(1024);
+	room.headroom.kills_all = true;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
+}
+END_TEST
+
+static pid_t
+start_child(bool busy)
+{
+	pid_t child = fork();
+
+	ck_assert_int_ge(child, 0);
+	if (child > 0)
+		return child;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;)
+		if (!busy)
+			pause();
+}
+
+static void
+end_child(pid_t child)
+{
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+}
+
+/* What hardly runs hardly writes. */
+START_TEST(quiet)
+{
+	pid_t child = start_child(false);
+
+	usleep(50000);
+	have(8);
+	room.pid = child;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
+	ck_assert(room.tight);
+	ck_assert(!mu_room_is_short(&room));
+	have(1);
+	room.pid = child;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	ck_assert_msg(strstr(why.words,
+			  "has 1 MiB left, a check needs about 4 MiB") != NULL,
+	    "%s", why.words);
+	end_child(child);
+}
+END_TEST
+
+START_TEST(busy)
+{
+	pid_t child = start_child(true);
+
+	have(8);
+	room.pid = child;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	end_child(child);
+}
+END_TEST
+
+/* A reader in a group of its own takes of the machine, and of that alone. */
+START_TEST(apart)
+{
+	have(512);
+	room.mirror = 512 * MIB;
+	room.apart = true;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	have(1536);
+	room.mirror = 512 * MIB;
+	room.apart = true;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
+	ck_assert(!room.tight);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -110,6 +194,10 @@ main(void)
 	tcase_add_test(tcase, tight);
 	tcase_add_test(tcase, none);
 	tcase_add_test(tcase, more);
+	tcase_add_test(tcase, kills_all);
+	tcase_add_test(tcase, quiet);
+	tcase_add_test(tcase, busy);
+	tcase_add_test(tcase, apart);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
