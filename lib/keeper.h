@@ -63,9 +63,10 @@ struct mu_keeper {
 	size_t page_size;
 	const uintptr_t *locks; /* ints of the target: nothing is taken */
 	size_t num_locks;       /* unless all of them are 0 */
-	bool ask_stacks; /* threads are asked for their alternate stacks */
-	bool ask_wiped;  /* what a fork empties is read during the stop */
-	size_t expected; /* bytes that will be read beside a copy, about */
+	bool ask_stacks;    /* threads are asked for their alternate stacks */
+	bool ask_wiped;     /* what a fork empties is read during the stop */
+	uint64_t copied_ns; /* the longest stop with a copy so far; 0: none */
+	size_t expected;    /* bytes that will be read beside a copy, about */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*

@@ -39,6 +39,12 @@
 /* What is read beside a copy ends so long before that, or a quarter. */
 #define SPARE_NS (50 * 1000 * 1000ull)
 
+/*
+ * To kill a copy that comes too late takes as long as to make it, and all
+ * threads stand still for that, too: one that is a little late is taken.
+ */
+#define LATE_NS (200 * 1000 * 1000ull)
+
 struct keeping {
 	struct mu_keeper_work *work;
 	const struct mu_keeper *asked;
@@ -177,7 +183,7 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 		return keeping->has_room;
 	threads->hold_ns = keeping->room.tight ? HOLD_NS : 0;
 	status = mu_process_copy_make(&keeping->work->copy, threads,
-	    keeping->work->stop_ns, &keeping->result->not_forked);
+	    keeping->work->stop_ns + LATE_NS, &keeping->result->not_forked);
 	if (status == MU_OK)
 		mu_room_prefer(keeping->work->copy.pid);
 	return status;
@@ -355,6 +361,8 @@ foresee_copy(struct keeping *keeping, size_t num_threads)
 
 	ns = mu_copy_pause_of(
 	    target, num_threads, keeping->result->shared.all, &forked);
+	if (ns < keeping->asked->copied_ns)
+		ns = keeping->asked->copied_ns;
 	if (ns <= most)
 		return MU_OK;
 	mu_pause_too_long(target, 0, ns, &keeping->result->not_forked);

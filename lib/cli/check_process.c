@@ -50,7 +50,8 @@ struct looking {
 	bool ask_stacks;        /* of the next try; see note_stacks() */
 	bool stacks_wanted;     /* the last one ought to have asked */
 	unsigned stack_tries;
-	uint64_t pause_ns; /* the longest */
+	uint64_t pause_ns;  /* the longest */
+	uint64_t copied_ns; /* the longest with a copy that was too long */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
 	size_t num_locks;
@@ -218,6 +219,7 @@ look_once(struct looking *looking)
 		.workers = &judgement->threads.workers,
 		.ask_stacks = looking->ask_stacks,
 		.ask_wiped = looking->ask_wiped,
+		.copied_ns = looking->copied_ns,
 		.expected = looking->expected,
 	};
 	if (check->progress != NULL)
@@ -227,6 +229,9 @@ look_once(struct looking *looking)
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
 	looking->lost = keeper->lost != MU_OK;
+	if (keeper->result.taken == MU_KEEPER_FORK &&
+	    keeper->result.pause_ns > keeper->max_pause_ns)
+		looking->copied_ns = keeper->result.pause_ns;
 	if (looking->status != MU_OK)
 		return;
 	keeper->snap.no_headers = true; /* see unsettled.h */

@@ -226,9 +226,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	target->held = mu_pause_bytes(pid);
 	target->copy_ns = mu_copy_pause_of(
 	    pid, target->threads, target->mappings, &target->forked);
-	if (mu_forked_find(&target->forked, pid))
-		target->copy_ns = mu_copy_pause_ns(
-		    target->threads, target->mappings, target->forked.small);
+	mu_forked_find(&target->forked, pid);
 	read_room(target);
 	mu_doctor_files_read(target);
 }
