@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -59,6 +60,7 @@ struct victim {
 static struct victim *victim;
 static pid_t victim_pid; /* for itself */
 static pid_t target;
+static pid_t keeper, guardian; /* of the last check */
 static int requests[2], replies[2];
 
 static void
@@ -161,6 +163,7 @@ run_target(enum first first)
 	pthread_t threads[3];
 	size_t i;
 
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	close(requests[1]);
 	close(replies[0]);
 	setpgid(0, 0);
@@ -293,6 +296,18 @@ is_free(void)
 	return all;
 }
 
+/* Has it ended, whether or not init has reaped it yet? */
+static bool
+has_ended(pid_t pid)
+{
+	char path[32], name[32], state;
+	pid_t parent;
+
+	snprintf(path, sizeof(path), "%d", pid);
+	return pid == 0 || !read_stat(path, name, &state, &parent) ||
+	    state == 'Z' || strncmp(name, "mu-", 3) != 0;
+}
+
 /*
  * With ZOMBIES a copy that has ended may not have been reaped: when all three
  * are killed at once while they read it, no process is left to do that.
@@ -307,7 +322,7 @@ expect_nothing_left(const char *when, bool zombies)
 	for (tries = 0; tries < LEFT_TRIES; tries++) {
 		child = find_child(target, NULL);
 		snprintf(path, sizeof(path), "%d", child);
-		if (is_free() &&
+		if (has_ended(keeper) && has_ended(guardian) && is_free() &&
 		    (child == 0 ||
 			(zombies && read_stat(path, name, &state, &parent) &&
 			    state == 'Z')))
@@ -379,8 +394,10 @@ await_moment(int round, long us)
 static void
 kill_some(unsigned who, enum mu_check_stop stop, int round, long us)
 {
-	pid_t command = start_command(stop), keeper = 0, guardian = 0;
+	pid_t command = start_command(stop);
 	int tries;
+
+	keeper = 0;
 
 	for (tries = 0; tries < 5000 && keeper == 0; tries++) {
 		nap_us(20);
