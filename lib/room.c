@@ -27,9 +27,13 @@
  *
  * A process that wakes up in the meantime can be faster than the watch. Then
  * the OOM killer takes the copy, which it prefers, and the process waits until
- * the memory of that is free. See tests/README.md, "Full memory groups".
+ * the memory of that is free: exactly so where the copy stops at
+ * PTRACE_EVENT_EXIT. A sweeper has no tracer, and exit_mmap() sets MMF_OOM_SKIP
+ * before it frees the last 40 MB: the OOM killer may take the program, too. See
+ * tests/README.md, "Full memory groups".
  */
-#define RESERVE_MIN (2 * MIB)
+#define RESERVE_TRACED (2 * MIB)
+#define RESERVE_UNTRACED (16 * MIB)
 #define RESERVE (64 * MIB)
 #define RESERVE_PART 16 /* of the private memory */
 
@@ -60,11 +64,12 @@ static size_t
 reserve_of(const struct mu_room *room)
 {
 	size_t reserve = RESERVE + room->private / RESERVE_PART;
+	size_t floor = room->traced ? RESERVE_TRACED : RESERVE_UNTRACED;
 
 	reserve = reserve / MU_ROOM_ACTIVE * room->active;
 	if (reserve > room->private)
 		reserve = room->private;
-	return reserve > RESERVE_MIN ? reserve : RESERVE_MIN;
+	return reserve > floor ? reserve : floor;
 }
 
 /* Of what is charged to the process's own groups. */
@@ -74,16 +79,21 @@ reader_of(const struct mu_room *room)
 	return room->apart ? 0 : room->own + room->mirror;
 }
 
-static size_t
-least_for(const struct mu_room *room)
-{
-	return room->tables + reserve_of(room) + reader_of(room);
-}
-
 size_t
 mu_room_need(const struct mu_room *room)
 {
-	return least_for(room) + room->private + room->shared;
+	return room->tables + reserve_of(room) + reader_of(room) +
+	    room->private + room->shared;
+}
+
+/* Without a tracer what may be written must fit, and the watch comes second. */
+static size_t
+least_for(const struct mu_room *room)
+{
+	size_t written =
+	    room->traced ? 0 : room->private / MU_ROOM_ACTIVE * room->active;
+
+	return room->tables + reserve_of(room) + reader_of(room) + written;
 }
 
 static size_t
@@ -120,6 +130,7 @@ mu_room_add_mirror(struct mu_room *room)
 	struct mu_headroom own;
 
 	mu_headroom_open(&own, (pid_t)mu_sys0(SYS_getpid));
+	room->traced = true;
 	room->mirror = room->private;
 	room->apart = !mu_headroom_shares(&own, &room->headroom);
 	mu_headroom_close(&own);
@@ -175,15 +186,42 @@ read_cpu(const struct mu_room *room, uint64_t *ns)
 	return true;
 }
 
+struct runners {
+	pid_t pid, self;
+	bool any;
+};
+
+static bool
+visit_thread(void *ctx, int tid)
+{
+	struct runners *runners = ctx;
+
+	runners->any =
+	    tid != runners->self && mu_proc_state(runners->pid, tid) == 'R';
+	return !runners->any;
+}
+
+/* On a busy machine a thread that has much to do may get no CPU for a while. */
+static bool
+wants_cpu(const struct mu_room *room)
+{
+	struct runners runners = { room->pid, mu_sys_gettid(), false };
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task", room->pid);
+	mu_proc_numbers(path, visit_thread, &runners);
+	return runners.any;
+}
+
 static void
 note_activity(struct mu_room *room)
 {
 	uint64_t begin, end, begin_ns = mu_sys_now_ns(), span_ns;
 
-	if (!read_cpu(room, &begin))
+	if (!read_cpu(room, &begin) || wants_cpu(room))
 		return;
 	mu_sys_sleep_ns(ACTIVE_NS);
-	if (!read_cpu(room, &end))
+	if (wants_cpu(room) || !read_cpu(room, &end))
 		return;
 	span_ns = mu_sys_now_ns() - begin_ns;
 	if (end - begin < span_ns)

@@ -26,6 +26,7 @@ struct mu_room {
 	size_t mirror;    /* bytes that who reads the copy takes in */
 	bool apart;       /* OWN and MIRROR are charged elsewhere, to no group
 			     that limits the process */
+	bool traced;      /* a copy that is killed stops, with its memory */
 	unsigned active;  /* how much the process runs; MU_ROOM_ACTIVE: a
 			     thread does all the time, or nothing is known */
 	size_t left;      /* bytes, when last looked at */

@@ -128,7 +128,7 @@ run_once() {
 	case $1 in
 	outside) start '' "$2" && check_from "$command" ;;
 	inside) start '' "$2" && check_from in_group "$command" ;;
-	idle) writers=0 && start '' "$2" && check_from "$command" ;;
+	idle) writers=0 && start '' "$2" && check_from "$command" --max-pause=9s ;;
 	read) start '' "$2" && check_from "$command" --stop=read ;;
 	self1) start workers=1 "$2" && check_self ;;
 	self2) start workers=2 "$2" && check_self ;;

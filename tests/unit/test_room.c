@@ -34,6 +34,7 @@ have(size_t mib)
 	room = (struct mu_room) {
 		.tables = MIB,
 		.private = 512 * MIB,
+		.traced = true,
 		.active = MU_ROOM_ACTIVE,
 	};
 	mu_headroom_open_files(&room.headroom, &none);
@@ -168,6 +169,27 @@ START_TEST(busy)
 }
 END_TEST
 
+/* Without a tracer the OOM killer may take the process. */
+START_TEST(untraced)
+{
+	pid_t child = start_child(false);
+
+	usleep(50000);
+	have(256);
+	room.traced = false;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	have(8);
+	room.traced = false;
+	room.pid = child;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	have(32);
+	room.traced = false;
+	room.pid = child;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
+	end_child(child);
+}
+END_TEST
+
 /* A reader in a group of its own takes of the machine, and of that alone. */
 START_TEST(apart)
 {
@@ -197,6 +219,7 @@ main(void)
 	tcase_add_test(tcase, kills_all);
 	tcase_add_test(tcase, quiet);
 	tcase_add_test(tcase, busy);
+	tcase_add_test(tcase, untraced);
 	tcase_add_test(tcase, apart);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
