@@ -213,7 +213,7 @@ is_back(pid_t tid, uintptr_t back)
 static uintptr_t
 search_call(pid_t tid, struct mu_range vdso, unsigned *skip)
 {
-	unsigned char bytes[CHUNK_BYTES];
+	unsigned char bytes[CHUNK_BYTES] = { 0 };
 	const size_t size = MU_REMOTE_CODE_SIZE;
 	uintptr_t at = vdso.begin;
 	size_t n, i;

@@ -150,7 +150,7 @@ take_unused(struct mu_remote_thread *thread)
 {
 	const struct mu_range stack = thread->code.stack;
 	uintptr_t sp, end = stack.begin + ALIGN + thread->way.size;
-	unsigned char bytes[PIECE];
+	unsigned char bytes[PIECE] = { 0 };
 	size_t at, i, n;
 
 	if (!first_pointer(thread->threads, &sp) || end > stack.end ||

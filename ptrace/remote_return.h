@@ -31,12 +31,12 @@ struct mu_remote_thread;
 #define MU_REMOTE_ANSWER 64
 
 struct mu_remote_return {
+	_Alignas(64) unsigned char bytes[MU_REMOTE_RETURN_MAX];
 	uintptr_t at; /* where it lies; 0: nowhere */
 	size_t size, vector_size;
 	bool foreign; /* on the first thread's stack, and that is another */
 	int memory;   /* /proc/TID/mem while it lies there */
 	size_t laid;  /* bytes of it */
-	_Alignas(64) unsigned char bytes[MU_REMOTE_RETURN_MAX];
 };
 
 /*

@@ -35,12 +35,12 @@ struct mu_syscall_info {
 };
 
 struct mu_remote_thread {
-	struct mu_threads *threads;           /* whose process it is */
-	struct mu_tracee *tracee;             /* one of them */
+	struct mu_remote_return way; /* back, if we end in the middle */
+	struct mu_threads *threads;  /* whose process it is */
+	struct mu_tracee *tracee;    /* one of them */
 	uintptr_t general[MU_PRSTATUS_WORDS]; /* what is to be put back */
 	struct mu_remote_code code;
-	struct mu_remote_return way; /* back, if we end in the middle */
-	long options;                /* PTRACE_O_... that it has otherwise */
+	long options; /* PTRACE_O_... that it has otherwise */
 };
 
 /*
