@@ -37,6 +37,7 @@ struct mu_keeper_result {
 	struct mu_why why;
 	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
 	struct mu_why not_forked; /* why not, if it was read instead */
+	struct mu_why no_room;    /* a copy had too little; or no words */
 	uint64_t pause_ns;        /* threads stood still */
 	bool locked;              /* for that reason nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */

@@ -325,7 +325,12 @@ look_for_room(struct keeping *keeping)
 	mu_room_open(&keeping->room, target);
 	mu_room_add_mirror(&keeping->room);
 	keeping->has_room = mu_room_judge(&keeping->room,
-	    mu_room_can_prefer(target), &keeping->result->not_forked);
+	    mu_room_can_prefer(target), &keeping->result->no_room);
+	if (keeping->has_room == MU_OK)
+		return;
+	keeping->result->not_forked = keeping->result->no_room;
+	if (keeping->way == MU_KEEPER_AUTO)
+		keeping->way = MU_KEEPER_READ;
 }
 
 static void

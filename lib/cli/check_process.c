@@ -57,6 +57,7 @@ struct looking {
 	size_t num_locks;
 	enum mu_status status;
 	struct mu_why why;
+	struct mu_why no_room; /* for a copy; or no words */
 };
 
 static const enum mu_keeper_way ways[] = {
@@ -197,6 +198,19 @@ remember_locks(struct looking *looking)
 	    heap->num_locks * sizeof(*heap->locks));
 }
 
+/* A copy could not be made, or did not last, as there was no room for it. */
+static void
+note_room(struct looking *looking)
+{
+	const struct mu_keeper *keeper = &looking->keeper;
+
+	looking->lost = keeper->lost != MU_OK;
+	if (keeper->result.no_room.words[0] != '\0')
+		looking->no_room = keeper->result.no_room;
+	else if (keeper->lost == MU_ERR_NO_MEMORY)
+		looking->no_room = looking->why;
+}
+
 static void
 look_once(struct looking *looking)
 {
@@ -228,7 +242,7 @@ look_once(struct looking *looking)
 	looking->why = keeper->result.why;
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
-	looking->lost = keeper->lost != MU_OK;
+	note_room(looking);
 	if (keeper->result.taken == MU_KEEPER_FORK &&
 	    keeper->result.pause_ns > keeper->max_pause_ns)
 		looking->copied_ns = keeper->result.pause_ns;
@@ -247,9 +261,9 @@ look_once(struct looking *looking)
 	looking->why = judgement->search.why;
 	mu_keeper_let_go(keeper);
 	if (keeper->lost != MU_OK) {
-		looking->lost = true;
 		looking->status = keeper->lost;
 		looking->why = keeper->result.why;
+		note_room(looking);
 		return;
 	}
 	remember_locks(looking);
@@ -312,6 +326,20 @@ look(struct looking *looking)
 						       : tries * NAP_NS;
 		mu_sys_sleep_ns(nap_ns < NAP_MAX_NS ? nap_ns : NAP_MAX_NS);
 	}
+}
+
+/* What was tried instead of a copy says only why that did not do. */
+static void
+explain_room(struct looking *looking)
+{
+	struct mu_why why = looking->why;
+
+	if (looking->no_room.words[0] != '\0' &&
+	    (looking->status == MU_ERR_TIMEOUT ||
+		looking->status == MU_ERR_NO_MEMORY) &&
+	    strcmp(looking->no_room.words, why.words) != 0)
+		looking->status = mu_why(&looking->why, MU_ERR_NO_MEMORY,
+		    "%s; %s", looking->no_room.words, why.words);
 }
 
 static bool
@@ -391,6 +419,7 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	look(&looking);
 	if (is_doubtful(&looking))
 		look_again(&looking);
+	explain_room(&looking);
 	if (looking.keeper.result.taken != 0)
 		answer->stop = looking.keeper.result.taken == MU_KEEPER_FORK
 		    ? "fork"

@@ -118,7 +118,7 @@ check_from() {
 	23) verdict=wrong
 		grep -q 'in 5 unreachable' "$work/said" && verdict=right ;;
 	3) verdict=wrong
-		grep -q 'MiB\|max-pause' "$work/said" && verdict=unchecked ;;
+		grep -q 'MiB left\|max-pause' "$work/said" && verdict=unchecked ;;
 	*) verdict=wrong ;;
 	esac
 }
