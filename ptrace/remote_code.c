@@ -26,6 +26,7 @@
 /* Behind the addresses: private, of no file; the name follows after blanks. */
 #define VDSO_ACCESS " r-xp 00000000 00:00 0 "
 #define STACK_ACCESS " rw-p 00000000 00:00 0 "
+#define STACK_ACCESS_CODE " rwxp 00000000 00:00 0 "
 #define CODE_ACCESS " r-xp "
 
 /* A line of /proc/PID/maps. */
@@ -135,7 +136,8 @@ visit(struct search *search, const struct line *line)
 
 	if (line_is(line, VDSO_ACCESS, "[vdso]"))
 		search->vdso = line->range;
-	else if (line_is(line, STACK_ACCESS, "[stack]"))
+	else if (line_is(line, STACK_ACCESS, "[stack]") ||
+	    line_is(line, STACK_ACCESS_CODE, "[stack]"))
 		search->stack = line->range;
 	else if (search->back == 0 && line_begins(line, CODE_ACCESS) &&
 	    (search->all || line_is_libc(line)) && size <= search->left) {

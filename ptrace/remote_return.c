@@ -92,7 +92,10 @@ take_below(struct mu_remote_thread *thread, uintptr_t begin, uintptr_t limit)
 
 #ifdef MU_PTHREAD_STACKBLOCK
 
-/* A thread of glibc's says where its stack is. */
+/*
+ * A thread of glibc's says where its stack is. The first one's is said to begin
+ * at 0 (__tls_init_tp() in csu/libc-tls.c), so that it is no bound.
+ */
 static bool
 take_own(struct mu_remote_thread *thread, uintptr_t limit)
 {
@@ -105,7 +108,7 @@ take_own(struct mu_remote_thread *thread, uintptr_t limit)
 	    self == tp &&
 	    mu_sys_read_memory(tid, tp + MU_PTHREAD_STACKBLOCK, block,
 		sizeof(block)) == sizeof(block) &&
-	    limit >= block[0] && limit - block[0] < block[1] &&
+	    block[0] != 0 && limit >= block[0] && limit - block[0] < block[1] &&
 	    take_below(thread, block[0], limit);
 }
 

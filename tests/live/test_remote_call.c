@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <sys/ptrace.h>
 #include <sys/uio.h>
+#include <ucontext.h>
 
 #include "mu/arch_remote.h"
 #include "mu/arch_vector.h"
@@ -290,6 +291,84 @@ END_TEST
 
 #endif
 
+/* The first thread on a small stack; what lies below is other memory. */
+#define COROUTINE ((size_t)16 << 10)
+
+static char coroutine[2 * COROUTINE];
+
+static void
+pause_below(void)
+{
+	volatile char *bottom = alloca(COROUTINE - 2048);
+
+	bottom[0] = 0;
+	pause();
+}
+
+static long
+sit_on_coroutine(void)
+{
+	static ucontext_t outside, inside;
+
+	getcontext(&inside);
+	inside.uc_stack.ss_sp = coroutine + COROUTINE;
+	inside.uc_stack.ss_size = COROUTINE;
+	inside.uc_link = &outside;
+	makecontext(&inside, pause_below, 0);
+	return swapcontext(&outside, &inside);
+}
+
+/* glibc has the whole address space below the stack as the first thread's. */
+START_TEST(a_stack_of_the_program_is_not_written_to)
+{
+	const struct sitter sitter = { NULL, sit_on_coroutine };
+	pid_t pid = sitter_start(&sitter);
+	enum mu_status status;
+
+	must_stop(pid);
+	status = mu_remote_thread_pick(&remote, &threads, &why);
+	ck_assert_msg(status == MU_OK, "%s", why.words);
+	ck_assert(remote.way.at + remote.way.size <= (uintptr_t)coroutine ||
+	    remote.way.at >= (uintptr_t)(coroutine + sizeof(coroutine)));
+	mu_threads_release(&threads);
+	inject(pid);
+	sitter_end(pid);
+}
+END_TEST
+
+extern void *__libc_stack_end;
+
+/* As glibc does for a library that wants it: _dl_make_stack_executable(). */
+static bool
+open_stack(void)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	uintptr_t at = (uintptr_t)__libc_stack_end & ~(page - 1);
+
+	return mprotect((void *)at, page,
+		   PROT_READ | PROT_WRITE | PROT_EXEC | PROT_GROWSDOWN) == 0;
+}
+
+static long
+sit_paused(void)
+{
+	return pause();
+}
+
+START_TEST(executable_stack)
+{
+	const struct sitter sitter = { open_stack, sit_paused };
+	pid_t pid = sitter_start(&sitter);
+
+	must_stop(pid);
+	must_call(pid);
+	ck_assert_uint_gt(mu_range_size(remote.code.stack), 0);
+	ck_assert(!remote.way.foreign);
+	mu_threads_release(&threads);
+	sitter_end(pid);
+}
+END_TEST
+
 static void *
 spin(void *arg)
 {
@@ -490,6 +569,8 @@ main(void)
 	tcase_add_test(tc, another_call_is_cancelled);
 	tcase_add_test(tc, another_program_is_left_alone);
 #endif
+	tcase_add_test(tc, a_stack_of_the_program_is_not_written_to);
+	tcase_add_test(tc, executable_stack);
 	tcase_add_test(tc, eight_threads_at_full_load);
 	tcase_add_test(tc, six_arguments);
 	tcase_add_test(tc, signals_stay);
