@@ -14,8 +14,9 @@
 #include "ptrace/proc.h"
 
 /*
- * A thread that works with a disk sleeps for some milliseconds at a time; one
- * that is not seen awake for this long is not about to be.
+ * A thread that works with a disk, or waits for the lock of its address space,
+ * sleeps for some milliseconds at a time; one that did not wake up for this
+ * long is not about to.
  */
 #define CALM_NS (300 * 1000 * 1000ull)
 #define CALM_NAP_NS (2 * 1000 * 1000ull)
@@ -28,12 +29,31 @@ struct calm {
 	uint64_t until_ns;
 };
 
+/* How often the thread went to sleep; -1: unknown. */
+static int64_t
+count_sleeps(pid_t pid, int tid)
+{
+	char path[64], status[MU_PROC_STATUS_SIZE];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+		return -1;
+	return mu_proc_status_number(
+	    status, "\nvoluntary_ctxt_switches:", 0, 10);
+}
+
 static bool
 visit_thread(void *ctx, int tid)
 {
 	struct calm *calm = ctx;
+	int64_t sleeps = -1, before;
 
 	while (mu_proc_state(calm->pid, tid) == 'D') {
+		before = sleeps;
+		sleeps = count_sleeps(calm->pid, tid);
+		/* Asleep again: it woke up since the last look. */
+		if (before >= 0 && sleeps != before)
+			return true;
 		if (mu_sys_now_ns() >= calm->until_ns) {
 			calm->sleeper = tid;
 			return false;

@@ -86,6 +86,24 @@ be_in_vfork(void)
 	}
 }
 
+/* As in a disk's queue: asleep nearly always, for 20 ms at a time. */
+static void
+be_in_short_vforks(void)
+{
+	struct timespec nap = { 0, 20000000 };
+	pid_t child;
+
+	shared->ready = true;
+	for (;;) {
+		child = vfork();
+		if (child == 0) {
+			syscall(SYS_nanosleep, &nap, NULL);
+			_exit(0);
+		}
+		waitpid(child, NULL, 0);
+	}
+}
+
 static void
 be_big(void)
 {
@@ -165,9 +183,17 @@ be_monitored(void)
 }
 
 static void (*const plays[])(void) = { be_in_vfork, be_big, be_monitored,
-	be_middling, be_emptied, be_big_and_left_out };
+	be_middling, be_emptied, be_big_and_left_out, be_in_short_vforks };
 
-enum play { IN_VFORK, BIG_ONE, MONITORED, MIDDLING_ONE, EMPTIED, BIG_LEFT_OUT };
+enum play {
+	IN_VFORK,
+	BIG_ONE,
+	MONITORED,
+	MIDDLING_ONE,
+	EMPTIED,
+	BIG_LEFT_OUT,
+	SHORT_VFORKS
+};
 
 static void
 map_shared(int fd)
@@ -258,6 +284,24 @@ START_TEST(thread_in_vfork)
 	start(IN_VFORK);
 	expect_unchecked(
 	    (enum mu_check_stop)_i, 200, "uninterruptible sleep", 3000);
+	end();
+}
+END_TEST
+
+/* _i: auto, fork, read. A child of vfork() shares the memory: partial. */
+START_TEST(thread_in_short_sleeps)
+{
+	struct mu_answer answer;
+	enum mu_status status;
+	int i;
+
+	start(SHORT_VFORKS);
+	for (i = 0; i < 5; i++) {
+		status = look(&answer, (enum mu_check_stop)_i, 2000);
+		ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%d: %s",
+		    status, answer.info.reason);
+		mu_check_release(&answer);
+	}
 	end();
 }
 END_TEST
@@ -361,6 +405,7 @@ main(int argc, char **argv)
 	tcase = tcase_create("pause");
 	tcase_set_timeout(tcase, 400);
 	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
+	tcase_add_loop_test(tcase, thread_in_short_sleeps, 0, 3);
 	tcase_add_test(tcase, too_much_to_read);
 	tcase_add_test(tcase, no_time_at_all);
 	tcase_add_test(tcase, fork_waits_for_a_monitor);
