@@ -8,7 +8,6 @@
  */
 #include "heapwalk/absent.h"
 
-#include "heapwalk/available.h"
 #include "heapwalk/classify.h"
 #include "heapwalk/memory_self.h"
 #include "mu/sys.h"
@@ -32,11 +31,9 @@ struct filler {
 };
 
 size_t
-mu_absent_limit(void)
+mu_absent_limit(size_t available)
 {
-	size_t available = 0;
-
-	if (!mu_available(&available))
+	if (available == SIZE_MAX)
 		return MAX_BYTES_BLINDLY;
 	return available / 4 < MAX_BYTES ? available / 4 : MAX_BYTES;
 }
@@ -218,8 +215,7 @@ mu_absent_fill(struct mu_absent *absent, const struct mu_memory_self *self,
 
 	absent->missing = absent->lost = 0;
 	if (absent->memory >= 0)
-		filler.budget =
-		    absent->limit != 0 ? absent->limit : mu_absent_limit();
+		filler.budget = absent->limit;
 	for (i = 0; i < self->num_mappings && !absent->complete; i++) {
 		if (mu_mapping_is_memory(&self->mappings[i]) &&
 		    is_missing(&self->mappings[i]))

@@ -20,7 +20,7 @@ struct mu_absent {
 	const struct mu_range *wiped; /* by heapwalk/wiped.h; may be stale */
 	size_t num_wiped;
 	uint64_t until_ns; /* when the original goes on; 0: it does not */
-	size_t limit;  /* bytes brought over at most; 0: mu_absent_limit() */
+	size_t limit;      /* bytes brought over at most: mu_absent_limit() */
 	bool complete; /* nothing is missing: only wiped ranges are filled */
 
 	/* What was found. */
@@ -28,8 +28,11 @@ struct mu_absent {
 	size_t lost;    /* pages that could hold something and are zeros now */
 };
 
-/* What an image may copy in all: 1 GiB or a quarter of the available memory. */
-size_t mu_absent_limit(void);
+/*
+ * Bytes that an image may copy in all: 1 GiB or a quarter of what is AVAILABLE,
+ * whichever is less. SIZE_MAX: nothing tells what is.
+ */
+size_t mu_absent_limit(size_t available);
 
 /*
  * Fill every place that SELF's mappings describe and this image has no memory

@@ -32,8 +32,12 @@ static const char *const files[] = { "libjemalloc", "libmimalloc",
 	"libumem", "libdmalloc", "libefence", "libduma", "vgpreload_memcheck",
 	"vgpreload_massif", "vgpreload_dhat", "ld-musl", "libc.musl" };
 
-/* From 2.34 on MALLOC_CHECK_ needs it; what it checks has a heap of its own. */
+/*
+ * From 2.34 on MALLOC_CHECK_ and mcheck() need it (glibc's NEWS); what it
+ * checks has a heap of its own.
+ */
 static const char debug_file[] = "libc_malloc_debug";
+#define DEBUG_FILE_SINCE 34
 
 static bool
 is_allocator_file(const char *name)
@@ -226,7 +230,7 @@ is_mcheck_header(const struct mu_snapshot *snap, uintptr_t address)
 }
 
 /*
- * The head of its list is a variable: of libc_malloc_debug from 2.34 on. What
+ * The head of its list is a variable of libc, or of libc_malloc_debug. What
  * touches the end of .bss is other memory, stacks and their guards for example.
  */
 static bool
@@ -259,13 +263,13 @@ is_mcheck_used(const struct mu_snapshot *snap)
 	const struct mu_mapping *mapping = snap->mappings;
 	const struct mu_mapping *end = mapping + snap->num_mappings;
 	const char *name;
-	bool of_libc = false;
+	bool of_libc = false, old = snap->glibc_minor < DEBUG_FILE_SINCE;
 
 	for (; mapping < end; mapping++) {
 		name = mu_path_base(mapping->name);
 		/* What follows without a name is .bss. */
 		if (mapping->inode != 0)
-			of_libc = mu_libc_is_named(mapping) ||
+			of_libc = (old && mu_libc_is_named(mapping)) ||
 			    mu_starts_with(name, debug_file);
 		else if (mapping == snap->mappings || name[0] != '\0' ||
 		    mapping[-1].inode == 0 ||

@@ -131,7 +131,7 @@ take_shared(struct mu_pass *pass)
 	struct mu_memory *memory = &pass->snap.memory;
 	struct mu_shared shared = {
 		.end_ns = mu_sys_now_ns() + SHARED_NS,
-		.limit = mu_absent_limit(),
+		.limit = mu_absent_limit(pass->room.left),
 		.except = mu_left_out_range(pass),
 	};
 
@@ -156,6 +156,7 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 		.pagemap = pass->pagemap,
 		.complete = pass->mapped_pages != 0,
 		.until_ns = pass->stop_ns,
+		.limit = mu_absent_limit(pass->room.left),
 	};
 	enum mu_status status;
 	bool again = false;

@@ -12,7 +12,6 @@
 #include <string.h>
 #include <sys/resource.h>
 
-#include "heapwalk/available.h"
 #include "lib/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -78,11 +77,11 @@ mu_manners_yield(void)
 
 /* Half: what the program itself takes meanwhile has the other one. */
 void
-mu_manners_limit(struct mu_arena *tables)
+mu_manners_limit(struct mu_arena *tables, size_t available)
 {
-	size_t limit = mu_library.options.max_memory, available;
+	size_t limit = mu_library.options.max_memory;
 
-	if (limit == 0 && mu_available(&available)) {
+	if (limit == 0 && available != SIZE_MAX) {
 		limit = available / 2;
 		if (limit < LIMIT_MIN)
 			limit = LIMIT_MIN;

@@ -14,8 +14,11 @@ void mu_manners_begin(void);
 /* Whoever else has work to do comes first. Once nobody waits for us stopped. */
 void mu_manners_yield(void);
 
-/* How much TABLES may take: the option max_memory, or the default. */
-void mu_manners_limit(struct mu_arena *tables);
+/*
+ * How much TABLES may take: the option max_memory, or half of the AVAILABLE
+ * bytes. SIZE_MAX: nothing tells how many there are.
+ */
+void mu_manners_limit(struct mu_arena *tables, size_t available);
 
 /*
  * If what STATUS tells of is due to that limit, say so in WHY: what it is and

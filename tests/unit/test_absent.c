@@ -36,6 +36,7 @@ setup(void)
 	absent = (struct mu_absent) {
 		.memory = open("/proc/self/mem", O_RDONLY),
 		.pagemap = open("/proc/self/pagemap", O_RDONLY),
+		.limit = SIZE_MAX,
 	};
 	ck_assert(absent.memory >= 0 && absent.pagemap >= 0);
 }

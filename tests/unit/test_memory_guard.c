@@ -19,7 +19,9 @@ static struct mu_absent nothing = { .memory = -1, .pagemap = -1 };
 static int
 read_guarded(const char *at, int original, char expected, size_t skipped)
 {
-	struct mu_absent absent = { .memory = original, .pagemap = -1 };
+	struct mu_absent absent = {
+		.memory = original, .pagemap = -1, .limit = SIZE_MAX
+	};
 	sigset_t all;
 	struct mu_why why;
 	int status;
