@@ -43,8 +43,7 @@ struct mu_return_vector {
 
 #if defined(__x86_64__)
 
-#include <cpuid.h>
-
+#include "mu/cpuid.h"
 #include "mu/signal_frame.h"
 
 /*
