@@ -1,6 +1,6 @@
 /*
  * Blocks that are scanned together (heapwalk/scan.h), where every word that
- * counts is aligned and has no tags.
+ * counts is aligned and has no tags, and no block has code.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -12,7 +12,10 @@
 static inline bool
 mu_batch_possible(const struct mu_scan *scan)
 {
-	return scan->blocks->words.tags == 0 && !scan->blocks->words.unaligned;
+	const struct mu_blocks *blocks = scan->blocks;
+
+	return blocks->words.tags == 0 && !blocks->words.unaligned &&
+	    blocks->num_code == 0;
 }
 
 /* One of MU_BATCH_BLOCKS at most: the block of SPAN at BEGIN, which is taken.

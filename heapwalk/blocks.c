@@ -194,6 +194,20 @@ mu_blocks_find(
 	return true;
 }
 
+bool
+mu_blocks_empty(const struct mu_blocks *blocks, struct mu_range range)
+{
+	size_t i;
+
+	i = mu_ranges_upper(blocks->spans, blocks->num_spans,
+	    sizeof(*blocks->spans), range.end - 1);
+	if (i > 0 && blocks->spans[i - 1].range.end > range.begin)
+		return false;
+	i = mu_ranges_upper(blocks->listed, blocks->num_listed,
+	    sizeof(*blocks->listed), range.end - 1);
+	return i == 0 || blocks->listed[i - 1].range.end <= range.begin;
+}
+
 void
 mu_blocks_each(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)

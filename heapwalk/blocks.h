@@ -71,6 +71,13 @@ struct mu_blocks {
 	bool no_headers; /* mu_reference_by_header() finds none */
 	bool encodings;  /* heapwalk/encodings.h may find some */
 
+	/*
+	 * Executable memory with blocks in it, by address: what a program
+	 * generates in memory from malloc (mu_references_find_code()).
+	 */
+	const struct mu_range *code;
+	size_t num_code;
+
 	/* Who knows where they were allocated; NULL: nobody. */
 	const struct mu_recorder *recorder;
 
@@ -170,6 +177,9 @@ enum mu_status mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected);
  */
 bool mu_blocks_find(
     const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block);
+
+/* Is all of RANGE outside of spans and listed blocks? */
+bool mu_blocks_empty(const struct mu_blocks *blocks, struct mu_range range);
 
 /* Every block by address; stops when VISIT returns false. */
 void mu_blocks_each(const struct mu_blocks *blocks,

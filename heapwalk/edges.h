@@ -34,6 +34,7 @@ struct mu_edges {
 	/* Only where they are not stored. */
 	uintptr_t end;
 	const char *view; /* of AT */
+	bool code;
 
 	struct mu_deadline *deadline;
 };

@@ -233,16 +233,45 @@ take_aligned(struct mu_edges_store *store, uint32_t node, struct mu_range range,
 	}
 }
 
+/* Is ADDRESS in a block that is searched at every byte? */
+static bool
+is_code(const struct mu_blocks *blocks, uintptr_t address)
+{
+	struct mu_block block;
+
+	return blocks->num_code > 0 &&
+	    mu_blocks_find(blocks, address, &block) &&
+	    mu_reference_in_code(blocks, block.range);
+}
+
+/* Addresses of 32 bits that begin in RANGE, of a block that ends at END. */
+static void
+take_halves(struct mu_edges_store *store, uint32_t node, struct mu_range range,
+    uintptr_t end, const char *view)
+{
+	uint32_t half;
+
+	for (; range.begin < range.end && end - range.begin >= sizeof(half);
+	     range.begin++, view++) {
+		memcpy(&half, view, sizeof(half));
+		if (mu_range_has(store->graph->blocks->envelope, half))
+			take_word(store, node, 0, half);
+	}
+}
+
 void
 mu_edges_store_words(struct mu_edges_store *store, uint32_t node,
     struct mu_range range, uintptr_t end, const char *view)
 {
 	const struct mu_blocks *blocks = store->graph->blocks;
 	uintptr_t tags = blocks->words.tags, begin = range.begin, word;
-	size_t step = mu_reference_step(blocks);
+	bool code = is_code(blocks, begin);
+	size_t step = mu_reference_step(blocks, code);
 
-	range.begin = mu_reference_first(blocks, begin);
+	range.begin = mu_reference_first(blocks, code, begin);
 	view += range.begin - begin;
+	if (code && blocks->envelope.begin <= UINT32_MAX)
+		take_halves(store, node, range, end, view);
 	if (range.end > end - (WORD - 1))
 		range.end = end - (WORD - 1);
 	if (step == WORD && tags == 0) {

@@ -198,7 +198,7 @@ count_words(struct filling *filling)
 	for (i = 0; i < blocks->num_listed; i++)
 		if (!blocks->listed[i].marked && !blocks->listed[i].keep)
 			bytes += mu_range_size(blocks->listed[i].range);
-	return (bytes + grains * MU_GRAIN) / mu_reference_step(blocks);
+	return (bytes + grains * MU_GRAIN) / mu_reference_step(blocks, false);
 }
 
 /* Cells with room for edges, or else without. */

@@ -101,12 +101,16 @@ next_written(
 static bool
 split(struct reading *reading, uint32_t node)
 {
-	size_t back = WORD - mu_reference_step(reading->graph->blocks), size;
+	const struct mu_blocks *blocks = reading->graph->blocks;
 	struct mu_range rest, written, part;
 	struct mu_block block;
+	size_t back, size;
 
 	if (!mu_graph_block(reading->graph, node, &block))
 		return true;
+	back = WORD -
+	    mu_reference_step(
+		blocks, mu_reference_in_code(blocks, block.range));
 	for (rest = block.range; next_written(reading->memory, rest, &written);
 	     rest.begin = written.end) {
 		/* A word can begin before what was written. */

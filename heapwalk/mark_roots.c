@@ -103,7 +103,10 @@ mark_kept(struct mu_scan *scan, size_t i)
 		/* Who points at it need not look further. */
 		__atomic_store_n(&listed[i].marked, true, __ATOMIC_RELAXED);
 		mu_scan_take_listed(&listed[i]);
-		mu_scan_root(scan, listed[i].view, listed[i].range);
+		if (mu_reference_in_code(scan->blocks, listed[i].range))
+			mu_scan_code(scan, listed[i].view, listed[i].range);
+		else
+			mu_scan_root(scan, listed[i].view, listed[i].range);
 	}
 }
 

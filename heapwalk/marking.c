@@ -206,7 +206,8 @@ add_links_of(void *ctx, const struct mu_block *from)
 	struct mu_marking *marking = ctx;
 	const struct mu_blocks *blocks = marking->blocks;
 	struct mu_scan *scan = &marking->scans[0];
-	size_t step = mu_reference_step(blocks);
+	bool code = mu_reference_in_code(blocks, from->range);
+	size_t step = mu_reference_step(blocks, code);
 	struct mu_range range = from->range;
 	struct mu_block to;
 	uintptr_t value;
@@ -214,7 +215,7 @@ add_links_of(void *ctx, const struct mu_block *from)
 	if (!mu_block_marked(from) ||
 	    (from->listed != NULL && from->listed->keep))
 		return true;
-	range.begin = mu_reference_first(blocks, range.begin);
+	range.begin = mu_reference_first(blocks, code, range.begin);
 	for (; range.begin < range.end && mu_range_size(range) >= WORD;
 	     range.begin += step) {
 		memcpy(&value, from->view + (range.begin - from->range.begin),

@@ -117,20 +117,6 @@ found(struct search *search, const struct mu_root *root,
 		item->thread = (uint32_t)thread;
 }
 
-/* Of code the last one may have 32 bits. False: there is none at AT. */
-static bool
-next_word(struct mu_range range, const char *view, uintptr_t at, bool code,
-    uintptr_t *word)
-{
-	size_t left = range.end - at;
-
-	if (left < (code ? sizeof(uint32_t) : WORD))
-		return false;
-	*word = 0;
-	memcpy(word, view + (at - range.begin), left < WORD ? left : WORD);
-	return true;
-}
-
 /* RANGE, whose bytes are at VIEW, is of ROOT or else of BLOCK. */
 static void
 look(struct search *search, struct mu_range range, const char *view,
@@ -138,18 +124,18 @@ look(struct search *search, struct mu_range range, const char *view,
 {
 	bool stack = root != NULL && root->kind == MU_ROOT_STACK &&
 	    search->roots->frames.count > 0;
-	bool code = root != NULL && root->code;
-	size_t step = code ? 1 : mu_reference_step(search->blocks);
+	bool code = root != NULL
+	    ? root->code
+	    : mu_reference_in_code(search->blocks, block->range);
+	size_t step = mu_reference_step(search->blocks, code);
 	/* A kept block is scanned as a root. */
 	bool inside =
 	    block != NULL && (block->mark != NULL || !block->listed->keep);
 	struct mu_referrer what = { 0 };
-	uintptr_t at = range.begin, word;
+	uintptr_t at, word;
 
-	if (!code)
-		at = mu_reference_first(search->blocks, at);
-	for (; at < range.end && next_word(range, view, at, code, &word);
-	     at += step) {
+	at = mu_reference_first(search->blocks, code, range.begin);
+	for (; mu_reference_word(range, view, code, at, &word); at += step) {
 		if (!refers(search, inside ? at : 0, word,
 			stack && at % WORD == 0 &&
 			    mu_ranges_has(&search->roots->frames, at),
@@ -192,6 +178,7 @@ look_at_block(void *ctx, const struct mu_block *block)
 	struct mu_memory *memory = (struct mu_memory *)&search->snap->memory;
 	struct mu_range rest = block->range, part;
 	bool large = mu_range_size(rest) >= LARGE && memory->ops != NULL;
+	bool code = mu_reference_in_code(search->blocks, rest);
 	uintptr_t end;
 
 	if (is_target(search, block))
@@ -210,7 +197,8 @@ look_at_block(void *ctx, const struct mu_block *block)
 		/* A word may lie across two parts that touch. */
 		if (part.begin == rest.begin &&
 		    rest.begin - block->range.begin >= WORD)
-			part.begin -= WORD - mu_reference_step(search->blocks);
+			part.begin -=
+			    WORD - mu_reference_step(search->blocks, code);
 		look(search, part,
 		    block->view + (part.begin - block->range.begin), NULL,
 		    block);
@@ -255,7 +243,7 @@ look_at_register(struct search *search, size_t thread, size_t i)
 	const struct mu_snapshot *snap = search->snap;
 	bool in_malloc =
 	    mu_ranges_has(&search->roots->frames, snap->threads[thread].sp);
-	size_t shift, step = mu_reference_step(search->blocks);
+	size_t shift, step = mu_reference_step(search->blocks, false);
 	struct mu_referrer *item;
 	uintptr_t word;
 

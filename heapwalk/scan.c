@@ -45,13 +45,21 @@ scan_bytes(struct mu_scan *scan, const char *view, struct mu_range range,
 	}
 }
 
+static void
+scan_block(struct mu_scan *scan, const char *view, struct mu_range range)
+{
+	scan_bytes(scan, view, range,
+	    mu_reference_in_code(scan->blocks, range) ? MU_WORDS_BLOCK_CODE
+						      : MU_WORDS_BLOCK);
+}
+
 void
 mu_scan_block(struct mu_scan *scan, uintptr_t begin)
 {
 	struct mu_block block;
 
 	if (mu_blocks_find(scan->blocks, begin, &block))
-		scan_bytes(scan, block.view, block.range, MU_WORDS_BLOCK);
+		scan_block(scan, block.view, block.range);
 }
 
 void
@@ -112,9 +120,8 @@ scan_oldest(struct mu_scan *scan)
 	unsigned place = scan->oldest++ % MU_SCAN_BLOCKS;
 	uintptr_t begin = scan->begins[place];
 
-	scan_bytes(scan, scan->views[place],
-	    (struct mu_range) { begin, begin + scan->sizes[place] },
-	    MU_WORDS_BLOCK);
+	scan_block(scan, scan->views[place],
+	    (struct mu_range) { begin, begin + scan->sizes[place] });
 }
 
 /* The newest: they may be in the cache. */

@@ -19,21 +19,6 @@
 #define FEW_WORDS 4    /* or blocks, so few wait in a chain */
 #define EMPTY_SHIFT 20 /* libraries lie beside heaps */
 
-/* Has the region of ADDRESS no block at all? */
-static bool
-is_empty(const struct mu_blocks *blocks, struct mu_range region)
-{
-	size_t i;
-
-	i = mu_ranges_upper(blocks->spans, blocks->num_spans,
-	    sizeof(*blocks->spans), region.end - 1);
-	if (i > 0 && blocks->spans[i - 1].range.end > region.begin)
-		return false;
-	i = mu_ranges_upper(blocks->listed, blocks->num_listed,
-	    sizeof(*blocks->listed), region.end - 1);
-	return i == 0 || blocks->listed[i - 1].range.end <= region.begin;
-}
-
 /* Is ADDRESS known to be in no block? NULL of mu_scan_span() says less. */
 static bool
 in_empty(struct mu_scan *scan, uintptr_t address)
@@ -45,7 +30,7 @@ in_empty(struct mu_scan *scan, uintptr_t address)
 
 	if (*known == number)
 		return true;
-	if (!is_empty(scan->blocks, region))
+	if (!mu_blocks_empty(scan->blocks, region))
 		return false;
 	*known = number;
 	return true;
@@ -362,12 +347,12 @@ mu_scan_words(struct mu_scan *scan, const char *view, struct mu_range range,
     enum mu_words_of of)
 {
 	const struct mu_word_rule *rule = &scan->blocks->words;
-	bool root = of != MU_WORDS_BLOCK;
+	bool root = of == MU_WORDS_ROOT || of == MU_WORDS_CODE;
 	size_t cost = mu_range_size(range);
 
-	if (of == MU_WORDS_CODE && scan->blocks->envelope.begin <= UINT32_MAX)
+	if (mu_words_are_code(of) && scan->blocks->envelope.begin <= UINT32_MAX)
 		scan_halves(scan, view, range);
-	if (rule->unaligned || of == MU_WORDS_CODE) {
+	if (rule->unaligned || mu_words_are_code(of)) {
 		scan_everywhere(scan, view, range, root);
 	} else {
 		cost /= WORD;

@@ -96,9 +96,8 @@ static size_t
 back_from(const struct mu_share *share, const struct mu_stretch *stretch,
     uintptr_t at)
 {
-	size_t back = stretch->of == MU_WORDS_CODE
-	    ? WORD - 1
-	    : WORD - mu_reference_step(share->blocks);
+	size_t back = WORD -
+	    mu_reference_step(share->blocks, mu_words_are_code(stretch->of));
 
 	return back < at - stretch->begin ? back : at - stretch->begin;
 }
@@ -278,7 +277,9 @@ mu_share_add(struct mu_share *share, const char *view, struct mu_range range,
 
 	enter(share);
 	added = share->num_stretches <
-	    (of == MU_WORDS_BLOCK ? MAX_STRETCHES : MAX_WITH_ROOTS);
+	    (of == MU_WORDS_BLOCK || of == MU_WORDS_BLOCK_CODE
+		    ? MAX_STRETCHES
+		    : MAX_WITH_ROOTS);
 	if (added) {
 		share->stretches[share->num_stretches++] = (struct mu_stretch) {
 			.view = view,

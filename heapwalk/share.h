@@ -21,8 +21,15 @@
 enum mu_words_of {
 	MU_WORDS_BLOCK,
 	MU_WORDS_ROOT,
-	MU_WORDS_CODE, /* a root that is searched at every byte */
+	MU_WORDS_CODE,       /* a root that is searched at every byte */
+	MU_WORDS_BLOCK_CODE, /* a block that is */
 };
+
+static inline bool
+mu_words_are_code(enum mu_words_of of)
+{
+	return of == MU_WORDS_CODE || of == MU_WORDS_BLOCK_CODE;
+}
 
 /* A long block or a root, begun up to AT. */
 struct mu_stretch {
@@ -126,8 +133,7 @@ static inline uintptr_t
 mu_share_first(
     const struct mu_blocks *blocks, uintptr_t address, enum mu_words_of of)
 {
-	return of == MU_WORDS_CODE ? address
-				   : mu_reference_first(blocks, address);
+	return mu_reference_first(blocks, mu_words_are_code(of), address);
 }
 
 /* The deadline has passed: nothing more for anybody. */

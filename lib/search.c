@@ -8,6 +8,7 @@
 #include "heapwalk/encodings.h"
 #include "heapwalk/mark.h"
 #include "heapwalk/recorded_place.h"
+#include "heapwalk/references.h"
 
 bool
 mu_search_went_on(
@@ -47,6 +48,8 @@ mark(struct mu_search *search, struct mu_why *why)
 	blocks->words = search->snap->reach.words;
 	blocks->no_headers = search->snap->no_headers;
 	blocks->encodings = mu_encodings_used(search->snap);
+	if (!mu_references_find_code(blocks, search->snap, search->tables))
+		return why_not_marked(MU_ERR_NO_MEMORY, why);
 	status = mu_mark(blocks, &search->roots, memory, search->tables,
 	    search->deadline_ns);
 	first = status;

@@ -15,7 +15,7 @@
 static const char *const places[] = { "moving", "moving_twice",
 	"child_of_a_server", "given_back", "written_shared", "written_private",
 	"behind_the_end", "generated_code", "generated_code_of_two",
-	"closed_shared" };
+	"code_in_blocks", "closed_shared" };
 #define PLACES (int)(sizeof(places) / sizeof(places[0]))
 
 static const enum mu_check_stop ways[] = { MU_CHECK_STOP_FORK,

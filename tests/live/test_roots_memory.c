@@ -7,6 +7,7 @@
 #include <sys/shm.h>
 
 #include "tests/support/live_places.h"
+#include "tests/support/why.h"
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* Linux 6.13 */
@@ -449,6 +450,71 @@ START_TEST(code_of_two_mappings)
 }
 END_TEST
 
+/* From the arena, too long to be searched at once, and mmapped. */
+static const size_t code_sizes[] = { 2 * PAGE, 20 * PAGE, 300 * PAGE };
+
+LIVE void
+put_in_block(uintptr_t code, size_t at, uintptr_t hidden)
+{
+	put_operand((char *)mu_reveal(code) + at, hidden, 8);
+}
+
+LIVE void
+close_block(uintptr_t code, size_t size, int protection)
+{
+	ck_assert_int_eq(mprotect(mu_reveal(code), size, protection), 0);
+}
+
+LIVE void
+expect_entries(uintptr_t first, size_t leaks, size_t entries)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	size_t i;
+	bool seen = false;
+
+	scrub();
+	GetUnreachableMemory(&info, 100);
+	show(&info);
+	for (i = 0; i < info.num_reported; i++)
+		seen |= info.leaks[i].begin == ~first;
+	ck_assert(seen);
+	ck_assert_uint_eq(info.num_leaks, leaks);
+	ck_assert_uint_eq(info.num_reported, entries);
+	FreeUnreachableMemoryInfo(&info);
+}
+
+/* As small JITs do: memory from malloc that became code. */
+START_TEST(code_in_blocks)
+{
+	size_t size = code_sizes[_i / 3];
+	int protection = code_protections[_i % 3];
+	uintptr_t code, next, block = block_new(72);
+
+	code = mu_hide(block_fresh(PAGE, size));
+	next = mu_hide(block_fresh(PAGE, size));
+	put_in_block(code, size / 2 + 3, next);
+	put_in_block(next, size - 9, block);
+	put(&global, code);
+	EXPECT_LEAKS(2);
+	close_block(code, size, protection);
+	EXPECT_LEAKS(1);
+	close_block(next, size, protection);
+	EXPECT_LEAKS(0);
+	ck_assert_int_eq(memunreachable_why_reachable(
+			     mu_reveal(block), print_reference, "code: "),
+	    1);
+	drop(&global);
+	/* One entry, with the others behind it. */
+	expect_entries(code, 3, 1);
+	close_block(code, size, RW);
+	put_in_block(code, size / 2 + 3, 0);
+	close_block(code, size, protection);
+	expect_entries(code, 3, 2);
+	close_block(code, size, RW);
+	close_block(next, size, RW);
+}
+END_TEST
+
 /* Elsewhere words are aligned. */
 START_TEST(no_code)
 {
@@ -490,6 +556,7 @@ main(void)
 	tcase_add_loop_test(tcase, generated_code, 0, 3);
 	tcase_add_test(tcase, code_across_mappings);
 	tcase_add_loop_test(tcase, code_of_two_mappings, 0, 2);
+	tcase_add_loop_test(tcase, code_in_blocks, 0, 9);
 	tcase_add_test(tcase, no_code);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);

@@ -16,7 +16,7 @@
 #define MMAPPED 300000 /* bytes, above M_MMAP_THRESHOLD */
 
 struct held {
-	void *global, *in_block;
+	void *global, *in_block, *code;
 };
 
 static struct held *volatile held;
@@ -72,12 +72,26 @@ lose_guarded(void *block)
 		abort();
 }
 
+/* Memory from malloc that is code: words at any byte refer. */
+LIVE void
+hold_code(void)
+{
+	char *code = block_fresh(4096, 8192);
+	uintptr_t word = (uintptr_t)block_fresh(0, 111);
+
+	memcpy(code + 4097, &word, sizeof(word));
+	if (mprotect(code, 8192, PROT_READ | PROT_EXEC) != 0)
+		abort();
+	held->code = code;
+}
+
 LIVE void
 hold(void)
 {
 	held = block_fresh(0, sizeof(*held));
 	held->global = block_fresh(0, 400);
 	held->in_block = block_fresh(0, MMAPPED);
+	hold_code();
 }
 
 LIVE void

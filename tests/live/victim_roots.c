@@ -249,6 +249,25 @@ generated_code_of_two(void)
 	close(fd);
 }
 
+/* Of memory from malloc: from the heap, and mmapped. */
+static void
+code_in_blocks(void)
+{
+	static void *codes[2];
+	size_t i, size = 8 * PAGE;
+
+	for (i = 0; i < 2; i++, size += SIZE) {
+		codes[i] = aligned_alloc(PAGE, size);
+		if (codes[i] == NULL)
+			abort();
+		memset(codes[i], 0, size);
+		put((char *)codes[i] + PAGE + 3, block_new(72));
+		put((char *)codes[i] + size - 9, block_new(72));
+		if (mprotect(codes[i], size, PROT_READ | PROT_EXEC) != 0)
+			abort();
+	}
+}
+
 /* Of a file that ends after a page, and of a guard region behind. */
 static void
 behind_the_end(void)
@@ -347,6 +366,7 @@ static const struct {
 	{ "behind_the_end", behind_the_end },
 	{ "generated_code", generated_code },
 	{ "generated_code_of_two", generated_code_of_two },
+	{ "code_in_blocks", code_in_blocks },
 	{ "alternate_stacks", alternate_stacks },
 	{ "alternate_stacks_seccomp", alternate_stacks_seccomp },
 };

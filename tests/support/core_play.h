@@ -20,6 +20,7 @@
 #include "heapwalk/glibc_banner.h"
 #include "heapwalk/heap.h"
 #include "heapwalk/mark.h"
+#include "heapwalk/references.h"
 #include "heapwalk/roots.h"
 #include "mu/sys.h"
 #include "ptrace/snapshot_core.h"
@@ -228,6 +229,8 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 		return;
 	mu_snapshot_core_unlock(core, snap);
 	status = mu_roots_find(&roots, snap, &heap, arena, &answer->why);
+	if (!mu_references_find_code(&heap.blocks, snap, arena))
+		status = MU_ERR_NO_MEMORY;
 	if (status == MU_OK || status == MU_PARTIAL)
 		status = mu_mark(
 		    &heap.blocks, &roots, &snap->memory, arena, deadline);
