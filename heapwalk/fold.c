@@ -173,7 +173,7 @@ lack_of_time(const struct mu_leaks *leaks, struct mu_why *why)
 {
 	return mu_why(why, MU_PARTIAL,
 	    "%zu unreachable blocks were found, but there was not enough time"
-	    " to tell which belong together",
+	    " to tell which belong together; the option timeout gives more",
 	    leaks->num_leaks);
 }
 

@@ -446,7 +446,7 @@ mu_headroom_left(const struct mu_headroom *headroom, size_t enough)
 static bool
 is_same_file(int a, int b)
 {
-	struct stat one, two;
+	struct stat one = { 0 }, two = { 0 };
 
 	return mu_sys2(SYS_fstat, a, (long)&one) == 0 &&
 	    mu_sys2(SYS_fstat, b, (long)&two) == 0 &&

@@ -175,7 +175,7 @@ add_mappings(struct mu_room *room)
 static bool
 read_cpu(const struct mu_room *room, uint64_t *ns)
 {
-	struct timespec time;
+	struct timespec time = { 0 };
 	long clock = mu_sys0(SYS_getpid) == room->pid ? CLOCK_PROCESS_CPUTIME_ID
 						      : CPU_CLOCK(room->pid);
 
