@@ -157,14 +157,26 @@ lacking(struct parse *parse)
 	    flag != NULL ? flag->option.name : "?");
 }
 
-/* The second heap dump, right behind the first: options may follow. */
+/*
+ * The word right behind FLAG: the second heap dump, or what --doctor and
+ * --symbolize may have. Options may follow.
+ */
 static enum mu_status
-take_second(struct parse *parse, int argc, char **argv)
+take_behind(struct parse *parse, int flag, int argc, char **argv)
 {
-	if (parse->options->diff_after != NULL || optind >= argc ||
-	    argv[optind][0] == '-')
+	bool diff = flag == MU_CLI_OPT_DIFF;
+	bool wanted = diff ? parse->options->diff_after == NULL
+			   : optarg == NULL &&
+		(flag == MU_CLI_OPT_DOCTOR || flag == MU_CLI_OPT_SYMBOLIZE);
+	const char *word;
+
+	if (!wanted || optind >= argc)
 		return MU_OK;
-	return take(parse, MU_CLI_OPT_DIFF, argv[optind++]);
+	word = argv[optind];
+	if (word[0] == '-' && (diff || word[1] != '\0'))
+		return MU_OK;
+	optind++;
+	return take(parse, flag, word);
 }
 
 /* The options up to "--" or the first word that is none. */
@@ -194,8 +206,8 @@ take_flags(struct parse *parse, int argc, char **argv)
 		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
 			break; /* whatever else is there */
 		status = take(parse, flag, optarg);
-		if (status == MU_OK && flag == MU_CLI_OPT_DIFF)
-			status = take_second(parse, argc, argv);
+		if (status == MU_OK)
+			status = take_behind(parse, flag, argc, argv);
 	}
 	return status;
 }

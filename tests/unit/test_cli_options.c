@@ -171,6 +171,8 @@ START_TEST(doctor)
 	ck_assert_int_eq(options.pid, 0);
 	parse_well("--doctor 12");
 	ck_assert_int_eq(options.pid, 12);
+	parse_well("--doctor 12 -o x");
+	ck_assert_int_eq(options.pid, 12);
 	parse_well("--doctor=13");
 	ck_assert_int_eq(options.pid, 13);
 	parse_well("-p 14 --doctor -o x");
@@ -193,6 +195,11 @@ START_TEST(symbolize)
 	ck_assert_ptr_null(options.log);
 	parse_well("--symbolize --symbols=/r a.log");
 	ck_assert_str_eq(options.log, "a.log");
+	ck_assert_str_eq(options.symbols, "/r");
+	parse_well("--symbolize a.log --symbols /r");
+	ck_assert_str_eq(options.log, "a.log");
+	ck_assert_str_eq(options.symbols, "/r");
+	parse_well("--symbolize - --symbols /r");
 	ck_assert_str_eq(options.symbols, "/r");
 	parse_well("--symbolize=a.log -q");
 	ck_assert_str_eq(options.log, "a.log");
