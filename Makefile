@@ -53,7 +53,7 @@ SRC_SWEEPER := \
 	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
 	heapwalk/absent.c heapwalk/shared.c heapwalk/available.c \
 	heapwalk/headroom.c \
-	heapwalk/wiped.c \
+	heapwalk/wiped.c heapwalk/forked.c \
 	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
 	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
 	heapwalk/glibc_arena.c \
@@ -102,7 +102,7 @@ SRC_KEEPER := \
 	ptrace/remote_stop.c ptrace/remote_return.c ptrace/rights.c \
 	ptrace/alternate_stacks.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
-	lib/shared_pages.c lib/copy_pause.c heapwalk/forked.c lib/oom_score.c \
+	lib/shared_pages.c lib/copy_pause.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
 	lib/guardian.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c heapwalk/map_file.c \

@@ -40,6 +40,9 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 	if (mu_vm_flag(line, (size_t)(end - line), "dc"))
 		forked->left_out += all;
 	else {
+		forked->pooled |=
+		    mu_vm_flag(line, (size_t)(end - line), "ht") &&
+		    !mu_vm_flag(line, (size_t)(end - line), "ms");
 		forked->huge += huge < all ? huge : all;
 		forked->small += huge < all ? all - huge : 0;
 	}

@@ -11,11 +11,15 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Bytes of anonymous memory, resident or swapped out. */
+/*
+ * Bytes of anonymous memory, resident or swapped out. That of the pool
+ * (MAP_HUGETLB, private) counts in none of them.
+ */
 struct mu_forked {
 	uint64_t small;    /* in small pages: each costs the fork time */
 	uint64_t huge;     /* in huge pages: these cost next to none */
 	uint64_t left_out; /* under MADV_DONTFORK */
+	bool pooled;       /* some is of the kernel's pool of huge pages */
 
 	uint64_t anonymous, swapped; /* of the mapping that is being parsed */
 	uint64_t huge_here;

@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "heapwalk/forked.h"
 #include "heapwalk/lines.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -122,6 +123,7 @@ mu_room_open(struct mu_room *room, pid_t pid)
 	room->tables = status_bytes(status, "\nVmPTE:");
 	room->private = status_bytes(status, "\nRssAnon:");
 	room->shared = status_bytes(status, "\nRssShmem:");
+	room->pooled = status_bytes(status, "\nHugetlbPages:");
 }
 
 void
@@ -240,11 +242,27 @@ note_need(struct mu_room *room, bool preferred)
 						       : mu_room_need(room);
 }
 
+/* Without smaps all of it may be private. */
+static bool
+is_pool_shared(const struct mu_room *room)
+{
+	struct mu_forked forked;
+
+	return room->pooled > 0 &&
+	    (!mu_forked_find(&forked, room->pid) || forked.pooled);
+}
+
 enum mu_status
 mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 {
 	size_t most = mu_room_need(room);
 
+	if (is_pool_shared(room))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "process %d has private huge pages (MAP_HUGETLB), and a"
+		    " fork could cost it one; only reading it from outside"
+		    " (memunreachable -p) is safe",
+		    room->pid);
 	look(room, most);
 	room->tight = room->left < most;
 	room->next_ns = 0;

@@ -22,6 +22,7 @@ struct mu_room {
 	size_t tables;    /* bytes: a copy needs its own */
 	size_t private;   /* bytes that may be copied by being written */
 	size_t shared;    /* bytes of shared memory, which are copied, too */
+	size_t pooled;    /* bytes in huge pages of the kernel's pool */
 	size_t own;       /* bytes that the search itself needs */
 	size_t mirror;    /* bytes that who reads the copy takes in */
 	bool apart;       /* OWN and MIRROR are charged elsewhere, to no group
@@ -55,6 +56,11 @@ void mu_room_add_mirror(struct mu_room *room);
  *
  * What must stay free is as much as the process can write before the copy is
  * gone. Where that is not there, this takes 20 ms, to see how much it runs.
+ *
+ * No copy where a fork would share private pages of the pool of huge pages
+ * (MAP_HUGETLB). At the next write the kernel needs one more of these, for
+ * which there is mostly none: the process gets SIGBUS, or, if it has reserved
+ * the memory, the copy loses the page (hugetlb_wp() in mm/hugetlb.c).
  */
 enum mu_status mu_room_judge(
     struct mu_room *room, bool preferred, struct mu_why *why);

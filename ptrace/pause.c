@@ -102,7 +102,8 @@ mu_pause_bytes(pid_t pid)
 	    bytes_of(status, "\nRssAnon:") + bytes_of(status, "\nRssShmem:");
 	if (resident == 0)
 		resident = bytes_of(status, "\nVmRSS:");
-	return resident + bytes_of(status, "\nVmSwap:");
+	return resident + bytes_of(status, "\nVmSwap:") +
+	    bytes_of(status, "\nHugetlbPages:");
 }
 
 /* "0.3 s", "70 ms" */

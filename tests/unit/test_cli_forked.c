@@ -36,6 +36,15 @@ START_TEST(sums)
 }
 END_TEST
 
+START_TEST(pool)
+{
+	ck_assert(parse("VmFlags: rd wr mr mw me de ht sd \n").pooled);
+	ck_assert(!parse("VmFlags: rd wr mr mw me dc ht sd \n").pooled);
+	ck_assert(!parse("VmFlags: rd wr sh mr mw me ms de ht sd \n").pooled);
+	ck_assert(!parse("VmFlags: rd wr mr mw me ac hg sd \n").pooled);
+}
+END_TEST
+
 START_TEST(malformed)
 {
 	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").left_out, 0);
@@ -74,6 +83,7 @@ main(void)
 	TCase *tcase = tcase_create("smaps");
 
 	tcase_add_test(tcase, sums);
+	tcase_add_test(tcase, pool);
 	tcase_add_test(tcase, malformed);
 	tcase_add_test(tcase, this_process);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,174 @@
+/*
+ * A program with private memory of the pool of huge pages. A copy of it would
+ * share these pages, and its next write need one more of the pool, which has
+ * none: it would be killed.
+ */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/cli/check.h"
+#include "memunreachable/memunreachable.h"
+#include "tests/support/suite.h"
+
+#define POOL "/proc/sys/vm/nr_hugepages"
+#define HUGE ((size_t)2 << 20)
+#define PAGES 2
+#define HELD 100
+#define WRITES 1500 /* one in each millisecond */
+
+#define NO_POOL 77
+
+/* Pages that this test has added; 0: it cannot. */
+static long pool_before = -1;
+static bool has_pool;
+
+static long
+pool_size(void)
+{
+	FILE *file = fopen(POOL, "r");
+	long size = -1;
+
+	if (file != NULL && fscanf(file, "%ld", &size) != 1)
+		size = -1;
+	if (file != NULL)
+		fclose(file);
+	return size;
+}
+
+static bool
+resize_pool(long size)
+{
+	FILE *file = fopen(POOL, "w");
+
+	return file != NULL && fprintf(file, "%ld", size) > 0 &&
+	    fclose(file) == 0;
+}
+
+static void
+setup(void)
+{
+	pool_before = pool_size();
+	has_pool = pool_before >= 0 && resize_pool(pool_before + PAGES) &&
+	    pool_size() >= pool_before + PAGES;
+	if (!has_pool)
+		printf("SKIPPED: no huge pages can be had here\n");
+}
+
+static void
+teardown(void)
+{
+	if (pool_before >= 0)
+		resize_pool(pool_before);
+}
+
+/* FLAGS: reserved or not. All that is allocated is held there alone. */
+static char *
+fill_pool(int flags)
+{
+	char *memory = mmap(NULL, PAGES * HUGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
+	size_t i;
+
+	if (memory == MAP_FAILED)
+		_exit(NO_POOL);
+	for (i = 0; i < PAGES * HELD; i++)
+		((void **)(memory + i % PAGES * HUGE))[i / PAGES] = malloc(500);
+	return memory;
+}
+
+static void
+write_pool(char *memory)
+{
+	size_t i, page;
+
+	for (i = 0; i < WRITES; i++) {
+		for (page = 0; page < PAGES; page++)
+			memory[page * HUGE + HUGE / 2 + i]++;
+		usleep(1000);
+	}
+}
+
+static const int kinds[] = { MAP_NORESERVE, 0 };
+
+static void
+expect_alive(pid_t pid)
+{
+	int status;
+
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == NO_POOL)
+		printf("SKIPPED: the pool of huge pages is empty\n");
+	else
+		ck_assert_int_eq(status, 0);
+}
+
+START_TEST(from_outside)
+{
+	struct mu_check check = {
+		.timeout_ns = 30ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 5ull * 1000 * 1000 * 1000,
+		.limit = 10,
+	};
+	struct mu_answer answer;
+	int i;
+
+	if (!has_pool)
+		return;
+	check.pid = fork();
+	if (check.pid == 0) {
+		write_pool(fill_pool(kinds[_i]));
+		_exit(0);
+	}
+	usleep(100 * 1000);
+	for (i = 0; i < 3; i++) {
+		if (mu_check_process(&check, &answer) == MU_OK) {
+			ck_assert_str_eq(answer.stop, "read");
+			ck_assert_uint_lt(answer.info.num_leaks, HELD);
+		}
+		mu_check_release(&answer);
+	}
+	expect_alive(check.pid);
+}
+END_TEST
+
+/* There it is an error: the image is a fork. */
+START_TEST(from_within)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	char *memory;
+	pid_t pid;
+
+	if (!has_pool)
+		return;
+	pid = fork();
+	if (pid == 0) {
+		memory = fill_pool(kinds[_i]);
+		if (GetUnreachableMemory(&info, 10) ||
+		    strstr(info.reason, "MAP_HUGETLB") == NULL)
+			_exit(1);
+		write_pool(memory);
+		_exit(0);
+	}
+	expect_alive(pid);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("check_huge_pool");
+	TCase *tcase = tcase_create("check_huge_pool");
+
+	tcase_add_unchecked_fixture(tcase, setup, teardown);
+	tcase_set_timeout(tcase, 120);
+	tcase_add_loop_test(tcase, from_outside, 0, 2);
+	tcase_add_loop_test(tcase, from_within, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
