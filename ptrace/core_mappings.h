@@ -16,6 +16,7 @@
 enum mu_core_source {
 	MU_CORE_DUMPED,  /* in the core */
 	MU_CORE_ZEROS,   /* nowhere: the program had not touched them */
+	MU_CORE_HOLE,    /* the same; no segment tells of them at all */
 	MU_CORE_FILE,    /* in the file that was mapped, unchanged */
 	MU_CORE_NOWHERE, /* nor does anybody need them */
 	MU_CORE_LACKING, /* they should be somewhere */
@@ -56,8 +57,15 @@ enum mu_status mu_core_mappings_make(struct mu_snapshot *snap,
  * behind it (arch_randomize_brk() takes 32 MiB, on arm64 1 GiB). A static PIE,
  * and the loader when it is run as a program, have it far below themselves
  * (load_elf_binary() puts it at ELF_ET_DYN_BASE).
+ *
+ * gdb leaves out a mapping that has a name, as [heap] has, and no page of which
+ * was touched ("Anonymous: 0 kB", linux_find_memory_regions_full()): of a heap
+ * that mprotect() has cut, pieces may be missing. What lies between two pieces
+ * becomes a mapping that cannot be read, and is a hole. *PARTS may move.
+ * False: no memory.
  */
-void mu_core_mappings_name(struct mu_snapshot *snap, struct mu_core_part *parts,
-    const struct mu_core_process *process);
+bool mu_core_mappings_name(struct mu_snapshot *snap,
+    struct mu_core_part **parts, const struct mu_core_process *process,
+    struct mu_arena *arena);
 
 #endif

@@ -23,7 +23,8 @@ static bool
 has_bytes(const struct mu_core_part *part)
 {
 	return part->source == MU_CORE_DUMPED ||
-	    part->source == MU_CORE_ZEROS || part->source == MU_CORE_FILE;
+	    part->source == MU_CORE_ZEROS || part->source == MU_CORE_HOLE ||
+	    part->source == MU_CORE_FILE;
 }
 
 /*

@@ -126,32 +126,89 @@ heap_apart(struct mu_snapshot *snap, const struct mu_mapping *program)
 	return NULL;
 }
 
-static void
-name_heap(struct mu_snapshot *snap, uintptr_t headers)
+/*
+ * Protections and advice can have cut it in pieces, with holes between them.
+ * Returns how many pieces there are.
+ */
+static size_t
+name_pieces(struct mu_snapshot *snap, struct mu_mapping *first, size_t *holes)
 {
 	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
-	struct mu_mapping *program = program_end(snap, headers), *mapping;
+	struct mu_mapping *mapping = first;
 
-	if (program == NULL)
-		return;
-	mapping = heap_apart(snap, program);
-	if (mapping == NULL)
-		mapping = heap_behind(snap, program);
-	/* Protections and advice can have cut it in pieces. */
-	for (; mapping != NULL && mapping < end && is_free(mapping);
-	     mapping++) {
+	*holes = 0;
+	for (; mapping < end && is_free(mapping); mapping++) {
+		if (mapping > first &&
+		    mapping[-1].range.end != mapping->range.begin) {
+			if (is_gap(mapping - 1, mapping))
+				break;
+			++*holes;
+		}
 		mapping->name = "[heap]";
-		if (mapping + 1 < end &&
-		    mapping[1].range.begin != mapping->range.end)
-			break;
 	}
+	return (size_t)(mapping - first);
 }
 
-void
-mu_core_mappings_name(struct mu_snapshot *snap, struct mu_core_part *parts,
-    const struct mu_core_process *process)
+/* Put COUNT of them between the NUM_PIECES mappings from INDEX on. */
+static bool
+add_holes(struct mu_snapshot *snap, struct mu_core_part **parts, size_t index,
+    size_t num_pieces, size_t count, struct mu_arena *arena)
 {
-	name_vdso(snap, parts, process->vdso);
+	size_t from = snap->num_mappings, to = from + count, end;
+	struct mu_mapping *mappings;
+	struct mu_core_part *part;
+
+	mappings =
+	    mu_arena_grow(arena, snap->mappings, from, to, sizeof(*mappings));
+	part = mu_arena_grow(arena, *parts, from, to, sizeof(*part));
+	if (mappings == NULL || part == NULL)
+		return false;
+	snap->mappings = mappings;
+	snap->num_mappings = to;
+	*parts = part;
+	end = index + num_pieces;
+	while (from-- > 0 && count > 0) {
+		mappings[--to] = mappings[from];
+		part[to] = part[from];
+		if (from >= end || from == index ||
+		    mappings[from - 1].range.end == mappings[from].range.begin)
+			continue;
+		mappings[--to] = (struct mu_mapping) {
+			.range = { mappings[from - 1].range.end,
+			    mappings[from].range.begin },
+			.name = "[heap]",
+		};
+		part[to] = (struct mu_core_part) { .source = MU_CORE_HOLE };
+		count--;
+	}
+	return true;
+}
+
+static bool
+name_heap(struct mu_snapshot *snap, struct mu_core_part **parts,
+    uintptr_t headers, struct mu_arena *arena)
+{
+	struct mu_mapping *program = program_end(snap, headers), *first;
+	size_t pieces, holes;
+
+	if (program == NULL)
+		return true;
+	first = heap_apart(snap, program);
+	if (first == NULL)
+		first = heap_behind(snap, program);
+	if (first == NULL)
+		return true;
+	pieces = name_pieces(snap, first, &holes);
+	return holes == 0 ||
+	    add_holes(snap, parts, (size_t)(first - snap->mappings), pieces,
+		holes, arena);
+}
+
+bool
+mu_core_mappings_name(struct mu_snapshot *snap, struct mu_core_part **parts,
+    const struct mu_core_process *process, struct mu_arena *arena)
+{
+	name_vdso(snap, *parts, process->vdso);
 	name_stack(snap, process->random);
-	name_heap(snap, process->headers);
+	return name_heap(snap, parts, process->headers, arena);
 }

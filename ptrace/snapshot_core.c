@@ -181,7 +181,9 @@ fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	if (status != MU_OK)
 		return status;
 	snap->pid = core->process.pid;
-	mu_core_mappings_name(snap, core->parts, &core->process);
+	if (!mu_core_mappings_name(snap, &core->parts, &core->process, arena))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu mappings", snap->num_mappings);
 	status = mu_core_modules_open(&core->modules, snap, core->parts,
 	    &core->file, &core->process, places, arena, why);
 	if (status == MU_OK)
@@ -239,6 +241,14 @@ mu_snapshot_core_doubt(const struct mu_snapshot_core *core, struct mu_why *why)
 void
 mu_snapshot_core_unlock(struct mu_snapshot_core *core, struct mu_snapshot *snap)
 {
+	size_t i;
+
+	/* Those that the heap goes over (mu_snapshot_unlock()). */
+	for (i = 0; i < snap->num_mappings; i++)
+		if (core->parts[i].source == MU_CORE_HOLE &&
+		    snap->mappings[i].readable)
+			core->untold_bytes +=
+			    mu_range_size(snap->mappings[i].range);
 	mu_core_memory_unlock(&core->memory, snap);
 }
 

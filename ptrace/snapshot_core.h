@@ -35,7 +35,8 @@ struct mu_snapshot_core {
 	/*
 	 * Anonymous memory that was not dumped, taken for zeros: .bss that is
 	 * not touched yet, and the like. With MADV_DONTDUMP it may hold
-	 * references.
+	 * references. So may holes of the heap (MU_CORE_HOLE), which are
+	 * counted once it has been listed.
 	 */
 	size_t untold_bytes;
 };

@@ -13,7 +13,8 @@
 #include "tests/support/live.h"
 
 #define MOST_THREADS 16
-#define MMAPPED 300000 /* bytes, above M_MMAP_THRESHOLD */
+#define MMAPPED 300000   /* bytes, above M_MMAP_THRESHOLD */
+#define UNTOUCHED 120000 /* below it, and more than was ever freed */
 
 struct held {
 	void *global, *in_block, *code;
@@ -175,6 +176,7 @@ main(int argc, char **argv)
 	lose_guarded(block_fresh(0, 32768));
 	lose_guarded(block_fresh(0, MMAPPED));
 	lose_guarded(malloc(MMAPPED));
+	lose_guarded(malloc(UNTOUCHED));
 	churn(1000);
 	scrub();
 	tell();

@@ -34,6 +34,7 @@ struct core_answer {
 	size_t num_leaks, leak_bytes, count, num_lacks, num_threads;
 	unsigned glibc_major, glibc_minor;
 	uint64_t cut;
+	size_t untold; /* bytes */
 	struct core_leak {
 		uintptr_t begin;
 		size_t size, referenced, total;
@@ -274,6 +275,7 @@ core_ask(struct core_answer *answer, const char *path,
 		sscanf(release, "%u.%u", &snap.glibc_major, &snap.glibc_minor);
 	if (answer->opened == MU_OK || answer->opened == MU_PARTIAL)
 		core_search(answer, &snap, &core, &arena);
+	answer->untold = core.untold_bytes;
 	mu_snapshot_core_close(&core);
 	mu_arena_close(&arena);
 }
