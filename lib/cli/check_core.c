@@ -10,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/dynamic_symbols.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
 #include "mu/sys.h"
+#include "ptrace/alternate_stacks.h"
 #include "ptrace/snapshot_core.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
@@ -35,6 +37,47 @@ unlock(void *ctx)
 	mu_snapshot_core_unlock(&reading->core, &reading->snap);
 }
 
+/* Blocks that are lost and large enough for an alternate signal stack. */
+struct large_lost {
+	size_t count;
+	struct mu_range largest;
+};
+
+static bool
+take_large(void *ctx, const struct mu_block *block)
+{
+	struct large_lost *lost = ctx;
+
+	if (mu_range_size(block->range) < MU_ALTERNATE_STACK_MIN)
+		return true;
+	if (mu_range_size(block->range) > mu_range_size(lost->largest))
+		lost->largest = block->range;
+	lost->count++;
+	return true;
+}
+
+/*
+ * The kernel alone has the address of an alternate signal stack, and no note
+ * has it. A thread that runs on its own is found there by its stack pointer,
+ * and one that has left it for another by the frame of the signal (uc_stack).
+ */
+static enum mu_status
+doubt_stacks(const struct reading *reading, struct mu_why *why)
+{
+	struct large_lost lost = { .count = 0 };
+
+	mu_blocks_each_unmarked(
+	    &reading->judgement.search.heap.blocks, take_large, &lost);
+	if (lost.count == 0 || !mu_may_import(&reading->snap, "sigaltstack"))
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL,
+	    "%zu of them can be alternate signal stacks, having %d bytes or"
+	    " more (the largest: %zu at %lx): the program may call"
+	    " sigaltstack(), and a core does not tell what it set",
+	    lost.count, MU_ALTERNATE_STACK_MIN, mu_range_size(lost.largest),
+	    (unsigned long)lost.largest.begin);
+}
+
 /* What was missing from the start is told before what was found later. */
 static void
 judge(struct reading *reading, uint64_t begin_ns)
@@ -55,6 +98,8 @@ judge(struct reading *reading, uint64_t begin_ns)
 	if (search->status == MU_OK && search->leaks.num_leaks > 0)
 		reading->status =
 		    mu_snapshot_core_doubt(&reading->core, &reading->why);
+	if (reading->status == MU_OK)
+		reading->status = doubt_stacks(reading, &reading->why);
 }
 
 static bool

@@ -3,6 +3,7 @@
  * memory, generated code or with the kernel has lost nothing but what it has.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -127,6 +128,59 @@ START_TEST(alternate_stacks_unasked)
 }
 END_TEST
 
+/* Let it be dumped by gcore, and ask of the core. */
+static enum mu_status
+check_core(struct mu_answer *answer)
+{
+	static char folder[] = "/tmp/check_roots.XXXXXX", path[PATH_MAX];
+	struct mu_check check = {
+		.core = path,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	char command[2 * PATH_MAX];
+	enum mu_status status;
+
+	ck_assert_ptr_nonnull(mkdtemp(folder));
+	snprintf(path, sizeof(path), "%s/core.%d", folder, (int)watched);
+	snprintf(command, sizeof(command), "gcore -o %s/core %d >%s/log 2>&1",
+	    folder, (int)watched, folder);
+	ck_assert_int_eq(system(command), 0);
+	status = mu_check_core(&check, answer);
+	snprintf(command, sizeof(command), "rm -r %s", folder);
+	ck_assert_int_eq(system(command), 0);
+	return status;
+}
+
+/*
+ * A core does not tell where they are: that is said, if a block that is lost
+ * is large enough.
+ */
+START_TEST(alternate_stacks_in_a_core)
+{
+	struct mu_answer answer;
+	enum mu_status status;
+
+	if (system("command -v gcore >/dev/null") != 0) {
+		printf("SKIPPED: no gcore\n");
+		return;
+	}
+	start(_i == 0 ? "alternate_stacks" : "given_back");
+	status = check_core(&answer);
+	printf("%s\n", answer.info.reason);
+	if (_i == 0) {
+		ck_assert_int_eq(status, MU_PARTIAL);
+		ck_assert_ptr_nonnull(strstr(answer.info.reason,
+		    "of them can be alternate signal stacks"));
+	} else {
+		ck_assert_int_eq(status, MU_OK);
+		ck_assert_uint_eq(answer.info.num_leaks, 1);
+	}
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+END_TEST
+
 /* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
 static bool
 has_map_files(void)
@@ -175,6 +229,7 @@ main(void)
 	tcase_add_loop_test(tcase, holes_stay, 0, 2);
 	tcase_add_loop_test(tcase, alternate_stacks, 0, 2);
 	tcase_add_test(tcase, alternate_stacks_unasked);
+	tcase_add_loop_test(tcase, alternate_stacks_in_a_core, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
