@@ -166,7 +166,8 @@ mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
 	view += offsetof(struct mu_stack, frames);
 	for (i = 0; i < max && i < head.num_frames; i++) {
 		memcpy(&frame, view + i * sizeof(frame), sizeof(frame));
-		frames[i] = (uintptr_t)frame;
+		frames[i] = (uintptr_t)mu_recorded_frame(
+		    recorder->modules, recorder->num_modules, frame);
 	}
 	return i;
 }

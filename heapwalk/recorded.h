@@ -23,7 +23,7 @@ struct mu_recorded_span {
 
 /* A module that dlclose() has unloaded. */
 struct mu_unloaded {
-	struct mu_range range;       /* that its code was mapped at */
+	struct mu_range range;       /* of its code, as in frames */
 	uint64_t offset;             /* of that in the file */
 	const char *path, *build_id; /* in hex, or "-" */
 };
@@ -39,7 +39,11 @@ struct mu_recorder {
 	struct mu_range *tables;
 	size_t num_tables;
 
-	/* By address, no overlaps; the last one at each place. */
+	/* All modules that it has noted: a copy. */
+	struct mu_recorded_module *modules;
+	size_t num_modules;
+
+	/* By their ranges, which do not overlap. */
 	struct mu_unloaded *unloaded;
 	size_t num_unloaded;
 };
@@ -75,8 +79,8 @@ bool mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
     struct mu_recorded_block *found);
 
 /*
- * The first MAX frames of a stack, innermost first: addresses inside the calls.
- * 0: it has none.
+ * The first MAX frames of a stack, innermost first: addresses inside the calls,
+ * those in unloaded modules as mu_recorded_frame() makes them. 0: it has none.
  */
 size_t mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max);

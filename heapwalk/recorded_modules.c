@@ -7,48 +7,36 @@
 
 #include "heapwalk/recorded.h"
 
-#define MODULES_MAX 1024 /* as many as a recorder keeps */
 #define PATH_SIZE_MAX 4096
 #define ID_SIZE_MAX 129 /* 64 bytes in hex */
 
-/* Its own array, whose entries a later one may hide. */
-struct modules {
-	struct mu_recorded_module all[MODULES_MAX];
-	size_t count;
-};
-
-static bool
-read_modules(struct modules *modules, const struct mu_recorded *about,
-    const struct mu_snapshot *snap)
+static void
+read_modules(struct mu_recorder *recorder, const struct mu_snapshot *snap,
+    struct mu_arena *arena)
 {
-	size_t size = sizeof(*modules->all);
-	const char *view;
+	const struct mu_recorded *about = &recorder->about;
+	struct mu_recorded_module *copy = NULL;
+	size_t count = about->num_modules;
+	const char *view = NULL;
 
-	modules->count =
-	    about->num_modules < MODULES_MAX ? about->num_modules : MODULES_MAX;
-	if (about->modules % sizeof(uint64_t) != 0 || modules->count == 0)
-		return false;
-	view = mu_snapshot_view(snap, about->modules, modules->count * size);
+	if (count > MU_RECORDED_MODULES)
+		count = MU_RECORDED_MODULES;
+	if (count > 0 && about->modules % sizeof(uint64_t) == 0)
+		view = mu_snapshot_view(
+		    snap, about->modules, count * sizeof(*copy));
 	if (view != NULL)
-		memcpy(modules->all, view, modules->count * size);
-	return view != NULL;
+		copy = mu_arena_alloc(arena, count, sizeof(*copy));
+	recorder->modules = copy;
+	recorder->num_modules = copy == NULL ? 0 : count;
+	if (copy != NULL)
+		memcpy(copy, view, count * sizeof(*copy));
 }
 
-/* Entry INDEX, which nothing that came later to its place hides? */
 static bool
-is_gone(const struct modules *modules, size_t index)
+is_gone(const struct mu_recorded_module *module)
 {
-	const struct mu_recorded_module *module = &modules->all[index], *later;
-	size_t i;
-
-	if (module->present != 0 || module->start >= module->end)
-		return false;
-	for (i = index + 1; i < modules->count; i++) {
-		later = &modules->all[i];
-		if (later->start < module->end && module->start < later->end)
-			return false;
-	}
-	return true;
+	return module->gone != 0 && module->start < module->end &&
+	    module->end >> MU_FRAME_SHIFT == 0;
 }
 
 /* A copy of a string of SIZE bytes; NULL: it is none, or there is no memory. */
@@ -67,46 +55,37 @@ copy_text(const struct mu_snapshot *snap, uint64_t address, uint32_t size,
 	return copy == NULL ? NULL : memcpy(copy, view, size);
 }
 
-/* By address; those before it are in order. */
-static void
-put_in_order(struct mu_recorder *recorder, const struct mu_unloaded *module)
-{
-	struct mu_unloaded *all = recorder->unloaded;
-	size_t at = recorder->num_unloaded++;
-
-	for (; at > 0 && all[at - 1].range.begin > module->range.begin; at--)
-		all[at] = all[at - 1];
-	all[at] = *module;
-}
-
 void
 mu_recorder_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, struct mu_arena *arena)
 {
-	struct modules *modules = NULL;
 	const struct mu_recorded_module *module;
-	struct mu_unloaded unloaded;
+	struct mu_unloaded *unloaded;
 	size_t i;
 
-	if (recorder->about.num_modules > 0)
-		modules = mu_arena_alloc(arena, 1, sizeof(*modules));
-	if (modules == NULL || !read_modules(modules, &recorder->about, snap))
+	recorder->num_unloaded = 0;
+	read_modules(recorder, snap, arena);
+	if (recorder->num_modules == 0)
 		return;
-	recorder->unloaded =
-	    mu_arena_alloc(arena, modules->count, sizeof(*recorder->unloaded));
-	for (i = 0; recorder->unloaded != NULL && i < modules->count; i++) {
-		module = &modules->all[i];
-		if (!is_gone(modules, i))
+	recorder->unloaded = mu_arena_alloc(
+	    arena, recorder->num_modules, sizeof(*recorder->unloaded));
+	for (i = 0; recorder->unloaded != NULL && i < recorder->num_modules;
+	     i++) {
+		module = &recorder->modules[i];
+		if (!is_gone(module))
 			continue;
-		unloaded.range =
-		    (struct mu_range) { module->start, module->end };
-		unloaded.offset = module->offset;
-		unloaded.path = copy_text(snap, module->path, module->path_size,
-		    PATH_SIZE_MAX, arena);
-		unloaded.build_id = copy_text(
+		unloaded = &recorder->unloaded[recorder->num_unloaded];
+		unloaded->range = (struct mu_range) {
+			(uintptr_t)mu_frame_of_module(module->start, i),
+			(uintptr_t)mu_frame_of_module(module->end, i),
+		};
+		unloaded->offset = module->offset;
+		unloaded->path = copy_text(snap, module->path,
+		    module->path_size, PATH_SIZE_MAX, arena);
+		unloaded->build_id = copy_text(
 		    snap, module->id, module->id_size, ID_SIZE_MAX, arena);
-		if (unloaded.path != NULL && unloaded.build_id != NULL &&
-		    unloaded.path[0] == '/')
-			put_in_order(recorder, &unloaded);
+		if (unloaded->path != NULL && unloaded->build_id != NULL &&
+		    unloaded->path[0] == '/')
+			recorder->num_unloaded++;
 	}
 }

@@ -123,7 +123,8 @@ typedef bool (*memunreachable_reference_fn)(
 
 struct LeakBacktrace {
 	size_t num_frames; /* 0 if no stack was recorded */
-	uintptr_t frames[MEMUNREACHABLE_MAX_FRAMES];
+	uintptr_t frames[MEMUNREACHABLE_MAX_FRAMES]; /* with a number of the
+			module above bit 47 where dlclose() has unloaded it */
 	size_t num_more;       /* that were recorded behind those */
 	const uintptr_t *more; /* they, until the report is freed; NULL in
 				  copies that C++ makes */

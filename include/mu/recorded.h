@@ -102,7 +102,8 @@ struct mu_stack {
 	uint16_t num_frames;
 	uint16_t flags;
 	uint32_t reserved; /* the recorder's own */
-	uint64_t frames[]; /* addresses inside the calls, innermost first */
+	uint64_t frames[]; /* addresses inside the calls, innermost first; see
+			      MU_FRAME_SHIFT */
 };
 
 /* What LeakTracer keeps for each block; begins as struct mu_stack does. */
@@ -117,8 +118,8 @@ struct mu_stack_slot {
 };
 
 /*
- * A module that dlclose() may have unloaded: what its frames are named by. One
- * at the same addresses that comes later in the array hides it.
+ * A module that dlclose() may have unloaded: what its frames are named by.
+ * Those that were at the same addresses are in the order in which they were.
  */
 struct mu_recorded_module {
 	uint64_t start, end;         /* of its code */
@@ -126,9 +127,58 @@ struct mu_recorded_module {
 	uint64_t bias;               /* of its addresses */
 	uint64_t path, id;           /* strings; the build-id in hex, or "-" */
 	uint32_t path_size, id_size; /* bytes, with the NUL */
-	uint32_t present;            /* it is still loaded */
-	uint32_t reserved;
+	uint32_t gone;  /* in which place of all that were unloaded, from 1 on;
+			   0: it is still loaded */
+	uint32_t first; /* index of the first that is the same: one that was
+			   loaded again */
 };
+
+#define MU_RECORDED_MODULES 1024 /* at most */
+
+/*
+ * The upper bits of a frame, which no address of a program has. In a depot: the
+ * highest "gone" of the modules that had been at this address before, so that
+ * stacks of two modules are two. For readers, as mu_recorded_frame() makes
+ * them: which module of the array it is in, from 1 on; 0: it is still loaded,
+ * or not of the array.
+ */
+#define MU_FRAME_SHIFT 48
+
+static inline uint64_t
+mu_frame_address(uint64_t frame)
+{
+	return frame >> MU_FRAME_SHIFT > MU_RECORDED_MODULES
+	    ? frame
+	    : frame & ((UINT64_C(1) << MU_FRAME_SHIFT) - 1);
+}
+
+static inline uint64_t
+mu_frame_of_module(uint64_t address, size_t index)
+{
+	return address | (uint64_t)(index + 1) << MU_FRAME_SHIFT;
+}
+
+/* FRAME of a depot for readers, by the COUNT MODULES of its recorder. */
+static inline uint64_t
+mu_recorded_frame(
+    const struct mu_recorded_module *modules, size_t count, uint64_t frame)
+{
+	uint64_t address = mu_frame_address(frame);
+	uint64_t before = frame >> MU_FRAME_SHIFT;
+	size_t i;
+
+	for (i = 0; i < count && i < MU_RECORDED_MODULES; i++) {
+		if (address - modules[i].start >=
+			modules[i].end - modules[i].start ||
+		    (modules[i].gone != 0 && modules[i].gone <= before))
+			continue;
+		if (modules[i].gone == 0)
+			break;
+		return mu_frame_of_module(
+		    address, modules[i].first < i ? modules[i].first : i);
+	}
+	return address;
+}
 
 enum mu_recorded_flag {
 	MU_RECORDED_STACKS = 1,     /* stacks are captured, or could be */

@@ -15,6 +15,7 @@
 #include "lib/cli/frame_line.h"
 #include "lib/cli/json_values.h"
 #include "lib/cli/status_word.h"
+#include "mu/recorded.h"
 
 static bool
 set_place(json_t *object, const char *function, const char *file, unsigned line)
@@ -55,7 +56,8 @@ frame_object(uintptr_t pc, const struct mu_names *names)
 	bool ok = true;
 
 	mu_names_find(names, pc, &symbol);
-	ok &= mu_json_set(frame, "pc", mu_json_address(pc));
+	ok &= mu_json_set(
+	    frame, "pc", mu_json_address((uintptr_t)mu_frame_address(pc)));
 	ok &= mu_json_set(frame, "module", mu_json_name(symbol.module));
 	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol.build_id));
 	ok &= mu_json_set(frame, "offset",

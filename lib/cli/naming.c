@@ -49,51 +49,9 @@ copy_mappings(const struct mu_mapping *mappings, size_t count)
 	return copy;
 }
 
-/* Both are by address: the first of the mappings that ends behind BEGIN. */
-static size_t
-find_behind(const struct mu_mapping *mappings, size_t count, uintptr_t begin)
-{
-	size_t low = 0, high = count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (mappings[middle].range.end <= begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/* Is there other code, or another file, where MODULE was? */
-static bool
-is_replaced(const struct mu_unloaded *module, const struct mu_mapping *mappings,
-    size_t count)
-{
-	size_t i = find_behind(mappings, count, module->range.begin);
-
-	for (; i < count && mappings[i].range.begin < module->range.end; i++)
-		if (mappings[i].executable || mappings[i].name[0] != '\0')
-			return true;
-	return false;
-}
-
-static bool
-is_below(const struct mu_unloaded *modules, size_t count, struct mu_range range)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (modules[i].range.begin < range.end &&
-		    range.begin < modules[i].range.end)
-			return true;
-	return false;
-}
-
-/* One piece of memory again; MAX of them. */
+/* One piece of memory again. */
 static struct mu_unloaded *
-copy_unloaded(const struct mu_recorder *recorder,
-    const struct mu_mapping *mappings, size_t count, size_t *num)
+copy_unloaded(const struct mu_recorder *recorder)
 {
 	const struct mu_unloaded *module = recorder->unloaded;
 	size_t i, size = 1, length;
@@ -104,19 +62,16 @@ copy_unloaded(const struct mu_recorder *recorder,
 		size += sizeof(*copy) + strlen(module[i].path) +
 		    strlen(module[i].build_id) + 2;
 	copy = malloc(size);
-	*num = 0;
 	if (copy == NULL)
 		return NULL;
 	text = (char *)(copy + recorder->num_unloaded);
 	for (i = 0; i < recorder->num_unloaded; i++, module++) {
-		if (is_replaced(module, mappings, count))
-			continue;
-		copy[*num] = *module;
-		copy[*num].path = text;
+		copy[i] = *module;
+		copy[i].path = text;
 		length = strlen(module->path) + 1;
 		memcpy(text, module->path, length);
 		text += length;
-		copy[(*num)++].build_id = text;
+		copy[i].build_id = text;
 		length = strlen(module->build_id) + 1;
 		memcpy(text, module->build_id, length);
 		text += length;
@@ -133,10 +88,7 @@ compare_mappings(const void *a, const void *b)
 	    (x->range.begin < y->range.begin);
 }
 
-/*
- * Modules that are gone have a mapping each, as if they were there. Memory
- * without a name that has come to their place has no names to give.
- */
+/* Modules that are gone have a mapping each, at the addresses of frames. */
 static bool
 take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
     size_t count, const struct mu_recorder *recorder)
@@ -145,13 +97,12 @@ take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
 	struct mu_mapping *all;
 	size_t i, num = 0;
 
-	naming->unloaded =
-	    copy_unloaded(recorder, mappings, count, &naming->num_unloaded);
+	naming->unloaded = copy_unloaded(recorder);
+	naming->num_unloaded =
+	    naming->unloaded == NULL ? 0 : recorder->num_unloaded;
 	all = calloc(count + naming->num_unloaded + 1, sizeof(*all));
 	for (i = 0; all != NULL && i < count; i++)
-		if (!is_below(naming->unloaded, naming->num_unloaded,
-			mappings[i].range))
-			all[num++] = mappings[i];
+		all[num++] = mappings[i];
 	for (i = 0; all != NULL && i < naming->num_unloaded; i++) {
 		module = &naming->unloaded[i];
 		all[num++] = (struct mu_mapping) {

@@ -37,8 +37,8 @@ dlclose(void *handle)
 	/* Most calls give back one reference of several. */
 	dl_iterate_phdr(count_unloaded, &now);
 	if (__atomic_exchange_n(&unloaded, now, __ATOMIC_RELAXED) != now) {
-		stack_capture_forget();
 		gone_modules_update();
+		stack_capture_forget();
 	}
 	return result;
 }

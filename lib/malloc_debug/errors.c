@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/malloc_debug/fill.h"
+#include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/guards.h"
 #include "lib/malloc_debug/recorder.h"
 #include "lib/malloc_debug/report.h"
@@ -35,6 +36,7 @@ add_failure(struct report *report, const struct call *call)
 		return;
 	count = stack_capture(call->start, recorder_options.backtrace_full,
 	    frames, MU_STACK_MAX_FRAMES);
+	gone_modules_mark(frames, count);
 	report_line(report, "Backtrace at time of failure:");
 	report_frames(report, frames, count);
 }

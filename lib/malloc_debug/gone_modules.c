@@ -12,17 +12,17 @@
 
 #include "lib/malloc_debug/dump_modules.h"
 #include "lib/malloc_debug/recorder.h"
-#include "lib/malloc_debug/stack_capture_memory.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define MOST 1024
 #define TEXT_BYTES ((size_t)64 << 10)
 
 static struct {
 	struct mu_recorded_module *all;
 	char *text; /* what is left for paths and build-ids */
 	size_t room;
+	uint32_t unloadings; /* the highest "gone" of all */
+	uint64_t low, high;  /* all that are gone were between */
 	int busy;
 } gone;
 
@@ -82,6 +82,12 @@ path_of(const struct mu_recorded_module *module)
 	return (const char *)(uintptr_t)module->path;
 }
 
+static const char *
+id_of(const struct mu_recorded_module *module)
+{
+	return (const char *)(uintptr_t)module->id;
+}
+
 /* One place has one module at a time. */
 static struct mu_recorded_module *
 find_present(const struct dl_phdr_info *object, const ElfW(Phdr) * code)
@@ -90,11 +96,30 @@ find_present(const struct dl_phdr_info *object, const ElfW(Phdr) * code)
 	size_t i, count = count_of();
 
 	for (i = 0; i < count; i++)
-		if (gone.all[i].present && gone.all[i].start == start &&
+		if (gone.all[i].gone == 0 && gone.all[i].start == start &&
 		    gone.all[i].bias == object->dlpi_addr &&
 		    gone.all[i].end == start + code->p_memsz)
 			return &gone.all[i];
 	return NULL;
+}
+
+static bool
+is_same(const struct mu_recorded_module *a, const struct mu_recorded_module *b)
+{
+	return a->start == b->start && a->end == b->end &&
+	    a->offset == b->offset && a->bias == b->bias &&
+	    strcmp(path_of(a), path_of(b)) == 0 &&
+	    strcmp(id_of(a), id_of(b)) == 0;
+}
+
+static uint32_t
+first_of(const struct mu_recorded_module *module, uint32_t index)
+{
+	uint32_t i = 0;
+
+	while (i < index && !is_same(&gone.all[i], module))
+		i++;
+	return i;
 }
 
 static int
@@ -109,7 +134,7 @@ note(struct dl_phdr_info *object, size_t size, void *ctx)
 	(void)ctx;
 	/* The program has no name in the list, the vDSO no path. */
 	if (code == NULL || strchr(object->dlpi_name, '/') == NULL ||
-	    count == MOST || find_present(object, code) != NULL)
+	    count == MU_RECORDED_MODULES || find_present(object, code) != NULL)
 		return 0;
 	/* dlopen("./plugin.so"): where that is the kernel knows. */
 	if (object->dlpi_name[0] == '/')
@@ -126,10 +151,11 @@ note(struct dl_phdr_info *object, size_t size, void *ctx)
 	module->bias = object->dlpi_addr;
 	module->path = keep(path, &module->path_size);
 	module->id = keep(id, &module->id_size);
-	module->present = 1;
-	if (module->path != 0 && module->id != 0)
-		__atomic_store_n(&memunreachable_recorded.num_modules,
-		    count + 1, __ATOMIC_RELEASE);
+	if (module->path == 0 || module->id == 0)
+		return 0;
+	module->first = first_of(module, (uint32_t)count);
+	__atomic_store_n(
+	    &memunreachable_recorded.num_modules, count + 1, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -139,7 +165,7 @@ gone_modules_note(void)
 	if (__atomic_exchange_n(&gone.busy, 1, __ATOMIC_ACQUIRE) != 0)
 		return;
 	if (gone.all == NULL)
-		gone.all = map(MOST * sizeof(*gone.all));
+		gone.all = map(MU_RECORDED_MODULES * sizeof(*gone.all));
 	memunreachable_recorded.modules = (uintptr_t)gone.all;
 	if (gone.all != NULL)
 		dl_iterate_phdr(note, NULL);
@@ -161,39 +187,87 @@ meet(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
+/* Its stacks are told from those of what will be there. */
+static void
+note_gone(struct mu_recorded_module *module)
+{
+	uint64_t low = gone.low, high = gone.high;
+
+	if (gone.unloadings == 0 || module->start < low)
+		__atomic_store_n(&gone.low, module->start, __ATOMIC_RELAXED);
+	if (module->end > high)
+		__atomic_store_n(&gone.high, module->end, __ATOMIC_RELAXED);
+	__atomic_store_n(&module->gone, gone.unloadings + 1, __ATOMIC_RELEASE);
+	__atomic_store_n(
+	    &gone.unloadings, gone.unloadings + 1, __ATOMIC_RELEASE);
+}
+
 void
 gone_modules_update(void)
 {
-	bool met[MOST] = { false };
+	bool met[MU_RECORDED_MODULES] = { false };
 	size_t i, count = count_of();
 
 	if (__atomic_exchange_n(&gone.busy, 1, __ATOMIC_ACQUIRE) != 0)
 		return;
 	dl_iterate_phdr(meet, met);
 	for (i = 0; i < count; i++)
-		if (!met[i])
-			__atomic_store_n(
-			    &gone.all[i].present, 0, __ATOMIC_RELEASE);
+		if (!met[i] && gone.all[i].gone == 0)
+			note_gone(&gone.all[i]);
 	__atomic_store_n(&gone.busy, 0, __ATOMIC_RELEASE);
 }
 
 static bool
-has(const struct mu_recorded_module *module, uintptr_t pc)
+has(const struct mu_recorded_module *module, uint64_t address)
 {
-	return pc - module->start < module->end - module->start;
+	return address - module->start < module->end - module->start;
 }
 
-/* The last that was there: the stack may be of an older one, which no one
- * knows. */
-const struct mu_recorded_module *
-gone_modules_find(uintptr_t pc)
+/* By their numbers, the last of those that were at ADDRESS; 0: there is none.
+ */
+static uint32_t
+last_at(uint64_t address)
 {
-	size_t i = count_of();
+	size_t i, count = count_of();
+	uint32_t last = 0, number;
 
-	while (i-- > 0)
-		if (has(&gone.all[i], pc))
-			return gone.all[i].present != 0 ? NULL : &gone.all[i];
-	return NULL;
+	for (i = 0; i < count; i++) {
+		number = __atomic_load_n(&gone.all[i].gone, __ATOMIC_ACQUIRE);
+		if (number > last && has(&gone.all[i], address))
+			last = number;
+	}
+	return last;
+}
+
+void
+gone_modules_mark(uintptr_t *frames, size_t num)
+{
+	uint64_t low, high;
+	size_t i;
+
+	if (__atomic_load_n(&gone.unloadings, __ATOMIC_ACQUIRE) == 0)
+		return;
+	low = __atomic_load_n(&gone.low, __ATOMIC_RELAXED);
+	high = __atomic_load_n(&gone.high, __ATOMIC_RELAXED);
+	for (i = 0; i < num; i++)
+		if (frames[i] >= low && frames[i] < high)
+			frames[i] |= (uint64_t)last_at(frames[i])
+			    << MU_FRAME_SHIFT;
+}
+
+uint64_t
+gone_modules_frame(uint64_t frame)
+{
+	return mu_recorded_frame(gone.all, count_of(), frame);
+}
+
+const struct mu_recorded_module *
+gone_modules_of(uint64_t frame)
+{
+	size_t number = frame >> MU_FRAME_SHIFT;
+
+	return number == 0 || number > count_of() ? NULL
+						  : &gone.all[number - 1];
 }
 
 void
@@ -206,15 +280,15 @@ gone_modules_print(
 
 	for (i = 0; i < count; i++) {
 		module = &gone.all[i];
-		/* What has come to its place has a line already. */
-		if (gone_modules_find(module->start) != module ||
-		    stack_memory_probe(module->start))
+		if (module->gone == 0 || module->first != i)
 			continue;
 		length = mu_text_format(text, sizeof(text),
 		    "# unloaded %lx-%lx %lx %lx %s %s\n",
-		    (unsigned long)module->start, (unsigned long)module->end,
-		    (unsigned long)module->offset, (unsigned long)module->bias,
-		    (const char *)(uintptr_t)module->id, path_of(module));
+		    (unsigned long)mu_frame_of_module(module->start, i),
+		    (unsigned long)mu_frame_of_module(module->end, i),
+		    (unsigned long)module->offset,
+		    (unsigned long)mu_frame_of_module(module->bias, i),
+		    id_of(module), path_of(module));
 		if (length < sizeof(text))
 			line(ctx, text, length);
 	}

@@ -10,6 +10,7 @@
 
 #include "lib/malloc_debug/dump_modules.h"
 #include "lib/malloc_debug/frame_names.h"
+#include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/guards_live.h"
 #include "lib/malloc_debug/leak_blocks.h"
 #include "lib/malloc_debug/leak_estimate.h"
@@ -51,7 +52,8 @@ print_names(struct output_file *out, struct frame_names *names,
 		return;
 	output_file_print(out, "  bt_info");
 	for (i = 0; i < stack->num_frames && stack->frames[i] != 0; i++) {
-		name = frame_names_find(names, stack->frames[i]);
+		name = frame_names_find(
+		    names, gone_modules_frame(stack->frames[i]));
 		output_file_print(out, " {\"%s\" %lx \"%s\" %lx}", name->map,
 		    (unsigned long)name->relative, name->function,
 		    (unsigned long)name->offset);
@@ -74,7 +76,8 @@ print_record(struct output_file *out, const struct leak_block *block)
 	for (i = 0; stack != NULL && i < stack->num_frames; i++) {
 		if (stack->frames[i] == 0)
 			break;
-		output_file_print(out, " %lx", (unsigned long)stack->frames[i]);
+		output_file_print(out, " %lx",
+		    (unsigned long)gone_modules_frame(stack->frames[i]));
 	}
 	output_file_print(out, "\n");
 }

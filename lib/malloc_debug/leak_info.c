@@ -31,16 +31,19 @@ write_record(
     uint8_t *record, const struct leak_block *block, size_t most_frames)
 {
 	size_t head[2] = { block->size, block->count };
-	size_t frames = block->trace == NULL ? 0 : block->trace->num_frames;
+	size_t frames = block->trace == NULL ? 0 : block->trace->num_frames, i;
+	uintptr_t address;
 
 	if (block->child && block->size < MALLOC_LEAK_INFO_CHILD)
 		head[0] |= MALLOC_LEAK_INFO_CHILD;
 	memcpy(record, head, sizeof(head));
 	if (frames > most_frames)
 		frames = most_frames;
-	if (frames > 0)
-		memcpy(record + sizeof(head), block->trace->frames,
-		    frames * sizeof(uintptr_t));
+	for (i = 0; i < frames; i++) {
+		address = (uintptr_t)mu_frame_address(block->trace->frames[i]);
+		memcpy(record + sizeof(head) + i * sizeof(address), &address,
+		    sizeof(address));
+	}
 }
 
 static void
@@ -151,6 +154,7 @@ malloc_backtrace(void *pointer, uintptr_t *frames, size_t frame_count)
 {
 	const struct mu_stack *stack;
 	struct recorded_block block;
+	size_t i;
 
 	if (!recorder_options.backtrace || pointer == NULL ||
 	    !recorder_find(pointer, &block) || block.freed)
@@ -160,7 +164,7 @@ malloc_backtrace(void *pointer, uintptr_t *frames, size_t frame_count)
 		return 0;
 	if (frame_count > stack->num_frames)
 		frame_count = stack->num_frames;
-	if (frame_count > 0)
-		memcpy(frames, stack->frames, frame_count * sizeof(*frames));
+	for (i = 0; i < frame_count; i++)
+		frames[i] = (uintptr_t)mu_frame_address(stack->frames[i]);
 	return (ssize_t)frame_count;
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 
+#include "lib/malloc_debug/gone_modules.h"
 #include "mu/arch_unwind.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -37,7 +38,8 @@ add_stack(struct mu_text *text, const struct leaktracer_line *record)
 
 	for (i = 0; i < record->num_frames; i++)
 		mu_text_add(text, "%s0x%lx", i == 0 ? "" : " ",
-		    (unsigned long)return_address(record->frames[i]));
+		    (unsigned long)return_address(
+			gone_modules_frame(record->frames[i])));
 }
 
 static void

@@ -21,7 +21,7 @@
 #define NAMES ((size_t)1 << 14)
 
 struct report_name {
-	uint64_t pc; /* 0 = unused */
+	uint64_t frame; /* of the depot; 0 = unused */
 	uint64_t place, offset;
 	const char *module, *symbol; /* the loader's; NULL = unknown */
 };
@@ -92,22 +92,22 @@ report_line(struct report *report, const char *format, ...)
 }
 
 static void
-look_up(struct report_name *name, uint64_t pc)
+look_up(struct report_name *name, uint64_t frame)
 {
+	uint64_t told = gone_modules_frame(frame), pc = mu_frame_address(told);
+	const struct mu_recorded_module *gone = gone_modules_of(told);
 	struct link_map *map_of = NULL;
-	const struct mu_recorded_module *gone;
 	Dl_info info;
 
-	*name = (struct report_name) { .pc = pc, .place = pc };
-	if (dladdr1((void *)(uintptr_t)pc, &info, (void **)&map_of,
-		RTLD_DL_LINKMAP) == 0) {
-		gone = gone_modules_find(pc);
-		if (gone != NULL) {
-			name->place = pc - gone->bias;
-			name->module = (const char *)(uintptr_t)gone->path;
-		}
+	*name = (struct report_name) { .frame = frame, .place = pc };
+	if (gone != NULL) {
+		name->place = pc - gone->bias;
+		name->module = (const char *)(uintptr_t)gone->path;
 		return;
 	}
+	if (dladdr1((void *)(uintptr_t)pc, &info, (void **)&map_of,
+		RTLD_DL_LINKMAP) == 0)
+		return;
 	/* As nm and addr2line know it; what is mapped at is not 0 there. */
 	name->place = pc - map_of->l_addr;
 	name->module = map_of->l_name;
@@ -136,14 +136,14 @@ module_of(struct report *report, const struct report_name *name)
 }
 
 static void
-report_frame(struct report *report, size_t index, uint64_t pc)
+report_frame(struct report *report, size_t index, uint64_t frame)
 {
 	struct report_name fresh = { 0 }, *name = &fresh;
 
 	if (report->names != NULL)
-		name = &report->names[(pc ^ pc >> 14) % NAMES];
-	if (name->pc != pc)
-		look_up(name, pc);
+		name = &report->names[(frame ^ frame >> 14) % NAMES];
+	if (name->frame != frame)
+		look_up(name, frame);
 	if (name->symbol == NULL)
 		report_line(report, "  #%02zu  pc %016zx  %s", index,
 		    (size_t)name->place, module_of(report, name));

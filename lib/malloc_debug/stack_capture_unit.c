@@ -2,6 +2,7 @@
  * A stack that was seen before, without a walk; the walk otherwise, which is
  * traced, so that the stack is known next time.
  */
+#include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/stack_capture_known.h"
 #include "lib/malloc_debug/stack_depot_find.h"
 #include "lib/malloc_debug/stack_layouts.h"
@@ -121,9 +122,11 @@ walk_anew(const struct ask *ask)
 	size_t num =
 	    walk_traced(&trace, ask->pc, ask->sp, ask->fp, frames, ask->max);
 	const struct mu_stack *layout = stack_layout_put(&trace);
-	uint32_t unit = stack_depot_put_walked(
-	    frames, num, ask->flags, layout == NULL ? 0 : layout->reserved);
+	uint32_t unit;
 
+	gone_modules_mark(frames, num);
+	unit = stack_depot_put_walked(
+	    frames, num, ask->flags, layout == NULL ? 0 : layout->reserved);
 	if (unit != 0 && layout != NULL)
 		stack_known_note(stack_layout_set(stack_layouts, ask->key),
 		    ask->key, (uintptr_t)layout);
@@ -161,6 +164,7 @@ read_anew(struct ask *ask)
 		    layout, ask->sp, ask->fp, ask->limit, frames, ask->max);
 		if (num == 0)
 			break;
+		gone_modules_mark(frames, num);
 		unit =
 		    stack_depot_find(frames, num, ask->flags, layout->reserved);
 		if (unit != 0) {

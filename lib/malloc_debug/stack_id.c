@@ -3,6 +3,7 @@
  */
 #include "lib/malloc_debug/stack_id.h"
 
+#include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/recording.h"
 #include "lib/malloc_debug/sampling.h"
 #include "lib/malloc_debug/stack_depot.h"
@@ -33,6 +34,7 @@ captured_in_full(struct stack_start start, size_t max, uint16_t flags)
 	recorder_enter();
 	count = stack_capture(start, true, frames, max);
 	recorder_leave();
+	gone_modules_mark(frames, count);
 	return stack_depot_put(frames, count, flags);
 }
 

@@ -67,23 +67,16 @@ static void
 find_unloaded(struct mu_frame_named *named)
 {
 	const struct mu_recorded *about = &memunreachable_recorded;
+	size_t number = (uint64_t)named->pc >> MU_FRAME_SHIFT;
 	const struct mu_recorded_module *module;
-	size_t i;
 
-	if (about == NULL)
+	if (about == NULL || number == 0 ||
+	    number > __atomic_load_n(&about->num_modules, __ATOMIC_ACQUIRE))
 		return;
-	i = __atomic_load_n(&about->num_modules, __ATOMIC_ACQUIRE);
-	while (i-- > 0) {
-		module = &((const struct mu_recorded_module *)(uintptr_t)
-			       about->modules)[i];
-		if (named->pc < module->start || named->pc >= module->end)
-			continue;
-		if (module->present == 0) {
-			named->path = (const char *)(uintptr_t)module->path;
-			named->place = named->pc - module->bias;
-		}
-		return;
-	}
+	module = &((const struct mu_recorded_module *)(uintptr_t)
+		       about->modules)[number - 1];
+	named->path = (const char *)(uintptr_t)module->path;
+	named->place = mu_frame_address(named->pc) - module->bias;
 }
 
 static void

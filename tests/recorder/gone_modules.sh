@@ -76,7 +76,7 @@ case $place in
 *) fail "list: no module: $place" ;;
 esac
 rm -f "$work"/dump.*
-# A later module at the same place hides an earlier one.
+# Two modules at one place, one after the other.
 LD_PRELOAD=$recorder \
     LIBC_DEBUG_MALLOC_OPTIONS="backtrace bt_dmp_on_ex bt_dmp_pre=$work/dump" \
     "$work/program" "$work/plugin_one.so" "$work/plugin_two.so" \
@@ -87,7 +87,17 @@ grep -q '^# unloaded .* [0-9a-f]\{40\} .*/plugin_two.so$' "$1" ||
 [ "$(grep '^# unloaded .*/plugin_' "$1" | awk '{ print $3 }' | sort | uniq -d)" \
     = "" ] || fail "dump: two modules in one place"
 "$build/memunreachable" --heap-dump "$1" >"$work/tree" 2>&1
-grep -q 'lose_two' "$work/tree" || fail "dump: no names: $(cat "$work/tree")"
+for name in lose_one lose_two; do
+	grep -q "$name" "$work/tree" || fail "dump: no names: $(cat "$work/tree")"
+done
+LEAKTRACER_ONSTART_STARTALLTHREAD=1 \
+    LEAKTRACER_AUTO_REPORTFILENAME=$work/leaks.out \
+    LD_PRELOAD=$recorder "$work/program" "$work/plugin_one.so" \
+    "$work/plugin_two.so" 2>/dev/null
+"$build/memunreachable" --leaktracer "$work/leaks.out" >"$work/text" 2>&1
+for name in lose_one lose_two; do
+	grep -q "$name" "$work/text" || fail "LeakTracer: $(cat "$work/text")"
+done
 
 # What is lost in them: the end of a program that waits for its input's.
 cat >"$work/loser.c" <<'END'
@@ -182,6 +192,97 @@ fi
 "$command" -q -p "$pid" >"$work/text" 2>&1
 grep -q '/plugin_one.so$' "$work/text" || fail "rebuilt: $(cat "$work/text")"
 grep -q 'other' "$work/text" && fail "rebuilt: the names of another build"
+exec 9>&-
+wait "$pid"
+
+# Modules that came to the same place, one after the other; the last of them
+# stays. Each block has the stack of the one that it was lost in.
+"$cc" -O1 -g -fno-builtin -shared -fPIC -DNAME=lose_one -Wl,--build-id=sha1 \
+    -o "$work/plugin_one.so" "$work/plugin.c"
+cat >"$work/places.c" <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) void lose(const char *path, int count, int stay)
+{
+	static void *place;
+	void *handle = dlopen(path, RTLD_NOW);
+	void *(*enter)(size_t);
+
+	*(void **)&enter = dlsym(handle, "enter");
+	if (place != NULL && place != *(void **)&enter)
+		exit(77);
+	place = *(void **)&enter;
+	while (count-- > 0)
+		enter(4001);
+	if (!stay)
+		dlclose(handle);
+}
+static __attribute__((noinline)) void clear(void)
+{
+	char bytes[8192];
+	memset(bytes, 0, sizeof(bytes));
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+int main(int argc, char **argv)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		lose(argv[i], 1 << i, i + 1 == argc);
+	clear();
+	puts("ready");
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	return 0;
+}
+END
+"$cc" -O1 -g -fno-builtin -o "$work/places" "$work/places.c" -ldl || exit 1
+one=$work/plugin_one.so two=$work/plugin_two.so
+
+# counts FILE WHAT: one, twice at this place, lost 2 + 8 blocks, two lost 4, and
+# 16 when it came again. An entry's last lines are the innermost frames.
+counts() {
+	awk '/bytes unreachable at/ { count = 1 }
+		/similar unreachable bytes in/ { count += $(NF - 1) }
+		/#00/ { match($0, /lose_[a-z]*/)
+			print substr($0, RSTART, RLENGTH), count }' "$1" |
+		sort >"$work/counts"
+	printf '%s\n' 'lose_one 10' 'lose_two 16' 'lose_two 4' |
+		diff - "$work/counts" || fail "$2: $(cat "$1")"
+}
+"$command" --backtrace -- "$work/places" "$one" "$two" "$one" "$two" \
+    </dev/null >/dev/null 2>"$work/err"
+case $? in
+77)
+	echo "SKIPPED: gone_modules: the modules lie at different places"
+	[ "$failed" -eq 0 ]
+	exit
+	;;
+esac
+counts "$work/err" "one place, at the end"
+LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
+    LIBC_DEBUG_MALLOC_OPTIONS=backtrace \
+    MEMUNREACHABLE_OPTIONS=${MEMUNREACHABLE_OPTIONS:+$MEMUNREACHABLE_OPTIONS:}at_exit=1 \
+    "$work/places" "$one" "$two" "$one" "$two" </dev/null >/dev/null \
+    2>"$work/err"
+"$command" --symbolize "$work/err" >"$work/text"
+counts "$work/text" "one place, by itself"
+rm -f "$work/in"
+mkfifo "$work/in"
+LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace \
+    "$work/places" "$one" "$two" "$one" "$two" <"$work/in" >"$work/out" &
+pid=$!
+exec 9>"$work/in"
+tries=0
+until grep -q ready "$work/out" 2>/dev/null || [ $tries -gt 600 ]; do
+	tries=$((tries + 1))
+	sleep 0.1
+done
+"$command" -q -p "$pid" >"$work/text" 2>&1
+counts "$work/text" "one place, from outside"
 exec 9>&-
 wait "$pid"
 [ "$failed" -eq 0 ]

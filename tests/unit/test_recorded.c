@@ -372,7 +372,7 @@ END_TEST
 
 static void
 put_module(struct mu_recorded_module *module, uint64_t start, const char *path,
-    bool present)
+    uint32_t gone)
 {
 	*module = (struct mu_recorded_module) {
 		.start = start,
@@ -382,36 +382,74 @@ put_module(struct mu_recorded_module *module, uint64_t start, const char *path,
 		.id = (uintptr_t) "ab12",
 		.path_size = (uint32_t)strlen(path) + 1,
 		.id_size = sizeof("ab12"),
-		.present = present,
+		.gone = gone,
+		.first = UINT32_MAX,
 	};
 }
 
+/* Address 0x9050 was in two modules, one after the other, and a third came. */
+START_TEST(frames_of_modules)
+{
+	static struct mu_recorded_module modules[3];
+	const uint64_t older = 0x9050 | (uint64_t)1 << 48;
+	const uint64_t newer = 0x9050 | (uint64_t)2 << 48;
+
+	put_module(&modules[0], 0x9000, "/older", 3);
+	put_module(&modules[1], 0x9010, "/newer", 5);
+	ck_assert_uint_eq(mu_recorded_frame(modules, 2, 0x9050), older);
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 2, 0x9050 | (uint64_t)3 << 48), newer);
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 2, 0x9050 | (uint64_t)5 << 48), 0x9050);
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 2, 0x9108), 0x9108 | (uint64_t)2 << 48);
+	ck_assert_uint_eq(mu_recorded_frame(modules, 2, 0x8fff), 0x8fff);
+	ck_assert_uint_eq(mu_recorded_frame(NULL, 0, newer), 0x9050);
+	/* The vsyscall page. */
+	ck_assert_uint_eq(mu_recorded_frame(modules, 2, 0xffffffffff600000),
+	    0xffffffffff600000);
+	/* Still there, and loaded again. */
+	put_module(&modules[2], 0x9000, "/older", 0);
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)5 << 48), 0x9050);
+	modules[2].gone = 6;
+	modules[2].first = 0;
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)5 << 48), older);
+}
+END_TEST
+
 START_TEST(unloaded_modules)
 {
-	static struct mu_recorded_module modules[8];
+	static struct mu_recorded_module modules[9];
 
-	put_module(&modules[0], 0x9000, "/hidden", false);
-	put_module(&modules[1], 0x9010, "/gone", false);
-	put_module(&modules[2], 0x5000, "/first", false);
-	put_module(&modules[3], 0x7000, "/there", true);
-	put_module(&modules[4], 0x3000, "relative", false);
-	put_module(&modules[5], 0x2000, "/unended", false);
+	put_module(&modules[0], 0x9000, "/older", 1);
+	put_module(&modules[1], 0x9010, "/newer", 7);
+	put_module(&modules[2], 0x5000, "/first", 2);
+	put_module(&modules[3], 0x7000, "/there", 0);
+	put_module(&modules[4], 0x3000, "relative", 3);
+	put_module(&modules[5], 0x2000, "/unended", 4);
 	modules[5].path_size--;
-	put_module(&modules[6], 0x1000, "/nowhere", false);
+	put_module(&modules[6], 0x1000, "/nowhere", 5);
 	modules[6].id = 8;
-	put_module(&modules[7], 0x800, "/turned", false);
+	put_module(&modules[7], 0x800, "/turned", 6);
 	modules[7].end = modules[7].start;
+	put_module(&modules[8], (uint64_t)1 << 48, "/high", 8);
 	fake.about.modules = (uintptr_t)modules;
-	fake.about.num_modules = 8;
+	fake.about.num_modules = 9;
 	ck_assert(open_recorder());
-	ck_assert_uint_eq(recorder.num_unloaded, 2);
-	ck_assert_str_eq(recorder.unloaded[0].path, "/first");
-	ck_assert_str_eq(recorder.unloaded[1].path, "/gone");
+	ck_assert_uint_eq(recorder.num_unloaded, 3);
+	ck_assert_str_eq(recorder.unloaded[0].path, "/older");
+	ck_assert_uint_eq(
+	    recorder.unloaded[0].range.begin, 0x9000 | (uint64_t)1 << 48);
+	ck_assert_str_eq(recorder.unloaded[1].path, "/newer");
 	ck_assert_str_eq(recorder.unloaded[1].build_id, "ab12");
-	ck_assert_uint_eq(recorder.unloaded[1].range.end, 0x9110);
+	ck_assert_uint_eq(
+	    recorder.unloaded[1].range.end, 0x9110 | (uint64_t)2 << 48);
+	ck_assert_str_eq(recorder.unloaded[2].path, "/first");
 	ck_assert(mu_recorder_open_modules(
 	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
-	ck_assert_uint_eq(recorder.num_unloaded, 2);
+	ck_assert_uint_eq(recorder.num_unloaded, 3);
 	/* What is not there hides nothing else. */
 	fake.about.modules = 8;
 	ck_assert(open_recorder());
@@ -439,6 +477,7 @@ main(void)
 	tcase_add_loop_test(
 	    tables, held_back_blocks_are_dropped, 0, FAKE_KINDS);
 	tcase_add_test(tables, place_by_magic);
+	tcase_add_test(tables, frames_of_modules);
 	tcase_add_test(tables, unloaded_modules);
 	suite_add_tcase(suite, tables);
 	tcase_add_checked_fixture(damage, setup, teardown);
