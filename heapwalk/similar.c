@@ -3,7 +3,8 @@
  *
  * A group is found by its first MU_LEAK_FRAMES frames (MU-78), which several
  * stacks of a depot can share; most owners are found by their stack's number
- * without that.
+ * without that. Where stacks are sampled, those that were not are a group
+ * without frames: one by one they would hide the others.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -105,6 +106,7 @@ mu_similar_bytes(const struct mu_recorder *recorder, size_t count)
 	if (recorder == NULL)
 		return 0;
 	groups = mu_recorder_max_stacks(recorder);
+	groups++; /* those that were not sampled */
 	if (groups > count)
 		groups = count;
 	/* Each growth leaves the smaller ones behind, which are as much. */
@@ -192,6 +194,16 @@ join(struct mu_group *group, const struct mu_owner *owner)
 	group->bytes += owner->bytes;
 }
 
+/* Such a block has no word, or one that says so. */
+static bool
+is_unsampled(const struct mu_similar *similar, uint32_t stack)
+{
+	return similar->recorder != NULL &&
+	    similar->recorder->about.sample_bytes != 0 &&
+	    (stack == MU_STACK_NONE || stack == MU_STACK_OFF ||
+		stack == MU_STACK_OFF_CHILD);
+}
+
 /* The group of STACK, new if need be; MU_NO_GROUP: it has no frames. */
 static bool
 find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
@@ -203,7 +215,7 @@ find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
 	count =
 	    mu_recorder_stack(similar->recorder, stack, frames, MU_LEAK_FRAMES);
 	*group = MU_NO_GROUP;
-	if (count == 0)
+	if (count == 0 && !is_unsampled(similar, stack))
 		return true;
 	if (!make_room(similar))
 		return false;
@@ -225,7 +237,9 @@ mu_similar_add(
 	struct mu_similar_kept *kept;
 
 	*group = MU_NO_GROUP;
-	if (stack < MU_STACK_FIRST)
+	if (is_unsampled(similar, stack))
+		stack = MU_STACK_OFF;
+	else if (stack < MU_STACK_FIRST)
 		return true;
 	if (similar->kept == NULL)
 		similar->kept = mu_arena_alloc(

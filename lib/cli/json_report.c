@@ -141,6 +141,7 @@ set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 	SET(unreported_bytes);
 	SET(num_allocations);
 	SET(allocation_bytes);
+	SET(sample_bytes);
 #undef SET
 	return ok;
 }

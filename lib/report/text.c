@@ -115,6 +115,14 @@ mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
 	add_backtrace(out, &leak->backtrace, names);
 }
 
+/* Blocks that LEAK counts. */
+static size_t
+counted(const struct Leak *leak)
+{
+	return 1 + leak->referenced_count + leak->similar_count +
+	    leak->similar_referenced_count;
+}
+
 /* Blocks that the entries of INFO count, those of several entries each time. */
 static size_t
 counted_leaks(const struct UnreachableMemoryInfo *info)
@@ -124,8 +132,7 @@ counted_leaks(const struct UnreachableMemoryInfo *info)
 	size_t count = 0;
 
 	for (; leak < end; leak++)
-		count += 1 + leak->referenced_count + leak->similar_count +
-		    leak->similar_referenced_count;
+		count += counted(leak);
 	return count;
 }
 
@@ -136,26 +143,32 @@ mu_report_is_unsampled(
 	return info->sample_bytes != 0 && leak->backtrace.num_frames == 0;
 }
 
-/* Which share of the bytes has a stack says what the others stand for. */
+/*
+ * Those without a stack are one entry, the largest mostly. Which share of the
+ * bytes has a stack says what each of these stands for.
+ */
 static void
 add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 {
-	size_t i, count = 0, bytes = 0, sampled = 0;
+	size_t i, entries = 0, count = 0, bytes = 0, sampled = 0;
+	const struct Leak *leak = info->leaks;
 
-	for (i = 0; i < info->num_reported; i++) {
-		if (mu_report_is_unsampled(info, &info->leaks[i])) {
-			count++;
-			bytes += info->leaks[i].total_size;
-		} else {
-			sampled += info->leaks[i].total_size;
-		}
-	}
 	if (info->sample_bytes == 0 || info->num_reported == 0)
 		return;
-	mu_text_add(out,
-	    "  Stacks were sampled, one in about %zu bytes: %zu bytes in %zu"
-	    " entr%s have none",
-	    info->sample_bytes, bytes, count, count == 1 ? "y" : "ies");
+	for (i = 0; i < info->num_reported; i++, leak++) {
+		if (!mu_report_is_unsampled(info, leak))
+			continue;
+		entries++;
+		count += counted(leak);
+		bytes += leak->total_size;
+	}
+	mu_text_add(out, "  Stacks were sampled, one in about %zu bytes",
+	    info->sample_bytes);
+	if (count > 0)
+		mu_text_add(out, ": %zu bytes in %zu allocation%s have none",
+		    bytes, count, plural(count));
+	if (entries == 1 && bytes < info->leak_bytes)
+		sampled = info->leak_bytes - bytes;
 	if (sampled > 0)
 		mu_text_add(out,
 		    "; each byte with a stack stands for about %zu.%zu",

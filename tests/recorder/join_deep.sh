@@ -136,8 +136,23 @@ LD_PRELOAD="$build/libmemunreachable.so.0 $recorder" \
     2>"$work/report"
 [ "$(grep -c ' bytes unreachable at ' "$work/report")" -eq 1 ] ||
     fail "entries: $(grep -c ' bytes unreachable at ' "$work/report")"
-grep -q '^  Stacks were sampled, one in about 100000 bytes: [0-9]* bytes in [0-9]* entries have none; each byte with a stack stands for about [0-9.]*$' \
+grep -q '^  Stacks were sampled, one in about 100000 bytes: [0-9]* bytes in [0-9]* allocations have none; each byte with a stack stands for about [0-9.]*$' \
     "$work/report" || fail "not said"
+! grep -q 'more entr' "$work/report" || fail "those without a stack are many"
+if command -v python3 >/dev/null; then
+	LIBC_DEBUG_MALLOC_OPTIONS=backtrace_sample=100000 "$command" \
+	    --backtrace --format=json -o "$work/report" -- "$work/many" \
+	    >/dev/null 2>&1
+	python3 - "$work/report" <<'END' || fail "JSON: $(cat "$work/report")"
+import json, sys
+report = json.load(open(sys.argv[1]))
+assert report["num_entries"] == 2, report["num_entries"]
+assert report["sample_bytes"] == 100000, report["sample_bytes"]
+first, second = report["leaks"]
+assert first["frames"] == [] and second["frames"], report
+assert 2 + first["similar_count"] + second["similar_count"] == 5000, report
+END
+fi
 LD_PRELOAD="$build/libmemunreachable.so.0 $recorder" \
     MEMUNREACHABLE_OPTIONS=${given}at_exit=1 \
     LIBC_DEBUG_MALLOC_OPTIONS=backtrace "$work/many" 2>"$work/report"

@@ -90,7 +90,7 @@ leak(size_t index)
 START_TEST(totals)
 {
 	write_report(false);
-	ck_assert_uint_eq(json_object_size(report), 21);
+	ck_assert_uint_eq(json_object_size(report), 22);
 	ck_assert_int_eq(number(report, "schema"), 1);
 	ck_assert_int_eq(number(report, "pid"), 4711);
 	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");
@@ -102,6 +102,7 @@ START_TEST(totals)
 	ck_assert_int_eq(number(report, "num_entries"), 5);
 	ck_assert_int_eq(number(report, "unreported_leaks"), 2);
 	ck_assert_int_eq(number(report, "unreported_bytes"), 72);
+	ck_assert_int_eq(number(report, "sample_bytes"), 0);
 	ck_assert_int_eq(number(report, "num_allocations"), 1000);
 	ck_assert_int_eq(number(report, "allocation_bytes"), 12345678);
 	ck_assert_int_eq(number(report, "pause_ns"), 3200000);

@@ -128,6 +128,33 @@ START_TEST(mu76_no_stack_no_merge)
 }
 END_TEST
 
+/* Where stacks are sampled, those that were not are one entry. */
+START_TEST(unsampled_are_one_entry)
+{
+	void **blocks[6];
+	size_t i;
+
+	open_heap(_i, 1 << 16);
+	make_stacks();
+	for (i = 0; i < 6; i++)
+		blocks[i] = node(4);
+	fake_recorder_block(&fake, blocks[0], 32, MU_STACK_OFF, false);
+	fake_recorder_block(&fake, blocks[1], 32, MU_STACK_OFF_CHILD, false);
+	by_stack(blocks[2], 32, 0);
+	fake_recorder_block(&fake, blocks[3], 32, MU_STACK_EMPTY, false);
+	blocks[4][0] = blocks[5]; /* without a word */
+	fake.about.sample_bytes = 4096;
+	record();
+	fold();
+	ck_assert_uint_eq(leaks.num_entries, 3);
+	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)blocks[0]);
+	ck_assert_uint_eq(leaks.entries[0].num_frames, 0);
+	ck_assert_uint_eq(leaks.entries[0].similar_count, 2);
+	ck_assert_uint_eq(leaks.entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(leaks.num_total, 3);
+}
+END_TEST
+
 /* Many small ones of a stack come before a large one; the limit is last. */
 START_TEST(mu77_limit_after_merging)
 {
@@ -291,6 +318,7 @@ main(void)
 	tcase_add_loop_test(
 	    merging, mu76_same_stack_is_one_entry, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, mu76_no_stack_no_merge, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, unsampled_are_one_entry, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, mu77_limit_after_merging, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, mu78_first_16_frames, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, dressed_block, 0, FAKE_KINDS);

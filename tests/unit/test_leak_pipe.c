@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -130,16 +131,34 @@ send_all(void *arg)
 	return NULL;
 }
 
+/* A process that lives: a thread that sends may be late. */
+static pid_t
+start_sweeper(void)
+{
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid > 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	close(writing_end);
+	for (;;)
+		pause();
+}
+
 static enum mu_status
 send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 {
 	enum mu_status status;
 	pthread_t thread;
+	pid_t sweeper = pass.sweeper = start_sweeper();
 
 	memset(info, 0, sizeof(*info));
 	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
 	status = mu_leak_pipe_receive(&pass, &results, info);
 	pthread_join(thread, NULL);
+	kill(sweeper, SIGKILL);
+	waitpid(sweeper, NULL, 0);
 	return status;
 }
 
