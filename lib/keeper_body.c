@@ -251,6 +251,8 @@ open_copy(struct keeping *keeping)
 	pid_t pid = keeping->work->copy.pid;
 	enum mu_status status;
 
+	mu_process_copy_leave_files(
+	    &keeping->work->copy, keeping->asked->deadline_ns);
 	keeping->copy_memory = open_file(pid, "mem");
 	keeping->copy_pagemap = open_file(pid, "pagemap");
 	if (keeping->copy_memory < 0 || keeping->copy_pagemap < 0)

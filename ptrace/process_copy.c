@@ -37,6 +37,8 @@
 
 #define COPY_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
 
+#define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
+
 /* For a copy that has come too late, and is killed. */
 #define UNDO_NS (10 * MU_NS_PER_SEC)
 
@@ -151,7 +153,7 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 		    "process %d cannot be copied: its next child is the first"
 		    " of a namespace",
 		    threads->pid);
-	copy->back = thread.code.at.back;
+	copy->code = thread.code.at;
 	status = start(copy, &thread, deadline_ns, why);
 	if (status == MU_OK)
 		status = adopt(copy, deadline_ns, why);
@@ -182,15 +184,26 @@ mu_process_copy_call(const struct mu_process_copy *copy,
 	struct mu_remote_thread thread = {
 		.threads = &threads,
 		.tracee = &tracee,
-		.code = { .at = { .back = copy->back } },
+		.code = { .at = copy->code },
 		.options = COPY_OPTIONS,
 	};
 	struct iovec set = { thread.general, sizeof(thread.general) };
 
-	if (!mu_remote_code_find(&thread.code, copy->pid) ||
-	    mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
+	if (mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
 		(uintptr_t)&set) < 0)
 		return mu_why(why, MU_ERR_BUSY,
 		    "the copy cannot be made to do a system call");
 	return mu_remote_call_make(call, &thread, deadline_ns, why);
+}
+
+void
+mu_process_copy_leave_files(
+    const struct mu_process_copy *copy, uint64_t deadline_ns)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_close_range,
+		.args = { 0, ~0u, CLOSE_UNSHARED },
+	};
+
+	mu_process_copy_call(copy, &call, deadline_ns, NULL);
 }

@@ -13,9 +13,10 @@
  * perhaps not others.
  *
  * What the process may notice: nothing, but for the time, and page faults at
- * its first writes. The copy shares its table of descriptors, so that what the
- * process closes is closed; but after an execve() the old table is the copy's,
- * until that is dropped. The copy is no result of a wait without __WALL and
+ * its first writes. The copy shares its table of descriptors at first, so that
+ * what the process closes is closed, and then has none
+ * (mu_process_copy_leave_files). The copy is no result of a wait without __WALL
+ * and
  * __WCLONE, and its end sends no signal.
  *
  * Runs in: keeper; what is said of one thread in threads.h holds here as well.
@@ -33,9 +34,9 @@
 #include "ptrace/threads.h"
 
 struct mu_process_copy {
-	pid_t pid;      /* in our PID namespace; 0 = there is no copy */
-	pid_t child;    /* in the namespace of its parent */
-	uintptr_t back; /* mu_remote_code_back() of its process */
+	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
+	pid_t child; /* in the namespace of its parent */
+	struct mu_return_code code; /* of its process: it has the same */
 };
 
 /*
@@ -79,6 +80,16 @@ bool mu_process_copy_end(
  */
 enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why);
+
+/*
+ * The copy's table of descriptors is no more that of its process, and empty:
+ * what the process leaves behind at its end or at an execve(), such as sockets,
+ * pipes and locks, is not held by the copy. Nothing is closed by that. Before
+ * Linux 5.9, and after a failure, the table stays. Runs in the thread that made
+ * the copy.
+ */
+void mu_process_copy_leave_files(
+    const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
  * Kill the copy of process PID, which runs, and reap it: one thread of PID,

@@ -106,7 +106,7 @@ reap_by(struct reaping *reaping, struct mu_tracee *tracee)
 		.pid = reaping->pid,
 		.tracees = tracee,
 		.count = 1,
-		.code = { .at = { .back = reaping->copy->back } },
+		.code = { .at = { .back = reaping->copy->code.back } },
 	};
 	uint64_t now = mu_sys_now_ns(), stop_ns = reaping->deadline_ns;
 	struct mu_remote_thread thread;

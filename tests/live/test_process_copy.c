@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
+#include <poll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -143,6 +144,34 @@ START_TEST(closed_is_closed)
 }
 END_TEST
 
+/* What the victim leaves behind is not held by the copy. */
+START_TEST(ended_is_ended)
+{
+	struct copied victim = copied_start(make_pipe);
+	struct pollfd look = { .events = POLLIN };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/fd/%ld", victim.pid,
+	    victim.shared->words[1]);
+	look.fd = open(path, O_RDONLY | O_CLOEXEC);
+	ck_assert_int_ge(look.fd, 0);
+	must_stop(victim.pid);
+	must_copy();
+	mu_threads_release(&threads);
+	mu_process_copy_leave_files(&copy, in_patience());
+	copied_goes_on(&victim);
+	ck_assert_int_eq(poll(&look, 1, 0), 0);
+	kill(victim.pid, SIGKILL);
+	ck_assert_int_eq(waitpid(victim.pid, NULL, 0), victim.pid);
+	ck_assert_int_eq(poll(&look, 1, 10000), 1);
+	ck_assert_int_eq(look.revents, POLLHUP);
+	ck_assert_int_eq(herd_state(copy.pid, copy.pid), 't');
+	close(look.fd);
+	must_drop(victim.pid);
+	munmap(victim.shared, sizeof(*victim.shared));
+}
+END_TEST
+
 #define NOBODY 31337
 
 /* No root: its limits do not count. */
@@ -242,6 +271,7 @@ main(void)
 	tcase_add_test(tc, two_hundred_copies);
 	tcase_add_test(tc, special_mappings);
 	tcase_add_test(tc, closed_is_closed);
+	tcase_add_test(tc, ended_is_ended);
 	tcase_add_test(tc, process_limit);
 	tcase_add_test(tc, first_of_a_namespace);
 	suite_add_tcase(suite, tc);
