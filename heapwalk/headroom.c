@@ -56,10 +56,10 @@ struct part {
 /* Where the hierarchy of KIND is, and the process in it. */
 struct place {
 	const struct kind *kind;
-	char path[PATH_SIZE];   /* of the process, from /proc/PID/cgroup */
-	char folder[PATH_SIZE]; /* where the best mount so far shows it */
-	size_t length, top;     /* of the folder; of its mount point */
-	bool mounted;
+	char path[PATH_SIZE];    /* of the process, from /proc/PID/cgroup */
+	char folder[PATH_SIZE];  /* where the best mount so far shows it */
+	size_t length, top;      /* of the folder; of its mount point */
+	bool mounted, elsewhere; /* or mounts show other groups only */
 };
 
 static bool
@@ -198,6 +198,7 @@ consider_mount(struct place *place, struct part line)
 	    !list_has(line, place->kind->option))
 		return;
 	rest = below(place->path, root);
+	place->elsewhere |= rest == NULL;
 	if (rest == NULL)
 		return;
 	length = strlen(rest);
@@ -329,6 +330,7 @@ add_hierarchy(struct mu_headroom *headroom,
 	mu_lines_search(files->mountinfo, find_mounts, &place);
 	if (place.mounted)
 		add_limits(headroom, &place);
+	headroom->unseen = place.elsewhere && !place.mounted;
 }
 
 void
@@ -340,7 +342,8 @@ mu_headroom_open_files(
 	*headroom = (struct mu_headroom) {
 		.meminfo = mu_procfs_open(files->meminfo, O_RDONLY),
 	};
-	for (i = 0; i < NUM_KINDS; i++)
+	/* Version 1 comes last: where that limits memory, 2 does not. */
+	for (i = NUM_KINDS; i-- > 0;)
 		add_hierarchy(headroom, files, &kinds[i]);
 }
 

@@ -34,6 +34,8 @@ struct mu_headroom {
 	} limits[MU_HEADROOM_LIMITS];
 	unsigned num_limits;
 	int meminfo;    /* -1: not there */
+	bool unseen;    /* the process is in a group that no mount shows here:
+			   its limits are not known */
 	bool kills_all; /* memory.oom.group: the OOM killer ends all of a
 			   group's processes, not the one it prefers */
 };

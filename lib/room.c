@@ -263,6 +263,12 @@ mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 		    " fork could cost it one; only reading it from outside"
 		    " (memunreachable -p) is safe",
 		    room->pid);
+	if (room->traced && room->headroom.unseen)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "the memory cgroup of process %d cannot be seen from this"
+		    " container, nor how much memory it has left; check from"
+		    " outside",
+		    room->pid);
 	look(room, most);
 	room->tight = room->left < most;
 	room->next_ns = 0;

@@ -317,6 +317,36 @@ START_TEST(kills_all)
 }
 END_TEST
 
+/* Mounts that show other groups only; version 1 decides, if it is there. */
+START_TEST(unseen)
+{
+	struct mu_headroom headroom;
+
+	put_mount("/", NULL);
+	put(own, "0::/../b\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(headroom.unseen);
+	mu_headroom_close(&headroom);
+	put(own, "4:memory:/a\n0::/../b\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(!headroom.unseen);
+	mu_headroom_close(&headroom);
+	put_mount("/docker/1", "memory");
+	put(own, "4:memory:/docker/2\n0::/\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(headroom.unseen);
+	mu_headroom_close(&headroom);
+	put(own, "4:memory:/docker/1\n0::/\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(!headroom.unseen);
+	mu_headroom_close(&headroom);
+	put(mountinfo, "22 1 0:21 / /proc rw,relatime - proc proc rw\n");
+	mu_headroom_open_files(&headroom, &files);
+	ck_assert(!headroom.unseen);
+	mu_headroom_close(&headroom);
+}
+END_TEST
+
 /* Groups side by side share the limit of the one above. */
 START_TEST(shared)
 {
@@ -370,6 +400,7 @@ main(void)
 	tcase_add_test(tc, mounts);
 	tcase_add_test(tc, watched);
 	tcase_add_test(tc, kills_all);
+	tcase_add_test(tc, unseen);
 	tcase_add_test(tc, shared);
 	tcase_add_test(tc, here);
 	suite_add_tcase(suite, tc);

@@ -116,6 +116,19 @@ START_TEST(kills_all)
 }
 END_TEST
 
+/* Of another process: nothing is risked there. */
+START_TEST(unseen)
+{
+	have(1024);
+	room.headroom.unseen = true;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
+	ck_assert_msg(
+	    strstr(why.words, "cannot be seen") != NULL, "%s", why.words);
+	room.traced = false;
+	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
+}
+END_TEST
+
 static pid_t
 start_child(bool busy)
 {
@@ -217,6 +230,7 @@ main(void)
 	tcase_add_test(tcase, none);
 	tcase_add_test(tcase, more);
 	tcase_add_test(tcase, kills_all);
+	tcase_add_test(tcase, unseen);
 	tcase_add_test(tcase, quiet);
 	tcase_add_test(tcase, busy);
 	tcase_add_test(tcase, untraced);
