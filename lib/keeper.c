@@ -125,6 +125,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.still = copied ? 0 : keeper->work->snap.threads[0].tid,
 		.page_size = keeper->page_size,
 	};
+	enum mu_status status;
 
 	if (copied) {
 		source.parts = shared->parts;
@@ -136,9 +137,12 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		return mu_why(&keeper->result.why, MU_ERR_RESOURCES,
 		    "no descriptors for the memory of process %d",
 		    keeper->target);
-	return mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
+	status = mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
 	    &source, keeper->snap.mappings, keeper->snap.num_mappings,
 	    keeper->limit, &keeper->arena, &keeper->result.why);
+	if (copied)
+		keeper->mirror.skipped = shared->unread;
+	return status;
 }
 
 static void

@@ -141,11 +141,13 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 	enum mu_status status;
 	pid_t tid;
 	int state;
-	uint64_t now = mu_sys_now_ns(), bytes = keeping->bytes;
+	uint64_t bytes = keeping->bytes;
+	uint64_t end_ns = mu_sys_now_ns() + mu_pause_ns(bytes);
 
-	if (now + mu_pause_ns(bytes) > keeping->work->stop_ns)
+	/* The stop itself has taken its time, too. */
+	if (end_ns > keeping->work->stop_ns)
 		return mu_pause_too_long(keeping->asked->target, bytes,
-		    mu_pause_ns(bytes), &keeping->result->why);
+		    end_ns - threads->begin_ns, &keeping->result->why);
 	keeping->result->taken = MU_KEEPER_READ;
 	status = read_mappings(keeping, threads->tracees[0].tid);
 	if (status != MU_OK)

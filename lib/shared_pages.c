@@ -38,6 +38,8 @@
  */
 #define BLINDLY ((size_t)4 << 20)
 
+#define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
+
 /* Of the stop. */
 struct taking {
 	struct mu_shared_pages *pages;
@@ -240,6 +242,18 @@ add_part(struct mu_shared_pages *pages, struct mu_range range,
 		pages->unasked += mu_range_size(range);
 }
 
+/* The page at ADDRESS is there, but for the process alone: memfd_secret(). */
+static bool
+is_secret(const struct mu_shared_pages *pages, uintptr_t address)
+{
+	uint64_t entry = 0;
+
+	return mu_sys_pread(pages->pagemap, &entry, sizeof(entry),
+		   address / pages->page_size * sizeof(entry)) ==
+	    sizeof(entry) &&
+	    entry >> PRESENT_OR_SWAPPED != 0;
+}
+
 /* RANGE, as it is now. What a copy has no part of is LIVE later on. */
 static void
 read_range(struct taking *taking, struct mu_range range, bool live)
@@ -265,7 +279,8 @@ read_range(struct taking *taking, struct mu_range range, bool live)
 			    size - done, range.begin + done);
 		if (n == -EINTR)
 			continue;
-		/* A page that cannot be read holds nothing. */
+		/* Of a page that cannot be read nothing is known. */
+		pages->unread += n <= 0 && is_secret(pages, range.begin + done);
 		done += n > 0 ? (size_t)n : pages->page_size;
 	}
 	add_part(pages, range, bytes, live);

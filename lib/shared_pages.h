@@ -28,6 +28,7 @@ struct mu_shared_pages {
 	size_t num_parts, max_parts;
 	size_t all;      /* mappings that the process had before the stop */
 	size_t taken;    /* bytes that were read during the stop */
+	size_t unread;   /* pages of these that only the process can read */
 	size_t changing; /* bytes that were not, for want of time or memory */
 	size_t
 	    unasked; /* bytes of which it is not known whether they hold data */

@@ -4,12 +4,17 @@
  */
 #include <fcntl.h>
 #include <limits.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 
 #include "lib/cli/check.h"
 #include "tests/support/busy_victim.h"
 #include "tests/support/suite.h"
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
+#endif
 
 #define CHECKS 5
 
@@ -128,6 +133,31 @@ START_TEST(alternate_stacks_unasked)
 }
 END_TEST
 
+START_TEST(secret_memory)
+{
+	struct mu_check check = {
+		.stop = ways[_i],
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.limit = 100,
+	};
+	struct mu_answer answer;
+	int fd = (int)syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0) {
+		printf("SKIPPED: no memfd_secret here\n");
+		return;
+	}
+	close(fd);
+	start("secret");
+	check.pid = watched;
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_PARTIAL);
+	ck_assert_msg(strstr(answer.info.reason, "could not be read") != NULL,
+	    "%s", answer.info.reason);
+	mu_check_release(&answer);
+	expect_unharmed();
+}
+END_TEST
+
 /* Let it be dumped by gcore, and ask of the core. */
 static enum mu_status
 check_core(struct mu_answer *answer)
@@ -229,6 +259,7 @@ main(void)
 	tcase_add_loop_test(tcase, holes_stay, 0, 2);
 	tcase_add_loop_test(tcase, alternate_stacks, 0, 2);
 	tcase_add_test(tcase, alternate_stacks_unasked);
+	tcase_add_loop_test(tcase, secret_memory, 0, 2);
 	tcase_add_loop_test(tcase, alternate_stacks_in_a_core, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -22,6 +23,10 @@
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* Linux 6.13 */
+#endif
+
+#ifndef SYS_memfd_secret
+#define SYS_memfd_secret 447
 #endif
 
 #define PAGE ((size_t)4096)
@@ -129,6 +134,17 @@ moving_twice(void)
 	map(RW, MAP_PRIVATE, fd);
 	start_moving(first, map(RW, MAP_SHARED, fd) + SIZE / 2);
 	close(fd);
+}
+
+/* No other process can read it, not even by ptrace. */
+static void
+secret(void)
+{
+	int fd = (int)syscall(SYS_memfd_secret, 0);
+
+	if (fd < 0 || ftruncate(fd, (off_t)SIZE) != 0)
+		abort();
+	put(map(RW, MAP_SHARED, fd) + SIZE / 2, block_new(72));
 }
 
 /* One page that is not touched any more holds something, and no other does. */
@@ -358,6 +374,7 @@ static const struct {
 	{ "moving", moving },
 	{ "moving_twice", moving_twice },
 	{ "sparse", sparse },
+	{ "secret", secret },
 	{ "child_of_a_server", child_of_a_server },
 	{ "given_back", given_back },
 	{ "closed_shared", closed_shared },
