@@ -167,8 +167,8 @@ take_unused(struct mu_remote_thread *thread)
 			if (bytes[i] != 0)
 				return false;
 	}
-	thread->way.foreign = take_below(thread, stack.begin, end);
-	return thread->way.foreign;
+	thread->way.foreign = thread->tracee->tid != thread->threads->pid;
+	return take_below(thread, stack.begin, end);
 }
 
 bool
@@ -180,6 +180,12 @@ mu_remote_return_find(struct mu_remote_thread *thread)
 	thread->way.foreign = false;
 	if (!read_vector(thread))
 		return false;
+	/*
+	 * Even on its own stack the memory right below may be in use: that of a
+	 * coroutine or a signal handler may be a variable there.
+	 */
+	if (thread->tracee->tid == thread->threads->pid && take_unused(thread))
+		return true;
 	if (mu_range_has(thread->code.stack, sp))
 		return take_below(
 		    thread, thread->code.stack.begin, sp - MU_RED_ZONE);

@@ -5,10 +5,12 @@
  * the thread run on, and it finds back alone. A child that it has started then
  * ends at once, by a frame of its own, and is reaped.
  *
- * The frames lie where the kernel would lay one for a signal, below the stack
- * pointer and what lies behind that. It has to be the stack of the thread, with
- * room enough: the pointer of a coroutine may have another's memory right
- * below. What was there is put back.
+ * The frames of the first thread lie in the lowest part of its stack, which
+ * nothing has used so far; those of another, or where that part is used, where
+ * the kernel would lay one for a signal, below the stack pointer and what lies
+ * behind that. It has to be the stack of the thread, with room enough: the
+ * pointer of a coroutine may have another's memory right below. What was there
+ * is put back.
  *
  * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
  */

@@ -73,6 +73,7 @@ expect_one_lost(enum mu_check_stop stop)
 		.pid = watched,
 		.stop = stop,
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 10,
 	};
 	struct mu_answer answer;

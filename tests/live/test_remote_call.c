@@ -294,7 +294,7 @@ END_TEST
 /* The first thread on a small stack; what lies below is other memory. */
 #define COROUTINE ((size_t)16 << 10)
 
-static char coroutine[2 * COROUTINE];
+static char global[2 * COROUTINE];
 
 static void
 pause_below(void)
@@ -306,30 +306,49 @@ pause_below(void)
 }
 
 static long
-sit_on_coroutine(void)
+sit_on(char *stack)
 {
 	static ucontext_t outside, inside;
 
+	sat->result = (long)stack;
 	getcontext(&inside);
-	inside.uc_stack.ss_sp = coroutine + COROUTINE;
+	inside.uc_stack.ss_sp = stack + COROUTINE;
 	inside.uc_stack.ss_size = COROUTINE;
 	inside.uc_link = &outside;
 	makecontext(&inside, pause_below, 0);
 	return swapcontext(&outside, &inside);
 }
 
+static long
+sit_on_global(void)
+{
+	return sit_on(global);
+}
+
+/* A part of the stack itself. */
+static long
+sit_on_local(void)
+{
+	char local[2 * COROUTINE];
+
+	memset(local, 'x', sizeof(local));
+	return sit_on(local);
+}
+
 /* glibc has the whole address space below the stack as the first thread's. */
 START_TEST(a_stack_of_the_program_is_not_written_to)
 {
-	const struct sitter sitter = { NULL, sit_on_coroutine };
-	pid_t pid = sitter_start(&sitter);
+	const struct sitter sitters[] = { { NULL, sit_on_global },
+		{ NULL, sit_on_local } };
+	pid_t pid = sitter_start(&sitters[_i]);
+	uintptr_t place = (uintptr_t)sat->result;
 	enum mu_status status;
 
 	must_stop(pid);
 	status = mu_remote_thread_pick(&remote, &threads, &why);
 	ck_assert_msg(status == MU_OK, "%s", why.words);
-	ck_assert(remote.way.at + remote.way.size <= (uintptr_t)coroutine ||
-	    remote.way.at >= (uintptr_t)(coroutine + sizeof(coroutine)));
+	ck_assert(remote.way.at + remote.way.size <= place ||
+	    remote.way.at >= place + 2 * COROUTINE);
 	mu_threads_release(&threads);
 	inject(pid);
 	sitter_end(pid);
@@ -569,7 +588,7 @@ main(void)
 	tcase_add_test(tc, another_call_is_cancelled);
 	tcase_add_test(tc, another_program_is_left_alone);
 #endif
-	tcase_add_test(tc, a_stack_of_the_program_is_not_written_to);
+	tcase_add_loop_test(tc, a_stack_of_the_program_is_not_written_to, 0, 2);
 	tcase_add_test(tc, executable_stack);
 	tcase_add_test(tc, eight_threads_at_full_load);
 	tcase_add_test(tc, six_arguments);
