@@ -80,8 +80,13 @@ struct mu_memory_mirror {
 	size_t read;        /* bytes */
 	bool late;          /* that was given up */
 
-	/* The caller's to set: who shares the reading; NULL: nobody. */
+	/*
+	 * The caller's to set: who shares the reading; NULL: nobody. And when
+	 * it ends in any case (CLOCK_MONOTONIC): what was not read until then
+	 * is zeros, and the mirror late. 0: never.
+	 */
 	struct mu_workers *workers;
+	uint64_t deadline_ns;
 };
 
 /*

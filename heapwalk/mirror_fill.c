@@ -224,10 +224,13 @@ is_late(struct mu_memory_mirror *mirror)
 {
 	uint64_t span = mirror->until_ns - mirror->begin_ns, passed, needed = 0;
 	size_t read = __atomic_load_n(&mirror->read, __ATOMIC_RELAXED);
+	uint64_t now = mu_sys_now_ns();
 
+	if (mirror->deadline_ns != 0 && now >= mirror->deadline_ns)
+		__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
 	if (mirror->until_ns == 0)
-		return false;
-	passed = mu_sys_now_ns() - mirror->begin_ns;
+		return mirror->late;
+	passed = now - mirror->begin_ns;
 	if (read >= TRIAL)
 		needed = (uint64_t)((double)passed / (double)read *
 		    (double)mirror->written);

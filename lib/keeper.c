@@ -142,6 +142,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 	    keeper->limit, &keeper->arena, &keeper->result.why);
 	if (copied)
 		keeper->mirror.skipped = shared->unread;
+	keeper->mirror.deadline_ns = keeper->deadline_ns;
 	return status;
 }
 
@@ -229,6 +230,14 @@ hear(struct mu_keeper *keeper, int *fds)
 	return word;
 }
 
+static enum mu_status
+not_read_in_time(struct mu_keeper *keeper)
+{
+	return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
+	    "process %d was not read in time; give it more time (--timeout)",
+	    keeper->target);
+}
+
 /*
  * A process that ends in the middle is not judged: what could not be read any
  * more looks like zeros. The copy never runs: it is in a stop of its tracer's
@@ -252,6 +261,8 @@ note_loss(struct mu_keeper *keeper)
 	else if (keeper->mirror.gone)
 		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
 		    "process %d ended while it was read", keeper->target);
+	else if (keeper->mirror.late)
+		keeper->lost = not_read_in_time(keeper);
 }
 
 /* The copy may end: the line is cut. */
@@ -281,9 +292,7 @@ read_copy(struct mu_keeper *keeper)
 	keeper->mirror.source.memory = keeper->memory;
 	keeper->mirror.source.pagemap = keeper->pagemap;
 	if (keeper->lost == MU_OK && !in_time)
-		return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
-		    "process %d was not read in time; give it more time",
-		    keeper->target);
+		return not_read_in_time(keeper);
 	return keeper->lost;
 }
 

@@ -141,13 +141,16 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 	enum mu_status status;
 	pid_t tid;
 	int state;
-	uint64_t bytes = keeping->bytes;
-	uint64_t end_ns = mu_sys_now_ns() + mu_pause_ns(bytes);
+	uint64_t needed = mu_pause_ns(keeping->bytes);
+	uint64_t end_ns = mu_sys_now_ns() + needed;
 
-	/* The stop itself has taken its time, too. */
-	if (end_ns > keeping->work->stop_ns)
-		return mu_pause_too_long(keeping->asked->target, bytes,
-		    end_ns - threads->begin_ns, &keeping->result->why);
+	/* What was left of it: stopping the threads took the rest. */
+	if (end_ns > keeping->work->stop_ns) {
+		keeping->result->stopped_long =
+		    needed <= keeping->asked->max_pause_ns;
+		return mu_pause_too_long(keeping->asked->target, keeping->bytes,
+		    end_ns - threads->begin_ns + needed, &keeping->result->why);
+	}
 	keeping->result->taken = MU_KEEPER_READ;
 	status = read_mappings(keeping, threads->tracees[0].tid);
 	if (status != MU_OK)
@@ -416,19 +419,27 @@ foresee(struct keeping *keeping, size_t num_threads)
 	return mu_pause_await_calm(target, why);
 }
 
-/* The cure is an option of the command. */
+/*
+ * The cure is an option of the command; which, depends on what the stop met:
+ * its own end, or that of the whole check.
+ */
 static void
 advise_longer(struct keeping *keeping)
 {
 	char *words = keeping->result->why.words;
+	uint64_t least = 5 * keeping->asked->max_pause_ns / 2;
+	bool is_last = keeping->work->stop_ns == keeping->asked->deadline_ns;
 	size_t size = sizeof(keeping->result->why.words);
 	char *cure = strchr(words, ';');
 	size_t length = cure != NULL ? (size_t)(cure - words) : strlen(words);
-	unsigned seconds =
-	    (unsigned)(5 * keeping->asked->max_pause_ns / MU_NS_PER_SEC) + 1;
 
-	mu_text_format(words + length, size - length,
-	    "; it may stand still for longer with --max-pause=%us", seconds);
+	if (is_last)
+		mu_text_format(words + length, size - length,
+		    "; give it more time (--timeout)");
+	else
+		mu_text_format(words + length, size - length,
+		    "; it may stand still for longer with --max-pause=%us",
+		    mu_pause_advice(least));
 }
 
 /* The threads stand still in here, and no longer than they may. */

@@ -2,7 +2,7 @@
  * Pages of memory that a copy of a process shares with it (MAP_SHARED), which
  * go on changing, or does not have (MADV_DONTFORK, MADV_WIPEONFORK): read while
  * the process is stopped. And pages that the process has never touched,
- * although they hold something: the copy is asked for them.
+ * although they hold something: their file tells, or else the copy is asked.
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */

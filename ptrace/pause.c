@@ -119,13 +119,6 @@ tell_span(char *text, size_t size, uint64_t ns)
 		    text, size, "%u.%u s", ms / 1000, ms % 1000 / 100);
 }
 
-/* Leaves room: the machine may be busier then. */
-static unsigned
-advised_seconds(uint64_t ns)
-{
-	return (unsigned)(2 * ns / MU_NS_PER_SEC) + 1;
-}
-
 enum mu_status
 mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 {
@@ -139,7 +132,7 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "to %s process %d would stop it for about %s; --max-pause=%us"
 	    " allows it",
-	    what, pid, span, advised_seconds(ns));
+	    what, pid, span, mu_pause_advice(ns));
 }
 
 struct monitor {

@@ -16,6 +16,7 @@
 #include <sys/types.h>
 
 #include "mu/status.h"
+#include "mu/sys.h"
 
 /*
  * Each thread of process PID was seen not to sleep so, or has ended. Otherwise,
@@ -34,6 +35,14 @@ static inline uint64_t
 mu_pause_ns(uint64_t bytes)
 {
 	return bytes;
+}
+
+/* The --max-pause, in seconds, for what would take NS: a machine gets busier.
+ */
+static inline unsigned
+mu_pause_advice(uint64_t ns)
+{
+	return (unsigned)(2 * ns / MU_NS_PER_SEC) + 1;
 }
 
 /*

@@ -284,6 +284,18 @@ drop_gone(struct capture *cap)
 }
 
 static enum mu_status
+out_of_time(const struct mu_threads *out, struct mu_why *why)
+{
+	if (out->rescans == 0)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "no time was left to stop process %d", out->pid);
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "process %d still had new threads after %zu listings; let it stand"
+	    " still for longer (option max_pause)",
+	    out->pid, out->rescans);
+}
+
+static enum mu_status
 stop(struct mu_threads *out, uint64_t deadline_ns,
     const struct mu_threads_hooks *hooks, struct mu_why *why)
 {
@@ -302,11 +314,7 @@ stop(struct mu_threads *out, uint64_t deadline_ns,
 	mu_wakeup_open(&wakeup);
 	while (status == MU_OK && cap.fresh) {
 		if (mu_sys_now_ns() >= deadline_ns)
-			status = mu_why(why, MU_ERR_TIMEOUT,
-			    "process %d still had new threads after %zu"
-			    " listings; let it stand still for longer (option"
-			    " max_pause)",
-			    out->pid, out->rescans);
+			status = out_of_time(out, why);
 		else
 			status = capture_round(&cap);
 	}

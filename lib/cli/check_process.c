@@ -17,6 +17,7 @@
 #include "lib/cli/unsettled.h"
 #include "lib/keeper.h"
 #include "mu/sys.h"
+#include "mu/text.h"
 #include "ptrace/alternate_stacks.h"
 #include "ptrace/pause.h"
 #include "ptrace/proc.h"
@@ -58,6 +59,8 @@ struct looking {
 	enum mu_status status;
 	struct mu_why why;
 	struct mu_why no_room; /* for a copy; or no words */
+	struct mu_answer kept; /* of the last look that judged the heap */
+	bool has_kept;
 };
 
 static const enum mu_keeper_way ways[] = {
@@ -112,6 +115,20 @@ note_wiped(struct looking *looking)
 	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
 
+/* How all of what changed could have been read during the stop. */
+static void
+advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
+{
+	const struct mu_shared_pages *shared = &keeper->result.shared;
+	uint64_t ns = keeper->result.pause_ns + mu_pause_ns(shared->changing);
+	bool fits = shared->taken + shared->changing <= shared->limit;
+
+	if (!fits)
+		ns = 2 * mu_pause_ns(mu_pause_bytes(keeper->target));
+	mu_text_format(advice, size, "%s--max-pause=%us",
+	    fits ? "" : "--stop=read ", mu_pause_advice(ns));
+}
+
 /*
  * Memory that a copy shares with the process, or does not have, and that could
  * not be read during the stop, goes on changing: a pointer that is moved within
@@ -124,20 +141,22 @@ note_shared(struct looking *looking)
 	const struct mu_keeper *keeper = &looking->keeper;
 	size_t changing = keeper->result.shared.changing;
 	size_t unasked = keeper->result.shared.unasked + keeper->mirror.unasked;
+	char advice[64];
 
 	looking->changing = changing > 0;
 	looking->expected = keeper->result.shared.taken + changing;
 	if (looking->status != MU_OK ||
 	    looking->judgement.search.leaks.num_leaks == 0)
 		return;
-	if (changing > 0)
+	if (changing > 0) {
+		advise_all(keeper, advice, sizeof(advice));
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
-		    "%zu MiB of memory that a fork does not copy (MAP_SHARED,"
-		    " MADV_DONTFORK) could not be read during the stop, and"
-		    " changed since: what only they refer to may be among"
-		    " these; a longer --max-pause reads more",
-		    (changing + 0xfffff) >> 20);
-	else if (unasked > 0)
+		    "%zu MiB that a fork does not copy (MAP_SHARED,"
+		    " MADV_DONTFORK) were read while they changed: what only"
+		    " they refer to may be among these; %s reads them in the"
+		    " stop",
+		    (changing + 0xfffff) >> 20, advice);
+	} else if (unasked > 0)
 		looking->status = mu_why(&looking->why, MU_PARTIAL,
 		    "%zu MiB of shared memory that the process has not touched"
 		    " were not searched: what only they refer to may be among"
@@ -308,6 +327,60 @@ worth_another(struct looking *looking, unsigned tries, unsigned peeks)
 	    tries < (looking->unsettled ? MAX_TRIES : MAX_TRIES_CALM);
 }
 
+/* The last look becomes ANSWER's. */
+static enum mu_status
+tell(const struct looking *looking, struct mu_answer *answer)
+{
+	const struct mu_keeper *keeper = &looking->keeper;
+	enum mu_status status;
+
+	answer->stop = keeper->result.taken == MU_KEEPER_FORK ? "fork"
+	    : keeper->result.taken == MU_KEEPER_READ          ? "read"
+							      : "";
+	answer->info.num_threads = keeper->snap.num_threads;
+	answer->info.stop = MEMUNREACHABLE_STOP_PTRACE;
+	status = mu_judgement_tell(
+	    &looking->judgement, looking->status, &looking->why, answer);
+	if (status == MU_OK || status == MU_PARTIAL)
+		mu_naming_open(answer, keeper->snap.mappings,
+		    keeper->snap.num_mappings,
+		    &looking->judgement.search.recorder);
+	return status;
+}
+
+/* Before another look, which may fail: then this one is the answer. */
+static void
+keep_judged(struct looking *looking)
+{
+	struct looking judged = *looking;
+
+	if (!is_judged(looking))
+		return;
+	if (judged.status == MU_OK)
+		judged.status = mu_why(&judged.why, MU_PARTIAL,
+		    "some of these may be in use: they were looked at once"
+		    " only");
+	mu_check_release(&looking->kept);
+	memset(&looking->kept, 0, sizeof(looking->kept));
+	looking->has_kept = tell(&judged, &looking->kept) == MU_PARTIAL;
+}
+
+/* Of a look that failed, what the one before it found. */
+static enum mu_status
+tell_kept(struct looking *looking, struct mu_answer *answer)
+{
+	struct UnreachableMemoryInfo *info = &looking->kept.info;
+	size_t length = strlen(info->reason);
+
+	mu_text_format(info->reason + length, sizeof(info->reason) - length,
+	    "; another look failed: %s", looking->why.words);
+	looking->kept.pid = answer->pid;
+	memcpy(looking->kept.program, answer->program, sizeof(answer->program));
+	*answer = looking->kept;
+	memset(&looking->kept, 0, sizeof(looking->kept));
+	return MU_PARTIAL;
+}
+
 /* Until the heap can be judged, or there is no hope of it. */
 static void
 look(struct looking *looking)
@@ -321,6 +394,7 @@ look(struct looking *looking)
 		*(looking->keeper.result.locked ? &peeks : &tries) += 1;
 		if (!worth_another(looking, tries, peeks))
 			return;
+		keep_judged(looking);
 		forget(looking);
 		nap_ns = looking->keeper.result.locked ? PEEK_NAP_NS
 						       : tries * NAP_NS;
@@ -365,6 +439,7 @@ look_again(struct looking *looking)
 		    "in the hands of a thread inside malloc");
 		return;
 	}
+	keep_judged(looking);
 	forget(looking);
 	mu_sys_sleep_ns(CONFIRM_NS);
 	look(looking);
@@ -420,23 +495,16 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	if (is_doubtful(&looking))
 		look_again(&looking);
 	explain_room(&looking);
-	if (looking.keeper.result.taken != 0)
-		answer->stop = looking.keeper.result.taken == MU_KEEPER_FORK
-		    ? "fork"
-		    : "read";
-	answer->info.num_threads = looking.keeper.snap.num_threads;
-	answer->info.stop = MEMUNREACHABLE_STOP_PTRACE;
+	if (looking.has_kept && !is_judged(&looking))
+		status = tell_kept(&looking, answer);
+	else
+		status = tell(&looking, answer);
 	answer->info.tries = looking.tries;
 	answer->info.pause_ns = looking.pause_ns;
-	status = mu_judgement_tell(
-	    &looking.judgement, looking.status, &looking.why, answer);
-	if (status == MU_OK || status == MU_PARTIAL)
-		mu_naming_open(answer, looking.keeper.snap.mappings,
-		    looking.keeper.snap.num_mappings,
-		    &looking.judgement.search.recorder);
 	answer->info.total_ns = mu_sys_now_ns() - looking.begin_ns;
 	forget(&looking);
 	mu_judgement_close(&looking.judgement);
+	mu_check_release(&looking.kept);
 	if (status == MU_OK || status == MU_PARTIAL)
 		name_addresses(&looking, answer);
 	return status;

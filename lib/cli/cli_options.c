@@ -290,6 +290,17 @@ start_with(struct mu_cli_options *options, const char *environment,
 	options->unchecked_ok = library->unchecked == MU_UNCHECKED_OK;
 }
 
+/* The stop is a part of the check, and there are two of each. */
+static void
+leave_time(struct mu_cli_options *options)
+{
+	uint64_t least = 4 * options->max_pause_ms;
+
+	if (options->max_pause_given && !options->timeout_given &&
+	    options->timeout_ms < least)
+		options->timeout_ms = least;
+}
+
 static enum mu_status
 parse_all(struct parse *parse, int argc, char **argv)
 {
@@ -300,6 +311,7 @@ parse_all(struct parse *parse, int argc, char **argv)
 
 	if (status != MU_OK)
 		return status;
+	leave_time(options);
 	if (is_given(parse, MU_CLI_OPT_HELP))
 		options->subject = MU_CLI_HELP;
 	else if (is_given(parse, MU_CLI_OPT_VERSION))

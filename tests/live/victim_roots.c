@@ -8,12 +8,14 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -239,6 +241,42 @@ written_private(void)
 	close(fd);
 }
 
+/* Only the mount table of this process shows that it is one. 77: no rights. */
+static int
+tmpfs_file(void)
+{
+	int fd;
+
+	if (unshare(CLONE_NEWNS) != 0 ||
+	    mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
+	    mount("tmpfs", "/tmp", "tmpfs", 0, NULL) != 0)
+		exit(77);
+	fd = open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	if (fd < 0 || ftruncate(fd, (off_t)SIZE) != 0)
+		abort();
+	return fd;
+}
+
+static void
+moving_on_tmpfs(void)
+{
+	int fd = tmpfs_file();
+	char *file = map(RW, MAP_SHARED, fd);
+
+	start_moving(file, file + SIZE / 2);
+	close(fd);
+}
+
+static void
+written_on_tmpfs(void)
+{
+	int fd = tmpfs_file();
+
+	write_pointer(fd);
+	map(RW, MAP_SHARED, fd);
+	close(fd);
+}
+
 static void
 generated_code(void)
 {
@@ -370,37 +408,35 @@ alternate_stacks_seccomp(void)
 static const struct {
 	const char *name;
 	void (*put)(void);
+	bool without_leader; /* the first thread has ended */
 } places[] = {
-	{ "moving", moving },
-	{ "moving_twice", moving_twice },
-	{ "sparse", sparse },
-	{ "secret", secret },
-	{ "child_of_a_server", child_of_a_server },
-	{ "given_back", given_back },
-	{ "closed_shared", closed_shared },
-	{ "written_shared", written_shared },
-	{ "written_private", written_private },
-	{ "behind_the_end", behind_the_end },
-	{ "generated_code", generated_code },
-	{ "generated_code_of_two", generated_code_of_two },
-	{ "code_in_blocks", code_in_blocks },
-	{ "alternate_stacks", alternate_stacks },
-	{ "alternate_stacks_seccomp", alternate_stacks_seccomp },
+	{ "moving", moving, false },
+	{ "moving_twice", moving_twice, false },
+	{ "sparse", sparse, false },
+	{ "secret", secret, false },
+	{ "child_of_a_server", child_of_a_server, false },
+	{ "given_back", given_back, false },
+	{ "closed_shared", closed_shared, false },
+	{ "written_shared", written_shared, false },
+	{ "written_private", written_private, false },
+	{ "behind_the_end", behind_the_end, false },
+	{ "generated_code", generated_code, false },
+	{ "generated_code_of_two", generated_code_of_two, false },
+	{ "code_in_blocks", code_in_blocks, false },
+	{ "alternate_stacks", alternate_stacks, false },
+	{ "alternate_stacks_seccomp", alternate_stacks_seccomp, false },
+	{ "moving_on_tmpfs", moving_on_tmpfs, false },
+	{ "written_on_tmpfs", written_on_tmpfs, false },
+	{ "moving_without_leader", moving, true },
+	{ "given_back_without_leader", given_back, true },
+	{ "written_without_leader", written_shared, true },
 };
 
-int
-main(int argc, char **argv)
+static int
+work(void)
 {
 	char line[16];
-	size_t i;
 
-	setvbuf(stdout, NULL, _IONBF, 0);
-	watched = getpid();
-	lost = block_new(40);
-	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		if (argc == 2 && strcmp(argv[1], places[i].name) == 0)
-			places[i].put();
-	scrub_stack();
 	printf("ready %d\n", watched);
 	while (read(0, line, sizeof(line)) > 0)
 		continue;
@@ -409,4 +445,36 @@ main(int argc, char **argv)
 		waitpid(watched, NULL, 0);
 	}
 	return is_sparse() ? 0 : 1;
+}
+
+static void *
+work_alone(void *leader)
+{
+	pthread_join(*(pthread_t *)leader, NULL);
+	usleep(20000);
+	exit(work());
+}
+
+int
+main(int argc, char **argv)
+{
+	static pthread_t leader, thread;
+	bool ends = false;
+	size_t i;
+
+	setvbuf(stdout, NULL, _IONBF, 0);
+	watched = getpid();
+	lost = block_new(40);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		if (argc == 2 && strcmp(argv[1], places[i].name) == 0) {
+			places[i].put();
+			ends = places[i].without_leader;
+		}
+	scrub_stack();
+	if (!ends)
+		return work();
+	leader = pthread_self();
+	if (pthread_create(&thread, NULL, work_alone, &leader) != 0)
+		abort();
+	pthread_exit(NULL);
 }

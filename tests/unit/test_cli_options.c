@@ -53,6 +53,19 @@ assert_complaint(const char *words, const char *complaint)
 	ck_assert_str_eq(why.words, complaint);
 }
 
+/* A stop that may be long is a part of a check that may be longer. */
+START_TEST(time_for_a_pause)
+{
+	parse_well("-p 1 --max-pause=1s");
+	ck_assert_uint_eq(options.timeout_ms, 30000);
+	parse_well("-p 1 --max-pause=20s");
+	ck_assert_uint_eq(options.timeout_ms, 80000);
+	ck_assert(!options.timeout_given);
+	parse_well("-p 1 --max-pause=20s --timeout=5s");
+	ck_assert_uint_eq(options.timeout_ms, 5000);
+}
+END_TEST
+
 START_TEST(defaults)
 {
 	parse_well("-p 4711");
@@ -402,6 +415,7 @@ main(void)
 	Suite *suite = suite_create("cli_options");
 	TCase *tc = tcase_create("parse");
 
+	tcase_add_test(tc, time_for_a_pause);
 	tcase_add_test(tc, defaults);
 	tcase_add_test(tc, every_option_for_a_process);
 	tcase_add_test(tc, backtrace);

@@ -14,12 +14,14 @@
 #include <unistd.h>
 
 #include "heapwalk/memory_mirror.h"
+#include "mu/sys.h"
 #include "ptrace/mappings.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 
 #define PAGE ((size_t)4096)
 #define LARGE ((size_t)8 << 20)
+#define SLOW ((size_t)64 << 20)
 #define PAGES 4096 /* 16 MiB: as many as several workers share */
 
 struct fixture {
@@ -27,7 +29,7 @@ struct fixture {
 	int memory, pagemap;
 	char *area;  /* PAGES, some of them written */
 	char *holes; /* three mappings that touch, the middle one PROT_NONE */
-	char *shared, *large;
+	char *shared, *large, *slow;
 	const char *constant;
 	struct mu_snapshot snap;
 	struct mu_memory_mirror mirror;
@@ -337,6 +339,56 @@ START_TEST(more_than_may_be)
 }
 END_TEST
 
+/* What is to be read while a process stands still, and takes long. */
+static void
+setup_slow(void)
+{
+	fixture.slow = map(SLOW, MAP_PRIVATE);
+	memset(fixture.slow, 1, SLOW);
+	setup();
+}
+
+/* The first bytes take a second. */
+static void
+run_slowly(
+    struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
+{
+	(void)count;
+	if (workers->own == NULL)
+		usleep(1000000);
+	workers->own = workers;
+	body(ctx, 0);
+}
+
+/*
+ * At that rate all of it takes over four seconds: after a quarter it is known
+ * that two are not enough, and the rest is not begun.
+ */
+START_TEST(slow_reading_is_given_up)
+{
+	struct mu_workers workers = { .count = 2, .run = run_slowly };
+
+	fixture.mirror.workers = &workers;
+	ck_assert(!mu_memory_mirror_fill(
+	    &fixture.snap.memory, mu_sys_now_ns() + 2 * MU_NS_PER_SEC));
+	ck_assert(fixture.mirror.late);
+	ck_assert_uint_ge(fixture.mirror.needed_ns, 3 * MU_NS_PER_SEC);
+	ck_assert_uint_le(fixture.mirror.read, SLOW / 2);
+}
+END_TEST
+
+/* What is not read in time is not what the process had. */
+START_TEST(the_end_comes_first)
+{
+	fixture.mirror.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC * 1000;
+	ck_assert_int_eq(*view(fixture.slow, PAGE), 1);
+	ck_assert(!fixture.mirror.late);
+	fixture.mirror.deadline_ns = mu_sys_now_ns();
+	ck_assert_int_eq(*view(fixture.slow + SLOW / 2, PAGE), 0);
+	ck_assert(fixture.mirror.late);
+}
+END_TEST
+
 /* A process that is gone: what cannot be read is counted, and zero. */
 START_TEST(gone)
 {
@@ -370,6 +422,12 @@ main(void)
 	tcase_add_test(tcase, filled_and_detached);
 	tcase_add_test(tcase, more_than_may_be);
 	tcase_add_test(tcase, gone);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("Slow");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup_slow, teardown);
+	tcase_add_test(tcase, slow_reading_is_given_up);
+	tcase_add_test(tcase, the_end_comes_first);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,0 +1,317 @@
+/*
+ * A virtual machine, to the kernel: threads that come and go, and much memory
+ * that a fork leaves out and that is written to all the time. A stop has no
+ * time to read it.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/cli/check.h"
+#include "tests/support/suite.h"
+
+#define MS (1000 * 1000ull)
+#define MIB ((size_t)1 << 20)
+#define RAM (600 * MIB)
+#define NUM_HELD 100
+#define LOST_SIZE 4000
+
+/* Shared with the guest. */
+struct shared {
+	_Atomic bool ready, sleep, sleeps;
+};
+
+static struct shared *shared;
+static char *ram;
+static pid_t guest;
+
+static void
+nap_ms(long ms)
+{
+	struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
+
+	while (nanosleep(&nap, &nap) != 0)
+		continue;
+}
+
+/* Word 0 of each page holds on to a block, or nothing; this one counts. */
+static void *
+compute(void *arg)
+{
+	size_t i;
+
+	(void)arg;
+	for (;;)
+		for (i = 0; i < RAM; i += 4096)
+			((volatile size_t *)(ram + i))[1]++;
+	return NULL;
+}
+
+static void *
+come(void *arg)
+{
+	return arg;
+}
+
+static void *
+come_and_go(void *arg)
+{
+	pthread_t thread;
+
+	for (;; nap_ms(1))
+		if (pthread_create(&thread, NULL, come, arg) == 0)
+			pthread_join(thread, NULL);
+	return NULL;
+}
+
+/* On demand: uninterruptible, which puts off any stop. */
+static void *
+sleep_deeply(void *arg)
+{
+	struct timespec nap = { 60, 0 };
+
+	(void)arg;
+	while (!shared->sleep)
+		nap_ms(1);
+	shared->sleeps = true;
+	if (vfork() == 0) {
+		syscall(SYS_prctl, 1 /* PR_SET_PDEATHSIG */, SIGKILL);
+		syscall(SYS_nanosleep, &nap, NULL);
+		_exit(0);
+	}
+	return NULL;
+}
+
+static void
+boot(void)
+{
+	void *volatile lost;
+	size_t i;
+
+	ram = mmap(NULL, RAM, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (ram == MAP_FAILED || madvise(ram, RAM, MADV_DONTFORK) != 0)
+		abort();
+	memset(ram, 1, RAM);
+	for (i = 0; i < NUM_HELD; i++)
+		*(void **)(ram + RAM / NUM_HELD * i / 4096 * 4096) =
+		    calloc(1, 200);
+	lost = calloc(1, LOST_SIZE);
+	lost = NULL;
+	(void)lost;
+}
+
+static _Noreturn void
+run_guest(int fd)
+{
+	static void *(*const bodies[])(
+	    void *) = { compute, come_and_go, sleep_deeply };
+	pthread_t thread;
+	size_t i;
+
+	shared = mmap(
+	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	boot();
+	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
+		pthread_create(&thread, NULL, bodies[i], NULL);
+	shared->ready = true;
+	for (;;)
+		pause();
+}
+
+static void
+start(void)
+{
+	int fd = memfd_create("shared", 0);
+	char file[16];
+
+	ck_assert_int_eq(ftruncate(fd, sizeof(*shared)), 0);
+	shared = mmap(
+	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+	snprintf(file, sizeof(file), "%d", fd);
+	guest = fork();
+	ck_assert_int_ge(guest, 0);
+	if (guest == 0) {
+		execl("/proc/self/exe", "guest", file, NULL);
+		_exit(127);
+	}
+	close(fd);
+	while (!shared->ready)
+		nap_ms(1);
+}
+
+static void
+end(void)
+{
+	ck_assert_int_eq(waitpid(guest, NULL, WNOHANG), 0);
+	kill(guest, SIGKILL);
+	waitpid(guest, NULL, 0);
+	munmap(shared, sizeof(*shared));
+}
+
+static void
+expect_one_lost(const struct mu_answer *answer)
+{
+	ck_assert_uint_eq(answer->info.num_leaks, 1);
+	ck_assert_uint_eq(answer->info.num_reported, 1);
+	ck_assert_uint_ge(answer->info.leak_bytes, LOST_SIZE);
+}
+
+/* Until the machine lets one in. */
+static enum mu_status
+look(struct mu_check *check, struct mu_answer *answer)
+{
+	enum mu_status status;
+	int tries = 0;
+
+	check->pid = guest;
+	check->limit = 10;
+	do {
+		if (tries > 0)
+			mu_check_release(answer);
+		status = mu_check_process(check, answer);
+	} while (status == MU_ERR_TIMEOUT && ++tries < 5);
+	return status;
+}
+
+/* What the first look found is told, even if no other can be had. */
+static void
+prevent_second(void *ctx, enum mu_check_step step)
+{
+	bool *is_judged = ctx;
+
+	if (step == MU_CHECK_STEP_MARK)
+		*is_judged = true;
+	if (step != MU_CHECK_STEP_STOP || !*is_judged)
+		return;
+	shared->sleep = true;
+	while (!shared->sleeps)
+		nap_ms(1);
+	nap_ms(50);
+}
+
+START_TEST(first_look_stands)
+{
+	bool is_judged = false;
+	struct mu_check check = {
+		.timeout_ns = 120000 * MS,
+		.max_pause_ns = 150 * MS,
+		.progress = prevent_second,
+		.progress_ctx = &is_judged,
+	};
+	struct mu_answer answer;
+
+	start();
+	ck_assert_msg(
+	    look(&check, &answer) == MU_PARTIAL, "%s", answer.info.reason);
+	ck_assert(is_judged);
+	expect_one_lost(&answer);
+	ck_assert_str_eq(answer.stop, "fork");
+	ck_assert_msg(strstr(answer.info.reason, "another look failed") != NULL,
+	    "%s", answer.info.reason);
+	mu_check_release(&answer);
+	end();
+}
+END_TEST
+
+static uint64_t
+advised_ns(const char *reason)
+{
+	const char *at = strstr(reason, "--max-pause=");
+	unsigned seconds = 0;
+
+	ck_assert_msg(at != NULL &&
+		sscanf(at, "--max-pause=%us", &seconds) == 1 && seconds > 0,
+	    "%s", reason);
+	return seconds * 1000 * MS;
+}
+
+/*
+ * With what a partial answer advises it is a full one. _i: a copy; where there
+ * is not enough memory for what must be read beside it, by reading.
+ */
+START_TEST(advice_suffices)
+{
+	struct mu_check check = {
+		.timeout_ns = 120000 * MS,
+		.max_pause_ns = 150 * MS,
+		.max_memory = _i == 0 ? 0 : 1000 * MIB,
+	};
+	struct mu_answer answer;
+	bool reads;
+
+	start();
+	ck_assert_int_eq(look(&check, &answer), MU_PARTIAL);
+	expect_one_lost(&answer);
+	check.max_pause_ns = advised_ns(answer.info.reason);
+	reads = strstr(answer.info.reason, "--stop=read --max") != NULL;
+	ck_assert(reads == (_i == 1));
+	mu_check_release(&answer);
+	if (reads)
+		check.stop = MU_CHECK_STOP_READ;
+	ck_assert_msg(look(&check, &answer) == MU_OK, "%s", answer.info.reason);
+	expect_one_lost(&answer);
+	ck_assert_uint_le(answer.info.pause_ns, check.max_pause_ns);
+	mu_check_release(&answer);
+	end();
+}
+END_TEST
+
+/* The time is up before anything is stopped. */
+static void
+dawdle(void *ctx, enum mu_check_step step)
+{
+	(void)ctx;
+	if (step == MU_CHECK_STEP_STOP)
+		nap_ms(200);
+}
+
+START_TEST(no_time_left)
+{
+	struct mu_check check = {
+		.pid = 0,
+		.timeout_ns = 100 * MS,
+		.progress = dawdle,
+	};
+	struct mu_answer answer;
+
+	start();
+	check.pid = guest;
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_ERR_TIMEOUT);
+	ck_assert_msg(strstr(answer.info.reason, "no time was left") != NULL &&
+		strstr(answer.info.reason, "--timeout") != NULL &&
+		strstr(answer.info.reason, "max-pause") == NULL,
+	    "%s", answer.info.reason);
+	mu_check_release(&answer);
+	end();
+}
+END_TEST
+
+int
+main(int argc, char **argv)
+{
+	Suite *suite;
+	TCase *tcase;
+
+	if (argc == 2)
+		run_guest(atoi(argv[1]));
+	suite = suite_create("check_guest");
+	tcase = tcase_create("guest");
+	tcase_set_timeout(tcase, 400);
+	tcase_add_test(tcase, first_look_stands);
+	tcase_add_loop_test(tcase, advice_suffices, 0, 2);
+	tcase_add_test(tcase, no_time_left);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
