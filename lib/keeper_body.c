@@ -448,16 +448,22 @@ stop_and_take(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
 	uint64_t stop_ns = mu_sys_now_ns() + keeping->asked->max_pause_ns;
+	bool last = stop_ns > keeping->asked->deadline_ns;
 	struct mu_urgency urgency;
 	enum mu_status status;
 
-	if (stop_ns > keeping->asked->deadline_ns)
+	if (last)
 		stop_ns = keeping->asked->deadline_ns;
 	keeping->work->stop_ns = stop_ns;
 	mu_urgency_raise(&urgency);
 	status =
 	    mu_threads_stop_listed(threads, stop_ns, &keeping->result->why);
-	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
+	keeping->result->stopped_long = status == MU_ERR_TIMEOUT && !last;
+	/* A longer stop would not help. */
+	if (status == MU_ERR_TIMEOUT && last)
+		mu_why(&keeping->result->why, status,
+		    "the time was over before process %d stood still",
+		    keeping->asked->target);
 	if (status == MU_OK)
 		status = look_at_locks(keeping);
 	if (status == MU_OK)

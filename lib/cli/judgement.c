@@ -15,6 +15,7 @@
 #include "lib/cli/naming.h"
 #include "lib/cli/program_kind.h"
 #include "lib/cli/release_guess.h"
+#include "lib/cli/status_word.h"
 #include "lib/leak_pipe.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -178,12 +179,18 @@ take_usage(const struct mu_heap_usage *from, struct mu_heap_usage *to)
 	return true;
 }
 
-/* With what mostly helps, unless the words have a cure of their own. */
+/*
+ * With what mostly helps, unless the words have a cure of their own. Time and
+ * memory are limited by options of the command.
+ */
 static void
 note_why(enum mu_status status, const struct mu_why *why,
     struct UnreachableMemoryInfo *info)
 {
-	const char *cure = mu_status_cure(status);
+	const char *cure =
+	    status == MU_ERR_TIMEOUT || status == MU_ERR_NO_MEMORY
+	    ? mu_status_word_cure((int)status)
+	    : mu_status_cure(status);
 	bool cured = cure[0] == '\0' || strchr(why->words, ';') != NULL;
 
 	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,

@@ -42,6 +42,14 @@ else
 	echo "SKIPPED: cli_usage: no python3"
 fi
 
+name='what is short'
+run 3 -p "$pid" --max-memory=1k
+has "$err" "--max-memory"
+lacks "$err" "raise RLIMIT_AS"
+run 3 -p "$pid" --timeout=1ms
+has "$err" "give it more time, such as --timeout="
+lacks "$err" "max-pause"
+
 name='colour'
 esc=$(printf '\033')
 lacks "$work/text" "$esc"
