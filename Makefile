@@ -186,6 +186,7 @@ SRC_RECORDER := $(addprefix lib/malloc_debug/, \
 	stack_depot.c stack_depot_memory.c stack_depot_slots.c stack_id.c \
 	sampling.c live.c recording.c recorder.c inside.c \
 	entry.c entry_aligned.c entry_new.c entry_delete.c entry_dlclose.c \
+	entry_exit.c \
 	entry_dlopen.c \
 	entry_stderr.c dispatch.c hooks.c gate.c careful.c \
 	careful_realloc.c block.c guards.c guards_live.c fill.c quarantine.c errors.c \

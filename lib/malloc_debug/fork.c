@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "lib/malloc_debug/exit_wait.h"
 #include "lib/malloc_debug/gate.h"
 #include "lib/malloc_debug/journal.h"
 #include "lib/malloc_debug/kept_stderr.h"
@@ -24,6 +25,7 @@ child(void)
 	gate_fork_child();
 	journal_fork_child();
 	watch_fork_child();
+	exit_wait_fork_child();
 	kept_stderr_drop();
 	recorder_leave();
 }

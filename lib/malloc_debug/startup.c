@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/malloc_debug/allocator_stats.h"
+#include "lib/malloc_debug/exit_wait.h"
 #include "lib/malloc_debug/fork.h"
 #include "lib/malloc_debug/guards_live.h"
 #include "lib/malloc_debug/heap_dump.h"
@@ -256,7 +257,9 @@ startup_constructor(void)
 	leaktracer_constructor();
 	if (with_options || leaktracer_active)
 		say_enabled();
-	if (with_options || leaktracer_active)
+	if (with_options || leaktracer_active) {
 		watch_start();
+		exit_wait_start();
+	}
 	recorder_leave();
 }

@@ -45,5 +45,16 @@ main(int argc, char **argv)
 		pthread_exit(NULL);
 	if (strcmp(how, "exit") == 0)
 		exit(status);
+	if (strcmp(how, "_exit") == 0)
+		_exit(status);
+	if (strcmp(how, "quick_exit") == 0)
+		quick_exit(status);
+	/* A child of vfork() ends nothing of its parent's. */
+	if (strcmp(how, "vfork") == 0) {
+		if (vfork() == 0)
+			_exit(0);
+		raise(signo);
+		_Exit(status);
+	}
 	return status;
 }

@@ -31,7 +31,7 @@ run() {
 	[ ! -e "$1" ] || fail "left: $1"
 }
 
-for how in return exit thread last; do
+for how in return exit thread last _exit quick_exit vfork; do
 	for options in bt "bt log_allocator_stats_on_signal"; do
 		run 47 "$how" LIBC_DEBUG_MALLOC_OPTIONS="$options"
 		set -- "$work"/backtrace_heap.*.txt
