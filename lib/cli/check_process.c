@@ -52,7 +52,7 @@ struct looking {
 	bool stacks_wanted;     /* the last one ought to have asked */
 	unsigned stack_tries;
 	uint64_t pause_ns;  /* the longest */
-	uint64_t copied_ns; /* the longest with a copy that was too long */
+	uint64_t copied_ns; /* the longest with a copy that was too late */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
 	size_t num_locks;
@@ -262,7 +262,8 @@ look_once(struct looking *looking)
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
 	note_room(looking);
-	if (keeper->result.taken == MU_KEEPER_FORK &&
+	if ((keeper->result.taken == MU_KEEPER_FORK ||
+		keeper->result.copied_long) &&
 	    keeper->result.pause_ns > keeper->max_pause_ns)
 		looking->copied_ns = keeper->result.pause_ns;
 	if (looking->status != MU_OK)
