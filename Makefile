@@ -69,18 +69,19 @@ SRC_SWEEPER := \
 	heapwalk/glibc_orphans.c \
 	heapwalk/glibc_mmapped.c heapwalk/glibc_pick.c \
 	heapwalk/glibc_inferred.c heapwalk/glibc_usage.c heapwalk/usage.c \
-	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/spans.c \
+	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/blocks_number.c \
+	heapwalk/spans.c \
 	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
 	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
 	heapwalk/in_malloc.c \
-	heapwalk/mark.c heapwalk/mark_roots.c heapwalk/mark_links.c \
-	heapwalk/mark_encoded.c heapwalk/encodings.c \
-	heapwalk/marking.c heapwalk/share.c heapwalk/scan.c \
-	heapwalk/scan_words.c heapwalk/chain.c heapwalk/batch.c \
-	heapwalk/sweep.c heapwalk/words.c heapwalk/references.c heapwalk/links.c \
-	heapwalk/fold.c heapwalk/fold_alone.c heapwalk/graph.c \
-	heapwalk/graph_fill.c heapwalk/graph_large.c \
-	heapwalk/edges.c heapwalk/edges_store.c \
+	heapwalk/graph/graph.c heapwalk/graph/parts.c heapwalk/graph/collect.c \
+	heapwalk/graph/roots_reading.c heapwalk/graph/reader.c \
+	heapwalk/graph/store.c heapwalk/graph/lost.c \
+	heapwalk/words.c heapwalk/references.c heapwalk/links.c \
+	heapwalk/encodings.c \
+	heapwalk/mark/mark.c heapwalk/mark/links.c heapwalk/mark/marking.c \
+	heapwalk/mark/marker.c \
+	heapwalk/fold.c heapwalk/fold_alone.c \
 	heapwalk/giant.c heapwalk/components.c \
 	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
 	heapwalk/reported.c heapwalk/leaks.c \

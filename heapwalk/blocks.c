@@ -9,13 +9,15 @@
 #include "heapwalk/spans.h"
 
 static void
-listed_block(struct mu_listed *listed, struct mu_block *block)
+listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
+    struct mu_block *block)
 {
 	block->range = listed->range;
 	block->view = listed->view;
-	block->mark = NULL;
-	block->bit = 0;
+	block->number = listed->number;
 	block->listed = listed;
+	block->mark =
+	    blocks->marks == NULL ? NULL : &blocks->marks[listed->number];
 }
 
 /* Spans and listed blocks do not overlap, so a span is visited as one. */
@@ -32,18 +34,19 @@ each(const struct mu_blocks *blocks, bool unmarked,
 		for (; j < blocks->num_spans &&
 		     blocks->spans[j].range.begin < listed->range.begin;
 		     j++) {
-			if (!mu_span_each(
-				&blocks->spans[j], unmarked, visit, ctx))
+			if (!mu_span_each(blocks, &blocks->spans[j], unmarked,
+				visit, ctx))
 				return;
 		}
-		if (unmarked && (listed->marked || listed->keep))
+		listed_block(blocks, listed, &block);
+		if (unmarked && (mu_block_marked(&block) || listed->keep))
 			continue;
-		listed_block(listed, &block);
 		if (!visit(ctx, &block))
 			return;
 	}
 	for (; j < blocks->num_spans; j++) {
-		if (!mu_span_each(&blocks->spans[j], unmarked, visit, ctx))
+		if (!mu_span_each(
+			blocks, &blocks->spans[j], unmarked, visit, ctx))
 			return;
 	}
 }
@@ -113,7 +116,7 @@ mu_blocks_add_span(
 	 * 1.2 times as long (2 cores Xeon, kernel 6.18).
 	 */
 	span.bits = mu_arena_alloc_table(
-	    blocks->arena, words + 1, 2 * sizeof(uint64_t));
+	    blocks->arena, words + 2, 2 * sizeof(uint64_t));
 	span.summary = mu_arena_alloc(
 	    blocks->arena, words / MU_WORD_BITS + 1, sizeof(uint64_t));
 	if (span.bits == NULL || span.summary == NULL)
@@ -185,12 +188,12 @@ mu_blocks_find(
 		return false;
 	span = mu_blocks_span(blocks, value);
 	if (span != NULL)
-		return mu_span_find(span, value, block);
+		return mu_span_find(blocks, span, value, block);
 	i = mu_ranges_upper(
 	    blocks->listed, blocks->num_listed, sizeof(*blocks->listed), value);
 	if (i == 0 || !mu_range_has(blocks->listed[i - 1].range, value))
 		return false;
-	listed_block(&blocks->listed[i - 1], block);
+	listed_block(blocks, &blocks->listed[i - 1], block);
 	return true;
 }
 
@@ -250,10 +253,10 @@ mu_blocks_drop(struct mu_blocks *blocks,
 	size_t i, out = 0;
 
 	for (i = 0; i < blocks->num_spans; i++)
-		mu_span_each(
-		    &blocks->spans[i], false, drop_from_span, &dropping);
+		mu_span_each(blocks, &blocks->spans[i], false, drop_from_span,
+		    &dropping);
 	for (i = 0; i < blocks->num_listed; i++) {
-		listed_block(&blocks->listed[i], &block);
+		listed_block(blocks, &blocks->listed[i], &block);
 		if (blocks->listed[i].keep || !is_dropped(&dropping, &block))
 			blocks->listed[out++] = blocks->listed[i];
 	}

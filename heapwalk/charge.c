@@ -11,8 +11,6 @@
  */
 #include "heapwalk/components.h"
 
-#define NO_HUB MU_NO_PARENT
-
 static void
 add(struct mu_components *components, uint32_t owner, uint32_t number)
 {
@@ -29,16 +27,16 @@ static void
 add_children(
     struct mu_components *components, uint32_t owner, uint32_t from, bool defer)
 {
-	const struct mu_graph *graph = components->graph;
+	const struct mu_lost *lost = components->lost;
 	uint32_t node = components->all[from].lowest, last, target, number;
 	struct mu_component *child;
 	struct mu_edges edges;
 
 	do {
-		mu_edges_open(&edges, graph, node, mu_edges_first(graph, node),
+		mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
 		    components->deadline);
-		while (mu_edges_next(&edges, graph, &target)) {
-			number = *mu_graph_component(graph, target);
+		while (mu_edges_next(&edges, &target)) {
+			number = lost->nodes[target].component;
 			child = &components->all[number];
 			if (child->visitor == owner + 1)
 				continue;
@@ -74,7 +72,7 @@ charge(struct mu_components *components, uint32_t owner, uint32_t hub)
 	components->num_pending = 1;
 	components->num_deferred = 0;
 	walk(components, owner, true);
-	if (hub != NO_HUB && all[hub].visitor == owner + 1)
+	if (hub != MU_NO_HUB && all[hub].visitor == owner + 1)
 		return;
 	for (i = 0; i < components->num_deferred; i++)
 		add(components, owner, components->deferred[i]);
@@ -87,7 +85,7 @@ find_hub(const struct mu_components *components)
 {
 	const struct mu_component *component;
 	uint64_t score, best = 0;
-	uint32_t i, hub = NO_HUB;
+	uint32_t i, hub = MU_NO_HUB;
 
 	for (i = 0; i < components->num_components; i++) {
 		component = &components->all[i];
@@ -108,7 +106,7 @@ charge_hub(struct mu_components *components, uint32_t hub)
 	struct mu_component *all = components->all;
 	uint32_t i;
 
-	charge(components, hub, NO_HUB);
+	charge(components, hub, MU_NO_HUB);
 	for (i = 0; i < hub; i++)
 		all[i].below_hub = all[i].visitor == hub + 1;
 	all[hub].complete = 1;
@@ -122,8 +120,9 @@ mu_components_charge(struct mu_components *components)
 
 	for (i = 0; i < components->num_components; i++)
 		all[i].visitor = 0;
-	if (hub != NO_HUB)
+	if (hub != MU_NO_HUB)
 		charge_hub(components, hub);
+	components->hub = hub;
 	for (i = 0; i < components->num_components; i++) {
 		if (all[i].parent == MU_NO_PARENT && !all[i].complete)
 			charge(components, i, hub);

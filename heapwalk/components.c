@@ -16,23 +16,27 @@
 /* Of a node while searching: 0 unseen; an order, lower is older; */
 #define CLOSED 0x80000000u /* or with this the component */
 
-/* Beside an address of user space on the path: it reaches an older node. */
-#define HAS_OLDER (~(UINTPTR_MAX >> 1))
+#define NO_NODE 0x7fffffffu /* as mu_component.lowest has it */
+
+/* Beside what is left of the edges: it reaches an older node. */
+#define HAS_OLDER MU_EDGES_FREE_BIT
 
 struct search {
-	const struct mu_graph *graph;
+	const struct mu_lost *lost;
 	struct mu_deadline *deadline;
-	uint32_t *stack;  /* path at the front, open nodes at the back */
-	uintptr_t *words; /* of the path: where each node goes on */
+	struct mu_lost_node *nodes; /* with their orders or components */
+	uint32_t *stack; /* path at the front, open nodes at the back */
+	uint32_t *edges; /* of the path: where each node goes on */
 	uint32_t depth, open, num_seen, num_components;
+	const uint64_t *giant; /* nodes of the giant component; or NULL */
 };
 
 static void
 enter(struct search *search, uint32_t node)
 {
-	*mu_graph_component(search->graph, node) = ++search->num_seen;
+	search->nodes[node].component = ++search->num_seen;
 	search->stack[search->depth] = node;
-	search->words[search->depth] = mu_edges_first(search->graph, node);
+	search->edges[search->depth] = mu_edges_first(search->lost, node);
 	search->depth++;
 }
 
@@ -42,14 +46,14 @@ close_component(struct search *search, uint32_t node, uint32_t order)
 {
 	uint32_t closed = CLOSED | search->num_components++, *component;
 
-	for (; search->open < search->graph->num_nodes; search->open++) {
-		component = mu_graph_component(
-		    search->graph, search->stack[search->open]);
+	for (; search->open < search->lost->num_nodes; search->open++) {
+		component =
+		    &search->nodes[search->stack[search->open]].component;
 		if (*component < order)
 			break;
 		*component = closed;
 	}
-	*mu_graph_component(search->graph, node) = closed;
+	search->nodes[node].component = closed;
 }
 
 /* All edges of the last node of the path were followed. */
@@ -57,20 +61,19 @@ static void
 leave(struct search *search)
 {
 	uint32_t node = search->stack[--search->depth];
-	uint32_t order = *mu_graph_component(search->graph, node), *parent;
+	uint32_t order = search->nodes[node].component, *parent;
 
-	if ((search->words[search->depth] & HAS_OLDER) == 0) {
+	if ((search->edges[search->depth] & HAS_OLDER) == 0) {
 		close_component(search, node, order);
 		return;
 	}
 	search->stack[--search->open] = node;
 	if (search->depth == 0)
 		return;
-	parent =
-	    mu_graph_component(search->graph, search->stack[search->depth - 1]);
+	parent = &search->nodes[search->stack[search->depth - 1]].component;
 	if (order < *parent) {
 		*parent = order;
-		search->words[search->depth - 1] |= HAS_OLDER;
+		search->edges[search->depth - 1] |= HAS_OLDER;
 	}
 }
 
@@ -78,19 +81,17 @@ leave(struct search *search)
 static void
 follow(struct search *search)
 {
-	const struct mu_graph *graph = search->graph;
+	const struct mu_lost *lost = search->lost;
 	uint32_t node = search->stack[search->depth - 1], target;
-	uintptr_t *word = &search->words[search->depth - 1];
-	uint32_t *own = mu_graph_component(graph, node), *component;
-	uintptr_t older = *word & HAS_OLDER;
+	uint32_t *at = &search->edges[search->depth - 1], *component;
+	uint32_t *own = &search->nodes[node].component, older = *at & HAS_OLDER;
 	struct mu_edges edges;
 
-	mu_edges_open(
-	    &edges, graph, node, *word & ~HAS_OLDER, search->deadline);
-	while (mu_edges_next(&edges, graph, &target)) {
-		component = mu_graph_component(graph, target);
-		if (*component == 0 && !mu_edges_none(graph, target)) {
-			*word = edges.at | older;
+	mu_edges_open(&edges, lost, node, *at & ~HAS_OLDER, search->deadline);
+	while (mu_edges_next(&edges, &target)) {
+		component = &search->nodes[target].component;
+		if (*component == 0 && !mu_edges_none(lost, target)) {
+			*at = edges.at | older;
 			enter(search, target);
 			return;
 		}
@@ -101,7 +102,7 @@ follow(struct search *search)
 			older = HAS_OLDER;
 		}
 	}
-	*word = older;
+	*at = older;
 	leave(search);
 }
 
@@ -109,7 +110,7 @@ follow(struct search *search)
 static bool
 search_from(struct search *search, uint32_t node)
 {
-	if (*mu_graph_component(search->graph, node) != 0)
+	if (search->nodes[node].component != 0)
 		return true;
 	for (enter(search, node); search->depth > 0;) {
 		follow(search);
@@ -123,7 +124,7 @@ search_from(struct search *search, uint32_t node)
 static bool
 search_giant(struct search *search, const struct mu_giant *giant)
 {
-	uint32_t num_nodes = search->graph->num_nodes, node, base, closed;
+	uint32_t num_nodes = search->lost->num_nodes, node, base, closed;
 	uint64_t bits;
 
 	for (base = 0; base < num_nodes; base += 64) {
@@ -134,25 +135,26 @@ search_giant(struct search *search, const struct mu_giant *giant)
 				return false;
 		}
 	}
+	search->giant = giant->members;
 	closed = CLOSED | search->num_components++;
 	for (node = 0; node < num_nodes; node++)
 		if (mu_giant_has(giant->members, node))
-			*mu_graph_component(search->graph, node) = closed;
+			search->nodes[node].component = closed;
 	return true;
 }
 
 static bool
 search_all(struct search *search, struct mu_arena *arena)
 {
-	const struct mu_graph *graph = search->graph;
+	const struct mu_lost *lost = search->lost;
 	struct mu_giant giant;
 	uint32_t node;
 
-	if (mu_giant_find(
-		&giant, graph, search->stack, arena, search->deadline) &&
+	if (mu_giant_find(&giant, lost, search->stack, search->edges, arena,
+		search->deadline) &&
 	    !search_giant(search, &giant))
 		return false;
-	for (node = 0; node < graph->num_nodes; node++)
+	for (node = 0; node < lost->num_nodes; node++)
 		if (!search_from(search, node))
 			return false;
 	return true;
@@ -168,16 +170,17 @@ gather(struct mu_components *components)
 	for (i = 0; i < components->num_components; i++) {
 		components->all[i].parent = MU_NO_PARENT;
 		components->all[i].complete = 1;
+		components->all[i].lowest = NO_NODE;
 	}
-	for (node = components->graph->num_nodes; node-- > 0;) {
-		number = mu_graph_component(components->graph, node);
+	for (node = components->lost->num_nodes; node-- > 0;) {
+		number = &components->lost->nodes[node].component;
 		*number &= ~CLOSED;
 		component = &components->all[*number];
 		components->next_member[node] =
-		    component->count > 0 ? component->lowest : node;
+		    component->lowest != NO_NODE ? component->lowest : node;
 		component->lowest = node;
-		component->count++;
-		component->bytes += mu_graph_size(components->graph, node);
+		component->count += node < components->lost->num_blocks;
+		component->bytes += mu_lost_size(components->lost, node);
 	}
 }
 
@@ -198,21 +201,26 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 	}
 }
 
+/* GIANT: nodes of one component; or NULL. */
 static void
-find_parents(struct mu_components *components)
+find_parents(struct mu_components *components, const uint64_t *giant)
 {
-	const struct mu_graph *graph = components->graph;
+	const struct mu_lost *lost = components->lost;
 	struct mu_edges edges;
 	uint32_t node, target, from, to;
+	bool inside;
 
-	for (node = 0; node < graph->num_nodes; node++) {
-		from = *mu_graph_component(graph, node);
-		if (mu_edges_none(graph, node))
+	for (node = 0; node < lost->num_nodes; node++) {
+		from = components->lost->nodes[node].component;
+		if (mu_edges_none(lost, node))
 			continue;
-		mu_edges_open(&edges, graph, node, mu_edges_first(graph, node),
+		inside = giant != NULL && mu_giant_has(giant, node);
+		mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
 		    components->deadline);
-		while (mu_edges_next(&edges, graph, &target)) {
-			to = *mu_graph_component(graph, target);
+		while (mu_edges_next(&edges, &target)) {
+			if (inside && mu_giant_has(giant, target))
+				continue;
+			to = components->lost->nodes[target].component;
 			if (from != to)
 				note_parent(components, from, to);
 		}
@@ -245,35 +253,47 @@ add_up_trees(struct mu_components *components)
 	}
 }
 
-enum mu_status
-mu_components_find(struct mu_components *components,
-    const struct mu_graph *graph, struct mu_arena *arena,
-    struct mu_deadline *deadline)
+static bool
+open_search(
+    struct search *search, const struct mu_lost *lost, struct mu_arena *arena)
 {
-	struct search search = { .graph = graph, .deadline = deadline };
+	size_t count = lost->num_nodes;
 
-	*components =
-	    (struct mu_components) { .graph = graph, .deadline = deadline };
-	search.stack = mu_arena_alloc_table(
-	    arena, graph->num_nodes, sizeof(*search.stack));
-	search.words = mu_arena_alloc_table(
-	    arena, graph->num_nodes, sizeof(*search.words));
-	if (search.stack == NULL || search.words == NULL)
+	search->lost = lost;
+	search->open = lost->num_nodes;
+	search->nodes = lost->nodes;
+	search->stack =
+	    mu_arena_alloc_table(arena, count, sizeof(*search->stack));
+	search->edges =
+	    mu_arena_alloc_table(arena, count, sizeof(*search->edges));
+	return search->stack != NULL && search->edges != NULL;
+}
+
+enum mu_status
+mu_components_find(struct mu_components *components, const struct mu_lost *lost,
+    struct mu_arena *arena, struct mu_deadline *deadline)
+{
+	struct search search = { .deadline = deadline };
+
+	*components = (struct mu_components) {
+		.lost = lost, .hub = MU_NO_HUB, .deadline = deadline
+	};
+	if (!open_search(&search, lost, arena))
 		return MU_ERR_NO_MEMORY;
-	search.open = graph->num_nodes;
 	if (!search_all(&search, arena))
 		return MU_ERR_TIMEOUT;
 
 	components->num_components = search.num_components;
 	components->next_member = search.stack;
-	components->pending = (uint32_t *)search.words;
-	components->deferred = components->pending + graph->num_nodes;
+	components->pending = search.edges;
 	components->all = mu_arena_alloc_table(
 	    arena, search.num_components, sizeof(*components->all));
-	if (components->all == NULL)
+	components->deferred = mu_arena_alloc_table(
+	    arena, search.num_components, sizeof(*components->deferred));
+	if (components->all == NULL || components->deferred == NULL)
 		return MU_ERR_NO_MEMORY;
 	gather(components);
-	find_parents(components);
+	find_parents(components, search.giant);
 	if (deadline->passed)
 		return MU_ERR_TIMEOUT;
 	add_up_trees(components);

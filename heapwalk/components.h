@@ -13,10 +13,11 @@
 #ifndef HEAPWALK_COMPONENTS_H
 #define HEAPWALK_COMPONENTS_H
 
-#include "heapwalk/edges.h"
+#include "heapwalk/graph/lost.h"
 
 #define MU_NO_PARENT 0xffffffffu /* nothing points at it: an owner */
 #define MU_MANY_PARENT 0xfffffffeu
+#define MU_NO_HUB 0xffffffffu
 
 struct mu_component {
 	/*
@@ -38,12 +39,14 @@ struct mu_component {
 };
 
 struct mu_components {
-	const struct mu_graph *graph; /* knows each node's component */
+	const struct mu_lost *lost; /* knows each node's component */
 	struct mu_component *all;
 	uint32_t num_components;
+	uint32_t hub; /* complete, and others lead to what is below it */
 	uint32_t *next_member; /* node to node; its own number: the last */
 
-	/* For mu_components_charge(), as many entries as nodes each. */
+	/* As many entries as nodes each; DEFERRED for mu_components_charge().
+	 */
 	uint32_t *pending, *deferred;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
@@ -54,7 +57,7 @@ struct mu_components {
  * node and 8 for each step of the longest path.
  */
 enum mu_status mu_components_find(struct mu_components *components,
-    const struct mu_graph *graph, struct mu_arena *arena,
+    const struct mu_lost *lost, struct mu_arena *arena,
     struct mu_deadline *deadline);
 
 /*

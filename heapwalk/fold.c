@@ -11,16 +11,8 @@
 #include "heapwalk/reported.h"
 #include "heapwalk/similar.h"
 
-/*
- * What folding takes at most for each unreachable block, its edges not counted:
- * its cells, its begin and size, a number and a word of the search, its
- * component; and some for the seams between them.
- */
-#define BYTES_EACH                                      \
-	(2 * sizeof(uintptr_t) + 4 * sizeof(uint32_t) + \
-	    sizeof(struct mu_component) + 4)
-
-#define SPARE ((size_t)1 << 20) /* whole pages, and pieces of the arena */
+/* What folding takes at most for each unreachable block, its edges too. */
+#define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
 
 #define WORDS_EACH 64 /* of work: an owner's stack is looked for */
 
@@ -49,7 +41,7 @@ choose_owner(struct owners *owners, uint32_t component)
 {
 	struct mu_component *one = &owners->components->all[component];
 	struct mu_chosen chosen = { one->bytes, one->lowest, component };
-	size_t size = mu_graph_size(owners->components->graph, one->lowest);
+	size_t size = mu_lost_size(owners->components->lost, one->lowest);
 	uint32_t group = MU_NO_GROUP;
 	struct mu_owner owner;
 
@@ -155,15 +147,14 @@ list_entries(struct mu_leaks *leaks, struct owners *owners, size_t limit,
 	return MU_OK;
 }
 
-/* Whoever raises the limit shall not have to do so again and again. */
+/* Who raises the limit shall not have to do so again and again. */
 static void
-note_wanted(
-    struct mu_arena *arena, const struct mu_blocks *blocks, size_t num_leaks)
+note_wanted(const struct mu_graph *graph, size_t num_leaks)
 {
-	size_t wanted = arena->used + num_leaks * BYTES_EACH, i;
+	struct mu_arena *arena = graph->arena;
+	size_t wanted = arena->used + num_leaks * BYTES_EACH +
+	    graph->num_nodes * sizeof(*graph->cells);
 
-	for (i = 0; i < blocks->num_spans; i++)
-		wanted += blocks->spans[i].num_words * sizeof(uint32_t);
 	if (arena->refused != 0 && arena->refused < wanted)
 		arena->refused = wanted;
 }
@@ -186,34 +177,6 @@ lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
 	    leaks->num_leaks);
 }
 
-/* How much of the arena's limit may go into edges: what nothing else takes. */
-static size_t
-room_for_edges(
-    const struct mu_arena *arena, const struct mu_graph *graph, size_t limit)
-{
-	size_t entries = limit < graph->num_nodes ? limit : graph->num_nodes;
-	size_t others = graph->num_nodes * BYTES_EACH +
-	    entries * (sizeof(struct mu_leak) + sizeof(struct mu_chosen)) +
-	    SPARE + mu_similar_bytes(graph->blocks->recorder, graph->num_nodes);
-	size_t left =
-	    arena->limit > arena->used ? arena->limit - arena->used : 0;
-
-	return left > others ? left - others : 0;
-}
-
-/* Number the unreachable blocks, add them up, and find their edges. */
-static enum mu_status
-make_graph(struct mu_graph *graph, const struct mu_blocks *blocks, size_t limit,
-    struct mu_memory *memory, struct mu_arena *arena,
-    struct mu_deadline *deadline)
-{
-	if (mu_graph_open(graph, blocks, arena) &&
-	    mu_graph_fill(graph, room_for_edges(arena, graph, limit), memory,
-		arena, deadline))
-		return MU_OK;
-	return deadline->passed ? MU_ERR_TIMEOUT : MU_ERR_NO_MEMORY;
-}
-
 /* What no entry has, if the limit cut any. */
 static void
 subtract_reported(struct mu_leaks *leaks, struct owners *owners)
@@ -231,10 +194,29 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 	leaks->unreported_bytes -= reported.bytes;
 }
 
-static enum mu_status
-make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
-    struct mu_arena *arena, struct mu_deadline *deadline, bool *complete)
+/* No entries, and as totals all that is LOST; NULL: count it. */
+static void
+reset(struct mu_leaks *leaks, const struct mu_blocks *blocks,
+    const struct mu_lost *lost)
 {
+	*leaks = (struct mu_leaks) { 0 };
+	if (blocks->recorder != NULL)
+		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
+	if (lost == NULL) {
+		mu_lost_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
+	} else {
+		leaks->num_leaks = lost->num_blocks;
+		leaks->leak_bytes = lost->bytes;
+	}
+	leaks->unreported_count = leaks->num_leaks;
+	leaks->unreported_bytes = leaks->leak_bytes;
+}
+
+static enum mu_status
+make_entries(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
+    struct mu_deadline *deadline, bool *complete)
+{
+	struct mu_arena *arena = graph->arena;
 	struct mu_components components;
 	struct owners owners = {
 		.components = &components,
@@ -243,8 +225,15 @@ make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
 		.leaks = leaks,
 	};
 	enum mu_status status;
+	struct mu_lost lost;
 
-	status = mu_components_find(&components, graph, arena, deadline);
+	status = mu_lost_open(&lost, graph, deadline);
+	reset(leaks, graph->blocks, status == MU_OK ? &lost : NULL);
+	if (status == MU_OK && lost.num_blocks == 0)
+		return MU_OK;
+	if (status == MU_OK)
+		status =
+		    mu_components_find(&components, &lost, arena, deadline);
 	if (status != MU_OK)
 		return status;
 	*complete = mu_components_charge(&components);
@@ -255,44 +244,58 @@ make_entries(struct mu_leaks *leaks, const struct mu_graph *graph, size_t limit,
 	return status;
 }
 
-enum mu_status
-mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks, size_t limit,
-    struct mu_memory *memory, struct mu_arena *arena, uint64_t deadline_ns,
+/* The edges take most of what there is: without them there may be enough. */
+static enum mu_status
+make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
+    size_t limit, struct mu_deadline *deadline, bool *complete)
+{
+	size_t refused = graph->arena->refused;
+	enum mu_status status;
+
+	if (graph->cells == NULL)
+		return MU_ERR_NO_MEMORY;
+	mu_graph_forget_edges(graph);
+	status = make_entries(leaks, graph, limit, deadline, complete);
+	if (status == MU_OK)
+		graph->arena->refused = refused;
+	return status;
+}
+
+/* Entries of one block each. */
+static enum mu_status
+make_alone(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
     struct mu_why *why)
 {
+	mu_arena_rewind(graph->arena, graph->pieces);
+	reset(leaks, graph->blocks, NULL);
+	note_wanted(graph, leaks->num_leaks);
+	mu_fold_alone(leaks, graph->blocks, limit, graph->arena);
+	return lack_of_memory(leaks, why);
+}
+
+enum mu_status
+mu_fold(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
+    uint64_t deadline_ns, struct mu_why *why)
+{
 	struct mu_deadline deadline = { .ns = deadline_ns };
-	struct mu_arena_piece *before = arena->pieces;
-	enum mu_status status = MU_ERR_NO_MEMORY;
-	struct mu_graph graph;
+	struct mu_arena_piece *before = graph->arena->pieces;
+	enum mu_status status;
 	bool complete = true;
 
-	*leaks = (struct mu_leaks) { 0 };
-	if (blocks->recorder != NULL)
-		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
-	if (limit > 0)
-		status =
-		    make_graph(&graph, blocks, limit, memory, arena, &deadline);
-	if (status == MU_OK) {
-		leaks->num_leaks = graph.num_nodes;
-		leaks->leak_bytes = graph.bytes;
-	} else {
-		mu_graph_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
-	}
-	leaks->unreported_count = leaks->num_leaks;
-	leaks->unreported_bytes = leaks->leak_bytes;
-	if (leaks->num_leaks == 0 || limit == 0)
+	if (limit == 0) {
+		reset(leaks, graph->blocks, NULL);
 		return MU_OK;
-	if (status == MU_OK)
-		status = make_entries(
-		    leaks, &graph, limit, arena, &deadline, &complete);
+	}
+	status = make_entries(leaks, graph, limit, &deadline, &complete);
+	if (status == MU_ERR_NO_MEMORY) {
+		mu_arena_rewind(graph->arena, before);
+		status = make_entries_without(
+		    leaks, graph, limit, &deadline, &complete);
+	}
 	if (status == MU_ERR_TIMEOUT)
 		return lack_of_time(leaks, why);
-	if (status != MU_OK) {
-		mu_arena_rewind(arena, before);
-		note_wanted(arena, blocks, leaks->num_leaks);
-		mu_fold_alone(leaks, blocks, limit, arena);
-		return lack_of_memory(leaks, why);
-	}
+	if (status != MU_OK)
+		return make_alone(leaks, graph, limit, why);
 	if (!complete)
 		return mu_why(why, MU_PARTIAL,
 		    "the time ran out before all that the leaks refer to was "

@@ -1,13 +1,12 @@
 /*
  * Unreachable blocks become entries: who was lost, and what was lost with it.
  *
- * Nodes are the unmarked blocks; an edge a -> b is a word of a that refers to
- * b (heapwalk/references.h). Strongly connected components collapse; a
- * component that no other points at is an owner and is one entry, at its lowest
- * address. Its referenced_count and referenced_size are the other blocks that
- * can be reached from it, each counted once an owner; what two owners share is
- * charged in full to both (MU-69..75, but for ownerless cycles, which are one
- * entry here).
+ * Nodes are the unmarked ones of a graph (heapwalk/graph/lost.h). Strongly
+ * connected components collapse; a component that no other points at is an
+ * owner and is one entry, at its lowest address. Its referenced_count and
+ * referenced_size are the other blocks that can be reached from it, each
+ * counted once an owner; what two owners share is charged in full to both
+ * (MU-69..75, but for ownerless cycles, which are one entry here).
  *
  * Iterative, and linear but for what owners share and is no tree; runs on a
  * small stack.
@@ -17,7 +16,7 @@
 #ifndef HEAPWALK_FOLD_H
 #define HEAPWALK_FOLD_H
 
-#include "heapwalk/blocks.h"
+#include "heapwalk/graph/graph.h"
 #include "heapwalk/leaks.h"
 
 struct mu_leaks {
@@ -45,15 +44,15 @@ void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
 /*
  * Fold, make one of those that were allocated by the same stack, if there is
  * blocks->recorder to say so (heapwalk/similar.h), take the LIMIT heaviest
- * entries, copy contents. The entries are from ARENA.
+ * entries, copy contents. The entries are from GRAPH's arena; GRAPH is of no
+ * use for anything else then.
  *
  * num_leaks and leak_bytes are right whatever happens. MU_PARTIAL with WHY:
  * DEADLINE_NS came first, and the referenced figures of some entries are lower
  * bounds, or there are no entries at all; or memory was short, and each entry
  * is a single block (heapwalk/fold_alone.h).
  */
-enum mu_status mu_fold(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    size_t limit, struct mu_memory *memory, struct mu_arena *arena,
-    uint64_t deadline_ns, struct mu_why *why);
+enum mu_status mu_fold(struct mu_leaks *leaks, struct mu_graph *graph,
+    size_t limit, uint64_t deadline_ns, struct mu_why *why);
 
 #endif

@@ -14,7 +14,7 @@
 #ifndef HEAPWALK_GIANT_H
 #define HEAPWALK_GIANT_H
 
-#include "heapwalk/edges.h"
+#include "heapwalk/graph/lost.h"
 
 /* Bit i % 64 of word i / 64: node i. */
 struct mu_giant {
@@ -25,10 +25,11 @@ struct mu_giant {
 /*
  * False if there is none of a share of the nodes that is worth it, or it would
  * take too long to tell, or for want of memory: nothing is lost then. QUEUE
- * has room for all nodes and is used while it searches.
+ * and PARENTS have room for all nodes each and are used while it searches.
  */
-bool mu_giant_find(struct mu_giant *giant, const struct mu_graph *graph,
-    uint32_t *queue, struct mu_arena *arena, struct mu_deadline *deadline);
+bool mu_giant_find(struct mu_giant *giant, const struct mu_lost *lost,
+    uint32_t *queue, uint32_t *parents, struct mu_arena *arena,
+    struct mu_deadline *deadline);
 
 static inline bool
 mu_giant_has(const uint64_t *bits, uint32_t node)

@@ -9,7 +9,7 @@
  * end of an object, at a block of its own behind a 16-byte header. Without
  * evidence such a word counts: a false leak is worse than a missed one. And
  * with evidence it counts in a program that is seen to point there elsewhere:
- * blocks->last_words, which marking finds out (heapwalk/mark.c).
+ * blocks->last_words, which marking finds out (heapwalk/mark/links.c).
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -22,7 +22,7 @@
 static inline bool
 mu_link_possible(uintptr_t value, const struct mu_block *to)
 {
-	return to->mark != NULL && value == to->range.end - sizeof(value);
+	return to->listed == NULL && value == to->range.end - sizeof(value);
 }
 
 /*

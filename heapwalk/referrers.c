@@ -130,7 +130,7 @@ look(struct search *search, struct mu_range range, const char *view,
 	size_t step = mu_reference_step(search->blocks, code);
 	/* A kept block is scanned as a root. */
 	bool inside =
-	    block != NULL && (block->mark != NULL || !block->listed->keep);
+	    block != NULL && (block->listed == NULL || !block->listed->keep);
 	struct mu_referrer what = { 0 };
 	uintptr_t at, word;
 
@@ -205,6 +205,68 @@ look_at_block(void *ctx, const struct mu_block *block)
 		rest.begin = end;
 	}
 	return !search->deadline.passed && !search->no_memory;
+}
+
+/* Does NODE refer to TARGET, or may it? */
+static bool
+leads_to(const struct mu_graph *graph, uint32_t node, uint32_t target)
+{
+	uint32_t cell = mu_graph_cell(graph, node);
+	const uint32_t *at;
+
+	if (cell == MU_CELL_NONE || cell == MU_CELL_READ)
+		return cell == MU_CELL_READ;
+	if ((cell & MU_CELL_ONE) != 0)
+		return (cell & ~MU_CELL_ONE) == target;
+	for (at = &graph->targets[cell - 1];; at++) {
+		if ((*at & MU_TARGET_LINK) != 0)
+			at++;
+		if ((*at & ~MU_TARGET_LAST) == target)
+			return true;
+		if ((*at & MU_TARGET_LAST) != 0)
+			return false;
+	}
+}
+
+/* Does BLOCK, or a part of it? What is kept has no edges. */
+static bool
+block_leads_to(const struct mu_graph *graph, uint32_t block, uint32_t target)
+{
+	size_t first, count;
+
+	if (leads_to(graph, block, target))
+		return true;
+	if (graph->num_parts == 0 || graph->cells[block] == MU_CELL_NONE)
+		return false;
+	count = mu_graph_parts(graph, block, &first);
+	for (; count > 0; count--, first++)
+		if (leads_to(
+			graph, graph->num_blocks + (uint32_t)first, target))
+			return true;
+	return false;
+}
+
+static void
+look_at_blocks(
+    struct search *search, const struct mu_graph *graph, uint32_t target)
+{
+	const struct mu_listed *listed = graph->blocks->listed;
+	size_t i = 0, end = graph->blocks->num_listed;
+	struct mu_block block;
+	uint32_t node;
+
+	for (node = 0; node < graph->num_blocks; node++) {
+		while (i < end && listed[i].number < node)
+			i++;
+		if (mu_deadline_passed(&search->deadline, 2))
+			return;
+		if (!block_leads_to(graph, node, target) &&
+		    (i == end || listed[i].number != node || !listed[i].keep))
+			continue;
+		if (mu_blocks_at(graph->blocks, node, &block) &&
+		    !look_at_block(search, &block))
+			return;
+	}
 }
 
 /* A word without an address; NULL if it does not refer, or is not kept. */
@@ -307,10 +369,11 @@ look_at_roots(struct search *search)
 
 enum mu_status
 mu_referrers_find(struct mu_referrers *out, uintptr_t address,
-    const struct mu_blocks *blocks, const struct mu_roots *roots,
+    const struct mu_graph *graph, const struct mu_roots *roots,
     const struct mu_snapshot *snap, struct mu_range ours,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
 {
+	const struct mu_blocks *blocks = graph->blocks;
 	struct search search = { .out = out,
 		.blocks = blocks,
 		.roots = roots,
@@ -330,7 +393,7 @@ mu_referrers_find(struct mu_referrers *out, uintptr_t address,
 	search.no_memory = !mu_owners_find(&search.owners, snap, blocks, arena);
 	if (!search.no_memory) {
 		look_at_roots(&search);
-		mu_blocks_each(blocks, look_at_block, &search);
+		look_at_blocks(&search, graph, target.number);
 	}
 	if (search.no_memory)
 		return mu_why(why, MU_ERR_NO_MEMORY,

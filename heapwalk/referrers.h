@@ -7,7 +7,7 @@
 #ifndef HEAPWALK_REFERRERS_H
 #define HEAPWALK_REFERRERS_H
 
-#include "heapwalk/blocks.h"
+#include "heapwalk/graph/graph.h"
 #include "heapwalk/roots.h"
 
 /* As enum MemunreachableReferenceKind. */
@@ -62,7 +62,7 @@ struct mu_referrers {
  * MU_ERR_ARGUMENT with WHY set if ADDRESS is in no live block.
  */
 enum mu_status mu_referrers_find(struct mu_referrers *out, uintptr_t address,
-    const struct mu_blocks *blocks, const struct mu_roots *roots,
+    const struct mu_graph *graph, const struct mu_roots *roots,
     const struct mu_snapshot *snap, struct mu_range ours,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why);
 

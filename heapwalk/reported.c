@@ -37,14 +37,14 @@ is_reported(const struct mu_component *owner, const struct mu_group *groups)
 static void
 add_targets(struct mu_components *components, uint32_t node)
 {
-	const struct mu_graph *graph = components->graph;
+	const struct mu_lost *lost = components->lost;
 	struct mu_edges edges;
 	uint32_t target, number;
 
-	mu_edges_open(&edges, graph, node, mu_edges_first(graph, node),
+	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
 	    components->deadline);
-	while (mu_edges_next(&edges, graph, &target)) {
-		number = *mu_graph_component(graph, target);
+	while (mu_edges_next(&edges, &target)) {
+		number = lost->nodes[target].component;
 		if (components->all[number].visitor == REPORTED ||
 		    components->all[number].parent == MU_NO_PARENT)
 			continue;
@@ -58,11 +58,18 @@ static void
 count_component(struct mu_reported *reported, struct mu_components *components,
     uint32_t from)
 {
-	uint32_t node = components->all[from].lowest, last;
+	const struct mu_component *one = &components->all[from];
+	uint32_t node = one->lowest, last;
 
+	/* Nothing else leads to what is below it. */
+	if (one->complete && from != components->hub) {
+		reported->count += one->count;
+		reported->bytes += one->bytes;
+		return;
+	}
 	do {
-		reported->count++;
-		reported->bytes += mu_graph_size(components->graph, node);
+		reported->count += node < components->lost->num_blocks;
+		reported->bytes += mu_lost_size(components->lost, node);
 		add_targets(components, node);
 		last = node;
 		node = components->next_member[node];

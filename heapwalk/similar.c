@@ -39,7 +39,7 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
 {
 	const struct mu_component *one = &components->all[component];
 
-	if (!mu_graph_block(components->graph, one->lowest, &owner->block))
+	if (!mu_lost_block(components->lost, one->lowest, &owner->block))
 		return false;
 	mu_owner_know(owner, recorder);
 	owner->component = component;

@@ -11,6 +11,7 @@
 
 /* Place of the next live block while walking a span. */
 struct span_cursor {
+	const struct mu_blocks *blocks;
 	const struct mu_span *span;
 	size_t word;   /* index into the bitmaps */
 	uint64_t bits; /* of that word, still to be visited */
@@ -32,18 +33,20 @@ has_bit(const struct mu_span *span, uintptr_t address)
 	    address >= span->range.begin + HEADER;
 }
 
-static void
-span_block(const struct mu_span *span, size_t bit, struct mu_block *block)
+void
+mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
+    size_t word, unsigned bit, struct mu_block *block)
 {
-	size_t offset = bit * MU_GRAIN;
+	size_t offset = (word * WORD_BITS + bit) * MU_GRAIN;
 	uintptr_t start = span->range.begin + offset;
 
 	block->range =
 	    (struct mu_range) { start, start + usable_size(span, start) };
 	block->view = span->view + offset;
-	block->mark = mu_span_marks(span, bit / WORD_BITS);
-	block->bit = 1ull << (bit % WORD_BITS);
 	block->listed = NULL;
+	block->number = blocks->numbered ? mu_span_number(span, word, bit) : 0;
+	block->mark =
+	    blocks->marks == NULL ? NULL : &blocks->marks[block->number];
 }
 
 /* The highest word of start bits below WORD that has any. */
@@ -68,11 +71,11 @@ word_before(const struct mu_span *span, size_t *word)
 static uint64_t
 cursor_bits(const struct span_cursor *cursor)
 {
-	const struct mu_span *span = cursor->span;
-	uint64_t bits = *mu_span_starts(span, cursor->word);
+	uint64_t bits = *mu_span_starts(cursor->span, cursor->word);
 
-	return cursor->unmarked ? bits & ~*mu_span_marks(span, cursor->word)
-				: bits;
+	return cursor->unmarked && cursor->blocks->marks != NULL
+	    ? mu_span_unmarked(cursor->blocks, cursor->span, cursor->word)
+	    : bits;
 }
 
 static bool
@@ -83,9 +86,8 @@ cursor_next(struct span_cursor *cursor, struct mu_block *block)
 			return false;
 		cursor->bits = cursor_bits(cursor);
 	}
-	span_block(cursor->span,
-	    cursor->word * WORD_BITS + (size_t)__builtin_ctzll(cursor->bits),
-	    block);
+	mu_span_block(cursor->blocks, cursor->span, cursor->word,
+	    (unsigned)__builtin_ctzll(cursor->bits), block);
 	cursor->bits &= cursor->bits - 1;
 	return true;
 }
@@ -133,8 +135,8 @@ mu_span_clear(struct mu_span *span, uintptr_t address)
 }
 
 bool
-mu_span_find(
-    const struct mu_span *span, uintptr_t value, struct mu_block *block)
+mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
+    uintptr_t value, struct mu_block *block)
 {
 	size_t bit = (value - span->range.begin) / MU_GRAIN;
 	size_t word = bit / WORD_BITS;
@@ -146,16 +148,19 @@ mu_span_find(
 			return false;
 		bits = *mu_span_starts(span, word);
 	}
-	bit = word * WORD_BITS + WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
-	span_block(span, bit, block);
+	mu_span_block(blocks, span, word,
+	    WORD_BITS - 1 - (unsigned)__builtin_clzll(bits), block);
 	return value < block->range.end;
 }
 
 bool
-mu_span_each(const struct mu_span *span, bool unmarked,
-    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+mu_span_each(const struct mu_blocks *blocks, const struct mu_span *span,
+    bool unmarked, bool (*visit)(void *ctx, const struct mu_block *block),
+    void *ctx)
 {
-	struct span_cursor cursor = { .span = span, .unmarked = unmarked };
+	struct span_cursor cursor = {
+		.blocks = blocks, .span = span, .unmarked = unmarked
+	};
 	struct mu_block block;
 
 	if (span->num_words == 0)

@@ -51,15 +51,27 @@ mu_span_usable(const char *view, size_t room)
 	return size < room ? size : room;
 }
 
+/* Bit i: NUMBER + i is marked. */
+uint64_t mu_marks_from(const struct mu_blocks *blocks, uint32_t number);
+
+/* Of the start bits of WORD those whose block is not marked. */
+uint64_t mu_span_unmarked(
+    const struct mu_blocks *blocks, const struct mu_span *span, size_t word);
+
+/* The block whose start bit is BIT of WORD. */
+void mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
+    size_t word, unsigned bit, struct mu_block *block);
+
 /* The block of SPAN that VALUE, an address in the span, points into. */
-bool mu_span_find(
-    const struct mu_span *span, uintptr_t value, struct mu_block *block);
+bool mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
+    uintptr_t value, struct mu_block *block);
 
 /*
  * Every block of SPAN, or every one without a mark, by address. False once
  * VISIT returned false.
  */
-bool mu_span_each(const struct mu_span *span, bool unmarked,
-    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
+bool mu_span_each(const struct mu_blocks *blocks, const struct mu_span *span,
+    bool unmarked, bool (*visit)(void *ctx, const struct mu_block *block),
+    void *ctx);
 
 #endif

@@ -6,7 +6,7 @@
 #include "lib/search.h"
 
 #include "heapwalk/encodings.h"
-#include "heapwalk/mark.h"
+#include "heapwalk/mark/mark.h"
 #include "heapwalk/recorded_place.h"
 #include "heapwalk/references.h"
 
@@ -24,42 +24,37 @@ mu_search_went_on(
 }
 
 static enum mu_status
-why_not_marked(enum mu_status status, struct mu_why *why)
-{
-	switch (status) {
-	case MU_PARTIAL:
-		return mu_why(why, status,
-		    "not enough memory to tell old links of free lists from"
-		    " references: some leaks may be missing");
-	case MU_ERR_NO_MEMORY:
-		return mu_why(why, status, "no memory for the marking");
-	default:
-		return mu_why(why, status, "the marking did not end in time");
-	}
-}
-
-static enum mu_status
-mark(struct mu_search *search, struct mu_why *why)
+mark_all(struct mu_search *search)
 {
 	struct mu_blocks *blocks = &search->heap.blocks;
-	struct mu_memory *memory = &search->snap->memory;
-	enum mu_status status, first;
+	struct mu_graph *graph = &search->graph;
+	enum mu_status status;
 
 	blocks->words = search->snap->reach.words;
 	blocks->no_headers = search->snap->no_headers;
 	blocks->encodings = mu_encodings_used(search->snap);
 	if (!mu_references_find_code(blocks, search->snap, search->tables))
-		return why_not_marked(MU_ERR_NO_MEMORY, why);
-	status = mu_mark(blocks, &search->roots, memory, search->tables,
-	    search->deadline_ns);
-	first = status;
-	if ((status == MU_OK || status == MU_PARTIAL) && search->again)
-		status = mu_mark_unsuspected(blocks, search->suspects,
-		    search->num_suspects, memory, search->tables,
-		    search->deadline_ns);
+		return MU_ERR_NO_MEMORY;
+	status = mu_graph_make(graph, blocks, &search->roots,
+	    &search->snap->memory, search->tables, search->deadline_ns);
 	if (status == MU_OK)
-		status = first;
-	return status == MU_OK ? MU_OK : why_not_marked(status, why);
+		status = mu_mark(graph, search->deadline_ns);
+	if (status == MU_OK && search->again)
+		status = mu_mark_unsuspected(graph, search->suspects,
+		    search->num_suspects, search->deadline_ns);
+	return status;
+}
+
+static enum mu_status
+mark(struct mu_search *search, struct mu_why *why)
+{
+	enum mu_status status = mark_all(search);
+
+	if (status == MU_ERR_NO_MEMORY)
+		return mu_why(why, status, "no memory for the marking");
+	if (status != MU_OK)
+		return mu_why(why, status, "the marking did not end in time");
+	return MU_OK;
 }
 
 /*
@@ -130,9 +125,8 @@ mu_search_fold(struct mu_search *search)
 
 	search->step(search, MU_SEARCH_FOLD);
 	if (!mu_search_went_on(search,
-		mu_fold(&search->leaks, &search->heap.blocks, search->limit,
-		    &search->snap->memory, search->tables, folding_ends(search),
-		    &why),
+		mu_fold(&search->leaks, &search->graph, search->limit,
+		    folding_ends(search), &why),
 		&why))
 		return false;
 	mu_usage_complete(&search->heap.usage, search->leaks.leak_bytes);

@@ -41,6 +41,7 @@ struct mu_search {
 	/* The answer, as far as it came. */
 	struct mu_heap heap;
 	struct mu_roots roots;
+	struct mu_graph graph;
 	struct mu_leaks leaks;
 	struct mu_recorder recorder;
 	bool recorded; /* there is one */

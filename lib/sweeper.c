@@ -142,7 +142,7 @@ find_referrers(struct mu_pass *pass, struct sweep *sweep)
 
 	mu_search_went_on(search,
 	    mu_referrers_find(&sweep->referrers,
-		~pass->request->references->hidden, &search->heap.blocks,
+		~pass->request->references->hidden, &search->graph,
 		&search->roots, &pass->snap, mu_own_frames(pass),
 		&sweep->tables, pass->deadline_ns, &why),
 	    &why);

@@ -9,7 +9,7 @@
  */
 #include "heapwalk/fold.h"
 #include "heapwalk/heap.h"
-#include "heapwalk/mark.h"
+#include "heapwalk/mark/mark.h"
 #include "heapwalk/referrers.h"
 #include "tests/support/fuzz_heap_damage.h"
 
@@ -160,24 +160,25 @@ look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 	struct mu_leaks leaks = { 0 };
 	struct mu_range none = { 0, 0 };
 	struct mu_why why = { "" };
+	struct mu_graph graph;
 	enum mu_status status;
 
 	status = mu_roots_find(&roots, &heap.snap, found, arena, &why);
 	if (status != MU_OK && status != MU_PARTIAL)
 		return;
 	check_roots(&roots);
-	if (mu_mark(blocks, &roots, &heap.snap.memory, arena, UINT64_MAX) !=
-	    MU_OK)
+	if (mu_graph_make(&graph, blocks, &roots, &heap.snap.memory, arena,
+		UINT64_MAX) != MU_OK ||
+	    mu_mark(&graph, UINT64_MAX) != MU_OK)
 		return;
-	status = mu_fold(&leaks, blocks, limit, NULL, arena, UINT64_MAX, &why);
+	if (blocks->count > 0)
+		mu_referrers_find(&referrers, blocks->envelope.begin, &graph,
+		    &roots, &heap.snap, none, arena, UINT64_MAX, &why);
+	require(referrers.count <= referrers.total);
+	status = mu_fold(&leaks, &graph, limit, UINT64_MAX, &why);
 	require(leaks.num_entries <= limit);
 	if (status == MU_OK)
 		check_leaks(&leaks, blocks);
-	if (blocks->count == 0)
-		return;
-	mu_referrers_find(&referrers, blocks->envelope.begin, blocks, &roots,
-	    &heap.snap, none, arena, UINT64_MAX, &why);
-	require(referrers.count <= referrers.total);
 }
 
 static enum mu_status

@@ -9,7 +9,7 @@ complain() {
 	bad=1
 }
 
-for found in $(grep -nE '#include "(lib|ptrace)/' heapwalk/*.[ch] |
+for found in $(grep -nE '#include "(lib|ptrace)/' heapwalk/*.[ch] heapwalk/*/*.[ch] |
 	tr ' ' '_'); do
 	complain "heapwalk must not know lib or ptrace: $found"
 done
@@ -25,7 +25,7 @@ for found in $(grep -nE '#include "(lib|ptrace|heapwalk)/' include/*/*.h |
 	complain "the ground knows nobody: $found"
 done
 for found in $(grep -nE '__x86_64__|__aarch64__' lib/*.[ch] ptrace/*.[ch] \
-	heapwalk/*.[ch] | tr ' ' '_'); do
+	heapwalk/*.[ch] heapwalk/*/*.[ch] | tr ' ' '_'); do
 	complain "facts about a CPU belong to include/mu/arch.h: $found"
 done
 exit $bad

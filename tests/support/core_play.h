@@ -19,7 +19,7 @@
 #include "heapwalk/fold.h"
 #include "heapwalk/glibc_banner.h"
 #include "heapwalk/heap.h"
-#include "heapwalk/mark.h"
+#include "heapwalk/mark/mark.h"
 #include "heapwalk/references.h"
 #include "heapwalk/roots.h"
 #include "mu/sys.h"
@@ -223,6 +223,7 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	struct mu_heap heap;
 	struct mu_roots roots = { .ranges = NULL };
 	struct mu_leaks leaks = { .entries = NULL };
+	struct mu_graph graph;
 	size_t i;
 
 	*worst = mu_heap_glibc.list(&heap, snap, arena, &answer->why);
@@ -233,11 +234,13 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	if (!mu_references_find_code(&heap.blocks, snap, arena))
 		status = MU_ERR_NO_MEMORY;
 	if (status == MU_OK || status == MU_PARTIAL)
-		status = mu_mark(
-		    &heap.blocks, &roots, &snap->memory, arena, deadline);
-	if (status == MU_OK || status == MU_PARTIAL)
-		status = mu_fold(&leaks, &heap.blocks, CORE_LEAKS,
-		    &snap->memory, arena, deadline, &answer->why);
+		status = mu_graph_make(&graph, &heap.blocks, &roots,
+		    &snap->memory, arena, deadline);
+	if (status == MU_OK)
+		status = mu_mark(&graph, deadline);
+	if (status == MU_OK)
+		status =
+		    mu_fold(&leaks, &graph, CORE_LEAKS, deadline, &answer->why);
 	if (status != MU_OK)
 		*worst = status;
 	answer->num_leaks = leaks.num_leaks;

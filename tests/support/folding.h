@@ -13,6 +13,16 @@
 static struct fake_heap heap;
 static struct mu_leaks leaks;
 static struct mu_why why;
+static struct mu_graph graph_made;
+
+/* Called when nothing is marked yet; NULL: nothing is reachable. */
+static void (*after_make)(void);
+
+static inline __attribute__((unused)) void
+forget_edges(void)
+{
+	mu_graph_forget_edges(&graph_made);
+}
 
 static inline void
 open_heap(int kind, size_t size)
@@ -38,14 +48,23 @@ bytes(size_t words)
 	return fake_usable(&heap, words * W);
 }
 
+/* What fails, if anything is to, fails in the folding. */
 static inline enum mu_status
 fold_until(size_t limit, uint64_t deadline_ns)
 {
+	size_t fail_at = heap.arena.fail_at;
+
+	heap.arena.fail_at = 0;
 	if (!heap.blocks.sealed)
 		fake_heap_seal(&heap);
 	memset(&leaks, 0xff, sizeof(leaks));
-	return mu_fold(
-	    &leaks, &heap.blocks, limit, NULL, &heap.arena, deadline_ns, &why);
+	ck_assert_int_eq(mu_graph_make(&graph_made, &heap.blocks, NULL, NULL,
+			     &heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	if (after_make != NULL)
+		after_make();
+	heap.arena.fail_at = fail_at;
+	return mu_fold(&leaks, &graph_made, limit, deadline_ns, &why);
 }
 
 static inline void

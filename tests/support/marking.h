@@ -5,12 +5,13 @@
 #ifndef TESTS_SUPPORT_MARKING_H
 #define TESTS_SUPPORT_MARKING_H
 
-#include "heapwalk/mark.h"
+#include "heapwalk/mark/mark.h"
 #include "tests/support/fake_heap.h"
 
 #define W sizeof(void *)
 
 static struct fake_heap heap;
+static struct mu_graph graph_made;
 static struct mu_root ranges[8];
 static uintptr_t values[8];
 static struct mu_roots roots = { .ranges = ranges, .values = values };
@@ -49,23 +50,31 @@ root_value(const void *value)
 	values[roots.num_values++] = (uintptr_t)value;
 }
 
+/* All anew, also if the heap was marked before. */
+static inline enum mu_status
+mark_with(struct mu_memory *memory, uint64_t deadline_ns, size_t max_depth)
+{
+	enum mu_status status;
+
+	if (!heap.blocks.sealed)
+		fake_heap_seal(&heap);
+	status = mu_graph_make(&graph_made, &heap.blocks, &roots, memory,
+	    &heap.arena, deadline_ns);
+	return status != MU_OK
+	    ? status
+	    : mu_mark_bounded(&graph_made, deadline_ns, max_depth);
+}
+
 static inline enum mu_status
 mark_bounded(size_t max_depth)
 {
-	if (!heap.blocks.sealed)
-		fake_heap_seal(&heap);
-	return mu_mark_bounded(&heap.blocks, &roots, NULL, &heap.arena,
-	    FAKE_NO_DEADLINE, max_depth);
+	return mark_with(NULL, FAKE_NO_DEADLINE, max_depth);
 }
 
 static inline void
 mark(void)
 {
-	if (!heap.blocks.sealed)
-		fake_heap_seal(&heap);
-	ck_assert_int_eq(
-	    mu_mark(&heap.blocks, &roots, NULL, &heap.arena, FAKE_NO_DEADLINE),
-	    MU_OK);
+	ck_assert_int_eq(mark_bounded(4096), MU_OK);
 }
 
 static inline bool

@@ -26,7 +26,7 @@ look_for(const void *p, uint64_t deadline_ns)
 {
 	/* As mu_roots_find() puts them together; the ranges are the test's. */
 	memset(&found, 0, sizeof(found));
-	return mu_referrers_find(&found, (uintptr_t)p, &heap.blocks, &roots,
+	return mu_referrers_find(&found, (uintptr_t)p, &graph_made, &roots,
 	    &snap, ours, &heap.arena, deadline_ns, &why);
 }
 

@@ -117,6 +117,8 @@ START_TEST(each_unmarked)
 	seal();
 	mu_blocks_each(&blocks, see, &all);
 	ck_assert_uint_eq(all.count, 64 + 3);
+	ck_assert_uint_eq(mu_blocks_number(&blocks), 64 + 3);
+	ck_assert(mu_blocks_unmark(&blocks, &arena, 64 + 3));
 
 	for (i = 0; i < 0x1000; i += 0x80) {
 		ck_assert(mu_blocks_find(&blocks, 0x5000 + i + 17, &block));

@@ -187,31 +187,36 @@ START_TEST(late)
 	open_heap(_i, 1 << 20);
 	root_value(node(1));
 	fake_heap_seal(&heap);
-	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, NULL, &heap.arena, 0),
-	    MU_ERR_TIMEOUT);
+	ck_assert_int_eq(mark_with(NULL, 0, 100), MU_ERR_TIMEOUT);
 }
 END_TEST
 
 START_TEST(no_memory)
 {
-	size_t n;
+	size_t n, with = 0, without = 0;
 
-	for (n = 1; n < 3; n++) {
+	heap.arena.fail_at = 0;
+	/* Edges can be done without, but they are of no use if marks are. */
+	for (n = 1; heap.arena.fail_at == 0; n++) {
 		open_heap(_i, 1 << 20);
 		root_value(node(1));
 		fake_heap_seal(&heap);
 		heap.arena.fail_at = n;
-		ck_assert_int_eq(mark_bounded(100), MU_ERR_NO_MEMORY);
-		fake_heap_close(&heap);
+		if (mark_bounded(1) == MU_OK) {
+			with++;
+			expect_leaks(0, 0);
+		} else if (heap.arena.fail_at == 0) {
+			without++;
+		}
+		if (heap.arena.fail_at == 0)
+			fake_heap_close(&heap);
 	}
-	open_heap(_i, 4096);
+	ck_assert_uint_ge(with, 2);
+	ck_assert_uint_ge(without, 3);
 }
 END_TEST
 
-/*
- * No room for the words that may be old links, which grows with their number:
- * they count as references, and whoever reads the answer is told.
- */
+/* No room for edges, some of which may be old links: they are read. */
 START_TEST(no_memory_for_links)
 {
 	size_t i, count = 40000;
@@ -227,9 +232,9 @@ START_TEST(no_memory_for_links)
 	node(1);
 	fake_heap_seal(&heap);
 	heap.arena.limit = heap.arena.used + ((size_t)256 << 10);
-	ck_assert_int_eq(mark_bounded(100), MU_PARTIAL);
+	ck_assert_int_eq(mark_bounded(100), MU_OK);
+	ck_assert(graph_made.reads);
 	expect_leaks(1, fake_usable(&heap, W));
-	ck_assert_uint_gt(heap.arena.refused, heap.arena.limit);
 }
 END_TEST
 

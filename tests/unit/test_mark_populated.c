@@ -74,9 +74,7 @@ START_TEST(large_ranges)
 	*(void **)(map + second + PAGE - W) = b;
 	root_range(map + 3, map + LARGE - 3);
 	fake_heap_seal(&heap);
-	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, &memory, &heap.arena,
-			     FAKE_NO_DEADLINE),
-	    MU_OK);
+	ck_assert_int_eq(mark_with(&memory, FAKE_NO_DEADLINE, 100), MU_OK);
 	ck_assert_uint_eq(num_asked, 3);
 	ck_assert(fake_marked(&heap, a));
 	ck_assert(fake_marked(&heap, b));
@@ -99,9 +97,7 @@ START_TEST(large_blocks)
 	ck_assert_int_eq(mu_blocks_add(&heap.blocks, range, map, false), MU_OK);
 	root_value(map + LARGE - 1);
 	fake_heap_seal(&heap);
-	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, &memory, &heap.arena,
-			     FAKE_NO_DEADLINE),
-	    MU_OK);
+	ck_assert_int_eq(mark_with(&memory, FAKE_NO_DEADLINE, 100), MU_OK);
 	expect_leaks(0, 0);
 }
 END_TEST

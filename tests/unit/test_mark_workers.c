@@ -21,7 +21,7 @@ struct graph {
 	size_t edges[NODES][EDGES]; /* NODES: none */
 	bool reached[NODES];
 	size_t roots[4], todo[NODES];
-	uint64_t *marks; /* of the first marking */
+	uint8_t *marks; /* of the first marking */
 	bool last_words;
 };
 
@@ -121,29 +121,12 @@ reach(void)
 }
 
 static void
-unmark(void)
-{
-	const struct mu_span *span;
-	size_t i, word;
-
-	for (i = 0; i < heap.blocks.num_spans; i++) {
-		span = &heap.blocks.spans[i];
-		for (word = 0; word <= span->num_words; word++)
-			*mu_span_marks(span, word) = 0;
-	}
-	for (i = 0; i < heap.blocks.num_listed; i++) {
-		heap.blocks.listed[i].marked = false;
-		heap.blocks.listed[i].taken = false;
-	}
-	heap.blocks.last_words = false;
-}
-
-static void
 mark_by(unsigned count, size_t max_depth)
 {
 	struct mu_workers workers = pthread_workers(count);
 
 	heap.blocks.workers = &workers;
+	heap.blocks.last_words = false;
 	ck_assert_int_eq(mark_bounded(max_depth), MU_OK);
 	heap.blocks.workers = NULL;
 }
@@ -172,7 +155,6 @@ START_TEST(workers_on_random_graphs)
 				ck_assert_int_eq(
 				    fake_marked(&heap, graph.nodes[i]),
 				    graph.reached[i]);
-			unmark();
 		}
 		fake_heap_close(&heap);
 	}
@@ -198,7 +180,6 @@ START_TEST(workers_on_lists)
 				ck_assert_int_eq(
 				    fake_marked(&heap, graph.nodes[i]),
 				    graph.reached[i]);
-			unmark();
 		}
 		fake_heap_close(&heap);
 	}
@@ -241,13 +222,12 @@ make_links(size_t share, size_t repeated)
 static void
 expect_same(bool first)
 {
-	const struct mu_span *span = &heap.blocks.spans[0];
-	size_t bytes = span->num_words * sizeof(uint64_t), i;
-	uint64_t *marks = malloc(bytes);
+	size_t words = heap.blocks.count, i;
+	uint8_t *marks = malloc(words * sizeof(*marks));
 
 	ck_assert_ptr_nonnull(marks);
-	for (i = 0; i < span->num_words; i++)
-		marks[i] = *mu_span_marks(span, i);
+	for (i = 0; i < words; i++)
+		marks[i] = heap.blocks.marks[i];
 	if (first) {
 		free(graph.marks);
 		graph.marks = marks;
@@ -255,7 +235,7 @@ expect_same(bool first)
 		return;
 	}
 	ck_assert_int_eq(graph.last_words, heap.blocks.last_words);
-	ck_assert_mem_eq(graph.marks, marks, bytes);
+	ck_assert_mem_eq(graph.marks, marks, words * sizeof(*marks));
 	free(marks);
 }
 
@@ -277,7 +257,6 @@ START_TEST(workers_on_possible_links)
 		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 			mark_by(counts[c], round % 3 == 0 ? 3 : 100000);
 			expect_same(c == 0);
-			unmark();
 		}
 		all += graph.last_words;
 		fake_heap_close(&heap);
@@ -306,7 +285,6 @@ START_TEST(workers_on_a_wide_table)
 	for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 		mark_by(counts[c], 100);
 		expect_leaks(1, fake_usable(&heap, W));
-		unmark();
 	}
 }
 END_TEST
@@ -321,8 +299,7 @@ START_TEST(workers_late)
 	make_edges();
 	fake_heap_seal(&heap);
 	heap.blocks.workers = &workers;
-	ck_assert_int_eq(mu_mark(&heap.blocks, &roots, NULL, &heap.arena, 0),
-	    MU_ERR_TIMEOUT);
+	ck_assert_int_eq(mark_with(NULL, 0, 100), MU_ERR_TIMEOUT);
 }
 END_TEST
 

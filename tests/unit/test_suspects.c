@@ -60,6 +60,8 @@ make_blocks(int kind)
 	for (i = 0; i < BLOCKS; i++)
 		blocks[i] = fake_block(&heap, 24, false);
 	fake_heap_seal(&heap);
+	ck_assert(mu_blocks_unmark(
+	    &heap.blocks, &heap.arena, mu_blocks_number(&heap.blocks)));
 	for (i = 0; i < BLOCKS; i += 3) {
 		ck_assert(
 		    mu_blocks_find(&heap.blocks, (uintptr_t)blocks[i], &found));

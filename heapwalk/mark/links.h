@@ -7,7 +7,7 @@
 #ifndef HEAPWALK_MARK_LINKS_H
 #define HEAPWALK_MARK_LINKS_H
 
-#include "heapwalk/marking.h"
+#include "heapwalk/mark/marking.h"
 
 /* Mark what those that are references refer to: how many blocks. */
 size_t mu_mark_put_off(struct mu_marking *marking);

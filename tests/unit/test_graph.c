@@ -1,32 +1,39 @@
 /*
- * Edges of unreachable blocks, stored and read: folding comes out the same with
- * both, and at any number of workers.
+ * The graph: the same edges with room for all, for some, for none of them; the
+ * same answer, at any number of workers.
  */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/edges.h"
+#include "heapwalk/graph/lost.h"
 #include "tests/support/folding.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 
-#define PART ((size_t)256 << 10) /* of a large block, as it is read */
+#define PART MU_GRAPH_LARGE /* of a large block, as it is read */
 #define NODES 3000
 #define PAGE ((size_t)4096)
 
 static struct mu_graph graph;
+static struct mu_lost lost;
+static struct mu_memory *memory;
 
+/* ROOM: bytes that the edges may take. */
 static void
-fill(size_t max_bytes, struct mu_memory *memory)
+make_lost(size_t room)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
+	size_t limit = heap.arena.limit;
 
 	if (!heap.blocks.sealed)
 		fake_heap_seal(&heap);
-	ck_assert(mu_graph_open(&graph, &heap.blocks, &heap.arena));
-	ck_assert(
-	    mu_graph_fill(&graph, max_bytes, memory, &heap.arena, &deadline));
+	heap.arena.limit = heap.arena.used + room;
+	ck_assert_int_eq(mu_graph_make(&graph, &heap.blocks, NULL, memory,
+			     &heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	heap.arena.limit = limit;
+	ck_assert_int_eq(mu_lost_open(&lost, &graph, &deadline), MU_OK);
 }
 
 /* Edges of NODE; those found are counted in SEEN. */
@@ -39,14 +46,16 @@ count_edges(uint32_t node, unsigned char *seen)
 	size_t count = 0;
 
 	mu_edges_open(
-	    &edges, &graph, node, mu_edges_first(&graph, node), &deadline);
-	for (; mu_edges_next(&edges, &graph, &target); count++) {
-		ck_assert_uint_lt(target, graph.num_nodes);
-		if (seen != NULL)
+	    &edges, &lost, node, mu_edges_first(&lost, node), &deadline);
+	for (; mu_edges_next(&edges, &target); count++) {
+		ck_assert_uint_lt(target, lost.num_nodes);
+		if (target >= lost.num_blocks)
+			count += count_edges(target, seen) - 1;
+		else if (seen != NULL)
 			seen[target] = 1;
 	}
-	ck_assert_uint_eq(
-	    mu_edges_none(&graph, node), mu_edges_stored(&graph) && count == 0);
+	if (mu_edges_none(&lost, node))
+		ck_assert_uint_eq(count, 0);
 	return count;
 }
 
@@ -80,36 +89,54 @@ make_graph(void)
 /* Every edge is there whichever way, and none besides. */
 START_TEST(same_edges)
 {
-	static unsigned char stored[NODES + 2], seen[NODES + 2];
+	static const size_t rooms[] = { (size_t)1 << 30, (size_t)1400 << 10,
+		(size_t)512 << 10 };
+	static unsigned char seen[3][NODES + 2][NODES + 2];
 	struct mu_workers workers = pthread_workers((unsigned)_i);
-	struct mu_graph with;
 	uint32_t node;
+	size_t way;
 
 	make_graph();
 	heap.blocks.workers = &workers;
-	fill(SIZE_MAX, NULL);
-	ck_assert(mu_edges_stored(&graph));
-	with = graph;
-	fill(0, NULL);
-	ck_assert(!mu_edges_stored(&graph));
-	ck_assert_uint_eq(graph.num_nodes, NODES + 2);
-	ck_assert_uint_eq(with.num_nodes, NODES + 2);
-	ck_assert_uint_eq(with.bytes, graph.bytes);
-	ck_assert_mem_eq(
-	    with.begins, graph.begins, (NODES + 2) * sizeof(*graph.begins));
-	ck_assert_mem_eq(
-	    with.sizes, graph.sizes, (NODES + 2) * sizeof(*graph.sizes));
-	for (node = 0; node < NODES + 2; node++) {
+	memset(seen, 0, sizeof(seen));
+	for (way = 0; way < 3; way++) {
+		make_lost(rooms[way]);
+		ck_assert_uint_eq(lost.num_blocks, NODES + 2);
+		ck_assert_int_eq(graph.reads, way > 0);
+		ck_assert_int_eq(graph.cells == NULL, way == 2);
+		for (node = 0; node < NODES + 2; node++) {
+			count_edges(node, seen[way][node]);
+			seen[way][node][node] = 0;
+		}
+	}
+	ck_assert_mem_eq(seen[0], seen[1], sizeof(seen[0]));
+	ck_assert_mem_eq(seen[0], seen[2], sizeof(seen[0]));
+}
+END_TEST
+
+/* Blocks that lie across pieces which workers take one by one. */
+START_TEST(across_pieces)
+{
+	struct mu_workers workers = pthread_workers((unsigned)_i);
+	size_t i, words = 4000, count = 200;
+	static unsigned char seen[256];
+	void **nodes[200];
+
+	open_heap(FAKE_SPAN, 16 << 20);
+	for (i = 0; i < count; i++)
+		nodes[i] = node(words);
+	for (i = 0; i < count; i++) {
+		nodes[i][0] = nodes[(i + 1) % count];
+		nodes[i][words / 2] = nodes[(i + 2) % count];
+		nodes[i][words - 1] = nodes[(i + 3) % count];
+	}
+	heap.blocks.workers = &workers;
+	make_lost((size_t)1 << 30);
+	for (i = 0; i < count; i++) {
 		memset(seen, 0, sizeof(seen));
-		memset(stored, 0, sizeof(stored));
-		fill(0, NULL);
-		count_edges(node, seen);
-		graph = with;
-		count_edges(node, stored);
-		seen[node] = stored[node] = 0;
-		ck_assert_mem_eq(seen, stored, sizeof(seen));
-		if (node % 100 != 0 && node < NODES)
-			node += 98;
+		ck_assert_uint_eq(count_edges((uint32_t)i, seen), 3);
+		ck_assert(seen[(i + 1) % count] && seen[(i + 2) % count] &&
+		    seen[(i + 3) % count]);
 	}
 }
 END_TEST
@@ -118,7 +145,7 @@ END_TEST
 START_TEST(same_answer)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
-	size_t limit = 0, used, count, n;
+	size_t limit = 0, used, count, n, whole = 0;
 	struct mu_leak *entries;
 
 	make_graph();
@@ -129,16 +156,19 @@ START_TEST(same_answer)
 	count = leaks.num_entries;
 	ck_assert_uint_gt(count, 10);
 	heap.blocks.workers = &workers;
-	for (n = 0; n < 12; n++) {
+	for (n = 0; n < 16; n++) {
 		used = heap.arena.used;
 		heap.arena.limit = used + limit;
 		limit += (size_t)256 << 10;
-		if (fold_until(SIZE_MAX, FAKE_NO_DEADLINE) != MU_OK)
+		if (n == 0 || fold_until(SIZE_MAX, FAKE_NO_DEADLINE) != MU_OK)
 			continue;
+		whole++;
 		ck_assert_uint_eq(leaks.num_entries, count);
 		ck_assert_mem_eq(
 		    leaks.entries, entries, count * sizeof(*entries));
 	}
+	ck_assert_uint_ge(whole, 10);
+	heap.arena.limit = (size_t)8 << 30;
 	fold();
 	ck_assert_mem_eq(leaks.entries, entries, count * sizeof(*entries));
 }
@@ -154,9 +184,9 @@ START_TEST(little_is_kept)
 		node(1000);
 	fake_heap_seal(&heap);
 	before = heap.arena.used;
-	fill(SIZE_MAX, NULL);
-	ck_assert(mu_edges_stored(&graph));
-	ck_assert_uint_le(heap.arena.used - before, (size_t)1 << 20);
+	make_lost((size_t)1 << 30);
+	ck_assert(!graph.reads);
+	ck_assert_uint_le(heap.arena.used - before, (size_t)2 << 20);
 }
 END_TEST
 
@@ -164,18 +194,23 @@ END_TEST
 START_TEST(across_parts)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
+	size_t shift;
 	char *large;
 	void *a;
 
-	open_heap(FAKE_SPAN, 4 << 20);
-	a = node(1);
-	large = (char *)node(3 * PART / W);
-	memcpy(large + 2 * PART - 3, &a, W);
-	heap.blocks.words.unaligned = true;
-	heap.blocks.workers = &workers;
-	fill(SIZE_MAX, NULL);
-	ck_assert_uint_eq(count_edges(1, NULL), 1);
-	ck_assert_uint_eq(count_edges(0, NULL), 0);
+	for (shift = 1; shift < W; shift++) {
+		open_heap(FAKE_SPAN, 4 << 20);
+		a = node(1);
+		large = (char *)node(3 * PART / W);
+		memcpy(large + 2 * PART - shift, &a, W);
+		heap.blocks.words.unaligned = true;
+		heap.blocks.workers = &workers;
+		make_lost((size_t)1 << 30);
+		ck_assert_uint_eq(count_edges(1, NULL), 1);
+		ck_assert_uint_eq(count_edges(0, NULL), 0);
+		teardown();
+	}
+	open_heap(FAKE_SPAN, 4096);
 }
 END_TEST
 
@@ -183,9 +218,9 @@ static struct mu_range written;
 
 static bool
 populated(
-    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+    struct mu_memory *asked, struct mu_range range, struct mu_range *part)
 {
-	(void)memory;
+	(void)asked;
 	*part = written;
 	if (part->begin < range.begin)
 		part->begin = range.begin;
@@ -200,7 +235,7 @@ static const struct mu_memory_ops ops = { .name = "fake",
 /* What was never written of a large block faults if it is read after all. */
 START_TEST(unwritten)
 {
-	struct mu_memory memory = { .ops = &ops };
+	struct mu_memory sparse = { .ops = &ops };
 	size_t size = 16 << 20, at = 5 << 20;
 	struct mu_range range;
 	char *large;
@@ -217,39 +252,69 @@ START_TEST(unwritten)
 	written.end = written.begin + PAGE;
 	ck_assert_int_eq(
 	    mu_blocks_add(&heap.blocks, range, large, false), MU_OK);
-	fill(SIZE_MAX, &memory);
+	memory = &sparse;
+	make_lost((size_t)1 << 30);
 	ck_assert_uint_eq(count_edges(0, NULL) + count_edges(1, NULL), 1);
+	make_lost((size_t)256 << 10);
+	ck_assert_ptr_null(graph.cells);
+	ck_assert_uint_eq(count_edges(0, NULL) + count_edges(1, NULL), 1);
+	memory = NULL;
 	munmap(large, size);
 }
 END_TEST
 
 START_TEST(late)
 {
-	struct mu_deadline deadline = { .ns = 0 };
-
 	make_graph();
 	fake_heap_seal(&heap);
-	ck_assert(mu_graph_open(&graph, &heap.blocks, &heap.arena));
-	ck_assert(
-	    !mu_graph_fill(&graph, SIZE_MAX, NULL, &heap.arena, &deadline));
-	ck_assert(deadline.passed);
+	ck_assert_int_eq(mu_graph_make(&graph, &heap.blocks, NULL, NULL,
+			     &heap.arena, 0),
+	    MU_ERR_TIMEOUT);
+}
+END_TEST
+
+/* Whatever allocation fails: the same edges, or no memory. */
+START_TEST(no_memory)
+{
+	size_t n, edges, made = 0;
+
+	open_heap(_i, 1 << 20);
+	for (n = 0; n < 100; n++)
+		*node(1) = heap.pool + heap.used / 2;
+	fake_heap_seal(&heap);
+	make_lost((size_t)1 << 30);
+	edges = count_edges(99, NULL);
+	for (n = 1; n < 10; n++) {
+		heap.arena.fail_at = n;
+		if (mu_graph_make(&graph, &heap.blocks, NULL, NULL,
+			&heap.arena, FAKE_NO_DEADLINE) != MU_OK)
+			continue;
+		made++;
+		heap.arena.fail_at = 0;
+		make_lost((size_t)1 << 30);
+		ck_assert_uint_eq(count_edges(99, NULL), edges);
+	}
+	heap.arena.fail_at = 0;
+	ck_assert_uint_ge(made, 4);
 }
 END_TEST
 
 int
 main(void)
 {
-	Suite *suite = suite_create("graph_fill");
-	TCase *tc = tcase_create("graph_fill");
+	Suite *suite = suite_create("graph");
+	TCase *tc = tcase_create("graph");
 
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_loop_test(tc, same_edges, 1, 5);
+	tcase_add_loop_test(tc, across_pieces, 1, 5);
 	tcase_add_loop_test(tc, same_answer, 1, 5);
 	tcase_add_test(tc, little_is_kept);
 	tcase_add_loop_test(tc, across_parts, 1, 3);
 	tcase_add_test(tc, unwritten);
 	tcase_add_test(tc, late);
+	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

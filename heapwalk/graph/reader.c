@@ -1,0 +1,367 @@
+/*
+ * Words become targets: see heapwalk/graph/reader.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/graph/reader.h"
+
+#include <string.h>
+
+#include "heapwalk/graph/graph.h"
+#include "heapwalk/links.h"
+#include "heapwalk/references.h"
+#include "heapwalk/spans.h"
+
+#define WORD sizeof(uintptr_t)
+#define EMPTY_SHIFT 20  /* libraries lie beside heaps */
+#define REGION_SHIFT 26 /* a heap of glibc's is 64 MiB: HEAP_MAX_SIZE */
+#define UNSETTLED (MU_NO_NODE - 1)
+#define KNOWN UINTPTR_MAX /* no address: the value is the target */
+
+/* Is ADDRESS known to be in no block? NULL of find_span() says less. */
+static bool
+in_empty(struct mu_reader *reader, uintptr_t address)
+{
+	uintptr_t number = address >> EMPTY_SHIFT;
+	uintptr_t *known = &reader->empty[number % MU_READER_REGIONS];
+	struct mu_range region = { number << EMPTY_SHIFT,
+		(number + 1) << EMPTY_SHIFT };
+
+	if (*known == number)
+		return true;
+	if (!mu_blocks_empty(reader->blocks, region))
+		return false;
+	*known = number;
+	return true;
+}
+
+/* The span that holds ADDRESS, or NULL. */
+static inline const struct mu_span *
+find_span(struct mu_reader *reader, uintptr_t address)
+{
+	const struct mu_span **known =
+	    &reader->spans[(address >> REGION_SHIFT) % MU_READER_REGIONS];
+	const struct mu_span *span = *known;
+
+	if (span == NULL || !mu_range_has(span->range, address)) {
+		span = mu_blocks_span(reader->blocks, address);
+		if (span != NULL)
+			*known = span;
+	}
+	return span;
+}
+
+static inline size_t
+grain_of(const struct mu_span *span, uintptr_t value)
+{
+	return (value - span->range.begin) / MU_GRAIN;
+}
+
+/* VALUE, read at ADDRESS of NODE, waits until its place is in the cache. */
+static inline void
+take_word(
+    struct mu_reader *reader, uint32_t node, uintptr_t value, uintptr_t address)
+{
+	const struct mu_span *span = find_span(reader, value);
+	size_t i;
+
+	if (span == NULL && in_empty(reader, value))
+		return;
+	if (reader->count == MU_READER_WORDS)
+		mu_reader_settle(reader);
+	i = reader->count++;
+	reader->nodes[i] = node;
+	reader->values[i] = value;
+	reader->addresses[i] = address;
+	reader->places[i] = span;
+	if (span != NULL)
+		__builtin_prefetch(
+		    mu_span_starts(span, grain_of(span, value) / MU_WORD_BITS));
+}
+
+/* Word I by its place alone; its block's header is asked for if it needs it. */
+static inline void
+locate(struct mu_reader *reader, size_t i)
+{
+	const struct mu_span *span = reader->places[i];
+	size_t grain, word;
+	uint64_t bits;
+
+	reader->links[i] = 0;
+	reader->targets[i] = UNSETTLED;
+	if (span == NULL) {
+		if (reader->addresses[i] == KNOWN)
+			reader->targets[i] = (uint32_t)reader->values[i];
+		return;
+	}
+	grain = grain_of(span, reader->values[i]);
+	word = grain / MU_WORD_BITS;
+	bits = *mu_span_starts(span, word) &
+	    (~0ull >> (MU_WORD_BITS - 1 - grain % MU_WORD_BITS));
+	if (bits == 0)
+		return;
+	if ((bits >> (grain % MU_WORD_BITS)) != 0) {
+		/* The first grain of a block: no need to know its end. */
+		reader->targets[i] =
+		    mu_span_number(span, word, grain % MU_WORD_BITS);
+		return;
+	}
+	grain = word * MU_WORD_BITS + MU_WORD_BITS - 1 -
+	    (size_t)__builtin_clzll(bits);
+	__builtin_prefetch(span->view + grain * MU_GRAIN - WORD);
+}
+
+/* Word I, which points into the middle of a block, or into none. */
+static void
+look_up(struct mu_reader *reader, size_t i)
+{
+	const struct mu_blocks *blocks = reader->blocks;
+	uintptr_t value = reader->values[i], address = reader->addresses[i];
+	struct mu_block block;
+
+	reader->targets[i] = MU_NO_NODE;
+	if (!mu_blocks_find(blocks, value, &block))
+		return;
+	reader->targets[i] = block.number;
+	if (address == 0 || value % MU_GRAIN != 0 ||
+	    !mu_link_possible(value, &block))
+		return;
+	reader->links[i] = MU_TARGET_LINK;
+	if (address % WORD == 0 &&
+	    mu_link_stale(blocks, address, value, &block))
+		reader->links[i] |= MU_LINK_STALE;
+}
+
+void
+mu_reader_settle(struct mu_reader *reader)
+{
+	size_t i;
+
+	for (i = 0; i < reader->count; i++)
+		locate(reader, i);
+	for (i = 0; i < reader->count; i++)
+		if (reader->targets[i] == UNSETTLED)
+			look_up(reader, i);
+	reader->full(reader);
+	reader->count = 0;
+}
+
+/* Inline, so that the usual step costs nothing. */
+static inline __attribute__((always_inline)) void
+read_each(struct mu_reader *reader, uint32_t node, const char *view,
+    struct mu_range range, bool root, size_t step)
+{
+	struct mu_range envelope = reader->blocks->envelope;
+	uintptr_t tags = reader->blocks->words.tags;
+	uintptr_t address = range.begin, value, word;
+
+	for (; range.end - address >= WORD; address += step, view += step) {
+		memcpy(&word, view, WORD);
+		value = word & ~tags;
+		/* A word with tags is no link of malloc's. */
+		if (mu_range_has(envelope, value))
+			take_word(reader, node, value,
+			    root || value != word ? 0 : address);
+	}
+}
+
+static inline void
+read_filtered(struct mu_reader *reader, uint32_t node, const char *view,
+    struct mu_range range, bool root)
+{
+	uintptr_t lowest = reader->blocks->envelope.begin;
+	size_t width = mu_range_size(reader->blocks->envelope);
+	size_t left = mu_range_size(range) / WORD, count, at;
+	uintptr_t address = range.begin, value;
+	uint64_t found;
+
+	for (; left > 0; left -= count) {
+		count = left < MU_WORDS_MAX ? left : MU_WORDS_MAX;
+		found = reader->filter(view, count, lowest, width);
+		for (; found != 0; found &= found - 1) {
+			at = (size_t)__builtin_ctzll(found) * WORD;
+			memcpy(&value, view + at, WORD);
+			take_word(reader, node, value, root ? 0 : address + at);
+		}
+		view += count * WORD;
+		address += count * WORD;
+	}
+}
+
+/* Eight times by the filter is faster than each byte by itself. */
+static void
+read_everywhere(struct mu_reader *reader, uint32_t node, const char *view,
+    struct mu_range range, bool root)
+{
+	size_t shift;
+
+	if (reader->blocks->words.tags != 0) {
+		read_each(reader, node, view, range, root, 1);
+		return;
+	}
+	for (shift = 0; shift < WORD && mu_range_size(range) >= WORD; shift++) {
+		read_filtered(reader, node, view + shift, range, root);
+		range.begin++;
+	}
+}
+
+/* Addresses of 32 bits. */
+static void
+read_halves(struct mu_reader *reader, uint32_t node, const char *view,
+    struct mu_range range)
+{
+	struct mu_range envelope = reader->blocks->envelope;
+	size_t left = mu_range_size(range);
+	uint32_t half;
+
+	for (; left >= sizeof(half); left--, view++) {
+		memcpy(&half, view, sizeof(half));
+		if (mu_range_has(envelope, half))
+			take_word(reader, node, half, 0);
+	}
+}
+
+void
+mu_reader_words(struct mu_reader *reader, uint32_t node, const char *view,
+    struct mu_range range, enum mu_words_of of)
+{
+	const struct mu_word_rule *rule = &reader->blocks->words;
+	bool root = of == MU_WORDS_ROOT || of == MU_WORDS_CODE;
+	bool code = of == MU_WORDS_CODE || of == MU_WORDS_BLOCK_CODE;
+	uintptr_t begin = range.begin;
+
+	if (code && reader->blocks->envelope.begin <= UINT32_MAX)
+		read_halves(reader, node, view, range);
+	if (rule->unaligned || code) {
+		read_everywhere(reader, node, view, range, root);
+		return;
+	}
+	range.begin = mu_reference_first(reader->blocks, false, begin);
+	if (range.begin >= range.end)
+		return;
+	view += range.begin - begin;
+	if (rule->tags == 0)
+		read_filtered(reader, node, view, range, root);
+	else
+		read_each(reader, node, view, range, root, WORD);
+}
+
+/* The block of SPAN whose start bit is BIT of WORD is come to. */
+static inline void
+come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
+    unsigned bit)
+{
+	size_t offset = (word * MU_WORD_BITS + bit) * MU_GRAIN, size;
+	uintptr_t begin = span->range.begin + offset;
+
+	if (begin == reader->begin)
+		return;
+	size = mu_span_usable(span->view + offset, span->range.end - begin);
+	reader->begin = begin;
+	/* Its parts are read by themselves. */
+	reader->end = size > MU_GRAPH_LARGE ? begin : begin + size;
+	reader->node = mu_span_number(span, word, bit);
+}
+
+/* The word at OFFSET in SPAN, which is in the grain of BIT of WORD. */
+static inline void
+take_candidate(struct mu_reader *reader, const struct mu_span *span,
+    size_t word, unsigned bit, size_t offset)
+{
+	uint64_t bits =
+	    *mu_span_starts(span, word) & (~0ull >> (MU_WORD_BITS - 1 - bit));
+	uintptr_t address = span->range.begin + offset, value;
+
+	if (bits != 0)
+		come_to(reader, span, word,
+		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
+	/* Not what is free, nor a chunk's own. */
+	if (address + WORD > reader->end)
+		return;
+	memcpy(&value, span->view + offset, WORD);
+	take_word(reader, reader->node, value, address);
+}
+
+static inline void
+read_bitmap_word(
+    struct mu_reader *reader, const struct mu_span *span, size_t word)
+{
+	uintptr_t lowest = reader->blocks->envelope.begin;
+	size_t width = mu_range_size(reader->blocks->envelope);
+	size_t offset = word * MU_WORD_BITS * MU_GRAIN;
+	size_t end = offset + MU_WORD_BITS * MU_GRAIN, count;
+	uint64_t found, bits = *mu_span_starts(span, word);
+	unsigned i, bit = 0;
+
+	if (bits == 0 && reader->end <= span->range.begin + offset)
+		return;
+	if (end > mu_range_size(span->range))
+		end = mu_range_size(span->range);
+	for (; offset < end; offset += count * WORD) {
+		count = (end - offset) / WORD;
+		if (count > MU_WORDS_MAX)
+			count = MU_WORDS_MAX;
+		found =
+		    reader->filter(span->view + offset, count, lowest, width);
+		for (; found != 0; found &= found - 1) {
+			i = (unsigned)__builtin_ctzll(found);
+			take_candidate(reader, span, word,
+			    bit + i * (unsigned)WORD / MU_GRAIN,
+			    offset + i * WORD);
+		}
+		bit += MU_WORDS_MAX * (unsigned)WORD / MU_GRAIN;
+	}
+	if (bits != 0)
+		come_to(reader, span, word,
+		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
+}
+
+void
+mu_reader_span(struct mu_reader *reader, const struct mu_span *span,
+    size_t word, size_t end)
+{
+	size_t offset = end * MU_WORD_BITS * MU_GRAIN;
+	uintptr_t stop = span->range.begin + offset;
+
+	reader->begin = reader->end = 0;
+	for (; word < end; word++)
+		read_bitmap_word(reader, span, word);
+	if (reader->end > stop)
+		mu_reader_words(reader, reader->node, span->view + offset,
+		    (struct mu_range) { stop, reader->end }, MU_WORDS_BLOCK);
+}
+
+void
+mu_reader_value(struct mu_reader *reader, uint32_t node, uintptr_t value)
+{
+	value = mu_reference_untag(reader->blocks, value);
+	if (mu_range_has(reader->blocks->envelope, value))
+		take_word(reader, node, value, 0);
+}
+
+void
+mu_reader_target(struct mu_reader *reader, uint32_t node, uint32_t target)
+{
+	size_t i;
+
+	if (reader->count == MU_READER_WORDS)
+		mu_reader_settle(reader);
+	i = reader->count++;
+	reader->nodes[i] = node;
+	reader->values[i] = target;
+	reader->addresses[i] = KNOWN;
+	reader->places[i] = NULL;
+}
+
+void
+mu_reader_open(struct mu_reader *reader, const struct mu_graph *graph,
+    void (*full)(struct mu_reader *reader), void *ctx)
+{
+	reader->blocks = graph->blocks;
+	reader->filter = graph->filter;
+	reader->full = full;
+	reader->ctx = ctx;
+	reader->count = 0;
+	memset(reader->spans, 0, sizeof(reader->spans));
+	memset(reader->empty, 0, sizeof(reader->empty));
+}

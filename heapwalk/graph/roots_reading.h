@@ -1,0 +1,33 @@
+/*
+ * Roots are read, by several workers: memory outside the heap, blocks that are
+ * kept in any case, and single words.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_GRAPH_ROOTS_READING_H
+#define HEAPWALK_GRAPH_ROOTS_READING_H
+
+#include "heapwalk/deadline.h"
+#include "heapwalk/graph/parts.h"
+#include "heapwalk/graph/reader.h"
+
+struct mu_roots_reading {
+	const struct mu_roots *roots;
+	const struct mu_blocks *blocks;
+	struct mu_memory *memory;
+	int lock;              /* of what follows */
+	size_t next;           /* range, or listed block behind the ranges */
+	struct mu_parts parts; /* of the one before NEXT */
+	bool ended;            /* the single words were taken, too */
+};
+
+/* ROOTS may be NULL: kept blocks only. */
+void mu_roots_reading_open(struct mu_roots_reading *reading,
+    const struct mu_roots *roots, const struct mu_blocks *blocks,
+    struct mu_memory *memory);
+
+/* Read some; false: nothing is left that no worker has begun. */
+bool mu_roots_read(struct mu_roots_reading *reading, struct mu_reader *reader,
+    struct mu_deadline *deadline);
+
+#endif

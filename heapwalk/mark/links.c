@@ -1,0 +1,170 @@
+/*
+ * Words that look like old links: see heapwalk/mark/links.h.
+ *
+ * They are judged in rounds: all those of what was followed, then all of what
+ * these led to. So the number of blocks they mark does not depend on any order.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mark/links.h"
+
+#include "heapwalk/graph/reader.h"
+
+#define MIN_WORDS 1024
+
+/* What is looked for among the links, and how many nodes that were. */
+struct round {
+	struct mu_marking *marking;
+	bool (*visit)(struct round *round, uint32_t target, uint32_t link);
+	size_t count;
+	size_t words; /* that lead to what no other reference leads to */
+	struct mu_deadline deadline;
+};
+
+static bool
+mark_referred(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	if (((link & MU_LINK_STALE) != 0 && !blocks->last_words) ||
+	    mu_blocks_marked(blocks, target))
+		return false;
+	mu_blocks_mark(blocks, target);
+	return true;
+}
+
+/* What no other reference leads to: not marked, but noted. */
+static bool
+note_unlinked(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	(void)link;
+	if (mu_blocks_marked(blocks, target))
+		return false;
+	round->words++;
+	if (mu_marking_followed(blocks, target))
+		return false;
+	mu_marking_follow(blocks, target);
+	return true;
+}
+
+static bool
+forget_unlinked(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	(void)link;
+	if (!mu_blocks_marked(blocks, target))
+		blocks->followed[target / 64] &= ~(1ull << (target % 64));
+	return false;
+}
+
+static void
+visit_read(struct mu_reader *reader)
+{
+	struct round *round = reader->ctx;
+	size_t i;
+
+	for (i = 0; i < reader->count; i++)
+		if (reader->targets[i] != MU_NO_NODE && reader->links[i] != 0)
+			round->count += round->visit(
+			    round, reader->targets[i], reader->links[i]);
+}
+
+static void
+visit_stored(struct round *round, uint32_t cell)
+{
+	const uint32_t *at = &round->marking->graph->targets[cell - 1];
+	uint32_t link;
+
+	for (;; at++) {
+		link = *at & MU_TARGET_LINK ? *at++ : 0;
+		if (link != 0)
+			round->count +=
+			    round->visit(round, *at & ~MU_TARGET_LAST, link);
+		if ((*at & MU_TARGET_LAST) != 0)
+			return;
+	}
+}
+
+static void
+visit_node(struct round *round, struct mu_reader *reader, uint32_t node)
+{
+	const struct mu_graph *graph = round->marking->graph;
+	uint32_t cell = mu_graph_cell(graph, node);
+
+	mu_deadline_passed(&round->deadline, cell == MU_CELL_READ ? 256 : 8);
+	if (!mu_marking_followed(graph->blocks, node) ||
+	    !mu_blocks_marked(graph->blocks, node))
+		return;
+	if (cell == MU_CELL_READ)
+		mu_graph_read(graph, node, reader);
+	else if (cell != MU_CELL_NONE && (cell & MU_CELL_ONE) == 0)
+		visit_stored(round, cell);
+}
+
+static void
+visit_links(struct round *round)
+{
+	const struct mu_graph *graph = round->marking->graph;
+	bool all = graph->reads || graph->num_linkers > graph->max_linkers;
+	size_t i, count = all ? graph->num_nodes : graph->num_linkers;
+	struct mu_reader reader;
+
+	round->count = 0;
+	if (count == 0)
+		return;
+	mu_reader_open(&reader, graph, visit_read, round);
+	for (i = 0; i < count && !round->deadline.passed; i++)
+		visit_node(
+		    round, &reader, all ? (uint32_t)i : graph->linkers[i]);
+	mu_reader_settle(&reader);
+	round->marking->passed |= round->deadline.passed;
+}
+
+size_t
+mu_mark_put_off(struct mu_marking *marking)
+{
+	struct round round = { .marking = marking,
+		.visit = mark_referred,
+		.deadline = { .ns = marking->deadline_ns } };
+	size_t count = 0;
+
+	do {
+		mu_marking_run(marking);
+		if (marking->passed)
+			break;
+		visit_links(&round);
+		count += round.count;
+	} while (round.count > 0);
+	return count;
+}
+
+/*
+ * Now and then a program's own reference to a block's last word looks like an
+ * old link: 1 in 500, 1 in 50 at worst. Of what malloc left behind, half or
+ * more does. So as soon as few of those that there are do, they are the
+ * program's, and all of them count. So do more of them than there are blocks.
+ */
+void
+mu_mark_links(struct mu_marking *marking)
+{
+	struct round round = { .marking = marking,
+		.deadline = { .ns = marking->deadline_ns } };
+	size_t references = mu_mark_put_off(marking), unlinked, most;
+
+	if (marking->passed)
+		return;
+	round.visit = note_unlinked;
+	visit_links(&round);
+	unlinked = round.count;
+	round.visit = forget_unlinked;
+	visit_links(&round);
+	most = marking->graph->num_blocks + MIN_WORDS;
+	if (marking->passed ||
+	    (unlinked > references / 2 && round.words <= most))
+		return;
+	marking->graph->blocks->last_words = true;
+	mu_mark_put_off(marking);
+}

@@ -1,0 +1,70 @@
+/*
+ * Mark every block that can be reached: see heapwalk/mark/mark.h.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mark/mark.h"
+
+#include "heapwalk/mark/links.h"
+
+#define DEPTH 4096 /* pending nodes; with more it is sweeps that are faster */
+
+struct acquittal {
+	struct mu_graph *graph;
+	const struct mu_range *suspects;
+	size_t count, next;
+	struct mu_deadline deadline;
+};
+
+static bool
+acquit(void *ctx, const struct mu_block *block)
+{
+	struct acquittal *acquittal = ctx;
+	const struct mu_range *suspects = acquittal->suspects;
+	uintptr_t begin = block->range.begin;
+	size_t i = acquittal->next;
+
+	while (i < acquittal->count && suspects[i].begin < begin)
+		i++;
+	acquittal->next = i;
+	if (i == acquittal->count || suspects[i].begin != begin ||
+	    suspects[i].end != block->range.end)
+		mu_block_mark(block);
+	return !mu_deadline_passed(&acquittal->deadline, 1);
+}
+
+enum mu_status
+mu_mark_bounded(struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth)
+{
+	struct mu_marking marking;
+
+	if (!mu_marking_open(&marking, graph, max_depth, deadline_ns))
+		return MU_ERR_NO_MEMORY;
+	mu_mark_links(&marking);
+	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
+}
+
+enum mu_status
+mu_mark(struct mu_graph *graph, uint64_t deadline_ns)
+{
+	return mu_mark_bounded(graph, deadline_ns, DEPTH);
+}
+
+enum mu_status
+mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *suspects,
+    size_t count, uint64_t deadline_ns)
+{
+	struct acquittal acquittal = { .graph = graph,
+		.suspects = suspects,
+		.count = count,
+		.deadline = { .ns = deadline_ns } };
+	struct mu_marking marking;
+
+	if (!mu_marking_open(&marking, graph, DEPTH, deadline_ns))
+		return MU_ERR_NO_MEMORY;
+	mu_blocks_each_unmarked(graph->blocks, acquit, &acquittal);
+	if (acquittal.deadline.passed)
+		return MU_ERR_TIMEOUT;
+	mu_mark_put_off(&marking);
+	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
+}

@@ -1,0 +1,30 @@
+/*
+ * Mark every block that can be reached from the roots, on the graph.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MARK_MARK_H
+#define HEAPWALK_MARK_MARK_H
+
+#include "heapwalk/graph/graph.h"
+
+/*
+ * GRAPH was made with the roots. MU_ERR_TIMEOUT when DEADLINE_NS
+ * (CLOCK_MONOTONIC) passes first; marks are then incomplete and nothing may be
+ * reported.
+ */
+enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
+
+/*
+ * Second look: blocks were marked, and SUSPECTS (by address) are those that an
+ * earlier image of the same process had lost. What is unmarked and not among
+ * them counts as a root. Everything else as above.
+ */
+enum mu_status mu_mark_unsuspected(struct mu_graph *graph,
+    const struct mu_range *suspects, size_t count, uint64_t deadline_ns);
+
+/* mu_mark() with room for MAX_DEPTH pending nodes, at least 1. */
+enum mu_status mu_mark_bounded(
+    struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth);
+
+#endif

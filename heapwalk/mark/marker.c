@@ -1,0 +1,187 @@
+/*
+ * One worker of a marking: see heapwalk/mark/marker.h.
+ *
+ * A node waits for its cell, then for its targets, while others are asked for
+ * behind it. A chain has nothing to ask for: each cell says which is next.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mark/marker.h"
+
+#include "heapwalk/mark/marking.h"
+
+#define AHEAD MU_MARKER_AHEAD
+
+static inline void
+reach(struct mu_marker *marker, uint32_t target)
+{
+	struct mu_blocks *blocks = marker->graph->blocks;
+
+	/* Whether it was is known to the next sweep. */
+	if (marker->stack == NULL) {
+		mu_blocks_mark(blocks, target);
+		return;
+	}
+	if (mu_blocks_marked(blocks, target))
+		return;
+	mu_blocks_mark(blocks, target);
+	if (marker->depth == marker->max_depth) {
+		marker->full = true;
+		return;
+	}
+	mu_marking_follow(blocks, target);
+	marker->stack[marker->depth++] = target;
+}
+
+/* The targets at PLACE. */
+static inline void
+follow_list(struct mu_marker *marker, uint32_t place)
+{
+	const uint32_t *at = &marker->graph->targets[place], *first = at;
+
+	for (;; at++) {
+		if ((*at & MU_TARGET_LINK) != 0)
+			at++;
+		else
+			reach(marker, *at & ~MU_TARGET_LAST);
+		if ((*at & MU_TARGET_LAST) != 0)
+			break;
+	}
+	mu_deadline_passed(&marker->deadline, 8 + (size_t)(at - first));
+}
+
+/* TARGET and what it leads to alone, as far as nothing else is to be done. */
+static inline void
+reach_chain(struct mu_marker *marker, uint32_t target)
+{
+	const struct mu_blocks *blocks = marker->graph->blocks;
+	const uint32_t *cells = marker->graph->cells;
+	uint32_t cell;
+	size_t steps = 0;
+
+	while (!mu_blocks_marked(blocks, target)) {
+		mu_blocks_mark(blocks, target);
+		mu_marking_follow(blocks, target);
+		cell = cells[target];
+		if ((cell & MU_CELL_ONE) == 0) {
+			marker->stack[marker->depth++] = target;
+			break;
+		}
+		target = cell & ~MU_CELL_ONE;
+		if (++steps % 4096 == 0 &&
+		    mu_deadline_passed(&marker->deadline, 8 * 4096))
+			break;
+	}
+}
+
+static inline bool
+is_idle(const struct mu_marker *marker)
+{
+	return marker->stack != NULL && marker->depth == 0 &&
+	    marker->first_node == marker->last_node &&
+	    marker->first_list == marker->last_list;
+}
+
+/* The oldest node, whose cell is there. */
+static inline void
+follow_cell(struct mu_marker *marker, uint32_t node)
+{
+	uint32_t cell = mu_graph_cell(marker->graph, node);
+
+	if (cell == MU_CELL_NONE)
+		return;
+	if ((cell & MU_CELL_ONE) != 0) {
+		if (is_idle(marker))
+			reach_chain(marker, cell & ~MU_CELL_ONE);
+		else
+			reach(marker, cell & ~MU_CELL_ONE);
+		mu_deadline_passed(&marker->deadline, 8);
+		return;
+	}
+	if (cell == MU_CELL_READ) {
+		mu_graph_read(marker->graph, node, &marker->reader);
+		mu_deadline_passed(&marker->deadline, 256);
+		return;
+	}
+	__builtin_prefetch(&marker->graph->targets[cell - 1]);
+	marker->lists[marker->last_list++ % AHEAD] = cell - 1;
+}
+
+static inline void
+settle_list(struct mu_marker *marker)
+{
+	follow_list(marker, marker->lists[marker->first_list++ % AHEAD]);
+}
+
+static inline void
+settle_node(struct mu_marker *marker)
+{
+	if (marker->last_list - marker->first_list == AHEAD)
+		settle_list(marker);
+	follow_cell(marker, marker->nodes[marker->first_node++ % AHEAD]);
+}
+
+void
+mu_marker_settle(struct mu_marker *marker)
+{
+	settle_node(marker);
+}
+
+/* A sweep is to follow what is on the stack: there is too much of it. */
+static void
+leave_stack(struct mu_marker *marker)
+{
+	uint32_t node;
+
+	while (marker->depth > 0) {
+		node = marker->stack[--marker->depth];
+		marker->graph->blocks->followed[node / 64] &=
+		    ~(1ull << (node % 64));
+	}
+}
+
+void
+mu_marker_drain(struct mu_marker *marker)
+{
+	while (!marker->deadline.passed) {
+		if (marker->full)
+			leave_stack(marker);
+		while (marker->depth > 0 &&
+		    marker->last_node - marker->first_node < AHEAD)
+			mu_marker_follow(
+			    marker, marker->stack[--marker->depth]);
+		if (marker->last_node != marker->first_node)
+			settle_node(marker);
+		else if (marker->last_list != marker->first_list)
+			settle_list(marker);
+		else if (marker->reader.count > 0)
+			mu_reader_settle(&marker->reader);
+		else
+			return;
+	}
+}
+
+static void
+reach_all(struct mu_reader *reader)
+{
+	struct mu_marker *marker = reader->ctx;
+	size_t i;
+
+	for (i = 0; i < reader->count; i++)
+		if (reader->targets[i] != MU_NO_NODE && reader->links[i] == 0)
+			reach(marker, reader->targets[i]);
+}
+
+void
+mu_marker_open(
+    struct mu_marker *marker, struct mu_graph *graph, uint64_t deadline_ns)
+{
+	marker->graph = graph;
+	marker->deadline = (struct mu_deadline) { .ns = deadline_ns };
+	marker->stack = NULL;
+	marker->depth = marker->max_depth = 0;
+	marker->full = false;
+	marker->first_node = marker->last_node = 0;
+	marker->first_list = marker->last_list = 0;
+	mu_reader_open(&marker->reader, graph, reach_all, marker);
+}

@@ -1,0 +1,131 @@
+/*
+ * Marking: see heapwalk/mark/marking.h.
+ *
+ * A stack waits for the memory of each node, overlapped with that of others. A
+ * sweep reads cells and targets in the order in which they lie, and what it
+ * marks ahead of itself it follows, too: a random graph takes three or four of
+ * them.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/mark/marking.h"
+
+#include "heapwalk/mark/marker.h"
+#include "heapwalk/spans.h"
+#include "heapwalk/workers.h"
+
+#define WORD_NODES 64
+#define TICKET_WORDS 128 /* of nodes: what a worker sweeps over at a time */
+
+/* A sweep that follows fewer nodes than one in so many is too slow. */
+#define FEW 256
+
+#define MIN_SWEPT ((size_t)1 << 16) /* nodes that a thread is started for */
+
+static size_t
+num_words(const struct mu_marking *marking)
+{
+	return ((size_t)marking->graph->num_nodes + WORD_NODES - 1) /
+	    WORD_NODES;
+}
+
+/* Follow those of word I that are marked and not followed; how many. */
+static inline size_t
+sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
+{
+	struct mu_blocks *blocks = marking->graph->blocks;
+	uint32_t first = (uint32_t)(i * WORD_NODES);
+	uint64_t fresh = mu_marks_from(blocks, first) & ~blocks->followed[i];
+	size_t count = mu_popcount(fresh);
+
+	blocks->followed[i] |= fresh;
+	for (; fresh != 0; fresh &= fresh - 1)
+		mu_marker_follow(
+		    marker, first + (uint32_t)__builtin_ctzll(fresh));
+	return count;
+}
+
+static void
+sweep_some(void *ctx, unsigned worker)
+{
+	struct mu_marking *marking = ctx;
+	size_t words = num_words(marking), i, end, count = 0;
+	struct mu_marker marker;
+
+	(void)worker;
+	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
+	while (!marker.deadline.passed) {
+		i = __atomic_fetch_add(
+		    &marking->next, TICKET_WORDS, __ATOMIC_RELAXED);
+		if (i >= words)
+			break;
+		end = i + TICKET_WORDS < words ? i + TICKET_WORDS : words;
+		for (; i < end; i++)
+			count += sweep_word(marking, &marker, i);
+	}
+	mu_marker_drain(&marker);
+	__atomic_fetch_add(&marking->followed, count, __ATOMIC_RELAXED);
+	if (marker.deadline.passed)
+		__atomic_store_n(&marking->passed, true, __ATOMIC_RELAXED);
+}
+
+/* By all workers; true: it is worth while to go on so. */
+static bool
+sweep(struct mu_marking *marking)
+{
+	size_t count = 1 + marking->graph->num_nodes / MIN_SWEPT;
+
+	marking->next = marking->followed = 0;
+	mu_workers_run(marking->graph->blocks->workers,
+	    count < MU_WORKERS_MAX ? (unsigned)count : MU_WORKERS_MAX,
+	    sweep_some, marking);
+	return marking->followed > marking->graph->num_nodes / FEW &&
+	    !marking->passed;
+}
+
+/* Alone, by the stack; true: it was full, more is to be done. */
+static bool
+follow(struct mu_marking *marking)
+{
+	size_t words = num_words(marking), i;
+	struct mu_marker marker;
+
+	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
+	marker.stack = marking->stack;
+	marker.max_depth = marking->max_depth;
+	for (i = 0; i < words && !marker.deadline.passed && !marker.full; i++) {
+		if (sweep_word(marking, &marker, i) > 0)
+			mu_marker_drain(&marker);
+		mu_deadline_passed(&marker.deadline, 1);
+	}
+	marking->passed |= marker.deadline.passed;
+	return marker.full && !marking->passed;
+}
+
+void
+mu_marking_run(struct mu_marking *marking)
+{
+	while (!marking->passed && follow(marking))
+		while (sweep(marking))
+			;
+}
+
+bool
+mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
+    size_t max_depth, uint64_t deadline_ns)
+{
+	size_t refused = graph->arena->refused;
+
+	*marking = (struct mu_marking) { .graph = graph,
+		.max_depth = max_depth,
+		.deadline_ns = deadline_ns };
+	for (; marking->max_depth > 0; marking->max_depth /= 2) {
+		marking->stack = mu_arena_alloc(
+		    graph->arena, marking->max_depth, sizeof(*marking->stack));
+		if (marking->stack != NULL)
+			break;
+	}
+	if (marking->stack != NULL)
+		graph->arena->refused = refused;
+	return marking->stack != NULL;
+}

@@ -1,0 +1,49 @@
+/*
+ * Marking: what marked nodes have edges to is marked in turn.
+ *
+ * One worker follows a stack as long as it holds all that is pending. Once it
+ * is full, all workers sweep over the marks in the order of the numbers, and
+ * nothing is kept of what is pending but its two bits.
+ *
+ * Which nodes end up marked does not depend on the number of workers, nor on
+ * any order: what is reachable is.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_MARK_MARKING_H
+#define HEAPWALK_MARK_MARKING_H
+
+#include "heapwalk/deadline.h"
+#include "heapwalk/graph/graph.h"
+
+struct mu_marking {
+	struct mu_graph *graph;
+	uint32_t *stack; /* nodes that are followed next */
+	size_t max_depth;
+	uint64_t deadline_ns;
+	bool passed;     /* the deadline */
+	size_t next;     /* ticket of a sweep */
+	size_t followed; /* nodes that the last sweep did */
+};
+
+static inline bool
+mu_marking_followed(const struct mu_blocks *blocks, uint32_t node)
+{
+	return (blocks->followed[node / 64] >> (node % 64) & 1) != 0;
+}
+
+/* By one worker at a time. */
+static inline void
+mu_marking_follow(const struct mu_blocks *blocks, uint32_t node)
+{
+	blocks->followed[node / 64] |= 1ull << (node % 64);
+}
+
+/* Room for MAX_DEPTH nodes on the stack, or less. False: no memory. */
+bool mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
+    size_t max_depth, uint64_t deadline_ns);
+
+/* Follow all that is marked, and what that leads to; but no links. */
+void mu_marking_run(struct mu_marking *marking);
+
+#endif
