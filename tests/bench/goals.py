@@ -120,7 +120,7 @@ def memory(results):
                 continue
             row = at_most(
                 "the sweeper's memory, of the heap's span, %s %s" %
-                (shape, power(blocks)), 100 * tables / span, 4, "%",
+                (shape, power(blocks)), 100 * tables / span, 12, "%",
                 " (%s KiB)" % short(tables))
             if "all lost" in shape:  # the report itself is as large
                 row[0].goal, row[0].met = "", None
