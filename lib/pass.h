@@ -47,6 +47,7 @@ struct mu_request {
 	size_t limit;
 	enum mu_voice voice;
 	bool log_contents;
+	bool at_end; /* the command that traces us looks if we cannot */
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* these, too; NULL: not */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */

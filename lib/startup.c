@@ -65,6 +65,7 @@ at_exit(void)
 		.limit = options->max_leaks,
 		.voice = asked ? MU_VOICE_QUIET : MU_VOICE_FULL,
 		.log_contents = options->log_contents,
+		.at_end = asked,
 		.usage = asked ? &usage : NULL,
 	};
 	struct UnreachableMemoryInfo info = { 0 };

@@ -70,17 +70,9 @@ read_state(pid_t pid, pid_t tid, struct signal_state *state)
 static mu_sigmask
 read_awaited(pid_t pid, pid_t tid)
 {
-	char path[64], call[128];
-	const char *at = call;
-	uint64_t number;
-
-	mu_text_format(
-	    path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	if (mu_procfs_read(path, call, sizeof(call)) < 0 ||
-	    !mu_proc_number(&at, at + strlen(at), 10, &number) ||
-	    number != SYS_rt_sigtimedwait)
-		return 0;
-	return ~mu_signal_bit(33);
+	return mu_proc_call(pid, tid) == SYS_rt_sigtimedwait
+	    ? ~mu_signal_bit(33)
+	    : 0;
 }
 
 static mu_sigmask

@@ -293,3 +293,20 @@ mu_proc_inner_pid(pid_t pid)
 		last = number;
 	return last >= 0 ? (pid_t)last : pid;
 }
+
+/* "35 0x7ffc... 0x0 ...", or "running", or "-1 0x7ffc... 0x..." */
+long
+mu_proc_call(pid_t pid, pid_t tid)
+{
+	char path[64], text[256];
+	const char *at = text;
+	uint64_t number;
+	ssize_t n;
+
+	mu_text_format(
+	    path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	n = mu_procfs_read(path, text, sizeof(text));
+	if (n > 0 && mu_proc_number(&at, text + n, 10, &number))
+		return (long)number;
+	return n > 0 && text[0] == 'r' ? MU_PROC_RUNNING : MU_PROC_NO_CALL;
+}

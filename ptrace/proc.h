@@ -86,6 +86,15 @@ pid_t mu_proc_living(pid_t pid);
  */
 bool mu_proc_is_over(pid_t pid);
 
+#define MU_PROC_NO_CALL (-1L)
+#define MU_PROC_RUNNING (-2L)
+
+/*
+ * The system call that thread TID of PID waits in; MU_PROC_RUNNING, or
+ * MU_PROC_NO_CALL: in none, or /proc does not tell.
+ */
+long mu_proc_call(pid_t pid, pid_t tid);
+
 /* The parent of process PID, as our PID namespace has it; 0: there is none. */
 pid_t mu_proc_parent(pid_t pid);
 

@@ -60,23 +60,13 @@ static const long restarted[] = {
 static bool
 is_quiet(pid_t pid, pid_t tid)
 {
-	char path[64], text[256];
-	const char *at = text;
-	uint64_t nr;
-	ssize_t n;
+	long call = mu_proc_call(pid, tid);
 	size_t i;
 
-	mu_text_format(
-	    path, sizeof(path), "/proc/%d/task/%d/syscall", pid, tid);
-	n = mu_procfs_read(path, text, sizeof(text));
-	if (n <= 0)
-		return false;
-	if (!mu_proc_number(&at, text + n, 10, &nr))
-		return text[0] == 'r';
 	for (i = 0; i < sizeof(restarted) / sizeof(restarted[0]); i++)
-		if ((long)nr == restarted[i])
+		if (call == restarted[i])
 			return true;
-	return false;
+	return call == MU_PROC_RUNNING;
 }
 
 /*

@@ -115,25 +115,6 @@ mu_trace_begin(struct mu_trace *trace)
 	return error;
 }
 
-/* The system call that a thread is in; -1: none, or not known. */
-static long
-call_of(pid_t pid, pid_t tid)
-{
-	char path[64];
-	long call = -1;
-	FILE *file;
-
-	snprintf(
-	    path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return -1;
-	if (fscanf(file, "%ld", &call) != 1)
-		call = -1;
-	fclose(file);
-	return call;
-}
-
 /* The threads of a process that were not seen to stop at its end. */
 struct others {
 	struct mu_trace *trace;
@@ -153,7 +134,7 @@ count_other(void *ctx, int tid)
 	if ((thread != NULL && (thread->held || thread->leaving)) ||
 	    mu_proc_ended(mu_proc_state(others->pid, tid)))
 		return true;
-	call = call_of(others->pid, tid);
+	call = mu_proc_call(others->pid, tid);
 	others->becoming |= call == SYS_execve || call == SYS_execveat;
 	others->count++;
 	return true;
@@ -243,7 +224,8 @@ take_end(struct mu_trace *trace, struct mu_trace_thread *thread)
 	pid_t pid = thread->pid;
 	struct others others;
 
-	if (has_more(trace, thread) && call_of(pid, thread->tid) == SYS_exit) {
+	if (has_more(trace, thread) &&
+	    mu_proc_call(pid, thread->tid) == SYS_exit) {
 		thread->leaving = true;
 		run_on(thread->tid, 0);
 		return;

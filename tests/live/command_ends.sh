@@ -23,6 +23,7 @@ for threads in "" threads; do
 		# shellcheck disable=SC2086
 		run 23 -- "$victim" $end $threads
 		one_leak
+		grep -q woken "$out" && fail "$end: a sleep was ended early"
 	done
 	# shellcheck disable=SC2086
 	run 23 -- "$victim" term $threads

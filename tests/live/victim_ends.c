@@ -1,7 +1,7 @@
 /*
  * A program that loses one block of 24 bytes and ends as its first argument
- * says. A second argument: beside threads, one of which never rests; each has
- * a block of 2000 bytes in its hands.
+ * says. A second argument: beside threads, one of which never rests and one of
+ * which sleeps; others have a block of 2000 bytes in their hands.
  */
 #include <pthread.h>
 #include <signal.h>
@@ -44,6 +44,16 @@ spin(void *unused)
 	return unused;
 }
 
+/* A sleep that ends early is a failure of ours. */
+static void *
+nap(void *unused)
+{
+	__atomic_fetch_add(&up, 1, __ATOMIC_SEQ_CST);
+	if (sleep(1000) != 0 && write(1, "woken\n", 6) == 6)
+		_exit(77);
+	return unused;
+}
+
 static void *
 end_from_thread(void *how)
 {
@@ -68,7 +78,8 @@ begin_threads(void)
 	start(rest, NULL);
 	start(rest, NULL);
 	start(spin, NULL);
-	while (up < 3)
+	start(nap, NULL);
+	while (up < 4)
 		usleep(1000);
 }
 
