@@ -419,6 +419,19 @@ open_asking(struct asking *asking)
 		asking->vec = (uintptr_t)call.result;
 }
 
+/*
+ * mincore() goes by the file for tmpfs and its like only. Of huge pages of the
+ * pool it tells what this process has touched (mincore_hugetlb() in
+ * mm/mincore.c).
+ */
+static bool
+can_tell(struct asking *asking, const struct mu_mapping *mapping)
+{
+	return mapping->inode == 0 ||
+	    mu_tmpfs_holds(
+		&asking->tmpfs, mapping->dev_major, mapping->dev_minor);
+}
+
 /* Has the kernel told the copy which pages of RANGE are in memory? */
 static bool
 ask(struct asking *asking, struct mu_range range)
@@ -434,21 +447,27 @@ ask(struct asking *asking, struct mu_range range)
 	    call.result == 0;
 }
 
+/* That was not known before. */
 static void
-add_untouched(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
-    uintptr_t address)
+add_untouched(struct mu_shared_pages *pages, uintptr_t address)
 {
 	struct mu_mirror_part *last =
 	    pages->num_parts == 0 ? NULL : &pages->parts[pages->num_parts - 1];
 	size_t size = pages->page_size;
 
-	if (is_known(pages, mapping, address))
-		return;
 	if (last != NULL && last->bytes == NULL && last->range.end == address)
 		last->range.end += size;
 	else
 		add_part(pages, (struct mu_range) { address, address + size },
 		    NULL, is_missing(pages, address));
+}
+
+static void
+take_page(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+    uintptr_t address)
+{
+	if (!is_known(pages, mapping, address))
+		add_untouched(pages, address);
 }
 
 /* Which pages of RANGE hold something. */
@@ -473,7 +492,7 @@ take_answers(struct asking *asking, const struct mu_mapping *mapping,
 		}
 		for (i = 0; i < some; i++)
 			if ((asking->resident[i] & 1) != 0)
-				add_untouched(asking->pages, mapping,
+				take_page(asking->pages, mapping,
 				    range.begin +
 					(at + i) * asking->pages->page_size);
 	}
@@ -483,14 +502,17 @@ static void
 take_blindly(struct asking *asking, const struct mu_mapping *mapping,
     struct mu_range range)
 {
-	size_t size = asking->pages->page_size;
+	struct mu_shared_pages *pages = asking->pages;
+	size_t size = pages->page_size;
 
 	for (; range.begin < range.end; range.begin += size) {
+		if (is_known(pages, mapping, range.begin))
+			continue;
 		if (asking->blindly >= BLINDLY) {
-			asking->pages->unasked += mu_range_size(range);
-			return;
+			pages->unasked += size;
+			continue;
 		}
-		add_untouched(asking->pages, mapping, range.begin);
+		add_untouched(pages, range.begin);
 		asking->blindly += size;
 	}
 }
@@ -509,7 +531,7 @@ take_data(struct asking *asking, const struct mu_mapping *mapping)
 	     mu_map_file_next(file, mapping, size, rest, &part);
 	     rest.begin = part.end)
 		for (; part.begin < part.end; part.begin += size)
-			add_untouched(asking->pages, mapping, part.begin);
+			take_page(asking->pages, mapping, part.begin);
 	mu_sys_close(&file);
 	return true;
 }
@@ -522,6 +544,10 @@ find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 
 	if (take_data(asking, mapping))
 		return;
+	if (!can_tell(asking, mapping)) {
+		take_blindly(asking, mapping, rest);
+		return;
+	}
 	if (asking->vec == 0)
 		open_asking(asking);
 	for (; rest.begin < rest.end; rest.begin = range.end) {

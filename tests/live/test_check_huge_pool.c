@@ -67,12 +67,13 @@ teardown(void)
 		resize_pool(pool_before);
 }
 
-/* FLAGS: reserved or not. All that is allocated is held there alone. */
+/* FLAGS: private or not, reserved or not. All that is allocated is held there
+ * alone. */
 static char *
 fill_pool(int flags)
 {
 	char *memory = mmap(NULL, PAGES * HUGE, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
+	    MAP_ANONYMOUS | MAP_HUGETLB | flags, -1, 0);
 	size_t i;
 
 	if (memory == MAP_FAILED)
@@ -94,7 +95,7 @@ write_pool(char *memory)
 	}
 }
 
-static const int kinds[] = { MAP_NORESERVE, 0 };
+static const int kinds[] = { MAP_PRIVATE | MAP_NORESERVE, MAP_PRIVATE };
 
 static void
 expect_alive(pid_t pid)
@@ -137,6 +138,35 @@ START_TEST(from_outside)
 }
 END_TEST
 
+/* Shared: what the process does not touch any more is there all the same. */
+START_TEST(shared_and_given_back)
+{
+	struct mu_check check = {
+		.timeout_ns = 30ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 5ull * 1000 * 1000 * 1000,
+		.limit = 10,
+	};
+	struct mu_answer answer;
+	enum mu_status status;
+
+	if (!has_pool)
+		return;
+	check.pid = fork();
+	if (check.pid == 0) {
+		madvise(fill_pool(MAP_SHARED), PAGES * HUGE, MADV_DONTNEED);
+		usleep(WRITES * 1000);
+		_exit(0);
+	}
+	usleep(100 * 1000);
+	status = mu_check_process(&check, &answer);
+	ck_assert_msg(status == MU_OK, "%s", answer.info.reason);
+	ck_assert_str_eq(answer.stop, "fork");
+	ck_assert_uint_lt(answer.info.num_leaks, HELD);
+	mu_check_release(&answer);
+	expect_alive(check.pid);
+}
+END_TEST
+
 /* There it is an error: the image is a fork. */
 START_TEST(from_within)
 {
@@ -169,6 +199,7 @@ main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, from_outside, 0, 2);
 	tcase_add_loop_test(tcase, from_within, 0, 2);
+	tcase_add_test(tcase, shared_and_given_back);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
