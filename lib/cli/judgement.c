@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "heapwalk/available.h"
 #include "heapwalk/glibc_banner.h"
@@ -137,6 +139,24 @@ name_allocator(const struct mu_search *search, struct mu_answer *answer)
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
 }
 
+#define TAKEN_AT_ONCE ((size_t)1 << 14)
+
+/*
+ * Entries FROM to TO were taken and are not looked at again: their pages go, as
+ * of millions of entries two tables would be a gigabyte.
+ */
+static void
+give_back(const struct mu_leaks *leaks, size_t from, size_t to)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = (uintptr_t)&leaks->entries[from];
+	uintptr_t end = (uintptr_t)&leaks->entries[to] & -page;
+
+	begin = (begin + page - 1) & -page;
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
 static bool
 take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
 {
@@ -151,6 +171,8 @@ take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
 		return false;
 	more = (uintptr_t *)(info->leaks + num);
 	for (i = 0; i < num; i++) {
+		if (i > 0 && i % TAKEN_AT_ONCE == 0)
+			give_back(leaks, i - TAKEN_AT_ONCE, i);
 		mu_leak_pack(&info->leaks[i], &leaks->entries[i]);
 		if (leaks->entries[i].num_more == 0)
 			continue;
@@ -180,17 +202,27 @@ take_usage(const struct mu_heap_usage *from, struct mu_heap_usage *to)
 }
 
 /*
- * With what mostly helps, unless the words have a cure of their own. Time and
- * memory are limited by options of the command.
+ * Time and memory are limited by options of the command, and what has ended is
+ * not there to be asked again.
  */
+static const char *
+cure_of(enum mu_status status, const struct mu_snapshot *snap)
+{
+	if (status == MU_ERR_TIMEOUT || status == MU_ERR_NO_MEMORY)
+		return mu_status_word_cure((int)status);
+	if (status == MU_ERR_HEAP_INCONSISTENT && snap != NULL &&
+	    snap->only_moment)
+		return "a block was overrun (the recorder's option guard tells"
+		       " which), or the end came in the midst of malloc";
+	return mu_status_cure(status);
+}
+
+/* With what mostly helps, unless the words have a cure of their own. */
 static void
 note_why(enum mu_status status, const struct mu_why *why,
-    struct UnreachableMemoryInfo *info)
+    const struct mu_snapshot *snap, struct UnreachableMemoryInfo *info)
 {
-	const char *cure =
-	    status == MU_ERR_TIMEOUT || status == MU_ERR_NO_MEMORY
-	    ? mu_status_word_cure((int)status)
-	    : mu_status_cure(status);
+	const char *cure = cure_of(status, snap);
 	bool cured = cure[0] == '\0' || strchr(why->words, ';') != NULL;
 
 	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,
@@ -253,12 +285,12 @@ mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
 	struct mu_why full = { 0 };
 
 	if (status != MU_OK)
-		note_why(status, why, info);
+		note_why(status, why, judgement->search.snap, info);
 	if ((status == MU_OK || status == MU_PARTIAL) &&
 	    !take_result(&judgement->search, answer)) {
 		status = mu_why(&full, MU_ERR_NO_MEMORY,
 		    "no room for %zu leaks", judgement->search.leaks.num_leaks);
-		note_why(status, &full, info);
+		note_why(status, &full, judgement->search.snap, info);
 	}
 	if (status == MU_OK || status == MU_PARTIAL)
 		note_options(judgement->check, info);

@@ -110,6 +110,26 @@ else
 	echo "SKIPPED: command_ends: no python3"
 fi
 
+# It cannot be asked again.
+name='a damaged heap'
+cat >"$work/damaged.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(void)
+{
+	char *volatile block = malloc(24);
+
+	memset(block, 127, 400);
+	_exit(0);
+}
+END
+${CC:-cc} -w -O0 -o "$work/damaged" "$work/damaged.c" || fail "no compiler"
+run 3 -- "$work/damaged"
+has "$err" "not checked: heap inconsistent: "
+has "$err" "a block was overrun"
+lacks "$err" "ask again"
+
 name='a server'
 is_ready() {
 	grep -q ready "$out"
