@@ -26,7 +26,7 @@
 struct kind {
 	const char *fstype, *option; /* in mountinfo */
 	const char *controller;      /* in /proc/PID/cgroup; "": version 2 */
-	const char *limits[2][2];    /* limit and usage */
+	const char *limits[2][2];    /* limit and usage; or NULL */
 	const char *prefix;          /* of a key of memory.stat */
 	const char *dirty, *writeback, *mapped;
 	const char *kills_all; /* 1: see headroom.h; NULL: there is none */
@@ -46,6 +46,20 @@ static const struct kind kinds[] = {
 };
 
 #define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+/* The same of threads and processes. */
+static const struct kind task_kinds[] = {
+	{ .fstype = "cgroup",
+	    .option = "pids",
+	    .controller = "pids",
+	    .limits = { { "pids.max", "pids.current" } } },
+	{ .fstype = "cgroup2",
+	    .option = "",
+	    .controller = "",
+	    .limits = { { "pids.max", "pids.current" } } },
+};
+
+_Static_assert(sizeof(task_kinds) == sizeof(kinds), "as many");
 
 /* Text between two delimiters. */
 struct part {
@@ -270,7 +284,7 @@ add_limit(struct mu_headroom *headroom, const struct place *place,
     const char *const names[2])
 {
 	struct mu_headroom_limit *limit;
-	int fd = open_in(place, names[0]), usage;
+	int fd = names[0] != NULL ? open_in(place, names[0]) : -1, usage;
 	size_t bytes;
 
 	if (fd < 0)
@@ -420,6 +434,31 @@ mu_headroom_left_in_groups(const struct mu_headroom *headroom, size_t enough)
 			least = left;
 	}
 	return least;
+}
+
+size_t
+mu_headroom_tasks(const struct mu_headroom_files *files)
+{
+	struct mu_headroom headroom = { .meminfo = -1 };
+	size_t i, left;
+
+	for (i = 0; i < NUM_KINDS; i++)
+		add_hierarchy(&headroom, files, &task_kinds[i]);
+	left = mu_headroom_left_in_groups(&headroom, 0);
+	mu_headroom_close(&headroom);
+	return left;
+}
+
+size_t
+mu_headroom_tasks_of(pid_t pid)
+{
+	char cgroup[64];
+
+	mu_text_format(cgroup, sizeof(cgroup), "/proc/%d/cgroup", pid);
+	return mu_headroom_tasks(&(struct mu_headroom_files) {
+	    .mountinfo = "/proc/self/mountinfo",
+	    .cgroup = cgroup,
+	});
 }
 
 size_t

@@ -58,6 +58,13 @@ size_t mu_headroom_left_in_groups(
     const struct mu_headroom *headroom, size_t enough);
 size_t mu_headroom_left_of_machine(const struct mu_headroom *headroom);
 
+/*
+ * Threads and processes that the groups of process PID, as far as they can be
+ * seen, may still start: pids.max of each. SIZE_MAX: no limit.
+ */
+size_t mu_headroom_tasks_of(pid_t pid);
+size_t mu_headroom_tasks(const struct mu_headroom_files *files);
+
 /* Is a group that limits the one the same that limits the other? */
 bool mu_headroom_shares(
     const struct mu_headroom *headroom, const struct mu_headroom *other);

@@ -53,6 +53,12 @@
 #define LOOK_MIN_NS (100 * 1000ull)
 #define LOOK_MAX_NS (20 * 1000 * 1000ull)
 
+/*
+ * Threads that must stay free to start in the groups of a process: a copy takes
+ * one of them for as long as it lives.
+ */
+#define SPARE_TASKS 16
+
 #define PREFERRED "1000" /* OOM_SCORE_ADJ_MAX */
 
 static size_t
@@ -252,10 +258,32 @@ is_pool_shared(const struct mu_room *room)
 	    (!mu_forked_find(&forked, room->pid) || forked.pooled);
 }
 
+/* What forbids a copy of another process, however much memory there is. */
+static enum mu_status
+judge_other(const struct mu_room *room, struct mu_why *why)
+{
+	size_t tasks = mu_headroom_tasks_of(room->pid);
+
+	if (tasks < SPARE_TASKS)
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "the container of process %d may start only %zu more"
+		    " threads, of which a copy would take one; raise the"
+		    " cgroup's pids.max",
+		    room->pid, tasks);
+	if (room->headroom.unseen)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "the memory cgroup of process %d cannot be seen from this"
+		    " container, nor how much memory it has left; check from"
+		    " outside",
+		    room->pid);
+	return MU_OK;
+}
+
 enum mu_status
 mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 {
 	size_t most = mu_room_need(room);
+	enum mu_status status = MU_OK;
 
 	if (is_pool_shared(room))
 		return mu_why(why, MU_ERR_NO_MEMORY,
@@ -263,12 +291,10 @@ mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 		    " fork could cost it one; only reading it from outside"
 		    " (memunreachable -p) is safe",
 		    room->pid);
-	if (room->traced && room->headroom.unseen)
-		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "the memory cgroup of process %d cannot be seen from this"
-		    " container, nor how much memory it has left; check from"
-		    " outside",
-		    room->pid);
+	if (room->traced)
+		status = judge_other(room, why);
+	if (status != MU_OK)
+		return status;
 	look(room, most);
 	room->tight = room->left < most;
 	room->next_ns = 0;

@@ -61,7 +61,8 @@ void mu_room_add_mirror(struct mu_room *room);
  * (MAP_HUGETLB). At the next write the kernel needs one more of these, for
  * which there is mostly none: the process gets SIGBUS, or, if it has reserved
  * the memory, the copy loses the page (hugetlb_wp() in mm/hugetlb.c).
- * Nor of another process whose group is not seen.
+ * Nor of another process whose group is not seen, or may hardly start any more
+ * threads: MU_ERR_RESOURCES.
  */
 enum mu_status mu_room_judge(
     struct mu_room *room, bool preferred, struct mu_why *why);

@@ -347,6 +347,28 @@ START_TEST(unseen)
 }
 END_TEST
 
+/* How many threads may be started yet: the least of the groups decides. */
+START_TEST(tasks)
+{
+	put_mount("/", "pids");
+	put(own, "5:pids:/a/b\n4:memory:/\n");
+	put_cgroup("/a", NULL, NULL, NULL);
+	put_cgroup("/a/b", NULL, NULL, NULL);
+	ck_assert_uint_eq(mu_headroom_tasks(&files), SIZE_MAX);
+	put_named("/a/b", "pids.max", "max\n");
+	put_named("/a/b", "pids.current", "3\n");
+	ck_assert_uint_eq(mu_headroom_tasks(&files), SIZE_MAX);
+	put_named("/a", "pids.max", "100\n");
+	put_named("/a", "pids.current", "93\n");
+	ck_assert_uint_eq(mu_headroom_tasks(&files), 7);
+	put_named("/a/b", "pids.max", "3\n");
+	ck_assert_uint_eq(mu_headroom_tasks(&files), 0);
+	put_mount("/", NULL);
+	put(own, "0::/a\n");
+	ck_assert_uint_eq(mu_headroom_tasks(&files), 7);
+}
+END_TEST
+
 /* Groups side by side share the limit of the one above. */
 START_TEST(shared)
 {
@@ -401,6 +423,7 @@ main(void)
 	tcase_add_test(tc, watched);
 	tcase_add_test(tc, kills_all);
 	tcase_add_test(tc, unseen);
+	tcase_add_test(tc, tasks);
 	tcase_add_test(tc, shared);
 	tcase_add_test(tc, here);
 	suite_add_tcase(suite, tc);
