@@ -131,6 +131,15 @@ struct mu_recorded_module {
 			   0: it is still loaded */
 	uint32_t first; /* index of the first that is the same: one that was
 			   loaded again */
+	uint32_t again; /* enum mu_module_again */
+	uint32_t reserved;
+};
+
+/* What has come to a module's place since the array is full. */
+enum mu_module_again {
+	MU_MODULE_UNKNOWN, /* nothing, or not noted */
+	MU_MODULE_SAME,    /* the module itself, and nothing else */
+	MU_MODULE_OTHER,
 };
 
 #define MU_RECORDED_MODULES 1024 /* at most */
@@ -165,19 +174,24 @@ mu_recorded_frame(
 {
 	uint64_t address = mu_frame_address(frame);
 	uint64_t before = frame >> MU_FRAME_SHIFT;
-	size_t i;
+	const struct mu_recorded_module *module = modules;
+	size_t i, found = MU_RECORDED_MODULES;
 
-	for (i = 0; i < count && i < MU_RECORDED_MODULES; i++) {
-		if (address - modules[i].start >=
-			modules[i].end - modules[i].start ||
-		    (modules[i].gone != 0 && modules[i].gone <= before))
+	for (i = 0; i < count && i < MU_RECORDED_MODULES; i++, module++) {
+		if (address - module->start >= module->end - module->start)
 			continue;
-		if (modules[i].gone == 0)
+		if (module->gone == 0)
+			return address;
+		if (module->gone > before || module->again == MU_MODULE_SAME)
+			found = i;
+		if (module->gone > before)
 			break;
-		return mu_frame_of_module(
-		    address, modules[i].first < i ? modules[i].first : i);
 	}
-	return address;
+	if (found == MU_RECORDED_MODULES)
+		return address;
+	module = &modules[found];
+	return mu_frame_of_module(
+	    address, module->first < found ? module->first : found);
 }
 
 enum mu_recorded_flag {

@@ -45,12 +45,11 @@ count_of(void)
 
 /* Of static duration; 0: no memory. */
 static uint64_t
-keep(const char *text, uint32_t *kept_size)
+keep(const char *text)
 {
 	size_t size = strlen(text) + 1;
 	char *kept;
 
-	*kept_size = (uint32_t)size;
 	if (size > TEXT_BYTES)
 		return 0;
 	if (gone.room < size) {
@@ -122,19 +121,68 @@ first_of(const struct mu_recorded_module *module, uint32_t index)
 	return i;
 }
 
+static bool
+overlap(const struct mu_recorded_module *a, const struct mu_recorded_module *b)
+{
+	return a->start < b->end && b->start < a->end;
+}
+
+/* For which there is no room: is it the last one that was at its place? */
+static void
+note_again(const struct mu_recorded_module *module)
+{
+	struct mu_recorded_module *last;
+	size_t i = MU_RECORDED_MODULES;
+	uint32_t again;
+
+	while (i > 0 && !overlap(&gone.all[i - 1], module))
+		i--;
+	if (i == 0)
+		return;
+	last = &gone.all[i - 1];
+	again = is_same(last, module) && last->again != MU_MODULE_OTHER
+	    ? MU_MODULE_SAME
+	    : MU_MODULE_OTHER;
+	__atomic_store_n(&last->again, again, __ATOMIC_RELEASE);
+}
+
+static void
+add(const struct mu_recorded_module *module)
+{
+	size_t count = count_of();
+	struct mu_recorded_module *added;
+
+	if (count == MU_RECORDED_MODULES) {
+		note_again(module);
+		return;
+	}
+	added = &gone.all[count];
+	*added = *module;
+	added->first = first_of(module, (uint32_t)count);
+	if (added->first < count) {
+		added->path = gone.all[added->first].path;
+		added->id = gone.all[added->first].id;
+	} else {
+		added->path = keep(path_of(module));
+		added->id = keep(id_of(module));
+	}
+	if (added->path != 0 && added->id != 0)
+		__atomic_store_n(&memunreachable_recorded.num_modules,
+		    count + 1, __ATOMIC_RELEASE);
+}
+
 static int
 note(struct dl_phdr_info *object, size_t size, void *ctx)
 {
 	const ElfW(Phdr) *code = code_of(object);
 	char id[DUMP_MODULES_ID], path[PATH_MAX];
-	struct mu_recorded_module *module;
-	size_t count = count_of();
+	struct mu_recorded_module module = { 0 };
 
 	(void)size;
 	(void)ctx;
 	/* The program has no name in the list, the vDSO no path. */
 	if (code == NULL || strchr(object->dlpi_name, '/') == NULL ||
-	    count == MU_RECORDED_MODULES || find_present(object, code) != NULL)
+	    find_present(object, code) != NULL)
 		return 0;
 	/* dlopen("./plugin.so"): where that is the kernel knows. */
 	if (object->dlpi_name[0] == '/')
@@ -144,18 +192,15 @@ note(struct dl_phdr_info *object, size_t size, void *ctx)
 	if (path[0] != '/')
 		return 0;
 	dump_modules_id(object, id);
-	module = &gone.all[count];
-	module->start = object->dlpi_addr + code->p_vaddr;
-	module->end = module->start + code->p_memsz;
-	module->offset = code->p_offset;
-	module->bias = object->dlpi_addr;
-	module->path = keep(path, &module->path_size);
-	module->id = keep(id, &module->id_size);
-	if (module->path == 0 || module->id == 0)
-		return 0;
-	module->first = first_of(module, (uint32_t)count);
-	__atomic_store_n(
-	    &memunreachable_recorded.num_modules, count + 1, __ATOMIC_RELEASE);
+	module.start = object->dlpi_addr + code->p_vaddr;
+	module.end = module.start + code->p_memsz;
+	module.offset = code->p_offset;
+	module.bias = object->dlpi_addr;
+	module.path = (uintptr_t)path;
+	module.path_size = (uint32_t)strlen(path) + 1;
+	module.id = (uintptr_t)id;
+	module.id_size = (uint32_t)strlen(id) + 1;
+	add(&module);
 	return 0;
 }
 

@@ -285,4 +285,50 @@ done
 counts "$work/text" "one place, from outside"
 exec 9>&-
 wait "$pid"
+
+# More often than there is room for: one alone keeps its name, and of two none
+# gets the other's.
+cat >"$work/often.c" <<'END'
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+static __attribute__((noinline)) void lose(const char *path, size_t size)
+{
+	void *handle = dlopen(path, RTLD_NOW);
+	void *(*enter)(size_t);
+
+	*(void **)&enter = dlsym(handle, "enter");
+	enter(size);
+	dlclose(handle);
+}
+static __attribute__((noinline)) void clear(void)
+{
+	char bytes[8192];
+	memset(bytes, 0, sizeof(bytes));
+	__asm__ volatile("" : : "r"(bytes) : "memory");
+}
+int main(int argc, char **argv)
+{
+	int i, which;
+
+	for (i = 0; i < 2500; i++) {
+		which = 1 + i % (argc - 1);
+		lose(argv[which], which == 1 ? 4001 : 5001);
+	}
+	clear();
+	return 0;
+}
+END
+"$cc" -O1 -g -fno-builtin -o "$work/often" "$work/often.c" -ldl || exit 1
+"$command" --backtrace -- "$work/often" "$one" >/dev/null 2>"$work/err"
+grep -q 'and [0-9]* similar unreachable bytes in 2499 allocations' "$work/err" ||
+	fail "2500 times: $(cat "$work/err")"
+grep -q 'lose_one' "$work/err" || fail "2500 times: no name"
+"$command" --backtrace -- "$work/often" "$one" "$two" >/dev/null 2>"$work/err"
+awk '/bytes unreachable at/ { size = $1 }
+	/lose_one/ && size > 4100 || /lose_two/ && size < 5000 { bad = 1 }
+	/lose_one/ { one = 1 }
+	/lose_two/ { two = 1 }
+	END { exit bad || !one || !two }' "$work/err" ||
+	fail "two of 2500: $(cat "$work/err")"
 [ "$failed" -eq 0 ]

@@ -415,6 +415,14 @@ START_TEST(frames_of_modules)
 	modules[2].gone = 6;
 	modules[2].first = 0;
 	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)6 << 48), 0x9050);
+	modules[2].again = MU_MODULE_SAME;
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)6 << 48), older);
+	modules[2].again = MU_MODULE_OTHER;
+	ck_assert_uint_eq(
+	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)6 << 48), 0x9050);
+	ck_assert_uint_eq(
 	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)5 << 48), older);
 }
 END_TEST
