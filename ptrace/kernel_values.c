@@ -213,6 +213,12 @@ mu_kernel_values_read(const struct mu_kernel_files *files, pid_t pid,
 	/* proc_fd_permission() and proc_fdinfo_access_allowed(): as ptrace. */
 	if (error == -EACCES || error == -EPERM)
 		return mu_refusal(pid, pid, (int)-error, why);
+	/* The thread whose files were opened has ended, maybe by execve(). */
+	if (files->folder >= 0 && (error == -ENOENT || error == -ESRCH))
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "process %d ended, or became another program, in the"
+		    " middle of the check",
+		    pid);
 	if (error != 0)
 		return mu_why(why, mu_status_from_errno((int)-error),
 		    "cannot list epoll sets and timers of process %d"

@@ -2,9 +2,11 @@
  * The parsers of epoll's fdinfo and of /proc/PID/timers.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "mu/arch.h"
@@ -217,6 +219,26 @@ START_TEST(read_nobody)
 }
 END_TEST
 
+START_TEST(read_gone)
+{
+	struct mu_kernel_files files;
+	struct mu_why why;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		for (;;)
+			pause();
+	mu_kernel_files_open(&files, pid);
+	ck_assert_int_ge(files.folder, 0);
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+	ck_assert_int_eq(mu_kernel_values_read(&files, pid, &words, &why),
+	    MU_ERR_TARGET_GONE);
+	mu_kernel_files_close(&files);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -233,6 +255,7 @@ main(void)
 	tcase_add_test(tc, no_memory);
 	tcase_add_test(tc, read_ourselves);
 	tcase_add_test(tc, read_nobody);
+	tcase_add_test(tc, read_gone);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
