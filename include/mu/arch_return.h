@@ -190,7 +190,9 @@ mu_arch_return_restart(uintptr_t *general, long number)
  * bytes that are software's, and the end is marked. A size over that of the
  * thread's own area would be refused, and SSE's registers alone be restored
  * (check_xstate_in_sigframe); that one has no room for AMX's tiles before they
- * are first used, but what ptrace gives always has.
+ * are first used, but what ptrace gives always has. Whether they were used once
+ * is not told: the end of either size is marked, as the kernel may look at the
+ * end of the thread's own area.
  */
 static inline void
 mu_arch_return_vector(void *set, size_t size)
@@ -209,6 +211,7 @@ mu_arch_return_vector(void *set, size_t size)
 	if (size > MU_FRAME_XSTATE_BV_AT) {
 		memcpy(&software.features, area + MU_FRAME_XSAVE_AT, 8);
 		memcpy(&used, area + MU_FRAME_XSTATE_BV_AT, sizeof(used));
+		memcpy(area + size, &end, sizeof(end));
 		if ((software.features & ~used) >> MU_RETURN_TILES & 1 &&
 		    __get_cpuid_count(0xd, MU_RETURN_TILES, &a, &at, &c, &d) &&
 		    at > MU_FRAME_XSTATE_BV_AT && at < size)
