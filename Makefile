@@ -103,6 +103,7 @@ SRC_KEEPER := \
 	ptrace/remote_stop.c ptrace/remote_return.c ptrace/rights.c \
 	ptrace/alternate_stacks.c \
 	ptrace/process_copy.c ptrace/process_copy_end.c \
+	ptrace/process_copy_left.c \
 	lib/shared_pages.c lib/copy_pause.c lib/oom_score.c \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
 	lib/guardian.c

@@ -256,6 +256,7 @@ open_copy(struct keeping *keeping)
 	pid_t pid = keeping->work->copy.pid;
 	enum mu_status status;
 
+	mu_process_copy_name(&keeping->work->copy, keeping->asked->deadline_ns);
 	mu_process_copy_leave_files(
 	    &keeping->work->copy, keeping->asked->deadline_ns);
 	keeping->copy_memory = open_file(pid, "mem");
@@ -508,6 +509,9 @@ take(struct keeping *keeping)
 	return status;
 }
 
+/* For copies that earlier looks have left behind. */
+#define DROP_LEFT_NS MU_NS_PER_SEC
+
 /* How long a copy may take that is to go. */
 #define LOSE_NS (10 * MU_NS_PER_SEC)
 
@@ -585,6 +589,8 @@ mu_keeper_body(void *arg)
 	mu_sys_close(&keeping.copy_pagemap);
 	mu_room_close(&keeping.room);
 	mu_keeper_drop(work);
+	mu_process_copy_drop_left(work->asked.target, work->copy.code.back,
+	    mu_sys_now_ns() + DROP_LEFT_NS);
 	work->done = true;
 	mu_sys_exit(0);
 }

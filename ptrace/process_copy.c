@@ -6,6 +6,7 @@
 #include "ptrace/process_copy.h"
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
@@ -13,6 +14,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
+#include "ptrace/proc.h"
 #include "ptrace/process_copy_end.h"
 #include "ptrace/remote_code.h"
 #include "ptrace/remote_thread.h"
@@ -30,11 +32,13 @@
  * go on reporting it. Not CLONE_FS: with a folder that is shared a set-user-ID
  * program does not get its rights (check_unsafe_exec in fs/exec.c).
  *
- * If we are killed before PTRACE_O_EXITKILL is set the copy runs: to its end,
- * by the frame on its stack, with all signals blocked.
+ * If we are killed before it has its name, and PTRACE_O_EXITKILL is set, the
+ * copy runs: to its name and its end, by the frames on its stack, with all
+ * signals blocked.
  */
 #define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES | CLONE_PARENT_SETTID)
 
+#define FIRST_OPTIONS (PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD)
 #define COPY_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
 
 #define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
@@ -92,9 +96,28 @@ refused(pid_t pid, long result, struct mu_why *why)
 	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
 }
 
+/*
+ * Where it goes on, if it ever does: to its name and its end. That it has no
+ * name is no reason to do without it.
+ */
+static void
+lead_to_name(const struct mu_tracee *tracee, struct mu_remote_thread *thread)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	struct iovec set = { general, sizeof(general) };
+
+	if (mu_sys_ptrace(PTRACE_GETREGSET, tracee->tid, NOTE_PRSTATUS,
+		(uintptr_t)&set) < 0)
+		return;
+	mu_remote_return_name(thread, general);
+	mu_sys_ptrace(
+	    PTRACE_SETREGSET, tracee->tid, NOTE_PRSTATUS, (uintptr_t)&set);
+}
+
 /* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
 static enum mu_status
-adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
+adopt(struct mu_process_copy *copy, struct mu_remote_thread *thread,
+    uint64_t deadline_ns, struct mu_why *why)
 {
 	struct mu_tracee tracee = {
 		.tid = copy->pid,
@@ -109,8 +132,9 @@ adopt(struct mu_process_copy *copy, uint64_t deadline_ns, struct mu_why *why)
 	if (!stopped)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the copy did not stop in time; give it more time");
+	lead_to_name(&tracee, thread);
 	if (!mu_tracee_stopped(&tracee) ||
-	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, COPY_OPTIONS) < 0)
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, FIRST_OPTIONS) < 0)
 		return mu_why(why, MU_ERR_HELPER_DIED,
 		    "the copy was killed; was memory short?");
 	return MU_OK;
@@ -156,15 +180,51 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 	copy->code = thread.code.at;
 	status = start(copy, &thread, deadline_ns, why);
 	if (status == MU_OK)
-		status = adopt(copy, deadline_ns, why);
+		status = adopt(copy, &thread, deadline_ns, why);
 	if (status != MU_OK && copy->pid != 0) {
 		undo_ns = mu_sys_now_ns() + UNDO_NS;
+		copy->child = mu_proc_inner_pid(copy->pid);
 		if (mu_process_copy_end(copy, undo_ns) &&
-		    thread.tracee->state == MU_TRACEE_STOPPED)
-			mu_process_copy_reap(copy, &thread, undo_ns, NULL);
-		*copy = (struct mu_process_copy) { 0 };
+		    thread.tracee->state == MU_TRACEE_STOPPED &&
+		    mu_process_copy_reap(copy, &thread, undo_ns, NULL) == MU_OK)
+			*copy = (struct mu_process_copy) { 0 };
 	}
 	return status;
+}
+
+/* Is TRACEE at the exit of a system call? */
+static bool
+has_called(const struct mu_tracee *tracee)
+{
+	struct mu_syscall_info info = { 0 };
+
+	return mu_sys_ptrace(MU_GET_SYSCALL_INFO, tracee->tid, sizeof(info),
+		   (uintptr_t)&info) < 0 ||
+	    info.op == MU_SYSCALL_EXIT;
+}
+
+void
+mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
+{
+	struct mu_tracee tracee = { .tid = copy->pid };
+	struct mu_wakeup wakeup;
+	siginfo_t info = { 0 };
+	bool stopped;
+
+	mu_wakeup_open(&wakeup);
+	do {
+		tracee.state = MU_TRACEE_SEIZED;
+		stopped =
+		    mu_sys_ptrace(PTRACE_SYSCALL, tracee.tid, 0, 0) == 0 &&
+		    mu_tracee_await(&tracee, tracee.tid, deadline_ns) &&
+		    mu_tracee_stopped(&tracee);
+	} while (
+	    stopped && !has_called(&tracee) && mu_sys_now_ns() < deadline_ns);
+	mu_wakeup_close(&wakeup);
+	/* Whatever is there to be waited for next is its end. */
+	mu_syscall6(SYS_waitid, P_PID, tracee.tid, (long)&info,
+	    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
+	mu_sys_ptrace(PTRACE_SETOPTIONS, tracee.tid, 0, COPY_OPTIONS);
 }
 
 /* It needs no way back: it ends with us. */

@@ -46,14 +46,15 @@ struct mu_process_copy {
  *
  * Copy the process whose THREADS are all stopped. They stay stopped; one of
  * them may be in another stop than before (mu_remote_call_make). The copy ends
- * with the thread that called this (PTRACE_O_EXITKILL).
+ * with the thread that called this: by itself, and once it has its name by
+ * PTRACE_O_EXITKILL.
  *
- * On failure there is no copy, nothing has changed, and memory can be read as
- * long as the process is stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: it cannot
- * be made to do a system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel
- * gave no process (RLIMIT_NPROC, pids cgroup) or no memory (overcommit).
- * MU_ERR_TIMEOUT: of THREADS all but one may have been released.
- * MU_ERR_TARGET_GONE.
+ * On failure there is no copy, or one that mu_process_copy_drop() has to see
+ * to, nothing else has changed, and memory can be read as long as the process
+ * is stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: it cannot be made to do a
+ * system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel gave no process
+ * (RLIMIT_NPROC, pids cgroup) or no memory (overcommit). MU_ERR_TIMEOUT: of
+ * THREADS all but one may have been released. MU_ERR_TARGET_GONE.
  */
 enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
     struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
@@ -82,6 +83,14 @@ enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why);
 
 /*
+ * Let the copy take its name, MU_REMOTE_COPY, by which it is told from what the
+ * process has started. Before all other calls in it. Runs in the thread that
+ * made the copy.
+ */
+void mu_process_copy_name(
+    const struct mu_process_copy *copy, uint64_t deadline_ns);
+
+/*
  * The copy's table of descriptors is no more that of its process, and empty:
  * what the process leaves behind at its end or at an execve(), such as sockets,
  * pipes and locks, is not held by the copy. Nothing is closed by that. Before
@@ -99,5 +108,15 @@ void mu_process_copy_leave_files(
  */
 enum mu_status mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
     uint64_t deadline_ns, struct mu_why *why);
+
+/*
+ * Have process PID reap the copies of it that were left: those that ended with
+ * every process that could have had them reaped. A few at most, until
+ * DEADLINE_NS; what is left then is left to the next call. BACK:
+ * mu_remote_code_back() of PID, or 0. Takes a file for each of its threads, as
+ * does the question whether there are any.
+ */
+void mu_process_copy_drop_left(pid_t pid, uintptr_t back, uint64_t deadline_ns);
+bool mu_process_copy_any_left(pid_t pid);
 
 #endif

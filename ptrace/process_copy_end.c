@@ -243,7 +243,7 @@ mu_process_copy_reap(const struct mu_process_copy *copy,
 }
 
 enum mu_status
-mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
+mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
     uint64_t deadline_ns, struct mu_why *why)
 {
 	struct reaping reaping = {
@@ -254,11 +254,6 @@ mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
 	};
 	int rounds = 0;
 
-	if (copy->pid == 0)
-		return MU_OK;
-	if (!mu_process_copy_end(copy, deadline_ns))
-		return mu_why(why, MU_ERR_TIMEOUT,
-		    "copy %d of process %d takes long to end", copy->pid, pid);
 	/* It may have been waited for with __WALL, or be init's by now. */
 	while (rounds < ROUNDS && !is_reaped(copy) && !mu_proc_is_over(pid)) {
 		reap_somewhere(&reaping);
@@ -269,8 +264,21 @@ mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
 		rounds += reaping.refused > 0;
 		mu_sys_sleep_ns(NAP_NS);
 	}
-	if (is_reaped(copy) || mu_proc_is_over(pid))
-		reaping.status = MU_OK;
+	return is_reaped(copy) || mu_proc_is_over(pid) ? MU_OK : reaping.status;
+}
+
+enum mu_status
+mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	enum mu_status status;
+
+	if (copy->pid == 0)
+		return MU_OK;
+	if (!mu_process_copy_end(copy, deadline_ns))
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "copy %d of process %d takes long to end", copy->pid, pid);
+	status = mu_process_copy_reap_ended(copy, pid, deadline_ns, why);
 	*copy = (struct mu_process_copy) { 0 };
-	return reaping.status;
+	return status;
 }

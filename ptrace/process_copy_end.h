@@ -1,5 +1,5 @@
 /*
- * The last step in which a copy of a process ends: see process_copy.h.
+ * The last steps in which a copy of a process ends: see process_copy.h.
  *
  * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
@@ -14,5 +14,9 @@
 /* Let THREAD, of its parent, wait for the zombie. */
 enum mu_status mu_process_copy_reap(const struct mu_process_copy *copy,
     struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why);
+
+/* The same for PID, its parent, which runs: one thread of it is stopped. */
+enum mu_status mu_process_copy_reap_ended(const struct mu_process_copy *copy,
+    pid_t pid, uint64_t deadline_ns, struct mu_why *why);
 
 #endif

@@ -2,14 +2,15 @@
  * Signal frames for a thread that makes a system call for us: see
  * remote_return.h.
  *
- * From the lowest address: the answer, a frame for a child, one that reaps it,
- * one that leads to the thread's own registers, and the vector registers.
+ * From the lowest address: the answer, two frames for a child, one that reaps
+ * it, one that leads to the thread's own registers, and the vector registers.
  *
  * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/remote_return.h"
 
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 
 #include "mu/arch_return.h"
@@ -30,7 +31,7 @@
 /* No process has this number (PID_MAX_LIMIT): wait4() says ECHILD. */
 #define NO_PID 0x7fffffff
 
-enum frame { CHILD, REAP, OWN, FRAMES };
+enum frame { CHILD, CHILD_END, REAP, OWN };
 
 static size_t
 aligned(size_t size)
@@ -284,6 +285,7 @@ long
 mu_remote_return_lay(struct mu_remote_thread *thread, mu_sigmask mask)
 {
 	static const uintptr_t quit[6], reap[6] = { NO_PID, 0, MU_WALL };
+	const uintptr_t name[6] = { PR_SET_NAME, thread->way.at };
 	struct mu_remote_return *way = &thread->way;
 	uintptr_t general[MU_PRSTATUS_WORDS];
 	size_t at = vector_offset(thread);
@@ -298,7 +300,9 @@ mu_remote_return_lay(struct mu_remote_thread *thread, mu_sigmask mask)
 	if (!read_vector(thread))
 		return -ESRCH;
 	memset(way->bytes, 0, at);
-	lay_call(thread, CHILD, SYS_exit_group, quit, OWN);
+	memcpy(way->bytes, MU_REMOTE_COPY, sizeof(MU_REMOTE_COPY));
+	lay_call(thread, CHILD, SYS_prctl, name, CHILD_END);
+	lay_call(thread, CHILD_END, SYS_exit_group, quit, OWN);
 	lay_call(thread, REAP, SYS_wait4, reap, OWN);
 	own_registers(thread, general);
 	mu_arch_return_vector(way->bytes + at, way->vector_size);
@@ -323,6 +327,16 @@ mu_remote_return_after(
 	if (thread->way.at != 0)
 		mu_arch_return_after(general, &thread->code.at,
 		    frame_at(thread, child ? REAP : OWN));
+}
+
+void
+mu_remote_return_name(const struct mu_remote_thread *thread, uintptr_t *general)
+{
+	const uintptr_t name[6] = { PR_SET_NAME, thread->way.at };
+
+	mu_arch_remote_prepare(general, thread->code.at.call, SYS_prctl, name);
+	mu_arch_return_after(
+	    general, &thread->code.at, frame_at(thread, CHILD_END));
 }
 
 void

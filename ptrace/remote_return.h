@@ -3,7 +3,8 @@
  * memory: signal frames that lead it to its own registers and signal mask. The
  * tracer puts these back itself; but if it is killed before, the kernel lets
  * the thread run on, and it finds back alone. A child that it has started then
- * ends at once, by a frame of its own, and is reaped.
+ * ends at once, by frames of its own, under the name MU_REMOTE_COPY, and is
+ * reaped.
  *
  * The frames of the first thread lie in the lowest part of its stack, which
  * nothing has used so far; those of another, or where that part is used, where
@@ -29,8 +30,9 @@ struct mu_remote_thread;
 /* The vector registers have up to 11 KiB (AMX). */
 #define MU_REMOTE_RETURN_MAX ((size_t)16 << 10)
 
-/* Bytes for what a call writes to memory. */
+/* Bytes for what a call writes to memory; a child finds its name there. */
 #define MU_REMOTE_ANSWER 64
+#define MU_REMOTE_COPY "mu-copy"
 
 struct mu_remote_return {
 	_Alignas(64) unsigned char bytes[MU_REMOTE_RETURN_MAX];
@@ -72,6 +74,10 @@ void mu_remote_return_now(
  */
 void mu_remote_return_after(
     const struct mu_remote_thread *thread, bool child, uintptr_t *general);
+
+/* Registers for the child of THREAD: it names itself, and then ends. */
+void mu_remote_return_name(
+    const struct mu_remote_thread *thread, uintptr_t *general);
 
 /*
  * Nothing of it is needed any more: SIZE bytes of the answer go to ANSWER, what
