@@ -15,7 +15,9 @@ mu_guardian_body(void *arg)
 	const int keep[] = { work->life, work->ended, mu_procfs_descriptor() };
 
 	mu_keeper_settle("mu-guardian", keep, sizeof(keep) / sizeof(keep[0]));
-	mu_keeper_line_await_cut(work->life, UINT64_MAX);
+	while (!mu_keeper_line_await_cut(
+	    work->life, mu_sys_now_ns() + MU_KEEPER_LOOK_NS))
+		mu_keeper_kill_stopped(work->keeper);
 	if (!work->done)
 		mu_keeper_drop_left(work);
 	mu_sys_exit(0);

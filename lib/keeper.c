@@ -32,8 +32,7 @@ _Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
 /* How long the command waits for the end of keeper and guardian. */
 #define END_NS (2 * MU_NS_PER_SEC)
 
-/* How often it looks whether they run, and how late they may be. */
-#define LOOK_NS (MU_NS_PER_SEC / 5)
+/* How late they may be. */
 #define LATE_NS (5 * MU_NS_PER_SEC)
 
 static bool
@@ -84,7 +83,7 @@ start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
 	keeper->guardian = (pid_t)pid;
 	pid = start(keeper, mu_keeper_body);
 	if (pid > 0)
-		keeper->pid = (pid_t)pid;
+		keeper->pid = work->keeper = (pid_t)pid;
 	return pid;
 }
 
@@ -203,16 +202,6 @@ read_now(struct mu_keeper *keeper)
 	return status;
 }
 
-/*
- * Whoever owns the target may stop a process of the same user by a signal, with
- * the target's threads in its hands.
- */
-static bool
-is_stopped(pid_t pid)
-{
-	return pid != 0 && mu_proc_state(pid, pid) == 'T';
-}
-
 /* What the keeper says. One that does not run, or is late, is killed. */
 static enum mu_keeper_word
 hear(struct mu_keeper *keeper, int *fds)
@@ -222,9 +211,12 @@ hear(struct mu_keeper *keeper, int *fds)
 
 	do {
 		now = mu_sys_now_ns();
-		word = mu_keeper_line_receive(keeper->line, fds, now + LOOK_NS);
-		if (word == MU_KEEPER_LATE &&
-		    (now >= late_ns || is_stopped(keeper->pid)))
+		word = mu_keeper_line_receive(
+		    keeper->line, fds, now + MU_KEEPER_LOOK_NS);
+		if (word != MU_KEEPER_LATE)
+			continue;
+		mu_keeper_kill_stopped(keeper->pid);
+		if (now >= late_ns)
 			mu_sys_kill(keeper->pid, SIGKILL);
 	} while (word == MU_KEEPER_LATE);
 	return word;
@@ -357,7 +349,11 @@ mu_keeper_take(struct mu_keeper *keeper)
 		/* mu_keeper_end() looks at it: there is no mirror. */
 		keeper->result.status = mu_why(&keeper->result.why,
 		    mu_status_from_errno((int)-error),
-		    "cannot start the keeper (errno %ld)", -error);
+		    error == -EAGAIN
+			? "user %d may start no more processes; raise"
+			  " RLIMIT_NPROC or the cgroup's pids.max"
+			: "user %d cannot start the keeper (errno %ld)",
+		    (int)mu_sys0(SYS_geteuid), -error);
 		return keeper->result.status;
 	}
 	keeper->oom_score = mu_oom_score();
@@ -388,11 +384,11 @@ await_end(struct mu_keeper *keeper)
 
 	do {
 		gone = mu_keeper_line_await_cut(
-		    keeper->ended, mu_sys_now_ns() + LOOK_NS);
-		if (!gone && is_stopped(keeper->pid))
-			mu_sys_kill(keeper->pid, SIGKILL);
-		if (!gone && is_stopped(keeper->guardian))
-			mu_sys_kill(keeper->guardian, SIGKILL);
+		    keeper->ended, mu_sys_now_ns() + MU_KEEPER_LOOK_NS);
+		if (!gone) {
+			mu_keeper_kill_stopped(keeper->pid);
+			mu_keeper_kill_stopped(keeper->guardian);
+		}
 	} while (!gone && mu_sys_now_ns() < end_ns);
 	if (!gone)
 		return;

@@ -7,9 +7,10 @@
  *   copy made, lets the threads go, and ends the copy when the command closes
  *   its end of the line or is gone;
  * - the guardian waits for the keeper's end. If that comes too early, it has
- *   the copy reaped (lib/guardian.c). A thread that was in a call of ours takes
- *   its registers back by itself (ptrace/remote_return.h).
- * Both are in sessions of their own, block all signals, and have the lowest
+ *   the copy reaped (lib/guardian.c). It and the command kill a keeper that a
+ *   signal has stopped: its owner is the target's. A thread that was in a call
+ * of ours takes its registers back by itself (ptrace/remote_return.h). Both are
+ * in sessions of their own, block all signals, and have the lowest
  * oom_score_adj that they may have; the command has the highest while they
  * live. What the keeper found is in memory that all three share (struct
  * mu_keeper_work); descriptors come over the line (lib/keeper_line.h).
@@ -111,6 +112,7 @@ struct mu_keeper_work {
 	uint64_t read_ns; /* set by the command: what reading would take */
 	int line, ended;  /* descriptors of the keeper, and of both */
 	int life, alive;  /* the guardian reads, the keeper holds */
+	pid_t keeper;     /* as soon as it is known; for the guardian */
 };
 
 /*

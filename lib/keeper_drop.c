@@ -5,6 +5,7 @@
  */
 #include "lib/keeper_drop.h"
 
+#include <signal.h>
 #include <sys/prctl.h>
 
 #include "lib/descriptors.h"
@@ -22,6 +23,13 @@
 #define DROP_NAP_NS (20 * 1000 * 1000ull)
 
 void
+mu_keeper_kill_stopped(pid_t pid)
+{
+	if (pid != 0 && mu_proc_state(pid, pid) == 'T')
+		mu_sys_kill(pid, SIGKILL);
+}
+
+void
 mu_keeper_settle(const char *name, const int *keep, size_t count)
 {
 	mu_sigmask mask;
@@ -29,6 +37,7 @@ mu_keeper_settle(const char *name, const int *keep, size_t count)
 	mu_sys_block_signals(&mask);
 	mu_sys0(SYS_setsid);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)name);
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT);
 	mu_descriptors_close_but(keep, count);
 	mu_oom_score_lower();
 }

@@ -11,9 +11,19 @@
 
 #include "lib/keeper.h"
 
+/* How often a process that can be stopped by its owner is looked at. */
+#define MU_KEEPER_LOOK_NS (MU_NS_PER_SEC / 5)
+
+/*
+ * Whoever owns the target may stop a process of the same user by a signal, with
+ * the target's threads in its hands: such a one is killed. 0: there is none.
+ */
+void mu_keeper_kill_stopped(pid_t pid);
+
 /*
  * A session of its own under NAME, all signals blocked, no descriptors but the
- * COUNT in KEEP, and the last to be killed when memory runs out.
+ * COUNT in KEEP, and the last to be killed when memory runs out. If it is
+ * stopped when its parent ends, it goes on.
  */
 void mu_keeper_settle(const char *name, const int *keep, size_t count);
 

@@ -3,7 +3,9 @@
  *
  * It is not dumpable, so that the process's owner, who is its owner now, can
  * neither trace it nor open its descriptors; and in a session of its own, so
- * that nothing can be typed into our terminal from it (TIOCSTI).
+ * that nothing can be typed into our terminal from it (TIOCSTI). But the owner
+ * can send signals to it and to what it starts, all of which we therefore let
+ * go on when it is stopped, or kill, for as long as it lives.
  *
  * Runs in: the command.
  */
@@ -21,12 +23,14 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/oom_score.h"
 #include "lib/urgency.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
+#include "ptrace/process_copy.h"
 #include "ptrace/rights.h"
 
 /* Exit statuses of the child; those of its work are below. */
@@ -36,6 +40,19 @@
 
 /* Its owner may stop it; we let it go on, but not for ever. */
 #define MAX_STOPS 100
+
+/* How long what it has started may go on when it has ended. */
+#define ORPHANS_NS (3 * MU_NS_PER_SEC)
+
+/* What another child may take to have the copies reaped that were left. */
+#define MEND_NS (2 * MU_NS_PER_SEC)
+#define MEND_TRIES 3
+
+struct deputy {
+	pid_t target;
+	int fd;    /* its report */
+	bool late; /* it took too long, or was stopped too often */
+};
 
 struct rights {
 	uid_t user;
@@ -115,6 +132,17 @@ is_same_file(const char *path, const char *other)
 	    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
+/* At a change of credentials (commit_creds), which is a moment too long. */
+static bool
+becomes_dumpable(void)
+{
+	char text[8];
+
+	return mu_sys_read_file(AT_FDCWD, "/proc/sys/fs/suid_dumpable", text,
+		   sizeof(text)) <= 0 ||
+	    text[0] == '1';
+}
+
 /* In it the numbers of /proc/PID/status are those of its users. */
 static bool
 enter_namespace(pid_t target)
@@ -126,6 +154,9 @@ enter_namespace(pid_t target)
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", target);
 	if (is_same_file(path, "/proc/self/ns/user"))
 		return true;
+	/* Its root has all capabilities that we have in there. */
+	if (becomes_dumpable())
+		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	entered = fd >= 0 && setns(fd, CLONE_NEWUSER) == 0;
 	mu_sys_close(&fd);
@@ -170,6 +201,17 @@ has_groups(const struct rights *rights)
 		rights->num_groups * sizeof(*groups)) == 0;
 }
 
+/*
+ * A change of user or group sets it to fs.suid_dumpable, which may be 1. Until
+ * this is called again nobody traces us who does not have the capabilities that
+ * we still have.
+ */
+static bool
+hide(void)
+{
+	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
+}
+
 static bool
 set_rights(const struct rights *rights)
 {
@@ -183,7 +225,8 @@ set_rights(const struct rights *rights)
 	    setgroups(rights->num_groups, rights->groups) != 0)
 		return false;
 	return setresgid(group, group, group) == 0 &&
-	    setresuid(user, user, user) == 0 && set_capabilities(capabilities);
+	    setresuid(user, user, user) == 0 && hide() &&
+	    set_capabilities(capabilities);
 }
 
 static bool
@@ -194,10 +237,9 @@ become(pid_t target, pid_t parent)
 	char path[64];
 	int fd;
 
-	if (!enter_namespace(target) ||
+	if (!hide() || !enter_namespace(target) || !hide() ||
 	    !read_status(target, status, sizeof(status)) ||
 	    !parse_rights(&rights, status) || !set_rights(&rights) ||
-	    prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) != 0 ||
 	    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return false;
 	/* A change of user clears it. */
@@ -238,53 +280,68 @@ failure(void)
 	    : FAILED;
 }
 
-static _Noreturn void
-run_child(pid_t target, pid_t parent, int fd, mu_deputy_work *work, void *ctx)
+/* As far as we may: over the hard limit takes CAP_SYS_RESOURCE. */
+static void
+lift(__rlimit_resource_t resource)
 {
-	const struct rlimit none = { RLIM_INFINITY, RLIM_INFINITY };
+	struct rlimit limit = { RLIM_INFINITY, RLIM_INFINITY };
+
+	if (setrlimit(resource, &limit) == 0 ||
+	    getrlimit(resource, &limit) != 0)
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(resource, &limit);
+}
+
+static _Noreturn void
+run_child(
+    const struct deputy *deputy, pid_t parent, mu_deputy_work *work, void *ctx)
+{
+	int status, fd = deputy->fd;
 	FILE *out;
-	int status;
 
 	setsid();
 	/* Its report goes into memory; the limit is for the output. */
-	setrlimit(RLIMIT_FSIZE, &none);
+	lift(RLIMIT_FSIZE);
+	/* It is for the processes of our user, not for those of the target. */
+	lift(RLIMIT_NPROC);
 	/* What we start inherits it, and may not change it any more. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_urgency_allow();
-	if (!leave_descriptors(&fd) || !become(target, parent))
+	if (!leave_descriptors(&fd) || !become(deputy->target, parent))
 		_exit(REFUSED);
 	out = fdopen(fd, "w");
 	if (out == NULL)
 		_exit(FAILED);
 	status = work(ctx, out);
-	if (fclose(out) != 0)
+	/* Words that did not get out are the report's fault, too. */
+	if (fclose(out) != 0 || (ferror(stderr) && failure() == LIMITED))
 		status = -1;
 	_exit(status < 0 ? failure() : status);
 }
 
 /* What waitpid() gives, once it has ended. */
 static int
-await_child(pid_t child, uint64_t patience_ns, bool *late)
+await_child(pid_t child, uint64_t patience_ns, const sigset_t *awaited,
+    struct deputy *deputy)
 {
 	uint64_t now, end_ns = mu_sys_now_ns() + patience_ns;
 	const struct timespec nap = mu_sys_timespec(MU_NS_PER_SEC);
 	int status = 0, stops = 0;
-	sigset_t awaited;
 	pid_t got;
 
-	sigemptyset(&awaited);
-	sigaddset(&awaited, SIGCHLD);
+	deputy->late = false;
 	for (;;) {
 		got = waitpid(child, &status, WNOHANG | WUNTRACED);
 		if (got == child && !WIFSTOPPED(status))
 			return status;
 		now = mu_sys_now_ns();
-		*late |= now >= end_ns || stops > MAX_STOPS;
-		if (*late)
+		deputy->late |= now >= end_ns || stops > MAX_STOPS;
+		if (deputy->late)
 			kill(child, SIGKILL);
 		else if (got == child && ++stops > 0)
 			kill(child, SIGCONT);
-		sigtimedwait(&awaited, NULL, &nap);
+		sigtimedwait(awaited, NULL, &nap);
 	}
 }
 
@@ -305,9 +362,9 @@ copy_report(int fd, FILE *out)
 
 /* REFUSED, or what the work returned. */
 static int
-conclude(int status, bool late, int fd, FILE *out, struct mu_why *why)
+conclude(const struct deputy *deputy, int status, FILE *out, struct mu_why *why)
 {
-	if (late)
+	if (deputy->late)
 		mu_why(why, MU_ERR_TIMEOUT,
 		    "the child that looks at the process took too long, or was"
 		    " stopped again and again");
@@ -321,23 +378,57 @@ conclude(int status, bool late, int fd, FILE *out, struct mu_why *why)
 	else if (WEXITSTATUS(status) == LIMITED)
 		mu_why(why, MU_ERR_RESOURCES,
 		    "the report could not be written; raise RLIMIT_FSIZE");
-	else if (WEXITSTATUS(status) != FAILED && copy_report(fd, out))
+	else if (WEXITSTATUS(status) != FAILED && copy_report(deputy->fd, out))
 		return WEXITSTATUS(status);
 	return -1;
 }
 
-static int
-run_deputy(pid_t target, uint64_t patience_ns, mu_deputy_work *work, void *ctx,
-    FILE *out, struct mu_why *why)
+/*
+ * Children that are not ours by intent: those that we were exec()d with. They
+ * cannot be told from what the child leaves behind.
+ */
+static bool
+has_children(void)
 {
-	int fd = memfd_create("memunreachable", MFD_CLOEXEC);
+	siginfo_t info;
+
+	return waitid(P_ALL, 0, &info,
+		   WEXITED | WSTOPPED | WNOHANG | WNOWAIT | __WALL) == 0;
+}
+
+/*
+ * What the child has started put the process back when that ends, which takes
+ * little time unless it is stopped. Whatever is killed in the end has no
+ * process in its hands any longer (ptrace/remote_return.h).
+ */
+static void
+await_orphans(const sigset_t *awaited)
+{
+	const struct timespec nap = mu_sys_timespec(MU_NS_PER_SEC / 10);
+	uint64_t end_ns = mu_sys_now_ns() + ORPHANS_NS;
+	int status, stops = 0;
+	pid_t got;
+
+	for (;;) {
+		got = waitpid(-1, &status, WNOHANG | WUNTRACED | __WALL);
+		if (got < 0 || (got == 0 && mu_sys_now_ns() >= end_ns))
+			return;
+		if (got == 0)
+			sigtimedwait(awaited, NULL, &nap);
+		else if (WIFSTOPPED(status))
+			kill(got, ++stops > MAX_STOPS ? SIGKILL : SIGCONT);
+	}
+}
+
+/* Do WORK in a child; false: it cannot be started. STATUS: as of waitpid(). */
+static bool
+start_and_await(struct deputy *deputy, uint64_t patience_ns,
+    mu_deputy_work *work, void *ctx, int *status)
+{
+	bool adopts = !has_children() && prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
 	pid_t parent = getpid(), child;
 	sigset_t awaited, before;
-	bool late = false;
-	int status;
 
-	if (fd < 0)
-		return REFUSED;
 	/* With SIGCHLD ignored no child can be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&awaited);
@@ -346,16 +437,58 @@ run_deputy(pid_t target, uint64_t patience_ns, mu_deputy_work *work, void *ctx,
 	child = fork();
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, &before, NULL);
-		run_child(target, parent, fd, work, ctx);
+		run_child(deputy, parent, work, ctx);
 	}
-	status = REFUSED;
-	if (child > 0) {
-		status = await_child(child, patience_ns, &late);
-		status = conclude(status, late, fd, out, why);
-	}
+	if (child > 0)
+		*status = await_child(child, patience_ns, &awaited, deputy);
+	if (child > 0 && adopts)
+		await_orphans(&awaited);
+	if (adopts)
+		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	sigprocmask(SIG_SETMASK, &before, NULL);
-	close(fd);
-	return status;
+	return child > 0;
+}
+
+static int
+mend(void *ctx, FILE *out)
+{
+	const struct deputy *deputy = ctx;
+
+	(void)out;
+	mu_process_copy_drop_left(
+	    deputy->target, 0, mu_sys_now_ns() + MEND_NS / 2);
+	return 0;
+}
+
+/* The child and all that it had started may have been killed at once. */
+static void
+mend_after(const struct deputy *deputy)
+{
+	struct deputy mender = *deputy;
+	int tries, status;
+
+	for (tries = 0; tries < MEND_TRIES; tries++)
+		if (!mu_process_copy_any_left(deputy->target) ||
+		    !start_and_await(&mender, MEND_NS, mend, &mender, &status))
+			return;
+}
+
+static int
+run_deputy(pid_t target, uint64_t patience_ns, mu_deputy_work *work, void *ctx,
+    FILE *out, struct mu_why *why)
+{
+	struct deputy deputy = { .target = target };
+	int status, result = REFUSED;
+
+	deputy.fd = memfd_create("memunreachable", MFD_CLOEXEC);
+	if (deputy.fd < 0)
+		return REFUSED;
+	if (start_and_await(&deputy, patience_ns, work, ctx, &status)) {
+		mend_after(&deputy);
+		result = conclude(&deputy, status, out, why);
+	}
+	close(deputy.fd);
+	return result;
 }
 
 int

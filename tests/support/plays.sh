@@ -23,10 +23,15 @@ fail() {
 	failures=$((failures + 1))
 }
 
-# Has this shell CAP_SYS_PTRACE (bit 19 of CapEff)? Root in a container may not.
-may_trace_all() {
+# Has this shell the capability of that number? Root in a container may not.
+may() {
 	effective=$(sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status)
-	[ $((0x$effective >> 19 & 1)) -eq 1 ]
+	[ $((0x$effective >> $1 & 1)) -eq 1 ]
+}
+
+# CAP_SYS_PTRACE
+may_trace_all() {
+	may 19
 }
 
 # Can a terminal be made? A bare container has no /dev/pts.
