@@ -283,4 +283,23 @@ elif [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
 fi
 
 [ -z "$(ls -A "$TMPDIR")" ] || fail "left behind: $(ls -A "$TMPDIR")"
+
+name='SIGKILL of us'
+mkfifo "$work/fifo"
+: >"$out"
+# The file is this shell's, and the command's to read.
+# shellcheck disable=SC2016
+"$command" -q -- sh -c 'echo $$; read -r word <"$1"; echo "it read $word"' \
+    sh "$work/fifo" >"$out" 2>&1 &
+tracer=$!
+await test -s "$out"
+kill -9 $tracer
+wait $tracer 2>/dev/null
+left=$(head -n 1 "$out")
+pids="$pids $left"
+grep -q '^TracerPid:.0$' "/proc/$left/status" || fail "it is traced"
+grep -q '^State:.[SR]' "/proc/$left/status" || fail "it does not run"
+echo on >"$work/fifo"
+await grep -q 'it read on' "$out" || fail "it did not go on"
+
 [ "$failures" -eq 0 ]

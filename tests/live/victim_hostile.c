@@ -11,8 +11,9 @@
  *           put back, become 0; the priority and the policy the lowest
  *   calm    nothing
  * Prints "ready". A byte of its standard input ends the child, and "peace" is
- * printed. At the end of that it prints what it has seen, and ends with 0 if nothing was wrong. It
- * must not run as root, and its user must have no other processes.
+ * printed. At the end of that it prints what it has seen, and ends with 0 if
+ * nothing was wrong. It must not run as root, and its user must have no other
+ * processes.
  */
 #include <dirent.h>
 #include <pthread.h>
