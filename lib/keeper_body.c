@@ -194,6 +194,9 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 	return status;
 }
 
+/* A copy that is late is worth nothing without a little of what is beside. */
+#define BESIDE_NS (20 * 1000 * 1000ull)
+
 /*
  * What the copy does not have, or shares. Time is left for the release of the
  * threads, and a part of it for a busy machine.
@@ -206,15 +209,17 @@ take_beside(struct keeping *keeping, size_t num_threads)
 	pid_t copy = keeping->work->copy.pid;
 	uint64_t last_ns = keeping->work->stop_ns - num_threads * RELEASE_NS;
 	uint64_t spare_ns = keeping->asked->max_pause_ns / 4;
+	uint64_t end_ns = last_ns - (spare_ns < SPARE_NS ? spare_ns : SPARE_NS);
 	enum mu_status status = MU_OK;
+
+	if (last_ns < mu_sys_now_ns() + BESIDE_NS)
+		last_ns = mu_sys_now_ns() + BESIDE_NS;
 
 	if (mu_mappings_pages(tid) != mu_mappings_pages(copy))
 		status = mu_shared_pages_compare(
 		    shared, tid, copy, &keeping->result->why);
 	if (status == MU_OK)
-		mu_shared_pages_take(shared,
-		    last_ns - (spare_ns < SPARE_NS ? spare_ns : SPARE_NS),
-		    last_ns);
+		mu_shared_pages_take(shared, end_ns, last_ns);
 	return status;
 }
 

@@ -10,8 +10,10 @@
 
 #include "lib/descriptors.h"
 #include "lib/oom_score.h"
+#include "lib/urgency.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
+#include "ptrace/process_copy_end.h"
 
 /* For the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL). */
 #define END_NS (10 * MU_NS_PER_SEC)
@@ -42,17 +44,37 @@ mu_keeper_settle(const char *name, const int *keep, size_t count)
 	mu_oom_score_lower();
 }
 
+/*
+ * To end a large copy takes a while. Then a thread of the process stands still
+ * until it has reaped that: nothing may come in between.
+ */
+static enum mu_status
+drop_once(const struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
+	struct mu_process_copy left = work->copy;
+	struct mu_urgency urgency;
+	enum mu_status status;
+
+	if (left.pid == 0)
+		return MU_OK;
+	if (!mu_process_copy_end(&left, end_ns))
+		return MU_ERR_TIMEOUT;
+	mu_urgency_raise(&urgency);
+	status =
+	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
+	mu_urgency_drop(&urgency);
+	return status;
+}
+
 void
 mu_keeper_drop(struct mu_keeper_work *work)
 {
 	uint64_t end_ns = mu_sys_now_ns() + DROP_NS;
-	struct mu_process_copy left;
 	enum mu_status status;
 
 	do {
-		left = work->copy;
-		status = mu_process_copy_drop(&left, work->asked.target,
-		    mu_sys_now_ns() + ONE_DROP_NS, NULL);
+		status = drop_once(work);
 		if (status != MU_OK)
 			mu_sys_sleep_ns(DROP_NAP_NS);
 	} while (status != MU_OK && mu_sys_now_ns() < end_ns);

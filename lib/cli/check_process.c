@@ -61,6 +61,7 @@ struct looking {
 	struct mu_why no_room; /* for a copy; or no words */
 	struct mu_answer kept; /* of the last look that judged the heap */
 	bool has_kept;
+	struct mu_why doubt; /* why there is none, if it was the last */
 };
 
 static const enum mu_keeper_way ways[] = {
@@ -349,6 +350,21 @@ tell(const struct looking *looking, struct mu_answer *answer)
 	return status;
 }
 
+/* What one look at memory that changes found is no answer. */
+static void
+note_doubt(struct looking *looking)
+{
+	char advice[64];
+
+	advise_all(&looking->keeper, advice, sizeof(advice));
+	mu_why(&looking->doubt, MU_OK,
+	    "%zu MiB that a fork does not copy (MAP_SHARED, MADV_DONTFORK) were"
+	    " read while they changed: whether %zu blocks are lost takes two"
+	    " looks, or %s; the second look failed",
+	    (looking->keeper.result.shared.changing + 0xfffff) >> 20,
+	    looking->judgement.search.leaks.num_leaks, advice);
+}
+
 /* Before another look, which may fail: then this one is the answer. */
 static void
 keep_judged(struct looking *looking)
@@ -357,6 +373,11 @@ keep_judged(struct looking *looking)
 
 	if (!is_judged(looking))
 		return;
+	if (looking->changing) {
+		note_doubt(looking);
+		return;
+	}
+	looking->doubt.words[0] = '\0';
 	if (judged.status == MU_OK)
 		judged.status = mu_why(&judged.why, MU_PARTIAL,
 		    "some of these may be in use: they were looked at once"
@@ -452,6 +473,16 @@ look_again(struct looking *looking)
 }
 
 static void
+explain_doubt(struct looking *looking)
+{
+	struct mu_why why = looking->why;
+
+	if (!is_judged(looking) && looking->doubt.words[0] != '\0')
+		mu_why(&looking->why, looking->status, "%s: %s",
+		    looking->doubt.words, why.words);
+}
+
+static void
 name_program(pid_t pid, struct mu_answer *answer)
 {
 	char path[64];
@@ -498,8 +529,10 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	explain_room(&looking);
 	if (looking.has_kept && !is_judged(&looking))
 		status = tell_kept(&looking, answer);
-	else
+	else {
+		explain_doubt(&looking);
 		status = tell(&looking, answer);
+	}
 	answer->info.tries = looking.tries;
 	answer->info.pause_ns = looking.pause_ns;
 	answer->info.total_ns = mu_sys_now_ns() - looking.begin_ns;
