@@ -27,6 +27,7 @@ static struct {
 	size_t count;
 	bool resident; /* some job needs a thread of libc's */
 	bool any;      /* some job needs a thread at all */
+	bool asked;    /* for one that needs a thread */
 	int pending;   /* bit N: jobs[N] */
 	int ended;     /* no more jobs */
 } watch;
@@ -75,6 +76,7 @@ on_signal(int signo, siginfo_t *info, void *context)
 		job->run();
 		return;
 	}
+	__atomic_store_n(&watch.asked, true, __ATOMIC_RELAXED);
 	__atomic_fetch_or(
 	    &watch.pending, 1 << (job - watch.jobs), __ATOMIC_ACQ_REL);
 	watch_thread_wake(&watch.pending);
@@ -123,6 +125,12 @@ watch_start(void)
 	for (i = 0; i < watch.count; i++)
 		install(&watch.jobs[i]);
 	watch_options_hints();
+}
+
+bool
+watch_asked(void)
+{
+	return __atomic_load_n(&watch.asked, __ATOMIC_RELAXED);
 }
 
 void

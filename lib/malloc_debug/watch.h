@@ -41,6 +41,9 @@ void watch_start(void);
 /* In the child after fork(). */
 void watch_fork_child(void);
 
+/* Has a signal ever asked for what is not done in its handler? */
+bool watch_asked(void);
+
 /*
  * The program ends: nothing more is begun, and what has begun is waited for,
  * 10 seconds at most.
