@@ -25,7 +25,7 @@
 #define NOTE_PRFPREG 2
 
 #define ALIGN 64
-#define PIECE ((size_t)1 << 10)
+#define PIECE ((size_t)8 << 10)
 #define MARK 8 /* ptrace gives a register set in words */
 
 /* No process has this number (PID_MAX_LIMIT): wait4() says ECHILD. */
