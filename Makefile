@@ -120,7 +120,7 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/subject_files.c lib/symbolize/frame_files.c \
 	lib/symbolize/helper.c lib/symbolize/helper_process.c \
 	lib/symbolize/helper_body.c lib/symbolize/symbol_wire.c \
-	lib/symbolize/symbol_wire_write.c lib/symbolize/confinement.c \
+	lib/symbolize/symbol_wire_write.c lib/symbolize/confinement.c lib/symbolize/identity.c \
 	lib/symbolize/read_only.c \
 	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
 	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \

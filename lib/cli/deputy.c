@@ -13,9 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -27,6 +25,7 @@
 #include <unistd.h>
 
 #include "lib/oom_score.h"
+#include "lib/symbolize/identity.h"
 #include "lib/urgency.h"
 #include "mu/sys.h"
 #include "ptrace/proc.h"
@@ -73,27 +72,6 @@ read_status(pid_t target, char *status, size_t size)
 	return n > 0 && (size_t)n + 1 < size;
 }
 
-/* The line "Groups:\t4 24 27 \n". */
-static void
-parse_groups(struct rights *rights, const char *status)
-{
-	const char *at = strstr(status, "\nGroups:");
-	char *end;
-
-	rights->num_groups = 0;
-	if (at == NULL)
-		return;
-	at += strlen("\nGroups:");
-	for (;; at = end) {
-		while (*at == ' ' || *at == '\t')
-			at++;
-		if (*at < '0' || *at > '9' || rights->num_groups == NGROUPS_MAX)
-			return;
-		rights->groups[rights->num_groups++] =
-		    (gid_t)strtoul(at, &end, 10);
-	}
-}
-
 /* The one id of four; -1: they differ. */
 static int64_t
 only_id(const char *status, const char *key)
@@ -119,7 +97,8 @@ parse_rights(struct rights *rights, const char *status)
 	rights->user = (uid_t)user;
 	rights->group = (gid_t)group;
 	rights->capabilities = (uint64_t)permitted;
-	parse_groups(rights, status);
+	rights->num_groups =
+	    mu_identity_groups(status, rights->groups, NGROUPS_MAX);
 	return true;
 }
 
@@ -176,37 +155,6 @@ limit_capabilities(uint64_t capabilities)
 }
 
 static bool
-set_capabilities(uint64_t capabilities)
-{
-	struct __user_cap_header_struct header = {
-		.version = _LINUX_CAPABILITY_VERSION_3,
-	};
-	struct __user_cap_data_struct data[2] = { { 0 } };
-	unsigned i;
-
-	for (i = 0; i < 2; i++)
-		data[i].permitted = data[i].effective =
-		    (uint32_t)(capabilities >> (32 * i));
-	return syscall(SYS_capset, &header, data) == 0;
-}
-
-static bool
-has_groups(const struct rights *rights)
-{
-	static gid_t groups[NGROUPS_MAX];
-	int count = getgroups(NGROUPS_MAX, groups);
-
-	return count >= 0 && (size_t)count == rights->num_groups &&
-	    memcmp(groups, rights->groups,
-		rights->num_groups * sizeof(*groups)) == 0;
-}
-
-/*
- * A change of user or group sets it to fs.suid_dumpable, which may be 1. Until
- * this is called again nobody traces us who does not have the capabilities that
- * we still have.
- */
-static bool
 hide(void)
 {
 	return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0;
@@ -216,17 +164,11 @@ static bool
 set_rights(const struct rights *rights)
 {
 	uint64_t capabilities = rights->capabilities & mu_rights_own();
-	uid_t user = rights->user;
-	gid_t group = rights->group;
 
 	limit_capabilities(capabilities);
-	prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0);
-	if (!has_groups(rights) &&
-	    setgroups(rights->num_groups, rights->groups) != 0)
-		return false;
-	return setresgid(group, group, group) == 0 &&
-	    setresuid(user, user, user) == 0 && hide() &&
-	    set_capabilities(capabilities);
+	return mu_identity_take(rights->user, rights->group, rights->groups,
+		   rights->num_groups) &&
+	    mu_identity_limit(capabilities);
 }
 
 static bool

@@ -3,8 +3,6 @@
  */
 #include "lib/symbolize/confinement.h"
 
-#include <grp.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,8 +12,10 @@
 #include <unistd.h>
 
 #include "heapwalk/available.h"
+#include "lib/symbolize/identity.h"
 #include "lib/symbolize/read_only.h"
 #include "mu/sys.h"
+#include "ptrace/proc.h"
 
 #define STATUS_SIZE 8192 /* bytes of /proc/PID/status that are read */
 #define MEMORY_MIN ((size_t)256 << 20)
@@ -23,47 +23,19 @@
 #define CPU_SECONDS 120
 #define FILES_MAX 1024
 
-/* "Uid:\t1000\t0\t0\t0\n": real, effective, saved, for files. */
-static bool
-read_ids(const char *status, const char *name, unsigned ids[4])
+/* The effective one counts, unless it is root's; -1: not known. */
+static int64_t
+least_of(const char *status, const char *name)
 {
-	const char *line = strstr(status, name);
+	int64_t id;
+	unsigned i;
 
-	return line != NULL &&
-	    sscanf(line + strlen(name), "%u %u %u %u", &ids[0], &ids[1],
-		&ids[2], &ids[3]) == 4;
-}
-
-static unsigned
-least_of(const unsigned ids[4])
-{
-	size_t i;
-
-	/* The effective one counts, unless it is root's. */
 	for (i = 1; i < 4; i++) {
-		if (ids[i] != 0)
-			return ids[i];
+		id = mu_proc_status_number(status, name, i, 10);
+		if (id != 0)
+			return id;
 	}
-	return ids[0];
-}
-
-static void
-read_groups(const char *status, struct mu_rights *rights)
-{
-	const char *line = strstr(status, "\nGroups:");
-	char *end;
-
-	if (line == NULL)
-		return;
-	for (line += strlen("\nGroups:");
-	     *line != '\n' && rights->num_groups < MU_GROUPS_MAX; line = end) {
-		rights->groups[rights->num_groups] =
-		    (gid_t)strtoul(line, &end, 10);
-		if (end == line)
-			break;
-		rights->num_groups++;
-		end += *end == ' ';
-	}
+	return mu_proc_status_number(status, name, 0, 10);
 }
 
 struct mu_rights
@@ -71,7 +43,7 @@ mu_rights_of_process(pid_t pid)
 {
 	struct mu_rights rights = { .known = false };
 	char path[64], status[STATUS_SIZE];
-	unsigned uids[4], gids[4];
+	int64_t user, group;
 	ssize_t length = 0;
 	int fd;
 
@@ -81,13 +53,15 @@ mu_rights_of_process(pid_t pid)
 		length = mu_sys_read(fd, status, sizeof(status) - 1);
 	mu_sys_close(&fd);
 	status[length > 0 ? length : 0] = '\0';
-	if (!read_ids(status, "\nUid:", uids) ||
-	    !read_ids(status, "\nGid:", gids))
+	user = least_of(status, "\nUid:");
+	group = least_of(status, "\nGid:");
+	if (user < 0 || group < 0)
 		return rights;
 	rights.known = true;
-	rights.uid = least_of(uids);
-	rights.gid = least_of(gids);
-	read_groups(status, &rights);
+	rights.uid = (uid_t)user;
+	rights.gid = (gid_t)group;
+	rights.num_groups =
+	    mu_identity_groups(status, rights.groups, MU_GROUPS_MAX);
 	return rights;
 }
 
@@ -114,21 +88,9 @@ mu_rights_other(const struct mu_rights *rights)
 static bool
 take_on(const struct mu_rights *rights)
 {
-	if (!mu_rights_other(rights))
-		return true;
-	return setgroups(rights->num_groups, rights->groups) == 0 &&
-	    setresgid(rights->gid, rights->gid, rights->gid) == 0 &&
-	    setresuid(rights->uid, rights->uid, rights->uid) == 0;
-}
-
-static bool
-drop_capabilities(void)
-{
-	struct __user_cap_header_struct header = { _LINUX_CAPABILITY_VERSION_3,
-		0 };
-	struct __user_cap_data_struct none[2] = { { 0 } };
-
-	return mu_sys2(SYS_capset, (long)&header, (long)none) == 0;
+	return !mu_rights_other(rights) ||
+	    mu_identity_take(
+		rights->uid, rights->gid, rights->groups, rights->num_groups);
 }
 
 /* The address space that we have, and so much more. */
@@ -174,7 +136,7 @@ mu_confine(const struct mu_rights *rights, bool network)
 	limit(RLIMIT_NOFILE, FILES_MAX);
 	if (!network)
 		limit(RLIMIT_FSIZE, 0);
-	if (!take_on(rights) || !drop_capabilities())
+	if (!take_on(rights) || !mu_identity_limit(0))
 		return false;
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);

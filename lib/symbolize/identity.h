@@ -1,0 +1,30 @@
+/*
+ * Users and groups of a process, and taking them on.
+ *
+ * Runs in: the command, and children that it forks, which have one thread.
+ */
+#ifndef SYMBOLIZE_IDENTITY_H
+#define SYMBOLIZE_IDENTITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* Supplementary groups in STATUS, text of a status file: at most MAX. */
+size_t mu_identity_groups(const char *status, gid_t *groups, size_t max);
+
+/*
+ * Real, effective, saved ids become USER and GROUP. Capabilities that we are
+ * permitted stay so, for mu_identity_limit() to take them; until then no other
+ * process of that user can trace us, and from then on we are not dumpable.
+ * False: it is not allowed.
+ */
+bool mu_identity_take(
+    uid_t user, gid_t group, const gid_t *groups, size_t num_groups);
+
+/* Permitted and effective capabilities become these; no others are inherited.
+ */
+bool mu_identity_limit(uint64_t capabilities);
+
+#endif
