@@ -239,6 +239,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(keeping, threads);
 	status = make_copy(keeping, threads);
+	keeping->result->copy_ns = mu_sys_now_ns() - threads->begin_ns;
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
 		keeping->result->tight = keeping->room.tight;

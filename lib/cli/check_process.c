@@ -34,6 +34,7 @@
 #define NAP_MAX_NS (100 * 1000 * 1000ull)
 #define PEEK_NAP_NS (1000 * 1000ull)
 #define LOCKS_MAX 256
+#define MAX_CONFIRMED 5
 #define CONFIRM_NS (20 * 1000 * 1000ull)
 
 struct looking {
@@ -62,6 +63,7 @@ struct looking {
 	struct mu_answer kept; /* of the last look that judged the heap */
 	bool has_kept;
 	struct mu_why doubt; /* why there is none, if it was the last */
+	unsigned confirmed;  /* looks that found what is lost now */
 };
 
 static const enum mu_keeper_way ways[] = {
@@ -263,10 +265,8 @@ look_once(struct looking *looking)
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
 	note_room(looking);
-	if ((keeper->result.taken == MU_KEEPER_FORK ||
-		keeper->result.copied_long) &&
-	    keeper->result.pause_ns > keeper->max_pause_ns)
-		looking->copied_ns = keeper->result.pause_ns;
+	if (keeper->result.copy_ns > keeper->max_pause_ns)
+		looking->copied_ns = keeper->result.copy_ns;
 	if (looking->status != MU_OK)
 		return;
 	keeper->snap.no_headers = true; /* see unsettled.h */
@@ -373,7 +373,7 @@ keep_judged(struct looking *looking)
 
 	if (!is_judged(looking))
 		return;
-	if (looking->changing) {
+	if (looking->changing && looking->confirmed < 2) {
 		note_doubt(looking);
 		return;
 	}
@@ -472,6 +472,25 @@ look_again(struct looking *looking)
 	}
 }
 
+/*
+ * While memory changes, a look that finds some of it in use after all is not
+ * the last: what moves fast is missed twice, too.
+ */
+static void
+confirm(struct looking *looking)
+{
+	size_t before;
+
+	do {
+		looking->confirmed++;
+		before = looking->judgement.search.leaks.num_leaks;
+		look_again(looking);
+	} while (looking->confirmed < MAX_CONFIRMED && looking->changing &&
+	    is_judged(looking) &&
+	    looking->judgement.search.leaks.num_leaks < before &&
+	    looking->judgement.search.leaks.num_leaks > 0);
+}
+
 static void
 explain_doubt(struct looking *looking)
 {
@@ -525,7 +544,7 @@ mu_check_process(const struct mu_check *check, struct mu_answer *answer)
 	mu_judgement_open(&looking.judgement, check);
 	look(&looking);
 	if (is_doubtful(&looking))
-		look_again(&looking);
+		confirm(&looking);
 	explain_room(&looking);
 	if (looking.has_kept && !is_judged(&looking))
 		status = tell_kept(&looking, answer);

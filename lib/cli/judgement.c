@@ -312,7 +312,9 @@ mu_judgement_suspect(struct mu_judgement *judgement)
 {
 	const struct mu_search *search = &judgement->search;
 
+	mu_arena_close(&judgement->kept);
 	mu_arena_open(&judgement->kept, tables_limit(judgement->check));
+	judgement->num_suspects = 0;
 	judgement->suspects = mu_arena_alloc(&judgement->kept,
 	    search->leaks.num_leaks + 1, sizeof(*judgement->suspects));
 	if (judgement->suspects == NULL)
