@@ -115,6 +115,24 @@ else
 		fail "$(head -c 300 "$said")"
 fi
 
+# Not dumpable before any change of credentials, and again while there are
+# capabilities left: in between the other user could trace the child.
+name='not dumpable in time'
+if command -v strace >/dev/null; then
+	strace -f -o "$work/calls" \
+	    -e trace=prctl,setns,setresgid,setresuid,capset \
+	    "$work/command" -q -p "$pid" >"$said" 2>&1
+	order=$(sed -n 's/.*PR_SET_DUMPABLE, SUID_DUMP_DISABLE.*/hidden/p
+		s/^[0-9]* *\(setns\|setres[ug]id\|capset\)(.*/\1/p' \
+	    "$work/calls" | uniq | tr '\n' ' ')
+	case $order in
+	"hidden setresgid setresuid hidden capset "*) ;;
+	*) fail "$order" ;;
+	esac
+else
+	echo "SKIPPED: rights_taken: no strace"
+fi
+
 # The command with a capability, at a process of its own user.
 name='our own capability'
 start "$name" setpriv --reuid=65534 --regid=65534 --clear-groups \
