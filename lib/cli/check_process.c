@@ -63,7 +63,6 @@ struct looking {
 	struct mu_answer kept; /* of the last look that judged the heap */
 	bool has_kept;
 	struct mu_why doubt; /* why there is none, if it was the last */
-	unsigned confirmed;  /* looks that found what is lost now */
 };
 
 static const enum mu_keeper_way ways[] = {
@@ -350,19 +349,29 @@ tell(const struct looking *looking, struct mu_answer *answer)
 	return status;
 }
 
-/* What one look at memory that changes found is no answer. */
+/* What a look found that is known to miss references is no answer. */
 static void
 note_doubt(struct looking *looking)
 {
+	size_t num = looking->judgement.search.leaks.num_leaks;
 	char advice[64];
 
+	if (!looking->changing) {
+		mu_why(&looking->doubt, MU_OK,
+		    "whether %zu blocks are lost takes another look, at %s; that"
+		    " failed",
+		    num,
+		    looking->stacks_wanted ? "alternate signal stacks"
+					   : "memory that a fork empties");
+		return;
+	}
 	advise_all(&looking->keeper, advice, sizeof(advice));
 	mu_why(&looking->doubt, MU_OK,
 	    "%zu MiB that a fork does not copy (MAP_SHARED, MADV_DONTFORK) were"
-	    " read while they changed: whether %zu blocks are lost takes two"
-	    " looks, or %s; the second look failed",
-	    (looking->keeper.result.shared.changing + 0xfffff) >> 20,
-	    looking->judgement.search.leaks.num_leaks, advice);
+	    " read while they changed: whether %zu blocks are lost takes another"
+	    " look, or %s; the next look failed",
+	    (looking->keeper.result.shared.changing + 0xfffff) >> 20, num,
+	    advice);
 }
 
 /* Before another look, which may fail: then this one is the answer. */
@@ -373,7 +382,8 @@ keep_judged(struct looking *looking)
 
 	if (!is_judged(looking))
 		return;
-	if (looking->changing && looking->confirmed < 2) {
+	if (looking->changing || looking->stacks_wanted ||
+	    looking->wiped_wanted) {
 		note_doubt(looking);
 		return;
 	}
@@ -479,13 +489,14 @@ look_again(struct looking *looking)
 static void
 confirm(struct looking *looking)
 {
+	unsigned looks = 1;
 	size_t before;
 
 	do {
-		looking->confirmed++;
+		looks++;
 		before = looking->judgement.search.leaks.num_leaks;
 		look_again(looking);
-	} while (looking->confirmed < MAX_CONFIRMED && looking->changing &&
+	} while (looks < MAX_CONFIRMED && looking->changing &&
 	    is_judged(looking) &&
 	    looking->judgement.search.leaks.num_leaks < before &&
 	    looking->judgement.search.leaks.num_leaks > 0);

@@ -63,7 +63,7 @@ run_target(void)
 		.features = UFFD_FEATURE_EVENT_FORK,
 	};
 	struct uffdio_register range;
-	void *volatile lost = calloc(1, 4000);
+	void *volatile lost = calloc(1, 1000);
 	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
