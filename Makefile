@@ -79,7 +79,8 @@ SRC_SWEEPER := \
 	heapwalk/graph/store.c heapwalk/graph/lost.c \
 	heapwalk/words.c heapwalk/references.c heapwalk/links.c \
 	heapwalk/encodings.c \
-	heapwalk/mark/mark.c heapwalk/mark/links.c heapwalk/mark/marking.c \
+	heapwalk/mark/chains.c heapwalk/mark/mark.c \
+	heapwalk/mark/links.c heapwalk/mark/marking.c \
 	heapwalk/mark/marker.c \
 	heapwalk/fold.c heapwalk/fold_alone.c \
 	heapwalk/giant.c heapwalk/components.c \

@@ -8,9 +8,13 @@
  */
 #include "heapwalk/mark/marker.h"
 
+#include "heapwalk/mark/chains.h"
 #include "heapwalk/mark/marking.h"
 
 #define AHEAD MU_MARKER_AHEAD
+#define CELLS_A_LINE 16
+#define COUNTED 4096 /* steps that are charged at once */
+#define DENSE 16 /* of 64 nodes: none is waited for by itself */
 
 static inline void
 reach(struct mu_marker *marker, uint32_t target)
@@ -18,6 +22,10 @@ reach(struct mu_marker *marker, uint32_t target)
 	struct mu_blocks *blocks = marker->graph->blocks;
 
 	/* Whether it was is known to the next sweep. */
+	if (marker->found != NULL) {
+		mu_marker_find(marker->found, target);
+		return;
+	}
 	if (marker->stack == NULL) {
 		mu_blocks_mark(blocks, target);
 		return;
@@ -56,10 +64,15 @@ reach_chain(struct mu_marker *marker, uint32_t target)
 {
 	const struct mu_blocks *blocks = marker->graph->blocks;
 	const uint32_t *cells = marker->graph->cells;
+	size_t steps = 0, far = 0;
 	uint32_t cell;
-	size_t steps = 0;
 
 	while (!mu_blocks_marked(blocks, target)) {
+		if (mu_chains_sample(marker->chains, target)) {
+			target = mu_chains_follow(marker->chains, target);
+			if (mu_blocks_marked(blocks, target))
+				break;
+		}
 		mu_blocks_mark(blocks, target);
 		mu_marking_follow(blocks, target);
 		cell = cells[target];
@@ -67,11 +80,17 @@ reach_chain(struct mu_marker *marker, uint32_t target)
 			marker->stack[marker->depth++] = target;
 			break;
 		}
+		far += ((cell ^ target) & ~MU_CELL_ONE) >= CELLS_A_LINE;
 		target = cell & ~MU_CELL_ONE;
-		if (++steps % 4096 == 0 &&
-		    mu_deadline_passed(&marker->deadline, 8 * 4096))
+		if (++steps < COUNTED)
+			continue;
+		mu_chains_count(marker->chains, steps, far);
+		steps = far = 0;
+		if (mu_deadline_passed(&marker->deadline, 8 * COUNTED))
 			break;
 	}
+	mu_chains_count(marker->chains, steps, far);
+	marker->deadline.passed |= marker->chains->late;
 }
 
 static inline bool
@@ -119,6 +138,24 @@ settle_node(struct mu_marker *marker)
 	if (marker->last_list - marker->first_list == AHEAD)
 		settle_list(marker);
 	follow_cell(marker, marker->nodes[marker->first_node++ % AHEAD]);
+}
+
+void
+mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
+{
+	bool dense = marker->found != NULL && mu_popcount(nodes) >= DENSE;
+	uint32_t node, cell;
+
+	for (; nodes != 0; nodes &= nodes - 1) {
+		node = first + (uint32_t)__builtin_ctzll(nodes);
+		cell = dense ? mu_graph_cell(marker->graph, node) : 0;
+		if (!dense)
+			mu_marker_follow(marker, node);
+		else if (cell - 1 < MU_CELL_READ - 1)
+			follow_list(marker, cell - 1);
+		else
+			follow_cell(marker, node);
+	}
 }
 
 void
@@ -179,6 +216,8 @@ mu_marker_open(
 	marker->graph = graph;
 	marker->deadline = (struct mu_deadline) { .ns = deadline_ns };
 	marker->stack = NULL;
+	marker->chains = NULL;
+	marker->found = NULL;
 	marker->depth = marker->max_depth = 0;
 	marker->full = false;
 	marker->first_node = marker->last_node = 0;

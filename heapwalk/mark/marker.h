@@ -9,6 +9,8 @@
 #include "heapwalk/deadline.h"
 #include "heapwalk/graph/reader.h"
 
+struct mu_chains; /* heapwalk/mark/chains.h */
+
 #define MU_MARKER_AHEAD 16 /* a power of two: on the way from memory */
 
 struct mu_marker {
@@ -18,7 +20,11 @@ struct mu_marker {
 	/* NULL: what is marked is left to the next sweep. Else it is alone. */
 	uint32_t *stack;
 	size_t depth, max_depth;
-	bool full; /* some nodes were marked and found no room */
+	bool full;                /* some nodes were marked and found no room */
+	struct mu_chains *chains; /* of who has a stack */
+
+	/* Bits of what this worker finds, in place of marks; or NULL. */
+	uint64_t *found;
 
 	/* Nodes whose cells are on the way; places of their targets. */
 	uint32_t nodes[MU_MARKER_AHEAD], lists[MU_MARKER_AHEAD];
@@ -27,7 +33,17 @@ struct mu_marker {
 	struct mu_reader reader; /* of nodes whose edges are not stored */
 };
 
-/* MARKER has no stack. */
+/* Others may read FOUND, none writes to it. */
+static inline void
+mu_marker_find(uint64_t *found, uint32_t node)
+{
+	uint64_t *word = &found[node / 64];
+	uint64_t bits = __atomic_load_n(word, __ATOMIC_RELAXED);
+
+	__atomic_store_n(word, bits | 1ull << (node % 64), __ATOMIC_RELAXED);
+}
+
+/* MARKER has no stack and marks what it finds. */
 void mu_marker_open(
     struct mu_marker *marker, struct mu_graph *graph, uint64_t deadline_ns);
 
@@ -44,6 +60,10 @@ mu_marker_follow(struct mu_marker *marker, uint32_t node)
 		__builtin_prefetch(&marker->graph->cells[node]);
 	marker->nodes[marker->last_node++ % MU_MARKER_AHEAD] = node;
 }
+
+/* Follow those of 64 nodes from FIRST on that are marked and in NODES. */
+void mu_marker_follow_word(
+    struct mu_marker *marker, uint32_t first, uint64_t nodes);
 
 /* Follow all that waits, and what is on the stack. */
 void mu_marker_drain(struct mu_marker *marker);

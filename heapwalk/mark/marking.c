@@ -22,11 +22,34 @@
 
 #define MIN_SWEPT ((size_t)1 << 16) /* nodes that a thread is started for */
 
-static size_t
-num_words(const struct mu_marking *marking)
+/* Bit i: some worker found node 64 * WORD + i. */
+static inline uint64_t
+found_by_any(const struct mu_marking *marking, size_t word)
 {
-	return ((size_t)marking->graph->num_nodes + WORD_NODES - 1) /
-	    WORD_NODES;
+	uint64_t bits = 0;
+	size_t i;
+
+	for (i = 0; i < marking->num_found; i++)
+		bits |=
+		    __atomic_load_n(&marking->found[i * marking->words + word],
+			__ATOMIC_RELAXED);
+	return bits;
+}
+
+/* Mark what was found of word I: marks of all 64 nodes. */
+static inline uint64_t
+mark_found(const struct mu_marking *marking, size_t i)
+{
+	struct mu_blocks *blocks = marking->graph->blocks;
+	uint32_t first = (uint32_t)(i * WORD_NODES);
+	uint64_t marked = mu_marks_from(blocks, first);
+	uint64_t fresh = found_by_any(marking, i) & ~marked;
+
+	marked |= fresh;
+	for (; fresh != 0; fresh &= fresh - 1)
+		mu_blocks_mark(
+		    blocks, first + (uint32_t)__builtin_ctzll(fresh));
+	return marked;
 }
 
 /* Follow those of word I that are marked and not followed; how many. */
@@ -34,26 +57,25 @@ static inline size_t
 sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
 {
 	struct mu_blocks *blocks = marking->graph->blocks;
-	uint32_t first = (uint32_t)(i * WORD_NODES);
-	uint64_t fresh = mu_marks_from(blocks, first) & ~blocks->followed[i];
-	size_t count = mu_popcount(fresh);
+	uint64_t fresh = mark_found(marking, i) & ~blocks->followed[i];
 
+	if (fresh == 0)
+		return 0;
 	blocks->followed[i] |= fresh;
-	for (; fresh != 0; fresh &= fresh - 1)
-		mu_marker_follow(
-		    marker, first + (uint32_t)__builtin_ctzll(fresh));
-	return count;
+	mu_marker_follow_word(marker, (uint32_t)(i * WORD_NODES), fresh);
+	return mu_popcount(fresh);
 }
 
 static void
 sweep_some(void *ctx, unsigned worker)
 {
 	struct mu_marking *marking = ctx;
-	size_t words = num_words(marking), i, end, count = 0;
+	size_t words = marking->words, i, end, count = 0;
 	struct mu_marker marker;
 
-	(void)worker;
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
+	if (worker < marking->num_found)
+		marker.found = &marking->found[worker * words];
 	while (!marker.deadline.passed) {
 		i = __atomic_fetch_add(
 		    &marking->next, TICKET_WORDS, __ATOMIC_RELAXED);
@@ -71,28 +93,56 @@ sweep_some(void *ctx, unsigned worker)
 
 /* By all workers; true: it is worth while to go on so. */
 static bool
-sweep(struct mu_marking *marking)
+sweep(struct mu_marking *marking, unsigned count)
 {
-	size_t count = 1 + marking->graph->num_nodes / MIN_SWEPT;
-
 	marking->next = marking->followed = 0;
-	mu_workers_run(marking->graph->blocks->workers,
-	    count < MU_WORKERS_MAX ? (unsigned)count : MU_WORKERS_MAX,
-	    sweep_some, marking);
+	mu_workers_run(
+	    marking->graph->blocks->workers, count, sweep_some, marking);
 	return marking->followed > marking->graph->num_nodes / FEW &&
 	    !marking->passed;
+}
+
+static void
+open_found(struct mu_marking *marking, unsigned count)
+{
+	struct mu_arena *arena = marking->graph->arena;
+	size_t refused = arena->refused;
+
+	if (marking->found != NULL)
+		return;
+	marking->found = mu_arena_alloc_table(
+	    arena, count * marking->words, sizeof(*marking->found));
+	marking->num_found = marking->found != NULL ? count : 0;
+	arena->refused = refused;
+}
+
+/* In the order of the numbers, until too few are found. */
+static void
+sweep_all(struct mu_marking *marking)
+{
+	size_t count = 1 + marking->graph->num_nodes / MIN_SWEPT, i;
+	unsigned most = mu_workers_count(marking->graph->blocks->workers);
+
+	if (most > count)
+		most = (unsigned)count;
+	open_found(marking, most);
+	while (sweep(marking, most))
+		;
+	for (i = 0; i < marking->words; i++)
+		mark_found(marking, i);
 }
 
 /* Alone, by the stack; true: it was full, more is to be done. */
 static bool
 follow(struct mu_marking *marking)
 {
-	size_t words = num_words(marking), i;
+	size_t words = marking->words, i;
 	struct mu_marker marker;
 
 	mu_marker_open(&marker, marking->graph, marking->deadline_ns);
 	marker.stack = marking->stack;
 	marker.max_depth = marking->max_depth;
+	marker.chains = &marking->chains;
 	for (i = 0; i < words && !marker.deadline.passed && !marker.full; i++) {
 		if (sweep_word(marking, &marker, i) > 0)
 			mu_marker_drain(&marker);
@@ -106,8 +156,7 @@ void
 mu_marking_run(struct mu_marking *marking)
 {
 	while (!marking->passed && follow(marking))
-		while (sweep(marking))
-			;
+		sweep_all(marking);
 }
 
 bool
@@ -118,7 +167,10 @@ mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
 
 	*marking = (struct mu_marking) { .graph = graph,
 		.max_depth = max_depth,
+		.words =
+		    ((size_t)graph->num_nodes + WORD_NODES - 1) / WORD_NODES,
 		.deadline_ns = deadline_ns };
+	mu_chains_open(&marking->chains, graph, deadline_ns);
 	for (; marking->max_depth > 0; marking->max_depth /= 2) {
 		marking->stack = mu_arena_alloc(
 		    graph->arena, marking->max_depth, sizeof(*marking->stack));

@@ -15,13 +15,24 @@
 
 #include "heapwalk/deadline.h"
 #include "heapwalk/graph/graph.h"
+#include "heapwalk/mark/chains.h"
 
 struct mu_marking {
 	struct mu_graph *graph;
 	uint32_t *stack; /* nodes that are followed next */
 	size_t max_depth;
 	uint64_t deadline_ns;
-	bool passed;     /* the deadline */
+	bool passed; /* the deadline */
+	struct mu_chains chains;
+
+	/*
+	 * What sweeps find: WORDS words of bits for each worker, so that each
+	 * writes to its own. A random store takes a third of the time where
+	 * the table is an eighth as large. NULL: marks are set.
+	 */
+	uint64_t *found;
+	size_t words, num_found;
+
 	size_t next;     /* ticket of a sweep */
 	size_t followed; /* nodes that the last sweep did */
 };
