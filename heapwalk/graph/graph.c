@@ -15,8 +15,9 @@
 #define NODES_A_LINKER 16
 #define SPARE ((size_t)1 << 20) /* for what comes behind the edges */
 
-size_t
-mu_graph_parts(const struct mu_graph *graph, uint32_t block, size_t *first)
+/* The first part of BLOCK or of one behind it, as an index. */
+static size_t
+first_part(const struct mu_graph *graph, uint32_t block)
 {
 	size_t low = 0, high = graph->num_parts, middle;
 
@@ -27,10 +28,15 @@ mu_graph_parts(const struct mu_graph *graph, uint32_t block, size_t *first)
 		else
 			high = middle;
 	}
-	*first = low;
-	for (; high < graph->num_parts && graph->parts[high].block == block;)
-		high++;
-	return high - low;
+	return low;
+}
+
+/* Asked for each part when edges are read: no step for each of them. */
+size_t
+mu_graph_parts(const struct mu_graph *graph, uint32_t block, size_t *first)
+{
+	*first = first_part(graph, block);
+	return first_part(graph, block + 1) - *first;
 }
 
 enum mu_words_of
@@ -120,19 +126,19 @@ make_room(struct mu_graph *graph)
 	    arena->limit > arena->used ? arena->limit - arena->used : 0;
 	size_t count = graph->num_nodes;
 
-	graph->linkers = NULL;
-	graph->max_linkers = 0;
-	if (count > MU_GRAPH_MAX_NODES ||
-	    left < count * sizeof(*graph->cells) + SPARE)
-		return;
-	graph->cells = alloc_table(arena, &count, count, sizeof(*graph->cells));
-	if (graph->cells == NULL)
-		return;
-	graph->max_linkers = MIN_LINKERS + count / NODES_A_LINKER;
+	if (count <= MU_GRAPH_MAX_NODES &&
+	    left >= count * sizeof(*graph->cells) + SPARE)
+		graph->cells =
+		    alloc_table(arena, &count, count, sizeof(*graph->cells));
+	graph->max_linkers = MIN_LINKERS;
+	if (graph->cells != NULL)
+		graph->max_linkers += count / NODES_A_LINKER;
 	graph->linkers = alloc_table(
 	    arena, &graph->max_linkers, MIN_LINKERS, sizeof(*graph->linkers));
 	if (graph->linkers == NULL)
 		graph->max_linkers = 0;
+	if (graph->cells == NULL)
+		return;
 	left = arena->limit > arena->used + SPARE
 	    ? (arena->limit - arena->used - SPARE) / sizeof(*graph->targets)
 	    : 0;

@@ -79,9 +79,13 @@ struct mu_graph {
 	size_t capacity, taken;
 	bool reads; /* some node has MU_CELL_READ */
 
-	/* Nodes with links among their edges, each once; any order. */
+	/*
+	 * Nodes with links among their edges, noted when they are followed, in
+	 * any order. Room for all of them would be as much as the cells take.
+	 */
 	uint32_t *linkers;
 	size_t num_linkers, max_linkers; /* more than MAX: some are not there */
+	bool linkers_lost;               /* some were not there, earlier */
 };
 
 /*

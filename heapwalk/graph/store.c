@@ -49,15 +49,6 @@ put(struct mu_store *store, uint32_t target, uint32_t link)
 }
 
 static void
-note_links(struct mu_graph *graph, uint32_t node)
-{
-	size_t i = __atomic_fetch_add(&graph->num_linkers, 1, __ATOMIC_RELAXED);
-
-	if (i < graph->max_linkers)
-		graph->linkers[i] = node;
-}
-
-static void
 end_node(struct mu_store *store)
 {
 	struct mu_graph *graph = store->graph;
@@ -72,8 +63,6 @@ end_node(struct mu_store *store)
 	} else if (store->count > 0) {
 		graph->targets[store->at - 1] |= MU_TARGET_LAST;
 		*cell = (uint32_t)store->first + 1;
-		if (store->links)
-			note_links(graph, store->node);
 	}
 	store->first = store->at;
 }

@@ -17,6 +17,7 @@ struct round {
 	struct mu_marking *marking;
 	bool (*visit)(struct round *round, uint32_t target, uint32_t link);
 	size_t count;
+	size_t seen;  /* of graph->linkers, which are not visited again */
 	size_t words; /* that lead to what no other reference leads to */
 	struct mu_deadline deadline;
 };
@@ -29,7 +30,7 @@ mark_referred(struct round *round, uint32_t target, uint32_t link)
 	if (((link & MU_LINK_STALE) != 0 && !blocks->last_words) ||
 	    mu_blocks_marked(blocks, target))
 		return false;
-	mu_blocks_mark(blocks, target);
+	mu_marking_add(round->marking, target);
 	return true;
 }
 
@@ -104,23 +105,35 @@ visit_node(struct round *round, struct mu_reader *reader, uint32_t node)
 		visit_stored(round, cell);
 }
 
+/*
+ * Those of what was followed; of what earlier visits of this round did not see,
+ * unless it is not known what that is.
+ */
 static void
-visit_links(struct round *round)
+visit_links(struct round *round, bool again)
 {
-	const struct mu_graph *graph = round->marking->graph;
-	bool all = graph->reads || graph->num_linkers > graph->max_linkers;
-	size_t i, count = all ? graph->num_nodes : graph->num_linkers;
+	struct mu_graph *graph = round->marking->graph;
+	bool all = graph->num_linkers > graph->max_linkers ||
+	    (graph->linkers_lost && !again);
+	size_t count = all ? graph->num_nodes : graph->num_linkers;
+	size_t i = all || !again ? 0 : round->seen;
 	struct mu_reader reader;
 
 	round->count = 0;
-	if (count == 0)
+	if (i == count)
 		return;
 	mu_reader_open(&reader, graph, visit_read, round);
-	for (i = 0; i < count && !round->deadline.passed; i++)
+	for (; i < count && !round->deadline.passed; i++)
 		visit_node(
 		    round, &reader, all ? (uint32_t)i : graph->linkers[i]);
 	mu_reader_settle(&reader);
 	round->marking->passed |= round->deadline.passed;
+	/* Those that were seen make room, before there is none for others. */
+	if (graph->num_linkers > graph->max_linkers / 2) {
+		graph->linkers_lost = true;
+		graph->num_linkers = 0;
+	}
+	round->seen = graph->num_linkers;
 }
 
 size_t
@@ -130,13 +143,15 @@ mu_mark_put_off(struct mu_marking *marking)
 		.visit = mark_referred,
 		.deadline = { .ns = marking->deadline_ns } };
 	size_t count = 0;
+	bool again = false;
 
 	do {
 		mu_marking_run(marking);
 		if (marking->passed)
 			break;
-		visit_links(&round);
+		visit_links(&round, again);
 		count += round.count;
+		again = true;
 	} while (round.count > 0);
 	return count;
 }
@@ -157,10 +172,10 @@ mu_mark_links(struct mu_marking *marking)
 	if (marking->passed)
 		return;
 	round.visit = note_unlinked;
-	visit_links(&round);
+	visit_links(&round, false);
 	unlinked = round.count;
 	round.visit = forget_unlinked;
-	visit_links(&round);
+	visit_links(&round, false);
 	most = marking->graph->num_blocks + MIN_WORDS;
 	if (marking->passed ||
 	    (unlinked > references / 2 && round.words <= most))

@@ -7,7 +7,13 @@
 
 #include "heapwalk/mark/links.h"
 
-#define DEPTH 4096 /* pending nodes; with more it is sweeps that are faster */
+/*
+ * Pending nodes; with more it is sweeps that are faster, if more is pending
+ * than a sweep must find to be worth it (heapwalk/mark/marking.c): else each
+ * sweep over all marks could serve a few thousand nodes only.
+ */
+#define MIN_DEPTH 4096
+#define NODES_A_PENDING 256
 
 struct acquittal {
 	struct mu_graph *graph;
@@ -33,6 +39,14 @@ acquit(void *ctx, const struct mu_block *block)
 	return !mu_deadline_passed(&acquittal->deadline, 1);
 }
 
+static size_t
+depth_for(const struct mu_graph *graph)
+{
+	size_t depth = graph->num_nodes / NODES_A_PENDING;
+
+	return depth > MIN_DEPTH ? depth : MIN_DEPTH;
+}
+
 enum mu_status
 mu_mark_bounded(struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth)
 {
@@ -47,7 +61,7 @@ mu_mark_bounded(struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth)
 enum mu_status
 mu_mark(struct mu_graph *graph, uint64_t deadline_ns)
 {
-	return mu_mark_bounded(graph, deadline_ns, DEPTH);
+	return mu_mark_bounded(graph, deadline_ns, depth_for(graph));
 }
 
 enum mu_status
@@ -60,7 +74,7 @@ mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *suspects,
 		.deadline = { .ns = deadline_ns } };
 	struct mu_marking marking;
 
-	if (!mu_marking_open(&marking, graph, DEPTH, deadline_ns))
+	if (!mu_marking_open(&marking, graph, depth_for(graph), deadline_ns))
 		return MU_ERR_NO_MEMORY;
 	mu_blocks_each_unmarked(graph->blocks, acquit, &acquittal);
 	if (acquittal.deadline.passed)

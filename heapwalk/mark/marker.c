@@ -14,7 +14,7 @@
 #define AHEAD MU_MARKER_AHEAD
 #define CELLS_A_LINE 16
 #define COUNTED 4096 /* steps that are charged at once */
-#define DENSE 16 /* of 64 nodes: none is waited for by itself */
+#define DENSE 16     /* of 64 nodes: none is waited for by itself */
 
 static inline void
 reach(struct mu_marker *marker, uint32_t target)
@@ -41,17 +41,34 @@ reach(struct mu_marker *marker, uint32_t target)
 	marker->stack[marker->depth++] = target;
 }
 
-/* The targets at PLACE. */
+/* NODE, which is being followed, has a link. */
+static void
+note_link(struct mu_marker *marker, uint32_t node)
+{
+	struct mu_graph *graph = marker->graph;
+	size_t i;
+
+	if (marker->linker == node)
+		return;
+	marker->linker = node;
+	i = __atomic_fetch_add(&graph->num_linkers, 1, __ATOMIC_RELAXED);
+	if (i < graph->max_linkers)
+		graph->linkers[i] = node;
+}
+
+/* The targets of NODE, which are at PLACE. */
 static inline void
-follow_list(struct mu_marker *marker, uint32_t place)
+follow_list(struct mu_marker *marker, uint32_t node, uint32_t place)
 {
 	const uint32_t *at = &marker->graph->targets[place], *first = at;
 
 	for (;; at++) {
-		if ((*at & MU_TARGET_LINK) != 0)
+		if ((*at & MU_TARGET_LINK) != 0) {
+			note_link(marker, node);
 			at++;
-		else
+		} else {
 			reach(marker, *at & ~MU_TARGET_LAST);
+		}
 		if ((*at & MU_TARGET_LAST) != 0)
 			break;
 	}
@@ -123,13 +140,16 @@ follow_cell(struct mu_marker *marker, uint32_t node)
 		return;
 	}
 	__builtin_prefetch(&marker->graph->targets[cell - 1]);
+	marker->sources[marker->last_list % AHEAD] = node;
 	marker->lists[marker->last_list++ % AHEAD] = cell - 1;
 }
 
 static inline void
 settle_list(struct mu_marker *marker)
 {
-	follow_list(marker, marker->lists[marker->first_list++ % AHEAD]);
+	unsigned i = marker->first_list++ % AHEAD;
+
+	follow_list(marker, marker->sources[i], marker->lists[i]);
 }
 
 static inline void
@@ -152,7 +172,7 @@ mu_marker_follow_word(struct mu_marker *marker, uint32_t first, uint64_t nodes)
 		if (!dense)
 			mu_marker_follow(marker, node);
 		else if (cell - 1 < MU_CELL_READ - 1)
-			follow_list(marker, cell - 1);
+			follow_list(marker, node, cell - 1);
 		else
 			follow_cell(marker, node);
 	}
@@ -204,9 +224,14 @@ reach_all(struct mu_reader *reader)
 	struct mu_marker *marker = reader->ctx;
 	size_t i;
 
-	for (i = 0; i < reader->count; i++)
-		if (reader->targets[i] != MU_NO_NODE && reader->links[i] == 0)
+	for (i = 0; i < reader->count; i++) {
+		if (reader->targets[i] == MU_NO_NODE)
+			continue;
+		if (reader->links[i] != 0)
+			note_link(marker, reader->nodes[i]);
+		else
 			reach(marker, reader->targets[i]);
+	}
 }
 
 void
@@ -220,6 +245,7 @@ mu_marker_open(
 	marker->found = NULL;
 	marker->depth = marker->max_depth = 0;
 	marker->full = false;
+	marker->linker = MU_NO_NODE;
 	marker->first_node = marker->last_node = 0;
 	marker->first_list = marker->last_list = 0;
 	mu_reader_open(&marker->reader, graph, reach_all, marker);

@@ -26,8 +26,13 @@ struct mu_marker {
 	/* Bits of what this worker finds, in place of marks; or NULL. */
 	uint64_t *found;
 
-	/* Nodes whose cells are on the way; places of their targets. */
+	/*
+	 * Nodes whose cells are on the way; places of targets that are, and
+	 * whose they are.
+	 */
 	uint32_t nodes[MU_MARKER_AHEAD], lists[MU_MARKER_AHEAD];
+	uint32_t sources[MU_MARKER_AHEAD];
+	uint32_t linker; /* noted last in graph->linkers */
 	unsigned first_node, last_node, first_list, last_list;
 
 	struct mu_reader reader; /* of nodes whose edges are not stored */

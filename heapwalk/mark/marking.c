@@ -143,11 +143,19 @@ follow(struct mu_marking *marking)
 	marker.stack = marking->stack;
 	marker.max_depth = marking->max_depth;
 	marker.chains = &marking->chains;
-	for (i = 0; i < words && !marker.deadline.passed && !marker.full; i++) {
+	marker.depth = marking->depth;
+	for (i = 0; i < marking->depth; i++)
+		mu_marking_follow(marking->graph->blocks, marking->stack[i]);
+	marking->depth = 0;
+	mu_marker_drain(&marker);
+	for (i = 0; marking->scan && i < words && !marker.deadline.passed &&
+	     !marker.full;
+	     i++) {
 		if (sweep_word(marking, &marker, i) > 0)
 			mu_marker_drain(&marker);
 		mu_deadline_passed(&marker.deadline, 1);
 	}
+	marking->scan = marker.full;
 	marking->passed |= marker.deadline.passed;
 	return marker.full && !marking->passed;
 }
@@ -166,6 +174,7 @@ mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
 	size_t refused = graph->arena->refused;
 
 	*marking = (struct mu_marking) { .graph = graph,
+		.scan = true,
 		.max_depth = max_depth,
 		.words =
 		    ((size_t)graph->num_nodes + WORD_NODES - 1) / WORD_NODES,

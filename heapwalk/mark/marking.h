@@ -20,7 +20,9 @@
 struct mu_marking {
 	struct mu_graph *graph;
 	uint32_t *stack; /* nodes that are followed next */
+	size_t depth;    /* nodes that are marked and wait on it already */
 	size_t max_depth;
+	bool scan; /* there may be more to be followed than these */
 	uint64_t deadline_ns;
 	bool passed; /* the deadline */
 	struct mu_chains chains;
@@ -53,6 +55,17 @@ mu_marking_follow(const struct mu_blocks *blocks, uint32_t node)
 /* Room for MAX_DEPTH nodes on the stack, or less. False: no memory. */
 bool mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
     size_t max_depth, uint64_t deadline_ns);
+
+/* Mark TARGET, which is not; the next run follows it. */
+static inline void
+mu_marking_add(struct mu_marking *marking, uint32_t target)
+{
+	mu_blocks_mark(marking->graph->blocks, target);
+	if (marking->depth < marking->max_depth)
+		marking->stack[marking->depth++] = target;
+	else
+		marking->scan = true;
+}
 
 /* Follow all that is marked, and what that leads to; but no links. */
 void mu_marking_run(struct mu_marking *marking);

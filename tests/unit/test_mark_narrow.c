@@ -1,0 +1,87 @@
+/*
+ * Heaps where little is pending at a time, so that what is done for each of
+ * many steps must not cost as much as the heap is large: else these take
+ * minutes in place of a second.
+ */
+#include <check.h>
+
+#include "tests/support/marking.h"
+#include "tests/support/pthread_workers.h"
+#include "tests/support/suite.h"
+
+#define LISTED 300000
+
+/* 0: no edges are stored. */
+static const size_t rooms[] = { (size_t)1 << 30, 0 };
+
+static void
+mark_all(int way)
+{
+	struct mu_workers workers = pthread_workers(1 + (unsigned)way / 2);
+
+	fake_heap_seal(&heap);
+	heap.blocks.workers = &workers;
+	if (rooms[way % 2] == 0)
+		heap.arena.limit = heap.arena.used + LISTED * 2;
+	mark();
+	ck_assert_int_eq(graph_made.cells == NULL, rooms[way % 2] == 0);
+	heap.blocks.workers = NULL;
+}
+
+/*
+ * A list whose nodes have their link last and point at each other's: each of
+ * these words may be what free() left, and is judged by itself.
+ */
+START_TEST(list_of_last_words)
+{
+	void **first, **last, **next;
+	size_t i;
+
+	open_heap(FAKE_SPAN, LISTED * 32 + 4096);
+	first = last = node(3);
+	for (i = 1; i < LISTED; i++, last = next) {
+		next = node(3);
+		last[2] = &next[2];
+	}
+	node(5);
+	root_value(first);
+	mark_all(_i);
+	expect_leaks(1, 40);
+}
+END_TEST
+
+/* The same, and each of many words leads to what only they lead to. */
+START_TEST(table_of_last_words)
+{
+	size_t i, count = 20000;
+	void **table, **to, **next;
+
+	open_heap(FAKE_SPAN, 8 << 20);
+	table = node(8000);
+	root_value(table);
+	for (i = 0; i < count; i++) {
+		to = node(3);
+		if (i < 8000)
+			table[i] = &to[2];
+		next = node(3);
+		to[0] = &next[2];
+		to[2] = i < 8000 ? NULL : table;
+	}
+	mark_all(_i);
+	expect_leaks(2 * (count - 8000), 2 * (count - 8000) * 24);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("mark_narrow");
+	TCase *tc = tcase_create("narrow");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_loop_test(tc, list_of_last_words, 0, 4);
+	tcase_add_loop_test(tc, table_of_last_words, 0, 4);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
