@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "lib/cli/check.h"
@@ -26,6 +27,7 @@
 #include "mu/sys.h"
 
 #define NS_PER_MS 1000000ull
+#define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */
 
 /* For a child that keeps to no deadline; names may take as long as a check. */
 #define GRACE_NS (60 * MU_NS_PER_SEC)
@@ -341,6 +343,21 @@ look(const struct mu_cli_options *options)
 	return status;
 }
 
+/* Beyond the limit of its stack a process gets SIGSEGV, without a word. */
+static enum mu_status
+judge_stack(struct mu_why *why)
+{
+	struct rlimit stack;
+
+	if (getrlimit(RLIMIT_STACK, &stack) != 0 ||
+	    stack.rlim_cur >= STACK_NEEDED)
+		return MU_OK;
+	return mu_why(why, MU_ERR_NO_MEMORY,
+	    "the stack may have %zu KiB here, and %zu are needed; raise "
+	    "RLIMIT_STACK (ulimit -s)",
+	    (size_t)stack.rlim_cur / 1024, STACK_NEEDED / 1024);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -362,6 +379,8 @@ main(int argc, char **argv)
 	 */
 	if (options.subject != MU_CLI_COMMAND)
 		signal(SIGXFSZ, SIG_IGN);
+	if (judge_stack(&why) != MU_OK)
+		return complain(MU_EXIT_UNCHECKED, &why);
 	switch (options.subject) {
 	case MU_CLI_HELP:
 		mu_cli_help(stdout);

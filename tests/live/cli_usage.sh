@@ -26,6 +26,11 @@ done
 run 2 --format=html -p 1
 has "$err" "--format=html: this version does not write it; expected text or json"
 
+name='small stack'
+prlimit --stack=65536 "$command" -p $$ >"$out" 2>"$err"
+[ $? -eq 3 ] || fail "status"
+has "$err" "the stack may have 64 KiB here, and 256 are needed"
+
 name='help and version'
 run 0 --help
 has "$out" "Usage: memunreachable [OPTION]... -p PID"
