@@ -3,8 +3,12 @@
 from results import LSAN, SHAPES, Results, power, short
 
 MS_A_THREAD = 0.025
-PASS_GOALS = {("graph", 1e5): 2, ("graph", 1e6): 5, ("graph", 1e7): 8}
-SHAPE_GOALS = {"tree": 3, "wide": 3, "list": 2, "shuffled": 1.3}
+PASS_GOALS = {"graph": {1e5: 4, 1e6: 8, 1e7: 13},
+              "list": {1e5: 3, 1e6: 3, 1e7: 3},
+              "shuffled": {1e5: 4, 1e6: 6, 1e7: 6},
+              "wide": {1e5: 4, 1e6: 4, 1e7: 4},
+              "tree": {1e5: 4, 1e6: 7, 1e7: 6}}
+SMALL_GOAL = 3  # fewer blocks
 EDGES = (2, 4, 8, 16)
 RECORDERS = ("plain", "recorder, no stacks", "recorder, stacks",
              "recorder, sampled", "lsan-clang", "lsan-gcc", "heaptrack",
@@ -38,9 +42,8 @@ def passes(results):
     for blocks in results.blocks_of("pass"):
         for shape in SHAPES:
             ours = results.get("pass", "ours", shape, blocks)
-            goal = PASS_GOALS.get((shape, blocks))
-            if goal is None and blocks >= 1e6:
-                goal = SHAPE_GOALS.get(shape)
+            goal = PASS_GOALS[shape].get(
+                blocks, SMALL_GOAL if blocks < 1e5 else None)
             ratio = results.ratio(results.lsan("pass", shape, blocks), ours)
             subject = "whole pass, LSan / ours, %s %s" % (shape, power(blocks))
             if goal is not None:
