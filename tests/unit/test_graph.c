@@ -18,6 +18,8 @@
 static struct mu_graph graph;
 static struct mu_lost lost;
 static struct mu_memory *memory;
+static void **blocks[NODES];
+static unsigned char ways[3][NODES + 2][NODES + 2];
 
 /* ROOM: bytes that the edges may take. */
 static void
@@ -63,54 +65,79 @@ count_edges(uint32_t node, unsigned char *seen)
 static void
 make_graph(void)
 {
-	void **nodes[NODES], **wide, **large;
+	void **wide, **large;
 	size_t i, j, to, size[NODES], words = 3 * PART / W;
 
 	srand(1);
 	open_heap(FAKE_SPAN, 16 << 20);
 	for (i = 0; i < NODES; i++)
-		nodes[i] = node(size[i] = 3 + (size_t)rand() % 38);
+		blocks[i] = node(size[i] = 3 + (size_t)rand() % 38);
 	wide = node(PART / W - 2);
 	large = node(words);
 	for (i = 1; i < NODES; i++) {
 		for (j = 0; j < size[i] && rand() % 4 != 0; j++) {
 			to = (size_t)rand() % (rand() % 9 ? i : NODES / 2);
-			nodes[i][j] = (char *)nodes[to] + rand() % 24;
+			blocks[i][j] = (char *)blocks[to] + rand() % 24;
 		}
 	}
 	for (i = 0; i < PART / W - 2; i++)
-		wide[i] = nodes[(i * 7) % (NODES / 2)];
+		wide[i] = blocks[(i * 7) % (NODES / 2)];
 	for (i = 0; i < words; i += 1 + (size_t)rand() % 5)
-		large[i] = nodes[(size_t)rand() % (NODES / 2)];
+		large[i] = blocks[(size_t)rand() % (NODES / 2)];
 	large[words / 2] = wide;
-	nodes[NODES - 1][0] = large;
+	blocks[NODES - 1][0] = large;
 }
 
 /* Every edge is there whichever way, and none besides. */
-START_TEST(same_edges)
+static void
+expect_same_edges(unsigned count)
 {
 	static const size_t rooms[] = { (size_t)1 << 30, (size_t)1400 << 10,
 		(size_t)512 << 10 };
-	static unsigned char seen[3][NODES + 2][NODES + 2];
-	struct mu_workers workers = pthread_workers((unsigned)_i);
+	struct mu_workers workers = pthread_workers(count);
 	uint32_t node;
 	size_t way;
 
-	make_graph();
 	heap.blocks.workers = &workers;
-	memset(seen, 0, sizeof(seen));
+	memset(ways, 0, sizeof(ways));
 	for (way = 0; way < 3; way++) {
 		make_lost(rooms[way]);
 		ck_assert_uint_eq(lost.num_blocks, NODES + 2);
 		ck_assert_int_eq(graph.reads, way > 0);
 		ck_assert_int_eq(graph.cells == NULL, way == 2);
 		for (node = 0; node < NODES + 2; node++) {
-			count_edges(node, seen[way][node]);
-			seen[way][node][node] = 0;
+			count_edges(node, ways[way][node]);
+			ways[way][node][node] = 0;
 		}
 	}
-	ck_assert_mem_eq(seen[0], seen[1], sizeof(seen[0]));
-	ck_assert_mem_eq(seen[0], seen[2], sizeof(seen[0]));
+	ck_assert_mem_eq(ways[0], ways[1], sizeof(ways[0]));
+	ck_assert_mem_eq(ways[0], ways[2], sizeof(ways[0]));
+	heap.blocks.workers = NULL;
+}
+
+START_TEST(same_edges)
+{
+	make_graph();
+	expect_same_edges((unsigned)_i);
+}
+END_TEST
+
+/* Some blocks have code, also the large ones: a word begins at any byte. */
+START_TEST(same_edges_of_code)
+{
+	struct mu_range code;
+	size_t i;
+
+	make_graph();
+	for (i = NODES / 2; i < NODES - 1; i++)
+		memcpy((char *)blocks[i] + 5, &blocks[i - NODES / 2], W);
+	code.begin = (uintptr_t)blocks[2 * NODES / 3];
+	code.end = (uintptr_t)heap.pool + heap.size;
+	heap.blocks.code = &code;
+	heap.blocks.num_code = 1;
+	expect_same_edges((unsigned)_i);
+	for (i = 2 * NODES / 3; i < NODES - 1; i++)
+		ck_assert(ways[0][i][i - NODES / 2]);
 }
 END_TEST
 
@@ -217,8 +244,7 @@ END_TEST
 static struct mu_range written;
 
 static bool
-populated(
-    struct mu_memory *asked, struct mu_range range, struct mu_range *part)
+populated(struct mu_memory *asked, struct mu_range range, struct mu_range *part)
 {
 	(void)asked;
 	*part = written;
@@ -267,8 +293,8 @@ START_TEST(late)
 {
 	make_graph();
 	fake_heap_seal(&heap);
-	ck_assert_int_eq(mu_graph_make(&graph, &heap.blocks, NULL, NULL,
-			     &heap.arena, 0),
+	ck_assert_int_eq(
+	    mu_graph_make(&graph, &heap.blocks, NULL, NULL, &heap.arena, 0),
 	    MU_ERR_TIMEOUT);
 }
 END_TEST
@@ -286,8 +312,8 @@ START_TEST(no_memory)
 	edges = count_edges(99, NULL);
 	for (n = 1; n < 10; n++) {
 		heap.arena.fail_at = n;
-		if (mu_graph_make(&graph, &heap.blocks, NULL, NULL,
-			&heap.arena, FAKE_NO_DEADLINE) != MU_OK)
+		if (mu_graph_make(&graph, &heap.blocks, NULL, NULL, &heap.arena,
+			FAKE_NO_DEADLINE) != MU_OK)
 			continue;
 		made++;
 		heap.arena.fail_at = 0;
@@ -308,6 +334,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_loop_test(tc, same_edges, 1, 5);
+	tcase_add_loop_test(tc, same_edges_of_code, 1, 5);
 	tcase_add_loop_test(tc, across_pieces, 1, 5);
 	tcase_add_loop_test(tc, same_answer, 1, 5);
 	tcase_add_test(tc, little_is_kept);
