@@ -34,9 +34,9 @@
 
 /* struct user_regs_struct, in words: 27 of them. */
 #define MU_PRSTATUS_ARGUMENT 14 /* rdi, the first of a system call */
-#define MU_PRSTATUS_PC 16 /* rip */
-#define MU_PRSTATUS_SP 19 /* rsp */
-#define MU_PRSTATUS_TP 21 /* fs_base */
+#define MU_PRSTATUS_PC 16       /* rip */
+#define MU_PRSTATUS_SP 19       /* rsp */
+#define MU_PRSTATUS_TP 21       /* fs_base */
 #define MU_PRSTATUS_WORDS 27
 
 /* The instruction for a system call: syscall */
