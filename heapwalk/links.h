@@ -18,11 +18,15 @@
 
 #include "heapwalk/blocks.h"
 
-/* Of all words in blocks, which point where a link may: at TO's last word. */
+/*
+ * Of all words in blocks, which point where a link may: at TO's last word,
+ * where a chunk begins. None does if TO ends with its span.
+ */
 static inline bool
 mu_link_possible(uintptr_t value, const struct mu_block *to)
 {
-	return to->listed == NULL && value == to->range.end - sizeof(value);
+	return value % MU_GRAIN == 0 && to->listed == NULL &&
+	    value == to->range.end - sizeof(value);
 }
 
 /*

@@ -123,8 +123,7 @@ look_up(struct mu_reader *reader, size_t i)
 	if (!mu_blocks_find(blocks, value, &block))
 		return;
 	reader->targets[i] = block.number;
-	if (address == 0 || value % MU_GRAIN != 0 ||
-	    !mu_link_possible(value, &block))
+	if (address == 0 || !mu_link_possible(value, &block))
 		return;
 	reader->links[i] = MU_TARGET_LINK;
 	if (address % WORD == 0 &&

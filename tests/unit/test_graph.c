@@ -241,6 +241,29 @@ START_TEST(across_parts)
 }
 END_TEST
 
+/*
+ * What looks like a pair of old links, but points at the end of a span: no
+ * chunk begins there.
+ */
+START_TEST(end_of_span)
+{
+	void **a, **last;
+	size_t size = 4097;
+
+	open_heap(FAKE_SPAN, 4096);
+	a = node(5);
+	last = node(1);
+	memcpy((char *)last - W, &size, W);
+	a[0] = a[2] = heap.pool + heap.size - W;
+	a[1] = a[3] = a - 2;
+	make_lost((size_t)1 << 30);
+	ck_assert_uint_eq(count_edges(0, NULL), 1);
+	make_lost((size_t)128 << 10);
+	ck_assert_ptr_null(graph.cells);
+	ck_assert_uint_eq(count_edges(0, NULL), 2);
+}
+END_TEST
+
 static struct mu_range written;
 
 static bool
@@ -339,6 +362,7 @@ main(void)
 	tcase_add_loop_test(tc, same_answer, 1, 5);
 	tcase_add_test(tc, little_is_kept);
 	tcase_add_loop_test(tc, across_parts, 1, 3);
+	tcase_add_test(tc, end_of_span);
 	tcase_add_test(tc, unwritten);
 	tcase_add_test(tc, late);
 	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
