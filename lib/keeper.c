@@ -248,8 +248,8 @@ note_loss(struct mu_keeper *keeper)
 		keeper->lost = loss->status;
 	} else if (keeper->result.taken == MU_KEEPER_FORK &&
 	    mu_proc_state(pid, pid) != 't')
-		keeper->lost = mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
-		    "the copy was killed; was memory short?");
+		keeper->lost = mu_why(
+		    &keeper->result.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
 	else if (keeper->mirror.gone)
 		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
 		    "process %d ended while it was read", keeper->target);

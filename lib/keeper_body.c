@@ -255,6 +255,17 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	return read_target(keeping, threads);
 }
 
+/* ESRCH: it has no memory any more. */
+static enum mu_status
+tell_unread(struct keeping *keeping, int error)
+{
+	if (error == ESRCH || error == ENOENT)
+		return mu_why(
+		    &keeping->result->why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
+	return mu_why(&keeping->result->why, MU_ERR_NO_PERMISSION,
+	    "the copy's memory may not be read (errno %d)", error);
+}
+
 /* The copy stands still for good: all of this can be done now. */
 static enum mu_status
 open_copy(struct keeping *keeping)
@@ -268,8 +279,7 @@ open_copy(struct keeping *keeping)
 	keeping->copy_memory = open_file(pid, "mem");
 	keeping->copy_pagemap = open_file(pid, "pagemap");
 	if (keeping->copy_memory < 0 || keeping->copy_pagemap < 0)
-		return mu_why(&keeping->result->why, MU_ERR_NO_PERMISSION,
-		    "the copy's memory may not be read (errno %d)",
+		return tell_unread(keeping,
 		    keeping->copy_memory < 0 ? -keeping->copy_memory
 					     : -keeping->copy_pagemap);
 	status = read_mappings(keeping, pid);
@@ -537,8 +547,8 @@ is_lost(struct keeping *keeping)
 		work->loss.status =
 		    mu_room_refuse(&keeping->room, &work->loss.why);
 	else
-		work->loss.status = mu_why(&work->loss.why, MU_ERR_HELPER_DIED,
-		    "the copy was killed; was memory short?");
+		work->loss.status =
+		    mu_why(&work->loss.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
 	__atomic_store_n(&work->loss.lost, true, __ATOMIC_RELEASE);
 	mu_process_copy_end(&work->copy, mu_sys_now_ns() + LOSE_NS);
 	return true;

@@ -135,8 +135,7 @@ adopt(struct mu_process_copy *copy, struct mu_remote_thread *thread,
 	lead_to_name(&tracee, thread);
 	if (!mu_tracee_stopped(&tracee) ||
 	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, FIRST_OPTIONS) < 0)
-		return mu_why(why, MU_ERR_HELPER_DIED,
-		    "the copy was killed; was memory short?");
+		return mu_why(why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
 	return MU_OK;
 }
 

@@ -16,8 +16,7 @@
  * its first writes. The copy shares its table of descriptors at first, so that
  * what the process closes is closed, and then has none
  * (mu_process_copy_leave_files). The copy is no result of a wait without __WALL
- * and
- * __WCLONE, and its end sends no signal.
+ * and __WCLONE, and its end sends no signal.
  *
  * Runs in: keeper; what is said of one thread in threads.h holds here as well.
  * Uses no malloc, no errno, no libc lock.
@@ -32,6 +31,8 @@
 #include "mu/status.h"
 #include "ptrace/remote_call.h"
 #include "ptrace/threads.h"
+
+#define MU_COPY_KILLED "the copy was killed; was memory short?"
 
 struct mu_process_copy {
 	pid_t pid;   /* in our PID namespace; 0 = there is no copy */

@@ -8,7 +8,7 @@ set -u
 . "$(dirname "$0")/../support/plays.sh"
 command=$build/memunreachable
 victim=$build/tests/live/victim_crowded
-kills=${TESTS_KILLS:-6}
+kills=${TESTS_KILLS:-12}
 causes='was killed|ended while|there is no|has ended|target gone|max-pause'
 killed=0
 
@@ -60,7 +60,11 @@ for how in auto fork; do
 		rm -f "$work/killed"
 		"$command" --stop=$how -p "$pid" >"$work/said" 2>&1 &
 		checking=$!
-		kill_copy "0.0$((i * 7 % 60 / 10))$((i * 7 % 10))"
+		if [ $((i % 2)) -eq 0 ]; then
+			kill_copy 0 # before its memory is opened
+		else
+			kill_copy "0.0$((i * 7 % 60 / 10))$((i * 7 % 10))"
+		fi
 		[ ! -e "$work/killed" ] || killed=$((killed + 1))
 		answer 23 3
 	done
