@@ -49,14 +49,14 @@ mu_exit_stack_note(struct mu_exit_stack *stack)
 		stack->code = (struct mu_range) { 0, 0 };
 }
 
-/* The end of SP's stack that can be read up to; 0: it is of no known kind. */
+#ifdef MU_PTHREAD_STACKBLOCK
+
+/* The end of the stack of a thread of glibc's that is not the first one. */
 static uintptr_t
-stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
+thread_stack_end(uintptr_t sp, uintptr_t tp)
 {
 	struct mu_range block;
 
-	if (stack->top > sp && stack->top - sp <= STACK_MOST)
-		return stack->top;
 	memcpy(&block.begin, (const char *)tp + MU_PTHREAD_STACKBLOCK,
 	    sizeof(block.begin));
 	memcpy(&block.end,
@@ -66,6 +66,27 @@ stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
 	return mu_range_has(block, sp) && mu_range_has(block, tp) && tp > sp
 	    ? tp
 	    : 0;
+}
+
+#else
+
+static uintptr_t
+thread_stack_end(uintptr_t sp, uintptr_t tp)
+{
+	(void)sp;
+	(void)tp;
+	return 0;
+}
+
+#endif
+
+/* The end of SP's stack that can be read up to; 0: it is of no known kind. */
+static uintptr_t
+stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
+{
+	if (stack->top > sp && stack->top - sp <= STACK_MOST)
+		return stack->top;
+	return thread_stack_end(sp, tp);
 }
 
 /* Is WORD where exit() goes on after the function that calls the handlers? */
