@@ -98,13 +98,12 @@ parent_of(pid_t pid)
 
 /*
  * The kernel refuses what would go to other users. A copy of the process that
- * is killed before it has its name, by an owner who kills all that could have
- * it reaped, is that owner's zombie.
+ * is killed or stopped before it has its name, by an owner who kills all that
+ * could have it reaped, is that owner's zombie or stopped child.
  */
 static void
 attack(const char *mode, pid_t parent)
 {
-	bool stops = strcmp(mode, "stop") == 0;
 	struct dirent *entry;
 	pid_t pid;
 	DIR *all;
@@ -116,7 +115,7 @@ attack(const char *mode, pid_t parent)
 		while (all != NULL && (entry = readdir(all)) != NULL) {
 			pid = atoi(entry->d_name);
 			if (pid > 1 && pid != parent && pid != getpid() &&
-			    (stops || parent_of(pid) != parent))
+			    parent_of(pid) != parent)
 				attack_one(mode, pid);
 		}
 		if (all != NULL)
