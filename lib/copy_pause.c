@@ -9,7 +9,6 @@
 
 #include "mu/procfs.h"
 #include "mu/sys.h"
-#include "mu/text.h"
 #include "ptrace/proc.h"
 
 /* From here on the kernel is asked, which goes through all pages for that. */
@@ -17,14 +16,6 @@
 
 #define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
 #define RIVALS_MAX 4
-
-static uint64_t
-bytes_of(const char *status, const char *key)
-{
-	int64_t kilobytes = mu_proc_status_number(status, key, 0, 10);
-
-	return kilobytes > 0 ? (uint64_t)kilobytes << 10 : 0;
-}
 
 /*
  * The fork is made by a thread of the process, which has to share the CPUs with
@@ -64,13 +55,12 @@ uint64_t
 mu_copy_pause_of(
     pid_t pid, size_t threads, size_t mappings, struct mu_forked *forked)
 {
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
 	*forked = (struct mu_forked) { 0 };
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	if (mu_procfs_read(path, status, sizeof(status)) > 0)
-		forked->small = bytes_of(status, "\nRssAnon:") +
-		    bytes_of(status, "\nVmSwap:");
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) > 0)
+		forked->small = mu_proc_status_bytes(status, "\nRssAnon:") +
+		    mu_proc_status_bytes(status, "\nVmSwap:");
 	if (forked->small >= MUCH)
 		mu_forked_find(forked, pid);
 	return mu_copy_pause_ns(

@@ -103,18 +103,10 @@ least_for(const struct mu_room *room)
 	return room->tables + reserve_of(room) + reader_of(room) + written;
 }
 
-static size_t
-status_bytes(const char *status, const char *key)
-{
-	int64_t kib = mu_proc_status_number(status, key, 0, 10);
-
-	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (size_t)kib * 1024;
-}
-
 void
 mu_room_open(struct mu_room *room, pid_t pid)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
 	*room = (struct mu_room) {
 		.pid = pid,
@@ -123,13 +115,12 @@ mu_room_open(struct mu_room *room, pid_t pid)
 		.left = SIZE_MAX,
 	};
 	mu_headroom_open(&room->headroom, pid);
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
 		return;
-	room->tables = status_bytes(status, "\nVmPTE:");
-	room->private = status_bytes(status, "\nRssAnon:");
-	room->shared = status_bytes(status, "\nRssShmem:");
-	room->pooled = status_bytes(status, "\nHugetlbPages:");
+	room->tables = mu_proc_status_bytes(status, "\nVmPTE:");
+	room->private = mu_proc_status_bytes(status, "\nRssAnon:");
+	room->shared = mu_proc_status_bytes(status, "\nRssShmem:");
+	room->pooled = mu_proc_status_bytes(status, "\nHugetlbPages:");
 }
 
 void

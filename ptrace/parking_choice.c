@@ -5,8 +5,6 @@
 
 #include <string.h>
 
-#include "mu/procfs.h"
-#include "mu/text.h"
 #include "ptrace/parking_handler.h"
 #include "ptrace/proc.h"
 
@@ -45,10 +43,9 @@ take_mask(const char *status, const char *key)
 static bool
 read_state(pid_t pid, pid_t tid, struct signal_state *state)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (mu_procfs_read(path, status, sizeof(status)) < 0 ||
+	if (mu_proc_status_read(pid, tid, status, sizeof(status)) < 0 ||
 	    strstr(status, "\nState:\tZ") != NULL ||
 	    strstr(status, "\nState:\tX") != NULL)
 		return false;

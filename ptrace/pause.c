@@ -33,10 +33,9 @@ struct calm {
 static int64_t
 count_sleeps(pid_t pid, int tid)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+	if (mu_proc_status_read(pid, tid, status, sizeof(status)) <= 0)
 		return -1;
 	return mu_proc_status_number(
 	    status, "\nvoluntary_ctxt_switches:", 0, 10);
@@ -80,30 +79,20 @@ mu_pause_await_calm(pid_t pid, struct mu_why *why)
 	    calm.sleeper, pid);
 }
 
-/* In kB; what a kernel does not tell (RssAnon: Linux 4.5) is -1. */
-static uint64_t
-bytes_of(const char *status, const char *key)
-{
-	int64_t kilobytes = mu_proc_status_number(status, key, 0, 10);
-
-	return kilobytes > 0 ? (uint64_t)kilobytes << 10 : 0;
-}
-
 uint64_t
 mu_pause_bytes(pid_t pid)
 {
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 	uint64_t resident;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
 		return 0;
-	resident =
-	    bytes_of(status, "\nRssAnon:") + bytes_of(status, "\nRssShmem:");
+	resident = mu_proc_status_bytes(status, "\nRssAnon:") +
+	    mu_proc_status_bytes(status, "\nRssShmem:");
 	if (resident == 0)
-		resident = bytes_of(status, "\nVmRSS:");
-	return resident + bytes_of(status, "\nVmSwap:") +
-	    bytes_of(status, "\nHugetlbPages:");
+		resident = mu_proc_status_bytes(status, "\nVmRSS:");
+	return resident + mu_proc_status_bytes(status, "\nVmSwap:") +
+	    mu_proc_status_bytes(status, "\nHugetlbPages:");
 }
 
 /* "0.3 s", "70 ms" */

@@ -185,14 +185,33 @@ mu_proc_status_number(
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
+uint64_t
+mu_proc_status_bytes(const char *status, const char *key)
+{
+	int64_t kib = mu_proc_status_number(status, key, 0, 10);
+
+	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (uint64_t)kib * 1024;
+}
+
 ssize_t
-mu_proc_own_status(char *status, size_t size)
+mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size)
 {
 	char path[64];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status",
-	    mu_sys_getpid(), mu_sys_gettid());
+	if (tid == 0)
+		mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
+	else
+		mu_text_format(
+		    path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	status[0] = '\0';
 	return mu_procfs_read(path, status, size);
+}
+
+ssize_t
+mu_proc_own_status(char *status, size_t size)
+{
+	return mu_proc_status_read(
+	    mu_sys_getpid(), mu_sys_gettid(), status, size);
 }
 
 int
@@ -268,11 +287,10 @@ mu_proc_line_end(const char *text, const char *end)
 pid_t
 mu_proc_parent(pid_t pid)
 {
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 	int64_t number = 0;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	if (mu_procfs_read(path, status, sizeof(status)) > 0)
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) > 0)
 		number = mu_proc_status_number(status, "\nPPid:", 0, 10);
 	return number > 0 ? (pid_t)number : 0;
 }
@@ -281,12 +299,11 @@ mu_proc_parent(pid_t pid)
 pid_t
 mu_proc_inner_pid(pid_t pid)
 {
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 	int64_t number, last = -1;
 	unsigned field = 0;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	if (mu_procfs_read(path, status, sizeof(status)) <= 0)
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
 		return -1;
 	while ((number = mu_proc_status_number(
 		    status, "\nNSpid:", field++, 10)) >= 0)

@@ -51,7 +51,14 @@ bool mu_proc_number(
 
 #define MU_PROC_STATUS_SIZE 4096 /* /proc/PID/status has about 1500 bytes */
 
-/* Read the calling thread's status file: bytes, or -errno. */
+/*
+ * Read the status file of process PID, or of its thread TID unless that is 0,
+ * at most SIZE - 1 bytes, and terminate it. Bytes read, or -errno and an empty
+ * text.
+ */
+ssize_t mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size);
+
+/* The same of the calling thread. */
 ssize_t mu_proc_own_status(char *status, size_t size);
 
 /*
@@ -61,6 +68,12 @@ ssize_t mu_proc_own_status(char *status, size_t size);
  */
 int64_t mu_proc_status_number(
     const char *status, const char *key, unsigned field, unsigned base);
+
+/*
+ * The same in bytes, of a line as "VmRSS:\t    1234 kB". 0: the kernel does not
+ * tell (RssAnon: Linux 4.5), or the amount is over INT64_MAX.
+ */
+uint64_t mu_proc_status_bytes(const char *status, const char *key);
 
 /* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
 int mu_proc_state(pid_t pid, pid_t tid);

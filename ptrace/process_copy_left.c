@@ -30,10 +30,9 @@ static bool
 is_left(pid_t pid)
 {
 	static const char name[] = "Name:\t" MU_REMOTE_COPY "\n";
-	char path[32], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
-	return mu_procfs_read(path, status, sizeof(status)) > 0 &&
+	return mu_proc_status_read(pid, 0, status, sizeof(status)) > 0 &&
 	    strncmp(status, name, sizeof(name) - 1) == 0 &&
 	    strstr(status, "\nState:\tZ") != NULL &&
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) == 0;

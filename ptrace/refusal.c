@@ -26,13 +26,12 @@
 static void
 read_target(struct mu_refusal_facts *facts)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
+	char path[32], status[MU_PROC_STATUS_SIZE];
 	int64_t tracer;
 	ssize_t n;
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status",
-	    facts->pid, facts->tid);
-	if (mu_procfs_read(path, status, sizeof(status)) < 0)
+	if (mu_proc_status_read(
+		facts->pid, facts->tid, status, sizeof(status)) < 0)
 		return;
 	facts->target_uid = (int)mu_proc_status_number(status, "\nUid:", 1, 10);
 	tracer = mu_proc_status_number(status, "\nTracerPid:", 0, 10);

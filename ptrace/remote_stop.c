@@ -9,9 +9,7 @@
 #include <signal.h>
 #include <sys/ptrace.h>
 
-#include "mu/procfs.h"
 #include "mu/sys.h"
-#include "mu/text.h"
 #include "ptrace/proc.h"
 #include "ptrace/wakeup.h"
 
@@ -81,11 +79,10 @@ look(struct mu_remote_stop *stop)
 static bool
 is_traced(const struct mu_remote_stop *stop)
 {
-	char path[64], status[MU_PROC_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status",
-	    stop->threads->pid, stop->tracee->tid);
-	return mu_procfs_read(path, status, sizeof(status)) > 0 &&
+	return mu_proc_status_read(stop->threads->pid, stop->tracee->tid,
+		   status, sizeof(status)) > 0 &&
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) > 0;
 }
 

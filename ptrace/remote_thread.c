@@ -9,9 +9,7 @@
 #include <sys/ptrace.h>
 
 #include "mu/arch_remote.h"
-#include "mu/procfs.h"
 #include "mu/sys.h"
-#include "mu/text.h"
 #include "ptrace/proc.h"
 #include "ptrace/remote_code.h"
 #include "ptrace/rights.h"
@@ -110,11 +108,9 @@ may_be_in_sequence(pid_t tid)
 static enum reason
 judge_status(pid_t pid, pid_t tid)
 {
-	char path[64], status[MU_RIGHTS_STATUS_SIZE];
-	ssize_t n;
+	char status[MU_RIGHTS_STATUS_SIZE];
+	ssize_t n = mu_proc_status_read(pid, tid, status, sizeof(status));
 
-	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
-	n = mu_procfs_read(path, status, sizeof(status));
 	if (n < 0 || (size_t)n + 1 == sizeof(status))
 		return UNREADABLE;
 	if (mu_rights_exceed(pid, status))

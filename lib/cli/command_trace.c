@@ -71,19 +71,12 @@ forget(struct mu_trace *trace, struct mu_trace_thread *thread)
 static pid_t
 process_of(pid_t tid)
 {
-	char path[64], text[MU_PROC_STATUS_SIZE];
-	size_t length;
-	FILE *file;
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t pid;
 
-	snprintf(path, sizeof(path), "/proc/%d/status", (int)tid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return 0;
-	length = fread(text, 1, sizeof(text) - 1, file);
-	fclose(file);
-	text[length] = '\0';
-	length = (size_t)mu_proc_status_number(text, "\nTgid:", 0, 10);
-	return (pid_t)length > 0 ? (pid_t)length : 0;
+	mu_proc_status_read(tid, 0, status, sizeof(status));
+	pid = mu_proc_status_number(status, "\nTgid:", 0, 10);
+	return pid > 0 ? (pid_t)pid : 0;
 }
 
 static struct mu_trace_thread *

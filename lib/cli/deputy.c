@@ -64,11 +64,8 @@ struct rights {
 static bool
 read_status(pid_t target, char *status, size_t size)
 {
-	char path[64];
-	ssize_t n;
+	ssize_t n = mu_proc_status_read(target, 0, status, size);
 
-	snprintf(path, sizeof(path), "/proc/%d/status", target);
-	n = mu_sys_read_file(AT_FDCWD, path, status, size);
 	return n > 0 && (size_t)n + 1 < size;
 }
 

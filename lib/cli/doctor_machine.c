@@ -74,15 +74,7 @@ try_read(void)
 	return 0;
 }
 
-/* Bytes, of a line as "MemAvailable:    12345 kB". */
-static uint64_t
-read_amount(const char *text, const char *key)
-{
-	int64_t kilobytes = mu_proc_status_number(text, key, 0, 10);
-
-	return kilobytes <= 0 ? 0 : (uint64_t)kilobytes << 10;
-}
-
+/* "MemAvailable:    12345 kB": a line as those of a status file. */
 static void
 read_memory(struct mu_doctor_machine *machine)
 {
@@ -92,9 +84,9 @@ read_memory(struct mu_doctor_machine *machine)
 	if (mu_sys_read_file(
 		AT_FDCWD, "/proc/meminfo", text + 1, sizeof(text) - 1) < 0)
 		return;
-	machine->available = read_amount(text, "\nMemAvailable:");
-	limit = read_amount(text, "\nCommitLimit:");
-	used = read_amount(text, "\nCommitted_AS:");
+	machine->available = mu_proc_status_bytes(text, "\nMemAvailable:");
+	limit = mu_proc_status_bytes(text, "\nCommitLimit:");
+	used = mu_proc_status_bytes(text, "\nCommitted_AS:");
 	machine->commit_left = limit > used ? limit - used : 0;
 	read_line("/proc/sys/vm/overcommit_memory", line, sizeof(line));
 	machine->commit_strict = strcmp(line, "2") == 0;

@@ -60,14 +60,6 @@ read_stat(struct mu_doctor_target *target)
 	target->is_kernel = (flags & KERNEL_THREAD) != 0;
 }
 
-static uint64_t
-bytes_of(const char *status, const char *key)
-{
-	int64_t kilobytes = mu_proc_status_number(status, key, 0, 10);
-
-	return kilobytes <= 0 ? 0 : (uint64_t)kilobytes << 10;
-}
-
 static void
 read_status(struct mu_doctor_target *target)
 {
@@ -75,7 +67,7 @@ read_status(struct mu_doctor_target *target)
 	int64_t threads;
 	unsigned i;
 
-	read_of(target->pid, "status", status, sizeof(status));
+	mu_proc_status_read(target->pid, 0, status, sizeof(status));
 	target->rights_kept = mu_rights_exceed(target->pid, status);
 	target->capable = mu_rights_own() != 0;
 	for (i = 0; i < 4; i++) {
@@ -90,8 +82,8 @@ read_status(struct mu_doctor_target *target)
 	    (int)mu_proc_status_number(status, "\nSeccomp:", 0, 10);
 	threads = mu_proc_status_number(status, "\nThreads:", 0, 10);
 	target->threads = threads < 0 ? 0 : (size_t)threads;
-	target->resident = bytes_of(status, "\nVmRSS:");
-	target->data = bytes_of(status, "\nVmData:");
+	target->resident = mu_proc_status_bytes(status, "\nVmRSS:");
+	target->data = mu_proc_status_bytes(status, "\nVmData:");
 }
 
 struct sleepers {

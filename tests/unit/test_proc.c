@@ -203,6 +203,48 @@ START_TEST(states)
 }
 END_TEST
 
+/* The unit is kB; what does not fit is as unknown as what is not told. */
+START_TEST(status_amounts)
+{
+	static const char text[] = "\nVmRSS:\t    1234 kB\nVmSwap:\t 0 kB\n"
+				   "VmPeak:\t9007199254740991 kB\n"
+				   "VmSize:\t9007199254740992 kB\nVmData:\tx";
+
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmRSS:"), 1234 * 1024);
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmSwap:"), 0);
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmPeak:"),
+	    (uint64_t)INT64_MAX / 1024 * 1024);
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmSize:"), 0);
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmData:"), 0);
+	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nRssAnon:"), 0);
+}
+END_TEST
+
+START_TEST(status_files)
+{
+	char text[MU_PROC_STATUS_SIZE], end[] = "old";
+
+	ck_assert_int_gt(
+	    mu_proc_status_read(getpid(), 0, text, sizeof(text)), 0);
+	ck_assert_int_eq(
+	    mu_proc_status_number(text, "\nTgid:", 0, 10), getpid());
+	ck_assert_int_gt(
+	    mu_proc_status_read(getpid(), getpid(), text, sizeof(text)), 0);
+	ck_assert_int_gt(mu_proc_status_bytes(text, "\nVmRSS:"), 0);
+	ck_assert_int_gt(mu_proc_own_status(text, sizeof(text)), 0);
+	ck_assert_int_eq(
+	    mu_proc_status_number(text, "\nPPid:", 0, 10), getppid());
+	ck_assert_int_eq(
+	    mu_proc_status_read(NOBODY_PID, 0, end, sizeof(end)), -ENOENT);
+	ck_assert_str_eq(end, "");
+	strcpy(end, "old");
+	ck_assert_int_eq(
+	    mu_proc_status_read(getpid(), NOBODY_PID, end, sizeof(end)),
+	    -ENOENT);
+	ck_assert_str_eq(end, "");
+}
+END_TEST
+
 START_TEST(line_ends)
 {
 	static const char text[] = "ab\n\nc";
@@ -228,6 +270,8 @@ main(void)
 	tcase_add_test(tc, mu44_numbers_of_a_directory);
 	tcase_add_test(tc, many_numbers);
 	tcase_add_test(tc, states);
+	tcase_add_test(tc, status_amounts);
+	tcase_add_test(tc, status_files);
 	tcase_add_test(tc, line_ends);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
