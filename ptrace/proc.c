@@ -193,10 +193,54 @@ mu_proc_status_bytes(const char *status, const char *key)
 	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (uint64_t)kib * 1024;
 }
 
+/*
+ * Take the line of all groups out of the LENGTH bytes of STATUS, or what has
+ * been read of it; *CUT, where the line goes on in what comes next, is NULL at
+ * first and after its end. The new length.
+ */
+static size_t
+cut_groups(char *status, size_t length, char **cut)
+{
+	char *end = status + length, *next;
+
+	*end = '\0';
+	if (*cut == NULL) {
+		*cut = strstr(status, "\nGroups:");
+		if (*cut == NULL)
+			return length;
+		++*cut;
+	}
+	next = memchr(*cut, '\n', (size_t)(end - *cut));
+	if (next == NULL)
+		return (size_t)(*cut - status);
+	length -= (size_t)(next + 1 - *cut);
+	memmove(*cut, next + 1, (size_t)(end - next) - 1);
+	*cut = NULL;
+	return length;
+}
+
+static ssize_t
+read_status(int fd, char *status, size_t size)
+{
+	size_t length = 0;
+	char *cut = NULL;
+	ssize_t n;
+
+	do {
+		n = mu_sys_read(fd, status + length, size - 1 - length);
+		if (n > 0)
+			length = cut_groups(status, length + (size_t)n, &cut);
+	} while (n > 0 || n == -EINTR);
+	status[n < 0 ? 0 : length] = '\0';
+	return n < 0 ? n : (ssize_t)length;
+}
+
 ssize_t
 mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size)
 {
 	char path[64];
+	ssize_t n;
+	int fd;
 
 	if (tid == 0)
 		mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
@@ -204,7 +248,12 @@ mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size)
 		mu_text_format(
 		    path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
 	status[0] = '\0';
-	return mu_procfs_read(path, status, size);
+	fd = mu_procfs_open(path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	n = read_status(fd, status, size);
+	mu_sys_close(&fd);
+	return n;
 }
 
 ssize_t

@@ -49,12 +49,16 @@ long mu_proc_numbers_in(
 bool mu_proc_number(
     const char **cursor, const char *end, unsigned base, uint64_t *value);
 
-#define MU_PROC_STATUS_SIZE 4096 /* /proc/PID/status has about 1500 bytes */
+/*
+ * /proc/PID/status has about 1500 bytes. The line of all groups, up to 65536,
+ * stands before most others and may be 700 KB long.
+ */
+#define MU_PROC_STATUS_SIZE 4096
 
 /*
  * Read the status file of process PID, or of its thread TID unless that is 0,
- * at most SIZE - 1 bytes, and terminate it. Bytes read, or -errno and an empty
- * text.
+ * without the line of all groups: at most SIZE - 1 bytes, terminated. Bytes of
+ * STATUS, or -errno and an empty text.
  */
 ssize_t mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size);
 

@@ -108,7 +108,7 @@ may_be_in_sequence(pid_t tid)
 static enum reason
 judge_status(pid_t pid, pid_t tid)
 {
-	char status[MU_RIGHTS_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 	ssize_t n = mu_proc_status_read(pid, tid, status, sizeof(status));
 
 	if (n < 0 || (size_t)n + 1 == sizeof(status))

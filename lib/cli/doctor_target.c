@@ -63,7 +63,7 @@ read_stat(struct mu_doctor_target *target)
 static void
 read_status(struct mu_doctor_target *target)
 {
-	char status[MU_RIGHTS_STATUS_SIZE];
+	char status[MU_PROC_STATUS_SIZE];
 	int64_t threads;
 	unsigned i;
 

@@ -84,7 +84,8 @@ tell(void *ctx, FILE *out)
 	int fd;
 
 	(void)ctx;
-	mu_proc_own_status(status, sizeof(status));
+	mu_sys_read_file(
+	    AT_FDCWD, "/proc/thread-self/status", status, sizeof(status));
 	fprintf(out, "%s\nsession %d\ndumpable %d\nstandard %d %d\n", status,
 	    getsid(0) == getpid(), prctl(PR_GET_DUMPABLE),
 	    lseek(0, 0, SEEK_CUR) == 0, lseek(1, 0, SEEK_CUR) == 0);

@@ -4,6 +4,7 @@
 #include <check.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -245,6 +246,33 @@ START_TEST(status_files)
 }
 END_TEST
 
+/* Their line comes before most of the others, and may be long. */
+START_TEST(status_of_a_member_of_many_groups)
+{
+	static gid_t groups[60000];
+	char text[MU_PROC_STATUS_SIZE];
+	unsigned count;
+
+	for (count = 0; count < sizeof(groups) / sizeof(*groups); count++)
+		groups[count] = 4000000000u + count;
+	for (count = 1; count <= sizeof(groups) / sizeof(*groups);
+	     count = count * 3 / 2 + 1) {
+		if (setgroups(count, groups) != 0) {
+			puts("SKIPPED: only root can join groups");
+			return;
+		}
+		ck_assert_int_gt(mu_proc_own_status(text, sizeof(text)), 0);
+		ck_assert_int_eq(
+		    mu_proc_status_number(text, "\nUid:", 1, 10), geteuid());
+		ck_assert_ptr_null(strstr(text, "Groups"));
+		ck_assert_uint_gt(mu_proc_status_bytes(text, "\nVmRSS:"), 0);
+		ck_assert_int_ge(mu_proc_status_number(
+				     text, "\nvoluntary_ctxt_switches:", 0, 10),
+		    0);
+	}
+}
+END_TEST
+
 START_TEST(line_ends)
 {
 	static const char text[] = "ab\n\nc";
@@ -272,6 +300,7 @@ main(void)
 	tcase_add_test(tc, states);
 	tcase_add_test(tc, status_amounts);
 	tcase_add_test(tc, status_files);
+	tcase_add_test(tc, status_of_a_member_of_many_groups);
 	tcase_add_test(tc, line_ends);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
