@@ -16,7 +16,7 @@
 namespace leaktracer
 {
 
-/* What each does is said at the function of the same name in leaktracer.h. */
+/* See the function of the same name in leaktracer.h. */
 class MemoryTrace
 {
     public:
@@ -26,7 +26,7 @@ class MemoryTrace
 		return instance;
 	}
 
-	/* Nothing is to be set up. */
+	/* No set-up is needed. */
 	static int Setup()
 	{
 		return 0;
@@ -57,7 +57,10 @@ class MemoryTrace
 		leaktracer_writeLeaksToFile(reportFileName);
 	}
 
-	/* A stream that is to throw when it fails does so at the end. */
+	/*
+	 * If exceptions are enabled in OUT it throws at the end, not during the
+	 * report.
+	 */
 	void writeLeaks(std::ostream &out)
 	{
 		const std::ios_base::iostate mask = out.exceptions();

@@ -1,13 +1,13 @@
 /*
- * LeakTracer's calls: which allocations become records, and the report of
- * those still live. Part of libmemunreachable-malloc-debug.so, which a program
- * links first or preloads; see memunreachable-leaktracer(7).
+ * LeakTracer's calls: they choose which allocations are recorded, and report
+ * those that are still live. Part of libmemunreachable-malloc-debug.so, which a
+ * program links first or preloads; see memunreachable-leaktracer(7).
  *
  * Every function may be called from any thread at any time, also before the
- * first allocation; those that do not write are safe in signal handlers once
- * one of them was called outside.
+ * first allocation. Those that do not write are async-signal-safe once one of
+ * them has been called outside a signal handler.
  *
- * For C++ <memunreachable/MemoryTrace.hpp> has the class.
+ * C++ programs can use the class in <memunreachable/MemoryTrace.hpp>.
  */
 #ifndef MEMUNREACHABLE_LEAKTRACER_H
 #define MEMUNREACHABLE_LEAKTRACER_H
@@ -20,42 +20,44 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 /*
- * From here on allocations of all threads become records, and releases remove
- * them. If releases were not monitored, all older records are dropped. Marks
- * of single threads are undone.
+ * Record the allocations of all threads from now on; a release removes the
+ * record. If releases were not monitored until now, all older records are
+ * dropped. Ends the monitoring of single threads.
  */
 void leaktracer_startMonitoringAllThreads(void);
 
 /*
- * The same for allocations of the calling thread only; releases of all threads
- * are monitored. No effect while all threads are.
+ * Record the allocations of the calling thread from now on; releases of all
+ * threads are monitored. No effect while all threads are monitored.
  */
 void leaktracer_startMonitoringThisThread(void);
 
 /*
- * New allocations are no longer recorded: of all threads, if these were
- * monitored, else of the calling one. Releases are monitored still.
+ * Stop recording new allocations: of all threads if these are monitored,
+ * otherwise of the calling one. Releases are still monitored.
  */
 void leaktracer_stopMonitoringAllocations(void);
 
 /*
- * Neither allocations, of any thread, nor releases. The records stay: what is
- * freed now is reported as it was.
+ * Stop monitoring allocations and releases of all threads. The records stay:
+ * a block that is freed from now on is still reported.
  */
 void leaktracer_stopAllMonitoring(void);
 
 /*
- * Write the records to the file reportFileName, which is made (mode 0600, for
- * it shows what is in the blocks) or overwritten. If that fails,
+ * Write the records to the file reportFileName. The file is created with mode
+ * 0600, since it shows the contents of blocks, or overwritten. On failure, also
+ * if the name is a symbolic link,
  *	Failed to write to "<name>"
- * is printed on stderr. A name that is a symbolic link fails.
+ * is printed on stderr.
  */
 void leaktracer_writeLeaksToFile(const char *reportFileName);
 
 /*
- * The same text to WRITE(CTX, ...), a line at a time, not terminated. WRITE
- * may do anything, also call functions of this header, but leave by longjmp()
- * or an exception, which would lose the report's memory.
+ * Pass the same text to WRITE(CTX, ...), one line at a time, without a
+ * terminating NUL. WRITE may do anything, also call functions of this header,
+ * except leave by longjmp() or an exception, which would leak the memory of the
+ * report.
  */
 void leaktracer_writeLeaks(
     void (*write)(void *ctx, const char *text, size_t length), void *ctx);

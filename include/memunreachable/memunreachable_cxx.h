@@ -1,12 +1,12 @@
 /*
- * Android's libmemunreachable API for C++, inline over the C ABI: included by
- * memunreachable.h, not by users. C++11; with and without exceptions.
+ * Android's libmemunreachable API for C++11 and later, inline over the C ABI,
+ * with and without exceptions. Included by memunreachable.h; do not include it
+ * directly.
  *
- * The C structures are deliberately not declared here: ::Leak beside
+ * The C structures are deliberately not declared in C++: ::Leak beside
  * android::Leak would make `using namespace android;` ambiguous. Structures of
- * the same layout stand in for them in android::memunreachable_abi, and the C
- * functions that take them are declared under other names with the same
- * symbols.
+ * the same layout in android::memunreachable_abi replace them, and the C
+ * functions that take them are declared under other names for the same symbols.
  */
 #ifndef MEMUNREACHABLE_MEMUNREACHABLE_CXX_H
 #define MEMUNREACHABLE_MEMUNREACHABLE_CXX_H
@@ -29,10 +29,10 @@
 namespace android
 {
 
-/* One entry: a lost block, what was lost with it, and others like it. */
+/* One entry: a leaked block, what leaked with it, and similar entries. */
 struct Leak {
 	uintptr_t begin = 0; // first byte, as malloc returned it
-	size_t size = 0;     // usable bytes: at least what was asked for
+	size_t size = 0;     // usable bytes: at least what was requested
 
 	// Unreachable blocks that this one leads to.
 	size_t referenced_count = 0;
@@ -44,9 +44,9 @@ struct Leak {
 	size_t similar_referenced_count = 0;
 	size_t similar_referenced_size = 0;
 
-	size_t total_size = 0; // of all of these; the report's order
+	size_t total_size = 0; // sum of the four sizes; the sort key
 
-	// The first min(size, 32) bytes, the rest zero.
+	// The first min(size, 32) bytes, then zeros.
 	static constexpr size_t contents_length = 32;
 	char contents[contents_length] = {};
 
@@ -56,8 +56,8 @@ struct Leak {
 		static constexpr size_t max_frames = 16;
 		uintptr_t frames[max_frames] = {};
 
-		size_t num_more = 0; // that were recorded behind those
-		const uintptr_t *more = nullptr; // of the C report only
+		size_t num_more = 0; // recorded frames that follow
+		const uintptr_t *more = nullptr; // in the C report only
 		size_t cut = 0;                  // 1: no more were recorded
 
 		size_t reserved[5] = {};
@@ -65,16 +65,18 @@ struct Leak {
 
 	size_t reserved[8] = {};
 
-	// This leak's block of the report.
+	// This entry as the report shows it.
 	std::string ToString(bool log_contents) const;
 };
 
 } // namespace android
 
-/* Every std::vector<android::Leak>, copies of a report's included, keeps its
- * entries in memory that passes do not search, or else it would hide from the
- * next pass what it lists. The program may specialise a template of the
- * standard library for a class of its own ([namespace.std]). */
+/*
+ * Every std::vector<android::Leak>, also a copy of a report's, keeps its
+ * entries in memory that passes do not search: otherwise the addresses in it
+ * would hide the leaks from the next pass. [namespace.std] lets a program
+ * specialise a standard template for its own class.
+ */
 template <> class std::allocator<android::Leak>
 {
     public:
@@ -119,7 +121,7 @@ template <> class std::allocator<android::Leak>
 namespace android
 {
 
-/* The answer of one pass. */
+/* The result of one pass. */
 struct UnreachableMemoryInfo {
 	std::vector<Leak> leaks; // at most limit, by total_size, then address
 	size_t num_leaks = 0;    // ALL unreachable blocks, whatever the limit
@@ -130,16 +132,16 @@ struct UnreachableMemoryInfo {
 	size_t version = 0; // set by the caller: must be 0
 	size_t reserved[8] = {};
 
-	// Not Android's:
+	// Not in Android's structure:
 	int status = 0;              // enum MemunreachableStatus
 	char reason[256] = {};       // as in C
 	uint64_t pause_ns = 0;       // the longest stop
-	uint64_t total_ns = 0;       // from call to answer
-	size_t num_threads = 0;      // that were stopped, with the calling one
+	uint64_t total_ns = 0;       // from call to return
+	size_t num_threads = 0;      // stopped threads and the calling one
 	int stop = 0;                // enum MemunreachableStop
-	unsigned tries = 0;          // how often they were stopped
+	unsigned tries = 0;          // how often the threads were stopped
 	size_t num_entries = 0;      // whatever the limit; 0 for a limit of 0
-	size_t unreported_leaks = 0; // blocks in no entry of leaks, each once
+	size_t unreported_leaks = 0; // blocks that no entry covers, each once
 	size_t unreported_bytes = 0;
 	size_t unrecorded_min = 0; // as in C
 	size_t unrecorded_max = 0;
@@ -210,7 +212,7 @@ bool memunreachable_abi_dealloc(void *) __asm__(
     "memunreachable_unsearched_free");
 }
 
-/* Gives the C answer back on every way out, also if the vector throws. */
+/* Releases the C result on every way out, also if the vector throws. */
 struct answer {
 	info c;
 
@@ -276,7 +278,7 @@ UnreachableMemoryInfo::ToString(bool log_contents) const
 	});
 }
 
-/* One line on a reference that memunreachable_why_reachable() told of. */
+/* Format one reference as one line of text. */
 inline std::string
 ToString(const MemunreachableReference &reference)
 {
@@ -287,8 +289,8 @@ ToString(const MemunreachableReference &reference)
 }
 
 /*
- * Run a pass. True if the heap was judged: info.status is
- * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. False otherwise:
+ * Run a pass. Returns true if the heap was checked: info.status is
+ * MEMUNREACHABLE_COMPLETE or MEMUNREACHABLE_PARTIAL. Otherwise false:
  * info.status and info.reason say why, leaks is empty and the totals are zero.
  */
 inline bool
@@ -300,7 +302,7 @@ GetUnreachableMemory(UnreachableMemoryInfo &info, size_t limit = 100)
 	if (ok && answer.c.num_reported > 0)
 		info.leaks.assign(
 		    answer.c.leaks, answer.c.leaks + answer.c.num_reported);
-	/* They end with the C report. */
+	/* These frames are freed with the C report. */
 	for (Leak &leak : info.leaks)
 		leak.backtrace.more = nullptr;
 	info.num_leaks = answer.c.num_leaks;

@@ -1,16 +1,15 @@
 /*
- * Everything that depends on the CPU, in one place: x86-64 and aarch64.
+ * What depends on the CPU: x86-64 and aarch64.
  *
- * - mu_syscall(): a raw system call, -errno on failure. libc's syscall() puts
- *   its result into errno, which a CLONE_VM child shares with the thread that
- *   started it.
- * - mu_arch_callee_saved(): registers that a function's caller may keep
- *   pointers in across the call (System V ABI, AAPCS64).
- * - MU_ARCH_ENTRY(): a function that notes these registers before anything of
- *   its own can change them.
- * - where the stack pointer and thread pointer are in NT_PRSTATUS, how far
- *   below sp live data may be, where struct pthread is from the thread
- *   pointer.
+ * - mu_syscall(): a raw system call that returns -errno on failure. libc's
+ *   syscall() stores the error in errno, which a CLONE_VM child shares with the
+ *   thread that started it.
+ * - mu_arch_callee_saved(): the registers in which a caller may keep pointers
+ *   across a call (System V ABI, AAPCS64).
+ * - MU_ARCH_ENTRY(): an entry point that saves these registers before any
+ *   compiled code can change them.
+ * - the stack pointer and thread pointer in NT_PRSTATUS, the size of the red
+ *   zone, and the offset of struct pthread from the thread pointer.
  *
  * Runs in: any.
  */
@@ -45,14 +44,14 @@
 		0x0f, 0x05 \
 	}
 
-/* Was the thread stopped in its own code? In a call this is its number. */
+/* True if the thread was not stopped in a system call, whose number this is. */
 static inline bool
 mu_arch_in_user_code(const uintptr_t *prstatus)
 {
 	return prstatus[15] == ~(uintptr_t)0; /* orig_rax */
 }
 
-/* The system call that it was stopped in; -1: none, or not told. */
+/* The system call that the thread was stopped in; -1: none, or not known. */
 static inline long
 mu_arch_call(const uintptr_t *prstatus)
 {
@@ -80,10 +79,10 @@ mu_arch_call(const uintptr_t *prstatus)
 #define MU_TCB_DTV 8          /* tcbhead_t.dtv, from the thread pointer */
 
 /*
- * What is over with a thread. Its argument is the word at 0x640 or 0x648, by
- * release; with the joining, its result too, 0x18 before that, and all up to
- * the stack block. The joining, or the end of a detached thread, sets
- * TERMINATED_BIT in cancelhandling (__nptl_free_tcb).
+ * Fields that are stale once a thread has ended. Its argument is the word at
+ * 0x640 or 0x648, by release. A joined thread's result, 0x18 before that, and
+ * all fields up to the stack block are stale too. The join, or the end of a
+ * detached thread, sets TERMINATED_BIT in cancelhandling (__nptl_free_tcb).
  */
 #define MU_PTHREAD_CANCEL 0x308
 #define MU_PTHREAD_TERMINATED 0x20
@@ -124,7 +123,7 @@ mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED])
 			 : "memory");
 }
 
-/* In a loop that waits for another CPU. */
+/* For a loop that waits for another CPU. */
 static inline void
 mu_arch_relax(void)
 {
@@ -151,10 +150,11 @@ mu_arch_tp(void)
 }
 
 /*
- * Define NAME: it puts sp as its caller has it after the return, the thread
- * pointer, and the callee-saved registers into memory as words, in the order
- * of mu_arch_callee_saved(), and hands their address to BODY as the fourth
- * argument, behind three of its own; what BODY returns it returns.
+ * Define NAME, which stores sp as its caller has it after the return, the
+ * thread pointer, and the callee-saved registers in memory, as words in the
+ * order of mu_arch_callee_saved(). It then calls BODY with its own three
+ * arguments and the address of these words as the fourth, and returns the
+ * result of BODY.
  */
 #define MU_ARCH_ENTRY(name, body)                                         \
 	__asm__(".text\n\t.globl " #name "\n\t.hidden " #body "\n\t"      \
@@ -172,8 +172,8 @@ mu_arch_tp(void)
 
 /*
  * Start FN(ARG) as a new task on the stack that ends at STACK_TOP (a multiple
- * of 16). FN must not return. Raw, as libc's clone() would set errno. TID is
- * the word for CLONE_PARENT_SETTID and CLONE_CHILD_CLEARTID.
+ * of 16). FN must not return. A raw call, since libc's clone() sets errno. TID
+ * is the word for CLONE_PARENT_SETTID and CLONE_CHILD_CLEARTID.
  */
 static inline long
 mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
@@ -201,8 +201,8 @@ mu_arch_clone(unsigned long flags, void *stack_top, int *tid,
 }
 
 /*
- * FN(ARG) on the stack that ends at STACK_TOP (a multiple of 16), and back. The
- * caller must have a frame pointer, through which it is unwound.
+ * Call FN(ARG) on the stack that ends at STACK_TOP (a multiple of 16) and
+ * return. Unwinding relies on the caller's frame pointer.
  */
 static inline void
 mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
@@ -240,7 +240,7 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 		0x01, 0x00, 0x00, 0xd4 \
 	}
 
-/* It is not told there. */
+/* NT_PRSTATUS does not tell on aarch64. */
 static inline bool
 mu_arch_in_user_code(const uintptr_t *prstatus)
 {
@@ -264,9 +264,10 @@ mu_arch_call(const uintptr_t *prstatus)
 #define MU_TLS_BELOW_TP 0
 
 /*
- * How far that is depends on its size, which grows with the releases: stack
- * block and size are searched for, this far down. It does not hold its own
- * address, so that it cannot be told once its thread is dead.
+ * Its size, and so its distance, grows with the releases: stack block and size
+ * are searched for within this many bytes below the thread pointer. struct
+ * pthread does not hold its own address here, so it cannot be recognised once
+ * its thread has ended.
  */
 #define MU_PTHREAD_SEARCH 0xa00
 #define MU_PTHREAD_BYTES 0 /* above the thread pointer */

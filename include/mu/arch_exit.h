@@ -10,22 +10,22 @@
 #include <stdint.h>
 
 /*
- * Is what is before ADDRESS an indirect call whose result is handed to TARGET,
- * and the call of that? So many bytes before it are readable code.
+ * True if the code before ADDRESS is an indirect call whose result is passed to
+ * TARGET, followed by the call of TARGET. MU_RESULT_CALL_BYTES before ADDRESS
+ * are readable.
  */
 static inline bool mu_arch_calls_with_result(
     uintptr_t address, uintptr_t target);
 
 /*
- * Where the function begins that a direct call right before ADDRESS calls; 0:
- * there is none. MU_RESULT_CALL_BYTES before it are readable.
+ * The function that a direct call right before ADDRESS calls; 0 if there is no
+ * such call. MU_RESULT_CALL_BYTES before ADDRESS are readable.
  */
 static inline uintptr_t mu_arch_called(uintptr_t address);
 
 /*
- * Does the function at CODE begin by saving all registers that its caller may
- * keep pointers in, right below its return address? MU_SAVING_BYTES of it are
- * readable.
+ * True if the function at CODE begins by saving all callee-saved registers
+ * right below its return address. MU_SAVING_BYTES at CODE are readable.
  */
 static inline bool mu_arch_saves_all(uintptr_t code);
 
@@ -102,7 +102,7 @@ mu_arch_calls_with_result(uintptr_t address, uintptr_t target)
 	    mu_arch_called(address) == target;
 }
 
-/* They are anywhere in a frame: stores beside the frame record. */
+/* aarch64 stores them anywhere in the frame, beside the frame record. */
 static inline bool
 mu_arch_saves_all(uintptr_t code)
 {

@@ -1,6 +1,6 @@
 /*
- * What a system call in somebody else's thread depends on: the instruction,
- * and where in NT_PRSTATUS number and arguments go.
+ * What a system call made in another process's thread depends on: the
+ * instruction, and the registers in NT_PRSTATUS for number and arguments.
  *
  * Runs in: keeper.
  */
@@ -18,16 +18,17 @@
 
 #define MU_REMOTE_CODE "\x0f\x05" /* syscall */
 #define MU_REMOTE_CODE_SIZE 2
-#define MU_REMOTE_CODE_STEP 1 /* it may begin at any multiple of this */
+#define MU_REMOTE_CODE_STEP 1 /* alignment of the instruction */
 
 #define MU_REMOTE_ARCH AUDIT_ARCH_X86_64
 
-/* No register set of its own holds the number of the call. */
+/* The number of the call is in NT_PRSTATUS, not in a separate register set. */
 #define MU_REMOTE_NOTE_CALL 0
 
 /*
- * The kernel decides about a restart when the stop is over, by what orig_rax
- * and rax are then (arch_do_signal_or_restart): all of it can be put back.
+ * The kernel decides about a restart after the stop, from orig_rax and rax as
+ * they are then (arch_do_signal_or_restart): restoring the registers restores
+ * it all.
  */
 #define MU_REMOTE_REWINDS false
 
@@ -51,7 +52,10 @@ enum {
 #define MU_REMOTE_X32_BIT 0x40000000ul /* __X32_SYSCALL_BIT */
 #define MU_REMOTE_TRAP_FLAG 0x100ul    /* a trap after each instruction */
 
-/* Was it stopped on its way out of a system call? Then that is before pc. */
+/*
+ * True if the thread was stopped on its way out of a system call: the
+ * instruction is then right before pc.
+ */
 static inline bool
 mu_arch_remote_in_call(const uintptr_t *general)
 {
@@ -72,14 +76,14 @@ mu_arch_remote_pc(const uintptr_t *general)
 	return general[MU_REMOTE_RIP];
 }
 
-/* Registers with which the instruction at CODE makes call NR. */
+/* Set GENERAL so that the instruction at CODE makes the call NR. */
 static inline void
 mu_arch_remote_prepare(
     uintptr_t *general, uintptr_t code, long nr, const uintptr_t args[6])
 {
 	general[MU_REMOTE_RIP] = code;
 	general[MU_REMOTE_RAX] = (uintptr_t)nr;
-	/* In no call: there is nothing to restart on the way out. */
+	/* Not in a call: no restart on the way out. */
 	general[MU_REMOTE_ORIG_RAX] = ~(uintptr_t)0;
 	general[MU_REMOTE_FLAGS] &= ~MU_REMOTE_TRAP_FLAG;
 	general[MU_REMOTE_RDI] = args[0];
@@ -90,7 +94,7 @@ mu_arch_remote_prepare(
 	general[MU_REMOTE_R9] = args[5];
 }
 
-/* At the entry of a call, with these registers none is made. */
+/* At the entry of a call: make the kernel skip it. */
 static inline void
 mu_arch_remote_cancel(uintptr_t *general)
 {
@@ -109,9 +113,9 @@ mu_arch_remote_cancel(uintptr_t *general)
 
 /*
  * The kernel decides about a restart before the stop (do_signal in
- * arch/arm64/kernel/signal.c): pc is back at the instruction, and what the
- * call returned is a variable on the kernel's stack. That is lost when the
- * thread leaves the stop: a pause() would not return after a handler.
+ * arch/arm64/kernel/signal.c): pc is back at the instruction, and the call's
+ * result is in a variable on the kernel's stack, which is lost when the thread
+ * leaves the stop: a pause() would not return after a handler.
  */
 #define MU_REMOTE_REWINDS true
 

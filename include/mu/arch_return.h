@@ -1,8 +1,8 @@
 /*
- * How a thread takes its own registers back by itself: rt_sigreturn takes all
- * of them, and the signal mask, from a frame in memory, in the form in which
- * the kernel lays one for a signal handler. MU_RETURN_... is where the code for
- * that call and its address are found, mu_arch_return_...() lays frames.
+ * How a thread restores its own registers: rt_sigreturn restores all of them,
+ * and the signal mask, from a frame in memory as the kernel builds one for a
+ * signal handler. MU_RETURN_... describe where the code for that call and its
+ * address are found; mu_arch_return_...() build frames.
  *
  * Runs in: keeper, collector.
  */
@@ -21,20 +21,22 @@
 #include "mu/sys.h"
 
 /*
- * Not SS_DISABLE, SS_ONSTACK or 0: do_sigaltstack() refuses it, and that is no
- * error to rt_sigreturn (restore_altstack() in kernel/signal.c). The thread
- * keeps the alternate stack that it has, which we do not know.
+ * Neither SS_DISABLE, SS_ONSTACK nor 0: do_sigaltstack() refuses the value, and
+ * rt_sigreturn ignores that error (restore_altstack() in kernel/signal.c). So
+ * the thread keeps its alternate stack, which we do not know.
  */
 #define MU_RETURN_NO_STACK 0x40
 
-/* Where a call at CALL goes on: BACK leads to rt_sigreturn. */
+/* A system call instruction at CALL, and the way from it to rt_sigreturn. */
 struct mu_return_code {
 	uintptr_t call; /* the system call instruction */
 	uintptr_t back; /* the code that calls rt_sigreturn */
 	unsigned skip;  /* bytes of stack that are popped before the return */
 };
 
-/* The vector registers for a frame, of which AT is the address there. */
+/*
+ * The vector registers for a frame; AT is their address in the thread's memory.
+ */
 struct mu_return_vector {
 	const void *set;
 	size_t size;
@@ -48,23 +50,23 @@ struct mu_return_vector {
 
 /*
  * "mov $15, %eax; syscall", or with %rax: __restore_rt of glibc and musl,
- * runtime.sigreturn of Go. What both end with, and what may stand before.
+ * runtime.sigreturn of Go. First the common end, then the possible beginnings.
  */
 #define MU_RETURN_END "\x0f\x00\x00\x00\x0f\x05"
 #define MU_RETURN_END_SIZE 6
 #define MU_RETURN_LONG "\x48\xc7\xc0"
 #define MU_RETURN_SHORT "\xb8"
 
-/* A line of /proc/PID/status: the kernel keeps a second stack of returns. */
+/* A line of /proc/PID/status: the thread has a shadow stack. */
 #define MU_RETURN_SHADOW "\nx86_Thread_features:\tshstk"
 
-/* How much is popped at the most, and how long the code to a return may be. */
+/* Limits of the bytes popped, and of the length of the code up to a return. */
 #define MU_RETURN_SKIP_MAX 240
 #define MU_RETURN_TAIL 64
 
 /* struct rt_sigframe, as far as rt_sigreturn reads it. */
 struct mu_return_frame {
-	uintptr_t back; /* rt_sigreturn is entered behind this */
+	uintptr_t back; /* on entry to rt_sigreturn, sp points behind this */
 	uint64_t flags, link;
 	uint64_t stack[3];
 	uint64_t general[32]; /* struct sigcontext: enum REG_... */
@@ -79,7 +81,9 @@ _Static_assert(offsetof(struct mu_return_frame, mask) == 8 + 296, "the ABI's");
 /* UC_FP_XSTATE, UC_SIGCONTEXT_SS, UC_STRICT_RESTORE_SS (asm/ucontext.h) */
 #define MU_RETURN_FLAGS 7
 
-/* Where the first argument of a call that a frame leads to lies in it. */
+/*
+ * Offset in a frame of the first argument of the call that the frame restores.
+ */
 #define MU_RETURN_FIRST \
 	(offsetof(struct mu_return_frame, general) + REG_RDI * sizeof(uint64_t))
 
@@ -99,10 +103,11 @@ mu_return_code_at(const char *found, const char *bytes, uintptr_t address)
 }
 
 /*
- * Does the code at TAIL, behind a system call instruction, return to what the
- * stack says, whatever is in the registers? *SKIP: bytes that it pops first.
- * The vDSO of a kernel with CONFIG_ZERO_CALL_USED_REGS clears registers there;
- * a function that leaves by its frame pointer is none for us.
+ * True if the code at TAIL, which follows a system call instruction, returns to
+ * the address on the stack whatever the registers hold. *SKIP: bytes that it
+ * pops first. The vDSO of a kernel with CONFIG_ZERO_CALL_USED_REGS clears
+ * registers there. A function that restores sp from its frame pointer does not
+ * qualify.
  */
 static inline bool
 mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
@@ -139,9 +144,9 @@ mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
 #define MU_RETURN_BEFORE 7
 
 /*
- * What an interrupted call that was restarted once had as its number: that is
- * not in the registers any more, but mostly right before the instruction. Only
- * of calls that are restarted in this way; -1: not known.
+ * The number of an interrupted call that was restarted once by restart_syscall.
+ * It is no longer in the registers, but mostly an operand right before the
+ * instruction. -1: not known.
  */
 static inline long
 mu_arch_return_number(const unsigned char before[MU_RETURN_BEFORE])
@@ -156,7 +161,9 @@ mu_arch_return_number(const unsigned char before[MU_RETURN_BEFORE])
 	return -1;
 }
 
-/* Was it interrupted in a call that is to go on by restart_syscall? */
+/*
+ * True if the thread was interrupted in a call that restart_syscall continues.
+ */
 static inline bool
 mu_arch_return_waits(const uintptr_t *general)
 {
@@ -165,10 +172,10 @@ mu_arch_return_waits(const uintptr_t *general)
 }
 
 /*
- * What the kernel makes of an interrupted call if nothing more happens:
- * arch_do_signal_or_restart() in arch/x86/kernel/signal.c. rt_sigreturn forgets
- * how a restart_syscall would go on: the call, of that NUMBER, begins anew
- * instead, or ends with EINTR where the number is not known.
+ * Apply what the kernel does with an interrupted call when no signal follows:
+ * arch_do_signal_or_restart() in arch/x86/kernel/signal.c. rt_sigreturn
+ * discards the state for restart_syscall: the call NUMBER begins anew instead,
+ * or ends with EINTR if the number is not known.
  */
 static inline void
 mu_arch_return_restart(uintptr_t *general, long number)
@@ -186,13 +193,13 @@ mu_arch_return_restart(uintptr_t *general, long number)
 }
 
 /*
- * SIZE bytes of NT_X86_XSTATE become what a frame has: its size is declared in
- * bytes that are software's, and the end is marked. A size over that of the
- * thread's own area would be refused, and SSE's registers alone be restored
- * (check_xstate_in_sigframe); that one has no room for AMX's tiles before they
- * are first used, but what ptrace gives always has. Whether they were used once
- * is not told: the end of either size is marked, as the kernel may look at the
- * end of the thread's own area.
+ * Convert SIZE bytes of NT_X86_XSTATE to the layout of a signal frame: the size
+ * is declared in the software-reserved bytes, and the end is marked. The kernel
+ * refuses a size larger than the thread's own area and then restores only the
+ * SSE registers (check_xstate_in_sigframe). That area has no room for AMX's
+ * tiles until they are first used, while ptrace's copy always has, and does not
+ * say whether they were. So the end of either size is marked, as the kernel may
+ * look at the end of the thread's own area.
  */
 static inline void
 mu_arch_return_vector(void *set, size_t size)
@@ -207,7 +214,7 @@ mu_arch_return_vector(void *set, size_t size)
 	uint64_t used;
 	char *area = set;
 
-	/* NT_PRFPREG is 512 bytes, and no more is to be said. */
+	/* NT_PRFPREG is 512 bytes without an extended part. */
 	if (size > MU_FRAME_XSTATE_BV_AT) {
 		memcpy(&software.features, area + MU_FRAME_XSAVE_AT, 8);
 		memcpy(&used, area + MU_FRAME_XSTATE_BV_AT, sizeof(used));
@@ -224,7 +231,10 @@ mu_arch_return_vector(void *set, size_t size)
 	memcpy(area + MU_FRAME_XSAVE_AT, &software, sizeof(software));
 }
 
-/* A frame that leads to GENERAL and MASK; without VECTOR, to cleared ones. */
+/*
+ * Build a frame that restores GENERAL and MASK, and VECTOR; without VECTOR the
+ * vector registers are cleared.
+ */
 static inline void
 mu_arch_return_fill(struct mu_return_frame *frame, const uintptr_t *general,
     mu_sigmask mask, const struct mu_return_code *code,
@@ -246,7 +256,9 @@ mu_arch_return_fill(struct mu_return_frame *frame, const uintptr_t *general,
 	frame->mask = mask;
 }
 
-/* GENERAL is about to make a call: that leads to the frame at FRAME. */
+/*
+ * GENERAL is about to make a call; make that return through the frame at FRAME.
+ */
 static inline void
 mu_arch_return_after(
     uintptr_t *general, const struct mu_return_code *code, uintptr_t frame)
@@ -262,7 +274,7 @@ mu_arch_return_stack(const struct mu_return_code *code, uintptr_t frame)
 	return frame - code->skip;
 }
 
-/* GENERAL leads to the frame at once. */
+/* Make GENERAL restore the frame at once. */
 static inline void
 mu_arch_return_now(
     uintptr_t *general, const struct mu_return_code *code, uintptr_t frame)
@@ -287,8 +299,8 @@ mu_arch_return_now(
 #define MU_RETURN_FPSIMD 0x46508001u /* FPSIMD_MAGIC */
 
 /*
- * struct rt_sigframe, as far as rt_sigreturn reads it; it refuses one without
- * vector registers.
+ * struct rt_sigframe, as far as rt_sigreturn reads it; a frame without vector
+ * registers is refused.
  */
 struct mu_return_frame {
 	uint64_t info[16];
@@ -317,7 +329,7 @@ mu_return_code_at(const char *found, const char *bytes, uintptr_t address)
 	return at % MU_REMOTE_CODE_STEP == 0 ? at : 0;
 }
 
-/* "ret" goes to x30, which is ours to set. */
+/* "ret" jumps to x30, which we set. */
 static inline bool
 mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
 {
@@ -350,8 +362,8 @@ mu_arch_return_restart(uintptr_t *general, long number)
 }
 
 /*
- * NT_PRFPREG: 32 registers, then fpsr and fpcr. What SVE has beyond that no
- * system call keeps.
+ * NT_PRFPREG: 32 registers, then fpsr and fpcr. System calls do not preserve
+ * the SVE registers beyond these.
  */
 static inline void
 mu_arch_return_vector(void *set, size_t size)

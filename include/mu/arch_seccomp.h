@@ -1,5 +1,5 @@
 /*
- * What a filter of system calls has to know of the CPU: seccomp(2).
+ * What a seccomp(2) filter needs to know about the CPU.
  *
  * Runs in: any.
  */
@@ -11,9 +11,9 @@
 #include <ucontext.h>
 
 /*
- * MU_AUDIT_ARCH: seccomp_data.arch of our own calls. MU_TRAPPED_...: where in
- * a ucontext_t a handler of SIGSYS finds the call's first two arguments, and
- * where its result goes.
+ * MU_AUDIT_ARCH: seccomp_data.arch of our own calls. MU_TRAPPED_...: the first
+ * two arguments and the result of the call, in the ucontext_t of a SIGSYS
+ * handler.
  */
 #if defined(__x86_64__)
 #define MU_AUDIT_ARCH AUDIT_ARCH_X86_64

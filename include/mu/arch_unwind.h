@@ -1,15 +1,16 @@
 /*
- * What unwinding must know of the CPU: x86-64 and aarch64.
+ * What unwinding needs to know about the CPU: x86-64 and aarch64.
  *
  * - DWARF numbers of the frame pointer, the stack pointer and the return
  *   address (x86-64 psABI table 3.36; DWARF for the Arm 64-bit Architecture,
  *   4.1);
- * - MU_UNWIND_CALL: from a return address back into the call instruction;
- * - MU_UNWIND_LINK: the return address comes in a register, and is stored
- *   beside the frame pointer; else it is always right below the CFA;
- * - where a signal frame holds registers, from sp as it is when the handler
- *   has returned; and the code that it returns to, for which aarch64's vDSO has
- *   no entry in its tables since Linux 5.10.
+ * - MU_UNWIND_CALL: distance from a return address back into the call
+ *   instruction;
+ * - MU_UNWIND_LINK: the return address is passed in a register and stored
+ *   beside the frame pointer; otherwise it is always right below the CFA;
+ * - where a signal frame holds registers, relative to sp after the return of
+ *   the handler; and the code that the handler returns to, for which the unwind
+ *   tables of aarch64's vDSO have no entry since Linux 5.10.
  *
  * Runs in: any.
  */
@@ -25,20 +26,20 @@
 
 #define MU_DWARF_FP 6  /* rbp */
 #define MU_DWARF_SP 7  /* rsp */
-#define MU_DWARF_RA 16 /* a column of its own */
+#define MU_DWARF_RA 16 /* column of the return address */
 
 #define MU_UNWIND_CALL 1 /* the call ends right before */
 #define MU_UNWIND_LINK 0
 
-/* The call pushed the return address: a frame has a word at least. */
+/* The call pushed the return address, so a frame has at least one word. */
 #define MU_UNWIND_LEAST 8
 
-/* struct rt_sigframe begins with pretcode, which the return has taken. */
+/* struct rt_sigframe begins with pretcode, which the return has popped. */
 #define MU_SIGNAL_FRAME 0
 #define MU_SIGNAL_PC offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP])
 #define MU_SIGNAL_SP offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP])
 #define MU_SIGNAL_FP offsetof(ucontext_t, uc_mcontext.gregs[REG_RBP])
-#define MU_SIGNAL_LINK MU_SIGNAL_FP /* there is none */
+#define MU_SIGNAL_LINK MU_SIGNAL_FP /* x86-64 has no link register */
 
 /* mov $15, %rax; syscall */
 #define MU_SIGRETURN_BYTES                                  \
@@ -75,7 +76,10 @@ mu_unwind_strip(uintptr_t address)
 		0x68, 0x11, 0x80, 0xd2, 0x01, 0, 0, 0xd4 \
 	}
 
-/* Without its signature: XPACLRI, a hint to CPUs that have none. */
+/*
+ * Strip the pointer authentication code with XPACLRI, a hint that CPUs without
+ * it ignore.
+ */
 static inline uintptr_t
 mu_unwind_strip(uintptr_t address)
 {

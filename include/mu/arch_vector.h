@@ -1,5 +1,5 @@
 /*
- * The register set in which ptrace gives a thread's vector registers.
+ * The register set in which ptrace returns a thread's vector registers.
  *
  * Runs in: collector.
  */
@@ -15,9 +15,10 @@
 #define MU_NT_VECTOR 0x202
 
 /*
- * Of its bytes those that hardly a thread goes beyond: all but AMX's tiles,
- * which CPUs have from byte 2816 on. XSTATE_BV, at byte 512, has a bit for each
- * component in use; those up to PKRU's (9) lie below on every CPU so far.
+ * The part of it that suffices for almost all threads: all but AMX's tiles,
+ * which CPUs place from byte 2816 on. XSTATE_BV, at byte 512, has a bit for
+ * each component in use; components up to PKRU (9) lie below 2816 on every CPU
+ * so far.
  */
 #define MU_VECTOR_FIRST 3072
 
@@ -31,7 +32,7 @@ mu_arch_vector_has_more(const uintptr_t *area)
 
 #define MU_NT_VECTOR 2 /* NT_PRFPREG: v0..v31 */
 
-#define MU_VECTOR_FIRST 1024 /* it is shorter */
+#define MU_VECTOR_FIRST 1024 /* the whole set is shorter */
 
 static inline bool
 mu_arch_vector_has_more(const uintptr_t *area)

@@ -1,8 +1,8 @@
 /*
- * The CPU's part of heapwalk/words.c: many words against one range at a time.
+ * The vector code of heapwalk/words.c: compare many words with one range.
  *
- * Bit i of what they return is set if word i of COUNT, 64 at most, at VIEW is
- * LOWEST or up to WIDTH - 1 higher.
+ * Bit i of the result is set if word i of the COUNT words at VIEW (at most 64)
+ * is LOWEST or up to WIDTH - 1 higher.
  *
  * Runs in: sweeper (any).
  */
@@ -18,7 +18,10 @@
 
 #include "mu/cpuid.h"
 
-/* From the first on, the more the faster; mu_arch_words_best() of them run. */
+/*
+ * In the order of speed; the CPU can run the first mu_arch_words_best() of
+ * them.
+ */
 #define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight
 
 /* CPUID leaf 7, EBX; XCR0: what the kernel saves at a switch. */
@@ -32,7 +35,9 @@ __attribute__((target("avx2"))) static inline uint64_t
 mu_arch_words_four(
     const char *view, size_t count, uintptr_t lowest, uintptr_t width)
 {
-	/* There is no unsigned comparison: shift both by half the range. */
+	/*
+	 * AVX2 has no unsigned comparison: shift both sides by half the range.
+	 */
 	const __m256i half = _mm256_set1_epi64x(INT64_MIN);
 	const __m256i low = _mm256_set1_epi64x((long long)lowest);
 	const __m256i limit =
@@ -93,7 +98,7 @@ mu_arch_saved_states(void)
 	return low;
 }
 
-/* 2: by eight, 1: by four, 0: neither. */
+/* 2: eight words at a time (AVX-512), 1: four (AVX2), 0: neither. */
 static inline unsigned
 mu_arch_words_best(void)
 {

@@ -1,11 +1,11 @@
 /*
- * The private arena: memory for a pass, apart from malloc.
+ * The private arena: memory for a pass, separate from malloc.
  *
- * A list of mmapped pieces; objects are never freed one by one. Every piece
- * is known by address, so that the marking can leave our own memory out:
- * kernel names (PR_SET_VMA_ANON_NAME) are not there on every kernel.
+ * A list of mmapped pieces; single objects are never freed. The address of
+ * every piece is recorded, so that marking can skip our own memory: not every
+ * kernel can name mappings (PR_SET_VMA_ANON_NAME).
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock. One thread at a time.
+ * Used by one thread at a time. Runs in: any.
  */
 #ifndef MU_ARENA_H
 #define MU_ARENA_H
@@ -17,25 +17,26 @@
 struct mu_arena_piece;
 
 struct mu_arena {
-	struct mu_arena_piece *pieces; /* newest first; objects come from it */
+	struct mu_arena_piece *pieces; /* newest first; objects are taken from
+					  it */
 	size_t used;                   /* bytes mapped so far */
 	size_t limit;                  /* bytes that may be mapped */
-	size_t refused; /* what the limit would have had to be, at least, for
-			   what it refused; 0 = it refused nothing */
+	size_t refused; /* the limit that the largest refused request needs, at
+			   least; 0: none was refused */
 	size_t fail_at; /* tests: fail the n-th request from here;
 			   0 = never */
 };
 
-/* LIMIT bounds what is mapped, in bytes; nothing is mapped yet. */
+/* Open ARENA, which may map up to LIMIT bytes. Maps nothing yet. */
 void mu_arena_open(struct mu_arena *arena, size_t limit);
 
 /*
- * The arena has the SIZE bytes at MEMORY (zeroed, a multiple of 64 KiB, aligned
- * to 16) and no others. MEMORY is the caller's: no mu_arena_close().
+ * Open ARENA on the SIZE bytes at MEMORY (zeroed, a multiple of 64 KiB, aligned
+ * to 16) only. MEMORY stays the caller's: do not call mu_arena_close().
  */
 void mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size);
 
-/* Make the kernel give the memory for the next BYTES of the newest piece. */
+/* Touch the next BYTES of the newest piece, so that the kernel backs them. */
 void mu_arena_touch(struct mu_arena *arena, size_t bytes);
 
 /*
@@ -45,29 +46,30 @@ void mu_arena_touch(struct mu_arena *arena, size_t bytes);
 void *mu_arena_alloc(struct mu_arena *arena, size_t count, size_t size);
 
 /*
- * The same for a table that is looked at everywhere: in huge pages if it is
- * large and the kernel gives any.
+ * The same for a table with random access: in huge pages if it is large and the
+ * kernel has any.
  */
 void *mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size);
 
 /*
- * Grow the newest object from OLD to NEW elements of SIZE bytes; moves it if
- * it must, leaving the old place unused. NULL as mu_arena_alloc(); the old
- * object is then still good. With array NULL and OLD 0 it allocates.
+ * Grow the newest object from OLD to NEW elements of SIZE bytes, in place or to
+ * a new place, which leaves the old one unused. Returns NULL as
+ * mu_arena_alloc() does; the old object is then still valid. With a NULL array
+ * and OLD 0 it allocates.
  */
 void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
 
 /*
- * Of the newest object only the first COUNT elements of SIZE bytes are needed
- * from now on: whole pages behind them are given back.
+ * Shrink the newest object to its first COUNT elements of SIZE bytes. Whole
+ * pages behind them are returned to the kernel.
  */
 void mu_arena_trim(
     struct mu_arena *arena, void *array, size_t count, size_t size);
 
 /*
- * Give back what was allocated since PIECES was arena->pieces, but for the rest
- * of that piece. The objects in it are gone.
+ * Release what was allocated since PIECES was arena->pieces, except for the
+ * rest of that piece. The objects are invalid afterwards.
  */
 void mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces);
 

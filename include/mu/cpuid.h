@@ -1,6 +1,4 @@
-/*
- * x86-64: cpuid.h, which has no guard of its own in gcc 10.
- */
+/* cpuid.h for x86-64; gcc 10's has no include guard. */
 #ifndef MU_CPUID_H
 #define MU_CPUID_H
 

@@ -24,19 +24,19 @@ enum mu_log_level {
 struct mu_log {
 	int fd;        /* -1: none */
 	int syslog_fd; /* a datagram socket connected to /dev/log, or -1 */
-	enum mu_log_level level; /* write this and graver ones */
-	uint64_t deadline_ns;    /* what a full pipe may hold up until; after
+	enum mu_log_level level; /* write this level and more severe ones */
+	uint64_t deadline_ns;    /* write to a full pipe waits until then; after
 				    it, lines that would block are dropped */
 	bool silent;
 	int *error; /* the first errno of a line that was lost; NULL: not
 		       wanted */
 };
 
-/* One line, "libmemunreachable: " in front, newline added. */
+/* Write one line: "libmemunreachable: ", the text, and a newline. */
 void mu_log(const struct mu_log *log, enum mu_log_level level,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Text of several lines as it is; LENGTH bytes. */
+/* Write LENGTH bytes of text, which may have several lines, unchanged. */
 void mu_log_text(const struct mu_log *log, enum mu_log_level level,
     const char *text, size_t length);
 

@@ -1,10 +1,10 @@
 /*
- * The one door to /proc. Where /proc is not mounted, as in a chroot without
- * it, or shows another PID namespace, whose numbers are other processes, a
- * procfs that is mounted nowhere stands in for the length of a pass.
+ * All access to /proc. Where /proc is not mounted, as in a chroot, or belongs
+ * to another PID namespace, whose numbers mean other processes, a procfs that
+ * is mounted nowhere replaces it for the length of a pass.
  *
- * Every path given here begins with "/proc/". Uses no malloc, no errno, no
- * libc lock.
+ * Every path given here begins with "/proc/". Uses no malloc, no errno, no libc
+ * lock.
  */
 #ifndef MU_PROCFS_H
 #define MU_PROCFS_H
@@ -16,24 +16,30 @@
 #include "mu/status.h"
 
 /*
- * Before a pass reads anything, with the pass lock held. MU_ERR_NO_PROC:
- * neither /proc nor a stand-in can be had. Runs in: original.
+ * Call before a pass reads anything, with the pass lock held. MU_ERR_NO_PROC:
+ * /proc is not usable, and no replacement can be mounted. Runs in: original.
  */
 enum mu_status mu_procfs_enter(struct mu_why *why);
 
 /* After the pass. May be called twice. Runs in: original. */
 void mu_procfs_leave(void);
 
-/* The stand-in, for lists of what is not to be closed; -1 = there is none. */
+/*
+ * Descriptor of the replacement, for lists of descriptors to keep open; -1:
+ * none.
+ */
 int mu_procfs_descriptor(void);
 
-/* Does the door show the calling process under its own number? */
+/* True if this /proc shows the calling process under its own PID. */
 bool mu_procfs_shows_us(void);
 
-/* Where *PATH starts, for calls named ...at(); *PATH may move. */
+/*
+ * The directory descriptor to pass with *PATH to calls named ...at(); *PATH may
+ * change.
+ */
 int mu_procfs_at(const char **path);
 
-/* O_CLOEXEC goes without saying. The descriptor, or -errno. */
+/* Opens with O_CLOEXEC. Returns the descriptor, or -errno. */
 int mu_procfs_open(const char *path, int flags);
 
 /* As mu_sys_read_file(). */

@@ -22,7 +22,7 @@ mu_range_has(struct mu_range range, uintptr_t address)
 	return address >= range.begin && address < range.end;
 }
 
-/* What A and B have in common; of no size if that is nothing. */
+/* The intersection of A and B; of size 0 if there is none. */
 static inline struct mu_range
 mu_range_common(struct mu_range a, struct mu_range b)
 {

@@ -1,16 +1,16 @@
 /*
- * What a recorder knows of live blocks, as it lies in the memory of the
- * process that it records.
+ * The recorder's records of live blocks, as they lie in the memory of the
+ * recorded process.
  *
- * The recorder writes it, with no lock; reports read it: the recorder's own,
- * a pass in a frozen image, the command in another process or in a core. To
- * those it is hostile input like the rest of the subject. Addresses are of the
- * subject.
+ * The recorder writes them without a lock. Readers are the recorder's own
+ * reports, a pass in a frozen image, and the command in another process or in a
+ * core; the last two treat them as hostile input like the rest of the subject.
+ * Addresses are of the subject.
  *
- * A block is known by a shadow: a word of four bytes for every 16 bytes of
- * address space, in spans of 32 MiB that are made as blocks appear. Every
- * block owns two words at least (recorders ask allocators for 32 bytes where
- * those would give 16).
+ * The records are a shadow: four bytes (a word) for every 16 bytes of address
+ * space, in spans of 32 MiB that are mapped as blocks appear. Every block
+ * covers at least two words (recorders request 32 bytes from allocators that
+ * would otherwise give 16).
  *
  * Runs in: any.
  */
@@ -38,11 +38,11 @@
  *   bits 2, 3  enum mu_block_kind
  *   bits 4-31  where its stack is: an enum mu_stack_id, or a depot's unit
  *
- * The next word is twice the size that was asked for; of a block of 2^30 bytes
- * and more it is MU_SHADOW_LARGE, and the two words behind it are twice the
- * lower 30 bits and twice the upper ones. So bit 0 is 1 in first words only.
- * The first word is written last. When the block goes it becomes 0, and it
- * alone: what is even and does not follow a first word tells nothing.
+ * The next word is twice the requested size. For a block of 2^30 bytes and more
+ * it is MU_SHADOW_LARGE, and the two words behind it are twice the lower 30
+ * bits and twice the upper ones. So bit 0 is 1 in first words only. The first
+ * word is written last. When the block is freed only the first word is cleared:
+ * an even word that does not follow a first word is meaningless.
  */
 #define MU_SHADOW_START 1u
 #define MU_SHADOW_FREED 2u
@@ -82,8 +82,9 @@ mu_shadow_kind(uint32_t word)
 }
 
 /*
- * A stack in the depot, which is blocks of 2^MU_DEPOT_BLOCK_SHIFT units of 16
- * bytes; an entry lies within one block. Entries are never moved or freed.
+ * A stack in the depot. The depot consists of blocks of 2^MU_DEPOT_BLOCK_SHIFT
+ * units of 16 bytes; an entry lies within one block and is never moved or
+ * freed.
  */
 #define MU_DEPOT_UNIT 16
 #define MU_DEPOT_BLOCK_SHIFT 16 /* 1 MiB */
@@ -102,11 +103,14 @@ struct mu_stack {
 	uint16_t num_frames;
 	uint16_t flags;
 	uint32_t reserved; /* the recorder's own */
-	uint64_t frames[]; /* addresses inside the calls, innermost first; see
-			      MU_FRAME_SHIFT */
+	uint64_t frames[]; /* addresses inside the call instructions, innermost
+			      first; see MU_FRAME_SHIFT */
 };
 
-/* What LeakTracer keeps for each block; begins as struct mu_stack does. */
+/*
+ * What LeakTracer keeps for each block; starts with the fields of struct
+ * mu_stack.
+ */
 struct mu_stack_slot {
 	uint32_t hash, next;
 	uint16_t num_frames; /* 0 */
@@ -118,8 +122,9 @@ struct mu_stack_slot {
 };
 
 /*
- * A module that dlclose() may have unloaded: what its frames are named by.
- * Those that were at the same addresses are in the order in which they were.
+ * What names the frames of a module, also after dlclose() has unloaded it.
+ * Modules that were loaded at the same addresses are in the order of their
+ * loading.
  */
 struct mu_recorded_module {
 	uint64_t start, end;         /* of its code */
@@ -127,15 +132,15 @@ struct mu_recorded_module {
 	uint64_t bias;               /* of its addresses */
 	uint64_t path, id;           /* strings; the build-id in hex, or "-" */
 	uint32_t path_size, id_size; /* bytes, with the NUL */
-	uint32_t gone;  /* in which place of all that were unloaded, from 1 on;
-			   0: it is still loaded */
-	uint32_t first; /* index of the first that is the same: one that was
+	uint32_t gone;  /* rank in the order of unloading, from 1 on; 0: it is
+			   still loaded */
+	uint32_t first; /* index of the first entry of this module, if it was
 			   loaded again */
 	uint32_t again; /* enum mu_module_again */
 	uint32_t reserved;
 };
 
-/* What has come to a module's place since the array is full. */
+/* What was loaded at a module's addresses after the array was full. */
 enum mu_module_again {
 	MU_MODULE_UNKNOWN, /* nothing, or not noted */
 	MU_MODULE_SAME,    /* the module itself, and nothing else */
@@ -145,11 +150,12 @@ enum mu_module_again {
 #define MU_RECORDED_MODULES 1024 /* at most */
 
 /*
- * The upper bits of a frame, which no address of a program has. In a depot: the
- * highest "gone" of the modules that had been at this address before, so that
- * stacks of two modules are two. For readers, as mu_recorded_frame() makes
- * them: which module of the array it is in, from 1 on; 0: it is still loaded,
- * or not of the array.
+ * The upper bits of a frame, which are 0 in every user address, tell modules
+ * apart that were loaded at the same address. In a depot they are the highest
+ * "gone" of the modules that had been at this address before, so that stacks of
+ * two modules differ. mu_recorded_frame() converts them for readers to the
+ * index of the module in the array, from 1 on; 0: it is still loaded, or not in
+ * the array.
  */
 #define MU_FRAME_SHIFT 48
 
@@ -167,7 +173,9 @@ mu_frame_of_module(uint64_t address, size_t index)
 	return address | (uint64_t)(index + 1) << MU_FRAME_SHIFT;
 }
 
-/* FRAME of a depot for readers, by the COUNT MODULES of its recorder. */
+/*
+ * Convert FRAME of a depot for readers, by the COUNT MODULES of its recorder.
+ */
 static inline uint64_t
 mu_recorded_frame(
     const struct mu_recorded_module *modules, size_t count, uint64_t frame)
@@ -195,8 +203,8 @@ mu_recorded_frame(
 }
 
 enum mu_recorded_flag {
-	MU_RECORDED_STACKS = 1,     /* stacks are captured, or could be */
-	MU_RECORDED_DRESSED = 2,    /* the block begins inside malloc's */
+	MU_RECORDED_STACKS = 1,     /* stacks are captured, or can be */
+	MU_RECORDED_DRESSED = 2,    /* blocks begin inside malloc's blocks */
 	MU_RECORDED_LEAKTRACER = 4, /* slots in place of stacks */
 	MU_RECORDED_STOPPED = 8,    /* out of memory: some are missing */
 };
@@ -212,17 +220,21 @@ struct mu_recorded {
 				     or 0; 0 = nothing recorded yet */
 	uint64_t depot;           /* uint64_t[MU_DEPOT_BLOCKS]: blocks, or 0 */
 	uint64_t sample_bytes;    /* 0 = every block has its stack */
-	uint64_t dressing;        /* a dressed block begins at most as many
-				     bytes behind that of malloc */
-	uint64_t lowest, highest; /* addresses of blocks so far, about: no
-				     block is outside */
-	uint64_t min_size, max_size; /* blocks whose stack was wanted */
+	uint64_t dressing;        /* a block begins at most this many bytes
+				     behind malloc's */
+	uint64_t lowest, highest; /* approximate bounds of all block addresses
+				     so far; no block is outside */
+	uint64_t min_size, max_size; /* sizes of blocks whose stacks are
+					recorded */
 	uint64_t modules;     /* struct mu_recorded_module[num_modules] */
 	uint64_t num_modules; /* grows; entries stay */
 	uint64_t reserved[6];
 };
 
-/* Is ABOUT, a copy of what may be anything, one that this version reads? */
+/*
+ * True if ABOUT, a copy of untrusted memory, has a version that this code
+ * reads.
+ */
 static inline bool
 mu_recorded_is(const struct mu_recorded *about)
 {

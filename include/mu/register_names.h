@@ -1,9 +1,9 @@
 /*
- * What the words are called that registers are read as.
+ * Names of the words of register sets.
  *
  * A place is a word of one of three sets: NT_PRSTATUS, the vector set (XSAVE's
- * standard format or, without XSAVE, FXSAVE's, which XSAVE's begins with; on
- * aarch64 v0..v31), or what mu_arch_callee_saved() takes.
+ * standard format or, without XSAVE, FXSAVE's, which is the beginning of
+ * XSAVE's; on aarch64 v0..v31), or the registers of mu_arch_callee_saved().
  *
  * Runs in: original.
  */
@@ -19,7 +19,7 @@
 #define MU_PLACE_VECTOR 0x1000
 #define MU_PLACE_SAVED 0x2000
 #define MU_PLACE_END 0x3000
-#define MU_PLACE_SET 0xf000 /* the bits that say which set */
+#define MU_PLACE_SET 0xf000 /* these bits select the set */
 
 #if defined(__x86_64__)
 
@@ -47,7 +47,8 @@ mu_saved_name(unsigned word)
 
 /*
  * The parts of XSAVE's area that hold words of vector registers. Behind the
- * first 576 bytes places differ by CPU: CPUID 0xD tells (Intel SDM 1, 13.4).
+ * first 576 bytes the offsets depend on the CPU: CPUID leaf 0xD gives them
+ * (Intel SDM volume 1, 13.4).
  */
 static inline void
 mu_vector_name(struct mu_text *out, unsigned word)
@@ -57,7 +58,7 @@ mu_vector_name(struct mu_text *out, unsigned word)
 		unsigned char component; /* of XCR0; below 2: at AT */
 		unsigned char first;     /* register */
 		unsigned char count;
-		unsigned char words;      /* of each register, here */
+		unsigned char words;      /* of each register in this part */
 		unsigned char first_word; /* of the register */
 		unsigned short at;        /* bytes */
 	} parts[] = {

@@ -1,6 +1,6 @@
 /*
- * Signal handlers without libc: its sigaction() refuses the signals that it
- * keeps for itself (32 and 33), and writes errno.
+ * Signal handlers without libc: libc's sigaction() refuses the signals that
+ * libc reserves for itself (32 and 33), and writes errno.
  *
  * Runs in: any.
  */
@@ -19,7 +19,7 @@ struct mu_signal_action {
 	mu_sigmask mask;
 };
 
-/* The x86-64 kernel has no return from a handler of its own. */
+/* The x86-64 kernel provides no code for the return from a handler. */
 #ifdef MU_SIGRETURN_CODE
 void mu_signal_return(void) __attribute__((visibility("hidden")));
 #define MU_RESTORER ((void *)mu_signal_return)
@@ -29,7 +29,10 @@ void mu_signal_return(void) __attribute__((visibility("hidden")));
 #define MU_RESTORER_FLAG 0ul
 #endif
 
-/* ACTION (NULL: leave it) for SIGNO; what it was, unless OLD is NULL. */
+/*
+ * Set the action of SIGNO to ACTION (NULL: leave it); *OLD is the previous one,
+ * unless OLD is NULL.
+ */
 static inline long
 mu_sys_signal_action(int signo, const struct mu_signal_action *action,
     struct mu_signal_action *old)

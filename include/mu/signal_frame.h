@@ -1,6 +1,7 @@
 /*
- * What a signal handler finds in its frame of the thread that it interrupted,
- * in the form in which ptrace gives it: NT_PRSTATUS, the vector set.
+ * Read the registers of an interrupted thread from the frame of its signal
+ * handler, in the form in which ptrace returns them: NT_PRSTATUS, the vector
+ * set.
  *
  * Runs in: original.
  */
@@ -21,7 +22,7 @@
 #include "mu/cpuid.h"
 
 #define MU_FXSAVE_BYTES 512
-#define MU_FXSAVE_USED 416 /* the rest is nobody's, or software's */
+#define MU_FXSAVE_USED 416 /* the rest is reserved, or for software */
 
 /*
  * FP_XSTATE_MAGIC1 in the bytes that FXSAVE leaves to software says that an
@@ -31,21 +32,22 @@
 #define MU_FRAME_XSAVE_AT 464
 
 /*
- * XSTATE_BV, the header's first word (Intel SDM volume 1, 13.4.2): a component
- * without its bit is as it was at first, whatever its bytes say. A frame has
- * there what the stack had before: seen where AMX's TILECFG is.
+ * XSTATE_BV, the first word of the header (Intel SDM volume 1, 13.4.2): a
+ * component whose bit is clear is in its initial state, whatever its bytes say.
+ * The kernel does not write these bytes of a frame, so they hold older contents
+ * of the stack: seen where AMX's TILECFG is.
  */
 #define MU_FRAME_XSTATE_BV_AT 512
 
-/* Where a frame has the words of NT_PRSTATUS; -1: it has not, or elsewhere. */
+/* Index in a frame of each word of NT_PRSTATUS; -1: not there, or elsewhere. */
 static const signed char mu_frame_from[MU_PRSTATUS_WORDS] = { REG_R15, REG_R14,
 	REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10, REG_R9, REG_R8,
 	REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, -1, REG_RIP, -1, REG_EFL,
 	REG_RSP, -1, -1, -1, -1, -1, -1, -1 };
 
 /*
- * By system call: a task that was started without CLONE_SETTLS and never set
- * one has an fs base of 0, where tcbhead_t is not.
+ * By a system call, not from tcbhead_t: a task that was started without
+ * CLONE_SETTLS and never set an fs base has 0.
  */
 static inline void
 mu_frame_bases(uintptr_t bases[MU_FRAME_BASES])
@@ -70,8 +72,8 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
 }
 
 /*
- * Where XSAVE puts its components from the third on. The gaps between them
- * are never written: a frame has there what the stack had before.
+ * Offsets of XSAVE's components from the third on. The gaps between them are
+ * never written: in a frame they hold older contents of the stack.
  */
 #define MU_FRAME_PARTS 32
 
@@ -88,13 +90,16 @@ mu_frame_layout_read(struct mu_frame_layout *layout)
 	for (i = 2; i < MU_FRAME_PARTS; i++) {
 		if (!__get_cpuid_count(0xd, i, &eax, &ebx, &ecx, &edx))
 			break;
-		/* Offset 0: there is none, or it is the kernel's own. */
+		/*
+		 * Offset 0: the CPU does not have it, or only the kernel uses
+		 * it.
+		 */
 		layout->at[i] = ebx;
 		layout->size[i] = ebx == 0 ? 0 : eax;
 	}
 }
 
-/* Copy the vector set to OUT, at most MAX bytes; how long it is. */
+/* Copy the vector set to OUT, at most MAX bytes. Returns its length. */
 static inline size_t
 mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
     void *out, size_t max)

@@ -1,6 +1,6 @@
 /*
  * Sorting that never allocates: glibc's qsort() may call malloc, libbsd's
- * heapsort() does. In place, O(n log n) at worst, not stable.
+ * heapsort() always does. In place, O(n log n) in the worst case, not stable.
  *
  * Runs in: any.
  */
@@ -11,7 +11,9 @@
 
 #define MU_SORT_MOST 512 /* bytes of an element */
 
-/* COMPARE as for qsort(). SIZE in bytes; nothing is done beyond the most. */
+/*
+ * COMPARE as for qsort(). SIZE is in bytes; above MU_SORT_MOST nothing is done.
+ */
 void mu_sort(void *base, size_t count, size_t size,
     int (*compare)(const void *, const void *));
 

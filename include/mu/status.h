@@ -1,5 +1,5 @@
 /*
- * How a step of the pass ended, and the one sentence that says why.
+ * How a step of a pass ended, and the one sentence that says why.
  *
  * The values are those of enum MemunreachableStatus in the public header
  * (lib/memunreachable.c asserts it), so a status travels from the sweeper to
@@ -14,7 +14,7 @@
 
 enum mu_status {
 	MU_OK = 0,
-	MU_PARTIAL = 1,      /* an answer, and the words say what lacks */
+	MU_PARTIAL = 1,      /* an answer; the words say what is missing */
 	MU_ERR_ARGUMENT = 2, /* NULL, a bad version, a bad option */
 	MU_ERR_BUSY = 3,     /* re-entered, or malloc would not freeze */
 	MU_ERR_TIMEOUT = 4,
@@ -36,15 +36,15 @@ enum mu_status {
 };
 
 /*
- * The cause in words: one sentence, no newline, cut at the end if too long. A
- * cure of its own, if there is one, comes behind a semicolon.
+ * The cause in words: one sentence without a newline, cut at the end if too
+ * long. A remedy for this cause follows a semicolon, if there is one.
  */
 struct mu_why {
 	char words[256];
 };
 
 /*
- * Write the cause and hand STATUS back, so that a failure is one statement:
+ * Write the cause and return STATUS, so that a failure is one statement:
  *	return mu_why(why, MU_ERR_NO_PROC, "cannot open %s (%d)", path, err);
  * Formats as mu_text_format(). WHY may be NULL.
  */
@@ -52,9 +52,9 @@ enum mu_status mu_why(struct mu_why *why, enum mu_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * MU_ERR_HELPER_DIED for WHO, such as "the sweeper", whose end wait4() tells as
- * WAIT_STATUS: by which signal it was killed, or its exit status. -1: somebody
- * else reaped it.
+ * MU_ERR_HELPER_DIED for WHO, such as "the sweeper". WAIT_STATUS, from wait4(),
+ * tells the signal that killed it or its exit status; -1: another caller reaped
+ * it.
  */
 enum mu_status mu_why_died(
     struct mu_why *why, const char *who, int wait_status);
@@ -62,10 +62,12 @@ enum mu_status mu_why_died(
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
 
-/* What mostly helps, in words; "" = nothing, or it depends on the cause. */
+/*
+ * The usual remedy in words; "" if there is none, or it depends on the cause.
+ */
 const char *mu_status_cure(enum mu_status status);
 
-/* The status that best tells a failed system call; ERROR is positive. */
+/* The status that best describes a failed system call; ERROR is positive. */
 enum mu_status mu_status_from_errno(int error);
 
 #endif

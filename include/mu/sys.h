@@ -1,7 +1,7 @@
 /*
  * System calls without errno: every wrapper returns the kernel's own value,
- * -errno on failure. The collector shares its TLS, errno included, with the
- * thread that started it, and a call into libc could take a lock that a
+ * -errno on failure. The collector shares its TLS, including errno, with the
+ * thread that started it, and a call into libc could wait for a lock that a
  * stopped thread holds.
  *
  * Runs in: any.
@@ -28,7 +28,7 @@
 
 #define MU_NS_PER_SEC 1000000000ull
 
-/* Newer than some kernel headers; the numbers are the same on every CPU. */
+/* Some kernel headers are older; the numbers are the same on every CPU. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -82,8 +82,8 @@ mu_sys_gettid(void)
 }
 
 /*
- * What must not fail is tried again: a sandbox whose supervisor decides about
- * each call (SECCOMP_RET_USER_NOTIF) may refuse one and let the next pass.
+ * Calls that must not fail are tried again: a sandbox whose supervisor decides
+ * about each call (SECCOMP_RET_USER_NOTIF) may refuse one and permit the next.
  */
 #define MU_SYS_TRIES 4
 
@@ -105,7 +105,7 @@ mu_sys_open(const char *path, int flags, mode_t mode)
 	return mu_sys_openat(AT_FDCWD, path, flags, mode);
 }
 
-/* Closes *FD if it is one, and sets it to -1. */
+/* Close *FD if it is a descriptor, and set it to -1. */
 static inline void
 mu_sys_close(int *fd)
 {
@@ -127,8 +127,9 @@ mu_sys_pread(int fd, void *buffer, size_t size, uint64_t offset)
 }
 
 /*
- * The memory of process PID, several times as fast as by its /proc/PID/mem;
- * -EFAULT also where only that can be read (PROT_NONE).
+ * Read the memory of process PID, several times as fast as through
+ * /proc/PID/mem. Fails with -EFAULT also where only /proc/PID/mem can read
+ * (PROT_NONE).
  */
 static inline ssize_t
 mu_sys_vm_read(pid_t pid, void *buffer, size_t size, uintptr_t address)
@@ -152,7 +153,7 @@ mu_sys_write(int fd, const void *buffer, size_t size)
 	return mu_sys3(SYS_write, fd, (long)buffer, (long)size);
 }
 
-/* Result as the kernel gives it: -errno is in [-4095, -1]. */
+/* Returns the kernel's value: -errno is in [-4095, -1]. */
 static inline long
 mu_sys_mmap(void *hint, size_t size, int prot, int flags)
 {
@@ -175,8 +176,8 @@ mu_sys_munmap(void *address, size_t size)
 #define MU_STACK_GUARD ((size_t)64 << 10) /* the largest page size of Linux */
 
 /*
- * A stack: SIZE bytes, the lowest MU_STACK_GUARD of which cannot be used. The
- * result is mu_sys_mmap()'s.
+ * Map a stack of SIZE bytes, of which the lowest MU_STACK_GUARD cannot be
+ * accessed. Returns as mu_sys_mmap().
  */
 static inline long
 mu_sys_map_stack(size_t size)
@@ -189,7 +190,7 @@ mu_sys_map_stack(size_t size)
 	return stack;
 }
 
-/* 0 where that is refused for good: then no deadline passes. */
+/* 0 if the call is refused for good: then no deadline passes. */
 static inline uint64_t
 mu_sys_now_ns(void)
 {
@@ -237,8 +238,8 @@ mu_sys_futex_wait(
 #define MU_SYS_NAP_NS (20 * 1000ull)
 
 /*
- * Until *WORD, a private one, may differ from EXPECTED; a nap where futex() is
- * refused.
+ * Wait until *WORD, a private futex, may differ from EXPECTED; sleep for
+ * MU_SYS_NAP_NS where futex() is refused.
  */
 static inline void
 mu_sys_futex_await(const int *word, int expected)
@@ -266,8 +267,8 @@ mu_sys_futex_wake(const int *word, int count, int flags)
 #define MU_WALL 0x40000000 /* __WALL: children without an exit signal too */
 
 /*
- * wait4() for one child, by id. A zombie would be left where it is refused:
- * then by waitid(), whose siginfo_t is made into the same status.
+ * wait4() for one child, by id. Where wait4() is refused a zombie would be
+ * left: waitid() is tried then, and its siginfo_t converted to the same status.
  */
 static inline pid_t
 mu_sys_wait(pid_t pid, int *status, int options)
@@ -302,8 +303,8 @@ mu_sys_ptrace(long request, pid_t tid, uintptr_t address, uintptr_t data)
 }
 
 /*
- * What the kernel hands out of SIZE bytes at ADDRESS of process or thread TID:
- * bytes, 0 on failure.
+ * Read SIZE bytes at ADDRESS of process or thread TID. Returns the bytes that
+ * the kernel copied, 0 on failure.
  */
 static inline size_t
 mu_sys_read_memory(pid_t tid, uintptr_t address, void *buffer, size_t size)
@@ -316,7 +317,10 @@ mu_sys_read_memory(pid_t tid, uintptr_t address, void *buffer, size_t size)
 	return n < 0 ? 0 : (size_t)n;
 }
 
-/* Block every signal (also libc's own, which sigprocmask() spares). */
+/*
+ * A signal mask; it can block libc's own signals too, which sigprocmask()
+ * spares.
+ */
 typedef uint64_t mu_sigmask;
 
 static inline bool
@@ -332,7 +336,10 @@ mu_sys_set_mask(const mu_sigmask *mask, mu_sigmask *old)
 	return error == 0;
 }
 
-/* False: refused, and *OLD is no mask. Restoring it is refused as well. */
+/*
+ * Block every signal. Returns false if refused: *OLD is not a mask then, and
+ * restoring it is refused as well.
+ */
 static inline bool
 mu_sys_block_signals(mu_sigmask *old)
 {
@@ -356,8 +363,9 @@ mu_sys_exit(int status)
 }
 
 /*
- * Read the file DIR_FD/PATH (AT_FDCWD for an absolute path) from its start,
- * at most SIZE - 1 bytes, and terminate it. Bytes read, or -errno.
+ * Read the file DIR_FD/PATH (AT_FDCWD for an absolute path) from its start, at
+ * most SIZE - 1 bytes, and terminate it with a NUL. Returns the bytes read, or
+ * -errno.
  */
 static inline ssize_t
 mu_sys_read_file(int dir_fd, const char *path, char *buffer, size_t size)

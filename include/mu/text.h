@@ -22,8 +22,8 @@ size_t mu_text_vformat(char *buffer, size_t size, const char *format,
     va_list args) __attribute__((format(printf, 3, 0)));
 
 /*
- * Text that is built up piece by piece. LENGTH counts what was wanted, also
- * past the end of the buffer: a first run with size 0 measures.
+ * Text that is built up piece by piece. LENGTH counts all text, also what did
+ * not fit into the buffer: a first run with size 0 measures.
  */
 struct mu_text {
 	char *buffer;
