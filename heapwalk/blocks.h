@@ -123,13 +123,23 @@ mu_span_starts(const struct mu_span *span, size_t word)
 }
 
 /*
- * The back end's own until the seal, for bits beside the start bits; then the
- * number of the first block that starts in WORD or behind it.
+ * The back end's own until mu_blocks_number(), which puts ranks in their place:
+ * bits beside the start bits.
  */
 static inline uint64_t *
 mu_span_marks(const struct mu_span *span, size_t word)
 {
 	return &span->bits[2 * word + 1];
+}
+
+/*
+ * From mu_blocks_number() on: the number of the first block that starts in
+ * WORD or behind it. WORD may be num_words: the end of the last block's.
+ */
+static inline uint32_t
+mu_span_rank(const struct mu_span *span, size_t word)
+{
+	return (uint32_t)*mu_span_marks(span, word);
 }
 
 /* Without an instruction for it gcc calls a function: no CPU is asked for. */
@@ -149,7 +159,7 @@ mu_span_number(const struct mu_span *span, size_t word, unsigned bit)
 {
 	uint64_t below = *mu_span_starts(span, word) & ((1ull << bit) - 1);
 
-	return (uint32_t)*mu_span_marks(span, word) + mu_popcount(below);
+	return mu_span_rank(span, word) + mu_popcount(below);
 }
 
 void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);

@@ -86,7 +86,7 @@ mu_span_unmarked(
 
 	if (count == 0)
 		return 0;
-	marks = ~mu_marks_from(blocks, (uint32_t)*mu_span_marks(span, word)) &
+	marks = ~mu_marks_from(blocks, mu_span_rank(span, word)) &
 	    (~0ull >> (64 - count));
 	if (marks == 0)
 		return 0;
@@ -108,7 +108,7 @@ word_of(const struct mu_span *span, uint32_t number)
 	for (step = 1; high - low > 1; step *= 2) {
 		if (middle <= low || middle >= high)
 			middle = low + (high - low) / 2;
-		if (*mu_span_marks(span, middle) <= number) {
+		if (mu_span_rank(span, middle) <= number) {
 			low = middle;
 			middle += step;
 		} else {
@@ -125,7 +125,7 @@ span_at(const struct mu_blocks *blocks, const struct mu_span *span,
 {
 	size_t word = word_of(span, number);
 	uint64_t bits = *mu_span_starts(span, word);
-	uint32_t skip = number - (uint32_t)*mu_span_marks(span, word);
+	uint32_t skip = number - mu_span_rank(span, word);
 
 	while (skip-- > 0)
 		bits &= bits - 1;
@@ -151,7 +151,7 @@ mu_blocks_at(
 	}
 	/* Those without a block have the same first as the next one. */
 	if (low > 0 &&
-	    number < *mu_span_marks(&blocks->spans[low - 1],
+	    number < mu_span_rank(&blocks->spans[low - 1],
 			 blocks->spans[low - 1].num_words))
 		return span_at(blocks, &blocks->spans[low - 1], number, block);
 	for (low = 0, high = blocks->num_listed; low < high;) {

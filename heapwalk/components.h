@@ -54,7 +54,7 @@ struct mu_components {
 
 /*
  * MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no components. Uses about 36 bytes a
- * node and 8 for each step of the longest path.
+ * node.
  */
 enum mu_status mu_components_find(struct mu_components *components,
     const struct mu_lost *lost, struct mu_arena *arena,

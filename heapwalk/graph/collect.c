@@ -104,7 +104,7 @@ collect_span(
     struct collector *collector, const struct mu_span *span, size_t piece)
 {
 	size_t word = piece * PIECE_WORDS, end = word + PIECE_WORDS, offset;
-	uint32_t node = (uint32_t)*mu_span_marks(span, word);
+	uint32_t node = mu_span_rank(span, word);
 	uintptr_t begin;
 	uint64_t bits;
 

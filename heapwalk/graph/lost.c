@@ -227,7 +227,7 @@ size_word(struct mu_lost *lost, const struct mu_span *span, size_t word)
 	if (bits == 0)
 		return 0;
 	/* By address, none but these in between. */
-	number = lost_number(lost, (uint32_t)*mu_span_marks(span, word));
+	number = lost_number(lost, mu_span_rank(span, word));
 	for (; bits != 0; bits &= bits - 1) {
 		offset = (word * MU_WORD_BITS + (size_t)__builtin_ctzll(bits)) *
 		    MU_GRAIN;
