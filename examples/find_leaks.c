@@ -22,8 +22,7 @@ struct node {
 
 static pthread_barrier_t lost, reported;
 
-/* Makes the compiler believe that somebody looks at P: it may not leave the
- * allocation out. */
+/* Makes the compiler assume that P is used, so that it keeps the allocation. */
 static void
 use(void *p)
 {
@@ -31,10 +30,9 @@ use(void *p)
 }
 
 /*
- * Any word that looks like an address counts as a reference. Here the last
- * pointers to what was lost are still in stack that returned functions used;
- * a program that does more soon overwrites such words, this one does so on
- * purpose.
+ * Any word that looks like an address counts as a reference. The last pointers
+ * to the lost blocks are still in stack that returned functions used. A larger
+ * program soon overwrites such words; this one does so on purpose.
  */
 static __attribute__((noinline)) void
 overwrite_old_stack(void)
@@ -85,7 +83,7 @@ lose_cycle(void)
 static __attribute__((noinline)) void
 lose_single(void)
 {
-	use(strdup("a single block that nobody points to"));
+	use(strdup("a single block that nothing points to"));
 }
 
 static __attribute__((noinline)) void

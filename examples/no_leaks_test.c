@@ -1,7 +1,7 @@
 /*
- * NoLeaks() in a unit test, here with libcheck. SHOW_FAILURE=1 adds a test
- * that fails, to show how a failed assertion explains itself: NoLeaks() logs
- * what it found, or why it could not look.
+ * NoLeaks() in a unit test, here with libcheck. SHOW_FAILURE=1 adds a test that
+ * fails, to show how a failed assertion explains itself: NoLeaks() logs what it
+ * found, or why it could not check.
  *
  *	cc no_leaks_test.c $(pkg-config --cflags --libs memunreachable check)
  */
@@ -49,7 +49,7 @@ START_TEST(split_and_free)
 }
 END_TEST
 
-/* In a function of its own: no register keeps the array when it returns. */
+/* A separate function, so that no register holds the array when it returns. */
 static __attribute__((noinline)) void
 split_and_forget(void)
 {

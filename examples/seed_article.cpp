@@ -16,7 +16,7 @@ static void __attribute__((noinline)) leak_some()
 	int *freed = static_cast<int *>(malloc(sizeof(int) * 10));
 	int *lost = static_cast<int *>(malloc(sizeof(int) * 5));
 
-	// Without this the compiler may leave the allocations out.
+	// Otherwise the compiler may remove the allocations.
 	__asm__ __volatile__("" : "+r"(freed), "+r"(lost));
 	free(freed);
 }

@@ -1,11 +1,11 @@
 /*
- * A daemon that reports what it lost whenever it is asked by a signal:
+ * A daemon that reports its leaks whenever a signal arrives:
  *
  *	./watch_daemon &
  *	kill -s RTMIN+5 $!
  *
- * It serves requests until it is told to end (TERM, INT), or as many as its
- * argument says.
+ * It serves requests until TERM or INT arrives, or as many as its argument
+ * says.
  *
  *	cc watch_daemon.c $(pkg-config --cflags --libs memunreachable)
  */
@@ -56,7 +56,9 @@ close_session(void)
 	if (session == NULL)
 		return;
 	sessions = session->next;
-	/* The bug: every fourth session is taken off the list, not freed. */
+	/*
+	 * The bug: every fourth session is removed from the list but not freed.
+	 */
 	if (session->number % 4 != 0)
 		free(session);
 }

@@ -1,6 +1,7 @@
 /*
- * Why is this block still there? From a block back to a root, the shortest
- * way: a session that everybody has forgotten, but for a table of a cache.
+ * Why is this block still reachable? Follows a block back to a root by the
+ * shortest path: here a session that is no longer used, but still in the table
+ * of a cache.
  *
  *	cc why_reachable.c $(pkg-config --cflags --libs memunreachable)
  */
@@ -25,19 +26,20 @@ struct entry {
 static struct entry **cache;
 
 /*
- * One block on the way, kept as a complement: its address would be one more
- * reference to it.
+ * One block on the path. Its address is stored as a complement, since a plain
+ * copy would be one more reference to the block.
  */
 struct step {
 	uintptr_t hidden;
-	size_t from; /* the step that it was found from */
+	size_t from; /* index of the step that led to it */
 	char line[LINE];
 };
 
 struct search {
 	struct step steps[MAX_STEPS];
 	size_t count, current;
-	char root[LINE]; /* what the search ends at; "" = not yet */
+	char root[LINE]; /* the root at which the search ends; "" = not found
+			    yet */
 };
 
 static bool
@@ -60,7 +62,7 @@ look(void *ctx, const struct MemunreachableReference *reference)
 	switch (reference->kind) {
 	case MEMUNREACHABLE_REFERENCE_CALLER:
 	case MEMUNREACHABLE_REFERENCE_REGISTER:
-		return true; /* variables of main(); there is no other thread */
+		return true; /* variables of main(); there is only one thread */
 	case MEMUNREACHABLE_REFERENCE_BLOCK:
 		break;
 	default:
