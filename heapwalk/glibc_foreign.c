@@ -193,8 +193,11 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 		    "this process also uses another allocator (%s), whose "
 		    "blocks were not checked",
 		    file);
+	/* libc is none, and half of the read-only data of a small program. */
 	for (i = 0; i < snap->num_mappings && name == NULL; i++)
-		name = mu_glibc_message_find(snap, &snap->mappings[i], false);
+		if (!mu_libc_is_named(&snap->mappings[i]))
+			name = mu_glibc_message_find(
+			    snap, &snap->mappings[i], false);
 	if (name == NULL)
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,

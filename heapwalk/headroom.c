@@ -73,6 +73,7 @@ struct place {
 	char path[PATH_SIZE];    /* of the process, from /proc/PID/cgroup */
 	char folder[PATH_SIZE];  /* where the best mount so far shows it */
 	size_t length, top;      /* of the folder; of its mount point */
+	bool found;              /* the process is in this hierarchy */
 	bool mounted, elsewhere; /* or mounts show other groups only */
 };
 
@@ -146,26 +147,36 @@ list_has(struct part list, const char *word)
 }
 
 /* "4:cpu,memory:/a/b", or of version 2 "0::/a/b" */
-static bool
-find_path(void *ctx, const char *lines, size_t length)
+static void
+consider_group(struct place *place, struct part line)
 {
-	struct part rest = { lines, length }, line, id, controllers;
-	struct place *place = ctx;
+	struct part id = next_part(&line, ':');
+	struct part controllers = next_part(&line, ':');
+
+	if (place->kind->controller[0] == '\0'
+		? !part_is(id, "0") || controllers.length > 0
+		: !list_has(controllers, place->kind->controller))
+		return;
+	if (place->found || line.length == 0 || line.at[0] != '/' ||
+	    line.length >= sizeof(place->path))
+		return;
+	memcpy(place->path, line.at, line.length);
+	place->path[line.length] = '\0';
+	place->found = true;
+}
+
+/* CTX: the places of all kinds, as the file is read once for them. */
+static bool
+find_paths(void *ctx, const char *lines, size_t length)
+{
+	struct part rest = { lines, length }, line;
+	struct place *places = ctx;
+	size_t i;
 
 	while (rest.length > 0) {
 		line = next_part(&rest, '\n');
-		id = next_part(&line, ':');
-		controllers = next_part(&line, ':');
-		if (place->kind->controller[0] == '\0'
-			? !part_is(id, "0") || controllers.length > 0
-			: !list_has(controllers, place->kind->controller))
-			continue;
-		if (line.length == 0 || line.at[0] != '/' ||
-		    line.length >= sizeof(place->path))
-			return false;
-		memcpy(place->path, line.at, line.length);
-		place->path[line.length] = '\0';
-		return true;
+		for (i = 0; i < NUM_KINDS; i++)
+			consider_group(&places[i], line);
 	}
 	return false;
 }
@@ -231,10 +242,16 @@ consider_mount(struct place *place, struct part line)
 static bool
 find_mounts(void *ctx, const char *lines, size_t length)
 {
-	struct part rest = { lines, length };
+	struct part rest = { lines, length }, line;
+	struct place *places = ctx;
+	size_t i;
 
-	while (rest.length > 0)
-		consider_mount(ctx, next_part(&rest, '\n'));
+	while (rest.length > 0) {
+		line = next_part(&rest, '\n');
+		for (i = 0; i < NUM_KINDS; i++)
+			if (places[i].found)
+				consider_mount(&places[i], line);
+	}
 	return false; /* to the end of the file */
 }
 
@@ -333,32 +350,36 @@ add_limits(struct mu_headroom *headroom, struct place *place)
 	}
 }
 
+/* What limits the process in its groups of these kinds. */
 static void
-add_hierarchy(struct mu_headroom *headroom,
-    const struct mu_headroom_files *files, const struct kind *kind)
+add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
+    const struct kind kinds_of[NUM_KINDS])
 {
-	struct place place = { .kind = kind };
+	struct place places[NUM_KINDS], *place;
+	size_t i;
 
-	if (!mu_lines_search(files->cgroup, find_path, &place))
-		return;
-	mu_lines_search(files->mountinfo, find_mounts, &place);
-	if (place.mounted)
-		add_limits(headroom, &place);
-	headroom->unseen = place.elsewhere && !place.mounted;
+	for (i = 0; i < NUM_KINDS; i++)
+		places[i] = (struct place) { .kind = &kinds_of[i] };
+	mu_lines_search(files->cgroup, find_paths, places);
+	mu_lines_search(files->mountinfo, find_mounts, places);
+	/* Version 1 comes last: where that limits memory, 2 does not. */
+	for (i = NUM_KINDS; i-- > 0;) {
+		place = &places[i];
+		if (place->mounted)
+			add_limits(headroom, place);
+		if (place->found)
+			headroom->unseen = place->elsewhere && !place->mounted;
+	}
 }
 
 void
 mu_headroom_open_files(
     struct mu_headroom *headroom, const struct mu_headroom_files *files)
 {
-	size_t i;
-
 	*headroom = (struct mu_headroom) {
 		.meminfo = mu_procfs_open(files->meminfo, O_RDONLY),
 	};
-	/* Version 1 comes last: where that limits memory, 2 does not. */
-	for (i = NUM_KINDS; i-- > 0;)
-		add_hierarchy(headroom, files, &kinds[i]);
+	add_groups(headroom, files, kinds);
 }
 
 void
@@ -440,10 +461,9 @@ size_t
 mu_headroom_tasks(const struct mu_headroom_files *files)
 {
 	struct mu_headroom headroom = { .meminfo = -1 };
-	size_t i, left;
+	size_t left;
 
-	for (i = 0; i < NUM_KINDS; i++)
-		add_hierarchy(&headroom, files, &task_kinds[i]);
+	add_groups(&headroom, files, task_kinds);
 	left = mu_headroom_left_in_groups(&headroom, 0);
 	mu_headroom_close(&headroom);
 	return left;

@@ -151,6 +151,15 @@ mu_memory_self_unlock(
 	}
 }
 
+bool
+mu_memory_self_holds(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	const struct mu_memory_self *self = memory->ctx;
+
+	return self->has_pages && mu_mapping_is_anonymous(mapping) &&
+	    mu_pages_any_written(&self->pages, mapping->range);
+}
+
 void
 mu_memory_self_close(struct mu_memory *memory)
 {

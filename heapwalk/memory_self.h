@@ -74,6 +74,14 @@ enum mu_status mu_memory_self_guard(
 void mu_memory_self_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings);
 
+/*
+ * Has a page of MAPPING been written, now or before a fork? Only of private
+ * memory without a file, after mu_memory_self_look(), and since Linux 6.7:
+ * else false.
+ */
+bool mu_memory_self_holds(
+    struct mu_memory *memory, const struct mu_mapping *mapping);
+
 /* Undo guard and look; accepts what was only opened. */
 void mu_memory_self_close(struct mu_memory *memory);
 

@@ -18,6 +18,9 @@
 #define ENTRY_FILE (1ull << 61)  /* of a file, unmodified, or shared */
 #define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
 
+/* What comes next, and is asked about next, is often not far. */
+#define LEAST_PAGES ((size_t)16)
+
 /* Let the kernel skip a hole if there is more to come than this. */
 #define HOLE_PAGES ((size_t)16 * MU_PAGES_WINDOW)
 
@@ -32,8 +35,10 @@ struct scan_arg {
 };
 
 #define SCAN_REQUEST 0xc0606610l /* _IOWR('f', 16, struct scan_arg) */
+#define SCAN_FILE (1u << 2)
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
+#define SCAN_ZERO (1u << 5) /* the one page of zeros: read, never written */
 
 /* What makes a page of a mapping count. */
 enum policy {
@@ -85,13 +90,20 @@ entry_counts(uint64_t entry, enum policy policy)
 	return policy != POLICY_MODIFIED || (entry & ENTRY_FILE) == 0;
 }
 
+/* The kernel takes 10 ns a page: few where END comes soon. */
 static void
-ask_pagemap(struct mu_pages *pages)
+ask_pagemap(struct mu_pages *pages, uintptr_t end)
 {
-	ssize_t n, want = MU_PAGES_WINDOW * sizeof(uint64_t);
+	size_t want = end - pages->first;
+	ssize_t n;
 
+	if (want < LEAST_PAGES)
+		want = LEAST_PAGES;
+	if (want > MU_PAGES_WINDOW)
+		want = MU_PAGES_WINDOW;
 	do {
-		n = mu_sys_pread(pages->pagemap, pages->window, (size_t)want,
+		n = mu_sys_pread(pages->pagemap, pages->window,
+		    want * sizeof(*pages->window),
 		    pages->first * sizeof(uint64_t));
 	} while (n == -EINTR);
 	pages->count = n > 0 ? (size_t)n / sizeof(uint64_t) : 0;
@@ -134,7 +146,7 @@ entry_of(
 		if (resident)
 			ask_mincore(pages, end);
 		else
-			ask_pagemap(pages);
+			ask_pagemap(pages, end);
 	}
 	return pages->window[page - pages->first];
 }
@@ -217,6 +229,27 @@ mu_pages_can_skip(struct mu_pages *pages)
 	if (!pages->no_scan)
 		skip_hole(pages, 0, 1);
 	return !pages->no_scan;
+}
+
+bool
+mu_pages_any_written(const struct mu_pages *pages, struct mu_range range)
+{
+	struct scan_region region = { 0, 0, 0 };
+	struct scan_arg arg = {
+		.size = sizeof(arg),
+		.start = range.begin,
+		.end = range.end,
+		.vec = (uintptr_t)&region,
+		.vec_len = 1,
+		.max_pages = 1,
+		.inverted = SCAN_FILE | SCAN_ZERO,
+		.mask = SCAN_FILE | SCAN_ZERO,
+		.any_of = SCAN_PRESENT | SCAN_SWAPPED,
+		.return_mask = SCAN_PRESENT | SCAN_SWAPPED,
+	};
+
+	return pages->pagemap >= 0 && !pages->no_scan &&
+	    mu_sys3(SYS_ioctl, pages->pagemap, SCAN_REQUEST, (long)&arg) > 0;
 }
 
 bool

@@ -52,6 +52,13 @@ void mu_pages_of(struct mu_pages *pages, int pagemap, size_t page_size);
 bool mu_pages_can_skip(struct mu_pages *pages);
 
 /*
+ * Has a page of RANGE, private memory without a file, been written, in this
+ * process or before it was forked? RANGE begins and ends with a page. False
+ * also if the kernel cannot tell.
+ */
+bool mu_pages_any_written(const struct mu_pages *pages, struct mu_range range);
+
+/*
  * Is anything swapped out, or can nobody tell? Then what no page table and no
  * page cache has may hold something all the same.
  */

@@ -36,7 +36,6 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/pause.h"
-#include "ptrace/proc.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -101,16 +100,6 @@ await_gate(struct mu_pass *pass)
 	return gate;
 }
 
-/* A seccomp filter may kill for a call that the program never makes. */
-static bool
-is_filtered(void)
-{
-	char status[MU_PROC_STATUS_SIZE];
-
-	return mu_proc_own_status(status, sizeof(status)) <= 0 ||
-	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
-}
-
 /* Threads stand still from here to the release, and nothing else is done. */
 static enum mu_status
 capture(struct mu_pass *pass, struct mu_threads *threads,
@@ -119,7 +108,8 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	struct mu_urgency urgency = { .raised = false };
 	enum mu_status status;
 
-	if (!is_filtered())
+	/* A filter may kill for a call that the program never makes. */
+	if (!pass->filtered)
 		mu_urgency_raise(&urgency);
 	status = mu_threads_stop_listed(threads, pass->stop_ns, &pass->why);
 	if (status == MU_OK)

@@ -19,6 +19,8 @@
 #include "lib/why_pipe.h"
 #include "mu/sys.h"
 #include "ptrace/mappings.h"
+#include "ptrace/proc.h"
+#include "ptrace/sharer.h"
 
 #define NS_PER_MS 1000000ull
 
@@ -110,6 +112,8 @@ take_image(struct mu_pass *pass)
 		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
 		    "signals cannot be blocked; by a seccomp filter?");
 	}
+	/* Signals are blocked: what is alone now starts nothing. */
+	pass->alone = !pass->filtered && mu_sharer_none();
 	status = mu_allocator_find(pass);
 	if (status == MU_OK)
 		status = mu_ladder_run(pass);
@@ -147,7 +151,12 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 static enum mu_status
 find_room(struct mu_pass *pass)
 {
-	mu_room_open(&pass->room, pass->pid);
+	char status[MU_PROC_STATUS_SIZE];
+
+	mu_proc_own_status(status, sizeof(status));
+	pass->filtered =
+	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) != 0;
+	mu_room_open_with(&pass->room, pass->pid, status);
 	return mu_room_judge(
 	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
 }

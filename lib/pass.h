@@ -65,6 +65,9 @@ struct mu_pass {
 	struct mu_range own_stack; /* the one that this lies on, if not that */
 	uint64_t begin_ns, deadline_ns;
 	uint64_t stop_ns; /* when the threads must have stopped */
+	bool filtered;    /* the asking thread has a seccomp filter, or may */
+	bool alone;       /* no other task, thread or process, has this memory,
+			     and none had when the image was taken */
 	struct mu_log log;
 	struct mu_why why;
 	struct mu_arena arena; /* all of the pass's memory but the stack */

@@ -108,6 +108,13 @@ mu_room_open(struct mu_room *room, pid_t pid)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
+	mu_proc_status_read(pid, 0, status, sizeof(status));
+	mu_room_open_with(room, pid, status);
+}
+
+void
+mu_room_open_with(struct mu_room *room, pid_t pid, const char *status)
+{
 	*room = (struct mu_room) {
 		.pid = pid,
 		.own = OWN,
@@ -115,8 +122,6 @@ mu_room_open(struct mu_room *room, pid_t pid)
 		.left = SIZE_MAX,
 	};
 	mu_headroom_open(&room->headroom, pid);
-	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
-		return;
 	room->tables = mu_proc_status_bytes(status, "\nVmPTE:");
 	room->private = mu_proc_status_bytes(status, "\nRssAnon:");
 	room->shared = mu_proc_status_bytes(status, "\nRssShmem:");

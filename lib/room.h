@@ -44,6 +44,9 @@ struct mu_room {
  */
 void mu_room_open(struct mu_room *room, pid_t pid);
 
+/* The same, for who has read STATUS, that of PID or of a thread of it. */
+void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
+
 /*
  * The calling process is another one. It takes in what it reads, which counts
  * where both are limited by the same group.

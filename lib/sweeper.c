@@ -245,7 +245,8 @@ note_sharer(struct mu_pass *pass, struct sweep *sweep)
 	struct mu_search *search = &sweep->search;
 	pid_t sharer;
 
-	if (search->status != MU_OK || !anything_lost(pass, sweep))
+	if (search->status != MU_OK || pass->alone ||
+	    !anything_lost(pass, sweep))
 		return;
 	sharer = mu_sharer_find(pass->pid, pass->collector);
 	if (sharer != 0)

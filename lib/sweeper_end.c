@@ -22,10 +22,16 @@
 
 /*
  * To tear an image down takes some 30 ms a gigabyte. A pidfd would tell of the
- * end at once, and be a descriptor that the program did not open.
+ * end at once, and be a descriptor that the program did not open. The pipe
+ * tells nearly as soon: do_exit() closes the descriptors behind the memory and
+ * shortly before it notifies the parent. A child that another thread forked
+ * may hold the write end: then there is no end of file, and only these naps.
  */
 #define FIRST_NAP_NS (20 * 1000ull)
 #define LONGEST_NAP_NS (1000 * 1000ull)
+
+/* How long no nap is worth it once the pipe was closed. */
+#define CLOSED_NS (50 * 1000ull)
 
 bool
 mu_sweeper_ended(struct mu_pass *pass)
@@ -43,10 +49,42 @@ mu_sweeper_ended(struct mu_pass *pass)
 	return pass->sweeper == 0;
 }
 
+/* Until the pipe is closed, or for NAP ns. */
+static bool
+await_closing(const struct mu_pass *pass, uint64_t nap)
+{
+	struct pollfd wait = { .fd = pass->pipe_read };
+	struct timespec span = mu_sys_timespec(nap);
+	long n = mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
+
+	if (n < 0 && n != -EINTR)
+		mu_sys_sleep_ns(nap); /* ppoll() is refused */
+	return n > 0;
+}
+
+/*
+ * Let some time pass, 1 ms or so at most. CLOSED_NS: when the pipe was seen to
+ * be closed; 0: not yet.
+ */
+static void
+pass_time(const struct mu_pass *pass, uint64_t *nap, uint64_t *closed_ns)
+{
+	if (*closed_ns != 0 && mu_sys_now_ns() - *closed_ns < CLOSED_NS)
+		return;
+	if (*closed_ns != 0) {
+		mu_sys_sleep_ns(*nap);
+	} else if (await_closing(pass, *nap)) {
+		*closed_ns = mu_sys_now_ns() | 1;
+		*nap = FIRST_NAP_NS;
+	}
+	if (*nap < LONGEST_NAP_NS)
+		*nap *= 2;
+}
+
 void
 mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 {
-	uint64_t nap = FIRST_NAP_NS;
+	uint64_t nap = FIRST_NAP_NS, closed_ns = 0;
 	bool killed = false, asked = !pass->room.tight;
 
 	while (!mu_sweeper_ended(pass)) {
@@ -61,8 +99,6 @@ mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 			killed = asked;
 			asked = true;
 		}
-		mu_sys_sleep_ns(nap);
-		if (nap < LONGEST_NAP_NS)
-			nap *= 2;
+		pass_time(pass, &nap, &closed_ns);
 	}
 }

@@ -9,6 +9,7 @@
 #include "ptrace/sharer.h"
 
 #include <linux/kcmp.h>
+#include <sched.h>
 
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -76,6 +77,12 @@ may_ask(void)
 
 	return mu_proc_own_status(status, sizeof(status)) > 0 &&
 	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) <= 0;
+}
+
+bool
+mu_sharer_none(void)
+{
+	return mu_sys1(SYS_unshare, CLONE_VM) == 0;
 }
 
 pid_t

@@ -8,6 +8,7 @@
 #ifndef PTRACE_SHARER_H
 #define PTRACE_SHARER_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 /* What a report says of one. */
@@ -26,5 +27,14 @@
  * seccomp filter, which may kill the caller for it.
  */
 pid_t mu_sharer_find(pid_t pid, pid_t except);
+
+/*
+ * Is the calling thread alone in its memory: no other thread, no other process?
+ * unshare() of memory that is not shared succeeds and changes nothing
+ * (check_unshare_flags() in kernel/fork.c). A seccomp filter may kill for it.
+ *
+ * Runs in: original.
+ */
+bool mu_sharer_none(void);
 
 #endif

@@ -3,6 +3,9 @@
  * whether a seccomp filter kills whoever calls ptrace. The probe is forced, as
  * only kernels before 5.16 need it.
  */
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -12,6 +15,7 @@
 #include "mu/sys.h"
 #include "ptrace/probe.h"
 #include "ptrace/refusal.h"
+#include "ptrace/sharer.h"
 #include "tests/support/suite.h"
 #include "tests/support/watched_call.h"
 
@@ -223,6 +227,53 @@ START_TEST(tracer)
 }
 END_TEST
 
+static int
+await_end(void *end)
+{
+	char byte;
+
+	return (int)read(*(int *)end, &byte, 1);
+}
+
+static void *
+await_end_in_thread(void *end)
+{
+	await_end(end);
+	return NULL;
+}
+
+/* Neither threads nor processes with our memory; a copy of it is no such. */
+START_TEST(alone)
+{
+	size_t size = (size_t)64 << 10;
+	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	pthread_t thread;
+	int end[2];
+	pid_t pid;
+
+	ck_assert_ptr_ne(stack, MAP_FAILED);
+	ck_assert(pipe(end) == 0);
+	ck_assert(mu_sharer_none());
+	pid = fork();
+	if (pid == 0)
+		_exit(await_end(&end[0]));
+	ck_assert(mu_sharer_none());
+	ck_assert(write(end[1], "x", 1) == 1 && waitpid(pid, NULL, 0) == pid);
+	pid = clone(await_end, stack + size, CLONE_VM | SIGCHLD, &end[0]);
+	ck_assert_int_gt(pid, 0);
+	ck_assert(!mu_sharer_none());
+	ck_assert(write(end[1], "x", 1) == 1 && waitpid(pid, NULL, 0) == pid);
+	ck_assert(mu_sharer_none());
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, await_end_in_thread, &end[0]), 0);
+	ck_assert(!mu_sharer_none());
+	ck_assert(write(end[1], "x", 1) == 1);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	ck_assert(mu_sharer_none());
+}
+END_TEST
+
 int
 main(void)
 {
@@ -239,6 +290,7 @@ main(void)
 	tcase_add_test(tc, no_answer);
 	tcase_add_loop_test(tc, call_refused, 0, 5);
 	tcase_add_test(tc, tracer);
+	tcase_add_test(tc, alone);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -182,7 +182,8 @@ belongings_begin(struct belongings *own)
 	/* Its thread's stack stays with libc and is used again. */
 	unharmed_look(&own->unharmed);
 	ck_assert_msg(first.judged, "%s", first.info.reason);
-	ck_assert_int_eq(first.info.status, MEMUNREACHABLE_COMPLETE);
+	ck_assert_msg(first.info.status == MEMUNREACHABLE_COMPLETE, "%s",
+	    first.info.reason);
 	ck_assert_uint_ge(first.info.num_leaks, 1);
 	own->num_leaks = first.info.num_leaks;
 	unharmed_check(&own->unharmed);
@@ -209,7 +210,8 @@ belongings_check(struct belongings *own, const struct doomed_pass *doomed)
 		ck_assert_uint_le(info->num_leaks, own->num_leaks);
 	ck_assert(doomed_pass_run(&next));
 	ck_assert_msg(next.judged, "%s", next.info.reason);
-	ck_assert_int_eq(next.info.status, MEMUNREACHABLE_COMPLETE);
+	ck_assert_msg(next.info.status == MEMUNREACHABLE_COMPLETE, "%s",
+	    next.info.reason);
 	ck_assert_uint_eq(next.info.num_leaks, own->num_leaks);
 	unharmed_check(&own->unharmed);
 }

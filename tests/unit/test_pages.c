@@ -204,6 +204,55 @@ START_TEST(shared_memory_is_not_filled)
 }
 END_TEST
 
+/* Is page PAGE, at AT, held by the calling process? */
+static bool
+is_held(const char *at, size_t page)
+{
+	struct mu_pages pages;
+	struct mu_range range;
+	bool held;
+
+	range.begin = (uintptr_t)at + page * image.page;
+	range.end = range.begin + image.page;
+	ck_assert(mu_pages_open(&pages, image.page));
+	held = mu_pages_any_written(&pages, range);
+	mu_pages_close(&pages);
+	return held;
+}
+
+/* Untouched, read, written, and written but emptied by the fork. */
+START_TEST(what_was_written)
+{
+	char *at = map_untouched(4);
+	volatile char byte = at[image.page];
+	struct mu_pages pages;
+	bool can_tell;
+	int status;
+	pid_t child;
+
+	ck_assert(mu_pages_open(&pages, image.page));
+	can_tell = mu_pages_can_skip(&pages);
+	mu_pages_close(&pages);
+	(void)byte;
+	at[2 * image.page] = at[3 * image.page] = 1;
+	ck_assert_int_eq(
+	    madvise(at + 3 * image.page, image.page, MADV_WIPEONFORK), 0);
+	ck_assert(!is_held(at, 0) && !is_held(at, 1));
+	ck_assert_int_eq(is_held(at, 2), can_tell);
+	ck_assert_int_eq(is_held(at, 3), can_tell);
+	child = fork();
+	if (child == 0) {
+		byte = at[3 * image.page]; /* zeros, and now a page of them */
+		ck_assert(!is_held(at, 0) && !is_held(at, 1));
+		ck_assert_int_eq(is_held(at, 2), can_tell);
+		ck_assert(!is_held(at, 3));
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -219,6 +268,7 @@ main(void)
 	tcase_add_test(tcase, without_pagemap);
 	tcase_add_test(tcase, shared_file_counts_whole);
 	tcase_add_test(tcase, shared_memory_is_not_filled);
+	tcase_add_test(tcase, what_was_written);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
