@@ -98,7 +98,7 @@ is_in_exit(const struct mu_exit_stack *stack, uintptr_t word)
 	if (word <= (uintptr_t)exit || word > (uintptr_t)exit + EXIT_BYTES)
 		return false;
 	called = mu_arch_called(word);
-	return mu_range_has(stack->code, called) &&
+	return called != 0 && mu_range_has(stack->code, called) &&
 	    stack->code.end - called >= MU_SAVING_BYTES &&
 	    mu_arch_saves_all(called);
 }

@@ -451,15 +451,18 @@ ask(struct asking *asking, struct mu_range range)
 static void
 add_untouched(struct mu_shared_pages *pages, uintptr_t address)
 {
-	struct mu_mirror_part *last =
-	    pages->num_parts == 0 ? NULL : &pages->parts[pages->num_parts - 1];
 	size_t size = pages->page_size;
+	struct mu_mirror_part *last;
 
-	if (last != NULL && last->bytes == NULL && last->range.end == address)
-		last->range.end += size;
-	else
-		add_part(pages, (struct mu_range) { address, address + size },
-		    NULL, is_missing(pages, address));
+	if (pages->num_parts > 0) {
+		last = &pages->parts[pages->num_parts - 1];
+		if (last->bytes == NULL && last->range.end == address) {
+			last->range.end += size;
+			return;
+		}
+	}
+	add_part(pages, (struct mu_range) { address, address + size }, NULL,
+	    is_missing(pages, address));
 }
 
 static void

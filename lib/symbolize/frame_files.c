@@ -101,9 +101,10 @@ open_file(
 	elf_end(elf);
 	if (fd >= 0)
 		close(fd);
+	if (source.num_mappings == 0)
+		return;
 	source.mappings = file->mappings;
-	if (source.num_mappings > 0)
-		file->symbols = mu_symbols_open(&source);
+	file->symbols = mu_symbols_open(&source);
 	if (file->symbols != NULL)
 		mu_symbols_limit(
 		    file->symbols, source.mappings[0].range.begin, limit);
