@@ -129,31 +129,17 @@ open_tables(struct mu_shared_pages *pages)
 static void
 list_wiped(struct mu_shared_pages *pages, pid_t pid)
 {
-	size_t count;
+	struct mu_range *found;
+	size_t count, kept;
 
-	pages->wiped =
-	    mu_arena_alloc(pages->arena, MAX_WIPED, sizeof(*pages->wiped));
-	if (pages->wiped == NULL)
+	found = mu_arena_alloc(pages->arena, MAX_WIPED, sizeof(*found));
+	if (found == NULL)
 		return;
-	count = mu_wiped_of(pid, pages->wiped, MAX_WIPED);
-	pages->num_wiped = count < MAX_WIPED ? count : MAX_WIPED;
-	pages->unasked += (count - pages->num_wiped) * pages->page_size;
-}
-
-static bool
-is_wiped(const struct mu_shared_pages *pages, uintptr_t address)
-{
-	size_t low = 0, high = pages->num_wiped, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (pages->wiped[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < pages->num_wiped &&
-	    mu_range_has(pages->wiped[low], address);
+	count = mu_wiped_of(pid, found, MAX_WIPED);
+	kept = count < MAX_WIPED ? count : MAX_WIPED;
+	pages->unasked += (count - kept) * pages->page_size;
+	pages->wiped = (struct mu_ranges) { .items = found, .count = kept };
+	mu_ranges_seal(&pages->wiped);
 }
 
 void
@@ -172,7 +158,7 @@ mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid)
 	pages->mappings = mappings;
 	for (i = 0; i < count; i++)
 		if (mu_mapping_is_changing(&mappings[i], &tmpfs) ||
-		    is_wiped(pages, mappings[i].range.begin))
+		    mu_ranges_has(&pages->wiped, mappings[i].range.begin))
 			mappings[pages->num_mappings++] = mappings[i];
 	if (pages->num_mappings > 0)
 		open_tables(pages);
@@ -355,7 +341,9 @@ mu_shared_pages_take(
 				is_missing(pages, mapping->range.begin)))
 				continue;
 			take_mapping(&taking, mapping,
-			    i >= num || is_wiped(pages, mapping->range.begin));
+			    i >= num ||
+				mu_ranges_has(
+				    &pages->wiped, mapping->range.begin));
 		}
 	}
 }

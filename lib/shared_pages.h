@@ -10,6 +10,7 @@
 #define LIB_SHARED_PAGES_H
 
 #include "heapwalk/memory_mirror.h"
+#include "heapwalk/ranges.h"
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
@@ -39,8 +40,7 @@ struct mu_shared_pages {
 	struct mu_mapping
 	    *missing; /* that the copy does not have, by address */
 	size_t num_missing;
-	struct mu_range *wiped; /* that are zeros in the copy, by address */
-	size_t num_wiped;
+	struct mu_ranges wiped; /* that are zeros in the copy */
 	uint64_t *known; /* pages of files that were read: a hash table */
 	size_t num_known;
 };
