@@ -10,6 +10,7 @@
 
 #include "lib/cli/cli_subject.h"
 #include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 #include "mu/text.h"
 
 #define P (1u << MU_CLI_PROCESS)
@@ -127,9 +128,9 @@ unclear(struct parse *parse, const char *argument)
 	}
 	if (text.length == 0)
 		return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: %s",
-		    mu_cli_shown(argument).text);
+		    mu_safe_argument(argument).text);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "%s could be %s",
-	    mu_cli_shown(argument).text, list);
+	    mu_safe_argument(argument).text, list);
 }
 
 /* What getopt_long() did not know, as ARGUMENT had it; optopt says more. */
@@ -144,7 +145,7 @@ unknown(struct parse *parse, const char *argument)
 	if (optopt == 0)
 		return unclear(parse, argument);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: -%s",
-	    mu_cli_shown((char[]) { (char)optopt, '\0' }).text);
+	    mu_safe_argument((char[]) { (char)optopt, '\0' }).text);
 }
 
 static enum mu_status
@@ -240,7 +241,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
 	    "%s is no option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND",
-	    mu_cli_shown(argv[optind]).text);
+	    mu_safe_argument(argv[optind]).text);
 }
 
 /* An option that does nothing here goes with these subjects only. */

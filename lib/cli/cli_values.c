@@ -23,7 +23,7 @@ expected(
     const struct mu_cli_value *value, const char *words, struct mu_why *why)
 {
 	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s", value->name,
-	    mu_cli_shown(value->text).text, words);
+	    mu_safe_argument(value->text).text, words);
 }
 
 /*
@@ -281,15 +281,6 @@ take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
 	    options->diff_before == NULL ? &options->diff_before
 					 : &options->diff_after,
 	    why);
-}
-
-struct mu_cli_shown
-mu_cli_shown(const char *text)
-{
-	struct mu_cli_shown shown;
-
-	mu_safe_for_terminal(text, shown.text, sizeof(shown.text));
-	return shown;
 }
 
 enum mu_status

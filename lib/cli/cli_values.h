@@ -59,11 +59,4 @@ struct mu_cli_value {
 enum mu_status mu_cli_value_take(struct mu_cli_options *options,
     const struct mu_cli_value *value, struct mu_why *why);
 
-/* An argument as a complaint shows it: fit for a terminal, and not long. */
-struct mu_cli_shown {
-	char text[64];
-};
-
-struct mu_cli_shown mu_cli_shown(const char *text);
-
 #endif

@@ -17,7 +17,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 
 #define MAX_INTERPRETERS 5 /* BINPRM of Linux: more are ELOOP */
 #define SCRIPT_SIZE 256    /* BINPRM_BUF_SIZE of Linux: its first line */
@@ -56,7 +56,7 @@ mu_command_file_find(const char *name, const char *search, char *path,
 		if (is_in("", 0, name, path, size))
 			return MU_OK;
 		return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: %s",
-		    mu_cli_shown(name).text,
+		    mu_safe_argument(name).text,
 		    stat(name, &st) != 0      ? strerror(errno)
 			: S_ISREG(st.st_mode) ? "it may not be executed"
 					      : "it is not a file");
@@ -69,7 +69,7 @@ mu_command_file_find(const char *name, const char *search, char *path,
 			break;
 	}
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: not found in PATH",
-	    mu_cli_shown(name).text);
+	    mu_safe_argument(name).text);
 }
 
 /*
@@ -214,7 +214,7 @@ find_sanitizer(Elf *elf)
 static enum mu_status
 check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 {
-	struct mu_cli_shown shown = mu_cli_shown(path);
+	struct mu_safe_argument shown = mu_safe_argument(path);
 	const struct sanitizer *sanitizer;
 	char linker[PATH_MAX] = "";
 	GElf_Ehdr header;
@@ -288,7 +288,7 @@ check_file(const char *path, char *next, size_t size, struct mu_why *why)
 		    geteuid() == 0 ? MU_PARTIAL : MU_ERR_ARGUMENT,
 		    "%s changes its user, group or capabilities: the dynamic"
 		    " linker preloads nothing into it" LEFT_OUT " as root",
-		    mu_cli_shown(path).text);
+		    mu_safe_argument(path).text);
 		goto out;
 	}
 	elf = elf_begin(fd, ELF_C_READ, NULL);

@@ -13,8 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
 #include "lib/cli/report_lines.h"
+#include "lib/cli/safe_text.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */
@@ -35,7 +35,7 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "cannot make a folder in %s for the reports (%s); set"
 		    " TMPDIR to another place",
-		    mu_cli_shown(below).text, strerror(errno));
+		    mu_safe_argument(below).text, strerror(errno));
 	}
 	mu_text_format(
 	    report->path, sizeof(report->path), "%s/" NAME, report->folder);

@@ -13,10 +13,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
 #include "lib/cli/command_environment.h"
 #include "lib/cli/command_file.h"
 #include "lib/cli/library_path.h"
+#include "lib/cli/safe_text.h"
 
 /* Whose options, as Android has it; and its name here. */
 #define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"
@@ -156,7 +156,7 @@ mu_command_start(struct mu_command_run *run, struct mu_why *why)
 		return MU_ERR_NO_PERMISSION;
 	}
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: %s",
-	    mu_cli_shown(run->path).text, strerror(error));
+	    mu_safe_argument(run->path).text, strerror(error));
 }
 
 /* What was set stays, and may do more, or cost more, than was asked for. */
@@ -169,7 +169,7 @@ prepare_recorder(struct mu_command_run *run, struct mu_why *why)
 		fprintf(stderr,
 		    "memunreachable: the recorder also has the options of the"
 		    " environment: %s\n",
-		    mu_cli_shown(earlier).text);
+		    mu_safe_argument(earlier).text);
 	return mu_library_path_recorder(
 	    run->recorder, sizeof(run->recorder), why);
 }

@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
 #include "lib/cli/report_lines.h"
+#include "lib/cli/safe_text.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */
 
@@ -65,7 +65,7 @@ refuse(const struct mu_cli_options *options, const char *what, int error,
 {
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot %s %s: %s", what,
 	    options->log == NULL ? "standard input"
-				 : mu_cli_shown(options->log).text,
+				 : mu_safe_argument(options->log).text,
 	    strerror(error));
 }
 

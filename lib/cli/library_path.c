@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
 #include "lib/cli/configured.h"
+#include "lib/cli/safe_text.h"
 
 /* NAME in the folder FROM FOLDER SUBFOLDER. */
 static bool
@@ -60,13 +60,13 @@ find(const char *name, char *path, size_t size, struct mu_why *why)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "no %s in %s, in ../lib from there, or in %s; make install"
 		    " puts it there",
-		    name, mu_cli_shown(own).text, libdir);
+		    name, mu_safe_argument(own).text, libdir);
 	/* ld.so(8): these end a name in LD_PRELOAD, and cannot be quoted. */
 	if (strpbrk(path, ": ") != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%s cannot be preloaded: LD_PRELOAD knows no path with a"
 		    " space or a colon; move it",
-		    mu_cli_shown(path).text);
+		    mu_safe_argument(path).text);
 	return MU_OK;
 }
 

@@ -12,14 +12,14 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 #include "lib/report_file.h"
 
 static enum mu_status
 refuse(struct mu_output *output, struct mu_why *why, const char *words)
 {
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot write %s: %s",
-	    output->path != NULL ? mu_cli_shown(output->path).text
+	    output->path != NULL ? mu_safe_argument(output->path).text
 				 : "standard output",
 	    words);
 }

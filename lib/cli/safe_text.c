@@ -116,3 +116,12 @@ mu_safe_for_json(const char *text, char *buffer, size_t size)
 	buffer[used] = '\0';
 	return buffer;
 }
+
+struct mu_safe_argument
+mu_safe_argument(const char *text)
+{
+	struct mu_safe_argument shown;
+
+	mu_safe_for_terminal(text, shown.text, sizeof(shown.text));
+	return shown;
+}

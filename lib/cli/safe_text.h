@@ -23,4 +23,11 @@ char *mu_safe_for_terminal(const char *text, char *buffer, size_t size);
 /* The same for JSON: what is no UTF-8 as U+FFFD, one a byte. */
 char *mu_safe_for_json(const char *text, char *buffer, size_t size);
 
+/* An argument as a complaint shows it: fit for a terminal, and not long. */
+struct mu_safe_argument {
+	char text[64];
+};
+
+struct mu_safe_argument mu_safe_argument(const char *text);
+
 #endif

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 
 #define PIECE ((size_t)64 << 10)
 #define PIECES ((size_t)1 << 20) /* that are given away at once */
@@ -26,7 +26,7 @@ static enum mu_status
 refuse(const char *path, const char *words, struct mu_why *why)
 {
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot read %s: %s",
-	    mu_cli_shown(path).text, words);
+	    mu_safe_argument(path).text, words);
 }
 
 /* Room for one more read; a file that fits needs no more than its size. */

@@ -5,7 +5,7 @@
  */
 #include "lib/view/view_parts.h"
 
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 
 static enum mu_status
 name_file(const char *path, enum mu_status status, struct mu_why *why)
@@ -13,7 +13,7 @@ name_file(const char *path, enum mu_status status, struct mu_why *why)
 	struct mu_why inner = *why;
 
 	return mu_why(
-	    why, status, "%s: %s", mu_cli_shown(path).text, inner.words);
+	    why, status, "%s: %s", mu_safe_argument(path).text, inner.words);
 }
 
 /* What the numbers in the file are worth. */

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 #include "mu/regular_file.h"
 
 #define PAGE ((uint64_t)4096) /* no segment has a smaller one */
@@ -22,7 +22,7 @@ static enum mu_status
 refuse(const char *path, const char *words, struct mu_why *why)
 {
 	return mu_why(why, MU_ERR_ARGUMENT, "cannot use %s: %s",
-	    mu_cli_shown(path).text, words);
+	    mu_safe_argument(path).text, words);
 }
 
 /* As a loader maps it. */

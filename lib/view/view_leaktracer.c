@@ -3,7 +3,7 @@
  *
  * Runs in: the command.
  */
-#include "lib/cli/cli_values.h"
+#include "lib/cli/safe_text.h"
 #include "lib/view/leaktracer_file.h"
 #include "lib/view/leaktracer_text.h"
 #include "lib/view/program_file.h"
@@ -60,7 +60,7 @@ read_file(struct work *work, struct mu_why *why)
 	status = mu_leaktracer_parse(
 	    &work->file, work->text.text, work->text.length, &inner);
 	if (status != MU_OK)
-		mu_why(why, status, "%s: %s", mu_cli_shown(path).text,
+		mu_why(why, status, "%s: %s", mu_safe_argument(path).text,
 		    inner.words);
 	if (status == MU_PARTIAL)
 		mu_notes_add(&work->notes, "%s", why->words);
