@@ -29,7 +29,7 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/startup.c lib/exit_stack.c lib/answer_file.c lib/options.c \
+	lib/library.c lib/startup.c lib/exit_stack.c lib/answer_file.c lib/options.c \
 	lib/options_signal.c lib/options_reach.c \
 	lib/watch_signal.c \
 	lib/memunreachable.c lib/no_leaks.c lib/why_reachable.c lib/each_unreachable.c \
@@ -374,10 +374,14 @@ $(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie
 $(BUILD)/tests/live/victim_thief: TEST_LIBS = -no-pie \
 	-Wl,--section-start=.thief=0x10000000
 
+# Nothing refers to the library's constructor: an archive must be asked for it.
+$(LIVE): TEST_STARTUP := -Wl,-u,mu_startup
+
 $(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
-		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
+		-MMD -MP -MF $@.d -o $@ $< $(TEST_STARTUP) \
+		$(BUILD)/libmemunreachable-test.a \
 		$(CHECK_LIBS) -pthread -ldl
 
 # Of the command: with what only that links.

@@ -5,6 +5,7 @@
  */
 #include "lib/allocator_freeze.h"
 
+#include "lib/library.h"
 #include "mu/sys.h"
 #include "ptrace/threads.h"
 
@@ -15,6 +16,7 @@
 enum { MUTEX_FREE, MUTEX_TAKEN, MUTEX_CONTENDED };
 
 #define NAP_NS 20000
+#define NS_PER_MS 1000000ull
 
 static bool
 mutex_take(int *mutex, uint64_t deadline_ns)
@@ -172,8 +174,8 @@ mu_allocator_find(struct mu_pass *pass)
 	    &pass->glibc, &pass->self, &pass->arena, &pass->why);
 }
 
-enum mu_status
-mu_allocator_freeze(struct mu_pass *pass)
+static enum mu_status
+lock_arenas(struct mu_pass *pass)
 {
 	enum mu_status status = MU_OK;
 	bool brought = true;
@@ -185,6 +187,15 @@ mu_allocator_freeze(struct mu_pass *pass)
 		status = lock_ring(pass, &brought);
 	if (status != MU_OK)
 		mu_allocator_thaw(pass);
+	return status;
+}
+
+enum mu_status
+mu_allocator_freeze(struct mu_pass *pass)
+{
+	enum mu_status status = lock_arenas(pass);
+
+	mu_pass_stop_within(pass, mu_library.options.max_pause * NS_PER_MS);
 	return status;
 }
 

@@ -28,7 +28,6 @@
 #include "lib/caller.h"
 #include "lib/descriptors.h"
 #include "lib/image.h"
-#include "lib/ladder.h"
 #include "lib/left_out.h"
 #include "lib/library.h"
 #include "lib/sweeper.h"
@@ -197,7 +196,7 @@ await_phase(struct mu_pass *pass, int phase, struct life *life)
 static void
 open_gate(struct mu_pass *pass)
 {
-	enum mu_status status = mu_ladder_freeze(pass);
+	enum mu_status status = mu_allocator_freeze(pass);
 
 	if (status != MU_OK)
 		pass->collected = status;

@@ -24,8 +24,6 @@
  */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
-#define NS_PER_MS 1000000ull
-
 /* What a probe in a child of our own may take. */
 #define PROBE_NS (3 * MU_NS_PER_SEC)
 
@@ -53,18 +51,10 @@ is_refusal(enum mu_status status)
 	    status == MU_ERR_ALREADY_TRACED || status == MU_ERR_NO_PERMISSION;
 }
 
-static void
-set_stop_deadline(struct mu_pass *pass, uint64_t span)
-{
-	pass->stop_ns = mu_sys_now_ns() + span;
-	if (pass->stop_ns > pass->deadline_ns)
-		pass->stop_ns = pass->deadline_ns;
-}
-
 static enum mu_status
 by_ptrace(struct mu_pass *pass)
 {
-	set_stop_deadline(pass, PROBE_NS);
+	mu_pass_stop_within(pass, PROBE_NS);
 	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
 	if (mu_probe_deadly(false, pass->stop_ns))
 		return mu_refusal_deadly(&pass->why);
@@ -76,7 +66,7 @@ by_signal(struct mu_pass *pass)
 {
 	enum mu_status status;
 
-	set_stop_deadline(pass, PROBE_NS);
+	mu_pass_stop_within(pass, PROBE_NS);
 	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
 	status = mu_probe_parking(pass->stop_ns, &pass->why);
 	if (status != MU_OK)
@@ -182,15 +172,6 @@ run_auto(struct mu_pass *pass)
 	pass->why = why;
 	add_words(&pass->why, &more);
 	return refusal;
-}
-
-enum mu_status
-mu_ladder_freeze(struct mu_pass *pass)
-{
-	enum mu_status status = mu_allocator_freeze(pass);
-
-	set_stop_deadline(pass, mu_library.options.max_pause * NS_PER_MS);
-	return status;
 }
 
 enum mu_status

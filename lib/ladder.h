@@ -17,10 +17,4 @@
  */
 enum mu_status mu_ladder_run(struct mu_pass *pass);
 
-/*
- * A rung has prepared what it can: freeze malloc, and from now until
- * pass->stop_ns the threads have time to stop. As mu_allocator_freeze().
- */
-enum mu_status mu_ladder_freeze(struct mu_pass *pass);
-
 #endif

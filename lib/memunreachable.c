@@ -94,16 +94,6 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	return get(&caller, info, limit);
 }
 
-void
-FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
-{
-	if (info == NULL)
-		return;
-	if (info->leaks != NULL)
-		mu_results_free(&mu_library.results, info->leaks);
-	explicit_bzero(info, sizeof(*info));
-}
-
 static void
 write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
     bool log_contents, struct mu_frame_names *names)

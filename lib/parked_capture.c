@@ -15,7 +15,6 @@
 #include "lib/caller.h"
 #include "lib/descriptors.h"
 #include "lib/image.h"
-#include "lib/ladder.h"
 #include "lib/left_out.h"
 #include "lib/sweeper.h"
 #include "mu/procfs.h"
@@ -94,7 +93,7 @@ mu_parked_capture(struct mu_pass *pass)
 	if (status == MU_OK)
 		status = mu_pause_await_calm(pass->pid, &pass->why);
 	if (status == MU_OK)
-		status = mu_ladder_freeze(pass);
+		status = mu_allocator_freeze(pass);
 	if (status == MU_OK)
 		status = mu_parking_stop_prepared(
 		    parking, pass->stop_ns, pass->deadline_ns, &pass->why);

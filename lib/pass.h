@@ -17,6 +17,7 @@
 #include "mu/arena.h"
 #include "mu/log.h"
 #include "mu/status.h"
+#include "mu/sys.h"
 
 /* The context of the asking thread, taken where the program called us. */
 struct mu_caller {
@@ -134,6 +135,15 @@ struct mu_pass {
  */
 bool mu_pass_run(
     const struct mu_request *request, struct UnreachableMemoryInfo *info);
+
+/* The threads must have stopped in SPAN ns, or when the pass ends. */
+static inline void
+mu_pass_stop_within(struct mu_pass *pass, uint64_t span)
+{
+	pass->stop_ns = mu_sys_now_ns() + span;
+	if (pass->stop_ns > pass->deadline_ns)
+		pass->stop_ns = pass->deadline_ns;
+}
 
 /*
  * Take the caller's context. Must stay inline: in a frame of its own the

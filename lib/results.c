@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "lib/library.h"
 #include "mu/sys.h"
 
 #define LOCK_NS MU_NS_PER_SEC
@@ -129,4 +130,14 @@ mu_results_each(const struct mu_results *results,
 		visit(ctx,
 		    (struct mu_range) {
 			(uintptr_t)result, (uintptr_t)result + result->size });
+}
+
+void
+FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
+{
+	if (info == NULL)
+		return;
+	if (info->leaks != NULL)
+		mu_results_free(&mu_library.results, info->leaks);
+	explicit_bzero(info, sizeof(*info));
 }

@@ -14,10 +14,6 @@
 #include "lib/pass.h"
 #include "mu/sys.h"
 
-struct mu_library mu_library = {
-	.options = MU_OPTIONS_DEFAULT,
-};
-
 /* A child inherits the environment, and by fork() the exit handler. */
 static bool
 concerns_us(const struct mu_options *options)
