@@ -30,6 +30,14 @@ take_bytes(const char *line, const char *end, const char *key, uint64_t *bytes)
 	return true;
 }
 
+/* For missing pages, for writes, for pages that a file has. */
+static bool
+is_watched(const char *line, size_t length)
+{
+	return mu_vm_flag(line, length, "um") ||
+	    mu_vm_flag(line, length, "uw") || mu_vm_flag(line, length, "ui");
+}
+
 /* "VmFlags: rd wr mr mw me dc ac sd ": the last line of a mapping */
 static void
 end_mapping(struct mu_forked *forked, const char *line, const char *end)
@@ -37,6 +45,7 @@ end_mapping(struct mu_forked *forked, const char *line, const char *end)
 	uint64_t all = forked->anonymous + forked->swapped;
 	uint64_t huge = forked->huge_here;
 
+	forked->watched |= is_watched(line, (size_t)(end - line));
 	if (mu_vm_flag(line, (size_t)(end - line), "dc"))
 		forked->left_out += all;
 	else {

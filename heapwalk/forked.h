@@ -20,6 +20,7 @@ struct mu_forked {
 	uint64_t huge;     /* in huge pages: these cost next to none */
 	uint64_t left_out; /* under MADV_DONTFORK */
 	bool pooled;       /* some is of the kernel's pool of huge pages */
+	bool watched;      /* some is registered with a userfaultfd */
 
 	uint64_t anonymous, swapped; /* of the mapping that is being parsed */
 	uint64_t huge_here;

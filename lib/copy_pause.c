@@ -11,9 +11,6 @@
 #include "mu/sys.h"
 #include "ptrace/proc.h"
 
-/* From here on the kernel is asked, which goes through all pages for that. */
-#define MUCH ((uint64_t)256 << 20)
-
 #define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
 #define RIVALS_MAX 4
 
@@ -61,8 +58,7 @@ mu_copy_pause_of(
 	if (mu_proc_status_read(pid, 0, status, sizeof(status)) > 0)
 		forked->small = mu_proc_status_bytes(status, "\nRssAnon:") +
 		    mu_proc_status_bytes(status, "\nVmSwap:");
-	if (forked->small >= MUCH)
-		mu_forked_find(forked, pid);
+	mu_forked_find(forked, pid);
 	return mu_copy_pause_ns(
 	    threads, mappings, forked->small * rivals_of_fork());
 }

@@ -20,9 +20,10 @@
 uint64_t mu_copy_pause_ns(size_t threads, size_t mappings, uint64_t small);
 
 /*
- * The same of process PID, which has so many. Of much memory it matters what a
- * fork leaves out, as of QEMU's, and what is in huge pages: FORKED tells that,
- * or else only that all of it is small. On a busy machine it takes longer.
+ * The same of process PID, which has so many. It matters what a fork leaves
+ * out, as of QEMU's memory, and what is in huge pages: FORKED tells that, or,
+ * where smaps cannot be read, only that all of it is small. On a busy machine
+ * it takes longer.
  */
 uint64_t mu_copy_pause_of(
     pid_t pid, size_t threads, size_t mappings, struct mu_forked *forked);

@@ -21,9 +21,10 @@
 
 /*
  * What the three share: registers of 1024 threads and 65530 mappings need about
- * 10 MiB. Reserved only, and less where the address space is limited.
+ * 10 MiB, and what is read beside a copy its size. Reserved only, and less
+ * where the address space is limited.
  */
-#define WORK_MAX ((size_t)4 << 30)
+#define WORK_MAX ((size_t)64 << 30)
 #define WORK_MIN ((size_t)16 << 20)
 #define WORK_ARENA ((size_t)64 << 10) /* where the arena begins */
 

@@ -17,8 +17,12 @@
 
 #define MAX_PARTS 65536
 #define MAX_WIPED 4096
-#define KNOWN_BITS 18 /* of the hash table's size, in words */
-#define MAX_KNOWN ((size_t)3 << (KNOWN_BITS - 2))
+
+/* A hash table of runs of as many pages as a word has bits. */
+#define KNOWN_SIZE ((size_t)1 << 18)
+#define MAX_KNOWN (KNOWN_SIZE / 4 * 3)
+#define MANY_KNOWN 1024
+#define RUN 64
 
 /* Small mappings first: one that is too large must not cost all the others. */
 #define SMALL ((size_t)4 << 20)
@@ -40,10 +44,17 @@
 
 #define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
 
-/* Of the stop. */
+struct mu_known_run {
+	uint64_t key;   /* 0: unused */
+	uint64_t pages; /* a bit for each that was found */
+};
+
+/* Of the stop; or before it, to count only. */
 struct taking {
 	struct mu_shared_pages *pages;
 	uint64_t end_ns, last_ns;
+	bool counts;
+	size_t counted; /* bytes */
 };
 
 /* One copy that is asked; VEC is in its memory. */
@@ -59,24 +70,49 @@ struct asking {
 };
 
 /*
- * A hash of the page of a file that is at ADDRESS; never 0. Of a private
- * mapping, which may have pages of its own, the address itself is hashed.
+ * The number of the page at ADDRESS in its file. Of a private mapping, which
+ * may have pages of its own, the address itself is counted.
  */
 static uint64_t
-key_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,
+number_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,
     uintptr_t address)
 {
 	uint64_t offset = mapping->offset + (address - mapping->range.begin);
+
+	return (mapping->shared ? offset : address) / pages->page_size;
+}
+
+/* A hash of the run of pages that NUMBER is in; never 0. */
+static uint64_t
+key_of(const struct mu_mapping *mapping, uint64_t number)
+{
 	uint64_t key = mapping->inode * 0x9e3779b97f4a7c15u;
 
 	key = (key ^ mapping->dev_major) * 0xff51afd7ed558ccdu;
 	key = (key ^ mapping->dev_minor) * 0xc4ceb9fe1a85ec53u;
-	key ^= (mapping->shared ? offset : address) / pages->page_size;
+	key ^= number / RUN;
 	/* A page of code is searched in another way. */
 	key = (key * 4 + 2 * mapping->executable + mapping->shared) *
 	    0x9e3779b97f4a7c15u;
 	key ^= key >> 29;
 	return key | 1;
+}
+
+/* NULL: there is no room for another one. */
+static struct mu_known_run *
+known_run(struct mu_shared_pages *pages, uint64_t key)
+{
+	size_t mask = KNOWN_SIZE - 1, i = key >> 32 & mask;
+
+	while (pages->known[i].key != 0 && pages->known[i].key != key)
+		i = (i + 1) & mask;
+	if (pages->known[i].key == 0) {
+		if (pages->num_known >= MAX_KNOWN)
+			return NULL;
+		pages->known[i].key = key;
+		pages->num_known++;
+	}
+	return &pages->known[i];
 }
 
 /*
@@ -87,22 +123,22 @@ static bool
 is_known(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
     uintptr_t address)
 {
-	size_t mask = ((size_t)1 << KNOWN_BITS) - 1, i;
-	uint64_t key;
+	struct mu_known_run *run;
+	uint64_t number, page;
+	bool was_known;
 
 	if (mapping->inode == 0)
 		return false;
-	key = key_of(pages, mapping, address);
-	if (pages->num_known >= MAX_KNOWN) {
+	number = number_of(pages, mapping, address);
+	run = known_run(pages, key_of(mapping, number));
+	if (run == NULL) {
 		pages->unasked += pages->page_size;
 		return true;
 	}
-	for (i = key >> 32 & mask; pages->known[i] != 0; i = (i + 1) & mask)
-		if (pages->known[i] == key)
-			return true;
-	pages->known[i] = key;
-	pages->num_known++;
-	return false;
+	page = (uint64_t)1 << number % RUN;
+	was_known = (run->pages & page) != 0;
+	run->pages |= page;
+	return was_known;
 }
 
 static bool
@@ -118,8 +154,8 @@ open_tables(struct mu_shared_pages *pages)
 		return true;
 	pages->parts =
 	    mu_arena_alloc(pages->arena, MAX_PARTS, sizeof(*pages->parts));
-	pages->known = mu_arena_alloc(
-	    pages->arena, (size_t)1 << KNOWN_BITS, sizeof(*pages->known));
+	pages->known =
+	    mu_arena_alloc(pages->arena, KNOWN_SIZE, sizeof(*pages->known));
 	if (pages->parts != NULL && pages->known != NULL)
 		pages->max_parts = MAX_PARTS;
 	return pages->max_parts > 0;
@@ -309,9 +345,41 @@ take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 	while (rest.begin < rest.end &&
 	    mu_pages_next(&touched, &looked_at, rest, &part)) {
 		rest.begin = part.end;
-		while (next_unknown(pages, mapping, &part, &range))
-			read_range(taking, range, live);
+		while (next_unknown(pages, mapping, &part, &range)) {
+			taking->counted += mu_range_size(range);
+			if (!taking->counts)
+				read_range(taking, range, live);
+		}
 	}
+}
+
+/* Of many pages it is touched by now, which saves time in the stop. */
+static void
+forget_known(struct mu_shared_pages *pages)
+{
+	if (pages->num_known > MANY_KNOWN)
+		memset(pages->known, 0, KNOWN_SIZE * sizeof(*pages->known));
+	else if (pages->num_known > 0)
+		pages->known = mu_arena_alloc(
+		    pages->arena, KNOWN_SIZE, sizeof(*pages->known));
+	pages->num_known = 0;
+	if (pages->known == NULL)
+		pages->max_parts = 0;
+}
+
+size_t
+mu_shared_pages_expect(struct mu_shared_pages *pages, size_t most)
+{
+	struct taking taking = { .pages = pages, .counts = true };
+	size_t i, unasked = pages->unasked;
+
+	if (pages->max_parts == 0)
+		return 0;
+	for (i = 0; i < pages->num_mappings && taking.counted < most; i++)
+		take_mapping(&taking, &pages->mappings[i], false);
+	forget_known(pages);
+	pages->unasked = unasked;
+	return taking.counted < most ? taking.counted : most;
 }
 
 static bool
@@ -327,7 +395,12 @@ void
 mu_shared_pages_take(
     struct mu_shared_pages *pages, uint64_t end_ns, uint64_t last_ns)
 {
-	struct taking taking = { pages, end_ns, last_ns };
+	struct taking taking = {
+		.pages = pages,
+		.end_ns = end_ns,
+		.last_ns = last_ns,
+	};
+	uint64_t begin_ns = mu_sys_now_ns();
 	const struct mu_mapping *mapping;
 	size_t i, round, num = pages->num_mappings;
 
@@ -346,6 +419,7 @@ mu_shared_pages_take(
 				    &pages->wiped, mapping->range.begin));
 		}
 	}
+	pages->taken_ns = mu_sys_now_ns() - begin_ns;
 }
 
 static int

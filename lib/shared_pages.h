@@ -15,6 +15,8 @@
 #include "mu/status.h"
 #include "ptrace/process_copy.h"
 
+struct mu_known_run;
+
 struct mu_shared_pages {
 	/* Set by the caller. */
 	pid_t tid;           /* a thread of the process that lives */
@@ -27,10 +29,11 @@ struct mu_shared_pages {
 	/* What was found. */
 	struct mu_mirror_part *parts; /* by address after ..._complete() */
 	size_t num_parts, max_parts;
-	size_t all;      /* mappings that the process had before the stop */
-	size_t taken;    /* bytes that were read during the stop */
-	size_t unread;   /* pages of these that only the process can read */
-	size_t changing; /* bytes that were not, for want of time or memory */
+	size_t all;        /* mappings that the process had before the stop */
+	size_t taken;      /* bytes that were read during the stop */
+	uint64_t taken_ns; /* that this took */
+	size_t unread;     /* pages of these that only the process can read */
+	size_t changing;   /* bytes that were not, for want of time or memory */
 	size_t
 	    unasked; /* bytes of which it is not known whether they hold data */
 
@@ -40,8 +43,8 @@ struct mu_shared_pages {
 	struct mu_mapping
 	    *missing; /* that the copy does not have, by address */
 	size_t num_missing;
-	struct mu_ranges wiped; /* that are zeros in the copy */
-	uint64_t *known; /* pages of files that were read: a hash table */
+	struct mu_ranges wiped;     /* that are zeros in the copy */
+	struct mu_known_run *known; /* pages of files that were read */
 	size_t num_known;
 };
 
@@ -50,6 +53,12 @@ struct mu_shared_pages {
  * is missing, everything will be changing.
  */
 void mu_shared_pages_list(struct mu_shared_pages *pages, pid_t pid);
+
+/*
+ * Before the stop, after the listing: bytes that will be read of these
+ * mappings, counted up to MOST. Reads the page map.
+ */
+size_t mu_shared_pages_expect(struct mu_shared_pages *pages, size_t most);
 
 /*
  * During the stop, if process COPY does not have all that the process of thread

@@ -127,7 +127,7 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 struct monitor {
 	pid_t pid;
 	int folder;
-	bool found;
+	bool any, tells; /* a descriptor of one; with events for forks */
 };
 
 /* fs/userfaultfd.c, userfaultfd_show_fdinfo(): "API:\taa:2:1ff" */
@@ -158,10 +158,12 @@ visit_descriptor(void *ctx, int fd)
 	mu_text_format(name, sizeof(name), "%d", fd);
 	n = mu_sys4(SYS_readlinkat, monitor->folder, (long)name, (long)link,
 	    sizeof(link));
-	monitor->found = n == sizeof(USERFAULT_LINK) - 1 &&
-	    memcmp(link, USERFAULT_LINK, (size_t)n) == 0 &&
-	    tells_forks(monitor->pid, fd);
-	return !monitor->found;
+	if (n != sizeof(USERFAULT_LINK) - 1 ||
+	    memcmp(link, USERFAULT_LINK, (size_t)n) != 0)
+		return true;
+	monitor->any = true;
+	monitor->tells = tells_forks(monitor->pid, fd);
+	return !monitor->tells;
 }
 
 bool
@@ -173,8 +175,8 @@ mu_pause_fork_waits(pid_t pid)
 	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
 	monitor.folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
 	if (monitor.folder < 0)
-		return false;
+		return true;
 	mu_proc_numbers_in(monitor.folder, visit_descriptor, &monitor);
 	mu_sys_close(&monitor.folder);
-	return monitor.found;
+	return monitor.tells || !monitor.any;
 }

@@ -53,9 +53,11 @@ enum mu_status mu_pause_too_long(
     pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why);
 
 /*
- * Has process PID a userfaultfd with events for forks? Then a fork waits until
- * the program has read that, which it does in a thread that may stand still.
- * One that another process has the only descriptor of is not seen.
+ * Some memory of process PID is registered with a userfaultfd: can that have
+ * events for forks? Then a fork waits until they have been read: by a thread of
+ * the process, which may stand still, or by another process, which may never do
+ * it, and the thread that forks is stuck until then. False only if PID has
+ * descriptors of such, and none of them has those events.
  */
 bool mu_pause_fork_waits(pid_t pid);
 

@@ -35,6 +35,7 @@
 #define PEEK_NAP_NS (1000 * 1000ull)
 #define LOCKS_MAX 256
 #define MAX_CONFIRMED 5
+#define MEASURED ((size_t)16 << 20) /* of this size a rate is known */
 #define CONFIRM_NS (20 * 1000 * 1000ull)
 
 struct looking {
@@ -117,12 +118,25 @@ note_wiped(struct looking *looking)
 	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
 
+/* What the reading of CHANGING would have taken, at the rate of the rest. */
+static uint64_t
+rest_ns(const struct mu_shared_pages *shared)
+{
+	uint64_t ns = mu_pause_ns(shared->changing), measured;
+
+	if (shared->taken < MEASURED)
+		return ns;
+	measured = (uint64_t)((double)shared->taken_ns / (double)shared->taken *
+	    (double)shared->changing);
+	return measured > ns ? measured : ns;
+}
+
 /* How all of what changed could have been read during the stop. */
 static void
 advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 {
 	const struct mu_shared_pages *shared = &keeper->result.shared;
-	uint64_t ns = keeper->result.pause_ns + mu_pause_ns(shared->changing);
+	uint64_t ns = keeper->result.pause_ns + rest_ns(shared);
 	bool fits = shared->taken + shared->changing <= shared->limit;
 
 	if (!fits)

@@ -1,6 +1,7 @@
 /*
  * A copy that takes longer than was foreseen: a little late it is taken, far
- * too late it is given up, and what a busy machine does is foreseen.
+ * too late it is given up, and what a busy machine does is foreseen. None is
+ * made where a fork might wait for ever.
  */
 #include <check.h>
 #include <errno.h>
@@ -38,6 +39,7 @@
 struct shared {
 	_Atomic int monitor; /* its descriptor; -1: none can be had */
 	_Atomic bool taken;
+	bool seems_harmless; /* the target has another, without such events */
 };
 
 static struct shared *shared;
@@ -54,28 +56,35 @@ nap_ms(long ms)
 		continue;
 }
 
+/* -1: none can be had. */
+static int
+open_monitor(uint64_t features)
+{
+	struct uffdio_api api = { .api = UFFD_API, .features = features };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+
+	return fd >= 0 && ioctl(fd, UFFDIO_API, &api) == 0 ? fd : -1;
+}
+
 /* Whose forks wait until another process has read of them. */
 static _Noreturn void
 run_target(void)
 {
-	struct uffdio_api api = {
-		.api = UFFD_API,
-		.features = UFFD_FEATURE_EVENT_FORK,
-	};
 	struct uffdio_register range;
 	void *volatile lost = calloc(1, 1000);
 	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK);
+	int fd = open_monitor(UFFD_FEATURE_EVENT_FORK);
 
+	if (shared->seems_harmless)
+		open_monitor(0);
 	lost = NULL;
 	(void)lost;
 	range = (struct uffdio_register) {
 		.range = { (uintptr_t)memory, 65536 },
 		.mode = UFFDIO_REGISTER_MODE_MISSING,
 	};
-	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
-	    ioctl(fd, UFFDIO_REGISTER, &range) != 0)
+	if (fd < 0 || ioctl(fd, UFFDIO_REGISTER, &range) != 0)
 		shared->monitor = -1;
 	else
 		shared->monitor = fd;
@@ -104,17 +113,16 @@ let_forks_pass(void *arg)
 	return NULL;
 }
 
-/* False: this machine does not let us. */
-static bool
-start(void)
+/* Its monitor becomes ours. -1: this machine does not let us. */
+static int
+start(bool seems_harmless)
 {
-	static int fd;
-	pthread_t thread;
-	int pidfd;
+	int pidfd, fd;
 
 	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(shared, MAP_FAILED);
+	shared->seems_harmless = seems_harmless;
 	target = fork();
 	ck_assert_int_ge(target, 0);
 	if (target == 0)
@@ -130,12 +138,24 @@ start(void)
 		printf("SKIPPED: no userfaultfd of another process (errno"
 		       " %d)\n",
 		    errno);
-		return false;
+		return -1;
 	}
 	shared->taken = true;
 	nap_ms(20);
-	pthread_create(&thread, NULL, let_forks_pass, &fd);
-	return true;
+	return fd;
+}
+
+/* False: this machine does not let us. */
+static bool
+start_late(void)
+{
+	static int fd;
+	pthread_t thread;
+
+	fd = start(true);
+	if (fd >= 0)
+		pthread_create(&thread, NULL, let_forks_pass, &fd);
+	return fd >= 0;
 }
 
 static void
@@ -147,11 +167,11 @@ end(void)
 }
 
 static enum mu_status
-look(struct mu_answer *answer)
+look(struct mu_answer *answer, enum mu_check_stop stop)
 {
 	struct mu_check check = {
 		.pid = target,
-		.stop = MU_CHECK_STOP_FORK,
+		.stop = stop,
 		.timeout_ns = 60000 * MS,
 		.max_pause_ns = BUDGET_MS * MS,
 		.limit = 10,
@@ -182,9 +202,9 @@ START_TEST(a_little_late)
 	struct mu_answer answer;
 	enum mu_status status;
 
-	if (start()) {
+	if (start_late()) {
 		delay_ms = BUDGET_MS + 20;
-		status = look(&answer);
+		status = look(&answer, MU_CHECK_STOP_FORK);
 		ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%d: %s",
 		    (int)status, answer.info.reason);
 		ck_assert_str_eq(answer.stop, "fork");
@@ -202,9 +222,10 @@ START_TEST(far_too_late)
 {
 	struct mu_answer answer;
 
-	if (start()) {
+	if (start_late()) {
 		delay_ms = BUDGET_MS + 700;
-		ck_assert_int_eq(look(&answer), MU_ERR_TIMEOUT);
+		ck_assert_int_eq(
+		    look(&answer, MU_CHECK_STOP_FORK), MU_ERR_TIMEOUT);
 		ck_assert_ptr_nonnull(
 		    strstr(answer.info.reason, "--max-pause="));
 		ck_assert_uint_ge(answer.info.pause_ns, delay_ms * MS);
@@ -213,6 +234,31 @@ START_TEST(far_too_late)
 		ck_assert(!has_children());
 	}
 	end();
+}
+END_TEST
+
+/* What another process has and never reads would hold a fork for ever. */
+START_TEST(may_wait_for_ever)
+{
+	struct mu_answer answer;
+	int fd = start(false);
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+
+	if (fd >= 0) {
+		ck_assert_msg(look(&answer, MU_CHECK_STOP_AUTO) == MU_OK, "%s",
+		    answer.info.reason);
+		ck_assert_str_eq(answer.stop, "read");
+		ck_assert_uint_eq(answer.info.num_leaks, 1);
+		mu_check_release(&answer);
+		ck_assert_int_eq(
+		    look(&answer, MU_CHECK_STOP_FORK), MU_ERR_BUSY);
+		ck_assert_ptr_nonnull(
+		    strstr(answer.info.reason, "userfaultfd"));
+		mu_check_release(&answer);
+		ck_assert_int_eq(poll(&ready, 1, 0), 0);
+	}
+	end();
+	close(fd);
 }
 END_TEST
 
@@ -261,6 +307,7 @@ main(void)
 	tcase_set_timeout(tcase, 120);
 	tcase_add_test(tcase, a_little_late);
 	tcase_add_test(tcase, far_too_late);
+	tcase_add_test(tcase, may_wait_for_ever);
 	tcase_add_test(tcase, foreseen_by_load);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -2,6 +2,7 @@
  * What a fork copies of a process, as smaps tells it.
  */
 #include <check.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -45,6 +46,22 @@ START_TEST(pool)
 }
 END_TEST
 
+START_TEST(watched)
+{
+	static const char *const flags[] = { "um", "uw", "ui" };
+	char text[64];
+	size_t i;
+
+	for (i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		snprintf(
+		    text, sizeof(text), "VmFlags: rd wr %s ac\n", flags[i]);
+		ck_assert(parse(text).watched);
+	}
+	ck_assert(!parse("VmFlags: rd wr mr mw me ac sd \n").watched);
+	ck_assert(!parse("VmFlags: rd wr um").watched);
+}
+END_TEST
+
 START_TEST(malformed)
 {
 	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").left_out, 0);
@@ -84,6 +101,7 @@ main(void)
 
 	tcase_add_test(tcase, sums);
 	tcase_add_test(tcase, pool);
+	tcase_add_test(tcase, watched);
 	tcase_add_test(tcase, malformed);
 	tcase_add_test(tcase, this_process);
 	suite_add_tcase(suite, tcase);

@@ -1,0 +1,106 @@
+/*
+ * How much of memory that a copy shares is to be read in the stop.
+ */
+#include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "heapwalk/available.h"
+#include "lib/shared_pages.h"
+#include "tests/support/suite.h"
+
+#define MIB ((size_t)1 << 20)
+#define MUCH (800 * MIB) /* more pages than a table of single pages had */
+#define VIEWS 3
+
+static struct mu_arena arena;
+
+static void
+list(struct mu_shared_pages *pages)
+{
+	*pages = (struct mu_shared_pages) {
+		.tid = getpid(),
+		.memory = open("/proc/self/mem", O_RDONLY | O_CLOEXEC),
+		.pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC),
+		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.arena = &arena,
+	};
+	ck_assert(pages->memory >= 0 && pages->pagemap >= 0);
+	mu_shared_pages_list(pages, getpid());
+}
+
+/* A file that is mapped more than once, and touched in all of its views. */
+static void
+map_views(char **views, size_t size)
+{
+	int fd = memfd_create("views", MFD_CLOEXEC);
+	size_t i, at;
+
+	ck_assert_int_eq(ftruncate(fd, (off_t)size), 0);
+	for (i = 0; i < VIEWS; i++) {
+		views[i] =
+		    mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+		ck_assert_ptr_ne(views[i], MAP_FAILED);
+		for (at = 0; at < size; at += 4096)
+			views[i][at] = 1;
+	}
+	close(fd);
+}
+
+static void
+unmap_views(char **views, size_t size)
+{
+	size_t i;
+
+	for (i = 0; i < VIEWS; i++)
+		munmap(views[i], size);
+}
+
+/* Each page once, and none is left out, however many there are. */
+START_TEST(pages_once)
+{
+	size_t size = _i == 0 ? MIB : MUCH, available = SIZE_MAX;
+	struct mu_shared_pages before, pages;
+	char *views[VIEWS];
+
+	mu_available(&available);
+	if (available < 2 * size) {
+		printf("SKIPPED: pages_once: less than %zu MiB of memory\n",
+		    2 * size / MIB);
+		return;
+	}
+	mu_arena_open(&arena, 512 * MIB);
+	list(&before);
+	map_views(views, size);
+	list(&pages);
+	ck_assert_uint_eq(mu_shared_pages_expect(&pages, SIZE_MAX),
+	    size + mu_shared_pages_expect(&before, SIZE_MAX));
+	ck_assert_uint_eq(mu_shared_pages_expect(&pages, MIB / 2), MIB / 2);
+	/* No time and no room: all of it is only listed. */
+	mu_shared_pages_take(&before, 0, 0);
+	mu_shared_pages_take(&pages, 0, 0);
+	ck_assert_uint_eq(pages.unasked, 0);
+	ck_assert_uint_eq(pages.taken, 0);
+	ck_assert_uint_eq(pages.changing, size + before.changing);
+	unmap_views(views, size);
+	close(before.memory);
+	close(before.pagemap);
+	close(pages.memory);
+	close(pages.pagemap);
+	mu_arena_close(&arena);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("shared_pages");
+	TCase *tcase = tcase_create("shared_pages");
+
+	tcase_add_loop_test(tcase, pages_once, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
