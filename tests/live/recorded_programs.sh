@@ -158,8 +158,9 @@ if has "${CC:-gcc}"; then
 			    "printf(\"%%d\", t);\n}\n}\nreturn t;\n}\n",
 			    i, i + 3, i * 7
 	}' >"$work/big.c"
+	# Where gcc is ccache's, it must not answer in the place of cc1.
 	check "cc1 and as" 1 1000 sh -c \
-	    "${CC:-gcc} -O2 -g -c -o '$work/big.o' '$work/big.c' &&
+	    "CCACHE_DISABLE=1 ${CC:-gcc} -O2 -g -c -o '$work/big.o' '$work/big.c' &&
 	    cksum <'$work/big.o'"
 fi
 
