@@ -273,7 +273,8 @@ note_stacks(struct mu_pass *pass, struct sweep *sweep)
 	struct mu_search *search = &sweep->search;
 
 	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
-	    !anything_lost(pass, sweep) || !large_lost(pass, sweep) ||
+	    pass->alone || !anything_lost(pass, sweep) ||
+	    !large_lost(pass, sweep) ||
 	    !mu_may_import(&pass->snap, "sigaltstack"))
 		return;
 	if (mu_left_out_want_stacks(pass, &search->why))
