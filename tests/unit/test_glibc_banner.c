@@ -64,6 +64,38 @@ START_TEST(our_own)
 }
 END_TEST
 
+static const struct mu_memory_ops *real_ops;
+static const struct mu_snapshot *viewed;
+static size_t views_of_code;
+
+static const void *
+count_view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(viewed, address);
+
+	views_of_code += mapping != NULL && mapping->executable;
+	return real_ops->view(memory, address, size);
+}
+
+/* Read-only data is enough, unless a linker has put it among the code. */
+START_TEST(code_is_left_alone)
+{
+	struct self_snapshot self;
+	struct mu_memory_ops ops;
+	unsigned major = 0, minor = 0;
+
+	ck_assert_int_eq(self_snapshot_take(&self, NULL, 0), MU_OK);
+	real_ops = self.snap.memory.ops;
+	viewed = &self.snap;
+	ops = *real_ops;
+	ops.view = count_view;
+	self.snap.memory.ops = &ops;
+	ck_assert(mu_glibc_banner_find(&self.snap, &major, &minor));
+	ck_assert_uint_eq(views_of_code, 0);
+	mu_arena_close(&self.arena);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -72,6 +104,7 @@ main(void)
 
 	tcase_add_loop_test(tcase, texts, 0, sizeof(cases) / sizeof(*cases));
 	tcase_add_test(tcase, our_own);
+	tcase_add_test(tcase, code_is_left_alone);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
