@@ -83,7 +83,7 @@ SRC_SWEEPER := \
 	heapwalk/mark/links.c heapwalk/mark/marking.c \
 	heapwalk/mark/marker.c \
 	heapwalk/fold.c heapwalk/fold_alone.c \
-	heapwalk/giant.c heapwalk/components.c \
+	heapwalk/trees.c heapwalk/giant.c heapwalk/components.c heapwalk/component_sums.c heapwalk/cycles.c \
 	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
 	heapwalk/reported.c heapwalk/leaks.c \
 	heapwalk/recorded_place.c heapwalk/recorded_open.c \

@@ -3,17 +3,21 @@
  *
  * Tarjan's algorithm as simplified by Pearce ("A space-efficient algorithm
  * for finding strongly connected components", 2016), with the path on a stack
- * of our own: one number a node, and one array for the path (from its start)
- * and for the nodes whose component is not closed yet (from its end), since a
- * node is never in both.
+ * of our own: one number a tree, and one array for the path (from its start)
+ * and for the trees whose component is not closed yet (from its end), since a
+ * tree is never in both.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/components.h"
 
+#include <string.h>
+
+#include "heapwalk/component_sums.h"
+#include "heapwalk/cycles.h"
 #include "heapwalk/giant.h"
 
-/* Of a node while searching: 0 unseen; an order, lower is older; */
+/* Of a tree while searching: 0 unseen; an order, lower is older; */
 #define CLOSED 0x80000000u /* or with this the component */
 
 #define NO_NODE 0x7fffffffu /* as mu_component.lowest has it */
@@ -22,82 +26,94 @@
 #define HAS_OLDER MU_EDGES_FREE_BIT
 
 struct search {
-	const struct mu_lost *lost;
+	const struct mu_trees *trees;
 	struct mu_deadline *deadline;
-	struct mu_lost_node *nodes; /* with their orders or components */
-	uint32_t *stack; /* path at the front, open nodes at the back */
-	uint32_t *edges; /* of the path: where each node goes on */
+	uint32_t *of; /* orders or components of trees */
+	/* The path at the front, as the node where each tree goes on; open
+	 * trees at the back. */
+	uint32_t *stack;
+	uint32_t *edges; /* of the path: the edge with which that node does */
 	uint32_t depth, open, num_seen, num_components;
-	const uint64_t *giant; /* nodes of the giant component; or NULL */
+	const uint64_t *giant; /* trees of the giant component; or NULL */
+	bool ends;             /* nothing else is below it */
 };
 
+/* TREE has edges: the first of them are NODE's. */
 static void
-enter(struct search *search, uint32_t node)
+enter(struct search *search, uint32_t tree, uint32_t node)
 {
-	search->nodes[node].component = ++search->num_seen;
+	search->of[tree] = ++search->num_seen;
 	search->stack[search->depth] = node;
-	search->edges[search->depth] = mu_edges_first(search->lost, node);
+	search->edges[search->depth] =
+	    mu_edges_first(search->trees->lost, node);
 	search->depth++;
 }
 
-/* NODE, which has order ORDER, is the oldest of its component. */
+/* TREE, which has order ORDER, is the oldest of its component. */
 static void
-close_component(struct search *search, uint32_t node, uint32_t order)
+close_component(struct search *search, uint32_t tree, uint32_t order)
 {
 	uint32_t closed = CLOSED | search->num_components++, *component;
 
-	for (; search->open < search->lost->num_nodes; search->open++) {
-		component =
-		    &search->nodes[search->stack[search->open]].component;
+	for (; search->open < search->trees->num_trees; search->open++) {
+		component = &search->of[search->stack[search->open]];
 		if (*component < order)
 			break;
 		*component = closed;
 	}
-	search->nodes[node].component = closed;
+	search->of[tree] = closed;
 }
 
-/* All edges of the last node of the path were followed. */
+/* All edges of the last tree of the path were followed. */
 static void
 leave(struct search *search)
 {
 	uint32_t node = search->stack[--search->depth];
-	uint32_t order = search->nodes[node].component, *parent;
+	uint32_t tree = mu_tree_of(search->trees, node);
+	uint32_t order = search->of[tree], *parent;
 
 	if ((search->edges[search->depth] & HAS_OLDER) == 0) {
-		close_component(search, node, order);
+		close_component(search, tree, order);
 		return;
 	}
-	search->stack[--search->open] = node;
+	search->stack[--search->open] = tree;
 	if (search->depth == 0)
 		return;
-	parent = &search->nodes[search->stack[search->depth - 1]].component;
+	node = search->stack[search->depth - 1];
+	parent = &search->of[mu_tree_of(search->trees, node)];
 	if (order < *parent) {
 		*parent = order;
 		search->edges[search->depth - 1] |= HAS_OLDER;
 	}
 }
 
-/* Follow edges from the last node of the path until one leads to a new one. */
+/* Follow edges from the last tree of the path until one leads to a new one. */
 static void
 follow(struct search *search)
 {
-	const struct mu_lost *lost = search->lost;
-	uint32_t node = search->stack[search->depth - 1], target;
+	const struct mu_trees *trees = search->trees;
+	uint32_t *last = &search->stack[search->depth - 1], target, node;
 	uint32_t *at = &search->edges[search->depth - 1], *component;
-	uint32_t *own = &search->nodes[node].component, older = *at & HAS_OLDER;
-	struct mu_edges edges;
+	uint32_t *own = &search->of[mu_tree_of(trees, *last)];
+	uint32_t older = *at & HAS_OLDER;
+	struct mu_tree_edges edges = { .trees = trees, .node = *last };
 
-	mu_edges_open(&edges, lost, node, *at & ~HAS_OLDER, search->deadline);
-	while (mu_edges_next(&edges, &target)) {
-		component = &search->nodes[target].component;
-		if (*component == 0 && !mu_edges_none(lost, target)) {
-			*at = edges.at | older;
-			enter(search, target);
+	mu_edges_open(&edges.edges, trees->lost, *last, *at & ~HAS_OLDER,
+	    search->deadline);
+	while (mu_tree_edges_next(&edges, &target)) {
+		component = &search->of[target];
+		if (*component == 0) {
+			node = mu_tree_first(trees, target);
+			if (node == MU_NO_NODE) {
+				*component = CLOSED | search->num_components++;
+				continue;
+			}
+			*last = edges.node;
+			*at = edges.edges.at | older;
+			enter(search, target, node);
 			return;
 		}
-		if (*component == 0) {
-			*component = CLOSED | search->num_components++;
-		} else if (*component < *own) {
+		if (*component < *own) {
 			*own = *component;
 			older = HAS_OLDER;
 		}
@@ -106,13 +122,20 @@ follow(struct search *search)
 	leave(search);
 }
 
-/* NODE, if it was not seen yet, and all below it. False: no time. */
+/* TREE, if it was not seen yet, and all below it. False: no time. */
 static bool
-search_from(struct search *search, uint32_t node)
+search_from(struct search *search, uint32_t tree)
 {
-	if (search->nodes[node].component != 0)
+	uint32_t node;
+
+	if (search->of[tree] != 0)
 		return true;
-	for (enter(search, node); search->depth > 0;) {
+	node = mu_tree_first(search->trees, tree);
+	if (node == MU_NO_NODE) {
+		search->of[tree] = CLOSED | search->num_components++;
+		return true;
+	}
+	for (enter(search, tree, node); search->depth > 0;) {
 		follow(search);
 		if (search->deadline->passed)
 			return false;
@@ -124,63 +147,67 @@ search_from(struct search *search, uint32_t node)
 static bool
 search_giant(struct search *search, const struct mu_giant *giant)
 {
-	uint32_t num_nodes = search->lost->num_nodes, node, base, closed;
+	uint32_t num_trees = search->trees->num_trees, tree, base, closed;
 	uint64_t bits;
 
-	for (base = 0; base < num_nodes; base += 64) {
+	search->ends = true;
+	for (base = 0; base < num_trees; base += 64) {
 		bits = giant->below[base / 64] & ~giant->members[base / 64];
 		for (; bits != 0; bits &= bits - 1) {
-			node = base + (uint32_t)__builtin_ctzll(bits);
-			if (!search_from(search, node))
+			search->ends = false;
+			tree = base + (uint32_t)__builtin_ctzll(bits);
+			if (!search_from(search, tree))
 				return false;
 		}
 	}
 	search->giant = giant->members;
 	closed = CLOSED | search->num_components++;
-	for (node = 0; node < num_nodes; node++)
-		if (mu_giant_has(giant->members, node))
-			search->nodes[node].component = closed;
+	for (tree = 0; tree < num_trees; tree++)
+		if (mu_giant_has(giant->members, tree))
+			search->of[tree] = closed;
 	return true;
 }
 
 static bool
 search_all(struct search *search, struct mu_arena *arena)
 {
-	const struct mu_lost *lost = search->lost;
+	const struct mu_trees *trees = search->trees;
 	struct mu_giant giant;
-	uint32_t node;
+	uint32_t tree;
 
-	if (mu_giant_find(&giant, lost, search->stack, search->edges, arena,
-		search->deadline) &&
+	if (mu_giant_find(&giant, trees, arena, search->deadline) &&
 	    !search_giant(search, &giant))
 		return false;
-	for (node = 0; node < lost->num_nodes; node++)
-		if (!search_from(search, node))
+	for (tree = 0; tree < trees->num_trees; tree++)
+		if (!search_from(search, tree))
 			return false;
-	return true;
+	return !search->deadline->passed;
 }
 
-/* Sum up the nodes of each component, and chain them by address. */
+/* Each component's trees, in a ring; the one with the lowest number first. */
 static void
 gather(struct mu_components *components)
 {
+	const struct mu_trees *trees = &components->trees;
 	struct mu_component *component;
-	uint32_t node, i, *number;
+	uint32_t tree, i, first, *next = components->next_tree;
 
 	for (i = 0; i < components->num_components; i++) {
 		components->all[i].parent = MU_NO_PARENT;
 		components->all[i].complete = 1;
 		components->all[i].lowest = NO_NODE;
 	}
-	for (node = components->lost->num_nodes; node-- > 0;) {
-		number = &components->lost->nodes[node].component;
-		*number &= ~CLOSED;
-		component = &components->all[*number];
-		components->next_member[node] =
-		    component->lowest != NO_NODE ? component->lowest : node;
-		component->lowest = node;
-		component->count += node < components->lost->num_blocks;
-		component->bytes += mu_lost_size(components->lost, node);
+	for (tree = trees->num_trees; tree-- > 0;) {
+		components->of[tree] &= ~CLOSED;
+		component = &components->all[components->of[tree]];
+		if (next != NULL && component->lowest == NO_NODE) {
+			next[tree] = tree;
+		} else if (next != NULL) {
+			first = mu_tree_of(trees, component->lowest);
+			next[tree] = next[first];
+			next[first] = tree;
+		}
+		component->lowest = mu_tree_head(trees, tree);
 	}
 }
 
@@ -201,26 +228,27 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 	}
 }
 
-/* GIANT: nodes of one component; or NULL. */
+/* Who leads to which component. */
 static void
-find_parents(struct mu_components *components, const uint64_t *giant)
+find_parents(struct mu_components *components, const struct search *search)
 {
-	const struct mu_lost *lost = components->lost;
-	struct mu_edges edges;
-	uint32_t node, target, from, to;
+	const struct mu_trees *trees = &components->trees;
+	struct mu_tree_edges edges;
+	uint32_t tree, target, from, to;
 	bool inside;
 
-	for (node = 0; node < lost->num_nodes; node++) {
-		from = components->lost->nodes[node].component;
-		if (mu_edges_none(lost, node))
+	for (tree = 0; tree < trees->num_trees; tree++) {
+		inside =
+		    search->giant != NULL && mu_giant_has(search->giant, tree);
+		if ((inside && search->ends) ||
+		    mu_tree_first(trees, tree) == MU_NO_NODE)
 			continue;
-		inside = giant != NULL && mu_giant_has(giant, node);
-		mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
-		    components->deadline);
-		while (mu_edges_next(&edges, &target)) {
-			if (inside && mu_giant_has(giant, target))
+		from = components->of[tree];
+		mu_tree_edges_open(&edges, trees, tree, components->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			if (inside && mu_giant_has(search->giant, target))
 				continue;
-			to = components->lost->nodes[target].component;
+			to = components->of[target];
 			if (from != to)
 				note_parent(components, from, to);
 		}
@@ -253,49 +281,84 @@ add_up_trees(struct mu_components *components)
 	}
 }
 
-static bool
-open_search(
-    struct search *search, const struct mu_lost *lost, struct mu_arena *arena)
+static enum mu_status
+search(struct mu_components *components, struct search *search,
+    struct mu_arena *arena)
 {
-	size_t count = lost->num_nodes;
+	const struct mu_trees *trees = &components->trees;
+	size_t count = trees->num_trees;
 
-	search->lost = lost;
-	search->open = lost->num_nodes;
-	search->nodes = lost->nodes;
+	search->trees = trees;
+	search->deadline = components->deadline;
+	search->open = trees->num_trees;
 	search->stack =
 	    mu_arena_alloc_table(arena, count, sizeof(*search->stack));
 	search->edges =
 	    mu_arena_alloc_table(arena, count, sizeof(*search->edges));
-	return search->stack != NULL && search->edges != NULL;
+	if (search->stack == NULL || search->edges == NULL)
+		return MU_ERR_NO_MEMORY;
+	search->of = components->of;
+	if (!search_all(search, arena))
+		return MU_ERR_TIMEOUT;
+	components->num_components = search->num_components;
+	components->pending = search->edges;
+	if (search->num_components < count)
+		components->next_tree = search->stack;
+	return MU_OK;
 }
 
-enum mu_status
-mu_components_find(struct mu_components *components, const struct mu_lost *lost,
-    struct mu_arena *arena, struct mu_deadline *deadline)
+/* Of trees that are nodes, the place of their parents: these are known. */
+static bool
+alloc_components(struct mu_components *components, struct mu_lost *lost,
+    struct mu_arena *arena)
 {
-	struct search search = { .deadline = deadline };
+	size_t count = components->trees.num_trees;
 
-	*components = (struct mu_components) {
-		.lost = lost, .hub = MU_NO_HUB, .deadline = deadline
-	};
-	if (!open_search(&search, lost, arena))
-		return MU_ERR_NO_MEMORY;
-	if (!search_all(&search, arena))
-		return MU_ERR_TIMEOUT;
+	if (components->trees.of != NULL) {
+		components->of =
+		    mu_arena_alloc_table(arena, count, sizeof(*components->of));
+	} else {
+		components->of = lost->parents;
+		memset(components->of, 0, count * sizeof(*components->of));
+	}
+	return components->of != NULL;
+}
 
-	components->num_components = search.num_components;
-	components->next_member = search.stack;
-	components->pending = search.edges;
+static enum mu_status
+describe(struct mu_components *components, const struct search *search,
+    struct mu_arena *arena)
+{
+	enum mu_status status;
+
 	components->all = mu_arena_alloc_table(
-	    arena, search.num_components, sizeof(*components->all));
-	components->deferred = mu_arena_alloc_table(
-	    arena, search.num_components, sizeof(*components->deferred));
-	if (components->all == NULL || components->deferred == NULL)
+	    arena, components->num_components, sizeof(*components->all));
+	if (components->all == NULL)
 		return MU_ERR_NO_MEMORY;
 	gather(components);
-	find_parents(components, search.giant);
-	if (deadline->passed)
+	find_parents(components, search);
+	status = mu_cycles_settle(components, arena);
+	if (status != MU_OK)
+		return status;
+	mu_component_sums(components);
+	if (components->deadline->passed)
 		return MU_ERR_TIMEOUT;
 	add_up_trees(components);
 	return MU_OK;
+}
+
+enum mu_status
+mu_components_find(struct mu_components *components, struct mu_lost *lost,
+    struct mu_arena *arena, struct mu_deadline *deadline)
+{
+	struct search found = { .num_components = 0 };
+	enum mu_status status;
+
+	*components =
+	    (struct mu_components) { .hub = MU_NO_HUB, .deadline = deadline };
+	status = mu_trees_find(&components->trees, lost, deadline);
+	if (status == MU_OK && !alloc_components(components, lost, arena))
+		status = MU_ERR_NO_MEMORY;
+	if (status == MU_OK)
+		status = search(components, &found, arena);
+	return status == MU_OK ? describe(components, &found, arena) : status;
 }

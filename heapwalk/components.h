@@ -13,10 +13,10 @@
 #ifndef HEAPWALK_COMPONENTS_H
 #define HEAPWALK_COMPONENTS_H
 
-#include "heapwalk/graph/lost.h"
+#include "heapwalk/trees.h"
 
-#define MU_NO_PARENT 0xffffffffu /* nothing points at it: an owner */
-#define MU_MANY_PARENT 0xfffffffeu
+#define MU_NO_PARENT 0x7fffffffu /* nothing points at it: an owner */
+#define MU_MANY_PARENT 0x7ffffffeu
 #define MU_NO_HUB 0xffffffffu
 
 struct mu_component {
@@ -25,45 +25,81 @@ struct mu_component {
 	 * tree is from the start; else of the component alone.
 	 */
 	size_t bytes;
-	uint32_t count : 31;
+	uint32_t count;       /* of blocks */
+	uint32_t parent : 31; /* the only one, or as above */
 	uint32_t complete : 1;
-	uint32_t lowest : 31; /* node; the others follow by next_member */
-	uint32_t below_hub : 1;
-	uint32_t parent; /* the only one, or as above */
 	/*
-	 * Until mu_components_charge() the number of edges that lead here;
-	 * then the owner + 1 that was last charged for it; at last whether it
-	 * is reported (heapwalk/reported.h).
+	 * Of an owner its first block, by address; else a node of one of its
+	 * trees; from there the others follow by mu_components_after().
+	 */
+	uint32_t lowest : 31;
+	uint32_t below_hub : 1;
+	/*
+	 * Until mu_components_charge() the number of edges that lead here, or
+	 * of an owner what heapwalk/cycles.c knows; then the owner + 1 that was
+	 * last charged for it; at last whether it is reported
+	 * (heapwalk/reported.h).
 	 */
 	uint32_t visitor;
 };
 
+/* All that can be reached from a component that is not complete. */
+struct mu_charged {
+	size_t bytes;
+	uint32_t count, component;
+};
+
 struct mu_components {
-	const struct mu_lost *lost; /* knows each node's component */
+	struct mu_trees trees; /* of unreachable nodes: what is searched */
 	struct mu_component *all;
 	uint32_t num_components;
-	uint32_t hub; /* complete, and others lead to what is below it */
-	uint32_t *next_member; /* node to node; its own number: the last */
+	uint32_t hub;        /* charged, and others lead to what is below it */
+	uint32_t *of;        /* the component of each tree */
+	uint32_t *next_tree; /* in a ring; NULL: each is a component */
 
-	/* As many entries as nodes each; DEFERRED for mu_components_charge().
-	 */
+	size_t bytes;       /* of all blocks */
+	size_t least, most; /* of the first blocks of owners */
+
+	/* The hub, then owners by their numbers. */
+	struct mu_charged *charged;
+	uint32_t num_charged;
+
+	/* As many as trees; as many as components. */
 	uint32_t *pending, *deferred;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
 };
 
-/*
- * MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no components. Uses about 36 bytes a
- * node.
- */
-enum mu_status mu_components_find(struct mu_components *components,
-    const struct mu_lost *lost, struct mu_arena *arena,
-    struct mu_deadline *deadline);
+static inline uint32_t
+mu_component_of(const struct mu_components *components, uint32_t node)
+{
+	return components->of[mu_tree_of(&components->trees, node)];
+}
+
+/* The tree behind TREE in its component; after the last comes the first. */
+static inline uint32_t
+mu_components_after(const struct mu_components *components, uint32_t tree)
+{
+	return components->next_tree != NULL ? components->next_tree[tree]
+					     : tree;
+}
 
 /*
- * Charge every owner for all that can be reached from it. False if the
- * deadline passed: count and bytes of some owners are then too low.
+ * LOST's parents are gone then. MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no
+ * components.
  */
-bool mu_components_charge(struct mu_components *components);
+enum mu_status mu_components_find(struct mu_components *components,
+    struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
+
+/*
+ * Charge every owner for all that can be reached from it. If the deadline
+ * passed, count and bytes of some owners are too low. MU_ERR_NO_MEMORY.
+ */
+enum mu_status mu_components_charge(
+    struct mu_components *components, struct mu_arena *arena);
+
+/* What can be reached from COMPONENT, itself included: an owner, or the hub. */
+void mu_components_reach(const struct mu_components *components,
+    uint32_t component, size_t *count, size_t *bytes);
 
 #endif

@@ -40,24 +40,27 @@ static bool
 choose_owner(struct owners *owners, uint32_t component)
 {
 	struct mu_component *one = &owners->components->all[component];
-	struct mu_chosen chosen = { one->bytes, one->lowest, component };
-	size_t size = mu_lost_size(owners->components->lost, one->lowest);
+	struct mu_chosen chosen = { 0, one->lowest, component };
 	uint32_t group = MU_NO_GROUP;
 	struct mu_owner owner;
+	size_t count;
 
-	if (owners->recorder != NULL) {
+	if (owners->recorder == NULL) {
+		mu_components_reach(
+		    owners->components, component, &count, &chosen.bytes);
+	} else {
 		if (!mu_owner_read(&owner, owners->components, component,
 			owners->recorder))
 			return true;
 		if (!mu_similar_add(&owners->similar, &owner, &group))
 			return false;
 		chosen.bytes = owner.bytes;
-		size = owner.size;
+		if (group == MU_NO_GROUP)
+			mu_leaks_add_unrecorded(owners->leaks, owner.size);
 	}
 	one->visitor = group == MU_NO_GROUP ? 0 : MU_GROUP | group;
 	if (group != MU_NO_GROUP)
 		return true;
-	mu_leaks_add_unrecorded(owners->leaks, size);
 	owners->leaks->num_total++;
 	mu_choice_add(&owners->choice, &chosen);
 	return true;
@@ -194,19 +197,23 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 	leaks->unreported_bytes -= reported.bytes;
 }
 
-/* No entries, and as totals all that is LOST; NULL: count it. */
+/* No entries, and as totals what COMPONENTS are of; NULL: count it. */
 static void
 reset(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    const struct mu_lost *lost)
+    const struct mu_components *components)
 {
 	*leaks = (struct mu_leaks) { 0 };
 	if (blocks->recorder != NULL)
 		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
-	if (lost == NULL) {
+	if (components == NULL) {
 		mu_lost_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
 	} else {
-		leaks->num_leaks = lost->num_blocks;
-		leaks->leak_bytes = lost->bytes;
+		leaks->num_leaks = components->trees.lost->num_blocks;
+		leaks->leak_bytes = components->bytes;
+		if (blocks->recorder == NULL) {
+			leaks->unrecorded_least = components->least;
+			leaks->unrecorded_most = components->most;
+		}
 	}
 	leaks->unreported_count = leaks->num_leaks;
 	leaks->unreported_bytes = leaks->leak_bytes;
@@ -228,16 +235,18 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
 	struct mu_lost lost;
 
 	status = mu_lost_open(&lost, graph, deadline);
-	reset(leaks, graph->blocks, status == MU_OK ? &lost : NULL);
-	if (status == MU_OK && lost.num_blocks == 0)
+	if (status == MU_OK && lost.num_blocks == 0) {
+		reset(leaks, graph->blocks, NULL);
 		return MU_OK;
+	}
 	if (status == MU_OK)
 		status =
 		    mu_components_find(&components, &lost, arena, deadline);
-	if (status != MU_OK)
-		return status;
-	*complete = mu_components_charge(&components);
-	status = list_entries(leaks, &owners, limit, arena);
+	reset(leaks, graph->blocks, status == MU_OK ? &components : NULL);
+	if (status == MU_OK)
+		status = mu_components_charge(&components, arena);
+	if (status == MU_OK)
+		status = list_entries(leaks, &owners, limit, arena);
 	if (status == MU_OK)
 		subtract_reported(leaks, &owners);
 	*complete = *complete && !deadline->passed;

@@ -1,204 +1,249 @@
 /*
  * The giant component: see heapwalk/giant.h.
  *
- * All that a node in it leads to, breadth first; of that, all that leads to
- * this node: nodes without a way to it yet are gone through by number, again
- * and again, until none of them gets an edge to one that has. With a node go
- * all those by which it was found first: they lead to it. Both sets are bits,
- * 1/8 byte a node, which stay in the cache.
+ * From somewhere the first edge is followed, again and again, until that runs
+ * in a circle: trees on it are in one component. What they lead to is found in
+ * sweeps over all trees by number, and of that, what leads to them in further
+ * ones. Both sets are bits, 1/8 byte a tree, which stay in the cache, and edges
+ * are read in the order in which they lie.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/giant.h"
 
-#define MIN_NODES 65536 /* fewer stay in the cache anyway */
-#define SHARE 8         /* of the nodes, at least one in that many */
-#define MAX_LOOKS 16    /* at each node that may be a member */
-#define AHEAD 16        /* cache lines on the way at once */
-#define STRIDE 1024     /* nodes between two looks at what is waiting */
-#define FEW_WAITING 32  /* as in a chain: depth first is no slower */
+#include <string.h>
+
+#define MIN_TREES 65536 /* fewer stay in the cache anyway */
+#define SHARE 8         /* of the trees, at least one in that many */
+#define MAX_LOOKS 16    /* at each edge */
+#define WORD_LOOKS 4    /* what a word of bits costs, in looks */
 #define STARTS 16
-#define STEPS 32
+#define MAX_STEPS (1u << 14) /* of a walk in search of a circle */
 
 struct finding {
-	const struct mu_lost *lost;
+	const struct mu_trees *trees;
 	struct mu_giant *giant;
-	uint32_t *queue, *parents;
+	uint64_t *followed; /* trees whose edges were followed */
+	uint32_t *path;     /* of a walk: MAX_STEPS */
+	size_t num_words;
+	size_t looks, max_looks; /* at edges */
 	struct mu_deadline *deadline;
 };
 
 static void
-set(uint64_t *bits, uint32_t node)
+set(uint64_t *bits, uint32_t tree)
 {
-	bits[node / 64] |= 1ull << (node % 64);
+	bits[tree / 64] |= 1ull << (tree % 64);
 }
 
-static inline void
-open_edges(const struct finding *finding, uint32_t node, struct mu_edges *edges)
-{
-	mu_edges_open(edges, finding->lost, node,
-	    mu_edges_first(finding->lost, node), finding->deadline);
-}
-
-/* One of the nodes that NODE has edges to and that has edges itself. */
+/* The first of those that TREE has an edge to that has edges itself. */
 static bool
-go_on(const struct finding *finding, uint32_t *node, uint32_t skip)
+go_on(const struct finding *finding, uint32_t *tree)
 {
-	struct mu_edges edges;
+	struct mu_tree_edges edges;
 	uint32_t next;
-	bool found = false;
 
-	open_edges(finding, *node, &edges);
-	while (mu_edges_next(&edges, &next)) {
-		if (mu_edges_none(finding->lost, next))
+	mu_tree_edges_open(&edges, finding->trees, *tree, finding->deadline);
+	while (mu_tree_edges_next(&edges, &next)) {
+		if (next == *tree ||
+		    mu_tree_first(finding->trees, next) == MU_NO_NODE)
 			continue;
-		*node = next;
-		found = true;
-		if (skip-- == 0)
-			break;
-	}
-	return found;
-}
-
-/* A node that a walk of some steps leads to; false if all walks end. */
-static bool
-find_start(const struct finding *finding, uint32_t *node)
-{
-	uint32_t start, step;
-
-	for (start = 0; start < STARTS; start++) {
-		*node = finding->lost->num_nodes / STARTS * start;
-		/* Not always the first edge: walks would meet. */
-		for (step = 0; step < STEPS; step++)
-			if (!go_on(finding, node, step % 3))
-				break;
-		if (step == STEPS)
-			return true;
+		*tree = next;
+		return true;
 	}
 	return false;
 }
 
-/* All that NODE leads to; 0 if that is too few, or as a chain. */
+/*
+ * The circle in which a walk from TREE ends: all on it are members; how many.
+ * 0: the walk ends, or it is as long as those in chains, and there shall be no
+ * other.
+ */
 static uint32_t
-find_below(const struct finding *finding, uint32_t node)
+find_circle(struct finding *finding, uint32_t tree)
 {
-	const struct mu_lost *lost = finding->lost;
 	uint64_t *below = finding->giant->below;
-	uint32_t *queue = finding->queue, head = 0, tail = 0, target;
-	struct mu_edges edges;
+	uint32_t steps = 0, count = 0, i;
 
-	set(below, node);
-	for (queue[tail++] = node; head < tail; head++) {
-		if (head % STRIDE == STRIDE - 1 && tail - head < FEW_WAITING &&
-		    tail < lost->num_nodes / SHARE)
+	do {
+		if (steps == MAX_STEPS) {
+			finding->looks = finding->max_looks + 1;
 			return 0;
-		if (head + 2 * AHEAD < tail)
-			__builtin_prefetch(
-			    &lost->nodes[queue[head + 2 * AHEAD]]);
-		if (head + AHEAD < tail)
-			mu_edges_expect(lost, queue[head + AHEAD]);
-		open_edges(finding, queue[head], &edges);
-		while (mu_edges_next(&edges, &target)) {
-			if (mu_giant_has(below, target))
-				continue;
-			set(below, target);
-			finding->parents[target] = queue[head];
-			queue[tail++] = target;
 		}
-		if (finding->deadline->passed)
+		set(below, tree);
+		finding->path[steps++] = tree;
+		if (!go_on(finding, &tree))
 			return 0;
-	}
-	return tail >= lost->num_nodes / SHARE ? tail : 0;
+	} while (!mu_giant_has(below, tree));
+	/* All that leads to TREE on the path is no part of the circle. */
+	for (i = steps; count == 0 || finding->path[i] != tree; count++)
+		set(finding->giant->members, finding->path[--i]);
+	for (; i > 0; i--)
+		below[finding->path[i - 1] / 64] &=
+		    ~(1ull << (finding->path[i - 1] % 64));
+	return count;
 }
 
-/* Does NODE have an edge to a member? */
-static bool
-leads_to(const struct finding *finding, uint32_t node)
+/* Follow all edges of TREE. */
+static inline void
+follow(struct finding *finding, uint32_t tree)
 {
-	const uint64_t *members = finding->giant->members;
-	struct mu_edges edges;
+	uint64_t *below = finding->giant->below;
+	struct mu_tree_edges edges;
+	const uint32_t *at;
 	uint32_t target;
 
-	open_edges(finding, node, &edges);
-	while (mu_edges_next(&edges, &target))
-		if (mu_giant_has(members, target))
-			return true;
-	return false;
+	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
+		for (; at != NULL; at = *at & MU_TARGET_LAST ? NULL : at + 1)
+			set(below, *at & ~MU_TARGET_LAST);
+		return;
+	}
+	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
+	while (mu_tree_edges_next(&edges, &target))
+		set(below, target);
 }
 
-/* NODE and those by which it was found, up to the first member; how many. */
+/* Those in word I of the bits that were not followed; how many. */
 static uint32_t
-add_member(const struct finding *finding, uint32_t node)
+follow_word(struct finding *finding, size_t i)
 {
-	uint64_t *members = finding->giant->members;
+	uint64_t fresh;
 	uint32_t count = 0;
 
-	for (; !mu_giant_has(members, node); node = finding->parents[node]) {
-		set(members, node);
-		count++;
+	while (
+	    (fresh = finding->giant->below[i] & ~finding->followed[i]) != 0) {
+		finding->followed[i] |= fresh;
+		count += mu_popcount(fresh);
+		for (; fresh != 0; fresh &= fresh - 1)
+			follow(finding,
+			    (uint32_t)(i * 64) +
+				(uint32_t)__builtin_ctzll(fresh));
 	}
 	return count;
 }
 
-/* Of the nodes in word INDEX of the bits, those that lead to a member. */
-static uint32_t
-add_some(const struct finding *finding, uint32_t index, size_t *looks)
+/* Bit 0: TREE has an edge to a member. To branch on each costs far more. */
+static inline uint64_t
+leads_to(struct finding *finding, uint32_t tree)
 {
-	const uint64_t *members = &finding->giant->members[index];
-	uint64_t bits = finding->giant->below[index] & ~*members;
-	uint32_t count = 0, node;
+	const uint64_t *members = finding->giant->members;
+	struct mu_tree_edges edges;
+	const uint32_t *at;
+	uint32_t target;
+	uint64_t any = 0;
+
+	finding->looks++;
+	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
+		for (; at != NULL; finding->looks++) {
+			any |=
+			    members[(*at & ~MU_TARGET_LAST) / 64] >> (*at % 64);
+			at = *at & MU_TARGET_LAST ? NULL : at + 1;
+		}
+		return any & 1;
+	}
+	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
+	for (; mu_tree_edges_next(&edges, &target); finding->looks++)
+		any |= members[target / 64] >> (target % 64);
+	return any & 1;
+}
+
+/* Of the trees in word I of the bits, those that lead to a member. */
+static uint32_t
+add_word(struct finding *finding, size_t i)
+{
+	uint64_t *members = &finding->giant->members[i], found;
+	uint64_t bits = finding->giant->below[i] & ~*members;
+	uint32_t count = 0;
+	unsigned bit;
 
 	for (; bits != 0; bits &= bits - 1) {
-		node = index * 64 + (uint32_t)__builtin_ctzll(bits);
-		if (leads_to(finding, node))
-			count += add_member(finding, node);
-		++*looks;
+		bit = (unsigned)__builtin_ctzll(bits);
+		found = leads_to(finding, (uint32_t)(i * 64) + bit);
+		*members |= found << bit;
+		count += (uint32_t)found;
 	}
 	return count;
 }
 
 /*
- * Rounds go up and down in turn: what is found in a round serves it, too, if
- * edges lead against its direction.
+ * A sweep in the order of memory is twice as fast as one against it, which
+ * takes its turn where what is found does not double: edges may lead there.
+ * True if nothing more is found and COUNT and what was found are a share of
+ * all.
  */
 static bool
-find_members(const struct finding *finding, uint32_t node)
+sweep(struct finding *finding,
+    uint32_t (*visit)(struct finding *finding, size_t i), uint32_t count)
 {
-	uint32_t num_nodes = finding->lost->num_nodes;
-	uint32_t num_words = num_nodes / 64 + 1, i, count = 1, before, round;
-	size_t looks = 0;
+	size_t words = finding->num_words, i;
+	uint32_t found = 1, before;
+	bool down = false;
 
-	set(finding->giant->members, node);
-	for (round = 0; looks < (size_t)MAX_LOOKS * num_nodes; round++) {
-		before = count;
-		for (i = 0; i < num_words; i++)
-			count += add_some(
-			    finding, round % 2 ? num_words - 1 - i : i, &looks);
-		looks += num_words;
-		if (finding->deadline->passed)
+	while (found > 0) {
+		before = found;
+		for (i = 0, found = 0; i < words; i++)
+			found += visit(finding, down ? words - 1 - i : i);
+		count += found;
+		down ^= found / 2 < before;
+		finding->looks += WORD_LOOKS * words;
+		mu_deadline_passed(finding->deadline, WORD_LOOKS * words);
+		if (finding->looks > finding->max_looks ||
+		    finding->deadline->passed)
 			return false;
-		if (count == before)
-			return count >= num_nodes / SHARE;
 	}
-	return false;
+	return count >= finding->trees->num_trees / SHARE;
+}
+
+static bool
+find_from(struct finding *finding, uint32_t tree)
+{
+	size_t bytes = finding->num_words * sizeof(uint64_t);
+	uint32_t count;
+
+	memset(finding->giant->below, 0, bytes);
+	memset(finding->giant->members, 0, bytes);
+	memset(finding->followed, 0, bytes);
+	count = find_circle(finding, tree);
+	return count > 0 && sweep(finding, follow_word, 0) &&
+	    sweep(finding, add_word, count);
+}
+
+static bool
+alloc_bits(struct finding *finding, struct mu_arena *arena)
+{
+	size_t refused = arena->refused, words = finding->num_words;
+	struct mu_giant *giant = finding->giant;
+
+	giant->below = mu_arena_alloc(arena, words, sizeof(*giant->below));
+	giant->members = mu_arena_alloc(arena, words, sizeof(*giant->members));
+	finding->followed =
+	    mu_arena_alloc(arena, words, sizeof(*finding->followed));
+	finding->path =
+	    mu_arena_alloc(arena, MAX_STEPS, sizeof(*finding->path));
+	arena->refused = refused;
+	return giant->below != NULL && giant->members != NULL &&
+	    finding->followed != NULL && finding->path != NULL;
 }
 
 bool
-mu_giant_find(struct mu_giant *giant, const struct mu_lost *lost,
-    uint32_t *queue, uint32_t *parents, struct mu_arena *arena,
-    struct mu_deadline *deadline)
+mu_giant_find(struct mu_giant *giant, const struct mu_trees *trees,
+    struct mu_arena *arena, struct mu_deadline *deadline)
 {
-	struct finding finding = { lost, giant, queue, parents, deadline };
-	size_t words = (size_t)lost->num_nodes / 64 + 1;
-	size_t refused = arena->refused;
-	uint32_t node;
+	const struct mu_graph *graph = trees->lost->graph;
+	struct finding finding = { .trees = trees,
+		.giant = giant,
+		.num_words = (size_t)trees->num_trees / 64 + 1,
+		.max_looks =
+		    MAX_LOOKS * ((size_t)trees->num_trees + graph->taken),
+		.deadline = deadline };
+	uint32_t start;
 
-	if (lost->graph->cells == NULL || lost->num_nodes < MIN_NODES ||
-	    !find_start(&finding, &node))
+	if (graph->cells == NULL || trees->num_trees < MIN_TREES ||
+	    !alloc_bits(&finding, arena))
 		return false;
-	giant->below = mu_arena_alloc(arena, words, sizeof(*giant->below));
-	giant->members = mu_arena_alloc(arena, words, sizeof(*giant->members));
-	arena->refused = refused;
-	return giant->below != NULL && giant->members != NULL &&
-	    find_below(&finding, node) != 0 && find_members(&finding, node);
+	for (start = 0; start < STARTS && finding.looks <= finding.max_looks;
+	     start++)
+		if (find_from(&finding, trees->num_trees / STARTS * start))
+			return true;
+	return false;
 }

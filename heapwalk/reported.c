@@ -33,18 +33,17 @@ is_reported(const struct mu_component *owner, const struct mu_group *groups)
 	    groups[owner->visitor & ~MU_GROUP].reported;
 }
 
-/* Each component that NODE points at and that is not counted yet is pending. */
+/* Each component that TREE points at and that is not counted yet is pending. */
 static void
-add_targets(struct mu_components *components, uint32_t node)
+add_targets(struct mu_components *components, uint32_t tree)
 {
-	const struct mu_lost *lost = components->lost;
-	struct mu_edges edges;
+	struct mu_tree_edges edges;
 	uint32_t target, number;
 
-	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
-	    components->deadline);
-	while (mu_edges_next(&edges, &target)) {
-		number = lost->nodes[target].component;
+	mu_tree_edges_open(
+	    &edges, &components->trees, tree, components->deadline);
+	while (mu_tree_edges_next(&edges, &target)) {
+		number = components->of[target];
 		if (components->all[number].visitor == REPORTED ||
 		    components->all[number].parent == MU_NO_PARENT)
 			continue;
@@ -59,21 +58,18 @@ count_component(struct mu_reported *reported, struct mu_components *components,
     uint32_t from)
 {
 	const struct mu_component *one = &components->all[from];
-	uint32_t node = one->lowest, last;
+	uint32_t first = mu_tree_of(&components->trees, one->lowest);
+	uint32_t tree = first;
 
-	/* Nothing else leads to what is below it. */
-	if (one->complete && from != components->hub) {
-		reported->count += one->count;
-		reported->bytes += one->bytes;
+	reported->count += one->count;
+	reported->bytes += one->bytes;
+	/* Nothing else leads to what is below it, and that is counted. */
+	if (one->complete)
 		return;
-	}
 	do {
-		reported->count += node < components->lost->num_blocks;
-		reported->bytes += mu_lost_size(components->lost, node);
-		add_targets(components, node);
-		last = node;
-		node = components->next_member[node];
-	} while (node != last && !components->deadline->passed);
+		add_targets(components, tree);
+		tree = mu_components_after(components, tree);
+	} while (tree != first && !components->deadline->passed);
 }
 
 void

@@ -38,14 +38,16 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
     uint32_t component, const struct mu_recorder *recorder)
 {
 	const struct mu_component *one = &components->all[component];
+	size_t count, bytes;
 
-	if (!mu_lost_block(components->lost, one->lowest, &owner->block))
+	if (!mu_lost_block(components->trees.lost, one->lowest, &owner->block))
 		return false;
 	mu_owner_know(owner, recorder);
+	mu_components_reach(components, component, &count, &bytes);
 	owner->component = component;
 	owner->lowest = one->lowest;
-	owner->referenced_count = one->count - 1;
-	owner->referenced_size = one->bytes - mu_range_size(owner->block.range);
+	owner->referenced_count = count - 1;
+	owner->referenced_size = bytes - mu_range_size(owner->block.range);
 	owner->bytes = owner->size + owner->referenced_size;
 	return true;
 }

@@ -12,7 +12,6 @@
 
 #define GROUP 64 /* nodes that are looked at together */
 #define TICKET_GROUPS 256
-#define MANY 4  /* one of so many blocks is lost: most headers are read */
 #define AHEAD 2 /* KiB of heap that are on the way from memory */
 
 struct totals {
@@ -59,10 +58,12 @@ num_groups(const struct mu_graph *graph)
 static inline uint32_t
 lost_number(const struct mu_lost *lost, uint32_t node)
 {
-	uint64_t below =
-	    lost->bits[node / GROUP] & ((1ull << (node % GROUP)) - 1);
+	uint64_t bits = lost->bits[node / GROUP];
+	uint32_t first = lost->firsts[node / GROUP];
 
-	return lost->firsts[node / GROUP] + mu_popcount(below);
+	if (bits == ~0ull)
+		return first + node % GROUP;
+	return first + mu_popcount(bits & ((1ull << (node % GROUP)) - 1));
 }
 
 /* The number that NODE had. */
@@ -117,7 +118,35 @@ is_lost(const struct mu_lost *lost, uint32_t node)
 	return (lost->bits[node / GROUP] >> (node % GROUP) & 1) != 0;
 }
 
-/* The edges at PLACE, without those that lead to what is reachable. */
+/* FROM leads to TO, as another worker may find of TO at the same time. */
+static inline void
+note_parent(const struct mu_lost *lost, uint32_t from, uint32_t to)
+{
+	uint32_t *parent = &lost->parents[to];
+	uint32_t known = __atomic_load_n(parent, __ATOMIC_RELAXED);
+
+	if (known == MU_PARENT_NONE &&
+	    __atomic_compare_exchange_n(parent, &known, 1 + from, false,
+		__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+		return;
+	if (known != MU_PARENT_MANY && known != 1 + from)
+		__atomic_store_n(parent, MU_PARENT_MANY, __ATOMIC_RELAXED);
+}
+
+static void
+note_read_parents(
+    const struct mu_lost *lost, uint32_t node, struct mu_deadline *deadline)
+{
+	struct mu_edges edges;
+	uint32_t target;
+
+	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node), deadline);
+	while (mu_edges_next(&edges, &target))
+		if (target != node)
+			note_parent(lost, node, target);
+}
+
+/* The edges at PLACE, without those to what is reachable. */
 static uint32_t
 translate_list(struct mu_lost *lost, uint32_t place)
 {
@@ -132,8 +161,10 @@ translate_list(struct mu_lost *lost, uint32_t place)
 			counts = (*at++ & MU_LINK_STALE) == 0 || last_words;
 		target = *at & ~MU_TARGET_LAST;
 		last = (*at & MU_TARGET_LAST) != 0;
-		if (counts && is_lost(lost, target))
-			*out++ = lost_number(lost, target);
+		if (!counts || !is_lost(lost, target))
+			continue;
+		*out = lost_number(lost, target);
+		__builtin_prefetch(&lost->parents[*out++], 1);
 	}
 	if (out == first)
 		return MU_CELL_NONE;
@@ -143,20 +174,56 @@ translate_list(struct mu_lost *lost, uint32_t place)
 	return place + 1;
 }
 
-static void
-translate(struct mu_lost *lost, uint32_t node, uint32_t number)
+/* The cell of NODE, which stays where it is. */
+static inline void
+translate(struct mu_lost *lost, uint32_t node)
 {
-	uint32_t cell = mu_graph_cell(lost->graph, node), target;
+	uint32_t cell = lost->cells[node], target;
 
-	if ((cell & MU_CELL_ONE) != 0) {
-		target = cell & ~MU_CELL_ONE;
-		cell = is_lost(lost, target)
-		    ? MU_CELL_ONE | lost_number(lost, target)
-		    : MU_CELL_NONE;
-	} else if (cell != MU_CELL_NONE && cell != MU_CELL_READ) {
-		cell = translate_list(lost, cell - 1);
+	if (cell == MU_CELL_NONE || cell == MU_CELL_READ)
+		return;
+	if ((cell & MU_CELL_ONE) == 0) {
+		lost->cells[node] = translate_list(lost, cell - 1);
+		return;
 	}
-	lost->nodes[number].cell = cell;
+	target = cell & ~MU_CELL_ONE;
+	lost->cells[node] = MU_CELL_NONE;
+	if (is_lost(lost, target)) {
+		target = lost_number(lost, target);
+		lost->cells[node] = MU_CELL_ONE | target;
+		__builtin_prefetch(&lost->parents[target], 1);
+	}
+}
+
+/* What NODE, which is NUMBER now, leads to. */
+static inline void
+note_parents(const struct mu_lost *lost, uint32_t node, uint32_t number)
+{
+	const uint32_t *at;
+	uint32_t one;
+
+	if (lost->cells[node] == MU_CELL_READ)
+		return;
+	at = mu_edges_stored(lost, node, &one);
+	if (at == NULL)
+		return;
+	for (; (*at & MU_TARGET_LAST) == 0; at++)
+		note_parent(lost, number, *at);
+	note_parent(lost, number, *at & ~MU_TARGET_LAST);
+}
+
+/* GROUP nodes, so that the places of their targets are on the way at once. */
+static void
+translate_group(struct mu_lost *lost, size_t i)
+{
+	uint32_t first = (uint32_t)(i * GROUP), number = lost->firsts[i];
+	uint64_t bits;
+
+	for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
+		translate(lost, first + (uint32_t)__builtin_ctzll(bits));
+	for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
+		note_parents(
+		    lost, first + (uint32_t)__builtin_ctzll(bits), number++);
 }
 
 struct opening {
@@ -164,8 +231,21 @@ struct opening {
 	uint64_t deadline_ns;
 	bool late;
 	size_t next;
-	size_t bytes;
 };
+
+/* The next TICKET_GROUPS of COUNT; false: no more of them, or no time. */
+static bool
+take(struct opening *opening, struct mu_deadline *deadline, size_t count,
+    size_t *i, size_t *end)
+{
+	if (deadline->passed)
+		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
+	*i =
+	    __atomic_fetch_add(&opening->next, TICKET_GROUPS, __ATOMIC_RELAXED);
+	*end = *i + TICKET_GROUPS < count ? *i + TICKET_GROUPS : count;
+	mu_deadline_passed(deadline, TICKET_GROUPS * GROUP);
+	return *i < count && !__atomic_load_n(&opening->late, __ATOMIC_RELAXED);
+}
 
 static void
 translate_some(void *ctx, unsigned worker)
@@ -174,33 +254,81 @@ translate_some(void *ctx, unsigned worker)
 	struct mu_lost *lost = opening->lost;
 	struct mu_deadline deadline = { .ns = opening->deadline_ns };
 	size_t i, end, groups = num_groups(lost->graph);
+
+	(void)worker;
+	while (take(opening, &deadline, groups, &i, &end))
+		for (; i < end; i++)
+			translate_group(lost, i);
+}
+
+/* Each cell to its new number. */
+static void
+compact(struct mu_lost *lost)
+{
+	size_t i, groups = num_groups(lost->graph);
 	uint32_t number;
 	uint64_t bits;
 
-	(void)worker;
-	while (!deadline.passed) {
-		i = __atomic_fetch_add(
-		    &opening->next, TICKET_GROUPS, __ATOMIC_RELAXED);
-		if (i >= groups)
-			return;
-		end = i + TICKET_GROUPS < groups ? i + TICKET_GROUPS : groups;
-		for (number = lost->firsts[i]; i < end; i++)
-			for (bits = lost->bits[i]; bits != 0; bits &= bits - 1)
-				translate(lost,
-				    (uint32_t)(i * GROUP) +
-					(uint32_t)__builtin_ctzll(bits),
-				    number++);
-		mu_deadline_passed(&deadline, TICKET_GROUPS * GROUP);
+	for (i = 0; i < groups; i++) {
+		number = lost->firsts[i];
+		bits = number == i * GROUP && ~lost->bits[i] == 0
+		    ? 0
+		    : lost->bits[i];
+		for (; bits != 0; bits &= bits - 1)
+			lost->cells[number++] = lost->cells[i * GROUP +
+			    (size_t)__builtin_ctzll(bits)];
 	}
-	__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
 }
 
-static size_t
-set_size(struct mu_lost *lost, uint32_t number, size_t size)
+/* The edges that are not stored lead somewhere, too. */
+static void
+read_some(void *ctx, unsigned worker)
 {
-	lost->sizes[number] =
-	    size < MU_LARGE_SIZE ? (uint32_t)size : MU_LARGE_SIZE;
-	return size;
+	struct opening *opening = ctx;
+	struct mu_lost *lost = opening->lost;
+	struct mu_deadline deadline = { .ns = opening->deadline_ns };
+	size_t i, end;
+
+	(void)worker;
+	while (take(opening, &deadline, lost->num_nodes, &i, &end))
+		for (; i < end && !deadline.passed; i++)
+			if (mu_lost_cell(lost, (uint32_t)i) == MU_CELL_READ)
+				note_read_parents(lost, (uint32_t)i, &deadline);
+	if (deadline.passed)
+		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
+}
+
+/* False: no time. */
+static bool
+fill(struct mu_lost *lost, struct mu_deadline *deadline)
+{
+	struct mu_workers *workers = lost->graph->blocks->workers;
+	unsigned count = 1 + lost->num_nodes / (TICKET_GROUPS * GROUP);
+	struct opening opening = { .lost = lost, .deadline_ns = deadline->ns };
+
+	if (lost->cells != NULL) {
+		mu_workers_run(workers, count, translate_some, &opening);
+		compact(lost);
+	}
+	opening.next = 0;
+	if (lost->graph->reads)
+		mu_workers_run(workers, count, read_some, &opening);
+	deadline->passed |= opening.late;
+	return !deadline->passed;
+}
+
+enum mu_status
+mu_lost_open(
+    struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline)
+{
+	*lost = (struct mu_lost) { .graph = graph, .cells = graph->cells };
+	if (!number_lost(lost) || lost->num_nodes > MU_LOST_MAX_NODES)
+		return MU_ERR_NO_MEMORY;
+	lost->parents = mu_arena_alloc_table(
+	    graph->arena, lost->num_nodes, sizeof(*lost->parents));
+	if (lost->parents == NULL)
+		return MU_ERR_NO_MEMORY;
+	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 
 /* The headers of the blocks of SPAN that start in WORD are read soon. */
@@ -215,109 +343,86 @@ expect_word(const struct mu_span *span, size_t word)
 		    (size_t)__builtin_ctzll(bits) * MU_GRAIN - sizeof(size_t));
 }
 
-/* The blocks of SPAN that start in WORD: their bytes. */
-static size_t
-size_word(struct mu_lost *lost, const struct mu_span *span, size_t word)
+/* Ask of the blocks of SPAN that start in WORD. */
+static void
+size_word(const struct mu_lost *lost, const struct mu_sizing *sizing,
+    const struct mu_span *span, size_t word)
 {
-	const struct mu_blocks *blocks = lost->graph->blocks;
-	uint64_t bits = mu_span_unmarked(blocks, span, word);
-	size_t offset, bytes = 0;
-	uint32_t number;
+	uint64_t unmarked = mu_span_unmarked(lost->graph->blocks, span, word);
+	uint64_t bits = *mu_span_starts(span, word);
+	uint32_t number = 0, node;
+	size_t offset;
 
+	if (!sizing->marked)
+		bits = unmarked;
 	if (bits == 0)
-		return 0;
+		return;
 	/* By address, none but these in between. */
-	number = lost_number(lost, mu_span_rank(span, word));
+	if (unmarked != 0)
+		number = lost_number(lost, mu_span_rank(span, word));
 	for (; bits != 0; bits &= bits - 1) {
+		node = (unmarked & bits & -bits) != 0 ? number++ : MU_NO_NODE;
+		if (!sizing->wants(sizing->ctx, node))
+			continue;
 		offset = (word * MU_WORD_BITS + (size_t)__builtin_ctzll(bits)) *
 		    MU_GRAIN;
-		bytes += set_size(lost, number++,
+		sizing->add(sizing->ctx, node,
 		    mu_span_usable(span->view + offset,
 			mu_range_size(span->range) - offset));
 	}
-	return bytes;
+}
+
+static void
+size_listed(const struct mu_lost *lost, const struct mu_sizing *sizing)
+{
+	const struct mu_blocks *blocks = lost->graph->blocks;
+	const struct mu_listed *listed = blocks->listed;
+	uint32_t node;
+	size_t i;
+
+	for (i = 0; i < blocks->num_listed; i++, listed++) {
+		node = is_lost(lost, listed->number)
+		    ? lost_number(lost, listed->number)
+		    : MU_NO_NODE;
+		if ((node != MU_NO_NODE || sizing->marked) &&
+		    sizing->wants(sizing->ctx, node))
+			sizing->add(
+			    sizing->ctx, node, mu_range_size(listed->range));
+	}
 }
 
 /* A worker takes TICKET_GROUPS words of all spans at a time. */
-static void
-size_some(void *ctx, unsigned worker)
+void
+mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
+    size_t *next, struct mu_deadline *deadline)
 {
-	struct opening *opening = ctx;
-	struct mu_lost *lost = opening->lost;
 	const struct mu_blocks *blocks = lost->graph->blocks;
-	struct mu_deadline deadline = { .ns = opening->deadline_ns };
 	const struct mu_span *span = blocks->spans;
 	const struct mu_span *end = span + blocks->num_spans;
-	size_t before = 0, bytes = 0, ticket, word;
-	bool many = lost->num_blocks > lost->graph->num_blocks / MANY;
+	size_t before = 0, ticket, word;
 
-	(void)worker;
-	while (!deadline.passed) {
-		ticket = __atomic_fetch_add(
-		    &opening->next, TICKET_GROUPS, __ATOMIC_RELAXED);
+	while (!deadline->passed) {
+		ticket =
+		    __atomic_fetch_add(next, TICKET_GROUPS, __ATOMIC_RELAXED);
+		while (span < end && ticket >= before + span->num_words)
+			before += (span++)->num_words;
+		/* The first ticket behind all spans. */
+		if (span == end && ticket < before + TICKET_GROUPS)
+			size_listed(lost, sizing);
+		if (span == end)
+			return;
 		for (word = ticket; word < ticket + TICKET_GROUPS; word++) {
 			while (span < end && word >= before + span->num_words)
 				before += (span++)->num_words;
 			if (span == end)
 				break;
-			if (many && word - before + AHEAD < span->num_words)
+			if (sizing->most &&
+			    word - before + AHEAD < span->num_words)
 				expect_word(span, word - before + AHEAD);
-			bytes += size_word(lost, span, word - before);
+			size_word(lost, sizing, span, word - before);
 		}
-		if (span == end)
-			break;
-		mu_deadline_passed(&deadline, TICKET_GROUPS * GROUP);
+		mu_deadline_passed(deadline, TICKET_GROUPS * GROUP);
 	}
-	if (deadline.passed)
-		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
-	__atomic_fetch_add(&opening->bytes, bytes, __ATOMIC_RELAXED);
-}
-
-static size_t
-size_listed(struct mu_lost *lost)
-{
-	const struct mu_blocks *blocks = lost->graph->blocks;
-	const struct mu_listed *listed = blocks->listed;
-	size_t i, bytes = 0;
-
-	for (i = 0; i < blocks->num_listed; i++, listed++)
-		if (is_lost(lost, listed->number))
-			bytes +=
-			    set_size(lost, lost_number(lost, listed->number),
-				mu_range_size(listed->range));
-	return bytes;
-}
-
-/* False: no time. */
-static bool
-fill(struct mu_lost *lost, struct mu_deadline *deadline)
-{
-	struct mu_workers *workers = lost->graph->blocks->workers;
-	unsigned count = 1 + lost->num_nodes / (TICKET_GROUPS * GROUP);
-	struct opening opening = { .lost = lost, .deadline_ns = deadline->ns };
-
-	mu_workers_run(workers, count, translate_some, &opening);
-	opening.next = 0;
-	mu_workers_run(workers, count, size_some, &opening);
-	lost->bytes = opening.bytes + size_listed(lost);
-	deadline->passed |= opening.late;
-	return !deadline->passed;
-}
-
-enum mu_status
-mu_lost_open(
-    struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline)
-{
-	*lost = (struct mu_lost) { .graph = graph };
-	if (!number_lost(lost))
-		return MU_ERR_NO_MEMORY;
-	lost->sizes = mu_arena_alloc_table(
-	    graph->arena, lost->num_blocks, sizeof(*lost->sizes));
-	lost->nodes = mu_arena_alloc_table(
-	    graph->arena, lost->num_nodes, sizeof(*lost->nodes));
-	if (lost->sizes == NULL || lost->nodes == NULL)
-		return MU_ERR_NO_MEMORY;
-	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 
 bool
@@ -325,15 +430,6 @@ mu_lost_block(const struct mu_lost *lost, uint32_t node, struct mu_block *block)
 {
 	return node < lost->num_blocks &&
 	    mu_blocks_at(lost->graph->blocks, graph_number(lost, node), block);
-}
-
-size_t
-mu_lost_large(const struct mu_lost *lost, uint32_t node)
-{
-	struct mu_block block;
-
-	return mu_lost_block(lost, node, &block) ? mu_range_size(block.range)
-						 : 0;
 }
 
 void

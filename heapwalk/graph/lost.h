@@ -12,31 +12,29 @@
 #include "heapwalk/deadline.h"
 #include "heapwalk/graph/graph.h"
 
-/* What a search looks at together. */
-struct mu_lost_node {
-	uint32_t cell;      /* as mu_graph.cells, by new numbers */
-	uint32_t component; /* heapwalk/components.h */
-};
+/* Nodes that edges can be told apart from flags of. */
+#define MU_LOST_MAX_NODES 0x7ffffff0u
+
+/* In mu_lost.parents; anything else is 1 + the only node that leads there. */
+#define MU_PARENT_NONE 0u
+#define MU_PARENT_MANY 0x7fffffffu
 
 struct mu_lost {
 	struct mu_graph *graph;
 	uint32_t num_blocks, num_nodes; /* parts of large ones come last */
-	size_t bytes;                   /* of all */
-	struct mu_lost_node *nodes;
-	uint32_t *sizes;  /* bytes of each block, or MU_LARGE_SIZE */
-	uint64_t *bits;   /* which of 64 nodes of the graph's are lost */
-	uint32_t *firsts; /* the first of these */
+	uint32_t *cells;   /* as the graph's, by new numbers; or NULL */
+	uint32_t *parents; /* of each node */
+	uint64_t *bits;    /* which of 64 nodes of the graph's are lost */
+	uint32_t *firsts;  /* the first of these */
 };
-
-#define MU_LARGE_SIZE UINT32_MAX
 
 /* How many blocks are unmarked, and their bytes. */
 void mu_lost_count(
     const struct mu_blocks *blocks, size_t *count, size_t *bytes);
 
 /*
- * Once all is marked. MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. GRAPH is of no use for
- * anything else then.
+ * Once all is marked. MU_ERR_NO_MEMORY, also if there are too many nodes;
+ * MU_ERR_TIMEOUT. GRAPH is of no use for anything else then.
  */
 enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
@@ -45,17 +43,27 @@ enum mu_status mu_lost_open(
 bool mu_lost_block(
     const struct mu_lost *lost, uint32_t node, struct mu_block *block);
 
-/* Bytes of NODE, which has MU_LARGE_SIZE. */
-size_t mu_lost_large(const struct mu_lost *lost, uint32_t node);
+/* Whose size is asked for. A size is in a header of its own: a cache line. */
+struct mu_sizing {
+	bool marked; /* that of marked blocks, too: MU_NO_NODE */
+	bool most;   /* of so many that the headers are to be on the way */
+	bool (*wants)(void *ctx, uint32_t node);
+	void (*add)(void *ctx, uint32_t node, size_t size); /* usable bytes */
+	void *ctx;
+};
 
-/* Bytes of NODE; 0: it is a part. */
-static inline size_t
-mu_lost_size(const struct mu_lost *lost, uint32_t node)
+/*
+ * Ask WANTS of each block, once, and call ADD if it does. Several workers may
+ * do so at a time, with the same NEXT, which is 0 before.
+ */
+void mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
+    size_t *next, struct mu_deadline *deadline);
+
+/* As mu_graph.cells has it. */
+static inline uint32_t
+mu_lost_cell(const struct mu_lost *lost, uint32_t node)
 {
-	if (node >= lost->num_blocks)
-		return 0;
-	return lost->sizes[node] != MU_LARGE_SIZE ? lost->sizes[node]
-						  : mu_lost_large(lost, node);
+	return lost->cells != NULL ? lost->cells[node] : MU_CELL_READ;
 }
 
 /*
@@ -78,7 +86,7 @@ struct mu_edges {
 static inline uint32_t
 mu_edges_first(const struct mu_lost *lost, uint32_t node)
 {
-	uint32_t cell = lost->nodes[node].cell;
+	uint32_t cell = mu_lost_cell(lost, node);
 
 	return cell == MU_CELL_READ ? 1 : cell;
 }
@@ -88,16 +96,6 @@ static inline bool
 mu_edges_none(const struct mu_lost *lost, uint32_t node)
 {
 	return mu_edges_first(lost, node) == MU_CELL_NONE;
-}
-
-/* The edges of NODE, whose cell is in the cache, are looked at soon. */
-static inline void
-mu_edges_expect(const struct mu_lost *lost, uint32_t node)
-{
-	uint32_t cell = lost->nodes[node].cell;
-
-	if (cell - 1 < MU_CELL_READ - 1)
-		__builtin_prefetch(&lost->graph->targets[cell - 1]);
 }
 
 /* mu_edges_open() and mu_edges_next() of what is not stored. */
@@ -115,7 +113,7 @@ mu_edges_open(struct mu_edges *edges, const struct mu_lost *lost, uint32_t node,
 	edges->at = at;
 	edges->lost = lost;
 	edges->read =
-	    lost->graph->reads && lost->nodes[node].cell == MU_CELL_READ;
+	    lost->graph->reads && mu_lost_cell(lost, node) == MU_CELL_READ;
 	edges->deadline = deadline;
 	mu_deadline_passed(deadline, 8);
 	if (edges->read) {
@@ -146,6 +144,23 @@ mu_edges_next(struct mu_edges *edges, uint32_t *target)
 	if (at % 4096 == 0)
 		mu_deadline_passed(edges->deadline, 4096);
 	return true;
+}
+
+/*
+ * The edges of NODE if they are stored, as targets of which the last has
+ * MU_TARGET_LAST; NULL: there are none. ONE has room for the only one.
+ */
+static inline const uint32_t *
+mu_edges_stored(const struct mu_lost *lost, uint32_t node, uint32_t *one)
+{
+	uint32_t cell = lost->cells[node];
+
+	if (cell == MU_CELL_NONE)
+		return NULL;
+	if ((cell & MU_CELL_ONE) == 0)
+		return &lost->graph->targets[cell - 1];
+	*one = MU_TARGET_LAST | cell; /* the same bit */
+	return one;
 }
 
 #endif

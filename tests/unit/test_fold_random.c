@@ -120,9 +120,66 @@ model_expect_unrecorded(const struct model *model)
 }
 
 static void
-model_make(struct model *model)
+model_point(struct model *model, size_t from, size_t to)
 {
-	size_t i, j, to, edges, offset, most = 1 + (size_t)rand() % MAX_DEGREE;
+	size_t offset =
+	    rand() % 2 ? 0 : (size_t)rand() % bytes(model->words[to]);
+
+	model->nodes[from][(size_t)rand() % model->words[from]] =
+	    (char *)model->nodes[to] + offset;
+}
+
+/* Edges from anywhere to anywhere. */
+static void
+model_tangle(struct model *model)
+{
+	size_t i, edges, most = 1 + (size_t)rand() % MAX_DEGREE;
+
+	for (i = 0; i < model->count; i++)
+		for (edges = (size_t)rand() % (most + 1); edges > 0; edges--)
+			model_point(model, i,
+			    rand() % 4 == 0 ? i / 2
+					    : (size_t)rand() % model->count);
+}
+
+/* One node leads to each, or two to some: chains, rings, what hangs on them. */
+static void
+model_hang(struct model *model)
+{
+	size_t i, near = 1 + (size_t)rand() % model->count;
+	unsigned seldom = (unsigned)rand() % 3 * 10;
+
+	for (i = 0; i < model->count; i++) {
+		if (rand() % 8 != 0)
+			model_point(model,
+			    (i + (size_t)rand() % near) % model->count, i);
+		if (seldom != 0 && (unsigned)rand() % seldom == 0)
+			model_point(model, (size_t)rand() % model->count, i);
+	}
+}
+
+/* Rings and nothing else. */
+static void
+model_permute(struct model *model)
+{
+	size_t to[MAX_MODEL], i, j, other;
+
+	for (i = 0; i < model->count; i++)
+		to[i] = i;
+	for (i = model->count; i > 1; i--) {
+		j = (size_t)rand() % i;
+		other = to[i - 1];
+		to[i - 1] = to[j];
+		to[j] = other;
+	}
+	for (i = 0; i < model->count; i++)
+		model_point(model, i, to[i]);
+}
+
+static void
+model_make(struct model *model, size_t style)
+{
+	size_t i, j, to;
 
 	memset(model, 0, sizeof(*model));
 	model->count = 1 + (size_t)rand() % MAX_MODEL;
@@ -130,18 +187,13 @@ model_make(struct model *model)
 		model->words[i] = MAX_DEGREE + (size_t)rand() % 20;
 		model->nodes[i] = node(model->words[i]);
 	}
-	for (i = 0; i < model->count; i++) {
-		edges = (size_t)rand() % (most + 1);
-		for (j = 0; j < edges; j++) {
-			to = (size_t)rand() % model->count;
-			if (rand() % 4 == 0)
-				to = i / 2;
-			offset = rand() % 2
-			    ? 0
-			    : (size_t)rand() % bytes(model->words[to]);
-			model->nodes[i][(size_t)rand() % model->words[i]] =
-			    (char *)model->nodes[to] + offset;
-		}
+	if (style % 4 < 2)
+		model_hang(model);
+	else if (style % 4 == 2)
+		model_permute(model);
+	else
+		model_tangle(model);
+	for (i = 0; i < model->count; i++)
 		for (j = 0; j < model->words[i]; j++)
 			for (to = 0; to < model->count; to++)
 				if ((char *)model->nodes[i][j] >=
@@ -150,26 +202,37 @@ model_make(struct model *model)
 					(char *)model->nodes[to] +
 					    bytes(model->words[to]))
 					model->reaches[i][to] = true;
-	}
+}
+
+/* Edges that are stored, edges that are read. */
+static void
+expect_model(const struct model *model, size_t round)
+{
+	size_t num_total;
+
+	fold();
+	ck_assert_uint_eq(leaks.num_leaks, model->count);
+	model_expect(model);
+	num_total = leaks.num_entries;
+	model_expect_cut(model, num_total, num_total);
+	model_expect_cut(model, 1 + round % num_total, num_total);
+	model_expect_unrecorded(model);
 }
 
 START_TEST(random_graphs)
 {
 	static struct model model;
-	size_t round, num_total;
+	size_t round;
 
-	for (round = 0; round < 300; round++) {
+	for (round = 0; round < 600; round++) {
 		srand((unsigned)round + 1);
 		open_heap(_i, 1 << 20);
-		model_make(&model);
+		model_make(&model, round);
 		model_close(&model);
-		fold();
-		ck_assert_uint_eq(leaks.num_leaks, model.count);
-		model_expect(&model);
-		num_total = leaks.num_entries;
-		model_expect_cut(&model, num_total, num_total);
-		model_expect_cut(&model, 1 + round % num_total, num_total);
-		model_expect_unrecorded(&model);
+		after_make = NULL;
+		expect_model(&model, round);
+		after_make = forget_edges;
+		expect_model(&model, round);
 		fake_heap_close(&heap);
 	}
 	open_heap(_i, 4096);

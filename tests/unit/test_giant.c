@@ -9,13 +9,14 @@
 #include "heapwalk/components.h"
 #include "heapwalk/giant.h"
 #include "tests/support/folding.h"
+#include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 
 #define NODES 70000
 #define EDGES 3
 
 static void **nodes[NODES];
-static uint32_t queue[NODES], parents[NODES];
+static struct mu_workers four;
 
 static void
 make(struct mu_lost *lost, struct mu_graph *made, bool stored)
@@ -33,7 +34,7 @@ make(struct mu_lost *lost, struct mu_graph *made, bool stored)
 }
 
 static void
-find(struct mu_components *components, const struct mu_lost *lost)
+find(struct mu_components *components, struct mu_lost *lost)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 
@@ -41,7 +42,7 @@ find(struct mu_components *components, const struct mu_lost *lost)
 	    mu_components_find(components, lost, &heap.arena, &deadline),
 	    MU_OK);
 	components->deadline = &deadline;
-	ck_assert(mu_components_charge(components));
+	ck_assert_int_eq(mu_components_charge(components, &heap.arena), MU_OK);
 }
 
 static bool
@@ -49,38 +50,62 @@ has_giant(bool stored)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_graph graph;
+	struct mu_trees trees;
 	struct mu_giant giant;
 	struct mu_lost lost;
 
 	make(&lost, &graph, stored);
-	return mu_giant_find(
-	    &giant, &lost, queue, parents, &heap.arena, &deadline);
+	ck_assert_int_eq(mu_trees_find(&trees, &lost, &deadline), MU_OK);
+	return mu_giant_find(&giant, &trees, &heap.arena, &deadline);
 }
 
 static void
-expect_same(void)
+expect_equal(
+    const struct mu_components *with, const struct mu_components *without)
 {
-	struct mu_components with, without;
-	struct mu_graph stored_graph, read_graph;
-	struct mu_lost stored, read;
-	struct mu_component *a, *b;
+	const struct mu_component *a, *b;
+	size_t count[2], bytes[2];
 	uint32_t node;
 
-	make(&stored, &stored_graph, true);
-	make(&read, &read_graph, false);
-	find(&with, &stored);
-	find(&without, &read);
-	ck_assert_uint_eq(with.num_components, without.num_components);
+	ck_assert_uint_eq(with->num_components, without->num_components);
+	ck_assert_uint_eq(with->bytes, without->bytes);
+	ck_assert_uint_eq(with->least, without->least);
+	ck_assert_uint_eq(with->most, without->most);
 	for (node = 0; node < NODES; node++) {
-		a = &with.all[stored.nodes[node].component];
-		b = &without.all[read.nodes[node].component];
-		ck_assert_uint_eq(a->lowest, b->lowest);
+		a = &with->all[mu_component_of(with, node)];
+		b = &without->all[mu_component_of(without, node)];
 		ck_assert_uint_eq(
 		    a->parent == MU_NO_PARENT, b->parent == MU_NO_PARENT);
 		if (a->parent != MU_NO_PARENT)
 			continue;
-		ck_assert_uint_eq(a->count, b->count);
-		ck_assert_uint_eq(a->bytes, b->bytes);
+		ck_assert_uint_eq(a->lowest, b->lowest);
+		mu_components_reach(
+		    with, (uint32_t)(a - with->all), &count[0], &bytes[0]);
+		mu_components_reach(without, (uint32_t)(b - without->all),
+		    &count[1], &bytes[1]);
+		ck_assert_uint_eq(count[0], count[1]);
+		ck_assert_uint_eq(bytes[0], bytes[1]);
+	}
+}
+
+/* By one worker, what is stored and what is read; by four. */
+static void
+expect_same(void)
+{
+	struct mu_components with, other;
+	struct mu_graph graph[3];
+	struct mu_lost lost[3];
+	size_t way;
+
+	heap.blocks.workers = NULL;
+	make(&lost[0], &graph[0], true);
+	find(&with, &lost[0]);
+	four = pthread_workers(4);
+	for (way = 1; way < 3; way++) {
+		heap.blocks.workers = way == 1 ? NULL : &four;
+		make(&lost[way], &graph[way], way == 2);
+		find(&other, &lost[way]);
+		expect_equal(&with, &other);
 	}
 }
 
@@ -129,18 +154,69 @@ START_TEST(no_way_back)
 }
 END_TEST
 
-/* A ring that is too thin, and one that is wide enough. */
+static void
+shuffle(void)
+{
+	size_t i, j;
+	void **other;
+
+	for (i = NODES; i > 1; i--) {
+		j = (size_t)rand() % i;
+		other = nodes[i - 1];
+		nodes[i - 1] = nodes[j];
+		nodes[j] = other;
+	}
+}
+
+/* A thin ring in no order, which takes too many sweeps, and a wide one. */
 START_TEST(rings)
 {
 	size_t i, width = _i ? 100 : 1;
 
 	make_nodes();
+	if (_i == 0)
+		shuffle();
 	for (i = 0; i < NODES; i++) {
 		nodes[i][0] = nodes[(i + width) % NODES];
 		nodes[i][1] = nodes[(i + width + 1) % NODES];
 	}
 	fake_heap_seal(&heap);
 	ck_assert_int_eq(has_giant(true), _i);
+	expect_same();
+}
+END_TEST
+
+/* Chains, rings and what hangs on them, in no order; few nodes are shared. */
+START_TEST(hanging)
+{
+	static const size_t near[] = { 2, 100, NODES };
+	size_t i, from;
+
+	make_nodes();
+	shuffle();
+	for (i = 0; i < NODES; i++) {
+		from = (i + (size_t)rand() % near[_i]) % NODES;
+		nodes[from][i % EDGES] = nodes[i];
+		if (i % 50 == 0)
+			nodes[(size_t)rand() % NODES][0] = nodes[i];
+	}
+	fake_heap_seal(&heap);
+	expect_same();
+}
+END_TEST
+
+/* One chain, and one ring, in no order. */
+START_TEST(single)
+{
+	size_t i;
+
+	make_nodes();
+	shuffle();
+	for (i = 0; i + 1 < NODES; i++)
+		nodes[i][1] = nodes[i + 1];
+	if (_i != 0)
+		nodes[i][1] = nodes[0];
+	fake_heap_seal(&heap);
 	expect_same();
 }
 END_TEST
@@ -170,6 +246,7 @@ START_TEST(no_memory)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_graph graph;
+	struct mu_trees trees;
 	struct mu_giant giant;
 	struct mu_lost lost;
 	size_t i, j, n;
@@ -180,11 +257,12 @@ START_TEST(no_memory)
 			nodes[i][j] = nodes[(size_t)rand() % NODES];
 	fake_heap_seal(&heap);
 	make(&lost, &graph, true);
-	for (n = 1; n <= 3; n++) {
+	ck_assert_int_eq(mu_trees_find(&trees, &lost, &deadline), MU_OK);
+	for (n = 1; n <= 5; n++) {
 		heap.arena.fail_at = n;
-		ck_assert_int_eq(mu_giant_find(&giant, &lost, queue, parents,
-				     &heap.arena, &deadline),
-		    n == 3);
+		ck_assert_int_eq(
+		    mu_giant_find(&giant, &trees, &heap.arena, &deadline),
+		    n == 5);
 	}
 	heap.arena.fail_at = 0;
 	expect_same();
@@ -202,6 +280,8 @@ main(void)
 	tcase_add_test(tc, random_graph);
 	tcase_add_test(tc, no_way_back);
 	tcase_add_loop_test(tc, rings, 0, 2);
+	tcase_add_loop_test(tc, hanging, 0, 3);
+	tcase_add_loop_test(tc, single, 0, 2);
 	tcase_add_test(tc, late);
 	tcase_add_test(tc, no_memory);
 	suite_add_tcase(suite, tc);

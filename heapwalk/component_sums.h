@@ -1,0 +1,17 @@
+/*
+ * The blocks of each component, and their bytes.
+ *
+ * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ */
+#ifndef HEAPWALK_COMPONENT_SUMS_H
+#define HEAPWALK_COMPONENT_SUMS_H
+
+#include "heapwalk/components.h"
+
+/*
+ * Parents and first blocks of COMPONENTS are known: set what is summed up in
+ * each of them, and in all.
+ */
+void mu_component_sums(struct mu_components *components);
+
+#endif
