@@ -82,15 +82,15 @@ SRC_SWEEPER := \
 	heapwalk/mark/chains.c heapwalk/mark/mark.c \
 	heapwalk/mark/links.c heapwalk/mark/marking.c \
 	heapwalk/mark/marker.c \
-	heapwalk/fold.c heapwalk/fold_alone.c \
+	heapwalk/packed.c heapwalk/fold.c heapwalk/fold_alone.c \
 	heapwalk/trees.c heapwalk/giant.c heapwalk/components.c heapwalk/component_sums.c heapwalk/cycles.c \
 	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
-	heapwalk/reported.c heapwalk/leaks.c \
+	heapwalk/reported.c \
 	heapwalk/recorded_place.c heapwalk/recorded_open.c \
 	heapwalk/recorded_modules.c heapwalk/recorded.c \
 	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
 	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
-SRC_REPORT := lib/results.c lib/backtrace.c lib/symbolizer_open.c lib/report/text.c \
+SRC_REPORT := lib/results.c lib/entries.c lib/backtrace.c lib/symbolizer_open.c lib/report/text.c \
 	lib/report/frame_text.c lib/report/exported.c lib/report/hint.c \
 	lib/report/reference_text.c
 SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
@@ -613,7 +613,7 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 		$(SRC_GROUND) \
 		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
 		lib/parked_capture.c lib/sweeper_end.c lib/room.c lib/lock.c lib/allocator_freeze.c \
-		lib/log_sink.c lib/results.c lib/registry.c
+		lib/log_sink.c lib/results.c lib/entries.c lib/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
 	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_RECORDER) $(SRC_COMMAND) lib/cli/main.c

@@ -26,6 +26,12 @@ struct owners {
 	struct mu_leaks *leaks;
 };
 
+/* Of the answer. */
+struct wanted {
+	size_t limit; /* entries */
+	bool contents;
+};
+
 void
 mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size)
 {
@@ -110,12 +116,15 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 	return MU_OK;
 }
 
-static void
-describe(struct mu_leak *leak, const struct owners *owners, uint32_t number,
-    struct mu_arena *arena)
+/* False: no memory. */
+static bool
+add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
+    bool contents)
 {
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	const struct mu_group *group = NULL;
 	struct mu_owner owner;
+	struct mu_leak leak;
 
 	if (number & MU_GROUP) {
 		group = &owners->similar.groups[number & ~MU_GROUP];
@@ -123,30 +132,27 @@ describe(struct mu_leak *leak, const struct owners *owners, uint32_t number,
 	}
 	if (!mu_owner_read(
 		&owner, owners->components, number, owners->recorder))
-		return;
-	mu_owner_describe(leak, &owner, owners->recorder, arena);
+		return true;
+	mu_owner_describe(&leak, &owner, owners->recorder, contents, frames);
 	if (group != NULL)
-		mu_group_describe(leak, group);
+		mu_group_describe(&leak, group);
+	return mu_packed_add(&leaks->entries, &leak);
 }
 
 static enum mu_status
-list_entries(struct mu_leaks *leaks, struct owners *owners, size_t limit,
-    struct mu_arena *arena)
+list_entries(struct mu_leaks *leaks, struct owners *owners,
+    const struct wanted *wanted, struct mu_arena *arena)
 {
 	const struct mu_choice *choice = &owners->choice;
-	enum mu_status status = choose_owners(owners, limit, arena);
+	enum mu_status status = choose_owners(owners, wanted->limit, arena);
 	size_t i;
 
 	if (status != MU_OK)
 		return status;
-	leaks->entries =
-	    mu_arena_alloc(arena, choice->count, sizeof(*leaks->entries));
-	if (leaks->entries == NULL)
-		return MU_ERR_NO_MEMORY;
 	for (i = 0; i < choice->count; i++)
-		describe(
-		    &leaks->entries[i], owners, choice->owners[i].owner, arena);
-	leaks->num_entries = choice->count;
+		if (!add_entry(leaks, owners, choice->owners[i].owner,
+			wanted->contents))
+			return MU_ERR_NO_MEMORY;
 	return MU_OK;
 }
 
@@ -187,7 +193,7 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 	const struct mu_choice *choice = &owners->choice;
 	struct mu_reported reported = { 0, 0 };
 
-	if (leaks->num_total == leaks->num_entries) {
+	if (leaks->num_total == leaks->entries.count) {
 		leaks->unreported_count = leaks->unreported_bytes = 0;
 		return;
 	}
@@ -199,10 +205,12 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 
 /* No entries, and as totals what COMPONENTS are of; NULL: count it. */
 static void
-reset(struct mu_leaks *leaks, const struct mu_blocks *blocks,
+reset(struct mu_leaks *leaks, const struct mu_graph *graph,
     const struct mu_components *components)
 {
-	*leaks = (struct mu_leaks) { 0 };
+	const struct mu_blocks *blocks = graph->blocks;
+
+	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena } };
 	if (blocks->recorder != NULL)
 		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
 	if (components == NULL) {
@@ -220,8 +228,8 @@ reset(struct mu_leaks *leaks, const struct mu_blocks *blocks,
 }
 
 static enum mu_status
-make_entries(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
-    struct mu_deadline *deadline, bool *complete)
+make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
 {
 	struct mu_arena *arena = graph->arena;
 	struct mu_components components;
@@ -236,17 +244,17 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
 
 	status = mu_lost_open(&lost, graph, deadline);
 	if (status == MU_OK && lost.num_blocks == 0) {
-		reset(leaks, graph->blocks, NULL);
+		reset(leaks, graph, NULL);
 		return MU_OK;
 	}
 	if (status == MU_OK)
 		status =
 		    mu_components_find(&components, &lost, arena, deadline);
-	reset(leaks, graph->blocks, status == MU_OK ? &components : NULL);
+	reset(leaks, graph, status == MU_OK ? &components : NULL);
 	if (status == MU_OK)
 		status = mu_components_charge(&components, arena);
 	if (status == MU_OK)
-		status = list_entries(leaks, &owners, limit, arena);
+		status = list_entries(leaks, &owners, wanted, arena);
 	if (status == MU_OK)
 		subtract_reported(leaks, &owners);
 	*complete = *complete && !deadline->passed;
@@ -256,7 +264,7 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
 /* The edges take most of what there is: without them there may be enough. */
 static enum mu_status
 make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
-    size_t limit, struct mu_deadline *deadline, bool *complete)
+    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
 {
 	size_t refused = graph->arena->refused;
 	enum mu_status status;
@@ -264,7 +272,7 @@ make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
 	if (graph->cells == NULL)
 		return MU_ERR_NO_MEMORY;
 	mu_graph_forget_edges(graph);
-	status = make_entries(leaks, graph, limit, deadline, complete);
+	status = make_entries(leaks, graph, wanted, deadline, complete);
 	if (status == MU_OK)
 		graph->arena->refused = refused;
 	return status;
@@ -272,39 +280,41 @@ make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
 
 /* Entries of one block each. */
 static enum mu_status
-make_alone(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
-    struct mu_why *why)
+make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct wanted *wanted, struct mu_why *why)
 {
 	mu_arena_rewind(graph->arena, graph->pieces);
-	reset(leaks, graph->blocks, NULL);
+	reset(leaks, graph, NULL);
 	note_wanted(graph, leaks->num_leaks);
-	mu_fold_alone(leaks, graph->blocks, limit, graph->arena);
+	mu_fold_alone(leaks, graph->blocks, wanted->limit, wanted->contents,
+	    graph->arena);
 	return lack_of_memory(leaks, why);
 }
 
 enum mu_status
 mu_fold(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
-    uint64_t deadline_ns, struct mu_why *why)
+    bool contents, uint64_t deadline_ns, struct mu_why *why)
 {
+	struct wanted wanted = { limit, contents };
 	struct mu_deadline deadline = { .ns = deadline_ns };
 	struct mu_arena_piece *before = graph->arena->pieces;
 	enum mu_status status;
 	bool complete = true;
 
 	if (limit == 0) {
-		reset(leaks, graph->blocks, NULL);
+		reset(leaks, graph, NULL);
 		return MU_OK;
 	}
-	status = make_entries(leaks, graph, limit, &deadline, &complete);
+	status = make_entries(leaks, graph, &wanted, &deadline, &complete);
 	if (status == MU_ERR_NO_MEMORY) {
 		mu_arena_rewind(graph->arena, before);
 		status = make_entries_without(
-		    leaks, graph, limit, &deadline, &complete);
+		    leaks, graph, &wanted, &deadline, &complete);
 	}
 	if (status == MU_ERR_TIMEOUT)
 		return lack_of_time(leaks, why);
 	if (status != MU_OK)
-		return make_alone(leaks, graph, limit, why);
+		return make_alone(leaks, graph, &wanted, why);
 	if (!complete)
 		return mu_why(why, MU_PARTIAL,
 		    "the time ran out before all that the leaks refer to was "

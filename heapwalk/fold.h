@@ -17,11 +17,11 @@
 #define HEAPWALK_FOLD_H
 
 #include "heapwalk/graph/graph.h"
-#include "heapwalk/leaks.h"
+#include "heapwalk/packed.h"
 
 struct mu_leaks {
-	struct mu_leak *entries;      /* total_size falling, ties by address */
-	size_t num_entries;           /* at most the limit */
+	struct mu_packed entries;     /* total_size falling, ties by address; at
+					 most the limit */
 	size_t num_leaks, leak_bytes; /* every unreachable block */
 
 	/* What the limit cut; each block counts once. */
@@ -44,8 +44,8 @@ void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
 /*
  * Fold, make one of those that were allocated by the same stack, if there is
  * blocks->recorder to say so (heapwalk/similar.h), take the LIMIT heaviest
- * entries, copy contents. The entries are from GRAPH's arena; GRAPH is of no
- * use for anything else then.
+ * entries, with CONTENTS or without. The entries are from GRAPH's arena; GRAPH
+ * is of no use for anything else then.
  *
  * num_leaks and leak_bytes are right whatever happens. MU_PARTIAL with WHY:
  * DEADLINE_NS came first, and the referenced figures of some entries are lower
@@ -53,6 +53,6 @@ void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
  * is a single block (heapwalk/fold_alone.h).
  */
 enum mu_status mu_fold(struct mu_leaks *leaks, struct mu_graph *graph,
-    size_t limit, uint64_t deadline_ns, struct mu_why *why);
+    size_t limit, bool contents, uint64_t deadline_ns, struct mu_why *why);
 
 #endif

@@ -11,10 +11,10 @@
 
 /*
  * The LIMIT largest blocks, or as many as there is memory for in ARENA, as
- * entries of LEAKS, which has its totals. Nothing is said of what they refer
- * to.
+ * entries of LEAKS, which has its totals, with CONTENTS or without. Nothing is
+ * said of what they refer to.
  */
 void mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    size_t limit, struct mu_arena *arena);
+    size_t limit, bool contents, struct mu_arena *arena);
 
 #endif

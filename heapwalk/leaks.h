@@ -1,8 +1,4 @@
-/*
- * Entries of the answer: equal ones become one, the heaviest come first.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
+/* An entry of the answer. */
 #ifndef HEAPWALK_LEAKS_H
 #define HEAPWALK_LEAKS_H
 
@@ -25,17 +21,8 @@ struct mu_leak {
 	uintptr_t frames[MU_LEAK_FRAMES];
 	unsigned char contents[MU_LEAK_CONTENTS];
 	size_t num_more;       /* frames behind those */
-	const uintptr_t *more; /* of the arena; NULL: none, or no room */
+	const uintptr_t *more; /* memory of whoever made the entry */
 	bool cut;              /* the recorder kept no more */
 };
-
-/*
- * Entries with the same frames become one, at the lowest address (MU-76);
- * without frames each stays by itself. *COUNT falls; the order is lost.
- */
-void mu_leaks_merge(struct mu_leak *entries, size_t *count);
-
-/* Falling total_size, ties by address. */
-void mu_leaks_sort(struct mu_leak *entries, size_t count);
 
 #endif

@@ -52,12 +52,10 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
 	return true;
 }
 
-/* What has no room is missing, and the entry is not. */
 static void
 describe_stack(struct mu_leak *leak, uint32_t stack,
-    const struct mu_recorder *recorder, struct mu_arena *arena)
+    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
 {
-	uintptr_t frames[MU_STACK_MAX_FRAMES], *more;
 	size_t i, num;
 
 	num = mu_recorder_stack(recorder, stack, frames, MU_STACK_MAX_FRAMES);
@@ -65,32 +63,29 @@ describe_stack(struct mu_leak *leak, uint32_t stack,
 	for (i = 0; i < leak->num_frames; i++)
 		leak->frames[i] = frames[i];
 	leak->cut = num > 0 && num >= recorder->about.max_frames;
-	if (num <= MU_LEAK_FRAMES)
-		return;
-	leak->num_more = num - MU_LEAK_FRAMES;
-	more = mu_arena_alloc(arena, leak->num_more, sizeof(*more));
-	if (more != NULL)
-		memcpy(more, frames + MU_LEAK_FRAMES,
-		    leak->num_more * sizeof(*more));
-	else
-		leak->num_more = 0;
-	leak->cut |= more == NULL;
-	leak->more = more;
+	leak->num_more = num - leak->num_frames;
+	if (leak->num_more > 0)
+		leak->more = frames + MU_LEAK_FRAMES;
 }
 
 void
 mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
-    const struct mu_recorder *recorder, struct mu_arena *arena)
+    const struct mu_recorder *recorder, bool contents,
+    uintptr_t frames[MU_STACK_MAX_FRAMES])
 {
+	*leak = (struct mu_leak) { .num_frames = 0 };
 	leak->range = owner->known.range;
 	leak->referenced_count = owner->referenced_count;
 	leak->referenced_size = owner->referenced_size;
 	leak->total_size = owner->bytes;
-	memcpy(leak->contents,
-	    owner->block.view + (leak->range.begin - owner->block.range.begin),
-	    owner->size < MU_LEAK_CONTENTS ? owner->size : MU_LEAK_CONTENTS);
+	if (contents)
+		memcpy(leak->contents,
+		    owner->block.view +
+			(leak->range.begin - owner->block.range.begin),
+		    owner->size < MU_LEAK_CONTENTS ? owner->size
+						   : MU_LEAK_CONTENTS);
 	if (recorder != NULL)
-		describe_stack(leak, owner->known.stack, recorder, arena);
+		describe_stack(leak, owner->known.stack, recorder, frames);
 }
 
 void

@@ -46,10 +46,13 @@ bool mu_owner_read(struct mu_owner *owner,
     const struct mu_components *components, uint32_t component,
     const struct mu_recorder *recorder);
 
-/* What an entry for OWNER alone says; frames behind the first 16 are of ARENA.
+/*
+ * What an entry for OWNER alone says, with CONTENTS or without. Frames behind
+ * the first 16 are in FRAMES.
  */
 void mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
-    const struct mu_recorder *recorder, struct mu_arena *arena);
+    const struct mu_recorder *recorder, bool contents,
+    uintptr_t frames[MU_STACK_MAX_FRAMES]);
 
 /* Nothing is allocated yet. */
 void mu_similar_open(struct mu_similar *similar,

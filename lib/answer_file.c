@@ -7,7 +7,6 @@
 
 #include <string.h>
 
-#include "lib/backtrace.h"
 #include "lib/report_file.h"
 #include "mu/status.h"
 #include "mu/sys.h"
@@ -21,33 +20,15 @@ write_all(int fd, const void *data, size_t size)
 		   fd, data, size, mu_sys_now_ns() + PATIENCE_NS) == 0;
 }
 
-static bool
-write_more(int fd, const struct UnreachableMemoryInfo *info)
-{
-	const struct LeakBacktrace *backtrace;
-	size_t i;
-
-	for (i = 0; i < info->num_reported; i++) {
-		backtrace = &info->leaks[i].backtrace;
-		if (backtrace->more != NULL &&
-		    !write_all(fd, backtrace->more,
-			backtrace->num_more * sizeof(*backtrace->more)))
-			return false;
-	}
-	return true;
-}
-
 bool
 mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
-    const struct mu_pipe_usage *usage)
+    const struct mu_entries *entries, const struct mu_pipe_usage *usage)
 {
 	struct mu_answer_header header = {
 		.magic = MU_ANSWER_MAGIC,
 		.version = MU_ANSWER_VERSION,
 		.header_size = sizeof(header),
-		.entry_size = sizeof(struct Leak),
 		.pid = mu_sys_getpid(),
-		.num_more = mu_backtrace_more(info->leaks, info->num_reported),
 		.info = *info,
 		.usage = *usage,
 	};
@@ -63,9 +44,8 @@ mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
 	if (fd < 0)
 		return false;
 	done = write_all(fd, &header, sizeof(header)) &&
-	    write_all(
-		fd, info->leaks, info->num_reported * sizeof(struct Leak)) &&
-	    write_more(fd, info);
+	    (entries->size == 0 ||
+		write_all(fd, entries->packed, entries->size));
 	mu_sys_close(&fd);
 	if (!done)
 		mu_sys3(SYS_unlinkat, AT_FDCWD, (long)name, 0);
@@ -77,21 +57,18 @@ mu_answer_file_check(
     const struct mu_answer_header *header, uint64_t size, int pid)
 {
 	const struct UnreachableMemoryInfo *info = &header->info;
-	uint64_t entries, rest = size - sizeof(*header);
+	uint64_t rest = size - sizeof(*header);
 
 	if (header->magic != MU_ANSWER_MAGIC ||
 	    header->version != MU_ANSWER_VERSION ||
-	    header->header_size != sizeof(*header) ||
-	    header->entry_size != sizeof(struct Leak) || header->pid != pid ||
-	    size < sizeof(*header) ||
-	    header->num_more > rest / sizeof(uintptr_t))
+	    header->header_size != sizeof(*header) || header->pid != pid ||
+	    size < sizeof(*header))
 		return false;
-	rest -= header->num_more * sizeof(uintptr_t);
-	entries = rest / sizeof(struct Leak);
 	return header->usage.all.arenas == NULL &&
 	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
-	    info->leaks == NULL && info->num_reported == entries &&
-	    entries * sizeof(struct Leak) == rest &&
+	    info->leaks == NULL &&
+	    rest / MU_PACKED_LEAST >= info->num_reported &&
+	    rest / MU_PACKED_MOST <= info->num_reported &&
 	    info->num_reported <= info->num_leaks &&
 	    info->num_leaks <= info->num_allocations &&
 	    info->leak_bytes <= info->allocation_bytes && info->status >= 0 &&

@@ -16,27 +16,27 @@
 #include "memunreachable/memunreachable.h"
 
 #define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
-#define MU_ANSWER_VERSION 2
+#define MU_ANSWER_VERSION 3
 
 struct mu_answer_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t header_size, entry_size; /* bytes */
+	uint32_t header_size; /* bytes */
 	int32_t pid;
-	uint64_t num_more; /* frames, of all entries, behind them */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
 	struct mu_pipe_usage usage;
-	/* info.num_reported times struct Leak, then the frames */
+	/* info.num_reported entries, packed (lib/entries.h) */
 };
 
 /*
- * Write INFO and USAGE to the file PATH.PID, mode 0600, made anew and through
- * no link. False: not all of it was written, and there is no such file then.
+ * Write INFO, ENTRIES, which are packed, and USAGE to the file PATH.PID, mode
+ * 0600, made anew and through no link. False: not all of it was written, and
+ * there is no such file then.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
 bool mu_answer_file_write(const char *path,
-    const struct UnreachableMemoryInfo *info,
+    const struct UnreachableMemoryInfo *info, const struct mu_entries *entries,
     const struct mu_pipe_usage *usage);
 
 /*

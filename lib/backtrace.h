@@ -20,12 +20,4 @@ size_t mu_backtrace_count(const struct LeakBacktrace *backtrace);
 uintptr_t mu_backtrace_frame(
     const struct LeakBacktrace *backtrace, size_t number);
 
-/* Further frames of all COUNT entries together. */
-size_t mu_backtrace_more(const struct Leak *leaks, size_t count);
-
-/* They are at WORDS, NUM of them, one entry's behind the other's; false: the
- * entries do not say so. */
-bool mu_backtrace_attach(
-    struct Leak *leaks, size_t count, const uintptr_t *words, size_t num);
-
 #endif

@@ -16,10 +16,8 @@ ask(const struct mu_caller *caller, struct mu_unreachable *unreachable)
 		.unreachable = unreachable,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
-	bool judged = mu_pass_run(&request, &info);
 
-	FreeUnreachableMemoryInfo(&info);
-	return judged;
+	return mu_pass_run(&request, &info);
 }
 
 bool

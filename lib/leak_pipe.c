@@ -7,65 +7,17 @@
 
 #include <string.h>
 
-#include "lib/backtrace.h"
 #include "lib/pipe.h"
-#include "mu/recorded.h"
-
-#define AT_A_TIME 64 /* entries that are written together: 15 KiB */
-
-void
-mu_leak_pack(struct Leak *to, const struct mu_leak *from)
-{
-	*to = (struct Leak) {
-		.begin = from->range.begin,
-		.size = mu_range_size(from->range),
-		.referenced_count = from->referenced_count,
-		.referenced_size = from->referenced_size,
-		.similar_count = from->similar_count,
-		.similar_size = from->similar_size,
-		.similar_referenced_count = from->similar_referenced_count,
-		.similar_referenced_size = from->similar_referenced_size,
-		.total_size = from->total_size,
-	};
-	memcpy(to->contents, from->contents, sizeof(to->contents));
-	to->backtrace.num_frames = from->num_frames;
-	memcpy(
-	    to->backtrace.frames, from->frames, sizeof(to->backtrace.frames));
-	to->backtrace.num_more = from->num_more;
-	to->backtrace.more = from->more;
-	to->backtrace.cut = from->cut;
-}
 
 static bool
-send_entries(int fd, const struct mu_leak *entries, size_t count)
+send_entries(int fd, const struct mu_packed *entries)
 {
-	struct Leak leaks[AT_A_TIME];
-	size_t i, num_packed = 0;
+	const struct mu_packed_piece *piece;
 
-	for (i = 0; i < count; i++) {
-		mu_leak_pack(&leaks[num_packed++], &entries[i]);
-		if (num_packed < AT_A_TIME && i + 1 < count)
-			continue;
-		if (!mu_pipe_write(fd, leaks, num_packed * sizeof(*leaks)))
-			return false;
-		num_packed = 0;
-	}
-	for (i = 0; i < count; i++)
-		if (entries[i].num_more > 0 &&
-		    !mu_pipe_write(fd, entries[i].more,
-			entries[i].num_more * sizeof(*entries[i].more)))
+	for (piece = entries->first; piece != NULL; piece = piece->next)
+		if (!mu_pipe_write(fd, piece->bytes, piece->used))
 			return false;
 	return true;
-}
-
-static size_t
-count_more(const struct mu_leaks *leaks)
-{
-	size_t i, num = 0;
-
-	for (i = 0; i < leaks->num_entries; i++)
-		num += leaks->entries[i].num_more;
-	return num;
 }
 
 static void
@@ -104,7 +56,6 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		.magic = MU_PIPE_MAGIC,
 		.version = MU_PIPE_VERSION,
 		.header_size = sizeof(header),
-		.entry_size = sizeof(struct Leak),
 		.status = status,
 	};
 
@@ -116,8 +67,8 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.allocation_bytes = heap->blocks.bytes;
 		header.num_leaks = leaks->num_leaks;
 		header.leak_bytes = leaks->leak_bytes;
-		header.num_entries = leaks->num_entries;
-		header.num_more = count_more(leaks);
+		header.num_entries = leaks->entries.count;
+		header.entries_size = leaks->entries.size;
 		pack_usage(&header.usage, &heap->usage);
 		header.sample_bytes = leaks->sample_bytes;
 		header.num_total = leaks->num_total;
@@ -127,7 +78,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 		header.unrecorded_most = leaks->unrecorded_most;
 	}
 	return mu_pipe_write(fd, &header, sizeof(header)) &&
-	    send_entries(fd, leaks->entries, header.num_entries);
+	    (header.num_entries == 0 || send_entries(fd, &leaks->entries));
 }
 
 bool
@@ -138,12 +89,11 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	return header->magic == MU_PIPE_MAGIC &&
 	    header->version == MU_PIPE_VERSION &&
 	    header->header_size == sizeof(*header) &&
-	    header->entry_size == sizeof(struct Leak) &&
 	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
 	    header->num_entries <= header->num_total &&
-	    header->num_more / MU_STACK_MAX_FRAMES +
-		(header->num_more % MU_STACK_MAX_FRAMES != 0) <=
-	    header->num_entries &&
+	    header->entries_size / MU_PACKED_LEAST >= header->num_entries &&
+	    header->entries_size / MU_PACKED_MOST <= header->num_entries &&
+	    (header->num_entries > 0 || header->entries_size == 0) &&
 	    header->num_total <= header->num_leaks &&
 	    header->unreported_count <= header->num_leaks &&
 	    header->unreported_bytes <= header->leak_bytes &&
@@ -155,13 +105,38 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
 }
 
+/* Memory of RESULTS; what arrived is looked through before it is believed. */
+static enum mu_status
+receive_entries(struct mu_pass *pass, struct mu_results *results,
+    const struct mu_pipe_header *header)
+{
+	struct mu_entries *entries = &pass->entries;
+	enum mu_status status;
+
+	*entries = (struct mu_entries) { .size = header->entries_size,
+		.count = header->num_entries };
+	if (entries->count == 0)
+		return MU_OK;
+	entries->packed = mu_results_new_bytes(results, entries->size);
+	if (entries->packed == NULL)
+		status = mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu leaks", entries->count);
+	else
+		status = mu_pipe_read(pass, entries->packed, entries->size);
+	if (status == MU_OK && !mu_entries_check(entries, &pass->num_more))
+		status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
+	if (status != MU_OK)
+		mu_results_drop(results, entries);
+	return status;
+}
+
 enum mu_status
 mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
     struct UnreachableMemoryInfo *info)
 {
 	struct mu_pipe_header header = { 0 };
 	enum mu_status status;
-	struct Leak *leaks;
 
 	status = mu_pipe_read(pass, &header, sizeof(header));
 	if (status != MU_OK)
@@ -172,30 +147,14 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
-	leaks = mu_results_new(results, header.num_entries, header.num_more);
-	if (leaks == NULL && header.num_entries > 0)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
-		    "no memory for %zu leaks", (size_t)header.num_entries);
-	status = mu_pipe_read(pass, leaks,
-	    header.num_entries * sizeof(*leaks) +
-		header.num_more * sizeof(uintptr_t));
-	if (status == MU_OK &&
-	    !mu_backtrace_attach(leaks, header.num_entries,
-		(const uintptr_t *)(leaks + header.num_entries),
-		header.num_more))
-		status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
-		    "the sweeper's answer is damaged");
-	if (status != MU_OK) {
-		if (leaks != NULL)
-			mu_results_free(results, leaks);
+	status = receive_entries(pass, results, &header);
+	if (status != MU_OK)
 		return status;
-	}
 	if (pass->request->usage != NULL) {
 		*pass->request->usage = header.usage;
 		pass->request->usage->glibc_major = pass->self.glibc_major;
 		pass->request->usage->glibc_minor = pass->self.glibc_minor;
 	}
-	info->leaks = leaks;
 	info->num_reported = header.num_entries;
 	pass->transient = header.transient != 0;
 	info->num_leaks = header.num_leaks;

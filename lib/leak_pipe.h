@@ -13,7 +13,7 @@
 #include "lib/results.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
-#define MU_PIPE_VERSION 5
+#define MU_PIPE_VERSION 6
 
 #define MU_PIPE_ARENAS 8
 
@@ -24,20 +24,16 @@ struct mu_pipe_usage {
 	unsigned glibc_major, glibc_minor; /* of the original */
 };
 
-/* An entry as the public header has it. */
-void mu_leak_pack(struct Leak *to, const struct mu_leak *from);
-
 struct mu_pipe_header {
 	uint64_t magic;
 	uint32_t version;
-	uint32_t header_size, entry_size; /* bytes */
-	uint32_t status;                  /* enum mu_status of the sweep */
-	uint32_t transient;               /* partial only by bad luck */
+	uint32_t header_size; /* bytes */
+	uint32_t status;      /* enum mu_status of the sweep */
+	uint32_t transient;   /* partial only by bad luck */
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t num_leaks, leak_bytes;
-	uint64_t num_entries; /* struct Leak each, right behind */
+	uint64_t num_entries, entries_size; /* packed, right behind; bytes */
 	uint64_t sample_bytes;
-	uint64_t num_more;  /* frames of theirs, behind them all */
 	uint64_t num_total; /* entries that there are */
 	struct mu_pipe_usage usage;
 	uint64_t unreported_count, unreported_bytes;
@@ -58,7 +54,8 @@ bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
 
 /*
- * Receive it into INFO. Waits until pass->deadline_ns and notices when the
+ * Receive it into INFO and, the entries, packed, pass->entries, which is memory
+ * of RESULTS. Waits until pass->deadline_ns and notices when the
  * sweeper dies. Returns the sweep's status or why it could not be had.
  *
  * Runs in: original. Uses no malloc, no errno.

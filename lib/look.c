@@ -126,6 +126,13 @@ take_image(struct mu_pass *pass)
 	return status;
 }
 
+void
+mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	mu_results_drop(&mu_library.results, &pass->entries);
+	FreeUnreachableMemoryInfo(info);
+}
+
 static enum mu_status
 receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
@@ -143,7 +150,7 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	if (kept == MU_OK)
 		return status;
 	/* Who was not checked has no totals. */
-	FreeUnreachableMemoryInfo(info);
+	mu_look_drop(pass, info);
 	return kept;
 }
 
@@ -214,7 +221,7 @@ mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	struct mu_snapshot snap = pass->snap;
 
-	FreeUnreachableMemoryInfo(info);
+	mu_look_drop(pass, info);
 	if (pass->request->references != NULL)
 		mu_references_drop(pass->request->references);
 	pass->snap = (struct mu_snapshot) {

@@ -16,4 +16,7 @@ enum mu_status mu_look(
 /* Ready for another try; what the program registered stays. */
 void mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info);
 
+/* What was received is not told: INFO has nothing, and no memory. */
+void mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info);
+
 #endif

@@ -77,7 +77,12 @@ static __attribute__((noinline)) bool
 get(const struct mu_caller *caller, struct UnreachableMemoryInfo *info,
     size_t limit)
 {
-	struct mu_request request = { .caller = caller, .limit = limit };
+	struct mu_request request = {
+		.caller = caller,
+		.limit = limit,
+		.contents = true,
+		.array = true,
+	};
 
 	memset(info, 0, sizeof(*info));
 	return mu_pass_run(&request, info);
@@ -96,11 +101,12 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 
 static void
 write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
-    bool log_contents, struct mu_frame_names *names)
+    const struct mu_entries *entries, bool log_contents,
+    struct mu_frame_names *names)
 {
 	if (info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL)
-		mu_report(text, info, log_contents, names);
+		mu_report(text, info, entries, log_contents, names);
 	else
 		mu_report_failure(text, info);
 }
@@ -131,22 +137,29 @@ symbolize(char *string, size_t length)
 static __attribute__((noinline)) char *
 get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
 {
-	struct UnreachableMemoryInfo info;
+	struct UnreachableMemoryInfo info = { 0 };
+	struct mu_entries entries = { .count = 0 };
+	struct mu_request request = {
+		.caller = caller,
+		.limit = limit,
+		.contents = log_contents,
+		.entries = &entries,
+	};
 	struct mu_text text = { NULL, 0, 0 };
 	struct mu_frame_names names = { .opened = false };
 	char *string;
 
-	get(caller, &info, limit);
-	write_answer(&text, &info, log_contents, &names);
+	mu_pass_run(&request, &info);
+	write_answer(&text, &info, &entries, log_contents, &names);
 	string = malloc(text.length + 1);
 	if (string != NULL) {
 		text = (struct mu_text) { string, text.length + 1, 0 };
-		write_answer(&text, &info, log_contents, &names);
+		write_answer(&text, &info, &entries, log_contents, &names);
 		if (text.length < text.size)
 			string = symbolize(string, text.length);
 	}
 	mu_frame_names_close(&names);
-	FreeUnreachableMemoryInfo(&info);
+	mu_results_drop(&mu_library.results, &entries);
 	return string;
 }
 
@@ -166,13 +179,10 @@ log_pass(const struct mu_caller *caller, bool log_contents, size_t limit)
 		.caller = caller,
 		.limit = limit,
 		.voice = MU_VOICE_FULL,
-		.log_contents = log_contents,
+		.contents = log_contents,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
-	bool judged = mu_pass_run(&request, &info);
-
-	FreeUnreachableMemoryInfo(&info);
-	return judged;
+	return mu_pass_run(&request, &info);
 }
 
 bool
@@ -263,12 +273,13 @@ size_t
 memunreachable_format_info(const struct UnreachableMemoryInfo *info,
     bool log_contents, char *buffer, size_t size)
 {
+	struct mu_entries entries = mu_entries_of(info);
 	struct mu_frame_names names = { .opened = false };
 	struct mu_text text = { buffer, size, 0 };
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report(&text, info, log_contents, &names);
+	mu_report(&text, info, &entries, log_contents, &names);
 	mu_frame_names_close(&names);
 	return text.length;
 }

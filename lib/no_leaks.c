@@ -27,12 +27,9 @@ no_leaks(const struct mu_caller *caller)
 		.voice = MU_VOICE_LEAKS,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
-	bool clean;
 
 	mu_pass_run(&request, &info);
-	clean = info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 0;
-	FreeUnreachableMemoryInfo(&info);
-	return clean;
+	return info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 0;
 }
 
 bool

@@ -28,22 +28,25 @@ log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
 }
 
 static void
-add_leaks(struct mu_text *text, const struct UnreachableMemoryInfo *info,
-    bool contents, struct mu_frame_names *names)
+add_leaks(struct mu_text *text, const struct mu_pass *pass,
+    const struct UnreachableMemoryInfo *info, struct mu_frame_names *names)
 {
-	size_t i;
+	bool contents = pass->request->contents;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; i < info->num_reported; i++)
-		if (!mu_report_is_unsampled(info, &info->leaks[i]))
-			mu_report_leak(text, &info->leaks[i], contents, names);
+	mu_entries_open(&at, &pass->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		if (!mu_report_is_unsampled(info, leak))
+			mu_report_leak(text, leak, contents, names);
 }
 
 /* All of them at once, by the command. False: as they are, then. */
 static bool
-log_symbolized(const struct mu_log *log,
-    const struct UnreachableMemoryInfo *info, bool contents,
-    struct mu_frame_names *names)
+log_symbolized(const struct mu_pass *pass,
+    const struct UnreachableMemoryInfo *info, struct mu_frame_names *names)
 {
+	const struct mu_log *log = &pass->log;
 	struct mu_symbolizer *symbolizer = &mu_library.symbolizer;
 	struct mu_text text = { NULL, 0, 0 };
 	struct mu_symbolized named;
@@ -53,14 +56,14 @@ log_symbolized(const struct mu_log *log,
 
 	if (symbolizer->path == NULL || log->silent)
 		return false;
-	add_leaks(&text, info, contents, names);
+	add_leaks(&text, pass, info, names);
 	size = text.length + 1;
 	memory = mu_sys_mmap(
 	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
 	if (mu_sys_failed(memory))
 		return false;
 	text = (struct mu_text) { (char *)memory, size, 0 };
-	add_leaks(&text, info, contents, names);
+	add_leaks(&text, pass, info, names);
 	done = text.length < size &&
 	    mu_symbolizer_run(symbolizer, text.buffer, text.length, &named);
 	if (done) {
@@ -107,43 +110,45 @@ log_leak(const struct mu_log *log, const struct Leak *leak, bool contents,
 }
 
 static void
-log_leaks(const struct mu_log *log, const struct UnreachableMemoryInfo *info,
-    bool contents)
+log_leaks(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
 	struct mu_frame_names names = { .opened = false };
-	bool done = log_symbolized(log, info, contents, &names);
-	size_t i;
+	bool done = log_symbolized(pass, info, &names);
+	bool contents = pass->request->contents;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; !done && i < info->num_reported; i++)
-		if (!mu_report_is_unsampled(info, &info->leaks[i]))
-			log_leak(log, &info->leaks[i], contents, &names);
+	mu_entries_open(&at, &pass->entries);
+	while (!done && (leak = mu_entries_next(&at)) != NULL)
+		if (!mu_report_is_unsampled(info, leak))
+			log_leak(&pass->log, leak, contents, &names);
 	mu_frame_names_close(&names);
 }
 
 static void
-log_rest(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+log_rest(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
 	char lines[512];
 	struct mu_text text = { lines, sizeof(lines), 0 };
 
-	mu_report_rest(&text, info);
+	mu_report_rest(&text, info, &pass->entries);
 	if (text.length > 0)
-		mu_log_text(log, MU_LOG_ERROR, lines,
+		mu_log_text(&pass->log, MU_LOG_ERROR, lines,
 		    text.length < sizeof(lines) ? text.length
 						: sizeof(lines) - 1);
 }
 
 static void
-log_hint(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+log_hint(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
 	char line[256];
 	struct mu_text text = { line, sizeof(line), 0 };
 	size_t least, most;
 
-	if (!mu_hint_sizes(info, &least, &most))
+	if (!mu_hint_sizes(info, &pass->entries, &least, &most))
 		return;
 	mu_hint_environment(&text, least, most);
-	mu_log(log, MU_LOG_INFO, "%s", line);
+	mu_log(&pass->log, MU_LOG_INFO, "%s", line);
 }
 
 static const char *
@@ -191,11 +196,11 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	else
 		log_line(&pass->log, info);
 	if (request->voice != MU_VOICE_QUIET) {
-		log_leaks(&pass->log, info, request->log_contents);
-		log_rest(&pass->log, info);
+		log_leaks(pass, info);
+		log_rest(pass, info);
 	}
 	if (request->voice == MU_VOICE_FULL)
-		log_hint(&pass->log, info);
+		log_hint(pass, info);
 	mu_log(&pass->log, MU_LOG_DEBUG,
 	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
 	    " blocks: %zu, bytes: %zu",

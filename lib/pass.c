@@ -64,6 +64,7 @@ end(struct mu_pass *pass)
 	mu_sys_close(&pass->pipe_write);
 	if (pass->stack != NULL)
 		mu_sys_munmap(pass->stack, pass->stack_size);
+	mu_results_drop(&mu_library.results, &pass->entries);
 	mu_left_out_close(pass);
 	mu_log_sink_close(&pass->log);
 	if (!pass->abandoned)
@@ -117,6 +118,34 @@ look_twice(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return first;
 }
 
+/* In the form that was asked for; without one they are for the log only. */
+static enum mu_status
+keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_entries *entries = &pass->entries;
+
+	if (!pass->request->array || entries->count == 0)
+		return MU_OK;
+	info->leaks =
+	    mu_results_new(&mu_library.results, entries->count, pass->num_more);
+	if (info->leaks == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu leaks", entries->count);
+	mu_entries_unpack(entries, info->leaks);
+	mu_results_drop(&mu_library.results, entries);
+	return MU_OK;
+}
+
+/* Once the log has them. */
+static void
+hand_over(struct mu_pass *pass)
+{
+	if (pass->request->entries == NULL)
+		return;
+	*pass->request->entries = pass->entries;
+	pass->entries = (struct mu_entries) { .count = 0 };
+}
+
 static enum mu_status
 run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
@@ -133,11 +162,14 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	mu_left_out_open(pass);
 	status = twice ? look_twice(pass, info) : mu_look(pass, info);
 	mu_procfs_leave();
-	kept = status == MU_OK || status == MU_PARTIAL ? mu_suspects_keep(pass)
-						       : MU_OK;
+	if (status != MU_OK && status != MU_PARTIAL)
+		return status;
+	kept = mu_suspects_keep(pass);
+	if (kept == MU_OK)
+		kept = keep_entries(pass, info);
 	if (kept == MU_OK)
 		return status;
-	FreeUnreachableMemoryInfo(info);
+	mu_look_drop(pass, info);
 	return kept;
 }
 
@@ -167,6 +199,7 @@ answer(void *arg)
 		mu_under_way_drop_inherited(&mu_library.under_way, &pass);
 		status = run(&pass, call->info);
 		mu_outcome_tell(&pass, status, call->info);
+		hand_over(&pass);
 		end(&pass);
 		mu_lock_release(&mu_library.pass_lock);
 	} else {

@@ -11,6 +11,7 @@
 #include "heapwalk/glibc_arena.h"
 #include "heapwalk/memory_self.h"
 #include "heapwalk/snapshot.h"
+#include "lib/entries.h"
 #include "lib/room.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/arch.h"
@@ -47,8 +48,11 @@ struct mu_request {
 	const struct mu_caller *caller; /* NULL: nobody's stack */
 	size_t limit;
 	enum mu_voice voice;
-	bool log_contents;
-	bool at_end; /* the command that traces us looks if we cannot */
+	bool contents; /* of blocks are wanted, and logged */
+	bool at_end;   /* the command that traces us looks if we cannot */
+	bool array;    /* of entries: info->leaks */
+	struct mu_entries *entries;         /* all of them, packed: memory of
+					       mu_library.results; NULL: not */
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* these, too; NULL: not */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */
@@ -120,6 +124,10 @@ struct mu_pass {
 	struct mu_range *suspects; /* blocks, by address */
 	size_t num_suspects;
 
+	/* the answer */
+	struct mu_entries entries; /* packed; memory of mu_library.results */
+	size_t num_more;           /* frames behind the first 16 of each */
+
 	/* sweeper */
 	struct mu_room room; /* of the present try */
 	pid_t sweeper;       /* child of the original, 0 = none */
@@ -128,8 +136,9 @@ struct mu_pass {
 };
 
 /*
- * Run a pass and fill INFO (zeroed by the caller but for version). info->leaks
- * is the caller's to free. True if the heap was judged.
+ * Run a pass and fill INFO (zeroed by the caller but for version). info->leaks,
+ * if request->array asks for it, is the caller's to free. True if the heap was
+ * judged.
  *
  * Runs in: original. Uses no malloc, no errno.
  */

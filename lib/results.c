@@ -121,6 +121,14 @@ mu_results_free(struct mu_results *results, void *answer)
 }
 
 void
+mu_results_drop(struct mu_results *results, struct mu_entries *entries)
+{
+	if (entries->packed != NULL)
+		mu_results_free(results, entries->packed);
+	*entries = (struct mu_entries) { .count = 0 };
+}
+
+void
 mu_results_each(const struct mu_results *results,
     void (*visit)(void *ctx, struct mu_range range), void *ctx)
 {

@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "lib/entries.h"
 #include "lib/lock.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/range.h"
@@ -36,6 +37,9 @@ void *mu_results_new_bytes(struct mu_results *results, size_t size);
 
 /* Wipe, forget and unmap ANSWER; false if it is none of ours. */
 bool mu_results_free(struct mu_results *results, void *answer);
+
+/* The same for packed ENTRIES, which may have none and has none then. */
+void mu_results_drop(struct mu_results *results, struct mu_entries *entries);
 
 /* Every mapping of the list. Tolerates being interrupted mid-update. */
 void mu_results_each(const struct mu_results *results,

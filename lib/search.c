@@ -126,7 +126,7 @@ mu_search_fold(struct mu_search *search)
 	search->step(search, MU_SEARCH_FOLD);
 	if (!mu_search_went_on(search,
 		mu_fold(&search->leaks, &search->graph, search->limit,
-		    folding_ends(search), &why),
+		    search->contents, folding_ends(search), &why),
 		&why))
 		return false;
 	mu_usage_complete(&search->heap.usage, search->leaks.leak_bytes);

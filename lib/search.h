@@ -30,6 +30,7 @@ struct mu_search {
 	struct mu_arena *tables;
 	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
 	size_t limit;                   /* entries; 0: only count */
+	bool contents;                  /* of entries */
 	void (*step)(struct mu_search *search, enum mu_search_step step);
 	void *ctx; /* of STEP */
 

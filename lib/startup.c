@@ -54,15 +54,17 @@ at_exit(void)
 {
 	const struct mu_options *options = &mu_library.options;
 	bool asked = options->answer_path[0] != '\0';
+	struct mu_entries entries = { .count = 0 };
 	struct mu_caller caller;
 	struct mu_pipe_usage usage = { .glibc_major = 0 };
 	struct mu_request request = {
 		.caller = &caller,
 		.limit = options->max_leaks,
 		.voice = asked ? MU_VOICE_QUIET : MU_VOICE_FULL,
-		.log_contents = options->log_contents,
+		.contents = options->log_contents || asked,
 		.at_end = asked,
 		.usage = asked ? &usage : NULL,
+		.entries = asked ? &entries : NULL,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t from;
@@ -78,11 +80,12 @@ at_exit(void)
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
 	/* The command that asked decides; it looks itself if this fails. */
 	if (asked) {
-		mu_answer_file_write(options->answer_path, &info, &usage);
+		mu_answer_file_write(
+		    options->answer_path, &info, &entries, &usage);
 		leaks = false;
 	} else
 		mu_library.exit_status = wanted_status(options, &info);
-	FreeUnreachableMemoryInfo(&info);
+	mu_results_drop(&mu_library.results, &entries);
 	if (leaks)
 		exit(mu_library.exit_status);
 }

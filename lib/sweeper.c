@@ -159,6 +159,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		.begin_ns = pass->begin_ns,
 		.deadline_ns = pass->deadline_ns,
 		.limit = pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
+		.contents = pass->request->contents,
 		.step = tell_step,
 		.ctx = pass,
 		.again = pass->turn == MU_TURN_SECOND,

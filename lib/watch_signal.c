@@ -41,12 +41,11 @@ report_once(void)
 	struct mu_request request = {
 		.limit = options->max_leaks,
 		.voice = MU_VOICE_FULL,
-		.log_contents = options->log_contents,
+		.contents = options->log_contents,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 
 	mu_pass_run(&request, &info);
-	FreeUnreachableMemoryInfo(&info);
 }
 
 static void

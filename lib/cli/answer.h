@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "heapwalk/usage.h"
+#include "lib/entries.h"
 #include "memunreachable/memunreachable.h"
 
 struct mu_naming;
@@ -20,6 +21,7 @@ struct mu_naming;
  */
 struct mu_answer {
 	struct UnreachableMemoryInfo info;
+	struct mu_entries entries;  /* of INFO, which has none itself */
 	pid_t pid;                  /* 0: not known */
 	char program[256];          /* path of the executable, or its name */
 	char allocator[64];         /* "glibc 2.36", "jemalloc", "": unknown */

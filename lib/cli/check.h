@@ -40,6 +40,7 @@ struct mu_check {
 	uint64_t timeout_ns;
 	uint64_t max_pause_ns; /* of one stop; 0: the default */
 	size_t limit;          /* of entries */
+	bool contents;         /* of theirs are wanted, or types */
 	size_t max_memory; /* of tables, bytes; 0: half of what is available */
 	size_t workers;    /* 0: one a CPU */
 	struct mu_reach reach; /* what counts; zero: everything */

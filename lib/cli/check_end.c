@@ -210,10 +210,12 @@ close_ending(struct ending *ending)
 static bool
 has_stacks(const struct mu_answer *answer)
 {
-	size_t i;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; i < answer->info.num_reported; i++)
-		if (mu_backtrace_count(&answer->info.leaks[i].backtrace) > 0)
+	mu_entries_open(&at, &answer->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		if (mu_backtrace_count(&leak->backtrace) > 0)
 			return true;
 	return false;
 }

@@ -15,7 +15,6 @@
 #include <unistd.h>
 
 #include "lib/answer_file.h"
-#include "lib/backtrace.h"
 #include "lib/cli/check_end.h"
 #include "lib/cli/exit_status.h"
 
@@ -44,19 +43,17 @@ read_all(int fd, void *data, size_t size)
 }
 
 static bool
-take_entries(int fd, struct UnreachableMemoryInfo *info, size_t num_more)
+take_entries(int fd, size_t count, size_t size, struct mu_entries *entries)
 {
-	size_t count = info->num_reported;
-	size_t size =
-	    count * sizeof(*info->leaks) + num_more * sizeof(uintptr_t);
+	size_t num_more;
 
-	info->leaks = calloc(1, size + 1);
-	if (info->leaks != NULL && read_all(fd, info->leaks, size) &&
-	    mu_backtrace_attach(info->leaks, count,
-		(const uintptr_t *)(info->leaks + count), num_more))
+	*entries = (struct mu_entries) { .size = size, .count = count };
+	entries->packed = malloc(size + 1);
+	if (entries->packed != NULL && read_all(fd, entries->packed, size) &&
+	    mu_entries_check(entries, &num_more))
 		return true;
-	free(info->leaks);
-	info->leaks = NULL;
+	free(entries->packed);
+	*entries = (struct mu_entries) { .count = 0 };
 	return false;
 }
 
@@ -112,7 +109,8 @@ read_answer(const char *path, pid_t pid, struct mu_answer *answer)
 		answer->pid = pid;
 		answer->info = header.info;
 		answer->stop = stop_word(header.info.stop);
-		good = take_entries(fd, &answer->info, header.num_more);
+		good = take_entries(fd, header.info.num_reported,
+		    (size_t)st.st_size - sizeof(header), &answer->entries);
 		if (good && mu_exit_judged(&answer->info))
 			take_usage(&header.usage, answer);
 	}
@@ -144,8 +142,9 @@ mu_command_answer(const struct mu_check *check, const char *path,
 	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
 		mu_check_release(answer);
 		answer->info = first.info;
+		answer->entries = first.entries;
 	} else
-		free(first.info.leaks);
+		free(first.entries.packed);
 }
 
 void

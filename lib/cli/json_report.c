@@ -193,16 +193,20 @@ put_members(FILE *out, json_t *report)
 
 /* One line an entry, written one at a time: there may be millions. */
 static bool
-put_leaks(FILE *out, const struct UnreachableMemoryInfo *info, bool contents,
+put_leaks(FILE *out, const struct mu_answer *answer, bool contents,
     const struct mu_names *names)
 {
-	size_t i, count = mu_exit_judged(info) ? info->num_reported : 0;
-	bool ok = fputs(",\n  \"leaks\": [", out) != EOF;
+	bool ok = fputs(",\n  \"leaks\": [", out) != EOF, first = true;
+	bool judged = mu_exit_judged(&answer->info);
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; ok && i < count; i++)
-		ok = fputs(i == 0 ? "\n    " : ",\n    ", out) != EOF &&
-		    put_leak(out, &info->leaks[i], contents, names);
-	return ok && fputs(count > 0 ? "\n  ]" : "]", out) != EOF;
+	mu_entries_open(&at, &answer->entries);
+	for (; ok && judged && (leak = mu_entries_next(&at)) != NULL;
+	     first = false)
+		ok = fputs(first ? "\n    " : ",\n    ", out) != EOF &&
+		    put_leak(out, leak, contents, names);
+	return ok && fputs(first ? "]" : "\n  ]", out) != EOF;
 }
 
 bool
@@ -219,7 +223,7 @@ mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
 	ok &=
 	    mu_json_set(report, "names_note", mu_json_text(answer->names_note));
 	ok = ok && put_members(out, report) &&
-	    put_leaks(out, &answer->info, contents, names) &&
+	    put_leaks(out, answer, contents, names) &&
 	    fputs("\n}\n", out) != EOF;
 	json_decref(report);
 	return ok;

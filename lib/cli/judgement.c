@@ -18,7 +18,6 @@
 #include "lib/cli/program_kind.h"
 #include "lib/cli/release_guess.h"
 #include "lib/cli/status_word.h"
-#include "lib/leak_pipe.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 
@@ -109,6 +108,7 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 		.begin_ns = begin_ns,
 		.deadline_ns = deadline_ns,
 		.limit = judgement->check->limit,
+		.contents = judgement->check->contents,
 		.again = judgement->suspects != NULL,
 		.suspects = judgement->suspects,
 		.num_suspects = judgement->num_suspects,
@@ -139,49 +139,34 @@ name_allocator(const struct mu_search *search, struct mu_answer *answer)
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
 }
 
-#define TAKEN_AT_ONCE ((size_t)1 << 14)
-
-/*
- * Entries FROM to TO were taken and are not looked at again: their pages go, as
- * of millions of entries two tables would be a gigabyte.
- */
+/* What was copied is not looked at again: of millions it is many pages. */
 static void
-give_back(const struct mu_leaks *leaks, size_t from, size_t to)
+give_back(const struct mu_packed_piece *piece)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t begin = (uintptr_t)&leaks->entries[from];
-	uintptr_t end = (uintptr_t)&leaks->entries[to] & -page;
+	uintptr_t begin = ((uintptr_t)piece->bytes + page - 1) & -page;
+	uintptr_t end = (uintptr_t)(piece->bytes + piece->used) & -page;
 
-	begin = (begin + page - 1) & -page;
 	if (begin < end)
 		madvise((void *)begin, end - begin, MADV_DONTNEED);
 }
 
 static bool
-take_entries(const struct mu_leaks *leaks, struct UnreachableMemoryInfo *info)
+take_entries(const struct mu_packed *packed, struct mu_entries *entries)
 {
-	size_t i, num = leaks->num_entries, num_more = 0;
-	uintptr_t *more;
+	const struct mu_packed_piece *piece;
+	unsigned char *to;
 
-	for (i = 0; i < num; i++)
-		num_more += leaks->entries[i].num_more;
-	info->leaks = calloc(
-	    1, num * sizeof(*info->leaks) + num_more * sizeof(*more) + 1);
-	if (info->leaks == NULL)
+	*entries = (struct mu_entries) { .size = packed->size,
+		.count = packed->count };
+	entries->packed = malloc(packed->size + 1);
+	if (entries->packed == NULL)
 		return false;
-	more = (uintptr_t *)(info->leaks + num);
-	for (i = 0; i < num; i++) {
-		if (i > 0 && i % TAKEN_AT_ONCE == 0)
-			give_back(leaks, i - TAKEN_AT_ONCE, i);
-		mu_leak_pack(&info->leaks[i], &leaks->entries[i]);
-		if (leaks->entries[i].num_more == 0)
-			continue;
-		memcpy(more, leaks->entries[i].more,
-		    leaks->entries[i].num_more * sizeof(*more));
-		info->leaks[i].backtrace.more = more;
-		more += leaks->entries[i].num_more;
+	to = entries->packed;
+	for (piece = packed->first; piece != NULL; piece = piece->next) {
+		to = mempcpy(to, piece->bytes, piece->used);
+		give_back(piece);
 	}
-	info->num_reported = num;
 	return true;
 }
 
@@ -260,8 +245,9 @@ take_result(const struct mu_search *search, struct mu_answer *answer)
 	struct UnreachableMemoryInfo *info = &answer->info;
 
 	if (!take_usage(&search->heap.usage, &answer->usage) ||
-	    !take_entries(&search->leaks, info))
+	    !take_entries(&search->leaks.entries, &answer->entries))
 		return false;
+	info->num_reported = answer->entries.count;
 	info->num_leaks = search->leaks.num_leaks;
 	info->leak_bytes = search->leaks.leak_bytes;
 	info->num_allocations = search->heap.blocks.count;
@@ -342,9 +328,9 @@ mu_judgement_close(struct mu_judgement *judgement)
 void
 mu_check_release(struct mu_answer *answer)
 {
-	free(answer->info.leaks);
+	free(answer->entries.packed);
 	free(answer->usage.arenas);
 	mu_naming_close(answer);
-	answer->info.leaks = NULL;
+	answer->entries = (struct mu_entries) { .count = 0 };
 	answer->usage.arenas = NULL;
 }

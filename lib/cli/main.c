@@ -104,6 +104,8 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.timeout_ns = options->timeout_ms * NS_PER_MS,
 		.max_pause_ns = options->max_pause_ms * NS_PER_MS,
 		.limit = options->limit,
+		/* Words also name the type of a block by them. */
+		.contents = options->contents || options->format != MU_CLI_JSON,
 		.max_memory = options->max_memory,
 		.workers = options->workers,
 		.reach = mu_options_reach(&options->library),

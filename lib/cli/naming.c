@@ -120,44 +120,6 @@ take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
 	return naming->unloaded != NULL && naming->mappings != NULL;
 }
 
-/* Those that are in no file have no name, and there may be many. */
-static void
-note(struct noting *noting, uintptr_t address, bool call)
-{
-	struct mu_naming *naming = noting->naming;
-	size_t max = noting->max == 0 ? 256 : 2 * noting->max;
-	struct mu_symbol_question *grown;
-	const struct mu_mapping *mapping;
-
-	if (address == 0 ||
-	    mu_loaded_find(
-		noting->loaded, noting->num_loaded, address, &mapping) == NULL)
-		return;
-	if (naming->count == noting->max) {
-		grown = reallocarray(naming->questions, max, sizeof(*grown));
-		if (grown == NULL) {
-			noting->no_memory = true;
-			return;
-		}
-		naming->questions = grown;
-		noting->max = max;
-	}
-	naming->questions[naming->count++] =
-	    (struct mu_symbol_question) { .address = address, .call = call };
-}
-
-static void
-note_leak(struct noting *noting, const struct Leak *leak)
-{
-	size_t i, count = mu_backtrace_count(&leak->backtrace);
-
-	for (i = 0; i < count; i++)
-		note(noting, mu_backtrace_frame(&leak->backtrace, i), true);
-	count = mu_names_words(leak);
-	for (i = 0; i < count; i++)
-		note(noting, mu_names_word(leak, i), false);
-}
-
 /* Of two for one address, that of a call comes first, and stays. */
 static int
 compare(const void *a, const void *b)
@@ -186,14 +148,67 @@ sort_out(struct mu_naming *naming)
 	naming->count = kept;
 }
 
+/*
+ * Entries have few addresses between them, and each has several: those that
+ * were noted before go first. False: no memory.
+ */
+static bool
+make_room(struct noting *noting)
+{
+	struct mu_naming *naming = noting->naming;
+	size_t max = noting->max == 0 ? 256 : 2 * noting->max;
+	struct mu_symbol_question *grown;
+
+	sort_out(naming);
+	if (noting->max > 0 && naming->count <= noting->max / 2)
+		return true;
+	grown = reallocarray(naming->questions, max, sizeof(*grown));
+	if (grown == NULL)
+		return false;
+	naming->questions = grown;
+	noting->max = max;
+	return true;
+}
+
+/* Those that are in no file have no name, and there may be many. */
+static void
+note(struct noting *noting, uintptr_t address, bool call)
+{
+	struct mu_naming *naming = noting->naming;
+	const struct mu_mapping *mapping;
+
+	if (address == 0 ||
+	    mu_loaded_find(
+		noting->loaded, noting->num_loaded, address, &mapping) == NULL)
+		return;
+	if (naming->count == noting->max && !make_room(noting)) {
+		noting->no_memory = true;
+		return;
+	}
+	naming->questions[naming->count++] =
+	    (struct mu_symbol_question) { .address = address, .call = call };
+}
+
+static void
+note_leak(struct noting *noting, const struct Leak *leak)
+{
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
+
+	for (i = 0; i < count; i++)
+		note(noting, mu_backtrace_frame(&leak->backtrace, i), true);
+	count = mu_names_words(leak);
+	for (i = 0; i < count; i++)
+		note(noting, mu_names_word(leak, i), false);
+}
+
 void
 mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
 {
-	const struct UnreachableMemoryInfo *info = &answer->info;
 	struct mu_naming *naming = calloc(1, sizeof(*naming));
 	struct noting noting = { .naming = naming };
-	size_t i;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
 	answer->naming = naming;
 	if (naming == NULL)
@@ -204,8 +219,9 @@ mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
 	}
 	noting.loaded = mu_loaded_list(
 	    naming->mappings, naming->num_mappings, &noting.num_loaded);
-	for (i = 0; i < info->num_reported; i++)
-		note_leak(&noting, &info->leaks[i]);
+	mu_entries_open(&at, &answer->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		note_leak(&noting, leak);
 	free(noting.loaded);
 	sort_out(naming);
 	naming->answers = calloc(naming->count + 1, sizeof(*naming->answers));

@@ -85,6 +85,7 @@ static void
 put_totals(FILE *out, const struct UnreachableMemoryInfo *info,
     const struct mu_style *style)
 {
+	const struct mu_entries none = { .count = 0 };
 	struct UnreachableMemoryInfo totals = *info;
 	char buffer[TOTALS_SIZE] = "";
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
@@ -93,7 +94,7 @@ put_totals(FILE *out, const struct UnreachableMemoryInfo *info,
 	totals.num_reported = totals.num_entries = 0;
 	totals.unreported_leaks = 0;
 	make_safe(&totals);
-	mu_report(&text, &totals, false, NULL);
+	mu_report(&text, &totals, &none, false, NULL);
 	first = strcspn(buffer, "\n");
 	fprintf(out, "%s%.*s%s%s", style->bold, (int)first, buffer, style->off,
 	    buffer + first);
@@ -101,39 +102,41 @@ put_totals(FILE *out, const struct UnreachableMemoryInfo *info,
 
 static void
 put_entries(FILE *out, const struct mu_text_report *report,
-    const struct UnreachableMemoryInfo *info)
+    const struct mu_answer *answer)
 {
-	size_t i;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; i < info->num_reported; i++) {
-		if (mu_report_is_unsampled(info, &info->leaks[i]))
+	mu_entries_open(&at, &answer->entries);
+	while ((leak = mu_entries_next(&at)) != NULL) {
+		if (mu_report_is_unsampled(&answer->info, leak))
 			continue;
-		mu_leak_text(out, &info->leaks[i], report->contents,
-		    &report->names, &report->style);
+		mu_leak_text(out, leak, report->contents, &report->names,
+		    &report->style);
 		fputc('\n', out);
 	}
 }
 
 static void
-put_rest(FILE *out, const struct UnreachableMemoryInfo *info)
+put_rest(FILE *out, const struct mu_answer *answer)
 {
 	char buffer[512] = "";
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
 
-	mu_report_rest(&text, info);
+	mu_report_rest(&text, &answer->info, &answer->entries);
 	if (text.length > 0)
 		fprintf(out, "%s\n", buffer);
 }
 
 /* Only the program itself, run anew, can tell what nobody noted. */
 static void
-put_hint(FILE *out, const struct UnreachableMemoryInfo *info)
+put_hint(FILE *out, const struct mu_answer *answer)
 {
 	char buffer[256] = "";
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
 	size_t least, most;
 
-	if (!mu_hint_sizes(info, &least, &most))
+	if (!mu_hint_sizes(&answer->info, &answer->entries, &least, &most))
 		return;
 	mu_hint_command(&text, least, most);
 	fprintf(out, "%s\n", buffer);
@@ -166,10 +169,10 @@ mu_text_report(FILE *out, const struct mu_text_report *report,
 	}
 	mu_verdict_text(out, &answer->usage, &report->style);
 	put_totals(out, &answer->info, &report->style);
-	put_entries(out, report, &answer->info);
-	put_rest(out, &answer->info);
+	put_entries(out, report, answer);
+	put_rest(out, answer);
 	put_names(out, answer);
-	put_hint(out, &answer->info);
+	put_hint(out, answer);
 }
 
 void

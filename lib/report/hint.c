@@ -5,6 +5,8 @@
  */
 #include "lib/report/hint.h"
 
+#include "lib/entries.h"
+
 /* glibc's M_MMAP_THRESHOLD is 128 KiB or more, unless it is set. */
 #define MMAPPED ((size_t)64 << 10)
 #define PAGE ((size_t)4096)
@@ -25,13 +27,15 @@ least_for(size_t size)
 }
 
 bool
-mu_hint_sizes(
-    const struct UnreachableMemoryInfo *info, size_t *least, size_t *most)
+mu_hint_sizes(const struct UnreachableMemoryInfo *info,
+    const struct mu_entries *entries, size_t *least, size_t *most)
 {
-	size_t i;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
-	for (i = 0; i < info->num_reported; i++)
-		if (info->leaks[i].backtrace.num_frames > 0)
+	mu_entries_open(&at, entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		if (leak->backtrace.num_frames > 0)
 			return false;
 	*least = least_for(info->unrecorded_min);
 	*most = info->unrecorded_max;

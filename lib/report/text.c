@@ -12,6 +12,7 @@
 #include "lib/report/text.h"
 
 #include "lib/backtrace.h"
+#include "lib/entries.h"
 #include "mu/arch.h"
 #include "mu/status.h"
 
@@ -123,15 +124,16 @@ counted(const struct Leak *leak)
 	    leak->similar_referenced_count;
 }
 
-/* Blocks that the entries of INFO count, those of several entries each time. */
+/* Blocks that ENTRIES count, those of several entries each time. */
 static size_t
-counted_leaks(const struct UnreachableMemoryInfo *info)
+counted_leaks(const struct mu_entries *entries)
 {
-	const struct Leak *leak = info->leaks;
-	const struct Leak *end = leak + info->num_reported;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 	size_t count = 0;
 
-	for (; leak < end; leak++)
+	mu_entries_open(&at, entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
 		count += counted(leak);
 	return count;
 }
@@ -148,17 +150,20 @@ mu_report_is_unsampled(
  * bytes has a stack says what each of these stands for.
  */
 static void
-add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info,
+    const struct mu_entries *entries)
 {
-	size_t i, entries = 0, count = 0, bytes = 0, sampled = 0;
-	const struct Leak *leak = info->leaks;
+	size_t unsampled = 0, count = 0, bytes = 0, sampled = 0;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
 	if (info->sample_bytes == 0 || info->num_reported == 0)
 		return;
-	for (i = 0; i < info->num_reported; i++, leak++) {
+	mu_entries_open(&at, entries);
+	while ((leak = mu_entries_next(&at)) != NULL) {
 		if (!mu_report_is_unsampled(info, leak))
 			continue;
-		entries++;
+		unsampled++;
 		count += counted(leak);
 		bytes += leak->total_size;
 	}
@@ -167,7 +172,7 @@ add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 	if (count > 0)
 		mu_text_add(out, ": %zu bytes in %zu allocation%s have none",
 		    bytes, count, plural(count));
-	if (entries == 1 && bytes < info->leak_bytes)
+	if (unsampled == 1 && bytes < info->leak_bytes)
 		sampled = info->leak_bytes - bytes;
 	if (sampled > 0)
 		mu_text_add(out,
@@ -178,12 +183,13 @@ add_unsampled(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 }
 
 void
-mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
+mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info,
+    const struct mu_entries *entries)
 {
 	size_t more = info->num_entries - info->num_reported;
 	size_t distinct = info->num_leaks - info->unreported_leaks;
 
-	add_unsampled(out, info);
+	add_unsampled(out, info, entries);
 	/* With a limit of 0 no entries are made, and none are counted. */
 	if (info->num_reported == 0 && info->unreported_leaks > 0)
 		mu_text_add(out,
@@ -192,7 +198,7 @@ mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 		    plural(info->unreported_leaks));
 	if (info->num_reported == 0 || info->num_entries < info->num_reported)
 		return;
-	if (counted_leaks(info) > distinct)
+	if (counted_leaks(entries) > distinct)
 		mu_text_add(out,
 		    "  Several entries lead to the same blocks and each counts"
 		    " them: together they have %zu bytes in %zu allocation%s\n",
@@ -208,9 +214,11 @@ mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 
 void
 mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
-    bool log_contents, struct mu_frame_names *names)
+    const struct mu_entries *entries, bool log_contents,
+    struct mu_frame_names *names)
 {
-	size_t i;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 
 	mu_text_add(out,
 	    "  %zu bytes in %zu unreachable allocation%s\n"
@@ -221,13 +229,14 @@ mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 	else if (info->reason[0] != '\0')
 		mu_text_add(out, "  Note: %s\n", info->reason);
 	mu_text_add(out, "\n");
-	for (i = 0; i < info->num_reported; i++) {
-		if (mu_report_is_unsampled(info, &info->leaks[i]))
+	mu_entries_open(&at, entries);
+	while ((leak = mu_entries_next(&at)) != NULL) {
+		if (mu_report_is_unsampled(info, leak))
 			continue;
-		mu_report_leak(out, &info->leaks[i], log_contents, names);
+		mu_report_leak(out, leak, log_contents, names);
 		mu_text_add(out, "\n");
 	}
-	mu_report_rest(out, info);
+	mu_report_rest(out, info, entries);
 }
 
 void

@@ -12,6 +12,8 @@
 #include "memunreachable/memunreachable.h"
 #include "mu/text.h"
 
+struct mu_entries;
+
 /*
  * One leak block (MU-17..22), without the empty line after it. NAMES are for
  * its frames.
@@ -30,16 +32,17 @@ bool mu_report_is_unsampled(
     const struct UnreachableMemoryInfo *info, const struct Leak *leak);
 
 /*
- * What the entries of INFO do not show: how many more there are, and that
+ * What ENTRIES, of INFO, do not show: how many more there are, and that
  * several of them count the same blocks. One line each, indented by two; none
  * where there is nothing to say.
  */
-void mu_report_rest(
-    struct mu_text *out, const struct UnreachableMemoryInfo *info);
+void mu_report_rest(struct mu_text *out,
+    const struct UnreachableMemoryInfo *info, const struct mu_entries *entries);
 
 /* The whole report: totals, ABI line, every leak block, the rest. */
 void mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
-    bool log_contents, struct mu_frame_names *names);
+    const struct mu_entries *entries, bool log_contents,
+    struct mu_frame_names *names);
 
 /*
  * Line 10 of a pass's log: "<n> bytes in <n> allocation[s] unreachable out of

@@ -229,7 +229,7 @@ mu_frames_replace(
 {
 	size_t room = room_of(frames, source, records), i, used = 0;
 	uintptr_t *numbers = records->frames;
-	struct mu_stack *stack = records->stacks;
+	struct mu_record_stack *stack = records->stacks;
 
 	if (room > records->num_frames)
 		numbers = malloc(room * sizeof(*numbers));

@@ -190,7 +190,7 @@ static enum taken
 take_info(struct mu_heap_dump *dump, struct mu_line line)
 {
 	const struct mu_records *records = &dump->records;
-	const struct mu_stack *stack;
+	const struct mu_record_stack *stack;
 	struct mu_frame_info info;
 	size_t i;
 

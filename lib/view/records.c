@@ -27,7 +27,7 @@ mu_records_add(struct mu_records *records)
 		.stack = (uint32_t)records->num_stacks,
 	};
 	records->stacks[records->num_stacks++] =
-	    (struct mu_stack) { .first = records->num_frames };
+	    (struct mu_record_stack) { .first = records->num_frames };
 	return record;
 }
 
@@ -64,8 +64,8 @@ mu_records_drop(struct mu_records *records)
 }
 
 static bool
-same_stack(const struct mu_records *records, const struct mu_stack *a,
-    const struct mu_stack *b)
+same_stack(const struct mu_records *records, const struct mu_record_stack *a,
+    const struct mu_record_stack *b)
 {
 	return a->num_frames == b->num_frames &&
 	    (a->num_frames == 0 ||
@@ -76,7 +76,7 @@ same_stack(const struct mu_records *records, const struct mu_stack *a,
 static bool
 share_stack(struct mu_records *records, struct mu_record *record)
 {
-	const struct mu_stack *stack = &records->stacks[record->stack];
+	const struct mu_record_stack *stack = &records->stacks[record->stack];
 	struct mu_hash_slot *slot = NULL;
 	uint32_t hash;
 
@@ -133,7 +133,7 @@ void
 mu_records_seal(struct mu_records *records)
 {
 	struct mu_record *record = records->list;
-	const struct mu_stack *stack;
+	const struct mu_record_stack *stack;
 	size_t i;
 
 	for (i = 0; i < records->count; i++, record++) {

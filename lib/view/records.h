@@ -29,7 +29,7 @@ struct mu_record {
 };
 
 /* A stack, of one record or of several. */
-struct mu_stack {
+struct mu_record_stack {
 	size_t first; /* in mu_records.frames */
 	size_t num_frames;
 };
@@ -43,7 +43,7 @@ struct mu_record_ref {
 struct mu_records {
 	struct mu_record *list;
 	size_t count, max;
-	struct mu_stack *stacks;
+	struct mu_record_stack *stacks;
 	size_t num_stacks, max_stacks;
 	uintptr_t *frames; /* of all stacks, one behind the other */
 	size_t num_frames, max_frames;

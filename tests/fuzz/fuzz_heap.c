@@ -12,6 +12,7 @@
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/referrers.h"
 #include "tests/support/fuzz_heap_damage.h"
+#include "tests/support/packed_bytes.h"
 
 #define EXACT 1
 #define BLIND 2
@@ -132,23 +133,28 @@ check_roots(const struct mu_roots *roots)
 static void
 check_leaks(const struct mu_leaks *leaks, const struct mu_blocks *blocks)
 {
-	const struct mu_leak *leak;
+	unsigned char *bytes = packed_bytes(&leaks->entries);
+	size_t count = 0, before = SIZE_MAX;
+	struct mu_packed_at at;
+	struct mu_leak leak;
 	struct mu_block block;
-	size_t i;
 
 	require(leaks->num_leaks <= blocks->count);
 	require(leaks->leak_bytes <= blocks->bytes);
-	require(leaks->num_entries <= leaks->num_leaks);
-	for (i = 0; i < leaks->num_entries; i++) {
-		leak = &leaks->entries[i];
-		require(mu_blocks_find(blocks, leak->range.begin, &block));
-		require(block.range.begin == leak->range.begin &&
-		    block.range.end == leak->range.end);
+	require(leaks->entries.count <= leaks->num_leaks);
+	mu_packed_open(&at, bytes, leaks->entries.size);
+	for (; mu_packed_next(&at, &leak); count++) {
+		require(mu_blocks_find(blocks, leak.range.begin, &block));
+		require(block.range.begin == leak.range.begin &&
+		    block.range.end == leak.range.end);
 		require(!mu_block_marked(&block));
-		require(leak->referenced_count < leaks->num_leaks);
-		require(leak->total_size <= leaks->leak_bytes);
-		require(i == 0 || leak->total_size <= leak[-1].total_size);
+		require(leak.referenced_count < leaks->num_leaks);
+		require(leak.total_size <= leaks->leak_bytes);
+		require(leak.total_size <= before);
+		before = leak.total_size;
 	}
+	require(!at.damaged && count == leaks->entries.count);
+	free(bytes);
 }
 
 static void
@@ -175,8 +181,8 @@ look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 		mu_referrers_find(&referrers, blocks->envelope.begin, &graph,
 		    &roots, &heap.snap, none, arena, UINT64_MAX, &why);
 	require(referrers.count <= referrers.total);
-	status = mu_fold(&leaks, &graph, limit, UINT64_MAX, &why);
-	require(leaks.num_entries <= limit);
+	status = mu_fold(&leaks, &graph, limit, true, UINT64_MAX, &why);
+	require(leaks.entries.count <= limit);
 	if (status == MU_OK)
 		check_leaks(&leaks, blocks);
 }

@@ -28,7 +28,6 @@ mend(uint8_t *bytes)
 	header.magic = MU_PIPE_MAGIC;
 	header.version = MU_PIPE_VERSION;
 	header.header_size = sizeof(header);
-	header.entry_size = sizeof(struct Leak);
 	header.why[sizeof(header.why) - 1] = '\0';
 	memcpy(bytes, &header, sizeof(header));
 }
@@ -51,8 +50,11 @@ fill_pipe(const struct fuzz_input *input, unsigned flags)
 }
 
 static void
-check_answer(struct UnreachableMemoryInfo *info, size_t limit)
+check_answer(
+    struct UnreachableMemoryInfo *info, struct mu_pass *pass, size_t limit)
 {
+	struct mu_entries *entries = &pass->entries;
+	struct Leak *leaks;
 	static char buffer[4096];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
 	struct mu_frame_names names = { .opened = false };
@@ -60,12 +62,17 @@ check_answer(struct UnreachableMemoryInfo *info, size_t limit)
 	require(info->num_reported <= limit);
 	require(info->num_reported <= info->num_leaks);
 	require(info->num_leaks <= info->num_allocations);
-	require((info->leaks == NULL) == (info->num_reported == 0));
-	mu_report(&text, info, true, &names);
+	require((entries->packed == NULL) == (info->num_reported == 0));
+	require(entries->count == info->num_reported);
+	mu_report(&text, info, entries, true, &names);
 	mu_frame_names_close(&names);
 	mu_report_summary(&text, info);
-	if (info->leaks != NULL)
-		require(mu_results_free(&results, info->leaks));
+	leaks = mu_results_new(&results, entries->count, pass->num_more);
+	if (leaks != NULL) {
+		mu_entries_unpack(entries, leaks);
+		require(mu_results_free(&results, leaks));
+	}
+	mu_results_drop(&results, entries);
 }
 
 static void
@@ -77,9 +84,9 @@ receive(struct mu_pass *pass)
 	require((unsigned)status < MU_STATUS_COUNT);
 	require(memchr(pass->why.words, '\0', sizeof(pass->why.words)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL)
-		check_answer(&info, pass->request->limit);
+		check_answer(&info, pass, pass->request->limit);
 	else
-		require(info.leaks == NULL && info.num_reported == 0);
+		require(pass->entries.packed == NULL && info.num_reported == 0);
 	require(results.first == NULL);
 }
 

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/answer_array.h"
 #include "tests/support/busy_victim.h"
 #include "tests/support/suite.h"
 
@@ -105,6 +106,7 @@ check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 	enum mu_status status;
 
 	status = mu_check_process(&check, &answer);
+	answer_array(&answer);
 	if (status == MU_OK) {
 		ck_assert_str_eq(answer.stop, name);
 		expect_exact(&answer);
@@ -113,6 +115,7 @@ check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 		ck_assert_int_ne(status, MU_PARTIAL);
 		(*unchecked)++;
 	}
+	free(answer.info.leaks);
 	mu_check_release(&answer);
 }
 
@@ -143,9 +146,11 @@ START_TEST(right_without_threads)
 	check = check_of(victim.pid, ways[_i].stop);
 	for (i = 0; i < checks; i++) {
 		status = mu_check_process(&check, &answer);
+		answer_array(&answer);
 		ck_assert_int_ne(status, MU_PARTIAL);
 		if (status == MU_OK)
 			exact += expect_no_other(&answer);
+		free(answer.info.leaks);
 		mu_check_release(&answer);
 	}
 	busy_expect_unharmed(&victim);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/answer_array.h"
 #include "tests/support/busy_victim.h"
 #include "tests/support/suite.h"
 
@@ -91,6 +92,7 @@ expect_one_lost(enum mu_check_stop stop)
 	enum mu_status status = mu_check_process(&check, &answer);
 	size_t i;
 
+	answer_array(&answer);
 	for (i = 0; i < answer.info.num_reported; i++)
 		if (answer.info.leaks[i].size != 40)
 			printf("%zu bytes at %lx\n", answer.info.leaks[i].size,
@@ -100,6 +102,7 @@ expect_one_lost(enum mu_check_stop stop)
 	ck_assert_uint_eq(answer.info.num_leaks, 1);
 	ck_assert_uint_eq(answer.info.num_reported, 1);
 	ck_assert_uint_ge(answer.info.leaks[0].size, 40);
+	free(answer.info.leaks);
 	mu_check_release(&answer);
 }
 

@@ -7,6 +7,7 @@
 #include <gnu/libc-version.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/answer_array.h"
 #include "tests/support/core_play.h"
 #include "tests/support/suite.h"
 
@@ -90,6 +91,7 @@ START_TEST(by_process)
 	start(thread_counts[_i % 2]);
 	check.pid = victim.pid;
 	same.status = mu_check_process(&check, &answer);
+	answer_array(&answer);
 	same.num_leaks = answer.info.num_leaks;
 	same.leak_bytes = answer.info.leak_bytes;
 	same.count = answer.info.num_reported;
@@ -101,6 +103,7 @@ START_TEST(by_process)
 	core_show(answer.stop, &same);
 	ck_assert_int_eq(same.status, MU_OK);
 	ck_assert(core_same(&same, &victim.own));
+	free(answer.info.leaks);
 	mu_check_release(&answer);
 	stop();
 }

@@ -48,8 +48,8 @@ static inline struct mu_answer
 cli_answer(struct Leak *leaks, struct mu_arena_usage *arenas)
 {
 	struct mu_answer answer = {
-		.info = { .leaks = leaks,
-		    .num_reported = 3,
+		.entries = { .leaks = leaks, .count = 3 },
+		.info = { .num_reported = 3,
 		    .num_leaks = 9,
 		    .leak_bytes = 4321,
 		    .num_entries = 5,

@@ -24,6 +24,7 @@
 #include "heapwalk/roots.h"
 #include "mu/sys.h"
 #include "ptrace/snapshot_core.h"
+#include "tests/support/unpacked.h"
 
 #define CORE_LEAKS 64
 
@@ -223,6 +224,7 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	struct mu_heap heap;
 	struct mu_roots roots = { .ranges = NULL };
 	struct mu_leaks leaks = { .entries = NULL };
+	struct mu_leak *entries;
 	struct mu_graph graph;
 	size_t i;
 
@@ -239,19 +241,19 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	if (status == MU_OK)
 		status = mu_mark(&graph, deadline);
 	if (status == MU_OK)
-		status =
-		    mu_fold(&leaks, &graph, CORE_LEAKS, deadline, &answer->why);
+		status = mu_fold(
+		    &leaks, &graph, CORE_LEAKS, false, deadline, &answer->why);
 	if (status != MU_OK)
 		*worst = status;
 	answer->num_leaks = leaks.num_leaks;
 	answer->leak_bytes = leaks.leak_bytes;
-	answer->count = leaks.num_entries;
-	for (i = 0; i < leaks.num_entries; i++)
-		answer->leaks[i] =
-		    (struct core_leak) { leaks.entries[i].range.begin,
-			    mu_range_size(leaks.entries[i].range),
-			    leaks.entries[i].referenced_count,
-			    leaks.entries[i].total_size };
+	answer->count = leaks.entries.count;
+	entries = unpack(&leaks.entries);
+	for (i = 0; i < answer->count; i++)
+		answer->leaks[i] = (struct core_leak) { entries[i].range.begin,
+			mu_range_size(entries[i].range),
+			entries[i].referenced_count, entries[i].total_size };
+	free(entries);
 }
 
 /* RELEASE: take glibc to be of it where the core does not tell; or NULL. */

@@ -7,11 +7,13 @@
 
 #include "heapwalk/fold.h"
 #include "tests/support/fake_heap.h"
+#include "tests/support/unpacked.h"
 
 #define W sizeof(void *)
 
 static struct fake_heap heap;
 static struct mu_leaks leaks;
+static struct mu_leak *entries; /* of these */
 static struct mu_why why;
 static struct mu_graph graph_made;
 
@@ -34,6 +36,8 @@ static inline void
 teardown(void)
 {
 	fake_heap_close(&heap);
+	free(entries);
+	entries = NULL;
 }
 
 static inline void **
@@ -53,6 +57,7 @@ static inline enum mu_status
 fold_until(size_t limit, uint64_t deadline_ns)
 {
 	size_t fail_at = heap.arena.fail_at;
+	enum mu_status status;
 
 	heap.arena.fail_at = 0;
 	if (!heap.blocks.sealed)
@@ -64,7 +69,10 @@ fold_until(size_t limit, uint64_t deadline_ns)
 	if (after_make != NULL)
 		after_make();
 	heap.arena.fail_at = fail_at;
-	return mu_fold(&leaks, &graph_made, limit, deadline_ns, &why);
+	status = mu_fold(&leaks, &graph_made, limit, true, deadline_ns, &why);
+	free(entries);
+	entries = unpack(&leaks.entries);
+	return status;
 }
 
 static inline void
@@ -78,16 +86,16 @@ expect_totals(size_t num_leaks, size_t leak_bytes, size_t num_entries)
 {
 	ck_assert_uint_eq(leaks.num_leaks, num_leaks);
 	ck_assert_uint_eq(leaks.leak_bytes, leak_bytes);
-	ck_assert_uint_eq(leaks.num_entries, num_entries);
+	ck_assert_uint_eq(leaks.entries.count, num_entries);
 }
 
 static inline void
 expect_entry(size_t i, const void *begin, size_t size, size_t referenced_count,
     size_t referenced_size)
 {
-	const struct mu_leak *leak = &leaks.entries[i];
+	const struct mu_leak *leak = &entries[i];
 
-	ck_assert_uint_lt(i, leaks.num_entries);
+	ck_assert_uint_lt(i, leaks.entries.count);
 	ck_assert_uint_eq(leak->range.begin, (uintptr_t)begin);
 	ck_assert_uint_eq(mu_range_size(leak->range), size);
 	ck_assert_uint_eq(leak->referenced_count, referenced_count);

@@ -32,11 +32,11 @@ expect_sizes(size_t limit)
 	size_t i, size;
 
 	ck_assert_uint_eq(leaks.num_leaks, 7);
-	ck_assert_uint_eq(leaks.num_entries, limit < 7 ? limit : 7);
-	for (i = 0; i < leaks.num_entries; i++) {
+	ck_assert_uint_eq(leaks.entries.count, limit < 7 ? limit : 7);
+	for (i = 0; i < leaks.entries.count; i++) {
 		size = bytes(words[i]);
 		expect_entry(i, sizes[order[i]], size, 0, 0);
-		ck_assert_mem_eq(leaks.entries[i].contents, sizes[order[i]],
+		ck_assert_mem_eq(entries[i].contents, sizes[order[i]],
 		    size < 32 ? size : 32);
 	}
 }
@@ -62,8 +62,8 @@ START_TEST(contents_of_a_short_block)
 	a = fake_block(&heap, 3, false);
 	memset(a, 'x', 8);
 	fold();
-	ck_assert_mem_eq(leaks.entries[0].contents, "xxx", 3);
-	ck_assert_mem_eq(leaks.entries[0].contents + 3, zeros, 29);
+	ck_assert_mem_eq(entries[0].contents, "xxx", 3);
+	ck_assert_mem_eq(entries[0].contents + 3, zeros, 29);
 }
 END_TEST
 
@@ -104,10 +104,10 @@ expect_blocks_alone(size_t count)
 
 	ck_assert_ptr_nonnull(strstr(why.words, "memory"));
 	ck_assert_ptr_nonnull(strstr(why.words, "entry is one block"));
-	ck_assert_uint_eq(leaks.num_entries, count);
-	for (i = 0; i < leaks.num_entries; i++) {
-		ck_assert_uint_eq(leaks.entries[i].total_size, bytes(1));
-		ck_assert_uint_eq(leaks.entries[i].referenced_count, 0);
+	ck_assert_uint_eq(leaks.entries.count, count);
+	for (i = 0; i < leaks.entries.count; i++) {
+		ck_assert_uint_eq(entries[i].total_size, bytes(1));
+		ck_assert_uint_eq(entries[i].referenced_count, 0);
 	}
 }
 
@@ -181,19 +181,19 @@ int
 main(void)
 {
 	Suite *suite = suite_create("fold_entries");
-	TCase *entries = tcase_create("Entries");
+	TCase *tc = tcase_create("Entries");
 
-	tcase_set_timeout(entries, 60);
-	tcase_add_checked_fixture(entries, NULL, teardown);
-	tcase_add_loop_test(entries, order_and_limit, 0, FAKE_KINDS);
-	tcase_add_test(entries, contents_of_a_short_block);
-	tcase_add_loop_test(entries, limit_0, 0, FAKE_KINDS);
-	tcase_add_loop_test(entries, nothing_leaked, 0, FAKE_KINDS);
-	tcase_add_loop_test(entries, late, 0, FAKE_KINDS);
-	tcase_add_loop_test(entries, no_memory, 0, FAKE_KINDS);
-	tcase_add_loop_test(entries, too_large_to_fold, 0, FAKE_KINDS);
-	tcase_add_loop_test(entries, limited_memory, 0, FAKE_KINDS);
-	suite_add_tcase(suite, entries);
+	tcase_set_timeout(tc, 60);
+	tcase_add_checked_fixture(tc, NULL, teardown);
+	tcase_add_loop_test(tc, order_and_limit, 0, FAKE_KINDS);
+	tcase_add_test(tc, contents_of_a_short_block);
+	tcase_add_loop_test(tc, limit_0, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, nothing_leaked, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, late, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, too_large_to_fold, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, limited_memory, 0, FAKE_KINDS);
+	suite_add_tcase(suite, tc);
 
 	return suite_run(suite);
 }

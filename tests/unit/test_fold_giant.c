@@ -116,9 +116,8 @@ START_TEST(mu73_many_owners_of_a_tail)
 	fold();
 	expect_totals(2 * half, 2 * half * bytes(1), half);
 	for (i = 0; i < half; i++) {
-		ck_assert_uint_eq(leaks.entries[i].referenced_count, half);
-		ck_assert_uint_eq(
-		    leaks.entries[i].referenced_size, half * bytes(1));
+		ck_assert_uint_eq(entries[i].referenced_count, half);
+		ck_assert_uint_eq(entries[i].referenced_size, half * bytes(1));
 	}
 }
 END_TEST
@@ -144,9 +143,9 @@ START_TEST(mu73_many_owners_of_a_hub)
 	fold();
 	expect_totals(2 * half + 4, (2 * half + 3) * bytes(1) + bytes(3), half);
 	for (i = 0; i < half; i++) {
-		ck_assert_uint_eq(leaks.entries[i].referenced_count,
-		    i < half / 2 ? half + 4 : 2);
-		ck_assert_uint_eq(leaks.entries[i].referenced_size,
+		ck_assert_uint_eq(
+		    entries[i].referenced_count, i < half / 2 ? half + 4 : 2);
+		ck_assert_uint_eq(entries[i].referenced_size,
 		    i < half / 2 ? (half + 3) * bytes(1) + bytes(3)
 				 : 2 * bytes(1));
 	}

@@ -47,33 +47,30 @@ model_is_entry(const struct model *model, size_t i)
 static void
 model_expect(const struct model *model)
 {
-	size_t i, j, k, entries = 0, count, size;
+	size_t i, j, k, num_owners = 0, count, size;
 
 	for (i = 0; i < model->count; i++) {
 		if (!model_is_entry(model, i))
 			continue;
-		entries++;
+		num_owners++;
 		for (j = count = size = 0; j < model->count; j++) {
 			if (j == i || !model->reaches[i][j])
 				continue;
 			count++;
 			size += bytes(model->words[j]);
 		}
-		for (k = 0; k < leaks.num_entries; k++)
-			if (leaks.entries[k].range.begin ==
+		for (k = 0; k < leaks.entries.count; k++)
+			if (entries[k].range.begin ==
 			    (uintptr_t)model->nodes[i])
 				break;
 		expect_entry(
 		    k, model->nodes[i], bytes(model->words[i]), count, size);
 	}
-	ck_assert_uint_eq(leaks.num_entries, entries);
-	for (k = 1; k < leaks.num_entries; k++)
-		ck_assert(leaks.entries[k - 1].total_size >
-			leaks.entries[k].total_size ||
-		    (leaks.entries[k - 1].total_size ==
-			    leaks.entries[k].total_size &&
-			leaks.entries[k - 1].range.begin <
-			    leaks.entries[k].range.begin));
+	ck_assert_uint_eq(leaks.entries.count, num_owners);
+	for (k = 1; k < leaks.entries.count; k++)
+		ck_assert(entries[k - 1].total_size > entries[k].total_size ||
+		    (entries[k - 1].total_size == entries[k].total_size &&
+			entries[k - 1].range.begin < entries[k].range.begin));
 }
 
 /* With LIMIT entries: what is in none of them, each block counted once. */
@@ -86,10 +83,10 @@ model_expect_cut(const struct model *model, size_t limit, size_t num_total)
 	ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
 	ck_assert_uint_eq(leaks.num_total, num_total);
 	ck_assert_uint_eq(
-	    leaks.num_entries, limit < num_total ? limit : num_total);
+	    leaks.entries.count, limit < num_total ? limit : num_total);
 	for (i = 0; i < model->count; i++)
-		for (k = 0; k < leaks.num_entries; k++)
-			if (leaks.entries[k].range.begin ==
+		for (k = 0; k < leaks.entries.count; k++)
+			if (entries[k].range.begin ==
 			    (uintptr_t)model->nodes[i])
 				for (j = 0; j < model->count; j++)
 					reported[j] |=
@@ -213,7 +210,7 @@ expect_model(const struct model *model, size_t round)
 	fold();
 	ck_assert_uint_eq(leaks.num_leaks, model->count);
 	model_expect(model);
-	num_total = leaks.num_entries;
+	num_total = leaks.entries.count;
 	model_expect_cut(model, num_total, num_total);
 	model_expect_cut(model, 1 + round % num_total, num_total);
 	model_expect_unrecorded(model);

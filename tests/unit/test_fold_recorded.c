@@ -10,6 +10,7 @@
 #include "tests/support/fake_recorder.h"
 #include "tests/support/folding.h"
 #include "tests/support/image.h"
+#include "tests/support/leaks_model.h"
 #include "tests/support/suite.h"
 
 #define NODES 400
@@ -94,21 +95,21 @@ START_TEST(mu76_same_stack_is_one_entry)
 	record();
 	fold();
 	ck_assert_uint_eq(leaks.num_leaks, 4);
-	ck_assert_uint_eq(leaks.num_entries, 2);
-	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)a);
-	ck_assert_uint_eq(mu_range_size(leaks.entries[0].range), bytes(4));
-	ck_assert_uint_eq(leaks.entries[0].similar_count, 1);
-	ck_assert_uint_eq(leaks.entries[0].similar_size, bytes(8));
-	ck_assert_uint_eq(leaks.entries[0].similar_referenced_count, 1);
-	ck_assert_uint_eq(leaks.entries[0].similar_referenced_size, bytes(2));
-	ck_assert_uint_eq(leaks.entries[0].referenced_count, 0);
+	ck_assert_uint_eq(leaks.entries.count, 2);
+	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(mu_range_size(entries[0].range), bytes(4));
+	ck_assert_uint_eq(entries[0].similar_count, 1);
+	ck_assert_uint_eq(entries[0].similar_size, bytes(8));
+	ck_assert_uint_eq(entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(entries[0].similar_referenced_size, bytes(2));
+	ck_assert_uint_eq(entries[0].referenced_count, 0);
 	ck_assert_uint_eq(
-	    leaks.entries[0].total_size, bytes(4) + bytes(8) + bytes(2));
-	ck_assert_uint_eq(leaks.entries[0].num_frames, 3);
-	ck_assert_mem_eq(leaks.entries[0].frames, frames[0], 3 * W);
-	ck_assert_uint_eq(leaks.entries[1].range.begin, (uintptr_t)c);
-	ck_assert_uint_eq(leaks.entries[1].similar_count, 0);
-	ck_assert_uint_eq(leaks.entries[1].frames[0], 0x77);
+	    entries[0].total_size, bytes(4) + bytes(8) + bytes(2));
+	ck_assert_uint_eq(entries[0].num_frames, 3);
+	ck_assert_mem_eq(entries[0].frames, frames[0], 3 * W);
+	ck_assert_uint_eq(entries[1].range.begin, (uintptr_t)c);
+	ck_assert_uint_eq(entries[1].similar_count, 0);
+	ck_assert_uint_eq(entries[1].frames[0], 0x77);
 }
 END_TEST
 
@@ -124,7 +125,7 @@ START_TEST(mu76_no_stack_no_merge)
 	(void)c;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.num_entries, 3);
+	ck_assert_uint_eq(leaks.entries.count, 3);
 }
 END_TEST
 
@@ -146,11 +147,11 @@ START_TEST(unsampled_are_one_entry)
 	fake.about.sample_bytes = 4096;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.num_entries, 3);
-	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)blocks[0]);
-	ck_assert_uint_eq(leaks.entries[0].num_frames, 0);
-	ck_assert_uint_eq(leaks.entries[0].similar_count, 2);
-	ck_assert_uint_eq(leaks.entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(leaks.entries.count, 3);
+	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)blocks[0]);
+	ck_assert_uint_eq(entries[0].num_frames, 0);
+	ck_assert_uint_eq(entries[0].similar_count, 2);
+	ck_assert_uint_eq(entries[0].similar_referenced_count, 1);
 	ck_assert_uint_eq(leaks.num_total, 3);
 }
 END_TEST
@@ -170,11 +171,11 @@ START_TEST(mu77_limit_after_merging)
 	ck_assert_int_eq(fold_until(1, FAKE_NO_DEADLINE), MU_OK);
 	ck_assert_uint_eq(leaks.num_leaks, 41);
 	ck_assert_uint_eq(leaks.leak_bytes, bytes(100) + 40 * bytes(4));
-	ck_assert_uint_eq(leaks.num_entries, 1);
-	ck_assert_uint_eq(leaks.entries[0].similar_count, 39);
-	ck_assert_uint_eq(leaks.entries[0].total_size, 40 * bytes(4));
+	ck_assert_uint_eq(leaks.entries.count, 1);
+	ck_assert_uint_eq(entries[0].similar_count, 39);
+	ck_assert_uint_eq(entries[0].total_size, 40 * bytes(4));
 	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
-	ck_assert_uint_eq(leaks.num_entries, 0);
+	ck_assert_uint_eq(leaks.entries.count, 0);
 	(void)large;
 }
 END_TEST
@@ -197,10 +198,10 @@ START_TEST(mu78_first_16_frames)
 	by_stack(c, 32, 2);
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.num_entries, 2);
-	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)a);
-	ck_assert_uint_eq(leaks.entries[0].similar_count, 1);
-	ck_assert_uint_eq(leaks.entries[0].num_frames, 16);
+	ck_assert_uint_eq(leaks.entries.count, 2);
+	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(entries[0].similar_count, 1);
+	ck_assert_uint_eq(entries[0].num_frames, 16);
 }
 END_TEST
 
@@ -218,11 +219,11 @@ START_TEST(dressed_block)
 	record();
 	fold();
 	ck_assert_uint_eq(leaks.leak_bytes, bytes(20));
-	ck_assert_uint_eq(leaks.num_entries, 1);
-	ck_assert_uint_eq(leaks.entries[0].range.begin, (uintptr_t)block + 32);
-	ck_assert_uint_eq(mu_range_size(leaks.entries[0].range), 40);
-	ck_assert_uint_eq(leaks.entries[0].total_size, 40);
-	ck_assert_mem_eq(leaks.entries[0].contents, "contents", 8);
+	ck_assert_uint_eq(leaks.entries.count, 1);
+	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)block + 32);
+	ck_assert_uint_eq(mu_range_size(entries[0].range), 40);
+	ck_assert_uint_eq(entries[0].total_size, 40);
+	ck_assert_mem_eq(entries[0].contents, "contents", 8);
 }
 END_TEST
 
@@ -239,11 +240,11 @@ START_TEST(mu76_frames_without_folding)
 	after_make = forget_edges;
 	heap.arena.fail_at = 1;
 	ck_assert_int_eq(fold_until(9, FAKE_NO_DEADLINE), MU_PARTIAL);
-	ck_assert_uint_eq(leaks.num_entries, 1);
+	ck_assert_uint_eq(leaks.entries.count, 1);
 	ck_assert_uint_eq(
-	    leaks.entries[0].num_frames, lengths[0] < 16 ? lengths[0] : 16);
-	ck_assert_mem_eq(leaks.entries[0].frames, frames[0],
-	    leaks.entries[0].num_frames * W);
+	    entries[0].num_frames, lengths[0] < 16 ? lengths[0] : 16);
+	ck_assert_mem_eq(
+	    entries[0].frames, frames[0], entries[0].num_frames * W);
 }
 END_TEST
 
@@ -282,8 +283,8 @@ START_TEST(random_stacks)
 			nodes[rand() % NODES][rand() % 4] =
 			    nodes[rand() % NODES];
 		fold();
-		count = leaks.num_entries;
-		memcpy(all, leaks.entries, count * sizeof(*all));
+		count = leaks.entries.count;
+		memcpy(all, entries, count * sizeof(*all));
 		for (i = 0; i < count; i++) {
 			for (j = 0; (uintptr_t)nodes[j] != all[i].range.begin;)
 				j++;
@@ -294,12 +295,12 @@ START_TEST(random_stacks)
 			memcpy(all[i].frames, frames[of[j]],
 			    all[i].num_frames * W);
 		}
-		mu_leaks_merge(all, &count);
-		mu_leaks_sort(all, count);
+		model_merge(all, &count);
+		model_sort(all, count);
 		record();
 		fold();
-		ck_assert_uint_eq(leaks.num_entries, count);
-		expect_same(leaks.entries, all, count);
+		ck_assert_uint_eq(leaks.entries.count, count);
+		expect_same(entries, all, count);
 		clean_up();
 	}
 	setup();

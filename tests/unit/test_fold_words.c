@@ -41,7 +41,7 @@ START_TEST(unaligned_edges)
 				    0, owner, bytes(7), 2, 2 * bytes(3));
 			} else {
 				ck_assert_uint_eq(
-				    leaks.num_entries, at % W == 0 ? 2 : 3);
+				    leaks.entries.count, at % W == 0 ? 2 : 3);
 			}
 			fake_heap_close(&heap);
 		}

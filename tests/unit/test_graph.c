@@ -173,14 +173,15 @@ START_TEST(same_answer)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
 	size_t limit = 0, used, count, n, whole = 0;
-	struct mu_leak *entries;
+	struct mu_leak *first;
 
 	make_graph();
 	heap.blocks.workers = NULL;
 	fake_heap_seal(&heap);
 	fold();
-	entries = leaks.entries;
-	count = leaks.num_entries;
+	first = entries;
+	entries = NULL;
+	count = leaks.entries.count;
 	ck_assert_uint_gt(count, 10);
 	heap.blocks.workers = &workers;
 	for (n = 0; n < 16; n++) {
@@ -190,14 +191,14 @@ START_TEST(same_answer)
 		if (n == 0 || fold_until(SIZE_MAX, FAKE_NO_DEADLINE) != MU_OK)
 			continue;
 		whole++;
-		ck_assert_uint_eq(leaks.num_entries, count);
-		ck_assert_mem_eq(
-		    leaks.entries, entries, count * sizeof(*entries));
+		ck_assert_uint_eq(leaks.entries.count, count);
+		ck_assert_mem_eq(entries, first, count * sizeof(*first));
 	}
 	ck_assert_uint_ge(whole, 10);
 	heap.arena.limit = (size_t)8 << 30;
 	fold();
-	ck_assert_mem_eq(leaks.entries, entries, count * sizeof(*entries));
+	ck_assert_mem_eq(entries, first, count * sizeof(*first));
+	free(first);
 }
 END_TEST
 

@@ -5,8 +5,18 @@
 #include <malloc.h>
 #include <stdlib.h>
 
+#include "lib/entries.h"
 #include "lib/report/hint.h"
 #include "tests/support/suite.h"
+
+static bool
+hint_sizes(
+    const struct UnreachableMemoryInfo *info, size_t *least, size_t *most)
+{
+	struct mu_entries entries = mu_entries_of(info);
+
+	return mu_hint_sizes(info, &entries, least, most);
+}
 
 /* Also of those that the limit cut: no entry here is of 40 or 5000 bytes. */
 START_TEST(of_all_entries)
@@ -18,13 +28,13 @@ START_TEST(of_all_entries)
 		.unrecorded_max = 5000 };
 	size_t least, most;
 
-	ck_assert(mu_hint_sizes(&info, &least, &most));
+	ck_assert(hint_sizes(&info, &least, &most));
 	ck_assert_uint_eq(least, 25);
 	ck_assert_uint_eq(most, 5000);
 	leak.backtrace.num_frames = 1;
-	ck_assert(!mu_hint_sizes(&info, &least, &most));
+	ck_assert(!hint_sizes(&info, &least, &most));
 	info = (struct UnreachableMemoryInfo) { 0 };
-	ck_assert(!mu_hint_sizes(&info, &least, &most));
+	ck_assert(!hint_sizes(&info, &least, &most));
 }
 END_TEST
 
@@ -39,7 +49,7 @@ START_TEST(sizes_of_malloc)
 		block = malloc(size);
 		info.unrecorded_min = malloc_usable_size(block);
 		info.unrecorded_max = info.unrecorded_min;
-		ck_assert(mu_hint_sizes(&info, &least, &most));
+		ck_assert(hint_sizes(&info, &least, &most));
 		ck_assert_uint_le(least, size);
 		ck_assert_uint_ge(most, size);
 		free(block);

@@ -16,7 +16,7 @@
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 
-#define ENTRIES 5000 /* 1.8 MB: many times the pipe's 64 KiB */
+#define ENTRIES 20000 /* 800 KB: many times the pipe's 64 KiB */
 
 static struct mu_results results;
 static struct mu_request request;
@@ -52,12 +52,12 @@ good_header(void)
 		.magic = MU_PIPE_MAGIC,
 		.version = MU_PIPE_VERSION,
 		.header_size = sizeof(struct mu_pipe_header),
-		.entry_size = sizeof(struct Leak),
 		.num_allocations = 10,
 		.allocation_bytes = 1000,
 		.num_leaks = 3,
 		.leak_bytes = 30,
 		.num_entries = 2,
+		.entries_size = 2 * MU_PACKED_LEAST,
 		.num_total = 3,
 		.unreported_count = 1,
 		.unreported_bytes = 8,
@@ -79,7 +79,9 @@ START_TEST(mu80_damaged_headers_are_refused)
 	REFUSED(magic, 0);
 	REFUSED(version, 1);
 	REFUSED(header_size, 8);
-	REFUSED(entry_size, 8);
+	REFUSED(entries_size, 2 * MU_PACKED_LEAST - 1);
+	REFUSED(entries_size, 3 * MU_PACKED_MOST);
+	REFUSED(entries_size, UINT64_MAX);
 	REFUSED(status, MU_STATUS_COUNT);
 	REFUSED(status, MU_ERR_TIMEOUT); /* a failure that has figures */
 	REFUSED(num_entries, 3);
@@ -109,23 +111,25 @@ send_all(void *arg)
 	const struct sender *sender = arg;
 	struct mu_leaks leaks = { .num_leaks = sender->entries,
 		.leak_bytes = sender->entries * 8,
-		.num_entries = sender->entries,
 		.num_total = sender->entries };
 	struct mu_heap heap = { .blocks = { .count = sender->entries + 7,
 				    .bytes = sender->entries * 8 + 70 },
 		.transient = true };
 	struct mu_why why = { "because" };
+	struct mu_arena arena;
+	struct mu_leak leak;
 	size_t i;
 
-	leaks.entries = calloc(sender->entries + 1, sizeof(*leaks.entries));
+	mu_arena_open(&arena, SIZE_MAX);
+	leaks.entries.arena = &arena;
 	for (i = 0; i < sender->entries; i++) {
-		leaks.entries[i].range.begin = 16 * i;
-		leaks.entries[i].range.end = 16 * i + 8;
-		leaks.entries[i].total_size = i;
-		memset(leaks.entries[i].contents, (int)i, 32);
+		leak = (struct mu_leak) { .range = { 16 * i, 16 * i + 8 },
+			.total_size = i };
+		memset(leak.contents, (int)i, 32);
+		ck_assert(mu_packed_add(&leaks.entries, &leak));
 	}
 	mu_leak_pipe_send(writing_end, sender->status, &why, &heap, &leaks);
-	free(leaks.entries);
+	mu_arena_close(&arena);
 	close(writing_end);
 	writing_end = -1;
 	return NULL;
@@ -166,6 +170,8 @@ START_TEST(mu79_all_arrives)
 {
 	struct sender sender = { MU_PARTIAL, ENTRIES };
 	struct UnreachableMemoryInfo info;
+	struct mu_entries_at at;
+	const struct Leak *leak;
 	size_t i;
 
 	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
@@ -176,14 +182,16 @@ START_TEST(mu79_all_arrives)
 	ck_assert_uint_eq(info.leak_bytes, ENTRIES * 8);
 	ck_assert_uint_eq(info.num_allocations, ENTRIES + 7);
 	ck_assert_uint_eq(info.allocation_bytes, ENTRIES * 8 + 70);
-	for (i = 0; i < ENTRIES; i++) {
-		ck_assert_uint_eq(info.leaks[i].begin, 16 * i);
-		ck_assert_uint_eq(info.leaks[i].size, 8);
-		ck_assert_uint_eq(info.leaks[i].total_size, i);
-		ck_assert_int_eq(info.leaks[i].contents[31], (unsigned char)i);
+	mu_entries_open(&at, &pass.entries);
+	for (i = 0; (leak = mu_entries_next(&at)) != NULL; i++) {
+		ck_assert_uint_eq(leak->begin, 16 * i);
+		ck_assert_uint_eq(leak->size, 8);
+		ck_assert_uint_eq(leak->total_size, i);
+		ck_assert_int_eq(leak->contents[31], (unsigned char)i);
 	}
-	ck_assert(mu_results_free(&results, info.leaks));
-	ck_assert(!mu_results_free(&results, info.leaks));
+	ck_assert_uint_eq(i, ENTRIES);
+	mu_results_drop(&results, &pass.entries);
+	ck_assert_ptr_null(pass.entries.packed);
 	ck_assert_ptr_null(results.first);
 }
 END_TEST
@@ -197,7 +205,7 @@ START_TEST(a_failure_arrives_with_its_words)
 	    send_and_receive(&sender, &info), MU_ERR_HEAP_INCONSISTENT);
 	ck_assert_str_eq(pass.why.words, "because");
 	ck_assert_uint_eq(info.num_allocations, 0);
-	ck_assert_ptr_null(info.leaks);
+	ck_assert_ptr_null(pass.entries.packed);
 }
 END_TEST
 
@@ -206,8 +214,8 @@ START_TEST(mu38_end_of_file_at_every_step)
 	struct mu_pipe_header header = good_header();
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t sizes[] = { 0, 1, sizeof(header) - 1, sizeof(header),
-		sizeof(header) + sizeof(struct Leak) + 5 };
-	char bytes[sizeof(header) + 2 * sizeof(struct Leak)];
+		sizeof(header) + MU_PACKED_LEAST + 1 };
+	char bytes[sizeof(header) + 2 * MU_PACKED_LEAST];
 	size_t i;
 
 	memset(bytes, 0, sizeof(bytes));
@@ -219,7 +227,7 @@ START_TEST(mu38_end_of_file_at_every_step)
 		writing_end = -1;
 		ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
 		    MU_ERR_HELPER_DIED);
-		ck_assert_ptr_null(info.leaks);
+		ck_assert_ptr_null(pass.entries.packed);
 		ck_assert_ptr_null(results.first);
 		teardown();
 		setup();
@@ -270,7 +278,7 @@ START_TEST(garbage_is_no_answer)
 	    write(writing_end, garbage, sizeof(garbage)), sizeof(garbage));
 	ck_assert_int_eq(
 	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
-	ck_assert_ptr_null(info.leaks);
+	ck_assert_ptr_null(pass.entries.packed);
 }
 END_TEST
 

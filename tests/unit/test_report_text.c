@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/entries.h"
 #include "lib/report/text.h"
 #include "mu/arch.h"
 #include "tests/support/suite.h"
@@ -45,11 +46,21 @@ leak_text(const struct Leak *leak, bool log_contents)
 	return buffer;
 }
 
+static void
+report_rest(const struct UnreachableMemoryInfo *info)
+{
+	struct mu_entries entries = mu_entries_of(info);
+
+	mu_report_rest(&out, info, &entries);
+}
+
 static const char *
 info_text(const struct UnreachableMemoryInfo *info)
 {
+	struct mu_entries entries = mu_entries_of(info);
+
 	start();
-	mu_report(&out, info, false, &names);
+	mu_report(&out, info, &entries, false, &names);
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
 }
@@ -116,7 +127,7 @@ START_TEST(shared_and_cut_entries_are_said)
 	leaks[0].referenced_count = leaks[1].referenced_count = 1;
 	leaks[0].referenced_size = leaks[1].referenced_size = 24;
 	start();
-	mu_report_rest(&out, &info);
+	report_rest(&info);
 	ck_assert_str_eq(buffer,
 	    "  Several entries lead to the same blocks and each counts them:"
 	    " together they have 88 bytes in 3 allocations\n"
@@ -125,16 +136,16 @@ START_TEST(shared_and_cut_entries_are_said)
 	info.num_entries = 2;
 	info.unreported_leaks = 4;
 	start();
-	mu_report_rest(&out, &info);
+	report_rest(&info);
 	ck_assert_str_eq(
 	    buffer, "  ... and 1 more entry, 100 bytes in 4 allocations\n");
 	info.num_entries = 1;
 	start();
-	mu_report_rest(&out, &info);
+	report_rest(&info);
 	ck_assert_str_eq(buffer, "");
 	info.num_reported = info.num_entries = 0;
 	start();
-	mu_report_rest(&out, &info);
+	report_rest(&info);
 	ck_assert_str_eq(
 	    buffer, "  ... and 100 bytes in 4 allocations without an entry\n");
 }

@@ -1,24 +1,22 @@
 /*
- * Entries of the answer: equal ones become one, the heaviest come first.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Entries by the words of Android's report, slowly: equal ones become one, the
+ * heaviest come first.
  */
+#ifndef TESTS_SUPPORT_LEAKS_MODEL_H
+#define TESTS_SUPPORT_LEAKS_MODEL_H
+
 #include "heapwalk/leaks.h"
-
-#include <stdbool.h>
-#include <string.h>
-
 #include "mu/sort.h"
 
 _Static_assert(sizeof(struct mu_leak) <= MU_SORT_MOST, "mu_sort() sorts them");
 
-static int
+static inline int
 compare_words(uintptr_t a, uintptr_t b)
 {
 	return (a > b) - (a < b);
 }
 
-static int
+static inline int
 compare_frames(const struct mu_leak *a, const struct mu_leak *b)
 {
 	size_t i;
@@ -31,7 +29,7 @@ compare_frames(const struct mu_leak *a, const struct mu_leak *b)
 	return 0;
 }
 
-static int
+static inline int
 by_frames(const void *a, const void *b)
 {
 	const struct mu_leak *left = a, *right = b;
@@ -42,7 +40,7 @@ by_frames(const void *a, const void *b)
 	    : compare_words(left->range.begin, right->range.begin);
 }
 
-static int
+static inline int
 by_total_size(const void *a, const void *b)
 {
 	const struct mu_leak *left = a, *right = b;
@@ -52,7 +50,7 @@ by_total_size(const void *a, const void *b)
 	return compare_words(left->range.begin, right->range.begin);
 }
 
-static void
+static inline void
 merge(struct mu_leak *into, const struct mu_leak *leak)
 {
 	into->similar_count += 1 + leak->similar_count;
@@ -64,24 +62,26 @@ merge(struct mu_leak *into, const struct mu_leak *leak)
 	into->total_size += leak->total_size;
 }
 
-void
-mu_leaks_merge(struct mu_leak *entries, size_t *count)
+static inline __attribute__((unused)) void
+model_merge(struct mu_leak *all, size_t *count)
 {
 	size_t i, out = 0;
 
-	mu_sort(entries, *count, sizeof(*entries), by_frames);
+	mu_sort(all, *count, sizeof(*all), by_frames);
 	for (i = 0; i < *count; i++) {
-		if (out > 0 && entries[i].num_frames > 0 &&
-		    compare_frames(&entries[out - 1], &entries[i]) == 0)
-			merge(&entries[out - 1], &entries[i]);
+		if (out > 0 && all[i].num_frames > 0 &&
+		    compare_frames(&all[out - 1], &all[i]) == 0)
+			merge(&all[out - 1], &all[i]);
 		else if (out++ != i)
-			entries[out - 1] = entries[i];
+			all[out - 1] = all[i];
 	}
 	*count = out;
 }
 
-void
-mu_leaks_sort(struct mu_leak *entries, size_t count)
+static inline __attribute__((unused)) void
+model_sort(struct mu_leak *all, size_t count)
 {
-	mu_sort(entries, count, sizeof(*entries), by_total_size);
+	mu_sort(all, count, sizeof(*all), by_total_size);
 }
+
+#endif

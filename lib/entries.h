@@ -1,0 +1,52 @@
+/*
+ * The entries of an answer, one at a time: what writes a report needs no array
+ * of all, which would take 368 bytes an entry.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#ifndef LIB_ENTRIES_H
+#define LIB_ENTRIES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "heapwalk/packed.h"
+#include "memunreachable/memunreachable.h"
+
+/* An array, or packed bytes (heapwalk/packed.h); the memory is the owner's. */
+struct mu_entries {
+	const struct Leak *leaks; /* NULL: packed */
+	unsigned char *packed;
+	size_t size;  /* bytes */
+	size_t count; /* entries */
+};
+
+struct mu_entries_at {
+	struct mu_entries entries;
+	size_t number; /* of the next one */
+	struct mu_packed_at packed;
+	struct Leak leak;
+};
+
+/* Those that INFO has as an array. */
+struct mu_entries mu_entries_of(const struct UnreachableMemoryInfo *info);
+
+void mu_entries_open(
+    struct mu_entries_at *at, const struct mu_entries *entries);
+
+/* The next one, which is AT's until the next call; NULL: that was the last. */
+const struct Leak *mu_entries_next(struct mu_entries_at *at);
+
+/*
+ * Are ENTRIES, which are packed, what they say? *NUM_MORE: frames of theirs
+ * behind the first 16 of each.
+ */
+bool mu_entries_check(const struct mu_entries *entries, size_t *num_more);
+
+/*
+ * All of them as an array: LEAKS has room for entries->count, and behind these
+ * for the frames that mu_entries_check() counted.
+ */
+void mu_entries_unpack(const struct mu_entries *entries, struct Leak *leaks);
+
+#endif
