@@ -4,11 +4,9 @@
  * time to read it.
  */
 #include <check.h>
-#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,7 +16,9 @@
 #include <unistd.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
+#include "tests/support/target_process.h"
 
 #define MS (1000 * 1000ull)
 #define MIB ((size_t)1 << 20)
@@ -30,21 +30,12 @@
 /* Shared with the guest. */
 struct shared {
 	_Atomic bool ready, sleep, sleeps;
-	size_t ram;
 };
 
 static struct shared *shared;
 static char *ram;
+static size_t ram_size;
 static pid_t guest;
-
-static void
-nap_ms(long ms)
-{
-	struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&nap, &nap) != 0)
-		continue;
-}
 
 /* Word 0 of each page holds on to a block, or nothing; this one counts. */
 static void *
@@ -54,7 +45,7 @@ compute(void *arg)
 
 	(void)arg;
 	for (;;)
-		for (i = 0; i < shared->ram; i += 4096)
+		for (i = 0; i < ram_size; i += 4096)
 			((volatile size_t *)(ram + i))[1]++;
 	return NULL;
 }
@@ -97,7 +88,7 @@ sleep_deeply(void *arg)
 static void
 boot(void)
 {
-	size_t i, size = shared->ram;
+	size_t i, size = ram_size;
 	void *volatile lost;
 
 	ram = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -114,15 +105,15 @@ boot(void)
 }
 
 static _Noreturn void
-run_guest(int fd)
+run_guest(char **argv)
 {
 	static void *(*const bodies[])(
 	    void *) = { compute, come_and_go, sleep_deeply };
 	pthread_t thread;
 	size_t i;
 
-	shared = mmap(
-	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ram_size = (size_t)atol(argv[1]);
+	shared = target_memory(atoi(argv[2]), sizeof(*shared));
 	boot();
 	for (i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
 		pthread_create(&thread, NULL, bodies[i], NULL);
@@ -134,22 +125,7 @@ run_guest(int fd)
 static void
 start(size_t size)
 {
-	int fd = memfd_create("shared", 0);
-	char file[16];
-
-	ck_assert_int_eq(ftruncate(fd, sizeof(*shared)), 0);
-	shared = mmap(
-	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-	ck_assert_ptr_ne(shared, MAP_FAILED);
-	shared->ram = size;
-	snprintf(file, sizeof(file), "%d", fd);
-	guest = fork();
-	ck_assert_int_ge(guest, 0);
-	if (guest == 0) {
-		execl("/proc/self/exe", "guest", file, NULL);
-		_exit(127);
-	}
-	close(fd);
+	shared = target_start((long)size, sizeof(*shared), &guest);
 	while (!shared->ready)
 		nap_ms(1);
 }
@@ -157,9 +133,7 @@ start(size_t size)
 static void
 end(void)
 {
-	ck_assert_int_eq(waitpid(guest, NULL, WNOHANG), 0);
-	kill(guest, SIGKILL);
-	waitpid(guest, NULL, 0);
+	target_end(guest);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -317,8 +291,8 @@ main(int argc, char **argv)
 	Suite *suite;
 	TCase *tcase;
 
-	if (argc == 2)
-		run_guest(atoi(argv[1]));
+	if (argc == TARGET_ARGC)
+		run_guest(argv);
 	suite = suite_create("check_guest");
 	tcase = tcase_create("guest");
 	tcase_set_timeout(tcase, 400);

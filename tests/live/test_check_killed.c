@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
 #define KILLS 8 /* or TESTS_KILLS; of each kind */
@@ -62,15 +63,6 @@ static pid_t victim_pid; /* for itself */
 static pid_t target;
 static pid_t keeper, guardian; /* of the last check */
 static int requests[2], replies[2];
-
-static void
-nap_us(long us)
-{
-	struct timespec nap = { us / 1000000, us % 1000000 * 1000 };
-
-	while (nanosleep(&nap, &nap) != 0)
-		continue;
-}
 
 static void
 complain(const char *what, long got, long expected)

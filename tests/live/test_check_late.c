@@ -19,12 +19,13 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "lib/cli/check.h"
 #include "lib/copy_pause.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
+#include "tests/support/target_process.h"
 
 #ifndef SYS_pidfd_getfd
 #define SYS_pidfd_getfd 438 /* Linux 5.6 */
@@ -46,15 +47,6 @@ static struct shared *shared;
 static pid_t target;
 static _Atomic long delay_ms;
 static _Atomic int forks;
-
-static void
-nap_ms(long ms)
-{
-	struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&nap, &nap) != 0)
-		continue;
-}
 
 /* -1: none can be had. */
 static int
@@ -158,14 +150,6 @@ start_late(void)
 	return fd >= 0;
 }
 
-static void
-end(void)
-{
-	ck_assert_int_eq(waitpid(target, NULL, WNOHANG), 0);
-	kill(target, SIGKILL);
-	waitpid(target, NULL, 0);
-}
-
 static enum mu_status
 look(struct mu_answer *answer, enum mu_check_stop stop)
 {
@@ -213,7 +197,7 @@ START_TEST(a_little_late)
 		ck_assert_int_eq(forks, 1);
 		mu_check_release(&answer);
 	}
-	end();
+	target_end(target);
 }
 END_TEST
 
@@ -233,7 +217,7 @@ START_TEST(far_too_late)
 		mu_check_release(&answer);
 		ck_assert(!has_children());
 	}
-	end();
+	target_end(target);
 }
 END_TEST
 
@@ -257,7 +241,7 @@ START_TEST(may_wait_for_ever)
 		mu_check_release(&answer);
 		ck_assert_int_eq(poll(&ready, 1, 0), 0);
 	}
-	end();
+	target_end(target);
 	close(fd);
 }
 END_TEST

@@ -20,7 +20,9 @@
 #include <unistd.h>
 
 #include "lib/cli/check.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
+#include "tests/support/target_process.h"
 
 #define MS (1000 * 1000ull)
 #define BIG ((size_t)600 << 20)
@@ -37,24 +39,6 @@ struct shared {
 
 static struct shared *shared;
 static pid_t target;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-static void
-nap_ms(long ms)
-{
-	struct timespec nap = { ms / 1000, ms % 1000 * 1000000 };
-
-	while (nanosleep(&nap, &nap) != 0)
-		continue;
-}
 
 static void *
 tick(void *arg)
@@ -195,20 +179,13 @@ enum play {
 	SHORT_VFORKS
 };
 
-static void
-map_shared(int fd)
-{
-	shared = mmap(
-	    NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-}
-
 /* A program of its own: this one, with "PLAY FD" on its command line. */
 static _Noreturn void
 run_target(char **argv)
 {
 	pthread_t thread;
 
-	map_shared(atoi(argv[2]));
+	shared = target_memory(atoi(argv[2]), sizeof(*shared));
 	pthread_create(&thread, NULL, tick, NULL);
 	plays[atoi(argv[1])]();
 	for (;;)
@@ -218,22 +195,7 @@ run_target(char **argv)
 static void
 start(enum play play)
 {
-	char which[16], file[16];
-	int fd = memfd_create("shared", 0);
-
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(ftruncate(fd, sizeof(*shared)), 0);
-	map_shared(fd);
-	ck_assert_ptr_ne(shared, MAP_FAILED);
-	snprintf(which, sizeof(which), "%d", play);
-	snprintf(file, sizeof(file), "%d", fd);
-	target = fork();
-	ck_assert_int_ge(target, 0);
-	if (target == 0) {
-		execl("/proc/self/exe", "test_check_pause", which, file, NULL);
-		_exit(127);
-	}
-	close(fd);
+	shared = target_start(play, sizeof(*shared), &target);
 	while (!shared->ready)
 		nap_ms(1);
 	nap_ms(50);
@@ -242,9 +204,7 @@ start(enum play play)
 static void
 end(void)
 {
-	ck_assert_int_eq(waitpid(target, NULL, WNOHANG), 0);
-	kill(target, SIGKILL);
-	waitpid(target, NULL, 0);
+	target_end(target);
 	munmap(shared, sizeof(*shared));
 }
 
@@ -399,7 +359,7 @@ main(int argc, char **argv)
 	Suite *suite;
 	TCase *tcase;
 
-	if (argc == 3)
+	if (argc == TARGET_ARGC)
 		run_target(argv);
 	suite = suite_create("check_pause");
 	tcase = tcase_create("pause");

@@ -8,6 +8,7 @@
 #include "lib/cli/check.h"
 #include "tests/support/answer_array.h"
 #include "tests/support/busy_victim.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
 #define CHECKS 30 /* or TESTS_CHECKS */
@@ -176,14 +177,6 @@ START_TEST(exact_of_a_static_program)
 	ck_assert_uint_le(unchecked, CHECKS / 3 / 2);
 }
 END_TEST
-
-static void
-nap_us(long us)
-{
-	struct timespec nap = { 0, us * 1000 };
-
-	nanosleep(&nap, NULL);
-}
 
 static void
 expect_refused(pid_t pid, enum mu_status expected, const char *words)

@@ -15,6 +15,7 @@
 
 #include "lib/library.h"
 #include "memunreachable/memunreachable.h"
+#include "tests/support/clock.h"
 #include "tests/support/suite.h"
 
 #define MS (1000 * 1000ull)
@@ -22,23 +23,6 @@
 static _Atomic bool in_vfork;
 static _Atomic uint64_t longest_ns;
 static _Atomic pid_t child;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 * MS + (uint64_t)now.tv_nsec;
-}
-
-static void
-nap_ms(long ms)
-{
-	struct timespec nap = { 0, ms * 1000000 };
-
-	nanosleep(&nap, NULL);
-}
 
 static void *
 tick(void *arg)

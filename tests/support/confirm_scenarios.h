@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <time.h>
 
+#include "tests/support/clock.h"
 #include "tests/support/live.h"
 #include "tests/support/scenario.h"
 
@@ -136,15 +137,6 @@ struct flight {
 static struct flight flights[MAX_FLIGHTS];
 static int flight_pipe[2];
 static int flights_over;
-
-static uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
 
 static bool
 is_over(void)

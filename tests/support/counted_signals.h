@@ -12,6 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "tests/support/clock.h"
+
 #define MAX_QUEUED (1u << 20)
 #define NS_PER_MS 1000000
 
@@ -79,15 +81,6 @@ catch_signals(void)
 	action.sa_flags = SA_RESTART;
 	action.sa_handler = on_child;
 	ck_assert_int_eq(sigaction(SIGCHLD, &action, NULL), 0);
-}
-
-static inline uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
 /* One signal a millisecond. Returns just before the first was counted. */
