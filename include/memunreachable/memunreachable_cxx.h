@@ -56,7 +56,7 @@ struct Leak {
 		static constexpr size_t max_frames = 16;
 		uintptr_t frames[max_frames] = {};
 
-		size_t num_more = 0; // recorded frames that follow
+		size_t num_more = 0;             // recorded frames that follow
 		const uintptr_t *more = nullptr; // in the C report only
 		size_t cut = 0;                  // 1: no more were recorded
 

@@ -8,15 +8,21 @@ bad=0
 flags="-std=gnu11 -D_GNU_SOURCE -O2 -Iinclude -I. -fPIC -Wall -Wextra
 	-Wshadow -Werror -idirafter /usr/include"
 
+sources=$*
+
+# each COMMAND ARG...: some sources behind that, as often as it takes.
+each() {
+	# shellcheck disable=SC2086
+	printf '%s\n' $sources | xargs -P "$(nproc)" -n 8 "$@"
+}
+
 for compiler in gcc clang aarch64-linux-gnu-gcc; do
 	if ! command -v "$compiler" >/dev/null; then
 		echo "SKIPPED: lint: no $compiler"
 		continue
 	fi
-	for source in "$@"; do
-		# shellcheck disable=SC2086
-		"$compiler" $flags -fsyntax-only "$source" || bad=1
-	done
+	# shellcheck disable=SC2086
+	each "$compiler" $flags -fsyntax-only || bad=1
 done
 # Two external functions of one name may differ in what they take.
 if command -v gcc >/dev/null; then
@@ -27,9 +33,10 @@ if command -v gcc >/dev/null; then
 	rm -rf "$lto"
 fi
 if command -v clang-tidy >/dev/null; then
-	# shellcheck disable=SC2086
-	clang-tidy --quiet --warnings-as-errors='*' "$@" -- \
-		-std=gnu11 -D_GNU_SOURCE -Iinclude -I. 2>/dev/null || bad=1
+	# shellcheck disable=SC2016
+	each sh -c 'clang-tidy --quiet --warnings-as-errors="*" "$@" -- \
+		-std=gnu11 -D_GNU_SOURCE -Iinclude -I. 2>/dev/null' tidy ||
+		bad=1
 else
 	echo "SKIPPED: lint: no clang-tidy"
 fi
