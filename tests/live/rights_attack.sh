@@ -3,21 +3,11 @@
 # become root by that: tests/live/victim_thief.c. It must never succeed.
 # TESTS_PASSES looks are made at each kind of process, 34 by default: 204 in all.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=${MEMUNREACHABLE:-$build/memunreachable}
+# shellcheck source=tests/support/other_users.sh
+. "$(dirname "$0")/../support/other_users.sh"
 passes=${TESTS_PASSES:-34}
-as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 den=$work/den
 
-skip() {
-	echo "SKIPPED: rights_attack: $1"
-	exit 77
-}
-
-[ "$(id -u)" -eq 0 ] || skip "needs root"
-may_trace_all || skip "needs CAP_SYS_PTRACE"
-command -v setpriv >/dev/null || skip "no setpriv"
 [ "$(uname -m)" = x86_64 ] || skip "the attack is written for x86-64"
 
 mkdir "$den"
@@ -32,10 +22,6 @@ chmod 4755 "$work/id"
 # Words by intention.
 # shellcheck disable=SC2086
 [ "$($as_nobody "$work/id" -u)" = 0 ] || skip "set-user-ID is not honoured here"
-
-is_ready() {
-	grep -q ready "$work/out" || ! kill -0 "$pid" 2>/dev/null
-}
 
 end_thief() {
 	kill -9 "$pid" 2>/dev/null

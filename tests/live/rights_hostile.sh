@@ -4,33 +4,19 @@
 # (tests/live/victim_hostile.c). The command ends in time, with a status and
 # with words, and the process is as it was. TESTS_PASSES looks of each kind.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=${MEMUNREACHABLE:-$build/memunreachable}
+# shellcheck source=tests/support/other_users.sh
+. "$(dirname "$0")/../support/other_users.sh"
 passes=${TESTS_PASSES:-15}
 timeout=4 late=12 # seconds: --timeout, and when it hangs
 # Of a user with no other process, lest those get the signals.
 user=$((100000 + $$))
-said=$work/said
 
-skip() {
-	echo "SKIPPED: rights_hostile: $1"
-	exit 77
-}
-
-[ "$(id -u)" -eq 0 ] || skip "needs root"
-may_trace_all || skip "needs CAP_SYS_PTRACE"
-command -v setpriv >/dev/null || skip "no setpriv"
 setpriv --reuid=$user --regid=$user --clear-groups true 2>/dev/null ||
 	skip "no user $user here"
 
 cp "$build/tests/live/victim_hostile" "$work/victim"
 chmod 755 "$work/victim"
 mkfifo "$work/control"
-
-is_ready() {
-	grep -q ready "$work/out" || ! kill -0 "$pid" 2>/dev/null
-}
 
 # Processes of the user but the victim and its child.
 others() {

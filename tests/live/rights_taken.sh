@@ -3,17 +3,8 @@
 # then allows it, and else without putting a system call into them. The report
 # is as complete either way.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
-command=$build/memunreachable
-as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
-said=$work/said
-
-if [ "$(id -u)" -ne 0 ] || ! may_trace_all ||
-	! command -v setpriv >/dev/null; then
-	echo "SKIPPED: rights_taken: needs root's CAP_SYS_PTRACE, and setpriv"
-	exit 77
-fi
+# shellcheck source=tests/support/other_users.sh
+. "$(dirname "$0")/../support/other_users.sh"
 
 cp "$(command -v sleep)" "$work/sleep"
 cp "$build/tests/live/victim_thief" "$work/victim"

@@ -109,24 +109,34 @@ expect_alive(pid_t pid)
 		ck_assert_int_eq(status, 0);
 }
 
-START_TEST(from_outside)
+/* Of process PID, which gets the time to start. */
+static struct mu_check
+check_of(pid_t pid)
 {
-	struct mu_check check = {
+	usleep(100 * 1000);
+	return (struct mu_check) {
+		.pid = pid,
 		.timeout_ns = 30ull * 1000 * 1000 * 1000,
 		.max_pause_ns = 5ull * 1000 * 1000 * 1000,
 		.limit = 10,
 	};
+}
+
+START_TEST(from_outside)
+{
+	struct mu_check check;
 	struct mu_answer answer;
+	pid_t pid;
 	int i;
 
 	if (!has_pool)
 		return;
-	check.pid = fork();
-	if (check.pid == 0) {
+	pid = fork();
+	if (pid == 0) {
 		write_pool(fill_pool(kinds[_i]));
 		_exit(0);
 	}
-	usleep(100 * 1000);
+	check = check_of(pid);
 	for (i = 0; i < 3; i++) {
 		if (mu_check_process(&check, &answer) == MU_OK) {
 			ck_assert_str_eq(answer.stop, "read");
@@ -134,36 +144,33 @@ START_TEST(from_outside)
 		}
 		mu_check_release(&answer);
 	}
-	expect_alive(check.pid);
+	expect_alive(pid);
 }
 END_TEST
 
 /* Shared: what the process does not touch any more is there all the same. */
 START_TEST(shared_and_given_back)
 {
-	struct mu_check check = {
-		.timeout_ns = 30ull * 1000 * 1000 * 1000,
-		.max_pause_ns = 5ull * 1000 * 1000 * 1000,
-		.limit = 10,
-	};
+	struct mu_check check;
 	struct mu_answer answer;
 	enum mu_status status;
+	pid_t pid;
 
 	if (!has_pool)
 		return;
-	check.pid = fork();
-	if (check.pid == 0) {
+	pid = fork();
+	if (pid == 0) {
 		madvise(fill_pool(MAP_SHARED), PAGES * HUGE, MADV_DONTNEED);
 		usleep(WRITES * 1000);
 		_exit(0);
 	}
-	usleep(100 * 1000);
+	check = check_of(pid);
 	status = mu_check_process(&check, &answer);
 	ck_assert_msg(status == MU_OK, "%s", answer.info.reason);
 	ck_assert_str_eq(answer.stop, "fork");
 	ck_assert_uint_lt(answer.info.num_leaks, HELD);
 	mu_check_release(&answer);
-	expect_alive(check.pid);
+	expect_alive(pid);
 }
 END_TEST
 

@@ -143,14 +143,15 @@ told() {
 	grep -q "plugin_one.so (enter) .*plugin.c:" "$1" || fail "$2: one name"
 }
 
-# start: it has lost blocks, in a module by a path that is not absolute.
+# start PROGRAM ARG...: it is $pid, has lost blocks, and waits for the end of
+# what descriptor 9 leads to.
 start() {
-	rm -f "$work/in"
+	rm -f "$work/in" "$work/out"
 	mkfifo "$work/in"
 	(
 		cd "$work" && LD_PRELOAD=$recorder \
-		    LIBC_DEBUG_MALLOC_OPTIONS=backtrace exec ./loser \
-		    ./plugin_one.so <"$work/in" >"$work/out"
+		    LIBC_DEBUG_MALLOC_OPTIONS=backtrace exec "$@" \
+		    <"$work/in" >"$work/out"
 	) &
 	pid=$!
 	exec 9>"$work/in"
@@ -175,7 +176,8 @@ LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
 "$command" --symbolize "$work/err" >"$work/text"
 told "$work/text" "by itself"
 
-start
+# Its module has a path that is not absolute.
+start ./loser ./plugin_one.so
 "$command" -q -p "$pid" >"$work/text" 2>&1
 told "$work/text" "from outside"
 if command -v gcore >/dev/null; then
@@ -270,17 +272,7 @@ LD_PRELOAD=$recorder:$build/libmemunreachable.so.0 \
     2>"$work/err"
 "$command" --symbolize "$work/err" >"$work/text"
 counts "$work/text" "one place, by itself"
-rm -f "$work/in"
-mkfifo "$work/in"
-LD_PRELOAD=$recorder LIBC_DEBUG_MALLOC_OPTIONS=backtrace \
-    "$work/places" "$one" "$two" "$one" "$two" <"$work/in" >"$work/out" &
-pid=$!
-exec 9>"$work/in"
-tries=0
-until grep -q ready "$work/out" 2>/dev/null || [ $tries -gt 600 ]; do
-	tries=$((tries + 1))
-	sleep 0.1
-done
+start "$work/places" "$one" "$two" "$one" "$two"
 "$command" -q -p "$pid" >"$work/text" 2>&1
 counts "$work/text" "one place, from outside"
 exec 9>&-
