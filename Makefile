@@ -578,7 +578,7 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
 	library_state options options_help options_reach options_signal arena \
 	text report_text reference_text leak_pipe why_pipe suspects mark_workers \
-	graph glibc_parts glibc_lists)
+	mark_chains graph giant glibc_parts glibc_lists)
 
 .PHONY: unit-tests-tsan
 unit-tests-tsan: $(UNIT_TSAN)

@@ -35,6 +35,7 @@ struct search {
 	uint32_t *edges; /* of the path: the edge with which that node does */
 	uint32_t depth, open, num_seen, num_components;
 	const uint64_t *giant; /* trees of the giant component; or NULL */
+	uint32_t giant_lowest; /* of these, if it is an owner; or MU_NO_NODE */
 	bool ends;             /* nothing else is below it */
 };
 
@@ -161,6 +162,7 @@ search_giant(struct search *search, const struct mu_giant *giant)
 		}
 	}
 	search->giant = giant->members;
+	search->giant_lowest = giant->lowest;
 	closed = CLOSED | search->num_components++;
 	for (tree = 0; tree < num_trees; tree++)
 		if (mu_giant_has(giant->members, tree))
@@ -335,6 +337,9 @@ describe(struct mu_components *components, const struct search *search,
 	if (components->all == NULL)
 		return MU_ERR_NO_MEMORY;
 	gather(components);
+	if (search->giant_lowest != MU_NO_NODE)
+		components->all[components->of[search->giant_lowest]].lowest =
+		    search->giant_lowest;
 	find_parents(components, search);
 	status = mu_cycles_settle(components, arena);
 	if (status != MU_OK)
@@ -350,7 +355,7 @@ enum mu_status
 mu_components_find(struct mu_components *components, struct mu_lost *lost,
     struct mu_arena *arena, struct mu_deadline *deadline)
 {
-	struct search found = { .num_components = 0 };
+	struct search found = { .giant_lowest = MU_NO_NODE };
 	enum mu_status status;
 
 	*components =

@@ -4,8 +4,9 @@
  * From somewhere the first edge is followed, again and again, until that runs
  * in a circle: trees on it are in one component. What they lead to is found in
  * sweeps over all trees by number, and of that, what leads to them in further
- * ones. Both sets are bits, 1/8 byte a tree, which stay in the cache, and edges
- * are read in the order in which they lie.
+ * ones, unless no other tree leads into the midst of it. Both sets are bits,
+ * 1/8 byte a tree, which stay in the cache, and edges are read in the order in
+ * which they lie.
  *
  * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
@@ -19,6 +20,8 @@
 #define WORD_LOOKS 4    /* what a word of bits costs, in looks */
 #define STARTS 16
 #define MAX_STEPS (1u << 14) /* of a walk in search of a circle */
+#define TRIES_SHARE 8 /* of the trees, one in so many is looked at by itself \
+		       */
 
 struct finding {
 	const struct mu_trees *trees;
@@ -27,6 +30,7 @@ struct finding {
 	uint32_t *path;     /* of a walk: MAX_STEPS */
 	size_t num_words;
 	size_t looks, max_looks; /* at edges */
+	size_t tries;            /* trees that were looked at one by one */
 	struct mu_deadline *deadline;
 };
 
@@ -195,6 +199,97 @@ sweep(struct finding *finding,
 }
 
 static bool
+is_tired(const struct finding *finding)
+{
+	return finding->tries > finding->trees->num_trees / TRIES_SHARE ||
+	    finding->deadline->passed;
+}
+
+/*
+ * Does TREE, of what is below, lead to a member? What does not is no longer
+ * said to be followed. False also if it takes too long: see is_tired().
+ */
+static bool
+leads_back(struct finding *finding, uint32_t tree)
+{
+	uint64_t *fresh = finding->followed, *members = finding->giant->members;
+	uint32_t *queue = finding->path, head = 0, tail = 0;
+	struct mu_tree_edges edges;
+	bool found = mu_giant_has(members, tree), full = false;
+
+	if (found || !mu_giant_has(fresh, tree))
+		return found;
+	for (queue[tail++] = tree; head < tail && !found && !full;) {
+		fresh[queue[head] / 64] &= ~(1ull << (queue[head] % 64));
+		mu_tree_edges_open(
+		    &edges, finding->trees, queue[head++], finding->deadline);
+		while (!found && !full && mu_tree_edges_next(&edges, &tree)) {
+			found = mu_giant_has(members, tree);
+			full = tail == MAX_STEPS;
+			if (found || full || !mu_giant_has(fresh, tree))
+				continue;
+			fresh[tree / 64] &= ~(1ull << (tree % 64));
+			queue[tail++] = tree;
+		}
+	}
+	finding->tries += full ? finding->trees->num_trees : tail;
+	if (found)
+		set(members, queue[0]);
+	for (head = 0; (found || full) && head < tail; head++)
+		set(fresh, queue[head]);
+	return found;
+}
+
+/* Do other trees lead to members only, of what is below? *ENTERED: some do. */
+static bool
+is_entered_well(struct finding *finding, bool *entered)
+{
+	const uint64_t *below = finding->giant->below;
+	struct mu_tree_edges edges;
+	uint32_t tree, target;
+
+	for (tree = 0; tree < finding->trees->num_trees; tree++) {
+		if (~below[tree / 64] == 0) {
+			tree |= 63;
+			continue;
+		}
+		if (mu_giant_has(below, tree))
+			continue;
+		mu_tree_edges_open(
+		    &edges, finding->trees, tree, finding->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			if (!mu_giant_has(below, target))
+				continue;
+			*entered = true;
+			if (!leads_back(finding, target) || is_tired(finding))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* All that is below counts as the component, if nothing tells it apart. */
+static bool
+take_all(struct finding *finding)
+{
+	struct mu_giant *giant = finding->giant;
+	uint32_t tree = 0;
+	bool entered = false;
+
+	if (finding->trees->of != NULL || !is_entered_well(finding, &entered))
+		return false;
+	while (!entered &&
+	    !(mu_giant_has(giant->below, tree) && leads_back(finding, tree)))
+		if (++tree == finding->trees->num_trees || is_tired(finding))
+			return false;
+	if (!entered)
+		giant->lowest = tree;
+	memcpy(giant->members, giant->below,
+	    finding->num_words * sizeof(*giant->members));
+	return true;
+}
+
+static bool
 find_from(struct finding *finding, uint32_t tree)
 {
 	size_t bytes = finding->num_words * sizeof(uint64_t);
@@ -205,7 +300,7 @@ find_from(struct finding *finding, uint32_t tree)
 	memset(finding->followed, 0, bytes);
 	count = find_circle(finding, tree);
 	return count > 0 && sweep(finding, follow_word, 0) &&
-	    sweep(finding, add_word, count);
+	    (take_all(finding) || sweep(finding, add_word, count));
 }
 
 static bool
@@ -238,6 +333,7 @@ mu_giant_find(struct mu_giant *giant, const struct mu_trees *trees,
 		.deadline = deadline };
 	uint32_t start;
 
+	giant->lowest = MU_NO_NODE;
 	if (graph->cells == NULL || trees->num_trees < MIN_TREES ||
 	    !alloc_bits(&finding, arena))
 		return false;

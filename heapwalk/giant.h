@@ -17,10 +17,18 @@
 /* Bit i % 64 of word i / 64: tree i. */
 struct mu_giant {
 	uint64_t *below;   /* what the giant component leads to, and itself */
-	uint64_t *members; /* of the giant component */
+	uint64_t *members; /* of the giant component; or all that is below */
+	/*
+	 * Not MU_NO_NODE: nothing else leads to any of what is below, all of
+	 * that are MEMBERS, and this is the lowest tree of the component.
+	 */
+	uint32_t lowest;
 };
 
 /*
+ * What is below counts as the component if nothing else leads there but to what
+ * is of it: to know which it is would take most of the time.
+ *
  * False if there is none of a share of the trees that is worth it, or it would
  * take too long to tell, or for want of memory: nothing is lost then. Time:
  * linear in trees and edges.

@@ -371,5 +371,6 @@ mu_reader_open(struct mu_reader *reader, const struct mu_graph *graph,
 	reader->ctx = ctx;
 	reader->count = 0;
 	memset(reader->spans, 0, sizeof(reader->spans));
-	memset(reader->empty, 0, sizeof(reader->empty));
+	/* No region has this number. */
+	memset(reader->empty, 0xff, sizeof(reader->empty));
 }

@@ -59,30 +59,37 @@ has_giant(bool stored)
 	return mu_giant_find(&giant, &trees, &heap.arena, &deadline);
 }
 
+static size_t
+count_owners(const struct mu_components *components)
+{
+	size_t count = 0;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		count += components->all[i].parent == MU_NO_PARENT;
+	return count;
+}
+
 static void
 expect_equal(
     const struct mu_components *with, const struct mu_components *without)
 {
-	const struct mu_component *a, *b;
 	size_t count[2], bytes[2];
-	uint32_t node;
+	uint32_t i, other, lowest;
 
-	ck_assert_uint_eq(with->num_components, without->num_components);
+	ck_assert_uint_eq(count_owners(with), count_owners(without));
 	ck_assert_uint_eq(with->bytes, without->bytes);
 	ck_assert_uint_eq(with->least, without->least);
 	ck_assert_uint_eq(with->most, without->most);
-	for (node = 0; node < NODES; node++) {
-		a = &with->all[mu_component_of(with, node)];
-		b = &without->all[mu_component_of(without, node)];
-		ck_assert_uint_eq(
-		    a->parent == MU_NO_PARENT, b->parent == MU_NO_PARENT);
-		if (a->parent != MU_NO_PARENT)
+	for (i = 0; i < with->num_components; i++) {
+		if (with->all[i].parent != MU_NO_PARENT)
 			continue;
-		ck_assert_uint_eq(a->lowest, b->lowest);
-		mu_components_reach(
-		    with, (uint32_t)(a - with->all), &count[0], &bytes[0]);
-		mu_components_reach(without, (uint32_t)(b - without->all),
-		    &count[1], &bytes[1]);
+		lowest = with->all[i].lowest;
+		other = mu_component_of(without, lowest);
+		ck_assert_uint_eq(without->all[other].parent, MU_NO_PARENT);
+		ck_assert_uint_eq(without->all[other].lowest, lowest);
+		mu_components_reach(with, i, &count[0], &bytes[0]);
+		mu_components_reach(without, other, &count[1], &bytes[1]);
 		ck_assert_uint_eq(count[0], count[1]);
 		ck_assert_uint_eq(bytes[0], bytes[1]);
 	}
@@ -134,6 +141,35 @@ START_TEST(random_graph)
 	fake_heap_seal(&heap);
 	ck_assert(has_giant(true));
 	ck_assert(!has_giant(false));
+	expect_same();
+}
+END_TEST
+
+/*
+ * A random graph, and beside it: nothing; an owner that leads to it, or two;
+ * one that leads to what hangs below it and does not lead back. The lowest
+ * nodes are of what hangs below.
+ */
+START_TEST(owners_of_random_graph)
+{
+	size_t i, j, hang = 1000, above = (size_t)_i % 3, sink = _i >= 3;
+
+	make_nodes();
+	for (i = 1; i < hang; i++)
+		nodes[i - 1][0] = nodes[i];
+	for (i = hang; i < NODES - above - sink; i++)
+		for (j = 0; j < EDGES; j++)
+			nodes[i][j] = nodes[hang +
+			    (size_t)rand() % (NODES - above - sink - hang)];
+	for (i = 0; i < hang; i++)
+		nodes[hang + i][2] = nodes[(size_t)rand() % hang];
+	nodes[hang][2] = nodes[0];
+	for (i = 0; i < above; i++)
+		nodes[NODES - 1 - i][1] = nodes[NODES / 2 + i];
+	if (sink)
+		nodes[NODES - 1 - above][2] = nodes[hang / 2];
+	fake_heap_seal(&heap);
+	ck_assert(has_giant(true));
 	expect_same();
 }
 END_TEST
@@ -278,6 +314,7 @@ main(void)
 	tcase_set_timeout(tc, 120);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_test(tc, random_graph);
+	tcase_add_loop_test(tc, owners_of_random_graph, 0, 6);
 	tcase_add_test(tc, no_way_back);
 	tcase_add_loop_test(tc, rings, 0, 2);
 	tcase_add_loop_test(tc, hanging, 0, 3);

@@ -265,6 +265,24 @@ START_TEST(end_of_span)
 }
 END_TEST
 
+/* A block in the first MiB of the address space. */
+START_TEST(low_address)
+{
+	static void *low[2];
+	struct mu_range range = { 0x20000, 0x20000 + sizeof(low) };
+	void **a;
+
+	open_heap(FAKE_LISTED, 4096);
+	a = node(1);
+	a[0] = (void *)range.begin;
+	ck_assert_int_eq(
+	    mu_blocks_add(&heap.blocks, range, (const char *)low, false),
+	    MU_OK);
+	make_lost((size_t)1 << 30);
+	ck_assert_uint_eq(count_edges(1, NULL), 1);
+}
+END_TEST
+
 static struct mu_range written;
 
 static bool
@@ -364,6 +382,7 @@ main(void)
 	tcase_add_test(tc, little_is_kept);
 	tcase_add_loop_test(tc, across_parts, 1, 3);
 	tcase_add_test(tc, end_of_span);
+	tcase_add_test(tc, low_address);
 	tcase_add_test(tc, unwritten);
 	tcase_add_test(tc, late);
 	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
