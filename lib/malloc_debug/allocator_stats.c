@@ -1,8 +1,6 @@
 /*
- * What the allocator underneath says of itself: see allocator_stats.h.
- * Android asks by mallopt(M_LOG_STATS); others have functions of their own.
- *
- * Runs in: the original, the watcher or at exit.
+ * Android asks by mallopt(M_LOG_STATS); other allocators have their own
+ * functions.
  */
 #include "lib/malloc_debug/allocator_stats.h"
 
@@ -17,7 +15,7 @@
 
 #define TCMALLOC_TEXT 65536
 
-/* A function of the program's, by name; false if there is none. */
+/* Look up a function of the program by name; false if there is none. */
 static bool
 find(const char *name, void *function)
 {

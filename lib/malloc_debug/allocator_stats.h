@@ -1,5 +1,5 @@
 /*
- * What the allocator underneath says of itself, on stderr.
+ * Write the statistics of the allocator underneath to stderr.
  *
  * Runs in: the original, the watcher or at exit.
  */
@@ -8,7 +8,7 @@
 
 void allocator_stats_log(void);
 
-/* If the options want it. */
+/* If an option requests it. */
 void stats_at_exit(void);
 
 #endif

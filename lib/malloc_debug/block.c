@@ -1,6 +1,3 @@
-/*
- * See block.h.
- */
 #include "lib/malloc_debug/block.h"
 
 #include "lib/malloc_debug/guards.h"
@@ -18,7 +15,7 @@ block_usable(const void *block, uint32_t word)
 
 	if (guards_noted() && mu_shadow_stack(word) != RECORDER_BARE)
 		return recorder_options.rear_guard != 0
-		    ? size /* behind that is the guard */
+		    ? size /* the guard follows */
 		    : size + recorder_options.expand_alloc;
 	raw =
 	    guards_around(word) ? guards_raw(block) : (char *)(uintptr_t)block;

@@ -1,8 +1,6 @@
 /*
- * A block by its word: what of it is the program's, and the way back to the
- * allocator.
- *
- * Runs in: the original, any thread.
+ * A block and its shadow word: the bytes that the program may use, and the
+ * release to the allocator.
  */
 #ifndef BLOCK_H
 #define BLOCK_H
@@ -15,11 +13,13 @@
 /* Bytes that the program may use. */
 size_t block_usable(const void *block, uint32_t word);
 
-/* For messages; what is known of its release as well. */
+/* The block for messages, with the stack of its release if that is known. */
 struct error_block block_error(const void *block, uint32_t word);
 
-/* Its word goes, then its memory: in this order, as the allocator may give the
- * address to another thread at once. */
+/*
+ * Clear the word, then free the memory: in this order, as the allocator may
+ * give the address to another thread at once.
+ */
 void block_release(void *block);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * Pieces cut off one after another, each behind a head that tells its size.
- */
+/* Pieces follow one another, each after a head that holds its size. */
 #include "lib/malloc_debug/bootstrap.h"
 
 #include <errno.h>
@@ -25,7 +23,7 @@ bootstrap_alloc(size_t alignment, size_t size)
 			errno = ENOMEM;
 			return NULL;
 		}
-		/* Pieces of no bytes have addresses of their own, too. */
+		/* Pieces of 0 bytes have distinct addresses, too. */
 		end = (at + size + HEAD) & ~(HEAD - 1);
 		end = end > BOOTSTRAP_BYTES ? BOOTSTRAP_BYTES : end;
 	} while (!__atomic_compare_exchange_n(

@@ -1,9 +1,9 @@
 /*
- * Memory for who allocates before the allocator underneath is known: dlsym()
+ * Memory for allocations before the allocator underneath is known: by dlsym()
  * itself, in some releases of glibc (calloc() for dlerror()'s state).
  *
- * A piece of the library's own data, from which pieces are cut and never given
- * back. Lock-free. Runs in: the original, any thread.
+ * Pieces are cut from an array in the library's data and never returned.
+ * Lock-free.
  */
 #ifndef BOOTSTRAP_H
 #define BOOTSTRAP_H
@@ -18,11 +18,13 @@
 
 extern unsigned char bootstrap_memory[BOOTSTRAP_BYTES] HIDDEN;
 
-/* SIZE zeroed bytes; ALIGNMENT is a power of two, or 0. NULL and ENOMEM when
- * there is no room. */
+/*
+ * Returns SIZE zeroed bytes; ALIGNMENT is a power of two, or 0. NULL and ENOMEM
+ * if there is no room.
+ */
 void *bootstrap_alloc(size_t alignment, size_t size);
 
-/* Of a pointer that came from there. */
+/* Size of a block of this memory. */
 size_t bootstrap_size(const void *pointer);
 
 static inline bool

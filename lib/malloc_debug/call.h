@@ -1,7 +1,5 @@
 /*
- * What the program called, as the entries tell it to what is behind them.
- *
- * Runs in: the original, any thread.
+ * The call that the program made, as entry points pass it on.
  */
 #ifndef CALL_H
 #define CALL_H
@@ -21,11 +19,11 @@ struct call {
 	enum mu_block_kind kind; /* what it allocates, or may free */
 	enum journal_op op;
 	bool sized;       /* operator delete has a size argument */
-	size_t size;      /* which */
+	size_t size;      /* that size */
 	size_t alignment; /* its argument; 0: none */
 };
 
-/* To be written in the entry itself. Further members may follow. */
+/* Use in the entry point itself. Further members may follow. */
 #define CALL(name, block_kind, journal_op, ...)     \
 	(&(const struct call) { .function = (name), \
 	    .frame = __builtin_frame_address(0),    \
@@ -34,7 +32,7 @@ struct call {
 	    .op = (journal_op),                     \
 	    __VA_ARGS__ })
 
-/* What is to be allocated. */
+/* The requested block. */
 struct request {
 	size_t members;   /* calloc(): else 1 */
 	size_t size;      /* of one */

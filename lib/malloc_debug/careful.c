@@ -1,6 +1,3 @@
-/*
- * Allocate and free with everything around: see careful.h.
- */
 #include "lib/malloc_debug/careful.h"
 
 #include <errno.h>
@@ -18,9 +15,11 @@
 #include "lib/malloc_debug/stack_id.h"
 #include "lib/malloc_debug/startup.h"
 
-#define MALLOC_ALIGNMENT 16 /* glibc's on 64 bits; of the other three too */
+#define MALLOC_ALIGNMENT                                \
+	16 /* glibc's on 64 bits, and that of the three \
+	      others */
 
-/* MD-17: requests of no bytes are of one. */
+/* A request of 0 bytes counts as 1, as in Android's malloc debug. */
 static bool
 bytes_wanted(const struct request *request, size_t *size)
 {
@@ -62,7 +61,7 @@ careful_bare(const struct request *request)
 	return block;
 }
 
-/* How it was asked for, where that is compared later. */
+/* Note the request, if a later check compares it. */
 static void
 note(const struct call *call, const struct request *request, void *block,
     size_t size)
@@ -77,13 +76,13 @@ note(const struct call *call, const struct request *request, void *block,
 	guards_note(block, size, is_new ? request->alignment : 0, empty);
 }
 
-/* 0: this one is not to be recorded. */
+/* 0: do not record this block. */
 static uint32_t
 stack_for(const struct call *call, size_t size)
 {
 	uint32_t tag = 0;
 
-	/* There entries have drawn the sample. */
+	/* In that state the entry point has drawn the sample. */
 	if (recording_way == RECORDING_SAMPLED)
 		return stack_id_sampled(call->start, size);
 	if (!leaktracer_active)
@@ -124,7 +123,10 @@ careful_alloc(const struct call *call, const struct request *request)
 	if (!careful_record(call, block, size)) {
 		if (offset == 0)
 			return block;
-		/* Without a word nobody would know where it begins. */
+		/*
+		 * Without a word the begin of the allocator's block would be
+		 * unknown.
+		 */
 		real.free(raw);
 		return careful_bare(request);
 	}
@@ -153,7 +155,7 @@ careful_claim(const void *block)
 		if (word == 0 || (word & MU_SHADOW_FREED) != 0)
 			return word;
 		freed = word | MU_SHADOW_FREED;
-		/* The record will be another block's. */
+		/* The record will be reused for another block. */
 		if (leaktracer_active)
 			freed =
 			    mu_shadow_word(stack_id_off, mu_shadow_kind(word)) |
@@ -162,7 +164,10 @@ careful_claim(const void *block)
 	return word;
 }
 
-/* Sized forms are told 0 for a block that has 1, as no bytes were asked for. */
+/*
+ * Sized forms pass 0 for a block that is recorded with 1, as 0 bytes were
+ * requested.
+ */
 static void
 check_call(const struct call *call, const struct error_block *block,
     enum mu_block_kind kind)

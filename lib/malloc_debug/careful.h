@@ -1,6 +1,6 @@
 /*
- * Calls with all that the options may want besides a word: guards, fills,
- * checks, blocks held back.
+ * The calls with everything that options can add to a shadow word: guards,
+ * fills, checks, blocks held back.
  *
  * Runs in: the original, any thread that is not inside the recorder.
  */
@@ -14,28 +14,31 @@ void *careful_realloc(const struct call *call, void *block, size_t size);
 void careful_free(const struct call *call, void *block);
 size_t careful_usable_size(const struct call *call, void *block);
 
-/* Parts of them. BLOCK gets its word; false: it got none. */
+/* Parts of these calls. Give BLOCK its word; returns false if it got none. */
 bool careful_record(const struct call *call, const void *block, size_t size);
 
-/* A pointer without a word: true = it has been reported. */
+/* For a pointer without a word: returns true if it was reported. */
 bool careful_unknown(const struct call *call, const void *block);
 void careful_freed_before(
     const struct call *call, const void *block, uint32_t word);
 
-/* Before BLOCK is released. False: its head is damaged, leave it alone. */
+/*
+ * Check BLOCK before it is released. False: its head is damaged; do not free
+ * it.
+ */
 bool careful_check(const struct call *call, const void *block, uint32_t word);
 
 /*
- * The word of BLOCK, which from now on is marked freed: two threads that free
- * it at once are told apart. As it is if it was marked before, 0 if there is
- * none.
+ * Mark BLOCK freed, so that only one of two threads that free it at once
+ * succeeds. Returns the word as it was before; with the mark already set if the
+ * block was freed before; 0 if there is no word.
  */
 uint32_t careful_claim(const void *block);
 
-/* BLOCK had that word. */
+/* Free BLOCK, which had WORD before careful_claim(). */
 void careful_free_claimed(const struct call *call, void *block, uint32_t word);
 
-/* As the allocator gives it, with a word only if pointers are verified. */
+/* Allocate without guards, and with a word only if pointers are verified. */
 void *careful_bare(const struct request *request);
 
 #endif

@@ -1,9 +1,7 @@
 /*
- * realloc() with everything around.
- *
- * Where old bytes are to be seen again - guards, blocks held back - it copies;
- * elsewhere the allocator does it, and the words follow. What fails leaves the
- * block and its entry as they were.
+ * realloc() on the careful path. It copies if the old bytes are checked or kept
+ * (guards, blocks held back); otherwise the allocator resizes and the words
+ * follow. A failure leaves the block and its record unchanged.
  */
 #include <errno.h>
 #include <string.h>
@@ -20,8 +18,10 @@
 #include "lib/malloc_debug/stack_depot.h"
 #include "lib/malloc_debug/stack_id.h"
 
-/* What SIZE bytes without a guard in front take. False and ENOMEM: more than
- * there is. */
+/*
+ * Size to request for SIZE bytes without a front guard. False and ENOMEM: it
+ * overflows.
+ */
 static bool
 bytes_asked(size_t size, size_t *total)
 {
@@ -34,7 +34,7 @@ bytes_asked(size_t size, size_t *total)
 	return true;
 }
 
-/* Of a block whose word was WORD. */
+/* The stack for a resized block whose word was WORD. */
 static uint32_t
 stack_again(const struct call *call, uint32_t word, size_t size)
 {
@@ -122,7 +122,7 @@ by_copy(const struct call *call, void *block, uint32_t word, size_t size)
 	memcpy(copy, block, usable < size ? usable : size);
 	word = careful_claim(block);
 	if (word == 0 || (word & MU_SHADOW_FREED) != 0)
-		return copy; /* freed by another thread meanwhile */
+		return copy; /* another thread has freed it */
 	if (leaktracer_active)
 		word = record_moved(copy, word);
 	careful_free_claimed(call, block, word);

@@ -1,5 +1,6 @@
 /*
- * See dispatch.h. In this order: who is awake, who waits, hooks, the journal.
+ * In this order: is the recorder active, is the gate closed, hooks, the
+ * journal.
  */
 #include "lib/malloc_debug/dispatch.h"
 
@@ -30,7 +31,7 @@ is_inside(const struct call *call)
 	return inside.depth != 0 && inside_still(call->frame);
 }
 
-/* Not so before: the program's own calls wait and have hooks. */
+/* False before main(): then calls wait at the gate and have hooks. */
 static bool
 is_programs(const struct call *call)
 {
@@ -200,7 +201,7 @@ realloc_inside(const struct call *call, void *block, size_t size)
 				      : careful_realloc(call, block, size);
 }
 
-/* MD-19: realloc(p, 0) frees. */
+/* As in Android's malloc debug, realloc(p, 0) frees. */
 static void *
 realloc_block(const struct call *call, void *block, size_t size)
 {

@@ -1,9 +1,9 @@
 /*
- * Every call that does not take a short way: by the state of the recorder and
- * of this thread to the allocator underneath, to hooks, to the careful way.
+ * Calls that do not take a short path: by the state of the recorder and of this
+ * thread they go to the allocator underneath, to hooks, or to the careful path.
  *
- * Runs in: the original, any thread, from the first allocation on. errno is as
- * it was wherever the call succeeds.
+ * Runs in: the original, any thread, from the first allocation on. errno is
+ * unchanged if the call succeeds.
  */
 #ifndef DISPATCH_H
 #define DISPATCH_H

@@ -1,10 +1,6 @@
 /*
- * Which files lie where: see dump_modules.h.
- *
- * The first mapping of a file begins with its ELF header; the loader's program
- * headers are reached from there, and with them the bias and the notes.
- *
- * Runs in: the original, any thread. Uses no malloc, no lock of libc's.
+ * The first mapping of a file begins with its ELF header, which leads to the
+ * program headers, and these to the bias and the notes.
  */
 #include "lib/malloc_debug/dump_modules.h"
 
@@ -29,14 +25,14 @@ struct mapping {
 	const char *path;
 };
 
-/* Of the file that was begun last. */
+/* The file whose first mapping was read last. */
 struct module {
 	char path[PATH_MAX];
 	uintptr_t bias;
 	char id[2 * ID_BYTES + 1]; /* "-": none */
 };
 
-/* From memory that may be gone by now. */
+/* Read memory that may be unmapped. */
 static size_t
 peek(uintptr_t address, void *buffer, size_t size)
 {
@@ -81,7 +77,7 @@ take_id(struct module *module, uintptr_t address, size_t size)
 	}
 }
 
-/* MAPPING is that that begins with the file's first byte. */
+/* MAPPING contains the first byte of the file. */
 static void
 begin_module(struct module *module, const struct mapping *mapping)
 {
@@ -213,12 +209,12 @@ take_lines(void (*take)(void *ctx, const char *line), void *ctx, int fd)
 			used -= (size_t)(newline - buffer);
 			memmove(buffer, newline, used);
 		}
-		if (used == sizeof(buffer)) /* no line is as long */
+		if (used == sizeof(buffer)) /* no line is this long */
 			used = 0;
 	}
 }
 
-/* thread-self: where the main thread has ended, the process has no maps. */
+/* thread-self: when the main thread has ended, /proc/self/maps is empty. */
 static int
 open_maps(void)
 {

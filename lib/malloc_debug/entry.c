@@ -1,8 +1,7 @@
 /*
- * The calls that the program makes, in place of the C library's.
- *
- * Each has a short way for what is the rule, and leaves all else to
- * dispatch.h. Stacks begin at who called the entry.
+ * The C allocation functions, in place of the C library's. Each has a short
+ * path for the common case and leaves the rest to dispatch.h. Stacks begin at
+ * the caller of the entry point.
  */
 #include <errno.h>
 
@@ -135,7 +134,7 @@ calloc(size_t members, size_t size)
 	JUMP calloc_long(members, size);
 }
 
-/* 0: no word for it. */
+/* 0: do not record the block. */
 static uint32_t
 stack_again(enum recording_way way, size_t size, struct stack_start start)
 {
@@ -144,8 +143,10 @@ stack_again(enum recording_way way, size_t size, struct stack_start start)
 	return way == RECORDING_STACKS ? stack_id(start, size) : stack_id_off;
 }
 
-/* The word goes first, as another thread may get the address at once; it comes
- * back where the allocator has failed. SIZE is not 0. */
+/*
+ * The word is cleared first, as another thread may get the address at once, and
+ * restored if the allocator fails. SIZE is not 0.
+ */
 static void *
 resize(
     enum recording_way way, void *block, size_t size, struct stack_start start)
@@ -197,7 +198,7 @@ reallocarray(void *block, size_t members, size_t size)
 		errno = ENOMEM;
 		return NULL;
 	}
-	/* Where a sample must be drawn. */
+	/* When blocks are sampled, draw here. */
 	if (entry_way() == RECORDING_SAMPLED && inside.depth == 0 &&
 	    bytes != 0 && !bootstrap_owns(block))
 		return resize(RECORDING_SAMPLED, block, bytes, STACK_START());
@@ -222,7 +223,7 @@ free(void *block)
 	JUMP free_long(block);
 }
 
-/* Gone from glibc's headers in 2.26; old programs still call it. */
+/* Removed from glibc's headers in 2.26; old programs still call it. */
 ENTRY void
 cfree(void *block)
 {

@@ -1,7 +1,5 @@
 /*
- * The short ways through the recorder, for entries to have inline.
- *
- * Runs in: the original, any thread.
+ * The short paths through the recorder, inline in the entry points.
  */
 #ifndef ENTRY_H
 #define ENTRY_H
@@ -22,10 +20,10 @@
 #define LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /*
- * What does not take a short way is in a function of its own, so that the
- * short way has no frame; it is jumped to, not called, and so its caller is
- * the program. Compilers that do neither put an entry of ours first in stacks,
- * and do no other harm.
+ * Other paths are in separate functions, so that the short path needs no frame.
+ * They are jumped to, not called, so their caller is the program. With
+ * compilers that do neither, stacks begin with an entry point of ours, which is
+ * harmless.
  */
 #if defined(__has_attribute) && __has_attribute(musttail)
 #define JUMP __attribute__((musttail)) return
@@ -41,21 +39,21 @@ entry_way(void)
 	return __atomic_load_n(&recording_way, __ATOMIC_RELAXED);
 }
 
-/* A word for each block, no stack, nothing else? */
+/* True if each block gets a word without a stack, and nothing else is done. */
 INLINE bool
 entry_is_plain(enum recording_way way)
 {
 	return way == RECORDING_PLAIN && inside.depth == 0;
 }
 
-/* A stack as well? */
+/* The same with a stack. */
 INLINE bool
 entry_is_stacked(enum recording_way way)
 {
 	return way == RECORDING_STACKS && inside.depth == 0;
 }
 
-/* Either? */
+/* Either of the two. */
 INLINE bool
 entry_is_short(enum recording_way way)
 {
@@ -64,15 +62,17 @@ entry_is_short(enum recording_way way)
 	    inside.depth == 0);
 }
 
-/* Blocks that are sampled and no others? That should cost least of all: a pair
- * of calls that only pass to the next allocator takes half as long. */
+/*
+ * True if only sampled blocks are recorded. This path must be the fastest: even
+ * a pair of calls that only pass to the next allocator takes half as long.
+ */
 INLINE bool
 entry_samples(enum recording_way way)
 {
 	return way == RECORDING_SAMPLED;
 }
 
-/* Nothing at all? */
+/* True if a block of SIZE bytes is not recorded at all. */
 INLINE bool
 entry_passes(enum recording_way way, size_t size)
 {
@@ -80,7 +80,10 @@ entry_passes(enum recording_way way, size_t size)
 	    way == RECORDING_ASLEEP;
 }
 
-/* Elsewhere than in glibc, 16 bytes may be a block with one word. */
+/*
+ * Allocators other than glibc's may make blocks of 16 bytes, which have one
+ * word.
+ */
 INLINE size_t
 entry_bytes(size_t size)
 {
@@ -103,8 +106,10 @@ entry_plain(void *block, size_t size, enum mu_block_kind kind)
 	return block;
 }
 
-/* BLOCK with the stack from a struct stack_start on, which travels in
- * registers; NULL is passed on. */
+/*
+ * Record BLOCK with the stack that begins at the fields of a struct
+ * stack_start, passed in registers. NULL is passed on.
+ */
 void *entry_stacked(void *block, size_t size, enum mu_block_kind kind,
     uintptr_t pc, uintptr_t sp, uintptr_t fp);
 
@@ -118,15 +123,15 @@ entry_record(enum recording_way way, void *block, size_t size,
 }
 
 /*
- * BLOCK is to be freed by the next allocator, and nothing besides: no word of
- * it is left. It is not asked whether this thread is inside: what has a word
- * was not allocated there.
+ * True if the next allocator can free BLOCK without further steps: no word of
+ * it is left. inside.depth need not be checked: a block with a word was not
+ * allocated inside the recorder.
  */
 INLINE bool
 entry_frees(enum recording_way way, const void *block)
 {
 	if (LIKELY(entry_samples(way))) {
-		/* bootstrap_memory is near as well. */
+		/* bootstrap_memory counts as near. */
 		if (LIKELY(!live_is_near(block)))
 			return true;
 		if (live_word(block) != 0)

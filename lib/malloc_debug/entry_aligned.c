@@ -1,8 +1,7 @@
 /*
- * The aligned calls: their arguments are checked here.
- *
- * aligned_alloc() takes sizes that are no multiple of the alignment, as glibc
- * and C17 (DR 460) do: a program must not fail for being recorded.
+ * The aligned functions, which check their arguments here. aligned_alloc()
+ * accepts sizes that are not a multiple of the alignment, as glibc and C17 (DR
+ * 460) do: a program must not fail because it is recorded.
  */
 #include <errno.h>
 #include <unistd.h>
@@ -43,7 +42,7 @@ page_size(void)
 	return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-/* As glibc: the next power of two, and no less than malloc's own. */
+/* As in glibc: the next power of two, and at least malloc's own alignment. */
 static bool
 round_up(size_t *alignment)
 {

@@ -1,13 +1,15 @@
 /*
- * operator delete in all its forms. What they are told besides - size,
- * alignment - is not needed to free; verify_pointers compares it.
+ * All forms of operator delete. Their further arguments, size and alignment,
+ * are not needed to free; verify_pointers compares them.
  */
 #include "lib/malloc_debug/entry.h"
 #include "lib/malloc_debug/new_failed.h"
 
-/* NAME with these parameters, the first of which is the block; TOLD are the
- * members of struct call for the others. Where the program has operators of its
- * own, all but two leave it to the LESSER one. */
+/*
+ * Define NAME with these parameters, the first of which is the block; TOLD sets
+ * the members of struct call for the others. If the program replaces operators,
+ * all forms but two call the LESSER one.
+ */
 #define DELETE(                                                             \
     name, label, form, kind, parameters, arguments, lesser, told...)        \
 	LONG_WAY void name##_long parameters                                \

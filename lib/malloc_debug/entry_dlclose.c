@@ -1,7 +1,7 @@
 /*
- * dlclose(), so that rules of code that has gone are forgotten before other
- * code comes to its place, and that the names of modules are kept. It depends
- * on nothing of its caller, as dlopen() does.
+ * dlclose(): cached rules are discarded before other code can replace the
+ * unloaded code, and names of modules are kept. It does not depend on its
+ * caller, unlike dlopen().
  */
 #include <dlfcn.h>
 #include <link.h>
@@ -10,7 +10,7 @@
 #include "lib/malloc_debug/recorder.h"
 #include "lib/malloc_debug/stack_capture.h"
 
-static unsigned long long unloaded; /* modules, as far as is known */
+static unsigned long long unloaded; /* last known number of unloaded modules */
 
 static int
 count_unloaded(struct dl_phdr_info *info, size_t size, void *ctx)
@@ -28,13 +28,13 @@ dlclose(void *handle)
 	int result;
 
 	*(void **)&next = dlsym(RTLD_NEXT, "dlclose");
-	/* In a static program: POSIX lets it stay. */
+	/* In a static program; POSIX permits dlclose() to do nothing. */
 	if (next == NULL)
 		return 0;
 	if (memunreachable_recorded.directory != 0)
 		gone_modules_note();
 	result = next(handle);
-	/* Most calls give back one reference of several. */
+	/* Most calls only drop one of several references. */
 	dl_iterate_phdr(count_unloaded, &now);
 	if (__atomic_exchange_n(&unloaded, now, __ATOMIC_RELAXED) != now) {
 		gone_modules_update();

@@ -1,16 +1,15 @@
 /*
- * dlopen() without RTLD_DEEPBIND.
- *
- * With that flag an object looks for symbols in its own dependencies first: it
- * finds libc's malloc, and what it frees or allocates passes the recorder by.
- * The program then frees with one what comes from the other.
+ * dlopen() without RTLD_DEEPBIND. With that flag an object looks for symbols in
+ * its own dependencies first and finds libc's malloc, so its calls bypass the
+ * recorder: the program then frees with one allocator what comes from the
+ * other.
  */
 #include <dlfcn.h>
 
 #include "lib/malloc_debug/entry.h"
 #include "lib/malloc_debug/startup.h"
 
-/* The mode to go on with. */
+/* The mode to pass on. */
 static int
 without_deepbind(const char *file, int mode)
 {
@@ -30,12 +29,13 @@ without_deepbind(const char *file, int mode)
 }
 
 /*
- * libc takes the search path (DT_RUNPATH, $ORIGIN) of the object that the
- * return address lies in, so it is jumped to. dlmopen() does as dlopen() does,
- * and can be called without a dlsym() that a program may have wrapped: whoever
- * calls this function is in the first namespace, as others have no recorder.
+ * libc takes the search path (DT_RUNPATH, $ORIGIN) of the object that contains
+ * the return address, so libc's function is jumped to. dlmopen() does the same
+ * as dlopen(), and can be called without a dlsym() that a program may have
+ * wrapped: the caller of this function is in the first namespace, since other
+ * namespaces have no recorder.
  *
- * clang jumps between functions of one type only: here of three words, which
+ * clang jumps only between functions of one type: here of three words, which
  * the ABIs of x86-64 and aarch64 pass in the registers of these arguments.
  */
 typedef void *words_function(long, long, long);

@@ -1,10 +1,8 @@
 /*
- * _exit() and _Exit(), by which shells and children of servers end, and no
- * function of atexit() is called: what a signal has asked for is waited for all
- * the same.
- *
- * A child of vfork() ends by it, too, in the memory of its parent: it has
- * another number.
+ * _exit() and _Exit(), by which shells and children of servers end without
+ * calling functions of atexit(): work that a signal requested is waited for
+ * here too. A child of vfork() also calls it, in the memory of its parent; its
+ * PID differs.
  */
 #include <dlfcn.h>
 #include <stdlib.h>
@@ -14,8 +12,8 @@
 #include "lib/malloc_debug/watch.h"
 #include "mu/sys.h"
 
-static void (*next)(int); /* of who comes behind; NULL: nothing was asked for */
-static pid_t owner;       /* whose watcher it is */
+static void (*next)(int); /* the next one; NULL: no signal was set up */
+static pid_t owner;       /* the process that has the watcher */
 
 void
 exit_wait_fork_child(void)
@@ -26,12 +24,12 @@ exit_wait_fork_child(void)
 static void
 await_jobs(void)
 {
-	/* A sandbox may refuse any other system call than that of the end. */
+	/* A sandbox may refuse every system call except the exit. */
 	if (watch_asked() && mu_sys_getpid() == owner)
 		watch_end();
 }
 
-/* quick_exit() calls no _exit() that we see. */
+/* quick_exit() calls libc's _exit() internally, which cannot be intercepted. */
 void
 exit_wait_start(void)
 {

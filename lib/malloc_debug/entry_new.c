@@ -1,12 +1,8 @@
-/*
- * operator new in all its forms, by the names that C++ gives them (Itanium C++
- * ABI 5.1.5).
- */
+/* All forms of operator new, by their mangled names (Itanium C++ ABI 5.1.5). */
 #include "lib/malloc_debug/entry.h"
 #include "lib/malloc_debug/new_failed.h"
 
-/* Whatever does not take a short way, and blocks that there is no memory for.
- */
+/* Calls that do not take the short path, and those that find no memory. */
 INLINE void *
 new_long(const struct call *call, unsigned form, size_t size, size_t alignment,
     const void *nothrow)
@@ -30,7 +26,7 @@ new_long(const struct call *call, unsigned form, size_t size, size_t alignment,
 	return new_failed(call, form, size, alignment, nothrow);
 }
 
-/* Nobody has been asked yet: whether it is a sample, and whose it is. */
+/* Neither sampling nor replaced operators have been checked yet. */
 INLINE void *
 new_unasked(const struct call *call, unsigned form, size_t size,
     size_t alignment, const void *nothrow)
@@ -49,7 +45,7 @@ new_unasked(const struct call *call, unsigned form, size_t size,
 	    : new_long(call, form, size, alignment, nothrow);
 }
 
-/* NULL: the long way is to be gone. */
+/* NULL: take the long path. */
 INLINE void *
 new_short(size_t size, enum mu_block_kind kind)
 {

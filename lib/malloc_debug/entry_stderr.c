@@ -1,10 +1,11 @@
 /*
- * Programs that close stderr as the last thing before they exit: gnulib's
- * close_stdout(), which all of coreutils have as a handler of exit(). What is
- * listed after all handlers would be lost.
+ * Programs that close stderr as their last step before they exit: gnulib's
+ * close_stdout(), an exit handler in all of coreutils. Lists written after all
+ * handlers would be lost, so a second descriptor is kept.
  *
- * A descriptor is not kept from the start on: programs count theirs. Nor by who
- * closes stderr for the rest of its life: others wait for its end of a pipe.
+ * It is not kept from the start, as programs count their descriptors, nor when
+ * a program closes stderr for the rest of its life, as others wait for that end
+ * of a pipe.
  */
 #include <dlfcn.h>
 #include <gnu/lib-names.h>
@@ -18,7 +19,7 @@ ENTRY int fclose(FILE *stream);
 
 #define FRAMES 32
 
-/* Is exit() among the callers? */
+/* True if exit() is among the callers. */
 static bool
 is_exiting(struct stack_start start)
 {

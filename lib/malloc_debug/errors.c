@@ -1,6 +1,6 @@
 /*
- * The texts, and both stacks: that of the failure and that of the allocation
- * or of the release.
+ * The texts, and both stacks: that of the error, and that of the allocation or
+ * the release.
  */
 #include "lib/malloc_debug/errors.h"
 
@@ -16,7 +16,7 @@
 #define DIVIDER                                            \
 	"*** *** *** *** *** *** *** *** *** *** *** *** " \
 	"*** *** *** ***"
-#define BYTES_SHOWN 1024 /* bad ones of a block */
+#define BYTES_SHOWN 1024 /* damaged bytes of a block */
 
 static void
 begin(struct report *report)
@@ -57,7 +57,10 @@ add_allocation(struct report *report, const struct error_block *block)
 	report_stack(report, "Backtrace at time of allocation:", block->stack);
 }
 
-/* Bytes from FROM to TO that are not EXPECTED; the first one, or TO. */
+/*
+ * Find the first of the bytes FROM to TO that is not EXPECTED; TO if there is
+ * none.
+ */
 static ptrdiff_t
 first_bad(const void *base, ptrdiff_t from, ptrdiff_t to, unsigned expected)
 {
@@ -86,17 +89,17 @@ add_bytes(struct report *report, const void *base, ptrdiff_t from, ptrdiff_t to,
 		report_line(report, "  and %zu bytes more", bad - BYTES_SHOWN);
 }
 
-/* Bytes of BLOCK that are to be EXPECTED. */
+/* Bytes of BLOCK that must be EXPECTED. */
 struct guard {
 	const char *which;
 	ptrdiff_t from, to;
 	unsigned expected;
-	size_t size; /* that was asked for */
+	size_t size; /* requested size */
 };
 
 #define GUARDS 3
 
-/* Of 0 bytes one is recorded, which is no more the program's than the guard. */
+/* For 0 bytes one byte is recorded, which the program must not write either. */
 static void
 list_guards(struct guard guards[GUARDS], const struct error_block *block)
 {

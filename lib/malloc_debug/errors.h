@@ -1,8 +1,8 @@
 /*
- * What the program did wrong, on stderr in the words of Android's malloc
- * debug; then abort(), if abort_on_error was given.
+ * Report errors of the program on stderr with the text of Android's malloc
+ * debug, then abort() if abort_on_error is set.
  *
- * Runs in: the original, in the thread that was caught.
+ * Runs in: the original, in the thread that made the error.
  */
 #ifndef ERRORS_H
 #define ERRORS_H
@@ -13,22 +13,22 @@
 
 #include "lib/malloc_debug/call.h"
 
-/* The program's block as the shadow has it. */
+/* The program's block as recorded in the shadow. */
 struct error_block {
 	const void *begin;
 	size_t size;
-	uint32_t stack; /* of its allocation */
-	uint32_t freed; /* of its release, or 0 */
+	uint32_t stack; /* stack of its allocation */
+	uint32_t freed; /* stack of its release, or 0 */
 };
 
-/* True: they are as they were. Else it has been reported. */
+/* Returns true if the guards are intact. Otherwise reports them. */
 bool error_check_guards(
     const struct call *call, const struct error_block *block);
 
-/* The first COUNT bytes of a block held back. */
+/* Check the first COUNT bytes of a block held back. */
 bool error_check_freed(const struct error_block *block, size_t count);
 
-/* The same without a word. */
+/* error_check_guards() without a report. */
 bool error_guards_good(const struct error_block *block);
 
 void error_used_after_free(
@@ -39,8 +39,8 @@ void error_tag_after_free(const struct error_block *block, uint32_t tag);
 void error_unknown(const struct call *call, const void *pointer);
 
 /*
- * CALL is not the counterpart of what allocated BLOCK: that is of another KIND,
- * or had another ALIGNMENT, or CALL has another size.
+ * CALL does not match the allocation of BLOCK: it was allocated as another
+ * KIND, or with another ALIGNMENT, or CALL passes another size.
  */
 void error_mismatch(const struct call *call, const struct error_block *block,
     enum mu_block_kind kind, size_t alignment);

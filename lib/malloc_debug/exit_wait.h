@@ -6,7 +6,7 @@
 #ifndef EXIT_WAIT_H
 #define EXIT_WAIT_H
 
-/* Once there may be jobs, inside the recorder. */
+/* Call when there can be jobs, inside the recorder. */
 void exit_wait_start(void);
 
 /* In the child after fork(). */

@@ -1,6 +1,4 @@
-/*
- * See fill.h; the options say of how many bytes at most.
- */
+/* The options limit the number of bytes. */
 #include "lib/malloc_debug/fill.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /*
- * New memory and freed memory are given bytes that no program expects.
- *
- * Runs in: the original, any thread.
+ * Fill new and freed memory with bytes that no program expects.
  */
 #ifndef FILL_H
 #define FILL_H
@@ -11,7 +9,7 @@
 #define FILL_ALLOC 0xeb
 #define FILL_FREE 0xef
 
-/* By the options, of the bytes from FROM up to USABLE. */
+/* Fill bytes FROM to USABLE, as many as the options say. */
 void fill_on_alloc(void *block, size_t from, size_t usable);
 void fill_on_free(void *block, size_t usable);
 

@@ -1,6 +1,4 @@
-/*
- * The child of a fork is alone; glibc has put its own malloc right by then.
- */
+/* The child has one thread; glibc has reset its own malloc by then. */
 #include "lib/malloc_debug/fork.h"
 
 #include <pthread.h>

@@ -1,13 +1,13 @@
 /*
- * What a forked child does first. There is no lock to be taken before: words,
- * stacks and records are whole at any time.
+ * The first steps in a child of fork(). No lock has to be taken before the
+ * fork: words, stacks and records are consistent at any time.
  *
  * Runs in: the original.
  */
 #ifndef RECORDER_FORK_H
 #define RECORDER_FORK_H
 
-/* Once, in the constructor. */
+/* Call once, in the constructor. */
 void fork_watch(void);
 
 #endif

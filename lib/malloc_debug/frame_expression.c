@@ -1,9 +1,8 @@
 /*
- * Two kinds are met: those of PLT entries, whose CFA depends on the address
- * within 16 bytes (ld's elf_x86_64 PLT), and those of functions that align
- * their stack anew, whose CFA lies right below the frame pointer (gcc's
- * DRAP). Everything that is needed for them is done with numbers, and with
- * one register plus a number.
+ * Two kinds occur: those of PLT entries, whose CFA depends on the address
+ * within 16 bytes (ld's elf_x86_64 PLT), and those of functions that realign
+ * their stack, whose CFA lies right below the frame pointer (gcc's DRAP). Both
+ * need only numbers, and one register plus a number.
  */
 #include "lib/malloc_debug/frame_expression.h"
 
@@ -68,7 +67,7 @@ push_register(
 		values->bad = true;
 }
 
-/* Of two: only a sum may have a register in it, and only one. */
+/* Combine two values: only a sum may contain a register, and only one. */
 static void
 combine(struct values *values, uint8_t op)
 {

@@ -1,7 +1,5 @@
 /*
- * DWARF expressions, as far as they say where something is on the stack.
- *
- * Runs in: the original, any thread.
+ * Evaluate DWARF expressions that give a location on the stack.
  */
 #ifndef FRAME_EXPRESSION_H
 #define FRAME_EXPRESSION_H
@@ -15,7 +13,7 @@ enum frame_base {
 	BASE_NONE, /* a number */
 	BASE_SP,
 	BASE_FP,
-	BASE_LOADED, /* what lies at an address: of fp + offset */
+	BASE_LOADED, /* the word at address fp + offset */
 };
 
 /* A number that may be relative to a register. */
@@ -24,7 +22,7 @@ struct frame_value {
 	int64_t offset;
 };
 
-/* At the instruction PC. False: it is more than can be told. */
+/* Evaluate EXPRESSION at the instruction PC. False: not of a supported form. */
 bool frame_expression(
     struct frame_value *value, struct unwind_bytes expression, uintptr_t pc);
 

@@ -1,6 +1,6 @@
 /*
- * Open addressing; an address takes the first free one of eight entries and
- * keeps it. The rule is one word, so that there is nothing to be torn.
+ * Open addressing: an address takes the first free one of eight entries and
+ * keeps it. A rule is one word, so it cannot be torn.
  */
 #include "lib/malloc_debug/frame_memo.h"
 
@@ -58,7 +58,7 @@ frame_memo_forget(void)
 	    true, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-/* False: its neighbourhood is full. */
+/* False: its eight entries are in use. */
 static bool
 put(struct frame_memo *memo, uintptr_t pc, uint64_t rule)
 {
@@ -116,7 +116,7 @@ grow(struct frame_memo *old)
 		mu_sys_munmap(memo, bytes_of(bits));
 }
 
-/* What handlers return to, as all debuggers tell it. */
+/* The code that handlers return to, which all debuggers recognise. */
 static bool
 returns_from_signal(uintptr_t pc)
 {
@@ -154,7 +154,9 @@ frame_memo_compute(uintptr_t pc)
 	packed |= generation;
 	used = __atomic_load_n(&memo->used, __ATOMIC_RELAXED);
 	half = (uint32_t)1 << (63 - memo->shift);
-	/* Those outside of modules may be garbage, or made without end. */
+	/*
+	 * Addresses outside modules may be garbage, or generated without end.
+	 */
 	if (!inside && used > half / 2)
 		return packed;
 	if (!put(memo, pc, packed) || used > half)

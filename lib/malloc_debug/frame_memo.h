@@ -1,7 +1,5 @@
 /*
- * The rules of addresses that were asked for, for all threads.
- *
- * Runs in: the original, any thread.
+ * A cache of unwind rules by address, shared by all threads.
  */
 #ifndef FRAME_MEMO_H
 #define FRAME_MEMO_H
@@ -12,7 +10,7 @@
 #include "lib/malloc_debug/frame_rules.h"
 #include "lib/malloc_debug/hidden.h"
 
-/* An entry belongs to one address for ever; rule 0: not known yet. */
+/* An entry belongs to one address for ever. rule 0: not known yet. */
 struct frame_memo_entry {
 	uintptr_t pc;
 	uint64_t rule;
@@ -20,7 +18,10 @@ struct frame_memo_entry {
 
 #define FRAME_MEMO_NEIGHBOURS 8
 
-/* Replaced by a larger one; as threads may be in it, it stays. */
+/*
+ * A full table is replaced by a larger one; the old one stays mapped, as
+ * threads may be reading it.
+ */
 struct frame_memo {
 	unsigned shift;
 	uint32_t used;
@@ -30,7 +31,9 @@ struct frame_memo {
 
 extern HIDDEN struct frame_memo *frame_memo;
 
-/* In the bits of a rule that are left to us: those of older ones do not count.
+/*
+ * Stored in the memo bits of each rule; rules of an older generation are
+ * invalid.
  */
 extern HIDDEN uint64_t frame_memo_generation;
 
@@ -43,7 +46,7 @@ frame_memo_now(void)
 bool frame_memo_init(void);
 void frame_memo_forget(void);
 
-/* Where it was not found. Never 0. */
+/* Compute the rule of PC after a miss. Never 0. */
 uint64_t frame_memo_compute(uintptr_t pc);
 
 static inline uint64_t
@@ -52,7 +55,7 @@ frame_memo_hash(uintptr_t pc, unsigned shift)
 	return (uint64_t)pc * 0x9e3779b97f4a7c15ull >> shift;
 }
 
-/* The rule of PC; those of the walk must all be of GENERATION. */
+/* Returns the rule of PC. All rules of one walk must be of GENERATION. */
 static inline uint64_t
 frame_memo_find(
     const struct frame_memo *memo, uint64_t generation, uintptr_t pc)

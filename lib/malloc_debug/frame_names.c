@@ -1,8 +1,5 @@
 /*
- * The function that an address is in: see frame_names.h.
- *
- * dladdr() goes through all symbols of a file, so that an address is asked for
- * once. Runs in: the original, a thread of libc's, inside the recorder.
+ * dladdr() searches all symbols of a file, so each address is looked up once.
  */
 #include "lib/malloc_debug/frame_names.h"
 
@@ -15,7 +12,7 @@
 
 #include "mu/sys.h"
 
-#define FIRST_ROOM 1024 /* a power of two; as all that follow */
+#define FIRST_ROOM 1024 /* a power of two, like all later sizes */
 
 static const struct frame_name unknown = { .map = "", .function = "" };
 
@@ -93,7 +90,7 @@ demangle(struct frame_names *names, const char *symbol)
 	return result;
 }
 
-/* The loader gives the program itself no name. */
+/* The loader has an empty name for the program itself. */
 static const char *
 file_name(struct frame_names *names, const struct link_map *map)
 {

@@ -1,9 +1,8 @@
 /*
- * The function that an address is in, by the symbols that the program has
- * itself.
+ * The function of an address, from the symbols in the program itself.
  *
- * Asks libc (dladdr), once for each address. Runs in: the original, a thread of
- * libc's, inside the recorder.
+ * Calls dladdr() once for each address. Runs in: the original, a thread of
+ * libc, inside the recorder.
  */
 #ifndef FRAME_NAMES_H
 #define FRAME_NAMES_H
@@ -14,8 +13,8 @@
 #include "mu/arena.h"
 
 struct frame_name {
-	uintptr_t address;    /* 0 = the place is free */
-	uintptr_t relative;   /* to where the file was linked to lie */
+	uintptr_t address;    /* 0 = the entry is free */
+	uintptr_t relative;   /* address as linked in the file */
 	const char *map;      /* its file, "" = none */
 	const char *function; /* demangled if the program can; "" = unknown */
 	size_t offset;        /* into the function */

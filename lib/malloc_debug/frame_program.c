@@ -48,7 +48,7 @@ struct run {
 	bool bad;
 };
 
-/* Where the rule of register NUMBER is kept; NULL for those not followed. */
+/* The rule of register NUMBER; NULL for those that are not tracked. */
 static struct frame_saved *
 saved_of(struct run *run, struct frame_state *state, uint64_t number)
 {
@@ -132,7 +132,7 @@ factored_sleb(struct run *run, struct unwind_bytes *bytes)
 	    (uint64_t)run->entry->data_align);
 }
 
-/* Those that say where the CFA is. */
+/* Instructions that define the CFA. */
 static void
 step_cfa(struct run *run, struct unwind_bytes *bytes, uint8_t op)
 {
@@ -165,7 +165,7 @@ step_cfa(struct run *run, struct unwind_bytes *bytes, uint8_t op)
 	}
 }
 
-/* Those that say where a register is. */
+/* Instructions that define a register. */
 static void
 step_register(struct run *run, struct unwind_bytes *bytes, uint8_t op)
 {
@@ -243,7 +243,7 @@ step_extended(struct run *run, struct unwind_bytes *bytes, uint8_t op)
 		if (op == CFA_SET_LOC ||
 		    (op > CFA_VAL_EXPRESSION &&
 			op != CFA_GNU_NEGATIVE_OFFSET_EXTENDED))
-			run->bad = true; /* no compiler writes it */
+			run->bad = true; /* no compiler emits it */
 		else
 			step_register(run, bytes, op);
 		break;

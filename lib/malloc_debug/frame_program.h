@@ -1,8 +1,6 @@
 /*
- * Call frame instructions, run up to an address (DWARF 5, 6.4.2). Of all
- * registers only the frame pointer and the return address are followed.
- *
- * Runs in: the original, any thread.
+ * Execute call frame instructions up to an address (DWARF 5, 6.4.2). Only the
+ * frame pointer and the return address are tracked.
  */
 #ifndef FRAME_PROGRAM_H
 #define FRAME_PROGRAM_H
@@ -28,7 +26,7 @@ struct frame_saved {
 
 enum { SAVED_FP, SAVED_RA, NUM_SAVED };
 
-/* How a frame is at an address. */
+/* The state of a frame at an address. */
 struct frame_state {
 	bool by_expression;
 	struct unwind_bytes cfa_expression;
@@ -37,7 +35,7 @@ struct frame_state {
 	struct frame_saved saved[NUM_SAVED];
 };
 
-/* False: there is an instruction that nobody writes. */
+/* Returns false on an unknown instruction. */
 bool frame_program_run(
     struct frame_state *state, const struct unwind_entry *entry, uintptr_t pc);
 

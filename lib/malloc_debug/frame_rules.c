@@ -1,6 +1,4 @@
-/*
- * What a walk needs of the state of a frame.
- */
+/* Reduce the state of a frame to what a walk needs. */
 #include "lib/malloc_debug/frame_rules.h"
 
 #include <string.h>
@@ -45,7 +43,7 @@ judge_fp(struct frame_rule *rule, const struct frame_saved *fp, uintptr_t pc)
 		rule->slot = value.offset;
 		return rule->kind == FRAME_REALIGNED && value.base == BASE_FP;
 	default:
-		return true; /* of no use to its callers, if changed */
+		return true; /* if it changed, its callers do not need it */
 	}
 }
 
@@ -95,9 +93,9 @@ frame_rule_run(
 }
 
 /*
- * PC is in no function, and the next one begins right behind it. A call at the
- * end of a function would be in that; makecontext() has the first function of
- * a coroutine return to the first byte of another.
+ * PC is in no function, and the next function begins right behind it. A call at
+ * the end of a function would lie in that function; makecontext() makes the
+ * first function of a coroutine return to the first byte of another.
  */
 static bool
 begins_behind(struct unwind_entry *entry, const struct unwind_module *module,

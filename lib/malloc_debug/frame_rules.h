@@ -1,8 +1,6 @@
 /*
- * How to get from one frame to its caller's: what the unwind tables say of an
- * address, as far as it is needed for return addresses alone.
- *
- * Runs in: the original, any thread.
+ * How to step from one frame to its caller: what the unwind tables say about an
+ * address, as far as return addresses need it.
  */
 #ifndef FRAME_RULES_H
 #define FRAME_RULES_H
@@ -16,18 +14,20 @@
 enum frame_kind {
 	FRAME_PLAIN,
 	FRAME_END,     /* the outermost one: its return address is undefined */
-	FRAME_SIGNAL,  /* a handler's caller: registers lie on the stack */
-	FRAME_NO_RULE, /* tables do not tell: by the frame pointer */
-	FRAME_NO_CALL, /* no call is there, but what a coroutine returns to */
+	FRAME_SIGNAL,  /* the interrupted frame: its registers are in the signal
+			  frame */
+	FRAME_NO_RULE, /* no rule in the tables: use the frame pointer */
+	FRAME_NO_CALL, /* not a call: the address to which a coroutine
+			  returns */
 	FRAME_REALIGNED, /* CFA = *(fp + cfa_offset), fp at fp + slot */
 };
 
-/* Where the return address is. */
+/* Location of the return address. */
 enum frame_return {
 	RETURN_BELOW_CFA, /* at CFA - 8 */
-	RETURN_IN_LINK,   /* nowhere yet */
+	RETURN_IN_LINK,   /* still in the link register */
 	RETURN_BEHIND_FP, /* in the word after the saved frame pointer */
-	RETURN_AT_SLOT,   /* at CFA + slot; fp is as it was */
+	RETURN_AT_SLOT,   /* at CFA + slot; fp is unchanged */
 };
 
 struct frame_rule {
@@ -39,15 +39,11 @@ struct frame_rule {
 };
 
 /*
- * Packed, for the memo; 0 = does not fit.
+ * Packed for the memo; 0 = does not fit.
  *
- *   bit 0      1
- *   bits 1, 2  cfa_of_fp, fp_saved
- *   bits 3, 4  enum frame_return
- *   bits 5-7   enum frame_kind
- *   bits 8-23  left to the memo
- *   bits 24-39 slot / 8, signed
- *   bits 40-63 cfa_offset / 8, signed
+ * bit 0      1 bits 1, 2  cfa_of_fp, fp_saved bits 3, 4  enum frame_return bits
+ * 5-7   enum frame_kind bits 8-23  for the memo bits 24-39 slot / 8, signed
+ * bits 40-63 cfa_offset / 8, signed
  */
 #define RULE_VALID 1u
 #define RULE_CFA_OF_FP 2u
@@ -84,11 +80,11 @@ rule_slot(uint64_t rule)
 
 uint64_t frame_rule_pack(const struct frame_rule *rule);
 
-/* Of the instruction at PC, by the tables of MODULE, where it is. */
+/* Find the rule for the instruction at PC in the tables of its MODULE. */
 void frame_rule_find(
     struct frame_rule *rule, const struct unwind_module *module, uintptr_t pc);
 
-/* The same of an entry that was found. */
+/* The same for an entry that was found. */
 void frame_rule_run(
     struct frame_rule *rule, const struct unwind_entry *entry, uintptr_t pc);
 

@@ -1,7 +1,5 @@
 /*
- * malloc_disable(): see gate.h.
- *
- * Runs in: the original, any thread. Leaves errno alone.
+ * Leaves errno alone.
  */
 #include "lib/malloc_debug/gate.h"
 
@@ -13,7 +11,7 @@
 
 int gate_closed;
 
-/* Of this thread: how often it has closed the gate. */
+/* How often this thread has closed the gate. */
 static __thread unsigned depth;
 
 static bool
@@ -35,7 +33,7 @@ is_gone(int owner)
 	return mu_sys3(SYS_tgkill, mu_sys_getpid(), owner, 0) == -ESRCH;
 }
 
-/* Until it is open; it is opened when that takes too long. */
+/* Wait until it is open; open it if that takes too long. */
 static void
 await_open(void)
 {
@@ -75,7 +73,7 @@ gate_close(void)
 	while (!change(0, mu_sys_gettid()));
 }
 
-/* Others may have opened it meanwhile, and closed it. */
+/* Another thread may have opened and closed it in between. */
 void
 gate_open(void)
 {
@@ -84,7 +82,7 @@ gate_open(void)
 	change(mu_sys_gettid(), 0);
 }
 
-/* Who had it closed goes on with a thread id that is another. */
+/* The thread that had closed it has another thread id in the child. */
 void
 gate_fork_child(void)
 {

@@ -1,25 +1,23 @@
 /*
  * malloc_disable(): the calls of all other threads wait at a gate.
  *
- * There is no lock that every call takes; while the gate is closed, entries
- * take their careful path, and there wait. Who waits too long goes on, with a
- * line that says so: a program that stands still for ever is worse. What was
- * under way when the gate was closed comes to its end.
- *
- * Runs in: the original, any thread.
+ * Calls take no common lock. While the gate is closed, entry points take their
+ * careful path and wait there; calls that were in progress finish. A thread
+ * that has waited too long continues and prints a line: that is better than a
+ * program that hangs for ever.
  */
 #ifndef GATE_H
 #define GATE_H
 
 #include <stdbool.h>
 
-/* Some thread has it closed: 0, or that thread's id. */
+/* The id of the thread that has closed the gate; 0: it is open. */
 extern int gate_closed;
 
 /*
- * First thing in the careful path of every entry when gate_closed is not 0,
- * before anything of the recorder's is held. Returns at once in the thread
- * that closed it, and inside the recorder.
+ * The first step in the careful path of every entry point while gate_closed is
+ * not 0, before it holds any resource of the recorder. Returns at once in the
+ * thread that closed the gate, and inside the recorder.
  */
 void gate_wait(void);
 
@@ -27,7 +25,7 @@ void gate_wait(void);
 void gate_close(void);
 void gate_open(void);
 
-/* In the child after fork(): who closed it may not be here. */
+/* In the child after fork(): the thread that closed it may not exist here. */
 void gate_fork_child(void);
 
 #endif

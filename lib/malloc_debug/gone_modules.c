@@ -1,8 +1,7 @@
 /*
- * Modules that dlclose() has unloaded: see gone_modules.h.
- *
- * Each module is looked at once, before the first dlclose() behind its loading:
- * later its build-id is gone. Entries are never freed, as readers take no lock.
+ * Each module is read once, before the first dlclose() after it was loaded:
+ * once it is unloaded its build-id is no longer mapped. Entries are never
+ * freed, as readers take no lock.
  */
 #include "lib/malloc_debug/gone_modules.h"
 
@@ -19,10 +18,10 @@
 
 static struct {
 	struct mu_recorded_module *all;
-	char *text; /* what is left for paths and build-ids */
+	char *text; /* free space for paths and build-ids */
 	size_t room;
 	uint32_t unloadings; /* the highest "gone" of all */
-	uint64_t low, high;  /* all that are gone were between */
+	uint64_t low, high;  /* bounds of all unloaded modules */
 	int busy;
 } gone;
 
@@ -35,7 +34,7 @@ map(size_t size)
 	return mu_sys_failed(memory) ? NULL : (void *)memory;
 }
 
-/* How many there are, for all to see: other processes, too. */
+/* Number of entries; other processes read it, too. */
 static size_t
 count_of(void)
 {
@@ -43,7 +42,7 @@ count_of(void)
 	    &memunreachable_recorded.num_modules, __ATOMIC_ACQUIRE);
 }
 
-/* Of static duration; 0: no memory. */
+/* Copy TEXT for good; 0: no memory. */
 static uint64_t
 keep(const char *text)
 {
@@ -87,7 +86,7 @@ id_of(const struct mu_recorded_module *module)
 	return (const char *)(uintptr_t)module->id;
 }
 
-/* One place has one module at a time. */
+/* Only one module can be at an address at a time. */
 static struct mu_recorded_module *
 find_present(const struct dl_phdr_info *object, const ElfW(Phdr) * code)
 {
@@ -127,7 +126,10 @@ overlap(const struct mu_recorded_module *a, const struct mu_recorded_module *b)
 	return a->start < b->end && b->start < a->end;
 }
 
-/* For which there is no room: is it the last one that was at its place? */
+/*
+ * The array is full: note if this module is the last one that was at its
+ * address.
+ */
 static void
 note_again(const struct mu_recorded_module *module)
 {
@@ -180,11 +182,14 @@ note(struct dl_phdr_info *object, size_t size, void *ctx)
 
 	(void)size;
 	(void)ctx;
-	/* The program has no name in the list, the vDSO no path. */
+	/* The program has an empty name in the list, and the vDSO no path. */
 	if (code == NULL || strchr(object->dlpi_name, '/') == NULL ||
 	    find_present(object, code) != NULL)
 		return 0;
-	/* dlopen("./plugin.so"): where that is the kernel knows. */
+	/*
+	 * For a relative path, as from dlopen("./plugin.so"), read the real one
+	 * from /proc.
+	 */
 	if (object->dlpi_name[0] == '/')
 		mu_text_format(path, sizeof(path), "%s", object->dlpi_name);
 	else
@@ -217,7 +222,7 @@ gone_modules_note(void)
 	__atomic_store_n(&gone.busy, 0, __ATOMIC_RELEASE);
 }
 
-/* CTX: for each entry, whether it was met. */
+/* CTX: a flag for each entry, set if it is still loaded. */
 static int
 meet(struct dl_phdr_info *object, size_t size, void *ctx)
 {
@@ -232,7 +237,10 @@ meet(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
-/* Its stacks are told from those of what will be there. */
+/*
+ * Mark the module as unloaded, so that its stacks differ from those of a module
+ * loaded there later.
+ */
 static void
 note_gone(struct mu_recorded_module *module)
 {
@@ -268,8 +276,7 @@ has(const struct mu_recorded_module *module, uint64_t address)
 	return address - module->start < module->end - module->start;
 }
 
-/* By their numbers, the last of those that were at ADDRESS; 0: there is none.
- */
+/* The highest number of an unloaded module that was at ADDRESS; 0: none. */
 static uint32_t
 last_at(uint64_t address)
 {

@@ -1,7 +1,7 @@
 /*
- * Modules that dlclose() has unloaded: stacks still lead into them.
+ * Modules that dlclose() has unloaded: recorded stacks still refer to them.
  *
- * Runs in: the original, any thread; inside dlclose() only one at a time.
+ * Runs in: the original, any thread; inside dlclose() one at a time.
  */
 #ifndef GONE_MODULES_H
 #define GONE_MODULES_H
@@ -12,21 +12,23 @@
 
 #include "mu/recorded.h"
 
-/* Before a dlclose(), and after one that has unloaded something. */
+/* Call before dlclose(), and after one that has unloaded a module. */
 void gone_modules_note(void);
 void gone_modules_update(void);
 
-/* Addresses become frames of the depot: see MU_FRAME_SHIFT. */
+/* Convert addresses to frames of the depot: see MU_FRAME_SHIFT. */
 void gone_modules_mark(uintptr_t *frames, size_t num);
 
-/* One of the depot for readers. */
+/* Convert a frame of the depot for readers. */
 uint64_t gone_modules_frame(uint64_t frame);
 
-/* The module of one for readers; NULL: one that is loaded, or none. */
+/* The unloaded module of a frame for readers; NULL if there is none. */
 const struct mu_recorded_module *gone_modules_of(uint64_t frame);
 
-/* A line for each, as dump_modules() makes them but for the word "unloaded",
- * and for the addresses, which are as in frames for readers. */
+/*
+ * One line for each, as from dump_modules(), but with the word "unloaded", and
+ * with addresses as in frames for readers.
+ */
 void gone_modules_print(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx);
 

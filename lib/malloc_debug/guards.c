@@ -1,7 +1,4 @@
-/*
- * Where guards lie: [head, slack, front guard] block [rear guard, expansion,
- * note].
- */
+/* Layout: [head, slack, front guard] block [rear guard, expansion, note]. */
 #include "lib/malloc_debug/guards.h"
 
 #include <string.h>
@@ -41,7 +38,7 @@ guards_offset(size_t alignment)
 	    ~(alignment - 1);
 }
 
-/* What follows a block. */
+/* Number of bytes that follow a block. */
 static size_t
 behind(void)
 {
@@ -65,11 +62,11 @@ guards_total(size_t size, size_t offset, size_t *total)
 }
 
 /*
- * The upper bits tell a note of this block from whatever else lies there, an
- * older block's note among it.
+ * The upper bits distinguish a note of this block from other data, such as the
+ * note of an older block.
  */
 #define NOTE_SHIFT 0x3full /* log2 of the alignment; 0: none */
-#define NOTE_EMPTY 6       /* from that bit on, enum guards_empty */
+#define NOTE_EMPTY 6       /* first bit of enum guards_empty */
 #define NOTE_INFO 0xffull
 
 static uint64_t
@@ -129,8 +126,10 @@ guards_alignment(const void *block, size_t size, size_t *alignment)
 	return true;
 }
 
-/* The head lies right before the guard: its place does not depend on what an
- * alignment left in front of it. */
+/*
+ * The head lies right before the front guard, so its position does not depend
+ * on the slack that an alignment requires.
+ */
 static struct guards_head *
 head_of(const void *block)
 {
@@ -204,7 +203,7 @@ guards_tag(const void *block, uint32_t expected, uint32_t *found)
 		return true;
 	head = head_of(block);
 	*found = head->tag;
-	/* The rest of the head is worth as much as its tag. */
+	/* The check covers the rest of the head. */
 	return head->tag == expected && head->check == check_of(head);
 }
 

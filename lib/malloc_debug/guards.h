@@ -1,11 +1,8 @@
 /*
- * Bytes around a block that nobody must write to.
+ * Guard bytes around a block, which must not be written to.
  *
- * With a guard in front, a head lies before it at the begin of what the
- * allocator gave. Only what has a word in the shadow, and that not of a bare
- * block, has guards.
- *
- * Runs in: the original, any thread.
+ * With a front guard, a head precedes it at the begin of the allocator's block.
+ * Only blocks with a shadow word have guards, and of these not the bare ones.
  */
 #ifndef GUARDS_H
 #define GUARDS_H
@@ -19,18 +16,21 @@
 #define GUARDS_LIVE 0x1ee7d00du
 #define GUARDS_FREED 0x1cc7dccdu
 
-/* Does the block with this word have guards at all? */
+/* True if the block with this word has guards. */
 bool guards_around(uint32_t word);
 
 /*
- * A note behind rear guard and expand_alloc's bytes, of how the block was asked
- * for: what a word has no room for. It is there if guards_noted(), and unknown
- * if the program has written over it, as it may where there is no rear guard.
+ * A note behind the rear guard and the bytes of expand_alloc describes the
+ * request, as far as the word has no room for it. It exists if guards_noted(),
+ * and is invalid if the program has overwritten it, which it can where there is
+ * no rear guard.
  */
 bool guards_noted(void);
 
-/* What the first byte of a block of 0 bytes is, which the program must not
- * write, though 1 byte is recorded. */
+/*
+ * The first byte of a block of 0 bytes. The program must not write it, though 1
+ * byte is recorded.
+ */
 enum guards_empty {
 	GUARDS_NOT_EMPTY,
 	GUARDS_EMPTY,        /* GUARDS_REAR */
@@ -38,7 +38,10 @@ enum guards_empty {
 	GUARDS_EMPTY_ZERO,   /* by calloc() */
 };
 
-/* BLOCK of SIZE bytes; ALIGNMENT that operator new was told, or 0. */
+/*
+ * Write the note for BLOCK of SIZE bytes; ALIGNMENT as passed to operator new,
+ * or 0.
+ */
 void guards_note(
     void *block, size_t size, size_t alignment, enum guards_empty empty);
 enum guards_empty guards_empty(const void *block, size_t size);
@@ -46,22 +49,22 @@ enum guards_empty guards_empty(const void *block, size_t size);
 /* False: unknown. */
 bool guards_alignment(const void *block, size_t size, size_t *alignment);
 
-/* From what the allocator gives to the block; 0 = no front. */
+/* Distance from the allocator's block to the program's; 0 = no front guard. */
 size_t guards_offset(size_t alignment);
 
-/* What to ask for, for a block of SIZE bytes. False = more than there is. */
+/* The size to request for a block of SIZE bytes. False: it overflows. */
 bool guards_total(size_t size, size_t offset, size_t *total);
 
-/* RAW, given for that, becomes a block of SIZE bytes. */
+/* Make a block of SIZE bytes with guards in RAW. */
 void *guards_dress(void *raw, size_t offset, size_t size);
 
-/* BLOCK has SIZE bytes now, and fewer than before. */
+/* BLOCK has shrunk to SIZE bytes. */
 void guards_resize(void *block, size_t size);
 
-/* What the allocator gave for BLOCK, whose tag has been found good. */
+/* The allocator's block of BLOCK, whose tag must have been checked. */
 void *guards_raw(const void *block);
 
-/* Is the tag in the head, if there is one, this? FOUND is what it is. */
+/* True if there is no head, or if its tag is EXPECTED. FOUND is the tag. */
 bool guards_tag(const void *block, uint32_t expected, uint32_t *found);
 void guards_set_tag(void *block, uint32_t tag);
 

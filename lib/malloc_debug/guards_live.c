@@ -1,6 +1,3 @@
-/*
- * The guards of blocks that are still allocated: see guards_live.h.
- */
 #include "lib/malloc_debug/guards_live.h"
 
 #include "lib/malloc_debug/block.h"
@@ -12,14 +9,15 @@
 #include "mu/sys.h"
 
 /*
- * What was under way when the gate was closed is over soon: a free. Of a block
- * that is being resized guard and size do not fit for a moment, which may last
- * as long as its thread does not run: what is damaged is looked at once more.
+ * A release that was in progress when the gate was closed finishes soon. While
+ * a block is being resized its guard and size disagree for a moment, which
+ * lasts as long as its thread is not scheduled: so damage is confirmed by a
+ * second look.
  */
 #define SETTLE_NS (200 * 1000ull)
 #define SURELY_NS (MU_NS_PER_SEC / 10)
 
-/* A block whose release was under way may be unmapped by now. */
+/* A block whose release was in progress may be unmapped now. */
 static bool
 is_there(const struct recorded_block *block)
 {
@@ -32,7 +30,7 @@ is_there(const struct recorded_block *block)
 }
 
 struct look {
-	bool report; /* else only whether any is damaged */
+	bool report; /* otherwise only find out whether any is damaged */
 	bool damaged;
 };
 

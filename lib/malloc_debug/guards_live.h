@@ -9,8 +9,8 @@
 #define GUARDS_LIVE_H
 
 /*
- * Report every one that is damaged. Calls of other threads wait so long. Does
- * nothing where no option asks for guards.
+ * Report every damaged guard. Calls of other threads wait during that. Does
+ * nothing if no option asks for guards.
  */
 void guards_check_live(void);
 

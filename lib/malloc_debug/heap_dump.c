@@ -1,8 +1,6 @@
 /*
- * The file of live blocks and their stacks: see heap_dump.h.
- *
- * Runs in: the original, any thread; the watcher may be a bare thread, so
- * nothing here asks libc, unless names are wanted.
+ * Runs in: the original, any thread; since the watcher may be a bare thread, no
+ * code here calls libc unless names are requested.
  */
 #include "lib/malloc_debug/heap_dump.h"
 
@@ -20,7 +18,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 
-/* What Android has a build's fingerprint for: which system it was. */
+/* In place of Android's build fingerprint: the system. */
 static void
 print_head(struct output_file *out, const struct leak_blocks *blocks)
 {
@@ -62,8 +60,8 @@ print_names(struct output_file *out, struct frame_names *names,
 }
 
 /*
- * The viewer shows "z 1" as the process's own and others as its parent's: what
- * a child had before the fork.
+ * The viewer attributes "z 1" to the process and other blocks to its parent:
+ * here those that a child had before the fork.
  */
 static void
 print_record(struct output_file *out, const struct leak_block *block)
@@ -126,7 +124,7 @@ print_module(void *ctx, const char *text, size_t length)
 	output_file_write(ctx, text, length);
 }
 
-/* Behind END, where the viewer of Android does not look. */
+/* After END, which Android's viewer does not read. */
 static void
 print_remarks(struct output_file *out, const struct leak_blocks *blocks)
 {

@@ -1,25 +1,25 @@
 /*
- * The file of live blocks and their stacks, as Android's viewer reads it:
- * "Android Native Heap Dump v1.2".
+ * Write live blocks and their stacks to a file, in the format of Android's
+ * viewer: "Android Native Heap Dump v1.2".
  *
- * Needs no malloc: memory is mapped for the time being. Runs in: the original,
- * the watcher or any thread.
+ * Needs no malloc: memory is mapped temporarily. Runs in: the original, the
+ * watcher or any thread.
  */
 #ifndef HEAP_DUMP_H
 #define HEAP_DUMP_H
 
 #include <stdbool.h>
 
-/* Make or replace the file; says so, and says why not. */
+/* Create or replace the file, and report success or the error. */
 bool heap_dump(const char *name);
 
-/* To an open file, from where it stands. 0, or an errno value. */
+/* Write to an open file, at its current offset. Returns 0 or an errno value. */
 int heap_dump_write(int fd);
 
-/* <prefix>.<pid>.txt, for the signal. */
+/* To <prefix>.<pid>.txt, for the signal. */
 void heap_dump_on_signal(void);
 
-/* <prefix>.<pid>.exit.txt, if the options want it. */
+/* To <prefix>.<pid>.exit.txt, if an option requests it. */
 void heap_dump_at_exit(void);
 
 #endif

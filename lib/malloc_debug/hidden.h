@@ -1,6 +1,6 @@
 /*
- * Of variables that the short ways read: the compiler is told in the header
- * that they are the library's own, so that it need not look up where they are.
+ * For variables that the short paths read: hidden visibility tells the compiler
+ * that they are in this library, so no look-up in the GOT is needed.
  *
  * Runs in: any.
  */

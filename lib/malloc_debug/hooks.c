@@ -1,9 +1,7 @@
 /*
- * Malloc hooks: see hooks.h. A hook is used if it is neither NULL nor the
- * default, which is what a first registration returns: hooks end by calling
- * what was there before them.
- *
- * Runs in: the original, any thread.
+ * A hook is called if it is neither NULL nor the default. The first
+ * registration returns the default, as hooks finish by calling the previous
+ * hook.
  */
 #include "lib/malloc_debug/hooks.h"
 
@@ -14,7 +12,7 @@
 #include "lib/malloc_debug/recorder.h"
 #include "memunreachable/malloc_debug.h"
 
-/* As Android's; glibc took its variables of these names away in 2.34. */
+/* As in Android; glibc removed its variables of these names in 2.34. */
 static void *default_malloc(size_t size, const void *caller);
 static void *default_realloc(void *pointer, size_t size, const void *caller);
 static void default_free(void *pointer, const void *caller);
@@ -36,7 +34,7 @@ static struct {
 
 bool hooks_active;
 
-/* Of this thread: what is called meanwhile passes by. */
+/* This thread is in a hook: its calls bypass the hooks. */
 static __thread unsigned inside;
 
 static void *
@@ -102,7 +100,7 @@ hooks_enable(void)
 	settle();
 }
 
-/* One for each kind: exchange, NULL for none. */
+/* Register a hook of each kind; NULL for none. */
 #define REGISTER(kind)                                                      \
 	memunreachable_##kind##_hook memunreachable_set_##kind##_hook(      \
 	    memunreachable_##kind##_hook hook)                              \

@@ -1,14 +1,13 @@
-/*
- * Entering, leaving, and having been left: see inside.h.
- */
 #include "lib/malloc_debug/inside.h"
 
 #include <stddef.h>
 
 #include "lib/malloc_debug/recorder.h"
 
-/* What the recorder calls never takes more stack; what is further away is not
- * looked at. */
+/*
+ * Calls inside the recorder never take more stack; frames further away are not
+ * compared.
+ */
 #define DEEPEST ((uintptr_t)256 << 10)
 
 _Thread_local struct inside inside __attribute__((tls_model("initial-exec")));
@@ -18,8 +17,10 @@ inside_still(const void *frame)
 {
 	uintptr_t below = (uintptr_t)inside.frame - (uintptr_t)frame;
 
-	/* Also false in a handler that has a stack of its own: then what it
-	 * allocates is recorded, which needs no lock. */
+	/*
+	 * Also false in a handler on an alternate stack: its allocations are
+	 * then recorded, which needs no lock.
+	 */
 	if (below != 0 && below < DEEPEST && inside.frame[1] == inside.back)
 		return true;
 	inside.depth = 0;

@@ -1,8 +1,6 @@
 /*
  * malloc_iterate(), malloc_disable() and malloc_enable(): see
  * memunreachable/malloc_debug.h.
- *
- * Runs in: the original, any thread.
  */
 #include <errno.h>
 #include <malloc.h>
@@ -12,7 +10,7 @@
 #include "memunreachable/malloc_debug.h"
 #include "mu/sys.h"
 
-/* What was under way when the gate was closed is over soon: a free. */
+/* A release that was in progress when the gate was closed finishes soon. */
 #define SETTLE_NS (200 * 1000ull)
 
 void
@@ -36,8 +34,8 @@ struct walk {
 };
 
 /*
- * A word is taken away before its block is freed: one that still has its word
- * can be asked for its size.
+ * A word is cleared before its block is freed: a block that still has its word
+ * has a valid size.
  */
 static bool
 visit(void *ctx, const struct recorded_block *block)

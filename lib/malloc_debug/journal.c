@@ -1,8 +1,3 @@
-/*
- * The journal of record_allocs as it is kept: see journal.h.
- *
- * Runs in: the original, any thread.
- */
 #include "lib/malloc_debug/journal_ring.h"
 
 #include <pthread.h>
@@ -18,7 +13,7 @@ static __thread int own_tid;
 
 bool journal_on;
 
-/* MD-52: told in the last round, behind what other destructors do. */
+/* Recorded in the last round, after the destructors of other keys. */
 static void
 thread_done(void *round)
 {
@@ -50,8 +45,10 @@ journal_start(size_t entries)
 		    "no memory for %zu records of allocations", entries);
 		return false;
 	}
-	/* fork() copies an entry of the page tables for each page that was
-	 * written: for 4 KiB of them 512 times as many as for 2 MiB. */
+	/*
+	 * fork() copies a page table entry for each written page: 512 times as
+	 * many for pages of 4 KiB as for 2 MiB.
+	 */
 	mu_sys3(SYS_madvise, address,
 	    (long)(entries * sizeof(struct journal_entry)), MADV_HUGEPAGE);
 	journal_ring.entries = (struct journal_entry *)address;
@@ -71,7 +68,7 @@ now_ns(void)
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
 }
 
-/* pthread_setspecific() may allocate, for keys behind the first 32. */
+/* pthread_setspecific() may allocate, for keys after the first 32. */
 static void
 know_thread(void)
 {
@@ -131,7 +128,7 @@ journal_begin(void)
 	return slot;
 }
 
-/* A realloc() to 0 bytes gives NULL, and has not failed. */
+/* A realloc() to 0 bytes returns NULL without having failed. */
 static bool
 has_failed(enum journal_op op, const void *pointer, uint64_t second)
 {
@@ -164,7 +161,7 @@ journal_end(struct journal_slot slot, enum journal_op op, const void *pointer,
 	pass_on(entry, slot.ticket, JOURNAL_FILLING, JOURNAL_FULL);
 }
 
-/* The records so far are the child's as well, as its blocks are. */
+/* The child keeps the records, as it keeps the blocks. */
 void
 journal_fork_child(void)
 {

@@ -1,9 +1,9 @@
 /*
- * The journal of record_allocs: one entry an operation, in the order in which
- * they began, in an array that is mapped once.
+ * The journal of record_allocs: one entry for each operation, in the order in
+ * which they began, in an array that is mapped once.
  *
- * Lock-free: a slot is taken before the operation and filled behind it; what
- * failed leaves its slot unfilled. Runs in: the original, any thread.
+ * Lock-free: a slot is taken before the operation and filled after it; failed
+ * operations leave their slot unfilled.
  */
 #ifndef JOURNAL_H
 #define JOURNAL_H
@@ -12,14 +12,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What FIRST and SECOND of journal_end() are. */
+/* The meaning of FIRST and SECOND in journal_end(). */
 enum journal_op {
 	JOURNAL_MALLOC = 1,  /* size */
 	JOURNAL_FREE,        /* nothing */
 	JOURNAL_CALLOC,      /* members, their size */
 	JOURNAL_REALLOC,     /* the old pointer, size */
 	JOURNAL_MEMALIGN,    /* alignment, size (of pvalloc: rounded up) */
-	JOURNAL_THREAD_DONE, /* the journal's own */
+	JOURNAL_THREAD_DONE, /* written by the journal itself */
 };
 
 struct journal_entry;
@@ -30,27 +30,33 @@ struct journal_slot {
 	uint64_t start_ns;
 };
 
-/* Before the recorder is up: map the array. False = no memory, and it is off.
+/*
+ * Map the array; call before the recorder is active. False: no memory, and the
+ * journal stays off.
  */
 bool journal_start(size_t entries);
 
 /*
- * journal_start() has been called. CORE brackets what the program does:
+ * True once journal_start() has been called. An entry point brackets the
+ * operation:
  *	slot = journal_begin();
  *	p = real.malloc(size);
  *	if (p != NULL) journal_end(slot, JOURNAL_MALLOC, p, size, 0);
- * free(NULL) is not told. realloc(p, 0) that frees: POINTER NULL, size 0.
- * Inside the recorder nothing is.
+ * free(NULL) is not recorded. realloc(p, 0) that frees: POINTER NULL, size 0.
+ * Operations inside the recorder are not recorded.
  */
 extern bool journal_on;
 struct journal_slot journal_begin(void);
 void journal_end(struct journal_slot slot, enum journal_op op,
     const void *pointer, uint64_t first, uint64_t second);
 
-/* Write it to NAME and clear it; kept where that fails, which is said. */
+/*
+ * Write it to NAME and clear it; if that fails it is kept, and the error
+ * reported.
+ */
 void journal_write(const char *name);
 
-/* By the options: to their file, at exit to that with the process's id. */
+/* Write it to the file of the options; at exit with the PID appended. */
 void journal_dump(void);
 void journal_at_exit(void);
 

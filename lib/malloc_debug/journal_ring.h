@@ -1,9 +1,9 @@
 /*
- * How the journal lies in memory.
+ * The layout of the journal in memory.
  *
- * Entries form a ring: a ticket is a place in it for good, and its entry
- * carries the ticket, so that an operation that ends after its entry was given
- * away leaves it alone. Runs in: the original, any thread.
+ * Entries form a ring. A ticket denotes a position for good, and its entry
+ * stores the ticket: an operation that ends after its entry was reused does not
+ * write to it.
  */
 #ifndef JOURNAL_RING_H
 #define JOURNAL_RING_H
@@ -44,7 +44,7 @@ journal_ring_entry(uint64_t ticket)
 	return &journal_ring.entries[ticket % journal_ring.room];
 }
 
-/* What was being written by another thread when this child was forked. */
+/* In the child after fork(): finish what another thread was writing. */
 void journal_write_fork_child(void);
 
 #endif

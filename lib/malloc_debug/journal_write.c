@@ -54,8 +54,8 @@ is_full(uint64_t ticket)
 }
 
 /*
- * What is under way gets a moment to come to its end: a free or a malloc. What
- * does not is left out.
+ * Operations in progress get a moment to finish; those that do not are left
+ * out.
  */
 static uint64_t
 settle(uint64_t first, uint64_t next)

@@ -1,6 +1,3 @@
-/*
- * See kept_stderr.h.
- */
 #include "lib/malloc_debug/kept_stderr.h"
 
 #include <stdbool.h>
@@ -8,7 +5,7 @@
 
 #include "mu/sys.h"
 
-#define LEAST_FD 100 /* out of the way of programs that count on theirs */
+#define LEAST_FD 100 /* above the descriptors that programs count */
 
 static int kept = -1;
 static struct stat kept_file;
@@ -18,7 +15,7 @@ is_same(void)
 {
 	struct stat now;
 
-	/* Programs close what they do not know, and open something else. */
+	/* Programs close descriptors that they do not know, and open others. */
 	return kept >= 0 && fstat(kept, &now) == 0 &&
 	    now.st_dev == kept_file.st_dev && now.st_ino == kept_file.st_ino;
 }

@@ -1,15 +1,13 @@
 /*
- * stderr, also for what is said after the program has closed it: coreutils and
- * others do so as the last thing before they exit.
- *
- * Runs in: the original, any thread.
+ * stderr, also for output after the program has closed it: coreutils and others
+ * close it as their last step before they exit.
  */
 #ifndef KEPT_STDERR_H
 #define KEPT_STDERR_H
 
 #include <stddef.h>
 
-/* The program closes it while it exits: a second descriptor is kept. */
+/* The program closes stderr while it exits: keep a second descriptor. */
 void kept_stderr_keep(void);
 
 /* In a forked child: a daemon must not hold the other end of a pipe open. */

@@ -1,8 +1,3 @@
-/*
- * All live blocks at one moment: see leak_blocks.h.
- *
- * Runs in: the original, any thread. Uses no malloc.
- */
 #include "lib/malloc_debug/leak_blocks.h"
 
 #include <string.h>
@@ -127,7 +122,7 @@ same_record(const struct leak_block *a, const struct leak_block *b)
 	    a->trace == b->trace;
 }
 
-/* Those that belong together become neighbours first: A, B, A, B. */
+/* First make equal blocks neighbours: A, B, A, B. */
 void
 leak_blocks_merge(struct leak_blocks *blocks)
 {

@@ -1,7 +1,7 @@
 /*
- * All live blocks at one moment, in the order in which lists show them.
+ * All live blocks at one moment, in the order of lists.
  *
- * Runs in: the original, any thread. Uses no malloc.
+ * Uses no malloc.
  */
 #ifndef LEAK_BLOCKS_H
 #define LEAK_BLOCKS_H
@@ -16,7 +16,7 @@
 struct leak_block {
 	uintptr_t begin; /* of several: the lowest */
 	size_t size;     /* of each */
-	size_t count;    /* blocks that this one stands for */
+	size_t count;    /* number of blocks that this entry represents */
 	uint32_t stack;  /* as in struct recorded_block; of several: one's */
 	bool child;      /* allocated after a fork */
 	const struct mu_stack *trace; /* of STACK; NULL: it has no frames */
@@ -25,20 +25,20 @@ struct leak_block {
 struct leak_blocks {
 	struct leak_block *blocks;
 	size_t count;
-	bool short_of_memory; /* some are missing */
+	bool short_of_memory; /* some blocks are missing */
 	struct mu_arena arena;
 };
 
 /*
- * Those for which WANTED (NULL: all) holds, freed ones never. Close in any
- * case. Sorted: those of a child last; large ones first; with a stack before
- * those without; long stacks first; by address.
+ * Collect the blocks for which WANTED (NULL: all) holds, except freed ones.
+ * Call leak_blocks_close() in any case. Sorted: those of a child last; large
+ * ones first; with a stack before those without; long stacks first; by address.
  */
 void leak_blocks_take(
     struct leak_blocks *out, bool (*wanted)(const struct recorded_block *));
 void leak_blocks_close(struct leak_blocks *blocks);
 
-/* One for each child mark, size and stack, in the same order. */
+/* Merge to one entry for each child mark, size and stack, in the same order. */
 void leak_blocks_merge(struct leak_blocks *blocks);
 
 #endif

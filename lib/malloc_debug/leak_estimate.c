@@ -1,8 +1,3 @@
-/*
- * Counts under backtrace_sample: see leak_estimate.h.
- *
- * Runs in: the original, any thread.
- */
 #include "lib/malloc_debug/leak_estimate.h"
 
 #include "lib/malloc_debug/sampling.h"

@@ -1,7 +1,6 @@
 /*
- * Counts under backtrace_sample: what blocks that were hit stand for.
- *
- * Runs in: the original, any thread.
+ * Counts under backtrace_sample: the number of blocks that sampled blocks
+ * represent.
  */
 #ifndef LEAK_ESTIMATE_H
 #define LEAK_ESTIMATE_H
@@ -10,13 +9,13 @@
 
 #include "lib/malloc_debug/leak_blocks.h"
 
-/* For leak_blocks_take(): not those that others stand for. */
+/* For leak_blocks_take(): excludes blocks that sampled ones represent. */
 bool leak_estimate_wanted(const struct recorded_block *block);
 
-/* The counts of merged blocks, if there is anything to estimate. */
+/* Estimate the counts of merged blocks, if blocks are sampled. */
 void leak_estimate(struct leak_blocks *blocks);
 
-/* Was its stack looked for when it was allocated? */
+/* True if its stack was captured, or tried, at allocation. */
 bool leak_estimate_captured(uint32_t stack);
 
 #endif

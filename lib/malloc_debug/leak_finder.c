@@ -1,6 +1,3 @@
-/*
- * See leak_finder.h.
- */
 #include "lib/malloc_debug/leak_finder.h"
 
 #include <dlfcn.h>

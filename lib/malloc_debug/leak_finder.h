@@ -1,5 +1,5 @@
 /*
- * The leak finder, libmemunreachable, for who wants a pass.
+ * The leak finder, libmemunreachable, for a pass.
  *
  * Runs in: the original, any thread that is not inside malloc.
  */
@@ -9,8 +9,8 @@
 #define LEAK_FINDER "libmemunreachable.so.0"
 
 /*
- * Loads the one that lies beside the recorder, or else that of the search
- * path. NULL: dlerror() says why.
+ * Load the library beside the recorder, or else the one in the search path.
+ * NULL: dlerror() says why.
  */
 void *leak_finder_load(void);
 

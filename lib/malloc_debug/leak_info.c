@@ -1,7 +1,6 @@
 /*
- * What the program asks the recorder: see memunreachable/malloc_debug.h.
- *
- * Runs in: the original, any thread.
+ * The functions that return the recorder's data: see
+ * memunreachable/malloc_debug.h.
  */
 #include "memunreachable/malloc_debug.h"
 
@@ -19,7 +18,7 @@
 
 #define HEAD_BYTES (2 * sizeof(size_t))
 
-/* Not those allocated while capturing was off. */
+/* False for blocks allocated while capturing was off. */
 static bool
 is_captured(const struct recorded_block *block)
 {
@@ -111,7 +110,7 @@ free_malloc_leak_info(uint8_t *info)
 	recorder_leave();
 }
 
-/* Android's four lines, in terms of here. */
+/* Android's four lines, with the variables of this library. */
 static void
 write_how_to(int fd)
 {

@@ -1,8 +1,7 @@
 /*
- * One entry a block, in the order of MD-39.
- *
- * Android closes the standard streams first, so that their buffers are not
- * listed. A program may still want them; so they are told by their address.
+ * One entry for each block, in the order of leak_blocks.h. Android closes the
+ * standard streams first, so that their buffers are not listed. The program may
+ * still need them, so the buffers are recognised by their addresses.
  */
 #include "lib/malloc_debug/leak_list.h"
 

@@ -1,7 +1,6 @@
 /*
- * Records of LeakTracer: see leaktracer.h.
- *
- * The clock is libc's, which the kernel's vDSO answers without a system call.
+ * The time comes from libc's clock_gettime(), which the vDSO answers without a
+ * system call.
  */
 #include "lib/malloc_debug/leaktracer.h"
 
@@ -12,7 +11,8 @@
 #include "mu/sys.h"
 
 bool leaktracer_active;
-size_t leaktracer_frames = 16; /* LT-19: callers of wrappers of wrappers */
+size_t leaktracer_frames = 16; /* enough to see the callers of nested
+				  wrappers */
 
 static uint64_t
 now_ns(void)

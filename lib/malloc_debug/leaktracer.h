@@ -1,13 +1,11 @@
 /*
- * LeakTracer: records of the blocks that were allocated while somebody asked
- * for it, and the file that lists those still live.
+ * LeakTracer: records of the blocks that were allocated while monitoring was
+ * on, and the file that lists those still live.
  *
- * A record is a slot of the depot (struct mu_stack_slot), which stands in the
- * word of its block in place of the stack. The state is one atomic word, with
- * no lock: it may be asked and changed in any thread, in signal handlers and
- * after fork().
- *
- * Runs in: the original, any thread.
+ * A record is a slot of the depot (struct mu_stack_slot), whose unit replaces
+ * the stack in the word of its block. The state is one atomic word without a
+ * lock: it may be read and changed in any thread, in signal handlers and after
+ * fork().
  */
 #ifndef DEBUG_LEAKTRACER_H
 #define DEBUG_LEAKTRACER_H
@@ -19,27 +17,28 @@
 #include "lib/malloc_debug/leaktracer_state.h"
 
 /*
- * A LEAKTRACER_ variable is set or a call of the API was made: from then on
- * tags take the place of stacks. Never false again.
+ * A LEAKTRACER_ variable is set, or a function of the API was called: from then
+ * on words hold records instead of stacks. Never reset.
  */
 extern bool leaktracer_active;
 
-/* Frames to capture for a record at most. */
+/* Maximum number of frames of a record. */
 extern size_t leaktracer_frames;
 
 /*
- * Reads the environment; monitors from here on if that says so. As early as
- * possible: dlsym() and signals are not touched. Nothing under AT_SECURE.
+ * Read the environment, and start monitoring if it says so. Called as early as
+ * possible, so it uses neither dlsym() nor signals. Does nothing under
+ * AT_SECURE.
  */
 void leaktracer_startup(void);
 
 /*
- * The rest, in the library's constructor, before watch_start(): the banner,
- * the signals, what runs at exit.
+ * The remaining set-up, in the library's constructor before watch_start(): the
+ * banner, the signals, the work at exit.
  */
 void leaktracer_constructor(void);
 
-/* This thread's new blocks become records: capture a stack, then tag. */
+/* New blocks of this thread are recorded: capture a stack, then tag it. */
 static inline bool
 leaktracer_wants(void)
 {
@@ -47,31 +46,31 @@ leaktracer_wants(void)
 }
 
 /*
- * STACK becomes a record: what to put into the word of the new block. 0: it is
- * not to be recorded.
+ * Make a record with STACK. Returns the value for the word of the new block; 0:
+ * do not record it.
  */
 uint32_t leaktracer_tag(uint32_t stack);
 
 /*
- * The block at POINTER of SIZE bytes, in whose word UNIT stood, is about to be
- * freed; its word is gone already, its memory still there. UNIT may be
- * anything that stands in words.
+ * The block at POINTER of SIZE bytes is about to be freed. UNIT is the value
+ * from its word, which is cleared already; its memory still exists. UNIT may be
+ * any value that a word can hold.
  */
 void leaktracer_untag(uint32_t unit, const void *pointer, size_t size);
 
 /*
- * The same block after realloc() gave it another size or place: what to put
- * into its word. UNIT stood there before; STACK is of the caller of realloc(),
- * 0 if none was captured. Not to be called if realloc() failed.
+ * The block after a successful realloc(), which may have changed its size or
+ * address. Returns the value for its word. UNIT is the old value; STACK is that
+ * of the caller of realloc(), 0 if none was captured.
  */
 uint32_t leaktracer_retag(uint32_t unit, uint32_t stack);
 
-/* The calls of the API that start. */
+/* The functions of the API that start monitoring. */
 void leaktracer_monitor_all(void);
 void leaktracer_monitor_thread(void);
 
 /*
- * Stops monitoring and writes what LEAKTRACER_ONEXIT_REPORT asked for; further
+ * Stop monitoring and write the report of LEAKTRACER_ONEXIT_REPORT; further
  * calls do nothing.
  */
 void leaktracer_at_exit(void);

@@ -8,7 +8,7 @@
 #include "lib/malloc_debug/leaktracer_settings.h"
 #include "lib/malloc_debug/recorder.h"
 
-/* A recorder that sleeps wakes up; what was there before stays unknown. */
+/* Start an inactive recorder; earlier allocations stay unknown. */
 static void
 wake(void)
 {

@@ -1,14 +1,13 @@
 /*
- * What LeakTracer does when the program ends: see leaktracer_exit.h.
+ * exit() runs handlers in the reverse order of their registration. The loader's
+ * handler, which runs the destructors of all libraries, is registered by
+ * __libc_start_main(). A handler that a constructor of a library registers
+ * before that, for no object, runs after all destructors and before stdio is
+ * flushed.
  *
- * exit() runs handlers in the reverse of the order in which they were
- * registered. The loader's, which runs the destructors of all libraries, comes
- * from __libc_start_main(): what a constructor of a library registered before
- * that, for no library, runs after all destructors and before stdio flushes.
- *
- * There exit() may be called again: glibc goes on with the handlers that are
- * left and uses the status of the last call (stdlib/exit.c says so). _exit()
- * would lose them, and what stdio holds.
+ * There exit() may be called again: glibc continues with the remaining handlers
+ * and uses the status of the last call (stdlib/exit.c says so). _exit() would
+ * skip these handlers and lose the buffers of stdio.
  */
 #include "lib/malloc_debug/leaktracer_exit.h"
 

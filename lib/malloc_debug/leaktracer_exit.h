@@ -1,12 +1,14 @@
 /*
- * What LeakTracer does when the program ends.
+ * LeakTracer's work at the end of the program.
  *
  * Runs in: the original.
  */
 #ifndef DEBUG_LEAKTRACER_EXIT_H
 #define DEBUG_LEAKTRACER_EXIT_H
 
-/* Have leaktracer_at_exit() called, and the exit status changed. */
+/*
+ * Arrange the call of leaktracer_at_exit() and the change of the exit status.
+ */
 void leaktracer_exit_register(void);
 
 #endif

@@ -1,8 +1,6 @@
 /*
- * What LeakTracer does at signals: see leaktracer_jobs.h.
- *
- * Starting and stopping change a word, and are done in the handler: what the
- * interrupted thread allocates next already counts.
+ * Starting and stopping change one word and are done in the handler: they apply
+ * to the next allocation of the interrupted thread.
  */
 #include "lib/malloc_debug/leaktracer_jobs.h"
 
@@ -43,7 +41,7 @@ report_now(void)
 	leaktracer_report_end(&report);
 }
 
-/* In the original's order, where a signal stands for several. */
+/* In the order of the original LeakTracer, if a signal has several roles. */
 static void
 do_roles(unsigned roles)
 {

@@ -1,5 +1,5 @@
 /*
- * What LeakTracer does at signals.
+ * LeakTracer's signals.
  *
  * Runs in: the original.
  */
@@ -8,10 +8,10 @@
 
 struct leaktracer_report;
 
-/* As the settings say; before watch_start(). */
+/* Set up the signals of the settings; call before watch_start(). */
 void leaktracer_jobs(void);
 
-/* Into NAME; in a child after fork() into NAME.<pid>. */
+/* Write to NAME; in a child after fork() to NAME.<pid>. */
 void leaktracer_write(const struct leaktracer_report *report, const char *name);
 
 #endif

@@ -1,8 +1,6 @@
 /*
- * Records that outlive their blocks: see leaktracer_late.h.
- *
- * Cells are known by number, 0 is none. They lie in chunks that are mapped as
- * they are needed, each twice as large as the one before.
+ * Cells are identified by number; 0 is none. They lie in chunks that are mapped
+ * on demand, each twice as large as the previous one.
  */
 #include "lib/malloc_debug/leaktracer_late.h"
 
@@ -17,11 +15,12 @@
 #define TAG (1ull << 32)
 
 static struct leaktracer_late *chunks[CHUNKS];
-static uint32_t made;    /* cells that were ever handed out */
+static uint32_t made;    /* number of cells ever used */
 static uint32_t listed;  /* the newest record */
 static uint64_t unused;  /* the first free cell; above it a count of changes,
-			    for whoever pops and was overtaken */
-static uint32_t dropped; /* records that somebody may be reading yet */
+			    which detects that another thread popped in
+			    between */
+static uint32_t dropped; /* records that may still be read */
 static uint32_t readers;
 
 static size_t
@@ -126,7 +125,7 @@ push(uint32_t *list, uint32_t first, uint32_t *link)
 	    list, &head, first, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
 }
 
-/* Inverted, so that no pass takes what is in the block for references. */
+/* Inverted, so that no pass takes the contents for references. */
 static void
 note_data(struct leaktracer_late *late, const unsigned char *block)
 {
@@ -195,7 +194,7 @@ leaktracer_late_data(uint32_t number, unsigned char *data)
 		data[i] = (unsigned char)~late->data[i];
 }
 
-/* Whoever begins to read after the exchanges does not see these cells. */
+/* Readers that begin after the exchanges do not see these cells. */
 void
 leaktracer_late_drop(void)
 {

@@ -1,10 +1,9 @@
 /*
- * Records whose blocks were freed while releases were not monitored: they
- * stay for the report, until monitoring is started anew. What the report shows
- * of the block is noted when it is freed.
+ * Records whose blocks were freed while releases were not monitored: they stay
+ * for the report until monitoring starts anew. What the report shows of the
+ * block is saved when it is freed.
  *
- * Lock-free; cells are used again, never unmapped. Runs in: the original, any
- * thread.
+ * Lock-free; cells are reused, never unmapped.
  */
 #ifndef DEBUG_LEAKTRACER_LATE_H
 #define DEBUG_LEAKTRACER_LATE_H
@@ -25,13 +24,13 @@ struct leaktracer_late {
 	unsigned char data[LEAKTRACER_DATA]; /* inverted */
 };
 
-/* The block at POINTER of SIZE bytes is still there. */
+/* Add a record; the block at POINTER of SIZE bytes must still exist. */
 void leaktracer_late_add(
     const struct mu_stack_slot *slot, const void *pointer, size_t size);
 
 /*
- * All of them; others may be added meanwhile. Ends when VISIT returns false.
- * Between hold and release the numbers that it gets stay good.
+ * Visit all records, until VISIT returns false; other threads may add records
+ * during that. The numbers passed to VISIT are valid between hold and release.
  */
 void leaktracer_late_hold(void);
 void leaktracer_late_each(
@@ -41,8 +40,8 @@ void leaktracer_late_data(uint32_t number, unsigned char *data);
 void leaktracer_late_release(void);
 
 /*
- * None any more: before leaktracer_since() moves, which hides whoever comes in
- * between.
+ * Drop all records. Call before leaktracer_since() moves, which hides records
+ * that are added in between.
  */
 void leaktracer_late_drop(void);
 

@@ -1,6 +1,3 @@
-/*
- * The lines of a report: see leaktracer_lines.h.
- */
 #include "lib/malloc_debug/leaktracer_lines.h"
 
 #include <stdbool.h>
@@ -11,7 +8,7 @@
 #include "mu/text.h"
 
 #define NS_PER_US 1000
-#define LOWEST_CODE 4096 /* what is below stays as it is */
+#define LOWEST_CODE 4096 /* lower values are not changed */
 
 unsigned
 leaktracer_width(uint64_t ns)
@@ -24,7 +21,7 @@ leaktracer_width(uint64_t ns)
 	return width;
 }
 
-/* As it was before the capture moved it into the call. */
+/* The return address before the capture moved it into the call instruction. */
 static uint64_t
 return_address(uint64_t frame)
 {

@@ -22,7 +22,7 @@ struct leaktracer_line {
 	size_t num_data;
 };
 
-/* Each ends with a newline and is terminated; its length. */
+/* Each line ends with a newline and a NUL; returns its length. */
 size_t leaktracer_line(
     char *line, size_t size, const struct leaktracer_line *record);
 size_t leaktracer_first_line(

@@ -1,6 +1,3 @@
-/*
- * The module table of a report: see leaktracer_modules.h.
- */
 #include "lib/malloc_debug/leaktracer_modules.h"
 
 #include <errno.h>
@@ -31,7 +28,7 @@ print(const struct table *table, const struct dl_phdr_info *object,
 		table->line(table->ctx, line, length);
 }
 
-/* The program itself has no name in the list. */
+/* The program itself has an empty name in the list. */
 static int
 take_object(struct dl_phdr_info *object, size_t size, void *ctx)
 {

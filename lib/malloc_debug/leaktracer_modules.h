@@ -1,6 +1,6 @@
 /*
- * The module table of a report: what lies where, so that addresses can be read
- * when the process is gone.
+ * The module table of a report: the modules and their addresses, so that the
+ * report can be read when the process has ended.
  *
  * Runs in: the original.
  */
@@ -10,8 +10,8 @@
 #include <stddef.h>
 
 /*
- * As dump_modules() does it; where there is no /proc, from the list of loaded
- * objects, without build-ids.
+ * As dump_modules(); without /proc from the list of loaded objects, without
+ * build-ids.
  */
 void leaktracer_modules(
     void (*line)(void *ctx, const char *text, size_t length), void *ctx);

@@ -1,9 +1,7 @@
 /*
- * Bytes of memory that may be gone: see leaktracer_preview.h.
- *
- * By process_vm_readv() of ourselves; sandboxes refuse it (Docker's profile for
- * kernels before 4.8 does), but none refuses a pipe: write() of memory that is
- * not there fails with EFAULT.
+ * Uses process_vm_readv() on this process. Sandboxes may refuse it (Docker's
+ * profile for kernels before 4.8 does), but none refuses a pipe: write() of
+ * unmapped memory fails with EFAULT.
  */
 #include "lib/malloc_debug/leaktracer_preview.h"
 
@@ -29,7 +27,7 @@ read_by_pipe(uintptr_t address, void *buffer, size_t size)
 	return n > 0 ? (size_t)n : 0;
 }
 
-/* What does not cross a page is there, or is not. */
+/* A range within one page is mapped completely or not at all. */
 static size_t
 read_piece(uintptr_t address, void *buffer, size_t size)
 {

@@ -1,7 +1,5 @@
 /*
- * Bytes of memory that may be gone.
- *
- * Runs in: the original, any thread.
+ * Read memory that may be unmapped.
  */
 #ifndef DEBUG_LEAKTRACER_PREVIEW_H
 #define DEBUG_LEAKTRACER_PREVIEW_H
@@ -9,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* At most SIZE bytes from ADDRESS, and how many they are. */
+/* Copy at most SIZE bytes from ADDRESS. Returns their number. */
 size_t leaktracer_preview(uintptr_t address, void *buffer, size_t size);
 
 #endif

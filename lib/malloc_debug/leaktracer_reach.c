@@ -1,7 +1,5 @@
 /*
- * Which blocks are unreachable: see leaktracer_reach.h.
- *
- * No address of a block is held here while a pass runs: it would count as a
+ * No address of a block is stored here while a pass runs: it would count as a
  * reference.
  */
 #include "lib/malloc_debug/leaktracer_reach.h"
@@ -19,7 +17,7 @@ typedef bool each_fn(
 typedef bool get_fn(struct UnreachableMemoryInfo *info, size_t limit);
 typedef void free_fn(struct UnreachableMemoryInfo *info);
 
-/* Linked to it, or preloaded with it. */
+/* Set if the program is linked to the library, or it is preloaded. */
 extern get_fn GetUnreachableMemory __attribute__((weak));
 extern free_fn FreeUnreachableMemoryInfo __attribute__((weak));
 
@@ -71,7 +69,10 @@ add(void *ctx, uintptr_t begin, size_t size)
 		    "no memory for all unreachable blocks");
 }
 
-/* Entries stand for others, which are not told: see GetUnreachableMemory(3). */
+/*
+ * An entry represents other blocks that it does not list: see
+ * GetUnreachableMemory(3).
+ */
 static void
 take_entries(
     struct leaktracer_reach *reach, const struct UnreachableMemoryInfo *info)

@@ -1,5 +1,5 @@
 /*
- * Which blocks are unreachable, as the leak finder says, if it is here.
+ * The unreachable blocks, by the leak finder if it is available.
  *
  * Runs in: the original, any thread that is not inside malloc.
  */
@@ -14,21 +14,27 @@
 
 struct leaktracer_reach {
 	struct mu_ranges blocks; /* as malloc knows them */
-	struct mu_arena arena;   /* theirs */
+	struct mu_arena arena;   /* memory of these */
 	bool judged;
-	char remark[320]; /* what is to be known about the answer, or "" */
+	char remark[320]; /* a remark about the answer, or "" */
 };
 
 /*
- * Find the leak finder, or load it: not once exit handlers run, since what is
- * loaded then has the constructors of its libraries run again.
+ * Find the leak finder, or load it. Not once exit handlers run: a library
+ * loaded then has the constructors of its dependencies run again.
  */
 void leaktracer_reach_load(void);
 
-/* A pass. Not judged: REMARK says why, and nothing is to be left out. */
+/*
+ * Run a pass. If it did not check the heap, REMARK says why, and all records
+ * are to be listed.
+ */
 void leaktracer_reach_find(struct leaktracer_reach *reach);
 
-/* Was the block that begins at BEGIN, or the one it is dressed in, found? */
+/*
+ * True if the block that begins at BEGIN, or the allocator's block around it,
+ * was found unreachable.
+ */
 bool leaktracer_reach_lost(
     const struct leaktracer_reach *reach, uintptr_t begin);
 

@@ -1,6 +1,3 @@
-/*
- * LeakTracer's report: see leaktracer_report.h.
- */
 #include "lib/malloc_debug/leaktracer_report.h"
 
 #include <unistd.h>

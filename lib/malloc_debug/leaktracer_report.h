@@ -1,5 +1,5 @@
 /*
- * LeakTracer's report: the first line, the module table, a line for each
+ * LeakTracer's report: the first line, the module table, one line for each
  * record.
  *
  * Runs in: the original, any thread that is not inside malloc.
@@ -13,12 +13,12 @@
 #include "lib/malloc_debug/leaktracer_reach.h"
 #include "lib/malloc_debug/leaktracer_rows.h"
 
-/* Nothing is locked meanwhile. Must return. */
+/* Called without any lock held. Must return. */
 typedef void leaktracer_sink(void *ctx, const char *text, size_t length);
 
 struct leaktracer_report {
 	struct leaktracer_reach reach;
-	struct leaktracer_rows rows; /* what is to be reported */
+	struct leaktracer_rows rows; /* the records to report */
 };
 
 /* UNREACHABLE: records of unreachable blocks only. */
@@ -29,8 +29,8 @@ void leaktracer_report_print(
 void leaktracer_report_end(struct leaktracer_report *report);
 
 /*
- * Into the file NAME, which is made (0600) or overwritten. A failure is told
- * on stderr.
+ * Write to the file NAME, which is created (0600) or overwritten. An error is
+ * reported on stderr.
  */
 bool leaktracer_report_write(
     const struct leaktracer_report *report, const char *name);

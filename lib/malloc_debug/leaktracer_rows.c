@@ -1,6 +1,3 @@
-/*
- * The records of a report: see leaktracer_rows.h.
- */
 #include "lib/malloc_debug/leaktracer_rows.h"
 
 #include "lib/malloc_debug/leaktracer_late.h"
@@ -56,8 +53,8 @@ add(struct leaktracer_rows *rows, struct leaktracer_row row)
 }
 
 /*
- * A slot is given back after its word is cleared: while the word is there, what
- * was read belongs to it.
+ * A slot is freed after its word is cleared: while the word is unchanged, the
+ * data that was read belongs to it.
  */
 static bool
 same_word(const struct recorded_block *block)
@@ -126,7 +123,7 @@ leaktracer_rows_find(
 	*rows = (struct leaktracer_rows) { .held = true };
 	leaktracer_late_hold();
 	recorder_each(visit_block, &search);
-	/* Of a freed block nobody can say whether it was lost before. */
+	/* Whether a freed block was unreachable before cannot be known. */
 	if (reach == NULL)
 		leaktracer_late_each(visit_late, &search);
 	mu_sort(rows->rows, rows->count, sizeof(*rows->rows), by_time);

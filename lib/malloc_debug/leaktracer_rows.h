@@ -1,7 +1,5 @@
 /*
  * The records of a report, by time.
- *
- * Runs in: the original, any thread.
  */
 #ifndef DEBUG_LEAKTRACER_ROWS_H
 #define DEBUG_LEAKTRACER_ROWS_H

@@ -1,6 +1,3 @@
-/*
- * What the LEAKTRACER_ variables say: see leaktracer_settings.h.
- */
 #include "lib/malloc_debug/leaktracer_settings.h"
 
 #include "lib/options.h"
@@ -44,7 +41,7 @@ signal_number(struct reader *reader, const char *name)
 	return signo;
 }
 
-/* 0 if it is not set, or wrong. */
+/* 0 if it is not set, or invalid. */
 static size_t
 number(struct reader *reader, const char *name, size_t least, size_t most,
     const char *expected)
@@ -63,8 +60,8 @@ number(struct reader *reader, const char *name, size_t least, size_t most,
 }
 
 /*
- * As the original: at exit the file of ONEXIT goes before that of AUTO, and
- * with neither there is no report.
+ * As in the original: at exit the file of ONEXIT takes precedence over that of
+ * AUTO, and without either there is no report.
  */
 static void
 read_files(struct reader *reader)

@@ -1,6 +1,5 @@
 /*
- * What the LEAKTRACER_ variables say. Any value counts as set, an empty one
- * too.
+ * The settings in the LEAKTRACER_ variables. An empty variable counts as set.
  *
  * Runs in: the original, before main().
  */
@@ -19,7 +18,7 @@ enum leaktracer_role {
 
 /* Texts are the environment's. */
 struct leaktracer_settings {
-	bool given; /* any of them is */
+	bool given; /* any variable is set */
 	bool banner;
 	bool start; /* monitor from the first allocation on */
 	bool only_unreachable;
@@ -27,15 +26,15 @@ struct leaktracer_settings {
 	int signals[LEAKTRACER_ROLES]; /* 0 = none */
 	const char *signal_report;     /* file */
 	const char *exit_report;       /* file; NULL = no report */
-	int exit_code;                 /* on leaks; 0 = as it is */
+	int exit_code;                 /* on leaks; 0 = unchanged */
 };
 
 /* Of this process; constant once main() runs. */
 extern struct leaktracer_settings leaktracer_settings;
 
 /*
- * LOOK_UP is getenv() or stands in for it. SAY is told in one line what is
- * wrong with a value, which then counts as not set.
+ * LOOK_UP is getenv() or replaces it. SAY is called with an invalid value and
+ * what was expected; the variable then counts as not set.
  */
 void leaktracer_settings_read(struct leaktracer_settings *settings,
     const char *(*look_up)(const char *name),

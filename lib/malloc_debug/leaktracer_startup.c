@@ -30,7 +30,7 @@ say_wrong(const char *name, const char *value, const char *expected)
 	recorder_say("%s=%s is not used: expected %s", name, value, expected);
 }
 
-/* Programs write over their environment: setproctitle(3). */
+/* Copy it: programs overwrite their environment (setproctitle(3)). */
 static const char *
 keep(char *copy, const char *name)
 {

@@ -1,6 +1,3 @@
-/*
- * What LeakTracer monitors just now: see leaktracer_state.h.
- */
 #include "lib/malloc_debug/leaktracer_state.h"
 
 #include "mu/sys.h"
@@ -36,7 +33,7 @@ marks_undone(uint32_t state)
 	return state == 0 ? LEAKTRACER_GENERATION : state;
 }
 
-/* A block that went unseen may have another one in its place. */
+/* A block whose release was missed may have been replaced by another one. */
 static void
 drop_records(uint32_t state)
 {

@@ -1,5 +1,5 @@
 /*
- * What LeakTracer monitors just now.
+ * What LeakTracer is monitoring.
  *
  * Runs in: the original, any thread, also in signal handlers.
  */
@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 /*
- * Bit 0: allocations of all threads. Bit 1: releases. The rest counts how
- * often the marks of single threads were undone: a thread whose mark is that
- * number is monitored by itself. The number is never 0, the mark of a new
- * thread is.
+ * Bit 0: allocations of all threads. Bit 1: releases. The remaining bits count
+ * how often the monitoring of single threads was ended: a thread whose mark
+ * equals this number is monitored individually. The number is never 0; the mark
+ * of a new thread is 0.
  */
 #define LEAKTRACER_ALL 1u
 #define LEAKTRACER_RELEASES 2u
@@ -38,15 +38,15 @@ leaktracer_releases(void)
 		   LEAKTRACER_RELEASES) != 0;
 }
 
-/* The calls of memunreachable/leaktracer.h. */
+/* The functions of memunreachable/leaktracer.h. */
 void leaktracer_start_all(void);
 void leaktracer_start_thread(void);
 void leaktracer_stop_allocations(void);
 void leaktracer_stop(void);
 
 /*
- * Records from before this time (CLOCK_MONOTONIC, ns) are none any more:
- * monitoring was started anew after releases had gone unseen.
+ * Records older than this time (CLOCK_MONOTONIC, ns) are invalid: monitoring
+ * was started anew after releases had been missed.
  */
 uint64_t leaktracer_since(void);
 

@@ -1,6 +1,4 @@
-/*
- * Spans, blocks at their borders and of 2^30 bytes and more, and walks.
- */
+/* Spans; blocks at their borders, and of 2^30 bytes and more; enumeration. */
 #include "lib/malloc_debug/live.h"
 
 #include <string.h>
@@ -18,8 +16,8 @@ bool live_tallied;
 uint8_t live_tallies[LIVE_TALLIES];
 
 /*
- * Which of these many spans of the directory are not all empty, a bit each: to
- * read through 64 MiB would be a page fault for each 4 KiB.
+ * One bit for each GROUP spans of the directory: set if any may be in use.
+ * Reading all of the 64 MiB would cause a page fault for each 4 KiB.
  */
 #define GROUP 512u
 #define GROUPS (MU_SHADOW_SPANS / GROUP)
@@ -45,8 +43,10 @@ is_inhabited(uint64_t span)
 	return (word >> group % 64 & 1) != 0;
 }
 
-/* Zeroed, not counted against memory that is not there until it is touched,
- * nor in huge pages: 4 KiB of words are a whole mapping of 16 KiB of blocks. */
+/*
+ * Map zeroed memory that is committed only when touched, and not in huge pages:
+ * 4 KiB of words cover only 16 KiB of blocks.
+ */
 static void *
 reserve(size_t size)
 {
@@ -95,7 +95,7 @@ widen(uintptr_t begin)
 		continue;
 }
 
-/* The words around BEGIN, made if there are none. */
+/* The words around BEGIN; maps them if necessary. */
 static uint32_t *
 words_made(uintptr_t begin)
 {
@@ -137,7 +137,7 @@ load(uintptr_t begin, unsigned index)
 	return word == NULL ? 0 : __atomic_load_n(word, __ATOMIC_ACQUIRE);
 }
 
-/* A word of BEGIN has come, or has gone: by 1, or by -1. */
+/* Count a word of BEGIN: BY is 1 if it was set, -1 if it was cleared. */
 static void
 tally(uintptr_t begin, int by)
 {
@@ -186,7 +186,10 @@ live_take(const void *block)
 
 	if (words == NULL || live_word(block) == 0)
 		return 0;
-	/* Of two that take it by mistake one does. */
+	/*
+	 * If two threads free the block by mistake, only one of them gets the
+	 * word.
+	 */
 	word = __atomic_exchange_n(words, 0, __ATOMIC_ACQ_REL);
 	if (word != 0)
 		tally((uintptr_t)block, -1);
@@ -230,7 +233,7 @@ visit_words(const uint32_t *words, size_t i, size_t end, uintptr_t base,
 			continue;
 		begin = base + (i << MU_SHADOW_WORD_SHIFT);
 		size = live_size((void *)begin);
-		/* Freed meanwhile: the size is nobody's. */
+		/* The block was freed in between: the size is invalid. */
 		if (size == 0 ||
 		    __atomic_load_n(&words[i], __ATOMIC_ACQUIRE) != word)
 			continue;
@@ -243,9 +246,9 @@ visit_words(const uint32_t *words, size_t i, size_t end, uintptr_t base,
 #define LEAST_PAGE ((size_t)4096)
 
 /*
- * Which pages of a span's words are there: to read the others would be a fault
- * for each. All of them, where that cannot be told; a page that was swapped out
- * looks as if it had never been (mincore(2)).
+ * Find the pages of a span's words that are present, as reading the others
+ * would fault. All count as present if that is unknown; a swapped-out page
+ * looks as if it had never been touched (mincore(2)).
  */
 static void
 find_pages(const uint32_t *words, unsigned char there[SPAN_BYTES / LEAST_PAGE])

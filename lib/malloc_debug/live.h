@@ -1,11 +1,9 @@
 /*
- * Which blocks are live: the shadow of struct mu_recorded.
+ * The live blocks: the shadow of struct mu_recorded.
  *
- * A word and the sizes behind it are written by the thread that allocates or
- * frees the block, which nobody else does at that time; there is no lock. What
- * readers see meanwhile may be torn, and is bounded.
- *
- * Runs in: the original, any thread.
+ * The word of a block and the sizes behind it are written only by the thread
+ * that allocates or frees it; there is no lock. Concurrent readers may see torn
+ * values, which they bound.
  */
 #ifndef LIVE_H
 #define LIVE_H
@@ -23,7 +21,9 @@
 /* As in struct mu_recorded; NULL = nothing is recorded. */
 extern uint64_t *live_directory HIDDEN;
 
-/* Reserve it, once. TALLIED: see live_is_near(). False = no memory. */
+/*
+ * Reserve the directory, once. TALLIED: see live_is_near(). False = no memory.
+ */
 bool live_init(bool tallied);
 
 extern bool live_tallied HIDDEN; /* constant once blocks have words */
@@ -32,9 +32,9 @@ bool live_put_slowly(uintptr_t begin, size_t size, uint32_t word);
 size_t live_size_slowly(uintptr_t begin);
 
 /*
- * The number of the word of BEGIN. What no allocator gives - odd addresses,
- * those beyond 48 bits - has numbers beyond LIVE_WORDS: the lower four bits
- * are the upper ones there.
+ * The number of the word of BEGIN. Addresses that no allocator returns (odd
+ * ones, and those beyond 48 bits) have numbers beyond LIVE_WORDS: the lower
+ * four bits become the upper ones.
  */
 #define LIVE_WORDS ((uint64_t)1 << (48 - MU_SHADOW_WORD_SHIFT))
 #define LIVE_SPAN_BITS (MU_SHADOW_SPAN_SHIFT - MU_SHADOW_WORD_SHIFT)
@@ -46,14 +46,14 @@ live_number(uintptr_t begin)
 	    (uint64_t)begin << (64 - MU_SHADOW_WORD_SHIFT);
 }
 
-/* Are the words behind that one, too, in its span? */
+/* True if the three words behind this one are in the same span. */
 static inline bool
 live_plain(uint64_t number)
 {
 	return (number & (MU_SHADOW_WORDS - 1)) <= MU_SHADOW_WORDS - 4;
 }
 
-/* The words of the span in which that one is; NULL: there are none yet. */
+/* The words of the span of this number; NULL if it is not mapped yet. */
 static inline uint32_t *
 live_span(uint64_t number)
 {
@@ -61,7 +61,7 @@ live_span(uint64_t number)
 	    &live_directory[number >> LIVE_SPAN_BITS], __ATOMIC_ACQUIRE);
 }
 
-/* Where the word of BEGIN is, if anything near it was ever recorded. */
+/* Address of the word of BEGIN; NULL if its span is not mapped. */
 static inline uint32_t *
 live_words(uintptr_t begin)
 {
@@ -71,7 +71,7 @@ live_words(uintptr_t begin)
 	return span == NULL ? NULL : span + (number & (MU_SHADOW_WORDS - 1));
 }
 
-/* The word of the block that begins there, or 0. */
+/* The word of the block that begins at BLOCK, or 0. */
 static inline uint32_t
 live_word(const void *block)
 {
@@ -83,7 +83,7 @@ live_word(const void *block)
 	return (word & MU_SHADOW_START) != 0 ? word : 0;
 }
 
-/* BLOCK is live, or has another word or size now. False = no memory. */
+/* Record BLOCK as live, or change its word or size. False = no memory. */
 static inline bool
 live_put(const void *block, size_t size, uint32_t word)
 {
@@ -91,7 +91,7 @@ live_put(const void *block, size_t size, uint32_t word)
 	uint32_t *words;
 
 	if (__builtin_expect(number >= LIVE_WORDS, 0))
-		return true; /* of no allocator that we know */
+		return true; /* no known allocator returns it */
 	words = live_span(number);
 	if (__builtin_expect(words == NULL || size >= LIVE_LARGE ||
 		    !live_plain(number) || live_tallied,
@@ -103,7 +103,7 @@ live_put(const void *block, size_t size, uint32_t word)
 	return true;
 }
 
-/* The size that was asked for; BLOCK has a word. */
+/* The requested size of BLOCK, which has a word. */
 static inline size_t
 live_size(const void *block)
 {
@@ -117,12 +117,12 @@ live_size(const void *block)
 				       : half / 2;
 }
 
-/* BLOCK is none any more. Its word, or 0 where it was none. */
+/* Remove BLOCK. Returns its word, or 0 if it had none. */
 uint32_t live_take(const void *block);
 
 /*
- * The same for what is the rule, where nothing is tallied; false = to be asked
- * of live_take(). What is behind the first word stays: it tells nothing alone.
+ * The fast path, without tallies; on false call live_take(). Only the first
+ * word is cleared: the words behind it mean nothing without it.
  */
 static inline bool
 live_take_plain(const void *block)
@@ -145,10 +145,10 @@ live_take_plain(const void *block)
 }
 
 /*
- * How many blocks with a word begin in a page of 4 KiB, or in another one that
- * shares its tally; LIVE_TALLY_MOST: once they were as many, or more. Only
- * where few blocks have one, so that the others are freed with no look at
- * theirs.
+ * The number of blocks with a word that begin in a page of 4 KiB, or in another
+ * page that shares the tally; LIVE_TALLY_MOST: it has once reached that number.
+ * Used if only few blocks have words, so that other blocks are freed without
+ * reading their word.
  */
 #define LIVE_TALLIES ((uintptr_t)1 << 16)
 #define LIVE_TALLY_MOST 255
@@ -161,7 +161,7 @@ live_tally(uintptr_t address)
 	return &live_tallies[address >> 12 & (LIVE_TALLIES - 1)];
 }
 
-/* False: BLOCK has no word for certain. Where nothing is tallied, always. */
+/* False: BLOCK certainly has no word. Without tallies always false. */
 static inline bool
 live_is_near(const void *block)
 {
@@ -169,13 +169,13 @@ live_is_near(const void *block)
 		   live_tally((uintptr_t)block), __ATOMIC_RELAXED) != 0;
 }
 
-/* From now on all of that memory is near. */
+/* Treat all of this memory as near from now on. */
 void live_stay_near(const void *memory, size_t size);
 
-/* The word of BLOCK from FROM to TO; false if it was another one by now. */
+/* Change the word of BLOCK from FROM to TO; false if it was not FROM. */
 bool live_change(const void *block, uint32_t from, uint32_t to);
 
-/* In the order of addresses; ends when VISIT returns false. */
+/* Visit all blocks by address, until VISIT returns false. */
 void live_each(
     bool (*visit)(void *ctx, uintptr_t begin, uint32_t word, size_t size),
     void *ctx);

@@ -1,6 +1,7 @@
 /*
- * The next operator new of the same name, which calls malloc() again, the
- * recorder's: its block is then known as malloc's, and becomes one of new.
+ * Calls the next operator new of the same name. It calls malloc(), which is the
+ * recorder's: the block is recorded as one of malloc, and then changed to one
+ * of new.
  */
 #include "lib/malloc_debug/new_failed.h"
 
@@ -20,7 +21,7 @@ union new_function {
 	void *(*aligned_nothrow)(size_t, size_t, const void *);
 };
 
-/* By enum new_form; size_t is `m` on 64 bits. */
+/* Indexed by enum new_form; size_t is mangled `m` on 64 bits. */
 static const char *const names[NEW_FORMS] = {
 	"_Znwm",
 	"_Znam",
@@ -32,8 +33,10 @@ static const char *const names[NEW_FORMS] = {
 	"_ZnamSt11align_val_tRKSt9nothrow_t",
 };
 
-/* Modules that were loaded locally have their library behind no RTLD_NEXT; and
- * an allocator that comes next has forms that call no others. */
+/*
+ * RTLD_NEXT does not see the library of modules that were loaded locally; and
+ * an allocator that comes next has forms that call no others.
+ */
 static void *
 find(const char *name)
 {

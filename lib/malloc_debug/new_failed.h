@@ -1,11 +1,10 @@
 /*
- * operator new has found no memory: the C++ library's own takes over, with its
- * new_handler and its bad_alloc.
+ * operator new without memory calls the operator of the C++ library, which runs
+ * the new_handler and throws bad_alloc.
  *
- * And a program that has some of the operators of its own: C++ says of each of
- * the others which one it calls ([new.delete]), so those must not be ours.
- *
- * Runs in: the original, any thread.
+ * A program may also replace some of the operators: C++ defines which other one
+ * each default operator calls ([new.delete]), so the remaining ones must be
+ * those of the C++ library and not ours.
  */
 #ifndef NEW_FAILED_H
 #define NEW_FAILED_H
@@ -21,19 +20,23 @@ enum new_form {
 	NEW_FORMS = 8,
 };
 
-/* Some operator new or delete is the program's. Asked of all forms but those
- * that the others call. */
+/*
+ * The program replaces an operator new or delete. Checked in all forms except
+ * those that the others call.
+ */
 extern bool new_replaced HIDDEN;
 
 /* Before main(), when dlsym() can be called. */
 void new_replaced_find(void);
 
-/* As the library has it, which calls the program's. NULL where there is no
- * library, or no memory. */
+/*
+ * Call the C++ library's operator, which calls the program's. NULL if there is
+ * no library, or no memory.
+ */
 void *new_by_library(
     unsigned form, size_t size, size_t alignment, const void *nothrow);
 
-/* Leaves by an exception where the library does. */
+/* Throws if the library's operator throws. */
 void *new_failed(const struct call *call, unsigned form, size_t size,
     size_t alignment, const void *nothrow);
 

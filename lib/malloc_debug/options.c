@@ -1,8 +1,8 @@
 /*
- * The text of the options: see options.h. Names and numbers are separated by
- * white space; spaces may stand around '='; a value ends at white space.
+ * Names and numbers are separated by white space; spaces may stand around '=';
+ * a value ends at white space.
  *
- * Runs in: the original, before main(). Uses no malloc.
+ * Uses no malloc.
  */
 #include "lib/malloc_debug/options.h"
 
@@ -21,15 +21,15 @@
 #define DUMP_NAME "/backtrace_heap"
 #define JOURNAL_NAME "/record_allocs.txt"
 
-/* A word as it stands in the copy, and what '=' gave it. */
+/* A name in the copy of the text, and its value. */
 struct setting {
-	const char *name; /* terminated as soon as the value is known */
+	const char *name; /* terminated when the value is known */
 	char *value;      /* NULL: none, or an empty one */
 };
 
 enum number_error { NUMBER_GOOD, NUMBER_NONE, NUMBER_OVERFLOW, NUMBER_REST };
 
-/* As isspace() of the C locale, in which the program starts. */
+/* As isspace() in the C locale, in which the program starts. */
 static bool
 is_space(char c)
 {
@@ -44,7 +44,10 @@ skip_space(char *p)
 	return p;
 }
 
-/* Of decimal text: *REST is what follows. LONG_MAX is the limit of strtol(). */
+/*
+ * Read a decimal number; *REST is the text after it. The limit is LONG_MAX, as
+ * for strtol().
+ */
 static enum number_error
 read_number(const char *text, long *value, const char **rest)
 {
@@ -143,7 +146,10 @@ apply(struct options_draft *draft, const struct setting *setting)
 	return true;
 }
 
-/* P is at a name; what is found is terminated. Returns what follows. */
+/*
+ * P points to a name; name and value are terminated. Returns the text after
+ * them.
+ */
 static char *
 read_setting(char *p, struct setting *setting)
 {
@@ -169,7 +175,7 @@ read_setting(char *p, struct setting *setting)
 	return p;
 }
 
-/* What follows from all of them together. */
+/* Derive the remaining settings. */
 static bool
 finish(struct options_draft *draft)
 {
@@ -186,7 +192,7 @@ finish(struct options_draft *draft)
 		options->frames = FRAMES;
 	}
 	if (options->free_track != 0) {
-		/* All of a block is checked when it is let go. */
+		/* The whole block is checked when it is released. */
 		options->fill_on_free = SIZE_MAX;
 		if (!draft->has_free_frames)
 			options->free_track_frames = FRAMES;
@@ -207,7 +213,7 @@ place_name(char **at, const char *directory, const char *name)
 	return result;
 }
 
-/* A copy of TEXT, and the names of files where none are given. */
+/* Copy TEXT, and append the default names of files. */
 static char *
 keep(const char *text, struct options_draft *draft)
 {

@@ -15,15 +15,16 @@ struct debug_options {
 	size_t front_guard, rear_guard, expand_alloc;
 	/* Fill at most as many bytes; 0 = none. */
 	size_t fill_on_alloc, fill_on_free;
-	/* Blocks held back, and the frames kept of who freed them. */
+	/* Number of blocks held back, and of frames kept of their release. */
 	size_t free_track, free_track_frames;
 
 	bool backtrace;           /* stacks are captured, or can be */
-	bool backtrace_enabled;   /* from the start on */
-	bool backtrace_on_signal; /* a signal switches it */
+	bool backtrace_enabled;   /* capturing is on at the start */
+	bool backtrace_on_signal; /* a signal switches capturing */
 	bool backtrace_full, dump_on_exit;
 	size_t frames;             /* at most, 1 to 256 */
-	size_t min_size, max_size; /* of blocks whose stack is wanted */
+	size_t min_size, max_size; /* sizes of blocks whose stacks are
+				      captured */
 	size_t sample_bytes;       /* 0 = every block */
 	const char *dump_prefix;
 
@@ -34,19 +35,19 @@ struct debug_options {
 	bool check_unreachable_on_signal;
 	bool stats_on_signal, stats_on_exit;
 
-	bool tracking; /* live blocks are known: follows */
+	bool tracking; /* live blocks are recorded; derived from the others */
 	bool hooks;    /* LIBC_HOOKS_ENABLE */
 };
 
 /*
- * TEXT, of which copies are kept (in memory of the recorder). False if it is
- * wrong: then the reason has been printed, and OPTIONS are not to be used.
+ * Parse TEXT; strings are copied to memory of the recorder. False if it is
+ * invalid: the reason has been printed, and OPTIONS are not to be used.
  */
 bool debug_options_parse(struct debug_options *options, const char *text);
 
 /*
- * What the environment says: nothing where AT_SECURE is set or where the
- * filter names other programs. False = the recorder stays asleep.
+ * Read the environment; nothing if AT_SECURE is set or the filter names other
+ * programs. False = the recorder stays inactive.
  */
 bool debug_options_environment(struct debug_options *options);
 

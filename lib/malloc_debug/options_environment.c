@@ -18,7 +18,7 @@ not_empty(const char *text)
 	return text != NULL && *text != '\0' ? text : NULL;
 }
 
-/* The variable of our own obeys the filter, as Android's property did. */
+/* Our own variable obeys the filter, as Android's property did. */
 static const char *
 wanted_text(void)
 {

@@ -1,15 +1,13 @@
 /*
  * The options by name: ranges and defaults are Android's. A limit of SIZE_MAX
  * is LONG_MAX in effect, since strtol() reads the numbers there.
- *
- * Runs in: the original, before main().
  */
 #include "lib/malloc_debug/options_table.h"
 
 #include <stdint.h>
 #include <string.h>
 
-#define GUARD_ALIGN 16 /* MALLOC_ALIGNMENT, as behind malloc */
+#define GUARD_ALIGN 16 /* MALLOC_ALIGNMENT, as for malloc */
 #define GUARD_BYTES 32
 #define EXTRA_MOST 16384
 #define FRAMES 16
@@ -225,7 +223,7 @@ static const struct option_row rows[] = {
 { "backtrace", "bt", NUMBER(backtrace, FRAMES, 1, FRAMES_MOST) },
 { "backtrace_enable_on_signal", "bt_en_on_sig",
     NUMBER(backtrace_on_signal, FRAMES, 1, FRAMES_MOST) },
-/* The spelling of Android's documentation. */
+/* The spelling in Android's documentation. */
 { "backtrace_enabled_on_signal", NULL,
     NUMBER(backtrace_on_signal, FRAMES, 1, FRAMES_MOST) },
 { "backtrace_dump_on_exit", "bt_dmp_on_ex", PLAIN(dump_on_exit) },

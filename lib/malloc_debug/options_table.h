@@ -11,7 +11,10 @@
 
 #include "lib/malloc_debug/options.h"
 
-/* What is read so far; the last of equals wins, otherwise order is nothing. */
+/*
+ * The options read so far. The last of several values wins; otherwise the order
+ * does not matter.
+ */
 struct options_draft {
 	struct debug_options options;
 	size_t exact_size; /* backtrace_size, or 0 */

@@ -1,8 +1,3 @@
-/*
- * A text file without stdio: see output_file.h.
- *
- * Runs in: the original, any thread.
- */
 #include "lib/malloc_debug/output_file.h"
 
 #include <linux/fs.h>
@@ -17,7 +12,7 @@
 
 #define LINE_MAX_BYTES 1024
 #define OTHER_NAMES 9
-#define PATIENCE_NS (5 * MU_NS_PER_SEC) /* with a pipe that is full */
+#define PATIENCE_NS (5 * MU_NS_PER_SEC) /* maximum wait for a full pipe */
 
 static void
 remove_beside(struct output_file *out)
@@ -26,8 +21,8 @@ remove_beside(struct output_file *out)
 }
 
 /*
- * Whether NAME is a FIFO or a device, which is opened and keeps its name. A
- * regular file of ours is replaced, whatever its mode and its other names are.
+ * True if NAME is a FIFO or a device, which is opened and written to directly.
+ * Our own regular file is replaced, whatever its mode and other names.
  */
 static bool
 open_special(struct output_file *out, const char *name)
@@ -47,7 +42,10 @@ open_special(struct output_file *out, const char *name)
 	return out->ours;
 }
 
-/* O_EXCL: in a directory of everybody's the name may be laid out for us. */
+/*
+ * O_EXCL: in a world-writable directory another user may have put something at
+ * that name.
+ */
 static int
 open_beside(struct output_file *out, const char *name, uint64_t mark)
 {
@@ -68,7 +66,7 @@ output_file_make(struct output_file *out, const char *name)
 	if (open_special(out, name))
 		return 0;
 	out->fd = open_beside(out, name, (uint64_t)mu_sys_gettid());
-	/* Another user's, in a directory where only the owner removes. */
+	/* The file of another user, in a sticky directory: use another name. */
 	if (out->fd == -EEXIST)
 		out->fd = open_beside(out, name, mu_sys_now_ns());
 	if (out->fd < 0)
@@ -124,7 +122,7 @@ output_file_print(struct output_file *out, const char *format, ...)
 	    out, line, length < sizeof(line) ? length : sizeof(line) - 1);
 }
 
-/* renameat(): there is no rename() where the tables of calls are new. */
+/* renameat(): newer architectures have no rename(). */
 static long
 rename_beside(const struct output_file *out, const char *name, int flags)
 {
@@ -132,7 +130,7 @@ rename_beside(const struct output_file *out, const char *name, int flags)
 	    (long)name, flags, 0);
 }
 
-/* NAME.1 to NAME.9: never one that is there already. */
+/* Use NAME.1 to NAME.9, never an existing one. */
 static long
 rename_elsewhere(struct output_file *out, const char *name)
 {
@@ -153,7 +151,10 @@ rename_elsewhere(struct output_file *out, const char *name)
 	return 0;
 }
 
-/* What came to the name since, a directory or another user's file, stays. */
+/*
+ * Something that was put at the name since, a directory or another user's file,
+ * is not replaced.
+ */
 static long
 give_name(struct output_file *out, const char *name)
 {

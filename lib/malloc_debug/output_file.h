@@ -1,8 +1,8 @@
 /*
- * A text file that is written through a small buffer, without stdio.
+ * Write a text file through a small buffer, without stdio.
  *
- * A file that is made appears under its name as a whole: it is written beside
- * and renamed. Runs in: the original, any thread. Uses no malloc.
+ * A new file appears under its name only when it is complete: it is written
+ * beside and renamed. Uses no malloc.
  */
 #ifndef OUTPUT_FILE_H
 #define OUTPUT_FILE_H
@@ -13,20 +13,22 @@
 
 struct output_file {
 	int fd;
-	int error;       /* the first, an errno value; 0 = none */
+	int error;       /* the first error, an errno value; 0 = none */
 	bool ours;       /* to be closed */
-	const char *why; /* NAME takes no report, in words; NULL = it may */
+	const char *why; /* why NAME cannot be used; NULL = it can */
 	size_t used;
-	/* What is written beside NAME, and where it is in the end if not
-	 * there; "" = it is written where it is. */
+	/*
+	 * The file written beside NAME, and its final name if that is not NAME;
+	 * "" = NAME is written directly.
+	 */
 	char beside[PATH_MAX];
 	char buffer[4096];
 };
 
 /*
- * Make a file for NAME, mode 0600. 0 or an errno value. A FIFO and a device
- * are written to. Where NAME is not for a report (see lib/report_file.h) the
- * file becomes NAME.1, or the next number that is free, up to 9.
+ * Create a file for NAME, mode 0600. Returns 0 or an errno value. A FIFO and a
+ * device are written to directly. If NAME cannot be used (see
+ * lib/report_file.h) the file becomes NAME.1, or the next free number up to 9.
  */
 int output_file_make(struct output_file *out, const char *name);
 void output_file_given(struct output_file *out, int fd);
@@ -38,9 +40,9 @@ void output_file_write(
     struct output_file *out, const char *bytes, size_t length);
 
 /*
- * Write what is left; one that was made is closed and gets its NAME, or is
- * removed when anything failed. Where it is, if it is not NAME, is said on
- * stderr. 0 or the first error.
+ * Flush the buffer. A created file is closed and gets its NAME, or is removed
+ * after an error. If its name is not NAME, stderr says so. Returns 0 or the
+ * first error.
  */
 int output_file_end(struct output_file *out, const char *name);
 

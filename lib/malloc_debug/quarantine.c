@@ -1,9 +1,8 @@
 /*
- * A ring of places, each with a flag that says that someone is at it.
- *
- * The flag is tried and never waited for: who holds it may have been
- * interrupted by this very thread, or be gone by longjmp(); then that place is
- * lost, and no more.
+ * A ring of places, each with a flag that says that a thread is using it. The
+ * flag is tried but never waited for: its owner may be interrupted by this very
+ * thread, or have left by longjmp(). In the last case that place is lost, and
+ * no other.
  */
 #include "lib/malloc_debug/quarantine.h"
 
@@ -38,7 +37,7 @@ quarantine_init(size_t entries)
 	return true;
 }
 
-/* Is everything as it was left? */
+/* True if guards and contents are unchanged. */
 static bool
 check(void *block, uint32_t stack)
 {
@@ -57,7 +56,7 @@ check(void *block, uint32_t stack)
 	return true;
 }
 
-/* Where the head is damaged nobody knows what to free: it stays. */
+/* With a damaged head the allocator's block is unknown: do not free it. */
 static void
 let_go(void *block, uint32_t stack)
 {
@@ -94,7 +93,7 @@ quarantine_check(void)
 		if (__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE))
 			continue;
 		found = *place;
-		/* While it is checked nobody lets it go. */
+		/* taken prevents its release during the check. */
 		if (found.block != NULL)
 			check(found.block, found.stack);
 		__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);

@@ -1,9 +1,8 @@
 /*
- * Which object's malloc comes next, and all of its family.
- *
- * Never by RTLD_DEFAULT: that finds the recorder itself, if it is the first.
- * Which object a function is in is asked of dladdr(), so that a family is not
- * mixed up from two: what one allocated the other could not free.
+ * Find the object whose malloc comes next, and take all functions from it.
+ * Never by RTLD_DEFAULT, which finds the recorder itself if it is first.
+ * dladdr() tells which object a function is in, so that functions of two
+ * allocators are not mixed: one could not free blocks of the other.
  */
 #include "lib/malloc_debug/real.h"
 
@@ -17,15 +16,17 @@
 
 #include "mu/sys.h"
 
-/* Alignment and size where they cannot be left to the allocator: classes of
- * 8 and 16 bytes would give two blocks one word (see MU_SHADOW_...). */
+/*
+ * Alignment and least size for allocators other than glibc's: with size classes
+ * of 8 and 16 bytes two blocks could share a word (see MU_SHADOW_...).
+ */
 #define LEAST_ELSEWHERE 32
 
 struct real_functions real;
 
 /*
- * ld prints these words where an object refers to the symbol, which only the
- * static libc's own startup does (.gnu.warning in the manual of ld).
+ * ld prints this text if an object refers to the symbol, which only the startup
+ * code of a static libc does (.gnu.warning in the manual of ld).
  */
 __attribute__((section(".gnu.warning.__libc_setup_tls"),
     used)) static const char not_static[] =
@@ -39,7 +40,7 @@ void *__libc_calloc(size_t, size_t) __attribute__((weak));
 void *__libc_realloc(void *, size_t) __attribute__((weak));
 void *__libc_memalign(size_t, size_t) __attribute__((weak));
 
-/* What stands in where an allocator has less than the family. */
+/* Replacements for functions that an allocator does not have. */
 static size_t
 usable_unknown(void *pointer)
 {
@@ -78,11 +79,14 @@ object_of(const void *address)
 	return dladdr(address, &info) == 0 ? NULL : info.dli_fbase;
 }
 
-/* The object at BASE, and what leads to it if something else comes before. */
+/*
+ * The object at BASE, and the handle through which its symbols are found if
+ * another object comes before.
+ */
 struct object {
 	const void *base;
 	const char *name;
-	void *handle; /* opened only if need be: dlopen() may not be ready */
+	void *handle; /* opened only if needed: dlopen() may not work yet */
 	bool opened;
 };
 
@@ -117,7 +121,7 @@ set(void *function, void *symbol)
 	memcpy(function, &symbol, sizeof(symbol));
 }
 
-/* Those that a family may lack. */
+/* Functions that an allocator may not have. */
 static void
 find_aligned(struct real_functions *out, struct object *object)
 {
@@ -134,7 +138,7 @@ find_aligned(struct real_functions *out, struct object *object)
 	out->memalign = symbol != NULL ? memalign_by_posix : memalign_missing;
 }
 
-/* The family of the malloc at SYMBOL. */
+/* Take the functions that belong to the malloc at SYMBOL. */
 static bool
 find_family(struct real_functions *out, void *symbol, void *handle)
 {
@@ -167,7 +171,7 @@ find_libc(struct real_functions *out)
 	void *handle = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
 	void *symbol = handle == NULL ? NULL : dlsym(handle, "malloc");
 
-	/* The handle stays open, as libc does. */
+	/* The handle is not closed; libc stays loaded anyway. */
 	return symbol != NULL && find_family(out, symbol, handle);
 }
 
@@ -226,7 +230,7 @@ real_find(void)
 		mu_sys_write(2, fatal, sizeof(fatal) - 1);
 		abort();
 	}
-	/* Whoever sees malloc sees the others. */
+	/* malloc is stored last: a thread that sees it sees the others. */
 	real = (struct real_functions) { .malloc = NULL };
 	real.free = found.free;
 	real.calloc = found.calloc;
@@ -239,9 +243,9 @@ real_find(void)
 }
 
 /*
- * In a program of fixed addresses that takes the address of malloc the symbol
- * is the program's, and undefined: a stub that jumps to the first malloc there
- * is. Then nothing is known.
+ * In a non-PIE program that takes the address of malloc, the symbol is an
+ * undefined one in the program: a stub that jumps to the first malloc. Then the
+ * first object is unknown.
  */
 const char *
 real_first(void)

@@ -1,6 +1,6 @@
 /*
- * The allocator underneath: the next one after the recorder, all of it from
- * one object.
+ * The allocator underneath: the next one after the recorder, with all functions
+ * from one object.
  *
  * Runs in: the original, any thread, from its first allocation on.
  */
@@ -19,26 +19,26 @@ struct real_functions {
 	void *(*realloc)(void *, size_t);
 	void *(*memalign)(size_t, size_t);
 	size_t (*malloc_usable_size)(void *); /* 0 where there is none */
-	size_t least; /* bytes to ask for at least: see MU_SHADOW_... */
+	size_t least; /* least number of bytes to request: see MU_SHADOW_... */
 	bool glibc;   /* it is the C library's own */
 };
 
 extern struct real_functions real HIDDEN;
 
 /*
- * Find them: the object that comes next, else libc itself, else its private
- * names, else a line on stderr and the end. May allocate: see bootstrap.h.
+ * Find the functions: in the next object, else in libc, else by libc's private
+ * names, else print a line and abort. May allocate: see bootstrap.h.
  */
 void real_find(void);
 
 /*
- * The file of the object whose malloc the program calls instead of ours, as its
- * symbols come first; NULL if there is none. Runs in: the original, from the
- * constructor on. May allocate.
+ * The file of the object whose malloc the program calls instead of ours,
+ * because it comes first in symbol order; NULL if there is none. Runs in: the
+ * original, from the constructor on. May allocate.
  */
 const char *real_first(void);
 
-/* Where to look: for tests, and in this order. */
+/* Places to search, in this order; public for tests. */
 enum real_place { REAL_NEXT, REAL_LIBC, REAL_PRIVATE, REAL_PLACES };
 bool real_find_at(struct real_functions *out, enum real_place place);
 

@@ -1,6 +1,3 @@
-/*
- * What the parts of the recorder share: see recorder.h.
- */
 #include "lib/malloc_debug/recorder.h"
 
 #include <errno.h>

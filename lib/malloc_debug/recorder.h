@@ -1,7 +1,5 @@
 /*
- * The recorder: what the rest of it shares.
- *
- * Runs in: the original, any thread.
+ * The recorder: what its parts share.
  */
 #ifndef RECORDER_H
 #define RECORDER_H
@@ -17,49 +15,48 @@
 extern struct debug_options recorder_options; /* constant once main() runs */
 extern struct mu_recorded memunreachable_recorded;
 
-/* Stacks are captured just now: a signal may switch it. */
+/* Stacks are being captured; a signal may switch this. */
 extern bool recorder_capturing;
 
 /* In a process forked from one that was tracked. */
 extern bool recorder_child;
 
 /*
- * This thread is inside the recorder: whatever it allocates meanwhile passes
- * by unseen, and is unseen when freed. Nests. Who leaves by longjmp() is found
- * to have left: see inside.h.
+ * Mark this thread as inside the recorder: its allocations and their releases
+ * are not recorded. Nests. A longjmp() out of it is detected: see inside.h.
  */
 void recorder_enter(void);
 void recorder_leave(void);
 bool recorder_inside(void);
 
 /*
- * Be ready to record, though no option asked for it: LeakTracer's calls. False
- * = it cannot be, and says why. Once ready, always ready.
+ * Prepare recording, though no option requested it: for LeakTracer's functions.
+ * False: not possible, and the reason is printed. Cannot be undone.
  */
 bool recorder_wake(void);
 
 /*
- * Entries look again at hooks_active, gate_closed, leaktracer_active and
- * journal_on; to be called after any of them has changed.
+ * Make the entry points check hooks_active, gate_closed, leaktracer_active and
+ * journal_on again; call after any of them has changed.
  */
 void recorder_refresh(void);
 
 struct recorded_block {
-	uintptr_t begin; /* as the program knows it */
-	size_t size;     /* as it asked for */
+	uintptr_t begin; /* the program's address */
+	size_t size;     /* requested size */
 	uint32_t stack;  /* MU_STACK_... or a unit of the depot */
 	enum mu_block_kind kind;
 	bool freed; /* held back */
 };
 
 /*
- * Every block that is live, in the order of addresses; others may come and go
- * meanwhile. Ends early when VISIT returns false.
+ * Visit every live block by address, until VISIT returns false; other threads
+ * may add and remove blocks during that.
  */
 void recorder_each(
     bool (*visit)(void *ctx, const struct recorded_block *block), void *ctx);
 
-/* The one at POINTER, or false. */
+/* The block at POINTER; false if there is none. */
 bool recorder_find(const void *pointer, struct recorded_block *block);
 
 /* Allocated in a child after the fork of a tracked process. */

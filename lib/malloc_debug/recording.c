@@ -1,6 +1,3 @@
-/*
- * The switch in front of everything: see recording.h.
- */
 #include "lib/malloc_debug/recording.h"
 
 #include "lib/malloc_debug/bootstrap.h"
@@ -52,7 +49,7 @@ recording_stop(void)
 	recorder_say("out of memory: nothing is recorded from here on");
 }
 
-/* Something is done with blocks besides. */
+/* Options change blocks, besides recording them. */
 static bool
 dressed(void)
 {
@@ -92,7 +89,7 @@ way(void)
 					      : RECORDING_STACKS;
 }
 
-/* LeakTracer may begin at any time. */
+/* LeakTracer may start at any time. */
 static void
 publish_leaktracer(void)
 {
@@ -113,7 +110,9 @@ recording_choose(void)
 
 	publish_leaktracer();
 
-	/* Who stores last has seen all that was changed before. */
+	/*
+	 * Repeat until no input changed: the last writer has seen all changes.
+	 */
 	do {
 		chosen = way();
 		__atomic_store_n(&recording_way, chosen, __ATOMIC_SEQ_CST);
@@ -123,7 +122,7 @@ recording_choose(void)
 void
 recorder_refresh(void)
 {
-	/* Before startup is through: it will ask by itself. */
+	/* Before the end of the start-up, which calls this itself. */
 	if (__atomic_load_n(&recording_way, __ATOMIC_ACQUIRE) !=
 	    RECORDING_UNBORN)
 		recording_choose();

@@ -1,7 +1,5 @@
 /*
- * Is anything recorded, and which way do entries take?
- *
- * Runs in: the original, any thread.
+ * What is recorded, and which path the entry points take.
  */
 #ifndef RECORDING_H
 #define RECORDING_H
@@ -10,34 +8,37 @@
 
 #include "lib/malloc_debug/hidden.h"
 
-/* What an entry asks first; every one below leads to the next allocator. */
+/*
+ * Checked first by every entry point. In all states after the first the call is
+ * passed to the next allocator.
+ */
 enum recording_way {
-	RECORDING_UNBORN,  /* no allocation was seen yet */
+	RECORDING_UNBORN,  /* before the first allocation */
 	RECORDING_PLAIN,   /* live blocks, without stacks */
 	RECORDING_STACKS,  /* with stacks */
-	RECORDING_SAMPLED, /* only those blocks that are sampled */
+	RECORDING_SAMPLED, /* only sampled blocks */
 	RECORDING_ASLEEP,  /* nothing */
-	RECORDING_CAREFUL, /* something else besides: all is asked */
+	RECORDING_CAREFUL, /* something else besides: use the careful path */
 };
 
 extern enum recording_way recording_way HIDDEN;
 
-/* Blocks get words: asked in the careful way. */
+/* Blocks get words; checked in the careful path. */
 extern bool recording_on;
 
-/* All of them: an option asks for it. Else only LeakTracer's. */
+/* All blocks get words, because of an option. Otherwise only LeakTracer's. */
 extern bool recording_all;
 
-/* The options want blocks to have words. */
+/* The options require words. */
 bool recording_wanted(void);
 
-/* Tables for what the options or LeakTracer want. False = no memory. */
+/* Make the tables for the options or LeakTracer. False = no memory. */
 bool recording_start(void);
 
-/* The recorder is born: entries take the way that all this asks for. */
+/* The recorder is initialised: choose the path of the entry points. */
 void recording_choose(void);
 
-/* Out of memory: says so once; what is known stays known. */
+/* Out of memory: report it once; existing records stay. */
 void recording_stop(void);
 
 #endif

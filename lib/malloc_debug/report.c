@@ -1,6 +1,6 @@
 /*
- * A buffer of lines, and a memory of the names of frames: the loader searches
- * a module's symbols from one end to the other for each question.
+ * A buffer of lines, and a cache of names of frames: the loader searches all
+ * symbols of a module for each address.
  */
 #include "lib/malloc_debug/report.h"
 
@@ -108,14 +108,17 @@ look_up(struct report_name *name, uint64_t frame)
 	if (dladdr1((void *)(uintptr_t)pc, &info, (void **)&map_of,
 		RTLD_DL_LINKMAP) == 0)
 		return;
-	/* As nm and addr2line know it; what is mapped at is not 0 there. */
+	/*
+	 * The address as in nm and addr2line; the base of the mapping is not 0
+	 * there.
+	 */
 	name->place = pc - map_of->l_addr;
 	name->module = map_of->l_name;
 	name->symbol = info.dli_sname;
 	name->offset = pc - (uintptr_t)info.dli_saddr;
 }
 
-/* The program itself has an empty name. */
+/* The program itself has an empty name in the loader's list. */
 static const char *
 module_of(struct report *report, const struct report_name *name)
 {

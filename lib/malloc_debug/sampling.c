@@ -1,6 +1,6 @@
 /*
- * Exponential gaps. The logarithm and the exponential are our own: the math
- * library would be loaded into every program, and this is needed rarely.
+ * Exponential gaps. Logarithm and exponential are implemented here, as libm
+ * would be loaded into every program for a rare use.
  */
 #include "lib/malloc_debug/sampling.h"
 
@@ -56,7 +56,10 @@ next_random(void)
 	return stirred(x);
 }
 
-/* Of VALUE > 0: exponent by the bits, the rest by the series of artanh. */
+/*
+ * Natural logarithm of VALUE > 0: exponent from the bits, the rest by the
+ * series of artanh.
+ */
 static double
 natural_log(double value)
 {
@@ -75,7 +78,7 @@ natural_log(double value)
 	return 2 * z * sum + exponent * 0.69314718055994530942;
 }
 
-/* 1 - exp(-X), exact to the last digits also where X is tiny. */
+/* 1 - exp(-X), accurate also for tiny X. */
 static double
 hit_probability(double x)
 {
@@ -116,7 +119,7 @@ sampling_draw(size_t size)
 			return false;
 		}
 	}
-	/* The process forgets: the next gap begins behind the block. */
+	/* The process has no memory: the next gap begins behind the block. */
 	sampling_left = draw_gap();
 	return true;
 }

@@ -1,12 +1,10 @@
 /*
- * Which blocks get a stack when one in so many bytes shall.
+ * Choose the blocks that get a stack when only one in so many bytes is sampled.
  *
- * A Poisson process over the bytes that a thread allocates: the gaps between
- * two hits are exponential, so that a block of SIZE bytes is hit with the
- * probability 1 - exp(-SIZE / mean), whatever was allocated before it. Its
- * inverse is the number of blocks that one hit stands for.
- *
- * Runs in: the original, any thread.
+ * The hits are a Poisson process over the bytes that a thread allocates: the
+ * gaps between two hits are exponential, so a block of SIZE bytes is hit with
+ * the probability 1 - exp(-SIZE / mean), whatever was allocated before it. The
+ * inverse of that is the number of blocks that one hit represents.
  */
 #ifndef SAMPLING_H
 #define SAMPLING_H
@@ -17,19 +15,24 @@
 
 #include "lib/malloc_debug/hidden.h"
 
-/* Bytes to the next hit; 0 in a thread that has not drawn yet. */
+/* Bytes to the next hit; 0 in a thread that has not drawn the first gap yet. */
 extern HIDDEN _Thread_local size_t sampling_left
     __attribute__((tls_model("initial-exec")));
 
-/* MEAN bytes between hits, not 0. Before any other thread runs. */
+/*
+ * Start with MEAN bytes between hits, not 0. Call before any other thread runs.
+ */
 void sampling_init(size_t mean);
 
-/* In a child after fork(): its hits are its own. */
+/*
+ * In a child after fork(): draw anew, so that its hits differ from the
+ * parent's.
+ */
 void sampling_fork_child(void);
 
 bool sampling_draw(size_t size);
 
-/* Of a block of SIZE bytes to be allocated now: does it get a stack? */
+/* True if a block of SIZE bytes that is about to be allocated gets a stack. */
 static inline bool
 sampling_wants(size_t size)
 {
@@ -40,10 +43,10 @@ sampling_wants(size_t size)
 	return sampling_draw(size);
 }
 
-/* How many blocks one stands for that was hit; >= 1. */
+/* Number of blocks that a block that was hit represents; >= 1. */
 double sampling_weight(size_t size, size_t mean);
 
-/* Of COUNT blocks of SIZE bytes that were hit. Rounded. */
+/* The number that COUNT hit blocks of SIZE bytes represent. Rounded. */
 uint64_t sampling_estimate(size_t size, uint64_t count, size_t mean);
 
 #endif

@@ -27,8 +27,10 @@ stack_capture_forget(void)
 
 extern void *__libc_stack_end; /* of the main thread: ld.so's, GLIBC_2.2.5 */
 
-/* Other threads' static TLS is in the mapping of their stack, above it (glibc,
- * allocate_stack). Of the main thread it is elsewhere. */
+/*
+ * The static TLS of other threads is in the mapping of their stack, above it
+ * (glibc, allocate_stack). That of the main thread is elsewhere.
+ */
 static uintptr_t
 top_of_stack(void)
 {
@@ -56,7 +58,7 @@ stack_walk_begin(
 	walk->invented = false;
 	if (pc < STACK_LEAST_PC || sp % 8 != 0)
 		return false;
-	/* The top is not asked for where it is known. */
+	/* The top is needed only if it is not known yet. */
 	return stack_memory_begin(&walk->memory, sp,
 	    stack_range_has(&walk->memory.home, sp) ? 0 : top_of_stack());
 }
@@ -98,7 +100,7 @@ stack_capture_at(uintptr_t pc, uintptr_t sp, uintptr_t fp, bool full,
 		    (struct stack_start) { pc, sp, fp }, frames, max);
 	if (num != 0)
 		return num;
-	/* Again if the code is found to be new meanwhile. */
+	/* Walk again if code changed during the walk. */
 	do {
 		generation = frame_memo_now();
 		if (stack_walk_begin(&walk, pc, sp, fp))

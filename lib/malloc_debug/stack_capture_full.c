@@ -1,6 +1,6 @@
 /*
- * _Unwind_Backtrace() is called through pointers: a program that has no
- * libgcc_s.so.1 gets one only where it is asked for.
+ * _Unwind_Backtrace() is called through pointers, so that libgcc_s.so.1 is
+ * loaded into programs without it only if this is used.
  */
 #include "lib/malloc_debug/stack_capture_full.h"
 
@@ -25,7 +25,7 @@ struct trace {
 	bool met;
 };
 
-/* At a frame, the CFA that is told is that of its callee: its own sp. */
+/* The unwinder returns the CFA of the callee, which is the sp of this frame. */
 static _Unwind_Reason_Code
 add_frame(struct _Unwind_Context *context, void *ctx)
 {
@@ -87,7 +87,7 @@ stack_capture_init_full(void)
 	    found.backtrace == NULL)
 		return false;
 	unwinder = found;
-	/* What it does the first time, it does now. */
+	/* Make it do its one-time set-up now. */
 	stack_capture_by_compiler(STACK_START(), frames, 4);
 	return true;
 }

@@ -1,14 +1,12 @@
 /*
  * Stacks by the compiler's unwinder.
- *
- * Runs in: the original, any thread.
  */
 #ifndef STACK_CAPTURE_FULL_H
 #define STACK_CAPTURE_FULL_H
 
 #include "lib/malloc_debug/stack_capture.h"
 
-/* As stack_capture(); 0 where there is none, or START was not met. */
+/* As stack_capture(); 0 if there is no unwinder, or START was not found. */
 size_t stack_capture_by_compiler(
     struct stack_start start, uintptr_t *frames, size_t max);
 

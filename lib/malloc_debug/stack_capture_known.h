@@ -1,7 +1,5 @@
 /*
- * Stacks that were seen before, for entries to have inline.
- *
- * Runs in: the original, any thread.
+ * Recognise stacks that were captured before; inline in the entry points.
  */
 #ifndef STACK_CAPTURE_KNOWN_H
 #define STACK_CAPTURE_KNOWN_H
@@ -12,8 +10,8 @@
 #include "lib/malloc_debug/stack_walk.h"
 
 /*
- * As stack_capture_unit_at(), CONFIG being stack_layout_config() of MAX and
- * FLAGS; 0 where that has to be asked.
+ * As stack_capture_unit_at(); CONFIG is stack_layout_config() of MAX and FLAGS.
+ * 0: call that function.
  */
 static inline __attribute__((always_inline)) uint32_t
 stack_capture_known(uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config)
@@ -23,7 +21,7 @@ stack_capture_known(uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config)
 	const struct mu_stack *layout;
 	uint64_t wanted, hash;
 
-	/* Once that is known, the layouts are there. */
+	/* If the stack of this thread is known, the layouts are mapped. */
 	if (__builtin_expect(!stack_range_has(home, sp), 0))
 		return 0;
 	wanted = stack_layout_wanted(config, frame_memo_now());
@@ -35,7 +33,7 @@ stack_capture_known(uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config)
 	return (uint32_t)stack_known_get(stack_known_set(all, hash), hash);
 }
 
-/* The same, where that found nothing: it takes as long again. */
+/* Call after stack_capture_known() found nothing; it takes as long again. */
 uint32_t stack_capture_known_else(
     uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config);
 

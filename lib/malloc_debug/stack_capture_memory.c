@@ -1,8 +1,8 @@
 /*
- * A page is tried by rt_sigprocmask(): the kernel copies the new mask from
- * the address before it looks at the first argument, which is wrong
- * (kernel/signal.c). So it answers EFAULT or EINVAL, and nothing has changed.
- * That takes 100 ns, no descriptor, and no sandbox refuses it.
+ * A page is tried by rt_sigprocmask() with an invalid first argument: the
+ * kernel copies the new mask from the address before it checks that argument
+ * (kernel/signal.c). So it returns EFAULT or EINVAL and changes nothing. That
+ * takes 100 ns and no descriptor, and no sandbox refuses it.
  */
 #include "lib/malloc_debug/stack_capture_memory.h"
 
@@ -10,7 +10,7 @@
 
 #define PAGE ((uintptr_t)4096)
 
-/* Stacks have frames without calls between them that are so large. */
+/* The largest frame without a call in it. */
 #define NEAR (64 * PAGE)
 
 /* From the first frame seen to the end of the stack. */
@@ -33,7 +33,10 @@ stack_memory_probe(uintptr_t address)
 		   0, sizeof(mu_sigmask)) == -EINVAL;
 }
 
-/* Page by page; false where one is missing: another stack is behind it. */
+/*
+ * Extend page by page; false if a page is missing: another stack lies behind
+ * it.
+ */
 static bool
 grow(struct stack_range *range, uintptr_t address)
 {
@@ -50,7 +53,10 @@ grow(struct stack_range *range, uintptr_t address)
 	return stack_range_has(range, address);
 }
 
-/* All pages up to TOP are there: no guard, and no end of another stack. */
+/*
+ * All pages up to TOP are mapped: there is no guard and no end of another
+ * stack.
+ */
 static void
 find_home(struct stack_memory *memory, uintptr_t sp, uintptr_t top)
 {
@@ -74,7 +80,7 @@ stack_memory_begin(struct stack_memory *memory, uintptr_t sp, uintptr_t top)
 
 	memory->now = none;
 	memory->other = none;
-	/* Deeper in the same stack? Its pages are there down to sp. */
+	/* Deeper in the same stack: its pages are mapped down to sp. */
 	if (!stack_range_has(&memory->home, sp) &&
 	    (sp >= memory->home.low || !grow(&memory->home, sp)))
 		find_home(memory, sp, top);

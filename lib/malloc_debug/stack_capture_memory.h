@@ -1,9 +1,7 @@
 /*
- * Which addresses of a stack can be read. Where a stack ends is told by
- * nobody: threads, coroutines and handlers of signals have theirs anywhere.
- * So pages are tried by a system call, each once, from the first one on.
- *
- * Runs in: the original, any thread.
+ * The readable part of a stack. Nothing tells where a stack ends: threads,
+ * coroutines and signal handlers have stacks anywhere. So each page is tried
+ * once by a system call, from the first one on.
  */
 #ifndef STACK_CAPTURE_MEMORY_H
 #define STACK_CAPTURE_MEMORY_H
@@ -17,27 +15,32 @@ struct stack_range {
 };
 
 /*
- * Only the thread's own stack is remembered from walk to walk, as it is there
- * while the thread is: that of a coroutine is gone some day, and a smaller one
- * comes to its place. It is known by reaching up to what is at its end.
+ * Only the thread's own stack is remembered between walks, as it exists as long
+ * as the thread: a coroutine's stack may be unmapped and replaced by a smaller
+ * one. The own stack is recognised because it reaches up to an address at its
+ * end.
  *
- * Around the frames just now, and those of the walk before it went far: out
- * of a handler's stack, or over a huge frame. Zeros are a good beginning.
+ * NOW is the range around the current frames, OTHER the one before the walk
+ * made a large step: out of a signal handler's stack, or over a huge frame.
+ * Initialise with zeros.
  */
 struct stack_memory {
 	struct stack_range home;    /* the thread's own */
-	struct stack_range foreign; /* found not to be that: a hint only */
+	struct stack_range foreign; /* known not to be that stack: only a
+				       hint */
 	struct stack_range now, other;
 };
 
-/* Can the word at ADDRESS be read? A page is 4096 bytes at least. */
+/* True if the word at ADDRESS can be read. Pages have at least 4096 bytes. */
 bool stack_memory_probe(uintptr_t address);
 
-/* A walk begins at SP, which lies below TOP if it is the thread's own stack. */
+/*
+ * Begin a walk at SP, which lies below TOP if it is in the thread's own stack.
+ */
 bool stack_memory_begin(
     struct stack_memory *memory, uintptr_t sp, uintptr_t top);
 
-/* Have ADDRESS in memory->now. False: it cannot be read. */
+/* Extend memory->now to ADDRESS. False: it cannot be read. */
 bool stack_memory_reach(struct stack_memory *memory, uintptr_t address);
 
 static inline bool

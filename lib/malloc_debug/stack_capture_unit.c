@@ -1,6 +1,6 @@
 /*
- * A stack that was seen before, without a walk; the walk otherwise, which is
- * traced, so that the stack is known next time.
+ * A stack that was captured before is found without a walk. Otherwise the walk
+ * is traced, so that the stack is known next time.
  */
 #include "lib/malloc_debug/gone_modules.h"
 #include "lib/malloc_debug/stack_capture_known.h"
@@ -98,8 +98,8 @@ walk_traced(struct stack_trace *trace, uintptr_t pc, uintptr_t sp, uintptr_t fp,
 }
 
 /*
- * By an address and a place in the page there are several layouts: each after
- * the first is found by one more of the callers, which the one before has told.
+ * One address and position in the page can have several layouts: each after the
+ * first is found by one more caller, which the previous layout has read.
  */
 #define LAYOUTS_TRIED 4
 
@@ -115,8 +115,10 @@ struct ask {
 static __attribute__((noinline)) uint32_t
 walk_anew(const struct ask *ask)
 {
-	/* No more than is wanted: handlers have 8 KiB (SIGSTKSZ until glibc
-	 * 2.34), of which the kernel's frame may take three. */
+	/*
+	 * Only as large as needed: signal stacks have 8 KiB (SIGSTKSZ until
+	 * glibc 2.34), of which the kernel's frame may take three.
+	 */
 	uintptr_t frames[ask->max];
 	struct stack_trace trace;
 	size_t num =
@@ -144,8 +146,10 @@ note_known(const struct ask *ask, const struct mu_stack *layout, uint32_t unit)
 		    stack_known_set(stack_layouts, hash), hash, unit);
 }
 
-/* The stack itself is read by the layouts, and looked for in the depot. 0: it
- * has to be walked, when this one's frame has gone. */
+/*
+ * Read the stack by the layouts and look it up in the depot. 0: a walk is
+ * needed, after this function has returned its frame.
+ */
 static __attribute__((noinline)) uint32_t
 read_anew(struct ask *ask)
 {
@@ -179,7 +183,7 @@ read_anew(struct ask *ask)
 	return 0;
 }
 
-/* What the first layout's words are not known of, those of another may be. */
+/* If the words of the first layout are unknown, try the other layouts. */
 uint32_t
 stack_capture_known_else(
     uintptr_t pc, uintptr_t sp, uintptr_t fp, uint64_t config)

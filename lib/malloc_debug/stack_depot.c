@@ -1,7 +1,7 @@
 /*
- * Stacks in buckets by their hash. Whoever puts a stack that is not there
- * yet makes an entry and hangs it in front of its bucket with one exchange;
- * two that do so at once are told apart by walking the bucket again.
+ * Stacks in buckets by their hash. A thread with a new stack makes an entry and
+ * puts it in front of its bucket with one exchange; two threads that add the
+ * same stack at once find out by walking the bucket again.
  */
 #include "lib/malloc_debug/stack_depot.h"
 
@@ -20,7 +20,7 @@ stack_depot_count(void)
 	return __atomic_load_n(&count, __ATOMIC_RELAXED);
 }
 
-/* Odd numbers from a fair source. */
+/* Random odd numbers. */
 const uint64_t depot_factors[DEPOT_LANES] = {
 	0xf2a74de452e6b439,
 	0x6513270e269e0d37,
@@ -88,7 +88,7 @@ find_or_add(
 	for (;;) {
 		unit = depot_find_in_bucket(
 		    head, end, (uint32_t)hash, frames, num_frames, flags);
-		/* One of ours that came too late is lost. */
+		/* An entry that this thread made too late is lost. */
 		if (unit != 0)
 			return unit;
 		if (mine == 0)
@@ -148,7 +148,7 @@ stack_depot_get(uint32_t unit)
 	if (depot_memory_check(unit,
 		sizeof(*stack) + stack->num_frames * sizeof(uint64_t)) == NULL)
 		return NULL;
-	/* The middle of a stack, or one that is being made. */
+	/* UNIT may be the middle of a stack, or one that is being made. */
 	hash = depot_hash(stack->frames, stack->num_frames, stack->flags);
 	return stack->hash == (uint32_t)hash ? stack : NULL;
 }

@@ -1,7 +1,5 @@
 /*
- * How the depot finds a stack.
- *
- * Runs in: the original, any thread.
+ * Look up a stack in the depot.
  */
 #ifndef STACK_DEPOT_FIND_H
 #define STACK_DEPOT_FIND_H
@@ -20,8 +18,8 @@ extern HIDDEN uint32_t *depot_buckets;
 extern HIDDEN const uint64_t depot_factors[DEPOT_LANES];
 
 /*
- * A sum of products, as those wait for nothing (multilinear hashing, of which
- * the upper bits are good); then these are folded into the lower ones.
+ * Multilinear hashing: a sum of products, which do not depend on each other.
+ * The upper bits of the sum are good; they are folded into the lower ones.
  */
 static inline uint64_t
 depot_hash(const uint64_t *frames, size_t num_frames, uint16_t flags)
@@ -60,7 +58,7 @@ depot_same(const struct mu_stack *stack, uint32_t hash, const uint64_t *frames,
 	return differ == 0;
 }
 
-/* In the bucket that begins with UNIT, up to END. */
+/* Search the bucket that begins with UNIT, up to END. */
 static inline uint32_t
 depot_find_in_bucket(uint32_t unit, uint32_t end, uint32_t hash,
     const uint64_t *frames, size_t num_frames, uint16_t flags)
@@ -76,8 +74,8 @@ depot_find_in_bucket(uint32_t unit, uint32_t end, uint32_t hash,
 }
 
 /*
- * The unit of frames that were read from the places of a layout (see
- * stack_layouts.h); 0 unless a walk put the stack with this layout.
+ * The unit of frames that were read with a layout (see stack_layouts.h); 0
+ * unless a walk stored the stack with this layout.
  */
 static inline uint32_t
 stack_depot_find(
@@ -96,7 +94,7 @@ stack_depot_find(
 	return unit;
 }
 
-/* As stack_depot_put(), of a walk with this layout, if it is not 0. */
+/* As stack_depot_put(), for a walk with this layout if it is not 0. */
 uint32_t stack_depot_put_walked(const uintptr_t *frames, size_t num_frames,
     uint16_t flags, uint32_t layout);
 

@@ -1,6 +1,6 @@
 /*
- * One number says which units are taken; whoever raised it maps the block if
- * it is the first to need it.
+ * One number says which units are taken; the thread that raises it maps the
+ * block if it is the first to use it.
  */
 #include "lib/malloc_debug/stack_depot_memory.h"
 
@@ -57,8 +57,10 @@ depot_memory_take(size_t size)
 			unit = (unit / BLOCK_UNITS + 1) * BLOCK_UNITS;
 		if (unit + units > MU_DEPOT_BLOCKS * BLOCK_UNITS)
 			return 0;
-		/* Before it is taken: units whose block is not there are for
-		 * nobody, and it may be there when memory is again. */
+		/*
+		 * Map the block before taking the units: if that fails the
+		 * units are still free for a later attempt.
+		 */
 		if (!map_block(unit / BLOCK_UNITS))
 			return 0;
 	} while (!__atomic_compare_exchange_n(&next_unit, &next, unit + units,

@@ -1,8 +1,8 @@
 /*
- * The memory of the depot: blocks of 1 MiB, mapped when they are needed, cut
- * into units that are never given back.
+ * The memory of the depot: blocks of 1 MiB, mapped on demand and divided into
+ * units that are never freed.
  *
- * Lock-free. Runs in: the original, any thread.
+ * Lock-free.
  */
 #ifndef STACK_DEPOT_MEMORY_H
 #define STACK_DEPOT_MEMORY_H
@@ -19,10 +19,10 @@ extern HIDDEN uint64_t depot_blocks[MU_DEPOT_BLOCKS];
 
 bool depot_memory_init(void);
 
-/* A unit where SIZE bytes of zeros are, in one block, or 0. */
+/* Take SIZE zeroed bytes within one block. Returns their unit, or 0. */
 uint32_t depot_memory_take(size_t size);
 
-/* Of a unit that was taken. */
+/* Address of a unit that was taken. */
 static inline struct mu_stack *
 depot_memory_at(uint32_t unit)
 {
@@ -33,7 +33,9 @@ depot_memory_at(uint32_t unit)
 	return (struct mu_stack *)(uintptr_t)(block + at * MU_DEPOT_UNIT);
 }
 
-/* NULL unless SIZE bytes lie at UNIT, of a block, among those taken. */
+/*
+ * NULL unless UNIT and the SIZE bytes at it have been taken, within one block.
+ */
 struct mu_stack *depot_memory_check(uint32_t unit, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * Slots: one for each block that LeakTracer knows. Those given back wait in a
- * list; its head has a count beside it, which grows with every exchange, so
- * that a slot that was taken and given back meanwhile is noticed.
+ * Slots: one for each block that LeakTracer records. Freed slots are in a list.
+ * Its head includes a counter that every exchange increments, so that a slot
+ * which was taken and freed again in between (ABA) is detected.
  */
 
 #include "lib/malloc_debug/stack_depot.h"
@@ -71,7 +71,7 @@ stack_depot_slot_free(uint32_t unit)
 	if (stack_depot_slot_get(unit) == NULL)
 		return;
 	slot = depot_memory_at(unit);
-	/* Of two that give back the same one, one does. */
+	/* If two threads free the same slot, only one of them does it. */
 	if (__atomic_exchange_n(&slot->flags, 0, __ATOMIC_ACQ_REL) !=
 	    MU_STACK_SLOT)
 		return;

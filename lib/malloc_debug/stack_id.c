@@ -115,8 +115,10 @@ choose(bool capturing)
 	};
 }
 
-/* Who reads it meanwhile reads some of the old and some of the new: a stack
- * more or less, never a wrong one. Who stores last has seen the last change. */
+/*
+ * Concurrent readers may see a mix of old and new values: that causes a stack
+ * more or less, never a wrong one. The last writer has seen the last change.
+ */
 void
 stack_id_choose(void)
 {

@@ -1,6 +1,6 @@
 /*
- * Layouts are put into the depot, and two tables remember what was found: which
- * layout by where a walk began, which stack by the words at its places.
+ * Layouts are stored in the depot. Two tables cache results: the layout by
+ * where a walk began, and the stack by the words at the layout's places.
  */
 #include "lib/malloc_debug/stack_layouts.h"
 
@@ -47,7 +47,7 @@ stack_layouts_init(void)
 	return true;
 }
 
-/* Its words from places[I] on. Where they end. */
+/* Fill places[I] and the following. Returns the index after them. */
 static size_t
 set_places(struct stack_layout *layout, size_t i, const uint16_t *places,
     size_t num, size_t room)
@@ -62,7 +62,7 @@ set_places(struct stack_layout *layout, size_t i, const uint16_t *places,
 	return i + room;
 }
 
-/* In words of 8 bytes; the last one may be filled up with zeros. */
+/* Size in words of 8 bytes; the last one may be padded with zeros. */
 static size_t
 make_layout(struct stack_layout *layout, const struct stack_trace *trace)
 {
@@ -83,14 +83,14 @@ make_layout(struct stack_layout *layout, const struct stack_trace *trace)
 }
 
 /*
- * Frames whose size varies have layouts without end, the same stack in each:
- * so there may be no more of them than that and one for each stack.
+ * Frames of varying size have an unlimited number of layouts, each with the
+ * same stack: so there may be at most this many, plus one for each stack.
  */
 #define LAYOUTS_MOST 2048u
 
 static uint32_t num_layouts;
 
-/* 0: there is none, and will be none. */
+/* 0: none, also in future. */
 static uint32_t
 layout_unit(const uint64_t *words, size_t num)
 {
@@ -126,7 +126,7 @@ stack_layout_put(const struct stack_trace *trace)
 	return entry;
 }
 
-/* Are the frame pointers as the layout has them? */
+/* True if the frame pointers match the layout. */
 static bool
 agrees(const struct stack_layout *layout, uintptr_t sp, uintptr_t fp)
 {

@@ -1,16 +1,14 @@
 /*
- * Where the words lay that a walk read, relative to the stack pointer that it
- * began with: return addresses, and those saved frame pointers by which it
- * went on.
+ * The positions, relative to the initial stack pointer, of the words that a
+ * walk read: return addresses, and the saved frame pointers that it used.
  *
- * A walk goes by rules of addresses and by these words alone. So if another
- * one would begin at the same address, and finds at the same places words that
- * are known to belong together, it would go the same way; it need not be made.
- * What a layout is taken for is a guess, by the address and by where in its
- * page the stack pointer is; the words then tell.
+ * A walk depends only on the rules of addresses and on these words. So if
+ * another walk would begin at the same address, and the same positions hold
+ * words that are known to belong together, it would have the same result and
+ * need not be made. The layout is chosen by the address and the position of the
+ * stack pointer in its page, which is a guess; the words then confirm it.
  *
  * Layouts lie in the depot, each once, and never change. Lock-free.
- * Runs in: the original, any thread.
  */
 #ifndef STACK_LAYOUTS_H
 #define STACK_LAYOUTS_H
@@ -24,22 +22,22 @@
 
 #define LAYOUT_MOST 64 /* return addresses; frame pointers */
 #define LAYOUT_LANES 4
-#define LAYOUT_NO_POINTER 0xffffu /* the walk did not begin with one */
+#define LAYOUT_NO_POINTER 0xffffu /* the walk began without a frame pointer */
 
 /* In the depot, which is words of 8 bytes. */
 typedef uint16_t __attribute__((may_alias)) layout_place;
 
 /*
- * Places are in words of 8 bytes from the start. First those of num_returns
- * return addresses, then those of num_pointers frame pointers; of each of the
- * two as many as make a multiple of LAYOUT_LANES, the rest are repetitions.
- * Behind them, of each frame pointer, to where it points.
+ * Places are in words of 8 bytes from the start. First come those of
+ * num_returns return addresses, then those of num_pointers frame pointers; each
+ * of the two is padded with repetitions to a multiple of LAYOUT_LANES. Then,
+ * for each frame pointer, the place it points to.
  */
 struct stack_layout {
-	uint16_t reach;   /* all places are below */
-	uint16_t pointer; /* to where the frame pointer of the start points */
+	uint16_t reach;   /* greater than all places */
+	uint16_t pointer; /* place that the initial frame pointer points to */
 	uint8_t num_returns, num_pointers;
-	uint16_t ended; /* 1; 0: there were more frames than wanted */
+	uint16_t ended; /* the stack ended (1) or was cut at the maximum (0) */
 	layout_place places[3 * LAYOUT_MOST];
 } __attribute__((may_alias));
 
@@ -57,9 +55,9 @@ stack_layout_in(const struct mu_stack *entry)
 }
 
 /*
- * What belongs to a hash of 64 bits, which is not compared with what was
- * hashed. The check is the hash with the value mixed in, so that of an entry
- * of which one half was read before and one after a change nothing fits.
+ * The value of a 64-bit hash, which is not compared with the hashed data. The
+ * check is the hash mixed with the value, so an entry that was read half before
+ * and half after a change does not match.
  */
 struct stack_known {
 	uint64_t check, value;
@@ -69,10 +67,10 @@ struct stack_known {
 #define KNOWN_SETS 12    /* units of stacks, by their words: 256 KiB */
 #define KNOWN_LAYOUTS 11 /* entries of layouts, by their keys: 128 KiB */
 
-/* What the walk notes meanwhile. */
+/* What a walk records. */
 struct stack_trace {
 	uintptr_t sp;
-	bool lost;        /* it was not only that, or does not fit */
+	bool lost;        /* the walk used other words too, or does not fit */
 	bool ended;       /* as in struct stack_layout */
 	uint16_t pointer; /* as in struct stack_layout */
 	unsigned num_returns, num_pointers;
@@ -92,17 +90,18 @@ extern HIDDEN struct stack_layouts *stack_layouts; /* written once, by init */
 
 bool stack_layouts_init(void);
 
-/* Its entry in the depot; NULL: it cannot be had. */
+/* Its entry in the depot; NULL if that cannot be made. */
 const struct mu_stack *stack_layout_put(const struct stack_trace *trace);
 
 /*
- * Reads what lies at the places of the layout into FRAMES, whose first one is
- * there; all below LIMIT words from sp. How many frames, or 0.
+ * Read the words at the places of the layout into FRAMES, whose first element
+ * is set already; all below LIMIT words from sp. Returns the number of frames,
+ * or 0.
  */
 size_t stack_layout_read(const struct mu_stack *entry, uintptr_t sp,
     uintptr_t fp, size_t limit, uintptr_t *frames, size_t max);
 
-/* In front of its set. */
+/* Insert in front of its set. */
 void stack_known_note(struct stack_known *set, uint64_t hash, uint64_t value);
 
 /* The value, or 0. */
@@ -121,9 +120,10 @@ stack_known_get(const struct stack_known *set, uint64_t hash)
 	return 0;
 }
 
-/* What a walk depends on besides the stack: how many frames it may take, what
- * the stack is flagged with, and which code is there. CONFIG is of the first
- * two. */
+/*
+ * What a walk depends on besides the stack: the maximum number of frames, the
+ * flags of the stack, and the loaded code. CONFIG combines the first two.
+ */
 static inline uint64_t
 stack_layout_config(size_t max, uint16_t flags)
 {
@@ -136,7 +136,7 @@ stack_layout_wanted(uint64_t config, uint64_t generation)
 	return config + generation * LAYOUT_MIX;
 }
 
-/* Of the layout for who begins there. PC takes 52 bits at most. */
+/* Key of the layout for a walk that begins there. PC has at most 52 bits. */
 static inline uint64_t
 stack_layout_key(uint64_t wanted, uintptr_t pc, uintptr_t sp)
 {
@@ -144,8 +144,10 @@ stack_layout_key(uint64_t wanted, uintptr_t pc, uintptr_t sp)
 	    LAYOUT_MIX;
 }
 
-/* Of another one, where the words at the places of that of KEY are another
- * walk's: by one of them. */
+/*
+ * Key of another layout, for the case that the words at the places of KEY's
+ * belong to another walk: derived from one of these words.
+ */
 static inline uint64_t
 stack_layout_next_key(uint64_t key, uint64_t word)
 {
@@ -166,7 +168,7 @@ stack_layout_find(struct stack_layouts *all, uint64_t key)
 	    stack_layout_set(all, key), key);
 }
 
-/* Of NUM words from places[I] on, less BASE. */
+/* Sum over NUM words from places[I] on, less BASE. */
 static inline __attribute__((always_inline)) uint64_t
 stack_layout_sum(const struct stack_layout *layout, size_t i, size_t num,
     uintptr_t sp, uintptr_t base, const uint64_t *factors)
@@ -186,8 +188,8 @@ stack_layout_sum(const struct stack_layout *layout, size_t i, size_t num,
 }
 
 /*
- * Of the words at the places of the layout, all that a walk from PC would
- * depend on; 0: one of them is not below LIMIT.
+ * Hash of the words at the places of the layout, all that a walk from PC
+ * depends on; 0: one of the places is not below LIMIT.
  */
 static inline __attribute__((always_inline)) uint64_t
 stack_layout_hash(const struct stack_layouts *all, const struct mu_stack *entry,

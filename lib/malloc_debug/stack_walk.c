@@ -1,6 +1,6 @@
 /*
- * Frames that are not as most are: those of signals, of code without tables,
- * of functions that align their stack, and all of aarch64.
+ * The less common frames: those of signals, of code without tables, of
+ * functions that realign their stack, and all of aarch64.
  */
 #include "lib/malloc_debug/stack_walk.h"
 
@@ -15,7 +15,7 @@ load(struct stack_walk *walk, uintptr_t address, uintptr_t *value)
 
 #define LARGEST_FRAME ((uintptr_t)1 << 20)
 
-/* Tables tell how to go on from there, whatever is in the frame pointer. */
+/* The tables have a rule for it, which does not depend on the frame pointer. */
 static bool
 has_tables(uintptr_t address)
 {
@@ -29,12 +29,12 @@ has_tables(uintptr_t address)
 }
 
 /*
- * The frame pointer of code without tables points to the caller's, and that
- * is followed by the return address. What lies there says whether it does: a
- * caller with tables, such as libc's qsort(), uses that register as it likes,
- * so there the return address says it.
- * Not on another stack: a coroutine begins with the frame pointer of who made
- * it, and glibc 2.31 has no table for what its first function returns to.
+ * In code without tables the frame pointer points to the saved frame pointer of
+ * the caller, followed by the return address. The words there are checked: a
+ * caller with tables, such as libc's qsort(), uses that register freely, so
+ * there the return address must be plausible. Not done on another stack: a
+ * coroutine begins with the frame pointer of its creator, and glibc 2.31 has no
+ * table for the code that its first function returns to.
  */
 static bool
 by_frame_pointer(struct stack_walk *walk)
@@ -56,7 +56,7 @@ by_frame_pointer(struct stack_walk *walk)
 	return stack_walk_take_return(walk, address);
 }
 
-/* The kernel put what the thread had in registers above the handler. */
+/* The kernel stored the thread's registers above the handler's frame. */
 static bool
 by_signal(struct stack_walk *walk)
 {

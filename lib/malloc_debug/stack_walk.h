@@ -1,7 +1,5 @@
 /*
- * From frame to frame.
- *
- * Runs in: the original, any thread.
+ * Step from frame to frame.
  */
 #ifndef STACK_WALK_H
 #define STACK_WALK_H
@@ -18,32 +16,35 @@
 
 struct stack_walk {
 	struct stack_memory memory;
-	uintptr_t pc; /* inside the call, or where a signal came */
+	uintptr_t pc; /* inside the call, or where a signal interrupted */
 	uintptr_t sp, fp;
-	uintptr_t link;    /* aarch64, where a signal came */
-	uintptr_t slot;    /* where the return address to pc was */
-	uintptr_t fp_slot; /* where fp was loaded from; 0: never */
+	uintptr_t link;    /* aarch64, where a signal interrupted */
+	uintptr_t slot;    /* address of the return address to pc */
+	uintptr_t fp_slot; /* address that fp was loaded from; 0: never */
 	bool has_link;
-	bool sp_known; /* or it is a bound only */
-	bool rare;     /* a signal, a guess, a load of something else */
-	bool ended;    /* the outermost frame was met */
-	bool invented; /* pc is none: no call ends where one was to return */
+	bool sp_known; /* otherwise it is only a bound */
+	bool rare;     /* used a signal frame, a guess, another load */
+	bool ended;    /* the outermost frame was reached */
+	bool invented; /* pc is not in a call: none ends at the return
+			  address */
 };
 
-/* What this thread knows of its stack. A walk has it while it goes on, and a
- * signal's handler meanwhile finds nothing. */
+/*
+ * The known part of this thread's stack. A walk takes it for its duration; a
+ * signal handler that interrupts the walk finds it empty.
+ */
 extern HIDDEN _Thread_local struct stack_memory stack_thread_memory
     __attribute__((tls_model("initial-exec")));
 
-/* False: there is nothing to walk. End it nevertheless. */
+/* False: nothing to walk; call stack_walk_end() nevertheless. */
 bool stack_walk_begin(
     struct stack_walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t fp);
 void stack_walk_end(const struct stack_walk *walk);
 
-/* False: that was the last one. */
+/* False: that was the last frame. */
 bool stack_walk_rare(struct stack_walk *walk, uint64_t rule);
 
-/* Return addresses below are none. */
+/* Lower values are not return addresses. */
 #define STACK_LEAST_PC 65536
 
 static inline bool
@@ -56,7 +57,7 @@ stack_walk_take_return(struct stack_walk *walk, uintptr_t address)
 	return true;
 }
 
-/* Whether [sp, CFA) is stack of ours, so that what lies in it can be read. */
+/* True if [sp, CFA) is readable stack. */
 static inline bool
 stack_walk_reaches(struct stack_walk *walk, uintptr_t cfa)
 {
@@ -67,7 +68,7 @@ stack_walk_reaches(struct stack_walk *walk, uintptr_t cfa)
 	    stack_memory_reach(&walk->memory, cfa - 8);
 }
 
-/* Rules of this form only: all of gcc's and clang's frames on x86-64. */
+/* The most common form: all frames of gcc and clang on x86-64. */
 #define RULE_COMMON_MASK (RULE_KIND_MASK | 3u << RULE_RETURN_SHIFT | RULE_VALID)
 
 static inline bool
@@ -83,7 +84,10 @@ stack_walk_step(struct stack_walk *walk, uint64_t rule)
 		return false;
 	if ((rule & RULE_FP_SAVED) != 0) {
 		at = cfa + (uintptr_t)rule_slot(rule);
-		/* Where the walk has jumped, the page below is not known. */
+		/*
+		 * After a large step the page below is not known to be
+		 * readable.
+		 */
 		if (at > cfa - 8 ||
 		    (at < walk->memory.now.low &&
 			!stack_memory_reach(&walk->memory, at)))

@@ -1,6 +1,6 @@
 /*
  * Sanitizers define a symbol that their instrumented code calls at its start;
- * Valgrind preloads libraries of its own.
+ * Valgrind preloads its own libraries.
  */
 #include "lib/malloc_debug/stand_aside.h"
 

@@ -1,9 +1,9 @@
 /*
- * From the first allocation to main(), and the last thing at exit.
+ * From the first allocation to main(), and the last handler at exit.
  *
- * The first allocation may come from the loader, before any constructor. By
- * then dlsym() works, as all objects have been relocated; threads and signals
- * wait for the constructor.
+ * The first allocation may come from the loader, before any constructor.
+ * dlsym() works by then, as all objects have been relocated; threads and
+ * signals are set up by the constructor.
  */
 #include "lib/malloc_debug/startup.h"
 
@@ -39,7 +39,10 @@ static bool with_options;
 static const void *early[EARLY_BLOCKS];
 static size_t early_sizes[EARLY_BLOCKS], early_count;
 
-/* Of libstdc++'s and glibc's ABI; DSO NULL: whichever object is unloaded. */
+/*
+ * From the ABI of libstdc++ and glibc; DSO NULL: run whichever object is
+ * unloaded.
+ */
 int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
 
 static bool
@@ -77,7 +80,7 @@ startup_missed(void)
 	return __atomic_load_n(&early_count, __ATOMIC_RELAXED) > EARLY_BLOCKS;
 }
 
-/* Who verifies pointers must know them, too. */
+/* verify_pointers needs these blocks, too. */
 static void
 record_early(void)
 {
@@ -93,7 +96,7 @@ record_early(void)
 static bool
 prepare_stacks(void)
 {
-	static int prepared; /* 1 = going on, 2 = done */
+	static int prepared; /* 1 = in progress, 2 = done */
 	int none = 0;
 
 	if (!__atomic_compare_exchange_n(
@@ -140,7 +143,7 @@ prepare_options(void)
 		recording_stop();
 }
 
-/* False: the recorder stays asleep. */
+/* False: the recorder stays inactive. */
 static bool
 read_environment(void)
 {
@@ -187,7 +190,7 @@ startup_now(void)
 		recorder_leave();
 		step(FINDING, FOUND);
 	}
-	/* libc sets it first of all; some allocate even before. */
+	/* libc sets environ first of all; some objects allocate even before. */
 	if (environ != NULL && step(FOUND, READING)) {
 		recorder_enter();
 		come_up();
@@ -206,7 +209,10 @@ startup_awake(void)
 	return prepare_stacks();
 }
 
-/* In the order of MD-32. What the parts allocate meanwhile is not listed. */
+/*
+ * Checks come before the lists and files. Allocations of these functions
+ * themselves are not listed.
+ */
 static void
 at_exit(void *unused)
 {
@@ -223,7 +229,7 @@ at_exit(void *unused)
 	recorder_leave();
 }
 
-/* An allocator that is preloaded before this library has all calls. */
+/* If another allocator is preloaded before this library, it gets all calls. */
 static void
 say_enabled(void)
 {
@@ -239,9 +245,9 @@ say_enabled(void)
 }
 
 /*
- * What is registered with no object to belong to, and before libc registers
- * the loader's destructors, runs after these: all late destructors have freed
- * what they free.
+ * A handler that is registered for no object, before libc registers the
+ * loader's destructors, runs after these: all late destructors have freed their
+ * blocks.
  */
 __attribute__((constructor(101))) static void
 startup_constructor(void)

@@ -1,6 +1,6 @@
 /*
- * The recorder comes up with the first allocation of the process, which may be
- * before any constructor, and is complete with its own constructor.
+ * The recorder is initialised by the first allocation of the process, which may
+ * come before any constructor, and completed by its own constructor.
  *
  * Runs in: the original.
  */
@@ -11,25 +11,24 @@
 #include <stddef.h>
 
 /*
- * While RECORDING_UNBORN: find the allocator underneath, read the options, as
- * far as that can be done by now. Other threads do not wait for who does it.
+ * Call while RECORDING_UNBORN: find the allocator underneath and read the
+ * options, as far as possible at that time. Other threads do not wait for it.
  */
 void startup_now(void);
 
 /*
- * Blocks that the allocator gave out and took back before anything could be
- * recorded: who has a .preinit_array allocates even before libc has its
- * environment.
+ * Blocks that the allocator allocated and freed before recording was possible:
+ * code in a .preinit_array allocates even before libc has its environment.
  */
 void startup_note(const void *block, size_t size);
 void startup_forget(const void *block);
 
-/* There were too many of them: not every pointer of the program is known. */
+/* There were too many of these: some pointers of the program are not known. */
 bool startup_missed(void);
 
 /*
- * The recorder may work here: no sanitizer, no Valgrind. All that stacks need
- * is ready. False = it is not, and was said.
+ * Returns true if the recorder can work: no sanitizer, no Valgrind, and
+ * everything that stacks need is ready. Otherwise the reason has been printed.
  */
 bool startup_awake(void);
 

@@ -1,6 +1,3 @@
-/*
- * See symbolize.h.
- */
 #include "lib/malloc_debug/symbolize.h"
 
 #include <stdlib.h>
@@ -12,12 +9,12 @@
 #include "lib/symbolizer.h"
 #include "memunreachable/memunreachable.h"
 
-/* Bound when the program is loaded, if it has the library. */
+/* Set if the program has loaded the library. */
 #pragma weak GetUnreachableMemory
 
 static struct mu_symbolizer symbolizer;
 
-/* Complaints about options are the library's, where it is. */
+/* Errors in options are reported by the library, if it is loaded. */
 static bool
 is_wanted(void)
 {

@@ -1,8 +1,8 @@
 /*
- * Reports with files and lines, by a process of its own, if the option
- * symbolize=1 of MEMUNREACHABLE_OPTIONS wants it.
+ * Reports with files and lines, by a separate process, if
+ * MEMUNREACHABLE_OPTIONS has symbolize=1.
  *
- * Runs in: the original, any thread. Uses no malloc.
+ * Uses no malloc.
  */
 #ifndef SYMBOLIZE_H
 #define SYMBOLIZE_H
@@ -10,10 +10,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* In the constructor. */
+/* Call in the constructor. */
 void symbolize_start(void);
 
-/* Every text that is written is worth a process. */
+/*
+ * True if the option is set. Each text that is written then starts a process.
+ */
 bool symbolize_active(void);
 
 /* Lines of a report on stderr. */

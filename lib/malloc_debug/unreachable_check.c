@@ -1,8 +1,3 @@
-/*
- * A pass of libmemunreachable: see unreachable_check.h.
- *
- * Runs in: the original, the watcher.
- */
 #include "lib/malloc_debug/unreachable_check.h"
 
 #include <dlfcn.h>

@@ -1,5 +1,5 @@
 /*
- * A pass of libmemunreachable, when a signal asks for it.
+ * A pass of libmemunreachable, when its signal arrives.
  *
  * Runs in: the original, the watcher.
  */
@@ -7,8 +7,8 @@
 #define UNREACHABLE_CHECK_H
 
 /*
- * By the library that the program has, or else the one beside the recorder, or
- * else that of the search path, which is loaded for it.
+ * Uses the library that the program has loaded, or else the one beside the
+ * recorder, or else the one in the search path; the last two are loaded for it.
  */
 void unreachable_check(void);
 

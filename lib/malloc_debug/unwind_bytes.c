@@ -1,6 +1,4 @@
-/*
- * Numbers as DWARF writes them.
- */
+/* Read DWARF numbers. */
 #include "lib/malloc_debug/unwind_table.h"
 
 uint64_t
@@ -20,7 +18,7 @@ unwind_take(struct unwind_bytes *bytes, size_t size)
 	return value;
 }
 
-/* Bits behind the 64th are lost; *SHIFT is where the number ended. */
+/* Bits after the 64th are dropped; *SHIFT is where the number ended. */
 static uint64_t
 take_leb(struct unwind_bytes *bytes, unsigned *shift, uint8_t *last)
 {

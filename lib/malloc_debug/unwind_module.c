@@ -1,7 +1,7 @@
 /*
- * By _dl_find_object() of glibc 2.35, which takes no lock; by
- * dl_iterate_phdr() where that is not. The vDSO is asked first: it is in no
- * list of some releases.
+ * Uses _dl_find_object() of glibc 2.35, which takes no lock, or
+ * dl_iterate_phdr() before. The vDSO is checked first: in some releases it is
+ * in no list.
  */
 #include "lib/malloc_debug/unwind_module.h"
 
@@ -15,7 +15,7 @@
 
 #define PAGE 4096u
 
-/* struct dl_find_object of <dlfcn.h>, 64-bit, which older ones have not. */
+/* struct dl_find_object of <dlfcn.h>, 64-bit, for older headers. */
 struct found_object {
 	unsigned long long flags;
 	void *map_start, *map_end;
@@ -27,7 +27,7 @@ struct found_object {
 static int (*find_object)(void *pc, struct found_object *found);
 static struct unwind_module vdso;
 
-/* Of the segments of what is loaded at BIAS: the module's places. */
+/* Fill in the addresses of the module loaded at BIAS from its segments. */
 static bool
 fill_from_headers(struct unwind_module *module, uintptr_t bias,
     const ElfW(Phdr) * headers, size_t num)
@@ -63,7 +63,7 @@ fill_from_headers(struct unwind_module *module, uintptr_t bias,
 	return false;
 }
 
-/* From the ELF header, with which nearly all first segments begin. */
+/* Fill in from the ELF header, with which nearly all first segments begin. */
 static bool
 fill_from_image(struct unwind_module *module, uintptr_t start)
 {

@@ -1,7 +1,5 @@
 /*
- * The module that an address is in, with its unwind tables.
- *
- * Runs in: the original, any thread.
+ * Find the module of an address, with its unwind tables.
  */
 #ifndef UNWIND_MODULE_H
 #define UNWIND_MODULE_H
@@ -14,16 +12,16 @@
 /* Before main(), when dlsym() can be called. */
 void unwind_module_init(void);
 
-/* False: none, or none with tables. */
+/* False: no module, or one without tables. */
 bool unwind_module_find(struct unwind_module *module, uintptr_t pc);
 
 /*
- * Has been seen before, as it is; the first time it is noted. False: it is
- * new where another one was, or where none was.
+ * True if this module has been seen before unchanged. Otherwise it is noted: it
+ * is new at an address where another module was, or where none was.
  */
 bool unwind_module_known(const struct unwind_module *module);
 
-/* That there is no module at an address has been relied upon. */
+/* Note that the walk relied on the absence of a module at an address. */
 void unwind_module_none(void);
 
 #endif

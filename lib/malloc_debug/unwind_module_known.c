@@ -1,10 +1,11 @@
 /*
- * Whether other code has come to where some was. Nobody says so to those who
- * may not wait for a lock; but rules are looked for in the new code soon.
+ * Detect code that replaces other code at an address. Code that may not wait
+ * for a lock is not notified of that, but it soon looks up rules in the new
+ * code.
  *
- * A module is told from another by its places and by the first bytes of its
- * tables. Slots are written without a lock: one that is torn is a module that
- * nobody has, and is found to be new.
+ * A module is identified by its addresses and the first bytes of its tables.
+ * Slots are written without a lock: a torn slot matches no module, which then
+ * counts as new.
  */
 #include "lib/malloc_debug/unwind_module.h"
 
@@ -26,7 +27,7 @@ mark_of(const struct unwind_module *module)
 	uint64_t mark = (uintptr_t)module->hdr ^ module->end;
 	unsigned i;
 
-	/* Count and first entries: of a rebuilt module they differ mostly. */
+	/* The count and the first entries mostly differ after a rebuild. */
 	for (i = 0; i < 16; i++) {
 		mark = (mark ^ unwind_take(&bytes, 8)) * 0x9e3779b97f4a7c15ull;
 		mark ^= mark >> 29;
@@ -70,7 +71,9 @@ unwind_module_known(const struct unwind_module *module)
 	}
 	if (!replaced) {
 		num = __atomic_fetch_add(&num_known, 1, __ATOMIC_ACQ_REL);
-		/* Beyond the last one, whoever was there is seen anew. */
+		/*
+		 * The array is full: the module in this slot will count as new.
+		 */
 		note(&known[num % MODULES], module, mark);
 	}
 	return !replaced &&

@@ -1,6 +1,6 @@
 /*
- * From an address to the entry of its function, and what that and its common
- * entry say before their instructions begin.
+ * From an address to the entry of its function, and the data that this entry
+ * and its common entry have before their instructions.
  */
 #include "lib/malloc_debug/unwind_table.h"
 
@@ -13,7 +13,7 @@
 
 #define MAX_COMMON 4096 /* bytes of a common entry; real ones have 30 */
 
-/* From AT to the end of the segment in which all tables lie. */
+/* The bytes from AT to the end of the segment that holds all tables. */
 static struct unwind_bytes
 bytes_from(const struct unwind_module *module, uintptr_t at)
 {
@@ -26,7 +26,7 @@ bytes_from(const struct unwind_module *module, uintptr_t at)
 		module->readable_end, false };
 }
 
-/* The number of a pointer that is encoded so. */
+/* Read a pointer with this encoding. */
 static uint64_t
 take_encoded(struct unwind_bytes *bytes, uint8_t encoding)
 {
@@ -78,7 +78,7 @@ take_pointer(struct unwind_bytes *bytes, uint8_t encoding,
 	return value;
 }
 
-/* Of "zRS": what the letters say; false for one that nobody knows. */
+/* Read the augmentation, such as "zRS"; false for an unknown letter. */
 static bool
 read_augmentation(struct unwind_bytes *bytes, const char *letters,
     struct unwind_entry *entry, uint8_t *encoding)
@@ -116,7 +116,7 @@ read_augmentation(struct unwind_bytes *bytes, const char *letters,
 	return !data.bad;
 }
 
-/* Length and end of the entry that begins at AT. */
+/* The bytes of the entry that begins at AT. */
 static struct unwind_bytes
 take_entry(const struct unwind_module *module, uintptr_t at)
 {
@@ -132,7 +132,7 @@ take_entry(const struct unwind_module *module, uintptr_t at)
 	return unwind_take_block(&bytes, length);
 }
 
-/* *HAS_DATA: its entries begin with data of a length that is said. */
+/* *HAS_DATA: its entries begin with augmentation data, with a length. */
 static bool
 read_common(struct unwind_entry *entry, const struct unwind_module *module,
     uintptr_t at, uint8_t *encoding, bool *has_data)
@@ -142,7 +142,7 @@ read_common(struct unwind_entry *entry, const struct unwind_module *module,
 	uint64_t version;
 
 	if (bytes.end - bytes.at > MAX_COMMON ||
-	    unwind_take(&bytes, 4) != 0) /* or it is no common one */
+	    unwind_take(&bytes, 4) != 0) /* not 0: it is no common entry */
 		return false;
 	version = unwind_take(&bytes, 1);
 	letters = (const char *)bytes.at;
@@ -172,7 +172,7 @@ read_entry(struct unwind_entry *entry, const struct unwind_module *module,
 	uint8_t encoding = 0;
 	bool has_data;
 
-	/* How far back the common entry begins; 0: this is one. */
+	/* Distance back to the common entry; 0: this is one. */
 	if (bytes.bad || back == 0 ||
 	    !read_common(entry, module, here - back, &encoding, &has_data))
 		return false;
@@ -184,7 +184,7 @@ read_entry(struct unwind_entry *entry, const struct unwind_module *module,
 	return !bytes.bad;
 }
 
-/* In a sorted table of COUNT pairs: where the entry is that may have PC. */
+/* Search a sorted table of COUNT pairs for the entry that may contain PC. */
 static uintptr_t
 search_table(const struct unwind_module *module, const uint8_t *table,
     uint64_t count, uintptr_t pc)
@@ -221,7 +221,7 @@ unwind_entry_find(struct unwind_entry *entry,
 	uint8_t table = (uint8_t)unwind_take(&bytes, 1);
 
 	*entry = (struct unwind_entry) { .begin = 0 };
-	/* All linkers write this one; others may be without a table. */
+	/* All linkers write this format; other formats may have no table. */
 	if (bytes.bad || version != 1 || table != PE_DATAREL_SDATA4 ||
 	    counting == PE_OMIT)
 		return false;

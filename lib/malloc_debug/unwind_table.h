@@ -1,9 +1,7 @@
 /*
- * The unwind tables of a module: .eh_frame_hdr and .eh_frame, as they lie in
- * memory (LSB Core 5.0, 10.6). No byte outside of the module's segment is
- * read, whatever they say.
- *
- * Runs in: the original, any thread.
+ * The unwind tables of a module: .eh_frame_hdr and .eh_frame as mapped in
+ * memory (LSB Core 5.0, 10.6). No byte outside the module's segment is read,
+ * whatever the tables say.
  */
 #ifndef UNWIND_TABLE_H
 #define UNWIND_TABLE_H
@@ -13,19 +11,19 @@
 #include <stdint.h>
 
 struct unwind_module {
-	uintptr_t start, end; /* addresses of it, holes included */
+	uintptr_t start, end; /* its addresses, with holes */
 	const uint8_t *hdr;   /* .eh_frame_hdr */
-	/* The segment in which that lies. */
+	/* The segment that contains it. */
 	const uint8_t *readable, *readable_end;
 };
 
-/* Bytes that are read one after the other. */
+/* A sequence of bytes to read. */
 struct unwind_bytes {
 	const uint8_t *at, *end;
-	bool bad; /* there were too few of them */
+	bool bad; /* a read went past the end */
 };
 
-/* What is known of a function. */
+/* The unwind information of a function. */
 struct unwind_entry {
 	uintptr_t begin, end;
 	struct unwind_bytes initial, program; /* instructions */
@@ -42,7 +40,7 @@ bool unwind_entry_find(struct unwind_entry *entry,
 uint64_t unwind_take(struct unwind_bytes *bytes, size_t size);
 uint64_t unwind_take_uleb(struct unwind_bytes *bytes);
 int64_t unwind_take_sleb(struct unwind_bytes *bytes);
-/* SIZE bytes of them, for themselves. */
+/* Take SIZE bytes as a separate sequence. */
 struct unwind_bytes unwind_take_block(
     struct unwind_bytes *bytes, uint64_t size);
 

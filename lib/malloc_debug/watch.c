@@ -1,8 +1,3 @@
-/*
- * Handlers of signals, and what is asked of the watcher: see watch.h.
- *
- * Runs in: the original.
- */
 #include "lib/malloc_debug/watch.h"
 
 #include <signal.h>
@@ -25,7 +20,7 @@ struct job {
 static struct {
 	struct job jobs[MOST_JOBS];
 	size_t count;
-	bool resident; /* some job needs a thread of libc's */
+	bool resident; /* some job needs a thread of libc */
 	bool any;      /* some job needs a thread at all */
 	bool asked;    /* for one that needs a thread */
 	int pending;   /* bit N: jobs[N] */
@@ -82,7 +77,7 @@ on_signal(int signo, siginfo_t *info, void *context)
 	watch_thread_wake(&watch.pending);
 }
 
-/* For the watcher: the jobs of BITS, in the order in which they are kept. */
+/* For the watcher: run the jobs in BITS, in the order of the table. */
 static void
 run_jobs(int bits)
 {
@@ -94,8 +89,8 @@ run_jobs(int bits)
 }
 
 /*
- * SA_ONSTACK: a handler on the stack of a thread that has little (Go's are
- * 2 KiB) takes the alternate one. False: the signal is libc's, or reserved.
+ * SA_ONSTACK: in a thread with a small stack (Go's have 2 KiB) the handler uses
+ * the alternate one. False: the signal belongs to libc, or is reserved.
  */
 static bool
 install(const struct job *job)
@@ -149,7 +144,7 @@ watch_end(void)
 	}
 }
 
-/* What was asked of the parent is the parent's affair. */
+/* Requests to the parent are not the child's. */
 void
 watch_fork_child(void)
 {

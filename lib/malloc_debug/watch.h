@@ -1,14 +1,14 @@
 /*
- * Signals of the recorder: SIGRTMAX-19 to -15, and whichever others were asked
- * for. A handler does nothing but set a bit and have the watcher look: so an
- * idle process answers too, and nothing waits in a handler. A signal that comes
- * again before its work began counts once.
+ * Signals of the recorder: SIGRTMAX-19 to -15, and others that were requested.
+ * The handler only sets a bit and wakes the watcher, so it works in an idle
+ * process too, and nothing waits in a handler. A signal that arrives again
+ * before its work began counts once.
  *
- * The watcher is a thread. Where all jobs are such that run without libc it is
- * a bare one that is started when a signal comes and ends behind the job: the
- * program stays single-threaded for libc (locks that are left out, the exit()
- * behind the last thread's pthread_exit()), for the kernel (unshare(2)) and in
- * its own eyes, and a fork costs nothing. Otherwise it is a thread of libc's.
+ * The watcher is a thread. If all jobs can run without libc it is a bare
+ * thread, started when a signal arrives, which ends after the job. The program
+ * then stays single-threaded for libc (which skips locks, and calls exit()
+ * after the last thread's pthread_exit()), for the kernel (unshare(2)) and for
+ * itself, and a fork costs nothing. Otherwise the watcher is a thread of libc.
  *
  * Runs in: the original.
  */
@@ -24,29 +24,29 @@ enum watch_how {
 };
 
 /*
- * JOB is run after SIGNO has arrived. Before watch_start(); for a signal that
- * has one a later JOB replaces it. False: no such signal, or too many of them.
+ * Run JOB after SIGNO has arrived. Call before watch_start(); a later JOB for
+ * the same signal replaces the earlier one. False: no such signal, or too many.
  */
 bool watch_signal_job(int signo, void (*job)(void), enum watch_how how);
 
-/* By WATCH_THREAD. */
+/* watch_signal_job() with WATCH_THREAD. */
 bool watch_signal(int signo, void (*job)(void));
 
 /*
- * Those of the options, then the handlers, then the watcher if need be. Before
- * main(), in the thread that will run it.
+ * Set up the jobs of the options, then the handlers, then the watcher if
+ * needed. Call before main(), in the thread that will run it.
  */
 void watch_start(void);
 
 /* In the child after fork(). */
 void watch_fork_child(void);
 
-/* Has a signal ever asked for what is not done in its handler? */
+/* True if a signal that needs the watcher has ever arrived. */
 bool watch_asked(void);
 
 /*
- * The program ends: nothing more is begun, and what has begun is waited for,
- * 10 seconds at most.
+ * The program ends: start no further job, and wait for the running one, 10
+ * seconds at most.
  */
 void watch_end(void);
 

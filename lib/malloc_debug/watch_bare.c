@@ -1,8 +1,3 @@
-/*
- * A watcher that is there only while it works: see watch_bare.h.
- *
- * Runs in: the original.
- */
 #include "lib/malloc_debug/watch_bare.h"
 
 #include <sched.h>
@@ -11,15 +6,16 @@
 #include "mu/signal_action.h"
 #include "mu/sys.h"
 
-#define SIGSETXID 33 /* glibc's; passes stop threads by it, among others */
+#define SIGSETXID 33 /* glibc's own; passes may stop threads with it */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 static struct {
 	int *pending;
 	void (*run)(int bits);
-	char *stack; /* NULL: none, and nothing is done */
-	int busy;    /* a thread is there, and will look once more */
-	int tid;     /* not 0 until it has left its stack: the kernel clears */
+	char *stack; /* NULL: none; nothing is done */
+	int busy;    /* a thread exists and will check once more */
+	int tid;     /* not 0 until it has left its stack: cleared by the
+			kernel */
 } bare;
 
 bool
@@ -35,7 +31,7 @@ watch_bare_prepare(int *pending, void (*run)(int bits))
 	return true;
 }
 
-/* Behind the store to BUSY, who sets a bit starts another. */
+/* After the store to BUSY, the next signal starts another thread. */
 static void
 work(void *arg)
 {
@@ -60,8 +56,8 @@ work(void *arg)
 }
 
 /*
- * A child made without fork(), by a bare clone(), says that a thread is there,
- * which is the parent's.
+ * A child made by a bare clone() instead of fork() inherits a busy mark, which
+ * is of the parent's thread.
  */
 static void
 heal(void)
@@ -88,7 +84,7 @@ watch_bare_wake(void)
 	if (!__atomic_compare_exchange_n(&bare.busy, &idle, 1, false,
 		__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
-	/* The last one is about to leave the stack. */
+	/* Wait until the previous thread has left the stack. */
 	while ((tid = __atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE)) != 0)
 		mu_sys_futex_wait(
 		    &bare.tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);

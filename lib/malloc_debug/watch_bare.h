@@ -1,9 +1,10 @@
 /*
- * A watcher that is there only while it works: a thread that the handler
- * starts by a bare clone(2), on a stack that was mapped in advance.
+ * A watcher that exists only while it works: a thread that the handler starts
+ * by a bare clone(2), on a stack that was mapped in advance.
  *
- * It shares the interrupted thread's TLS: what it runs knows no errno, no lock
- * of libc's, no malloc and no recorder_enter(). libc does not know of it.
+ * It shares the TLS of the interrupted thread, so its jobs use no errno, no
+ * lock of libc, no malloc and no recorder_enter(). libc does not know the
+ * thread.
  *
  * Runs in: the original.
  */
@@ -20,7 +21,7 @@ void watch_bare_wake(void);
 
 void watch_bare_fork_child(void);
 
-/* Whether a thread is at work, or is about to be. */
+/* True if a thread is working, or is about to. */
 bool watch_bare_busy(void);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * What the options want of signals: SIGRTMAX-19 to -15, which are 45 to 49 as
- * on Android.
+ * The signals of the options: SIGRTMAX-19 to -15, which are 45 to 49 as on
+ * Android.
  *
  * Runs in: the original.
  */
@@ -17,7 +17,7 @@
 #include "lib/malloc_debug/watch.h"
 #include "mu/sys.h"
 
-/* In the handler. Of a bool no other bit is ever set. */
+/* Runs in the handler. Only the lowest bit of a bool is ever set. */
 static void
 toggle(void)
 {
@@ -27,7 +27,7 @@ toggle(void)
 }
 
 struct row {
-	int from_last; /* SIGRTMAX less the signal */
+	int from_last; /* SIGRTMAX minus the signal */
 	bool wanted;
 	void (*job)(void);
 	enum watch_how how;
@@ -36,12 +36,12 @@ struct row {
 
 enum { ROWS = 5 };
 
-/* dladdr() and stdio are libc's own; all else is written without them. */
+/* dladdr() and stdio need libc; everything else is written without it. */
 static void
 fill(struct row rows[ROWS])
 {
 	const struct debug_options *options = &recorder_options;
-	/* Names of frames are libc's to tell: of guards that are damaged. */
+	/* Reports of damaged guards need libc for the names of frames. */
 	bool named = options->backtrace_full || options->front_guard != 0 ||
 	    options->rear_guard != 0;
 	enum watch_how dump = named ? WATCH_THREAD : WATCH_BARE;

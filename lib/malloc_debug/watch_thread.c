@@ -1,11 +1,7 @@
 /*
- * The watcher as a thread of libc's: see watch_thread.h.
- *
- * libc ends a program behind the pthread_exit() of its last thread, and would
- * wait for this one. So it watches for the end of the main thread, and then
- * for that of all others.
- *
- * Runs in: the original.
+ * The watcher as a thread of libc. libc ends a program after the pthread_exit()
+ * of its last thread, and would wait for this one. So it watches for the end of
+ * the main thread, and then for that of all others.
  */
 #include "lib/malloc_debug/watch_thread.h"
 
@@ -26,7 +22,7 @@ static struct {
 	bool resident;
 	int *pending;
 	void (*run)(int bits);
-	int alive; /* the resident thread is there */
+	int alive; /* the resident thread exists */
 	int working;
 	pthread_key_t main_ends; /* has a value in the main thread only */
 	int main_ended;
@@ -79,7 +75,9 @@ end_program(void)
 	exit(0); /* as start_thread() of glibc does */
 }
 
-/* False: nothing was asked. Bits are gone only once work is said to go on. */
+/*
+ * False: no request. Bits are cleared only after work is marked as in progress.
+ */
 static bool
 work(void)
 {
@@ -114,7 +112,10 @@ watch(void *arg)
 	return NULL;
 }
 
-/* The static TLS of large programs lies on the stack too: then the default. */
+/*
+ * The static TLS of large programs lies on the stack too: then use the default
+ * size.
+ */
 static int
 create(void)
 {
@@ -136,8 +137,8 @@ create(void)
 }
 
 /*
- * Not by raw masks: who changes its user id waits for all threads of libc's to
- * take signal 33, which pthread_sigmask() spares.
+ * Not with raw masks: a change of the user id waits until all threads of libc
+ * have taken signal 33, which pthread_sigmask() leaves unblocked.
  */
 static void
 start_resident(void)
@@ -181,7 +182,7 @@ watch_thread_wake(const int *pending)
 		watch_bare_wake();
 }
 
-/* In this order, as work() goes by it. */
+/* In this order, which matches work(). */
 bool
 watch_thread_busy(void)
 {
@@ -192,7 +193,7 @@ watch_thread_busy(void)
 		__atomic_load_n(&watcher.working, __ATOMIC_SEQ_CST));
 }
 
-/* The thread that forked is the child's main one. */
+/* The thread that forked is the main thread of the child. */
 void
 watch_thread_fork_child(void)
 {

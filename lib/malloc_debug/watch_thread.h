@@ -1,5 +1,5 @@
 /*
- * The watcher: a thread that does what signals ask for. See watch.h for its two
+ * The watcher: a thread that does the work of signals. See watch.h for its two
  * kinds.
  *
  * Runs in: the original.
@@ -10,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * RUN is called with the bits of *PENDING, which are taken. RESIDENT: by a
- * thread of libc's, from now on; otherwise by a bare one, as need be. A line
- * says so if that cannot be had.
+ * Call RUN with the bits of *PENDING, which are cleared. RESIDENT: in a thread
+ * of libc, from now on; otherwise in a bare thread, as needed. If that is not
+ * possible a line says so.
  */
 void watch_thread_start(bool resident, int *pending, void (*run)(int bits));
 
@@ -21,7 +21,7 @@ void watch_thread_wake(const int *pending);
 
 void watch_thread_fork_child(void);
 
-/* Whether work is going on, or is about to. */
+/* True if work is in progress, or about to begin. */
 bool watch_thread_busy(void);
 
 #endif

@@ -1,8 +1,3 @@
-/*
- * What a loaded module exports: see lib/report/exported.h.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/report/exported.h"
 
 #include <elf.h>

@@ -2,8 +2,6 @@
  * What a loaded module exports, by the tables that the dynamic linker uses.
  *
  * Read by process_vm_readv(2): what was unloaded is not found, and no fault.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
  */
 #ifndef LIB_REPORT_EXPORTED_H
 #define LIB_REPORT_EXPORTED_H

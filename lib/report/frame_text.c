@@ -1,8 +1,3 @@
-/*
- * A frame in words: see lib/report/frame_text.h.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/report/frame_text.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
  * What the dynamic linker mapped is read as memory, by process_vm_readv(2), as
  * another thread may unload it meanwhile; the linker itself, whose lock the
  * program may hold, is not asked. Debug information is the command's affair.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
  */
 #ifndef LIB_REPORT_FRAME_TEXT_H
 #define LIB_REPORT_FRAME_TEXT_H

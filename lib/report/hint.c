@@ -1,8 +1,3 @@
-/*
- * How to learn who allocated what was lost: see lib/report/hint.h.
- *
- * Runs in: any. Pure.
- */
 #include "lib/report/hint.h"
 
 #include "lib/entries.h"

@@ -1,7 +1,5 @@
 /*
- * A reference in words: see reference_text.h.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Uses no malloc, no errno, no libc lock.
  */
 #include "lib/report/reference_text.h"
 

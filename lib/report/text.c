@@ -7,7 +7,7 @@
  * hex digits. Android's stream is left in hex mode by the address before it,
  * and widens a char of 0x80 or more with its sign.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Uses no malloc, no errno, no libc lock.
  */
 #include "lib/report/text.h"
 

@@ -1,6 +1,3 @@
-/*
- * Build-ids: see build_id.h.
- */
 #include "lib/symbolize/build_id.h"
 
 #include <elfutils/libdwelf.h>

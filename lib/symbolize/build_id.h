@@ -1,7 +1,7 @@
 /*
  * Build-ids of ELF files.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef SYMBOLIZE_BUILD_ID_H
 #define SYMBOLIZE_BUILD_ID_H

@@ -1,6 +1,3 @@
-/*
- * A file's checksum: see checksum.h.
- */
 #include "lib/symbolize/checksum.h"
 
 #include <stddef.h>

@@ -1,7 +1,5 @@
 /*
  * The checksum of .gnu_debuglink: CRC-32 as in IEEE 802.3 and zlib.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_CHECKSUM_H
 #define SYMBOLIZE_CHECKSUM_H

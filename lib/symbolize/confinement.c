@@ -1,6 +1,3 @@
-/*
- * Rights are given up: see confinement.h.
- */
 #include "lib/symbolize/confinement.h"
 
 #include <stdio.h>

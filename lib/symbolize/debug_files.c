@@ -1,6 +1,4 @@
 /*
- * Debug information is looked for: see debug_files.h.
- *
  * By build-id below /usr/lib/debug, ours and the subject's; by the name in
  * .gnu_debuglink in the file's folder, its .debug, and below /usr/lib/debug; at
  * last by debuginfod. libdwfl's own search opens what these names lead to

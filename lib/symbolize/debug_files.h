@@ -1,7 +1,5 @@
 /*
  * Where debug information is looked for.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_DEBUG_FILES_H
 #define SYMBOLIZE_DEBUG_FILES_H

@@ -1,6 +1,4 @@
 /*
- * A debuginfod server is asked: see debuginfod.h.
- *
  * libdebuginfod brings a library for HTTP along; as in libdw, it is loaded when
  * a server is to be asked.
  */

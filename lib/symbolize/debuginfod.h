@@ -1,7 +1,5 @@
 /*
  * Debug information from a debuginfod server.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_DEBUGINFOD_H
 #define SYMBOLIZE_DEBUGINFOD_H

@@ -1,7 +1,5 @@
 /*
  * The name that a programmer wrote, from the one that the linker sees.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_DEMANGLED_H
 #define SYMBOLIZE_DEMANGLED_H

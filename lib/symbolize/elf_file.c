@@ -1,6 +1,4 @@
 /*
- * The ELF file behind a loaded file: see elf_file.h.
- *
  * Files are read, not mapped: one that the subject cuts short meanwhile would
  * end us by SIGBUS.
  */

@@ -1,8 +1,6 @@
 /*
  * The ELF file behind a loaded file: found, proved to be the one that is
  * mapped, and placed.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_ELF_FILE_H
 #define SYMBOLIZE_ELF_FILE_H

@@ -1,6 +1,3 @@
-/*
- * ELF files from memory: see elf_image.h.
- */
 #include "lib/symbolize/elf_image.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
  * An ELF file as the subject's memory has it: its headers, or all that is in it
  * without code. Section headers are never loaded.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_IMAGE_H

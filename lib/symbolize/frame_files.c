@@ -1,8 +1,5 @@
 /*
- * Names for places in files: see frame_files.h. A file is taken to be loaded
- * at an address that no offset comes near to.
- *
- * Runs in: the command.
+ * A file is taken to be loaded at an address that no offset comes near to.
  */
 #include "lib/symbolize/frame_files.h"
 

@@ -2,7 +2,7 @@
  * Names for places in files: what a report of another process says of its
  * frames when that process is no more.
  *
- * Runs in: the command. One thread.
+ * One thread.
  */
 #ifndef SYMBOLIZE_FRAME_FILES_H
 #define SYMBOLIZE_FRAME_FILES_H

@@ -1,6 +1,3 @@
-/*
- * Faults are caught: see guard.h.
- */
 #include "lib/symbolize/guard.h"
 
 #include <setjmp.h>

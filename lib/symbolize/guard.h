@@ -5,8 +5,6 @@
  * a damaged .debug_line_str behind that section, and asserts elsewhere; and a
  * debug file that is cut short while it is mapped gives SIGBUS. A name is not
  * worth the report.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_GUARD_H
 #define SYMBOLIZE_GUARD_H

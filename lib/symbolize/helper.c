@@ -1,6 +1,4 @@
 /*
- * The helper is asked: see helper.h.
- *
  * Where it ends, or is silent for too long, the module of the question that it
  * was at gets a limit, its questions come last, and another helper is started.
  */

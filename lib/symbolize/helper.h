@@ -7,7 +7,7 @@
  * does not know by then is missing. It is forked from the caller, so that it
  * has the source and whatever that reads from.
  *
- * Runs in: the command. One thread at a time.
+ * One thread at a time.
  */
 #ifndef SYMBOLIZE_HELPER_H
 #define SYMBOLIZE_HELPER_H

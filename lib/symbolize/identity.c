@@ -1,6 +1,3 @@
-/*
- * Another user's ids: see identity.h.
- */
 #include "lib/symbolize/identity.h"
 
 #include <grp.h>

@@ -1,6 +1,3 @@
-/*
- * Inlined functions: see inlined.h.
- */
 #include "lib/symbolize/inlined.h"
 
 #include <dwarf.h>

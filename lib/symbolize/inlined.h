@@ -1,8 +1,6 @@
 /*
  * Functions that have no frame of their own, as the compiler has put them into
  * their callers.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_INLINED_H
 #define SYMBOLIZE_INLINED_H

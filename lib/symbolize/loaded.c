@@ -1,6 +1,3 @@
-/*
- * Mappings become loaded files: see loaded.h.
- */
 #include "lib/symbolize/loaded.h"
 
 #include <stdlib.h>

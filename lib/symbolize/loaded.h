@@ -1,7 +1,5 @@
 /*
  * Files that are loaded: which of the subject's mappings belong together.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_LOADED_H
 #define SYMBOLIZE_LOADED_H

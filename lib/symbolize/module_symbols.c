@@ -1,6 +1,3 @@
-/*
- * One loaded file's symbols: see module_symbols.h.
- */
 #include "lib/symbolize/module_symbols.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /*
  * What one loaded file has to say about its addresses.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H

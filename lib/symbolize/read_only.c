@@ -1,6 +1,3 @@
-/*
- * A filter of system calls: see read_only.h.
- */
 #include "lib/symbolize/read_only.h"
 
 #include <linux/filter.h>

@@ -1,6 +1,3 @@
-/*
- * Source lines by address: see source_lines.h.
- */
 #include "lib/symbolize/source_lines.h"
 
 #include <stdint.h>

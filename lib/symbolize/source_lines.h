@@ -3,8 +3,6 @@
  *
  * libdwfl finds the compilation unit of an address by .debug_aranges only,
  * which clang does not write; here the units' own ranges are sorted once.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_SOURCE_LINES_H
 #define SYMBOLIZE_SOURCE_LINES_H

@@ -1,6 +1,3 @@
-/*
- * Split compilation units: see split_unit.h.
- */
 #include "lib/symbolize/split_unit.h"
 
 #include <dwarf.h>

@@ -2,8 +2,6 @@
  * Compilation units that are split (DWARF 5, 3.1.2; gcc's -gsplit-dwarf): the
  * program has a skeleton with lines, a .dwo file has the functions. libdw finds
  * that by its name, in the folder of the program or of the compilation.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_SPLIT_UNIT_H
 #define SYMBOLIZE_SPLIT_UNIT_H

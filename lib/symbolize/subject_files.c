@@ -1,6 +1,3 @@
-/*
- * A process's files: see subject_files.h.
- */
 #include "lib/symbolize/subject_files.h"
 
 #include <stdlib.h>

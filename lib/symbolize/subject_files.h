@@ -1,8 +1,6 @@
 /*
  * What leads to the files and to the memory of a process: opened while the
  * caller may trace it, used when that right is given up.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_SUBJECT_FILES_H
 #define SYMBOLIZE_SUBJECT_FILES_H

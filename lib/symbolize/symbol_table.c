@@ -1,6 +1,3 @@
-/*
- * Symbols by address: see symbol_table.h.
- */
 #include "lib/symbolize/symbol_table.h"
 
 #include <stdlib.h>

@@ -1,8 +1,6 @@
 /*
  * A module's symbols by address. libdwfl goes through all of them at each
  * question; here they are sorted once.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_SYMBOL_TABLE_H
 #define SYMBOLIZE_SYMBOL_TABLE_H

@@ -1,6 +1,3 @@
-/*
- * Answers about names are read: see symbol_wire.h.
- */
 #include "lib/symbolize/symbol_wire.h"
 
 #include <stdlib.h>

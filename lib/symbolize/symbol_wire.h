@@ -8,8 +8,6 @@
  * front of the symbol that needs them first, and have numbers from 1 on; 0 is
  * none. The reader takes the bytes for hostile: the process that wrote them has
  * parsed files of a stranger.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_SYMBOL_WIRE_H
 #define SYMBOLIZE_SYMBOL_WIRE_H

@@ -1,6 +1,4 @@
 /*
- * Names for addresses: see symbols.h.
- *
  * What leaks lead to is asked for again and again, so answers are kept; a
  * module is opened when its first address comes up.
  */

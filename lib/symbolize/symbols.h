@@ -5,7 +5,7 @@
  * file that is missing, another one by now, or damaged gives less names and is
  * no error. ELF and DWARF are read by elfutils.
  *
- * Runs in: the command. One thread at a time.
+ * One thread at a time.
  */
 #ifndef SYMBOLIZE_SYMBOLS_H
 #define SYMBOLIZE_SYMBOLS_H

@@ -1,6 +1,3 @@
-/*
- * Functions by address: see unit_functions.h.
- */
 #include "lib/symbolize/unit_functions.h"
 
 #include <dwarf.h>

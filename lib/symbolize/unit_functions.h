@@ -1,8 +1,6 @@
 /*
  * The functions of a compilation unit by address. libdw goes through all of
  * the unit at each question; here they are sorted once.
- *
- * Runs in: the command.
  */
 #ifndef SYMBOLIZE_UNIT_FUNCTIONS_H
 #define SYMBOLIZE_UNIT_FUNCTIONS_H

@@ -1,8 +1,3 @@
-/*
- * Differences: see diff.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/diff.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * Two dumps of a program are compared: which stacks have more blocks of a size
  * now, and which have less.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_DIFF_H
 #define LIB_VIEW_DIFF_H

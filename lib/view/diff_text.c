@@ -1,8 +1,3 @@
-/*
- * Differences as text: see diff_text.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/diff_text.h"
 
 #include <inttypes.h>

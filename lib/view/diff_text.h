@@ -1,7 +1,7 @@
 /*
  * What differs between two dumps, as text.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_DIFF_TEXT_H
 #define LIB_VIEW_DIFF_TEXT_H

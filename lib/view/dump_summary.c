@@ -1,8 +1,3 @@
-/*
- * Words and sums that text and HTML share: see dump_summary.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/dump_summary.h"
 
 #include <inttypes.h>

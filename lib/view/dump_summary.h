@@ -1,7 +1,7 @@
 /*
  * What a heap dump's pages begin with, in text and in HTML.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_DUMP_SUMMARY_H
 #define LIB_VIEW_DUMP_SUMMARY_H

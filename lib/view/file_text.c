@@ -1,8 +1,3 @@
-/*
- * Files become text: see file_text.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/file_text.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /*
  * Files in memory, whole or piece by piece, to be taken apart there.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_FILE_TEXT_H
 #define LIB_VIEW_FILE_TEXT_H

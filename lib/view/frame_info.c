@@ -1,8 +1,3 @@
-/*
- * What a recorder knew of addresses: see frame_info.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/frame_info.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
  * What the recorder itself knew of an address: a bt_info of v1.2,
  *	{"/usr/lib/libc.so.6" 26123 "fopen" 33}
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_FRAME_INFO_H
 #define LIB_VIEW_FRAME_INFO_H

@@ -1,8 +1,3 @@
-/*
- * Frames: see frames.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/frames.h"
 
 #include <stdlib.h>

@@ -3,8 +3,6 @@
  * for that around them. Each different one is named once, and those with
  * the same name have the same number, wherever they were loaded. So stacks can
  * be compared, also those of two processes.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_FRAMES_H
 #define LIB_VIEW_FRAMES_H

@@ -2,7 +2,7 @@
  * Arrays that grow by doubling, so that they never take more than twice what
  * is in them.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_GROW_H
 #define LIB_VIEW_GROW_H

@@ -1,7 +1,5 @@
 /*
- * Indexes by hash: see hash_index.h. Open addressing, at most half full.
- *
- * Runs in: the command.
+ * Open addressing, at most half full.
  */
 #include "lib/view/hash_index.h"
 

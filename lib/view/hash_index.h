@@ -2,8 +2,6 @@
  * An index by hash into an array of the caller's. A file may hold whatever
  * numbers it likes: the hash has a key that differs from run to run, so that no
  * file can be made to collide.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_HASH_INDEX_H
 #define LIB_VIEW_HASH_INDEX_H

@@ -1,8 +1,3 @@
-/*
- * Heap dumps are read: see heap_dump_file.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/heap_dump_file.h"
 
 #include <stdlib.h>

@@ -7,7 +7,7 @@
  *	(the lines of /proc/PID/maps)
  *	END
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_HEAP_DUMP_FILE_H
 #define LIB_VIEW_HEAP_DUMP_FILE_H

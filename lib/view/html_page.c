@@ -1,11 +1,7 @@
 /*
- * The page around the trees: see html_page.h.
- *
  * The page's policy allows exactly this style and this script, by their SHA-256
  * (tests/live/cli_view.sh compares them): should a name ever get past the
  * escaping, no browser runs it, and nothing is fetched.
- *
- * Runs in: the command. Pure.
  */
 #include "lib/view/html_page.h"
 

@@ -1,7 +1,7 @@
 /*
  * The page around the trees: its looks, its search, and what it may do.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_HTML_PAGE_H
 #define LIB_VIEW_HTML_PAGE_H

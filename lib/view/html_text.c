@@ -1,8 +1,3 @@
-/*
- * Words in HTML: see html_text.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/html_text.h"
 
 #include "lib/cli/safe_text.h"

@@ -1,7 +1,7 @@
 /*
  * Words that HTML takes for nothing but words.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_HTML_TEXT_H
 #define LIB_VIEW_HTML_TEXT_H

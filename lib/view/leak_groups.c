@@ -1,8 +1,3 @@
-/*
- * Groups of blocks: see leak_groups.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/leak_groups.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Blocks with the same stack together.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_LEAK_GROUPS_H
 #define LIB_VIEW_LEAK_GROUPS_H

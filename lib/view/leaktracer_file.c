@@ -1,8 +1,3 @@
-/*
- * LeakTracer's reports are read: see leaktracer_file.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/leaktracer_file.h"
 
 #include <stdlib.h>

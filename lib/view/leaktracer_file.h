@@ -4,11 +4,11 @@
  *	# LeakTracer report diff_utc_mono=1762345678.123456
  *	# module 55d0c8a00000-55d0c8a01000 1000 55d0c89ff000 8c9a...
  * /usr/bin/served leak, time=000123.456789, stack=0x55d0c8a00123
- *0x7f1c2a5d5d0a, size=24, data=.....
+ * 0x7f1c2a5d5d0a, size=24, data=.....
  *
  * The original has no lines of modules, and cannot tell them.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_LEAKTRACER_FILE_H
 #define LIB_VIEW_LEAKTRACER_FILE_H

@@ -1,8 +1,3 @@
-/*
- * LeakTracer's report in words: see leaktracer_text.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/leaktracer_text.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
  * A report of LeakTracer's with names, in the words of its
  * leak-analyze-addr2line.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_LEAKTRACER_TEXT_H
 #define LIB_VIEW_LEAKTRACER_TEXT_H

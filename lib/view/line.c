@@ -1,8 +1,3 @@
-/*
- * Lines and words: see line.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/line.h"
 
 #include <string.h>

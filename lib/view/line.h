@@ -2,7 +2,7 @@
  * Text, line by line and word by word. Nothing is copied; who wants a string
  * ends it in place.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_LINE_H
 #define LIB_VIEW_LINE_H

@@ -2,7 +2,7 @@
  * Lines that begin with '#': what a recorder says of modules, and of itself.
  * See module_table.h.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #include <string.h>
 

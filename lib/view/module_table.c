@@ -1,8 +1,3 @@
-/*
- * The table of modules: see module_table.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/module_table.h"
 
 #include <stdlib.h>

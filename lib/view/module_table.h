@@ -7,7 +7,7 @@
  *	# module 7f1c2a5d5000-7f1c2a72a000 26000 7f1c2a5af000 8c9a1a2f...
  * /usr/lib/libc.so.6
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_MODULE_TABLE_H
 #define LIB_VIEW_MODULE_TABLE_H

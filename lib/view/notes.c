@@ -1,8 +1,3 @@
-/*
- * Notes: see notes.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/notes.h"
 
 #include <stdarg.h>

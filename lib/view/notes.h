@@ -1,7 +1,5 @@
 /*
  * What is to be said along with an answer: sentences, each once.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_NOTES_H
 #define LIB_VIEW_NOTES_H

@@ -1,7 +1,5 @@
 /*
  * A heap dump is opened: see view_parts.h.
- *
- * Runs in: the command.
  */
 #include "lib/view/view_parts.h"
 

@@ -1,8 +1,3 @@
-/*
- * Names by a module table: see place_names.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/place_names.h"
 
 #include <stdlib.h>

@@ -2,8 +2,6 @@
  * Names for the addresses of a process that is gone, by the module table of its
  * report: from files below a folder, or else where they were. Files of another
  * build are not used.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_PLACE_NAMES_H
 #define LIB_VIEW_PLACE_NAMES_H

@@ -1,8 +1,3 @@
-/*
- * Frames in words: see place_text.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/place_text.h"
 
 #include <stdio.h>

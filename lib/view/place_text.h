@@ -2,7 +2,7 @@
  * A frame in words: "make(int) at foo.cc:42 (libfoo.so)", or as much of it as
  * is known.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_PLACE_TEXT_H
 #define LIB_VIEW_PLACE_TEXT_H

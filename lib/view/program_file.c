@@ -1,8 +1,3 @@
-/*
- * Programs at the addresses in their files: see program_file.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/program_file.h"
 
 #include <errno.h>

@@ -1,8 +1,3 @@
-/*
- * Records: see records.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/view/records.h"
 
 #include <stdlib.h>

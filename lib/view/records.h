@@ -2,7 +2,7 @@
  * Blocks that were not freed, by the stacks that allocated them: what both
  * kinds of files have in common.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_RECORDS_H
 #define LIB_VIEW_RECORDS_H

@@ -1,7 +1,5 @@
 /*
  * Sums that stay at the largest number: a file may claim any.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_SATURATE_H
 #define LIB_VIEW_SATURATE_H

@@ -1,10 +1,6 @@
 /*
- * The tree of calls: see tree.h.
- *
  * Records are sorted by their stacks, so that a node's children come one after
  * the other: each record is compared to the path of the one before only.
- *
- * Runs in: the command. Pure.
  */
 #include "lib/view/tree.h"
 

@@ -2,7 +2,7 @@
  * Stacks become a tree of calls, from the outermost frame down, with what was
  * allocated below each.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_TREE_H
 #define LIB_VIEW_TREE_H

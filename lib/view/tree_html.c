@@ -1,8 +1,5 @@
 /*
- * Trees as HTML: see tree_html.h. A node with something below it is a <details>
- * element, any other a <div>.
- *
- * Runs in: the command. Pure.
+ * A node with something below it is a <details> element, any other a <div>.
  */
 #include "lib/view/tree_html.h"
 

@@ -2,7 +2,7 @@
  * A heap dump's trees as one page that needs nothing else: no network, and for
  * reading no script either.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_TREE_HTML_H
 #define LIB_VIEW_TREE_HTML_H

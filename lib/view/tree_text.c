@@ -1,8 +1,6 @@
 /*
- * Trees as text: see tree_text.h. Below a frame with one child only, that one
- * stands without figures of its own and no further to the right.
- *
- * Runs in: the command. Pure.
+ * Below a frame with one child only, that one stands without figures of its own
+ * and no further to the right.
  */
 #include "lib/view/tree_text.h"
 

@@ -1,7 +1,7 @@
 /*
  * A heap dump's trees as text.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_VIEW_TREE_TEXT_H
 #define LIB_VIEW_TREE_TEXT_H

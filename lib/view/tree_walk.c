@@ -1,7 +1,7 @@
 /*
  * The way through a tree of calls, without recursion: see tree.h.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #include "lib/view/saturate.h"
 #include "lib/view/tree.h"

@@ -1,8 +1,3 @@
-/*
- * Which file is shown: see view.h.
- *
- * Runs in: the command.
- */
 #include "lib/view/view.h"
 
 #include "lib/view/view_parts.h"

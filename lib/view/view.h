@@ -1,8 +1,6 @@
 /*
  * Files that recorders wrote are shown: heap dumps, what differs between two of
  * them, and reports of LeakTracer's.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_VIEW_H
 #define LIB_VIEW_VIEW_H

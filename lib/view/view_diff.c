@@ -1,7 +1,5 @@
 /*
  * Two heap dumps are compared.
- *
- * Runs in: the command.
  */
 #include "lib/view/diff_text.h"
 #include "lib/view/view_parts.h"

@@ -1,7 +1,5 @@
 /*
  * One heap dump is shown: as a tree in text, and as a page.
- *
- * Runs in: the command.
  */
 #include <string.h>
 

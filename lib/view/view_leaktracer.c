@@ -1,7 +1,5 @@
 /*
  * A report of LeakTracer's is shown.
- *
- * Runs in: the command.
  */
 #include "lib/cli/safe_text.h"
 #include "lib/view/leaktracer_file.h"

@@ -1,7 +1,5 @@
 /*
  * What lib/view/view*.c share.
- *
- * Runs in: the command.
  */
 #ifndef LIB_VIEW_VIEW_PARTS_H
 #define LIB_VIEW_VIEW_PARTS_H
