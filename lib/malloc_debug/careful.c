@@ -15,9 +15,7 @@
 #include "lib/malloc_debug/stack_id.h"
 #include "lib/malloc_debug/startup.h"
 
-#define MALLOC_ALIGNMENT                                \
-	16 /* glibc's on 64 bits, and that of the three \
-	      others */
+#define MALLOC_ALIGNMENT 16 /* of glibc and the others */
 
 /* A request of 0 bytes counts as 1, as in Android's malloc debug. */
 static bool

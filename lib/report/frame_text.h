@@ -1,10 +1,11 @@
 /*
- * A frame in words: which module an address of this process is in, where in
- * it, and the nearest name that the module exports.
+ * A frame as text: the module of an address in this process, the address in
+ * that module, and the nearest name that the module exports.
  *
- * What the dynamic linker mapped is read as memory, by process_vm_readv(2), as
- * another thread may unload it meanwhile; the linker itself, whose lock the
- * program may hold, is not asked. Debug information is the command's affair.
+ * The dynamic linker's data is read as memory, by process_vm_readv(2), as
+ * another thread may unload a module at any time. The linker itself is not
+ * called, since the program may hold its lock. Debug information is read by the
+ * command only.
  */
 #ifndef LIB_REPORT_FRAME_TEXT_H
 #define LIB_REPORT_FRAME_TEXT_H
@@ -22,13 +23,13 @@ struct mu_frame_named;
 struct mu_frame_names {
 	bool opened;
 	struct mu_arena arena;
-	struct mu_mapping *mappings; /* when the first frame was asked for */
+	struct mu_mapping *mappings; /* read for the first frame */
 	size_t num_mappings;
-	struct mu_frame_named *named; /* frames that were asked for lately */
+	struct mu_frame_named *named; /* recently used frames */
 	char *chunk;                  /* of a table of symbols */
 };
 
-/* One line, as Android's unwinder has it (MU-22). */
+/* One line, as Android's unwinder prints it. */
 void mu_frame_text(struct mu_text *out, struct mu_frame_names *names,
     size_t number, uintptr_t pc);
 

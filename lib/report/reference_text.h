@@ -1,5 +1,5 @@
 /*
- * A reference in words.
+ * A reference as text.
  *
  * Runs in: original. Pure; text is added to OUT.
  */

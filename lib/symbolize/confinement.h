@@ -1,5 +1,5 @@
 /*
- * The rights and the limits of a process that reads a stranger's files.
+ * The rights and limits of a process that reads untrusted files.
  *
  * Runs in: the command, and a child that it forks.
  */
@@ -10,9 +10,9 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define MU_GROUPS_MAX 64 /* supplementary ones; others are given up */
+#define MU_GROUPS_MAX 64 /* supplementary groups; further ones are dropped */
 
-/* Whose rights. Zero: our own, without capabilities. */
+/* A set of rights. Zero: our own, without capabilities. */
 struct mu_rights {
 	bool known;
 	uid_t uid;
@@ -22,24 +22,24 @@ struct mu_rights {
 };
 
 /*
- * Of the process PID: by /proc/PID/status. Where its ids differ, as in a
+ * The rights of process PID, from /proc/PID/status. If its ids differ, as in a
  * set-user-ID program, those that are not root's. Not known: it has ended.
  */
 struct mu_rights mu_rights_of_process(pid_t pid);
 
-/* Of the owner of the file PATH, and of no group but the file's. */
+/* The rights of the owner of the file PATH, with only the file's group. */
 struct mu_rights mu_rights_of_file(const char *path);
 
-/* Do they differ from our own, so that they can be taken on? */
+/* True if they differ from our own, so that they can be taken on. */
 bool mu_rights_other(const struct mu_rights *rights);
 
 /*
- * Take on RIGHTS if we are root, give up all capabilities, and be limited to
- * reading: memory, CPU time, no core file, no larger file; the system calls
- * that reading takes, where the kernel has seccomp. What libraries open by
- * themselves is opened only if it is a regular file. NETWORK: files may be
- * written, and any call made, for debuginfod. False: the rights could not be
- * given up. It cannot be undone.
+ * Take on RIGHTS if we are root, give up all capabilities, and restrict the
+ * process to reading: limits on memory, CPU time, core file and file size; with
+ * seccomp, only the system calls that reading needs. Files that libraries open
+ * by themselves must be regular files. NETWORK: allow writing files and all
+ * calls, for debuginfod. False: the rights could not be given up. Cannot be
+ * undone.
  */
 bool mu_confine(const struct mu_rights *rights, bool network);
 

@@ -1,6 +1,4 @@
-/*
- * Where debug information is looked for.
- */
+/* Find debug information. */
 #ifndef SYMBOLIZE_DEBUG_FILES_H
 #define SYMBOLIZE_DEBUG_FILES_H
 
@@ -15,7 +13,7 @@ struct mu_debug_files {
 	uint64_t spent_ns; /* so far, waiting for debuginfod */
 };
 
-/* What a module's user data is to point to. */
+/* The user data of a module. */
 struct mu_debug_search {
 	struct mu_debug_files *files;
 	const char *name; /* the path that the subject knows the module by */
@@ -29,9 +27,9 @@ bool mu_debug_files_open(
 void mu_debug_files_close(struct mu_debug_files *files);
 
 /*
- * A find_debuginfo callback of libdwfl's. The file that it opens is a regular
- * one, and has the module's build-id or, where there is none, the checksum that
- * .gnu_debuglink tells.
+ * A find_debuginfo callback of libdwfl. The file that it opens is a regular
+ * file, with the module's build-id or, without one, the checksum in
+ * .gnu_debuglink.
  */
 int mu_debug_file_find(Dwfl_Module *module, void **user, const char *name,
     Dwarf_Addr base, const char *file, const char *link, GElf_Word crc,

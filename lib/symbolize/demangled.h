@@ -1,12 +1,10 @@
-/*
- * The name that a programmer wrote, from the one that the linker sees.
- */
+/* Demangle a symbol name. */
 #ifndef SYMBOLIZE_DEMANGLED_H
 #define SYMBOLIZE_DEMANGLED_H
 
 /*
- * C++ (Itanium ABI) and Rust, both of its schemes. To be freed; NULL if NAME is
- * of no such kind, or what it stands for is longer than anybody would read.
+ * C++ (Itanium ABI), and both schemes of Rust. Free the result; NULL if NAME is
+ * not mangled, or its demangled form is too long.
  */
 char *mu_demangled(const char *name);
 

@@ -1,6 +1,6 @@
 /*
- * Files are read, not mapped: one that the subject cuts short meanwhile would
- * end us by SIGBUS.
+ * Files are read, not mapped: a mapped file that the subject truncates would
+ * end this process by SIGBUS.
  */
 #include "lib/symbolize/elf_file.h"
 
@@ -18,20 +18,23 @@
 #include "lib/symbolize/elf_image.h"
 #include "mu/regular_file.h"
 
-#define DELETED " (deleted)" /* d_path() puts it behind the name */
+#define DELETED " (deleted)" /* d_path() appends it to the name */
 
-/* What is tried, and what speaks for it. */
+/* The candidates, and what identifies the right one. */
 struct search {
 	const struct mu_symbols_source *source;
 	const struct mu_subject_files *subject; /* NULL: open none */
 	const struct mu_loaded *loaded;
 	struct mu_elf_image headers; /* its first bytes in memory */
 	struct mu_build_id_hex build_id;
-	bool unloaded;       /* there is nothing in memory any more */
-	char name[PATH_MAX]; /* the path that the subject knows */
+	bool unloaded;       /* it is no longer mapped */
+	char name[PATH_MAX]; /* the path in the subject's maps */
 };
 
-/* Without a build-id: a linker's next output differs in one size at least. */
+/*
+ * Used without a build-id: the output of another link differs in at least one
+ * size.
+ */
 static bool
 has_headers(int fd, const struct mu_elf_image *headers)
 {
@@ -140,7 +143,7 @@ try_all(struct mu_elf_file *file, const struct search *search)
 	return try_path(file, search, search->name);
 }
 
-/* What was noted before it went stands for what is in memory. */
+/* The data noted before it was unloaded replaces what is in memory. */
 static void
 note_unloaded(struct search *search)
 {

@@ -1,6 +1,6 @@
 /*
- * The ELF file behind a loaded file: found, proved to be the one that is
- * mapped, and placed.
+ * The ELF file of a loaded file: find it, check that it is the one that is
+ * mapped, and determine its load bias.
  */
 #ifndef SYMBOLIZE_ELF_FILE_H
 #define SYMBOLIZE_ELF_FILE_H
@@ -12,17 +12,17 @@
 #include "lib/symbolize/subject_files.h"
 #include "lib/symbolize/symbols.h"
 
-#define MU_SEGMENTS_MAX 32 /* PT_LOADs that are looked at; 4 are usual */
+#define MU_SEGMENTS_MAX 32 /* PT_LOADs that are read; 4 are usual */
 
-/* One that is loaded, by the subject's addresses. */
+/* A loaded segment, by the subject's addresses. */
 struct mu_segment {
 	struct mu_range range; /* with its .bss */
 	uint64_t ahead;        /* of offsets: addresses less those */
 };
 
 struct mu_elf_file {
-	Elf *elf;   /* NULL: not to be had */
-	char *path; /* that it was opened by; NULL: it is the memory's image */
+	Elf *elf;   /* NULL: not available */
+	char *path; /* path that was opened; NULL: it is the memory's image */
 	void *image;
 	int fd;
 	struct mu_segment segments[MU_SEGMENTS_MAX];
@@ -33,10 +33,10 @@ struct mu_elf_file {
 };
 
 /*
- * Tries what may be the file of LOADED: what SUBJECT has, SOURCE's exe and
- * sysroot, its path here. NULL for SUBJECT: none. One is taken only if its
- * build-id, or else its headers, are those in the subject's memory; or else by
- * its inode. Without any there is an image of what is in memory, enough for
+ * Open the file of LOADED. Candidates are SUBJECT's file (NULL: none), SOURCE's
+ * exe and sysroot, and its path here. A file is used only if its build-id, or
+ * without one its headers, equal those in the subject's memory, or else by its
+ * inode. Without any there is an image of what is in memory, enough for
  * exported names. Build-id, bias and segments may be known also when ELF is
  * NULL.
  */
@@ -44,19 +44,18 @@ void mu_elf_file_open(struct mu_elf_file *file,
     const struct mu_symbols_source *source,
     const struct mu_subject_files *subject, const struct mu_loaded *loaded);
 
-/* Find bias and segments by the tables of ELF; may find none. */
+/* Find bias and segments from the ELF tables; may find none. */
 void mu_elf_file_place(
     struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded);
 
 /*
- * Is ADDRESS one that the file's own tables know, being in MAPPING (NULL: in
- * none of a file)? A file may be mapped otherwise than as it wants to be
- * loaded.
+ * True if the file's tables cover ADDRESS, which is in MAPPING (NULL: in no
+ * mapping of a file). A file may be mapped differently from its tables.
  */
 bool mu_elf_file_has(const struct mu_elf_file *file,
     const struct mu_mapping *mapping, uintptr_t address);
 
-/* Accepts one that is zero. ELF is gone: to be called after libdwfl's end. */
+/* Accepts one that is zero. Call after libdwfl's end, which frees ELF. */
 void mu_elf_file_close(struct mu_elf_file *file);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * An ELF file as the subject's memory has it: its headers, or all that is in it
- * without code. Section headers are never loaded.
+ * An ELF file as mapped in the subject's memory: its headers, or everything
+ * except code. Section headers are never loaded.
  */
 #ifndef SYMBOLIZE_ELF_IMAGE_H
 #define SYMBOLIZE_ELF_IMAGE_H
@@ -11,7 +11,7 @@
 #include "lib/symbolize/symbols.h"
 
 struct mu_elf_image {
-	Elf *elf;    /* over BYTES; NULL: not to be had, and no bytes */
+	Elf *elf;    /* over BYTES; NULL: not available, and no bytes */
 	void *bytes; /* to be freed after ELF's end */
 	size_t size;
 	Elf64_Ehdr ehdr; /* as it is in memory */
@@ -21,11 +21,11 @@ struct mu_elf_image {
 void mu_elf_image_headers_read(struct mu_elf_image *headers,
     const struct mu_symbols_source *source, const struct mu_loaded *loaded);
 
-/* Are they those that a file begins with? Of that here are SIZE BYTES. */
+/* True if a file that begins with the SIZE bytes at BYTES has these headers. */
 bool mu_elf_image_matches(
     const struct mu_elf_image *headers, const void *bytes, size_t size);
 
-/* What there is, each byte where it is in the file. Only 64-bit. */
+/* Read what is in memory, each byte at its offset in the file. Only 64-bit. */
 void mu_elf_image_read(struct mu_elf_image *image,
     const struct mu_elf_image *headers, const struct mu_symbols_source *source,
     const struct mu_loaded *loaded);

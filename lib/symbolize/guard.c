@@ -35,7 +35,7 @@ attempt(void (*work)(void *ctx), void *ctx)
 bool
 mu_guarded(void (*work)(void *ctx), void *ctx)
 {
-	/* Of its own, for work that uses up the stack. */
+	/* A separate stack, for work that overflows the other one. */
 	static _Thread_local char stack[STACK_SIZE];
 	struct sigaction action = { .sa_flags = SA_ONSTACK }, old[SIGNALS];
 	stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) }, before;

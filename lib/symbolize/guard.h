@@ -1,10 +1,8 @@
 /*
- * Work on files of the subject that may end in a fault.
- *
- * elfutils checks what it reads, but not everywhere: 0.188 looks for the end of
- * a damaged .debug_line_str behind that section, and asserts elsewhere; and a
- * debug file that is cut short while it is mapped gives SIGBUS. A name is not
- * worth the report.
+ * Work on files of the subject that may fault. elfutils does not check
+ * everything it reads: 0.188 searches the end of a damaged .debug_line_str past
+ * that section, and asserts elsewhere; a debug file that is truncated while it
+ * is mapped gives SIGBUS. A missing name must not cost the report.
  */
 #ifndef SYMBOLIZE_GUARD_H
 #define SYMBOLIZE_GUARD_H
@@ -12,9 +10,9 @@
 #include <stdbool.h>
 
 /*
- * Do WORK. False: it faulted, and was left where it was; what it used is not to
- * be used again, nor freed. Other handlers of SIGSEGV, SIGBUS, SIGFPE and
- * SIGABRT are out of force meanwhile. Not to be nested.
+ * Do WORK. False: it faulted and was abandoned; do not use or free its data.
+ * Other handlers of SIGSEGV, SIGBUS, SIGFPE and SIGABRT are replaced during
+ * that. Do not nest.
  */
 bool mu_guarded(void (*work)(void *ctx), void *ctx);
 

@@ -1,11 +1,11 @@
 /*
- * Names are found by a process of their own, the helper.
+ * Names are found by a separate process, the helper.
  *
- * The files that have the names are a stranger's: they may be made to crash or
- * to occupy who reads them, or lie on a file system that does not answer. The
- * helper has the rights of the subject's owner, limits, and a time; what it
- * does not know by then is missing. It is forked from the caller, so that it
- * has the source and whatever that reads from.
+ * The files with the names are untrusted: they may crash or occupy their
+ * reader, or lie on a file system that does not answer. The helper has the
+ * rights of the subject's owner, limits, and a deadline; names that it does not
+ * find by then are missing. It is forked from the caller, so it has the source
+ * and all that this reads from.
  *
  * One thread at a time.
  */
@@ -47,7 +47,7 @@ struct mu_symbol_helper {
 			       were; NULL: none */
 	struct mu_rights rights;
 
-	/* The first thing that went wrong, in words; "": nothing. */
+	/* The first error, in words; "": none. */
 	char why[160];
 
 	/* Zero at first. */
@@ -63,10 +63,10 @@ struct mu_symbol_helper {
 };
 
 /*
- * Answer COUNT QUESTIONS by ANSWERS, zeroed, until DEADLINE_NS. False: some are
- * not answered, or without what was harmful; helper->why says why. The
- * process stays for further questions. Without a source, strings are valid
- * until the next call only.
+ * Answer COUNT QUESTIONS in ANSWERS, zeroed, until DEADLINE_NS. False: some are
+ * not answered, or only in part; helper->why says why. The process stays for
+ * further questions. Without a source, strings are valid until the next call
+ * only.
  */
 bool mu_symbol_helper_ask(struct mu_symbol_helper *helper,
     const struct mu_symbol_question *questions,
@@ -86,8 +86,8 @@ bool mu_helper_start(struct mu_symbol_helper *helper);
 void mu_helper_stop(struct mu_symbol_helper *helper);
 
 /*
- * Kill a child. One that waits for a file system in the kernel ends when that
- * answers, or never: after 0.1 s it is left to init.
+ * Kill a child. A child that waits in the kernel for a file system ends when
+ * that answers, or never: after 0.1 s it is left to init.
  */
 void mu_helper_kill(pid_t pid);
 

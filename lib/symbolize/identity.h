@@ -1,5 +1,5 @@
 /*
- * Users and groups of a process, and taking them on.
+ * Read the users and groups of a process, and take them on.
  *
  * Runs in: the command, and children that it forks, which have one thread.
  */
@@ -15,15 +15,16 @@
 size_t mu_identity_groups(const char *status, gid_t *groups, size_t max);
 
 /*
- * Real, effective, saved ids become USER and GROUP. Capabilities that we are
- * permitted stay so, for mu_identity_limit() to take them; until then no other
- * process of that user can trace us, and from then on we are not dumpable.
- * False: it is not allowed.
+ * Set real, effective and saved ids to USER and GROUP. Permitted capabilities
+ * stay, for mu_identity_limit() to drop; until then no other process of that
+ * user can trace us, and from then on we are not dumpable. False: not
+ * permitted.
  */
 bool mu_identity_take(
     uid_t user, gid_t group, const gid_t *groups, size_t num_groups);
 
-/* Permitted and effective capabilities become these; no others are inherited.
+/*
+ * Set permitted and effective capabilities to these; no others are inherited.
  */
 bool mu_identity_limit(uint64_t capabilities);
 

@@ -103,7 +103,7 @@ mu_inlined_find(struct mu_unit_functions *functions, Dwarf_Die *unit,
 		*count = 0;
 		return NULL;
 	}
-	/* A split unit has a table of its own. */
+	/* A split unit has a separate table of files. */
 	if (dwarf_diecu(&function, &full, NULL, NULL) == NULL ||
 	    dwarf_getsrcfiles(&full, &files, &num_files) != 0)
 		files = NULL;

@@ -1,7 +1,4 @@
-/*
- * Functions that have no frame of their own, as the compiler has put them into
- * their callers.
- */
+/* Functions without a frame, because the compiler has inlined them. */
 #ifndef SYMBOLIZE_INLINED_H
 #define SYMBOLIZE_INLINED_H
 
@@ -12,9 +9,9 @@
 #include "lib/symbolize/unit_functions.h"
 
 /*
- * Those that ADDRESS, as the debug information has it, is in, by UNIT, the
- * compilation unit: an array to be freed by mu_inlined_free(), innermost first,
- * of *COUNT. NULL: none, or no memory.
+ * The inlined functions at ADDRESS (as in the debug information) in the
+ * compilation UNIT: an array of *COUNT elements, innermost first, freed by
+ * mu_inlined_free(). NULL: none, or no memory.
  */
 struct mu_inlined *mu_inlined_find(struct mu_unit_functions *functions,
     Dwarf_Die *unit, Dwarf_Addr address, size_t *count);

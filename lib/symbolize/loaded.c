@@ -23,9 +23,9 @@ is_same_file(const struct mu_mapping *a, const struct mu_mapping *b)
 }
 
 /*
- * Is NEXT a further segment of what LAST is one of? Offsets do not fall, and
- * stay the same where segments share a page. Of the first page, each has rights
- * of its own: otherwise the file was mapped once more.
+ * True if NEXT is a further segment of the file of LAST. Offsets do not
+ * decrease, and are equal if segments share a page. Mappings of the first page
+ * must differ in their rights; otherwise the file was mapped once more.
  */
 static bool
 goes_on(const struct mu_mapping *last, const struct mu_mapping *next)

@@ -15,7 +15,7 @@ struct mu_table_symbol {
 	struct mu_range range; /* first of all: mu_ranges_upper() */
 	uintptr_t reach;       /* the highest end up to here, in the table */
 	const char *name;      /* libdwfl's */
-	char *written;         /* what is shown; NULL: nobody asked yet */
+	char *written;         /* the displayed name; NULL: not made yet */
 	unsigned char rank;
 	bool sized; /* otherwise it goes to the next one */
 };

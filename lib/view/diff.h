@@ -1,6 +1,6 @@
 /*
- * Two dumps of a program are compared: which stacks have more blocks of a size
- * now, and which have less.
+ * Compare two dumps of a program: the stacks that have more blocks of a size in
+ * the second one, and those that have fewer.
  *
  * Pure.
  */
@@ -25,8 +25,8 @@ struct mu_diff {
 };
 
 /*
- * The records are sealed, and numbers stand for frames: equal ones for equal
- * places. Borrowed until the release. False: no memory.
+ * The records are sealed and have numbers for frames: equal numbers for equal
+ * places. They are borrowed until the release. False: no memory.
  */
 bool mu_diff_make(struct mu_diff *diff, const struct mu_records *before,
     const struct mu_records *after);

@@ -19,8 +19,9 @@ mu_dump_view_blocks(const struct mu_dump_view *view)
 }
 
 /*
- * Android's apps are forked from the zygote, and inherit what is older. Where
- * nobody forked, all is own with us, and the zygote's on Android.
+ * Android's apps are forked from the zygote and inherit older blocks. In a
+ * process that was not forked, all blocks are its own here, and the zygote's on
+ * Android.
  */
 const char *
 mu_dump_section_name(size_t section)

@@ -1,5 +1,5 @@
 /*
- * What a heap dump's pages begin with, in text and in HTML.
+ * The beginning of a heap dump's report, in text and in HTML.
  *
  * Pure.
  */
@@ -16,7 +16,7 @@
 
 #define MU_DUMP_SECTIONS 2
 
-/* All that is shown of one. */
+/* The data of a dump that is shown. */
 struct mu_dump_view {
 	const char *path;
 	const struct mu_heap_dump *dump;

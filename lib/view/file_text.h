@@ -1,6 +1,4 @@
-/*
- * Files in memory, whole or piece by piece, to be taken apart there.
- */
+/* Files in memory, whole or piece by piece, for parsing. */
 #ifndef LIB_VIEW_FILE_TEXT_H
 #define LIB_VIEW_FILE_TEXT_H
 
@@ -15,16 +13,16 @@ struct mu_file_text {
 };
 
 /*
- * Read PATH, a file or a pipe. It is read, not mapped: one that is cut short
- * meanwhile would end us by SIGBUS. TEXT may be released after a failure.
+ * Read PATH, a file or a pipe. It is read, not mapped: truncation of a mapped
+ * file would end this process by SIGBUS. TEXT may be released after a failure.
  */
 enum mu_status mu_file_text_read(
     struct mu_file_text *text, const char *path, struct mu_why *why);
 
 /*
- * Give what is in PATH, a file or a pipe, to TAKE, a piece after the other. It
- * is told whether all is read (ENDED), and says how many bytes it took; it gets
- * the others again, with more behind them. One byte behind TEXT can be written.
+ * Pass the contents of PATH, a file or a pipe, to TAKE, piece by piece. ENDED
+ * says that this is the last piece. TAKE returns how many bytes it has used; it
+ * gets the others again, followed by more. One byte after TEXT can be written.
  */
 enum mu_status mu_file_pieces_read(const char *path,
     size_t (*take)(void *ctx, char *text, size_t length, bool ended), void *ctx,

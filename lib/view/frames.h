@@ -1,8 +1,8 @@
 /*
- * Addresses become frames: one for each function that is inlined there, and one
- * for that around them. Each different one is named once, and those with
- * the same name have the same number, wherever they were loaded. So stacks can
- * be compared, also those of two processes.
+ * Convert addresses to frames: one for each function that is inlined there, and
+ * one for the function around them. Each different frame is named once; frames
+ * with the same name have the same number, wherever they were loaded. So stacks
+ * can be compared, also those of two processes.
  */
 #ifndef LIB_VIEW_FRAMES_H
 #define LIB_VIEW_FRAMES_H
@@ -38,7 +38,7 @@ struct mu_frames {
 bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
     size_t source, struct mu_place_names *names);
 
-/* All are there: number them. False: no memory. */
+/* All frames are added: number them. False: no memory. */
 bool mu_frames_number(struct mu_frames *frames);
 
 /*

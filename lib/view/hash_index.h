@@ -1,7 +1,7 @@
 /*
- * An index by hash into an array of the caller's. A file may hold whatever
- * numbers it likes: the hash has a key that differs from run to run, so that no
- * file can be made to collide.
+ * An index by hash into an array of the caller. A file may contain any numbers:
+ * the hash has a key that differs from run to run, so that no file can be made
+ * to collide.
  */
 #ifndef LIB_VIEW_HASH_INDEX_H
 #define LIB_VIEW_HASH_INDEX_H
@@ -31,8 +31,8 @@ uint32_t mu_hash_words(
     const struct mu_hash_index *index, const uintptr_t *words, size_t count);
 
 /*
- * The first slot whose element has HASH, or with AFTER the next one behind
- * that; a free one if there is no more. The index has slots.
+ * The first slot whose element has HASH, or with AFTER the next one after that;
+ * a free slot if there is no more. The index has slots.
  */
 struct mu_hash_slot *mu_hash_find(const struct mu_hash_index *index,
     uint32_t hash, const struct mu_hash_slot *after);

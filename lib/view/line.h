@@ -1,6 +1,6 @@
 /*
- * Text, line by line and word by word. Nothing is copied; who wants a string
- * ends it in place.
+ * Split text into lines and words. Nothing is copied; a caller that needs a
+ * string terminates it in place.
  *
  * Pure.
  */

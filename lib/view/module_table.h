@@ -22,7 +22,7 @@
 
 struct mu_build_id {
 	const char *path, *hex;
-	bool told; /* that another build was found */
+	bool told; /* another build was reported */
 };
 
 struct mu_module {

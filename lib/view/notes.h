@@ -1,6 +1,4 @@
-/*
- * What is to be said along with an answer: sentences, each once.
- */
+/* Notes on an answer: sentences, each once. */
 #ifndef LIB_VIEW_NOTES_H
 #define LIB_VIEW_NOTES_H
 
@@ -18,7 +16,7 @@ struct mu_notes {
 void mu_notes_add(struct mu_notes *notes, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* Each on a line of its own. */
+/* Print each note on a line. */
 void mu_notes_text(FILE *out, const struct mu_notes *notes);
 
 /* Accepts one that is zero. */

@@ -1,7 +1,7 @@
 /*
- * Names for the addresses of a process that is gone, by the module table of its
- * report: from files below a folder, or else where they were. Files of another
- * build are not used.
+ * Names for the addresses of a process that has ended, by the module table of
+ * its report: from files below a folder, or else at their original paths. Files
+ * of another build are not used.
  */
 #ifndef LIB_VIEW_PLACE_NAMES_H
 #define LIB_VIEW_PLACE_NAMES_H
@@ -11,7 +11,7 @@
 #include "lib/view/module_table.h"
 #include "lib/view/notes.h"
 
-/* Where names may come from. Borrowed until the close. */
+/* The sources of names. Borrowed until the close. */
 struct mu_place_source {
 	struct mu_module_table *modules;
 	const struct mu_frame_info *infos; /* what the report itself says */
@@ -21,7 +21,7 @@ struct mu_place_source {
 	const char *exe;    /* the file of the main program; NULL: its path */
 };
 
-/* One place for names, and what was asked there. */
+/* One source of names, and the questions to it. */
 struct mu_place_asked {
 	struct mu_symbols_source source;
 	struct mu_symbol_helper helper;
@@ -51,7 +51,10 @@ struct mu_place {
 void mu_place_names_open(struct mu_place_names *names,
     const struct mu_place_source *source, struct mu_notes *notes);
 
-/* Before they are looked up: COUNT addresses PCS, sorted. False: no memory. */
+/*
+ * Announce COUNT addresses PCS, sorted, before they are looked up. False: no
+ * memory.
+ */
 bool mu_place_names_ask(
     struct mu_place_names *names, const uintptr_t *pcs, size_t count);
 

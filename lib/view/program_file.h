@@ -1,6 +1,6 @@
 /*
- * Where a program is that is loaded at the addresses in its file: for reports
- * without a module table.
+ * The segments of a program that is loaded at the addresses in its file: for
+ * reports without a module table.
  */
 #ifndef LIB_VIEW_PROGRAM_FILE_H
 #define LIB_VIEW_PROGRAM_FILE_H

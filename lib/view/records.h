@@ -1,6 +1,6 @@
 /*
- * Blocks that were not freed, by the stacks that allocated them: what both
- * kinds of files have in common.
+ * Blocks that were not freed, by the stacks that allocated them: the common
+ * form of both kinds of files.
  *
  * Pure.
  */
@@ -64,10 +64,10 @@ bool mu_records_frame(struct mu_records *records, uintptr_t pc);
 void mu_records_drop(struct mu_records *records);
 
 /*
- * The last record is whole: it shares its stack with those that have the same,
- * and one of that stack and size counts its blocks too, instead of it. So
- * memory grows with what differs, not with the records. To be called for every
- * record or for none. What the record was put into; NULL: no memory.
+ * The last record is complete: share its stack with equal stacks. If a record
+ * with the same stack and size exists, add its blocks to that and drop it. So
+ * memory grows with the number of different records. Call for every record or
+ * for none. Returns the record that holds the blocks; NULL: no memory.
  */
 const struct mu_record *mu_records_merge(struct mu_records *records);
 

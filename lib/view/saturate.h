@@ -1,6 +1,4 @@
-/*
- * Sums that stay at the largest number: a file may claim any.
- */
+/* Saturating sums: a file may claim any number. */
 #ifndef LIB_VIEW_SATURATE_H
 #define LIB_VIEW_SATURATE_H
 

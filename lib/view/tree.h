@@ -1,6 +1,6 @@
 /*
- * Stacks become a tree of calls, from the outermost frame down, with what was
- * allocated below each.
+ * Build a tree of calls from stacks, from the outermost frame down, with the
+ * bytes allocated below each.
  *
  * Pure.
  */
@@ -46,7 +46,7 @@ bool mu_tree_prune(struct mu_tree *tree, size_t limit);
 /* Accepts one that is zero. */
 void mu_tree_release(struct mu_tree *tree);
 
-/* What is met on the way through the nodes that are shown, but for the root. */
+/* Events of a walk through the nodes that are shown, except the root. */
 enum mu_tree_event {
 	MU_TREE_ENTER,  /* node, before its children */
 	MU_TREE_OWN,    /* of node, or of the root: what ends there, although
@@ -70,7 +70,7 @@ struct mu_tree_walk {
 
 enum mu_tree_event mu_tree_step(struct mu_tree_walk *walk);
 
-/* Does NODE go on what its parent began: the only child, of all its bytes? */
+/* True if NODE continues its parent: the only child, with all of its bytes. */
 bool mu_tree_continues(const struct mu_tree *tree, size_t node);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * Below a frame with one child only, that one stands without figures of its own
- * and no further to the right.
+ * The only child of a frame is shown without figures and without indentation.
  */
 #include "lib/view/tree_text.h"
 

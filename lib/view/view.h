@@ -1,6 +1,6 @@
 /*
- * Files that recorders wrote are shown: heap dumps, what differs between two of
- * them, and reports of LeakTracer's.
+ * Show files of recorders: heap dumps, differences between two of them, and
+ * reports of LeakTracer.
  */
 #ifndef LIB_VIEW_VIEW_H
 #define LIB_VIEW_VIEW_H
@@ -12,9 +12,9 @@
 #include "lib/cli/style.h"
 
 /*
- * What is wanted on OUT. MU_EXIT_CLEAN; MU_EXIT_LEAKS, of LeakTracer's report;
- * MU_EXIT_PARTIAL: WHY says what is missing; MU_EXIT_UNCHECKED: WHY says why
- * there is nothing.
+ * Show what OPTIONS say on OUT. Returns MU_EXIT_CLEAN; MU_EXIT_LEAKS for
+ * LeakTracer's report; MU_EXIT_PARTIAL: WHY says what is missing;
+ * MU_EXIT_UNCHECKED: WHY says why there is nothing.
  */
 enum mu_exit mu_view(const struct mu_cli_options *options,
     const struct mu_style *style, FILE *out, struct mu_why *why);

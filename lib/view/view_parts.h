@@ -25,7 +25,7 @@ enum mu_status mu_opened_dump_open(struct mu_opened_dump *opened,
     struct mu_why *why);
 void mu_opened_dump_close(struct mu_opened_dump *opened);
 
-/* After all frames are named: what is to be known about the names. */
+/* After all frames are named: add notes about the names. */
 void mu_opened_dump_note(
     const struct mu_opened_dump *opened, struct mu_notes *notes);
 
