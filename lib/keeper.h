@@ -40,7 +40,7 @@ struct mu_keeper_result {
 	struct mu_why not_forked; /* why not, if it was read instead */
 	struct mu_why no_room;    /* a copy had too little; or no words */
 	uint64_t pause_ns;        /* threads stood still */
-	uint64_t copy_ns;         /* so long until the copy was there, or not */
+	uint64_t copy_ns;         /* to make the copy took, or to fail */
 	bool locked;              /* for that reason nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */
 	bool copied_long;         /* by the making of the copy */
@@ -68,7 +68,7 @@ struct mu_keeper {
 	size_t num_locks;       /* unless all of them are 0 */
 	bool ask_stacks;    /* threads are asked for their alternate stacks */
 	bool ask_wiped;     /* what a fork empties is read during the stop */
-	uint64_t copied_ns; /* the latest copy so far; 0: none was late */
+	uint64_t copied_ns; /* what a late copy took; 0: none was late */
 	size_t expected;    /* bytes that will be read beside a copy, about */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 

@@ -60,6 +60,7 @@ struct keeping {
 	enum mu_keeper_way way;
 	uint64_t bytes; /* that reading would have to read */
 	struct mu_forked forked;
+	uint64_t fork_ns; /* that a copy will take, about */
 };
 
 static int
@@ -180,6 +181,18 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
  */
 #define HOLD_NS (2 * MU_NS_PER_SEC)
 
+/* What is left of the stop may be too little for a copy: another one then. */
+static enum mu_status
+foresee_lateness(struct keeping *keeping, const struct mu_threads *threads)
+{
+	uint64_t end_ns = mu_sys_now_ns() + keeping->fork_ns;
+
+	if (end_ns <= keeping->work->stop_ns)
+		return MU_OK;
+	return mu_pause_too_long(keeping->asked->target, 0,
+	    end_ns - threads->begin_ns, &keeping->result->not_forked);
+}
+
 /*
  * Where a copy has no room there is none. The OOM killer shall take it, and not
  * the target, from before the target runs.
@@ -187,15 +200,25 @@ read_target(struct keeping *keeping, const struct mu_threads *threads)
 static enum mu_status
 make_copy(struct keeping *keeping, struct mu_threads *threads)
 {
-	enum mu_status status;
+	struct mu_process_copy *copy = &keeping->work->copy;
+	struct mu_why *why = &keeping->result->not_forked;
+	enum mu_status status = keeping->has_room;
 
-	if (keeping->has_room != MU_OK)
-		return keeping->has_room;
-	threads->hold_ns = keeping->room.tight ? HOLD_NS : 0;
-	status = mu_process_copy_make(&keeping->work->copy, threads,
-	    keeping->work->stop_ns + LATE_NS, &keeping->result->not_forked);
 	if (status == MU_OK)
-		mu_room_prefer(keeping->work->copy.pid);
+		status = foresee_lateness(keeping, threads);
+	if (status != MU_OK)
+		return status;
+	threads->hold_ns = keeping->room.tight ? HOLD_NS : 0;
+	status = mu_process_copy_make(
+	    copy, threads, keeping->work->stop_ns + LATE_NS, why);
+	keeping->result->copied_long = status == MU_ERR_TIMEOUT;
+	if (status != MU_OK)
+		return status;
+	mu_room_prefer(copy->pid);
+	/* Before that the OOM killer would take it, and more. */
+	if (keeping->room.tight)
+		status = mu_process_copy_settle(
+		    copy, mu_sys_now_ns() + HOLD_NS, why);
 	return status;
 }
 
@@ -233,6 +256,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
 	enum mu_status status;
+	uint64_t begin_ns;
 
 	status = mu_snapshot_live(&keeping->work->snap, threads, files,
 	    &keeping->work->arena, &keeping->result->why);
@@ -243,15 +267,15 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 			&keeping->work->arena, keeping->work->stop_ns);
 	if (status != MU_OK || keeping->way == MU_KEEPER_READ)
 		return status != MU_OK ? status : read_target(keeping, threads);
+	begin_ns = mu_sys_now_ns();
 	status = make_copy(keeping, threads);
-	keeping->result->copy_ns = mu_sys_now_ns() - threads->begin_ns;
+	keeping->result->copy_ns = mu_sys_now_ns() - begin_ns;
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
 		keeping->result->tight = keeping->room.tight;
 		return take_beside(keeping, threads->count);
 	}
-	keeping->result->stopped_long = keeping->result->copied_long =
-	    status == MU_ERR_TIMEOUT;
+	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
 	if (keeping->way == MU_KEEPER_FORK || status == MU_ERR_TARGET_GONE ||
 	    status == MU_ERR_TIMEOUT) {
 		keeping->result->why = keeping->result->not_forked;
@@ -276,8 +300,13 @@ static enum mu_status
 open_copy(struct keeping *keeping)
 {
 	pid_t pid = keeping->work->copy.pid;
-	enum mu_status status;
+	enum mu_status status = MU_OK;
 
+	if (!keeping->room.tight)
+		status = mu_process_copy_settle(&keeping->work->copy,
+		    keeping->asked->deadline_ns, &keeping->result->why);
+	if (status != MU_OK)
+		return status;
 	mu_process_copy_name(&keeping->work->copy, keeping->asked->deadline_ns);
 	mu_process_copy_leave_files(
 	    &keeping->work->copy, keeping->asked->deadline_ns);
@@ -428,6 +457,7 @@ foresee_copy(struct keeping *keeping, size_t num_threads)
 	    target, num_threads, keeping->result->shared.all, &keeping->forked);
 	if (ns < keeping->asked->copied_ns)
 		ns = keeping->asked->copied_ns;
+	keeping->fork_ns = ns;
 	if (keeping->forked.watched && mu_pause_fork_waits(target))
 		return avoid_copy(keeping,
 		    mu_why(why, MU_ERR_BUSY,
@@ -511,8 +541,8 @@ stop_and_take(struct keeping *keeping, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = take_stopped(keeping, threads, files);
 	mu_threads_release(threads);
-	mu_urgency_drop(&urgency);
 	keeping->result->pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	mu_urgency_drop(&urgency);
 	if (keeping->result->stopped_long &&
 	    keeping->result->taken != MU_KEEPER_READ)
 		advise_longer(keeping);

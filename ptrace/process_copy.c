@@ -7,10 +7,13 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 
+#include "mu/arch_remote.h"
+#include "mu/arch_return.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -96,49 +99,6 @@ refused(pid_t pid, long result, struct mu_why *why)
 	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
 }
 
-/*
- * Where it goes on, if it ever does: to its name and its end. That it has no
- * name is no reason to do without it.
- */
-static void
-lead_to_name(const struct mu_tracee *tracee, struct mu_remote_thread *thread)
-{
-	uintptr_t general[MU_PRSTATUS_WORDS];
-	struct iovec set = { general, sizeof(general) };
-
-	if (mu_sys_ptrace(PTRACE_GETREGSET, tracee->tid, NOTE_PRSTATUS,
-		(uintptr_t)&set) < 0)
-		return;
-	mu_remote_return_name(thread, general);
-	mu_sys_ptrace(
-	    PTRACE_SETREGSET, tracee->tid, NOTE_PRSTATUS, (uintptr_t)&set);
-}
-
-/* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
-static enum mu_status
-adopt(struct mu_process_copy *copy, struct mu_remote_thread *thread,
-    uint64_t deadline_ns, struct mu_why *why)
-{
-	struct mu_tracee tracee = {
-		.tid = copy->pid,
-		.state = MU_TRACEE_SEIZED,
-	};
-	struct mu_wakeup wakeup;
-	bool stopped;
-
-	mu_wakeup_open(&wakeup);
-	stopped = mu_tracee_await(&tracee, copy->pid, deadline_ns);
-	mu_wakeup_close(&wakeup);
-	if (!stopped)
-		return mu_why(why, MU_ERR_TIMEOUT,
-		    "the copy did not stop in time; give it more time");
-	lead_to_name(&tracee, thread);
-	if (!mu_tracee_stopped(&tracee) ||
-	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, FIRST_OPTIONS) < 0)
-		return mu_why(why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
-	return MU_OK;
-}
-
 /* The copy's number is there before the thread may run on: see guardian.c. */
 static enum mu_status
 start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
@@ -156,6 +116,8 @@ start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
 	if (status == MU_OK && call.result < 0)
 		return refused(thread->threads->pid, call.result, why);
 	copy->child = (pid_t)call.result;
+	copy->name = thread->way.at;
+	copy->end = mu_remote_return_child_end(thread);
 	return status;
 }
 
@@ -178,8 +140,6 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 		    threads->pid);
 	copy->code = thread.code.at;
 	status = start(copy, &thread, deadline_ns, why);
-	if (status == MU_OK)
-		status = adopt(copy, &thread, deadline_ns, why);
 	if (status != MU_OK && copy->pid != 0) {
 		undo_ns = mu_sys_now_ns() + UNDO_NS;
 		copy->child = mu_proc_inner_pid(copy->pid);
@@ -189,6 +149,52 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 			*copy = (struct mu_process_copy) { 0 };
 	}
 	return status;
+}
+
+/*
+ * Where it goes on, if it ever does: to its name and its end. That it has no
+ * name is no reason to do without it.
+ */
+static void
+lead_to_name(const struct mu_process_copy *copy)
+{
+	const uintptr_t name[6] = { PR_SET_NAME, copy->name };
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	struct iovec set = { general, sizeof(general) };
+
+	if (mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
+		(uintptr_t)&set) < 0)
+		return;
+	mu_arch_remote_prepare(general, copy->code.call, SYS_prctl, name);
+	mu_arch_return_after(general, &copy->code, copy->end);
+	mu_sys_ptrace(
+	    PTRACE_SETREGSET, copy->pid, NOTE_PRSTATUS, (uintptr_t)&set);
+}
+
+/* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
+enum mu_status
+mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
+    struct mu_why *why)
+{
+	struct mu_tracee tracee = {
+		.tid = copy->pid,
+		.state = MU_TRACEE_SEIZED,
+	};
+	struct mu_wakeup wakeup;
+	bool stopped;
+
+	mu_wakeup_open(&wakeup);
+	stopped = mu_tracee_await(&tracee, copy->pid, deadline_ns);
+	mu_wakeup_close(&wakeup);
+	if (!stopped)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "the copy did not stop in time; give it more time"
+		    " (--timeout)");
+	lead_to_name(copy);
+	if (!mu_tracee_stopped(&tracee) ||
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, FIRST_OPTIONS) < 0)
+		return mu_why(why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
+	return MU_OK;
 }
 
 /* Is TRACEE at the exit of a system call? */

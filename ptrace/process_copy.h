@@ -38,6 +38,7 @@ struct mu_process_copy {
 	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
 	pid_t child; /* in the namespace of its parent */
 	struct mu_return_code code; /* of its process: it has the same */
+	uintptr_t name, end; /* in it: MU_REMOTE_COPY, and a frame to its end */
 };
 
 /*
@@ -48,7 +49,7 @@ struct mu_process_copy {
  * Copy the process whose THREADS are all stopped. They stay stopped; one of
  * them may be in another stop than before (mu_remote_call_make). The copy ends
  * with the thread that called this: by itself, and once it has its name by
- * PTRACE_O_EXITKILL.
+ * PTRACE_O_EXITKILL. It does not stand still yet: mu_process_copy_settle().
  *
  * On failure there is no copy, or one that mu_process_copy_drop() has to see
  * to, nothing else has changed, and memory can be read as long as the process
@@ -59,6 +60,16 @@ struct mu_process_copy {
  */
 enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
     struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
+
+/*
+ * Wait until the new copy stands still, as the functions below want it. For
+ * that it must be given a CPU once, for which it was seen to wait 380 ms on a
+ * busy machine: THREADS need not stand still as well. If it is killed before,
+ * its memory goes at once. Runs in the thread that made the copy.
+ * MU_ERR_HELPER_DIED, MU_ERR_TIMEOUT: mu_process_copy_drop() has to see to it.
+ */
+enum mu_status mu_process_copy_settle(const struct mu_process_copy *copy,
+    uint64_t deadline_ns, struct mu_why *why);
 
 /*
  * Has the copy been killed, by the OOM killer or someone else? Then it stands

@@ -329,14 +329,10 @@ mu_remote_return_after(
 		    frame_at(thread, child ? REAP : OWN));
 }
 
-void
-mu_remote_return_name(const struct mu_remote_thread *thread, uintptr_t *general)
+uintptr_t
+mu_remote_return_child_end(const struct mu_remote_thread *thread)
 {
-	const uintptr_t name[6] = { PR_SET_NAME, thread->way.at };
-
-	mu_arch_remote_prepare(general, thread->code.at.call, SYS_prctl, name);
-	mu_arch_return_after(
-	    general, &thread->code.at, frame_at(thread, CHILD_END));
+	return frame_at(thread, CHILD_END);
 }
 
 void

@@ -75,9 +75,8 @@ void mu_remote_return_now(
 void mu_remote_return_after(
     const struct mu_remote_thread *thread, bool child, uintptr_t *general);
 
-/* Registers for the child of THREAD: it names itself, and then ends. */
-void mu_remote_return_name(
-    const struct mu_remote_thread *thread, uintptr_t *general);
+/* Where the child of THREAD finds the frame by which it ends. */
+uintptr_t mu_remote_return_child_end(const struct mu_remote_thread *thread);
 
 /*
  * Nothing of it is needed any more: SIZE bytes of the answer go to ANSWER, what

@@ -54,7 +54,7 @@ struct looking {
 	bool stacks_wanted;     /* the last one ought to have asked */
 	unsigned stack_tries;
 	uint64_t pause_ns;  /* the longest */
-	uint64_t copied_ns; /* the longest with a copy that was too late */
+	uint64_t copied_ns; /* the longest that a late copy took */
 	unsigned tries;
 	uintptr_t locks[LOCKS_MAX]; /* that the last search saw */
 	size_t num_locks;
@@ -278,7 +278,8 @@ look_once(struct looking *looking)
 	if (keeper->result.pause_ns > looking->pause_ns)
 		looking->pause_ns = keeper->result.pause_ns;
 	note_room(looking);
-	if (keeper->result.copy_ns > keeper->max_pause_ns)
+	if (keeper->result.pause_ns > keeper->max_pause_ns &&
+	    keeper->result.copy_ns > looking->copied_ns)
 		looking->copied_ns = keeper->result.copy_ns;
 	if (looking->status != MU_OK)
 		return;

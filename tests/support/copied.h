@@ -165,6 +165,8 @@ must_copy(void)
 	enum mu_status status =
 	    mu_process_copy_make(&copy, &threads, in_patience(), &why);
 
+	if (status == MU_OK)
+		status = mu_process_copy_settle(&copy, in_patience(), &why);
 	ck_assert_msg(
 	    status == MU_OK, "%s: %s", mu_status_name(status), why.words);
 	ck_assert_int_gt(copy.pid, 0);
