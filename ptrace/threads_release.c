@@ -10,14 +10,44 @@
 /* What a release waits for threads that have not stopped yet. */
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
-/* It was seized but not caught: catch it, if it stops before the deadline. */
+/* It was seized but not caught: is it stopped by now? */
 static void
-release_running(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns)
+release_caught(struct mu_tracee *tracee, pid_t pid)
 {
-	mu_tracee_interrupt(tracee);
-	if (mu_tracee_await(tracee, pid, deadline_ns) &&
-	    mu_tracee_stopped(tracee))
+	long error = mu_tracee_interrupt(tracee);
+
+	if (!mu_tracee_await(tracee, pid, 0) && error == -ESRCH)
+		tracee->state = MU_TRACEE_GONE; /* it is not ours any more */
+	if (mu_tracee_stopped(tracee))
 		mu_tracee_detach(tracee);
+}
+
+/*
+ * Each is let go as soon as it stops: behind one that does not, as in vfork(),
+ * all others would stand still.
+ */
+static void
+release_running(struct mu_threads *threads)
+{
+	uint64_t deadline_ns = mu_sys_now_ns() + RELEASE_NS;
+	struct mu_wakeup wakeup;
+	size_t i, running;
+
+	mu_wakeup_open(&wakeup);
+	for (;;) {
+		running = 0;
+		for (i = 0; i < threads->count; i++) {
+			if (threads->tracees[i].state != MU_TRACEE_SEIZED)
+				continue;
+			release_caught(&threads->tracees[i], threads->pid);
+			running +=
+			    threads->tracees[i].state == MU_TRACEE_SEIZED;
+		}
+		if (running == 0 || mu_sys_now_ns() >= deadline_ns)
+			break;
+		mu_wakeup_wait(deadline_ns);
+	}
+	mu_wakeup_close(&wakeup);
 }
 
 /* How many of the stopped ones turn out to be running. */
@@ -45,20 +75,8 @@ detach_all(struct mu_threads *threads, bool busy)
 void
 mu_threads_release(struct mu_threads *threads)
 {
-	struct mu_wakeup wakeup;
-	uint64_t deadline_ns;
-	size_t i, running;
-
 	detach_all(threads, true);
-	running = detach_all(threads, false);
-	if (running > 0) {
-		mu_wakeup_open(&wakeup);
-		deadline_ns = mu_sys_now_ns() + RELEASE_NS;
-		for (i = 0; i < threads->count; i++)
-			if (threads->tracees[i].state == MU_TRACEE_SEIZED)
-				release_running(&threads->tracees[i],
-				    threads->pid, deadline_ns);
-		mu_wakeup_close(&wakeup);
-	}
+	if (detach_all(threads, false) > 0)
+		release_running(threads);
 	threads->count = 0;
 }

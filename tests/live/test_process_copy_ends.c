@@ -163,6 +163,82 @@ watch_memory(struct copied_shared *shared)
 		herd_spawn(read_faults, (void *)(intptr_t)fd);
 }
 
+#define HOG_NS (3 * MU_NS_PER_SEC)
+#define SOON_NS (100 * 1000 * 1000ull)
+
+static bool
+set_policy(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	return sched_setscheduler(0, policy, &param) == 0;
+}
+
+static bool
+be_urgent(int cpu, int policy, int priority)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	return sched_setaffinity(0, sizeof(set), &set) == 0 &&
+	    set_policy(policy, priority);
+}
+
+/* Its children are less urgent than what hog() starts, and it is more. */
+static void
+outrun_children(struct copied_shared *shared)
+{
+	shared->words[0] = sched_getcpu();
+	shared->words[1] = be_urgent(
+	    (int)shared->words[0], SCHED_FIFO | SCHED_RESET_ON_FORK, 5);
+}
+
+static pid_t
+hog(int cpu)
+{
+	uint64_t end_ns = mu_sys_now_ns() + HOG_NS;
+	pid_t pid = fork();
+
+	if (pid != 0)
+		return pid;
+	be_urgent(cpu, SCHED_FIFO, 1);
+	while (mu_sys_now_ns() < end_ns)
+		continue;
+	_exit(0);
+}
+
+/* Threads are not held for a copy that is given no CPU. */
+START_TEST(copy_without_a_cpu)
+{
+	struct copied victim = copied_start(outrun_children);
+	int round, copies = 0;
+	pid_t busy;
+
+	if (victim.shared->words[1] == 0)
+		puts("SKIPPED: copy_without_a_cpu: SCHED_FIFO is refused");
+	for (round = 0; round < 3 && victim.shared->words[1] != 0; round++) {
+		must_stop(victim.pid);
+		busy = hog((int)victim.shared->words[0]);
+		usleep(20000);
+		set_policy(SCHED_FIFO, 1);
+		copies += mu_process_copy_make(&copy, &threads,
+			      mu_sys_now_ns() + SOON_NS, &why) == MU_OK;
+		mu_threads_release(&threads);
+		set_policy(SCHED_OTHER, 0);
+		kill(busy, SIGKILL);
+		waitpid(busy, NULL, 0);
+		if (copy.pid != 0)
+			ck_assert_int_eq(
+			    mu_process_copy_settle(&copy, in_patience(), &why),
+			    MU_OK);
+		must_drop(victim.pid);
+	}
+	ck_assert_int_eq(copies > 0, victim.shared->words[1]);
+	copied_end(&victim);
+}
+END_TEST
+
 /* clone() waits for a thread that we hold. */
 START_TEST(waits_for_another_thread)
 {
@@ -335,6 +411,7 @@ main(void)
 	tcase_add_test(tc, victim_killed_in_the_midst);
 	tcase_add_test(tc, late);
 	tcase_add_test(tc, late_and_held);
+	tcase_add_test(tc, copy_without_a_cpu);
 	tcase_add_test(tc, waits_for_another_thread);
 	tcase_add_test(tc, victim_is_stopped_meanwhile);
 	tcase_add_test(tc, maker_is_killed);

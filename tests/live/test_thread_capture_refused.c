@@ -97,6 +97,92 @@ START_TEST(deadline)
 }
 END_TEST
 
+#define STOP_NS (MU_NS_PER_SEC / 10)
+#define HELD_NS (MU_NS_PER_SEC / 4) /* the release waits for 200 ms */
+
+struct ticking {
+	_Atomic uint64_t longest_ns; /* between two ticks */
+	_Atomic bool ticks;
+};
+
+static struct ticking *ticking;
+
+static void *
+tick(void *arg)
+{
+	uint64_t last = mu_sys_now_ns(), now;
+
+	for (;; last = now) {
+		usleep(1000);
+		now = mu_sys_now_ns();
+		if (now - last > ticking->longest_ns)
+			ticking->longest_ns = now - last;
+		ticking->ticks = true;
+	}
+	return arg;
+}
+
+/* Its first thread is in vfork(), the other one ticks. */
+static _Noreturn void
+tick_behind_a_vfork(void)
+{
+	pthread_t thread;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	pthread_create(&thread, NULL, tick, NULL);
+	if (vfork() == 0)
+		for (;;)
+			usleep(1000);
+	_exit(1);
+}
+
+static bool
+times_out(pid_t pid)
+{
+	int status;
+	pid_t tracer = fork();
+
+	if (tracer == 0) {
+		status = mu_threads_stop(
+		    &threads, pid, 0, &arena, mu_sys_now_ns() + STOP_NS, &why);
+		_exit(status == MU_ERR_TIMEOUT ? 0 : 1);
+	}
+	return waitpid(tracer, &status, 0) == tracer && status == 0;
+}
+
+/* Who has stopped does not wait for who has not. */
+START_TEST(let_go_in_any_order)
+{
+	uint64_t least_ns = UINT64_MAX;
+	char path[64], child[32] = "";
+	pid_t pid;
+	int i, fd;
+
+	ticking = mmap(NULL, sizeof(*ticking), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	pid = fork();
+	if (pid == 0)
+		tick_behind_a_vfork();
+	while (!ticking->ticks || herd_state(pid, pid) != 'D')
+		usleep(1000);
+	for (i = 0; i < 10; i++) {
+		ticking->longest_ns = 0;
+		ck_assert(times_out(pid));
+		if (ticking->longest_ns < least_ns)
+			least_ns = ticking->longest_ns;
+	}
+	ck_assert_uint_lt(least_ns, HELD_NS);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", pid, pid);
+	fd = open(path, O_RDONLY);
+	ck_assert_int_gt(read(fd, child, sizeof(child) - 1), 0);
+	close(fd);
+	kill(pid, SIGKILL);
+	kill(atoi(child), SIGKILL);
+	waitpid(pid, NULL, 0);
+	munmap(ticking, sizeof(*ticking));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -105,6 +191,7 @@ main(void)
 
 	tcase_add_loop_test(tc, already_traced, 0, 2);
 	tcase_add_test(tc, deadline);
+	tcase_add_test(tc, let_go_in_any_order);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
