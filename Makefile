@@ -256,8 +256,8 @@ all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## b
 deps: ## install what building and testing need
 	$(Q)sh tests/support/deps.sh
 
-# The canary would be in the TLS, which a thread that is parked may lack, and
-# which the thread of a watched signal borrows from one that may end.
+# The canary would be in the TLS, which a stopped thread may not have, and which
+# the thread of a watched signal shares with one that may end.
 $(OBJS) $(COMMAND_OBJS): override CFLAGS += -fno-stack-protector
 
 # Its thread variables are of the first libraries, so that none is allocated;
@@ -418,7 +418,7 @@ $(UNIT_RECORDER): $(BUILD)/tests/%: tests/%.c \
 		$(BUILD)/libmemunreachable-recorder-test.a \
 		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
 
-# Its variable is for whoever looks for it.
+# Its variable is found by name in the program's symbols.
 $(BUILD)/tests/recorder/join_table: override CFLAGS += -rdynamic
 
 # Programs that are run under the recorder know nothing of it.

@@ -89,7 +89,7 @@ describe() {
 }
 
 # Say why the rung cannot be had here, if it cannot.
-lacks() {
+missing() {
 	case $1 in
 	gdb)
 		if ! gdb -batch -nx -ex 'python print(1)' >/dev/null 2>&1; then
@@ -199,7 +199,7 @@ export TEST_TIMEOUT="${TEST_TIMEOUT:-600}"
 : >"$counts"
 for rung in $rungs; do
 	describe "$rung"
-	reason=$(lacks "$rung")
+	reason=$(missing "$rung")
 	if [ -n "$reason" ]; then
 		echo "SKIPPED: $rung: $reason"
 		echo "$rung 0 passed, 0 failed, 1 skipped" >>"$counts"

@@ -149,7 +149,10 @@ make_in_thread(void *argument)
 	return NULL;
 }
 
-/* Each part in a thread, and so in an arena, of its own; in turn. */
+/*
+ * Each part in a separate thread, and so in a separate arena; one after the
+ * other.
+ */
 static bool
 make_in_threads(struct maker *makers, size_t count)
 {

@@ -21,7 +21,7 @@ bench_now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* Threads in pause(), for ever. False if there are not so many to be had. */
+/* Threads in pause(), for ever. False if the system does not allow so many. */
 bool bench_idle_threads(size_t count);
 
 /* One page each, every second one read-only, so that none are joined. */
@@ -45,7 +45,7 @@ struct bench_rates {
 
 /*
  * A thread that writes to random pages of the heap; when HOT, nine of ten
- * writes go to one page in 50. Runs SUBJECT meanwhile.
+ * writes go to one page in 50. Runs SUBJECT during that.
  */
 bool bench_writer(const struct bench_heap *heap, bool hot,
     void (*subject)(void), struct bench_rates *rates);

@@ -280,5 +280,5 @@ main(int argc, char **argv)
 	    heap.lost_bytes, resident_kib(),
 	    (unsigned long long)(bench_now_ns() - began));
 	listen();
-	_exit(0); /* nobody's check at exit */
+	_exit(0); /* no check at exit */
 }

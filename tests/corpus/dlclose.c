@@ -1,7 +1,7 @@
 /*
- * A plugin holds the only pointers; after dlclose() nobody does. But for its
- * __thread variables: the thread's own table of them (dtv) has the block until
- * the thread asks for another such variable.
+ * A plugin holds the only pointers, which dlclose() removes. Except its
+ * __thread variables: the thread's table of them (dtv) has the block until the
+ * thread uses another such variable.
  */
 #include <dlfcn.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /*
  * Only a pointer into the block is left: to its middle, to its last byte, to
- * its end. The end belongs to nobody; the first two keep it.
+ * its end. A pointer to the end does not count; the first two keep the block.
  */
 #include <stdlib.h>
 

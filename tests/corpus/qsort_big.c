@@ -1,4 +1,4 @@
-/* qsort() of arrays so big that it sorts in a buffer of its own. */
+/* qsort() of arrays so big that it allocates a buffer. */
 #include <stdlib.h>
 
 #include "tests/corpus/support/corpus.h"

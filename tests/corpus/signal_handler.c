@@ -1,4 +1,4 @@
-/* A handler, on a stack of its own, drops what the program held. */
+/* A handler on an alternate stack drops the program's pointers. */
 #include <signal.h>
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
 
 #define CORE_MOST (64u << 10)
 
-static unsigned sum; /* or nobody would read */
+static unsigned sum; /* used, so that the reads are not removed */
 
 static void
 read_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
@@ -79,7 +79,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > CORE_MOST)
 		return 0;
-	/* Of its own, so that a read behind its end is seen. */
+	/* A separate copy, so that a read past its end is detected. */
 	copy = malloc(size + 1);
 	require(copy != NULL);
 	memcpy(copy, data, size);

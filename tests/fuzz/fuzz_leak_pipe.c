@@ -15,7 +15,8 @@
 
 #define MENDED 1
 #define SUSPECTS 2     /* as many follow as the limit says */
-#define PIPE_MAX 60000 /* fits into the pipe: nobody reads meanwhile */
+#define PIPE_MAX 60000 /* fits into the pipe: it is written before it is read \
+			*/
 
 static struct mu_results results;
 
@@ -115,7 +116,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 								   : limit };
 	struct mu_pass pass = { .request = &request,
 		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* nobody's child: waiting fails */ };
+		.sweeper = getpid() /* not a child: waiting fails */ };
 
 	if (input.size > PIPE_MAX)
 		return 0;

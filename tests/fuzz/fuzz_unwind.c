@@ -61,7 +61,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	for (i = 0; i < ASKED; i++)
 		asked[i] = (int32_t)fuzz_take(&input, 4);
-	/* Of its own, so that a read behind its end is seen. */
+	/* A separate copy, so that a read past its end is detected. */
 	copy = malloc(input.size + 1);
 	require(copy != NULL);
 	memcpy(copy, input.data, input.size);

@@ -17,7 +17,8 @@
 
 #define MENDED 1
 #define KINDLY 2
-#define PIPE_MAX 60000 /* fits into the pipe: nobody reads meanwhile */
+#define PIPE_MAX 60000 /* fits into the pipe: it is written before it is read \
+			*/
 
 static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
 static struct mu_mapping mappings[3] = {
@@ -130,7 +131,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		    .mappings = mappings,
 		    .num_mappings = 3 },
 		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* nobody's child: waiting fails */ };
+		.sweeper = getpid() /* not a child: waiting fails */ };
 
 	if (input.size > PIPE_MAX)
 		return 0;

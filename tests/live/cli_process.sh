@@ -45,14 +45,14 @@ fi
 name='what is short'
 run 3 -p "$pid" --max-memory=1k
 has "$err" "--max-memory"
-lacks "$err" "raise RLIMIT_AS"
+has_no "$err" "raise RLIMIT_AS"
 run 3 -p "$pid" --timeout=1ms
 has "$err" "give it more time, such as --timeout="
-lacks "$err" "max-pause"
+has_no "$err" "max-pause"
 
 name='colour'
 esc=$(printf '\033')
-lacks "$work/text" "$esc"
+has_no "$work/text" "$esc"
 "$command" -q --color=always -p "$pid" >"$work/text" 2>&1
 has "$work/text" "${esc}[1m"
 if has_terminals; then
@@ -62,11 +62,11 @@ if has_terminals; then
 	terminal "$command -p $pid"
 	has "$work/text" "${esc}[1m"
 	terminal "NO_COLOR=1 $command -q -p $pid"
-	lacks "$work/text" "${esc}["
+	has_no "$work/text" "${esc}["
 	terminal "TERM=dumb $command -q -p $pid"
-	lacks "$work/text" "${esc}["
+	has_no "$work/text" "${esc}["
 	terminal "$command -q --color=never -p $pid"
-	lacks "$work/text" "${esc}["
+	has_no "$work/text" "${esc}["
 else
 	echo "SKIPPED: cli_process: no terminal can be made (script(1), /dev/pts)"
 fi

@@ -49,7 +49,7 @@ has "$out" "ready"
 has "$out" "the end"
 has "$err" " 24 bytes in 1 allocation unreachable out of "
 has "$err" "  24 bytes unreachable at "
-lacks "$err" "contents"
+has_no "$err" "contents"
 run 5 -- "$victim" 5 clean
 has "$err" " 0 bytes in 0 allocations unreachable out of "
 run 0 -- "$victim" 0 clean
@@ -98,7 +98,7 @@ name='its children'
 printf '%s 7 </dev/null\necho "status $?"\n' "$victim" >"$work/script"
 "$command" -- sh "$work/script" >"$out" 2>"$err"
 has "$out" "status 7"
-lacks "$err" "24 bytes in 1 allocation unreachable"
+has_no "$err" "24 bytes in 1 allocation unreachable"
 "$command" --children -- sh "$work/script" >"$out" 2>"$err"
 [ $? -eq 23 ] || fail "leaks of a child do not show in the status"
 has "$out" "status 7"
@@ -114,7 +114,7 @@ has "$work/report" " 24 bytes in 1 allocation unreachable out of "
 chmod 644 "$work/report"
 run 0 -o "$work/report" -- "$victim" 0 clean
 [ "$(stat -c %a "$work/report")" = 600 ] || fail "mode of the old file"
-lacks "$work/report" " 24 bytes"
+has_no "$work/report" " 24 bytes"
 has "$work/report" " 0 bytes in 0 allocations unreachable out of "
 ln -s report "$work/link"
 run 3 -o "$work/link" -- "$victim" 0

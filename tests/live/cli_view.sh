@@ -107,7 +107,7 @@ run 0 --heap-dump "$work/a.txt" --color=always
 has "$out" "$(printf '\033[1mNot freed')"
 run 0 --heap-dump "$work/a.txt" --limit=0
 has "$out" "(1 smaller branch, pruned)"
-lacks "$out" "make at"
+has_no "$out" "make at"
 
 name='a page'
 run 0 --heap-dump "$work/a.txt" --html "$work/a.html"
@@ -123,7 +123,7 @@ sed 's|bt .*|bt 123|; s|Build.*|Build fingerprint: '"'"'"><script>x'"'"'|' \
 	sed 's|^z 0.*|&\n  bt_info {"</script><img src=x>" 1 "a<b>\&\x1b" 2}|' \
 	    >"$work/hostile.txt"
 run 0 --heap-dump "$work/hostile.txt" --html "$work/hostile.html"
-lacks "$work/hostile.html" "<img"
+has_no "$work/hostile.html" "<img"
 has "$work/hostile.html" "a&lt;b&gt;&amp;\\x1b"
 if command -v python3 >/dev/null; then
 	for page in "$work/a.html" "$work/hostile.html"; do
@@ -198,7 +198,7 @@ name='symbols elsewhere'
 mkdir -p "$work/symbols$work"
 mv "$work/program" "$work/symbols$work/program"
 run 0 --heap-dump "$work/a.txt"
-lacks "$out" "program.c"
+has_no "$out" "program.c"
 has "$out" "program+0x"
 has "$out" "made at $work/library.c:5"
 run 0 --heap-dump "$work/a.txt" --symbols "$work/symbols"
@@ -221,7 +221,7 @@ if command -v readelf >/dev/null; then
 	} >"$work/ids.txt"
 	run 0 --heap-dump "$work/ids.txt" --symbols "$work/symbols"
 	has "$out" "made at $work/library.c:5 (libmade.so)"
-	lacks "$out" "program.c"
+	has_no "$out" "program.c"
 	has "$out" "Note: $work/program is of another build now"
 	has "$out" "Note: the recorder says: sampled: one stack in 9 bytes."
 	has "$out" "the report has 00c0ffee): its names are not used."

@@ -1,6 +1,6 @@
 /*
- * What an answer holds: totals, entries, their order and number (MU-11, MU-12,
- * MU-72, MU-77), also of a million lost blocks.
+ * What an answer holds: totals, entries, their order and number, also of a
+ * million lost blocks.
  */
 #include "tests/support/live_answer.h"
 
@@ -8,7 +8,7 @@
 
 static void *global;
 
-/* MU-12: the answers that the program holds do not hide what they name. */
+/* The answers that the program holds do not hide what they name. */
 START_TEST(mu12_twice_with_results_held)
 {
 	struct UnreachableMemoryInfo first, second, third;
@@ -39,7 +39,7 @@ START_TEST(mu12_twice_with_results_held)
 }
 END_TEST
 
-/* MU-11: no entries asked for, the totals are right all the same. */
+/* No entries asked for, the totals are right all the same. */
 START_TEST(mu11_limit_0)
 {
 	struct UnreachableMemoryInfo info;
@@ -58,7 +58,7 @@ START_TEST(mu11_limit_0)
 }
 END_TEST
 
-/* MU-11, MU-77: by total_size falling, then by address rising; cut last. */
+/* By total_size falling, then by address rising; cut last. */
 START_TEST(mu11_order)
 {
 	struct UnreachableMemoryInfo all, some;

@@ -1,11 +1,11 @@
 /*
- * The n-th request to the private arena fails, in original and collector,
- * which share one, and in the sweeper, which has its own (MU-41). The pass says
- * that memory ran out, or answers without what it could not have; the program
- * is unharmed and the next pass is right.
+ * The n-th request to the private arena fails, in original and collector, which
+ * share one, and in the sweeper, which has its own. The pass says that memory
+ * ran out, or answers without what it could not have; the program is unharmed
+ * and the next pass is right.
  *
- * The library's arena is linked in here under other names, inside an arena
- * that arms fail_at: nothing in the library knows of it.
+ * The library's arena is linked in here under other names, inside an arena that
+ * arms fail_at: nothing in the library knows of it.
  */
 #include <sys/uio.h>
 

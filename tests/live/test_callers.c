@@ -1,7 +1,7 @@
 /*
- * Who may ask, and when (MU-43): several threads at once, a root provider in
- * mid-pass, the handler of a signal that interrupted malloc, the child of a
- * fork() that another thread made in mid-pass.
+ * Who may ask, and when: several threads at once, a root provider in mid-pass,
+ * the handler of a signal that interrupted malloc, the child of a fork() that
+ * another thread made in mid-pass.
  */
 #include <check.h>
 #include <pthread.h>

@@ -192,7 +192,7 @@ expect_refused(pid_t pid, enum mu_status expected, const char *words)
 	mu_check_release(&answer);
 }
 
-START_TEST(nobody_there)
+START_TEST(no_process)
 {
 	pid_t pid = fork();
 
@@ -215,7 +215,7 @@ main(void)
 	tcase_add_loop_test(tcase, exact_at_full_load, 0, 2);
 	tcase_add_loop_test(tcase, right_without_threads, 0, 2);
 	tcase_add_loop_test(tcase, exact_of_a_static_program, 0, 2);
-	tcase_add_test(tcase, nobody_there);
+	tcase_add_test(tcase, no_process);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

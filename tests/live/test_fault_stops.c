@@ -1,8 +1,8 @@
 /*
  * Collector and sweeper killed, stopped, or stopped for a moment at every
- * system call that they make (MU-31, MU-35, MU-37, MU-38). A kill is told
- * apart from a stop that outlasts the deadline, a moment's stop is not noticed,
- * and afterwards the program is unharmed and the next pass is right.
+ * system call that they make. A kill is told apart from a stop that outlasts
+ * the deadline, a moment's stop is not noticed, and afterwards the program is
+ * unharmed and the next pass is right.
  */
 #include <check.h>
 #include <stdio.h>

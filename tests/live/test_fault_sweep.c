@@ -1,9 +1,9 @@
 /*
  * Every single system call that original, collector and sweeper make, refused
- * or cut short, in turn (MU-34..38, MU-41, MU-42). Whatever the pass answers
- * is true: a failure has the right status, a reason and no numbers, a partial
- * answer names no block that is not lost, a complete one names them all. After
- * each, the program is unharmed and the next pass is right.
+ * or cut short, in turn. Whatever the pass answers is true: a failure has the
+ * right status, a reason and no numbers, a partial answer names no block that
+ * is not lost, a complete one names them all. After each, the program is
+ * unharmed and the next pass is right.
  *
  * What has no perfect answer: where close(), munmap() or wait4() is refused in
  * the original, a descriptor, a mapping or (if waitid() is refused as well) a

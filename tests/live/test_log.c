@@ -1,6 +1,6 @@
 /*
- * What is written: the lines of a pass and their order (MU-24), who is
- * silent, what is said about bad input. Where it goes: test_log_places.c.
+ * What is written: the lines of a pass and their order, who is silent, what is
+ * said about bad input. Where it goes: test_log_places.c.
  *
  * The scenarios are programs of their own: this one, run again.
  */

@@ -162,7 +162,7 @@ run_as_nobody(int dumpable, bool threaded)
 	return WEXITSTATUS(status);
 }
 
-/* MU-13, where nothing but ptrace may be used. */
+/* Where nothing but ptrace may be used. */
 START_TEST(notdumpable)
 {
 	mu_library.options.stop = MU_STOP_AUTO;
@@ -197,7 +197,7 @@ START_TEST(leak_lots)
 }
 END_TEST
 
-/* MU-9: nothing is done, nothing is returned. */
+/* Nothing is done, nothing is returned. */
 START_TEST(version)
 {
 	struct UnreachableMemoryInfo info = { .version = 1 };

@@ -9,7 +9,7 @@
 
 static void *global;
 
-/* MU-63: a pointer that is not aligned is not seen. */
+/* A pointer that is not aligned is not seen. */
 START_TEST(unaligned_pointer)
 {
 	static char place[24] __attribute__((aligned(8)));

@@ -260,7 +260,7 @@ START_TEST(waits_for_another_thread)
 END_TEST
 
 /* Who is stopped by job control reaps, and stays stopped. */
-START_TEST(victim_is_stopped_meanwhile)
+START_TEST(victim_is_stopped_during)
 {
 	struct copied victim = copied_start(NULL);
 	int status;
@@ -372,7 +372,7 @@ execute_when_told(struct copied_shared *shared)
 }
 
 /* Another program in its place, by a thread that is not the leader. */
-START_TEST(victim_executes_meanwhile)
+START_TEST(victim_executes_during)
 {
 	struct copied victim;
 	int round, left = 0;
@@ -413,10 +413,10 @@ main(void)
 	tcase_add_test(tc, late_and_held);
 	tcase_add_test(tc, copy_without_a_cpu);
 	tcase_add_test(tc, waits_for_another_thread);
-	tcase_add_test(tc, victim_is_stopped_meanwhile);
+	tcase_add_test(tc, victim_is_stopped_during);
 	tcase_add_test(tc, maker_is_killed);
 	tcase_add_test(tc, copy_that_runs);
-	tcase_add_test(tc, victim_executes_meanwhile);
+	tcase_add_test(tc, victim_executes_during);
 	tcase_add_test(tc, nothing_to_drop);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -63,7 +63,7 @@ START_TEST(interior_pointer)
 	}
 	drop(&global);
 	EXPECT_LEAKS(1);
-	/* MU-61: one past the end is the next one's. */
+	/* One past the end is the next one's. */
 	put(&global, block - block_size(block));
 	EXPECT_LEAKS(1);
 	drop(&global);

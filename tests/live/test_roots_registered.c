@@ -264,7 +264,7 @@ START_TEST(root_provider)
 }
 END_TEST
 
-/* MU-40: one that fails takes nothing from the others. */
+/* One that fails takes nothing from the others. */
 START_TEST(root_provider_fails)
 {
 	static struct provider good = { .words = 2 }, bad = { .fails = true };

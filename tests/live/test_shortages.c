@@ -1,7 +1,7 @@
 /*
- * What the system lacks or refuses (MU-34, MU-36, MU-39..42): memory,
- * descriptors, processes, /proc, permission. The call says so, and the
- * program goes on as if nothing had been; the next pass works.
+ * What the system lacks or refuses: memory, descriptors, processes, /proc,
+ * permission. The call says so, and the program goes on as if nothing had been;
+ * the next pass works.
  */
 #include <check.h>
 #include <poll.h>

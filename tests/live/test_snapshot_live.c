@@ -169,7 +169,7 @@ exec_for_ever(char *pipe_fd)
  * A thread that is not the leader becomes the leader by execve(), which ends
  * all others, stopped or not.
  */
-START_TEST(exec_meanwhile)
+START_TEST(exec_during_stop)
 {
 	char fd[16], byte;
 	int fds[2], round, status;
@@ -210,7 +210,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, Binder_timer);
 	tcase_add_test(tc, mu51_zombie_leader);
 	tcase_add_test(tc, adds_to_the_requesters);
-	tcase_add_test(tc, exec_meanwhile);
+	tcase_add_test(tc, exec_during_stop);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -22,7 +22,7 @@ kill_it(void *ctx, pid_t tid)
 		kill(plan->pid, SIGKILL);
 }
 
-/* MU-52; the kill at the first thread, in the middle, and at the last. */
+/* The kill at the first thread, in the middle, and at the last. */
 START_TEST(capture_kill)
 {
 	static const int at[] = { 1, 6, 11 };
@@ -57,7 +57,7 @@ START_TEST(kill_while_stopped)
 }
 END_TEST
 
-START_TEST(nobody_there)
+START_TEST(no_process)
 {
 	int status;
 	pid_t pid = fork();
@@ -114,7 +114,7 @@ main(void)
 
 	tcase_add_loop_test(tc, capture_kill, 0, 4);
 	tcase_add_test(tc, kill_while_stopped);
-	tcase_add_test(tc, nobody_there);
+	tcase_add_test(tc, no_process);
 	tcase_add_test(tc, mu51_zombie_leader);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

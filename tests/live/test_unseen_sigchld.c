@@ -117,7 +117,7 @@ START_TEST(no_sigchld_waited_for)
 END_TEST
 
 /* Children that leave no zombie: waits last until there are none. */
-START_TEST(nobody_to_wait_for)
+START_TEST(no_child_to_wait_for)
 {
 	bool ignored = _i / UNSEEN_RUNGS == 0;
 	struct sigaction action = { .sa_handler =
@@ -152,7 +152,7 @@ main(void)
 	tcase_add_loop_test(tcase, no_sigchld_handled, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_sigchld_pending, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_sigchld_waited_for, 0, UNSEEN_RUNGS);
-	tcase_add_loop_test(tcase, nobody_to_wait_for, 0, 2 * UNSEEN_RUNGS);
+	tcase_add_loop_test(tcase, no_child_to_wait_for, 0, 2 * UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -73,7 +73,7 @@ fill_slots(void)
 	hidden = mu_hide(slots[0]);
 }
 
-START_TEST(nobody_is_harmed)
+START_TEST(program_is_unharmed)
 {
 	static struct unharmed before;
 	pthread_t threads[4];
@@ -104,7 +104,7 @@ main(void)
 	TCase *tcase = tcase_create("why_unharmed");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_test(tcase, nobody_is_harmed);
+	tcase_add_test(tcase, program_is_unharmed);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -23,7 +23,10 @@ struct slot {
 	size_t size;
 };
 
-/* A slot is whoever's swaps it out: blocks are freed by other threads. */
+/*
+ * A slot belongs to the thread that swaps it out: blocks are freed by other
+ * threads.
+ */
 static struct slot *slots[SLOTS];
 static struct slot pool[SLOTS * 2];
 static int stop, failures;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The texts of SEED-SYSTEMS 3.9, each with both stacks, and that the program
-# goes on; MD-10, MD-13, MD-14, MD-53; test names of Android's unit tests.
+# The texts of errors, each with both stacks; the program continues. Test names
+# are those of Android's unit tests.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
 set -u
@@ -51,7 +51,7 @@ said rear_realloc "$divider" \
     "+++ ALLOCATION BLOCK SIZE 100 HAS A CORRUPTED REAR GUARD" \
     "  allocation[103] = 0x44 (expected 0xbb)" \
     "$failure" "<stack>" "$divider"
-# MD-19: a block that shrinks keeps its place, its guard moves.
+# A block that shrinks keeps its place, its guard moves.
 under rear_guard "$here/core_errors" rear_shrunk
 said rear_shrunk "$divider" \
     "+++ ALLOCATION BLOCK SIZE 40 HAS A CORRUPTED REAR GUARD" \
@@ -59,7 +59,7 @@ said rear_shrunk "$divider" \
     "$failure" "<stack>" "$divider"
 grep -q '^usable 40$' "$work/out" || fail "usable size with a rear guard"
 
-# Blocks that nobody frees: checked at exit, and at each dump.
+# Blocks that are not freed: checked at exit, and at each dump.
 live_blocks() {
 	[ "$(grep -c '+++ ALLOCATION .* SIZE 100 HAS A CORRUPTED REAR GUARD' \
 	    "$work/err")" -eq "$1" ] || fail "live blocks: rear: $2"
@@ -191,7 +191,7 @@ for play in "verify_pointers foreign" "rear_guard rear" "free_track twice" \
 	[ "$(grep -c '+++ ALLOCATION' "$work/err")" -eq 1 ] ||
 	    fail "abort_on_error: $play: more than one"
 done
-# MD-54: leaks are no error.
+# Leaks are no error.
 under "abort_on_error leak_track" "$here/core_early" ||
     [ $? -eq 5 ] || fail "abort_on_error leak_track"
 

@@ -15,7 +15,7 @@
 static int failures;
 static int ask, small;
 
-/* The compiler has an opinion of its own on sizes that it knows. */
+/* Volatile: the compiler warns about constant sizes. */
 static volatile size_t most = (size_t)-1;
 
 #define EXPECT(condition)                                                   \
@@ -112,7 +112,7 @@ test_realloc(void)
 	BLOCK(block, 5, 16);
 	errno = 0;
 	EXPECT(realloc(block, most - 4096) == NULL && errno == ENOMEM);
-	BLOCK(block, 5, 16); /* MD-19: a failure leaves the entry */
+	BLOCK(block, 5, 16); /* A failure leaves the entry */
 	same = block;
 	EXPECT(reallocarray(same, most / 3, 4) == NULL && errno == ENOMEM);
 	BLOCK(same, 5, 16);
@@ -167,7 +167,7 @@ test_wrong(void)
 	EXPECT(posix_memalign(&block, 24, 10) == EINVAL);
 	EXPECT(block == &failures);
 	errno = 0;
-	/* MD-18; glibc before 2.38 rounds 3 up. */
+	/* glibc before 2.38 rounds 3 up. */
 	EXPECT(!ask || (aligned_alloc(3, 9) == NULL && errno == EINVAL));
 	errno = 81;
 	EXPECT(posix_memalign(&block, 64, most - 200) == ENOMEM);

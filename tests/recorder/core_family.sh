@@ -1,7 +1,6 @@
 #!/bin/sh
-# Item 1: every call of malloc's family and every form of new and delete, under
-# each option, and with other allocators behind the recorder. MD-11, MD-16 to
-# MD-19, LT-9 (new throws), LT-17 (one object's family).
+# Every call of malloc's family and every form of new and delete, under each
+# option, and with other allocators behind the recorder.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
 set -u

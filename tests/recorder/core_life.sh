@@ -1,7 +1,6 @@
 #!/bin/sh
 # Early constructors, late destructors, threads at exit, forks, modules that
 # come and go, handlers that jump out, stacks and memory at their end.
-# MD-29 to MD-32, LT-16.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
 set -u

@@ -1,5 +1,5 @@
 #!/bin/sh
-# LT-1 to LT-3: preloaded, linked first, static; LT-15: linked behind libc, or
+# Preloaded, linked first, static; linked behind libc, or
 # loaded late; and other tools that have malloc in hand.
 # work, here, failed are set by what is read in.
 # shellcheck disable=SC2154
@@ -74,7 +74,7 @@ for program in linked linked_cxx static static_cxx behind; do
 	[ -x "$work/$program" ] || fail "$program cannot be linked"
 done
 
-# LT-19: stacks begin in the program; here the entries are in it as well.
+# Stacks begin in the program; here the entries are in it as well.
 cat >"$work/frames.cc" <<'END'
 #include <cstdlib>
 #include <malloc.h>
@@ -138,7 +138,7 @@ for options in "" leak_track "backtrace leak_track"; do
 	[ $? -eq 3 ] || fail "late: $options: $(head -n 3 "$work/err")"
 done
 
-# LT-16: a dlsym() that allocates, as glibc's did once.
+# A dlsym() that allocates, as glibc's did once.
 cat >"$work/old.c" <<'END'
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,6 +1,6 @@
 #!/bin/sh
-# What is written at exit, and the journal line by line: MD-32, MD-44, MD-48 to
-# MD-52; and what is not done without a word of the options.
+# What is written at exit, and the journal line by line; and what is not done
+# without a word of the options.
 set -u
 build=${BUILD:-build}
 program=$build/tests/recorder/files_program

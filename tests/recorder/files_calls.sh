@@ -1,6 +1,5 @@
 #!/bin/sh
-# The recorder's calls in a program that runs under it: MD-33 to MD-37, MD-40,
-# MD-56, MD-57, decisions 9 and 12, malloc_disable(), hooks (MD-60 to MD-64).
+# The recorder's calls in a program that runs under it, malloc_disable(), hooks.
 set -u
 build=${BUILD:-build}
 program=$build/tests/recorder/files_program
@@ -33,7 +32,8 @@ play md57_iterate_with_guards "guard bt" iterate
 play disable_and_enable bt disable
 play disable_and_enable_with_guards "guard leak_track=" disable
 
-# The four lines of MD-46 are in the file, the reason on stderr.
+# The four lines that say how to set the option are in the file, the reason on
+# stderr.
 LD_PRELOAD=$library "$program" disabled >"$work/out" 2>"$work/err"
 [ "$(wc -l <"$work/out")" -eq 4 ] || {
 	echo "FAILED: md46_not_enabled"

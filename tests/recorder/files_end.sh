@@ -39,7 +39,7 @@ for how in return exit thread last _exit quick_exit vfork; do
 			[ "$(grep -c -e "^END\$" -e "^# module .*files_end" "$1")" -ge 2 ] ||
 			    fail "the dump is cut"
 			[ "$(grep -c '^z 1  sz ' "$1")" -ge 6000 ] ||
-			    fail "the dump lacks records"
+			    fail "records are missing in the dump"
 		else
 			fail "no dump"
 		fi

@@ -290,7 +290,10 @@ static memunreachable_malloc_hook next_malloc;
 static memunreachable_free_hook next_free;
 static memunreachable_realloc_hook next_realloc;
 static memunreachable_memalign_hook next_memalign;
-/* Volatile: malloc() is a leaf to the compiler, which calls nobody back. */
+/*
+ * Volatile: the compiler assumes that malloc() calls no function of the
+ * program.
+ */
 static volatile size_t hooked[4];
 static const void *volatile hook_caller;
 
@@ -301,7 +304,7 @@ on_malloc(size_t size, const void *caller)
 
 	hooked[0]++;
 	hook_caller = caller;
-	printf("malloc(%zu)\n", size); /* MD-64: recurses in the original */
+	printf("malloc(%zu)\n", size); /* Recurses in the original */
 	return result;
 }
 

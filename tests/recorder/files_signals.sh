@@ -1,6 +1,5 @@
 #!/bin/sh
-# Signals in idle processes, and the files that they have written: MD-21 to
-# MD-25, MD-44, MD-45, MD-48, MD-50.
+# Signals in idle processes, and the files that they have written.
 set -u
 build=${BUILD:-build}
 program=$build/tests/recorder/files_program

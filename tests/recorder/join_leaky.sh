@@ -25,7 +25,7 @@ has() {
 	}
 }
 
-lacks() {
+has_no() {
 	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
 }
 
@@ -42,7 +42,7 @@ check() {
 	done
 	frame "$1" "$2" 01 lose_small SMALL
 	frame "$1" "$3" 01 lose_large LARGE
-	lacks "$1" 'no stacks|libmemunreachable-malloc-debug'
+	has_no "$1" 'no stacks|libmemunreachable-malloc-debug'
 	has "$1" "in 2 (unreachable )?allocations"
 }
 
@@ -55,7 +55,7 @@ name='-- COMMAND, sizes'
 "$command" --backtrace=1 --backtrace-size=1000-6000 -- "$program" \
 	2>"$work/report"
 frame "$work/report" 5000 00 make MALLOC
-lacks "$work/report" '#01'
+has_no "$work/report" '#01'
 [ "$(grep -c '#00' "$work/report")" -eq 1 ] || fail "not one stack"
 
 name='-- COMMAND, no stacks'
@@ -70,7 +70,7 @@ LIBC_DEBUG_MALLOC_OPTIONS='backtrace=2 leak_track' "$command" \
 	--backtrace=1 -- "$program" 2>"$work/report"
 has "$work/report" 'options of the environment: backtrace=2 leak_track$'
 frame "$work/report" 24 00 make MALLOC
-lacks "$work/report" '#01'
+has_no "$work/report" '#01'
 
 name='within'
 LD_PRELOAD=$recorder:$build/libmemunreachable.so \

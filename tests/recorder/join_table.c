@@ -1,7 +1,7 @@
 /*
- * A program that keeps a recorder's tables of its own blocks, as one that a
- * recorder is linked into does: it loses blocks in two ways, has freed one that
- * is held back, prints "ready" and waits for the end of its input. "join_table
+ * A program with a recorder's tables of its blocks, like a program that a
+ * recorder is linked into: it loses blocks in two ways, has freed one that is
+ * held back, prints "ready" and waits for the end of its input. "join_table
  * log" logs a pass instead.
  */
 #include <dlfcn.h>

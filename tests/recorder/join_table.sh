@@ -21,7 +21,7 @@ has() {
 	}
 }
 
-lacks() {
+has_no() {
 	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
 }
 
@@ -33,7 +33,7 @@ check_text() {
 	has "$1" "inlined into \(lose_all\) .*join_table.c:$(line OUTER)$"
 	has "$1" "inlined into \(inner\) .*join_table.c:$(line INNER)$"
 	has "$1" "inlined into \(lose_first\) .*join_table.c:$(line INTO)$"
-	lacks "$1" '3000[0-9] bytes|no stacks'
+	has_no "$1" '3000[0-9] bytes|no stacks'
 	[ "$(grep -c 'bytes unreachable at' "$1")" -eq 2 ] ||
 		fail "$(grep -c 'bytes unreachable at' "$1") entries"
 	[ "$(sed -n 's/^ *#\([0-9]*\).*/\1/p' "$1" | tr '\n' ' ')" = \
@@ -49,7 +49,7 @@ LD_PRELOAD=$build/libmemunreachable.so MEMUNREACHABLE_OPTIONS=$given \
 	"$program" log 2>"$work/log" || fail "status $?"
 has "$work/log" 'and [0-9]+ similar unreachable bytes in [34] allocations'
 has "$work/log" "#00  pc 0000[0-9a-f]*  $program"
-lacks "$work/log" '3000[0-9] bytes|no stacks'
+has_no "$work/log" '3000[0-9] bytes|no stacks'
 
 mkfifo "$work/in"
 "$program" <"$work/in" >"$work/out" &

@@ -1,7 +1,7 @@
 #!/bin/sh
 # LeakTracer's calls in programs of their own: linked to the library before all
-# others (LT-2), with the archive inside (LT-1), and the C++ header in every
-# dialect. The library is awake because a call wakes it: no variable is set.
+# others, with the archive inside, and the C++ header in every dialect. The
+# library is awake because a call wakes it: no variable is set.
 set -u
 build=$(cd "${BUILD:-build}" && pwd) || exit 1
 library=$build/libmemunreachable-malloc-debug.so
@@ -29,7 +29,7 @@ compile() {
 	return 1
 }
 
-# What LT-6 leaves: a new[] and a malloc of 256 bytes each.
+# The blocks that life.cc leaves: a new[] and a malloc of 256 bytes each.
 two_records() {
 	if [ "$(grep -c '^leak, ' "$1")" != 2 ] ||
 	    ! grep -q '^leak, .*, size=256, data=n\{50\}$' "$1" ||

@@ -78,8 +78,7 @@ expect mode [ "$(stat -c %a report)" = 600 ]
 expect lt3_banner [ "$(cat err)" = "$(head -n 1 err)" ]
 expect lt3_banner has err '^LeakTracer 3.0.0 (shared library) -- '
 
-# LT-19: the first frame is of the program, no wrapper's, and there are more
-# than five.
+# The first frame is of the program, no wrapper's, and there are more than five.
 try $auto $quiet LEAKTRACER_STACK_DEPTH=1 -- lose 700
 expect lt19_banner [ ! -s err ]
 address=$(sed -n 's/^leak.*stack=0x\([0-9a-f]*\), size=700.*/\1/p' report)
@@ -90,7 +89,7 @@ inside() {
 }
 expect lt19_frame_of_the_program inside "$address" "$range"
 
-# LT-20..22: what a reader does: address - 1 - bias is the address in the file.
+# What a reader does: address - 1 - bias is the address in the file.
 if command -v addr2line >/dev/null; then
 	bias=$(sed -n 's/^# module [^ ]* [^ ]* \([0-9a-f]*\) .*leaktracer_play$/\1/p' report)
 	at=$(printf '%x' $((0x$address - 1 - 0x$bias)))
@@ -130,14 +129,14 @@ try $auto $quiet LEAKTRACER_EXIT_CODE_ON_LEAKS=nine -- lose 700 exit 3
 expect exit_code_word [ "$status" = 3 ]
 expect exit_code_word has err 'LEAKTRACER_EXIT_CODE_ON_LEAKS=nine is not used: expected '
 
-# A child has a report of its own, and the parent's records as well.
+# A child has a separate report, which has the parent's records as well.
 try $auto $quiet -- lose 700 fork 2 lose 800
 expect fork_parent records report 1
 child=$(echo report.*)
 expect fork_child has "$child" ', size=700,'
 expect fork_child has "$child" ', size=800,'
 
-# What cannot be written is told, and nothing is followed.
+# A file that cannot be written is reported, and no symbolic link is followed.
 try LEAKTRACER_AUTO_REPORTFILENAME=/nonexistent/x $quiet -- lose 700 exit 3
 expect failure [ "$(cat err)" = 'Failed to write to "/nonexistent/x"' ]
 expect failure_status [ "$status" = 3 ]
@@ -147,7 +146,7 @@ expect no_follow no_file target
 expect no_follow has err 'link: it is a symbolic link.*written to link.1 instead$'
 expect no_follow has link.1 '^# LeakTracer report'
 
-# LT-4: unknown signals are told in one line.
+# Unknown signals are told in one line.
 try $quiet LEAKTRACER_ONSIG_REPORT=USR9 -- lose 700
 expect lt4_unknown_signal [ "$(wc -l <err)" -eq 1 ]
 expect lt4_unknown_signal has err 'LEAKTRACER_ONSIG_REPORT=USR9 is not used'

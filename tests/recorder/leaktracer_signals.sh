@@ -109,7 +109,7 @@ ready
 target=$(pgrep -P "$pid")
 send USR1
 soon grep -q ', size=800,' "report.$target" || failed "a child answers"
-[ ! -e report ] || failed "a child has a file of its own"
+[ ! -e report ] || failed "a child has a separate file"
 go_on
 end
 

@@ -80,7 +80,7 @@ main()
 	block = expect(::operator new[](40, std::nothrow), "nothrow new[]");
 	::operator delete[](block, std::nothrow);
 
-	/* The others are nobody's but the library's. */
+	/* The others are those of the C++ library. */
 	const std::align_val_t wide { 256 };
 	::operator delete(::operator new(40, wide), wide);
 	block = ::operator new[](40, wide, std::nothrow);

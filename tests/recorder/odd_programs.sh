@@ -192,8 +192,8 @@ int main(int argc, char **argv)
 	return bad == 0 ? 0 : 1;
 }
 END
-# No bytes are asked for: the block is one of its own, and aligned. jemalloc
-# 5.3.0 aligns memalign(64, 0) to 8 bytes only, but these two calls to 64.
+# For 0 bytes the block is a distinct one, and aligned. jemalloc 5.3.0 aligns
+# memalign(64, 0) to 8 bytes only, but these two calls to 64.
 cat >"$work/zero.c" <<'END'
 #include <stdint.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #define AT_MINSIGSTKSZ 51
 #endif
 
-/* Bound before main(): the linker's lazy binding takes 3 KiB of its own. */
+/* Bound before main(): the linker's lazy binding needs 3 KiB of stack. */
 static void *(*volatile allocate)(size_t) = malloc;
 static void *(*volatile resize)(void *, size_t) = realloc;
 static void (*volatile release)(void *) = free;

@@ -1,9 +1,8 @@
 #!/bin/sh
-# Statements on the recorder that no other play is named after: MD-2, 3, 5, 10,
-# 11, 15, 17, 19, 24, 26 to 28, 30 to 32, 43, 51, 55, 58, 59, 63; and the originals'
-# tests verify_leak, leak_track, fill, free_track with threads, all_options,
-# realloc_usable_size, malloc_and_backtrace_deadlock, malloc_disable_deadlock,
-# exit while threads allocate.
+# Statements on the recorder that no other play is named after; and the
+# originals' tests verify_leak, leak_track, fill, free_track with threads,
+# all_options, realloc_usable_size, malloc_and_backtrace_deadlock,
+# malloc_disable_deadlock, exit while threads allocate.
 set -u
 # shellcheck source=tests/recorder/core_play.inc
 . "$(dirname "$0")/core_play.inc"
@@ -59,7 +58,7 @@ for options in backtrace "backtrace backtrace_full" "backtrace guard" \
 	is "md15_refreshed: $options" "$options" "$blocks" refreshed
 done
 
-# MD-5, MD-58: what is the allocator's stays its own.
+# What is the allocator's stays its own.
 for options in "" backtrace "$plain_all"; do
 	is "md5_md58_passed_on: $options" "$options" "$own" passed-on
 	head -n 1 "$work/out" | grep -q '^<malloc version="1">' ||
@@ -69,7 +68,7 @@ done
 
 is md10_tags "front_guard free_track" "$blocks" tags
 
-# MD-11: bounds are inclusive, and of what was asked for. Sizes are 99 + digit.
+# Bounds are inclusive, and of what was asked for. Sizes are 99 + digit.
 is md11_size "bt bt_sz=100" "$blocks" filtered 1
 is md11_minimum "bt bt_min_sz=100 bt_max_sz=1000" "$blocks" filtered 123
 is md11_maximum "bt bt_max_sz=100" "$blocks" filtered 01
@@ -105,7 +104,7 @@ for options in backtrace "backtrace leak_track verify_pointers"; do
 	is "md27_hidden: $options" "$options" "$own" hidden
 done
 
-# MD-55: two runs of different lengths tell growth from what is resident.
+# Two runs of different lengths tell growth from what is resident.
 under leak_track "$own" grown 3
 [ "$(listed 7001) $(listed 7002)" = "1 3" ] || fail md55_short_run
 under leak_track "$own" grown 9
@@ -129,7 +128,7 @@ for options in backtrace "backtrace guard free_track"; do
 	    fail "write_leak_info: $options: end"
 done
 
-# MD-2, MD-63: hooks and options at the same time, or hooks alone.
+# Hooks and options at the same time, or hooks alone.
 export LIBC_HOOKS_ENABLE=1
 for options in backtrace "backtrace guard leak_track"; do
 	is "md2_hooks_beside_options: $options" "$options" "$own" hooks 1
@@ -138,7 +137,7 @@ done
 under "" "$own" hooks 0 || fail "md63_hooks_alone: $(cat "$work/err")"
 unset LIBC_HOOKS_ENABLE
 
-# MD-32: each part says something, in this order; stdio's buffer is no leak.
+# Each part says something, in this order; stdio's buffer is no leak.
 under "free_track leak_track record_allocs=1 record_allocs_on_exit \
     record_allocs_file=$work/none/file backtrace backtrace_dump_on_exit \
     log_allocator_stats_on_exit" "$own" exits text
@@ -180,7 +179,7 @@ if ! /sbin/ldconfig -p 2>/dev/null | grep -q libmemunreachable.so.0; then
 	    '^malloc_debug: Unreachable check failed, run setenforce 0 and try again\.$'
 fi
 
-# MD-51: nothing of resident bytes, and no file that tells them.
+# Nothing of resident bytes, and no file that tells them.
 under "record_allocs=10000 record_allocs_on_exit" "$blocks" usable 0
 set -- "$work"/record_allocs.txt.*
 grep -q ': free ' "$1" || fail md51_journal
@@ -204,8 +203,7 @@ under "$plain_all backtrace=4 bt_full bt_dmp_on_ex record_allocs=100000 \
 dumps .exit.txt || fail all_options_dump
 rm -f "$work"/record_allocs.txt.*
 
-# MD-26, MD-31: threads, with forks, with profilers' signals, with the
-# allocator closed.
+# Threads, with forks, with profilers' signals, with the allocator closed.
 for options in "backtrace leak_track" "$plain_all"; do
 	is "md31_fork: $options" "$options" "$threads" fork
 	is "free_track_multi_thread: $options" "$options" "$threads" churn
@@ -237,7 +235,7 @@ under "free_track=16384 verify_pointers" "$threads" twice ||
 [ "$(grep -c 'USED AFTER FREE (free)$' "$work/err")" -eq 100 ] ||
     fail free_track_twice_at_once: reports
 
-# MD-30, exit while threads allocate and free: status kept, and whole dumps.
+# Exit while threads allocate and free: status kept, and whole dumps.
 round=0
 while [ $round -lt 20 ]; do
 	case $((round % 4)) in

@@ -151,7 +151,7 @@ usable(const char *exact)
 	for (; size > 40; size -= 37) {
 		old = block;
 		block = resize(block, size);
-		IS(*exact != '1' || block == old); /* MD-19: in place */
+		IS(*exact != '1' || block == old); /* In place */
 		got = malloc_usable_size(block);
 		IS(*exact == '1' ? got == size : got >= size);
 		memset(block, 2, got);

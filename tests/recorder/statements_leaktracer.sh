@@ -1,6 +1,5 @@
 #!/bin/sh
-# Statements on LeakTracer that no other play is named after: LT-1's banner,
-# LT-8, LT-13, LT-14, LT-18, LT-24.
+# LeakTracer's banner, and other behaviour that no other test is named after.
 set -u
 # shellcheck source=tests/recorder/core_play.inc
 . "$(dirname "$0")/core_play.inc"
@@ -29,8 +28,8 @@ done <"$work/out"
 traced "$here/statements_family" free || fail lt8_status
 [ "$(records '\(50[0-9][0-9]\|20480\)')" -eq 0 ] || fail lt8_freed
 
-# LT-24: records do not tell of a block that is freed twice; the options do,
-# at the same time.
+# Records do not tell of a block that is freed twice; the options do, at the
+# same time.
 rm -f "$work/report"
 LEAKTRACER_AUTO_REPORTFILENAME=$work/report \
     under "free_track backtrace" "$here/core_errors" twice ||
@@ -84,8 +83,8 @@ if ! { $cc -g -O2 -fomit-frame-pointer -fno-optimize-sibling-calls -fPIC \
 	exit 1
 fi
 
-# LT-13: addresses in a shared library and in a program wherever these were
-# loaded, from the report alone; LT-18: without frame pointers.
+# Addresses in a shared library and in a program wherever these were loaded,
+# from the report alone; without frame pointers.
 traced "$work/program"
 [ $? -eq 5 ] || fail "lt18_status: $(tail -n 2 "$work/err")"
 stack=$(sed -n 's/^leak, .*stack=\(.*\), size=700,.*/\1/p' "$work/report")
@@ -102,7 +101,7 @@ deep='program.c:6 program.c:6 program.c:6 program.c:6 program.c:6 program.c:6'
 	head -n 20 "$work/shown"
 }
 
-# LT-1: the archive says that it is one, in its one line, and can be silenced.
+# The archive says that it is one, in its one line, and can be silenced.
 archive=$(dirname "$recorder")/libmemunreachable-malloc-debug.a
 if $cc -O1 -fno-builtin -o "$work/static" "$work/library.c" -x c - -x none \
     "$archive" -ldl -pthread <<'END'
@@ -123,8 +122,8 @@ else
 	fail lt1_static
 fi
 
-# LT-14: a command is run as it is, words with spaces as well; a report that
-# was there is replaced.
+# A command is run as it is, words with spaces as well; a report that was there
+# is replaced.
 mkdir "$work/there"
 echo old >"$work/there/leaks.out"
 (

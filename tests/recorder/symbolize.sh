@@ -24,7 +24,7 @@ has() {
 	}
 }
 
-lacks() {
+has_no() {
 	! grep -Eq -e "$2" "$1" || fail "\"$2\" is there"
 }
 
@@ -56,11 +56,11 @@ frame "$work/one" 01 lose_large join_leaky.c LARGE
 frame "$work/two" 00 make join_leaky.c MALLOC
 frame "$work/two" 01 lose_small join_leaky.c SMALL
 [ "$(grep -c 'leaked block' "$work/err")" -eq 2 ] || fail "not two blocks"
-lacks "$work/err" 'symbolize='
+has_no "$work/err" 'symbolize='
 
 name='no symbolize=1'
 symbolize='' under 0 'backtrace leak_track' "$recorder" "$leaky"
-lacks "$work/err" 'join_leaky\.c'
+has_no "$work/err" 'join_leaky\.c'
 has "$work/err" '#00  pc [0-9a-f]{16}  /.*/join_leaky$'
 cp "$work/err" "$work/plain"
 
@@ -84,7 +84,7 @@ for file in out err; do
 done
 has "$work/err" 'UNKNOWN POINTER'
 frame "$work/err" 00 report symbolize_play.c FREED
-lacks "$work/err" SIGCHLD
+has_no "$work/err" SIGCHLD
 symbolize=symbolize=1:at_exit=1 under 23 'backtrace' "$recorder:$library" "$leaky"
 frame "$work/err" 00 make join_leaky.c MALLOC
 # The recorder's errors come in threads of any kind, with signals ignored.
@@ -146,7 +146,7 @@ PATH=$real
 same_text
 FREE_NONE=1 elsewhere 5 'backtrace verify_pointers' "$both" "$play"
 PATH=$real
-lacks "$work/err" SIGCHLD
+has_no "$work/err" SIGCHLD
 
 name='a command that does not end'
 stand_in "echo \$\$ >$work/pid; exec sleep 100"
@@ -165,8 +165,8 @@ LEAKTRACER_NO=1 MEMUNREACHABLE_NO=1 WANTED=1 elsewhere 0 \
 PATH=$real
 same_text
 has "$work/env" '^WANTED=1$'
-lacks "$work/env" '^(LD_PRELOAD|LIBC_DEBUG|MEMUNREACHABLE_|LEAKTRACER_)'
-lacks "$work/signals" '^Sig(Blk|Ign):.*[1-9a-f]'
+has_no "$work/env" '^(LD_PRELOAD|LIBC_DEBUG|MEMUNREACHABLE_|LEAKTRACER_)'
+has_no "$work/signals" '^Sig(Blk|Ign):.*[1-9a-f]'
 [ "$(tr '\n' ' ' <"$work/fds")" = '0 1 2 3 ' ] || # 3 is that of ls
 	fail "descriptors: $(cat "$work/fds")"
 

@@ -23,7 +23,7 @@
 
 static pthread_mutex_t causes_held = PTHREAD_MUTEX_INITIALIZER;
 
-/* Somebody who has to be stopped. */
+/* A thread that has to be stopped. */
 static inline void *
 causes_wait(void *unused)
 {
@@ -36,7 +36,7 @@ causes_setup(void)
 {
 	pthread_t thread;
 
-	/* Supervisors of calls end; whoever starts one awaits that. */
+	/* Supervisors of calls end; their parent awaits that. */
 	signal(SIGCHLD, unharmed_on_sigchld);
 	mu_library.options.stop = MU_STOP_PTRACE;
 	pthread_mutex_lock(&causes_held);
@@ -50,9 +50,9 @@ check_info(const struct UnreachableMemoryInfo *info, int status,
 	ck_assert_msg(info->status == status, "status %s: %s",
 	    memunreachable_status_name(info->status), info->reason);
 	ck_assert_msg(strstr(info->reason, words) != NULL,
-	    "\"%s\" lacks \"%s\"", info->reason, words);
-	ck_assert_msg(strstr(info->reason, cure) != NULL, "\"%s\" lacks \"%s\"",
-	    info->reason, cure);
+	    "\"%s\" has no \"%s\"", info->reason, words);
+	ck_assert_msg(strstr(info->reason, cure) != NULL,
+	    "\"%s\" has no \"%s\"", info->reason, cure);
 	ck_assert_uint_lt(strlen(info->reason), WORDS_MAX);
 	if (getenv("CAUSES_TABLE") != NULL)
 		printf("| %s | %s |\n", memunreachable_status_name(status),

@@ -22,7 +22,7 @@ for found in $(grep -nE '#include "heapwalk/' ptrace/*.[ch] |
 done
 for found in $(grep -nE '#include "(lib|ptrace|heapwalk)/' include/*/*.h |
 	tr ' ' '_'); do
-	complain "the ground knows nobody: $found"
+	complain "include/ must not include other folders: $found"
 done
 for found in $(grep -nE '__x86_64__|__aarch64__' lib/*.[ch] ptrace/*.[ch] \
 	heapwalk/*.[ch] heapwalk/*/*.[ch] | tr ' ' '_'); do

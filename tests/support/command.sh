@@ -7,8 +7,8 @@ out=$work/out
 err=$work/err
 unset LD_PRELOAD
 
-# run WANTED ARG...: the command with these ends with this status. A shell tells
-# of the signal that ends it, but for one of its own.
+# run WANTED ARG...: the command with these arguments ends with this status. In
+# a subshell, whose message about a signal that ends the command is discarded.
 run() {
 	wanted=$1
 	shift
@@ -20,7 +20,7 @@ run() {
 	}
 }
 
-# has FILE TEXT, lacks FILE TEXT: one line or more.
+# has FILE TEXT, has_no FILE TEXT: one line or more.
 has() {
 	grep -Fq -e "$2" "$1" || {
 		fail "no \"$2\" in"
@@ -28,6 +28,6 @@ has() {
 	}
 }
 
-lacks() {
+has_no() {
 	! grep -Fq -e "$2" "$1" || fail "\"$2\" is there"
 }

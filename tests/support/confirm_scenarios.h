@@ -71,7 +71,10 @@ moved_by_call(void)
 		for (j = 0; j < info.num_reported; j++)
 			if (info.leaks[j].begin == ~moved[i])
 				printf("reported: %s\n", moved_names[i]);
-	/* By signal nobody is stopped but other threads, and there are none. */
+	/*
+	 * With stopping by signal only other threads are stopped, and there are
+	 * none.
+	 */
 	return (info.pause_ns > 0 || info.stop == MEMUNREACHABLE_STOP_SIGNAL) &&
 		info.pause_ns < info.total_ns
 	    ? 0

@@ -1,6 +1,6 @@
 /*
  * Signals, each counted: queued ones, which have a number each; those of a
- * timer, one a millisecond; and SIGCHLD, which nobody should send.
+ * timer, one a millisecond; and SIGCHLD, which must not arrive.
  */
 #ifndef TESTS_SUPPORT_COUNTED_SIGNALS_H
 #define TESTS_SUPPORT_COUNTED_SIGNALS_H

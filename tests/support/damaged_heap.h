@@ -18,7 +18,7 @@
 
 #define LARGE 1000 /* bytes: not for the tcache, once that is full */
 #define SMALL 40   /* for fastbins */
-#define TWO 840    /* nobody else asks for chunks of that size */
+#define TWO 840    /* no other code requests chunks of that size */
 #define CACHED 7   /* the least that a tcache's list holds */
 #define CACHED_MOST 32
 

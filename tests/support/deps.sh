@@ -1,8 +1,8 @@
 #!/bin/sh
 # Install what building and testing need, through the system's own package
 # manager. Installs nothing that is there already. What only single tests need
-# (programs to be looked at, allocators to be refused) is installed where the
-# release has it; a test that lacks its program says so and is skipped.
+# (programs to check, allocators to be refused) is installed if the release has
+# it; a test without its program says so and is skipped.
 set -u
 
 DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3

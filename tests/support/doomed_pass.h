@@ -1,6 +1,6 @@
 /*
- * A pass in a thread of its own that a watched call spoils, in a program that
- * goes on: what it answered, and that nothing is left of it.
+ * A pass in a separate thread that a watched call makes fail, in a program that
+ * continues: its answer, and that nothing is left of it.
  */
 #ifndef TESTS_SUPPORT_DOOMED_PASS_H
 #define TESTS_SUPPORT_DOOMED_PASS_H
@@ -28,7 +28,7 @@
 #define NS_PER_SEC 1000000000ull
 
 struct doomed_pass {
-	/* Neither: a pass that nobody spoils. */
+	/* Neither: an undisturbed pass. */
 	const struct watched_call *call;
 	const struct fault *fault;
 	struct fault_record *record; /* of FAULT */
@@ -63,7 +63,7 @@ doomed_body(void *arg)
 	struct rlimit files;
 	sigset_t all;
 
-	/* A handler here would make calls of its own under the filter. */
+	/* A handler in this thread would make calls under the filter. */
 	sigfillset(&all);
 	sigdelset(&all, SIGTERM);
 	sigdelset(&all, SIGXFSZ); /* a log that kills shall kill */

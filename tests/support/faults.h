@@ -1,11 +1,8 @@
 /*
- * Any system call that a pass makes, in any of its processes, spoilt: refused,
- * cut short, or the place where a process is killed or stopped.
- *
- * A seccomp filter that the asking thread installs for itself, and which the
- * processes that it starts inherit, hands the calls to a supervisor in a
- * process of its own (SECCOMP_RET_USER_NOTIF, Linux 5.0). The supervisor knows
- * whose call it is, as it sees every clone(). Other threads are free of it.
+ * A seccomp filter that the calling thread installs for itself, and which the
+ * processes that it starts inherit, passes the calls to a supervisor in a
+ * separate process (SECCOMP_RET_USER_NOTIF, Linux 5.0). The supervisor knows
+ * whose call it is, as it sees every clone(). Other threads are not filtered.
  */
 #ifndef TESTS_SUPPORT_FAULTS_H
 #define TESTS_SUPPORT_FAULTS_H
@@ -124,7 +121,7 @@ fault_filter(const struct fault *fault)
 		program = (struct sock_fprog) { 1, all };
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0)
 		return -errno;
-	/* Else a signal that comes meanwhile makes a call be seen twice. */
+	/* Otherwise a signal during the call makes it be seen twice. */
 	fd = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
 	    flags | SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, &program);
 	if (fd < 0)

@@ -98,8 +98,8 @@ is_lost(size_t index)
 }
 
 /*
- * An entry: whoever leads to it is on a cycle with it, and it is the lowest of
- * those (complements: the largest).
+ * An entry: every block that leads to it is on a cycle with it, and it is the
+ * lowest of those (complements: the largest).
  */
 static bool
 is_entry(size_t index)

@@ -165,7 +165,7 @@ busy_order(void)
 	    busy.parts[1].used[0] & mask, busy.glibc.arenas[1] & mask);
 }
 
-/* For a checked fixture: in a process of its own, left to its end. */
+/* For a checked fixture: in a separate process, which exists until its end. */
 static inline void
 busy_setup(void)
 {

@@ -230,7 +230,7 @@ herd_thread_is_free(pid_t pid, pid_t tid)
 	    state != 't' && state != 'T', "thread %d is stopped", tid);
 }
 
-/* Nobody traces it, nothing is stopped, and every thread answers. */
+/* It is not traced, no thread is stopped, and every thread answers. */
 static inline void
 herd_is_unharmed(struct herd *herd)
 {

@@ -151,7 +151,7 @@ must_sit(pid_t pid, char *text, size_t size)
 	ck_assert_int_lt(i, HERD_PATIENCE);
 }
 
-/* 0: the kernel lacks what it takes. */
+/* 0: the kernel does not support it. */
 static inline pid_t
 sitter_start(const struct sitter *sitter)
 {

@@ -145,7 +145,7 @@ block_fresh(size_t alignment, size_t size)
 	}
 }
 
-/* One of which nobody knows. */
+/* A block without any pointer to it. */
 LIVE uintptr_t
 block_new(size_t size)
 {
@@ -194,8 +194,9 @@ show(const struct UnreachableMemoryInfo *info)
 }
 
 /*
- * Were threads stopped as tests/rungs.sh says in TESTS_STOP, if it does? Where
- * the asking thread is the only one there is nobody whom ptrace could refuse.
+ * True if threads were stopped as tests/rungs.sh says in TESTS_STOP, if it
+ * does. If the calling thread is the only one there is no thread for which
+ * ptrace could be refused.
  */
 LIVE bool
 stopped_as_wanted(const struct UnreachableMemoryInfo *info)
@@ -406,7 +407,7 @@ support_path(const char *name, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/../support/%s", exe, name);
 }
 
-/* Every test in a process of its own: what one leaves does not count. */
+/* Every test runs in a separate process: what one leaves does not count. */
 LIVE int
 run_forked(Suite *suite)
 {

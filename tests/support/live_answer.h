@@ -10,7 +10,7 @@
 
 static uintptr_t lots[LOTS];
 
-/* Leave LOTS blocks that nobody knows, of the sizes SIZE_OF(i). */
+/* Leave LOTS blocks without any pointer to them, of the sizes SIZE_OF(i). */
 LIVE void
 lose_lots(size_t (*size_of)(size_t i))
 {

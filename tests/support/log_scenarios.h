@@ -193,8 +193,8 @@ nothing(void)
 }
 
 /*
- * Nobody reads the log, and the pipe is full: the call comes back all the
- * same, malloc goes on, and a pass that has nothing to say succeeds.
+ * No process reads the log, and the pipe is full: the call returns all the
+ * same, malloc continues, and a pass that logs nothing succeeds.
  */
 static int
 log_blocked(void)

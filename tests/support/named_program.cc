@@ -30,7 +30,7 @@ int counter = 4711;
 int zeroed[100000];
 
 __attribute__((noinline)) int
-compute(const char *words, int number) // its line is told
+compute(const char *words, int number) // the line in the test
 {
 	return words[0] + number;
 }

@@ -1,6 +1,6 @@
 /*
- * Run a program in a sandbox where nobody may trace or read another process:
- * a seccomp filter answers EPERM, as the ones of container engines do.
+ * Run a program in a sandbox that forbids tracing and reading other processes:
+ * a seccomp filter answers EPERM, as those of container engines do.
  *
  * Usage: no_ptrace [-u UID] PROGRAM [ARG]...   (-u: as that user, from root)
  */

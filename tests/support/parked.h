@@ -33,7 +33,7 @@ static struct mu_why why;
 static mu_sigmask parked_mask;
 static struct mu_signal_action parked_before[KERNEL_SIGNALS + 1];
 
-/* Threads count, each in a cache line of its own. */
+/* Threads count, each in a separate cache line. */
 struct counter {
 	pthread_t thread;
 	unsigned long count;

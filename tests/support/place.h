@@ -47,7 +47,7 @@ static void *place_held; /* a block */
 static int place_asked;  /* how often threads were asked whether they run */
 static int place_output = 1;
 static int place_parts = STATE_ALL;
-static bool place_has_children; /* of its own */
+static bool place_has_children; /* the program has children */
 static bool place_small;        /* no 32 KiB of stack left to scrub */
 static volatile sig_atomic_t place_children_ended;
 static char place_words[512]; /* what the first pass said */

@@ -202,7 +202,7 @@ storm_timer(struct stormer *stormer)
 	usleep(1000);
 }
 
-/* glibc sends a signal of its own to all threads, and waits for them. */
+/* glibc sends its own signal to all threads, and waits for them. */
 static void
 storm_setuid(struct stormer *stormer)
 {

@@ -1,6 +1,4 @@
-/*
- * Blocks that the recorder knows of, made by hand: the addresses are nobody's.
- */
+/* Blocks of the recorder, made by hand: no allocator has the addresses. */
 #ifndef TESTS_SUPPORT_RECORDED_BLOCKS_H
 #define TESTS_SUPPORT_RECORDED_BLOCKS_H
 

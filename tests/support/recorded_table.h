@@ -34,7 +34,9 @@ static unsigned char *recorded_pages; /* 0: nothing was ever stored there */
 	(RECORDED_SLOTS * sizeof(struct recorded) + \
 	    RECORDED_SLOTS / RECORDED_PAGE)
 
-/* Whoever is first maps it; the one of another that was as fast is dropped. */
+/*
+ * The first thread maps it; the mapping of another that was as fast is dropped.
+ */
 static inline bool
 recorded_open(void)
 {

@@ -1,9 +1,10 @@
 /*
- * Many may be inside the allocator at once, and then nobody: a lock that is
- * shared around each call and exclusive around a look at the heap.
+ * A lock that is shared around each call of the allocator and exclusive around
+ * a look at the heap: many threads may be inside the allocator at once, or
+ * none.
  *
  * A thread that is inside already walks through (a signal handler that
- * allocates, a handler of pthread_atfork()). Uses no malloc, no errno.
+ * interrupted it): it may not wait for itself.
  */
 #ifndef TESTS_SUPPORT_RECORDER_GATE_H
 #define TESTS_SUPPORT_RECORDER_GATE_H
@@ -77,8 +78,9 @@ gate_count_out(void)
 }
 
 /*
- * The calling thread ends, and empties its tcache then, which nobody sees: it
- * is inside until the kernel knows it no more. The main thread stays known.
+ * The calling thread ends and empties its tcache then, which is not
+ * intercepted: it counts as inside until the kernel no longer knows it. The
+ * main thread stays known.
  */
 static inline void
 gate_enter_for_good(void)
@@ -102,7 +104,7 @@ gate_open(void)
 	mu_sys_futex_wake(&gate_shut, INT32_MAX, FUTEX_PRIVATE_FLAG);
 }
 
-/* As a child of fork() begins: nobody else is there. */
+/* At the begin of a child of fork(): there is no other thread. */
 static inline void
 gate_begin(void)
 {
@@ -112,7 +114,7 @@ gate_begin(void)
 	__atomic_store_n(&gate_inside, 0, __ATOMIC_SEQ_CST);
 }
 
-/* False: it took too long; whoever is inside may wait for those outside. */
+/* False: it took too long; a thread inside may wait for those outside. */
 static inline bool
 gate_wait(uint64_t deadline_ns)
 {

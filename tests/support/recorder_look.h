@@ -2,7 +2,7 @@
  * One look at the heap, for which a copy of the process is made.
  *
  * The copy is a child without an exit signal, which no wait() of the program
- * sees, and has a stack of its own, as that of a thread may be a small one.
+ * sees, and has a separate stack, as that of a thread may be small.
  */
 #ifndef TESTS_SUPPORT_RECORDER_LOOK_H
 #define TESTS_SUPPORT_RECORDER_LOOK_H
@@ -102,7 +102,7 @@ look_count_threads(void)
 	return stat("/proc/self/task", &about) == 0 ? about.st_nlink - 2 : 0;
 }
 
-/* The gate is closed. True: the copy came to an end of its own. */
+/* The gate is closed. True: the copy ended by itself. */
 static inline bool
 look_now(struct look *look)
 {

@@ -14,7 +14,7 @@
 
 static char log_path[256], program[32];
 static size_t calls, next_look = SIZE_MAX, first_look = 1000, growth = 100;
-static size_t unknown; /* blocks freed that nobody was seen to allocate */
+static size_t unknown; /* blocks freed without a known allocation */
 
 static inline void
 die(const char *words)
@@ -67,7 +67,7 @@ recorder_check(const char *when, bool unproven, struct recorder_row *row)
 	return agrees;
 }
 
-/* Whoever raises the mark is the one to look. */
+/* The thread that raises the mark looks. */
 static inline void
 look_when_due(void)
 {
@@ -81,7 +81,7 @@ look_when_due(void)
 		recorder_check("running", false, NULL);
 }
 
-/* bash has a getenv() of its own. */
+/* bash defines its own getenv(). */
 static inline const char *
 setting(const char *name)
 {

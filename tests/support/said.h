@@ -1,6 +1,4 @@
-/*
- * What is written to stderr meanwhile, by whatever means.
- */
+/* Capture the output on stderr, however it is written. */
 #ifndef TESTS_SUPPORT_SAID_H
 #define TESTS_SUPPORT_SAID_H
 

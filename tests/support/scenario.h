@@ -172,7 +172,7 @@ tail_of(const char *text)
 	return length > SCENARIO_TAIL ? text + length - SCENARIO_TAIL : text;
 }
 
-/* Read until the child has written NEEDLE COUNT times to TEXT of its own. */
+/* Read until the child has written NEEDLE COUNT times to its TEXT. */
 static inline void
 child_await(
     struct child *child, const char *text, const char *needle, size_t count)

@@ -1,6 +1,6 @@
 /*
- * What system calls need that shall block: one set-up at a time, in a process
- * of its own. False: the kernel lacks what it takes.
+ * The set-up for system calls that shall block: one at a time, in a separate
+ * process. False: the kernel does not support it.
  */
 #ifndef TESTS_SUPPORT_SITTING_H
 #define TESTS_SUPPORT_SITTING_H

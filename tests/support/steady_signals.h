@@ -1,10 +1,9 @@
 /*
- * Signals that another process sends at a steady rate: a real-time signal with
- * a number each, of which every one must arrive exactly once, and SIGUSR1,
- * which may be merged but not lost.
+ * SIGRTMIN signals, each with a number, of which every one must arrive exactly
+ * once, and SIGUSR1, which may be merged but not lost.
  *
- * The sender is nobody's child, so that nothing is left to be waited for, and
- * ends when the program does.
+ * The sender is not a child of the program, so that there is nothing to wait
+ * for, and ends when the program does.
  */
 #ifndef TESTS_SUPPORT_STEADY_SIGNALS_H
 #define TESTS_SUPPORT_STEADY_SIGNALS_H

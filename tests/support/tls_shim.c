@@ -1,6 +1,6 @@
 /*
- * A library for dlopen() with every kind of memory of its own: dynamic TLS,
- * writable data, zeroed data, and a page of constants behind RELRO.
+ * A library for dlopen() with every kind of memory: dynamic TLS, writable data,
+ * zeroed data, and a page of constants behind RELRO.
  */
 #include <stddef.h>
 

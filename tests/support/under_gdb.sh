@@ -9,7 +9,7 @@ gdb=
 # It takes with it what it traces.
 trap '[ -z "$gdb" ] || kill -9 "$gdb"; exit 143' HUP INT TERM
 
-# Nobody whom it traces runs or waits: gdb alone could change that.
+# None of its tracees runs or waits: only gdb could change that.
 all_stopped() {
 	# shellcheck disable=SC2013 # no blanks in them
 	for traced in $(grep -lsx "TracerPid:	$gdb" /proc/[0-9]*/status); do

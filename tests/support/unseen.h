@@ -47,7 +47,7 @@ unseen_pass(int rung)
 	    unseen_rungs[rung].name, memunreachable_status_name(info.status),
 	    info.reason);
 	FreeUnreachableMemoryInfo(&info);
-	/* Where nobody is to be stopped there is no rung. */
+	/* Without threads to stop there is no method of stopping. */
 	if (info.num_threads > 1)
 		ck_assert_int_eq(info.stop, unseen_rungs[rung].stop);
 }

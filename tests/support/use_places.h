@@ -39,7 +39,7 @@ static const struct {
 	const char *name, *option; /* that this place depends on */
 	/*
 	 * The place is in a block, which is lost with it and is the entry: ours
-	 * is known by its size, one bit that nobody else's has.
+	 * is recognised by its size, one bit that no other size has.
 	 */
 	size_t size;
 } places[NUM_PLACES] = {

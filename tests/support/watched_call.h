@@ -1,11 +1,8 @@
 /*
- * Make a system call of the pass fail, or kill or stop the process that makes
- * it, at exactly that point.
- *
- * A seccomp filter that one thread installs for itself, and which the
- * processes that it starts inherit, hands the chosen call to a supervisor in
- * a process of its own (SECCOMP_RET_USER_NOTIF, Linux 5.0). Other threads are
- * free of it: their passes go on as ever.
+ * A seccomp filter that one thread installs for itself, and which the processes
+ * that it starts inherit, passes the chosen call to a supervisor in a separate
+ * process (SECCOMP_RET_USER_NOTIF, Linux 5.0). Other threads are not filtered:
+ * their passes go on as ever.
  */
 #ifndef TESTS_SUPPORT_WATCHED_CALL_H
 #define TESTS_SUPPORT_WATCHED_CALL_H

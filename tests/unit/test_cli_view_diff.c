@@ -49,7 +49,8 @@ START_TEST(by_stack_and_size)
 	add(&before, 10, 2, "abc");
 	add(&before, 8, 1, "");
 	add(&after, 10, 2, "ab");
-	add(&after, 10, 7, "ab"); /* twice in one dump, as MD-40 has it */
+	add(&after, 10, 7, "ab"); /* twice in one dump, as a child's and as its
+				     own */
 	add(&after, 20, 5, "ab");
 	add(&after, 100, 1, "d");
 	compare();

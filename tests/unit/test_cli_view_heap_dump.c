@@ -1,6 +1,6 @@
 /*
- * lib/view/heap_dump_file.c: every version of the format (MD-44 to MD-47), and
- * files that are not as they should be.
+ * lib/view/heap_dump_file.c: every version of the format, and files that are
+ * not as they should be.
  */
 #include <check.h>
 #include <stdio.h>

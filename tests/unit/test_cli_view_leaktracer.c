@@ -1,6 +1,6 @@
 /*
  * lib/view/leaktracer_file.c, leak_groups.c, leaktracer_text.c: reports of
- * LeakTracer's (LT-10 to LT-12), old ones and ours.
+ * LeakTracer's, old ones and ours.
  */
 #include "tests/support/view_symbols.h"
 
@@ -62,7 +62,7 @@ START_TEST(test_lt10_lt11_lines)
 	ck_assert_uint_eq(record[0].size, 24);
 	ck_assert_str_eq(record[0].time, "0012.5");
 	ck_assert_uint_eq(record[0].num_frames, 2);
-	/* LT-22: the call is before the address that it returns to. */
+	/* The call is before the address that it returns to. */
 	ck_assert_uint_eq(record[0].frames[0], 0x55550000123);
 	ck_assert_uint_eq(record[0].frames[1], 8);
 	ck_assert_uint_eq(record[2].size, 100);

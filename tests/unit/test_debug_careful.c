@@ -148,7 +148,7 @@ START_TEST(test_md17_no_bytes_are_one)
 }
 END_TEST
 
-/* MD-19: equal size and shrinking in place, growing by copy. */
+/* Equal size and shrinking in place, growing by copy. */
 START_TEST(test_md19_realloc_with_guards)
 {
 	unsigned char *block, *moved;
@@ -225,7 +225,7 @@ START_TEST(test_fill_on_alloc)
 }
 END_TEST
 
-/* MD-14: as much as was filled is checked; the block is still there. */
+/* As much as was filled is checked; the block is still there. */
 START_TEST(test_md14_fill_on_free)
 {
 	unsigned char *block;
@@ -293,7 +293,7 @@ START_TEST(test_tags)
 }
 END_TEST
 
-/* MD-20: what is not known passes by, with guards as well. */
+/* What is not known passes by, with guards as well. */
 START_TEST(test_md20_unknown_blocks_pass)
 {
 	struct request request = { .members = 1, .size = 40 };

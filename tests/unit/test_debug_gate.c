@@ -1,7 +1,7 @@
 /*
- * malloc_disable(), malloc_enable() and malloc_iterate(): MD-57, decision 9,
- * and what must not deadlock. The entries are played: gate_wait() stands for
- * an allocation.
+ * malloc_disable(), malloc_enable() and malloc_iterate(), and what must not
+ * deadlock. The entry points are simulated: gate_wait() stands for an
+ * allocation.
  */
 #include <check.h>
 #include <errno.h>
@@ -250,7 +250,7 @@ START_TEST(md57_iterate)
 		ck_assert_uint_eq(seen[i], blocks[i]);
 		ck_assert_uint_eq(seen_sizes[i], 104);
 	}
-	/* Decision 9: the range is honoured, its end is not in it. */
+	/* The range is honoured; its end is not part of it. */
 	seen_count = 0;
 	malloc_iterate(blocks[1], blocks[3] - blocks[1], see, &seen);
 	ck_assert_uint_eq(seen_count, 2);

@@ -1,6 +1,4 @@
-/*
- * The heap dump file: MD-44, MD-45, MD-47.
- */
+/* The heap dump file. */
 #include <check.h>
 #include <dlfcn.h>
 #include <link.h>
@@ -106,7 +104,7 @@ START_TEST(md45_whole_file)
 	at = skip_head(dumped(), 123456789 + 8 + 8 + 8 + 7, 4);
 	at = skip(at, "z 1  sz 123456789  num    1  bt fffffff0 fffffff1\n");
 	at = skip(at, "z 1  sz        8  num    2  bt a000 a001 a002\n");
-	/* MD-44: also those without any stack. */
+	/* Also those without any stack. */
 	at = skip(at, "z 1  sz        8  num    1  bt\n");
 	at = skip(at, "z 1  sz        7  num    1  bt\n");
 	maps = skip(at, "MAPS\n");
@@ -298,7 +296,7 @@ START_TEST(sampled)
 }
 END_TEST
 
-/* What Android's viewer takes for a record or a mapping (MD-47). */
+/* What Android's viewer takes for a record or a mapping. */
 START_TEST(md47_as_the_viewer_reads)
 {
 	char *line, *save = NULL, *word, *words;

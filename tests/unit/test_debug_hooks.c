@@ -1,6 +1,6 @@
 /*
- * Malloc hooks: MD-60 to MD-64. The entries are played: each asks the hook and
- * goes to libc's malloc otherwise.
+ * Malloc hooks. The entries are played: each asks the hook and goes to libc's
+ * malloc otherwise.
  */
 #include <check.h>
 #include <errno.h>
@@ -32,7 +32,7 @@ count_malloc(size_t size, const void *caller)
 	calls++;
 	last_size = size;
 	last_caller = caller;
-	/* MD-64: what a hook calls passes by all hooks. */
+	/* What a hook calls passes by all hooks. */
 	ck_assert(!hooks_malloc(10, CALLER, &again));
 	ck_assert(!hooks_calloc(1, 10, CALLER, &again));
 	ck_assert(!hooks_realloc(NULL, 10, CALLER, &again));

@@ -1,6 +1,4 @@
-/*
- * The journal of record_allocs: MD-48 to MD-52.
- */
+/* The journal of record_allocs. */
 #include <check.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -196,7 +194,7 @@ START_TEST(md49_maximum)
 	at = is_line(at, gettid(), "malloc 0x20 2", &start, &finish);
 	at = is_line(at, gettid(), "malloc 0x30 3", &start, &finish);
 	ck_assert_str_eq(at, "");
-	/* MD-50: it is clear, and takes three more. */
+	/* It is clear, and takes three more. */
 	add(JOURNAL_FREE, 0x10, 0, 0);
 	at = is_line(written(), gettid(), "free 0x10", &start, &finish);
 	ck_assert_str_eq(at, "");

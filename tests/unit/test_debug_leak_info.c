@@ -1,7 +1,4 @@
-/*
- * get_malloc_leak_info() and what else a program asks: MD-33 to MD-41, MD-46,
- * MD-56.
- */
+/* get_malloc_leak_info() and what else a program asks. */
 #include <check.h>
 #include <errno.h>
 #include <stdio.h>
@@ -156,7 +153,7 @@ START_TEST(md36_same_stack)
 	ck_assert_uint_eq(count(&answer), 2);
 	is_record(&answer, 0, 41, 1, 0x1000, 2);
 	is_record(&answer, 1, 40, 3, 0x1000, 2);
-	ck_assert_uint_eq(answer.total, 161); /* MD-37 */
+	ck_assert_uint_eq(answer.total, 161);
 	free_malloc_leak_info(answer.info);
 }
 END_TEST

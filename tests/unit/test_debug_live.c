@@ -50,7 +50,7 @@ static const size_t sizes[] = { 1, 2, 16, 100, 0x3fffffff, 0x40000000,
 	0x40000001, (size_t)5 << 30, ((size_t)1 << 47) + 12345,
 	((size_t)1 << 60) - 1 };
 
-/* MD-16: no limit of 2 GiB; and every place about the border of two spans. */
+/* No limit of 2 GiB; and every place about the border of two spans. */
 START_TEST(test_md16_sizes_and_borders)
 {
 	uintptr_t address;

@@ -1,6 +1,6 @@
 /*
- * The options of the recorder: MD-6 to MD-9, every row of the table, and what
- * follows from several of them in whichever order.
+ * The options of the recorder: every row of the table, and the effects of
+ * several options in any order.
  */
 #include <check.h>
 #include <errno.h>
@@ -107,7 +107,7 @@ START_TEST(md7_overflow)
 	    "bad value for option 'backtrace': Numerical result out of range");
 	refused("fill=9223372036854775808",
 	    "bad value for option 'fill': Numerical result out of range");
-	/* MD-9: LONG_MAX is the limit where SIZE_MAX is documented. */
+	/* LONG_MAX is the limit where SIZE_MAX is documented. */
 	ck_assert_uint_eq(
 	    parsed("fill=9223372036854775807").fill_on_free, INT64_MAX);
 }
@@ -330,7 +330,7 @@ START_TEST(file_names)
 	ck_assert_str_eq(parsed("bt_dmp_pre=/x/y").dump_prefix, "/x/y");
 	ck_assert_str_eq(
 	    parsed("record_allocs_file=r.txt").record_allocs_file, "r.txt");
-	/* MD-8: the last setting, a bare one too. */
+	/* The last setting, a bare one too. */
 	ck_assert_str_eq(parsed("bt_dmp_pre=/x bt_dmp_pre").dump_prefix,
 	    "/tmp/backtrace_heap");
 	setenv("TMPDIR", "/var/tmp", 1);

@@ -1,6 +1,4 @@
-/*
- * The allocator underneath and the arena before it: LT-15 to LT-17.
- */
+/* The allocator underneath and the arena before it. */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>

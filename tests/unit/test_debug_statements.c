@@ -1,7 +1,4 @@
-/*
- * Statements on the recorder's inner workings: MD-16, MD-17, MD-20, MD-27,
- * MD-42, LT-15, LT-17.
- */
+/* Statements on the recorder's inner workings. */
 #include <check.h>
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,6 +1,4 @@
-/*
- * Signals of the recorder: MD-21 to MD-25.
- */
+/* Signals of the recorder. */
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
@@ -340,7 +338,7 @@ START_TEST(fork_child_has_its_own)
 END_TEST
 
 /* As one that was made by a bare clone(), which runs no handlers. */
-START_TEST(child_of_which_nobody_was_told)
+START_TEST(unannounced_child)
 {
 	pid_t child;
 	int status;
@@ -471,7 +469,7 @@ main(void)
 	tcase_add_test(tests, signals_that_are_none);
 	tcase_add_test(tests, md21_calls_are_restarted);
 	tcase_add_loop_test(tests, fork_child_has_its_own, 0, 2);
-	tcase_add_test(tests, child_of_which_nobody_was_told);
+	tcase_add_test(tests, unannounced_child);
 	tcase_add_loop_test(tests, main_thread_ends_first, 0, 2);
 	tcase_add_test(tests, md23_hints);
 	tcase_add_test(tests, md23_no_hints_unless_verbose);

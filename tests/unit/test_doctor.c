@@ -89,7 +89,7 @@ must_find(enum mu_grade grade, const char *subject, const char *words)
 	ck_assert_str_eq(worst->subject, subject);
 	ck_assert_int_eq(worst->grade, grade);
 	ck_assert_msg(strstr(worst->why.words, words) != NULL,
-	    "\"%s\" lacks \"%s\"", worst->why.words, words);
+	    "\"%s\" has no \"%s\"", worst->why.words, words);
 }
 
 START_TEST(healthy)

@@ -1,6 +1,6 @@
 /*
- * Folding with a recorder: entries of the same stack become one (MU-76..78),
- * against a model that merges what folding without a recorder gives.
+ * Folding with a recorder: entries of the same stack become one, against a
+ * model that merges what folding without a recorder gives.
  */
 #include <check.h>
 #include <stdlib.h>

@@ -209,7 +209,7 @@ START_TEST(read_ourselves)
 }
 END_TEST
 
-START_TEST(read_nobody)
+START_TEST(read_no_process)
 {
 	struct mu_why why;
 
@@ -254,7 +254,7 @@ main(void)
 	tcase_add_test(tc, truncations);
 	tcase_add_test(tc, no_memory);
 	tcase_add_test(tc, read_ourselves);
-	tcase_add_test(tc, read_nobody);
+	tcase_add_test(tc, read_no_process);
 	tcase_add_test(tc, read_gone);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -1,6 +1,6 @@
 /*
- * The pipe as a file format (MU-79, MU-80): what was sent arrives, whatever
- * the size of the pieces; damage and death are told apart; nothing hangs.
+ * The pipe as a file format: what was sent arrives, whatever the size of the
+ * pieces; damage and death are told apart; nothing hangs.
  */
 #include <check.h>
 #include <fcntl.h>
@@ -235,7 +235,7 @@ START_TEST(mu38_end_of_file_at_every_step)
 }
 END_TEST
 
-/* A stranger holds the write end: no end of file, yet no hang (MU-37). */
+/* A stranger holds the write end: no end of file, yet no hang. */
 START_TEST(mu37_death_without_end_of_file)
 {
 	struct UnreachableMemoryInfo info = { 0 };

@@ -124,7 +124,10 @@ START_TEST(odd_names)
 }
 END_TEST
 
-/* MU-57 cuts at 95 characters; ours must not, up to PATH_MAX and beyond. */
+/*
+ * Android's parser cuts names at 95 characters; ours must not, up to PATH_MAX
+ * and beyond.
+ */
 START_TEST(mu57_long_name)
 {
 	char text[10000], name[8192];
@@ -307,7 +310,7 @@ START_TEST(read_ourselves)
 }
 END_TEST
 
-START_TEST(read_nobody)
+START_TEST(read_no_process)
 {
 	/* Over PID_MAX_LIMIT: there is no such process. */
 	ck_assert_int_eq(
@@ -340,7 +343,7 @@ main(void)
 	tcase_add_test(tc, twenty_thousand);
 	tcase_add_test(tc, no_memory);
 	tcase_add_test(tc, read_ourselves);
-	tcase_add_test(tc, read_nobody);
+	tcase_add_test(tc, read_no_process);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -149,7 +149,7 @@ START_TEST(root_values)
 }
 END_TEST
 
-/* MU-65: all of a block is scanned, to its last usable word. */
+/* All of a block is scanned, to its last usable word. */
 START_TEST(mu65_whole_block)
 {
 	size_t usable;

@@ -101,7 +101,7 @@ START_TEST(full_pipe_is_not_waited_for_long)
 }
 END_TEST
 
-START_TEST(nobody_is_killed)
+START_TEST(none_is_killed)
 {
 	struct rlimit small = { 100, RLIM_INFINITY }, old;
 	char text[100] = "", name[] = "/tmp/test_report_file.XXXXXX";
@@ -137,7 +137,7 @@ main(void)
 	tcase_add_loop_test(
 	    tests, whose_it_may_be, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
 	tcase_add_test(tests, full_pipe_is_not_waited_for_long);
-	tcase_add_test(tests, nobody_is_killed);
+	tcase_add_test(tests, none_is_killed);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -1,6 +1,4 @@
-/*
- * lib/report/text.c: the report, letter by letter (MU-14..23).
- */
+/* lib/report/text.c: the report, letter by letter. */
 #include <check.h>
 #include <regex.h>
 #include <stdlib.h>

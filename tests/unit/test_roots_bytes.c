@@ -80,7 +80,7 @@ START_TEST(mu59_below_sp_is_left_out)
 	find();
 	sp = (char *)thread.sp;
 	ck_assert_int_eq(times(sp), 1);
-	ck_assert_int_eq(times(sp - MU_RED_ZONE), 1); /* MU-56 */
+	ck_assert_int_eq(times(sp - MU_RED_ZONE), 1); /* the red zone counts */
 	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 0);
 }
 END_TEST

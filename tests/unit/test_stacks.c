@@ -15,7 +15,7 @@ START_TEST(mu59_below_sp_of_a_thread)
 	find();
 	ck_assert(dead(stack.begin));
 	ck_assert(dead(player.sp - MU_RED_ZONE - 1));
-	ck_assert(!dead(player.sp - MU_RED_ZONE)); /* MU-56 */
+	ck_assert(!dead(player.sp - MU_RED_ZONE)); /* the red zone is live */
 	ck_assert(!dead(player.sp));
 	ck_assert(!dead(player.tp));
 	ck_assert(!dead(stack.end - 1));
@@ -42,7 +42,7 @@ START_TEST(mu59_below_sp_of_the_main_thread)
 }
 END_TEST
 
-/* MU-56: on an alternate stack the frames of the normal one still count. */
+/* On an alternate stack the frames of the normal one still count. */
 START_TEST(mu56_alternate_stack)
 {
 	static char alternate[16384];

@@ -122,7 +122,7 @@ close_over(size_t n)
 	return count;
 }
 
-/* A block is lost if the pass finds fewer when it is told to ignore it. */
+/* A block is lost if the pass finds fewer blocks when it ignores this one. */
 static void
 ask_one_by_one(const struct ours *ours, size_t n, size_t lost)
 {

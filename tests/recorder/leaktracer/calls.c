@@ -1,6 +1,6 @@
 /*
  * LeakTracer's calls from several threads. Every allocation that is looked for
- * has a size of its own.
+ * has a different size.
  */
 #include <memunreachable/leaktracer.h>
 #include <pthread.h>
@@ -148,7 +148,7 @@ stop_from_another_thread(void)
 	expect("lt9: a mark is undone by stopAll", records(2002), 0);
 }
 
-/* Records of before are dropped, since nobody saw the releases. */
+/* Older records are dropped, since their releases were not monitored. */
 static void
 all_threads(void)
 {
@@ -174,10 +174,10 @@ all_threads(void)
 	expect("grown after the stop", records(300400), 1);
 	leaktracer_stopAllMonitoring();
 	free(block);
-	expect("freed when nobody looks", records(300400), 1);
+	expect("freed when not monitored", records(300400), 1);
 }
 
-/* LT-9: a realloc that fails leaves the record. */
+/* A realloc that fails leaves the record. */
 static void
 failing_realloc(void)
 {

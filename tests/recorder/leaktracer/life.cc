@@ -1,5 +1,5 @@
-// LT-6: the life cycle that the original's test goes through. What is left is
-// a new[] and a malloc of 256 bytes each; written to argv[1] and to a stream.
+// The life cycle that the original's test goes through. What is left is a new[]
+// and a malloc of 256 bytes each; written to argv[1] and to a stream.
 #include <memunreachable/MemoryTrace.hpp>
 
 #include <cstdlib>
@@ -11,7 +11,7 @@
 
 using leaktracer::MemoryTrace;
 
-// The compiler may leave out what nobody sees.
+// Otherwise the compiler may remove the allocations.
 static void *volatile sink;
 
 template <class T>
