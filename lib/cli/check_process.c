@@ -221,6 +221,37 @@ note_sharer(struct looking *looking)
 		    mu_why(&looking->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
 }
 
+/* A program that has just begun is the dynamic linker's. */
+static bool
+is_linker(const struct mu_mapping *mapping)
+{
+	const char *slash = strrchr(mapping->name, '/');
+
+	return mapping->inode != 0 && slash != NULL &&
+	    (strncmp(slash, "/ld-", 4) == 0 || strncmp(slash, "/ld.", 4) == 0 ||
+		strncmp(slash, "/ld64.", 6) == 0);
+}
+
+/*
+ * Before libc is mapped and relocated nothing tells whose malloc it is; after
+ * an execve() each look may come too early.
+ */
+static void
+note_start(struct looking *looking)
+{
+	const struct mu_snapshot *snap = &looking->keeper.snap;
+	const struct mu_mapping *mapping = NULL;
+
+	if (is_judged(looking) || snap->num_threads != 1)
+		return;
+	mapping = mu_snapshot_mapping(snap, snap->threads[0].pc);
+	if (mapping != NULL && is_linker(mapping))
+		looking->status =
+		    mu_why(&looking->why, MU_ERR_HEAP_INCONSISTENT,
+			"the program has only begun, or became another one: its"
+			" dynamic linker is still at work; ask again");
+}
+
 static void
 remember_locks(struct looking *looking)
 {
@@ -301,6 +332,7 @@ look_once(struct looking *looking)
 		note_room(looking);
 		return;
 	}
+	note_start(looking);
 	remember_locks(looking);
 	note_wiped(looking);
 	note_shared(looking);

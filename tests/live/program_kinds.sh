@@ -139,4 +139,48 @@ else
 	echo "SKIPPED: program_kinds: no AddressSanitizer"
 fi
 
+# The dynamic linker waits for somebody to write what it is to load.
+name='a program that has only begun'
+mkfifo "$work/late.so"
+look 3 env LD_PRELOAD="$work/late.so" "$work/idle"
+has "$err" "the program has only begun"
+lacks "$err" "static program"
+
+# One that becomes itself again and again: each look comes at some moment of it.
+name='exec at any moment'
+cat >"$work/again.c" <<'END'
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+int main(int argc, char **argv)
+{
+	struct timespec nap = { 0, 300000 };
+	int i;
+
+	for (i = 0; i < 200; i++) {
+		char *volatile block = malloc(5000);
+		memset(block, 1, 5000);
+	}
+	nanosleep(&nap, NULL);
+	execv("/proc/self/exe", argv);
+	return argc;
+}
+END
+${CC:-cc} -O1 -o "$work/again" "$work/again.c" || fail "cannot compile"
+"$work/again" &
+pids=$!
+sleep 0.2
+i=0
+: >"$work/all"
+while [ $i -lt 60 ]; do
+	"$command" --limit=1 -p "$pids" >>"$work/all" 2>&1
+	i=$((i + 1))
+done
+kill -9 "$pids"
+wait "$pids" 2>/dev/null
+pids=
+lacks "$work/all" "foreign allocator"
+lacks "$work/all" "unknown glibc"
+
 [ "$failures" -eq 0 ]
