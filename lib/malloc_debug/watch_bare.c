@@ -1,5 +1,6 @@
 #include "lib/malloc_debug/watch_bare.h"
 
+#include <linux/kcmp.h>
 #include <sched.h>
 #include <sys/prctl.h>
 
@@ -16,6 +17,7 @@ static struct {
 	int busy;    /* a thread exists and will check once more */
 	int tid;     /* not 0 until it has left its stack: cleared by the
 			kernel */
+	int pid;     /* of the process that it is in */
 } bare;
 
 bool
@@ -28,6 +30,7 @@ watch_bare_prepare(int *pending, void (*run)(int bits))
 	bare.pending = pending;
 	bare.run = run;
 	bare.stack = (char *)address;
+	bare.pid = mu_sys_getpid();
 	return true;
 }
 
@@ -56,19 +59,25 @@ work(void *arg)
 }
 
 /*
- * A child made by a bare clone() instead of fork() inherits a busy mark, which
- * is of the parent's thread.
+ * Is the watcher this process's? A child made by a bare clone() has a copy of
+ * this memory, with a busy mark of the parent's thread: it begins anew. A child
+ * of vfork() has the memory itself: a second thread on that stack would
+ * overwrite the first one's frames. What a signal asks of it stays pending for
+ * its parent. Where kcmp(2) is refused a child is taken for one of vfork().
  */
-static void
-heal(void)
+static bool
+is_ours(void)
 {
-	int tid = __atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE);
+	int pid = mu_sys_getpid();
+	long order;
 
-	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
-		return;
-	if (__atomic_compare_exchange_n(
-		&bare.tid, &tid, 0, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
-		__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+	if (pid == bare.pid)
+		return true;
+	order = mu_sys3(SYS_kcmp, pid, bare.pid, KCMP_VM);
+	if (order <= 0 && order != -ESRCH)
+		return false;
+	watch_bare_fork_child();
+	return true;
 }
 
 void
@@ -78,9 +87,8 @@ watch_bare_wake(void)
 	mu_sigmask mask;
 	long error;
 
-	if (bare.stack == NULL)
+	if (bare.stack == NULL || !is_ours())
 		return;
-	heal();
 	if (!__atomic_compare_exchange_n(&bare.busy, &idle, 1, false,
 		__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
 		return;
@@ -101,8 +109,7 @@ watch_bare_wake(void)
 bool
 watch_bare_busy(void)
 {
-	heal();
-	return __atomic_load_n(&bare.busy, __ATOMIC_ACQUIRE) != 0;
+	return is_ours() && __atomic_load_n(&bare.busy, __ATOMIC_ACQUIRE) != 0;
 }
 
 void
@@ -110,4 +117,5 @@ watch_bare_fork_child(void)
 {
 	__atomic_store_n(&bare.tid, 0, __ATOMIC_RELEASE);
 	__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+	bare.pid = mu_sys_getpid();
 }

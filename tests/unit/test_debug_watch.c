@@ -360,6 +360,51 @@ START_TEST(unannounced_child)
 }
 END_TEST
 
+static int inside, most_inside;
+
+static void
+counted_job(void)
+{
+	int now = __atomic_add_fetch(&inside, 1, __ATOMIC_ACQ_REL);
+
+	if (now > most_inside)
+		most_inside = now;
+	slow_job();
+	__atomic_fetch_sub(&inside, 1, __ATOMIC_ACQ_REL);
+}
+
+/*
+ * A handler that runs in a child of vfork() runs in its parent's memory, where
+ * the watcher, at work (_i: 1) or not, is the parent's.
+ */
+START_TEST(child_of_vfork)
+{
+	pid_t child;
+	int status;
+
+	ck_assert(watch_signal_job(SIGUSR1, counted_job, WATCH_BARE));
+	watch_start();
+	if (_i == 1) {
+		raise(SIGUSR1);
+		usleep(50000);
+	}
+	child = vfork();
+	if (child == 0) {
+		kill(getpid(), SIGUSR1);
+		usleep(50000);
+		_exit(0);
+	}
+	ck_assert_int_eq(waitpid(child, &status, 0), child);
+	ck_assert_int_eq(status, 0);
+	runs_are(1 + _i);
+	ck_assert_int_eq(most_inside, _i);
+	runs = 0;
+	raise(SIGUSR1);
+	ck_assert_int_ge(runs_are(1), 1);
+	ck_assert_int_eq(most_inside, 1);
+}
+END_TEST
+
 static void *
 last_thread(void *arg)
 {
@@ -471,6 +516,7 @@ main(void)
 	tcase_add_loop_test(tests, fork_child_has_its_own, 0, 2);
 	tcase_add_test(tests, unannounced_child);
 	tcase_add_loop_test(tests, main_thread_ends_first, 0, 2);
+	tcase_add_loop_test(tests, child_of_vfork, 0, 2);
 	tcase_add_test(tests, md23_hints);
 	tcase_add_test(tests, md23_no_hints_unless_verbose);
 	tcase_add_test(tests, allocator_stats);
