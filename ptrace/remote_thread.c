@@ -16,7 +16,8 @@
 
 #define NOTE_PRSTATUS 1
 #define GET_RSEQ_CONFIGURATION 0x420f
-#define RSEQ_CS_OFFSET 8 /* of rseq_cs in struct rseq (linux/rseq.h) */
+#define POLICY_DEADLINE 6 /* SCHED_DEADLINE of linux/sched.h */
+#define RSEQ_CS_OFFSET 8  /* of rseq_cs in struct rseq (linux/rseq.h) */
 #ifndef SYS_rseq
 #define SYS_rseq (MU_REMOTE_REWINDS ? 293 : 334)
 #endif
@@ -33,6 +34,7 @@ enum reason {
 	ELSEWHERE, /* in code of its own where a call is wanted, or reverse */
 	STOPPED,
 	IN_DELIVERY,
+	DEADLINE,
 	RESTART,
 	SEQUENCE,
 	NO_ROOM,
@@ -49,6 +51,8 @@ static const char *const reasons[] = {
 	[ELSEWHERE] = "it has no thread",
 	[STOPPED] = "job control has stopped it",
 	[IN_DELIVERY] = "a signal is on its way to it",
+	[DEADLINE] = "its threads have the policy SCHED_DEADLINE, which may"
+		     " not fork",
 	[RESTART] = "its threads are in system calls that may have to be"
 		    " restarted",
 	[SEQUENCE] = "its threads are in code of their own and may be in a"
@@ -208,6 +212,13 @@ round_of(const struct mu_remote_thread *thread)
 	return mu_arch_remote_in_call(thread->general) ? IN_CALL : IN_CODE;
 }
 
+/* sched_fork() in kernel/sched/core.c, unless SCHED_RESET_ON_FORK is set. */
+static bool
+may_not_fork(pid_t tid)
+{
+	return mu_sys1(SYS_sched_getscheduler, tid) == POLICY_DEADLINE;
+}
+
 static enum reason
 judge_stopped(struct mu_remote_thread *out, enum round round)
 {
@@ -217,6 +228,8 @@ judge_stopped(struct mu_remote_thread *out, enum round round)
 		return STOPPED;
 	if (out->tracee->state != MU_TRACEE_STOPPED)
 		return IN_DELIVERY;
+	if (may_not_fork(out->tracee->tid))
+		return DEADLINE;
 	reason = read_general(out);
 	if (reason != SAFE)
 		return reason;

@@ -261,6 +261,58 @@ START_TEST(first_of_a_namespace)
 }
 END_TEST
 
+/* As sched_setattr(2) has it; glibc from 2.41 on declares it. */
+struct deadline {
+	uint32_t size, policy;
+	uint64_t flags;
+	int32_t nice;
+	uint32_t priority;
+	uint64_t runtime, deadline, period;
+};
+
+static int refused;
+
+static void
+give_deadline(pid_t pid, pid_t tid)
+{
+	struct deadline deadline = {
+		.size = sizeof(deadline),
+		.policy = 6, /* SCHED_DEADLINE */
+		.runtime = 2000000,
+		.deadline = 100000000,
+		.period = 100000000,
+	};
+
+	(void)pid;
+	if (syscall(SYS_sched_setattr, tid, &deadline, 0) != 0)
+		refused = errno;
+}
+
+/* Which may not fork. _i: only the first thread; all of them. */
+START_TEST(deadline_threads)
+{
+	struct copied victim = copied_start(NULL);
+
+	refused = 0;
+	if (_i == 0)
+		give_deadline(victim.pid, victim.pid);
+	else
+		herd_each(victim.pid, give_deadline);
+	if (refused != 0) {
+		printf("SKIPPED: no SCHED_DEADLINE (errno %d)\n", refused);
+	} else {
+		must_stop(victim.pid);
+		if (_i == 0)
+			must_copy();
+		else
+			must_not_copy(MU_ERR_BUSY, "SCHED_DEADLINE");
+		mu_threads_release(&threads);
+		must_drop(victim.pid);
+	}
+	copied_end(&victim);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -274,6 +326,7 @@ main(void)
 	tcase_add_test(tc, ended_is_ended);
 	tcase_add_test(tc, process_limit);
 	tcase_add_test(tc, first_of_a_namespace);
+	tcase_add_loop_test(tc, deadline_threads, 0, 2);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }
