@@ -20,8 +20,6 @@
 /* Of a tree while searching: 0 unseen; an order, lower is older; */
 #define CLOSED 0x80000000u /* or with this the component */
 
-#define NO_NODE 0x7fffffffu /* as mu_component.lowest has it */
-
 /* Beside what is left of the edges: it reaches an older node. */
 #define HAS_OLDER MU_EDGES_FREE_BIT
 
@@ -33,6 +31,8 @@ struct search {
 	 * trees at the back. */
 	uint32_t *stack;
 	uint32_t *edges; /* of the path: the edge with which that node does */
+	uint32_t
+	    room; /* of both: trees outside of the giant component, and 1 */
 	uint32_t depth, open, num_seen, num_components;
 	const uint64_t *giant; /* trees of the giant component; or NULL */
 	uint32_t giant_lowest; /* of these, if it is an owner; or MU_NO_NODE */
@@ -56,7 +56,7 @@ close_component(struct search *search, uint32_t tree, uint32_t order)
 {
 	uint32_t closed = CLOSED | search->num_components++, *component;
 
-	for (; search->open < search->trees->num_trees; search->open++) {
+	for (; search->open < search->room; search->open++) {
 		component = &search->of[search->stack[search->open]];
 		if (*component < order)
 			break;
@@ -171,14 +171,12 @@ search_giant(struct search *search, const struct mu_giant *giant)
 }
 
 static bool
-search_all(struct search *search, struct mu_arena *arena)
+search_all(struct search *search, const struct mu_giant *giant)
 {
 	const struct mu_trees *trees = search->trees;
-	struct mu_giant giant;
 	uint32_t tree;
 
-	if (mu_giant_find(&giant, trees, arena, search->deadline) &&
-	    !search_giant(search, &giant))
+	if (giant != NULL && !search_giant(search, giant))
 		return false;
 	for (tree = 0; tree < trees->num_trees; tree++)
 		if (!search_from(search, tree))
@@ -186,30 +184,21 @@ search_all(struct search *search, struct mu_arena *arena)
 	return !search->deadline->passed;
 }
 
-/* Each component's trees, in a ring; the one with the lowest number first. */
+/* What there is to say of each component before others are known. */
 static void
 gather(struct mu_components *components)
 {
 	const struct mu_trees *trees = &components->trees;
-	struct mu_component *component;
-	uint32_t tree, i, first, *next = components->next_tree;
+	uint32_t tree, i;
 
 	for (i = 0; i < components->num_components; i++) {
 		components->all[i].parent = MU_NO_PARENT;
 		components->all[i].complete = 1;
-		components->all[i].lowest = NO_NODE;
 	}
 	for (tree = trees->num_trees; tree-- > 0;) {
 		components->of[tree] &= ~CLOSED;
-		component = &components->all[components->of[tree]];
-		if (next != NULL && component->lowest == NO_NODE) {
-			next[tree] = tree;
-		} else if (next != NULL) {
-			first = mu_tree_of(trees, component->lowest);
-			next[tree] = next[first];
-			next[first] = tree;
-		}
-		component->lowest = mu_tree_head(trees, tree);
+		components->all[components->of[tree]].lowest =
+		    mu_tree_head(trees, tree);
 	}
 }
 
@@ -283,29 +272,76 @@ add_up_trees(struct mu_components *components)
 	}
 }
 
+/*
+ * The trees of each component, in a ring: to be gone through where not all that
+ * is below it is known. Otherwise there is no need.
+ */
+static enum mu_status
+link_trees(struct mu_components *components, const struct search *search,
+    struct mu_arena *arena)
+{
+	uint32_t num_trees = components->trees.num_trees, tree, i, first, *next;
+
+	for (i = 0; i < components->num_components; i++)
+		if (!components->all[i].complete)
+			break;
+	if (i == components->num_components || i == num_trees)
+		return MU_OK;
+	next = search->room > num_trees
+	    ? search->stack
+	    : mu_arena_alloc_table(arena, num_trees, sizeof(*next));
+	if (next == NULL)
+		return MU_ERR_NO_MEMORY;
+	for (tree = 0; tree < num_trees; tree++)
+		next[tree] = tree;
+	for (tree = 0; tree < num_trees; tree++) {
+		i = components->of[tree];
+		first =
+		    mu_tree_of(&components->trees, components->all[i].lowest);
+		if (tree == first)
+			continue;
+		next[tree] = next[first];
+		next[first] = tree;
+	}
+	components->next_tree = next;
+	return MU_OK;
+}
+
+static uint32_t
+count_members(const struct mu_giant *giant, uint32_t num_trees)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i <= num_trees / 64; i++)
+		count += mu_popcount(giant->members[i]);
+	return count;
+}
+
 static enum mu_status
 search(struct mu_components *components, struct search *search,
     struct mu_arena *arena)
 {
 	const struct mu_trees *trees = &components->trees;
-	size_t count = trees->num_trees;
+	struct mu_giant giant;
+	bool found = mu_giant_find(&giant, trees, arena, components->deadline);
 
 	search->trees = trees;
 	search->deadline = components->deadline;
-	search->open = trees->num_trees;
+	search->of = components->of;
+	search->room = 1 + trees->num_trees;
+	if (found)
+		search->room -= count_members(&giant, trees->num_trees);
+	search->open = search->room;
 	search->stack =
-	    mu_arena_alloc_table(arena, count, sizeof(*search->stack));
+	    mu_arena_alloc_table(arena, search->room, sizeof(*search->stack));
 	search->edges =
-	    mu_arena_alloc_table(arena, count, sizeof(*search->edges));
+	    mu_arena_alloc_table(arena, search->room, sizeof(*search->edges));
 	if (search->stack == NULL || search->edges == NULL)
 		return MU_ERR_NO_MEMORY;
-	search->of = components->of;
-	if (!search_all(search, arena))
+	if (!search_all(search, found ? &giant : NULL))
 		return MU_ERR_TIMEOUT;
 	components->num_components = search->num_components;
 	components->pending = search->edges;
-	if (search->num_components < count)
-		components->next_tree = search->stack;
 	return MU_OK;
 }
 
@@ -348,7 +384,7 @@ describe(struct mu_components *components, const struct search *search,
 	if (components->deadline->passed)
 		return MU_ERR_TIMEOUT;
 	add_up_trees(components);
-	return MU_OK;
+	return link_trees(components, search, arena);
 }
 
 enum mu_status

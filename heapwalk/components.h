@@ -30,7 +30,8 @@ struct mu_component {
 	uint32_t complete : 1;
 	/*
 	 * Of an owner its first block, by address; else a node of one of its
-	 * trees; from there the others follow by mu_components_after().
+	 * trees; from there the others follow by mu_components_after(), unless
+	 * it is complete.
 	 */
 	uint32_t lowest : 31;
 	uint32_t below_hub : 1;
@@ -55,7 +56,7 @@ struct mu_components {
 	uint32_t num_components;
 	uint32_t hub;        /* charged, and others lead to what is below it */
 	uint32_t *of;        /* the component of each tree */
-	uint32_t *next_tree; /* in a ring; NULL: each is a component */
+	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
 
 	size_t bytes;       /* of all blocks */
 	size_t least, most; /* of the first blocks of owners */
@@ -64,7 +65,7 @@ struct mu_components {
 	struct mu_charged *charged;
 	uint32_t num_charged;
 
-	/* As many as trees; as many as components. */
+	/* As many as components. */
 	uint32_t *pending, *deferred;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;

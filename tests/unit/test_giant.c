@@ -116,6 +116,21 @@ expect_same(void)
 	}
 }
 
+/* What is not searched in depth needs no path for that. */
+static void
+expect_little_memory(void)
+{
+	struct mu_components components;
+	struct mu_graph graph;
+	struct mu_lost lost;
+	size_t used;
+
+	make(&lost, &graph, true);
+	used = heap.arena.used;
+	find(&components, &lost);
+	ck_assert_uint_le(heap.arena.used - used, (size_t)14 * NODES);
+}
+
 static void
 make_nodes(void)
 {
@@ -171,6 +186,7 @@ START_TEST(owners_of_random_graph)
 	fake_heap_seal(&heap);
 	ck_assert(has_giant(true));
 	expect_same();
+	expect_little_memory();
 }
 END_TEST
 
