@@ -160,9 +160,8 @@ find_room(struct mu_pass *pass)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
-	mu_proc_own_status(status, sizeof(status));
-	pass->filtered =
-	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) != 0;
+	pass->filtered = mu_proc_own_status(status, sizeof(status)) <= 0 ||
+	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
 	mu_room_open_with(&pass->room, pass->pid, status);
 	return mu_room_judge(
 	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
