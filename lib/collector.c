@@ -35,6 +35,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/pause.h"
+#include "ptrace/proc.h"
 #include "ptrace/refusal.h"
 #include "ptrace/snapshot_live.h"
 #include "ptrace/threads.h"
@@ -44,6 +45,9 @@
 
 /* A wake-up that a filter refuses comes this much late. */
 #define SLICE_NS (20 * 1000 * 1000ull)
+
+/* A sleep in a fork that is no wait for a lock or for memory. */
+#define STUCK_NS (300 * 1000 * 1000ull)
 
 /*
  * pass->collector_phase: its tid while it prepares; then these; when it is
@@ -171,7 +175,25 @@ collector_body(void *arg)
 struct life {
 	uint64_t limit_ns;
 	bool killed;
+	uint64_t stuck_ns; /* so long it may sleep uninterruptibly */
+	bool stuck;        /* it slept longer */
 };
+
+/*
+ * A fork of memory that is registered with a userfaultfd waits until its events
+ * have been read, which does a thread that stands still. When the stop has used
+ * up its time, the collector is watched for that.
+ */
+static bool
+is_stuck(const struct mu_pass *pass, struct life *life, uint64_t now)
+{
+	if (now < pass->stop_ns || pass->stop_ns == 0)
+		return false;
+	if (life->stuck_ns == 0 ||
+	    mu_proc_state(pass->collector, pass->collector) != 'D')
+		life->stuck_ns = now + STUCK_NS;
+	return now >= life->stuck_ns;
+}
 
 /* Wait while it is in PHASE; which one comes next. */
 static int
@@ -183,7 +205,9 @@ await_phase(struct mu_pass *pass, int phase, struct life *life)
 	while ((next = __atomic_load_n(
 		    &pass->collector_phase, __ATOMIC_ACQUIRE)) == phase) {
 		now = mu_sys_now_ns();
-		if (now >= life->limit_ns && !life->killed) {
+		life->stuck |= phase == PHASE_READY && !life->killed &&
+		    is_stuck(pass, life, now);
+		if ((now >= life->limit_ns || life->stuck) && !life->killed) {
 			mu_sys_kill(pass->collector, SIGKILL);
 			life->killed = true;
 		}
@@ -209,7 +233,7 @@ open_gate(struct mu_pass *pass)
 static void
 attend(struct mu_pass *pass)
 {
-	struct life life = { pass->deadline_ns + GRACE_NS, false };
+	struct life life = { .limit_ns = pass->deadline_ns + GRACE_NS };
 	int phase, status = 0;
 
 	phase = await_phase(pass, pass->collector, &life);
@@ -225,7 +249,12 @@ attend(struct mu_pass *pass)
 	/* MU-31: expiry is a failure of its own. */
 	if (pass->collected != MU_ERR_HELPER_DIED)
 		return;
-	if (life.killed)
+	if (life.stuck)
+		pass->collected = mu_why(&pass->why, MU_ERR_BUSY,
+		    "a fork of this process waits, mostly for a thread that"
+		    " reads the events of a userfaultfd; memunreachable -p"
+		    " can read the process instead");
+	else if (life.killed)
 		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)

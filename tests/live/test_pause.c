@@ -3,11 +3,17 @@
  * stop, and no other stands still for it.
  */
 #include <check.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/userfaultfd.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -83,6 +89,50 @@ START_TEST(thread_in_vfork)
 }
 END_TEST
 
+/* A fork waits until this thread has read of it. */
+static void *
+read_events(void *arg)
+{
+	struct uffd_msg message;
+
+	while (read(*(int *)arg, &message, sizeof(message)) > 0)
+		if (message.event == UFFD_EVENT_FORK)
+			close((int)message.arg.fork.ufd);
+	return NULL;
+}
+
+START_TEST(fork_waits_for_a_thread)
+{
+	struct uffdio_api api = {
+		.api = UFFD_API,
+		.features = UFFD_FEATURE_EVENT_FORK,
+	};
+	struct uffdio_register range = { .mode = UFFDIO_REGISTER_MODE_MISSING };
+	struct UnreachableMemoryInfo info = { 0 };
+	int fd = (int)syscall(SYS_userfaultfd, O_CLOEXEC);
+	pthread_t thread;
+	char *memory = mmap(NULL, 65536, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	range.range = (struct uffdio_range) { (uintptr_t)memory, 65536 };
+	if (fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
+	    ioctl(fd, UFFDIO_REGISTER, &range) != 0) {
+		printf("SKIPPED: no userfaultfd (errno %d)\n", errno);
+		return;
+	}
+	pthread_create(&thread, NULL, read_events, &fd);
+	pthread_create(&thread, NULL, tick, NULL);
+	mu_library.options.stop = MU_STOP_PTRACE;
+	longest_ns = 0;
+	ck_assert(!GetUnreachableMemory(&info, 10));
+	nap_ms(10);
+	ck_assert_msg(
+	    strstr(info.reason, "userfaultfd") != NULL, "%s", info.reason);
+	ck_assert_uint_lt(longest_ns, 10000 * MS);
+	FreeUnreachableMemoryInfo(&info);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -91,6 +141,7 @@ main(void)
 
 	tcase_set_timeout(tcase, 120);
 	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
+	tcase_add_test(tcase, fork_waits_for_a_thread);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
