@@ -1,10 +1,6 @@
 /*
- * Memory that a forked image lacks: see heapwalk/absent.h.
- *
  * It is read here and not by the collector, so that the copies are charged to
  * the sweeper: where memory is short, it is the one to be killed.
- *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/absent.h"
 
@@ -12,9 +8,9 @@
 #include "heapwalk/memory_self.h"
 #include "mu/sys.h"
 
-/* What is brought over at most: the program stands still meanwhile. */
+/* The most that is copied: the program is stopped during that. */
 #define MAX_BYTES ((size_t)1 << 30)
-#define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* nobody tells what there is */
+#define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* pages not known */
 
 /* Read at once: less than a millisecond. */
 #define SLICE_BYTES ((size_t)1 << 20)

@@ -2,7 +2,7 @@
  * Memory of the subject that a fork leaves out of the image (MADV_DONTFORK) or
  * empties there (MADV_WIPEONFORK): put back, as the original has it.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #ifndef HEAPWALK_ABSENT_H
 #define HEAPWALK_ABSENT_H

@@ -1,8 +1,3 @@
-/*
- * Memory that may still be taken: see heapwalk/available.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/available.h"
 
 #include <stdint.h>

@@ -1,8 +1,6 @@
 /*
  * How much memory a process may still take: what heapwalk/headroom.h tells, at
  * one moment, the machine's if no group leaves less.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_AVAILABLE_H
 #define HEAPWALK_AVAILABLE_H

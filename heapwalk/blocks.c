@@ -1,8 +1,6 @@
 /*
  * The table of live blocks: filled by a heap back end, read by marking and
  * folding.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/blocks.h"
 

@@ -13,8 +13,6 @@
  * Heap back ends fill it (add spans and blocks, set and clear start bits, then
  * mu_blocks_seal()). mu_blocks_number() gives every block a number, by address;
  * from then on blocks are told apart by their numbers.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_BLOCKS_H
 #define HEAPWALK_BLOCKS_H
@@ -80,10 +78,10 @@ struct mu_blocks {
 	const struct mu_range *code;
 	size_t num_code;
 
-	/* Who knows where they were allocated; NULL: nobody. */
+	/* Records of their allocation; NULL: there is no recorder. */
 	const struct mu_recorder *recorder;
 
-	/* Who shares the work (heapwalk/workers.h); NULL is allowed. */
+	/* Threads that share the work (heapwalk/workers.h); may be NULL. */
 	struct mu_workers *workers;
 
 	/* Set by seal. */
@@ -174,7 +172,7 @@ struct mu_span *mu_blocks_add_span(
 
 /*
  * Add one block. Accepted if it overlaps no listed block and no span; a block
- * of no bytes counts as one byte (MU-60). The check for overlaps is made by
+ * of no bytes counts as one byte. The check for overlaps is made by
  * mu_blocks_seal(), which keeps the first one added and counts the others in
  * *REJECTED. MU_ERR_ARGUMENT for a range that ends before it begins.
  */
@@ -205,8 +203,8 @@ void mu_blocks_sort_spans(struct mu_blocks *blocks);
 enum mu_status mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected);
 
 /*
- * The block that VALUE points into: begin <= VALUE < end (MU-61: interior
- * addresses count, one past the end does not).
+ * The block that VALUE points into: begin <= VALUE < end (interior addresses
+ * count, one past the end does not).
  */
 bool mu_blocks_find(
     const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block);

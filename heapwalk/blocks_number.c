@@ -1,7 +1,5 @@
 /*
  * Every live block has a number, and its number a mark.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include <string.h>
 

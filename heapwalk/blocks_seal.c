@@ -1,7 +1,5 @@
 /*
  * The table of live blocks is closed: by address, nothing overlaps, counted.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include <string.h>
 

@@ -6,8 +6,6 @@
  * plain walk slow in practice is one place that most owners lead to, such as
  * the giant component of a random graph: the hub. It is added up first; an
  * owner that reaches it then need not look at what is below it.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/components.h"
 

@@ -1,8 +1,3 @@
-/*
- * The heaviest of many: see heapwalk/choice.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/choice.h"
 
 /* Is A reported before B? */

@@ -1,8 +1,6 @@
 /*
  * The heaviest of many, in the order of the report: chosen before entries are
  * made of them, which take up to three times as much each.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_CHOICE_H
 #define HEAPWALK_CHOICE_H

@@ -1,8 +1,3 @@
-/*
- * What a mapping is: see heapwalk/classify.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/classify.h"
 
 #include <linux/stat.h>

@@ -1,7 +1,5 @@
 /*
  * What a mapping is, by what the kernel prints about it.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_CLASSIFY_H
 #define HEAPWALK_CLASSIFY_H

@@ -1,11 +1,7 @@
 /*
- * The blocks of each component: see heapwalk/component_sums.h.
- *
  * To know a block's size is to read its header, a cache line. The bytes of all
  * live blocks are known, so that those of one component are what the others
  * leave; it is the largest one, if it has more blocks than were reached.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/component_sums.h"
 

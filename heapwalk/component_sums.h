@@ -1,7 +1,5 @@
 /*
  * The blocks of each component, and their bytes.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_COMPONENT_SUMS_H
 #define HEAPWALK_COMPONENT_SUMS_H

@@ -6,8 +6,6 @@
  * of our own: one number a tree, and one array for the path (from its start)
  * and for the trees whose component is not closed yet (from its end), since a
  * tree is never in both.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/components.h"
 

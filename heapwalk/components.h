@@ -7,8 +7,6 @@
  * a tree: a long tail that many owners share is walked once, not once an
  * owner. What is below and shared has to be walked for each owner anew; but
  * what is below one of them, the hub, is added up once too (heapwalk/charge.c).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_COMPONENTS_H
 #define HEAPWALK_COMPONENTS_H

@@ -1,11 +1,7 @@
 /*
- * The first block of each owner that is a cycle: see heapwalk/cycles.h.
- *
  * A node of a cycle's tree is in the cycle if something below it in the tree
  * leads to a head of the cycle, which all are in it. If every node of a cycle's
  * trees leads to another one of them, all are: trees end.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/cycles.h"
 

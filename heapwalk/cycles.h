@@ -1,7 +1,5 @@
 /*
  * The first block of each owner that is a cycle.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_CYCLES_H
 #define HEAPWALK_CYCLES_H

@@ -1,8 +1,5 @@
 /*
- * What dynamic symbols tell: see dynamic_symbols.h. What is read is hostile:
- * every step is bounded.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * What is read is hostile: every step is bounded.
  */
 #include "heapwalk/dynamic_symbols.h"
 

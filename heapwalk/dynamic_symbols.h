@@ -1,8 +1,6 @@
 /*
  * What the dynamic symbols of a subject's modules tell: who defines malloc, and
  * which calls of libc are imported.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_DYNAMIC_SYMBOLS_H
 #define HEAPWALK_DYNAMIC_SYMBOLS_H

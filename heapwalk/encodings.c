@@ -1,19 +1,15 @@
 /*
- * References that are no addresses: see heapwalk/encodings.h.
- *
  * fontconfig (2.4 and later) has the same structures in its cache files, which
  * are mapped anywhere, and in the heap (src/fcint.h):
  *
  *	FcPattern { int num, size; intptr_t elts_offset; FcRef ref; }
  *	    -> FcPatternElt[size] { int object; FcValueList *values; }
  *	FcCharSet { FcRef ref; int num; intptr_t leaves_offset, numbers_offset;
- *}
+ * }
  *	    -> intptr_t[num] -> FcCharLeaf (32 bytes), from the array's begin
  *	    -> uint16_t[num]
  *
  * An FcRef is an int. Offsets count from the begin of their structure.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/encodings.h"
 

@@ -5,8 +5,6 @@
  * A table of them. None counts on a guess: the library is mapped, the block
  * keeps every rule of the structure, and each distance leads to the first byte
  * of a block that has the size it must have.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_ENCODINGS_H
 #define HEAPWALK_ENCODINGS_H

@@ -1,7 +1,5 @@
 /*
  * Unreachable blocks become entries.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/fold.h"
 

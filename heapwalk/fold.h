@@ -5,13 +5,11 @@
  * connected components collapse; a component that no other points at is an
  * owner and is one entry, at its lowest address. Its referenced_count and
  * referenced_size are the other blocks that can be reached from it, each
- * counted once an owner; what two owners share is charged in full to both
- * (MU-69..75, but for ownerless cycles, which are one entry here).
+ * counted once an owner; what two owners share is charged in full to both (but
+ * for ownerless cycles, which are one entry here).
  *
  * Iterative, and linear but for what owners share and is no tree; runs on a
  * small stack.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_FOLD_H
 #define HEAPWALK_FOLD_H

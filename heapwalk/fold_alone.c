@@ -1,8 +1,3 @@
-/*
- * Entries of one block each: see heapwalk/fold_alone.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/fold_alone.h"
 
 #include "heapwalk/similar.h"

@@ -1,8 +1,6 @@
 /*
  * Unreachable blocks become entries without being folded: for want of the
  * memory that folding takes, some 60 bytes a block.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_FOLD_ALONE_H
 #define HEAPWALK_FOLD_ALONE_H

@@ -1,8 +1,3 @@
-/*
- * What a fork copies: see heapwalk/forked.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/forked.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /*
  * How much of a process a fork copies, and how much it leaves out.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_FORKED_H
 #define HEAPWALK_FORKED_H

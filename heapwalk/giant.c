@@ -1,14 +1,10 @@
 /*
- * The giant component: see heapwalk/giant.h.
- *
  * From somewhere the first edge is followed, again and again, until that runs
  * in a circle: trees on it are in one component. What they lead to is found in
  * sweeps over all trees by number, and of that, what leads to them in further
  * ones, unless no other tree leads into the midst of it. Both sets are bits,
  * 1/8 byte a tree, which stay in the cache, and edges are read in the order in
  * which they lie.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/giant.h"
 

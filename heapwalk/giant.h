@@ -6,8 +6,6 @@
  * is known only when the last one has come. Where most of the graph is one
  * component, it is found in sweeps over the nodes in the order of their edges,
  * and only what is left is searched in depth.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GIANT_H
 #define HEAPWALK_GIANT_H

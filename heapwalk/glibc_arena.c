@@ -1,7 +1,5 @@
 /*
- * The ring of arenas, and mp_: see heapwalk/glibc_arena.h.
- *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper (any).
  */
 #include "heapwalk/glibc_arena.h"
 
@@ -12,12 +10,12 @@
 
 #define ARENAS_MAX 65536        /* far above 8 for each CPU */
 #define LARGE ((size_t)1 << 20) /* an allocator's first mapping has that */
-#define MUTEX_MAX 2             /* taken, and somebody waits */
+#define MUTEX_MAX 2             /* locked, with waiters */
 
 /*
- * Did nobody allocate at all? A main_arena that malloc never touched is also
- * what a program has that brings its own malloc; pthread_create() calls
- * calloc(), and every allocator has memory.
+ * Was malloc never used? An untouched main_arena is also what a program has
+ * that brings its own malloc. pthread_create() calls calloc(), and every
+ * allocator has memory.
  */
 static bool
 can_be_without_heap(const struct mu_snapshot *snap)
@@ -53,8 +51,8 @@ nothing_found(const struct mu_glibc_finds *finds,
 	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
 	    mu_malloc_has_other(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "glibc's malloc was never used, so this process has an "
-		    "allocator of its own");
+		    "glibc's malloc was never used, so this process has "
+		    "another allocator");
 	return MU_OK;
 }
 

@@ -1,8 +1,7 @@
 /*
  * glibc's malloc without symbols: where its arenas and its counters are.
  *
- * Runs in: original (the freeze), sweeper (any). Uses no malloc, no errno, no
- * libc lock.
+ * Runs in: original (the freeze), sweeper (any).
  */
 #ifndef HEAPWALK_GLIBC_ARENA_H
 #define HEAPWALK_GLIBC_ARENA_H
@@ -25,7 +24,7 @@ struct mu_glibc {
 	size_t num_arenas;
 	size_t heap_max; /* heaps of other arenas lie at its multiples */
 
-	/* Where libc is loaded once more with a heap of its own, or 0. */
+	/* Address of a second libc with a separate heap, or 0. */
 	uintptr_t other_libc;
 };
 

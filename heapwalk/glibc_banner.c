@@ -1,8 +1,3 @@
-/*
- * The release of the subject's glibc: see heapwalk/glibc_banner.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_banner.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /*
  * Which release of glibc the subject runs, by what its libc says of itself.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_BANNER_H
 #define HEAPWALK_GLIBC_BANNER_H

@@ -1,8 +1,3 @@
-/*
- * Chains of chunks: see heapwalk/glibc_chunks.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_chunks.h"
 
 #include "heapwalk/glibc_parts.h"

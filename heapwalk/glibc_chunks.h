@@ -1,7 +1,5 @@
 /*
  * A stretch of chunks, one after the other, up to its end.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_CHUNKS_H
 #define HEAPWALK_GLIBC_CHUNKS_H

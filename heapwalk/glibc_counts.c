@@ -5,8 +5,6 @@
  * lock. A thread can be stopped between the two stores, at work on one list,
  * and then the address of the struct is in one of its registers. The thread
  * that asks for a pass is at work on none.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_tcache.h"
 

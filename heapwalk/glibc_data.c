@@ -1,8 +1,3 @@
-/*
- * main_arena and mp_ by their looks: see heapwalk/glibc_data.h.
- *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_data.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * The writable data of libc, or of a program that is linked with it statically,
  * and what of malloc's is in there.
  *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper (any).
  */
 #ifndef HEAPWALK_GLIBC_DATA_H
 #define HEAPWALK_GLIBC_DATA_H
@@ -24,7 +24,7 @@ struct mu_glibc_finds {
 	/* All that look like mp_; the one beside the arena is taken. */
 	uintptr_t pars[MU_GLIBC_MAX_PARS];
 
-	/* Where libc is loaded once more with a heap of its own, or 0. */
+	/* Address of a second libc with a separate heap, or 0. */
 	uintptr_t other;
 };
 

@@ -1,8 +1,3 @@
-/*
- * Other allocators: see heapwalk/glibc_foreign.h.
- *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_foreign.h"
 
 #include <string.h>
@@ -33,8 +28,8 @@ static const char *const files[] = { "libjemalloc", "libmimalloc",
 	"vgpreload_massif", "vgpreload_dhat", "ld-musl", "libc.musl" };
 
 /*
- * From 2.34 on MALLOC_CHECK_ and mcheck() need it (glibc's NEWS); what it
- * checks has a heap of its own.
+ * From 2.34 on MALLOC_CHECK_ and mcheck() need this library (glibc's NEWS); the
+ * malloc that they check has a separate heap.
  */
 static const char debug_file[] = "libc_malloc_debug";
 #define DEBUG_FILE_SINCE 34
@@ -155,7 +150,7 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 		    "this process uses another allocator (%s)", file);
 	if (where != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "this process has an allocator of its own (malloc is that "
+		    "this process has its own allocator (malloc is that "
 		    "of %s)",
 		    mu_path_base(where->name));
 	/* A static program: one file for all. */
@@ -181,7 +176,7 @@ judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	    mu_path_base(where->name));
 }
 
-/* Has it another one besides, that nobody's malloc leads to? */
+/* Find a further allocator, to which no malloc of the process leads. */
 static enum mu_status
 judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 {

@@ -2,7 +2,7 @@
  * Allocators other than glibc's: which one the program uses instead of it, and
  * which one it has besides.
  *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper (any).
  */
 #ifndef HEAPWALK_GLIBC_FOREIGN_H
 #define HEAPWALK_GLIBC_FOREIGN_H

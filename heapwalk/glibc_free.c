@@ -1,10 +1,6 @@
 /*
- * Bins and fastbins: see heapwalk/glibc_free.h.
- *
  * Every list ends: a member's bit is cleared when it is met, and a member
  * without its bit ends the reading.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_free.h"
 

@@ -1,7 +1,5 @@
 /*
  * What the arenas' free lists hold: bins and fastbins.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_FREE_H
 #define HEAPWALK_GLIBC_FREE_H

@@ -1,7 +1,5 @@
 /*
  * One reading of a glibc heap: what its steps share.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_HEAP_H
 #define HEAPWALK_GLIBC_HEAP_H
@@ -10,7 +8,7 @@
 #include "heapwalk/heap.h"
 #include "heapwalk/ranges.h"
 
-/* A chunk that has a mapping of its own. */
+/* An mmapped chunk. */
 struct mu_glibc_mmapped {
 	uintptr_t base;  /* of the mapping */
 	uintptr_t chunk; /* its header */

@@ -3,8 +3,6 @@
  *
  *	heap_info | malloc_state | chunks ... top	(its first heap)
  *	heap_info | chunks ... fencepost | size 0	(a heap it left)
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_stretch.h"
 

@@ -1,20 +1,19 @@
 /*
- * Past memory that somebody else took by sbrk(): see heapwalk/glibc_stretch.h.
+ * Find malloc's memory behind memory that other code took by sbrk(): see
+ * heapwalk/glibc_stretch.h.
  *
- *	chunks, fenceposts | the other one's memory | chunks ... top
+ *	chunks, fenceposts | the other memory | chunks ... top
  *
- * Nothing says where malloc's memory goes on. A chain of chunks that comes to
- * an end at top (or at fenceposts) starts there, and may start earlier: what
- * the other one keeps there can look like chunks that run into the real ones,
- * from the start of a page and without a seam. The sums do not tell either: an
- * arena that is contiguous counts the hole as its own (sysmalloc(): "Count
- * foreign sbrk as system_mem"), wherever it ends.
+ * Nothing says where malloc's memory continues. A chain of chunks that ends at
+ * top (or at fenceposts) starts there, and may start earlier: the contents of
+ * the other memory can look like chunks that run into the real ones, from the
+ * start of a page and without a seam. The sums do not tell either: a contiguous
+ * arena counts the hole as its own (sysmalloc(): "Count foreign sbrk as
+ * system_mem"), wherever it ends.
  *
- * It is not decided by hope. A chain is believed from its first chunk on that
- * is in one of the arena's bins: nobody but malloc puts one there. What is
- * before that is no block and no leak, but a root; its bytes are counted.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * So a chain is trusted only from its first chunk on that is in one of the
+ * arena's bins, since only malloc puts chunks there. The part before that is
+ * neither a block nor a leak, but a root; its bytes are counted.
  */
 #include "heapwalk/glibc_free.h"
 #include "heapwalk/glibc_stretch.h"

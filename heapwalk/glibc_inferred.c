@@ -1,11 +1,7 @@
 /*
- * The reading with a neighbour's layout: see heapwalk/glibc_inferred.h.
- *
  * The walk itself is strict then: sums of memory and counts of tcaches must be
  * exact, and the threads' tcaches must have been found (glibc_main.c,
  * glibc_tcache.c, glibc_tls.c).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_inferred.h"
 
@@ -33,7 +29,7 @@ broken_rule(const struct mu_glibc_walk *walk, struct marked *marked)
 	if (walk->keys_differ)
 		return "entries of tcaches differ in their keys";
 	if (walk->heap->unproven_bytes > 0)
-		return "memory that somebody else took by sbrk()";
+		return "memory that other code took by sbrk()";
 	if (!walk->glibc.layout->tcache_key || marked->key == 0)
 		return NULL;
 	mu_blocks_each(&walk->heap->blocks, look_for_key, marked);

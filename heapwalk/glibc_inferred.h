@@ -1,7 +1,5 @@
 /*
  * Was the layout of another release the right one?
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_INFERRED_H
 #define HEAPWALK_GLIBC_INFERRED_H

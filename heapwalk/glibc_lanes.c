@@ -1,8 +1,3 @@
-/*
- * Lists side by side: see heapwalk/glibc_lanes.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_lanes.h"
 
 #include "heapwalk/glibc_members.h"

@@ -13,8 +13,6 @@
  * A heap of 10^6 blocks, half of them freed in random order (2 cores Xeon,
  * kernel 6.18, one worker, walk included): 190 ms one link after the other,
  * 100 ms so; with nothing freed 57 to 65.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_LANES_H
 #define HEAPWALK_GLIBC_LANES_H
@@ -45,7 +43,7 @@ struct mu_glibc_lanes {
 	bool fast; /* fastbins: linked one way, their chunks count as in use */
 	struct mu_glibc_segment *segments; /* picked ones by address; heads */
 	size_t num_picked, count;
-	size_t next;             /* that nobody has taken yet */
+	size_t next;             /* index of the next one to take */
 	size_t steps, max_steps; /* of all: false ones may go in circles */
 };
 

@@ -1,7 +1,5 @@
 /*
  * Where glibc's malloc keeps what, release by release: the one table.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_LAYOUT_H
 #define HEAPWALK_GLIBC_LAYOUT_H

@@ -1,8 +1,3 @@
-/*
- * Loads of the C library: see heapwalk/glibc_libc.h.
- *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_libc.h"
 
 #include "heapwalk/classify.h"

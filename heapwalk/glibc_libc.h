@@ -1,8 +1,9 @@
 /*
- * Where the C library is loaded, and how often: dlmopen() loads it once more,
- * and so does dlopen() in a static program; each has a malloc of its own.
+ * Find where the C library is loaded, and how often: dlmopen() loads it once
+ * more, and so does dlopen() in a static program; each copy has a separate
+ * malloc.
  *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper (any).
  */
 #ifndef HEAPWALK_GLIBC_LIBC_H
 #define HEAPWALK_GLIBC_LIBC_H

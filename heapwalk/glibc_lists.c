@@ -1,13 +1,9 @@
 /*
- * Long lists of free chunks: see heapwalk/glibc_lists.h.
- *
  * In a bin links are mutual, so that they lead from a head to no chunk twice
  * and to no other list's: once the lists have as many members as the walk saw
  * free chunks, those are their members. In a fastbin they lead one way; but a
  * list that comes to an end has no chunk twice, and one whose chunks are all of
  * one arena and of one size has none of another list's.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_lists.h"
 

@@ -1,7 +1,5 @@
 /*
  * Long lists of free chunks, checked as fast as memory can tell.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_LISTS_H
 #define HEAPWALK_GLIBC_LISTS_H

@@ -1,13 +1,6 @@
 /*
- * The main arena's memory, piece by piece: see heapwalk/glibc_stretch.h.
- *
- *	sbrk_base		  [heap] ends here, or goes on
- *	| chunks ... fenceposts | hole | chunks ... top |
- *
- * A piece ends in two fenceposts when brk gave memory elsewhere than behind
- * top (somebody else called sbrk()) or failed (the arena then takes mmap).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * A piece ends in two fenceposts when brk gave memory elsewhere than behind top
+ * (other code called sbrk()) or failed (the arena then uses mmap).
  */
 #include "heapwalk/glibc_stretch.h"
 

@@ -1,7 +1,5 @@
 /*
  * The chunks that may be on a list, as heapwalk/glibc_lanes.h means them.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_MEMBERS_H
 #define HEAPWALK_GLIBC_MEMBERS_H

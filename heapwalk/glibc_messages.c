@@ -1,8 +1,3 @@
-/*
- * Allocators' messages: see heapwalk/glibc_messages.h.
- *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_messages.h"
 
 #include <string.h>

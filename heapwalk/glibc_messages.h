@@ -2,7 +2,7 @@
  * Allocators by the messages that they can print: what is linked into a
  * program has no file, and its symbols may be stripped, but its words stay.
  *
- * Runs in: original, sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper (any).
  */
 #ifndef HEAPWALK_GLIBC_MESSAGES_H
 #define HEAPWALK_GLIBC_MESSAGES_H

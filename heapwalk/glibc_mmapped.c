@@ -1,6 +1,4 @@
 /*
- * Mmapped chunks: see heapwalk/glibc_mmapped.h.
- *
  *	page	-> prev_size 0 | size | IS_MMAPPED	(a plain one)
  *	block	-> usable bytes, up to page + size
  *
@@ -13,8 +11,6 @@
  *
  * The kernel joins mappings that touch, with each other and with foreign ones:
  * every page of anonymous memory can be the start.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_mmapped.h"
 
@@ -220,8 +216,8 @@ search_all(struct search *search)
 }
 
 /*
- * mremap_chunk() of 2.43 leaves 16 bytes in mmapped_mem that nobody has: each
- * time, for ever, and how often is not known.
+ * mremap_chunk() of 2.43 leaves 16 bytes in mmapped_mem that belong to no
+ * chunk, each time and for ever; how often that happened is not known.
  */
 static bool
 agrees(const struct search *search, int count, size_t bytes)

@@ -1,7 +1,5 @@
 /*
  * Chunks that have a mapping of their own.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_MMAPPED_H
 #define HEAPWALK_GLIBC_MMAPPED_H

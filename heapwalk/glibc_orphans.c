@@ -1,7 +1,5 @@
 /*
  * The tcaches that no thread has any more: see heapwalk/glibc_tcache.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_tcache.h"
 
@@ -73,9 +71,9 @@ is_suspect(const struct mu_glibc_walk *walk, uintptr_t address)
 
 /*
  * A child of fork() keeps the stacks of its parent's threads, as those of
- * threads that ended (reclaim_stacks()), and the TLS on top of each still
- * leads to a tcache that nobody has now. A thread that ends by itself leaves
- * NULL there (tcache_thread_shutdown()).
+ * threads that ended (reclaim_stacks()). The TLS on top of each still points to
+ * a tcache that has no thread now. A thread that ends regularly leaves NULL
+ * there (tcache_thread_shutdown()).
  */
 static enum mu_status
 take_left(struct mu_glibc_walk *walk, size_t tls_offset)

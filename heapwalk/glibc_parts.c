@@ -1,8 +1,3 @@
-/*
- * Chains in parts: see heapwalk/glibc_parts.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_parts.h"
 
 #include <string.h>

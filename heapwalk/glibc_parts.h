@@ -9,8 +9,6 @@
  * is taken from the chunk on at which those before it arrive. One that this
  * chunk is not of, or that broke a rule, is wiped out and walked again from
  * there.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_PARTS_H
 #define HEAPWALK_GLIBC_PARTS_H

@@ -1,13 +1,9 @@
 /*
- * Mmapped chunks singled out by the counters: see heapwalk/glibc_pick.h.
- *
  * A header of the right looks can lie at the start of any page: in a buffer,
  * or as a chunk of another malloc of the same make (a second libc). Those that
  * are too many are few, so it is they that are searched for: the sets of so
  * many candidates that have exactly the bytes that are too many. What is in no
  * such set is a chunk, what is in all of them is none.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_pick.h"
 

@@ -1,7 +1,5 @@
 /*
  * Which of the candidates are mmapped chunks, if mp_'s counters can tell.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_PICK_H
 #define HEAPWALK_GLIBC_PICK_H

@@ -1,7 +1,5 @@
 /*
  * Where segments of lists are to begin: see heapwalk/glibc_lanes.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_members.h"
 

@@ -2,15 +2,13 @@
  * The main arena in anonymous memory: see heapwalk/glibc_stretch.h.
  *
  * When brk fails, the arena takes a piece by mmap, of any number of pages: the
- * minimum of 1 MiB is lost in 2.35 and later, where sysmalloc() hands it to
- * sysmalloc_mmap_fallback() as the page size. Nothing lists these pieces; each
+ * minimum of 1 MiB is lost in 2.35 and later, where sysmalloc() passes it to
+ * sysmalloc_mmap_fallback() as the page size. Nothing lists these pieces. Each
  * starts with a page and is a chain of chunks up to fenceposts, the last up to
- * top. A chain can also be a likeness in somebody's buffer, so all of them
- * together must be what system_mem has more: nothing is taken on a guess.
- * Where the sum is not known, for a foreign sbrk(), a piece is taken from its
+ * top. A buffer of the program can look like such a chain, so the pieces
+ * together must have exactly the bytes that system_mem counts in addition. If
+ * that sum is not known, because of a foreign sbrk(), a piece is taken from its
  * first chunk on that is in one of the arena's bins, as behind a hole.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/classify.h"
 #include "heapwalk/glibc_free.h"
@@ -41,7 +39,7 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 	if (mu_range_size(chain.limit) < MU_GLIBC_MINSIZE)
 		return 0;
 	chain.view = mu_snapshot_view(search->walk->snap, at, end - at);
-	/* Fresh memory, and a prev_size that nobody writes. */
+	/* Fresh memory, with a prev_size that is never written. */
 	if (chain.view == NULL || mu_glibc_word(chain.view, 0) != 0 ||
 	    mu_ranges_has(&search->walk->stretches, at))
 		return 0;

@@ -1,7 +1,5 @@
 /*
  * Would a chain be here? See heapwalk/glibc_chunks.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_step.h"
 #include "heapwalk/spans.h"

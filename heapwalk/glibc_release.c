@@ -1,8 +1,6 @@
 /*
  * Which layout is whose, and what follows from it: see
  * heapwalk/glibc_layout.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_layout.h"
 

@@ -1,8 +1,3 @@
-/*
- * The words of static TLS, thread by thread: see heapwalk/glibc_slots.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/glibc_slots.h"
 
 #include "mu/sort.h"

@@ -1,8 +1,6 @@
 /*
  * The words of static TLS: a variable of libc's is at the same offset from the
  * thread pointer in every thread.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_SLOTS_H
 #define HEAPWALK_GLIBC_SLOTS_H

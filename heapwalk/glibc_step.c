@@ -1,6 +1,4 @@
 /*
- * Chunk after chunk: see heapwalk/glibc_step.h.
- *
  * Where a chunk is only the one before it tells, so that each would be a wait
  * for memory. The lines of a page are called for as the walk enters it. 10^6
  * chunks of 200 bytes in a fresh copy (2 cores Xeon, kernel 6.18): 75 ns a
@@ -11,8 +9,6 @@
  * page is called for long before: 512 MiB of such pages in 107 ms, not 254, and
  * the walk of 10^6 chunks in 40 to 70 ms, not 130 to 190 (2 cores, kernel 6.18,
  * load 10). A Xeon did not.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_step.h"
 

@@ -4,8 +4,6 @@
  *	chunk -> prev_size	(of the chunk before, if that is free)
  *		 size | flags	(PREV_INUSE: the chunk before is in use)
  *	block -> usable bytes, up to and with the next chunk's prev_size
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_STEP_H
 #define HEAPWALK_GLIBC_STEP_H

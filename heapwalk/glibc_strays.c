@@ -1,13 +1,9 @@
 /*
- * Heaps that were not walked: see heapwalk/glibc_strays.h.
- *
  * A ring that leads back too early and a chain of heaps that ends too early
  * break no rule of their own. What they leave out would be no heap to us, and
  * every word in it a root; but heaps can be told from afar: they lie at
  * multiples of their greatest size, and name their arena, whose ring leads to
  * the main one.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_strays.h"
 

@@ -1,7 +1,5 @@
 /*
  * Heaps of malloc's that no arena of the ring leads to.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_STRAYS_H
 #define HEAPWALK_GLIBC_STRAYS_H

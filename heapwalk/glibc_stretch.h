@@ -1,7 +1,5 @@
 /*
  * Every stretch of memory in which an arena keeps its chunks.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_STRETCH_H
 #define HEAPWALK_GLIBC_STRETCH_H

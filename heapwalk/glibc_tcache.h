@@ -1,7 +1,5 @@
 /*
  * The free chunks that each thread keeps for itself.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_TCACHE_H
 #define HEAPWALK_GLIBC_TCACHE_H
@@ -52,12 +50,12 @@ enum mu_status mu_glibc_tcache_take(
 void mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address);
 
 /*
- * A thread that ends forgets its tcache first and empties it then, which takes
- * arena locks: it may well have been stopped at one. And a child of fork()
- * inherits the tcaches of all its parent's threads. What is in them is free,
- * and chained where no scan for pointers would follow: take it. If none is
- * EXPECTED, one that is found is an error: somebody's tcache was missed.
- * TLS_OFFSET of the variable; 0: it was not found.
+ * A thread that ends first clears its tcache pointer and then empties the
+ * tcache, which takes arena locks: it may have been stopped at one. And a child
+ * of fork() inherits the tcaches of all its parent's threads. Their chunks are
+ * free, and linked where no scan for pointers follows: take them. If none is
+ * EXPECTED, finding one is an error: a thread's tcache was missed. TLS_OFFSET
+ * of the variable; 0: it was not found.
  */
 enum mu_status mu_glibc_orphans_take(
     struct mu_glibc_walk *walk, bool expected, size_t tls_offset);

@@ -6,8 +6,6 @@
  * right one each thread has NULL (from 2.43 on: a constant, all zeros) or a
  * tcache_perthread_struct. Close to it, in the same object file of libc, is
  * thread_arena: NULL or an arena of the ring.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include <string.h>
 
@@ -128,8 +126,8 @@ is_valid(struct tls *tls, struct candidate *candidate)
 }
 
 /*
- * A program can have a pointer of its own in TLS to a block of that size and
- * of zeros, which passes for an empty tcache.
+ * A program can have a pointer in TLS to a zeroed block of that size, which
+ * looks like an empty tcache.
  */
 static bool
 is_better(const struct candidate *a, const struct candidate *b)
@@ -199,8 +197,8 @@ leader_ended(const struct mu_snapshot *snap)
 }
 
 /*
- * A child that another thread than the first forked: the tcaches of the first
- * and of all others are nobody's.
+ * A child forked by another thread than the first: the tcaches of the first
+ * thread and of all others have no thread.
  */
 static bool
 leader_was_no_first(const struct mu_snapshot *snap)

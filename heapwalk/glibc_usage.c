@@ -1,10 +1,6 @@
 /*
- * The figures of a glibc heap: see heapwalk/glibc_usage.h.
- *
  * Until the end, an arena's LIVE is the bytes of chunks that count as in use,
  * with the 8 bytes of each that are its header.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_usage.h"
 

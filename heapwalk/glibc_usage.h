@@ -1,8 +1,6 @@
 /*
  * What a glibc heap is used for (heapwalk/usage.h), summed up between the steps
  * of its reading from what these keep anyway: nothing of the heap is looked at.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GLIBC_USAGE_H
 #define HEAPWALK_GLIBC_USAGE_H

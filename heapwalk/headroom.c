@@ -1,8 +1,3 @@
-/*
- * What the limits leave: see heapwalk/headroom.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/headroom.h"
 
 #include <stdbool.h>

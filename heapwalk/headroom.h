@@ -7,8 +7,6 @@
  * it that this process can see, of version 1 (limit_in_bytes, memsw) and of
  * version 2 (max, high). Swap is not counted as room: what is swapped out for
  * a check slows the program down.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_HEADROOM_H
 #define HEAPWALK_HEADROOM_H

@@ -1,7 +1,5 @@
 /*
  * A heap back end: how one allocator's live blocks are read from a snapshot.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_HEAP_H
 #define HEAPWALK_HEAP_H

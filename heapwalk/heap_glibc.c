@@ -1,7 +1,5 @@
 /*
  * The heap of glibc's own malloc, read without symbols: right, or refused.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/glibc_foreign.h"
 #include "heapwalk/glibc_inferred.h"
@@ -109,11 +107,11 @@ judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 	if (walk->glibc.other_libc != 0)
 		return mu_why(walk->why, MU_PARTIAL,
 		    "libc is loaded once more at %p (dlmopen), and its malloc "
-		    "has a heap of its own, which was not checked",
+		    "has a separate heap, which was not checked",
 		    (void *)walk->glibc.other_libc);
 	if (walk->heap->unproven_bytes > 0)
 		return mu_why(walk->why, MU_PARTIAL,
-		    "behind memory that somebody else took by sbrk, %zu bytes "
+		    "behind memory that other code took by sbrk, %zu bytes "
 		    "may be blocks or look like them: they were not checked",
 		    walk->heap->unproven_bytes);
 	*walk->why = why;

@@ -1,8 +1,3 @@
-/*
- * Which threads are inside malloc: see heapwalk/in_malloc.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/in_malloc.h"
 
 #include <string.h>

@@ -1,7 +1,5 @@
 /*
  * Which threads are inside malloc.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_IN_MALLOC_H
 #define HEAPWALK_IN_MALLOC_H

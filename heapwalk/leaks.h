@@ -21,7 +21,7 @@ struct mu_leak {
 	uintptr_t frames[MU_LEAK_FRAMES];
 	unsigned char contents[MU_LEAK_CONTENTS];
 	size_t num_more;       /* frames behind those */
-	const uintptr_t *more; /* memory of whoever made the entry */
+	const uintptr_t *more; /* memory of the maker of the entry */
 	bool cut;              /* the recorder kept no more */
 };
 

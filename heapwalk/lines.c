@@ -1,9 +1,3 @@
-/*
- * A long file of /proc, a buffer of whole lines at a time: see
- * heapwalk/lines.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/lines.h"
 
 #include <string.h>

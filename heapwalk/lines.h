@@ -1,7 +1,5 @@
 /*
  * A long file of /proc, a buffer of whole lines at a time.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_LINES_H
 #define HEAPWALK_LINES_H

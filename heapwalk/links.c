@@ -25,8 +25,6 @@
  * of a fresh block, not yet the other); neighbours that point at each other, up
  * to 5 % (the chunk behind a fresh block may be on that very list). Both found
  * fewer of the links, too.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/links.h"
 

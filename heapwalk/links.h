@@ -1,17 +1,15 @@
 /*
  * Free-list links that outlived their list.
  *
- * A chunk that was freed and handed out again still holds fd and bk where the
- * program has not written. Each is the address of a chunk header, and that is
- * where the last 8 usable bytes of the block before it are, so an old link
- * looks like a reference to a block it has nothing to do with. But a program
- * may well point there itself: at a list node or a second base class at the
- * end of an object, at a block of its own behind a 16-byte header. Without
- * evidence such a word counts: a false leak is worse than a missed one. And
- * with evidence it counts in a program that is seen to point there elsewhere:
- * blocks->last_words, which marking finds out (heapwalk/mark/links.c).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * A chunk that was freed and allocated again still holds fd and bk where the
+ * program has not written. Each is the address of a chunk header, which is also
+ * the last 8 usable bytes of the block before it, so an old link looks like a
+ * reference to an unrelated block. But a program may point there itself: at a
+ * list node or a second base class at the end of an object, or at a block
+ * behind its own 16-byte header. Without evidence such a word counts: a false
+ * leak is worse than a missed one. Even with evidence it counts in a program
+ * that points to last words elsewhere: blocks->last_words, which marking
+ * determines (heapwalk/mark/links.c).
  */
 #ifndef HEAPWALK_LINKS_H
 #define HEAPWALK_LINKS_H

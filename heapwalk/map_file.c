@@ -1,8 +1,3 @@
-/*
- * The file behind a mapping: see heapwalk/map_file.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/map_file.h"
 
 #include <sys/stat.h>

@@ -4,8 +4,6 @@
  *
  * /proc/PID/map_files takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE of the
  * first user namespace.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MAP_FILE_H
 #define HEAPWALK_MAP_FILE_H

@@ -7,7 +7,7 @@
  * (MADV_DONTFORK), a page with a memory error. They are rare, and to ask for
  * each page first would cost more than all of the marking.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #include "heapwalk/memory_self.h"
 
@@ -101,8 +101,9 @@ is_mended(uintptr_t address)
 }
 
 /*
- * Would the program fault there, too? Behind the end of a file (BUS_ADRERR; a
- * page with a memory error has a code of its own), or in a guard region.
+ * True if the program would fault there, too: behind the end of a file
+ * (BUS_ADRERR; a page with a memory error has a different code), or in a guard
+ * region.
  */
 static bool
 is_closed(const siginfo_t *info)

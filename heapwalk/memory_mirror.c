@@ -1,8 +1,3 @@
-/*
- * The memory of another process: see heapwalk/memory_mirror.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/memory_mirror.h"
 
 #include "heapwalk/classify.h"
@@ -197,9 +192,9 @@ note_blindly(struct mu_memory_mirror *mirror, size_t *blindly,
 }
 
 /*
- * FILE is read from now on, as far as it has whole pages: behind its end, the
- * last one may hold what only a mapping shows. Of a private mapping the process
- * may have pages of its own.
+ * Read from FILE from now on, as far as it has whole pages: the last page may
+ * have contents behind the end of the file that only a mapping shows. Pages of
+ * a private mapping may be the process's own copies.
  */
 static void
 add_file(

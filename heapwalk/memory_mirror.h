@@ -6,8 +6,8 @@
  * that a view is one piece wherever the subject's memory is. Pages that the
  * subject never wrote stay untouched here, and cost nothing.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock. view() and fill may be
- * called by one thread at a time, what they gave may be read by all.
+ * view() and fill may be called by one thread at a time, what they gave may be
+ * read by all.
  */
 #ifndef HEAPWALK_MEMORY_MIRROR_H
 #define HEAPWALK_MEMORY_MIRROR_H
@@ -27,7 +27,8 @@ struct mu_mirror_part {
 struct mu_mirror_source {
 	pid_t pid;   /* of the process itself, or of a thread of it */
 	int memory;  /* /proc/PID/mem of the image */
-	int live;    /* of the process itself, for what the image lacks */
+	int live;    /* of the process itself, for memory that the image does
+			not have */
 	pid_t still; /* the process, which stands still: it is read; 0: it is
 			a copy */
 	int pagemap; /* of the image */
@@ -81,9 +82,9 @@ struct mu_memory_mirror {
 	bool late;          /* that was given up */
 
 	/*
-	 * The caller's to set: who shares the reading; NULL: nobody. And when
-	 * it ends in any case (CLOCK_MONOTONIC): what was not read until then
-	 * is zeros, and the mirror late. 0: never.
+	 * Set by the caller: threads that share the reading (NULL: none), and
+	 * when it ends in any case (CLOCK_MONOTONIC; 0: never): what was not
+	 * read until then is zeros, and the mirror is late.
 	 */
 	struct mu_workers *workers;
 	uint64_t deadline_ns;

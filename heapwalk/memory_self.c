@@ -1,8 +1,3 @@
-/*
- * The memory of our own address space: see heapwalk/memory_self.h.
- *
- * Runs in: original, sweeper. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/memory_self.h"
 
 #include "heapwalk/classify.h"

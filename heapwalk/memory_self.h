@@ -2,7 +2,7 @@
  * The memory of our own address space: the sweeper's copy-on-write image, or
  * the original while it reads libc's data.
  *
- * Runs in: original, sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: original, sweeper.
  */
 #ifndef HEAPWALK_MEMORY_SELF_H
 #define HEAPWALK_MEMORY_SELF_H
@@ -53,10 +53,10 @@ bool mu_memory_self_look(struct mu_memory *memory);
 
 /*
  * From now on a fault inside a readable mapping puts a page of zeros there,
- * counts it in memory->skipped_pages and goes on (MU-66). A fault elsewhere
- * kills us as it would have without. Only for the sweeper: its image is
- * private. Any of its threads may fault. First fills what fork left out, as far
- * as ABSENT says from where; the rest is zeros, counted as skipped.
+ * counts it in memory->skipped_pages and goes on. A fault elsewhere kills us as
+ * it would have without. Only for the sweeper: its image is private. Any of its
+ * threads may fault. First fills what fork left out, as far as ABSENT says from
+ * where; the rest is zeros, counted as skipped.
  *
  * MU_ERR_NO_MEMORY: the guard could not be installed.
  */
@@ -64,11 +64,11 @@ enum mu_status mu_memory_self_guard(
     struct mu_memory *memory, struct mu_absent *absent, struct mu_why *why);
 
 /*
- * Open private memory that holds something and that the program closed for
- * the time being (mprotect: PROT_NONE, write only, execute only), as guarded
- * allocations are while nobody works on them: readable in this image from now
- * on, and in MAPPINGS, which MEMORY was opened with. After
- * mu_memory_self_look(), and once the heap has been listed, which is told by
+ * Make private memory readable that holds data and that the program has
+ * protected for a while (mprotect: PROT_NONE, write only, execute only), as
+ * guarded allocations are while they are not in use. It becomes readable in
+ * this image, and in MAPPINGS, which MEMORY was opened with. Call after
+ * mu_memory_self_look(), and after the heap has been listed, which relies on
  * protections too. Only for the sweeper.
  */
 void mu_memory_self_unlock(

@@ -1,7 +1,5 @@
 /*
  * Reading what a mirror shows: see heapwalk/mirror_group.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/mirror_group.h"
 
@@ -26,7 +24,7 @@ struct filling {
 	struct mu_mirror_group *group;
 	struct mu_range range; /* whole units, none of them filled */
 	enum mu_mirror_pages kind;
-	size_t next; /* slice that nobody has taken */
+	size_t next; /* the next slice to take */
 };
 
 static char *

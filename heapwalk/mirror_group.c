@@ -1,8 +1,3 @@
-/*
- * One stretch of a mirror: see heapwalk/mirror_group.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/mirror_group.h"
 
 #include "mu/sys.h"

@@ -1,7 +1,5 @@
 /*
  * One stretch of a mirror (heapwalk/memory_mirror.h): mappings that touch.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MIRROR_GROUP_H
 #define HEAPWALK_MIRROR_GROUP_H

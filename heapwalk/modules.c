@@ -1,10 +1,6 @@
 /*
- * Programs and libraries in memory: see heapwalk/modules.h.
- *
  * dl_iterate_phdr() would know, but takes the dynamic linker's lock and passes
  * over other namespaces (dlmopen).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/modules.h"
 

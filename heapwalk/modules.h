@@ -1,8 +1,6 @@
 /*
  * Programs and libraries in memory: which one an address belongs to, and
  * where it was loaded, by the ELF headers that the dynamic linker maps.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MODULES_H
 #define HEAPWALK_MODULES_H

@@ -1,8 +1,3 @@
-/*
- * Which thread a place belongs to: see heapwalk/owners.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/owners.h"
 
 #include "heapwalk/spans.h"

@@ -1,7 +1,5 @@
 /*
  * Which thread a place belongs to: its stack, its thread-local variables.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_OWNERS_H
 #define HEAPWALK_OWNERS_H

@@ -1,8 +1,3 @@
-/*
- * Entries of the answer as bytes: see heapwalk/packed.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/packed.h"
 
 #include <string.h>

@@ -2,8 +2,6 @@
  * Entries of the answer as bytes: 10 to 50 each, where a struct mu_leak has
  * 264. Numbers are LEB128, addresses differences to the entry before, zeros at
  * the end of contents are left out.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_PACKED_H
 #define HEAPWALK_PACKED_H

@@ -1,8 +1,3 @@
-/*
- * Which pages can hold a pointer: see heapwalk/pages.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/pages.h"
 
 #include <linux/sysinfo.h>

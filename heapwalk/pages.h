@@ -10,8 +10,6 @@
  * believed, and everything counts.
  *
  * True of an image that stands still: answers are kept for a while.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_PAGES_H
 #define HEAPWALK_PAGES_H
@@ -59,8 +57,8 @@ bool mu_pages_can_skip(struct mu_pages *pages);
 bool mu_pages_any_written(const struct mu_pages *pages, struct mu_range range);
 
 /*
- * Is anything swapped out, or can nobody tell? Then what no page table and no
- * page cache has may hold something all the same.
+ * True if pages are swapped out, or if that is unknown: then a page that is in
+ * no page table and no page cache may hold data all the same.
  */
 bool mu_pages_swap_used(struct mu_pages *pages);
 

@@ -1,10 +1,6 @@
 /*
- * What a byte of memory is for: see heapwalk/places.h.
- *
  * A thread's storage lies on top of its stack, .bss may be one mapping with
  * what was mapped behind it: kinds are told apart by bytes, not by mappings.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/places.h"
 

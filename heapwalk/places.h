@@ -1,8 +1,6 @@
 /*
  * What a byte of memory is for: a thread's stack or local storage, a module's
  * variables, or other.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_PLACES_H
 #define HEAPWALK_PLACES_H

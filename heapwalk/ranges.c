@@ -1,8 +1,3 @@
-/*
- * A set of addresses: see heapwalk/ranges.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/ranges.h"
 
 #include "mu/sort.h"

@@ -3,8 +3,6 @@
  * left after that.
  *
  * Add ranges in any order, seal, then ask.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_RANGES_H
 #define HEAPWALK_RANGES_H

@@ -1,8 +1,3 @@
-/*
- * What a recorder knows of blocks: see heapwalk/recorded.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/recorded.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
  *
  * The tables are the subject's: every address, count and size in them is
  * checked, and every walk is bounded.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_RECORDED_H
 #define HEAPWALK_RECORDED_H

@@ -1,7 +1,5 @@
 /*
  * Modules that a recorder saw go: see heapwalk/recorded.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include <string.h>
 

@@ -1,7 +1,5 @@
 /*
  * The tables of a recorder are found and checked: see heapwalk/recorded.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include <string.h>
 

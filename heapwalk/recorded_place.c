@@ -1,8 +1,3 @@
-/*
- * Where a recorder's variable is: see heapwalk/recorded_place.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/recorded_place.h"
 
 #include <string.h>
@@ -50,7 +45,9 @@ search_part(const struct mu_snapshot *snap, struct mu_range part)
 	return 0;
 }
 
-/* What nobody wrote to is no recorder at work, but in a small library. */
+/*
+ * An unmodified page cannot hold an active recorder, except in a small library.
+ */
 static uintptr_t
 search_mapping(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
     bool whole, size_t *left)

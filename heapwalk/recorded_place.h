@@ -1,8 +1,6 @@
 /*
  * Where a recorder's struct mu_recorded is: among the variables of programs
  * and libraries, by its magic.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_RECORDED_PLACE_H
 #define HEAPWALK_RECORDED_PLACE_H

@@ -1,8 +1,3 @@
-/*
- * Which words refer to which blocks: see heapwalk/references.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/references.h"
 
 #include "heapwalk/links.h"

@@ -7,8 +7,6 @@
  * of a block that has such memory. Of each the tags are taken off; then it
  * refers to the block that it points into, unless it lies in a block and is a
  * left-over link of a free list.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_REFERENCES_H
 #define HEAPWALK_REFERENCES_H

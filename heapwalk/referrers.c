@@ -1,10 +1,6 @@
 /*
- * Who points at one block: see heapwalk/referrers.h.
- *
  * After the marking every root and every live block is gone through once more.
  * What a word refers to is decided by heapwalk/references.h, as there.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/referrers.h"
 

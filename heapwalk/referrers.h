@@ -1,8 +1,6 @@
 /*
  * Who points at one block: every word that refers to it, by the rules of the
  * marking, and where that word is.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_REFERRERS_H
 #define HEAPWALK_REFERRERS_H

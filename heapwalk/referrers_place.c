@@ -1,8 +1,3 @@
-/*
- * Where in the program a reference lies: see heapwalk/referrers_place.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/referrers_place.h"
 
 #include "heapwalk/modules.h"

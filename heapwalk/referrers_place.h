@@ -1,8 +1,6 @@
 /*
  * Where in the program a reference lies, in terms that its author knows: a
  * module's variable, a thread's stack or variable, a region, or a mapping.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_REFERRERS_PLACE_H
 #define HEAPWALK_REFERRERS_PLACE_H

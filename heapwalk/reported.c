@@ -1,8 +1,3 @@
-/*
- * What the entries of an answer hold together: see heapwalk/reported.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/reported.h"
 
 /* The visitor of what is counted, or is an owner with an entry. */

@@ -1,8 +1,6 @@
 /*
  * What the entries of an answer hold together, each block counted once: what
  * two owners lead to is in the figures of both (heapwalk/fold.h).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_REPORTED_H
 #define HEAPWALK_REPORTED_H

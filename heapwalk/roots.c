@@ -1,12 +1,8 @@
 /*
- * Where pointers can live: see heapwalk/roots.h.
- *
- * Every readable private mapping is gone through page by page, as RELRO and
- * what a program protected after filling it are read-only; pages that nobody
- * wrote fall out in populated(). Then bytes are taken away, as one mapping can
+ * Every readable private mapping is searched page by page, since RELRO and
+ * memory that a program protected after filling it are read-only; populated()
+ * skips unmodified pages. Then ranges are removed by bytes, as one mapping can
  * hold an mmapped chunk and the main thread's variables side by side.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/roots.h"
 

@@ -2,8 +2,6 @@
  * Where pointers can live: all memory of the subject that is readable and
  * private, less the heap, less our own, less dead stack (byte by byte), plus
  * registers and what the program registered.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_ROOTS_H
 #define HEAPWALK_ROOTS_H

@@ -1,11 +1,9 @@
 /*
- * Memory that an image shares with other processes: see heapwalk/shared.h.
+ * Each mapping is copied page by page to new memory, which is then moved over
+ * it. If several mappings show the same pages of a file, as ZGC maps all of its
+ * heap, they are copied once: the others show zeros.
  *
- * Each mapping is copied page by page to a place of its own, which is then
- * moved over it. Where several mappings show the same pages of a file, as ZGC
- * does with all of its heap, they are copied once: the others show zeros.
- *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #include "heapwalk/shared.h"
 

@@ -3,8 +3,7 @@
  * so that it goes on changing while the image is searched. Here it becomes
  * private to the image, with the contents that it has now.
  *
- * Runs in: sweeper, while the program stands still. Uses no malloc, no errno,
- * no libc lock.
+ * Runs in: sweeper, while the program stands still.
  */
 #ifndef HEAPWALK_SHARED_H
 #define HEAPWALK_SHARED_H

@@ -1,12 +1,8 @@
 /*
- * Owners that were allocated alike: see heapwalk/similar.h.
- *
- * A group is found by its first MU_LEAK_FRAMES frames (MU-78), which several
- * stacks of a depot can share; most owners are found by their stack's number
- * without that. Where stacks are sampled, those that were not are a group
- * without frames: one by one they would hide the others.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * A group is found by its first MU_LEAK_FRAMES frames, which several stacks of
+ * a depot can share; most owners are found by their stack's number without
+ * that. Where stacks are sampled, those that were not are a group without
+ * frames: one by one they would hide the others.
  */
 #include "heapwalk/similar.h"
 

@@ -1,8 +1,6 @@
 /*
- * Owners that were allocated alike: those with the same stack become one entry
- * (MU-76), before entries are made, as there may be millions of them.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Owners that were allocated alike: those with the same stack become one entry,
+ * before entries are made, as there may be millions of them.
  */
 #ifndef HEAPWALK_SIMILAR_H
 #define HEAPWALK_SIMILAR_H

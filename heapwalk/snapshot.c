@@ -1,7 +1,5 @@
 /*
  * Where in the subject an address is.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/snapshot.h"
 

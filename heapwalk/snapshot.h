@@ -127,8 +127,8 @@ struct mu_snapshot {
 	struct mu_workers *workers;
 
 	/*
-	 * Nobody holds malloc's locks: a thread may stand in the midst of it.
-	 * Then an arena that is locked is one that is being changed.
+	 * Malloc is not frozen: a thread may be in the middle of a change. A
+	 * locked arena is then one that is being changed.
 	 */
 	bool unfrozen;
 	bool only_moment; /* there will be no other one to look at */

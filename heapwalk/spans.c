@@ -1,7 +1,5 @@
 /*
  * The live blocks of one heap stretch, as bits.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/spans.h"
 

@@ -1,7 +1,5 @@
 /*
  * One heap stretch by itself: what heapwalk/blocks.c asks of its spans.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_SPANS_H
 #define HEAPWALK_SPANS_H

@@ -1,11 +1,7 @@
 /*
- * Which bytes of stacks are dead: see heapwalk/stacks.h.
- *
  * The extent of a stack comes from glibc's struct pthread and not from the
  * mappings: stacks that touch become one mapping (always so from 2.42, whose
  * guard pages are no mappings any more).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/stacks.h"
 

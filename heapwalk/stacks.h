@@ -5,8 +5,6 @@
  *
  * In doubt a byte is alive: then a leak may go unseen, and nothing that is in
  * use is reported.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_STACKS_H
 #define HEAPWALK_STACKS_H

@@ -2,8 +2,6 @@
  * The stacks of threads that ended, which glibc keeps for the next ones.
  *
  * Known by their struct pthread, which on x86-64 holds its own address twice.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/classify.h"
 #include "heapwalk/stacks_search.h"
@@ -66,8 +64,8 @@ holds_own_address(const char *view, uintptr_t address)
 }
 
 /*
- * In a dead struct pthread: what its thread was started with, and once somebody
- * has joined it what it returned.
+ * In a dead struct pthread: the argument that its thread was started with, and
+ * after a join its result.
  */
 static struct mu_range
 outlived_words(const struct mu_snapshot *snap, uintptr_t address)

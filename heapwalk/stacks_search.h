@@ -1,7 +1,5 @@
 /*
  * What finding live and ended stacks have in common; for stacks*.c only.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_STACKS_SEARCH_H
 #define HEAPWALK_STACKS_SEARCH_H

@@ -1,14 +1,10 @@
 /*
- * A thread's local storage: see heapwalk/tls.h.
- *
  * The dynamic thread vector (dtv_t in glibc's dl-dtv.h) has for each module
  * where its variables are in that thread, and what is to be freed if they
  * were allocated. A module that is loaded later and whose variables fit into
  * the reserve beside the others is not noted there until they are used by way
  * of the vector (init_one_static_tls() in elf/dl-tls.c): until then they count
  * as the stack's. The entries are as described since 2.25.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/tls.h"
 
@@ -109,7 +105,7 @@ mu_tls_find(struct mu_tls *tls, const struct mu_snapshot *snap,
 	if (mapping == NULL)
 		return;
 	tls->vector = find_vector(snap, tp);
-	/* On top of the stack, or, the main thread's, in a place of its own. */
+	/* On top of the stack, or elsewhere for the main thread. */
 	bounds = mapping->range;
 	if (mu_range_has(stack, tp)) {
 		bounds = stack;

@@ -1,7 +1,5 @@
 /*
  * A thread's local storage: where it is, by what glibc notes of it.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_TLS_H
 #define HEAPWALK_TLS_H

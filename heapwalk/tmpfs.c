@@ -1,8 +1,3 @@
-/*
- * Which files live in memory only: see heapwalk/tmpfs.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/tmpfs.h"
 
 #include <linux/stat.h>

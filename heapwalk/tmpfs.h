@@ -3,8 +3,6 @@
  *
  * From mountinfo and not by statfs() of the name: a name can be deleted, hide
  * behind another mount, or lead over a network file system that hangs.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_TMPFS_H
 #define HEAPWALK_TMPFS_H

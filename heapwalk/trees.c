@@ -1,13 +1,9 @@
 /*
- * Trees of unreachable nodes: see heapwalk/trees.h.
- *
  * From each node that has one parent its parents are followed up to a head, or
  * to a node that was come to from another one. A chain in no order waits for a
  * miss of main memory at each step, so several are followed at once. What was
  * come to says from where, and that where it ended: numbers of trees are all
  * that is kept, in the place of the parents.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/trees.h"
 

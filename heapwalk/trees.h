@@ -7,8 +7,6 @@
  * and whatever leads to a head leads to its whole tree: chains, lists and trees
  * of any length are one tree each, and only what is left between the heads has
  * to be searched (heapwalk/components.h).
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_TREES_H
 #define HEAPWALK_TREES_H

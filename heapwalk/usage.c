@@ -1,8 +1,3 @@
-/*
- * Lost, in use, or held free: see heapwalk/usage.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/usage.h"
 
 void

@@ -12,8 +12,6 @@
  *
  * What is free may never have been touched, or have been given back to the
  * kernel within its page (malloc_trim()): resident memory can be less.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_USAGE_H
 #define HEAPWALK_USAGE_H
@@ -47,9 +45,9 @@ struct mu_heap_usage {
 	size_t num_arenas;
 
 	/*
-	 * Usable, of blocks in arenas and of mmapped ones. Together the bytes
+	 * Usable bytes of blocks in arenas and of mmapped ones, together those
 	 * of all blocks; all of them count as reachable until
-	 * mu_usage_complete() is told.
+	 * mu_usage_complete().
 	 */
 	size_t live_reachable, live_unreachable;
 
@@ -68,8 +66,8 @@ struct mu_heap_usage {
 	size_t mmapped_unproven;
 
 	/*
-	 * Behind memory that somebody else took by sbrk(): may be malloc's, and
-	 * is in no other figure.
+	 * Behind memory that other code took by sbrk(): may be malloc's, and is
+	 * in no other figure.
 	 */
 	size_t unproven;
 };

@@ -1,8 +1,3 @@
-/*
- * Memory that a forked image lacks: see heapwalk/wiped.h.
- *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/wiped.h"
 
 #include <string.h>

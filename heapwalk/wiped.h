@@ -2,7 +2,7 @@
  * Memory that the kernel empties in a forked image (MADV_WIPEONFORK): what it
  * referred to looks lost there.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #ifndef HEAPWALK_WIPED_H
 #define HEAPWALK_WIPED_H
@@ -22,8 +22,8 @@ struct mu_wiped {
 
 /*
  * Add the mappings that TEXT, whole lines of smaps, shows as wiped. Pure.
- * Droppable ones (vDSO getrandom states of glibc 2.41) do not count: the
- * kernel may empty them at any time, so that nobody keeps references there.
+ * Droppable ones (vDSO getrandom states of glibc 2.41) do not count: the kernel
+ * may empty them at any time, so they hold no references.
  */
 void mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length);
 

@@ -1,8 +1,3 @@
-/*
- * Which of many words lie within a range: see heapwalk/words.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/words.h"
 
 #include <string.h>

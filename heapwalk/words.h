@@ -1,8 +1,6 @@
 /*
  * Which of many words lie within a range: what scanning does with every word
  * that there is, and what few of them pass.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_WORDS_H
 #define HEAPWALK_WORDS_H
@@ -25,7 +23,9 @@ typedef uint64_t mu_words_filter(
  */
 mu_words_filter *mu_words_choose(void);
 
-/* Each by number, for tests; NULL where this CPU lacks it or behind the last.
+/*
+ * A version by number, for tests; NULL if this CPU cannot run it, or after the
+ * last.
  */
 mu_words_filter *mu_words_version(unsigned number);
 

@@ -4,8 +4,6 @@
  * The sweeper has no libc threads: who runs it says how more are started
  * (RUN), and without that one does all. What is done with them must come out
  * the same whatever their number.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_WORKERS_H
 #define HEAPWALK_WORKERS_H

@@ -1,8 +1,3 @@
-/*
- * Malloc stops here and starts again here: see allocator_freeze.h.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock of its own.
- */
 #include "lib/allocator_freeze.h"
 
 #include "lib/library.h"
@@ -11,7 +6,7 @@
 
 /*
  * glibc's low-level lock, an int at offset 0 of malloc_state: 0 free, 1 taken,
- * 2 taken and somebody waits (sysdeps/nptl/lowlevellock.h, 2.4 and later).
+ * 2 taken with waiters (sysdeps/nptl/lowlevellock.h, 2.4 and later).
  */
 enum { MUTEX_FREE, MUTEX_TAKEN, MUTEX_CONTENDED };
 
@@ -95,7 +90,7 @@ lock_arena(struct mu_pass *pass, uintptr_t arena)
 
 	if (inferred && !was_found(pass, arena))
 		return mu_why(&pass->why, MU_ERR_HEAP_INCONSISTENT,
-		    "arena %p was made meanwhile", (void *)arena);
+		    "arena %p was created during the pass", (void *)arena);
 	if (pass->num_locked == pass->max_locked) {
 		grown = mu_arena_grow(&pass->arena, pass->locked,
 		    pass->num_locked, more, sizeof(*grown));
@@ -150,9 +145,9 @@ lock_ring(struct mu_pass *pass, bool *brought)
 
 /*
  * A program with one thread takes no malloc lock at all (SINGLE_THREAD_P), so
- * ours would not hold it; and were it to fork() meanwhile, its child would
- * inherit our lock for ever, as a single-threaded fork() resets none. The
- * thread that asks by itself is the exception: it cannot do either.
+ * ours would not stop it; and if it called fork() during the pass its child
+ * would keep our lock for ever, as a single-threaded fork() resets none. Not so
+ * if that thread itself is the caller: it can do neither.
  */
 static bool
 locks_are_useless(struct mu_pass *pass)

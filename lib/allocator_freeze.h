@@ -1,11 +1,11 @@
 /*
- * Malloc stops here and starts again here.
+ * Stop malloc, and start it again.
  *
- * glibc has no malloc_disable(). Holding every arena's mutex has its effect:
- * no thread changes a bin, a top or a heap; what the per-thread caches and the
- * lock-free fastbin pushes do meanwhile keeps the heap readable.
+ * glibc has no malloc_disable(). Holding the mutex of every arena has the same
+ * effect: no thread changes a bin, a top or a heap; the per-thread caches and
+ * lock-free pushes to fastbins, which may go on, keep the heap readable.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock of its own.
+ * Runs in: original.
  */
 #ifndef LIB_ALLOCATOR_FREEZE_H
 #define LIB_ALLOCATOR_FREEZE_H

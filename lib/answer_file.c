@@ -1,8 +1,3 @@
-/*
- * What at_exit found as a file: see answer_file.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/answer_file.h"
 
 #include <string.h>

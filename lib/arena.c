@@ -1,7 +1,5 @@
 /*
- * The private arena: see mu/arena.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #include "mu/arena.h"
 

@@ -1,6 +1,3 @@
-/*
- * The frames of an entry: see backtrace.h.
- */
 #include "lib/backtrace.h"
 
 size_t

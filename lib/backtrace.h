@@ -2,7 +2,7 @@
  * The frames of an entry: the first 16 in its struct Leak, further ones behind
  * all entries.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_BACKTRACE_H
 #define LIB_BACKTRACE_H

@@ -1,8 +1,3 @@
-/*
- * The thread that asks becomes a thread of the snapshot: see caller.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/caller.h"
 
 #include <signal.h>

@@ -7,7 +7,7 @@
 
 #include "lib/pass.h"
 
-/* Add it to pass->snap, unless nobody's stack asks. Runs in: any. */
+/* Add it to pass->snap, unless the call came without a stack. Runs in: any. */
 enum mu_status mu_caller_add(struct mu_pass *pass);
 
 /*

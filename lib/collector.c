@@ -1,13 +1,11 @@
 /*
- * The second process: see collector.h.
- *
  * It is a clone that shares the program's memory but is a thread group of its
  * own, because a thread cannot trace its own group; a plain fork would freeze
  * the memory before the registers. It does not share the descriptor table
  * (CLONE_FILES): what it opens never shows in the program, and closing its
  * copies drops no record lock, which belong to the table they were taken
  * through (fcntl_locking in fs/locks.c). Nor does it share the working folder
- * (CLONE_FS): a set-user-ID program that another thread executes meanwhile
+ * (CLONE_FS): otherwise a set-user-ID program that another thread executes
  * would not get its rights (check_unsafe_exec in fs/exec.c). It has the
  * program's signal handlers but all signals blocked: a Ctrl-C sent to the
  * process group must not run a handler of the program here.
@@ -246,7 +244,7 @@ attend(struct mu_pass *pass)
 		await_phase(pass, PHASE_TAKEN, &life);
 	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
 		continue;
-	/* MU-31: expiry is a failure of its own. */
+	/* An expired deadline has a separate status. */
 	if (pass->collected != MU_ERR_HELPER_DIED)
 		return;
 	if (life.stuck)

@@ -1,8 +1,3 @@
-/*
- * How long copying takes: see lib/copy_pause.h.
- *
- * Runs in: keeper, the command. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/copy_pause.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * How long a stop is in which a process is copied, looked at before it begins.
  *
- * Runs in: keeper, the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, the command.
  */
 #ifndef LIB_COPY_PAUSE_H
 #define LIB_COPY_PAUSE_H

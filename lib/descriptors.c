@@ -1,8 +1,3 @@
-/*
- * Empty a process's own copy of the descriptor table: see descriptors.h.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/descriptors.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Empty a process's own copy of the descriptor table.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef LIB_DESCRIPTORS_H
 #define LIB_DESCRIPTORS_H

@@ -1,6 +1,3 @@
-/*
- * The entries of an answer, one at a time: see entries.h.
- */
 #include "lib/entries.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * The entries of an answer, one at a time: what writes a report needs no array
  * of all, which would take 368 bytes an entry.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_ENTRIES_H
 #define LIB_ENTRIES_H

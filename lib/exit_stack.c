@@ -1,6 +1,3 @@
-/*
- * Where the stack of a thread begins that has called exit(): see exit_stack.h.
- */
 #include "lib/exit_stack.h"
 
 #include <link.h>

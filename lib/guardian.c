@@ -1,7 +1,7 @@
 /*
  * The process that outlives the keeper: see keeper.h.
  *
- * Runs in: guardian. Uses no malloc, no errno, no libc lock.
+ * Runs in: guardian.
  */
 #include "lib/keeper_drop.h"
 #include "lib/keeper_line.h"

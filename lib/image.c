@@ -1,8 +1,3 @@
-/*
- * The mappings of the image: see image.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/image.h"
 
 #include "lib/left_out.h"
@@ -15,8 +10,8 @@ mu_image_note(struct mu_pass *pass)
 {
 	pass->mapped_pages = 0;
 	/*
-	 * Names of mappings are part of the answer to who refers to a block.
-	 * Without the page nobody could be asked for another try.
+	 * Names of mappings are part of an answer about references. Without the
+	 * page another try cannot be requested.
 	 */
 	if (pass->request->references == NULL && !pass->hold &&
 	    pass->left_out != NULL)

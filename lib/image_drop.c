@@ -1,8 +1,3 @@
-/*
- * Giving the image's pages back: see image_drop.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/image_drop.h"
 
 #include "heapwalk/workers.h"

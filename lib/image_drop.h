@@ -5,7 +5,7 @@
  * 35 ms a gigabyte of 4 KiB pages, 15 by two threads (2 cores Xeon, kernel
  * 6.18).
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #ifndef LIB_IMAGE_DROP_H
 #define LIB_IMAGE_DROP_H

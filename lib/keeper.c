@@ -1,6 +1,4 @@
 /*
- * The command's side of the keeper: see keeper.h.
- *
  * Runs in: the command.
  */
 #include "lib/keeper.h"
@@ -59,7 +57,10 @@ map_work(struct mu_keeper *keeper)
 	return keeper->stack != NULL;
 }
 
-/* A child with memory and descriptors of its own, and without a signal. */
+/*
+ * Start a child with separate memory and descriptors, and without an exit
+ * signal.
+ */
 static long
 start(struct mu_keeper *keeper, void (*body)(void *))
 {

@@ -1,19 +1,21 @@
 /*
  * Stopping another process from outside, and taking its memory.
  *
- * Two processes do that for the command, each with memory of its own, so that
- * what ends one of the three (a SIGKILL, the OOM killer) leaves the others:
- * - the keeper is the tracer. It stops the threads, reads registers, has the
- *   copy made, lets the threads go, and ends the copy when the command closes
- *   its end of the line or is gone;
+ * Two processes do that for the command, each with separate memory, so that the
+ * death of one of the three (by SIGKILL, by the OOM killer) leaves the others:
+ * - the keeper is the tracer. It stops the threads, reads registers, makes a
+ *   thread copy the process, continues the threads, and ends the copy when the
+ *   command closes its end of the line or has died;
  * - the guardian waits for the keeper's end. If that comes too early, it has
  *   the copy reaped (lib/guardian.c). It and the command kill a keeper that a
- *   signal has stopped: its owner is the target's. A thread that was in a call
- * of ours takes its registers back by itself (ptrace/remote_return.h). Both are
- * in sessions of their own, block all signals, and have the lowest
- * oom_score_adj that they may have; the command has the highest while they
- * live. What the keeper found is in memory that all three share (struct
- * mu_keeper_work); descriptors come over the line (lib/keeper_line.h).
+ *   signal has stopped: the target's owner may do that.
+ *
+ * A thread that was in a call of ours restores its registers by itself
+ * (ptrace/remote_return.h). Both processes run in new sessions, block all
+ * signals, and have the lowest oom_score_adj that they may have; the command
+ * has the highest while they live. The keeper's results are in memory that all
+ * three share (struct mu_keeper_work); descriptors are passed over the line
+ * (lib/keeper_line.h).
  */
 #ifndef LIB_KEEPER_H
 #define LIB_KEEPER_H
@@ -73,8 +75,8 @@ struct mu_keeper {
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*
-	 * The answer, valid until mu_keeper_end(). SNAP lacks what only the
-	 * caller knows (reach, workers, the release of libc).
+	 * The answer, valid until mu_keeper_end(). SNAP is without what only
+	 * the caller knows (reach, workers, the release of libc).
 	 */
 	struct mu_keeper_result result;
 	struct mu_snapshot snap;

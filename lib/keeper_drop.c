@@ -1,8 +1,3 @@
-/*
- * The beginning and the end of keeper and guardian: see keeper_drop.h.
- *
- * Runs in: keeper, guardian. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/keeper_drop.h"
 
 #include <signal.h>

@@ -2,7 +2,7 @@
  * What keeper and guardian have in common (lib/keeper.h): how they begin, and
  * how the copy ends.
  *
- * Runs in: keeper, guardian. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, guardian.
  */
 #ifndef LIB_KEEPER_DROP_H
 #define LIB_KEEPER_DROP_H
@@ -15,15 +15,16 @@
 #define MU_KEEPER_LOOK_NS (MU_NS_PER_SEC / 5)
 
 /*
- * Whoever owns the target may stop a process of the same user by a signal, with
- * the target's threads in its hands: such a one is killed. 0: there is none.
+ * The owner of the target may stop by a signal a process of ours with the same
+ * user, while that process holds the target's threads: kill such a process. 0:
+ * there is none.
  */
 void mu_keeper_kill_stopped(pid_t pid);
 
 /*
- * A session of its own under NAME, all signals blocked, no descriptors but the
- * COUNT in KEEP, and the last to be killed when memory runs out. If it is
- * stopped when its parent ends, it goes on.
+ * Become a new session with the process name NAME, block all signals, close all
+ * descriptors but the COUNT in KEEP, and be the OOM killer's last choice. If
+ * this process is stopped when its parent ends, it continues.
  */
 void mu_keeper_settle(const char *name, const int *keep, size_t count);
 

@@ -1,8 +1,3 @@
-/*
- * Messages between command and keeper: see keeper_line.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/keeper_line.h"
 
 #include <string.h>

@@ -3,7 +3,7 @@
  * one byte a message, and descriptors. Each end sees at once that the other
  * process is gone.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_KEEPER_LINE_H
 #define LIB_KEEPER_LINE_H

@@ -1,8 +1,3 @@
-/*
- * From rung to rung: see ladder.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/ladder.h"
 
 #include <string.h>

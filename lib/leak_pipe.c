@@ -1,8 +1,3 @@
-/*
- * Leaks as bytes: see leak_pipe.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/leak_pipe.h"
 
 #include <string.h>

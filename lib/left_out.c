@@ -1,8 +1,3 @@
-/*
- * Memory that a fork leaves out of the image: see left_out.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/left_out.h"
 
 #include "heapwalk/classify.h"

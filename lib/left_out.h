@@ -6,7 +6,7 @@
  * stop, when the contents may have changed, and says so in a page that all
  * three processes share. In the next try the collector keeps the threads
  * stopped until the sweeper has read that memory from the original. A program
- * that has none never waits, and nobody reads smaps during a stop.
+ * without such memory never waits, and smaps is never read during a stop.
  *
  * Shared memory is in the image, but goes on changing: where the program has
  * any, the collector waits in the same way until the sweeper has copied it
@@ -56,16 +56,17 @@ void mu_left_out_prepare(struct mu_pass *pass);
 void mu_left_out_await(struct mu_pass *pass);
 
 /*
- * Guard the image and put in what it lacks. MU_ERR_TIMEOUT: another try will
- * have to, this one is over. *LOST becomes the pages that could not be had.
+ * Guard the image and add the memory that is missing in it. MU_ERR_TIMEOUT:
+ * another try is needed, this one is over. *LOST becomes the pages that could
+ * not be read.
  *
  * Runs in: sweeper.
  */
 enum mu_status mu_left_out_guard(struct mu_pass *pass, size_t *lost);
 
 /*
- * The image lacks memory: MU_ERR_TIMEOUT, another try will have to read it.
- * There must be a page to say so in. Runs in: sweeper.
+ * Memory is missing in the image. Returns MU_ERR_TIMEOUT: another try will have
+ * to read it. There must be a page to say so in. Runs in: sweeper.
  */
 enum mu_status mu_left_out_want(struct mu_pass *pass);
 

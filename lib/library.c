@@ -1,8 +1,6 @@
 /*
- * All state of the library between passes: see library.h.
- *
- * A file of its own, so that what reads the state does not link what runs by
- * itself at the start and the end of a program.
+ * A separate file, so that code that reads the state does not link the code
+ * that runs by itself at the start and the end of a program.
  */
 #include "lib/library.h"
 

@@ -1,8 +1,3 @@
-/*
- * A lock that is known by its owner's thread id: see lock.h.
- *
- * Runs in: original. Uses no malloc, no errno; safe in a signal handler.
- */
 #include "lib/lock.h"
 
 #include "mu/sys.h"

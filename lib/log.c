@@ -1,7 +1,5 @@
 /*
- * The log of a pass: see mu/log.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #include "mu/log.h"
 

@@ -1,8 +1,3 @@
-/*
- * Where the log goes: see log_sink.h.
- *
- * Runs in: original. Uses no malloc, no errno.
- */
 #include "lib/log_sink.h"
 
 #include <string.h>

@@ -1,8 +1,3 @@
-/*
- * One look at the heap, in the thread that asked for it: see lib/look.h.
- *
- * Runs in: original. Uses no malloc, no errno.
- */
 #include "lib/look.h"
 
 #include <gnu/libc-version.h>

@@ -1,6 +1,4 @@
 /*
- * Whose malloc does the program call: see lib/malloc_probe.h.
- *
  * Runs in: original; telling in the sweeper too.
  */
 #include "lib/malloc_probe.h"
@@ -13,7 +11,7 @@
 
 /*
  * glibc has exported it since 2.0, beside malloc and at the same address. Weak,
- * as a static program with a malloc of its own must not get glibc's as well.
+ * since a static program with its own malloc must not get glibc's as well.
  */
 void *__libc_malloc(size_t) __attribute__((weak));
 

@@ -1,11 +1,11 @@
 /*
- * Whose malloc does the program call?
+ * Find out whose malloc the program calls.
  *
- * If the name leads elsewhere than to libc, that may be an allocator, or a
- * function that counts or traces and passes on. It is told by trying: a few
- * blocks are asked for and kept, and a pass looks whether they are in glibc's
- * heap. Asked for by the constructor, where nobody is inside malloc, and only
- * if the name leads elsewhere: most programs never pay for it.
+ * If the name leads to an object other than libc, that may be an allocator, or
+ * a function that counts or traces and passes the call on. This is tested: a
+ * few blocks are allocated and kept, and a pass looks whether they are in
+ * glibc's heap. Done by the constructor, when no thread is inside malloc, and
+ * only if the name leads elsewhere: most programs never pay for it.
  *
  * Runs in: original.
  */

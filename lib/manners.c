@@ -1,10 +1,6 @@
 /*
- * The sweeper's manners: see manners.h.
- *
- * Everything here concerns a process of its own, with a memory of its own: the
+ * All of this changes only the sweeper, a process with separate memory: the
  * program's priority, limits and score stay as they are.
- *
- * Uses no malloc, no errno, no libc lock.
  */
 #include "lib/manners.h"
 
@@ -35,7 +31,7 @@
 /* Tables take at least this without asking: no machine swaps for so little. */
 #define LIMIT_MIN (16 * MIB)
 
-/* Where nobody tells what is available, the machine is the limit. */
+/* No limit, if the available memory is not known. */
 #define LIMIT_NONE (SIZE_MAX / 2)
 
 /*
@@ -53,10 +49,9 @@ mu_manners_begin(void)
 }
 
 /*
- * A sweeper that inherits a real-time policy would keep every thread that is
- * not real-time off its core until it is done. SCHED_BATCH never takes the
- * core from whoever is running when it wakes up. From SCHED_IDLE it would be a
- * step up.
+ * A sweeper with an inherited real-time policy would keep every thread without
+ * such a policy off its core until it is done. SCHED_BATCH never preempts the
+ * running thread when it wakes up. From SCHED_IDLE it would be a step up.
  */
 void
 mu_manners_yield(void)
@@ -75,7 +70,7 @@ mu_manners_yield(void)
 	    nice < NICE_MAX ? nice : NICE_MAX);
 }
 
-/* Half: what the program itself takes meanwhile has the other one. */
+/* Half: the program itself may use the other half during the pass. */
 void
 mu_manners_limit(struct mu_arena *tables, size_t available)
 {

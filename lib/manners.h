@@ -1,7 +1,7 @@
 /*
  * What the sweeper owes the program and the machine it runs on.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #ifndef LIB_MANNERS_H
 #define LIB_MANNERS_H
@@ -11,7 +11,7 @@
 /* First of all: there is no core file of this process. */
 void mu_manners_begin(void);
 
-/* Whoever else has work to do comes first. Once nobody waits for us stopped. */
+/* Give way to other processes. Call once no thread waits for us in a stop. */
 void mu_manners_yield(void);
 
 /*

@@ -1,8 +1,3 @@
-/*
- * The OOM killer's preferences: see oom_score.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/oom_score.h"
 
 #include <stdbool.h>

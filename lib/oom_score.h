@@ -2,7 +2,7 @@
  * Who is killed first when memory runs out: /proc/self/oom_score_adj, from
  * -1000 (never) to 1000 (first).
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_OOM_SCORE_H
 #define LIB_OOM_SCORE_H

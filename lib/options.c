@@ -1,9 +1,7 @@
 /*
- * Text becomes options: see lib/options.h. Read once, when the library is
- * loaded.
+ * Read once, when the library is loaded.
  *
- * Runs in: original, also in constructors. Uses no malloc, no errno, no libc
- * lock, no locale.
+ * Uses no malloc, no errno, no libc lock, no locale.
  */
 #include "lib/options.h"
 

@@ -6,8 +6,8 @@
  * parser and help=1 are made from it, and tests/unit/test_options_help.c holds
  * the manual page to it.
  *
- * Runs in: original, also in constructors. Uses no malloc, no errno, no libc
- * lock. Pure functions; the text is the caller's.
+ * Runs in: original, also in constructors. Pure functions; the text is the
+ * caller's.
  */
 #ifndef LIB_OPTIONS_H
 #define LIB_OPTIONS_H
@@ -81,7 +81,7 @@ enum mu_unchecked {
 	X(count, workers, 0,                                                \
 	    "threads that search the copy of the program; 0: one a CPU")    \
 	X(flag, symbolize, 0,                                               \
-	    "files and lines in texts, by a process of its own")            \
+	    "files and lines in texts, by a separate process")              \
 	X(flag, help, 0, "list the options")
 
 /* How the kinds are kept. */

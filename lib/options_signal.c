@@ -1,8 +1,7 @@
 /*
  * A signal by name or number, for the option signal.
  *
- * Runs in: original, also in constructors. Uses no malloc, no errno, no libc
- * lock.
+ * Runs in: original, also in constructors.
  */
 #include <signal.h>
 

@@ -1,6 +1,4 @@
 /*
- * How a pass ended becomes the answer and the log: see outcome.h.
- *
  * Uses no malloc, no errno.
  */
 #include "lib/outcome.h"
@@ -75,7 +73,7 @@ log_symbolized(const struct mu_pass *pass,
 	return done;
 }
 
-/* A block that is longer than BLOCK is made in memory of its own, or cut. */
+/* An entry longer than BLOCK is formatted in mapped memory, or cut. */
 static void
 log_long(const struct mu_log *log, const struct Leak *leak, bool contents,
     struct mu_frame_names *names, char block[BLOCK_SIZE], size_t length)
@@ -164,7 +162,7 @@ stop_words(int stop)
 	}
 }
 
-/* MU-24, lines 9 and following; or why there are none. */
+/* Lines 9 and following; or why there are none. */
 static void
 log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
@@ -210,8 +208,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 }
 
 /*
- * An answer that was made with other references than usual says so, as whoever
- * reads it may not know of the options.
+ * An answer with other options for references than the defaults says so, since
+ * the reader may not know of them.
  */
 static void
 note_reach(struct UnreachableMemoryInfo *info)

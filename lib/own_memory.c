@@ -1,8 +1,3 @@
-/*
- * The memory of passes themselves: see lib/own_memory.h.
- *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/own_memory.h"
 
 #include "lib/left_out.h"

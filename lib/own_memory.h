@@ -2,7 +2,7 @@
  * Memory that passes brought into the process, and that is no place where the
  * program keeps pointers.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #ifndef LIB_OWN_MEMORY_H
 #define LIB_OWN_MEMORY_H

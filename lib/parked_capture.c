@@ -1,11 +1,7 @@
 /*
- * The image without a tracer: see parked_capture.h.
- *
  * There is no collector: what it reads of /proc, the program's own thread may
  * read whatever its dumpable flag, its user ids or a hidepid say, and a
  * process that shares the memory would have nothing else to do.
- *
- * Uses no malloc, no errno, no libc lock.
  */
 #include "lib/parked_capture.h"
 
@@ -37,8 +33,9 @@ sweeper_body(void *arg)
 }
 
 /*
- * On a stack of its own, as ours may be a coroutine's. Without an exit signal
- * it is a child that no SIGCHLD tells of and no waitpid(-1) sees.
+ * Start the sweeper on a separate stack, as ours may be a coroutine's. Without
+ * an exit signal it is a child that causes no SIGCHLD and that waitpid(-1) does
+ * not see.
  */
 static enum mu_status
 start_sweeper(struct mu_pass *pass)
@@ -97,7 +94,7 @@ mu_parked_capture(struct mu_pass *pass)
 	if (status == MU_OK)
 		status = mu_parking_stop_prepared(
 		    parking, pass->stop_ns, pass->deadline_ns, &pass->why);
-	/* Nobody else is there: only we stand still. */
+	/* There is no other thread: only the calling one waits. */
 	if (parking->begin_ns == 0)
 		parking->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)

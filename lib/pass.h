@@ -1,9 +1,9 @@
 /*
- * One pass: everything that original, collector and sweeper share.
+ * One pass: the data that original, collector and sweeper share.
  *
- * Lives on a stack of its own, or below the frames of the thread that asked
- * which are scanned; the collector sees it because it shares the memory, the
- * sweeper has a copy.
+ * Lies on a separate stack, or below the frames of the calling thread that are
+ * searched. The collector sees it because it shares the memory, the sweeper has
+ * a copy.
  */
 #ifndef LIB_PASS_H
 #define LIB_PASS_H
@@ -22,7 +22,7 @@
 
 /* The context of the asking thread, taken where the program called us. */
 struct mu_caller {
-	uintptr_t sp; /* 0: nobody's stack (a signal's own thread) */
+	uintptr_t sp; /* 0: none (the thread of a signal) */
 	uintptr_t tp;
 	uintptr_t saved[MU_CALLEE_SAVED];
 };
@@ -45,7 +45,7 @@ struct mu_unreachable {
 struct mu_pipe_usage;
 
 struct mu_request {
-	const struct mu_caller *caller; /* NULL: nobody's stack */
+	const struct mu_caller *caller; /* NULL: none */
 	size_t limit;
 	enum mu_voice voice;
 	bool contents; /* of blocks are wanted, and logged */
@@ -155,8 +155,8 @@ mu_pass_stop_within(struct mu_pass *pass, uint64_t span)
 }
 
 /*
- * Take the caller's context. Must stay inline: in a frame of its own the
- * registers that the program keeps pointers in would lie below SP.
+ * Take the caller's context. Must be inline: in a separate frame, registers in
+ * which the program keeps pointers would be saved below SP.
  */
 static inline __attribute__((always_inline)) void
 mu_caller_capture(struct mu_caller *caller)

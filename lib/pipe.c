@@ -1,8 +1,3 @@
-/*
- * Bytes from the sweeper to the original: see lib/pipe.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/pipe.h"
 
 #include <sys/ioctl.h>

@@ -1,11 +1,9 @@
 /*
- * /proc, or what stands in for it: see mu/procfs.h.
- *
  * fsopen() and fsmount() (Linux 5.2) make a procfs of our PID namespace that
  * no mount table has: the program and its neighbours never see it. It takes
  * CAP_SYS_ADMIN over the mount namespace.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #include "mu/procfs.h"
 

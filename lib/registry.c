@@ -1,8 +1,3 @@
-/*
- * What the program told us about its references: see registry.h.
- *
- * Runs in: original.
- */
 #include "lib/registry.h"
 
 #include <string.h>
@@ -142,7 +137,7 @@ copy(struct mu_arena *arena, void **to, const void *from, size_t count,
 	return true;
 }
 
-/* MU-83: called with growing buffers until everything fits. */
+/* Called with growing buffers until everything fits. */
 static bool
 ask_provider(struct mu_snapshot *snap, const struct mu_provider *provider,
     struct mu_arena *arena, const struct mu_log *log)

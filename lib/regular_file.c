@@ -1,6 +1,3 @@
-/*
- * Regular files are opened, other kinds are not: see mu/regular_file.h.
- */
 #include "mu/regular_file.h"
 
 #include "mu/sys.h"

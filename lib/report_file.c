@@ -1,6 +1,3 @@
-/*
- * The file that a report is written to: see report_file.h.
- */
 #include "lib/report_file.h"
 
 #include <limits.h>

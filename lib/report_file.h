@@ -5,7 +5,7 @@
  * first: a FIFO without a reader, a link, a file that he may read. Such a
  * thing is neither waited for nor written to.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_REPORT_FILE_H
 #define LIB_REPORT_FILE_H

@@ -1,6 +1,4 @@
 /*
- * Answers that the program still holds: see results.h.
- *
  * Runs in: original; the sweeper reads the list in its image.
  */
 #include "lib/results.h"

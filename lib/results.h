@@ -1,11 +1,7 @@
 /*
- * Answers that the program still holds.
- *
- * A report is full of addresses of lost blocks: were it in memory that the
- * next pass scans, it would hide every leak it names. Each answer therefore
- * has a mapping of its own, and the list of them is left out of the roots.
- *
- * Runs in: original; the sweeper reads the list in its image.
+ * A report is full of addresses of lost blocks: in memory that the next pass
+ * searches it would hide every leak that it lists. Each answer therefore has a
+ * separate mapping, and the list of them is excluded from the roots.
  */
 #ifndef LIB_RESULTS_H
 #define LIB_RESULTS_H

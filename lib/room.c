@@ -1,8 +1,3 @@
-/*
- * The room for a copy: see lib/room.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/room.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
  * killer runs. So its headroom is compared with the need before there is a
  * copy, and watched while there is one.
  *
- * Runs in: original, keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: original, keeper.
  */
 #ifndef LIB_ROOM_H
 #define LIB_ROOM_H

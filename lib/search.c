@@ -1,8 +1,3 @@
-/*
- * A snapshot becomes an answer: see search.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "lib/search.h"
 
 #include "heapwalk/encodings.h"
@@ -110,7 +105,7 @@ mu_search_mark(struct mu_search *search)
 	return true;
 }
 
-/* A partial answer must still be sent before whoever asked gives up. */
+/* A partial answer must still be sent before the caller gives up. */
 static uint64_t
 folding_ends(const struct mu_search *search)
 {

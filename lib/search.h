@@ -4,7 +4,7 @@
  * The same for the sweeper, which looks at its own image, and for the command,
  * which looks at another process or a core file.
  *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper (any).
  */
 #ifndef LIB_SEARCH_H
 #define LIB_SEARCH_H

@@ -1,8 +1,3 @@
-/*
- * What a copy of a process shares with it: see lib/shared_pages.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/shared_pages.h"
 
 #include <string.h>
@@ -70,8 +65,8 @@ struct asking {
 };
 
 /*
- * The number of the page at ADDRESS in its file. Of a private mapping, which
- * may have pages of its own, the address itself is counted.
+ * The number of the page at ADDRESS in its file. In a private mapping, whose
+ * pages may be modified copies, the address itself is used.
  */
 static uint64_t
 number_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,

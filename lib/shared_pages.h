@@ -4,7 +4,7 @@
  * the process is stopped. And pages that the process has never touched,
  * although they hold something: their file tells, or else the copy is asked.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #ifndef LIB_SHARED_PAGES_H
 #define LIB_SHARED_PAGES_H

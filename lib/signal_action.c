@@ -1,6 +1,4 @@
 /*
- * The way back from a signal handler: see mu/signal_action.h.
- *
  * Without unwinding information, and behind a byte that no function's covers:
  * only so do libgcc and gdb look at the code, which they know, and see a
  * signal's frame (MD_FALLBACK_FRAME_STATE_FOR). A thread that is cancelled in

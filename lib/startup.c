@@ -1,8 +1,3 @@
-/*
- * What happens without being called: see startup.h.
- *
- * Runs in: original.
- */
 #include "lib/startup.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /*
  * Names of statuses, and the sentence that goes with a failure.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #include "mu/status.h"
 

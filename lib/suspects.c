@@ -1,8 +1,3 @@
-/*
- * What a first look found unreachable: see lib/suspects.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/suspects.h"
 
 #include <string.h>

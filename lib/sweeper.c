@@ -1,9 +1,8 @@
 /*
- * The third process: see sweeper.h.
- *
  * It runs on a copy of the collector's stack, in a process where every other
- * thread has vanished in mid-step: locks may be held by nobody, so no malloc,
- * no stdio, nothing of libc that locks. What it maps, it maps in its own image.
+ * thread has vanished in the middle of its work: locks may be held by threads
+ * that do not exist, so no malloc, no stdio, nothing of libc that locks. Its
+ * mappings are made in its own image.
  */
 #include "lib/sweeper.h"
 
@@ -68,7 +67,7 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	status = mu_left_out_guard(pass, &sweep->left_out);
 	if (status != MU_OK)
 		return status;
-	/* Nobody stands still any more. */
+	/* All threads run again. */
 	mu_manners_yield();
 	mu_manners_limit(&sweep->tables, pass->room.left);
 	/*

@@ -1,6 +1,4 @@
 /*
- * Reaping the sweeper: see sweeper_end.h.
- *
  * Uses no malloc, no errno.
  */
 #include "lib/sweeper_end.h"
@@ -89,7 +87,7 @@ mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
 
 	while (!mu_sweeper_ended(pass)) {
 		if (mu_sys_now_ns() >= deadline_ns) {
-			/* Nobody lets us wait for it: it is a zombie by now. */
+			/* It cannot be waited for: it is a zombie by now. */
 			if (killed)
 				return;
 			mu_sys_kill(

@@ -1,9 +1,7 @@
 /*
- * Text goes to the command and comes back: see symbolizer.h.
- *
- * By a socket, as neither pipes nor files can be written to without a signal
- * (SIGPIPE, SIGXFSZ) where that fails, and its one end can be shut while a
- * child that another thread forks meanwhile holds it open.
+ * Through a socket: writing to a pipe or a file raises a signal on failure
+ * (SIGPIPE, SIGXFSZ), and one end of a socket can be shut down while a child
+ * that another thread has forked holds it open.
  */
 #include "lib/symbolizer.h"
 

@@ -1,9 +1,9 @@
 /*
  * The command is found, and its environment made: see symbolizer.h.
  *
- * The environment is copied now, as another thread may change it when a report
- * is made. What it lacks: the libraries that are preloaded here, their options,
- * and debuginfod's servers, so that no report waits for a network.
+ * The environment is copied now, as another thread may change it later. Left
+ * out are the libraries that are preloaded here, their options, and
+ * debuginfod's servers, so that no report waits for a network.
  *
  * Runs in: original, at the start.
  */

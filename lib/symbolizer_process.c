@@ -1,6 +1,4 @@
 /*
- * Two processes: see symbolizer_process.h.
- *
  * Both share the program's memory, TLS and errno included, until the execve():
  * raw system calls only.
  */
@@ -21,7 +19,9 @@
 #define GRACE_NS (2 * MU_NS_PER_SEC) /* behind the deadline */
 #define DESCRIPTORS_MAX (1 << 16)
 
-/* Whoever of the two processes comes first; they share the table. */
+/*
+ * Called by whichever of the two processes comes first; they share the table.
+ */
 static void
 close_descriptor(struct mu_symbolizer_process *process)
 {
@@ -137,8 +137,9 @@ await_child(const struct mu_symbolizer_process *process)
 }
 
 /*
- * Of a process group of its own: what stops or interrupts the program's need
- * not end the report. With SIGCHLD ignored, there would be nobody to wait for.
+ * Runs in a separate process group: a signal that stops or interrupts the
+ * program's group does not end the report. With SIGCHLD ignored, there would be
+ * no child to wait for.
  */
 static void
 attend(void *arg)
@@ -199,7 +200,7 @@ mu_symbolizer_process_end(struct mu_symbolizer_process *process)
 	pid_t got = mu_sys_wait(process->attendant, &status, MU_WALL | WNOHANG);
 
 	if (got == 0 || got == -EINTR) {
-		/* Somebody has stopped it. */
+		/* A signal has stopped it. */
 		if (mu_sys_now_ns() >= process->deadline_ns + GRACE_NS)
 			mu_sys_kill(process->attendant, SIGKILL);
 		return MU_SYMBOLIZER_RUNS;

@@ -6,7 +6,7 @@
  * is a grandchild: its parent, the attendant, is a clone without a signal of
  * its end, shares the program's memory and descriptors, and executes nothing.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef LIB_SYMBOLIZER_PROCESS_H
 #define LIB_SYMBOLIZER_PROCESS_H

@@ -1,6 +1,4 @@
 /*
- * Text without stdio: see mu/text.h.
- *
  * Runs in: any. Uses no malloc, no errno, no libc lock, no locale.
  */
 #include "mu/text.h"

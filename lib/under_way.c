@@ -1,6 +1,3 @@
-/*
- * Passes under way: see under_way.h.
- */
 #include "lib/under_way.h"
 
 #include "lib/left_out.h"

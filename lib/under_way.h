@@ -21,7 +21,7 @@ struct mu_under_way {
 	} places[MU_UNDER_WAY];
 };
 
-/* PASS lies on a stack of its own, and has been begun. */
+/* PASS lies on a separate stack, and has begun. */
 void mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
 void mu_under_way_remove(struct mu_under_way *passes, struct mu_pass *pass);
 

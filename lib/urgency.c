@@ -1,8 +1,3 @@
-/*
- * Scheduling during a stop: see urgency.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "lib/urgency.h"
 
 #include <sched.h>

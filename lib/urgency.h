@@ -2,7 +2,7 @@
  * Running before everything else for the length of a stop: while threads of the
  * program stand still for us, no other work should keep us from the CPU.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef LIB_URGENCY_H
 #define LIB_URGENCY_H

@@ -1,6 +1,4 @@
 /*
- * A report whenever a signal arrives: see watch_signal.h.
- *
  * The handler starts a bare thread (raw clone, no pthread_create, which
  * allocates) on a stack that was mapped in advance; the pass runs there. So
  * nothing waits in the handler, the thread that it interrupted goes on and
@@ -9,10 +7,9 @@
  * multi-threaded for ever, and would be missing after the fork() that makes a
  * daemon.
  *
- * The bare thread has no TLS of its own; it shares the interrupted thread's.
- * It runs nothing but the pass, which knows no errno and takes no libc lock;
- * of signals it lets one through, by which others' passes stop it. The kernel
- * reaps it as it does any thread.
+ * The bare thread shares the TLS of the interrupted thread. It runs only the
+ * pass, which uses no errno and takes no libc lock; it unblocks one signal, by
+ * which other passes stop it. The kernel reaps it like any thread.
  */
 #include "lib/watch_signal.h"
 
@@ -61,9 +58,9 @@ log_wait(uint64_t ns)
 }
 
 /*
- * However often it is asked, the program gets to run between two reports. Who
- * asks meanwhile is answered by the one at the end. A fork leaves the sleeper
- * behind as it leaves a pass, and an exit ends it.
+ * Sleep, so that the program gets to run between two reports. Signals that
+ * arrive in this time are answered by the report at its end. A fork leaves the
+ * sleeping thread behind, as it leaves a pass, and an exit ends it.
  */
 static void
 sleep_out_interval(const struct mu_watch *watch)
@@ -79,7 +76,10 @@ sleep_out_interval(const struct mu_watch *watch)
 static void
 watch_thread(void *arg)
 {
-	/* Who waits can be parked by others; nobody else sends this one. */
+	/*
+	 * A waiting thread can be stopped by other passes; other code does not
+	 * send this signal.
+	 */
 	const mu_sigmask waiting = ~mu_signal_bit(SIGSETXID);
 	struct mu_watch *watch = arg;
 	int state;

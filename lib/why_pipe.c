@@ -1,8 +1,3 @@
-/*
- * References as bytes: see why_pipe.h.
- *
- * Uses no malloc, no errno, no libc lock.
- */
 #include "lib/why_pipe.h"
 
 #include <string.h>

@@ -1,10 +1,8 @@
 /*
- * Threads of the sweeper: see worker_threads.h.
- *
  * A thread waits for a turn, does its part if it is one of as many as the turn
  * names, and waits for the next.
  *
- * Runs in: sweeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper.
  */
 #include "lib/worker_threads.h"
 

@@ -1,10 +1,10 @@
 /*
- * Threads of the sweeper, started when work is first shared and kept for more.
+ * Threads of the sweeper, started when work is first shared, and kept for more.
  *
- * Raw clones: they have no TLS of their own and run only what the sweeper
- * runs. Whoever exits with exit_group() ends them.
+ * Raw clones: they have no separate TLS and run only the sweeper's code.
+ * exit_group() by any of them ends all.
  *
- * Runs in: sweeper, command. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper, command.
  */
 #ifndef LIB_WORKER_THREADS_H
 #define LIB_WORKER_THREADS_H

@@ -1,8 +1,3 @@
-/*
- * Alternate signal stacks: see alternate_stacks.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/alternate_stacks.h"
 
 #include <signal.h>

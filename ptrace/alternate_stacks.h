@@ -2,7 +2,7 @@
  * Alternate signal stacks: once sigaltstack() has returned, the kernel alone
  * may know where one is. Each thread is made to ask for its own.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #ifndef PTRACE_ALTERNATE_STACKS_H
 #define PTRACE_ALTERNATE_STACKS_H

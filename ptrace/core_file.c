@@ -1,6 +1,4 @@
 /*
- * A core file's segments and notes: see core_file.h.
- *
  * libelf checks that headers and notes lie inside the file; that what they say
  * makes sense is checked here. Anyone may have written the file.
  *

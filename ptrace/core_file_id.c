@@ -1,6 +1,4 @@
 /*
- * The first bytes of a program or library: see core_file_id.h.
- *
  * The loader maps a file's first page, with the headers and mostly the note,
  * and the kernel dumps that page of all files that are ELF (coredump_filter,
  * bit 4).

@@ -1,6 +1,4 @@
 /*
- * Whose core a file is: see core_file_kind.h.
- *
  * Runs in: the command.
  */
 #include "ptrace/core_file_kind.h"

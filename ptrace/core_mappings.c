@@ -1,8 +1,3 @@
-/*
- * Segments and mapped files become mappings: see core_mappings.h.
- *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/core_mappings.h"
 
 #include <elf.h>
@@ -24,7 +19,7 @@ has_prefix(const char *name, const char *prefix)
 	return strncmp(name, prefix, strlen(prefix)) == 0;
 }
 
-/* Memory, whoever shares it. "/anon_hugepage" is private as a rule. */
+/* Shared memory without a file on disk. "/anon_hugepage" is mostly private. */
 static bool
 is_shared_memory(const char *name)
 {
@@ -88,7 +83,7 @@ set_undumped(struct mu_mapping *mapping, struct mu_core_part *part)
 	} else if (is_shared_memory(mapping->name) ||
 	    has_prefix(mapping->name, "/anon_hugepage")) {
 		part->source = MU_CORE_LACKING;
-		part->lack = "left out by coredump_filter";
+		part->missing = "left out by coredump_filter";
 	} else if (mapping->writable) {
 		mapping->shared = true;
 	}
@@ -121,7 +116,7 @@ add(struct merging *merging, struct mu_range range, enum mu_core_source source)
 	}
 	set_file(mapping, file);
 	if (source == MU_CORE_LACKING)
-		part->lack = "cut off";
+		part->missing = "cut off";
 	else if (source == MU_CORE_NOWHERE)
 		set_undumped(mapping, part);
 	return true;

@@ -4,7 +4,7 @@
  * Each mapping has one source: a segment of which the core has but the first
  * page is two.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #ifndef PTRACE_CORE_MAPPINGS_H
 #define PTRACE_CORE_MAPPINGS_H
@@ -24,16 +24,16 @@ enum mu_core_source {
 
 struct mu_core_part {
 	enum mu_core_source source;
-	uint64_t offset;  /* MU_CORE_DUMPED: in the core */
-	const char *lack; /* MU_CORE_LACKING: why, in words */
-	bool told;        /* a segment tells the protections */
-	bool code;        /* of a program or library */
+	uint64_t offset;     /* MU_CORE_DUMPED: in the core */
+	const char *missing; /* MU_CORE_LACKING: why, in words */
+	bool told;           /* a segment tells the protections */
+	bool code;           /* of a program or library */
 	const char *base; /* of range.begin, in our memory; NULL: not there */
 };
 
 /*
- * Fill the mappings of SNAP and a part for each, from ARENA. Of files it is not
- * known yet whether they can be had: what the core lacks of them is NOWHERE.
+ * Fill the mappings of SNAP and a part for each, from ARENA. Whether files are
+ * available is not known yet: their parts that are not in the core are NOWHERE.
  *
  * What /proc/PID/maps tells and a core does not:
  * - inodes: files are numbered by their names;

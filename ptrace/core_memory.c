@@ -1,8 +1,3 @@
-/*
- * The memory of a core: see core_memory.h.
- *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/core_memory.h"
 
 #include <unistd.h>
@@ -53,7 +48,7 @@ core_view(struct mu_memory *door, uintptr_t address, size_t size)
 /*
  * The first run of bytes in RANGE, of mapping INDEX, that is not a hole of the
  * file: the kernel leaves out pages that were never touched (dump_skip()). Code
- * of a program's is nobody's variable, wherever a debugger wrote to it.
+ * of a program is no variable, even if a debugger wrote to it.
  */
 static bool
 next_data(const struct mu_core_memory *memory, size_t index,
@@ -90,7 +85,7 @@ next_data(const struct mu_core_memory *memory, size_t index,
 	return true;
 }
 
-/* Not what a file has unchanged, nor what nobody touched. */
+/* Not unchanged pages of a file, nor pages that were never touched. */
 static bool
 core_populated(
     struct mu_memory *door, struct mu_range range, struct mu_range *part)

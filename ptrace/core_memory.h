@@ -1,11 +1,11 @@
 /*
- * The memory of a core: each range of the subject at one place in ours.
+ * The memory of a core: each range of the subject at one address in ours.
  *
- * What the core has in one piece is looked at in the core. Where it is pieced
- * together (pages that nobody touched between others, the unchanged parts of
+ * A range that is contiguous in the core is viewed there. For a range that is
+ * pieced together (untouched pages between others, the unchanged parts of
  * files), address space is reserved and the pieces are mapped into it.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #ifndef PTRACE_CORE_MEMORY_H
 #define PTRACE_CORE_MEMORY_H

@@ -1,7 +1,7 @@
 /*
  * Where in our memory a core's memory lies: see core_memory.h.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #include <string.h>
 #include <unistd.h>
@@ -28,9 +28,10 @@ has_bytes(const struct mu_core_part *part)
 }
 
 /*
- * Can views go from mapping INDEX over into the next? Not between a file's own
- * pages and others: nobody looks at both at once, and a core of gcore's, where
- * pages cannot be mapped as they lie, would be copied for it.
+ * True if a view may continue from mapping INDEX into the next. Not between a
+ * file's own pages and others: no reader needs both at once, and in a core of
+ * gcore's, whose pages cannot be mapped as they lie, it would be copied for
+ * that.
  */
 static bool
 goes_on(const struct mu_core_memory *memory, size_t index)

@@ -1,8 +1,3 @@
-/*
- * Programs and libraries of a core: see core_modules.h.
- *
- * Runs in: the command.
- */
 #include "ptrace/core_modules.h"
 
 #include <elf.h>
@@ -175,8 +170,8 @@ static void
 open_one(const struct opening *opening, struct mu_core_module *module)
 {
 	mu_core_file_id(module->bytes, module->size, &module->id);
-	module->lack = open_file(opening, module);
-	if (module->lack != NULL)
+	module->missing = open_file(opening, module);
+	if (module->missing != NULL)
 		mu_sys_close(&module->fd);
 }
 
@@ -221,10 +216,10 @@ place_undumped(const struct opening *opening, size_t index,
 	if (!mapping->readable || mapping->writable)
 		return;
 	part->source = MU_CORE_LACKING;
-	part->lack = module->lack;
-	if (module->lack != NULL)
+	part->missing = module->missing;
+	if (module->missing != NULL)
 		return;
-	part->lack = "its file is shorter now";
+	part->missing = "its file is shorter now";
 	if (!__builtin_add_overflow(
 		mapping->offset, mu_range_size(mapping->range), &end) &&
 	    end <= module->length + (-module->length & (PAGE_LEAST - 1)))
@@ -243,7 +238,7 @@ place(const struct opening *opening, size_t index)
 		place_undumped(opening, index, module);
 	} else if (part->source == MU_CORE_NOWHERE && mapping->executable) {
 		part->source = MU_CORE_LACKING;
-		part->lack = "left out with its headers by coredump_filter";
+		part->missing = "left out with its headers by coredump_filter";
 	}
 	part->code =
 	    module != NULL && mapping->executable && !mapping->writable;

@@ -1,7 +1,7 @@
 /*
- * The programs and libraries of a core, and their files if those can be had.
+ * The programs and libraries of a core, and their files if these are available.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock of its own;
+ * Runs in: the command. Uses no malloc, no errno, no libc lock;
  * ptrace/core_file_id.h does.
  */
 #ifndef PTRACE_CORE_MODULES_H
@@ -24,9 +24,9 @@ struct mu_core_module {
 	const char *bytes; /* its first ones, in the core */
 	size_t size;
 	struct mu_core_id id;
-	int fd;           /* the file, which is the same build; or -1 */
-	uint64_t length;  /* of the file, bytes */
-	const char *lack; /* why there is no file, in words; or NULL */
+	int fd;              /* the file, which is the same build; or -1 */
+	uint64_t length;     /* of the file, bytes */
+	const char *missing; /* why there is no file, in words; or NULL */
 };
 
 struct mu_core_modules {

@@ -2,7 +2,7 @@
  * Which mappings are the heap, the stack and the kernel's: see
  * core_mappings.h.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #include "ptrace/core_mappings.h"
 

@@ -1,8 +1,3 @@
-/*
- * Notes about the process: see core_process.h.
- *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/core_process.h"
 
 #include <elf.h>

@@ -1,7 +1,7 @@
 /*
  * What a core's notes say about the process as a whole.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #ifndef PTRACE_CORE_PROCESS_H
 #define PTRACE_CORE_PROCESS_H

@@ -1,10 +1,6 @@
 /*
- * Threads of a core: see core_threads.h.
- *
  * A thread's notes follow its NT_PRSTATUS, up to the next one's. They hold what
  * PTRACE_GETREGSET gives, so that the words are those of ptrace/registers.c.
- *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/core_threads.h"
 
@@ -89,8 +85,8 @@ vector_of(const struct mu_core_note *note, const struct mu_core_note *end)
 }
 
 /*
- * What a signal that was being delivered brought along (sigqueue(), a timer):
- * nobody else may have that pointer. An address that faulted is none.
+ * The value of a signal that was being delivered (sigqueue(), a timer): it may
+ * be the only copy of a pointer. An address that faulted is not a value.
  */
 static bool
 add_signal(struct mu_words *words, const struct mu_core_note *note)

@@ -1,7 +1,7 @@
 /*
  * A core's notes about threads become threads and their registers' words.
  *
- * Runs in: the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: the command.
  */
 #ifndef PTRACE_CORE_THREADS_H
 #define PTRACE_CORE_THREADS_H

@@ -1,8 +1,3 @@
-/*
- * A compressed core becomes a plain one: see core_unpack.h.
- *
- * Runs in: the command.
- */
 #include "ptrace/core_unpack.h"
 
 #include <spawn.h>

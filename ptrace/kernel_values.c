@@ -1,8 +1,3 @@
-/*
- * What only the kernel holds for the program: see kernel_values.h.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/kernel_values.h"
 
 #include <string.h>
@@ -144,7 +139,7 @@ read_epoll(struct epoll_search *search, int fd)
 	return error;
 }
 
-/* A descriptor may be closed meanwhile, by who shares the table (ENOENT). */
+/* Another task that shares the table may close a descriptor (ENOENT). */
 static bool
 visit_descriptor(void *ctx, int fd)
 {

@@ -2,7 +2,7 @@
  * Pointers whose only copy is in the kernel: epoll_event.data, sigev_value of
  * POSIX timers.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_KERNEL_VALUES_H
 #define PTRACE_KERNEL_VALUES_H

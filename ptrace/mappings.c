@@ -1,8 +1,3 @@
-/*
- * The text of /proc/PID/maps becomes mappings: see mappings.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/mappings.h"
 
 #include <limits.h>

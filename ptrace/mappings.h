@@ -1,7 +1,7 @@
 /*
  * /proc/PID/maps as an array.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef PTRACE_MAPPINGS_H
 #define PTRACE_MAPPINGS_H

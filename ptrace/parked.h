@@ -52,12 +52,12 @@ struct mu_parking {
 	struct mu_parked_row *rows, *last;
 	size_t count;   /* threads that were sent the signal */
 	size_t rescans; /* listings it took */
-	int signo;      /* by which; 0 = nobody was there to be stopped */
+	int signo;      /* the signal; 0 = there was no thread to stop */
 	bool pending;   /* a signal of ours may still be on its way */
 	bool open;      /* the handler knows of us */
-	bool stuck;     /* somebody did not leave it in time */
-	int gate;       /* futex: 1 lets everybody go */
-	int missing;    /* futex: who is still to come */
+	bool stuck;     /* a thread did not leave it in time */
+	int gate;       /* futex: 1 releases all threads */
+	int missing;    /* futex: number of threads that have not arrived */
 };
 
 struct mu_parked_cursor {

@@ -1,9 +1,7 @@
 /*
- * Every thread waits in a handler, and goes on: see parking.h.
- *
- * A round sends the signal to every thread that the listing has and nobody
- * has sent it to yet, then waits for all of them. Rounds end with a listing
- * that shows nothing new: who is parked starts no thread.
+ * A round sends the signal to every listed thread that has not been sent it
+ * yet, then waits for all of them. Rounds end with a listing that shows no new
+ * thread: a thread in the handler starts none.
  */
 #include "ptrace/parking.h"
 
@@ -169,7 +167,7 @@ try_once(struct parking_round *round)
 		else
 			status = run_round(round);
 	}
-	/* While everybody is here: nobody else sets handlers now. */
+	/* All other threads are stopped, so none of them sets a handler now. */
 	if (parking->signo > 0)
 		mu_parking_uninstall(
 		    parking->signo, parking->pending || status != MU_OK);

@@ -1,6 +1,3 @@
-/*
- * Calling threads to their handler, and waiting: see parking_await.h.
- */
 #include "ptrace/parking_await.h"
 
 #include "mu/sys.h"
@@ -38,9 +35,10 @@ mu_parking_send(const struct mu_parking *parking, struct mu_parked *thread)
 }
 
 /*
- * Who has ended will not come. Who was sent a signal that is not pending any
- * more, and did not come, had a handler of its own for it: once more. PATIENCE
- * is over for one that blocks it; who was started with it blocked always will.
+ * Check the threads that have not arrived. One that has ended will not. If the
+ * signal is no longer pending for a thread that did not arrive, another handler
+ * took it: send it once more. PATIENCE is over for one that blocks the signal:
+ * a thread that was started with it blocked always will.
  */
 static enum mu_status
 ask_for_missing(struct mu_parking *parking, bool patience, struct mu_why *why)
@@ -61,8 +59,8 @@ ask_for_missing(struct mu_parking *parking, bool patience, struct mu_why *why)
 			break;
 		case MU_PARKING_TAKEN:
 			return mu_why(why, MU_ERR_SIGNALS_BLOCKED,
-			    "the program has set a handler of its own for"
-			    " signal %d meanwhile",
+			    "the program has set its own handler for signal"
+			    " %d since",
 			    parking->signo);
 		case MU_PARKING_BLOCKED:
 			if (!patience)

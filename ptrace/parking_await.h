@@ -1,7 +1,7 @@
 /*
  * Calling threads to their handler, and waiting until they are there.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef PTRACE_PARKING_AWAIT_H
 #define PTRACE_PARKING_AWAIT_H
@@ -14,9 +14,8 @@ long mu_parking_send(
     const struct mu_parking *parking, struct mu_parked *thread);
 
 /*
- * Wait until nobody is missing; who ended is not. MU_ERR_TIMEOUT: it is
- * STOP_NS. MU_ERR_SIGNALS_BLOCKED: a thread blocks the signal, for good as it
- * seems.
+ * Wait until all threads have arrived or ended. MU_ERR_TIMEOUT: it is STOP_NS.
+ * MU_ERR_SIGNALS_BLOCKED: a thread blocks the signal, apparently for good.
  */
 enum mu_status mu_parking_await(
     struct mu_parking *parking, uint64_t stop_ns, struct mu_why *why);

@@ -1,6 +1,3 @@
-/*
- * The signal that threads are parked with: see parking_choice.h.
- */
 #include "ptrace/parking_choice.h"
 
 #include <string.h>
@@ -85,9 +82,9 @@ usable(void)
 }
 
 /*
- * What of MASK thread TID lets through. What is pending already is somebody
- * else's, who will want it; to put the default action back drops it, if that
- * is to ignore it.
+ * The signals of MASK that thread TID can take. A pending one was sent by other
+ * code, which needs it; restoring the default action would drop it, if that is
+ * to ignore the signal.
  */
 static mu_sigmask
 let_through(pid_t pid, pid_t tid, mu_sigmask mask)
@@ -135,7 +132,10 @@ mu_parking_look(struct mu_parking *parking, struct mu_why *why)
 	return MU_OK;
 }
 
-/* The first that the program does not take for itself meanwhile. */
+/*
+ * Choose the first signal for which the program does not install a handler
+ * before we do.
+ */
 enum mu_status
 mu_parking_choose(struct mu_parking *parking, struct mu_why *why)
 {

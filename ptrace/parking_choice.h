@@ -1,7 +1,7 @@
 /*
  * Which signal threads are parked with, and what /proc says of it.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef PTRACE_PARKING_CHOICE_H
 #define PTRACE_PARKING_CHOICE_H

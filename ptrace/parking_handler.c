@@ -1,6 +1,4 @@
 /*
- * The handler that threads are parked in: see parking_handler.h.
- *
  * It runs on the alternate stack if the thread has one (the rest of a
  * coroutine's stack may be small) with every signal blocked. It uses no TLS: a
  * task that was started by a raw clone() may have none.
@@ -21,10 +19,10 @@ const int mu_parking_signals[MU_PARKING_SIGNALS] = { SIGURG, SIGWINCH, 33, 32 };
 /* What a signal handler must reach. */
 static struct {
 	pid_t pid;                  /* a forked child starts anew */
-	struct mu_parking *current; /* NULL: nobody parks now */
+	struct mu_parking *current; /* NULL: no stop is in progress */
 	int inside;                 /* futex: handlers that still use it */
-	int owed;  /* a signal that would have killed came meanwhile */
-	bool late; /* a thread may come of which nobody knows any more */
+	int owed;  /* a deadly signal arrived during the stop */
+	bool late; /* a thread may arrive after its stop was given up */
 	struct mu_signal_action earlier[MU_PARKING_SIGNALS];
 } lot;
 
@@ -182,7 +180,7 @@ mu_parking_is_installed(int signo)
 	    now.handler == (void *)on_signal;
 }
 
-/* A handler that another thread has installed meanwhile stays. */
+/* Keep a handler that another thread has installed since. */
 static void
 put_back(int signo, bool pending)
 {
@@ -239,9 +237,9 @@ mu_parking_is_handled(int signo)
 }
 
 /*
- * Ours may be there already, if the program has read it meanwhile and put it
- * back; what was there before it is known then. The handler needs that from
- * its first call on.
+ * Our handler may be installed already, if the program has read it during a
+ * stop and set it again; the action before it is known then. The handler needs
+ * that from its first call on.
  */
 long
 mu_parking_install(int signo)

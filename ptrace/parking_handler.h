@@ -2,7 +2,7 @@
  * The handler that threads are parked in, and its state: the only part of a
  * pass that must be found from nowhere.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef PTRACE_PARKING_HANDLER_H
 #define PTRACE_PARKING_HANDLER_H
@@ -35,7 +35,7 @@ long mu_parking_install(int signo);
 bool mu_parking_is_installed(int signo);
 void mu_parking_uninstall(int signo, bool pending);
 
-/* Has the program a handler of its own for SIGNO? Then it is not used. */
+/* True if the program handles SIGNO; it is not used then. */
 bool mu_parking_is_handled(int signo);
 
 #endif

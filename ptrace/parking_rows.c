@@ -1,6 +1,3 @@
-/*
- * The threads that a stop by signal knows of: see parking_rows.h.
- */
 #include "ptrace/parking_rows.h"
 
 struct mu_parked *

@@ -1,7 +1,7 @@
 /*
  * The threads that a stop by signal knows of.
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef PTRACE_PARKING_ROWS_H
 #define PTRACE_PARKING_ROWS_H

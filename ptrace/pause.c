@@ -1,9 +1,3 @@
-/*
- * What would make a stop long: see pause.h.
- *
- * Runs in: collector, keeper, the command. Uses no malloc, no errno, no libc
- * lock.
- */
 #include "ptrace/pause.h"
 
 #include <string.h>

@@ -5,8 +5,7 @@
  * vfork() until the child executes a program) stops when that is over, and all
  * others would stand still for it.
  *
- * Runs in: collector, keeper, the command. Uses no malloc, no errno, no libc
- * lock.
+ * Runs in: collector, keeper, the command.
  */
 #ifndef PTRACE_PAUSE_H
 #define PTRACE_PAUSE_H

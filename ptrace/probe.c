@@ -1,8 +1,3 @@
-/*
- * Questions before the first helper is started: see probe.h.
- *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/probe.h"
 
 #include <sched.h>

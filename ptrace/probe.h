@@ -1,7 +1,7 @@
 /*
  * Before a helper is started: would that do harm?
  *
- * Runs in: original. Uses no malloc, no errno, no libc lock.
+ * Runs in: original.
  */
 #ifndef PTRACE_PROBE_H
 #define PTRACE_PROBE_H
@@ -20,13 +20,13 @@
 bool mu_probe_helpers_stay(void);
 
 /*
- * Would ptrace by a process that shares our memory kill us? Until Linux 5.16
- * a death with a core dump, such as by a seccomp filter's SIGSYS, took all
- * along who share the memory (zap_threads() in fs/coredump.c; 0258b5fd7c71,
- * "coredump: Limit coredumps to a single thread group").
+ * Would ptrace by a process that shares our memory kill us? Until Linux 5.16 a
+ * death with a core dump, such as by a seccomp filter's SIGSYS, killed all
+ * processes that share the memory (zap_threads() in fs/coredump.c;
+ * 0258b5fd7c71, "coredump: Limit coredumps to a single thread group").
  *
  * Only if the kernel is older and this thread has a filter, or when ALWAYS is
- * set (for tests): a child with a memory of its own tries. True if it dies of
+ * set (for tests), a child with separate memory tries it. True if that kills
  * it, and also if that cannot be found out until DEADLINE_NS.
  */
 bool mu_probe_deadly(bool always, uint64_t deadline_ns);

@@ -1,8 +1,3 @@
-/*
- * Reading /proc: see proc.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/proc.h"
 
 #include <limits.h>

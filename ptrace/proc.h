@@ -2,7 +2,7 @@
  * /proc without libc: whole files, directories of numbers, and the numbers in
  * their text.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef PTRACE_PROC_H
 #define PTRACE_PROC_H

@@ -1,7 +1,5 @@
 /*
- * Copy a process by its own clone(): see process_copy.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #include "ptrace/process_copy.h"
 

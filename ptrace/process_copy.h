@@ -19,7 +19,6 @@
  * and __WCLONE, and its end sends no signal.
  *
  * Runs in: keeper; what is said of one thread in threads.h holds here as well.
- * Uses no malloc, no errno, no libc lock.
  */
 #ifndef PTRACE_PROCESS_COPY_H
 #define PTRACE_PROCESS_COPY_H
@@ -95,9 +94,9 @@ enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * Let the copy take its name, MU_REMOTE_COPY, by which it is told from what the
- * process has started. Before all other calls in it. Runs in the thread that
- * made the copy.
+ * Name the copy MU_REMOTE_COPY, which distinguishes it from children of the
+ * process. Call before all other calls in it. Runs in the thread that made the
+ * copy.
  */
 void mu_process_copy_name(
     const struct mu_process_copy *copy, uint64_t deadline_ns);

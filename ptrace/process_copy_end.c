@@ -1,7 +1,5 @@
 /*
  * A copy of a process ends, and is reaped by its parent: see process_copy.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/process_copy_end.h"
 
@@ -20,8 +18,8 @@
 #define STOP_NS (20 * 1000 * 1000ull)
 
 /*
- * Between two rounds. In an execve() nobody can be stopped until it is over;
- * and a restartable sequence is over by then.
+ * Wait between two rounds. During an execve() no thread can be stopped; a
+ * restartable sequence has ended by then.
  */
 #define NAP_NS (2 * 1000 * 1000ull)
 #define ROUNDS 20 /* with refusals */
@@ -38,7 +36,7 @@ struct reaping {
 	struct mu_why *why;
 };
 
-/* Calls that are restarted after a stop, and nobody is the wiser. */
+/* Calls that are restarted after a stop without an effect on the program. */
 static const long restarted[] = {
 	SYS_futex,
 	SYS_nanosleep,

@@ -1,7 +1,7 @@
 /*
  * The last steps in which a copy of a process ends: see process_copy.h.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #ifndef PTRACE_PROCESS_COPY_END_H
 #define PTRACE_PROCESS_COPY_END_H

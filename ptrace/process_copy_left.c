@@ -1,7 +1,7 @@
 /*
  * Copies that were left behind: see process_copy.h.
  *
- * Runs in: keeper, the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, the command.
  */
 #include <string.h>
 

@@ -1,12 +1,8 @@
 /*
- * A refused PTRACE_SEIZE is explained: see refusal.h.
- *
  * The kernel's checks, in ptrace_attach() and __ptrace_may_access(), all say
  * EPERM: traced already; user and group ids; dumpable; then security modules,
  * Yama among them. A seccomp filter comes before all of them and may use any
  * errno.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/refusal.h"
 
@@ -99,8 +95,8 @@ read_yama_scope(void)
 }
 
 /*
- * Without a filter the kernel looks for the thread first and finds none; and
- * of our own thread group it refuses every thread with EPERM, whoever we are.
+ * Without a filter the kernel looks for the thread first and finds none; a
+ * thread of our own thread group it refuses with EPERM, whatever our rights.
  */
 static void
 probe_call(struct mu_refusal_facts *facts)

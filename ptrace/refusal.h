@@ -1,7 +1,7 @@
 /*
  * Why was ptrace refused? EPERM has many causes and each has its own cure.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_REFUSAL_H
 #define PTRACE_REFUSAL_H
@@ -43,20 +43,20 @@ void mu_refusal_facts_read(struct mu_refusal_facts *facts);
  * /proc/PID/status (TracerPid, Uid) and its owner, which is root when the
  * process is not dumpable; at PR_GET_DUMPABLE when PID is our parent, whose
  * memory we share; at our own CapEff; at Yama's ptrace_scope; and tries a
- * ptrace call that harms nobody.
+ * ptrace call without effects.
  */
 enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
 
 /*
  * MU_OK, or MU_ERR_PTRACE_SECCOMP if ptrace fails even where it reaches no
- * other process. To be asked before anything is seized: a filter that kills
- * then does so while nobody is ours.
+ * other process. Call before any thread is seized: a filter that kills the
+ * caller then leaves no thread stopped.
  */
 enum mu_status mu_refusal_of_call(struct mu_why *why);
 
 /*
- * MU_OK, or MU_ERR_ALREADY_TRACED if somebody traces the calling thread whom
- * our PID namespace shows. Makes no ptrace call. Runs in: original.
+ * MU_OK, or MU_ERR_ALREADY_TRACED if the calling thread has a tracer that our
+ * PID namespace shows. Makes no ptrace call. Runs in: original.
  */
 enum mu_status mu_refusal_by_tracer(struct mu_why *why);
 

@@ -1,10 +1,6 @@
 /*
- * A stopped thread's registers become words: see registers.h.
- *
  * Pointers live in vector registers too: gcc copies structures through them
  * and spills general registers into them, so all of XSAVE's area is read.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/registers.h"
 

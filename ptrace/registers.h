@@ -1,7 +1,7 @@
 /*
  * The registers of a stopped thread: all words that may be pointers.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_REGISTERS_H
 #define PTRACE_REGISTERS_H

@@ -1,8 +1,6 @@
 /*
- * A system call in a stopped thread: see remote_call.h.
- *
  * The thread is in PTRACE_EVENT_STOP, inside get_signal() in the kernel, on its
- * way back to its own code. If a system call of its own was interrupted, the
+ * way back to user code. If it was interrupted in a system call, the
  * call's result is one of the ERESTART ones and it is decided only after
  * get_signal(), by the registers as they are then, whether it is restarted and
  * how (arch_do_signal_or_restart in arch/x86/kernel/signal.c). With orig_rax -1
@@ -19,7 +17,7 @@
  * The record of what to restart (restart_block) is the thread's own, and calls
  * like clone() and wait4() do not touch it.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #include "ptrace/remote_call.h"
 
@@ -341,9 +339,9 @@ note_stop(struct run *run)
 }
 
 /*
- * From any stop but that at the entry of a call. Another program has registers
- * and a mask of its own, and perhaps another user's rights: nothing is written
- * to it.
+ * Restore from any stop except the one at the entry of a call. If the process
+ * has executed another program, which has different registers, mask and perhaps
+ * rights, nothing is written to it.
  */
 static void
 restore(struct run *run)
@@ -351,8 +349,8 @@ restore(struct run *run)
 	run->stop.deadline_ns =
 	    UINT64_MAX; /* nothing of this may be left out */
 	/*
-	 * First of all, because it makes the thread pass get_signal() even if
-	 * we end here, and a call of its own is restarted.
+	 * First of all: it makes the thread pass get_signal() even if we end
+	 * here, so that its interrupted call is restarted.
 	 */
 	if (run->stop.place == MU_REMOTE_LEFT)
 		request(run, PTRACE_INTERRUPT, 0, 0);

@@ -1,10 +1,9 @@
 /*
- * One system call in a stopped thread of another process, which is then as it
- * was before: registers, signal mask, and a call of its own that our stop had
- * interrupted and that goes on at the release.
+ * Make one system call in a stopped thread of another process, and restore the
+ * thread: registers, signal mask, and the call that our stop interrupted, which
+ * continues after the release.
  *
- * Runs in: keeper, in the thread that stopped the other one. Uses no malloc, no
- * errno, no libc lock.
+ * Runs in: keeper, in the thread that stopped the other one.
  */
 #ifndef PTRACE_REMOTE_CALL_H
 #define PTRACE_REMOTE_CALL_H
@@ -20,8 +19,8 @@ struct mu_remote_call {
 	long nr;
 	uintptr_t args[6];
 	long result;  /* as the kernel gives it: -errno is a failure */
-	pid_t born;   /* who was started by it, as *our* PID namespace has it;
-			 0 = nobody; also after a failure */
+	pid_t born;   /* child that it started, in *our* PID namespace; 0 =
+			 none; also after a failure */
 	pid_t *note;  /* written when that is born; may be NULL */
 	void *answer; /* what the call wrote at mu_remote_return_answer(), */
 	size_t answer_bytes; /* at most MU_REMOTE_ANSWER; 0: nothing */
@@ -41,7 +40,7 @@ struct mu_remote_call {
  * If the caller is killed in the middle, the thread makes the call or does not,
  * and takes its own registers and mask back (remote_return.h); a child that a
  * clone() has started by then, with mu_remote_return_child_stack() and _pid(),
- * ends and is reaped. An interrupted call of its own begins anew, a sleep or
+ * ends and is reaped. Its interrupted call begins anew, a sleep or
  * poll with its whole time; one that was restarted before may end with EINTR.
  *
  * The thread makes this call or none. If the instruction was rewritten and

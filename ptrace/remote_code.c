@@ -1,8 +1,3 @@
-/*
- * Finding code for a remote call: see remote_code.h.
- *
- * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/remote_code.h"
 
 #include <string.h>

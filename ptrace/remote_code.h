@@ -3,7 +3,7 @@
  * memory: the instruction, the code behind that takes its own registers back,
  * and a stack.
  *
- * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, collector.
  */
 #ifndef PTRACE_REMOTE_CODE_H
 #define PTRACE_REMOTE_CODE_H

@@ -1,11 +1,6 @@
 /*
- * Signal frames for a thread that makes a system call for us: see
- * remote_return.h.
- *
  * From the lowest address: the answer, two frames for a child, one that reaps
  * it, one that leads to the thread's own registers, and the vector registers.
- *
- * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/remote_return.h"
 
@@ -146,8 +141,8 @@ first_pointer(const struct mu_threads *threads, uintptr_t *sp)
 }
 
 /*
- * The lowest part of the first thread's stack, which the kernel has mapped
- * ahead, and which nobody has written to yet.
+ * The lowest part of the first thread's stack, which the kernel has mapped in
+ * advance and which has not been written to yet.
  */
 static bool
 take_unused(struct mu_remote_thread *thread)

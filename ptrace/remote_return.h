@@ -1,19 +1,19 @@
 /*
- * A thread's way back from a system call that it makes for us, laid in its own
- * memory: signal frames that lead it to its own registers and signal mask. The
- * tracer puts these back itself; but if it is killed before, the kernel lets
- * the thread run on, and it finds back alone. A child that it has started then
- * ends at once, by frames of its own, under the name MU_REMOTE_COPY, and is
- * reaped.
+ * A thread's way back from a system call that it makes for us, stored in its
+ * memory: signal frames that restore its own registers and signal mask. The
+ * tracer restores these itself; but if it is killed before, the kernel
+ * continues the thread, which then restores them by itself. A child that it has
+ * started then ends at once, by separate frames, under the name MU_REMOTE_COPY,
+ * and is reaped.
  *
- * The frames of the first thread lie in the lowest part of its stack, which
- * nothing has used so far; those of another, or where that part is used, where
- * the kernel would lay one for a signal, below the stack pointer and what lies
- * behind that. It has to be the stack of the thread, with room enough: the
- * pointer of a coroutine may have another's memory right below. What was there
- * is put back.
+ * The frames of the first thread lie in the lowest part of its stack, which has
+ * not been used so far. Those of another thread, or if that part is used, lie
+ * where the kernel would build one for a signal: below the stack pointer and
+ * the red zone. This must be the stack of the thread, with enough room: the
+ * stack of a coroutine may have other memory right below. The previous contents
+ * are put back.
  *
- * Runs in: keeper, collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, collector.
  */
 #ifndef PTRACE_REMOTE_RETURN_H
 #define PTRACE_REMOTE_RETURN_H

@@ -1,9 +1,3 @@
-/*
- * Waiting for the next stop of a thread that makes a system call for us: see
- * remote_stop.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/remote_stop.h"
 
 #include <signal.h>
@@ -65,7 +59,10 @@ look(struct mu_remote_stop *stop)
 	stop->place = error == 0 ? which_place(stop) : MU_REMOTE_GONE;
 	if (stop->place == MU_REMOTE_GONE && error == 0)
 		return false; /* killed just now */
-	/* Nobody else can reap a thread of ours; a leader has a parent. */
+	/*
+	 * A tracer must reap threads other than the leader; the leader has a
+	 * parent.
+	 */
 	if (stop->place == MU_REMOTE_GONE &&
 	    stop->tracee->tid != stop->threads->pid)
 		mu_sys_wait(stop->tracee->tid, NULL, WNOHANG | MU_WALL);

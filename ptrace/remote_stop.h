@@ -1,7 +1,7 @@
 /*
  * Where a thread that makes a system call for us has stopped: waiting for it.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #ifndef PTRACE_REMOTE_STOP_H
 #define PTRACE_REMOTE_STOP_H

@@ -1,8 +1,3 @@
-/*
- * Choosing the thread for a remote call: see remote_thread.h.
- *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/remote_thread.h"
 
 #include <string.h>
@@ -28,10 +23,10 @@
  */
 #define STATUS_TRIES 8
 
-/* What is found of several is told by the last of these. */
+/* If no thread is usable, the highest of the reasons found is reported. */
 enum reason {
 	SAFE,
-	ELSEWHERE, /* in code of its own where a call is wanted, or reverse */
+	ELSEWHERE, /* in user code where a call is wanted, or the reverse */
 	STOPPED,
 	IN_DELIVERY,
 	DEADLINE,
@@ -67,7 +62,7 @@ static const char *const reasons[] = {
 	[UNREADABLE] = "its registers or its state cannot be read",
 	[SECCOMP] = "it is under seccomp, and the filter could kill it for"
 		    " a system call that is not its own",
-	[RIGHTS] = "we have rights that it lacks, which a tracer could"
+	[RIGHTS] = "we have rights that it does not have, which a tracer could"
 		   " give it",
 };
 
@@ -142,7 +137,7 @@ read_general(struct mu_remote_thread *thread)
 	if (mu_sys_ptrace(
 		MU_GET_SYSCALL_INFO, tid, sizeof(info), (uintptr_t)&info) < 0)
 		return OLD_KERNEL;
-	/* int $0x80 in a 64-bit program has numbers of its own. */
+	/* int $0x80 in a 64-bit program uses other call numbers. */
 	return info.arch == MU_REMOTE_ARCH ? SAFE : FOREIGN;
 }
 

@@ -2,7 +2,7 @@
  * A stopped thread that may be made to do a system call, and what it needs for
  * that: the instruction, and a way back.
  *
- * Runs in: keeper. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper.
  */
 #ifndef PTRACE_REMOTE_THREAD_H
 #define PTRACE_REMOTE_THREAD_H

@@ -1,8 +1,3 @@
-/*
- * Our rights beside those of another process: see rights.h.
- *
- * Runs in: keeper, the command. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/rights.h"
 
 #include <linux/capability.h>

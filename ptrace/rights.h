@@ -7,7 +7,7 @@
  * nothing, and one with them may give it a privileged program that obeys a
  * tracer.
  *
- * Runs in: keeper, the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: keeper, the command.
  */
 #ifndef PTRACE_RIGHTS_H
 #define PTRACE_RIGHTS_H

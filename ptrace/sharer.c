@@ -1,10 +1,6 @@
 /*
- * Who else has this memory: see sharer.h.
- *
  * The kernel tells nowhere how many processes use an address space; kcmp() says
  * of two whether they have the same one.
- *
- * Runs in: sweeper, the command. Uses no malloc, no errno, no libc lock.
  */
 #include "ptrace/sharer.h"
 

@@ -3,7 +3,7 @@
  * started by clone() with CLONE_VM, and not with CLONE_THREAD. A stop of the
  * other does not stop it, and its registers and its live stack are unknown.
  *
- * Runs in: sweeper, the command. Uses no malloc, no errno, no libc lock.
+ * Runs in: sweeper, the command.
  */
 #ifndef PTRACE_SHARER_H
 #define PTRACE_SHARER_H

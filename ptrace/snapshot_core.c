@@ -1,14 +1,10 @@
 /*
- * A core file becomes a snapshot: see snapshot_core.h.
- *
  *	core_file	segments and notes
  *	core_process	notes -> the process
  *	core_threads	notes -> threads and words
  *	core_mappings	segments and file names -> mappings
  *	core_modules	mappings -> programs and libraries, and their files
  *	core_memory	all of it -> views
- *
- * Runs in: the command.
  */
 #include "ptrace/snapshot_core.h"
 
@@ -17,7 +13,7 @@
 #include "mu/text.h"
 #include "ptrace/core_threads.h"
 
-#define NAMES_MOST 3 /* of what lacks, in words */
+#define NAMES_MOST 3 /* files named in the reason */
 
 /* What touches the end of a module's variables is its .bss. */
 static bool
@@ -42,33 +38,33 @@ list_lacks(const struct mu_snapshot *snap, struct mu_snapshot_core *core,
 
 	for (i = 0; i < snap->num_mappings; i++)
 		count += part[i].source == MU_CORE_LACKING;
-	core->lacks = mu_arena_alloc(arena, count + 1, sizeof(*core->lacks));
-	if (core->lacks == NULL)
+	core->gaps = mu_arena_alloc(arena, count + 1, sizeof(*core->gaps));
+	if (core->gaps == NULL)
 		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no memory for the list of what lacks");
+		    "no memory for the list of missing memory");
 	for (i = 0; i < snap->num_mappings; i++, part++, mapping++) {
 		if (is_untold(snap, core, i))
 			core->untold_bytes += mu_range_size(mapping->range);
 		if (part->source != MU_CORE_LACKING)
 			continue;
-		core->lacks[core->num_lacks++] =
-		    (struct mu_core_lack) { mapping->range, mapping->name,
-			    part->lack };
-		core->lack_bytes += mu_range_size(mapping->range);
+		core->gaps[core->num_gaps++] =
+		    (struct mu_core_gap) { mapping->range, mapping->name,
+			    part->missing };
+		core->gap_bytes += mu_range_size(mapping->range);
 	}
 	return MU_OK;
 }
 
 /* Was this file named before, or is it none? */
 static bool
-is_named(const struct mu_core_lack *lacks, size_t i)
+is_named(const struct mu_core_gap *gaps, size_t i)
 {
 	size_t before;
 
 	for (before = 0; before < i; before++)
-		if (strcmp(lacks[before].name, lacks[i].name) == 0)
+		if (strcmp(gaps[before].name, gaps[i].name) == 0)
 			return true;
-	return lacks[i].name[0] == '\0';
+	return gaps[i].name[0] == '\0';
 }
 
 static const char *
@@ -83,35 +79,35 @@ short_name(const char *name)
 static void
 add_names(struct mu_text *text, const struct mu_snapshot_core *core)
 {
-	const struct mu_core_lack *lack = core->lacks, *last = NULL;
+	const struct mu_core_gap *gap = core->gaps, *last = NULL;
 	size_t i, named = 0;
 
-	for (i = 0; i < core->num_lacks && named < NAMES_MOST; i++, lack++) {
-		if (is_named(core->lacks, i))
+	for (i = 0; i < core->num_gaps && named < NAMES_MOST; i++, gap++) {
+		if (is_named(core->gaps, i))
 			continue;
 		if (last == NULL)
 			mu_text_add(text, " (");
-		else if (strcmp(last->why, lack->why) == 0)
+		else if (strcmp(last->why, gap->why) == 0)
 			mu_text_add(text, ", ");
 		else
 			mu_text_add(text, ": %s, ", last->why);
-		mu_text_add(text, "%s", short_name(lack->name));
-		last = lack;
+		mu_text_add(text, "%s", short_name(gap->name));
+		last = gap;
 		named++;
 	}
 	if (last != NULL)
-		mu_text_add(text, "%s: %s)", i < core->num_lacks ? " ..." : "",
+		mu_text_add(text, "%s: %s)", i < core->num_gaps ? " ..." : "",
 		    last->why);
 }
 
-/* Files that lack can be had from somewhere. */
+/* True if a missing file may be available elsewhere. */
 static bool
 is_curable(const struct mu_snapshot_core *core)
 {
 	size_t i;
 
 	for (i = 0; i < core->modules.count; i++)
-		if (core->modules.items[i].lack != NULL)
+		if (core->modules.items[i].missing != NULL)
 			return true;
 	return false;
 }
@@ -131,11 +127,11 @@ judge(const struct mu_snapshot_core *core, struct mu_why *why)
 		return mu_why(why, MU_PARTIAL,
 		    "the compressed core is damaged: leaks can be wrong or "
 		    "missing");
-	if (core->num_lacks == 0)
+	if (core->num_gaps == 0)
 		return MU_OK;
 	add_names(&text, core);
 	return mu_why(why, MU_PARTIAL, "%zu bytes are not in the core%s%s",
-	    core->lack_bytes, words,
+	    core->gap_bytes, words,
 	    is_curable(core) ? "; see --sysroot and --exe" : "");
 }
 

@@ -15,8 +15,8 @@
 
 #include "ptrace/core_memory.h"
 
-/* Memory that the core lacks and that is not to be had elsewhere. */
-struct mu_core_lack {
+/* Memory that is not in the core and not available elsewhere. */
+struct mu_core_gap {
 	struct mu_range range;
 	const char *name; /* of the file mapped there; "" if none */
 	const char *why;  /* "cut off", "its file is another build" ... */
@@ -29,9 +29,9 @@ struct mu_snapshot_core {
 	struct mu_core_modules modules;
 	struct mu_core_memory memory;
 
-	struct mu_core_lack *lacks; /* by address */
-	size_t num_lacks;
-	size_t lack_bytes;
+	struct mu_core_gap *gaps; /* by address */
+	size_t num_gaps;
+	size_t gap_bytes;
 	/*
 	 * Anonymous memory that was not dumped, taken for zeros: .bss that is
 	 * not touched yet, and the like. With MADV_DONTDUMP it may hold
@@ -46,7 +46,7 @@ struct mu_snapshot_core {
  * CORE, which must stay where it is; both are to be closed last, and CORE in
  * any case.
  *
- * MU_PARTIAL with WHY: it can be searched, and something lacks (core->lacks).
+ * MU_PARTIAL with WHY: it can be searched, but memory is missing (core->gaps).
  * MU_ERR_ARGUMENT: it is no core of such a program, or damaged, or says too
  * little.
  */

@@ -1,8 +1,3 @@
-/*
- * Stopped threads become a snapshot: see snapshot_live.h.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/snapshot_live.h"
 
 #include <string.h>

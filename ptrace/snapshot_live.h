@@ -1,7 +1,7 @@
 /*
  * A live, stopped process becomes a snapshot.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_SNAPSHOT_LIVE_H
 #define PTRACE_SNAPSHOT_LIVE_H

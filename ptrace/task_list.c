@@ -1,8 +1,3 @@
-/*
- * Listing /proc/PID/task: see task_list.h.
- *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/task_list.h"
 
 #include <sys/stat.h>
@@ -66,7 +61,9 @@ list_failed(pid_t pid, long error, struct mu_why *why)
 	    pid, -error);
 }
 
-/* While execve() by a thread replaces the leader, /proc may show nobody. */
+/*
+ * While an execve() by a thread replaces the leader, /proc may show no thread.
+ */
 static bool
 is_missing(const struct mu_task_list *list, long error)
 {

@@ -1,7 +1,7 @@
 /*
  * The threads of a process as /proc has them now.
  *
- * Runs in: any. Uses no malloc, no errno, no libc lock.
+ * Runs in: any.
  */
 #ifndef PTRACE_TASK_LIST_H
 #define PTRACE_TASK_LIST_H

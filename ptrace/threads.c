@@ -1,13 +1,11 @@
 /*
- * A running process becomes a stopped one, and back: see threads.h.
- *
  * Two phases a round keep the stop short: first every thread that the listing
  * has is seized and interrupted, then the stops are collected, while the
  * threads stop in parallel. Rounds end with a listing that shows nothing new:
  * all threads it has were stopped before it began, and a stopped thread
  * starts no other.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #include "ptrace/threads.h"
 
@@ -82,12 +80,12 @@ add_unknown(struct capture *cap)
 }
 
 /*
- * SEIZE, which has innocent causes to say EPERM (MU-51): a thread past its
- * end, such as a leader that called pthread_exit() long before its process
- * ends. In execve() by another thread the leader's tid is that of a zombie,
- * and a moment later of the thread that did it, which may be ours already.
- * Hence the tries: a refusal that is meant lasts. 0 or -errno: -ESRCH when the
- * thread is gone, -ENOENT when it is a zombie or just was one.
+ * SEIZE, which has innocent causes to say EPERM: a thread past its end, such as
+ * a leader that called pthread_exit() long before its process ends. In execve()
+ * by another thread the leader's tid is that of a zombie, and a moment later of
+ * the thread that did it, which may be ours already. Hence the tries: a refusal
+ * that is meant lasts. 0 or -errno: -ESRCH when the thread is gone, -ENOENT
+ * when it is a zombie or just was one.
  */
 static long
 seize_patiently(struct capture *cap, struct mu_tracee *tracee)

@@ -3,8 +3,7 @@
  *
  * Runs in: collector, or any other thread that is not of the target process;
  * for what happens to its SIGCHLDs see wakeup.h. Stop, registers and release
- * belong to one thread: a tracee obeys only the thread that seized it. Uses no
- * malloc, no errno, no libc lock.
+ * belong to one thread: a tracee obeys only the thread that seized it.
  */
 #ifndef PTRACE_THREADS_H
 #define PTRACE_THREADS_H
@@ -42,23 +41,23 @@ struct mu_threads_hooks {
 	void *ctx;
 };
 
-/* Tids of PID as /proc has them now (MU-44), into TIDS of the arena. */
+/* Tids of PID as /proc has them now, into TIDS of the arena. */
 enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * Stop every thread of PID but EXCEPT (0: none), MU-44..54. The threads born
- * meanwhile are found by listing again until a listing brings no new one. A
- * thread that ends meanwhile is dropped, not an error; so is a zombie group
- * leader. At MU_OK every thread was stopped at one moment; only SIGKILL can
- * change that. After a failure everything is released. OUT need not be
- * initialised; it is valid until mu_threads_release(), also after a failure.
+ * Stop every thread of PID except EXCEPT (0: none). New threads are found by
+ * listing again until a listing shows no new one. A thread that ends is
+ * dropped, not an error; so is a zombie group leader. At MU_OK
+ * every thread was stopped at one moment; only SIGKILL can change that. After a
+ * failure everything is released. OUT need not be initialised; it is valid
+ * until mu_threads_release(), also after a failure.
  *
  * MU_ERR_PTRACE_*, MU_ERR_NOT_DUMPABLE, MU_ERR_ALREADY_TRACED,
  * MU_ERR_NO_PERMISSION: refused, and WHY holds the cause and its cure.
  * MU_ERR_TARGET_GONE: the process ended. MU_ERR_TIMEOUT: DEADLINE_NS
- * (CLOCK_MONOTONIC) passed; a thread that sleeps in the kernel
- * uninterruptibly, as in vfork(), keeps us waiting.
+ * (CLOCK_MONOTONIC) passed; a thread that sleeps in the kernel uninterruptibly,
+ * as in vfork(), keeps us waiting.
  */
 enum mu_status mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why);
@@ -79,9 +78,9 @@ enum mu_status mu_threads_stop_hooked(struct mu_threads *out, pid_t pid,
 
 /*
  * Detach every thread explicitly, each with its signal: the kernel drops a
- * signal that was reported to a tracer which then just exits (MU-50). Accepts
- * the empty value; may be called twice. A thread that never stopped cannot be
- * detached: it is waited for a little, and then left to our exit.
+ * signal that was reported to a tracer which then just exits. Accepts the empty
+ * value; may be called twice. A thread that never stopped cannot be detached:
+ * it is waited for a little, and then left to our exit.
  */
 void mu_threads_release(struct mu_threads *threads);
 

@@ -1,7 +1,7 @@
 /*
  * Stopped threads go on: see threads.h.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #include "mu/sys.h"
 #include "ptrace/threads.h"

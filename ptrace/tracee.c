@@ -1,8 +1,3 @@
-/*
- * The ptrace calls for one thread: see tracee.h.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/tracee.h"
 
 #include <signal.h>

@@ -1,7 +1,7 @@
 /*
  * One thread under ptrace: attached, stopped, let go.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_TRACEE_H
 #define PTRACE_TRACEE_H
@@ -35,8 +35,8 @@ mu_tracee_stopped(const struct mu_tracee *tracee)
 }
 
 /*
- * What a wait status says (MU-48). STATUS is what waitid() gives, without
- * wait4()'s low byte: the signal, and from bit 8 the ptrace event. Pure.
+ * What a wait status says. STATUS is what waitid() gives, without wait4()'s low
+ * byte: the signal, and from bit 8 the ptrace event. Pure.
  */
 void mu_tracee_classify(struct mu_tracee *tracee, int status);
 
@@ -54,9 +54,9 @@ long mu_tracee_interrupt(const struct mu_tracee *tracee);
 
 /*
  * Wait until a SEIZED thread of PID has stopped or ended: false when
- * DEADLINE_NS comes first. Needs an open struct mu_wakeup to be quick.
- * Exit statuses of other threads than the leader are reaped (nobody else can);
- * the leader's belongs to its parent and is left alone.
+ * DEADLINE_NS comes first. Needs an open struct mu_wakeup to be quick. Exit
+ * statuses of threads other than the leader are reaped (only the tracer can);
+ * the leader's belongs to its parent.
  */
 bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
 
@@ -67,9 +67,8 @@ bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
 bool mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid);
 
 /*
- * Detach a stopped thread with its signal, and 0 for a group-stopped one,
- * which then stays stopped (MU-54). False: it was not stopped after all; it is
- * SEIZED now.
+ * Detach a stopped thread with its signal, and 0 for a group-stopped one, which
+ * then stays stopped. False: it was not stopped after all; it is SEIZED now.
  */
 bool mu_tracee_detach(struct mu_tracee *tracee);
 

@@ -1,8 +1,3 @@
-/*
- * Waiting for SIGCHLD: see wakeup.h.
- *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
- */
 #include "ptrace/wakeup.h"
 
 #include <signal.h>

@@ -1,17 +1,17 @@
 /*
  * Sleep until a tracee may have stopped, but never past a deadline.
  *
- * A tracee that stops or ends sends its tracer SIGCHLD, which
- * rt_sigtimedwait() takes if it is blocked and not ignored. Both are seen to
- * here, and undone at the end. A SIGCHLD that is lost all the same (another
- * thread of a tracer with several took it) costs a millisecond.
+ * A tracee that stops or ends sends its tracer SIGCHLD, which rt_sigtimedwait()
+ * takes if it is blocked and not ignored. Both are set up here and undone at
+ * the end. A SIGCHLD that is lost all the same (another thread of a tracer with
+ * several took it) costs a millisecond.
  *
- * In the collector all signals are blocked and its handlers are its own (no
- * CLONE_SIGHAND), so nothing of this shows. In any other tracer: SIGCHLDs of
- * its other children that come in meanwhile may be swallowed, their exit
- * statuses never; SA_NOCLDSTOP or SIG_IGN are off meanwhile.
+ * In the collector all signals are blocked and its handlers are separate (no
+ * CLONE_SIGHAND), so the program does not notice. In any other tracer, SIGCHLDs
+ * of its other children may be swallowed during that, but never their exit
+ * statuses; SA_NOCLDSTOP or SIG_IGN have no effect until the end.
  *
- * Runs in: collector. Uses no malloc, no errno, no libc lock.
+ * Runs in: collector.
  */
 #ifndef PTRACE_WAKEUP_H
 #define PTRACE_WAKEUP_H

@@ -1,10 +1,6 @@
 /*
- * The one pass over the image: see heapwalk/graph/collect.h.
- *
  * Workers take pieces of the bitmaps, some listed blocks, a part of a large
  * one, or a part of a root.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/graph/collect.h"
 

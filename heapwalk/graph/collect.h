@@ -1,8 +1,6 @@
 /*
  * The one pass over the image: edges of all blocks, marks of what the roots
  * refer to.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_COLLECT_H
 #define HEAPWALK_GRAPH_COLLECT_H

@@ -1,8 +1,3 @@
-/*
- * The live blocks as a graph: see heapwalk/graph/graph.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/graph/graph.h"
 
 #include "heapwalk/graph/collect.h"

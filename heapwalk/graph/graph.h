@@ -11,8 +11,6 @@
  * workers. A node costs a cell of four bytes, an edge none if it is the only
  * one of its node, else four, too. What there is no memory for is read from
  * the image whenever it is asked for: slow, and the same.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_GRAPH_H
 #define HEAPWALK_GRAPH_GRAPH_H

@@ -1,8 +1,3 @@
-/*
- * The unreachable part of the graph: see heapwalk/graph/lost.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/graph/lost.h"
 
 #include "heapwalk/encodings.h"

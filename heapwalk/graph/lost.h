@@ -3,8 +3,6 @@
  * edges to what is reachable are gone.
  *
  * It takes the place of the whole graph: targets are changed where they are.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_LOST_H
 #define HEAPWALK_GRAPH_LOST_H
@@ -43,7 +41,10 @@ enum mu_status mu_lost_open(
 bool mu_lost_block(
     const struct mu_lost *lost, uint32_t node, struct mu_block *block);
 
-/* Whose size is asked for. A size is in a header of its own: a cache line. */
+/*
+ * The nodes whose sizes are requested. A size is in the chunk header: a cache
+ * line.
+ */
 struct mu_sizing {
 	bool marked; /* that of marked blocks, too: MU_NO_NODE */
 	bool most;   /* of so many that the headers are to be on the way */

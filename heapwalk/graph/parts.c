@@ -1,8 +1,3 @@
-/*
- * A long range in parts: see heapwalk/graph/parts.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/graph/parts.h"
 
 #include "heapwalk/graph/reader.h"

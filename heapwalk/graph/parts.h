@@ -1,7 +1,5 @@
 /*
  * A long range in parts: those that were ever written.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_PARTS_H
 #define HEAPWALK_GRAPH_PARTS_H

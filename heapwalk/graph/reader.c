@@ -1,8 +1,3 @@
-/*
- * Words become targets: see heapwalk/graph/reader.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/graph/reader.h"
 
 #include <string.h>

@@ -5,8 +5,6 @@
  * may point into a block, their places in the bitmaps, headers of blocks that
  * they point into the middle of. A miss that is waited for costs 40 times as
  * much as one of many.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_READER_H
 #define HEAPWALK_GRAPH_READER_H

@@ -1,8 +1,3 @@
-/*
- * Roots are read: see heapwalk/graph/roots_reading.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/graph/roots_reading.h"
 
 #include <string.h>

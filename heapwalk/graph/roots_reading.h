@@ -1,8 +1,6 @@
 /*
  * Roots are read, by several workers: memory outside the heap, blocks that are
  * kept in any case, and single words.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_ROOTS_READING_H
 #define HEAPWALK_GRAPH_ROOTS_READING_H

@@ -1,10 +1,6 @@
 /*
- * Storing edges: see heapwalk/graph/store.h.
- *
  * Where the edges of a node stand depends on which worker was first, their
  * order does not.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/graph/store.h"
 

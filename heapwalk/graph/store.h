@@ -1,7 +1,5 @@
 /*
  * Storing edges: one worker's part in it.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_GRAPH_STORE_H
 #define HEAPWALK_GRAPH_STORE_H

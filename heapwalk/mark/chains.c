@@ -1,8 +1,3 @@
-/*
- * Long chains: see heapwalk/mark/chains.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/mark/chains.h"
 
 #include "heapwalk/deadline.h"

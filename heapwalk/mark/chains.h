@@ -1,13 +1,11 @@
 /*
- * Long chains: nodes with one edge each, in no order, so that each waits for a
- * miss of main memory before it is known which one is next.
+ * Long chains: nodes with one edge each, in no order, so that each costs a miss
+ * of main memory before the next one is known.
  *
- * One node in 1024 is a sample; which ones depends on the number alone. Chains
- * are followed from many samples at once, each up to the next sample; nothing
- * is marked by that. Then whoever comes to a sample knows which samples the
- * chain leads to, and the stretches between them are marked many at once.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
+ * One node in 1024 is a sample, chosen by its number alone. Chains are followed
+ * from many samples at once, each up to the next sample, without marking. When
+ * marking reaches a sample it then knows which samples the chain leads to, and
+ * the stretches between them are marked many at once.
  */
 #ifndef HEAPWALK_MARK_CHAINS_H
 #define HEAPWALK_MARK_CHAINS_H

@@ -1,10 +1,6 @@
 /*
- * Words that look like old links: see heapwalk/mark/links.h.
- *
  * They are judged in rounds: all those of what was followed, then all of what
  * these led to. So the number of blocks they mark does not depend on any order.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/mark/links.h"
 

@@ -1,8 +1,6 @@
 /*
  * Words that look like old links of free lists (heapwalk/links.h), judged when
  * all else is marked.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MARK_LINKS_H
 #define HEAPWALK_MARK_LINKS_H

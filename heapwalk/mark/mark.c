@@ -1,8 +1,3 @@
-/*
- * Mark every block that can be reached: see heapwalk/mark/mark.h.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
- */
 #include "heapwalk/mark/mark.h"
 
 #include "heapwalk/mark/links.h"

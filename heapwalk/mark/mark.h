@@ -1,7 +1,5 @@
 /*
  * Mark every block that can be reached from the roots, on the graph.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MARK_MARK_H
 #define HEAPWALK_MARK_MARK_H

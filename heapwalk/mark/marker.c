@@ -1,10 +1,6 @@
 /*
- * One worker of a marking: see heapwalk/mark/marker.h.
- *
  * A node waits for its cell, then for its targets, while others are asked for
  * behind it. A chain has nothing to ask for: each cell says which is next.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/mark/marker.h"
 

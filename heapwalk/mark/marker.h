@@ -1,7 +1,5 @@
 /*
  * One worker of a marking.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MARK_MARKER_H
 #define HEAPWALK_MARK_MARKER_H

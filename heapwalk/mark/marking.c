@@ -1,12 +1,8 @@
 /*
- * Marking: see heapwalk/mark/marking.h.
- *
  * A stack waits for the memory of each node, overlapped with that of others. A
  * sweep reads cells and targets in the order in which they lie, and what it
  * marks ahead of itself it follows, too: a random graph takes three or four of
  * them.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #include "heapwalk/mark/marking.h"
 

@@ -7,8 +7,6 @@
  *
  * Which nodes end up marked does not depend on the number of workers, nor on
  * any order: what is reachable is.
- *
- * Runs in: sweeper (any). Uses no malloc, no errno, no libc lock.
  */
 #ifndef HEAPWALK_MARK_MARKING_H
 #define HEAPWALK_MARK_MARKING_H

@@ -1,8 +1,6 @@
 /*
  * What a check of another process, or of a core file, found: the library's
  * answer, and what the report says about its subject.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_ANSWER_H
 #define LIB_CLI_ANSWER_H

@@ -1,8 +1,6 @@
 /*
  * One check of another process, or of a core file: what was asked for, and the
  * calls that answer.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_CHECK_H
 #define LIB_CLI_CHECK_H
@@ -16,7 +14,7 @@
 #include "lib/cli/answer.h"
 #include "mu/status.h"
 
-/* How the memory of a process is had; see --stop. */
+/* How the memory of a process is read; see --stop. */
 enum mu_check_stop {
 	MU_CHECK_STOP_AUTO, /* a copy; read where no copy can be made */
 	MU_CHECK_STOP_FORK, /* a copy-on-write copy or nothing */

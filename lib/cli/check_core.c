@@ -3,8 +3,6 @@
  *
  * One moment of a process that cannot be asked again: what a second look would
  * have told apart makes the answer partial.
- *
- * Runs in: the command.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -78,7 +76,7 @@ doubt_stacks(const struct reading *reading, struct mu_why *why)
 	    (unsigned long)lost.largest.begin);
 }
 
-/* What was missing from the start is told before what was found later. */
+/* Report first what was missing from the start, then what was found later. */
 static void
 judge(struct reading *reading, uint64_t begin_ns)
 {

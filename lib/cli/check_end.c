@@ -1,9 +1,5 @@
 /*
- * The check of a process at its end: see check_end.h.
- *
  * One moment of a process that cannot be asked again, as with a core file.
- *
- * Runs in: the command.
  */
 #include "lib/cli/check_end.h"
 

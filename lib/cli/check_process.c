@@ -3,8 +3,6 @@
  *
  * Malloc cannot be frozen from outside: a thread may be caught in the middle
  * of it. Then the heap contradicts itself, and another moment is tried.
- *
- * Runs in: the command.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +22,7 @@
 #include "ptrace/sharer.h"
 
 #define MAX_TRIES 50
-#define MAX_TRIES_CALM 6     /* nobody can have been in malloc */
+#define MAX_TRIES_CALM 6     /* no thread can have been in malloc */
 #define MAX_PEEKS 500        /* a stop without a copy */
 #define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
 #define MAX_TRIES_FOR_STOP 4 /* the process stood still each time */

@@ -1,8 +1,6 @@
 /*
  * What --help and --version print. man/memunreachable.1 says more; a unit test
  * holds both to the table of options.
- *
- * Runs in: the command.
  */
 #include "lib/cli/cli_options.h"
 

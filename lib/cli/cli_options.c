@@ -1,8 +1,3 @@
-/*
- * The command line is read: see cli_options.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/cli_options.h"
 
 #include <getopt.h>

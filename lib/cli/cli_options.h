@@ -1,8 +1,7 @@
 /*
  * The command line: GNU long options become one structure.
  *
- * Runs in: the command. Pure but for getopt_long()'s own variables, which it
- * sets anew.
+ * Pure but for getopt_long()'s own variables, which it sets anew.
  */
 #ifndef LIB_CLI_CLI_OPTIONS_H
 #define LIB_CLI_CLI_OPTIONS_H

@@ -1,8 +1,3 @@
-/*
- * The subject of a command line: see cli_subject.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/cli_subject.h"
 
 /* In the order in which complaints name them. */

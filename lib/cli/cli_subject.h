@@ -1,7 +1,7 @@
 /*
  * Which subject a command line is about: one, and one only.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_CLI_SUBJECT_H
 #define LIB_CLI_CLI_SUBJECT_H

@@ -2,8 +2,6 @@
  * What stands behind an option of the command line becomes a member of struct
  * mu_cli_options. Numbers, times, sizes and signals are read by the reader of
  * MEMUNREACHABLE_OPTIONS: they are written alike.
- *
- * Runs in: the command. Pure.
  */
 #include "lib/cli/cli_values.h"
 

@@ -1,7 +1,7 @@
 /*
  * What stands behind one option of the command line.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_CLI_VALUES_H
 #define LIB_CLI_CLI_VALUES_H

@@ -1,8 +1,3 @@
-/*
- * A COMMAND is run, and looked at in the moment of its end: see command.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/command.h"
 
 #include <string.h>

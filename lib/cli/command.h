@@ -1,7 +1,5 @@
 /*
  * A COMMAND is run with the library in it.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_COMMAND_H
 #define LIB_CLI_COMMAND_H

@@ -1,8 +1,3 @@
-/*
- * The answer of a process at its end: see command_answer.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/command_answer.h"
 
 #include <errno.h>

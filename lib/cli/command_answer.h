@@ -1,8 +1,6 @@
 /*
  * What is known of a process of a COMMAND at its end: what its library found at
  * exit(), or if that did not come so far, what we find ourselves.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_COMMAND_ANSWER_H
 #define LIB_CLI_COMMAND_ANSWER_H

@@ -1,7 +1,5 @@
 /*
  * Copies of a COMMAND that live on: see command_run.h.
- *
- * Runs in: the command.
  */
 #include "lib/cli/command_run.h"
 

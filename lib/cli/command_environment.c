@@ -1,8 +1,3 @@
-/*
- * What a COMMAND finds in its environment: see command_environment.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/command_environment.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
  * What a COMMAND finds in its environment: the library, and what it is to do.
  *
- * Runs in: the command. Pure, but for malloc.
+ * Pure, but for malloc.
  */
 #ifndef LIB_CLI_COMMAND_ENVIRONMENT_H
 #define LIB_CLI_COMMAND_ENVIRONMENT_H

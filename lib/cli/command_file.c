@@ -1,7 +1,5 @@
 /*
- * The file of a COMMAND: see command_file.h. The ELF file is read by libelf.
- *
- * Runs in: the command.
+ * The ELF file is read by libelf.
  */
 #include "lib/cli/command_file.h"
 
@@ -242,7 +240,7 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 	sanitizer = find_sanitizer(elf);
 	if (sanitizer != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
-		    "%s has %s, which has an allocator of its own and must be"
+		    "%s has %s, which has its own allocator and must be"
 		    " the first library; run it without memunreachable, it"
 		    " finds leaks itself, or build it without",
 		    shown.text, sanitizer->name);

@@ -1,8 +1,6 @@
 /*
  * The file of a COMMAND: where it is, and whether a library can be preloaded
  * into the program that it starts.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_COMMAND_FILE_H
 #define LIB_CLI_COMMAND_FILE_H

@@ -1,8 +1,3 @@
-/*
- * What a COMMAND reports: see command_report.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/command_report.h"
 
 #include <dirent.h>
@@ -45,8 +40,8 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 }
 
 /*
- * Lines of IN from byte FROM on; the result is where they end. A last one that
- * lacks its newline is still being written, unless ALL says that it is not.
+ * Copy the lines of IN from byte FROM on. Returns where they end. A last line
+ * without a newline is still being written, unless ALL says otherwise.
  */
 static long
 copy_lines(

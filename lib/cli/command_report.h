@@ -1,8 +1,6 @@
 /*
  * What a COMMAND reports: files that the library in it writes, one a process,
  * in a folder of their own.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_COMMAND_REPORT_H
 #define LIB_CLI_COMMAND_REPORT_H

@@ -1,7 +1,5 @@
 /*
  * A COMMAND becomes a process: see command_run.h.
- *
- * Runs in: the command.
  */
 #include "lib/cli/command_run.h"
 

@@ -1,7 +1,5 @@
 /*
  * What a COMMAND ends with: see command.h.
- *
- * Runs in: the command.
  */
 #include <signal.h>
 #include <sys/resource.h>

@@ -1,8 +1,3 @@
-/*
- * The tracer of a COMMAND: see command_trace.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/command_trace.h"
 
 #include <errno.h>

@@ -1,7 +1,5 @@
 /*
  * A COMMAND runs, is traced and gets its signals: see command_run.h.
- *
- * Runs in: the command.
  */
 #include "lib/cli/command_run.h"
 

@@ -1,7 +1,5 @@
 /*
  * What the Makefile knows: filled in from lib/cli/configured.c.in.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_CONFIGURED_H
 #define LIB_CLI_CONFIGURED_H

@@ -1,13 +1,9 @@
 /*
- * A child with the rights of the process that it looks at: see deputy.h.
- *
- * It is not dumpable, so that the process's owner, who is its owner now, can
- * neither trace it nor open its descriptors; and in a session of its own, so
- * that nothing can be typed into our terminal from it (TIOCSTI). But the owner
- * can send signals to it and to what it starts, all of which we therefore let
- * go on when it is stopped, or kill, for as long as it lives.
- *
- * Runs in: the command.
+ * It is not dumpable, so that the process's owner, who now owns it too, can
+ * neither trace it nor open its descriptors. It runs in a new session, so that
+ * nothing can be typed into our terminal from it (TIOCSTI). But the owner can
+ * send signals to it and to the processes that it starts; as long as it lives
+ * we continue them when they are stopped, or kill them.
  */
 #include "lib/cli/deputy.h"
 

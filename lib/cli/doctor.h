@@ -1,7 +1,7 @@
 /*
  * What would stop a check here, and what helps: --doctor.
  *
- * Runs in: the command. Makes no ptrace call that could reach anybody.
+ * Makes no ptrace call that could reach anybody.
  */
 #ifndef CLI_DOCTOR_H
 #define CLI_DOCTOR_H

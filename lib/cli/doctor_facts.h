@@ -1,7 +1,5 @@
 /*
  * What the doctor looks at: this machine and user, and one process.
- *
- * Runs in: the command.
  */
 #ifndef CLI_DOCTOR_FACTS_H
 #define CLI_DOCTOR_FACTS_H
@@ -21,7 +19,7 @@ struct mu_doctor_machine {
 	char hidepid[16];    /* as mounted: "2", "invisible"; "" = off */
 	unsigned kernel[2];  /* 6, 7 */
 	int read_error;      /* positive errno of process_vm_readv(), of us */
-	enum mu_status call; /* of ptrace() where it can reach nobody */
+	enum mu_status call; /* of a ptrace() call that reaches no process */
 	struct mu_why call_why;
 	struct mu_refusal_facts us; /* uid, sys_ptrace and yama_scope */
 	uint64_t available;         /* bytes of memory; 0 = not known */

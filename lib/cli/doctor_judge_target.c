@@ -57,7 +57,7 @@ judge_refused(
 	struct mu_refusal_facts refusal = target->refusal;
 	struct mu_why why;
 
-	refusal.tracer = 0; /* that is told apart */
+	refusal.tracer = 0; /* reported separately */
 	if (refusal.sys_ptrace == 1 && target->other_user_namespace)
 		mu_finding_add(findings, MU_BLOCKER, "permission",
 		    "process %d is in another user namespace, where our "

@@ -45,7 +45,7 @@ read_hidepid(char *value, size_t size)
 		fclose(mounts);
 }
 
-/* A filter may kill who calls: let that be somebody else. */
+/* A filter may kill the caller: call in a child. */
 static void
 try_call(struct mu_doctor_machine *machine)
 {

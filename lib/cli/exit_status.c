@@ -1,8 +1,3 @@
-/*
- * An answer becomes an exit status: see exit_status.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/exit_status.h"
 
 bool

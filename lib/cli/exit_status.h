@@ -1,7 +1,7 @@
 /*
  * The command's exit status, for scripts.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_EXIT_STATUS_H
 #define LIB_CLI_EXIT_STATUS_H

@@ -1,6 +1,3 @@
-/*
- * Findings, one behind the other: see findings.h.
- */
 #include "lib/cli/findings.h"
 
 #include <stdarg.h>

@@ -1,7 +1,5 @@
 /*
  * What the doctor found, in words for people.
- *
- * Runs in: the command.
  */
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H

@@ -1,8 +1,3 @@
-/*
- * Lines in, lines out: see frame_filter.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/frame_filter.h"
 
 #include <errno.h>

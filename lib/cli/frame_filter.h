@@ -2,7 +2,7 @@
  * Logs of other machines and of other processes: their frames get files and
  * lines, all else passes as it is.
  *
- * Runs in: the command. One thread.
+ * One thread.
  */
 #ifndef LIB_CLI_FRAME_FILTER_H
 #define LIB_CLI_FRAME_FILTER_H
@@ -13,8 +13,8 @@
 #include "mu/status.h"
 
 /*
- * From options->log or standard input to OUT, whole lines as they come. What it
- * cannot do is told by WHY.
+ * Copy options->log or standard input to OUT, in whole lines as they come. WHY
+ * says what failed.
  */
 enum mu_status mu_frame_filter(
     const struct mu_cli_options *options, FILE *out, struct mu_why *why);

@@ -1,8 +1,3 @@
-/*
- * One frame of a stack in words: see frame_line.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/frame_line.h"
 
 #if UINTPTR_MAX > 0xffffffffu

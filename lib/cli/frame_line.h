@@ -1,7 +1,5 @@
 /*
  * One frame of a stack in words.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_FRAME_LINE_H
 #define LIB_CLI_FRAME_LINE_H

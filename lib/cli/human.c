@@ -1,8 +1,3 @@
-/*
- * Numbers as people say them: see human.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/human.h"
 
 #include <stdio.h>

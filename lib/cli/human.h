@@ -1,7 +1,7 @@
 /*
  * Numbers as people say them.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_HUMAN_H
 #define LIB_CLI_HUMAN_H

@@ -1,8 +1,6 @@
 /*
- * The answer as JSON: see json_report.h. jansson passes failures on: an object
- * to which NULL is added fails, and what is unfinished is given back.
- *
- * Runs in: the command.
+ * jansson passes failures on: an object to which NULL is added fails, and what
+ * is unfinished is given back.
  */
 #include "lib/cli/json_report.h"
 

@@ -1,8 +1,6 @@
 /*
  * The answer for programs: one JSON object, as
  * lib/cli/memunreachable-report.schema.json describes it.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_JSON_REPORT_H
 #define LIB_CLI_JSON_REPORT_H

@@ -1,8 +1,3 @@
-/*
- * Values of the JSON report: see json_values.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/json_values.h"
 
 #include <stdio.h>

@@ -1,8 +1,6 @@
 /*
  * Values of the JSON report: counts, addresses, names, the heap's figures.
  * NULL is "no memory" everywhere, and is passed on.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_JSON_VALUES_H
 #define LIB_CLI_JSON_VALUES_H

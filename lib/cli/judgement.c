@@ -1,8 +1,3 @@
-/*
- * A snapshot becomes an answer: see judgement.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/judgement.h"
 
 #include <stdio.h>

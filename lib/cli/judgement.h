@@ -1,8 +1,6 @@
 /*
  * A snapshot becomes an answer in words and numbers: what the checks of a
  * process and of a core file have in common.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_JUDGEMENT_H
 #define LIB_CLI_JUDGEMENT_H
@@ -29,8 +27,8 @@ struct mu_judgement {
 };
 
 /*
- * Bytes: what CHECK allows, or so many quarters of what is available, or if
- * nobody tells that, as many as there may be.
+ * Memory limit in bytes: what CHECK allows, or that many quarters of the
+ * available memory, or no limit if that is unknown.
  */
 size_t mu_judgement_limit(const struct mu_check *check, unsigned quarters);
 

@@ -1,8 +1,3 @@
-/*
- * One leak in words, with names: see leak_text.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/leak_text.h"
 
 #include <string.h>

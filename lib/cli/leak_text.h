@@ -1,8 +1,6 @@
 /*
  * One entry of the text report: the library's words, with names for what
  * points into modules.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_LEAK_TEXT_H
 #define LIB_CLI_LEAK_TEXT_H

@@ -1,6 +1,3 @@
-/*
- * glibc's banner in a file: see libc_release.h.
- */
 #include "lib/cli/libc_release.h"
 
 #include <stdlib.h>

@@ -1,7 +1,5 @@
 /*
  * Which glibc a file has in it.
- *
- * Runs in: the command.
  */
 #ifndef CLI_LIBC_RELEASE_H
 #define CLI_LIBC_RELEASE_H

@@ -1,8 +1,3 @@
-/*
- * Where the libraries are: see library_path.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/library_path.h"
 
 #include <limits.h>

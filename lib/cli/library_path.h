@@ -1,7 +1,5 @@
 /*
  * Where libmemunreachable.so is, to be preloaded into a COMMAND.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_LIBRARY_PATH_H
 #define LIB_CLI_LIBRARY_PATH_H

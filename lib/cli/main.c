@@ -1,8 +1,6 @@
 /*
  * The command: what is wanted, which subject, a check of it, its report, an
  * exit status.
- *
- * Runs in: the command.
  */
 #include <signal.h>
 #include <stdlib.h>
@@ -76,7 +74,7 @@ write_report(
 	if (options->format == MU_CLI_JSON)
 		return mu_json_report(
 		    out, answer, options->contents, &report.names);
-	/* What is not checked is told on standard error, in any case. */
+	/* What was not checked is reported on standard error in any case. */
 	if (mu_exit_judged(&answer->info) || question->filed)
 		mu_text_report(out, &report, answer);
 	return true;

@@ -1,8 +1,3 @@
-/*
- * Names of addresses, as the reports show them: see names.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/names.h"
 
 #include <string.h>

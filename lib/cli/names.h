@@ -1,8 +1,6 @@
 /*
  * Names of addresses that point into modules, for the reports: the seam
  * between them and lib/symbolize/.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_NAMES_H
 #define LIB_CLI_NAMES_H

@@ -1,8 +1,3 @@
-/*
- * The names that an answer's addresses have: see naming.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/naming.h"
 
 #include <stdio.h>

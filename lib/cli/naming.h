@@ -1,8 +1,6 @@
 /*
  * The names that an answer's addresses have. All are asked for at once, before
  * the report is written, so that the report never waits for one.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_NAMING_H
 #define LIB_CLI_NAMING_H

@@ -1,8 +1,3 @@
-/*
- * Where the report goes: see output.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/output.h"
 
 #include <errno.h>

@@ -2,8 +2,6 @@
  * Where the report goes: standard output, or the file of -o. The first
  * MU_OUTPUT_KEPT bytes are kept in memory, so that a short report replaces an
  * earlier one only when it is complete; a longer one is written as it comes.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_OUTPUT_H
 #define LIB_CLI_OUTPUT_H

@@ -1,8 +1,3 @@
-/*
- * Other C libraries and languages: see program_kind.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/program_kind.h"
 
 #include <elf.h>

@@ -2,7 +2,7 @@
  * Programs whose heap cannot be read whatever their layout: those of another C
  * library, or of none.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_PROGRAM_KIND_H
 #define LIB_CLI_PROGRAM_KIND_H

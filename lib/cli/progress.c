@@ -1,8 +1,6 @@
 /*
- * What the command is busy with: see progress.h. A thread keeps the time, as
- * a step can be long and says nothing meanwhile.
- *
- * Runs in: the command.
+ * A thread watches the time, as a step can be long and reports nothing until
+ * its end.
  */
 #include "lib/cli/progress.h"
 
@@ -14,7 +12,7 @@
 
 #include "mu/sys.h"
 
-#define PATIENCE_NS MU_NS_PER_SEC /* who waits no longer needs no word */
+#define PATIENCE_NS MU_NS_PER_SEC /* shorter work shows no progress */
 #define REFRESH_NS (MU_NS_PER_SEC / 4)
 #define LINE_SIZE 80
 #define ERASE "\r\033[K" /* ECMA-48: erase to the end of the line */

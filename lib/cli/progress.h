@@ -1,8 +1,6 @@
 /*
  * What the command is busy with, on a terminal, for work that takes longer
  * than a second: one line on standard error, gone when the work is done.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_PROGRESS_H
 #define LIB_CLI_PROGRESS_H

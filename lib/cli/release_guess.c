@@ -1,8 +1,3 @@
-/*
- * The release of a glibc that does not tell it: see release_guess.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/release_guess.h"
 
 #include "heapwalk/glibc_layout.h"

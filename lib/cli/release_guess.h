@@ -1,8 +1,6 @@
 /*
  * The release of a glibc that does not tell it: of a static program, or of a
  * core whose libc is not here.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_RELEASE_GUESS_H
 #define LIB_CLI_RELEASE_GUESS_H

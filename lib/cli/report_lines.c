@@ -1,8 +1,3 @@
-/*
- * The library's report becomes the command's: see report_lines.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/report_lines.h"
 
 #include <limits.h>

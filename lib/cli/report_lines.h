@@ -2,7 +2,7 @@
  * The library's report becomes the command's, line by line: frames get files
  * and lines, and the way to them is said in the words of the command.
  *
- * Runs in: the command. One thread.
+ * One thread.
  */
 #ifndef LIB_CLI_REPORT_LINES_H
 #define LIB_CLI_REPORT_LINES_H

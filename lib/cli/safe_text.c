@@ -1,8 +1,3 @@
-/*
- * Names that do no harm where they are shown: see safe_text.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/safe_text.h"
 
 #include <stdbool.h>

@@ -3,7 +3,7 @@
  * can bear. A file name may hold any byte but '/' and NUL, a symbol any byte
  * but NUL.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_SAFE_TEXT_H
 #define LIB_CLI_SAFE_TEXT_H

@@ -1,8 +1,3 @@
-/*
- * Words for statuses: see status_word.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/status_word.h"
 
 #include "memunreachable/memunreachable.h"

@@ -2,7 +2,7 @@
  * One stable word for each status, for programs that read a report: the name
  * of its MEMUNREACHABLE_ constant in small letters.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_STATUS_WORD_H
 #define LIB_CLI_STATUS_WORD_H

@@ -1,8 +1,3 @@
-/*
- * Colour, where it is wanted: see style.h.
- *
- * Runs in: the command. Pure.
- */
 #include "lib/cli/style.h"
 
 #include <string.h>

@@ -1,7 +1,7 @@
 /*
  * Colour, where it is wanted: totals bold, details dim.
  *
- * Runs in: the command. Pure.
+ * Pure.
  */
 #ifndef LIB_CLI_STYLE_H
 #define LIB_CLI_STYLE_H

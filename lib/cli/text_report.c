@@ -1,8 +1,3 @@
-/*
- * The answer in words: see text_report.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/text_report.h"
 
 #include <string.h>
@@ -128,7 +123,7 @@ put_rest(FILE *out, const struct mu_answer *answer)
 		fprintf(out, "%s\n", buffer);
 }
 
-/* Only the program itself, run anew, can tell what nobody noted. */
+/* The stacks were not recorded: only a new run of the program can show them. */
 static void
 put_hint(FILE *out, const struct mu_answer *answer)
 {

@@ -1,8 +1,6 @@
 /*
  * The answer in words: what was looked at, what its heap is used for, and the
  * library's report with names.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_TEXT_REPORT_H
 #define LIB_CLI_TEXT_REPORT_H

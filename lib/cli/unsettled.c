@@ -1,8 +1,3 @@
-/*
- * Threads that may be in malloc: see unsettled.h.
- *
- * Runs in: the command.
- */
 #include "lib/cli/unsettled.h"
 
 #include "heapwalk/in_malloc.h"

@@ -1,8 +1,5 @@
 /*
- * The heap verdict in words: see verdict_text.h. The judgement itself is
- * heapwalk/usage.h's.
- *
- * Runs in: the command.
+ * The judgement itself is heapwalk/usage.h's.
  */
 #include "lib/cli/verdict_text.h"
 

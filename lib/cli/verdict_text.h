@@ -1,8 +1,6 @@
 /*
  * "My resident memory grows": what the heap's memory is used for, and what that
  * says, in a few lines.
- *
- * Runs in: the command.
  */
 #ifndef LIB_CLI_VERDICT_TEXT_H
 #define LIB_CLI_VERDICT_TEXT_H

@@ -1,5 +1,5 @@
 /*
- * How to learn who allocated what was lost, where nobody recorded it.
+ * How to record the stacks of lost blocks, for a report without stacks.
  *
  * Runs in: any. Pure.
  */

@@ -2,10 +2,10 @@
  * Leaks in words: the last step of a pass that was asked for text. See
  * lib/report/text.h.
  *
- * The shape is Android's (MU-14..22), which log readers already parse, with
- * two deviations: every count is decimal, and every byte of contents has two
- * hex digits. Android's stream is left in hex mode by the address before it,
- * and widens a char of 0x80 or more with its sign.
+ * The shape is Android's, which log readers already parse, with two deviations:
+ * every count is decimal, and every byte of contents has two hex digits.
+ * Android's stream is left in hex mode by the address before it, and widens a
+ * char of 0x80 or more with its sign.
  *
  * Uses no malloc, no errno, no libc lock.
  */
@@ -267,7 +267,7 @@ cure(int status)
 	case MEMUNREACHABLE_NO_MEMORY:
 	case MEMUNREACHABLE_NO_RESOURCES:
 		return "A pass needs two short-lived processes, a few"
-		       " descriptors and some memory of its own.";
+		       " descriptors and some memory.";
 	case MEMUNREACHABLE_PTRACE_YAMA:
 	case MEMUNREACHABLE_PTRACE_SECCOMP:
 	case MEMUNREACHABLE_NOT_DUMPABLE:

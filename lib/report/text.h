@@ -14,10 +14,7 @@
 
 struct mu_entries;
 
-/*
- * One leak block (MU-17..22), without the empty line after it. NAMES are for
- * its frames.
- */
+/* One leak block, without the empty line after it. NAMES are for its frames. */
 void mu_report_leak(struct mu_text *out, const struct Leak *leak,
     bool log_contents, struct mu_frame_names *names);
 

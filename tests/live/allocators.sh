@@ -122,7 +122,7 @@ fi
 # An allocator of the program's own.
 make_ own plain.c "$here/own_malloc.c" &&
 	expect "its own malloc" \
-	    'an allocator of its own .malloc is that of own.' \
+	    'its own allocator .malloc is that of own.' \
 	    preloaded '' "$work/own"
 make_ own.so own_malloc.c -shared -fPIC &&
 	expect "the same in a library" 'malloc is that of own.so.' \

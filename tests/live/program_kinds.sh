@@ -86,7 +86,7 @@ int main(void)
 END
 ${CC:-cc} -O0 -o "$work/own" "$work/own.c" 2>/dev/null || fail "cannot compile"
 look 3 "$work/own"
-has "$err" "an allocator of its own"
+has "$err" "another allocator"
 
 name='musl'
 if command -v musl-gcc >/dev/null; then

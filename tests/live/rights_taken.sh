@@ -66,7 +66,7 @@ grep -q '(fork)' "$work/report" || fail "no report in the file"
 # shellcheck disable=SC2086
 start 'not dumpable' $as_nobody "$work/victim" closed -
 looks 0 '"stop": "read"' --format=json
-looks 3 'rights that it lacks' --stop=fork
+looks 3 'rights that it does not have' --stop=fork
 doctor_says '^warning .*rights: .*no copy of it can be made'
 
 start 'several users' setpriv --ruid=0 --euid=65534 --reset-env \

@@ -184,7 +184,7 @@ START_TEST(without_files)
 		core_ask(&answer, path, &nowhere, gnu_get_libc_version());
 		core_show(path, &answer);
 		ck_assert_int_eq(answer.opened, MU_PARTIAL);
-		ck_assert_uint_gt(answer.num_lacks, 0);
+		ck_assert_uint_gt(answer.num_gaps, 0);
 		ck_assert(core_same(&answer, &victim.own));
 	}
 	stop();

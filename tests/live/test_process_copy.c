@@ -201,7 +201,7 @@ START_TEST(process_limit)
 	victim = copied_start(lose_root);
 	ck_assert_int_eq(victim.shared->words[0], 0);
 	must_stop(victim.pid);
-	must_not_copy(MU_ERR_NO_PERMISSION, "rights that it lacks");
+	must_not_copy(MU_ERR_NO_PERMISSION, "rights that it does not have");
 	mu_threads_release(&threads);
 	pid = check_fork();
 	if (pid == 0) {

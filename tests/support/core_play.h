@@ -32,7 +32,7 @@
 struct core_answer {
 	enum mu_status opened, status;
 	struct mu_why why;
-	size_t num_leaks, leak_bytes, count, num_lacks, num_threads;
+	size_t num_leaks, leak_bytes, count, num_gaps, num_threads;
 	unsigned glibc_major, glibc_minor;
 	uint64_t cut;
 	size_t untold; /* bytes */
@@ -269,7 +269,7 @@ core_ask(struct core_answer *answer, const char *path,
 	mu_arena_open(&arena, (size_t)1 << 30);
 	answer->opened = mu_snapshot_core_open(
 	    &snap, &core, path, places, &arena, &answer->why);
-	answer->num_lacks = core.num_lacks;
+	answer->num_gaps = core.num_gaps;
 	answer->cut = core.file.cut;
 	answer->num_threads = snap.num_threads;
 	mu_glibc_banner_find(&snap, &snap.glibc_major, &snap.glibc_minor);

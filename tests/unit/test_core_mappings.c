@@ -1,6 +1,6 @@
 /*
  * A core made up in memory as a snapshot: mappings and where their bytes are,
- * names, threads, views, and what lacks.
+ * names, threads, views, and gaps.
  */
 #include <sys/mman.h>
 
@@ -256,15 +256,15 @@ START_TEST(populated)
 }
 END_TEST
 
-START_TEST(lacks)
+START_TEST(gaps)
 {
 	ck_assert_int_eq(parse(made.size), MU_PARTIAL);
 	ck_assert_msg(
 	    strstr(why.words, "libc-2.31.so: its file is not here") != NULL,
 	    "%s", why.words);
-	ck_assert_uint_eq(core.num_lacks, 3);
-	ck_assert_uint_eq(core.lack_bytes, PAGES(1 + 2 + 1));
-	ck_assert_uint_eq(core.lacks[0].range.begin, LIBRARY + PAGES(1));
+	ck_assert_uint_eq(core.num_gaps, 3);
+	ck_assert_uint_eq(core.gap_bytes, PAGES(1 + 2 + 1));
+	ck_assert_uint_eq(core.gaps[0].range.begin, LIBRARY + PAGES(1));
 	ck_assert_uint_eq(core.untold_bytes, PAGES(1));
 	ck_assert_int_eq(mu_snapshot_core_doubt(&core, &why), MU_PARTIAL);
 }
@@ -312,7 +312,7 @@ main(void)
 	tcase_add_test(tc, process_and_threads);
 	tcase_add_test(tc, views);
 	tcase_add_test(tc, populated);
-	tcase_add_test(tc, lacks);
+	tcase_add_test(tc, gaps);
 	tcase_add_test(tc, cut);
 	tcase_add_test(tc, no_memory);
 	suite_add_tcase(suite, tc);
