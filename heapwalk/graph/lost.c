@@ -137,8 +137,7 @@ note_read_parents(
 
 	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node), deadline);
 	while (mu_edges_next(&edges, &target))
-		if (target != node)
-			note_parent(lost, node, target);
+		note_parent(lost, node, target);
 }
 
 /* The edges at PLACE, without those to what is reachable. */
@@ -469,6 +468,13 @@ note_nth(void *ctx, uintptr_t at, const struct mu_block *to)
 		nth->number = to->number;
 }
 
+/* Does TARGET, by the graph's numbers, as edges->node is? See graph.h. */
+static inline bool
+counts(const struct mu_edges *edges, uint32_t target)
+{
+	return target != edges->node && is_lost(edges->lost, target);
+}
+
 /* Behind the words come what heapwalk/encodings.h knows, one by one. */
 static bool
 read_encoded(struct mu_edges *edges, uint32_t *target)
@@ -488,7 +494,7 @@ read_encoded(struct mu_edges *edges, uint32_t *target)
 		mu_encodings_each(graph->blocks, &block, note_nth, &nth);
 		if (nth.number == MU_NO_NODE)
 			return false;
-		if (!is_lost(edges->lost, nth.number))
+		if (!counts(edges, nth.number))
 			continue;
 		*target = lost_number(edges->lost, nth.number);
 		return true;
@@ -505,7 +511,7 @@ leads(const struct mu_edges *edges, uintptr_t at, uintptr_t word,
 
 	if (!mu_range_has(blocks->envelope, mu_reference_untag(blocks, word)) ||
 	    !mu_reference_find(blocks, at, word, &to) ||
-	    !is_lost(edges->lost, to.number))
+	    !counts(edges, to.number))
 		return false;
 	*target = lost_number(edges->lost, to.number);
 	return true;

@@ -239,6 +239,30 @@ START_TEST(self_loop)
 }
 END_TEST
 
+/* A block below a cycle that points at itself is not in the cycle. */
+START_TEST(self_loop_below_a_cycle)
+{
+	void **below, **first, **last;
+
+	open_heap(_i, 4096);
+	below = node(2);
+	below[0] = below;
+	first = node(1);
+	last = node(2);
+	first[0] = last;
+	last[0] = first;
+	last[1] = below;
+	fold();
+	expect_totals(3, 2 * bytes(2) + bytes(1), 1);
+	expect_entry(0, first, bytes(1), 2, 2 * bytes(2));
+	after_make = forget_edges;
+	fold();
+	after_make = NULL;
+	expect_totals(3, 2 * bytes(2) + bytes(1), 1);
+	expect_entry(0, first, bytes(1), 2, 2 * bytes(2));
+}
+END_TEST
+
 START_TEST(interior_pointer)
 {
 	void **a, **b, **c;
@@ -331,6 +355,7 @@ main(void)
 	tcase_add_loop_test(more, mu73_shared_child, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, mu73_shared_diamond, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, self_loop, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, self_loop_below_a_cycle, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, interior_pointer, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, reachable_object, 0, FAKE_KINDS);
 	tcase_add_test(more, kept_object);
