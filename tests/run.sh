@@ -16,7 +16,7 @@ passed=0 failed=0 skipped=0 bad=
 limit=${TEST_TIMEOUT:-300}
 log=${BUILD:-build}/test-output
 mkdir -p "${BUILD:-build}"
-# check's own limit is 4 s a test, whatever else the machine does meanwhile.
+# check's own limit is 4 s a test, whatever the load of the machine.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-120}"
 
 for program in "$@"; do

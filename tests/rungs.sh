@@ -48,7 +48,7 @@ signal,gdb,strace,sandbox,nobody live/test_failures fails each step of the colle
 signal,gdb,strace,sandbox,nobody live/test_left_out_spoilt spoils what the collector holds; by signal there is none
 gdb live/test_parking_foreign sends queued signals for as long as gdb holds them back, until the user has none left
 gdb,strace,sandbox,nobody live/test_shortages refuses ptrace itself, among others
-gdb,strace,sandbox,nobody live/test_probe puts up filters of its own against ptrace
+gdb,strace,sandbox,nobody live/test_probe installs its own filters against ptrace
 gdb live/*.sh starts programs from a shell by the dozen: gdb 13 loses its way
 END
 }
@@ -99,7 +99,7 @@ missing() {
 	strace) command -v strace >/dev/null || echo "no strace here" ;;
 	nobody)
 		if [ "$(id -u)" -ne 0 ]; then
-			echo "needs root to become somebody else"
+			echo "needs root to become another user"
 		elif ! $wrapper test -x "$BUILD/tests/support/rung_probe"; then
 			echo "user 65534 cannot read $BUILD"
 		fi

@@ -148,7 +148,7 @@ absent_sqlite() {
 		nobody test -r "$SQLITE_SOURCE/test/tester.tcl" &&
 			nobody test -x "$work" && nobody test -r "$recorder" &&
 			return 1
-		echo "its tests refuse root, and nobody else may read" \
+		echo "its tests refuse root, and user nobody may not read" \
 			"$SQLITE_SOURCE and $build"
 		return 0
 	}

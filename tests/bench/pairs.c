@@ -1,7 +1,7 @@
 /*
  * malloc and free at the end of DEPTH calls, which go one of two ways at each
  * level: as many different stacks. Prints nanoseconds of the clock on the wall
- * a pair; threads run side by side, each with blocks of its own.
+ * a pair; threads run side by side, each with its own blocks.
  *
  * Usage: pairs DEPTH THREADS THOUSANDS
  */

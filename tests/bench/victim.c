@@ -1,9 +1,9 @@
 /*
- * A program with a generated heap that is looked at as often as it is told to,
- * so that several of them, one a peer, can be asked in turn.
+ * A program with a generated heap that is checked as often as requested, so
+ * that several of them, one a peer, can be asked in turn.
  *
- * Usage: victim [key=value...], with the keys of settings[] below. Says
- * "ready" and what it has, then answers each command on stdin with one line:
+ * Usage: victim [key=value...], with the keys of settings[] below. Says "ready"
+ * and what it has, then answers each command on stdin with one line:
  *	check    one check, nothing else going on
  *	digest   one check with the whole report, and a digest of it
  *	tick     one check while a thread looks at the clock

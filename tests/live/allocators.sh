@@ -1,7 +1,7 @@
 #!/bin/sh
-# Programs whose malloc is not simply glibc's: each is either checked, or refused
-# with the name of what it has, or told what was not checked; never "0 leaks"
-# of an allocator that nobody looked into.
+# Programs whose malloc is not simply glibc's: each is either checked, or
+# refused with the name of what it has, or told what was not checked; never "0
+# leaks" of an allocator that was not searched.
 #
 # plain.c loses ten blocks of 1000 bytes; the library is preloaded and asked at
 # the end. What is not installed here is skipped, loudly.
@@ -167,7 +167,7 @@ named jemalloc
 named mimalloc
 named tcmalloc_minimal
 
-# Under names of its own, with nobody's malloc replaced.
+# Under other names, without replacing malloc.
 for jemalloc in /usr/lib/*/libjemalloc.a; do
 	[ ! -e "$jemalloc" ] || break
 done

@@ -179,7 +179,7 @@ wait "$pid"
 kill -0 "$child" 2>/dev/null && fail "the command still runs"
 has "$err" " 0 bytes in 0 allocations unreachable out of "
 mkfifo "$work/in"
-# No function here: it would be a shell of its own, and $! that one's.
+# No function here: it would be a subshell, and $! that one's.
 "$command" --signal=USR2 -- "$victim" 6 <"$work/in" >"$out" 2>"$err" &
 pid=$!
 pids=$pid

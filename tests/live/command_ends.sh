@@ -1,6 +1,6 @@
 #!/bin/sh
 # A command is looked at in the moment of its end, however it ends, and what it
-# does, is told and ends with is as without us.
+# does, prints and ends with is unchanged.
 set -u
 # shellcheck source=tests/support/command.sh
 . "$(dirname "$0")/../support/command.sh"

@@ -58,7 +58,7 @@ leave() {
 }
 trap leave EXIT
 
-# In place of the shell: a process of its own by "&" or in parentheses.
+# In place of the shell: a separate process by "&" or in parentheses.
 exec_in_group() {
 	# shellcheck disable=SC2016 # the inner shell's
 	exec sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" "$@"

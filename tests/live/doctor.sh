@@ -43,7 +43,7 @@ is_in_state() {
 	[ "$(state_of "$1")" = "$2" ]
 }
 
-# What would change if somebody touched it. (SigQ is the user's.)
+# What a check could change. (SigQ is the user's.)
 look_at() {
 	grep -v '^SigQ' "/proc/$1/status"
 }
@@ -71,7 +71,7 @@ says() {
 	fi
 }
 
-# Nobody has to be able to get there.
+# User nobody must be able to read it.
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 doctor=$work/doctor
 printf '#!/bin/sh\nexec "%s/memunreachable" --doctor "$@"\n' "$work" >"$doctor"

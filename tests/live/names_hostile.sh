@@ -114,8 +114,8 @@ run
 look 20
 leave
 
-# A program on a file system that does not answer any more. Who waits for it in
-# the kernel cannot be killed before it ends.
+# A program on a file system that does not answer any more. A process that waits
+# for it in the kernel cannot be killed before it ends.
 name='silent_mount'
 fuse=$build/tests/support/silent_fuse
 folder=$work/silent_mount

@@ -20,7 +20,7 @@ places "container that kills" signal 'ptrace refused by seccomp' signal \
     "$place" container=KILL_PROCESS
 places "no_new_privs" ptrace ptrace signal "$place" no_new_privs
 
-# Nothing is left then; which of the two refused is told, and the other too.
+# Nothing is left then; the reason names both refusals.
 places "a thread that no signal reaches" ptrace ptrace 'signals blocked' \
     "$place" thread_deaf
 places "the same, ptrace denied" 'ptrace refused by seccomp' - - \

@@ -1,7 +1,7 @@
 #!/bin/sh
-# In namespaces of its own, as containers are made: users, processes, mounts;
-# as the first process of a namespace; with another /proc, with none; on a file
-# system where nothing can be written; in a folder with nothing but the program.
+# In separate namespaces, like containers: users, processes, mounts; as the
+# first process of a namespace; with another /proc, with none; on a file system
+# where nothing can be written; in a folder with nothing but the program.
 set -u
 # shellcheck source=tests/support/places.sh
 . "$(dirname "$0")/../support/places.sh"

@@ -39,7 +39,7 @@ shell() {
 		shell "the same addresses each time" 'setarch -R "$0"'
 }
 
-# Who started it has ended before it asks; nobody waits for it.
+# Its parent has ended before its pass; no process waits for it.
 for rung in ptrace signal; do
 	name="job whose parents have gone, stop=$rung"
 	orphan=$work/orphan.$rung

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Where somebody else traces the program: gdb with a breakpoint that is hit,
+# Where another program traces the program: gdb with a breakpoint that is hit,
 # gdb attached while passes run back to back and detached again, strace -f in
 # both ways, perf trace. A thread has one tracer at most: with stop=auto the
 # threads wait in a signal handler, and the debugger does not stop at it.
@@ -52,7 +52,7 @@ play_gdb() {
 	under_gdb 'break place_pass' 'run' 'next' 'next' 'next' 'next' 'next' \
 	    'next' 'next' 'delete' 'continue'
 	expect_undisturbed
-	# The copies of the program run into it as well, and nobody is there.
+	# The copies of the program run into it as well, without a tracer.
 	subject="gdb, breakpoint on a function that a pass calls"
 	auto="^(complete by signal: exact|helper process died by none: .*); "
 	auto="${auto}the same again; unharmed\$"
@@ -81,7 +81,7 @@ begin_passes() {
 	pid=$(ps -o pid= --ppid "$guard" | tr -d ' ')
 }
 
-# EXPECTED of two more passes, when nobody traces any more.
+# EXPECTED of two more passes, when it is no longer traced.
 end_passes() {
 	(trap '' PIPE && echo stop >&9) || fail "the program is gone"
 	exec 9>&-
@@ -91,7 +91,7 @@ end_passes() {
 	cat "$work/passes"
 }
 
-# The thread that a pass traces cannot be attached to meanwhile: try again.
+# The thread that a pass traces cannot be attached to during that: try again.
 attach_gdb() {
 	tries=0
 	until timeout -k 5 $patience gdb -nx -batch -p "$pid" \
@@ -159,7 +159,7 @@ fi
 if have strace "strace"; then
 	places "strace -f" signal 'already traced' signal \
 	    strace -f -o "$work/calls" "$place"
-	# It follows forks, not what is meant to be seen by nobody.
+	# It follows forks, but not the pass's untraced processes.
 	places "strace -f, ptrace denied" signal \
 	    '(already traced|ptrace refused by seccomp)' signal \
 	    strace -f -o "$work/calls" "$place" seccomp=EPERM

@@ -139,12 +139,12 @@ else
 	echo "SKIPPED: program_kinds: no AddressSanitizer"
 fi
 
-# The dynamic linker waits for somebody to write what it is to load.
+# The dynamic linker waits for the file name that it is to load.
 name='a program that has only begun'
 mkfifo "$work/late.so"
 look 3 env LD_PRELOAD="$work/late.so" "$work/idle"
 has "$err" "the program has only begun"
-lacks "$err" "static program"
+has_no "$err" "static program"
 
 # One that becomes itself again and again: each look comes at some moment of it.
 name='exec at any moment'
@@ -180,7 +180,7 @@ done
 kill -9 "$pids"
 wait "$pids" 2>/dev/null
 pids=
-lacks "$work/all" "foreign allocator"
-lacks "$work/all" "unknown glibc"
+has_no "$work/all" "foreign allocator"
+has_no "$work/all" "unknown glibc"
 
 [ "$failures" -eq 0 ]

@@ -223,9 +223,9 @@ if [ -n "$python" ]; then
 	first='' second='go
 '
 	# It loses 100. Of each hundred, two to five are hidden by old pointers
-	# that the interpreter never wrote over: in free parts of its own pools,
-	# in strings, whose state is one byte of an otherwise unwritten word,
-	# in its stack. 15 is more than was ever seen.
+	# that the interpreter has not overwritten: in free parts of its own
+	# pools, in strings, whose state is one byte of an otherwise unwritten
+	# word, in its stack. 15 is more than was ever seen.
 	check python3 85 100 PYTHONMALLOC=default "$python" "$work/work.py"
 	check python3-malloc 85 100 PYTHONMALLOC=malloc "$python" "$work/work.py"
 else

@@ -124,7 +124,7 @@ else
 	echo "SKIPPED: rights_taken: no strace"
 fi
 
-# The command with a capability, at a process of its own user.
+# The command with a capability, at a process of the same user.
 name='our own capability'
 start "$name" setpriv --reuid=65534 --regid=65534 --clear-groups \
     "$work/sleep" 1000

@@ -156,7 +156,10 @@ START_TEST(num_allocations)
 	ck_assert_uint_le(
 	    after.allocation_bytes, before.allocation_bytes + bytes + 65536);
 	ck_assert_uint_gt(after.total_ns, after.pause_ns);
-	/* By signal nobody is stopped but other threads, and there are none. */
+	/*
+	 * With stopping by signal only other threads are stopped, and there are
+	 * none.
+	 */
 	if (after.stop != MEMUNREACHABLE_STOP_SIGNAL)
 		ck_assert_uint_gt(after.pause_ns, 0);
 	FreeUnreachableMemoryInfo(&before);

@@ -1,9 +1,9 @@
 /*
  * Each way in which a pass by ptrace does not come about, with its real cause:
- * the status, the words, and the cure in them. Once the cause is gone, the
- * next pass is complete. What takes a program of its own is elsewhere: another
- * allocator (allocators.sh), an unknown glibc (test_unknown_release.c), /proc
- * (test_proc_places.c), Yama, which is not built into every kernel, with
+ * the status, the words, and the cure in them. Once the cause is gone, the next
+ * pass is complete. Causes that need a separate program are tested elsewhere:
+ * another allocator (allocators.sh), an unknown glibc (test_unknown_release.c),
+ * /proc (test_proc_places.c), Yama, which is not built into every kernel, with
  * made-up facts (unit/test_refusal.c).
  */
 #include <malloc.h>
@@ -19,7 +19,7 @@
 #include "tests/support/doomed_pass.h"
 #include "tests/support/suite.h"
 
-/* A pass in a thread of its own, which CALL is watched in. */
+/* A pass in a separate thread, in which CALL is watched. */
 static void
 spoiled_must_say(const struct watched_call *call, bool by_filter, int status,
     const char *words, const char *cure)
@@ -286,7 +286,7 @@ START_TEST(sweeper_killed)
 END_TEST
 
 #if defined(__x86_64__)
-/* As a debugger does that is gone: an int3 that nobody waits for. */
+/* Like a debugger that has ended: an int3 without a tracer. */
 static void
 put_breakpoint(void *function, unsigned char *old, unsigned char new)
 {

@@ -54,7 +54,7 @@ take(const uintptr_t *words, size_t count)
 	return mu_keeper_take(&keeper);
 }
 
-/* Nobody traces it, it has no child. */
+/* It is not traced and has no child. */
 static void
 expect_let_go(void)
 {

@@ -179,7 +179,7 @@ enum play {
 	SHORT_VFORKS
 };
 
-/* A program of its own: this one, with "PLAY FD" on its command line. */
+/* A separate program: this one, with "PLAY FD" on its command line. */
 static _Noreturn void
 run_target(char **argv)
 {

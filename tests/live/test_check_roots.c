@@ -134,7 +134,7 @@ START_TEST(alternate_stacks)
 }
 END_TEST
 
-/* Under seccomp nobody is made to ask, and that is said. */
+/* Under seccomp no thread is made to call, and the answer says so. */
 START_TEST(alternate_stacks_unasked)
 {
 	struct mu_check check = {

@@ -30,8 +30,8 @@ START_TEST(one_look)
 END_TEST
 
 /*
- * Of what both looks lack only what was lost in both is reported; and what
- * hangs on a block that is lost in the second look alone is not.
+ * Only what is lost in both looks is reported; and what hangs on a block that
+ * is lost in the second look alone is not.
  */
 START_TEST(two_looks)
 {

@@ -191,7 +191,7 @@ START_TEST(without_files)
 }
 END_TEST
 
-/* A sysroot of its own: with its files, and then with another libc. */
+/* A sysroot: with its files, and then with another libc. */
 START_TEST(from_a_sysroot)
 {
 	static char root[PATH_MAX], command[3 * PATH_MAX];

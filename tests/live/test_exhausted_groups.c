@@ -175,7 +175,7 @@ group_bytes(const char *folder, const char *file)
 /*
  * The OOM killer takes the sweeper, or that one does without. What the program
  * needs itself in the meantime must be there: until the sweeper has offered
- * itself, right after the fork, nobody is preferred.
+ * itself, right after the fork, no process is preferred.
  */
 START_TEST(group_of_memory)
 {

@@ -1,7 +1,7 @@
 /*
  * Every step of a pass that can fail, made to fail: the call says so with the
  * right status and a reason, and the program goes on as if nothing had been;
- * the next pass works. What the system lacks or refuses: test_shortages.c.
+ * the next pass works. Shortages and refusals of the system: test_shortages.c.
  */
 #include <check.h>
 #include <sched.h>
@@ -105,7 +105,7 @@ START_TEST(mu35_collector_killed)
 }
 END_TEST
 
-/* Expiry is a failure of its own. */
+/* An expired deadline has its own status. */
 START_TEST(mu31_collector_stopped)
 {
 	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_GETREGSET,

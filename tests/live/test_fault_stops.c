@@ -1,6 +1,6 @@
 /*
  * Collector and sweeper killed, stopped, or stopped for a moment at every
- * system call that they make. A kill is told apart from a stop that outlasts
+ * system call that they make. A kill is distinguished from a stop that outlasts
  * the deadline, a moment's stop is not noticed, and afterwards the program is
  * unharmed and the next pass is right.
  */

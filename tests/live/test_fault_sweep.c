@@ -7,7 +7,7 @@
  *
  * What has no perfect answer: where close(), munmap() or wait4() is refused in
  * the original, a descriptor, a mapping or (if waitid() is refused as well) a
- * zombie is left; nobody else could have removed it.
+ * zombie is left; no other process could have removed it.
  */
 #include <check.h>
 #include <fcntl.h>

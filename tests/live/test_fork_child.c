@@ -1,7 +1,7 @@
 /*
  * A pass in the child of fork(): of a thread of a multi-threaded parent, which
- * leaves the tcaches of all others behind. They are nobody's now, and what
- * is in them is free.
+ * leaves the tcaches of all others behind. They have no thread now, and what is
+ * in them is free.
  */
 #include <check.h>
 #include <pthread.h>
@@ -86,7 +86,7 @@ lose(void)
 		mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
 }
 
-/* _i: has the forking thread a tcache of its own? */
+/* _i: does the forking thread have a tcache? */
 START_TEST(forked_by_a_thread)
 {
 	pthread_t others[OTHERS], forker;
@@ -144,7 +144,7 @@ pass_body(void *arg)
 }
 
 /*
- * The memory of a pass that another thread made then is nobody's in the child,
+ * The memory of a pass that another thread made then has no owner in the child,
  * and hides nothing.
  */
 START_TEST(forked_beside_a_pass)

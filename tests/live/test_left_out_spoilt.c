@@ -1,7 +1,7 @@
 /*
  * Threads are held until the sweeper has read what a fork leaves out
- * (MADV_DONTFORK): whoever dies or fails meanwhile, they go on at once, and
- * the answer is true.
+ * (MADV_DONTFORK): if a process dies or fails during that, they continue at
+ * once, and the answer is true.
  */
 #include <check.h>
 #include <stdio.h>

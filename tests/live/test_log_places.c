@@ -115,7 +115,7 @@ fake_syslog(void)
 	return fd;
 }
 
-/* A queue of /dev/log is short: somebody must read. */
+/* A queue of /dev/log is short: a thread must read. */
 struct reader {
 	int fd;
 	char text[32768];

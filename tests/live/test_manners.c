@@ -22,7 +22,7 @@
 #define RING ((size_t)10) /* blocks that are lost together */
 #define MIB ((size_t)1 << 20)
 
-/* What is told of a process. */
+/* What the kernel tells about a process. */
 struct rank {
 	char name[32], state;
 	int parent, nice, policy, oom;

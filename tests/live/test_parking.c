@@ -43,7 +43,7 @@ start_idle(pthread_t *threads, int count)
 	parked_await(&started, count);
 }
 
-START_TEST(stop_nobody)
+START_TEST(stop_no_thread)
 {
 	must_park();
 	ck_assert_uint_eq(parking.count, 0);
@@ -185,8 +185,11 @@ START_TEST(no_memory)
 }
 END_TEST
 
-/* Whom nobody releases goes on by itself, and what was seen does not count. */
-START_TEST(nobody_releases)
+/*
+ * A thread that is not released continues by itself, and what was seen does not
+ * count.
+ */
+START_TEST(never_released)
 {
 	static struct counter counter;
 	unsigned long before;
@@ -207,7 +210,7 @@ START_TEST(nobody_releases)
 }
 END_TEST
 
-/* The process is stopped in the middle, and goes on when it is told to. */
+/* The process is stopped in the middle, and continues on SIGCONT. */
 START_TEST(stopped_in_the_middle)
 {
 	static struct counter counters[2];
@@ -242,13 +245,13 @@ main(void)
 	Suite *suite = suite_create("parking");
 	TCase *tc = parked_case("parking");
 
-	tcase_add_test(tc, stop_nobody);
+	tcase_add_test(tc, stop_no_thread);
 	tcase_add_test(tc, release_nothing);
 	tcase_add_loop_test(tc, stop_some, 0, 4);
 	tcase_add_test(tc, counters_stand_still);
 	tcase_add_test(tc, thread_churn);
 	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, nobody_releases);
+	tcase_add_test(tc, never_released);
 	tcase_add_test(tc, stopped_in_the_middle);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

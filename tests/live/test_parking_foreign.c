@@ -7,7 +7,7 @@
 #include "tests/support/parked_choice.h"
 #include "tests/support/suite.h"
 
-/* Signals that others send meanwhile are counted, not lost nor doubled. */
+/* Signals that others send during a stop are counted, not lost nor doubled. */
 static int counted[KERNEL_SIGNALS + 1];
 
 static void

@@ -200,7 +200,7 @@ stop_while_another_execs(int nap)
 	}
 }
 
-/* What is pending survives an execve(); there nobody handles it. */
+/* What is pending survives an execve(); there it has no handler. */
 START_TEST(exec_in_the_middle)
 {
 	pid_t child;

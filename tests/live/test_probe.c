@@ -1,6 +1,6 @@
 /*
  * What the original finds out before it starts a collector: who traces it, and
- * whether a seccomp filter kills whoever calls ptrace. The probe is forced, as
+ * whether a seccomp filter kills the caller of ptrace. The probe is forced, as
  * only kernels before 5.16 need it.
  */
 #include <pthread.h>
@@ -68,7 +68,7 @@ static const struct {
 	{ SECCOMP_RET_ERRNO, false },
 	{ SECCOMP_RET_KILL_PROCESS, true },
 	{ WATCHED_KILL_THREAD, true },
-	/* Nobody's handler runs: it is blocked, so that it kills. */
+	/* No handler runs: the signal is blocked, so that it kills. */
 	{ SECCOMP_RET_TRAP, true },
 };
 
@@ -134,7 +134,10 @@ START_TEST(parking_filtered)
 	ck_assert_int_eq(mu_probe_parking(SOON, &why),
 	    parking_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
-	/* Alone, there is nobody to be stopped; it is asked all the same. */
+	/*
+	 * Without other threads there is nothing to stop; it is probed all the
+	 * same.
+	 */
 	ck_assert_int_ne(
 	    GetUnreachableMemory(&info, 1), parking_filters[_i].deadly);
 	if (parking_filters[_i].deadly)

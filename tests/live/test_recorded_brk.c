@@ -44,7 +44,7 @@ run_behind(unsigned seed, size_t operations, const char *when)
 
 /*
  * A mapping right behind [heap] makes brk fail; without it, it goes on, right
- * behind fenceposts, as it would behind somebody else's memory.
+ * behind fenceposts, as it would behind other memory.
  */
 static int
 run_wall(unsigned seed)
@@ -155,7 +155,7 @@ run_foreign(unsigned seed)
 	return bad | check_behind("emptied");
 }
 
-/* A hole full of chunks, up to its end or nearly so, is nobody's blocks. */
+/* A hole full of chunks, up to its end or nearly so, has no blocks. */
 static int
 run_imitation(unsigned seed)
 {

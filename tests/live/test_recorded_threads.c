@@ -1,7 +1,7 @@
 /*
  * The list of live blocks against an independent record of them, address by
- * address and usable size by usable size: many threads, many arenas, many
- * heaps of an arena, none to be had, and children of fork().
+ * address and usable size by usable size: many threads, many arenas, many heaps
+ * of an arena, no memory left, and children of fork().
  */
 #include <sys/resource.h>
 

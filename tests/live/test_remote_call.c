@@ -459,7 +459,7 @@ read_signals(pid_t pid, char *text, size_t size)
 	}
 }
 
-/* Nobody's signal actions or masks are other than before. */
+/* No signal actions or masks have changed. */
 START_TEST(signals_stay)
 {
 	struct herd herd = herd_start(3, NULL);

@@ -1,6 +1,6 @@
 /*
- * A system call in a thread that sits in one of its own: this one goes on as
- * if nothing had been. What is not restarted after a stop by ptrace, such as
+ * A system call in a thread that is in a system call, which continues as if
+ * nothing had happened. What is not restarted after a stop by ptrace, such as
  * epoll_wait(), comes back with EINTR by our stop alone; so the yardstick is a
  * stop with nothing in it.
  */

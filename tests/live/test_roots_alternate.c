@@ -37,7 +37,7 @@ struct player {
 	pthread_t thread;
 };
 
-/* First with an alternate stack, and once it is told so without. */
+/* First with an alternate stack, and then without one. */
 static void *
 play(void *arg)
 {

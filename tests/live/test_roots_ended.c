@@ -115,7 +115,7 @@ END_TEST
 
 /*
  * Its thread has it: its own, and while the thread lives struct pthread. Joined
- * or not, once it has ended nobody has.
+ * or not, once it has ended nothing has.
  */
 static int argument_seen;
 
@@ -177,7 +177,7 @@ join(pthread_t thread)
 	return mu_hide(result);
 }
 
-/* Nobody has asked for it yet; once somebody has, it is his. */
+/* Held until it is joined; then only the joining thread has it. */
 START_TEST(result_of_an_ended_thread)
 {
 	uintptr_t block = block_new(72);

@@ -56,7 +56,7 @@ START_TEST(huge_pages)
 	    kinds[_i] | MAP_ANONYMOUS | MAP_HUGETLB, -1, 0);
 
 	if (mapping == MAP_FAILED) {
-		printf("SKIPPED: huge_pages: none to be had; write 8 to"
+		printf("SKIPPED: huge_pages: none available; write 8 to"
 		       " /proc/sys/vm/nr_hugepages\n");
 		return;
 	}
@@ -352,7 +352,7 @@ START_TEST(read_only_view)
 }
 END_TEST
 
-/* Behind the end of a file that was cut nobody can read, and nothing is. */
+/* Behind the end of a file that was cut memory cannot be read, and is not. */
 START_TEST(behind_the_end)
 {
 	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };

@@ -1,8 +1,7 @@
 /*
  * Where pointers live: memory that the program shares, with other processes or
- * between mappings of its own. A fork does not copy it, so that it changes
- * while the image is searched; and it may hold what this process has never
- * touched.
+ * between its mappings. A fork does not copy it, so that it changes while the
+ * image is searched; and it may hold what this process has never touched.
  */
 #include <sys/prctl.h>
 #include <sys/wait.h>

@@ -70,8 +70,8 @@ in_dynamic_tls_later(struct worker *worker)
 }
 
 /*
- * Two threads and the main thread, each with a block of its own. _i: the
- * threads are older than the library.
+ * Two threads and the main thread, each with its own block. _i: the threads are
+ * older than the library.
  */
 START_TEST(dynamic_tls)
 {

@@ -1,5 +1,5 @@
 /*
- * What the system lacks or refuses: memory, descriptors, processes, /proc,
+ * Shortages and refusals of the system: memory, descriptors, processes, /proc,
  * permission. The call says so, and the program goes on as if nothing had been;
  * the next pass works.
  */

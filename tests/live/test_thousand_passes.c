@@ -2,7 +2,7 @@
  * 1,000 passes in a row in a program that never rests: eight threads allocate
  * and free, one more queues signals, a timer fires every millisecond. Each
  * answer is right, and the program does not notice: nothing of ours is left,
- * nothing of its own is lost.
+ * nothing of it is lost.
  */
 #include <errno.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 /*
- * Stopping the threads of a process that has ended, or ends meanwhile, or
- * whose leader has.
+ * Stopping the threads of a process that has ended or ends during the stop, or
+ * whose leader has ended.
  */
 #include <sched.h>
 

@@ -7,7 +7,7 @@
 #include "tests/support/captured.h"
 #include "tests/support/suite.h"
 
-/* A debugger: a process of its own that seizes TID and waits. */
+/* A debugger: a separate process that seizes TID and waits. */
 static pid_t
 start_tracer(pid_t tid)
 {

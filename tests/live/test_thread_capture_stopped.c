@@ -1,6 +1,6 @@
 /*
- * A program that job control has stopped stays so after a capture, and goes on
- * when it is told to.
+ * A program that job control has stopped stays so after a capture, and
+ * continues on SIGCONT.
  */
 #include <sched.h>
 
@@ -21,7 +21,7 @@ must_be_in_group_stop(pid_t pid, pid_t tid)
 	ck_assert_int_eq(herd_state(pid, tid), 'T');
 }
 
-/* Stopped as before, not traced, and nobody answers. */
+/* Stopped as before, not traced, and no thread answers. */
 static void
 must_sleep_on(struct herd *herd)
 {

@@ -1,5 +1,5 @@
 /*
- * Reports that nobody calls for: a signal, whatever the program is doing.
+ * Reports without a call: a signal, whatever the program is doing.
  *
  * The scenarios are programs of their own: this one, run again.
  */
@@ -222,7 +222,8 @@ now_ms(void)
 
 /*
  * As many signals as the kernel takes: no pass begins within min_interval of
- * the end of the last one, and what was lost before the last signal is told.
+ * the end of the last one, and what was lost before the last signal is
+ * reported.
  */
 START_TEST(storm)
 {
@@ -251,7 +252,7 @@ START_TEST(storm)
 }
 END_TEST
 
-/* Who sleeps the interval out keeps nobody from ending. */
+/* The sleeping thread does not keep the program from ending. */
 START_TEST(exit_in_the_interval)
 {
 	start("exit_at_once", "min_interval=1000s");

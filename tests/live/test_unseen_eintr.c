@@ -223,7 +223,7 @@ START_TEST(effects)
 		    effect_names[seen[BY_HANDLER]], effect_names[seen[BY_PASS]],
 		    effect_names[seen[BY_SIGNAL]]);
 	if (seen[BY_HANDLER] == UNKNOWN) {
-		fprintf(stderr, "SKIPPED: %s: not to be had\n", row->name);
+		fprintf(stderr, "SKIPPED: %s: not available\n", row->name);
 		return;
 	}
 	ck_assert_msg(seen[BY_HANDLER] == row->handler, "%s: handler: %s",

@@ -58,7 +58,7 @@ FUNCTION(hold_flags,
     "1:\tmovl (%rdx), %ecx\n\tjrcxz 1b\n\tpushfq\n\tcld\n\t"
     "popq %rax\n\tandl $0x401, %eax\n\tmovl %eax, (%rsi)");
 
-/* 128 bytes below the stack pointer, in a function that calls nobody. */
+/* 128 bytes below the stack pointer, in a leaf function. */
 FUNCTION(hold_red_zone,
     "xorl %eax, %eax\n"
     "2:\tmovq (%rdi,%rax), %r8\n\tmovq %r8, -128(%rsp,%rax)\n\t"

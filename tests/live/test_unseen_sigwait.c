@@ -1,6 +1,6 @@
 /*
- * Who waits for signals gets none of ours, whatever signals these are. In
- * sigwait() they do not show as blocked, and a handler is not asked.
+ * A thread that waits for signals gets none of ours, whatever signals these
+ * are. In sigwait() they do not show as blocked, and a handler is not asked.
  */
 #include <poll.h>
 #include <sys/signalfd.h>

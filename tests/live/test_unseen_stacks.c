@@ -15,7 +15,7 @@
 
 #define PASSES 10
 #define STACK_SIZE ((size_t)128 << 10)
-#define GUARD 256 /* bytes on either side that nobody may write */
+#define GUARD 256 /* bytes on either side that must not be written */
 #define PATTERN 0x5a
 #define MARK 0x1234567890abcdefu
 
@@ -94,7 +94,7 @@ own(void *arg)
 	else
 		stay(owner);
 	owner->untouched = has_pattern(owner->stack + GUARD, STACK_SIZE);
-	/* Back in the kernel's hands, also if it was disarmed meanwhile. */
+	/* Back in the kernel's hands, also if it was disarmed since. */
 	stack.ss_flags = SS_DISABLE;
 	sigaltstack(&stack, NULL);
 	return NULL;

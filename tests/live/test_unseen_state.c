@@ -91,8 +91,8 @@ static void
 ask_rseq(struct own *own, size_t *n)
 {
 	/*
-	 * Who registers again is told EBUSY if it is the same area, EINVAL if
-	 * it is another or its length is: nothing, if none was registered.
+	 * Registering again gives EBUSY if it is the same area, EINVAL if it is
+	 * another or its length is: nothing, if none was registered.
 	 */
 	own->numbers[(*n)++] =
 	    syscall(SYS_rseq, 0, 32, 0, 0x53053053) == 0 ? 0 : errno;

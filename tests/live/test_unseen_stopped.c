@@ -71,7 +71,7 @@ share(void)
 	ck_assert_ptr_ne(shared, MAP_FAILED);
 }
 
-/* In a process group of its own. */
+/* In a separate process group. */
 static pid_t
 start(int rung)
 {
@@ -166,7 +166,7 @@ end(pid_t pid)
 	ck_assert(WIFSIGNALED(status));
 }
 
-/* A moment of its own in each round: somewhere in the pass. */
+/* Another moment in each round: somewhere in the pass. */
 static void
 let_run(int round)
 {

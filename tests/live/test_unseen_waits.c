@@ -144,7 +144,7 @@ fork_often(void *arg)
 	return NULL;
 }
 
-/* Lives until the pipe's other end is closed: waits block meanwhile. */
+/* Lives until the pipe's other end is closed: waits block until then. */
 static pid_t
 keep_a_child(int ends[2])
 {

@@ -1,6 +1,6 @@
 /*
  * Who points at a block: in each place where a pointer can live the only
- * reference is told, with its place, and once it is gone there is none.
+ * reference is listed, with its place, and once it is gone there is none.
  */
 #include <dlfcn.h>
 #include <link.h>

@@ -13,7 +13,7 @@
 static void *in_bss;
 static int in_data;
 
-/* Sizes: a chunk of a bin, and one with a mapping of its own. */
+/* Sizes: a chunk of a bin, and an mmapped one. */
 static const size_t sizes[][2] = { { 72, 40 }, { 72, 2 << 20 }, { 3 << 20, 40 },
 	{ 2 << 20, 3 << 20 } };
 
@@ -209,7 +209,7 @@ START_TEST(refused)
 	uintptr_t block = block_new(72);
 
 	mu_library.options.stop = MU_STOP_PTRACE;
-	/* Somebody must be there to be stopped. */
+	/* There must be a thread to stop. */
 	worker_start(&worker);
 	if (watched_call_filter(&call, true) < 0)
 		printf("SKIPPED: no seccomp filters here\n");

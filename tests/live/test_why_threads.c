@@ -117,7 +117,7 @@ START_TEST(variable_of_this_thread)
 }
 END_TEST
 
-/* __thread in a library that came later is in a block of its own. */
+/* __thread in a library that came later is in a separate block. */
 START_TEST(variable_of_a_thread_and_a_library)
 {
 	uintptr_t block = block_new(72);

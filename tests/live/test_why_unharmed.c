@@ -1,6 +1,7 @@
 /*
- * Asking who points at a block harms nobody: many ask at a time, beside passes
- * for leaks and threads that allocate, and the program is as it was.
+ * Asking who points at a block has no effect on the program: many ask at a
+ * time, beside passes for leaks and threads that allocate, and the program is
+ * as it was.
  */
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"

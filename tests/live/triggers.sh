@@ -55,7 +55,7 @@ name='by signal'
 : >"$work/out"
 : >"$work/err"
 mkfifo "$work/in"
-# No function here: it would be a shell of its own, and $! that one's.
+# No function here: it would be a subshell, and $! that one's.
 env LD_PRELOAD="$library" MEMUNREACHABLE_OPTIONS="${given}signal=RTMIN+5:min_interval=0" \
     "$victim" 6 <"$work/in" >"$work/out" 2>"$work/err" &
 pid=$!

@@ -149,7 +149,7 @@ churn_one(unsigned char **held, size_t *sizes, uint64_t x)
 	return x;
 }
 
-/* A thread of its own arena, at full speed. */
+/* A thread with its own arena, at full speed. */
 static void *
 churn(void *arg)
 {

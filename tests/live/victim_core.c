@@ -111,7 +111,7 @@ body(struct worker *worker)
 	(void)on_stack;
 }
 
-/* As worker_start(), but nobody runs this as a test. */
+/* As worker_start(), but outside of a test. */
 LIVE void
 begin(struct worker *worker)
 {
@@ -139,7 +139,7 @@ tell(void)
 	fflush(stdout);
 }
 
-/* What lies between its segments can be read by nobody. */
+/* What lies between its segments cannot be read. */
 LIVE void
 load_holes(void)
 {

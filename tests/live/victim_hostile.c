@@ -36,7 +36,7 @@
 
 static atomic_bool over;
 static atomic_uint wrong;
-static atomic_long longest_ns; /* between two instructions of its own */
+static atomic_long longest_ns; /* between two of its instructions */
 
 static long
 now_ns(void)

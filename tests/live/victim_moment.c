@@ -153,7 +153,7 @@ coroutine_play(void)
 	play();
 }
 
-/* Between two pages that nobody may touch. */
+/* Between two pages that must not be touched. */
 static void *
 coroutine_stack(void)
 {

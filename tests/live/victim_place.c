@@ -1,6 +1,6 @@
 /*
- * A program that is put somewhere, by who starts it or by deeds of its own,
- * and asks there: see tests/support/place.h for what it prints.
+ * A program that is put somewhere, by its parent or by its own deeds, and runs
+ * passes there: see tests/support/place.h for what it prints.
  *
  * Usage: victim_place DEED[=WORD]... ; the deeds are done in that order.
  */

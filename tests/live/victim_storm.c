@@ -57,7 +57,7 @@ begin_storm(const char *name)
 		catch_signal(SIGURG, on_other);
 		catch_signal(SIGWINCH, on_other);
 	}
-	/* glibc sets handlers of its own when these are first used. */
+	/* glibc sets its own handlers when these are first used. */
 	if (stormer->round == storm_cancel || stormer->round == storm_setuid)
 		stormer->round(stormer);
 	if (stormer->round == storm_sigaction)

@@ -1,18 +1,17 @@
 /*
  * A program that wants more rights than it has. It spins at THIEF_PLACE. The
- * system call instruction that a tracer may use for a call of its own is
+ * system call instruction that a tracer may use for an injected call is
  * rewritten all the time: it is now that instruction, now a jump to an execve()
  * of PROGRAM. PROGRAM is this file with the set-user-ID bit; at THIEF_PLACE it
  * has code that makes the file "proof" in the working directory. A tracer that
  * honours the bit and then puts the old registers back runs that code.
  *
- * Usage: victim_thief {shared | file | vdso | calm} PROGRAM
- *   shared  the vDSO is replaced by a shared page, which a child writes to
- *   file    by a private page of the file "page", which a child writes to
- *   vdso    the vDSO stays, and a child writes to it through /proc/PID/mem
- *   calm    nothing is rewritten
- *   closed  it is not dumpable, and sleeps
- * Prints "ready" before it spins. Without arguments it ends at once.
+ * Usage: victim_thief {shared | file | vdso | calm} PROGRAM shared  the vDSO is
+ * replaced by a shared page, which a child writes to file    by a private page
+ * of the file "page", which a child writes to vdso    the vDSO stays, and a
+ * child writes to it through /proc/PID/mem calm    nothing is rewritten closed
+ * it is not dumpable, and sleeps Prints "ready" before it spins. Without
+ * arguments it ends at once.
  *
  * Linked without PIE, and with .thief at THIEF_PLACE: see the Makefile.
  */

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every frame that was recorded is in each report, and a cut is told.
-# build, work, given, pids and failures are set by what is read in.
+# Every frame that was recorded is in each report, and a cut is reported. build,
+# work, given, pids and failures are set by what is read in.
 # shellcheck disable=SC2154,SC2034
 set -u
 # shellcheck source=/dev/null

@@ -13,7 +13,7 @@ family=$here/statements_family
 plain_all="guard fill free_track=50 verify_pointers expand_alloc leak_track"
 export TMPDIR="$work"
 
-# is NAME OPTIONS PROGRAM...: goes well, and nobody complains.
+# is NAME OPTIONS PROGRAM...: succeeds without a message.
 is() {
 	name=$1
 	shift
@@ -229,7 +229,7 @@ done
 for options in "backtrace leak_track" "guard free_track backtrace"; do
 	is "malloc_disable_deadlock: $options" "$options" "$threads" disabled
 done
-# Of two that free the same block at once one is told.
+# If two threads free the same block at once, one is reported.
 under "free_track=16384 verify_pointers" "$threads" twice ||
     fail free_track_twice_at_once
 [ "$(grep -c 'USED AFTER FREE (free)$' "$work/err")" -eq 100 ] ||

@@ -1,5 +1,5 @@
 /*
- * One block of each function that allocates, each of a size of its own, lost
+ * One block of each function that allocates, each of a different size, lost
  * ("lose") or freed ("free"); the sizes are printed. With "stacks" every block
  * has one that begins in its own function here.
  */

@@ -64,7 +64,7 @@ has_no "$work/err" 'join_leaky\.c'
 has "$work/err" '#00  pc [0-9a-f]{16}  /.*/join_leaky$'
 cp "$work/err" "$work/plain"
 
-name='a mistake is told, by one of the two'
+name='a mistake is reported, by one of the two'
 symbolize=symbolize=x:nonsense=1 \
 	under 0 'backtrace leak_track' "$recorder" "$leaky"
 has "$work/err" 'symbolize=x: expected 1, true, yes, 0, false or no$'

@@ -1,5 +1,5 @@
 /*
- * What the soak loads and unloads: a library with blocks of its own, one known
+ * What the soak loads and unloads: a library that allocates blocks, one known
  * by a variable, one by thread-local storage.
  */
 #include <stdlib.h>

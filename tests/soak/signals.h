@@ -1,6 +1,6 @@
 /*
  * Signals that the soak's threads send: each arrives exactly once, whatever
- * stops the threads meanwhile.
+ * stops the threads during that.
  *
  * Queued ones have a number each and go to the process, so that any thread may
  * get them. Standard ones go to the sending thread itself: pthread_kill() has
@@ -121,7 +121,7 @@ round_queued(struct soaker *soaker)
 			wrong("queued signal %u came %u times", i,
 			    signals.seen[i]);
 	if (count_of(&signals.strays) != 0)
-		wrong("a queued signal that nobody sent");
+		wrong("a queued signal that was not sent");
 }
 
 static void

@@ -141,7 +141,7 @@ print_work(void)
 			churned += soakers[i].churner.progress;
 	printf("lost: in steps of %d, up to %d blocks, %lu steps\n", GROUP,
 	    MAX_LOST, steps);
-	printf("done meanwhile: %lu allocations, %lu threads, %lu libraries"
+	printf("done: %lu allocations, %lu threads, %lu libraries"
 	       " loaded,\n  %lu forks, %lu vforks, %lu spawns; %lu passes of"
 	       " children, %lu of them partial, %lu held by an old stack,"
 	       " %lu not checked;\n"

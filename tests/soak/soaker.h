@@ -1,6 +1,6 @@
 /*
  * A thread of the soak: what it does, over and over, until all rest; and what
- * is wrong, said by whoever sees it.
+ * is wrong, reported by the thread that sees it.
  */
 #ifndef TESTS_SOAK_SOAKER_H
 #define TESTS_SOAK_SOAKER_H

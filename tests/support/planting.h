@@ -5,8 +5,8 @@
  * Every churner keeps a list of items, each with a buffer, like a program that
  * has records and their texts. All that it holds is in reach of its list; a
  * record that goes is taken off the list first, so that no pointer to freed
- * memory is left by the program. What still hides a lost block is what nobody
- * cleared: words in memory that was handed out again and not written.
+ * memory is left by the program. What still hides a lost block are stale words:
+ * words in memory that was handed out again and not written.
  *
  * The lost ones are written from end to end with a pattern that is no address,
  * and known by hidden addresses only. All draws are from fixed seeds.

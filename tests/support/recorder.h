@@ -21,8 +21,8 @@ struct recorder_row {
  * All threads stand still while this walks the heap, in a copy of the process,
  * and compares. UNPROVEN: some of the heap may lie behind a foreign sbrk(), and
  * is asked for only where the walk claims it. True: the two agree, block by
- * block and size by size. What does not agree is told on stderr, or in the
- * file that RECORDER_LOG names, with WHEN in front.
+ * block and size by size. Differences are reported on stderr, or in the file
+ * that RECORDER_LOG names, with WHEN in front.
  *
  * Weak: NULL where the shim was not preloaded.
  */

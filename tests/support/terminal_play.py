@@ -30,7 +30,7 @@ while True:
 
 
 def shell(report, arguments):
-    """What a shell does: a job of its own in front, told of when it stops."""
+    """Do what a shell does: run a job in the foreground, report its stops."""
     signal.signal(signal.SIGTTOU, signal.SIG_IGN)
     job = os.fork()
     if job == 0:

@@ -14,7 +14,7 @@ static struct mu_snapshot snap;
 static struct mu_absent absent;
 static struct mu_range mapped[2]; /* also gone if tests share a process */
 
-/* Pages of 'x' but for the first and the last, which nobody touched. */
+/* Pages of 'x' but for the first and the last, which were never touched. */
 static char *
 map_advised(int flags, int advice)
 {
@@ -150,7 +150,7 @@ START_TEST(too_much_of_one)
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	mapped[1] = (struct mu_range) { (uintptr_t)big, (uintptr_t)big + size };
 	memset(big, 'y', size);
-	/* A mapping of its own, whatever is beside it. */
+	/* A separate mapping, whatever is beside it. */
 	ck_assert_int_eq(mprotect(big, size, PROT_READ), 0);
 	ck_assert_int_eq(madvise(big, size, MADV_DONTFORK), 0);
 	absent.limit = 50 * image.page;

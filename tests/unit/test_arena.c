@@ -101,7 +101,7 @@ START_TEST(grow_keeps_contents)
 			    max == 0 ? 1 : max * 2, sizeof(*array));
 			ck_assert_ptr_nonnull(array);
 			max = max == 0 ? 1 : max * 2;
-			/* Somebody in between, so that it has to move. */
+			/* Another object in between, so that it has to move. */
 			if (max % 1024 == 0)
 				mu_arena_alloc(&arena, 1, 16);
 		}
@@ -151,7 +151,7 @@ START_TEST(refused)
 	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)5 << 20));
 	ck_assert_uint_ge(small.refused, ((size_t)5 << 20) + 300000);
 	ck_assert_uint_le(small.refused, (size_t)6 << 20);
-	/* The largest one counts; what does fit is still to be had. */
+	/* The largest one counts; requests that fit still succeed. */
 	ck_assert_ptr_null(mu_arena_alloc(&small, 1, (size_t)2 << 20));
 	ck_assert_uint_ge(small.refused, (size_t)5 << 20);
 	ck_assert_ptr_nonnull(mu_arena_alloc(&small, 1, 300000));

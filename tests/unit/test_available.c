@@ -1,6 +1,4 @@
-/*
- * How much memory is to be had, as /proc and a cgroup tell it.
- */
+/* How much memory is available, by /proc and a cgroup. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -88,7 +88,7 @@ START_TEST(tmpfs_of_this_system)
 	int i;
 
 	if (!has_own_tmpfs(&about)) {
-		fprintf(stderr, "SKIPPED: no tmpfs of its own at /dev/shm\n");
+		fprintf(stderr, "SKIPPED: no separate tmpfs at /dev/shm\n");
 		return;
 	}
 	/* More devices than answers are remembered. */
@@ -205,7 +205,7 @@ START_TEST(shared_on_tmpfs)
 	char link[64], node[80];
 
 	if (!has_own_tmpfs(&about)) {
-		fprintf(stderr, "SKIPPED: no tmpfs of its own at /dev/shm\n");
+		fprintf(stderr, "SKIPPED: no separate tmpfs at /dev/shm\n");
 		return;
 	}
 	made.dev_major = major(about.st_dev);

@@ -259,7 +259,7 @@ START_TEST(lesser_root)
 }
 END_TEST
 
-/* Its namespace has a number of its own for root, as for whoever is in it. */
+/* A process in another user namespace, where ids have other numbers. */
 START_TEST(another_namespace)
 {
 	pid_t pid = start(be_elsewhere);

@@ -1,6 +1,6 @@
 /*
  * lib/cli/exit_status.c, lib/cli/status_word.c: each status has its exit
- * status, and a word of its own that never changes.
+ * status, and a separate word that never changes.
  */
 #include <check.h>
 #include <string.h>

@@ -189,7 +189,7 @@ START_TEST(heap)
 }
 END_TEST
 
-/* "0 leaks" where nobody looked would be a lie. */
+/* "0 leaks" without a check would be wrong. */
 START_TEST(not_judged)
 {
 	answer.info.status = MEMUNREACHABLE_FOREIGN_ALLOCATOR;

@@ -101,7 +101,7 @@ START_TEST(whatever_is_in_front_stays)
 		ck_assert_int_eq(strncmp(text, expected, strlen(expected)), 0);
 		free(text);
 	}
-	/* What nobody prints so. */
+	/* Forms that are never printed. */
 	for (i = 0; i < 5; i++) {
 		static const char *const others[] = { " #00  pc %016lx  %s\n",
 			"  #0  pc %016lx  %s\n", "  #00 pc %016lx  %s\n",

@@ -82,7 +82,7 @@ START_TEST(cut_at_every_length)
 {
 	size_t size;
 
-	/* The last page is the kernel's, which nobody misses. */
+	/* The last page is the kernel's and not needed. */
 	made_finish(&made);
 	for (size = 0; size < made.size - MADE_PAGE;
 	     size += size < 8192 ? 3 : 97) {
@@ -202,7 +202,7 @@ START_TEST(more_headers_than_a_half_holds)
 	made.size += sizeof(section);
 	ck_assert_int_eq(parse(made.size), MU_OK);
 	ck_assert_uint_eq(core.num_segments, 2);
-	/* Cut off, nobody knows how many: what there is makes no sense. */
+	/* If it is cut off the count is unknown: the rest makes no sense. */
 	parse(made.size - 1);
 	parse(made.size - MADE_PAGE);
 }

@@ -24,7 +24,7 @@ static struct mu_snapshot_core core;
 static struct mu_arena arena;
 static struct mu_why why;
 
-/* The first page of a library that is nowhere to be had. */
+/* The first page of a library whose file is not available. */
 static char elf_page[MADE_PAGE] = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3,
 	ELFCLASS64, ELFDATA2LSB, EV_CURRENT };
 

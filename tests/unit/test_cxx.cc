@@ -234,7 +234,7 @@ passes()
 	}
 	CHECK(info.num_leaks >= 1 && info.leak_bytes >= 1000);
 	CHECK(info.num_allocations >= info.num_leaks);
-	// By signal nobody is stopped but other threads.
+	// With stopping by signal only other threads are stopped.
 	CHECK(info.pause_ns > 0 || info.stop == MEMUNREACHABLE_STOP_SIGNAL);
 	CHECK(info.total_ns >= info.pause_ns);
 	CHECK(info.num_threads == 1 && info.tries >= 1);

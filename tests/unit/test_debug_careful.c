@@ -244,7 +244,7 @@ START_TEST(test_md14_fill_on_free)
 }
 END_TEST
 
-/* First in, first out; marked in its word meanwhile. */
+/* First in, first out; marked in its word until then. */
 START_TEST(test_free_track_order)
 {
 	unsigned char *blocks[10];

@@ -368,7 +368,7 @@ busy_thread(void *arg)
 	return NULL;
 }
 
-/* Written again and again meanwhile: nothing twice, nothing lost. */
+/* Written repeatedly during that: nothing twice, nothing lost. */
 START_TEST(md49_threads)
 {
 	size_t i, lines = 0;

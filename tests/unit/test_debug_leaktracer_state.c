@@ -8,7 +8,7 @@
 
 #include "tests/support/suite.h"
 
-/* A thread that does what it is told and says whether it is monitored. */
+/* A thread that executes commands and reports whether it is monitored. */
 struct other {
 	pthread_t thread;
 	sem_t go, done;

@@ -88,7 +88,7 @@ START_TEST(test_foreign_pointers)
 }
 END_TEST
 
-/* What is left behind the first word is nobody's. */
+/* The words behind a cleared first word mean nothing. */
 START_TEST(test_take_plain)
 {
 	const void *block = at(0x7f3234567890);
@@ -255,7 +255,7 @@ others(void *argument)
 	for (i = 0; i < 300000; i++) {
 		const void *block = at(base + (i * 48 * 7919) % (64 * SPAN));
 
-		/* Each thread has every 16th byte but one of its own. */
+		/* Each thread has its own address in every 256 bytes. */
 		block = at(((uintptr_t)block & ~(uintptr_t)255) + base % 256);
 		if (!live_put(block, i % 1000 + 1, WORD(8)) ||
 		    live_size(block) != i % 1000 + 1 || live_take(block) == 0)

@@ -519,7 +519,7 @@ unit_of_caller(size_t max)
 	return stack_capture_unit(start, max, 0);
 }
 
-/* Its return address is another one meanwhile. */
+/* Its return address has changed since. */
 FUNCTION("O2,no-omit-frame-pointer")
 static uint32_t
 unit_returning_to(uintptr_t address, size_t max)

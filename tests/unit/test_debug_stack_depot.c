@@ -1,6 +1,4 @@
-/*
- * Every stack once, whoever puts it; and what is no stack is none.
- */
+/* Every stack is stored once, by any thread; other units are not stacks. */
 #include <check.h>
 #include <pthread.h>
 #include <stdint.h>
@@ -196,7 +194,7 @@ START_TEST(slots_lead_to_stacks)
 }
 END_TEST
 
-/* Each holds some, gives back some: nobody gets what another one holds. */
+/* Each holds some, gives back some: none gets a slot that another one holds. */
 static void *
 play_slots(void *arg)
 {

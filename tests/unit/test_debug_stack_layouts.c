@@ -109,7 +109,7 @@ START_TEST(nothing_on_other_stacks)
 	    stack_layout_set(stack_layouts, key), key, (uintptr_t)layout);
 	ck_assert_uint_eq(stack_capture_known(PC, sp, 0, config), 0);
 	ck_assert_uint_eq(stack_capture_known_else(PC, sp, 0, config), 0);
-	/* Nor beyond the end of its own. */
+	/* Nor beyond its own end. */
 	real = *home;
 	*home = (struct stack_range) { sp & ~4095ul, (sp & ~4095ul) + 4096 };
 	ck_assert_uint_eq(stack_capture_known(PC, sp, 0, config), 0);

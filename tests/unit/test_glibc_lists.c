@@ -268,7 +268,7 @@ START_TEST(foreign_in_fastbin)
 }
 END_TEST
 
-/* Two faults: the one that comes first in order is told. */
+/* Two faults: the first one is reported. */
 START_TEST(first_fault_is_told)
 {
 	size_t *fast = (size_t *)((char *)&arenas[0] + FASTBINS);

@@ -31,7 +31,7 @@ damage_mmapped_header(void)
 	*size_of(subject.mmapped) |= 1;
 }
 
-/* Whoever is not certain of a mapping reports nothing of it. */
+/* A mapping in doubt is not reported. */
 START_TEST(rule6_mmapped)
 {
 	struct answer whole = ask(NULL, NULL);

@@ -231,7 +231,7 @@ take_and_give(void *arg)
 	return NULL;
 }
 
-/* Even the struct of a tcache can have a mapping of its own. */
+/* Even the struct of a tcache can be mmapped. */
 START_TEST(tcache_mmapped)
 {
 	size_t free;

@@ -153,7 +153,7 @@ START_TEST(rule2_top)
 	    expect_refusal("impossible size of top"));
 	WHILE(word, 1, expect_refusal("arena"));
 	WHILE(word, *word + ((uintptr_t)1 << 40), expect_refusal("arena"));
-	/* The main arena's is told by the sum, another one's by the heap. */
+	/* In the main arena the sum shows it, in others the heap. */
 	WHILE(word, *word - 64,
 	    expect_refusal(_i == MAIN ? "system_mem is"
 				      : "top does not end where its heap"));

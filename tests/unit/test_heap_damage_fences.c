@@ -39,7 +39,7 @@ refused(uintptr_t at, uintptr_t value, const char *words)
 	heap_reading_close(&reading);
 }
 
-/* Two, before memory that somebody else took by sbrk(). */
+/* Two, before memory that other code took by sbrk(). */
 START_TEST(rule2_fenceposts)
 {
 	uintptr_t end;

@@ -9,7 +9,7 @@
 #include "tests/support/suite.h"
 
 #define PAGE 4096
-#define PAGES 512 /* of a buffer that is somebody's own */
+#define PAGES 512 /* of a buffer of the program */
 
 static const struct mu_glibc_layout *layout;
 static uintptr_t buffer;

@@ -1,6 +1,6 @@
 /*
- * Memory that somebody else took by sbrk(), in the middle of malloc's: whatever
- * it holds, no block is listed in it, the answer says that something was not
+ * Memory that other code took by sbrk(), in the middle of malloc's: whatever it
+ * holds, no block is listed in it, the answer says that something was not
  * checked, and what malloc's own lists bear out is listed all the same.
  *
  * The imitations are led into the real chain without a seam: where one starts a

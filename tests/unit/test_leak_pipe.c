@@ -34,7 +34,7 @@ setup(void)
 	pass = (struct mu_pass) { .request = &request,
 		.pipe_read = ends[0],
 		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* nobody's child: waiting fails */ };
+		.sweeper = getpid() /* not a child: waiting fails */ };
 }
 
 static void

@@ -108,7 +108,7 @@ START_TEST(tiny)
 }
 END_TEST
 
-/* Reserved and not used, or used by somebody else. */
+/* Reserved and not used, or used by other code. */
 START_TEST(gaps)
 {
 	read_text("10000-11000 r--p 00000000 fe:01 12 /lib/g\n"

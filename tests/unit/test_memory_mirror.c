@@ -178,7 +178,7 @@ START_TEST(all_of_it_is_seen)
 	ck_assert(memcmp(seen, fixture.area + 17, PAGES * PAGE - 17) == 0);
 	ck_assert_ptr_ne(seen, fixture.area + 17);
 	ck_assert_uint_eq(fixture.snap.memory.skipped_pages, 0);
-	/* The same place whoever asks. */
+	/* The same address for every caller. */
 	ck_assert_ptr_eq(
 	    view(fixture.area + 5 * PAGE, 1), seen + 5 * PAGE - 17);
 }
@@ -248,7 +248,7 @@ START_TEST(shared_memory_is_seen)
 
 	ck_assert_ptr_nonnull(seen);
 	ck_assert(memcmp(seen, fixture.shared, 4 * PAGE) == 0);
-	/* What nobody has touched may hold something all the same. */
+	/* Untouched memory may hold data all the same. */
 	ck_assert(populated(fixture.shared, 4 * PAGE, &part));
 	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.shared);
 	ck_assert_uint_eq(part.end, (uintptr_t)fixture.shared + 4 * PAGE);

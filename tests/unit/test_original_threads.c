@@ -1,12 +1,12 @@
 /*
- * What of the library runs in the threads of the program, by several of them
- * at once: passes asked for, references asked for, regions and objects
- * registered and taken back, answers written out and freed, a signal watched
- * and sent. For ThreadSanitizer (make check-tsan); without it, for the sums.
+ * What of the library runs in the threads of the program, by several of them at
+ * once: passes asked for, references asked for, regions and objects registered
+ * and taken back, answers written out and freed, a signal watched and sent. For
+ * ThreadSanitizer (make check-tsan); without it, for the sums.
  *
- * ThreadSanitizer brings a malloc of its own, which a pass refuses; that is
- * the answer then. And it knows no thread that is not libc's: the signal is
- * watched only, its pass would run in such a one.
+ * ThreadSanitizer has its own malloc, which a pass refuses; that is the answer
+ * then. And it knows no thread that is not libc's: the signal is watched only,
+ * its pass would run in such a one.
  */
 #include <check.h>
 #include <pthread.h>

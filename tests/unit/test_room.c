@@ -203,7 +203,7 @@ START_TEST(untraced)
 }
 END_TEST
 
-/* A reader in a group of its own takes of the machine, and of that alone. */
+/* A reader in another group uses the machine's memory only. */
 START_TEST(apart)
 {
 	have(512);

@@ -31,7 +31,7 @@ START_TEST(stack_of_an_ended_thread)
 }
 END_TEST
 
-/* It ended and nobody has joined it yet. */
+/* It has ended and is not joined yet. */
 START_TEST(stack_of_an_unjoined_thread)
 {
 	struct player player;
@@ -93,7 +93,7 @@ START_TEST(live_thread_that_looks_ended)
 }
 END_TEST
 
-/* Somebody took up the stack of an ended thread and runs on it. */
+/* Another thread runs on the stack of an ended one. */
 START_TEST(ended_thread_with_a_runner)
 {
 	struct player player;

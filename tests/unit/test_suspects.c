@@ -27,7 +27,7 @@ setup(void)
 	writing_end = ends[1];
 	pass = (struct mu_pass) { .pipe_read = ends[0],
 		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* nobody's child: waiting fails */ };
+		.sweeper = getpid() /* not a child: waiting fails */ };
 	mu_arena_open(&pass.arena, (size_t)1 << 20);
 }
 

@@ -178,7 +178,7 @@ START_TEST(failures_are_told_once)
 }
 END_TEST
 
-/* Nobody is asked; there is nobody to be asked. */
+/* No process is started; there is no command. */
 START_TEST(no_frames)
 {
 	static const char *const texts[] = { "", "#", "#00", "#00  pc", "# 00",

@@ -44,7 +44,7 @@ setup(void)
 		    .mappings = mappings,
 		    .num_mappings = 3 },
 		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* nobody's child: waiting fails */ };
+		.sweeper = getpid() /* not a child: waiting fails */ };
 	mu_arena_open(&pass.arena, (size_t)1 << 30);
 }
 

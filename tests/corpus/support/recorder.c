@@ -1,9 +1,9 @@
 /*
  * Passes every allocation on and records it.
  *
- * The functions stand in the program itself, so that every library calls
- * them, and look up the next malloc: glibc's, or LeakSanitizer's if that is
- * preloaded. Valgrind replaces glibc's where it lies, and is told to leave
+ * The functions stand in the program itself, so that every library calls them,
+ * and look up the next malloc: glibc's, or LeakSanitizer's if that is
+ * preloaded. Valgrind replaces glibc's where it lies, and is made to leave
  * these alone (--soname-synonyms=somalloc=nouserintercepts). operator new is
  * here because Valgrind replaces libstdc++'s, which would not come by here.
  */

@@ -3,7 +3,7 @@
  * a matter of how it is linked and started.
  *
  * Arguments: "mtrace" and "mcheck" call these first; "address" takes malloc's
- * address in a way that gives a program without PIC a stub of its own.
+ * address in a way that gives a program without PIC a stub.
  */
 #include <mcheck.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* An allocator under a prefix of its own, beside glibc's. */
+/* An allocator with a prefix, beside glibc's. */
 #include <stdio.h>
 #include <stdlib.h>
 
