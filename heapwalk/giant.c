@@ -16,8 +16,7 @@
 #define WORD_LOOKS 4    /* what a word of bits costs, in looks */
 #define STARTS 16
 #define MAX_STEPS (1u << 14) /* of a walk in search of a circle */
-#define TRIES_SHARE 8 /* of the trees, one in so many is looked at by itself \
-		       */
+#define TRIES_SHARE 8        /* one in so many trees is looked at by itself */
 
 struct finding {
 	const struct mu_trees *trees;

@@ -17,7 +17,7 @@
 
 #define MENDED 1
 #define KINDLY 2
-#define PIPE_MAX 60000 /* fits into the pipe: it is written before it is read \
+#define PIPE_MAX 60000 /* what a pipe holds: it is written before it is read \
 			*/
 
 static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
