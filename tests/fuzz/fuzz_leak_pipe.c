@@ -15,8 +15,7 @@
 
 #define MENDED 1
 #define SUSPECTS 2     /* as many follow as the limit says */
-#define PIPE_MAX 60000 /* what a pipe holds: it is written before it is read \
-			*/
+#define PIPE_MAX 60000 /* a pipe holds it until it is read */
 
 static struct mu_results results;
 

@@ -17,8 +17,7 @@
 
 #define MENDED 1
 #define KINDLY 2
-#define PIPE_MAX 60000 /* what a pipe holds: it is written before it is read \
-			*/
+#define PIPE_MAX 60000 /* a pipe holds it until it is read */
 
 static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
 static struct mu_mapping mappings[3] = {
