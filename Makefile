@@ -109,7 +109,8 @@ SRC_KEEPER := \
 	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
 	lib/guardian.c
 SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c heapwalk/map_file.c \
-	heapwalk/mirror_fill.c heapwalk/glibc_banner.c
+	heapwalk/mirror_fill.c heapwalk/mirror_window.c \
+	heapwalk/glibc_banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/unsettled.c \
 	lib/cli/check_core.c lib/cli/check_end.c \
 	lib/cli/judgement.c lib/cli/program_kind.c lib/cli/release_guess.c \

@@ -52,6 +52,7 @@ check_bin(struct mu_glibc_walk *walk, size_t index, size_t bin, size_t *count)
 	    walk->glibc.layout->arena_bins + (bin - 1) * 16 - FD;
 	uintptr_t prev = head, chunk = mu_glibc_arena_word(walk, head, FD);
 	struct mu_span *span = NULL;
+	struct mu_glibc_head front;
 	const char *view;
 	size_t size;
 
@@ -63,7 +64,7 @@ check_bin(struct mu_glibc_walk *walk, size_t index, size_t bin, size_t *count)
 		if (span == NULL)
 			return broken(walk, index, chunk, "bin", bin,
 			    "not in the arena's memory");
-		view = span->view + (chunk - span->range.begin);
+		view = mu_glibc_head(walk, span, chunk, &front);
 		if (!clear_mark(span, chunk))
 			return broken(walk, index, chunk, "bin", bin,
 			    mu_span_test(span, chunk + FD)
@@ -111,11 +112,13 @@ const char *
 mu_glibc_free_take(struct mu_glibc_walk *walk, uintptr_t address, size_t *size)
 {
 	struct mu_span *span = mu_blocks_span(&walk->heap->blocks, address);
+	struct mu_glibc_head head;
 
 	if (span == NULL || address % MU_GRAIN != 0 ||
 	    address - span->range.begin < MU_GLIBC_HEADER)
 		return "not in any arena's memory";
-	*size = mu_glibc_word(span->view, address - span->range.begin - SIZE) &
+	*size = mu_glibc_word(
+		    mu_glibc_head(walk, span, address - FD, &head), SIZE) &
 	    ~(uintptr_t)MU_SIZE_FLAGS;
 	if (!mu_span_test(span, address))
 		return "no chunk in use, or on two free lists";
@@ -148,6 +151,7 @@ take_fastbin(struct mu_glibc_walk *walk, size_t index, size_t bin)
 	uintptr_t chunk = mu_glibc_arena_word(walk, walk->glibc.arenas[index],
 	    walk->glibc.layout->arena_fastbins + bin * 8);
 	size_t size, passed = 0;
+	struct mu_glibc_head head;
 	struct mu_span *span;
 	const char *rule;
 	uintptr_t link;
@@ -165,7 +169,7 @@ take_fastbin(struct mu_glibc_walk *walk, size_t index, size_t bin)
 		if (rule != NULL)
 			return broken(walk, index, chunk, "fastbin", bin, rule);
 		link =
-		    mu_glibc_word(span->view, chunk - span->range.begin + FD);
+		    mu_glibc_word(mu_glibc_head(walk, span, chunk, &head), FD);
 		chunk = mu_glibc_link(walk, chunk + FD, link);
 	}
 	return MU_OK;

@@ -56,6 +56,27 @@ mu_glibc_word(const char *view, size_t offset)
 	return word;
 }
 
+/* The front of a free chunk: sizes and links. */
+struct mu_glibc_head {
+	char bytes[MU_GLIBC_MINSIZE];
+};
+
+/*
+ * Of CHUNK, in SPAN, where a list leads to it from anywhere; what is returned
+ * may lie in HEAD.
+ */
+static inline const char *
+mu_glibc_head(const struct mu_glibc_walk *walk, const struct mu_span *span,
+    uintptr_t chunk, struct mu_glibc_head *head)
+{
+	const char *view = NULL;
+
+	if (walk->snap->memory.ops->peek != NULL)
+		view = mu_snapshot_peek(
+		    walk->snap, chunk, sizeof(head->bytes), head->bytes);
+	return view != NULL ? view : span->view + (chunk - span->range.begin);
+}
+
 /* A word of malloc_state; 0 if it cannot be read. */
 static inline uintptr_t
 mu_glibc_arena_word(

@@ -14,6 +14,8 @@ struct lane {
 	uintptr_t prev, chunk;  /* PREV: 0 at the first of one picked */
 	struct mu_span *counts; /* that TAKEN chunks belong to */
 	size_t left, taken;
+	const char *view; /* of CHUNK */
+	struct mu_glibc_head head;
 };
 
 /* LANE goes on at CHUNK: ask memory for what will be read of it. */
@@ -32,7 +34,8 @@ go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 			return;
 		}
 	}
-	view = (uintptr_t)lane->span->view + (chunk - lane->span->range.begin);
+	lane->view = mu_glibc_head(lanes->walk, lane->span, chunk, &lane->head);
+	view = (uintptr_t)lane->view;
 	__builtin_prefetch((const void *)(view + MU_CHUNK_FD));
 	if ((view + MU_CHUNK_FD) % LINE == 0)
 		__builtin_prefetch((const void *)(view + MU_CHUNK_SIZE));
@@ -120,15 +123,14 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 	}
 	if ((*mu_member_bits(lanes, span, word) & mask) == 0 ||
 	    (!lanes->fast && lane->prev != 0 &&
-		mu_glibc_word(span->view,
-		    chunk - span->range.begin + MU_CHUNK_BK) != lane->prev) ||
-	    !note_size(lanes, segment, mu_member_size(span, chunk)) ||
+		mu_glibc_word(lane->view, MU_CHUNK_BK) != lane->prev) ||
+	    !note_size(lanes, segment, mu_member_size(lane->view)) ||
 	    is_spent(lanes, segment)) {
 		end_segment(lane, true);
 		return;
 	}
 	lane->prev = chunk;
-	go_to(lanes, lane, mu_member_next(lanes, span, chunk));
+	go_to(lanes, lane, mu_member_next(lanes, lane->view, chunk));
 }
 
 /* What LANE took is of no span's blocks any more. */
@@ -174,7 +176,7 @@ take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 	lane->taken++;
 	lane->left--;
 	clear_start(span, mu_member_bit(span, lane->chunk));
-	go_to(lanes, lane, mu_member_next(lanes, span, lane->chunk));
+	go_to(lanes, lane, mu_member_next(lanes, lane->view, lane->chunk));
 }
 
 typedef void step_fn(struct mu_glibc_lanes *lanes, struct lane *lane);

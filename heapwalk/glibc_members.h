@@ -40,21 +40,19 @@ mu_member_is_in(const struct mu_span *span, size_t arena, uintptr_t chunk)
 	    chunk % MU_GRAIN == 0;
 }
 
+/* Of the chunk whose head is at VIEW: see mu_glibc_head(). */
 static inline size_t
-mu_member_size(const struct mu_span *span, uintptr_t chunk)
+mu_member_size(const char *view)
 {
-	return mu_glibc_word(
-		   span->view, chunk - span->range.begin + MU_CHUNK_SIZE) &
-	    ~(uintptr_t)MU_SIZE_FLAGS;
+	return mu_glibc_word(view, MU_CHUNK_SIZE) & ~(uintptr_t)MU_SIZE_FLAGS;
 }
 
-/* What CHUNK leads to. */
+/* What CHUNK, whose head is at VIEW, leads to. */
 static inline uintptr_t
-mu_member_next(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
-    uintptr_t chunk)
+mu_member_next(
+    const struct mu_glibc_lanes *lanes, const char *view, uintptr_t chunk)
 {
-	uintptr_t link =
-	    mu_glibc_word(span->view, chunk - span->range.begin + MU_CHUNK_FD);
+	uintptr_t link = mu_glibc_word(view, MU_CHUNK_FD);
 
 	return lanes->fast
 	    ? mu_glibc_link(lanes->walk, chunk + MU_CHUNK_FD, link)

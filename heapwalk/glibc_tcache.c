@@ -6,31 +6,44 @@
 #include "heapwalk/spans.h"
 
 #define COUNT_MAX 65536
-#define KEY 8       /* offset in a tcache_entry */
-#define LENGTH 7    /* TCACHE_FILL_COUNT up to 2.42, then 16 */
-#define BINS_MAX 96 /* more than any release has */
+#define KEY 8           /* offset in a tcache_entry */
+#define LENGTH 7        /* TCACHE_FILL_COUNT up to 2.42, then 16 */
+#define STRUCT_MAX 1024 /* bytes; a larger one is seen in place */
+#define BINS_MAX 96     /* more than any release has */
 
 /* A chunk in use, as a tcache sees it. */
 struct entry {
-	size_t size;      /* of the chunk; 0: there is none */
-	const char *view; /* of its block; NULL: not readable */
+	size_t size;         /* of the chunk; 0: there is none */
+	bool readable;       /* are the words in its block? */
+	uintptr_t next, key; /* those */
 };
+
+static void
+read_words(struct entry *entry, const char *view)
+{
+	entry->readable = true;
+	entry->next = mu_glibc_word(view, 0);
+	entry->key = mu_glibc_word(view, KEY);
+}
 
 static struct entry
 entry_at(const struct mu_glibc_walk *walk, uintptr_t address)
 {
 	const struct mu_glibc_mmapped *mmapped;
 	const struct mu_span *span;
-	struct entry entry = { 0, NULL };
+	struct entry entry = { .size = 0 };
+	struct mu_glibc_head head;
+	const char *view;
 	uintptr_t word;
 
 	if (address % MU_GRAIN != 0 || address == 0)
 		return entry;
 	span = mu_blocks_span(&walk->heap->blocks, address);
 	if (span != NULL && mu_span_test(span, address)) {
-		entry.view = span->view + (address - span->range.begin);
-		entry.size = mu_glibc_word(entry.view - 8, 0) &
-		    ~(uintptr_t)MU_SIZE_FLAGS;
+		view =
+		    mu_glibc_head(walk, span, address - MU_GLIBC_HEADER, &head);
+		entry.size = mu_glibc_word(view, 8) & ~(uintptr_t)MU_SIZE_FLAGS;
+		read_words(&entry, view + MU_GLIBC_HEADER);
 		return entry;
 	}
 	mmapped = mu_glibc_mmapped_at(walk, address);
@@ -39,8 +52,9 @@ entry_at(const struct mu_glibc_walk *walk, uintptr_t address)
 	else if (mu_ranges_has(&walk->unproven, address) &&
 	    mu_snapshot_word(walk->snap, address - 8, &word))
 		entry.size = word & ~(uintptr_t)MU_SIZE_FLAGS;
-	if (entry.size != 0)
-		entry.view = mu_snapshot_view(walk->snap, address, 2 * KEY);
+	view = mu_snapshot_peek(walk->snap, address, 2 * KEY, head.bytes);
+	if (entry.size != 0 && view != NULL)
+		read_words(&entry, view);
 	return entry;
 }
 
@@ -132,10 +146,9 @@ check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
 		if (entry.size < MU_GLIBC_MINSIZE ||
 		    mu_glibc_tcache_bin(walk->glibc.layout, entry.size) != bin)
 			return "holds a chunk of another size";
-		if (entry.view == NULL)
+		if (!entry.readable)
 			return "leads to unreadable memory";
-		address =
-		    mu_glibc_link(walk, address, mu_glibc_word(entry.view, 0));
+		address = mu_glibc_link(walk, address, entry.next);
 		length++;
 	}
 	result->entries += length;
@@ -178,7 +191,7 @@ call_for_entries(const struct mu_glibc_walk *walk, const char *view)
 	uintptr_t at[BINS_MAX];
 	const char *entry[BINS_MAX];
 
-	if (bins > BINS_MAX)
+	if (bins > BINS_MAX || walk->snap->memory.ops->peek != NULL)
 		return;
 	for (bin = 0; bin < bins; bin++) {
 		at[bin] = first_entry(walk, view, bin);
@@ -199,8 +212,10 @@ mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
     bool counted, struct mu_glibc_tcache *result)
 {
 	const struct mu_glibc_layout *layout = walk->glibc.layout;
-	const char *view =
-	    mu_snapshot_view(walk->snap, address, layout->tcache_size);
+	char copy[STRUCT_MAX];
+	const char *view = layout->tcache_size > sizeof(copy)
+	    ? mu_snapshot_view(walk->snap, address, layout->tcache_size)
+	    : mu_snapshot_peek(walk->snap, address, layout->tcache_size, copy);
 
 	*result = (struct mu_glibc_tcache) { 0 };
 	if (view == NULL) {
@@ -239,13 +254,12 @@ take_one(struct mu_glibc_walk *walk, uintptr_t tcache, uintptr_t block)
 }
 
 static void
-note_key(struct mu_glibc_walk *walk, const char *entry)
+note_key(struct mu_glibc_walk *walk, const struct entry *entry)
 {
-	uintptr_t key;
+	uintptr_t key = entry->key;
 
-	if (!walk->glibc.layout->tcache_key || entry == NULL)
+	if (!walk->glibc.layout->tcache_key || !entry->readable)
 		return;
-	key = mu_glibc_word(entry, KEY);
 	if (key == 0 || (walk->tcache_key != 0 && walk->tcache_key != key))
 		walk->keys_differ = true;
 	walk->tcache_key = key;
@@ -274,11 +288,10 @@ mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
 			/* What is taken is no chunk in use any more. */
 			entry = entry_at(walk, at);
 			status = take_one(walk, address, at);
-			note_key(walk, entry.view);
-			if (entry.view == NULL)
+			note_key(walk, &entry);
+			if (!entry.readable)
 				break;
-			at = mu_glibc_link(
-			    walk, at, mu_glibc_word(entry.view, 0));
+			at = mu_glibc_link(walk, at, entry.next);
 		}
 	}
 	return status;

@@ -26,12 +26,44 @@ mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	if (group == NULL || group->range.begin > address ||
 	    group->range.end < range.end)
 		return NULL;
-	if (!mu_mirror_fill(mirror, group, range, MU_MIRROR_WRITTEN) ||
-	    !mu_mirror_fill(mirror, group, range, MU_MIRROR_UNCHANGED))
+	if (mirror->window.ring == NULL
+		? !mu_mirror_fill(mirror, group, range, MU_MIRROR_WRITTEN) ||
+		    !mu_mirror_fill(mirror, group, range, MU_MIRROR_UNCHANGED)
+		: mirror->detached)
 		return NULL;
-	memory->skipped_pages = mirror->skipped;
-	memory->closed_pages = mirror->closed;
 	return group->base + (address - group->range.begin);
+}
+
+/*
+ * Who goes through a page by and by gets it in place. Threads may have each
+ * other's page here, which costs one or the other a little.
+ */
+static bool
+is_repeated(struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	uintptr_t page = address / mirror->page_size;
+
+	return __atomic_exchange_n(&mirror->peeked, page, __ATOMIC_RELAXED) ==
+	    page;
+}
+
+static const void *
+mirror_peek(
+    struct mu_memory *memory, uintptr_t address, size_t size, void *buffer)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_range range = { address, address + size };
+	const char *view = mirror_view(memory, address, size);
+	struct mu_mirror_group *group;
+
+	if (view == NULL || mirror->window.ring == NULL ||
+	    is_repeated(mirror, address))
+		return view;
+	group = mu_mirror_group(mirror, address);
+	if (mu_mirror_window_has(&mirror->window, group, range) ||
+	    !mu_mirror_read_some(mirror, group, range, buffer))
+		return view;
+	return buffer;
 }
 
 static bool
@@ -75,6 +107,7 @@ mirror_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 static const struct mu_memory_ops ops = {
 	.name = "process",
 	.view = mirror_view,
+	.peek = mirror_peek,
 	.populated = mirror_populated,
 	.unlock = mirror_unlock,
 };
@@ -112,7 +145,7 @@ open_groups(struct mu_memory_mirror *mirror, struct mu_arena *arena)
 		if (!mu_mirror_group_open(group,
 			(struct mu_range) {
 			    at->range.begin, next[-1].range.end },
-			mirror->page_size, arena))
+			mirror->page_size, mirror->source.window > 0, arena))
 			return false;
 	}
 	return true;
@@ -129,7 +162,7 @@ note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 	};
 
 	/* Its pages come at half the cost, and none of them is too many. */
-	if (huge.begin < huge.end)
+	if (huge.begin < huge.end && mirror->source.window == 0)
 		mu_sys3(SYS_madvise,
 		    (long)(group->base + (huge.begin - group->range.begin)),
 		    (long)mu_range_size(huge), MADV_HUGEPAGE);
@@ -277,17 +310,21 @@ mu_memory_mirror_open(struct mu_memory *memory, struct mu_memory_mirror *mirror,
 		.mappings = mappings,
 		.num_mappings = num_mappings,
 		.page_size = source->page_size,
+		.memory = memory,
 	};
 	*memory = (struct mu_memory) {
 		.ops = &ops,
 		.page_size = mirror->page_size,
 		.ctx = mirror,
 	};
-	if (!open_groups(mirror, arena))
+	if (!open_groups(mirror, arena) ||
+	    (source->window > 0 &&
+		!mu_mirror_window_open(
+		    &mirror->window, mirror, source->window, arena)))
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no address space for a mirror of the process");
 	look(mirror);
-	if (mirror->written > limit)
+	if (mirror->written > limit && source->window == 0)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "%zu MiB to be read are more than %zu MiB",
 		    mirror->written >> 20, limit >> 20);
@@ -307,8 +344,6 @@ mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns)
 		mu_mirror_fill(mirror, &mirror->groups[i],
 		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
 	mirror->until_ns = 0;
-	memory->skipped_pages = mirror->skipped;
-	memory->closed_pages = mirror->closed;
 	return !mirror->late && mu_sys_now_ns() < until_ns;
 }
 
@@ -346,6 +381,7 @@ mu_memory_mirror_close(struct mu_memory *memory)
 
 	if (mirror == NULL)
 		return;
+	mu_mirror_window_close(&mirror->window);
 	for (i = 0; i < mirror->num_groups; i++)
 		mu_mirror_group_close(&mirror->groups[i]);
 	mirror->num_groups = 0;

@@ -12,6 +12,7 @@
 #ifndef HEAPWALK_MEMORY_MIRROR_H
 #define HEAPWALK_MEMORY_MIRROR_H
 
+#include "heapwalk/mirror_window.h"
 #include "heapwalk/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
@@ -41,6 +42,12 @@ struct mu_mirror_source {
 	size_t page_size;
 
 	/*
+	 * Bytes that are in our memory at a time, for a subject that does not
+	 * change as long as the mirror is open. 0: all that was read stays.
+	 */
+	size_t window;
+
+	/*
 	 * Pages that hold something, by address. Of shared memory only these
 	 * count, if it is known better than by SHARED_PAGEMAP.
 	 */
@@ -68,10 +75,10 @@ struct mu_memory_mirror {
 	size_t num_groups;
 	struct mu_mirror_file files[MU_MIRROR_FILES]; /* by address */
 	size_t num_files;
+	struct mu_memory *memory; /* what it is a mirror for */
+	struct mu_mirror_window window;
 	size_t page_size;
 	size_t written; /* bytes that hold something */
-	size_t skipped; /* pages of those that could not be read */
-	size_t closed;  /* those that the process cannot read either */
 	size_t unasked; /* bytes of shared memory that may hold data */
 	bool detached;
 	bool gone; /* the source has ended: what was not read is zeros */
@@ -79,6 +86,7 @@ struct mu_memory_mirror {
 	uint64_t begin_ns;
 	uint64_t needed_ns; /* that all of it takes, at the rate so far */
 	size_t read;        /* bytes */
+	uintptr_t peeked;   /* page that a little was read of last */
 	bool late;          /* that was given up */
 
 	/*

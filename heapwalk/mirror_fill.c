@@ -24,13 +24,15 @@ struct filling {
 	struct mu_mirror_group *group;
 	struct mu_range range; /* whole units, none of them filled */
 	enum mu_mirror_pages kind;
-	size_t next; /* the next slice to take */
+	char *to;       /* where it goes */
+	uintptr_t from; /* that of the subject */
+	size_t next;    /* the next slice to take */
 };
 
 static char *
-place(const struct mu_mirror_group *group, uintptr_t address)
+place(const struct filling *filling, uintptr_t address)
 {
-	return group->base + (address - group->range.begin);
+	return filling->to + (address - filling->from);
 }
 
 /* The front of RANGE, from known bytes; how many. */
@@ -45,7 +47,7 @@ copy_known(const struct filling *filling, struct mu_range range)
 	    !mu_range_has(part->range, range.begin))
 		return 0;
 	size = mu_range_size(mu_range_common(part->range, range));
-	memcpy(place(filling->group, range.begin),
+	memcpy(place(filling, range.begin),
 	    part->bytes + (range.begin - part->range.begin), size);
 	return size;
 }
@@ -103,12 +105,16 @@ is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
 	    entry >> PRESENT_OR_SWAPPED == 0;
 }
 
+/*
+ * Not of a copy by process_vm_readv(): to pin a page that a fork shares, the
+ * kernel copies it first (FAULT_FLAG_UNSHARE, Linux 5.19).
+ */
 static ssize_t
 read_some(const struct filling *filling, struct mu_range part,
     const struct origin *origin)
 {
 	pid_t still = filling->mirror->source.still;
-	char *to = place(filling->group, part.begin);
+	char *to = place(filling, part.begin);
 	ssize_t got = 0;
 
 	if (still != 0 && !origin->of_file)
@@ -119,7 +125,26 @@ read_some(const struct filling *filling, struct mu_range part,
 			     part.begin + origin->offset);
 }
 
-/* A page that cannot be read stays zero, and is counted. */
+/* A page that cannot be read is zero, and is counted once. */
+static void
+note_unread(const struct filling *filling, uintptr_t address, size_t size)
+{
+	struct mu_memory_mirror *mirror = filling->mirror;
+	const struct mu_mirror_group *group = filling->group;
+	size_t page = (address - group->range.begin) / mirror->page_size;
+	uint64_t bit = 1ull << page % 64;
+
+	memset(place(filling, address), 0, size);
+	if ((__atomic_fetch_or(
+		 &group->unread[page / 64], bit, __ATOMIC_RELAXED) &
+		bit) != 0)
+		return;
+	__atomic_fetch_add(&mirror->memory->skipped_pages, 1, __ATOMIC_RELAXED);
+	if (is_closed(mirror, address))
+		__atomic_fetch_add(
+		    &mirror->memory->closed_pages, 1, __ATOMIC_RELAXED);
+}
+
 static void
 read_unknown(const struct filling *filling, struct mu_range part,
     const struct origin *origin)
@@ -135,13 +160,11 @@ read_unknown(const struct filling *filling, struct mu_range part,
 		if (got == 0 && !origin->of_file)
 			__atomic_store_n(&mirror->gone, true, __ATOMIC_RELAXED);
 		if (got <= 0) {
-			__atomic_fetch_add(
-			    &mirror->skipped, 1, __ATOMIC_RELAXED);
-			if (is_closed(mirror, part.begin))
-				__atomic_fetch_add(
-				    &mirror->closed, 1, __ATOMIC_RELAXED);
 			got = (ssize_t)(mirror->page_size -
 			    part.begin % mirror->page_size);
+			if ((size_t)got > mu_range_size(part))
+				got = (ssize_t)mu_range_size(part);
+			note_unread(filling, part.begin, (size_t)got);
 		}
 		part.begin += (size_t)got;
 		__atomic_fetch_add(
@@ -264,7 +287,11 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
     struct mu_range range, enum mu_mirror_pages kind)
 {
 	struct filling filling = {
-		.mirror = mirror, .group = group, .kind = kind
+		.mirror = mirror,
+		.group = group,
+		.kind = kind,
+		.to = group->base,
+		.from = group->range.begin,
 	};
 	uint64_t *filled = group->filled[kind];
 	uintptr_t begin = group->range.begin;
@@ -293,5 +320,52 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 		for (i = unit; i < stop; i++)
 			mu_mirror_set(filled, i);
 	}
+	return true;
+}
+
+void
+mu_mirror_read(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+    struct mu_range range, char *to)
+{
+	struct filling filling = {
+		.mirror = mirror,
+		.group = group,
+		.kind = MU_MIRROR_WRITTEN,
+		.to = to,
+		.from = range.begin,
+	};
+	struct mu_range part;
+	bool late = is_late(mirror);
+
+	if (late ||
+	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	    mu_range_size(part) < mu_range_size(range))
+		memset(to, 0, mu_range_size(range));
+	if (late)
+		return;
+	read_range(&filling, range);
+	filling.kind = MU_MIRROR_UNCHANGED;
+	read_range(&filling, range);
+}
+
+bool
+mu_mirror_read_some(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to)
+{
+	const struct filling filling = {
+		.mirror = mirror,
+		.group = group,
+		.kind = MU_MIRROR_WRITTEN,
+		.to = to,
+		.from = range.begin,
+	};
+	struct mu_range part;
+
+	/* The time is looked at by who reads more than that. */
+	if (__atomic_load_n(&mirror->late, __ATOMIC_RELAXED) ||
+	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	    mu_range_size(part) < mu_range_size(range))
+		return false;
+	read_part(&filling, range);
 	return true;
 }

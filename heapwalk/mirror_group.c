@@ -94,39 +94,52 @@ mu_mirror_run(const struct mu_memory_mirror *mirror,
 	return true;
 }
 
+static bool
+open_tables(struct mu_mirror_group *group, size_t page_size, bool closed,
+    struct mu_arena *arena)
+{
+	size_t pages = mu_range_size(group->range) / page_size / 64 + 1;
+	size_t units = mu_range_size(group->range) / MU_MIRROR_UNIT / 64 + 1;
+	size_t i;
+
+	group->written = mu_arena_alloc(arena, pages, sizeof(uint64_t));
+	group->unread = mu_arena_alloc(arena, pages, sizeof(uint64_t));
+	if (closed) {
+		group->there = mu_arena_alloc(arena, pages, sizeof(uint64_t));
+		group->taken = mu_arena_alloc(arena, pages, sizeof(uint64_t));
+	}
+	for (i = 0; i < MU_MIRROR_KINDS && !closed; i++)
+		group->filled[i] =
+		    mu_arena_alloc(arena, units, sizeof(uint64_t));
+	return group->written != NULL && group->unread != NULL &&
+	    (closed ? group->there != NULL && group->taken != NULL
+		    : group->filled[0] != NULL && group->filled[1] != NULL);
+}
+
 /*
  * At the same place in a huge page as the subject has it: what is dense there
  * can be one here.
  */
 bool
 mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
-    size_t page_size, struct mu_arena *arena)
+    size_t page_size, bool closed, struct mu_arena *arena)
 {
-	size_t size, pages, units, i;
+	size_t size;
 	long at;
 
 	*group = (struct mu_mirror_group) { .range = range };
 	if (__builtin_add_overflow(mu_range_size(range), MU_MIRROR_HUGE, &size))
 		return false;
-	at = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	at =
+	    mu_sys_mmap(NULL, size, closed ? PROT_NONE : PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 	if (mu_sys_failed(at))
 		return false;
 	group->reserved = (void *)at;
 	group->reserved_size = size;
 	group->base =
 	    (char *)at + ((range.begin - (uintptr_t)at) & (MU_MIRROR_HUGE - 1));
-	pages = mu_range_size(range) / page_size;
-	units = mu_range_size(range) / MU_MIRROR_UNIT;
-	group->written =
-	    mu_arena_alloc(arena, pages / 64 + 1, sizeof(*group->written));
-	for (i = 0; i < MU_MIRROR_KINDS; i++) {
-		group->filled[i] = mu_arena_alloc(
-		    arena, units / 64 + 1, sizeof(*group->filled[i]));
-		if (group->filled[i] == NULL)
-			return false;
-	}
-	return group->written != NULL;
+	return open_tables(group, page_size, closed, arena);
 }
 
 void

@@ -25,7 +25,14 @@ struct mu_mirror_group {
 	void *reserved;        /* what base lies in */
 	size_t reserved_size;
 	uint64_t *written; /* a bit a page: it holds something */
-	uint64_t *filled[MU_MIRROR_KINDS]; /* a bit a unit: it was read */
+	uint64_t *unread;  /* a bit a page: it could not be read */
+
+	/* Of a mirror that is filled as a whole: a bit a unit: it was read. */
+	uint64_t *filled[MU_MIRROR_KINDS];
+
+	/* Of one with a window, a bit a page: it is in place; or about to be.
+	 */
+	uint64_t *there, *taken;
 };
 
 static inline bool
@@ -38,6 +45,12 @@ static inline void
 mu_mirror_set(uint64_t *bits, size_t i)
 {
 	bits[i / 64] |= 1ull << (i % 64);
+}
+
+static inline void
+mu_mirror_clear(uint64_t *bits, size_t i)
+{
+	bits[i / 64] &= ~(1ull << (i % 64));
 }
 
 /* The group that holds ADDRESS, or else the first one behind, or NULL. */
@@ -64,9 +77,12 @@ bool mu_mirror_run(const struct mu_memory_mirror *mirror,
     const struct mu_mirror_group *group, enum mu_mirror_pages kind,
     struct mu_range range, struct mu_range *part);
 
-/* Reserve GROUP's memory and tables. False: no memory. */
+/*
+ * Reserve GROUP's memory and tables; CLOSED: for a window, which opens it piece
+ * by piece. False: no memory.
+ */
 bool mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
-    size_t page_size, struct mu_arena *arena);
+    size_t page_size, bool closed, struct mu_arena *arena);
 void mu_mirror_group_close(struct mu_mirror_group *group);
 
 /*
@@ -76,5 +92,19 @@ void mu_mirror_group_close(struct mu_mirror_group *group);
 bool mu_mirror_fill(struct mu_memory_mirror *mirror,
     struct mu_mirror_group *group, struct mu_range range,
     enum mu_mirror_pages kind);
+
+/*
+ * Read RANGE, whole pages of GROUP, to TO; what holds nothing, or cannot be
+ * read, is zeros. Several threads may.
+ */
+void mu_mirror_read(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to);
+
+/*
+ * The same of any bytes. False: nothing was read, as not all of them are known
+ * to hold anything, or it is too late.
+ */
+bool mu_mirror_read_some(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to);
 
 #endif

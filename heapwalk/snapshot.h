@@ -59,6 +59,13 @@ struct mu_memory_ops {
 	    struct mu_memory *memory, uintptr_t address, size_t size);
 
 	/*
+	 * The same for a little that lies anywhere, as what a list leads to:
+	 * in place, or copied to BUFFER. NULL: as view() gives it.
+	 */
+	const void *(*peek)(struct mu_memory *memory, uintptr_t address,
+	    size_t size, void *buffer);
+
+	/*
 	 * The first part of RANGE that may hold anything but zeros or
 	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
 	 * the large side. False: nothing is left, as of an empty RANGE,
@@ -181,16 +188,29 @@ mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
 	return memory->ops->view(memory, address, size);
 }
 
+/* The same, maybe in BUFFER: see peek() above. */
+static inline const void *
+mu_snapshot_peek(const struct mu_snapshot *snap, uintptr_t address, size_t size,
+    void *buffer)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+
+	return memory->ops->peek == NULL
+	    ? memory->ops->view(memory, address, size)
+	    : memory->ops->peek(memory, address, size, buffer);
+}
+
 /* One word of the subject; false if it cannot be read. */
 static inline bool
 mu_snapshot_word(
     const struct mu_snapshot *snap, uintptr_t address, uintptr_t *word)
 {
-	const void *view = mu_snapshot_view(snap, address, sizeof(*word));
+	const void *view = mu_snapshot_peek(snap, address, sizeof(*word), word);
 
 	if (view == NULL)
 		return false;
-	__builtin_memcpy(word, view, sizeof(*word));
+	if (view != word)
+		__builtin_memcpy(word, view, sizeof(*word));
 	return true;
 }
 

@@ -112,6 +112,19 @@ open_and_start(struct mu_keeper *keeper)
 	return error < 0 ? error : 0;
 }
 
+/*
+ * How much of a copy is in the command's memory at a time. Where the process
+ * has little room, and the command is not limited with it, the copy lives as
+ * short as can be: all is read at once (0).
+ */
+static size_t
+window_of(const struct mu_keeper *keeper)
+{
+	if (keeper->result.tight)
+		return keeper->result.apart ? 0 : MU_MIRROR_LITTLE;
+	return keeper->window != 0 ? keeper->window : MU_MIRROR_WINDOW;
+}
+
 /* What the mirror reads from: the copy, or the target itself. */
 static enum mu_status
 open_mirror(struct mu_keeper *keeper, bool copied)
@@ -124,6 +137,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.pid = keeper->work->snap.threads[0].tid,
 		.live = keeper->memory,
 		.still = copied ? 0 : keeper->work->snap.threads[0].tid,
+		.window = copied ? window_of(keeper) : 0,
 		.page_size = keeper->page_size,
 	};
 	enum mu_status status;
@@ -142,7 +156,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 	    &source, keeper->snap.mappings, keeper->snap.num_mappings,
 	    keeper->limit, &keeper->arena, &keeper->result.why);
 	if (copied)
-		keeper->mirror.skipped = shared->unread;
+		keeper->snap.memory.skipped_pages += shared->unread;
 	keeper->mirror.deadline_ns = keeper->deadline_ns;
 	return status;
 }
@@ -270,10 +284,7 @@ release_copy(struct mu_keeper *keeper)
 	mu_sys_close(&keeper->copy_pagemap);
 }
 
-/*
- * Where the process has little room, its copy lives as short as can be: all is
- * read at once. What is asked for later is unchanged in the process itself.
- */
+/* What is asked for later is unchanged in the process itself. */
 static enum mu_status
 read_copy(struct mu_keeper *keeper)
 {
@@ -295,8 +306,9 @@ open_copy(struct mu_keeper *keeper)
 {
 	enum mu_status status = open_mirror(keeper, true);
 
-	return status == MU_OK && keeper->result.tight ? read_copy(keeper)
-						       : status;
+	return status == MU_OK && keeper->mirror.source.window == 0
+	    ? read_copy(keeper)
+	    : status;
 }
 
 /* The keeper's end can come at any moment: then the line is cut. */

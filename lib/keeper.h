@@ -46,7 +46,8 @@ struct mu_keeper_result {
 	bool locked;              /* for that reason nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */
 	bool copied_long;         /* by the making of the copy */
-	bool tight;               /* the copy should go soon (struct mu_room) */
+	bool tight;               /* there is little room for the copy, and */
+	bool apart;               /* not for who reads it (struct mu_room) */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 };
@@ -64,7 +65,9 @@ struct mu_keeper {
 	enum mu_keeper_way way;
 	uint64_t deadline_ns;  /* CLOCK_MONOTONIC */
 	uint64_t max_pause_ns; /* how long the threads may stand still */
-	size_t limit;          /* bytes of the target that may be read */
+	size_t limit;          /* bytes of the target that may be read, where
+				  all of it must be in memory */
+	size_t window;         /* else, at a time; 0: what suffices */
 	size_t page_size;
 	const uintptr_t *locks; /* ints of the target: nothing is taken */
 	size_t num_locks;       /* unless all of them are 0 */

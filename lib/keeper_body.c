@@ -273,6 +273,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 	if (status == MU_OK) {
 		keeping->result->taken = MU_KEEPER_FORK;
 		keeping->result->tight = keeping->room.tight;
+		keeping->result->apart = keeping->room.apart;
 		return take_beside(keeping, threads->count);
 	}
 	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;
@@ -396,7 +397,7 @@ look_for_room(struct keeping *keeping)
 	pid_t target = keeping->asked->target;
 
 	mu_room_open(&keeping->room, target);
-	mu_room_add_mirror(&keeping->room);
+	mu_room_add_reader(&keeping->room);
 	keeping->has_room = mu_room_judge(&keeping->room,
 	    mu_room_can_prefer(target), &keeping->result->no_room);
 	if (keeping->has_room == MU_OK)

@@ -4,6 +4,7 @@
 
 #include "heapwalk/forked.h"
 #include "heapwalk/lines.h"
+#include "heapwalk/mirror_window.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -32,6 +33,14 @@
 #define RESERVE_UNTRACED (16 * MIB)
 #define RESERVE (64 * MIB)
 #define RESERVE_PART 16 /* of the private memory */
+
+/*
+ * Of the private memory, which is the heap's at most: what the tables of a
+ * search take, and the least that it ends with (mu_graph_make() reads from
+ * memory again what it cannot store).
+ */
+#define TABLES_PART 8
+#define LEAST_TABLES_PART 25
 
 /* A mapping of a copy: vm_area_struct, two anon_vma_chains, an anon_vma. */
 #define BYTES_A_MAPPING 512
@@ -76,15 +85,15 @@ reserve_of(const struct mu_room *room)
 
 /* Of what is charged to the process's own groups. */
 static size_t
-reader_of(const struct mu_room *room)
+reader_of(const struct mu_room *room, size_t reader)
 {
-	return room->apart ? 0 : room->own + room->mirror;
+	return room->apart ? 0 : room->own + reader;
 }
 
 size_t
 mu_room_need(const struct mu_room *room)
 {
-	return room->tables + reserve_of(room) + reader_of(room) +
+	return room->tables + reserve_of(room) + reader_of(room, room->reader) +
 	    room->private + room->shared;
 }
 
@@ -95,7 +104,8 @@ least_for(const struct mu_room *room)
 	size_t written =
 	    room->traced ? 0 : room->private / MU_ROOM_ACTIVE * room->active;
 
-	return room->tables + reserve_of(room) + reader_of(room) + written;
+	return room->tables + reserve_of(room) +
+	    reader_of(room, room->reader_least) + written;
 }
 
 void
@@ -123,14 +133,23 @@ mu_room_open_with(struct mu_room *room, pid_t pid, const char *status)
 	room->pooled = mu_proc_status_bytes(status, "\nHugetlbPages:");
 }
 
+static size_t
+lesser(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 void
-mu_room_add_mirror(struct mu_room *room)
+mu_room_add_reader(struct mu_room *room)
 {
 	struct mu_headroom own;
 
 	mu_headroom_open(&own, (pid_t)mu_sys0(SYS_getpid));
 	room->traced = true;
-	room->mirror = room->private;
+	room->reader = lesser(room->private, MU_MIRROR_WINDOW) +
+	    room->private / TABLES_PART;
+	room->reader_least = lesser(room->private, MU_MIRROR_LITTLE) +
+	    room->private / LEAST_TABLES_PART;
 	room->apart = !mu_headroom_shares(&own, &room->headroom);
 	mu_headroom_close(&own);
 }
@@ -143,7 +162,7 @@ look(struct mu_room *room, size_t enough)
 
 	room->left = mu_headroom_left_in_groups(&room->headroom, enough);
 	if (room->apart && machine != SIZE_MAX)
-		machine = less(machine, room->own + room->mirror);
+		machine = less(machine, room->own + room->reader);
 	if (machine < room->left)
 		room->left = machine;
 }

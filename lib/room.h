@@ -19,13 +19,15 @@
 struct mu_room {
 	struct mu_headroom headroom;
 	pid_t pid;
-	size_t tables;    /* bytes: a copy needs its own */
-	size_t private;   /* bytes that may be copied by being written */
-	size_t shared;    /* bytes of shared memory, which are copied, too */
-	size_t pooled;    /* bytes in huge pages of the kernel's pool */
-	size_t own;       /* bytes that the search itself needs */
-	size_t mirror;    /* bytes that who reads the copy takes in */
-	bool apart;       /* OWN and MIRROR are charged elsewhere, to no group
+	size_t tables;  /* bytes: a copy needs its own */
+	size_t private; /* bytes that may be copied by being written */
+	size_t shared;  /* bytes of shared memory, which are copied, too */
+	size_t pooled;  /* bytes in huge pages of the kernel's pool */
+	size_t own;     /* bytes that the search itself needs */
+	size_t reader;  /* bytes that who reads the copy takes, or rather may
+			   take */
+	size_t reader_least; /* of these, at least */
+	bool apart;       /* OWN and READER are charged elsewhere, to no group
 			     that limits the process */
 	bool traced;      /* a copy that is killed stops, with its memory */
 	unsigned active;  /* how much the process runs; MU_ROOM_ACTIVE: a
@@ -48,10 +50,11 @@ void mu_room_open(struct mu_room *room, pid_t pid);
 void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
 
 /*
- * The calling process is another one. It takes in what it reads, which counts
- * where both are limited by the same group.
+ * The calling process is another one. It needs memory of its own for what it
+ * reads (heapwalk/mirror_window.h) and for its tables, which counts where both
+ * are limited by the same group.
  */
-void mu_room_add_mirror(struct mu_room *room);
+void mu_room_add_reader(struct mu_room *room);
 
 /*
  * May there be a copy? PREFERRED: the OOM killer takes the copy before the

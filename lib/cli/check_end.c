@@ -63,6 +63,7 @@ open_memory(struct ending *ending)
 	pid_t tid = ending->stopped->tracees[0].tid;
 	struct mu_mirror_source source = {
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.window = MU_MIRROR_WINDOW,
 	};
 
 	ending->memory = open_file(tid, "mem");

@@ -79,12 +79,6 @@ unlock(void *ctx)
 	    &snap->memory, snap->mappings, snap->num_mappings);
 }
 
-static void
-let_go(void *ctx)
-{
-	mu_keeper_let_go(ctx);
-}
-
 /* Nothing of a search may be in use any more. */
 static void
 forget(struct looking *looking)
@@ -275,6 +269,43 @@ note_room(struct looking *looking)
 		looking->no_room = looking->why;
 }
 
+static bool
+is_doubtful(const struct looking *looking)
+{
+	return (looking->unsettled || looking->changing ||
+		   looking->check->confirm) &&
+	    is_judged(looking) && looking->judgement.search.leaks.num_leaks > 0;
+}
+
+/*
+ * What else the last search means. Blocks are read for it, so that the copy
+ * goes only then.
+ */
+static void
+note_all(struct looking *looking)
+{
+	struct mu_keeper *keeper = &looking->keeper;
+
+	note_start(looking);
+	remember_locks(looking);
+	note_wiped(looking);
+	note_shared(looking);
+	note_stacks(looking);
+	if (is_doubtful(looking))
+		mu_judgement_note_lost(&looking->judgement);
+	mu_keeper_let_go(keeper);
+	if (keeper->lost == MU_OK) {
+		note_sharer(looking);
+		return;
+	}
+	looking->wiped_wanted = looking->stacks_wanted = false;
+	looking->changing = false;
+	looking->num_locks = 0;
+	looking->status = keeper->lost;
+	looking->why = keeper->result.why;
+	note_room(looking);
+}
+
 static void
 look_once(struct looking *looking)
 {
@@ -291,6 +322,7 @@ look_once(struct looking *looking)
 		.max_pause_ns = check->max_pause_ns != 0 ? check->max_pause_ns
 							 : MAX_PAUSE_NS,
 		.limit = mu_judgement_limit(check, 3),
+		.window = check->window,
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
 		.locks = looking->locks,
 		.num_locks = looking->num_locks,
@@ -316,26 +348,13 @@ look_once(struct looking *looking)
 	keeper->snap.reach = check->reach;
 	looking->unsettled = mu_unsettled(&keeper->snap);
 	keeper->mirror.workers = &judgement->threads.workers;
-	judgement->rooted = let_go;
 	judgement->ctx = keeper;
 	judgement->unlock = unlock;
 	mu_judgement_run(
 	    judgement, &keeper->snap, looking->begin_ns, looking->deadline_ns);
 	looking->status = judgement->search.status;
 	looking->why = judgement->search.why;
-	mu_keeper_let_go(keeper);
-	if (keeper->lost != MU_OK) {
-		looking->status = keeper->lost;
-		looking->why = keeper->result.why;
-		note_room(looking);
-		return;
-	}
-	note_start(looking);
-	remember_locks(looking);
-	note_wiped(looking);
-	note_shared(looking);
-	note_stacks(looking);
-	note_sharer(looking);
+	note_all(looking);
 }
 
 /* TRIES: since the last time that the heap was judged, but for PEEKS. */
@@ -491,14 +510,6 @@ explain_room(struct looking *looking)
 	    strcmp(looking->no_room.words, why.words) != 0)
 		looking->status = mu_why(&looking->why, MU_ERR_NO_MEMORY,
 		    "%s; %s", looking->no_room.words, why.words);
-}
-
-static bool
-is_doubtful(const struct looking *looking)
-{
-	return (looking->unsettled || looking->changing ||
-		   looking->check->confirm) &&
-	    is_judged(looking) && looking->judgement.search.leaks.num_leaks > 0;
 }
 
 /* What is lost twice, at moments that have nothing to do with each other, is.

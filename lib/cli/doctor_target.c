@@ -156,7 +156,7 @@ read_room(struct mu_doctor_target *target)
 	struct mu_room room;
 
 	mu_room_open(&room, target->pid);
-	mu_room_add_mirror(&room);
+	mu_room_add_reader(&room);
 	target->has_room = mu_room_judge(
 	    &room, mu_room_can_prefer(target->pid), &target->room_why);
 	target->tight = room.tight;

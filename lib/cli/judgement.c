@@ -54,8 +54,6 @@ take_step(struct mu_search *search, enum mu_search_step step)
 		break;
 	case MU_SEARCH_ROOTED:
 		tell_progress(judgement->check, MU_CHECK_STEP_MARK);
-		if (judgement->rooted != NULL)
-			judgement->rooted(judgement->ctx);
 		break;
 	case MU_SEARCH_MARKED:
 	case MU_SEARCH_FOLD:
@@ -104,9 +102,9 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 		.deadline_ns = deadline_ns,
 		.limit = judgement->check->limit,
 		.contents = judgement->check->contents,
-		.again = judgement->suspects != NULL,
-		.suspects = judgement->suspects,
-		.num_suspects = judgement->num_suspects,
+		.again = judgement->suspected.ranges != NULL,
+		.suspects = judgement->suspected.ranges,
+		.num_suspects = judgement->suspected.count,
 		.step = take_step,
 		.ctx = judgement,
 	};
@@ -279,29 +277,45 @@ mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
 	return status;
 }
 
-static bool
-add_suspect(void *ctx, const struct mu_block *block)
+static void
+drop_suspected(struct mu_suspected *suspected)
 {
-	struct mu_judgement *judgement = ctx;
+	mu_arena_close(&suspected->arena);
+	*suspected = (struct mu_suspected) { .count = 0 };
+}
 
-	judgement->suspects[judgement->num_suspects++] = block->range;
+static bool
+add_lost(void *ctx, const struct mu_block *block)
+{
+	struct mu_suspected *lost = ctx;
+
+	lost->ranges[lost->count++] = block->range;
+	return true;
+}
+
+bool
+mu_judgement_note_lost(struct mu_judgement *judgement)
+{
+	const struct mu_search *search = &judgement->search;
+	struct mu_suspected *lost = &judgement->lost;
+
+	drop_suspected(lost);
+	mu_arena_open(&lost->arena, tables_limit(judgement->check));
+	lost->ranges = mu_arena_alloc(
+	    &lost->arena, search->leaks.num_leaks + 1, sizeof(*lost->ranges));
+	if (lost->ranges == NULL)
+		return false;
+	mu_blocks_each_unmarked(&search->heap.blocks, add_lost, lost);
 	return true;
 }
 
 bool
 mu_judgement_suspect(struct mu_judgement *judgement)
 {
-	const struct mu_search *search = &judgement->search;
-
-	mu_arena_close(&judgement->kept);
-	mu_arena_open(&judgement->kept, tables_limit(judgement->check));
-	judgement->num_suspects = 0;
-	judgement->suspects = mu_arena_alloc(&judgement->kept,
-	    search->leaks.num_leaks + 1, sizeof(*judgement->suspects));
-	if (judgement->suspects == NULL)
-		return false;
-	mu_blocks_each_unmarked(&search->heap.blocks, add_suspect, judgement);
-	return true;
+	drop_suspected(&judgement->suspected);
+	judgement->suspected = judgement->lost;
+	judgement->lost = (struct mu_suspected) { .count = 0 };
+	return judgement->suspected.ranges != NULL;
 }
 
 void
@@ -316,8 +330,8 @@ mu_judgement_close(struct mu_judgement *judgement)
 {
 	mu_judgement_forget(judgement);
 	mu_worker_threads_close(&judgement->threads);
-	mu_arena_close(&judgement->kept);
-	judgement->suspects = NULL;
+	drop_suspected(&judgement->suspected);
+	drop_suspected(&judgement->lost);
 }
 
 void

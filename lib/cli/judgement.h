@@ -9,6 +9,12 @@
 #include "lib/search.h"
 #include "lib/worker_threads.h"
 
+struct mu_suspected {
+	struct mu_arena arena;
+	struct mu_range *ranges; /* NULL: none were looked for */
+	size_t count;
+};
+
 struct mu_judgement {
 	const struct mu_check *check;
 	struct mu_arena tables;
@@ -16,13 +22,13 @@ struct mu_judgement {
 	struct mu_search search;
 
 	/* Lost in the first of two looks; kept until the judgement ends. */
-	struct mu_arena kept;
-	struct mu_range *suspects;
-	size_t num_suspects;
+	struct mu_suspected suspected;
+
+	/* Lost in the last search; see mu_judgement_suspect(). */
+	struct mu_suspected lost;
 
 	/* Set by the caller; NULL is allowed. */
 	void (*unlock)(void *ctx); /* open what the program has closed */
-	void (*rooted)(void *ctx); /* no more memory is asked for */
 	void *ctx;
 };
 
@@ -48,8 +54,14 @@ enum mu_status mu_judgement_tell(const struct mu_judgement *judgement,
     enum mu_status status, const struct mu_why *why, struct mu_answer *answer);
 
 /*
- * Remember what was lost: another search will tell of nothing else. False: no
- * memory.
+ * Note what was lost, while the memory is still there to be read: for another
+ * search. False: no memory.
+ */
+bool mu_judgement_note_lost(struct mu_judgement *judgement);
+
+/*
+ * Searches from now on tell of nothing but what was noted last. False: nothing
+ * was, for want of memory.
  */
 bool mu_judgement_suspect(struct mu_judgement *judgement);
 

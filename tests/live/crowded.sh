@@ -4,8 +4,10 @@
 # says that nothing was checked, with numbers.
 #
 # The ways: outside and inside (-p from outside of the group, from inside),
-# idle (from outside, and no thread writes: there is an answer), read (-p --stop=read from outside), self1 and self2 (the program checks
-# itself with one worker, with two), signal (with two, stopped by signal).
+# idle (from outside, and no thread writes: there is an answer), idlein (the
+# same from inside: from 25 % of headroom on), read (-p --stop=read from
+# outside), self1 and self2 (the program checks itself with one worker, with
+# two), signal (with two, stopped by signal).
 # CROWDED_RUNS, CROWDED_WAYS, CROWDED_MIB, CROWDED_MORE (percent of headroom)
 # and CROWDED_WRITERS say how often, which, how large, how tight, and how many
 # threads write.
@@ -16,7 +18,7 @@ command=$build/memunreachable
 victim=$build/tests/live/victim_crowded
 runs=${CROWDED_RUNS:-1}
 mib=${CROWDED_MIB:-128}
-ways=${CROWDED_WAYS:-outside inside idle read self1 self2 signal}
+ways=${CROWDED_WAYS:-outside inside idle idlein read self1 self2 signal}
 percents=${CROWDED_MORE:-2 10 50}
 
 # A hierarchy of version 1 or 2 that groups of memory can be made in. Groups of
@@ -129,6 +131,8 @@ run_once() {
 	outside) start '' "$2" && check_from "$command" ;;
 	inside) start '' "$2" && check_from in_group "$command" ;;
 	idle) writers=0 && start '' "$2" && check_from "$command" --max-pause=9s ;;
+	idlein) writers=0 && start '' "$2" &&
+		check_from in_group "$command" --max-pause=9s ;;
 	read) start '' "$2" && check_from "$command" --stop=read ;;
 	self1) start workers=1 "$2" && check_self ;;
 	self2) start workers=2 "$2" && check_self ;;
@@ -162,6 +166,9 @@ for way in $ways; do
 		[ $dead -eq 0 ] || fail "$dead of $runs were killed"
 		[ $wrong -eq 0 ] || fail "$wrong of $runs answers are wrong"
 		[ "$way" != idle ] || [ $unchecked -eq 0 ] ||
+			fail "$unchecked of $runs were not checked"
+		[ "$way" != idlein ] || [ "$more" -lt 25 ] ||
+			[ $unchecked -eq 0 ] ||
 			fail "$unchecked of $runs were not checked"
 	done
 done

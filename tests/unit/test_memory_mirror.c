@@ -20,6 +20,7 @@
 #include "tests/support/suite.h"
 
 #define PAGE ((size_t)4096)
+#define SMALL ((size_t)1 << 20)
 #define LARGE ((size_t)8 << 20)
 #define SLOW ((size_t)64 << 20)
 #define PAGES 4096 /* 16 MiB: as many as several workers share */
@@ -38,6 +39,7 @@ struct fixture {
 };
 
 static struct fixture fixture;
+static size_t window; /* of the mirror; 0: none */
 static const char constant[] = "a constant of the program";
 
 static char *
@@ -100,6 +102,7 @@ open_with(size_t limit, const struct mu_mirror_part *parts, size_t count)
 		.pagemap = fixture.pagemap,
 		.shared_pagemap = fixture.pagemap,
 		.page_size = PAGE,
+		.window = window,
 	};
 
 	return mu_memory_mirror_open(&fixture.snap.memory, &fixture.mirror,
@@ -398,18 +401,152 @@ START_TEST(gone)
 	waitpid(fixture.child, NULL, 0);
 	seen = view(fixture.area, 20 * PAGE);
 	ck_assert_ptr_nonnull(seen);
-	ck_assert_int_eq(seen[3 * PAGE], 0);
+	ck_assert_int_eq(seen[3 * PAGE] + seen[10 * PAGE] + seen[17 * PAGE], 0);
 	ck_assert_uint_ge(fixture.snap.memory.skipped_pages, 3);
 }
 END_TEST
 
-int
-main(void)
+static void
+setup_window(void)
 {
-	Suite *suite = suite_create("memory_mirror");
-	TCase *tcase = tcase_create("Mirror");
+	window = SMALL;
+	setup();
+}
 
-	tcase_add_checked_fixture(tcase, setup, teardown);
+static void
+setup_slow_window(void)
+{
+	window = SMALL;
+	setup_slow();
+}
+
+/* Bytes of the mirror's places and ring that are in our memory. */
+static size_t
+resident(const char *seen, size_t size)
+{
+	static unsigned char vec[PAGES];
+	size_t i, count = 0;
+
+	if (mincore((void *)((uintptr_t)seen & -PAGE), size, vec) != 0)
+		return 0;
+	for (i = 0; i < size / PAGE; i++)
+		count += vec[i] & 1;
+	return count * PAGE;
+}
+
+struct jumping {
+	const char *seen;
+	size_t wrong;
+};
+
+/* Forwards, backwards, and anywhere. */
+static void
+jump(void *ctx, unsigned worker)
+{
+	struct jumping *jumping = ctx;
+	unsigned seed = worker + 1;
+	size_t i, page;
+
+	for (i = 0; i < 3 * (size_t)PAGES; i++) {
+		page = i < PAGES    ? i
+		    : i < 2 * PAGES ? 2 * PAGES - 1 - i
+				    : (size_t)rand_r(&seed) % PAGES;
+		if (memcmp(jumping->seen + page * PAGE,
+			fixture.area + page * PAGE, PAGE) != 0)
+			__atomic_fetch_add(
+			    &jumping->wrong, 1, __ATOMIC_RELAXED);
+	}
+}
+
+/* _i: threads. */
+START_TEST(readers_share_a_window)
+{
+	struct mu_workers workers = pthread_workers((unsigned)_i);
+	struct jumping jumping = { view(fixture.area, PAGES * PAGE), 0 };
+
+	ck_assert_ptr_nonnull(jumping.seen);
+	mu_workers_run(&workers, (unsigned)_i, jump, &jumping);
+	ck_assert_uint_eq(jumping.wrong, 0);
+	ck_assert_uint_le(resident(jumping.seen, PAGES * PAGE), SMALL);
+}
+END_TEST
+
+/* A little, anywhere, is read by itself; by and by it comes into place. */
+START_TEST(a_little_is_copied)
+{
+	const char *at = fixture.area + 1500 * PAGE + 40;
+	char copy[32];
+	const char *seen =
+	    mu_snapshot_peek(&fixture.snap, (uintptr_t)at, sizeof(copy), copy);
+
+	ck_assert_ptr_eq(seen, copy);
+	ck_assert(memcmp(copy, at, sizeof(copy)) == 0);
+	seen =
+	    mu_snapshot_peek(&fixture.snap, (uintptr_t)at, sizeof(copy), copy);
+	ck_assert_ptr_eq(seen, view(at, 1));
+	ck_assert(memcmp(seen, at, sizeof(copy)) == 0);
+	/* Of what was never written nothing is read. */
+	at = fixture.area + 4 * PAGE;
+	seen =
+	    mu_snapshot_peek(&fixture.snap, (uintptr_t)at, sizeof(copy), copy);
+	ck_assert_ptr_eq(seen, view(at, 1));
+	ck_assert_int_eq(*seen, 0);
+	ck_assert_ptr_null(
+	    mu_snapshot_peek(&fixture.snap, 0, sizeof(copy), copy));
+}
+END_TEST
+
+/* A page that cannot be read counts once, however often it is asked for. */
+START_TEST(gone_again)
+{
+	const char *seen = view(fixture.area, PAGES * PAGE);
+	size_t i, sum = 0, first;
+
+	kill(fixture.child, SIGKILL);
+	waitpid(fixture.child, NULL, 0);
+	for (i = 0; i < PAGES; i++)
+		sum += (unsigned char)seen[i * PAGE];
+	ck_assert_uint_eq(sum, 0);
+	ck_assert(fixture.mirror.gone);
+	first = fixture.snap.memory.skipped_pages;
+	ck_assert_uint_ge(first, PAGES / 7);
+	for (i = 0; i < PAGES; i++)
+		sum += (unsigned char)seen[i * PAGE];
+	ck_assert_uint_eq(fixture.snap.memory.skipped_pages, first);
+}
+END_TEST
+
+/* A fault of our own stays one. */
+START_TEST(other_faults_are_fatal)
+{
+	char *at =
+	    mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ck_assert_ptr_ne(at, MAP_FAILED);
+	ck_assert_int_eq(*(volatile char *)at, 0);
+}
+END_TEST
+
+START_TEST(a_signal_that_is_sent_is_fatal)
+{
+	kill(getpid(), SIGSEGV);
+}
+END_TEST
+
+/* Nothing is there to be read any more: no zeros in its place. */
+START_TEST(detached_is_fatal)
+{
+	const volatile char *seen = view(fixture.area, PAGE);
+
+	mu_memory_mirror_detach(&fixture.snap.memory);
+	ck_assert_ptr_null(view(fixture.area, PAGE));
+	ck_assert_int_eq(*seen, 0);
+}
+END_TEST
+
+static void
+add_both(TCase *tcase)
+{
 	tcase_add_loop_test(tcase, all_of_it_is_seen, 1, 5);
 	tcase_add_test(tcase, piece_by_piece);
 	tcase_add_test(tcase, what_is_populated);
@@ -419,9 +556,36 @@ main(void)
 	tcase_add_test(tcase, known_parts_are_seen);
 	tcase_add_test(tcase, closed_memory_is_opened);
 	tcase_add_test(tcase, nothing_else_is_seen);
+	tcase_add_test(tcase, gone);
+}
+
+int
+main(void)
+{
+	Suite *suite = suite_create("memory_mirror");
+	TCase *tcase = tcase_create("Mirror");
+
+	tcase_add_checked_fixture(tcase, setup, teardown);
+	add_both(tcase);
 	tcase_add_test(tcase, filled_and_detached);
 	tcase_add_test(tcase, more_than_may_be);
-	tcase_add_test(tcase, gone);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("Window");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup_window, teardown);
+	add_both(tcase);
+	tcase_add_loop_test(tcase, readers_share_a_window, 1, 6);
+	tcase_add_test(tcase, a_little_is_copied);
+	tcase_add_test(tcase, gone_again);
+	tcase_add_test_raise_signal(tcase, other_faults_are_fatal, SIGSEGV);
+	tcase_add_test_raise_signal(
+	    tcase, a_signal_that_is_sent_is_fatal, SIGSEGV);
+	tcase_add_test_raise_signal(tcase, detached_is_fatal, SIGSEGV);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("Slow window");
+	tcase_set_timeout(tcase, 60);
+	tcase_add_checked_fixture(tcase, setup_slow_window, teardown);
+	tcase_add_test(tcase, the_end_comes_first);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("Slow");
 	tcase_set_timeout(tcase, 60);

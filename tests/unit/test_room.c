@@ -90,11 +90,11 @@ START_TEST(none)
 }
 END_TEST
 
-/* What is mirrored in the same group, and shared memory, count, too. */
+/* What is read in the same group, and shared memory, count, too. */
 START_TEST(more)
 {
 	have(1024);
-	room.mirror = 512 * MIB;
+	room.reader = 512 * MIB;
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 	ck_assert(room.tight);
 	have(1024);
@@ -207,11 +207,11 @@ END_TEST
 START_TEST(apart)
 {
 	have(512);
-	room.mirror = 512 * MIB;
+	room.reader = 512 * MIB;
 	room.apart = true;
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
 	have(1536);
-	room.mirror = 512 * MIB;
+	room.reader = 512 * MIB;
 	room.apart = true;
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 	ck_assert(!room.tight);

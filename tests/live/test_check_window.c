@@ -1,0 +1,271 @@
+/*
+ * What the check of another process holds in memory of its copy: little, how
+ * large that process is; the answer does not depend on how little; and a copy
+ * that is killed in the midst of the search is not judged.
+ */
+#include <check.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "heapwalk/mirror_window.h"
+#include "lib/cli/check.h"
+#include "mu/status.h"
+#include "tests/support/hide.h"
+#include "tests/support/suite.h"
+
+#define SMALL ((size_t)1 << 20)
+#define LARGE ((size_t)1 << 30)
+#define MIB ((size_t)1 << 20)
+#define SEEDS 8
+#define BLOCKS 60000
+#define MANY 1000000 /* blocks of MANY_SIZE: 208 MB */
+#define MANY_SIZE 200
+#define LARGEST 3000
+#define LEAKS 2000 /* entries that are compared */
+
+static pid_t target;
+static uint64_t seed;
+
+static size_t
+next_random(size_t below)
+{
+	seed ^= seed << 13;
+	seed ^= seed >> 7;
+	seed ^= seed << 17;
+	return (size_t)(seed >> 11) % below;
+}
+
+/* Links go anywhere; every third block is freed, in no order. */
+static void
+make_random(uintptr_t *hidden, void **kept)
+{
+	size_t i, other, left, size;
+	void **block;
+
+	for (i = 0; i < BLOCKS; i++) {
+		size = next_random(20) == 0 ? LARGEST : 200;
+		size = 16 + next_random(size);
+		block = calloc(1, size);
+		hidden[i] = mu_hide(block);
+	}
+	for (left = BLOCKS / 3; left > 0; left--) {
+		i = next_random(BLOCKS);
+		free(mu_reveal(hidden[i]));
+		hidden[i] = mu_hide(NULL);
+	}
+	for (i = 0; i < BLOCKS; i++) {
+		block = mu_reveal(hidden[i]);
+		other = next_random(BLOCKS);
+		if (block != NULL && next_random(4) != 0)
+			block[next_random(2)] = mu_reveal(hidden[other]);
+	}
+	for (i = 0; i < 8; i++)
+		kept[i] = mu_reveal(hidden[next_random(BLOCKS)]);
+}
+
+static void
+make_many(void **kept)
+{
+	size_t i;
+	void **block;
+
+	for (i = 0; i < MANY; i++) {
+		block = malloc(MANY_SIZE);
+		memset(block, 0, MANY_SIZE);
+		block[0] = kept[0];
+		kept[0] = block;
+	}
+}
+
+static void
+run_target(bool many, int ready)
+{
+	static uintptr_t hidden[BLOCKS];
+	static void *kept[8];
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (many)
+		make_many(kept);
+	else
+		make_random(hidden, kept);
+	if (write(ready, "r", 1) == 1)
+		for (;;)
+			pause();
+	_exit(kept[0] == NULL);
+}
+
+static void
+start_target(bool many)
+{
+	int ready[2];
+	char byte;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	target = fork();
+	ck_assert_int_ge(target, 0);
+	if (target == 0)
+		run_target(many, ready[1]);
+	ck_assert_int_eq(read(ready[0], &byte, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+}
+
+static void
+teardown(void)
+{
+	kill(target, SIGKILL);
+	waitpid(target, NULL, 0);
+}
+
+static struct mu_check
+check_with(size_t window, size_t workers)
+{
+	return (struct mu_check) {
+		.pid = target,
+		.stop = MU_CHECK_STOP_FORK,
+		.timeout_ns = 100ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 20ull * 1000 * 1000 * 1000,
+		.limit = LEAKS,
+		.contents = true,
+		.window = window,
+		.workers = workers,
+	};
+}
+
+static void
+look(struct mu_answer *answer, size_t window, size_t workers)
+{
+	struct mu_check check = check_with(window, workers);
+
+	ck_assert_msg(mu_check_process(&check, answer) == MU_OK, "%s",
+	    answer->info.reason);
+	ck_assert_str_eq(answer->stop, "fork");
+}
+
+/* _i: the seed. */
+START_TEST(the_answer_is_the_same)
+{
+	struct mu_answer large, small;
+	size_t workers;
+
+	seed = 0x9e3779b97f4a7c15u * (uint64_t)(_i + 1);
+	start_target(false);
+	look(&large, LARGE, 1);
+	ck_assert_uint_gt(large.info.num_leaks, 1000);
+	ck_assert_uint_gt(large.entries.count, 100);
+	for (workers = 1; workers < 5; workers += 3) {
+		look(&small, SMALL, workers);
+		ck_assert_uint_eq(small.info.num_leaks, large.info.num_leaks);
+		ck_assert_uint_eq(small.info.leak_bytes, large.info.leak_bytes);
+		ck_assert_uint_eq(
+		    small.info.num_entries, large.info.num_entries);
+		ck_assert_uint_eq(
+		    small.info.num_allocations, large.info.num_allocations);
+		ck_assert_uint_eq(small.entries.size, large.entries.size);
+		ck_assert(memcmp(small.entries.packed, large.entries.packed,
+			      large.entries.size) == 0);
+		ck_assert_uint_eq(
+		    small.usage.live_reachable, large.usage.live_reachable);
+		ck_assert_uint_eq(small.usage.free_held, large.usage.free_held);
+		mu_check_release(&small);
+	}
+	mu_check_release(&large);
+}
+END_TEST
+
+static void
+check_alone(void)
+{
+	struct mu_check check = check_with(0, 0);
+	struct mu_answer answer;
+
+	_exit(mu_check_process(&check, &answer) == MU_OK ? 0 : 1);
+}
+
+/* A list, whose graph takes less than 12 % of its span. */
+START_TEST(memory_does_not_grow_with_the_target)
+{
+	size_t span = (size_t)MANY * (MANY_SIZE + 8);
+	struct rusage usage;
+	int status;
+	pid_t pid;
+
+	start_target(true);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0)
+		check_alone();
+	ck_assert_int_eq(wait4(pid, &status, 0, &usage), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_msg((size_t)usage.ru_maxrss * 1024 <
+		span / 100 * 12 + 2 * MU_MIRROR_WINDOW + 16 * MIB,
+	    "%ld KiB", usage.ru_maxrss);
+}
+END_TEST
+
+/* A child of the target's, which has none of its own. */
+static void
+kill_copy(void *ctx, enum mu_check_step step)
+{
+	enum mu_check_step when = *(enum mu_check_step *)ctx;
+	char path[64];
+	pid_t copy = 0;
+	FILE *file;
+
+	if (step != when)
+		return;
+	snprintf(
+	    path, sizeof(path), "/proc/%d/task/%d/children", target, target);
+	file = fopen(path, "r");
+	if (file == NULL)
+		return;
+	if (fscanf(file, "%d", &copy) == 1)
+		kill(copy, SIGKILL);
+	fclose(file);
+}
+
+/* When the walk begins, and when the blocks are about to be read. */
+START_TEST(a_killed_copy_is_not_judged)
+{
+	enum mu_check_step steps[] = { MU_CHECK_STEP_WALK, MU_CHECK_STEP_MARK };
+	struct mu_check check;
+	struct mu_answer answer;
+
+	seed = 17;
+	start_target(false);
+	check = check_with(SMALL, 2);
+	check.progress = kill_copy;
+	check.progress_ctx = &steps[_i];
+	ck_assert_int_eq(mu_check_process(&check, &answer), MU_ERR_HELPER_DIED);
+	ck_assert_msg(strstr(answer.info.reason, "killed") != NULL, "%s",
+	    answer.info.reason);
+	mu_check_release(&answer);
+	/* What is read while the target stands still has no copy. */
+	check.stop = MU_CHECK_STOP_AUTO;
+	ck_assert_msg(mu_check_process(&check, &answer) == MU_OK, "%s",
+	    answer.info.reason);
+	ck_assert_str_eq(answer.stop, "read");
+	mu_check_release(&answer);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("check_window");
+	TCase *tcase = tcase_create("window");
+
+	tcase_set_timeout(tcase, 240);
+	tcase_add_checked_fixture(tcase, NULL, teardown);
+	tcase_add_loop_test(tcase, the_answer_is_the_same, 0, SEEDS);
+	tcase_add_test(tcase, memory_does_not_grow_with_the_target);
+	tcase_add_loop_test(tcase, a_killed_copy_is_not_judged, 0, 2);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
