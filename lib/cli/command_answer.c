@@ -131,9 +131,11 @@ mu_command_answer(const struct mu_check *check, const char *path,
 		return;
 	/*
 	 * The library calls malloc, and so knows whose it is; and what kept it
-	 * from judging says more than what keeps us.
+	 * from judging says more than what keeps us, unless it is that we trace
+	 * the program.
 	 */
-	if (!mu_exit_judged(&answer->info) ||
+	if ((!mu_exit_judged(&answer->info) &&
+		first.info.status != MEMUNREACHABLE_ALREADY_TRACED) ||
 	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
 		mu_check_release(answer);
 		answer->info = first.info;

@@ -130,6 +130,46 @@ has "$err" "not checked: heap inconsistent: "
 has "$err" "a block was overrun"
 has_no "$err" "ask again"
 
+# Another thread sleeps: the look is the command's, and cannot freeze malloc.
+name='threads that are ended inside malloc'
+cat >"$work/churn.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+static void *churn(void *unused)
+{
+	void *volatile blocks[64];
+	int i;
+
+	for (;;) {
+		for (i = 0; i < 64; i++)
+			blocks[i] = malloc(16 + i * 40);
+		for (i = 0; i < 64; i++)
+			free(blocks[i]);
+	}
+	return unused;
+}
+static void *rest(void *unused) { sleep(100); return unused; }
+int main(void)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, churn, NULL);
+	pthread_create(&thread, NULL, churn, NULL);
+	pthread_create(&thread, NULL, rest, NULL);
+	usleep(50000);
+	return 0;
+}
+END
+${CC:-cc} -w -O1 -pthread -o "$work/churn" "$work/churn.c" || fail "no compiler"
+i=0
+: >"$work/all"
+while [ $i -lt 25 ]; do
+	"$command" --limit=1 -- "$work/churn" >>"$work/all" 2>&1
+	i=$((i + 1))
+done
+has_no "$work/all" "already traced"
+
 name='a server'
 is_ready() {
 	grep -q ready "$out"
