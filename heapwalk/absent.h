@@ -1,6 +1,6 @@
 /*
  * Memory of the subject that a fork leaves out of the image (MADV_DONTFORK) or
- * empties there (MADV_WIPEONFORK): put back, as the original has it.
+ * empties there (MADV_WIPEONFORK): restore it from the original.
  *
  * Runs in: sweeper.
  */

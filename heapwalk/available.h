@@ -1,6 +1,6 @@
 /*
- * How much memory a process may still take: what heapwalk/headroom.h tells, at
- * one moment, the machine's if no group leaves less.
+ * The memory that a process may still take, read once: as heapwalk/headroom.h
+ * says, or the machine's if no cgroup leaves less.
  */
 #ifndef HEAPWALK_AVAILABLE_H
 #define HEAPWALK_AVAILABLE_H

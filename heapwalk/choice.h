@@ -1,5 +1,5 @@
 /*
- * The heaviest of many, in the order of the report: chosen before entries are
+ * The largest elements in the order of the report, chosen before entries are
  * made of them, which take up to three times as much each.
  */
 #ifndef HEAPWALK_CHOICE_H

@@ -1,6 +1,4 @@
-/*
- * What a mapping is, by what the kernel prints about it.
- */
+/* Classify a mapping by its line in /proc/PID/maps. */
 #ifndef HEAPWALK_CLASSIFY_H
 #define HEAPWALK_CLASSIFY_H
 

@@ -1,12 +1,12 @@
 /*
- * Strongly connected components of the unreachable blocks, and what hangs on
- * each.
+ * Strongly connected components of the unreachable blocks, and the blocks that
+ * each leads to.
  *
  * Components are numbered so that edges between them go from higher to lower
- * numbers. What is below a component is added up in one pass as long as it is
- * a tree: a long tail that many owners share is walked once, not once an
- * owner. What is below and shared has to be walked for each owner anew; but
- * what is below one of them, the hub, is added up once too (heapwalk/charge.c).
+ * numbers. What is below a component is added up in one pass as long as it is a
+ * tree: a long tail that many owners share is walked once, not once an owner.
+ * What is below and shared has to be walked for each owner anew; but what is
+ * below one of them, the hub, is added up once too (heapwalk/charge.c).
  */
 #ifndef HEAPWALK_COMPONENTS_H
 #define HEAPWALK_COMPONENTS_H

@@ -1,6 +1,6 @@
 /*
- * A deadline that costs nothing to ask for: the clock is read once in a million
- * words of work.
+ * A deadline that is cheap to check: the clock is read once in a million words
+ * of work.
  */
 #ifndef HEAPWALK_DEADLINE_H
 #define HEAPWALK_DEADLINE_H

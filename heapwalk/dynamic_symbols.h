@@ -1,6 +1,6 @@
 /*
- * What the dynamic symbols of a subject's modules tell: who defines malloc, and
- * which calls of libc are imported.
+ * Search the dynamic symbols of the subject's modules: which one defines
+ * malloc, and which functions of libc are imported.
  */
 #ifndef HEAPWALK_DYNAMIC_SYMBOLS_H
 #define HEAPWALK_DYNAMIC_SYMBOLS_H

@@ -1,6 +1,6 @@
 /*
- * References that are no addresses: libraries whose structures have the
- * distance from themselves to what they own.
+ * References that are not addresses: libraries whose structures store the
+ * offset from themselves to what they own.
  *
  * A table of them. None counts on a guess: the library is mapped, the block
  * keeps every rule of the structure, and each distance leads to the first byte

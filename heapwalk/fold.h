@@ -1,5 +1,5 @@
 /*
- * Unreachable blocks become entries: who was lost, and what was lost with it.
+ * Make entries of unreachable blocks: a lost block, and what was lost with it.
  *
  * Nodes are the unmarked ones of a graph (heapwalk/graph/lost.h). Strongly
  * connected components collapse; a component that no other points at is an

@@ -1,6 +1,6 @@
 /*
- * Unreachable blocks become entries without being folded: for want of the
- * memory that folding takes, some 60 bytes a block.
+ * Make an entry of each unreachable block without folding, if there is not
+ * enough memory for that (some 60 bytes a block).
  */
 #ifndef HEAPWALK_FOLD_ALONE_H
 #define HEAPWALK_FOLD_ALONE_H

@@ -1,9 +1,9 @@
 /*
- * The giant component: the one strongly connected component that most nodes
- * of many graphs are in.
+ * The giant component: the one strongly connected component that contains most
+ * nodes of many graphs.
  *
- * A depth-first search waits for one cache miss after another: the next node
- * is known only when the last one has come. Where most of the graph is one
+ * A depth-first search waits for one cache miss after another: the next node is
+ * known only when the last one has come. Where most of the graph is one
  * component, it is found in sweeps over the nodes in the order of their edges,
  * and only what is left is searched in depth.
  */

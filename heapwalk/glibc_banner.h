@@ -1,5 +1,5 @@
 /*
- * Which release of glibc the subject runs, by what its libc says of itself.
+ * Which release of glibc the subject runs, by the version string in its libc.
  */
 #ifndef HEAPWALK_GLIBC_BANNER_H
 #define HEAPWALK_GLIBC_BANNER_H

@@ -1,6 +1,4 @@
-/*
- * A stretch of chunks, one after the other, up to its end.
- */
+/* Walk a contiguous range of chunks to its end. */
 #ifndef HEAPWALK_GLIBC_CHUNKS_H
 #define HEAPWALK_GLIBC_CHUNKS_H
 

@@ -1,6 +1,6 @@
 /*
  * The writable data of libc, or of a program that is linked with it statically,
- * and what of malloc's is in there.
+ * and malloc's variables in it.
  *
  * Runs in: original, sweeper (any).
  */

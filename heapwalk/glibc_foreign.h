@@ -1,6 +1,6 @@
 /*
- * Allocators other than glibc's: which one the program uses instead of it, and
- * which one it has besides.
+ * Allocators other than glibc's: the one that the program uses instead, or in
+ * addition.
  *
  * Runs in: original, sweeper (any).
  */

@@ -1,6 +1,4 @@
-/*
- * Was the layout of another release the right one?
- */
+/* Check whether the layout of another release fits. */
 #ifndef HEAPWALK_GLIBC_INFERRED_H
 #define HEAPWALK_GLIBC_INFERRED_H
 

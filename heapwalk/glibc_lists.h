@@ -1,6 +1,4 @@
-/*
- * Long lists of free chunks, checked as fast as memory can tell.
- */
+/* Long lists of free chunks, checked at the speed of memory. */
 #ifndef HEAPWALK_GLIBC_LISTS_H
 #define HEAPWALK_GLIBC_LISTS_H
 

@@ -1,6 +1,6 @@
 /*
- * Allocators by the messages that they can print: what is linked into a
- * program has no file, and its symbols may be stripped, but its words stay.
+ * Recognise allocators by their messages: an allocator linked into a program
+ * has no file, and its symbols may be stripped, but its strings remain.
  *
  * Runs in: original, sweeper (any).
  */

@@ -1,6 +1,4 @@
-/*
- * Chunks that have a mapping of their own.
- */
+/* Mmapped chunks. */
 #ifndef HEAPWALK_GLIBC_MMAPPED_H
 #define HEAPWALK_GLIBC_MMAPPED_H
 

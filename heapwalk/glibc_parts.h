@@ -1,7 +1,7 @@
 /*
  * Chains that several workers walk at once, in parts.
  *
- * Where a part's first chunk is only the parts before it tell. A worker
+ * The first chunk of a part is only known from the parts before it. A worker
  * guesses: from where so many chunks follow each other it goes on up to the
  * next part, and puts down what it met in words of the bitmaps that are that
  * part's alone. Then the parts are joined in order. Two walks that meet at one

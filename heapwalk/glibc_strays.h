@@ -1,6 +1,4 @@
-/*
- * Heaps of malloc's that no arena of the ring leads to.
- */
+/* Heaps of malloc that no arena in the list leads to. */
 #ifndef HEAPWALK_GLIBC_STRAYS_H
 #define HEAPWALK_GLIBC_STRAYS_H
 

@@ -1,6 +1,4 @@
-/*
- * Every stretch of memory in which an arena keeps its chunks.
- */
+/* All ranges of memory in which an arena keeps its chunks. */
 #ifndef HEAPWALK_GLIBC_STRETCH_H
 #define HEAPWALK_GLIBC_STRETCH_H
 

@@ -1,6 +1,6 @@
 /*
- * What a glibc heap is used for (heapwalk/usage.h), summed up between the steps
- * of its reading from what these keep anyway: nothing of the heap is looked at.
+ * The use of a glibc heap (heapwalk/usage.h), summed up between the steps of
+ * the walk from their own data: the heap is not read again.
  */
 #ifndef HEAPWALK_GLIBC_USAGE_H
 #define HEAPWALK_GLIBC_USAGE_H

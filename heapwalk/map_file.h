@@ -1,6 +1,6 @@
 /*
- * The file behind a mapping of another process, if it lives in memory only:
- * what it holds can be read without a page of the process being touched.
+ * The file behind a mapping of another process, if it lives in memory only: its
+ * data can be read without touching a page of the process.
  *
  * /proc/PID/map_files takes CAP_SYS_ADMIN or CAP_CHECKPOINT_RESTORE of the
  * first user namespace.

@@ -1,6 +1,6 @@
 /*
- * The memory of another process, at hand in ours: a mirror at other addresses
- * that is filled as it is looked at, through a descriptor of /proc/PID/mem.
+ * A mirror of another process's memory in ours, at other addresses. It is
+ * filled when first viewed, through a descriptor of /proc/PID/mem.
  *
  * Each run of mappings that touch is one stretch of reserved address space, so
  * that a view is one piece wherever the subject's memory is. Pages that the

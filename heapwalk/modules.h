@@ -1,6 +1,6 @@
 /*
- * Programs and libraries in memory: which one an address belongs to, and
- * where it was loaded, by the ELF headers that the dynamic linker maps.
+ * Programs and libraries in memory: find the one of an address, and its load
+ * address, by the ELF headers that the dynamic linker maps.
  */
 #ifndef HEAPWALK_MODULES_H
 #define HEAPWALK_MODULES_H

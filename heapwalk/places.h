@@ -1,5 +1,5 @@
 /*
- * What a byte of memory is for: a thread's stack or local storage, a module's
+ * The use of a byte of memory: a thread's stack or local storage, a module's
  * variables, or other.
  */
 #ifndef HEAPWALK_PLACES_H

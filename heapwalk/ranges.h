@@ -1,6 +1,6 @@
 /*
- * A set of addresses, as sorted ranges: what is to be left out, and what is
- * left after that.
+ * A set of addresses, as sorted ranges: subtract ranges, and enumerate the
+ * rest.
  *
  * Add ranges in any order, seal, then ask.
  */

@@ -1,6 +1,6 @@
 /*
- * What counts as a reference: which places, and which words. All zero is what
- * a pass does unless its user asked for less.
+ * What counts as a reference: which places, and which words. All zero is the
+ * default.
  */
 #ifndef HEAPWALK_REACH_H
 #define HEAPWALK_REACH_H

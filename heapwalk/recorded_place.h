@@ -1,6 +1,6 @@
 /*
- * Where a recorder's struct mu_recorded is: among the variables of programs
- * and libraries, by its magic.
+ * Find a recorder's struct mu_recorded among the variables of programs and
+ * libraries, by its magic.
  */
 #ifndef HEAPWALK_RECORDED_PLACE_H
 #define HEAPWALK_RECORDED_PLACE_H

@@ -1,6 +1,6 @@
 /*
- * Which words refer to which blocks: the one rule that marking, folding, and
- * telling who points at a block have in common.
+ * Which words refer to which blocks: the rule that marking, folding and listing
+ * references share.
  *
  * Words are looked for at every step from the first place in a range on: at
  * every byte of executable memory, where they are operands of instructions, and

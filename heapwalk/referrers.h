@@ -1,5 +1,5 @@
 /*
- * Who points at one block: every word that refers to it, by the rules of the
+ * List the references to a block: every word that refers to it, by the rules of
  * marking, and where that word is.
  */
 #ifndef HEAPWALK_REFERRERS_H

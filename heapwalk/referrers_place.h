@@ -1,6 +1,6 @@
 /*
- * Where in the program a reference lies, in terms that its author knows: a
- * module's variable, a thread's stack or variable, a region, or a mapping.
+ * Where in the program a reference lies, in terms of its source: a module's
+ * variable, a thread's stack or variable, a region, or a mapping.
  */
 #ifndef HEAPWALK_REFERRERS_PLACE_H
 #define HEAPWALK_REFERRERS_PLACE_H

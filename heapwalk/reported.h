@@ -1,6 +1,6 @@
 /*
- * What the entries of an answer hold together, each block counted once: what
- * two owners lead to is in the figures of both (heapwalk/fold.h).
+ * The blocks of all entries of an answer together, each counted once: a block
+ * that two owners lead to is in the figures of both (heapwalk/fold.h).
  */
 #ifndef HEAPWALK_REPORTED_H
 #define HEAPWALK_REPORTED_H

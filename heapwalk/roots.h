@@ -1,6 +1,6 @@
 /*
  * Where pointers can live: all memory of the subject that is readable and
- * private, less the heap, less our own, less dead stack (byte by byte), plus
+ * private, except the heap, our own memory and dead stack (byte by byte), plus
  * registers and what the program registered.
  */
 #ifndef HEAPWALK_ROOTS_H

@@ -1,7 +1,7 @@
 /*
- * Memory that an image shares with other processes: a fork does not copy it,
- * so that it goes on changing while the image is searched. Here it becomes
- * private to the image, with the contents that it has now.
+ * Memory that an image shares with other processes: a fork does not copy it, so
+ * it keeps changing while the image is searched. Here it becomes private to the
+ * image, with the contents that it has now.
  *
  * Runs in: sweeper, while the program stands still.
  */

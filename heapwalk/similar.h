@@ -1,6 +1,6 @@
 /*
- * Owners that were allocated alike: those with the same stack become one entry,
- * before entries are made, as there may be millions of them.
+ * Merge owners that were allocated alike: those with the same stack become one
+ * entry, before entries are made, as there may be millions of them.
  */
 #ifndef HEAPWALK_SIMILAR_H
 #define HEAPWALK_SIMILAR_H

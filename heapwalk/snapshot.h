@@ -1,9 +1,9 @@
 /*
- * The one door to the subject: a stopped process (our own image, another
- * process, or a core file) as threads, mappings and memory.
+ * All access to the subject: a stopped process (our own image, another process,
+ * or a core file) as threads, mappings and memory.
  *
- * heapwalk/ owns this type and sees nothing else; ptrace/ fills it. Every
- * byte that comes through it is hostile until checked.
+ * heapwalk/ owns this type and sees nothing else; ptrace/ fills it. Every byte
+ * that comes through it is hostile until checked.
  */
 #ifndef HEAPWALK_SNAPSHOT_H
 #define HEAPWALK_SNAPSHOT_H

@@ -1,6 +1,4 @@
-/*
- * One heap stretch by itself: what heapwalk/blocks.c asks of its spans.
- */
+/* A single heap range: the operations that heapwalk/blocks.c uses. */
 #ifndef HEAPWALK_SPANS_H
 #define HEAPWALK_SPANS_H
 

@@ -1,6 +1,4 @@
-/*
- * What finding live and ended stacks have in common; for stacks*.c only.
- */
+/* What the searches for live and ended stacks share; for stacks*.c only. */
 #ifndef HEAPWALK_STACKS_SEARCH_H
 #define HEAPWALK_STACKS_SEARCH_H
 

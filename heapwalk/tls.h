@@ -1,6 +1,4 @@
-/*
- * A thread's local storage: where it is, by what glibc notes of it.
- */
+/* Find a thread's local storage from glibc's records. */
 #ifndef HEAPWALK_TLS_H
 #define HEAPWALK_TLS_H
 

@@ -1,6 +1,6 @@
 /*
- * What the heap's memory is used for, and what that says: why does a program
- * have so much of it?
+ * The use of the heap's memory, and a verdict: why does the program have so
+ * much of it?
  *
  * All figures are bytes. Usable ones are the bytes that malloc_usable_size()
  * tells of a block; the others are whole chunks, headers and all. Nothing is

@@ -1,6 +1,6 @@
 /*
- * Memory that the kernel empties in a forked image (MADV_WIPEONFORK): what it
- * referred to looks lost there.
+ * Memory that the kernel empties in a forked image (MADV_WIPEONFORK): blocks
+ * that it referred to look lost there.
  *
  * Runs in: sweeper.
  */

@@ -1,6 +1,6 @@
 /*
- * Which of many words lie within a range: what scanning does with every word
- * that there is, and what few of them pass.
+ * Find the words that lie within a range: the first filter for every scanned
+ * word, which few pass.
  */
 #ifndef HEAPWALK_WORDS_H
 #define HEAPWALK_WORDS_H

@@ -1,9 +1,9 @@
 /*
  * Threads that share the sweeper's work.
  *
- * The sweeper has no libc threads: who runs it says how more are started
- * (RUN), and without that one does all. What is done with them must come out
- * the same whatever their number.
+ * The sweeper has no libc threads: its caller says how to start more (RUN), and
+ * without that one does all. What is done with them must come out the same
+ * whatever their number.
  */
 #ifndef HEAPWALK_WORKERS_H
 #define HEAPWALK_WORKERS_H

@@ -1,9 +1,9 @@
 /*
- * What at_exit found as a file of bytes, for the command that runs the program:
- * a header, then the entries.
+ * The result of at_exit as a binary file, for the command that runs the
+ * program: a header, then the entries.
  *
- * The file is on one machine for the time of one run: numbers are as memory
- * has them, and a reader of another build refuses it by the sizes.
+ * The file is on one machine for the time of one run: numbers are as memory has
+ * them, and a reader of another build refuses it by the sizes.
  */
 #ifndef LIB_ANSWER_FILE_H
 #define LIB_ANSWER_FILE_H

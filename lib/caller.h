@@ -1,6 +1,6 @@
 /*
- * The thread that asks is not stopped, it waits or does the work: its context
- * was taken where the program called us.
+ * The calling thread is not stopped: it waits or does the work. Its context was
+ * taken where the program called the library.
  */
 #ifndef LIB_CALLER_H
 #define LIB_CALLER_H

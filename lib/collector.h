@@ -1,6 +1,6 @@
 /*
- * The second process: shares the program's memory, stops its threads, starts
- * the sweeper, lets go.
+ * The second process: it shares the program's memory, stops its threads, starts
+ * the sweeper, and continues the threads.
  */
 #ifndef LIB_COLLECTOR_H
 #define LIB_COLLECTOR_H

@@ -1,5 +1,5 @@
 /*
- * How long a stop is in which a process is copied, looked at before it begins.
+ * Estimate how long a stop for copying a process takes, before it begins.
  *
  * Runs in: keeper, the command.
  */

@@ -1,5 +1,5 @@
 /*
- * Empty a process's own copy of the descriptor table.
+ * Close all descriptors in a process's own copy of the table.
  *
  * Runs in: collector.
  */

@@ -1,5 +1,5 @@
 /*
- * The entries of an answer, one at a time: what writes a report needs no array
+ * The entries of an answer, one at a time: a writer of reports needs no array
  * of all, which would take 368 bytes an entry.
  *
  * Runs in: any.

@@ -1,5 +1,5 @@
 /*
- * Where the stack of a thread begins that has called exit(), or has returned
+ * Where the live stack begins in a thread that has called exit() or returned
  * from main().
  *
  * Exit handlers run below the frames of exit(). What lies there in holes of

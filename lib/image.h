@@ -1,5 +1,5 @@
 /*
- * The mappings of the image, and how they are known.
+ * The mappings of the image, and how they are determined.
  *
  * A fork copies them one by one but for those under MADV_DONTFORK, so the
  * sweeper can read the list from /proc when the program runs again: 0.4 us a

@@ -1,5 +1,5 @@
 /*
- * The end of an image: its pages are given back by all workers at once.
+ * The end of an image: all workers unmap its pages at once.
  *
  * An exit does that as well, but one thread alone, and who asked waits for it:
  * 35 ms a gigabyte of 4 KiB pages, 15 by two threads (2 cores Xeon, kernel

@@ -1,6 +1,6 @@
 /*
- * What keeper and guardian have in common (lib/keeper.h): how they begin, and
- * how the copy ends.
+ * What keeper and guardian share (lib/keeper.h): how they begin, and how they
+ * end the copy.
  *
  * Runs in: keeper, guardian.
  */

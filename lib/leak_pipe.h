@@ -1,5 +1,6 @@
 /*
- * Leaks as bytes: what the sweeper sends and the original believes.
+ * Leaks as bytes: the format in which the sweeper sends them, and the checks of
+ * the original.
  *
  * A file format: magic, version, sizes and counts first, every one of them
  * checked before anything is allocated, both ends loop over short transfers.

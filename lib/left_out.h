@@ -1,6 +1,6 @@
 /*
  * Memory that a fork leaves out of the image (MADV_DONTFORK, MADV_WIPEONFORK):
- * how a pass comes to read it all the same.
+ * how a pass reads it all the same.
  *
  * The first try has an image without it: the sweeper finds that out after the
  * stop, when the contents may have changed, and says so in a page that all

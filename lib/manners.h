@@ -1,5 +1,6 @@
 /*
- * What the sweeper owes the program and the machine it runs on.
+ * Priority and limits of the sweeper, so that it does not disturb the program
+ * and the machine.
  *
  * Runs in: sweeper.
  */

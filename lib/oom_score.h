@@ -1,5 +1,5 @@
 /*
- * Who is killed first when memory runs out: /proc/self/oom_score_adj, from
+ * Which process the OOM killer takes first: /proc/self/oom_score_adj, from
  * -1000 (never) to 1000 (first).
  *
  * Runs in: any.

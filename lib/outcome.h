@@ -1,6 +1,4 @@
-/*
- * What a pass came to, in the answer's fields and in words.
- */
+/* The result of a pass, in the fields of the answer and as text. */
 #ifndef LIB_OUTCOME_H
 #define LIB_OUTCOME_H
 

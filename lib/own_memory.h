@@ -1,6 +1,6 @@
 /*
- * Memory that passes brought into the process, and that is no place where the
- * program keeps pointers.
+ * Memory that the library itself has mapped, in which the program keeps no
+ * pointers.
  *
  * Runs in: sweeper.
  */

@@ -1,6 +1,6 @@
 /*
- * The image, taken by the thread that asks, while all others wait in a signal
- * handler: where ptrace is refused.
+ * Take the image in the calling thread while all others wait in a signal
+ * handler: used if ptrace is refused.
  */
 #ifndef LIB_PARKED_CAPTURE_H
 #define LIB_PARKED_CAPTURE_H

@@ -1,6 +1,5 @@
 /*
- * What the program told us about its references: ignored objects, root
- * regions, root providers.
+ * The program's registrations: ignored objects, root regions, root providers.
  *
  * Runs in: original. Safe in a signal handler that did not interrupt it; waits
  * at most a second for another thread.

@@ -1,9 +1,10 @@
 /*
- * The file that a report is written to: whose it may be, and how it is written.
+ * The file that a report is written to: which owners are accepted, and how it
+ * is written.
  *
  * A name under /tmp can be foretold, so another user can put something there
- * first: a FIFO without a reader, a link, a file that he may read. Such a
- * thing is neither waited for nor written to.
+ * first: a FIFO without a reader, a link, a file that he may read. Such a thing
+ * is neither waited for nor written to.
  *
  * Runs in: any.
  */

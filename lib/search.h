@@ -1,5 +1,5 @@
 /*
- * A snapshot becomes an answer: live blocks, roots, marks, entries.
+ * From a snapshot to an answer: live blocks, roots, marks, entries.
  *
  * The same for the sweeper, which looks at its own image, and for the command,
  * which looks at another process or a core file.

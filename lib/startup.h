@@ -1,6 +1,6 @@
 /*
- * What happens without being called: options are read when the library is
- * loaded; a report at exit when they ask for it.
+ * Code that runs without a call: it reads the options when the library is
+ * loaded, and reports at exit if they say so.
  *
  * Runs in: original.
  */

@@ -1,6 +1,4 @@
-/*
- * The sweeper's end, as the program sees it that it is a child of.
- */
+/* The sweeper's end, as seen by the program, its parent. */
 #ifndef LIB_SWEEPER_END_H
 #define LIB_SWEEPER_END_H
 

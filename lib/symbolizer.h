@@ -1,5 +1,5 @@
 /*
- * Reports get files and lines, by a process of their own: the command
+ * Add files and lines to reports, in a separate process: the command
  * memunreachable, as "memunreachable --symbolize", copies the text. So nothing
  * that reads debug information ever comes into the program.
  *

@@ -1,6 +1,6 @@
 /*
- * Which passes are under way, for a child of fork(): it inherits their memory,
- * but not the threads that would release it, and old words in there would hide
+ * The passes in progress, for a child of fork(): it inherits their memory, but
+ * not the threads that would release it, and old words in there would hide
  * leaks.
  *
  * Runs in: original. Uses no malloc, no errno.

@@ -1,6 +1,6 @@
 /*
- * Running before everything else for the length of a stop: while threads of the
- * program stand still for us, no other work should keep us from the CPU.
+ * Raise our priority for the length of a stop: while threads of the program are
+ * stopped, no other process should delay us.
  *
  * Runs in: any.
  */

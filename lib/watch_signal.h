@@ -1,6 +1,6 @@
 /*
- * A report whenever a signal arrives, also in a program that knows nothing of
- * us, that is idle, or that is inside malloc.
+ * Report whenever a signal arrives, also in a program that was built without
+ * the library, is idle, or is inside malloc.
  */
 #ifndef LIB_WATCH_SIGNAL_H
 #define LIB_WATCH_SIGNAL_H

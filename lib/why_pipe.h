@@ -1,6 +1,6 @@
 /*
- * References as bytes: what the sweeper sends when it was asked who points at
- * a block, and what the original believes of it.
+ * References as bytes: the format in which the sweeper sends the references to
+ * a block, and the checks of the original.
  *
  * Built like lib/leak_pipe.h. Names do not travel: the original has the
  * mappings and threads that the records refer to by number.

@@ -1,6 +1,6 @@
 /*
- * Alternate signal stacks: once sigaltstack() has returned, the kernel alone
- * may know where one is. Each thread is made to ask for its own.
+ * Alternate signal stacks: once sigaltstack() has returned, only the kernel may
+ * know its address. Each thread is made to call sigaltstack() for its own.
  *
  * Runs in: keeper.
  */

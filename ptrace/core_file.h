@@ -1,5 +1,5 @@
 /*
- * A core file as what it is made of: segments of memory, and notes.
+ * A core file as its parts: segments of memory, and notes.
  *
  * The first step from a core to a snapshot; the notes are understood in
  * ptrace/core_process.h and ptrace/core_threads.h, the segments in

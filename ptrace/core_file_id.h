@@ -1,5 +1,5 @@
 /*
- * What the first bytes of a program or library tell of it: the build-id, and
+ * What the first bytes of a program or library tell about it: the build-id, and
  * which of its parts may be written and run.
  *
  * Runs in: the command, where malloc is allowed (libelf uses it).

@@ -1,5 +1,5 @@
 /*
- * Is a file the core of a program that this command could run beside?
+ * Check that a file is the core of a program of the command's own architecture.
  *
  * Runs in: the command, where malloc is allowed (libelf uses it).
  */

@@ -1,5 +1,5 @@
 /*
- * What a core's notes say about the process as a whole.
+ * The data of a core's notes about the whole process.
  *
  * Runs in: the command.
  */

@@ -1,5 +1,5 @@
 /*
- * A core's notes about threads become threads and their registers' words.
+ * Read threads and their registers from a core's notes.
  *
  * Runs in: the command.
  */

@@ -1,9 +1,9 @@
 /*
- * A compressed core (.zst, .xz, .lz4, .gz) becomes a plain one.
+ * Decompress a core (.zst, .xz, .lz4, .gz).
  *
- * By the tools that everyone has who has such files: systemd-coredump writes
- * the first three. dwelf_elf_begin() of libdw would unpack some of them, into
- * memory from malloc, all of it and without holes.
+ * Uses the command-line tools, which a system with such files has:
+ * systemd-coredump writes the first three. dwelf_elf_begin() of libdw would
+ * unpack some of them, into memory from malloc, all of it and without holes.
  *
  * Runs in: the command.
  */

@@ -1,7 +1,7 @@
 /*
  * Threads of our own process that wait in a signal handler: see parking.h.
  *
- * Shared by who calls them and by the handler, which runs in each.
+ * Shared by the stopping thread and the handler, which runs in each.
  *
  * Runs in: original.
  */

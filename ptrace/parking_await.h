@@ -1,5 +1,5 @@
 /*
- * Calling threads to their handler, and waiting until they are there.
+ * Send threads the signal, and wait until they are in the handler.
  *
  * Runs in: original.
  */

@@ -1,5 +1,5 @@
 /*
- * Which signal threads are parked with, and what /proc says of it.
+ * Choose the signal that stops threads, by what /proc says about it.
  *
  * Runs in: original.
  */

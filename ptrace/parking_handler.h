@@ -1,6 +1,6 @@
 /*
  * The handler that threads are parked in, and its state: the only part of a
- * pass that must be found from nowhere.
+ * pass that is reached through a global variable.
  *
  * Runs in: original.
  */

@@ -1,5 +1,5 @@
 /*
- * The threads that a stop by signal knows of.
+ * The records of the threads of a stop by signal.
  *
  * Runs in: original.
  */

@@ -1,9 +1,9 @@
 /*
- * What would make a stop long, looked at before it begins.
+ * Detect before a stop what would make it long.
  *
  * A thread in uninterruptible sleep (for a disk, a network file system, or in
  * vfork() until the child executes a program) stops when that is over, and all
- * others would stand still for it.
+ * others would be stopped until then.
  *
  * Runs in: collector, keeper, the command.
  */

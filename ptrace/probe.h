@@ -1,5 +1,5 @@
 /*
- * Before a helper is started: would that do harm?
+ * Check whether starting a helper would harm the program.
  *
  * Runs in: original.
  */

@@ -1,6 +1,6 @@
 /*
- * The one pass over the image: edges of all blocks, marks of what the roots
- * refer to.
+ * The single pass over the image: collect the edges of all blocks, and mark
+ * what the roots refer to.
  */
 #ifndef HEAPWALK_GRAPH_COLLECT_H
 #define HEAPWALK_GRAPH_COLLECT_H

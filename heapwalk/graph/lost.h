@@ -1,6 +1,6 @@
 /*
- * The unreachable part of the graph: nodes are numbered anew, by address, and
- * edges to what is reachable are gone.
+ * The unreachable part of the graph: nodes are renumbered by address, and edges
+ * to reachable nodes are dropped.
  *
  * It takes the place of the whole graph: targets are changed where they are.
  */

@@ -1,6 +1,4 @@
-/*
- * A long range in parts: those that were ever written.
- */
+/* Split a long range into parts, of which only written ones are read. */
 #ifndef HEAPWALK_GRAPH_PARTS_H
 #define HEAPWALK_GRAPH_PARTS_H
 

@@ -1,5 +1,5 @@
 /*
- * Words become targets: one worker's part in it.
+ * Convert words to targets: the work of one thread.
  *
  * Three loops, each over what the one before has asked memory for: words that
  * may point into a block, their places in the bitmaps, headers of blocks that

@@ -1,6 +1,6 @@
 /*
- * Roots are read, by several workers: memory outside the heap, blocks that are
- * kept in any case, and single words.
+ * Read the roots with several workers: memory outside the heap, blocks that are
+ * always kept, and single words.
  */
 #ifndef HEAPWALK_GRAPH_ROOTS_READING_H
 #define HEAPWALK_GRAPH_ROOTS_READING_H

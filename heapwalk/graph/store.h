@@ -1,6 +1,4 @@
-/*
- * Storing edges: one worker's part in it.
- */
+/* Store edges: the work of one thread. */
 #ifndef HEAPWALK_GRAPH_STORE_H
 #define HEAPWALK_GRAPH_STORE_H
 

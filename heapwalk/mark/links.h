@@ -1,6 +1,6 @@
 /*
  * Words that look like old links of free lists (heapwalk/links.h), judged when
- * all else is marked.
+ * everything else is marked.
  */
 #ifndef HEAPWALK_MARK_LINKS_H
 #define HEAPWALK_MARK_LINKS_H

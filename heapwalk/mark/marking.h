@@ -1,5 +1,5 @@
 /*
- * Marking: what marked nodes have edges to is marked in turn.
+ * Marking: the targets of marked nodes are marked in turn.
  *
  * One worker follows a stack as long as it holds all that is pending. Once it
  * is full, all workers sweep over the marks in the order of the numbers, and
