@@ -12,14 +12,15 @@
 
 #include "lib/pass.h"
 
-/* Find the arenas. A heap that is not glibc's is refused. */
+/* Find the arenas. Refuses a heap that is not glibc's. */
 enum mu_status mu_allocator_find(struct mu_pass *pass);
 
 /*
  * Take the mutexes of the arenas that were found, and of those that they lead
- * to. MU_ERR_BUSY when one cannot be had before the deadline: the calling
- * thread interrupted malloc, or another holds on to it. From its return on the
- * threads have the option max_pause, until pass->stop_ns, to stop.
+ * to. MU_ERR_BUSY if one cannot be taken before the deadline: the calling
+ * thread interrupted malloc, or another thread keeps holding it. After the
+ * return, threads have the time of the option max_pause, until pass->stop_ns,
+ * to stop.
  */
 enum mu_status mu_allocator_freeze(struct mu_pass *pass);
 

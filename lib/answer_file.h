@@ -40,8 +40,8 @@ bool mu_answer_file_write(const char *path,
     const struct mu_pipe_usage *usage);
 
 /*
- * Can HEADER be what mu_answer_file_write() wrote for process PID into a file
- * of SIZE bytes? Pure.
+ * True if mu_answer_file_write() can have written HEADER for process PID into a
+ * file of SIZE bytes. Pure.
  */
 bool mu_answer_file_check(
     const struct mu_answer_header *header, uint64_t size, int pid);

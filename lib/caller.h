@@ -11,8 +11,8 @@
 enum mu_status mu_caller_add(struct mu_pass *pass);
 
 /*
- * Note where the calling thread's alternate signal stack begins, for
- * mu_caller_add(). Runs in: original, in the thread that asks.
+ * Note the address of the calling thread's alternate signal stack, for
+ * mu_caller_add(). Runs in: original, in the calling thread.
  */
 void mu_caller_note_stack(struct mu_pass *pass);
 

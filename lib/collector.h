@@ -8,8 +8,8 @@
 #include "lib/pass.h"
 
 /*
- * Start the collector and wait until it is gone. Every thread is released and
- * pass->sweeper is set when this is MU_OK; on a failure no sweeper is left.
+ * Start the collector and wait for its end. On MU_OK every thread is released
+ * and pass->sweeper is set; after a failure there is no sweeper.
  *
  * Runs in: original.
  */

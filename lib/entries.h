@@ -34,12 +34,12 @@ struct mu_entries mu_entries_of(const struct UnreachableMemoryInfo *info);
 void mu_entries_open(
     struct mu_entries_at *at, const struct mu_entries *entries);
 
-/* The next one, which is AT's until the next call; NULL: that was the last. */
+/* The next entry, valid until the next call; NULL: there is no further one. */
 const struct Leak *mu_entries_next(struct mu_entries_at *at);
 
 /*
- * Are ENTRIES, which are packed, what they say? *NUM_MORE: frames of theirs
- * behind the first 16 of each.
+ * True if the packed ENTRIES are well-formed. *NUM_MORE: the number of their
+ * frames after the first 16 of each.
  */
 bool mu_entries_check(const struct mu_entries *entries, size_t *num_more);
 

@@ -13,14 +13,14 @@
 #include "lib/pass.h"
 
 /*
- * The last thing before the exit: of what PASS's snapshot was taken of, nothing
- * but our own memory may be used any more.
+ * The last step before the exit: unmap the memory of PASS's snapshot; only our
+ * own memory can be used afterwards.
  */
 void mu_image_drop(const struct mu_pass *pass);
 
 /*
- * From now on the signal MU_SWEEPER_DROP makes this process give the image back
- * and end. PASS must stay.
+ * From now on the signal MU_SWEEPER_DROP makes this process unmap the image and
+ * end. PASS must stay.
  */
 void mu_image_drop_on_signal(const struct mu_pass *pass);
 

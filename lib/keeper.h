@@ -34,7 +34,7 @@ enum mu_keeper_way {
 
 struct mu_workers;
 
-/* What the keeper finds; the caller's as soon as mu_keeper_take() returns. */
+/* The keeper's results; the caller's after mu_keeper_take() has returned. */
 struct mu_keeper_result {
 	enum mu_status status;
 	struct mu_why why;
@@ -52,7 +52,7 @@ struct mu_keeper_result {
 	size_t unasked;                /* threads that could not be asked */
 };
 
-/* Written by the keeper before the copy's memory goes. */
+/* Written by the keeper before the copy's memory is released. */
 struct mu_keeper_loss {
 	bool lost;
 	enum mu_status status;
@@ -86,13 +86,13 @@ struct mu_keeper {
 	struct mu_memory_mirror mirror;
 
 	/*
-	 * What was read is worth nothing: the copy, or the process itself,
-	 * ended before all of it was. MU_OK: it is not so. Known once the copy
-	 * was let go.
+	 * Not MU_OK if the data is incomplete, because the copy or the process
+	 * itself ended before all of it was read. Known after
+	 * mu_keeper_let_go().
 	 */
 	enum mu_status lost;
 
-	/* Of the command: nothing here is the keeper's to use. */
+	/* Used by the command only, not by the keeper. */
 	struct mu_keeper_work *work;
 	struct mu_arena arena; /* the mirror's tables */
 	int memory, pagemap;   /* of the target */
@@ -129,14 +129,14 @@ struct mu_keeper_work {
 enum mu_status mu_keeper_take(struct mu_keeper *keeper);
 
 /*
- * The copy is not needed any more: what the mirror has not read is zeros from
- * now on. May be called early, and before mu_keeper_end() need not.
+ * Release the copy: parts that the mirror has not read are zeros from now on.
+ * Optional; mu_keeper_end() does it otherwise.
  */
 void mu_keeper_let_go(struct mu_keeper *keeper);
 
 /*
- * Wait until keeper and guardian are gone, and give everything back. If the
- * copy cannot be reaped soon, they go on with that by themselves.
+ * Wait until keeper and guardian have ended, and release everything. If the
+ * copy cannot be reaped soon, they continue with that by themselves.
  */
 void mu_keeper_end(struct mu_keeper *keeper);
 

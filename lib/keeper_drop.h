@@ -11,7 +11,7 @@
 
 #include "lib/keeper.h"
 
-/* How often a process that can be stopped by its owner is looked at. */
+/* How often a process that its owner can stop is checked. */
 #define MU_KEEPER_LOOK_NS (MU_NS_PER_SEC / 5)
 
 /*
@@ -29,14 +29,14 @@ void mu_keeper_kill_stopped(pid_t pid);
 void mu_keeper_settle(const char *name, const int *keep, size_t count);
 
 /*
- * End the copy of WORK's target and have it reaped. Another tracer of the
- * target may keep us from its threads: that is waited for, up to a minute.
+ * End the copy of WORK's target and have it reaped. If another tracer holds the
+ * target's threads, wait for that up to a minute.
  */
 void mu_keeper_drop(struct mu_keeper_work *work);
 
 /*
- * The same where the keeper was killed. The kernel ends the copy then, or the
- * copy itself does; the thread that was to start it may have reaped it, too.
+ * The same after the keeper was killed. The kernel ends the copy then, or the
+ * copy ends itself; the thread that started it may have reaped it already.
  */
 void mu_keeper_drop_left(struct mu_keeper_work *work);
 

@@ -1,7 +1,7 @@
 /*
  * The line between the command and its keeper: a pair of sockets that carries
- * one byte a message, and descriptors. Each end sees at once that the other
- * process is gone.
+ * one byte a message, and descriptors. Each end notices at once when the other
+ * process has ended.
  *
  * Runs in: any.
  */

@@ -1,7 +1,7 @@
 /*
  * The stop ladder: threads are stopped by ptrace; where that is refused, by a
- * signal; where that fails as well, nothing is checked. Same snapshot, same
- * report, from every rung.
+ * signal; where that fails as well, nothing is checked. Snapshot and report are
+ * the same with each method.
  */
 #ifndef LIB_LADDER_H
 #define LIB_LADDER_H
@@ -9,8 +9,8 @@
 #include "lib/pass.h"
 
 /*
- * Take an image: pass->sweeper and pass->stop are set when this is MU_OK. Of
- * two refusals the first is the status, and the words have both.
+ * Take an image: on MU_OK pass->sweeper and pass->stop are set. If both methods
+ * are refused the first is the status, and the reason names both.
  *
  * Runs in: original, with signals blocked, once mu_allocator_find() has found
  * malloc. Malloc is frozen for as long as it takes, and may be so afterwards.

@@ -18,7 +18,7 @@
 
 #define MU_PIPE_ARENAS 8
 
-/* What the heap is used for; the last arena is the sum of those that follow. */
+/* The use of the heap; the last arena is the sum of all further ones. */
 struct mu_pipe_usage {
 	struct mu_heap_usage all; /* all.arenas is NULL */
 	struct mu_arena_usage arenas[MU_PIPE_ARENAS];
@@ -49,9 +49,7 @@ struct mu_pipe_header {
 bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_leaks *leaks);
 
-/*
- * Is HEADER one that a sweeper of ours can have sent for LIMIT entries? Pure.
- */
+/* True if a sweeper can have sent HEADER for LIMIT entries. Pure. */
 bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
 
 /*

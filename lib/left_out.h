@@ -23,24 +23,25 @@
 /* The shared page. */
 struct mu_left_out {
 	int filled; /* futex, not private: the sweeper has read what it needs */
-	bool wanted; /* the image lacked memory that the next try can read */
+	bool wanted; /* memory is missing in the image that the next try can
+			read */
 	bool stacks; /* the next try must ask for alternate signal stacks */
 	size_t num_wiped;
 	struct mu_range wiped[MU_LEFT_OUT_WIPED];
 };
 
 /*
- * Map and unmap the page. Without one a pass does with what the image has.
+ * Map and unmap the page. Without it a pass searches only what the image has.
  *
  * Runs in: original.
  */
 void mu_left_out_open(struct mu_pass *pass);
 void mu_left_out_close(struct mu_pass *pass);
 
-/* Where it lies, for the marking to leave out. */
+/* Its address range, which is not searched. */
 struct mu_range mu_left_out_range(const struct mu_pass *pass);
 
-/* Is another try called for? Then it will read what this one lacked. */
+/* True if another try is needed; it will read the missing memory. */
 bool mu_left_out_again(struct mu_pass *pass);
 
 /*

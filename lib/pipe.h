@@ -1,6 +1,6 @@
 /*
- * Bytes from the sweeper to the original, whatever the message: answers, the
- * blocks of a first look, references.
+ * Transfer of bytes from the sweeper to the original, for all messages:
+ * answers, the blocks of a first look, references.
  */
 #ifndef LIB_PIPE_H
 #define LIB_PIPE_H

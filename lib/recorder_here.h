@@ -1,7 +1,7 @@
 /*
  * The recorder's variable, if it is in the program from its start on; the
- * address of it is NULL if it is not. It may be the only symbol of the recorder
- * that is asked for here.
+ * address of it is NULL if it is not. No other symbol of the recorder may be
+ * used here.
  */
 #ifndef LIB_RECORDER_HERE_H
 #define LIB_RECORDER_HERE_H

@@ -2,9 +2,9 @@
  * The file that a report is written to: which owners are accepted, and how it
  * is written.
  *
- * A name under /tmp can be foretold, so another user can put something there
- * first: a FIFO without a reader, a link, a file that he may read. Such a thing
- * is neither waited for nor written to.
+ * A name under /tmp is predictable, so another user can put something there
+ * first: a FIFO without a reader, a link, a file that they can read. It is
+ * neither waited for nor written to.
  *
  * Runs in: any.
  */
@@ -42,7 +42,7 @@ int mu_report_file_open(const char *name, int flags, const char **why);
 int mu_report_file_write(
     int fd, const char *text, size_t length, uint64_t deadline_ns);
 
-/* Whether FD takes bytes before DEADLINE_NS; waits for that. */
+/* Wait until FD accepts bytes; false if it does not before DEADLINE_NS. */
 bool mu_report_file_ready(int fd, uint64_t deadline_ns);
 
 /* Errors of files in words; strerror() belongs to libc, which locks. */

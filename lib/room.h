@@ -41,8 +41,8 @@ struct mu_room {
 #define MU_ROOM_ACTIVE 256u
 
 /*
- * Of process PID, which searches a copy of itself. To be closed in any case.
- * What cannot be read is no limit.
+ * Read the limits of process PID, which searches a copy of itself. Call
+ * mu_room_close() in any case. A limit that cannot be read does not count.
  */
 void mu_room_open(struct mu_room *room, pid_t pid);
 
@@ -57,8 +57,9 @@ void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
 void mu_room_add_reader(struct mu_room *room);
 
 /*
- * May there be a copy? PREFERRED: the OOM killer takes the copy before the
- * process (mu_room_prefer). MU_OK, or MU_ERR_NO_MEMORY with both numbers.
+ * Decide whether a copy may be made. PREFERRED: the OOM killer takes the copy
+ * before the process (mu_room_prefer). MU_OK, or MU_ERR_NO_MEMORY with both
+ * numbers.
  *
  * What must stay free is as much as the process can write before the copy is
  * gone. Where that is not there, this takes 20 ms, to see how much it runs.
@@ -66,16 +67,17 @@ void mu_room_add_reader(struct mu_room *room);
  * No copy where a fork would share private pages of the pool of huge pages
  * (MAP_HUGETLB). At the next write the kernel needs one more of these, for
  * which there is mostly none: the process gets SIGBUS, or, if it has reserved
- * the memory, the copy loses the page (hugetlb_wp() in mm/hugetlb.c).
- * Nor of another process whose group is not seen, or may hardly start any more
+ * the memory, the copy loses the page (hugetlb_wp() in mm/hugetlb.c). Nor of
+ * another process whose group is not seen, or may hardly start any more
  * threads: MU_ERR_RESOURCES.
  */
 enum mu_status mu_room_judge(
     struct mu_room *room, bool preferred, struct mu_why *why);
 
 /*
- * Can process PID's copy be preferred? Not if the process itself has the
- * highest score, or may not write there: it is not dumpable.
+ * True if the OOM killer can be made to prefer the copy of process PID. Not if
+ * the process itself has the highest score, or may not write there: it is not
+ * dumpable.
  */
 bool mu_room_can_prefer(pid_t pid);
 
@@ -83,8 +85,8 @@ bool mu_room_can_prefer(pid_t pid);
 void mu_room_prefer(pid_t copy);
 
 /*
- * Is so little left that the copy must go? Looks only when it is time: at
- * room->next_ns, sooner the less is left.
+ * True if so little is left that the copy must be ended. Reads the limits only
+ * at room->next_ns, more often the less is left.
  */
 bool mu_room_is_short(struct mu_room *room);
 

@@ -14,7 +14,7 @@
 #include "heapwalk/recorded.h"
 #include "heapwalk/roots.h"
 
-/* What is about to begin, or has just ended. */
+/* The step that is about to begin, or has just ended. */
 enum mu_search_step {
 	MU_SEARCH_LIST,
 	MU_SEARCH_LISTED, /* the caller opens what the program closed */
@@ -51,8 +51,8 @@ struct mu_search {
 };
 
 /*
- * A part of the search ended as STATUS and WHY say. False: nothing more can be
- * said. Of several things that make an answer partial the first is kept.
+ * Note that a part of the search ended with STATUS and WHY. False: the search
+ * cannot continue. Of several reasons for a partial answer the first is kept.
  */
 bool mu_search_went_on(
     struct mu_search *search, enum mu_status status, const struct mu_why *why);

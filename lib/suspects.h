@@ -19,8 +19,8 @@ bool mu_suspects_send(int fd, const struct mu_blocks *blocks);
 enum mu_status mu_suspects_receive(struct mu_pass *pass, size_t count);
 
 /*
- * What was received becomes that of the request, if it asked for it. Runs in:
- * original. Uses no malloc, no errno.
+ * Pass the received blocks to the request, if it wants them. Runs in: original.
+ * Uses no malloc, no errno.
  */
 enum mu_status mu_suspects_keep(struct mu_pass *pass);
 

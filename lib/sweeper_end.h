@@ -5,8 +5,8 @@
 #include "lib/pass.h"
 
 /*
- * Upon this signal the sweeper gives its image back and ends: the last of the
- * real-time signals, which programs leave alone.
+ * On this signal the sweeper unmaps its image and ends. It is the last
+ * real-time signal, which programs do not use.
  */
 #define MU_SWEEPER_DROP 64
 

@@ -1,7 +1,7 @@
 /*
  * Add files and lines to reports, in a separate process: the command
- * memunreachable, as "memunreachable --symbolize", copies the text. So nothing
- * that reads debug information ever comes into the program.
+ * memunreachable, as "memunreachable --symbolize", copies the text. So no code
+ * that reads debug information is loaded into the program.
  *
  * Linked into the library and into the recorder. Runs in: original. Uses no
  * malloc, no errno, no libc lock, but for the opening.

@@ -15,8 +15,8 @@ struct mu_urgency {
 };
 
 /*
- * With rights that will be given up: let the calling process and what it starts
- * raise itself later (RLIMIT_RTPRIO, RLIMIT_NICE). Without them, nothing.
+ * Call before rights are given up: let the calling process and its children
+ * raise themselves later (RLIMIT_RTPRIO, RLIMIT_NICE). Without them, nothing.
  */
 void mu_urgency_allow(void);
 
