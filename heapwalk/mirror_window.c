@@ -19,7 +19,7 @@
 #define MOST ((size_t)512 << 10)
 #define LEAST_WINDOW ((size_t)1 << 20)
 
-/* So many of the largest fit, as each worker needs some of its own. */
+/* So many of the largest fit, as each worker needs several. */
 #define MANY 32
 
 #define DROPPED_PART 8 /* of a window: what goes at a time */

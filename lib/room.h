@@ -50,9 +50,9 @@ void mu_room_open(struct mu_room *room, pid_t pid);
 void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
 
 /*
- * The calling process is another one. It needs memory of its own for what it
- * reads (heapwalk/mirror_window.h) and for its tables, which counts where both
- * are limited by the same group.
+ * Add the needs of the calling process, which is another one than the process
+ * that is checked: memory for what it reads (heapwalk/mirror_window.h) and for
+ * its tables. They count if the same cgroup limits both.
  */
 void mu_room_add_reader(struct mu_room *room);
 

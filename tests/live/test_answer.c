@@ -9,7 +9,7 @@
 static void *global;
 
 /* The answers that the program holds do not hide what they name. */
-START_TEST(mu12_twice_with_results_held)
+START_TEST(twice_with_results_held)
 {
 	struct UnreachableMemoryInfo first, second, third;
 	char *text;
@@ -40,7 +40,7 @@ START_TEST(mu12_twice_with_results_held)
 END_TEST
 
 /* No entries asked for, the totals are right all the same. */
-START_TEST(mu11_limit_0)
+START_TEST(limit_0)
 {
 	struct UnreachableMemoryInfo info;
 	size_t i, bytes = 0;
@@ -59,7 +59,7 @@ START_TEST(mu11_limit_0)
 END_TEST
 
 /* By total_size falling, then by address rising; cut last. */
-START_TEST(mu11_order)
+START_TEST(case_order)
 {
 	struct UnreachableMemoryInfo all, some;
 	const struct Leak *leaks;
@@ -235,9 +235,9 @@ main(void)
 	TCase *tcase = tcase_create("answer");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_test(tcase, mu12_twice_with_results_held);
-	tcase_add_test(tcase, mu11_limit_0);
-	tcase_add_test(tcase, mu11_order);
+	tcase_add_test(tcase, twice_with_results_held);
+	tcase_add_test(tcase, limit_0);
+	tcase_add_test(tcase, case_order);
 	tcase_add_test(tcase, entry_contents);
 	tcase_add_test(tcase, num_allocations);
 	tcase_add_test(tcase, chain_of_a_million);

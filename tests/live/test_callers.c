@@ -71,7 +71,7 @@ caller_body(void *arg)
 	return NULL;
 }
 
-START_TEST(mu43_concurrent)
+START_TEST(concurrent)
 {
 	static struct unharmed before;
 	pthread_t threads[CALLERS];
@@ -113,7 +113,7 @@ ask_again(void *ctx, uintptr_t *words, size_t max)
 	return 0;
 }
 
-START_TEST(mu43_reentrant)
+START_TEST(reentrant)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	static struct reentry reentry;
@@ -266,8 +266,8 @@ main(void)
 	TCase *tcase = tcase_create("callers");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_test(tcase, mu43_concurrent);
-	tcase_add_test(tcase, mu43_reentrant);
+	tcase_add_test(tcase, concurrent);
+	tcase_add_test(tcase, reentrant);
 	tcase_add_test(tcase, within_malloc);
 	tcase_add_test(tcase, within_malloc_single_threaded);
 	tcase_add_test(tcase, fork_in_a_pass);

@@ -209,7 +209,7 @@ START_TEST(memory_does_not_grow_with_the_target)
 }
 END_TEST
 
-/* A child of the target's, which has none of its own. */
+/* The copy is the only child of the target. */
 static void
 kill_copy(void *ctx, enum mu_check_step step)
 {

@@ -41,7 +41,7 @@ assert_spoiled(const struct watched_call *call, bool by_filter, int status)
 	belongings_end(&own);
 }
 
-START_TEST(mu34_no_collector)
+START_TEST(no_collector)
 {
 	const struct watched_call call = { .nr = SYS_clone,
 		.argument = 0,
@@ -55,7 +55,7 @@ START_TEST(mu34_no_collector)
 }
 END_TEST
 
-START_TEST(mu35_ptrace_denied)
+START_TEST(ptrace_denied)
 {
 	const struct watched_call call = { .nr = SYS_ptrace,
 		.argument = -1,
@@ -66,7 +66,7 @@ START_TEST(mu35_ptrace_denied)
 END_TEST
 
 /* One rung further down it works. */
-START_TEST(mu35_ptrace_denied_by_signal)
+START_TEST(ptrace_denied_by_signal)
 {
 	const struct watched_call call = { .nr = SYS_ptrace,
 		.argument = -1,
@@ -82,14 +82,14 @@ START_TEST(mu35_ptrace_denied_by_signal)
 		ck_assert_int_eq(doomed.info.stop, MEMUNREACHABLE_STOP_SIGNAL);
 		belongings_check(&own, &doomed);
 	} else
-		printf("SKIPPED: mu35_ptrace_denied_by_signal: no seccomp "
+		printf("SKIPPED: ptrace_denied_by_signal: no seccomp "
 		       "filters here (%d)\n",
 		    doomed.listener);
 	belongings_end(&own);
 }
 END_TEST
 
-START_TEST(mu35_collector_killed)
+START_TEST(collector_killed)
 {
 	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_INTERRUPT,
 		PTRACE_GETREGSET, PTRACE_DETACH };
@@ -106,7 +106,7 @@ START_TEST(mu35_collector_killed)
 END_TEST
 
 /* An expired deadline has its own status. */
-START_TEST(mu31_collector_stopped)
+START_TEST(collector_stopped)
 {
 	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_GETREGSET,
 		PTRACE_DETACH };
@@ -122,7 +122,7 @@ START_TEST(mu31_collector_stopped)
 }
 END_TEST
 
-START_TEST(mu36_no_sweeper)
+START_TEST(no_sweeper)
 {
 	const struct watched_call call = { .nr = SYS_clone,
 		.argument = 0,
@@ -135,7 +135,7 @@ START_TEST(mu36_no_sweeper)
 }
 END_TEST
 
-START_TEST(mu37_sweeper_dies_at_once)
+START_TEST(sweeper_dies_at_once)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_openat,
@@ -148,7 +148,7 @@ START_TEST(mu37_sweeper_dies_at_once)
 END_TEST
 
 /* Before the header, and between it and the first leak. */
-START_TEST(mu38_sweeper_dies_while_sending)
+START_TEST(sweeper_dies_while_sending)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_write,
@@ -163,7 +163,7 @@ START_TEST(mu38_sweeper_dies_while_sending)
 }
 END_TEST
 
-START_TEST(mu38_sweeper_stopped)
+START_TEST(sweeper_stopped)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = _i == 0 ? SYS_openat : SYS_write,
@@ -184,15 +184,15 @@ main(void)
 	TCase *tcase = tcase_create("each step");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_loop_test(tcase, mu34_no_collector, 0, 2);
-	tcase_add_loop_test(tcase, mu35_ptrace_denied, 0, 2);
-	tcase_add_loop_test(tcase, mu35_ptrace_denied_by_signal, 0, 2);
-	tcase_add_loop_test(tcase, mu35_collector_killed, 0, 8);
-	tcase_add_loop_test(tcase, mu31_collector_stopped, 0, 3);
-	tcase_add_loop_test(tcase, mu36_no_sweeper, 0, 2);
-	tcase_add_test(tcase, mu37_sweeper_dies_at_once);
-	tcase_add_loop_test(tcase, mu38_sweeper_dies_while_sending, 0, 2);
-	tcase_add_loop_test(tcase, mu38_sweeper_stopped, 0, 2);
+	tcase_add_loop_test(tcase, no_collector, 0, 2);
+	tcase_add_loop_test(tcase, ptrace_denied, 0, 2);
+	tcase_add_loop_test(tcase, ptrace_denied_by_signal, 0, 2);
+	tcase_add_loop_test(tcase, collector_killed, 0, 8);
+	tcase_add_loop_test(tcase, collector_stopped, 0, 3);
+	tcase_add_loop_test(tcase, no_sweeper, 0, 2);
+	tcase_add_test(tcase, sweeper_dies_at_once);
+	tcase_add_loop_test(tcase, sweeper_dies_while_sending, 0, 2);
+	tcase_add_loop_test(tcase, sweeper_stopped, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

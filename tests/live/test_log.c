@@ -89,7 +89,7 @@ assert_line(const struct lines *lines, size_t i, const char *pattern)
 	    "line %zu is \"%s\", not \"%s\"", i, lines->line[i], pattern);
 }
 
-START_TEST(mu24_log)
+START_TEST(case_log)
 {
 	struct lines lines;
 	unsigned long address;
@@ -146,7 +146,7 @@ START_TEST(steps_are_not_logged)
 }
 END_TEST
 
-START_TEST(mu24_log_of_a_failure)
+START_TEST(log_of_a_failure)
 {
 	child_run(&child, "log_failed", NULL);
 	child_assert_exit(&child, 1);
@@ -158,7 +158,7 @@ START_TEST(mu24_log_of_a_failure)
 }
 END_TEST
 
-START_TEST(mu40_log)
+START_TEST(failing_log)
 {
 	child_run(&child, "log_provider_failed", NULL);
 	child_assert_exit(&child, 0);
@@ -264,7 +264,7 @@ START_TEST(no_leaks_could_not_check)
 }
 END_TEST
 
-START_TEST(mu15_string)
+START_TEST(case_string)
 {
 	const char *at;
 	char expected[1024];
@@ -358,16 +358,16 @@ log_suite(void)
 	TCase *lines = tcase_create("lines");
 
 	tcase_set_timeout(lines, 120);
-	tcase_add_test(lines, mu24_log);
+	tcase_add_test(lines, case_log);
 	tcase_add_test(lines, steps_are_not_logged);
-	tcase_add_test(lines, mu24_log_of_a_failure);
-	tcase_add_test(lines, mu40_log);
+	tcase_add_test(lines, log_of_a_failure);
+	tcase_add_test(lines, failing_log);
 	tcase_add_test(lines, get_is_silent);
 	tcase_add_test(lines, verbosity);
 	tcase_add_test(lines, no_leaks_is_silent);
 	tcase_add_test(lines, no_leaks_explains_itself);
 	tcase_add_loop_test(lines, no_leaks_could_not_check, 0, 5);
-	tcase_add_test(lines, mu15_string);
+	tcase_add_test(lines, case_string);
 	tcase_add_test(lines, string_says_why);
 	tcase_add_test(lines, bad_arguments);
 	tcase_add_loop_test(lines, bad_options, 0, 7);

@@ -19,7 +19,7 @@
 #include "tests/support/suite.h"
 
 /* A block whose memory the sweeper does not have is skipped and counted. */
-START_TEST(mu39_allocation_not_mapped)
+START_TEST(allocation_not_mapped)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t size = (size_t)1 << 20;
@@ -53,7 +53,7 @@ provide(void *ctx, uintptr_t *words, size_t max)
 	return *(ptrdiff_t *)ctx;
 }
 
-START_TEST(mu40_provider_fails)
+START_TEST(provider_fails)
 {
 	struct doomed_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -96,7 +96,7 @@ mapped_bytes(void)
 }
 
 /* Memory runs out at every point there is, in steps of 32 KiB. */
-START_TEST(mu41_no_memory)
+START_TEST(no_memory)
 {
 	static struct belongings own;
 	unsigned step, failures = 0;
@@ -126,7 +126,7 @@ START_TEST(mu41_no_memory)
 END_TEST
 
 /* Descriptors run out: none for maps, none for the pipe, one for it. */
-START_TEST(mu42_no_descriptor)
+START_TEST(no_descriptor)
 {
 	static struct belongings own;
 	unsigned limit, failures = 0;
@@ -170,7 +170,7 @@ become_nobody(void)
 
 /* The first limit leaves no room for the collector, the second one for it
    alone. */
-START_TEST(mu34_mu36_no_process)
+START_TEST(no_process)
 {
 	struct doomed_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -178,12 +178,12 @@ START_TEST(mu34_mu36_no_process)
 
 	if (_i == 1 && getenv("TESTS_STOP") != NULL &&
 	    atoi(getenv("TESTS_STOP")) == MEMUNREACHABLE_STOP_SIGNAL) {
-		printf("SKIPPED: mu34_mu36_no_process: by signal the sweeper "
+		printf("SKIPPED: no_process: by signal the sweeper "
 		       "is the only one\n");
 		return;
 	}
 	if (geteuid() != 0) {
-		printf("SKIPPED: mu34_mu36_no_process needs root: it counts "
+		printf("SKIPPED: no_process needs root: it counts "
 		       "the processes of another user\n");
 		return;
 	}
@@ -325,11 +325,11 @@ main(void)
 	TCase *tcase = tcase_create("shortages");
 
 	tcase_set_timeout(tcase, 120);
-	tcase_add_test(tcase, mu39_allocation_not_mapped);
-	tcase_add_loop_test(tcase, mu40_provider_fails, 0, 2);
-	tcase_add_test(tcase, mu41_no_memory);
-	tcase_add_test(tcase, mu42_no_descriptor);
-	tcase_add_loop_test(tcase, mu34_mu36_no_process, 0, 2);
+	tcase_add_test(tcase, allocation_not_mapped);
+	tcase_add_loop_test(tcase, provider_fails, 0, 2);
+	tcase_add_test(tcase, no_memory);
+	tcase_add_test(tcase, no_descriptor);
+	tcase_add_loop_test(tcase, no_process, 0, 2);
 	tcase_add_loop_test(tcase, no_proc, 0, 2);
 	tcase_add_test(tcase, not_dumpable);
 	tcase_add_test(tcase, already_traced);

@@ -50,7 +50,7 @@ collect(void *arg)
 	mu_sys_exit(0);
 }
 
-START_TEST(mu28_collector)
+START_TEST(case_collector)
 {
 	static struct collector it;
 	pthread_t spinners[4];
@@ -84,7 +84,7 @@ START_TEST(mu28_collector)
 END_TEST
 
 /* No thread but the requester: nothing to stop, and that is fine. */
-START_TEST(mu28_collector_alone)
+START_TEST(collector_alone)
 {
 	static struct collector it;
 	int status;
@@ -146,8 +146,8 @@ main(void)
 	Suite *suite = suite_create("snapshot_collector");
 	TCase *tc = captured_case("snapshot_collector");
 
-	tcase_add_test(tc, mu28_collector);
-	tcase_add_test(tc, mu28_collector_alone);
+	tcase_add_test(tc, case_collector);
+	tcase_add_test(tc, collector_alone);
 	tcase_add_test(tc, collector_is_killed);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

@@ -73,7 +73,7 @@ give_and_leave(struct herd_shared *shared)
 }
 
 /* A leader that has ended shows neither mappings nor descriptors. */
-START_TEST(mu51_zombie_leader)
+START_TEST(zombie_leader)
 {
 	struct herd herd = herd_start(0, give_and_leave);
 
@@ -208,7 +208,7 @@ main(int argc, char **argv)
 	tcase_add_test(tc, stack_and_thread_pointers);
 	tcase_add_test(tc, Binder_epoll);
 	tcase_add_test(tc, Binder_timer);
-	tcase_add_test(tc, mu51_zombie_leader);
+	tcase_add_test(tc, zombie_leader);
 	tcase_add_test(tc, adds_to_the_requesters);
 	tcase_add_test(tc, exec_during_stop);
 	suite_add_tcase(suite, tc);

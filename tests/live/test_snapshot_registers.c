@@ -129,7 +129,7 @@ plant_words(struct herd_shared *shared)
 #endif
 }
 
-START_TEST(mu55_registers)
+START_TEST(case_registers)
 {
 	struct herd herd = herd_start(2, plant_words);
 
@@ -153,7 +153,7 @@ main(void)
 	Suite *suite = suite_create("snapshot_registers");
 	TCase *tc = captured_case("snapshot_registers");
 
-	tcase_add_test(tc, mu55_registers);
+	tcase_add_test(tc, case_registers);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -84,7 +84,7 @@ leave_by_pthread_exit(struct herd_shared *shared)
 	pthread_exit(NULL);
 }
 
-START_TEST(mu51_zombie_leader)
+START_TEST(zombie_leader)
 {
 	struct herd herd;
 	size_t i;
@@ -115,7 +115,7 @@ main(void)
 	tcase_add_loop_test(tc, capture_kill, 0, 4);
 	tcase_add_test(tc, kill_while_stopped);
 	tcase_add_test(tc, no_process);
-	tcase_add_test(tc, mu51_zombie_leader);
+	tcase_add_test(tc, zombie_leader);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -38,7 +38,7 @@ START_TEST(capture_signal)
 }
 END_TEST
 
-START_TEST(mu50_reported_signal_is_passed_on)
+START_TEST(reported_signal_is_passed_on)
 {
 	struct herd herd = herd_start(10, NULL);
 	struct mu_threads_hooks hooks = { send_usr1_and_await_stop, &herd.pid };
@@ -106,7 +106,7 @@ queue_and_await_stop(void *ctx, pid_t tid)
 		sched_yield();
 }
 
-START_TEST(mu50_signal_storm)
+START_TEST(signal_storm)
 {
 	struct herd herd = herd_start(8, NULL);
 	struct mu_threads_hooks hooks = { queue_and_await_stop, &herd };
@@ -170,8 +170,8 @@ main(void)
 	TCase *tc = captured_case("thread_capture_signals");
 
 	tcase_add_test(tc, capture_signal);
-	tcase_add_test(tc, mu50_reported_signal_is_passed_on);
-	tcase_add_test(tc, mu50_signal_storm);
+	tcase_add_test(tc, reported_signal_is_passed_on);
+	tcase_add_test(tc, signal_storm);
 	tcase_add_loop_test(tc, own_sigchld, 0, 3);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

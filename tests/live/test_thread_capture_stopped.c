@@ -41,7 +41,7 @@ must_sleep_on(struct herd *herd)
 	    herd_each(herd->pid, must_be_in_group_stop), herd->threads + 1);
 }
 
-START_TEST(mu54_group_stop)
+START_TEST(group_stop)
 {
 	static const int signals[] = { SIGSTOP, SIGTSTP };
 	struct herd herd = herd_start(10, NULL);
@@ -81,7 +81,7 @@ send_stop_to_leader(void *ctx, pid_t tid)
 }
 
 /* A stop signal that is caught on its way stops the program afterwards. */
-START_TEST(mu54_stop_signal_in_delivery)
+START_TEST(stop_signal_in_delivery)
 {
 	struct herd herd = herd_start(3, NULL);
 	struct mu_threads_hooks hooks = { send_stop_to_leader, &herd.pid };
@@ -110,8 +110,8 @@ main(void)
 	Suite *suite = suite_create("ThreadCapture");
 	TCase *tc = captured_case("thread_capture_stopped");
 
-	tcase_add_test(tc, mu54_group_stop);
-	tcase_add_test(tc, mu54_stop_signal_in_delivery);
+	tcase_add_test(tc, group_stop);
+	tcase_add_test(tc, stop_signal_in_delivery);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -175,7 +175,7 @@ let_run(int round)
 
 static const int stops[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 
-START_TEST(mu54_process)
+START_TEST(case_process)
 {
 	pid_t pid = start(_i);
 	int k;
@@ -195,7 +195,7 @@ START_TEST(mu54_process)
 END_TEST
 
 /* The helpers are of the same group: they stop and go on with it. */
-START_TEST(mu54_group)
+START_TEST(case_group)
 {
 	pid_t pid = start(_i);
 	int k;
@@ -215,7 +215,7 @@ START_TEST(mu54_group)
 END_TEST
 
 /* SIGCONT close behind, so that it comes while some are still stopping. */
-START_TEST(mu54_stop_and_continue)
+START_TEST(stop_and_continue)
 {
 	pid_t pid = start(_i);
 	sigset_t set;
@@ -315,9 +315,9 @@ main(void)
 	TCase *tcase = tcase_create("unseen_stopped");
 
 	tcase_set_timeout(tcase, 60);
-	tcase_add_loop_test(tcase, mu54_process, 0, UNSEEN_RUNGS);
-	tcase_add_loop_test(tcase, mu54_group, 0, UNSEEN_RUNGS);
-	tcase_add_loop_test(tcase, mu54_stop_and_continue, 0, UNSEEN_RUNGS);
+	tcase_add_loop_test(tcase, case_process, 0, UNSEEN_RUNGS);
+	tcase_add_loop_test(tcase, case_group, 0, UNSEEN_RUNGS);
+	tcase_add_loop_test(tcase, stop_and_continue, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, keys, 0, UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

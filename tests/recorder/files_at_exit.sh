@@ -25,9 +25,9 @@ run "bt bt_dmp_on_ex" lose
 set -- "$work"/backtrace_heap.*.exit.txt
 if [ -e "$1" ]; then
 	[ "$(grep -c '^z 1  sz     4242  num    3  bt ' "$1")" -eq 2 ] ||
-	    fail md44_at_exit: records
+	    fail at_exit: records
 else
-	fail md44_at_exit
+	fail at_exit
 fi
 run bt_dmp_on_ex lose
 [ "$(ls "$work"/backtrace_heap* 2>/dev/null)" = "" ] ||
@@ -78,20 +78,20 @@ if [ -e "$1" ]; then
 	thread free P
 	thread thread_done 0x0
 	END
-	diff -u "$work/want" "$work/got" || fail md48_operations
+	diff -u "$work/want" "$work/got" || fail operations
 else
-	fail md50_on_exit
+	fail on_exit
 fi
 
 # Both records and guards: the addresses are the program's.
 run "record_allocs record_allocs_on_exit guard bt" operations
 set -- "$work"/record_allocs.txt.*
-grep -q ': memalign 0x[0-9a-f]* 64 444 ' "$1" || fail md48_with_guards
+grep -q ': memalign 0x[0-9a-f]* 64 444 ' "$1" || fail with_guards
 
 run "record_allocs=2 record_allocs_on_exit" lose
-grep -q 'Maximum number of records added' "$work/err" || fail md49_maximum
+grep -q 'Maximum number of records added' "$work/err" || fail maximum
 set -- "$work"/record_allocs.txt.*
-[ "$(wc -l <"$1")" -le 2 ] || fail md49_maximum_of_lines
+[ "$(wc -l <"$1")" -le 2 ] || fail maximum_of_lines
 
 # Two million operations are 107 MiB: fork() copies 27,000 entries of page tables
 # for small pages, and 54 for huge ones. Memory may be too broken up for all.
@@ -114,9 +114,9 @@ printf 'malloc_debug: files_program: unknown option nonsense\nmalloc_debug: %s\n
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
     MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=other LD_PRELOAD=$library \
     "$program" lose 2>/dev/null
-[ "$(ls "$work"/*.exit.txt 2>/dev/null)" = "" ] || fail md1_filter_other
+[ "$(ls "$work"/*.exit.txt 2>/dev/null)" = "" ] || fail filter_other
 TMPDIR=$work MEMUNREACHABLE_MALLOC_DEBUG="bt bt_dmp_on_ex" \
     MEMUNREACHABLE_MALLOC_DEBUG_PROGRAM=files_pro LD_PRELOAD=$library \
     "$program" lose 2>/dev/null
-[ "$(ls "$work"/*.exit.txt 2>/dev/null)" != "" ] || fail md1_filter
+[ "$(ls "$work"/*.exit.txt 2>/dev/null)" != "" ] || fail filter
 exit $failed

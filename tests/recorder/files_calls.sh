@@ -20,15 +20,15 @@ play() {
 	fi
 }
 
-play md36_leak_info backtrace leak-info
-play md36_leak_info_by_the_alias bt leak-info
-play md36_leak_info_with_guards "bt guard fill free_track" leak-info
-play md36_leak_info_full "bt bt_full" leak-info
-play md34_not_enabled "" disabled
-play md34_not_enabled_but_tracking leak_track disabled
-play md56_backtrace bt=32 backtrace
-play md57_iterate leak_track iterate
-play md57_iterate_with_guards "guard bt" iterate
+play leak_info backtrace leak-info
+play leak_info_by_the_alias bt leak-info
+play leak_info_with_guards "bt guard fill free_track" leak-info
+play leak_info_full "bt bt_full" leak-info
+play not_enabled "" disabled
+play not_enabled_but_tracking leak_track disabled
+play backtrace bt=32 backtrace
+play iterate leak_track iterate
+play iterate_with_guards "guard bt" iterate
 play disable_and_enable bt disable
 play disable_and_enable_with_guards "guard leak_track=" disable
 
@@ -36,7 +36,7 @@ play disable_and_enable_with_guards "guard leak_track=" disable
 # stderr.
 LD_PRELOAD=$library "$program" disabled >"$work/out" 2>"$work/err"
 [ "$(wc -l <"$work/out")" -eq 4 ] || {
-	echo "FAILED: md46_not_enabled"
+	echo "FAILED: not_enabled"
 	failed=1
 }
 
@@ -49,8 +49,8 @@ hooks() {
 		failed=1
 	}
 }
-hooks md60_enabled 1 "" hooks
-hooks md60_not_enabled "" "" hooks-off
-hooks md60_zero 0 "" hooks-off
-hooks md61_with_options 1 "bt guard" hooks
+hooks enabled 1 "" hooks
+hooks not_enabled "" "" hooks-off
+hooks zero 0 "" hooks-off
+hooks with_options 1 "bt guard" hooks
 exit $failed

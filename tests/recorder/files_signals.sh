@@ -61,36 +61,36 @@ start backtrace idle
 kill -47 "$pid"
 file=$work/backtrace_heap.$pid.txt
 if await "$file"; then
-	[ "$(records "$file")" -eq 2 ] || fail md22_idle_process: records
+	[ "$(records "$file")" -eq 2 ] || fail idle_process: records
 	[ "$(head -n 1 "$file")" = "Android Native Heap Dump v1.2" ] ||
-	    fail md45_head
-	grep -q '^Backtrace size: 16$' "$file" || fail md45_size
-	grep -q '^END$' "$file" || fail md45_end
+	    fail head
+	grep -q '^Backtrace size: 16$' "$file" || fail size
+	grep -q '^END$' "$file" || fail end
 	grep -q '^# module .*files_program$' "$file" || fail module
 	[ "$(cat "$work/err")" = "malloc_debug: Dumping to file: $file" ] ||
-	    fail md44_line
+	    fail line
 	# Again, and over the old one.
 	rm "$file"
 	kill -47 "$pid"
-	await "$file" || fail md22_again
+	await "$file" || fail again
 	set -- "/proc/$pid/task"/*
 	[ $# -eq 1 ] || fail one_thread_again
 else
-	fail md22_idle_process
+	fail idle_process
 fi
 stop
 
 start "bt=20 bt_full bt_dmp_pre=$work/full" idle
 kill -47 "$pid"
 if await "$work/full.$pid.txt"; then
-	[ "$(records "$work/full.$pid.txt")" -eq 2 ] || fail md45_full
+	[ "$(records "$work/full.$pid.txt")" -eq 2 ] || fail full
 	grep -A 1 '^z 1  sz     4242 ' "$work/full.$pid.txt" |
 	    grep -q '^  bt_info {".*/files_program" [0-9a-f]* "[^"]*" [0-9a-f]*} {' ||
-	    fail md45_bt_info
+	    fail bt_info
 	grep -q '^  bt_info .*{".*/libc[^"]*" [0-9a-f]* "[^"]*libc_start[^"]*" [0-9a-f]*}' \
-	    "$work/full.$pid.txt" || fail md45_function
+	    "$work/full.$pid.txt" || fail function
 else
-	fail md45_full_of_an_idle_process
+	fail full_of_an_idle_process
 fi
 stop
 
@@ -101,9 +101,9 @@ kill -47 "$pid"
 file=$work/backtrace_heap.$pid.txt
 if await "$file"; then
 	grep -q '^z 1  sz     4242  num    6  bt$' "$file" ||
-	    fail md22_capturing_was_off
+	    fail capturing_was_off
 else
-	fail md22_toggle
+	fail toggle
 fi
 stop
 
@@ -111,11 +111,11 @@ start "record_allocs=1000 verbose" idle
 kill -46 "$pid"
 if await "$work/record_allocs.txt"; then
 	[ "$(grep -c "^$pid: malloc 0x[0-9a-f]* 4242 [0-9]* [0-9]*\$" \
-	    "$work/record_allocs.txt")" -eq 6 ] || fail md48_idle
+	    "$work/record_allocs.txt")" -eq 6 ] || fail idle
 	grep -q "files_program: Run: 'kill -46 $pid' to dump the allocation records.\$" \
 	    "$work/err" || fail md23
 else
-	fail md25_idle_process
+	fail idle_process
 fi
 stop
 
@@ -135,8 +135,8 @@ kill -47 "$line"
 file=$work/backtrace_heap.$line.txt
 if await "$file"; then
 	[ "$(grep -c '^z 0  sz     4242  num    3  bt ' "$file")" -eq 2 ] ||
-	    fail md47_inherited
-	grep -q '^z 1  sz     5555  num    1  bt ' "$file" || fail md47_own
+	    fail inherited
+	grep -q '^z 1  sz     5555  num    1  bt ' "$file" || fail own
 else
 	fail fork_child
 fi

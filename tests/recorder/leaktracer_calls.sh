@@ -35,10 +35,10 @@ two_records() {
 	    ! grep -q '^leak, .*, size=256, data=n\{50\}$' "$1" ||
 	    ! grep -q '^leak, .*, size=256, data=m\{50\}$' "$1"; then
 		cp "$1" "$work/log"
-		failed "lt6_two_records ($2)"
+		failed "two_records ($2)"
 	fi
 	grep -q "^leak, time=[0-9.]*, stack=0x" "$1" ||
-		failed "lt7_stack ($2)"
+		failed "stack ($2)"
 }
 
 # run NAME PROGRAM: the two of it that are there.

@@ -65,48 +65,48 @@ auto=LEAKTRACER_AUTO_REPORTFILENAME=report
 quiet=LEAKTRACER_NOBANNER=
 
 try $auto -- lose 700 free 800 lose 900
-expect lt4_auto records report 2
-expect lt4_auto_status [ "$status" = 0 ]
-expect lt11_line has report \
+expect auto records report 2
+expect auto_status [ "$status" = 0 ]
+expect line has report \
     '^leak, time=[0-9]*\.[0-9]\{6\}, stack=0x[0-9a-f x]*, size=700, data=[A-Z]\{50\}$'
-expect lt10_first has report '^# LeakTracer report diff_utc_mono=[0-9]*\.[0-9]\{6\}$'
-expect lt10_first_is_first [ "$(head -c 33 report)" = "# LeakTracer report diff_utc_mono" ]
+expect first has report '^# LeakTracer report diff_utc_mono=[0-9]*\.[0-9]\{6\}$'
+expect first_is_first [ "$(head -c 33 report)" = "# LeakTracer report diff_utc_mono" ]
 expect lines_by_time [ "$(sed -n 's/^leak.* size=\([0-9]*\),.*/\1/p' report | tr '\n' ' ')" = "700 900 " ]
-expect lt20_module has report '^# module [0-9a-f]*-[0-9a-f]* [0-9a-f]* [0-9a-f]* [0-9a-f-]* /.*/leaktracer_play$'
-expect lt20_module has report '^# module .*/libc'
+expect module has report '^# module [0-9a-f]*-[0-9a-f]* [0-9a-f]* [0-9a-f]* [0-9a-f-]* /.*/leaktracer_play$'
+expect module has report '^# module .*/libc'
 expect mode [ "$(stat -c %a report)" = 600 ]
-expect lt3_banner [ "$(cat err)" = "$(head -n 1 err)" ]
-expect lt3_banner has err '^LeakTracer 3.0.0 (shared library) -- '
+expect banner [ "$(cat err)" = "$(head -n 1 err)" ]
+expect banner has err '^LeakTracer 3.0.0 (shared library) -- '
 
 # The first frame is of the program, no wrapper's, and there are more than five.
 try $auto $quiet LEAKTRACER_STACK_DEPTH=1 -- lose 700
-expect lt19_banner [ ! -s err ]
+expect banner [ ! -s err ]
 address=$(sed -n 's/^leak.*stack=0x\([0-9a-f]*\), size=700.*/\1/p' report)
-expect lt19_one_frame [ -n "$address" ]
+expect one_frame [ -n "$address" ]
 range=$(sed -n 's/^# module \([0-9a-f-]*\) .*leaktracer_play$/\1/p' report)
 inside() {
 	[ $((0x$1)) -ge $((0x${2%-*})) ] && [ $((0x$1)) -lt $((0x${2#*-})) ]
 }
-expect lt19_frame_of_the_program inside "$address" "$range"
+expect frame_of_the_program inside "$address" "$range"
 
 # What a reader does: address - 1 - bias is the address in the file.
 if command -v addr2line >/dev/null; then
 	bias=$(sed -n 's/^# module [^ ]* [^ ]* \([0-9a-f]*\) .*leaktracer_play$/\1/p' report)
 	at=$(printf '%x' $((0x$address - 1 - 0x$bias)))
 	[ "$(addr2line -f -e "$play" "$at" | head -n 1)" = lose ] ||
-		failed "lt21_translated: $at"
+		failed "translated: $at"
 fi
 
 try LEAKTRACER_ONSTART_STARTALLTHREAD= $quiet -- lose 700
-expect lt4_start_alone no_file leaks.out
-expect lt4_start_alone no_file report
+expect start_alone no_file leaks.out
+expect start_alone no_file report
 try LEAKTRACER_ONSTART_STARTALLTHREAD= LEAKTRACER_ONEXIT_REPORT= $quiet -- lose 700
-expect lt4_no_name_no_report no_file leaks.out
+expect no_name_no_report no_file leaks.out
 try LEAKTRACER_ONEXIT_REPORT= LEAKTRACER_ONEXIT_REPORTFILENAME=report $quiet -- lose 700
-expect lt4_not_started records report 0
+expect not_started records report 0
 try LEAKTRACER_ONSTART_STARTALLTHREAD=1 LEAKTRACER_ONEXIT_REPORT= \
     LEAKTRACER_ONEXIT_REPORTFILENAME=report $quiet -- lose 700 thread 2 lose 800
-expect lt4_onexit has report ', size=700,'
+expect onexit has report ', size=700,'
 expect threads has report ', size=800,'
 
 # The exit status: only if there are records, whatever stdio holds, after the
@@ -148,8 +148,8 @@ expect no_follow has link.1 '^# LeakTracer report'
 
 # Unknown signals are told in one line.
 try $quiet LEAKTRACER_ONSIG_REPORT=USR9 -- lose 700
-expect lt4_unknown_signal [ "$(wc -l <err)" -eq 1 ]
-expect lt4_unknown_signal has err 'LEAKTRACER_ONSIG_REPORT=USR9 is not used'
+expect unknown_signal [ "$(wc -l <err)" -eq 1 ]
+expect unknown_signal has err 'LEAKTRACER_ONSIG_REPORT=USR9 is not used'
 
 # No variable: silence, also with the one that silences.
 try NOTHING= -- lose 700

@@ -80,10 +80,10 @@ send USR2
 go_on
 ready
 send 36
-soon grep -q ', size=300,' leaks.out || failed "lt5_an_idle_process_answers"
-grep -q ', size=200,' leaks.out || failed "lt4_started"
-grep -q ', size=100,' leaks.out && failed "lt6_before_the_start"
-grep -q ', size=400,' leaks.out && failed "lt6_after_the_stop"
+soon grep -q ', size=300,' leaks.out || failed "an_idle_process_answers"
+grep -q ', size=200,' leaks.out || failed "started"
+grep -q ', size=100,' leaks.out && failed "before_the_start"
+grep -q ', size=400,' leaks.out && failed "after_the_stop"
 go_on
 end
 
@@ -92,13 +92,13 @@ start LEAKTRACER_ONSTART_STARTALLTHREAD= LEAKTRACER_ONSIG_REPORT=HUP \
     lose 700 wait 0 lose 800 wait 0
 ready
 send HUP
-soon grep -q ', size=700,' report || failed "lt4_two_roles"
+soon grep -q ', size=700,' report || failed "two_roles"
 rm -f report
 go_on
 ready
 send HUP
-soon grep -q ', size=700,' report || failed "lt4_two_roles again"
-grep -q ', size=800,' report && failed "lt4_two_roles: not stopped"
+soon grep -q ', size=700,' report || failed "two_roles again"
+grep -q ', size=800,' report && failed "two_roles: not stopped"
 go_on
 end
 

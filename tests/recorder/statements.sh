@@ -31,90 +31,90 @@ dumps() {
 	[ $# -eq 1 ] && [ -e "$1" ] && mv "$1" "$work/dump"
 }
 
-is md3_md43_names leak_track "$own" names
-is md3_md43_names_asleep "" "$own" names
+is names leak_track "$own" names
+is names_asleep "" "$own" names
 ! nm -D --defined-only "$recorder" 2>/dev/null | grep -q ' debug_' ||
-    fail md3_no_entries_of_another_kind
+    fail no_entries_of_another_kind
 
 # verify_leak, of each function: one entry, with its stack; freed: none.
-is md5_verify_leak "leak_track backtrace" "$family" lose
+is verify_leak "leak_track backtrace" "$family" lose
 while read -r size; do
-	[ "$(listed "$size")" -eq 1 ] || fail "md5_verify_leak: $size"
+	[ "$(listed "$size")" -eq 1 ] || fail "verify_leak: $size"
 done <"$work/out"
-[ "$(wc -l <"$work/out")" -eq 19 ] || fail md5_verify_leak: plays
+[ "$(wc -l <"$work/out")" -eq 19 ] || fail verify_leak: plays
 [ "$(grep -c 'leaked block' "$work/err")" -eq \
     "$(grep -c 'Backtrace at time of allocation:$' "$work/err")" ] ||
-    fail md5_leak_track_with_stacks
+    fail leak_track_with_stacks
 for options in leak_track "leak_track guard" "leak_track free_track=5" \
     "$plain_all"; do
-	is "md5_leak_track_all_freed: $options" "$options" "$family" free
+	is "leak_track_all_freed: $options" "$options" "$family" free
 	! grep -q 'leaked block of size \(50[0-9][0-9]\|20480\) ' \
-	    "$work/err" || fail "md5_leak_track_all_freed: $options"
+	    "$work/err" || fail "leak_track_all_freed: $options"
 done
 for options in backtrace "backtrace backtrace_full" "backtrace guard" \
     "backtrace free_track"; do
-	is "md28_own_frames: $options" "$options" "$family" stacks
-	is "md28_inside_the_call: $options" "$options" "$blocks" inside-the-call
-	is "md15_refreshed: $options" "$options" "$blocks" refreshed
+	is "own_frames: $options" "$options" "$family" stacks
+	is "inside_the_call: $options" "$options" "$blocks" inside-the-call
+	is "refreshed: $options" "$options" "$blocks" refreshed
 done
 
 # What is the allocator's stays its own.
 for options in "" backtrace "$plain_all"; do
-	is "md5_md58_passed_on: $options" "$options" "$own" passed-on
+	is "passed_on: $options" "$options" "$own" passed-on
 	head -n 1 "$work/out" | grep -q '^<malloc version="1">' ||
-	    fail "md58_malloc_info: $options"
-	! grep -q debug-malloc "$work/out" || fail "md58: $options"
+	    fail "malloc_info: $options"
+	! grep -q debug-malloc "$work/out" || fail "$options"
 done
 
-is md10_tags "front_guard free_track" "$blocks" tags
+is tags "front_guard free_track" "$blocks" tags
 
 # Bounds are inclusive, and of what was asked for. Sizes are 99 + digit.
-is md11_size "bt bt_sz=100" "$blocks" filtered 1
-is md11_minimum "bt bt_min_sz=100 bt_max_sz=1000" "$blocks" filtered 123
-is md11_maximum "bt bt_max_sz=100" "$blocks" filtered 01
-is md11_both "bt bt_min_sz=100 bt_max_sz=101" "$blocks" filtered 12
-is md11_expanded "bt bt_sz=100 expand_alloc=50 guard" "$blocks" filtered 1
+is size "bt bt_sz=100" "$blocks" filtered 1
+is minimum "bt bt_min_sz=100 bt_max_sz=1000" "$blocks" filtered 123
+is maximum "bt bt_max_sz=100" "$blocks" filtered 01
+is both "bt bt_min_sz=100 bt_max_sz=101" "$blocks" filtered 12
+is expanded "bt bt_sz=100 expand_alloc=50 guard" "$blocks" filtered 1
 # Of who freed it as well, and there by what the allocator gave: 104 bytes.
 for play in "0 100" "1 104" "0 105"; do
 	under "free_track bt_min_sz=${play#* } bt_max_sz=${play#* }" \
 	    "$here/core_errors" after_free_at_exit
 	[ "$(complaints | grep -c 'USED AFTER FREE$')" -eq 1 ] ||
-	    fail "md11_after_free: $play"
+	    fail "after_free: $play"
 	[ "$(grep -c 'Backtrace at time of free:$' "$work/err")" -eq \
-	    "${play% *}" ] || fail "md11_free_time_stack: $play"
+	    "${play% *}" ] || fail "free_time_stack: $play"
 done
 # All others are in the list and in the dump, without a stack.
 under "bt bt_sz=7002 bt_dmp_on_ex leak_track" "$own" grown 3
 if dumps .exit.txt; then
 	grep -q '^z 1  sz     7001  num    1  bt$' "$work/dump" ||
-	    fail md11_md44_without_a_stack
+	    fail without_a_stack
 	grep -q '^z 1  sz     7002  num    3  bt [0-9a-f]' "$work/dump" ||
-	    fail md11_with_a_stack
+	    fail with_a_stack
 else
-	fail md11_dump
+	fail dump
 fi
-[ "$(listed 7001) $(listed 7002)" = "1 3" ] || fail md11_list
+[ "$(listed 7001) $(listed 7002)" = "1 3" ] || fail list
 
-is md17_nothing_asked "rear_guard fill_on_alloc leak_track" "$blocks" nothing-asked
-[ "$(listed 1)" -ge 8 ] || fail md17_listed
+is nothing_asked "rear_guard fill_on_alloc leak_track" "$blocks" nothing-asked
+[ "$(listed 1)" -ge 8 ] || fail listed
 is fill_partial "fill_on_alloc=8 free_track" "$blocks" partly-filled 0-64
 is fill_partial_at_free "fill_on_alloc=8 fill_on_free=40" \
     "$blocks" partly-filled 16-40
 for options in backtrace "backtrace leak_track verify_pointers"; do
-	is "md27_hidden: $options" "$options" "$own" hidden
+	is "hidden: $options" "$options" "$own" hidden
 done
 
 # Two runs of different lengths tell growth from what is resident.
 under leak_track "$own" grown 3
-[ "$(listed 7001) $(listed 7002)" = "1 3" ] || fail md55_short_run
+[ "$(listed 7001) $(listed 7002)" = "1 3" ] || fail short_run
 under leak_track "$own" grown 9
-[ "$(listed 7001) $(listed 7002)" = "1 9" ] || fail md55_long_run
+[ "$(listed 7001) $(listed 7002)" = "1 9" ] || fail long_run
 
-is md59_realloc_usable_size "rear_guard" "$blocks" usable 1
-is md59_realloc_usable_size "guard free_track" "$blocks" usable 1
-is md59_realloc_usable_size "front_guard" "$blocks" usable 0
-is md59_realloc_usable_size "leak_track" "$blocks" usable 0
-is md59_realloc_usable_size "expand_alloc=100" "$blocks" usable 0
+is realloc_usable_size "rear_guard" "$blocks" usable 1
+is realloc_usable_size "guard free_track" "$blocks" usable 1
+is realloc_usable_size "front_guard" "$blocks" usable 0
+is realloc_usable_size "leak_track" "$blocks" usable 0
+is realloc_usable_size "expand_alloc=100" "$blocks" usable 0
 
 # write_leak_info, with and without a header.
 for options in backtrace "backtrace guard free_track"; do
@@ -131,17 +131,17 @@ done
 # Hooks and options at the same time, or hooks alone.
 export LIBC_HOOKS_ENABLE=1
 for options in backtrace "backtrace guard leak_track"; do
-	is "md2_hooks_beside_options: $options" "$options" "$own" hooks 1
+	is "hooks_beside_options: $options" "$options" "$own" hooks 1
 done
-[ "$(listed 7003)" -eq 1 ] || fail md2_recorded_beside_hooks
-under "" "$own" hooks 0 || fail "md63_hooks_alone: $(cat "$work/err")"
+[ "$(listed 7003)" -eq 1 ] || fail recorded_beside_hooks
+under "" "$own" hooks 0 || fail "hooks_alone: $(cat "$work/err")"
 unset LIBC_HOOKS_ENABLE
 
 # Each part says something, in this order; stdio's buffer is no leak.
 under "free_track leak_track record_allocs=1 record_allocs_on_exit \
     record_allocs_file=$work/none/file backtrace backtrace_dump_on_exit \
     log_allocator_stats_on_exit" "$own" exits text
-[ "$(cat "$work/out")" = text ] || fail md32_stdout_works
+[ "$(cat "$work/out")" = text ] || fail stdout_works
 awk '/USED AFTER FREE$/ { print "quarantine" }
 	/leaked block of size 7004 / { print "leaks" }
 	/Cannot create record alloc file/ { print "journal" }
@@ -149,9 +149,9 @@ awk '/USED AFTER FREE$/ { print "quarantine" }
 	/Logging allocator stats/ { print "stats" }' "$work/err" |
     tr '\n' ' ' >"$work/order"
 [ "$(cat "$work/order")" = "quarantine leaks journal dump stats " ] ||
-    fail "md32_order: $(cat "$work/order")"
-[ "$(listed 4096) $(listed 1024)" = "0 0" ] || fail md32_buffers
-dumps .exit.txt || fail md32_dump
+    fail "order: $(cat "$work/order")"
+[ "$(listed 4096) $(listed 1024)" = "0 0" ] || fail buffers
+dumps .exit.txt || fail dump
 
 # check RECORDER TEXT...: a lost block is looked for; all that is said.
 check() {
@@ -165,7 +165,7 @@ check() {
 			sleep 0.05
 			tries=$((tries + 1))
 		done
-		[ $tries -lt 200 ] || fail "md24: $text"
+		[ $tries -lt 200 ] || fail "$text"
 	done
 	kill -KILL $pid
 	wait $pid 2>/dev/null
@@ -182,13 +182,13 @@ fi
 # Nothing of resident bytes, and no file that tells them.
 under "record_allocs=10000 record_allocs_on_exit" "$blocks" usable 0
 set -- "$work"/record_allocs.txt.*
-grep -q ': free ' "$1" || fail md51_journal
+grep -q ': free ' "$1" || fail journal
 ! grep ': free ' "$1" | grep -qv \
-    '^[0-9]*: free 0x[0-9a-f]* [0-9]* [0-9]*$' || fail md51_free
+    '^[0-9]*: free 0x[0-9a-f]* [0-9]* [0-9]*$' || fail free
 ! grep ': realloc ' "$1" | grep -qv \
     '^[0-9]*: realloc 0x[0-9a-f]* 0x[0-9a-f]* [0-9]* [0-9]* [0-9]*$' ||
-    fail md51_realloc
-! grep -q pagemap "$recorder" || fail md51_pagemap
+    fail realloc
+! grep -q pagemap "$recorder" || fail pagemap
 rm -f "$1"
 
 # all_options: they get along.
@@ -205,10 +205,10 @@ rm -f "$work"/record_allocs.txt.*
 
 # Threads, with forks, with profilers' signals, with the allocator closed.
 for options in "backtrace leak_track" "$plain_all"; do
-	is "md31_fork: $options" "$options" "$threads" fork
+	is "fork: $options" "$options" "$threads" fork
 	is "free_track_multi_thread: $options" "$options" "$threads" churn
 done
-under record_allocs=10000 "$threads" fork || fail md31_fork: journal
+under record_allocs=10000 "$threads" fork || fail fork: journal
 # Before glibc 2.35 the compiler's unwinder takes locks, which the handler's
 # own backtrace() then waits for.
 full="backtrace backtrace_full"
@@ -221,7 +221,7 @@ esac
 for options in "verbose backtrace=16" "$full" "guard free_track backtrace"; do
 	[ -n "$options" ] || continue
 	under "$options" "$threads" unwound ||
-	    fail "md26_malloc_and_backtrace_deadlock: $options: $? $(
+	    fail "malloc_and_backtrace_deadlock: $options: $? $(
 	        tail -n 2 "$work/err")"
 	grep -q '^inside [1-9]' "$work/out" ||
 	    echo "no signal came within the recorder: $options"
@@ -246,11 +246,11 @@ while [ $round -lt 20 ]; do
 	esac
 	under "$options" "$here/core_exit"
 	status=$?
-	[ $status -eq 42 ] || fail "md30_exit: $options: status $status"
+	[ $status -eq 42 ] || fail "exit: $options: status $status"
 	case $options in
 	*dump*)
 		{ dumps .exit.txt && grep -q '^END$' "$work/dump"; } ||
-		    fail "md30_whole_dump: $options"
+		    fail "whole_dump: $options"
 		;;
 	esac
 	rm -f "$work"/record_allocs.txt.*

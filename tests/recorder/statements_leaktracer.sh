@@ -20,24 +20,24 @@ records() {
 }
 
 # All functions, those too that the original lets pass.
-traced "$here/statements_family" lose || fail lt8_status
+traced "$here/statements_family" lose || fail status
 while read -r size; do
-	[ "$(records "$size")" -eq 1 ] || fail "lt8_intercepted: $size"
+	[ "$(records "$size")" -eq 1 ] || fail "intercepted: $size"
 done <"$work/out"
-[ "$(wc -l <"$work/out")" -eq 19 ] || fail lt8_plays
-traced "$here/statements_family" free || fail lt8_status
-[ "$(records '\(50[0-9][0-9]\|20480\)')" -eq 0 ] || fail lt8_freed
+[ "$(wc -l <"$work/out")" -eq 19 ] || fail plays
+traced "$here/statements_family" free || fail status
+[ "$(records '\(50[0-9][0-9]\|20480\)')" -eq 0 ] || fail freed
 
 # Records do not tell of a block that is freed twice; the options do, at the
 # same time.
 rm -f "$work/report"
 LEAKTRACER_AUTO_REPORTFILENAME=$work/report \
     under "free_track backtrace" "$here/core_errors" twice ||
-    fail "lt24_status: $(tail -n 2 "$work/err")"
+    fail "status: $(tail -n 2 "$work/err")"
 [ "$(grep -c '+++ ALLOCATION .* USED AFTER FREE (free)$' "$work/err")" -eq 1 ] ||
-    fail lt24_told
-grep -q '^# LeakTracer report ' "$work/report" || fail lt24_report
-[ "$(records 100)" -eq 0 ] || fail lt24_no_record
+    fail told
+grep -q '^# LeakTracer report ' "$work/report" || fail report
+[ "$(records 100)" -eq 0 ] || fail no_record
 
 cat >"$work/library.c" <<'END'
 #include <stdlib.h>
@@ -86,18 +86,18 @@ fi
 # Addresses in a shared library and in a program wherever these were loaded,
 # from the report alone; without frame pointers.
 traced "$work/program"
-[ $? -eq 5 ] || fail "lt18_status: $(tail -n 2 "$work/err")"
+[ $? -eq 5 ] || fail "status: $(tail -n 2 "$work/err")"
 stack=$(sed -n 's/^leak, .*stack=\(.*\), size=700,.*/\1/p' "$work/report")
-[ "$(echo "$stack" | wc -w)" -ge 10 ] || fail "lt18_frames: $stack"
+[ "$(echo "$stack" | wc -w)" -ge 10 ] || fail "frames: $stack"
 "$command" --leaktracer "$work/report" >"$work/shown" 2>&1
-[ $? -eq 23 ] || fail lt13_status
+[ $? -eq 23 ] || fail status
 awk -v folder="$work/" '/^700 bytes lost in 1 blocks? / { on = 1; next }
 	!/^\t/ { on = 0 }
 	on { sub(folder, ""); print $1 }' "$work/shown" | head -n 9 |
     tr '\n' ' ' >"$work/frames"
 deep='program.c:6 program.c:6 program.c:6 program.c:6 program.c:6 program.c:6'
 [ "$(cat "$work/frames")" = "library.c:6 program.c:8 $deep program.c:16 " ] || {
-	fail "lt13_files_and_lines: $(cat "$work/frames")"
+	fail "files_and_lines: $(cat "$work/frames")"
 	head -n 20 "$work/shown"
 }
 
@@ -111,15 +111,15 @@ END
 then
 	LEAKTRACER_AUTO_REPORTFILENAME=$work/report env -u LEAKTRACER_NOBANNER \
 	    "$work/static" 2>"$work/err"
-	[ $? -eq 6 ] || fail lt1_static_status
+	[ $? -eq 6 ] || fail static_status
 	[ "$(grep -c '^LeakTracer 3.0.0 (static library) -- ' "$work/err")" -eq 1 ] ||
-	    fail "lt1_static_banner: $(cat "$work/err")"
-	[ "$(wc -l <"$work/err")" -eq 1 ] || fail lt1_static_one_line
-	[ "$(records 800)" -eq 1 ] || fail lt1_static_record
+	    fail "static_banner: $(cat "$work/err")"
+	[ "$(wc -l <"$work/err")" -eq 1 ] || fail static_one_line
+	[ "$(records 800)" -eq 1 ] || fail static_record
 	LEAKTRACER_AUTO_REPORTFILENAME=$work/report "$work/static" 2>"$work/err"
-	[ ! -s "$work/err" ] || fail lt1_static_silent
+	[ ! -s "$work/err" ] || fail static_silent
 else
-	fail lt1_static
+	fail static
 fi
 
 # A command is run as it is, words with spaces as well; a report that was there
@@ -134,11 +134,11 @@ echo old >"$work/there/leaks.out"
 status=$?
 case $status in
 5 | 23) ;;
-*) fail "lt14_status: $status: $(head -n 5 "$work/out")" ;;
+*) fail "status: $status: $(head -n 5 "$work/out")" ;;
 esac
 mv "$work/there/leaks.out" "$work/report"
 [ "$(records 6009) $(records 6000) $(records 700)" = "1 1 1" ] ||
-    fail "lt14_words: $(grep -v '^# module' "$work/report" | head -n 5)"
-! grep -q '^old' "$work/report" || fail lt14_replaced
-[ "$(ls "$work/there")" = "" ] || fail "lt14_other_files: $(ls "$work/there")"
+    fail "words: $(grep -v '^# module' "$work/report" | head -n 5)"
+! grep -q '^old' "$work/report" || fail replaced
+[ "$(ls "$work/there")" = "" ] || fail "other_files: $(ls "$work/there")"
 [ "$failed" -eq 0 ]

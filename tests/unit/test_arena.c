@@ -259,7 +259,7 @@ look_for(void *ctx, struct mu_range piece)
 }
 
 /* What is not known by address is scanned, and then nothing ever leaks. */
-START_TEST(mu81_every_piece_is_known)
+START_TEST(every_piece_is_known)
 {
 	size_t total = 0, i;
 
@@ -334,7 +334,7 @@ main(void)
 	tcase_add_test(tc, rewind_gives_back);
 	tcase_add_test(tc, trim_gives_back);
 	tcase_add_test(tc, nth_request_fails_once);
-	tcase_add_test(tc, mu81_every_piece_is_known);
+	tcase_add_test(tc, every_piece_is_known);
 	tcase_add_test(tc, close_unmaps);
 	tcase_add_test(tc, given_memory_is_all);
 	suite_add_tcase(suite, tc);

@@ -57,7 +57,7 @@ START_TEST(HeapWalker_zero)
 }
 END_TEST
 
-START_TEST(mu60_backwards_range)
+START_TEST(backwards_range)
 {
 	struct mu_range range = { 5, 4 };
 	struct mu_range last = { UINTPTR_MAX, UINTPTR_MAX };
@@ -69,7 +69,7 @@ START_TEST(mu60_backwards_range)
 }
 END_TEST
 
-START_TEST(mu61_interior)
+START_TEST(interior)
 {
 	add(0x1000, 0x1040);
 	add(0x1080, 0x10c0);
@@ -81,7 +81,7 @@ START_TEST(mu61_interior)
 }
 END_TEST
 
-START_TEST(mu62_envelope)
+START_TEST(case_envelope)
 {
 	struct mu_range span = { 0x5000, 0x6000 };
 	static char memory[0x1000];
@@ -176,9 +176,9 @@ main(void)
 	tcase_add_test(tc, HeapWalker_allocation);
 	tcase_add_test(tc, HeapWalker_overlap);
 	tcase_add_test(tc, HeapWalker_zero);
-	tcase_add_test(tc, mu60_backwards_range);
-	tcase_add_test(tc, mu61_interior);
-	tcase_add_test(tc, mu62_envelope);
+	tcase_add_test(tc, backwards_range);
+	tcase_add_test(tc, interior);
+	tcase_add_test(tc, case_envelope);
 	tcase_add_test(tc, each_unmarked);
 	tcase_add_test(tc, empty_table);
 	tcase_add_test(tc, no_memory);

@@ -165,7 +165,7 @@ copies()
 }
 
 static void
-mu9_version()
+case_version()
 {
 	UnreachableMemoryInfo info;
 
@@ -305,6 +305,6 @@ main()
 	words();
 	why_reachable();
 	copies();
-	mu9_version();
+	case_version();
 	return passes() ? EXIT_SUCCESS : 77;
 }

@@ -227,7 +227,7 @@ see(uintptr_t base, size_t size, void *arg)
 }
 
 /* Real blocks, as they are asked for their usable sizes. */
-START_TEST(md57_iterate)
+START_TEST(iterate)
 {
 	uintptr_t blocks[4], swap;
 	size_t i, j;
@@ -273,7 +273,7 @@ START_TEST(md57_iterate)
 }
 END_TEST
 
-START_TEST(md57_not_tracking)
+START_TEST(not_tracking)
 {
 	recorder_options.tracking = false;
 	errno = 0;
@@ -307,8 +307,8 @@ main(void)
 	tcase_add_test(tests, deadlock_ends_in_ten_seconds);
 	tcase_add_test(tests, child_of_another_thread);
 	tcase_add_test(tests, child_of_the_thread);
-	tcase_add_test(tests, md57_iterate);
-	tcase_add_test(tests, md57_not_tracking);
+	tcase_add_test(tests, iterate);
+	tcase_add_test(tests, not_tracking);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

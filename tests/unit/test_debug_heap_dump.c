@@ -92,7 +92,7 @@ skip_head(const char *at, size_t total, size_t records)
 	return skip(at, head);
 }
 
-START_TEST(md45_whole_file)
+START_TEST(whole_file)
 {
 	const char *at, *maps;
 
@@ -115,7 +115,7 @@ START_TEST(md45_whole_file)
 }
 END_TEST
 
-START_TEST(md44_stops_at_the_first_zero)
+START_TEST(stops_at_the_first_zero)
 {
 	uintptr_t frames[3] = { 0x1000, 0, 0x2000 };
 
@@ -125,7 +125,7 @@ START_TEST(md44_stops_at_the_first_zero)
 }
 END_TEST
 
-START_TEST(md47_child)
+START_TEST(child)
 {
 	const char *at;
 
@@ -144,7 +144,7 @@ START_TEST(empty)
 }
 END_TEST
 
-START_TEST(md44_mode_and_replacement)
+START_TEST(mode_and_replacement)
 {
 	struct stat status;
 	FILE *old = fopen(name, "w");
@@ -160,7 +160,7 @@ START_TEST(md44_mode_and_replacement)
 }
 END_TEST
 
-START_TEST(md44_unable)
+START_TEST(unable)
 {
 	struct said said;
 	char line[512];
@@ -219,7 +219,7 @@ own_bias(void)
 	return map->l_addr;
 }
 
-START_TEST(md45_bt_info)
+START_TEST(case_bt_info)
 {
 	uintptr_t pc = (uintptr_t)a_named_function + 2;
 	char expected[1024], self[512];
@@ -297,7 +297,7 @@ START_TEST(sampled)
 END_TEST
 
 /* What Android's viewer takes for a record or a mapping. */
-START_TEST(md47_as_the_viewer_reads)
+START_TEST(as_the_viewer_reads)
 {
 	char *line, *save = NULL, *word, *words;
 	size_t records = 0, count;
@@ -332,17 +332,17 @@ main(void)
 	TCase *tests = tcase_create("heap_dump");
 
 	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, md45_whole_file);
-	tcase_add_test(tests, md44_stops_at_the_first_zero);
-	tcase_add_test(tests, md47_child);
+	tcase_add_test(tests, whole_file);
+	tcase_add_test(tests, stops_at_the_first_zero);
+	tcase_add_test(tests, child);
 	tcase_add_test(tests, empty);
-	tcase_add_test(tests, md44_mode_and_replacement);
-	tcase_add_test(tests, md44_unable);
+	tcase_add_test(tests, mode_and_replacement);
+	tcase_add_test(tests, unable);
 	tcase_add_test(tests, at_exit);
-	tcase_add_test(tests, md45_bt_info);
+	tcase_add_test(tests, case_bt_info);
 	tcase_add_test(tests, build_ids);
 	tcase_add_test(tests, sampled);
-	tcase_add_test(tests, md47_as_the_viewer_reads);
+	tcase_add_test(tests, as_the_viewer_reads);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);
 }

@@ -87,7 +87,7 @@ end(void)
 	memunreachable_set_memalign_hook(NULL);
 }
 
-START_TEST(md60_only_where_enabled)
+START_TEST(only_where_enabled)
 {
 	/* Not enabled yet: this process has called nothing before. */
 	next_malloc = memunreachable_set_malloc_hook(count_malloc);
@@ -100,7 +100,7 @@ START_TEST(md60_only_where_enabled)
 }
 END_TEST
 
-START_TEST(md61_malloc)
+START_TEST(case_malloc)
 {
 	void *result = NULL;
 
@@ -119,7 +119,7 @@ START_TEST(md61_malloc)
 }
 END_TEST
 
-START_TEST(md61_realloc)
+START_TEST(realloc_hook)
 {
 	void *block = malloc(4), *result = NULL;
 
@@ -135,7 +135,7 @@ START_TEST(md61_realloc)
 }
 END_TEST
 
-START_TEST(md61_free)
+START_TEST(case_free)
 {
 	void *block = malloc(4);
 
@@ -147,7 +147,7 @@ START_TEST(md61_free)
 }
 END_TEST
 
-START_TEST(md61_memalign)
+START_TEST(memalign_hook)
 {
 	void *result = NULL;
 
@@ -161,7 +161,7 @@ START_TEST(md61_memalign)
 }
 END_TEST
 
-START_TEST(md61_default_forwards)
+START_TEST(default_forwards)
 {
 	memunreachable_malloc_hook first = memunreachable_set_malloc_hook(NULL);
 	void *block, *moved;
@@ -197,7 +197,7 @@ dirty_malloc(size_t size, const void *caller)
 	return block;
 }
 
-START_TEST(md62_calloc)
+START_TEST(calloc_hook)
 {
 	static const char zeros[600];
 	void *result = NULL;
@@ -226,7 +226,7 @@ failing_malloc(size_t size, const void *caller)
 	return NULL;
 }
 
-START_TEST(md62_failure)
+START_TEST(failure)
 {
 	void *result = &calls;
 
@@ -262,7 +262,7 @@ waiting_malloc(size_t size, const void *caller)
 	return result;
 }
 
-START_TEST(md62_per_thread)
+START_TEST(per_thread)
 {
 	void *result = NULL;
 
@@ -280,16 +280,16 @@ main(void)
 	Suite *suite = suite_create("debug_hooks");
 	TCase *first = tcase_create("first"), *tests = tcase_create("hooks");
 
-	tcase_add_test(first, md60_only_where_enabled);
+	tcase_add_test(first, only_where_enabled);
 	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, md61_malloc);
-	tcase_add_test(tests, md61_realloc);
-	tcase_add_test(tests, md61_free);
-	tcase_add_test(tests, md61_memalign);
-	tcase_add_test(tests, md61_default_forwards);
-	tcase_add_test(tests, md62_calloc);
-	tcase_add_test(tests, md62_failure);
-	tcase_add_test(tests, md62_per_thread);
+	tcase_add_test(tests, case_malloc);
+	tcase_add_test(tests, realloc_hook);
+	tcase_add_test(tests, case_free);
+	tcase_add_test(tests, memalign_hook);
+	tcase_add_test(tests, default_forwards);
+	tcase_add_test(tests, calloc_hook);
+	tcase_add_test(tests, failure);
+	tcase_add_test(tests, per_thread);
 	suite_add_tcase(suite, first);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

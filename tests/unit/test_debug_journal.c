@@ -90,7 +90,7 @@ is_line(const char *at, int tid, const char *words, uint64_t *start,
 	return at + strlen(rest);
 }
 
-START_TEST(md48_lines)
+START_TEST(case_lines)
 {
 	uint64_t start, finish, before = 0;
 	const char *at;
@@ -118,7 +118,7 @@ START_TEST(md48_lines)
 }
 END_TEST
 
-START_TEST(md48_times_are_monotonic_ns)
+START_TEST(times_are_monotonic_ns)
 {
 	struct timespec before, after;
 	uint64_t start, finish;
@@ -139,7 +139,7 @@ START_TEST(md48_times_are_monotonic_ns)
 }
 END_TEST
 
-START_TEST(md49_order_of_beginning)
+START_TEST(order_of_beginning)
 {
 	struct journal_slot first, second;
 	uint64_t start, finish;
@@ -156,7 +156,7 @@ START_TEST(md49_order_of_beginning)
 }
 END_TEST
 
-START_TEST(md49_failures_are_skipped)
+START_TEST(failures_are_skipped)
 {
 	uint64_t start, finish;
 	const char *at;
@@ -174,7 +174,7 @@ START_TEST(md49_failures_are_skipped)
 }
 END_TEST
 
-START_TEST(md49_maximum)
+START_TEST(maximum)
 {
 	uint64_t start, finish;
 	struct said said;
@@ -202,7 +202,7 @@ START_TEST(md49_maximum)
 END_TEST
 
 /* It was given away while the operation went on. */
-START_TEST(md49_late_end_changes_nothing)
+START_TEST(late_end_changes_nothing)
 {
 	uint64_t start, finish;
 	struct journal_slot late;
@@ -220,7 +220,7 @@ START_TEST(md49_late_end_changes_nothing)
 }
 END_TEST
 
-START_TEST(md50_none_to_write)
+START_TEST(none_to_write)
 {
 	struct said said;
 
@@ -234,7 +234,7 @@ START_TEST(md50_none_to_write)
 }
 END_TEST
 
-START_TEST(md50_bad_file_keeps_the_records)
+START_TEST(bad_file_keeps_the_records)
 {
 	uint64_t start, finish;
 	struct said said;
@@ -252,7 +252,7 @@ START_TEST(md50_bad_file_keeps_the_records)
 }
 END_TEST
 
-START_TEST(md50_mode_and_replacement)
+START_TEST(mode_and_replacement)
 {
 	uint64_t start, finish;
 	struct stat status;
@@ -276,7 +276,7 @@ END_TEST
 
 /* mallinfo2() is there from glibc 2.33 on. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-START_TEST(md50_writing_does_not_allocate)
+START_TEST(writing_does_not_allocate)
 {
 	size_t i;
 	int before;
@@ -291,7 +291,7 @@ START_TEST(md50_writing_does_not_allocate)
 }
 END_TEST
 
-START_TEST(md50_on_exit)
+START_TEST(written_on_exit)
 {
 	uint64_t start, finish;
 	char file[256];
@@ -332,7 +332,7 @@ allocating_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(md52_thread_done_is_last)
+START_TEST(thread_done_is_last)
 {
 	uint64_t start, finish;
 	pthread_t thread;
@@ -369,7 +369,7 @@ busy_thread(void *arg)
 }
 
 /* Written repeatedly during that: nothing twice, nothing lost. */
-START_TEST(md49_threads)
+START_TEST(case_threads)
 {
 	size_t i, lines = 0;
 	pthread_t threads[THREADS];
@@ -440,19 +440,19 @@ main(void)
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_add_test(tests, off_is_nothing);
-	tcase_add_test(tests, md48_lines);
-	tcase_add_test(tests, md48_times_are_monotonic_ns);
-	tcase_add_test(tests, md49_order_of_beginning);
-	tcase_add_test(tests, md49_failures_are_skipped);
-	tcase_add_test(tests, md49_maximum);
-	tcase_add_test(tests, md49_late_end_changes_nothing);
-	tcase_add_test(tests, md49_threads);
-	tcase_add_test(tests, md50_none_to_write);
-	tcase_add_test(tests, md50_bad_file_keeps_the_records);
-	tcase_add_test(tests, md50_mode_and_replacement);
-	tcase_add_test(tests, md50_writing_does_not_allocate);
-	tcase_add_test(tests, md50_on_exit);
-	tcase_add_test(tests, md52_thread_done_is_last);
+	tcase_add_test(tests, case_lines);
+	tcase_add_test(tests, times_are_monotonic_ns);
+	tcase_add_test(tests, order_of_beginning);
+	tcase_add_test(tests, failures_are_skipped);
+	tcase_add_test(tests, maximum);
+	tcase_add_test(tests, late_end_changes_nothing);
+	tcase_add_test(tests, case_threads);
+	tcase_add_test(tests, none_to_write);
+	tcase_add_test(tests, bad_file_keeps_the_records);
+	tcase_add_test(tests, mode_and_replacement);
+	tcase_add_test(tests, writing_does_not_allocate);
+	tcase_add_test(tests, written_on_exit);
+	tcase_add_test(tests, thread_done_is_last);
 	tcase_add_test(tests, child_goes_on_with_it);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

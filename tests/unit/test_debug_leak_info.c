@@ -61,7 +61,7 @@ is_record(const struct answer *answer, size_t n, size_t size, size_t num,
 		    "record %zu: frame %zu is %#lx", n, i, words[2 + i]);
 }
 
-START_TEST(md33_invalid)
+START_TEST(case_invalid)
 {
 	size_t a = 7, b = 7, c = 7, d = 7;
 	uint8_t *info = (uint8_t *)7;
@@ -82,7 +82,7 @@ START_TEST(md33_invalid)
 }
 END_TEST
 
-START_TEST(md34_not_enabled)
+START_TEST(not_enabled)
 {
 	struct said said;
 
@@ -96,7 +96,7 @@ START_TEST(md34_not_enabled)
 }
 END_TEST
 
-START_TEST(md34_empty)
+START_TEST(empty)
 {
 	struct said said;
 
@@ -110,7 +110,7 @@ START_TEST(md34_empty)
 }
 END_TEST
 
-START_TEST(md35_single)
+START_TEST(single)
 {
 	struct answer answer;
 
@@ -125,7 +125,7 @@ START_TEST(md35_single)
 }
 END_TEST
 
-START_TEST(md35_frames_of_the_option)
+START_TEST(frames_of_the_option)
 {
 	struct answer answer;
 
@@ -141,7 +141,7 @@ START_TEST(md35_frames_of_the_option)
 }
 END_TEST
 
-START_TEST(md36_same_stack)
+START_TEST(same_stack)
 {
 	struct answer answer;
 
@@ -158,7 +158,7 @@ START_TEST(md36_same_stack)
 }
 END_TEST
 
-START_TEST(md36_captured_but_empty)
+START_TEST(captured_but_empty)
 {
 	struct answer answer;
 
@@ -174,7 +174,7 @@ START_TEST(md36_captured_but_empty)
 END_TEST
 
 /* What the quarantine holds back has been freed. */
-START_TEST(md36_freed_is_not_live)
+START_TEST(freed_is_not_live)
 {
 	uintptr_t freed = made(64, 0x1000, 1, 0);
 	uint32_t word = live_word((void *)freed);
@@ -184,7 +184,7 @@ START_TEST(md36_freed_is_not_live)
 }
 END_TEST
 
-START_TEST(md38_child)
+START_TEST(child)
 {
 	struct answer answer;
 
@@ -199,7 +199,7 @@ START_TEST(md38_child)
 }
 END_TEST
 
-START_TEST(md38_large_child)
+START_TEST(large_child)
 {
 	struct answer answer;
 
@@ -211,7 +211,7 @@ START_TEST(md38_large_child)
 }
 END_TEST
 
-START_TEST(md38_child_and_parent_mixed)
+START_TEST(child_and_parent_mixed)
 {
 	struct answer answer;
 
@@ -226,7 +226,7 @@ START_TEST(md38_child_and_parent_mixed)
 }
 END_TEST
 
-START_TEST(md39_order)
+START_TEST(order)
 {
 	struct answer answer;
 
@@ -250,7 +250,7 @@ START_TEST(md39_order)
 }
 END_TEST
 
-START_TEST(md40_a_b_a_b)
+START_TEST(a_b_a_b)
 {
 	struct answer answer;
 	int i;
@@ -268,7 +268,7 @@ START_TEST(md40_a_b_a_b)
 }
 END_TEST
 
-START_TEST(md36_multi_against_a_model)
+START_TEST(multi_against_a_model)
 {
 	size_t model[8][4] = { { 0 } }, i, records = 0, total = 0;
 	struct answer answer;
@@ -297,7 +297,7 @@ START_TEST(md36_multi_against_a_model)
 }
 END_TEST
 
-START_TEST(md41_free_nothing)
+START_TEST(free_nothing)
 {
 	free_malloc_leak_info(NULL);
 }
@@ -323,7 +323,7 @@ START_TEST(sampled_counts_are_estimates)
 }
 END_TEST
 
-START_TEST(md46_not_enabled)
+START_TEST(case_not_enabled)
 {
 	char text[1024] = "";
 	FILE *file = tmpfile();
@@ -346,7 +346,7 @@ START_TEST(md46_not_enabled)
 }
 END_TEST
 
-START_TEST(md46_extra_data_before)
+START_TEST(extra_data_before)
 {
 	static char text[65536];
 	FILE *file = tmpfile();
@@ -368,7 +368,7 @@ START_TEST(md46_extra_data_before)
 }
 END_TEST
 
-START_TEST(md46_bad_file)
+START_TEST(bad_file)
 {
 	FILE *file = fopen("/dev/full", "w");
 
@@ -381,7 +381,7 @@ START_TEST(md46_bad_file)
 }
 END_TEST
 
-START_TEST(md56_backtrace)
+START_TEST(case_backtrace)
 {
 	uintptr_t frames[8] = { 0 }, block = made(8, 0x1000, 5, 0);
 	uintptr_t none = made_of_stack(8, MU_STACK_EMPTY);
@@ -412,26 +412,26 @@ main(void)
 
 	tcase_add_checked_fixture(info, made_begin, made_end);
 	tcase_add_checked_fixture(others, made_begin, made_end);
-	tcase_add_test(info, md33_invalid);
-	tcase_add_test(info, md34_not_enabled);
-	tcase_add_test(info, md34_empty);
-	tcase_add_test(info, md35_single);
-	tcase_add_test(info, md35_frames_of_the_option);
-	tcase_add_test(info, md36_same_stack);
-	tcase_add_test(info, md36_captured_but_empty);
-	tcase_add_test(info, md36_freed_is_not_live);
-	tcase_add_test(info, md36_multi_against_a_model);
-	tcase_add_test(info, md38_child);
-	tcase_add_test(info, md38_large_child);
-	tcase_add_test(info, md38_child_and_parent_mixed);
-	tcase_add_test(info, md39_order);
-	tcase_add_test(info, md40_a_b_a_b);
-	tcase_add_test(info, md41_free_nothing);
+	tcase_add_test(info, case_invalid);
+	tcase_add_test(info, not_enabled);
+	tcase_add_test(info, empty);
+	tcase_add_test(info, single);
+	tcase_add_test(info, frames_of_the_option);
+	tcase_add_test(info, same_stack);
+	tcase_add_test(info, captured_but_empty);
+	tcase_add_test(info, freed_is_not_live);
+	tcase_add_test(info, multi_against_a_model);
+	tcase_add_test(info, child);
+	tcase_add_test(info, large_child);
+	tcase_add_test(info, child_and_parent_mixed);
+	tcase_add_test(info, order);
+	tcase_add_test(info, a_b_a_b);
+	tcase_add_test(info, free_nothing);
 	tcase_add_test(info, sampled_counts_are_estimates);
-	tcase_add_test(others, md46_not_enabled);
-	tcase_add_test(others, md46_extra_data_before);
-	tcase_add_test(others, md46_bad_file);
-	tcase_add_test(others, md56_backtrace);
+	tcase_add_test(others, case_not_enabled);
+	tcase_add_test(others, extra_data_before);
+	tcase_add_test(others, bad_file);
+	tcase_add_test(others, case_backtrace);
 	suite_add_tcase(suite, info);
 	suite_add_tcase(suite, others);
 	return suite_run(suite);

@@ -33,7 +33,7 @@ assert_matches(const char *text, const char *pattern)
 	regfree(&regex);
 }
 
-START_TEST(lt10_first_line)
+START_TEST(first_line)
 {
 	size_t length = leaktracer_first_line(
 	    line, sizeof(line), 1700000000123456789ull, 100000456789ull);
@@ -46,7 +46,7 @@ START_TEST(lt10_first_line)
 }
 END_TEST
 
-START_TEST(lt10_time_is_padded_to_the_width_of_the_uptime)
+START_TEST(time_is_padded_to_the_width_of_the_uptime)
 {
 	struct leaktracer_line record = { .time_ns = 12000034567ull };
 
@@ -65,7 +65,7 @@ START_TEST(lt10_time_is_padded_to_the_width_of_the_uptime)
 }
 END_TEST
 
-START_TEST(lt11_stack_and_data)
+START_TEST(stack_and_data)
 {
 	const uint64_t frames[] = { 0x555555555139 - MU_UNWIND_CALL,
 		0x7ffff7dd0d0a - MU_UNWIND_CALL, 8 };
@@ -88,7 +88,7 @@ START_TEST(lt11_stack_and_data)
 }
 END_TEST
 
-START_TEST(lt7_longest_line_fits)
+START_TEST(longest_line_fits)
 {
 	static uint64_t frames[256];
 	unsigned char data[50];
@@ -163,7 +163,7 @@ find_module(uintptr_t address, unsigned long *bias, unsigned long *offset,
 	return false;
 }
 
-START_TEST(lt20_module_table)
+START_TEST(module_table)
 {
 	unsigned long bias, offset;
 	char build_id[128], path[4096], program[4096];
@@ -196,7 +196,7 @@ unshare_and_hide_proc(void)
 	    : -1;
 }
 
-START_TEST(lt25_module_table_without_proc)
+START_TEST(module_table_without_proc)
 {
 	unsigned long bias, offset;
 	char build_id[128], path[4096];
@@ -204,7 +204,7 @@ START_TEST(lt25_module_table_without_proc)
 
 	memset(table, 0, sizeof(table));
 	if (unshare_and_hide_proc() != 0) {
-		puts("SKIPPED: lt25_module_table_without_proc: no namespaces");
+		puts("SKIPPED: module_table_without_proc: no namespaces");
 		return;
 	}
 	leaktracer_modules(into_table, &used);
@@ -224,13 +224,13 @@ main(void)
 	Suite *suite = suite_create("debug_leaktracer_lines");
 	TCase *tcase = tcase_create("lines");
 
-	tcase_add_test(tcase, lt10_first_line);
-	tcase_add_test(tcase, lt10_time_is_padded_to_the_width_of_the_uptime);
-	tcase_add_test(tcase, lt11_stack_and_data);
-	tcase_add_test(tcase, lt7_longest_line_fits);
+	tcase_add_test(tcase, first_line);
+	tcase_add_test(tcase, time_is_padded_to_the_width_of_the_uptime);
+	tcase_add_test(tcase, stack_and_data);
+	tcase_add_test(tcase, longest_line_fits);
 	tcase_add_test(tcase, preview_of_memory_that_is_not_there);
-	tcase_add_test(tcase, lt20_module_table);
-	tcase_add_test(tcase, lt25_module_table_without_proc);
+	tcase_add_test(tcase, module_table);
+	tcase_add_test(tcase, module_table_without_proc);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

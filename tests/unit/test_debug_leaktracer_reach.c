@@ -54,7 +54,7 @@ FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
 	info->leaks = NULL;
 }
 
-START_TEST(lt23_every_unreachable_block)
+START_TEST(every_unreachable_block)
 {
 	struct leaktracer_reach reach;
 	size_t i;
@@ -109,7 +109,7 @@ main(void)
 	Suite *suite = suite_create("debug_leaktracer_reach");
 	TCase *tcase = tcase_create("reach");
 
-	tcase_add_test(tcase, lt23_every_unreachable_block);
+	tcase_add_test(tcase, every_unreachable_block);
 	tcase_add_test(tcase, a_heap_that_could_not_be_judged);
 	tcase_add_test(tcase, nothing_is_loaded);
 	suite_add_tcase(suite, tcase);

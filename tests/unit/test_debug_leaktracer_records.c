@@ -124,7 +124,7 @@ setup(void)
 	leaktracer_active = true;
 }
 
-START_TEST(lt6_life_cycle)
+START_TEST(life_cycle)
 {
 	char before[10] = "", late[128] = "", kept[256] = "", after[512] = "";
 
@@ -155,7 +155,7 @@ START_TEST(lines_by_time)
 }
 END_TEST
 
-START_TEST(lt6_what_is_freed_unseen_stays_for_the_report)
+START_TEST(what_is_freed_unseen_stays_for_the_report)
 {
 	char one[] = "one", two[] = "two and more";
 
@@ -173,7 +173,7 @@ START_TEST(lt6_what_is_freed_unseen_stays_for_the_report)
 }
 END_TEST
 
-START_TEST(lt6_start_drops_old_records_only_if_releases_went_unseen)
+START_TEST(start_drops_old_records_only_if_releases_went_unseen)
 {
 	char one[1], two[2], three[3];
 
@@ -284,7 +284,7 @@ START_TEST(realloc_keeps_or_renews_the_record)
 }
 END_TEST
 
-START_TEST(lt9_what_is_no_record_is_left_alone)
+START_TEST(what_is_no_record_is_left_alone)
 {
 	char block[1];
 
@@ -413,16 +413,16 @@ main(void)
 	TCase *tcase = tcase_create("records");
 
 	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, lt6_life_cycle);
+	tcase_add_test(tcase, life_cycle);
 	tcase_add_test(tcase, lines_by_time);
-	tcase_add_test(tcase, lt6_what_is_freed_unseen_stays_for_the_report);
+	tcase_add_test(tcase, what_is_freed_unseen_stays_for_the_report);
 	tcase_add_test(
-	    tcase, lt6_start_drops_old_records_only_if_releases_went_unseen);
+	    tcase, start_drops_old_records_only_if_releases_went_unseen);
 	tcase_add_test(tcase, cells_of_dropped_records_are_used_again);
 	tcase_add_test(
 	    tcase, threads_that_free_unseen_while_others_start_and_report);
 	tcase_add_test(tcase, realloc_keeps_or_renews_the_record);
-	tcase_add_test(tcase, lt9_what_is_no_record_is_left_alone);
+	tcase_add_test(tcase, what_is_no_record_is_left_alone);
 	tcase_add_test(tcase, records_of_blocks_whose_memory_is_gone);
 	tcase_add_test(tcase, memory_that_was_short_is_told);
 	tcase_add_test(tcase, unreachable_ones_only);

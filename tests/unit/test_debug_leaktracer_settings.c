@@ -46,7 +46,7 @@ read_them(void)
 	leaktracer_settings_read(&settings, look_up, say);
 }
 
-START_TEST(lt4_nothing_set)
+START_TEST(nothing_set)
 {
 	read_them();
 	ck_assert(!settings.given);
@@ -63,7 +63,7 @@ START_TEST(lt4_nothing_set)
 }
 END_TEST
 
-START_TEST(lt4_empty_values_count_as_set)
+START_TEST(empty_values_count_as_set)
 {
 	set("LEAKTRACER_ONSTART_STARTALLTHREAD", "");
 	set("LEAKTRACER_NOBANNER", "");
@@ -78,7 +78,7 @@ START_TEST(lt4_empty_values_count_as_set)
 }
 END_TEST
 
-START_TEST(lt4_no_banner_alone_asks_for_nothing)
+START_TEST(no_banner_alone_asks_for_nothing)
 {
 	set("LEAKTRACER_NOBANNER", "1");
 	read_them();
@@ -86,7 +86,7 @@ START_TEST(lt4_no_banner_alone_asks_for_nothing)
 }
 END_TEST
 
-START_TEST(lt4_auto_is_start_and_report_at_exit)
+START_TEST(auto_is_start_and_report_at_exit)
 {
 	set("LEAKTRACER_AUTO_REPORTFILENAME", "a");
 	read_them();
@@ -99,7 +99,7 @@ START_TEST(lt4_auto_is_start_and_report_at_exit)
 }
 END_TEST
 
-START_TEST(lt4_report_at_exit_needs_a_name)
+START_TEST(report_at_exit_needs_a_name)
 {
 	set("LEAKTRACER_ONEXIT_REPORT", "");
 	read_them();
@@ -112,7 +112,7 @@ START_TEST(lt4_report_at_exit_needs_a_name)
 }
 END_TEST
 
-START_TEST(lt4_a_name_alone_is_no_report_at_exit)
+START_TEST(a_name_alone_is_no_report_at_exit)
 {
 	set("LEAKTRACER_ONEXIT_REPORTFILENAME", "b");
 	read_them();
@@ -120,7 +120,7 @@ START_TEST(lt4_a_name_alone_is_no_report_at_exit)
 }
 END_TEST
 
-START_TEST(lt4_signals_by_name_and_number)
+START_TEST(signals_by_name_and_number)
 {
 	set("LEAKTRACER_ONSIG_STARTALLTHREAD", "USR1");
 	set("LEAKTRACER_ONSIG_STOPALLTHREAD", "SIGUSR2");
@@ -136,7 +136,7 @@ START_TEST(lt4_signals_by_name_and_number)
 }
 END_TEST
 
-START_TEST(lt4_other_names)
+START_TEST(other_names)
 {
 	set("LEAKTRACER_ONSIG_STARTALLTHREAD", "HUP");
 	set("LEAKTRACER_ONSIG_STOPALLTHREAD", "sigwinch");
@@ -150,7 +150,7 @@ START_TEST(lt4_other_names)
 END_TEST
 
 /* The original calls sigaction(0, ...), which fails unseen. */
-START_TEST(lt4_unknown_signals_are_told_and_refused)
+START_TEST(unknown_signals_are_told_and_refused)
 {
 	static const char *const bad[] = { "", "USR3", "0", "-1", "9", "KILL",
 		"STOP", "SEGV", "65", "1000", "10x", "32" };
@@ -188,7 +188,7 @@ START_TEST(exit_codes)
 }
 END_TEST
 
-START_TEST(lt19_depth)
+START_TEST(depth)
 {
 	set("LEAKTRACER_STACK_DEPTH", "5");
 	read_them();
@@ -212,17 +212,17 @@ main(void)
 	Suite *suite = suite_create("debug_leaktracer_settings");
 	TCase *tcase = tcase_create("settings");
 
-	tcase_add_test(tcase, lt4_nothing_set);
-	tcase_add_test(tcase, lt4_empty_values_count_as_set);
-	tcase_add_test(tcase, lt4_no_banner_alone_asks_for_nothing);
-	tcase_add_test(tcase, lt4_auto_is_start_and_report_at_exit);
-	tcase_add_test(tcase, lt4_report_at_exit_needs_a_name);
-	tcase_add_test(tcase, lt4_a_name_alone_is_no_report_at_exit);
-	tcase_add_test(tcase, lt4_signals_by_name_and_number);
-	tcase_add_test(tcase, lt4_other_names);
-	tcase_add_test(tcase, lt4_unknown_signals_are_told_and_refused);
+	tcase_add_test(tcase, nothing_set);
+	tcase_add_test(tcase, empty_values_count_as_set);
+	tcase_add_test(tcase, no_banner_alone_asks_for_nothing);
+	tcase_add_test(tcase, auto_is_start_and_report_at_exit);
+	tcase_add_test(tcase, report_at_exit_needs_a_name);
+	tcase_add_test(tcase, a_name_alone_is_no_report_at_exit);
+	tcase_add_test(tcase, signals_by_name_and_number);
+	tcase_add_test(tcase, other_names);
+	tcase_add_test(tcase, unknown_signals_are_told_and_refused);
 	tcase_add_test(tcase, exit_codes);
-	tcase_add_test(tcase, lt19_depth);
+	tcase_add_test(tcase, depth);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -61,7 +61,7 @@ other_end(struct other *other)
 	pthread_join(other->thread, NULL);
 }
 
-START_TEST(lt6_nothing_is_monitored_before_start)
+START_TEST(nothing_is_monitored_before_start)
 {
 	ck_assert(!leaktracer_monitored());
 	ck_assert(!leaktracer_releases());
@@ -69,7 +69,7 @@ START_TEST(lt6_nothing_is_monitored_before_start)
 }
 END_TEST
 
-START_TEST(lt6_life_cycle_of_all_threads)
+START_TEST(life_cycle_of_all_threads)
 {
 	struct other other;
 
@@ -88,7 +88,7 @@ START_TEST(lt6_life_cycle_of_all_threads)
 }
 END_TEST
 
-START_TEST(lt6_start_of_one_thread)
+START_TEST(start_of_one_thread)
 {
 	struct other other;
 
@@ -107,7 +107,7 @@ START_TEST(lt6_start_of_one_thread)
 END_TEST
 
 /* The original leaves the marks of other threads. */
-START_TEST(lt9_stop_all_undoes_the_marks_of_all_threads)
+START_TEST(stop_all_undoes_the_marks_of_all_threads)
 {
 	struct other other;
 
@@ -123,7 +123,7 @@ START_TEST(lt9_stop_all_undoes_the_marks_of_all_threads)
 }
 END_TEST
 
-START_TEST(lt6_start_all_clears_marks)
+START_TEST(start_all_clears_marks)
 {
 	struct other other;
 
@@ -136,7 +136,7 @@ START_TEST(lt6_start_all_clears_marks)
 }
 END_TEST
 
-START_TEST(lt6_start_of_one_thread_has_no_effect_while_all_are)
+START_TEST(start_of_one_thread_has_no_effect_while_all_are)
 {
 	leaktracer_start_all();
 	leaktracer_start_thread();
@@ -145,7 +145,7 @@ START_TEST(lt6_start_of_one_thread_has_no_effect_while_all_are)
 }
 END_TEST
 
-START_TEST(lt6_records_are_dropped_if_releases_went_unseen)
+START_TEST(records_are_dropped_if_releases_went_unseen)
 {
 	uint64_t first, second;
 
@@ -186,14 +186,13 @@ main(void)
 	Suite *suite = suite_create("debug_leaktracer_state");
 	TCase *tcase = tcase_create("state");
 
-	tcase_add_test(tcase, lt6_nothing_is_monitored_before_start);
-	tcase_add_test(tcase, lt6_life_cycle_of_all_threads);
-	tcase_add_test(tcase, lt6_start_of_one_thread);
-	tcase_add_test(tcase, lt9_stop_all_undoes_the_marks_of_all_threads);
-	tcase_add_test(tcase, lt6_start_all_clears_marks);
-	tcase_add_test(
-	    tcase, lt6_start_of_one_thread_has_no_effect_while_all_are);
-	tcase_add_test(tcase, lt6_records_are_dropped_if_releases_went_unseen);
+	tcase_add_test(tcase, nothing_is_monitored_before_start);
+	tcase_add_test(tcase, life_cycle_of_all_threads);
+	tcase_add_test(tcase, start_of_one_thread);
+	tcase_add_test(tcase, stop_all_undoes_the_marks_of_all_threads);
+	tcase_add_test(tcase, start_all_clears_marks);
+	tcase_add_test(tcase, start_of_one_thread_has_no_effect_while_all_are);
+	tcase_add_test(tcase, records_are_dropped_if_releases_went_unseen);
 	tcase_add_test(tcase, the_count_of_undone_marks_wraps);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

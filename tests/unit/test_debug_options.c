@@ -49,7 +49,7 @@ refused(const char *text, const char *words)
 }
 
 /* As Android's test names have it. */
-START_TEST(md7_unknown_option)
+START_TEST(unknown_option)
 {
 	refused("not_a_valid_option", "unknown option not_a_valid_option");
 	refused("=5", "unknown option ");
@@ -58,7 +58,7 @@ START_TEST(md7_unknown_option)
 }
 END_TEST
 
-START_TEST(md8_good_option_and_bad_option)
+START_TEST(good_option_and_bad_option)
 {
 	refused("backtrace not_valid guard=0", "unknown option not_valid");
 	refused("backtrace=0 not_valid",
@@ -66,7 +66,7 @@ START_TEST(md8_good_option_and_bad_option)
 }
 END_TEST
 
-START_TEST(md7_unparseable_number)
+START_TEST(unparseable_number)
 {
 	refused("backtrace=XXX", "bad value for option 'backtrace'");
 	refused("bt=-", "bad value for option 'bt'");
@@ -76,14 +76,14 @@ START_TEST(md7_unparseable_number)
 }
 END_TEST
 
-START_TEST(md7_illegal_value_zero)
+START_TEST(illegal_value_zero)
 {
 	refused("fill_on_alloc=0",
 	    "bad value for option 'fill_on_alloc', value must be >= 1: 0");
 }
 END_TEST
 
-START_TEST(md7_no_space)
+START_TEST(no_space)
 {
 	refused("backtrace=10front_guard",
 	    "bad value for option 'backtrace', non space found after option: "
@@ -91,7 +91,7 @@ START_TEST(md7_no_space)
 }
 END_TEST
 
-START_TEST(md7_illegal_value_negative)
+START_TEST(illegal_value_negative)
 {
 	refused("backtrace=-1",
 	    "bad value for option 'backtrace', value cannot be negative: -1");
@@ -101,7 +101,7 @@ START_TEST(md7_illegal_value_negative)
 }
 END_TEST
 
-START_TEST(md7_overflow)
+START_TEST(overflow)
 {
 	refused("backtrace=99999999999999999999",
 	    "bad value for option 'backtrace': Numerical result out of range");
@@ -113,7 +113,7 @@ START_TEST(md7_overflow)
 }
 END_TEST
 
-START_TEST(md7_set_value_error)
+START_TEST(set_value_error)
 {
 	static const char *const plain[] = { "backtrace_dump_on_exit",
 		"bt_dmp_on_ex", "backtrace_full", "bt_full", "leak_track",
@@ -134,7 +134,7 @@ START_TEST(md7_set_value_error)
 }
 END_TEST
 
-START_TEST(md6_space_around_equal)
+START_TEST(space_around_equal)
 {
 	ck_assert_uint_eq(parsed("backtrace =10").frames, 10);
 	ck_assert_uint_eq(parsed("backtrace= 10").frames, 10);
@@ -144,7 +144,7 @@ START_TEST(md6_space_around_equal)
 }
 END_TEST
 
-START_TEST(md6_extra_space)
+START_TEST(extra_space)
 {
 	struct debug_options options =
 	    parsed("  \t leak_track   backtrace=10\n verbose  ");
@@ -155,7 +155,7 @@ START_TEST(md6_extra_space)
 }
 END_TEST
 
-START_TEST(md6_nothing)
+START_TEST(nothing)
 {
 	struct debug_options options = parsed("  ");
 
@@ -165,7 +165,7 @@ START_TEST(md6_nothing)
 }
 END_TEST
 
-START_TEST(md6_value_ends_at_space)
+START_TEST(value_ends_at_space)
 {
 	struct debug_options options =
 	    parsed("backtrace_dump_prefix=/a/b=c backtrace");
@@ -175,7 +175,7 @@ START_TEST(md6_value_ends_at_space)
 }
 END_TEST
 
-START_TEST(md8_last_wins)
+START_TEST(last_wins)
 {
 	ck_assert_uint_eq(parsed("backtrace=4 bt=5").frames, 5);
 	ck_assert_uint_eq(parsed("guard=64 rear_guard=8").rear_guard, 8);
@@ -184,7 +184,7 @@ START_TEST(md8_last_wins)
 }
 END_TEST
 
-START_TEST(md8_multiple_options)
+START_TEST(multiple_options)
 {
 	struct debug_options options = parsed(
 	    "backtrace=64 front_guard=24 rear_guard=40 fill expand_alloc "
@@ -355,7 +355,7 @@ START_TEST(backtrace_and_on_signal)
 }
 END_TEST
 
-START_TEST(md12_size_beats_min_and_max)
+START_TEST(size_beats_min_and_max)
 {
 	static const char *const orders[] = {
 		"backtrace_size=24 backtrace_min_size=8",
@@ -379,7 +379,7 @@ START_TEST(md12_size_beats_min_and_max)
 }
 END_TEST
 
-START_TEST(md12_min_above_max)
+START_TEST(min_above_max)
 {
 	refused("backtrace_min_size=9 backtrace_max_size=8",
 	    "bad value for option 'backtrace_min_size', value must be <= 8: "
@@ -390,7 +390,7 @@ START_TEST(md12_min_above_max)
 }
 END_TEST
 
-START_TEST(md13_free_track_frames_in_any_order)
+START_TEST(free_track_frames_in_any_order)
 {
 	struct debug_options options =
 	    parsed("free_track_backtrace_num_frames=0 free_track");
@@ -402,7 +402,7 @@ START_TEST(md13_free_track_frames_in_any_order)
 }
 END_TEST
 
-START_TEST(md14_free_track_fills_all)
+START_TEST(free_track_fills_all)
 {
 	ck_assert_uint_eq(parsed("free_track").fill_on_free, SIZE_MAX);
 	ck_assert_uint_eq(
@@ -434,7 +434,7 @@ from_environment(bool expected)
 	return options;
 }
 
-START_TEST(md1_environment)
+START_TEST(case_environment)
 {
 	unsetenv("LIBC_HOOKS_ENABLE");
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
@@ -450,7 +450,7 @@ START_TEST(md1_environment)
 }
 END_TEST
 
-START_TEST(md1_filter)
+START_TEST(filter)
 {
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
 	setenv("MEMUNREACHABLE_MALLOC_DEBUG", "bt=3", 1);
@@ -463,7 +463,7 @@ START_TEST(md1_filter)
 }
 END_TEST
 
-START_TEST(md4_bad_options_are_none)
+START_TEST(bad_options_are_none)
 {
 	struct debug_options options;
 	struct said said;
@@ -476,7 +476,7 @@ START_TEST(md4_bad_options_are_none)
 }
 END_TEST
 
-START_TEST(md60_hooks)
+START_TEST(case_hooks)
 {
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
 	unsetenv("MEMUNREACHABLE_MALLOC_DEBUG");
@@ -499,34 +499,34 @@ main(void)
 	TCase *words = tcase_create("words"), *table = tcase_create("table");
 	TCase *places = tcase_create("environment");
 
-	tcase_add_test(words, md7_unknown_option);
-	tcase_add_test(words, md8_good_option_and_bad_option);
-	tcase_add_test(words, md7_unparseable_number);
-	tcase_add_test(words, md7_illegal_value_zero);
-	tcase_add_test(words, md7_no_space);
-	tcase_add_test(words, md7_illegal_value_negative);
-	tcase_add_test(words, md7_overflow);
-	tcase_add_test(words, md7_set_value_error);
-	tcase_add_test(words, md6_space_around_equal);
-	tcase_add_test(words, md6_extra_space);
-	tcase_add_test(words, md6_nothing);
-	tcase_add_test(words, md6_value_ends_at_space);
-	tcase_add_test(words, md8_last_wins);
-	tcase_add_test(words, md8_multiple_options);
+	tcase_add_test(words, unknown_option);
+	tcase_add_test(words, good_option_and_bad_option);
+	tcase_add_test(words, unparseable_number);
+	tcase_add_test(words, illegal_value_zero);
+	tcase_add_test(words, no_space);
+	tcase_add_test(words, illegal_value_negative);
+	tcase_add_test(words, overflow);
+	tcase_add_test(words, set_value_error);
+	tcase_add_test(words, space_around_equal);
+	tcase_add_test(words, extra_space);
+	tcase_add_test(words, nothing);
+	tcase_add_test(words, value_ends_at_space);
+	tcase_add_test(words, last_wins);
+	tcase_add_test(words, multiple_options);
 	tcase_add_loop_test(
 	    table, every_number, 0, sizeof(ranges) / sizeof(ranges[0]));
 	tcase_add_test(table, plain_options);
 	tcase_add_test(table, file_names);
 	tcase_add_test(table, backtrace_and_on_signal);
-	tcase_add_test(table, md12_size_beats_min_and_max);
-	tcase_add_test(table, md12_min_above_max);
-	tcase_add_test(table, md13_free_track_frames_in_any_order);
-	tcase_add_test(table, md14_free_track_fills_all);
+	tcase_add_test(table, size_beats_min_and_max);
+	tcase_add_test(table, min_above_max);
+	tcase_add_test(table, free_track_frames_in_any_order);
+	tcase_add_test(table, free_track_fills_all);
 	tcase_add_test(table, sample_implies_backtrace);
-	tcase_add_test(places, md1_environment);
-	tcase_add_test(places, md1_filter);
-	tcase_add_test(places, md4_bad_options_are_none);
-	tcase_add_test(places, md60_hooks);
+	tcase_add_test(places, case_environment);
+	tcase_add_test(places, filter);
+	tcase_add_test(places, bad_options_are_none);
+	tcase_add_test(places, case_hooks);
 	suite_add_tcase(suite, words);
 	suite_add_tcase(suite, table);
 	suite_add_tcase(suite, places);

@@ -46,7 +46,7 @@ known(const void *block, size_t size)
 }
 
 /* What readers go by: include/mu/recorded.h. */
-START_TEST(md27_stack_ids)
+START_TEST(stack_ids)
 {
 	ck_assert_uint_eq(MU_STACK_NONE, 0);
 	ck_assert_uint_lt(MU_STACK_EMPTY_CHILD, MU_STACK_FIRST);
@@ -62,7 +62,7 @@ START_TEST(md27_stack_ids)
 END_TEST
 
 /* Size and stack come back as they went in, whatever the size. */
-START_TEST(md27_sizes)
+START_TEST(case_sizes)
 {
 	static const size_t sizes[] = { 1, 15, 16, 17, ((size_t)1 << 30) - 1,
 		(size_t)1 << 30, ((size_t)1 << 31) - 1, (size_t)1 << 31,
@@ -85,7 +85,7 @@ START_TEST(md27_sizes)
 }
 END_TEST
 
-START_TEST(md27_equal_stacks)
+START_TEST(equal_stacks)
 {
 	uint32_t a, b, c;
 
@@ -110,7 +110,7 @@ awake(void)
 	ck_assert(recorder_wake());
 }
 
-START_TEST(md20_disabled_on_this_thread)
+START_TEST(disabled_on_this_thread)
 {
 	void *block, *seen;
 
@@ -135,7 +135,7 @@ START_TEST(md20_disabled_on_this_thread)
 }
 END_TEST
 
-START_TEST(md20_free_null)
+START_TEST(free_null)
 {
 	struct said said;
 
@@ -149,7 +149,7 @@ START_TEST(md20_free_null)
 }
 END_TEST
 
-START_TEST(md17_no_bytes)
+START_TEST(no_bytes)
 {
 	void *block;
 
@@ -168,7 +168,7 @@ START_TEST(md17_no_bytes)
 END_TEST
 
 /* No ceiling but that of size_t, with what is put around counted. */
-START_TEST(md16_overflow)
+START_TEST(overflow)
 {
 	size_t total = 0, offset;
 
@@ -191,7 +191,7 @@ START_TEST(md16_overflow)
 END_TEST
 
 /* info_size is 0 where nothing is tracked, and only there. */
-START_TEST(md42_size_of_a_record)
+START_TEST(size_of_a_record)
 {
 	size_t overall = 1, record = 1, total = 1, frames = 1;
 	uint8_t *info = NULL;
@@ -206,7 +206,7 @@ START_TEST(md42_size_of_a_record)
 END_TEST
 
 /* As some documents have it, and as the code has it. */
-START_TEST(md42_both_spellings)
+START_TEST(both_spellings)
 {
 	struct debug_options a = { 0 }, b = { 0 };
 
@@ -230,7 +230,7 @@ object_of(const void *function)
 
 /* Each place of the chain gives a family that works, all of one object that
  * is not this one. */
-START_TEST(lt15_lt17_every_place)
+START_TEST(every_place)
 {
 	struct real_functions found = { 0 };
 	const void *object;
@@ -264,16 +264,16 @@ main(void)
 	TCase *table = tcase_create("table"), *calls = tcase_create("calls");
 
 	tcase_add_checked_fixture(table, made_begin, made_end);
-	tcase_add_test(table, md27_stack_ids);
-	tcase_add_test(table, md27_sizes);
-	tcase_add_test(table, md27_equal_stacks);
-	tcase_add_test(table, md42_size_of_a_record);
-	tcase_add_test(calls, md42_both_spellings);
-	tcase_add_test(calls, md20_disabled_on_this_thread);
-	tcase_add_test(calls, md20_free_null);
-	tcase_add_test(calls, md17_no_bytes);
-	tcase_add_test(calls, md16_overflow);
-	tcase_add_loop_test(calls, lt15_lt17_every_place, 0, REAL_PLACES);
+	tcase_add_test(table, stack_ids);
+	tcase_add_test(table, case_sizes);
+	tcase_add_test(table, equal_stacks);
+	tcase_add_test(table, size_of_a_record);
+	tcase_add_test(calls, both_spellings);
+	tcase_add_test(calls, disabled_on_this_thread);
+	tcase_add_test(calls, free_null);
+	tcase_add_test(calls, no_bytes);
+	tcase_add_test(calls, overflow);
+	tcase_add_loop_test(calls, every_place, 0, REAL_PLACES);
 	suite_add_tcase(suite, table);
 	suite_add_tcase(suite, calls);
 	return suite_run(suite);

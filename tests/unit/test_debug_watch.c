@@ -89,7 +89,7 @@ ends_with(const char *name, const char *word)
 }
 
 /* 45 to 49 with glibc, whose SIGRTMAX is 64. */
-START_TEST(md21_numbers)
+START_TEST(numbers)
 {
 	static const int from_last[] = { 19, 18, 17, 16, 15 };
 	struct sigaction action;
@@ -116,7 +116,7 @@ START_TEST(md21_numbers)
 }
 END_TEST
 
-START_TEST(md21_none_without_options)
+START_TEST(none_without_options)
 {
 	struct sigaction action;
 	int i;
@@ -130,7 +130,7 @@ START_TEST(md21_none_without_options)
 }
 END_TEST
 
-START_TEST(md22_toggle_is_immediate)
+START_TEST(toggle_is_immediate)
 {
 	recorder_options.backtrace = true;
 	recorder_options.backtrace_on_signal = true;
@@ -148,7 +148,7 @@ START_TEST(md22_toggle_is_immediate)
 END_TEST
 
 /* The program stays single-threaded before and behind it. */
-START_TEST(md22_dump_of_an_idle_process)
+START_TEST(dump_of_an_idle_process)
 {
 	int i;
 
@@ -173,7 +173,7 @@ a_named_function(void)
 	__asm__ volatile("nop; nop");
 }
 
-START_TEST(md22_dump_of_names)
+START_TEST(dump_of_names)
 {
 	recorder_options.backtrace = true;
 	recorder_options.backtrace_full = true;
@@ -186,7 +186,7 @@ START_TEST(md22_dump_of_names)
 }
 END_TEST
 
-START_TEST(md25_journal)
+START_TEST(case_journal)
 {
 	recorder_options.record_allocs = 10;
 	ck_assert(journal_start(10));
@@ -220,7 +220,7 @@ runs_are(int wanted)
 }
 
 /* _i: which kind of watcher. */
-START_TEST(md21_repeats_count_once)
+START_TEST(repeats_count_once)
 {
 	int i;
 
@@ -280,7 +280,7 @@ START_TEST(signals_that_are_none)
 END_TEST
 
 /* EINTR would be seen by a program that knows of no signal. */
-START_TEST(md21_calls_are_restarted)
+START_TEST(calls_are_restarted)
 {
 	int ends[2], status;
 	pid_t child;
@@ -432,7 +432,7 @@ START_TEST(main_thread_ends_first)
 }
 END_TEST
 
-START_TEST(md23_hints)
+START_TEST(hints)
 {
 	struct said said;
 	char text[1024];
@@ -460,7 +460,7 @@ START_TEST(md23_hints)
 }
 END_TEST
 
-START_TEST(md23_no_hints_unless_verbose)
+START_TEST(no_hints_unless_verbose)
 {
 	struct said said;
 
@@ -503,22 +503,22 @@ main(void)
 
 	tcase_add_checked_fixture(tests, begin, end);
 	tcase_set_timeout(tests, 60);
-	tcase_add_test(tests, md21_numbers);
-	tcase_add_test(tests, md21_none_without_options);
-	tcase_add_test(tests, md22_toggle_is_immediate);
-	tcase_add_test(tests, md22_dump_of_an_idle_process);
-	tcase_add_test(tests, md22_dump_of_names);
-	tcase_add_test(tests, md25_journal);
-	tcase_add_loop_test(tests, md21_repeats_count_once, 0, 2);
+	tcase_add_test(tests, numbers);
+	tcase_add_test(tests, none_without_options);
+	tcase_add_test(tests, toggle_is_immediate);
+	tcase_add_test(tests, dump_of_an_idle_process);
+	tcase_add_test(tests, dump_of_names);
+	tcase_add_test(tests, case_journal);
+	tcase_add_loop_test(tests, repeats_count_once, 0, 2);
 	tcase_add_test(tests, watcher_takes_no_signals);
 	tcase_add_test(tests, signals_that_are_none);
-	tcase_add_test(tests, md21_calls_are_restarted);
+	tcase_add_test(tests, calls_are_restarted);
 	tcase_add_loop_test(tests, fork_child_has_its_own, 0, 2);
 	tcase_add_test(tests, unannounced_child);
 	tcase_add_loop_test(tests, main_thread_ends_first, 0, 2);
 	tcase_add_loop_test(tests, child_of_vfork, 0, 2);
-	tcase_add_test(tests, md23_hints);
-	tcase_add_test(tests, md23_no_hints_unless_verbose);
+	tcase_add_test(tests, hints);
+	tcase_add_test(tests, no_hints_unless_verbose);
 	tcase_add_test(tests, allocator_stats);
 	suite_add_tcase(suite, tests);
 	return suite_run(suite);

@@ -186,7 +186,7 @@ START_TEST(multicycle)
 }
 END_TEST
 
-START_TEST(mu73_shared_child)
+START_TEST(shared_child)
 {
 	void **a, **b, **c;
 
@@ -204,7 +204,7 @@ START_TEST(mu73_shared_child)
 END_TEST
 
 /* What two owners share is itself no tree: the walk for each owner anew. */
-START_TEST(mu73_shared_diamond)
+START_TEST(shared_diamond)
 {
 	void **a, **b, **top, **left, **right, **bottom;
 
@@ -352,8 +352,8 @@ main(void)
 	suite_add_tcase(suite, leakfolding);
 
 	tcase_add_checked_fixture(more, NULL, teardown);
-	tcase_add_loop_test(more, mu73_shared_child, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, mu73_shared_diamond, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, shared_child, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, shared_diamond, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, self_loop, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, self_loop_below_a_cycle, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, interior_pointer, 0, FAKE_KINDS);

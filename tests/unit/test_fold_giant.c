@@ -37,7 +37,7 @@ expect_little_memory(void)
 	ck_assert_uint_lt(heap.arena.used - used, BYTES_EACH * MANY);
 }
 
-START_TEST(mu75_long_chain)
+START_TEST(long_chain)
 {
 	void **first, **last, **next;
 	size_t i;
@@ -55,7 +55,7 @@ START_TEST(mu75_long_chain)
 END_TEST
 
 /* Each block points at the one below: numbers rise against the edges. */
-START_TEST(mu75_long_chain_backwards)
+START_TEST(long_chain_backwards)
 {
 	void **last, **next;
 	size_t i;
@@ -72,7 +72,7 @@ START_TEST(mu75_long_chain_backwards)
 }
 END_TEST
 
-START_TEST(mu75_long_cycle)
+START_TEST(long_cycle)
 {
 	void **first;
 
@@ -84,7 +84,7 @@ START_TEST(mu75_long_cycle)
 }
 END_TEST
 
-START_TEST(mu75_wide)
+START_TEST(wide)
 {
 	void **owner;
 	size_t i;
@@ -100,7 +100,7 @@ START_TEST(mu75_wide)
 END_TEST
 
 /* Quadratic if each owner walked the tail. */
-START_TEST(mu73_many_owners_of_a_tail)
+START_TEST(many_owners_of_a_tail)
 {
 	size_t i, half = MANY / 10;
 	void **tail, **last, **next;
@@ -123,7 +123,7 @@ START_TEST(mu73_many_owners_of_a_tail)
 END_TEST
 
 /* The same if what they share is a ring with a diamond below. */
-START_TEST(mu73_many_owners_of_a_hub)
+START_TEST(many_owners_of_a_hub)
 {
 	size_t i, half = MANY / 10;
 	void **first, **top, **left, **right;
@@ -160,13 +160,12 @@ main(void)
 
 	tcase_add_checked_fixture(giant, NULL, teardown);
 	tcase_set_timeout(giant, 120);
-	tcase_add_loop_test(giant, mu75_long_chain, 0, FAKE_KINDS);
-	tcase_add_loop_test(
-	    giant, mu75_long_chain_backwards, FAKE_SPAN, FAKE_KINDS);
-	tcase_add_loop_test(giant, mu75_long_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, mu75_wide, FAKE_SPAN, FAKE_KINDS);
-	tcase_add_loop_test(giant, mu73_many_owners_of_a_tail, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, mu73_many_owners_of_a_hub, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, long_chain, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, long_chain_backwards, FAKE_SPAN, FAKE_KINDS);
+	tcase_add_loop_test(giant, long_cycle, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, wide, FAKE_SPAN, FAKE_KINDS);
+	tcase_add_loop_test(giant, many_owners_of_a_tail, 0, FAKE_KINDS);
+	tcase_add_loop_test(giant, many_owners_of_a_hub, 0, FAKE_KINDS);
 	suite_add_tcase(suite, giant);
 
 	return suite_run(suite);

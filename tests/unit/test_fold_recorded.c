@@ -76,7 +76,7 @@ make_stacks(void)
 	}
 }
 
-START_TEST(mu76_same_stack_is_one_entry)
+START_TEST(same_stack_is_one_entry)
 {
 	void **a, **b, **c, **d;
 
@@ -114,7 +114,7 @@ START_TEST(mu76_same_stack_is_one_entry)
 END_TEST
 
 /* Sizes do not matter, nor contents: what has no stack stays by itself. */
-START_TEST(mu76_no_stack_no_merge)
+START_TEST(no_stack_no_merge)
 {
 	void **a, **b, **c;
 
@@ -157,7 +157,7 @@ START_TEST(unsampled_are_one_entry)
 END_TEST
 
 /* Many small ones of a stack come before a large one; the limit is last. */
-START_TEST(mu77_limit_after_merging)
+START_TEST(limit_after_merging)
 {
 	void **large;
 	size_t i;
@@ -180,7 +180,7 @@ START_TEST(mu77_limit_after_merging)
 }
 END_TEST
 
-START_TEST(mu78_first_16_frames)
+START_TEST(first_16_frames)
 {
 	uintptr_t deep[40];
 	void **a, **b, **c;
@@ -228,7 +228,7 @@ START_TEST(dressed_block)
 END_TEST
 
 /* Without memory for folding, each block is an entry, and has its stack. */
-START_TEST(mu76_frames_without_folding)
+START_TEST(frames_without_folding)
 {
 	void **a;
 
@@ -317,15 +317,13 @@ main(void)
 	TCase *random = tcase_create("Random");
 
 	tcase_add_checked_fixture(merging, setup, clean_up);
-	tcase_add_loop_test(
-	    merging, mu76_same_stack_is_one_entry, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, mu76_no_stack_no_merge, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, same_stack_is_one_entry, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, no_stack_no_merge, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, unsampled_are_one_entry, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, mu77_limit_after_merging, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, mu78_first_16_frames, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, limit_after_merging, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, first_16_frames, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, dressed_block, 0, FAKE_KINDS);
-	tcase_add_loop_test(
-	    merging, mu76_frames_without_folding, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, frames_without_folding, 0, FAKE_KINDS);
 	suite_add_tcase(suite, merging);
 	tcase_add_checked_fixture(random, NULL, clean_up);
 	tcase_set_timeout(random, 60);

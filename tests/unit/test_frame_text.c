@@ -49,7 +49,7 @@ expect(uintptr_t address, const char *name, size_t into)
 	ck_assert_str_eq(frame(address), line);
 }
 
-START_TEST(mu22_exported_functions)
+START_TEST(exported_functions)
 {
 	int i;
 
@@ -90,7 +90,7 @@ START_TEST(same_as_dladdr)
 END_TEST
 
 /* A program exports nothing: module and offset are enough for addr2line. */
-START_TEST(mu22_module_and_offset)
+START_TEST(module_and_offset)
 {
 	const char *line = frame((uintptr_t)frame + 1);
 	struct link_map *map;
@@ -105,7 +105,7 @@ START_TEST(mu22_module_and_offset)
 }
 END_TEST
 
-START_TEST(mu22_unknown)
+START_TEST(case_unknown)
 {
 	void *anonymous = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -157,10 +157,10 @@ main(void)
 	TCase *tcase = tcase_create("Frames");
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_test(tcase, mu22_exported_functions);
+	tcase_add_test(tcase, exported_functions);
 	tcase_add_test(tcase, same_as_dladdr);
-	tcase_add_test(tcase, mu22_module_and_offset);
-	tcase_add_test(tcase, mu22_unknown);
+	tcase_add_test(tcase, module_and_offset);
+	tcase_add_test(tcase, case_unknown);
 	tcase_add_test(tcase, damaged_modules);
 	suite_add_tcase(suite, tcase);
 

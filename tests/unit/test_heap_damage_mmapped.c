@@ -1,7 +1,7 @@
 /*
- * A real heap, a copy of it, and a word or two of the copy changed: whoever is
- * not certain that a mapping is a chunk reports nothing of it, and says so;
- * where malloc's counters single out what is one, nothing is lost of that.
+ * A real heap, a copy of it, and a word or two of the copy changed: a mapping
+ * that may not be a chunk is not reported, and the answer says so; if malloc's
+ * counters identify the chunks, none is lost.
  */
 #include "tests/support/heap_busy.h"
 

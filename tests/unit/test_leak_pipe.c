@@ -64,7 +64,7 @@ good_header(void)
 	};
 }
 
-START_TEST(mu80_damaged_headers_are_refused)
+START_TEST(damaged_headers_are_refused)
 {
 	struct mu_pipe_header header = good_header();
 
@@ -166,7 +166,7 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 	return status;
 }
 
-START_TEST(mu79_all_arrives)
+START_TEST(all_arrives)
 {
 	struct sender sender = { MU_PARTIAL, ENTRIES };
 	struct UnreachableMemoryInfo info;
@@ -209,7 +209,7 @@ START_TEST(a_failure_arrives_with_its_words)
 }
 END_TEST
 
-START_TEST(mu38_end_of_file_at_every_step)
+START_TEST(end_of_file_at_every_step)
 {
 	struct mu_pipe_header header = good_header();
 	struct UnreachableMemoryInfo info = { 0 };
@@ -236,7 +236,7 @@ START_TEST(mu38_end_of_file_at_every_step)
 END_TEST
 
 /* A stranger holds the write end: no end of file, yet no hang. */
-START_TEST(mu37_death_without_end_of_file)
+START_TEST(death_without_end_of_file)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	pid_t pid = fork();
@@ -290,11 +290,11 @@ main(void)
 
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60);
-	tcase_add_test(tc, mu80_damaged_headers_are_refused);
-	tcase_add_test(tc, mu79_all_arrives);
+	tcase_add_test(tc, damaged_headers_are_refused);
+	tcase_add_test(tc, all_arrives);
 	tcase_add_test(tc, a_failure_arrives_with_its_words);
-	tcase_add_test(tc, mu38_end_of_file_at_every_step);
-	tcase_add_test(tc, mu37_death_without_end_of_file);
+	tcase_add_test(tc, end_of_file_at_every_step);
+	tcase_add_test(tc, death_without_end_of_file);
 	tcase_add_test(tc, a_silent_sweeper_is_given_up);
 	tcase_add_test(tc, garbage_is_no_answer);
 	suite_add_tcase(suite, tc);

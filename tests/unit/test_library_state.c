@@ -156,7 +156,7 @@ refuse(void *ctx, uintptr_t *words, size_t max)
 	return -1;
 }
 
-START_TEST(mu83_providers_are_called_until_all_fits)
+START_TEST(providers_are_called_until_all_fits)
 {
 	struct mu_registry registry = { 0 };
 	struct mu_log log = { .fd = -1, .syslog_fd = -1, .silent = true };
@@ -255,7 +255,7 @@ main(void)
 	tcase_add_test(tc, lock_heals_in_a_child);
 	tcase_add_test(tc, lock_excludes);
 	tcase_add_test(tc, results_are_known_until_freed);
-	tcase_add_test(tc, mu83_providers_are_called_until_all_fits);
+	tcase_add_test(tc, providers_are_called_until_all_fits);
 	tcase_add_test(tc, registrations_count);
 	tcase_add_loop_test(tc, table_is_emptied, 0, 2);
 	suite_add_tcase(suite, tc);

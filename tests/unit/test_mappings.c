@@ -128,7 +128,7 @@ END_TEST
  * Android's parser cuts names at 95 characters; ours must not, up to PATH_MAX
  * and beyond.
  */
-START_TEST(mu57_long_name)
+START_TEST(long_name)
 {
 	char text[10000], name[8192];
 
@@ -332,7 +332,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, real_lines);
 	tcase_add_test(tc, odd_names);
-	tcase_add_test(tc, mu57_long_name);
+	tcase_add_test(tc, long_name);
 	tcase_add_test(tc, same_names);
 	tcase_add_test(tc, empty);
 	tcase_add_test(tc, malformed);

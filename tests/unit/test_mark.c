@@ -150,7 +150,7 @@ START_TEST(root_values)
 END_TEST
 
 /* All of a block is scanned, to its last usable word. */
-START_TEST(mu65_whole_block)
+START_TEST(whole_block)
 {
 	size_t usable;
 	void **a, **b;
@@ -277,7 +277,7 @@ main(void)
 	tcase_add_loop_test(more, cut_word, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, overlapping_roots, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, root_values, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, mu65_whole_block, 0, FAKE_KINDS);
+	tcase_add_loop_test(more, whole_block, 0, FAKE_KINDS);
 	tcase_add_test(more, kept_blocks);
 	tcase_add_loop_test(more, late, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, no_memory, 0, FAKE_KINDS);

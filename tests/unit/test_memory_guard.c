@@ -40,7 +40,7 @@ read_guarded(const char *at, int original, char expected, size_t skipped)
 	return status;
 }
 
-START_TEST(mu66_no_access_after_all)
+START_TEST(no_access_after_all)
 {
 	char *at = map_untouched(3);
 
@@ -53,7 +53,7 @@ START_TEST(mu66_no_access_after_all)
 }
 END_TEST
 
-START_TEST(mu66_guard_region)
+START_TEST(guard_region)
 {
 	char *at = map_untouched(3);
 
@@ -70,7 +70,7 @@ START_TEST(mu66_guard_region)
 END_TEST
 
 /* SIGBUS: the file was cut behind the mapping's back. */
-START_TEST(mu66_truncated_file)
+START_TEST(truncated_file)
 {
 	int fd = file_of_pages("/tmp", 3);
 	char *shared = map_pages(3, MAP_SHARED, fd),
@@ -85,7 +85,7 @@ START_TEST(mu66_truncated_file)
 }
 END_TEST
 
-START_TEST(mu66_protection_key)
+START_TEST(protection_key)
 {
 	char *at = map_untouched(2);
 	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
@@ -113,7 +113,7 @@ map_dontfork(void)
 	return at;
 }
 
-START_TEST(mu67_dontfork_is_zero_and_counted)
+START_TEST(dontfork_is_zero_and_counted)
 {
 	char *at = map_dontfork();
 
@@ -122,7 +122,7 @@ START_TEST(mu67_dontfork_is_zero_and_counted)
 }
 END_TEST
 
-START_TEST(mu67_dontfork_is_brought_over)
+START_TEST(dontfork_is_brought_over)
 {
 	char *at = map_dontfork();
 	int original = open("/proc/self/mem", O_RDONLY);
@@ -135,7 +135,7 @@ START_TEST(mu67_dontfork_is_brought_over)
 }
 END_TEST
 
-START_TEST(mu66_fault_elsewhere_kills)
+START_TEST(fault_elsewhere_kills)
 {
 	char *at = map_untouched(1);
 	int status;
@@ -153,7 +153,7 @@ START_TEST(mu66_fault_elsewhere_kills)
 END_TEST
 
 /* A write of ours by mistake must not be papered over, nor loop. */
-START_TEST(mu66_write_kills)
+START_TEST(write_kills)
 {
 	char *at = map_untouched(1);
 	struct mu_why why;
@@ -236,7 +236,7 @@ read_closed(void *at)
 }
 
 /* Several at the same page at once: each page is mended and counted once. */
-START_TEST(mu66_several_threads)
+START_TEST(several_threads)
 {
 	char *at = map_untouched(CLOSED);
 	struct mu_absent absent = { .memory = -1, .pagemap = -1 };
@@ -277,15 +277,15 @@ main(void)
 	TCase *tcase = tcase_create("memory_guard");
 
 	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
-	tcase_add_test(tcase, mu66_no_access_after_all);
-	tcase_add_test(tcase, mu66_guard_region);
-	tcase_add_test(tcase, mu66_truncated_file);
-	tcase_add_test(tcase, mu66_protection_key);
-	tcase_add_test(tcase, mu67_dontfork_is_zero_and_counted);
-	tcase_add_test(tcase, mu67_dontfork_is_brought_over);
-	tcase_add_test(tcase, mu66_fault_elsewhere_kills);
-	tcase_add_test(tcase, mu66_write_kills);
-	tcase_add_test(tcase, mu66_several_threads);
+	tcase_add_test(tcase, no_access_after_all);
+	tcase_add_test(tcase, guard_region);
+	tcase_add_test(tcase, truncated_file);
+	tcase_add_test(tcase, protection_key);
+	tcase_add_test(tcase, dontfork_is_zero_and_counted);
+	tcase_add_test(tcase, dontfork_is_brought_over);
+	tcase_add_test(tcase, fault_elsewhere_kills);
+	tcase_add_test(tcase, write_kills);
+	tcase_add_test(tcase, several_threads);
 	tcase_add_test(tcase, sent_signal_kills);
 	tcase_add_test(tcase, close_restores);
 	suite_add_tcase(suite, tcase);

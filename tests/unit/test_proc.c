@@ -127,7 +127,7 @@ sum_up(void *ctx, int value)
 }
 
 /* Only decimal numbers that fit; none of /proc's and the shell's other names */
-START_TEST(mu44_numbers_of_a_directory)
+START_TEST(numbers_of_a_directory)
 {
 	static const char *const names[] = { "1", "20", "2147483647", "007",
 		"-1", "+1", "1x", "x1", "1.", "2147483648", " 3", "",
@@ -295,7 +295,7 @@ main(void)
 	tcase_add_test(tc, no_numbers);
 	tcase_add_test(tc, whole_files);
 	tcase_add_test(tc, file_too_large);
-	tcase_add_test(tc, mu44_numbers_of_a_directory);
+	tcase_add_test(tc, numbers_of_a_directory);
 	tcase_add_test(tc, many_numbers);
 	tcase_add_test(tc, states);
 	tcase_add_test(tc, status_amounts);

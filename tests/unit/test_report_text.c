@@ -63,7 +63,7 @@ info_text(const struct UnreachableMemoryInfo *info)
 	return buffer;
 }
 
-START_TEST(mu14_plural)
+START_TEST(plural)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -84,7 +84,7 @@ START_TEST(mu14_plural)
 }
 END_TEST
 
-START_TEST(mu14_whole_report)
+START_TEST(whole_report)
 {
 	struct UnreachableMemoryInfo info;
 	struct Leak leaks[2] = { make_leak(0x7f0012345670, 40),
@@ -163,7 +163,7 @@ START_TEST(partial_answer_says_so)
 }
 END_TEST
 
-START_TEST(mu15_abi_of_this_process)
+START_TEST(abi_of_this_process)
 {
 #if defined(__x86_64__)
 	ck_assert_str_eq(MU_ABI, "x86_64");
@@ -202,7 +202,7 @@ START_TEST(referencing_and_similar)
 }
 END_TEST
 
-START_TEST(mu17_header_word)
+START_TEST(header_word)
 {
 	struct Leak leak = make_leak(0x1000, 32);
 
@@ -220,7 +220,7 @@ START_TEST(mu17_header_word)
 }
 END_TEST
 
-START_TEST(mu18_last_row_is_padded)
+START_TEST(last_row_is_padded)
 {
 	struct Leak leak = make_leak(0x2000, 20);
 
@@ -242,7 +242,7 @@ START_TEST(mu18_last_row_is_padded)
 }
 END_TEST
 
-START_TEST(mu18_printable)
+START_TEST(printable)
 {
 	struct Leak leak = make_leak(0x2000, 4);
 
@@ -252,7 +252,7 @@ START_TEST(mu18_printable)
 }
 END_TEST
 
-START_TEST(mu19_two_digits)
+START_TEST(two_digits)
 {
 	struct Leak leak = make_leak(0x2000, 4);
 
@@ -263,7 +263,7 @@ START_TEST(mu19_two_digits)
 }
 END_TEST
 
-START_TEST(mu20_decimal_counts)
+START_TEST(decimal_counts)
 {
 	struct Leak leak = make_leak(0x3000, 48);
 
@@ -277,7 +277,7 @@ START_TEST(mu20_decimal_counts)
 }
 END_TEST
 
-START_TEST(mu22_backtrace)
+START_TEST(case_backtrace)
 {
 	struct Leak leak = make_leak(0x3000, 8);
 
@@ -295,7 +295,7 @@ START_TEST(mu22_backtrace)
 }
 END_TEST
 
-START_TEST(mu23_consumer_regex)
+START_TEST(consumer_regex)
 {
 	struct Leak leak = make_leak(0x7f00deadbee0, 4096);
 	regmatch_t match;
@@ -315,7 +315,7 @@ START_TEST(mu23_consumer_regex)
 }
 END_TEST
 
-START_TEST(mu24_summary_line)
+START_TEST(summary_line)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -340,7 +340,7 @@ START_TEST(mu24_summary_line)
 }
 END_TEST
 
-START_TEST(mu2_failure_says_why)
+START_TEST(failure_says_why)
 {
 	static const char first[] = "Failed to get unreachable memory\n";
 	struct UnreachableMemoryInfo info;
@@ -392,21 +392,21 @@ main(void)
 	Suite *suite = suite_create("report_text");
 	TCase *tc = tcase_create("text");
 
-	tcase_add_test(tc, mu14_plural);
-	tcase_add_test(tc, mu14_whole_report);
+	tcase_add_test(tc, plural);
+	tcase_add_test(tc, whole_report);
 	tcase_add_test(tc, shared_and_cut_entries_are_said);
 	tcase_add_test(tc, partial_answer_says_so);
-	tcase_add_test(tc, mu15_abi_of_this_process);
+	tcase_add_test(tc, abi_of_this_process);
 	tcase_add_test(tc, referencing_and_similar);
-	tcase_add_test(tc, mu17_header_word);
-	tcase_add_test(tc, mu18_last_row_is_padded);
-	tcase_add_test(tc, mu18_printable);
-	tcase_add_test(tc, mu19_two_digits);
-	tcase_add_test(tc, mu20_decimal_counts);
-	tcase_add_test(tc, mu22_backtrace);
-	tcase_add_test(tc, mu23_consumer_regex);
-	tcase_add_test(tc, mu24_summary_line);
-	tcase_add_test(tc, mu2_failure_says_why);
+	tcase_add_test(tc, header_word);
+	tcase_add_test(tc, last_row_is_padded);
+	tcase_add_test(tc, printable);
+	tcase_add_test(tc, two_digits);
+	tcase_add_test(tc, decimal_counts);
+	tcase_add_test(tc, case_backtrace);
+	tcase_add_test(tc, consumer_regex);
+	tcase_add_test(tc, summary_line);
+	tcase_add_test(tc, failure_says_why);
 	tcase_add_test(tc, short_buffer_measures);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

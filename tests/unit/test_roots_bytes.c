@@ -73,7 +73,7 @@ START_TEST(heap_is_left_out_to_the_byte)
 }
 END_TEST
 
-START_TEST(mu59_below_sp_is_left_out)
+START_TEST(below_sp_is_left_out)
 {
 	char *sp;
 
@@ -85,7 +85,7 @@ START_TEST(mu59_below_sp_is_left_out)
 }
 END_TEST
 
-START_TEST(mu56_alternate_stack_scans_both)
+START_TEST(alternate_stack_scans_both)
 {
 	char *alternate = map_filled(4);
 	char *sp = (char *)thread.sp;
@@ -247,8 +247,8 @@ main(void)
 	tcase_add_test(tcase, own_memory_is_left_out);
 	tcase_add_test(tcase, tables_of_a_recorder_are_left_out);
 	tcase_add_test(tcase, heap_is_left_out_to_the_byte);
-	tcase_add_test(tcase, mu59_below_sp_is_left_out);
-	tcase_add_test(tcase, mu56_alternate_stack_scans_both);
+	tcase_add_test(tcase, below_sp_is_left_out);
+	tcase_add_test(tcase, alternate_stack_scans_both);
 	tcase_add_test(tcase, ended_thread);
 	tcase_add_test(tcase, registered_regions);
 	tcase_add_test(tcase, values_of_all_sources);

@@ -65,7 +65,7 @@ END_TEST
  * A million lookups in spans of chunks of all sizes, some live. The model is
  * an array with the chunk of every grain.
  */
-START_TEST(mu61_random_spans)
+START_TEST(random_spans)
 {
 	static char memory[2][SPAN_BYTES];
 	static uint32_t owner[2][SPAN_BYTES / MU_GRAIN];
@@ -146,7 +146,7 @@ main(void)
 	tcase_add_test(tc, listed_overlaps_span);
 	tcase_add_test(tc, spans_overlap);
 	tcase_add_test(tc, hostile_size);
-	tcase_add_test(tc, mu61_random_spans);
+	tcase_add_test(tc, random_spans);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -4,7 +4,7 @@
 #include "tests/support/players.h"
 #include "tests/support/suite.h"
 
-START_TEST(mu59_below_sp_of_a_thread)
+START_TEST(below_sp_of_a_thread)
 {
 	struct player player;
 	struct mu_range stack;
@@ -27,7 +27,7 @@ START_TEST(mu59_below_sp_of_a_thread)
 }
 END_TEST
 
-START_TEST(mu59_below_sp_of_the_main_thread)
+START_TEST(below_sp_of_the_main_thread)
 {
 	volatile char here[16] = { 0 };
 	uintptr_t sp = mu_arch_sp();
@@ -43,7 +43,7 @@ START_TEST(mu59_below_sp_of_the_main_thread)
 END_TEST
 
 /* On an alternate stack the frames of the normal one still count. */
-START_TEST(mu56_alternate_stack)
+START_TEST(alternate_stack)
 {
 	static char alternate[16384];
 	struct player player;
@@ -65,7 +65,7 @@ START_TEST(mu56_alternate_stack)
 END_TEST
 
 /* Then what runs on it does not tell how much of it is in use. */
-START_TEST(mu56_alternate_stack_and_a_guest)
+START_TEST(alternate_stack_and_a_guest)
 {
 	static char alternate[16384];
 	struct player player;
@@ -171,10 +171,10 @@ main(void)
 	TCase *tcase = tcase_create("stacks");
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_add_test(tcase, mu59_below_sp_of_a_thread);
-	tcase_add_test(tcase, mu59_below_sp_of_the_main_thread);
-	tcase_add_test(tcase, mu56_alternate_stack);
-	tcase_add_test(tcase, mu56_alternate_stack_and_a_guest);
+	tcase_add_test(tcase, below_sp_of_a_thread);
+	tcase_add_test(tcase, below_sp_of_the_main_thread);
+	tcase_add_test(tcase, alternate_stack);
+	tcase_add_test(tcase, alternate_stack_and_a_guest);
 	tcase_add_test(tcase, unknown_stack_pointer);
 	tcase_add_test(tcase, two_on_one_stack);
 	tcase_add_test(tcase, no_memory);

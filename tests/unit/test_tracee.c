@@ -18,7 +18,7 @@ classified(int status)
 	return tracee;
 }
 
-START_TEST(mu48_classify)
+START_TEST(classify)
 {
 	static const int group[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 	struct mu_tracee tracee = classified(128 << 8 | SIGTRAP);
@@ -52,7 +52,7 @@ main(void)
 	Suite *suite = suite_create("tracee");
 	TCase *tc = tcase_create("tracee");
 
-	tcase_add_test(tc, mu48_classify);
+	tcase_add_test(tc, classify);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

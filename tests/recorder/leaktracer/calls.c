@@ -145,7 +145,7 @@ stop_from_another_thread(void)
 	pthread_barrier_wait(&turn.barrier);
 	pthread_join(thread, NULL);
 	expect("before the stop", records(2001), 1);
-	expect("lt9: a mark is undone by stopAll", records(2002), 0);
+	expect("a mark is undone by stopAll", records(2002), 0);
 }
 
 /* Older records are dropped, since their releases were not monitored. */
@@ -187,9 +187,9 @@ failing_realloc(void)
 	block = lose(4001);
 	sink = realloc(block, huge);
 	expect("failed", sink == NULL, 1);
-	expect("lt9: realloc that failed", records(4001), 1);
+	expect("realloc that failed", records(4001), 1);
 	sink = calloc(huge, 3);
-	expect("lt9: calloc that overflows", sink == NULL, 1);
+	expect("calloc that overflows", sink == NULL, 1);
 	free(block);
 	expect("freed after that", records(4001), 0);
 	leaktracer_stopAllMonitoring();
