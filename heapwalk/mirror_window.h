@@ -31,6 +31,13 @@
 #define MU_MIRROR_WINDOW ((size_t)16 << 20)
 #define MU_MIRROR_LITTLE ((size_t)4 << 20) /* it does with that */
 
+/*
+ * A process with no more private memory than this is mirrored as a whole: a
+ * search through a window takes two to three times the time, and the copy lives
+ * until its end.
+ */
+#define MU_MIRROR_WHOLE ((size_t)64 << 20)
+
 struct mu_memory_mirror;
 struct mu_mirror_group;
 

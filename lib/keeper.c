@@ -114,15 +114,17 @@ open_and_start(struct mu_keeper *keeper)
 
 /*
  * How much of a copy is in the command's memory at a time. Where the process
- * has little room, and the command is not limited with it, the copy lives as
- * short as can be: all is read at once (0).
+ * has little room, and the command is not limited with it, or where there is
+ * little to read, all is read at once (0) and the copy ends before the search.
  */
 static size_t
 window_of(const struct mu_keeper *keeper)
 {
 	if (keeper->result.tight)
 		return keeper->result.apart ? 0 : MU_MIRROR_LITTLE;
-	return keeper->window != 0 ? keeper->window : MU_MIRROR_WINDOW;
+	if (keeper->window != 0)
+		return keeper->window;
+	return keeper->result.private <= MU_MIRROR_WHOLE ? 0 : MU_MIRROR_WINDOW;
 }
 
 /* What the mirror reads from: the copy, or the target itself. */

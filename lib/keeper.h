@@ -48,6 +48,7 @@ struct mu_keeper_result {
 	bool copied_long;         /* by the making of the copy */
 	bool tight;               /* there is little room for the copy, and */
 	bool apart;               /* not for who reads it (struct mu_room) */
+	size_t private;           /* bytes of the process (struct mu_room) */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 };

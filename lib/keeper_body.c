@@ -274,6 +274,7 @@ take_stopped(struct keeping *keeping, struct mu_threads *threads,
 		keeping->result->taken = MU_KEEPER_FORK;
 		keeping->result->tight = keeping->room.tight;
 		keeping->result->apart = keeping->room.apart;
+		keeping->result->private = keeping->room.private;
 		return take_beside(keeping, threads->count);
 	}
 	keeping->result->stopped_long = status == MU_ERR_TIMEOUT;

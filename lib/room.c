@@ -146,7 +146,8 @@ mu_room_add_reader(struct mu_room *room)
 
 	mu_headroom_open(&own, (pid_t)mu_sys0(SYS_getpid));
 	room->traced = true;
-	room->reader = lesser(room->private, MU_MIRROR_WINDOW) +
+	room->reader = (room->private <= MU_MIRROR_WHOLE ? room->private
+							 : MU_MIRROR_WINDOW) +
 	    room->private / TABLES_PART;
 	room->reader_least = lesser(room->private, MU_MIRROR_LITTLE) +
 	    room->private / LEAST_TABLES_PART;
