@@ -29,88 +29,117 @@ MU_CFLAGS := -std=gnu11 $(MU_WARN) -fPIC -fvisibility=hidden \
 
 # Sources in the order in which a pass goes through them.
 SRC_ORIGINAL := \
-	lib/library.c lib/startup.c lib/exit_stack.c lib/answer_file.c lib/options.c \
-	lib/options_signal.c lib/options_reach.c \
-	lib/watch_signal.c \
-	lib/memunreachable.c lib/no_leaks.c lib/why_reachable.c lib/each_unreachable.c \
-	lib/pass.c lib/look.c \
-	lib/outcome.c lib/under_way.c lib/lock.c lib/registry.c \
-	lib/log_sink.c lib/malloc_probe.c lib/allocator_freeze.c \
-	lib/ladder.c lib/parked_capture.c lib/sweeper_end.c lib/room.c
+	lib/state/library.c lib/pass/startup.c lib/state/exit_stack.c \
+	lib/state/answer_file.c lib/state/options.c \
+	lib/state/options_signal.c lib/state/options_reach.c \
+	lib/pass/watch_signal.c \
+	lib/pass/memunreachable.c lib/pass/no_leaks.c lib/pass/why_reachable.c \
+	lib/pass/each_unreachable.c \
+	lib/pass/pass.c lib/pass/look.c \
+	lib/pass/outcome.c lib/state/under_way.c lib/state/lock.c \
+	lib/state/registry.c \
+	lib/state/log_sink.c lib/state/malloc_probe.c lib/state/allocator_freeze.c \
+	lib/pass/stop_method.c lib/pass/parked_capture.c lib/state/sweeper_end.c \
+	lib/state/room.c
 SRC_COLLECTOR := \
-	lib/collector.c lib/urgency.c lib/caller.c lib/descriptors.c lib/left_out.c \
-	ptrace/threads.c ptrace/threads_release.c ptrace/task_list.c \
-	ptrace/tracee.c ptrace/wakeup.c \
-	ptrace/refusal.c ptrace/probe.c ptrace/parking.c \
-	ptrace/parking_choice.c ptrace/parking_await.c \
-	ptrace/parking_rows.c ptrace/parking_handler.c \
-	ptrace/registers.c ptrace/mappings.c \
-	ptrace/kernel_values.c ptrace/proc.c ptrace/pause.c \
-	ptrace/snapshot_live.c
+	lib/helpers/collector.c lib/helpers/urgency.c lib/state/caller.c \
+	lib/helpers/descriptors.c lib/state/left_out.c \
+	ptrace/live/threads.c ptrace/live/threads_release.c \
+	ptrace/live/task_list.c \
+	ptrace/live/tracee.c ptrace/live/wakeup.c \
+	ptrace/live/refusal.c ptrace/live/probe.c ptrace/live/parking.c \
+	ptrace/live/parking_choice.c ptrace/live/parking_await.c \
+	ptrace/live/parking_rows.c ptrace/live/parking_handler.c \
+	ptrace/live/registers.c ptrace/live/mappings.c \
+	ptrace/live/kernel_values.c ptrace/live/proc.c ptrace/live/pause.c \
+	ptrace/live/snapshot.c
 SRC_SWEEPER := \
-	lib/sweeper.c ptrace/sharer.c lib/search.c lib/image.c lib/image_drop.c lib/manners.c \
-	lib/worker_threads.c lib/own_memory.c \
-	heapwalk/snapshot.c heapwalk/memory_self.c heapwalk/memory_guard.c \
-	heapwalk/absent.c heapwalk/shared.c heapwalk/available.c \
-	heapwalk/headroom.c \
-	heapwalk/wiped.c heapwalk/forked.c \
-	heapwalk/pages.c heapwalk/classify.c heapwalk/tmpfs.c heapwalk/lines.c \
-	heapwalk/heap_glibc.c heapwalk/glibc_layout.c heapwalk/glibc_release.c \
-	heapwalk/glibc_arena.c \
-	heapwalk/glibc_libc.c heapwalk/glibc_data.c \
-	heapwalk/glibc_foreign.c heapwalk/dynamic_symbols.c heapwalk/glibc_messages.c \
-	heapwalk/glibc_main.c heapwalk/glibc_hole.c heapwalk/glibc_pieces.c \
-	heapwalk/glibc_heaps.c heapwalk/glibc_strays.c \
-	heapwalk/glibc_chunks.c heapwalk/glibc_parts.c heapwalk/glibc_step.c \
-	heapwalk/glibc_probe.c heapwalk/glibc_free.c heapwalk/glibc_lists.c \
-	heapwalk/glibc_lanes.c heapwalk/glibc_picked.c \
-	heapwalk/glibc_slots.c heapwalk/glibc_tls.c heapwalk/glibc_tcache.c \
-	heapwalk/glibc_counts.c \
-	heapwalk/glibc_orphans.c \
-	heapwalk/glibc_mmapped.c heapwalk/glibc_pick.c \
-	heapwalk/glibc_inferred.c heapwalk/glibc_usage.c heapwalk/usage.c \
-	heapwalk/blocks.c heapwalk/blocks_seal.c heapwalk/blocks_number.c \
-	heapwalk/spans.c \
-	heapwalk/roots.c heapwalk/places.c heapwalk/ranges.c heapwalk/stacks.c \
-	heapwalk/stacks_ended.c heapwalk/tls.c heapwalk/modules.c \
-	heapwalk/in_malloc.c \
+	lib/helpers/sweeper.c ptrace/live/sharer.c lib/helpers/search.c \
+	lib/helpers/image.c lib/helpers/image_drop.c lib/helpers/sweeper_limits.c \
+	lib/helpers/worker_threads.c lib/helpers/own_memory.c \
+	heapwalk/subject/snapshot.c heapwalk/memory/self.c heapwalk/memory/guard.c \
+	heapwalk/memory/fork_gaps.c heapwalk/memory/shared.c \
+	heapwalk/memory/available.c \
+	heapwalk/memory/headroom.c \
+	heapwalk/memory/wiped.c heapwalk/memory/forked.c \
+	heapwalk/memory/pages.c heapwalk/subject/classify.c \
+	heapwalk/subject/tmpfs.c heapwalk/subject/lines.c \
+	heapwalk/heaps/glibc/reading.c heapwalk/heaps/glibc/layout.c \
+	heapwalk/heaps/glibc/release.c \
+	heapwalk/heaps/glibc/arena.c \
+	heapwalk/heaps/glibc/libc.c heapwalk/heaps/glibc/data.c \
+	heapwalk/heaps/glibc/foreign.c heapwalk/subject/dynamic_symbols.c \
+	heapwalk/heaps/glibc/messages.c \
+	heapwalk/heaps/glibc/main.c heapwalk/heaps/glibc/hole.c \
+	heapwalk/heaps/glibc/pieces.c \
+	heapwalk/heaps/glibc/heaps.c heapwalk/heaps/glibc/strays.c \
+	heapwalk/heaps/glibc/chunks.c heapwalk/heaps/glibc/parts.c \
+	heapwalk/heaps/glibc/step.c \
+	heapwalk/heaps/glibc/probe.c heapwalk/heaps/glibc/free.c \
+	heapwalk/heaps/glibc/lists.c \
+	heapwalk/heaps/glibc/lanes.c heapwalk/heaps/glibc/picked.c \
+	heapwalk/heaps/glibc/slots.c heapwalk/heaps/glibc/tls.c \
+	heapwalk/heaps/glibc/tcache.c \
+	heapwalk/heaps/glibc/counts.c \
+	heapwalk/heaps/glibc/orphans.c \
+	heapwalk/heaps/glibc/mmapped.c heapwalk/heaps/glibc/pick.c \
+	heapwalk/heaps/glibc/inferred.c heapwalk/heaps/glibc/usage.c \
+	heapwalk/heaps/usage.c \
+	heapwalk/heaps/blocks.c heapwalk/heaps/blocks_seal.c \
+	heapwalk/heaps/blocks_number.c \
+	heapwalk/heaps/spans.c \
+	heapwalk/roots/roots.c heapwalk/roots/places.c heapwalk/subject/ranges.c \
+	heapwalk/subject/stacks.c \
+	heapwalk/subject/stacks_ended.c heapwalk/subject/tls.c \
+	heapwalk/subject/modules.c \
+	heapwalk/heaps/glibc/in_malloc.c \
 	heapwalk/graph/graph.c heapwalk/graph/parts.c heapwalk/graph/collect.c \
 	heapwalk/graph/roots_reading.c heapwalk/graph/reader.c \
 	heapwalk/graph/store.c heapwalk/graph/lost.c \
-	heapwalk/words.c heapwalk/references.c heapwalk/links.c \
-	heapwalk/encodings.c \
+	heapwalk/graph/words.c heapwalk/graph/references.c \
+	heapwalk/graph/stale_links.c \
+	heapwalk/graph/encodings.c \
 	heapwalk/mark/chains.c heapwalk/mark/mark.c \
 	heapwalk/mark/links.c heapwalk/mark/marking.c \
 	heapwalk/mark/marker.c \
-	heapwalk/packed.c heapwalk/fold.c heapwalk/fold_alone.c \
-	heapwalk/trees.c heapwalk/giant.c heapwalk/components.c heapwalk/component_sums.c heapwalk/cycles.c \
-	heapwalk/charge.c heapwalk/choice.c heapwalk/similar.c \
-	heapwalk/reported.c \
-	heapwalk/recorded_place.c heapwalk/recorded_open.c \
-	heapwalk/recorded_modules.c heapwalk/recorded.c \
-	heapwalk/referrers.c heapwalk/referrers_place.c heapwalk/owners.c \
-	lib/pipe.c lib/leak_pipe.c lib/suspects.c lib/why_pipe.c
-SRC_REPORT := lib/results.c lib/entries.c lib/backtrace.c lib/symbolizer_open.c lib/report/text.c \
+	heapwalk/fold/packed.c heapwalk/fold/fold.c heapwalk/fold/fold_alone.c \
+	heapwalk/fold/trees.c heapwalk/fold/giant_scc.c heapwalk/fold/components.c \
+	heapwalk/fold/component_sums.c heapwalk/fold/cycles.c \
+	heapwalk/fold/retained.c heapwalk/fold/top_n.c heapwalk/fold/similar.c \
+	heapwalk/fold/reported.c \
+	heapwalk/recorded/place.c heapwalk/recorded/open.c \
+	heapwalk/recorded/modules.c heapwalk/recorded/recorded.c \
+	heapwalk/refer/referrers.c heapwalk/refer/place.c heapwalk/refer/owners.c \
+	lib/pipe/pipe.c lib/pipe/leak_pipe.c lib/pipe/candidates.c \
+	lib/pipe/why_pipe.c
+SRC_REPORT := lib/state/results.c lib/pipe/entries.c lib/report/backtrace.c \
+	lib/report/symbolizer_open.c lib/report/text.c \
 	lib/report/frame_text.c lib/report/exported.c lib/report/hint.c \
 	lib/report/reference_text.c
-SRC_GROUND := lib/signal_action.c lib/arena.c lib/sort.c lib/text.c lib/log.c \
-	lib/report_file.c \
-	lib/status.c lib/procfs.c lib/symbolizer.c lib/symbolizer_process.c
+SRC_GROUND := include/mu/signal_action.c include/mu/arena.c \
+	include/mu/sort.c include/mu/text.c include/mu/log.c \
+	include/mu/report_file.c \
+	include/mu/status.c include/mu/procfs.c lib/report/symbolizer.c \
+	lib/report/symbolizer_process.c
 
 # The command. Libraries that only it needs are linked here and nowhere else.
 # First a process or a core becomes an answer, then names, words and files.
 SRC_KEEPER := \
-	ptrace/remote_code.c ptrace/remote_thread.c ptrace/remote_call.c \
-	ptrace/remote_stop.c ptrace/remote_return.c ptrace/rights.c \
-	ptrace/alternate_stacks.c \
-	ptrace/process_copy.c ptrace/process_copy_end.c \
-	ptrace/process_copy_left.c \
-	lib/shared_pages.c lib/copy_pause.c lib/oom_score.c \
-	lib/keeper.c lib/keeper_body.c lib/keeper_drop.c lib/keeper_line.c \
-	lib/guardian.c
-SRC_MIRROR := heapwalk/memory_mirror.c heapwalk/mirror_group.c heapwalk/map_file.c \
-	heapwalk/mirror_fill.c heapwalk/mirror_window.c \
-	heapwalk/glibc_banner.c
+	ptrace/live/remote_code.c ptrace/live/remote_thread.c \
+	ptrace/live/remote_call.c \
+	ptrace/live/remote_stop.c ptrace/live/remote_return.c ptrace/live/rights.c \
+	ptrace/live/alternate_stacks.c \
+	ptrace/live/process_copy.c ptrace/live/process_copy_end.c \
+	ptrace/live/process_copy_left.c \
+	lib/helpers/shared_pages.c lib/helpers/copy_pause.c \
+	lib/helpers/oom_score.c \
+	lib/helpers/keeper.c lib/helpers/keeper_body.c lib/helpers/keeper_drop.c \
+	lib/helpers/keeper_line.c \
+	lib/helpers/guardian.c
+SRC_MIRROR := heapwalk/memory/mirror.c heapwalk/memory/mirror_group.c \
+	heapwalk/memory/map_file.c \
+	heapwalk/memory/mirror_fill.c heapwalk/memory/mirror_window.c \
+	heapwalk/heaps/glibc/banner.c
 SRC_SUBJECT := lib/cli/check_process.c lib/cli/unsettled.c \
 	lib/cli/check_core.c lib/cli/check_end.c \
 	lib/cli/judgement.c lib/cli/program_kind.c lib/cli/release_guess.c \
@@ -122,12 +151,14 @@ SRC_SYMBOLIZE := \
 	lib/symbolize/subject_files.c lib/symbolize/frame_files.c \
 	lib/symbolize/helper.c lib/symbolize/helper_process.c \
 	lib/symbolize/helper_body.c lib/symbolize/symbol_wire.c \
-	lib/symbolize/symbol_wire_write.c lib/symbolize/confinement.c lib/symbolize/identity.c \
+	lib/symbolize/symbol_wire_write.c lib/symbolize/confinement.c \
+	lib/symbolize/identity.c \
 	lib/symbolize/read_only.c \
 	lib/symbolize/debug_files.c lib/symbolize/build_id.c \
 	lib/symbolize/checksum.c lib/symbolize/debuginfod.c \
 	lib/symbolize/symbol_table.c lib/symbolize/source_lines.c \
-	lib/symbolize/unit_functions.c lib/symbolize/split_unit.c lib/symbolize/inlined.c \
+	lib/symbolize/unit_functions.c lib/symbolize/split_unit.c \
+	lib/symbolize/inlined.c \
 	lib/symbolize/demangled.c
 SRC_DOCTOR := \
 	lib/cli/doctor.c lib/cli/doctor_machine.c lib/cli/doctor_target.c \
@@ -135,11 +166,11 @@ SRC_DOCTOR := \
 	lib/cli/doctor_judge_machine.c lib/cli/doctor_judge_target.c \
 	lib/cli/doctor_judge_files.c
 # A core file becomes a snapshot.
-SRC_CORE := ptrace/snapshot_core.c ptrace/core_file.c ptrace/core_unpack.c \
-	ptrace/core_file_kind.c \
-	ptrace/core_process.c ptrace/core_threads.c ptrace/core_mappings.c \
-	ptrace/core_names.c ptrace/core_modules.c ptrace/core_file_id.c \
-	ptrace/core_memory.c ptrace/core_memory_place.c lib/regular_file.c
+SRC_CORE := ptrace/core/snapshot.c ptrace/core/file.c ptrace/core/unpack.c \
+	ptrace/core/file_kind.c \
+	ptrace/core/process.c ptrace/core/threads.c ptrace/core/mappings.c \
+	ptrace/core/names.c ptrace/core/modules.c ptrace/core/file_id.c \
+	ptrace/core/memory.c ptrace/core/memory_place.c include/mu/regular_file.c
 SRCS := $(SRC_ORIGINAL) $(SRC_COLLECTOR) $(SRC_SWEEPER) $(SRC_REPORT) \
 	$(SRC_GROUND)
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
@@ -159,17 +190,17 @@ SRC_VIEW := lib/view/view.c lib/view/view_heap_dump.c lib/view/view_diff.c \
 	lib/view/diff_text.c lib/view/leaktracer_text.c
 SRC_CLI := lib/cli/cli_options.c lib/cli/cli_subject.c \
 	lib/cli/cli_values.c lib/cli/cli_help.c \
-	lib/cli/output.c lib/cli/progress.c lib/cli/deputy.c \
+	lib/term/output.c lib/cli/progress.c lib/cli/deputy.c \
 	lib/cli/command.c lib/cli/command_file.c lib/cli/library_path.c \
 	lib/cli/command_environment.c lib/cli/command_report.c \
 	lib/cli/command_trace.c lib/cli/command_answer.c \
 	lib/cli/command_start.c lib/cli/command_wait.c lib/cli/command_daemon.c \
 	lib/cli/command_status.c \
-	lib/cli/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
+	lib/term/names.c lib/cli/text_report.c lib/cli/verdict_text.c \
 	lib/cli/leak_text.c lib/cli/frame_line.c \
 	lib/cli/report_lines.c lib/cli/frame_filter.c lib/cli/json_report.c \
 	lib/cli/json_values.c lib/cli/exit_status.c lib/cli/status_word.c \
-	lib/cli/safe_text.c lib/cli/human.c lib/cli/style.c
+	lib/term/safe_text.c lib/term/human.c lib/term/style.c
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_SUBJECT) $(SRC_CORE) \
 	$(SRC_SYMBOLIZE) $(SRC_DOCTOR) $(SRC_VIEW) $(SRC_CLI)
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
@@ -178,35 +209,47 @@ COMMAND_LIBS := -ljansson -ldw -lelf -liberty -ldl
 # The recorder: the only library here that stands between a program and malloc.
 # The options, the allocator underneath, who called, what is known, the calls,
 # then what is written when asked, and LeakTracer's ways.
-SRC_UNWIND := $(addprefix lib/malloc_debug/, unwind_bytes.c unwind_module.c \
-	unwind_module_known.c unwind_table.c frame_program.c \
-	frame_expression.c frame_rules.c frame_memo.c)
+SRC_UNWIND := $(addprefix lib/malloc_debug/, unwind/bytes.c unwind/module.c \
+	unwind/module_known.c unwind/table.c unwind/frame_program.c \
+	unwind/frame_expression.c unwind/frame_rules.c unwind/frame_memo.c)
 SRC_RECORDER := $(addprefix lib/malloc_debug/, \
-	startup.c stand_aside.c options_environment.c options.c \
-	options_table.c real.c bootstrap.c new_failed.c) \
+	entry/startup.c entry/stand_aside.c entry/options_environment.c \
+	entry/options.c \
+	entry/options_table.c entry/real.c entry/bootstrap.c entry/new_failed.c) \
 	$(SRC_UNWIND) $(addprefix lib/malloc_debug/, \
-	stack_walk.c stack_capture.c stack_capture_unit.c \
-	stack_capture_full.c stack_capture_memory.c stack_layouts.c \
-	stack_depot.c stack_depot_memory.c stack_depot_slots.c stack_id.c \
-	sampling.c live.c recording.c recorder.c inside.c \
-	entry.c entry_aligned.c entry_new.c entry_delete.c entry_dlclose.c \
-	entry_exit.c \
-	entry_dlopen.c \
-	entry_stderr.c dispatch.c hooks.c gate.c careful.c \
-	careful_realloc.c block.c guards.c guards_live.c fill.c quarantine.c errors.c \
-	report.c symbolize.c fork.c kept_stderr.c \
-	leak_blocks.c leak_list.c leak_estimate.c leak_info.c iterate.c \
-	journal.c journal_write.c heap_dump.c dump_modules.c gone_modules.c frame_names.c \
-	output_file.c allocator_stats.c leak_finder.c unreachable_check.c \
-	watch.c watch_options.c watch_bare.c watch_thread.c \
-	leaktracer_startup.c leaktracer_settings.c leaktracer.c \
-	leaktracer_state.c leaktracer_late.c leaktracer_preview.c \
-	leaktracer_api.c leaktracer_jobs.c leaktracer_exit.c \
-	leaktracer_report.c leaktracer_rows.c leaktracer_lines.c \
-	leaktracer_modules.c leaktracer_reach.c)
-RECORDER_GROUND := lib/text.c lib/sort.c lib/arena.c lib/signal_action.c \
-	lib/report_file.c lib/options.c lib/options_signal.c lib/symbolizer.c \
-	lib/symbolizer_open.c lib/symbolizer_process.c heapwalk/ranges.c
+	unwind/stack_walk.c unwind/stack_capture.c unwind/stack_capture_unit.c \
+	unwind/stack_capture_full.c unwind/stack_capture_memory.c \
+	unwind/stack_layouts.c \
+	shadow/stack_depot.c shadow/stack_depot_memory.c \
+	shadow/stack_depot_slots.c shadow/stack_id.c \
+	shadow/sampling.c shadow/live.c shadow/recording.c shadow/recorder.c \
+	shadow/inside.c \
+	entry/entry.c entry/aligned.c entry/new.c entry/delete.c entry/dlclose.c \
+	entry/exit.c \
+	entry/dlopen.c \
+	entry/stderr.c entry/dispatch.c entry/hooks.c entry/gate.c entry/careful.c \
+	entry/careful_realloc.c shadow/block.c checks/guards.c \
+	checks/guards_live.c checks/fill.c shadow/quarantine.c checks/errors.c \
+	dumps/report.c dumps/symbolize.c entry/fork.c entry/kept_stderr.c \
+	dumps/leak_blocks.c dumps/leak_list.c dumps/leak_estimate.c \
+	dumps/leak_info.c entry/iterate.c \
+	dumps/journal.c dumps/journal_write.c dumps/heap_dump.c \
+	dumps/dump_modules.c dumps/gone_modules.c dumps/frame_names.c \
+	dumps/output_file.c dumps/allocator_stats.c checks/leak_finder.c \
+	checks/unreachable_check.c \
+	dumps/watch.c dumps/watch_options.c dumps/watch_bare.c \
+	dumps/watch_thread.c \
+	leaktracer/startup.c leaktracer/settings.c leaktracer/leaktracer.c \
+	leaktracer/state.c leaktracer/late.c leaktracer/preview.c \
+	leaktracer/api.c leaktracer/jobs.c leaktracer/exit.c \
+	leaktracer/report.c leaktracer/rows.c leaktracer/lines.c \
+	leaktracer/modules.c leaktracer/reach.c)
+RECORDER_GROUND := include/mu/text.c include/mu/sort.c include/mu/arena.c \
+	include/mu/signal_action.c \
+	include/mu/report_file.c lib/state/options.c lib/state/options_signal.c \
+	lib/report/symbolizer.c \
+	lib/report/symbolizer_open.c lib/report/symbolizer_process.c \
+	heapwalk/subject/ranges.c
 RECORDER_OBJS := $(SRC_RECORDER:%.c=$(BUILD)/%.o)
 RECORDER_LIBS := -ldl -pthread
 RECORDER_SO := libmemunreachable-malloc-debug.so.$(SOVERSION)
@@ -233,7 +276,8 @@ SCRIPTS  := $(wildcard tests/live/*.sh tests/recorder/*.sh)
 RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
-	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/corpus/plugins/*.c)) \
+	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard \
+	tests/corpus/plugins/*.c)) \
 	$(BUILD)/tests/corpus/preload.so
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable
@@ -279,7 +323,8 @@ $(BUILD)/$(SO_FULL): $(OBJS) lib/memunreachable.map
 	$(Q)ln -sf $(SO) $(BUILD)/libmemunreachable.so
 
 $(BUILD)/$(RECORDER_SO_FULL): $(RECORDER_OBJS) \
-		$(RECORDER_GROUND:%.c=$(BUILD)/%.o) lib/malloc_debug/malloc_debug.map
+		$(RECORDER_GROUND:%.c=$(BUILD)/%.o) \
+	lib/malloc_debug/malloc_debug.map
 	$(Q)$(CC) $(CFLAGS) $(LDFLAGS) -shared -Wl,-soname,$(RECORDER_SO) \
 		-Wl,--version-script,lib/malloc_debug/malloc_debug.map \
 		-Wl,-z,defs -Wl,-z,nodelete -Wl,-z,relro,-z,now -o $@ \
@@ -530,7 +575,7 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 # malloc is replaced there is no heap of glibc to be read; and Valgrind has no
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
-# memory that test_absent puts where a fork has left none, for errors. What
+# memory that test_fork_gaps puts where a fork has left none, for errors. What
 # libdw makes of damaged files is its own affair, and a fault is a fault.
 UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
 	%/test_glibc_mmapped %/test_glibc_release %/test_glibc_usage \
@@ -547,7 +592,7 @@ UNIT_RECORDER_ASAN := $(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
 	leaktracer_settings leaktracer_state live options output_file sampling \
 	stack_depot stack_fuzz stack_rules)
 UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
-	%/test_absent \
+	%/test_fork_gaps \
 	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
 	%/test_stacks_ended \
 	%/test_ranges %/test_modules %/test_fuzz_heap,$(UNIT_ASAN))
@@ -578,7 +623,7 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 # processes, and who is parked may be anywhere in the sanitizer's own code.
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
 	library_state options options_help options_reach options_signal arena \
-	text report_text reference_text leak_pipe why_pipe suspects mark_workers \
+	text report_text reference_text leak_pipe why_pipe candidates mark_workers \
 	mark_chains graph giant glibc_parts glibc_lists)
 
 .PHONY: unit-tests-tsan
@@ -602,8 +647,8 @@ check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
 check-suites: all ## suites of git, sqlite3 and Python under the recorder
 	$(Q)BUILD=$(BUILD) sh tests/suites.sh $(SUITES)
 
-check-layers: ## who may include whom
-	$(Q)sh tests/support/check_layers.sh
+check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
+	$(Q)NM=$(NM) sh tests/support/check_layers.sh $(BUILD) $^
 
 check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
@@ -612,12 +657,16 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
 		$(SRC_COLLECTOR) $(SRC_KEEPER) $(SRC_SWEEPER) $(SRC_MIRROR) \
 		$(SRC_GROUND) \
-		lib/pass.c lib/outcome.c lib/under_way.c lib/look.c lib/ladder.c \
-		lib/parked_capture.c lib/sweeper_end.c lib/room.c lib/lock.c lib/allocator_freeze.c \
-		lib/log_sink.c lib/results.c lib/entries.c lib/registry.c
+		lib/pass/pass.c lib/pass/outcome.c lib/state/under_way.c lib/pass/look.c \
+	lib/pass/stop_method.c \
+		lib/pass/parked_capture.c lib/state/sweeper_end.c lib/state/room.c \
+	lib/state/lock.c lib/state/allocator_freeze.c \
+		lib/state/log_sink.c lib/state/results.c lib/pipe/entries.c \
+	lib/state/registry.c
 
 lint: ## -Werror with gcc and clang, aarch64, clang-tidy, format, shellcheck
-	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_RECORDER) $(SRC_COMMAND) lib/cli/main.c
+	$(Q)sh tests/support/lint.sh $(SRCS) $(SRC_RECORDER) $(SRC_COMMAND) \
+	lib/cli/main.c
 
 format: ## clang-format the tree
 	$(Q)clang-format -i $$(git ls-files '*.c' '*.h' '*.cc' '*.cpp')
@@ -626,7 +675,7 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
 		$(SRC_SYMBOLIZE) \
-		lib/cli/safe_text.c lib/cli/names.c lib/cli/style.c
+		lib/term/safe_text.c lib/term/names.c lib/term/style.c
 
 # One list for both ways: "source:place".
 INSTALLED := \

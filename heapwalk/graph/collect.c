@@ -4,12 +4,12 @@
  */
 #include "heapwalk/graph/collect.h"
 
-#include "heapwalk/encodings.h"
+#include "heapwalk/graph/encodings.h"
 #include "heapwalk/graph/reader.h"
 #include "heapwalk/graph/roots_reading.h"
 #include "heapwalk/graph/store.h"
-#include "heapwalk/spans.h"
-#include "heapwalk/workers.h"
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/workers.h"
 
 #define WORD sizeof(uintptr_t)
 #define PIECE_WORDS 256            /* of a bitmap: 256 KiB of heap */

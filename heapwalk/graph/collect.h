@@ -5,14 +5,14 @@
 #ifndef HEAPWALK_GRAPH_COLLECT_H
 #define HEAPWALK_GRAPH_COLLECT_H
 
-#include "heapwalk/deadline.h"
 #include "heapwalk/graph/graph.h"
+#include "heapwalk/subject/deadline.h"
 
 /* MU_ERR_TIMEOUT: DEADLINE_NS came first. ROOTS may be NULL. */
 enum mu_status mu_graph_collect(
     struct mu_graph *graph, const struct mu_roots *roots, uint64_t deadline_ns);
 
-/* What BLOCK, which is NODE, refers to by heapwalk/encodings.h. */
+/* What BLOCK, which is NODE, refers to by heapwalk/graph/encodings.h. */
 void mu_graph_read_encoded(
     struct mu_reader *reader, uint32_t node, const struct mu_block *block);
 

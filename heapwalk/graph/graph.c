@@ -3,8 +3,8 @@
 #include "heapwalk/graph/collect.h"
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/reader.h"
-#include "heapwalk/references.h"
-#include "heapwalk/spans.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/spans.h"
 
 #define MIN_LINKERS 1024 /* this and one of so many nodes */
 #define NODES_A_LINKER 16

@@ -1,11 +1,11 @@
 /*
  * The live blocks as a graph: nodes are numbers, edges are made once.
  *
- * A node is a block, by its number (heapwalk/blocks.h), or a part of a block
- * that is large: these have numbers behind those of all blocks, and an edge
- * leads to each from the block that it is a part of. An edge a -> b is a word
- * of a that refers to b (heapwalk/references.h); edges of a node to itself are
- * left out.
+ * A node is a block, by its number (heapwalk/heaps/blocks.h), or a part of a
+ * block that is large: these have numbers behind those of all blocks, and an
+ * edge leads to each from the block that it is a part of. An edge a -> b is a
+ * word of a that refers to b (heapwalk/graph/references.h); edges of a node to
+ * itself are left out.
  *
  * The image of the subject is read once, in the order of addresses, by all
  * workers. A node costs a cell of four bytes, an edge none if it is the only
@@ -15,8 +15,8 @@
 #ifndef HEAPWALK_GRAPH_GRAPH_H
 #define HEAPWALK_GRAPH_GRAPH_H
 
-#include "heapwalk/blocks.h"
-#include "heapwalk/roots.h"
+#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/roots/roots.h"
 
 /* In mu_graph.cells; anything else is 1 + a place in mu_graph.targets. */
 #define MU_CELL_NONE 0u
@@ -27,7 +27,7 @@
 #define MU_TARGET_LAST 0x80000000u /* of this node */
 /*
  * No target, but what is known of the next one: the word may be an old link of
- * a free list (heapwalk/links.h), and MU_LINK_STALE, is one unless
+ * a free list (heapwalk/graph/stale_links.h), and MU_LINK_STALE, is one unless
  * blocks->last_words.
  */
 #define MU_TARGET_LINK 0x40000000u
@@ -61,7 +61,8 @@ struct mu_graph {
 	    *memory; /* what was written of large ranges; or NULL */
 	struct mu_arena *arena;
 
-	/* heapwalk/words.h: to choose it takes 100 us on a virtual machine. */
+	/* heapwalk/graph/words.h: to choose it takes 100 us on a virtual
+	 * machine. */
 	uint64_t (*filter)(
 	    const char *view, size_t count, uintptr_t lowest, uintptr_t width);
 

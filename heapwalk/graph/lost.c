@@ -1,9 +1,9 @@
 #include "heapwalk/graph/lost.h"
 
-#include "heapwalk/encodings.h"
-#include "heapwalk/references.h"
-#include "heapwalk/spans.h"
-#include "heapwalk/workers.h"
+#include "heapwalk/graph/encodings.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/workers.h"
 
 #define GROUP 64 /* nodes that are looked at together */
 #define TICKET_GROUPS 256
@@ -475,7 +475,7 @@ counts(const struct mu_edges *edges, uint32_t target)
 	return target != edges->node && is_lost(edges->lost, target);
 }
 
-/* Behind the words come what heapwalk/encodings.h knows, one by one. */
+/* Behind the words come what heapwalk/graph/encodings.h knows, one by one. */
 static bool
 read_encoded(struct mu_edges *edges, uint32_t *target)
 {

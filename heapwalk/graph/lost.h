@@ -7,8 +7,8 @@
 #ifndef HEAPWALK_GRAPH_LOST_H
 #define HEAPWALK_GRAPH_LOST_H
 
-#include "heapwalk/deadline.h"
 #include "heapwalk/graph/graph.h"
+#include "heapwalk/subject/deadline.h"
 
 /* Nodes that edges can be told apart from flags of. */
 #define MU_LOST_MAX_NODES 0x7ffffff0u

@@ -1,8 +1,8 @@
 #include "heapwalk/graph/parts.h"
 
 #include "heapwalk/graph/reader.h"
-#include "heapwalk/references.h"
-#include "heapwalk/spans.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/spans.h"
 
 #define WORD sizeof(uintptr_t)
 #define PART MU_GRAPH_LARGE /* bytes at most */

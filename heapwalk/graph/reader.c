@@ -3,9 +3,9 @@
 #include <string.h>
 
 #include "heapwalk/graph/graph.h"
-#include "heapwalk/links.h"
-#include "heapwalk/references.h"
-#include "heapwalk/spans.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/graph/stale_links.h"
+#include "heapwalk/heaps/spans.h"
 
 #define WORD sizeof(uintptr_t)
 #define EMPTY_SHIFT 20  /* libraries lie beside heaps */
@@ -15,8 +15,9 @@
 
 /*
  * Pages that the walk has not been in are called for so far ahead
- * (heapwalk/glibc_step.c says why): blocks of 16 to 60 KiB, 300 MB of them, are
- * read in 45 to 80 ms, not 90 to 140 (2 cores EPYC, kernel 6.18, load 10).
+ * (heapwalk/heaps/glibc/step.c says why): blocks of 16 to 60 KiB, 300 MB of
+ * them, are read in 45 to 80 ms, not 90 to 140 (2 cores EPYC, kernel 6.18, load
+ * 10).
  */
 #define AHEAD ((size_t)32 << 10)
 

@@ -10,7 +10,7 @@
 #define HEAPWALK_GRAPH_READER_H
 
 #include "heapwalk/graph/graph.h"
-#include "heapwalk/words.h"
+#include "heapwalk/graph/words.h"
 
 #define MU_READER_WORDS 192
 #define MU_READER_REGIONS 64

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "heapwalk/graph/reader.h"
-#include "heapwalk/references.h"
+#include "heapwalk/graph/references.h"
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)

@@ -5,9 +5,9 @@
 #ifndef HEAPWALK_GRAPH_ROOTS_READING_H
 #define HEAPWALK_GRAPH_ROOTS_READING_H
 
-#include "heapwalk/deadline.h"
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/reader.h"
+#include "heapwalk/subject/deadline.h"
 
 struct mu_roots_reading {
 	const struct mu_roots *roots;

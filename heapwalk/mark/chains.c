@@ -1,8 +1,8 @@
 #include "heapwalk/mark/chains.h"
 
-#include "heapwalk/deadline.h"
-#include "heapwalk/spans.h"
-#include "heapwalk/workers.h"
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/deadline.h"
+#include "heapwalk/subject/workers.h"
 
 #define MIN_NODES (1u << 18) /* the cells of fewer stay in the cache */
 #define SHARE 64             /* of the nodes, one in that many: long */

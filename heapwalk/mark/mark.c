@@ -12,7 +12,7 @@
 
 struct acquittal {
 	struct mu_graph *graph;
-	const struct mu_range *suspects;
+	const struct mu_range *candidates;
 	size_t count, next;
 	struct mu_deadline deadline;
 };
@@ -21,15 +21,15 @@ static bool
 acquit(void *ctx, const struct mu_block *block)
 {
 	struct acquittal *acquittal = ctx;
-	const struct mu_range *suspects = acquittal->suspects;
+	const struct mu_range *candidates = acquittal->candidates;
 	uintptr_t begin = block->range.begin;
 	size_t i = acquittal->next;
 
-	while (i < acquittal->count && suspects[i].begin < begin)
+	while (i < acquittal->count && candidates[i].begin < begin)
 		i++;
 	acquittal->next = i;
-	if (i == acquittal->count || suspects[i].begin != begin ||
-	    suspects[i].end != block->range.end)
+	if (i == acquittal->count || candidates[i].begin != begin ||
+	    candidates[i].end != block->range.end)
 		mu_block_mark(block);
 	return !mu_deadline_passed(&acquittal->deadline, 1);
 }
@@ -60,11 +60,11 @@ mu_mark(struct mu_graph *graph, uint64_t deadline_ns)
 }
 
 enum mu_status
-mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *suspects,
+mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *candidates,
     size_t count, uint64_t deadline_ns)
 {
 	struct acquittal acquittal = { .graph = graph,
-		.suspects = suspects,
+		.candidates = candidates,
 		.count = count,
 		.deadline = { .ns = deadline_ns } };
 	struct mu_marking marking;

@@ -19,7 +19,7 @@ enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
  * them counts as a root. Everything else as above.
  */
 enum mu_status mu_mark_unsuspected(struct mu_graph *graph,
-    const struct mu_range *suspects, size_t count, uint64_t deadline_ns);
+    const struct mu_range *candidates, size_t count, uint64_t deadline_ns);
 
 /* mu_mark() with room for MAX_DEPTH pending nodes, at least 1. */
 enum mu_status mu_mark_bounded(

@@ -4,8 +4,8 @@
 #ifndef HEAPWALK_MARK_MARKER_H
 #define HEAPWALK_MARK_MARKER_H
 
-#include "heapwalk/deadline.h"
 #include "heapwalk/graph/reader.h"
+#include "heapwalk/subject/deadline.h"
 
 struct mu_chains; /* heapwalk/mark/chains.h */
 

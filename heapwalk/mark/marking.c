@@ -6,9 +6,9 @@
  */
 #include "heapwalk/mark/marking.h"
 
+#include "heapwalk/heaps/spans.h"
 #include "heapwalk/mark/marker.h"
-#include "heapwalk/spans.h"
-#include "heapwalk/workers.h"
+#include "heapwalk/subject/workers.h"
 
 #define WORD_NODES 64
 #define TICKET_WORDS 128 /* of nodes: what a worker sweeps over at a time */

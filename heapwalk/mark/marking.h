@@ -11,9 +11,9 @@
 #ifndef HEAPWALK_MARK_MARKING_H
 #define HEAPWALK_MARK_MARKING_H
 
-#include "heapwalk/deadline.h"
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/mark/chains.h"
+#include "heapwalk/subject/deadline.h"
 
 struct mu_marking {
 	struct mu_graph *graph;

@@ -1,5 +1,5 @@
 /*
- * The vector code of heapwalk/words.c: compare many words with one range.
+ * The vector code of heapwalk/graph/words.c: compare many words with one range.
  *
  * Bit i of the result is set if word i of the COUNT words at VIEW (at most 64)
  * is LOWEST or up to WIDTH - 1 higher.

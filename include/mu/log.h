@@ -1,8 +1,8 @@
 /*
  * The log of a pass: whole lines, one write(2) each, no allocation.
  *
- * The sink is opened in the original (lib/log_sink.c) and its descriptors are
- * inherited by collector and sweeper.
+ * The sink is opened in the original (lib/state/log_sink.c) and its descriptors
+ * are inherited by collector and sweeper.
  *
  * Runs in: any.
  */

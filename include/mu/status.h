@@ -2,8 +2,8 @@
  * How a step of a pass ended, and the one sentence that says why.
  *
  * The values are those of enum MemunreachableStatus in the public header
- * (lib/memunreachable.c asserts it), so a status travels from the sweeper to
- * the caller unchanged.
+ * (lib/pass/memunreachable.c asserts it), so a status travels from the sweeper
+ * to the caller unchanged.
  *
  * Runs in: any.
  */

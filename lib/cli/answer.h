@@ -7,8 +7,8 @@
 
 #include <sys/types.h>
 
-#include "heapwalk/usage.h"
-#include "lib/entries.h"
+#include "heapwalk/heaps/usage.h"
+#include "lib/pipe/entries.h"
 #include "memunreachable/memunreachable.h"
 
 struct mu_naming;

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "heapwalk/reach.h"
+#include "heapwalk/subject/reach.h"
 #include "lib/cli/answer.h"
 #include "mu/status.h"
 

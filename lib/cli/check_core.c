@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/dynamic_symbols.h"
+#include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
 #include "mu/sys.h"
-#include "ptrace/alternate_stacks.h"
-#include "ptrace/snapshot_core.h"
+#include "ptrace/core/snapshot.h"
+#include "ptrace/live/alternate_stacks.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* for what describes the core */
 

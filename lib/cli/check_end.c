@@ -12,16 +12,16 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_mirror.h"
-#include "heapwalk/recorded_place.h"
-#include "lib/backtrace.h"
+#include "heapwalk/memory/mirror.h"
+#include "heapwalk/recorded/place.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
 #include "lib/cli/unsettled.h"
+#include "lib/report/backtrace.h"
 #include "mu/arch_remote.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
-#include "ptrace/snapshot_live.h"
+#include "ptrace/live/mappings.h"
+#include "ptrace/live/snapshot.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
 #define NAMES_NS (20 * MU_NS_PER_SEC) /* half of it is for the files */

@@ -9,7 +9,7 @@
 #define LIB_CLI_CHECK_END_H
 
 #include "lib/cli/check.h"
-#include "ptrace/threads.h"
+#include "ptrace/live/threads.h"
 
 /*
  * As mu_check_process(), of the process that check->pid is, with STOPPED: its

@@ -8,18 +8,18 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "heapwalk/dynamic_symbols.h"
-#include "heapwalk/wiped.h"
+#include "heapwalk/memory/wiped.h"
+#include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/cli/judgement.h"
 #include "lib/cli/naming.h"
 #include "lib/cli/unsettled.h"
-#include "lib/keeper.h"
+#include "lib/helpers/keeper.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-#include "ptrace/alternate_stacks.h"
-#include "ptrace/pause.h"
-#include "ptrace/proc.h"
-#include "ptrace/sharer.h"
+#include "ptrace/live/alternate_stacks.h"
+#include "ptrace/live/pause.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/sharer.h"
 
 #define MAX_TRIES 50
 #define MAX_TRIES_CALM 6     /* no thread can have been in malloc */

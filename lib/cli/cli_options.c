@@ -5,7 +5,7 @@
 
 #include "lib/cli/cli_subject.h"
 #include "lib/cli/cli_values.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 #include "mu/text.h"
 
 #define P (1u << MU_CLI_PROCESS)

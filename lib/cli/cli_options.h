@@ -13,8 +13,8 @@
 #include <sys/types.h>
 
 #include "lib/cli/check.h"
-#include "lib/cli/style.h"
-#include "lib/options.h"
+#include "lib/state/options.h"
+#include "lib/term/style.h"
 #include "mu/status.h"
 
 /* What is looked at, or done instead. */

@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-#include "lib/cli/safe_text.h"
-#include "lib/options.h"
-#include "lib/options_word.h"
+#include "lib/state/options.h"
+#include "lib/state/options_word.h"
+#include "lib/term/safe_text.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
 #define FRAMES_MAX 256  /* of malloc_debug */

@@ -9,9 +9,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/answer_file.h"
 #include "lib/cli/check_end.h"
 #include "lib/cli/exit_status.h"
+#include "lib/state/answer_file.h"
 
 static void
 name_file(const char *path, pid_t pid, char *name, size_t size)

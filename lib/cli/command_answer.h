@@ -6,7 +6,7 @@
 #define LIB_CLI_COMMAND_ANSWER_H
 
 #include "lib/cli/check.h"
-#include "ptrace/threads.h"
+#include "ptrace/live/threads.h"
 
 /*
  * Fill ANSWER, as mu_check_end() does, for the process of STOPPED. PATH: the

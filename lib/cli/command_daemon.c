@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 
 /* Has PID what we have put into the environment of the command? */
 static bool

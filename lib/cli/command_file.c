@@ -15,7 +15,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define MAX_INTERPRETERS 5 /* BINPRM of Linux: more are ELOOP */
 #define SCRIPT_SIZE 256    /* BINPRM_BUF_SIZE of Linux: its first line */

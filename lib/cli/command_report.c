@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "lib/cli/report_lines.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */

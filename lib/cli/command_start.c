@@ -14,7 +14,7 @@
 #include "lib/cli/command_environment.h"
 #include "lib/cli/command_file.h"
 #include "lib/cli/library_path.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 /* Whose options, as Android has it; and its name here. */
 #define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 
 #include "mu/sys.h"
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 
 #define EVENT_STOP 128 /* PTRACE_EVENT_STOP; glibc before 2.26 had 7 */
 #define ARENA_LIMIT ((size_t)64 << 20)

@@ -14,7 +14,7 @@
 #include <sys/types.h>
 
 #include "mu/arena.h"
-#include "ptrace/threads.h"
+#include "ptrace/live/threads.h"
 
 struct mu_trace_thread;
 

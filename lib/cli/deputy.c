@@ -20,13 +20,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/oom_score.h"
+#include "lib/helpers/oom_score.h"
+#include "lib/helpers/urgency.h"
 #include "lib/symbolize/identity.h"
-#include "lib/urgency.h"
 #include "mu/sys.h"
-#include "ptrace/proc.h"
-#include "ptrace/process_copy.h"
-#include "ptrace/rights.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/process_copy.h"
+#include "ptrace/live/rights.h"
 
 /* Exit statuses of the child; those of its work are below. */
 #define REFUSED 101 /* the rights cannot be taken on: nothing was done */
@@ -338,7 +338,7 @@ has_children(void)
 /*
  * What the child has started put the process back when that ends, which takes
  * little time unless it is stopped. Whatever is killed in the end has no
- * process in its hands any longer (ptrace/remote_return.h).
+ * process in its hands any longer (ptrace/live/remote_return.h).
  */
 static void
 await_orphans(const sigset_t *awaited)

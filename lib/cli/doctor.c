@@ -5,7 +5,7 @@
 
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 static const char *const grades[] = {
 	[MU_FINE] = "ok",

@@ -9,10 +9,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/copy_pause.h"
+#include "lib/helpers/copy_pause.h"
 #include "lib/symbolize/symbols.h"
 #include "mu/status.h"
-#include "ptrace/refusal.h"
+#include "ptrace/live/refusal.h"
 
 struct mu_doctor_machine {
 	bool has_proc;       /* and it shows our PID namespace */
@@ -45,7 +45,8 @@ struct mu_doctor_target {
 	int mem_error; /* positive errno of opening /proc/PID/mem */
 	int ids[2][4]; /* user, group: real, effective, saved, file system */
 	int our_gid;
-	bool rights_kept; /* it does not have all of ours: ptrace/rights.h */
+	bool rights_kept; /* it does not have all of ours: ptrace/live/rights.h
+			   */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
 	int seccomp;    /* mode: 1 strict, 2 filters; -1 = not known */

@@ -10,15 +10,15 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "heapwalk/classify.h"
-#include "heapwalk/glibc_foreign.h"
+#include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/subject/classify.h"
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/libc_release.h"
 #include "lib/symbolize/helper.h"
 #include "mu/arena.h"
 #include "mu/regular_file.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 #define FILES_NS (5 * MU_NS_PER_SEC) /* to read them; twice, for names */
 #define MAPPINGS_MAX ((size_t)256 << 20)

@@ -2,7 +2,7 @@
  * The doctor's judgement of a process: can its heap be read, and its addresses
  * be named? Pure.
  */
-#include "heapwalk/glibc_layout.h"
+#include "heapwalk/heaps/glibc/layout.h"
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
 

@@ -4,7 +4,7 @@
 #include "lib/cli/doctor_facts.h"
 #include "lib/cli/findings.h"
 #include "mu/sys.h"
-#include "ptrace/pause.h"
+#include "ptrace/live/pause.h"
 
 /* False: there is nothing to look at, and no more to say. */
 static bool
@@ -220,7 +220,7 @@ judge_left_out(
 		    (size_t)(left_out >> 20), target->pid);
 }
 
-/* As the keeper decides it: foresee() in lib/keeper_body.c. */
+/* As the keeper decides it: foresee() in lib/helpers/keeper_body.c. */
 static void
 judge_pause(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings)

@@ -14,7 +14,7 @@
 #include "lib/cli/doctor_facts.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 
 /* A file of one line, without its end. "": cannot be read. */
 static void

@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include "lib/cli/doctor_facts.h"
-#include "lib/room.h"
+#include "lib/state/room.h"
 #include "mu/sys.h"
-#include "ptrace/pause.h"
-#include "ptrace/proc.h"
-#include "ptrace/rights.h"
+#include "ptrace/live/pause.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/rights.h"
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, of the flags in stat */
 #define STAT_FLAGS 6             /* fields between the state and the flags */

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "lib/cli/report_lines.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */
 

@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "lib/cli/names.h"
+#include "lib/term/names.h"
 
 /* As Android's unwinder shows it, and file:line behind. */
 void mu_frame_line(

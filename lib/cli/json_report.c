@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/backtrace.h"
 #include "lib/cli/exit_status.h"
 #include "lib/cli/frame_line.h"
 #include "lib/cli/json_values.h"
 #include "lib/cli/status_word.h"
+#include "lib/report/backtrace.h"
 #include "mu/recorded.h"
 
 static bool

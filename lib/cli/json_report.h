@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "lib/cli/answer.h"
-#include "lib/cli/names.h"
+#include "lib/term/names.h"
 
 #define MU_JSON_SCHEMA 1 /* a key that is taken away or changed: one more */
 

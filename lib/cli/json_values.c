@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 bool
 mu_json_set(json_t *object, const char *key, json_t *value)

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heapwalk/usage.h"
+#include "heapwalk/heaps/usage.h"
 
 json_t *mu_json_count(uint64_t count);
 json_t *mu_json_address(uintptr_t address); /* "0x7f0012345670" */

@@ -6,9 +6,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heapwalk/available.h"
-#include "heapwalk/glibc_banner.h"
-#include "heapwalk/glibc_layout.h"
+#include "heapwalk/heaps/glibc/banner.h"
+#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/memory/available.h"
 #include "lib/cli/naming.h"
 #include "lib/cli/program_kind.h"
 #include "lib/cli/release_guess.h"
@@ -103,8 +103,8 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 		.limit = judgement->check->limit,
 		.contents = judgement->check->contents,
 		.again = judgement->suspected.ranges != NULL,
-		.suspects = judgement->suspected.ranges,
-		.num_suspects = judgement->suspected.count,
+		.candidates = judgement->suspected.ranges,
+		.num_candidates = judgement->suspected.count,
 		.step = take_step,
 		.ctx = judgement,
 	};

@@ -6,8 +6,8 @@
 #define LIB_CLI_JUDGEMENT_H
 
 #include "lib/cli/check.h"
-#include "lib/search.h"
-#include "lib/worker_threads.h"
+#include "lib/helpers/search.h"
+#include "lib/helpers/worker_threads.h"
 
 struct mu_suspected {
 	struct mu_arena arena;

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "lib/backtrace.h"
 #include "lib/cli/frame_line.h"
+#include "lib/report/backtrace.h"
 #include "lib/report/text.h"
 
 #define BLOCK_SIZE 2048 /* mu_report_leak() writes 700 bytes at most */

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "lib/cli/names.h"
-#include "lib/cli/style.h"
+#include "lib/term/names.h"
+#include "lib/term/style.h"
 
 /*
  * Without CONTENTS no byte of the heap is shown, but the name of the first

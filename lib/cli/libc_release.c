@@ -4,7 +4,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-#include "heapwalk/glibc_banner.h"
+#include "heapwalk/heaps/glibc/banner.h"
 
 #define BANNER_MAX 256
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "lib/cli/configured.h"
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 /* NAME in the folder FROM FOLDER SUBFOLDER. */
 static bool

@@ -17,10 +17,10 @@
 #include "lib/cli/frame_filter.h"
 #include "lib/cli/json_report.h"
 #include "lib/cli/naming.h"
-#include "lib/cli/output.h"
 #include "lib/cli/progress.h"
 #include "lib/cli/text_report.h"
 #include "lib/report/text.h"
+#include "lib/term/output.h"
 #include "lib/view/view.h"
 #include "mu/sys.h"
 

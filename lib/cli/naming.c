@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/recorded.h"
-#include "lib/backtrace.h"
-#include "lib/cli/names.h"
+#include "heapwalk/recorded/recorded.h"
+#include "lib/report/backtrace.h"
 #include "lib/symbolize/loaded.h"
+#include "lib/term/names.h"
 #include "mu/sys.h"
 
 #define LEAST_NS MU_NS_PER_SEC

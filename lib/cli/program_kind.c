@@ -3,7 +3,7 @@
 #include <elf.h>
 #include <string.h>
 
-#include "heapwalk/classify.h"
+#include "heapwalk/subject/classify.h"
 
 #define NOTES_MAX 16 /* of one segment: a linker writes three or four */
 

@@ -7,7 +7,7 @@
 #ifndef LIB_CLI_PROGRAM_KIND_H
 #define LIB_CLI_PROGRAM_KIND_H
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 #include "mu/status.h"
 
 /*

@@ -1,7 +1,7 @@
 #include "lib/cli/release_guess.h"
 
-#include "heapwalk/glibc_layout.h"
-#include "heapwalk/heap.h"
+#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/heap.h"
 
 /* What a layout finds. */
 struct fit {

@@ -5,7 +5,7 @@
 #ifndef LIB_CLI_RELEASE_GUESS_H
 #define LIB_CLI_RELEASE_GUESS_H
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 #include "mu/status.h"
 
 /*

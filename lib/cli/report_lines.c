@@ -8,8 +8,9 @@
 #include "lib/report/hint.h"
 #include "mu/sys.h"
 
-#define PATIENCE_NS (8 * MU_NS_PER_SEC) /* for a name; see lib/symbolizer.c */
-#define DIGITS_MAX 3                    /* of a frame's number */
+#define PATIENCE_NS \
+	(8 * MU_NS_PER_SEC) /* for a name; see lib/report/symbolizer.c */
+#define DIGITS_MAX 3        /* of a frame's number */
 #define HEX "0123456789abcdef"
 
 /* "  #03  pc 0000000000001234  /path/file (name+12)" */

@@ -3,13 +3,13 @@
 #include <string.h>
 
 #include "lib/cli/exit_status.h"
-#include "lib/cli/human.h"
 #include "lib/cli/leak_text.h"
-#include "lib/cli/safe_text.h"
 #include "lib/cli/status_word.h"
 #include "lib/cli/verdict_text.h"
 #include "lib/report/hint.h"
 #include "lib/report/text.h"
+#include "lib/term/human.h"
+#include "lib/term/safe_text.h"
 #include "mu/status.h"
 
 #define TOTALS_SIZE 1024 /* of mu_report() without entries: 400 at most */

@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "lib/cli/answer.h"
-#include "lib/cli/names.h"
-#include "lib/cli/style.h"
+#include "lib/term/names.h"
+#include "lib/term/style.h"
 
 struct mu_text_report {
 	bool contents; /* show the first bytes of each block */

@@ -1,6 +1,6 @@
 #include "lib/cli/unsettled.h"
 
-#include "heapwalk/in_malloc.h"
+#include "heapwalk/heaps/glibc/in_malloc.h"
 
 bool
 mu_unsettled(const struct mu_snapshot *snap)

@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 
 /* By the system calls that the threads of SNAP are in, if any. */
 bool mu_unsettled(const struct mu_snapshot *snap);

@@ -1,9 +1,9 @@
 /*
- * The judgement itself is heapwalk/usage.h's.
+ * The judgement itself is heapwalk/heaps/usage.h's.
  */
 #include "lib/cli/verdict_text.h"
 
-#include "lib/cli/human.h"
+#include "lib/term/human.h"
 
 #define SHOWN_ARENAS 4 /* the others are summed up: there can be hundreds */
 

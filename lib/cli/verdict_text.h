@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "heapwalk/usage.h"
-#include "lib/cli/style.h"
+#include "heapwalk/heaps/usage.h"
+#include "lib/term/style.h"
 
 /* Nothing if USAGE is all zero: not known. */
 void mu_verdict_text(

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "heapwalk/classify.h"
-#include "lib/recorder_here.h"
+#include "heapwalk/subject/classify.h"
 #include "lib/report/exported.h"
+#include "lib/report/recorder_here.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 #define ARENA_LIMIT ((size_t)64 << 20) /* 65530 mappings take 8 MiB */
 #define NAMED 256u                     /* a power of 2 */

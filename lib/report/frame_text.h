@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
 #include "mu/text.h"
 

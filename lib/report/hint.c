@@ -1,6 +1,6 @@
 #include "lib/report/hint.h"
 
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
 
 /* glibc's M_MMAP_THRESHOLD is 128 KiB or more, unless it is set. */
 #define MMAPPED ((size_t)64 << 10)

@@ -11,8 +11,8 @@
  */
 #include "lib/report/text.h"
 
-#include "lib/backtrace.h"
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
+#include "lib/report/backtrace.h"
 #include "mu/arch.h"
 #include "mu/status.h"
 

@@ -8,11 +8,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "heapwalk/available.h"
+#include "heapwalk/memory/available.h"
 #include "lib/symbolize/identity.h"
 #include "lib/symbolize/read_only.h"
 #include "mu/sys.h"
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 
 #define STATUS_SIZE 8192 /* bytes of /proc/PID/status that are read */
 #define MEMORY_MIN ((size_t)256 << 20)
@@ -129,7 +129,8 @@ mu_confine(const struct mu_rights *rights, bool network)
 {
 	limit(RLIMIT_AS, memory_limit());
 	limit(RLIMIT_CPU, CPU_SECONDS);
-	limit(RLIMIT_CORE, 1); /* 1 also stops a pipe; see lib/manners.c */
+	limit(RLIMIT_CORE,
+	    1); /* 1 also stops a pipe; see lib/helpers/sweeper_limits.c */
 	limit(RLIMIT_NOFILE, FILES_MAX);
 	if (!network)
 		limit(RLIMIT_FSIZE, 0);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "heapwalk/recorded.h"
+#include "heapwalk/recorded/recorded.h"
 #include "lib/symbolize/elf_image.h"
 #include "mu/regular_file.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/spans.h"
+#include "heapwalk/heaps/spans.h"
 
 #define VDSO "[vdso]"
 

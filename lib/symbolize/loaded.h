@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 
 /*
  * One loading of one file. A loader maps it in segments, from its start on:

@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "heapwalk/spans.h"
+#include "heapwalk/heaps/spans.h"
 
 #define RANGES_MAX ((size_t)1 << 23) /* a function each, of a browser */
 #define STEPS_MAX 16 /* back from an address; units do not overlap */

@@ -15,9 +15,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 
-struct mu_unloaded; /* heapwalk/recorded.h */
+struct mu_unloaded; /* heapwalk/recorded/recorded.h */
 
 /* Where names may come from. What it points to is borrowed until the close. */
 struct mu_symbols_source {

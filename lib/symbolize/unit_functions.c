@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "heapwalk/spans.h"
+#include "heapwalk/heaps/spans.h"
 #include "lib/symbolize/split_unit.h"
 
 #define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */

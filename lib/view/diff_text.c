@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "lib/cli/names.h"
+#include "lib/term/names.h"
 #include "lib/view/dump_summary.h"
 #include "lib/view/place_text.h"
 #include "lib/view/saturate.h"

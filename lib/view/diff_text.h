@@ -8,7 +8,7 @@
 
 #include <stdio.h>
 
-#include "lib/cli/style.h"
+#include "lib/term/style.h"
 #include "lib/view/diff.h"
 #include "lib/view/frames.h"
 #include "lib/view/notes.h"

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define PIECE ((size_t)64 << 10)
 #define PIECES ((size_t)1 << 20) /* that are given away at once */

@@ -1,6 +1,6 @@
 #include "lib/view/html_text.h"
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define TEXT_SIZE 4096 /* what is longer is cut */
 

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/spans.h"
+#include "heapwalk/heaps/spans.h"
 #include "lib/view/grow.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* a mapping takes 32 bytes and more */
 

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 #include "lib/view/line.h"
 #include "lib/view/notes.h"
 #include "mu/arena.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define NOTE_SIZE 1024
 

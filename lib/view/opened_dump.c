@@ -3,7 +3,7 @@
  */
 #include "lib/view/view_parts.h"
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 static enum mu_status
 name_file(const char *path, enum mu_status status, struct mu_why *why)

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 
 #define NAME_SIZE 384 /* three of them, and some numbers, fit in the words */
 

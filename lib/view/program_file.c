@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 #include "mu/regular_file.h"
 
 #define PAGE ((uint64_t)4096) /* no segment has a smaller one */

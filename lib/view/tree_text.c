@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "lib/cli/names.h"
+#include "lib/term/names.h"
 #include "lib/view/place_text.h"
 
 #define COLUMNS "%14" PRIu64 " %7s %10" PRIu64 "  "

@@ -9,7 +9,7 @@
 
 #include "lib/cli/cli_options.h"
 #include "lib/cli/exit_status.h"
-#include "lib/cli/style.h"
+#include "lib/term/style.h"
 
 /*
  * Show what OPTIONS say on OUT. Returns MU_EXIT_CLEAN; MU_EXIT_LEAKS for

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "lib/cli/output.h"
+#include "lib/term/output.h"
 #include "lib/view/tree_html.h"
 #include "lib/view/tree_text.h"
 #include "lib/view/view_parts.h"

@@ -1,7 +1,7 @@
 /*
  * A report of LeakTracer's is shown.
  */
-#include "lib/cli/safe_text.h"
+#include "lib/term/safe_text.h"
 #include "lib/view/leaktracer_file.h"
 #include "lib/view/leaktracer_text.h"
 #include "lib/view/program_file.h"

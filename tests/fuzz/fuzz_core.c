@@ -2,7 +2,7 @@
  * Any bytes as a core file: no fault, and what is accepted is a snapshot in
  * order, every view of which can be read.
  */
-#include "ptrace/snapshot_core.h"
+#include "ptrace/core/snapshot.h"
 #include "tests/support/fuzz_input.h"
 
 #define CORE_MOST (64u << 10)

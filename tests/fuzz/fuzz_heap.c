@@ -7,10 +7,10 @@
  * release of glibc that is claimed (0: the right one), which allocation fails
  * (0: none), then steps of damage (tests/support/fuzz_heap_damage.h).
  */
-#include "heapwalk/fold.h"
-#include "heapwalk/heap.h"
+#include "heapwalk/fold/fold.h"
+#include "heapwalk/heaps/heap.h"
 #include "heapwalk/mark/mark.h"
-#include "heapwalk/referrers.h"
+#include "heapwalk/refer/referrers.h"
 #include "tests/support/fuzz_heap_damage.h"
 #include "tests/support/packed_bytes.h"
 

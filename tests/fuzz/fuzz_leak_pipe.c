@@ -7,9 +7,9 @@
  */
 #include <unistd.h>
 
-#include "lib/leak_pipe.h"
+#include "lib/pipe/candidates.h"
+#include "lib/pipe/leak_pipe.h"
 #include "lib/report/text.h"
-#include "lib/suspects.h"
 #include "mu/sys.h"
 #include "tests/support/fuzz_input.h"
 
@@ -91,17 +91,17 @@ receive(struct mu_pass *pass)
 }
 
 static void
-receive_suspects(struct mu_pass *pass, size_t count)
+receive_candidates(struct mu_pass *pass, size_t count)
 {
-	enum mu_status status = mu_suspects_receive(pass, count);
+	enum mu_status status = mu_candidates_receive(pass, count);
 	volatile uintptr_t end = 0;
 	size_t i;
 
 	if (status != MU_OK)
 		return;
-	require(pass->num_suspects == count);
+	require(pass->num_candidates == count);
 	for (i = 0; i < count; i++)
-		end = pass->suspects[i].end;
+		end = pass->candidates[i].end;
 	(void)end;
 }
 
@@ -123,7 +123,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	pass.pipe_read = fill_pipe(&input, flags);
 	receive(&pass);
 	if ((flags & SUSPECTS) != 0)
-		receive_suspects(&pass, limit);
+		receive_candidates(&pass, limit);
 	close(pass.pipe_read);
 	mu_arena_close(&pass.arena);
 	return 0;

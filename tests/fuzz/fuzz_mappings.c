@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 #define TEXT_MAX (64u << 10)
 

@@ -1,12 +1,12 @@
 /*
- * lib/options.c on any text: no fault, every warning a whole printable line,
- * the options within their ranges.
+ * lib/state/options.c on any text: no fault, every warning a whole printable
+ * line, the options within their ranges.
  */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/options.h"
+#include "lib/state/options.h"
 
 #define TEXT_MAX 8192
 

@@ -9,10 +9,10 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heapwalk/lines.h"
-#include "heapwalk/tmpfs.h"
-#include "heapwalk/wiped.h"
-#include "ptrace/kernel_values.h"
+#include "heapwalk/memory/wiped.h"
+#include "heapwalk/subject/lines.h"
+#include "heapwalk/subject/tmpfs.h"
+#include "ptrace/live/kernel_values.h"
 #include "tests/support/fuzz_input.h"
 
 #define TEXT_MAX (64u << 10)

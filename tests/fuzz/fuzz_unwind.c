@@ -5,7 +5,7 @@
  * First four numbers of four bytes: how far addresses that are asked for are
  * from the header.
  */
-#include "lib/malloc_debug/frame_rules.h"
+#include "lib/malloc_debug/unwind/frame_rules.h"
 #include "mu/arch_unwind.h"
 #include "tests/support/fuzz_input.h"
 

@@ -8,9 +8,9 @@
  */
 #include <unistd.h>
 
-#include "lib/library.h"
+#include "lib/pipe/why_pipe.h"
 #include "lib/report/reference_text.h"
-#include "lib/why_pipe.h"
+#include "lib/state/library.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"
 #include "tests/support/fuzz_input.h"

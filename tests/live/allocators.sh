@@ -237,7 +237,7 @@ if echo '#include <stdlib.h>' |
 	    i686-linux-gnu-gcc -Iinclude -c -o "$work/x.o" "$here/asks.c"
 	expect "the library for 32 bits" 'error.*for 64-bit programs only' \
 	    i686-linux-gnu-gcc -std=gnu11 -D_GNU_SOURCE -Iinclude -I. -c \
-	    -o "$work/x.o" lib/pass.c
+	    -o "$work/x.o" lib/pass/pass.c
 	if i686-linux-gnu-gcc -o "$work/short" "$here/plain.c" &&
 	    "$work/short" >/dev/null 2>&1; then
 		expect "preloaded into 32 bits" 'wrong ELF class: ELFCLASS64' \

@@ -88,9 +88,9 @@ int main(int argc, char **argv)
 END
 ${CC:-cc} -O1 -o "$work/own" "$work/own.c" || fail "cannot compile"
 run 3 -- "$work/own" 0
-has "$err" "an allocator"
+has "$err" "its own allocator"
 run 0 --unchecked=ok -- "$work/own" 0
-has "$err" "an allocator"
+has "$err" "its own allocator"
 run 7 -- "$work/own" 7
 nothing_left
 

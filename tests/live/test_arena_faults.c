@@ -24,7 +24,7 @@ void *plain_alloc(struct mu_arena *arena, size_t count, size_t size);
 void *plain_alloc_table(struct mu_arena *arena, size_t count, size_t size);
 void *plain_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
-#include "lib/arena.c"
+#include "include/mu/arena.c"
 #undef mu_arena_open
 #undef mu_arena_alloc
 #undef mu_arena_alloc_table

@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"

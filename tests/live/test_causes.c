@@ -12,9 +12,9 @@
 #include <sys/ptrace.h>
 #include <sys/resource.h>
 
-#include "heapwalk/roots.h"
-#include "lib/leak_pipe.h"
-#include "ptrace/threads.h"
+#include "heapwalk/roots/roots.h"
+#include "lib/pipe/leak_pipe.h"
+#include "ptrace/live/threads.h"
 #include "tests/support/causes.h"
 #include "tests/support/doomed_pass.h"
 #include "tests/support/suite.h"

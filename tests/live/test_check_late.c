@@ -22,7 +22,7 @@
 #include <unistd.h>
 
 #include "lib/cli/check.h"
-#include "lib/copy_pause.h"
+#include "lib/helpers/copy_pause.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"
 #include "tests/support/target_process.h"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/keeper.h"
+#include "lib/helpers/keeper.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

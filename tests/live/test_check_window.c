@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/mirror_window.h"
+#include "heapwalk/memory/mirror_window.h"
 #include "lib/cli/check.h"
 #include "mu/status.h"
 #include "tests/support/hide.h"

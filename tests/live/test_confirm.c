@@ -24,7 +24,7 @@ START_TEST(one_look)
 	expect_in(child.out_text,
 	    "status 0, 3 leaks, 216 bytes, reason <>, looks 1\n", 1);
 	expect_in(child.out_text, "reported: shy\n", 1);
-	expect_in(child.out_text, "reported: suspect\n", 1);
+	expect_in(child.out_text, "reported: candidate\n", 1);
 	expect_in(child.out_text, "reported: lost\n", 1);
 }
 END_TEST

@@ -2,7 +2,7 @@
  * memunreachable_each_unreachable(): every lost block, by address, also those
  * that are folded into an entry.
  */
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "tests/support/live_answer.h"
 #include "tests/support/suite.h"
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
-#include "lib/leak_pipe.h"
+#include "lib/pipe/leak_pipe.h"
 #include "tests/support/doomed_pass.h"
 #include "tests/support/suite.h"
 
@@ -147,17 +147,16 @@ START_TEST(sweeper_dies_at_once)
 }
 END_TEST
 
-/* Before the header, and between it and the first leak. */
+/* Before the header, and between it and the entries. */
 START_TEST(sweeper_dies_while_sending)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_write,
-		.argument = 2,
+		.argument = _i == 0 ? 2 : -1,
 		.mask = ~0u,
-		.value = _i == 0 ? sizeof(struct mu_pipe_header)
-				 : sizeof(struct Leak),
+		.value = sizeof(struct mu_pipe_header),
 		.act = ACT_KILL,
-		.nth = 1 };
+		.nth = _i == 0 ? 1 : 2 };
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_HELPER_DIED);
 }

@@ -1,5 +1,5 @@
 /*
- * lib/allocator_freeze.c: malloc stands still and goes on. The rows of
+ * lib/state/allocator_freeze.c: malloc stands still and goes on. The rows of
  * Android's DisableMalloc_test that C has (operator new and delete are malloc
  * and free here), without its timer: a thread that waits for an arena's mutex
  * can be seen doing so in /proc.
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "tests/support/frozen.h"

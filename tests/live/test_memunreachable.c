@@ -5,7 +5,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "tests/support/live_answer.h"
 
 #define NOBODY 65534

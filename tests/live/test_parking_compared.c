@@ -9,7 +9,7 @@
 
 #if defined(__x86_64__)
 
-#include "ptrace/threads.h"
+#include "ptrace/live/threads.h"
 #include "tests/support/holding.h"
 
 /* What another process found, place by place. */

@@ -5,7 +5,7 @@
 #include <sched.h>
 #include <ucontext.h>
 
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 #include "tests/support/parked.h"
 #include "tests/support/suite.h"
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"

@@ -10,12 +10,12 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/sys.h"
-#include "ptrace/probe.h"
-#include "ptrace/refusal.h"
-#include "ptrace/sharer.h"
+#include "ptrace/live/probe.h"
+#include "ptrace/live/refusal.h"
+#include "ptrace/live/sharer.h"
 #include "tests/support/suite.h"
 #include "tests/support/watched_call.h"
 

@@ -9,7 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-#include "ptrace/remote_call.h"
+#include "ptrace/live/remote_call.h"
 #include "tests/support/copied.h"
 #include "tests/support/suite.h"
 

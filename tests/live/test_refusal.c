@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #include "mu/sys.h"
-#include "ptrace/threads.h"
+#include "ptrace/live/threads.h"
 #include "tests/support/herd.h"
 #include "tests/support/suite.h"
 

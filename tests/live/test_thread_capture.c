@@ -3,7 +3,7 @@
  * is the tracer; its child is the victim. After each capture the victim must
  * be as if nothing had been.
  */
-#include "ptrace/registers.h"
+#include "ptrace/live/registers.h"
 #include "tests/support/captured.h"
 #include "tests/support/suite.h"
 

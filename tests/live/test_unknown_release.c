@@ -7,7 +7,7 @@
  * with the row of it, or of another one, as its only neighbour's.
  */
 #define mu_glibc_layouts known_layouts
-#include "heapwalk/glibc_layout.c"
+#include "heapwalk/heaps/glibc/layout.c"
 #undef mu_glibc_layouts
 
 #include <gnu/libc-version.h>

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <sys/mman.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "tests/support/watched_call.h"
 #include "tests/support/why.h"
 

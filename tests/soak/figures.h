@@ -6,7 +6,7 @@
 
 #include <sys/mman.h>
 
-#include "lib/options.h"
+#include "lib/state/options.h"
 #include "tests/soak/soaker.h"
 
 #define MAX_PASSES ((size_t)1 << 20)

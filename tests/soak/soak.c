@@ -15,7 +15,7 @@
 #include "tests/soak/signals.h"
 #include "tests/soak/state.h"
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 
 #define SOAKERS 16
 #define LIMIT ((size_t)4096) /* entries; more than can be lost */

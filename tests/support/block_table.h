@@ -7,7 +7,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "heapwalk/blocks.h"
+#include "heapwalk/heaps/blocks.h"
 
 static struct mu_arena arena;
 static struct mu_blocks blocks;

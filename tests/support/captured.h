@@ -5,8 +5,8 @@
 #define TESTS_SUPPORT_CAPTURED_H
 
 #include "mu/sys.h"
-#include "ptrace/snapshot_live.h"
-#include "ptrace/threads.h"
+#include "ptrace/live/snapshot.h"
+#include "ptrace/live/threads.h"
 #include "tests/support/herd.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)

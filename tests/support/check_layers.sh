@@ -1,31 +1,107 @@
 #!/bin/sh
+# Usage: check_layers.sh BUILD OBJECT...
+#
 # Who may include whom: lib -> ptrace, lib -> heapwalk, all -> include/mu,
-# ptrace -> heapwalk/snapshot.h only, heapwalk -> neither.
+# ptrace -> heapwalk/subject/snapshot.h only, heapwalk -> neither. And who may
+# call whom: OBJECTs, below BUILD in the folders of their sources, refer to each
+# other without a circle of folders, and without a circle of more than three
+# files inside one.
 set -u
 bad=0
+build=$1
+shift
 
 complain() {
 	echo "check-layers: $1"
 	bad=1
 }
 
-for found in $(grep -nE '#include "(lib|ptrace)/' heapwalk/*.[ch] heapwalk/*/*.[ch] |
-	tr ' ' '_'); do
+# The lines of *.[ch] below the other arguments that match $1, without blanks.
+lines() {
+	pattern=$1
+	shift
+	grep -rnE --include='*.[ch]' "$pattern" "$@" | tr ' ' '_'
+}
+
+for found in $(lines '#include "(lib|ptrace)/' heapwalk); do
 	complain "heapwalk must not know lib or ptrace: $found"
 done
-for found in $(grep -nE '#include "lib/' ptrace/*.[ch] | tr ' ' '_'); do
+for found in $(lines '#include "lib/' ptrace); do
 	complain "ptrace must not know lib: $found"
 done
-for found in $(grep -nE '#include "heapwalk/' ptrace/*.[ch] |
-	grep -v 'heapwalk/snapshot.h' | tr ' ' '_'); do
+for found in $(lines '#include "heapwalk/' ptrace |
+	grep -v 'heapwalk/subject/snapshot.h'); do
 	complain "ptrace knows of heapwalk only the snapshot: $found"
 done
-for found in $(grep -nE '#include "(lib|ptrace|heapwalk)/' include/*/*.h |
-	tr ' ' '_'); do
-	complain "include/ must not include other folders: $found"
+for found in $(lines '#include "(lib|ptrace|heapwalk)/' include); do
+	complain "the ground must not know what stands on it: $found"
 done
-for found in $(grep -nE '__x86_64__|__aarch64__' lib/*.[ch] ptrace/*.[ch] \
-	heapwalk/*.[ch] heapwalk/*/*.[ch] | tr ' ' '_'); do
+for found in $(lines '__x86_64__|__aarch64__' lib ptrace heapwalk); do
 	complain "facts about a CPU belong to include/mu/arch.h: $found"
 done
+
+# The recorder replaces malloc and other functions of libc: those names lead to
+# libc everywhere else. Its own files count as one folder, and are one circle by
+# the recorder's state that they share.
+circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" '
+	function folder(file) {
+		if (file ~ /^lib\/malloc_debug\//)
+			return "lib/malloc_debug"
+		sub("/[^/]*$", "", file)
+		return file
+	}
+	{
+		file = $1
+		sub(":.*", "", file)
+		sub("^" build, "", file)
+		sub("[.]o$", "", file)
+		kind = $(NF - 1)
+		if (kind ~ /^[TDBRVW]$/ && file !~ /malloc_debug\/entry/)
+			owner[$NF] = file
+		else if (kind == "U")
+			uses[file, $NF] = 1
+	}
+	function edge(kind, from, to) {
+		if (from == to)
+			return
+		nodes[from] = kind
+		nodes[to] = kind
+		path[from, to] = 1
+	}
+	END {
+		for (use in uses) {
+			split(use, part, SUBSEP)
+			if (!(part[2] in owner))
+				continue
+			from = part[1]
+			to = owner[part[2]]
+			if (folder(from) != folder(to))
+				edge("folders", folder(from), folder(to))
+			else if (folder(from) != "lib/malloc_debug")
+				edge("files", from, to)
+		}
+		for (via in nodes)
+			for (from in nodes)
+				if ((from, via) in path)
+					for (to in nodes)
+						if ((via, to) in path)
+							path[from, to] = 1
+		for (node in nodes) {
+			if (node in told)
+				continue
+			size = 0
+			members = ""
+			for (other in nodes)
+				if ((node, other) in path && (other, node) in path) {
+					size++
+					members = members " " other
+					told[other] = 1
+				}
+			if (size > (nodes[node] == "files" ? 3 : 0))
+				print "a circle of " nodes[node] ":" members
+		}
+	}')
+if [ -n "$circles" ]; then
+	complain "$circles"
+fi
 exit $bad

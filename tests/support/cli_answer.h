@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/cli/answer.h"
-#include "lib/cli/names.h"
+#include "lib/term/names.h"
 
 #define CLI_VTABLE 0x7f0000001020 /* in a module, as is CLI_TEXT */
 #define CLI_TEXT 0x7f0000005000

@@ -16,8 +16,8 @@
  * By the hour: a root provider is asked before each look, and moves pointers.
  *	            first look       second look
  *	shy         hidden           in a global
- *	late        in a global      hidden; and points to suspect
- *	suspect     hidden           in late only
+ *	late        in a global      hidden; and points to candidate
+ *	candidate     hidden           in late only
  *	lost        hidden           hidden
  */
 enum { SHY, LATE, SUSPECT, LOST, NUM_MOVED };
@@ -53,7 +53,7 @@ make_moved(void)
 	memunreachable_register_root_provider(move, NULL);
 }
 
-static const char *const moved_names[NUM_MOVED] = { "shy", "late", "suspect",
+static const char *const moved_names[NUM_MOVED] = { "shy", "late", "candidate",
 	"lost" };
 
 static int

@@ -11,7 +11,7 @@
 #include <sched.h>
 #include <sys/uio.h>
 
-#include "ptrace/process_copy.h"
+#include "ptrace/live/process_copy.h"
 #include "tests/support/captured.h"
 
 #define WORDS 65536 /* of memory that changes */

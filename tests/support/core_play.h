@@ -16,14 +16,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/fold.h"
-#include "heapwalk/glibc_banner.h"
-#include "heapwalk/heap.h"
+#include "heapwalk/fold/fold.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/glibc/banner.h"
+#include "heapwalk/heaps/heap.h"
 #include "heapwalk/mark/mark.h"
-#include "heapwalk/references.h"
-#include "heapwalk/roots.h"
+#include "heapwalk/roots/roots.h"
 #include "mu/sys.h"
-#include "ptrace/snapshot_core.h"
+#include "ptrace/core/snapshot.h"
 #include "tests/support/unpacked.h"
 
 #define CORE_LEAKS 64
@@ -214,7 +214,7 @@ core_by_gcore(struct core_victim *victim, char path[PATH_MAX])
 	return false;
 }
 
-/* The engine, as lib/sweeper.c has it go. */
+/* The engine, as lib/helpers/sweeper.c has it go. */
 static inline void
 core_search(struct core_answer *answer, struct mu_snapshot *snap,
     struct mu_snapshot_core *core, struct mu_arena *arena)

@@ -12,8 +12,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "heapwalk/glibc_arena.h"
-#include "heapwalk/heap.h"
+#include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/heap.h"
 #include "tests/support/self_snapshot.h"
 
 #define LARGE 1000 /* bytes: not for the tcache, once that is full */

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/blocks.h"
-#include "heapwalk/roots.h"
+#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/roots/roots.h"
 #include "mu/sys.h"
 
 enum fake_kind { FAKE_LISTED, FAKE_SPAN, FAKE_KINDS };

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_FOLDING_H
 #define TESTS_SUPPORT_FOLDING_H
 
-#include "heapwalk/fold.h"
+#include "heapwalk/fold/fold.h"
 #include "tests/support/fake_heap.h"
 #include "tests/support/unpacked.h"
 

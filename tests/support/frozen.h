@@ -9,17 +9,17 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_self.h"
-#include "lib/allocator_freeze.h"
+#include "heapwalk/memory/self.h"
+#include "lib/state/allocator_freeze.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 /* What a pass refers to; one at a time. */
 static struct mu_caller frozen_caller;
 static struct mu_request frozen_request;
 static struct mu_memory_self frozen_memory;
 
-/* What lib/pass.c has done before it freezes. */
+/* What lib/pass/pass.c has done before it freezes. */
 static inline enum mu_status
 prepare(struct mu_pass *pass)
 {

@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
-#include "heapwalk/glibc_arena.h"
+#include "heapwalk/heaps/glibc/arena.h"
 #include "mu/arch.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/self_snapshot.h"

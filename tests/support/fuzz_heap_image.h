@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "heapwalk/classify.h"
+#include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 #include "tests/support/fuzz_heap_fill.h"
 

@@ -9,7 +9,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
-#include "heapwalk/glibc_arena.h"
+#include "heapwalk/heaps/glibc/arena.h"
 #include "mu/arch.h"
 #include "tests/support/heap_image.h"
 
@@ -196,7 +196,8 @@ busy_setup(void)
 	heap_image_take(&busy.image, busy.threads, 1 + BUSY_THREADS);
 	busy.image.self.snap.values = busy.registers;
 	busy.image.self.snap.num_values = 1 + BUSY_THREADS;
-	/* No program: its words are not read (heapwalk/glibc_messages.h). */
+	/* No program: its words are not read (heapwalk/heaps/glibc/messages.h).
+	 */
 	for (i = 0; i < busy.image.self.snap.num_mappings; i++)
 		busy.image.self.snap.mappings[i].executable = false;
 	heap_image_read(&busy.image, &busy.whole);

@@ -14,8 +14,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/classify.h"
-#include "heapwalk/heap.h"
+#include "heapwalk/heaps/heap.h"
+#include "heapwalk/subject/classify.h"
 #include "tests/support/self_snapshot.h"
 
 #define HEAP_IMAGE_RUNS 512

@@ -15,8 +15,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_self.h"
-#include "ptrace/mappings.h"
+#include "heapwalk/memory/self.h"
+#include "ptrace/live/mappings.h"
 
 struct image {
 	struct mu_arena arena;

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_INJECTED_H
 #define TESTS_SUPPORT_INJECTED_H
 
-#include "ptrace/remote_call.h"
+#include "ptrace/live/remote_call.h"
 #include "tests/support/captured.h"
 #include "tests/support/sitting_calls.h"
 

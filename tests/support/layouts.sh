@@ -1,5 +1,5 @@
 #!/bin/sh
-# Compare heapwalk/glibc_layout.c with glibc's own sources, release by release.
+# Compare heapwalk/heaps/glibc/layout.c with glibc's own sources, release by release.
 #
 #	make check-layouts GLIBC_GIT=a/clone/of/glibc [GLIBC_REFS="glibc-2.44"]
 #
@@ -111,8 +111,8 @@ check() { # REVISION
 	fi
 	if ! ${CC:-cc} -std=gnu11 -Wall -Wextra -Wno-unused-macros -w \
 	    -I"$work" -I"$root" -o "$work/check" \
-	    "$here/layouts_check.c" "$root/heapwalk/glibc_layout.c" \
-	    "$root/heapwalk/glibc_release.c"; then
+	    "$here/layouts_check.c" "$root/heapwalk/heaps/glibc/layout.c" \
+	    "$root/heapwalk/heaps/glibc/release.c"; then
 		echo "$1: its structs do not compile"
 		return 1
 	fi

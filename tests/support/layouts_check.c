@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "heapwalk/glibc_layout.h"
+#include "heapwalk/heaps/glibc/layout.h"
 
 /* What x86-64 makes of malloc-size.h, libc-lock.h and malloc-hugepages.h. */
 #define INTERNAL_SIZE_T size_t

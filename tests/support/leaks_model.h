@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_LEAKS_MODEL_H
 #define TESTS_SUPPORT_LEAKS_MODEL_H
 
-#include "heapwalk/leaks.h"
+#include "heapwalk/fold/leaks.h"
 #include "mu/sort.h"
 
 _Static_assert(sizeof(struct mu_leak) <= MU_SORT_MOST, "mu_sort() sorts them");

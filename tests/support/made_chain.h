@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/glibc_chunks.h"
+#include "heapwalk/heaps/glibc/chunks.h"
 
 static uint64_t state; /* of the random numbers */
 static char *heap;     /* where chains are made */

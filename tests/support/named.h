@@ -17,7 +17,7 @@
 
 #include "lib/symbolize/symbols.h"
 #include "mu/arena.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 #define NAMED_SOURCE "tests/support/named_program.cc"
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/packed.h"
+#include "heapwalk/fold/packed.h"
 
 /* free() it. */
 static inline unsigned char *

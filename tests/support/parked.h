@@ -19,8 +19,8 @@
 
 #include "mu/signal_action.h"
 #include "mu/sys.h"
-#include "ptrace/parking.h"
-#include "ptrace/snapshot_live.h"
+#include "ptrace/live/parking.h"
+#include "ptrace/live/snapshot.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)
 #define NS_PER_MS 1000000ull

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <string.h>
 
-#include "lib/options.h"
+#include "lib/state/options.h"
 
 static char buffer[16384]; /* the warnings */
 static struct mu_text warnings;

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "heapwalk/stacks.h"
+#include "heapwalk/subject/stacks.h"
 #include "mu/arch.h"
 #include "tests/support/image.h"
 

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <pthread.h>
 
-#include "heapwalk/workers.h"
+#include "heapwalk/subject/workers.h"
 
 struct pthread_work {
 	mu_worker_body *body;

@@ -4,9 +4,9 @@
 
 #include <check.h>
 
-#include "lib/malloc_debug/live.h"
-#include "lib/malloc_debug/recorder.h"
-#include "lib/malloc_debug/stack_depot.h"
+#include "lib/malloc_debug/shadow/live.h"
+#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/stack_depot.h"
 
 #define MADE_AT ((uintptr_t)0x610000000000)
 #define MADE_APART 256

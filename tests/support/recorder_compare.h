@@ -7,8 +7,8 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "heapwalk/heap.h"
-#include "lib/pass.h"
+#include "heapwalk/heaps/heap.h"
+#include "lib/pass/pass.h"
 #include "tests/support/recorded_table.h"
 #include "tests/support/recorder.h"
 #include "tests/support/recorder_threads.h"

@@ -11,7 +11,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "lib/allocator_freeze.h"
+#include "lib/state/allocator_freeze.h"
 #include "tests/support/recorder_compare.h"
 
 #define LOOK_LIMITS 3

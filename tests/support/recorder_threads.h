@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_RECORDER_THREADS_H
 #define TESTS_SUPPORT_RECORDER_THREADS_H
 
-#include "heapwalk/snapshot.h"
+#include "heapwalk/subject/snapshot.h"
 #include "mu/arch.h"
 #include "mu/sys.h"
 #include "tests/support/recorder_gate.h"

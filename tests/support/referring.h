@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_REFERRING_H
 #define TESTS_SUPPORT_REFERRING_H
 
-#include "heapwalk/referrers.h"
+#include "heapwalk/refer/referrers.h"
 #include "tests/support/marking.h"
 
 static struct mu_snapshot snap;

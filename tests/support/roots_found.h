@@ -4,7 +4,7 @@
 #ifndef TESTS_SUPPORT_ROOTS_FOUND_H
 #define TESTS_SUPPORT_ROOTS_FOUND_H
 
-#include "heapwalk/roots.h"
+#include "heapwalk/roots/roots.h"
 #include "mu/arch.h"
 #include "tests/support/image.h"
 

@@ -9,10 +9,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_self.h"
+#include "heapwalk/memory/self.h"
 #include "mu/arch.h"
 #include "mu/arena.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 
 struct self_snapshot {
 	struct mu_snapshot snap;

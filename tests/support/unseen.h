@@ -20,7 +20,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 

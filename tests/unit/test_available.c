@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "heapwalk/available.h"
+#include "heapwalk/memory/available.h"
 #include "tests/support/suite.h"
 
 static char folder[64], meminfo[128], mountinfo[128], own[128], cgroups[128];

@@ -1,13 +1,13 @@
 /*
  * Frames behind the first 16: packed, unpacked, and read by number.
  */
-#include "lib/backtrace.h"
+#include "lib/report/backtrace.h"
 
 #include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
 #include "tests/support/packed_bytes.h"
 #include "tests/support/suite.h"
 

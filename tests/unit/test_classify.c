@@ -14,7 +14,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
-#include "heapwalk/classify.h"
+#include "heapwalk/subject/classify.h"
 #include "tests/support/suite.h"
 
 static const char mountinfo[] =

@@ -14,7 +14,7 @@
 
 #include "lib/cli/command_environment.h"
 #include "lib/cli/command_file.h"
-#include "lib/options.h"
+#include "lib/state/options.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534

@@ -15,8 +15,8 @@
 
 #include "lib/cli/deputy.h"
 #include "mu/sys.h"
-#include "ptrace/proc.h"
-#include "ptrace/rights.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/rights.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534

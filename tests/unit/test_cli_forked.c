@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heapwalk/forked.h"
+#include "heapwalk/memory/forked.h"
 #include "tests/support/suite.h"
 
 #define AREA "7f00a000-7f00c000 rw-p 00000000 00:00 0 \n"

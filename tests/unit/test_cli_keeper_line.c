@@ -4,7 +4,7 @@
 #include <check.h>
 #include <unistd.h>
 
-#include "lib/keeper_line.h"
+#include "lib/helpers/keeper_line.h"
 #include "tests/support/suite.h"
 
 /* It was closed before our own word was read. */

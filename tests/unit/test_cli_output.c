@@ -1,5 +1,5 @@
 /*
- * lib/cli/output.c: whose file it is, its mode, and what is left of it when
+ * lib/term/output.c: whose file it is, its mode, and what is left of it when
  * something goes wrong.
  */
 #include <check.h>
@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cli/output.h"
+#include "lib/term/output.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534

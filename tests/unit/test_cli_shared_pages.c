@@ -8,8 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "heapwalk/available.h"
-#include "lib/shared_pages.h"
+#include "heapwalk/memory/available.h"
+#include "lib/helpers/shared_pages.h"
 #include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)

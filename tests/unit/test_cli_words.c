@@ -1,5 +1,5 @@
 /*
- * lib/cli/safe_text.c, lib/cli/human.c, lib/cli/style.c and the line of
+ * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c and the line of
  * lib/cli/progress.c: what people see.
  */
 #include <check.h>
@@ -7,10 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cli/human.h"
 #include "lib/cli/progress.h"
-#include "lib/cli/safe_text.h"
-#include "lib/cli/style.h"
+#include "lib/term/human.h"
+#include "lib/term/safe_text.h"
+#include "lib/term/style.h"
 #include "tests/support/suite.h"
 
 static char buffer[256];

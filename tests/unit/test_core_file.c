@@ -1,9 +1,9 @@
 /*
  * Segments and notes of core files made up in memory, whole and broken.
  */
-#include "heapwalk/glibc_banner.h"
-#include "ptrace/core_file.h"
-#include "ptrace/core_file_id.h"
+#include "heapwalk/heaps/glibc/banner.h"
+#include "ptrace/core/file.h"
+#include "ptrace/core/file_id.h"
 #include "tests/support/made_core.h"
 #include "tests/support/suite.h"
 

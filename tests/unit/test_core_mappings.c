@@ -4,8 +4,8 @@
  */
 #include <sys/mman.h>
 
-#include "heapwalk/glibc_banner.h"
-#include "ptrace/snapshot_core.h"
+#include "heapwalk/heaps/glibc/banner.h"
+#include "ptrace/core/snapshot.h"
 #include "tests/support/made_core.h"
 #include "tests/support/suite.h"
 

@@ -13,9 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/gate.h"
-#include "lib/malloc_debug/live.h"
-#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/entry/gate.h"
+#include "lib/malloc_debug/shadow/live.h"
+#include "lib/malloc_debug/shadow/recorder.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"

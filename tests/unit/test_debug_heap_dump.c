@@ -9,7 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/heap_dump.h"
+#include "lib/malloc_debug/dumps/heap_dump.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/hooks.h"
+#include "lib/malloc_debug/entry/hooks.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/suite.h"
 

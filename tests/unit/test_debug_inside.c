@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "lib/malloc_debug/inside.h"
-#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/shadow/inside.h"
+#include "lib/malloc_debug/shadow/recorder.h"
 #include "tests/support/suite.h"
 
 static jmp_buf back;

@@ -11,8 +11,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/journal.h"
-#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/dumps/journal.h"
+#include "lib/malloc_debug/shadow/recorder.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"
 

@@ -2,7 +2,7 @@
  * lib/malloc_debug/leaktracer_{lines,modules,preview}.c: what stands in a
  * report.
  */
-#include "lib/malloc_debug/leaktracer_lines.h"
+#include "lib/malloc_debug/leaktracer/lines.h"
 
 #include <regex.h>
 #include <sched.h>
@@ -12,8 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/leaktracer_modules.h"
-#include "lib/malloc_debug/leaktracer_preview.h"
+#include "lib/malloc_debug/leaktracer/modules.h"
+#include "lib/malloc_debug/leaktracer/preview.h"
 #include "mu/arch_unwind.h"
 #include "tests/support/suite.h"
 

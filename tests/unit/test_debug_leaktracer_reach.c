@@ -1,8 +1,8 @@
 /*
- * lib/malloc_debug/leaktracer_reach.c with a leak finder that says what it is
+ * lib/malloc_debug/leaktracer/reach.c with a leak finder that says what it is
  * told to.
  */
-#include "lib/malloc_debug/leaktracer_reach.h"
+#include "lib/malloc_debug/leaktracer/reach.h"
 
 #include <stdio.h>
 #include <string.h>

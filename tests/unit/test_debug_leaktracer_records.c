@@ -12,12 +12,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/leaktracer.h"
-#include "lib/malloc_debug/leaktracer_late.h"
-#include "lib/malloc_debug/leaktracer_reach.h"
-#include "lib/malloc_debug/leaktracer_report.h"
-#include "lib/malloc_debug/recorder.h"
-#include "lib/malloc_debug/stack_depot.h"
+#include "lib/malloc_debug/leaktracer/late.h"
+#include "lib/malloc_debug/leaktracer/leaktracer.h"
+#include "lib/malloc_debug/leaktracer/reach.h"
+#include "lib/malloc_debug/leaktracer/report.h"
+#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/stack_depot.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,7 @@
 /*
- * lib/malloc_debug/leaktracer_settings.c: the LEAKTRACER_ variables.
+ * lib/malloc_debug/leaktracer/settings.c: the LEAKTRACER_ variables.
  */
-#include "lib/malloc_debug/leaktracer_settings.h"
+#include "lib/malloc_debug/leaktracer/settings.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /*
- * lib/malloc_debug/leaktracer_state.c: what is monitored, in which thread.
+ * lib/malloc_debug/leaktracer/state.c: what is monitored, in which thread.
  */
-#include "lib/malloc_debug/leaktracer_state.h"
+#include "lib/malloc_debug/leaktracer/state.h"
 
 #include <pthread.h>
 #include <semaphore.h>

@@ -1,5 +1,5 @@
 /*
- * The shadow of live blocks, against a model: lib/malloc_debug/live.h.
+ * The shadow of live blocks, against a model: lib/malloc_debug/shadow/live.h.
  */
 #include <check.h>
 #include <pthread.h>
@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "lib/malloc_debug/live.h"
-#include "lib/malloc_debug/recorder.h"
+#include "lib/malloc_debug/shadow/live.h"
+#include "lib/malloc_debug/shadow/recorder.h"
 #include "tests/support/suite.h"
 
 #define WORD(stack) mu_shadow_word(stack, MU_BLOCK_NEW)

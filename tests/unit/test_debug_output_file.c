@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/output_file.h"
+#include "lib/malloc_debug/dumps/output_file.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/bootstrap.h"
-#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/entry/bootstrap.h"
+#include "lib/malloc_debug/entry/real.h"
 #include "tests/support/suite.h"
 
 static const void *

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <pthread.h>
 
-#include "lib/malloc_debug/sampling.h"
+#include "lib/malloc_debug/shadow/sampling.h"
 #include "tests/support/suite.h"
 
 #define MEAN 524288

@@ -5,11 +5,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/malloc_debug/stack_capture.h"
-#include "lib/malloc_debug/stack_capture_known.h"
-#include "lib/malloc_debug/stack_depot.h"
-#include "lib/malloc_debug/stack_depot_find.h"
-#include "lib/malloc_debug/stack_layouts.h"
+#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/shadow/stack_depot_find.h"
+#include "lib/malloc_debug/unwind/stack_capture.h"
+#include "lib/malloc_debug/unwind/stack_capture_known.h"
+#include "lib/malloc_debug/unwind/stack_layouts.h"
 #include "tests/support/suite.h"
 
 #define PC 0x401234

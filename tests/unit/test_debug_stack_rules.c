@@ -8,9 +8,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/malloc_debug/frame_memo.h"
-#include "lib/malloc_debug/frame_rules.h"
-#include "lib/malloc_debug/unwind_module.h"
+#include "lib/malloc_debug/unwind/frame_memo.h"
+#include "lib/malloc_debug/unwind/frame_rules.h"
+#include "lib/malloc_debug/unwind/module.h"
 #include "tests/support/suite.h"
 #include "tests/support/unwind_evaluated.h"
 

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/dispatch.h"
-#include "lib/malloc_debug/guards.h"
-#include "lib/malloc_debug/real.h"
+#include "lib/malloc_debug/checks/guards.h"
+#include "lib/malloc_debug/entry/dispatch.h"
+#include "lib/malloc_debug/entry/real.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"

@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/journal.h"
-#include "lib/malloc_debug/watch.h"
+#include "lib/malloc_debug/dumps/journal.h"
+#include "lib/malloc_debug/dumps/watch.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/recorded.h"
+#include "heapwalk/recorded/recorded.h"
 #include "tests/support/fake_recorder.h"
 #include "tests/support/folding.h"
 #include "tests/support/image.h"

@@ -6,9 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heapwalk/glibc_arena.h"
-#include "heapwalk/glibc_foreign.h"
-#include "heapwalk/glibc_libc.h"
+#include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/heaps/glibc/libc.h"
 #include "tests/support/suite.h"
 
 #define PAGE 4096

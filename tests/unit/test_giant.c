@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/components.h"
-#include "heapwalk/giant.h"
+#include "heapwalk/fold/components.h"
+#include "heapwalk/fold/giant_scc.h"
 #include "tests/support/folding.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
@@ -51,12 +51,12 @@ has_giant(bool stored)
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_graph graph;
 	struct mu_trees trees;
-	struct mu_giant giant;
+	struct mu_giant_scc giant;
 	struct mu_lost lost;
 
 	make(&lost, &graph, stored);
 	ck_assert_int_eq(mu_trees_find(&trees, &lost, &deadline), MU_OK);
-	return mu_giant_find(&giant, &trees, &heap.arena, &deadline);
+	return mu_giant_scc_find(&giant, &trees, &heap.arena, &deadline);
 }
 
 static size_t
@@ -299,7 +299,7 @@ START_TEST(no_memory)
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_graph graph;
 	struct mu_trees trees;
-	struct mu_giant giant;
+	struct mu_giant_scc giant;
 	struct mu_lost lost;
 	size_t i, j, n;
 
@@ -313,7 +313,7 @@ START_TEST(no_memory)
 	for (n = 1; n <= 5; n++) {
 		heap.arena.fail_at = n;
 		ck_assert_int_eq(
-		    mu_giant_find(&giant, &trees, &heap.arena, &deadline),
+		    mu_giant_scc_find(&giant, &trees, &heap.arena, &deadline),
 		    n == 5);
 	}
 	heap.arena.fail_at = 0;

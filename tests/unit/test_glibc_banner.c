@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "heapwalk/glibc_banner.h"
+#include "heapwalk/heaps/glibc/banner.h"
 #include "tests/support/self_snapshot.h"
 #include "tests/support/suite.h"
 

@@ -3,8 +3,8 @@
  * out as if each had been followed by itself: mixed, in several arenas, and
  * with one word of them damaged.
  */
-#include "heapwalk/glibc_free.h"
-#include "heapwalk/glibc_lists.h"
+#include "heapwalk/heaps/glibc/free.h"
+#include "heapwalk/heaps/glibc/lists.h"
 #include "tests/support/made_lists.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"

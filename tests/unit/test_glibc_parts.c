@@ -12,7 +12,7 @@
 #define TCACHE_BYTES 0x280
 #define ROUNDS 64
 
-/* A seam: two parts meet here (heapwalk/glibc_parts.c). */
+/* A seam: two parts meet here (heapwalk/heaps/glibc/parts.c). */
 #define PART_BYTES ((size_t)1 << 20)
 
 static size_t heap_top; /* offset of what the chain ends with ... */
@@ -121,10 +121,10 @@ expect_same(const struct result *a, const struct result *b)
 	    left->bits, right->bits, left->num_words * 2 * sizeof(*left->bits));
 	ck_assert_mem_eq(left->summary, right->summary,
 	    (left->num_words + 63) / 64 * sizeof(*left->summary));
-	ck_assert_uint_eq(a->walk.num_suspects, b->walk.num_suspects);
-	if (a->walk.num_suspects > 0)
-		ck_assert_mem_eq(a->walk.suspects, b->walk.suspects,
-		    a->walk.num_suspects * sizeof(uintptr_t));
+	ck_assert_uint_eq(a->walk.num_candidates, b->walk.num_candidates);
+	if (a->walk.num_candidates > 0)
+		ck_assert_mem_eq(a->walk.candidates, b->walk.candidates,
+		    a->walk.num_candidates * sizeof(uintptr_t));
 }
 
 /* At 1, 2 and 4 workers; what came of it. */

@@ -6,7 +6,7 @@
  * The table is this test's own: the known one as far as a test leaves it.
  */
 #define mu_glibc_layouts known_layouts
-#include "heapwalk/glibc_layout.c"
+#include "heapwalk/heaps/glibc/layout.c"
 #undef mu_glibc_layouts
 
 #include "tests/support/damaged_heap.h"

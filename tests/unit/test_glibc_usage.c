@@ -5,7 +5,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#include "heapwalk/glibc_arena.h"
+#include "heapwalk/heaps/glibc/arena.h"
 #include "tests/support/suite.h"
 #include "tests/support/usage_image.h"
 

@@ -5,7 +5,7 @@
  */
 #include "tests/support/heap_busy.h"
 
-#include "heapwalk/glibc_pick.h"
+#include "heapwalk/heaps/glibc/pick.h"
 #include "tests/support/suite.h"
 
 #define PAGE 4096

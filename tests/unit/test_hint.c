@@ -5,7 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
 #include "lib/report/hint.h"
 #include "tests/support/suite.h"
 

@@ -1,12 +1,12 @@
 /*
- * lib/image_drop.c: at its end an image gives back what is the program's, and
- * nothing of ours.
+ * lib/helpers/image_drop.c: at its end an image gives back what is the
+ * program's, and nothing of ours.
  */
 #include <check.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "lib/image_drop.h"
+#include "lib/helpers/image_drop.h"
 #include "tests/support/pthread_workers.h"
 
 #define MIB ((size_t)1 << 20)

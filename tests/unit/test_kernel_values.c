@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "mu/arch.h"
-#include "ptrace/kernel_values.h"
+#include "ptrace/live/kernel_values.h"
 #include "tests/support/suite.h"
 
 static struct mu_arena arena;

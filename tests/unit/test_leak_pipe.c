@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/leak_pipe.h"
+#include "lib/pipe/leak_pipe.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

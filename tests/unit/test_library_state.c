@@ -11,10 +11,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/descriptors.h"
-#include "lib/lock.h"
-#include "lib/registry.h"
-#include "lib/results.h"
+#include "lib/helpers/descriptors.h"
+#include "lib/state/lock.h"
+#include "lib/state/registry.h"
+#include "lib/state/results.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 #include "tests/support/watched_call.h"

@@ -7,7 +7,7 @@
 
 #include "lib/symbolize/loaded.h"
 #include "mu/arena.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 #include "tests/support/suite.h"
 
 static struct mu_arena arena;

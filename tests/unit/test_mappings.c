@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 #include "tests/support/suite.h"
 
 static struct mu_arena arena;

@@ -196,13 +196,13 @@ START_TEST(tags)
 }
 END_TEST
 
-static struct mu_range suspects[8];
-static size_t num_suspects;
+static struct mu_range candidates[8];
+static size_t num_candidates;
 
 static void
-suspect(const void *block, size_t size)
+candidate(const void *block, size_t size)
 {
-	suspects[num_suspects++] =
+	candidates[num_candidates++] =
 	    (struct mu_range) { (uintptr_t)block, (uintptr_t)block + size };
 }
 
@@ -210,10 +210,10 @@ static void
 look_again(void)
 {
 	mark();
-	ck_assert_int_eq(mu_mark_unsuspected(&graph_made, suspects,
-			     num_suspects, FAKE_NO_DEADLINE),
+	ck_assert_int_eq(mu_mark_unsuspected(&graph_made, candidates,
+			     num_candidates, FAKE_NO_DEADLINE),
 	    MU_OK);
-	num_suspects = 0;
+	num_candidates = 0;
 }
 
 START_TEST(only_suspects_stay_lost)
@@ -226,8 +226,8 @@ START_TEST(only_suspects_stay_lost)
 	b = node(3);
 	c = node(3);
 	size = fake_usable(&heap, 3 * W);
-	suspect(a, size);
-	suspect(c, size - 1); /* a block of another size was there */
+	candidate(a, size);
+	candidate(c, size - 1); /* a block of another size was there */
 	look_again();
 	ck_assert(!fake_marked(&heap, a));
 	ck_assert(fake_marked(&heap, b));
@@ -235,7 +235,7 @@ START_TEST(only_suspects_stay_lost)
 }
 END_TEST
 
-/* Wherever they lie: a suspect before and one behind the acquitted block. */
+/* Wherever they lie: a candidate before and one behind the acquitted block. */
 START_TEST(what_the_acquitted_lead_to)
 {
 	void **before, **acquitted, **behind, **further;
@@ -250,9 +250,9 @@ START_TEST(what_the_acquitted_lead_to)
 	acquitted[0] = before;
 	acquitted[1] = behind;
 	behind[2] = further;
-	suspect(before, size);
-	suspect(behind, size);
-	suspect(further, size);
+	candidate(before, size);
+	candidate(behind, size);
+	candidate(further, size);
 	look_again();
 	expect_leaks(0, 0);
 }
@@ -268,10 +268,10 @@ START_TEST(suspects_that_are_gone)
 	reachable = node(3);
 	lost = node(3);
 	root_value(reachable);
-	suspect((char *)reachable - 64, size); /* freed */
-	suspect(reachable, size);              /* seen again */
-	suspect(lost, size);
-	suspect((char *)lost + 640, size);
+	candidate((char *)reachable - 64, size); /* freed */
+	candidate(reachable, size);              /* seen again */
+	candidate(lost, size);
+	candidate((char *)lost + 640, size);
 	look_again();
 	ck_assert(fake_marked(&heap, reachable));
 	ck_assert(!fake_marked(&heap, lost));
@@ -279,7 +279,7 @@ START_TEST(suspects_that_are_gone)
 }
 END_TEST
 
-START_TEST(no_suspects)
+START_TEST(no_candidates)
 {
 	open_heap(_i, 4096);
 	node(3);
@@ -370,7 +370,7 @@ main(void)
 	tcase_add_loop_test(tc, only_suspects_stay_lost, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, what_the_acquitted_lead_to, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, suspects_that_are_gone, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, no_suspects, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, no_candidates, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, no_time_to_look_again, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, code_in_a_root, 0, FAKE_KINDS);
 	tcase_add_test(tc, halves_in_code);

@@ -13,13 +13,13 @@
 #define MADV_GUARD 102 /* MADV_GUARD_INSTALL, Linux 6.13 */
 
 static struct mu_snapshot snap;
-static struct mu_absent nothing = { .memory = -1, .pagemap = -1 };
+static struct mu_fork_gaps nothing = { .memory = -1, .pagemap = -1 };
 
 /* In a child: guard, read the byte at AT, close; how did that end? */
 static int
 read_guarded(const char *at, int original, char expected, size_t skipped)
 {
-	struct mu_absent absent = {
+	struct mu_fork_gaps absent = {
 		.memory = original, .pagemap = -1, .limit = SIZE_MAX
 	};
 	sigset_t all;
@@ -239,7 +239,7 @@ read_closed(void *at)
 START_TEST(several_threads)
 {
 	char *at = map_untouched(CLOSED);
-	struct mu_absent absent = { .memory = -1, .pagemap = -1 };
+	struct mu_fork_gaps absent = { .memory = -1, .pagemap = -1 };
 	pthread_t threads[THREADS];
 	struct mu_why why;
 	size_t before;

@@ -13,9 +13,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/memory_mirror.h"
+#include "heapwalk/memory/mirror.h"
 #include "mu/sys.h"
-#include "ptrace/mappings.h"
+#include "ptrace/live/mappings.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
 

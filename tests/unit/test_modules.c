@@ -8,7 +8,7 @@
 #include <link.h>
 #include <stdlib.h>
 
-#include "heapwalk/modules.h"
+#include "heapwalk/subject/modules.h"
 #include "tests/support/image.h"
 #include "tests/support/suite.h"
 

@@ -1,6 +1,6 @@
 /*
- * lib/options.c: text becomes options, bad text becomes warnings and nothing
- * worse.
+ * lib/state/options.c: text becomes options, bad text becomes warnings and
+ * nothing worse.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/options.h"
+#include "lib/state/options.h"
 #include "tests/support/suite.h"
 
 START_TEST(help_names_every_option)

@@ -1,6 +1,6 @@
 /*
- * lib/options_signal.c: a signal by its name or number, if it is one to wait
- * for.
+ * lib/state/options_signal.c: a signal by its name or number, if it is one to
+ * wait for.
  */
 #include <signal.h>
 #include <stdio.h>

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/library.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
 #include "tests/support/packed_bytes.h"
 #include "tests/support/suite.h"
 

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 #include "tests/support/suite.h"
 
 #define NOBODY_PID 0x7ffffffe /* over PID_MAX_LIMIT */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/ranges.h"
+#include "heapwalk/subject/ranges.h"
 #include "tests/support/suite.h"
 
 #define SPACE 4096 /* addresses of the model */

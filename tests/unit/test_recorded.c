@@ -1,13 +1,13 @@
 /*
- * heapwalk/recorded.c: what a recorder knows of blocks, and what it cannot
- * make anybody believe.
+ * heapwalk/recorded/recorded.c: what a recorder knows of blocks, and what it
+ * cannot make anybody believe.
  */
 #include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/recorded.h"
-#include "heapwalk/recorded_place.h"
+#include "heapwalk/recorded/place.h"
+#include "heapwalk/recorded/recorded.h"
 #include "tests/support/fake_heap.h"
 #include "tests/support/fake_recorder.h"
 #include "tests/support/image.h"

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "ptrace/refusal.h"
+#include "ptrace/live/refusal.h"
 #include "tests/support/suite.h"
 
 /* Same user, dumpable, no capability, nothing known against it. */

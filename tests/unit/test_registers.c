@@ -4,7 +4,7 @@
 #include <check.h>
 
 #include "mu/arch.h"
-#include "ptrace/registers.h"
+#include "ptrace/live/registers.h"
 #include "tests/support/suite.h"
 
 static struct mu_arena arena;

@@ -1,7 +1,8 @@
 /*
- * lib/report_file.c: whose file may take a report, and how it is written.
+ * include/mu/report_file.c: whose file may take a report, and how it is
+ * written.
  */
-#include "lib/report_file.h"
+#include "include/mu/report_file.h"
 
 #include <check.h>
 #include <errno.h>

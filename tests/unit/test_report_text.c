@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/entries.h"
+#include "lib/pipe/entries.h"
 #include "lib/report/text.h"
 #include "mu/arch.h"
 #include "tests/support/suite.h"

@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/room.h"
+#include "lib/state/room.h"
 #include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)

@@ -1,10 +1,10 @@
 /*
- * What each place is (heapwalk/places.c, heapwalk/tls.c), and that it is no
- * root where snap->reach says so. Threads are real ones.
+ * What each place is (heapwalk/roots/places.c, heapwalk/subject/tls.c), and
+ * that it is no root where snap->reach says so. Threads are real ones.
  */
 #include <pthread.h>
 
-#include "heapwalk/tls.h"
+#include "heapwalk/subject/tls.h"
 #include "tests/support/roots_found.h"
 #include "tests/support/suite.h"
 

@@ -3,7 +3,7 @@
  */
 #include <sys/wait.h>
 
-#include "heapwalk/shared.h"
+#include "heapwalk/memory/shared.h"
 #include "tests/support/image.h"
 #include "tests/support/suite.h"
 

@@ -13,7 +13,7 @@
 
 #include "lib/symbolize/helper.h"
 #include "mu/sys.h"
-#include "ptrace/proc.h"
+#include "ptrace/live/proc.h"
 #include "tests/support/named_symbols.h"
 #include "tests/support/suite.h"
 

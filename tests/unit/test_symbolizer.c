@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/symbolizer.h"
+#include "lib/report/symbolizer.h"
 #include "tests/support/suite.h"
 
 #define FRAME "  #00  pc 0000000000000001  /x\n"

@@ -4,7 +4,7 @@
 #include <check.h>
 #include <signal.h>
 
-#include "ptrace/tracee.h"
+#include "ptrace/live/tracee.h"
 #include "tests/support/suite.h"
 
 static struct mu_tracee

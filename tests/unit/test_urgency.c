@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/urgency.h"
+#include "lib/helpers/urgency.h"
 #include "tests/support/suite.h"
 
 static int

@@ -1,7 +1,7 @@
 /*
  * What the figures of a heap say: lost, in use, held free.
  */
-#include "heapwalk/usage.h"
+#include "heapwalk/heaps/usage.h"
 #include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/library.h"
-#include "lib/why_pipe.h"
+#include "lib/pipe/why_pipe.h"
+#include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/register_names.h"
 #include "mu/sys.h"

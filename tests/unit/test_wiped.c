@@ -7,7 +7,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/wiped.h"
+#include "heapwalk/memory/wiped.h"
 #include "tests/support/suite.h"
 
 /* How many; the first of them is [begin, end). */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/words.h"
+#include "heapwalk/graph/words.h"
 #include "tests/support/suite.h"
 
 #define W sizeof(uintptr_t)

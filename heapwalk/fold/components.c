@@ -1,0 +1,404 @@
+/*
+ * Strongly connected components of the unreachable blocks.
+ *
+ * Tarjan's algorithm as simplified by Pearce ("A space-efficient algorithm
+ * for finding strongly connected components", 2016), with the path on a stack
+ * of our own: one number a tree, and one array for the path (from its start)
+ * and for the trees whose component is not closed yet (from its end), since a
+ * tree is never in both.
+ */
+#include "heapwalk/fold/components.h"
+
+#include <string.h>
+
+#include "heapwalk/fold/component_sums.h"
+#include "heapwalk/fold/cycles.h"
+#include "heapwalk/fold/giant_scc.h"
+
+/* Of a tree while searching: 0 unseen; an order, lower is older; */
+#define CLOSED 0x80000000u /* or with this the component */
+
+/* Beside what is left of the edges: it reaches an older node. */
+#define HAS_OLDER MU_EDGES_FREE_BIT
+
+struct search {
+	const struct mu_trees *trees;
+	struct mu_deadline *deadline;
+	uint32_t *of; /* orders or components of trees */
+	/* The path at the front, as the node where each tree goes on; open
+	 * trees at the back. */
+	uint32_t *stack;
+	uint32_t *edges; /* of the path: the edge with which that node does */
+	uint32_t
+	    room; /* of both: trees outside of the giant component, and 1 */
+	uint32_t depth, open, num_seen, num_components;
+	const uint64_t *giant; /* trees of the giant component; or NULL */
+	uint32_t giant_lowest; /* of these, if it is an owner; or MU_NO_NODE */
+	bool ends;             /* nothing else is below it */
+};
+
+/* TREE has edges: the first of them are NODE's. */
+static void
+enter(struct search *search, uint32_t tree, uint32_t node)
+{
+	search->of[tree] = ++search->num_seen;
+	search->stack[search->depth] = node;
+	search->edges[search->depth] =
+	    mu_edges_first(search->trees->lost, node);
+	search->depth++;
+}
+
+/* TREE, which has order ORDER, is the oldest of its component. */
+static void
+close_component(struct search *search, uint32_t tree, uint32_t order)
+{
+	uint32_t closed = CLOSED | search->num_components++, *component;
+
+	for (; search->open < search->room; search->open++) {
+		component = &search->of[search->stack[search->open]];
+		if (*component < order)
+			break;
+		*component = closed;
+	}
+	search->of[tree] = closed;
+}
+
+/* All edges of the last tree of the path were followed. */
+static void
+leave(struct search *search)
+{
+	uint32_t node = search->stack[--search->depth];
+	uint32_t tree = mu_tree_of(search->trees, node);
+	uint32_t order = search->of[tree], *parent;
+
+	if ((search->edges[search->depth] & HAS_OLDER) == 0) {
+		close_component(search, tree, order);
+		return;
+	}
+	search->stack[--search->open] = tree;
+	if (search->depth == 0)
+		return;
+	node = search->stack[search->depth - 1];
+	parent = &search->of[mu_tree_of(search->trees, node)];
+	if (order < *parent) {
+		*parent = order;
+		search->edges[search->depth - 1] |= HAS_OLDER;
+	}
+}
+
+/* Follow edges from the last tree of the path until one leads to a new one. */
+static void
+follow(struct search *search)
+{
+	const struct mu_trees *trees = search->trees;
+	uint32_t *last = &search->stack[search->depth - 1], target, node;
+	uint32_t *at = &search->edges[search->depth - 1], *component;
+	uint32_t *own = &search->of[mu_tree_of(trees, *last)];
+	uint32_t older = *at & HAS_OLDER;
+	struct mu_tree_edges edges = { .trees = trees, .node = *last };
+
+	mu_edges_open(&edges.edges, trees->lost, *last, *at & ~HAS_OLDER,
+	    search->deadline);
+	while (mu_tree_edges_next(&edges, &target)) {
+		component = &search->of[target];
+		if (*component == 0) {
+			node = mu_tree_first(trees, target);
+			if (node == MU_NO_NODE) {
+				*component = CLOSED | search->num_components++;
+				continue;
+			}
+			*last = edges.node;
+			*at = edges.edges.at | older;
+			enter(search, target, node);
+			return;
+		}
+		if (*component < *own) {
+			*own = *component;
+			older = HAS_OLDER;
+		}
+	}
+	*at = older;
+	leave(search);
+}
+
+/* TREE, if it was not seen yet, and all below it. False: no time. */
+static bool
+search_from(struct search *search, uint32_t tree)
+{
+	uint32_t node;
+
+	if (search->of[tree] != 0)
+		return true;
+	node = mu_tree_first(search->trees, tree);
+	if (node == MU_NO_NODE) {
+		search->of[tree] = CLOSED | search->num_components++;
+		return true;
+	}
+	for (enter(search, tree, node); search->depth > 0;) {
+		follow(search);
+		if (search->deadline->passed)
+			return false;
+	}
+	return true;
+}
+
+/* The giant component; before it, what it leads to and is no part of it. */
+static bool
+search_giant(struct search *search, const struct mu_giant_scc *giant)
+{
+	uint32_t num_trees = search->trees->num_trees, tree, base, closed;
+	uint64_t bits;
+
+	search->ends = true;
+	for (base = 0; base < num_trees; base += 64) {
+		bits = giant->below[base / 64] & ~giant->members[base / 64];
+		for (; bits != 0; bits &= bits - 1) {
+			search->ends = false;
+			tree = base + (uint32_t)__builtin_ctzll(bits);
+			if (!search_from(search, tree))
+				return false;
+		}
+	}
+	search->giant = giant->members;
+	search->giant_lowest = giant->lowest;
+	closed = CLOSED | search->num_components++;
+	for (tree = 0; tree < num_trees; tree++)
+		if (mu_giant_scc_has(giant->members, tree))
+			search->of[tree] = closed;
+	return true;
+}
+
+static bool
+search_all(struct search *search, const struct mu_giant_scc *giant)
+{
+	const struct mu_trees *trees = search->trees;
+	uint32_t tree;
+
+	if (giant != NULL && !search_giant(search, giant))
+		return false;
+	for (tree = 0; tree < trees->num_trees; tree++)
+		if (!search_from(search, tree))
+			return false;
+	return !search->deadline->passed;
+}
+
+/* What there is to say of each component before others are known. */
+static void
+gather(struct mu_components *components)
+{
+	const struct mu_trees *trees = &components->trees;
+	uint32_t tree, i;
+
+	for (i = 0; i < components->num_components; i++) {
+		components->all[i].parent = MU_NO_PARENT;
+		components->all[i].complete = 1;
+	}
+	for (tree = trees->num_trees; tree-- > 0;) {
+		components->of[tree] &= ~CLOSED;
+		components->all[components->of[tree]].lowest =
+		    mu_tree_head(trees, tree);
+	}
+}
+
+static void
+note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
+{
+	struct mu_component *all = components->all;
+
+	if (all[child].visitor != UINT32_MAX)
+		all[child].visitor++;
+	if (all[child].parent == MU_NO_PARENT) {
+		all[child].parent = parent;
+	} else if (all[child].parent != parent) {
+		if (all[child].parent != MU_MANY_PARENT)
+			all[all[child].parent].complete = 0;
+		all[child].parent = MU_MANY_PARENT;
+		all[parent].complete = 0;
+	}
+}
+
+/* Who leads to which component. */
+static void
+find_parents(struct mu_components *components, const struct search *search)
+{
+	const struct mu_trees *trees = &components->trees;
+	struct mu_tree_edges edges;
+	uint32_t tree, target, from, to;
+	bool inside;
+
+	for (tree = 0; tree < trees->num_trees; tree++) {
+		inside = search->giant != NULL &&
+		    mu_giant_scc_has(search->giant, tree);
+		if ((inside && search->ends) ||
+		    mu_tree_first(trees, tree) == MU_NO_NODE)
+			continue;
+		from = components->of[tree];
+		mu_tree_edges_open(&edges, trees, tree, components->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			if (inside && mu_giant_scc_has(search->giant, target))
+				continue;
+			to = components->of[target];
+			if (from != to)
+				note_parent(components, from, to);
+		}
+		if (components->deadline->passed)
+			return;
+	}
+}
+
+/* Children have lower numbers, so they are complete before their parents. */
+static void
+add_up_trees(struct mu_components *components)
+{
+	struct mu_component *child, *parent;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++) {
+		child = &components->all[i];
+		if (child->parent < MU_MANY_PARENT && !child->complete)
+			components->all[child->parent].complete = 0;
+	}
+	for (i = 0; i < components->num_components; i++) {
+		child = &components->all[i];
+		if (child->parent >= MU_MANY_PARENT || !child->complete)
+			continue;
+		parent = &components->all[child->parent];
+		if (!parent->complete)
+			continue;
+		parent->count += child->count;
+		parent->bytes += child->bytes;
+	}
+}
+
+/*
+ * The trees of each component, in a ring: to be gone through where not all that
+ * is below it is known. Otherwise there is no need.
+ */
+static enum mu_status
+link_trees(struct mu_components *components, const struct search *search,
+    struct mu_arena *arena)
+{
+	uint32_t num_trees = components->trees.num_trees, tree, i, first, *next;
+
+	for (i = 0; i < components->num_components; i++)
+		if (!components->all[i].complete)
+			break;
+	if (i == components->num_components || i == num_trees)
+		return MU_OK;
+	next = search->room > num_trees
+	    ? search->stack
+	    : mu_arena_alloc_table(arena, num_trees, sizeof(*next));
+	if (next == NULL)
+		return MU_ERR_NO_MEMORY;
+	for (tree = 0; tree < num_trees; tree++)
+		next[tree] = tree;
+	for (tree = 0; tree < num_trees; tree++) {
+		i = components->of[tree];
+		first =
+		    mu_tree_of(&components->trees, components->all[i].lowest);
+		if (tree == first)
+			continue;
+		next[tree] = next[first];
+		next[first] = tree;
+	}
+	components->next_tree = next;
+	return MU_OK;
+}
+
+static uint32_t
+count_members(const struct mu_giant_scc *giant, uint32_t num_trees)
+{
+	uint32_t i, count = 0;
+
+	for (i = 0; i <= num_trees / 64; i++)
+		count += mu_popcount(giant->members[i]);
+	return count;
+}
+
+static enum mu_status
+search(struct mu_components *components, struct search *search,
+    struct mu_arena *arena)
+{
+	const struct mu_trees *trees = &components->trees;
+	struct mu_giant_scc giant;
+	bool found =
+	    mu_giant_scc_find(&giant, trees, arena, components->deadline);
+
+	search->trees = trees;
+	search->deadline = components->deadline;
+	search->of = components->of;
+	search->room = 1 + trees->num_trees;
+	if (found)
+		search->room -= count_members(&giant, trees->num_trees);
+	search->open = search->room;
+	search->stack =
+	    mu_arena_alloc_table(arena, search->room, sizeof(*search->stack));
+	search->edges =
+	    mu_arena_alloc_table(arena, search->room, sizeof(*search->edges));
+	if (search->stack == NULL || search->edges == NULL)
+		return MU_ERR_NO_MEMORY;
+	if (!search_all(search, found ? &giant : NULL))
+		return MU_ERR_TIMEOUT;
+	components->num_components = search->num_components;
+	components->pending = search->edges;
+	return MU_OK;
+}
+
+/* Of trees that are nodes, the place of their parents: these are known. */
+static bool
+alloc_components(struct mu_components *components, struct mu_lost *lost,
+    struct mu_arena *arena)
+{
+	size_t count = components->trees.num_trees;
+
+	if (components->trees.of != NULL) {
+		components->of =
+		    mu_arena_alloc_table(arena, count, sizeof(*components->of));
+	} else {
+		components->of = lost->parents;
+		memset(components->of, 0, count * sizeof(*components->of));
+	}
+	return components->of != NULL;
+}
+
+static enum mu_status
+describe(struct mu_components *components, const struct search *search,
+    struct mu_arena *arena)
+{
+	enum mu_status status;
+
+	components->all = mu_arena_alloc_table(
+	    arena, components->num_components, sizeof(*components->all));
+	if (components->all == NULL)
+		return MU_ERR_NO_MEMORY;
+	gather(components);
+	if (search->giant_lowest != MU_NO_NODE)
+		components->all[components->of[search->giant_lowest]].lowest =
+		    search->giant_lowest;
+	find_parents(components, search);
+	status = mu_cycles_settle(components, arena);
+	if (status != MU_OK)
+		return status;
+	mu_component_sums(components);
+	if (components->deadline->passed)
+		return MU_ERR_TIMEOUT;
+	add_up_trees(components);
+	return link_trees(components, search, arena);
+}
+
+enum mu_status
+mu_components_find(struct mu_components *components, struct mu_lost *lost,
+    struct mu_arena *arena, struct mu_deadline *deadline)
+{
+	struct search found = { .giant_lowest = MU_NO_NODE };
+	enum mu_status status;
+
+	*components =
+	    (struct mu_components) { .hub = MU_NO_HUB, .deadline = deadline };
+	status = mu_trees_find(&components->trees, lost, deadline);
+	if (status == MU_OK && !alloc_components(components, lost, arena))
+		status = MU_ERR_NO_MEMORY;
+	if (status == MU_OK)
+		status = search(components, &found, arena);
+	return status == MU_OK ? describe(components, &found, arena) : status;
+}

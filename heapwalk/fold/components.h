@@ -1,0 +1,104 @@
+/*
+ * Strongly connected components of the unreachable blocks, and the blocks that
+ * each leads to.
+ *
+ * Components are numbered so that edges between them go from higher to lower
+ * numbers. What is below a component is added up in one pass as long as it is a
+ * tree: a long tail that many owners share is walked once, not once an owner.
+ * What is below and shared has to be walked for each owner anew; but what is
+ * below one of them, the hub, is added up once too (heapwalk/fold/retained.c).
+ */
+#ifndef HEAPWALK_FOLD_COMPONENTS_H
+#define HEAPWALK_FOLD_COMPONENTS_H
+
+#include "heapwalk/fold/trees.h"
+
+#define MU_NO_PARENT 0x7fffffffu /* nothing points at it: an owner */
+#define MU_MANY_PARENT 0x7ffffffeu
+#define MU_NO_HUB 0xffffffffu
+
+struct mu_component {
+	/*
+	 * Of all that is below it, itself included, if it is complete, as a
+	 * tree is from the start; else of the component alone.
+	 */
+	size_t bytes;
+	uint32_t count;       /* of blocks */
+	uint32_t parent : 31; /* the only one, or as above */
+	uint32_t complete : 1;
+	/*
+	 * Of an owner its first block, by address; else a node of one of its
+	 * trees; from there the others follow by mu_components_after(), unless
+	 * it is complete.
+	 */
+	uint32_t lowest : 31;
+	uint32_t below_hub : 1;
+	/*
+	 * Until mu_components_charge() the number of edges that lead here, or
+	 * of an owner what heapwalk/fold/cycles.c knows; then the owner + 1
+	 * that was last charged for it; at last whether it is reported
+	 * (heapwalk/fold/reported.h).
+	 */
+	uint32_t visitor;
+};
+
+/* All that can be reached from a component that is not complete. */
+struct mu_charged {
+	size_t bytes;
+	uint32_t count, component;
+};
+
+struct mu_components {
+	struct mu_trees trees; /* of unreachable nodes: what is searched */
+	struct mu_component *all;
+	uint32_t num_components;
+	uint32_t hub;        /* charged, and others lead to what is below it */
+	uint32_t *of;        /* the component of each tree */
+	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
+
+	size_t bytes;       /* of all blocks */
+	size_t least, most; /* of the first blocks of owners */
+
+	/* The hub, then owners by their numbers. */
+	struct mu_charged *charged;
+	uint32_t num_charged;
+
+	/* As many as components. */
+	uint32_t *pending, *deferred;
+	uint32_t num_pending, num_deferred;
+	struct mu_deadline *deadline;
+};
+
+static inline uint32_t
+mu_component_of(const struct mu_components *components, uint32_t node)
+{
+	return components->of[mu_tree_of(&components->trees, node)];
+}
+
+/* The tree behind TREE in its component; after the last comes the first. */
+static inline uint32_t
+mu_components_after(const struct mu_components *components, uint32_t tree)
+{
+	return components->next_tree != NULL ? components->next_tree[tree]
+					     : tree;
+}
+
+/*
+ * LOST's parents are gone then. MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no
+ * components.
+ */
+enum mu_status mu_components_find(struct mu_components *components,
+    struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
+
+/*
+ * Charge every owner for all that can be reached from it. If the deadline
+ * passed, count and bytes of some owners are too low. MU_ERR_NO_MEMORY.
+ */
+enum mu_status mu_components_charge(
+    struct mu_components *components, struct mu_arena *arena);
+
+/* What can be reached from COMPONENT, itself included: an owner, or the hub. */
+void mu_components_reach(const struct mu_components *components,
+    uint32_t component, size_t *count, size_t *bytes);
+
+#endif

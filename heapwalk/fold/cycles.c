@@ -1,0 +1,161 @@
+/*
+ * A node of a cycle's tree is in the cycle if something below it in the tree
+ * leads to a head of the cycle, which all are in it. If every node of a cycle's
+ * trees leads to another one of them, all are: trees end.
+ */
+#include "heapwalk/fold/cycles.h"
+
+/* Visitors of owners that are cycles; 0 of other owners. */
+enum { WHOLE = 1, PARTLY, SETTLED };
+
+struct settling {
+	struct mu_components *components;
+	struct mu_arena *arena;
+	uint64_t *seen;  /* bits of nodes that were looked below; or NULL */
+	uint32_t *stack; /* of nodes that are to be */
+};
+
+static struct mu_component *
+component_of(const struct mu_components *components, uint32_t node)
+{
+	return &components->all[mu_component_of(components, node)];
+}
+
+/* Its head is led to, and by nothing else: how many such owners there are. */
+static size_t
+count_cycles(struct mu_components *components)
+{
+	const struct mu_trees *trees = &components->trees;
+	struct mu_component *component;
+	size_t count = 0;
+	uint32_t tree;
+
+	for (tree = 0; tree < trees->num_trees; tree++) {
+		component = &components->all[components->of[tree]];
+		if ((trees->heads[tree] & MU_HEAD_LED) == 0 ||
+		    component->parent != MU_NO_PARENT)
+			continue;
+		component->visitor = WHOLE;
+		count++;
+	}
+	return count;
+}
+
+static bool
+leads_on(const struct mu_components *components, uint32_t node,
+    const struct mu_component *component)
+{
+	const struct mu_lost *lost = components->trees.lost;
+	struct mu_edges edges;
+	uint32_t target;
+
+	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
+	    components->deadline);
+	while (mu_edges_next(&edges, &target))
+		if (component_of(components, target) == component)
+			return true;
+	return false;
+}
+
+static void
+find_whole(struct mu_components *components)
+{
+	struct mu_component *component;
+	uint32_t node;
+
+	for (node = 0; node < components->trees.lost->num_nodes &&
+	     !components->deadline->passed;
+	     node++) {
+		component = component_of(components, node);
+		if (component->parent == MU_NO_PARENT &&
+		    component->visitor == WHOLE &&
+		    !leads_on(components, node, component))
+			component->visitor = PARTLY;
+	}
+}
+
+/* Does what NODE's words refer to lead to a head, or is it put on the stack? */
+static bool
+look_below(const struct settling *settling, uint32_t node,
+    const struct mu_component *component, uint32_t *depth)
+{
+	const struct mu_components *components = settling->components;
+	const struct mu_lost *lost = components->trees.lost;
+	struct mu_edges edges;
+	uint32_t target, tree;
+
+	mu_edges_open(&edges, lost, node, mu_edges_first(lost, node),
+	    components->deadline);
+	while (mu_edges_next(&edges, &target)) {
+		if (component_of(components, target) != component)
+			continue;
+		if (mu_tree_entered(&components->trees, target, &tree))
+			return true;
+		if ((settling->seen[target / 64] >> (target % 64) & 1) == 0)
+			settling->stack[(*depth)++] = target;
+		settling->seen[target / 64] |= 1ull << (target % 64);
+	}
+	return false;
+}
+
+/* Is NODE in the cycle? What was looked below once leads nowhere. */
+static bool
+leads_back(const struct settling *settling, uint32_t node,
+    const struct mu_component *component)
+{
+	uint32_t depth = 0, tree;
+
+	if (component->visitor == WHOLE ||
+	    mu_tree_entered(&settling->components->trees, node, &tree))
+		return true;
+	if ((settling->seen[node / 64] >> (node % 64) & 1) != 0)
+		return false;
+	settling->seen[node / 64] |= 1ull << (node % 64);
+	settling->stack[depth++] = node;
+	while (depth > 0 && !settling->components->deadline->passed)
+		if (look_below(
+			settling, settling->stack[--depth], component, &depth))
+			return true;
+	return false;
+}
+
+static bool
+make_room(struct settling *settling)
+{
+	size_t count = settling->components->trees.lost->num_nodes;
+
+	settling->seen = mu_arena_alloc(
+	    settling->arena, count / 64 + 1, sizeof(*settling->seen));
+	settling->stack = mu_arena_alloc_table(
+	    settling->arena, count, sizeof(*settling->stack));
+	return settling->seen != NULL && settling->stack != NULL;
+}
+
+enum mu_status
+mu_cycles_settle(struct mu_components *components, struct mu_arena *arena)
+{
+	struct settling settling = { components, arena, NULL, NULL };
+	struct mu_component *component;
+	uint32_t node;
+
+	if (components->trees.first == NULL || count_cycles(components) == 0)
+		return MU_OK;
+	find_whole(components);
+	for (node = 0; node < components->trees.lost->num_nodes &&
+	     !components->deadline->passed;
+	     node++) {
+		component = component_of(components, node);
+		if (component->parent != MU_NO_PARENT ||
+		    (component->visitor != WHOLE &&
+			component->visitor != PARTLY))
+			continue;
+		if (component->visitor == PARTLY && settling.seen == NULL &&
+		    !make_room(&settling))
+			return MU_ERR_NO_MEMORY;
+		if (leads_back(&settling, node, component)) {
+			component->lowest = node;
+			component->visitor = SETTLED;
+		}
+	}
+	return MU_OK;
+}

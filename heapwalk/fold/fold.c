@@ -1,0 +1,321 @@
+/*
+ * Unreachable blocks become entries.
+ */
+#include "heapwalk/fold/fold.h"
+
+#include "heapwalk/fold/components.h"
+#include "heapwalk/fold/fold_alone.h"
+#include "heapwalk/fold/reported.h"
+#include "heapwalk/fold/similar.h"
+#include "heapwalk/fold/top_n.h"
+
+/* What folding takes at most for each unreachable block, its edges too. */
+#define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
+
+#define WORDS_EACH 64 /* of work: an owner's stack is looked for */
+
+/* What the entries are made from. */
+struct owners {
+	struct mu_components *components;
+	const struct mu_recorder *recorder;
+	struct mu_similar similar; /* if there is a recorder */
+	struct mu_top_n choice;
+	struct mu_deadline *deadline;
+	struct mu_leaks *leaks;
+};
+
+/* Of the answer. */
+struct wanted {
+	size_t limit; /* entries */
+	bool contents;
+};
+
+void
+mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size)
+{
+	if (leaks->unrecorded_most == 0 || size < leaks->unrecorded_least)
+		leaks->unrecorded_least = size;
+	if (size > leaks->unrecorded_most)
+		leaks->unrecorded_most = size;
+}
+
+/* One that has a stack waits until its whole group is known. */
+static bool
+choose_owner(struct owners *owners, uint32_t component)
+{
+	struct mu_component *one = &owners->components->all[component];
+	struct mu_chosen chosen = { 0, one->lowest, component };
+	uint32_t group = MU_NO_GROUP;
+	struct mu_owner owner;
+	size_t count;
+
+	if (owners->recorder == NULL) {
+		mu_components_reach(
+		    owners->components, component, &count, &chosen.bytes);
+	} else {
+		if (!mu_owner_read(&owner, owners->components, component,
+			owners->recorder))
+			return true;
+		if (!mu_similar_add(&owners->similar, &owner, &group))
+			return false;
+		chosen.bytes = owner.bytes;
+		if (group == MU_NO_GROUP)
+			mu_leaks_add_unrecorded(owners->leaks, owner.size);
+	}
+	one->visitor = group == MU_NO_GROUP ? 0 : MU_GROUP | group;
+	if (group != MU_NO_GROUP)
+		return true;
+	owners->leaks->num_total++;
+	mu_top_n_add(&owners->choice, &chosen);
+	return true;
+}
+
+static void
+choose_groups(struct owners *owners)
+{
+	const struct mu_group *group;
+	struct mu_chosen chosen;
+	uint32_t i;
+
+	for (i = 0; i < owners->similar.count; i++) {
+		group = &owners->similar.groups[i];
+		chosen = (struct mu_chosen) { group->bytes, group->lowest,
+			MU_GROUP | i };
+		mu_top_n_add(&owners->choice, &chosen);
+	}
+	owners->leaks->num_total += owners->similar.count;
+}
+
+static enum mu_status
+choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
+{
+	const struct mu_components *components = owners->components;
+	struct mu_top_n *choice = &owners->choice;
+	size_t num_owners = 0;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		num_owners += components->all[i].parent == MU_NO_PARENT;
+	if (!mu_top_n_open(
+		choice, limit < num_owners ? limit : num_owners, arena))
+		return MU_ERR_NO_MEMORY;
+	mu_similar_open(&owners->similar, owners->recorder, arena);
+	for (i = 0; i < components->num_components; i++) {
+		if (components->all[i].parent != MU_NO_PARENT)
+			continue;
+		if (owners->recorder != NULL &&
+		    mu_deadline_passed(owners->deadline, WORDS_EACH))
+			return MU_ERR_TIMEOUT;
+		if (!choose_owner(owners, i))
+			return MU_ERR_NO_MEMORY;
+	}
+	choose_groups(owners);
+	mu_top_n_end(choice);
+	return MU_OK;
+}
+
+/* False: no memory. */
+static bool
+add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
+    bool contents)
+{
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
+	const struct mu_group *group = NULL;
+	struct mu_owner owner;
+	struct mu_leak leak;
+
+	if (number & MU_GROUP) {
+		group = &owners->similar.groups[number & ~MU_GROUP];
+		number = group->component;
+	}
+	if (!mu_owner_read(
+		&owner, owners->components, number, owners->recorder))
+		return true;
+	mu_owner_describe(&leak, &owner, owners->recorder, contents, frames);
+	if (group != NULL)
+		mu_group_describe(&leak, group);
+	return mu_packed_add(&leaks->entries, &leak);
+}
+
+static enum mu_status
+list_entries(struct mu_leaks *leaks, struct owners *owners,
+    const struct wanted *wanted, struct mu_arena *arena)
+{
+	const struct mu_top_n *choice = &owners->choice;
+	enum mu_status status = choose_owners(owners, wanted->limit, arena);
+	size_t i;
+
+	if (status != MU_OK)
+		return status;
+	for (i = 0; i < choice->count; i++)
+		if (!add_entry(leaks, owners, choice->owners[i].owner,
+			wanted->contents))
+			return MU_ERR_NO_MEMORY;
+	return MU_OK;
+}
+
+/* Who raises the limit shall not have to do so again and again. */
+static void
+note_wanted(const struct mu_graph *graph, size_t num_leaks)
+{
+	struct mu_arena *arena = graph->arena;
+	size_t wanted = arena->used + num_leaks * BYTES_EACH +
+	    graph->num_nodes * sizeof(*graph->cells);
+
+	if (arena->refused != 0 && arena->refused < wanted)
+		arena->refused = wanted;
+}
+
+static enum mu_status
+lack_of_time(const struct mu_leaks *leaks, struct mu_why *why)
+{
+	return mu_why(why, MU_PARTIAL,
+	    "%zu unreachable blocks were found, but there was not enough time"
+	    " to tell which belong together; the option timeout gives more",
+	    leaks->num_leaks);
+}
+
+static enum mu_status
+lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
+{
+	return mu_why(why, MU_PARTIAL,
+	    "%zu unreachable blocks were found, but there was not enough memory"
+	    " to tell which belong together: each entry is one block",
+	    leaks->num_leaks);
+}
+
+/* What no entry has, if the limit cut any. */
+static void
+subtract_reported(struct mu_leaks *leaks, struct owners *owners)
+{
+	const struct mu_top_n *choice = &owners->choice;
+	struct mu_reported reported = { 0, 0 };
+
+	if (leaks->num_total == leaks->entries.count) {
+		leaks->unreported_count = leaks->unreported_bytes = 0;
+		return;
+	}
+	mu_reported_count(&reported, owners->components, owners->similar.groups,
+	    choice->owners, choice->count);
+	leaks->unreported_count -= reported.count;
+	leaks->unreported_bytes -= reported.bytes;
+}
+
+/* No entries, and as totals what COMPONENTS are of; NULL: count it. */
+static void
+reset(struct mu_leaks *leaks, const struct mu_graph *graph,
+    const struct mu_components *components)
+{
+	const struct mu_blocks *blocks = graph->blocks;
+
+	*leaks = (struct mu_leaks) { .entries = { .arena = graph->arena } };
+	if (blocks->recorder != NULL)
+		leaks->sample_bytes = blocks->recorder->about.sample_bytes;
+	if (components == NULL) {
+		mu_lost_count(blocks, &leaks->num_leaks, &leaks->leak_bytes);
+	} else {
+		leaks->num_leaks = components->trees.lost->num_blocks;
+		leaks->leak_bytes = components->bytes;
+		if (blocks->recorder == NULL) {
+			leaks->unrecorded_least = components->least;
+			leaks->unrecorded_most = components->most;
+		}
+	}
+	leaks->unreported_count = leaks->num_leaks;
+	leaks->unreported_bytes = leaks->leak_bytes;
+}
+
+static enum mu_status
+make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
+{
+	struct mu_arena *arena = graph->arena;
+	struct mu_components components;
+	struct owners owners = {
+		.components = &components,
+		.recorder = graph->blocks->recorder,
+		.deadline = deadline,
+		.leaks = leaks,
+	};
+	enum mu_status status;
+	struct mu_lost lost;
+
+	status = mu_lost_open(&lost, graph, deadline);
+	if (status == MU_OK && lost.num_blocks == 0) {
+		reset(leaks, graph, NULL);
+		return MU_OK;
+	}
+	if (status == MU_OK)
+		status =
+		    mu_components_find(&components, &lost, arena, deadline);
+	reset(leaks, graph, status == MU_OK ? &components : NULL);
+	if (status == MU_OK)
+		status = mu_components_charge(&components, arena);
+	if (status == MU_OK)
+		status = list_entries(leaks, &owners, wanted, arena);
+	if (status == MU_OK)
+		subtract_reported(leaks, &owners);
+	*complete = *complete && !deadline->passed;
+	return status;
+}
+
+/* The edges take most of what there is: without them there may be enough. */
+static enum mu_status
+make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
+{
+	size_t refused = graph->arena->refused;
+	enum mu_status status;
+
+	if (graph->cells == NULL)
+		return MU_ERR_NO_MEMORY;
+	mu_graph_forget_edges(graph);
+	status = make_entries(leaks, graph, wanted, deadline, complete);
+	if (status == MU_OK)
+		graph->arena->refused = refused;
+	return status;
+}
+
+/* Entries of one block each. */
+static enum mu_status
+make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
+    const struct wanted *wanted, struct mu_why *why)
+{
+	mu_arena_rewind(graph->arena, graph->pieces);
+	reset(leaks, graph, NULL);
+	note_wanted(graph, leaks->num_leaks);
+	mu_fold_alone(leaks, graph->blocks, wanted->limit, wanted->contents,
+	    graph->arena);
+	return lack_of_memory(leaks, why);
+}
+
+enum mu_status
+mu_fold(struct mu_leaks *leaks, struct mu_graph *graph, size_t limit,
+    bool contents, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct wanted wanted = { limit, contents };
+	struct mu_deadline deadline = { .ns = deadline_ns };
+	struct mu_arena_piece *before = graph->arena->pieces;
+	enum mu_status status;
+	bool complete = true;
+
+	if (limit == 0) {
+		reset(leaks, graph, NULL);
+		return MU_OK;
+	}
+	status = make_entries(leaks, graph, &wanted, &deadline, &complete);
+	if (status == MU_ERR_NO_MEMORY) {
+		mu_arena_rewind(graph->arena, before);
+		status = make_entries_without(
+		    leaks, graph, &wanted, &deadline, &complete);
+	}
+	if (status == MU_ERR_TIMEOUT)
+		return lack_of_time(leaks, why);
+	if (status != MU_OK)
+		return make_alone(leaks, graph, &wanted, why);
+	if (!complete)
+		return mu_why(why, MU_PARTIAL,
+		    "the time ran out before all that the leaks refer to was "
+		    "added up: some of these figures are too low");
+	return MU_OK;
+}

@@ -1,0 +1,341 @@
+/*
+ * From somewhere the first edge is followed, again and again, until that runs
+ * in a circle: trees on it are in one component. What they lead to is found in
+ * sweeps over all trees by number, and of that, what leads to them in further
+ * ones, unless no other tree leads into the midst of it. Both sets are bits,
+ * 1/8 byte a tree, which stay in the cache, and edges are read in the order in
+ * which they lie.
+ */
+#include "heapwalk/fold/giant_scc.h"
+
+#include <string.h>
+
+#define MIN_TREES 65536 /* fewer stay in the cache anyway */
+#define SHARE 8         /* of the trees, at least one in that many */
+#define MAX_LOOKS 16    /* at each edge */
+#define WORD_LOOKS 4    /* what a word of bits costs, in looks */
+#define STARTS 16
+#define MAX_STEPS (1u << 14) /* of a walk in search of a circle */
+#define TRIES_SHARE 8        /* one in so many trees is looked at by itself */
+
+struct finding {
+	const struct mu_trees *trees;
+	struct mu_giant_scc *giant;
+	uint64_t *followed; /* trees whose edges were followed */
+	uint32_t *path;     /* of a walk: MAX_STEPS */
+	size_t num_words;
+	size_t looks, max_looks; /* at edges */
+	size_t tries;            /* trees that were looked at one by one */
+	struct mu_deadline *deadline;
+};
+
+static void
+set(uint64_t *bits, uint32_t tree)
+{
+	bits[tree / 64] |= 1ull << (tree % 64);
+}
+
+/* The first of those that TREE has an edge to that has edges itself. */
+static bool
+go_on(const struct finding *finding, uint32_t *tree)
+{
+	struct mu_tree_edges edges;
+	uint32_t next;
+
+	mu_tree_edges_open(&edges, finding->trees, *tree, finding->deadline);
+	while (mu_tree_edges_next(&edges, &next)) {
+		if (next == *tree ||
+		    mu_tree_first(finding->trees, next) == MU_NO_NODE)
+			continue;
+		*tree = next;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * The circle in which a walk from TREE ends: all on it are members; how many.
+ * 0: the walk ends, or it is as long as those in chains, and there shall be no
+ * other.
+ */
+static uint32_t
+find_circle(struct finding *finding, uint32_t tree)
+{
+	uint64_t *below = finding->giant->below;
+	uint32_t steps = 0, count = 0, i;
+
+	do {
+		if (steps == MAX_STEPS) {
+			finding->looks = finding->max_looks + 1;
+			return 0;
+		}
+		set(below, tree);
+		finding->path[steps++] = tree;
+		if (!go_on(finding, &tree))
+			return 0;
+	} while (!mu_giant_scc_has(below, tree));
+	/* All that leads to TREE on the path is no part of the circle. */
+	for (i = steps; count == 0 || finding->path[i] != tree; count++)
+		set(finding->giant->members, finding->path[--i]);
+	for (; i > 0; i--)
+		below[finding->path[i - 1] / 64] &=
+		    ~(1ull << (finding->path[i - 1] % 64));
+	return count;
+}
+
+/* Follow all edges of TREE. */
+static inline void
+follow(struct finding *finding, uint32_t tree)
+{
+	uint64_t *below = finding->giant->below;
+	struct mu_tree_edges edges;
+	const uint32_t *at;
+	uint32_t target;
+
+	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
+		for (; at != NULL; at = *at & MU_TARGET_LAST ? NULL : at + 1)
+			set(below, *at & ~MU_TARGET_LAST);
+		return;
+	}
+	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
+	while (mu_tree_edges_next(&edges, &target))
+		set(below, target);
+}
+
+/* Those in word I of the bits that were not followed; how many. */
+static uint32_t
+follow_word(struct finding *finding, size_t i)
+{
+	uint64_t fresh;
+	uint32_t count = 0;
+
+	while (
+	    (fresh = finding->giant->below[i] & ~finding->followed[i]) != 0) {
+		finding->followed[i] |= fresh;
+		count += mu_popcount(fresh);
+		for (; fresh != 0; fresh &= fresh - 1)
+			follow(finding,
+			    (uint32_t)(i * 64) +
+				(uint32_t)__builtin_ctzll(fresh));
+	}
+	return count;
+}
+
+/* Bit 0: TREE has an edge to a member. To branch on each costs far more. */
+static inline uint64_t
+leads_to(struct finding *finding, uint32_t tree)
+{
+	const uint64_t *members = finding->giant->members;
+	struct mu_tree_edges edges;
+	const uint32_t *at;
+	uint32_t target;
+	uint64_t any = 0;
+
+	finding->looks++;
+	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
+		for (; at != NULL; finding->looks++) {
+			any |=
+			    members[(*at & ~MU_TARGET_LAST) / 64] >> (*at % 64);
+			at = *at & MU_TARGET_LAST ? NULL : at + 1;
+		}
+		return any & 1;
+	}
+	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
+	for (; mu_tree_edges_next(&edges, &target); finding->looks++)
+		any |= members[target / 64] >> (target % 64);
+	return any & 1;
+}
+
+/* Of the trees in word I of the bits, those that lead to a member. */
+static uint32_t
+add_word(struct finding *finding, size_t i)
+{
+	uint64_t *members = &finding->giant->members[i], found;
+	uint64_t bits = finding->giant->below[i] & ~*members;
+	uint32_t count = 0;
+	unsigned bit;
+
+	for (; bits != 0; bits &= bits - 1) {
+		bit = (unsigned)__builtin_ctzll(bits);
+		found = leads_to(finding, (uint32_t)(i * 64) + bit);
+		*members |= found << bit;
+		count += (uint32_t)found;
+	}
+	return count;
+}
+
+/*
+ * A sweep in the order of memory is twice as fast as one against it, which
+ * takes its turn where what is found does not double: edges may lead there.
+ * True if nothing more is found and COUNT and what was found are a share of
+ * all.
+ */
+static bool
+sweep(struct finding *finding,
+    uint32_t (*visit)(struct finding *finding, size_t i), uint32_t count)
+{
+	size_t words = finding->num_words, i;
+	uint32_t found = 1, before;
+	bool down = false;
+
+	while (found > 0) {
+		before = found;
+		for (i = 0, found = 0; i < words; i++)
+			found += visit(finding, down ? words - 1 - i : i);
+		count += found;
+		down ^= found / 2 < before;
+		finding->looks += WORD_LOOKS * words;
+		mu_deadline_passed(finding->deadline, WORD_LOOKS * words);
+		if (finding->looks > finding->max_looks ||
+		    finding->deadline->passed)
+			return false;
+	}
+	return count >= finding->trees->num_trees / SHARE;
+}
+
+static bool
+is_tired(const struct finding *finding)
+{
+	return finding->tries > finding->trees->num_trees / TRIES_SHARE ||
+	    finding->deadline->passed;
+}
+
+/*
+ * Does TREE, of what is below, lead to a member? What does not is no longer
+ * said to be followed. False also if it takes too long: see is_tired().
+ */
+static bool
+leads_back(struct finding *finding, uint32_t tree)
+{
+	uint64_t *fresh = finding->followed, *members = finding->giant->members;
+	uint32_t *queue = finding->path, head = 0, tail = 0;
+	struct mu_tree_edges edges;
+	bool found = mu_giant_scc_has(members, tree), full = false;
+
+	if (found || !mu_giant_scc_has(fresh, tree))
+		return found;
+	for (queue[tail++] = tree; head < tail && !found && !full;) {
+		fresh[queue[head] / 64] &= ~(1ull << (queue[head] % 64));
+		mu_tree_edges_open(
+		    &edges, finding->trees, queue[head++], finding->deadline);
+		while (!found && !full && mu_tree_edges_next(&edges, &tree)) {
+			found = mu_giant_scc_has(members, tree);
+			full = tail == MAX_STEPS;
+			if (found || full || !mu_giant_scc_has(fresh, tree))
+				continue;
+			fresh[tree / 64] &= ~(1ull << (tree % 64));
+			queue[tail++] = tree;
+		}
+	}
+	finding->tries += full ? finding->trees->num_trees : tail;
+	if (found)
+		set(members, queue[0]);
+	for (head = 0; (found || full) && head < tail; head++)
+		set(fresh, queue[head]);
+	return found;
+}
+
+/* Do other trees lead to members only, of what is below? *ENTERED: some do. */
+static bool
+is_entered_well(struct finding *finding, bool *entered)
+{
+	const uint64_t *below = finding->giant->below;
+	struct mu_tree_edges edges;
+	uint32_t tree, target;
+
+	for (tree = 0; tree < finding->trees->num_trees; tree++) {
+		if (~below[tree / 64] == 0) {
+			tree |= 63;
+			continue;
+		}
+		if (mu_giant_scc_has(below, tree))
+			continue;
+		mu_tree_edges_open(
+		    &edges, finding->trees, tree, finding->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			if (!mu_giant_scc_has(below, target))
+				continue;
+			*entered = true;
+			if (!leads_back(finding, target) || is_tired(finding))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* All that is below counts as the component, if nothing tells it apart. */
+static bool
+take_all(struct finding *finding)
+{
+	struct mu_giant_scc *giant = finding->giant;
+	uint32_t tree = 0;
+	bool entered = false;
+
+	if (finding->trees->of != NULL || !is_entered_well(finding, &entered))
+		return false;
+	while (!entered &&
+	    !(mu_giant_scc_has(giant->below, tree) &&
+		leads_back(finding, tree)))
+		if (++tree == finding->trees->num_trees || is_tired(finding))
+			return false;
+	if (!entered)
+		giant->lowest = tree;
+	memcpy(giant->members, giant->below,
+	    finding->num_words * sizeof(*giant->members));
+	return true;
+}
+
+static bool
+find_from(struct finding *finding, uint32_t tree)
+{
+	size_t bytes = finding->num_words * sizeof(uint64_t);
+	uint32_t count;
+
+	memset(finding->giant->below, 0, bytes);
+	memset(finding->giant->members, 0, bytes);
+	memset(finding->followed, 0, bytes);
+	count = find_circle(finding, tree);
+	return count > 0 && sweep(finding, follow_word, 0) &&
+	    (take_all(finding) || sweep(finding, add_word, count));
+}
+
+static bool
+alloc_bits(struct finding *finding, struct mu_arena *arena)
+{
+	size_t refused = arena->refused, words = finding->num_words;
+	struct mu_giant_scc *giant = finding->giant;
+
+	giant->below = mu_arena_alloc(arena, words, sizeof(*giant->below));
+	giant->members = mu_arena_alloc(arena, words, sizeof(*giant->members));
+	finding->followed =
+	    mu_arena_alloc(arena, words, sizeof(*finding->followed));
+	finding->path =
+	    mu_arena_alloc(arena, MAX_STEPS, sizeof(*finding->path));
+	arena->refused = refused;
+	return giant->below != NULL && giant->members != NULL &&
+	    finding->followed != NULL && finding->path != NULL;
+}
+
+bool
+mu_giant_scc_find(struct mu_giant_scc *giant, const struct mu_trees *trees,
+    struct mu_arena *arena, struct mu_deadline *deadline)
+{
+	const struct mu_graph *graph = trees->lost->graph;
+	struct finding finding = { .trees = trees,
+		.giant = giant,
+		.num_words = (size_t)trees->num_trees / 64 + 1,
+		.max_looks =
+		    MAX_LOOKS * ((size_t)trees->num_trees + graph->taken),
+		.deadline = deadline };
+	uint32_t start;
+
+	giant->lowest = MU_NO_NODE;
+	if (graph->cells == NULL || trees->num_trees < MIN_TREES ||
+	    !alloc_bits(&finding, arena))
+		return false;
+	for (start = 0; start < STARTS && finding.looks <= finding.max_looks;
+	     start++)
+		if (find_from(&finding, trees->num_trees / STARTS * start))
+			return true;
+	return false;
+}

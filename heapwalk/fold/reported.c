@@ -1,0 +1,89 @@
+#include "heapwalk/fold/reported.h"
+
+/* The visitor of what is counted, or is an owner with an entry. */
+#define REPORTED UINT32_MAX
+
+static void
+mark_chosen(struct mu_components *components, struct mu_group *groups,
+    const struct mu_chosen *chosen, size_t count)
+{
+	uint32_t owner;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		owner = chosen[i].owner;
+		if (owner & MU_GROUP)
+			groups[owner & ~MU_GROUP].reported = true;
+		else
+			components->all[owner].visitor = REPORTED;
+	}
+}
+
+static bool
+is_reported(const struct mu_component *owner, const struct mu_group *groups)
+{
+	if (owner->visitor == REPORTED)
+		return true;
+	return (owner->visitor & MU_GROUP) != 0 &&
+	    groups[owner->visitor & ~MU_GROUP].reported;
+}
+
+/* Each component that TREE points at and that is not counted yet is pending. */
+static void
+add_targets(struct mu_components *components, uint32_t tree)
+{
+	struct mu_tree_edges edges;
+	uint32_t target, number;
+
+	mu_tree_edges_open(
+	    &edges, &components->trees, tree, components->deadline);
+	while (mu_tree_edges_next(&edges, &target)) {
+		number = components->of[target];
+		if (components->all[number].visitor == REPORTED ||
+		    components->all[number].parent == MU_NO_PARENT)
+			continue;
+		components->all[number].visitor = REPORTED;
+		components->pending[components->num_pending++] = number;
+	}
+}
+
+/* The blocks of component FROM, and what they point at. */
+static void
+count_component(struct mu_reported *reported, struct mu_components *components,
+    uint32_t from)
+{
+	const struct mu_component *one = &components->all[from];
+	uint32_t first = mu_tree_of(&components->trees, one->lowest);
+	uint32_t tree = first;
+
+	reported->count += one->count;
+	reported->bytes += one->bytes;
+	/* Nothing else leads to what is below it, and that is counted. */
+	if (one->complete)
+		return;
+	do {
+		add_targets(components, tree);
+		tree = mu_components_after(components, tree);
+	} while (tree != first && !components->deadline->passed);
+}
+
+void
+mu_reported_count(struct mu_reported *reported,
+    struct mu_components *components, struct mu_group *groups,
+    const struct mu_chosen *chosen, size_t count)
+{
+	uint32_t i;
+
+	mark_chosen(components, groups, chosen, count);
+	components->num_pending = 0;
+	for (i = 0; i < components->num_components; i++) {
+		if (components->all[i].parent != MU_NO_PARENT ||
+		    !is_reported(&components->all[i], groups))
+			continue;
+		count_component(reported, components, i);
+		while (components->num_pending > 0 &&
+		    !components->deadline->passed)
+			count_component(reported, components,
+			    components->pending[--components->num_pending]);
+	}
+}

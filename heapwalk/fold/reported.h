@@ -1,0 +1,26 @@
+/*
+ * The blocks of all entries of an answer together, each counted once: a block
+ * that two owners lead to is in the figures of both (heapwalk/fold/fold.h).
+ */
+#ifndef HEAPWALK_FOLD_REPORTED_H
+#define HEAPWALK_FOLD_REPORTED_H
+
+#include "heapwalk/fold/components.h"
+#include "heapwalk/fold/similar.h"
+#include "heapwalk/fold/top_n.h"
+
+struct mu_reported {
+	size_t count, bytes; /* of blocks, usable */
+};
+
+/*
+ * Count the blocks that the COUNT owners or groups in CHOSEN lead to. Of each
+ * owner in COMPONENTS the visitor is MU_GROUP and its number in GROUPS, or 0;
+ * it is changed, and so is that of what is counted. Time: linear in blocks and
+ * edges. If the deadline passes the figures are too low.
+ */
+void mu_reported_count(struct mu_reported *reported,
+    struct mu_components *components, struct mu_group *groups,
+    const struct mu_chosen *chosen, size_t count);
+
+#endif

@@ -1,0 +1,204 @@
+/*
+ * Every owner is charged for all that can be reached from it.
+ *
+ * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
+ * For the others no way is known that is linear for every graph. What makes the
+ * plain walk slow in practice is one place that most owners lead to, such as
+ * the giant component of a random graph: the hub. It is added up first; an
+ * owner that reaches it then need not look at what is below it.
+ */
+#include "heapwalk/fold/components.h"
+
+/* Of which OWNER is charged: what is known of it so far. */
+struct charging {
+	struct mu_components *components;
+	uint32_t owner;
+	size_t bytes;
+	uint32_t count;
+};
+
+static void
+add(struct charging *charging, uint32_t number)
+{
+	struct mu_components *components = charging->components;
+	const struct mu_component *component = &components->all[number];
+
+	if (number == components->hub) {
+		charging->count += components->charged[0].count;
+		charging->bytes += components->charged[0].bytes;
+		return;
+	}
+	charging->count += component->count;
+	charging->bytes += component->bytes;
+	if (!component->complete)
+		components->pending[components->num_pending++] = number;
+}
+
+/* Charge the owner for what FROM points at and it was not charged for yet. */
+static void
+add_children(struct charging *charging, uint32_t from, bool defer)
+{
+	struct mu_components *components = charging->components;
+	const struct mu_trees *trees = &components->trees;
+	uint32_t first = mu_tree_of(trees, components->all[from].lowest);
+	uint32_t tree = first, target, number;
+	struct mu_component *child;
+	struct mu_tree_edges edges;
+
+	do {
+		mu_tree_edges_open(&edges, trees, tree, components->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			number = components->of[target];
+			child = &components->all[number];
+			if (child->visitor == charging->owner + 1)
+				continue;
+			child->visitor = charging->owner + 1;
+			if (defer && child->below_hub)
+				components
+				    ->deferred[components->num_deferred++] =
+				    number;
+			else
+				add(charging, number);
+		}
+		tree = mu_components_after(components, tree);
+	} while (tree != first && !components->deadline->passed);
+}
+
+static void
+walk(struct charging *charging, bool defer)
+{
+	struct mu_components *components = charging->components;
+
+	while (components->num_pending > 0 && !components->deadline->passed)
+		add_children(charging,
+		    components->pending[--components->num_pending], defer);
+}
+
+static void
+charge(struct mu_components *components, uint32_t owner)
+{
+	struct mu_component *all = components->all;
+	struct charging charging = { components, owner, all[owner].bytes,
+		all[owner].count };
+	uint32_t i;
+
+	all[owner].visitor = owner + 1;
+	components->pending[0] = owner;
+	components->num_pending = 1;
+	components->num_deferred = 0;
+	walk(&charging, true);
+	if (components->hub == MU_NO_HUB ||
+	    all[components->hub].visitor != owner + 1) {
+		for (i = 0; i < components->num_deferred; i++)
+			add(&charging, components->deferred[i]);
+		walk(&charging, false);
+	}
+	components->charged[components->num_charged++] =
+	    (struct mu_charged) { charging.bytes, charging.count, owner };
+}
+
+/* Of what is shared and no tree, the largest that most edges lead to. */
+static uint32_t
+find_hub(const struct mu_components *components)
+{
+	const struct mu_component *component;
+	uint64_t score, best = 0;
+	uint32_t i, hub = MU_NO_HUB;
+
+	for (i = 0; i < components->num_components; i++) {
+		component = &components->all[i];
+		if (component->complete || component->parent != MU_MANY_PARENT)
+			continue;
+		score = (uint64_t)component->visitor * component->count;
+		if (score > best) {
+			best = score;
+			hub = i;
+		}
+	}
+	return hub;
+}
+
+static void
+charge_hub(struct mu_components *components, uint32_t hub)
+{
+	struct mu_component *all = components->all;
+	uint32_t i;
+
+	charge(components, hub);
+	for (i = 0; i < hub; i++)
+		all[i].below_hub = all[i].visitor == hub + 1;
+}
+
+/* The hub and owners that are to be charged: how many, at most. */
+static size_t
+count_open(const struct mu_components *components)
+{
+	size_t count = 1;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++)
+		count += components->all[i].parent == MU_NO_PARENT &&
+		    !components->all[i].complete;
+	return count;
+}
+
+enum mu_status
+mu_components_charge(struct mu_components *components, struct mu_arena *arena)
+{
+	struct mu_component *all = components->all;
+	uint32_t i, hub = find_hub(components);
+	size_t count = count_open(components);
+
+	for (i = 0; i < components->num_components; i++)
+		all[i].visitor = 0;
+	if (count == 1)
+		return MU_OK;
+	components->charged =
+	    mu_arena_alloc(arena, count, sizeof(*components->charged));
+	components->deferred = mu_arena_alloc_table(
+	    arena, components->num_components, sizeof(*components->deferred));
+	if (components->charged == NULL || components->deferred == NULL)
+		return MU_ERR_NO_MEMORY;
+	if (hub != MU_NO_HUB)
+		charge_hub(components, hub);
+	components->hub = hub;
+	for (i = 0; i < components->num_components; i++)
+		if (all[i].parent == MU_NO_PARENT && !all[i].complete &&
+		    !components->deadline->passed)
+			charge(components, i);
+	return MU_OK;
+}
+
+/* The hub comes first, whatever its number. */
+static const struct mu_charged *
+find_charged(const struct mu_components *components, uint32_t component)
+{
+	size_t low = components->hub != MU_NO_HUB;
+	size_t high = components->num_charged, middle;
+
+	if (component == components->hub)
+		return &components->charged[0];
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (components->charged[middle].component < component)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < components->num_charged &&
+		components->charged[low].component == component
+	    ? &components->charged[low]
+	    : NULL;
+}
+
+void
+mu_components_reach(const struct mu_components *components, uint32_t component,
+    size_t *count, size_t *bytes)
+{
+	const struct mu_component *one = &components->all[component];
+	const struct mu_charged *charged =
+	    one->complete ? NULL : find_charged(components, component);
+
+	*count = charged != NULL ? charged->count : one->count;
+	*bytes = charged != NULL ? charged->bytes : one->bytes;
+}

@@ -1,0 +1,265 @@
+/*
+ * A group is found by its first MU_LEAK_FRAMES frames, which several stacks of
+ * a depot can share; most owners are found by their stack's number without
+ * that. Where stacks are sampled, those that were not are a group without
+ * frames: one by one they would hide the others.
+ */
+#include "heapwalk/fold/similar.h"
+
+#include <string.h>
+
+#define KEPT 4096u /* a power of 2 */
+#define FIRST_SLOTS ((size_t)1024)
+
+struct mu_similar_kept {
+	uint32_t stack, group;
+};
+
+void
+mu_owner_know(struct mu_owner *owner, const struct mu_recorder *recorder)
+{
+	struct mu_range block = owner->block.range;
+
+	owner->known = (struct mu_recorded_block) { .range = block };
+	/* Where it is the allocator's block all of that is the program's. */
+	if (recorder != NULL &&
+	    mu_recorder_find(recorder, block, &owner->known) &&
+	    owner->known.range.begin == block.begin)
+		owner->known.range = block;
+	owner->size = mu_range_size(owner->known.range);
+}
+
+bool
+mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
+    uint32_t component, const struct mu_recorder *recorder)
+{
+	const struct mu_component *one = &components->all[component];
+	size_t count, bytes;
+
+	if (!mu_lost_block(components->trees.lost, one->lowest, &owner->block))
+		return false;
+	mu_owner_know(owner, recorder);
+	mu_components_reach(components, component, &count, &bytes);
+	owner->component = component;
+	owner->lowest = one->lowest;
+	owner->referenced_count = count - 1;
+	owner->referenced_size = bytes - mu_range_size(owner->block.range);
+	owner->bytes = owner->size + owner->referenced_size;
+	return true;
+}
+
+static void
+describe_stack(struct mu_leak *leak, uint32_t stack,
+    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
+{
+	size_t i, num;
+
+	num = mu_recorder_stack(recorder, stack, frames, MU_STACK_MAX_FRAMES);
+	leak->num_frames = num < MU_LEAK_FRAMES ? num : MU_LEAK_FRAMES;
+	for (i = 0; i < leak->num_frames; i++)
+		leak->frames[i] = frames[i];
+	leak->cut = num > 0 && num >= recorder->about.max_frames;
+	leak->num_more = num - leak->num_frames;
+	if (leak->num_more > 0)
+		leak->more = frames + MU_LEAK_FRAMES;
+}
+
+void
+mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
+    const struct mu_recorder *recorder, bool contents,
+    uintptr_t frames[MU_STACK_MAX_FRAMES])
+{
+	*leak = (struct mu_leak) { .num_frames = 0 };
+	leak->range = owner->known.range;
+	leak->referenced_count = owner->referenced_count;
+	leak->referenced_size = owner->referenced_size;
+	leak->total_size = owner->bytes;
+	if (contents)
+		memcpy(leak->contents,
+		    owner->block.view +
+			(leak->range.begin - owner->block.range.begin),
+		    owner->size < MU_LEAK_CONTENTS ? owner->size
+						   : MU_LEAK_CONTENTS);
+	if (recorder != NULL)
+		describe_stack(leak, owner->known.stack, recorder, frames);
+}
+
+void
+mu_similar_open(struct mu_similar *similar, const struct mu_recorder *recorder,
+    struct mu_arena *arena)
+{
+	*similar = (struct mu_similar) { .recorder = recorder, .arena = arena };
+}
+
+size_t
+mu_similar_bytes(const struct mu_recorder *recorder, size_t count)
+{
+	size_t groups;
+
+	if (recorder == NULL)
+		return 0;
+	groups = mu_recorder_max_stacks(recorder);
+	groups++; /* those that were not sampled */
+	if (groups > count)
+		groups = count;
+	/* Each growth leaves the smaller ones behind, which are as much. */
+	return groups * 4 * (sizeof(struct mu_group) + 4 * sizeof(uint32_t)) +
+	    KEPT * sizeof(struct mu_similar_kept);
+}
+
+static uint64_t
+hash_frames(const uintptr_t *frames, size_t count)
+{
+	uint64_t hash = count;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		hash = (hash ^ frames[i]) * 0x9e3779b97f4a7c15ull;
+		hash ^= hash >> 29;
+	}
+	return hash;
+}
+
+/* The slot of FRAMES, which holds their group or is free. */
+static uint32_t *
+find_slot(
+    const struct mu_similar *similar, const uintptr_t *frames, size_t count)
+{
+	uintptr_t others[MU_LEAK_FRAMES];
+	size_t at = hash_frames(frames, count), num;
+	uint32_t *slot;
+
+	for (;; at++) {
+		slot = &similar->slots[at & (similar->num_slots - 1)];
+		if (*slot == 0)
+			return slot;
+		num = mu_recorder_stack(similar->recorder,
+		    similar->groups[*slot - 1].stack, others, MU_LEAK_FRAMES);
+		if (num == count &&
+		    memcmp(frames, others, count * sizeof(*frames)) == 0)
+			return slot;
+	}
+}
+
+/* Half of the slots are free at least, so that a search ends soon. */
+static bool
+make_room(struct mu_similar *similar)
+{
+	size_t num =
+	    similar->num_slots == 0 ? FIRST_SLOTS : 2 * similar->num_slots;
+	uintptr_t frames[MU_LEAK_FRAMES];
+	struct mu_group *groups;
+	size_t count;
+	uint32_t i;
+
+	if (similar->count < similar->num_slots / 2)
+		return true;
+	groups = mu_arena_alloc(similar->arena, num / 2, sizeof(*groups));
+	similar->slots =
+	    mu_arena_alloc(similar->arena, num, sizeof(*similar->slots));
+	if (groups == NULL || similar->slots == NULL)
+		return false;
+	if (similar->count > 0)
+		memcpy(
+		    groups, similar->groups, similar->count * sizeof(*groups));
+	similar->groups = groups;
+	similar->num_slots = num;
+	for (i = 0; i < similar->count; i++) {
+		count = mu_recorder_stack(
+		    similar->recorder, groups[i].stack, frames, MU_LEAK_FRAMES);
+		*find_slot(similar, frames, count) = i + 1;
+	}
+	return true;
+}
+
+static void
+join(struct mu_group *group, const struct mu_owner *owner)
+{
+	/* The order of nodes is that of addresses. */
+	if (group->count == 0 || owner->lowest < group->lowest) {
+		group->lowest = owner->lowest;
+		group->component = owner->component;
+	}
+	group->count++;
+	group->size += owner->size;
+	group->referenced_count += owner->referenced_count;
+	group->referenced_size += owner->referenced_size;
+	group->bytes += owner->bytes;
+}
+
+/* Such a block has no word, or one that says so. */
+static bool
+is_unsampled(const struct mu_similar *similar, uint32_t stack)
+{
+	return similar->recorder != NULL &&
+	    similar->recorder->about.sample_bytes != 0 &&
+	    (stack == MU_STACK_NONE || stack == MU_STACK_OFF ||
+		stack == MU_STACK_OFF_CHILD);
+}
+
+/* The group of STACK, new if need be; MU_NO_GROUP: it has no frames. */
+static bool
+find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
+{
+	uintptr_t frames[MU_LEAK_FRAMES];
+	uint32_t *slot;
+	size_t count;
+
+	count =
+	    mu_recorder_stack(similar->recorder, stack, frames, MU_LEAK_FRAMES);
+	*group = MU_NO_GROUP;
+	if (count == 0 && !is_unsampled(similar, stack))
+		return true;
+	if (!make_room(similar))
+		return false;
+	slot = find_slot(similar, frames, count);
+	if (*slot == 0) {
+		similar->groups[similar->count] =
+		    (struct mu_group) { .stack = stack };
+		*slot = ++similar->count;
+	}
+	*group = *slot - 1;
+	return true;
+}
+
+bool
+mu_similar_add(
+    struct mu_similar *similar, const struct mu_owner *owner, uint32_t *group)
+{
+	uint32_t stack = owner->known.stack;
+	struct mu_similar_kept *kept;
+
+	*group = MU_NO_GROUP;
+	if (is_unsampled(similar, stack))
+		stack = MU_STACK_OFF;
+	else if (stack < MU_STACK_FIRST)
+		return true;
+	if (similar->kept == NULL)
+		similar->kept = mu_arena_alloc(
+		    similar->arena, KEPT, sizeof(*similar->kept));
+	if (similar->kept == NULL)
+		return false;
+	kept = &similar->kept[(stack * 0x9e3779b1u >> 16) & (KEPT - 1)];
+	*group = kept->group;
+	if (kept->stack != stack) {
+		if (!find_group(similar, stack, group))
+			return false;
+		if (*group == MU_NO_GROUP)
+			return true;
+		*kept = (struct mu_similar_kept) { stack, *group };
+	}
+	join(&similar->groups[*group], owner);
+	return true;
+}
+
+void
+mu_group_describe(struct mu_leak *leak, const struct mu_group *group)
+{
+	leak->similar_count = group->count - 1;
+	leak->similar_size = group->size - mu_range_size(leak->range);
+	leak->similar_referenced_count =
+	    group->referenced_count - leak->referenced_count;
+	leak->similar_referenced_size =
+	    group->referenced_size - leak->referenced_size;
+	leak->total_size = group->bytes;
+}

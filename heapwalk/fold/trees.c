@@ -1,0 +1,234 @@
+/*
+ * From each node that has one parent its parents are followed up to a head, or
+ * to a node that was come to from another one. A chain in no order waits for a
+ * miss of main memory at each step, so several are followed at once. What was
+ * come to says from where, and that where it ended: numbers of trees are all
+ * that is kept, in the place of the parents.
+ */
+#include "heapwalk/fold/trees.h"
+
+#define CLAIMED 0x80000000u /* and the node that it was come to from */
+#define MAX_NODES 0x40000000u
+#define LANES 32
+#define STRIDE 4096 /* nodes that are charged at once */
+
+struct lane {
+	uint32_t start, at;
+};
+
+struct climbing {
+	uint32_t *up;              /* parents, or claims */
+	uint32_t num_nodes, fresh; /* from here on none was looked at */
+	struct mu_deadline *deadline;
+};
+
+static inline bool
+is_head(uint32_t up)
+{
+	return up == MU_PARENT_NONE || up == MU_PARENT_MANY;
+}
+
+/* Where those that lead to NODE end so far: a head, or a node on its way. */
+static uint32_t
+find_end(uint32_t *up, uint32_t node)
+{
+	uint32_t next, after;
+
+	while ((up[node] & CLAIMED) != 0) {
+		next = up[node] & ~CLAIMED;
+		if (next == node)
+			break;
+		after = up[next];
+		if ((after & CLAIMED) != 0)
+			up[node] = after;
+		node = next;
+	}
+	return node;
+}
+
+/* LANE begins at a node with one parent; false: there is none. */
+static inline bool
+begin(struct climbing *climbing, struct lane *lane)
+{
+	const uint32_t *up = climbing->up;
+	uint32_t node = climbing->fresh;
+
+	for (; node < climbing->num_nodes; node++)
+		if (!is_head(up[node]) && (up[node] & CLAIMED) == 0)
+			break;
+	climbing->fresh = node + 1;
+	lane->start = lane->at = node;
+	return node < climbing->num_nodes;
+}
+
+/* LANE is at a node that was come to before. */
+static void
+meet(uint32_t *up, const struct lane *lane)
+{
+	uint32_t end = find_end(up, lane->at);
+
+	if (end != lane->start) {
+		up[lane->start] = CLAIMED | end;
+		return;
+	}
+	/* A ring: it is entered nowhere, and cut here. */
+	up[lane->start] = CLAIMED | lane->at;
+	up[lane->at] = MU_PARENT_MANY;
+}
+
+/* False: LANE has ended. */
+static inline bool
+step(struct climbing *climbing, struct lane *lane)
+{
+	uint32_t *up = climbing->up, parent = up[lane->at];
+
+	if (is_head(parent)) {
+		/* Or a ring was cut where it began. */
+		if (lane->at != lane->start)
+			up[lane->start] = CLAIMED | lane->at;
+		return false;
+	}
+	if ((parent & CLAIMED) != 0) {
+		meet(up, lane);
+		return false;
+	}
+	up[lane->at] = CLAIMED | lane->start;
+	lane->at = parent - 1;
+	__builtin_prefetch(&up[lane->at], 1);
+	return true;
+}
+
+static void
+climb(struct climbing *climbing)
+{
+	struct lane lanes[LANES];
+	size_t count = 0, i;
+
+	while (count < LANES && begin(climbing, &lanes[count]))
+		count++;
+	while (count > 0 && !mu_deadline_passed(climbing->deadline, 8 * count))
+		for (i = 0; i < count; i++)
+			if (!step(climbing, &lanes[i]) &&
+			    !begin(climbing, &lanes[i]))
+				lanes[i--] = lanes[--count];
+}
+
+/* Nodes that have no parent or several: UP says so. */
+static uint32_t
+count_heads(const uint32_t *up, uint32_t num_nodes)
+{
+	uint32_t node, count = 0;
+
+	for (node = 0; node < num_nodes; node++)
+		count += is_head(up[node]);
+	return count;
+}
+
+/* Heads have the numbers of their trees now; true: some node leads to one. */
+static bool
+number_heads(struct mu_trees *trees)
+{
+	uint32_t node, tree = 0;
+	bool led = false;
+
+	for (node = 0; node < trees->lost->num_nodes; node++) {
+		if (!is_head(trees->of[node]))
+			continue;
+		trees->heads[tree] = node;
+		if (trees->of[node] == MU_PARENT_MANY) {
+			trees->heads[tree] |= MU_HEAD_LED;
+			led = true;
+		}
+		trees->of[node] = MU_TREE_HEAD | tree++;
+	}
+	return led;
+}
+
+/* So have all others. */
+static void
+number_others(struct mu_trees *trees)
+{
+	uint32_t *of = trees->of, node, end, next, tree;
+
+	for (node = 0; node < trees->lost->num_nodes; node++) {
+		for (end = node; (of[end] & CLAIMED) != 0;)
+			end = of[end] & ~CLAIMED;
+		tree = of[end] & ~MU_TREE_HEAD;
+		for (end = node; (of[end] & CLAIMED) != 0; end = next) {
+			next = of[end] & ~CLAIMED;
+			of[end] = tree;
+		}
+	}
+}
+
+static bool
+leads_to_head(
+    const struct mu_trees *trees, uint32_t node, struct mu_deadline *deadline)
+{
+	struct mu_edges edges;
+	uint32_t target, tree;
+
+	mu_edges_open(&edges, trees->lost, node,
+	    mu_edges_first(trees->lost, node), deadline);
+	while (mu_edges_next(&edges, &target))
+		if (mu_tree_entered(trees, target, &tree))
+			return true;
+	return false;
+}
+
+static enum mu_status
+list_nodes(struct mu_trees *trees, struct mu_deadline *deadline)
+{
+	const struct mu_lost *lost = trees->lost;
+	struct mu_arena *arena = lost->graph->arena;
+	uint32_t node, *first;
+
+	trees->first = mu_arena_alloc_table(
+	    arena, trees->num_trees, sizeof(*trees->first));
+	trees->next =
+	    mu_arena_alloc_table(arena, lost->num_nodes, sizeof(*trees->next));
+	if (trees->first == NULL || trees->next == NULL)
+		return MU_ERR_NO_MEMORY;
+	for (node = 0; node < lost->num_nodes; node++) {
+		if (mu_edges_none(lost, node) ||
+		    !leads_to_head(trees, node, deadline))
+			continue;
+		first = &trees->first[mu_tree_of(trees, node)];
+		trees->next[node] = *first;
+		*first = 1 + node;
+		if (deadline->passed)
+			return MU_ERR_TIMEOUT;
+	}
+	return MU_OK;
+}
+
+enum mu_status
+mu_trees_find(
+    struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline)
+{
+	struct climbing climbing = { .up = lost->parents,
+		.num_nodes = lost->num_nodes,
+		.deadline = deadline };
+	struct mu_arena *arena = lost->graph->arena;
+
+	*trees =
+	    (struct mu_trees) { .lost = lost, .num_trees = lost->num_nodes };
+	if (lost->num_nodes > MAX_NODES ||
+	    count_heads(lost->parents, lost->num_nodes) > lost->num_nodes / 2)
+		return MU_OK;
+	climb(&climbing);
+	if (deadline->passed)
+		return MU_ERR_TIMEOUT;
+	trees->of = lost->parents;
+	trees->num_trees = count_heads(trees->of, lost->num_nodes);
+	trees->heads = mu_arena_alloc_table(
+	    arena, trees->num_trees, sizeof(*trees->heads));
+	if (trees->heads == NULL)
+		return MU_ERR_NO_MEMORY;
+	if (!number_heads(trees)) {
+		number_others(trees);
+		return MU_OK;
+	}
+	number_others(trees);
+	return list_nodes(trees, deadline);
+}

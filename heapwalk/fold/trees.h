@@ -1,0 +1,135 @@
+/*
+ * Trees of unreachable nodes: what is entered at one place only.
+ *
+ * A node that none or several others lead to is a head; any other belongs to
+ * the tree of the only node that leads to it. Of a ring that nothing else leads
+ * to, some node is taken for the head. So edges between trees lead to heads,
+ * and whatever leads to a head leads to its whole tree: chains, lists and trees
+ * of any length are one tree each, and only what is left between the heads has
+ * to be searched (heapwalk/fold/components.h).
+ */
+#ifndef HEAPWALK_FOLD_TREES_H
+#define HEAPWALK_FOLD_TREES_H
+
+#include "heapwalk/graph/lost.h"
+
+#define MU_TREE_HEAD 0x40000000u /* in mu_trees.of: the node is the head */
+#define MU_HEAD_LED 0x80000000u  /* in mu_trees.heads: some node leads there */
+
+struct mu_trees {
+	const struct mu_lost *lost;
+	uint32_t num_trees;
+
+	/* All NULL: most nodes are heads, and each is taken for a tree. */
+	uint32_t *of;    /* the tree of each node */
+	uint32_t *heads; /* the node of each tree; by address */
+	/*
+	 * Of each tree, the nodes with edges to heads, in no order: 1 + the
+	 * first; of each of them 1 + the next. NULL: there are none.
+	 */
+	uint32_t *first, *next;
+};
+
+/*
+ * MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. LOST's parents are gone: OF is made of
+ * them.
+ */
+enum mu_status mu_trees_find(
+    struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline);
+
+static inline uint32_t
+mu_tree_of(const struct mu_trees *trees, uint32_t node)
+{
+	return trees->of != NULL ? trees->of[node] & ~MU_TREE_HEAD : node;
+}
+
+static inline uint32_t
+mu_tree_head(const struct mu_trees *trees, uint32_t tree)
+{
+	return trees->heads != NULL ? trees->heads[tree] & ~MU_HEAD_LED : tree;
+}
+
+/* Is TARGET a head? *TREE is its tree, also if it is not. */
+static inline bool
+mu_tree_entered(const struct mu_trees *trees, uint32_t target, uint32_t *tree)
+{
+	*tree = mu_tree_of(trees, target);
+	return trees->of == NULL || (trees->of[target] & MU_TREE_HEAD) != 0;
+}
+
+/* A node of TREE that may have edges to heads; MU_NO_NODE: there is none. */
+static inline uint32_t
+mu_tree_first(const struct mu_trees *trees, uint32_t tree)
+{
+	if (trees->of != NULL)
+		return trees->first != NULL ? trees->first[tree] - 1
+					    : MU_NO_NODE;
+	return mu_edges_none(trees->lost, tree) ? MU_NO_NODE : tree;
+}
+
+/* The one behind NODE. */
+static inline uint32_t
+mu_tree_next(const struct mu_trees *trees, uint32_t node)
+{
+	return trees->next != NULL ? trees->next[node] - 1 : MU_NO_NODE;
+}
+
+/*
+ * The edges that lead out of a tree, to heads: all of them, of one node after
+ * the other.
+ */
+struct mu_tree_edges {
+	const struct mu_trees *trees;
+	struct mu_edges edges;
+	uint32_t node; /* whose edges these are; MU_NO_NODE: no more */
+};
+
+static inline void
+mu_tree_edges_open(struct mu_tree_edges *edges, const struct mu_trees *trees,
+    uint32_t tree, struct mu_deadline *deadline)
+{
+	edges->trees = trees;
+	edges->node = mu_tree_first(trees, tree);
+	if (edges->node != MU_NO_NODE)
+		mu_edges_open(&edges->edges, trees->lost, edges->node,
+		    mu_edges_first(trees->lost, edges->node), deadline);
+}
+
+/* The next one leads to tree *TARGET; false after the last. */
+static inline bool
+mu_tree_edges_next(struct mu_tree_edges *edges, uint32_t *target)
+{
+	const struct mu_trees *trees = edges->trees;
+	uint32_t node;
+
+	while (edges->node != MU_NO_NODE) {
+		while (mu_edges_next(&edges->edges, &node))
+			if (mu_tree_entered(trees, node, target))
+				return true;
+		edges->node = mu_tree_next(trees, edges->node);
+		if (edges->node != MU_NO_NODE)
+			mu_edges_open(&edges->edges, trees->lost, edges->node,
+			    mu_edges_first(trees->lost, edges->node),
+			    edges->edges.deadline);
+	}
+	return false;
+}
+
+/*
+ * The edges of TREE, if they are stored and each node is a tree: *AT as
+ * mu_edges_stored() has it. False: ask mu_tree_edges_next().
+ */
+static inline bool
+mu_tree_edges_stored(const struct mu_trees *trees, uint32_t tree,
+    const uint32_t **at, uint32_t *one)
+{
+	const struct mu_lost *lost = trees->lost;
+
+	if (trees->of != NULL || lost->cells == NULL ||
+	    lost->cells[tree] == MU_CELL_READ)
+		return false;
+	*at = mu_edges_stored(lost, tree, one);
+	return true;
+}
+
+#endif

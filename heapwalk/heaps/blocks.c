@@ -1,0 +1,265 @@
+/*
+ * The table of live blocks: filled by a heap back end, read by marking and
+ * folding.
+ */
+#include "heapwalk/heaps/blocks.h"
+
+#include "heapwalk/heaps/spans.h"
+
+static void
+listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
+    struct mu_block *block)
+{
+	block->range = listed->range;
+	block->view = listed->view;
+	block->number = listed->number;
+	block->listed = listed;
+	block->mark =
+	    blocks->marks == NULL ? NULL : &blocks->marks[listed->number];
+}
+
+/* Spans and listed blocks do not overlap, so a span is visited as one. */
+static void
+each(const struct mu_blocks *blocks, bool unmarked,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct mu_listed *listed;
+	struct mu_block block;
+	size_t i, j = 0;
+
+	for (i = 0; i < blocks->num_listed; i++) {
+		listed = &blocks->listed[i];
+		for (; j < blocks->num_spans &&
+		     blocks->spans[j].range.begin < listed->range.begin;
+		     j++) {
+			if (!mu_span_each(blocks, &blocks->spans[j], unmarked,
+				visit, ctx))
+				return;
+		}
+		listed_block(blocks, listed, &block);
+		if (unmarked && (mu_block_marked(&block) || listed->keep))
+			continue;
+		if (!visit(ctx, &block))
+			return;
+	}
+	for (; j < blocks->num_spans; j++) {
+		if (!mu_span_each(
+			blocks, &blocks->spans[j], unmarked, visit, ctx))
+			return;
+	}
+}
+
+struct dropping {
+	struct mu_blocks *blocks;
+	bool (*drop)(void *ctx, const struct mu_block *block);
+	void *ctx;
+	size_t count, bytes;
+};
+
+static bool
+is_dropped(struct dropping *dropping, const struct mu_block *block)
+{
+	if (!dropping->drop(dropping->ctx, block))
+		return false;
+	dropping->count++;
+	dropping->bytes += mu_range_size(block->range);
+	return true;
+}
+
+/* Of what is being walked only the bit that was just passed changes. */
+static bool
+drop_from_span(void *ctx, const struct mu_block *block)
+{
+	struct dropping *dropping = ctx;
+
+	if (is_dropped(dropping, block))
+		mu_span_clear(
+		    mu_blocks_span(dropping->blocks, block->range.begin),
+		    block->range.begin);
+	return true;
+}
+
+void
+mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena)
+{
+	*blocks = (struct mu_blocks) { .arena = arena };
+}
+
+struct mu_span *
+mu_blocks_add_span(
+    struct mu_blocks *blocks, struct mu_range range, const char *view)
+{
+	uintptr_t begin =
+	    (range.begin + MU_GRAIN - 1) & ~(uintptr_t)(MU_GRAIN - 1);
+	uintptr_t end = range.end & ~(uintptr_t)(MU_GRAIN - 1);
+	struct mu_span span = { .range = { begin, end > begin ? end : begin },
+		.view = view + (begin - range.begin) };
+	size_t max = blocks->max_spans ? 2 * blocks->max_spans : 16;
+	size_t words =
+	    (mu_range_size(span.range) / MU_GRAIN + MU_WORD_BITS - 1) /
+	    MU_WORD_BITS;
+	struct mu_span *spans;
+
+	if (blocks->num_spans == blocks->max_spans) {
+		spans = mu_arena_grow(blocks->arena, blocks->spans,
+		    blocks->max_spans, max, sizeof(*spans));
+		if (spans == NULL)
+			return NULL;
+		blocks->spans = spans;
+		blocks->max_spans = max;
+	}
+	span.num_words = words;
+	/*
+	 * In pages of 4 KiB marking a random graph of 8 million blocks took
+	 * 1.2 times as long (2 cores Xeon, kernel 6.18).
+	 */
+	span.bits = mu_arena_alloc_table(
+	    blocks->arena, words + 2, 2 * sizeof(uint64_t));
+	span.summary = mu_arena_alloc(
+	    blocks->arena, words / MU_WORD_BITS + 1, sizeof(uint64_t));
+	if (span.bits == NULL || span.summary == NULL)
+		return NULL;
+	if (blocks->num_spans > 0 &&
+	    blocks->spans[blocks->num_spans - 1].range.end > begin)
+		blocks->spans_mixed = true;
+	blocks->spans[blocks->num_spans] = span;
+	return &blocks->spans[blocks->num_spans++];
+}
+
+enum mu_status
+mu_blocks_add(struct mu_blocks *blocks, struct mu_range range, const char *view,
+    bool keep)
+{
+	size_t max = blocks->max_listed ? 2 * blocks->max_listed : 64;
+	struct mu_listed *listed;
+
+	if (range.end == range.begin)
+		range.end++;
+	if (range.end <= range.begin)
+		return MU_ERR_ARGUMENT;
+	if (blocks->num_listed == blocks->max_listed) {
+		listed = mu_arena_grow(blocks->arena, blocks->listed,
+		    blocks->max_listed, max, sizeof(*listed));
+		if (listed == NULL)
+			return MU_ERR_NO_MEMORY;
+		blocks->listed = listed;
+		blocks->max_listed = max;
+	}
+	blocks->listed[blocks->num_listed] = (struct mu_listed) {
+		.range = range,
+		.view = view,
+		.keep = keep,
+		.order = blocks->num_listed,
+	};
+	blocks->num_listed++;
+	return MU_OK;
+}
+
+struct mu_span *
+mu_blocks_span(const struct mu_blocks *blocks, uintptr_t address)
+{
+	size_t i = 0;
+
+	if (!blocks->spans_mixed) {
+		i = mu_ranges_upper(blocks->spans, blocks->num_spans,
+		    sizeof(*blocks->spans), address);
+		return i > 0 &&
+			mu_range_has(blocks->spans[i - 1].range, address)
+		    ? &blocks->spans[i - 1]
+		    : NULL;
+	}
+	for (; i < blocks->num_spans; i++) {
+		if (mu_range_has(blocks->spans[i].range, address))
+			return &blocks->spans[i];
+	}
+	return NULL;
+}
+
+bool
+mu_blocks_find(
+    const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block)
+{
+	const struct mu_span *span;
+	size_t i;
+
+	if (!mu_range_has(blocks->envelope, value))
+		return false;
+	span = mu_blocks_span(blocks, value);
+	if (span != NULL)
+		return mu_span_find(blocks, span, value, block);
+	i = mu_ranges_upper(
+	    blocks->listed, blocks->num_listed, sizeof(*blocks->listed), value);
+	if (i == 0 || !mu_range_has(blocks->listed[i - 1].range, value))
+		return false;
+	listed_block(blocks, &blocks->listed[i - 1], block);
+	return true;
+}
+
+bool
+mu_blocks_empty(const struct mu_blocks *blocks, struct mu_range range)
+{
+	size_t i;
+
+	i = mu_ranges_upper(blocks->spans, blocks->num_spans,
+	    sizeof(*blocks->spans), range.end - 1);
+	if (i > 0 && blocks->spans[i - 1].range.end > range.begin)
+		return false;
+	i = mu_ranges_upper(blocks->listed, blocks->num_listed,
+	    sizeof(*blocks->listed), range.end - 1);
+	return i == 0 || blocks->listed[i - 1].range.end <= range.begin;
+}
+
+void
+mu_blocks_each(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	each(blocks, false, visit, ctx);
+}
+
+void
+mu_blocks_each_unmarked(const struct mu_blocks *blocks,
+    bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	each(blocks, true, visit, ctx);
+}
+
+/* CTX: the size; 0 when there is one. */
+static bool
+meet_size(void *ctx, const struct mu_block *block)
+{
+	size_t *size = ctx;
+
+	if (mu_range_size(block->range) < *size)
+		return true;
+	*size = 0;
+	return false;
+}
+
+bool
+mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size)
+{
+	mu_blocks_each_unmarked(blocks, meet_size, &size);
+	return size == 0;
+}
+
+size_t
+mu_blocks_drop(struct mu_blocks *blocks,
+    bool (*drop)(void *ctx, const struct mu_block *block), void *ctx)
+{
+	struct dropping dropping = { blocks, drop, ctx, 0, 0 };
+	struct mu_block block;
+	size_t i, out = 0;
+
+	for (i = 0; i < blocks->num_spans; i++)
+		mu_span_each(blocks, &blocks->spans[i], false, drop_from_span,
+		    &dropping);
+	for (i = 0; i < blocks->num_listed; i++) {
+		listed_block(blocks, &blocks->listed[i], &block);
+		if (blocks->listed[i].keep || !is_dropped(&dropping, &block))
+			blocks->listed[out++] = blocks->listed[i];
+	}
+	blocks->num_listed = out;
+	blocks->count -= dropping.count;
+	blocks->bytes -= dropping.bytes;
+	return dropping.bytes;
+}

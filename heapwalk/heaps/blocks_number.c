@@ -1,0 +1,164 @@
+/*
+ * Every live block has a number, and its number a mark.
+ */
+#include <string.h>
+
+#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/spans.h"
+
+#define WORD_BITS MU_WORD_BITS
+
+static void
+number_span(struct mu_span *span, size_t *next)
+{
+	size_t word;
+
+	span->first = (uint32_t)*next;
+	for (word = 0; word < span->num_words; word++) {
+		*mu_span_marks(span, word) = *next;
+		*next += mu_popcount(*mu_span_starts(span, word));
+	}
+	*mu_span_marks(span, word) = *next;
+}
+
+/* A listed block and a span never overlap. */
+size_t
+mu_blocks_number(struct mu_blocks *blocks)
+{
+	struct mu_listed *listed;
+	size_t i, j = 0, next = 0;
+
+	for (i = 0; i < blocks->num_listed; i++) {
+		listed = &blocks->listed[i];
+		for (; j < blocks->num_spans &&
+		     blocks->spans[j].range.begin < listed->range.begin;
+		     j++)
+			number_span(&blocks->spans[j], &next);
+		listed->number = (uint32_t)next++;
+	}
+	for (; j < blocks->num_spans; j++)
+		number_span(&blocks->spans[j], &next);
+	blocks->numbered = true;
+	return next;
+}
+
+bool
+mu_blocks_unmark(struct mu_blocks *blocks, struct mu_arena *arena, size_t count)
+{
+	/* They are read 64 at a time, from any number on. */
+	blocks->marks = mu_arena_alloc_table(arena, count + WORD_BITS, 1);
+	blocks->followed = mu_arena_alloc(
+	    arena, count / WORD_BITS + 1, sizeof(*blocks->followed));
+	return blocks->marks != NULL && blocks->followed != NULL;
+}
+
+/* Bit i: byte i of eight is not 0; they are 0 or 1. */
+static inline uint64_t
+gather(const uint8_t *marks)
+{
+	uint64_t bytes;
+
+	memcpy(&bytes, marks, sizeof(bytes));
+	return (bytes * 0x0102040810204080ull) >> 56;
+}
+
+uint64_t
+mu_marks_from(const struct mu_blocks *blocks, uint32_t number)
+{
+	const uint8_t *marks = &blocks->marks[number];
+	uint64_t bits = 0;
+	unsigned i;
+
+	for (i = 0; i < WORD_BITS; i += 8)
+		bits |= gather(marks + i) << i;
+	return bits;
+}
+
+uint64_t
+mu_span_unmarked(
+    const struct mu_blocks *blocks, const struct mu_span *span, size_t word)
+{
+	uint64_t bits = *mu_span_starts(span, word), left, lost = 0;
+	unsigned count = mu_popcount(bits);
+	uint64_t marks;
+
+	if (count == 0)
+		return 0;
+	marks = ~mu_marks_from(blocks, mu_span_rank(span, word)) &
+	    (~0ull >> (64 - count));
+	if (marks == 0)
+		return 0;
+	for (left = bits; marks != 0; left &= left - 1, marks >>= 1)
+		if (marks & 1)
+			lost |= left & -left;
+	return lost;
+}
+
+/* The word of SPAN with the start bit of NUMBER, one of its blocks. */
+static size_t
+word_of(const struct mu_span *span, uint32_t number)
+{
+	size_t low = 0, high = span->num_words, middle, step;
+
+	/* Numbers rise about as fast everywhere. */
+	middle = (size_t)((double)(number - span->first) /
+	    (double)(span->count + 1) * (double)span->num_words);
+	for (step = 1; high - low > 1; step *= 2) {
+		if (middle <= low || middle >= high)
+			middle = low + (high - low) / 2;
+		if (mu_span_rank(span, middle) <= number) {
+			low = middle;
+			middle += step;
+		} else {
+			high = middle;
+			middle = middle > step ? middle - step : 0;
+		}
+	}
+	return low;
+}
+
+static bool
+span_at(const struct mu_blocks *blocks, const struct mu_span *span,
+    uint32_t number, struct mu_block *block)
+{
+	size_t word = word_of(span, number);
+	uint64_t bits = *mu_span_starts(span, word);
+	uint32_t skip = number - mu_span_rank(span, word);
+
+	while (skip-- > 0)
+		bits &= bits - 1;
+	if (bits == 0)
+		return false;
+	mu_span_block(
+	    blocks, span, word, (unsigned)__builtin_ctzll(bits), block);
+	return true;
+}
+
+bool
+mu_blocks_at(
+    const struct mu_blocks *blocks, uint32_t number, struct mu_block *block)
+{
+	size_t low = 0, high = blocks->num_spans, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (blocks->spans[middle].first <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	/* Those without a block have the same first as the next one. */
+	if (low > 0 &&
+	    number < mu_span_rank(&blocks->spans[low - 1],
+			 blocks->spans[low - 1].num_words))
+		return span_at(blocks, &blocks->spans[low - 1], number, block);
+	for (low = 0, high = blocks->num_listed; low < high;) {
+		middle = low + (high - low) / 2;
+		if (blocks->listed[middle].number <= number)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low > 0 && blocks->listed[low - 1].number == number &&
+	    mu_blocks_find(blocks, blocks->listed[low - 1].range.begin, block);
+}

@@ -1,0 +1,296 @@
+#include "heapwalk/heaps/glibc/foreign.h"
+
+#include <string.h>
+
+#include "heapwalk/heaps/glibc/data.h"
+#include "heapwalk/heaps/glibc/libc.h"
+#include "heapwalk/heaps/glibc/messages.h"
+#include "heapwalk/subject/classify.h"
+
+/* malloc/mcheck.c: struct hdr, words */
+#define MCHECK_MAGICWORD 0xfedabeebul
+#define MCHECK_MAGIC 1
+#define MCHECK_PREV 2
+#define MCHECK_NEXT 3
+#define MCHECK_BLOCK 4
+#define MCHECK_MAGIC2 5
+#define MCHECK_WORDS 6
+
+#define DATA_MAX ((size_t)1 << 20) /* much more than .data or .bss of libc */
+
+/* What the file of an allocator is called. */
+static const char *const files[] = { "libjemalloc", "libmimalloc",
+	"libtcmalloc", "libasan", "libhwasan", "liblsan", "libtsan", "libmsan",
+	"libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.lsan",
+	"libclang_rt.msan", "libclang_rt.tsan", "libclang_rt.scudo", "libscudo",
+	"libsnmalloc", "libhoard", "librpmalloc", "libtbbmalloc_proxy",
+	"libumem", "libdmalloc", "libefence", "libduma", "vgpreload_memcheck",
+	"vgpreload_massif", "vgpreload_dhat", "ld-musl", "libc.musl" };
+
+/*
+ * From 2.34 on MALLOC_CHECK_ and mcheck() need this library (glibc's NEWS); the
+ * malloc that they check has a separate heap.
+ */
+static const char debug_file[] = "libc_malloc_debug";
+#define DEBUG_FILE_SINCE 34
+
+static bool
+is_allocator_file(const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		if (mu_starts_with(name, files[i]))
+			return true;
+	}
+	return false;
+}
+
+const char *
+mu_glibc_foreign_file(const struct mu_snapshot *snap)
+{
+	const char *name;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		name = mu_path_base(snap->mappings[i].name);
+		if (is_allocator_file(name))
+			return name;
+	}
+	return NULL;
+}
+
+/* The file that the program's malloc is in, unless it is libc's. */
+static const struct mu_mapping *
+malloc_elsewhere(const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping;
+	struct mu_libc libcs[MU_LIBCS_MAX];
+	size_t i, count;
+
+	if (snap->malloc_address == 0)
+		return NULL;
+	mapping = mu_snapshot_mapping(snap, snap->malloc_address);
+	if (mapping == NULL || mapping->inode == 0)
+		return NULL;
+	count = mu_libcs_find(snap, libcs);
+	for (i = 0; i < count; i++) {
+		if (libcs[i].file != NULL &&
+		    mu_mapping_same_file(libcs[i].file, mapping))
+			return NULL;
+	}
+	return mapping;
+}
+
+/* Does every block that malloc gave us come from glibc's heap? */
+static bool
+passes_on(const struct mu_snapshot *snap, const struct mu_mapping *where,
+    const struct mu_blocks *blocks)
+{
+	struct mu_block block;
+	size_t i;
+
+	/* It passes on what MALLOC_CHECK_ does not have it keep. */
+	if (mu_starts_with(mu_path_base(where->name), debug_file))
+		return mu_glibc_data_is_unused(snap, where);
+	for (i = 0; i < snap->num_probes; i++) {
+		if (!mu_blocks_find(blocks, snap->probes[i], &block))
+			return false;
+	}
+	return snap->num_probes > 0;
+}
+
+/* The allocator that is linked into the file of WHERE, by its messages. */
+static const char *
+message_in(const struct mu_snapshot *snap, const struct mu_mapping *where)
+{
+	const char *name = NULL;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings && name == NULL; i++) {
+		if (mu_mapping_same_file(&snap->mappings[i], where))
+			name = mu_glibc_message_find(
+			    snap, &snap->mappings[i], true);
+	}
+	return name;
+}
+
+/* That WHERE has a malloc of a name that we know; else MU_OK. */
+static enum mu_status
+refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
+    struct mu_why *why)
+{
+	const char *file = mu_path_base(where->name), *name;
+
+	if (is_allocator_file(file) || mu_starts_with(file, debug_file))
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "this process uses another allocator (%s)", file);
+	name = message_in(snap, where);
+	if (name == NULL)
+		return MU_OK;
+	return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+	    "this process uses another allocator (%s, in %s)", name, file);
+}
+
+enum mu_status
+mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
+{
+	const struct mu_mapping *where = malloc_elsewhere(snap);
+	const char *file = mu_glibc_foreign_file(snap);
+	struct mu_libc libcs[MU_LIBCS_MAX];
+	enum mu_status status;
+
+	if (where != NULL) {
+		status = refuse_known(snap, where, why);
+		if (status != MU_OK)
+			return status;
+	}
+	if (file != NULL)
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "this process uses another allocator (%s)", file);
+	if (where != NULL)
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "this process has its own allocator (malloc is that "
+		    "of %s)",
+		    mu_path_base(where->name));
+	/* A static program: one file for all. */
+	mu_libcs_find(snap, libcs);
+	return libcs[0].file == NULL ? MU_OK
+				     : refuse_known(snap, libcs[0].file, why);
+}
+
+/* malloc is not libc's, nor does it pass on to it. */
+static enum mu_status
+judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
+    const struct mu_mapping *where, struct mu_why *why)
+{
+	enum mu_status status = refuse_known(snap, where, why);
+
+	if (status != MU_OK)
+		return status;
+	if (blocks->count == 0)
+		return mu_glibc_foreign_refuse(snap, why);
+	return mu_why(why, MU_PARTIAL,
+	    "malloc is that of %s, whose blocks were not checked; only those "
+	    "of glibc's own malloc were",
+	    mu_path_base(where->name));
+}
+
+/* Find a further allocator, to which no malloc of the process leads. */
+static enum mu_status
+judge_others(const struct mu_snapshot *snap, struct mu_why *why)
+{
+	const char *file = mu_glibc_foreign_file(snap), *name = NULL;
+	size_t i;
+
+	if (file != NULL)
+		return mu_why(why, MU_PARTIAL,
+		    "this process also uses another allocator (%s), whose "
+		    "blocks were not checked",
+		    file);
+	/* libc is none, and half of the read-only data of a small program. */
+	for (i = 0; i < snap->num_mappings && name == NULL; i++)
+		if (!mu_libc_is_named(&snap->mappings[i]))
+			name = mu_glibc_message_find(
+			    snap, &snap->mappings[i], false);
+	if (name == NULL)
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL,
+	    "this process also has another allocator (%s, in %s), whose "
+	    "blocks were not checked",
+	    name, mu_path_base(snap->mappings[i - 1].name));
+}
+
+/*
+ * The header that mcheck() puts before a block: does it bear out itself? A word
+ * can lead anywhere, also to a guard page that faults.
+ */
+static bool
+is_mcheck_header(const struct mu_snapshot *snap, uintptr_t address)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_range part,
+	    all = { address, address + MCHECK_WORDS * sizeof(uintptr_t) };
+	const uintptr_t *header;
+	uintptr_t words[MCHECK_WORDS];
+
+	if (address < 4096 || address % sizeof(*words) != 0 ||
+	    all.end < address)
+		return false;
+	header = mu_snapshot_view(snap, address, sizeof(words));
+	if (header == NULL || !memory->ops->populated(memory, all, &part) ||
+	    part.begin != all.begin || part.end != all.end)
+		return false;
+	memcpy(words, header, sizeof(words));
+	return words[MCHECK_MAGIC] ==
+	    (MCHECK_MAGICWORD ^ (words[MCHECK_PREV] + words[MCHECK_NEXT])) &&
+	    words[MCHECK_MAGIC2] == (MCHECK_MAGICWORD ^ words[MCHECK_BLOCK]);
+}
+
+/*
+ * The head of its list is a variable of libc, or of libc_malloc_debug. What
+ * touches the end of .bss is other memory, stacks and their guards for example.
+ */
+static bool
+has_mcheck_root(const struct mu_snapshot *snap, struct mu_range data)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_range part;
+	const char *view;
+	uintptr_t word;
+	size_t at;
+
+	if (mu_range_size(data) > DATA_MAX)
+		data.end = data.begin + DATA_MAX;
+	for (; memory->ops->populated(memory, data, &part);
+	     data.begin = part.end) {
+		view = mu_snapshot_view(snap, part.begin, mu_range_size(part));
+		for (at = 0; view != NULL && at < mu_range_size(part);
+		     at += sizeof(word)) {
+			memcpy(&word, view + at, sizeof(word));
+			if (word != 0 && is_mcheck_header(snap, word))
+				return true;
+		}
+	}
+	return false;
+}
+
+static bool
+is_mcheck_used(const struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+	const char *name;
+	bool of_libc = false, old = snap->glibc_minor < DEBUG_FILE_SINCE;
+
+	for (; mapping < end; mapping++) {
+		name = mu_path_base(mapping->name);
+		/* What follows without a name is .bss. */
+		if (mapping->inode != 0)
+			of_libc = (old && mu_libc_is_named(mapping)) ||
+			    mu_starts_with(name, debug_file);
+		else if (mapping == snap->mappings || name[0] != '\0' ||
+		    mapping[-1].inode == 0 ||
+		    mapping[-1].range.end != mapping->range.begin)
+			of_libc = false;
+		if (of_libc && mapping->readable && mapping->writable &&
+		    has_mcheck_root(snap, mapping->range))
+			return true;
+	}
+	return false;
+}
+
+enum mu_status
+mu_glibc_foreign_judge(const struct mu_snapshot *snap,
+    const struct mu_blocks *blocks, struct mu_why *why)
+{
+	const struct mu_mapping *where = malloc_elsewhere(snap);
+
+	if (where != NULL && !passes_on(snap, where, blocks))
+		return judge_replaced(snap, blocks, where, why);
+	if (is_mcheck_used(snap))
+		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+		    "mcheck() is in use: it links all blocks together, so that "
+		    "none can be told to be lost");
+	return judge_others(snap, why);
+}

@@ -1,0 +1,150 @@
+/*
+ * One reading of a glibc heap: what its steps share.
+ */
+#ifndef HEAPWALK_HEAPS_GLIBC_HEAP_H
+#define HEAPWALK_HEAPS_GLIBC_HEAP_H
+
+#include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/heap.h"
+#include "heapwalk/subject/ranges.h"
+
+/* An mmapped chunk. */
+struct mu_glibc_mmapped {
+	uintptr_t base;  /* of the mapping */
+	uintptr_t chunk; /* its header */
+	size_t size;     /* of the chunk */
+	bool cached;     /* free, in a tcache; or such a struct itself ... */
+	bool is_tcache;  /* ... which this says */
+	bool unsure;     /* mp_'s counters do not say that it is one */
+};
+
+struct mu_glibc_walk {
+	const struct mu_snapshot *snap;
+	struct mu_arena *memory; /* of the pass, not malloc's */
+	struct mu_why *why;
+	struct mu_heap *heap;
+	struct mu_glibc glibc;
+
+	/* Of each arena: free chunks that the walk saw. */
+	size_t *num_free;
+
+	/* Blocks in use of the size of a tcache struct. */
+	uintptr_t *candidates;
+	size_t num_candidates, max_candidates;
+	bool suspects_lost; /* no memory for more of them */
+
+	/* Heap stretches, headers and tops included. */
+	struct mu_ranges stretches;
+
+	/* The second word of what tcaches hold: the same one everywhere? */
+	uintptr_t tcache_key;
+	bool keys_differ;
+
+	/* Behind a foreign sbrk(): may be chunks, may be an imitation. */
+	struct mu_ranges unproven;
+
+	struct mu_glibc_mmapped *mmapped; /* by address */
+	size_t num_mmapped, max_mmapped, mmapped_bytes;
+};
+
+static inline uintptr_t
+mu_glibc_word(const char *view, size_t offset)
+{
+	uintptr_t word;
+
+	__builtin_memcpy(&word, view + offset, sizeof(word));
+	return word;
+}
+
+/* The front of a free chunk: sizes and links. */
+struct mu_glibc_head {
+	char bytes[MU_GLIBC_MINSIZE];
+};
+
+/*
+ * Of CHUNK, in SPAN, where a list leads to it from anywhere; what is returned
+ * may lie in HEAD.
+ */
+static inline const char *
+mu_glibc_head(const struct mu_glibc_walk *walk, const struct mu_span *span,
+    uintptr_t chunk, struct mu_glibc_head *head)
+{
+	const char *view = NULL;
+
+	if (walk->snap->memory.ops->peek != NULL)
+		view = mu_snapshot_peek(
+		    walk->snap, chunk, sizeof(head->bytes), head->bytes);
+	return view != NULL ? view : span->view + (chunk - span->range.begin);
+}
+
+/* A word of malloc_state; 0 if it cannot be read. */
+static inline uintptr_t
+mu_glibc_arena_word(
+    const struct mu_glibc_walk *walk, uintptr_t arena, size_t offset)
+{
+	uintptr_t word = 0;
+
+	mu_snapshot_word(walk->snap, arena + offset, &word);
+	return word;
+}
+
+/*
+ * Was the page of ADDRESS ever written? What malloc keeps a header in was. Any
+ * other reads as zeros, or, from 2.42 on, is a guard in the midst of writable
+ * memory (MADV_GUARD_INSTALL), and faults.
+ */
+static inline bool
+mu_glibc_written(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	struct mu_memory *memory = (struct mu_memory *)&walk->snap->memory;
+	uintptr_t begin = address - address % memory->page_size;
+	struct mu_range part, page = { begin, begin + memory->page_size };
+
+	return memory->ops->populated(memory, page, &part);
+}
+
+/* int members: flags, n_mmaps */
+static inline int
+mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
+{
+	const char *view = mu_snapshot_view(walk->snap, address, sizeof(int));
+	int value = 0;
+
+	if (view != NULL)
+		__builtin_memcpy(&value, view, sizeof(value));
+	return value;
+}
+
+/* Chunk size of a tcache struct, at least. */
+static inline size_t
+mu_glibc_tcache_chunk(const struct mu_glibc_walk *walk)
+{
+	return (walk->glibc.layout->tcache_size + 8u + 15) & ~15u;
+}
+
+/*
+ * How much larger it can be: 16 bytes when nothing else would remain of a free
+ * chunk, and 16 more where tcache_init(), called with an arena, pads the size
+ * for _int_malloc(), which pads it again (2.43).
+ */
+static inline size_t
+mu_glibc_tcache_excess(const struct mu_glibc_walk *walk)
+{
+	return walk->glibc.layout->tcache_padded_twice ? 32 : 16;
+}
+
+/* Is nothing allowed for that a known release may show? */
+static inline bool
+mu_glibc_strict(const struct mu_glibc_walk *walk)
+{
+	return walk->glibc.inferred_from != 0;
+}
+
+static inline enum mu_status
+mu_glibc_no_memory(struct mu_glibc_walk *walk)
+{
+	return mu_why(
+	    walk->why, MU_ERR_NO_MEMORY, "no memory for the list of blocks");
+}
+
+#endif

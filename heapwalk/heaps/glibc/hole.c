@@ -1,0 +1,128 @@
+/*
+ * Find malloc's memory behind memory that other code took by sbrk(): see
+ * heapwalk/heaps/glibc/stretch.h.
+ *
+ *	chunks, fenceposts | the other memory | chunks ... top
+ *
+ * Nothing says where malloc's memory continues. A chain of chunks that ends at
+ * top (or at fenceposts) starts there, and may start earlier: the contents of
+ * the other memory can look like chunks that run into the real ones, from the
+ * start of a page and without a seam. The sums do not tell either: a contiguous
+ * arena counts the hole as its own (sysmalloc(): "Count foreign sbrk as
+ * system_mem"), wherever it ends.
+ *
+ * So a chain is trusted only from its first chunk on that is in one of the
+ * arena's bins, since only malloc puts chunks there. The part before that is
+ * neither a block nor a leak, but a root; its bytes are counted.
+ */
+#include "heapwalk/heaps/glibc/free.h"
+#include "heapwalk/heaps/glibc/stretch.h"
+
+struct hole {
+	struct mu_glibc_walk *walk;
+	const struct mu_glibc_main *main;
+	struct mu_range limit; /* of the search */
+	const char *view;
+	uintptr_t begin; /* behind what was proven last */
+	uint64_t *seen;
+	struct mu_glibc_chain chain;
+};
+
+static uint64_t *
+new_bits(struct hole *hole)
+{
+	return mu_arena_alloc(hole->walk->memory,
+	    mu_range_size(hole->limit) / MU_GRAIN / 64 + 1, sizeof(uint64_t));
+}
+
+/* The first address from FROM on where a chain starts that ends; or 0. */
+static uintptr_t
+next_candidate(struct hole *hole, uintptr_t from)
+{
+	struct mu_glibc_probe probe = { .seen = hole->seen,
+		.budget = SIZE_MAX };
+	uintptr_t at;
+
+	for (at = from;
+	     at < hole->limit.end && hole->limit.end - at >= MU_GLIBC_MINSIZE;
+	     at += MU_GRAIN) {
+		if (mu_glibc_word(hole->view, at - hole->limit.begin + 8) == 0)
+			continue;
+		if (at != hole->main->top &&
+		    !mu_glibc_chunk_plausible(hole->limit, hole->view, at))
+			continue;
+		if (mu_glibc_chain_probe(hole->walk, &hole->chain, &probe, at))
+			return at;
+	}
+	return 0;
+}
+
+/*
+ * The chain at AT ends at END: from where on is it malloc's? END if nothing
+ * of it is for certain.
+ */
+static uintptr_t
+believed_from(struct hole *hole, uintptr_t at, uintptr_t end)
+{
+	struct mu_range range = { at, end };
+	uintptr_t proven = mu_glibc_free_lowest(hole->walk, range);
+
+	if (proven != 0)
+		return proven;
+	return mu_range_has(range, hole->main->top) ? hole->main->top : end;
+}
+
+/* The search goes as far as the region, or as far as top. */
+static bool
+open_hole(struct hole *hole, uintptr_t end)
+{
+	uintptr_t begin = (end + MU_GRAIN - 1) & ~(uintptr_t)(MU_GRAIN - 1);
+
+	hole->begin = begin;
+	hole->limit = (struct mu_range) { begin, hole->main->region.end };
+	if (hole->limit.end <= begin ||
+	    hole->limit.end - begin < MU_GLIBC_MINSIZE)
+		return false;
+	hole->view = mu_snapshot_view(
+	    hole->walk->snap, begin, mu_range_size(hole->limit));
+	hole->chain = (struct mu_glibc_chain) {
+		.limit = hole->limit,
+		.view = hole->view,
+		.top = hole->main->top,
+		.main = true,
+	};
+	return hole->view != NULL;
+}
+
+enum mu_status
+mu_glibc_hole_cross(struct mu_glibc_walk *walk, struct mu_glibc_main *main,
+    uintptr_t end, struct mu_glibc_chain *chain)
+{
+	struct hole hole = { .walk = walk, .main = main };
+	uintptr_t at, stop, from;
+	struct mu_range doubt;
+
+	*chain = (struct mu_glibc_chain) { .limit = { end, end } };
+	if (!open_hole(&hole, end))
+		return MU_OK;
+	hole.seen = new_bits(&hole);
+	if (hole.seen == NULL)
+		return mu_glibc_no_memory(walk);
+	for (at = hole.begin;; at = stop) {
+		at = next_candidate(&hole, at);
+		if (at == 0)
+			return MU_OK;
+		/* Top is a header; what is behind it needs no search. */
+		stop = hole.chain.end == main->top ? main->top + 1
+						   : hole.chain.end;
+		from = believed_from(&hole, at, stop);
+		doubt = (struct mu_range) { at, from };
+		main->maybe += mu_range_size(doubt);
+		if (!mu_ranges_add(&walk->unproven, doubt))
+			return mu_glibc_no_memory(walk);
+		if (from < stop)
+			break;
+	}
+	chain->limit = (struct mu_range) { from, hole.limit.end };
+	return MU_OK;
+}

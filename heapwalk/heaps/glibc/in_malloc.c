@@ -1,0 +1,182 @@
+#include "heapwalk/heaps/glibc/in_malloc.h"
+
+#include <string.h>
+#include <sys/syscall.h>
+
+#include "heapwalk/heaps/glibc/libc.h"
+#include "heapwalk/subject/classify.h"
+#include "mu/arch.h"
+#include "mu/arch_unwind.h"
+
+/*
+ * Bytes. From __lll_lock_wait_private() or sysmalloc() up to free(), realloc()
+ * and posix_memalign() they are below 600 on x86-64 (2.31 to 2.41).
+ */
+#define FRAMES 1024
+
+/* How far from the stack pointer the frames of signals are looked for: bytes */
+#define HANDLERS ((size_t)64 << 10)
+
+bool
+mu_call_of_malloc(long call)
+{
+	static const long calls[] = { SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap,
+		SYS_mprotect, SYS_madvise };
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (calls[i] == call)
+			return true;
+	return false;
+}
+
+static bool
+is_of_libc(const struct mu_snapshot *snap, const struct mu_libc *libcs,
+    size_t count, uintptr_t pc)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, pc);
+	size_t i;
+
+	if (mapping == NULL || !mapping->executable || mapping->inode == 0)
+		return false;
+	for (i = 0; i < count; i++)
+		if (libcs[i].file == NULL ||
+		    (mu_range_has(libcs[i].range, pc) &&
+			mu_mapping_same_file(libcs[i].file, mapping)))
+			return true;
+	return false;
+}
+
+/*
+ * Is it in a system call whose number is not known? A handler's frame has the
+ * address behind the instruction or, if it is to be repeated, of it.
+ */
+static bool
+is_at_call(const struct mu_snapshot *snap, uintptr_t pc)
+{
+	static const unsigned char call[] = MU_CALL_BYTES;
+	const char *view =
+	    mu_snapshot_view(snap, pc - sizeof(call), 2 * sizeof(call));
+
+	return view != NULL &&
+	    (memcmp(view, call, sizeof(call)) == 0 ||
+		memcmp(view + sizeof(call), call, sizeof(call)) == 0);
+}
+
+/*
+ * The lock is handed to the kernel. Other registers may have an arena's address
+ * from an earlier malloc() of a thread that waits for something else.
+ */
+static bool
+waits_for_arena(const struct mu_thread *thread, const struct mu_heap *heap)
+{
+	size_t i;
+
+	if (thread->call >= 0 && thread->call != SYS_futex)
+		return false;
+	for (i = 0; i < heap->num_locks; i++)
+		if (thread->argument == heap->locks[i])
+			return true;
+	return false;
+}
+
+static bool
+is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    const struct mu_heap *heap)
+{
+	if (thread->call < 0 && !is_at_call(snap, thread->pc))
+		return true;
+	return mu_call_of_malloc(thread->call) || waits_for_arena(thread, heap);
+}
+
+/* Does WORD, on a stack, lead to the code that a signal handler returns to? */
+static bool
+is_sigreturn(const struct mu_snapshot *snap, uintptr_t word)
+{
+	static const unsigned char code[] = MU_SIGRETURN_BYTES;
+	const struct mu_mapping *mapping;
+	const char *view;
+
+	mapping = mu_snapshot_mapping(snap, word);
+	if (mapping == NULL || !mapping->executable)
+		return false;
+	view = mu_snapshot_view(snap, word, sizeof(code));
+	return view != NULL && memcmp(view, code, sizeof(code)) == 0;
+}
+
+/* What the signal interrupted whose frame, or a word of it, is at ADDRESS. */
+static bool
+add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_libc *libcs, size_t count, uintptr_t address, uintptr_t end)
+{
+	uintptr_t frame = address + sizeof(uintptr_t) + MU_SIGNAL_FRAME;
+	uintptr_t sp, pc;
+
+	/* In a register first: a handler may have put it anywhere. */
+	if (MU_UNWIND_LINK)
+		return mu_ranges_add(
+		    frames, (struct mu_range) { address, end });
+	if (!mu_snapshot_word(snap, frame + MU_SIGNAL_SP, &sp) ||
+	    !mu_snapshot_word(snap, frame + MU_SIGNAL_PC, &pc) ||
+	    sp <= MU_RED_ZONE || sp >= UINTPTR_MAX - FRAMES ||
+	    !is_of_libc(snap, libcs, count, pc))
+		return true;
+	return mu_ranges_add(frames,
+		   (struct mu_range) { frame, frame + sizeof(ucontext_t) }) &&
+	    mu_ranges_add(
+		frames, (struct mu_range) { sp - MU_RED_ZONE, sp + FRAMES });
+}
+
+/* Signals that THREAD handles, one above the other perhaps. */
+static bool
+add_handlers(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_libc *libcs, size_t count, const struct mu_thread *thread)
+{
+	const struct mu_mapping *stack = mu_snapshot_mapping(snap, thread->sp);
+	uintptr_t at = (thread->sp + 7) & ~(uintptr_t)7, end, word;
+
+	if (stack == NULL || at >= stack->range.end)
+		return true;
+	end =
+	    stack->range.end - at < HANDLERS ? stack->range.end : at + HANDLERS;
+	for (; at + sizeof(word) <= end; at += sizeof(word))
+		if (mu_snapshot_word(snap, at, &word) &&
+		    is_sigreturn(snap, word) &&
+		    !add_interrupted(frames, snap, libcs, count, at, end))
+			return false;
+	return true;
+}
+
+static bool
+add_thread(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_heap *heap, const struct mu_libc *libcs, size_t count,
+    const struct mu_thread *thread)
+{
+	if (thread->calling || thread->pc == 0 || thread->sp <= MU_RED_ZONE ||
+	    thread->sp >= UINTPTR_MAX - FRAMES)
+		return true;
+	if (is_of_libc(snap, libcs, count, thread->pc) &&
+	    is_inside(snap, thread, heap) &&
+	    !mu_ranges_add(frames,
+		(struct mu_range) {
+		    thread->sp - MU_RED_ZONE, thread->sp + FRAMES }))
+		return false;
+	return add_handlers(frames, snap, libcs, count, thread);
+}
+
+bool
+mu_in_malloc_find(struct mu_ranges *frames, const struct mu_snapshot *snap,
+    const struct mu_heap *heap, struct mu_arena *arena)
+{
+	struct mu_libc libcs[MU_LIBCS_MAX];
+	const struct mu_thread *thread = snap->threads;
+	const struct mu_thread *end = thread + snap->num_threads;
+	size_t count = mu_libcs_find(snap, libcs);
+
+	mu_ranges_open(frames, arena);
+	for (; thread < end; thread++)
+		if (!add_thread(frames, snap, heap, libcs, count, thread))
+			return false;
+	mu_ranges_seal(frames);
+	return true;
+}

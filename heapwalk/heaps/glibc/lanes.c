@@ -1,0 +1,233 @@
+#include "heapwalk/heaps/glibc/lanes.h"
+
+#include "heapwalk/heaps/glibc/members.h"
+#include "heapwalk/subject/workers.h"
+
+#define LINE 64  /* bytes that memory gives at a time */
+#define LANES 24 /* segments side by side: as many as a core waits for */
+#define STEPS 64 /* of one segment, that are counted at a time */
+
+/* A segment while it is followed. */
+struct lane {
+	struct mu_glibc_segment *segment;
+	struct mu_span *span;   /* of CHUNK; NULL: it is in none */
+	uintptr_t prev, chunk;  /* PREV: 0 at the first of one picked */
+	struct mu_span *counts; /* that TAKEN chunks belong to */
+	size_t left, taken;
+	const char *view; /* of CHUNK */
+	struct mu_glibc_head head;
+};
+
+/* LANE goes on at CHUNK: ask memory for what will be read of it. */
+static void
+go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
+{
+	size_t arena = lane->segment->arena;
+	uintptr_t view;
+
+	lane->chunk = chunk;
+	if (lane->span == NULL || !mu_member_is_in(lane->span, arena, chunk)) {
+		lane->span = mu_blocks_span(&lanes->walk->heap->blocks, chunk);
+		if (lane->span == NULL ||
+		    !mu_member_is_in(lane->span, arena, chunk)) {
+			lane->span = NULL;
+			return;
+		}
+	}
+	lane->view = mu_glibc_head(lanes->walk, lane->span, chunk, &lane->head);
+	view = (uintptr_t)lane->view;
+	__builtin_prefetch((const void *)(view + MU_CHUNK_FD));
+	if ((view + MU_CHUNK_FD) % LINE == 0)
+		__builtin_prefetch((const void *)(view + MU_CHUNK_SIZE));
+	__builtin_prefetch(mu_span_starts(
+	    lane->span, mu_member_bit(lane->span, chunk) / MU_WORD_BITS));
+}
+
+static bool
+begin_next(struct mu_glibc_lanes *lanes, struct lane *lane)
+{
+	size_t i = __atomic_fetch_add(&lanes->next, 1, __ATOMIC_RELAXED);
+	struct mu_glibc_segment *segment = &lanes->segments[i];
+
+	if (i >= lanes->count)
+		return false;
+	lane->segment = segment;
+	lane->span = NULL;
+	lane->left = segment->count;
+	lane->prev = 0;
+	if (i < lanes->num_picked) {
+		go_to(lanes, lane, segment->first);
+		return true;
+	}
+	lane->prev = segment->first;
+	go_to(lanes, lane,
+	    mu_glibc_arena_word(lanes->walk, segment->first, MU_CHUNK_FD));
+	return true;
+}
+
+/* The segment ends before what LANE is at. */
+static void
+end_segment(struct lane *lane, bool broken)
+{
+	lane->segment->last = lane->prev;
+	lane->segment->end = lane->chunk;
+	lane->segment->broken = broken;
+	lane->segment = NULL;
+}
+
+/* Does a chunk of SIZE belong in the bin of the others? */
+static bool
+note_size(const struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
+    size_t size)
+{
+	size_t bin = lanes->fast ? size / 16 - 1 : mu_glibc_bin(size);
+
+	segment->count++;
+	if (segment->bin == MU_BIN_NONE)
+		segment->bin = bin;
+	if (segment->bin != bin)
+		segment->bin = MU_BIN_UNSORTED;
+	return !lanes->fast || segment->bin == bin;
+}
+
+/* Have all together gone further than there are chunks to go to? */
+static bool
+is_spent(struct mu_glibc_lanes *lanes, const struct mu_glibc_segment *segment)
+{
+	return segment->count % STEPS == 0 &&
+	    __atomic_add_fetch(&lanes->steps, STEPS, __ATOMIC_RELAXED) >
+	    lanes->max_steps;
+}
+
+/* One link on. */
+static void
+step(struct mu_glibc_lanes *lanes, struct lane *lane)
+{
+	struct mu_glibc_segment *segment = lane->segment;
+	struct mu_span *span = lane->span;
+	uintptr_t chunk = lane->chunk;
+	size_t bit, word;
+	uint64_t mask;
+
+	if (span == NULL) {
+		end_segment(lane, false);
+		return;
+	}
+	bit = mu_member_bit(span, chunk);
+	word = bit / MU_WORD_BITS;
+	mask = 1ull << (bit % MU_WORD_BITS);
+	if ((*mu_member_picked(lanes, span, word) & mask) != 0 &&
+	    lane->prev != 0) {
+		end_segment(lane, false);
+		return;
+	}
+	if ((*mu_member_bits(lanes, span, word) & mask) == 0 ||
+	    (!lanes->fast && lane->prev != 0 &&
+		mu_glibc_word(lane->view, MU_CHUNK_BK) != lane->prev) ||
+	    !note_size(lanes, segment, mu_member_size(lane->view)) ||
+	    is_spent(lanes, segment)) {
+		end_segment(lane, true);
+		return;
+	}
+	lane->prev = chunk;
+	go_to(lanes, lane, mu_member_next(lanes, lane->view, chunk));
+}
+
+/* What LANE took is of no span's blocks any more. */
+static void
+settle_counts(struct lane *lane, size_t bin)
+{
+	if (lane->taken == 0)
+		return;
+	__atomic_fetch_sub(&lane->counts->count, lane->taken, __ATOMIC_RELAXED);
+	__atomic_fetch_sub(&lane->counts->bytes,
+	    lane->taken * ((bin + 1) * 16 - 8), __ATOMIC_RELAXED);
+	lane->taken = 0;
+}
+
+/* As mu_span_clear(), with others at work on the same words. */
+static void
+clear_start(struct mu_span *span, size_t bit)
+{
+	uint64_t mask = 1ull << (bit % MU_WORD_BITS);
+	size_t word = bit / MU_WORD_BITS;
+
+	if ((__atomic_fetch_and(
+		 mu_span_starts(span, word), ~mask, __ATOMIC_RELAXED) &
+		~mask) == 0)
+		__atomic_fetch_and(&span->summary[word / MU_WORD_BITS],
+		    ~(1ull << (word % MU_WORD_BITS)), __ATOMIC_RELAXED);
+}
+
+/* One chunk less; every link was good before. */
+static void
+take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
+{
+	struct mu_span *span = lane->span;
+
+	if (lane->left == 0 || !lane->segment->joined || span == NULL) {
+		settle_counts(lane, lane->segment->bin);
+		lane->segment = NULL;
+		return;
+	}
+	if (lane->counts != span)
+		settle_counts(lane, lane->segment->bin);
+	lane->counts = span;
+	lane->taken++;
+	lane->left--;
+	clear_start(span, mu_member_bit(span, lane->chunk));
+	go_to(lanes, lane, mu_member_next(lanes, lane->view, lane->chunk));
+}
+
+typedef void step_fn(struct mu_glibc_lanes *lanes, struct lane *lane);
+
+/* All lanes of a worker in turn; inline, as a step waits for memory only. */
+static inline __attribute__((always_inline)) void
+go_all(struct mu_glibc_lanes *lanes, step_fn *one)
+{
+	struct lane lane[LANES] = { { .segment = NULL } };
+	size_t i, busy = LANES;
+
+	while (busy > 0) {
+		for (i = 0, busy = 0; i < LANES; i++) {
+			if (lane[i].segment == NULL &&
+			    !begin_next(lanes, &lane[i]))
+				continue;
+			busy++;
+			one(lanes, &lane[i]);
+		}
+	}
+}
+
+static void
+follow_some(void *ctx, unsigned worker)
+{
+	(void)worker;
+	go_all(ctx, step);
+}
+
+static void
+take_some(void *ctx, unsigned worker)
+{
+	(void)worker;
+	go_all(ctx, take_one);
+}
+
+static void
+run(struct mu_glibc_lanes *lanes, mu_worker_body *body)
+{
+	lanes->next = 0;
+	mu_workers_run(lanes->walk->snap->workers, MU_WORKERS_MAX, body, lanes);
+}
+
+void
+mu_glibc_lanes_follow(struct mu_glibc_lanes *lanes)
+{
+	run(lanes, follow_some);
+}
+
+void
+mu_glibc_lanes_take(struct mu_glibc_lanes *lanes)
+{
+	run(lanes, take_some);
+}

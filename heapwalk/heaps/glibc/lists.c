@@ -1,0 +1,219 @@
+/*
+ * In a bin links are mutual, so that they lead from a head to no chunk twice
+ * and to no other list's: once the lists have as many members as the walk saw
+ * free chunks, those are their members. In a fastbin they lead one way; but a
+ * list that comes to an end has no chunk twice, and one whose chunks are all of
+ * one arena and of one size has none of another list's.
+ */
+#include "heapwalk/heaps/glibc/lists.h"
+
+#include "heapwalk/heaps/glibc/free.h"
+#include "heapwalk/heaps/glibc/lanes.h"
+
+#define MEMBERS_MIN 4096 /* fewer are followed one by one */
+#define FAST_MIN 64      /* in one fastbin */
+
+/*
+ * To clear the bits of that many bytes of heap takes as long as to follow one
+ * link.
+ */
+#define SPARSE ((size_t)1 << 17)
+
+/* All of the list of bin BIN; adds its members to COUNT. */
+static bool
+join_bin(struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
+    size_t bin, size_t *count)
+{
+	uintptr_t head = segment->first, last;
+	size_t left;
+
+	for (left = lanes->count; left > 0; left--) {
+		if (segment->broken ||
+		    (bin != MU_BIN_UNSORTED && segment->bin != MU_BIN_NONE &&
+			segment->bin != bin))
+			return false;
+		*count += segment->count;
+		last = segment->last;
+		if (segment->end == head)
+			return mu_glibc_arena_word(
+				   lanes->walk, head, MU_CHUNK_BK) == last;
+		segment = mu_glibc_lanes_at(lanes, segment->end);
+		if (segment == NULL ||
+		    mu_glibc_arena_word(
+			lanes->walk, segment->first, MU_CHUNK_BK) != last)
+			return false;
+	}
+	return false;
+}
+
+static bool
+join_bins(struct mu_glibc_lanes *lanes)
+{
+	struct mu_glibc_segment *head = &lanes->segments[lanes->num_picked];
+	size_t arena, bin, count;
+
+	for (arena = 0; arena < lanes->walk->glibc.num_arenas; arena++) {
+		count = 0;
+		for (bin = 1; bin <= MU_GLIBC_BINS; bin++)
+			if (!join_bin(lanes, head++, bin, &count))
+				return false;
+		if (count != lanes->walk->num_free[arena])
+			return false;
+	}
+	return true;
+}
+
+/* Once there is no more use for them. */
+static void
+clear_marks(struct mu_blocks *blocks)
+{
+	size_t i, word;
+
+	for (i = 0; i < blocks->num_spans; i++)
+		for (word = 0; word < blocks->spans[i].num_words; word++)
+			*mu_span_marks(&blocks->spans[i], word) = 0;
+}
+
+static bool
+are_many(const struct mu_glibc_walk *walk)
+{
+	const struct mu_blocks *blocks = &walk->heap->blocks;
+	size_t i, members = 0, bytes = 0;
+
+	for (i = 0; i < walk->glibc.num_arenas; i++)
+		members += walk->num_free[i];
+	for (i = 0; i < blocks->num_spans; i++)
+		bytes += mu_range_size(blocks->spans[i].range);
+	return members >= MEMBERS_MIN && members >= bytes / SPARSE;
+}
+
+/*
+ * Does all hold that mu_glibc_bins_check() asks of every arena? If so, the
+ * mark bits are clear; if not, or if it was not worth while to ask, all is as
+ * it was.
+ */
+static bool
+do_bins_hold(struct mu_glibc_walk *walk)
+{
+	size_t arena, bin, arenas = walk->glibc.num_arenas;
+	struct mu_glibc_lanes lanes;
+	bool hold;
+
+	if (!are_many(walk) ||
+	    !mu_glibc_lanes_open(&lanes, walk, false, arenas * MU_GLIBC_BINS))
+		return false;
+	for (arena = 0; arena < arenas; arena++)
+		for (bin = 1; bin <= MU_GLIBC_BINS; bin++)
+			mu_glibc_lanes_add(&lanes,
+			    walk->glibc.arenas[arena] +
+				walk->glibc.layout->arena_bins +
+				(bin - 1) * 16 - MU_CHUNK_FD,
+			    arena);
+	mu_glibc_lanes_follow(&lanes);
+	hold = join_bins(&lanes);
+	mu_glibc_lanes_close(&lanes);
+	if (hold)
+		clear_marks(&walk->heap->blocks);
+	return hold;
+}
+
+/* All of the list of fastbin BIN. */
+static bool
+join_fast(
+    struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment, size_t bin)
+{
+	size_t arena = segment->arena, left;
+
+	for (left = lanes->count; segment != NULL && left > 0; left--) {
+		if (segment->broken || segment->arena != arena ||
+		    (segment->count > 0 && segment->bin != bin + 1))
+			return false;
+		segment->joined = true;
+		if (segment->end == 0)
+			return true;
+		segment = mu_glibc_lanes_at(lanes, segment->end);
+	}
+	return false;
+}
+
+static uintptr_t
+fast_head(const struct mu_glibc_walk *walk, size_t arena, size_t bin)
+{
+	return walk->glibc.arenas[arena] + walk->glibc.layout->arena_fastbins +
+	    bin * 8 - MU_CHUNK_FD;
+}
+
+/* Has any fastbin that many members? Before anything was checked. */
+static bool
+is_any_long(const struct mu_glibc_walk *walk)
+{
+	size_t arena, bin, left;
+	uintptr_t chunk, link;
+
+	for (arena = 0; arena < walk->glibc.num_arenas; arena++)
+		for (bin = 0; bin < MU_GLIBC_FASTBINS; bin++) {
+			chunk = mu_glibc_arena_word(
+			    walk, fast_head(walk, arena, bin), MU_CHUNK_FD);
+			for (left = FAST_MIN; chunk != 0 &&
+			     mu_blocks_span(&walk->heap->blocks, chunk) !=
+				 NULL &&
+			     mu_snapshot_word(
+				 walk->snap, chunk + MU_CHUNK_FD, &link);
+			     left--) {
+				if (left == 0)
+					return true;
+				chunk = mu_glibc_link(
+				    walk, chunk + MU_CHUNK_FD, link);
+			}
+		}
+	return false;
+}
+
+/*
+ * As mu_glibc_fastbins_take() of every arena, once the bins were found good.
+ * False: nothing was taken, as above.
+ */
+static bool
+take_fast(struct mu_glibc_walk *walk)
+{
+	size_t arena, bin, i, arenas = walk->glibc.num_arenas;
+	struct mu_glibc_lanes lanes;
+	bool hold = true;
+
+	if (walk->glibc.layout->arena_fastbins == 0 ||
+	    walk->unproven.count > 0 || !is_any_long(walk) ||
+	    !mu_glibc_lanes_open(
+		&lanes, walk, true, arenas * MU_GLIBC_FASTBINS))
+		return false;
+	for (arena = 0; arena < arenas; arena++)
+		for (bin = 0; bin < MU_GLIBC_FASTBINS; bin++)
+			mu_glibc_lanes_add(
+			    &lanes, fast_head(walk, arena, bin), arena);
+	mu_glibc_lanes_follow(&lanes);
+	for (i = lanes.num_picked; hold && i < lanes.count; i++)
+		hold = join_fast(&lanes, &lanes.segments[i],
+		    (i - lanes.num_picked) % MU_GLIBC_FASTBINS);
+	mu_glibc_lanes_close(&lanes);
+	if (hold)
+		mu_glibc_lanes_take(&lanes);
+	return hold;
+}
+
+enum mu_status
+mu_glibc_lists_take(struct mu_glibc_walk *walk)
+{
+	enum mu_status bins = MU_OK, fast = MU_OK;
+	size_t i, count = walk->glibc.num_arenas;
+
+	if (!do_bins_hold(walk))
+		for (i = 0; bins == MU_OK && i < count; i++) {
+			bins = mu_glibc_bins_check(walk, i);
+			if (bins != MU_OK)
+				count = i;
+		}
+	if (bins == MU_OK && take_fast(walk))
+		return MU_OK;
+	for (i = 0; fast == MU_OK && i < count; i++)
+		fast = mu_glibc_fastbins_take(walk, i);
+	return fast != MU_OK ? fast : bins;
+}

@@ -1,0 +1,62 @@
+/*
+ * The chunks that may be on a list, as heapwalk/heaps/glibc/lanes.h means them.
+ */
+#ifndef HEAPWALK_HEAPS_GLIBC_MEMBERS_H
+#define HEAPWALK_HEAPS_GLIBC_MEMBERS_H
+
+#include "heapwalk/heaps/glibc/free.h"
+#include "heapwalk/heaps/glibc/lanes.h"
+#include "heapwalk/heaps/spans.h"
+
+static inline size_t
+mu_member_bit(const struct mu_span *span, uintptr_t chunk)
+{
+	return (chunk + MU_GLIBC_HEADER - span->range.begin) / MU_GRAIN;
+}
+
+/* The bits of chunks that may be on a list. */
+static inline uint64_t *
+mu_member_bits(
+    const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t word)
+{
+	return lanes->fast ? mu_span_starts(span, word)
+			   : mu_span_marks(span, word);
+}
+
+/* The other bits, which none of them has; picked ones have them for now. */
+static inline uint64_t *
+mu_member_picked(
+    const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t word)
+{
+	return lanes->fast ? mu_span_marks(span, word)
+			   : mu_span_starts(span, word);
+}
+
+static inline bool
+mu_member_is_in(const struct mu_span *span, size_t arena, uintptr_t chunk)
+{
+	return mu_range_has(span->range, chunk) && span->owner == arena &&
+	    span->range.end - chunk >= MU_GLIBC_MINSIZE &&
+	    chunk % MU_GRAIN == 0;
+}
+
+/* Of the chunk whose head is at VIEW: see mu_glibc_head(). */
+static inline size_t
+mu_member_size(const char *view)
+{
+	return mu_glibc_word(view, MU_CHUNK_SIZE) & ~(uintptr_t)MU_SIZE_FLAGS;
+}
+
+/* What CHUNK, whose head is at VIEW, leads to. */
+static inline uintptr_t
+mu_member_next(
+    const struct mu_glibc_lanes *lanes, const char *view, uintptr_t chunk)
+{
+	uintptr_t link = mu_glibc_word(view, MU_CHUNK_FD);
+
+	return lanes->fast
+	    ? mu_glibc_link(lanes->walk, chunk + MU_CHUNK_FD, link)
+	    : link;
+}
+
+#endif

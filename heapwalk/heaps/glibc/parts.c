@@ -1,0 +1,259 @@
+#include "heapwalk/heaps/glibc/parts.h"
+
+#include <string.h>
+
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/workers.h"
+
+/* Whose bits are a word. */
+#define WORD_BYTES ((size_t)MU_GRAIN * MU_WORD_BITS)
+
+/* No word is of two parts, of the summary bits neither. */
+#define SUMMARY_BYTES (WORD_BYTES * MU_WORD_BITS)
+#define PART_BYTES (16 * SUMMARY_BYTES)
+
+#define GUESS_BYTES SUMMARY_BYTES /* that a first chunk is looked for in */
+#define GUESS_CHUNKS 64           /* that must follow each other */
+#define NO_GUESS SIZE_MAX
+
+/* Bytes [begin, stop) of a chain: its chunks begin there. */
+struct mu_glibc_part {
+	const struct mu_glibc_chain *chain;
+	size_t begin, stop;
+	size_t first; /* chunk, as guessed; NO_GUESS: there is nothing in it */
+	struct mu_glibc_step step; /* at the end */
+};
+
+void
+mu_glibc_parts_open(struct mu_glibc_parts *parts)
+{
+	*parts = (struct mu_glibc_parts) { 0 };
+}
+
+/* Without memory for its parts a chain is walked as one. */
+void
+mu_glibc_parts_add(struct mu_glibc_parts *parts, struct mu_glibc_walk *walk,
+    const struct mu_glibc_chain *chain)
+{
+	size_t size = chain->end - chain->limit.begin, i;
+	size_t count = size / PART_BYTES + 1, max = parts->count + count;
+	struct mu_glibc_part *part;
+
+	if (mu_workers_count(walk->snap->workers) == 1)
+		return;
+	if (max > parts->max) {
+		max += parts->max;
+		part = mu_arena_grow(
+		    walk->memory, parts->parts, parts->max, max, sizeof(*part));
+		if (part == NULL)
+			return;
+		parts->parts = part;
+		parts->max = max;
+	}
+	part = &parts->parts[parts->count];
+	for (i = 0; i < count; i++, part++)
+		/* By where the block is: its bit. */
+		*part = (struct mu_glibc_part) {
+			.chain = chain,
+			.begin = i == 0 ? 0 : i * PART_BYTES - MU_GLIBC_HEADER,
+			.stop = i + 1 == count
+			    ? SIZE_MAX
+			    : (i + 1) * PART_BYTES - MU_GLIBC_HEADER,
+			.first = NO_GUESS,
+		};
+	parts->count += count;
+}
+
+/* A chunk of RULES at AT; its size, or 0. */
+static size_t
+good_size(const struct mu_glibc_rules *rules, size_t at)
+{
+	uintptr_t word = mu_glibc_word(rules->view, at + MU_GLIBC_SIZE), next;
+	size_t size = word & ~(uintptr_t)MU_SIZE_FLAGS;
+
+	if ((word & MU_GLIBC_BAD_BITS) != 0 || size < MU_GLIBC_MINSIZE ||
+	    size > rules->end - at - MU_GLIBC_HEADER)
+		return 0;
+	next = mu_glibc_word(rules->view, at + size + MU_GLIBC_SIZE);
+	if ((next & MU_PREV_INUSE) != 0)
+		return (word & MU_NON_MAIN_ARENA) == rules->flags ? size : 0;
+	return mu_glibc_word(rules->view, at + size) == size ? size : 0;
+}
+
+/* Up to STOP the chunks at AT and behind it follow each other. */
+static bool
+leads_on(const struct mu_glibc_rules *rules, size_t at, size_t stop)
+{
+	size_t size, i;
+
+	for (i = 0; i < GUESS_CHUNKS && at < stop && at != rules->top; i++) {
+		size = good_size(rules, at);
+		if (size == 0)
+			return false;
+		at += size;
+	}
+	return true;
+}
+
+static size_t
+guess_first(const struct mu_glibc_rules *rules, size_t begin, size_t stop)
+{
+	size_t at, end = begin + GUESS_BYTES;
+
+	if (end > rules->end - MU_GLIBC_HEADER)
+		end = rules->end - MU_GLIBC_HEADER;
+	for (at = begin; at < end; at += MU_GRAIN)
+		if (leads_on(rules, at, stop))
+			return at;
+	return NO_GUESS;
+}
+
+/* As if it had not been walked. */
+static void
+wipe(struct mu_glibc_part *part, const struct mu_glibc_rules *rules)
+{
+	size_t bytes =
+	    (part->begin + MU_GLIBC_HEADER) / PART_BYTES * PART_BYTES;
+	size_t end = bytes + PART_BYTES;
+	struct mu_span *span = part->step.span;
+	size_t word = bytes / WORD_BYTES;
+
+	if (part->first == NO_GUESS)
+		return;
+	part->first = NO_GUESS;
+	if (end > rules->end)
+		end = rules->end;
+	memset(mu_span_starts(span, word), 0,
+	    ((end - bytes + WORD_BYTES - 1) / WORD_BYTES) * 2 *
+		sizeof(uint64_t));
+	for (; word < (end + WORD_BYTES - 1) / WORD_BYTES; word += MU_WORD_BITS)
+		span->summary[word / MU_WORD_BITS] = 0;
+}
+
+static void
+walk_part(const struct mu_glibc_walk *walk, struct mu_glibc_part *part)
+{
+	struct mu_glibc_rules rules;
+
+	mu_glibc_rules_open(&rules, walk, part->chain);
+	part->first =
+	    part->begin == 0 ? 0 : guess_first(&rules, part->begin, part->stop);
+	if (part->first == NO_GUESS)
+		return;
+	part->step = (struct mu_glibc_step) {
+		.rules = &rules,
+		.span = &walk->heap->blocks.spans[part->chain->span],
+		.at = part->first,
+	};
+	if (mu_glibc_step_until(&part->step, part->stop) != NULL)
+		wipe(part, &rules);
+}
+
+static void
+walk_some(void *ctx, unsigned worker)
+{
+	struct mu_glibc_parts *parts = ctx;
+	size_t i;
+
+	(void)worker;
+	for (;;) {
+		i = __atomic_fetch_add(&parts->next, 1, __ATOMIC_RELAXED);
+		if (i >= parts->count)
+			return;
+		walk_part(parts->walk, &parts->parts[i]);
+	}
+}
+
+void
+mu_glibc_parts_walk(
+    struct mu_glibc_parts *parts, const struct mu_glibc_walk *walk)
+{
+	parts->walk = walk;
+	if (parts->count > 0)
+		mu_workers_run(walk->snap->workers,
+		    parts->count < MU_WORKERS_MAX ? (unsigned)parts->count
+						  : MU_WORKERS_MAX,
+		    walk_some, parts);
+}
+
+/* Is the chunk at AT one of those that the walk of PART met? */
+static bool
+meets(const struct mu_glibc_part *part, size_t at)
+{
+	const struct mu_span *span = part->step.span;
+	size_t bit = (at + MU_GLIBC_HEADER) / MU_GRAIN;
+	uint64_t bits;
+
+	if (part->first == NO_GUESS || part->first >= at)
+		return part->first == at;
+	bits = *mu_span_starts(span, bit / MU_WORD_BITS) |
+	    *mu_span_marks(span, bit / MU_WORD_BITS);
+	return (bits >> (bit % MU_WORD_BITS) & 1) != 0;
+}
+
+/* Take back what the walk of PART met before AT. */
+static void
+unwind(
+    struct mu_glibc_part *part, const struct mu_glibc_rules *rules, size_t at)
+{
+	struct mu_glibc_step *step = &part->step;
+	uint64_t *starts, *marks, mask;
+	size_t size, bit, word;
+
+	for (; part->first < at; part->first += size) {
+		size = mu_glibc_word(rules->view, part->first + MU_GLIBC_SIZE) &
+		    ~(uintptr_t)MU_SIZE_FLAGS;
+		bit = (part->first + MU_GLIBC_HEADER) / MU_GRAIN;
+		word = bit / MU_WORD_BITS;
+		mask = 1ull << (bit % MU_WORD_BITS);
+		starts = mu_span_starts(step->span, word);
+		marks = mu_span_marks(step->span, word);
+		step->num_candidates -= (*starts & *marks & mask) != 0;
+		step->num_free -= (*starts & mask) == 0;
+		step->count -= (*starts & mask) != 0;
+		step->bytes -= (*starts & mask) != 0 ? size - MU_GLIBC_SIZE : 0;
+		*starts &= ~mask;
+		*marks &= ~mask;
+		if (*starts == 0)
+			step->span->summary[word / MU_WORD_BITS] &=
+			    ~(1ull << (word % MU_WORD_BITS));
+	}
+}
+
+/* PART is what comes next in a walk that is at STEP. */
+static const char *
+join(struct mu_glibc_part *part, struct mu_glibc_step *step)
+{
+	const struct mu_glibc_step *more = &part->step;
+
+	if (step->ended || step->at >= part->stop || !meets(part, step->at))
+		wipe(part, step->rules);
+	if (step->ended || step->at >= part->stop)
+		return NULL;
+	if (part->first == NO_GUESS)
+		return mu_glibc_step_until(step, part->stop);
+	unwind(part, step->rules, step->at);
+	step->at = more->at;
+	step->ended = more->ended;
+	step->end = more->end;
+	step->count += more->count;
+	step->bytes += more->bytes;
+	step->num_free += more->num_free;
+	step->num_candidates += more->num_candidates;
+	return NULL;
+}
+
+const char *
+mu_glibc_parts_join(struct mu_glibc_parts *parts,
+    const struct mu_glibc_chain *chain, struct mu_glibc_step *step)
+{
+	const char *rule = NULL;
+
+	if (parts->joined == parts->count ||
+	    parts->parts[parts->joined].chain != chain)
+		return mu_glibc_step_until(step, SIZE_MAX);
+	while (rule == NULL && parts->joined < parts->count &&
+	    parts->parts[parts->joined].chain == chain)
+		rule = join(&parts->parts[parts->joined++], step);
+	return rule;
+}

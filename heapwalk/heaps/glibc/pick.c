@@ -1,0 +1,122 @@
+/*
+ * A header of the right looks can lie at the start of any page: in a buffer,
+ * or as a chunk of another malloc of the same make (a second libc). Those that
+ * are too many are few, so it is they that are searched for: the sets of so
+ * many candidates that have exactly the bytes that are too many. What is in no
+ * such set is a chunk, what is in all of them is none.
+ */
+#include "heapwalk/heaps/glibc/pick.h"
+
+#define EXCESS_MAX 3
+#define TRIES_MAX ((size_t)1 << 24)
+#define WAYS_MAX 1024
+
+struct pick {
+	struct mu_glibc_candidate *candidates;
+	size_t count, excess, bytes; /* bytes: of the excess */
+	size_t *outs;                /* in how many ways each one is out */
+	size_t ways;
+};
+
+static size_t
+size_of(const struct pick *pick, size_t i)
+{
+	return mu_range_size(pick->candidates[i].whole);
+}
+
+static bool
+is_out(const size_t *out, size_t excess, size_t i)
+{
+	size_t k;
+
+	for (k = 0; k < excess; k++) {
+		if (out[k] == i)
+			return true;
+	}
+	return false;
+}
+
+/* Chunks do not overlap. */
+static bool
+leaves_apart(const struct pick *pick, const size_t *out)
+{
+	uintptr_t end = 0;
+	size_t i;
+
+	for (i = 0; i < pick->count; i++) {
+		if (is_out(out, pick->excess, i))
+			continue;
+		if (pick->candidates[i].whole.begin < end)
+			return false;
+		end = pick->candidates[i].whole.end;
+	}
+	return true;
+}
+
+/* The sets of OUT, numbers rising: the next one. False: it was the last. */
+static bool
+next_set(const struct pick *pick, size_t *out)
+{
+	size_t k = pick->excess, i;
+
+	while (k > 0 && out[k - 1] == pick->count - pick->excess + k - 1)
+		k--;
+	if (k == 0)
+		return false;
+	out[k - 1]++;
+	for (i = k; i < pick->excess; i++)
+		out[i] = out[i - 1] + 1;
+	return true;
+}
+
+static bool
+go_through(struct pick *pick)
+{
+	size_t out[EXCESS_MAX] = { 0 }, tries = 0, bytes, k;
+
+	for (k = 0; k < pick->excess; k++)
+		out[k] = k;
+	do {
+		if (tries++ == TRIES_MAX)
+			return false;
+		bytes = 0;
+		for (k = 0; k < pick->excess; k++)
+			bytes += size_of(pick, out[k]);
+		if (bytes != pick->bytes || !leaves_apart(pick, out))
+			continue;
+		if (pick->ways++ == WAYS_MAX)
+			return false;
+		for (k = 0; k < pick->excess; k++)
+			pick->outs[out[k]]++;
+	} while (next_set(pick, out));
+	return pick->ways > 0;
+}
+
+bool
+mu_glibc_pick(struct mu_glibc_candidate *candidates, size_t count, size_t num,
+    size_t bytes, struct mu_arena *memory)
+{
+	struct pick pick = { .candidates = candidates, .count = count };
+	size_t i, sum = 0;
+
+	/* None at all: however many look like one. */
+	for (i = 0; num == 0 && bytes == 0 && i < count; i++)
+		candidates[i].out = true;
+	if (num == 0 && bytes == 0)
+		return true;
+	for (i = 0; i < count; i++)
+		sum += size_of(&pick, i);
+	if (count <= num || count - num > EXCESS_MAX || sum < bytes)
+		return false;
+	pick.excess = count - num;
+	pick.bytes = sum - bytes;
+	pick.outs = mu_arena_alloc(memory, count, sizeof(*pick.outs));
+	if (pick.outs == NULL || !go_through(&pick))
+		return false;
+	for (i = 0; i < count; i++) {
+		candidates[i].out = pick.outs[i] == pick.ways;
+		candidates[i].unsure =
+		    pick.outs[i] > 0 && pick.outs[i] < pick.ways;
+	}
+	return true;
+}

@@ -1,0 +1,156 @@
+/*
+ * Where segments of lists are to begin: see heapwalk/heaps/glibc/lanes.h.
+ */
+#include "heapwalk/heaps/glibc/members.h"
+
+#define PICKED_MAX 2048 /* segments that are picked */
+#define TRIED 4         /* chunks in use that might be in a fastbin */
+
+/*
+ * Segments of good lists have no chunk in common, but those of false picks end
+ * in them: so many steps for each chunk, and some.
+ */
+#define STEPS_EACH 8
+#define MORE_STEPS ((size_t)1 << 16)
+
+/* Could the chunk in use at BIT be in a fastbin, and lead to another one? */
+static bool
+may_be_fast(
+    const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t bit)
+{
+	uintptr_t chunk = span->range.begin + bit * MU_GRAIN - MU_GLIBC_HEADER;
+	const char *view = span->view + (chunk - span->range.begin);
+	size_t size = mu_member_size(view);
+	const struct mu_span *other;
+	struct mu_glibc_head head;
+	uintptr_t next;
+
+	if (size / 16 - 2 >= MU_GLIBC_FASTBINS)
+		return false;
+	next = mu_member_next(lanes, view, chunk);
+	other = mu_blocks_span(&lanes->walk->heap->blocks, next);
+	return other != NULL && mu_member_is_in(other, span->owner, next) &&
+	    mu_span_test(other, next + MU_GLIBC_HEADER) &&
+	    mu_member_size(mu_glibc_head(lanes->walk, other, next, &head)) ==
+	    size;
+}
+
+/* The first chunk in words [FROM, STOP) that may be on a list; or 0. */
+static uintptr_t
+pick_one(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
+    size_t from, size_t stop)
+{
+	size_t tried = 0, bit;
+	uint64_t bits;
+
+	for (; from < stop && from < span->num_words; from++) {
+		bits = *mu_member_bits(lanes, span, from);
+		for (; bits != 0; bits &= bits - 1) {
+			bit =
+			    from * MU_WORD_BITS + (size_t)__builtin_ctzll(bits);
+			if (!lanes->fast || may_be_fast(lanes, span, bit))
+				return span->range.begin + bit * MU_GRAIN -
+				    MU_GLIBC_HEADER;
+			if (++tried == TRIED)
+				return 0;
+		}
+	}
+	return 0;
+}
+
+static void
+flip_picked(struct mu_glibc_lanes *lanes)
+{
+	const struct mu_span *span;
+	uintptr_t chunk;
+	size_t i, bit;
+
+	for (i = 0; i < lanes->num_picked; i++) {
+		chunk = lanes->segments[i].first;
+		span = mu_blocks_span(&lanes->walk->heap->blocks, chunk);
+		bit = mu_member_bit(span, chunk);
+		*mu_member_picked(lanes, span, bit / MU_WORD_BITS) ^= 1ull
+		    << (bit % MU_WORD_BITS);
+	}
+}
+
+/* How many chunks could be on a list. */
+static size_t
+count_members(const struct mu_glibc_lanes *lanes)
+{
+	const struct mu_blocks *blocks = &lanes->walk->heap->blocks;
+	size_t i, count = 0;
+
+	if (lanes->fast)
+		for (i = 0; i < blocks->num_spans; i++)
+			count += blocks->spans[i].count;
+	else
+		for (i = 0; i < lanes->walk->glibc.num_arenas; i++)
+			count += lanes->walk->num_free[i];
+	return count;
+}
+
+bool
+mu_glibc_lanes_open(struct mu_glibc_lanes *lanes, struct mu_glibc_walk *walk,
+    bool fast, size_t num_heads)
+{
+	struct mu_blocks *blocks = &walk->heap->blocks;
+	size_t i, from, stride, words = 0;
+	uintptr_t chunk;
+
+	*lanes = (struct mu_glibc_lanes) { .walk = walk, .fast = fast };
+	lanes->segments = mu_arena_alloc(
+	    walk->memory, num_heads + PICKED_MAX, sizeof(*lanes->segments));
+	if (lanes->segments == NULL)
+		return false;
+	for (i = 0; i < blocks->num_spans; i++)
+		words += blocks->spans[i].num_words;
+	stride = words / PICKED_MAX + 1;
+	for (i = 0; i < blocks->num_spans; i++)
+		for (from = 0; from < blocks->spans[i].num_words &&
+		     lanes->num_picked < PICKED_MAX;
+		     from += stride) {
+			chunk = pick_one(
+			    lanes, &blocks->spans[i], from, from + stride);
+			if (chunk != 0)
+				lanes->segments[lanes->num_picked++] =
+				    (struct mu_glibc_segment) {
+					    .first = chunk,
+					    .arena = blocks->spans[i].owner,
+				    };
+		}
+	lanes->count = lanes->num_picked;
+	lanes->max_steps = STEPS_EACH * count_members(lanes) + MORE_STEPS;
+	flip_picked(lanes);
+	return true;
+}
+
+void
+mu_glibc_lanes_close(struct mu_glibc_lanes *lanes)
+{
+	flip_picked(lanes);
+}
+
+void
+mu_glibc_lanes_add(struct mu_glibc_lanes *lanes, uintptr_t head, size_t arena)
+{
+	lanes->segments[lanes->count++] =
+	    (struct mu_glibc_segment) { .first = head, .arena = arena };
+}
+
+struct mu_glibc_segment *
+mu_glibc_lanes_at(struct mu_glibc_lanes *lanes, uintptr_t chunk)
+{
+	size_t low = 0, high = lanes->num_picked, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (lanes->segments[middle].first < chunk)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == lanes->num_picked || lanes->segments[low].first != chunk)
+		return NULL;
+	return &lanes->segments[low];
+}

@@ -1,0 +1,241 @@
+/*
+ * The heap of glibc's own malloc, read without symbols: right, or refused.
+ */
+#include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/heaps/glibc/inferred.h"
+#include "heapwalk/heaps/glibc/lists.h"
+#include "heapwalk/heaps/glibc/mmapped.h"
+#include "heapwalk/heaps/glibc/strays.h"
+#include "heapwalk/heaps/glibc/stretch.h"
+#include "heapwalk/heaps/glibc/tcache.h"
+#include "heapwalk/heaps/glibc/usage.h"
+
+/* Every chunk of every arena; the main one last, as it must be searched. */
+static enum mu_status
+take_stretches(struct mu_glibc_walk *walk)
+{
+	enum mu_status status;
+	size_t i;
+
+	walk->num_free = mu_arena_alloc(
+	    walk->memory, walk->glibc.num_arenas, sizeof(*walk->num_free));
+	if (walk->num_free == NULL)
+		return mu_glibc_no_memory(walk);
+	status = mu_glibc_heaps_take(walk);
+	if (status == MU_OK)
+		status = mu_glibc_main_take(walk);
+	mu_blocks_sort_spans(&walk->heap->blocks);
+	mu_ranges_seal(&walk->stretches);
+	mu_ranges_seal(&walk->unproven);
+	for (i = 0; i < walk->unproven.count; i++)
+		walk->heap->unproven_bytes +=
+		    mu_range_size(walk->unproven.items[i]);
+	return status == MU_OK ? mu_glibc_strays_check(walk) : status;
+}
+
+/*
+ * What is neither block nor root: the stretches whole, and the structs that
+ * hold the heads of free lists.
+ */
+static enum mu_status
+set_owned(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	size_t arena_size = glibc->layout->arena_size;
+
+	if (!mu_ranges_add_all(
+		owned, walk->stretches.items, walk->stretches.count) ||
+	    !mu_ranges_add(owned,
+		(struct mu_range) {
+		    glibc->main_arena, glibc->main_arena + arena_size }) ||
+	    !mu_ranges_add(owned,
+		(struct mu_range) {
+		    glibc->mp, glibc->mp + glibc->layout->par_size }))
+		return mu_glibc_no_memory(walk);
+	mu_ranges_seal(owned);
+	walk->heap->owned = owned->items;
+	walk->heap->num_owned = owned->count;
+	return MU_OK;
+}
+
+/* Where a free chunk's fd or bk can point that is the end of its list. */
+static enum mu_status
+set_bins(struct mu_glibc_walk *walk)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	struct mu_range *bins =
+	    mu_arena_alloc(walk->memory, glibc->num_arenas, sizeof(*bins));
+	uintptr_t first;
+	size_t i;
+
+	if (bins == NULL)
+		return mu_glibc_no_memory(walk);
+	for (i = 0; i < glibc->num_arenas; i++) {
+		first = glibc->arenas[i] + glibc->layout->arena_bins -
+		    MU_GLIBC_HEADER;
+		bins[i] =
+		    (struct mu_range) { first, first + MU_GLIBC_BINS * 16 };
+	}
+	walk->heap->blocks.bins = bins;
+	walk->heap->blocks.num_bins = glibc->num_arenas;
+	return MU_OK;
+}
+
+static enum mu_status
+seal(struct mu_glibc_walk *walk)
+{
+	size_t rejected = 0;
+	enum mu_status status = mu_blocks_seal(&walk->heap->blocks, &rejected);
+
+	if (status != MU_OK || rejected > 0)
+		return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+		    "heap stretches overlap (%zu mmapped chunks too)",
+		    rejected);
+	return MU_OK;
+}
+
+/* What makes the answer partial, or worth nothing, the gravest first. */
+static enum mu_status
+judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
+{
+	struct mu_why why = *walk->why;
+	enum mu_status status =
+	    mu_glibc_foreign_judge(walk->snap, &walk->heap->blocks, walk->why);
+
+	if (status != MU_OK)
+		return status;
+	if (walk->glibc.other_libc != 0)
+		return mu_why(walk->why, MU_PARTIAL,
+		    "libc is loaded once more at %p (dlmopen), and its malloc "
+		    "has a separate heap, which was not checked",
+		    (void *)walk->glibc.other_libc);
+	if (walk->heap->unproven_bytes > 0)
+		return mu_why(walk->why, MU_PARTIAL,
+		    "behind memory that other code took by sbrk, %zu bytes "
+		    "may be blocks or look like them: they were not checked",
+		    walk->heap->unproven_bytes);
+	*walk->why = why;
+	return mmapped;
+}
+
+/* All that is read, in this order; MMAPPED is what was partial about them. */
+static enum mu_status
+take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
+{
+	enum mu_status status;
+
+	status = take_stretches(walk);
+	if (status == MU_OK)
+		status = mu_glibc_usage_open(walk);
+	if (status == MU_OK)
+		status = mu_glibc_lists_take(walk);
+	if (status != MU_OK)
+		return status;
+	mu_glibc_usage_fastbins(walk);
+	*mmapped = mu_glibc_mmapped_find(walk);
+	if (*mmapped != MU_OK && *mmapped != MU_PARTIAL)
+		return *mmapped;
+	status = mu_glibc_tcaches_take(walk);
+	mu_glibc_usage_tcaches(walk);
+	return status;
+}
+
+static enum mu_status
+read_heap(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	enum mu_status status, mmapped = MU_OK;
+
+	if (walk->glibc.main_arena == 0) {
+		status = seal(walk);
+		return status == MU_OK ? judge(walk, MU_OK) : status;
+	}
+	status = take_all(walk, &mmapped);
+	if (status == MU_OK)
+		status = mu_glibc_mmapped_list(walk, owned);
+	if (status == MU_OK)
+		status = set_owned(walk, owned);
+	if (status == MU_OK)
+		status = set_bins(walk);
+	if (status == MU_OK)
+		status = seal(walk);
+	if (status == MU_OK)
+		mu_glibc_usage_close(walk);
+	return status == MU_OK ? judge(walk, mmapped) : status;
+}
+
+/*
+ * A thread that has the lock of an arena may have a whole list of free chunks
+ * in its registers only (malloc_consolidate() takes a fastbin's off at once):
+ * all but the first would look lost.
+ */
+static enum mu_status
+find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	const int *mutex;
+	size_t i;
+
+	for (i = 0; i < glibc->num_arenas; i++) {
+		mutex = mu_snapshot_view(
+		    walk->snap, glibc->arenas[i], sizeof(*mutex));
+		if (mutex != NULL && *mutex != 0)
+			return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
+			    "a thread stood inside malloc: arena %p is locked",
+			    (void *)glibc->arenas[i]);
+	}
+	return MU_OK;
+}
+
+/* Where malloc was not frozen. */
+static enum mu_status
+read_unfrozen(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+{
+	enum mu_status status, locked;
+	struct mu_why why;
+
+	locked = find_locked(walk, &why);
+	if (locked != MU_OK && !walk->snap->only_moment) {
+		*walk->why = why;
+		return locked;
+	}
+	status = read_heap(walk, owned);
+	if (status != MU_OK || locked == MU_OK)
+		return status;
+	return mu_why(walk->why, MU_PARTIAL,
+	    "%s; free blocks that it had in hand may be among these",
+	    why.words);
+}
+
+static enum mu_status
+list(struct mu_heap *heap, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_glibc_walk walk = {
+		.snap = snap, .memory = arena, .why = why, .heap = heap
+	};
+	struct mu_ranges owned;
+	enum mu_status status;
+
+	*heap = (struct mu_heap) { 0 };
+	mu_blocks_open(&heap->blocks, arena);
+	heap->blocks.workers = snap->workers;
+	mu_ranges_open(&walk.stretches, arena);
+	mu_ranges_open(&walk.unproven, arena);
+	mu_ranges_open(&owned, arena);
+	status = mu_glibc_find(&walk.glibc, snap, arena, why);
+	if (status != MU_OK)
+		return status;
+	heap->inferred_from = walk.glibc.inferred_from;
+	heap->locks = walk.glibc.arenas; /* an arena begins with its mutex */
+	heap->num_locks = walk.glibc.num_arenas;
+	status = snap->unfrozen ? read_unfrozen(&walk, &owned)
+				: read_heap(&walk, &owned);
+	return heap->inferred_from == 0
+	    ? status
+	    : mu_glibc_inferred_judge(&walk, status);
+}
+
+const struct mu_heap_ops mu_heap_glibc = {
+	.name = "glibc",
+	.list = list,
+};

@@ -1,0 +1,171 @@
+#include "heapwalk/heaps/glibc/slots.h"
+
+#include "mu/sort.h"
+
+#define WORD sizeof(uintptr_t)
+
+/*
+ * Bytes of static TLS. libc's variables lie behind the program's own. Of 4 KiB
+ * pages this and the page of the thread pointer are 63: unwritten has 64 bits.
+ */
+#define WINDOW_MAX ((size_t)62 * 4096)
+
+static int
+by_address(const void *a, const void *b)
+{
+	uintptr_t left = *(const uintptr_t *)a, right = *(const uintptr_t *)b;
+
+	return (left > right) - (left < right);
+}
+
+/* How much of TLS a thread has on the side of TP where variables are. */
+static size_t
+window_of(const struct mu_snapshot *snap, uintptr_t tp)
+{
+	const struct mu_mapping *mapping = mu_snapshot_mapping(snap, tp);
+	uintptr_t self = tp;
+	size_t size;
+
+	if (mapping == NULL || tp % WORD != 0)
+		return 0;
+	/* tcbhead_t.tcb; a thread without one is none of libc's. */
+	if (MU_TLS_BELOW_TP &&
+	    (!mu_snapshot_word(snap, tp, &self) || self != tp))
+		return 0;
+	size = MU_TLS_BELOW_TP ? tp - mapping->range.begin
+			       : mapping->range.end - tp - WORD;
+	return size < WINDOW_MAX ? size : WINDOW_MAX;
+}
+
+/* What is at TP, with WINDOW bytes on the side where variables are. */
+static const char *
+view_at(const struct mu_snapshot *snap, uintptr_t tp, size_t window)
+{
+	size_t below = MU_TLS_BELOW_TP ? window : 0;
+	const char *view = mu_snapshot_view(snap, tp - below, window + WORD);
+
+	return view == NULL ? NULL : view + below;
+}
+
+/*
+ * Below the TLS is the thread's stack, and below a small one its guard or
+ * another thread's.
+ */
+static uint64_t
+unwritten_pages(const struct mu_glibc_slots *slots,
+    const struct mu_glibc_walk *walk, uintptr_t tp, size_t window)
+{
+	uintptr_t page = (uintptr_t)1 << slots->page_shift, at;
+	uintptr_t first = MU_TLS_BELOW_TP ? tp - window : tp;
+	uintptr_t last = MU_TLS_BELOW_TP ? tp : tp + window;
+	uint64_t unwritten = 0;
+
+	for (at = first - first % page; at <= last; at += page)
+		if (!mu_glibc_written(walk, at))
+			unwritten |= 1ull << mu_glibc_slot_page(slots, tp, at);
+	return unwritten;
+}
+
+/*
+ * Static TLS is as large in every thread: the smallest window has all of it.
+ * Threads whose TLS cannot be read are left out.
+ */
+static void
+view_all(struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
+{
+	size_t i, count = slots->num_tps;
+	uintptr_t tp;
+
+	slots->num_tps = 0;
+	for (i = 0; i < count; i++) {
+		tp = slots->tps[i];
+		slots->unwritten[slots->num_tps] =
+		    unwritten_pages(slots, walk, tp, slots->window);
+		slots->views[slots->num_tps] =
+		    view_at(walk->snap, tp, slots->window);
+		if (slots->views[slots->num_tps] != NULL)
+			slots->tps[slots->num_tps++] = tp;
+	}
+}
+
+static bool
+in_ring(const struct mu_glibc *glibc, uintptr_t value)
+{
+	size_t i;
+
+	for (i = 0; i < glibc->num_arenas; i++)
+		if (glibc->arenas[i] == value)
+			return true;
+	return false;
+}
+
+/* Does every thread have NULL or an arena at OFFSET, and one an arena? */
+static bool
+is_thread_arena(const struct mu_glibc_slots *slots,
+    const struct mu_glibc *glibc, size_t offset)
+{
+	size_t i, arenas = 0;
+	uintptr_t value;
+
+	for (i = 0; i < slots->num_tps; i++) {
+		value = mu_glibc_slot(slots, i, offset);
+		if (value == 0)
+			continue;
+		if (!in_ring(glibc, value))
+			return false;
+		arenas++;
+	}
+	return arenas > 0;
+}
+
+enum mu_status
+mu_glibc_slots_find(struct mu_glibc_slots *out, struct mu_glibc_walk *walk)
+{
+	const struct mu_snapshot *snap = walk->snap;
+	size_t i, size, count = snap->num_threads;
+
+	*out = (struct mu_glibc_slots) { .window = WINDOW_MAX,
+		.page_shift =
+		    (unsigned)__builtin_ctzl(snap->memory.page_size) };
+	out->tps = mu_arena_alloc(walk->memory, count + 1, sizeof(*out->tps));
+	out->views =
+	    mu_arena_alloc(walk->memory, count + 1, sizeof(*out->views));
+	out->unwritten =
+	    mu_arena_alloc(walk->memory, count + 1, sizeof(*out->unwritten));
+	if (out->tps == NULL || out->views == NULL || out->unwritten == NULL)
+		return mu_glibc_no_memory(walk);
+	for (i = 0; i < count; i++)
+		out->tps[i] = snap->threads[i].tp;
+	mu_sort(out->tps, count, sizeof(*out->tps), by_address);
+	for (i = 0; i < count; i++) {
+		uintptr_t tp = out->tps[i];
+
+		if (tp == 0 ||
+		    (out->num_tps > 0 && out->tps[out->num_tps - 1] == tp))
+			continue;
+		size = window_of(snap, tp);
+		if (size == 0)
+			continue;
+		if (size < out->window)
+			out->window = size;
+		out->tps[out->num_tps++] = tp;
+	}
+	view_all(out, walk);
+	return MU_OK;
+}
+
+/* The nearest place: farther off may be stacks, where all sorts of words are.
+ */
+size_t
+mu_glibc_slots_arena(
+    const struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
+{
+	size_t offset;
+
+	for (offset = MU_GLIBC_FIRST_SLOT; offset <= slots->window;
+	     offset += WORD) {
+		if (is_thread_arena(slots, &walk->glibc, offset))
+			return offset;
+	}
+	return MU_GLIBC_FAR;
+}

@@ -1,0 +1,56 @@
+/*
+ * The words of static TLS: a variable of libc's is at the same offset from the
+ * thread pointer in every thread.
+ */
+#ifndef HEAPWALK_HEAPS_GLIBC_SLOTS_H
+#define HEAPWALK_HEAPS_GLIBC_SLOTS_H
+
+#include "heapwalk/heaps/glibc/heap.h"
+#include "mu/arch.h"
+
+#define MU_GLIBC_FAR SIZE_MAX /* no offset */
+#define MU_GLIBC_FIRST_SLOT (MU_TLS_BELOW_TP ? sizeof(uintptr_t) : 0)
+
+struct mu_glibc_slots {
+	const char **views; /* of each thread: what is at its thread pointer */
+	uintptr_t *tps;     /* by address */
+	size_t num_tps;
+	size_t window;       /* bytes that all of them have */
+	unsigned page_shift; /* log2 of the page size */
+
+	/* Bit i: the i-th page from the thread pointer on was never written. */
+	uint64_t *unwritten;
+};
+
+enum mu_status mu_glibc_slots_find(
+    struct mu_glibc_slots *out, struct mu_glibc_walk *walk);
+
+static inline size_t
+mu_glibc_slot_page(
+    const struct mu_glibc_slots *slots, uintptr_t tp, uintptr_t at)
+{
+	unsigned shift = slots->page_shift;
+
+	return MU_TLS_BELOW_TP ? (tp >> shift) - (at >> shift)
+			       : (at >> shift) - (tp >> shift);
+}
+
+/* Where thread_arena is: NULL or an arena of the ring; or MU_GLIBC_FAR. */
+size_t mu_glibc_slots_arena(
+    const struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk);
+
+static inline uintptr_t
+mu_glibc_slot(const struct mu_glibc_slots *slots, size_t thread, size_t offset)
+{
+	const char *view = slots->views[thread];
+	uintptr_t tp = slots->tps[thread];
+	uintptr_t at = MU_TLS_BELOW_TP ? tp - offset : tp + offset;
+	size_t page = mu_glibc_slot_page(slots, tp, at);
+
+	if ((slots->unwritten[thread] >> page & 1) != 0)
+		return 0;
+	return mu_glibc_word(
+	    MU_TLS_BELOW_TP ? view - offset : view + offset, 0);
+}
+
+#endif

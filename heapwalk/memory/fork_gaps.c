@@ -1,0 +1,221 @@
+/*
+ * It is read here and not by the collector, so that the copies are charged to
+ * the sweeper: where memory is short, it is the one to be killed.
+ */
+#include "heapwalk/memory/fork_gaps.h"
+
+#include "heapwalk/memory/self.h"
+#include "heapwalk/subject/classify.h"
+#include "mu/sys.h"
+
+/* The most that is copied: the program is stopped during that. */
+#define MAX_BYTES ((size_t)1 << 30)
+#define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* pages not known */
+
+/* Read at once: less than a millisecond. */
+#define SLICE_BYTES ((size_t)1 << 20)
+
+/* From this size on huge pages are asked for: a sixth of the faults' time. */
+#define HUGE_BYTES ((size_t)2 << 20)
+
+struct filler {
+	struct mu_fork_gaps *absent;
+	const struct mu_memory_self *self;
+	size_t page_size;
+	size_t budget; /* bytes that may still be brought over */
+	struct mu_pages theirs, ours;
+};
+
+size_t
+mu_fork_gaps_limit(size_t available)
+{
+	if (available == SIZE_MAX)
+		return MAX_BYTES_BLINDLY;
+	return available / 4 < MAX_BYTES ? available / 4 : MAX_BYTES;
+}
+
+/*
+ * Is no memory at the place of MAPPING? msync() walks the mappings and fails
+ * with ENOMEM at a hole; since 2.6.19 MS_ASYNC does nothing else.
+ */
+static bool
+is_missing(const struct mu_mapping *mapping)
+{
+	return mu_sys3(SYS_msync, (long)mapping->range.begin,
+		   (long)mu_range_size(mapping->range), MS_ASYNC) == -ENOMEM;
+}
+
+/* RANGE as the original has it; a page that it cannot read is lost. */
+static void
+copy(struct filler *filler, struct mu_range range)
+{
+	struct mu_fork_gaps *absent = filler->absent;
+	size_t size;
+	ssize_t n;
+
+	while (range.begin < range.end) {
+		size = mu_range_size(range);
+		n = mu_sys_pread(absent->memory, (void *)range.begin,
+		    size < SLICE_BYTES ? size : SLICE_BYTES, range.begin);
+		if (n == -EINTR)
+			continue;
+		if (absent->until_ns != 0 &&
+		    mu_sys_now_ns() >= absent->until_ns) {
+			absent->lost += (size - 1) / filler->page_size + 1;
+			return;
+		}
+		if (n <= 0) {
+			absent->lost++;
+			n = (ssize_t)(filler->page_size -
+			    range.begin % filler->page_size);
+		}
+		if ((size_t)n >= mu_range_size(range))
+			return;
+		range.begin += (size_t)n;
+	}
+}
+
+/*
+ * The next part of REST that the original has something in, cut off from it.
+ * Its pagemap knows of private memory; of shared memory, for which the image
+ * would ask mincore(), it knows what the program itself has touched.
+ */
+static bool
+next_part(struct filler *filler, const struct mu_mapping *mapping,
+    struct mu_range *rest, struct mu_range *part)
+{
+	struct mu_mapping looked_at = *mapping;
+
+	if (mapping->shared)
+		looked_at.inode = 0;
+	looked_at.shared = false;
+	*part = *rest;
+	if (mu_range_size(*rest) == 0 ||
+	    (filler->theirs.pagemap >= 0 &&
+		!mu_pages_next(&filler->theirs, &looked_at, *rest, part)))
+		return false;
+	rest->begin = part->end;
+	return true;
+}
+
+/*
+ * All of RANGE, inside MAPPING, or if that is too much or there is no PLACE for
+ * it nothing.
+ */
+static void
+bring(struct filler *filler, const struct mu_mapping *mapping,
+    struct mu_range range, bool place)
+{
+	struct mu_range rest = range, part;
+	size_t bytes = 0;
+
+	while (next_part(filler, mapping, &rest, &part))
+		bytes += mu_range_size(part);
+	/* What is swapped out of shared memory no page table tells of. */
+	if (mapping->shared && mu_pages_swap_used(&filler->theirs))
+		filler->absent->lost++;
+	if (!place || filler->absent->memory < 0 || bytes > filler->budget) {
+		filler->absent->lost += bytes / filler->page_size;
+		return;
+	}
+	filler->budget -= bytes;
+	if (bytes >= HUGE_BYTES && bytes >= mu_range_size(range) / 2)
+		mu_sys3(SYS_madvise, (long)range.begin,
+		    (long)mu_range_size(range), MADV_HUGEPAGE);
+	rest = range;
+	while (next_part(filler, mapping, &rest, &part))
+		copy(filler, part);
+}
+
+/* Put memory where MAPPING was in the original, which has no part of it here.
+ */
+static void
+fill_missing(struct filler *filler, const struct mu_mapping *mapping)
+{
+	size_t size = mu_range_size(mapping->range);
+	long at;
+
+	filler->absent->missing++;
+	/* Without MAP_FIXED: never over something that is there. */
+	at = mu_sys_mmap((void *)mapping->range.begin, size,
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (!mu_sys_failed(at) && (uintptr_t)at != mapping->range.begin)
+		mu_sys_munmap((void *)at, size);
+	bring(filler, mapping, mapping->range,
+	    (uintptr_t)at == mapping->range.begin);
+}
+
+/*
+ * A range that was wiped in an earlier image may be something else by now, our
+ * own stack even. Only what has no page here can have been wiped, and to put
+ * the original's pages there is right in any case.
+ */
+static void
+fill_wiped(struct filler *filler, const struct mu_mapping *mapping,
+    struct mu_range range)
+{
+	struct mu_range part;
+	long at;
+
+	if (range.begin < mapping->range.begin)
+		range.begin = mapping->range.begin;
+	if (range.end > mapping->range.end)
+		range.end = mapping->range.end;
+	if (mu_range_size(range) == 0 || !mu_mapping_is_anonymous(mapping) ||
+	    !mu_mapping_is_memory(mapping) ||
+	    mu_pages_next(&filler->ours, mapping, range, &part))
+		return;
+	at = mu_sys_mmap((void *)range.begin, mu_range_size(range),
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED);
+	bring(filler, mapping, range, !mu_sys_failed(at));
+}
+
+static void
+fill_all_wiped(struct filler *filler)
+{
+	const struct mu_memory_self *self = filler->self;
+	const struct mu_mapping *mapping, *end;
+	struct mu_range range;
+	size_t i;
+
+	if (filler->absent->num_wiped == 0 || filler->absent->memory < 0 ||
+	    !mu_pages_open(&filler->ours, filler->page_size))
+		return;
+	end = self->mappings + self->num_mappings;
+	for (i = 0; i < filler->absent->num_wiped; i++) {
+		range = filler->absent->wiped[i];
+		mapping = mu_memory_self_mapping(self, range.begin);
+		for (; mapping != NULL && mapping < end &&
+		     mapping->range.begin < range.end;
+		     mapping++)
+			fill_wiped(filler, mapping, range);
+	}
+	mu_pages_close(&filler->ours);
+}
+
+void
+mu_fork_gaps_fill(struct mu_fork_gaps *absent,
+    const struct mu_memory_self *self, size_t page_size)
+{
+	struct filler filler = {
+		.absent = absent,
+		.self = self,
+		.page_size = page_size,
+		.theirs = { .pagemap = absent->pagemap,
+		    .page_size = page_size },
+		.ours = { .pagemap = -1 },
+	};
+	size_t i;
+
+	absent->missing = absent->lost = 0;
+	if (absent->memory >= 0)
+		filler.budget = absent->limit;
+	for (i = 0; i < self->num_mappings && !absent->complete; i++) {
+		if (mu_mapping_is_memory(&self->mappings[i]) &&
+		    is_missing(&self->mappings[i]))
+			fill_missing(&filler, &self->mappings[i]);
+	}
+	fill_all_wiped(&filler);
+}

@@ -1,0 +1,371 @@
+/*
+ * Reading what a mirror shows: see heapwalk/memory/mirror_group.h.
+ */
+#include "heapwalk/memory/mirror_group.h"
+
+#include <string.h>
+
+#include "heapwalk/subject/workers.h"
+#include "mu/sys.h"
+
+#define SLICE ((size_t)1 << 20) /* bytes that a worker takes at a time */
+
+/*
+ * The rate of reading is known after so much; it goes up and down with the load
+ * of the machine.
+ */
+#define TRIAL ((size_t)16 << 20)
+
+/* The upper bits of an entry of pagemap. */
+#define PRESENT_OR_SWAPPED 62
+
+struct filling {
+	struct mu_memory_mirror *mirror;
+	struct mu_mirror_group *group;
+	struct mu_range range; /* whole units, none of them filled */
+	enum mu_mirror_pages kind;
+	char *to;       /* where it goes */
+	uintptr_t from; /* that of the subject */
+	size_t next;    /* the next slice to take */
+};
+
+static char *
+place(const struct filling *filling, uintptr_t address)
+{
+	return filling->to + (address - filling->from);
+}
+
+/* The front of RANGE, from known bytes; how many. */
+static size_t
+copy_known(const struct filling *filling, struct mu_range range)
+{
+	const struct mu_mirror_source *source = &filling->mirror->source;
+	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
+	size_t size;
+
+	if (part == source->parts + source->num_parts || part->bytes == NULL ||
+	    !mu_range_has(part->range, range.begin))
+		return 0;
+	size = mu_range_size(mu_range_common(part->range, range));
+	memcpy(place(filling, range.begin),
+	    part->bytes + (range.begin - part->range.begin), size);
+	return size;
+}
+
+/* What is read at an address: this file, from there on. */
+struct origin {
+	int file;
+	uint64_t offset; /* of the file, less the address */
+	bool of_file;    /* and not of a process */
+};
+
+/* Up to where the front of RANGE has to be read, and where from. */
+static struct mu_range
+unknown(
+    const struct filling *filling, struct mu_range range, struct origin *origin)
+{
+	const struct mu_mirror_source *source = &filling->mirror->source;
+	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
+	const struct mu_mirror_part *end = source->parts + source->num_parts;
+	const struct mu_mirror_file *file;
+
+	*origin = (struct origin) { source->memory, 0, false };
+	if (part < end && part->live &&
+	    mu_range_has(part->range, range.begin)) {
+		origin->file = source->live;
+		return mu_range_common(part->range, range);
+	}
+	for (; part < end && part->range.begin < range.end; part++)
+		if (part->bytes != NULL || part->live)
+			range.end = part->range.begin;
+	file = mu_mirror_file(filling->mirror, range.begin);
+	if (file != NULL && range.begin < file->range.begin) {
+		if (file->range.begin < range.end)
+			range.end = file->range.begin;
+	} else if (file != NULL) {
+		range = mu_range_common(file->range, range);
+		*origin = (struct origin) { file->file, file->offset, true };
+	}
+	return range;
+}
+
+/*
+ * Is there no page in the process at ADDRESS, which cannot be read? Then it is
+ * behind the end of a file, or in a guard region.
+ */
+static bool
+is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
+{
+	uint64_t entry = 0;
+
+	return mu_sys_pread(mirror->source.shared_pagemap, &entry,
+		   sizeof(entry),
+		   address / mirror->page_size * sizeof(entry)) ==
+	    sizeof(entry) &&
+	    entry >> PRESENT_OR_SWAPPED == 0;
+}
+
+/*
+ * Not of a copy by process_vm_readv(): to pin a page that a fork shares, the
+ * kernel copies it first (FAULT_FLAG_UNSHARE, Linux 5.19).
+ */
+static ssize_t
+read_some(const struct filling *filling, struct mu_range part,
+    const struct origin *origin)
+{
+	pid_t still = filling->mirror->source.still;
+	char *to = place(filling, part.begin);
+	ssize_t got = 0;
+
+	if (still != 0 && !origin->of_file)
+		got =
+		    mu_sys_vm_read(still, to, mu_range_size(part), part.begin);
+	return got > 0 ? got
+		       : mu_sys_pread(origin->file, to, mu_range_size(part),
+			     part.begin + origin->offset);
+}
+
+/* A page that cannot be read is zero, and is counted once. */
+static void
+note_unread(const struct filling *filling, uintptr_t address, size_t size)
+{
+	struct mu_memory_mirror *mirror = filling->mirror;
+	const struct mu_mirror_group *group = filling->group;
+	size_t page = (address - group->range.begin) / mirror->page_size;
+	uint64_t bit = 1ull << page % 64;
+
+	memset(place(filling, address), 0, size);
+	if ((__atomic_fetch_or(
+		 &group->unread[page / 64], bit, __ATOMIC_RELAXED) &
+		bit) != 0)
+		return;
+	__atomic_fetch_add(&mirror->memory->skipped_pages, 1, __ATOMIC_RELAXED);
+	if (is_closed(mirror, address))
+		__atomic_fetch_add(
+		    &mirror->memory->closed_pages, 1, __ATOMIC_RELAXED);
+}
+
+static void
+read_unknown(const struct filling *filling, struct mu_range part,
+    const struct origin *origin)
+{
+	struct mu_memory_mirror *mirror = filling->mirror;
+	ssize_t got;
+
+	while (part.begin < part.end) {
+		got = read_some(filling, part, origin);
+		if (got == -EINTR)
+			continue;
+		/* mem_rw() in fs/proc/base.c: no memory; or a file's end */
+		if (got == 0 && !origin->of_file)
+			__atomic_store_n(&mirror->gone, true, __ATOMIC_RELAXED);
+		if (got <= 0) {
+			got = (ssize_t)(mirror->page_size -
+			    part.begin % mirror->page_size);
+			if ((size_t)got > mu_range_size(part))
+				got = (ssize_t)mu_range_size(part);
+			note_unread(filling, part.begin, (size_t)got);
+		}
+		part.begin += (size_t)got;
+		__atomic_fetch_add(
+		    &mirror->read, (size_t)got, __ATOMIC_RELAXED);
+	}
+}
+
+static void
+read_part(const struct filling *filling, struct mu_range part)
+{
+	struct mu_range front;
+	size_t known;
+	struct origin origin;
+
+	while (part.begin < part.end) {
+		known = copy_known(filling, part);
+		if (known == 0) {
+			front = unknown(filling, part, &origin);
+			read_unknown(filling, front, &origin);
+			known = mu_range_size(front);
+		}
+		part.begin += known;
+	}
+}
+
+static bool
+has_any(const struct filling *filling, const struct mu_mapping *mapping)
+{
+	return filling->kind == MU_MIRROR_WRITTEN ||
+	    (mapping->inode != 0 && !mapping->shared && mapping->readable);
+}
+
+static bool
+read_runs(const struct filling *filling, struct mu_range range)
+{
+	struct mu_range part;
+	bool any = false;
+
+	for (; range.begin < range.end &&
+	     mu_mirror_run(
+		 filling->mirror, filling->group, filling->kind, range, &part);
+	     range.begin = part.end) {
+		any = true;
+		if (filling->mirror->detached)
+			break;
+		read_part(filling, part);
+	}
+	return any;
+}
+
+/* Go through RANGE by mappings. True: something is there to be read. */
+static bool
+read_range(const struct filling *filling, struct mu_range range)
+{
+	const struct mu_memory_mirror *mirror = filling->mirror;
+	const struct mu_mapping *mapping, *end;
+	struct mu_range inside;
+	bool any = false;
+
+	mapping = mu_mirror_mapping(mirror, range.begin);
+	end = mirror->mappings + mirror->num_mappings;
+	for (; mapping != NULL && mapping < end &&
+	     mapping->range.begin < range.end;
+	     mapping++) {
+		inside = mu_range_common(mapping->range, range);
+		if (has_any(filling, mapping))
+			any |= read_runs(filling, inside);
+	}
+	return any;
+}
+
+/*
+ * Has the time come, or will it long before all is read, at the rate so far?
+ * Then the process need not stand still for longer.
+ */
+static bool
+is_late(struct mu_memory_mirror *mirror)
+{
+	uint64_t span = mirror->until_ns - mirror->begin_ns, passed, needed = 0;
+	size_t read = __atomic_load_n(&mirror->read, __ATOMIC_RELAXED);
+	uint64_t now = mu_sys_now_ns();
+
+	if (mirror->deadline_ns != 0 && now >= mirror->deadline_ns)
+		__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
+	if (mirror->until_ns == 0)
+		return mirror->late;
+	passed = now - mirror->begin_ns;
+	if (read >= TRIAL)
+		needed = (uint64_t)((double)passed / (double)read *
+		    (double)mirror->written);
+	if (passed < span && needed < span + span / 2)
+		return false;
+	__atomic_store_n(&mirror->needed_ns, needed, __ATOMIC_RELAXED);
+	__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
+	return true;
+}
+
+/* One worker. */
+static void
+read_slices(void *ctx, unsigned worker)
+{
+	struct filling *filling = ctx;
+	struct mu_range slice;
+	size_t i, size = mu_range_size(filling->range);
+
+	(void)worker;
+	for (;;) {
+		i = __atomic_fetch_add(&filling->next, 1, __ATOMIC_RELAXED);
+		if (i * SLICE >= size || is_late(filling->mirror))
+			return;
+		slice.begin = filling->range.begin + i * SLICE;
+		slice.end = slice.begin +
+		    (size - i * SLICE < SLICE ? size - i * SLICE : SLICE);
+		read_range(filling, slice);
+	}
+}
+
+bool
+mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+    struct mu_range range, enum mu_mirror_pages kind)
+{
+	struct filling filling = {
+		.mirror = mirror,
+		.group = group,
+		.kind = kind,
+		.to = group->base,
+		.from = group->range.begin,
+	};
+	uint64_t *filled = group->filled[kind];
+	uintptr_t begin = group->range.begin;
+	size_t unit, stop, last, i;
+
+	last = (range.end - 1 - begin) / MU_MIRROR_UNIT;
+	for (unit = (range.begin - begin) / MU_MIRROR_UNIT; unit <= last;
+	     unit = stop + 1) {
+		for (stop = unit; stop <= last && !mu_mirror_bit(filled, stop);)
+			stop++;
+		if (stop == unit)
+			continue;
+		filling.range.begin = begin + unit * MU_MIRROR_UNIT;
+		filling.range.end = begin + stop * MU_MIRROR_UNIT;
+		if (filling.range.end > group->range.end)
+			filling.range.end = group->range.end;
+		if (mirror->detached) {
+			if (read_range(&filling, filling.range))
+				return false;
+			continue;
+		}
+		filling.next = 0;
+		mu_workers_run(mirror->workers,
+		    (unsigned)(1 + mu_range_size(filling.range) / SLICE),
+		    read_slices, &filling);
+		for (i = unit; i < stop; i++)
+			mu_mirror_set(filled, i);
+	}
+	return true;
+}
+
+void
+mu_mirror_read(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+    struct mu_range range, char *to)
+{
+	struct filling filling = {
+		.mirror = mirror,
+		.group = group,
+		.kind = MU_MIRROR_WRITTEN,
+		.to = to,
+		.from = range.begin,
+	};
+	struct mu_range part;
+	bool late = is_late(mirror);
+
+	if (late ||
+	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	    mu_range_size(part) < mu_range_size(range))
+		memset(to, 0, mu_range_size(range));
+	if (late)
+		return;
+	read_range(&filling, range);
+	filling.kind = MU_MIRROR_UNCHANGED;
+	read_range(&filling, range);
+}
+
+bool
+mu_mirror_read_some(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to)
+{
+	const struct filling filling = {
+		.mirror = mirror,
+		.group = group,
+		.kind = MU_MIRROR_WRITTEN,
+		.to = to,
+		.from = range.begin,
+	};
+	struct mu_range part;
+
+	/* The time is looked at by who reads more than that. */
+	if (__atomic_load_n(&mirror->late, __ATOMIC_RELAXED) ||
+	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	    mu_range_size(part) < mu_range_size(range))
+		return false;
+	read_part(&filling, range);
+	return true;
+}

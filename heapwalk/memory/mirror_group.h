@@ -1,0 +1,110 @@
+/*
+ * One stretch of a mirror (heapwalk/memory/mirror.h): mappings that touch.
+ */
+#ifndef HEAPWALK_MEMORY_MIRROR_GROUP_H
+#define HEAPWALK_MEMORY_MIRROR_GROUP_H
+
+#include "heapwalk/memory/mirror.h"
+
+#define MU_MIRROR_HUGE ((uintptr_t)2 << 20)
+#define MU_MIRROR_UNIT ((size_t)64 << 10) /* bytes read at once, at least */
+
+/*
+ * What is read apart: pages that hold something of the process's own, and pages
+ * of private files that are as the file has them, which can be read later.
+ */
+enum mu_mirror_pages {
+	MU_MIRROR_UNCHANGED,
+	MU_MIRROR_WRITTEN,
+	MU_MIRROR_KINDS,
+};
+
+struct mu_mirror_group {
+	struct mu_range range; /* of the subject; units count from here */
+	char *base;            /* of the mirror, at range.begin */
+	void *reserved;        /* what base lies in */
+	size_t reserved_size;
+	uint64_t *written; /* a bit a page: it holds something */
+	uint64_t *unread;  /* a bit a page: it could not be read */
+
+	/* Of a mirror that is filled as a whole: a bit a unit: it was read. */
+	uint64_t *filled[MU_MIRROR_KINDS];
+
+	/* Of one with a window, a bit a page: it is in place; or about to be.
+	 */
+	uint64_t *there, *taken;
+};
+
+static inline bool
+mu_mirror_bit(const uint64_t *bits, size_t i)
+{
+	return (bits[i / 64] >> (i % 64) & 1) != 0;
+}
+
+static inline void
+mu_mirror_set(uint64_t *bits, size_t i)
+{
+	bits[i / 64] |= 1ull << (i % 64);
+}
+
+static inline void
+mu_mirror_clear(uint64_t *bits, size_t i)
+{
+	bits[i / 64] &= ~(1ull << (i % 64));
+}
+
+/* The group that holds ADDRESS, or else the first one behind, or NULL. */
+struct mu_mirror_group *mu_mirror_group(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
+
+/* The mapping that holds ADDRESS, or else the first one behind, or NULL. */
+const struct mu_mapping *mu_mirror_mapping(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
+
+/* The part that holds ADDRESS, or else the first one behind, or their end. */
+const struct mu_mirror_part *mu_mirror_part(
+    const struct mu_mirror_source *source, uintptr_t address);
+
+/* The file that holds ADDRESS, or else the first one behind, or NULL. */
+const struct mu_mirror_file *mu_mirror_file(
+    const struct mu_memory_mirror *mirror, uintptr_t address);
+
+/*
+ * The first run of pages in RANGE, which lies in GROUP, that are written or are
+ * not; false: none.
+ */
+bool mu_mirror_run(const struct mu_memory_mirror *mirror,
+    const struct mu_mirror_group *group, enum mu_mirror_pages kind,
+    struct mu_range range, struct mu_range *part);
+
+/*
+ * Reserve GROUP's memory and tables; CLOSED: for a window, which opens it piece
+ * by piece. False: no memory.
+ */
+bool mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
+    size_t page_size, bool closed, struct mu_arena *arena);
+void mu_mirror_group_close(struct mu_mirror_group *group);
+
+/*
+ * Read the pages of KIND in the units of RANGE, unless they were. False: some
+ * were not, and cannot be any more.
+ */
+bool mu_mirror_fill(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range,
+    enum mu_mirror_pages kind);
+
+/*
+ * Read RANGE, whole pages of GROUP, to TO; what holds nothing, or cannot be
+ * read, is zeros. Several threads may.
+ */
+void mu_mirror_read(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to);
+
+/*
+ * The same of any bytes. False: nothing was read, as not all of them are known
+ * to hold anything, or it is too late.
+ */
+bool mu_mirror_read_some(struct mu_memory_mirror *mirror,
+    struct mu_mirror_group *group, struct mu_range range, char *to);
+
+#endif

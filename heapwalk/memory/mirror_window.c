@@ -1,0 +1,409 @@
+/*
+ * The part of a mirror that is in our memory at a time: see
+ * heapwalk/memory/mirror_window.h.
+ *
+ * Runs in: any. Uses no malloc, no errno, no libc lock.
+ */
+#include "heapwalk/memory/mirror_window.h"
+
+#include "heapwalk/memory/mirror_group.h"
+#include "mu/signal_action.h"
+#include "mu/sort.h"
+#include "mu/sys.h"
+
+/*
+ * Bytes of a piece. A fault and its mapping cost 5 to 10 us, which is what it
+ * takes to read 32 to 64 KiB.
+ */
+#define LEAST ((size_t)16 << 10)
+#define MOST ((size_t)512 << 10)
+#define LEAST_WINDOW ((size_t)1 << 20)
+
+/* So many of the largest fit, as each worker needs several. */
+#define MANY 32
+
+#define DROPPED_PART 8 /* of a window: what goes at a time */
+
+/* The handler gets no argument of ours. */
+static struct mu_mirror_window *windows;
+static struct mu_signal_action old_action;
+
+static void
+lock(struct mu_mirror_window *window)
+{
+	while (__atomic_exchange_n(&window->lock, 1, __ATOMIC_ACQUIRE) != 0)
+		mu_sys0(SYS_sched_yield);
+}
+
+static void
+unlock(struct mu_mirror_window *window)
+{
+	__atomic_store_n(&window->lock, 0, __ATOMIC_RELEASE);
+}
+
+/* Until a piece that another thread reads is in place. Holds the lock. */
+static void
+await_change(struct mu_mirror_window *window)
+{
+	int changes = window->changes;
+
+	unlock(window);
+	mu_sys_futex_await(&window->changes, changes);
+	lock(window);
+}
+
+static char *
+place_of(
+    const struct mu_mirror_window *window, const struct mu_mirror_piece *piece)
+{
+	return piece->group->base + piece->page * window->mirror->page_size;
+}
+
+static void
+set_bits(uint64_t *bits, const struct mu_mirror_piece *piece, bool value)
+{
+	size_t i;
+
+	for (i = piece->page; i < piece->page + piece->count; i++)
+		if (value)
+			mu_mirror_set(bits, i);
+		else
+			mu_mirror_clear(bits, i);
+}
+
+/* Where it fails readers would see what becomes of the ring: that is fatal. */
+static void
+close_place(char *place, size_t size)
+{
+	if (mu_sys_failed(mu_sys_mmap(place, size, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED | MAP_NORESERVE)))
+		__builtin_trap();
+}
+
+/* The ring's memory at AT is seen at PLACE, too, from one moment on. */
+static void
+show(const struct mu_mirror_window *window, size_t at, char *place, size_t size)
+{
+	if (mu_sys_failed(mu_syscall6(SYS_mremap, (long)(window->ring + at), 0,
+		(long)size, MREMAP_MAYMOVE | MREMAP_FIXED, (long)place, 0)))
+		__builtin_trap();
+}
+
+static struct mu_mirror_piece *
+piece_at(const struct mu_mirror_window *window, size_t number)
+{
+	return &window->pieces[number % window->max_pieces];
+}
+
+static void
+forget(struct mu_mirror_window *window, const struct mu_mirror_piece *piece)
+{
+	set_bits(piece->group->there, piece, false);
+	set_bits(piece->group->taken, piece, false);
+	window->tail += piece->size;
+	window->first++;
+}
+
+/*
+ * The oldest piece goes, and those behind it that lie beside it, which costs
+ * no more. False: it is being read.
+ */
+static bool
+drop_oldest(struct mu_mirror_window *window)
+{
+	const struct mu_mirror_piece *piece = piece_at(window, window->first);
+	char *begin = place_of(window, piece), *end = begin, *place;
+
+	if (piece->busy)
+		return false;
+	do {
+		place = place_of(window, piece);
+		if (place + piece->size == begin)
+			begin = place;
+		else if (place == end)
+			end = place + piece->size;
+		else
+			break;
+		forget(window, piece);
+		piece = piece_at(window, window->first);
+	} while (window->first < window->last && !piece->busy &&
+	    (size_t)(end - begin) < window->size / DROPPED_PART);
+	close_place(begin, (size_t)(end - begin));
+	return true;
+}
+
+/* Room for SIZE bytes; false: what is in the way is being read. */
+static bool
+make_room(struct mu_mirror_window *window, size_t size)
+{
+	while (window->head + size - window->tail > window->size ||
+	    window->last - window->first == window->max_pieces)
+		if (!drop_oldest(window))
+			return false;
+	return true;
+}
+
+/*
+ * What to read for the sake of PAGE: twice as much as lies before it already,
+ * and as far as nothing is there.
+ */
+static void
+choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
+    size_t page, struct mu_mirror_piece *piece)
+{
+	size_t size = window->mirror->page_size;
+	size_t least = LEAST > size ? LEAST / size : 1;
+	size_t most = window->largest / size, pages, begin = page, end, before;
+	size_t room = (window->size - window->head % window->size) / size;
+
+	pages = mu_range_size(group->range) / size;
+	while (begin % least != 0 && !mu_mirror_bit(group->taken, begin - 1))
+		begin--;
+	for (before = 0; before < most && before < begin &&
+	     mu_mirror_bit(group->taken, begin - 1 - before);)
+		before++;
+	end = begin + 2 * before;
+	if (end < begin + least)
+		end = begin + least;
+	if (end > begin + most)
+		end = begin + most;
+	if (end <= page)
+		end = page + 1;
+	if (end > pages)
+		end = pages;
+	/* Not round the end of the ring. */
+	if (end - begin > room)
+		begin = page;
+	if (end - begin > room)
+		end = begin + room;
+	for (pages = page; pages < end && !mu_mirror_bit(group->taken, pages);)
+		pages++;
+	*piece = (struct mu_mirror_piece) {
+		.group = group,
+		.page = begin,
+		.count = pages - begin,
+		.size = (pages - begin) * size,
+		.busy = true,
+	};
+}
+
+/*
+ * Take on the reading of what lies around PAGE; NULL: it is in place. Holds the
+ * lock. Where in the ring: AT.
+ */
+static struct mu_mirror_piece *
+begin_piece(struct mu_mirror_window *window, struct mu_mirror_group *group,
+    size_t page, size_t *at)
+{
+	struct mu_mirror_piece piece, *new;
+
+	for (;;) {
+		if (mu_mirror_bit(group->there, page))
+			return NULL;
+		if (!mu_mirror_bit(group->taken, page)) {
+			choose(window, group, page, &piece);
+			if (make_room(window, piece.size))
+				break;
+		}
+		await_change(window);
+	}
+	new = piece_at(window, window->last++);
+	*new = piece;
+	set_bits(group->taken, new, true);
+	*at = window->head % window->size;
+	window->head += piece.size;
+	return new;
+}
+
+static void
+fill(
+    struct mu_mirror_window *window, struct mu_mirror_group *group, size_t page)
+{
+	struct mu_mirror_piece *piece;
+	struct mu_range range;
+	size_t at;
+
+	lock(window);
+	piece = begin_piece(window, group, page, &at);
+	unlock(window);
+	if (piece == NULL)
+		return;
+	range.begin =
+	    group->range.begin + piece->page * window->mirror->page_size;
+	range.end = range.begin + piece->size;
+	mu_mirror_read(window->mirror, group, range, window->ring + at);
+	show(window, at, place_of(window, piece), piece->size);
+	lock(window);
+	set_bits(group->there, piece, true);
+	piece->busy = false;
+	window->changes++;
+	unlock(window);
+	mu_sys_futex_wake(&window->changes, INT32_MAX, FUTEX_PRIVATE_FLAG);
+}
+
+/* The group whose place holds ADDRESS, or NULL. */
+static struct mu_mirror_group *
+group_at(const struct mu_mirror_window *window, uintptr_t address)
+{
+	size_t low = 0, high = window->mirror->num_groups, middle;
+	const struct mu_mirror_place *place;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		place = &window->places[middle];
+		if (address < place->base)
+			high = middle;
+		else if (address - place->base >=
+		    mu_range_size(place->group->range))
+			low = middle + 1;
+		else
+			return place->group;
+	}
+	return NULL;
+}
+
+/* Nothing can be read any more once the mirror is detached. */
+static bool
+mend(uintptr_t address)
+{
+	struct mu_mirror_window *window;
+	struct mu_mirror_group *group;
+
+	for (window = windows; window != NULL; window = window->outer) {
+		group = group_at(window, address);
+		if (group == NULL || window->mirror->detached)
+			continue;
+		fill(window, group,
+		    (address - (uintptr_t)group->base) /
+			window->mirror->page_size);
+		return true;
+	}
+	return false;
+}
+
+/* A fault comes again by itself; a signal that was sent does not. */
+static void
+give_up(int signo, const siginfo_t *info)
+{
+	mu_sys_signal_action(signo, &old_action, NULL);
+	if (info->si_code <= 0)
+		mu_sys_kill(mu_sys_getpid(), signo);
+}
+
+static void
+on_fault(int signo, siginfo_t *info, void *context)
+{
+	(void)context;
+	if (info->si_code != SEGV_ACCERR || !mend((uintptr_t)info->si_addr))
+		give_up(signo, info);
+}
+
+/* A blocked fault signal kills although there is a handler. */
+static void
+take_faults(void)
+{
+	struct mu_signal_action action = {
+		.handler = (void *)on_fault,
+		.flags = SA_SIGINFO | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~mu_signal_bit(SIGSEGV),
+	};
+	mu_sigmask fault = mu_signal_bit(SIGSEGV);
+
+	mu_sys_signal_action(SIGSEGV, &action, &old_action);
+	mu_sys4(
+	    SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&fault, 0, sizeof(fault));
+}
+
+static int
+by_base(const void *a, const void *b)
+{
+	const struct mu_mirror_place *x = a, *y = b;
+
+	return (x->base > y->base) - (x->base < y->base);
+}
+
+static bool
+open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
+{
+	struct mu_memory_mirror *mirror = window->mirror;
+	size_t i, count = mirror->num_groups;
+
+	window->max_pieces = 2 * (window->size / LEAST);
+	window->pieces =
+	    mu_arena_alloc(arena, window->max_pieces, sizeof(*window->pieces));
+	window->places =
+	    mu_arena_alloc(arena, count + 1, sizeof(*window->places));
+	if (window->pieces == NULL || window->places == NULL)
+		return false;
+	for (i = 0; i < count; i++)
+		window->places[i] = (struct mu_mirror_place) {
+			(uintptr_t)mirror->groups[i].base,
+			&mirror->groups[i],
+		};
+	mu_sort(window->places, count, sizeof(*window->places), by_base);
+	return true;
+}
+
+bool
+mu_mirror_window_open(struct mu_mirror_window *window,
+    struct mu_memory_mirror *mirror, size_t size, struct mu_arena *arena)
+{
+	long at;
+
+	*window = (struct mu_mirror_window) {
+		.mirror = mirror,
+		.size = size < LEAST_WINDOW
+		    ? LEAST_WINDOW
+		    : size / LEAST_WINDOW * LEAST_WINDOW,
+		.outer = windows,
+	};
+	window->largest = window->size / MANY;
+	if (window->largest > MOST)
+		window->largest = MOST;
+	if (!open_tables(window, arena))
+		return false;
+	at = mu_sys_mmap(NULL, window->size, PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (mu_sys_failed(at))
+		return false;
+	window->ring = (char *)at;
+	if (windows == NULL)
+		take_faults();
+	windows = window;
+	return true;
+}
+
+bool
+mu_mirror_window_has(const struct mu_mirror_window *window,
+    const struct mu_mirror_group *group, struct mu_range range)
+{
+	size_t size = window->mirror->page_size, page, last;
+	uint64_t word;
+
+	last = (range.end - 1 - group->range.begin) / size;
+	for (page = (range.begin - group->range.begin) / size; page <= last;
+	     page++) {
+		word =
+		    __atomic_load_n(&group->there[page / 64], __ATOMIC_RELAXED);
+		if ((word >> page % 64 & 1) == 0)
+			return false;
+	}
+	return true;
+}
+
+void
+mu_mirror_window_close(struct mu_mirror_window *window)
+{
+	struct mu_mirror_window **link = &windows;
+
+	if (window->ring == NULL)
+		return;
+	while (*link != window)
+		link = &(*link)->outer;
+	*link = window->outer;
+	if (windows == NULL)
+		mu_sys_signal_action(SIGSEGV, &old_action, NULL);
+	mu_sys_munmap(window->ring, window->size);
+	window->ring = NULL;
+}

@@ -1,0 +1,167 @@
+#include "heapwalk/memory/self.h"
+
+#include "heapwalk/subject/classify.h"
+#include "mu/sys.h"
+
+const struct mu_mapping *
+mu_memory_self_mapping(const struct mu_memory_self *self, uintptr_t address)
+{
+	return mu_mapping_from(self->mappings, self->num_mappings, address);
+}
+
+static const void *
+self_view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	const struct mu_memory_self *self = memory->ctx;
+	struct mu_range range = { address, 0 };
+
+	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
+	    !mu_mappings_are_memory(self->mappings, self->num_mappings, range))
+		return NULL;
+	return (const void *)address;
+}
+
+static bool
+self_populated(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
+{
+	struct mu_memory_self *self = memory->ctx;
+	const struct mu_mapping *mapping, *end;
+	struct mu_range inside;
+
+	if (mu_range_size(range) == 0)
+		return false;
+	mapping = mu_memory_self_mapping(self, range.begin);
+	end = self->mappings + self->num_mappings;
+	for (; mapping != NULL && mapping < end; mapping++) {
+		if (mapping->range.begin >= range.end)
+			break;
+		inside = mu_range_common(mapping->range, range);
+		if (!mu_mapping_is_memory(mapping))
+			continue;
+		*part = inside;
+		if (!self->has_pages ||
+		    mu_pages_next(&self->pages, mapping, inside, part))
+			return true;
+	}
+	return false;
+}
+
+/* Only in an image of our own: the original's memory stays closed. */
+static bool
+self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	const struct mu_memory_self *self = memory->ctx;
+
+	return self->guarded &&
+	    mu_sys3(SYS_mprotect, (long)mapping->range.begin,
+		(long)mu_range_size(mapping->range), PROT_READ) == 0;
+}
+
+static const struct mu_memory_ops ops = {
+	.name = "self",
+	.view = self_view,
+	.populated = self_populated,
+	.unlock = self_unlock,
+};
+
+/*
+ * madvise() of nothing fails only if the address is no multiple of the page
+ * size: 4, 16 or 64 KiB. The auxiliary vector is the original's libc's.
+ */
+static size_t
+find_page_size(void)
+{
+	size_t size;
+
+	for (size = 4096; size < 65536; size *= 2) {
+		/* Refused for another reason: the likely one. */
+		if (mu_sys3(SYS_madvise, (long)size, 0, MADV_NORMAL) != -EINVAL)
+			break;
+	}
+	return size;
+}
+
+void
+mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
+    const struct mu_mapping *mappings, size_t num_mappings)
+{
+	*self = (struct mu_memory_self) {
+		.mappings = mappings,
+		.num_mappings = num_mappings,
+		.pages = { .pagemap = -1 },
+	};
+	*memory = (struct mu_memory) {
+		.ops = &ops,
+		.page_size = find_page_size(),
+		.blind = true,
+		.ctx = self,
+	};
+}
+
+bool
+mu_memory_self_look(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+
+	memory->blind = !mu_pages_open(&self->pages, memory->page_size);
+	self->has_pages = true;
+	return !memory->blind;
+}
+
+/* Without PAGEMAP_SCAN to look for pages in more than this takes too long. */
+#define CLOSED_MAX ((size_t)4 << 30)
+
+/* Its first page that holds something: is there one? */
+static bool
+is_written(struct mu_pages *pages, const struct mu_mapping *mapping)
+{
+	struct mu_range part;
+
+	return (mu_range_size(mapping->range) <= CLOSED_MAX ||
+		   mu_pages_can_skip(pages)) &&
+	    mu_pages_next(pages, mapping, mapping->range, &part);
+}
+
+void
+mu_memory_self_unlock(
+    struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings)
+{
+	struct mu_memory_self *self = memory->ctx;
+	struct mu_mapping open;
+	size_t i;
+
+	if (!self->has_pages || memory->blind)
+		return;
+	for (i = 0; i < num_mappings; i++) {
+		open = mappings[i];
+		open.readable = true;
+		if (mappings[i].readable ||
+		    !mu_mapping_can_be_memory(&mappings[i]) ||
+		    !is_written(&self->pages, &open))
+			continue;
+		if (mu_sys3(SYS_mprotect, (long)open.range.begin,
+			(long)mu_range_size(open.range), PROT_READ) == 0)
+			mappings[i].readable = true;
+	}
+}
+
+bool
+mu_memory_self_holds(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	const struct mu_memory_self *self = memory->ctx;
+
+	return self->has_pages && mu_mapping_is_anonymous(mapping) &&
+	    mu_pages_any_written(&self->pages, mapping->range);
+}
+
+void
+mu_memory_self_close(struct mu_memory *memory)
+{
+	struct mu_memory_self *self = memory->ctx;
+
+	mu_memory_self_unguard(memory);
+	mu_pages_close(&self->pages);
+	self->has_pages = false;
+	memory->blind = true;
+}

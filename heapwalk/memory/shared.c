@@ -1,0 +1,204 @@
+/*
+ * Each mapping is copied page by page to new memory, which is then moved over
+ * it. If several mappings show the same pages of a file, as ZGC maps all of its
+ * heap, they are copied once: the others show zeros.
+ *
+ * Runs in: sweeper.
+ */
+#include "heapwalk/memory/shared.h"
+
+#include <string.h>
+
+#include "heapwalk/subject/classify.h"
+#include "mu/sys.h"
+
+/* Small mappings first: one that is too large must not cost all the others. */
+#define SMALL ((size_t)4 << 20)
+
+/* So much is copied in any case, by a busy machine too: about 10 ms. */
+#define ALWAYS ((size_t)16 << 20)
+
+/* How much is copied between two looks at the clock: about 1 ms. */
+#define STEP ((size_t)1 << 20)
+
+/* From this size on huge pages are asked for: a sixth of the faults' time. */
+#define HUGE_BYTES ((size_t)2 << 20)
+
+#define SHOWN 4096
+
+struct taking {
+	struct mu_shared *shared;
+	const struct mu_memory_self *self;
+	struct mu_pages pages;
+	struct mu_tmpfs tmpfs;
+
+	/* Mappings that were copied, by file and offset: their numbers + 1. */
+	uint32_t shown[SHOWN];
+};
+
+static bool
+is_shared(const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs,
+    struct mu_range except)
+{
+	return mapping->range.begin != except.begin &&
+	    mu_mapping_is_changing(mapping, tmpfs);
+}
+
+bool
+mu_shared_any(
+    const struct mu_mapping *mappings, size_t count, struct mu_range except)
+{
+	struct mu_tmpfs tmpfs = { .next = 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (is_shared(&mappings[i], &tmpfs, except))
+			return true;
+	return false;
+}
+
+/* With BYTES more than what was taken? */
+static bool
+is_late(const struct mu_shared *shared, size_t bytes)
+{
+	return shared->taken + bytes > ALWAYS &&
+	    mu_sys_now_ns() >= shared->end_ns;
+}
+
+/* The next part of REST that holds something, cut off from it. */
+static bool
+next_part(struct taking *taking, const struct mu_mapping *mapping,
+    struct mu_range *rest, struct mu_range *part)
+{
+	if (!mu_pages_next(&taking->pages, mapping, *rest, part))
+		return false;
+	rest->begin = part->end;
+	return true;
+}
+
+/* False: there is no more time. TO is where MAPPING begins. */
+static bool
+copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
+{
+	struct mu_range rest = mapping->range, part;
+	size_t size, done = 0;
+
+	while (next_part(taking, mapping, &rest, &part)) {
+		for (; part.begin < part.end; part.begin += size) {
+			size = mu_range_size(part);
+			size = size < STEP ? size : STEP;
+			done += size;
+			if (is_late(taking->shared, done))
+				return false;
+			memcpy(to + (part.begin - mapping->range.begin),
+			    (const char *)part.begin, size);
+		}
+	}
+	return true;
+}
+
+/* MAPPING becomes private memory: with its contents, or EMPTY. */
+static bool
+replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
+{
+	size_t size = mu_range_size(mapping->range);
+	long at = mu_sys_mmap(empty ? (void *)mapping->range.begin : NULL, size,
+	    PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
+		(empty ? MAP_FIXED : 0));
+
+	if (mu_sys_failed(at) || empty)
+		return !mu_sys_failed(at);
+	if (size >= HUGE_BYTES)
+		mu_sys3(SYS_madvise, at, (long)size, MADV_HUGEPAGE);
+	if (copy(taking, mapping, (char *)at) &&
+	    !mu_sys_failed(mu_syscall6(SYS_mremap, at, (long)size, (long)size,
+		MREMAP_MAYMOVE | MREMAP_FIXED, (long)mapping->range.begin, 0)))
+		return true;
+	mu_sys_munmap((void *)at, size);
+	return false;
+}
+
+/* Where the number of a mapping that shows the same is. */
+static uint32_t *
+place_of(struct taking *taking, const struct mu_mapping *mapping)
+{
+	uint64_t key = (mapping->inode << 20) ^ (mapping->offset >> 12);
+
+	return &taking->shown[key * 0x9e3779b97f4a7c15u >> 52];
+}
+
+/* Does one that was copied show all that MAPPING does? */
+static bool
+is_shown(struct taking *taking, const struct mu_mapping *mapping)
+{
+	uint32_t number = *place_of(taking, mapping);
+	const struct mu_mapping *other;
+
+	if (number == 0 || !mapping->shared)
+		return false;
+	other = &taking->self->mappings[number - 1];
+	return mu_mapping_same_file(other, mapping) &&
+	    other->executable >= mapping->executable &&
+	    other->offset == mapping->offset &&
+	    mu_range_size(other->range) >= mu_range_size(mapping->range);
+}
+
+/* Can it be read, if need be after a change of the image's own mapping? */
+static bool
+is_opened(const struct mu_mapping *mapping)
+{
+	return mapping->readable ||
+	    mu_sys3(SYS_mprotect, (long)mapping->range.begin,
+		(long)mu_range_size(mapping->range), PROT_READ) == 0;
+}
+
+static void
+take(struct taking *taking, const struct mu_mapping *mapping)
+{
+	struct mu_shared *shared = taking->shared;
+	struct mu_range rest = mapping->range, part;
+	size_t bytes = 0;
+
+	if (is_shown(taking, mapping) && replace(taking, mapping, true))
+		return;
+	while (next_part(taking, mapping, &rest, &part))
+		bytes += mu_range_size(part);
+	if (bytes == 0 || !is_opened(mapping))
+		return;
+	if (bytes > shared->limit - shared->taken || is_late(shared, bytes) ||
+	    !replace(taking, mapping, false)) {
+		shared->changing += bytes;
+		return;
+	}
+	shared->taken += bytes;
+	if (mapping->shared)
+		*place_of(taking, mapping) =
+		    (uint32_t)(mapping - taking->self->mappings) + 1;
+}
+
+void
+mu_shared_take(struct mu_shared *shared, struct mu_memory *memory)
+{
+	const struct mu_memory_self *self = memory->ctx;
+	struct taking taking = {
+		.shared = shared,
+		.self = self,
+		.pages = { .pagemap = -1 },
+	};
+	const struct mu_mapping *mapping;
+	size_t i, round;
+
+	shared->taken = shared->changing = 0;
+	mu_pages_open(&taking.pages, memory->page_size);
+	for (round = 0; round < 2; round++) {
+		for (i = 0; i < self->num_mappings; i++) {
+			mapping = &self->mappings[i];
+			if ((mu_range_size(mapping->range) > SMALL) ==
+				(round == 1) &&
+			    is_shared(mapping, &taking.tmpfs, shared->except))
+				take(&taking, mapping);
+		}
+	}
+	mu_pages_close(&taking.pages);
+}

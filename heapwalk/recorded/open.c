@@ -1,0 +1,223 @@
+/*
+ * The tables of a recorder are found and checked: see
+ * heapwalk/recorded/recorded.h.
+ */
+#include <string.h>
+
+#include "heapwalk/recorded/recorded.h"
+#include "heapwalk/subject/classify.h"
+
+#define SPAN_SIZE ((size_t)MU_SHADOW_WORDS * sizeof(uint32_t))
+#define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
+
+struct opening {
+	struct mu_recorder *recorder;
+	const struct mu_snapshot *snap;
+	struct mu_arena *arena;
+	size_t left; /* bytes of tables that the subject has room for */
+	size_t max_spans, max_tables;
+};
+
+/* Tables do not overlap: all of them fit into what is mapped. */
+static size_t
+anonymous_bytes(const struct mu_snapshot *snap)
+{
+	size_t i, bytes = 0;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		if (mu_mapping_is_anonymous(&snap->mappings[i]))
+			bytes += mu_range_size(snap->mappings[i].range);
+	return bytes;
+}
+
+/* Memory that the recorder mapped for itself can be nothing but anonymous. */
+static bool
+add_table(struct opening *opening, struct mu_range range)
+{
+	struct mu_recorder *recorder = opening->recorder;
+	struct mu_range *tables;
+	size_t max;
+
+	if (!mu_mappings_are_anonymous(
+		opening->snap->mappings, opening->snap->num_mappings, range))
+		return true;
+	if (recorder->num_tables == opening->max_tables) {
+		max = opening->max_tables == 0 ? 64 : 2 * opening->max_tables;
+		tables = mu_arena_alloc(opening->arena, max, sizeof(*tables));
+		if (tables == NULL)
+			return false;
+		if (recorder->num_tables > 0)
+			memcpy(tables, recorder->tables,
+			    recorder->num_tables * sizeof(*tables));
+		recorder->tables = tables;
+		opening->max_tables = max;
+	}
+	recorder->tables[recorder->num_tables++] = range;
+	return true;
+}
+
+/* SIZE bytes of a table at ADDRESS; NULL: they cannot be. */
+static const char *
+view_table(struct opening *opening, uint64_t address, size_t size)
+{
+	const char *view = NULL;
+
+	if (address % sizeof(uint64_t) != 0 || size > opening->left)
+		return NULL;
+	opening->left -= size;
+	view = mu_snapshot_view(opening->snap, address, size);
+	if (view == NULL ||
+	    !add_table(opening, (struct mu_range) { address, address + size }))
+		return NULL;
+	return view;
+}
+
+static bool
+add_span(struct opening *opening, uint64_t index, uint64_t address)
+{
+	struct mu_recorder *recorder = opening->recorder;
+	const char *view = view_table(opening, address, SPAN_SIZE);
+	struct mu_recorded_span *spans;
+	size_t max;
+
+	if (view == NULL)
+		return true;
+	if (recorder->num_spans == opening->max_spans) {
+		max = opening->max_spans == 0 ? 64 : 2 * opening->max_spans;
+		spans = mu_arena_alloc(opening->arena, max, sizeof(*spans));
+		if (spans == NULL)
+			return false;
+		if (recorder->num_spans > 0)
+			memcpy(spans, recorder->spans,
+			    recorder->num_spans * sizeof(*spans));
+		recorder->spans = spans;
+		opening->max_spans = max;
+	}
+	recorder->spans[recorder->num_spans++] =
+	    (struct mu_recorded_span) { index, view };
+	return true;
+}
+
+/* PART of the directory, which holds something. */
+static bool
+add_spans(struct opening *opening, struct mu_range part)
+{
+	uintptr_t directory = opening->recorder->about.directory;
+	const char *view =
+	    mu_snapshot_view(opening->snap, part.begin, mu_range_size(part));
+	size_t at;
+	uint64_t word;
+
+	for (at = 0; view != NULL && at + sizeof(word) <= mu_range_size(part);
+	     at += sizeof(word)) {
+		memcpy(&word, view + at, sizeof(word));
+		if (word != 0 &&
+		    !add_span(opening,
+			(part.begin + at - directory) / sizeof(word), word))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Only where blocks were so far; the rest of the 64 MiB was never written.
+ * What is populated comes in whole pages, or from where we begin.
+ */
+static bool
+open_spans(struct opening *opening)
+{
+	const struct mu_recorded *about = &opening->recorder->about;
+	struct mu_memory *memory = (struct mu_memory *)&opening->snap->memory;
+	uint64_t first = about->lowest >> MU_SHADOW_SPAN_SHIFT;
+	uint64_t last = about->highest >> MU_SHADOW_SPAN_SHIFT;
+	struct mu_range rest, part;
+
+	if (last >= MU_SHADOW_SPANS)
+		last = MU_SHADOW_SPANS - 1;
+	if (first > last)
+		return true;
+	rest.begin = about->directory + first * sizeof(uint64_t);
+	rest.end = about->directory + (last + 1) * sizeof(uint64_t);
+	for (; mu_range_size(rest) > 0 &&
+	     memory->ops->populated(memory, rest, &part);
+	     rest.begin = part.end)
+		if (!add_spans(opening, part))
+			return false;
+	return true;
+}
+
+static bool
+open_depot(struct opening *opening)
+{
+	struct mu_recorder *recorder = opening->recorder;
+	const char *view;
+	uint64_t word;
+	size_t i;
+
+	if (recorder->about.depot == 0)
+		return true;
+	view = view_table(
+	    opening, recorder->about.depot, MU_DEPOT_BLOCKS * sizeof(word));
+	if (view == NULL)
+		return true;
+	recorder->depot = mu_arena_alloc(
+	    opening->arena, MU_DEPOT_BLOCKS, sizeof(*recorder->depot));
+	if (recorder->depot == NULL)
+		return false;
+	for (i = 0; i < MU_DEPOT_BLOCKS; i++) {
+		memcpy(&word, view + i * sizeof(word), sizeof(word));
+		if (word != 0)
+			recorder->depot[i] =
+			    view_table(opening, word, DEPOT_BLOCK_SIZE);
+		recorder->num_depot += recorder->depot[i] != NULL;
+	}
+	return true;
+}
+
+static bool
+read_about(struct mu_recorded *about, const struct mu_snapshot *snap,
+    uintptr_t address)
+{
+	const void *view = mu_snapshot_view(snap, address, sizeof(*about));
+	const size_t size = MU_SHADOW_SPANS * sizeof(uint64_t);
+
+	if (view == NULL)
+		return false;
+	memcpy(about, view, sizeof(*about));
+	return mu_recorded_is(about) && about->directory != 0 &&
+	    about->directory % sizeof(uint64_t) == 0 &&
+	    about->directory <= UINTPTR_MAX - size;
+}
+
+bool
+mu_recorder_open(struct mu_recorder *recorder, const struct mu_snapshot *snap,
+    uintptr_t address, struct mu_arena *arena)
+{
+	struct opening opening = {
+		.recorder = recorder,
+		.snap = snap,
+		.arena = arena,
+	};
+	struct mu_range directory;
+
+	*recorder = (struct mu_recorder) { .num_spans = 0 };
+	if (!read_about(&recorder->about, snap, address))
+		return false;
+	opening.left = anonymous_bytes(snap);
+	directory.begin = recorder->about.directory;
+	directory.end = directory.begin + MU_SHADOW_SPANS * sizeof(uint64_t);
+	mu_recorder_modules(recorder, snap, arena);
+	return add_table(&opening, directory) && open_spans(&opening) &&
+	    open_depot(&opening);
+}
+
+bool
+mu_recorder_open_modules(struct mu_recorder *recorder,
+    const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena)
+{
+	*recorder = (struct mu_recorder) { .num_spans = 0 };
+	if (!read_about(&recorder->about, snap, address))
+		return false;
+	mu_recorder_modules(recorder, snap, arena);
+	return true;
+}

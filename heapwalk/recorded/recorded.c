@@ -1,0 +1,199 @@
+#include "heapwalk/recorded/recorded.h"
+
+#include <string.h>
+
+#include "heapwalk/heaps/spans.h"
+
+#define WORD sizeof(uint32_t)
+#define GRAIN ((uintptr_t)1 << MU_SHADOW_WORD_SHIFT)
+#define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
+#define SMALLEST_STACK 2 /* units: a head, and a frame */
+
+/* The word of the 16 bytes at ADDRESS, and how many follow in its span. */
+static const char *
+words_at(const struct mu_recorder *recorder, uintptr_t address, size_t *count)
+{
+	uint64_t index = (uint64_t)address >> MU_SHADOW_SPAN_SHIFT;
+	size_t low = 0, high = recorder->num_spans, middle, at;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (recorder->spans[middle].index < index)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	at = (address >> MU_SHADOW_WORD_SHIFT) & (MU_SHADOW_WORDS - 1);
+	*count = MU_SHADOW_WORDS - at;
+	if (low == recorder->num_spans || recorder->spans[low].index != index)
+		return NULL;
+	return recorder->spans[low].view + at * WORD;
+}
+
+static uint32_t
+word_at(const struct mu_recorder *recorder, uintptr_t address)
+{
+	size_t count;
+	const char *view = words_at(recorder, address, &count);
+	uint32_t word = 0;
+
+	if (view != NULL)
+		memcpy(&word, view, sizeof(word));
+	return word;
+}
+
+/* The first word from *AT on, before END, that begins a block; 0: none. */
+static uint32_t
+next_start(const struct mu_recorder *recorder, uintptr_t *at, uintptr_t end)
+{
+	const char *view;
+	uint32_t word;
+	size_t count;
+
+	while (*at < end) {
+		view = words_at(recorder, *at, &count);
+		for (; count > 0 && *at < end; count--, *at += GRAIN) {
+			if (view == NULL)
+				continue;
+			memcpy(&word, view, sizeof(word));
+			if (word & MU_SHADOW_START)
+				return word;
+			view += WORD;
+		}
+	}
+	return 0;
+}
+
+/* What was asked for; more than there is if the words make no sense. */
+static uint64_t
+read_size(const struct mu_recorder *recorder, uintptr_t begin)
+{
+	uint32_t word = word_at(recorder, begin + GRAIN);
+
+	if (word & MU_SHADOW_START)
+		return UINT64_MAX;
+	if (word != MU_SHADOW_LARGE)
+		return word >> 1;
+	return (uint64_t)(word_at(recorder, begin + 2 * GRAIN) >> 1) |
+	    (uint64_t)(word_at(recorder, begin + 3 * GRAIN) >> 1) << 30;
+}
+
+bool
+mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
+    struct mu_recorded_block *found)
+{
+	size_t usable = mu_range_size(block), dressing = 0;
+	uintptr_t at = (block.begin + GRAIN - 1) & ~(GRAIN - 1);
+	uint64_t size;
+	uint32_t word;
+
+	if (usable == 0)
+		return false;
+	if (recorder->about.flags & MU_RECORDED_DRESSED)
+		dressing = recorder->about.dressing;
+	if (dressing >= usable)
+		dressing = usable - 1;
+	word = next_start(recorder, &at, block.begin + dressing + 1);
+	if (word == 0)
+		return false;
+	size = read_size(recorder, at);
+	*found = (struct mu_recorded_block) {
+		.range = { at, block.end },
+		.stack = mu_shadow_stack(word),
+		.freed = (word & MU_SHADOW_FREED) != 0,
+	};
+	if (size < block.end - at)
+		found->range.end = at + size;
+	return true;
+}
+
+/* The entry of UNIT, and how many bytes there are; NULL: none. */
+static const char *
+entry_at(const struct mu_recorder *recorder, uint32_t unit, size_t *room)
+{
+	uint32_t block = unit >> MU_DEPOT_BLOCK_SHIFT;
+	size_t at =
+	    (size_t)(unit & ((1u << MU_DEPOT_BLOCK_SHIFT) - 1)) * MU_DEPOT_UNIT;
+
+	*room = DEPOT_BLOCK_SIZE - at;
+	if (unit < MU_STACK_FIRST || block >= MU_DEPOT_BLOCKS ||
+	    recorder->depot == NULL || recorder->depot[block] == NULL)
+		return NULL;
+	return recorder->depot[block] + at;
+}
+
+/* A slot leads to a stack, which is no slot. */
+static const char *
+stack_at(const struct mu_recorder *recorder, uint32_t unit,
+    struct mu_stack *stack, size_t *room)
+{
+	const char *view = entry_at(recorder, unit, room);
+	struct mu_stack_slot slot;
+
+	if (view == NULL || *room < sizeof(*stack))
+		return NULL;
+	memcpy(stack, view, sizeof(*stack));
+	if (stack->flags != MU_STACK_SLOT)
+		return stack->flags & ~MU_STACK_CHILD ? NULL : view;
+	if (*room < sizeof(slot))
+		return NULL;
+	memcpy(&slot, view, sizeof(slot));
+	view = entry_at(recorder, slot.stack, room);
+	if (view == NULL)
+		return NULL;
+	memcpy(stack, view, sizeof(*stack));
+	return stack->flags & ~MU_STACK_CHILD ? NULL : view;
+}
+
+size_t
+mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
+    uintptr_t *frames, size_t max)
+{
+	struct mu_stack head;
+	const char *view;
+	size_t room, i;
+	uint64_t frame;
+
+	view = stack_at(recorder, stack, &head, &room);
+	if (view == NULL || head.num_frames > MU_STACK_MAX_FRAMES ||
+	    head.num_frames * sizeof(frame) > room - sizeof(head))
+		return 0;
+	view += offsetof(struct mu_stack, frames);
+	for (i = 0; i < max && i < head.num_frames; i++) {
+		memcpy(&frame, view + i * sizeof(frame), sizeof(frame));
+		frames[i] = (uintptr_t)mu_recorded_frame(
+		    recorder->modules, recorder->num_modules, frame);
+	}
+	return i;
+}
+
+size_t
+mu_recorder_max_stacks(const struct mu_recorder *recorder)
+{
+	return (recorder->num_depot << MU_DEPOT_BLOCK_SHIFT) / SMALLEST_STACK;
+}
+
+struct dropping {
+	const struct mu_recorder *recorder;
+	struct mu_deadline *deadline;
+};
+
+static bool
+is_freed(void *ctx, const struct mu_block *block)
+{
+	const struct dropping *dropping = ctx;
+	struct mu_recorded_block found;
+
+	return !mu_deadline_passed(dropping->deadline, 8) &&
+	    mu_recorder_find(dropping->recorder, block->range, &found) &&
+	    found.freed;
+}
+
+size_t
+mu_recorder_drop_freed(const struct mu_recorder *recorder,
+    struct mu_blocks *blocks, struct mu_deadline *deadline)
+{
+	struct dropping dropping = { recorder, deadline };
+
+	return mu_blocks_drop(blocks, is_freed, &dropping);
+}

@@ -1,0 +1,121 @@
+#include "heapwalk/refer/owners.h"
+
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/stacks.h"
+#include "heapwalk/subject/tls.h"
+#include "mu/sort.h"
+
+#define MAX_TLS_BLOCKS ((size_t)1 << 16)
+
+struct finder {
+	struct mu_owners *owners;
+	const struct mu_blocks *blocks;
+	struct mu_arena *arena;
+};
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct mu_tls_block *left = a, *right = b;
+
+	return (left->range.begin > right->range.begin) -
+	    (left->range.begin < right->range.begin);
+}
+
+static bool
+add_block(struct finder *finder, uintptr_t variables, size_t thread)
+{
+	struct mu_owners *owners = finder->owners;
+	struct mu_tls_block *grown;
+	struct mu_block block;
+	size_t max;
+
+	if (!mu_blocks_find(finder->blocks, variables, &block) ||
+	    owners->num_blocks == MAX_TLS_BLOCKS)
+		return true;
+	if (owners->num_blocks == owners->max_blocks) {
+		max = owners->max_blocks == 0 ? 64 : owners->max_blocks * 2;
+		grown = mu_arena_grow(finder->arena, owners->blocks,
+		    owners->max_blocks, max, sizeof(*grown));
+		if (grown == NULL)
+			return false;
+		owners->blocks = grown;
+		owners->max_blocks = max;
+	}
+	owners->blocks[owners->num_blocks++] =
+	    (struct mu_tls_block) { block.range, thread };
+	return true;
+}
+
+/* Modules that were loaded later have their variables in blocks. */
+static bool
+add_blocks(struct finder *finder, size_t thread, const struct mu_tls *tls)
+{
+	struct mu_tls_place place;
+	size_t i;
+
+	for (i = 0; mu_tls_place(tls, finder->owners->snap, i, &place); i++)
+		if (place.allocated &&
+		    !add_block(finder, place.address, thread))
+			return false;
+	return true;
+}
+
+bool
+mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
+    const struct mu_blocks *blocks, struct mu_arena *arena)
+{
+	struct finder finder = { owners, blocks, arena };
+	struct mu_owner *owner;
+	struct mu_tls tls;
+	size_t i;
+
+	*owners = (struct mu_owners) { .snap = snap };
+	owners->threads =
+	    mu_arena_alloc(arena, snap->num_threads, sizeof(*owners->threads));
+	if (owners->threads == NULL)
+		return false;
+	for (i = 0; i < snap->num_threads; i++) {
+		owner = &owners->threads[i];
+		mu_stacks_block(snap, &snap->threads[i], &owner->stack);
+		mu_tls_find(&tls, snap, &snap->threads[i], owner->stack);
+		owner->tls = tls.storage;
+		if (!add_blocks(&finder, i, &tls))
+			return false;
+	}
+	mu_sort(owners->blocks, owners->num_blocks, sizeof(*owners->blocks),
+	    by_begin);
+	return true;
+}
+
+bool
+mu_owners_tls(const struct mu_owners *owners, uintptr_t address, size_t *thread)
+{
+	for (*thread = 0; *thread < owners->snap->num_threads; ++*thread)
+		if (mu_range_has(owners->threads[*thread].tls, address))
+			return true;
+	return false;
+}
+
+bool
+mu_owners_stack(
+    const struct mu_owners *owners, uintptr_t address, size_t *thread)
+{
+	for (*thread = 0; *thread < owners->snap->num_threads; ++*thread)
+		if (mu_range_has(owners->threads[*thread].stack, address))
+			return true;
+	return false;
+}
+
+bool
+mu_owners_tls_block(
+    const struct mu_owners *owners, uintptr_t begin, size_t *thread)
+{
+	size_t i = mu_ranges_upper(
+	    owners->blocks, owners->num_blocks, sizeof(*owners->blocks), begin);
+
+	if (i == 0 || owners->blocks[i - 1].range.begin != begin)
+		return false;
+	*thread = owners->blocks[i - 1].thread;
+	return true;
+}

@@ -1,0 +1,43 @@
+/*
+ * Which thread a place belongs to: its stack, its thread-local variables.
+ */
+#ifndef HEAPWALK_REFER_OWNERS_H
+#define HEAPWALK_REFER_OWNERS_H
+
+#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/subject/snapshot.h"
+
+struct mu_owner {
+	struct mu_range stack; /* all of it, dead part included; or empty */
+	/* Variables of modules loaded at start, and struct pthread. */
+	struct mu_range tls;
+};
+
+/* A heap block with the variables that one module has in one thread. */
+struct mu_tls_block {
+	struct mu_range range;
+	size_t thread; /* index */
+};
+
+struct mu_owners {
+	const struct mu_snapshot *snap;
+	struct mu_owner *threads;    /* one for each of the snapshot's */
+	struct mu_tls_block *blocks; /* by address */
+	size_t num_blocks, max_blocks;
+};
+
+/* False if there is no memory. */
+bool mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
+    const struct mu_blocks *blocks, struct mu_arena *arena);
+
+/* The thread (an index) whose variables or stack are at ADDRESS. */
+bool mu_owners_tls(
+    const struct mu_owners *owners, uintptr_t address, size_t *thread);
+bool mu_owners_stack(
+    const struct mu_owners *owners, uintptr_t address, size_t *thread);
+
+/* The thread whose variables are in the heap block that begins at BEGIN. */
+bool mu_owners_tls_block(
+    const struct mu_owners *owners, uintptr_t begin, size_t *thread);
+
+#endif

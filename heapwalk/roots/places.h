@@ -1,0 +1,37 @@
+/*
+ * The use of a byte of memory: a thread's stack or local storage, a module's
+ * variables, or other.
+ */
+#ifndef HEAPWALK_ROOTS_PLACES_H
+#define HEAPWALK_ROOTS_PLACES_H
+
+#include "heapwalk/subject/stacks.h"
+
+enum mu_root_kind {
+	MU_ROOT_GLOBALS,   /* writable part of a module */
+	MU_ROOT_STACK,     /* of a live thread, from sp less the red zone */
+	MU_ROOT_CALLER,    /* the same of the thread that asked for the pass */
+	MU_ROOT_TLS,       /* thread-local variables and struct pthread */
+	MU_ROOT_ANONYMOUS, /* other memory of the program */
+	MU_ROOT_REGION,    /* registered by the program */
+};
+
+struct mu_places {
+	struct mu_stacks stacks;
+	struct mu_ranges tls, bss; /* sealed */
+};
+
+/* SKIP, ARENA, result: see mu_stacks_find(). */
+enum mu_status mu_places_find(struct mu_places *places,
+    const struct mu_snapshot *snap, const struct mu_ranges *skip,
+    struct mu_arena *arena);
+
+/*
+ * Cut off the front of REST, which lies in MAPPING, as far as it is all of one
+ * KIND, and none of a dead stack or a region. False: REST is empty.
+ */
+bool mu_places_cut(const struct mu_places *places,
+    const struct mu_mapping *mapping, struct mu_range *rest,
+    struct mu_range *piece, enum mu_root_kind *kind);
+
+#endif

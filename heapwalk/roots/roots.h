@@ -1,0 +1,46 @@
+/*
+ * Where pointers can live: all memory of the subject that is readable and
+ * private, except the heap, our own memory and dead stack (byte by byte), plus
+ * registers and what the program registered.
+ */
+#ifndef HEAPWALK_ROOTS_ROOTS_H
+#define HEAPWALK_ROOTS_ROOTS_H
+
+#include "heapwalk/heaps/heap.h"
+#include "heapwalk/roots/places.h"
+#include "heapwalk/subject/snapshot.h"
+
+struct mu_root {
+	struct mu_range range;
+	const char *view; /* the subject's bytes at range.begin */
+	enum mu_root_kind kind;
+	bool code; /* executable: pointers lie at any byte */
+};
+
+struct mu_roots {
+	struct mu_root *ranges; /* by address, no overlaps but for regions */
+	size_t num_ranges;
+	/* Single words: registers, kernel-held words, ignored objects. */
+	uintptr_t *values;
+	size_t num_values;
+	size_t bytes; /* sum of the ranges */
+
+	/*
+	 * Words that count by mu_reference_by_header(), too: registers of the
+	 * threads inside malloc, and what lies at aligned places in FRAMES,
+	 * which has the stack pointers of these threads.
+	 */
+	uintptr_t *headers;
+	size_t num_headers;
+	struct mu_ranges frames;
+};
+
+/*
+ * What snap->reach leaves out is no root. MU_PARTIAL with WHY set when a place
+ * that should be scanned could not be read. All arrays come from ARENA.
+ */
+enum mu_status mu_roots_find(struct mu_roots *roots,
+    const struct mu_snapshot *snap, const struct mu_heap *heap,
+    struct mu_arena *arena, struct mu_why *why);
+
+#endif

@@ -1,0 +1,236 @@
+/*
+ * What is read is hostile: every step is bounded.
+ */
+#include "heapwalk/subject/dynamic_symbols.h"
+
+#include <elf.h>
+#include <string.h>
+
+#include "heapwalk/subject/classify.h"
+
+#define DYNAMIC_MAX 512        /* entries; a linker writes about 30 */
+#define CHAIN_MAX 65536        /* symbols of one bucket */
+#define IMPORTS_MAX 65536      /* undefined symbols of a module */
+#define MALLOC_HASH 0xd39ad3du /* of "malloc", by DT_GNU_HASH */
+
+struct symbols {
+	uintptr_t base; /* where the ELF header is */
+	uintptr_t bias; /* address less p_vaddr */
+	uintptr_t table, strings, hash;
+};
+
+static bool
+is_glibc(const char *file)
+{
+	return mu_starts_with(file, "libc.so.6") ||
+	    mu_starts_with(file, "libc-2.") || mu_starts_with(file, "ld-");
+}
+
+/* glibc's linker writes addresses over most entries, other loaders none. */
+static uintptr_t
+place(const struct symbols *symbols, uintptr_t value)
+{
+	return value < symbols->base ? value + symbols->bias : value;
+}
+
+static bool
+read_dynamic(
+    const struct mu_snapshot *snap, struct symbols *symbols, uintptr_t at)
+{
+	const Elf64_Dyn *entry;
+	size_t i;
+
+	for (i = 0; i < DYNAMIC_MAX; i++, at += sizeof(*entry)) {
+		entry = mu_snapshot_view(snap, at, sizeof(*entry));
+		if (entry == NULL || entry->d_tag == DT_NULL)
+			break;
+		if (entry->d_tag == DT_SYMTAB)
+			symbols->table = place(symbols, entry->d_un.d_ptr);
+		else if (entry->d_tag == DT_STRTAB)
+			symbols->strings = place(symbols, entry->d_un.d_ptr);
+		else if (entry->d_tag == DT_GNU_HASH)
+			symbols->hash = place(symbols, entry->d_un.d_ptr);
+	}
+	return symbols->table != 0 && symbols->strings != 0 &&
+	    symbols->hash != 0;
+}
+
+/* The module whose header MAPPING begins with. False: it says nothing. */
+static bool
+read_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
+    struct symbols *symbols)
+{
+	uintptr_t base = mapping->range.begin, first = UINTPTR_MAX;
+	const Elf64_Phdr *segment;
+	const Elf64_Ehdr *header;
+	size_t i, count;
+
+	*symbols = (struct symbols) { .base = base };
+	header = mu_snapshot_view(snap, base, sizeof(*header));
+	if (header == NULL || header->e_phentsize != sizeof(*segment))
+		return false;
+	count = header->e_phnum;
+	segment = mu_snapshot_view(
+	    snap, base + header->e_phoff, count * sizeof(*segment));
+	if (segment == NULL)
+		return false;
+	for (i = 0; i < count; i++) {
+		if (segment[i].p_type == PT_LOAD && segment[i].p_vaddr < first)
+			first = segment[i].p_vaddr;
+	}
+	symbols->bias = base - first;
+	for (i = 0; i < count; i++) {
+		if (segment[i].p_type == PT_DYNAMIC)
+			return read_dynamic(
+			    snap, symbols, symbols->bias + segment[i].p_vaddr);
+	}
+	return false;
+}
+
+static const Elf64_Sym *
+symbol_at(const struct mu_snapshot *snap, const struct symbols *symbols,
+    uint32_t index)
+{
+	return mu_snapshot_view(snap,
+	    symbols->table + (uintptr_t)index * sizeof(Elf64_Sym),
+	    sizeof(Elf64_Sym));
+}
+
+static bool
+is_called(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const Elf64_Sym *symbol, const char *name)
+{
+	size_t size = strlen(name) + 1;
+	const char *found =
+	    mu_snapshot_view(snap, symbols->strings + symbol->st_name, size);
+
+	return found != NULL && memcmp(found, name, size) == 0;
+}
+
+static bool
+is_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
+    uint32_t index)
+{
+	const Elf64_Sym *symbol = symbol_at(snap, symbols, index);
+
+	return symbol != NULL && symbol->st_shndx != SHN_UNDEF &&
+	    is_called(snap, symbols, symbol, "malloc");
+}
+
+/*
+ * DT_GNU_HASH: four words (buckets, first symbol, words of the filter, shift),
+ * the filter, the buckets, and of each symbol its hash, bit 0 set in the last
+ * one of a bucket.
+ */
+static bool
+defines_malloc(const struct mu_snapshot *snap, const struct symbols *symbols)
+{
+	const uint32_t *head, *bucket, *hash;
+	uintptr_t buckets, chains;
+	uint32_t index, i;
+
+	head = mu_snapshot_view(snap, symbols->hash, 4 * sizeof(*head));
+	if (head == NULL || head[0] == 0)
+		return head == NULL;
+	buckets = symbols->hash + 4 * sizeof(*head) +
+	    (uintptr_t)head[2] * sizeof(uintptr_t);
+	chains = buckets + (uintptr_t)head[0] * sizeof(*head);
+	bucket = mu_snapshot_view(snap,
+	    buckets + MALLOC_HASH % head[0] * sizeof(*bucket), sizeof(*bucket));
+	if (bucket == NULL)
+		return true;
+	index = *bucket;
+	for (i = 0; index >= head[1] && index != 0 && i < CHAIN_MAX; i++) {
+		hash = mu_snapshot_view(snap,
+		    chains + (uintptr_t)(index - head[1]) * sizeof(*hash),
+		    sizeof(*hash));
+		if (hash == NULL)
+			return true;
+		if ((*hash | 1) == (MALLOC_HASH | 1) &&
+		    is_malloc(snap, symbols, index))
+			return true;
+		if (*hash & 1)
+			return false;
+		index++;
+	}
+	return false;
+}
+
+/*
+ * The second word of DT_GNU_HASH is the first symbol that has a hash: the
+ * undefined ones are before it. Where nothing is defined, linkers write 1 there
+ * whatever the table has, so the table's order is no help: all are looked at up
+ * to the strings, which linkers put behind the table.
+ */
+static bool
+imports(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const char *name)
+{
+	const Elf64_Sym *symbol;
+	size_t i, count = IMPORTS_MAX;
+
+	if (symbols->strings > symbols->table &&
+	    (symbols->strings - symbols->table) / sizeof(*symbol) < count)
+		count = (symbols->strings - symbols->table) / sizeof(*symbol);
+	for (i = 1; i < count; i++) {
+		symbol = symbol_at(snap, symbols, (uint32_t)i);
+		if (symbol == NULL)
+			return true;
+		if (symbol->st_shndx == SHN_UNDEF &&
+		    is_called(snap, symbols, symbol, name))
+			return true;
+	}
+	return false;
+}
+
+static bool
+has_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
+    const char *name)
+{
+	(void)name;
+	return defines_malloc(snap, symbols);
+}
+
+/* Is it so of a module other than glibc's, or of one that cannot be read? */
+static bool
+may_be_of_any(const struct mu_snapshot *snap,
+    bool (*is_so)(const struct mu_snapshot *snap, const struct symbols *symbols,
+	const char *name),
+    const char *name)
+{
+	const struct mu_mapping *mapping;
+	struct symbols symbols;
+	const char *magic;
+	bool linked = false;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		mapping = &snap->mappings[i];
+		if (mapping->inode == 0 || mapping->offset != 0 ||
+		    !mapping->readable)
+			continue;
+		magic = mu_snapshot_view(snap, mapping->range.begin, SELFMAG);
+		if (magic == NULL || memcmp(magic, ELFMAG, SELFMAG) != 0)
+			continue;
+		if (is_glibc(mu_path_base(mapping->name))) {
+			linked = true;
+			continue;
+		}
+		if (!read_module(snap, mapping, &symbols) ||
+		    is_so(snap, &symbols, name))
+			return true;
+	}
+	return !linked;
+}
+
+bool
+mu_malloc_has_other(const struct mu_snapshot *snap)
+{
+	return may_be_of_any(snap, has_malloc, NULL);
+}
+
+bool
+mu_may_import(const struct mu_snapshot *snap, const char *name)
+{
+	return may_be_of_any(snap, imports, name);
+}

@@ -1,0 +1,23 @@
+/*
+ * What counts as a reference: which places, and which words. All zero is the
+ * default.
+ */
+#ifndef HEAPWALK_SUBJECT_REACH_H
+#define HEAPWALK_SUBJECT_REACH_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Of words, wherever they are. */
+struct mu_word_rule {
+	bool unaligned; /* at every byte, not only at multiples of a word */
+	uintptr_t tags; /* bits that are no part of an address */
+};
+
+/* Places that are no roots. */
+struct mu_reach {
+	bool no_globals, no_stacks, no_registers, no_tls, no_regions;
+	struct mu_word_rule words;
+};
+
+#endif

@@ -1,0 +1,63 @@
+/*
+ * Where in the subject an address is.
+ */
+#include "heapwalk/subject/snapshot.h"
+
+#include <stddef.h>
+
+#include "heapwalk/subject/classify.h"
+
+const struct mu_mapping *
+mu_mapping_from(
+    const struct mu_mapping *mappings, size_t count, uintptr_t address)
+{
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (mappings[middle].range.end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low == count ? NULL : &mappings[low];
+}
+
+const struct mu_mapping *
+mu_snapshot_mapping(const struct mu_snapshot *snap, uintptr_t address)
+{
+	const struct mu_mapping *mapping =
+	    mu_mapping_from(snap->mappings, snap->num_mappings, address);
+
+	return mapping != NULL && mapping->range.begin <= address ? mapping
+								  : NULL;
+}
+
+void
+mu_snapshot_unlock(const struct mu_snapshot *snap, struct mu_range range)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+	struct mu_mapping *end = snap->mappings + snap->num_mappings, *mapping;
+
+	mapping = (struct mu_mapping *)mu_mapping_from(
+	    snap->mappings, snap->num_mappings, range.begin);
+	if (mapping == NULL || memory->ops->unlock == NULL)
+		return;
+	for (; mapping < end && mapping->range.begin < range.end; mapping++)
+		if (!mapping->readable && mu_mapping_is_anonymous(mapping))
+			mapping->readable =
+			    memory->ops->unlock(memory, mapping);
+}
+
+bool
+mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_own; i++) {
+		if (snap->own[i].begin < range.end &&
+		    snap->own[i].end > range.begin)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,218 @@
+/*
+ * All access to the subject: a stopped process (our own image, another process,
+ * or a core file) as threads, mappings and memory.
+ *
+ * heapwalk/ owns this type and sees nothing else; ptrace/ fills it. Every byte
+ * that comes through it is hostile until checked.
+ */
+#ifndef HEAPWALK_SUBJECT_SNAPSHOT_H
+#define HEAPWALK_SUBJECT_SNAPSHOT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "heapwalk/subject/reach.h"
+#include "mu/range.h"
+
+struct mu_workers;
+
+struct mu_thread {
+	pid_t tid;
+	uintptr_t sp;       /* stack pointer; 0 = unknown, no live stack */
+	uintptr_t pc;       /* what it runs; 0 = unknown */
+	uintptr_t tp;       /* thread pointer (x86-64: fs base); 0 = none */
+	size_t first_value; /* index into snapshot->values */
+	size_t num_values;  /* register words, general and vector */
+	bool calling;       /* asked for the pass, so it is not in malloc */
+	long call; /* number of the system call that it is in; -1: none, or not
+		      known */
+	uintptr_t argument; /* of that, the first; in no call any word */
+};
+
+/*
+ * One line of /proc/PID/maps:
+ *	7f1c2a5d5000-7f1c2a629000 r--p 001a1000 fe:01 4325  /usr/lib/libc.so.6
+ *	range                     prot offset   dev   inode name
+ */
+struct mu_mapping {
+	struct mu_range range;
+	bool readable, writable, executable, shared;
+	uint64_t offset; /* bytes into the file */
+	unsigned dev_major, dev_minor;
+	uint64_t inode;   /* 0 = no file */
+	const char *name; /* "" if the line has none; never NULL */
+};
+
+struct mu_memory;
+
+struct mu_memory_ops {
+	const char *name; /* "self", "process", "core" */
+
+	/*
+	 * SIZE bytes of the subject at ADDRESS, or NULL unless all of them
+	 * can be read. Valid until the snapshot is released; reads as zero
+	 * where a page turns out to be unreadable after all (the memory
+	 * counts such pages in skipped_pages). Need not be aligned.
+	 */
+	const void *(*view)(
+	    struct mu_memory *memory, uintptr_t address, size_t size);
+
+	/*
+	 * The same for a little that lies anywhere, as what a list leads to:
+	 * in place, or copied to BUFFER. NULL: as view() gives it.
+	 */
+	const void *(*peek)(struct mu_memory *memory, uintptr_t address,
+	    size_t size, void *buffer);
+
+	/*
+	 * The first part of RANGE that may hold anything but zeros or
+	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
+	 * the large side. False: nothing is left, as of an empty RANGE,
+	 * wherever that is.
+	 */
+	bool (*populated)(struct mu_memory *memory, struct mu_range range,
+	    struct mu_range *part);
+
+	/*
+	 * Get the contents of MAPPING, anonymous memory that the program has
+	 * closed, ready for view(); false: they are not there. NULL: always
+	 * false.
+	 */
+	bool (*unlock)(
+	    struct mu_memory *memory, const struct mu_mapping *mapping);
+};
+
+struct mu_memory {
+	const struct mu_memory_ops *ops;
+	size_t page_size;
+	size_t skipped_pages; /* mapped readable, yet could not be read */
+	size_t closed_pages;  /* those that the subject cannot read either */
+	bool blind; /* populated() knows nothing and gives all of RANGE */
+	void *ctx;
+};
+
+struct mu_snapshot {
+	pid_t pid;
+	struct mu_thread *threads;
+	size_t num_threads;
+	uintptr_t *values; /* words of all threads' registers */
+	size_t num_values;
+	uint16_t *places; /* of each value: mu/register_names.h; or NULL */
+
+	struct mu_mapping *mappings; /* by address, no overlaps */
+	size_t num_mappings;
+
+	struct mu_memory memory;
+
+	/* Words that only the kernel holds: epoll data, timer values. */
+	uintptr_t *kernel_values;
+	size_t num_kernel_values;
+
+	/* Our own memory, never scanned; by address, may overlap. */
+	struct mu_range *own;
+	size_t num_own;
+
+	/*
+	 * Where a recorder's struct mu_recorded is; 0: look for it. A
+	 * recorder's tables hold no pointers and are never scanned; any order.
+	 */
+	uintptr_t recorded;
+	bool unrecorded; /* there is none */
+	const struct mu_range *tables;
+	size_t num_tables;
+
+	/* What the program registered as roots. */
+	struct mu_range *root_regions;
+	size_t num_root_regions;
+	uintptr_t *root_values; /* ignored objects, providers' words */
+	size_t num_root_values;
+
+	struct mu_reach reach; /* what counts; zero: everything */
+
+	/* Who shares the reading of it; NULL: the caller's thread alone. */
+	struct mu_workers *workers;
+
+	/*
+	 * Malloc is not frozen: a thread may be in the middle of a change. A
+	 * locked arena is then one that is being changed.
+	 */
+	bool unfrozen;
+	bool only_moment; /* there will be no other one to look at */
+
+	/* See mu_reference_by_header(). */
+	bool no_headers;
+
+	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
+	unsigned glibc_major, glibc_minor;
+	bool glibc_inferred; /* not told: believed only if all of it fits */
+	/* Any address inside libc's text; 0 = find it by name. */
+	uintptr_t libc_address;
+
+	/*
+	 * What the program's calls of malloc lead to, 0 = unknown; and, if
+	 * that may not be glibc's, blocks that it gave
+	 * (lib/state/malloc_probe.h).
+	 */
+	uintptr_t malloc_address;
+	const uintptr_t *probes;
+	size_t num_probes;
+};
+
+/*
+ * Of COUNT mappings by address: the one that holds ADDRESS, or else the first
+ * one behind, or NULL.
+ */
+const struct mu_mapping *mu_mapping_from(
+    const struct mu_mapping *mappings, size_t count, uintptr_t address);
+
+/* The mapping that holds ADDRESS, by binary search, or NULL. */
+const struct mu_mapping *mu_snapshot_mapping(
+    const struct mu_snapshot *snap, uintptr_t address);
+
+/*
+ * RANGE belongs to the heap: anonymous mappings in it that the program closed
+ * (mprotect() of pages inside a block) are readable from now on, as a whole,
+ * where the memory can give their contents.
+ */
+void mu_snapshot_unlock(const struct mu_snapshot *snap, struct mu_range range);
+
+/* Does RANGE overlap memory of our own? */
+bool mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range);
+
+/* View of a whole object of the subject; NULL if not readable. */
+static inline const void *
+mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+
+	return memory->ops->view(memory, address, size);
+}
+
+/* The same, maybe in BUFFER: see peek() above. */
+static inline const void *
+mu_snapshot_peek(const struct mu_snapshot *snap, uintptr_t address, size_t size,
+    void *buffer)
+{
+	struct mu_memory *memory = (struct mu_memory *)&snap->memory;
+
+	return memory->ops->peek == NULL
+	    ? memory->ops->view(memory, address, size)
+	    : memory->ops->peek(memory, address, size, buffer);
+}
+
+/* One word of the subject; false if it cannot be read. */
+static inline bool
+mu_snapshot_word(
+    const struct mu_snapshot *snap, uintptr_t address, uintptr_t *word)
+{
+	const void *view = mu_snapshot_peek(snap, address, sizeof(*word), word);
+
+	if (view == NULL)
+		return false;
+	if (view != word)
+		__builtin_memcpy(word, view, sizeof(*word));
+	return true;
+}
+
+#endif

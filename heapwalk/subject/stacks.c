@@ -1,0 +1,189 @@
+/*
+ * The extent of a stack comes from glibc's struct pthread and not from the
+ * mappings: stacks that touch become one mapping (always so from 2.42, whose
+ * guard pages are no mappings any more).
+ */
+#include "heapwalk/subject/stacks.h"
+
+#include <string.h>
+
+#include "heapwalk/subject/stacks_search.h"
+#include "mu/arch.h"
+#include "mu/sort.h"
+
+/*
+ * struct pthread is at the very top of the stack it is on, less what the
+ * program's __thread variables ask for in alignment.
+ */
+#define MAX_ABOVE_PTHREAD ((size_t)64 << 10)
+
+static int
+compare_word(const void *a, const void *b)
+{
+	const uintptr_t *left = a, *right = b;
+
+	return (*left > *right) - (*left < *right);
+}
+
+static bool
+collect_words(struct mu_stacks_search *search, struct mu_arena *arena)
+{
+	const struct mu_snapshot *snap = search->snap;
+	const struct mu_thread *thread;
+	size_t i, count = snap->num_threads;
+
+	search->sps.words = mu_arena_alloc(arena, count, sizeof(uintptr_t));
+	search->tps.words = mu_arena_alloc(arena, count, sizeof(uintptr_t));
+	if (search->sps.words == NULL || search->tps.words == NULL)
+		return false;
+	for (i = 0; i < count; i++) {
+		thread = &snap->threads[i];
+		if (thread->sp != 0)
+			search->sps.words[search->sps.count++] = thread->sp;
+		if (thread->tp != 0)
+			search->tps.words[search->tps.count++] = thread->tp;
+	}
+	mu_sort(search->sps.words, search->sps.count, sizeof(uintptr_t),
+	    compare_word);
+	mu_sort(search->tps.words, search->tps.count, sizeof(uintptr_t),
+	    compare_word);
+	return true;
+}
+
+#ifdef MU_PTHREAD_STACKBLOCK
+static bool
+find_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	return mu_stacks_read_block(
+	    snap, thread->tp + MU_PTHREAD_STACKBLOCK, thread->tp, block);
+}
+#else
+static bool
+find_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	uintptr_t down, tp = thread->tp & ~(sizeof(uintptr_t) - 1);
+
+	for (down = 2 * sizeof(tp); down <= MU_PTHREAD_SEARCH; down += 8) {
+		if (down > tp)
+			break;
+		if (mu_stacks_read_block(snap, tp - down, tp, block) &&
+		    mu_range_has(*block, thread->sp))
+			return true;
+	}
+	return false;
+}
+#endif
+
+/* The main thread's struct pthread is elsewhere and knows no stack block. */
+static bool
+find_main_stack(const struct mu_snapshot *snap, struct mu_range *block)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		if (strcmp(snap->mappings[i].name, "[stack]") == 0) {
+			*block = snap->mappings[i].range;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+mu_stacks_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
+    struct mu_range *block)
+{
+	if (thread->tp != 0 && find_block(snap, thread, block))
+		return true;
+	if (thread->tid == snap->pid && find_main_stack(snap, block))
+		return true;
+	*block = (struct mu_range) { 0, 0 };
+	return false;
+}
+
+static bool
+add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
+{
+	const struct mu_snapshot *snap = search->snap;
+	struct mu_stacks *stacks = search->stacks;
+	struct mu_range block, dead, live;
+	uintptr_t sp;
+
+	if (!mu_stacks_block(snap, thread, &block))
+		return true;
+	live = block;
+	dead = (struct mu_range) { block.begin, block.begin };
+	/* Another thread may run on this stack too, further down. */
+	if (mu_range_has(block, thread->sp) &&
+	    mu_stacks_lowest(&search->sps, block, &sp) &&
+	    sp - block.begin > MU_RED_ZONE)
+		dead.end = live.begin = sp - MU_RED_ZONE;
+	if (thread->calling && mu_range_has(block, thread->sp))
+		stacks->calling = live;
+	/* A stack inside a stack: then the block's extent is wrong. */
+	if (mu_stacks_any(&search->tps, dead))
+		return mu_ranges_add(&stacks->live, block);
+	return mu_ranges_add(&stacks->dead, dead) &&
+	    mu_ranges_add(&stacks->live, live);
+}
+
+bool
+mu_stacks_lowest(const struct mu_stacks_words *words, struct mu_range range,
+    uintptr_t *lowest)
+{
+	size_t low = 0, high = words->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (words->words[middle] < range.begin)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == words->count || words->words[low] >= range.end)
+		return false;
+	*lowest = words->words[low];
+	return true;
+}
+
+bool
+mu_stacks_read_block(const struct mu_snapshot *snap, uintptr_t address,
+    uintptr_t tp, struct mu_range *block)
+{
+	size_t page_size = snap->memory.page_size;
+	uintptr_t size;
+
+	if (!mu_snapshot_word(snap, address, &block->begin) ||
+	    !mu_snapshot_word(snap, address + sizeof(size), &size))
+		return false;
+	return block->begin != 0 && block->begin % page_size == 0 &&
+	    size % page_size == 0 &&
+	    !__builtin_add_overflow(block->begin, size, &block->end) &&
+	    mu_range_has(*block, tp) && block->end - tp <= MAX_ABOVE_PTHREAD;
+}
+
+enum mu_status
+mu_stacks_find(struct mu_stacks *stacks, const struct mu_snapshot *snap,
+    const struct mu_ranges *skip, struct mu_arena *arena)
+{
+	struct mu_stacks_search search = { .stacks = stacks, .snap = snap };
+	size_t i;
+
+	stacks->num_ended = 0;
+	mu_ranges_open(&stacks->dead, arena);
+	mu_ranges_open(&stacks->live, arena);
+	stacks->calling = (struct mu_range) { 0, 0 };
+	if (!collect_words(&search, arena))
+		return MU_ERR_NO_MEMORY;
+	for (i = 0; i < snap->num_threads; i++) {
+		if (!add_live(&search, &snap->threads[i]))
+			return MU_ERR_NO_MEMORY;
+	}
+	if (!mu_stacks_add_ended(&search, skip))
+		return MU_ERR_NO_MEMORY;
+	mu_ranges_seal(&stacks->dead);
+	mu_ranges_seal(&stacks->live);
+	return MU_OK;
+}

@@ -1,0 +1,118 @@
+/*
+ * The dynamic thread vector (dtv_t in glibc's dl-dtv.h) has for each module
+ * where its variables are in that thread, and what is to be freed if they
+ * were allocated. A module that is loaded later and whose variables fit into
+ * the reserve beside the others is not noted there until they are used by way
+ * of the vector (init_one_static_tls() in elf/dl-tls.c): until then they count
+ * as the stack's. The entries are as described since 2.25.
+ */
+#include "heapwalk/subject/tls.h"
+
+#include "mu/arch.h"
+
+#define WORD sizeof(uintptr_t)
+#define ENTRY (2 * WORD) /* struct dtv_pointer */
+#define MAX_MODULES 65536
+
+/* Its first two entries are their number and a generation. */
+#define FIRST (2 * ENTRY)
+
+static struct mu_range
+find_vector(const struct mu_snapshot *snap, uintptr_t tp)
+{
+	struct mu_range none = { 0, 0 }, vector;
+	uintptr_t middle, count;
+
+	if (!mu_snapshot_word(snap, tp + MU_TCB_DTV, &middle) ||
+	    middle % WORD != 0 || middle < ENTRY ||
+	    !mu_snapshot_word(snap, middle - ENTRY, &count) ||
+	    count > MAX_MODULES)
+		return none;
+	vector.begin = middle - ENTRY;
+	vector.end = vector.begin + FIRST + count * ENTRY;
+	if (vector.end < vector.begin ||
+	    mu_snapshot_view(snap, vector.begin, mu_range_size(vector)) == NULL)
+		return none;
+	return vector;
+}
+
+bool
+mu_tls_place(const struct mu_tls *tls, const struct mu_snapshot *snap,
+    size_t index, struct mu_tls_place *place)
+{
+	uintptr_t entry = tls->vector.begin + FIRST + index * ENTRY, to_free;
+
+	if (entry >= tls->vector.end ||
+	    !mu_snapshot_word(snap, entry, &place->address) ||
+	    !mu_snapshot_word(snap, entry + WORD, &to_free))
+		return false;
+	place->allocated = to_free != 0;
+	return true;
+}
+
+#if MU_TLS_BELOW_TP
+/* The lowest place of variables in WITHIN, or its end. */
+static uintptr_t
+find_lowest(const struct mu_tls *tls, const struct mu_snapshot *snap,
+    struct mu_range within)
+{
+	uintptr_t lowest = within.end;
+	struct mu_tls_place place;
+	size_t i;
+
+	for (i = 0; mu_tls_place(tls, snap, i, &place); i++) {
+		if (!place.allocated && mu_range_has(within, place.address) &&
+		    place.address < lowest)
+			lowest = place.address;
+	}
+	return lowest & ~(uintptr_t)(WORD - 1);
+}
+
+static void
+find_storage(struct mu_tls *tls, const struct mu_snapshot *snap, uintptr_t tp,
+    struct mu_range bounds)
+{
+	struct mu_range below = { bounds.begin, tp };
+
+	tls->storage.begin = find_lowest(tls, snap, below);
+	tls->storage.end = bounds.end - tp > MU_PTHREAD_BYTES
+	    ? tp + MU_PTHREAD_BYTES
+	    : bounds.end;
+}
+#else
+/* How far the variables go is not noted: to the end of the mapping. */
+static void
+find_storage(struct mu_tls *tls, const struct mu_snapshot *snap, uintptr_t tp,
+    struct mu_range bounds)
+{
+	(void)snap;
+	tls->storage = bounds;
+	if (tp - bounds.begin > MU_PTHREAD_SEARCH)
+		tls->storage.begin = tp - MU_PTHREAD_SEARCH;
+}
+#endif
+
+void
+mu_tls_find(struct mu_tls *tls, const struct mu_snapshot *snap,
+    const struct mu_thread *thread, struct mu_range stack)
+{
+	const struct mu_mapping *mapping;
+	uintptr_t tp = thread->tp;
+	struct mu_range bounds;
+
+	*tls = (struct mu_tls) { .vector = { 0, 0 } };
+	mapping = tp == 0 ? NULL : mu_snapshot_mapping(snap, tp);
+	if (mapping == NULL)
+		return;
+	tls->vector = find_vector(snap, tp);
+	/* On top of the stack, or elsewhere for the main thread. */
+	bounds = mapping->range;
+	if (mu_range_has(stack, tp)) {
+		bounds = stack;
+		if (mu_range_has(stack, thread->sp) && thread->sp <= tp)
+			bounds.begin = thread->sp;
+	}
+	find_storage(tls, snap, tp, bounds);
+	if (mu_range_has(stack, tp))
+		tls->storage.end = stack.end;
+}

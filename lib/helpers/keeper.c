@@ -1,0 +1,440 @@
+/*
+ * Runs in: the command.
+ */
+#include "lib/helpers/keeper.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include "heapwalk/subject/workers.h"
+#include "lib/helpers/keeper_drop.h"
+#include "lib/helpers/keeper_line.h"
+#include "lib/helpers/oom_score.h"
+#include "lib/helpers/urgency.h"
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+
+#define STACK_SIZE ((size_t)256 << 10)
+#define ARENA_LIMIT ((size_t)1 << 30)
+
+/*
+ * What the three share: registers of 1024 threads and 65530 mappings need about
+ * 10 MiB, and what is read beside a copy its size. Reserved only, and less
+ * where the address space is limited.
+ */
+#define WORK_MAX ((size_t)64 << 30)
+#define WORK_MIN ((size_t)16 << 20)
+#define WORK_ARENA ((size_t)64 << 10) /* where the arena begins */
+
+_Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
+
+/* How long the command waits for the end of keeper and guardian. */
+#define END_NS (2 * MU_NS_PER_SEC)
+
+/* How late they may be. */
+#define LATE_NS (5 * MU_NS_PER_SEC)
+
+static bool
+map_work(struct mu_keeper *keeper)
+{
+	struct mu_keeper_work *work;
+	size_t size = WORK_MAX;
+	long at;
+
+	do
+		at = mu_sys_mmap(NULL, size, PROT_READ | PROT_WRITE,
+		    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE);
+	while (mu_sys_failed(at) && (size /= 2) >= WORK_MIN);
+	if (mu_sys_failed(at))
+		return false;
+	keeper->work = work = (struct mu_keeper_work *)at;
+	work->size = size;
+	work->asked = *keeper;
+	mu_arena_open_in(
+	    &work->arena, (char *)at + WORK_ARENA, size - WORK_ARENA);
+	at = mu_sys_map_stack(STACK_SIZE);
+	keeper->stack = mu_sys_failed(at) ? NULL : (char *)at;
+	return keeper->stack != NULL;
+}
+
+/*
+ * Start a child with separate memory and descriptors, and without an exit
+ * signal.
+ */
+static long
+start(struct mu_keeper *keeper, void (*body)(void *))
+{
+	return mu_arch_clone(CLONE_UNTRACED, keeper->stack + STACK_SIZE, NULL,
+	    body, keeper->work);
+}
+
+/* The guardian first: it is there when there is anything to be guarded. */
+static long
+start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
+{
+	struct mu_keeper_work *work = keeper->work;
+	long pid;
+
+	work->line = line;
+	work->life = life[0];
+	work->alive = life[1];
+	work->ended = ended;
+	pid = start(keeper, mu_guardian_body);
+	if (pid < 0)
+		return pid;
+	keeper->guardian = (pid_t)pid;
+	pid = start(keeper, mu_keeper_body);
+	if (pid > 0)
+		keeper->pid = work->keeper = (pid_t)pid;
+	return pid;
+}
+
+/* 0 or -errno. Of LINE[1], LIFE and ENDED[1] nothing is left in the command. */
+static long
+open_and_start(struct mu_keeper *keeper)
+{
+	int line[2] = { -1, -1 }, life[2] = { -1, -1 }, ended[2] = { -1, -1 };
+	long error;
+
+	error = mu_keeper_line_open(line);
+	if (error == 0)
+		error = mu_sys2(SYS_pipe2, (long)life, O_CLOEXEC);
+	if (error == 0)
+		error = mu_sys2(SYS_pipe2, (long)ended, O_CLOEXEC);
+	if (error == 0)
+		error = start_both(keeper, line[1], life, ended[1]);
+	keeper->line = line[0];
+	keeper->ended = ended[0];
+	mu_sys_close(&line[1]);
+	mu_sys_close(&life[0]);
+	mu_sys_close(&life[1]);
+	mu_sys_close(&ended[1]);
+	return error < 0 ? error : 0;
+}
+
+/*
+ * How much of a copy is in the command's memory at a time. Where the process
+ * has little room, and the command is not limited with it, or where there is
+ * little to read, all is read at once (0) and the copy ends before the search.
+ */
+static size_t
+window_of(const struct mu_keeper *keeper)
+{
+	if (keeper->result.tight)
+		return keeper->result.apart ? 0 : MU_MIRROR_LITTLE;
+	if (keeper->window != 0)
+		return keeper->window;
+	return keeper->result.private <= MU_MIRROR_WHOLE ? 0 : MU_MIRROR_WINDOW;
+}
+
+/* What the mirror reads from: the copy, or the target itself. */
+static enum mu_status
+open_mirror(struct mu_keeper *keeper, bool copied)
+{
+	const struct mu_shared_pages *shared = &keeper->result.shared;
+	struct mu_mirror_source source = {
+		.memory = copied ? keeper->copy_memory : keeper->memory,
+		.pagemap = copied ? keeper->copy_pagemap : keeper->pagemap,
+		.shared_pagemap = keeper->pagemap,
+		.pid = keeper->work->snap.threads[0].tid,
+		.live = keeper->memory,
+		.still = copied ? 0 : keeper->work->snap.threads[0].tid,
+		.window = copied ? window_of(keeper) : 0,
+		.page_size = keeper->page_size,
+	};
+	enum mu_status status;
+
+	if (copied) {
+		source.parts = shared->parts;
+		source.num_parts = shared->num_parts;
+		source.has_parts = shared->max_parts > 0;
+	}
+	keeper->snap = keeper->work->snap;
+	if (source.memory < 0 || source.pagemap < 0)
+		return mu_why(&keeper->result.why, MU_ERR_RESOURCES,
+		    "no descriptors for the memory of process %d",
+		    keeper->target);
+	status = mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
+	    &source, keeper->snap.mappings, keeper->snap.num_mappings,
+	    keeper->limit, &keeper->arena, &keeper->result.why);
+	if (copied)
+		keeper->snap.memory.skipped_pages += shared->unread;
+	keeper->mirror.deadline_ns = keeper->deadline_ns;
+	return status;
+}
+
+static void
+note_descriptors(struct mu_keeper *keeper, const int *fds)
+{
+	keeper->memory = fds[0];
+	keeper->pagemap = fds[1];
+	keeper->copy_memory = fds[2];
+	keeper->copy_pagemap = fds[3];
+}
+
+struct urgent {
+	struct mu_workers *workers;
+	mu_worker_body *body;
+	void *ctx;
+};
+
+static void
+urgent_body(void *arg, unsigned worker)
+{
+	const struct urgent *urgent = arg;
+	struct mu_urgency urgency = { .raised = false };
+
+	if (worker > 0)
+		mu_urgency_raise(&urgency);
+	urgent->body(urgent->ctx, worker);
+	mu_urgency_drop(&urgency);
+}
+
+/* The calling thread is urgent already. */
+static void
+run_urgently(
+    struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
+{
+	struct urgent urgent = { workers->own, body, ctx };
+
+	mu_workers_run(urgent.workers, count, urgent_body, &urgent);
+}
+
+/* The target stands still: all that is needed of its memory. */
+static enum mu_status
+read_now(struct mu_keeper *keeper)
+{
+	enum mu_status status = open_mirror(keeper, false);
+	struct mu_workers urgent = {
+		.count = mu_workers_count(keeper->workers),
+		.run = run_urgently,
+		.own = keeper->workers,
+	};
+
+	keeper->mirror.workers = &urgent;
+	if (status == MU_OK &&
+	    !mu_memory_mirror_fill(&keeper->snap.memory, keeper->work->stop_ns))
+		keeper->work->read_ns = keeper->mirror.needed_ns + 1;
+	keeper->mirror.workers = keeper->workers;
+	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
+	return status;
+}
+
+/* What the keeper says. One that does not run, or is late, is killed. */
+static enum mu_keeper_word
+hear(struct mu_keeper *keeper, int *fds)
+{
+	uint64_t late_ns = keeper->deadline_ns + LATE_NS, now;
+	enum mu_keeper_word word;
+
+	do {
+		now = mu_sys_now_ns();
+		word = mu_keeper_line_receive(
+		    keeper->line, fds, now + MU_KEEPER_LOOK_NS);
+		if (word != MU_KEEPER_LATE)
+			continue;
+		mu_keeper_kill_stopped(keeper->pid);
+		if (now >= late_ns)
+			mu_sys_kill(keeper->pid, SIGKILL);
+	} while (word == MU_KEEPER_LATE);
+	return word;
+}
+
+static enum mu_status
+not_read_in_time(struct mu_keeper *keeper)
+{
+	return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
+	    "process %d was not read in time; give it more time (--timeout)",
+	    keeper->target);
+}
+
+/*
+ * A process that ends in the middle is not judged: what could not be read any
+ * more looks like zeros. The copy never runs: it is in a stop of its tracer's
+ * until it is killed, and then, with its memory, until the keeper has said so.
+ */
+static void
+note_loss(struct mu_keeper *keeper)
+{
+	const struct mu_keeper_loss *loss = &keeper->work->loss;
+	pid_t pid = keeper->work->copy.pid;
+
+	if (keeper->result.status != MU_OK)
+		return;
+	if (__atomic_load_n(&loss->lost, __ATOMIC_ACQUIRE)) {
+		keeper->result.why = loss->why;
+		keeper->lost = loss->status;
+	} else if (keeper->result.taken == MU_KEEPER_FORK &&
+	    mu_proc_state(pid, pid) != 't')
+		keeper->lost = mu_why(
+		    &keeper->result.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
+	else if (keeper->mirror.gone)
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read", keeper->target);
+	else if (keeper->mirror.late)
+		keeper->lost = not_read_in_time(keeper);
+}
+
+/* The copy may end: the line is cut. */
+static void
+release_copy(struct mu_keeper *keeper)
+{
+	if (keeper->line >= 0)
+		note_loss(keeper);
+	mu_sys_close(&keeper->line);
+	mu_sys_close(&keeper->copy_memory);
+	mu_sys_close(&keeper->copy_pagemap);
+}
+
+/* What is asked for later is unchanged in the process itself. */
+static enum mu_status
+read_copy(struct mu_keeper *keeper)
+{
+	bool in_time;
+
+	keeper->mirror.workers = keeper->workers;
+	in_time =
+	    mu_memory_mirror_fill(&keeper->snap.memory, keeper->deadline_ns);
+	release_copy(keeper);
+	keeper->mirror.source.memory = keeper->memory;
+	keeper->mirror.source.pagemap = keeper->pagemap;
+	if (keeper->lost == MU_OK && !in_time)
+		return not_read_in_time(keeper);
+	return keeper->lost;
+}
+
+static enum mu_status
+open_copy(struct mu_keeper *keeper)
+{
+	enum mu_status status = open_mirror(keeper, true);
+
+	return status == MU_OK && keeper->mirror.source.window == 0
+	    ? read_copy(keeper)
+	    : status;
+}
+
+/* The keeper's end can come at any moment: then the line is cut. */
+static enum mu_status
+attend(struct mu_keeper *keeper)
+{
+	int fds[MU_KEEPER_LINE_FDS], late[MU_KEEPER_LINE_FDS];
+	enum mu_status status = MU_OK;
+	enum mu_keeper_word word;
+	struct mu_why why;
+	size_t i;
+
+	word = hear(keeper, fds);
+	note_descriptors(keeper, fds);
+	if (word == MU_KEEPER_READ_NOW) {
+		status = read_now(keeper);
+		word = hear(keeper, late);
+		/* Once more what is there already. */
+		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
+			mu_sys_close(&late[i]);
+	}
+	if (word != MU_KEEPER_TAKEN)
+		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
+		    "the keeper was killed; was memory short?");
+	why = keeper->result.why;
+	keeper->result = keeper->work->result;
+	if (status != MU_OK) {
+		keeper->result.why = why;
+		return status;
+	}
+	if (keeper->result.status == MU_OK &&
+	    keeper->result.taken == MU_KEEPER_FORK)
+		return open_copy(keeper);
+	return keeper->result.status;
+}
+
+enum mu_status
+mu_keeper_take(struct mu_keeper *keeper)
+{
+	struct mu_urgency urgency;
+	long error;
+
+	keeper->memory = keeper->pagemap = -1;
+	keeper->copy_memory = keeper->copy_pagemap = -1;
+	keeper->line = keeper->ended = -1;
+	mu_arena_open(&keeper->arena, ARENA_LIMIT);
+	if (!map_work(keeper))
+		return mu_why(
+		    &keeper->result.why, MU_ERR_NO_MEMORY, "no memory");
+	error = open_and_start(keeper);
+	if (error < 0) {
+		/* mu_keeper_end() looks at it: there is no mirror. */
+		keeper->result.status = mu_why(&keeper->result.why,
+		    mu_status_from_errno((int)-error),
+		    error == -EAGAIN
+			? "user %d may start no more processes; raise"
+			  " RLIMIT_NPROC or the cgroup's pids.max"
+			: "user %d cannot start the keeper (errno %ld)",
+		    (int)mu_sys0(SYS_geteuid), -error);
+		return keeper->result.status;
+	}
+	keeper->oom_score = mu_oom_score();
+	mu_oom_score_set(MU_OOM_FIRST);
+	mu_urgency_raise(&urgency);
+	keeper->result.status = attend(keeper);
+	mu_urgency_drop(&urgency);
+	return keeper->result.status;
+}
+
+void
+mu_keeper_let_go(struct mu_keeper *keeper)
+{
+	release_copy(keeper);
+	if (keeper->result.status == MU_OK && keeper->snap.memory.ctx != NULL)
+		mu_memory_mirror_detach(&keeper->snap.memory);
+}
+
+/*
+ * Keeper and guardian hold the pipe's other end until they are gone. If both
+ * were killed, the command has the copy reaped.
+ */
+static void
+await_end(struct mu_keeper *keeper)
+{
+	uint64_t end_ns = mu_sys_now_ns() + END_NS;
+	bool gone;
+
+	do {
+		gone = mu_keeper_line_await_cut(
+		    keeper->ended, mu_sys_now_ns() + MU_KEEPER_LOOK_NS);
+		if (!gone) {
+			mu_keeper_kill_stopped(keeper->pid);
+			mu_keeper_kill_stopped(keeper->guardian);
+		}
+	} while (!gone && mu_sys_now_ns() < end_ns);
+	if (!gone)
+		return;
+	if (keeper->pid != 0)
+		mu_sys_wait(keeper->pid, NULL, MU_WALL);
+	if (keeper->guardian != 0)
+		mu_sys_wait(keeper->guardian, NULL, MU_WALL);
+	if (!keeper->work->done)
+		mu_keeper_drop_left(keeper->work);
+}
+
+void
+mu_keeper_end(struct mu_keeper *keeper)
+{
+	if (keeper->work == NULL)
+		return;
+	mu_keeper_let_go(keeper);
+	if (keeper->pid != 0 || keeper->guardian != 0)
+		await_end(keeper);
+	if (keeper->pid != 0)
+		mu_oom_score_set(keeper->oom_score);
+	keeper->pid = keeper->guardian = 0;
+	mu_memory_mirror_close(&keeper->snap.memory);
+	mu_sys_close(&keeper->ended);
+	mu_sys_close(&keeper->memory);
+	mu_sys_close(&keeper->pagemap);
+	mu_arena_close(&keeper->arena);
+	if (keeper->stack != NULL)
+		mu_sys_munmap(keeper->stack, STACK_SIZE);
+	keeper->stack = NULL;
+	mu_sys_munmap(keeper->work, keeper->work->size);
+	keeper->work = NULL;
+}

@@ -1,0 +1,94 @@
+#include "lib/helpers/keeper_drop.h"
+
+#include <signal.h>
+#include <sys/prctl.h>
+
+#include "lib/helpers/descriptors.h"
+#include "lib/helpers/oom_score.h"
+#include "lib/helpers/urgency.h"
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/process_copy_end.h"
+
+/* For the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL). */
+#define END_NS (10 * MU_NS_PER_SEC)
+#define END_NAP_NS (1000 * 1000ull)
+
+/* For ending the copy: a try, and all of them. */
+#define ONE_DROP_NS MU_NS_PER_SEC
+#define DROP_NS (60 * MU_NS_PER_SEC)
+#define DROP_NAP_NS (20 * 1000 * 1000ull)
+
+void
+mu_keeper_kill_stopped(pid_t pid)
+{
+	if (pid != 0 && mu_proc_state(pid, pid) == 'T')
+		mu_sys_kill(pid, SIGKILL);
+}
+
+void
+mu_keeper_settle(const char *name, const int *keep, size_t count)
+{
+	mu_sigmask mask;
+
+	mu_sys_block_signals(&mask);
+	mu_sys0(SYS_setsid);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)name);
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGCONT);
+	mu_descriptors_close_but(keep, count);
+	mu_oom_score_lower();
+}
+
+/*
+ * To end a large copy takes a while. Then a thread of the process stands still
+ * until it has reaped that: nothing may come in between.
+ */
+static enum mu_status
+drop_once(const struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + ONE_DROP_NS;
+	struct mu_process_copy left = work->copy;
+	struct mu_urgency urgency;
+	enum mu_status status;
+
+	if (left.pid == 0)
+		return MU_OK;
+	if (!mu_process_copy_end(&left, end_ns))
+		return MU_ERR_TIMEOUT;
+	mu_urgency_raise(&urgency);
+	status =
+	    mu_process_copy_reap_ended(&left, work->asked.target, end_ns, NULL);
+	mu_urgency_drop(&urgency);
+	return status;
+}
+
+void
+mu_keeper_drop(struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + DROP_NS;
+	enum mu_status status;
+
+	do {
+		status = drop_once(work);
+		if (status != MU_OK)
+			mu_sys_sleep_ns(DROP_NAP_NS);
+	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
+}
+
+/* While it is not a zombie yet no thread need be stopped to reap it. */
+void
+mu_keeper_drop_left(struct mu_keeper_work *work)
+{
+	uint64_t end_ns = mu_sys_now_ns() + END_NS;
+	pid_t pid = work->copy.pid, target = work->asked.target;
+
+	if (pid == 0)
+		return;
+	while (mu_proc_parent(pid) == target &&
+	    !mu_proc_ended(mu_proc_state(pid, pid)) && mu_sys_now_ns() < end_ns)
+		mu_sys_sleep_ns(END_NAP_NS);
+	if (mu_proc_parent(pid) != target)
+		return;
+	work->copy.child = mu_proc_inner_pid(pid);
+	mu_keeper_drop(work);
+}

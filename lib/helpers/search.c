@@ -1,0 +1,130 @@
+#include "lib/helpers/search.h"
+
+#include "heapwalk/graph/encodings.h"
+#include "heapwalk/graph/references.h"
+#include "heapwalk/mark/mark.h"
+#include "heapwalk/recorded/place.h"
+
+bool
+mu_search_went_on(
+    struct mu_search *search, enum mu_status status, const struct mu_why *why)
+{
+	if (status == MU_OK)
+		return true;
+	if (status == MU_PARTIAL && search->status == MU_PARTIAL)
+		return true;
+	search->status = status;
+	search->why = *why;
+	return status == MU_PARTIAL;
+}
+
+static enum mu_status
+mark_all(struct mu_search *search)
+{
+	struct mu_blocks *blocks = &search->heap.blocks;
+	struct mu_graph *graph = &search->graph;
+	enum mu_status status;
+
+	blocks->words = search->snap->reach.words;
+	blocks->no_headers = search->snap->no_headers;
+	blocks->encodings = mu_encodings_used(search->snap);
+	if (!mu_references_find_code(blocks, search->snap, search->tables))
+		return MU_ERR_NO_MEMORY;
+	status = mu_graph_make(graph, blocks, &search->roots,
+	    &search->snap->memory, search->tables, search->deadline_ns);
+	if (status == MU_OK)
+		status = mu_mark(graph, search->deadline_ns);
+	if (status == MU_OK && search->again)
+		status = mu_mark_unsuspected(graph, search->candidates,
+		    search->num_candidates, search->deadline_ns);
+	return status;
+}
+
+static enum mu_status
+mark(struct mu_search *search, struct mu_why *why)
+{
+	enum mu_status status = mark_all(search);
+
+	if (status == MU_ERR_NO_MEMORY)
+		return mu_why(why, status, "no memory for the marking");
+	if (status != MU_OK)
+		return mu_why(why, status, "the marking did not end in time");
+	return MU_OK;
+}
+
+/*
+ * What the program has freed is not its own any more, and refers to nothing:
+ * that a recorder holds it back is the recorder's affair.
+ */
+static void
+ask_recorder(struct mu_search *search)
+{
+	struct mu_deadline deadline = { .ns = search->deadline_ns };
+	struct mu_snapshot *snap = search->snap;
+	struct mu_heap_usage *usage = &search->heap.usage;
+	uintptr_t place = snap->recorded;
+	size_t held;
+
+	if (place == 0 && !snap->unrecorded)
+		place = mu_recorded_place(snap);
+	if (place == 0 ||
+	    !mu_recorder_open(&search->recorder, snap, place, search->tables))
+		return;
+	search->recorded = true;
+	search->heap.blocks.recorder = &search->recorder;
+	snap->tables = search->recorder.tables;
+	snap->num_tables = search->recorder.num_tables;
+	held = mu_recorder_drop_freed(
+	    &search->recorder, &search->heap.blocks, &deadline);
+	usage->live_reachable -= held;
+	usage->overhead += held;
+}
+
+bool
+mu_search_mark(struct mu_search *search)
+{
+	struct mu_snapshot *snap = search->snap;
+	struct mu_why why = { "" };
+
+	search->step(search, MU_SEARCH_LIST);
+	if (!mu_search_went_on(search,
+		mu_heap_glibc.list(&search->heap, snap, search->tables, &why),
+		&why))
+		return false;
+	search->step(search, MU_SEARCH_LISTED);
+	ask_recorder(search);
+	if (!mu_search_went_on(search,
+		mu_roots_find(
+		    &search->roots, snap, &search->heap, search->tables, &why),
+		&why))
+		return false;
+	search->step(search, MU_SEARCH_ROOTED);
+	if (!mu_search_went_on(search, mark(search, &why), &why))
+		return false;
+	search->step(search, MU_SEARCH_MARKED);
+	return true;
+}
+
+/* A partial answer must still be sent before the caller gives up. */
+static uint64_t
+folding_ends(const struct mu_search *search)
+{
+	return search->deadline_ns -
+	    (search->deadline_ns - search->begin_ns) / 8;
+}
+
+bool
+mu_search_fold(struct mu_search *search)
+{
+	struct mu_why why = { "" };
+
+	search->step(search, MU_SEARCH_FOLD);
+	if (!mu_search_went_on(search,
+		mu_fold(&search->leaks, &search->graph, search->limit,
+		    search->contents, folding_ends(search), &why),
+		&why))
+		return false;
+	mu_usage_complete(&search->heap.usage, search->leaks.leak_bytes);
+	search->step(search, MU_SEARCH_FOLDED);
+	return true;
+}

@@ -1,0 +1,66 @@
+/*
+ * From a snapshot to an answer: live blocks, roots, marks, entries.
+ *
+ * The same for the sweeper, which looks at its own image, and for the command,
+ * which looks at another process or a core file.
+ *
+ * Runs in: sweeper (any).
+ */
+#ifndef LIB_HELPERS_SEARCH_H
+#define LIB_HELPERS_SEARCH_H
+
+#include "heapwalk/fold/fold.h"
+#include "heapwalk/heaps/heap.h"
+#include "heapwalk/recorded/recorded.h"
+#include "heapwalk/roots/roots.h"
+
+/* The step that is about to begin, or has just ended. */
+enum mu_search_step {
+	MU_SEARCH_LIST,
+	MU_SEARCH_LISTED, /* the caller opens what the program closed */
+	MU_SEARCH_ROOTED, /* no more of the memory will be looked for */
+	MU_SEARCH_MARKED,
+	MU_SEARCH_FOLD,
+	MU_SEARCH_FOLDED,
+};
+
+struct mu_search {
+	/* Set by the caller. */
+	struct mu_snapshot *snap;
+	struct mu_arena *tables;
+	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
+	size_t limit;                   /* entries; 0: only count */
+	bool contents;                  /* of entries */
+	void (*step)(struct mu_search *search, enum mu_search_step step);
+	void *ctx; /* of STEP */
+
+	/* A second look: only what an earlier image had lost can be lost. */
+	bool again;
+	const struct mu_range *candidates; /* by address */
+	size_t num_candidates;
+
+	/* The answer, as far as it came. */
+	struct mu_heap heap;
+	struct mu_roots roots;
+	struct mu_graph graph;
+	struct mu_leaks leaks;
+	struct mu_recorder recorder;
+	bool recorded; /* there is one */
+	enum mu_status status;
+	struct mu_why why;
+};
+
+/*
+ * Note that a part of the search ended with STATUS and WHY. False: the search
+ * cannot continue. Of several reasons for a partial answer the first is kept.
+ */
+bool mu_search_went_on(
+    struct mu_search *search, enum mu_status status, const struct mu_why *why);
+
+/* List the blocks and mark what can be reached. False: it is over. */
+bool mu_search_mark(struct mu_search *search);
+
+/* Fold what is left. False: it is over. */
+bool mu_search_fold(struct mu_search *search);
+
+#endif

@@ -1,0 +1,336 @@
+/*
+ * It runs on a copy of the collector's stack, in a process where every other
+ * thread has vanished in the middle of its work: locks may be held by threads
+ * that do not exist, so no malloc, no stdio, nothing of libc that locks. Its
+ * mappings are made in its own image.
+ */
+#include "lib/helpers/sweeper.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "heapwalk/memory/self.h"
+#include "heapwalk/refer/referrers.h"
+#include "heapwalk/subject/dynamic_symbols.h"
+#include "lib/helpers/image.h"
+#include "lib/helpers/image_drop.h"
+#include "lib/helpers/own_memory.h"
+#include "lib/helpers/search.h"
+#include "lib/helpers/sweeper_limits.h"
+#include "lib/helpers/worker_threads.h"
+#include "lib/pipe/candidates.h"
+#include "lib/pipe/leak_pipe.h"
+#include "lib/pipe/why_pipe.h"
+#include "lib/report/recorder_here.h"
+#include "lib/state/left_out.h"
+#include "lib/state/library.h"
+#include "mu/sys.h"
+#include "ptrace/live/alternate_stacks.h"
+#include "ptrace/live/sharer.h"
+
+#define SMALL_BYTES ((size_t)1 << 20) /* of memory; one worker suffices */
+
+/* The picture as a whole: later steps may add what is missing from it. */
+struct sweep {
+	struct mu_search search;
+	struct mu_memory_self self;
+	struct mu_arena tables;
+	struct mu_worker_threads threads;
+	struct mu_referrers referrers; /* if that was asked for */
+	size_t left_out; /* pages that a fork leaves out, not brought over */
+};
+
+/*
+ * The guard comes first: what we map ourselves must not come to lie where
+ * memory of the subject is missing in this image (MADV_DONTFORK).
+ */
+static enum mu_status
+open_image(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_snapshot *snap = &pass->snap;
+	enum mu_status status;
+
+	status = mu_image_read(pass);
+	if (status != MU_OK)
+		return status;
+	snap->pid = pass->pid;
+	snap->glibc_major = pass->self.glibc_major;
+	snap->glibc_minor = pass->self.glibc_minor;
+	snap->libc_address = pass->self.libc_address;
+	mu_malloc_probe_tell(&mu_library.malloc_probe, snap);
+	snap->recorded = (uintptr_t)&memunreachable_recorded;
+	snap->unrecorded = snap->recorded == 0;
+	snap->reach = pass->reach;
+	mu_memory_self_open(
+	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
+	status = mu_left_out_guard(pass, &sweep->left_out);
+	if (status != MU_OK)
+		return status;
+	/* All threads run again. */
+	mu_sweeper_limits_yield();
+	mu_sweeper_limits_limit(&sweep->tables, pass->room.left);
+	/*
+	 * The OOM killer loses sight of a process that it has killed when its
+	 * first thread ends, while another still gives the memory back
+	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c passes over dying
+	 * leaders), and takes the program, too. To start a thread takes 0.15
+	 * ms, as long as the search of a small heap.
+	 */
+	mu_worker_threads_open(&sweep->threads,
+	    pass->room.tight || pass->room.private < SMALL_BYTES
+		? 1
+		: mu_library.options.workers);
+	snap->workers = &sweep->threads.workers;
+	if (!mu_memory_self_look(&snap->memory))
+		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
+	status = mu_own_memory_list(pass, &sweep->tables);
+	if (status == MU_OK && pass->room.tight)
+		mu_image_drop_on_signal(pass);
+	return status;
+}
+
+static void
+tell_step(struct mu_search *search, enum mu_search_step step)
+{
+	struct mu_pass *pass = search->ctx;
+	struct mu_snapshot *snap = search->snap;
+	const struct mu_log *log = &pass->log;
+
+	switch (step) {
+	case MU_SEARCH_LISTED:
+		mu_log(log, MU_LOG_STEP, "searching done");
+		mu_memory_self_unlock(
+		    &snap->memory, snap->mappings, snap->num_mappings);
+		mu_log(log, MU_LOG_STEP,
+		    "sweeping process %d for unreachable memory", pass->pid);
+		break;
+	case MU_SEARCH_MARKED:
+		mu_log(log, MU_LOG_STEP, "sweeping done");
+		break;
+	case MU_SEARCH_FOLD:
+		mu_log(log, MU_LOG_STEP, "folding related leaks");
+		break;
+	case MU_SEARCH_FOLDED:
+		mu_log(log, MU_LOG_STEP, "folding done");
+		break;
+	case MU_SEARCH_LIST:
+	case MU_SEARCH_ROOTED:
+		break;
+	}
+}
+
+static void
+log_usage(const struct mu_log *log, const struct mu_heap_usage *usage)
+{
+	mu_log(log, MU_LOG_DEBUG,
+	    "heap: %zu KiB: %zu bytes reachable, %zu unreachable, %zu free "
+	    "(%zu of them at the ends of heaps), %zu headers and the like, "
+	    "%zu unproven; %zu KiB of it mmapped: %s",
+	    mu_usage_held(usage) / 1024, usage->live_reachable,
+	    usage->live_unreachable, usage->free_held, mu_usage_top(usage),
+	    usage->overhead, usage->unproven, usage->mmapped / 1024,
+	    mu_verdict_name(mu_usage_judge(usage)));
+}
+
+static void
+find_referrers(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+	struct mu_why why = { "" };
+
+	mu_search_went_on(search,
+	    mu_referrers_find(&sweep->referrers,
+		~pass->request->references->hidden, &search->graph,
+		&search->roots, &pass->snap, mu_own_frames(pass),
+		&sweep->tables, pass->deadline_ns, &why),
+	    &why);
+}
+
+static void
+sweep_image(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	*search = (struct mu_search) {
+		.snap = &pass->snap,
+		.tables = &sweep->tables,
+		.begin_ns = pass->begin_ns,
+		.deadline_ns = pass->deadline_ns,
+		.limit = pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
+		.contents = pass->request->contents,
+		.step = tell_step,
+		.ctx = pass,
+		.again = pass->turn == MU_TURN_SECOND,
+		.candidates = pass->candidates,
+		.num_candidates = pass->num_candidates,
+	};
+	mu_log(&pass->log, MU_LOG_STEP, "searching process %d for allocations",
+	    pass->pid);
+	if (!mu_search_went_on(search, open_image(pass, sweep), &pass->why) ||
+	    !mu_search_mark(search))
+		return;
+	if (pass->request->references != NULL)
+		find_referrers(pass, sweep);
+	else if (mu_search_fold(search))
+		log_usage(&pass->log, &search->heap.usage);
+}
+
+static void
+note_skipped(struct mu_pass *pass, struct sweep *sweep)
+{
+	size_t skipped =
+	    pass->snap.memory.skipped_pages - pass->snap.memory.closed_pages;
+	struct mu_search *search = &sweep->search;
+
+	/* An image that is not looked at any further has nothing to say. */
+	if (skipped == 0 ||
+	    (search->status != MU_OK && search->status != MU_PARTIAL))
+		return;
+	mu_log(&pass->log, MU_LOG_WARNING, "%zu pages skipped due to segfaults",
+	    skipped);
+	if (search->status == MU_OK && skipped > sweep->left_out)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu readable pages could not be read", skipped);
+	else if (search->status == MU_OK)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu pages that a fork leaves out (MADV_DONTFORK,"
+		    " MADV_WIPEONFORK) were too many to be copied",
+		    skipped);
+}
+
+static bool
+anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
+{
+	return pass->request->references != NULL
+	    ? sweep->referrers.total == 0
+	    : sweep->search.leaks.num_leaks > 0;
+}
+
+/*
+ * Lost, or referred to from memory that this image has only zeros of? A part
+ * of the heap can be such memory too.
+ */
+static void
+note_wiped(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+	bool candidate = search->status == MU_ERR_HEAP_INCONSISTENT ||
+	    ((search->status == MU_OK || search->status == MU_PARTIAL) &&
+		anything_lost(pass, sweep));
+
+	if (candidate && mu_left_out_wiped(pass) && search->status == MU_OK)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "memory under MADV_WIPEONFORK could not be scanned");
+}
+
+/* What moves within memory that is searched as it changes may be missed. */
+static void
+note_changing(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	if (search->status == MU_OK && pass->changing > 0 &&
+	    anything_lost(pass, sweep))
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu MiB of shared memory could not be copied during the"
+		    " stop: what only they refer to may be among these",
+		    (pass->changing + 0xfffff) >> 20);
+}
+
+/* The collector shares the memory, too, and may not be gone yet. */
+static void
+note_sharer(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+	pid_t sharer;
+
+	if (search->status != MU_OK || pass->alone ||
+	    !anything_lost(pass, sweep))
+		return;
+	sharer = mu_sharer_find(pass->pid, pass->collector);
+	if (sharer != 0)
+		search->status =
+		    mu_why(&search->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+}
+
+static bool
+large_lost(const struct mu_pass *pass, const struct sweep *sweep)
+{
+	const struct mu_referrers *referrers = &sweep->referrers;
+
+	if (pass->request->references != NULL)
+		return referrers->total == 0 &&
+		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
+	return mu_blocks_unmarked_of(
+	    &sweep->search.heap.blocks, MU_ALTERNATE_STACK_MIN);
+}
+
+/* One that is lost may be the alternate signal stack of a thread. */
+static void
+note_stacks(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_search *search = &sweep->search;
+
+	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
+	    pass->alone || !anything_lost(pass, sweep) ||
+	    !large_lost(pass, sweep) ||
+	    !mu_may_import(&pass->snap, "sigaltstack"))
+		return;
+	if (mu_left_out_want_stacks(pass, &search->why))
+		search->status = MU_ERR_TIMEOUT;
+	else if (search->status == MU_OK && pass->unasked > 0)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "the alternate signal stacks of %zu threads, which may be"
+		    " among these, are not known%s",
+		    pass->unasked,
+		    mu_library.options.stop == MU_STOP_PTRACE
+			? "; stop=auto asks for them by signal"
+			: "");
+}
+
+static bool
+send(struct mu_pass *pass, const struct sweep *sweep)
+{
+	const struct mu_search *search = &sweep->search;
+	enum mu_status status = search->status;
+	int fd = pass->pipe_write;
+
+	if (pass->request->references != NULL)
+		return mu_why_pipe_send(
+		    fd, status, &search->why, &search->heap, &sweep->referrers);
+	if (!mu_leak_pipe_send(
+		fd, status, &search->why, &search->heap, &search->leaks))
+		return false;
+	return (pass->turn != MU_TURN_FIRST &&
+		   pass->request->unreachable == NULL) ||
+	    (status != MU_OK && status != MU_PARTIAL) ||
+	    mu_candidates_send(fd, &search->heap.blocks);
+}
+
+void
+mu_sweeper(struct mu_pass *pass)
+{
+	struct sweep sweep = { 0 };
+	bool sent;
+
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	if (mu_sys0(SYS_getppid) != pass->pid)
+		mu_sys_exit(2);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
+	mu_sys2(SYS_setpgid, 0, 0);
+	mu_sweeper_limits_begin();
+	sweep_image(pass, &sweep);
+	mu_sweeper_limits_explain(
+	    &sweep.tables, sweep.search.status, &sweep.search.why);
+	mu_log(&pass->log, MU_LOG_DEBUG, "tables: %zu KiB of at most %zu KiB",
+	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
+	note_skipped(pass, &sweep);
+	note_wiped(pass, &sweep);
+	note_changing(pass, &sweep);
+	note_stacks(pass, &sweep);
+	note_sharer(pass, &sweep);
+	sent = send(pass, &sweep);
+	mu_image_drop(pass);
+	mu_sys_exit(sent ? 0 : 3);
+}

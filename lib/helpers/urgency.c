@@ -1,0 +1,97 @@
+#include "lib/helpers/urgency.h"
+
+#include <sched.h>
+#include <sys/resource.h>
+
+#include "mu/sys.h"
+
+#define FIFO_PRIORITY 1
+#define NICE_LOWEST (-20)
+#define NICE_LIMIT_MAX 40 /* RLIMIT_NICE is 20 less the nice value */
+
+/* The system call gives 20 less the nice value. */
+static int
+get_nice(void)
+{
+	return 20 - (int)mu_sys2(SYS_getpriority, PRIO_PROCESS, 0);
+}
+
+static bool
+set_nice(int nice)
+{
+	return mu_sys3(SYS_setpriority, PRIO_PROCESS, 0, nice) == 0;
+}
+
+static bool
+set_policy(int policy, int priority)
+{
+	struct sched_param param = { .sched_priority = priority };
+
+	return mu_sys3(SYS_sched_setscheduler, 0, policy, (long)&param) == 0;
+}
+
+static void
+allow(int resource, uint64_t value)
+{
+	struct rlimit64 limit = { value, value };
+
+	mu_sys4(SYS_prlimit64, 0, resource, (long)&limit, 0);
+}
+
+void
+mu_urgency_allow(void)
+{
+	allow(RLIMIT_RTPRIO, FIFO_PRIORITY);
+	allow(RLIMIT_NICE, NICE_LIMIT_MAX);
+}
+
+/* Where the lowest is refused, what RLIMIT_NICE leaves. */
+static bool
+lower_nice(int now)
+{
+	struct rlimit64 limit = { 0, 0 };
+	int nice;
+
+	if (set_nice(NICE_LOWEST))
+		return true;
+	mu_sys4(SYS_prlimit64, 0, RLIMIT_NICE, 0, (long)&limit);
+	if (limit.rlim_cur > NICE_LIMIT_MAX)
+		return false;
+	nice = 20 - (int)limit.rlim_cur;
+	return nice < now && set_nice(nice);
+}
+
+void
+mu_urgency_raise(struct mu_urgency *urgency)
+{
+	struct sched_param param = { 0 };
+
+	*urgency = (struct mu_urgency) {
+		.policy = (int)mu_sys1(SYS_sched_getscheduler, 0),
+		.nice = get_nice(),
+	};
+	mu_sys2(SYS_sched_getparam, 0, (long)&param);
+	urgency->priority = param.sched_priority;
+	/* What is urgent already stays as it is. */
+	if (urgency->policy != SCHED_OTHER && urgency->policy != SCHED_BATCH &&
+	    urgency->policy != SCHED_IDLE)
+		return;
+	/* No child inherits it, even one that is not let to drop it. */
+	urgency->raised =
+	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY) ||
+	    lower_nice(urgency->nice);
+}
+
+void
+mu_urgency_drop(struct mu_urgency *urgency)
+{
+	if (!urgency->raised)
+		return;
+	/* Without rights the flag stays; with nothing raised it does nothing.
+	 */
+	if (!set_policy(urgency->policy, urgency->priority))
+		set_policy(
+		    urgency->policy | SCHED_RESET_ON_FORK, urgency->priority);
+	set_nice(urgency->nice);
+	urgency->raised = false;
+}

@@ -1,0 +1,14 @@
+/*
+ * Write the statistics of the allocator underneath to stderr.
+ *
+ * Runs in: the original, the watcher or at exit.
+ */
+#ifndef LIB_MALLOC_DEBUG_DUMPS_ALLOCATOR_STATS_H
+#define LIB_MALLOC_DEBUG_DUMPS_ALLOCATOR_STATS_H
+
+void allocator_stats_log(void);
+
+/* If an option requests it. */
+void stats_at_exit(void);
+
+#endif

@@ -1,0 +1,205 @@
+/*
+ * Runs in: the original, any thread; since the watcher may be a bare thread, no
+ * code here calls libc unless names are requested.
+ */
+#include "lib/malloc_debug/dumps/heap_dump.h"
+
+#include <sys/utsname.h>
+
+#include "include/mu/report_file.h"
+#include "lib/malloc_debug/checks/guards_live.h"
+#include "lib/malloc_debug/dumps/dump_modules.h"
+#include "lib/malloc_debug/dumps/frame_names.h"
+#include "lib/malloc_debug/dumps/gone_modules.h"
+#include "lib/malloc_debug/dumps/leak_blocks.h"
+#include "lib/malloc_debug/dumps/leak_estimate.h"
+#include "lib/malloc_debug/dumps/output_file.h"
+#include "lib/malloc_debug/shadow/recorder.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+/* In place of Android's build fingerprint: the system. */
+static void
+print_head(struct output_file *out, const struct leak_blocks *blocks)
+{
+	struct utsname system;
+	size_t i, total = 0;
+
+	for (i = 0; i < blocks->count; i++)
+		total += blocks->blocks[i].size * blocks->blocks[i].count;
+	output_file_print(out, "Android Native Heap Dump v1.2\n\n");
+	if (mu_sys1(SYS_uname, (long)&system) < 0)
+		output_file_print(out, "Build fingerprint: 'unknown'\n\n");
+	else
+		output_file_print(out, "Build fingerprint: '%s/%s/%s'\n\n",
+		    system.sysname, system.release, system.machine);
+	output_file_print(out, "Total memory: %zu\n", total);
+	output_file_print(out, "Allocation records: %zu\n", blocks->count);
+	output_file_print(
+	    out, "Backtrace size: %zu\n\n", recorder_options.frames);
+}
+
+static void
+print_names(struct output_file *out, struct frame_names *names,
+    const struct mu_stack *stack)
+{
+	const struct frame_name *name;
+	size_t i;
+
+	if (stack == NULL)
+		return;
+	output_file_print(out, "  bt_info");
+	for (i = 0; i < stack->num_frames && stack->frames[i] != 0; i++) {
+		name = frame_names_find(
+		    names, gone_modules_frame(stack->frames[i]));
+		output_file_print(out, " {\"%s\" %lx \"%s\" %lx}", name->map,
+		    (unsigned long)name->relative, name->function,
+		    (unsigned long)name->offset);
+	}
+	output_file_print(out, "\n");
+}
+
+/*
+ * The viewer attributes "z 1" to the process and other blocks to its parent:
+ * here those that a child had before the fork.
+ */
+static void
+print_record(struct output_file *out, const struct leak_block *block)
+{
+	const struct mu_stack *stack = block->trace;
+	size_t i;
+
+	output_file_print(out, "z %d  sz %8zu  num    %zu  bt",
+	    block->child || !recorder_child ? 1 : 0, block->size, block->count);
+	for (i = 0; stack != NULL && i < stack->num_frames; i++) {
+		if (stack->frames[i] == 0)
+			break;
+		output_file_print(out, " %lx",
+		    (unsigned long)gone_modules_frame(stack->frames[i]));
+	}
+	output_file_print(out, "\n");
+}
+
+static void
+print_records(struct output_file *out, const struct leak_blocks *blocks)
+{
+	struct frame_names names;
+	size_t i;
+
+	if (!recorder_options.backtrace_full) {
+		for (i = 0; i < blocks->count; i++)
+			print_record(out, &blocks->blocks[i]);
+		return;
+	}
+	recorder_enter();
+	frame_names_open(&names);
+	for (i = 0; i < blocks->count; i++) {
+		print_record(out, &blocks->blocks[i]);
+		print_names(out, &names, blocks->blocks[i].trace);
+	}
+	frame_names_close(&names);
+	recorder_leave();
+}
+
+static void
+print_maps(struct output_file *out)
+{
+	char buffer[1024];
+	ssize_t n;
+	int fd = mu_sys_open("/proc/thread-self/maps", O_RDONLY | O_CLOEXEC, 0);
+
+	output_file_print(out, "MAPS\n");
+	if (fd < 0)
+		output_file_print(out, "Could not open /proc/self/maps\n");
+	else
+		while ((n = mu_sys_read(fd, buffer, sizeof(buffer))) > 0)
+			output_file_write(out, buffer, (size_t)n);
+	mu_sys_close(&fd);
+	output_file_print(out, "END\n");
+}
+
+static void
+print_module(void *ctx, const char *text, size_t length)
+{
+	output_file_write(ctx, text, length);
+}
+
+/* After END, which Android's viewer does not read. */
+static void
+print_remarks(struct output_file *out, const struct leak_blocks *blocks)
+{
+	if (recorder_options.sample_bytes != 0)
+		output_file_print(out,
+		    "# sampled: one stack in %zu bytes, num is an estimate\n",
+		    recorder_options.sample_bytes);
+	if (blocks->short_of_memory)
+		output_file_print(out, "# incomplete: no memory\n");
+	dump_modules(print_module, out);
+}
+
+static void
+print(struct output_file *out)
+{
+	struct leak_blocks blocks;
+
+	leak_blocks_take(&blocks, leak_estimate_wanted);
+	leak_blocks_merge(&blocks);
+	leak_estimate(&blocks);
+	print_head(out, &blocks);
+	print_records(out, &blocks);
+	print_maps(out);
+	print_remarks(out, &blocks);
+	leak_blocks_close(&blocks);
+}
+
+int
+heap_dump_write(int fd)
+{
+	struct output_file out;
+
+	output_file_given(&out, fd);
+	print(&out);
+	return output_file_end(&out, "");
+}
+
+bool
+heap_dump(const char *name)
+{
+	struct output_file out;
+	int error = output_file_make(&out, name);
+
+	if (error != 0) {
+		recorder_say("Unable to create file: %s", name);
+		return false;
+	}
+	recorder_say("Dumping to file: %s", name);
+	print(&out);
+	error = output_file_end(&out, name);
+	if (error != 0)
+		recorder_say("Unable to write file: %s: %s", name,
+		    mu_report_file_reason(error));
+	return error == 0;
+}
+
+void
+heap_dump_on_signal(void)
+{
+	char name[PATH_MAX];
+
+	guards_check_live();
+	mu_text_format(name, sizeof(name), "%s.%d.txt",
+	    recorder_options.dump_prefix, (int)mu_sys_getpid());
+	heap_dump(name);
+}
+
+void
+heap_dump_at_exit(void)
+{
+	char name[PATH_MAX];
+
+	if (!recorder_options.backtrace || !recorder_options.dump_on_exit)
+		return;
+	mu_text_format(name, sizeof(name), "%s.%d.exit.txt",
+	    recorder_options.dump_prefix, (int)mu_sys_getpid());
+	heap_dump(name);
+}

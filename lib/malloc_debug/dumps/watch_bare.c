@@ -1,0 +1,121 @@
+#include "lib/malloc_debug/dumps/watch_bare.h"
+
+#include <linux/kcmp.h>
+#include <sched.h>
+#include <sys/prctl.h>
+
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+
+#define SIGSETXID 33 /* glibc's own; passes may stop threads with it */
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
+
+static struct {
+	int *pending;
+	void (*run)(int bits);
+	char *stack; /* NULL: none; nothing is done */
+	int busy;    /* a thread exists and will check once more */
+	int tid;     /* not 0 until it has left its stack: cleared by the
+			kernel */
+	int pid;     /* of the process that it is in */
+} bare;
+
+bool
+watch_bare_prepare(int *pending, void (*run)(int bits))
+{
+	long address = mu_sys_map_stack(STACK_SIZE);
+
+	if (mu_sys_failed(address))
+		return false;
+	bare.pending = pending;
+	bare.run = run;
+	bare.stack = (char *)address;
+	bare.pid = mu_sys_getpid();
+	return true;
+}
+
+/* After the store to BUSY, the next signal starts another thread. */
+static void
+work(void *arg)
+{
+	const mu_sigmask mask = ~mu_signal_bit(SIGSETXID);
+	int bits, idle = 0;
+
+	(void)arg;
+	mu_sys_restore_signals(&mask);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"malloc_debug");
+	do {
+		while ((bits = __atomic_exchange_n(
+			    bare.pending, 0, __ATOMIC_ACQ_REL)) != 0)
+			bare.run(bits);
+		__atomic_store_n(&bare.busy, 0, __ATOMIC_SEQ_CST);
+		if (__atomic_load_n(bare.pending, __ATOMIC_SEQ_CST) == 0)
+			break;
+		idle = 0;
+	} while (__atomic_compare_exchange_n(
+	    &bare.busy, &idle, 1, false, __ATOMIC_SEQ_CST, __ATOMIC_RELAXED));
+	for (;;)
+		mu_sys1(SYS_exit, 0);
+}
+
+/*
+ * Is the watcher this process's? A child made by a bare clone() has a copy of
+ * this memory, with a busy mark of the parent's thread: it begins anew. A child
+ * of vfork() has the memory itself: a second thread on that stack would
+ * overwrite the first one's frames. What a signal asks of it stays pending for
+ * its parent. Where kcmp(2) is refused a child is taken for one of vfork().
+ */
+static bool
+is_ours(void)
+{
+	int pid = mu_sys_getpid();
+	long order;
+
+	if (pid == bare.pid)
+		return true;
+	order = mu_sys3(SYS_kcmp, pid, bare.pid, KCMP_VM);
+	if (order <= 0 && order != -ESRCH)
+		return false;
+	watch_bare_fork_child();
+	return true;
+}
+
+void
+watch_bare_wake(void)
+{
+	int idle = 0, tid;
+	mu_sigmask mask;
+	long error;
+
+	if (bare.stack == NULL || !is_ours())
+		return;
+	if (!__atomic_compare_exchange_n(&bare.busy, &idle, 1, false,
+		__ATOMIC_SEQ_CST, __ATOMIC_RELAXED))
+		return;
+	/* Wait until the previous thread has left the stack. */
+	while ((tid = __atomic_load_n(&bare.tid, __ATOMIC_ACQUIRE)) != 0)
+		mu_sys_futex_wait(
+		    &bare.tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);
+	mu_sys_block_signals(&mask);
+	error = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
+		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	    bare.stack + STACK_SIZE, &bare.tid, work, NULL);
+	if (error < 0)
+		__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+	mu_sys_restore_signals(&mask);
+}
+
+bool
+watch_bare_busy(void)
+{
+	return is_ours() && __atomic_load_n(&bare.busy, __ATOMIC_ACQUIRE) != 0;
+}
+
+void
+watch_bare_fork_child(void)
+{
+	__atomic_store_n(&bare.tid, 0, __ATOMIC_RELEASE);
+	__atomic_store_n(&bare.busy, 0, __ATOMIC_RELEASE);
+	bare.pid = mu_sys_getpid();
+}

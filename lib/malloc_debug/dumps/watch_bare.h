@@ -1,0 +1,27 @@
+/*
+ * A watcher that exists only while it works: a thread that the handler starts
+ * by a bare clone(2), on a stack that was mapped in advance.
+ *
+ * It shares the TLS of the interrupted thread, so its jobs use no errno, no
+ * lock of libc, no malloc and no recorder_enter(). libc does not know the
+ * thread.
+ *
+ * Runs in: the original.
+ */
+#ifndef LIB_MALLOC_DEBUG_DUMPS_WATCH_BARE_H
+#define LIB_MALLOC_DEBUG_DUMPS_WATCH_BARE_H
+
+#include <stdbool.h>
+
+/* False: no memory. */
+bool watch_bare_prepare(int *pending, void (*run)(int bits));
+
+/* *PENDING has bits. Async-signal-safe. */
+void watch_bare_wake(void);
+
+void watch_bare_fork_child(void);
+
+/* True if a thread is working, or is about to. */
+bool watch_bare_busy(void);
+
+#endif

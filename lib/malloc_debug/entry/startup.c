@@ -1,0 +1,271 @@
+/*
+ * From the first allocation to main(), and the last handler at exit.
+ *
+ * The first allocation may come from the loader, before any constructor.
+ * dlsym() works by then, as all objects have been relocated; threads and
+ * signals are set up by the constructor.
+ */
+#include "lib/malloc_debug/entry/startup.h"
+
+#include <unistd.h>
+
+#include "lib/malloc_debug/checks/guards_live.h"
+#include "lib/malloc_debug/dumps/allocator_stats.h"
+#include "lib/malloc_debug/dumps/heap_dump.h"
+#include "lib/malloc_debug/dumps/journal.h"
+#include "lib/malloc_debug/dumps/leak_list.h"
+#include "lib/malloc_debug/dumps/symbolize.h"
+#include "lib/malloc_debug/dumps/watch.h"
+#include "lib/malloc_debug/entry/exit_wait.h"
+#include "lib/malloc_debug/entry/fork.h"
+#include "lib/malloc_debug/entry/hooks.h"
+#include "lib/malloc_debug/entry/new_failed.h"
+#include "lib/malloc_debug/entry/real.h"
+#include "lib/malloc_debug/entry/stand_aside.h"
+#include "lib/malloc_debug/leaktracer/leaktracer.h"
+#include "lib/malloc_debug/shadow/live.h"
+#include "lib/malloc_debug/shadow/quarantine.h"
+#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/shadow/sampling.h"
+#include "lib/malloc_debug/shadow/stack_id.h"
+
+#define EARLY_BLOCKS 256
+
+enum stage { NOTHING, FINDING, FOUND, READING, AWAKE, ASIDE };
+
+static int stage;
+static bool with_options;
+static const void *early[EARLY_BLOCKS];
+static size_t early_sizes[EARLY_BLOCKS], early_count;
+
+/*
+ * From the ABI of libstdc++ and glibc; DSO NULL: run whichever object is
+ * unloaded.
+ */
+int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
+
+static bool
+step(int from, int to)
+{
+	return __atomic_compare_exchange_n(
+	    &stage, &from, to, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
+}
+
+void
+startup_note(const void *block, size_t size)
+{
+	size_t i = __atomic_fetch_add(&early_count, 1, __ATOMIC_RELAXED);
+
+	if (i >= EARLY_BLOCKS)
+		return;
+	early_sizes[i] = size + (size == 0);
+	early[i] = block;
+}
+
+void
+startup_forget(const void *block)
+{
+	size_t i;
+
+	for (i = 0; i < EARLY_BLOCKS; i++) {
+		if (early[i] == block)
+			early[i] = NULL;
+	}
+}
+
+bool
+startup_missed(void)
+{
+	return __atomic_load_n(&early_count, __ATOMIC_RELAXED) > EARLY_BLOCKS;
+}
+
+/* verify_pointers needs these blocks, too. */
+static void
+record_early(void)
+{
+	size_t i;
+
+	for (i = 0; i < EARLY_BLOCKS; i++) {
+		if (early[i] != NULL)
+			live_put(early[i], early_sizes[i],
+			    mu_shadow_word(RECORDER_BARE, MU_BLOCK_MALLOC));
+	}
+}
+
+static bool
+prepare_stacks(void)
+{
+	static int prepared; /* 1 = in progress, 2 = done */
+	int none = 0;
+
+	if (!__atomic_compare_exchange_n(
+		&prepared, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return true;
+	recorder_enter();
+	stack_capture_init();
+	if (recorder_options.backtrace_full)
+		stack_capture_init_full();
+	recorder_leave();
+	return true;
+}
+
+static void
+publish_options(void)
+{
+	const struct debug_options *options = &recorder_options;
+	struct mu_recorded *recorded = &memunreachable_recorded;
+
+	recorded->max_frames = (uint32_t)options->frames;
+	recorded->sample_bytes = options->sample_bytes;
+	recorded->min_size = options->min_size;
+	recorded->max_size = options->max_size;
+	if (options->backtrace)
+		recorded->flags |= MU_RECORDED_STACKS;
+	if (options->front_guard != 0)
+		recorded->flags |= MU_RECORDED_DRESSED;
+}
+
+static void
+prepare_options(void)
+{
+	const struct debug_options *options = &recorder_options;
+
+	recorder_capturing = options->backtrace_enabled;
+	stack_id_choose();
+	if (options->sample_bytes != 0)
+		sampling_init(options->sample_bytes);
+	if (options->record_allocs != 0)
+		journal_start(options->record_allocs);
+	if (options->hooks)
+		hooks_enable();
+	if (options->free_track != 0 && !quarantine_init(options->free_track))
+		recording_stop();
+}
+
+/* False: the recorder stays inactive. */
+static bool
+read_environment(void)
+{
+	const char *aside = stand_aside_for();
+
+	with_options = debug_options_environment(&recorder_options);
+	leaktracer_startup();
+	if (aside != NULL && (with_options || leaktracer_active))
+		recorder_say("asleep, since %s has malloc in hand", aside);
+	if (aside != NULL)
+		with_options = leaktracer_active = false;
+	if (!with_options)
+		recorder_options =
+		    (struct debug_options) { .max_size = SIZE_MAX };
+	return aside == NULL;
+}
+
+static void
+come_up(void)
+{
+	bool awake = read_environment();
+
+	publish_options();
+	if (recording_wanted() || leaktracer_active) {
+		prepare_stacks();
+		if (!recording_start())
+			recording_stop();
+		else if (recorder_options.verify_pointers)
+			record_early();
+	}
+	if (with_options)
+		prepare_options();
+	__atomic_store_n(&stage, awake ? AWAKE : ASIDE, __ATOMIC_RELEASE);
+	recording_choose();
+}
+
+void
+startup_now(void)
+{
+	if (step(NOTHING, FINDING)) {
+		recorder_enter();
+		real_find();
+		new_replaced_find();
+		recorder_leave();
+		step(FINDING, FOUND);
+	}
+	/* libc sets environ first of all; some objects allocate even before. */
+	if (environ != NULL && step(FOUND, READING)) {
+		recorder_enter();
+		come_up();
+		recorder_leave();
+	}
+}
+
+bool
+startup_awake(void)
+{
+	startup_now();
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ASIDE) {
+		recorder_say("asleep: another tool has malloc in hand");
+		return false;
+	}
+	return prepare_stacks();
+}
+
+/*
+ * Checks come before the lists and files. Allocations of these functions
+ * themselves are not listed.
+ */
+static void
+at_exit(void *unused)
+{
+	(void)unused;
+	recorder_enter();
+	watch_end();
+	quarantine_check();
+	guards_check_live();
+	leak_list_at_exit();
+	journal_at_exit();
+	heap_dump_at_exit();
+	stats_at_exit();
+	leaktracer_at_exit();
+	recorder_leave();
+}
+
+/* If another allocator is preloaded before this library, it gets all calls. */
+static void
+say_enabled(void)
+{
+	const char *first = real_first();
+
+	if (first != NULL)
+		recorder_say("%s: calls of malloc go to %s, which comes before"
+			     " this library: only what that passes on is"
+			     " recorded; preload this library first",
+		    recorder_program(), first);
+	else if (with_options && recorder_options.verbose)
+		recorder_say("%s: malloc debug enabled", recorder_program());
+}
+
+/*
+ * A handler that is registered for no object, before libc registers the
+ * loader's destructors, runs after these: all late destructors have freed their
+ * blocks.
+ */
+__attribute__((constructor(101))) static void
+startup_constructor(void)
+{
+	startup_now();
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) != AWAKE)
+		return;
+	recorder_enter();
+	fork_watch();
+	if (with_options)
+		symbolize_start();
+	__cxa_atexit(at_exit, NULL, NULL);
+	leaktracer_constructor();
+	if (with_options || leaktracer_active)
+		say_enabled();
+	if (with_options || leaktracer_active) {
+		watch_start();
+		exit_wait_start();
+	}
+	recorder_leave();
+}

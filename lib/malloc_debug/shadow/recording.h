@@ -1,0 +1,44 @@
+/*
+ * What is recorded, and which path the entry points take.
+ */
+#ifndef LIB_MALLOC_DEBUG_SHADOW_RECORDING_H
+#define LIB_MALLOC_DEBUG_SHADOW_RECORDING_H
+
+#include <stdbool.h>
+
+#include "lib/malloc_debug/entry/hidden.h"
+
+/*
+ * Checked first by every entry point. In all states after the first the call is
+ * passed to the next allocator.
+ */
+enum recording_way {
+	RECORDING_UNBORN,  /* before the first allocation */
+	RECORDING_PLAIN,   /* live blocks, without stacks */
+	RECORDING_STACKS,  /* with stacks */
+	RECORDING_SAMPLED, /* only sampled blocks */
+	RECORDING_ASLEEP,  /* nothing */
+	RECORDING_CAREFUL, /* something else besides: use the careful path */
+};
+
+extern enum recording_way recording_way HIDDEN;
+
+/* Blocks get words; checked in the careful path. */
+extern bool recording_on;
+
+/* All blocks get words, because of an option. Otherwise only LeakTracer's. */
+extern bool recording_all;
+
+/* The options require words. */
+bool recording_wanted(void);
+
+/* Make the tables for the options or LeakTracer. False = no memory. */
+bool recording_start(void);
+
+/* The recorder is initialised: choose the path of the entry points. */
+void recording_choose(void);
+
+/* Out of memory: report it once; existing records stay. */
+void recording_stop(void);
+
+#endif

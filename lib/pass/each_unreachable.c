@@ -1,0 +1,40 @@
+/*
+ * Every unreachable block, also those that are folded into an entry: for who
+ * has more to say of each than an entry can.
+ *
+ * Runs in: original.
+ */
+#include "lib/pass/pass.h"
+#include "lib/pipe/candidates.h"
+#include "lib/state/library.h"
+
+static __attribute__((noinline)) bool
+ask(const struct mu_caller *caller, struct mu_unreachable *unreachable)
+{
+	struct mu_request request = {
+		.caller = caller,
+		.unreachable = unreachable,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+
+	return mu_pass_run(&request, &info);
+}
+
+bool
+memunreachable_each_unreachable(
+    void (*visit)(void *ctx, uintptr_t begin, size_t size), void *ctx)
+{
+	struct mu_unreachable unreachable = { .blocks = NULL };
+	struct mu_caller caller;
+	bool judged;
+	size_t i;
+
+	mu_caller_capture(&caller);
+	judged = ask(&caller, &unreachable);
+	for (i = 0; judged && i < unreachable.count; i++)
+		visit(ctx, unreachable.blocks[i].begin,
+		    mu_range_size(unreachable.blocks[i]));
+	if (unreachable.blocks != NULL)
+		mu_results_free(&mu_library.results, unreachable.blocks);
+	return judged;
+}

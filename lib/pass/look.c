@@ -1,0 +1,264 @@
+#include "lib/pass/look.h"
+
+#include <gnu/libc-version.h>
+#include <string.h>
+
+#include "lib/pass/stop_method.h"
+#include "lib/pipe/candidates.h"
+#include "lib/pipe/leak_pipe.h"
+#include "lib/pipe/why_pipe.h"
+#include "lib/state/allocator_freeze.h"
+#include "lib/state/caller.h"
+#include "lib/state/left_out.h"
+#include "lib/state/library.h"
+#include "lib/state/sweeper_end.h"
+#include "mu/sys.h"
+#include "ptrace/live/mappings.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/sharer.h"
+
+#define NS_PER_MS 1000000ull
+
+/*
+ * A thread can be caught where no lock holds it: between a counter and the
+ * munmap() it counts (munmap_chunk), or inside malloc when the program takes
+ * no lock at all. A moment later it is somewhere else.
+ */
+#define MAX_TRIES 20
+#define MAX_TRIES_FOR_FULL 4 /* a partial answer is one */
+#define MAX_TRIES_FOR_BLOCKED 5
+#define MAX_TRIES_FOR_STOP 5 /* the program stood still each time */
+
+/*
+ * From one to the next, times its number. A thread that lost its CPU between
+ * two such steps has to get it back: with others before it in tens of ms.
+ */
+#define NAP_NS NS_PER_MS
+#define NAP_FOR_FULL_NS (10 * NS_PER_MS)
+#define NAP_FOR_STOP_NS (20 * NS_PER_MS)
+
+/* "2.36" */
+static void
+read_release(struct mu_snapshot *self)
+{
+	const char *text = gnu_get_libc_version();
+
+	for (; *text >= '0' && *text <= '9'; text++)
+		self->glibc_major =
+		    self->glibc_major * 10 + (unsigned)(*text - '0');
+	if (*text != '.')
+		return;
+	for (text++; *text >= '0' && *text <= '9'; text++)
+		self->glibc_minor =
+		    self->glibc_minor * 10 + (unsigned)(*text - '0');
+}
+
+/* What finding libc's arenas needs: mappings, and memory to be read. */
+static enum mu_status
+look_at_self(struct mu_pass *pass)
+{
+	struct mu_snapshot *self = &pass->self;
+	enum mu_status status;
+
+	*self = (struct mu_snapshot) { .pid = pass->pid };
+	/* A leader that has ended shows none; we are no leader then. */
+	status = mu_mappings_read(pass->tid, &self->mappings,
+	    &self->num_mappings, &pass->arena, &pass->why);
+	if (status != MU_OK)
+		return status;
+	read_release(self);
+	self->libc_address = (uintptr_t)gnu_get_libc_version;
+	self->malloc_address = mu_malloc_address();
+	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
+	    self->num_mappings);
+	return MU_OK;
+}
+
+static enum mu_status
+open_pipe(struct mu_pass *pass)
+{
+	int ends[2] = { -1, -1 };
+	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
+
+	if (error < 0)
+		return mu_why(&pass->why, mu_status_from_errno((int)-error),
+		    "cannot make a pipe (errno %ld)", -error);
+	pass->pipe_read = ends[0];
+	pass->pipe_write = ends[1];
+	return MU_OK;
+}
+
+/*
+ * Signals stay blocked while malloc is frozen: a handler that allocates would
+ * wait for the thread it interrupted. Every rung freezes it late and thaws it
+ * early; what is left frozen here is a failure's.
+ */
+static enum mu_status
+take_image(struct mu_pass *pass)
+{
+	enum mu_status status;
+	mu_sigmask mask;
+
+	/* Not from the collector: a full pipe would keep malloc frozen. */
+	mu_log(&pass->log, MU_LOG_STEP,
+	    "collecting thread info for process %d...", pass->pid);
+	if (!mu_sys_block_signals(&mask)) {
+		mu_sys_close(&pass->pipe_write);
+		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		    "signals cannot be blocked; by a seccomp filter?");
+	}
+	/* Signals are blocked: what is alone now starts nothing. */
+	pass->alone = !pass->filtered && mu_sharer_none();
+	status = mu_allocator_find(pass);
+	if (status == MU_OK)
+		status = mu_stop_method_run(pass);
+	mu_allocator_thaw(pass);
+	mu_sys_restore_signals(&mask);
+	/* Ours was a copy; the sweeper's end of file must be seen. */
+	mu_sys_close(&pass->pipe_write);
+	if (status == MU_OK)
+		mu_log(&pass->log, MU_LOG_STEP, "collection thread done");
+	return status;
+}
+
+void
+mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	mu_results_drop(&mu_library.results, &pass->entries);
+	FreeUnreachableMemoryInfo(info);
+}
+
+static enum mu_status
+receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_references *references = pass->request->references;
+	enum mu_status status, kept;
+
+	if (references != NULL)
+		return mu_why_pipe_receive(pass, references, info);
+	status = mu_leak_pipe_receive(pass, &mu_library.results, info);
+	if ((pass->turn != MU_TURN_FIRST &&
+		pass->request->unreachable == NULL) ||
+	    (status != MU_OK && status != MU_PARTIAL))
+		return status;
+	kept = mu_candidates_receive(pass, info->num_leaks);
+	if (kept == MU_OK)
+		return status;
+	/* Who was not checked has no totals. */
+	mu_look_drop(pass, info);
+	return kept;
+}
+
+/* Before anything is stopped: is there room for an image? */
+static enum mu_status
+find_room(struct mu_pass *pass)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	pass->filtered = mu_proc_own_status(status, sizeof(status)) <= 0 ||
+	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
+	mu_room_open_with(&pass->room, pass->pid, status);
+	return mu_room_judge(
+	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
+}
+
+static enum mu_status
+try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	uint64_t pause_ns = pass->pause_ns;
+	enum mu_status status;
+
+	status = find_room(pass);
+	if (status == MU_OK) {
+		mu_caller_note_stack(pass);
+		status = look_at_self(pass);
+	}
+	if (status == MU_OK)
+		status = open_pipe(pass);
+	if (status == MU_OK)
+		status = take_image(pass);
+	if (pass->pause_ns < pause_ns)
+		pass->pause_ns = pause_ns;
+	if (status == MU_OK)
+		status = receive(pass, info);
+	mu_sweeper_reap(pass,
+	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
+	mu_sys_close(&pass->pipe_read);
+	mu_sys_close(&pass->pipe_write);
+	mu_room_close(&pass->room);
+	return status;
+}
+
+static bool
+worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
+{
+	if (mu_sys_now_ns() >= pass->deadline_ns)
+		return false;
+	if (mu_left_out_again(pass))
+		return tries < MAX_TRIES;
+	/* One that is about to end waits for setuid(), and that for us. */
+	if (pass->blocked)
+		return tries < MAX_TRIES_FOR_BLOCKED;
+	if (status == MU_ERR_TIMEOUT)
+		return pass->expired && tries < MAX_TRIES_FOR_STOP;
+	if (status == MU_PARTIAL)
+		return pass->transient && tries < MAX_TRIES_FOR_FULL;
+	/* Nothing is allowed for, not even a thread inside tcache_put(). */
+	if (status == MU_ERR_UNKNOWN_GLIBC)
+		return pass->glibc.inferred_from != 0 &&
+		    tries < MAX_TRIES_FOR_FULL;
+	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
+}
+
+void
+mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_snapshot snap = pass->snap;
+
+	mu_look_drop(pass, info);
+	if (pass->request->references != NULL)
+		mu_references_drop(pass->request->references);
+	pass->snap = (struct mu_snapshot) {
+		.root_regions = snap.root_regions,
+		.num_root_regions = snap.num_root_regions,
+		.root_values = snap.root_values,
+		.num_root_values = snap.num_root_values,
+	};
+	pass->locked = NULL;
+	pass->max_locked = 0;
+}
+
+static uint64_t
+nap_ns(enum mu_status status)
+{
+	if (status == MU_ERR_TIMEOUT)
+		return NAP_FOR_STOP_NS;
+	return status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS;
+}
+
+enum mu_status
+mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	enum mu_log_level level = pass->log.level;
+	enum mu_status status;
+	unsigned tries = 0;
+
+	status = mu_registry_collect(&mu_library.registry, &pass->snap,
+	    &pass->arena, &pass->log, &pass->why);
+	if (status != MU_OK)
+		return status;
+	for (;;) {
+		status = try_once(pass, info);
+		if (!worth_another(pass, status, ++tries))
+			break;
+		mu_log(&pass->log, tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
+		    "try %u: %s", tries, pass->why.words);
+		/* The steps are logged once, not for each try. */
+		if (level == MU_LOG_STEP)
+			pass->log.level = MU_LOG_INFO;
+		mu_look_forget(pass, info);
+		mu_sys_sleep_ns(tries * nap_ns(status));
+	}
+	pass->log.level = level;
+	return status;
+}

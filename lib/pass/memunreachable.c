@@ -1,0 +1,303 @@
+/*
+ * The calls that programs make: each takes the caller's context and hands over
+ * to the pass. Their own frames are scanned with the caller's: keep them small.
+ *
+ * Runs in: original.
+ */
+#include "memunreachable/memunreachable.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/pass/pass.h"
+#include "lib/report/text.h"
+#include "lib/state/library.h"
+#include "lib/state/log_sink.h"
+
+_Static_assert(
+    sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
+/* What memunreachable_cxx.h asserts of its stand-in. */
+_Static_assert(sizeof(size_t) != 8 ||
+	(sizeof(struct UnreachableMemoryInfo) == 400 &&
+	    offsetof(struct UnreachableMemoryInfo, status) == 56 &&
+	    offsetof(struct UnreachableMemoryInfo, pause_ns) == 320 &&
+	    offsetof(struct UnreachableMemoryInfo, num_threads) == 336 &&
+	    offsetof(struct UnreachableMemoryInfo, stop) == 344 &&
+	    offsetof(struct UnreachableMemoryInfo, tries) == 348),
+    "the answer as C++ sees it");
+_Static_assert((int)MU_PARTIAL == MEMUNREACHABLE_PARTIAL &&
+	(int)MU_ERR_TIMEOUT == MEMUNREACHABLE_TIMEOUT &&
+	(int)MU_ERR_RESOURCES == MEMUNREACHABLE_NO_RESOURCES &&
+	(int)MU_ERR_NOT_DUMPABLE == MEMUNREACHABLE_NOT_DUMPABLE &&
+	(int)MU_ERR_NO_PROC == MEMUNREACHABLE_NO_PROC &&
+	(int)MU_ERR_FOREIGN_ALLOCATOR == MEMUNREACHABLE_FOREIGN_ALLOCATOR &&
+	(int)MU_ERR_TARGET_GONE == MEMUNREACHABLE_TARGET_GONE,
+    "a status is the same on both sides");
+
+static __attribute__((noinline, format(printf, 1, 2))) void
+complain(const char *format, ...)
+{
+	char line[256];
+	struct mu_log log;
+	va_list args;
+
+	va_start(args, format);
+	mu_text_vformat(line, sizeof(line), format, args);
+	va_end(args);
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log(&log, MU_LOG_ERROR, "%s", line);
+	mu_log_sink_close(&log);
+}
+
+static __attribute__((noinline)) bool
+refuse(struct UnreachableMemoryInfo *info)
+{
+	size_t version;
+
+	if (info == NULL) {
+		complain("GetUnreachableMemory was called without info");
+		return false;
+	}
+	version = info->version;
+	memset(info, 0, sizeof(*info));
+	info->version = version;
+	info->status = MEMUNREACHABLE_BAD_ARGUMENT;
+	mu_text_format(info->reason, sizeof(info->reason),
+	    "unsupported UnreachableMemoryInfo.version %zu in "
+	    "GetUnreachableMemory, 0 was expected",
+	    version);
+	complain("unsupported UnreachableMemoryInfo.version %zu in "
+		 "GetUnreachableMemory",
+	    version);
+	return false;
+}
+
+static __attribute__((noinline)) bool
+get(const struct mu_caller *caller, struct UnreachableMemoryInfo *info,
+    size_t limit)
+{
+	struct mu_request request = {
+		.caller = caller,
+		.limit = limit,
+		.contents = true,
+		.array = true,
+	};
+
+	memset(info, 0, sizeof(*info));
+	return mu_pass_run(&request, info);
+}
+
+bool
+GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
+{
+	struct mu_caller caller;
+
+	if (info == NULL || info->version != 0)
+		return refuse(info);
+	mu_caller_capture(&caller);
+	return get(&caller, info, limit);
+}
+
+static void
+write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
+    const struct mu_entries *entries, bool log_contents,
+    struct mu_frame_names *names)
+{
+	if (info->status == MEMUNREACHABLE_COMPLETE ||
+	    info->status == MEMUNREACHABLE_PARTIAL)
+		mu_report(text, info, entries, log_contents, names);
+	else
+		mu_report_failure(text, info);
+}
+
+/* STRING, or one with files and lines in its place. */
+static char *
+symbolize(char *string, size_t length)
+{
+	struct mu_symbolized named;
+	char *better = NULL;
+
+	if (!mu_symbolizer_run(
+		&mu_library.symbolizer, string, length, &named)) {
+		if (named.why != NULL)
+			complain("symbolize=1: %s", named.why);
+		return string;
+	}
+	better = malloc(named.length + 1);
+	if (better != NULL) {
+		memcpy(better, named.text, named.length);
+		better[named.length] = '\0';
+		free(string);
+	}
+	mu_symbolized_release(&named);
+	return better != NULL ? better : string;
+}
+
+static __attribute__((noinline)) char *
+get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	struct mu_entries entries = { .count = 0 };
+	struct mu_request request = {
+		.caller = caller,
+		.limit = limit,
+		.contents = log_contents,
+		.entries = &entries,
+	};
+	struct mu_text text = { NULL, 0, 0 };
+	struct mu_frame_names names = { .opened = false };
+	char *string;
+
+	mu_pass_run(&request, &info);
+	write_answer(&text, &info, &entries, log_contents, &names);
+	string = malloc(text.length + 1);
+	if (string != NULL) {
+		text = (struct mu_text) { string, text.length + 1, 0 };
+		write_answer(&text, &info, &entries, log_contents, &names);
+		if (text.length < text.size)
+			string = symbolize(string, text.length);
+	}
+	mu_frame_names_close(&names);
+	mu_results_drop(&mu_library.results, &entries);
+	return string;
+}
+
+char *
+GetUnreachableMemoryString(bool log_contents, size_t limit)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	return get_string(&caller, log_contents, limit);
+}
+
+static __attribute__((noinline)) bool
+log_pass(const struct mu_caller *caller, bool log_contents, size_t limit)
+{
+	struct mu_request request = {
+		.caller = caller,
+		.limit = limit,
+		.voice = MU_VOICE_FULL,
+		.contents = log_contents,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+	return mu_pass_run(&request, &info);
+}
+
+bool
+LogUnreachableMemory(bool log_contents, size_t limit)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	return log_pass(&caller, log_contents, limit);
+}
+
+bool
+memunreachable_ignore_object(const void *p)
+{
+	return mu_registry_ignore(&mu_library.registry, (uintptr_t)p);
+}
+
+bool
+memunreachable_unignore_object(const void *p)
+{
+	return mu_registry_unignore(&mu_library.registry, (uintptr_t)p);
+}
+
+static struct mu_range
+region(const void *p, size_t size)
+{
+	uintptr_t begin = (uintptr_t)p;
+	struct mu_range range = { begin, begin };
+
+	if (begin != 0 && size <= UINTPTR_MAX - begin)
+		range.end = begin + size;
+	return range;
+}
+
+bool
+memunreachable_register_root_region(const void *p, size_t size)
+{
+	return mu_registry_add_region(&mu_library.registry, region(p, size));
+}
+
+bool
+memunreachable_unregister_root_region(const void *p, size_t size)
+{
+	return mu_registry_drop_region(&mu_library.registry, region(p, size));
+}
+
+bool
+memunreachable_register_root_provider(
+    memunreachable_root_provider provider, void *ctx)
+{
+	return mu_registry_add_provider(
+	    &mu_library.registry, (struct mu_provider) { provider, ctx });
+}
+
+bool
+memunreachable_unregister_root_provider(
+    memunreachable_root_provider provider, void *ctx)
+{
+	return mu_registry_drop_provider(
+	    &mu_library.registry, (struct mu_provider) { provider, ctx });
+}
+
+bool
+memunreachable_watch_signal(int signo)
+{
+	int error = mu_watch_signal(signo);
+
+	if (error < 0)
+		errno = -error;
+	return error == 0;
+}
+
+size_t
+memunreachable_format_leak(
+    const struct Leak *leak, bool log_contents, char *buffer, size_t size)
+{
+	struct mu_frame_names names = { .opened = false };
+	struct mu_text text = { buffer, size, 0 };
+
+	if (size > 0)
+		buffer[0] = '\0';
+	mu_report_leak(&text, leak, log_contents, &names);
+	mu_frame_names_close(&names);
+	return text.length;
+}
+
+size_t
+memunreachable_format_info(const struct UnreachableMemoryInfo *info,
+    bool log_contents, char *buffer, size_t size)
+{
+	struct mu_entries entries = mu_entries_of(info);
+	struct mu_frame_names names = { .opened = false };
+	struct mu_text text = { buffer, size, 0 };
+
+	if (size > 0)
+		buffer[0] = '\0';
+	mu_report(&text, info, &entries, log_contents, &names);
+	mu_frame_names_close(&names);
+	return text.length;
+}
+
+void *
+memunreachable_unsearched_alloc(size_t size)
+{
+	return mu_results_new_bytes(&mu_library.results, size);
+}
+
+bool
+memunreachable_unsearched_free(void *p)
+{
+	return mu_results_free(&mu_library.results, p);
+}
+
+const char *
+memunreachable_status_name(int status)
+{
+	return mu_status_name((enum mu_status)status);
+}

@@ -1,0 +1,57 @@
+/*
+ * The calls that ask for nothing but "is anything lost?".
+ *
+ * Runs in: original.
+ */
+#include "lib/pass/pass.h"
+#include "lib/state/library.h"
+#include "mu/arch.h"
+
+/* What a failed call shows. */
+#define LIMIT 10
+
+/* Below a frame's address a function saves the registers of its caller. */
+#define SAVED_BYTES (MU_CALLEE_SAVED * sizeof(uintptr_t))
+
+bool mu_no_leaks_from(const void *frame, const void *unused1,
+    const void *unused2, const struct mu_caller *caller);
+
+MU_ARCH_ENTRY(memunreachable_no_leaks_from, mu_no_leaks_from);
+
+static __attribute__((noinline)) bool
+no_leaks(const struct mu_caller *caller)
+{
+	struct mu_request request = {
+		.caller = caller,
+		.limit = LIMIT,
+		.voice = MU_VOICE_LEAKS,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+
+	mu_pass_run(&request, &info);
+	return info.status == MEMUNREACHABLE_COMPLETE && info.num_leaks == 0;
+}
+
+bool
+NoLeaks(void)
+{
+	struct mu_caller caller;
+
+	mu_caller_capture(&caller);
+	return no_leaks(&caller);
+}
+
+/* A pass takes the red zone below the stack pointer for alive, too. */
+bool
+mu_no_leaks_from(const void *frame, const void *unused1, const void *unused2,
+    const struct mu_caller *caller)
+{
+	uintptr_t from = (uintptr_t)frame - SAVED_BYTES + MU_RED_ZONE;
+	struct mu_caller above = *caller;
+
+	(void)unused1;
+	(void)unused2;
+	if ((uintptr_t)frame > caller->sp && from > above.sp)
+		above.sp = from;
+	return no_leaks(&above);
+}

@@ -1,0 +1,272 @@
+/*
+ * Uses no malloc, no errno.
+ */
+#include "lib/pass/outcome.h"
+
+#include <string.h>
+
+#include "lib/pipe/why_pipe.h"
+#include "lib/report/hint.h"
+#include "lib/report/text.h"
+#include "lib/state/library.h"
+#include "lib/state/log_sink.h"
+#include "mu/sys.h"
+
+/* Of one leak: 16 frames of 200 bytes, mostly. */
+#define BLOCK_SIZE 8192
+
+static void
+log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
+{
+	char line[256];
+	struct mu_text text = { line, sizeof(line), 0 };
+
+	mu_report_summary(&text, info);
+	mu_log(log, MU_LOG_ERROR, "%s", line);
+}
+
+static void
+add_leaks(struct mu_text *text, const struct mu_pass *pass,
+    const struct UnreachableMemoryInfo *info, struct mu_frame_names *names)
+{
+	bool contents = pass->request->contents;
+	struct mu_entries_at at;
+	const struct Leak *leak;
+
+	mu_entries_open(&at, &pass->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		if (!mu_report_is_unsampled(info, leak))
+			mu_report_leak(text, leak, contents, names);
+}
+
+/* All of them at once, by the command. False: as they are, then. */
+static bool
+log_symbolized(const struct mu_pass *pass,
+    const struct UnreachableMemoryInfo *info, struct mu_frame_names *names)
+{
+	const struct mu_log *log = &pass->log;
+	struct mu_symbolizer *symbolizer = &mu_library.symbolizer;
+	struct mu_text text = { NULL, 0, 0 };
+	struct mu_symbolized named;
+	size_t size;
+	long memory;
+	bool done;
+
+	if (symbolizer->path == NULL || log->silent)
+		return false;
+	add_leaks(&text, pass, info, names);
+	size = text.length + 1;
+	memory = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+	if (mu_sys_failed(memory))
+		return false;
+	text = (struct mu_text) { (char *)memory, size, 0 };
+	add_leaks(&text, pass, info, names);
+	done = text.length < size &&
+	    mu_symbolizer_run(symbolizer, text.buffer, text.length, &named);
+	if (done) {
+		mu_log_text(log, MU_LOG_ERROR, named.text, named.length);
+		mu_symbolized_release(&named);
+	} else if (text.length < size && named.why != NULL)
+		mu_log(log, MU_LOG_WARNING, "symbolize=1: %s", named.why);
+	mu_sys_munmap((void *)memory, size);
+	return done;
+}
+
+/* An entry longer than BLOCK is formatted in mapped memory, or cut. */
+static void
+log_long(const struct mu_log *log, const struct Leak *leak, bool contents,
+    struct mu_frame_names *names, char block[BLOCK_SIZE], size_t length)
+{
+	size_t size = length + 1;
+	long memory = mu_sys_mmap(
+	    NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+	struct mu_text text = { (char *)memory, size, 0 };
+
+	if (mu_sys_failed(memory)) {
+		mu_log_text(log, MU_LOG_ERROR, block, BLOCK_SIZE - 1);
+		return;
+	}
+	mu_report_leak(&text, leak, contents, names);
+	mu_log_text(log, MU_LOG_ERROR, text.buffer,
+	    text.length < size ? text.length : size - 1);
+	mu_sys_munmap((void *)memory, size);
+}
+
+static void
+log_leak(const struct mu_log *log, const struct Leak *leak, bool contents,
+    struct mu_frame_names *names)
+{
+	char block[BLOCK_SIZE];
+	struct mu_text text = { block, sizeof(block), 0 };
+
+	mu_report_leak(&text, leak, contents, names);
+	if (text.length < sizeof(block))
+		mu_log_text(log, MU_LOG_ERROR, block, text.length);
+	else
+		log_long(log, leak, contents, names, block, text.length);
+}
+
+static void
+log_leaks(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
+{
+	struct mu_frame_names names = { .opened = false };
+	bool done = log_symbolized(pass, info, &names);
+	bool contents = pass->request->contents;
+	struct mu_entries_at at;
+	const struct Leak *leak;
+
+	mu_entries_open(&at, &pass->entries);
+	while (!done && (leak = mu_entries_next(&at)) != NULL)
+		if (!mu_report_is_unsampled(info, leak))
+			log_leak(&pass->log, leak, contents, &names);
+	mu_frame_names_close(&names);
+}
+
+static void
+log_rest(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
+{
+	char lines[512];
+	struct mu_text text = { lines, sizeof(lines), 0 };
+
+	mu_report_rest(&text, info, &pass->entries);
+	if (text.length > 0)
+		mu_log_text(&pass->log, MU_LOG_ERROR, lines,
+		    text.length < sizeof(lines) ? text.length
+						: sizeof(lines) - 1);
+}
+
+static void
+log_hint(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
+{
+	char line[256];
+	struct mu_text text = { line, sizeof(line), 0 };
+	size_t least, most;
+
+	if (!mu_hint_sizes(info, &pass->entries, &least, &most))
+		return;
+	mu_hint_environment(&text, least, most);
+	mu_log(&pass->log, MU_LOG_INFO, "%s", line);
+}
+
+static const char *
+stop_words(int stop)
+{
+	switch (stop) {
+	case MEMUNREACHABLE_STOP_PTRACE:
+		return "by ptrace";
+	case MEMUNREACHABLE_STOP_SIGNAL:
+		return "by signal";
+	default:
+		return "by nothing";
+	}
+}
+
+/* Lines 9 and following; or why there are none. */
+static void
+log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
+{
+	const struct mu_request *request = pass->request;
+	bool judged = info->status == MEMUNREACHABLE_COMPLETE ||
+	    info->status == MEMUNREACHABLE_PARTIAL;
+	bool clean =
+	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
+
+	if (request->voice == MU_VOICE_LEAKS && !clean && pass->log.silent)
+		mu_log_sink_open(&pass->log, &mu_library.options, false);
+	if (!judged) {
+		mu_log(&pass->log, MU_LOG_ERROR,
+		    "unreachable memory detection failed: %s: %s",
+		    mu_status_name((enum mu_status)info->status), info->reason);
+		return;
+	}
+	if (request->voice != MU_VOICE_LEAKS)
+		mu_log(&pass->log, MU_LOG_STEP,
+		    "unreachable memory detection done");
+	if (info->status == MEMUNREACHABLE_PARTIAL)
+		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",
+		    info->reason);
+	else if (info->reason[0] != '\0')
+		mu_log(&pass->log, MU_LOG_WARNING, "%s", info->reason);
+	if (request->references != NULL)
+		mu_log(&pass->log, MU_LOG_INFO, "%zu references",
+		    request->references->total);
+	else
+		log_line(&pass->log, info);
+	if (request->voice != MU_VOICE_QUIET) {
+		log_leaks(pass, info);
+		log_rest(pass, info);
+	}
+	if (request->voice == MU_VOICE_FULL)
+		log_hint(pass, info);
+	mu_log(&pass->log, MU_LOG_DEBUG,
+	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
+	    " blocks: %zu, bytes: %zu",
+	    stop_words(info->stop), (size_t)(info->pause_ns / 1000),
+	    (size_t)(info->total_ns / 1000), info->num_threads, info->tries,
+	    info->num_allocations, info->allocation_bytes);
+}
+
+/*
+ * An answer with other options for references than the defaults says so, since
+ * the reader may not know of them.
+ */
+static void
+note_reach(struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+	char words[160];
+	struct mu_text text = { words, sizeof(words), 0 };
+
+	mu_options_reach_words(&mu_library.options, &text);
+	if (text.length > 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "%sby option: %s",
+		    length > 0 ? "; " : "", words);
+}
+
+/* The sweeper came to the same: it reads the same libc by the same table. */
+static void
+note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (pass->glibc.inferred_from != 0)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length,
+		    "%sthe heap layout of glibc %u.%u was inferred from that "
+		    "of 2.%u",
+		    length > 0 ? "; " : "", pass->self.glibc_major,
+		    pass->self.glibc_minor, pass->glibc.inferred_from);
+}
+
+static void
+note_cure(enum mu_status status, struct UnreachableMemoryInfo *info)
+{
+	const char *cure = mu_status_cure(status);
+	size_t length = strlen(info->reason);
+
+	if (cure[0] != '\0' && strchr(info->reason, ';') == NULL)
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "; %s", cure);
+}
+
+void
+mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
+    struct UnreachableMemoryInfo *info)
+{
+	info->status = (int)status;
+	if (status != MU_OK)
+		memcpy(info->reason, pass->why.words, sizeof(info->reason));
+	note_cure(status, info);
+	if (status == MU_OK || status == MU_PARTIAL) {
+		note_inferred(pass, info);
+		note_reach(info);
+	}
+	info->num_threads = pass->snap.num_threads;
+	info->stop = pass->stop;
+	info->tries = pass->tries;
+	info->pause_ns = pass->pause_ns;
+	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
+	log_outcome(pass, info);
+}

@@ -1,0 +1,237 @@
+/*
+ * The whole sequence of a pass, in the thread that asked for it.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+#include "lib/pass/pass.h"
+
+#include <string.h>
+
+#include "lib/pass/look.h"
+#include "lib/pass/outcome.h"
+#include "lib/pipe/candidates.h"
+#include "lib/state/left_out.h"
+#include "lib/state/library.h"
+#include "lib/state/log_sink.h"
+#include "lib/state/sweeper_end.h"
+#include "mu/procfs.h"
+#include "mu/sys.h"
+
+#define NS_PER_MS 1000000ull
+
+/* Of the thread that asks; the deepest path takes about 20 KiB. */
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
+
+/* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
+#define ARENA_LIMIT ((size_t)1 << 30)
+
+/*
+ * How long after the first look the second comes. A pointer that is nowhere to
+ * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
+ * threads) is back by then.
+ */
+#define CONFIRM_NS (50 * NS_PER_MS)
+
+static void
+begin(struct mu_pass *pass, const struct mu_request *request)
+{
+	const struct mu_options *options = &mu_library.options;
+	bool silent =
+	    request->voice != MU_VOICE_FULL && options->verbosity == 0;
+
+	*pass = (struct mu_pass) {
+		.request = request,
+		.pid = mu_sys_getpid(),
+		.tid = mu_sys_gettid(),
+		.begin_ns = mu_sys_now_ns(),
+		.pipe_read = -1,
+		.pipe_write = -1,
+		.log = { .fd = -1, .syslog_fd = -1 },
+		.room = { .headroom = { .meminfo = -1 } },
+	};
+	pass->deadline_ns = pass->begin_ns + options->timeout * NS_PER_MS;
+	pass->reach = mu_options_reach(options);
+	mu_arena_open(&pass->arena, ARENA_LIMIT);
+	mu_log_sink_open(&pass->log, options, silent);
+}
+
+static void
+end(struct mu_pass *pass)
+{
+	mu_under_way_remove(&mu_library.under_way, pass);
+	mu_sweeper_reap(pass, 0);
+	mu_sys_close(&pass->pipe_read);
+	mu_sys_close(&pass->pipe_write);
+	if (pass->stack != NULL)
+		mu_sys_munmap(pass->stack, pass->stack_size);
+	mu_results_drop(&mu_library.results, &pass->entries);
+	mu_left_out_close(pass);
+	mu_log_sink_close(&pass->log);
+	if (!pass->abandoned)
+		mu_arena_close(&pass->arena);
+}
+
+static void
+sleep_until(uint64_t end_ns)
+{
+	uint64_t now;
+
+	/* A signal's handler may cut it short; without a clock it must end. */
+	while ((now = mu_sys_now_ns()) < end_ns) {
+		mu_sys_sleep_ns(now == 0 ? CONFIRM_NS : end_ns - now);
+		if (now == 0)
+			return;
+	}
+}
+
+/*
+ * Nothing is reported that was not lost in both looks. What the first could
+ * not judge the second need not know of.
+ */
+static enum mu_status
+look_twice(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	enum mu_status first, second;
+	struct mu_why why;
+	uint64_t again_ns;
+
+	pass->turn = MU_TURN_FIRST;
+	first = mu_look(pass, info);
+	if ((first != MU_OK && first != MU_PARTIAL) || info->num_leaks == 0)
+		return first;
+	why = pass->why;
+	mu_look_forget(pass, info);
+	again_ns = mu_sys_now_ns() + CONFIRM_NS;
+	if (again_ns >= pass->deadline_ns)
+		return mu_why(&pass->why, MU_ERR_TIMEOUT,
+		    "no time to look again (confirm=1) at %zu allocations that"
+		    " seem unreachable",
+		    pass->num_candidates);
+	mu_log(&pass->log, MU_LOG_STEP,
+	    "looking again at %zu unreachable allocations",
+	    pass->num_candidates);
+	sleep_until(again_ns);
+	pass->turn = MU_TURN_SECOND;
+	second = mu_look(pass, info);
+	if (second != MU_OK || first == MU_OK)
+		return second;
+	pass->why = why;
+	return first;
+}
+
+/* In the form that was asked for; without one they are for the log only. */
+static enum mu_status
+keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	struct mu_entries *entries = &pass->entries;
+
+	if (!pass->request->array || entries->count == 0)
+		return MU_OK;
+	info->leaks =
+	    mu_results_new(&mu_library.results, entries->count, pass->num_more);
+	if (info->leaks == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu leaks", entries->count);
+	mu_entries_unpack(entries, info->leaks);
+	mu_results_drop(&mu_library.results, entries);
+	return MU_OK;
+}
+
+/* Once the log has them. */
+static void
+hand_over(struct mu_pass *pass)
+{
+	if (pass->request->entries == NULL)
+		return;
+	*pass->request->entries = pass->entries;
+	pass->entries = (struct mu_entries) { .count = 0 };
+}
+
+static enum mu_status
+run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+{
+	bool twice =
+	    mu_library.options.confirm && pass->request->references == NULL;
+	enum mu_status status, kept;
+
+	if (pass->pid <= 0 || pass->tid <= 0)
+		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		    "getpid() or gettid() is refused; by a seccomp filter?");
+	status = mu_procfs_enter(&pass->why);
+	if (status != MU_OK)
+		return status;
+	mu_left_out_open(pass);
+	status = twice ? look_twice(pass, info) : mu_look(pass, info);
+	mu_procfs_leave();
+	if (status != MU_OK && status != MU_PARTIAL)
+		return status;
+	kept = mu_candidates_keep(pass);
+	if (kept == MU_OK)
+		kept = keep_entries(pass, info);
+	if (kept == MU_OK)
+		return status;
+	mu_look_drop(pass, info);
+	return kept;
+}
+
+/* A call as it came in, and how it ended. */
+struct call {
+	const struct mu_request *request;
+	struct UnreachableMemoryInfo *info;
+	uintptr_t sp; /* where our frames on the caller's stack end */
+	struct mu_range stack;
+	bool judged;
+};
+
+static void
+answer(void *arg)
+{
+	struct call *call = arg;
+	enum mu_status status;
+	struct mu_pass pass;
+
+	begin(&pass, call->request);
+	pass.frames_begin = call->sp;
+	pass.own_stack = call->stack;
+	if (mu_range_size(pass.own_stack) > 0)
+		mu_under_way_add(&mu_library.under_way, &pass);
+	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
+	if (status == MU_OK) {
+		mu_under_way_drop_inherited(&mu_library.under_way, &pass);
+		status = run(&pass, call->info);
+		mu_outcome_tell(&pass, status, call->info);
+		hand_over(&pass);
+		end(&pass);
+		mu_lock_release(&mu_library.pass_lock);
+	} else {
+		mu_why(&pass.why, status,
+		    status == MU_ERR_BUSY
+			? "asked for from within a pass of the same thread"
+			: "another pass did not end in time");
+		mu_outcome_tell(&pass, status, call->info);
+		end(&pass);
+	}
+	call->judged = status == MU_OK || status == MU_PARTIAL;
+}
+
+/*
+ * On a stack of our own: a pass needs about 20 KiB, and the caller may have
+ * PTHREAD_STACK_MIN, or a coroutine's.
+ */
+bool
+mu_pass_run(
+    const struct mu_request *request, struct UnreachableMemoryInfo *info)
+{
+	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, false };
+	long stack = mu_sys_map_stack(STACK_SIZE);
+
+	if (mu_sys_failed(stack)) {
+		answer(&call);
+		return call.judged;
+	}
+	call.stack.begin = (uintptr_t)stack;
+	call.stack.end = call.stack.begin + STACK_SIZE;
+	mu_arch_call_on((void *)call.stack.end, answer, &call);
+	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
+	return call.judged;
+}

@@ -1,0 +1,202 @@
+#include "lib/pass/stop_method.h"
+
+#include <string.h>
+
+#include "lib/helpers/collector.h"
+#include "lib/pass/parked_capture.h"
+#include "lib/state/allocator_freeze.h"
+#include "lib/state/library.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/live/probe.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/refusal.h"
+#include "ptrace/live/task_list.h"
+
+/*
+ * Room for the deepest path of capture, walk and fold, which keep their big
+ * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
+ */
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
+
+/* What a probe in a child of our own may take. */
+#define PROBE_NS (3 * MU_NS_PER_SEC)
+
+static enum mu_status
+map_stack(struct mu_pass *pass)
+{
+	long stack;
+
+	if (pass->stack != NULL)
+		return MU_OK;
+	stack = mu_sys_map_stack(STACK_SIZE);
+	if (mu_sys_failed(stack))
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for the collector's stack");
+	pass->stack = (char *)stack;
+	pass->stack_size = STACK_SIZE;
+	return MU_OK;
+}
+
+static bool
+is_refusal(enum mu_status status)
+{
+	return status == MU_ERR_PTRACE_YAMA ||
+	    status == MU_ERR_PTRACE_SECCOMP || status == MU_ERR_NOT_DUMPABLE ||
+	    status == MU_ERR_ALREADY_TRACED || status == MU_ERR_NO_PERMISSION;
+}
+
+static enum mu_status
+by_ptrace(struct mu_pass *pass)
+{
+	mu_pass_stop_within(pass, PROBE_NS);
+	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+	if (mu_probe_deadly(false, pass->stop_ns))
+		return mu_refusal_deadly(&pass->why);
+	return mu_collector_run(pass);
+}
+
+static enum mu_status
+by_signal(struct mu_pass *pass)
+{
+	enum mu_status status;
+
+	mu_pass_stop_within(pass, PROBE_NS);
+	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
+	status = mu_probe_parking(pass->stop_ns, &pass->why);
+	if (status != MU_OK)
+		return status;
+	status = mu_parked_capture(pass);
+	pass->blocked = status == MU_ERR_SIGNALS_BLOCKED;
+	return status;
+}
+
+/* Of mu_allocator_freeze(): malloc kept it from stopping, not the rung. */
+static bool
+is_of_malloc(enum mu_status status)
+{
+	return status == MU_ERR_BUSY || status == MU_ERR_HEAP_INCONSISTENT;
+}
+
+static void
+add_words(struct mu_why *why, const struct mu_why *more)
+{
+	size_t length = strlen(why->words);
+
+	mu_text_format(why->words + length, sizeof(why->words) - length,
+	    "; by signal: %s", more->words);
+}
+
+/*
+ * Is a thread in a call that a handler ends with EINTR, and a stop by ptrace
+ * does not (tests/README.md has the table)? With futex() libc calls again.
+ */
+static bool
+is_waiting(pid_t pid, pid_t tid)
+{
+	static const long calls[] = {
+#ifdef SYS_poll
+		SYS_poll,
+		SYS_select,
+		SYS_pause,
+#endif
+		SYS_ppoll,
+		SYS_pselect6,
+		SYS_nanosleep,
+		SYS_clock_nanosleep,
+		SYS_restart_syscall,
+		SYS_rt_sigsuspend,
+		SYS_msgrcv,
+		SYS_msgsnd,
+	};
+	long call = mu_proc_call(pid, tid);
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		if (call == calls[i])
+			return true;
+	return false;
+}
+
+/*
+ * At the end of a command the waiting calls of other threads would return for
+ * as long as the exit takes. The command stops the threads where they end and
+ * nothing returns. What the program has told the library it does not know.
+ */
+static bool
+can_be_left(struct mu_pass *pass)
+{
+	const struct mu_registry *registry = &mu_library.registry;
+	struct mu_task_list tasks = { .arena = &pass->arena };
+	size_t i;
+
+	if (!pass->request->at_end || registry->num_ignored != 0 ||
+	    registry->num_regions != 0 || registry->num_providers != 0 ||
+	    mu_library.results.first != NULL ||
+	    mu_task_list_read(&tasks, pass->pid, NULL) != MU_OK)
+		return false;
+	for (i = 0; i < tasks.count; i++)
+		if (tasks.tids[i] != pass->tid &&
+		    is_waiting(pass->pid, tasks.tids[i]))
+			return true;
+	return false;
+}
+
+static enum mu_status
+run_auto(struct mu_pass *pass)
+{
+	enum mu_status refusal = mu_refusal_by_tracer(&pass->why), status;
+	struct mu_why why, more;
+
+	if (refusal != MU_OK && can_be_left(pass))
+		return refusal;
+	if (pass->prefer_signal && by_signal(pass) == MU_OK)
+		return MU_OK;
+	/* A collector would run into the tracer's breakpoints. */
+	if (refusal == MU_OK)
+		refusal = by_ptrace(pass);
+	if (!is_refusal(refusal))
+		return refusal;
+	why = pass->why;
+	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
+	status = by_signal(pass);
+	if (status == MU_OK || is_of_malloc(status))
+		return status;
+	/* Anything but the stop itself failed as it would have by ptrace. */
+	more = pass->why;
+	pass->why = why;
+	add_words(&pass->why, &more);
+	return refusal;
+}
+
+enum mu_status
+mu_stop_method_run(struct mu_pass *pass)
+{
+	enum mu_status status = map_stack(pass);
+
+	if (status != MU_OK)
+		return status;
+	if (!mu_probe_helpers_stay())
+		return mu_why(&pass->why, MU_ERR_RESOURCES,
+		    "what we start would land in another PID namespace; ask"
+		    " before unshare(CLONE_NEWPID) or setns()");
+	pass->tries++;
+	pass->blocked = false;
+	switch (mu_library.options.stop) {
+	case MU_STOP_PTRACE:
+		status = by_ptrace(pass);
+		break;
+	case MU_STOP_SIGNAL:
+		status = by_signal(pass);
+		break;
+	default:
+		status = run_auto(pass);
+		break;
+	}
+	pass->expired = status == MU_ERR_TIMEOUT &&
+	    mu_sys_now_ns() >= pass->stop_ns &&
+	    mu_sys_now_ns() < pass->deadline_ns;
+	if (status != MU_OK)
+		pass->stop = MEMUNREACHABLE_STOP_NONE;
+	return status;
+}

@@ -1,0 +1,262 @@
+/*
+ * The handler starts a bare thread (raw clone, no pthread_create, which
+ * allocates) on a stack that was mapped in advance; the pass runs there. So
+ * nothing waits in the handler, the thread that it interrupted goes on and
+ * leaves malloc if it was inside, and a program without threads keeps none for
+ * longer than the option min_interval: a helper thread of libc's would make it
+ * multi-threaded for ever, and would be missing after the fork() that makes a
+ * daemon.
+ *
+ * The bare thread shares the TLS of the interrupted thread. It runs only the
+ * pass, which uses no errno and takes no libc lock; it unblocks one signal, by
+ * which other passes stop it. The kernel reaps it like any thread.
+ */
+#include "lib/pass/watch_signal.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+
+#include "lib/pass/pass.h"
+#include "lib/state/library.h"
+#include "lib/state/log_sink.h"
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+
+#define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
+
+#define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
+#define NS_PER_MS 1000000ull
+
+enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
+
+static void
+report_once(void)
+{
+	const struct mu_options *options = &mu_library.options;
+	struct mu_request request = {
+		.limit = options->max_leaks,
+		.voice = MU_VOICE_FULL,
+		.contents = options->log_contents,
+	};
+	struct UnreachableMemoryInfo info = { 0 };
+
+	mu_pass_run(&request, &info);
+}
+
+static void
+log_wait(uint64_t ns)
+{
+	struct mu_log log;
+
+	mu_log_sink_open(&log, &mu_library.options, false);
+	mu_log(&log, MU_LOG_INFO,
+	    "asked again: the next pass begins in %zu ms (min_interval)",
+	    (size_t)(ns / NS_PER_MS));
+	mu_log_sink_close(&log);
+}
+
+/*
+ * Sleep, so that the program gets to run between two reports. Signals that
+ * arrive in this time are answered by the report at its end. A fork leaves the
+ * sleeping thread behind, as it leaves a pass, and an exit ends it.
+ */
+static void
+sleep_out_interval(const struct mu_watch *watch)
+{
+	uint64_t now = mu_sys_now_ns();
+
+	if (now < watch->next_ns)
+		log_wait(watch->next_ns - now);
+	while ((now = mu_sys_now_ns()) < watch->next_ns)
+		mu_sys_sleep_ns(watch->next_ns - now);
+}
+
+static void
+watch_thread(void *arg)
+{
+	/*
+	 * A waiting thread can be stopped by other passes; other code does not
+	 * send this signal.
+	 */
+	const mu_sigmask waiting = ~mu_signal_bit(SIGSETXID);
+	struct mu_watch *watch = arg;
+	int state;
+
+	mu_sys_restore_signals(&waiting);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-watch");
+	do {
+		sleep_out_interval(watch);
+		__atomic_store_n(&watch->state, RUNNING, __ATOMIC_RELEASE);
+		report_once();
+		watch->next_ns = mu_sys_now_ns() +
+		    mu_library.options.min_interval * NS_PER_MS;
+		state = RUNNING;
+	} while (!__atomic_compare_exchange_n(&watch->state, &state, IDLE,
+	    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+	for (;;)
+		mu_sys1(SYS_exit, 0);
+}
+
+/* A signal that comes during a pass asks for one more after it. */
+static bool
+claim(struct mu_watch *watch)
+{
+	int state = IDLE;
+
+	for (;;) {
+		if (__atomic_compare_exchange_n(&watch->state, &state, RUNNING,
+			false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+			return true;
+		if (state == RUNNING_AND_ASKED_AGAIN)
+			return false;
+		if (state == RUNNING &&
+		    __atomic_compare_exchange_n(&watch->state, &state,
+			RUNNING_AND_ASKED_AGAIN, false, __ATOMIC_ACQ_REL,
+			__ATOMIC_ACQUIRE))
+			return false;
+		state = IDLE;
+	}
+}
+
+/*
+ * The state of a process that was forked while the thread ran says RUNNING,
+ * and no thread is there to end it.
+ */
+static void
+heal_after_fork(struct mu_watch *watch)
+{
+	int tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE);
+
+	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
+		return;
+	/* Of two threads that find this, one mends it. */
+	if (__atomic_compare_exchange_n(&watch->tid, &tid, 0, false,
+		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+}
+
+static void
+start_thread(struct mu_watch *watch)
+{
+	mu_sigmask mask;
+	int tid;
+	long error;
+
+	heal_after_fork(watch);
+	if (!claim(watch))
+		return;
+	/* The last one has left its loop; its stack is free in a moment. */
+	while ((tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE)) != 0)
+		mu_sys_futex_wait(
+		    &watch->tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);
+	mu_sys_block_signals(&mask);
+	error = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
+		CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |
+		CLONE_PARENT_SETTID | CLONE_CHILD_CLEARTID,
+	    watch->stack + watch->stack_size, &watch->tid, watch_thread, watch);
+	if (error < 0)
+		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
+	mu_sys_restore_signals(&mask);
+}
+
+/* sa_handler and sa_sigaction share a word; SA_SIGINFO says which it is. */
+static void
+chain(const struct mu_sigaction *earlier, int signo, siginfo_t *info,
+    void *context)
+{
+	if (earlier->handler == (void *)SIG_DFL ||
+	    earlier->handler == (void *)SIG_IGN)
+		return;
+	if (earlier->flags & SA_SIGINFO)
+		((void (*)(int, siginfo_t *, void *))earlier->handler)(
+		    signo, info, context);
+	else
+		((void (*)(int))earlier->handler)(signo);
+}
+
+static void
+on_signal(int signo, siginfo_t *info, void *context)
+{
+	struct mu_watch *watch = &mu_library.watch;
+
+	start_thread(watch);
+	if (signo > 0 && signo < MU_WATCH_SIGNALS)
+		chain(&watch->earlier[signo], signo, info, context);
+}
+
+static int
+map_stack(struct mu_watch *watch)
+{
+	long address;
+
+	if (watch->stack != NULL)
+		return 0;
+	address = mu_sys_map_stack(STACK_SIZE);
+	if (mu_sys_failed(address))
+		return (int)address;
+	watch->stack_size = STACK_SIZE;
+	watch->stack = (char *)address;
+	return 0;
+}
+
+static bool
+is_function(const struct sigaction *action)
+{
+	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
+/*
+ * libc's sigaction() supplies the restorer and refuses its own signals (32,
+ * 33). SA_ONSTACK: the interrupted thread may have no room left (Go's are
+ * 2 KiB). SA_RESTART: the program must not see EINTR on our account. An earlier
+ * handler runs inside ours, so its mask and its wish for EINTR become ours.
+ */
+static int
+install(struct mu_watch *watch, int signo)
+{
+	struct sigaction ours = { 0 }, earlier;
+
+	if (sigaction(signo, NULL, &earlier) != 0)
+		return -errno;
+	ours.sa_sigaction = on_signal;
+	ours.sa_flags = SA_SIGINFO | SA_RESTART | SA_ONSTACK;
+	if (is_function(&earlier)) {
+		ours.sa_mask = earlier.sa_mask;
+		ours.sa_flags &= ~SA_RESTART;
+		ours.sa_flags |= earlier.sa_flags & (SA_RESTART | SA_NODEFER);
+	}
+	watch->earlier[signo] = (struct mu_sigaction) {
+		.handler = (void *)earlier.sa_sigaction,
+		.flags = (unsigned long)earlier.sa_flags,
+	};
+	if (sigaction(signo, &ours, NULL) != 0)
+		return -errno;
+	watch->watched[signo] = true;
+	return 0;
+}
+
+int
+mu_watch_signal(int signo)
+{
+	struct mu_watch *watch = &mu_library.watch;
+	mu_sigmask mask;
+	int error = 0;
+
+	if (signo <= 0 || signo >= MU_WATCH_SIGNALS)
+		return -EINVAL;
+	mu_sys_block_signals(&mask);
+	if (mu_lock_take(&watch->lock, mu_sys_now_ns() + MU_NS_PER_SEC) !=
+	    MU_OK) {
+		mu_sys_restore_signals(&mask);
+		return -EBUSY;
+	}
+	if (!watch->watched[signo])
+		error = map_stack(watch);
+	if (error == 0 && !watch->watched[signo])
+		error = install(watch, signo);
+	mu_lock_release(&watch->lock);
+	mu_sys_restore_signals(&mask);
+	return error;
+}

@@ -1,0 +1,166 @@
+#include "lib/pipe/leak_pipe.h"
+
+#include <string.h>
+
+#include "lib/pipe/pipe.h"
+
+static bool
+send_entries(int fd, const struct mu_packed *entries)
+{
+	const struct mu_packed_piece *piece;
+
+	for (piece = entries->first; piece != NULL; piece = piece->next)
+		if (!mu_pipe_write(fd, piece->bytes, piece->used))
+			return false;
+	return true;
+}
+
+static void
+pack_usage(struct mu_pipe_usage *to, const struct mu_heap_usage *from)
+{
+	const struct mu_arena_usage *arena;
+	struct mu_arena_usage *sum;
+	size_t i;
+
+	to->all = *from;
+	to->all.arenas = NULL;
+	for (i = 0; i < from->num_arenas; i++) {
+		arena = &from->arenas[i];
+		if (i < MU_PIPE_ARENAS) {
+			to->arenas[i] = *arena;
+			continue;
+		}
+		sum = &to->arenas[MU_PIPE_ARENAS - 1];
+		sum->span += arena->span;
+		sum->live += arena->live;
+		sum->bins += arena->bins;
+		sum->fastbins += arena->fastbins;
+		sum->tcache += arena->tcache;
+		sum->top += arena->top;
+		sum->overhead += arena->overhead;
+	}
+	if (to->all.num_arenas > MU_PIPE_ARENAS)
+		to->all.num_arenas = MU_PIPE_ARENAS;
+}
+
+bool
+mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
+    const struct mu_heap *heap, const struct mu_leaks *leaks)
+{
+	struct mu_pipe_header header = {
+		.magic = MU_PIPE_MAGIC,
+		.version = MU_PIPE_VERSION,
+		.header_size = sizeof(header),
+		.status = status,
+	};
+
+	if (status != MU_OK)
+		memcpy(header.why, why->words, sizeof(header.why));
+	if (status == MU_OK || status == MU_PARTIAL) {
+		header.transient = heap->transient;
+		header.num_allocations = heap->blocks.count;
+		header.allocation_bytes = heap->blocks.bytes;
+		header.num_leaks = leaks->num_leaks;
+		header.leak_bytes = leaks->leak_bytes;
+		header.num_entries = leaks->entries.count;
+		header.entries_size = leaks->entries.size;
+		pack_usage(&header.usage, &heap->usage);
+		header.sample_bytes = leaks->sample_bytes;
+		header.num_total = leaks->num_total;
+		header.unreported_count = leaks->unreported_count;
+		header.unreported_bytes = leaks->unreported_bytes;
+		header.unrecorded_least = leaks->unrecorded_least;
+		header.unrecorded_most = leaks->unrecorded_most;
+	}
+	return mu_pipe_write(fd, &header, sizeof(header)) &&
+	    (header.num_entries == 0 || send_entries(fd, &leaks->entries));
+}
+
+bool
+mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
+{
+	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
+
+	return header->magic == MU_PIPE_MAGIC &&
+	    header->version == MU_PIPE_VERSION &&
+	    header->header_size == sizeof(*header) &&
+	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
+	    header->num_entries <= header->num_total &&
+	    header->entries_size / MU_PACKED_LEAST >= header->num_entries &&
+	    header->entries_size / MU_PACKED_MOST <= header->num_entries &&
+	    (header->num_entries > 0 || header->entries_size == 0) &&
+	    header->num_total <= header->num_leaks &&
+	    header->unreported_count <= header->num_leaks &&
+	    header->unreported_bytes <= header->leak_bytes &&
+	    header->num_leaks <= header->num_allocations &&
+	    header->leak_bytes <= header->allocation_bytes &&
+	    (judged || header->num_allocations == 0) &&
+	    header->usage.all.arenas == NULL &&
+	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
+	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
+}
+
+/* Memory of RESULTS; what arrived is looked through before it is believed. */
+static enum mu_status
+receive_entries(struct mu_pass *pass, struct mu_results *results,
+    const struct mu_pipe_header *header)
+{
+	struct mu_entries *entries = &pass->entries;
+	enum mu_status status;
+
+	*entries = (struct mu_entries) { .size = header->entries_size,
+		.count = header->num_entries };
+	if (entries->count == 0)
+		return MU_OK;
+	entries->packed = mu_results_new_bytes(results, entries->size);
+	if (entries->packed == NULL)
+		status = mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu leaks", entries->count);
+	else
+		status = mu_pipe_read(pass, entries->packed, entries->size);
+	if (status == MU_OK && !mu_entries_check(entries, &pass->num_more))
+		status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
+	if (status != MU_OK)
+		mu_results_drop(results, entries);
+	return status;
+}
+
+enum mu_status
+mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
+    struct UnreachableMemoryInfo *info)
+{
+	struct mu_pipe_header header = { 0 };
+	enum mu_status status;
+
+	status = mu_pipe_read(pass, &header, sizeof(header));
+	if (status != MU_OK)
+		return status;
+	if (!mu_leak_pipe_check(&header, pass->request->limit))
+		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
+	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
+	if (header.status != MU_OK && header.status != MU_PARTIAL)
+		return header.status;
+	status = receive_entries(pass, results, &header);
+	if (status != MU_OK)
+		return status;
+	if (pass->request->usage != NULL) {
+		*pass->request->usage = header.usage;
+		pass->request->usage->glibc_major = pass->self.glibc_major;
+		pass->request->usage->glibc_minor = pass->self.glibc_minor;
+	}
+	info->num_reported = header.num_entries;
+	pass->transient = header.transient != 0;
+	info->num_leaks = header.num_leaks;
+	info->leak_bytes = header.leak_bytes;
+	info->num_allocations = header.num_allocations;
+	info->allocation_bytes = header.allocation_bytes;
+	info->num_entries = header.num_total;
+	info->sample_bytes = header.sample_bytes;
+	info->unreported_leaks = header.unreported_count;
+	info->unreported_bytes = header.unreported_bytes;
+	info->unrecorded_min = header.unrecorded_least;
+	info->unrecorded_max = header.unrecorded_most;
+	return header.status;
+}

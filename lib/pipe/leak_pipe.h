@@ -1,0 +1,65 @@
+/*
+ * Leaks as bytes: the format in which the sweeper sends them, and the checks of
+ * the original.
+ *
+ * A file format: magic, version, sizes and counts first, every one of them
+ * checked before anything is allocated, both ends loop over short transfers.
+ */
+#ifndef LIB_PIPE_LEAK_PIPE_H
+#define LIB_PIPE_LEAK_PIPE_H
+
+#include "heapwalk/fold/fold.h"
+#include "heapwalk/heaps/heap.h"
+#include "lib/pass/pass.h"
+#include "lib/state/results.h"
+
+#define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
+#define MU_PIPE_VERSION 6
+
+#define MU_PIPE_ARENAS 8
+
+/* The use of the heap; the last arena is the sum of all further ones. */
+struct mu_pipe_usage {
+	struct mu_heap_usage all; /* all.arenas is NULL */
+	struct mu_arena_usage arenas[MU_PIPE_ARENAS];
+	unsigned glibc_major, glibc_minor; /* of the original */
+};
+
+struct mu_pipe_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size; /* bytes */
+	uint32_t status;      /* enum mu_status of the sweep */
+	uint32_t transient;   /* partial only by bad luck */
+	uint64_t num_allocations, allocation_bytes;
+	uint64_t num_leaks, leak_bytes;
+	uint64_t num_entries, entries_size; /* packed, right behind; bytes */
+	uint64_t sample_bytes;
+	uint64_t num_total; /* entries that there are */
+	struct mu_pipe_usage usage;
+	uint64_t unreported_count, unreported_bytes;
+	uint64_t unrecorded_least, unrecorded_most;
+	char why[256];
+};
+
+/*
+ * Send the sweep's outcome; on a failure only the status and WHY. False if the
+ * reader is gone. Runs in: sweeper.
+ */
+bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
+    const struct mu_heap *heap, const struct mu_leaks *leaks);
+
+/* True if a sweeper can have sent HEADER for LIMIT entries. Pure. */
+bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
+
+/*
+ * Receive it into INFO and, the entries, packed, pass->entries, which is memory
+ * of RESULTS. Waits until pass->deadline_ns and notices when the
+ * sweeper dies. Returns the sweep's status or why it could not be had.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+enum mu_status mu_leak_pipe_receive(struct mu_pass *pass,
+    struct mu_results *results, struct UnreachableMemoryInfo *info);
+
+#endif

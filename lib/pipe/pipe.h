@@ -1,0 +1,19 @@
+/*
+ * Transfer of bytes from the sweeper to the original, for all messages:
+ * answers, the blocks of a first look, references.
+ */
+#ifndef LIB_PIPE_PIPE_H
+#define LIB_PIPE_PIPE_H
+
+#include "lib/pass/pass.h"
+
+/* All SIZE bytes; false if the reader is gone. Runs in: sweeper. */
+bool mu_pipe_write(int fd, const void *data, size_t size);
+
+/*
+ * All SIZE bytes, or why not: waits until pass->deadline_ns and notices when
+ * the sweeper dies. Runs in: original.
+ */
+enum mu_status mu_pipe_read(struct mu_pass *pass, void *data, size_t size);
+
+#endif

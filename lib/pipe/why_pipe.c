@@ -1,0 +1,224 @@
+#include "lib/pipe/why_pipe.h"
+
+#include <string.h>
+
+#include "lib/pipe/pipe.h"
+#include "lib/state/library.h"
+#include "mu/register_names.h"
+#include "mu/sys.h"
+
+_Static_assert((int)MU_REFERRER_GLOBAL == MEMUNREACHABLE_REFERENCE_GLOBAL &&
+	(int)MU_REFERRER_STACK == MEMUNREACHABLE_REFERENCE_STACK &&
+	(int)MU_REFERRER_CALLER == MEMUNREACHABLE_REFERENCE_CALLER &&
+	(int)MU_REFERRER_REGISTER == MEMUNREACHABLE_REFERENCE_REGISTER &&
+	(int)MU_REFERRER_TLS == MEMUNREACHABLE_REFERENCE_TLS &&
+	(int)MU_REFERRER_MAPPING == MEMUNREACHABLE_REFERENCE_MAPPING &&
+	(int)MU_REFERRER_REGION == MEMUNREACHABLE_REFERENCE_ROOT_REGION &&
+	(int)MU_REFERRER_VALUE == MEMUNREACHABLE_REFERENCE_ROOT_VALUE &&
+	(int)MU_REFERRER_KERNEL == MEMUNREACHABLE_REFERENCE_KERNEL &&
+	(int)MU_REFERRER_BLOCK == MEMUNREACHABLE_REFERENCE_BLOCK &&
+	MU_MAX_REFERRERS == MEMUNREACHABLE_MAX_REFERENCES,
+    "a reference is the same on both sides");
+
+#define NO_NAME SIZE_MAX
+
+void
+mu_references_drop(struct mu_references *references)
+{
+	if (references->items != NULL)
+		mu_results_free(&mu_library.results, references->items);
+	*references = (struct mu_references) { .hidden = references->hidden };
+}
+
+bool
+mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
+    const struct mu_heap *heap, const struct mu_referrers *referrers)
+{
+	struct mu_why_header header = {
+		.magic = MU_WHY_MAGIC,
+		.version = MU_WHY_VERSION,
+		.header_size = sizeof(header),
+		.entry_size = sizeof(*referrers->items),
+		.status = status,
+	};
+
+	if (status != MU_OK)
+		memcpy(header.why, why->words, sizeof(header.why));
+	if (status == MU_OK || status == MU_PARTIAL) {
+		header.transient = heap->transient;
+		header.num_allocations = heap->blocks.count;
+		header.allocation_bytes = heap->blocks.bytes;
+		header.total = referrers->total;
+		header.num_entries = referrers->count;
+	}
+	return mu_pipe_write(fd, &header, sizeof(header)) &&
+	    mu_pipe_write(fd, referrers->items,
+		header.num_entries * sizeof(*referrers->items));
+}
+
+bool
+mu_why_pipe_check(const struct mu_why_header *header)
+{
+	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
+
+	return header->magic == MU_WHY_MAGIC &&
+	    header->version == MU_WHY_VERSION &&
+	    header->header_size == sizeof(*header) &&
+	    header->entry_size == sizeof(struct mu_referrer) &&
+	    header->status < MU_STATUS_COUNT &&
+	    header->num_entries <= MU_MAX_REFERRERS &&
+	    header->num_entries <= header->total &&
+	    header->total <= PTRDIFF_MAX &&
+	    (judged || (header->num_allocations == 0 && header->total == 0)) &&
+	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
+}
+
+bool
+mu_why_pipe_check_entry(
+    const struct mu_referrer *entry, const struct mu_snapshot *snap)
+{
+	return entry->kind >= MU_REFERRER_GLOBAL &&
+	    entry->kind < MU_REFERRER_KINDS && entry->reachable <= 1 &&
+	    (entry->thread < snap->num_threads ||
+		entry->thread == MU_NO_INDEX) &&
+	    (entry->mapping < snap->num_mappings ||
+		entry->mapping == MU_NO_INDEX) &&
+	    entry->place <= MU_PLACE_END;
+}
+
+static enum mu_status
+no_memory(struct mu_pass *pass, size_t count)
+{
+	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	    "no memory for %zu references", count);
+}
+
+/* Entries into memory of the pass: a stack would keep the words. */
+static enum mu_status
+receive_entries(
+    struct mu_pass *pass, struct mu_referrer **entries, size_t count)
+{
+	enum mu_status status;
+	size_t i;
+
+	*entries = mu_arena_alloc(&pass->arena, count, sizeof(**entries));
+	if (*entries == NULL)
+		return no_memory(pass, count);
+	status = mu_pipe_read(pass, *entries, count * sizeof(**entries));
+	for (i = 0; i < count && status == MU_OK; i++)
+		if (!mu_why_pipe_check_entry(&(*entries)[i], &pass->snap))
+			status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+			    "the sweeper's answer is damaged");
+	return status;
+}
+
+/*
+ * Where the name of each mapping goes, behind the entries, or NO_NAME; *SIZE
+ * becomes the size of all names. NULL if there is no memory.
+ */
+static size_t *
+place_names(struct mu_pass *pass, const struct mu_referrer *entries,
+    size_t count, size_t *size)
+{
+	const struct mu_snapshot *snap = &pass->snap;
+	size_t *places, i, mapping;
+
+	places = mu_arena_alloc(
+	    &pass->arena, snap->num_mappings + 1, sizeof(*places));
+	if (places == NULL)
+		return NULL;
+	for (i = 0; i < snap->num_mappings; i++)
+		places[i] = NO_NAME;
+	*size = 1; /* "" */
+	for (i = 0; i < count; i++) {
+		mapping = entries[i].mapping;
+		if (mapping == MU_NO_INDEX || places[mapping] != NO_NAME)
+			continue;
+		places[mapping] = *size;
+		*size += strlen(snap->mappings[mapping].name) + 1;
+	}
+	return places;
+}
+
+static void
+unpack(struct MemunreachableReference *to, const struct mu_referrer *from,
+    const struct mu_snapshot *snap, const char *name)
+{
+	struct mu_text text = { to->name, sizeof(to->name), 0 };
+
+	to->kind = (int)from->kind;
+	if (from->thread != MU_NO_INDEX)
+		to->thread = (int)snap->threads[from->thread].tid;
+	to->address = from->address;
+	to->value = from->value;
+	to->into = (ptrdiff_t)from->into;
+	if (from->address != 0)
+		to->offset = (ptrdiff_t)(from->address - from->base);
+	to->begin = from->begin;
+	to->size = from->size;
+	to->reachable = from->reachable != 0;
+	if (from->kind == MU_REFERRER_REGISTER)
+		mu_register_name(&text, from->place);
+	to->path = name;
+}
+
+static enum mu_status
+unpack_all(struct mu_pass *pass, struct mu_references *references,
+    const struct mu_referrer *entries, size_t count)
+{
+	const struct mu_snapshot *snap = &pass->snap;
+	size_t size = 0, *places = place_names(pass, entries, count, &size), i;
+	size_t length = count * sizeof(*references->items);
+	const char *name;
+	char *names;
+
+	if (places == NULL)
+		return no_memory(pass, count);
+	references->items =
+	    mu_results_new_bytes(&mu_library.results, length + size);
+	if (references->items == NULL)
+		return no_memory(pass, count);
+	references->count = count;
+	names = (char *)(references->items + count);
+	for (i = 0; i < snap->num_mappings; i++) {
+		name = snap->mappings[i].name;
+		if (places[i] != NO_NAME)
+			memcpy(names + places[i], name, strlen(name) + 1);
+	}
+	for (i = 0; i < count; i++)
+		unpack(&references->items[i], &entries[i], snap,
+		    entries[i].mapping == MU_NO_INDEX
+			? names
+			: names + places[entries[i].mapping]);
+	return MU_OK;
+}
+
+enum mu_status
+mu_why_pipe_receive(struct mu_pass *pass, struct mu_references *references,
+    struct UnreachableMemoryInfo *info)
+{
+	struct mu_why_header header = { 0 };
+	struct mu_referrer *entries;
+	enum mu_status status;
+
+	status = mu_pipe_read(pass, &header, sizeof(header));
+	if (status != MU_OK)
+		return status;
+	if (!mu_why_pipe_check(&header))
+		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		    "the sweeper's answer is damaged");
+	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
+	if (header.status != MU_OK && header.status != MU_PARTIAL)
+		return header.status;
+	pass->transient = header.transient != 0;
+	references->total = header.total;
+	info->num_allocations = header.num_allocations;
+	info->allocation_bytes = header.allocation_bytes;
+	if (header.num_entries == 0)
+		return header.status;
+	status = receive_entries(pass, &entries, header.num_entries);
+	if (status == MU_OK)
+		status =
+		    unpack_all(pass, references, entries, header.num_entries);
+	return status == MU_OK ? header.status : status;
+}

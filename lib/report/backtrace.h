@@ -1,0 +1,23 @@
+/*
+ * The frames of an entry: the first 16 in its struct Leak, further ones behind
+ * all entries.
+ *
+ * Runs in: any.
+ */
+#ifndef LIB_REPORT_BACKTRACE_H
+#define LIB_REPORT_BACKTRACE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "memunreachable/memunreachable.h"
+
+/* Frames that BACKTRACE has. */
+size_t mu_backtrace_count(const struct LeakBacktrace *backtrace);
+
+/* One of them, innermost first. */
+uintptr_t mu_backtrace_frame(
+    const struct LeakBacktrace *backtrace, size_t number);
+
+#endif

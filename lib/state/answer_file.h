@@ -1,0 +1,49 @@
+/*
+ * The result of at_exit as a binary file, for the command that runs the
+ * program: a header, then the entries.
+ *
+ * The file is on one machine for the time of one run: numbers are as memory has
+ * them, and a reader of another build refuses it by the sizes.
+ */
+#ifndef LIB_STATE_ANSWER_FILE_H
+#define LIB_STATE_ANSWER_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "lib/pipe/leak_pipe.h"
+#include "lib/state/options.h"
+#include "memunreachable/memunreachable.h"
+
+#define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
+#define MU_ANSWER_VERSION 3
+
+struct mu_answer_header {
+	uint64_t magic;
+	uint32_t version;
+	uint32_t header_size; /* bytes */
+	int32_t pid;
+	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
+	struct mu_pipe_usage usage;
+	/* info.num_reported entries, packed (lib/pipe/entries.h) */
+};
+
+/*
+ * Write INFO, ENTRIES, which are packed, and USAGE to the file PATH.PID, mode
+ * 0600, made anew and through no link. False: not all of it was written, and
+ * there is no such file then.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+bool mu_answer_file_write(const char *path,
+    const struct UnreachableMemoryInfo *info, const struct mu_entries *entries,
+    const struct mu_pipe_usage *usage);
+
+/*
+ * True if mu_answer_file_write() can have written HEADER for process PID into a
+ * file of SIZE bytes. Pure.
+ */
+bool mu_answer_file_check(
+    const struct mu_answer_header *header, uint64_t size, int pid);
+
+#endif

@@ -1,0 +1,242 @@
+#include "lib/state/left_out.h"
+
+#include "heapwalk/memory/self.h"
+#include "heapwalk/memory/shared.h"
+#include "heapwalk/memory/wiped.h"
+#include "heapwalk/subject/classify.h"
+#include "lib/state/library.h"
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+
+/* How often the collector looks whether the sweeper still lives. */
+#define LOOK_NS (20 * 1000 * 1000ull)
+
+/* How long shared memory is copied: about as many MB. */
+#define SHARED_NS (100 * 1000 * 1000ull)
+
+/* Stops by signal to learn of alternate stacks. */
+#define STACK_TRIES 3
+
+_Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
+
+void
+mu_left_out_open(struct mu_pass *pass)
+{
+	long at = mu_sys_mmap(NULL, sizeof(struct mu_left_out),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+
+	pass->hold = false;
+	pass->memory = pass->pagemap = -1;
+	pass->left_out = mu_sys_failed(at) ? NULL : (struct mu_left_out *)at;
+}
+
+void
+mu_left_out_close(struct mu_pass *pass)
+{
+	if (pass->left_out != NULL)
+		mu_sys_munmap(pass->left_out, sizeof(*pass->left_out));
+	pass->left_out = NULL;
+}
+
+struct mu_range
+mu_left_out_range(const struct mu_pass *pass)
+{
+	uintptr_t begin = (uintptr_t)pass->left_out;
+	size_t size = sizeof(*pass->left_out);
+
+	if (pass->left_out == NULL)
+		return (struct mu_range) { 0, 0 };
+	return (struct mu_range) { begin, begin + size };
+}
+
+bool
+mu_left_out_again(struct mu_pass *pass)
+{
+	struct mu_left_out *left_out = pass->left_out;
+
+	if (left_out == NULL || (!left_out->wanted && !left_out->stacks))
+		return false;
+	pass->hold |= left_out->wanted;
+	pass->prefer_signal |= left_out->stacks;
+	pass->stack_tries += left_out->stacks;
+	left_out->wanted = left_out->stacks = false;
+	return true;
+}
+
+/* The collector shares the original's memory, so that "self" is right. */
+void
+mu_left_out_prepare(struct mu_pass *pass)
+{
+	const struct mu_snapshot *self = &pass->self;
+
+	pass->memory = pass->pagemap = -1;
+	if (pass->left_out == NULL)
+		return;
+	pass->left_out->filled = 0;
+	pass->shared = mu_shared_any(
+	    self->mappings, self->num_mappings, mu_left_out_range(pass));
+	if (!pass->hold)
+		return;
+	pass->memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
+	pass->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
+}
+
+void
+mu_left_out_await(struct mu_pass *pass)
+{
+	int *filled = &pass->left_out->filled;
+	uint64_t end_ns = pass->stop_ns + SHARED_NS, now, until;
+
+	if (!pass->hold && !pass->shared)
+		return;
+	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == 0) {
+		now = mu_sys_now_ns();
+		if (now >= end_ns ||
+		    mu_proc_ended(mu_proc_state(pass->sweeper, pass->sweeper)))
+			return;
+		until = now + LOOK_NS;
+		if (until > end_ns)
+			until = end_ns;
+		mu_sys_futex_wait(filled, 0, 0, until);
+	}
+}
+
+/* The threads may go on. */
+static void
+announce(struct mu_pass *pass)
+{
+	if (!pass->hold && !pass->shared)
+		return;
+	__atomic_store_n(&pass->left_out->filled, 1, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->left_out->filled, 1, 0);
+}
+
+enum mu_status
+mu_left_out_want(struct mu_pass *pass)
+{
+	pass->left_out->wanted = true;
+	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	    "no time for another try, to read memory under MADV_DONTFORK");
+}
+
+/* True: there is some, and another try must be made to copy it. */
+static bool
+take_shared(struct mu_pass *pass)
+{
+	struct mu_memory *memory = &pass->snap.memory;
+	struct mu_shared shared = {
+		.end_ns = mu_sys_now_ns() + SHARED_NS,
+		.limit = mu_fork_gaps_limit(pass->room.left),
+		.except = mu_left_out_range(pass),
+	};
+
+	if (pass->shared) {
+		mu_shared_take(&shared, memory);
+		pass->changing = shared.changing;
+		return false;
+	}
+	if (!mu_shared_any(
+		pass->snap.mappings, pass->snap.num_mappings, shared.except))
+		return false;
+	pass->changing = 1; /* how much is not known */
+	return true;
+}
+
+enum mu_status
+mu_left_out_guard(struct mu_pass *pass, size_t *lost)
+{
+	struct mu_left_out *left_out = pass->left_out;
+	struct mu_fork_gaps absent = {
+		.memory = pass->memory,
+		.pagemap = pass->pagemap,
+		.complete = pass->mapped_pages != 0,
+		.until_ns = pass->stop_ns,
+		.limit = mu_fork_gaps_limit(pass->room.left),
+	};
+	enum mu_status status;
+	bool again = false;
+
+	if (pass->hold) {
+		absent.wiped = left_out->wiped;
+		absent.num_wiped = left_out->num_wiped;
+	}
+	status = mu_memory_self_guard(&pass->snap.memory, &absent, &pass->why);
+	if (status == MU_OK)
+		again = take_shared(pass);
+	announce(pass);
+	/* The collector has this table too, but not for long. */
+	mu_sys_close(&pass->memory);
+	mu_sys_close(&pass->pagemap);
+	*lost = absent.lost;
+	again |= absent.missing > 0 && !pass->hold;
+	if (status != MU_OK || !again || left_out == NULL)
+		return status;
+	return mu_left_out_want(pass);
+}
+
+/* Another try takes as long as this one. */
+static bool
+is_half_over(const struct mu_pass *pass)
+{
+	return mu_sys_now_ns() - pass->begin_ns >
+	    (pass->deadline_ns - pass->begin_ns) / 2;
+}
+
+/* By signal all threads have told, in their frames. */
+bool
+mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
+{
+	size_t others =
+	    pass->snap.num_threads - (pass->request->caller != NULL);
+
+	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE || others == 0)
+		return false;
+	if (pass->left_out == NULL || is_half_over(pass) ||
+	    mu_library.options.stop != MU_STOP_AUTO ||
+	    pass->stack_tries >= STACK_TRIES) {
+		pass->unasked = others;
+		return false;
+	}
+	pass->left_out->stacks = true;
+	mu_why(why, MU_ERR_TIMEOUT,
+	    "no time for another try, to ask for alternate signal stacks");
+	return true;
+}
+
+/* What the fork has emptied holds nothing at all; smaps takes 7 us a mapping.
+ */
+static bool
+may_be_wiped(struct mu_snapshot *snap)
+{
+	const struct mu_mapping *mapping = snap->mappings;
+	const struct mu_mapping *end = mapping + snap->num_mappings;
+
+	for (; mapping < end; mapping++)
+		if (mu_mapping_is_anonymous(mapping) &&
+		    !mu_memory_self_holds(&snap->memory, mapping) &&
+		    !mu_snapshot_is_own(snap, mapping->range))
+			return true;
+	return false;
+}
+
+bool
+mu_left_out_wiped(struct mu_pass *pass)
+{
+	struct mu_left_out *left_out = pass->left_out;
+	struct mu_range one;
+	size_t room, count;
+
+	if (!may_be_wiped(&pass->snap))
+		return false;
+	if (left_out == NULL)
+		return mu_wiped_find(&one, 1) > 0;
+	/* What an earlier try found and this one has filled is not there. */
+	room = MU_LEFT_OUT_WIPED - left_out->num_wiped;
+	count = mu_wiped_find(left_out->wiped + left_out->num_wiped, room);
+	if (count > 0 && count <= room) {
+		left_out->num_wiped += count;
+		left_out->wanted = true;
+	}
+	return count > 0;
+}

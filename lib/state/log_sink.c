@@ -1,0 +1,99 @@
+#include "lib/state/log_sink.h"
+
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include "include/mu/report_file.h"
+#include "lib/state/library.h"
+#include "mu/sys.h"
+
+#define STDOUT 1
+#define STDERR 2
+
+/* "stderr", or "/dev/stderr", which "/dev/stderr.<pid>" could not be. */
+static bool
+is_stream(const char *path, const char *name)
+{
+	if (strncmp(path, "/dev/", 5) == 0)
+		path += 5;
+	return strcmp(path, name) == 0;
+}
+
+/* FILE.<pid>; -1 and the reason in *WHY. */
+static int
+open_file(const char *path, const char **why)
+{
+	char name[MU_PATH_MAX + 16];
+
+	mu_text_format(name, sizeof(name), "%s.%d", path, (int)mu_sys_getpid());
+	return mu_report_file_open(name, O_APPEND, why);
+}
+
+static int
+open_syslog(void)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX,
+		.sun_path = "/dev/log" };
+	int fd =
+	    (int)mu_sys3(SYS_socket, AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd >= 0 &&
+	    mu_sys3(SYS_connect, fd, (long)&address, sizeof(address)) < 0)
+		mu_sys_close(&fd);
+	return fd < 0 ? -1 : fd;
+}
+
+void
+mu_log_sink_open(
+    struct mu_log *log, const struct mu_options *options, bool silent)
+{
+	static const enum mu_log_level levels[] = { MU_LOG_INFO, MU_LOG_STEP,
+		MU_LOG_DEBUG };
+	const char *path = options->log_path;
+	const char *why = NULL;
+
+	*log = (struct mu_log) {
+		.fd = STDERR,
+		.syslog_fd = -1,
+		.level = levels[options->verbosity],
+		.deadline_ns =
+		    mu_sys_now_ns() + options->timeout * (MU_NS_PER_SEC / 1000),
+		.silent = silent,
+		.error = &mu_library.log_error,
+	};
+	if (silent)
+		return;
+	mu_library.log_error = 0;
+	if (is_stream(path, "stdout"))
+		log->fd = STDOUT;
+	else if (path[0] != '\0' && !is_stream(path, "stderr"))
+		log->fd = open_file(path, &why);
+	if (log->fd < 0) {
+		log->fd = STDERR;
+		mu_log(log, MU_LOG_WARNING,
+		    "cannot write %s.%d: %s; logging to stderr instead", path,
+		    (int)mu_sys_getpid(), why);
+	}
+	if (!options->log_to_syslog)
+		return;
+	log->syslog_fd = open_syslog();
+	if (log->syslog_fd < 0)
+		mu_log(log, MU_LOG_WARNING, "no syslog at /dev/log");
+}
+
+void
+mu_log_sink_close(struct mu_log *log)
+{
+	int error = log->error != NULL ? *log->error : 0;
+
+	if (log->fd > STDERR) {
+		mu_sys_close(&log->fd);
+		log->fd = STDERR;
+		if (error != 0)
+			mu_log(log, MU_LOG_ERROR, "the log is not complete: %s",
+			    mu_report_file_reason(error));
+	}
+	log->fd = -1;
+	mu_sys_close(&log->syslog_fd);
+}

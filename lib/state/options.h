@@ -1,0 +1,156 @@
+/*
+ * MEMUNREACHABLE_OPTIONS: key=value pairs joined by ':', LSan's key names
+ * where LSan has one.
+ *
+ * The table below is the one place that knows the options: the structure, the
+ * parser and help=1 are made from it, and tests/unit/test_options_help.c holds
+ * the manual page to it.
+ *
+ * Runs in: original, also in constructors. Pure functions; the text is the
+ * caller's.
+ */
+#ifndef LIB_STATE_OPTIONS_H
+#define LIB_STATE_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "heapwalk/subject/reach.h"
+#include "mu/text.h"
+
+#define MU_PATH_MAX 4096
+
+/* Which rungs of the stop ladder (lib/pass/stop_method.h) a pass may use. */
+enum mu_stop {
+	MU_STOP_AUTO, /* by ptrace; by signal where that is refused */
+	MU_STOP_PTRACE,
+	MU_STOP_SIGNAL,
+};
+
+/* What at_exit makes of a heap that was not judged, or not all of it. */
+enum mu_unchecked {
+	MU_UNCHECKED_FAIL, /* exit status 3, partial 4 */
+	MU_UNCHECKED_OK,   /* the program's own status */
+};
+
+#define MU_UNCHECKED_STATUS 3
+#define MU_PARTIAL_STATUS 4
+
+/* kind, field, default, words for help=1 */
+#define MU_OPTIONS(X)                                                       \
+	X(duration_ms, timeout, 30000,                                      \
+	    "give up a pass after this long: 30, 30s or 500ms")             \
+	X(duration_ms, max_pause, 200,                                      \
+	    "the program may stand still for this long: 500ms or 2s")       \
+	X(level, verbosity, 0, "1: log every pass, 2: and its details")     \
+	X(path, log_path, "",                                               \
+	    "write the log to FILE.<pid> (0600), or to stderr or stdout")   \
+	X(flag, log_to_syslog, 0, "write the log to syslog as well")        \
+	X(signal, signal, 0,                                                \
+	    "report when this signal arrives: RTMIN+5, USR2 or 40")         \
+	X(interval_ms, min_interval, 1000,                                  \
+	    "pause between the reports by signal: 1, 500ms or 0")           \
+	X(flag, at_exit, 0, "report when the program ends")                 \
+	X(status, exitcode, 23, "exit status when at_exit finds leaks")     \
+	X(unchecked, unchecked, MU_UNCHECKED_FAIL,                          \
+	    "what at_exit does when it could not check: fail or ok")        \
+	X(count, only_pid, 0,                                               \
+	    "obey signal and at_exit in this process only; 0: in any")      \
+	X(path, answer_path, "",                                            \
+	    "at_exit writes no report but what it found to FILE.<pid>, for" \
+	    " memunreachable(1)")                                           \
+	X(count, max_leaks, 100,                                            \
+	    "entries in a report that was not asked for by a call")         \
+	X(flag, log_contents, 0,                                            \
+	    "show the first bytes of each block in such a report")          \
+	X(flag, use_globals, 1, "variables of program and libraries count") \
+	X(flag, use_stacks, 1, "stacks of threads count")                   \
+	X(flag, use_registers, 1, "registers of threads count")             \
+	X(flag, use_tls, 1, "thread-local storage counts")                  \
+	X(flag, use_root_regions, 1, "registered root regions count")       \
+	X(flag, use_unaligned, 0, "pointers at every byte count")           \
+	X(mask, pointer_mask, 0xffffffffffffffff,                           \
+	    "the bits of a pointer that are its address")                   \
+	X(flag, confirm, 0, "report what two looks find unreachable")       \
+	X(stop, stop, MU_STOP_AUTO,                                         \
+	    "how threads are stopped: auto, ptrace or signal")              \
+	X(bytes, max_memory, 0,                                             \
+	    "memory for a pass's tables: 512k, 64m, 2g; none: half of what" \
+	    " is available")                                                \
+	X(count, workers, 0,                                                \
+	    "threads that search the copy of the program; 0: one a CPU")    \
+	X(flag, symbolize, 0,                                               \
+	    "files and lines in texts, by a separate process")              \
+	X(flag, help, 0, "list the options")
+
+/* How the kinds are kept. */
+#define MU_OPTION_duration_ms(name) uint64_t name   /* milliseconds, > 0 */
+#define MU_OPTION_interval_ms(name) uint64_t name   /* milliseconds */
+#define MU_OPTION_bytes(name) size_t name           /* 0 = none */
+#define MU_OPTION_level(name) unsigned name         /* 0 to 2 */
+#define MU_OPTION_path(name) char name[MU_PATH_MAX] /* "" = unset */
+#define MU_OPTION_flag(name) bool name
+#define MU_OPTION_signal(name) int name /* 0 = none */
+#define MU_OPTION_status(name) int name /* 0 to 255 */
+#define MU_OPTION_unchecked(name) enum mu_unchecked name
+#define MU_OPTION_count(name) size_t name
+#define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
+#define MU_OPTION_stop(name) enum mu_stop name
+
+/*
+ * Bits that every mask must keep, 12 to 46: a page's number on x86-64. Without
+ * one of them every block would look lost.
+ */
+#define MU_OPTION_MASK_MIN 0x00007ffffffff000u
+
+struct mu_options {
+#define MU_OPTION_FIELD(kind, field, fallback, words) MU_OPTION_##kind(field);
+	MU_OPTIONS(MU_OPTION_FIELD)
+#undef MU_OPTION_FIELD
+};
+
+/* What every option is unless it is set. */
+#define MU_OPTION_FALLBACK(kind, field, fallback, words) .field = fallback,
+#define MU_OPTIONS_DEFAULT                     \
+	{                                      \
+		MU_OPTIONS(MU_OPTION_FALLBACK) \
+	}
+
+void mu_options_default(struct mu_options *options);
+
+/*
+ * Parse TEXT (NULL is empty) over what OPTIONS holds; the last of equal keys
+ * wins. A value in single or double quotes may hold ':'. Unknown keys and bad
+ * values leave the option as it is and add one line each to WARNINGS, naming
+ * the place, key, value and what was expected.
+ */
+void mu_options_parse(
+    struct mu_options *options, const char *text, struct mu_text *warnings);
+
+/* The same, and one more line that says which options are not in force. */
+void mu_options_read(
+    struct mu_options *options, const char *text, struct mu_text *warnings);
+
+/*
+ * "RTMIN+5", "RTMAX-1", "SIGUSR2", "usr2", "34"; 0 if it is no signal to wait
+ * for: KILL and STOP, which cannot be caught, 32 and 33, which glibc keeps
+ * for itself, and the faults (SEGV, BUS, FPE, ILL, TRAP), whose handler must
+ * not return.
+ */
+int mu_options_signal(const char *text);
+
+/* What the use_ options and pointer_mask say, for the search. */
+struct mu_reach mu_options_reach(const struct mu_options *options);
+
+/*
+ * The same in words if it is not the default: "use_stacks=0 use_tls=0". A
+ * report that leaves something out says so.
+ */
+void mu_options_reach_words(
+    const struct mu_options *options, struct mu_text *out);
+
+/* One line an option: name, default, meaning. */
+void mu_options_help(struct mu_text *out);
+
+#endif

@@ -1,0 +1,102 @@
+/*
+ * A signal by name or number, for the option signal.
+ *
+ * Runs in: original, also in constructors.
+ */
+#include <signal.h>
+
+#include "lib/state/options.h"
+#include "lib/state/options_word.h"
+
+static const struct {
+	const char *name;
+	int number;
+} signal_names[] = {
+	{ "HUP", SIGHUP },
+	{ "INT", SIGINT },
+	{ "QUIT", SIGQUIT },
+	{ "ABRT", SIGABRT },
+	{ "IOT", SIGABRT },
+	{ "USR1", SIGUSR1 },
+	{ "USR2", SIGUSR2 },
+	{ "PIPE", SIGPIPE },
+	{ "ALRM", SIGALRM },
+	{ "TERM", SIGTERM },
+	{ "STKFLT", SIGSTKFLT },
+	{ "CHLD", SIGCHLD },
+	{ "CLD", SIGCHLD },
+	{ "CONT", SIGCONT },
+	{ "TSTP", SIGTSTP },
+	{ "TTIN", SIGTTIN },
+	{ "TTOU", SIGTTOU },
+	{ "URG", SIGURG },
+	{ "XCPU", SIGXCPU },
+	{ "XFSZ", SIGXFSZ },
+	{ "VTALRM", SIGVTALRM },
+	{ "PROF", SIGPROF },
+	{ "WINCH", SIGWINCH },
+	{ "IO", SIGIO },
+	{ "POLL", SIGIO },
+	{ "PWR", SIGPWR },
+	{ "SYS", SIGSYS },
+};
+
+static int
+realtime_signal(struct mu_word word)
+{
+	uint64_t low = (uint64_t)SIGRTMIN, high = (uint64_t)SIGRTMAX, n = 0;
+	bool from_low = mu_word_starts(&word, "RTMIN");
+
+	if (!from_low && !mu_word_starts(&word, "RTMAX"))
+		return 0;
+	if (word.length > 0) {
+		if (!mu_word_starts(&word, from_low ? "+" : "-") ||
+		    !mu_word_number(word, high - low, &n))
+			return 0;
+	}
+	return (int)(from_low ? low + n : high - n);
+}
+
+static bool
+can_be_awaited(int number)
+{
+	switch (number) {
+	case SIGKILL:
+	case SIGSTOP:
+	case SIGSEGV:
+	case SIGBUS:
+	case SIGFPE:
+	case SIGILL:
+	case SIGTRAP:
+		return false;
+	default:
+		/* glibc takes the first two or so of the real-time signals,
+		   for setuid() and pthread_cancel(). */
+		return number > 0 && (number < 32 || number >= SIGRTMIN) &&
+		    number <= SIGRTMAX;
+	}
+}
+
+int
+mu_options_signal_word(struct mu_word word)
+{
+	uint64_t number;
+	size_t i;
+
+	if (mu_word_number(word, (uint64_t)SIGRTMAX, &number))
+		return can_be_awaited((int)number) ? (int)number : 0;
+	mu_word_starts(&word, "SIG");
+	for (i = 0; i < sizeof(signal_names) / sizeof(*signal_names); i++) {
+		if (mu_word_is(word, signal_names[i].name))
+			return signal_names[i].number;
+	}
+	return realtime_signal(word);
+}
+
+int
+mu_options_signal(const char *text)
+{
+	struct mu_word word = { text, strlen(text) };
+
+	return mu_options_signal_word(word);
+}

@@ -1,0 +1,51 @@
+/*
+ * The program's registrations: ignored objects, root regions, root providers.
+ *
+ * Runs in: original. Safe in a signal handler that did not interrupt it; waits
+ * at most a second for another thread.
+ */
+#ifndef LIB_STATE_REGISTRY_H
+#define LIB_STATE_REGISTRY_H
+
+#include "heapwalk/subject/snapshot.h"
+#include "lib/state/lock.h"
+#include "memunreachable/memunreachable.h"
+#include "mu/arena.h"
+#include "mu/log.h"
+
+struct mu_provider {
+	memunreachable_root_provider call;
+	void *ctx;
+};
+
+struct mu_registry {
+	struct mu_lock lock;
+	struct mu_arena arena; /* of the three arrays; never scanned */
+	uintptr_t *ignored;
+	struct mu_range *regions;
+	struct mu_provider *providers;
+	size_t num_ignored, max_ignored;
+	size_t num_regions, max_regions;
+	size_t num_providers, max_providers;
+};
+
+bool mu_registry_ignore(struct mu_registry *registry, uintptr_t address);
+bool mu_registry_unignore(struct mu_registry *registry, uintptr_t address);
+bool mu_registry_add_region(
+    struct mu_registry *registry, struct mu_range region);
+bool mu_registry_drop_region(
+    struct mu_registry *registry, struct mu_range region);
+bool mu_registry_add_provider(
+    struct mu_registry *registry, struct mu_provider provider);
+bool mu_registry_drop_provider(
+    struct mu_registry *registry, struct mu_provider provider);
+
+/*
+ * Copy regions and ignored objects to SNAP and ask every provider for its
+ * words (outside the lock). Arrays come from ARENA.
+ */
+enum mu_status mu_registry_collect(struct mu_registry *registry,
+    struct mu_snapshot *snap, struct mu_arena *arena, const struct mu_log *log,
+    struct mu_why *why);
+
+#endif

@@ -1,0 +1,35 @@
+/*
+ * The passes in progress, for a child of fork(): it inherits their memory, but
+ * not the threads that would release it, and old words in there would hide
+ * leaks.
+ *
+ * Runs in: original. Uses no malloc, no errno.
+ */
+#ifndef LIB_STATE_UNDER_WAY_H
+#define LIB_STATE_UNDER_WAY_H
+
+#include <sys/types.h>
+
+#define MU_UNDER_WAY 16 /* more at a time are not remembered */
+
+struct mu_pass;
+
+struct mu_under_way {
+	struct {
+		pid_t pid; /* 0: free */
+		struct mu_pass *pass;
+	} places[MU_UNDER_WAY];
+};
+
+/* PASS lies on a separate stack, and has begun. */
+void mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
+void mu_under_way_remove(struct mu_under_way *passes, struct mu_pass *pass);
+
+/*
+ * Release the memory of passes of a process that we, who make PASS, were forked
+ * from, but not a stack that the caller is on. With the pass lock held.
+ */
+void mu_under_way_drop_inherited(
+    struct mu_under_way *passes, const struct mu_pass *pass);
+
+#endif

@@ -1,0 +1,71 @@
+#include "lib/term/names.h"
+
+#include <string.h>
+
+#include "lib/term/safe_text.h"
+
+#define TEXT_SIZE 4096 /* names of C++ can be longer, and are cut */
+
+bool
+mu_names_find(
+    const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol)
+{
+	*symbol = (struct mu_symbol) { 0 };
+	if (names->find == NULL || address == 0)
+		return false;
+	if (names->find(names->naming, address, symbol) &&
+	    symbol->module != NULL)
+		return true;
+	*symbol = (struct mu_symbol) { 0 };
+	return false;
+}
+
+size_t
+mu_names_words(const struct Leak *leak)
+{
+	size_t shown = leak->size;
+
+	if (shown > sizeof(leak->contents))
+		shown = sizeof(leak->contents);
+	return shown / sizeof(uintptr_t);
+}
+
+uintptr_t
+mu_names_word(const struct Leak *leak, size_t index)
+{
+	uintptr_t word;
+
+	memcpy(&word, leak->contents + index * sizeof(word), sizeof(word));
+	return word;
+}
+
+bool
+mu_names_type(const struct mu_names *names, const struct Leak *leak,
+    struct mu_symbol *symbol)
+{
+	size_t i, count = mu_names_words(leak);
+
+	for (i = 0; i < count; i++) {
+		if (mu_names_find(names, mu_names_word(leak, i), symbol))
+			return true;
+	}
+	return false;
+}
+
+void
+mu_names_text(FILE *out, const char *text)
+{
+	char buffer[TEXT_SIZE];
+
+	if (text != NULL)
+		fputs(mu_safe_for_terminal(text, buffer, sizeof(buffer)), out);
+}
+
+void
+mu_names_place(FILE *out, const struct mu_symbol *symbol)
+{
+	const char *slash = strrchr(symbol->module, '/');
+
+	mu_names_text(out, slash != NULL ? slash + 1 : symbol->module);
+	fprintf(out, "+0x%lx", (unsigned long)symbol->offset);
+}

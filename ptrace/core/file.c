@@ -1,0 +1,298 @@
+/*
+ * libelf checks that headers and notes lie inside the file; that what they say
+ * makes sense is checked here. Anyone may have written the file.
+ *
+ * Runs in: the command.
+ */
+#include "ptrace/core/file.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <gelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include "mu/sort.h"
+#include "mu/sys.h"
+#include "ptrace/core/file_kind.h"
+#include "ptrace/core/unpack.h"
+
+/* No page is smaller; segments are made of whole ones. */
+#define PAGE_LEAST 4096
+
+#define FIRST 64 /* segments and notes that there is room for at first */
+
+#define KERNEL_HALF ((uintptr_t)1 << 63) /* [vsyscall] lies there */
+
+struct parsing {
+	struct mu_core_file *core;
+	Elf *elf;
+	const char *path;
+	struct mu_arena *arena;
+	struct mu_why *why;
+	size_t max_segments, max_notes;
+};
+
+static enum mu_status
+damaged(const struct parsing *parsing, const char *what)
+{
+	return mu_why(parsing->why, MU_ERR_ARGUMENT,
+	    "%s is damaged: %s; write the core again", parsing->path, what);
+}
+
+static enum mu_status
+no_memory(const struct parsing *parsing)
+{
+	return mu_why(parsing->why, MU_ERR_NO_MEMORY,
+	    "no memory for the headers of %s", parsing->path);
+}
+
+/* How many of SIZE bytes at OFFSET the file has; the others are cut. */
+static uint64_t
+present(struct mu_core_file *core, uint64_t offset, uint64_t size)
+{
+	uint64_t have = offset < core->size ? core->size - offset : 0;
+
+	if (size <= have)
+		return size;
+	if (__builtin_add_overflow(core->cut, size - have, &core->cut))
+		core->cut = UINT64_MAX;
+	return have;
+}
+
+static enum mu_status
+add_segment(struct parsing *parsing, const GElf_Phdr *header)
+{
+	struct mu_core_file *core = parsing->core;
+	struct mu_core_segment segment = { .offset = header->p_offset,
+		.flags = header->p_flags },
+			       *grown;
+	uint64_t stored = header->p_filesz;
+	size_t max;
+
+	if (header->p_memsz == 0 || header->p_vaddr >= KERNEL_HALF)
+		return MU_OK;
+	segment.range.begin = header->p_vaddr;
+	if (__builtin_add_overflow(
+		header->p_vaddr, header->p_memsz, &segment.range.end))
+		return damaged(parsing, "a segment wraps around");
+	if (header->p_vaddr % PAGE_LEAST != 0 ||
+	    header->p_memsz % PAGE_LEAST != 0)
+		return damaged(parsing, "a segment is not made of pages");
+	if (stored > header->p_memsz)
+		return damaged(parsing, "a segment is smaller than its bytes");
+	segment.dumped = present(core, segment.offset, stored);
+	/* Whole pages, so that each is either there or not. */
+	segment.dumped -= segment.dumped % PAGE_LEAST;
+	segment.cut = stored - segment.dumped;
+	if (core->num_segments == parsing->max_segments) {
+		max = parsing->max_segments * 2;
+		grown = mu_arena_grow(parsing->arena, core->segments,
+		    parsing->max_segments, max, sizeof(*grown));
+		if (grown == NULL)
+			return no_memory(parsing);
+		core->segments = grown;
+		parsing->max_segments = max;
+	}
+	core->segments[core->num_segments++] = segment;
+	return MU_OK;
+}
+
+/* n_namesz counts the name's end. */
+static bool
+is_kernels(const char *name, size_t size)
+{
+	return (size >= 5 && memcmp(name, "CORE", 5) == 0) ||
+	    (size >= 6 && memcmp(name, "LINUX", 6) == 0);
+}
+
+static enum mu_status
+add_note(struct parsing *parsing, const struct mu_core_note *note)
+{
+	struct mu_core_file *core = parsing->core;
+	struct mu_core_note *grown;
+	size_t max = parsing->max_notes * 2;
+
+	if (core->num_notes == parsing->max_notes) {
+		grown = mu_arena_grow(parsing->arena, core->notes,
+		    parsing->max_notes, max, sizeof(*grown));
+		if (grown == NULL)
+			return no_memory(parsing);
+		core->notes = grown;
+		parsing->max_notes = max;
+	}
+	core->notes[core->num_notes++] = *note;
+	return MU_OK;
+}
+
+static enum mu_status
+add_notes(struct parsing *parsing, const GElf_Phdr *header)
+{
+	uint64_t have =
+	    present(parsing->core, header->p_offset, header->p_filesz);
+	Elf_Data *data =
+	    elf_getdata_rawchunk(parsing->elf, (int64_t)header->p_offset, have,
+		header->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+	enum mu_status status = MU_OK;
+	size_t at = 0, next, name, text;
+	struct mu_core_note note;
+	GElf_Nhdr one;
+
+	while (data != NULL && status == MU_OK &&
+	    (next = gelf_getnote(data, at, &one, &name, &text)) > at) {
+		note = (struct mu_core_note) { one.n_type,
+			(const char *)data->d_buf + text, one.n_descsz };
+		if (is_kernels((const char *)data->d_buf + name, one.n_namesz))
+			status = add_note(parsing, &note);
+		at = next;
+	}
+	return status;
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct mu_core_segment *left = a, *right = b;
+
+	return (left->range.begin > right->range.begin) -
+	    (left->range.begin < right->range.begin);
+}
+
+static enum mu_status
+add_all(struct parsing *parsing)
+{
+	struct mu_core_file *core = parsing->core;
+	enum mu_status status = MU_OK;
+	GElf_Phdr header;
+	size_t count, i;
+
+	core->segments =
+	    mu_arena_alloc(parsing->arena, FIRST, sizeof(*core->segments));
+	core->notes =
+	    mu_arena_alloc(parsing->arena, FIRST, sizeof(*core->notes));
+	if (core->segments == NULL || core->notes == NULL)
+		return no_memory(parsing);
+	parsing->max_segments = parsing->max_notes = FIRST;
+	if (elf_getphdrnum(parsing->elf, &count) != 0 || count == 0)
+		return damaged(parsing, "it has no program headers");
+	for (i = 0; i < count && status == MU_OK; i++) {
+		if (gelf_getphdr(parsing->elf, (int)i, &header) == NULL)
+			return damaged(parsing, "its headers are cut off");
+		if (header.p_type == PT_LOAD)
+			status = add_segment(parsing, &header);
+		else if (header.p_type == PT_NOTE)
+			status = add_notes(parsing, &header);
+	}
+	if (status != MU_OK)
+		return status;
+	mu_sort(core->segments, core->num_segments, sizeof(*core->segments),
+	    by_address);
+	for (i = 1; i < core->num_segments; i++)
+		if (core->segments[i].range.begin <
+		    core->segments[i - 1].range.end)
+			return damaged(parsing, "segments overlap");
+	return MU_OK;
+}
+
+enum mu_status
+mu_core_file_parse(struct mu_core_file *core, const char *bytes, size_t size,
+    const char *path, struct mu_arena *arena, struct mu_why *why)
+{
+	struct parsing parsing = {
+		.core = core, .path = path, .arena = arena, .why = why
+	};
+	enum mu_status status;
+
+	core->bytes = bytes;
+	core->size = size;
+	if (size < SELFMAG || memcmp(bytes, ELFMAG, SELFMAG) != 0)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s is no core file: it is no ELF file", path);
+	elf_version(EV_CURRENT);
+	core->elf = parsing.elf = elf_memory((char *)bytes, size);
+	if (parsing.elf == NULL)
+		return mu_why(why, MU_ERR_ARGUMENT, "%s is no core file: %s",
+		    path, elf_errmsg(-1));
+	status = mu_core_file_kind(core->elf, path, why);
+	if (status == MU_OK)
+		status = add_all(&parsing);
+	return status;
+}
+
+/* Without waiting for anybody who may write into a FIFO. */
+static enum mu_status
+open_regular(const char *path, int *fd, struct mu_why *why)
+{
+	struct stat about;
+	const char *what;
+
+	*fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
+	if (*fd < 0)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    *fd == -ENOENT       ? "%s: no such file (errno %d)"
+			: *fd == -EACCES ? "%s may not be read (errno %d); "
+					   "ask its owner, or be root"
+					 : "cannot open %s (errno %d)",
+		    path, -*fd);
+	if (fstat(*fd, &about) != 0)
+		return mu_why(
+		    why, MU_ERR_ARGUMENT, "cannot ask about %s", path);
+	if (S_ISREG(about.st_mode))
+		return MU_OK;
+	what = S_ISDIR(about.st_mode) ? "a directory"
+	    : S_ISFIFO(about.st_mode) ? "a FIFO"
+	    : S_ISSOCK(about.st_mode) ? "a socket"
+				      : "a device";
+	return mu_why(why, MU_ERR_ARGUMENT,
+	    "%s is %s; give the file that the core is in", path, what);
+}
+
+static enum mu_status
+map_file(struct mu_core_file *core, const char *path, struct mu_why *why)
+{
+	struct stat about;
+	void *bytes;
+
+	if (fstat(core->fd, &about) != 0 || about.st_size <= 0)
+		return mu_why(why, MU_ERR_ARGUMENT, "%s is empty", path);
+	bytes = mmap(NULL, (size_t)about.st_size, PROT_READ,
+	    MAP_PRIVATE | MAP_NORESERVE, core->fd, 0);
+	if (bytes == MAP_FAILED)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "cannot map the %llu bytes of %s",
+		    (unsigned long long)about.st_size, path);
+	core->bytes = bytes;
+	core->size = (size_t)about.st_size;
+	core->mapped = true;
+	return MU_OK;
+}
+
+enum mu_status
+mu_core_file_open(struct mu_core_file *core, const char *path,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	enum mu_status status;
+
+	*core = (struct mu_core_file) { .fd = -1 };
+	status = open_regular(path, &core->fd, why);
+	if (status == MU_OK)
+		status = mu_core_unpack(&core->fd, path, why);
+	core->spoilt = status == MU_PARTIAL;
+	if (status == MU_OK || status == MU_PARTIAL)
+		status = map_file(core, path, why);
+	if (status == MU_OK)
+		status = mu_core_file_parse(
+		    core, core->bytes, core->size, path, arena, why);
+	return status;
+}
+
+void
+mu_core_file_close(struct mu_core_file *core)
+{
+	elf_end(core->elf);
+	if (core->mapped)
+		munmap((void *)core->bytes, core->size);
+	mu_sys_close(&core->fd);
+	*core = (struct mu_core_file) { .fd = -1 };
+}

@@ -1,0 +1,188 @@
+#include "ptrace/core/memory.h"
+
+#include <unistd.h>
+
+#include "mu/sys.h"
+
+/* Of the mapping that holds ADDRESS, or else of the first one behind. */
+static size_t
+index_of(const struct mu_snapshot *snap, uintptr_t address)
+{
+	const struct mu_mapping *mapping =
+	    mu_mapping_from(snap->mappings, snap->num_mappings, address);
+
+	return mapping == NULL ? snap->num_mappings
+			       : (size_t)(mapping - snap->mappings);
+}
+
+static const void *
+core_view(struct mu_memory *door, uintptr_t address, size_t size)
+{
+	const struct mu_core_memory *memory = door->ctx;
+	const struct mu_snapshot *snap = memory->snap;
+	size_t i = index_of(snap, address);
+	const struct mu_mapping *mapping;
+	const char *view = NULL, *base;
+	uintptr_t at = address, stop;
+
+	if (__builtin_add_overflow(address, size, &stop) || size == 0)
+		return NULL;
+	for (; i < snap->num_mappings; i++) {
+		mapping = &snap->mappings[i];
+		base = memory->parts[i].base;
+		if (mapping->range.begin > at || !mapping->readable ||
+		    base == NULL)
+			return NULL;
+		base += at - mapping->range.begin;
+		if (view == NULL)
+			view = base;
+		else if (view + (at - address) != base)
+			return NULL;
+		at = mapping->range.end;
+		if (at >= stop)
+			return view;
+	}
+	return NULL;
+}
+
+/*
+ * The first run of bytes in RANGE, of mapping INDEX, that is not a hole of the
+ * file: the kernel leaves out pages that were never touched (dump_skip()). Code
+ * of a program is no variable, even if a debugger wrote to it.
+ */
+static bool
+next_data(const struct mu_core_memory *memory, size_t index,
+    struct mu_range range, struct mu_range *part)
+{
+	const struct mu_core_part *about = &memory->parts[index];
+	uint64_t begin = about->offset +
+	    (range.begin - memory->snap->mappings[index].range.begin);
+	uint64_t size = mu_range_size(range);
+	long data, hole;
+
+	*part = range;
+	if (about->source != MU_CORE_DUMPED || about->base == NULL ||
+	    about->code || size == 0)
+		return false;
+	if (memory->fd < 0)
+		return true;
+	data = mu_sys3(SYS_lseek, memory->fd, (long)begin, SEEK_DATA);
+	if (data == -ENXIO || data >= (long)(begin + size))
+		return false;
+	/* A file system that knows of no holes: all of it. */
+	if (data < (long)begin)
+		return true;
+	hole = mu_sys3(SYS_lseek, memory->fd, data, SEEK_HOLE);
+	part->begin = range.begin + ((uint64_t)data - begin);
+	part->begin -= part->begin & 4095;
+	if (part->begin < range.begin)
+		part->begin = range.begin;
+	if (hole > data && (uint64_t)hole < begin + size)
+		part->end = range.begin + ((uint64_t)hole - begin);
+	part->end += -part->end & 4095;
+	if (part->end > range.end)
+		part->end = range.end;
+	return true;
+}
+
+/* Not unchanged pages of a file, nor pages that were never touched. */
+static bool
+core_populated(
+    struct mu_memory *door, struct mu_range range, struct mu_range *part)
+{
+	const struct mu_core_memory *memory = door->ctx;
+	const struct mu_snapshot *snap = memory->snap;
+	const struct mu_mapping *mapping;
+	struct mu_range inside;
+	size_t i;
+
+	if (mu_range_size(range) == 0)
+		return false;
+	for (i = index_of(snap, range.begin); i < snap->num_mappings; i++) {
+		mapping = &snap->mappings[i];
+		if (mapping->range.begin >= range.end)
+			break;
+		inside = mu_range_common(mapping->range, range);
+		if (mapping->readable && next_data(memory, i, inside, part))
+			return true;
+	}
+	return false;
+}
+
+static bool
+core_unlock(struct mu_memory *door, const struct mu_mapping *mapping)
+{
+	const struct mu_core_memory *memory = door->ctx;
+
+	return memory->parts[mapping - memory->snap->mappings].base != NULL;
+}
+
+static const struct mu_memory_ops ops = {
+	.name = "core",
+	.view = core_view,
+	.populated = core_populated,
+	.unlock = core_unlock,
+};
+
+/*
+ * If all code of programs is in the core, so is every page of every file that
+ * was mapped (coredump_filter, bit 2): it does not tell what was written to.
+ * Some code is there in any case: where a debugger has set breakpoints.
+ */
+static bool
+is_blind(const struct mu_core_memory *memory)
+{
+	const struct mu_core_part *part = memory->parts;
+	const struct mu_core_part *end = part + memory->snap->num_mappings;
+	bool dumped = false;
+
+	for (; part < end; part++) {
+		if (part->code && part->source != MU_CORE_DUMPED)
+			return false;
+		dumped |= part->code;
+	}
+	return dumped;
+}
+
+enum mu_status
+mu_core_memory_open(struct mu_core_memory *memory, struct mu_snapshot *snap,
+    struct mu_core_part *parts, const struct mu_core_file *core,
+    const struct mu_core_modules *modules, size_t page_size,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	*memory = (struct mu_core_memory) { .snap = snap,
+		.parts = parts,
+		.fd = core->fd,
+		.bytes = core->bytes };
+	snap->memory = (struct mu_memory) { .ops = &ops,
+		.page_size =
+		    page_size != 0 ? page_size : (size_t)sysconf(_SC_PAGESIZE),
+		.blind = is_blind(memory),
+		.ctx = memory };
+	return mu_core_memory_place(memory, modules, arena, why);
+}
+
+void
+mu_core_memory_close(struct mu_core_memory *memory)
+{
+	size_t i;
+
+	for (i = memory->num_reserved; i-- > 0;)
+		mu_sys_munmap((void *)memory->reserved[i].begin,
+		    mu_range_size(memory->reserved[i]));
+	*memory = (struct mu_core_memory) { .fd = -1 };
+}
+
+void
+mu_core_memory_unlock(struct mu_core_memory *memory, struct mu_snapshot *snap)
+{
+	struct mu_mapping *mapping = snap->mappings;
+	struct mu_range part;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++, mapping++)
+		if (!mapping->readable && !mapping->shared &&
+		    mapping->name[0] != '[' &&
+		    next_data(memory, i, mapping->range, &part))
+			mapping->readable = true;
+}

@@ -1,0 +1,257 @@
+/*
+ *	core_file	segments and notes
+ *	core_process	notes -> the process
+ *	core_threads	notes -> threads and words
+ *	core_mappings	segments and file names -> mappings
+ *	core_modules	mappings -> programs and libraries, and their files
+ *	core_memory	all of it -> views
+ */
+#include "ptrace/core/snapshot.h"
+
+#include <string.h>
+
+#include "mu/text.h"
+#include "ptrace/core/threads.h"
+
+#define NAMES_MOST 3 /* files named in the reason */
+
+/* What touches the end of a module's variables is its .bss. */
+static bool
+is_untold(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
+    size_t i)
+{
+	const struct mu_mapping *mapping = &snap->mappings[i];
+
+	return core->parts[i].source == MU_CORE_ZEROS &&
+	    (i == 0 || mapping[-1].inode == 0 || mapping[-1].shared ||
+		!mapping[-1].writable ||
+		mapping[-1].range.end != mapping->range.begin);
+}
+
+static enum mu_status
+list_lacks(const struct mu_snapshot *snap, struct mu_snapshot_core *core,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	const struct mu_core_part *part = core->parts;
+	const struct mu_mapping *mapping = snap->mappings;
+	size_t i, count = 0;
+
+	for (i = 0; i < snap->num_mappings; i++)
+		count += part[i].source == MU_CORE_LACKING;
+	core->gaps = mu_arena_alloc(arena, count + 1, sizeof(*core->gaps));
+	if (core->gaps == NULL)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for the list of missing memory");
+	for (i = 0; i < snap->num_mappings; i++, part++, mapping++) {
+		if (is_untold(snap, core, i))
+			core->untold_bytes += mu_range_size(mapping->range);
+		if (part->source != MU_CORE_LACKING)
+			continue;
+		core->gaps[core->num_gaps++] =
+		    (struct mu_core_gap) { mapping->range, mapping->name,
+			    part->missing };
+		core->gap_bytes += mu_range_size(mapping->range);
+	}
+	return MU_OK;
+}
+
+/* Was this file named before, or is it none? */
+static bool
+is_named(const struct mu_core_gap *gaps, size_t i)
+{
+	size_t before;
+
+	for (before = 0; before < i; before++)
+		if (strcmp(gaps[before].name, gaps[i].name) == 0)
+			return true;
+	return gaps[i].name[0] == '\0';
+}
+
+static const char *
+short_name(const char *name)
+{
+	const char *slash = strrchr(name, '/');
+
+	return slash != NULL ? slash + 1 : name;
+}
+
+/* " (libfoo.so, libc.so.6: its file is not here; prog: its file is ...)" */
+static void
+add_names(struct mu_text *text, const struct mu_snapshot_core *core)
+{
+	const struct mu_core_gap *gap = core->gaps, *last = NULL;
+	size_t i, named = 0;
+
+	for (i = 0; i < core->num_gaps && named < NAMES_MOST; i++, gap++) {
+		if (is_named(core->gaps, i))
+			continue;
+		if (last == NULL)
+			mu_text_add(text, " (");
+		else if (strcmp(last->why, gap->why) == 0)
+			mu_text_add(text, ", ");
+		else
+			mu_text_add(text, ": %s, ", last->why);
+		mu_text_add(text, "%s", short_name(gap->name));
+		last = gap;
+		named++;
+	}
+	if (last != NULL)
+		mu_text_add(text, "%s: %s)", i < core->num_gaps ? " ..." : "",
+		    last->why);
+}
+
+/* True if a missing file may be available elsewhere. */
+static bool
+is_curable(const struct mu_snapshot_core *core)
+{
+	size_t i;
+
+	for (i = 0; i < core->modules.count; i++)
+		if (core->modules.items[i].missing != NULL)
+			return true;
+	return false;
+}
+
+static enum mu_status
+judge(const struct mu_snapshot_core *core, struct mu_why *why)
+{
+	char words[sizeof(why->words)] = "";
+	struct mu_text text = { words, sizeof(words), 0 };
+
+	if (core->file.cut > 0)
+		return mu_why(why, MU_PARTIAL,
+		    "the core is cut short by %llu bytes: leaks can be wrong "
+		    "or missing",
+		    (unsigned long long)core->file.cut);
+	if (core->file.spoilt)
+		return mu_why(why, MU_PARTIAL,
+		    "the compressed core is damaged: leaks can be wrong or "
+		    "missing");
+	if (core->num_gaps == 0)
+		return MU_OK;
+	add_names(&text, core);
+	return mu_why(why, MU_PARTIAL, "%zu bytes are not in the core%s%s",
+	    core->gap_bytes, words,
+	    is_curable(core) ? "; see --sysroot and --exe" : "");
+}
+
+/*
+ * Every thread has a stack, and has written to it: if none of them is in the
+ * core, private memory was not to be dumped.
+ */
+static enum mu_status
+check_stacks(const struct mu_snapshot *snap,
+    const struct mu_snapshot_core *core, struct mu_why *why)
+{
+	const struct mu_mapping *mapping;
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		mapping = mu_snapshot_mapping(snap, snap->threads[i].sp);
+		if (mapping != NULL &&
+		    core->parts[mapping - snap->mappings].base != NULL &&
+		    core->parts[mapping - snap->mappings].source ==
+			MU_CORE_DUMPED)
+			return MU_OK;
+	}
+	return mu_why(why, MU_ERR_ARGUMENT,
+	    core->file.cut > 0
+		? "the core is cut short: no thread's stack is in it"
+		: "the core has no private memory: no thread's stack is in it; "
+		  "echo 0x33 > /proc/PID/coredump_filter before it is written");
+}
+
+static enum mu_status
+fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
+    const struct mu_core_places *places, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	enum mu_status status;
+
+	status = mu_core_process_read(&core->process, &core->file, arena, why);
+	if (status == MU_OK)
+		status = mu_core_threads_read(snap, &core->file, arena, why);
+	if (status == MU_OK)
+		status = mu_core_mappings_make(snap, &core->parts, &core->file,
+		    &core->process, arena, why);
+	if (status != MU_OK)
+		return status;
+	snap->pid = core->process.pid;
+	if (!mu_core_mappings_name(snap, &core->parts, &core->process, arena))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu mappings", snap->num_mappings);
+	status = mu_core_modules_open(&core->modules, snap, core->parts,
+	    &core->file, &core->process, places, arena, why);
+	if (status == MU_OK)
+		status = mu_core_memory_open(&core->memory, snap, core->parts,
+		    &core->file, &core->modules, core->process.page_size, arena,
+		    why);
+	mu_core_modules_close(&core->modules);
+	if (status == MU_OK)
+		status = check_stacks(snap, core, why);
+	if (status == MU_OK)
+		status = list_lacks(snap, core, arena, why);
+	if (status != MU_OK)
+		return status;
+	return judge(core, why);
+}
+
+enum mu_status
+mu_snapshot_core_parse(struct mu_snapshot *snap, struct mu_snapshot_core *core,
+    const char *bytes, size_t size, const char *path,
+    const struct mu_core_places *places, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	enum mu_status status;
+
+	*snap = (struct mu_snapshot) { .pid = 0 };
+	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
+	status = mu_core_file_parse(&core->file, bytes, size, path, arena, why);
+	return status == MU_OK ? fill(snap, core, places, arena, why) : status;
+}
+
+enum mu_status
+mu_snapshot_core_open(struct mu_snapshot *snap, struct mu_snapshot_core *core,
+    const char *path, const struct mu_core_places *places,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	enum mu_status status;
+
+	*snap = (struct mu_snapshot) { .pid = 0 };
+	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
+	status = mu_core_file_open(&core->file, path, arena, why);
+	return status == MU_OK ? fill(snap, core, places, arena, why) : status;
+}
+
+enum mu_status
+mu_snapshot_core_doubt(const struct mu_snapshot_core *core, struct mu_why *why)
+{
+	if (core->untold_bytes == 0)
+		return MU_OK;
+	return mu_why(why, MU_PARTIAL,
+	    "%zu bytes were not dumped, being untouched or MADV_DONTDUMP: what "
+	    "only they refer to looks lost",
+	    core->untold_bytes);
+}
+
+void
+mu_snapshot_core_unlock(struct mu_snapshot_core *core, struct mu_snapshot *snap)
+{
+	size_t i;
+
+	/* Those that the heap goes over (mu_snapshot_unlock()). */
+	for (i = 0; i < snap->num_mappings; i++)
+		if (core->parts[i].source == MU_CORE_HOLE &&
+		    snap->mappings[i].readable)
+			core->untold_bytes +=
+			    mu_range_size(snap->mappings[i].range);
+	mu_core_memory_unlock(&core->memory, snap);
+}
+
+void
+mu_snapshot_core_close(struct mu_snapshot_core *core)
+{
+	mu_core_memory_close(&core->memory);
+	mu_core_modules_close(&core->modules);
+	mu_core_file_close(&core->file);
+}

@@ -1,0 +1,286 @@
+/*
+ * It runs on the alternate stack if the thread has one (the rest of a
+ * coroutine's stack may be small) with every signal blocked. It uses no TLS: a
+ * task that was started by a raw clone() may have none.
+ */
+#include "ptrace/live/parking_handler.h"
+
+#include <string.h>
+
+/*
+ * SIGURG is what Go interrupts its threads with: debuggers pass it on without
+ * a word, and by default it is ignored, so that a stray one does no harm. The
+ * same is true of SIGWINCH. 33 and 32 are glibc's own, for setuid() and
+ * pthread_cancel(): pthread_sigmask() never blocks them, and their handlers
+ * ignore what was not sent by tgkill(), which ours is not.
+ */
+const int mu_parking_signals[MU_PARKING_SIGNALS] = { SIGURG, SIGWINCH, 33, 32 };
+
+/* What a signal handler must reach. */
+static struct {
+	pid_t pid;                  /* a forked child starts anew */
+	struct mu_parking *current; /* NULL: no stop is in progress */
+	int inside;                 /* futex: handlers that still use it */
+	int owed;  /* a deadly signal arrived during the stop */
+	bool late; /* a thread may arrive after its stop was given up */
+	struct mu_signal_action earlier[MU_PARKING_SIGNALS];
+} lot;
+
+static int
+index_of(int signo)
+{
+	int i;
+
+	for (i = 0; i < MU_PARKING_SIGNALS - 1; i++)
+		if (mu_parking_signals[i] == signo)
+			break;
+	return i;
+}
+
+/*
+ * By the cookie; or by the thread's id, if the queue was full and the kernel
+ * dropped the cookie, or another's signal came first and took the one place
+ * that a standard signal has.
+ */
+static struct mu_parked *
+find_thread(const struct mu_parking *parking, const siginfo_t *info, pid_t tid)
+{
+	struct mu_parked *cookie = info->si_value.sival_ptr, *thread;
+	struct mu_parked_cursor at = mu_parked_first(parking);
+	struct mu_parked_row *row;
+	size_t i;
+
+	for (row = at.row; row != NULL && info->si_code == SI_QUEUE;
+	     row = __atomic_load_n(&row->next, __ATOMIC_ACQUIRE)) {
+		i = ((uintptr_t)cookie - (uintptr_t)row->threads) /
+		    sizeof(*cookie);
+		if (i < MU_PARKED_ROW && cookie == &row->threads[i] &&
+		    cookie->tid == tid)
+			return cookie;
+	}
+	while ((thread = mu_parked_next(&at)) != NULL)
+		if (thread->tid == tid)
+			return thread;
+	return NULL;
+}
+
+/* False: this thread is not expected, or not any more. */
+static bool
+arrive(struct mu_parking *parking, struct mu_parked *thread, void *frame)
+{
+	int wanted = MU_PARKED_WANTED;
+
+	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != wanted)
+		return false;
+	thread->frame = frame;
+	mu_frame_bases(thread->bases);
+	if (!__atomic_compare_exchange_n(&thread->state, &wanted,
+		MU_PARKED_HERE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		return false;
+	if (__atomic_sub_fetch(&parking->missing, 1, __ATOMIC_ACQ_REL) == 0)
+		mu_sys_futex_wake(&parking->missing, 1, FUTEX_PRIVATE_FLAG);
+	return true;
+}
+
+static void
+stay(struct mu_parking *parking, struct mu_parked *thread)
+{
+	int here = MU_PARKED_HERE;
+
+	while (__atomic_load_n(&parking->gate, __ATOMIC_ACQUIRE) == 0) {
+		if (mu_sys_now_ns() >= parking->leave_ns) {
+			__atomic_compare_exchange_n(&thread->state, &here,
+			    MU_PARKED_LEFT, false, __ATOMIC_ACQ_REL,
+			    __ATOMIC_RELAXED);
+			return;
+		}
+		mu_sys_futex_wait(
+		    &parking->gate, 0, FUTEX_PRIVATE_FLAG, parking->leave_ns);
+	}
+}
+
+/* Was it we who sent it? The kernel leaves si_pid 0 when the queue is full. */
+static bool
+is_ours(const siginfo_t *info, pid_t pid)
+{
+	return (info->si_code == SI_QUEUE || info->si_code == SI_USER) &&
+	    (info->si_pid == pid || info->si_pid == 0);
+}
+
+static bool
+is_function(const struct mu_signal_action *action)
+{
+	return action->handler != (void *)SIG_DFL &&
+	    action->handler != (void *)SIG_IGN;
+}
+
+/* The mask that the kernel would have set, not ours: it may never return. */
+static void
+set_mask(
+    int signo, const struct mu_signal_action *action, const ucontext_t *context)
+{
+	mu_sigmask mask;
+
+	memcpy(&mask, &context->uc_sigmask, sizeof(mask));
+	mask |= action->mask;
+	if (!(action->flags & SA_NODEFER))
+		mask |= mu_signal_bit(signo);
+	mu_sys_restore_signals(&mask);
+}
+
+/*
+ * A tail call: the handler of pthread_cancel() unwinds the stack. What the
+ * default action would have done is done when the handler is gone.
+ */
+static void
+hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
+    void *context)
+{
+	void (*handler)(int, siginfo_t *, void *);
+
+	if (!is_function(earlier)) {
+		if (earlier->handler == (void *)SIG_DFL &&
+		    signo >= MU_PARKING_GLIBC)
+			__atomic_store_n(&lot.owed, signo, __ATOMIC_RELEASE);
+		return;
+	}
+	handler = (void (*)(int, siginfo_t *, void *))earlier->handler;
+	set_mask(signo, earlier, context);
+	handler(signo, info, context);
+}
+
+/* In a forked child the parking is its parent's, and may be unmapped. */
+static void
+on_signal(int signo, siginfo_t *info, void *context)
+{
+	pid_t pid = mu_sys_getpid(), tid = mu_sys_gettid();
+	struct mu_signal_action earlier;
+	struct mu_parking *parking;
+	struct mu_parked *thread = NULL;
+
+	__atomic_add_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST);
+	parking = __atomic_load_n(&lot.current, __ATOMIC_SEQ_CST);
+	earlier = lot.earlier[index_of(signo)];
+	if (parking != NULL && lot.pid == pid)
+		thread = find_thread(parking, info, tid);
+	if (thread != NULL && arrive(parking, thread, context))
+		stay(parking, thread);
+	if (__atomic_sub_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST) == 0)
+		mu_sys_futex_wake(&lot.inside, 1, FUTEX_PRIVATE_FLAG);
+	if (!is_ours(info, pid))
+		hand_on(signo, &earlier, info, context);
+}
+
+bool
+mu_parking_is_installed(int signo)
+{
+	struct mu_signal_action now = { 0 };
+
+	return mu_sys_signal_action(signo, NULL, &now) == 0 &&
+	    now.handler == (void *)on_signal;
+}
+
+/* Keep a handler that another thread has installed since. */
+static void
+put_back(int signo, bool pending)
+{
+	struct mu_signal_action earlier = lot.earlier[index_of(signo)];
+	struct mu_signal_action ignore = earlier;
+
+	ignore.handler = (void *)SIG_IGN;
+	if (!mu_parking_is_installed(signo))
+		return;
+	if (pending && !is_function(&earlier))
+		mu_sys_signal_action(signo, &ignore, NULL);
+	mu_sys_signal_action(signo, &earlier, NULL);
+}
+
+void
+mu_parking_open(struct mu_parking *parking)
+{
+	int i;
+
+	if (lot.pid != parking->pid) {
+		for (i = 0; i < MU_PARKING_SIGNALS; i++)
+			put_back(mu_parking_signals[i], false);
+		lot.pid = parking->pid;
+		lot.inside = 0;
+		lot.owed = 0;
+	}
+	__atomic_store_n(&lot.current, parking, __ATOMIC_SEQ_CST);
+}
+
+bool
+mu_parking_close(uint64_t deadline_ns)
+{
+	int inside;
+
+	__atomic_store_n(&lot.current, NULL, __ATOMIC_SEQ_CST);
+	while ((inside = __atomic_load_n(&lot.inside, __ATOMIC_SEQ_CST)) != 0) {
+		if (mu_sys_now_ns() >= deadline_ns)
+			return false;
+		mu_sys_futex_wait(
+		    &lot.inside, inside, FUTEX_PRIVATE_FLAG, deadline_ns);
+	}
+	return true;
+}
+
+bool
+mu_parking_is_handled(int signo)
+{
+	struct mu_signal_action now = { 0 };
+
+	if (signo >= MU_PARKING_GLIBC)
+		return false;
+	return mu_sys_signal_action(signo, NULL, &now) < 0 ||
+	    (is_function(&now) && now.handler != (void *)on_signal);
+}
+
+/*
+ * Our handler may be installed already, if the program has read it during a
+ * stop and set it again; the action before it is known then. The handler needs
+ * that from its first call on.
+ */
+long
+mu_parking_install(int signo)
+{
+	const struct mu_signal_action ours = {
+		.handler = (void *)on_signal,
+		.flags =
+		    SA_SIGINFO | SA_RESTART | SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~(mu_sigmask)0,
+	};
+	struct mu_signal_action *earlier = &lot.earlier[index_of(signo)];
+	struct mu_signal_action now = { 0 }, was = { 0 };
+	long error = mu_sys_signal_action(signo, NULL, &now);
+
+	if (error == 0 && now.handler != ours.handler)
+		*earlier = now;
+	if (error == 0)
+		error = mu_sys_signal_action(signo, &ours, &was);
+	if (error < 0 || was.handler == now.handler)
+		return error;
+	/* Between the two calls another thread has set one. */
+	*earlier = was;
+	if (signo >= MU_PARKING_GLIBC || !is_function(&was))
+		return 0;
+	put_back(signo, false);
+	return -EBUSY;
+}
+
+/*
+ * A signal of ours that a thread has not taken yet must not meet the default
+ * action: to ignore a signal drops it wherever it is pending.
+ */
+void
+mu_parking_uninstall(int signo, bool pending)
+{
+	int owed;
+
+	put_back(signo, pending || lot.late);
+	lot.late |= pending;
+	owed = __atomic_exchange_n(&lot.owed, 0, __ATOMIC_ACQ_REL);
+	if (owed != 0)
+		mu_sys_kill(mu_sys_getpid(), owed);
+}

@@ -1,0 +1,176 @@
+#include "ptrace/live/pause.h"
+
+#include <string.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/live/proc.h"
+
+/*
+ * A thread that works with a disk, or waits for the lock of its address space,
+ * sleeps for some milliseconds at a time; one that did not wake up for this
+ * long is not about to.
+ */
+#define CALM_NS (300 * 1000 * 1000ull)
+#define CALM_NAP_NS (2 * 1000 * 1000ull)
+
+#define USERFAULT_LINK "anon_inode:[userfaultfd]"
+#define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK */
+
+struct calm {
+	pid_t pid, sleeper;
+	uint64_t until_ns;
+};
+
+/* How often the thread went to sleep; -1: unknown. */
+static int64_t
+count_sleeps(pid_t pid, int tid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+
+	if (mu_proc_status_read(pid, tid, status, sizeof(status)) <= 0)
+		return -1;
+	return mu_proc_status_number(
+	    status, "\nvoluntary_ctxt_switches:", 0, 10);
+}
+
+static bool
+visit_thread(void *ctx, int tid)
+{
+	struct calm *calm = ctx;
+	int64_t sleeps = -1, before;
+
+	while (mu_proc_state(calm->pid, tid) == 'D') {
+		before = sleeps;
+		sleeps = count_sleeps(calm->pid, tid);
+		/* Asleep again: it woke up since the last look. */
+		if (before >= 0 && sleeps != before)
+			return true;
+		if (mu_sys_now_ns() >= calm->until_ns) {
+			calm->sleeper = tid;
+			return false;
+		}
+		mu_sys_sleep_ns(CALM_NAP_NS);
+	}
+	return true;
+}
+
+enum mu_status
+mu_pause_await_calm(pid_t pid, struct mu_why *why)
+{
+	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_NS };
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
+	mu_proc_numbers(path, visit_thread, &calm);
+	if (calm.sleeper == 0)
+		return MU_OK;
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "thread %d of process %d is in uninterruptible sleep (state D), for"
+	    " a disk or in vfork(): all others would stand still until that is"
+	    " over; ask again later",
+	    calm.sleeper, pid);
+}
+
+uint64_t
+mu_pause_bytes(pid_t pid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	uint64_t resident;
+
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
+		return 0;
+	resident = mu_proc_status_bytes(status, "\nRssAnon:") +
+	    mu_proc_status_bytes(status, "\nRssShmem:");
+	if (resident == 0)
+		resident = mu_proc_status_bytes(status, "\nVmRSS:");
+	return resident + mu_proc_status_bytes(status, "\nVmSwap:") +
+	    mu_proc_status_bytes(status, "\nHugetlbPages:");
+}
+
+/* "0.3 s", "70 ms" */
+static void
+tell_span(char *text, size_t size, uint64_t ns)
+{
+	unsigned ms = (unsigned)(ns / 1000000) + 1;
+
+	if (ms < 1000)
+		mu_text_format(text, size, "%u ms", ms);
+	else
+		mu_text_format(
+		    text, size, "%u.%u s", ms / 1000, ms % 1000 / 100);
+}
+
+enum mu_status
+mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
+{
+	char span[32], what[64];
+
+	tell_span(span, sizeof(span), ns);
+	mu_text_format(what, sizeof(what), "copy");
+	if (bytes > 0)
+		mu_text_format(what, sizeof(what), "read %zu MiB of",
+		    (size_t)(bytes >> 20));
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "to %s process %d would stop it for about %s; --max-pause=%us"
+	    " allows it",
+	    what, pid, span, mu_pause_advice(ns));
+}
+
+struct monitor {
+	pid_t pid;
+	int folder;
+	bool any, tells; /* a descriptor of one; with events for forks */
+};
+
+/* fs/userfaultfd.c, userfaultfd_show_fdinfo(): "API:\taa:2:1ff" */
+static bool
+tells_forks(pid_t pid, int fd)
+{
+	char path[64], text[512];
+	const char *at, *end;
+	ssize_t length;
+	uint64_t features;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fdinfo/%d", pid, fd);
+	length = mu_procfs_read(path, text, sizeof(text));
+	at = length > 0 ? strstr(text, "\nAPI:\t") : NULL;
+	at = at != NULL ? strchr(at + 6, ':') : NULL;
+	end = text + length;
+	return at != NULL && (++at, mu_proc_number(&at, end, 16, &features)) &&
+	    (features & EVENT_FORK) != 0;
+}
+
+static bool
+visit_descriptor(void *ctx, int fd)
+{
+	struct monitor *monitor = ctx;
+	char name[16], link[sizeof(USERFAULT_LINK)];
+	long n;
+
+	mu_text_format(name, sizeof(name), "%d", fd);
+	n = mu_sys4(SYS_readlinkat, monitor->folder, (long)name, (long)link,
+	    sizeof(link));
+	if (n != sizeof(USERFAULT_LINK) - 1 ||
+	    memcmp(link, USERFAULT_LINK, (size_t)n) != 0)
+		return true;
+	monitor->any = true;
+	monitor->tells = tells_forks(monitor->pid, fd);
+	return !monitor->tells;
+}
+
+bool
+mu_pause_fork_waits(pid_t pid)
+{
+	struct monitor monitor = { .pid = pid };
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/fd", pid);
+	monitor.folder = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
+	if (monitor.folder < 0)
+		return true;
+	mu_proc_numbers_in(monitor.folder, visit_descriptor, &monitor);
+	mu_sys_close(&monitor.folder);
+	return monitor.tells || !monitor.any;
+}

@@ -1,0 +1,373 @@
+#include "ptrace/live/proc.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+#define FIRST_SIZE ((size_t)16 << 10)
+/* seq_file hands out at most this much a read unless one record is longer. */
+#define READ_SIZE ((size_t)4 << 10)
+#define DIR_SIZE 4096 /* bytes of directory entries a call, on the stack */
+
+/* As the kernel lays it out; <dirent.h> has the libc's. */
+struct entry {
+	uint64_t inode;
+	int64_t next;
+	uint16_t length;
+	uint8_t type;
+	char name[];
+};
+
+static bool
+make_room(struct mu_proc_text *text)
+{
+	size_t max = text->max == 0 ? FIRST_SIZE : text->max * 2;
+	char *grown;
+
+	if (text->max - text->length >= READ_SIZE)
+		return true;
+	grown = mu_arena_grow(text->arena, text->text, text->length, max, 1);
+	if (grown == NULL)
+		return false;
+	text->text = grown;
+	text->max = max;
+	return true;
+}
+
+long
+mu_proc_read_open(struct mu_proc_text *text, int fd)
+{
+	ssize_t n;
+
+	text->length = 0;
+	do {
+		n = -ENOMEM;
+		if (!make_room(text))
+			break;
+		n = mu_sys_read(
+		    fd, text->text + text->length, text->max - text->length);
+		if (n > 0)
+			text->length += (size_t)n;
+	} while (n > 0 || n == -EINTR);
+	return n;
+}
+
+long
+mu_proc_read(struct mu_proc_text *text, const char *path)
+{
+	int fd = mu_procfs_open(path, O_RDONLY);
+	long error;
+
+	text->length = 0;
+	if (fd < 0)
+		return fd;
+	error = mu_proc_read_open(text, fd);
+	mu_sys_close(&fd);
+	return error;
+}
+
+/* Decimal digits and nothing else; -1 for any other name. */
+static int
+name_number(const char *name)
+{
+	const char *end = name + strlen(name);
+	uint64_t value;
+
+	if (!mu_proc_number(&name, end, 10, &value) || name != end ||
+	    value > INT_MAX)
+		return -1;
+	return (int)value;
+}
+
+static bool
+visit_entries(const char *buffer, size_t length,
+    bool (*visit)(void *ctx, int number), void *ctx)
+{
+	const struct entry *entry;
+	size_t at;
+	int number;
+
+	for (at = 0; at < length; at += entry->length) {
+		entry = (const struct entry *)(const void *)(buffer + at);
+		number = name_number(entry->name);
+		if (number >= 0 && !visit(ctx, number))
+			return false;
+	}
+	return true;
+}
+
+long
+mu_proc_numbers_in(int dir, bool (*visit)(void *ctx, int number), void *ctx)
+{
+	char buffer[DIR_SIZE] __attribute__((aligned(8))) = "";
+	long n;
+
+	do {
+		n = mu_sys3(SYS_getdents64, dir, (long)buffer, sizeof(buffer));
+		if (n > 0 && !visit_entries(buffer, (size_t)n, visit, ctx))
+			n = 0;
+	} while (n > 0 || n == -EINTR);
+	return n;
+}
+
+long
+mu_proc_numbers(
+    const char *path, bool (*visit)(void *ctx, int number), void *ctx)
+{
+	int dir = mu_procfs_open(path, O_RDONLY | O_DIRECTORY);
+	long n;
+
+	if (dir < 0)
+		return dir;
+	n = mu_proc_numbers_in(dir, visit, ctx);
+	mu_sys_close(&dir);
+	return n;
+}
+
+static unsigned
+digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return (unsigned)(c - '0');
+	if (c >= 'a' && c <= 'f')
+		return (unsigned)(c - 'a') + 10;
+	return UINT_MAX;
+}
+
+bool
+mu_proc_number(
+    const char **cursor, const char *end, unsigned base, uint64_t *value)
+{
+	const char *at = *cursor;
+	uint64_t sum = 0;
+	unsigned digit;
+
+	for (; at < end; at++) {
+		digit = digit_value(*at);
+		if (digit >= base)
+			break;
+		if (__builtin_mul_overflow(sum, (uint64_t)base, &sum) ||
+		    __builtin_add_overflow(sum, (uint64_t)digit, &sum))
+			return false;
+	}
+	if (at == *cursor)
+		return false;
+	*cursor = at;
+	*value = sum;
+	return true;
+}
+
+int64_t
+mu_proc_status_number(
+    const char *status, const char *key, unsigned field, unsigned base)
+{
+	const char *at = strstr(status, key), *end;
+	uint64_t value;
+
+	if (at == NULL)
+		return -1;
+	at += strlen(key);
+	end = at + strlen(at);
+	do {
+		while (at < end && (*at == ' ' || *at == '\t'))
+			at++;
+		if (!mu_proc_number(&at, end, base, &value))
+			return -1;
+	} while (field-- > 0);
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+uint64_t
+mu_proc_status_bytes(const char *status, const char *key)
+{
+	int64_t kib = mu_proc_status_number(status, key, 0, 10);
+
+	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (uint64_t)kib * 1024;
+}
+
+/*
+ * Take the line of all groups out of the LENGTH bytes of STATUS, or what has
+ * been read of it; *CUT, where the line goes on in what comes next, is NULL at
+ * first and after its end. The new length.
+ */
+static size_t
+cut_groups(char *status, size_t length, char **cut)
+{
+	char *end = status + length, *next;
+
+	*end = '\0';
+	if (*cut == NULL) {
+		*cut = strstr(status, "\nGroups:");
+		if (*cut == NULL)
+			return length;
+		++*cut;
+	}
+	next = memchr(*cut, '\n', (size_t)(end - *cut));
+	if (next == NULL)
+		return (size_t)(*cut - status);
+	length -= (size_t)(next + 1 - *cut);
+	memmove(*cut, next + 1, (size_t)(end - next) - 1);
+	*cut = NULL;
+	return length;
+}
+
+static ssize_t
+read_status(int fd, char *status, size_t size)
+{
+	size_t length = 0;
+	char *cut = NULL;
+	ssize_t n;
+
+	do {
+		n = mu_sys_read(fd, status + length, size - 1 - length);
+		if (n > 0)
+			length = cut_groups(status, length + (size_t)n, &cut);
+	} while (n > 0 || n == -EINTR);
+	status[n < 0 ? 0 : length] = '\0';
+	return n < 0 ? n : (ssize_t)length;
+}
+
+ssize_t
+mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size)
+{
+	char path[64];
+	ssize_t n;
+	int fd;
+
+	if (tid == 0)
+		mu_text_format(path, sizeof(path), "/proc/%d/status", pid);
+	else
+		mu_text_format(
+		    path, sizeof(path), "/proc/%d/task/%d/status", pid, tid);
+	status[0] = '\0';
+	fd = mu_procfs_open(path, O_RDONLY);
+	if (fd < 0)
+		return fd;
+	n = read_status(fd, status, size);
+	mu_sys_close(&fd);
+	return n;
+}
+
+ssize_t
+mu_proc_own_status(char *status, size_t size)
+{
+	return mu_proc_status_read(
+	    mu_sys_getpid(), mu_sys_gettid(), status, size);
+}
+
+int
+mu_proc_state(pid_t pid, pid_t tid)
+{
+	char path[64], stat[256];
+	const char *paren;
+	ssize_t n;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task/%d/stat", pid, tid);
+	n = mu_procfs_read(path, stat, sizeof(stat));
+	if (n < 0)
+		return (int)n;
+	/* "4711 (a name) S ...": the name, 15 bytes, may hold parentheses */
+	paren = strrchr(stat, ')');
+	if (paren == NULL || paren[1] != ' ' || paren[2] == '\0')
+		return -ENOENT;
+	return (unsigned char)paren[2];
+}
+
+bool
+mu_proc_is_over(pid_t pid)
+{
+	int fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
+	struct pollfd ended = { .fd = fd, .events = POLLIN };
+	struct timespec at_once = { 0, 0 };
+	long n;
+
+	if (fd < 0)
+		return fd == -ESRCH || mu_sys_kill(pid, 0) == -ESRCH ||
+		    mu_proc_state(pid, pid) == 'Z';
+	n = mu_syscall6(SYS_ppoll, (long)&ended, 1, (long)&at_once, 0, 0, 0);
+	mu_sys_close(&fd);
+	return n == 1;
+}
+
+struct living {
+	pid_t pid, found;
+};
+
+static bool
+take_living(void *ctx, int tid)
+{
+	struct living *living = ctx;
+
+	if (mu_proc_ended(mu_proc_state(living->pid, tid)))
+		return true;
+	living->found = tid;
+	return false;
+}
+
+pid_t
+mu_proc_living(pid_t pid)
+{
+	struct living living = { pid, pid };
+	char path[64];
+
+	if (!mu_proc_ended(mu_proc_state(pid, pid)))
+		return pid;
+	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
+	mu_proc_numbers(path, take_living, &living);
+	return living.found;
+}
+
+const char *
+mu_proc_line_end(const char *text, const char *end)
+{
+	const char *newline = memchr(text, '\n', (size_t)(end - text));
+
+	return newline == NULL ? end : newline;
+}
+
+pid_t
+mu_proc_parent(pid_t pid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t number = 0;
+
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) > 0)
+		number = mu_proc_status_number(status, "\nPPid:", 0, 10);
+	return number > 0 ? (pid_t)number : 0;
+}
+
+/* "NSpid:\t4711\t17": from our namespace to the innermost. */
+pid_t
+mu_proc_inner_pid(pid_t pid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t number, last = -1;
+	unsigned field = 0;
+
+	if (mu_proc_status_read(pid, 0, status, sizeof(status)) <= 0)
+		return -1;
+	while ((number = mu_proc_status_number(
+		    status, "\nNSpid:", field++, 10)) >= 0)
+		last = number;
+	return last >= 0 ? (pid_t)last : pid;
+}
+
+/* "35 0x7ffc... 0x0 ...", or "running", or "-1 0x7ffc... 0x..." */
+long
+mu_proc_call(pid_t pid, pid_t tid)
+{
+	char path[64], text[256];
+	const char *at = text;
+	uint64_t number;
+	ssize_t n;
+
+	mu_text_format(
+	    path, sizeof(path), "/proc/%d/task/%d/syscall", (int)pid, (int)tid);
+	n = mu_procfs_read(path, text, sizeof(text));
+	if (n > 0 && mu_proc_number(&at, text + n, 10, &number))
+		return (long)number;
+	return n > 0 && text[0] == 'r' ? MU_PROC_RUNNING : MU_PROC_NO_CALL;
+}

@@ -1,0 +1,272 @@
+/*
+ * Runs in: keeper.
+ */
+#include "ptrace/live/process_copy.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+
+#include "mu/arch_remote.h"
+#include "mu/arch_return.h"
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/process_copy_end.h"
+#include "ptrace/live/remote_code.h"
+#include "ptrace/live/remote_thread.h"
+#include "ptrace/live/wakeup.h"
+
+#define NOTE_PRSTATUS 1
+
+#ifndef PTRACE_O_EXITKILL
+#define PTRACE_O_EXITKILL (1 << 20)
+#endif
+
+/*
+ * No exit signal, or the process's waitpid(-1) would see it. CLONE_FILES: a
+ * second table would keep open what the process closes, and its epoll would
+ * go on reporting it. Not CLONE_FS: with a folder that is shared a set-user-ID
+ * program does not get its rights (check_unsafe_exec in fs/exec.c).
+ *
+ * If we are killed before it has its name, and PTRACE_O_EXITKILL is set, the
+ * copy runs: to its name and its end, by the frames on its stack, with all
+ * signals blocked.
+ */
+#define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES | CLONE_PARENT_SETTID)
+
+#define FIRST_OPTIONS (PTRACE_O_TRACEEXIT | PTRACE_O_TRACESYSGOOD)
+#define COPY_OPTIONS (PTRACE_O_EXITKILL | PTRACE_O_TRACEEXIT)
+
+#define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
+
+/* For a copy that has come too late, and is killed. */
+#define UNDO_NS (10 * MU_NS_PER_SEC)
+
+static bool
+namespace_of(pid_t tid, const char *name, struct stat *stat)
+{
+	char path[64];
+	const char *at = path;
+	int dir;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/ns/%s", tid, name);
+	dir = mu_procfs_at(&at);
+	return mu_sys4(SYS_newfstatat, dir, (long)at, (long)stat, 0) == 0;
+}
+
+/*
+ * After unshare(CLONE_NEWPID) the next child is the init of the new namespace,
+ * and with its end the namespace's; and after unshare(CLONE_NEWTIME) the next
+ * child sets its clocks for good. That must not be the copy.
+ */
+static bool
+is_first_of_namespace(pid_t tid)
+{
+	static const char *const names[][2] = { { "pid", "pid_for_children" },
+		{ "time", "time_for_children" } };
+	struct stat own = { 0 }, next = { 0 };
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (namespace_of(tid, names[i][0], &own) &&
+		    (!namespace_of(tid, names[i][1], &next) ||
+			own.st_ino != next.st_ino))
+			return true;
+	return false;
+}
+
+static enum mu_status
+refused(pid_t pid, long result, struct mu_why *why)
+{
+	if (result == -EAGAIN)
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "process %d may start no more processes, so it cannot be"
+		    " copied; raise RLIMIT_NPROC or the cgroup's pids.max",
+		    pid);
+	if (result == -ENOMEM)
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for a copy of process %d;"
+		    " vm.overcommit_memory=1 would give it",
+		    pid);
+	return mu_why(why, mu_status_from_errno((int)-result),
+	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
+}
+
+/* The copy's number is there before the thread may run on: see guardian.c. */
+static enum mu_status
+start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_clone,
+		.args = { COPY_FLAGS, mu_remote_return_child_stack(thread),
+		    mu_remote_return_child_pid(thread) },
+		.note = &copy->pid,
+	};
+	enum mu_status status =
+	    mu_remote_call_make(&call, thread, deadline_ns, why);
+
+	if (status == MU_OK && call.result < 0)
+		return refused(thread->threads->pid, call.result, why);
+	copy->child = (pid_t)call.result;
+	copy->name = thread->way.at;
+	copy->end = mu_remote_return_child_end(thread);
+	return status;
+}
+
+enum mu_status
+mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_remote_thread thread;
+	enum mu_status status;
+	uint64_t undo_ns;
+
+	*copy = (struct mu_process_copy) { 0 };
+	status = mu_remote_thread_pick(&thread, threads, why);
+	if (status != MU_OK)
+		return status;
+	if (is_first_of_namespace(thread.tracee->tid))
+		return mu_why(why, MU_ERR_BUSY,
+		    "process %d cannot be copied: its next child is the first"
+		    " of a namespace",
+		    threads->pid);
+	copy->code = thread.code.at;
+	status = start(copy, &thread, deadline_ns, why);
+	if (status != MU_OK && copy->pid != 0) {
+		undo_ns = mu_sys_now_ns() + UNDO_NS;
+		copy->child = mu_proc_inner_pid(copy->pid);
+		if (mu_process_copy_end(copy, undo_ns) &&
+		    thread.tracee->state == MU_TRACEE_STOPPED &&
+		    mu_process_copy_reap(copy, &thread, undo_ns, NULL) == MU_OK)
+			*copy = (struct mu_process_copy) { 0 };
+	}
+	return status;
+}
+
+/*
+ * Where it goes on, if it ever does: to its name and its end. That it has no
+ * name is no reason to do without it.
+ */
+static void
+lead_to_name(const struct mu_process_copy *copy)
+{
+	const uintptr_t name[6] = { PR_SET_NAME, copy->name };
+	uintptr_t general[MU_PRSTATUS_WORDS];
+	struct iovec set = { general, sizeof(general) };
+
+	if (mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
+		(uintptr_t)&set) < 0)
+		return;
+	mu_arch_remote_prepare(general, copy->code.call, SYS_prctl, name);
+	mu_arch_return_after(general, &copy->code, copy->end);
+	mu_sys_ptrace(
+	    PTRACE_SETREGSET, copy->pid, NOTE_PRSTATUS, (uintptr_t)&set);
+}
+
+/* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
+enum mu_status
+mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
+    struct mu_why *why)
+{
+	struct mu_tracee tracee = {
+		.tid = copy->pid,
+		.state = MU_TRACEE_SEIZED,
+	};
+	struct mu_wakeup wakeup;
+	bool stopped;
+
+	mu_wakeup_open(&wakeup);
+	stopped = mu_tracee_await(&tracee, copy->pid, deadline_ns);
+	mu_wakeup_close(&wakeup);
+	if (!stopped)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "the copy did not stop in time; give it more time"
+		    " (--timeout)");
+	lead_to_name(copy);
+	if (!mu_tracee_stopped(&tracee) ||
+	    mu_sys_ptrace(PTRACE_SETOPTIONS, copy->pid, 0, FIRST_OPTIONS) < 0)
+		return mu_why(why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
+	return MU_OK;
+}
+
+/* Is TRACEE at the exit of a system call? */
+static bool
+has_called(const struct mu_tracee *tracee)
+{
+	struct mu_syscall_info info = { 0 };
+
+	return mu_sys_ptrace(MU_GET_SYSCALL_INFO, tracee->tid, sizeof(info),
+		   (uintptr_t)&info) < 0 ||
+	    info.op == MU_SYSCALL_EXIT;
+}
+
+void
+mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
+{
+	struct mu_tracee tracee = { .tid = copy->pid };
+	struct mu_wakeup wakeup;
+	siginfo_t info = { 0 };
+	bool stopped;
+
+	mu_wakeup_open(&wakeup);
+	do {
+		tracee.state = MU_TRACEE_SEIZED;
+		stopped =
+		    mu_sys_ptrace(PTRACE_SYSCALL, tracee.tid, 0, 0) == 0 &&
+		    mu_tracee_await(&tracee, tracee.tid, deadline_ns) &&
+		    mu_tracee_stopped(&tracee);
+	} while (
+	    stopped && !has_called(&tracee) && mu_sys_now_ns() < deadline_ns);
+	mu_wakeup_close(&wakeup);
+	/* Whatever is there to be waited for next is its end. */
+	mu_syscall6(SYS_waitid, P_PID, tracee.tid, (long)&info,
+	    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
+	mu_sys_ptrace(PTRACE_SETOPTIONS, tracee.tid, 0, COPY_OPTIONS);
+}
+
+/* It needs no way back: it ends with us. */
+enum mu_status
+mu_process_copy_call(const struct mu_process_copy *copy,
+    struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_tracee tracee = {
+		.tid = copy->pid,
+		.state = MU_TRACEE_STOPPED,
+	};
+	struct mu_threads threads = {
+		.pid = copy->pid,
+		.tracees = &tracee,
+		.count = 1,
+	};
+	struct mu_remote_thread thread = {
+		.threads = &threads,
+		.tracee = &tracee,
+		.code = { .at = copy->code },
+		.options = COPY_OPTIONS,
+	};
+	struct iovec set = { thread.general, sizeof(thread.general) };
+
+	if (mu_sys_ptrace(PTRACE_GETREGSET, copy->pid, NOTE_PRSTATUS,
+		(uintptr_t)&set) < 0)
+		return mu_why(why, MU_ERR_BUSY,
+		    "the copy cannot be made to do a system call");
+	return mu_remote_call_make(call, &thread, deadline_ns, why);
+}
+
+void
+mu_process_copy_leave_files(
+    const struct mu_process_copy *copy, uint64_t deadline_ns)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_close_range,
+		.args = { 0, ~0u, CLOSE_UNSHARED },
+	};
+
+	mu_process_copy_call(copy, &call, deadline_ns, NULL);
+}

@@ -1,0 +1,282 @@
+/*
+ * A copy of a process ends, and is reaped by its parent: see process_copy.h.
+ */
+#include "ptrace/live/process_copy_end.h"
+
+#include <sched.h>
+#include <signal.h>
+#include <sys/ptrace.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/remote_call.h"
+#include "ptrace/live/wakeup.h"
+
+/* How long a thread may take to stop, before another one is tried. */
+#define STOP_NS (20 * 1000 * 1000ull)
+
+/*
+ * Wait between two rounds. During an execve() no thread can be stopped; a
+ * restartable sequence has ended by then.
+ */
+#define NAP_NS (2 * 1000 * 1000ull)
+#define ROUNDS 20 /* with refusals */
+
+#define MAX_REFUSED 16 /* threads a round */
+
+struct reaping {
+	const struct mu_process_copy *copy;
+	pid_t pid;
+	bool quiet; /* who would notice is left alone in this round */
+	int refused;
+	uint64_t deadline_ns;
+	enum mu_status status;
+	struct mu_why *why;
+};
+
+/* Calls that are restarted after a stop without an effect on the program. */
+static const long restarted[] = {
+	SYS_futex,
+	SYS_nanosleep,
+	SYS_clock_nanosleep,
+	SYS_restart_syscall,
+	SYS_ppoll,
+	SYS_pselect6,
+	SYS_wait4,
+#ifdef SYS_poll
+	SYS_poll,
+	SYS_select,
+#endif
+};
+
+/*
+ * In its own code, which the file calls "running", or in such a call. Others,
+ * such as epoll_wait(), come back with EINTR.
+ */
+static bool
+is_quiet(pid_t pid, pid_t tid)
+{
+	long call = mu_proc_call(pid, tid);
+	size_t i;
+
+	for (i = 0; i < sizeof(restarted) / sizeof(restarted[0]); i++)
+		if (call == restarted[i])
+			return true;
+	return call == MU_PROC_RUNNING;
+}
+
+/*
+ * A leader may be ours already: a thread that we had before, and that has its
+ * tid now, by execve().
+ */
+static bool
+seize(struct mu_tracee *tracee)
+{
+	long error = mu_tracee_seize(tracee);
+
+	if (error == 0 || error == -EPERM)
+		error = mu_tracee_interrupt(tracee);
+	if (error == 0)
+		tracee->state = MU_TRACEE_SEIZED;
+	return error == 0;
+}
+
+/*
+ * Stop TRACEE for as long as the call takes. Also if job control has stopped
+ * it: it is again, once it is let go.
+ */
+static void
+reap_by(struct reaping *reaping, struct mu_tracee *tracee)
+{
+	struct mu_threads threads = {
+		.pid = reaping->pid,
+		.tracees = tracee,
+		.count = 1,
+		.code = { .at = { .back = reaping->copy->code.back } },
+	};
+	uint64_t now = mu_sys_now_ns(), stop_ns = reaping->deadline_ns;
+	struct mu_remote_thread thread;
+	struct mu_wakeup wakeup;
+	bool stopped;
+
+	if (!seize(tracee))
+		return;
+	if (reaping->deadline_ns > now + STOP_NS)
+		stop_ns = now + STOP_NS;
+	mu_wakeup_open(&wakeup);
+	stopped = mu_tracee_await(tracee, reaping->pid, stop_ns);
+	mu_wakeup_close(&wakeup);
+	if (stopped &&
+	    (tracee->state == MU_TRACEE_STOPPED ||
+		tracee->state == MU_TRACEE_GROUP_STOPPED)) {
+		reaping->status = mu_remote_thread_check(
+		    &thread, &threads, tracee, reaping->why);
+		if (reaping->status == MU_OK)
+			reaping->status = mu_process_copy_reap(reaping->copy,
+			    &thread, reaping->deadline_ns, reaping->why);
+		else
+			reaping->refused++;
+	}
+	mu_threads_release(&threads);
+}
+
+static bool
+visit(void *ctx, int tid)
+{
+	struct reaping *reaping = ctx;
+	struct mu_tracee tracee = { .tid = tid };
+
+	if (reaping->quiet != is_quiet(reaping->pid, tid))
+		return true;
+	reap_by(reaping, &tracee);
+	return reaping->status != MU_OK && reaping->refused < MAX_REFUSED &&
+	    mu_sys_now_ns() < reaping->deadline_ns;
+}
+
+static bool
+is_reaped(const struct mu_process_copy *copy)
+{
+	return mu_sys_kill(copy->pid, 0) == -ESRCH;
+}
+
+/* In two rounds, one of them for who notices nothing. */
+static void
+reap_somewhere(struct reaping *reaping)
+{
+	char path[32];
+
+	mu_text_format(path, sizeof(path), "/proc/%d/task", reaping->pid);
+	reaping->status = mu_why(reaping->why, MU_ERR_BUSY,
+	    "no thread of process %d could be stopped to reap its copy %d",
+	    reaping->pid, reaping->copy->pid);
+	reaping->refused = 0;
+	reaping->quiet = true;
+	mu_proc_numbers(path, visit, reaping);
+	reaping->quiet = false;
+	if (reaping->status != MU_OK)
+		mu_proc_numbers(path, visit, reaping);
+}
+
+static bool
+is_exit_stop(int status)
+{
+	return WIFSTOPPED(status) && status >> 16 == PTRACE_EVENT_EXIT;
+}
+
+/*
+ * A copy that has been killed stops at PTRACE_EVENT_EXIT, with its memory. That
+ * is taken from it there (Linux 5.15): once it is past exit_mm() the OOM killer
+ * counts it no more, and while another process reads /proc/PID/mem its memory
+ * outlives it. Where the memory group is full that would be the end of the
+ * process that was copied, too.
+ */
+static void
+pass_exit(pid_t pid)
+{
+	int fd = (int)mu_sys2(SYS_pidfd_open, pid, 0);
+
+	if (fd >= 0)
+		mu_sys2(SYS_process_mrelease, fd, 0);
+	mu_sys_close(&fd);
+	mu_sys_ptrace(PTRACE_CONT, pid, 0, 0);
+}
+
+/* WNOWAIT: its end, or the stop before, is still there to be waited for. */
+bool
+mu_process_copy_was_killed(const struct mu_process_copy *copy)
+{
+	siginfo_t info = { 0 };
+
+	return copy->pid != 0 &&
+	    (mu_syscall6(SYS_waitid, P_PID, copy->pid, (long)&info,
+		 WEXITED | WSTOPPED | WNOHANG | WNOWAIT | MU_WALL, 0, 0) < 0 ||
+		info.si_pid == copy->pid);
+}
+
+bool
+mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
+{
+	struct mu_wakeup wakeup;
+	int status = 0;
+	pid_t got;
+
+	/* It may be of another user: CAP_SYS_PTRACE is not CAP_KILL. */
+	if (mu_sys_kill(copy->pid, SIGKILL) == -EPERM)
+		mu_sys_ptrace(PTRACE_KILL, copy->pid, 0, 0);
+	mu_wakeup_open(&wakeup);
+	for (;;) {
+		got = mu_sys_wait(copy->pid, &status, WNOHANG | MU_WALL);
+		if (got == copy->pid && is_exit_stop(status)) {
+			pass_exit(copy->pid);
+			continue;
+		}
+		if (got != 0 || mu_sys_now_ns() >= deadline_ns)
+			break;
+		mu_wakeup_wait(deadline_ns);
+	}
+	mu_wakeup_close(&wakeup);
+	return got != 0;
+}
+
+/* WNOHANG: if something is wrong it must not wait for ever. */
+enum mu_status
+mu_process_copy_reap(const struct mu_process_copy *copy,
+    struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why)
+{
+	struct mu_remote_call call = {
+		.nr = SYS_wait4,
+		.args = { (uintptr_t)copy->child, 0, WNOHANG | __WCLONE, 0 },
+	};
+	enum mu_status status =
+	    mu_remote_call_make(&call, thread, deadline_ns, why);
+
+	if (status == MU_OK && call.result != copy->child &&
+	    call.result != -ECHILD)
+		return mu_why(why, MU_ERR_BUSY,
+		    "process %d did not reap its copy %d (%ld)",
+		    thread->threads->pid, copy->pid, call.result);
+	return status;
+}
+
+enum mu_status
+mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	struct reaping reaping = {
+		.copy = copy,
+		.pid = pid,
+		.deadline_ns = deadline_ns,
+		.why = why,
+	};
+	int rounds = 0;
+
+	/* It may have been waited for with __WALL, or be init's by now. */
+	while (rounds < ROUNDS && !is_reaped(copy) && !mu_proc_is_over(pid)) {
+		reap_somewhere(&reaping);
+		if (reaping.status == MU_OK ||
+		    reaping.status == MU_ERR_PTRACE_SECCOMP ||
+		    mu_sys_now_ns() >= deadline_ns)
+			break;
+		rounds += reaping.refused > 0;
+		mu_sys_sleep_ns(NAP_NS);
+	}
+	return is_reaped(copy) || mu_proc_is_over(pid) ? MU_OK : reaping.status;
+}
+
+enum mu_status
+mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
+    uint64_t deadline_ns, struct mu_why *why)
+{
+	enum mu_status status;
+
+	if (copy->pid == 0)
+		return MU_OK;
+	if (!mu_process_copy_end(copy, deadline_ns))
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "copy %d of process %d takes long to end", copy->pid, pid);
+	status = mu_process_copy_reap_ended(copy, pid, deadline_ns, why);
+	*copy = (struct mu_process_copy) { 0 };
+	return status;
+}

@@ -1,0 +1,227 @@
+/*
+ * The kernel's checks, in ptrace_attach() and __ptrace_may_access(), all say
+ * EPERM: traced already; user and group ids; dumpable; then security modules,
+ * Yama among them. A seccomp filter comes before all of them and may use any
+ * errno.
+ */
+#include "ptrace/live/refusal.h"
+
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/stat.h>
+
+#include "mu/procfs.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+#include "ptrace/live/proc.h"
+
+#define CAP_PTRACE 19 /* CAP_SYS_PTRACE */
+#define YAMA_SCOPE "/proc/sys/kernel/yama/ptrace_scope"
+
+static void
+read_target(struct mu_refusal_facts *facts)
+{
+	char path[32], status[MU_PROC_STATUS_SIZE];
+	int64_t tracer;
+	ssize_t n;
+
+	if (mu_proc_status_read(
+		facts->pid, facts->tid, status, sizeof(status)) < 0)
+		return;
+	facts->target_uid = (int)mu_proc_status_number(status, "\nUid:", 1, 10);
+	tracer = mu_proc_status_number(status, "\nTracerPid:", 0, 10);
+	if (tracer <= 0 || tracer == mu_sys_getpid()) /* it is us */
+		return;
+	facts->tracer = (pid_t)tracer;
+	mu_text_format(path, sizeof(path), "/proc/%d/comm", facts->tracer);
+	n = mu_procfs_read(
+	    path, facts->tracer_name, sizeof(facts->tracer_name));
+	if (n <= 0)
+		facts->tracer_name[0] = '\0';
+	else if (facts->tracer_name[n - 1] == '\n')
+		facts->tracer_name[n - 1] = '\0';
+}
+
+static void
+read_ourselves(struct mu_refusal_facts *facts)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t caps;
+
+	if (mu_proc_own_status(status, sizeof(status)) < 0)
+		return;
+	facts->uid = (int)mu_proc_status_number(status, "\nUid:", 1, 10);
+	caps = mu_proc_status_number(status, "\nCapEff:", 0, 16);
+	if (caps >= 0)
+		facts->sys_ptrace = (int)(caps >> CAP_PTRACE & 1);
+}
+
+/*
+ * task_dump_owner(): files of a process that is not dumpable belong to root.
+ * That tells nothing about root's own processes. PR_GET_DUMPABLE is about our
+ * memory, which the collector shares with its parent; 2 (suidsafe) is no more
+ * open to ptrace than 0.
+ */
+static int
+read_dumpable(const struct mu_refusal_facts *facts)
+{
+	struct stat stat = { 0 };
+	char path[32];
+	const char *at = path;
+	int dir;
+
+	if (mu_sys0(SYS_getppid) == facts->pid)
+		return mu_sys1(SYS_prctl, PR_GET_DUMPABLE) == 1;
+	mu_text_format(path, sizeof(path), "/proc/%d/status", facts->pid);
+	dir = mu_procfs_at(&at);
+	if (facts->target_uid <= 0 ||
+	    mu_sys4(SYS_newfstatat, dir, (long)at, (long)&stat, 0) < 0)
+		return -1;
+	return stat.st_uid != 0;
+}
+
+static int
+read_yama_scope(void)
+{
+	char text[16];
+	const char *at = text;
+	uint64_t scope;
+	ssize_t n = mu_procfs_read(YAMA_SCOPE, text, sizeof(text));
+
+	if (n <= 0 || !mu_proc_number(&at, text + n, 10, &scope) || scope > 3)
+		return -1;
+	return (int)scope;
+}
+
+/*
+ * Without a filter the kernel looks for the thread first and finds none; a
+ * thread of our own thread group it refuses with EPERM, whatever our rights.
+ */
+static void
+probe_call(struct mu_refusal_facts *facts)
+{
+	long error = mu_sys_ptrace(PTRACE_SEIZE, MU_REFUSAL_NO_TID, 0, 0);
+
+	facts->call_refused = error != -ESRCH;
+	if (!facts->call_refused) {
+		error = mu_sys_ptrace(PTRACE_SEIZE, mu_sys_gettid(), 0, 0);
+		facts->call_refused = error != -EPERM;
+	}
+	facts->probe_error = (int)-error;
+}
+
+static enum mu_status
+judge_tracer(const struct mu_refusal_facts *facts, struct mu_why *why)
+{
+	if (facts->tracer_name[0] == '\0')
+		return mu_why(why, MU_ERR_ALREADY_TRACED,
+		    "process %d is already traced by %d; detach that",
+		    facts->pid, facts->tracer);
+	return mu_why(why, MU_ERR_ALREADY_TRACED,
+	    "process %d is already traced by %d (%s); detach that", facts->pid,
+	    facts->tracer, facts->tracer_name);
+}
+
+static enum mu_status
+judge_yama(const struct mu_refusal_facts *facts, struct mu_why *why)
+{
+	if (facts->yama_scope == 1)
+		return mu_why(why, MU_ERR_PTRACE_YAMA,
+		    "Yama refuses ptrace (ptrace_scope 1); let process %d call"
+		    " prctl(PR_SET_PTRACER), set kernel.yama.ptrace_scope=0,"
+		    " or give us CAP_SYS_PTRACE",
+		    facts->pid);
+	if (facts->yama_scope == 2)
+		return mu_why(why, MU_ERR_PTRACE_YAMA,
+		    "Yama refuses ptrace (ptrace_scope 2); give us"
+		    " CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope=0");
+	return mu_why(why, MU_ERR_PTRACE_YAMA,
+	    "Yama refuses ptrace until the next boot (ptrace_scope 3); boot"
+	    " with kernel.yama.ptrace_scope=0");
+}
+
+enum mu_status
+mu_refusal_judge(const struct mu_refusal_facts *facts, struct mu_why *why)
+{
+	if (facts->call_refused)
+		return mu_why(why, MU_ERR_PTRACE_SECCOMP,
+		    "a seccomp filter or sandbox refuses ptrace (error %d);"
+		    " allow it, in a container by --cap-add SYS_PTRACE",
+		    facts->probe_error);
+	if (facts->tracer != 0)
+		return judge_tracer(facts, why);
+	if (facts->yama_scope == 3)
+		return judge_yama(facts, why);
+	if (facts->sys_ptrace != 1 && facts->uid >= 0 &&
+	    facts->target_uid >= 0 && facts->uid != facts->target_uid)
+		return mu_why(why, MU_ERR_NO_PERMISSION,
+		    "process %d is of user %d, we are user %d; run as that"
+		    " user or with CAP_SYS_PTRACE",
+		    facts->pid, facts->target_uid, facts->uid);
+	if (facts->sys_ptrace != 1 && facts->dumpable == 0)
+		return mu_why(why, MU_ERR_NOT_DUMPABLE,
+		    "process %d is not dumpable (PR_SET_DUMPABLE 0, or"
+		    " setuid); set it dumpable for the check, or run as root",
+		    facts->pid);
+	if (facts->sys_ptrace != 1 && facts->yama_scope > 0)
+		return judge_yama(facts, why);
+	return mu_why(why, MU_ERR_NO_PERMISSION,
+	    "ptrace of thread %d is refused (error %d): look for SELinux,"
+	    " AppArmor, other group ids, capabilities or user namespace, a"
+	    " tracer outside",
+	    facts->tid, facts->error);
+}
+
+void
+mu_refusal_facts_read(struct mu_refusal_facts *facts)
+{
+	facts->uid = facts->target_uid = facts->sys_ptrace = -1;
+	read_target(facts);
+	read_ourselves(facts);
+	facts->dumpable = read_dumpable(facts);
+	facts->yama_scope = read_yama_scope();
+}
+
+enum mu_status
+mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why)
+{
+	struct mu_refusal_facts facts = {
+		.pid = pid,
+		.tid = tid,
+		.error = error,
+	};
+
+	mu_refusal_facts_read(&facts);
+	probe_call(&facts);
+	return mu_refusal_judge(&facts, why);
+}
+
+enum mu_status
+mu_refusal_of_call(struct mu_why *why)
+{
+	struct mu_refusal_facts facts = { 0 };
+
+	probe_call(&facts);
+	return facts.call_refused ? mu_refusal_judge(&facts, why) : MU_OK;
+}
+
+enum mu_status
+mu_refusal_by_tracer(struct mu_why *why)
+{
+	struct mu_refusal_facts facts = {
+		.pid = mu_sys_getpid(),
+		.tid = mu_sys_gettid(),
+	};
+
+	read_target(&facts);
+	return facts.tracer == 0 ? MU_OK : judge_tracer(&facts, why);
+}
+
+enum mu_status
+mu_refusal_deadly(struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_PTRACE_SECCOMP,
+	    "a seccomp filter kills who calls ptrace; let it refuse with an"
+	    " error, or allow it");
+}

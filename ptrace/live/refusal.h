@@ -1,0 +1,66 @@
+/*
+ * Why was ptrace refused? EPERM has many causes and each has its own cure.
+ *
+ * Runs in: collector.
+ */
+#ifndef PTRACE_LIVE_REFUSAL_H
+#define PTRACE_LIVE_REFUSAL_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "mu/status.h"
+
+#define MU_REFUSAL_NO_TID 0x7fffffff /* over PID_MAX_LIMIT, 2^22 */
+
+/* What there is to know; -1 = not known, where nothing else is said. */
+struct mu_refusal_facts {
+	pid_t pid, tid;
+	int error;            /* positive errno of the refused call */
+	pid_t tracer;         /* of the thread; 0 = none */
+	char tracer_name[32]; /* "" = not known */
+	bool call_refused;    /* ptrace fails even where it cannot reach any
+				 process: the call itself is filtered */
+	int probe_error;      /* positive errno of that attempt */
+	int dumpable;         /* 1: of the target; 0: not */
+	int uid, target_uid;  /* effective user ids */
+	int sys_ptrace;       /* 1: we have CAP_SYS_PTRACE */
+	int yama_scope;       /* 0..3; -1 = no Yama */
+};
+
+/* The cause that the facts show, with its one-line cure. Pure. */
+enum mu_status mu_refusal_judge(
+    const struct mu_refusal_facts *facts, struct mu_why *why);
+
+/*
+ * Of PID, which must be set as TID is, and of ourselves: all that can be read.
+ * Makes no ptrace call. The rest of FACTS stays.
+ */
+void mu_refusal_facts_read(struct mu_refusal_facts *facts);
+
+/*
+ * Tell the cause of ERROR (positive errno) from seizing TID of PID. Looks at
+ * /proc/PID/status (TracerPid, Uid) and its owner, which is root when the
+ * process is not dumpable; at PR_GET_DUMPABLE when PID is our parent, whose
+ * memory we share; at our own CapEff; at Yama's ptrace_scope; and tries a
+ * ptrace call without effects.
+ */
+enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
+
+/*
+ * MU_OK, or MU_ERR_PTRACE_SECCOMP if ptrace fails even where it reaches no
+ * other process. Call before any thread is seized: a filter that kills the
+ * caller then leaves no thread stopped.
+ */
+enum mu_status mu_refusal_of_call(struct mu_why *why);
+
+/*
+ * MU_OK, or MU_ERR_ALREADY_TRACED if the calling thread has a tracer that our
+ * PID namespace shows. Makes no ptrace call. Runs in: original.
+ */
+enum mu_status mu_refusal_by_tracer(struct mu_why *why);
+
+/* MU_ERR_PTRACE_SECCOMP, for a collector that died of SIGSYS. */
+enum mu_status mu_refusal_deadly(struct mu_why *why);
+
+#endif

@@ -1,0 +1,181 @@
+#include "ptrace/live/snapshot.h"
+
+#include <string.h>
+
+#include "ptrace/live/mappings.h"
+#include "ptrace/live/registers.h"
+
+/* What SNAP has is copied to the front of THREADS and WORDS. */
+static bool
+start_arrays(const struct mu_snapshot *snap, struct mu_thread *threads,
+    struct mu_words *words)
+{
+	if (threads == NULL || !mu_words_reserve(words, snap->num_values))
+		return false;
+	if (snap->num_threads > 0)
+		memcpy(threads, snap->threads,
+		    snap->num_threads * sizeof(*threads));
+	if (snap->num_values > 0)
+		memcpy(words->words, snap->values,
+		    snap->num_values * sizeof(*words->words));
+	if (snap->num_values > 0 && snap->places != NULL)
+		memcpy(words->places, snap->places,
+		    snap->num_values * sizeof(*words->places));
+	words->count = snap->num_values;
+	return true;
+}
+
+/* Threads and words that have been read so far. */
+struct reading {
+	struct mu_thread *threads;
+	size_t count;
+	struct mu_words *words;
+	struct mu_words *held; /* that only the kernel holds */
+	struct mu_why *why;
+};
+
+static enum mu_status
+read_stopped(const void *source, struct reading *reading)
+{
+	const struct mu_threads *stopped = source;
+	enum mu_status status = MU_OK;
+	struct mu_tracee *tracee;
+	size_t i;
+
+	for (i = 0; i < stopped->count && status == MU_OK; i++) {
+		tracee = &stopped->tracees[i];
+		if (!mu_tracee_stopped(tracee))
+			continue;
+		status = mu_registers_read(&reading->threads[reading->count],
+		    tracee->tid, &tracee->busy, reading->words, reading->why);
+		reading->count++;
+	}
+	return status;
+}
+
+/* The kernel tells it in each frame: save_altstack_ex() in kernel/signal.c. */
+static bool
+add_alternate_stack(const struct mu_parked *parked, struct mu_words *held)
+{
+	const stack_t *stack = &parked->frame->uc_stack;
+	uintptr_t begin = (uintptr_t)stack->ss_sp;
+
+	return (stack->ss_flags & SS_DISABLE) != 0 ||
+	    !mu_word_plausible(begin) || mu_words_add(held, begin);
+}
+
+static enum mu_status
+read_parked(const void *source, struct reading *reading)
+{
+	const struct mu_parking *parking = source;
+	struct mu_parked_cursor at = mu_parked_first(parking);
+	enum mu_status status = MU_OK;
+	const struct mu_parked *parked;
+
+	while (status == MU_OK && (parked = mu_parked_next(&at)) != NULL) {
+		if (mu_parked_state(parked) != MU_PARKED_HERE)
+			continue;
+		status =
+		    mu_registers_of_parked(&reading->threads[reading->count],
+			parked, &parking->layout, reading->words, reading->why);
+		if (status == MU_OK &&
+		    !add_alternate_stack(parked, reading->held))
+			status = mu_why(reading->why, MU_ERR_NO_MEMORY,
+			    "no memory for alternate stacks");
+		reading->count++;
+	}
+	return status;
+}
+
+/* A thread that is no zombie: a leader may be one, and shows nothing then. */
+static pid_t
+live_thread(const struct mu_snapshot *snap)
+{
+	return snap->num_threads > 0 ? snap->threads[0].tid : snap->pid;
+}
+
+static enum mu_status
+read_kernel_values(const struct mu_kernel_files *files, pid_t tid,
+    struct mu_words *words, struct mu_why *why)
+{
+	struct mu_kernel_files own;
+	enum mu_status status;
+
+	if (files != NULL)
+		return mu_kernel_values_read(files, tid, words, why);
+	mu_kernel_files_open(&own, tid);
+	status = mu_kernel_values_read(&own, tid, words, why);
+	mu_kernel_files_close(&own);
+	return status;
+}
+
+static enum mu_status
+take(struct mu_snapshot *snap, pid_t pid, size_t max,
+    enum mu_status (*read)(const void *source, struct reading *reading),
+    const void *source, const struct mu_kernel_files *files,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_snapshot new = *snap;
+	struct mu_words words = { .arena = arena, .placed = true };
+	struct mu_words held = { .arena = arena };
+	struct reading reading = {
+		.words = &words,
+		.held = &held,
+		.why = why,
+	};
+	enum mu_status status;
+	size_t i;
+
+	new.pid = pid;
+	new.threads = mu_arena_alloc(
+	    arena, snap->num_threads + max, sizeof(*new.threads));
+	if (!start_arrays(snap, new.threads, &words))
+		return mu_why(why, MU_ERR_NO_MEMORY,
+		    "no memory for %zu threads", snap->num_threads + max);
+	for (i = 0; i < snap->num_kernel_values; i++)
+		if (!mu_words_add(&held, snap->kernel_values[i]))
+			return mu_why(why, MU_ERR_NO_MEMORY,
+			    "no memory for words of the kernel");
+	reading.threads = new.threads;
+	reading.count = new.num_threads;
+	status = read(source, &reading);
+	new.num_threads = reading.count;
+	if (status == MU_OK)
+		status =
+		    read_kernel_values(files, live_thread(&new), &held, why);
+	if (status != MU_OK)
+		return status;
+	new.values = words.words;
+	new.places = words.places;
+	new.num_values = words.count;
+	new.kernel_values = held.words;
+	new.num_kernel_values = held.count;
+	*snap = new;
+	return MU_OK;
+}
+
+enum mu_status
+mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
+    const struct mu_kernel_files *files, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	return take(snap, threads->pid, threads->count, read_stopped, threads,
+	    files, arena, why);
+}
+
+enum mu_status
+mu_snapshot_parked(struct mu_snapshot *snap, const struct mu_parking *parking,
+    const struct mu_kernel_files *files, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	return take(snap, parking->pid, parking->count, read_parked, parking,
+	    files, arena, why);
+}
+
+enum mu_status
+mu_snapshot_mappings(
+    struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
+{
+	return mu_mappings_read(live_thread(snap), &snap->mappings,
+	    &snap->num_mappings, arena, why);
+}

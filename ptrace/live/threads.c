@@ -1,0 +1,383 @@
+/*
+ * Two phases a round keep the stop short: first every thread that the listing
+ * has is seized and interrupted, then the stops are collected, while the
+ * threads stop in parallel. Rounds end with a listing that shows nothing new:
+ * all threads it has were stopped before it began, and a stopped thread
+ * starts no other.
+ *
+ * Runs in: collector.
+ */
+#include "ptrace/live/threads.h"
+
+#include "mu/sort.h"
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/refusal.h"
+#include "ptrace/live/task_list.h"
+#include "ptrace/live/wakeup.h"
+
+#define FIRST_MAX 64
+#define SEIZE_TRIES 4
+
+/*
+ * How old a listing may be. A tid that has come back into use would be a
+ * stranger's, and we would stop that.
+ */
+#define LISTING_NS (5 * 1000 * 1000ull)
+
+/* mu_task_compare() sorts tracees as well. */
+_Static_assert(offsetof(struct mu_tracee, tid) == 0, "tid comes first");
+
+struct capture {
+	struct mu_threads *out;
+	uint64_t deadline_ns;
+	const struct mu_threads_hooks *hooks;
+	struct mu_why *why;
+	bool fresh; /* not all was stopped when this round began: one more */
+};
+
+static bool
+add_tracee(struct mu_threads *out, pid_t tid)
+{
+	size_t max = out->max == 0 ? FIRST_MAX : out->max * 2;
+	struct mu_tracee *grown;
+
+	if (out->count == out->max) {
+		grown = mu_arena_grow(
+		    out->arena, out->tracees, out->count, max, sizeof(*grown));
+		if (grown == NULL)
+			return false;
+		out->tracees = grown;
+		out->max = max;
+	}
+	out->tracees[out->count++] = (struct mu_tracee) { .tid = tid };
+	return true;
+}
+
+/* A record for every tid of the listing that has none; both are sorted. */
+static enum mu_status
+add_unknown(struct capture *cap)
+{
+	struct mu_threads *out = cap->out;
+	size_t known = out->count, i = 0, k;
+	pid_t tid, last = 0;
+
+	for (k = 0; k < out->listing.count; k++, last = tid) {
+		tid = out->listing.tids[k];
+		while (i < known && out->tracees[i].tid < tid)
+			i++;
+		if (tid == last || tid == out->except ||
+		    (i < known && out->tracees[i].tid == tid))
+			continue;
+		if (!add_tracee(out, tid))
+			return mu_why(cap->why, MU_ERR_NO_MEMORY,
+			    "no memory for %zu threads", out->count + 1);
+	}
+	if (out->count > known)
+		mu_sort(out->tracees, out->count, sizeof(*out->tracees),
+		    mu_task_compare);
+	return MU_OK;
+}
+
+/*
+ * SEIZE, which has innocent causes to say EPERM: a thread past its end, such as
+ * a leader that called pthread_exit() long before its process ends. In execve()
+ * by another thread the leader's tid is that of a zombie, and a moment later of
+ * the thread that did it, which may be ours already. Hence the tries: a refusal
+ * that is meant lasts. 0 or -errno: -ESRCH when the thread is gone, -ENOENT
+ * when it is a zombie or just was one.
+ */
+static long
+seize_patiently(struct capture *cap, struct mu_tracee *tracee)
+{
+	long error = mu_tracee_seize(tracee);
+	int tries;
+
+	for (tries = 1; tries < SEIZE_TRIES && error == -EPERM; tries++) {
+		if (mu_proc_ended(mu_proc_state(cap->out->pid, tracee->tid)))
+			return -ENOENT;
+		error = mu_tracee_interrupt(tracee);
+		if (error != 0)
+			error = mu_tracee_seize(tracee);
+	}
+	return error;
+}
+
+static enum mu_status
+seize_one(struct capture *cap, struct mu_tracee *tracee)
+{
+	bool seen_gone = tracee->state == MU_TRACEE_GONE;
+	long error = seize_patiently(cap, tracee);
+
+	if (error == -ESRCH || error == -ENOENT) {
+		/*
+		 * Who knows what it started before its end? But a zombie,
+		 * which /proc goes on listing, is news only once.
+		 */
+		cap->fresh |= error == -ESRCH || !seen_gone;
+		tracee->state = MU_TRACEE_GONE;
+		return MU_OK;
+	}
+	if (error < 0)
+		return mu_refusal(
+		    cap->out->pid, tracee->tid, (int)-error, cap->why);
+	cap->fresh = true;
+	tracee->state = MU_TRACEE_SEIZED;
+	if (cap->hooks != NULL && cap->hooks->after_seize != NULL)
+		cap->hooks->after_seize(cap->hooks->ctx, tracee->tid);
+	/* If this fails it has just ended, which the waiting will see. */
+	mu_tracee_interrupt(tracee);
+	return MU_OK;
+}
+
+/* Every listed thread that is not ours yet; tids come back into use. */
+static enum mu_status
+seize_listed(struct capture *cap)
+{
+	struct mu_tracee *tracee = cap->out->tracees;
+	struct mu_tracee *end = tracee + cap->out->count;
+	enum mu_status status;
+	size_t k;
+	pid_t tid;
+
+	for (k = 0; k < cap->out->listing.count; k++) {
+		tid = cap->out->listing.tids[k];
+		while (tracee < end && tracee->tid < tid)
+			tracee++;
+		if (tracee == end || tracee->tid != tid ||
+		    (tracee->state != MU_TRACEE_LISTED &&
+			tracee->state != MU_TRACEE_GONE))
+			continue;
+		status = seize_one(cap, tracee);
+		if (status != MU_OK)
+			return status;
+	}
+	return MU_OK;
+}
+
+static enum mu_status
+timed_out(const struct capture *cap, pid_t tid)
+{
+	int state = mu_proc_state(cap->out->pid, tid);
+
+	return mu_why(cap->why, MU_ERR_TIMEOUT,
+	    "thread %d of process %d did not stop in time (state %c); let it"
+	    " stand still for longer (option max_pause)",
+	    tid, cap->out->pid, state < 0 ? '?' : state);
+}
+
+/* Who had to be waited for ran on after the listing: that was not the last. */
+static enum mu_status
+collect_stops(struct capture *cap)
+{
+	struct mu_threads *out = cap->out;
+	size_t i;
+
+	for (i = 0; i < out->count; i++) {
+		if (out->tracees[i].state != MU_TRACEE_SEIZED)
+			continue;
+		cap->fresh = true;
+		if (!mu_tracee_await(
+			&out->tracees[i], out->pid, cap->deadline_ns))
+			return timed_out(cap, out->tracees[i].tid);
+	}
+	return MU_OK;
+}
+
+/* Are all that stopped still stopped? A SIGKILL or execve() ends stops. */
+static void
+confirm_stops(struct capture *cap)
+{
+	size_t i, stopped = 0;
+
+	for (i = 0; i < cap->out->count; i++) {
+		if (!mu_tracee_stopped(&cap->out->tracees[i]))
+			continue;
+		if (mu_tracee_confirm(&cap->out->tracees[i], cap->out->pid))
+			stopped++;
+		else
+			cap->fresh = true;
+	}
+	/*
+	 * Nothing but a zombie leader is the end of a process; or the middle
+	 * of an execve() by a thread that was born after the listing.
+	 */
+	if (stopped == 0 && cap->out->except == 0 &&
+	    !mu_proc_is_over(cap->out->pid))
+		cap->fresh = true;
+}
+
+static enum mu_status
+list(struct capture *cap)
+{
+	struct mu_threads *out = cap->out;
+	enum mu_status status;
+
+	status = mu_task_list_read(&out->listing, out->pid, cap->why);
+	if (status == MU_OK)
+		status = add_unknown(cap);
+	out->listed_ns = status == MU_OK ? mu_sys_now_ns() : 0;
+	return status;
+}
+
+/*
+ * Are those that stopped, and who is left out, all that the kernel counts? It
+ * says in one call what a listing of 1024 threads does in 0.6 ms. A zombie
+ * leader counts, too: then the listing has to tell.
+ */
+static bool
+is_everybody_here(const struct mu_threads *out)
+{
+	long here = out->except != 0;
+	size_t i;
+
+	for (i = 0; i < out->count; i++)
+		here += mu_tracee_stopped(&out->tracees[i]);
+	return here > 0 && here == mu_task_count(out->pid);
+}
+
+static enum mu_status
+capture_round(struct capture *cap)
+{
+	struct mu_threads *out = cap->out;
+	enum mu_status status = MU_OK;
+
+	cap->fresh = false;
+	if (out->rescans++ > 0 && is_everybody_here(out)) {
+		confirm_stops(cap);
+		return MU_OK;
+	}
+	if (mu_sys_now_ns() - out->listed_ns > LISTING_NS)
+		status = list(cap);
+	else
+		cap->fresh = true; /* it was made before the stop */
+	out->listed_ns = 0;
+	if (status == MU_OK)
+		status = seize_listed(cap);
+	if (status == MU_OK)
+		status = collect_stops(cap);
+	if (status == MU_OK && !cap->fresh)
+		confirm_stops(cap);
+	return status;
+}
+
+/* Threads that ended leave the array; is anything left of the process? */
+static enum mu_status
+drop_gone(struct capture *cap)
+{
+	struct mu_threads *out = cap->out;
+	size_t i, kept = 0;
+	int state = 'R';
+
+	for (i = 0; i < out->count; i++)
+		if (mu_tracee_stopped(&out->tracees[i]))
+			out->tracees[kept++] = out->tracees[i];
+	out->count = kept;
+	if (out->except != 0)
+		state = mu_proc_state(out->pid, out->except);
+	if ((out->except == 0 && kept == 0) || mu_proc_ended(state))
+		return mu_why(cap->why, MU_ERR_TARGET_GONE,
+		    "process %d ended during the capture", out->pid);
+	return MU_OK;
+}
+
+static enum mu_status
+out_of_time(const struct mu_threads *out, struct mu_why *why)
+{
+	if (out->rescans == 0)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "no time was left to stop process %d", out->pid);
+	return mu_why(why, MU_ERR_TIMEOUT,
+	    "process %d still had new threads after %zu listings; let it stand"
+	    " still for longer (option max_pause)",
+	    out->pid, out->rescans);
+}
+
+static enum mu_status
+stop(struct mu_threads *out, uint64_t deadline_ns,
+    const struct mu_threads_hooks *hooks, struct mu_why *why)
+{
+	struct capture cap = {
+		.out = out,
+		.deadline_ns = deadline_ns,
+		.hooks = hooks,
+		.why = why,
+		.fresh = true,
+	};
+	enum mu_status status = MU_OK;
+	struct mu_wakeup wakeup;
+
+	out->code.at.call = 0;
+	out->begin_ns = mu_sys_now_ns();
+	mu_wakeup_open(&wakeup);
+	while (status == MU_OK && cap.fresh) {
+		if (mu_sys_now_ns() >= deadline_ns)
+			status = out_of_time(out, why);
+		else
+			status = capture_round(&cap);
+	}
+	if (status == MU_OK)
+		status = drop_gone(&cap);
+	if (status != MU_OK)
+		mu_threads_release(out);
+	mu_wakeup_close(&wakeup);
+	return status;
+}
+
+enum mu_status
+mu_threads_list(pid_t pid, pid_t **tids, size_t *count, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	struct mu_task_list listing = { .arena = arena };
+	enum mu_status status = mu_task_list_read(&listing, pid, why);
+
+	*tids = listing.tids;
+	*count = status == MU_OK ? listing.count : 0;
+	return status;
+}
+
+enum mu_status
+mu_threads_prepare(struct mu_threads *out, pid_t pid, pid_t except,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	struct capture cap = { .out = out, .why = why };
+	enum mu_status status = mu_refusal_of_call(why);
+
+	*out = (struct mu_threads) {
+		.pid = pid,
+		.except = except,
+		.listing = { .arena = arena },
+		.arena = arena,
+	};
+	if (status == MU_OK)
+		status = list(&cap);
+	if (status != MU_OK)
+		out->count = 0;
+	return status;
+}
+
+enum mu_status
+mu_threads_stop_listed(
+    struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why)
+{
+	return stop(out, deadline_ns, NULL, why);
+}
+
+enum mu_status
+mu_threads_stop_hooked(struct mu_threads *out, pid_t pid, pid_t except,
+    struct mu_arena *arena, uint64_t deadline_ns,
+    const struct mu_threads_hooks *hooks, struct mu_why *why)
+{
+	enum mu_status status =
+	    mu_threads_prepare(out, pid, except, arena, why);
+
+	return status == MU_OK ? stop(out, deadline_ns, hooks, why) : status;
+}
+
+enum mu_status
+mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
+    struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why)
+{
+	return mu_threads_stop_hooked(
+	    out, pid, except, arena, deadline_ns, NULL, why);
+}

@@ -1,0 +1,75 @@
+/*
+ * One thread under ptrace: attached, stopped, let go.
+ *
+ * Runs in: collector.
+ */
+#ifndef PTRACE_LIVE_TRACEE_H
+#define PTRACE_LIVE_TRACEE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+enum mu_tracee_state {
+	MU_TRACEE_LISTED,         /* seen in /proc, not ours yet */
+	MU_TRACEE_SEIZED,         /* attached, not yet seen stopped */
+	MU_TRACEE_STOPPED,        /* by our interrupt */
+	MU_TRACEE_GROUP_STOPPED,  /* was stopped before us and stays so */
+	MU_TRACEE_SIGNAL_STOPPED, /* caught before the delivery of a signal */
+	MU_TRACEE_GONE,           /* ended, or a zombie */
+};
+
+struct mu_tracee {
+	pid_t tid;
+	enum mu_tracee_state state;
+	int signal; /* to be delivered at release; 0 = none */
+	bool busy;  /* it was in its own code, not in a system call */
+};
+
+static inline bool
+mu_tracee_stopped(const struct mu_tracee *tracee)
+{
+	return tracee->state == MU_TRACEE_STOPPED ||
+	    tracee->state == MU_TRACEE_GROUP_STOPPED ||
+	    tracee->state == MU_TRACEE_SIGNAL_STOPPED;
+}
+
+/*
+ * What a wait status says. STATUS is what waitid() gives, without wait4()'s low
+ * byte: the signal, and from bit 8 the ptrace event. Pure.
+ */
+void mu_tracee_classify(struct mu_tracee *tracee, int status);
+
+/*
+ * PTRACE_SEIZE, without PTRACE_O_EXITKILL: our end must not be the program's.
+ * 0 (SEIZED), -ESRCH, -EPERM, ...
+ */
+long mu_tracee_seize(struct mu_tracee *tracee);
+
+/*
+ * PTRACE_INTERRUPT. 0 or -errno; -ESRCH says that the thread is not ours, so
+ * this also tells whether it is.
+ */
+long mu_tracee_interrupt(const struct mu_tracee *tracee);
+
+/*
+ * Wait until a SEIZED thread of PID has stopped or ended: false when
+ * DEADLINE_NS comes first. Needs an open struct mu_wakeup to be quick. Exit
+ * statuses of threads other than the leader are reaped (only the tracer can);
+ * the leader's belongs to its parent.
+ */
+bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
+
+/*
+ * Is a stopped thread of PID still in the stop that was waited for? False: no
+ * longer (SIGKILL, execve), and it is SEIZED, GONE, or in another stop.
+ */
+bool mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid);
+
+/*
+ * Detach a stopped thread with its signal, and 0 for a group-stopped one, which
+ * then stays stopped. False: it was not stopped after all; it is SEIZED now.
+ */
+bool mu_tracee_detach(struct mu_tracee *tracee);
+
+#endif

@@ -1,0 +1,58 @@
+#include "ptrace/live/wakeup.h"
+
+#include <signal.h>
+
+/* How long a lost SIGCHLD may delay the capture. */
+#define POLL_NS 1000000ull
+
+#define SIGCHLD_MASK ((mu_sigmask)1 << (SIGCHLD - 1))
+
+void
+mu_wakeup_open(struct mu_wakeup *wakeup)
+{
+	struct mu_kernel_action plain = { .handler = (uintptr_t)SIG_DFL };
+	mu_sigmask block = SIGCHLD_MASK;
+
+	*wakeup = (struct mu_wakeup) { 0 };
+	/* If it fails they are blocked all the same: see
+	 * lib/helpers/collector.c. */
+	wakeup->masked = mu_sys4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block,
+			     (long)&wakeup->mask, sizeof(mu_sigmask)) == 0;
+	mu_sys4(SYS_rt_sigaction, SIGCHLD, 0, (long)&wakeup->action,
+	    sizeof(mu_sigmask));
+	/*
+	 * do_notify_parent_cldstop() sends nothing to these two. A handler
+	 * does no harm, it cannot run; and setting SIG_DFL would discard a
+	 * SIGCHLD that is already pending.
+	 */
+	wakeup->action_changed = wakeup->action.handler == (uintptr_t)SIG_IGN ||
+	    (wakeup->action.flags & SA_NOCLDSTOP) != 0;
+	if (wakeup->action_changed)
+		mu_sys4(SYS_rt_sigaction, SIGCHLD, (long)&plain, 0,
+		    sizeof(mu_sigmask));
+}
+
+void
+mu_wakeup_wait(uint64_t deadline_ns)
+{
+	mu_sigmask set = SIGCHLD_MASK;
+	uint64_t now = mu_sys_now_ns(), ns;
+	struct timespec span;
+
+	if (now >= deadline_ns)
+		return;
+	ns = deadline_ns - now < POLL_NS ? deadline_ns - now : POLL_NS;
+	span = (struct timespec) { 0, (long)ns };
+	mu_sys4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&span,
+	    sizeof(mu_sigmask));
+}
+
+void
+mu_wakeup_close(struct mu_wakeup *wakeup)
+{
+	if (wakeup->action_changed)
+		mu_sys4(SYS_rt_sigaction, SIGCHLD, (long)&wakeup->action, 0,
+		    sizeof(mu_sigmask));
+	if (wakeup->masked)
+		mu_sys_restore_signals(&wakeup->mask);
+}

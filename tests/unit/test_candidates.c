@@ -1,0 +1,151 @@
+/*
+ * What a first look found lost, on its way to the second: all of it arrives,
+ * by address; a dead or damaged sender is no answer.
+ */
+#include <check.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include "lib/pipe/candidates.h"
+#include "lib/state/sweeper_end.h"
+#include "tests/support/fake_heap.h"
+#include "tests/support/suite.h"
+
+#define BLOCKS 20000 /* 320 KB: five times the pipe's 64 KiB */
+
+static struct fake_heap heap;
+static struct mu_pass pass;
+static void *blocks[BLOCKS];
+static int writing_end;
+
+static void
+setup(void)
+{
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	writing_end = ends[1];
+	pass = (struct mu_pass) { .pipe_read = ends[0],
+		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		.sweeper = getpid() /* not a child: waiting fails */ };
+	mu_arena_open(&pass.arena, (size_t)1 << 20);
+}
+
+static void
+teardown(void)
+{
+	close(pass.pipe_read);
+	if (writing_end >= 0)
+		close(writing_end);
+	mu_arena_close(&pass.arena);
+}
+
+static void *
+send_all(void *arg)
+{
+	ck_assert(mu_candidates_send(writing_end, &heap.blocks));
+	close(writing_end);
+	writing_end = -1;
+	return arg;
+}
+
+/* Every third block is reachable. */
+static void
+make_blocks(int kind)
+{
+	struct mu_block found;
+	size_t i;
+
+	fake_heap_open(&heap, kind, BLOCKS * 64);
+	for (i = 0; i < BLOCKS; i++)
+		blocks[i] = fake_block(&heap, 24, false);
+	fake_heap_seal(&heap);
+	ck_assert(mu_blocks_unmark(
+	    &heap.blocks, &heap.arena, mu_blocks_number(&heap.blocks)));
+	for (i = 0; i < BLOCKS; i += 3) {
+		ck_assert(
+		    mu_blocks_find(&heap.blocks, (uintptr_t)blocks[i], &found));
+		mu_block_mark(&found);
+	}
+}
+
+START_TEST(all_arrive)
+{
+	size_t i, n = 0, count = BLOCKS - (BLOCKS + 2) / 3;
+	pthread_t thread;
+
+	make_blocks(_i);
+	/* A sweeper that lives, however long the sender takes. */
+	pass.sweeper = fork();
+	ck_assert_int_ge(pass.sweeper, 0);
+	if (pass.sweeper == 0)
+		for (;;)
+			pause();
+	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, NULL), 0);
+	ck_assert_int_eq(mu_candidates_receive(&pass, count), MU_OK);
+	pthread_join(thread, NULL);
+	mu_sweeper_reap(&pass, 0);
+	ck_assert_uint_eq(pass.num_candidates, count);
+	for (i = 0; i < BLOCKS; i++) {
+		if (i % 3 == 0)
+			continue;
+		ck_assert_uint_eq(
+		    pass.candidates[n].begin, (uintptr_t)blocks[i]);
+		ck_assert_uint_eq(mu_range_size(pass.candidates[n++]),
+		    fake_usable(&heap, 24));
+	}
+	ck_assert_uint_eq(n, count);
+	fake_heap_close(&heap);
+}
+END_TEST
+
+START_TEST(none)
+{
+	ck_assert_int_eq(mu_candidates_receive(&pass, 0), MU_OK);
+	ck_assert_uint_eq(pass.num_candidates, 0);
+}
+END_TEST
+
+START_TEST(a_sender_that_dies)
+{
+	char half[40] = "";
+
+	ck_assert_int_eq(
+	    write(writing_end, half, sizeof(half)), (int)sizeof(half));
+	close(writing_end);
+	writing_end = -1;
+	ck_assert_int_eq(mu_candidates_receive(&pass, 3), MU_ERR_HELPER_DIED);
+}
+END_TEST
+
+/* Whatever number it says. */
+START_TEST(more_than_there_is_room_for)
+{
+	static const size_t counts[] = { (size_t)1 << 17, SIZE_MAX / 16,
+		SIZE_MAX };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		ck_assert_int_eq(
+		    mu_candidates_receive(&pass, counts[i]), MU_ERR_NO_MEMORY);
+		ck_assert_uint_eq(pass.num_candidates, 0);
+		ck_assert_ptr_nonnull(
+		    strstr(pass.why.words, "for the second look"));
+	}
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("candidates");
+	TCase *tc = tcase_create("candidates");
+
+	tcase_add_checked_fixture(tc, setup, teardown);
+	tcase_add_loop_test(tc, all_arrive, 0, FAKE_KINDS);
+	tcase_add_test(tc, none);
+	tcase_add_test(tc, a_sender_that_dies);
+	tcase_add_test(tc, more_than_there_is_room_for);
+	suite_add_tcase(suite, tc);
+	return suite_run(suite);
+}
