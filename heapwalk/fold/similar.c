@@ -1,8 +1,8 @@
 /*
- * A group is found by its first MU_LEAK_FRAMES frames, which several stacks of
- * a depot can share; most owners are found by their stack's number without
- * that. Where stacks are sampled, those that were not are a group without
- * frames: one by one they would hide the others.
+ * A group is found by its frames, which several stacks of a depot can share;
+ * most owners are found by their stack's number without that. Where stacks are
+ * sampled, those that were not are a group without frames: one by one they
+ * would hide the others.
  */
 #include "heapwalk/fold/similar.h"
 
@@ -125,7 +125,7 @@ static uint32_t *
 find_slot(
     const struct mu_similar *similar, const uintptr_t *frames, size_t count)
 {
-	uintptr_t others[MU_LEAK_FRAMES];
+	uintptr_t others[MU_STACK_MAX_FRAMES];
 	size_t at = hash_frames(frames, count), num;
 	uint32_t *slot;
 
@@ -134,7 +134,8 @@ find_slot(
 		if (*slot == 0)
 			return slot;
 		num = mu_recorder_stack(similar->recorder,
-		    similar->groups[*slot - 1].stack, others, MU_LEAK_FRAMES);
+		    similar->groups[*slot - 1].stack, others,
+		    MU_STACK_MAX_FRAMES);
 		if (num == count &&
 		    memcmp(frames, others, count * sizeof(*frames)) == 0)
 			return slot;
@@ -147,7 +148,7 @@ make_room(struct mu_similar *similar)
 {
 	size_t num =
 	    similar->num_slots == 0 ? FIRST_SLOTS : 2 * similar->num_slots;
-	uintptr_t frames[MU_LEAK_FRAMES];
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	struct mu_group *groups;
 	size_t count;
 	uint32_t i;
@@ -165,8 +166,8 @@ make_room(struct mu_similar *similar)
 	similar->groups = groups;
 	similar->num_slots = num;
 	for (i = 0; i < similar->count; i++) {
-		count = mu_recorder_stack(
-		    similar->recorder, groups[i].stack, frames, MU_LEAK_FRAMES);
+		count = mu_recorder_stack(similar->recorder, groups[i].stack,
+		    frames, MU_STACK_MAX_FRAMES);
 		*find_slot(similar, frames, count) = i + 1;
 	}
 	return true;
@@ -201,12 +202,12 @@ is_unsampled(const struct mu_similar *similar, uint32_t stack)
 static bool
 find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
 {
-	uintptr_t frames[MU_LEAK_FRAMES];
+	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	uint32_t *slot;
 	size_t count;
 
-	count =
-	    mu_recorder_stack(similar->recorder, stack, frames, MU_LEAK_FRAMES);
+	count = mu_recorder_stack(
+	    similar->recorder, stack, frames, MU_STACK_MAX_FRAMES);
 	*group = MU_NO_GROUP;
 	if (count == 0 && !is_unsampled(similar, stack))
 		return true;

@@ -23,9 +23,14 @@ compare_frames(const struct mu_leak *a, const struct mu_leak *b)
 
 	if (a->num_frames != b->num_frames)
 		return compare_words(a->num_frames, b->num_frames);
+	if (a->num_more != b->num_more)
+		return compare_words(a->num_more, b->num_more);
 	for (i = 0; i < a->num_frames && i < MU_LEAK_FRAMES; i++)
 		if (a->frames[i] != b->frames[i])
 			return compare_words(a->frames[i], b->frames[i]);
+	for (i = 0; i < a->num_more; i++)
+		if (a->more[i] != b->more[i])
+			return compare_words(a->more[i], b->more[i]);
 	return 0;
 }
 

@@ -180,10 +180,11 @@ START_TEST(limit_after_merging)
 }
 END_TEST
 
-START_TEST(first_16_frames)
+/* An entry shows the frames of one of its blocks: all must be equal. */
+START_TEST(frames_after_the_16th)
 {
 	uintptr_t deep[40];
-	void **a, **b, **c;
+	void **a, **b, **c, **d;
 	size_t i;
 
 	open_heap(_i, 1 << 16);
@@ -191,14 +192,16 @@ START_TEST(first_16_frames)
 		deep[i] = 0x1000 + i;
 	stacks[0] = fake_recorder_stack(&fake, deep, 40);
 	stacks[1] = fake_recorder_stack(&fake, deep, 16);
-	stacks[2] = fake_recorder_stack(&fake, deep, 15);
-	a = node(4), b = node(4), c = node(4);
+	deep[39]++;
+	stacks[2] = fake_recorder_stack(&fake, deep, 40);
+	a = node(4), b = node(4), c = node(4), d = node(4);
 	by_stack(a, 32, 0);
 	by_stack(b, 32, 1);
 	by_stack(c, 32, 2);
+	by_stack(d, 32, 0);
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.entries.count, 2);
+	ck_assert_uint_eq(leaks.entries.count, 3);
 	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)a);
 	ck_assert_uint_eq(entries[0].similar_count, 1);
 	ck_assert_uint_eq(entries[0].num_frames, 16);
@@ -294,6 +297,8 @@ START_TEST(random_stacks)
 			    lengths[of[j]] < 16 ? lengths[of[j]] : 16;
 			memcpy(all[i].frames, frames[of[j]],
 			    all[i].num_frames * W);
+			all[i].num_more = lengths[of[j]] - all[i].num_frames;
+			all[i].more = frames[of[j]] + 16;
 		}
 		model_merge(all, &count);
 		model_sort(all, count);
@@ -321,7 +326,7 @@ main(void)
 	tcase_add_loop_test(merging, no_stack_no_merge, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, unsampled_are_one_entry, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, limit_after_merging, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, first_16_frames, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, frames_after_the_16th, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, dressed_block, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, frames_without_folding, 0, FAKE_KINDS);
 	suite_add_tcase(suite, merging);
