@@ -295,8 +295,13 @@ CHECK_LIBS = $$(pkg-config --libs check)
 all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
 
-# The goals of one command run in the order given, also with -j.
-.NOTPARALLEL: deps demo check
+# Several goals, as of "make deps check", run in the order given, also with -j:
+# before 4.4 make knows this for all targets or none. What one goal needs is
+# built by JOBS at a time.
+ifneq ($(word 2,$(MAKECMDGOALS)),)
+.NOTPARALLEL:
+endif
+JOBS      ?= $(shell nproc)
 
 deps: ## install what building and testing need
 	$(Q)sh tests/support/deps.sh
@@ -406,7 +411,8 @@ $(EXAMPLES_CHECK): examples/no_leaks_test.c $(LIBS)
 
 examples: $(EXAMPLES) $(EXAMPLES_CHECK) ## build the examples
 
-demo: all $(EXAMPLES) ## show the main job
+demo: ## show the main job
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) $(BUILD)/examples/find_leaks
 	$(Q)$(BUILD)/examples/find_leaks
 
 # It uses tests/support/live.h.
@@ -547,7 +553,11 @@ RECORDED := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/recorder/*.c)
 tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
 	$(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/silent_fuse examples
 
-check: tests check-layers check-context ## run the tests
+.PHONY: check-built
+check-built: tests check-layers check-context
+
+check: ## run the tests
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
 	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
 		$(SCRIPTS) $(EXAMPLES_CHECK)
 
