@@ -234,7 +234,7 @@ main(void)
 	Suite *suite = suite_create("answer");
 	TCase *tcase = tcase_create("answer");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, twice_with_results_held);
 	tcase_add_test(tcase, limit_0);
 	tcase_add_test(tcase, case_order);

@@ -163,7 +163,7 @@ main(void)
 	Suite *suite = suite_create("arena faults");
 	TCase *tcase = tcase_create("requests");
 
-	tcase_set_timeout(tcase, 200);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, request_fails, 0, 4);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -296,7 +296,7 @@ at_exit_suite(void)
 	Suite *suite = suite_create("at_exit");
 	TCase *tcase = tcase_create("at_exit");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, at_exit_leaks, 0, 2);
 	tcase_add_test(tcase, at_exit_from_frame);
 	tcase_add_loop_test(tcase, at_exit_over_frame, 0, 2);

@@ -265,7 +265,7 @@ main(void)
 	Suite *suite = suite_create("callers");
 	TCase *tcase = tcase_create("callers");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, concurrent);
 	tcase_add_test(tcase, reentrant);
 	tcase_add_test(tcase, within_malloc);

@@ -337,7 +337,7 @@ main(void)
 	Suite *suite = suite_create("causes");
 	TCase *tc = tcase_create("causes");
 
-	tcase_set_timeout(tc, 30);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, causes_setup, NULL);
 	tcase_add_test(tc, complete);
 	tcase_add_test(tc, partial);

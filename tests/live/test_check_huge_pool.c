@@ -203,7 +203,7 @@ main(void)
 	TCase *tcase = tcase_create("check_huge_pool");
 
 	tcase_add_unchecked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, from_outside, 0, 2);
 	tcase_add_loop_test(tcase, from_within, 0, 2);
 	tcase_add_test(tcase, shared_and_given_back);

@@ -288,7 +288,7 @@ main(void)
 	Suite *suite = suite_create("check_late");
 	TCase *tcase = tcase_create("late");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, a_little_late);
 	tcase_add_test(tcase, far_too_late);
 	tcase_add_test(tcase, may_wait_for_ever);

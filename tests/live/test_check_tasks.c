@@ -133,7 +133,7 @@ main(void)
 	Suite *suite = suite_create("check_tasks");
 	TCase *tcase = tcase_create("check_tasks");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, few);
 	tcase_add_test(tcase, enough);
 	suite_add_tcase(suite, tcase);

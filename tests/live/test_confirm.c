@@ -129,7 +129,7 @@ main(int argc, char **argv)
 		return status;
 	suite = suite_create("confirm");
 	tcase = tcase_create("confirm");
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, one_look);
 	tcase_add_test(tcase, two_looks);
 	tcase_add_test(tcase, nothing_lost_needs_one_look);

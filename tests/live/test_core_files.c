@@ -272,7 +272,7 @@ main(void)
 	Suite *suite = suite_create("core_files");
 	TCase *tc = tcase_create("core_files");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_loop_test(tc, by_the_kernel, 0, 2);
 	tcase_add_loop_test(tc, by_gcore, 0, 2);
 	tcase_add_loop_test(tc, by_process, 0, 4);

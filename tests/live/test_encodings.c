@@ -202,7 +202,7 @@ main(void)
 	Suite *suite = suite_create("encodings");
 	TCase *tcase = tcase_create("fontconfig");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, in_use);
 	tcase_add_test(tcase, lost);
 	tcase_add_loop_test(tcase, no_pattern, 0, 3);

@@ -220,7 +220,7 @@ main(void)
 	Suite *suite = suite_create("exhausted groups");
 	TCase *tcase = tcase_create("groups");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, group_of_processes, 0, NUM_RUNGS);
 	tcase_add_loop_test(tcase, group_of_memory, 0, NUM_RUNGS);
 	suite_add_tcase(suite, tcase);

@@ -237,7 +237,7 @@ main(void)
 	Suite *suite = suite_create("exhaustion");
 	TCase *tcase = tcase_create("exhaustion");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, descriptors, 0, NUM_RUNGS);
 	tcase_add_loop_test(tcase, address_space, 0, NUM_RUNGS);
 	tcase_add_loop_test(tcase, data_size, 0, NUM_RUNGS);

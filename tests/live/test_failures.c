@@ -182,7 +182,7 @@ main(void)
 	Suite *suite = suite_create("failures");
 	TCase *tcase = tcase_create("each step");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, no_collector, 0, 2);
 	tcase_add_loop_test(tcase, ptrace_denied, 0, 2);
 	tcase_add_loop_test(tcase, ptrace_denied_by_signal, 0, 2);

@@ -275,7 +275,7 @@ main(void)
 	Suite *suite = suite_create("fault threads");
 	TCase *tcase = tcase_create("threads");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, every_signal_blocked, 0, NUM_RUNGS);
 	tcase_add_loop_test(tcase, handler_calls_refused, 0, NUM_CALLS);
 	tcase_add_loop_test(tcase, threads_come_and_go, 0, NUM_RUNGS);

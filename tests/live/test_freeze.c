@@ -288,7 +288,7 @@ main(void)
 	Suite *suite = suite_create("malloc_disable");
 	TCase *tcase = tcase_create("freeze");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, reenable);
 	tcase_add_test(tcase, deadlock_allocate);
 	tcase_add_test(tcase, deadlock_calloc_realloc_memalign);

@@ -134,7 +134,7 @@ main(void)
 	Suite *suite = suite_create("malloc_disable");
 	TCase *tcase = tcase_create("freeze");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, rounds_under_load);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

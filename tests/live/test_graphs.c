@@ -367,7 +367,7 @@ main(void)
 	Suite *suite = suite_create("graphs");
 	TCase *tcase = tcase_create("graphs");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, random_graph, 0, GRAPHS);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);

@@ -164,7 +164,7 @@ main(void)
 	Suite *suite = suite_create("in_malloc");
 	TCase *tcase = tcase_create("in_malloc");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, waiting_for_an_arena);
 	tcase_add_test(tcase, waiting_for_something_else);
 	tcase_add_test(tcase, interrupted_by_a_handler);

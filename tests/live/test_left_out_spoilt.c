@@ -83,7 +83,7 @@ main(void)
 	Suite *suite = suite_create("left_out_spoilt");
 	TCase *tcase = tcase_create("held");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, spoilt_while_held, 0, NUM_SPOILS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -357,7 +357,7 @@ log_suite(void)
 	Suite *suite = suite_create("log");
 	TCase *lines = tcase_create("lines");
 
-	tcase_set_timeout(lines, 120);
+	tcase_set_timeout(lines, 240);
 	tcase_add_test(lines, case_log);
 	tcase_add_test(lines, steps_are_not_logged);
 	tcase_add_test(lines, log_of_a_failure);

@@ -246,7 +246,7 @@ places_suite(void)
 	Suite *suite = suite_create("log places");
 	TCase *places = tcase_create("places");
 
-	tcase_set_timeout(places, 120);
+	tcase_set_timeout(places, 240);
 	tcase_add_checked_fixture(places, make_folder, drop_folder);
 	tcase_add_test(places, log_path);
 	tcase_add_test(places, log_path_unwritable);

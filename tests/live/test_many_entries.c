@@ -193,7 +193,7 @@ main(void)
 	Suite *suite = suite_create("many_entries");
 	TCase *tc = tcase_create("many_entries");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_loop_test(
 	    tc, of_the_command, 0, sizeof(forms) / sizeof(*forms));
 	tcase_add_test(tc, of_the_program);

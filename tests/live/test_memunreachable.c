@@ -221,7 +221,7 @@ main(void)
 	Suite *suite = suite_create("memunreachable");
 	TCase *tcase = tcase_create("end_to_end");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, clean);
 	tcase_add_test(tcase, stack);
 	tcase_add_test(tcase, global_variable);

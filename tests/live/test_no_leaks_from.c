@@ -135,7 +135,7 @@ main(void)
 	Suite *suite = suite_create("no_leaks_from");
 	TCase *tcase = tcase_create("no_leaks_from");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, large_frame);
 	tcase_add_test(tcase, callers_count);
 #if defined(__x86_64__)

@@ -186,7 +186,7 @@ main(void)
 	Suite *suite = suite_create("not_roots");
 	TCase *tcase = tcase_create("not_roots");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, unaligned_pointer);
 	tcase_add_test(tcase, file_shared);
 	tcase_add_loop_test(tcase, freed_block, 0, 4);

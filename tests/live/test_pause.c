@@ -139,7 +139,7 @@ main(void)
 	Suite *suite = suite_create("pause");
 	TCase *tcase = tcase_create("pause");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
 	tcase_add_test(tcase, fork_waits_for_a_thread);
 	suite_add_tcase(suite, tcase);

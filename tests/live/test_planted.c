@@ -134,7 +134,7 @@ main(void)
 	Suite *suite = suite_create("planted");
 	TCase *tcase = tcase_create("planted");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, planted_blocks, 0, SHARES);
 	tcase_add_loop_test(
 	    tcase, references_to_last_words, 0, 3 * HOLDER_SHAPES);

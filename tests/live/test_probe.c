@@ -283,7 +283,7 @@ main(void)
 	Suite *suite = suite_create("probe");
 	TCase *tc = tcase_create("probe");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, no_filter);
 	tcase_add_loop_test(
 	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));

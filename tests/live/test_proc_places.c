@@ -210,7 +210,7 @@ main(void)
 		printf("SKIPPED: proc places: no mounts of our own here\n");
 		return 77;
 	}
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, causes_setup, NULL);
 	if (geteuid() == 0 && unshare(CLONE_NEWNS) == 0) {
 		tcase_add_loop_test(tc, absent, 0, 2);

@@ -183,7 +183,7 @@ main(void)
 	Suite *suite = suite_create("protected_blocks");
 	TCase *tcase = tcase_create("protected_blocks");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, main_heap, 0, NUM_PROTECTIONS);
 	tcase_add_loop_test(tcase, mmapped, 0, NUM_PROTECTIONS);
 	tcase_add_loop_test(tcase, arena_of_a_thread, 0, NUM_PROTECTIONS);

@@ -171,7 +171,7 @@ main(void)
 	Suite *suite = suite_create("refusal");
 	TCase *tc = tcase_create("refusal");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	if (getuid() == 0) {
 		tcase_add_test(tc, not_dumpable);

@@ -124,7 +124,7 @@ main(void)
 	Suite *suite = suite_create("roots_alternate");
 	TCase *tcase = tcase_create("alternate");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, own);
 	tcase_add_loop_test(tcase, of_threads, 0, 2);
 	tcase_add_test(tcase, under_seccomp);

@@ -182,7 +182,7 @@ main(void)
 	Suite *suite = suite_create("roots_churn");
 	TCase *tcase = tcase_create("churn");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, born_and_dying);
 	tcase_add_test(tcase, handed_on_from_thread_to_thread);
 	suite_add_tcase(suite, tcase);

@@ -272,7 +272,7 @@ main(void)
 	Suite *suite = suite_create("roots_coroutines");
 	TCase *tcase = tcase_create("coroutines");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, coroutine_suspended, 0, 3);
 	tcase_add_test(tcase, stack_that_grew);
 	tcase_add_test(tcase, stack_that_grew_of_a_blocked_thread);

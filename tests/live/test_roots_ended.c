@@ -231,7 +231,7 @@ main(void)
 	Suite *suite = suite_create("roots_ended");
 	TCase *tcase = tcase_create("ended");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, stack_of_an_ended_thread, 0, 5);
 	tcase_add_test(tcase, stack_of_a_detached_thread);
 	tcase_add_loop_test(tcase, argument_of_a_thread, 0, 2);

@@ -121,7 +121,7 @@ main(void)
 	Suite *suite = suite_create("roots_jmp_buf");
 	TCase *tcase = tcase_create("jmp_buf");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, jmp_buf_in_data, 0, NUM_SAVES);
 	tcase_add_loop_test(tcase, jmp_buf_in_frame, 0, NUM_SAVES);
 	tcase_add_loop_test(tcase, jmp_buf_in_block, 0, NUM_SAVES);

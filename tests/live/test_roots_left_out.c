@@ -201,7 +201,7 @@ main(void)
 	Suite *suite = suite_create("roots_left_out");
 	TCase *tcase = tcase_create("left_out");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, private_memory, 0, 2);
 	tcase_add_loop_test(tcase, read_only_memory, 0, 2);
 	tcase_add_test(tcase, many_mappings);

@@ -258,7 +258,7 @@ main(void)
 	Suite *suite = suite_create("roots_live");
 	TCase *tcase = tcase_create("roots");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, global_data);
 	tcase_add_test(tcase, global_bss);
 	tcase_add_test(tcase, static_local);

@@ -534,7 +534,7 @@ main(void)
 	Suite *suite = suite_create("roots_memory");
 	TCase *tcase = tcase_create("memory");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, system_v);
 	tcase_add_loop_test(tcase, huge_pages, 0, 2);
 	tcase_add_test(tcase, transparent_huge_page);

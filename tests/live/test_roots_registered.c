@@ -312,7 +312,7 @@ main(void)
 	Suite *suite = suite_create("roots_registered");
 	TCase *tcase = tcase_create("roots");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, epoll_data);
 	tcase_add_test(tcase, timer_value);
 	tcase_add_test(tcase, ignored_object);

@@ -298,7 +298,7 @@ main(void)
 	Suite *suite = suite_create("roots_registers");
 	TCase *tcase = tcase_create("registers");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, spinning_thread, 0, NUM_SPINS);
 	tcase_add_test(tcase, signal_frame);
 	tcase_add_loop_test(tcase, callee_saved_register_of_the_caller, 0, 6);

@@ -247,7 +247,7 @@ main(void)
 	Suite *suite = suite_create("roots_shared");
 	TCase *tcase = tcase_create("shared");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, moved_by_stores, 0, 3);
 	tcase_add_test(tcase, moved_by_another_name);
 	tcase_add_loop_test(tcase, moved_by_writes, 0, 2);

@@ -269,7 +269,7 @@ main(void)
 	Suite *suite = suite_create("roots_threads");
 	TCase *tcase = tcase_create("threads");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, blocked_thread);
 	tcase_add_test(tcase, static_tls);
 	tcase_add_loop_test(tcase, dynamic_tls, 0, 2);

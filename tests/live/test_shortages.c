@@ -324,7 +324,7 @@ main(void)
 	Suite *suite = suite_create("shortages");
 	TCase *tcase = tcase_create("shortages");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, allocation_not_mapped);
 	tcase_add_loop_test(tcase, provider_fails, 0, 2);
 	tcase_add_test(tcase, no_memory);

@@ -345,7 +345,7 @@ manners_suite(void)
 	Suite *suite = suite_create("manners");
 	TCase *tcase = tcase_create("manners");
 
-	tcase_set_timeout(tcase, 180);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, rank_of_the_sweeper, 0, 2);
 	tcase_add_test(tcase, max_memory);
 	tcase_add_test(tcase, advice);

@@ -299,7 +299,7 @@ triggers_suite(void)
 	Suite *suite = suite_create("triggers");
 	TCase *by_signal = tcase_create("signal");
 
-	tcase_set_timeout(by_signal, 120);
+	tcase_set_timeout(by_signal, 240);
 	tcase_add_test(by_signal, idle);
 	tcase_add_test(by_signal, paused);
 	tcase_add_test(by_signal, within_malloc);

@@ -199,7 +199,7 @@ main(void)
 	Suite *suite = suite_create("unknown_release");
 	TCase *tc = tcase_create("unknown_release");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, inferred);
 	tcase_add_test(tc, refused);
 	tcase_add_test(tc, inferred_under_load);

@@ -243,7 +243,7 @@ main(void)
 	Suite *suite = suite_create("unseen_eintr");
 	TCase *tcase = tcase_create("unseen_eintr");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, effects, 0, (int)ROWS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

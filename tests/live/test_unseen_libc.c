@@ -156,7 +156,7 @@ main(void)
 	Suite *suite = suite_create("unseen_libc");
 	TCase *tcase = tcase_create("unseen_libc");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, error_numbers, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_handler_runs, 0, UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);

@@ -265,7 +265,7 @@ main(void)
 	Suite *suite = suite_create("unseen_proc");
 	TCase *tcase = tcase_create("unseen_proc");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, descriptors, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, mappings, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, tasks, 0, UNSEEN_RUNGS);

@@ -279,7 +279,7 @@ main(void)
 	Suite *suite = suite_create("unseen_registers");
 	TCase *tcase = tcase_create("unseen_registers");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, held, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, caller, 0, UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);

@@ -148,7 +148,7 @@ main(void)
 	Suite *suite = suite_create("unseen_sigchld");
 	TCase *tcase = tcase_create("unseen_sigchld");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, no_sigchld_handled, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_sigchld_pending, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_sigchld_waited_for, 0, UNSEEN_RUNGS);

@@ -74,7 +74,7 @@ main(void)
 	Suite *suite = suite_create("unseen_sigwait");
 	TCase *tcase = tcase_create("unseen_sigwait");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, waiting, 0, 3 * UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, descriptor, 0, 3 * UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);

@@ -145,7 +145,7 @@ main(void)
 	Suite *suite = suite_create("unseen_stacks");
 	TCase *tcase = tcase_create("unseen_stacks");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, alternate_stacks, 0, UNSEEN_RUNGS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

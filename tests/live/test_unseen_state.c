@@ -368,7 +368,7 @@ main(void)
 	Suite *suite = suite_create("unseen_state");
 	TCase *tcase = tcase_create("unseen_state");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, state, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, handlers, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, no_time_stamps, 0, UNSEEN_RUNGS);

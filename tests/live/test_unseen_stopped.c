@@ -314,7 +314,7 @@ main(void)
 	Suite *suite = suite_create("unseen_stopped");
 	TCase *tcase = tcase_create("unseen_stopped");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, case_process, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, case_group, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, stop_and_continue, 0, UNSEEN_RUNGS);

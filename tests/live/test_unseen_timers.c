@@ -223,7 +223,7 @@ main(void)
 	Suite *suite = suite_create("unseen_timers");
 	TCase *tcase = tcase_create("unseen_timers");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, timers, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, interval_timers, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, timer_descriptor, 0, UNSEEN_RUNGS);

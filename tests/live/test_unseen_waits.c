@@ -297,7 +297,7 @@ main(void)
 	Suite *suite = suite_create("unseen_waits");
 	TCase *tcase = tcase_create("unseen_waits");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, each_child_once, 0, WAYS * UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, orphans_once, 0, UNSEEN_RUNGS);
 	tcase_add_loop_test(tcase, children_see_nothing, 0, UNSEEN_RUNGS);

@@ -319,7 +319,7 @@ main(int argc, char **argv)
 		return status;
 	suite = suite_create("use_options");
 	tcase = tcase_create("use_options");
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, each_option_loses_its_own_places, 0,
 	    sizeof(options) / sizeof(*options));
 	tcase_add_test(tcase, all_options_off);

@@ -225,7 +225,7 @@ main(void)
 	Suite *suite = suite_create("why_places");
 	TCase *tcase = tcase_create("why_places");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, variable_of_the_program);
 	tcase_add_test(tcase, variable_of_a_library);
 	tcase_add_test(tcase, mappings);

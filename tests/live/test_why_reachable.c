@@ -225,7 +225,7 @@ main(void)
 	Suite *suite = suite_create("why_reachable");
 	TCase *tcase = tcase_create("why_reachable");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, block_in_a_block, 0, 4);
 	tcase_add_test(tcase, lost_cycle);
 	tcase_add_test(tcase, interior_addresses);

@@ -213,7 +213,7 @@ main(void)
 	Suite *suite = suite_create("why_registers");
 	TCase *tcase = tcase_create("registers");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, register_of_a_thread, 0, NUM_SPINS);
 	tcase_add_loop_test(tcase, register_of_the_caller, 0, 6);
 	tcase_add_test(tcase, registers_are_preserved);

@@ -214,7 +214,7 @@ main(void)
 	Suite *suite = suite_create("why_threads");
 	TCase *tcase = tcase_create("why_threads");
 
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, stack_of_another_thread);
 	tcase_add_test(tcase, variable_of_another_thread);
 	tcase_add_test(tcase, variable_of_this_thread);

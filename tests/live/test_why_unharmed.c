@@ -104,7 +104,7 @@ main(void)
 	Suite *suite = suite_create("why_unharmed");
 	TCase *tcase = tcase_create("why_unharmed");
 
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, program_is_unharmed);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -90,7 +90,7 @@ captured_case(const char *name)
 {
 	TCase *tc = tcase_create(name);
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	return tc;
 }

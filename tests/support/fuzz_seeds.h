@@ -57,7 +57,7 @@ main(void)
 	Suite *suite = suite_create("fuzz_" FUZZ_NAME);
 	TCase *tc = tcase_create("fuzz_" FUZZ_NAME);
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, seeds);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);

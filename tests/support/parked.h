@@ -250,7 +250,7 @@ parked_case(const char *name)
 {
 	TCase *tc = tcase_create(name);
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, parked_setup, parked_teardown);
 	return tc;
 }

@@ -319,7 +319,7 @@ main(void)
 	Suite *suite = suite_create("arena");
 	TCase *tc = tcase_create("arena");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, simple);
 	tcase_add_test(tc, multiple);

@@ -407,7 +407,7 @@ main(void)
 	Suite *suite = suite_create("available");
 	TCase *tc = tcase_create("available");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, machine);
 	tcase_add_test(tc, cgroup);

@@ -298,7 +298,7 @@ main(void)
 	TCase *tests = tcase_create("gate");
 
 	tcase_add_checked_fixture(tests, begin, made_end);
-	tcase_set_timeout(tests, 60);
+	tcase_set_timeout(tests, 240);
 	tcase_add_test(tests, others_wait);
 	tcase_add_test(tests, nests);
 	tcase_add_test(tests, without_options);

@@ -262,7 +262,7 @@ main(void)
 	tcase_add_test(tcase, hostile_units);
 	tcase_add_test(tcase, slots_lead_to_stacks);
 	tcase_add_test(tcase, slots_of_threads);
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 240);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

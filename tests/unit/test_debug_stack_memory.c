@@ -246,7 +246,7 @@ main(void)
 	tcase_add_test(tcase, a_gap_between_two_stacks);
 	tcase_add_test(tcase, smashed_stacks);
 	tcase_add_test(tcase, code_without_tables);
-	tcase_set_timeout(tcase, 30);
+	tcase_set_timeout(tcase, 240);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -350,7 +350,7 @@ main(void)
 	tcase_add_test(tcase, tables_cut_off);
 	tcase_add_test(tcase, new_code_in_an_old_place);
 	tcase_add_test(tcase, the_memo_forgets);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -502,7 +502,7 @@ main(void)
 	TCase *tests = tcase_create("watch");
 
 	tcase_add_checked_fixture(tests, begin, end);
-	tcase_set_timeout(tests, 60);
+	tcase_set_timeout(tests, 240);
 	tcase_add_test(tests, numbers);
 	tcase_add_test(tests, none_without_options);
 	tcase_add_test(tests, toggle_is_immediate);

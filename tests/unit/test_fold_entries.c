@@ -183,7 +183,7 @@ main(void)
 	Suite *suite = suite_create("fold_entries");
 	TCase *tc = tcase_create("Entries");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_loop_test(tc, order_and_limit, 0, FAKE_KINDS);
 	tcase_add_test(tc, contents_of_a_short_block);

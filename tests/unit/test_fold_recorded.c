@@ -331,7 +331,7 @@ main(void)
 	tcase_add_loop_test(merging, frames_without_folding, 0, FAKE_KINDS);
 	suite_add_tcase(suite, merging);
 	tcase_add_checked_fixture(random, NULL, clean_up);
-	tcase_set_timeout(random, 60);
+	tcase_set_timeout(random, 240);
 	tcase_add_loop_test(random, random_stacks, 0, FAKE_KINDS);
 	suite_add_tcase(suite, random);
 

@@ -327,7 +327,7 @@ main(void)
 	Suite *suite = suite_create("giant");
 	TCase *tc = tcase_create("giant");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_test(tc, random_graph);
 	tcase_add_loop_test(tc, owners_of_random_graph, 0, 6);

@@ -147,7 +147,7 @@ main(void)
 	Suite *suite = suite_create("glibc_free");
 	TCase *tc = tcase_create("glibc_free");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, rule4_free_lists);
 	tcase_add_test(tc, rule5_tcache);

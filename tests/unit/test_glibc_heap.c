@@ -264,7 +264,7 @@ main(void)
 	Suite *suite = suite_create("glibc_heap");
 	TCase *tc = tcase_create("glibc_heap");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, rule1_ring);
 	tcase_add_test(tc, rule2_chunks);

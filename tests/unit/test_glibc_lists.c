@@ -291,7 +291,7 @@ main(void)
 	TCase *tc = tcase_create("lists");
 
 	map_heap(ARENAS * HEAP_BYTES);
-	tcase_set_timeout(tc, 200);
+	tcase_set_timeout(tc, 240);
 	tcase_add_loop_test(tc, lists_are_as_in_order, 0, 16);
 	tcase_add_loop_test(tc, damaged_links, 0, 4);
 	tcase_add_loop_test(tc, ring_apart_from_the_heads, 0, 2);

@@ -62,7 +62,7 @@ main(void)
 	Suite *suite = suite_create("glibc_mmapped");
 	TCase *tc = tcase_create("glibc_mmapped");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, rule6_mmapped);
 	suite_add_tcase(suite, tc);

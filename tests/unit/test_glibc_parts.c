@@ -200,7 +200,7 @@ main(void)
 
 	layout.tcache_size = TCACHE_BYTES;
 	map_heap(HEAP_BYTES);
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_loop_test(tc, parts_are_the_whole, 0, ROUNDS);
 	tcase_add_loop_test(tc, damage_is_named_alike, 0, ROUNDS);
 	tcase_add_loop_test(tc, damage_at_a_seam, 0, 2);

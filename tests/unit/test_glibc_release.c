@@ -327,7 +327,7 @@ main(void)
 	Suite *suite = suite_create("glibc_release");
 	TCase *tc = tcase_create("glibc_release");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup_release, NULL);
 	tcase_add_test(tc, nearest_release);
 	tcase_add_test(tc, table_is_ordered);

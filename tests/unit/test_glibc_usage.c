@@ -306,7 +306,7 @@ main(void)
 	Suite *suite = suite_create("glibc_usage");
 	TCase *tc = tcase_create("glibc_usage");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, usage_setup, NULL);
 	tcase_add_test(tc, fresh);
 	tcase_add_test(tc, full);

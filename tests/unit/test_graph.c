@@ -373,7 +373,7 @@ main(void)
 	Suite *suite = suite_create("graph");
 	TCase *tc = tcase_create("graph");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_loop_test(tc, same_edges, 1, 5);
 	tcase_add_loop_test(tc, same_edges_of_code, 1, 5);

@@ -219,7 +219,7 @@ main(void)
 	Suite *suite = suite_create("heap_damage_arenas");
 	TCase *tc = tcase_create("heap_damage_arenas");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, undamaged);
 	tcase_add_test(tc, rule1_two_main_arenas);

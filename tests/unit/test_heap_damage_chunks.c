@@ -169,7 +169,7 @@ main(void)
 	Suite *suite = suite_create("heap_damage_chunks");
 	TCase *tc = tcase_create("heap_damage_chunks");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	EACH_ARENA(tc, rule2_impossible_size);
 	EACH_ARENA(tc, rule2_size_leads_out);

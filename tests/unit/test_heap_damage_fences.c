@@ -112,7 +112,7 @@ main(void)
 	Suite *suite = suite_create("heap_damage_fences");
 	TCase *tc = tcase_create("heap_damage_fences");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, rule2_fenceposts);
 	tcase_add_test(tc, rule2_heap_left);
 	suite_add_tcase(suite, tc);

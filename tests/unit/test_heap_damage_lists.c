@@ -334,7 +334,7 @@ main(void)
 	Suite *suite = suite_create("heap_damage_lists");
 	TCase *tc = tcase_create("heap_damage_lists");
 
-	tcase_set_timeout(tc, 20);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	EACH_ARENA(tc, rule4_links_not_mutual);
 	EACH_ARENA(tc, rule4_head_not_mutual);

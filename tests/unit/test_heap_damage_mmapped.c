@@ -285,7 +285,7 @@ main(void)
 	TCase *tc = tcase_create("heap_damage_mmapped");
 	TCase *pick = tcase_create("pick");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_test(tc, rule6_n_mmaps);
 	tcase_add_test(tc, rule6_mmapped_mem);

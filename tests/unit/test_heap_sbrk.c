@@ -212,7 +212,7 @@ main(void)
 	Suite *suite = suite_create("heap_sbrk");
 	TCase *tc = tcase_create("heap_sbrk");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, NULL);
 	tcase_add_loop_test(tc, rule7_whole_pages, 0, VARIANTS);
 	tcase_add_loop_test(tc, rule7_odd_bytes, 0, VARIANTS);

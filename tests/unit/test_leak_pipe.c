@@ -289,7 +289,7 @@ main(void)
 	TCase *tc = tcase_create("leak_pipe");
 
 	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, damaged_headers_are_refused);
 	tcase_add_test(tc, all_arrives);
 	tcase_add_test(tc, a_failure_arrives_with_its_words);

@@ -249,7 +249,7 @@ main(void)
 	Suite *suite = suite_create("library_state");
 	TCase *tc = tcase_create("library_state");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_test(tc, lock_tells_reentry_apart);
 	tcase_add_test(tc, lock_has_a_deadline);
 	tcase_add_test(tc, lock_heals_in_a_child);

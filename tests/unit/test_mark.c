@@ -272,7 +272,7 @@ main(void)
 	tcase_add_loop_test(heapwalker, cycle, 0, FAKE_KINDS);
 	suite_add_tcase(suite, heapwalker);
 
-	tcase_set_timeout(more, 60);
+	tcase_set_timeout(more, 240);
 	tcase_add_checked_fixture(more, NULL, teardown);
 	tcase_add_loop_test(more, cut_word, 0, FAKE_KINDS);
 	tcase_add_loop_test(more, overlapping_roots, 0, FAKE_KINDS);

@@ -113,7 +113,7 @@ main(void)
 	TCase *giant = tcase_create("Giant");
 
 	tcase_add_checked_fixture(giant, NULL, teardown);
-	tcase_set_timeout(giant, 120);
+	tcase_set_timeout(giant, 240);
 	tcase_add_loop_test(giant, long_chain, 0, FAKE_KINDS);
 	tcase_add_loop_test(giant, wide, 0, FAKE_KINDS);
 	tcase_add_loop_test(giant, overflow, 0, FAKE_KINDS);

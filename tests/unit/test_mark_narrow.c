@@ -78,7 +78,7 @@ main(void)
 	Suite *suite = suite_create("mark_narrow");
 	TCase *tc = tcase_create("narrow");
 
-	tcase_set_timeout(tc, 120);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, NULL, teardown);
 	tcase_add_loop_test(tc, list_of_last_words, 0, 4);
 	tcase_add_loop_test(tc, table_of_last_words, 0, 4);

@@ -89,7 +89,7 @@ main(void)
 	TCase *random = tcase_create("Random");
 
 	tcase_add_checked_fixture(random, NULL, teardown);
-	tcase_set_timeout(random, 120);
+	tcase_set_timeout(random, 240);
 	tcase_add_loop_test(random, random_graphs, 0, FAKE_KINDS);
 	suite_add_tcase(suite, random);
 

@@ -571,7 +571,7 @@ main(void)
 	tcase_add_test(tcase, more_than_may_be);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("Window");
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_checked_fixture(tcase, setup_window, teardown);
 	add_both(tcase);
 	tcase_add_loop_test(tcase, readers_share_a_window, 1, 6);
@@ -583,12 +583,12 @@ main(void)
 	tcase_add_test_raise_signal(tcase, detached_is_fatal, SIGSEGV);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("Slow window");
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_checked_fixture(tcase, setup_slow_window, teardown);
 	tcase_add_test(tcase, the_end_comes_first);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("Slow");
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_checked_fixture(tcase, setup_slow, teardown);
 	tcase_add_test(tcase, slow_reading_is_given_up);
 	tcase_add_test(tcase, the_end_comes_first);

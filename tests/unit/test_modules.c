@@ -220,7 +220,7 @@ main(void)
 	TCase *tcase = tcase_create("modules");
 
 	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, as_the_linker_has_it);
 	tcase_add_test(tcase, variables_of_ours);
 	tcase_add_test(tcase, what_is_no_variable);

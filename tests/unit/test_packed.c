@@ -221,7 +221,7 @@ main(void)
 	Suite *suite = suite_create("packed");
 	TCase *tc = tcase_create("packed");
 
-	tcase_set_timeout(tc, 60);
+	tcase_set_timeout(tc, 240);
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, all_come_out);
 	tcase_add_test(tc, any_end);

@@ -260,7 +260,7 @@ main(void)
 	TCase *tcase = tcase_create("pages");
 
 	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
-	tcase_set_timeout(tcase, 120);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, untouched_pages_do_not_count);
 	tcase_add_test(tcase, no_written_page_is_lost);
 	tcase_add_test(tcase, a_terabyte_of_nothing);

@@ -489,7 +489,7 @@ main(void)
 	tcase_add_test(tables, unloaded_modules);
 	suite_add_tcase(suite, tables);
 	tcase_add_checked_fixture(damage, setup, teardown);
-	tcase_set_timeout(damage, 60);
+	tcase_set_timeout(damage, 240);
 	tcase_add_test(damage, not_a_recorder);
 	tcase_add_test(damage, stacks_that_are_cut);
 	tcase_add_test(damage, directory_full_of_one_span);

@@ -271,7 +271,7 @@ main(void)
 	TCase *tcase = tcase_create("referrers");
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, words_of_a_root, 0, FAKE_KINDS);
 	tcase_add_loop_test(tcase, blocks_reachable_and_not, 0, FAKE_KINDS);
 	tcase_add_loop_test(tcase, itself_does_not_count, 0, FAKE_KINDS);

@@ -185,7 +185,7 @@ main(void)
 	TCase *tcase = tcase_create("referrers_many");
 
 	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, many_are_counted_and_cut, 0, FAKE_KINDS);
 	tcase_add_loop_test(tcase, rules_of_words, 0, FAKE_KINDS);
 	tcase_add_loop_test(tcase, random_graphs, 0, 40);

@@ -281,7 +281,7 @@ main(void)
 	TCase *tcase = tcase_create("why_pipe");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 60);
+	tcase_set_timeout(tcase, 240);
 	tcase_add_test(tcase, all_arrives);
 	tcase_add_test(tcase, none_and_a_failure);
 	tcase_add_test(tcase, damaged_headers_are_refused);
