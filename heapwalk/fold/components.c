@@ -246,9 +246,9 @@ find_parents(struct mu_components *components, const struct search *search)
 	}
 }
 
-/* Children have lower numbers, so they are complete before their parents. */
+/* Children have lower numbers, so they are added up before their parents. */
 static void
-add_up_trees(struct mu_components *components)
+add_up_private(struct mu_components *components)
 {
 	struct mu_component *child, *parent;
 	uint32_t i;
@@ -260,11 +260,9 @@ add_up_trees(struct mu_components *components)
 	}
 	for (i = 0; i < components->num_components; i++) {
 		child = &components->all[i];
-		if (child->parent >= MU_MANY_PARENT || !child->complete)
+		if (!mu_component_private(child))
 			continue;
 		parent = &components->all[child->parent];
-		if (!parent->complete)
-			continue;
 		parent->count += child->count;
 		parent->bytes += child->bytes;
 	}
@@ -382,7 +380,7 @@ describe(struct mu_components *components, const struct search *search,
 	mu_component_sums(components);
 	if (components->deadline->passed)
 		return MU_ERR_TIMEOUT;
-	add_up_trees(components);
+	add_up_private(components);
 	return link_trees(components, search, arena);
 }
 

@@ -3,10 +3,13 @@
  * each leads to.
  *
  * Components are numbered so that edges between them go from higher to lower
- * numbers. What is below a component is added up in one pass as long as it is a
- * tree: a long tail that many owners share is walked once, not once an owner.
- * What is below and shared has to be walked for each owner anew; but what is
- * below one of them, the hub, is added up once too (heapwalk/fold/retained.c).
+ * numbers. A component is private if one component leads to it and the same is
+ * true of all that is below it. Private components are added to the one that
+ * leads to them, and a component that leads to one other component besides is
+ * added up from that one. So lists, trees and what leads into them are added up
+ * in one pass. Of the rest, what is below one component, the hub, is added up
+ * once; anything else has to be walked for each owner anew
+ * (heapwalk/fold/retained.c).
  */
 #ifndef HEAPWALK_FOLD_COMPONENTS_H
 #define HEAPWALK_FOLD_COMPONENTS_H
@@ -16,11 +19,13 @@
 #define MU_NO_PARENT 0x7fffffffu /* nothing points at it: an owner */
 #define MU_MANY_PARENT 0x7ffffffeu
 #define MU_NO_HUB 0xffffffffu
+#define MU_NO_COMPONENT 0xffffffffu
 
 struct mu_component {
 	/*
-	 * Of all that is below it, itself included, if it is complete, as a
-	 * tree is from the start; else of the component alone.
+	 * Of the component and the private ones below it; with what is below
+	 * mu_components.next, if there is one. If it is complete, all that is
+	 * below it is private.
 	 */
 	size_t bytes;
 	uint32_t count;       /* of blocks */
@@ -56,6 +61,13 @@ struct mu_components {
 	uint32_t *of;        /* the component of each tree */
 	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
 
+	/*
+	 * Of each component that is not complete: 1 + the only one that it
+	 * leads to and that is not private, if what is below that one is known;
+	 * else 0. NULL: all are complete, or they are not charged yet.
+	 */
+	uint32_t *next;
+
 	size_t bytes;       /* of all blocks */
 	size_t least, most; /* of the first blocks of owners */
 
@@ -73,6 +85,21 @@ static inline uint32_t
 mu_component_of(const struct mu_components *components, uint32_t node)
 {
 	return components->of[mu_tree_of(&components->trees, node)];
+}
+
+/* Is COMPONENT added to the one that leads to it? */
+static inline bool
+mu_component_private(const struct mu_component *component)
+{
+	return component->complete && component->parent < MU_MANY_PARENT;
+}
+
+/* See mu_components.next; MU_NO_COMPONENT: there is none. */
+static inline uint32_t
+mu_components_next(const struct mu_components *components, uint32_t component)
+{
+	return components->next != NULL ? components->next[component] - 1
+					: MU_NO_COMPONENT;
 }
 
 /* The tree behind TREE in its component; after the last comes the first. */
@@ -97,7 +124,10 @@ enum mu_status mu_components_find(struct mu_components *components,
 enum mu_status mu_components_charge(
     struct mu_components *components, struct mu_arena *arena);
 
-/* What can be reached from COMPONENT, itself included: an owner, or the hub. */
+/*
+ * What can be reached from COMPONENT, itself included: an owner, the hub, or
+ * what is complete, or has or is a mu_components.next.
+ */
 void mu_components_reach(const struct mu_components *components,
     uint32_t component, size_t *count, size_t *bytes);
 

@@ -8,8 +8,9 @@
  * counted once an owner; what two owners share is charged in full to both (but
  * for ownerless cycles, which are one entry here).
  *
- * Iterative, and linear but for what owners share and is no tree; runs on a
- * small stack.
+ * Iterative; runs on a small stack. Linear, but for owners above components
+ * that lead to several shared ones (heapwalk/fold/retained.c): these take more,
+ * until the deadline.
  */
 #ifndef HEAPWALK_FOLD_FOLD_H
 #define HEAPWALK_FOLD_FOLD_H

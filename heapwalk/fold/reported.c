@@ -28,7 +28,18 @@ is_reported(const struct mu_component *owner, const struct mu_group *groups)
 	    groups[owner->visitor & ~MU_GROUP].reported;
 }
 
-/* Each component that TREE points at and that is not counted yet is pending. */
+/* Component NUMBER is pending, unless it is counted or will be. */
+static void
+add_component(struct mu_components *components, uint32_t number)
+{
+	struct mu_component *one = &components->all[number];
+
+	if (one->visitor == REPORTED || one->parent == MU_NO_PARENT)
+		return;
+	one->visitor = REPORTED;
+	components->pending[components->num_pending++] = number;
+}
+
 static void
 add_targets(struct mu_components *components, uint32_t tree)
 {
@@ -39,11 +50,8 @@ add_targets(struct mu_components *components, uint32_t tree)
 	    &edges, &components->trees, tree, components->deadline);
 	while (mu_tree_edges_next(&edges, &target)) {
 		number = components->of[target];
-		if (components->all[number].visitor == REPORTED ||
-		    components->all[number].parent == MU_NO_PARENT)
-			continue;
-		components->all[number].visitor = REPORTED;
-		components->pending[components->num_pending++] = number;
+		if (!mu_component_private(&components->all[number]))
+			add_component(components, number);
 	}
 }
 
@@ -54,13 +62,22 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 {
 	const struct mu_component *one = &components->all[from];
 	uint32_t first = mu_tree_of(&components->trees, one->lowest);
-	uint32_t tree = first;
+	uint32_t tree = first, next = mu_components_next(components, from);
+	size_t count, bytes;
 
 	reported->count += one->count;
 	reported->bytes += one->bytes;
 	/* Nothing else leads to what is below it, and that is counted. */
 	if (one->complete)
 		return;
+	if (next != MU_NO_COMPONENT) {
+		mu_components_reach(components, next, &count, &bytes);
+		reported->count -= count;
+		reported->bytes -= bytes;
+		mu_deadline_passed(components->deadline, 8);
+		add_component(components, next);
+		return;
+	}
 	do {
 		add_targets(components, tree);
 		tree = mu_components_after(components, tree);

@@ -2,10 +2,13 @@
  * Every owner is charged for all that can be reached from it.
  *
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
- * For the others no way is known that is linear for every graph. What makes the
- * plain walk slow in practice is one place that most owners lead to, such as
- * the giant component of a random graph: the hub. It is added up first; an
- * owner that reaches it then need not look at what is below it.
+ * A component that leads to one other besides what is private reaches that, all
+ * that it reaches, and itself: such components are added up in one pass by
+ * rising numbers, since edges lead to lower ones. For the others no way is
+ * known that is linear for every graph: an owner walks what it reaches, until
+ * the deadline. What makes that slow in practice is one place that most owners
+ * lead to, such as the giant component of a random graph: the hub. It is added
+ * up first; an owner that reaches it then need not look at what is below it.
  */
 #include "heapwalk/fold/components.h"
 
@@ -17,11 +20,14 @@ struct charging {
 	uint32_t count;
 };
 
+/* Charge the owner for NUMBER alone; what is below is pending. */
 static void
 add(struct charging *charging, uint32_t number)
 {
 	struct mu_components *components = charging->components;
 	const struct mu_component *component = &components->all[number];
+	uint32_t next = mu_components_next(components, number);
+	size_t count, bytes;
 
 	if (number == components->hub) {
 		charging->count += components->charged[0].count;
@@ -30,8 +36,29 @@ add(struct charging *charging, uint32_t number)
 	}
 	charging->count += component->count;
 	charging->bytes += component->bytes;
+	if (next != MU_NO_COMPONENT) {
+		mu_components_reach(components, next, &count, &bytes);
+		charging->count -= (uint32_t)count;
+		charging->bytes -= bytes;
+	}
 	if (!component->complete)
 		components->pending[components->num_pending++] = number;
+}
+
+/* Charge the owner for NUMBER, unless it was already, or defer that. */
+static void
+add_new(struct charging *charging, uint32_t number, bool defer)
+{
+	struct mu_components *components = charging->components;
+	struct mu_component *child = &components->all[number];
+
+	if (child->visitor == charging->owner + 1)
+		return;
+	child->visitor = charging->owner + 1;
+	if (defer && child->below_hub)
+		components->deferred[components->num_deferred++] = number;
+	else
+		add(charging, number);
 }
 
 /* Charge the owner for what FROM points at and it was not charged for yet. */
@@ -41,25 +68,22 @@ add_children(struct charging *charging, uint32_t from, bool defer)
 	struct mu_components *components = charging->components;
 	const struct mu_trees *trees = &components->trees;
 	uint32_t first = mu_tree_of(trees, components->all[from].lowest);
-	uint32_t tree = first, target, number;
-	struct mu_component *child;
+	uint32_t tree = first, target;
+	uint32_t next = mu_components_next(components, from);
 	struct mu_tree_edges edges;
 
+	if (next != MU_NO_COMPONENT) {
+		mu_deadline_passed(components->deadline, 8);
+		add_new(charging, next, defer);
+		return;
+	}
 	do {
 		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target)) {
-			number = components->of[target];
-			child = &components->all[number];
-			if (child->visitor == charging->owner + 1)
-				continue;
-			child->visitor = charging->owner + 1;
-			if (defer && child->below_hub)
-				components
-				    ->deferred[components->num_deferred++] =
-				    number;
-			else
-				add(charging, number);
-		}
+		while (mu_tree_edges_next(&edges, &target))
+			if (!mu_component_private(
+				&components->all[components->of[target]]))
+				add_new(
+				    charging, components->of[target], defer);
 		tree = mu_components_after(components, tree);
 	} while (tree != first && !components->deadline->passed);
 }
@@ -142,6 +166,93 @@ count_open(const struct mu_components *components)
 	return count;
 }
 
+/*
+ * The only component that NUMBER leads to and that is not private;
+ * MU_NO_COMPONENT: there are several, or there is no time.
+ */
+static uint32_t
+find_only(const struct mu_components *components, uint32_t number)
+{
+	const struct mu_trees *trees = &components->trees;
+	uint32_t first = mu_tree_of(trees, components->all[number].lowest);
+	uint32_t tree = first, only = MU_NO_COMPONENT, target, to;
+	struct mu_tree_edges edges;
+
+	do {
+		mu_tree_edges_open(&edges, trees, tree, components->deadline);
+		while (mu_tree_edges_next(&edges, &target)) {
+			to = components->of[target];
+			if (to == number || to == only ||
+			    mu_component_private(&components->all[to]))
+				continue;
+			if (only != MU_NO_COMPONENT)
+				return MU_NO_COMPONENT;
+			only = to;
+		}
+		tree = mu_components_after(components, tree);
+	} while (tree != first && !components->deadline->passed);
+	return components->deadline->passed ? MU_NO_COMPONENT : only;
+}
+
+static bool
+is_known(const struct mu_components *components, uint32_t number)
+{
+	return components->all[number].complete || number == components->hub ||
+	    components->next[number] != 0;
+}
+
+/*
+ * Add up component NUMBER from the only other one that it leads to. False: it
+ * has to be walked.
+ */
+static bool
+add_up(struct mu_components *components, uint32_t number)
+{
+	struct mu_component *one = &components->all[number];
+	uint32_t only = find_only(components, number);
+	size_t count, bytes;
+
+	if (only == MU_NO_COMPONENT || !is_known(components, only))
+		return false;
+	mu_components_reach(components, only, &count, &bytes);
+	one->count += (uint32_t)count;
+	one->bytes += bytes;
+	components->next[number] = 1 + only;
+	return true;
+}
+
+static void
+charge_all(struct mu_components *components)
+{
+	const struct mu_component *one;
+	uint32_t i;
+
+	for (i = 0; i < components->num_components; i++) {
+		one = &components->all[i];
+		if (one->complete || i == components->hub ||
+		    components->deadline->passed)
+			continue;
+		if (!add_up(components, i) && one->parent == MU_NO_PARENT)
+			charge(components, i);
+	}
+}
+
+static bool
+make_room(
+    struct mu_components *components, size_t num_open, struct mu_arena *arena)
+{
+	size_t count = components->num_components;
+
+	components->charged =
+	    mu_arena_alloc(arena, num_open, sizeof(*components->charged));
+	components->deferred =
+	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
+	components->next =
+	    mu_arena_alloc_table(arena, count, sizeof(*components->next));
+	return components->charged != NULL && components->deferred != NULL &&
+	    components->next != NULL;
+}
+
 enum mu_status
 mu_components_charge(struct mu_components *components, struct mu_arena *arena)
 {
@@ -153,19 +264,12 @@ mu_components_charge(struct mu_components *components, struct mu_arena *arena)
 		all[i].visitor = 0;
 	if (count == 1)
 		return MU_OK;
-	components->charged =
-	    mu_arena_alloc(arena, count, sizeof(*components->charged));
-	components->deferred = mu_arena_alloc_table(
-	    arena, components->num_components, sizeof(*components->deferred));
-	if (components->charged == NULL || components->deferred == NULL)
+	if (!make_room(components, count, arena))
 		return MU_ERR_NO_MEMORY;
 	if (hub != MU_NO_HUB)
 		charge_hub(components, hub);
 	components->hub = hub;
-	for (i = 0; i < components->num_components; i++)
-		if (all[i].parent == MU_NO_PARENT && !all[i].complete &&
-		    !components->deadline->passed)
-			charge(components, i);
+	charge_all(components);
 	return MU_OK;
 }
 
@@ -196,8 +300,11 @@ mu_components_reach(const struct mu_components *components, uint32_t component,
     size_t *count, size_t *bytes)
 {
 	const struct mu_component *one = &components->all[component];
-	const struct mu_charged *charged =
-	    one->complete ? NULL : find_charged(components, component);
+	const struct mu_charged *charged = NULL;
+
+	if (!one->complete &&
+	    mu_components_next(components, component) == MU_NO_COMPONENT)
+		charged = find_charged(components, component);
 
 	*count = charged != NULL ? charged->count : one->count;
 	*bytes = charged != NULL ? charged->bytes : one->bytes;

@@ -1,0 +1,227 @@
+/*
+ * Folding what many owners share: the work is linear in nodes and edges. Work
+ * is counted in words (heapwalk/subject/deadline.h), not in time.
+ */
+#include <check.h>
+#include <stdlib.h>
+
+#include "heapwalk/fold/components.h"
+#include "tests/support/folding.h"
+#include "tests/support/suite.h"
+
+#define NODES 100000
+#define WORDS_EACH 48 /* of work, at most, for each node and its edges */
+
+static void **nodes[NODES], **wrappers[NODES];
+static size_t to[NODES]; /* of a functional graph: where its one edge leads */
+
+/* The deadline passes as soon as more than LIMIT words of work are done. */
+static void
+charge(struct mu_components *components, size_t limit)
+{
+	static struct mu_deadline deadline;
+	struct mu_deadline never = { .ns = FAKE_NO_DEADLINE };
+	static struct mu_lost lost;
+
+	deadline = (struct mu_deadline) { .ns = 0, .left = limit };
+	if (!heap.blocks.sealed)
+		fake_heap_seal(&heap);
+	ck_assert_int_eq(mu_graph_make(&graph_made, &heap.blocks, NULL, NULL,
+			     &heap.arena, FAKE_NO_DEADLINE),
+	    MU_OK);
+	if (after_make != NULL)
+		after_make();
+	ck_assert_int_eq(mu_lost_open(&lost, &graph_made, &never), MU_OK);
+	ck_assert_int_eq(
+	    mu_components_find(components, &lost, &heap.arena, &never), MU_OK);
+	components->deadline = &deadline;
+	ck_assert_int_eq(mu_components_charge(components, &heap.arena), MU_OK);
+}
+
+static void
+charge_linear(struct mu_components *components, size_t num_nodes, bool stored)
+{
+	after_make = stored ? NULL : forget_edges;
+	charge(components, num_nodes * WORDS_EACH);
+	after_make = NULL;
+	ck_assert_msg(!components->deadline->passed,
+	    "more than %d words of work a node", WORDS_EACH);
+}
+
+static uint32_t
+component_at(const struct mu_components *components, void **block)
+{
+	struct mu_block found;
+
+	/* All blocks are lost: they have the same numbers as nodes. */
+	ck_assert(mu_blocks_find(&heap.blocks, (uintptr_t)block, &found));
+	return mu_component_of(components, found.number);
+}
+
+/* BLOCK is an owner that reaches NUM_NODES nodes, itself included. */
+static void
+expect_reach(
+    const struct mu_components *components, void **block, size_t num_nodes)
+{
+	uint32_t number = component_at(components, block);
+	size_t count, size;
+
+	ck_assert_uint_eq(components->all[number].parent, MU_NO_PARENT);
+	mu_components_reach(components, number, &count, &size);
+	ck_assert_uint_eq(count, num_nodes);
+	ck_assert_uint_eq(size, num_nodes * bytes(2));
+}
+
+/* Each node leads to the one before it, and a wrapper to each node. */
+static void
+make_comb(void)
+{
+	size_t i;
+
+	open_heap(FAKE_SPAN, (size_t)80 * NODES);
+	for (i = 0; i < NODES; i++) {
+		nodes[i] = node(2);
+		wrappers[i] = node(2);
+		wrappers[i][0] = nodes[i];
+		if (i > 0)
+			nodes[i][0] = nodes[i - 1];
+	}
+}
+
+START_TEST(comb)
+{
+	struct mu_components components;
+	size_t i;
+
+	make_comb();
+	charge_linear(&components, (size_t)2 * NODES, _i == 0);
+	for (i = 0; i < NODES; i++)
+		expect_reach(&components, wrappers[i], i + 2);
+}
+END_TEST
+
+/* What the list ends in is shared, and no tree: it is walked once. */
+START_TEST(comb_with_diamond)
+{
+	struct mu_components components;
+	void **left, **right;
+	size_t i;
+
+	make_comb();
+	left = node(2);
+	right = node(2);
+	nodes[0][0] = left;
+	nodes[0][1] = right;
+	left[0] = right[0] = node(2);
+	charge_linear(&components, (size_t)2 * NODES, _i == 0);
+	for (i = 0; i < NODES; i++)
+		expect_reach(&components, wrappers[i], i + 5);
+}
+END_TEST
+
+/* How many nodes FROM reaches, itself included. */
+static size_t
+follow(size_t from)
+{
+	static size_t seen[NODES];
+	size_t count = 0, at = from;
+
+	for (; seen[at] != from + 1; at = to[at], count++)
+		seen[at] = from + 1;
+	return count;
+}
+
+/* One edge from each node to any: rings, and trees that lead into them. */
+START_TEST(functional)
+{
+	struct mu_components components;
+	size_t i, num_owners = 0;
+
+	srand(1);
+	open_heap(FAKE_SPAN, (size_t)40 * NODES);
+	for (i = 0; i < NODES; i++)
+		nodes[i] = node(2);
+	for (i = 0; i < NODES; i++) {
+		to[i] = (size_t)rand() % NODES;
+		nodes[i][0] = nodes[to[i]];
+	}
+	charge_linear(&components, NODES, _i == 0);
+	for (i = 0; i < NODES; i++) {
+		if (components.all[component_at(&components, nodes[i])]
+			.parent != MU_NO_PARENT)
+			continue;
+		expect_reach(&components, nodes[i], follow(i));
+		num_owners++;
+	}
+	ck_assert_uint_gt(num_owners, NODES / 4);
+}
+END_TEST
+
+/*
+ * Wrappers that lead to two nodes of a list walk it anew, until the deadline:
+ * what they are charged for by then is not too much.
+ */
+START_TEST(late)
+{
+	struct mu_components components;
+	size_t i, count, size, num_exact = 0;
+
+	make_comb();
+	for (i = 0; i < NODES; i++)
+		wrappers[i][1] = nodes[i / 2];
+	charge(&components, (size_t)2 * NODES * WORDS_EACH);
+	ck_assert(components.deadline->passed);
+	for (i = 0; i < NODES; i++) {
+		mu_components_reach(&components,
+		    component_at(&components, wrappers[i]), &count, &size);
+		ck_assert_uint_ge(count, 1);
+		ck_assert_uint_le(count, i + 2);
+		ck_assert_uint_eq(size, count * bytes(2));
+		num_exact += count == i + 2;
+	}
+	ck_assert_uint_gt(num_exact, 0);
+	ck_assert_uint_lt(num_exact, NODES);
+}
+END_TEST
+
+/* Diamonds are walked anew for each wrapper, until the deadline. */
+START_TEST(diamonds)
+{
+	void **left, **right;
+	size_t i;
+
+	open_heap(FAKE_SPAN, (size_t)200 * NODES);
+	for (i = 0; i < NODES; i++) {
+		nodes[i] = node(2);
+		nodes[i][0] = left = node(2);
+		nodes[i][1] = right = node(2);
+		left[0] = right[0] = i > 0 ? nodes[i - 1] : NULL;
+		node(2)[0] = left;
+		node(2)[0] = right;
+	}
+	ck_assert_int_eq(
+	    fold_until(2, mu_sys_now_ns() + 1000000000), MU_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(why.words, "time"));
+	ck_assert_uint_eq(leaks.num_leaks, (size_t)5 * NODES);
+	ck_assert_uint_le(leaks.unreported_count, (size_t)5 * NODES);
+	ck_assert_uint_le(leaks.unreported_bytes, leaks.leak_bytes);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("fold_shared");
+	TCase *shared = tcase_create("Shared");
+
+	tcase_add_checked_fixture(shared, NULL, teardown);
+	tcase_set_timeout(shared, 240);
+	tcase_add_loop_test(shared, comb, 0, 2);
+	tcase_add_loop_test(shared, comb_with_diamond, 0, 2);
+	tcase_add_loop_test(shared, functional, 0, 2);
+	tcase_add_test(shared, late);
+	tcase_add_test(shared, diamonds);
+	suite_add_tcase(suite, shared);
+
+	return suite_run(suite);
+}
