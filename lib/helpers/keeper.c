@@ -31,6 +31,9 @@ _Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
 /* How long the command waits for the end of keeper and guardian. */
 #define END_NS (2 * MU_NS_PER_SEC)
 
+#define WINDOW_PART 3 /* of the limit */
+#define WHOLE_PART 2
+
 /* How late they may be. */
 #define LATE_NS (5 * MU_NS_PER_SEC)
 
@@ -114,17 +117,59 @@ open_and_start(struct mu_keeper *keeper)
 
 /*
  * How much of a copy is in the command's memory at a time. Where the process
- * has little room, and the command is not limited with it, or where there is
- * little to read, all is read at once (0) and the copy ends before the search.
+ * has little room, and the command is not limited with it, all is read at once
+ * (0) and the copy ends before the search. The command may have little room,
+ * too: the limit is three quarters of that, and tables take half of it.
  */
 static size_t
 window_of(const struct mu_keeper *keeper)
 {
+	size_t most = keeper->limit / WINDOW_PART;
+
 	if (keeper->result.tight)
 		return keeper->result.apart ? 0 : MU_MIRROR_LITTLE;
 	if (keeper->window != 0)
 		return keeper->window;
-	return keeper->result.private <= MU_MIRROR_WHOLE ? 0 : MU_MIRROR_WINDOW;
+	/* What is less than the least is taken for that. */
+	return most < MU_MIRROR_WINDOW ? most + 1 : MU_MIRROR_WINDOW;
+}
+
+/* What the process may have if all is read at once; 0: that is not tried. */
+static size_t
+whole_of(const struct mu_keeper *keeper)
+{
+	size_t most = keeper->limit / WHOLE_PART;
+
+	if (most > MU_MIRROR_WHOLE)
+		most = MU_MIRROR_WHOLE;
+	return keeper->window == 0 && !keeper->result.tight &&
+		keeper->result.private <= most
+	    ? most
+	    : 0;
+}
+
+static enum mu_status
+open_with(struct mu_keeper *keeper, const struct mu_mirror_source *source,
+    size_t limit)
+{
+	return mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
+	    source, keeper->snap.mappings, keeper->snap.num_mappings, limit,
+	    &keeper->arena, &keeper->result.why);
+}
+
+/* Shared memory that the process has not touched is known only here. */
+static enum mu_status
+open_copied(struct mu_keeper *keeper, struct mu_mirror_source *source)
+{
+	size_t whole = whole_of(keeper);
+
+	if (whole > 0) {
+		if (open_with(keeper, source, whole) == MU_OK)
+			return MU_OK;
+		mu_memory_mirror_close(&keeper->snap.memory);
+	}
+	source->window = window_of(keeper);
+	return open_with(keeper, source, keeper->limit);
 }
 
 /* What the mirror reads from: the copy, or the target itself. */
@@ -139,7 +184,6 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		.pid = keeper->work->snap.threads[0].tid,
 		.live = keeper->memory,
 		.still = copied ? 0 : keeper->work->snap.threads[0].tid,
-		.window = copied ? window_of(keeper) : 0,
 		.page_size = keeper->page_size,
 	};
 	enum mu_status status;
@@ -154,9 +198,10 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		return mu_why(&keeper->result.why, MU_ERR_RESOURCES,
 		    "no descriptors for the memory of process %d",
 		    keeper->target);
-	status = mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
-	    &source, keeper->snap.mappings, keeper->snap.num_mappings,
-	    keeper->limit, &keeper->arena, &keeper->result.why);
+	if (copied)
+		status = open_copied(keeper, &source);
+	else
+		status = open_with(keeper, &source, keeper->limit);
 	if (copied)
 		keeper->snap.memory.skipped_pages += shared->unread;
 	keeper->mirror.deadline_ns = keeper->deadline_ns;

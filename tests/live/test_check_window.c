@@ -27,7 +27,8 @@
 #define MANY 1000000 /* blocks of MANY_SIZE: 208 MB */
 #define MANY_SIZE 200
 #define LARGEST 3000
-#define LEAKS 2000 /* entries that are compared */
+#define LEAKS 2000        /* entries that are compared */
+#define LITTLE (12 * MIB) /* for tables */
 
 static pid_t target;
 static uint64_t seed;
@@ -179,33 +180,64 @@ START_TEST(the_answer_is_the_same)
 }
 END_TEST
 
-static void
-check_alone(void)
+/* In a process that does nothing else; the memory of that, in bytes. */
+static size_t
+check_alone(size_t max_memory)
 {
 	struct mu_check check = check_with(0, 0);
 	struct mu_answer answer;
+	struct rusage usage;
+	int status;
+	pid_t pid = fork();
 
-	_exit(mu_check_process(&check, &answer) == MU_OK ? 0 : 1);
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		check.max_memory = max_memory;
+		status = mu_check_process(&check, &answer);
+		_exit(status == MU_OK && answer.info.num_leaks == 0 ? 0 : 1);
+	}
+	ck_assert_int_eq(wait4(pid, &status, 0, &usage), pid);
+	ck_assert_int_eq(status, 0);
+	return (size_t)usage.ru_maxrss * 1024;
 }
 
 /* A list, whose graph takes less than 12 % of its span. */
 START_TEST(memory_does_not_grow_with_the_target)
 {
-	size_t span = (size_t)MANY * (MANY_SIZE + 8);
-	struct rusage usage;
-	int status;
-	pid_t pid;
+	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
 
 	start_target(true);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0)
-		check_alone();
-	ck_assert_int_eq(wait4(pid, &status, 0, &usage), pid);
-	ck_assert_int_eq(status, 0);
-	ck_assert_msg((size_t)usage.ru_maxrss * 1024 <
-		span / 100 * 12 + 2 * MU_MIRROR_WINDOW + 16 * MIB,
-	    "%ld KiB", usage.ru_maxrss);
+	bytes = check_alone(0);
+	ck_assert_msg(bytes < span / 100 * 12 + 2 * MU_MIRROR_WINDOW + 16 * MIB,
+	    "%zu bytes", bytes);
+}
+END_TEST
+
+/* The window counts twice. */
+START_TEST(a_window_fits_into_little_memory)
+{
+	size_t bytes;
+
+	start_target(true);
+	bytes = check_alone(LITTLE);
+	ck_assert_msg(
+	    bytes < LITTLE + 2 * LITTLE / 3 + 12 * MIB, "%zu bytes", bytes);
+}
+END_TEST
+
+/* What would not fit at once is read through a window. */
+START_TEST(a_small_process_needs_little_memory)
+{
+	struct mu_check check;
+	struct mu_answer answer;
+
+	seed = 17;
+	start_target(false);
+	check = check_with(0, 0);
+	check.max_memory = 4 * MIB;
+	ck_assert_msg(mu_check_process(&check, &answer) == MU_OK, "%s",
+	    answer.info.reason);
+	mu_check_release(&answer);
 }
 END_TEST
 
@@ -265,6 +297,8 @@ main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, the_answer_is_the_same, 0, SEEDS);
 	tcase_add_test(tcase, memory_does_not_grow_with_the_target);
+	tcase_add_test(tcase, a_window_fits_into_little_memory);
+	tcase_add_test(tcase, a_small_process_needs_little_memory);
 	tcase_add_loop_test(tcase, a_killed_copy_is_not_judged, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
