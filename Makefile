@@ -105,7 +105,7 @@ SRC_SWEEPER := \
 	heapwalk/fold/packed.c heapwalk/fold/fold.c heapwalk/fold/fold_alone.c \
 	heapwalk/fold/trees.c heapwalk/fold/giant_scc.c heapwalk/fold/components.c \
 	heapwalk/fold/component_sums.c heapwalk/fold/cycles.c \
-	heapwalk/fold/retained.c heapwalk/fold/top_n.c heapwalk/fold/similar.c \
+	heapwalk/fold/paths.c heapwalk/fold/retained.c heapwalk/fold/top_n.c heapwalk/fold/similar.c \
 	heapwalk/fold/reported.c \
 	heapwalk/recorded/place.c heapwalk/recorded/open.c \
 	heapwalk/recorded/modules.c heapwalk/recorded/recorded.c \

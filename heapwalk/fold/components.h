@@ -5,10 +5,10 @@
  * Components are numbered so that edges between them go from higher to lower
  * numbers. A component is private if one component leads to it and the same is
  * true of all that is below it. Private components are added to the one that
- * leads to them, and a component that leads to one other component besides is
- * added up from that one. So lists, trees and what leads into them are added up
- * in one pass. Of the rest, what is below one component, the hub, is added up
- * once; anything else has to be walked for each owner anew
+ * leads to them, and what leads to one other component besides is added up from
+ * that one (heapwalk/fold/paths.h). So lists, trees and what leads into them
+ * are added up in one pass. Of the rest, what is below one component, the hub,
+ * is added up once; anything else has to be walked for each owner anew
  * (heapwalk/fold/retained.c).
  */
 #ifndef HEAPWALK_FOLD_COMPONENTS_H
@@ -62,9 +62,10 @@ struct mu_components {
 	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
 
 	/*
-	 * Of each component that is not complete: 1 + the only one that it
-	 * leads to and that is not private, if what is below that one is known;
-	 * else 0. NULL: all are complete, or they are not charged yet.
+	 * Of each component that is not complete: 1 + the one that leads to
+	 * all that is below it and is not private, if what is below that one
+	 * is known; else 0. NULL: all are complete, or they are not charged
+	 * yet.
 	 */
 	uint32_t *next;
 

@@ -2,15 +2,15 @@
  * Every owner is charged for all that can be reached from it.
  *
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
- * A component that leads to one other besides what is private reaches that, all
- * that it reaches, and itself: such components are added up in one pass by
- * rising numbers, since edges lead to lower ones. For the others no way is
- * known that is linear for every graph: an owner walks what it reaches, until
- * the deadline. What makes that slow in practice is one place that most owners
- * lead to, such as the giant component of a random graph: the hub. It is added
- * up first; an owner that reaches it then need not look at what is below it.
+ * Those that reach what few other ones do are added up from these in one pass
+ * (heapwalk/fold/paths.c). For the others no way is known that is linear for
+ * every graph: an owner walks what it reaches, until the deadline. What makes
+ * that slow in practice is one place that most owners lead to, such as the
+ * giant component of a random graph: the hub. It is added up first; an owner
+ * that reaches it then need not look at what is below it.
  */
 #include "heapwalk/fold/components.h"
+#include "heapwalk/fold/paths.h"
 
 /* Of which OWNER is charged: what is known of it so far. */
 struct charging {
@@ -99,7 +99,8 @@ walk(struct charging *charging, bool defer)
 }
 
 static void
-charge(struct mu_components *components, uint32_t owner)
+charge(
+    struct mu_components *components, uint32_t owner, struct mu_charged *slot)
 {
 	struct mu_component *all = components->all;
 	struct charging charging = { components, owner, all[owner].bytes,
@@ -117,8 +118,7 @@ charge(struct mu_components *components, uint32_t owner)
 			add(&charging, components->deferred[i]);
 		walk(&charging, false);
 	}
-	components->charged[components->num_charged++] =
-	    (struct mu_charged) { charging.bytes, charging.count, owner };
+	*slot = (struct mu_charged) { charging.bytes, charging.count, owner };
 }
 
 /* Of what is shared and no tree, the largest that most edges lead to. */
@@ -148,7 +148,8 @@ charge_hub(struct mu_components *components, uint32_t hub)
 	struct mu_component *all = components->all;
 	uint32_t i;
 
-	charge(components, hub);
+	charge(
+	    components, hub, &components->charged[components->num_charged++]);
 	for (i = 0; i < hub; i++)
 		all[i].below_hub = all[i].visitor == hub + 1;
 }
@@ -166,75 +167,18 @@ count_open(const struct mu_components *components)
 	return count;
 }
 
-/*
- * The only component that NUMBER leads to and that is not private;
- * MU_NO_COMPONENT: there are several, or there is no time.
- */
-static uint32_t
-find_only(const struct mu_components *components, uint32_t number)
-{
-	const struct mu_trees *trees = &components->trees;
-	uint32_t first = mu_tree_of(trees, components->all[number].lowest);
-	uint32_t tree = first, only = MU_NO_COMPONENT, target, to;
-	struct mu_tree_edges edges;
-
-	do {
-		mu_tree_edges_open(&edges, trees, tree, components->deadline);
-		while (mu_tree_edges_next(&edges, &target)) {
-			to = components->of[target];
-			if (to == number || to == only ||
-			    mu_component_private(&components->all[to]))
-				continue;
-			if (only != MU_NO_COMPONENT)
-				return MU_NO_COMPONENT;
-			only = to;
-		}
-		tree = mu_components_after(components, tree);
-	} while (tree != first && !components->deadline->passed);
-	return components->deadline->passed ? MU_NO_COMPONENT : only;
-}
-
-static bool
-is_known(const struct mu_components *components, uint32_t number)
-{
-	return components->all[number].complete || number == components->hub ||
-	    components->next[number] != 0;
-}
-
-/*
- * Add up component NUMBER from the only other one that it leads to. False: it
- * has to be walked.
- */
-static bool
-add_up(struct mu_components *components, uint32_t number)
-{
-	struct mu_component *one = &components->all[number];
-	uint32_t only = find_only(components, number);
-	size_t count, bytes;
-
-	if (only == MU_NO_COMPONENT || !is_known(components, only))
-		return false;
-	mu_components_reach(components, only, &count, &bytes);
-	one->count += (uint32_t)count;
-	one->bytes += bytes;
-	components->next[number] = 1 + only;
-	return true;
-}
-
+/* Walk from owners whose slots do not have all that they reach. */
 static void
-charge_all(struct mu_components *components)
+charge_rest(struct mu_components *components)
 {
-	const struct mu_component *one;
-	uint32_t i;
+	struct mu_charged *slot = components->charged;
+	struct mu_charged *end = slot + components->num_charged;
 
-	for (i = 0; i < components->num_components; i++) {
-		one = &components->all[i];
-		if (one->complete || i == components->hub ||
-		    components->deadline->passed)
-			continue;
-		if (!add_up(components, i) && one->parent == MU_NO_PARENT)
-			charge(components, i);
-	}
+	for (slot += components->hub != MU_NO_HUB;
+	     slot < end && !components->deadline->passed; slot++)
+		if (components->all[slot->component].visitor !=
+		    slot->component + 1)
+			charge(components, slot->component, slot);
 }
 
 static bool
@@ -269,7 +213,8 @@ mu_components_charge(struct mu_components *components, struct mu_arena *arena)
 	if (hub != MU_NO_HUB)
 		charge_hub(components, hub);
 	components->hub = hub;
-	charge_all(components);
+	mu_paths_find(components);
+	charge_rest(components);
 	return MU_OK;
 }
 

@@ -78,7 +78,7 @@ make_comb(void)
 {
 	size_t i;
 
-	open_heap(FAKE_SPAN, (size_t)80 * NODES);
+	open_heap(FAKE_SPAN, (size_t)120 * NODES);
 	for (i = 0; i < NODES; i++) {
 		nodes[i] = node(2);
 		wrappers[i] = node(2);
@@ -158,26 +158,60 @@ START_TEST(functional)
 END_TEST
 
 /*
- * Wrappers that lead to two nodes of a list walk it anew, until the deadline:
- * what they are charged for by then is not too much.
+ * Two lists that meet, as a fork; wrappers lead to a node of each, and all
+ * nodes of the lists to one more block.
+ */
+START_TEST(two_lists)
+{
+	struct mu_components components;
+	void **common;
+	size_t i, third = NODES / 3;
+
+	make_comb();
+	common = node(2);
+	nodes[2 * third][0] = nodes[third - 1];
+	for (i = 0; i < 3 * third; i++)
+		nodes[i][1] = common;
+	for (i = 0; i < third; i++)
+		wrappers[third + i][1] = nodes[2 * third + i];
+	charge_linear(&components, (size_t)2 * NODES, _i == 0);
+	for (i = 0; i < third; i++) {
+		expect_reach(&components, wrappers[i], i + 3);
+		expect_reach(
+		    &components, wrappers[third + i], third + 2 * i + 4);
+	}
+}
+END_TEST
+
+/*
+ * What leads to two lists that meet is shared by two wrappers each, which walk
+ * the lists anew until the deadline: what they are charged for by then is not
+ * too much.
  */
 START_TEST(late)
 {
 	struct mu_components components;
-	size_t i, count, size, num_exact = 0;
+	size_t i, count, size, all, num_exact = 0, half = NODES / 2;
+	void **middle;
 
 	make_comb();
-	for (i = 0; i < NODES; i++)
-		wrappers[i][1] = nodes[i / 2];
+	nodes[half][0] = nodes[half / 2];
+	for (i = 0; i < half; i++) {
+		middle = node(2);
+		middle[0] = nodes[half + i];
+		middle[1] = nodes[half / 2 + i / 2];
+		wrappers[i][0] = wrappers[half + i][0] = middle;
+	}
 	charge(&components, (size_t)2 * NODES * WORDS_EACH);
 	ck_assert(components.deadline->passed);
 	for (i = 0; i < NODES; i++) {
 		mu_components_reach(&components,
 		    component_at(&components, wrappers[i]), &count, &size);
+		all = 2 + i % half + 1 + half / 2 + i % half / 2 + 1;
 		ck_assert_uint_ge(count, 1);
-		ck_assert_uint_le(count, i + 2);
+		ck_assert_uint_le(count, all);
 		ck_assert_uint_eq(size, count * bytes(2));
-		num_exact += count == i + 2;
+		num_exact += count == all;
 	}
 	ck_assert_uint_gt(num_exact, 0);
 	ck_assert_uint_lt(num_exact, NODES);
@@ -219,6 +253,7 @@ main(void)
 	tcase_add_loop_test(shared, comb, 0, 2);
 	tcase_add_loop_test(shared, comb_with_diamond, 0, 2);
 	tcase_add_loop_test(shared, functional, 0, 2);
+	tcase_add_loop_test(shared, two_lists, 0, 2);
 	tcase_add_test(shared, late);
 	tcase_add_test(shared, diamonds);
 	suite_add_tcase(suite, shared);
