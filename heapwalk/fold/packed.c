@@ -2,8 +2,9 @@
 
 #include <string.h>
 
-#define PIECE_SIZE ((size_t)64 << 10)
-#define PIECE_BYTES (PIECE_SIZE - sizeof(struct mu_packed_piece))
+/* Of pieces: a small one fits where hardly any memory is left. */
+#define FIRST_BYTES ((size_t)4 << 10)
+#define MOST_BYTES ((size_t)64 << 10)
 
 enum {
 	HAS_REFERENCED = 1,
@@ -115,16 +116,38 @@ put_contents(unsigned char **at, const struct mu_leak *entry)
 	*at += length;
 }
 
+/* Twice the last one, and NEED at least; or NEED, if there is no more. */
+static struct mu_packed_piece *
+make_piece(const struct mu_packed *packed, size_t need)
+{
+	struct mu_packed_piece *piece;
+	size_t size = FIRST_BYTES;
+
+	if (packed->last != NULL)
+		size = 2 * packed->last->size;
+	if (size > MOST_BYTES)
+		size = MOST_BYTES;
+	if (size < need)
+		size = need;
+	piece = mu_arena_alloc(packed->arena, 1, sizeof(*piece) + size);
+	if (piece == NULL) {
+		size = need;
+		piece = mu_arena_alloc(packed->arena, 1, sizeof(*piece) + size);
+	}
+	if (piece != NULL)
+		piece->size = size;
+	return piece;
+}
+
 static struct mu_packed_piece *
 piece_with_room(struct mu_packed *packed, const struct mu_leak *entry)
 {
-	size_t frames = entry->num_frames + entry->num_more;
+	size_t need = MU_PACKED_MOST_WITH(entry->num_frames + entry->num_more);
 	struct mu_packed_piece *piece = packed->last;
 
-	if (piece != NULL &&
-	    PIECE_BYTES - piece->used >= MU_PACKED_MOST_WITH(frames))
+	if (piece != NULL && piece->size - piece->used >= need)
 		return piece;
-	piece = mu_arena_alloc(packed->arena, 1, sizeof(*piece) + PIECE_BYTES);
+	piece = make_piece(packed, need);
 	if (piece == NULL)
 		return NULL;
 	if (packed->last == NULL)

@@ -20,7 +20,7 @@
 
 struct mu_packed_piece {
 	struct mu_packed_piece *next;
-	size_t used; /* bytes */
+	size_t size, used; /* bytes */
 	unsigned char bytes[];
 };
 

@@ -45,14 +45,16 @@ mu_entries_next(struct mu_entries_at *at)
 {
 	struct mu_leak entry;
 
-	if (at->number == at->entries.count)
+	if (at->number < at->entries.count && at->entries.leaks != NULL)
+		return &at->entries.leaks[at->number++];
+	if (at->number == at->entries.count ||
+	    !mu_packed_next(&at->packed, &entry)) {
+		explicit_bzero(at, sizeof(*at));
 		return NULL;
+	}
 	at->number++;
-	if (at->entries.leaks != NULL)
-		return &at->entries.leaks[at->number - 1];
-	if (!mu_packed_next(&at->packed, &entry))
-		return NULL;
 	convert(&at->leak, &entry);
+	explicit_bzero(&entry, sizeof(entry));
 	return &at->leak;
 }
 
@@ -67,7 +69,10 @@ mu_entries_check(const struct mu_entries *entries, size_t *num_more)
 	mu_packed_open(&at, entries->packed, entries->size);
 	for (; mu_packed_next(&at, &entry); count++)
 		*num_more += entry.num_more;
-	return !at.damaged && count == entries->count;
+	count = at.damaged ? SIZE_MAX : count;
+	explicit_bzero(&at, sizeof(at));
+	explicit_bzero(&entry, sizeof(entry));
+	return count == entries->count;
 }
 
 void

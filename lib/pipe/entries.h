@@ -35,7 +35,11 @@ struct mu_entries mu_entries_of(const struct UnreachableMemoryInfo *info);
 void mu_entries_open(
     struct mu_entries_at *at, const struct mu_entries *entries);
 
-/* The next entry, valid until the next call; NULL: there is no further one. */
+/*
+ * The next entry, valid until the next call; NULL: there is no further one. Its
+ * address is wiped then: a later pass would find it in a dead frame, and hide
+ * the leak.
+ */
 const struct Leak *mu_entries_next(struct mu_entries_at *at);
 
 /*
