@@ -52,6 +52,18 @@ long mu_syscall6(long nr, long a, long b, long c, long d, long e, long f);
 		0x0f, 0x05 \
 	}
 
+/* libc loads the number right before it: mov $imm32,%eax */
+#define MU_CALL_LOAD_SIZE 5
+
+/* The number that the instruction at CODE loads; -1: it is another one. */
+static inline long
+mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
+{
+	return code[0] == 0xb8 && code[3] == 0 && code[4] == 0
+	    ? code[1] | code[2] << 8
+	    : -1;
+}
+
 /* True if the thread was not stopped in a system call, whose number this is. */
 static inline bool
 mu_arch_in_user_code(const uintptr_t *prstatus)
@@ -249,6 +261,20 @@ mu_arch_call_on(void *stack_top, void (*fn)(void *), void *arg)
 	{                              \
 		0x01, 0x00, 0x00, 0xd4 \
 	}
+
+/* libc loads the number right before it: movz x8, #imm16 */
+#define MU_CALL_LOAD_SIZE 4
+
+/* The number that the instruction at CODE loads; -1: it is another one. */
+static inline long
+mu_arch_call_loaded(const unsigned char code[MU_CALL_LOAD_SIZE])
+{
+	unsigned word =
+	    code[0] | code[1] << 8 | code[2] << 16 | (unsigned)code[3] << 24;
+
+	return (word & 0xffe0001fu) == 0xd2800008u ? (long)(word >> 5 & 0xffff)
+						   : -1;
+}
 
 /* NT_PRSTATUS does not tell on aarch64. */
 static inline bool

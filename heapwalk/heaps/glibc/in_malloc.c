@@ -48,19 +48,29 @@ is_of_libc(const struct mu_snapshot *snap, const struct mu_libc *libcs,
 }
 
 /*
- * Is it in a system call whose number is not known? A handler's frame has the
- * address behind the instruction or, if it is to be repeated, of it.
+ * Is it in a system call whose number is not known? A handler's frame, and a
+ * thread that has just returned from a handler (rt_sigreturn() leaves no
+ * number), have the address behind the instruction or, if it is to be repeated,
+ * of it. CALL: the number that is loaded before it, or -1.
  */
 static bool
-is_at_call(const struct mu_snapshot *snap, uintptr_t pc)
+is_at_call(const struct mu_snapshot *snap, uintptr_t pc, long *call)
 {
-	static const unsigned char call[] = MU_CALL_BYTES;
-	const char *view =
-	    mu_snapshot_view(snap, pc - sizeof(call), 2 * sizeof(call));
+	static const unsigned char bytes[] = MU_CALL_BYTES;
+	const unsigned char *view;
+	size_t i;
 
-	return view != NULL &&
-	    (memcmp(view, call, sizeof(call)) == 0 ||
-		memcmp(view + sizeof(call), call, sizeof(call)) == 0);
+	for (i = 0; i < 2; i++, pc += sizeof(bytes)) {
+		view = mu_snapshot_view(snap,
+		    pc - sizeof(bytes) - MU_CALL_LOAD_SIZE,
+		    MU_CALL_LOAD_SIZE + sizeof(bytes));
+		if (view == NULL ||
+		    memcmp(view + MU_CALL_LOAD_SIZE, bytes, sizeof(bytes)) != 0)
+			continue;
+		*call = mu_arch_call_loaded(view);
+		return true;
+	}
+	return false;
 }
 
 /*
@@ -84,9 +94,11 @@ static bool
 is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
     const struct mu_heap *heap)
 {
-	if (thread->call < 0 && !is_at_call(snap, thread->pc))
+	long call = thread->call;
+
+	if (call < 0 && !is_at_call(snap, thread->pc, &call))
 		return true;
-	return mu_call_of_malloc(thread->call) || waits_for_arena(thread, heap);
+	return mu_call_of_malloc(call) || waits_for_arena(thread, heap);
 }
 
 /* Does WORD, on a stack, lead to the code that a signal handler returns to? */
