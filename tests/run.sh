@@ -1,26 +1,37 @@
 #!/bin/sh
-# Run test programs one after another and count: "N passed, N failed".
+# Run test programs, JOBS at a time, and count: "N passed, N failed, N skipped".
 #
 # A program that uses check prints its own count, which is added up; any other
-# counts as one test. Exit status 77 is a skip, and a loud one. TEST_TIMEOUT is
-# seconds a program.
+# counts as one test. Exit status 77 is a skip, and a loud one. A program whose
+# source has a line "ALONE: reason" runs when all others are done, by itself.
+# Behind each program: seconds from start to end, and CPU time.
 #
 # Usage: run.sh [-w WRAPPER] PROGRAM...   (WRAPPER: words in front of each)
+# Environment: BUILD, JOBS (the number of CPUs), TEST_TIMEOUT (600 s a program).
 set -u
-wrapper=
-if [ "${1:-}" = -w ]; then
-	wrapper=$2
-	shift 2
-fi
-passed=0 failed=0 skipped=0 bad=
-limit=${TEST_TIMEOUT:-600}
-log=${BUILD:-build}/test-output
-mkdir -p "${BUILD:-build}"
+BUILD=${BUILD:-build}
+export BUILD
 # Limits are for tests that hang. check's own is 4 s a test; a virtual machine
 # whose host takes memory back stood still for 17 s at a time.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-240}"
 
-for program in "$@"; do
+# Programs of over ten seconds, longest first: what begins last should be short.
+LONG="rights_attack.sh test_fault_sweep test_check_process test_fault_stops
+	test_check_killed test_check_roots test_check_guest
+	test_thousand_passes test_fault_workers check_servers.sh
+	test_check_window test_symbol_helper real_programs_more.sh test_parking
+	real_programs.sh test_fault_threads test_fold_giant names_hostile.sh
+	test_in_malloc test_graphs test_failures others_files.sh
+	test_mark_giant test_debug_gate places_traced.sh test_check_pause
+	test_debug_watch symbolize.sh rights_hostile.sh places_storms.sh
+	places_moments.sh"
+
+# Run PROGRAM; print its line, and its output if it failed. In FOLDER: one line
+# "passed failed skipped" of each program, and what failed.
+run_one() {
+	folder=$1 program=$2
+	name=$(echo "${program##*/tests/}" | tr ./ __)
+	log=$folder/$name.log
 	case $program in
 	*.sh) set -- sh "$program" ;;
 	*) set -- "$program" ;;
@@ -28,48 +39,103 @@ for program in "$@"; do
 	began=$(date +%s)
 	# The wrapper is words by intention.
 	# shellcheck disable=SC2086
-	timeout -k 10 "$limit" $wrapper "$@" >"$log" 2>&1 </dev/null
+	timeout -k 10 "${TEST_TIMEOUT:-600}" $WRAPPER "$@" >"$log" 2>&1 </dev/null
 	status=$?
-	took=$(($(date +%s) - began))
+	took=$(($(date +%s) - began))s
+	took="$took, CPU $(times | awk -F '[ms ]' \
+	    'END { printf "%.1fs", 60 * $1 + $2 + 60 * $4 + $5 }')"
 	counts=$(sed -n \
 	    's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 \2 \3/p' \
 	    "$log" | awk '{ c += $1; b += $2 + $3 } END { if (NR) print c - b, b }')
-	skips=$(grep -c '^SKIPPED:' "$log")
+	passed=0 failed=0 skipped=0
 	if [ "$status" -eq 77 ]; then
-		skipped=$((skipped + 1))
+		skipped=1
 		verdict=SKIPPED
 	elif [ -n "$counts" ]; then
-		passed=$((passed + ${counts% *}))
-		failed=$((failed + ${counts#* }))
-		skipped=$((skipped + skips))
-		verdict="${counts% *} passed, ${counts#* } failed"
-		if [ "$status" -ne 0 ] && [ "${counts#* }" -eq 0 ]; then
-			failed=$((failed + 1))
+		passed=${counts% *} failed=${counts#* }
+		skipped=$(grep -c '^SKIPPED:' "$log")
+		verdict="$passed passed, $failed failed"
+		if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then
+			failed=1
 			verdict="$verdict, but exit status $status"
 		fi
 	elif grep -q '^Running suite' "$log"; then
-		failed=$((failed + 1))
+		failed=1
 		verdict="FAILED (no count, exit status $status)"
 	elif [ "$status" -eq 0 ]; then
-		passed=$((passed + 1))
+		passed=1
 		verdict=passed
 	else
-		failed=$((failed + 1))
+		failed=1
 		verdict="FAILED (exit status $status)"
 	fi
-	printf '%-44s %s (%ss)\n' "${program##*/tests/}" "$verdict" "$took"
-	case $verdict in
-	*" 0 failed" | passed) grep '^SKIPPED:' "$log" ;;
-	*)
-		sed 's/^/    /' "$log" | tail -n 40
-		bad="$bad${program##*/tests/}: $verdict (${took}s)
-$(grep -E ':[FE]:|FAIL' "$log" | tail -n 5 | sed 's/^/    /')
-"
-		;;
-	esac
+	echo "$passed $failed $skipped" >"$folder/$name.counts"
+	{
+		printf '%-40s %s (%s)\n' "${program##*/tests/}" "$verdict" "$took"
+		if [ "$failed" -eq 0 ]; then
+			grep '^SKIPPED:' "$log"
+		else
+			sed 's/^/    /' "$log" | tail -n 40
+		fi
+	} >"$folder/$name.lines"
+	[ "$failed" -eq 0 ] || {
+		echo "${program##*/tests/}: $verdict ($took)"
+		grep -E ':[FE]:|FAIL' "$log" | tail -n 5 | sed 's/^/    /'
+	} >"$folder/$name.bad"
+	# All of it at once: others print, too.
+	flock "$folder" cat "$folder/$name.lines"
+	rm -f "$log" "$folder/$name.lines"
+}
+
+if [ "${1:-}" = --one ]; then
+	run_one "$2" "$3"
+	exit 0
+fi
+
+WRAPPER=
+if [ "${1:-}" = -w ]; then
+	WRAPPER=$2
+	shift 2
+fi
+export WRAPPER
+
+is_alone() {
+	source=${1#"$BUILD"/}
+	grep -qs 'ALONE: ' "$source" "$source.c" "$source.cc"
+}
+
+# The long ones first.
+in_order() {
+	for name in $LONG; do
+		printf '%s\n' "$@" | grep "/$name\$"
+	done
+	# A word a line.
+	# shellcheck disable=SC2086
+	printf '%s\n' "$@" | grep -vE "/($(printf '%s|' $LONG))\$"
+}
+
+mkdir -p "$BUILD"
+results=$(mktemp -d "$BUILD/tests-XXXXXX") || exit 1
+trap 'rm -rf "$results"' EXIT
+trap 'exit 1' INT TERM
+for program in $(in_order "$@"); do
+	if is_alone "$program"; then
+		echo "$program" >>"$results/alone"
+	else
+		echo "$program" >>"$results/together"
+	fi
 done
-rm -f "$log"
-# Again at the end: who keeps the last lines only keeps these.
-[ -z "$bad" ] || printf 'What failed:\n%s' "$bad"
-echo "$passed passed, $failed failed, $skipped skipped"
-[ "$failed" -eq 0 ]
+touch "$results/alone" "$results/together"
+xargs -r -n 1 -P "${JOBS:-$(nproc)}" sh "$0" --one "$results" \
+	<"$results/together"
+xargs -r -n 1 sh "$0" --one "$results" <"$results/alone"
+# Again at the end: the last lines of a log may be all that is kept.
+if [ -n "$(find "$results" -name '*.bad')" ]; then
+	echo "What failed:"
+	cat "$results"/*.bad
+fi
+find "$results" -name '*.counts' -exec cat {} + |
+	awk -v programs=$# '{ p += $1; f += $2; s += $3 } END {
+	if (NR != programs) f += programs - NR
+	printf "%d passed, %d failed, %d skipped\n", p, f, s
+	exit f > 0 }'

@@ -1,0 +1,292 @@
+# What is built of tests/, and the targets that test. The Makefile includes it.
+
+UNIT     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.c))
+UNIT_CXX := $(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/unit/test_*.cc))
+LIVE     := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/test_*.c))
+VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*.c)) \
+	$(BUILD)/tests/live/victim_busy_static
+SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
+SCRIPTS  := $(wildcard tests/live/*.sh tests/recorder/*.sh)
+RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
+CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
+	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
+	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard \
+	tests/corpus/plugins/*.c)) \
+	$(BUILD)/tests/corpus/preload.so
+
+CHECK_CFLAGS = $$(pkg-config --cflags check)
+CHECK_LIBS = $$(pkg-config --libs check)
+
+.PHONY: check check-unit check-rungs check-faults check-asan check-ubsan \
+	check-valgrind check-tsan soak bench check-releases check-suites check-layers \
+	check-layouts check-context check-oracles fuzz tests
+
+# Without the entries: tests call what is behind them.
+$(BUILD)/libmemunreachable-recorder-test.a: \
+		$(filter-out %/entry.o %/entry_%.o,$(RECORDER_OBJS))
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+# It uses tests/support/live.h.
+$(BUILD)/tests/live/victim_core: TEST_LIBS = $(CHECK_LIBS)
+$(BUILD)/tests/live/victim_core: $(BUILD)/tests/support/hole_shim.so
+$(BUILD)/tests/support/hole_shim.so: override CFLAGS += \
+	-Wl,-z,max-page-size=0x200000
+
+# Its code has the same address in two programs.
+$(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie
+$(BUILD)/tests/live/victim_thief: TEST_LIBS = -no-pie \
+	-Wl,--section-start=.thief=0x10000000
+
+# Nothing refers to the library's constructor: an archive must be asked for it.
+$(LIVE): TEST_STARTUP := -Wl,-u,mu_startup
+
+$(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-MMD -MP -MF $@.d -o $@ $< $(TEST_STARTUP) \
+		$(BUILD)/libmemunreachable-test.a \
+		$(CHECK_LIBS) -pthread -ldl
+
+# Of the command: with what only that links.
+UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
+	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
+	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files symbols_split loaded symbol_helper symbol_wire \
+	guard demangled doctor core_file core_mappings fuzz_core \
+	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
+	memory_mirror glibc_banner) \
+	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
+	process_copy_ends remote_call remote_call_waits)
+
+$(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
+		$(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-command.a \
+		$(BUILD)/libmemunreachable-test.a $(COMMAND_LIBS) \
+		$(CHECK_LIBS) -pthread -ldl
+
+# Of the recorder.
+UNIT_RECORDER := $(patsubst tests/%.c,$(BUILD)/tests/%, \
+	$(wildcard tests/unit/test_debug_*.c))
+
+# A test's own recorder_each() stands in front of the recorder's.
+$(UNIT_RECORDER): $(BUILD)/tests/%: tests/%.c \
+		$(BUILD)/libmemunreachable-recorder-test.a \
+		$(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
+		-fno-builtin -fno-omit-frame-pointer -rdynamic -Wl,-z,muldefs \
+		-MMD -MP -MF $@.d -o $@ $< \
+		$(BUILD)/libmemunreachable-recorder-test.a \
+		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
+
+# Its variable is found by name in the program's symbols.
+$(BUILD)/tests/recorder/join_table: override CFLAGS += -rdynamic
+
+# Programs that are run under the recorder know nothing of it.
+$(BUILD)/tests/recorder/%: tests/recorder/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) \
+		-fno-builtin -MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+
+$(BUILD)/tests/recorder/%: tests/recorder/%.cc
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++17 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) \
+		-fno-builtin -MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+
+$(BUILD)/tests/%: tests/%.cc $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++11 $(MU_WARN) -Iinclude -I. $(CXXFLAGS) -MMD -MP -MF $@.d \
+		-o $@ $< -L$(BUILD) -lmemunreachable \
+		-Wl,-rpath,'$$ORIGIN/../..' -pthread
+
+$(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
+		-Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) -pthread -ldl
+
+# Fedora has no static glibc at hand.
+$(BUILD)/tests/live/victim_busy_static: tests/live/victim_busy.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -static -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
+		-MF $@.d -o $@ $< -pthread || echo "SKIPPED: no static program"
+
+$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
+		$(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -shared -fPIC \
+		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
+		-pthread -ldl
+
+# Programs that lose blocks, with a malloc of their own that records them; the
+# same ones run under the library, under Valgrind and under LeakSanitizer.
+CORPUS_OBJS := $(patsubst %.c,$(BUILD)/%.o, \
+	$(filter-out %/preload.c,$(wildcard tests/corpus/support/*.c)))
+CORPUS_FLAGS := $(MU_WARN) $(MU_CPPFLAGS) -fno-builtin-malloc
+CORPUS_LINK := $(CORPUS_OBJS) -rdynamic -Wl,-rpath,'$$ORIGIN/plugins' \
+	-pthread -ldl -lrt
+
+$(CORPUS_OBJS): $(BUILD)/%.o: %.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/tests/corpus/%: tests/corpus/%.c $(CORPUS_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -MMD -MP -MF $@.d \
+		-o $@ $< $(CORPUS_LINK)
+
+$(BUILD)/tests/corpus/%: tests/corpus/%.cc $(CORPUS_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(CXX) -std=c++20 $(CORPUS_FLAGS) $(CXXFLAGS) -O1 -MMD -MP \
+		-MF $@.d -o $@ $< $(CORPUS_LINK)
+
+# The recorder for programs that know nothing of it, and have more blocks.
+$(BUILD)/tests/corpus/preload.so: $(addprefix tests/corpus/support/, \
+    recorder.c record.c ask.c scrub.c preload.c)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -DRECORD_SLOTS=131072 \
+		-shared -fPIC -MMD -MP -MF $@.d -o $@ $^ -pthread -ldl
+
+$(BUILD)/tests/corpus/plugins/%.so: tests/corpus/plugins/%.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(CORPUS_FLAGS) $(CFLAGS) -shared -fPIC -MMD -MP \
+		-MF $@.d -o $@ $<
+
+check-oracles: all $(CORPUS) ## the corpus under us, Valgrind, LeakSanitizer
+	$(Q)BUILD=$(BUILD) sh tests/corpus/run.sh -t $(BUILD)/oracles.md \
+		$(BUILD)/tests/corpus "ours valgrind lsan"
+
+RECORDED := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/recorder/*.c)) \
+	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/recorder/*.cc))
+
+tests: all $(RECORDED) $(UNIT) $(UNIT_CXX) $(LIVE) $(VICTIMS) $(SHIMS) $(CORPUS) \
+	$(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/silent_fuse examples
+
+.PHONY: check-built
+check-built: tests check-layers check-context
+
+check: ## run the tests
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) check-built
+	$(Q)BUILD=$(BUILD) JOBS=$(JOBS) sh tests/run.sh $(LIVE) $(SCRIPTS) \
+		$(UNIT) $(UNIT_CXX) $(EXAMPLES_CHECK)
+
+check-unit: ## the tests that need no other process, in under a minute
+	$(Q)$(MAKE) --no-print-directory -j$(JOBS) $(UNIT) $(UNIT_CXX)
+	$(Q)BUILD=$(BUILD) JOBS=$(JOBS) sh tests/run.sh $(UNIT) $(UNIT_CXX)
+
+check-rungs: tests $(RUNG_AIDS) ## the tests by ptrace and by signal, traced, denied
+	$(Q)BUILD=$(BUILD) sh tests/rungs.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
+		$(SCRIPTS) $(EXAMPLES_CHECK)
+
+check-faults: tests ## every failure of every system call of a pass
+	$(Q)BUILD=$(BUILD) FAULTS_FULL=1 TEST_TIMEOUT=3600 sh tests/run.sh \
+		$(BUILD)/tests/live/test_fault_sweep \
+		$(BUILD)/tests/live/test_fault_stops
+
+# A program at full load, asked all the time. SOAK_SECONDS=1200, SOAK_SEED.
+SOAK := $(BUILD)/tests/soak/soak $(BUILD)/tests/soak/plugin.so
+
+$(BUILD)/tests/soak/plugin.so: tests/soak/plugin.c
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(CFLAGS) -shared -fPIC -MMD -MP \
+		-MF $@.d -o $@ $<
+
+soak: $(SOAK) ## 20 minutes of passes in a program at full load
+	$(Q)$(BUILD)/tests/soak/soak $(or $(SOAK_SECONDS),1200)
+
+# The sanitizers see the unit tests; they and a stopped world fight. Where
+# malloc is replaced there is no heap of glibc to be read; and Valgrind has no
+# room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
+# deliberate faults of test_memory_guard, reads of whole stacks, and those of
+# memory that test_fork_gaps puts where a fork has left none, for errors. What
+# libdw makes of damaged files is its own affair, and a fault is a fault.
+UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc_free \
+	%/test_glibc_mmapped %/test_glibc_release %/test_glibc_usage \
+	%/test_heap_sbrk \
+	%/test_heap_damage_arenas %/test_heap_damage_chunks \
+	%/test_heap_damage_lists %/test_heap_damage_mmapped \
+	%/test_heap_damage_fences \
+	%/test_heap_damage_sweep %/test_guard %/test_symbols_files,\
+	$(filter-out $(UNIT_RECORDER),$(UNIT)))
+# The recorder's have a process each; in the others AddressSanitizer is the
+# allocator, or takes for a fault what a walk up the stack reads.
+UNIT_RECORDER_ASAN := $(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
+	hooks inside journal leak_info leaktracer_lines leaktracer_reach \
+	leaktracer_settings leaktracer_state live options output_file sampling \
+	stack_depot stack_fuzz stack_rules)
+UNIT_VALGRIND := $(filter-out %_giant %/test_pages %/test_memory_guard \
+	%/test_fork_gaps \
+	%/test_roots %/test_roots_bytes %/test_roots_reach %/test_stacks \
+	%/test_stacks_ended \
+	%/test_ranges %/test_modules %/test_fuzz_heap,$(UNIT_ASAN))
+
+.PHONY: unit-tests unit-tests-asan
+unit-tests: $(UNIT)
+	$(Q)BUILD=$(BUILD) sh tests/run.sh $(UNIT)
+
+unit-tests-asan: $(UNIT_ASAN) $(UNIT_RECORDER_ASAN)
+	$(Q)BUILD=$(BUILD) CK_FORK=no TEST_TIMEOUT=1200 sh tests/run.sh $(UNIT_ASAN)
+	$(Q)BUILD=$(BUILD) ASAN_OPTIONS=detect_leaks=0 sh tests/run.sh \
+		$(UNIT_RECORDER_ASAN)
+
+check-asan: ## unit tests under AddressSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/asan \
+		CFLAGS="-O1 -g -fsanitize=address -fno-common" unit-tests-asan
+
+check-ubsan: ## unit tests under UndefinedBehaviorSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/ubsan \
+		CFLAGS="-O1 -g -fsanitize=undefined -fno-sanitize-recover=all" \
+		unit-tests
+
+check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
+	$(Q)BUILD=$(BUILD) CK_FORK=no sh tests/run.sh -w \
+		"valgrind -q --error-exitcode=9" $(UNIT_VALGRIND)
+
+# What runs in the program's own threads. Collector and sweeper are other
+# processes, and who is parked may be anywhere in the sanitizer's own code.
+UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
+	library_state options options_help options_reach options_signal arena \
+	text report_text reference_text leak_pipe why_pipe candidates mark_workers \
+	mark_chains graph giant glibc_parts glibc_lists)
+
+.PHONY: unit-tests-tsan
+unit-tests-tsan: $(UNIT_TSAN)
+	$(Q)BUILD=$(BUILD) CK_FORK=no TSAN_OPTIONS="exitcode=66 $(TSAN_OPTIONS)" \
+		MEMUNREACHABLE_OPTIONS=stop=ptrace sh tests/run.sh $(UNIT_TSAN)
+
+check-tsan: ## what runs in the original process under ThreadSanitizer
+	$(Q)$(MAKE) --no-print-directory BUILD=$(BUILD)/tsan \
+		CFLAGS="-O1 -g -fsanitize=thread" unit-tests-tsan
+
+# BENCH=quick, or sections: see tests/bench/README.md.
+bench: all ## measure speed, pause and memory beside others
+	$(Q)BUILD=$(BUILD) python3 tests/bench/bench.py $(or $(BENCH),whole) \
+		$(BENCH_FLAGS)
+
+check-releases: ## the tests in Debian 11, 12, 13 and unstable (as root)
+	$(Q)sh tests/releases.sh $(RELEASES)
+
+# GIT_SOURCE, SQLITE_SOURCE: built trees of theirs; see the script.
+check-suites: all ## suites of git, sqlite3 and Python under the recorder
+	$(Q)BUILD=$(BUILD) sh tests/suites.sh $(SUITES)
+
+check-layers: $(OBJS) $(COMMAND_OBJS) $(RECORDER_OBJS) ## who may include and call whom
+	$(Q)NM=$(NM) sh tests/support/check_layers.sh $(BUILD) $^
+
+check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
+	$(Q)CC=$(CC) sh tests/support/layouts.sh $(GLIBC_GIT) $(GLIBC_REFS)
+
+check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
+	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
+		$(filter-out $(SRC_UNSTOPPED),$(SRCS)) $(SRC_KEEPER) $(SRC_MIRROR)
+
+fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
+	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
+		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
+		$(SRC_SYMBOLIZE) \
+		lib/term/safe_text.c lib/term/names.c lib/term/style.c
+
+-include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)
