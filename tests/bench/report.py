@@ -72,12 +72,12 @@ def write(bench):
     rows = goals.rows(bench.records)
     judged = [row for row in rows if row.met is not None]
     told = "%d of %d goals met" % (sum(row.met for row in judged), len(judged))
-    folder = os.path.join(peers.HERE, "results") if bench.whole \
-        else os.path.join(bench.build, "bench")
+    folder = os.path.join(bench.build, "bench")
     raw = os.path.join(folder, bench.name + ".csv")
     write_raw(raw, bench, described)
-    drawn = chart.draw(bench.records, os.path.join(folder,
-                                                   bench.name + ".svg"))
+    drawn = chart.draw(bench.records, os.path.join(
+        os.path.join(peers.HERE, "results") if bench.whole else folder,
+        bench.name + ".svg"))
     lines = ["%s; %s; %.0f minutes; medians of %d or more; %s." % (
         time.strftime("%Y-%m-%d"), described, bench.took / 60, bench.rounds,
         told), ""]
