@@ -27,6 +27,7 @@
 #include "mu/arch.h"
 
 #define MU_NS_PER_SEC 1000000000ull
+#define MU_NS_PER_MS 1000000ull
 
 /* Some kernel headers are older; the numbers are the same on every CPU. */
 #ifndef SYS_pidfd_open

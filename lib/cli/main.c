@@ -24,7 +24,6 @@
 #include "lib/view/view.h"
 #include "mu/sys.h"
 
-#define NS_PER_MS 1000000ull
 #define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */
 
 /* For a child that keeps to no deadline; names may take as long as a check. */
@@ -99,8 +98,8 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.exe = options->exe,
 		.sysroot = options->sysroot,
 		.stop = options->stop,
-		.timeout_ns = options->timeout_ms * NS_PER_MS,
-		.max_pause_ns = options->max_pause_ms * NS_PER_MS,
+		.timeout_ns = options->timeout_ms * MU_NS_PER_MS,
+		.max_pause_ns = options->max_pause_ms * MU_NS_PER_MS,
 		.limit = options->limit,
 		/* Words also name the type of a block by them. */
 		.contents = options->contents || options->format != MU_CLI_JSON,
@@ -156,7 +155,7 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		status = answer_question(&question, output->text);
 	else
 		status = mu_deputy_run(options->pid,
-		    options->timeout_ms * NS_PER_MS * 2 + GRACE_NS,
+		    options->timeout_ms * MU_NS_PER_MS * 2 + GRACE_NS,
 		    answer_question, &question, output->text, &why);
 	if (status < 0 || mu_output_commit(output, &why) != MU_OK)
 		status = complain(MU_EXIT_UNCHECKED, &why);

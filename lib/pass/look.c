@@ -17,8 +17,6 @@
 #include "ptrace/live/proc.h"
 #include "ptrace/live/sharer.h"
 
-#define NS_PER_MS 1000000ull
-
 /*
  * A thread can be caught where no lock holds it: between a counter and the
  * munmap() it counts (munmap_chunk), or inside malloc when the program takes
@@ -33,9 +31,9 @@
  * From one to the next, times its number. A thread that lost its CPU between
  * two such steps has to get it back: with others before it in tens of ms.
  */
-#define NAP_NS NS_PER_MS
-#define NAP_FOR_FULL_NS (10 * NS_PER_MS)
-#define NAP_FOR_STOP_NS (20 * NS_PER_MS)
+#define NAP_NS MU_NS_PER_MS
+#define NAP_FOR_FULL_NS (10 * MU_NS_PER_MS)
+#define NAP_FOR_STOP_NS (20 * MU_NS_PER_MS)
 
 /* "2.36" */
 static void

@@ -17,8 +17,6 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 
-#define NS_PER_MS 1000000ull
-
 /* Of the thread that asks; the deepest path takes about 20 KiB. */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
@@ -30,7 +28,7 @@
  * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
  * threads) is back by then.
  */
-#define CONFIRM_NS (50 * NS_PER_MS)
+#define CONFIRM_NS (50 * MU_NS_PER_MS)
 
 static void
 begin(struct mu_pass *pass, const struct mu_request *request)
@@ -49,7 +47,7 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 		.log = { .fd = -1, .syslog_fd = -1 },
 		.room = { .headroom = { .meminfo = -1 } },
 	};
-	pass->deadline_ns = pass->begin_ns + options->timeout * NS_PER_MS;
+	pass->deadline_ns = pass->begin_ns + options->timeout * MU_NS_PER_MS;
 	pass->reach = mu_options_reach(options);
 	mu_arena_open(&pass->arena, ARENA_LIMIT);
 	mu_log_sink_open(&pass->log, options, silent);

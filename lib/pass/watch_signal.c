@@ -27,7 +27,6 @@
 #define SIGSETXID 33 /* glibc's: setxid() sends it to threads that it made */
 
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
-#define NS_PER_MS 1000000ull
 
 enum { IDLE, RUNNING, RUNNING_AND_ASKED_AGAIN };
 
@@ -53,7 +52,7 @@ log_wait(uint64_t ns)
 	mu_log_sink_open(&log, &mu_library.options, false);
 	mu_log(&log, MU_LOG_INFO,
 	    "asked again: the next pass begins in %zu ms (min_interval)",
-	    (size_t)(ns / NS_PER_MS));
+	    (size_t)(ns / MU_NS_PER_MS));
 	mu_log_sink_close(&log);
 }
 
@@ -91,7 +90,7 @@ watch_thread(void *arg)
 		__atomic_store_n(&watch->state, RUNNING, __ATOMIC_RELEASE);
 		report_once();
 		watch->next_ns = mu_sys_now_ns() +
-		    mu_library.options.min_interval * NS_PER_MS;
+		    mu_library.options.min_interval * MU_NS_PER_MS;
 		state = RUNNING;
 	} while (!__atomic_compare_exchange_n(&watch->state, &state, IDLE,
 	    false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));

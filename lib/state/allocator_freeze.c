@@ -11,7 +11,6 @@
 enum { MUTEX_FREE, MUTEX_TAKEN, MUTEX_CONTENDED };
 
 #define NAP_NS 20000
-#define NS_PER_MS 1000000ull
 
 static bool
 mutex_take(int *mutex, uint64_t deadline_ns)
@@ -190,7 +189,7 @@ mu_allocator_freeze(struct mu_pass *pass)
 {
 	enum mu_status status = lock_arenas(pass);
 
-	mu_pass_stop_within(pass, mu_library.options.max_pause * NS_PER_MS);
+	mu_pass_stop_within(pass, mu_library.options.max_pause * MU_NS_PER_MS);
 	return status;
 }
 

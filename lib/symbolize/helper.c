@@ -18,7 +18,6 @@
 #define ROOM ((size_t)128 << 10)
 #define ANSWERS_MAX ((size_t)1 << 30) /* bytes of what was answered */
 #define RECYCLED ((size_t)64 << 20)
-#define NS_PER_MS 1000000ull
 
 enum outcome { DONE, ENDED, SILENT, LATE, SENSELESS };
 
@@ -195,9 +194,9 @@ converse(struct asking *asking)
 				asking->sent < asking->count
 			    ? POLLOUT
 			    : 0);
-		if (until > 100 * NS_PER_MS)
-			until = 100 * NS_PER_MS;
-		poll(&wait, 1, (int)(until / NS_PER_MS) + 1);
+		if (until > 100 * MU_NS_PER_MS)
+			until = 100 * MU_NS_PER_MS;
+		poll(&wait, 1, (int)(until / MU_NS_PER_MS) + 1);
 		if ((wait.revents & (POLLIN | POLLHUP | POLLERR)) != 0)
 			outcome = receive_some(asking);
 	}
