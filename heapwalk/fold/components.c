@@ -14,6 +14,7 @@
 #include "heapwalk/fold/component_sums.h"
 #include "heapwalk/fold/cycles.h"
 #include "heapwalk/fold/giant_scc.h"
+#include "mu/bits.h"
 
 /* Of a tree while searching: 0 unseen; an order, lower is older; */
 #define CLOSED 0x80000000u /* or with this the component */
@@ -163,7 +164,7 @@ search_giant(struct search *search, const struct mu_giant_scc *giant)
 	search->giant_lowest = giant->lowest;
 	closed = CLOSED | search->num_components++;
 	for (tree = 0; tree < num_trees; tree++)
-		if (mu_giant_scc_has(giant->members, tree))
+		if (mu_bit(giant->members, tree))
 			search->of[tree] = closed;
 	return true;
 }
@@ -227,15 +228,14 @@ find_parents(struct mu_components *components, const struct search *search)
 	bool inside;
 
 	for (tree = 0; tree < trees->num_trees; tree++) {
-		inside = search->giant != NULL &&
-		    mu_giant_scc_has(search->giant, tree);
+		inside = search->giant != NULL && mu_bit(search->giant, tree);
 		if ((inside && search->ends) ||
 		    mu_tree_first(trees, tree) == MU_NO_NODE)
 			continue;
 		from = components->of[tree];
 		mu_tree_edges_open(&edges, trees, tree, components->deadline);
 		while (mu_tree_edges_next(&edges, &target)) {
-			if (inside && mu_giant_scc_has(search->giant, target))
+			if (inside && mu_bit(search->giant, target))
 				continue;
 			to = components->of[target];
 			if (from != to)

@@ -5,6 +5,8 @@
  */
 #include "heapwalk/fold/cycles.h"
 
+#include "mu/bits.h"
+
 /* Visitors of owners that are cycles; 0 of other owners. */
 enum { WHOLE = 1, PARTLY, SETTLED };
 
@@ -91,9 +93,9 @@ look_below(const struct settling *settling, uint32_t node,
 			continue;
 		if (mu_tree_entered(&components->trees, target, &tree))
 			return true;
-		if ((settling->seen[target / 64] >> (target % 64) & 1) == 0)
+		if (!mu_bit(settling->seen, target))
 			settling->stack[(*depth)++] = target;
-		settling->seen[target / 64] |= 1ull << (target % 64);
+		mu_bit_set(settling->seen, target);
 	}
 	return false;
 }
@@ -108,9 +110,9 @@ leads_back(const struct settling *settling, uint32_t node,
 	if (component->visitor == WHOLE ||
 	    mu_tree_entered(&settling->components->trees, node, &tree))
 		return true;
-	if ((settling->seen[node / 64] >> (node % 64) & 1) != 0)
+	if (mu_bit(settling->seen, node))
 		return false;
-	settling->seen[node / 64] |= 1ull << (node % 64);
+	mu_bit_set(settling->seen, node);
 	settling->stack[depth++] = node;
 	while (depth > 0 && !settling->components->deadline->passed)
 		if (look_below(

@@ -10,6 +10,8 @@
 
 #include <string.h>
 
+#include "mu/bits.h"
+
 #define MIN_TREES 65536 /* fewer stay in the cache anyway */
 #define SHARE 8         /* of the trees, at least one in that many */
 #define MAX_LOOKS 16    /* at each edge */
@@ -28,12 +30,6 @@ struct finding {
 	size_t tries;            /* trees that were looked at one by one */
 	struct mu_deadline *deadline;
 };
-
-static void
-set(uint64_t *bits, uint32_t tree)
-{
-	bits[tree / 64] |= 1ull << (tree % 64);
-}
 
 /* The first of those that TREE has an edge to that has edges itself. */
 static bool
@@ -69,17 +65,16 @@ find_circle(struct finding *finding, uint32_t tree)
 			finding->looks = finding->max_looks + 1;
 			return 0;
 		}
-		set(below, tree);
+		mu_bit_set(below, tree);
 		finding->path[steps++] = tree;
 		if (!go_on(finding, &tree))
 			return 0;
-	} while (!mu_giant_scc_has(below, tree));
+	} while (!mu_bit(below, tree));
 	/* All that leads to TREE on the path is no part of the circle. */
 	for (i = steps; count == 0 || finding->path[i] != tree; count++)
-		set(finding->giant->members, finding->path[--i]);
+		mu_bit_set(finding->giant->members, finding->path[--i]);
 	for (; i > 0; i--)
-		below[finding->path[i - 1] / 64] &=
-		    ~(1ull << (finding->path[i - 1] % 64));
+		mu_bit_clear(below, finding->path[i - 1]);
 	return count;
 }
 
@@ -94,12 +89,12 @@ follow(struct finding *finding, uint32_t tree)
 
 	if (mu_tree_edges_stored(finding->trees, tree, &at, &target)) {
 		for (; at != NULL; at = *at & MU_TARGET_LAST ? NULL : at + 1)
-			set(below, *at & ~MU_TARGET_LAST);
+			mu_bit_set(below, *at & ~MU_TARGET_LAST);
 		return;
 	}
 	mu_tree_edges_open(&edges, finding->trees, tree, finding->deadline);
 	while (mu_tree_edges_next(&edges, &target))
-		set(below, target);
+		mu_bit_set(below, target);
 }
 
 /* Those in word I of the bits that were not followed; how many. */
@@ -210,28 +205,28 @@ leads_back(struct finding *finding, uint32_t tree)
 	uint64_t *fresh = finding->followed, *members = finding->giant->members;
 	uint32_t *queue = finding->path, head = 0, tail = 0;
 	struct mu_tree_edges edges;
-	bool found = mu_giant_scc_has(members, tree), full = false;
+	bool found = mu_bit(members, tree), full = false;
 
-	if (found || !mu_giant_scc_has(fresh, tree))
+	if (found || !mu_bit(fresh, tree))
 		return found;
 	for (queue[tail++] = tree; head < tail && !found && !full;) {
-		fresh[queue[head] / 64] &= ~(1ull << (queue[head] % 64));
+		mu_bit_clear(fresh, queue[head]);
 		mu_tree_edges_open(
 		    &edges, finding->trees, queue[head++], finding->deadline);
 		while (!found && !full && mu_tree_edges_next(&edges, &tree)) {
-			found = mu_giant_scc_has(members, tree);
+			found = mu_bit(members, tree);
 			full = tail == MAX_STEPS;
-			if (found || full || !mu_giant_scc_has(fresh, tree))
+			if (found || full || !mu_bit(fresh, tree))
 				continue;
-			fresh[tree / 64] &= ~(1ull << (tree % 64));
+			mu_bit_clear(fresh, tree);
 			queue[tail++] = tree;
 		}
 	}
 	finding->tries += full ? finding->trees->num_trees : tail;
 	if (found)
-		set(members, queue[0]);
+		mu_bit_set(members, queue[0]);
 	for (head = 0; (found || full) && head < tail; head++)
-		set(fresh, queue[head]);
+		mu_bit_set(fresh, queue[head]);
 	return found;
 }
 
@@ -248,12 +243,12 @@ is_entered_well(struct finding *finding, bool *entered)
 			tree |= 63;
 			continue;
 		}
-		if (mu_giant_scc_has(below, tree))
+		if (mu_bit(below, tree))
 			continue;
 		mu_tree_edges_open(
 		    &edges, finding->trees, tree, finding->deadline);
 		while (mu_tree_edges_next(&edges, &target)) {
-			if (!mu_giant_scc_has(below, target))
+			if (!mu_bit(below, target))
 				continue;
 			*entered = true;
 			if (!leads_back(finding, target) || is_tired(finding))
@@ -274,8 +269,7 @@ take_all(struct finding *finding)
 	if (finding->trees->of != NULL || !is_entered_well(finding, &entered))
 		return false;
 	while (!entered &&
-	    !(mu_giant_scc_has(giant->below, tree) &&
-		leads_back(finding, tree)))
+	    !(mu_bit(giant->below, tree) && leads_back(finding, tree)))
 		if (++tree == finding->trees->num_trees || is_tired(finding))
 			return false;
 	if (!entered)

@@ -34,10 +34,4 @@ struct mu_giant_scc {
 bool mu_giant_scc_find(struct mu_giant_scc *giant, const struct mu_trees *trees,
     struct mu_arena *arena, struct mu_deadline *deadline);
 
-static inline bool
-mu_giant_scc_has(const uint64_t *bits, uint32_t tree)
-{
-	return (bits[tree / 64] >> (tree % 64) & 1) != 0;
-}
-
 #endif

@@ -5,6 +5,7 @@
 #include "heapwalk/mark/links.h"
 
 #include "heapwalk/graph/reader.h"
+#include "mu/bits.h"
 
 #define MIN_WORDS 1024
 
@@ -53,7 +54,7 @@ forget_unlinked(struct round *round, uint32_t target, uint32_t link)
 
 	(void)link;
 	if (!mu_blocks_marked(blocks, target))
-		blocks->followed[target / 64] &= ~(1ull << (target % 64));
+		mu_bit_clear(blocks->followed, target);
 	return false;
 }
 

@@ -188,8 +188,7 @@ leave_stack(struct mu_marker *marker)
 
 	while (marker->depth > 0) {
 		node = marker->stack[--marker->depth];
-		marker->graph->blocks->followed[node / 64] &=
-		    ~(1ull << (node % 64));
+		mu_bit_clear(marker->graph->blocks->followed, node);
 	}
 }
 

@@ -14,6 +14,7 @@
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/mark/chains.h"
 #include "heapwalk/subject/deadline.h"
+#include "mu/bits.h"
 
 struct mu_marking {
 	struct mu_graph *graph;
@@ -40,14 +41,14 @@ struct mu_marking {
 static inline bool
 mu_marking_followed(const struct mu_blocks *blocks, uint32_t node)
 {
-	return (blocks->followed[node / 64] >> (node % 64) & 1) != 0;
+	return mu_bit(blocks->followed, node);
 }
 
 /* By one worker at a time. */
 static inline void
 mu_marking_follow(const struct mu_blocks *blocks, uint32_t node)
 {
-	blocks->followed[node / 64] |= 1ull << (node % 64);
+	mu_bit_set(blocks->followed, node);
 }
 
 /* Room for MAX_DEPTH nodes on the stack, or less. False: no memory. */

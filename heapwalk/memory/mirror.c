@@ -169,9 +169,9 @@ note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 
 	for (page = (range.begin - group->range.begin) / size;
 	     page < (range.end - group->range.begin) / size; page++) {
-		if (!mu_mirror_bit(group->written, page))
+		if (!mu_bit(group->written, page))
 			mirror->written += size;
-		mu_mirror_set(group->written, page);
+		mu_bit_set(group->written, page);
 	}
 }
 

@@ -300,7 +300,7 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 	last = (range.end - 1 - begin) / MU_MIRROR_UNIT;
 	for (unit = (range.begin - begin) / MU_MIRROR_UNIT; unit <= last;
 	     unit = stop + 1) {
-		for (stop = unit; stop <= last && !mu_mirror_bit(filled, stop);)
+		for (stop = unit; stop <= last && !mu_bit(filled, stop);)
 			stop++;
 		if (stop == unit)
 			continue;
@@ -318,7 +318,7 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 		    (unsigned)(1 + mu_range_size(filling.range) / SLICE),
 		    read_slices, &filling);
 		for (i = unit; i < stop; i++)
-			mu_mirror_set(filled, i);
+			mu_bit_set(filled, i);
 	}
 	return true;
 }

@@ -5,6 +5,7 @@
 #define HEAPWALK_MEMORY_MIRROR_GROUP_H
 
 #include "heapwalk/memory/mirror.h"
+#include "mu/bits.h"
 
 #define MU_MIRROR_HUGE ((uintptr_t)2 << 20)
 #define MU_MIRROR_UNIT ((size_t)64 << 10) /* bytes read at once, at least */
@@ -34,24 +35,6 @@ struct mu_mirror_group {
 	 */
 	uint64_t *there, *taken;
 };
-
-static inline bool
-mu_mirror_bit(const uint64_t *bits, size_t i)
-{
-	return (bits[i / 64] >> (i % 64) & 1) != 0;
-}
-
-static inline void
-mu_mirror_set(uint64_t *bits, size_t i)
-{
-	bits[i / 64] |= 1ull << (i % 64);
-}
-
-static inline void
-mu_mirror_clear(uint64_t *bits, size_t i)
-{
-	bits[i / 64] &= ~(1ull << (i % 64));
-}
 
 /* The group that holds ADDRESS, or else the first one behind, or NULL. */
 struct mu_mirror_group *mu_mirror_group(

@@ -66,9 +66,9 @@ set_bits(uint64_t *bits, const struct mu_mirror_piece *piece, bool value)
 
 	for (i = piece->page; i < piece->page + piece->count; i++)
 		if (value)
-			mu_mirror_set(bits, i);
+			mu_bit_set(bits, i);
 		else
-			mu_mirror_clear(bits, i);
+			mu_bit_clear(bits, i);
 }
 
 /* Where it fails readers would see what becomes of the ring: that is fatal. */
@@ -157,10 +157,10 @@ choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
 	size_t room = (window->size - window->head % window->size) / size;
 
 	pages = mu_range_size(group->range) / size;
-	while (begin % least != 0 && !mu_mirror_bit(group->taken, begin - 1))
+	while (begin % least != 0 && !mu_bit(group->taken, begin - 1))
 		begin--;
 	for (before = 0; before < most && before < begin &&
-	     mu_mirror_bit(group->taken, begin - 1 - before);)
+	     mu_bit(group->taken, begin - 1 - before);)
 		before++;
 	end = begin + 2 * before;
 	if (end < begin + least)
@@ -176,7 +176,7 @@ choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
 		begin = page;
 	if (end - begin > room)
 		end = begin + room;
-	for (pages = page; pages < end && !mu_mirror_bit(group->taken, pages);)
+	for (pages = page; pages < end && !mu_bit(group->taken, pages);)
 		pages++;
 	*piece = (struct mu_mirror_piece) {
 		.group = group,
@@ -198,9 +198,9 @@ begin_piece(struct mu_mirror_window *window, struct mu_mirror_group *group,
 	struct mu_mirror_piece piece, *new;
 
 	for (;;) {
-		if (mu_mirror_bit(group->there, page))
+		if (mu_bit(group->there, page))
 			return NULL;
-		if (!mu_mirror_bit(group->taken, page)) {
+		if (!mu_bit(group->taken, page)) {
 			choose(window, group, page, &piece);
 			if (make_room(window, piece.size))
 				break;

@@ -133,12 +133,6 @@ mu_room_open_with(struct mu_room *room, pid_t pid, const char *status)
 	room->pooled = mu_proc_status_bytes(status, "\nHugetlbPages:");
 }
 
-static size_t
-lesser(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 void
 mu_room_add_reader(struct mu_room *room)
 {
@@ -149,7 +143,9 @@ mu_room_add_reader(struct mu_room *room)
 	room->reader = (room->private <= MU_MIRROR_WHOLE ? room->private
 							 : MU_MIRROR_WINDOW) +
 	    room->private / TABLES_PART;
-	room->reader_least = lesser(room->private, MU_MIRROR_LITTLE) +
+	room->reader_least =
+	    (room->private < MU_MIRROR_LITTLE ? room->private
+					      : MU_MIRROR_LITTLE) +
 	    room->private / LEAST_TABLES_PART;
 	room->apart = !mu_headroom_shares(&own, &room->headroom);
 	mu_headroom_close(&own);
