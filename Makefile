@@ -48,9 +48,10 @@ SRC_SYMBOLIZE := $(call in,lib/symbolize)
 # What recorders wrote becomes text or HTML.
 SRC_VIEW := $(call in,lib/view)
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_CORE) $(SRC_SYMBOLIZE) \
-	$(SRC_VIEW) $(call in,lib/term) \
-	$(filter-out lib/cli/main.c,$(call in,lib/cli))
-COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) $(BUILD)/lib/cli/configured.o
+	$(SRC_VIEW) $(filter-out lib/cli/main.c,$(call in, \
+	$(addprefix lib/,term check writers command doctor cli)))
+COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
+	$(BUILD)/lib/command/configured.o
 # Libraries that only the command needs are linked to it and to nothing else.
 COMMAND_LIBS := -ljansson -ldw -lelf -liberty -ldl
 
@@ -164,7 +165,7 @@ $(BUILD)/libmemunreachable-test.a: $(OBJS)
 	$(Q)$(AR) rcs $@ $(OBJS)
 
 # As memunreachable.pc below; a new time only where something is new.
-$(BUILD)/lib/cli/configured.c: lib/cli/configured.c.in always
+$(BUILD)/lib/command/configured.c: lib/command/configured.c.in always
 	@mkdir -p $(@D)
 	$(Q)sed -e 's|@VERSION@|$(VERSION)|' -e 's|@SONAME@|$(SO)|' \
 		-e 's|@RECORDER@|$(RECORDER_SO)|' \
@@ -173,7 +174,7 @@ $(BUILD)/lib/cli/configured.c: lib/cli/configured.c.in always
 		$< > $@.new
 	$(Q)cmp -s $@.new $@ || cp $@.new $@
 
-$(BUILD)/lib/cli/configured.o: $(BUILD)/lib/cli/configured.c
+$(BUILD)/lib/command/configured.o: $(BUILD)/lib/command/configured.c
 	$(Q)$(CC) $(MU_CFLAGS) $(MU_CPPFLAGS) $(CPPFLAGS) $(CFLAGS) -c -o $@ $<
 
 $(BUILD)/libmemunreachable-command.a: $(COMMAND_OBJS)
@@ -232,7 +233,7 @@ INSTALLED := \
 	$(MAN1:%=%:$(MANDIR)/man1) \
 	$(MAN3:%=%:$(MANDIR)/man3) $(MAN7:%=%:$(MANDIR)/man7) \
 	$(BUILD)/memunreachable:$(BINDIR) \
-	lib/cli/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
+	lib/writers/memunreachable-report.schema.json:$(DATADIR)/memunreachable \
 	lib/cli/completion/memunreachable.bash:$(DATADIR)/bash-completion/completions \
 	lib/cli/completion/_memunreachable:$(DATADIR)/zsh/site-functions
 

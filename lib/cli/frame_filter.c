@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/report_lines.h"
+#include "lib/writers/report_lines.h"
 #include "lib/term/safe_text.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */

@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "lib/cli/cli_options.h"
+#include "lib/cli/options.h"
 #include "mu/status.h"
 
 /*

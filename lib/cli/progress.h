@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 
 struct mu_progress {
 	bool running; /* the thread is there */

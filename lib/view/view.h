@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "lib/cli/cli_options.h"
-#include "lib/cli/exit_status.h"
+#include "lib/cli/options.h"
+#include "lib/writers/exit_status.h"
 #include "lib/term/style.h"
 
 /*

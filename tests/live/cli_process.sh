@@ -31,7 +31,7 @@ has "$work/json" "\"pid\": $pid,"
 has "$work/json" '"contents": "'
 if command -v python3 >/dev/null; then
 	python3 tests/support/json_schema.py \
-	    lib/cli/memunreachable-report.schema.json "$work/json" \
+	    lib/writers/memunreachable-report.schema.json "$work/json" \
 	    >"$work/fits"
 	case $? in
 	0) ;;

@@ -88,7 +88,7 @@ assert report["num_leaks"] is None and report["leaks"] == [], report
 assert report["program"] == sys.argv[3], report
 END
 		python3 tests/support/json_schema.py \
-		    lib/cli/memunreachable-report.schema.json \
+		    lib/writers/memunreachable-report.schema.json \
 		    "$work/report" >"$work/fits"
 		case $? in
 		0 | 77) ;;

@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"
 #include "tests/support/target_process.h"

@@ -12,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "memunreachable/memunreachable.h"
 #include "tests/support/suite.h"
 

@@ -19,7 +19,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"
 

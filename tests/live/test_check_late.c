@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "lib/helpers/copy_pause.h"
 #include "tests/support/clock.h"
 #include "tests/support/suite.h"

@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <time.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/answer_array.h"
 #include "tests/support/busy_victim.h"
 #include "tests/support/clock.h"

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/answer_array.h"
 #include "tests/support/busy_victim.h"
 #include "tests/support/suite.h"

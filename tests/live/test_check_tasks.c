@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/suite.h"
 
 static char group[128];

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "heapwalk/memory/mirror_window.h"
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "mu/status.h"
 #include "tests/support/hide.h"
 #include "tests/support/suite.h"

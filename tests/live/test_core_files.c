@@ -6,7 +6,7 @@
  */
 #include <gnu/libc-version.h>
 
-#include "lib/cli/check.h"
+#include "lib/check/check.h"
 #include "tests/support/answer_array.h"
 #include "tests/support/core_play.h"
 #include "tests/support/suite.h"

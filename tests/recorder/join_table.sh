@@ -69,7 +69,7 @@ name='json'
 has "$work/json" '"inlined_into": \[\{"function"'
 if command -v python3 >/dev/null; then
 	python3 tests/support/json_schema.py \
-	    lib/cli/memunreachable-report.schema.json "$work/json" \
+	    lib/writers/memunreachable-report.schema.json "$work/json" \
 	    >"$work/fits"
 	case $? in
 	0) ;;

@@ -7,7 +7,7 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "lib/cli/answer.h"
+#include "lib/writers/answer.h"
 
 /* answer->info.leaks is to be freed. */
 static inline void

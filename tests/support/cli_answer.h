@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "lib/cli/answer.h"
+#include "lib/writers/answer.h"
 #include "lib/term/names.h"
 
 #define CLI_VTABLE 0x7f0000001020 /* in a module, as is CLI_TEXT */

@@ -1,5 +1,5 @@
 /*
- * lib/cli/command_environment.c, lib/cli/command_file.c: what a COMMAND finds
+ * lib/command/environment.c, lib/command/file.c: what a COMMAND finds
  * in its environment, and which files are refused.
  */
 #include <check.h>
@@ -12,8 +12,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/cli/command_environment.h"
-#include "lib/cli/command_file.h"
+#include "lib/command/environment.h"
+#include "lib/command/file.h"
 #include "lib/state/options.h"
 #include "tests/support/suite.h"
 

@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "lib/cli/deputy.h"
+#include "lib/check/deputy.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/rights.h"

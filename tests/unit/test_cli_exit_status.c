@@ -1,12 +1,12 @@
 /*
- * lib/cli/exit_status.c, lib/cli/status_word.c: each status has its exit
+ * lib/writers/exit_status.c, lib/writers/status_word.c: each status has its exit
  * status, and a separate word that never changes.
  */
 #include <check.h>
 #include <string.h>
 
-#include "lib/cli/exit_status.h"
-#include "lib/cli/status_word.h"
+#include "lib/writers/exit_status.h"
+#include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "tests/support/suite.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cli/cli_options.h"
+#include "lib/cli/options.h"
 #include "tests/support/suite.h"
 
 static char *

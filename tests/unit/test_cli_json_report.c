@@ -1,5 +1,5 @@
 /*
- * lib/cli/json_report.c, lib/cli/json_values.c: what is in the object, read
+ * lib/writers/json_report.c, lib/writers/json_values.c: what is in the object, read
  * back by jansson and held to the schema.
  */
 #include <check.h>
@@ -10,12 +10,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/cli/json_report.h"
+#include "lib/writers/json_report.h"
 #include "mu/status.h"
 #include "tests/support/cli_answer.h"
 #include "tests/support/suite.h"
 
-#define SCHEMA "lib/cli/memunreachable-report.schema.json"
+#define SCHEMA "lib/writers/memunreachable-report.schema.json"
 #define NO_MODULE 77
 
 static struct Leak leaks[3];

@@ -1,12 +1,12 @@
 /*
- * lib/cli/cli_options.c, lib/cli/cli_values.c: the command line becomes a
+ * lib/cli/options.c, lib/cli/values.c: the command line becomes a
  * structure, or a complaint that says what is wrong and how it is written.
  */
 #include <check.h>
 #include <signal.h>
 #include <string.h>
 
-#include "lib/cli/cli_options.h"
+#include "lib/cli/options.h"
 #include "tests/support/suite.h"
 
 #define MAX_ARGUMENTS 16

@@ -1,5 +1,5 @@
 /*
- * lib/cli/report_lines.c: lines of the library's report become the command's.
+ * lib/writers/report_lines.c: lines of the library's report become the command's.
  */
 #include <check.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/cli/report_lines.h"
+#include "lib/writers/report_lines.h"
 #include "lib/symbolize/frame_files.h"
 #include "tests/support/suite.h"
 

@@ -1,13 +1,13 @@
 /*
- * lib/cli/text_report.c and what it is put together from, letter by letter.
+ * lib/writers/text_report.c and what it is put together from, letter by letter.
  */
 #include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/cli/text_report.h"
-#include "lib/cli/verdict_text.h"
+#include "lib/writers/text_report.h"
+#include "lib/writers/verdict_text.h"
 #include "mu/arch.h"
 #include "tests/support/cli_answer.h"
 #include "tests/support/suite.h"

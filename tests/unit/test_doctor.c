@@ -6,8 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/cli/doctor_facts.h"
-#include "lib/cli/findings.h"
+#include "lib/doctor/facts.h"
+#include "lib/doctor/findings.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

@@ -1,0 +1,67 @@
+/*
+ * One check of another process, or of a core file: what was asked for, and the
+ * calls that answer.
+ */
+#ifndef LIB_CHECK_CHECK_H
+#define LIB_CHECK_CHECK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "heapwalk/subject/reach.h"
+#include "lib/writers/answer.h"
+#include "mu/status.h"
+
+/* How the memory of a process is read; see --stop. */
+enum mu_check_stop {
+	MU_CHECK_STOP_AUTO, /* a copy; read where no copy can be made */
+	MU_CHECK_STOP_FORK, /* a copy-on-write copy or nothing */
+	MU_CHECK_STOP_READ, /* read while the process is stopped */
+};
+
+/* What a check is busy with. */
+enum mu_check_step {
+	MU_CHECK_STEP_STOP,
+	MU_CHECK_STEP_COPY,
+	MU_CHECK_STEP_WALK,
+	MU_CHECK_STEP_MARK,
+	MU_CHECK_STEP_SYMBOLS,
+	MU_CHECK_STEPS
+};
+
+struct mu_check {
+	pid_t pid;
+	const char *core, *exe, *sysroot; /* NULL: not given */
+	enum mu_check_stop stop;
+	uint64_t timeout_ns;
+	uint64_t max_pause_ns; /* of one stop; 0: the default */
+	size_t limit;          /* of entries */
+	bool contents;         /* of theirs are wanted, or types */
+	size_t max_memory; /* of tables, bytes; 0: half of what is available */
+	size_t window;  /* bytes of a copy in memory at a time (MU_MIRROR_...);
+			   0: what suffices */
+	size_t workers; /* 0: one a CPU */
+	struct mu_reach reach; /* what counts; zero: everything */
+	const char *by_option; /* the same in words; NULL or "": everything */
+	bool confirm;          /* of a process: only what two looks find */
+	/* Called in the calling thread at the beginning of each step. */
+	void (*progress)(void *ctx, enum mu_check_step step);
+	void *progress_ctx;
+};
+
+/*
+ * MU_OK or MU_PARTIAL: the heap was judged. Otherwise it was not, and
+ * answer->info.reason says why; the rest is what is known. ANSWER is zeroed
+ * before, and to be released after, in any case.
+ */
+enum mu_status mu_check_process(
+    const struct mu_check *check, struct mu_answer *answer);
+enum mu_status mu_check_core(
+    const struct mu_check *check, struct mu_answer *answer);
+
+/* Accepts a zeroed answer. */
+void mu_check_release(struct mu_answer *answer);
+
+#endif

@@ -1,0 +1,345 @@
+#include "lib/check/judgement.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "heapwalk/heaps/glibc/banner.h"
+#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/memory/available.h"
+#include "lib/check/naming.h"
+#include "lib/check/program_kind.h"
+#include "lib/check/release_guess.h"
+#include "lib/writers/status_word.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+size_t
+mu_judgement_limit(const struct mu_check *check, unsigned quarters)
+{
+	size_t bytes;
+
+	if (check->max_memory != 0)
+		return check->max_memory;
+	return mu_available(&bytes) ? bytes / 4 * quarters : SIZE_MAX / 2;
+}
+
+static size_t
+tables_limit(const struct mu_check *check)
+{
+	return mu_judgement_limit(check, 2);
+}
+
+static void
+tell_progress(const struct mu_check *check, enum mu_check_step step)
+{
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, step);
+}
+
+static void
+take_step(struct mu_search *search, enum mu_search_step step)
+{
+	struct mu_judgement *judgement = search->ctx;
+
+	switch (step) {
+	case MU_SEARCH_LIST:
+		tell_progress(judgement->check, MU_CHECK_STEP_WALK);
+		break;
+	case MU_SEARCH_LISTED:
+		if (judgement->unlock != NULL)
+			judgement->unlock(judgement->ctx);
+		break;
+	case MU_SEARCH_ROOTED:
+		tell_progress(judgement->check, MU_CHECK_STEP_MARK);
+		break;
+	case MU_SEARCH_MARKED:
+	case MU_SEARCH_FOLD:
+	case MU_SEARCH_FOLDED:
+		break;
+	}
+}
+
+void
+mu_judgement_open(struct mu_judgement *judgement, const struct mu_check *check)
+{
+	*judgement = (struct mu_judgement) { .check = check };
+	mu_worker_threads_open(&judgement->threads, check->workers);
+}
+
+static bool
+find_release(struct mu_judgement *judgement, struct mu_snapshot *snap)
+{
+	struct mu_search *search = &judgement->search;
+
+	if (snap->glibc_major != 0 ||
+	    mu_glibc_banner_find(snap, &snap->glibc_major, &snap->glibc_minor))
+		return true;
+	search->status = mu_program_kind_refuse(snap, &search->why);
+	if (search->status == MU_OK)
+		search->status = mu_release_guess(
+		    snap, tables_limit(judgement->check), &search->why);
+	return search->status == MU_OK;
+}
+
+void
+mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
+    uint64_t begin_ns, uint64_t deadline_ns)
+{
+	struct mu_search *search = &judgement->search;
+	size_t skipped;
+
+	mu_arena_open(&judgement->tables, tables_limit(judgement->check));
+	snap->workers = &judgement->threads.workers;
+	if (!find_release(judgement, snap))
+		return;
+	*search = (struct mu_search) {
+		.snap = snap,
+		.tables = &judgement->tables,
+		.begin_ns = begin_ns,
+		.deadline_ns = deadline_ns,
+		.limit = judgement->check->limit,
+		.contents = judgement->check->contents,
+		.again = judgement->suspected.ranges != NULL,
+		.candidates = judgement->suspected.ranges,
+		.num_candidates = judgement->suspected.count,
+		.step = take_step,
+		.ctx = judgement,
+	};
+	if (mu_search_mark(search))
+		mu_search_fold(search);
+	skipped = snap->memory.skipped_pages - snap->memory.closed_pages;
+	if (search->status == MU_OK && skipped > 0)
+		search->status = mu_why(&search->why, MU_PARTIAL,
+		    "%zu readable pages could not be read", skipped);
+}
+
+static void
+name_allocator(const struct mu_search *search, struct mu_answer *answer)
+{
+	const struct mu_snapshot *snap = search->snap;
+	const struct mu_glibc_layout *layout =
+	    mu_glibc_layout_find(snap->glibc_major, snap->glibc_minor);
+
+	if (snap->glibc_inferred && layout != NULL &&
+	    layout->first != layout->last)
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc 2.%u to 2.%u", layout->first, layout->last);
+	else
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
+}
+
+/* What was copied is not looked at again: of millions it is many pages. */
+static void
+give_back(const struct mu_packed_piece *piece)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	uintptr_t begin = ((uintptr_t)piece->bytes + page - 1) & -page;
+	uintptr_t end = (uintptr_t)(piece->bytes + piece->used) & -page;
+
+	if (begin < end)
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+}
+
+static bool
+take_entries(const struct mu_packed *packed, struct mu_entries *entries)
+{
+	const struct mu_packed_piece *piece;
+	unsigned char *to;
+
+	*entries = (struct mu_entries) { .size = packed->size,
+		.count = packed->count };
+	entries->packed = malloc(packed->size + 1);
+	if (entries->packed == NULL)
+		return false;
+	to = entries->packed;
+	for (piece = packed->first; piece != NULL; piece = piece->next) {
+		to = mempcpy(to, piece->bytes, piece->used);
+		give_back(piece);
+	}
+	return true;
+}
+
+static bool
+take_usage(const struct mu_heap_usage *from, struct mu_heap_usage *to)
+{
+	struct mu_arena_usage *arenas =
+	    calloc(from->num_arenas + 1, sizeof(*arenas));
+
+	if (arenas == NULL)
+		return false;
+	if (from->num_arenas > 0)
+		memcpy(
+		    arenas, from->arenas, from->num_arenas * sizeof(*arenas));
+	*to = *from;
+	to->arenas = arenas;
+	return true;
+}
+
+/*
+ * Time and memory are limited by options of the command, and what has ended is
+ * not there to be asked again.
+ */
+static const char *
+cure_of(enum mu_status status, const struct mu_snapshot *snap)
+{
+	if (status == MU_ERR_TIMEOUT || status == MU_ERR_NO_MEMORY)
+		return mu_status_word_cure((int)status);
+	if (status == MU_ERR_HEAP_INCONSISTENT && snap != NULL &&
+	    snap->only_moment)
+		return "a block was overrun (the recorder's option guard tells"
+		       " which), or the end came in the midst of malloc";
+	return mu_status_cure(status);
+}
+
+/* With what mostly helps, unless the words have a cure of their own. */
+static void
+note_why(enum mu_status status, const struct mu_why *why,
+    const struct mu_snapshot *snap, struct UnreachableMemoryInfo *info)
+{
+	const char *cure = cure_of(status, snap);
+	bool cured = cure[0] == '\0' || strchr(why->words, ';') != NULL;
+
+	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,
+	    cured ? "" : "; ", cured ? "" : cure);
+}
+
+/* What the program's heap was taken for without its release being known. */
+static void
+note_inferred(
+    const struct mu_search *search, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (search->heap.inferred_from != 0)
+		snprintf(info->reason + length, sizeof(info->reason) - length,
+		    "%sthe heap layout was inferred: that of glibc 2.%u fits",
+		    length > 0 ? "; " : "", search->heap.inferred_from);
+}
+
+/* Who reads the answer may not know of the options. */
+static void
+note_options(const struct mu_check *check, struct UnreachableMemoryInfo *info)
+{
+	size_t length = strlen(info->reason);
+
+	if (check->by_option != NULL && check->by_option[0] != '\0')
+		mu_text_format(info->reason + length,
+		    sizeof(info->reason) - length, "%sby option: %s",
+		    length > 0 ? "; " : "", check->by_option);
+}
+
+static bool
+take_result(const struct mu_search *search, struct mu_answer *answer)
+{
+	struct UnreachableMemoryInfo *info = &answer->info;
+
+	if (!take_usage(&search->heap.usage, &answer->usage) ||
+	    !take_entries(&search->leaks.entries, &answer->entries))
+		return false;
+	info->num_reported = answer->entries.count;
+	info->num_leaks = search->leaks.num_leaks;
+	info->leak_bytes = search->leaks.leak_bytes;
+	info->num_allocations = search->heap.blocks.count;
+	info->allocation_bytes = search->heap.blocks.bytes;
+	info->num_entries = search->leaks.num_total;
+	info->sample_bytes = search->leaks.sample_bytes;
+	info->unreported_leaks = search->leaks.unreported_count;
+	info->unreported_bytes = search->leaks.unreported_bytes;
+	info->unrecorded_min = search->leaks.unrecorded_least;
+	info->unrecorded_max = search->leaks.unrecorded_most;
+	name_allocator(search, answer);
+	note_inferred(search, info);
+	return true;
+}
+
+enum mu_status
+mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
+    const struct mu_why *why, struct mu_answer *answer)
+{
+	struct UnreachableMemoryInfo *info = &answer->info;
+	struct mu_why full = { 0 };
+
+	if (status != MU_OK)
+		note_why(status, why, judgement->search.snap, info);
+	if ((status == MU_OK || status == MU_PARTIAL) &&
+	    !take_result(&judgement->search, answer)) {
+		status = mu_why(&full, MU_ERR_NO_MEMORY,
+		    "no room for %zu leaks", judgement->search.leaks.num_leaks);
+		note_why(status, &full, judgement->search.snap, info);
+	}
+	if (status == MU_OK || status == MU_PARTIAL)
+		note_options(judgement->check, info);
+	info->status = (int)status;
+	return status;
+}
+
+static void
+drop_suspected(struct mu_suspected *suspected)
+{
+	mu_arena_close(&suspected->arena);
+	*suspected = (struct mu_suspected) { .count = 0 };
+}
+
+static bool
+add_lost(void *ctx, const struct mu_block *block)
+{
+	struct mu_suspected *lost = ctx;
+
+	lost->ranges[lost->count++] = block->range;
+	return true;
+}
+
+bool
+mu_judgement_note_lost(struct mu_judgement *judgement)
+{
+	const struct mu_search *search = &judgement->search;
+	struct mu_suspected *lost = &judgement->lost;
+
+	drop_suspected(lost);
+	mu_arena_open(&lost->arena, tables_limit(judgement->check));
+	lost->ranges = mu_arena_alloc(
+	    &lost->arena, search->leaks.num_leaks + 1, sizeof(*lost->ranges));
+	if (lost->ranges == NULL)
+		return false;
+	mu_blocks_each_unmarked(&search->heap.blocks, add_lost, lost);
+	return true;
+}
+
+bool
+mu_judgement_suspect(struct mu_judgement *judgement)
+{
+	drop_suspected(&judgement->suspected);
+	judgement->suspected = judgement->lost;
+	judgement->lost = (struct mu_suspected) { .count = 0 };
+	return judgement->suspected.ranges != NULL;
+}
+
+void
+mu_judgement_forget(struct mu_judgement *judgement)
+{
+	mu_arena_close(&judgement->tables);
+	judgement->search = (struct mu_search) { 0 };
+}
+
+void
+mu_judgement_close(struct mu_judgement *judgement)
+{
+	mu_judgement_forget(judgement);
+	mu_worker_threads_close(&judgement->threads);
+	drop_suspected(&judgement->suspected);
+	drop_suspected(&judgement->lost);
+}
+
+void
+mu_check_release(struct mu_answer *answer)
+{
+	free(answer->entries.packed);
+	free(answer->usage.arenas);
+	mu_naming_close(answer);
+	answer->entries = (struct mu_entries) { .count = 0 };
+	answer->usage.arenas = NULL;
+}

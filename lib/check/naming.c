@@ -1,0 +1,289 @@
+#include "lib/check/naming.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "heapwalk/recorded/recorded.h"
+#include "lib/report/backtrace.h"
+#include "lib/symbolize/loaded.h"
+#include "lib/term/names.h"
+#include "mu/sys.h"
+
+#define LEAST_NS MU_NS_PER_SEC
+
+struct noting {
+	struct mu_naming *naming;
+	struct mu_loaded *loaded;
+	size_t num_loaded;
+	size_t max;
+	bool no_memory;
+};
+
+/* One piece of memory: the array, and the names behind it. */
+static struct mu_mapping *
+copy_mappings(const struct mu_mapping *mappings, size_t count)
+{
+	size_t i, length, size = count * sizeof(*mappings);
+	struct mu_mapping *copy;
+	char *name;
+
+	for (i = 0; i < count; i++)
+		size += strlen(mappings[i].name) + 1;
+	copy = malloc(size + 1);
+	if (copy == NULL)
+		return NULL;
+	name = (char *)(copy + count);
+	for (i = 0; i < count; i++) {
+		length = strlen(mappings[i].name) + 1;
+		memcpy(name, mappings[i].name, length);
+		copy[i] = mappings[i];
+		copy[i].name = name;
+		name += length;
+	}
+	return copy;
+}
+
+/* One piece of memory again. */
+static struct mu_unloaded *
+copy_unloaded(const struct mu_recorder *recorder)
+{
+	const struct mu_unloaded *module = recorder->unloaded;
+	size_t i, size = 1, length;
+	struct mu_unloaded *copy;
+	char *text;
+
+	for (i = 0; i < recorder->num_unloaded; i++)
+		size += sizeof(*copy) + strlen(module[i].path) +
+		    strlen(module[i].build_id) + 2;
+	copy = malloc(size);
+	if (copy == NULL)
+		return NULL;
+	text = (char *)(copy + recorder->num_unloaded);
+	for (i = 0; i < recorder->num_unloaded; i++, module++) {
+		copy[i] = *module;
+		copy[i].path = text;
+		length = strlen(module->path) + 1;
+		memcpy(text, module->path, length);
+		text += length;
+		copy[i].build_id = text;
+		length = strlen(module->build_id) + 1;
+		memcpy(text, module->build_id, length);
+		text += length;
+	}
+	return copy;
+}
+
+static int
+compare_mappings(const void *a, const void *b)
+{
+	const struct mu_mapping *x = a, *y = b;
+
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
+}
+
+/* Modules that are gone have a mapping each, at the addresses of frames. */
+static bool
+take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
+    size_t count, const struct mu_recorder *recorder)
+{
+	const struct mu_unloaded *module;
+	struct mu_mapping *all;
+	size_t i, num = 0;
+
+	naming->unloaded = copy_unloaded(recorder);
+	naming->num_unloaded =
+	    naming->unloaded == NULL ? 0 : recorder->num_unloaded;
+	all = calloc(count + naming->num_unloaded + 1, sizeof(*all));
+	for (i = 0; all != NULL && i < count; i++)
+		all[num++] = mappings[i];
+	for (i = 0; all != NULL && i < naming->num_unloaded; i++) {
+		module = &naming->unloaded[i];
+		all[num++] = (struct mu_mapping) {
+			.range = module->range,
+			.executable = true,
+			.offset = module->offset,
+			.name = module->path,
+		};
+	}
+	if (all != NULL && naming->num_unloaded > 0)
+		qsort(all, num, sizeof(*all), compare_mappings);
+	naming->mappings = all == NULL ? NULL : copy_mappings(all, num);
+	naming->num_mappings = num;
+	free(all);
+	return naming->unloaded != NULL && naming->mappings != NULL;
+}
+
+/* Of two for one address, that of a call comes first, and stays. */
+static int
+compare(const void *a, const void *b)
+{
+	const struct mu_symbol_question *x = a, *y = b;
+
+	if (x->address != y->address)
+		return x->address < y->address ? -1 : 1;
+	return y->call - x->call;
+}
+
+static void
+sort_out(struct mu_naming *naming)
+{
+	size_t i, kept = 0;
+
+	if (naming->count > 0)
+		qsort(naming->questions, naming->count,
+		    sizeof(*naming->questions), compare);
+	for (i = 0; i < naming->count; i++) {
+		if (kept == 0 ||
+		    naming->questions[kept - 1].address !=
+			naming->questions[i].address)
+			naming->questions[kept++] = naming->questions[i];
+	}
+	naming->count = kept;
+}
+
+/*
+ * Entries have few addresses between them, and each has several: those that
+ * were noted before go first. False: no memory.
+ */
+static bool
+make_room(struct noting *noting)
+{
+	struct mu_naming *naming = noting->naming;
+	size_t max = noting->max == 0 ? 256 : 2 * noting->max;
+	struct mu_symbol_question *grown;
+
+	sort_out(naming);
+	if (noting->max > 0 && naming->count <= noting->max / 2)
+		return true;
+	grown = reallocarray(naming->questions, max, sizeof(*grown));
+	if (grown == NULL)
+		return false;
+	naming->questions = grown;
+	noting->max = max;
+	return true;
+}
+
+/* Those that are in no file have no name, and there may be many. */
+static void
+note(struct noting *noting, uintptr_t address, bool call)
+{
+	struct mu_naming *naming = noting->naming;
+	const struct mu_mapping *mapping;
+
+	if (address == 0 ||
+	    mu_loaded_find(
+		noting->loaded, noting->num_loaded, address, &mapping) == NULL)
+		return;
+	if (naming->count == noting->max && !make_room(noting)) {
+		noting->no_memory = true;
+		return;
+	}
+	naming->questions[naming->count++] =
+	    (struct mu_symbol_question) { .address = address, .call = call };
+}
+
+static void
+note_leak(struct noting *noting, const struct Leak *leak)
+{
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
+
+	for (i = 0; i < count; i++)
+		note(noting, mu_backtrace_frame(&leak->backtrace, i), true);
+	count = mu_names_words(leak);
+	for (i = 0; i < count; i++)
+		note(noting, mu_names_word(leak, i), false);
+}
+
+void
+mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
+    size_t num_mappings, const struct mu_recorder *recorder)
+{
+	struct mu_naming *naming = calloc(1, sizeof(*naming));
+	struct noting noting = { .naming = naming };
+	struct mu_entries_at at;
+	const struct Leak *leak;
+
+	answer->naming = naming;
+	if (naming == NULL)
+		return;
+	if (!take_mappings(naming, mappings, num_mappings, recorder)) {
+		mu_naming_close(answer);
+		return;
+	}
+	noting.loaded = mu_loaded_list(
+	    naming->mappings, naming->num_mappings, &noting.num_loaded);
+	mu_entries_open(&at, &answer->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		note_leak(&noting, leak);
+	free(noting.loaded);
+	sort_out(naming);
+	naming->answers = calloc(naming->count + 1, sizeof(*naming->answers));
+	if (noting.no_memory || naming->answers == NULL)
+		mu_naming_close(answer);
+}
+
+void
+mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
+    const struct mu_rights *rights, uint64_t deadline_ns)
+{
+	struct mu_naming *naming = answer->naming;
+	struct mu_symbols_source own = *source;
+	uint64_t now = mu_sys_now_ns(), span = LEAST_NS;
+
+	if (naming == NULL) {
+		snprintf(answer->names_note, sizeof(answer->names_note),
+		    "there is no memory for them");
+		return;
+	}
+	if (deadline_ns > now && (deadline_ns - now) / 2 > span)
+		span = (deadline_ns - now) / 2;
+	own.mappings = naming->mappings;
+	own.num_mappings = naming->num_mappings;
+	own.unloaded = naming->unloaded;
+	own.num_unloaded = naming->num_unloaded;
+	naming->helper.source = &own;
+	naming->helper.rights = *rights;
+	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
+		naming->answers, naming->count, now + span))
+		snprintf(answer->names_note, sizeof(answer->names_note), "%s",
+		    naming->helper.why);
+	mu_helper_stop(&naming->helper);
+	naming->helper.source = NULL;
+}
+
+bool
+mu_naming_find(
+    const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
+{
+	size_t low = 0, high = naming->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (naming->questions[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low == naming->count || naming->questions[low].address != address)
+		return false;
+	*symbol = naming->answers[low].symbol;
+	return symbol->module != NULL;
+}
+
+void
+mu_naming_close(struct mu_answer *answer)
+{
+	struct mu_naming *naming = answer->naming;
+
+	if (naming == NULL)
+		return;
+	mu_symbol_helper_close(&naming->helper);
+	free(naming->mappings);
+	free(naming->unloaded);
+	free(naming->questions);
+	free(naming->answers);
+	free(naming);
+	answer->naming = NULL;
+}

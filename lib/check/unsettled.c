@@ -1,0 +1,15 @@
+#include "lib/check/unsettled.h"
+
+#include "heapwalk/heaps/glibc/in_malloc.h"
+
+bool
+mu_unsettled(const struct mu_snapshot *snap)
+{
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++)
+		if (snap->threads[i].call < 0 ||
+		    mu_call_of_malloc(snap->threads[i].call))
+			return true;
+	return false;
+}

@@ -1,0 +1,349 @@
+#include "lib/cli/options.h"
+
+#include <getopt.h>
+#include <string.h>
+
+#include "lib/cli/subject.h"
+#include "lib/cli/values.h"
+#include "lib/term/safe_text.h"
+#include "mu/text.h"
+
+#define P (1u << MU_CLI_PROCESS)
+#define C (1u << MU_CLI_CORE)
+#define X (1u << MU_CLI_COMMAND)
+#define D (1u << MU_CLI_DOCTOR)
+#define H (1u << MU_CLI_HEAP_DUMP)
+#define F (1u << MU_CLI_DIFF)
+#define L (1u << MU_CLI_LEAKTRACER)
+#define S (1u << MU_CLI_SYMBOLIZE)
+#define ALL (P | C | X | D | H | F | L)
+
+/* With which subjects an option means something. */
+static const struct flag {
+	struct option option;
+	unsigned subjects;
+} flags[] = {
+	{ { "pid", required_argument, NULL, MU_CLI_OPT_PID }, P | D },
+	{ { "core", required_argument, NULL, MU_CLI_OPT_CORE }, C },
+	{ { "exe", required_argument, NULL, MU_CLI_OPT_EXE }, C | L },
+	{ { "sysroot", required_argument, NULL, MU_CLI_OPT_SYSROOT }, C },
+	{ { "doctor", optional_argument, NULL, MU_CLI_OPT_DOCTOR }, D },
+	{ { "stop", required_argument, NULL, MU_CLI_OPT_STOP }, P },
+	{ { "timeout", required_argument, NULL, MU_CLI_OPT_TIMEOUT },
+	    P | C | X },
+	{ { "max-pause", required_argument, NULL, MU_CLI_OPT_MAX_PAUSE },
+	    P | X | D },
+	{ { "limit", required_argument, NULL, MU_CLI_OPT_LIMIT },
+	    P | C | X | H | F | L },
+	{ { "contents", no_argument, NULL, MU_CLI_OPT_CONTENTS }, P | C | X },
+	{ { "format", required_argument, NULL, MU_CLI_OPT_FORMAT }, P | C | X },
+	{ { "output", required_argument, NULL, MU_CLI_OPT_OUTPUT }, ALL },
+	{ { "quiet", no_argument, NULL, MU_CLI_OPT_QUIET }, ALL | S },
+	{ { "color", required_argument, NULL, MU_CLI_OPT_COLOR }, ALL | S },
+	{ { "signal", required_argument, NULL, MU_CLI_OPT_SIGNAL }, X },
+	{ { "children", no_argument, NULL, MU_CLI_OPT_CHILDREN }, X },
+	{ { "unchecked", required_argument, NULL, MU_CLI_OPT_UNCHECKED }, X },
+	{ { "backtrace", optional_argument, NULL, MU_CLI_OPT_BACKTRACE }, X },
+	{ { "backtrace-size", required_argument, NULL,
+	      MU_CLI_OPT_BACKTRACE_SIZE },
+	    X },
+	{ { "max-memory", required_argument, NULL, MU_CLI_OPT_MAX_MEMORY },
+	    P | C | X },
+	{ { "workers", required_argument, NULL, MU_CLI_OPT_WORKERS },
+	    P | C | X },
+	{ { "confirm", no_argument, NULL, MU_CLI_OPT_CONFIRM }, P | X },
+	{ { "pointer-mask", required_argument, NULL, MU_CLI_OPT_POINTER_MASK },
+	    P | C | X },
+	{ { "use-unaligned", optional_argument, NULL,
+	      MU_CLI_OPT_USE_UNALIGNED },
+	    P | C | X },
+	{ { "use-globals", optional_argument, NULL, MU_CLI_OPT_USE_GLOBALS },
+	    P | C | X },
+	{ { "use-stacks", optional_argument, NULL, MU_CLI_OPT_USE_STACKS },
+	    P | C | X },
+	{ { "use-registers", optional_argument, NULL,
+	      MU_CLI_OPT_USE_REGISTERS },
+	    P | C | X },
+	{ { "use-tls", optional_argument, NULL, MU_CLI_OPT_USE_TLS },
+	    P | C | X },
+	{ { "use-root-regions", optional_argument, NULL,
+	      MU_CLI_OPT_USE_ROOT_REGIONS },
+	    P | C | X },
+	{ { "heap-dump", required_argument, NULL, MU_CLI_OPT_HEAP_DUMP }, H },
+	{ { "diff", required_argument, NULL, MU_CLI_OPT_DIFF }, F },
+	{ { "leaktracer", required_argument, NULL, MU_CLI_OPT_LEAKTRACER }, L },
+	{ { "symbols", required_argument, NULL, MU_CLI_OPT_SYMBOLS },
+	    H | F | L | S },
+	{ { "symbolize", optional_argument, NULL, MU_CLI_OPT_SYMBOLIZE }, S },
+	{ { "html", required_argument, NULL, MU_CLI_OPT_HTML }, H },
+	{ { "help", no_argument, NULL, MU_CLI_OPT_HELP }, ~0u },
+	{ { "version", no_argument, NULL, MU_CLI_OPT_VERSION }, ~0u },
+};
+
+#define NUM_FLAGS (sizeof(flags) / sizeof(*flags))
+
+struct parse {
+	struct mu_cli_options *options;
+	bool given[NUM_FLAGS];
+	struct mu_why *why;
+};
+
+static const struct flag *
+flag_of(int value)
+{
+	size_t i;
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		if (flags[i].option.val == value)
+			return &flags[i];
+	}
+	return NULL;
+}
+
+static enum mu_status
+take(struct parse *parse, int flag, const char *text)
+{
+	struct mu_cli_value value = { flag, flag_of(flag)->option.name, text };
+
+	return mu_cli_value_take(parse->options, &value, parse->why);
+}
+
+/* ARGUMENT is the beginning of more than one name, or of none. */
+static enum mu_status
+unclear(struct parse *parse, const char *argument)
+{
+	size_t i, length = strcspn(argument + 2, "=");
+	char list[128] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		if (strncmp(flags[i].option.name, argument + 2, length) == 0)
+			mu_text_add(&text, "%s--%s",
+			    text.length > 0 ? ", " : "", flags[i].option.name);
+	}
+	if (text.length == 0)
+		return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: %s",
+		    mu_safe_argument(argument).text);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "%s could be %s",
+	    mu_safe_argument(argument).text, list);
+}
+
+/* What getopt_long() did not know, as ARGUMENT had it; optopt says more. */
+static enum mu_status
+unknown(struct parse *parse, const char *argument)
+{
+	const struct flag *flag = optopt != 0 ? flag_of(optopt) : NULL;
+
+	if (flag != NULL)
+		return mu_why(parse->why, MU_ERR_ARGUMENT,
+		    "--%s takes no value", flag->option.name);
+	if (optopt == 0)
+		return unclear(parse, argument);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "no such option: -%s",
+	    mu_safe_argument((char[]) { (char)optopt, '\0' }).text);
+}
+
+static enum mu_status
+lacking(struct parse *parse)
+{
+	const struct flag *flag = flag_of(optopt);
+
+	return mu_why(parse->why, MU_ERR_ARGUMENT,
+	    "--%s needs a value behind it",
+	    flag != NULL ? flag->option.name : "?");
+}
+
+/*
+ * The word right behind FLAG: the second heap dump, or what --doctor and
+ * --symbolize may have. Options may follow.
+ */
+static enum mu_status
+take_behind(struct parse *parse, int flag, int argc, char **argv)
+{
+	bool diff = flag == MU_CLI_OPT_DIFF;
+	bool wanted = diff ? parse->options->diff_after == NULL
+			   : optarg == NULL &&
+		(flag == MU_CLI_OPT_DOCTOR || flag == MU_CLI_OPT_SYMBOLIZE);
+	const char *word;
+
+	if (!wanted || optind >= argc)
+		return MU_OK;
+	word = argv[optind];
+	if (word[0] == '-' && (diff || word[1] != '\0'))
+		return MU_OK;
+	optind++;
+	return take(parse, flag, word);
+}
+
+/* The options up to "--" or the first word that is none. */
+static enum mu_status
+take_flags(struct parse *parse, int argc, char **argv)
+{
+	struct option table[NUM_FLAGS + 1];
+	enum mu_status status = MU_OK;
+	size_t i;
+	int flag;
+
+	for (i = 0; i < NUM_FLAGS; i++)
+		table[i] = flags[i].option;
+	table[NUM_FLAGS] = (struct option) { 0 };
+	opterr = 0;
+	optind = 0; /* glibc: start anew */
+	while (status == MU_OK) {
+		/* '+': COMMAND's own options are not ours. */
+		flag = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
+		if (flag == -1)
+			break;
+		if (flag == ':')
+			return lacking(parse);
+		if (flag == '?')
+			return unknown(parse, argv[optind - 1]);
+		parse->given[flag_of(flag) - flags] = true;
+		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
+			break; /* whatever else is there */
+		status = take(parse, flag, optarg);
+		if (status == MU_OK)
+			status = take_behind(parse, flag, argc, argv);
+	}
+	return status;
+}
+
+static bool
+is_given(const struct parse *parse, int flag)
+{
+	return parse->given[flag_of(flag) - flags];
+}
+
+/* Words that are left: COMMAND, or what is behind --doctor, --symbolize. */
+static enum mu_status
+take_rest(struct parse *parse, int argc, char **argv)
+{
+	struct mu_cli_options *options = parse->options;
+	bool dashes = optind > 1 && strcmp(argv[optind - 1], "--") == 0;
+
+	if (optind >= argc)
+		return dashes ? mu_why(parse->why, MU_ERR_ARGUMENT,
+				    "there is no COMMAND behind --")
+			      : MU_OK;
+	if (dashes) {
+		options->command = argv + optind;
+		return MU_OK;
+	}
+	if (is_given(parse, MU_CLI_OPT_DOCTOR) && optind + 1 == argc)
+		return take(parse, MU_CLI_OPT_DOCTOR, argv[optind]);
+	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
+		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
+	return mu_why(parse->why, MU_ERR_ARGUMENT,
+	    "%s is no option; a process is given by -p PID, a command to run"
+	    " by -- COMMAND",
+	    mu_safe_argument(argv[optind]).text);
+}
+
+/* An option that does nothing here goes with these subjects only. */
+static enum mu_status
+misplaced(const struct parse *parse, const struct flag *flag)
+{
+	char list[160] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
+
+	mu_cli_subject_words(&text, flag->subjects);
+	return mu_why(parse->why, MU_ERR_ARGUMENT, "--%s goes with %s only",
+	    flag->option.name, list);
+}
+
+/* What is asked for is done, or refused; -q and --color ask for nothing. */
+static enum mu_status
+check_subject(const struct parse *parse)
+{
+	const struct mu_cli_options *options = parse->options;
+	size_t i;
+
+	for (i = 0; i < NUM_FLAGS; i++) {
+		if (parse->given[i] &&
+		    !(flags[i].subjects & 1u << options->subject))
+			return misplaced(parse, &flags[i]);
+	}
+	return MU_OK;
+}
+
+/* What the environment says where the command line says nothing. */
+static void
+start_with(struct mu_cli_options *options, const char *environment,
+    struct mu_text *warnings)
+{
+	struct mu_options *library = &options->library;
+
+	*options = (struct mu_cli_options) { .subject = MU_CLI_NONE };
+	mu_options_default(library);
+	mu_options_read(library, environment, warnings);
+	options->timeout_ms = library->timeout;
+	options->max_pause_ms = library->max_pause;
+	options->limit = library->max_leaks;
+	options->contents = library->log_contents;
+	options->max_memory = library->max_memory;
+	options->workers = library->workers;
+	options->exitcode = library->exitcode;
+	options->unchecked_ok = library->unchecked == MU_UNCHECKED_OK;
+}
+
+/* The stop is a part of the check, and there are two of each. */
+static void
+leave_time(struct mu_cli_options *options)
+{
+	uint64_t least = 4 * options->max_pause_ms;
+
+	if (options->max_pause_given && !options->timeout_given &&
+	    options->timeout_ms < least)
+		options->timeout_ms = least;
+}
+
+static enum mu_status
+parse_all(struct parse *parse, int argc, char **argv)
+{
+	struct mu_cli_options *options = parse->options;
+	struct mu_text words = { options->by_option, sizeof(options->by_option),
+		0 };
+	enum mu_status status = take_flags(parse, argc, argv);
+
+	if (status != MU_OK)
+		return status;
+	leave_time(options);
+	if (is_given(parse, MU_CLI_OPT_HELP))
+		options->subject = MU_CLI_HELP;
+	else if (is_given(parse, MU_CLI_OPT_VERSION))
+		options->subject = MU_CLI_VERSION;
+	if (options->subject != MU_CLI_NONE)
+		return MU_OK;
+	mu_options_reach_words(&options->library, &words);
+	status = take_rest(parse, argc, argv);
+	if (status == MU_OK)
+		status = mu_cli_subject_choose(
+		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
+	return status == MU_OK ? check_subject(parse) : status;
+}
+
+enum mu_status
+mu_cli_options_parse_with(struct mu_cli_options *options,
+    const char *environment, struct mu_text *warnings, int argc, char **argv,
+    struct mu_why *why)
+{
+	struct parse parse = { .options = options, .why = why };
+
+	start_with(options, environment, warnings);
+	return parse_all(&parse, argc, argv);
+}
+
+enum mu_status
+mu_cli_options_parse(
+    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why)
+{
+	struct mu_text none = { NULL, 0, 0 };
+
+	return mu_cli_options_parse_with(options, NULL, &none, argc, argv, why);
+}
+
+const char *
+mu_cli_option_name(size_t index)
+{
+	return index < NUM_FLAGS ? flags[index].option.name : NULL;
+}

@@ -1,0 +1,92 @@
+/*
+ * The command line: GNU long options become one structure.
+ *
+ * Pure but for getopt_long()'s own variables, which it sets anew.
+ */
+#ifndef LIB_CLI_OPTIONS_H
+#define LIB_CLI_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <sys/types.h>
+
+#include "lib/check/check.h"
+#include "lib/state/options.h"
+#include "lib/term/style.h"
+#include "mu/status.h"
+
+/* What is looked at, or done instead. */
+enum mu_cli_subject {
+	MU_CLI_NONE,
+	MU_CLI_PROCESS, /* -p PID */
+	MU_CLI_CORE,    /* --core FILE */
+	MU_CLI_COMMAND, /* -- COMMAND */
+	MU_CLI_DOCTOR,
+	MU_CLI_HEAP_DUMP,  /* --heap-dump FILE */
+	MU_CLI_DIFF,       /* --diff A B */
+	MU_CLI_LEAKTRACER, /* --leaktracer FILE */
+	MU_CLI_SYMBOLIZE,  /* --symbolize [FILE] */
+	MU_CLI_HELP,
+	MU_CLI_VERSION,
+};
+
+enum mu_cli_format { MU_CLI_TEXT, MU_CLI_JSON };
+
+/* Strings are those of the argument vector. */
+struct mu_cli_options {
+	enum mu_cli_subject subject;
+	pid_t pid; /* of PROCESS and DOCTOR; 0: none given */
+	const char *core, *exe, *sysroot, *output; /* NULL: not given */
+	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
+	const char *symbols, *html;
+	bool symbolize;
+	const char *log; /* its; NULL: standard input */
+	char **command;  /* ends with NULL */
+	enum mu_check_stop stop;
+	uint64_t timeout_ms, max_pause_ms;
+	size_t limit;
+	bool timeout_given, max_pause_given, limit_given;
+	size_t max_memory, workers; /* 0: not given */
+	int signal;                 /* 0: none */
+	bool contents, quiet, children;
+	bool unchecked_ok;         /* --unchecked=ok */
+	int exitcode;              /* of a command that has leaks */
+	struct mu_options library; /* MEMUNREACHABLE_OPTIONS, and what counts */
+	char passed_on[256];       /* of it to a COMMAND: ":use_stacks=0" */
+	char by_option[160];       /* what counts, in words; "": everything */
+	bool backtrace;            /* record stacks */
+	size_t frames;             /* of each; 0: not given */
+	size_t min_size, max_size; /* of blocks that get one; 0: not given */
+	enum mu_cli_format format;
+	enum mu_style_when color;
+};
+
+/* When none is given. */
+#define MU_CLI_TIMEOUT_MS 30000
+#define MU_CLI_LIMIT 100
+
+/*
+ * MU_OK, or MU_ERR_ARGUMENT and what is wrong and how it is written, fit for
+ * a terminal.
+ */
+enum mu_status mu_cli_options_parse(
+    struct mu_cli_options *options, int argc, char **argv, struct mu_why *why);
+
+/*
+ * The same, with the library's options in ENVIRONMENT (NULL: none): the
+ * command line wins. What is wrong with them goes to WARNINGS.
+ */
+enum mu_status mu_cli_options_parse_with(struct mu_cli_options *options,
+    const char *environment, struct mu_text *warnings, int argc, char **argv,
+    struct mu_why *why);
+
+/* The long options one by one, for those who list them; NULL: no more. */
+const char *mu_cli_option_name(size_t index);
+
+/* lib/cli/help.c: what --help and --version print. */
+void mu_cli_help(FILE *out);
+void mu_cli_version(FILE *out);
+
+#endif

@@ -1,0 +1,348 @@
+/*
+ * What stands behind an option of the command line becomes a member of struct
+ * mu_cli_options. Numbers, times, sizes and signals are read by the reader of
+ * MEMUNREACHABLE_OPTIONS: they are written alike.
+ */
+#include "lib/cli/values.h"
+
+#include <string.h>
+
+#include "lib/state/options.h"
+#include "lib/state/options_word.h"
+#include "lib/term/safe_text.h"
+
+#define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
+#define FRAMES_MAX 256  /* of malloc_debug */
+#define VALUE_MAX 40    /* longer texts are no number */
+#define COMPLAINT_SIZE 512
+
+static enum mu_status
+expected(
+    const struct mu_cli_value *value, const char *words, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_ARGUMENT, "--%s=%s: expected %s", value->name,
+	    mu_safe_argument(value->text).text, words);
+}
+
+/*
+ * The value as that of KEY in MEMUNREACHABLE_OPTIONS. The complaint there is
+ * "...: expected WORDS\n".
+ */
+static enum mu_status
+read_shared(const struct mu_cli_value *value, const char *key,
+    struct mu_options *shared, struct mu_why *why)
+{
+	char text[VALUE_MAX + 32], complaint[COMPLAINT_SIZE] = "";
+	struct mu_text warnings = { complaint, sizeof(complaint), 0 };
+	static const char mark[] = ": expected ";
+	const char *given = value->text;
+	char *words;
+
+	/* These would be taken for more than a value. */
+	if (*given == '\0' || strlen(given) > VALUE_MAX ||
+	    strpbrk(given, ":'\"") != NULL)
+		given = "?";
+	mu_text_format(text, sizeof(text), "%s=%s", key, given);
+	mu_options_parse(shared, text, &warnings);
+	if (warnings.length == 0)
+		return MU_OK;
+	complaint[strcspn(complaint, "\n")] = '\0';
+	words = strstr(complaint, mark);
+	return expected(value,
+	    words != NULL ? words + strlen(mark) : "something else", why);
+}
+
+/*
+ * An option that the library has by the same name, but for the dashes; what it
+ * is without a value is "1".
+ */
+static enum mu_status
+take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_cli_value given = *value;
+	size_t i, length = strlen(options->passed_on);
+	enum mu_status status;
+	char key[32];
+
+	mu_text_format(key, sizeof(key), "%s", value->name);
+	for (i = 0; key[i] != '\0'; i++) {
+		if (key[i] == '-')
+			key[i] = '_';
+	}
+	if (given.text == NULL)
+		given.text = "1";
+	status = read_shared(&given, key, &options->library, why);
+	if (status == MU_OK &&
+	    length + strlen(key) + strlen(given.text) + 3 <
+		sizeof(options->passed_on))
+		mu_text_format(options->passed_on + length,
+		    sizeof(options->passed_on) - length, ":%s=%s", key,
+		    given.text);
+	return status;
+}
+
+static enum mu_status
+take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_options shared;
+	enum mu_status status;
+
+	mu_options_default(&shared);
+	switch (value->flag) {
+	case MU_CLI_OPT_TIMEOUT:
+		status = read_shared(value, "timeout", &shared, why);
+		options->timeout_ms = shared.timeout;
+		options->timeout_given = true;
+		return status;
+	case MU_CLI_OPT_MAX_PAUSE:
+		status = read_shared(value, "max_pause", &shared, why);
+		options->max_pause_ms = shared.max_pause;
+		options->max_pause_given = true;
+		return status;
+	case MU_CLI_OPT_LIMIT:
+		status = read_shared(value, "max_leaks", &shared, why);
+		options->limit = shared.max_leaks;
+		options->limit_given = true;
+		return status;
+	case MU_CLI_OPT_SIGNAL:
+		status = read_shared(value, "signal", &shared, why);
+		options->signal = shared.signal;
+		return status;
+	case MU_CLI_OPT_MAX_MEMORY:
+		status = read_shared(value, "max_memory", &shared, why);
+		options->max_memory = shared.max_memory;
+		return status;
+	default:
+		status = read_shared(value, "workers", &shared, why);
+		options->workers = shared.workers;
+		return status;
+	}
+}
+
+/* One of the words at NAMES, which end with NULL. */
+static enum mu_status
+take_word(const struct mu_cli_value *value, const char *const *names,
+    unsigned *choice, struct mu_why *why)
+{
+	char list[80] = "";
+	struct mu_text text = { list, sizeof(list), 0 };
+	unsigned i;
+
+	for (i = 0; names[i] != NULL; i++) {
+		if (strcmp(value->text, names[i]) == 0) {
+			*choice = i;
+			return MU_OK;
+		}
+		if (i > 0)
+			mu_text_add(
+			    &text, names[i + 1] != NULL ? ", " : " or ");
+		mu_text_add(&text, "%s", names[i]);
+	}
+	return expected(value, list, why);
+}
+
+static enum mu_status
+take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	static const char *const names[] = { "text", "json", NULL };
+	static const char *const later[] = { "sarif", "junit", "folded",
+		"html" };
+	unsigned choice = 0, i;
+	enum mu_status status;
+
+	for (i = 0; i < sizeof(later) / sizeof(*later); i++) {
+		if (strcmp(value->text, later[i]) == 0)
+			return mu_why(why, MU_ERR_ARGUMENT,
+			    "--format=%s: this version does not write it;"
+			    " expected text or json",
+			    later[i]);
+	}
+	status = take_word(value, names, &choice, why);
+	options->format = (enum mu_cli_format)choice;
+	return status;
+}
+
+static enum mu_status
+take_choice(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	static const char *const stops[] = { "auto", "fork", "read", NULL };
+	static const char *const colors[] = { "auto", "always", "never", NULL };
+	static const char *const unchecked[] = { "fail", "ok", NULL };
+	enum mu_status status;
+	unsigned choice = 0;
+
+	if (value->flag == MU_CLI_OPT_UNCHECKED) {
+		status = take_word(value, unchecked, &choice, why);
+		options->unchecked_ok = choice == 1;
+	} else if (value->flag == MU_CLI_OPT_STOP) {
+		status = take_word(value, stops, &choice, why);
+		options->stop = (enum mu_check_stop)choice;
+	} else {
+		status = take_word(value, colors, &choice, why);
+		options->color = (enum mu_style_when)choice;
+	}
+	return status;
+}
+
+static enum mu_status
+take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_word word = { value->text, strlen(value->text) };
+	uint64_t pid;
+
+	if (!mu_word_number(word, PID_MAX, &pid) || pid == 0)
+		return expected(
+		    value, "the number of a process, such as 4711", why);
+	if (options->pid != 0)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%d and %d: one process at a time", options->pid, (int)pid);
+	options->pid = (pid_t)pid;
+	return MU_OK;
+}
+
+static enum mu_status
+take_frames(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	struct mu_word word;
+	uint64_t frames;
+
+	options->backtrace = true;
+	if (value->text == NULL)
+		return MU_OK;
+	word = (struct mu_word) { value->text, strlen(value->text) };
+	if (!mu_word_number(word, FRAMES_MAX, &frames) || frames == 0)
+		return expected(value, "a number of frames, 1 to 256", why);
+	options->frames = frames;
+	return MU_OK;
+}
+
+/* "24" or "24-4096": bytes as they are asked for. */
+static enum mu_status
+take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	size_t length = strcspn(value->text, "-");
+	struct mu_word least = { value->text, length }, most = least;
+	uint64_t min, max;
+
+	if (value->text[length] == '-')
+		most = (struct mu_word) { value->text + length + 1,
+			strlen(value->text + length + 1) };
+	if (!mu_word_number(least, SIZE_MAX, &min) ||
+	    !mu_word_number(most, SIZE_MAX, &max) || min == 0 || max < min)
+		return expected(value,
+		    "bytes, such as 24, or from least to most, such as"
+		    " 24-4096",
+		    why);
+	options->backtrace = true;
+	options->min_size = min;
+	options->max_size = max;
+	return MU_OK;
+}
+
+static enum mu_status
+take_file(
+    const struct mu_cli_value *value, const char **file, struct mu_why *why)
+{
+	if (value->text[0] == '\0')
+		return expected(value, "the name of a file", why);
+	*file = value->text;
+	return MU_OK;
+}
+
+/* "-" is standard input, as no name at all is. */
+static enum mu_status
+take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	options->symbolize = true;
+	if (value->text == NULL || strcmp(value->text, "-") == 0)
+		return MU_OK;
+	if (options->log != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--symbolize takes one file at a time");
+	return take_file(value, &options->log, why);
+}
+
+/* The earlier one first; the other is the word behind it. */
+static enum mu_status
+take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
+    struct mu_why *why)
+{
+	return take_file(value,
+	    options->diff_before == NULL ? &options->diff_before
+					 : &options->diff_after,
+	    why);
+}
+
+enum mu_status
+mu_cli_value_take(struct mu_cli_options *options,
+    const struct mu_cli_value *value, struct mu_why *why)
+{
+	switch (value->flag) {
+	case MU_CLI_OPT_PID:
+		return take_pid(options, value, why);
+	case MU_CLI_OPT_DOCTOR:
+		return value->text != NULL ? take_pid(options, value, why)
+					   : MU_OK;
+	case MU_CLI_OPT_CORE:
+		return take_file(value, &options->core, why);
+	case MU_CLI_OPT_EXE:
+		return take_file(value, &options->exe, why);
+	case MU_CLI_OPT_SYSROOT:
+		return take_file(value, &options->sysroot, why);
+	case MU_CLI_OPT_OUTPUT:
+		return take_file(value, &options->output, why);
+	case MU_CLI_OPT_HEAP_DUMP:
+		return take_file(value, &options->heap_dump, why);
+	case MU_CLI_OPT_DIFF:
+		return take_diff(options, value, why);
+	case MU_CLI_OPT_LEAKTRACER:
+		return take_file(value, &options->leaktracer, why);
+	case MU_CLI_OPT_SYMBOLS:
+		return take_file(value, &options->symbols, why);
+	case MU_CLI_OPT_HTML:
+		return take_file(value, &options->html, why);
+	case MU_CLI_OPT_SYMBOLIZE:
+		return take_log(options, value, why);
+	case MU_CLI_OPT_FORMAT:
+		return take_format(options, value, why);
+	case MU_CLI_OPT_STOP:
+	case MU_CLI_OPT_COLOR:
+	case MU_CLI_OPT_UNCHECKED:
+		return take_choice(options, value, why);
+	case MU_CLI_OPT_CONTENTS:
+		options->contents = true;
+		return MU_OK;
+	case MU_CLI_OPT_BACKTRACE:
+		return take_frames(options, value, why);
+	case MU_CLI_OPT_BACKTRACE_SIZE:
+		return take_sizes(options, value, why);
+	case MU_CLI_OPT_CHILDREN:
+		options->children = true;
+		return MU_OK;
+	case MU_CLI_OPT_CONFIRM:
+	case MU_CLI_OPT_POINTER_MASK:
+	case MU_CLI_OPT_USE_UNALIGNED:
+	case MU_CLI_OPT_USE_GLOBALS:
+	case MU_CLI_OPT_USE_STACKS:
+	case MU_CLI_OPT_USE_REGISTERS:
+	case MU_CLI_OPT_USE_TLS:
+	case MU_CLI_OPT_USE_ROOT_REGIONS:
+		return take_same(options, value, why);
+	case MU_CLI_OPT_QUIET:
+		options->quiet = true;
+		return MU_OK;
+	case MU_CLI_OPT_HELP:
+	case MU_CLI_OPT_VERSION:
+		return MU_OK;
+	default:
+		return take_shared(options, value, why);
+	}
+}

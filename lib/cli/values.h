@@ -1,0 +1,62 @@
+/*
+ * What stands behind one option of the command line.
+ *
+ * Pure.
+ */
+#ifndef LIB_CLI_VALUES_H
+#define LIB_CLI_VALUES_H
+
+#include "lib/cli/options.h"
+
+/* An option: its letter, or a number above every character. */
+enum mu_cli_flag {
+	MU_CLI_OPT_PID = 'p',
+	MU_CLI_OPT_OUTPUT = 'o',
+	MU_CLI_OPT_QUIET = 'q',
+	MU_CLI_OPT_HELP = 'h',
+	MU_CLI_OPT_VERSION = 'V',
+	MU_CLI_OPT_CORE = 256,
+	MU_CLI_OPT_EXE,
+	MU_CLI_OPT_SYSROOT,
+	MU_CLI_OPT_DOCTOR,
+	MU_CLI_OPT_STOP,
+	MU_CLI_OPT_TIMEOUT,
+	MU_CLI_OPT_MAX_PAUSE,
+	MU_CLI_OPT_LIMIT,
+	MU_CLI_OPT_CONTENTS,
+	MU_CLI_OPT_FORMAT,
+	MU_CLI_OPT_COLOR,
+	MU_CLI_OPT_SIGNAL,
+	MU_CLI_OPT_CHILDREN,
+	MU_CLI_OPT_UNCHECKED,
+	MU_CLI_OPT_CONFIRM,
+	MU_CLI_OPT_POINTER_MASK,
+	MU_CLI_OPT_USE_UNALIGNED,
+	MU_CLI_OPT_USE_GLOBALS,
+	MU_CLI_OPT_USE_STACKS,
+	MU_CLI_OPT_USE_REGISTERS,
+	MU_CLI_OPT_USE_TLS,
+	MU_CLI_OPT_USE_ROOT_REGIONS,
+	MU_CLI_OPT_BACKTRACE,
+	MU_CLI_OPT_BACKTRACE_SIZE,
+	MU_CLI_OPT_MAX_MEMORY,
+	MU_CLI_OPT_WORKERS,
+	MU_CLI_OPT_HEAP_DUMP,
+	MU_CLI_OPT_DIFF,
+	MU_CLI_OPT_LEAKTRACER,
+	MU_CLI_OPT_SYMBOLS,
+	MU_CLI_OPT_HTML,
+	MU_CLI_OPT_SYMBOLIZE,
+};
+
+struct mu_cli_value {
+	int flag;
+	const char *name; /* of the option, without dashes */
+	const char *text; /* NULL where the option has none */
+};
+
+/* MU_OK, or MU_ERR_ARGUMENT and what was expected. */
+enum mu_status mu_cli_value_take(struct mu_cli_options *options,
+    const struct mu_cli_value *value, struct mu_why *why);
+
+#endif

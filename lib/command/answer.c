@@ -1,0 +1,154 @@
+#include "lib/command/answer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/command/check_end.h"
+#include "lib/writers/exit_status.h"
+#include "lib/state/answer_file.h"
+
+static void
+name_file(const char *path, pid_t pid, char *name, size_t size)
+{
+	snprintf(name, size, "%s.%d", path, (int)pid);
+}
+
+static bool
+read_all(int fd, void *data, size_t size)
+{
+	char *at = data;
+	ssize_t got;
+
+	while (size > 0) {
+		got = read(fd, at, size);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return false;
+		at += got;
+		size -= (size_t)got;
+	}
+	return true;
+}
+
+static bool
+take_entries(int fd, size_t count, size_t size, struct mu_entries *entries)
+{
+	size_t num_more;
+
+	*entries = (struct mu_entries) { .size = size, .count = count };
+	entries->packed = malloc(size + 1);
+	if (entries->packed != NULL && read_all(fd, entries->packed, size) &&
+	    mu_entries_check(entries, &num_more))
+		return true;
+	free(entries->packed);
+	*entries = (struct mu_entries) { .count = 0 };
+	return false;
+}
+
+static const char *
+stop_word(int stop)
+{
+	switch (stop) {
+	case MEMUNREACHABLE_STOP_PTRACE:
+		return "ptrace";
+	case MEMUNREACHABLE_STOP_SIGNAL:
+		return "signal";
+	default:
+		return "";
+	}
+}
+
+/* No memory: it is not known. */
+static void
+take_usage(const struct mu_pipe_usage *usage, struct mu_answer *answer)
+{
+	size_t count = usage->all.num_arenas;
+	struct mu_arena_usage *arenas = calloc(count + 1, sizeof(*arenas));
+
+	if (arenas == NULL)
+		return;
+	memcpy(arenas, usage->arenas, count * sizeof(*arenas));
+	answer->usage = usage->all;
+	answer->usage.arenas = arenas;
+	if (usage->glibc_major != 0)
+		snprintf(answer->allocator, sizeof(answer->allocator),
+		    "glibc %u.%u", usage->glibc_major, usage->glibc_minor);
+}
+
+/* False: there is none, or it cannot be believed. */
+static bool
+read_answer(const char *path, pid_t pid, struct mu_answer *answer)
+{
+	struct mu_answer_header header;
+	char name[PATH_MAX + 16];
+	struct stat st;
+	bool good;
+	int fd;
+
+	name_file(path, pid, name, sizeof(name));
+	fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	if (fd < 0)
+		return false;
+	good = fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+	    read_all(fd, &header, sizeof(header)) &&
+	    mu_answer_file_check(&header, (uint64_t)st.st_size, pid);
+	if (good) {
+		memset(answer, 0, sizeof(*answer));
+		answer->pid = pid;
+		answer->info = header.info;
+		answer->stop = stop_word(header.info.stop);
+		good = take_entries(fd, header.info.num_reported,
+		    (size_t)st.st_size - sizeof(header), &answer->entries);
+		if (good && mu_exit_judged(&answer->info))
+			take_usage(&header.usage, answer);
+	}
+	close(fd);
+	unlink(name);
+	return good;
+}
+
+void
+mu_command_answer(const struct mu_check *check, const char *path,
+    const struct mu_threads *stopped, size_t missed, struct mu_answer *answer)
+{
+	struct mu_answer first;
+	bool told = read_answer(path, stopped->pid, &first);
+
+	if (told && mu_exit_judged(&first.info)) {
+		*answer = first;
+		mu_check_end_name(check, stopped, answer);
+		return;
+	}
+	mu_check_end(check, stopped, missed, answer);
+	if (!told)
+		return;
+	/*
+	 * The library calls malloc, and so knows whose it is; and what kept it
+	 * from judging says more than what keeps us, unless it is that we trace
+	 * the program.
+	 */
+	if ((!mu_exit_judged(&answer->info) &&
+		first.info.status != MEMUNREACHABLE_ALREADY_TRACED) ||
+	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
+		mu_check_release(answer);
+		answer->info = first.info;
+		answer->entries = first.entries;
+	} else
+		free(first.entries.packed);
+}
+
+void
+mu_command_answer_drop(const char *path, pid_t pid)
+{
+	char name[PATH_MAX + 16];
+
+	name_file(path, pid, name, sizeof(name));
+	unlink(name);
+}

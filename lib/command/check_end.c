@@ -1,0 +1,312 @@
+/*
+ * One moment of a process that cannot be asked again, as with a core file.
+ */
+#include "lib/command/check_end.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "heapwalk/memory/mirror.h"
+#include "heapwalk/recorded/place.h"
+#include "lib/check/judgement.h"
+#include "lib/check/naming.h"
+#include "lib/check/unsettled.h"
+#include "lib/report/backtrace.h"
+#include "mu/arch_remote.h"
+#include "mu/sys.h"
+#include "ptrace/live/mappings.h"
+#include "ptrace/live/snapshot.h"
+
+#define ARENA_LIMIT ((size_t)1 << 30)
+#define NAMES_NS (20 * MU_NS_PER_SEC) /* half of it is for the files */
+
+struct ending {
+	const struct mu_check *check;
+	const struct mu_threads *stopped;
+	struct mu_judgement judgement;
+	struct mu_snapshot snap;
+	struct mu_memory_mirror mirror;
+	struct mu_arena arena;
+	int memory, pagemap;
+	enum mu_status status;
+	struct mu_why why;
+};
+
+static void
+unlock(void *ctx)
+{
+	struct mu_snapshot *snap = &((struct ending *)ctx)->snap;
+
+	mu_memory_mirror_unlock(
+	    &snap->memory, snap->mappings, snap->num_mappings);
+}
+
+static int
+open_file(pid_t tid, const char *name)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", (int)tid, name);
+	return open(path, O_RDONLY | O_CLOEXEC);
+}
+
+static enum mu_status
+open_memory(struct ending *ending)
+{
+	struct mu_snapshot *snap = &ending->snap;
+	pid_t tid = ending->stopped->tracees[0].tid;
+	struct mu_mirror_source source = {
+		.page_size = (size_t)sysconf(_SC_PAGESIZE),
+		.window = MU_MIRROR_WINDOW,
+	};
+
+	ending->memory = open_file(tid, "mem");
+	ending->pagemap = open_file(tid, "pagemap");
+	if (ending->memory < 0 || ending->pagemap < 0)
+		return mu_why(&ending->why, mu_status_from_errno(errno),
+		    "the memory of process %d may not be read (%s)",
+		    (int)ending->check->pid, strerror(errno));
+	source.memory = ending->memory;
+	source.pagemap = source.shared_pagemap = ending->pagemap;
+	return mu_memory_mirror_open(&snap->memory, &ending->mirror, &source,
+	    snap->mappings, snap->num_mappings,
+	    mu_judgement_limit(ending->check, 3), &ending->arena, &ending->why);
+}
+
+static enum mu_status
+take(struct ending *ending)
+{
+	struct mu_snapshot *snap = &ending->snap;
+	enum mu_status status;
+
+	status = mu_snapshot_live(
+	    snap, ending->stopped, NULL, &ending->arena, &ending->why);
+	if (status == MU_OK)
+		status =
+		    mu_snapshot_mappings(snap, &ending->arena, &ending->why);
+	if (status == MU_OK)
+		status = open_memory(ending);
+	return status;
+}
+
+/* A SIGKILL ends stops, and memory that goes away reads as zeros. */
+static bool
+still_there(const struct mu_threads *stopped)
+{
+	struct mu_tracee tracee;
+	size_t i;
+
+	for (i = 0; i < stopped->count; i++) {
+		tracee = stopped->tracees[i];
+		if (!mu_tracee_confirm(&tracee, 0))
+			return false;
+	}
+	return true;
+}
+
+static bool
+is_libc(const struct mu_mapping *mapping)
+{
+	const char *slash = strrchr(mapping->name, '/');
+
+	return slash != NULL &&
+	    (strncmp(slash, "/libc.so", 8) == 0 ||
+		strncmp(slash, "/libc-2.", 8) == 0);
+}
+
+/* A static program has its libc anywhere. */
+static bool
+is_in_libc(const struct mu_snapshot *snap, pid_t tid)
+{
+	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
+	struct iovec set = { general, sizeof(general) };
+	const struct mu_mapping *mapping;
+	size_t i;
+
+	for (i = 0; i < snap->num_mappings; i++) {
+		if (is_libc(&snap->mappings[i]))
+			break;
+	}
+	if (i == snap->num_mappings ||
+	    mu_sys_ptrace(
+		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
+		return true;
+	mapping = mu_snapshot_mapping(snap, mu_arch_remote_pc(general));
+	return mapping != NULL && is_libc(mapping);
+}
+
+/*
+ * Was a thread in malloc when its end came? Malloc is libc's own code, and
+ * calls nothing else.
+ */
+static bool
+was_in_malloc(const struct mu_snapshot *snap)
+{
+	struct mu_snapshot one = *snap;
+	size_t i;
+
+	for (i = 0; i < snap->num_threads; i++) {
+		one.threads = &snap->threads[i];
+		one.num_threads = 1;
+		if (mu_unsettled(&one) && is_in_libc(snap, one.threads->tid))
+			return true;
+	}
+	return false;
+}
+
+static void
+judge(struct ending *ending, uint64_t begin_ns, size_t missed)
+{
+	const struct mu_search *search = &ending->judgement.search;
+	bool in_malloc;
+
+	ending->snap.unfrozen = ending->snap.only_moment = true;
+	ending->snap.reach = ending->check->reach;
+	in_malloc = was_in_malloc(&ending->snap);
+	ending->mirror.workers = &ending->judgement.threads.workers;
+	ending->judgement.unlock = unlock;
+	ending->judgement.ctx = ending;
+	mu_judgement_run(&ending->judgement, &ending->snap, begin_ns,
+	    begin_ns + ending->check->timeout_ns);
+	ending->status = search->status;
+	ending->why = search->why;
+	if (!still_there(ending->stopped))
+		ending->status = mu_why(&ending->why, MU_ERR_TARGET_GONE,
+		    "it was killed while it was looked at");
+	else if (search->status != MU_OK || search->leaks.num_leaks == 0)
+		return;
+	else if (missed > 0)
+		ending->status = mu_why(&ending->why, MU_PARTIAL,
+		    "%zu threads did not stop at its end: what only they refer"
+		    " to looks lost",
+		    missed);
+	else if (in_malloc)
+		ending->status = mu_why(&ending->why, MU_PARTIAL,
+		    "a thread was ended in the midst of libc: some of these may"
+		    " have been in its hands inside malloc");
+}
+
+static void
+close_ending(struct ending *ending)
+{
+	mu_judgement_close(&ending->judgement);
+	mu_memory_mirror_close(&ending->snap.memory);
+	mu_arena_close(&ending->arena);
+	if (ending->memory >= 0)
+		close(ending->memory);
+	if (ending->pagemap >= 0)
+		close(ending->pagemap);
+}
+
+static bool
+has_stacks(const struct mu_answer *answer)
+{
+	struct mu_entries_at at;
+	const struct Leak *leak;
+
+	mu_entries_open(&at, &answer->entries);
+	while ((leak = mu_entries_next(&at)) != NULL)
+		if (mu_backtrace_count(&leak->backtrace) > 0)
+			return true;
+	return false;
+}
+
+/* Only what it says of modules; strings are ARENA's. */
+static void
+find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
+    const struct mu_threads *stopped, struct mu_arena *arena)
+{
+	struct ending ending = {
+		.check = check,
+		.stopped = stopped,
+		.memory = -1,
+		.pagemap = -1,
+	};
+	uintptr_t place = 0;
+
+	mu_arena_open(&ending.arena, ARENA_LIMIT);
+	mu_judgement_open(&ending.judgement, check);
+	if (take(&ending) == MU_OK)
+		place = mu_recorded_place(&ending.snap);
+	if (place != 0)
+		mu_recorder_open_modules(recorder, &ending.snap, place, arena);
+	close_ending(&ending);
+}
+
+static void
+name_addresses(
+    struct mu_answer *answer, pid_t tid, const struct mu_recorder *recorder)
+{
+	struct mu_symbols_source source = { .pid = tid };
+	struct mu_rights rights = mu_rights_of_process(tid);
+	struct mu_mapping *mappings;
+	size_t num_mappings;
+	char path[64];
+	struct mu_arena arena;
+	ssize_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
+	length = readlink(path, answer->program, sizeof(answer->program) - 1);
+	answer->program[length > 0 ? length : 0] = '\0';
+	mu_arena_open(&arena, ARENA_LIMIT);
+	if (answer->info.num_reported > 0 &&
+	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
+		MU_OK) {
+		mu_naming_open(answer, mappings, num_mappings, recorder);
+		mu_naming_ask(
+		    answer, &source, &rights, mu_sys_now_ns() + NAMES_NS);
+	}
+	mu_arena_close(&arena);
+}
+
+void
+mu_check_end_name(const struct mu_check *check,
+    const struct mu_threads *stopped, struct mu_answer *answer)
+{
+	struct mu_recorder recorder = { .num_spans = 0 };
+	struct mu_arena arena;
+
+	mu_arena_open(&arena, ARENA_LIMIT);
+	if (has_stacks(answer))
+		find_recorder(&recorder, check, stopped, &arena);
+	name_addresses(answer, stopped->tracees[0].tid, &recorder);
+	mu_arena_close(&arena);
+}
+
+enum mu_status
+mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
+    size_t missed, struct mu_answer *answer)
+{
+	struct ending ending = {
+		.check = check,
+		.stopped = stopped,
+		.memory = -1,
+		.pagemap = -1,
+	};
+	uint64_t begin_ns = mu_sys_now_ns();
+	enum mu_status status;
+
+	memset(answer, 0, sizeof(*answer));
+	answer->pid = check->pid;
+	answer->stop = "exit";
+	mu_arena_open(&ending.arena, ARENA_LIMIT);
+	mu_judgement_open(&ending.judgement, check);
+	ending.status = take(&ending);
+	if (ending.status == MU_OK)
+		judge(&ending, begin_ns, missed);
+	answer->info.num_threads = ending.snap.num_threads;
+	answer->info.tries = 1;
+	status = mu_judgement_tell(
+	    &ending.judgement, ending.status, &ending.why, answer);
+	name_addresses(
+	    answer, stopped->tracees[0].tid, &ending.judgement.search.recorder);
+	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
+	close_ending(&ending);
+	return status;
+}

@@ -1,0 +1,120 @@
+#include "lib/command/command.h"
+
+#include <string.h>
+#include <sys/wait.h>
+
+#include "lib/command/answer.h"
+#include "lib/command/run.h"
+#include "lib/writers/exit_status.h"
+#include "mu/text.h"
+
+/* A process has reached its end: trace.ended. */
+static void
+take_end(void *ctx, const struct mu_threads *threads, size_t missed)
+{
+	struct mu_command_run *run = ctx;
+	struct mu_check check = run->command->check;
+	struct mu_command_end *end = run->end;
+	struct mu_answer answer;
+
+	check.pid = threads->pid;
+	if (threads->pid == run->pid)
+		mu_command_report_show(
+		    &run->report, run->pid, run->command->log);
+	mu_command_answer(
+	    &check, run->report.answers, threads, missed, &answer);
+	switch (mu_exit_status(&answer.info)) {
+	case MU_EXIT_LEAKS:
+		end->leaks = true;
+		break;
+	case MU_EXIT_PARTIAL:
+		end->partial = true;
+		end->partial_leaks |= answer.info.num_leaks > 0;
+		break;
+	case MU_EXIT_CLEAN:
+		break;
+	default:
+		end->unchecked = true;
+		break;
+	}
+	if (threads->pid == run->pid) {
+		run->checked = true;
+		snprintf(
+		    run->program, sizeof(run->program), "%s", answer.program);
+	}
+	run->command->show(run->command->ctx, &answer);
+	mu_check_release(&answer);
+}
+
+/* trace.became */
+static void
+take_exec(void *ctx, pid_t pid)
+{
+	struct mu_command_run *run = ctx;
+
+	mu_command_answer_drop(run->report.answers, pid);
+}
+
+static enum mu_status
+find_cause(const struct mu_command_run *run, struct mu_why *why)
+{
+	int status = run->end->wait_status;
+
+	if (WIFSIGNALED(status))
+		return mu_why(why, MU_ERR_TARGET_GONE,
+		    "the command was ended by signal %d", WTERMSIG(status));
+	if (run->traced)
+		return mu_why(
+		    why, MU_ERR_TARGET_GONE, "the command's end was not seen");
+	return mu_why(why, MU_ERR_NO_PERMISSION,
+	    "the command ended by _exit(2), or became a program that nothing"
+	    " can be preloaded into, and it cannot be traced here; allow"
+	    " ptrace(2) to have every end seen");
+}
+
+/* No report is no "no leaks". */
+static void
+explain_silence(const struct mu_command_run *run)
+{
+	struct mu_answer answer = { .pid = run->pid, .stop = "" };
+	struct mu_why why;
+
+	answer.info.status = (int)find_cause(run, &why);
+	snprintf(
+	    answer.info.reason, sizeof(answer.info.reason), "%s", why.words);
+	mu_text_format(answer.program, sizeof(answer.program), "%s", run->path);
+	run->command->show(run->command->ctx, &answer);
+}
+
+enum mu_status
+mu_command_run(const struct mu_command *command, struct mu_command_end *end,
+    struct mu_why *why)
+{
+	struct mu_command_run run = {
+		.command = command,
+		.options = command->options,
+		.end = end,
+		.trace = { .ended = take_end, .became = take_exec },
+	};
+	enum mu_status status;
+
+	*end = (struct mu_command_end) { 0 };
+	mu_command_take_signals(&run);
+	status = mu_command_prepare(&run, why);
+	if (status == MU_OK)
+		status = mu_command_start(&run, why);
+	if (status == MU_OK) {
+		mu_command_await_end(&run);
+		if (!run.options->children)
+			mu_command_tell_daemon(&run);
+		run.checked |= mu_command_report_show_all(
+				   &run.report, run.pid, command->log) &&
+		    !run.traced;
+		end->unchecked |= !run.checked;
+		if (!run.checked)
+			explain_silence(&run);
+	}
+	mu_trace_close(&run.trace);
+	mu_command_report_end(&run.report);
+	return status;
+}

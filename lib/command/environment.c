@@ -1,0 +1,100 @@
+#include "lib/command/environment.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static bool
+is_some(const char *text)
+{
+	return text != NULL && text[0] != '\0';
+}
+
+char *
+mu_command_environment_preload(
+    const char *earlier, const char *recorder, const char *library)
+{
+	char *text;
+
+	if (asprintf(&text, "%s%s%s%s%s", is_some(earlier) ? earlier : "",
+		is_some(earlier) ? ":" : "", recorder,
+		is_some(recorder) ? ":" : "", library) < 0)
+		return NULL;
+	return text;
+}
+
+char *
+mu_command_environment_recorder(
+    const char *earlier, const struct mu_cli_options *options)
+{
+	char frames[32] = "backtrace", sizes[96] = "", *text;
+
+	if (options->frames != 0)
+		snprintf(
+		    frames, sizeof(frames), "backtrace=%zu", options->frames);
+	if (options->max_size != 0)
+		snprintf(sizes, sizeof(sizes),
+		    " backtrace_min_size=%zu backtrace_max_size=%zu",
+		    options->min_size, options->max_size);
+	if (asprintf(&text, "%s%s%s%s", is_some(earlier) ? earlier : "",
+		is_some(earlier) ? " " : "", frames, sizes) < 0)
+		return NULL;
+	return text;
+}
+
+/* Only what was asked for: the rest is the library's own to choose. */
+static void
+add_options(FILE *out, const struct mu_cli_options *options)
+{
+	fputs("at_exit=1", out);
+	if (options->unchecked_ok)
+		fputs(":unchecked=ok", out);
+	if (options->signal != 0)
+		fprintf(out, ":signal=%d", options->signal);
+	if (options->timeout_given)
+		fprintf(
+		    out, ":timeout=%lums", (unsigned long)options->timeout_ms);
+	if (options->max_pause_given)
+		fprintf(out, ":max_pause=%lums",
+		    (unsigned long)options->max_pause_ms);
+	if (options->limit_given)
+		fprintf(out, ":max_leaks=%zu", options->limit);
+	if (options->contents)
+		fputs(":log_contents=1", out);
+	if (options->max_memory != 0)
+		fprintf(out, ":max_memory=%zu", options->max_memory);
+	if (options->workers != 0)
+		fprintf(out, ":workers=%zu", options->workers);
+	fputs(options->passed_on, out);
+}
+
+char *
+mu_command_environment_options(const char *earlier,
+    const struct mu_cli_options *options, const char *log_path,
+    const char *answer_path, pid_t only_pid)
+{
+	char quote = strchr(log_path, '\'') == NULL ? '\'' : '"';
+	size_t length = 0;
+	char *text = NULL;
+	FILE *out;
+	bool failed;
+
+	if (strchr(log_path, quote) != NULL)
+		return NULL;
+	out = open_memstream(&text, &length);
+	if (out == NULL)
+		return NULL;
+	if (earlier != NULL && earlier[0] != '\0')
+		fprintf(out, "%s:", earlier);
+	add_options(out, options);
+	fprintf(out, ":log_path=%c%s%c", quote, log_path, quote);
+	if (answer_path != NULL)
+		fprintf(out, ":answer_path=%c%s%c", quote, answer_path, quote);
+	fprintf(out, ":only_pid=%d", (int)only_pid);
+	failed = ferror(out);
+	if (fclose(out) != 0 || failed) {
+		free(text);
+		return NULL;
+	}
+	return text;
+}

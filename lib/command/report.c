@@ -1,0 +1,163 @@
+#include "lib/command/report.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/writers/report_lines.h"
+#include "lib/term/safe_text.h"
+#include "mu/text.h"
+
+#define NAME "report" /* the library adds ".PID" */
+#define ANSWER "answer"
+
+enum mu_status
+mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
+{
+	const char *below = secure_getenv("TMPDIR");
+
+	memset(report, 0, sizeof(*report));
+	if (below == NULL || below[0] != '/' || strlen(below) > PATH_MAX / 2)
+		below = "/tmp";
+	snprintf(report->folder, sizeof(report->folder),
+	    "%s/memunreachable-XXXXXX", below);
+	if (mkdtemp(report->folder) == NULL) {
+		report->folder[0] = '\0';
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "cannot make a folder in %s for the reports (%s); set"
+		    " TMPDIR to another place",
+		    mu_safe_argument(below).text, strerror(errno));
+	}
+	mu_text_format(
+	    report->path, sizeof(report->path), "%s/" NAME, report->folder);
+	mu_text_format(report->answers, sizeof(report->answers), "%s/" ANSWER,
+	    report->folder);
+	return MU_OK;
+}
+
+/*
+ * Copy the lines of IN from byte FROM on. Returns where they end. A last line
+ * without a newline is still being written, unless ALL says otherwise.
+ */
+static long
+copy_lines(
+    struct mu_symbol_helper *helper, FILE *in, long from, bool all, FILE *out)
+{
+	char *line = NULL;
+	size_t size = 0;
+	ssize_t length;
+
+	if (fseek(in, from, SEEK_SET) != 0)
+		return from;
+	while ((length = getline(&line, &size, in)) > 0 &&
+	    (all || line[length - 1] == '\n')) {
+		mu_report_line(out, helper, line, (size_t)length);
+		from += length;
+	}
+	free(line);
+	fflush(out);
+	return from;
+}
+
+/* The file NAME from byte FROM on; the result is where it ends. */
+static long
+copy(struct mu_command_report *report, const char *name, long from, bool all,
+    FILE *out)
+{
+	char path[2 * PATH_MAX];
+	FILE *in;
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s", report->folder, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	in = fd >= 0 ? fdopen(fd, "r") : NULL;
+	if (in == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return from;
+	}
+	from = copy_lines(&report->helper, in, from, all, out);
+	fclose(in);
+	return from;
+}
+
+/* What the process PID has added. */
+static void
+show(struct mu_command_report *report, pid_t pid, bool all, FILE *out)
+{
+	char name[64];
+
+	snprintf(name, sizeof(name), NAME ".%d", (int)pid);
+	report->shown = copy(report, name, report->shown, all, out);
+}
+
+bool
+mu_command_report_show(struct mu_command_report *report, pid_t pid, FILE *out)
+{
+	long before = report->shown;
+
+	show(report, pid, false, out);
+	return report->shown > before;
+}
+
+static int
+is_report(const struct dirent *entry)
+{
+	return strncmp(entry->d_name, NAME ".", strlen(NAME ".")) == 0;
+}
+
+bool
+mu_command_report_show_all(
+    struct mu_command_report *report, pid_t pid, FILE *out)
+{
+	struct dirent **entries = NULL;
+	char own[64];
+	bool any;
+	int i, count;
+
+	show(report, pid, true, out);
+	any = report->shown > 0;
+	snprintf(own, sizeof(own), NAME ".%d", (int)pid);
+	count = scandir(report->folder, &entries, is_report, versionsort);
+	for (i = 0; i < count; i++) {
+		if (strcmp(entries[i]->d_name, own) != 0)
+			any |=
+			    copy(report, entries[i]->d_name, 0, true, out) > 0;
+		free(entries[i]);
+	}
+	free(entries);
+	return any;
+}
+
+static int
+is_ours(const struct dirent *entry)
+{
+	return is_report(entry) ||
+	    strncmp(entry->d_name, ANSWER ".", strlen(ANSWER ".")) == 0;
+}
+
+void
+mu_command_report_end(struct mu_command_report *report)
+{
+	struct dirent **entries = NULL;
+	char path[2 * PATH_MAX];
+	int i, count;
+
+	mu_symbol_helper_close(&report->helper);
+	if (report->folder[0] == '\0')
+		return;
+	count = scandir(report->folder, &entries, is_ours, NULL);
+	for (i = 0; i < count; i++) {
+		snprintf(path, sizeof(path), "%s/%s", report->folder,
+		    entries[i]->d_name);
+		unlink(path);
+		free(entries[i]);
+	}
+	free(entries);
+	rmdir(report->folder);
+	report->folder[0] = '\0';
+}

@@ -1,0 +1,198 @@
+/*
+ * A COMMAND becomes a process: see run.h.
+ */
+#include "lib/command/run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ptrace.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/command/environment.h"
+#include "lib/command/file.h"
+#include "lib/command/library_path.h"
+#include "lib/term/safe_text.h"
+
+/* Whose options, as Android has it; and its name here. */
+#define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"
+#define RECORDER_ALIAS "MEMUNREACHABLE_MALLOC_DEBUG"
+
+/* Exec fails after all, such as a script without an interpreter. */
+static void
+tell(int error_fd, int error)
+{
+	if (write(error_fd, &error, sizeof(error)) < 0)
+		_exit(127);
+	_exit(127);
+}
+
+/* The recorder's other variable counts only where this one is not set. */
+static const char *
+earlier_recorder(void)
+{
+	const char *earlier = getenv(RECORDER);
+
+	return earlier != NULL ? earlier : getenv(RECORDER_ALIAS);
+}
+
+static bool
+record(const struct mu_cli_options *options)
+{
+	char *words =
+	    mu_command_environment_recorder(earlier_recorder(), options);
+
+	return words != NULL && setenv(RECORDER, words, 1) == 0;
+}
+
+static void
+become(struct mu_command_run *run, int error_fd, int go_fd)
+{
+	const struct mu_cli_options *options = run->options;
+	char *preload = mu_command_environment_preload(
+	    getenv("LD_PRELOAD"), run->recorder, run->library);
+	char traced = 0, *words;
+
+	/* We are traced by now, or will not be. */
+	if (read(go_fd, &traced, 1) != 1)
+		_exit(127);
+	words = mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
+	    options, run->report.path, traced ? run->report.answers : NULL,
+	    options->children ? 0 : getpid());
+	if (preload == NULL || words == NULL ||
+	    setenv("LD_PRELOAD", preload, 1) != 0 ||
+	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0 ||
+	    (options->backtrace && !record(options)))
+		tell(error_fd, ENOMEM);
+	sigaction(SIGCHLD, &run->on_child, NULL);
+	sigprocmask(SIG_SETMASK, &run->before, NULL);
+	execv(run->path, options->command);
+	tell(error_fd, errno);
+}
+
+/*
+ * A library alone writes text, and tells of leaks by the exit status of the
+ * process that has them.
+ */
+static void
+refuse_untraced(struct mu_command_run *run, int error)
+{
+	const struct mu_cli_options *options = run->options;
+
+	if (run->outside ||
+	    (!options->children && options->format != MU_CLI_JSON))
+		return;
+	run->outside = true;
+	mu_why(&run->outside_why, MU_ERR_ARGUMENT,
+	    "nothing can be traced here (%s), which %s needs; allow ptrace(2),"
+	    " or leave it out",
+	    strerror(error),
+	    options->children ? "--children" : "--format=json");
+}
+
+/* Before it becomes its program: whether it is traced says its environment. */
+static void
+begin_trace(struct mu_command_run *run, int go_fd)
+{
+	char traced;
+	long error;
+
+	run->trace.command = run->pid;
+	run->trace.children = run->options->children;
+	run->trace.ctx = run;
+	error = mu_trace_begin(&run->trace);
+	run->traced = error == 0;
+	traced = run->traced;
+	if (!traced)
+		refuse_untraced(run, (int)-error);
+	if ((run->outside && !traced) || write(go_fd, &traced, 1) < 0)
+		kill(run->pid, SIGKILL);
+}
+
+/* The end of a process that could not become its command. */
+static void
+drop(struct mu_command_run *run)
+{
+	int status;
+
+	while (waitpid(run->pid, &status, __WALL) == run->pid &&
+	    WIFSTOPPED(status))
+		ptrace(PTRACE_CONT, run->pid, NULL, NULL);
+}
+
+/* MU_OK: run->pid is COMMAND now. */
+enum mu_status
+mu_command_start(struct mu_command_run *run, struct mu_why *why)
+{
+	int errors[2] = { -1, -1 }, go[2] = { -1, -1 }, error = 0;
+
+	if (pipe2(errors, O_CLOEXEC) != 0 || pipe2(go, O_CLOEXEC) != 0 ||
+	    (run->pid = fork()) < 0) {
+		close(errors[0]);
+		close(errors[1]);
+		return mu_why(why, MU_ERR_RESOURCES,
+		    "cannot start a process: %s", strerror(errno));
+	}
+	if (run->pid == 0) {
+		close(go[1]);
+		become(run, errors[1], go[0]);
+	}
+	close(errors[1]);
+	close(go[0]);
+	begin_trace(run, go[1]);
+	close(go[1]);
+	while (read(errors[0], &error, sizeof(error)) < 0 && errno == EINTR)
+		continue;
+	close(errors[0]);
+	if (error == 0 && (run->traced || !run->outside))
+		return MU_OK;
+	drop(run);
+	if (error == 0) {
+		*why = run->outside_why;
+		return MU_ERR_NO_PERMISSION;
+	}
+	return mu_why(why, MU_ERR_ARGUMENT, "cannot run %s: %s",
+	    mu_safe_argument(run->path).text, strerror(error));
+}
+
+/* What was set stays, and may do more, or cost more, than was asked for. */
+static enum mu_status
+prepare_recorder(struct mu_command_run *run, struct mu_why *why)
+{
+	const char *earlier = earlier_recorder();
+
+	if (earlier != NULL && earlier[0] != '\0' && !run->options->quiet)
+		fprintf(stderr,
+		    "memunreachable: the recorder also has the options of the"
+		    " environment: %s\n",
+		    mu_safe_argument(earlier).text);
+	return mu_library_path_recorder(
+	    run->recorder, sizeof(run->recorder), why);
+}
+
+enum mu_status
+mu_command_prepare(struct mu_command_run *run, struct mu_why *why)
+{
+	enum mu_status status;
+
+	status = mu_command_file_find(run->options->command[0], getenv("PATH"),
+	    run->path, sizeof(run->path), why);
+	if (status != MU_OK)
+		return status;
+	status = mu_command_file_check(run->path, why);
+	run->outside = status == MU_PARTIAL;
+	if (run->outside) {
+		run->outside_why = *why;
+		status = MU_OK;
+	}
+	if (status == MU_OK)
+		status = mu_library_path_find(
+		    run->library, sizeof(run->library), why);
+	if (status == MU_OK && run->options->backtrace)
+		status = prepare_recorder(run, why);
+	if (status == MU_OK)
+		status = mu_command_report_begin(&run->report, why);
+	return status;
+}

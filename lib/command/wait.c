@@ -1,0 +1,158 @@
+/*
+ * A COMMAND runs, is traced and gets its signals: see run.h.
+ */
+#include "lib/command/run.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "mu/sys.h"
+
+#define LIVE_NS 200000000 /* between two looks for a report, with --signal */
+
+/*
+ * Signals are taken one by one by sigtimedwait(). Faults of our own stay ours.
+ * A terminal's stop is for the command, which may have to restore the terminal
+ * first: it cannot do so while its tracer is stopped, so we stop when it has.
+ */
+void
+mu_command_take_signals(struct mu_command_run *run)
+{
+	static const int left[] = { SIGCONT, SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+		SIGTRAP, SIGABRT, SIGSYS };
+	struct sigaction usual = { 0 };
+	sigset_t mask;
+	size_t i;
+
+	usual.sa_handler = SIG_DFL;
+	sigaction(SIGCHLD, &usual, &run->on_child);
+	sigfillset(&mask);
+	for (i = 0; i < sizeof(left) / sizeof(*left); i++)
+		sigdelset(&mask, left[i]);
+	sigprocmask(SIG_BLOCK, &mask, &run->before);
+}
+
+/*
+ * What the kernel sends, for a terminal, it sends to the COMMAND as well; and
+ * SIGPIPE for a write of our own is ours.
+ */
+static void
+forward(pid_t pid, const siginfo_t *info)
+{
+	if (info->si_signo == SIGCHLD || info->si_code > 0 ||
+	    info->si_pid == getpid())
+		return;
+	if (info->si_code == SI_QUEUE)
+		sigqueue(pid, info->si_signo, info->si_value);
+	else
+		kill(pid, info->si_signo);
+}
+
+/*
+ * The terminal has stopped the command: the shell waits for us. What continues
+ * us continues it, too.
+ */
+static void
+stop_as_well(struct mu_command_run *run)
+{
+	int signo = run->trace.stop_signal;
+	siginfo_t info = { 0 };
+	sigset_t mask;
+
+	run->trace.stop_signal = 0;
+	sigemptyset(&mask);
+	sigaddset(&mask, signo);
+	raise(signo);
+	sigprocmask(SIG_UNBLOCK, &mask, NULL);
+	sigprocmask(SIG_BLOCK, &mask, NULL);
+	if (waitid(P_PID, (id_t)run->pid, &info,
+		WSTOPPED | WEXITED | WNOHANG | WNOWAIT | __WALL) != 0 ||
+	    info.si_pid == 0)
+		kill(run->pid, SIGCONT);
+}
+
+/* All that has happened to the command and what it started. */
+static void
+take_events(struct mu_command_run *run)
+{
+	pid_t tid;
+	int status;
+
+	while ((tid = waitpid(-1, &status, WNOHANG | __WALL)) > 0) {
+		if (run->traced && mu_trace_take(&run->trace, tid, status))
+			continue;
+		if (tid != run->pid)
+			continue;
+		run->ended = true;
+		run->end->wait_status = status;
+	}
+}
+
+/* Processes that the command started and that live on; see --children. */
+static bool
+tell_remaining(struct mu_command_run *run)
+{
+	pid_t pid = mu_trace_any(&run->trace);
+
+	if (pid != 0 && !run->options->quiet)
+		fprintf(stderr,
+		    "memunreachable: the command has ended; waiting for"
+		    " process %d, which it started\n",
+		    (int)pid);
+	return pid != 0;
+}
+
+static void
+take_signal(struct mu_command_run *run, const siginfo_t *info)
+{
+	pid_t left = mu_trace_any(&run->trace);
+
+	if (!run->ended) {
+		forward(run->pid, info);
+		return;
+	}
+	if (info->si_signo != SIGINT && info->si_signo != SIGTERM &&
+	    info->si_signo != SIGHUP && info->si_signo != SIGQUIT)
+		return;
+	fprintf(stderr,
+	    "memunreachable: not checked: process %d still runs; it can be"
+	    " looked at by -p %d\n",
+	    (int)left, (int)left);
+	run->end->unchecked = true;
+	mu_trace_close(&run->trace);
+}
+
+void
+mu_command_await_end(struct mu_command_run *run)
+{
+	bool looks = run->command->live && run->options->signal != 0;
+	struct timespec until = { 0, LIVE_NS };
+	bool waits, told = false;
+	sigset_t awaited;
+	siginfo_t info;
+
+	sigprocmask(SIG_BLOCK, NULL, &awaited);
+	for (;;) {
+		take_events(run);
+		if (run->ended && !told && !tell_remaining(run))
+			return;
+		told = run->ended;
+		if (run->ended && mu_trace_any(&run->trace) == 0)
+			return;
+		if (run->trace.stop_signal != 0) {
+			stop_as_well(run);
+			continue;
+		}
+		waits = looks || run->trace.hurry_ns != 0;
+		if (sigtimedwait(&awaited, &info, waits ? &until : NULL) > 0)
+			take_signal(run, &info);
+		if (run->trace.hurry_ns != 0 &&
+		    mu_sys_now_ns() >= run->trace.hurry_ns) {
+			take_events(run);
+			mu_trace_hurry(&run->trace);
+		}
+		if (looks)
+			mu_command_report_show(
+			    &run->report, run->pid, run->command->log);
+	}
+}

@@ -1,0 +1,252 @@
+/*
+ * The doctor looks at the files of a process: its program, its libc, what else
+ * may be its allocator, and who knows its names.
+ */
+#include <gelf.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/subject/classify.h"
+#include "lib/doctor/facts.h"
+#include "lib/doctor/libc_release.h"
+#include "lib/symbolize/helper.h"
+#include "mu/arena.h"
+#include "mu/regular_file.h"
+#include "mu/sys.h"
+#include "ptrace/live/mappings.h"
+
+#define FILES_NS (5 * MU_NS_PER_SEC) /* to read them; twice, for names */
+#define MAPPINGS_MAX ((size_t)256 << 20)
+
+/* What the program and its libc tell; zero: not known. */
+struct told {
+	int bits;
+	bool same_machine, is_static;
+	unsigned glibc[2];
+};
+
+static unsigned
+our_machine(void)
+{
+	int fd = mu_sys_open("/proc/self/exe", O_RDONLY | O_CLOEXEC, 0);
+	Elf *elf = fd < 0 ? NULL : elf_begin(fd, ELF_C_READ, NULL);
+	GElf_Ehdr ehdr = { 0 };
+
+	if (elf != NULL)
+		gelf_getehdr(elf, &ehdr);
+	elf_end(elf);
+	mu_sys_close(&fd);
+	return ehdr.e_machine;
+}
+
+static void
+read_program(struct told *told, int fd)
+{
+	Elf *elf = elf_begin(fd, ELF_C_READ, NULL);
+	size_t count, i;
+	GElf_Ehdr ehdr;
+	GElf_Phdr phdr;
+
+	if (elf != NULL && gelf_getehdr(elf, &ehdr) != NULL &&
+	    elf_getphdrnum(elf, &count) == 0) {
+		told->bits = gelf_getclass(elf) == ELFCLASS64 ? 64 : 32;
+		told->same_machine = ehdr.e_machine == our_machine();
+		told->is_static = true;
+		for (i = 0; i < count; i++) {
+			if (gelf_getphdr(elf, (int)i, &phdr) != NULL &&
+			    phdr.p_type == PT_INTERP)
+				told->is_static = false;
+		}
+	}
+	elf_end(elf);
+}
+
+/* "libc.so.6", before 2.34 a link to "libc-2.31.so" */
+static const struct mu_mapping *
+find_libc(const struct mu_mapping *mappings, size_t count)
+{
+	const char *base;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		base = mu_path_base(mappings[i].name);
+		if (mu_starts_with(base, "libc.so.6") ||
+		    mu_starts_with(base, "libc-2."))
+			return &mappings[i];
+	}
+	return NULL;
+}
+
+/* The files, as descriptors that nothing was read from (O_PATH). */
+struct files {
+	int program, root;
+	const char *libc; /* below ROOT; "": none is mapped */
+};
+
+static void
+open_files(struct files *files, pid_t pid, const struct mu_mapping *libc)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	files->program = mu_sys_open(path, O_PATH | O_CLOEXEC, 0);
+	snprintf(path, sizeof(path), "/proc/%d/root", pid);
+	files->root = mu_sys_open(path, O_PATH | O_DIRECTORY | O_CLOEXEC, 0);
+	files->libc = libc == NULL ? "" : libc->name;
+}
+
+static void
+read_files(struct told *told, const struct files *files)
+{
+	int program = mu_regular_file_reopen(files->program, NULL), libc;
+
+	if (program >= 0)
+		read_program(told, program);
+	libc = files->libc[0] == '/'
+	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
+	    : -1;
+	if (libc >= 0)
+		mu_libc_release_read(libc, told->glibc);
+	else if (files->libc[0] == '\0' && told->is_static)
+		mu_libc_release_read(program, told->glibc);
+}
+
+static _Noreturn void
+run_child(const struct files *files, const struct mu_rights *rights, int out,
+    pid_t parent)
+{
+	struct told told = { .bits = 0 };
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != parent || !mu_confine(rights, false))
+		_exit(1);
+	read_files(&told, files);
+	mu_sys_write(out, &told, sizeof(told));
+	_exit(0);
+}
+
+/* False: nothing has come in time. */
+static bool
+receive(int fd, struct told *told, uint64_t deadline_ns)
+{
+	struct pollfd wait = { .fd = fd, .events = POLLIN };
+	uint64_t now = mu_sys_now_ns();
+
+	while (now < deadline_ns) {
+		if (poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1) >
+		    0) {
+			if (mu_sys_read(fd, told, sizeof(*told)) !=
+			    sizeof(*told))
+				*told = (struct told) { .bits = 0 };
+			return true;
+		}
+		now = mu_sys_now_ns();
+	}
+	return false;
+}
+
+/*
+ * The files are a stranger's, and may lie on a file system that does not
+ * answer: a child with the rights of the process reads them.
+ */
+static void
+ask_child(struct mu_doctor_target *target, const struct files *files)
+{
+	struct mu_rights rights = mu_rights_of_process(target->pid);
+	struct told told = { .bits = 0 };
+	pid_t parent = getpid(), child;
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) != 0)
+		return;
+	child = fork();
+	if (child == 0)
+		run_child(files, &rights, ends[1], parent);
+	mu_sys_close(&ends[1]);
+	if (child > 0) {
+		target->is_silent =
+		    !receive(ends[0], &told, mu_sys_now_ns() + FILES_NS);
+		mu_helper_kill(child);
+	}
+	mu_sys_close(&ends[0]);
+	target->bits = told.bits;
+	target->same_machine = told.same_machine;
+	target->is_static = told.is_static;
+	memcpy(target->glibc, told.glibc, sizeof(told.glibc));
+}
+
+/* What runs the program, and by which libc. */
+static void
+read_elf(struct mu_doctor_target *target, const struct mu_mapping *libc)
+{
+	struct files files;
+
+	open_files(&files, target->pid, libc);
+	if (libc != NULL)
+		snprintf(target->libc, sizeof(target->libc), "%.*s",
+		    (int)sizeof(target->libc) - 1, libc->name);
+	ask_child(target, &files);
+	mu_sys_close(&files.program);
+	mu_sys_close(&files.root);
+}
+
+/* Asks no server: that would take its time. */
+static void
+read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
+    size_t count)
+{
+	const struct mu_symbols_source source = {
+		.mappings = mappings,
+		.num_mappings = count,
+		.pid = target->pid,
+		.local = true,
+	};
+	struct mu_symbol_helper helper = { .source = &source };
+	struct mu_symbol_question question = { .detail = true };
+	struct mu_symbol_answer answer = { .given = false };
+	size_t i;
+
+	helper.rights = mu_rights_of_process(target->pid);
+	for (i = 0; i < count && question.address == 0; i++) {
+		if (strcmp(mappings[i].name, target->program) == 0)
+			question.address = mappings[i].range.begin;
+	}
+	if (question.address != 0)
+		mu_symbol_helper_ask(
+		    &helper, &question, &answer, 1, mu_sys_now_ns() + FILES_NS);
+	target->detail = answer.detail;
+	mu_symbol_helper_close(&helper);
+}
+
+void
+mu_doctor_files_read(struct mu_doctor_target *target)
+{
+	struct mu_mapping *mappings;
+	struct mu_snapshot snap = { 0 };
+	struct mu_arena arena;
+	const char *foreign;
+	size_t count;
+
+	elf_version(EV_CURRENT);
+	mu_arena_open(&arena, MAPPINGS_MAX);
+	if (mu_mappings_read(target->pid, &mappings, &count, &arena, NULL) ==
+	    MU_OK) {
+		snap.mappings = mappings;
+		snap.num_mappings = count;
+		foreign = mu_glibc_foreign_file(&snap);
+		if (foreign != NULL)
+			snprintf(target->allocator, sizeof(target->allocator),
+			    "%.*s", (int)sizeof(target->allocator) - 1,
+			    foreign);
+		read_elf(target, find_libc(mappings, count));
+		if (!target->is_silent)
+			read_detail(target, mappings, count);
+	} else
+		read_elf(target, NULL);
+	mu_arena_close(&arena);
+}

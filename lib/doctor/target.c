@@ -1,0 +1,224 @@
+/*
+ * The doctor looks at a process, without touching it.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "lib/doctor/facts.h"
+#include "lib/state/room.h"
+#include "mu/sys.h"
+#include "ptrace/live/pause.h"
+#include "ptrace/live/proc.h"
+#include "ptrace/live/rights.h"
+
+#define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, of the flags in stat */
+#define STAT_FLAGS 6             /* fields between the state and the flags */
+/* A read from a disk takes less than these looks. */
+#define LOOKS 4
+#define LOOK_NS (20 * 1000 * 1000ull)
+
+static void
+read_of(pid_t pid, const char *file, char *text, size_t size)
+{
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, file);
+	if (mu_sys_read_file(AT_FDCWD, path, text, size) < 0)
+		text[0] = '\0';
+}
+
+static void
+read_line(pid_t pid, const char *file, char *line, size_t size)
+{
+	read_of(pid, file, line, size);
+	line[strcspn(line, "\n")] = '\0';
+}
+
+/* "4711 (a name) S 1 4711 4711 0 -1 4194560 ...", by proc_pid_stat(5) */
+static void
+read_stat(struct mu_doctor_target *target)
+{
+	char text[512], *at;
+	unsigned long flags;
+	int field;
+
+	read_of(target->pid, "stat", text, sizeof(text));
+	at = strrchr(text, ')');
+	if (at == NULL || at[1] != ' ')
+		return;
+	at += 2;
+	target->state = *at;
+	for (field = 0; field < STAT_FLAGS && at != NULL; field++) {
+		at = strchr(at, ' ');
+		at = at == NULL ? NULL : at + 1;
+	}
+	flags = at == NULL ? 0 : strtoul(at, NULL, 10);
+	target->is_kernel = (flags & KERNEL_THREAD) != 0;
+}
+
+static void
+read_status(struct mu_doctor_target *target)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t threads;
+	unsigned i;
+
+	mu_proc_status_read(target->pid, 0, status, sizeof(status));
+	target->rights_kept = mu_rights_exceed(target->pid, status);
+	target->capable = mu_rights_own() != 0;
+	for (i = 0; i < 4; i++) {
+		target->ids[0][i] =
+		    (int)mu_proc_status_number(status, "\nUid:", i, 10);
+		target->ids[1][i] =
+		    (int)mu_proc_status_number(status, "\nGid:", i, 10);
+	}
+	target->process =
+	    (pid_t)mu_proc_status_number(status, "\nTgid:", 0, 10);
+	target->seccomp =
+	    (int)mu_proc_status_number(status, "\nSeccomp:", 0, 10);
+	threads = mu_proc_status_number(status, "\nThreads:", 0, 10);
+	target->threads = threads < 0 ? 0 : (size_t)threads;
+	target->resident = mu_proc_status_bytes(status, "\nVmRSS:");
+	target->data = mu_proc_status_bytes(status, "\nVmData:");
+}
+
+struct sleepers {
+	pid_t pid;
+	size_t count;
+};
+
+static bool
+count_sleeper(void *ctx, int tid)
+{
+	struct sleepers *sleepers = ctx;
+
+	sleepers->count += mu_proc_state(sleepers->pid, tid) == 'D';
+	return true;
+}
+
+/* The fewest that were seen in uninterruptible sleep at once. */
+static size_t
+count_sleepers(pid_t pid)
+{
+	struct sleepers sleepers = { .pid = pid };
+	size_t fewest = SIZE_MAX;
+	char path[64];
+	int look;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	for (look = 0; look < LOOKS && fewest > 0; look++) {
+		if (look > 0)
+			mu_sys_sleep_ns(LOOK_NS);
+		sleepers.count = 0;
+		mu_proc_numbers(path, count_sleeper, &sleepers);
+		if (sleepers.count < fewest)
+			fewest = sleepers.count;
+	}
+	return fewest;
+}
+
+/* False also if that may not be known. */
+static bool
+is_other_namespace(pid_t pid, const char *kind)
+{
+	struct stat ours, theirs;
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/ns/%s", pid, kind);
+	if (stat(path, &theirs) != 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	return stat(path, &ours) == 0 && ours.st_ino != theirs.st_ino;
+}
+
+/* As ptrace's own permission is asked for, security modules included. */
+static int
+try_memory(pid_t pid)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/mem", pid);
+	fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return -fd;
+	mu_sys_close(&fd);
+	return 0;
+}
+
+static void
+read_room(struct mu_doctor_target *target)
+{
+	struct mu_room room;
+
+	mu_room_open(&room, target->pid);
+	mu_room_add_reader(&room);
+	target->has_room = mu_room_judge(
+	    &room, mu_room_can_prefer(target->pid), &target->room_why);
+	target->tight = room.tight;
+	target->left = room.left;
+	target->need = mu_room_need(&room);
+	mu_room_close(&room);
+}
+
+static size_t
+count_mappings(pid_t pid)
+{
+	char path[64];
+	size_t count = 0;
+	FILE *file;
+	int c;
+
+	snprintf(path, sizeof(path), "/proc/%d/maps", pid);
+	file = fopen(path, "re");
+	while (file != NULL && (c = getc(file)) != EOF)
+		count += c == '\n';
+	if (file != NULL)
+		fclose(file);
+	return count;
+}
+
+void
+mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
+{
+	char path[64];
+	ssize_t length;
+
+	*target = (struct mu_doctor_target) { .pid = pid };
+	snprintf(path, sizeof(path), "/proc/%d", pid);
+	target->is_there = access(path, F_OK) == 0;
+	target->is_hidden = !target->is_there && mu_sys_kill(pid, 0) != -ESRCH;
+	if (!target->is_there)
+		return;
+	read_line(pid, "comm", target->name, sizeof(target->name));
+	read_line(pid, "attr/current", target->label, sizeof(target->label));
+	read_stat(target);
+	read_status(target);
+	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
+	length = readlink(path, target->program, sizeof(target->program) - 1);
+	target->program[length < 0 ? 0 : length] = '\0';
+	target->our_gid = (int)getegid();
+	target->other_pid_namespace = is_other_namespace(pid, "pid");
+	target->other_user_namespace = is_other_namespace(pid, "user");
+	target->mem_error = try_memory(pid);
+	target->refusal = (struct mu_refusal_facts) {
+		.pid = pid,
+		.tid = pid,
+		.error = target->mem_error,
+	};
+	mu_refusal_facts_read(&target->refusal);
+	if (target->is_kernel || target->state == 'Z' || target->state == 'X')
+		return;
+	target->sleeping = count_sleepers(pid);
+	target->mappings = count_mappings(pid);
+	target->held = mu_pause_bytes(pid);
+	target->copy_ns = mu_copy_pause_of(
+	    pid, target->threads, target->mappings, &target->forked);
+	mu_forked_find(&target->forked, pid);
+	read_room(target);
+	mu_doctor_files_read(target);
+}

@@ -1,0 +1,18 @@
+#include "lib/writers/exit_status.h"
+
+bool
+mu_exit_judged(const struct UnreachableMemoryInfo *info)
+{
+	return info->status == MEMUNREACHABLE_COMPLETE ||
+	    info->status == MEMUNREACHABLE_PARTIAL;
+}
+
+enum mu_exit
+mu_exit_status(const struct UnreachableMemoryInfo *info)
+{
+	if (!mu_exit_judged(info))
+		return MU_EXIT_UNCHECKED;
+	if (info->status == MEMUNREACHABLE_PARTIAL)
+		return MU_EXIT_PARTIAL;
+	return info->num_leaks > 0 ? MU_EXIT_LEAKS : MU_EXIT_CLEAN;
+}

@@ -1,0 +1,24 @@
+/*
+ * The command's exit status, for scripts.
+ *
+ * Pure.
+ */
+#ifndef LIB_WRITERS_EXIT_STATUS_H
+#define LIB_WRITERS_EXIT_STATUS_H
+
+#include "memunreachable/memunreachable.h"
+
+enum mu_exit {
+	MU_EXIT_CLEAN = 0,
+	MU_EXIT_USAGE = 2,
+	MU_EXIT_UNCHECKED = 3,
+	MU_EXIT_PARTIAL = 4, /* an answer, with leaks or without */
+	MU_EXIT_LEAKS = 23,  /* LeakSanitizer's */
+};
+
+/* Was the heap judged at all? */
+bool mu_exit_judged(const struct UnreachableMemoryInfo *info);
+
+enum mu_exit mu_exit_status(const struct UnreachableMemoryInfo *info);
+
+#endif

@@ -1,0 +1,228 @@
+/*
+ * jansson passes failures on: an object to which NULL is added fails, and what
+ * is unfinished is given back.
+ */
+#include "lib/writers/json_report.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/writers/exit_status.h"
+#include "lib/writers/frame_line.h"
+#include "lib/writers/json_values.h"
+#include "lib/writers/status_word.h"
+#include "lib/report/backtrace.h"
+#include "mu/recorded.h"
+
+static bool
+set_place(json_t *object, const char *function, const char *file, unsigned line)
+{
+	bool ok = true;
+
+	ok &= mu_json_set(object, "function", mu_json_name(function));
+	ok &= mu_json_set(object, "file", mu_json_name(file));
+	ok &= mu_json_set(
+	    object, "line", line > 0 ? mu_json_count(line) : json_null());
+	return ok;
+}
+
+static json_t *
+inlined_array(const struct mu_symbol *symbol)
+{
+	json_t *callers = json_array(), *caller;
+	bool ok = callers != NULL;
+	size_t i;
+
+	for (i = 0; ok && i < symbol->num_inlined; i++) {
+		caller = json_object();
+		ok =
+		    json_array_append_new(callers,
+			mu_json_done(caller,
+			    set_place(caller, mu_symbol_function(symbol, i + 1),
+				symbol->inlined[i].file,
+				symbol->inlined[i].line))) == 0;
+	}
+	return mu_json_done(callers, ok);
+}
+
+static json_t *
+frame_object(uintptr_t pc, const struct mu_names *names)
+{
+	json_t *frame = json_object();
+	struct mu_symbol symbol;
+	bool ok = true;
+
+	mu_names_find(names, pc, &symbol);
+	ok &= mu_json_set(
+	    frame, "pc", mu_json_address((uintptr_t)mu_frame_address(pc)));
+	ok &= mu_json_set(frame, "module", mu_json_name(symbol.module));
+	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol.build_id));
+	ok &= mu_json_set(frame, "offset",
+	    symbol.module != NULL ? mu_json_address(symbol.offset)
+				  : json_null());
+	ok &= set_place(
+	    frame, mu_symbol_function(&symbol, 0), symbol.file, symbol.line);
+	ok &= mu_json_set(frame, "inlined_into", inlined_array(&symbol));
+	return mu_json_done(frame, ok);
+}
+
+static json_t *
+frames_array(
+    const struct LeakBacktrace *backtrace, const struct mu_names *names)
+{
+	json_t *frames = json_array();
+	size_t i, count = mu_backtrace_count(backtrace);
+	bool ok = frames != NULL;
+
+	for (i = 0; ok && i < count; i++)
+		ok = json_array_append_new(frames,
+			 frame_object(
+			     mu_backtrace_frame(backtrace, i), names)) == 0;
+	return mu_json_done(frames, ok);
+}
+
+static void
+put_contents(FILE *out, const struct Leak *leak)
+{
+	size_t i, count = leak->size;
+
+	if (count > sizeof(leak->contents))
+		count = sizeof(leak->contents);
+	fputs(", \"contents\": \"", out);
+	for (i = 0; i < count; i++)
+		fprintf(out, "%02x", (unsigned)leak->contents[i]);
+	fputc('"', out);
+}
+
+/* Figures need no library, which would take ten allocations an entry. */
+static bool
+put_leak(FILE *out, const struct Leak *leak, bool contents,
+    const struct mu_names *names)
+{
+	json_t *frames;
+	bool ok;
+
+	fprintf(out, "{\"address\": \"0x%lx\", \"size\": %zu",
+	    (unsigned long)leak->begin, leak->size);
+#define PUT(field) fprintf(out, ", \"" #field "\": %zu", leak->field)
+	PUT(referenced_count);
+	PUT(referenced_size);
+	PUT(similar_count);
+	PUT(similar_size);
+	PUT(total_size);
+#undef PUT
+	if (contents)
+		put_contents(out, leak);
+	fputs(", \"frames\": ", out);
+	frames = frames_array(&leak->backtrace, names);
+	ok = frames != NULL && json_dumpf(frames, out, JSON_ENSURE_ASCII) == 0;
+	json_decref(frames);
+	return ok &&
+	    fprintf(out, ", \"frames_cut\": %s}",
+		leak->backtrace.cut != 0 ? "true" : "false") > 0;
+}
+
+/* The figures that a heap which was not judged does not have. */
+static bool
+set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
+{
+	bool ok = true, judged = mu_exit_judged(info);
+
+#define SET(field)         \
+	ok &= mu_json_set( \
+	    report, #field, judged ? mu_json_count(info->field) : json_null())
+	SET(num_leaks);
+	SET(leak_bytes);
+	SET(num_entries);
+	SET(unreported_leaks);
+	SET(unreported_bytes);
+	SET(num_allocations);
+	SET(allocation_bytes);
+	SET(sample_bytes);
+#undef SET
+	return ok;
+}
+
+static bool
+set_subject(json_t *report, const struct mu_answer *answer)
+{
+	const struct UnreachableMemoryInfo *info = &answer->info;
+	bool ok = true;
+
+	ok &= mu_json_set(report, "schema", json_integer(MU_JSON_SCHEMA));
+	ok &= mu_json_set(report, "pid",
+	    answer->pid > 0 ? json_integer(answer->pid) : json_null());
+	ok &= mu_json_set(report, "program", mu_json_text(answer->program));
+	ok &= mu_json_set(
+	    report, "status", json_string(mu_status_word(info->status)));
+	ok &= mu_json_set(report, "reason", mu_json_text(info->reason));
+	ok &= mu_json_set(report, "allocator", mu_json_text(answer->allocator));
+	return ok;
+}
+
+static bool
+set_look(json_t *report, const struct mu_answer *answer)
+{
+	const struct UnreachableMemoryInfo *info = &answer->info;
+	bool ok = true;
+
+	ok &= mu_json_set(report, "pause_ns", mu_json_count(info->pause_ns));
+	ok &= mu_json_set(report, "total_ns", mu_json_count(info->total_ns));
+	ok &= mu_json_set(report, "stop",
+	    mu_json_text(answer->stop != NULL ? answer->stop : ""));
+	ok &= mu_json_set(report, "threads", mu_json_count(info->num_threads));
+	ok &= mu_json_set(report, "tries", mu_json_count(info->tries));
+	return ok;
+}
+
+/* The members of REPORT without the closing brace, for more to follow. */
+static bool
+put_members(FILE *out, json_t *report)
+{
+	char *text = json_dumps(report, JSON_INDENT(2) | JSON_ENSURE_ASCII);
+	size_t length = text == NULL ? 0 : strlen(text);
+	bool ok = length > 2 &&
+	    fwrite(text, 1, length - 2, out) == length - 2; /* "\n}" */
+
+	free(text);
+	return ok;
+}
+
+/* One line an entry, written one at a time: there may be millions. */
+static bool
+put_leaks(FILE *out, const struct mu_answer *answer, bool contents,
+    const struct mu_names *names)
+{
+	bool ok = fputs(",\n  \"leaks\": [", out) != EOF, first = true;
+	bool judged = mu_exit_judged(&answer->info);
+	struct mu_entries_at at;
+	const struct Leak *leak;
+
+	mu_entries_open(&at, &answer->entries);
+	for (; ok && judged && (leak = mu_entries_next(&at)) != NULL;
+	     first = false)
+		ok = fputs(first ? "\n    " : ",\n    ", out) != EOF &&
+		    put_leak(out, leak, contents, names);
+	return ok && fputs(first ? "]" : "\n  ]", out) != EOF;
+}
+
+bool
+mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
+    const struct mu_names *names)
+{
+	json_t *report = json_object();
+	bool ok = true;
+
+	ok &= set_subject(report, answer);
+	ok &= set_totals(report, &answer->info);
+	ok &= set_look(report, answer);
+	ok &= mu_json_set(report, "heap", mu_json_heap(&answer->usage));
+	ok &=
+	    mu_json_set(report, "names_note", mu_json_text(answer->names_note));
+	ok = ok && put_members(out, report) &&
+	    put_leaks(out, answer, contents, names) &&
+	    fputs("\n}\n", out) != EOF;
+	json_decref(report);
+	return ok;
+}

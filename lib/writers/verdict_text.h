@@ -1,0 +1,17 @@
+/*
+ * "My resident memory grows": what the heap's memory is used for, and what that
+ * says, in a few lines.
+ */
+#ifndef LIB_WRITERS_VERDICT_TEXT_H
+#define LIB_WRITERS_VERDICT_TEXT_H
+
+#include <stdio.h>
+
+#include "heapwalk/heaps/usage.h"
+#include "lib/term/style.h"
+
+/* Nothing if USAGE is all zero: not known. */
+void mu_verdict_text(
+    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style);
+
+#endif
