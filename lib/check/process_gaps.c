@@ -1,0 +1,194 @@
+#include "lib/check/process_gaps.h"
+
+#include <string.h>
+
+#include "heapwalk/memory/wiped.h"
+#include "heapwalk/subject/dynamic_symbols.h"
+#include "mu/text.h"
+#include "ptrace/live/alternate_stacks.h"
+#include "ptrace/live/pause.h"
+#include "ptrace/live/sharer.h"
+
+#define STACK_TRIES 3 /* with threads asked for alternate stacks */
+#define MEASURED ((size_t)16 << 20) /* of this size a rate is known */
+
+/*
+ * Memory that a fork empties (MADV_WIPEONFORK): what it referred to looks lost
+ * in a copy. It is read during the stop of another try. The kernel goes through
+ * all page tables for smaps: it is asked only where something is lost.
+ */
+static void
+note_wiped(struct mu_process_look *look)
+{
+	const struct mu_keeper *keeper = &look->keeper;
+
+	look->wiped_wanted = keeper->result.taken == MU_KEEPER_FORK &&
+	    !keeper->ask_wiped &&
+	    (!mu_process_look_judged(look) ||
+		look->judgement.search.leaks.num_leaks > 0) &&
+	    mu_wiped_of(keeper->target, NULL, 0) > 0;
+}
+
+/* What the reading of CHANGING would have taken, at the rate of the rest. */
+static uint64_t
+rest_ns(const struct mu_shared_pages *shared)
+{
+	uint64_t ns = mu_pause_ns(shared->changing), measured;
+
+	if (shared->taken < MEASURED)
+		return ns;
+	measured = (uint64_t)((double)shared->taken_ns / (double)shared->taken *
+	    (double)shared->changing);
+	return measured > ns ? measured : ns;
+}
+
+/* How all of what changed could have been read during the stop. */
+static void
+advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
+{
+	const struct mu_shared_pages *shared = &keeper->result.shared;
+	uint64_t ns = keeper->result.pause_ns + rest_ns(shared);
+	bool fits = shared->taken + shared->changing <= shared->limit;
+
+	if (!fits)
+		ns = 2 * mu_pause_ns(mu_pause_bytes(keeper->target));
+	mu_text_format(advice, size, "%s--max-pause=%us",
+	    fits ? "" : "--stop=read ", mu_pause_advice(ns));
+}
+
+/*
+ * Memory that a copy shares with the process, or does not have, and that could
+ * not be read during the stop, goes on changing: a pointer that is moved within
+ * it may be seen nowhere. Of what the process has
+ * not touched it may be impossible to tell whether it holds anything.
+ */
+static void
+note_shared(struct mu_process_look *look)
+{
+	const struct mu_keeper *keeper = &look->keeper;
+	size_t changing = keeper->result.shared.changing;
+	size_t unasked = keeper->result.shared.unasked + keeper->mirror.unasked;
+	char advice[64];
+
+	look->changing = changing > 0;
+	look->expected = keeper->result.shared.taken + changing;
+	if (look->status != MU_OK ||
+	    look->judgement.search.leaks.num_leaks == 0)
+		return;
+	if (changing > 0) {
+		advise_all(keeper, advice, sizeof(advice));
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "%zu MiB that a fork does not copy (MAP_SHARED,"
+		    " MADV_DONTFORK) were read while they changed: what only"
+		    " they refer to may be among these; %s reads them in the"
+		    " stop",
+		    (changing + 0xfffff) >> 20, advice);
+	} else if (unasked > 0)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "%zu MiB of shared memory that the process has not touched"
+		    " were not searched: what only they refer to may be among"
+		    " these",
+		    (unasked + 0xfffff) >> 20);
+}
+
+/*
+ * A large block that is lost may be the alternate signal stack of a thread:
+ * the kernel alone knows. Each thread is made to ask for its own in the stop of
+ * another try.
+ */
+static void
+note_stacks(struct mu_process_look *look)
+{
+	const struct mu_keeper *keeper = &look->keeper;
+	size_t unasked = look->ask_stacks ? keeper->result.unasked
+					  : keeper->snap.num_threads;
+
+	if (!mu_process_look_judged(look) ||
+	    look->judgement.search.leaks.num_leaks == 0 ||
+	    !mu_blocks_unmarked_of(
+		&look->judgement.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
+	    !mu_may_import(&keeper->snap, "sigaltstack"))
+		return;
+	look->stacks_wanted = unasked > 0 && look->stack_tries++ < STACK_TRIES;
+	if (look->status == MU_OK && unasked > 0)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "%zu threads could not be asked for their alternate signal"
+		    " stacks, which may be among these",
+		    unasked);
+}
+
+/* A program that has just begun is the dynamic linker's. */
+static bool
+is_linker(const struct mu_mapping *mapping)
+{
+	const char *slash = strrchr(mapping->name, '/');
+
+	return mapping->inode != 0 && slash != NULL &&
+	    (strncmp(slash, "/ld-", 4) == 0 || strncmp(slash, "/ld.", 4) == 0 ||
+		strncmp(slash, "/ld64.", 6) == 0);
+}
+
+/*
+ * Before libc is mapped and relocated nothing tells whose malloc it is; after
+ * an execve() each look may come too early.
+ */
+static void
+note_start(struct mu_process_look *look)
+{
+	const struct mu_snapshot *snap = &look->keeper.snap;
+	const struct mu_mapping *mapping = NULL;
+
+	if (mu_process_look_judged(look) || snap->num_threads != 1)
+		return;
+	mapping = mu_snapshot_mapping(snap, snap->threads[0].pc);
+	if (mapping != NULL && is_linker(mapping))
+		look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
+		    "the program has only begun, or became another one: its"
+		    " dynamic linker is still at work; ask again");
+}
+
+void
+mu_process_gaps_note(struct mu_process_look *look)
+{
+	note_start(look);
+	note_wiped(look);
+	note_shared(look);
+	note_stacks(look);
+}
+
+void
+mu_process_gaps_sharer(struct mu_process_look *look)
+{
+	pid_t sharer;
+
+	if (look->status != MU_OK ||
+	    look->judgement.search.leaks.num_leaks == 0)
+		return;
+	sharer = mu_sharer_find(look->check->pid, 0);
+	if (sharer != 0)
+		look->status =
+		    mu_why(&look->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
+}
+
+void
+mu_process_gaps_doubt(const struct mu_process_look *look, struct mu_why *why)
+{
+	size_t num = look->judgement.search.leaks.num_leaks;
+	char advice[64];
+
+	if (!look->changing) {
+		mu_why(why, MU_OK,
+		    "whether %zu blocks are lost takes another look, at %s; that"
+		    " failed",
+		    num,
+		    look->stacks_wanted ? "alternate signal stacks"
+					: "memory that a fork empties");
+		return;
+	}
+	advise_all(&look->keeper, advice, sizeof(advice));
+	mu_why(why, MU_OK,
+	    "%zu MiB that a fork does not copy (MAP_SHARED, MADV_DONTFORK) were"
+	    " read while they changed: whether %zu blocks are lost takes another"
+	    " look, or %s; the next look failed",
+	    (look->keeper.result.shared.changing + 0xfffff) >> 20, num, advice);
+}

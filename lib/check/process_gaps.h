@@ -1,0 +1,21 @@
+/*
+ * What a look at a running process may have missed: memory that a copy does not
+ * have, alternate signal stacks, a process that shares the memory, a program
+ * that has not begun. Each makes the answer partial, or asks for another look.
+ */
+#ifndef LIB_CHECK_PROCESS_GAPS_H
+#define LIB_CHECK_PROCESS_GAPS_H
+
+#include "lib/check/process_look.h"
+
+/* After the search, while its memory can be read. */
+void mu_process_gaps_note(struct mu_process_look *look);
+
+/* When the process is left alone: another one that has its memory. */
+void mu_process_gaps_sharer(struct mu_process_look *look);
+
+/* In WHY: what LOOK, which found something, is known to have missed. */
+void mu_process_gaps_doubt(
+    const struct mu_process_look *look, struct mu_why *why);
+
+#endif
