@@ -5,8 +5,8 @@
 #ifndef LIB_CHECK_NAMING_H
 #define LIB_CHECK_NAMING_H
 
-#include "lib/writers/answer.h"
 #include "lib/symbolize/helper.h"
+#include "lib/writers/answer.h"
 
 struct mu_recorder;
 struct mu_unloaded;

@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/writers/report_lines.h"
 #include "lib/term/safe_text.h"
+#include "lib/writers/report_lines.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */
 

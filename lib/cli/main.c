@@ -9,19 +9,19 @@
 #include <unistd.h>
 
 #include "lib/check/check.h"
-#include "lib/cli/options.h"
-#include "lib/command/command.h"
 #include "lib/check/deputy.h"
-#include "lib/doctor/doctor.h"
-#include "lib/writers/exit_status.h"
-#include "lib/cli/frame_filter.h"
-#include "lib/writers/json_report.h"
 #include "lib/check/naming.h"
+#include "lib/cli/frame_filter.h"
+#include "lib/cli/options.h"
 #include "lib/cli/progress.h"
-#include "lib/writers/text_report.h"
+#include "lib/command/command.h"
+#include "lib/doctor/doctor.h"
 #include "lib/report/text.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
+#include "lib/writers/exit_status.h"
+#include "lib/writers/json_report.h"
+#include "lib/writers/text_report.h"
 #include "mu/sys.h"
 
 #define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */

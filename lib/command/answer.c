@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "lib/command/check_end.h"
-#include "lib/writers/exit_status.h"
 #include "lib/state/answer_file.h"
+#include "lib/writers/exit_status.h"
 
 static void
 name_file(const char *path, pid_t pid, char *name, size_t size)

@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "lib/writers/report_lines.h"
 #include "lib/term/safe_text.h"
+#include "lib/writers/report_lines.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/report/backtrace.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/frame_line.h"
 #include "lib/writers/json_values.h"
 #include "lib/writers/status_word.h"
-#include "lib/report/backtrace.h"
 #include "mu/recorded.h"
 
 static bool

@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/writers/answer.h"
 #include "lib/term/names.h"
+#include "lib/writers/answer.h"
 
 #define MU_JSON_SCHEMA 1 /* a key that is taken away or changed: one more */
 

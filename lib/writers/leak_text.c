@@ -2,9 +2,9 @@
 
 #include <string.h>
 
-#include "lib/writers/frame_line.h"
 #include "lib/report/backtrace.h"
 #include "lib/report/text.h"
+#include "lib/writers/frame_line.h"
 
 #define BLOCK_SIZE 2048 /* mu_report_leak() writes 700 bytes at most */
 #define WORDS_PER_ROW 2 /* 16 bytes */

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/writers/frame_line.h"
 #include "lib/report/hint.h"
+#include "lib/writers/frame_line.h"
 #include "mu/sys.h"
 
 #define PATIENCE_NS \

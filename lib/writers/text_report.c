@@ -2,14 +2,14 @@
 
 #include <string.h>
 
-#include "lib/writers/exit_status.h"
-#include "lib/writers/leak_text.h"
-#include "lib/writers/status_word.h"
-#include "lib/writers/verdict_text.h"
 #include "lib/report/hint.h"
 #include "lib/report/text.h"
 #include "lib/term/human.h"
 #include "lib/term/safe_text.h"
+#include "lib/writers/exit_status.h"
+#include "lib/writers/leak_text.h"
+#include "lib/writers/status_word.h"
+#include "lib/writers/verdict_text.h"
 #include "mu/status.h"
 
 #define TOTALS_SIZE 1024 /* of mu_report() without entries: 400 at most */

@@ -7,9 +7,9 @@
 
 #include <stdio.h>
 
-#include "lib/writers/answer.h"
 #include "lib/term/names.h"
 #include "lib/term/style.h"
+#include "lib/writers/answer.h"
 
 struct mu_text_report {
 	bool contents; /* show the first bytes of each block */

@@ -1,6 +1,6 @@
 /*
- * lib/writers/exit_status.c, lib/writers/status_word.c: each status has its exit
- * status, and a separate word that never changes.
+ * lib/writers/exit_status.c, lib/writers/status_word.c: each status has its
+ * exit status, and a separate word that never changes.
  */
 #include <check.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
- * lib/writers/json_report.c, lib/writers/json_values.c: what is in the object, read
- * back by jansson and held to the schema.
+ * lib/writers/json_report.c, lib/writers/json_values.c: what is in the object,
+ * read back by jansson and held to the schema.
  */
 #include <check.h>
 #include <jansson.h>

@@ -1,5 +1,6 @@
 /*
- * lib/writers/report_lines.c: lines of the library's report become the command's.
+ * lib/writers/report_lines.c: lines of the library's report become the
+ * command's.
  */
 #include <check.h>
 #include <stdio.h>
@@ -7,8 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/writers/report_lines.h"
 #include "lib/symbolize/frame_files.h"
+#include "lib/writers/report_lines.h"
 #include "tests/support/suite.h"
 
 static struct mu_symbol_helper files;
