@@ -101,8 +101,9 @@ collect_span(
 {
 	size_t word = piece * PIECE_WORDS, end = word + PIECE_WORDS, offset;
 	uint32_t node = mu_span_rank(span, word);
-	uintptr_t begin;
+	uintptr_t begin = span->range.begin;
 	uint64_t bits;
+	unsigned bit;
 
 	if (end > span->num_words)
 		end = span->num_words;
@@ -115,15 +116,11 @@ collect_span(
 	for (; word < end; word++) {
 		bits = *mu_span_starts(span, word);
 		for (; bits != 0; bits &= bits - 1) {
-			offset = (word * MU_WORD_BITS +
-				     (size_t)__builtin_ctzll(bits)) *
-			    MU_GRAIN;
-			begin = span->range.begin + offset;
+			bit = (unsigned)__builtin_ctzll(bits);
+			offset = (word * MU_WORD_BITS + bit) * MU_GRAIN;
 			collect_block(collector, node++, span->view + offset,
-			    (struct mu_range) { begin,
-				begin +
-				    mu_span_usable(span->view + offset,
-					span->range.end - begin) });
+			    (struct mu_range) { begin + offset,
+				begin + mu_span_end(span, word, bit) });
 		}
 	}
 }

@@ -7,7 +7,6 @@
 
 #define GROUP 64 /* nodes that are looked at together */
 #define TICKET_GROUPS 256
-#define AHEAD 2 /* KiB of heap that are on the way from memory */
 
 struct totals {
 	size_t count, bytes;
@@ -325,71 +324,56 @@ mu_lost_open(
 	return fill(lost, deadline) ? MU_OK : MU_ERR_TIMEOUT;
 }
 
-/* The headers of the blocks of SPAN that start in WORD are read soon. */
+struct sizing {
+	const struct mu_lost *lost;
+	void (*add)(void *ctx, uint32_t node, size_t size);
+	void *ctx;
+};
+
+/* The lost blocks of SPAN that start in WORD. */
 static void
-expect_word(const struct mu_span *span, size_t word)
+size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 {
-	uint64_t bits = *mu_span_starts(span, word);
-	const char *view = span->view + word * MU_WORD_BITS * MU_GRAIN;
+	const struct mu_lost *lost = sizing->lost;
+	uint64_t bits = mu_span_unmarked(lost->graph->blocks, span, word);
+	uint32_t node;
+	unsigned bit;
 
-	for (; bits != 0; bits &= bits - 1)
-		__builtin_prefetch(view +
-		    (size_t)__builtin_ctzll(bits) * MU_GRAIN - sizeof(size_t));
-}
-
-/* Ask of the blocks of SPAN that start in WORD. */
-static void
-size_word(const struct mu_lost *lost, const struct mu_sizing *sizing,
-    const struct mu_span *span, size_t word)
-{
-	uint64_t unmarked = mu_span_unmarked(lost->graph->blocks, span, word);
-	uint64_t bits = *mu_span_starts(span, word);
-	uint32_t number = 0, node;
-	size_t offset;
-
-	if (!sizing->marked)
-		bits = unmarked;
 	if (bits == 0)
 		return;
 	/* By address, none but these in between. */
-	if (unmarked != 0)
-		number = lost_number(lost, mu_span_rank(span, word));
-	for (; bits != 0; bits &= bits - 1) {
-		node = (unmarked & bits & -bits) != 0 ? number++ : MU_NO_NODE;
-		if (!sizing->wants(sizing->ctx, node))
-			continue;
-		offset = (word * MU_WORD_BITS + (size_t)__builtin_ctzll(bits)) *
-		    MU_GRAIN;
+	node = lost_number(
+	    lost, mu_span_number(span, word, (unsigned)__builtin_ctzll(bits)));
+	for (; bits != 0; bits &= bits - 1, node++) {
+		bit = (unsigned)__builtin_ctzll(bits);
 		sizing->add(sizing->ctx, node,
-		    mu_span_usable(span->view + offset,
-			mu_range_size(span->range) - offset));
+		    mu_span_end(span, word, bit) -
+			(word * MU_WORD_BITS + bit) * MU_GRAIN);
 	}
 }
 
 static void
-size_listed(const struct mu_lost *lost, const struct mu_sizing *sizing)
+size_listed(const struct sizing *sizing)
 {
+	const struct mu_lost *lost = sizing->lost;
 	const struct mu_blocks *blocks = lost->graph->blocks;
 	const struct mu_listed *listed = blocks->listed;
-	uint32_t node;
 	size_t i;
 
-	for (i = 0; i < blocks->num_listed; i++, listed++) {
-		node = is_lost(lost, listed->number)
-		    ? lost_number(lost, listed->number)
-		    : MU_NO_NODE;
-		if ((node != MU_NO_NODE || sizing->marked) &&
-		    sizing->wants(sizing->ctx, node))
-			sizing->add(
-			    sizing->ctx, node, mu_range_size(listed->range));
-	}
+	for (i = 0; i < blocks->num_listed; i++, listed++)
+		if (is_lost(lost, listed->number))
+			sizing->add(sizing->ctx,
+			    lost_number(lost, listed->number),
+			    mu_range_size(listed->range));
 }
 
 /* A worker takes TICKET_GROUPS words of all spans at a time. */
 void
-mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
-    size_t *next, struct mu_deadline *deadline)
+mu_lost_sizes(const struct mu_lost *lost,
+    void (*add)(void *ctx, uint32_t node, size_t size), void *ctx, size_t *next,
+    struct mu_deadline *deadline)
 {
+	const struct sizing sizing = { lost, add, ctx };
 	const struct mu_blocks *blocks = lost->graph->blocks;
 	const struct mu_span *span = blocks->spans;
 	const struct mu_span *end = span + blocks->num_spans;
@@ -402,7 +386,7 @@ mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
 			before += (span++)->num_words;
 		/* The first ticket behind all spans. */
 		if (span == end && ticket < before + TICKET_GROUPS)
-			size_listed(lost, sizing);
+			size_listed(&sizing);
 		if (span == end)
 			return;
 		for (word = ticket; word < ticket + TICKET_GROUPS; word++) {
@@ -410,10 +394,7 @@ mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
 				before += (span++)->num_words;
 			if (span == end)
 				break;
-			if (sizing->most &&
-			    word - before + AHEAD < span->num_words)
-				expect_word(span, word - before + AHEAD);
-			size_word(lost, sizing, span, word - before);
+			size_word(&sizing, span, word - before);
 		}
 		mu_deadline_passed(deadline, TICKET_GROUPS * GROUP);
 	}

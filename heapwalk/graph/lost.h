@@ -42,23 +42,12 @@ bool mu_lost_block(
     const struct mu_lost *lost, uint32_t node, struct mu_block *block);
 
 /*
- * The nodes whose sizes are requested. A size is in the chunk header: a cache
- * line.
+ * Call ADD with the usable bytes of each block, once. Several workers may do so
+ * at a time, with the same NEXT, which is 0 before.
  */
-struct mu_sizing {
-	bool marked; /* that of marked blocks, too: MU_NO_NODE */
-	bool most;   /* of so many that the headers are to be on the way */
-	bool (*wants)(void *ctx, uint32_t node);
-	void (*add)(void *ctx, uint32_t node, size_t size); /* usable bytes */
-	void *ctx;
-};
-
-/*
- * Ask WANTS of each block, once, and call ADD if it does. Several workers may
- * do so at a time, with the same NEXT, which is 0 before.
- */
-void mu_lost_sizes(const struct mu_lost *lost, const struct mu_sizing *sizing,
-    size_t *next, struct mu_deadline *deadline);
+void mu_lost_sizes(const struct mu_lost *lost,
+    void (*add)(void *ctx, uint32_t node, size_t size), void *ctx, size_t *next,
+    struct mu_deadline *deadline);
 
 /* As mu_graph.cells has it. */
 static inline uint32_t

@@ -9,7 +9,7 @@
 
 #define WORD sizeof(uintptr_t)
 #define EMPTY_SHIFT 20  /* libraries lie beside heaps */
-#define REGION_SHIFT 26 /* a heap of glibc's is 64 MiB: HEAP_MAX_SIZE */
+#define REGION_SHIFT 26 /* spans are rarely larger than 64 MiB */
 #define UNSETTLED (MU_NO_NODE - 1)
 #define KNOWN UINTPTR_MAX /* no address: the value is the target */
 
@@ -82,7 +82,7 @@ take_word(
 		    mu_span_starts(span, grain_of(span, value) / MU_WORD_BITS));
 }
 
-/* Word I by its place alone; its block's header is asked for if it needs it. */
+/* Word I by its place alone; the bounds are asked for if it needs them. */
 static inline void
 locate(struct mu_reader *reader, size_t i)
 {
@@ -101,17 +101,13 @@ locate(struct mu_reader *reader, size_t i)
 	word = grain / MU_WORD_BITS;
 	bits = *mu_span_starts(span, word) &
 	    (~0ull >> (MU_WORD_BITS - 1 - grain % MU_WORD_BITS));
-	if (bits == 0)
-		return;
 	if ((bits >> (grain % MU_WORD_BITS)) != 0) {
 		/* The first grain of a block: no need to know its end. */
 		reader->targets[i] =
 		    mu_span_number(span, word, grain % MU_WORD_BITS);
 		return;
 	}
-	grain = word * MU_WORD_BITS + MU_WORD_BITS - 1 -
-	    (size_t)__builtin_clzll(bits);
-	__builtin_prefetch(span->view + grain * MU_GRAIN - WORD);
+	__builtin_prefetch(&span->bounds[word]);
 }
 
 /* Word I, which points into the middle of a block, or into none. */
@@ -119,11 +115,13 @@ static void
 look_up(struct mu_reader *reader, size_t i)
 {
 	const struct mu_blocks *blocks = reader->blocks;
+	const struct mu_span *span = reader->places[i];
 	uintptr_t value = reader->values[i], address = reader->addresses[i];
 	struct mu_block block;
 
 	reader->targets[i] = MU_NO_NODE;
-	if (!mu_blocks_find(blocks, value, &block))
+	if (span != NULL ? !mu_span_find(blocks, span, value, &block)
+			 : !mu_blocks_find(blocks, value, &block))
 		return;
 	reader->targets[i] = block.number;
 	if (address == 0 || !mu_link_possible(value, &block))
@@ -259,7 +257,7 @@ come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
 
 	if (begin == reader->begin)
 		return;
-	size = mu_span_usable(span->view + offset, span->range.end - begin);
+	size = mu_span_end(span, word, bit) - offset;
 	reader->begin = begin;
 	/* Its parts are read by themselves. */
 	reader->end = size > MU_GRAPH_LARGE ? begin : begin + size;

@@ -2,7 +2,7 @@
  * Convert words to targets: the work of one thread.
  *
  * Three loops, each over what the one before has asked memory for: words that
- * may point into a block, their places in the bitmaps, headers of blocks that
+ * may point into a block, their places in the bitmaps, bounds of blocks that
  * they point into the middle of. A miss that is waited for costs 40 times as
  * much as one of many.
  */

@@ -95,9 +95,8 @@ mu_blocks_add_span(
 	struct mu_span span = { .range = { begin, end > begin ? end : begin },
 		.view = view + (begin - range.begin) };
 	size_t max = blocks->max_spans ? 2 * blocks->max_spans : 16;
-	size_t words =
-	    (mu_range_size(span.range) / MU_GRAIN + MU_WORD_BITS - 1) /
-	    MU_WORD_BITS;
+	/* A bound may be at the end. */
+	size_t words = mu_range_size(span.range) / MU_GRAIN / MU_WORD_BITS + 1;
 	struct mu_span *spans;
 
 	if (blocks->num_spans == blocks->max_spans) {
@@ -114,10 +113,12 @@ mu_blocks_add_span(
 	 * 1.2 times as long (2 cores Xeon, kernel 6.18).
 	 */
 	span.bits = mu_arena_alloc_table(
-	    blocks->arena, words + 2, 2 * sizeof(uint64_t));
+	    blocks->arena, words + 1, 2 * sizeof(uint64_t));
+	span.bounds =
+	    mu_arena_alloc_table(blocks->arena, words, sizeof(uint64_t));
 	span.summary = mu_arena_alloc(
 	    blocks->arena, words / MU_WORD_BITS + 1, sizeof(uint64_t));
-	if (span.bits == NULL || span.summary == NULL)
+	if (span.bits == NULL || span.bounds == NULL || span.summary == NULL)
 		return NULL;
 	if (blocks->num_spans > 0 &&
 	    blocks->spans[blocks->num_spans - 1].range.end > begin)

@@ -2,13 +2,13 @@
  * The live blocks of the subject, found by any address inside them.
  *
  * Two shapes, one table:
- * - a span is a stretch of heap full of chunks (a heap of an arena). One bit
- *   per 16 bytes says "a live block starts here"; its end is in the chunk
- *   header right before it. Bits beat any search tree: 1/128 of the heap, no
- *   pointer to chase, and an interior address resolves by looking backwards
- *   for the nearest set bit (a summary bit per bitmap word skips the gaps).
- * - a listed block stands alone (an mmapped chunk, a block that the program
- *   itself named): a sorted array of ranges.
+ * - a span is a stretch of heap with one block or gap behind the other. One bit
+ *   per 16 bytes says "a live block starts here", another one "what begins
+ *   before here ends here". Bits beat any search tree: 1/64 of the heap, no
+ *   pointer to chase, and an interior address resolves by the nearest bits
+ *   before and behind it (a summary bit per bitmap word skips large blocks).
+ * - a listed block stands alone (one with a mapping of its own, one that the
+ *   program itself named): a sorted array of ranges.
  *
  * Heap back ends fill it (add spans and blocks, set and clear start bits, then
  * mu_blocks_seal()). mu_blocks_number() gives every block a number, by address;
@@ -22,7 +22,7 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
-#define MU_GRAIN 16 /* bytes a bit: glibc's MALLOC_ALIGNMENT on LP64 */
+#define MU_GRAIN 16 /* bytes a bit: blocks in spans are aligned to it */
 
 struct mu_recorder; /* heapwalk/recorded/recorded.h */
 
@@ -30,10 +30,13 @@ struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
 	const char *view;      /* the subject's bytes at range.begin */
 	uint64_t *bits;        /* start bits: mu_span_starts() */
-	uint64_t *summary;     /* bit j: word j of start bits is not 0 */
-	size_t num_words;      /* of start bits */
-	size_t count, bytes;   /* of live blocks; usable bytes */
-	uint32_t first;        /* block, by number */
+	uint64_t *bounds;      /* bit i: a block or a gap begins at grain i */
+	uint64_t *summary;     /* bit j: word j of bounds is not 0 */
+	size_t num_words;      /* of start bits, and of bounds */
+	size_t tail; /* bytes between a block's end and the next bound; less
+			than a grain; set by the back end */
+	size_t count, bytes; /* of live blocks; usable bytes */
+	uint32_t first;      /* block, by number */
 
 	/* The back end's own: which arena; bytes that were free on the walk. */
 	size_t owner, free, top;
@@ -165,8 +168,8 @@ void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
 
 /*
  * Add the heap stretch RANGE (aligned inwards to MU_GRAIN) whose bytes are at
- * VIEW. NULL if there is no memory. The span moves when others are added:
- * take it by index (blocks->spans[i]) until the table is sealed.
+ * VIEW, without blocks. NULL if there is no memory. The span moves when others
+ * are added: take it by index (blocks->spans[i]) until the table is sealed.
  */
 struct mu_span *mu_blocks_add_span(
     struct mu_blocks *blocks, struct mu_range range, const char *view);
@@ -181,13 +184,18 @@ enum mu_status mu_blocks_add(struct mu_blocks *blocks, struct mu_range range,
     const char *view, bool keep);
 
 /*
- * Is a live block's first byte at ADDRESS (span blocks only)? Set, clear.
- * Setting and clearing keep count and bytes by the chunk header before
- * ADDRESS, which must be final by then; an address without room for a header
- * in the span, or no multiple of MU_GRAIN, is never set.
+ * Is a live block's first byte at ADDRESS (span blocks only)?
+ *
+ * Set: a block of SIZE usable bytes, none of them in another block. False, and
+ * nothing is set, unless it begins at a multiple of MU_GRAIN, ends span->tail
+ * bytes before one, and lies in the span.
+ *
+ * Clear: a gap takes the place of the block, if there is one.
+ *
+ * Both keep span->count and span->bytes.
  */
 bool mu_span_test(const struct mu_span *span, uintptr_t address);
-void mu_span_set(struct mu_span *span, uintptr_t address);
+bool mu_span_set(struct mu_span *span, uintptr_t address, size_t size);
 void mu_span_clear(struct mu_span *span, uintptr_t address);
 
 /* Span that holds ADDRESS, before or after the seal; NULL if none. */

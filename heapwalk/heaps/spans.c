@@ -3,7 +3,6 @@
  */
 #include "heapwalk/heaps/spans.h"
 
-#define HEADER 16 /* struct malloc_chunk up to the user's bytes */
 #define WORD_BITS MU_WORD_BITS
 #define ALL_BITS (~0ull) /* of a bitmap word */
 
@@ -16,19 +15,52 @@ struct span_cursor {
 	bool unmarked; /* only blocks without a mark */
 };
 
-/* Usable bytes of the block at START; its header is in the span. */
-static size_t
-usable_size(const struct mu_span *span, uintptr_t start)
-{
-	return mu_span_usable(
-	    span->view + (start - span->range.begin), span->range.end - start);
-}
-
 static bool
 has_bit(const struct mu_span *span, uintptr_t address)
 {
-	return address % MU_GRAIN == 0 && address < span->range.end &&
-	    address >= span->range.begin + HEADER;
+	return address % MU_GRAIN == 0 && mu_range_has(span->range, address);
+}
+
+/* The first word from WORD on, or the last before it, that has any bounds. */
+static bool
+word_behind(const struct mu_span *span, size_t *word)
+{
+	size_t index = *word / WORD_BITS;
+	size_t last = (span->num_words - 1) / WORD_BITS;
+	uint64_t bits;
+
+	if (*word >= span->num_words)
+		return false;
+	bits = span->summary[index] & (ALL_BITS << (*word % WORD_BITS));
+	while (bits == 0 && index < last)
+		bits = span->summary[++index];
+	*word = index * WORD_BITS + (size_t)__builtin_ctzll(bits | 1ull << 63);
+	return bits != 0;
+}
+
+static bool
+word_before(const struct mu_span *span, size_t *word)
+{
+	size_t index = *word / WORD_BITS;
+	uint64_t bits =
+	    span->summary[index] & ((1ull << (*word % WORD_BITS)) - 1);
+
+	while (bits == 0 && index > 0)
+		bits = span->summary[--index];
+	*word = index * WORD_BITS + WORD_BITS - 1 -
+	    (size_t)__builtin_clzll(bits | 1);
+	return bits != 0;
+}
+
+size_t
+mu_span_far_end(const struct mu_span *span, size_t word)
+{
+	if (!word_behind(span, &word))
+		return mu_range_size(span->range);
+	return (word * WORD_BITS +
+		   (size_t)__builtin_ctzll(span->bounds[word])) *
+	    MU_GRAIN -
+	    span->tail;
 }
 
 void
@@ -36,34 +68,14 @@ mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
     size_t word, unsigned bit, struct mu_block *block)
 {
 	size_t offset = (word * WORD_BITS + bit) * MU_GRAIN;
-	uintptr_t start = span->range.begin + offset;
 
-	block->range =
-	    (struct mu_range) { start, start + usable_size(span, start) };
+	block->range = (struct mu_range) { span->range.begin + offset,
+		span->range.begin + mu_span_end(span, word, bit) };
 	block->view = span->view + offset;
 	block->listed = NULL;
 	block->number = blocks->numbered ? mu_span_number(span, word, bit) : 0;
 	block->mark =
 	    blocks->marks == NULL ? NULL : &blocks->marks[block->number];
-}
-
-/* The highest word of start bits below WORD that has any. */
-static bool
-word_before(const struct mu_span *span, size_t *word)
-{
-	size_t index = *word / WORD_BITS, left = *word % WORD_BITS;
-	uint64_t bits = span->summary[index] & ((1ull << left) - 1);
-
-	for (;; bits = span->summary[--index]) {
-		for (; bits != 0; bits &= ~(1ull << left)) {
-			left = WORD_BITS - 1 - (size_t)__builtin_clzll(bits);
-			*word = index * WORD_BITS + left;
-			if (*mu_span_starts(span, *word) != 0)
-				return true;
-		}
-		if (index == 0)
-			return false;
-	}
 }
 
 static uint64_t
@@ -100,18 +112,20 @@ mu_span_test(const struct mu_span *span, uintptr_t address)
 	    0;
 }
 
-void
-mu_span_set(struct mu_span *span, uintptr_t address)
+bool
+mu_span_set(struct mu_span *span, uintptr_t address, size_t size)
 {
 	size_t bit = (address - span->range.begin) / MU_GRAIN;
-	size_t word = bit / WORD_BITS;
 
-	if (!has_bit(span, address) || mu_span_test(span, address))
-		return;
-	*mu_span_starts(span, word) |= 1ull << (bit % WORD_BITS);
-	span->summary[word / WORD_BITS] |= 1ull << (word % WORD_BITS);
+	if (!has_bit(span, address) || mu_span_test(span, address) ||
+	    size == 0 || (size + span->tail) % MU_GRAIN != 0 ||
+	    size > span->range.end - address)
+		return false;
+	mu_span_begin(span, bit, 1, 0);
+	mu_span_begin(span, bit + (size + span->tail) / MU_GRAIN, 0, 0);
 	span->count++;
-	span->bytes += usable_size(span, address);
+	span->bytes += size;
+	return true;
 }
 
 void
@@ -119,17 +133,13 @@ mu_span_clear(struct mu_span *span, uintptr_t address)
 {
 	size_t bit = (address - span->range.begin) / MU_GRAIN;
 	size_t word = bit / WORD_BITS;
-	uint64_t *starts = mu_span_starts(span, word);
 
 	if (!mu_span_test(span, address))
 		return;
-	*starts &= ~(1ull << (bit % WORD_BITS));
-	/* Or mu_span_find() would look at each word of what is free now. */
-	if (*starts == 0)
-		span->summary[word / WORD_BITS] &=
-		    ~(1ull << (word % WORD_BITS));
+	*mu_span_starts(span, word) &= ~(1ull << (bit % WORD_BITS));
 	span->count--;
-	span->bytes -= usable_size(span, address);
+	span->bytes -=
+	    mu_span_end(span, word, bit % WORD_BITS) - bit * MU_GRAIN;
 }
 
 bool
@@ -138,16 +148,19 @@ mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
 {
 	size_t bit = (value - span->range.begin) / MU_GRAIN;
 	size_t word = bit / WORD_BITS;
-	uint64_t bits = *mu_span_starts(span, word) &
+	uint64_t bits = span->bounds[word] &
 	    (ALL_BITS >> (WORD_BITS - 1 - bit % WORD_BITS));
+	unsigned first;
 
 	if (bits == 0) {
 		if (!word_before(span, &word))
 			return false;
-		bits = *mu_span_starts(span, word);
+		bits = span->bounds[word];
 	}
-	mu_span_block(blocks, span, word,
-	    WORD_BITS - 1 - (unsigned)__builtin_clzll(bits), block);
+	first = WORD_BITS - 1 - (unsigned)__builtin_clzll(bits);
+	if ((*mu_span_starts(span, word) >> first & 1) == 0)
+		return false;
+	mu_span_block(blocks, span, word, first, block);
 	return value < block->range.end;
 }
 

@@ -28,23 +28,56 @@ mu_ranges_upper(
 	return low;
 }
 
-#define MU_SPAN_FLAGS 7      /* of a chunk's size word */
-#define MU_SPAN_MIN_CHUNK 32 /* MINSIZE on LP64 */
+/*
+ * A block or a gap begins at grain BIT, and what begins before it ends there.
+ * LIVE (0 or 1): it is a live block. MARK: its mark bit. No branches: back ends
+ * call this for each block of a heap. The caller keeps count and bytes.
+ */
+static inline void
+mu_span_begin(
+    const struct mu_span *span, size_t bit, uint64_t live, uint64_t mark)
+{
+	size_t word = bit / MU_WORD_BITS;
+	unsigned shift = bit % MU_WORD_BITS;
+
+	*mu_span_starts(span, word) |= live << shift;
+	*mu_span_marks(span, word) |= mark << shift;
+	span->bounds[word] |= 1ull << shift;
+	span->summary[word / MU_WORD_BITS] |= 1ull << (word % MU_WORD_BITS);
+}
+
+/* Take back what mu_span_begin() has set at BIT. */
+static inline void
+mu_span_unset(const struct mu_span *span, size_t bit)
+{
+	uint64_t mask = 1ull << (bit % MU_WORD_BITS);
+	size_t word = bit / MU_WORD_BITS;
+
+	*mu_span_starts(span, word) &= ~mask;
+	*mu_span_marks(span, word) &= ~mask;
+	span->bounds[word] &= ~mask;
+	if (span->bounds[word] == 0)
+		span->summary[word / MU_WORD_BITS] &=
+		    ~(1ull << (word % MU_WORD_BITS));
+}
+
+/* The end of a block, as below, by the bounds from WORD on. */
+size_t mu_span_far_end(const struct mu_span *span, size_t word);
 
 /*
- * Usable bytes of the block whose bytes are at VIEW, by the chunk header right
- * before it; ROOM bytes are left in its span.
+ * The end of the block whose start bit is BIT of WORD: the first byte behind
+ * its usable ones, from the beginning of SPAN.
  */
 static inline size_t
-mu_span_usable(const char *view, size_t room)
+mu_span_end(const struct mu_span *span, size_t word, unsigned bit)
 {
-	size_t size;
+	uint64_t bits = span->bounds[word] >> bit >> 1;
 
-	__builtin_memcpy(&size, view - sizeof(size), sizeof(size));
-	size &= ~(size_t)MU_SPAN_FLAGS;
-	/* A chunk's last word is the next one's prev_size field. */
-	size = size < MU_SPAN_MIN_CHUNK ? 1 : size - sizeof(size);
-	return size < room ? size : room;
+	if (bits == 0)
+		return mu_span_far_end(span, word + 1);
+	return (word * MU_WORD_BITS + bit + 1 + (size_t)__builtin_ctzll(bits)) *
+	    MU_GRAIN -
+	    span->tail;
 }
 
 /* Bit i: NUMBER + i is marked. */

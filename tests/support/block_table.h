@@ -59,12 +59,6 @@ finds_nothing(uintptr_t value)
 	return !mu_blocks_find(&blocks, value, &block);
 }
 
-static inline void
-put_header(char *memory, size_t chunk, size_t size_word)
-{
-	memcpy(memory + chunk + 8, &size_word, sizeof(size_word));
-}
-
 struct seen {
 	uintptr_t last;
 	size_t count, bytes, stop_after;

@@ -40,9 +40,11 @@ fake_heap_open(struct fake_heap *heap, enum fake_kind kind, size_t size)
 	ck_assert_ptr_ne(heap->pool, MAP_FAILED);
 	range = (struct mu_range) { (uintptr_t)heap->pool,
 		(uintptr_t)heap->pool + size };
-	if (kind == FAKE_SPAN)
-		ck_assert_ptr_nonnull(
-		    mu_blocks_add_span(&heap->blocks, range, heap->pool));
+	if (kind != FAKE_SPAN)
+		return;
+	ck_assert_ptr_nonnull(
+	    mu_blocks_add_span(&heap->blocks, range, heap->pool));
+	heap->blocks.spans[0].tail = sizeof(size_t);
 }
 
 static inline void
@@ -68,7 +70,7 @@ fake_usable(const struct fake_heap *heap, size_t size)
 static inline void *
 fake_block(struct fake_heap *heap, size_t size, bool keep)
 {
-	size_t usable = fake_usable(heap, size), word;
+	size_t usable = fake_usable(heap, size);
 	char *block = heap->pool + heap->used;
 	struct mu_range range = { (uintptr_t)block, (uintptr_t)block + size };
 
@@ -79,10 +81,9 @@ fake_block(struct fake_heap *heap, size_t size, bool keep)
 		heap->used += (size + 7) & ~(size_t)7;
 		return block;
 	}
-	word = (usable + sizeof(size_t)) | 1;
-	memcpy(block + sizeof(size_t), &word, sizeof(word));
 	block += 2 * sizeof(size_t);
-	mu_span_set(&heap->blocks.spans[0], (uintptr_t)block);
+	ck_assert(
+	    mu_span_set(&heap->blocks.spans[0], (uintptr_t)block, usable));
 	heap->used += usable + sizeof(size_t);
 	return block;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "heapwalk/graph/lost.h"
+#include "heapwalk/heaps/spans.h"
 #include "tests/support/folding.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
@@ -248,13 +249,13 @@ END_TEST
  */
 START_TEST(end_of_span)
 {
-	void **a, **last;
-	size_t size = 4097;
+	void **a;
 
 	open_heap(FAKE_SPAN, 4096);
 	a = node(5);
-	last = node(1);
-	memcpy((char *)last - W, &size, W);
+	node(1);
+	/* It has no end but that of the span. */
+	mu_span_unset(&heap.blocks.spans[0], heap.used / MU_GRAIN + 1);
 	a[0] = a[2] = heap.pool + heap.size - W;
 	a[1] = a[3] = a - 2;
 	make_lost((size_t)1 << 30);

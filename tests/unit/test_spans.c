@@ -1,8 +1,9 @@
 /*
- * Spans of chunks in the table of live blocks, also against a model.
+ * Spans in the table of live blocks, also against a model.
  */
 #include <stdlib.h>
 
+#include "heapwalk/heaps/spans.h"
 #include "tests/support/block_table.h"
 #include "tests/support/suite.h"
 
@@ -39,72 +40,102 @@ START_TEST(spans_overlap)
 }
 END_TEST
 
-/* Sizes that no chunk can have must not lead out of the span. */
-START_TEST(hostile_size)
+/* Nothing is set that does not fit. */
+START_TEST(setting)
 {
 	static char memory[0x100];
 	struct mu_range range = { 0x5000, 0x5100 };
 	struct mu_span *span = mu_blocks_add_span(&blocks, range, memory);
 
-	put_header(memory, 0, (size_t)-1);
-	put_header(memory, 0x20, 0);
-	mu_span_set(span, 0x5010);
-	mu_span_set(span, 0x5030);
-	mu_span_set(span, 0x5000); /* no room for a header */
-	mu_span_set(span, 0x5018); /* no grain */
-	mu_span_set(span, 0x5100);
+	span->tail = 8;
+	ck_assert(mu_span_set(span, 0x5010, 0x18));
+	ck_assert(!mu_span_set(span, 0x5010, 0x18)); /* is set */
+	ck_assert(!mu_span_set(span, 0x5038, 0x18)); /* no grain */
+	ck_assert(!mu_span_set(span, 0x5030, 0x20)); /* another tail */
+	ck_assert(!mu_span_set(span, 0x5030, 0));
+	ck_assert(!mu_span_set(span, 0x4ff0, 0x18));
+	ck_assert(!mu_span_set(span, 0x5100, 0x18));
+	ck_assert(!mu_span_set(span, 0x50f0, 0x18));
+	ck_assert(!mu_span_set(span, 0x5030, (size_t)-8));
+	ck_assert(mu_span_set(span, 0x50f0, 8));
 	seal();
 	ck_assert_uint_eq(blocks.count, 2);
-	ck_assert(finds(0x5020, 0x5010, 0x5100));
-	ck_assert(finds(0x5030, 0x5030, 0x5031));
+	ck_assert_uint_eq(blocks.bytes, 0x20);
+	ck_assert(finds(0x5010, 0x5010, 0x5028));
+	ck_assert(finds(0x5027, 0x5010, 0x5028));
+	ck_assert(finds(0x50f7, 0x50f0, 0x50f8));
 	ck_assert(finds_nothing(0x5000));
+	ck_assert(finds_nothing(0x5028));
+	ck_assert(finds_nothing(0x5030));
+	ck_assert(finds_nothing(0x50f8));
 }
 END_TEST
 
+/* What lies behind an end that was not set does not count as the block. */
+START_TEST(without_a_bound)
+{
+	static char memory[0x100];
+	struct mu_range range = { 0x5000, 0x5100 };
+	struct mu_span *span = mu_blocks_add_span(&blocks, range, memory);
+
+	span->tail = 8;
+	mu_span_begin(span, 2, 1, 0);
+	span->count = 1;
+	seal();
+	ck_assert(finds(0x50ff, 0x5020, 0x5100));
+	ck_assert(finds_nothing(0x501f));
+}
+END_TEST
+
+/* Sizes of zero or more gaps in the bitmaps and in their summary. */
+static size_t
+random_size(size_t tail)
+{
+	size_t grains = 1 + (size_t)random() % 12;
+
+	if (random() % 64 == 0)
+		grains = 1 + (size_t)random() % 8192;
+	return grains * MU_GRAIN + (tail != 0 ? MU_GRAIN - tail : 0);
+}
+
 /*
- * A million lookups in spans of chunks of all sizes, some live. The model is
- * an array with the chunk of every grain.
+ * A million lookups in spans of blocks of all sizes, some live, some beside
+ * each other. The model is an array with the block of every byte.
  */
 START_TEST(random_spans)
 {
 	static char memory[2][SPAN_BYTES];
-	static uint32_t owner[2][SPAN_BYTES / MU_GRAIN];
-	static bool live[2][SPAN_BYTES / MU_GRAIN];
+	static uint32_t owner[2][SPAN_BYTES]; /* 1 + where it begins */
 	const uintptr_t base[2] = { 0x700000, 0x300000 };
 	struct seen seen = { .count = 0 };
-	size_t i, s, chunk, size, count = 0, bytes = 0;
-	uintptr_t value;
+	size_t i, s, at, size, count = 0, bytes = 0;
 	struct mu_block block;
+	struct mu_span *span;
+	bool got;
 
 	srandom(20220802);
 	for (s = 0; s < 2; s++) {
 		struct mu_range range = { base[s], base[s] + SPAN_BYTES };
-		struct mu_span *span =
-		    mu_blocks_add_span(&blocks, range, memory[s]);
 
-		for (chunk = 0; chunk < SPAN_BYTES; chunk += size) {
-			size = 32 +
-			    16 *
-				((size_t)random() %
-				    (random() % 64 == 0 ? 8192 : 12));
-			/* A heap never ends in a live chunk. */
-			if (size > SPAN_BYTES - MU_GRAIN - chunk)
+		span = mu_blocks_add_span(&blocks, range, memory[s]);
+		span->tail = (size_t)_i;
+		for (at = 0;; at += size + span->tail) {
+			if (random() % 4 == 0)
+				at += MU_GRAIN * ((size_t)random() % 3000);
+			size = random_size(span->tail);
+			if (at + size + span->tail > SPAN_BYTES)
 				break;
-			put_header(memory[s], chunk, size | 5);
-			for (i = chunk; i < chunk + size; i += MU_GRAIN)
-				owner[s][i / MU_GRAIN] = (uint32_t)chunk;
-			mu_span_set(span, base[s] + chunk + 16);
+			ck_assert(mu_span_set(span, base[s] + at, size));
 			if (random() % 3 == 0) {
-				mu_span_clear(span, base[s] + chunk + 16);
-				mu_span_clear(span, base[s] + chunk + 16);
+				mu_span_clear(span, base[s] + at);
+				mu_span_clear(span, base[s] + at);
 				continue;
 			}
-			live[s][chunk / MU_GRAIN] = true;
+			for (i = at; i < at + size; i++)
+				owner[s][i] = (uint32_t)at + 1;
 			count++;
-			bytes += size - 8;
+			bytes += size;
 		}
-		for (i = chunk; i < SPAN_BYTES; i += MU_GRAIN)
-			owner[s][i / MU_GRAIN] = (uint32_t)chunk;
 	}
 	add(0x500000, 0x500100);
 	ck_assert_uint_eq(seal(), 0);
@@ -116,22 +147,14 @@ START_TEST(random_spans)
 	ck_assert_uint_eq(seen.bytes, bytes + 0x100);
 
 	for (i = 0; i < LOOKUPS; i++) {
-		uintptr_t start;
-		bool want, got;
-
 		s = (size_t)random() % 2;
-		value = (uintptr_t)random() % SPAN_BYTES;
-		/* The last 8 bytes of a block are in the next chunk. */
-		chunk = owner[s][value / MU_GRAIN];
-		if (value - chunk < 8 && chunk > 0)
-			chunk = owner[s][chunk / MU_GRAIN - 1];
-		start = base[s] + chunk + 16;
-		value += base[s];
-		want = live[s][chunk / MU_GRAIN] && value >= start;
-		got = mu_blocks_find(&blocks, value, &block);
-		if (got != want || (got && block.range.begin != start) ||
-		    (got && block.view != memory[s] + chunk + 16))
-			ck_abort_msg("value %lx of span %zu", (long)value, s);
+		at = (size_t)random() % SPAN_BYTES;
+		got = mu_blocks_find(&blocks, base[s] + at, &block);
+		if (got != (owner[s][at] != 0) ||
+		    (got &&
+			(block.range.begin != base[s] + owner[s][at] - 1 ||
+			    block.view != memory[s] + owner[s][at] - 1)))
+			ck_abort_msg("byte %lx of span %zu", (long)at, s);
 	}
 }
 END_TEST
@@ -145,8 +168,9 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, listed_overlaps_span);
 	tcase_add_test(tc, spans_overlap);
-	tcase_add_test(tc, hostile_size);
-	tcase_add_test(tc, random_spans);
+	tcase_add_test(tc, setting);
+	tcase_add_test(tc, without_a_bound);
+	tcase_add_loop_test(tc, random_spans, 0, MU_GRAIN);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

@@ -98,6 +98,8 @@ close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	struct mu_span *span = step->span;
 
 	chain->end = chain->limit.begin + step->end;
+	mu_span_begin(span, (step->at + MU_GLIBC_HEADER) / MU_GRAIN, 0, 0);
+	span->tail = MU_GLIBC_TAIL;
 	span->range.end = chain->end;
 	span->num_words =
 	    (chain->end - chain->limit.begin) / MU_GRAIN / MU_WORD_BITS + 1;

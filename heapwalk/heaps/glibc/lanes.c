@@ -149,14 +149,8 @@ settle_counts(struct lane *lane, size_t bin)
 static void
 clear_start(struct mu_span *span, size_t bit)
 {
-	uint64_t mask = 1ull << (bit % MU_WORD_BITS);
-	size_t word = bit / MU_WORD_BITS;
-
-	if ((__atomic_fetch_and(
-		 mu_span_starts(span, word), ~mask, __ATOMIC_RELAXED) &
-		~mask) == 0)
-		__atomic_fetch_and(&span->summary[word / MU_WORD_BITS],
-		    ~(1ull << (word % MU_WORD_BITS)), __ATOMIC_RELAXED);
+	__atomic_fetch_and(mu_span_starts(span, bit / MU_WORD_BITS),
+	    ~(1ull << (bit % MU_WORD_BITS)), __ATOMIC_RELAXED);
 }
 
 /* One chunk less; every link was good before. */

@@ -12,6 +12,7 @@
 #define MU_GLIBC_BINS 127    /* NBINS - 1: bin 0 does not exist */
 #define MU_GLIBC_FASTBINS 10 /* NFASTBINS, where there are any */
 #define MU_GLIBC_HEADER 16   /* struct malloc_chunk up to the user's bytes */
+#define MU_GLIBC_TAIL 8 /* of the next header: a block ends before its size */
 #define MU_GLIBC_MINSIZE 32
 #define MU_GLIBC_HEAP_MAX ((size_t)64 << 20) /* HEAP_MAX_SIZE */
 

@@ -126,6 +126,8 @@ wipe(struct mu_glibc_part *part, const struct mu_glibc_rules *rules)
 	memset(mu_span_starts(span, word), 0,
 	    ((end - bytes + WORD_BYTES - 1) / WORD_BYTES) * 2 *
 		sizeof(uint64_t));
+	memset(&span->bounds[word], 0,
+	    ((end - bytes + WORD_BYTES - 1) / WORD_BYTES) * sizeof(uint64_t));
 	for (; word < (end + WORD_BYTES - 1) / WORD_BYTES; word += MU_WORD_BITS)
 		span->summary[word / MU_WORD_BITS] = 0;
 }
@@ -182,13 +184,11 @@ meets(const struct mu_glibc_part *part, size_t at)
 {
 	const struct mu_span *span = part->step.span;
 	size_t bit = (at + MU_GLIBC_HEADER) / MU_GRAIN;
-	uint64_t bits;
 
 	if (part->first == NO_GUESS || part->first >= at)
 		return part->first == at;
-	bits = *mu_span_starts(span, bit / MU_WORD_BITS) |
-	    *mu_span_marks(span, bit / MU_WORD_BITS);
-	return (bits >> (bit % MU_WORD_BITS) & 1) != 0;
+	return (span->bounds[bit / MU_WORD_BITS] >> (bit % MU_WORD_BITS) & 1) !=
+	    0;
 }
 
 /* Take back what the walk of PART met before AT. */
@@ -197,7 +197,7 @@ unwind(
     struct mu_glibc_part *part, const struct mu_glibc_rules *rules, size_t at)
 {
 	struct mu_glibc_step *step = &part->step;
-	uint64_t *starts, *marks, mask;
+	uint64_t starts, marks, mask;
 	size_t size, bit, word;
 
 	for (; part->first < at; part->first += size) {
@@ -206,17 +206,13 @@ unwind(
 		bit = (part->first + MU_GLIBC_HEADER) / MU_GRAIN;
 		word = bit / MU_WORD_BITS;
 		mask = 1ull << (bit % MU_WORD_BITS);
-		starts = mu_span_starts(step->span, word);
-		marks = mu_span_marks(step->span, word);
-		step->num_candidates -= (*starts & *marks & mask) != 0;
-		step->num_free -= (*starts & mask) == 0;
-		step->count -= (*starts & mask) != 0;
-		step->bytes -= (*starts & mask) != 0 ? size - MU_GLIBC_SIZE : 0;
-		*starts &= ~mask;
-		*marks &= ~mask;
-		if (*starts == 0)
-			step->span->summary[word / MU_WORD_BITS] &=
-			    ~(1ull << (word % MU_WORD_BITS));
+		starts = *mu_span_starts(step->span, word);
+		marks = *mu_span_marks(step->span, word);
+		step->num_candidates -= (starts & marks & mask) != 0;
+		step->num_free -= (starts & mask) == 0;
+		step->count -= (starts & mask) != 0;
+		step->bytes -= (starts & mask) != 0 ? size - MU_GLIBC_SIZE : 0;
+		mu_span_unset(step->span, bit);
 	}
 }
 

@@ -94,14 +94,8 @@ static inline void
 note(struct mu_glibc_step *step, size_t at, size_t size, uint64_t in_use,
     uint64_t candidate)
 {
-	size_t bit = (at + MU_GLIBC_HEADER) / MU_GRAIN;
-	size_t word = bit / MU_WORD_BITS;
-	unsigned shift = bit % MU_WORD_BITS;
-
-	*mu_span_starts(step->span, word) |= in_use << shift;
-	*mu_span_marks(step->span, word) |= ((in_use ^ 1) | candidate) << shift;
-	step->span->summary[word / MU_WORD_BITS] |= in_use
-	    << (word % MU_WORD_BITS);
+	mu_span_begin(step->span, (at + MU_GLIBC_HEADER) / MU_GRAIN, in_use,
+	    (in_use ^ 1) | candidate);
 	step->count += in_use;
 	step->bytes += (size - MU_GLIBC_SIZE) & -in_use;
 	step->num_free += in_use ^ 1;
