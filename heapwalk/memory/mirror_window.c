@@ -281,10 +281,15 @@ mend(uintptr_t address)
 	return false;
 }
 
-/* A fault comes again by itself; a signal that was sent does not. */
+/*
+ * A fault comes again by itself; a signal that was sent does not. One that was
+ * ignored before still is: without the handler the next fault would kill.
+ */
 static void
 give_up(int signo, const siginfo_t *info)
 {
+	if (info->si_code <= 0 && old_action.handler == (void *)SIG_IGN)
+		return;
 	mu_sys_signal_action(signo, &old_action, NULL);
 	if (info->si_code <= 0)
 		mu_sys_kill(mu_sys_getpid(), signo);

@@ -533,6 +533,25 @@ START_TEST(a_signal_that_is_sent_is_fatal)
 }
 END_TEST
 
+static void
+setup_ignoring(void)
+{
+	signal(SIGSEGV, SIG_IGN);
+	setup_window();
+}
+
+/* The handler is still there for the next fault. */
+START_TEST(one_that_is_ignored_stays_so)
+{
+	const char *seen = view(fixture.area, PAGES * PAGE);
+
+	kill(getpid(), SIGSEGV);
+	ck_assert_mem_eq(seen + 1000 * PAGE, fixture.area + 1000 * PAGE, PAGE);
+	kill(getpid(), SIGSEGV);
+	ck_assert_mem_eq(seen + 3 * PAGE, fixture.area + 3 * PAGE, PAGE);
+}
+END_TEST
+
 /* Nothing is there to be read any more: no zeros in its place. */
 START_TEST(detached_is_fatal)
 {
@@ -581,6 +600,10 @@ main(void)
 	tcase_add_test_raise_signal(
 	    tcase, a_signal_that_is_sent_is_fatal, SIGSEGV);
 	tcase_add_test_raise_signal(tcase, detached_is_fatal, SIGSEGV);
+	suite_add_tcase(suite, tcase);
+	tcase = tcase_create("Ignoring");
+	tcase_add_checked_fixture(tcase, setup_ignoring, teardown);
+	tcase_add_test(tcase, one_that_is_ignored_stays_so);
 	suite_add_tcase(suite, tcase);
 	tcase = tcase_create("Slow window");
 	tcase_set_timeout(tcase, 240);
