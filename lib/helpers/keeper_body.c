@@ -18,6 +18,7 @@
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
+#include "ptrace/live/record_locks.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
@@ -61,6 +62,7 @@ struct keeping {
 	uint64_t bytes; /* that reading would have to read */
 	struct mu_forked forked;
 	uint64_t fork_ns; /* that a copy will take, about */
+	bool parted;      /* the copy has no files of the process any more */
 };
 
 static int
@@ -194,6 +196,29 @@ foresee_lateness(struct keeping *keeping, const struct mu_threads *threads)
 }
 
 /*
+ * If the process executes a program while the copy shares its descriptors,
+ * execve() gives it another table (unshare_files() in kernel/fork.c), and the
+ * record locks stay with the copy. So they must be apart before it runs.
+ */
+static enum mu_status
+part_files(struct keeping *keeping)
+{
+	struct mu_process_copy *copy = &keeping->work->copy;
+	uint64_t end_ns = keeping->work->stop_ns + LATE_NS;
+	enum mu_status status = MU_OK;
+
+	if (!keeping->room.tight)
+		status = mu_process_copy_settle(
+		    copy, end_ns, &keeping->result->not_forked);
+	if (status != MU_OK)
+		return status;
+	mu_process_copy_name(copy, end_ns);
+	mu_process_copy_leave_files(copy, end_ns);
+	keeping->parted = true;
+	return MU_OK;
+}
+
+/*
  * Where a copy has no room there is none. The OOM killer shall take it, and not
  * the target, from before the target runs.
  */
@@ -219,6 +244,8 @@ make_copy(struct keeping *keeping, struct mu_threads *threads)
 	if (keeping->room.tight)
 		status = mu_process_copy_settle(
 		    copy, mu_sys_now_ns() + HOLD_NS, why);
+	if (status == MU_OK && mu_record_locks_held(keeping->asked->target))
+		status = part_files(keeping);
 	return status;
 }
 
@@ -304,14 +331,17 @@ open_copy(struct keeping *keeping)
 	pid_t pid = keeping->work->copy.pid;
 	enum mu_status status = MU_OK;
 
-	if (!keeping->room.tight)
+	if (!keeping->room.tight && !keeping->parted)
 		status = mu_process_copy_settle(&keeping->work->copy,
 		    keeping->asked->deadline_ns, &keeping->result->why);
 	if (status != MU_OK)
 		return status;
-	mu_process_copy_name(&keeping->work->copy, keeping->asked->deadline_ns);
-	mu_process_copy_leave_files(
-	    &keeping->work->copy, keeping->asked->deadline_ns);
+	if (!keeping->parted) {
+		mu_process_copy_name(
+		    &keeping->work->copy, keeping->asked->deadline_ns);
+		mu_process_copy_leave_files(
+		    &keeping->work->copy, keeping->asked->deadline_ns);
+	}
 	keeping->copy_memory = open_file(pid, "mem");
 	keeping->copy_pagemap = open_file(pid, "pagemap");
 	if (keeping->copy_memory < 0 || keeping->copy_pagemap < 0)

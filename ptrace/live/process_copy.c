@@ -206,23 +206,35 @@ has_called(const struct mu_tracee *tracee)
 	    info.op == MU_SYSCALL_EXIT;
 }
 
+/*
+ * To the next stop, or the end. mu_tracee_await() would interrupt it: on a busy
+ * machine a thread that gets a CPU later than that comes no further.
+ */
+static bool
+go_on(struct mu_tracee *tracee, uint64_t deadline_ns)
+{
+	tracee->state = MU_TRACEE_SEIZED;
+	if (mu_sys_ptrace(PTRACE_SYSCALL, tracee->tid, 0, 0) != 0)
+		return false;
+	while (!mu_tracee_look(tracee, tracee->tid)) {
+		if (mu_sys_now_ns() >= deadline_ns)
+			return false;
+		mu_wakeup_wait(deadline_ns);
+	}
+	return mu_tracee_stopped(tracee);
+}
+
 void
 mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 {
 	struct mu_tracee tracee = { .tid = copy->pid };
 	struct mu_wakeup wakeup;
 	siginfo_t info = { 0 };
-	bool stopped;
 
 	mu_wakeup_open(&wakeup);
-	do {
-		tracee.state = MU_TRACEE_SEIZED;
-		stopped =
-		    mu_sys_ptrace(PTRACE_SYSCALL, tracee.tid, 0, 0) == 0 &&
-		    mu_tracee_await(&tracee, tracee.tid, deadline_ns) &&
-		    mu_tracee_stopped(&tracee);
-	} while (
-	    stopped && !has_called(&tracee) && mu_sys_now_ns() < deadline_ns);
+	while (go_on(&tracee, deadline_ns) && !has_called(&tracee) &&
+	    mu_sys_now_ns() < deadline_ns)
+		continue;
 	mu_wakeup_close(&wakeup);
 	/* Whatever is there to be waited for next is its end. */
 	mu_syscall6(SYS_waitid, P_PID, tracee.tid, (long)&info,

@@ -63,8 +63,8 @@ mu_tracee_interrupt(const struct mu_tracee *tracee)
  * goes on without it. The leader's other stops are taken, for
  * mu_tracee_confirm().
  */
-static bool
-look(struct mu_tracee *tracee, pid_t pid)
+bool
+mu_tracee_look(struct mu_tracee *tracee, pid_t pid)
 {
 	const int options = WSTOPPED | WNOHANG | MU_WALL;
 	siginfo_t info;
@@ -91,7 +91,7 @@ look(struct mu_tracee *tracee, pid_t pid)
 bool
 mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns)
 {
-	while (!look(tracee, pid)) {
+	while (!mu_tracee_look(tracee, pid)) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
 		mu_wakeup_wait(deadline_ns);
@@ -100,7 +100,8 @@ mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns)
 		 * thread that is not; if it is our child, waitid() goes on
 		 * looking at it for ever.
 		 */
-		if (mu_tracee_interrupt(tracee) == -ESRCH && !look(tracee, pid))
+		if (mu_tracee_interrupt(tracee) == -ESRCH &&
+		    !mu_tracee_look(tracee, pid))
 			tracee->state = MU_TRACEE_GONE;
 		if (tracee->state != MU_TRACEE_SEIZED)
 			return true;
@@ -124,7 +125,8 @@ mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid)
 	 * stopped since, in a stop that was not waited for yet.
 	 */
 	return tracee->tid != pid ||
-	    tracee->state == MU_TRACEE_SIGNAL_STOPPED || !look(tracee, pid);
+	    tracee->state == MU_TRACEE_SIGNAL_STOPPED ||
+	    !mu_tracee_look(tracee, pid);
 }
 
 bool

@@ -53,10 +53,16 @@ long mu_tracee_seize(struct mu_tracee *tracee);
 long mu_tracee_interrupt(const struct mu_tracee *tracee);
 
 /*
- * Wait until a SEIZED thread of PID has stopped or ended: false when
- * DEADLINE_NS comes first. Needs an open struct mu_wakeup to be quick. Exit
- * statuses of threads other than the leader are reaped (only the tracer can);
- * the leader's belongs to its parent.
+ * Has a SEIZED thread of PID stopped or ended? Does not wait.
+ */
+bool mu_tracee_look(struct mu_tracee *tracee, pid_t pid);
+
+/*
+ * Wait until a SEIZED thread of PID, which is to stop, has stopped or ended:
+ * false when DEADLINE_NS comes first. It is interrupted every millisecond.
+ * Needs an open struct mu_wakeup to be quick. Exit statuses of threads other
+ * than the leader are reaped (only the tracer can); the leader's belongs to its
+ * parent.
  */
 bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
 
