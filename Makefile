@@ -35,9 +35,9 @@ in = $(sort $(wildcard $(foreach below,/*.c /*/*.c /*/*/*.c,\
 SRC_GROUND := $(filter-out %/regular_file.c,$(call in,include/mu)) \
 	$(wildcard lib/report/symbolizer.c lib/report/symbolizer_process.c)
 # A process copies itself, and its copy is read.
-SRC_KEEPER := $(sort $(wildcard ptrace/live/remote_*.c \
+SRC_KEEPER := $(sort $(wildcard \
 	ptrace/live/process_copy*.c lib/helpers/keeper*.c) \
-	ptrace/live/rights.c ptrace/live/alternate_stacks.c \
+	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
 	shared_pages.c copy_pause.c oom_score.c guardian.c))
 SRC_MIRROR := $(wildcard heapwalk/memory/mirror*.c) \

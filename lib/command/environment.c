@@ -71,7 +71,7 @@ add_options(FILE *out, const struct mu_cli_options *options)
 char *
 mu_command_environment_options(const char *earlier,
     const struct mu_cli_options *options, const char *log_path,
-    const char *answer_path, pid_t only_pid)
+    const char *answer_path, pid_t tracer, pid_t only_pid)
 {
 	char quote = strchr(log_path, '\'') == NULL ? '\'' : '"';
 	size_t length = 0;
@@ -88,8 +88,10 @@ mu_command_environment_options(const char *earlier,
 		fprintf(out, "%s:", earlier);
 	add_options(out, options);
 	fprintf(out, ":log_path=%c%s%c", quote, log_path, quote);
+	/* Without it the library stops its threads itself. */
 	if (answer_path != NULL)
-		fprintf(out, ":answer_path=%c%s%c", quote, answer_path, quote);
+		fprintf(out, ":answer_path=%c%s%c:tracer=%d", quote,
+		    answer_path, quote, (int)tracer);
 	fprintf(out, ":only_pid=%d", (int)only_pid);
 	failed = ferror(out);
 	if (fclose(out) != 0 || failed) {

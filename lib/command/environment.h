@@ -28,12 +28,12 @@ char *mu_command_environment_recorder(
 /*
  * MEMUNREACHABLE_OPTIONS: EARLIER ones, and then what the command line says,
  * so that it wins. The log goes to LOG_PATH.PID, what is found to
- * ANSWER_PATH.PID (NULL: to the log). ONLY_PID: the one process that
- * reports; 0: each. To be freed; NULL: no memory, or LOG_PATH has both kinds
- * of quotes.
+ * ANSWER_PATH.PID (NULL: to the log), and process TRACER stops the threads.
+ * ONLY_PID: the one process that reports; 0: each. To be freed; NULL: no
+ * memory, or LOG_PATH has both kinds of quotes.
  */
 char *mu_command_environment_options(const char *earlier,
     const struct mu_cli_options *options, const char *log_path,
-    const char *answer_path, pid_t only_pid);
+    const char *answer_path, pid_t tracer, pid_t only_pid);
 
 #endif

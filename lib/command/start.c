@@ -60,7 +60,7 @@ become(struct mu_command_run *run, int error_fd, int go_fd)
 		_exit(127);
 	words = mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
 	    options, run->report.path, traced ? run->report.answers : NULL,
-	    options->children ? 0 : getpid());
+	    getppid(), options->children ? 0 : getpid());
 	if (preload == NULL || words == NULL ||
 	    setenv("LD_PRELOAD", preload, 1) != 0 ||
 	    setenv("MEMUNREACHABLE_OPTIONS", words, 1) != 0 ||

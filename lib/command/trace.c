@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "lib/command/halt.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -17,76 +18,6 @@
 
 /* For threads of a process that ends, if they sleep uninterruptibly. */
 #define LATE_NS (MU_NS_PER_SEC)
-
-struct mu_trace_thread {
-	pid_t tid;
-	pid_t pid;    /* its process; 0: not known yet */
-	bool held;    /* in the stop at its end */
-	bool leaving; /* was let go from there by itself */
-};
-
-static struct mu_trace_thread *
-find(struct mu_trace *trace, pid_t tid)
-{
-	size_t i;
-
-	for (i = 0; i < trace->count; i++) {
-		if (trace->threads[i].tid == tid)
-			return &trace->threads[i];
-	}
-	return NULL;
-}
-
-/* No memory: NULL, and the thread is only let run. */
-static struct mu_trace_thread *
-add(struct mu_trace *trace, pid_t tid, pid_t pid)
-{
-	size_t max = trace->max == 0 ? 64 : 2 * trace->max;
-	struct mu_trace_thread *grown;
-
-	if (trace->count == trace->max) {
-		grown = reallocarray(trace->threads, max, sizeof(*grown));
-		if (grown == NULL)
-			return NULL;
-		trace->threads = grown;
-		trace->max = max;
-	}
-	trace->threads[trace->count] =
-	    (struct mu_trace_thread) { .tid = tid, .pid = pid };
-	return &trace->threads[trace->count++];
-}
-
-static void
-forget(struct mu_trace *trace, struct mu_trace_thread *thread)
-{
-	*thread = trace->threads[--trace->count];
-}
-
-/* The process of thread TID; 0: it is gone. */
-static pid_t
-process_of(pid_t tid)
-{
-	char status[MU_PROC_STATUS_SIZE];
-	int64_t pid;
-
-	mu_proc_status_read(tid, 0, status, sizeof(status));
-	pid = mu_proc_status_number(status, "\nTgid:", 0, 10);
-	return pid > 0 ? (pid_t)pid : 0;
-}
-
-static struct mu_trace_thread *
-known(struct mu_trace *trace, pid_t tid)
-{
-	struct mu_trace_thread *thread = find(trace, tid);
-
-	return thread != NULL ? thread : add(trace, tid, process_of(tid));
-}
-
-static void
-run_on(pid_t tid, int signo)
-{
-	mu_sys_ptrace(PTRACE_CONT, tid, 0, (uintptr_t)signo);
-}
 
 long
 mu_trace_begin(struct mu_trace *trace)
@@ -97,8 +28,10 @@ mu_trace_begin(struct mu_trace *trace)
 
 	if (trace->children)
 		options |= PTRACE_O_TRACEFORK | PTRACE_O_TRACEVFORK;
+	trace->all.options = (long)options;
 	error = mu_sys_ptrace(PTRACE_SEIZE, trace->command, 0, options);
-	if (error == 0 && add(trace, trace->command, trace->command) == NULL)
+	if (error == 0 &&
+	    mu_traced_add(&trace->all, trace->command, trace->command) == NULL)
 		error = -ENOMEM;
 	return error;
 }
@@ -115,7 +48,8 @@ static bool
 count_other(void *ctx, int tid)
 {
 	struct others *others = ctx;
-	const struct mu_trace_thread *thread = find(others->trace, tid);
+	const struct mu_traced *thread =
+	    mu_traced_find(&others->trace->all, tid);
 
 	long call;
 
@@ -145,11 +79,12 @@ release(struct mu_trace *trace, pid_t pid)
 {
 	size_t i;
 
-	for (i = 0; i < trace->count; i++) {
-		if (trace->threads[i].pid != pid || !trace->threads[i].held)
+	for (i = 0; i < trace->all.count; i++) {
+		if (trace->all.threads[i].pid != pid ||
+		    !trace->all.threads[i].held)
 			continue;
-		trace->threads[i].held = false;
-		run_on(trace->threads[i].tid, 0);
+		trace->all.threads[i].held = false;
+		mu_traced_continue(trace->all.threads[i].tid, 0);
 	}
 }
 
@@ -159,14 +94,14 @@ take_held(struct mu_trace *trace, struct mu_threads *threads)
 	size_t i;
 
 	threads->tracees = mu_arena_alloc(
-	    threads->arena, trace->count + 1, sizeof(*threads->tracees));
+	    threads->arena, trace->all.count + 1, sizeof(*threads->tracees));
 	if (threads->tracees == NULL)
 		return false;
-	for (i = 0; i < trace->count; i++) {
-		if (trace->threads[i].pid == threads->pid &&
-		    trace->threads[i].held)
+	for (i = 0; i < trace->all.count; i++) {
+		if (trace->all.threads[i].pid == threads->pid &&
+		    trace->all.threads[i].held)
 			threads->tracees[threads->count++] =
-			    (struct mu_tracee) { trace->threads[i].tid,
+			    (struct mu_tracee) { trace->all.threads[i].tid,
 				    MU_TRACEE_STOPPED, 0, false };
 	}
 	return threads->count > 0;
@@ -187,13 +122,13 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 
 /* Does another thread of the process go on? All of them are known. */
 static bool
-has_more(const struct mu_trace *trace, const struct mu_trace_thread *thread)
+has_more(const struct mu_trace *trace, const struct mu_traced *thread)
 {
-	const struct mu_trace_thread *other;
+	const struct mu_traced *other;
 	size_t i;
 
-	for (i = 0; i < trace->count; i++) {
-		other = &trace->threads[i];
+	for (i = 0; i < trace->all.count; i++) {
+		other = &trace->all.threads[i];
 		if (other->pid == thread->pid && other != thread &&
 		    !other->held && !other->leaving)
 			return true;
@@ -207,7 +142,7 @@ has_more(const struct mu_trace *trace, const struct mu_trace_thread *thread)
  * by itself (exit()) does so while others live.
  */
 static void
-take_end(struct mu_trace *trace, struct mu_trace_thread *thread)
+take_end(struct mu_trace *trace, struct mu_traced *thread)
 {
 	pid_t pid = thread->pid;
 	struct others others;
@@ -215,9 +150,11 @@ take_end(struct mu_trace *trace, struct mu_trace_thread *thread)
 	if (has_more(trace, thread) &&
 	    mu_proc_call(pid, thread->tid) == SYS_exit) {
 		thread->leaving = true;
-		run_on(thread->tid, 0);
+		mu_traced_continue(thread->tid, 0);
+		mu_command_halt_left(&trace->all, pid);
 		return;
 	}
+	mu_command_halt_drop(&trace->all, pid);
 	thread->held = true;
 	others = others_of(trace, pid);
 	if (others.count == 0)
@@ -228,22 +165,36 @@ take_end(struct mu_trace *trace, struct mu_trace_thread *thread)
 		trace->hurry_ns = mu_sys_now_ns() + LATE_NS;
 }
 
-void
-mu_trace_hurry(struct mu_trace *trace)
+static void
+hurry_ends(struct mu_trace *trace)
 {
 	struct others others;
 	size_t i;
 
 	trace->hurry_ns = 0;
-	for (i = 0; i < trace->count; i++) {
-		if (!trace->threads[i].held)
+	for (i = 0; i < trace->all.count; i++) {
+		if (!trace->all.threads[i].held)
 			continue;
-		others = others_of(trace, trace->threads[i].pid);
+		others = others_of(trace, trace->all.threads[i].pid);
 		if (others.becoming)
-			release(trace, trace->threads[i].pid);
+			release(trace, trace->all.threads[i].pid);
 		else
-			show_end(trace, trace->threads[i].pid, others.count);
+			show_end(
+			    trace, trace->all.threads[i].pid, others.count);
 	}
+}
+
+uint64_t
+mu_trace_hurry(struct mu_trace *trace)
+{
+	uint64_t next;
+
+	if (trace->hurry_ns != 0 && mu_sys_now_ns() >= trace->hurry_ns)
+		hurry_ends(trace);
+	next = mu_command_halt_hurry(&trace->all);
+	if (next == 0 || (trace->hurry_ns != 0 && trace->hurry_ns < next))
+		next = trace->hurry_ns;
+	return next;
 }
 
 /* Threads that were of PID are no more: it has become another program. */
@@ -252,15 +203,16 @@ take_exec(struct mu_trace *trace, pid_t pid)
 {
 	size_t i = 0;
 
-	while (i < trace->count) {
-		if (trace->threads[i].pid == pid &&
-		    trace->threads[i].tid != pid)
-			forget(trace, &trace->threads[i]);
+	mu_command_halt_drop(&trace->all, pid);
+	while (i < trace->all.count) {
+		if (trace->all.threads[i].pid == pid &&
+		    trace->all.threads[i].tid != pid)
+			mu_traced_forget(&trace->all, &trace->all.threads[i]);
 		else
 			i++;
 	}
 	trace->became(trace->ctx, pid);
-	run_on(pid, 0);
+	mu_traced_continue(pid, 0);
 }
 
 /* Its first stop may come after its parent's end. */
@@ -270,8 +222,8 @@ take_birth(struct mu_trace *trace, pid_t parent)
 	unsigned long tid = 0;
 
 	if (mu_sys_ptrace(PTRACE_GETEVENTMSG, parent, 0, (uintptr_t)&tid) == 0)
-		known(trace, (pid_t)tid);
-	run_on(parent, 0);
+		mu_traced_known(&trace->all, (pid_t)tid);
+	mu_command_halt_go_on(&trace->all, parent, 0, false);
 }
 
 static bool
@@ -285,31 +237,42 @@ is_stop_signal(int signo)
 static void
 take_group_stop(struct mu_trace *trace, pid_t tid, int signo)
 {
-	mu_sys_ptrace(PTRACE_LISTEN, tid, 0, 0);
+	mu_command_halt_go_on(&trace->all, tid, 0, true);
 	if (tid == trace->command && signo != SIGSTOP)
 		trace->stop_signal = signo;
+}
+
+static void
+take_ended(struct mu_trace *trace, pid_t tid)
+{
+	struct mu_traced *thread = mu_traced_find(&trace->all, tid);
+	pid_t pid;
+
+	if (thread == NULL)
+		return;
+	pid = thread->pid;
+	mu_traced_forget(&trace->all, thread);
+	mu_command_halt_left(&trace->all, pid);
 }
 
 bool
 mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 {
 	int event = status >> 16, signo, passed;
-	struct mu_trace_thread *thread;
+	struct mu_traced *thread;
 
 	if (!WIFSTOPPED(status)) {
-		thread = find(trace, tid);
-		if (thread != NULL)
-			forget(trace, thread);
+		take_ended(trace, tid);
 		return false;
 	}
 	signo = WSTOPSIG(status);
 	passed = event == 0 ? signo : 0;
-	thread = known(trace, tid);
+	thread = mu_traced_known(&trace->all, tid);
 	if (thread != NULL && thread->pid != trace->command &&
 	    !trace->children) {
 		/* clone() made it, and neither fork() nor a thread. */
 		mu_sys_ptrace(PTRACE_DETACH, tid, 0, (uintptr_t)passed);
-		forget(trace, thread);
+		mu_traced_forget(&trace->all, thread);
 	} else if (thread != NULL && event == PTRACE_EVENT_EXIT)
 		take_end(trace, thread);
 	else if (thread != NULL && event == PTRACE_EVENT_EXEC)
@@ -319,20 +282,22 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 		take_birth(trace, tid);
 	else if (event == EVENT_STOP && is_stop_signal(signo))
 		take_group_stop(trace, tid, signo);
-	else
-		run_on(tid, passed);
+	else if (event != 0 || !mu_command_halt_take(&trace->all, tid, signo))
+		mu_command_halt_go_on(&trace->all, tid, passed, false);
 	return true;
 }
 
 pid_t
 mu_trace_any(const struct mu_trace *trace)
 {
-	return trace->count > 0 ? trace->threads[0].pid : 0;
+	return trace->all.count > 0 ? trace->all.threads[0].pid : 0;
 }
 
 void
 mu_trace_close(struct mu_trace *trace)
 {
-	free(trace->threads);
+	while (trace->all.count > 0)
+		mu_traced_forget(&trace->all, trace->all.threads);
+	free(trace->all.threads);
 	*trace = (struct mu_trace) { 0 };
 }

@@ -13,10 +13,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/command/traced_threads.h"
 #include "mu/arena.h"
 #include "ptrace/live/threads.h"
-
-struct mu_trace_thread;
 
 struct mu_trace {
 	/* Set by the caller. */
@@ -29,8 +28,7 @@ struct mu_trace {
 	void (*became)(void *ctx, pid_t pid);
 	void *ctx;
 
-	struct mu_trace_thread *threads; /* malloc's */
-	size_t count, max;
+	struct mu_traced_threads all;
 	uint64_t hurry_ns; /* when held threads are waited for no more; 0: none
 			      are held */
 	int stop_signal;   /* the terminal has stopped the command; 0: no */
@@ -48,8 +46,12 @@ long mu_trace_begin(struct mu_trace *trace);
  */
 bool mu_trace_take(struct mu_trace *trace, pid_t tid, int status);
 
-/* Held threads whose process is late: call when trace->hurry_ns is past. */
-void mu_trace_hurry(struct mu_trace *trace);
+/*
+ * Held threads whose process is late, and threads that were stopped for a check
+ * for too long. When that is to be called again (CLOCK_MONOTONIC); 0: not
+ * before the next event.
+ */
+uint64_t mu_trace_hurry(struct mu_trace *trace);
 
 /* A process that is traced and has not ended, or 0. */
 pid_t mu_trace_any(const struct mu_trace *trace);

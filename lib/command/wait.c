@@ -122,12 +122,25 @@ take_signal(struct mu_command_run *run, const siginfo_t *info)
 	mu_trace_close(&run->trace);
 }
 
+/* How long the next event is waited for. */
+static struct timespec
+patience(bool looks, uint64_t hurry_ns)
+{
+	uint64_t now = mu_sys_now_ns(), ns = LIVE_NS;
+
+	if (hurry_ns != 0 && (!looks || hurry_ns < now + LIVE_NS))
+		ns = hurry_ns > now ? hurry_ns - now : 0;
+	return (struct timespec) { (time_t)(ns / MU_NS_PER_SEC),
+		(long)(ns % MU_NS_PER_SEC) };
+}
+
 void
 mu_command_await_end(struct mu_command_run *run)
 {
 	bool looks = run->command->live && run->options->signal != 0;
-	struct timespec until = { 0, LIVE_NS };
-	bool waits, told = false;
+	uint64_t hurry_ns = 0;
+	struct timespec until;
+	bool told = false;
 	sigset_t awaited;
 	siginfo_t info;
 
@@ -143,14 +156,11 @@ mu_command_await_end(struct mu_command_run *run)
 			stop_as_well(run);
 			continue;
 		}
-		waits = looks || run->trace.hurry_ns != 0;
-		if (sigtimedwait(&awaited, &info, waits ? &until : NULL) > 0)
+		hurry_ns = mu_trace_hurry(&run->trace);
+		until = patience(looks, hurry_ns);
+		if (sigtimedwait(&awaited, &info,
+			looks || hurry_ns != 0 ? &until : NULL) > 0)
 			take_signal(run, &info);
-		if (run->trace.hurry_ns != 0 &&
-		    mu_sys_now_ns() >= run->trace.hurry_ns) {
-			take_events(run);
-			mu_trace_hurry(&run->trace);
-		}
 		if (looks)
 			mu_command_report_show(
 			    &run->report, run->pid, run->command->log);

@@ -32,6 +32,7 @@
 #include "lib/state/library.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
+#include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/refusal.h"
@@ -118,6 +119,9 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = mu_snapshot_live(
 		    &pass->snap, threads, files, &pass->arena, &pass->why);
+	if (status == MU_OK && pass->ask_stacks)
+		pass->unasked = mu_alternate_stacks_add(
+		    &pass->snap, threads, &pass->arena, pass->stop_ns);
 	if (status == MU_OK)
 		status = mu_image_note(pass);
 	if (status == MU_OK)
@@ -159,6 +163,9 @@ collector_body(void *arg)
 	    &threads, pass->pid, pass->tid, &pass->arena, &pass->why);
 	if (status == MU_OK)
 		status = mu_pause_await_calm(pass->pid, &pass->why);
+	/* It takes some milliseconds. */
+	if (status == MU_OK && pass->ask_stacks)
+		threads.code.at.back = mu_remote_code_back(pass->pid);
 	if (status == MU_OK) {
 		enter_phase(pass, PHASE_READY);
 		if (await_gate(pass) == GATE_LEAVE)

@@ -5,49 +5,14 @@
  */
 #include "lib/pass/parked_capture.h"
 
-#include <sched.h>
-
-#include "lib/helpers/descriptors.h"
-#include "lib/helpers/image.h"
-#include "lib/helpers/sweeper.h"
+#include "lib/pass/own_image.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
 #include "lib/state/left_out.h"
-#include "mu/procfs.h"
 #include "mu/sys.h"
 #include "ptrace/live/parking.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/snapshot.h"
-
-/* Its descriptors are copies: no file of the program is kept open by them. */
-static void
-sweeper_body(void *arg)
-{
-	struct mu_pass *pass = arg;
-	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd, pass->memory, pass->pagemap,
-		mu_procfs_descriptor() };
-
-	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_sweeper(pass);
-}
-
-/*
- * Start the sweeper on a separate stack, as ours may be a coroutine's. Without
- * an exit signal it is a child that causes no SIGCHLD and that waitpid(-1) does
- * not see.
- */
-static enum mu_status
-start_sweeper(struct mu_pass *pass)
-{
-	long pid = mu_arch_clone(CLONE_UNTRACED | CLONE_PARENT_SETTID,
-	    pass->stack + pass->stack_size, &pass->sweeper, sweeper_body, pass);
-
-	if (pid < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
-		    "cannot fork the sweeper (errno %ld)", -pid);
-	return MU_OK;
-}
 
 static enum mu_status
 take_image(struct mu_pass *pass, struct mu_parking *parking)
@@ -59,13 +24,7 @@ take_image(struct mu_pass *pass, struct mu_parking *parking)
 		status = mu_snapshot_parked(
 		    &pass->snap, parking, NULL, &pass->arena, &pass->why);
 	if (status == MU_OK)
-		status = mu_image_note(pass);
-	if (status == MU_OK)
-		status = start_sweeper(pass);
-	if (status == MU_OK) {
-		mu_room_prefer(pass->sweeper);
-		mu_left_out_await(pass);
-	}
+		status = mu_own_image_take(pass);
 	if (status == MU_OK && !mu_parking_is_full(parking))
 		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the image was not taken before the threads went on");
@@ -106,7 +65,6 @@ mu_parked_capture(struct mu_pass *pass)
 	pass->pause_ns = parking->end_ns > parking->begin_ns
 	    ? parking->end_ns - parking->begin_ns
 	    : 0;
-	mu_sys_close(&pass->memory);
-	mu_sys_close(&pass->pagemap);
+	mu_own_image_close(pass);
 	return status;
 }

@@ -109,15 +109,15 @@ struct mu_pass {
 
 	/*
 	 * Alternate signal stacks. The frames of a stop by signal tell them;
-	 * by ptrace the threads would have to call sigaltstack(), and be lost
-	 * if the collector were killed in the midst of that.
+	 * by ptrace the threads are made to call sigaltstack().
 	 */
 	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
-	unsigned stack_tries;      /* stops by signal to learn of the others' */
+	unsigned stack_tries;      /* stops to learn of the others' */
 	size_t unasked;            /* threads whose stack is not known */
-	bool prefer_signal;
-	uint64_t mapped_pages; /* at the stop; 0: snap has the mappings */
-	int memory, pagemap;   /* in the collector's table; -1 = none */
+	bool ask_stacks;           /* in the next stop */
+	bool prefer_signal;        /* for threads that could not be asked */
+	uint64_t mapped_pages;     /* at the stop; 0: snap has the mappings */
+	int memory, pagemap;       /* in the collector's table; -1 = none */
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;

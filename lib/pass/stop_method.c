@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "lib/helpers/collector.h"
+#include "lib/pass/halted_capture.h"
 #include "lib/pass/parked_capture.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/library.h"
@@ -118,6 +119,22 @@ is_waiting(pid_t pid, pid_t tid)
 	return false;
 }
 
+/* Would a signal end a waiting call of another thread? */
+static bool
+others_wait(struct mu_pass *pass)
+{
+	struct mu_task_list tasks = { .arena = &pass->arena };
+	size_t i;
+
+	if (mu_task_list_read(&tasks, pass->pid, NULL) != MU_OK)
+		return true;
+	for (i = 0; i < tasks.count; i++)
+		if (tasks.tids[i] != pass->tid &&
+		    is_waiting(pass->pid, tasks.tids[i]))
+			return true;
+	return false;
+}
+
 /*
  * At the end of a command the waiting calls of other threads would return for
  * as long as the exit takes. The command stops the threads where they end and
@@ -127,19 +144,23 @@ static bool
 can_be_left(struct mu_pass *pass)
 {
 	const struct mu_registry *registry = &mu_library.registry;
-	struct mu_task_list tasks = { .arena = &pass->arena };
-	size_t i;
 
-	if (!pass->request->at_end || registry->num_ignored != 0 ||
-	    registry->num_regions != 0 || registry->num_providers != 0 ||
-	    mu_library.results.first != NULL ||
-	    mu_task_list_read(&tasks, pass->pid, NULL) != MU_OK)
-		return false;
-	for (i = 0; i < tasks.count; i++)
-		if (tasks.tids[i] != pass->tid &&
-		    is_waiting(pass->pid, tasks.tids[i]))
-			return true;
-	return false;
+	return pass->request->at_end && registry->num_ignored == 0 &&
+	    registry->num_regions == 0 && registry->num_providers == 0 &&
+	    mu_library.results.first == NULL && others_wait(pass);
+}
+
+/* MU_ERR_ALREADY_TRACED: the tracer is none that stops threads for us. */
+static enum mu_status
+by_tracer(struct mu_pass *pass)
+{
+	enum mu_status status = MU_ERR_ALREADY_TRACED;
+
+	if (!mu_halted_is_possible(pass))
+		return status;
+	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+	status = mu_halted_capture(pass);
+	return status;
 }
 
 static enum mu_status
@@ -148,9 +169,15 @@ run_auto(struct mu_pass *pass)
 	enum mu_status refusal = mu_refusal_by_tracer(&pass->why), status;
 	struct mu_why why, more;
 
+	if (refusal != MU_OK) {
+		status = by_tracer(pass);
+		if (status != MU_ERR_ALREADY_TRACED)
+			return status;
+	}
 	if (refusal != MU_OK && can_be_left(pass))
 		return refusal;
-	if (pass->prefer_signal && by_signal(pass) == MU_OK)
+	if (pass->prefer_signal && !others_wait(pass) &&
+	    by_signal(pass) == MU_OK)
 		return MU_OK;
 	/* A collector would run into the tracer's breakpoints. */
 	if (refusal == MU_OK)
@@ -184,7 +211,9 @@ mu_stop_method_run(struct mu_pass *pass)
 	pass->blocked = false;
 	switch (mu_library.options.stop) {
 	case MU_STOP_PTRACE:
-		status = by_ptrace(pass);
+		status = by_tracer(pass);
+		if (status == MU_ERR_ALREADY_TRACED)
+			status = by_ptrace(pass);
 		break;
 	case MU_STOP_SIGNAL:
 		status = by_signal(pass);

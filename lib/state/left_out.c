@@ -15,7 +15,7 @@
 /* How long shared memory is copied: about as many MB. */
 #define SHARED_NS (100 * 1000 * 1000ull)
 
-/* Stops by signal to learn of alternate stacks. */
+/* Stops to learn of alternate stacks. */
 #define STACK_TRIES 3
 
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
@@ -58,7 +58,10 @@ mu_left_out_again(struct mu_pass *pass)
 	if (left_out == NULL || (!left_out->wanted && !left_out->stacks))
 		return false;
 	pass->hold |= left_out->wanted;
-	pass->prefer_signal |= left_out->stacks;
+	/* A seccomp filter may kill a thread for a call that is not its own. */
+	if (left_out->stacks)
+		pass->prefer_signal = pass->ask_stacks || pass->filtered;
+	pass->ask_stacks |= left_out->stacks;
 	pass->stack_tries += left_out->stacks;
 	left_out->wanted = left_out->stacks = false;
 	return true;
@@ -187,17 +190,14 @@ is_half_over(const struct mu_pass *pass)
 bool
 mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
 {
-	size_t others =
-	    pass->snap.num_threads - (pass->request->caller != NULL);
-
-	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE || others == 0)
+	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE)
 		return false;
-	if (pass->left_out == NULL || is_half_over(pass) ||
-	    mu_library.options.stop != MU_STOP_AUTO ||
-	    pass->stack_tries >= STACK_TRIES) {
-		pass->unasked = others;
+	if (!pass->ask_stacks)
+		pass->unasked =
+		    pass->snap.num_threads - (pass->request->caller != NULL);
+	if (pass->unasked == 0 || pass->left_out == NULL ||
+	    is_half_over(pass) || pass->stack_tries >= STACK_TRIES)
 		return false;
-	}
 	pass->left_out->stacks = true;
 	mu_why(why, MU_ERR_TIMEOUT,
 	    "no time for another try, to ask for alternate signal stacks");

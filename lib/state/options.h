@@ -57,6 +57,9 @@ enum mu_unchecked {
 	    "what at_exit does when it could not check: fail or ok")        \
 	X(count, only_pid, 0,                                               \
 	    "obey signal and at_exit in this process only; 0: in any")      \
+	X(count, tracer, 0,                                                 \
+	    "this process, which traces us, stops our threads for a pass:"  \
+	    " memunreachable(1); 0: none")                                  \
 	X(path, answer_path, "",                                            \
 	    "at_exit writes no report but what it found to FILE.<pid>, for" \
 	    " memunreachable(1)")                                           \

@@ -2,7 +2,7 @@
  * Alternate signal stacks: once sigaltstack() has returned, only the kernel may
  * know its address. Each thread is made to call sigaltstack() for its own.
  *
- * Runs in: keeper.
+ * Runs in: keeper, collector, the command.
  */
 #ifndef PTRACE_LIVE_ALTERNATE_STACKS_H
 #define PTRACE_LIVE_ALTERNATE_STACKS_H

@@ -17,7 +17,7 @@
  * The record of what to restart (restart_block) is the thread's own, and calls
  * like clone() and wait4() do not touch it.
  *
- * Runs in: keeper.
+ * Runs in: keeper, collector, the command.
  */
 #include "ptrace/live/remote_call.h"
 

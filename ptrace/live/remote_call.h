@@ -3,7 +3,8 @@
  * thread: registers, signal mask, and the call that our stop interrupted, which
  * continues after the release.
  *
- * Runs in: keeper, in the thread that stopped the other one.
+ * Runs in: keeper, collector, the command, in the thread that stopped the other
+ * one.
  */
 #ifndef PTRACE_LIVE_REMOTE_CALL_H
 #define PTRACE_LIVE_REMOTE_CALL_H

@@ -1,7 +1,7 @@
 /*
  * Where a thread that makes a system call for us has stopped: waiting for it.
  *
- * Runs in: keeper.
+ * Runs in: keeper, collector, the command.
  */
 #ifndef PTRACE_LIVE_REMOTE_STOP_H
 #define PTRACE_LIVE_REMOTE_STOP_H

@@ -182,7 +182,7 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 
 	out->threads = threads;
 	out->tracee = tracee;
-	out->options = 0;
+	out->options = threads->options;
 	reason = read_general(out);
 	if (reason == SAFE)
 		reason = judge(out);
@@ -243,7 +243,7 @@ mu_remote_thread_pick(struct mu_remote_thread *out, struct mu_threads *threads,
 	size_t i;
 
 	out->threads = threads;
-	out->options = 0;
+	out->options = threads->options;
 	for (round = 0; round < ROUNDS; round++) {
 		for (i = 0; i < threads->count && tries > 0; i++) {
 			out->tracee = &threads->tracees[i];

@@ -2,7 +2,7 @@
  * A stopped thread that may be made to do a system call, and what it needs for
  * that: the instruction, and a way back.
  *
- * Runs in: keeper.
+ * Runs in: keeper, collector, the command.
  */
 #ifndef PTRACE_LIVE_REMOTE_THREAD_H
 #define PTRACE_LIVE_REMOTE_THREAD_H

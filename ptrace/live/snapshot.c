@@ -87,6 +87,52 @@ read_parked(const void *source, struct reading *reading)
 	return status;
 }
 
+static enum mu_status
+no_memory(struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_NO_MEMORY, "no memory for registers");
+}
+
+static enum mu_status
+add_halted(
+    const struct mu_halt_request *answer, size_t index, struct reading *reading)
+{
+	struct mu_thread thread = answer->threads[index];
+	struct mu_words *words = reading->words;
+	size_t from = thread.first_value, count = thread.num_values;
+
+	if (from > answer->num_values || count > answer->num_values - from)
+		return mu_why(reading->why, MU_ERR_ARGUMENT,
+		    "the registers of thread %d are not those of a thread",
+		    thread.tid);
+	if (!mu_words_reserve(words, count))
+		return no_memory(reading->why);
+	thread.first_value = words->count;
+	memcpy(words->words + words->count, answer->values + from,
+	    count * sizeof(*words->words));
+	memcpy(words->places + words->count, answer->places + from,
+	    count * sizeof(*words->places));
+	words->count += count;
+	reading->threads[reading->count++] = thread;
+	return MU_OK;
+}
+
+static enum mu_status
+read_halted(const void *source, struct reading *reading)
+{
+	const struct mu_halt *halt = source;
+	const struct mu_halt_request *answer = &halt->request;
+	enum mu_status status = MU_OK;
+	size_t i;
+
+	for (i = 0; i < answer->num_threads && status == MU_OK; i++)
+		status = add_halted(answer, i, reading);
+	for (i = 0; i < answer->num_stacks && status == MU_OK; i++)
+		if (!mu_words_add(reading->held, answer->stacks[i]))
+			status = no_memory(reading->why);
+	return status;
+}
+
 /* A thread that is no zombie: a leader may be one, and shows nothing then. */
 static pid_t
 live_thread(const struct mu_snapshot *snap)
@@ -170,6 +216,15 @@ mu_snapshot_parked(struct mu_snapshot *snap, const struct mu_parking *parking,
 {
 	return take(snap, parking->pid, parking->count, read_parked, parking,
 	    files, arena, why);
+}
+
+enum mu_status
+mu_snapshot_halted(struct mu_snapshot *snap, const struct mu_halt *halt,
+    const struct mu_kernel_files *files, struct mu_arena *arena,
+    struct mu_why *why)
+{
+	return take(snap, halt->pid, halt->request.num_threads, read_halted,
+	    halt, files, arena, why);
 }
 
 enum mu_status

@@ -9,6 +9,7 @@
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
+#include "ptrace/live/halt.h"
 #include "ptrace/live/kernel_values.h"
 #include "ptrace/live/parked.h"
 #include "ptrace/live/threads.h"
@@ -32,6 +33,14 @@ enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
 /* The same of our own process, its threads parked. Runs in: original. */
 enum mu_status mu_snapshot_parked(struct mu_snapshot *snap,
     const struct mu_parking *parking, const struct mu_kernel_files *files,
+    struct mu_arena *arena, struct mu_why *why);
+
+/*
+ * The same, its threads stopped by the command that traces it. MU_ERR_ARGUMENT:
+ * that command's answer contradicts itself. Runs in: original.
+ */
+enum mu_status mu_snapshot_halted(struct mu_snapshot *snap,
+    const struct mu_halt *halt, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
 /* Afterwards, and while threads are stopped: the mappings of SNAP. */

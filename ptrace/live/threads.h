@@ -31,6 +31,7 @@ struct mu_threads {
 	struct mu_arena *arena;
 	uint64_t hold_ns; /* how much longer than it may take a call in one of
 			     them keeps the others stopped */
+	long options;     /* PTRACE_O_... that they have */
 	struct mu_remote_code code; /* for calls in them, as long as they are
 				       stopped; zero: not looked for yet */
 };

@@ -130,12 +130,18 @@ has "$err" "not checked: heap inconsistent: "
 has "$err" "a block was overrun"
 has_no "$err" "ask again"
 
-# Another thread sleeps: the look is the command's, and cannot freeze malloc.
-name='threads that are ended inside malloc'
+# The command stops them for the library, which freezes malloc first.
+name='threads in malloc, others asleep'
 cat >"$work/churn.c" <<'END'
+#include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
+#include "tests/support/hide.h"
+static void nothing(int signo) { (void)signo; }
 static void *churn(void *unused)
 {
 	void *volatile blocks[64];
@@ -149,26 +155,80 @@ static void *churn(void *unused)
 	}
 	return unused;
 }
-static void *rest(void *unused) { sleep(100); return unused; }
-int main(void)
+static void *naps(void *unused)
 {
-	pthread_t thread;
+	if (sleep(100) != 0)
+		(void)!write(1, "woken\n", 6);
+	return unused;
+}
+static void *polls(void *unused)
+{
+	if (poll(NULL, 0, -1) != 0)
+		(void)!write(1, "woken\n", 6);
+	return unused;
+}
+/* Threads that end and begin all the time. */
+static void *lives(void *unused)
+{
+	pthread_t next;
 
+	pthread_detach(pthread_self());
+	free(malloc(100));
+	usleep(200);
+	pthread_create(&next, NULL, lives, NULL);
+	return unused;
+}
+static __attribute__((noinline)) uintptr_t lose(void)
+{
+	return mu_hide(memset(malloc(24), 'x', 24));
+}
+int main(int argc, char **argv)
+{
+	volatile uintptr_t lost = lose();
+	void *volatile over;
+	pthread_t thread;
+	sigset_t all;
+	int i;
+
+	for (i = 0; i < 20; i++)
+		free((over = memset(malloc(24 * (i + 2)), 0, 24 * (i + 2))));
+	over = NULL;
+	if (strchr(argv[1], 'b') != NULL) {
+		sigfillset(&all);
+		pthread_sigmask(SIG_BLOCK, &all, NULL);
+	}
+	if (strchr(argv[1], 'h') != NULL)
+		signal(SIGURG, nothing);
 	pthread_create(&thread, NULL, churn, NULL);
 	pthread_create(&thread, NULL, churn, NULL);
-	pthread_create(&thread, NULL, rest, NULL);
-	usleep(50000);
-	return 0;
+	pthread_create(&thread, NULL, naps, NULL);
+	pthread_create(&thread, NULL, polls, NULL);
+	if (strchr(argv[1], 'l') != NULL)
+		pthread_create(&thread, NULL, lives, NULL);
+	usleep(20000);
+	return lost == 0;
 }
 END
-${CC:-cc} -w -O1 -pthread -o "$work/churn" "$work/churn.c" || fail "no compiler"
-i=0
+${CC:-cc} -w -O1 -I. -pthread -o "$work/churn" "$work/churn.c" ||
+	fail "no compiler"
 : >"$work/all"
-while [ $i -lt 25 ]; do
-	"$command" --limit=1 -- "$work/churn" >>"$work/all" 2>&1
-	i=$((i + 1))
+for how in '' b h l; do
+	i=0
+	while [ $i -lt "${COMMAND_ENDS_RUNS:-5}" ]; do
+		"$command" --limit=1 -- "$work/churn" "-$how" >>"$work/all" 2>&1
+		status=$?
+		[ $status -eq 23 ] || fail "$how: status $status"
+		i=$((i + 1))
+	done
 done
+has_no "$work/all" "not checked"
 has_no "$work/all" "already traced"
+has_no "$work/all" "woken"
+found=$(grep -c " 24 bytes in 1 allocation unreachable out of " "$work/all")
+[ "$found" -eq $((4 * ${COMMAND_ENDS_RUNS:-5})) ] || {
+	fail "$found right answers"
+	grep unreachable "$work/all" | sort | uniq -c
+}
 
 name='a server'
 is_ready() {

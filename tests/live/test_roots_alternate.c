@@ -34,8 +34,13 @@ set_none(void)
 struct player {
 	uintptr_t stack, inside;
 	bool busy, stop;
+	unsigned long woken; /* from a sleep, too early */
 	pthread_t thread;
 };
+
+#define PLAYERS 5
+
+static struct player players[PLAYERS];
 
 /* First with an alternate stack, and then without one. */
 static void *
@@ -49,7 +54,7 @@ play(void *arg)
 	pthread_barrier_wait(&barrier);
 	while (!__atomic_load_n(&player->stop, __ATOMIC_ACQUIRE))
 		if (!player->busy)
-			nanosleep(&nap, NULL);
+			player->woken += nanosleep(&nap, NULL) != 0;
 	set_none();
 	scrub();
 	pthread_barrier_wait(&barrier);
@@ -69,52 +74,117 @@ START_TEST(own)
 }
 END_TEST
 
+/* The first BUSY of the threads compute, the others sleep. */
 LIVE void
-play_all(bool busy)
+begin_all(size_t busy)
 {
-	static struct player players[5];
-	size_t i, count = sizeof(players) / sizeof(players[0]);
-	uintptr_t lost = block_new(STACK);
+	size_t i;
 
-	pthread_barrier_init(&barrier, NULL, (unsigned)count + 1);
-	for (i = 0; i < count; i++) {
+	pthread_barrier_init(&barrier, NULL, PLAYERS + 1);
+	for (i = 0; i < PLAYERS; i++) {
 		players[i].stack = block_new(STACK);
 		players[i].inside = block_new(72);
-		players[i].busy = busy && i < 2;
+		players[i].busy = i < busy;
 		ck_assert_int_eq(
 		    pthread_create(&players[i].thread, NULL, play, &players[i]),
 		    0);
 	}
 	pthread_barrier_wait(&barrier);
-	for (i = 0; i < 3; i++)
-		EXPECT_LOST(lost);
-	for (i = 0; i < count; i++)
+}
+
+LIVE void
+stop_all(void)
+{
+	size_t i;
+
+	for (i = 0; i < PLAYERS; i++)
 		__atomic_store_n(&players[i].stop, true, __ATOMIC_RELEASE);
 	pthread_barrier_wait(&barrier);
-	EXPECT_LEAKS(1 + 2 * count);
+}
+
+/* WOKEN: sleeps may end too early. */
+LIVE void
+join_all(bool woken)
+{
+	size_t i;
+
 	pthread_barrier_wait(&barrier);
-	for (i = 0; i < count; i++)
+	for (i = 0; i < PLAYERS; i++) {
 		pthread_join(players[i].thread, NULL);
+		ck_assert_msg(woken || players[i].woken == 0,
+		    "%lu sleeps ended too early", players[i].woken);
+	}
+}
+
+LIVE bool
+is_by_signal(void)
+{
+	const char *stop = getenv("TESTS_STOP");
+
+	return stop != NULL && atoi(stop) == MEMUNREACHABLE_STOP_SIGNAL;
+}
+
+LIVE void
+play_all(size_t busy)
+{
+	uintptr_t lost = block_new(STACK);
+	int i;
+
+	begin_all(busy);
+	for (i = 0; i < 10; i++)
+		EXPECT_LOST(lost);
+	stop_all();
+	EXPECT_LEAKS(1 + 2 * PLAYERS);
+	join_all(is_by_signal());
 }
 
 /* _i: threads that sleep, threads that compute. */
 START_TEST(of_threads)
 {
-	play_all(_i == 1);
+	play_all(_i == 1 ? 2 : 0);
 }
 END_TEST
 
-/* A filter could kill a thread that is made to ask: its frame tells it. */
-START_TEST(under_seccomp)
+LIVE bool
+begin_filter(void)
 {
 	static const int calls[] = { SYS_acct };
 
 	if (getenv("TESTS_STOP") != NULL) {
 		printf("SKIPPED: under_seccomp: stopped in one way only\n");
-		return;
+		return false;
 	}
 	ck_assert(filter_install(calls, 1, SECCOMP_RET_KILL_PROCESS));
-	play_all(false);
+	return true;
+}
+
+/* A filter could kill a thread that is made to ask: its frame tells it. */
+START_TEST(under_seccomp)
+{
+	if (begin_filter())
+		play_all(PLAYERS);
+}
+END_TEST
+
+/* But the signal would end sleeps. */
+START_TEST(asleep_under_seccomp)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t lost;
+
+	if (!begin_filter())
+		return;
+	lost = block_new(STACK);
+	begin_all(0);
+	scrub();
+	GetUnreachableMemory(&info, 20);
+	ck_assert_int_eq(info.status, MEMUNREACHABLE_PARTIAL);
+	ck_assert_ptr_nonnull(strstr(info.reason, "alternate signal stacks"));
+	ck_assert_int_eq(info.stop, MEMUNREACHABLE_STOP_PTRACE);
+	FreeUnreachableMemoryInfo(&info);
+	stop_all();
+	join_all(false);
+	block_free(lost);
 }
 END_TEST
 
@@ -128,6 +198,7 @@ main(void)
 	tcase_add_test(tcase, own);
 	tcase_add_loop_test(tcase, of_threads, 0, 2);
 	tcase_add_test(tcase, under_seccomp);
+	tcase_add_test(tcase, asleep_under_seccomp);
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
 }

@@ -77,16 +77,16 @@ START_TEST(only_what_was_given)
 	char *text;
 
 	text = mu_command_environment_options(
-	    NULL, &options, "/tmp/r", NULL, 4711);
+	    NULL, &options, "/tmp/r", NULL, 1, 4711);
 	ck_assert_str_eq(text, "at_exit=1:log_path='/tmp/r':only_pid=4711");
 	free(text);
 	text = mu_command_environment_options(
-	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 0);
+	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0);
 	ck_assert_str_eq(text,
 	    "exitcode=99:at_exit=0:at_exit=1:log_path=\"/it's\":only_pid=0");
 	free(text);
 	ck_assert_ptr_null(
-	    mu_command_environment_options(NULL, &options, "'\"", NULL, 0));
+	    mu_command_environment_options(NULL, &options, "'\"", NULL, 1, 0));
 }
 END_TEST
 
@@ -106,8 +106,8 @@ START_TEST(library_understands)
 	struct mu_text warnings = { words, sizeof(words), 0 };
 	char *text;
 
-	text = mu_command_environment_options(
-	    "verbosity=1", &options, "/tmp/a:b c/r", "/tmp/a:b c/a", 4711);
+	text = mu_command_environment_options("verbosity=1", &options,
+	    "/tmp/a:b c/r", "/tmp/a:b c/a", 4712, 4711);
 	mu_options_default(&parsed);
 	mu_options_parse(&parsed, text, &warnings);
 	ck_assert_str_eq(words, "");
@@ -120,6 +120,8 @@ START_TEST(library_understands)
 	ck_assert_uint_eq(parsed.max_memory, 3 << 20);
 	ck_assert_uint_eq(parsed.workers, 2);
 	ck_assert_str_eq(parsed.log_path, "/tmp/a:b c/r");
+	ck_assert_str_eq(parsed.answer_path, "/tmp/a:b c/a");
+	ck_assert_uint_eq(parsed.tracer, 4712);
 	ck_assert_uint_eq(parsed.only_pid, 4711);
 	free(text);
 }

@@ -1,0 +1,73 @@
+#include "lib/command/traced_threads.h"
+
+#include <stdlib.h>
+#include <sys/ptrace.h>
+
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+
+struct mu_traced *
+mu_traced_find(const struct mu_traced_threads *threads, pid_t tid)
+{
+	size_t i;
+
+	for (i = 0; i < threads->count; i++) {
+		if (threads->threads[i].tid == tid)
+			return &threads->threads[i];
+	}
+	return NULL;
+}
+
+struct mu_traced *
+mu_traced_add(struct mu_traced_threads *threads, pid_t tid, pid_t pid)
+{
+	size_t max = threads->max == 0 ? 64 : 2 * threads->max;
+	struct mu_traced *grown;
+
+	if (threads->count == threads->max) {
+		grown = reallocarray(threads->threads, max, sizeof(*grown));
+		if (grown == NULL)
+			return NULL;
+		threads->threads = grown;
+		threads->max = max;
+	}
+	threads->threads[threads->count] =
+	    (struct mu_traced) { .tid = tid, .pid = pid };
+	return &threads->threads[threads->count++];
+}
+
+/* The process of thread TID; 0: it is gone. */
+static pid_t
+process_of(pid_t tid)
+{
+	char status[MU_PROC_STATUS_SIZE];
+	int64_t pid;
+
+	mu_proc_status_read(tid, 0, status, sizeof(status));
+	pid = mu_proc_status_number(status, "\nTgid:", 0, 10);
+	return pid > 0 ? (pid_t)pid : 0;
+}
+
+struct mu_traced *
+mu_traced_known(struct mu_traced_threads *threads, pid_t tid)
+{
+	struct mu_traced *thread = mu_traced_find(threads, tid);
+
+	return thread != NULL ? thread
+			      : mu_traced_add(threads, tid, process_of(tid));
+}
+
+void
+mu_traced_forget(struct mu_traced_threads *threads, struct mu_traced *thread)
+{
+	if (thread->halt != NULL)
+		threads->num_halts--;
+	free(thread->halt);
+	*thread = threads->threads[--threads->count];
+}
+
+void
+mu_traced_continue(pid_t tid, int signo)
+{
+	mu_sys_ptrace(PTRACE_CONT, tid, 0, (uintptr_t)signo);
+}

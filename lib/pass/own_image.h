@@ -1,0 +1,19 @@
+/*
+ * The calling thread itself starts the sweeper, while all others are stopped:
+ * where no collector does.
+ */
+#ifndef LIB_PASS_OWN_IMAGE_H
+#define LIB_PASS_OWN_IMAGE_H
+
+#include "lib/pass/pass.h"
+
+/*
+ * Note the mappings and start the sweeper: pass->sweeper is set when this is
+ * MU_OK. pass->snap has the threads. Signals are blocked. Runs in: original.
+ */
+enum mu_status mu_own_image_take(struct mu_pass *pass);
+
+/* The threads were let go: close what mu_left_out_prepare() opened. */
+void mu_own_image_close(struct mu_pass *pass);
+
+#endif
