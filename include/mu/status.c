@@ -11,54 +11,39 @@
 
 #include "mu/text.h"
 
-static const char *const names[MU_STATUS_COUNT] = {
-	[MU_OK] = "complete",
-	[MU_PARTIAL] = "partial",
-	[MU_ERR_ARGUMENT] = "bad argument",
-	[MU_ERR_BUSY] = "busy",
-	[MU_ERR_TIMEOUT] = "timed out",
-	[MU_ERR_NO_MEMORY] = "out of memory",
-	[MU_ERR_RESOURCES] = "out of descriptors or processes",
-	[MU_ERR_PTRACE_YAMA] = "ptrace refused by Yama",
-	[MU_ERR_PTRACE_SECCOMP] = "ptrace refused by seccomp",
-	[MU_ERR_NOT_DUMPABLE] = "not dumpable",
-	[MU_ERR_ALREADY_TRACED] = "already traced",
-	[MU_ERR_NO_PERMISSION] = "no permission",
-	[MU_ERR_NO_PROC] = "no /proc",
-	[MU_ERR_FOREIGN_ALLOCATOR] = "foreign allocator",
-	[MU_ERR_HEAP_INCONSISTENT] = "heap inconsistent",
-	[MU_ERR_UNKNOWN_GLIBC] = "unknown glibc",
-	[MU_ERR_HELPER_DIED] = "helper process died",
-	[MU_ERR_TARGET_GONE] = "target gone",
-	[MU_ERR_SIGNALS_BLOCKED] = "signals blocked",
+static const struct row {
+	const char *name, *cure, *advice;
+} rows[] = {
+#define ROW(id, public, word, name, cure, command_cure, advice) \
+	{ name, cure, advice },
+	MU_STATUS_LIST(ROW)
+#undef ROW
 };
+
+static const struct row *
+row_of(enum mu_status status)
+{
+	static const struct row unknown = { "unknown status", "", "" };
+
+	return (unsigned)status < MU_STATUS_COUNT ? &rows[status] : &unknown;
+}
 
 const char *
 mu_status_name(enum mu_status status)
 {
-	if ((unsigned)status >= MU_STATUS_COUNT)
-		return "unknown status";
-	return names[status];
+	return row_of(status)->name;
 }
 
 const char *
 mu_status_cure(enum mu_status status)
 {
-	switch (status) {
-	case MU_ERR_BUSY:
-		return "ask again later";
-	case MU_ERR_TIMEOUT:
-		return "give it more time (option timeout)";
-	case MU_ERR_NO_MEMORY:
-		return "raise RLIMIT_AS or the cgroup's limit";
-	case MU_ERR_RESOURCES:
-		return "raise RLIMIT_NOFILE, RLIMIT_NPROC or the cgroup's"
-		       " pids.max";
-	case MU_ERR_HEAP_INCONSISTENT:
-		return "ask again; if it stays so, a block was overrun";
-	default:
-		return "";
-	}
+	return row_of(status)->cure;
+}
+
+const char *
+mu_status_advice(enum mu_status status)
+{
+	return row_of(status)->advice;
 }
 
 enum mu_status

@@ -12,28 +12,11 @@
 
 #include <stddef.h>
 
-enum mu_status {
-	MU_OK = 0,
-	MU_PARTIAL = 1,      /* an answer; the words say what is missing */
-	MU_ERR_ARGUMENT = 2, /* NULL, a bad version, a bad option */
-	MU_ERR_BUSY = 3,     /* re-entered, or malloc would not freeze */
-	MU_ERR_TIMEOUT = 4,
-	MU_ERR_NO_MEMORY = 5,
-	MU_ERR_RESOURCES = 6, /* no descriptor, no process */
-	MU_ERR_PTRACE_YAMA = 7,
-	MU_ERR_PTRACE_SECCOMP = 8,
-	MU_ERR_NOT_DUMPABLE = 9,
-	MU_ERR_ALREADY_TRACED = 10,
-	MU_ERR_NO_PERMISSION = 11,
-	MU_ERR_NO_PROC = 12,
-	MU_ERR_FOREIGN_ALLOCATOR = 13,
-	MU_ERR_HEAP_INCONSISTENT = 14, /* may be gone a moment later: retry */
-	MU_ERR_UNKNOWN_GLIBC = 15,
-	MU_ERR_HELPER_DIED = 16, /* collector or sweeper */
-	MU_ERR_TARGET_GONE = 17,
-	MU_ERR_SIGNALS_BLOCKED = 18, /* by a thread: it cannot be parked */
-	MU_STATUS_COUNT
-};
+#include "mu/status_list.h"
+
+#define MU_STATUS_VALUE(id, ...) MU_##id,
+enum mu_status { MU_STATUS_LIST(MU_STATUS_VALUE) MU_STATUS_COUNT };
+#undef MU_STATUS_VALUE
 
 /*
  * The cause in words: one sentence without a newline, cut at the end if too
@@ -62,10 +45,9 @@ enum mu_status mu_why_died(
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
 
-/*
- * The usual remedy in words; "" if there is none, or it depends on the cause.
- */
+/* The rest of its row in mu/status_list.h; never NULL. */
 const char *mu_status_cure(enum mu_status status);
+const char *mu_status_advice(enum mu_status status);
 
 /* The status that best describes a failed system call; ERROR is positive. */
 enum mu_status mu_status_from_errno(int error);

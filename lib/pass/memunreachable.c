@@ -26,14 +26,11 @@ _Static_assert(sizeof(size_t) != 8 ||
 	    offsetof(struct UnreachableMemoryInfo, stop) == 344 &&
 	    offsetof(struct UnreachableMemoryInfo, tries) == 348),
     "the answer as C++ sees it");
-_Static_assert((int)MU_PARTIAL == MEMUNREACHABLE_PARTIAL &&
-	(int)MU_ERR_TIMEOUT == MEMUNREACHABLE_TIMEOUT &&
-	(int)MU_ERR_RESOURCES == MEMUNREACHABLE_NO_RESOURCES &&
-	(int)MU_ERR_NOT_DUMPABLE == MEMUNREACHABLE_NOT_DUMPABLE &&
-	(int)MU_ERR_NO_PROC == MEMUNREACHABLE_NO_PROC &&
-	(int)MU_ERR_FOREIGN_ALLOCATOR == MEMUNREACHABLE_FOREIGN_ALLOCATOR &&
-	(int)MU_ERR_TARGET_GONE == MEMUNREACHABLE_TARGET_GONE,
-    "a status is the same on both sides");
+#define SAME(id, public, ...)                                   \
+	_Static_assert((int)MU_##id == MEMUNREACHABLE_##public, \
+	    "a status is the same on both sides");
+MU_STATUS_LIST(SAME)
+#undef SAME
 
 static __attribute__((noinline, format(printf, 1, 2))) void
 complain(const char *format, ...)

@@ -250,51 +250,16 @@ mu_report_summary(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 	    plural(info->num_allocations));
 }
 
-/* What the reader can do where the reason itself does not say it. */
-static const char *
-cure(int status)
-{
-	switch (status) {
-	case MEMUNREACHABLE_BAD_ARGUMENT:
-		return "Zero the structure before the first call; its version"
-		       " must be 0.";
-	case MEMUNREACHABLE_BUSY:
-		return "Ask again later, and not from where malloc may be"
-		       " interrupted.";
-	case MEMUNREACHABLE_TIMEOUT:
-		return "Ask again, or give it longer:"
-		       " MEMUNREACHABLE_OPTIONS=timeout=120.";
-	case MEMUNREACHABLE_NO_MEMORY:
-	case MEMUNREACHABLE_NO_RESOURCES:
-		return "A pass needs two short-lived processes, a few"
-		       " descriptors and some memory.";
-	case MEMUNREACHABLE_PTRACE_YAMA:
-	case MEMUNREACHABLE_PTRACE_SECCOMP:
-	case MEMUNREACHABLE_NOT_DUMPABLE:
-	case MEMUNREACHABLE_ALREADY_TRACED:
-	case MEMUNREACHABLE_NO_PERMISSION:
-	case MEMUNREACHABLE_NO_PROC:
-		return "See PERMISSIONS in memunreachable(7).";
-	case MEMUNREACHABLE_HEAP_INCONSISTENT:
-		return "Ask again; if it stays so, look for a heap overflow.";
-	case MEMUNREACHABLE_FOREIGN_ALLOCATOR:
-	case MEMUNREACHABLE_UNKNOWN_GLIBC:
-		return "Only the malloc of a known glibc can be read.";
-	default:
-		return NULL;
-	}
-}
-
 void
 mu_report_failure(struct mu_text *out, const struct UnreachableMemoryInfo *info)
 {
-	const char *advice = cure(info->status);
+	const char *advice = mu_status_advice((enum mu_status)info->status);
 
 	/* Android's first line; programs look for it. */
 	mu_text_add(out, "Failed to get unreachable memory\n");
 	mu_text_add(out, "Not checked: %s%s%s\n",
 	    mu_status_name((enum mu_status)info->status),
 	    info->reason[0] != '\0' ? ": " : "", info->reason);
-	if (advice != NULL)
+	if (advice[0] != '\0')
 		mu_text_add(out, "%s\n", advice);
 }
