@@ -171,7 +171,8 @@ lack_of_time(const struct mu_leaks *leaks, struct mu_why *why)
 {
 	return mu_why(why, MU_PARTIAL,
 	    "%zu unreachable blocks were found, but there was not enough time"
-	    " to tell which belong together; the option timeout gives more",
+	    " to tell which belong together" MU_CURE
+	    "the option timeout gives more",
 	    leaks->num_leaks);
 }
 

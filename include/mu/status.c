@@ -8,8 +8,12 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <string.h>
 
 #include "mu/text.h"
+
+#define BETWEEN "; "
+#define FORMAT_SIZE 512 /* no format has more */
 
 static const struct row {
 	const char *name, *cure, *advice;
@@ -46,6 +50,42 @@ mu_status_advice(enum mu_status status)
 	return row_of(status)->advice;
 }
 
+/*
+ * In one go, since arguments of a va_list cannot be skipped: as one sentence,
+ * and once more without the remedy, to see where that begins. Only the format
+ * has the mark: what arguments hold is text.
+ */
+static void
+fill(struct mu_why *why, const char *format, va_list args)
+{
+	const char *mark = strchr(format, MU_CURE[0]);
+	char joined[FORMAT_SIZE];
+	size_t before, cause, whole;
+	va_list again;
+
+	why->cure = 0;
+	if (mark == NULL || mark - format >= FORMAT_SIZE) {
+		mu_text_vformat(why->words, sizeof(why->words), format, args);
+		return;
+	}
+	before = (size_t)(mark - format);
+	memcpy(joined, format, before);
+	joined[before] = '\0';
+	va_copy(again, args);
+	cause = mu_text_vformat(why->words, sizeof(why->words), joined, again);
+	va_end(again);
+	mu_text_format(
+	    joined + before, sizeof(joined) - before, BETWEEN "%s", mark + 1);
+	whole = mu_text_vformat(why->words, sizeof(why->words), joined, args);
+	cause += sizeof(BETWEEN) - 1;
+	if (cause >= sizeof(why->words))
+		return;
+	if (whole > cause)
+		why->cure = (unsigned short)cause;
+	else
+		why->words[cause - (sizeof(BETWEEN) - 1)] = '\0';
+}
+
 enum mu_status
 mu_why(struct mu_why *why, enum mu_status status, const char *format, ...)
 {
@@ -53,10 +93,61 @@ mu_why(struct mu_why *why, enum mu_status status, const char *format, ...)
 
 	if (why != NULL) {
 		va_start(args, format);
-		mu_text_vformat(why->words, sizeof(why->words), format, args);
+		fill(why, format, args);
 		va_end(args);
 	}
 	return status;
+}
+
+void
+mu_why_cure(struct mu_why *why, const char *format, ...)
+{
+	size_t length = strlen(why->words);
+	va_list args;
+
+	length += mu_text_format(
+	    why->words + length, sizeof(why->words) - length, BETWEEN);
+	if (length >= sizeof(why->words))
+		return;
+	if (why->cure == 0)
+		why->cure = (unsigned short)length;
+	va_start(args, format);
+	mu_text_vformat(
+	    why->words + length, sizeof(why->words) - length, format, args);
+	va_end(args);
+}
+
+void
+mu_why_drop_cure(struct mu_why *why)
+{
+	if (why->cure > 0)
+		why->words[why->cure - strlen(BETWEEN)] = '\0';
+	why->cure = 0;
+}
+
+void
+mu_why_after(
+    struct mu_why *why, const struct mu_why *first, const char *between)
+{
+	struct mu_why second = *why;
+	size_t before = strlen(first->words) + strlen(between);
+
+	mu_text_format(why->words, sizeof(why->words), "%s%s%s", first->words,
+	    between, second.words);
+	if (second.cure == 0)
+		why->cure = first->cure;
+	else
+		why->cure = before + second.cure < sizeof(why->words)
+		    ? (unsigned short)(before + second.cure)
+		    : 0;
+}
+
+bool
+mu_why_check(const struct mu_why *why)
+{
+	const char *end = memchr(why->words, '\0', sizeof(why->words));
+
+	return end != NULL && why->words + why->cure <= end;
 }
 
 /*

@@ -10,6 +10,7 @@
 #ifndef MU_STATUS_H
 #define MU_STATUS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "mu/status_list.h"
@@ -19,17 +20,23 @@ enum mu_status { MU_STATUS_LIST(MU_STATUS_VALUE) MU_STATUS_COUNT };
 #undef MU_STATUS_VALUE
 
 /*
- * The cause in words: one sentence without a newline, cut at the end if too
- * long. A remedy for this cause follows a semicolon, if there is one.
+ * A cause and its remedy: one sentence without a newline, cut at the end if too
+ * long.
  */
 struct mu_why {
-	char words[256];
+	char words[256];     /* the cause; then "; " and the remedy */
+	unsigned short cure; /* where the remedy begins in WORDS; 0: none */
 };
+
+/* In a format of mu_why(): the remedy follows. */
+#define MU_CURE "\f"
 
 /*
  * Write the cause and return STATUS, so that a failure is one statement:
- *	return mu_why(why, MU_ERR_NO_PROC, "cannot open %s (%d)", path, err);
- * Formats as mu_text_format(). WHY may be NULL.
+ *	return mu_why(why, MU_ERR_NO_PROC, "cannot open %s (%d)" MU_CURE
+ *	    "mount it", path, err);
+ * A remedy that comes out empty is none. Formats as mu_text_format(). WHY may
+ * be NULL.
  */
 enum mu_status mu_why(struct mu_why *why, enum mu_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -41,6 +48,22 @@ enum mu_status mu_why(struct mu_why *why, enum mu_status status,
  */
 enum mu_status mu_why_died(
     struct mu_why *why, const char *who, int wait_status);
+
+/* Add a remedy, or take that which there is away. */
+void mu_why_cure(struct mu_why *why, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void mu_why_drop_cure(struct mu_why *why);
+
+/*
+ * WHY is that of another failure, or the next one: put the words of FIRST and
+ * BETWEEN before it. The remedy stays the one that WHY has, or else that of
+ * FIRST.
+ */
+void mu_why_after(
+    struct mu_why *why, const struct mu_why *first, const char *between);
+
+/* Can mu_why() have written WHY? Bytes of another process may be anything. */
+bool mu_why_check(const struct mu_why *why);
 
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);

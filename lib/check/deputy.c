@@ -316,7 +316,8 @@ conclude(const struct deputy *deputy, int status, FILE *out, struct mu_why *why)
 		return REFUSED;
 	else if (WEXITSTATUS(status) == LIMITED)
 		mu_why(why, MU_ERR_RESOURCES,
-		    "the report could not be written; raise RLIMIT_FSIZE");
+		    "the report could not be written" MU_CURE
+		    "raise RLIMIT_FSIZE");
 	else if (WEXITSTATUS(status) != FAILED && copy_report(deputy->fd, out))
 		return WEXITSTATUS(status);
 	return -1;

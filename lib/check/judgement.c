@@ -201,7 +201,7 @@ note_why(enum mu_status status, const struct mu_why *why,
     const struct mu_snapshot *snap, struct UnreachableMemoryInfo *info)
 {
 	const char *cure = cure_of(status, snap);
-	bool cured = cure[0] == '\0' || strchr(why->words, ';') != NULL;
+	bool cured = cure[0] == '\0' || why->cure > 0;
 
 	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,
 	    cured ? "" : "; ", cured ? "" : cure);

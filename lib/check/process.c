@@ -163,14 +163,13 @@ look(struct looking *looking)
 static void
 explain_room(struct mu_process_look *last)
 {
-	struct mu_why why = last->why;
-
 	if (last->no_room.words[0] != '\0' &&
 	    (last->status == MU_ERR_TIMEOUT ||
 		last->status == MU_ERR_NO_MEMORY) &&
-	    strcmp(last->no_room.words, why.words) != 0)
-		last->status = mu_why(&last->why, MU_ERR_NO_MEMORY, "%s; %s",
-		    last->no_room.words, why.words);
+	    strcmp(last->no_room.words, last->why.words) != 0) {
+		mu_why_after(&last->why, &last->no_room, "; ");
+		last->status = MU_ERR_NO_MEMORY;
+	}
 }
 
 /* A block that is lost at two unrelated moments is a leak. */
@@ -224,11 +223,9 @@ static void
 explain_doubt(struct looking *looking)
 {
 	struct mu_process_look *last = &looking->last;
-	struct mu_why why = last->why;
 
 	if (!mu_process_look_judged(last) && looking->doubt.words[0] != '\0')
-		mu_why(&last->why, last->status, "%s: %s", looking->doubt.words,
-		    why.words);
+		mu_why_after(&last->why, &looking->doubt, ": ");
 }
 
 static void

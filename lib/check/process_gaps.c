@@ -80,7 +80,8 @@ note_shared(struct mu_process_look *look)
 		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "%zu MiB that a fork does not copy (MAP_SHARED,"
 		    " MADV_DONTFORK) were read while they changed: what only"
-		    " they refer to may be among these; %s reads them in the"
+		    " they refer to may be among these" MU_CURE
+		    "%s reads them in the"
 		    " stop",
 		    (changing + 0xfffff) >> 20, advice);
 	} else if (unasked > 0)
@@ -144,7 +145,7 @@ note_start(struct mu_process_look *look)
 	if (mapping != NULL && is_linker(mapping))
 		look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
 		    "the program has only begun, or became another one: its"
-		    " dynamic linker is still at work; ask again");
+		    " dynamic linker is still at work" MU_CURE "ask again");
 }
 
 void

@@ -97,7 +97,7 @@ mu_program_kind_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 	if (library != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "the program uses %s, and only the malloc of glibc can be"
-		    " read; build it with glibc to have it checked",
+		    " read" MU_CURE "build it with glibc to have it checked",
 		    library);
 	for (i = 0; i < snap->num_mappings; i++) {
 		mapping = &snap->mappings[i];
@@ -105,7 +105,8 @@ mu_program_kind_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 		    is_go(snap, mapping))
 			return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 			    "a program of Go without glibc: its memory is"
-			    " Go's, which collects what nothing refers to; go"
+			    " Go's, which collects what nothing refers to" MU_CURE
+			    "go"
 			    " tool pprof tells what is in use");
 	}
 	return MU_OK;

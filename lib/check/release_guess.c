@@ -52,7 +52,8 @@ mu_release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 	if (best.minor == 0)
 		return mu_why(why, MU_ERR_UNKNOWN_GLIBC,
 		    "a static program that does not tell its C library, and"
-		    " its memory is like that of no glibc; if it has another"
+		    " its memory is like that of no glibc" MU_CURE
+		    "if it has another"
 		    " library, such as musl, it cannot be read");
 	snap->glibc_major = 2;
 	snap->glibc_minor = best.minor;

@@ -17,11 +17,11 @@
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
 #include "lib/report/text.h"
+#include "lib/writers/text_report.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/json_report.h"
-#include "lib/writers/text_report.h"
 #include "mu/sys.h"
 
 #define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */
@@ -352,7 +352,8 @@ judge_stack(struct mu_why *why)
 	    stack.rlim_cur >= STACK_NEEDED)
 		return MU_OK;
 	return mu_why(why, MU_ERR_NO_MEMORY,
-	    "the stack may have %zu KiB here, and %zu are needed; raise "
+	    "the stack may have %zu KiB here, and %zu are needed" MU_CURE
+	    "raise "
 	    "RLIMIT_STACK (ulimit -s)",
 	    (size_t)stack.rlim_cur / 1024, STACK_NEEDED / 1024);
 }

@@ -234,7 +234,8 @@ take_rest(struct parse *parse, int argc, char **argv)
 	if (is_given(parse, MU_CLI_OPT_SYMBOLIZE) && optind + 1 == argc)
 		return take(parse, MU_CLI_OPT_SYMBOLIZE, argv[optind]);
 	return mu_why(parse->why, MU_ERR_ARGUMENT,
-	    "%s is no option; a process is given by -p PID, a command to run"
+	    "%s is no option" MU_CURE
+	    "a process is given by -p PID, a command to run"
 	    " by -- COMMAND",
 	    mu_safe_argument(argv[optind]).text);
 }

@@ -58,7 +58,7 @@ mu_cli_subject_choose(
 	}
 	if (chosen == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "nothing to look at; give -p PID, --core FILE or"
+		    "nothing to look at" MU_CURE "give -p PID, --core FILE or"
 		    " -- COMMAND");
 	options->subject = chosen->subject;
 	if (options->subject == MU_CLI_DIFF && options->diff_after == NULL)

@@ -156,8 +156,8 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 	for (i = 0; i < sizeof(later) / sizeof(*later); i++) {
 		if (strcmp(value->text, later[i]) == 0)
 			return mu_why(why, MU_ERR_ARGUMENT,
-			    "--format=%s: this version does not write it;"
-			    " expected text or json",
+			    "--format=%s: this version does not write it" MU_CURE
+			    "expected text or json",
 			    later[i]);
 	}
 	status = take_word(value, names, &choice, why);

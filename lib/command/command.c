@@ -68,7 +68,8 @@ find_cause(const struct mu_command_run *run, struct mu_why *why)
 		    why, MU_ERR_TARGET_GONE, "the command's end was not seen");
 	return mu_why(why, MU_ERR_NO_PERMISSION,
 	    "the command ended by _exit(2), or became a program that nothing"
-	    " can be preloaded into, and it cannot be traced here; allow"
+	    " can be preloaded into, and it cannot be traced here" MU_CURE
+	    "allow"
 	    " ptrace(2) to have every end seen");
 }
 

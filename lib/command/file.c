@@ -222,7 +222,8 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 	if (!is_ours(&header))
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%s is %sa program of another kind than memunreachable,"
-		    " which can neither go into it nor read it; build it for"
+		    " which can neither go into it nor read it" MU_CURE
+		    "build it for"
 		    " this machine",
 		    shown.text,
 		    header.e_ident[EI_CLASS] == ELFCLASS32 ? "of 32 bits, "
@@ -241,7 +242,8 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 	if (sanitizer != NULL)
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "%s has %s, which has its own allocator and must be"
-		    " the first library; run it without memunreachable, it"
+		    " the first library" MU_CURE
+		    "run it without memunreachable, it"
 		    " finds leaks itself, or build it without",
 		    shown.text, sanitizer->name);
 	return MU_OK;

@@ -53,14 +53,15 @@ find(const char *name, char *path, size_t size, struct mu_why *why)
 		name, own, "/../lib/", mu_configured_multiarch, path, size) &&
 	    !is_there(name, libdir, "", "", path, size))
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "no %s in %s, in ../lib from there, or in %s; make install"
+		    "no %s in %s, in ../lib from there, or in %s" MU_CURE
+		    "make install"
 		    " puts it there",
 		    name, mu_safe_argument(own).text, libdir);
 	/* ld.so(8): these end a name in LD_PRELOAD, and cannot be quoted. */
 	if (strpbrk(path, ": ") != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%s cannot be preloaded: LD_PRELOAD knows no path with a"
-		    " space or a colon; move it",
+		    " space or a colon" MU_CURE "move it",
 		    mu_safe_argument(path).text);
 	return MU_OK;
 }

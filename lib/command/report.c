@@ -28,7 +28,8 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	if (mkdtemp(report->folder) == NULL) {
 		report->folder[0] = '\0';
 		return mu_why(why, MU_ERR_RESOURCES,
-		    "cannot make a folder in %s for the reports (%s); set"
+		    "cannot make a folder in %s for the reports (%s)" MU_CURE
+		    "set"
 		    " TMPDIR to another place",
 		    mu_safe_argument(below).text, strerror(errno));
 	}

@@ -86,7 +86,8 @@ refuse_untraced(struct mu_command_run *run, int error)
 		return;
 	run->outside = true;
 	mu_why(&run->outside_why, MU_ERR_ARGUMENT,
-	    "nothing can be traced here (%s), which %s needs; allow ptrace(2),"
+	    "nothing can be traced here (%s), which %s needs" MU_CURE
+	    "allow ptrace(2),"
 	    " or leave it out",
 	    strerror(error),
 	    options->children ? "--children" : "--format=json");

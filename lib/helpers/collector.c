@@ -257,7 +257,8 @@ attend(struct mu_pass *pass)
 	if (life.stuck)
 		pass->collected = mu_why(&pass->why, MU_ERR_BUSY,
 		    "a fork of this process waits, mostly for a thread that"
-		    " reads the events of a userfaultfd; memunreachable -p"
+		    " reads the events of a userfaultfd" MU_CURE
+		    "memunreachable -p"
 		    " can read the process instead");
 	else if (life.killed)
 		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,

@@ -289,7 +289,8 @@ static enum mu_status
 not_read_in_time(struct mu_keeper *keeper)
 {
 	return mu_why(&keeper->result.why, MU_ERR_TIMEOUT,
-	    "process %d was not read in time; give it more time (--timeout)",
+	    "process %d was not read in time" MU_CURE
+	    "give it more time (--timeout)",
 	    keeper->target);
 }
 
@@ -379,7 +380,7 @@ attend(struct mu_keeper *keeper)
 	}
 	if (word != MU_KEEPER_TAKEN)
 		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
-		    "the keeper was killed; was memory short?");
+		    "the keeper was killed" MU_CURE "was memory short?");
 	why = keeper->result.why;
 	keeper->result = keeper->work->result;
 	if (status != MU_OK) {
@@ -411,7 +412,7 @@ mu_keeper_take(struct mu_keeper *keeper)
 		keeper->result.status = mu_why(&keeper->result.why,
 		    mu_status_from_errno((int)-error),
 		    error == -EAGAIN
-			? "user %d may start no more processes; raise"
+			? "user %d may start no more processes" MU_CURE "raise"
 			  " RLIMIT_NPROC or the cgroup's pids.max"
 			: "user %d cannot start the keeper (errno %ld)",
 		    (int)mu_sys0(SYS_geteuid), -error);

@@ -530,19 +530,16 @@ foresee(struct keeping *keeping, size_t num_threads)
 static void
 advise_longer(struct keeping *keeping)
 {
-	char *words = keeping->result->why.words;
+	struct mu_why *why = &keeping->result->why;
 	uint64_t least = 5 * keeping->asked->max_pause_ns / 2;
 	bool is_last = keeping->work->stop_ns == keeping->asked->deadline_ns;
-	size_t size = sizeof(keeping->result->why.words);
-	char *cure = strchr(words, ';');
-	size_t length = cure != NULL ? (size_t)(cure - words) : strlen(words);
 
+	mu_why_drop_cure(why);
 	if (is_last)
-		mu_text_format(words + length, size - length,
-		    "; give it more time (--timeout)");
+		mu_why_cure(why, "give it more time (--timeout)");
 	else
-		mu_text_format(words + length, size - length,
-		    "; it may stand still for longer with --max-pause=%us",
+		mu_why_cure(why,
+		    "it may stand still for longer with --max-pause=%us",
 		    mu_pause_advice(least));
 }
 

@@ -282,7 +282,8 @@ note_stacks(struct mu_pass *pass, struct sweep *sweep)
 	else if (search->status == MU_OK && pass->unasked > 0)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "the alternate signal stacks of %zu threads, which may be"
-		    " among these, are not known; stop=signal tells them",
+		    " among these, are not known" MU_CURE
+		    "stop=signal tells them",
 		    pass->unasked);
 }
 

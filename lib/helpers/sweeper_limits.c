@@ -100,7 +100,6 @@ mu_sweeper_limits_explain(
     const struct mu_arena *tables, enum mu_status status, struct mu_why *why)
 {
 	bool preset = mu_library.options.max_memory == 0;
-	size_t used = strlen(why->words);
 	char is[32], needed[32];
 
 	if (tables->refused == 0 ||
@@ -110,8 +109,8 @@ mu_sweeper_limits_explain(
 	/* What comes after what was refused is not known. */
 	shown(tables->refused + MIB - 1 - (tables->refused + MIB - 1) % MIB,
 	    needed, sizeof(needed));
-	mu_text_format(why->words + used, sizeof(why->words) - used,
-	    status == MU_PARTIAL ? "; max_memory is %s%s, %s would do"
-				 : "; max_memory is %s%s, needed: %s or more",
+	mu_why_cure(why,
+	    status == MU_PARTIAL ? "max_memory is %s%s, %s would do"
+				 : "max_memory is %s%s, needed: %s or more",
 	    is, preset ? " (half of what is available)" : "", needed);
 }

@@ -103,7 +103,7 @@ take_image(struct mu_pass *pass)
 	if (!mu_sys_block_signals(&mask)) {
 		mu_sys_close(&pass->pipe_write);
 		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
-		    "signals cannot be blocked; by a seccomp filter?");
+		    "signals cannot be blocked" MU_CURE "by a seccomp filter?");
 	}
 	/* Signals are blocked: what is alone now starts nothing. */
 	pass->alone = !pass->filtered && mu_sharer_none();

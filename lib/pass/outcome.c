@@ -241,12 +241,13 @@ note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 }
 
 static void
-note_cure(enum mu_status status, struct UnreachableMemoryInfo *info)
+note_cure(enum mu_status status, const struct mu_why *why,
+    struct UnreachableMemoryInfo *info)
 {
 	const char *cure = mu_status_cure(status);
 	size_t length = strlen(info->reason);
 
-	if (cure[0] != '\0' && strchr(info->reason, ';') == NULL)
+	if (cure[0] != '\0' && why->cure == 0)
 		mu_text_format(info->reason + length,
 		    sizeof(info->reason) - length, "; %s", cure);
 }
@@ -258,7 +259,7 @@ mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
 	info->status = (int)status;
 	if (status != MU_OK)
 		memcpy(info->reason, pass->why.words, sizeof(info->reason));
-	note_cure(status, info);
+	note_cure(status, &pass->why, info);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		note_inferred(pass, info);
 		note_reach(info);

@@ -154,7 +154,8 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 
 	if (pass->pid <= 0 || pass->tid <= 0)
 		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
-		    "getpid() or gettid() is refused; by a seccomp filter?");
+		    "getpid() or gettid() is refused" MU_CURE
+		    "by a seccomp filter?");
 	status = mu_procfs_enter(&pass->why);
 	if (status != MU_OK)
 		return status;

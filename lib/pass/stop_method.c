@@ -82,10 +82,10 @@ is_of_malloc(enum mu_status status)
 static void
 add_words(struct mu_why *why, const struct mu_why *more)
 {
-	size_t length = strlen(why->words);
+	struct mu_why second = *more;
 
-	mu_text_format(why->words + length, sizeof(why->words) - length,
-	    "; by signal: %s", more->words);
+	mu_why_after(&second, why, "; by signal: ");
+	*why = second;
 }
 
 /*
@@ -205,7 +205,8 @@ mu_stop_method_run(struct mu_pass *pass)
 		return status;
 	if (!mu_probe_helpers_stay())
 		return mu_why(&pass->why, MU_ERR_RESOURCES,
-		    "what we start would land in another PID namespace; ask"
+		    "what we start would land in another PID namespace" MU_CURE
+		    "ask"
 		    " before unshare(CLONE_NEWPID) or setns()");
 	pass->tries++;
 	pass->blocked = false;

@@ -55,7 +55,7 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 	};
 
 	if (status != MU_OK)
-		memcpy(header.why, why->words, sizeof(header.why));
+		header.why = *why;
 	if (status == MU_OK || status == MU_PARTIAL) {
 		header.transient = heap->transient;
 		header.num_allocations = heap->blocks.count;
@@ -97,7 +97,7 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    (judged || header->num_allocations == 0) &&
 	    header->usage.all.arenas == NULL &&
 	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
-	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
+	    mu_why_check(&header->why);
 }
 
 /* Memory of RESULTS; what arrived is looked through before it is believed. */
@@ -139,7 +139,7 @@ mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
 	if (!mu_leak_pipe_check(&header, pass->request->limit))
 		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
 		    "the sweeper's answer is damaged");
-	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
+	pass->why = header.why;
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
 	status = receive_entries(pass, results, &header);

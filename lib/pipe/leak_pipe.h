@@ -14,7 +14,7 @@
 #include "lib/state/results.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
-#define MU_PIPE_VERSION 6
+#define MU_PIPE_VERSION 7
 
 #define MU_PIPE_ARENAS 8
 
@@ -39,7 +39,7 @@ struct mu_pipe_header {
 	struct mu_pipe_usage usage;
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;
-	char why[256];
+	struct mu_why why;
 };
 
 /*

@@ -43,7 +43,7 @@ mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 	};
 
 	if (status != MU_OK)
-		memcpy(header.why, why->words, sizeof(header.why));
+		header.why = *why;
 	if (status == MU_OK || status == MU_PARTIAL) {
 		header.transient = heap->transient;
 		header.num_allocations = heap->blocks.count;
@@ -70,7 +70,7 @@ mu_why_pipe_check(const struct mu_why_header *header)
 	    header->num_entries <= header->total &&
 	    header->total <= PTRDIFF_MAX &&
 	    (judged || (header->num_allocations == 0 && header->total == 0)) &&
-	    memchr(header->why, '\0', sizeof(header->why)) != NULL;
+	    mu_why_check(&header->why);
 }
 
 bool
@@ -207,7 +207,7 @@ mu_why_pipe_receive(struct mu_pass *pass, struct mu_references *references,
 	if (!mu_why_pipe_check(&header))
 		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
 		    "the sweeper's answer is damaged");
-	memcpy(pass->why.words, header.why, sizeof(pass->why.words));
+	pass->why = header.why;
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
 	pass->transient = header.transient != 0;

@@ -26,7 +26,7 @@ struct mu_why_header {
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t total;       /* references */
 	uint64_t num_entries; /* struct mu_referrer each, right behind */
-	char why[256];
+	struct mu_why why;
 };
 
 /* What is asked, and the answer. */

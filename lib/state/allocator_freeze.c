@@ -103,7 +103,8 @@ lock_arena(struct mu_pass *pass, uintptr_t arena)
 			 : mutex_take((int *)arena, pass->deadline_ns);
 	if (!taken)
 		return mu_why(&pass->why, MU_ERR_BUSY,
-		    "malloc's arena %p stayed locked; was the check asked for "
+		    "malloc's arena %p stayed locked" MU_CURE
+		    "was the check asked for "
 		    "by a signal handler that interrupted malloc?",
 		    (void *)arena);
 	pass->locked[pass->num_locked++] = arena;

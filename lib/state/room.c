@@ -274,13 +274,15 @@ judge_other(const struct mu_room *room, struct mu_why *why)
 	if (tasks < SPARE_TASKS)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "the container of process %d may start only %zu more"
-		    " threads, of which a copy would take one; raise the"
+		    " threads, of which a copy would take one" MU_CURE
+		    "raise the"
 		    " cgroup's pids.max",
 		    room->pid, tasks);
 	if (room->headroom.unseen)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "the memory cgroup of process %d cannot be seen from this"
-		    " container, nor how much memory it has left; check from"
+		    " container, nor how much memory it has left" MU_CURE
+		    "check from"
 		    " outside",
 		    room->pid);
 	return MU_OK;
@@ -295,7 +297,8 @@ mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 	if (is_pool_shared(room))
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "process %d has private huge pages (MAP_HUGETLB), and a"
-		    " fork could cost it one; only reading it from outside"
+		    " fork could cost it one" MU_CURE
+		    "only reading it from outside"
 		    " (memunreachable -p) is safe",
 		    room->pid);
 	if (room->traced)

@@ -38,7 +38,8 @@ static enum mu_status
 damaged(const struct parsing *parsing, const char *what)
 {
 	return mu_why(parsing->why, MU_ERR_ARGUMENT,
-	    "%s is damaged: %s; write the core again", parsing->path, what);
+	    "%s is damaged: %s" MU_CURE "write the core again", parsing->path,
+	    what);
 }
 
 static enum mu_status
@@ -230,10 +231,11 @@ open_regular(const char *path, int *fd, struct mu_why *why)
 	*fd = mu_sys_open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
 	if (*fd < 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    *fd == -ENOENT       ? "%s: no such file (errno %d)"
-			: *fd == -EACCES ? "%s may not be read (errno %d); "
-					   "ask its owner, or be root"
-					 : "cannot open %s (errno %d)",
+		    *fd == -ENOENT ? "%s: no such file (errno %d)"
+			: *fd == -EACCES
+			? "%s may not be read (errno %d)" MU_CURE
+			  "ask its owner, or be root"
+			: "cannot open %s (errno %d)",
 		    path, -*fd);
 	if (fstat(*fd, &about) != 0)
 		return mu_why(
@@ -245,7 +247,7 @@ open_regular(const char *path, int *fd, struct mu_why *why)
 	    : S_ISSOCK(about.st_mode) ? "a socket"
 				      : "a device";
 	return mu_why(why, MU_ERR_ARGUMENT,
-	    "%s is %s; give the file that the core is in", path, what);
+	    "%s is %s" MU_CURE "give the file that the core is in", path, what);
 }
 
 static enum mu_status

@@ -156,13 +156,15 @@ place(struct opening *opening, size_t first, size_t last)
 	base = reserve(opening, begin, size);
 	if (base == NULL)
 		return mu_why(opening->why, MU_ERR_NO_MEMORY,
-		    "no address space for %zu bytes of the core at %p; see "
+		    "no address space for %zu bytes of the core at %p" MU_CURE
+		    "see "
 		    "ulimit -v",
 		    size, (void *)begin);
 	for (i = first; i <= last; i++)
 		if (!put(opening, i, base + (mappings[i].range.begin - begin)))
 			return mu_why(opening->why, MU_ERR_NO_MEMORY,
-			    "cannot map the core's memory at %p; raise "
+			    "cannot map the core's memory at %p" MU_CURE
+			    "raise "
 			    "vm.max_map_count",
 			    (void *)mappings[i].range.begin);
 	return MU_OK;

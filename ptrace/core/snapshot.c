@@ -130,9 +130,9 @@ judge(const struct mu_snapshot_core *core, struct mu_why *why)
 	if (core->num_gaps == 0)
 		return MU_OK;
 	add_names(&text, core);
-	return mu_why(why, MU_PARTIAL, "%zu bytes are not in the core%s%s",
-	    core->gap_bytes, words,
-	    is_curable(core) ? "; see --sysroot and --exe" : "");
+	return mu_why(why, MU_PARTIAL,
+	    "%zu bytes are not in the core%s" MU_CURE "%s", core->gap_bytes,
+	    words, is_curable(core) ? "see --sysroot and --exe" : "");
 }
 
 /*
@@ -157,7 +157,7 @@ check_stacks(const struct mu_snapshot *snap,
 	return mu_why(why, MU_ERR_ARGUMENT,
 	    core->file.cut > 0
 		? "the core is cut short: no thread's stack is in it"
-		: "the core has no private memory: no thread's stack is in it; "
+		: "the core has no private memory: no thread's stack is in it" MU_CURE
 		  "echo 0x33 > /proc/PID/coredump_filter before it is written");
 }
 

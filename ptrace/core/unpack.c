@@ -194,7 +194,7 @@ unpack(const struct packing *packing, int *fd, int to, const char *folder,
 	error = start(packing->tool, *fd, &from, &pid);
 	if (error != 0)
 		return mu_why(why, MU_ERR_ARGUMENT,
-		    "%s is compressed, and %s cannot be run (errno %d); "
+		    "%s is compressed, and %s cannot be run (errno %d)" MU_CURE
 		    "install %s, or unpack the core elsewhere",
 		    path, packing->tool, error, packing->tool);
 	room = copy(from, to, &size);
@@ -203,7 +203,8 @@ unpack(const struct packing *packing, int *fd, int to, const char *folder,
 		continue;
 	if (!room)
 		return mu_why(why, MU_ERR_RESOURCES,
-		    "no room in %s to unpack %s; set TMPDIR to a folder that "
+		    "no room in %s to unpack %s" MU_CURE
+		    "set TMPDIR to a folder that "
 		    "has some",
 		    folder, path);
 	if (size == 0)
@@ -230,7 +231,8 @@ mu_core_unpack(int *fd, const char *path, struct mu_why *why)
 	to = open_temporary(&folder);
 	if (to < 0)
 		return mu_why(why, MU_ERR_RESOURCES,
-		    "no file can be made to unpack %s; set TMPDIR to a folder "
+		    "no file can be made to unpack %s" MU_CURE
+		    "set TMPDIR to a folder "
 		    "where it can",
 		    path);
 	status = unpack(packing, fd, to, folder, path, why);

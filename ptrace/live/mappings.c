@@ -199,7 +199,8 @@ unreadable(pid_t pid, long error, struct mu_why *why)
 	if (error == -EACCES || error == -EPERM)
 		return mu_refusal(pid, pid, (int)-error, why);
 	return mu_why(why, MU_ERR_NO_PROC,
-	    "cannot read /proc/%d/maps (error %ld); mount -t proc proc /proc",
+	    "cannot read /proc/%d/maps (error %ld)" MU_CURE
+	    "mount -t proc proc /proc",
 	    pid, -error);
 }
 

@@ -161,7 +161,8 @@ try_once(struct parking_round *round)
 		if (mu_sys_now_ns() >= round->stop_ns)
 			status = mu_why(round->why, MU_ERR_TIMEOUT,
 			    "process %d still had new threads after %zu"
-			    " listings; let it stand still for longer (option"
+			    " listings" MU_CURE
+			    "let it stand still for longer (option"
 			    " max_pause)",
 			    parking->pid, parking->rescans);
 		else

@@ -90,7 +90,7 @@ timed_out(const struct mu_parking *parking, struct mu_why *why)
 	state = mu_proc_state(parking->pid, tid);
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d did not come to its handler of signal %d in time"
-	    " (state %c); let it stand still for longer (option"
+	    " (state %c)" MU_CURE "let it stand still for longer (option"
 	    " max_pause)",
 	    tid, parking->signo, state < 0 ? '?' : state);
 }

@@ -69,7 +69,7 @@ mu_pause_await_calm(pid_t pid, struct mu_why *why)
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d of process %d is in uninterruptible sleep (state D), for"
 	    " a disk or in vfork(): all others would stand still until that is"
-	    " over; ask again later",
+	    " over" MU_CURE "ask again later",
 	    calm.sleeper, pid);
 }
 
@@ -113,7 +113,8 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 		mu_text_format(what, sizeof(what), "read %zu MiB of",
 		    (size_t)(bytes >> 20));
 	return mu_why(why, MU_ERR_TIMEOUT,
-	    "to %s process %d would stop it for about %s; --max-pause=%us"
+	    "to %s process %d would stop it for about %s" MU_CURE
+	    "--max-pause=%us"
 	    " allows it",
 	    what, pid, span, mu_pause_advice(ns));
 }

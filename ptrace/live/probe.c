@@ -200,8 +200,8 @@ mu_probe_parking(uint64_t deadline_ns, struct mu_why *why)
 	if (end > 0 && WIFSIGNALED(end) &&
 	    (WTERMSIG(end) == SIGSYS || WTERMSIG(end) == SIGSEGV))
 		return mu_why(why, MU_ERR_NO_PERMISSION,
-		    "a seccomp filter kills who sends or handles a signal;"
-		    " allow rt_tgsigqueueinfo, rt_sigreturn, arch_prctl");
+		    "a seccomp filter kills who sends or handles a signal" MU_CURE
+		    "allow rt_tgsigqueueinfo, rt_sigreturn, arch_prctl");
 	if (end >= 0)
 		return mu_why_died(why, "the child that tries signals", end);
 	return mu_why(why, mu_status_from_errno(-end),

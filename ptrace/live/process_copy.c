@@ -86,12 +86,13 @@ refused(pid_t pid, long result, struct mu_why *why)
 	if (result == -EAGAIN)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "process %d may start no more processes, so it cannot be"
-		    " copied; raise RLIMIT_NPROC or the cgroup's pids.max",
+		    " copied" MU_CURE
+		    "raise RLIMIT_NPROC or the cgroup's pids.max",
 		    pid);
 	if (result == -ENOMEM)
 		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no memory for a copy of process %d;"
-		    " vm.overcommit_memory=1 would give it",
+		    "no memory for a copy of process %d" MU_CURE
+		    "vm.overcommit_memory=1 would give it",
 		    pid);
 	return mu_why(why, mu_status_from_errno((int)-result),
 	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
@@ -186,7 +187,7 @@ mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
 	mu_wakeup_close(&wakeup);
 	if (!stopped)
 		return mu_why(why, MU_ERR_TIMEOUT,
-		    "the copy did not stop in time; give it more time"
+		    "the copy did not stop in time" MU_CURE "give it more time"
 		    " (--timeout)");
 	lead_to_name(copy);
 	if (!mu_tracee_stopped(&tracee) ||

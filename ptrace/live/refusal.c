@@ -116,11 +116,11 @@ judge_tracer(const struct mu_refusal_facts *facts, struct mu_why *why)
 {
 	if (facts->tracer_name[0] == '\0')
 		return mu_why(why, MU_ERR_ALREADY_TRACED,
-		    "process %d is already traced by %d; detach that",
+		    "process %d is already traced by %d" MU_CURE "detach that",
 		    facts->pid, facts->tracer);
 	return mu_why(why, MU_ERR_ALREADY_TRACED,
-	    "process %d is already traced by %d (%s); detach that", facts->pid,
-	    facts->tracer, facts->tracer_name);
+	    "process %d is already traced by %d (%s)" MU_CURE "detach that",
+	    facts->pid, facts->tracer, facts->tracer_name);
 }
 
 static enum mu_status
@@ -128,16 +128,18 @@ judge_yama(const struct mu_refusal_facts *facts, struct mu_why *why)
 {
 	if (facts->yama_scope == 1)
 		return mu_why(why, MU_ERR_PTRACE_YAMA,
-		    "Yama refuses ptrace (ptrace_scope 1); let process %d call"
+		    "Yama refuses ptrace (ptrace_scope 1)" MU_CURE
+		    "let process %d call"
 		    " prctl(PR_SET_PTRACER), set kernel.yama.ptrace_scope=0,"
 		    " or give us CAP_SYS_PTRACE",
 		    facts->pid);
 	if (facts->yama_scope == 2)
 		return mu_why(why, MU_ERR_PTRACE_YAMA,
-		    "Yama refuses ptrace (ptrace_scope 2); give us"
+		    "Yama refuses ptrace (ptrace_scope 2)" MU_CURE "give us"
 		    " CAP_SYS_PTRACE, or set kernel.yama.ptrace_scope=0");
 	return mu_why(why, MU_ERR_PTRACE_YAMA,
-	    "Yama refuses ptrace until the next boot (ptrace_scope 3); boot"
+	    "Yama refuses ptrace until the next boot (ptrace_scope 3)" MU_CURE
+	    "boot"
 	    " with kernel.yama.ptrace_scope=0");
 }
 
@@ -146,8 +148,8 @@ mu_refusal_judge(const struct mu_refusal_facts *facts, struct mu_why *why)
 {
 	if (facts->call_refused)
 		return mu_why(why, MU_ERR_PTRACE_SECCOMP,
-		    "a seccomp filter or sandbox refuses ptrace (error %d);"
-		    " allow it, in a container by --cap-add SYS_PTRACE",
+		    "a seccomp filter or sandbox refuses ptrace (error %d)" MU_CURE
+		    "allow it, in a container by --cap-add SYS_PTRACE",
 		    facts->probe_error);
 	if (facts->tracer != 0)
 		return judge_tracer(facts, why);
@@ -156,13 +158,15 @@ mu_refusal_judge(const struct mu_refusal_facts *facts, struct mu_why *why)
 	if (facts->sys_ptrace != 1 && facts->uid >= 0 &&
 	    facts->target_uid >= 0 && facts->uid != facts->target_uid)
 		return mu_why(why, MU_ERR_NO_PERMISSION,
-		    "process %d is of user %d, we are user %d; run as that"
+		    "process %d is of user %d, we are user %d" MU_CURE
+		    "run as that"
 		    " user or with CAP_SYS_PTRACE",
 		    facts->pid, facts->target_uid, facts->uid);
 	if (facts->sys_ptrace != 1 && facts->dumpable == 0)
 		return mu_why(why, MU_ERR_NOT_DUMPABLE,
 		    "process %d is not dumpable (PR_SET_DUMPABLE 0, or"
-		    " setuid); set it dumpable for the check, or run as root",
+		    " setuid)" MU_CURE
+		    "set it dumpable for the check, or run as root",
 		    facts->pid);
 	if (facts->sys_ptrace != 1 && facts->yama_scope > 0)
 		return judge_yama(facts, why);
@@ -222,6 +226,7 @@ enum mu_status
 mu_refusal_deadly(struct mu_why *why)
 {
 	return mu_why(why, MU_ERR_PTRACE_SECCOMP,
-	    "a seccomp filter kills who calls ptrace; let it refuse with an"
+	    "a seccomp filter kills who calls ptrace" MU_CURE
+	    "let it refuse with an"
 	    " error, or allow it");
 }

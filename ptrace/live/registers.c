@@ -183,7 +183,7 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "thread %d does not run " MU_ABI
 		    " code: a program of 32 bits or of another processor can"
-		    " not be read; build it for this one",
+		    " not be read" MU_CURE "build it for this one",
 		    tid);
 	*busy = mu_arch_in_user_code(general);
 	*thread = (struct mu_thread) {

@@ -110,7 +110,7 @@ diverted(const struct run *run)
 {
 	return mu_why(run->why, MU_ERR_BUSY,
 	    "thread %d made another system call than ours, and was kept from"
-	    " it; does another process write to its code?",
+	    " it" MU_CURE "does another process write to its code?",
 	    run->thread->tracee->tid);
 }
 
@@ -118,7 +118,8 @@ static enum mu_status
 too_late(const struct run *run)
 {
 	return mu_why(run->why, MU_ERR_TIMEOUT,
-	    "a system call in thread %d took too long; give it more time",
+	    "a system call in thread %d took too long" MU_CURE
+	    "give it more time",
 	    run->thread->tracee->tid);
 }
 
@@ -127,7 +128,7 @@ came_between(const struct run *run)
 {
 	return mu_why(run->why, MU_ERR_BUSY,
 	    "signal %d came in between while thread %d did a system call for"
-	    " us; ask again",
+	    " us" MU_CURE "ask again",
 	    run->stop.status & 0x7f, run->thread->tracee->tid);
 }
 

@@ -57,7 +57,8 @@ list_failed(pid_t pid, long error, struct mu_why *why)
 	    mu_procfs_shows_us())
 		return mu_refusal(pid, pid, EPERM, why);
 	return mu_why(why, MU_ERR_NO_PROC,
-	    "cannot list /proc/%d/task (error %ld); mount -t proc proc /proc",
+	    "cannot list /proc/%d/task (error %ld)" MU_CURE
+	    "mount -t proc proc /proc",
 	    pid, -error);
 }
 

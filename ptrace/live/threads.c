@@ -161,7 +161,8 @@ timed_out(const struct capture *cap, pid_t tid)
 	int state = mu_proc_state(cap->out->pid, tid);
 
 	return mu_why(cap->why, MU_ERR_TIMEOUT,
-	    "thread %d of process %d did not stop in time (state %c); let it"
+	    "thread %d of process %d did not stop in time (state %c)" MU_CURE
+	    "let it"
 	    " stand still for longer (option max_pause)",
 	    tid, cap->out->pid, state < 0 ? '?' : state);
 }
@@ -288,7 +289,8 @@ out_of_time(const struct mu_threads *out, struct mu_why *why)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "no time was left to stop process %d", out->pid);
 	return mu_why(why, MU_ERR_TIMEOUT,
-	    "process %d still had new threads after %zu listings; let it stand"
+	    "process %d still had new threads after %zu listings" MU_CURE
+	    "let it stand"
 	    " still for longer (option max_pause)",
 	    out->pid, out->rescans);
 }

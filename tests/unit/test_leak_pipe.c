@@ -95,7 +95,7 @@ START_TEST(damaged_headers_are_refused)
 	REFUSED(leak_bytes, 1001);
 #undef REFUSED
 	header = good_header();
-	memset(header.why, 'x', sizeof(header.why));
+	memset(header.why.words, 'x', sizeof(header.why.words));
 	ck_assert(!mu_leak_pipe_check(&header, 2));
 }
 END_TEST

@@ -201,7 +201,7 @@ START_TEST(damaged_headers_are_refused)
 	header.total = header.num_entries = MU_MAX_REFERRERS + 1;
 	ck_assert(!mu_why_pipe_check(&header));
 	header = good_header();
-	memset(header.why, 'x', sizeof(header.why));
+	memset(header.why.words, 'x', sizeof(header.why.words));
 	ck_assert(!mu_why_pipe_check(&header));
 }
 END_TEST
