@@ -105,10 +105,10 @@ mu_why_cure(struct mu_why *why, const char *format, ...)
 	size_t length = strlen(why->words);
 	va_list args;
 
+	if (length + sizeof(BETWEEN) > sizeof(why->words))
+		return;
 	length += mu_text_format(
 	    why->words + length, sizeof(why->words) - length, BETWEEN);
-	if (length >= sizeof(why->words))
-		return;
 	if (why->cure == 0)
 		why->cure = (unsigned short)length;
 	va_start(args, format);
@@ -154,30 +154,23 @@ mu_why_check(const struct mu_why *why)
  * With every signal blocked a helper dies of SIGKILL or of what the kernel
  * forces on it: a fault, a filter, a debugger's breakpoint.
  */
-static const char *
-signal_words(int signo)
-{
-	switch (signo) {
-	case SIGKILL:
-		return " (SIGKILL); was memory short?";
-	case SIGSYS:
-		return " (SIGSYS); by a seccomp filter?";
-	case SIGTRAP:
-		return " (SIGTRAP); a breakpoint?";
-	case SIGSEGV:
-		return " (SIGSEGV)";
-	case SIGBUS:
-		return " (SIGBUS)";
-	case SIGILL:
-		return " (SIGILL)";
-	default:
-		return "";
-	}
-}
+static const struct death {
+	int signo;
+	const char *name, *guess;
+} deaths[] = {
+	{ SIGKILL, " (SIGKILL)", "was memory short?" },
+	{ SIGSYS, " (SIGSYS)", "by a seccomp filter?" },
+	{ SIGTRAP, " (SIGTRAP)", "a breakpoint?" },
+	{ SIGSEGV, " (SIGSEGV)", "" },
+	{ SIGBUS, " (SIGBUS)", "" },
+	{ SIGILL, " (SIGILL)", "" },
+	{ 0, "", "" },
+};
 
 enum mu_status
 mu_why_died(struct mu_why *why, const char *who, int wait_status)
 {
+	const struct death *death = deaths;
 	int signo = wait_status & 0x7f;
 
 	if (wait_status < 0)
@@ -186,8 +179,11 @@ mu_why_died(struct mu_why *why, const char *who, int wait_status)
 		return mu_why(why, MU_ERR_HELPER_DIED,
 		    "%s ended with exit status %d", who,
 		    wait_status >> 8 & 0xff);
-	return mu_why(why, MU_ERR_HELPER_DIED, "%s was killed by signal %d%s",
-	    who, signo, signal_words(signo));
+	while (death->signo != 0 && death->signo != signo)
+		death++;
+	return mu_why(why, MU_ERR_HELPER_DIED,
+	    "%s was killed by signal %d%s" MU_CURE "%s", who, signo,
+	    death->name, death->guess);
 }
 
 enum mu_status

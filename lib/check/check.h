@@ -11,7 +11,7 @@
 #include <sys/types.h>
 
 #include "heapwalk/subject/reach.h"
-#include "lib/writers/answer.h"
+#include "lib/writers/report.h"
 #include "mu/status.h"
 
 /* How the memory of a process is read; see --stop. */
@@ -57,11 +57,11 @@ struct mu_check {
  * before, and to be released after, in any case.
  */
 enum mu_status mu_check_process(
-    const struct mu_check *check, struct mu_answer *answer);
+    const struct mu_check *check, struct mu_report *answer);
 enum mu_status mu_check_core(
-    const struct mu_check *check, struct mu_answer *answer);
+    const struct mu_check *check, struct mu_report *answer);
 
 /* Accepts a zeroed answer. */
-void mu_check_release(struct mu_answer *answer);
+void mu_check_release(struct mu_report *answer);
 
 #endif

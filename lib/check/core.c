@@ -117,7 +117,7 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
  */
 static void
 name_addresses(
-    struct reading *reading, struct mu_answer *answer, uint64_t deadline_ns)
+    struct reading *reading, struct mu_report *answer, uint64_t deadline_ns)
 {
 	const struct mu_check *check = reading->check;
 	struct mu_rights rights = mu_rights_of_file(check->core);
@@ -144,7 +144,7 @@ close_core(struct reading *reading)
 
 /* The whole path, if its first page says where it was mapped. */
 static void
-name_program(const struct reading *reading, struct mu_answer *answer)
+name_program(const struct reading *reading, struct mu_report *answer)
 {
 	const struct mu_core_process *process = &reading->core.process;
 	const struct mu_mapping *mapping = process->headers == 0
@@ -158,7 +158,7 @@ name_program(const struct reading *reading, struct mu_answer *answer)
 }
 
 enum mu_status
-mu_check_core(const struct mu_check *check, struct mu_answer *answer)
+mu_check_core(const struct mu_check *check, struct mu_report *answer)
 {
 	const struct mu_core_places places = { check->exe, check->sysroot };
 	uint64_t begin_ns = mu_sys_now_ns();

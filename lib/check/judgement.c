@@ -117,7 +117,7 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 }
 
 static void
-name_allocator(const struct mu_search *search, struct mu_answer *answer)
+name_allocator(const struct mu_search *search, struct mu_report *answer)
 {
 	const struct mu_snapshot *snap = search->snap;
 	const struct mu_glibc_layout *layout =
@@ -198,13 +198,14 @@ cure_of(enum mu_status status, const struct mu_snapshot *snap)
 /* With what mostly helps, unless the words have a cure of their own. */
 static void
 note_why(enum mu_status status, const struct mu_why *why,
-    const struct mu_snapshot *snap, struct UnreachableMemoryInfo *info)
+    const struct mu_snapshot *snap, struct mu_report *report)
 {
 	const char *cure = cure_of(status, snap);
-	bool cured = cure[0] == '\0' || why->cure > 0;
+	struct mu_why cured = *why;
 
-	mu_text_format(info->reason, sizeof(info->reason), "%s%s%s", why->words,
-	    cured ? "" : "; ", cured ? "" : cure);
+	if (cured.cure == 0 && cure[0] != '\0')
+		mu_why_cure(&cured, "%s", cure);
+	mu_report_reason(report, status, &cured);
 }
 
 /* What the program's heap was taken for without its release being known. */
@@ -233,7 +234,7 @@ note_options(const struct mu_check *check, struct UnreachableMemoryInfo *info)
 }
 
 static bool
-take_result(const struct mu_search *search, struct mu_answer *answer)
+take_result(const struct mu_search *search, struct mu_report *answer)
 {
 	struct UnreachableMemoryInfo *info = &answer->info;
 
@@ -258,18 +259,18 @@ take_result(const struct mu_search *search, struct mu_answer *answer)
 
 enum mu_status
 mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
-    const struct mu_why *why, struct mu_answer *answer)
+    const struct mu_why *why, struct mu_report *answer)
 {
 	struct UnreachableMemoryInfo *info = &answer->info;
 	struct mu_why full = { 0 };
 
 	if (status != MU_OK)
-		note_why(status, why, judgement->search.snap, info);
+		note_why(status, why, judgement->search.snap, answer);
 	if ((status == MU_OK || status == MU_PARTIAL) &&
 	    !take_result(&judgement->search, answer)) {
 		status = mu_why(&full, MU_ERR_NO_MEMORY,
 		    "no room for %zu leaks", judgement->search.leaks.num_leaks);
-		note_why(status, &full, judgement->search.snap, info);
+		note_why(status, &full, judgement->search.snap, answer);
 	}
 	if (status == MU_OK || status == MU_PARTIAL)
 		note_options(judgement->check, info);
@@ -335,7 +336,7 @@ mu_judgement_close(struct mu_judgement *judgement)
 }
 
 void
-mu_check_release(struct mu_answer *answer)
+mu_check_release(struct mu_report *answer)
 {
 	free(answer->entries.packed);
 	free(answer->usage.arenas);

@@ -51,7 +51,7 @@ void mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 
 /* What the search found becomes ANSWER's; STATUS and WHY: how it ended. */
 enum mu_status mu_judgement_tell(const struct mu_judgement *judgement,
-    enum mu_status status, const struct mu_why *why, struct mu_answer *answer);
+    enum mu_status status, const struct mu_why *why, struct mu_report *answer);
 
 /*
  * Note what was lost, while the memory is still there to be read: for another

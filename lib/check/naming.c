@@ -197,7 +197,7 @@ note_leak(struct noting *noting, const struct Leak *leak)
 }
 
 void
-mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
+mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
 {
 	struct mu_naming *naming = calloc(1, sizeof(*naming));
@@ -208,6 +208,7 @@ mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
 	answer->naming = naming;
 	if (naming == NULL)
 		return;
+	answer->names = (struct mu_names) { mu_naming_find, naming };
 	if (!take_mappings(naming, mappings, num_mappings, recorder)) {
 		mu_naming_close(answer);
 		return;
@@ -225,7 +226,7 @@ mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
 }
 
 void
-mu_naming_ask(struct mu_answer *answer, const struct mu_symbols_source *source,
+mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
     const struct mu_rights *rights, uint64_t deadline_ns)
 {
 	struct mu_naming *naming = answer->naming;
@@ -273,7 +274,7 @@ mu_naming_find(
 }
 
 void
-mu_naming_close(struct mu_answer *answer)
+mu_naming_close(struct mu_report *answer)
 {
 	struct mu_naming *naming = answer->naming;
 
@@ -286,4 +287,5 @@ mu_naming_close(struct mu_answer *answer)
 	free(naming->answers);
 	free(naming);
 	answer->naming = NULL;
+	answer->names = (struct mu_names) { .find = NULL };
 }

@@ -6,7 +6,7 @@
 #define LIB_CHECK_NAMING_H
 
 #include "lib/symbolize/helper.h"
-#include "lib/writers/answer.h"
+#include "lib/writers/report.h"
 
 struct mu_recorder;
 struct mu_unloaded;
@@ -28,7 +28,7 @@ struct mu_naming {
  * modules that RECORDER (zero: there is none) saw go; both may go afterwards.
  * No memory: there are no names.
  */
-void mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
+void mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder);
 
 /*
@@ -36,7 +36,7 @@ void mu_naming_open(struct mu_answer *answer, const struct mu_mapping *mappings,
  * half of the time until DEADLINE_NS, but a second. answer->names_note says
  * what is missing.
  */
-void mu_naming_ask(struct mu_answer *answer,
+void mu_naming_ask(struct mu_report *answer,
     const struct mu_symbols_source *source, const struct mu_rights *rights,
     uint64_t deadline_ns);
 
@@ -45,6 +45,6 @@ bool mu_naming_find(const struct mu_naming *naming, uintptr_t address,
     struct mu_symbol *symbol);
 
 /* Accepts an answer without names. */
-void mu_naming_close(struct mu_answer *answer);
+void mu_naming_close(struct mu_report *answer);
 
 #endif

@@ -30,7 +30,7 @@
 struct looking {
 	struct mu_process_look last;
 	unsigned tries;
-	struct mu_answer kept; /* of the last look that judged the heap */
+	struct mu_report kept; /* of the last look that judged the heap */
 	bool has_kept;
 	struct mu_why doubt; /* why there is none, if it was the last */
 };
@@ -78,7 +78,7 @@ worth_another(struct mu_process_look *last, unsigned tries, unsigned peeks)
 
 /* The last look becomes ANSWER's. */
 static enum mu_status
-tell(const struct mu_process_look *last, struct mu_answer *answer)
+tell(const struct mu_process_look *last, struct mu_report *answer)
 {
 	const struct mu_keeper *keeper = &last->keeper;
 	enum mu_status status;
@@ -122,7 +122,7 @@ keep_judged(struct looking *looking)
 
 /* Of a look that failed, what the one before it found. */
 static enum mu_status
-tell_kept(struct looking *looking, struct mu_answer *answer)
+tell_kept(struct looking *looking, struct mu_report *answer)
 {
 	struct UnreachableMemoryInfo *info = &looking->kept.info;
 	size_t length = strlen(info->reason);
@@ -229,7 +229,7 @@ explain_doubt(struct looking *looking)
 }
 
 static void
-name_program(pid_t pid, struct mu_answer *answer)
+name_program(pid_t pid, struct mu_report *answer)
 {
 	char path[64];
 	ssize_t length;
@@ -244,7 +244,7 @@ name_program(pid_t pid, struct mu_answer *answer)
  * helper would have a copy of is given back.
  */
 static void
-name_addresses(const struct mu_process_look *last, struct mu_answer *answer)
+name_addresses(const struct mu_process_look *last, struct mu_report *answer)
 {
 	const struct mu_check *check = last->check;
 	pid_t tid = mu_proc_living(answer->pid);
@@ -257,7 +257,7 @@ name_addresses(const struct mu_process_look *last, struct mu_answer *answer)
 }
 
 enum mu_status
-mu_check_process(const struct mu_check *check, struct mu_answer *answer)
+mu_check_process(const struct mu_check *check, struct mu_report *answer)
 {
 	struct looking looking = {
 		.last = { .check = check, .way = ways[check->stop] },

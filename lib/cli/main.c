@@ -10,18 +10,16 @@
 
 #include "lib/check/check.h"
 #include "lib/check/deputy.h"
-#include "lib/check/naming.h"
 #include "lib/cli/frame_filter.h"
 #include "lib/cli/options.h"
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
 #include "lib/report/text.h"
-#include "lib/writers/text_report.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
 #include "lib/writers/exit_status.h"
-#include "lib/writers/json_report.h"
+#include "lib/writers/text_report.h"
 #include "mu/sys.h"
 
 #define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */
@@ -59,33 +57,29 @@ struct question {
 
 static bool
 write_report(
-    const struct question *question, const struct mu_answer *answer, FILE *out)
+    const struct question *question, const struct mu_report *answer, FILE *out)
 {
 	const struct mu_cli_options *options = question->options;
-	struct mu_text_report report = {
+	const struct mu_writer *writer = options->writer;
+	struct mu_shown shown = {
 		.contents = options->contents,
-		.names = { mu_naming_find, answer->naming },
 		.style = question->style,
 	};
 
-	if (answer->naming == NULL)
-		report.names.find = NULL;
-	if (options->format == MU_CLI_JSON)
-		return mu_json_report(
-		    out, answer, options->contents, &report.names);
 	/* What was not checked is reported on standard error in any case. */
-	if (mu_exit_judged(&answer->info) || question->filed)
-		mu_text_report(out, &report, answer);
-	return true;
+	if (writer->for_people && !mu_exit_judged(&answer->info) &&
+	    !question->filed)
+		return true;
+	return writer->write(out, answer, &shown);
 }
 
 static void
-complain_unchecked(const struct mu_answer *answer)
+complain_unchecked(const struct mu_report *answer)
 {
 	if (mu_exit_judged(&answer->info))
 		return;
 	fputs("memunreachable: ", stderr);
-	mu_text_report_failure(stderr, &answer->info);
+	mu_text_report_failure(stderr, answer);
 	fputc('\n', stderr);
 }
 
@@ -102,7 +96,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.max_pause_ns = options->max_pause_ms * MU_NS_PER_MS,
 		.limit = options->limit,
 		/* Words also name the type of a block by them. */
-		.contents = options->contents || options->format != MU_CLI_JSON,
+		.contents = options->contents || options->writer->for_people,
 		.max_memory = options->max_memory,
 		.workers = options->workers,
 		.reach = mu_options_reach(&options->library),
@@ -118,7 +112,7 @@ answer_question(void *ctx, FILE *out)
 {
 	const struct question *question = ctx;
 	const struct mu_cli_options *options = question->options;
-	struct mu_answer answer = { .stop = "" };
+	struct mu_report answer = { .stop = "" };
 	struct mu_progress progress;
 	struct mu_check wanted;
 	int status;
@@ -181,7 +175,7 @@ sum_up(FILE *out, const struct UnreachableMemoryInfo *info)
 }
 
 static void
-show(void *ctx, const struct mu_answer *answer)
+show(void *ctx, const struct mu_report *answer)
 {
 	struct reports *reports = ctx;
 	struct question question = {
@@ -190,7 +184,7 @@ show(void *ctx, const struct mu_answer *answer)
 		.style = choose_style(reports->output, reports->options),
 	};
 
-	if (reports->options->format == MU_CLI_TEXT &&
+	if (reports->options->writer->for_people &&
 	    mu_exit_judged(&answer->info))
 		sum_up(reports->output->text, &answer->info);
 	if (!write_report(&question, answer, reports->output->text))
@@ -206,15 +200,13 @@ refuse_command(
     struct reports *reports, enum mu_status status, const struct mu_why *why)
 {
 	struct question question = { .options = reports->options };
-	struct mu_answer answer = { .stop = "" };
+	struct mu_report answer = { .stop = "" };
 	struct mu_why unwritten = { "" };
 
 	complain(MU_EXIT_UNCHECKED, why);
-	if (reports->options->format != MU_CLI_JSON)
+	if (reports->options->writer->for_people)
 		return MU_EXIT_UNCHECKED;
-	answer.info.status = (int)status;
-	snprintf(
-	    answer.info.reason, sizeof(answer.info.reason), "%s", why->words);
+	mu_report_reason(&answer, status, why);
 	snprintf(answer.program, sizeof(answer.program), "%s",
 	    reports->options->command[0]);
 	write_report(&question, &answer, reports->output->text);

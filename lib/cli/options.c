@@ -274,7 +274,10 @@ start_with(struct mu_cli_options *options, const char *environment,
 {
 	struct mu_options *library = &options->library;
 
-	*options = (struct mu_cli_options) { .subject = MU_CLI_NONE };
+	*options = (struct mu_cli_options) {
+		.subject = MU_CLI_NONE,
+		.writer = mu_writers[0],
+	};
 	mu_options_default(library);
 	mu_options_read(library, environment, warnings);
 	options->timeout_ms = library->timeout;

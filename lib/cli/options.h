@@ -15,6 +15,7 @@
 #include "lib/check/check.h"
 #include "lib/state/options.h"
 #include "lib/term/style.h"
+#include "lib/writers/writer.h"
 #include "mu/status.h"
 
 /* What is looked at, or done instead. */
@@ -31,8 +32,6 @@ enum mu_cli_subject {
 	MU_CLI_HELP,
 	MU_CLI_VERSION,
 };
-
-enum mu_cli_format { MU_CLI_TEXT, MU_CLI_JSON };
 
 /* Strings are those of the argument vector. */
 struct mu_cli_options {
@@ -59,13 +58,9 @@ struct mu_cli_options {
 	bool backtrace;            /* record stacks */
 	size_t frames;             /* of each; 0: not given */
 	size_t min_size, max_size; /* of blocks that get one; 0: not given */
-	enum mu_cli_format format;
+	const struct mu_writer *writer; /* --format */
 	enum mu_style_when color;
 };
-
-/* When none is given. */
-#define MU_CLI_TIMEOUT_MS 30000
-#define MU_CLI_LIMIT 100
 
 /*
  * MU_OK, or MU_ERR_ARGUMENT and what is wrong and how it is written, fit for

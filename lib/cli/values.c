@@ -15,6 +15,7 @@
 #define FRAMES_MAX 256  /* of malloc_debug */
 #define VALUE_MAX 40    /* longer texts are no number */
 #define COMPLAINT_SIZE 512
+#define MAX_WRITERS 16
 
 static enum mu_status
 expected(
@@ -147,9 +148,9 @@ static enum mu_status
 take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	static const char *const names[] = { "text", "json", NULL };
 	static const char *const later[] = { "sarif", "junit", "folded",
 		"html" };
+	const char *names[MAX_WRITERS + 1] = { NULL };
 	unsigned choice = 0, i;
 	enum mu_status status;
 
@@ -160,8 +161,10 @@ take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
 			    "expected text or json",
 			    later[i]);
 	}
+	for (i = 0; i < MAX_WRITERS && mu_writers[i] != NULL; i++)
+		names[i] = mu_writers[i]->name;
 	status = take_word(value, names, &choice, why);
-	options->format = (enum mu_cli_format)choice;
+	options->writer = mu_writers[choice];
 	return status;
 }
 

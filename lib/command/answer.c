@@ -67,7 +67,7 @@ stop_word(int stop)
 
 /* No memory: it is not known. */
 static void
-take_usage(const struct mu_pipe_usage *usage, struct mu_answer *answer)
+take_usage(const struct mu_pipe_usage *usage, struct mu_report *answer)
 {
 	size_t count = usage->all.num_arenas;
 	struct mu_arena_usage *arenas = calloc(count + 1, sizeof(*arenas));
@@ -84,7 +84,7 @@ take_usage(const struct mu_pipe_usage *usage, struct mu_answer *answer)
 
 /* False: there is none, or it cannot be believed. */
 static bool
-read_answer(const char *path, pid_t pid, struct mu_answer *answer)
+read_answer(const char *path, pid_t pid, struct mu_report *answer)
 {
 	struct mu_answer_header header;
 	char name[PATH_MAX + 16];
@@ -103,6 +103,7 @@ read_answer(const char *path, pid_t pid, struct mu_answer *answer)
 		memset(answer, 0, sizeof(*answer));
 		answer->pid = pid;
 		answer->info = header.info;
+		answer->cure = header.cure;
 		answer->stop = stop_word(header.info.stop);
 		good = take_entries(fd, header.info.num_reported,
 		    (size_t)st.st_size - sizeof(header), &answer->entries);
@@ -116,9 +117,9 @@ read_answer(const char *path, pid_t pid, struct mu_answer *answer)
 
 void
 mu_command_answer(const struct mu_check *check, const char *path,
-    const struct mu_threads *stopped, size_t missed, struct mu_answer *answer)
+    const struct mu_threads *stopped, size_t missed, struct mu_report *answer)
 {
-	struct mu_answer first;
+	struct mu_report first;
 	bool told = read_answer(path, stopped->pid, &first);
 
 	if (told && mu_exit_judged(&first.info)) {
@@ -139,6 +140,7 @@ mu_command_answer(const struct mu_check *check, const char *path,
 	    first.info.status == MEMUNREACHABLE_FOREIGN_ALLOCATOR) {
 		mu_check_release(answer);
 		answer->info = first.info;
+		answer->cure = first.cure;
 		answer->entries = first.entries;
 	} else
 		free(first.entries.packed);

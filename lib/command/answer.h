@@ -13,7 +13,7 @@
  * library's option answer_path; the file of this process is removed.
  */
 void mu_command_answer(const struct mu_check *check, const char *path,
-    const struct mu_threads *stopped, size_t missed, struct mu_answer *answer);
+    const struct mu_threads *stopped, size_t missed, struct mu_report *answer);
 
 /* Remove what PID wrote before it became another program. */
 void mu_command_answer_drop(const char *path, pid_t pid);

@@ -205,7 +205,7 @@ close_ending(struct ending *ending)
 }
 
 static bool
-has_stacks(const struct mu_answer *answer)
+has_stacks(const struct mu_report *answer)
 {
 	struct mu_entries_at at;
 	const struct Leak *leak;
@@ -241,7 +241,7 @@ find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
 
 static void
 name_addresses(
-    struct mu_answer *answer, pid_t tid, const struct mu_recorder *recorder)
+    struct mu_report *answer, pid_t tid, const struct mu_recorder *recorder)
 {
 	struct mu_symbols_source source = { .pid = tid };
 	struct mu_rights rights = mu_rights_of_process(tid);
@@ -267,7 +267,7 @@ name_addresses(
 
 void
 mu_check_end_name(const struct mu_check *check,
-    const struct mu_threads *stopped, struct mu_answer *answer)
+    const struct mu_threads *stopped, struct mu_report *answer)
 {
 	struct mu_recorder recorder = { .num_spans = 0 };
 	struct mu_arena arena;
@@ -281,7 +281,7 @@ mu_check_end_name(const struct mu_check *check,
 
 enum mu_status
 mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
-    size_t missed, struct mu_answer *answer)
+    size_t missed, struct mu_report *answer)
 {
 	struct ending ending = {
 		.check = check,

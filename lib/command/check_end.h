@@ -17,13 +17,13 @@
  * were not seen to stop, and the answer is partial.
  */
 enum mu_status mu_check_end(const struct mu_check *check,
-    const struct mu_threads *stopped, size_t missed, struct mu_answer *answer);
+    const struct mu_threads *stopped, size_t missed, struct mu_report *answer);
 
 /*
  * Find the names of ANSWER's addresses in the process answer->pid, which stands
  * still.
  */
 void mu_check_end_name(const struct mu_check *check,
-    const struct mu_threads *stopped, struct mu_answer *answer);
+    const struct mu_threads *stopped, struct mu_report *answer);
 
 #endif

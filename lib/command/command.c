@@ -15,7 +15,7 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	struct mu_command_run *run = ctx;
 	struct mu_check check = run->command->check;
 	struct mu_command_end *end = run->end;
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	check.pid = threads->pid;
 	if (threads->pid == run->pid)
@@ -77,12 +77,10 @@ find_cause(const struct mu_command_run *run, struct mu_why *why)
 static void
 explain_silence(const struct mu_command_run *run)
 {
-	struct mu_answer answer = { .pid = run->pid, .stop = "" };
+	struct mu_report answer = { .pid = run->pid, .stop = "" };
 	struct mu_why why;
 
-	answer.info.status = (int)find_cause(run, &why);
-	snprintf(
-	    answer.info.reason, sizeof(answer.info.reason), "%s", why.words);
+	mu_report_reason(&answer, find_cause(run, &why), &why);
 	mu_text_format(answer.program, sizeof(answer.program), "%s", run->path);
 	run->command->show(run->command->ctx, &answer);
 }

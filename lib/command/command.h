@@ -22,7 +22,7 @@ struct mu_command {
 	FILE *log;             /* what its library says, as it comes if LIVE */
 	bool live;
 	/* A process has reached its end, and stands still. */
-	void (*show)(void *ctx, const struct mu_answer *answer);
+	void (*show)(void *ctx, const struct mu_report *answer);
 	void *ctx;
 };
 

@@ -81,8 +81,7 @@ refuse_untraced(struct mu_command_run *run, int error)
 {
 	const struct mu_cli_options *options = run->options;
 
-	if (run->outside ||
-	    (!options->children && options->format != MU_CLI_JSON))
+	if (run->outside || (!options->children && options->writer->for_people))
 		return;
 	run->outside = true;
 	mu_why(&run->outside_why, MU_ERR_ARGUMENT,

@@ -103,7 +103,7 @@ write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
 {
 	if (info->status == MEMUNREACHABLE_COMPLETE ||
 	    info->status == MEMUNREACHABLE_PARTIAL)
-		mu_report(text, info, entries, log_contents, names);
+		mu_report_text(text, info, entries, log_contents, names);
 	else
 		mu_report_failure(text, info);
 }
@@ -276,7 +276,7 @@ memunreachable_format_info(const struct UnreachableMemoryInfo *info,
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report(&text, info, &entries, log_contents, &names);
+	mu_report_text(&text, info, &entries, log_contents, &names);
 	mu_frame_names_close(&names);
 	return text.length;
 }

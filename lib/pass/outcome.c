@@ -240,16 +240,19 @@ note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		    pass->self.glibc_minor, pass->glibc.inferred_from);
 }
 
+/* The cause, with what mostly helps unless that cause has a remedy. */
 static void
-note_cure(enum mu_status status, const struct mu_why *why,
+note_why(const struct mu_pass *pass, enum mu_status status,
     struct UnreachableMemoryInfo *info)
 {
 	const char *cure = mu_status_cure(status);
-	size_t length = strlen(info->reason);
+	struct mu_why why = pass->why;
 
-	if (cure[0] != '\0' && why->cure == 0)
-		mu_text_format(info->reason + length,
-		    sizeof(info->reason) - length, "; %s", cure);
+	if (why.cure == 0 && cure[0] != '\0')
+		mu_why_cure(&why, "%s", cure);
+	memcpy(info->reason, why.words, sizeof(info->reason));
+	if (pass->request->cure != NULL)
+		*pass->request->cure = why.cure;
 }
 
 void
@@ -258,8 +261,7 @@ mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
 {
 	info->status = (int)status;
 	if (status != MU_OK)
-		memcpy(info->reason, pass->why.words, sizeof(info->reason));
-	note_cure(status, &pass->why, info);
+		note_why(pass, status, info);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		note_inferred(pass, info);
 		note_reach(info);

@@ -56,6 +56,8 @@ struct mu_request {
 	struct mu_references *references;   /* asked for; NULL: leaks are */
 	struct mu_unreachable *unreachable; /* these, too; NULL: not */
 	struct mu_pipe_usage *usage;        /* of the heap, too; NULL: not */
+	size_t *cure; /* where the remedy begins in info->reason, 0: none;
+			 NULL: not asked for */
 };
 
 struct mu_left_out;

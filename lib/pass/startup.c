@@ -52,6 +52,7 @@ at_exit(void)
 	struct mu_entries entries = { .count = 0 };
 	struct mu_caller caller;
 	struct mu_pipe_usage usage = { .glibc_major = 0 };
+	size_t cure = 0;
 	struct mu_request request = {
 		.caller = &caller,
 		.limit = options->max_leaks,
@@ -60,6 +61,7 @@ at_exit(void)
 		.at_end = asked,
 		.usage = asked ? &usage : NULL,
 		.entries = asked ? &entries : NULL,
+		.cure = &cure,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t from;
@@ -76,7 +78,7 @@ at_exit(void)
 	/* The command that asked decides; it looks itself if this fails. */
 	if (asked) {
 		mu_answer_file_write(
-		    options->answer_path, &info, &entries, &usage);
+		    options->answer_path, &info, cure, &entries, &usage);
 		leaks = false;
 	} else
 		mu_library.exit_status = wanted_status(options, &info);

@@ -213,7 +213,7 @@ mu_report_rest(struct mu_text *out, const struct UnreachableMemoryInfo *info,
 }
 
 void
-mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
+mu_report_text(struct mu_text *out, const struct UnreachableMemoryInfo *info,
     const struct mu_entries *entries, bool log_contents,
     struct mu_frame_names *names)
 {

@@ -37,9 +37,9 @@ void mu_report_rest(struct mu_text *out,
     const struct UnreachableMemoryInfo *info, const struct mu_entries *entries);
 
 /* The whole report: totals, ABI line, every leak block, the rest. */
-void mu_report(struct mu_text *out, const struct UnreachableMemoryInfo *info,
-    const struct mu_entries *entries, bool log_contents,
-    struct mu_frame_names *names);
+void mu_report_text(struct mu_text *out,
+    const struct UnreachableMemoryInfo *info, const struct mu_entries *entries,
+    bool log_contents, struct mu_frame_names *names);
 
 /*
  * Line 10 of a pass's log: "<n> bytes in <n> allocation[s] unreachable out of

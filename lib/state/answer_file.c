@@ -17,13 +17,15 @@ write_all(int fd, const void *data, size_t size)
 
 bool
 mu_answer_file_write(const char *path, const struct UnreachableMemoryInfo *info,
-    const struct mu_entries *entries, const struct mu_pipe_usage *usage)
+    size_t cure, const struct mu_entries *entries,
+    const struct mu_pipe_usage *usage)
 {
 	struct mu_answer_header header = {
 		.magic = MU_ANSWER_MAGIC,
 		.version = MU_ANSWER_VERSION,
 		.header_size = sizeof(header),
 		.pid = mu_sys_getpid(),
+		.cure = (uint32_t)cure,
 		.info = *info,
 		.usage = *usage,
 	};
@@ -68,5 +70,6 @@ mu_answer_file_check(
 	    info->num_leaks <= info->num_allocations &&
 	    info->leak_bytes <= info->allocation_bytes && info->status >= 0 &&
 	    info->status < MU_STATUS_COUNT &&
-	    memchr(info->reason, '\0', sizeof(info->reason)) != NULL;
+	    memchr(info->reason, '\0', sizeof(info->reason)) != NULL &&
+	    header->cure <= strlen(info->reason);
 }

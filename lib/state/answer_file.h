@@ -16,28 +16,29 @@
 #include "memunreachable/memunreachable.h"
 
 #define MU_ANSWER_MAGIC 0x726577736e61756dull /* "muanswer" */
-#define MU_ANSWER_VERSION 3
+#define MU_ANSWER_VERSION 4
 
 struct mu_answer_header {
 	uint64_t magic;
 	uint32_t version;
 	uint32_t header_size; /* bytes */
 	int32_t pid;
+	uint32_t cure; /* where the remedy begins in info.reason; 0: none */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
 	struct mu_pipe_usage usage;
 	/* info.num_reported entries, packed (lib/pipe/entries.h) */
 };
 
 /*
- * Write INFO, ENTRIES, which are packed, and USAGE to the file PATH.PID, mode
- * 0600, made anew and through no link. False: not all of it was written, and
- * there is no such file then.
+ * Write INFO, whose reason has its remedy at CURE, ENTRIES, which are packed,
+ * and USAGE to the file PATH.PID, mode 0600, made anew and through no link.
+ * False: not all of it was written, and there is no such file then.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
 bool mu_answer_file_write(const char *path,
-    const struct UnreachableMemoryInfo *info, const struct mu_entries *entries,
-    const struct mu_pipe_usage *usage);
+    const struct UnreachableMemoryInfo *info, size_t cure,
+    const struct mu_entries *entries, const struct mu_pipe_usage *usage);
 
 /*
  * True if mu_answer_file_write() can have written HEADER for process PID into a

@@ -145,7 +145,7 @@ set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 }
 
 static bool
-set_subject(json_t *report, const struct mu_answer *answer)
+set_subject(json_t *report, const struct mu_report *answer)
 {
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
@@ -162,7 +162,7 @@ set_subject(json_t *report, const struct mu_answer *answer)
 }
 
 static bool
-set_look(json_t *report, const struct mu_answer *answer)
+set_look(json_t *report, const struct mu_report *answer)
 {
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
@@ -191,7 +191,7 @@ put_members(FILE *out, json_t *report)
 
 /* One line an entry, written one at a time: there may be millions. */
 static bool
-put_leaks(FILE *out, const struct mu_answer *answer, bool contents,
+put_leaks(FILE *out, const struct mu_report *answer, bool contents,
     const struct mu_names *names)
 {
 	bool ok = fputs(",\n  \"leaks\": [", out) != EOF, first = true;
@@ -208,21 +208,26 @@ put_leaks(FILE *out, const struct mu_answer *answer, bool contents,
 }
 
 bool
-mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
-    const struct mu_names *names)
+mu_json_report(
+    FILE *out, const struct mu_report *report, const struct mu_shown *shown)
 {
-	json_t *report = json_object();
+	json_t *object = json_object();
 	bool ok = true;
 
-	ok &= set_subject(report, answer);
-	ok &= set_totals(report, &answer->info);
-	ok &= set_look(report, answer);
-	ok &= mu_json_set(report, "heap", mu_json_heap(&answer->usage));
+	ok &= set_subject(object, report);
+	ok &= set_totals(object, &report->info);
+	ok &= set_look(object, report);
+	ok &= mu_json_set(object, "heap", mu_json_heap(&report->usage));
 	ok &=
-	    mu_json_set(report, "names_note", mu_json_text(answer->names_note));
-	ok = ok && put_members(out, report) &&
-	    put_leaks(out, answer, contents, names) &&
+	    mu_json_set(object, "names_note", mu_json_text(report->names_note));
+	ok = ok && put_members(out, object) &&
+	    put_leaks(out, report, shown->contents, &report->names) &&
 	    fputs("\n}\n", out) != EOF;
-	json_decref(report);
+	json_decref(object);
 	return ok;
 }
+
+const struct mu_writer mu_writer_json = {
+	.name = "json",
+	.write = mu_json_report,
+};

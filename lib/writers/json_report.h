@@ -8,19 +8,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "lib/term/names.h"
-#include "lib/writers/answer.h"
+#include "lib/writers/writer.h"
 
 #define MU_JSON_SCHEMA 1 /* a key that is taken away or changed: one more */
 
 /*
- * CONTENTS: the first bytes of each block, in hex. Sizes are bytes, times
+ * Contents are in hex. Sizes are bytes, times
  * nanoseconds; addresses are strings, as a number in JSON is a double for many
  * who read it. The figures of a heap that was not judged are null, not 0. A
  * byte of a name that is no UTF-8 is U+FFFD. All of it is ASCII: other
  * characters are \u escapes. False: no memory; part of it may be in OUT.
  */
-bool mu_json_report(FILE *out, const struct mu_answer *answer, bool contents,
-    const struct mu_names *names);
+bool mu_json_report(
+    FILE *out, const struct mu_report *report, const struct mu_shown *shown);
 
 #endif

@@ -7,25 +7,16 @@
 
 #include <stdio.h>
 
-#include "lib/term/names.h"
-#include "lib/term/style.h"
-#include "lib/writers/answer.h"
-
-struct mu_text_report {
-	bool contents; /* show the first bytes of each block */
-	struct mu_names names;
-	struct mu_style style;
-};
+#include "lib/writers/writer.h"
 
 /*
  * Strings of the subject are made safe for a terminal. A heap that was not
- * judged gives "Not checked" and why.
+ * judged gives "Not checked" and why. True.
  */
-void mu_text_report(FILE *out, const struct mu_text_report *report,
-    const struct mu_answer *answer);
+bool mu_text_report(
+    FILE *out, const struct mu_report *report, const struct mu_shown *shown);
 
-/* "not checked: NAME: reason; cure", no newline, safe for a terminal. */
-void mu_text_report_failure(
-    FILE *out, const struct UnreachableMemoryInfo *info);
+/* "not checked: NAME: cause; cure", no newline, safe for a terminal. */
+void mu_text_report_failure(FILE *out, const struct mu_report *report);
 
 #endif

@@ -64,7 +64,7 @@ check_answer(
 	require(info->num_leaks <= info->num_allocations);
 	require((entries->packed == NULL) == (info->num_reported == 0));
 	require(entries->count == info->num_reported);
-	mu_report(&text, info, entries, true, &names);
+	mu_report_text(&text, info, entries, true, &names);
 	mu_frame_names_close(&names);
 	mu_report_summary(&text, info);
 	leaks = mu_results_new(&results, entries->count, pass->num_more);

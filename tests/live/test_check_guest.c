@@ -138,7 +138,7 @@ end(void)
 }
 
 static void
-expect_one_lost(const struct mu_answer *answer)
+expect_one_lost(const struct mu_report *answer)
 {
 	ck_assert_uint_eq(answer->info.num_leaks, 1);
 	ck_assert_uint_eq(answer->info.num_reported, 1);
@@ -147,7 +147,7 @@ expect_one_lost(const struct mu_answer *answer)
 
 /* Until the machine lets one in. */
 static enum mu_status
-look(struct mu_check *check, struct mu_answer *answer)
+look(struct mu_check *check, struct mu_report *answer)
 {
 	enum mu_status status;
 	int tries = 0;
@@ -188,7 +188,7 @@ START_TEST(no_second_look)
 		.progress = prevent_second,
 		.progress_ctx = &is_judged,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 
 	start(_i == 0 ? LITTLE : MUCH);
@@ -236,7 +236,7 @@ START_TEST(advice_suffices)
 		.max_pause_ns = 150 * MS,
 		.max_memory = _i == 0 ? 0 : 1000 * MIB,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	bool reads;
 
 	start(MUCH);
@@ -272,7 +272,7 @@ START_TEST(no_time_left)
 		.timeout_ns = 100 * MS,
 		.progress = dawdle,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	start(MUCH);
 	check.pid = guest;

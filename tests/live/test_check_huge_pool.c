@@ -125,7 +125,7 @@ check_of(pid_t pid)
 START_TEST(from_outside)
 {
 	struct mu_check check;
-	struct mu_answer answer;
+	struct mu_report answer;
 	pid_t pid;
 	int i;
 
@@ -152,7 +152,7 @@ END_TEST
 START_TEST(shared_and_given_back)
 {
 	struct mu_check check;
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 	pid_t pid;
 

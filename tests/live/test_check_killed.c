@@ -337,7 +337,7 @@ start_command(enum mu_check_stop stop)
 		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 1000,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	pid_t pid = fork();
 
 	ck_assert_int_ge(pid, 0);

@@ -151,7 +151,7 @@ start_late(void)
 }
 
 static enum mu_status
-look(struct mu_answer *answer, enum mu_check_stop stop)
+look(struct mu_report *answer, enum mu_check_stop stop)
 {
 	struct mu_check check = {
 		.pid = target,
@@ -183,7 +183,7 @@ has_children(void)
 /* All threads have stood still for it: it is not thrown away. */
 START_TEST(a_little_late)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 
 	if (start_late()) {
@@ -204,7 +204,7 @@ END_TEST
 /* The pause is what it was, and nothing is left in the process. */
 START_TEST(far_too_late)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	if (start_late()) {
 		delay_ms = BUDGET_MS + 700;
@@ -224,7 +224,7 @@ END_TEST
 /* What another process has and never reads would hold a fork for ever. */
 START_TEST(may_wait_for_ever)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 	int fd = start(false);
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
 

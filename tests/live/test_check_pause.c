@@ -209,7 +209,7 @@ end(void)
 }
 
 static enum mu_status
-look(struct mu_answer *answer, enum mu_check_stop stop, uint64_t max_pause_ms)
+look(struct mu_report *answer, enum mu_check_stop stop, uint64_t max_pause_ms)
 {
 	struct mu_check check = {
 		.pid = target,
@@ -227,7 +227,7 @@ static void
 expect_unchecked(enum mu_check_stop stop, uint64_t max_pause_ms,
     const char *words, uint64_t longest_ms)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	shared->longest_ns = 0;
 	ck_assert_int_eq(look(&answer, stop, max_pause_ms), MU_ERR_TIMEOUT);
@@ -251,7 +251,7 @@ END_TEST
 /* _i: auto, fork, read. A child of vfork() shares the memory: partial. */
 START_TEST(thread_in_short_sleeps)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 	int i;
 
@@ -269,7 +269,7 @@ END_TEST
 /* It is known before the stop that there is too much. */
 START_TEST(too_much_to_read)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	start(BIG_ONE);
 	expect_unchecked(MU_CHECK_STOP_READ, 50, "--max-pause=3s", 3000);
@@ -294,7 +294,7 @@ END_TEST
 
 START_TEST(fork_waits_for_a_monitor)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	start(MONITORED);
 	if (shared->cannot) {
@@ -318,7 +318,7 @@ END_TEST
 static void
 expect_lost(enum mu_status status, uint64_t max_pause_ms)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status got;
 	int tries = 5;
 

@@ -54,7 +54,7 @@ how_many(const char *environment, size_t usual)
 
 /* Address by address. */
 static void
-expect_exact(const struct mu_answer *answer)
+expect_exact(const struct mu_report *answer)
 {
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	size_t i;
@@ -88,7 +88,7 @@ is_planted(const struct Leak *leak)
  * with what it leads to.
  */
 static bool
-expect_no_other(const struct mu_answer *answer)
+expect_no_other(const struct mu_report *answer)
 {
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	size_t i;
@@ -103,7 +103,7 @@ static void
 check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 {
 	struct mu_check check = check_of(victim.pid, stop);
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 
 	status = mu_check_process(&check, &answer);
@@ -139,7 +139,7 @@ END_TEST
 START_TEST(right_without_threads)
 {
 	size_t i, exact = 0, checks = how_many("TESTS_CHECKS", CHECKS);
-	struct mu_answer answer;
+	struct mu_report answer;
 	struct mu_check check;
 	enum mu_status status;
 
@@ -182,7 +182,7 @@ static void
 expect_refused(pid_t pid, enum mu_status expected, const char *words)
 {
 	struct mu_check check = check_of(pid, MU_CHECK_STOP_AUTO);
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	ck_assert_int_eq(mu_check_process(&check, &answer), expected);
 	ck_assert_int_eq(answer.info.status, (int)expected);

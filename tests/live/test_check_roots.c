@@ -88,7 +88,7 @@ expect_one_lost(enum mu_check_stop stop)
 		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 10,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status = mu_check_process(&check, &answer);
 	size_t i;
 
@@ -141,7 +141,7 @@ START_TEST(alternate_stacks_unasked)
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
 		.limit = 100,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	start("alternate_stacks_seccomp");
 	check.pid = watched;
@@ -160,7 +160,7 @@ START_TEST(secret_memory)
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
 		.limit = 100,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	int fd = (int)syscall(SYS_memfd_secret, 0);
 
 	if (fd < 0) {
@@ -180,7 +180,7 @@ END_TEST
 
 /* Let it be dumped by gcore, and ask of the core. */
 static enum mu_status
-check_core(struct mu_answer *answer)
+check_core(struct mu_report *answer)
 {
 	static char folder[] = "/tmp/check_roots.XXXXXX", path[PATH_MAX];
 	struct mu_check check = {
@@ -208,7 +208,7 @@ check_core(struct mu_answer *answer)
  */
 START_TEST(alternate_stacks_in_a_core)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 	enum mu_status status;
 
 	if (system("command -v gcore >/dev/null") != 0) {

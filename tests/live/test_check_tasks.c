@@ -82,7 +82,7 @@ end(void)
 }
 
 static enum mu_status
-look(enum mu_check_stop stop, struct mu_answer *answer)
+look(enum mu_check_stop stop, struct mu_report *answer)
 {
 	struct mu_check check = {
 		.pid = target,
@@ -97,7 +97,7 @@ look(enum mu_check_stop stop, struct mu_answer *answer)
 
 START_TEST(few)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	if (!make_group("4"))
 		return;
@@ -115,7 +115,7 @@ END_TEST
 
 START_TEST(enough)
 {
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	if (!make_group("100"))
 		return;

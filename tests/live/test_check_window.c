@@ -140,7 +140,7 @@ check_with(size_t window, size_t workers)
 }
 
 static void
-look(struct mu_answer *answer, size_t window, size_t workers)
+look(struct mu_report *answer, size_t window, size_t workers)
 {
 	struct mu_check check = check_with(window, workers);
 
@@ -152,7 +152,7 @@ look(struct mu_answer *answer, size_t window, size_t workers)
 /* _i: the seed. */
 START_TEST(the_answer_is_the_same)
 {
-	struct mu_answer large, small;
+	struct mu_report large, small;
 	size_t workers;
 
 	seed = 0x9e3779b97f4a7c15u * (uint64_t)(_i + 1);
@@ -185,7 +185,7 @@ static size_t
 check_alone(size_t max_memory)
 {
 	struct mu_check check = check_with(0, 0);
-	struct mu_answer answer;
+	struct mu_report answer;
 	struct rusage usage;
 	int status;
 	pid_t pid = fork();
@@ -229,7 +229,7 @@ END_TEST
 START_TEST(a_small_process_needs_little_memory)
 {
 	struct mu_check check;
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	seed = 17;
 	start_target(false);
@@ -267,7 +267,7 @@ START_TEST(a_killed_copy_is_not_judged)
 {
 	enum mu_check_step steps[] = { MU_CHECK_STEP_WALK, MU_CHECK_STEP_MARK };
 	struct mu_check check;
-	struct mu_answer answer;
+	struct mu_report answer;
 
 	seed = 17;
 	start_target(false);

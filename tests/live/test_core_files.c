@@ -84,7 +84,7 @@ START_TEST(by_process)
 		.stop = _i / 2 == 0 ? MU_CHECK_STOP_FORK : MU_CHECK_STOP_READ,
 		.limit = CORE_LEAKS };
 	struct core_answer same = { .opened = MU_OK };
-	struct mu_answer answer;
+	struct mu_report answer;
 	struct Leak *leak;
 	size_t i;
 

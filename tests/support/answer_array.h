@@ -7,11 +7,11 @@
 #include <check.h>
 #include <stdlib.h>
 
-#include "lib/writers/answer.h"
+#include "lib/writers/report.h"
 
 /* answer->info.leaks is to be freed. */
 static inline void
-answer_array(struct mu_answer *answer)
+answer_array(struct mu_report *answer)
 {
 	const struct mu_entries *entries = &answer->entries;
 	struct UnreachableMemoryInfo *info = &answer->info;

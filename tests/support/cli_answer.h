@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "lib/writers/answer.h"
 #include "lib/term/names.h"
+#include "lib/writers/report.h"
 
 #define CLI_VTABLE 0x7f0000001020 /* in a module, as is CLI_TEXT */
 #define CLI_TEXT 0x7f0000005000
@@ -44,10 +44,10 @@ cli_put_word(struct Leak *leak, size_t index, uintptr_t word)
 }
 
 /* LEAKS: room for 3; ARENAS: for 2. */
-static inline struct mu_answer
+static inline struct mu_report
 cli_answer(struct Leak *leaks, struct mu_arena_usage *arenas)
 {
-	struct mu_answer answer = {
+	struct mu_report answer = {
 		.entries = { .leaks = leaks, .count = 3 },
 		.info = { .num_reported = 3,
 		    .num_leaks = 9,

@@ -20,16 +20,17 @@
 
 static struct Leak leaks[3];
 static struct mu_arena_usage arenas[2];
-static struct mu_answer answer;
-static struct mu_names names;
+static struct mu_report answer;
 static char *text;
 static json_t *report;
+
+static const struct mu_shown bare, filled = { .contents = true };
 
 static void
 set_up(void)
 {
 	answer = cli_answer(leaks, arenas);
-	names = cli_names;
+	answer.names = cli_names;
 }
 
 static void
@@ -44,6 +45,7 @@ tear_down(void)
 static void
 write_report(bool contents)
 {
+	const struct mu_shown shown = { .contents = contents };
 	json_error_t error;
 	size_t length;
 	FILE *out;
@@ -51,7 +53,7 @@ write_report(bool contents)
 	tear_down();
 	out = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(out);
-	ck_assert(mu_json_report(out, &answer, contents, &names));
+	ck_assert(mu_json_report(out, &answer, &shown));
 	fclose(out);
 	report = json_loads(text, JSON_REJECT_DUPLICATES, &error);
 	ck_assert_msg(report != NULL, "%s in\n%s", error.text, text);
@@ -309,7 +311,7 @@ START_TEST(full_disk)
 
 	ck_assert_ptr_nonnull(full);
 	setvbuf(full, NULL, _IONBF, 0);
-	ck_assert(!mu_json_report(full, &answer, false, &names));
+	ck_assert(!mu_json_report(full, &answer, &bare));
 	fclose(full);
 }
 END_TEST
@@ -337,7 +339,7 @@ START_TEST(no_memory)
 	json_set_alloc_funcs(allocate, free);
 	do {
 		allocations_left = count++;
-		ok = mu_json_report(null, &answer, true, &names);
+		ok = mu_json_report(null, &answer, &filled);
 	} while (!ok && count < 100000);
 	json_set_alloc_funcs(malloc, free);
 	fclose(null);

@@ -85,7 +85,7 @@ START_TEST(defaults)
 	ck_assert_uint_eq(options.workers, 0);
 	ck_assert_int_eq(options.signal, 0);
 	ck_assert(!options.contents && !options.quiet && !options.children);
-	ck_assert_int_eq(options.format, MU_CLI_TEXT);
+	ck_assert_ptr_eq(options.writer, &mu_writer_text);
 	ck_assert_int_eq(options.color, MU_STYLE_AUTO);
 }
 END_TEST
@@ -102,7 +102,7 @@ START_TEST(every_option_for_a_process)
 	ck_assert_uint_eq(options.limit, 7);
 	ck_assert(options.limit_given);
 	ck_assert(options.contents);
-	ck_assert_int_eq(options.format, MU_CLI_JSON);
+	ck_assert_ptr_eq(options.writer, &mu_writer_json);
 	ck_assert_str_eq(options.output, "x");
 	ck_assert(options.quiet);
 	ck_assert_int_eq(options.color, MU_STYLE_ALWAYS);

@@ -14,16 +14,17 @@
 
 static struct Leak leaks[3];
 static struct mu_arena_usage arenas[2];
-static struct mu_answer answer;
-static struct mu_text_report report;
+static struct mu_report answer;
+static struct mu_shown shown;
 static char *text;
 
 static void
 set_up(void)
 {
 	answer = cli_answer(leaks, arenas);
-	report = (struct mu_text_report) { .names = cli_names,
-		.style = mu_style_choose(MU_STYLE_NEVER, false, NULL, NULL) };
+	answer.names = cli_names;
+	shown = (struct mu_shown) { .style = mu_style_choose(
+					MU_STYLE_NEVER, false, NULL, NULL) };
 }
 
 static void
@@ -42,7 +43,7 @@ written(void)
 	free(text);
 	out = open_memstream(&text, &length);
 	ck_assert_ptr_nonnull(out);
-	mu_text_report(out, &report, &answer);
+	ck_assert(mu_text_report(out, &answer, &shown));
 	fclose(out);
 	return text;
 }
@@ -92,7 +93,7 @@ END_TEST
 
 START_TEST(contents_with_names)
 {
-	report.contents = true;
+	shown.contents = true;
 	written();
 	assert_has("  40 bytes unreachable at 7fee12345670\n"
 		   "   referencing 80 unreachable bytes in 2 allocations\n"
@@ -119,8 +120,8 @@ END_TEST
 
 START_TEST(no_symbols)
 {
-	report.names.find = NULL;
-	report.contents = true;
+	answer.names.find = NULL;
+	shown.contents = true;
 	written();
 	ck_assert_ptr_null(strstr(text, "libfoo"));
 	assert_has("#00  pc 00007f0000005000  <unknown>\n");
@@ -172,8 +173,8 @@ END_TEST
 
 START_TEST(colours)
 {
-	report.style = mu_style_choose(MU_STYLE_ALWAYS, false, NULL, NULL);
-	report.contents = true;
+	shown.style = mu_style_choose(MU_STYLE_ALWAYS, false, NULL, NULL);
+	shown.contents = true;
 	written();
 	assert_has("\033[1m  4321 bytes in 9 unreachable allocations\033[0m\n");
 	assert_has("\033[1m  40 bytes unreachable at 7fee12345670\033[0m\n");
@@ -192,8 +193,17 @@ START_TEST(not_judged)
 		   "not checked: timed out; give it more time, such as"
 		   " --timeout=120\n");
 	strcpy(answer.info.reason, "it is; cure it");
+	answer.cure = strlen("it is; ");
 	written();
 	assert_has("not checked: timed out: it is; cure it\n");
+	/* A semicolon in a name is no remedy. */
+	strcpy(answer.info.reason, "no /tmp/a; b");
+	answer.cure = 0;
+	written();
+	assert_has("not checked: timed out: no /tmp/a; b; give it more time,"
+		   " such as --timeout=120\n");
+	strcpy(answer.info.reason, "it is; cure it");
+	answer.cure = strlen("it is; ");
 	answer.info.status = 1000;
 	written();
 	assert_has("not checked: unknown status: it is; cure it\n");
@@ -208,7 +218,7 @@ verdict(const struct mu_heap_usage *usage)
 
 	free(text);
 	out = open_memstream(&text, &length);
-	mu_verdict_text(out, usage, &report.style);
+	mu_verdict_text(out, usage, &shown.style);
 	fclose(out);
 	return text;
 }

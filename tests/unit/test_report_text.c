@@ -58,7 +58,7 @@ info_text(const struct UnreachableMemoryInfo *info)
 	struct mu_entries entries = mu_entries_of(info);
 
 	start();
-	mu_report(&out, info, &entries, false, &names);
+	mu_report_text(&out, info, &entries, false, &names);
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
 }

@@ -88,6 +88,88 @@ START_TEST(died_unseen)
 }
 END_TEST
 
+static void
+expect(const struct mu_why *why, const char *words, const char *cure)
+{
+	ck_assert(mu_why_check(why));
+	ck_assert_str_eq(why->words, words);
+	ck_assert_str_eq(why->cure > 0 ? why->words + why->cure : "", cure);
+}
+
+/* What a name holds is no remedy, whatever is in it. */
+START_TEST(remedies)
+{
+	struct mu_why why = { "old; cure", 5 };
+
+	ck_assert_int_eq(mu_why(&why, MU_ERR_BUSY, "no %s; %d" MU_CURE "do %s",
+			     "a; b", 7, "c\fd"),
+	    MU_ERR_BUSY);
+	expect(&why, "no a; b; 7; do c\fd", "do c\fd");
+	mu_why(&why, MU_ERR_BUSY, "no %s", "a; b\fc");
+	expect(&why, "no a; b\fc", "");
+	mu_why(&why, MU_ERR_BUSY, "no %s" MU_CURE "%s", "a", "");
+	expect(&why, "no a", "");
+	mu_why_cure(&why, "try %d", 1);
+	expect(&why, "no a; try 1", "try 1");
+	mu_why_cure(&why, "try %d", 2);
+	expect(&why, "no a; try 1; try 2", "try 1; try 2");
+	mu_why_drop_cure(&why);
+	expect(&why, "no a", "");
+	mu_why_drop_cure(&why);
+	expect(&why, "no a", "");
+}
+END_TEST
+
+START_TEST(one_after_another)
+{
+	struct mu_why first, second;
+
+	mu_why(&first, MU_ERR_BUSY, "one" MU_CURE "cure it");
+	mu_why(&second, MU_ERR_BUSY, "two" MU_CURE "heal it");
+	mu_why_after(&second, &first, ": ");
+	expect(&second, "one; cure it: two; heal it", "heal it");
+	mu_why(&second, MU_ERR_BUSY, "two");
+	mu_why_after(&second, &first, ": ");
+	expect(&second, "one; cure it: two", "cure it: two");
+}
+END_TEST
+
+/* At each length around the end of the words. */
+START_TEST(too_long)
+{
+	char cause[300];
+	struct mu_why why, twice;
+	size_t length;
+
+	for (length = 200; length < sizeof(cause); length++) {
+		memset(cause, 'x', length);
+		cause[length] = '\0';
+		mu_why(&why, MU_ERR_BUSY, "%s" MU_CURE "cure", cause);
+		ck_assert(mu_why_check(&why));
+		twice = why;
+		mu_why_after(&twice, &why, ": ");
+		ck_assert(mu_why_check(&twice));
+		mu_why_cure(&why, "more");
+		ck_assert(mu_why_check(&why));
+		mu_why_drop_cure(&why);
+		ck_assert(mu_why_check(&why));
+	}
+}
+END_TEST
+
+START_TEST(bytes_of_others)
+{
+	struct mu_why why = { "abc", 3 };
+
+	ck_assert(mu_why_check(&why));
+	why.cure = 4;
+	ck_assert(!mu_why_check(&why));
+	why.cure = 0;
+	memset(why.words, 'x', sizeof(why.words));
+	ck_assert(!mu_why_check(&why));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -99,6 +181,10 @@ main(void)
 	tcase_add_loop_test(
 	    tc, died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])));
 	tcase_add_test(tc, died_unseen);
+	tcase_add_test(tc, remedies);
+	tcase_add_test(tc, one_after_another);
+	tcase_add_test(tc, too_long);
+	tcase_add_test(tc, bytes_of_others);
 	suite_add_tcase(suite, tc);
 	return suite_run(suite);
 }

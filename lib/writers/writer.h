@@ -1,0 +1,39 @@
+/*
+ * The forms of a report: one file and one row of the table each.
+ */
+#ifndef LIB_WRITERS_WRITER_H
+#define LIB_WRITERS_WRITER_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "lib/term/style.h"
+#include "lib/writers/report.h"
+
+/* What of a report is shown, and how. */
+struct mu_shown {
+	bool contents; /* the first bytes of each block */
+	struct mu_style style;
+};
+
+struct mu_writer {
+	const char *name; /* of --format */
+
+	/*
+	 * Text: what was not checked is said on standard error instead, and
+	 * the contents of a block tell its type.
+	 */
+	bool for_people;
+
+	/* False: no memory; part of it may be in OUT. */
+	bool (*write)(FILE *out, const struct mu_report *report,
+	    const struct mu_shown *shown);
+};
+
+/* The first one is the default; ends with NULL. */
+extern const struct mu_writer *const mu_writers[];
+
+extern const struct mu_writer mu_writer_text; /* lib/writers/text_report.c */
+extern const struct mu_writer mu_writer_json; /* lib/writers/json_report.c */
+
+#endif
