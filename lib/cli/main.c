@@ -142,7 +142,7 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 		.filed = output->path != NULL,
 		.style = choose_style(output, options),
 	};
-	struct mu_why why = { "no memory for the report" };
+	struct mu_why why = { .words = "no memory for the report" };
 	int status;
 
 	if (options->subject == MU_CLI_CORE)
@@ -201,7 +201,7 @@ refuse_command(
 {
 	struct question question = { .options = reports->options };
 	struct mu_report answer = { .stop = "" };
-	struct mu_why unwritten = { "" };
+	struct mu_why unwritten = { .words = "" };
 
 	complain(MU_EXIT_UNCHECKED, why);
 	if (reports->options->writer->for_people)
@@ -231,7 +231,7 @@ run(const struct mu_cli_options *options, struct mu_output *output)
 		.show = show,
 		.ctx = &reports,
 	};
-	struct mu_why why = { "the report could not be written" };
+	struct mu_why why = { .words = "the report could not be written" };
 	struct mu_command_end end;
 	enum mu_status status;
 
@@ -264,7 +264,7 @@ examine_process(void *ctx, FILE *out)
 static int
 examine(const struct mu_cli_options *options, struct mu_output *output)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	int status;
 
 	if (options->pid == 0)
@@ -282,7 +282,7 @@ static int
 view(const struct mu_cli_options *options, struct mu_output *output)
 {
 	struct mu_style style = choose_style(output, options);
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	int status = (int)mu_view(options, &style, output->text, &why);
 
 	if (status == MU_EXIT_UNCHECKED)
@@ -298,7 +298,7 @@ view(const struct mu_cli_options *options, struct mu_output *output)
 static int
 filter(const struct mu_cli_options *options)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	if (mu_frame_filter(options, stdout, &why) == MU_OK)
 		return MU_EXIT_CLEAN;
@@ -309,7 +309,7 @@ static int
 look(const struct mu_cli_options *options)
 {
 	struct mu_output output;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	int status;
 
 	if (mu_output_open(&output, options->output, &why) != MU_OK)
@@ -356,7 +356,7 @@ main(int argc, char **argv)
 	static struct mu_cli_options options;
 	char buffer[4096] = "";
 	struct mu_text warnings = { buffer, sizeof(buffer), 0 };
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	if (mu_cli_options_parse_with(&options,
 		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,

@@ -84,7 +84,7 @@ bool
 mu_search_mark(struct mu_search *search)
 {
 	struct mu_snapshot *snap = search->snap;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	search->step(search, MU_SEARCH_LIST);
 	if (!mu_search_went_on(search,
@@ -116,7 +116,7 @@ folding_ends(const struct mu_search *search)
 bool
 mu_search_fold(struct mu_search *search)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	search->step(search, MU_SEARCH_FOLD);
 	if (!mu_search_went_on(search,

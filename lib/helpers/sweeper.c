@@ -137,7 +137,7 @@ static void
 find_referrers(struct mu_pass *pass, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	mu_search_went_on(search,
 	    mu_referrers_find(&sweep->referrers,

@@ -40,7 +40,7 @@ open_both(
 {
 	const char *paths[] = { options->diff_before, options->diff_after };
 	enum mu_status status, worst = MU_OK;
-	struct mu_why one = { "" };
+	struct mu_why one = { .words = "" };
 	size_t i;
 
 	for (i = 0; i < 2; i++) {

@@ -118,7 +118,7 @@ mu_view_heap_dump(const struct mu_cli_options *options,
     const struct mu_style *style, FILE *out, struct mu_why *why)
 {
 	struct work work = { .options = options, .style = style, .out = out };
-	struct mu_why later = { "" };
+	struct mu_why later = { .words = "" };
 	enum mu_exit result = MU_EXIT_UNCHECKED;
 	enum mu_status status = mu_opened_dump_open(&work.opened,
 	    options->heap_dump, options->symbols, &work.notes, why);

@@ -50,7 +50,7 @@ static enum mu_status
 read_file(struct work *work, struct mu_why *why)
 {
 	const char *path = work->options->leaktracer;
-	struct mu_why inner = { "" }, ignored;
+	struct mu_why inner = { .words = "" }, ignored;
 	enum mu_status status = mu_file_text_read(&work->text, path, why);
 
 	if (status != MU_OK)

@@ -72,7 +72,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	static const struct mu_core_places nowhere = { NULL, "/nonexistent" };
 	struct mu_snapshot_core core;
 	struct mu_snapshot snap;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	struct mu_arena arena;
 	enum mu_status status;
 	char *copy;

@@ -165,7 +165,7 @@ look_further(struct mu_heap *found, struct mu_arena *arena, size_t limit)
 	struct mu_roots roots = { 0 };
 	struct mu_leaks leaks = { 0 };
 	struct mu_range none = { 0, 0 };
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	struct mu_graph graph;
 	enum mu_status status;
 
@@ -212,7 +212,7 @@ read_heap(size_t limit, size_t fail_at, struct mu_why *why)
 static void
 make_heap(void)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	static bool made;
 
 	if (made)
@@ -230,7 +230,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = { data, size };
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	unsigned flags, minor;
 	size_t fail_at;
 

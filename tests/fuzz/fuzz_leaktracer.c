@@ -75,7 +75,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mu_leaktracer file;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	enum mu_status status;
 	char *text;
 

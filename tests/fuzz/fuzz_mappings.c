@@ -47,7 +47,7 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct mu_mapping *maps = NULL;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	struct mu_arena arena;
 	enum mu_status status;
 	size_t count = 0;

@@ -121,7 +121,7 @@ static const struct {
 START_TEST(parking_filtered)
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	/* One rung down, unless signals are all that may be used. */
 	if (mu_library.options.stop == MU_STOP_PTRACE)
@@ -183,7 +183,7 @@ END_TEST
 START_TEST(call_refused)
 {
 	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	char words[32];
 
 	ck_assert_int_eq(mu_refusal_of_call(&why), MU_OK);
@@ -198,7 +198,7 @@ END_TEST
 START_TEST(tracer)
 {
 	pid_t target = getpid(), pid;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	char byte, words[64];
 	int told[2], end[2];
 

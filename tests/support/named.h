@@ -138,7 +138,7 @@ static void
 named_look(struct named *named)
 {
 	struct mu_mapping *mappings;
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	size_t count;
 
 	mu_arena_open(&named->arena, (size_t)64 << 20);

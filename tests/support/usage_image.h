@@ -34,7 +34,7 @@ usage_setup(void)
 static inline enum mu_status
 take(void)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	enum mu_status status;
 	bool asked;
 

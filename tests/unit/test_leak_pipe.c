@@ -115,7 +115,7 @@ send_all(void *arg)
 	struct mu_heap heap = { .blocks = { .count = sender->entries + 7,
 				    .bytes = sender->entries * 8 + 70 },
 		.transient = true };
-	struct mu_why why = { "because" };
+	struct mu_why why = { .words = "because" };
 	struct mu_arena arena;
 	struct mu_leak leak;
 	size_t i;

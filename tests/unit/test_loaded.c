@@ -31,7 +31,7 @@ teardown(void)
 static void
 read_text(const char *text)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	size_t lines;
 
 	ck_assert_msg(mu_mappings_parse(text, strlen(text), &mappings, &lines,

@@ -23,7 +23,7 @@ static void
 must_say(const struct mu_refusal_facts *facts, enum mu_status status,
     const char *words)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	ck_assert_int_eq(mu_refusal_judge(facts, &why), status);
 	ck_assert_msg(strstr(why.words, words) != NULL, "\"%s\" has no \"%s\"",
@@ -135,7 +135,7 @@ END_TEST
 
 START_TEST(deadly)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	ck_assert_int_eq(mu_refusal_deadly(&why), MU_ERR_PTRACE_SECCOMP);
 	ck_assert_ptr_nonnull(strstr(why.words, "kills"));

@@ -58,7 +58,7 @@ static const struct {
 /* As wait() tells of a real end. */
 START_TEST(died)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 	int status;
 	pid_t pid = fork();
 
@@ -80,7 +80,7 @@ END_TEST
 
 START_TEST(died_unseen)
 {
-	struct mu_why why = { "" };
+	struct mu_why why = { .words = "" };
 
 	ck_assert_int_eq(
 	    mu_why_died(&why, "the helper", -1), MU_ERR_HELPER_DIED);

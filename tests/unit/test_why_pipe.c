@@ -83,7 +83,7 @@ send_all(void *arg)
 	const struct sender *sender = arg;
 	struct mu_heap heap = { .blocks = { .count = 5, .bytes = 50 },
 		.transient = true };
-	struct mu_why why = { "because" };
+	struct mu_why why = { .words = "because" };
 
 	mu_why_pipe_send(
 	    writing_end, sender->status, &why, &heap, &sender->referrers);
