@@ -109,7 +109,8 @@ judge(const struct mu_halt *halt, struct mu_why *why)
 	if (request->status == MU_ERR_TIMEOUT)
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "the command that traces process %d did not stop its"
-		    " threads in time; let it stand still for longer (option"
+		    " threads in time" MU_CURE
+		    "let it stand still for longer (option"
 		    " max_pause)",
 		    halt->pid);
 	if (request->status == MU_ERR_NO_MEMORY)
