@@ -27,7 +27,7 @@
 #define MU_TARGET_LAST 0x80000000u /* of this node */
 /*
  * No target, but what is known of the next one: the word may be an old link of
- * a free list (heapwalk/graph/stale_links.h), and MU_LINK_STALE, is one unless
+ * a free list (mu_heap_ops.link()), and MU_LINK_STALE, is one unless
  * blocks->last_words.
  */
 #define MU_TARGET_LINK 0x40000000u

@@ -4,7 +4,6 @@
 
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/graph/references.h"
-#include "heapwalk/graph/stale_links.h"
 #include "heapwalk/heaps/spans.h"
 
 #define WORD sizeof(uintptr_t)
@@ -117,6 +116,11 @@ look_up(struct mu_reader *reader, size_t i)
 	const struct mu_blocks *blocks = reader->blocks;
 	const struct mu_span *span = reader->places[i];
 	uintptr_t value = reader->values[i], address = reader->addresses[i];
+	static const uint32_t links[] = {
+		[MU_HEAP_NO_LINK] = 0,
+		[MU_HEAP_LINK] = MU_TARGET_LINK,
+		[MU_HEAP_OLD_LINK] = MU_TARGET_LINK | MU_LINK_STALE,
+	};
 	struct mu_block block;
 
 	reader->targets[i] = MU_NO_NODE;
@@ -124,12 +128,8 @@ look_up(struct mu_reader *reader, size_t i)
 			 : !mu_blocks_find(blocks, value, &block))
 		return;
 	reader->targets[i] = block.number;
-	if (address == 0 || !mu_link_possible(value, &block))
-		return;
-	reader->links[i] = MU_TARGET_LINK;
-	if (address % WORD == 0 &&
-	    mu_link_stale(blocks, address, value, &block))
-		reader->links[i] |= MU_LINK_STALE;
+	reader->links[i] =
+	    links[mu_reference_link(blocks, address, value, &block)];
 }
 
 void

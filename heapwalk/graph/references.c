@@ -1,10 +1,16 @@
 #include "heapwalk/graph/references.h"
 
-#include "heapwalk/graph/stale_links.h"
+#include "heapwalk/heaps/heap.h"
 #include "heapwalk/heaps/spans.h"
-#include "heapwalk/subject/ranges.h"
 
-#define HEADER 16 /* struct malloc_chunk up to the user's bytes */
+enum mu_heap_link
+mu_reference_link(const struct mu_blocks *blocks, uintptr_t address,
+    uintptr_t value, const struct mu_block *to)
+{
+	if (address == 0 || to->heap == NULL || to->heap->ops->link == NULL)
+		return MU_HEAP_NO_LINK;
+	return to->heap->ops->link(to->heap, blocks, address, value, to);
+}
 
 bool
 mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
@@ -14,25 +20,23 @@ mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
 
 	if (!mu_blocks_find(blocks, value, to))
 		return false;
-	/* malloc's links have no tags and are where links belong. */
-	return address == 0 || address % sizeof(word) != 0 || value != word ||
-	    !mu_link_stale(blocks, address, value, to);
+	/* A word with tags is no allocator's link. */
+	return value != word ||
+	    mu_reference_link(blocks, address, value, to) != MU_HEAP_OLD_LINK;
 }
 
 bool
 mu_reference_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to)
 {
-	uintptr_t begin = word + HEADER;
+	const struct mu_heap_member *heap = blocks->heaps;
+	size_t i;
 
-	if (blocks->no_headers)
-		return false;
-	/* A header's first word may be used by the block before it. */
-	if (mu_blocks_find(blocks, word, to) &&
-	    to->range.end - word > sizeof(word))
-		return false;
-	return mu_range_has(blocks->envelope, begin) &&
-	    mu_blocks_find(blocks, begin, to) && to->range.begin == begin;
+	for (i = 0; !blocks->no_headers && i < blocks->num_heaps; i++)
+		if (heap[i].ops->refers_by_header != NULL &&
+		    heap[i].ops->refers_by_header(blocks, word, to))
+			return true;
+	return false;
 }
 
 bool

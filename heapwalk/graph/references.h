@@ -6,12 +6,12 @@
  * every byte of executable memory, where they are operands of instructions, and
  * of a block that has such memory. Of each the tags are taken off; then it
  * refers to the block that it points into, unless it lies in a block and is a
- * left-over link of a free list.
+ * left-over link of a free list (mu_heap_ops.link()).
  */
 #ifndef HEAPWALK_GRAPH_REFERENCES_H
 #define HEAPWALK_GRAPH_REFERENCES_H
 
-#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/heap.h"
 
 /* Bytes from one word that counts to the next; CODE: of executable memory. */
 static inline size_t
@@ -68,14 +68,15 @@ bool mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
     uintptr_t word, struct mu_block *to);
 
 /*
- * The block whose chunk header WORD points at. Counts, beside what they refer
- * to as words, for aligned words of registers and innermost frames of threads
- * inside malloc (heapwalk/heaps/glibc/in_malloc.h).
- *
- * Such a thread has its chunk by the header only (mem2chunk() in glibc's
- * malloc.c): one that waits in _int_free() for a busy arena has no other
- * pointer to a block which is still in use. Elsewhere the same address is that
- * of the end of the block before, as a full std::vector has it.
+ * What VALUE, read without tags at ADDRESS as above, may be but a reference to
+ * TO, the block that it points into.
+ */
+enum mu_heap_link mu_reference_link(const struct mu_blocks *blocks,
+    uintptr_t address, uintptr_t value, const struct mu_block *to);
+
+/*
+ * The block that WORD, of a thread inside the allocator, refers to in the
+ * allocator's own way: mu_heap_ops.refers_by_header().
  */
 bool mu_reference_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);

@@ -14,6 +14,7 @@ listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
 	block->view = listed->view;
 	block->number = listed->number;
 	block->listed = listed;
+	block->heap = listed->heap;
 	block->mark =
 	    blocks->marks == NULL ? NULL : &blocks->marks[listed->number];
 }

@@ -24,7 +24,8 @@
 
 #define MU_GRAIN 16 /* bytes a bit: blocks in spans are aligned to it */
 
-struct mu_recorder; /* heapwalk/recorded/recorded.h */
+struct mu_recorder;    /* heapwalk/recorded/recorded.h */
+struct mu_heap_member; /* heapwalk/heaps/heap.h */
 
 struct mu_span {
 	struct mu_range range; /* begin is a multiple of MU_GRAIN */
@@ -38,6 +39,8 @@ struct mu_span {
 	size_t count, bytes; /* of live blocks; usable bytes */
 	uint32_t first;      /* block, by number */
 
+	const struct mu_heap_member *heap; /* whose it is; or NULL */
+
 	/* The back end's own: which arena; bytes that were free on the walk. */
 	size_t owner, free, top;
 };
@@ -48,7 +51,8 @@ struct mu_listed {
 	bool keep; /* never a leak and a root: could not be proven to be live
 		      malloc memory */
 	uint32_t number;
-	size_t order; /* of addition */
+	size_t order;                      /* of addition */
+	const struct mu_heap_member *heap; /* whose it is; or NULL */
 };
 
 struct mu_blocks {
@@ -59,14 +63,11 @@ struct mu_blocks {
 	struct mu_listed *listed; /* by address after seal */
 	size_t num_listed, max_listed;
 
-	/*
-	 * Where the heads of the heap's free lists are
-	 * (heapwalk/graph/stale_links.h); set by the back end, none is allowed.
-	 */
-	const struct mu_range *bins;
-	size_t num_bins;
+	/* The allocators whose blocks these are. */
+	const struct mu_heap_member *heaps;
+	size_t num_heaps;
 	bool last_words; /* set by marking: words that look like old links
-			    are references to last words of blocks */
+			    are the program's (mu_heap_ops.link()) */
 
 	/* Which words refer to blocks (heapwalk/graph/references.h). */
 	struct mu_word_rule words;
@@ -108,8 +109,9 @@ struct mu_block {
 	struct mu_range range; /* usable bytes [begin, end) */
 	const char *view;      /* the subject's bytes at range.begin */
 	uint32_t number;
-	struct mu_listed *listed; /* NULL: it is in a span */
-	uint8_t *mark;            /* NULL: it has none yet */
+	struct mu_listed *listed;          /* NULL: it is in a span */
+	const struct mu_heap_member *heap; /* whose it is; or NULL */
+	uint8_t *mark;                     /* NULL: it has none yet */
 };
 
 /*

@@ -73,6 +73,7 @@ mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
 		span->range.begin + mu_span_end(span, word, bit) };
 	block->view = span->view + offset;
 	block->listed = NULL;
+	block->heap = span->heap;
 	block->number = blocks->numbered ? mu_span_number(span, word, bit) : 0;
 	block->mark =
 	    blocks->marks == NULL ? NULL : &blocks->marks[block->number];

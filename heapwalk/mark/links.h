@@ -1,6 +1,6 @@
 /*
- * Words that look like old links of free lists (heapwalk/graph/stale_links.h),
- * judged when everything else is marked.
+ * Words that look like old links of free lists (mu_heap_ops.link()), judged
+ * when everything else is marked.
  */
 #ifndef HEAPWALK_MARK_LINKS_H
 #define HEAPWALK_MARK_LINKS_H

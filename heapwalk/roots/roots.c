@@ -8,7 +8,6 @@
 
 #include <string.h>
 
-#include "heapwalk/heaps/glibc/in_malloc.h"
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/ranges.h"
 #include "mu/sort.h"
@@ -208,7 +207,8 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 	    !mu_ranges_add_all(&finder->excluded, snap->own, snap->num_own) ||
 	    !mu_ranges_add_all(
 		&finder->excluded, snap->tables, snap->num_tables) ||
-	    !mu_ranges_add_all(&finder->excluded, heap->owned, heap->num_owned))
+	    !mu_ranges_add_all(
+		&finder->excluded, heap->owned.items, heap->owned.count))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->own);
 	mu_ranges_seal(&finder->excluded);
@@ -293,7 +293,24 @@ add_frames(
 	return count;
 }
 
-/* What only malloc has an address by. */
+/* False: no memory. */
+static bool
+find_frames(struct finder *finder, const struct mu_heap *heap)
+{
+	const struct mu_heap_member *member = heap->blocks.heaps;
+	const struct mu_heap_member *end = member + heap->blocks.num_heaps;
+	struct mu_ranges *frames = &finder->roots->frames;
+
+	mu_ranges_open(frames, finder->arena);
+	for (; member < end; member++)
+		if (member->ops->inside != NULL &&
+		    !member->ops->inside(frames, heap, finder->snap))
+			return false;
+	mu_ranges_seal(frames);
+	return true;
+}
+
+/* What only an allocator has an address by. */
 static bool
 add_headers(struct finder *finder, const struct mu_heap *heap)
 {
@@ -306,7 +323,7 @@ add_headers(struct finder *finder, const struct mu_heap *heap)
 
 	if (snap->no_headers)
 		return true;
-	if (!mu_in_malloc_find(frames, snap, heap, finder->arena))
+	if (!find_frames(finder, heap))
 		return false;
 	for (i = 0; i < frames->count; i++)
 		words += mu_range_size(frames->items[i]) / sizeof(uintptr_t);

@@ -1,7 +1,7 @@
 #include "lib/check/release_guess.h"
 
 #include "heapwalk/heaps/glibc/layout.h"
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 
 /* What a layout finds. */
 struct fit {
@@ -22,7 +22,7 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
 	trial.glibc_minor = minor;
 	trial.glibc_inferred = true;
 	mu_arena_open(&tables, limit);
-	status = mu_heap_glibc.list(&heap, &trial, &tables, why);
+	status = mu_heaps_list(&heap, &trial, &tables, why);
 	*fit = (struct fit) { minor, heap.blocks.count, heap.blocks.bytes };
 	mu_arena_close(&tables);
 	return status == MU_OK;

@@ -1,6 +1,6 @@
 #include "lib/check/unsettled.h"
 
-#include "heapwalk/heaps/glibc/in_malloc.h"
+#include "heapwalk/heaps/table/table.h"
 
 bool
 mu_unsettled(const struct mu_snapshot *snap)
@@ -9,7 +9,7 @@ mu_unsettled(const struct mu_snapshot *snap)
 
 	for (i = 0; i < snap->num_threads; i++)
 		if (snap->threads[i].call < 0 ||
-		    mu_call_of_malloc(snap->threads[i].call))
+		    mu_heaps_call(snap->threads[i].call))
 			return true;
 	return false;
 }

@@ -2,6 +2,7 @@
 
 #include "heapwalk/graph/encodings.h"
 #include "heapwalk/graph/references.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/recorded/place.h"
 
@@ -88,7 +89,7 @@ mu_search_mark(struct mu_search *search)
 
 	search->step(search, MU_SEARCH_LIST);
 	if (!mu_search_went_on(search,
-		mu_heap_glibc.list(&search->heap, snap, search->tables, &why),
+		mu_heaps_list(&search->heap, snap, search->tables, &why),
 		&why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);

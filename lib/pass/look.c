@@ -203,7 +203,7 @@ worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 		return pass->transient && tries < MAX_TRIES_FOR_FULL;
 	/* Nothing is allowed for, not even a thread inside tcache_put(). */
 	if (status == MU_ERR_UNKNOWN_GLIBC)
-		return pass->glibc.inferred_from != 0 &&
+		return pass->heaps.inferred_from != 0 &&
 		    tries < MAX_TRIES_FOR_FULL;
 	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
 }
@@ -222,8 +222,6 @@ mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		.root_values = snap.root_values,
 		.num_root_values = snap.num_root_values,
 	};
-	pass->locked = NULL;
-	pass->max_locked = 0;
 }
 
 static uint64_t

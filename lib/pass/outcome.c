@@ -231,13 +231,13 @@ note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	size_t length = strlen(info->reason);
 
-	if (pass->glibc.inferred_from != 0)
+	if (pass->heaps.inferred_from != 0)
 		mu_text_format(info->reason + length,
 		    sizeof(info->reason) - length,
 		    "%sthe heap layout of glibc %u.%u was inferred from that "
 		    "of 2.%u",
 		    length > 0 ? "; " : "", pass->self.glibc_major,
-		    pass->self.glibc_minor, pass->glibc.inferred_from);
+		    pass->self.glibc_minor, pass->heaps.inferred_from);
 }
 
 /* The cause, with what mostly helps unless that cause has a remedy. */

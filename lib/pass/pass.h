@@ -8,7 +8,7 @@
 #ifndef LIB_PASS_PASS_H
 #define LIB_PASS_PASS_H
 
-#include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/memory/self.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/pipe/entries.h"
@@ -80,11 +80,9 @@ struct mu_pass {
 	struct mu_arena arena; /* all of the pass's memory but the stack */
 
 	/* freeze */
-	struct mu_snapshot self; /* what finding the arenas needs */
+	struct mu_snapshot self; /* what finding the allocators needs */
 	struct mu_memory_self self_memory;
-	struct mu_glibc glibc;
-	uintptr_t *locked; /* arenas whose mutex we hold */
-	size_t num_locked, max_locked;
+	struct mu_heaps heaps;
 
 	/* collector */
 	char *stack; /* guard page first */

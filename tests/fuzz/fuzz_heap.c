@@ -8,7 +8,7 @@
  * (0: none), then steps of damage (tests/support/fuzz_heap_damage.h).
  */
 #include "heapwalk/fold/fold.h"
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/refer/referrers.h"
 #include "tests/support/fuzz_heap_damage.h"
@@ -117,7 +117,7 @@ check_heap(const struct mu_heap *found)
 	mu_blocks_each(&found->blocks, check_block, &listing);
 	require(listing.count == found->blocks.count);
 	require(listing.bytes == found->blocks.bytes);
-	check_ranges(found->owned, found->num_owned);
+	check_ranges(found->owned.items, found->owned.count);
 }
 
 static void
@@ -196,7 +196,7 @@ read_heap(size_t limit, size_t fail_at, struct mu_why *why)
 
 	mu_arena_open(&arena, (size_t)1 << 30);
 	arena.fail_at = fail_at;
-	status = mu_heap_glibc.list(&found, &heap.snap, &arena, why);
+	status = mu_heaps_list(&found, &heap.snap, &arena, why);
 	require(status == MU_OK || why->words[0] != '\0');
 	require(memchr(why->words, '\0', sizeof(why->words)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL) {

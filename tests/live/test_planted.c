@@ -5,7 +5,7 @@
  *
  * The shares are some percent below the least that was seen on glibc 2.31,
  * 2.36, 2.41 and 2.43, and above what is seen without
- * heapwalk/graph/stale_links.c where it matters.
+ * heapwalk/heaps/glibc/old_links.c where it matters.
  */
 #include "tests/support/live.h"
 #include "tests/support/planting.h"

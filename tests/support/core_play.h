@@ -19,7 +19,7 @@
 #include "heapwalk/fold/fold.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/glibc/banner.h"
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
 #include "heapwalk/roots/roots.h"
 #include "mu/sys.h"
@@ -228,7 +228,7 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 	struct mu_graph graph;
 	size_t i;
 
-	*worst = mu_heap_glibc.list(&heap, snap, arena, &answer->why);
+	*worst = mu_heaps_list(&heap, snap, arena, &answer->why);
 	if (*worst != MU_OK && *worst != MU_PARTIAL)
 		return;
 	mu_snapshot_core_unlock(core, snap);

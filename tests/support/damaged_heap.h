@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 
 #include "heapwalk/heaps/glibc/arena.h"
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 #include "tests/support/self_snapshot.h"
 
 #define LARGE 1000 /* bytes: not for the tcache, once that is full */
@@ -164,7 +164,7 @@ read_heap(struct self_snapshot *self, struct answer *answer)
 	struct mu_heap heap;
 
 	answer->status =
-	    mu_heap_glibc.list(&heap, &self->snap, &self->arena, &answer->why);
+	    mu_heaps_list(&heap, &self->snap, &self->arena, &answer->why);
 	answer->count = heap.blocks.count;
 	answer->inferred_from = heap.inferred_from;
 	answer->kept = 0;

@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/glibc/glibc.h"
 #include "heapwalk/roots/roots.h"
 #include "mu/sys.h"
 
@@ -23,6 +24,8 @@ struct fake_heap {
 	enum fake_kind kind;
 	struct mu_arena arena;
 	struct mu_blocks blocks;
+	struct mu_glibc glibc; /* with bins, if the test sets some */
+	struct mu_heap_member member;
 	char *pool;
 	size_t size, used;
 };
@@ -44,6 +47,11 @@ fake_heap_open(struct fake_heap *heap, enum fake_kind kind, size_t size)
 		return;
 	ck_assert_ptr_nonnull(
 	    mu_blocks_add_span(&heap->blocks, range, heap->pool));
+	heap->member =
+	    (struct mu_heap_member) { &mu_heap_glibc, &heap->glibc, 0 };
+	heap->blocks.heaps = &heap->member;
+	heap->blocks.num_heaps = 1;
+	heap->blocks.spans[0].heap = &heap->member;
 	heap->blocks.spans[0].tail = sizeof(size_t);
 }
 

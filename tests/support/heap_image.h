@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/subject/classify.h"
 #include "tests/support/self_snapshot.h"
 
@@ -195,7 +195,7 @@ heap_image_read(struct heap_image *image, struct heap_reading *reading)
 
 	*reading = (struct heap_reading) { 0 };
 	mu_arena_open(&reading->arena, (size_t)1 << 30);
-	reading->status = mu_heap_glibc.list(
+	reading->status = mu_heaps_list(
 	    &heap, &image->self.snap, &reading->arena, &reading->why);
 	if (reading->status != MU_OK && reading->status != MU_PARTIAL)
 		return;

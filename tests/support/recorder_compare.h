@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "heapwalk/heaps/heap.h"
+#include "heapwalk/heaps/table/table.h"
 #include "lib/pass/pass.h"
 #include "tests/support/recorded_table.h"
 #include "tests/support/recorder.h"
@@ -91,17 +91,6 @@ look_at_block(void *ctx, const struct mu_block *block)
 	return true;
 }
 
-static inline bool
-look_is_owned(const struct mu_heap *heap, uintptr_t address)
-{
-	size_t i;
-
-	for (i = 0; i < heap->num_owned; i++)
-		if (mu_range_has(heap->owned[i], address))
-			return true;
-	return false;
-}
-
 static inline void
 look_at_record(struct look *look)
 {
@@ -116,7 +105,7 @@ look_at_record(struct look *look)
 		if (mu_blocks_find(&look->heap.blocks, address, &block) &&
 		    block.range.begin == address)
 			continue;
-		if (look->unproven && !look_is_owned(&look->heap, address))
+		if (look->unproven && !mu_ranges_has(&look->heap.owned, address))
 			continue;
 		look->row.missing++;
 		look_tell(look, "missing", address, entry->size);
@@ -181,7 +170,7 @@ look_in_copy(void *arg)
 
 	status = look_take(look);
 	if (status == MU_OK)
-		status = mu_heap_glibc.list(&look->heap, &look->self.snap,
+		status = mu_heaps_list(&look->heap, &look->self.snap,
 		    &look->self.arena, &look->self.why);
 	look->row.status = status;
 	look->row.unproven = look->heap.unproven_bytes;

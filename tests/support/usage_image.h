@@ -50,7 +50,7 @@ take(void)
 	malloc_figures_read(&before);
 
 	mu_arena_open(&tables, (size_t)1 << 30);
-	status = mu_heap_glibc.list(&heap, &image.self.snap, &tables, &why);
+	status = mu_heaps_list(&heap, &image.self.snap, &tables, &why);
 	ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%s", why.words);
 	return status;
 }

@@ -179,7 +179,7 @@ twist_find_inherited(struct self_snapshot *self)
 	struct mu_heap heap;
 	size_t i;
 
-	if (mu_heap_glibc.list(&heap, &self->snap, &self->arena, &self->why) !=
+	if (mu_heaps_list(&heap, &self->snap, &self->arena, &self->why) !=
 	    MU_OK)
 		_exit(2);
 	for (i = 0; i < 3; i++)

@@ -30,8 +30,8 @@ make_links(void)
 	struct links links;
 
 	open_heap(FAKE_SPAN, 16384);
-	heap.blocks.bins = bins;
-	heap.blocks.num_bins = 2;
+	heap.glibc.bins = bins;
+	heap.glibc.num_bins = 2;
 	links.reused = (uintptr_t *)node(WORDS);
 	links.x = node(3);
 	links.f = node(5);

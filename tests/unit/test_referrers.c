@@ -121,8 +121,8 @@ START_TEST(left_over_link)
 	int i;
 
 	open_case(FAKE_SPAN, 4096);
-	heap.blocks.bins = bins;
-	heap.blocks.num_bins = 1;
+	heap.glibc.bins = bins;
+	heap.glibc.num_bins = 1;
 	reused = node(11);
 	x = node(3);
 	f = node(5);

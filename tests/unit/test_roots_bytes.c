@@ -60,8 +60,8 @@ START_TEST(heap_is_left_out_to_the_byte)
 		{ (uintptr_t)at + image.page, (uintptr_t)at + image.page + 8 },
 	};
 
-	heap.owned = owned;
-	heap.num_owned = 2;
+	heap.owned.items = owned;
+	heap.owned.count = 2;
 	find();
 	ck_assert_int_eq(times(at + 23), 1);
 	ck_assert_int_eq(times(at + 24), 0);
@@ -145,8 +145,8 @@ START_TEST(registered_regions)
 	};
 
 	munmap(at + 3 * image.page, image.page);
-	heap.owned = &owned;
-	heap.num_owned = 1;
+	heap.owned.items = &owned;
+	heap.owned.count = 1;
 	snap.own = &own;
 	snap.num_own = 1;
 	snap.root_regions = regions;

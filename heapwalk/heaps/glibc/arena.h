@@ -24,6 +24,15 @@ struct mu_glibc {
 	size_t num_arenas;
 	size_t heap_max; /* heaps of other arenas lie at its multiples */
 
+	/* Where fd or bk of a free chunk can point that is the end of a list;
+	 * set once the heap is read. */
+	const struct mu_range *bins;
+	size_t num_bins;
+
+	/* Arenas whose mutex we hold: heapwalk/heaps/glibc/freeze.c. */
+	uintptr_t *locked;
+	size_t num_locked, max_locked;
+
 	/* Address of a second libc with a separate heap, or 0. */
 	uintptr_t other_libc;
 };

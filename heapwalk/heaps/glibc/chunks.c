@@ -110,6 +110,7 @@ close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	if (chain->top == chain->limit.begin + step->at)
 		span->top = step->end - step->at;
 	span->owner = chain->arena;
+	span->heap = walk->member;
 	walk->num_free[chain->arena] += step->num_free;
 	collect_candidates(walk, span, step->num_candidates);
 }

@@ -23,6 +23,7 @@ struct mu_glibc_walk {
 	struct mu_arena *memory; /* of the pass, not malloc's */
 	struct mu_why *why;
 	struct mu_heap *heap;
+	const struct mu_heap_member *member; /* ours; its state gets the bins */
 	struct mu_glibc glibc;
 
 	/* Of each arena: free chunks that the walk saw. */

@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
+#include "heapwalk/heaps/glibc/layout.h"
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/arch.h"
@@ -177,18 +178,30 @@ add_thread(struct mu_ranges *frames, const struct mu_snapshot *snap,
 }
 
 bool
-mu_in_malloc_find(struct mu_ranges *frames, const struct mu_snapshot *snap,
-    const struct mu_heap *heap, struct mu_arena *arena)
+mu_glibc_refers_by_header(
+    const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to)
+{
+	uintptr_t begin = word + MU_GLIBC_HEADER;
+
+	/* A header's first word may be used by the block before it. */
+	if (mu_blocks_find(blocks, word, to) &&
+	    to->range.end - word > sizeof(word))
+		return false;
+	return mu_range_has(blocks->envelope, begin) &&
+	    mu_blocks_find(blocks, begin, to) && to->range.begin == begin;
+}
+
+bool
+mu_in_malloc_find(struct mu_ranges *frames, const struct mu_heap *heap,
+    const struct mu_snapshot *snap)
 {
 	struct mu_libc libcs[MU_LIBCS_MAX];
 	const struct mu_thread *thread = snap->threads;
 	const struct mu_thread *end = thread + snap->num_threads;
 	size_t count = mu_libcs_find(snap, libcs);
 
-	mu_ranges_open(frames, arena);
 	for (; thread < end; thread++)
 		if (!add_thread(frames, snap, heap, libcs, count, thread))
 			return false;
-	mu_ranges_seal(frames);
 	return true;
 }

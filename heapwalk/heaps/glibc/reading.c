@@ -2,9 +2,13 @@
  * The heap of glibc's own malloc, read without symbols: right, or refused.
  */
 #include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/heaps/glibc/freeze.h"
+#include "heapwalk/heaps/glibc/glibc.h"
+#include "heapwalk/heaps/glibc/in_malloc.h"
 #include "heapwalk/heaps/glibc/inferred.h"
 #include "heapwalk/heaps/glibc/lists.h"
 #include "heapwalk/heaps/glibc/mmapped.h"
+#include "heapwalk/heaps/glibc/old_links.h"
 #include "heapwalk/heaps/glibc/strays.h"
 #include "heapwalk/heaps/glibc/stretch.h"
 #include "heapwalk/heaps/glibc/tcache.h"
@@ -38,10 +42,11 @@ take_stretches(struct mu_glibc_walk *walk)
  * hold the heads of free lists.
  */
 static enum mu_status
-set_owned(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+set_owned(struct mu_glibc_walk *walk)
 {
 	const struct mu_glibc *glibc = &walk->glibc;
 	size_t arena_size = glibc->layout->arena_size;
+	struct mu_ranges *owned = &walk->heap->owned;
 
 	if (!mu_ranges_add_all(
 		owned, walk->stretches.items, walk->stretches.count) ||
@@ -53,8 +58,6 @@ set_owned(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 		    glibc->mp, glibc->mp + glibc->layout->par_size }))
 		return mu_glibc_no_memory(walk);
 	mu_ranges_seal(owned);
-	walk->heap->owned = owned->items;
-	walk->heap->num_owned = owned->count;
 	return MU_OK;
 }
 
@@ -62,7 +65,7 @@ set_owned(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 static enum mu_status
 set_bins(struct mu_glibc_walk *walk)
 {
-	const struct mu_glibc *glibc = &walk->glibc;
+	struct mu_glibc *glibc = walk->member->state;
 	struct mu_range *bins =
 	    mu_arena_alloc(walk->memory, glibc->num_arenas, sizeof(*bins));
 	uintptr_t first;
@@ -76,8 +79,8 @@ set_bins(struct mu_glibc_walk *walk)
 		bins[i] =
 		    (struct mu_range) { first, first + MU_GLIBC_BINS * 16 };
 	}
-	walk->heap->blocks.bins = bins;
-	walk->heap->blocks.num_bins = glibc->num_arenas;
+	glibc->bins = bins;
+	glibc->num_bins = glibc->num_arenas;
 	return MU_OK;
 }
 
@@ -141,7 +144,7 @@ take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
 }
 
 static enum mu_status
-read_heap(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+read_heap(struct mu_glibc_walk *walk)
 {
 	enum mu_status status, mmapped = MU_OK;
 
@@ -151,9 +154,9 @@ read_heap(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 	}
 	status = take_all(walk, &mmapped);
 	if (status == MU_OK)
-		status = mu_glibc_mmapped_list(walk, owned);
+		status = mu_glibc_mmapped_list(walk, &walk->heap->owned);
 	if (status == MU_OK)
-		status = set_owned(walk, owned);
+		status = set_owned(walk);
 	if (status == MU_OK)
 		status = set_bins(walk);
 	if (status == MU_OK)
@@ -188,7 +191,7 @@ find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
 
 /* Where malloc was not frozen. */
 static enum mu_status
-read_unfrozen(struct mu_glibc_walk *walk, struct mu_ranges *owned)
+read_unfrozen(struct mu_glibc_walk *walk)
 {
 	enum mu_status status, locked;
 	struct mu_why why;
@@ -198,7 +201,7 @@ read_unfrozen(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 		*walk->why = why;
 		return locked;
 	}
-	status = read_heap(walk, owned);
+	status = read_heap(walk);
 	if (status != MU_OK || locked == MU_OK)
 		return status;
 	return mu_why(walk->why, MU_PARTIAL,
@@ -207,35 +210,54 @@ read_unfrozen(struct mu_glibc_walk *walk, struct mu_ranges *owned)
 }
 
 static enum mu_status
-list(struct mu_heap *heap, const struct mu_snapshot *snap,
+detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
 {
-	struct mu_glibc_walk walk = {
-		.snap = snap, .memory = arena, .why = why, .heap = heap
-	};
-	struct mu_ranges owned;
+	struct mu_glibc *glibc = mu_arena_alloc(arena, 1, sizeof(*glibc));
 	enum mu_status status;
 
-	*heap = (struct mu_heap) { 0 };
-	mu_blocks_open(&heap->blocks, arena);
-	heap->blocks.workers = snap->workers;
+	if (glibc == NULL)
+		return mu_why(
+		    why, MU_ERR_NO_MEMORY, "no memory for the list of arenas");
+	status = mu_glibc_find(glibc, snap, arena, why);
+	member->state = glibc;
+	member->inferred_from = glibc->inferred_from;
+	return status;
+}
+
+static enum mu_status
+list(struct mu_heap *heap, const struct mu_heap_member *member,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_glibc *glibc = member->state;
+	struct mu_glibc_walk walk = {
+		.snap = snap,
+		.memory = arena,
+		.why = why,
+		.heap = heap,
+		.member = member,
+		.glibc = *glibc,
+	};
+	enum mu_status status;
+
 	mu_ranges_open(&walk.stretches, arena);
 	mu_ranges_open(&walk.unproven, arena);
-	mu_ranges_open(&owned, arena);
-	status = mu_glibc_find(&walk.glibc, snap, arena, why);
-	if (status != MU_OK)
-		return status;
-	heap->inferred_from = walk.glibc.inferred_from;
-	heap->locks = walk.glibc.arenas; /* an arena begins with its mutex */
-	heap->num_locks = walk.glibc.num_arenas;
-	status = snap->unfrozen ? read_unfrozen(&walk, &owned)
-				: read_heap(&walk, &owned);
-	return heap->inferred_from == 0
+	heap->locks = glibc->arenas; /* an arena begins with its mutex */
+	heap->num_locks = glibc->num_arenas;
+	status = snap->unfrozen ? read_unfrozen(&walk) : read_heap(&walk);
+	return glibc->inferred_from == 0
 	    ? status
 	    : mu_glibc_inferred_judge(&walk, status);
 }
 
 const struct mu_heap_ops mu_heap_glibc = {
 	.name = "glibc",
+	.detect = detect,
+	.freeze = mu_glibc_freeze,
+	.thaw = mu_glibc_thaw,
 	.list = list,
+	.link = mu_glibc_old_link,
+	.refers_by_header = mu_glibc_refers_by_header,
+	.inside = mu_in_malloc_find,
+	.calls = mu_call_of_malloc,
 };

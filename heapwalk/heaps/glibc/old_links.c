@@ -26,11 +26,11 @@
  * to 5 % (the chunk behind a fresh block may be on that very list). Both found
  * fewer of the links, too.
  */
-#include "heapwalk/graph/stale_links.h"
+#include "heapwalk/heaps/glibc/old_links.h"
 
 #include <string.h>
 
-#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/glibc/arena.h"
 
 #define WORD sizeof(uintptr_t)
 
@@ -44,6 +44,7 @@
 
 /* A pair of words, and the block that it lies in. */
 struct pair {
+	const struct mu_glibc *glibc;
 	const struct mu_blocks *blocks;
 	struct mu_block in;
 	uintptr_t address;
@@ -69,12 +70,12 @@ read_pair(const struct mu_block *block, uintptr_t address, uintptr_t words[2])
 }
 
 static bool
-is_bin(const struct mu_blocks *blocks, uintptr_t value)
+is_bin(const struct mu_glibc *glibc, uintptr_t value)
 {
 	size_t i;
 
-	for (i = 0; i < blocks->num_bins; i++)
-		if (mu_range_has(blocks->bins[i], value))
+	for (i = 0; i < glibc->num_bins; i++)
+		if (mu_range_has(glibc->bins[i], value))
 			return true;
 	return false;
 }
@@ -90,12 +91,13 @@ is_block(const struct mu_blocks *blocks, uintptr_t value)
 
 /* What points at a block's first byte is a program's, not a list's. */
 static bool
-is_link(const struct mu_blocks *blocks, uintptr_t value)
+is_link(const struct pair *pair, uintptr_t value)
 {
-	if (is_bin(blocks, value))
+	if (is_bin(pair->glibc, value))
 		return true;
-	return value % MU_GRAIN == 0 && mu_blocks_span(blocks, value) != NULL &&
-	    !is_block(blocks, value);
+	return value % MU_GRAIN == 0 &&
+	    mu_blocks_span(pair->blocks, value) != NULL &&
+	    !is_block(pair->blocks, value);
 }
 
 static bool
@@ -114,8 +116,8 @@ is_repeated(const struct pair *pair, uintptr_t other_address)
 	/* The head is in fd or bk, which come first. */
 	if (other_address > pair->address)
 		memcpy(other, words, sizeof(other));
-	return (same[0] && is_bin(pair->blocks, other[1])) ||
-	    (same[1] && is_bin(pair->blocks, other[0]));
+	return (same[0] && is_bin(pair->glibc, other[1])) ||
+	    (same[1] && is_bin(pair->glibc, other[0]));
 }
 
 /* The bytes of a chunk, or 0: SIZE cannot be the size word of one in a heap. */
@@ -152,25 +154,44 @@ was_chunk(const struct pair *pair, uintptr_t chunk, size_t min)
 	    (chunk > end && is_block(pair->blocks, chunk + MU_GLIBC_HEADER));
 }
 
-bool
-mu_link_stale(const struct mu_blocks *blocks, uintptr_t address,
-    uintptr_t value, const struct mu_block *to)
+/*
+ * Is VALUE, which lies at ADDRESS inside a block and points where a link may, a
+ * left-over link?
+ */
+static bool
+is_left_over(const struct mu_glibc *glibc, const struct mu_blocks *blocks,
+    uintptr_t address, uintptr_t value)
 {
-	struct pair pair = { .blocks = blocks,
+	struct pair pair = { .glibc = glibc,
+		.blocks = blocks,
 		.address = address & ~(uintptr_t)(MU_GRAIN - 1) };
 	uintptr_t other;
 
-	if (blocks->last_words || !mu_link_possible(value, to) ||
-	    !mu_blocks_find(blocks, address, &pair.in) ||
+	if (!mu_blocks_find(blocks, address, &pair.in) ||
 	    !read_pair(&pair.in, pair.address, pair.words))
 		return false;
 	other = pair.words[address == pair.address];
 	if (other == value && value + LARGE_LINKS == pair.address)
 		return true;
-	if (!is_link(blocks, other))
+	if (!is_link(&pair, other))
 		return false;
 	return is_repeated(&pair, pair.address - LINKS) ||
 	    is_repeated(&pair, pair.address + LINKS) ||
 	    was_chunk(&pair, pair.address - LINKS, MU_GLIBC_MINSIZE) ||
 	    was_chunk(&pair, pair.address - LARGE_LINKS, MIN_LARGE);
+}
+
+/* A link points at TO's last word, where a chunk begins. */
+enum mu_heap_link
+mu_glibc_old_link(const struct mu_heap_member *member,
+    const struct mu_blocks *blocks, uintptr_t address, uintptr_t value,
+    const struct mu_block *to)
+{
+	if (value % MU_GRAIN != 0 || to->listed != NULL ||
+	    value != to->range.end - WORD)
+		return MU_HEAP_NO_LINK;
+	return !blocks->last_words && address % WORD == 0 &&
+		is_left_over(member->state, blocks, address, value)
+	    ? MU_HEAP_OLD_LINK
+	    : MU_HEAP_LINK;
 }

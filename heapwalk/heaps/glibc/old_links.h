@@ -11,27 +11,14 @@
  * that points to last words elsewhere: blocks->last_words, which marking
  * determines (heapwalk/mark/links.c).
  */
-#ifndef HEAPWALK_GRAPH_STALE_LINKS_H
-#define HEAPWALK_GRAPH_STALE_LINKS_H
+#ifndef HEAPWALK_HEAPS_GLIBC_OLD_LINKS_H
+#define HEAPWALK_HEAPS_GLIBC_OLD_LINKS_H
 
-#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/heap.h"
 
-/*
- * Of all words in blocks, which point where a link may: at TO's last word,
- * where a chunk begins. None does if TO ends with its span.
- */
-static inline bool
-mu_link_possible(uintptr_t value, const struct mu_block *to)
-{
-	return value % MU_GRAIN == 0 && to->listed == NULL &&
-	    value == to->range.end - sizeof(value);
-}
-
-/*
- * Is VALUE, a word that lies at ADDRESS inside a block and points into TO, a
- * left-over link? Never for words of roots: do not ask.
- */
-bool mu_link_stale(const struct mu_blocks *blocks, uintptr_t address,
-    uintptr_t value, const struct mu_block *to);
+/* mu_heap_ops.link() */
+enum mu_heap_link mu_glibc_old_link(const struct mu_heap_member *member,
+    const struct mu_blocks *blocks, uintptr_t address, uintptr_t value,
+    const struct mu_block *to);
 
 #endif

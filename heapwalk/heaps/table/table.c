@@ -1,0 +1,162 @@
+#include "heapwalk/heaps/table/table.h"
+
+#include "heapwalk/heaps/glibc/glibc.h"
+
+static enum mu_status
+detect_none(struct mu_heap_member *member, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	(void)member;
+	(void)snap;
+	(void)arena;
+	return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
+	    "no allocator that can be read was found");
+}
+
+static const struct mu_heap_ops none = {
+	.name = "none",
+	.detect = detect_none,
+};
+
+static const struct mu_heap_ops *const table[] = {
+	&mu_heap_glibc,
+	&none,
+};
+
+#define ROWS (sizeof(table) / sizeof(*table) - 1) /* but for none */
+
+_Static_assert(ROWS <= MU_HEAPS_MAX, "a member for each row");
+
+enum mu_status
+mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_heap_member member;
+	enum mu_status status;
+	size_t i;
+
+	*heaps = (struct mu_heaps) { .count = 0 };
+	for (i = 0; i < ROWS; i++) {
+		member = (struct mu_heap_member) { .ops = table[i] };
+		status = table[i]->detect(&member, snap, arena, why);
+		heaps->inferred_from |= member.inferred_from;
+		if (status == MU_ERR_FOREIGN_ALLOCATOR) {
+			heaps->missing = status;
+			heaps->missing_why = *why;
+		} else if (status != MU_OK) {
+			return status;
+		} else if (member.state != NULL) {
+			heaps->members[heaps->count++] = member;
+		}
+	}
+	if (heaps->count > 0)
+		return MU_OK;
+	if (heaps->missing == MU_OK)
+		return none.detect(&member, snap, arena, why);
+	*why = heaps->missing_why;
+	return heaps->missing;
+}
+
+void
+mu_heaps_thaw(struct mu_heaps *heaps)
+{
+	size_t i;
+
+	for (i = 0; i < heaps->count; i++)
+		if (heaps->members[i].ops->thaw != NULL)
+			heaps->members[i].ops->thaw(&heaps->members[i]);
+}
+
+/* The program's own first: while they stop they may call malloc. */
+enum mu_status
+mu_heaps_freeze(struct mu_heaps *heaps, const struct mu_heap_freeze *freeze,
+    struct mu_why *why)
+{
+	enum mu_status status = MU_OK;
+	struct mu_heap_member *member;
+	size_t i;
+
+	for (i = heaps->count; status == MU_OK && i > 0; i--) {
+		member = &heaps->members[i - 1];
+		if (member->ops->freeze != NULL)
+			status = member->ops->freeze(member, freeze, why);
+	}
+	if (status != MU_OK)
+		mu_heaps_thaw(heaps);
+	return status;
+}
+
+/* Copied, as blocks refer to the members of their heaps. */
+static enum mu_status
+open_heap(struct mu_heap *heap, const struct mu_heaps *heaps,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
+{
+	struct mu_heap_member *members =
+	    mu_arena_alloc(arena, heaps->count, sizeof(*members));
+	size_t i;
+
+	if (members == NULL)
+		return mu_why(
+		    why, MU_ERR_NO_MEMORY, "no memory for the list of heaps");
+	for (i = 0; i < heaps->count; i++)
+		members[i] = heaps->members[i];
+	heap->blocks.heaps = members;
+	heap->blocks.num_heaps = heaps->count;
+	heap->blocks.workers = snap->workers;
+	heap->inferred_from = heaps->inferred_from;
+	return MU_OK;
+}
+
+/* Of several reasons for a partial answer the first is kept. */
+static enum mu_status
+list_all(struct mu_heap *heap, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	const struct mu_heap_member *member = heap->blocks.heaps;
+	const struct mu_heap_member *end = member + heap->blocks.num_heaps;
+	enum mu_status status = MU_OK, next;
+	struct mu_why why_next = { .words = "" };
+
+	for (; member < end; member++) {
+		next = member->ops->list(heap, member, snap, arena, &why_next);
+		if (next != MU_OK && (status == MU_OK || next != MU_PARTIAL)) {
+			status = next;
+			*why = why_next;
+		}
+		if (next != MU_OK && next != MU_PARTIAL)
+			break;
+	}
+	return status;
+}
+
+enum mu_status
+mu_heaps_list(struct mu_heap *heap, const struct mu_snapshot *snap,
+    struct mu_arena *arena, struct mu_why *why)
+{
+	enum mu_status status;
+	struct mu_heaps heaps;
+
+	*heap = (struct mu_heap) { .transient = false };
+	mu_blocks_open(&heap->blocks, arena);
+	mu_ranges_open(&heap->owned, arena);
+	status = mu_heaps_detect(&heaps, snap, arena, why);
+	if (status == MU_OK)
+		status = open_heap(heap, &heaps, snap, arena, why);
+	if (status == MU_OK)
+		status = list_all(heap, snap, arena, why);
+	if (status != MU_OK || heaps.missing == MU_OK)
+		return status;
+	*why = heaps.missing_why;
+	return MU_PARTIAL;
+}
+
+bool
+mu_heaps_call(long call)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (table[i]->calls != NULL && table[i]->calls(call))
+			return true;
+	return false;
+}

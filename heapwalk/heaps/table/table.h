@@ -1,0 +1,49 @@
+/*
+ * Every allocator that can be read, and all those of one subject side by side.
+ *
+ * A new one is a folder beside heapwalk/heaps/glibc/ and a row in table.c.
+ */
+#ifndef HEAPWALK_HEAPS_TABLE_TABLE_H
+#define HEAPWALK_HEAPS_TABLE_TABLE_H
+
+#include "heapwalk/heaps/heap.h"
+
+#define MU_HEAPS_MAX 4 /* rows of the table */
+
+struct mu_heaps {
+	struct mu_heap_member members[MU_HEAPS_MAX];
+	size_t count;
+	unsigned inferred_from; /* see struct mu_heap; also of one that failed */
+
+	/* Others are read, but not this one: MU_OK, or why. */
+	enum mu_status missing;
+	struct mu_why missing_why;
+};
+
+/*
+ * Find the allocators of the subject: see mu_heap_ops.detect(), also for the
+ * statuses.
+ *
+ * Runs in: original, sweeper (any).
+ */
+enum mu_status mu_heaps_detect(struct mu_heaps *heaps,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
+
+/*
+ * Stop the allocators, the last row first, and let them go on. HEAPS may be
+ * empty, and thawed twice. What a failing freeze stopped goes on already.
+ *
+ * Runs in: original.
+ */
+enum mu_status mu_heaps_freeze(struct mu_heaps *heaps,
+    const struct mu_heap_freeze *freeze, struct mu_why *why);
+void mu_heaps_thaw(struct mu_heaps *heaps);
+
+/* List the blocks of all of them: see mu_heap_ops.list(). */
+enum mu_status mu_heaps_list(struct mu_heap *heap,
+    const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
+
+/* Does some allocator make this system call with no lock held? */
+bool mu_heaps_call(long call);
+
+#endif
