@@ -36,8 +36,10 @@ all_places(void)
 	put_everywhere();
 	scrub();
 	GetUnreachableMemory(&info, LIMIT);
+	if (!memunreachable_each_unreachable(note_unreachable, NULL))
+		return 1;
 	for (i = 0; i < NUM_PLACES; i++)
-		say(places[i].name, is_place_lost(&info, (enum place)i));
+		say(places[i].name, is_place_lost((enum place)i));
 	drop(&local);
 	return answer_status(&info);
 }
@@ -136,7 +138,7 @@ callers_register(void)
 	place_block(IN_REGISTER);
 	scrub();
 	ask_with_rbx(place_blocks[IN_REGISTER], &info, LIMIT);
-	say("caller's register", is_place_lost(&info, IN_REGISTER));
+	say("caller's register", is_lost(&info, place_blocks[IN_REGISTER]));
 	return answer_status(&info);
 }
 #endif

@@ -37,32 +37,26 @@ enum place {
 
 static const struct {
 	const char *name, *option; /* that this place depends on */
-	/*
-	 * The place is in a block, which is lost with it and is the entry: ours
-	 * is recognised by its size, one bit that no other size has.
-	 */
-	size_t size;
 } places[NUM_PLACES] = {
-	[IN_DATA] = { "data", "use_globals", 0 },
-	[IN_BSS] = { "bss", "use_globals", 0 },
-	[IN_LIBRARY_DATA] = { "library's data", "use_globals", 0 },
-	[IN_LIBRARY_BSS] = { "library's bss", "use_globals", 0 },
-	[IN_STACK] = { "stack", "use_stacks", 0 },
-	[IN_THREAD_STACK] = { "thread's stack", "use_stacks", 0 },
-	[IN_REGISTER] = { "register", "use_registers", 0 },
-	[IN_VECTOR_REGISTER] = { "vector register", "use_registers", 0 },
-	[IN_TLS] = { "tls", "use_tls", 0 },
-	[IN_THREAD_TLS] = { "thread's tls", "use_tls", 0 },
-	[IN_LIBRARY_TLS] = { "library's tls", "use_tls", 1 << 20 },
-	[IN_THREAD_LIBRARY_TLS] = { "library's tls of a thread", "use_tls",
-	    1 << 22 },
-	[IN_KEY] = { "key", "use_tls", 0 },
-	[IN_LATE_KEY] = { "late key", "use_tls", 1 << 24 },
-	[IN_THREAD_KEY] = { "thread's key", "use_tls", 0 },
-	[IN_REGION] = { "region", "use_root_regions", 0 },
-	[IN_MAPPING] = { "mapping", "", 0 },
-	[IN_KERNEL] = { "kernel", "", 0 },
-	[IS_IGNORED] = { "ignored", "", 0 },
+	[IN_DATA] = { "data", "use_globals" },
+	[IN_BSS] = { "bss", "use_globals" },
+	[IN_LIBRARY_DATA] = { "library's data", "use_globals" },
+	[IN_LIBRARY_BSS] = { "library's bss", "use_globals" },
+	[IN_STACK] = { "stack", "use_stacks" },
+	[IN_THREAD_STACK] = { "thread's stack", "use_stacks" },
+	[IN_REGISTER] = { "register", "use_registers" },
+	[IN_VECTOR_REGISTER] = { "vector register", "use_registers" },
+	[IN_TLS] = { "tls", "use_tls" },
+	[IN_THREAD_TLS] = { "thread's tls", "use_tls" },
+	[IN_LIBRARY_TLS] = { "library's tls", "use_tls" },
+	[IN_THREAD_LIBRARY_TLS] = { "library's tls of a thread", "use_tls" },
+	[IN_KEY] = { "key", "use_tls" },
+	[IN_LATE_KEY] = { "late key", "use_tls" },
+	[IN_THREAD_KEY] = { "thread's key", "use_tls" },
+	[IN_REGION] = { "region", "use_root_regions" },
+	[IN_MAPPING] = { "mapping", "" },
+	[IN_KERNEL] = { "kernel", "" },
+	[IS_IGNORED] = { "ignored", "" },
 };
 
 #define NUM_KEYS 40
@@ -80,8 +74,7 @@ LIVE uintptr_t
 place_block(enum place place)
 {
 	if (place_blocks[place] == 0)
-		place_blocks[place] = block_new(
-		    places[place].size == 0 ? 72 : places[place].size);
+		place_blocks[place] = block_new(72);
 	return place_blocks[place];
 }
 
@@ -278,19 +271,37 @@ is_lost(const struct UnreachableMemoryInfo *info, uintptr_t hidden)
 	return false;
 }
 
-LIVE bool
-is_place_lost(const struct UnreachableMemoryInfo *info, enum place place)
+/*
+ * Every block that is unreachable, hidden: that of a place in a block is lost
+ * with this, which is the entry then, or part of another one.
+ */
+#define UNREACHABLE_MAX 8192
+
+static struct {
+	uintptr_t hidden;
+	size_t size;
+} unreachable[UNREACHABLE_MAX];
+static size_t num_unreachable;
+
+static void
+note_unreachable(void *ctx, uintptr_t begin, size_t size)
 {
-	const struct Leak *leak = info->leaks;
+	(void)ctx;
+	if (num_unreachable == UNREACHABLE_MAX)
+		abort();
+	unreachable[num_unreachable].hidden = ~begin;
+	unreachable[num_unreachable++].size = size;
+}
+
+LIVE bool
+is_place_lost(enum place place)
+{
+	uintptr_t hidden = place_blocks[place];
 	size_t i;
 
-	if (places[place].size == 0)
-		return is_lost(info, place_blocks[place]);
-	for (i = 0; i < info->num_reported; i++, leak++) {
-		if (((leak->size + leak->referenced_size) &
-			places[place].size) != 0)
+	for (i = 0; i < num_unreachable; i++)
+		if (unreachable[i].hidden - hidden < unreachable[i].size)
 			return true;
-	}
 	return false;
 }
 
