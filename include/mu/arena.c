@@ -95,8 +95,8 @@ map_piece(struct mu_arena *arena, size_t bytes, bool huge)
 	piece->used = sizeof(*piece);
 	piece->last = piece->used;
 	piece->next = arena->pieces;
-	arena->pieces = piece;
 	arena->used += bytes;
+	__atomic_store_n(&arena->pieces, piece, __ATOMIC_RELEASE);
 	return piece;
 }
 
@@ -239,15 +239,16 @@ mu_arena_trim(struct mu_arena *arena, void *array, size_t count, size_t size)
 	piece->size = piece->used = kept;
 }
 
+/* In a child that is forked at any moment the list has mapped pieces only. */
 void
 mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces)
 {
-	struct mu_arena_piece *next;
+	struct mu_arena_piece *piece;
 
-	for (; arena->pieces != pieces; arena->pieces = next) {
-		next = arena->pieces->next;
-		arena->used -= arena->pieces->size;
-		mu_sys_munmap(arena->pieces, arena->pieces->size);
+	while ((piece = arena->pieces) != pieces) {
+		arena->used -= piece->size;
+		__atomic_store_n(&arena->pieces, piece->next, __ATOMIC_RELEASE);
+		mu_sys_munmap(piece, piece->size);
 	}
 }
 
@@ -261,6 +262,21 @@ mu_arena_each(const struct mu_arena *arena,
 		visit(ctx,
 		    (struct mu_range) {
 			(uintptr_t)piece, (uintptr_t)piece + piece->size });
+}
+
+void
+mu_arena_wipe(struct mu_arena *arena)
+{
+	struct mu_arena_piece *piece;
+	size_t first;
+
+	for (piece = arena->pieces; piece != NULL; piece = piece->next) {
+		first = piece->used < PAGE_MAX ? piece->used : PAGE_MAX;
+		memset(piece + 1, 0, first - sizeof(*piece));
+		if (piece->used > PAGE_MAX)
+			mu_sys_wipe(
+			    (char *)piece + PAGE_MAX, piece->size - PAGE_MAX);
+	}
 }
 
 void

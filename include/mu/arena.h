@@ -77,6 +77,12 @@ void mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces);
 void mu_arena_each(const struct mu_arena *arena,
     void (*visit)(void *ctx, struct mu_range piece), void *ctx);
 
+/*
+ * Zeros over all objects, which stay mapped: no other process that got a copy
+ * of this memory finds anything in it from now on.
+ */
+void mu_arena_wipe(struct mu_arena *arena);
+
 /* Unmap everything. Accepts an arena that is zero or closed. */
 void mu_arena_close(struct mu_arena *arena);
 

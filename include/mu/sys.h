@@ -174,6 +174,19 @@ mu_sys_munmap(void *address, size_t size)
 	return mu_sys2(SYS_munmap, (long)address, (long)size);
 }
 
+/*
+ * Zeros over SIZE bytes of private anonymous memory, whole pages, which the
+ * kernel takes back; of locked memory it takes none back (EINVAL).
+ */
+static inline void
+mu_sys_wipe(void *address, size_t size)
+{
+	if (mu_sys3(SYS_madvise, (long)address, (long)size, MADV_DONTNEED) == 0)
+		return;
+	__builtin_memset(address, 0, size);
+	__asm__ volatile("" : : "r"(address) : "memory");
+}
+
 #define MU_STACK_GUARD ((size_t)64 << 10) /* the largest page size of Linux */
 
 /*

@@ -53,20 +53,33 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 	mu_log_sink_open(&pass->log, options, silent);
 }
 
+/* A child may be forked at any moment: see lib/state/under_way.h. */
+static void
+drop_stack(struct mu_pass *pass)
+{
+	char *stack = pass->stack;
+
+	if (stack == NULL)
+		return;
+	mu_sys_wipe(stack + MU_STACK_GUARD, pass->stack_size - MU_STACK_GUARD);
+	pass->stack = NULL;
+	mu_sys_munmap(stack, pass->stack_size);
+}
+
 static void
 end(struct mu_pass *pass)
 {
-	mu_under_way_remove(&mu_library.under_way, pass);
 	mu_sweeper_reap(pass, 0);
 	mu_sys_close(&pass->pipe_read);
 	mu_sys_close(&pass->pipe_write);
-	if (pass->stack != NULL)
-		mu_sys_munmap(pass->stack, pass->stack_size);
+	drop_stack(pass);
 	mu_results_drop(&mu_library.results, &pass->entries);
 	mu_left_out_close(pass);
 	mu_log_sink_close(&pass->log);
-	if (!pass->abandoned)
-		mu_arena_close(&pass->arena);
+	if (pass->abandoned)
+		return;
+	mu_arena_wipe(&pass->arena);
+	mu_arena_close(&pass->arena);
 }
 
 static void
@@ -179,6 +192,7 @@ struct call {
 	struct UnreachableMemoryInfo *info;
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
+	size_t place; /* in mu_library.under_way */
 	bool judged;
 };
 
@@ -193,7 +207,7 @@ answer(void *arg)
 	pass.frames_begin = call->sp;
 	pass.own_stack = call->stack;
 	if (mu_range_size(pass.own_stack) > 0)
-		mu_under_way_add(&mu_library.under_way, &pass);
+		call->place = mu_under_way_add(&mu_library.under_way, &pass);
 	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
 	if (status == MU_OK) {
 		mu_under_way_drop_inherited(&mu_library.under_way, &pass);
@@ -221,7 +235,7 @@ bool
 mu_pass_run(
     const struct mu_request *request, struct UnreachableMemoryInfo *info)
 {
-	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, false };
+	struct call call = { request, info, mu_arch_sp(), { 0, 0 }, 0, false };
 	long stack = mu_sys_map_stack(STACK_SIZE);
 
 	if (mu_sys_failed(stack)) {
@@ -231,9 +245,8 @@ mu_pass_run(
 	call.stack.begin = (uintptr_t)stack;
 	call.stack.end = call.stack.begin + STACK_SIZE;
 	mu_arch_call_on((void *)call.stack.end, answer, &call);
-	/* If it stays, the next pass searches it, and it has what was found. */
-	if (mu_sys_munmap((void *)call.stack.begin, STACK_SIZE) < 0)
-		explicit_bzero((char *)call.stack.begin + MU_STACK_GUARD,
-		    STACK_SIZE - MU_STACK_GUARD);
+	/* If it stays, the next pass searches it, and it had what was found. */
+	mu_under_way_remove(&mu_library.under_way, call.place, call.stack);
+	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
 	return call.judged;
 }

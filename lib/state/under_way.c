@@ -4,40 +4,39 @@
 #include "lib/state/left_out.h"
 #include "mu/sys.h"
 
-void
+size_t
 mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass)
 {
 	pid_t none;
 	size_t i;
 
-	if (pass->pid <= 0)
-		return;
-	for (i = 0; i < MU_UNDER_WAY; i++) {
+	for (i = 0; i < MU_UNDER_WAY && pass->pid > 0; i++) {
 		none = 0;
 		if (!__atomic_compare_exchange_n(&passes->places[i].pid, &none,
 			pass->pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(
 		    &passes->places[i].pass, pass, __ATOMIC_RELEASE);
-		return;
+		return i;
 	}
+	return MU_UNDER_WAY;
 }
 
-/* Before anything is unmapped: another mapping may come to lie there. */
+/*
+ * A child that is forked before the wiping gives the stack back, one that is
+ * forked later finds nothing in it. The pass lies on it, too: then it has no
+ * memory.
+ */
 void
-mu_under_way_remove(struct mu_under_way *passes, struct mu_pass *pass)
+mu_under_way_remove(
+    struct mu_under_way *passes, size_t place, struct mu_range stack)
 {
-	size_t i;
-
-	for (i = 0; i < MU_UNDER_WAY; i++) {
-		if (__atomic_load_n(
-			&passes->places[i].pass, __ATOMIC_ACQUIRE) != pass)
-			continue;
-		__atomic_store_n(
-		    &passes->places[i].pass, NULL, __ATOMIC_RELEASE);
-		__atomic_store_n(&passes->places[i].pid, 0, __ATOMIC_RELEASE);
+	mu_sys_wipe((char *)stack.begin + MU_STACK_GUARD,
+	    mu_range_size(stack) - MU_STACK_GUARD);
+	if (place >= MU_UNDER_WAY)
 		return;
-	}
+	__atomic_store_n(&passes->places[place].pass, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->places[place].pid, 0, __ATOMIC_RELEASE);
 }
 
 /* Its descriptors stay: the child may have closed them and opened others. */

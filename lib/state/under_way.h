@@ -10,6 +10,8 @@
 
 #include <sys/types.h>
 
+#include "mu/range.h"
+
 #define MU_UNDER_WAY 16 /* more at a time are not remembered */
 
 struct mu_pass;
@@ -21,9 +23,14 @@ struct mu_under_way {
 	} places[MU_UNDER_WAY];
 };
 
-/* PASS lies on a separate stack, and has begun. */
-void mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
-void mu_under_way_remove(struct mu_under_way *passes, struct mu_pass *pass);
+/*
+ * PASS lies on a separate stack, and has begun. Returns its place, which is for
+ * mu_under_way_remove(): to be called when nothing of its memory holds words
+ * any more but that stack, STACK, which this wipes.
+ */
+size_t mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
+void mu_under_way_remove(
+    struct mu_under_way *passes, size_t place, struct mu_range stack);
 
 /*
  * Release the memory of passes of a process that we, who make PASS, were forked

@@ -14,6 +14,7 @@
 #include "tests/support/hide.h"
 #include "tests/support/live.h"
 #include "tests/support/suite.h"
+#include "tests/support/watched_call.h"
 
 #define OTHERS 3
 #define LOST 5
@@ -177,6 +178,94 @@ START_TEST(forked_beside_a_pass)
 }
 END_TEST
 
+static int listener, installed;
+static long asker;
+static struct watched_call moment = { .argument = -1 };
+
+static uintptr_t lost[LOST]; /* hidden */
+
+static ptrdiff_t
+leave_on_stack(void *ctx, uintptr_t *words, size_t max)
+{
+	void *volatile seen[8192]; /* more than what comes later writes over */
+	size_t i;
+
+	(void)ctx;
+	(void)words;
+	(void)max;
+	for (i = 0; i < sizeof(seen) / sizeof(*seen); i++)
+		seen[i] = mu_reveal(lost[i % LOST]);
+	return seen[0] == NULL;
+}
+
+static void *
+watched_body(void *arg)
+{
+	asker = syscall(SYS_gettid);
+	listener = watched_call_filter(&moment, false);
+	__atomic_store_n(&installed, 1, __ATOMIC_RELEASE);
+	NoLeaks();
+	return arg;
+}
+
+/*
+ * What the thread waits in is a call of a pass: a child is forked, and must
+ * find what is lost. How many calls there were; wrong children: STATUS.
+ */
+static int
+fork_at_each(int *status)
+{
+	struct pollfd wait = { listener, POLLIN, 0 };
+	struct seccomp_notif ask;
+	struct seccomp_notif_resp answer;
+	int calls = 0, one;
+	pid_t pid;
+
+	while (poll(&wait, 1, 60000) > 0 && (wait.revents & POLLIN) != 0) {
+		memset(&ask, 0, sizeof(ask));
+		if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &ask) != 0)
+			break;
+		if (ask.pid == asker) {
+			calls++;
+			pid = fork();
+			if (pid == 0)
+				_exit(child());
+			if (waitpid(pid, &one, 0) != pid || one != 0)
+				*status = one;
+		}
+		answer = (struct seccomp_notif_resp) { .id = ask.id,
+			.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE };
+		ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+	}
+	return calls;
+}
+
+/* From its first call of that kind to its last. */
+START_TEST(forked_within_a_pass)
+{
+	static const int calls[] = { SYS_munmap, SYS_madvise };
+	pthread_t thread;
+	int status = 0, count = 0;
+	size_t i;
+
+	for (i = 0; i < LOST; i++)
+		lost[i] = mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
+	ck_assert(memunreachable_register_root_provider(leave_on_stack, NULL));
+	moment.nr = calls[_i];
+	scrub_stack();
+	ck_assert_int_eq(pthread_create(&thread, NULL, watched_body, NULL), 0);
+	while (!__atomic_load_n(&installed, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (listener >= 0)
+		count = fork_at_each(&status);
+	else
+		printf("SKIPPED: no seccomp listeners here (%d)\n", listener);
+	pthread_join(thread, NULL);
+	ck_assert(listener < 0 || count > 0);
+	ck_assert_msg(status == 0, "status 0x%x", (unsigned)status);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -185,6 +274,7 @@ main(void)
 
 	tcase_add_loop_test(tcase, forked_by_a_thread, 0, 2);
 	tcase_add_test(tcase, forked_beside_a_pass);
+	tcase_add_loop_test(tcase, forked_within_a_pass, 0, 2);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -276,6 +276,25 @@ START_TEST(every_piece_is_known)
 }
 END_TEST
 
+START_TEST(wiped)
+{
+	static const size_t sizes[] = { 100, 65536, 300000, 1 << 20 };
+	char *objects[4];
+	size_t i, j;
+
+	for (i = 0; i < 4; i++) {
+		objects[i] = mu_arena_alloc(&arena, sizes[i], 1);
+		ck_assert_ptr_nonnull(objects[i]);
+		memset(objects[i], 'x', sizes[i]);
+	}
+	mu_arena_wipe(&arena);
+	for (i = 0; i < 4; i++)
+		for (j = 0; j < sizes[i]; j++)
+			ck_assert(objects[i][j] == 0);
+	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 1));
+}
+END_TEST
+
 START_TEST(close_unmaps)
 {
 	struct mu_arena brief;
@@ -335,6 +354,7 @@ main(void)
 	tcase_add_test(tc, trim_gives_back);
 	tcase_add_test(tc, nth_request_fails_once);
 	tcase_add_test(tc, every_piece_is_known);
+	tcase_add_test(tc, wiped);
 	tcase_add_test(tc, close_unmaps);
 	tcase_add_test(tc, given_memory_is_all);
 	suite_add_tcase(suite, tc);
