@@ -23,6 +23,7 @@ struct filler {
 	const struct mu_memory_self *self;
 	size_t page_size;
 	size_t budget; /* bytes that may still be brought over */
+	size_t read;   /* bytes that were */
 	struct mu_pages theirs, ours;
 };
 
@@ -45,7 +46,10 @@ is_missing(const struct mu_mapping *mapping)
 		   (long)mu_range_size(mapping->range), MS_ASYNC) == -ENOMEM;
 }
 
-/* RANGE as the original has it; a page that it cannot read is lost. */
+/*
+ * RANGE as the original has it; a page that it cannot read is lost, and what is
+ * read when it goes on.
+ */
 static void
 copy(struct filler *filler, struct mu_range range)
 {
@@ -59,8 +63,8 @@ copy(struct filler *filler, struct mu_range range)
 		    size < SLICE_BYTES ? size : SLICE_BYTES, range.begin);
 		if (n == -EINTR)
 			continue;
-		if (absent->until_ns != 0 &&
-		    mu_sys_now_ns() >= absent->until_ns) {
+		filler->read += n > 0 ? (size_t)n : 0;
+		if (mu_standstill_must_end(&absent->still, filler->read)) {
 			absent->lost += (size - 1) / filler->page_size + 1;
 			return;
 		}

@@ -7,6 +7,7 @@
 #ifndef HEAPWALK_MEMORY_FORK_GAPS_H
 #define HEAPWALK_MEMORY_FORK_GAPS_H
 
+#include "heapwalk/memory/standstill.h"
 #include "heapwalk/subject/snapshot.h"
 
 struct mu_memory_self;
@@ -20,7 +21,7 @@ struct mu_fork_gaps {
 	const struct mu_range
 	    *wiped; /* by heapwalk/memory/wiped.h; may be stale */
 	size_t num_wiped;
-	uint64_t until_ns; /* when the original goes on; 0: it does not */
+	struct mu_standstill still; /* of the original */
 	size_t limit;  /* bytes brought over at most: mu_fork_gaps_limit() */
 	bool complete; /* nothing is missing: only wiped ranges are filled */
 

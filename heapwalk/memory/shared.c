@@ -15,9 +15,6 @@
 /* Small mappings first: one that is too large must not cost all the others. */
 #define SMALL ((size_t)4 << 20)
 
-/* So much is copied in any case, by a busy machine too: about 10 ms. */
-#define ALWAYS ((size_t)16 << 20)
-
 /* How much is copied between two looks at the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
 
@@ -61,8 +58,7 @@ mu_shared_any(
 static bool
 is_late(const struct mu_shared *shared, size_t bytes)
 {
-	return shared->taken + bytes > ALWAYS &&
-	    mu_sys_now_ns() >= shared->end_ns;
+	return mu_standstill_must_end(&shared->still, shared->taken + bytes);
 }
 
 /* The next part of REST that holds something, cut off from it. */
@@ -76,7 +72,7 @@ next_part(struct taking *taking, const struct mu_mapping *mapping,
 	return true;
 }
 
-/* False: there is no more time. TO is where MAPPING begins. */
+/* False: there was not enough time. TO is where MAPPING begins. */
 static bool
 copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 {
@@ -88,10 +84,10 @@ copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 			size = mu_range_size(part);
 			size = size < STEP ? size : STEP;
 			done += size;
-			if (is_late(taking->shared, done))
-				return false;
 			memcpy(to + (part.begin - mapping->range.begin),
 			    (const char *)part.begin, size);
+			if (is_late(taking->shared, done))
+				return false;
 		}
 	}
 	return true;

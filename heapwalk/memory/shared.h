@@ -9,12 +9,13 @@
 #define HEAPWALK_MEMORY_SHARED_H
 
 #include "heapwalk/memory/self.h"
+#include "heapwalk/memory/standstill.h"
 
 struct mu_shared {
 	/* Set by the caller. */
-	uint64_t end_ns; /* CLOCK_MONOTONIC: 16 MiB are copied afterwards */
-	size_t limit;    /* bytes that are copied at most */
-	struct mu_range except; /* a mapping that stays shared */
+	struct mu_standstill still; /* of the program */
+	size_t limit;               /* bytes that are copied at most */
+	struct mu_range except;     /* a mapping that stays shared */
 
 	/* What was found. */
 	size_t taken;    /* bytes that are private now */

@@ -127,6 +127,9 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = start_sweeper(pass, &urgency);
 	if (status == MU_OK) {
+		/* The threads stand still until it has read that. */
+		if (pass->hold || pass->shared)
+			mu_urgency_lend(&urgency, pass->sweeper);
 		mu_room_prefer(pass->sweeper);
 		mu_left_out_await(pass);
 	}

@@ -23,11 +23,17 @@ set_nice(int nice)
 }
 
 static bool
-set_policy(int policy, int priority)
+set_policy_of(pid_t tid, int policy, int priority)
 {
 	struct sched_param param = { .sched_priority = priority };
 
-	return mu_sys3(SYS_sched_setscheduler, 0, policy, (long)&param) == 0;
+	return mu_sys3(SYS_sched_setscheduler, tid, policy, (long)&param) == 0;
+}
+
+static bool
+set_policy(int policy, int priority)
+{
+	return set_policy_of(0, policy, priority);
 }
 
 static void
@@ -80,6 +86,16 @@ mu_urgency_raise(struct mu_urgency *urgency)
 	urgency->raised =
 	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY) ||
 	    lower_nice(urgency->nice);
+}
+
+void
+mu_urgency_lend(const struct mu_urgency *urgency, pid_t tid)
+{
+	long policy = mu_sys1(SYS_sched_getscheduler, 0);
+
+	if (urgency->raised && urgency->policy != SCHED_IDLE && policy >= 0 &&
+	    (policy & ~SCHED_RESET_ON_FORK) == SCHED_FIFO)
+		set_policy_of(tid, SCHED_FIFO, FIFO_PRIORITY);
 }
 
 void

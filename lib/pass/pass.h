@@ -105,7 +105,8 @@ struct mu_pass {
 	bool hold;                    /* the collector waits for the sweeper */
 	bool shared;                  /* the same, to copy shared memory
 					 (heapwalk/memory/shared.h) */
-	size_t changing; /* bytes of that which could not be copied */
+	size_t changing;     /* bytes of that which could not be copied */
+	unsigned late_tries; /* stops that were over before that was read */
 
 	/*
 	 * Alternate signal stacks. The frames of a stop by signal tell them;

@@ -18,6 +18,12 @@
 /* Stops to learn of alternate stacks. */
 #define STACK_TRIES 3
 
+/* Stops in which a little memory was not read in time. */
+#define LATE_TRIES 4
+
+/* filled: the sweeper reads, or has read, or threads go on. */
+enum { READING, HAS_READ, GONE_ON };
+
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
 
 void
@@ -34,9 +40,12 @@ mu_left_out_open(struct mu_pass *pass)
 void
 mu_left_out_close(struct mu_pass *pass)
 {
-	if (pass->left_out != NULL)
-		mu_sys_munmap(pass->left_out, sizeof(*pass->left_out));
-	pass->left_out = NULL;
+	struct mu_left_out *left_out = pass->left_out;
+
+	/* Before: a child that is forked in between must not unmap it. */
+	__atomic_store_n(&pass->left_out, NULL, __ATOMIC_RELEASE);
+	if (left_out != NULL)
+		mu_sys_munmap(left_out, sizeof(*left_out));
 }
 
 struct mu_range
@@ -55,7 +64,8 @@ mu_left_out_again(struct mu_pass *pass)
 {
 	struct mu_left_out *left_out = pass->left_out;
 
-	if (left_out == NULL || (!left_out->wanted && !left_out->stacks))
+	if (left_out == NULL ||
+	    (!left_out->wanted && !left_out->stacks && !left_out->late))
 		return false;
 	pass->hold |= left_out->wanted;
 	/* A seccomp filter may kill a thread for a call that is not its own. */
@@ -63,7 +73,8 @@ mu_left_out_again(struct mu_pass *pass)
 		pass->prefer_signal = pass->ask_stacks || pass->filtered;
 	pass->ask_stacks |= left_out->stacks;
 	pass->stack_tries += left_out->stacks;
-	left_out->wanted = left_out->stacks = false;
+	pass->late_tries += left_out->late;
+	left_out->wanted = left_out->stacks = left_out->late = false;
 	return true;
 }
 
@@ -76,13 +87,23 @@ mu_left_out_prepare(struct mu_pass *pass)
 	pass->memory = pass->pagemap = -1;
 	if (pass->left_out == NULL)
 		return;
-	pass->left_out->filled = 0;
+	pass->left_out->filled = READING;
 	pass->shared = mu_shared_any(
 	    self->mappings, self->num_mappings, mu_left_out_range(pass));
 	if (!pass->hold)
 		return;
 	pass->memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
 	pass->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
+}
+
+/* One of the two changes it first, and both know which. */
+static bool
+end_reading(struct mu_pass *pass, int end)
+{
+	int reading = READING;
+
+	return __atomic_compare_exchange_n(&pass->left_out->filled, &reading,
+	    end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void
@@ -93,26 +114,30 @@ mu_left_out_await(struct mu_pass *pass)
 
 	if (!pass->hold && !pass->shared)
 		return;
-	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == 0) {
+	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == READING) {
 		now = mu_sys_now_ns();
 		if (now >= end_ns ||
 		    mu_proc_ended(mu_proc_state(pass->sweeper, pass->sweeper)))
-			return;
+			break;
 		until = now + LOOK_NS;
 		if (until > end_ns)
 			until = end_ns;
-		mu_sys_futex_wait(filled, 0, 0, until);
+		mu_sys_futex_wait(filled, READING, 0, until);
 	}
+	end_reading(pass, GONE_ON);
 }
 
-/* The threads may go on. */
-static void
+/* The threads may go on; false: they do already. */
+static bool
 announce(struct mu_pass *pass)
 {
+	bool in_time;
+
 	if (!pass->hold && !pass->shared)
-		return;
-	__atomic_store_n(&pass->left_out->filled, 1, __ATOMIC_RELEASE);
+		return true;
+	in_time = end_reading(pass, HAS_READ);
 	mu_sys_futex_wake(&pass->left_out->filled, 1, 0);
+	return in_time;
 }
 
 enum mu_status
@@ -123,13 +148,20 @@ mu_left_out_want(struct mu_pass *pass)
 	    "no time for another try, to read memory under MADV_DONTFORK");
 }
 
+/* What tells the sweeper that the threads go on; NULL: nothing. */
+static const int *
+over_of(const struct mu_pass *pass)
+{
+	return pass->hold || pass->shared ? &pass->left_out->filled : NULL;
+}
+
 /* True: there is some, and another try must be made to copy it. */
 static bool
 take_shared(struct mu_pass *pass)
 {
 	struct mu_memory *memory = &pass->snap.memory;
 	struct mu_shared shared = {
-		.end_ns = mu_sys_now_ns() + SHARED_NS,
+		.still = { mu_sys_now_ns() + SHARED_NS, over_of(pass) },
 		.limit = mu_fork_gaps_limit(pass->room.left),
 		.except = mu_left_out_range(pass),
 	};
@@ -146,6 +178,32 @@ take_shared(struct mu_pass *pass)
 	return true;
 }
 
+/* Another try takes as long as this one. */
+static bool
+is_half_over(const struct mu_pass *pass)
+{
+	return mu_sys_now_ns() - pass->begin_ns >
+	    (pass->deadline_ns - pass->begin_ns) / 2;
+}
+
+/*
+ * The threads went on before all was read. If it was so little that any stop
+ * suffices for it, the sweeper was not given a CPU: another try.
+ */
+static enum mu_status
+note_late(struct mu_pass *pass, size_t lost)
+{
+	size_t bytes = lost * pass->snap.memory.page_size + pass->changing;
+
+	if (bytes == 0 || bytes > MU_STANDSTILL_ALWAYS ||
+	    pass->late_tries >= LATE_TRIES || is_half_over(pass))
+		return MU_OK;
+	pass->left_out->late = true;
+	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	    "no time for another try, to read memory that a fork does not"
+	    " copy");
+}
+
 enum mu_status
 mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 {
@@ -154,11 +212,11 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 		.memory = pass->memory,
 		.pagemap = pass->pagemap,
 		.complete = pass->mapped_pages != 0,
-		.until_ns = pass->stop_ns,
+		.still = { pass->stop_ns, over_of(pass) },
 		.limit = mu_fork_gaps_limit(pass->room.left),
 	};
 	enum mu_status status;
-	bool again = false;
+	bool again = false, in_time;
 
 	if (pass->hold) {
 		absent.wiped = left_out->wiped;
@@ -167,23 +225,17 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 	status = mu_memory_self_guard(&pass->snap.memory, &absent, &pass->why);
 	if (status == MU_OK)
 		again = take_shared(pass);
-	announce(pass);
+	in_time = announce(pass);
 	/* The collector has this table too, but not for long. */
 	mu_sys_close(&pass->memory);
 	mu_sys_close(&pass->pagemap);
 	*lost = absent.lost;
 	again |= absent.missing > 0 && !pass->hold;
-	if (status != MU_OK || !again || left_out == NULL)
+	if (status != MU_OK || left_out == NULL)
 		return status;
-	return mu_left_out_want(pass);
-}
-
-/* Another try takes as long as this one. */
-static bool
-is_half_over(const struct mu_pass *pass)
-{
-	return mu_sys_now_ns() - pass->begin_ns >
-	    (pass->deadline_ns - pass->begin_ns) / 2;
+	if (again)
+		return mu_left_out_want(pass);
+	return in_time ? MU_OK : note_late(pass, absent.lost);
 }
 
 /* By signal all threads have told, in their frames. */

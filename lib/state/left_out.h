@@ -22,10 +22,12 @@
 
 /* The shared page. */
 struct mu_left_out {
-	int filled; /* futex, not private: the sweeper has read what it needs */
+	int filled;  /* futex, not private: not 0: the sweeper has read what it
+			needs, or threads go on */
 	bool wanted; /* memory is missing in the image that the next try can
 			read */
 	bool stacks; /* the next try must ask for alternate signal stacks */
+	bool late;   /* a little was not read in time; the next try may do it */
 	size_t num_wiped;
 	struct mu_range wiped[MU_LEFT_OUT_WIPED];
 };
@@ -52,7 +54,8 @@ void mu_left_out_prepare(struct mu_pass *pass);
 
 /*
  * Wait, threads stopped, until the sweeper is done with the original's memory
- * or dead. Runs in: collector.
+ * or dead, or this lasts too long; the sweeper then knows that what it reads
+ * may have changed. Runs in: collector.
  */
 void mu_left_out_await(struct mu_pass *pass);
 

@@ -28,10 +28,14 @@
 /* SECCOMP_RET_KILL_THREAD is 0, which as a verdict stands for none. */
 #define WATCHED_KILL_THREAD (SECCOMP_RET_KILL_THREAD | 1)
 
+/* Longer than a stop lasts at most: max_pause and 100 ms. */
+#define WATCHED_HOLD_US 450000
+
 enum watched_act {
 	ACT_DENY, /* with ERROR */
 	ACT_KILL, /* SIGKILL the caller */
 	ACT_STOP, /* SIGSTOP the caller, then let the call go on */
+	ACT_HOLD, /* let the call go on after WATCHED_HOLD_US */
 };
 
 struct watched_call {
@@ -114,6 +118,8 @@ supervise_one(int listener, const struct watched_call *call, unsigned *seen)
 	}
 	if (acts && call->act == ACT_STOP)
 		kill((pid_t)ask.pid, SIGSTOP);
+	if (acts && call->act == ACT_HOLD)
+		usleep(WATCHED_HOLD_US);
 	if (acts && call->act == ACT_KILL)
 		kill((pid_t)ask.pid, SIGKILL);
 	else

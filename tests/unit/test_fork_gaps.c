@@ -158,6 +158,28 @@ START_TEST(too_much_of_one)
 }
 END_TEST
 
+/* It runs again: what is read now is not that of the stop. */
+START_TEST(gone_on)
+{
+	static const int over = 1;
+	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
+
+	absent.still.over = &over;
+	ck_assert_int_lt(fill_and_count(at, 1, PAGES - 2), 100);
+}
+END_TEST
+
+/* A little is read all the same, as long as it stands still. */
+START_TEST(late)
+{
+	static const int over = 0;
+	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
+
+	absent.still = (struct mu_standstill) { 1, &over };
+	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
+}
+END_TEST
+
 START_TEST(nowhere_to_read_from)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
@@ -182,6 +204,8 @@ main(void)
 	tcase_add_test(tcase, stale_range);
 	tcase_add_test(tcase, too_much);
 	tcase_add_test(tcase, too_much_of_one);
+	tcase_add_test(tcase, gone_on);
+	tcase_add_test(tcase, late);
 	tcase_add_test(tcase, nowhere_to_read_from);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

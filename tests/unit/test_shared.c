@@ -17,7 +17,7 @@ setup(void)
 {
 	image_setup();
 	shared = (struct mu_shared) {
-		.end_ns = UINT64_MAX,
+		.still = { UINT64_MAX, NULL },
 		.limit = PAGES * image.page,
 	};
 }
@@ -118,12 +118,24 @@ START_TEST(no_time)
 
 	ck_assert_ptr_ne(large, MAP_FAILED);
 	memset(large, 'x', size);
-	shared.end_ns = 1;
+	shared.still.until_ns = 1;
 	shared.limit = SIZE_MAX;
 	ck_assert_int_eq(
 	    take_and_count(at, PAGES - 2, size / image.page), PAGES - 2);
 	munmap(at, PAGES * image.page);
 	munmap(large, size);
+}
+END_TEST
+
+/* The program runs again: nothing is what it was at the stop. */
+START_TEST(gone_on)
+{
+	static const int over = 1;
+	char *at = map_shared(-1);
+
+	shared.still.over = &over;
+	ck_assert_int_eq(take_and_count(at, 0, PAGES - 2), 0);
+	munmap(at, PAGES * image.page);
 }
 END_TEST
 
@@ -165,6 +177,7 @@ main(void)
 	tcase_add_test(tcase, taken);
 	tcase_add_test(tcase, no_room);
 	tcase_add_test(tcase, no_time);
+	tcase_add_test(tcase, gone_on);
 	tcase_add_test(tcase, excepted);
 	tcase_add_test(tcase, shown_twice);
 	suite_add_tcase(suite, tcase);

@@ -65,6 +65,36 @@ START_TEST(raised_and_dropped)
 }
 END_TEST
 
+/* A child that is waited for, and that gives it back without any right. */
+START_TEST(lent)
+{
+	struct mu_urgency urgency;
+	struct sched_param param = { 0 };
+	int status, go[2];
+	bool fifo;
+	char byte = 0;
+	pid_t pid;
+
+	mu_urgency_raise(&urgency);
+	fifo = sched_getscheduler(0) == (SCHED_FIFO | SCHED_RESET_ON_FORK);
+	ck_assert_int_eq(pipe(go), 0);
+	pid = fork();
+	if (pid == 0) {
+		if (read(go[0], &byte, 1) != 1 ||
+		    (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0))
+			_exit(1);
+		if (sched_getscheduler(0) != (fifo ? SCHED_FIFO : SCHED_OTHER))
+			_exit(2);
+		_exit(sched_setscheduler(0, SCHED_BATCH, &param) != 0);
+	}
+	mu_urgency_lend(&urgency, pid);
+	ck_assert_int_eq(write(go[1], &byte, 1), 1);
+	mu_urgency_drop(&urgency);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+}
+END_TEST
+
 /* What was allowed before the rights went is there after. */
 START_TEST(allowed_without_rights)
 {
@@ -97,6 +127,7 @@ main(void)
 	TCase *tcase = tcase_create("urgency");
 
 	tcase_add_loop_test(tcase, raised_and_dropped, 0, 3);
+	tcase_add_test(tcase, lent);
 	tcase_add_test(tcase, allowed_without_rights);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
