@@ -1,5 +1,5 @@
 /*
- * lib/state/allocator_freeze.c: malloc stands still and goes on. The rows of
+ * heapwalk/heaps/glibc/freeze.c: malloc stands still and goes on. The rows of
  * Android's DisableMalloc_test that C has (operator new and delete are malloc
  * and free here), without its timer: a thread that waits for an arena's mutex
  * can be seen doing so in /proc.
@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "heapwalk/heaps/glibc/arena.h"
 #include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -68,15 +69,16 @@ actor_start(struct actor *actor, void (*act)(struct actor *actor))
 static bool
 waits_for_arena(const struct mu_pass *pass, int tid)
 {
+	const struct mu_glibc *glibc = pass->heaps.members[0].state;
 	char path[64], text[256], expected[64];
 	size_t i;
 
 	mu_text_format(path, sizeof(path), "/proc/self/task/%d/syscall", tid);
 	if (mu_sys_read_file(AT_FDCWD, path, text, sizeof(text)) <= 0)
 		return false;
-	for (i = 0; i < pass->num_locked; i++) {
+	for (i = 0; i < glibc->num_locked; i++) {
 		mu_text_format(expected, sizeof(expected), "%d 0x%lx ",
-		    (int)SYS_futex, (unsigned long)pass->locked[i]);
+		    (int)SYS_futex, (unsigned long)glibc->locked[i]);
 		if (strncmp(text, expected, strlen(expected)) == 0)
 			return true;
 	}
@@ -102,11 +104,13 @@ assert_blocks(void (*act)(struct actor *actor))
 {
 	struct actor actor;
 	struct mu_pass pass;
+	const struct mu_glibc *glibc;
 	bool blocked;
 
 	actor_start(&actor, act);
 	freeze(&pass);
-	ck_assert_uint_gt(pass.num_locked, 1);
+	glibc = pass.heaps.members[0].state;
+	ck_assert_uint_gt(glibc->num_locked, 1);
 	blocked = blocks(&pass, &actor);
 	thaw(&pass);
 	ck_assert_msg(blocked, "malloc went on while it was frozen");
@@ -250,6 +254,7 @@ END_TEST
 START_TEST(mutex_held)
 {
 	struct UnreachableMemoryInfo info = { 0 };
+	const struct mu_glibc *glibc;
 	struct unharmed before;
 	struct actor actor;
 	struct mu_pass pass;
@@ -260,7 +265,8 @@ START_TEST(mutex_held)
 	unharmed_begin(&before);
 	mu_library.options.timeout = 300;
 	freeze(&pass);
-	mutex = (int *)pass.locked[pass.num_locked - 1];
+	glibc = pass.heaps.members[0].state;
+	mutex = (int *)glibc->locked[glibc->num_locked - 1];
 	thaw(&pass);
 	while (__sync_val_compare_and_swap(mutex, 0, 1) != 0)
 		sched_yield();
