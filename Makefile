@@ -96,11 +96,13 @@ EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
 	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
-.PHONY: always all deps demo examples lint format install uninstall help clean
+.PHONY: always all libraries deps demo examples lint format install uninstall help clean
 .DELETE_ON_ERROR:
 
 all: $(LIBS) $(RECORDER) $(BUILD)/memunreachable.pc $(BUILD)/memunreachable ## build the libraries and the command
 	@:
+
+libraries: $(LIBS) $(RECORDER) ## build the libraries alone
 
 # Several goals, as of "make deps check", run in the order given, also with -j:
 # before 4.4 make knows this for all targets or none. What one goal needs is

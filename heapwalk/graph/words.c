@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mu/arch_words.h"
+#include "mu/arch/words.h"
 
 static uint64_t
 plain(const char *view, size_t count, uintptr_t lowest, uintptr_t width)

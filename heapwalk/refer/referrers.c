@@ -10,8 +10,8 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/refer/place.h"
 #include "heapwalk/subject/deadline.h"
-#include "mu/arch.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
 
 #define WORD sizeof(uintptr_t)
 #define LARGE (1u << 20) /* bytes from which on populated() is asked */

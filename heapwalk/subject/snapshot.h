@@ -98,7 +98,7 @@ struct mu_snapshot {
 	size_t num_threads;
 	uintptr_t *values; /* words of all threads' registers */
 	size_t num_values;
-	uint16_t *places; /* of each value: mu/register_names.h; or NULL */
+	uint16_t *places; /* of each value: mu/arch/register_names.h; or NULL */
 
 	struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;

@@ -7,8 +7,9 @@
 
 #include <string.h>
 
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/stacks_search.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "mu/sort.h"
 
 /*

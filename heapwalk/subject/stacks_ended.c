@@ -3,9 +3,9 @@
  *
  * Known by their struct pthread, which on x86-64 holds its own address twice.
  */
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/stacks_search.h"
-#include "mu/arch.h"
 
 #ifdef MU_PTHREAD_SELF
 /*

@@ -8,7 +8,8 @@
  */
 #include "heapwalk/subject/tls.h"
 
-#include "mu/arch.h"
+#include "heapwalk/heaps/glibc/pthread.h"
+#include "mu/arch/cpu.h"
 
 #define WORD sizeof(uintptr_t)
 #define ENTRY (2 * WORD) /* struct dtv_pointer */

@@ -24,7 +24,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 #define MU_NS_PER_SEC 1000000000ull
 #define MU_NS_PER_MS 1000000ull

@@ -18,7 +18,8 @@
 #include "lib/check/naming.h"
 #include "lib/check/unsettled.h"
 #include "lib/report/backtrace.h"
-#include "mu/arch_remote.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/remote.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/snapshot.h"
@@ -137,7 +138,7 @@ is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 	    mu_sys_ptrace(
 		PTRACE_GETREGSET, tid, NT_PRSTATUS, (uintptr_t)&set) != 0)
 		return true;
-	mapping = mu_snapshot_mapping(snap, mu_arch_remote_pc(general));
+	mapping = mu_snapshot_mapping(snap, general[MU_PRSTATUS_PC]);
 	return mapping != NULL && is_libc(mapping);
 }
 

@@ -5,7 +5,7 @@
  */
 #include "lib/pass/pass.h"
 #include "lib/state/library.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 /* What a failed call shows. */
 #define LIMIT 10

@@ -14,7 +14,7 @@
 #include "lib/pipe/entries.h"
 #include "lib/state/room.h"
 #include "memunreachable/memunreachable.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "mu/arena.h"
 #include "mu/log.h"
 #include "mu/status.h"

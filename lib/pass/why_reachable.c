@@ -8,7 +8,7 @@
  */
 #include "lib/pipe/why_pipe.h"
 #include "lib/report/reference_text.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 _Static_assert(offsetof(struct mu_caller, sp) == 0 &&
 	offsetof(struct mu_caller, tp) == sizeof(uintptr_t) &&

@@ -4,7 +4,7 @@
 
 #include "lib/pipe/pipe.h"
 #include "lib/state/library.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
 #include "mu/sys.h"
 
 _Static_assert((int)MU_REFERRER_GLOBAL == MEMUNREACHABLE_REFERENCE_GLOBAL &&

@@ -13,7 +13,7 @@
 
 #include "lib/pipe/entries.h"
 #include "lib/report/backtrace.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "mu/status.h"
 
 #define ROW_BYTES 16

@@ -3,7 +3,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
 #include "mu/sys.h"
 
 void

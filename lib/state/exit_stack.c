@@ -5,8 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "mu/arch.h"
-#include "mu/arch_exit.h"
+#include "heapwalk/heaps/glibc/pthread.h"
+#include "mu/arch/cpu.h"
+#include "mu/arch/exit.h"
 
 #define FRAMES ((size_t)64 << 10)     /* bytes that exit()'s frames can have */
 #define STACK_MOST ((size_t)64 << 20) /* other stacks are further away */

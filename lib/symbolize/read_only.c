@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 
-#include "mu/arch_seccomp.h"
+#include "mu/arch/seccomp.h"
 #include "mu/regular_file.h"
 #include "mu/sys.h"
 

@@ -7,7 +7,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 #ifndef EM_LOONGARCH /* in glibc's <elf.h> since 2.36 */
 #define EM_LOONGARCH 258

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "mu/arch.h"
-#include "mu/arch_vector.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/vector.h"
 #include "ptrace/live/registers.h"
 
 /* Far more than any CPU's; the rest is nothing of a register. */

@@ -13,8 +13,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "mu/arch/signal_frame.h"
 #include "mu/arena.h"
-#include "mu/signal_frame.h"
 #include "ptrace/live/task_list.h"
 
 enum mu_parked_state {

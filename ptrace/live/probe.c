@@ -9,9 +9,9 @@
 #include <sys/utsname.h>
 #include <sys/wait.h>
 
+#include "mu/arch/signal_frame.h"
 #include "mu/procfs.h"
 #include "mu/signal_action.h"
-#include "mu/signal_frame.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"

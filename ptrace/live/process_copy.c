@@ -10,8 +10,9 @@
 #include <sys/stat.h>
 #include <sys/uio.h>
 
-#include "mu/arch_remote.h"
-#include "mu/arch_return.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/remote.h"
+#include "mu/arch/return.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"

@@ -8,9 +8,10 @@
 #include <sys/ptrace.h>
 #include <sys/uio.h>
 
-#include "mu/arch.h"
-#include "mu/arch_vector.h"
-#include "mu/register_names.h"
+#include "mu/arch/cpu.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/vector.h"
 #include "mu/sys.h"
 
 #define NOTE_PRSTATUS 1

@@ -17,7 +17,7 @@ struct mu_words {
 	size_t count, max;
 	struct mu_arena *arena;
 	bool placed;      /* set by the owner: of each word its place, too */
-	uint16_t *places; /* mu/register_names.h */
+	uint16_t *places; /* mu/arch/register_names.h */
 };
 
 bool mu_words_add(struct mu_words *words, uintptr_t word);

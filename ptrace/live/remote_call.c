@@ -25,7 +25,9 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "mu/arch_remote.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/remote.h"
+#include "mu/arch/seccomp.h"
 #include "mu/sys.h"
 #include "ptrace/live/remote_stop.h"
 #include "ptrace/live/wakeup.h"
@@ -217,7 +219,7 @@ static bool
 is_at_ours(const struct run *run)
 {
 	return run->stop.info.ip ==
-	    run->thread->code.at.call + MU_REMOTE_CODE_SIZE;
+	    run->thread->code.at.call + MU_CALL_CODE_SIZE;
 }
 
 /*
@@ -234,7 +236,7 @@ enter(struct run *run)
 	long error;
 	size_t i;
 
-	run->entered = is_at_ours(run) && info->arch == MU_REMOTE_ARCH &&
+	run->entered = is_at_ours(run) && info->arch == MU_AUDIT_ARCH &&
 	    info->entry.nr == (uint64_t)run->nr;
 	for (i = 0; i < 6; i++)
 		run->entered &= info->entry.args[i] == run->call->args[i];

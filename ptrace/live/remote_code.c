@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "mu/arch_remote.h"
+#include "mu/arch/remote.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -101,7 +101,7 @@ parse(struct line *line, const char *at, const char *end)
 static uintptr_t
 search_code(pid_t tid, struct mu_range range)
 {
-	const size_t keep = MU_RETURN_END_SIZE + MU_REMOTE_CODE_STEP + 3;
+	const size_t keep = MU_RETURN_END_SIZE + MU_CALL_CODE_STEP + 3;
 	char bytes[CHUNK_BYTES], *found, *from;
 	uintptr_t at = range.begin, back;
 	size_t n;
@@ -211,7 +211,7 @@ static uintptr_t
 search_call(pid_t tid, struct mu_range vdso, unsigned *skip)
 {
 	unsigned char bytes[CHUNK_BYTES] = { 0 };
-	const size_t size = MU_REMOTE_CODE_SIZE;
+	const size_t size = MU_CALL_CODE_SIZE;
 	uintptr_t at = vdso.begin;
 	size_t n, i;
 
@@ -219,8 +219,8 @@ search_call(pid_t tid, struct mu_range vdso, unsigned *skip)
 		n = mu_range_size((struct mu_range) { at, vdso.end });
 		n = mu_sys_read_memory(
 		    tid, at, bytes, n < sizeof(bytes) ? n : sizeof(bytes));
-		for (i = 0; i + size <= n; i += MU_REMOTE_CODE_STEP)
-			if (memcmp(bytes + i, MU_REMOTE_CODE, size) == 0 &&
+		for (i = 0; i + size <= n; i += MU_CALL_CODE_STEP)
+			if (memcmp(bytes + i, MU_CALL_CODE, size) == 0 &&
 			    mu_arch_return_tail(
 				bytes + i + size, n - i - size, skip))
 				return at + i;

@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "mu/arch_return.h"
+#include "mu/arch/return.h"
 #include "mu/range.h"
 
 struct mu_remote_code {

@@ -8,8 +8,10 @@
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 
-#include "mu/arch_return.h"
-#include "mu/arch_vector.h"
+#include "heapwalk/heaps/glibc/pthread.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/return.h"
+#include "mu/arch/vector.h"
 #include "mu/procfs.h"
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
@@ -268,10 +270,10 @@ own_registers(const struct mu_remote_thread *thread, uintptr_t *general)
 	uintptr_t at;
 
 	memcpy(general, thread->general, sizeof(thread->general));
-	at = mu_arch_remote_pc(general) - MU_REMOTE_CODE_SIZE;
+	at = general[MU_PRSTATUS_PC] - MU_CALL_CODE_SIZE;
 	if (mu_arch_return_waits(general))
 		mu_sys_read_memory(thread->tracee->tid,
-		    at - (sizeof(before) - MU_REMOTE_CODE_SIZE), before,
+		    at - (sizeof(before) - MU_CALL_CODE_SIZE), before,
 		    sizeof(before));
 	mu_arch_return_restart(general, mu_arch_return_number(before));
 }

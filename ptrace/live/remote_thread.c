@@ -3,7 +3,8 @@
 #include <string.h>
 #include <sys/ptrace.h>
 
-#include "mu/arch_remote.h"
+#include "mu/arch/remote.h"
+#include "mu/arch/seccomp.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 #include "ptrace/live/remote_code.h"
@@ -69,12 +70,12 @@ static const char *const reasons[] = {
 static bool
 is_code(pid_t tid, uintptr_t address)
 {
-	char bytes[MU_REMOTE_CODE_SIZE];
+	char bytes[MU_CALL_CODE_SIZE];
 
-	return address % MU_REMOTE_CODE_STEP == 0 &&
+	return address % MU_CALL_CODE_STEP == 0 &&
 	    mu_sys_read_memory(tid, address, bytes, sizeof(bytes)) ==
 	    sizeof(bytes) &&
-	    memcmp(bytes, MU_REMOTE_CODE, sizeof(bytes)) == 0;
+	    memcmp(bytes, MU_CALL_CODE, sizeof(bytes)) == 0;
 }
 
 /*
@@ -116,9 +117,7 @@ judge_status(pid_t pid, pid_t tid)
 		return RIGHTS;
 	if (strstr(status, MU_RETURN_SHADOW) != NULL)
 		return SHADOW;
-	/* -1: a kernel without it. */
-	return mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0 ? SECCOMP
-								      : SAFE;
+	return mu_proc_status_filtered(status) ? SECCOMP : SAFE;
 }
 
 static enum reason
@@ -138,7 +137,7 @@ read_general(struct mu_remote_thread *thread)
 		MU_GET_SYSCALL_INFO, tid, sizeof(info), (uintptr_t)&info) < 0)
 		return OLD_KERNEL;
 	/* int $0x80 in a 64-bit program uses other call numbers. */
-	return info.arch == MU_REMOTE_ARCH ? SAFE : FOREIGN;
+	return info.arch == MU_AUDIT_ARCH ? SAFE : FOREIGN;
 }
 
 static enum reason
@@ -147,8 +146,7 @@ judge(struct mu_remote_thread *thread)
 	pid_t tid = thread->tracee->tid;
 	enum reason reason;
 
-	if (MU_REMOTE_REWINDS &&
-	    is_code(tid, mu_arch_remote_pc(thread->general)))
+	if (MU_REMOTE_REWINDS && is_code(tid, thread->general[MU_PRSTATUS_PC]))
 		return RESTART;
 	if (!mu_arch_remote_in_call(thread->general) && may_be_in_sequence(tid))
 		return SEQUENCE;

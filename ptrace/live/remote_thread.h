@@ -9,7 +9,7 @@
 
 #include <stdint.h>
 
-#include "mu/arch.h"
+#include "mu/arch/registers.h"
 #include "mu/status.h"
 #include "ptrace/live/remote_code.h"
 #include "ptrace/live/remote_return.h"

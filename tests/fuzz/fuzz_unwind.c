@@ -6,7 +6,7 @@
  * from the header.
  */
 #include "lib/malloc_debug/unwind/frame_rules.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 #include "tests/support/fuzz_input.h"
 
 #define ASKED 4

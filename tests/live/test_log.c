@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/log_scenarios.h"
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"

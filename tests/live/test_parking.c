@@ -2,6 +2,7 @@
  * Stopping all threads of the own process by a signal, and letting go without
  * a trace.
  */
+#include "mu/arch/registers.h"
 #include "tests/support/parked.h"
 #include "tests/support/suite.h"
 

@@ -9,8 +9,9 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 
-#include "mu/arch_remote.h"
-#include "mu/arch_vector.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/remote.h"
+#include "mu/arch/vector.h"
 #include "tests/support/injected.h"
 
 #define XSAVE_BYTES ((size_t)16 << 10)

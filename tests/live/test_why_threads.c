@@ -4,7 +4,7 @@
  */
 #include <ucontext.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/why.h"
 
 static __thread void *in_tls;

@@ -2,10 +2,10 @@
 # Usage: check_layers.sh BUILD OBJECT...
 #
 # Who may include whom: lib -> ptrace, lib -> heapwalk, all -> include/mu,
-# ptrace -> heapwalk/subject/snapshot.h only, heapwalk -> neither. And who may
-# call whom: OBJECTs, below BUILD in the folders of their sources, refer to each
-# other without a circle of folders, and without a circle of more than three
-# files inside one.
+# ptrace -> heapwalk/subject/snapshot.h and glibc's offsets only, heapwalk ->
+# neither. And who may call whom: OBJECTs, below BUILD in the folders of their
+# sources, refer to each other without a circle of folders, and without a circle
+# of more than three files inside one.
 set -u
 bad=0
 build=$1
@@ -30,14 +30,24 @@ for found in $(lines '#include "lib/' ptrace); do
 	complain "ptrace must not know lib: $found"
 done
 for found in $(lines '#include "heapwalk/' ptrace |
-	grep -v 'heapwalk/subject/snapshot.h'); do
+	grep -vE 'heapwalk/(subject/snapshot|heaps/glibc/pthread)\.h'); do
 	complain "ptrace knows of heapwalk only the snapshot: $found"
 done
 for found in $(lines '#include "(lib|ptrace|heapwalk)/' include); do
 	complain "the ground must not know what stands on it: $found"
 done
-for found in $(lines '__x86_64__|__aarch64__' lib ptrace heapwalk); do
-	complain "facts about a CPU belong to include/mu/arch.h: $found"
+for found in $(lines '__x86_64__|__aarch64__' lib ptrace heapwalk include |
+	grep -v '^include/mu/arch/chosen.h:'); do
+	complain "only include/mu/arch/chosen.h asks for the CPU: $found"
+done
+names=
+for folder in include/mu/arch heapwalk/heaps/glibc; do
+	for cpu in x86_64 aarch64; do
+		found=$(cd "$folder/$cpu" && echo *.h)
+		[ "$cpu" = x86_64 ] || [ "$found" = "$names" ] ||
+			complain "$folder: not the same files for each CPU"
+		names=$found
+	done
 done
 
 # The recorder replaces malloc and other functions of libc: those names lead to

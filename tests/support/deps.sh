@@ -9,7 +9,8 @@ DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3
 	sqlite3 procps libjansson-dev libdw-dev libelf-dev libiberty-dev"
 DEBIAN_SERVERS="nginx-light memcached"
 DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
-	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross libjemalloc-dev libmimalloc-dev
+	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross libjemalloc-dev libmimalloc-dev
 	libgoogle-perftools-dev musl-tools python3-jsonschema libfontconfig1"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng jansson-devel elfutils-devel

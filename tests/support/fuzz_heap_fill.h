@@ -13,7 +13,7 @@
 #include <pthread.h>
 
 #include "heapwalk/heaps/glibc/arena.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/fuzz_input.h"
 #include "tests/support/self_snapshot.h"
 

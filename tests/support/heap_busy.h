@@ -10,7 +10,7 @@
 #include <pthread.h>
 
 #include "heapwalk/heaps/glibc/arena.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/heap_image.h"
 
 #define BUSY_THREADS 2

@@ -5,7 +5,7 @@
 #ifndef TESTS_SUPPORT_HOLDING_H
 #define TESTS_SUPPORT_HOLDING_H
 
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
 #include "tests/support/parked.h"
 
 #define PLANT ((uintptr_t)0x7abc12345000) /* + 0x10 a word */

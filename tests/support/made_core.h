@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/procfs.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
+#include "mu/arch/registers.h"
 
 #define MADE_PAGE 4096
 #define MADE_PARTS 20

@@ -7,7 +7,7 @@
 #include <pthread.h>
 
 #include "heapwalk/subject/stacks.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/image.h"
 
 #define STACK_SIZE ((size_t)256 << 10)

@@ -6,7 +6,7 @@
 #define TESTS_SUPPORT_RECORDER_THREADS_H
 
 #include "heapwalk/subject/snapshot.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "mu/sys.h"
 #include "tests/support/recorder_gate.h"
 

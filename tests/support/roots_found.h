@@ -5,7 +5,7 @@
 #define TESTS_SUPPORT_ROOTS_FOUND_H
 
 #include "heapwalk/roots/roots.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/image.h"
 
 static struct mu_snapshot snap;

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "heapwalk/memory/self.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "mu/arena.h"
 #include "ptrace/live/mappings.h"
 

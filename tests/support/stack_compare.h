@@ -12,7 +12,7 @@
 
 #include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 #define COMPARE_MAX 512
 

@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 /* Registers as they might be, and memory that holds something everywhere. */
 struct evaluated {

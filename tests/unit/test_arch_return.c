@@ -4,7 +4,8 @@
  */
 #include <check.h>
 
-#include "mu/arch_return.h"
+#include "mu/arch/registers.h"
+#include "mu/arch/return.h"
 #include "tests/support/suite.h"
 
 #if defined(__x86_64__)
@@ -85,13 +86,13 @@ START_TEST(how_a_call_goes_on)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 
-	general[MU_REMOTE_ORIG_RAX] = (uintptr_t)restarts[_i].call;
-	general[MU_REMOTE_RAX] = (uintptr_t)restarts[_i].result;
-	general[MU_REMOTE_RIP] = 0x1000;
+	general[MU_REG_ORIG_RAX] = (uintptr_t)restarts[_i].call;
+	general[MU_REG_RAX] = (uintptr_t)restarts[_i].result;
+	general[MU_REG_RIP] = 0x1000;
 	mu_arch_return_restart(general, restarts[_i].known);
-	ck_assert_int_eq((long)general[MU_REMOTE_RAX], restarts[_i].rax);
+	ck_assert_int_eq((long)general[MU_REG_RAX], restarts[_i].rax);
 	ck_assert_uint_eq(
-	    general[MU_REMOTE_RIP], 0x1000 - (unsigned)restarts[_i].back);
+	    general[MU_REG_RIP], 0x1000 - (unsigned)restarts[_i].back);
 }
 END_TEST
 

@@ -8,7 +8,7 @@
 
 #include "lib/writers/text_report.h"
 #include "lib/writers/verdict_text.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/cli_answer.h"
 #include "tests/support/suite.h"
 

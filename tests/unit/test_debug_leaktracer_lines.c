@@ -14,7 +14,7 @@
 
 #include "lib/malloc_debug/leaktracer/modules.h"
 #include "lib/malloc_debug/leaktracer/preview.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 #include "tests/support/suite.h"
 
 static char line[LEAKTRACER_LINE];

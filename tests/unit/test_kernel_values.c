@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "ptrace/live/kernel_values.h"
 #include "tests/support/suite.h"
 

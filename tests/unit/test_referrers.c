@@ -1,8 +1,8 @@
 /*
  * Who points at a block: each rule of what counts, and each place told apart.
  */
-#include "mu/arch.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
 #include "tests/support/referring.h"
 #include "tests/support/suite.h"
 

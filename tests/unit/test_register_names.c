@@ -4,8 +4,8 @@
 #include <check.h>
 
 #include "memunreachable/memunreachable.h"
-#include "mu/arch.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
+#include "mu/arch/registers.h"
 #include "tests/support/suite.h"
 
 static const char *

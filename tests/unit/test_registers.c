@@ -3,7 +3,6 @@
  */
 #include <check.h>
 
-#include "mu/arch.h"
 #include "ptrace/live/registers.h"
 #include "tests/support/suite.h"
 

@@ -6,7 +6,7 @@
 
 #include "lib/pipe/entries.h"
 #include "lib/report/text.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 #include "tests/support/suite.h"
 
 static char buffer[8192];

@@ -3,6 +3,7 @@
  */
 #include <pthread.h>
 
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "tests/support/roots_found.h"
 #include "tests/support/suite.h"
 

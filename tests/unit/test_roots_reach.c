@@ -4,6 +4,7 @@
  */
 #include <pthread.h>
 
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/tls.h"
 #include "tests/support/roots_found.h"
 #include "tests/support/suite.h"

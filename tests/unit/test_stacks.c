@@ -1,6 +1,7 @@
 /*
  * Which bytes of the stacks of live threads are dead.
  */
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "tests/support/players.h"
 #include "tests/support/suite.h"
 

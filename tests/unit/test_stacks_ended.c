@@ -3,6 +3,7 @@
  */
 #include <signal.h>
 
+#include "heapwalk/heaps/glibc/pthread.h"
 #include "tests/support/players.h"
 #include "tests/support/suite.h"
 

@@ -11,7 +11,7 @@
 #include "lib/pipe/why_pipe.h"
 #include "lib/state/library.h"
 #include "memunreachable/memunreachable.h"
-#include "mu/register_names.h"
+#include "mu/arch/register_names.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

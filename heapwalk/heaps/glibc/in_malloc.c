@@ -6,8 +6,8 @@
 #include "heapwalk/heaps/glibc/layout.h"
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/subject/classify.h"
-#include "mu/arch.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/cpu.h"
+#include "mu/arch/unwind.h"
 
 /*
  * Bytes. From __lll_lock_wait_private() or sysmalloc() up to free(), realloc()
@@ -57,16 +57,15 @@ is_of_libc(const struct mu_snapshot *snap, const struct mu_libc *libcs,
 static bool
 is_at_call(const struct mu_snapshot *snap, uintptr_t pc, long *call)
 {
-	static const unsigned char bytes[] = MU_CALL_BYTES;
+	const size_t size = MU_CALL_CODE_SIZE;
 	const unsigned char *view;
 	size_t i;
 
-	for (i = 0; i < 2; i++, pc += sizeof(bytes)) {
-		view = mu_snapshot_view(snap,
-		    pc - sizeof(bytes) - MU_CALL_LOAD_SIZE,
-		    MU_CALL_LOAD_SIZE + sizeof(bytes));
+	for (i = 0; i < 2; i++, pc += size) {
+		view = mu_snapshot_view(snap, pc - size - MU_CALL_LOAD_SIZE,
+		    MU_CALL_LOAD_SIZE + size);
 		if (view == NULL ||
-		    memcmp(view + MU_CALL_LOAD_SIZE, bytes, sizeof(bytes)) != 0)
+		    memcmp(view + MU_CALL_LOAD_SIZE, MU_CALL_CODE, size) != 0)
 			continue;
 		*call = mu_arch_call_loaded(view);
 		return true;

@@ -5,7 +5,7 @@
 
 #include "heapwalk/heaps/glibc/mmapped.h"
 #include "heapwalk/subject/stacks.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 void
 mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address)

@@ -6,7 +6,7 @@
 #define HEAPWALK_HEAPS_GLIBC_SLOTS_H
 
 #include "heapwalk/heaps/glibc/heap.h"
-#include "mu/arch.h"
+#include "mu/arch/cpu.h"
 
 #define MU_GLIBC_FAR SIZE_MAX /* no offset */
 #define MU_GLIBC_FIRST_SLOT (MU_TLS_BELOW_TP ? sizeof(uintptr_t) : 0)

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 
 #include "lib/malloc_debug/dumps/gone_modules.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

@@ -6,7 +6,7 @@
  */
 #include "lib/malloc_debug/unwind/frame_expression.h"
 
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 #define OP_DEREF 0x06
 #define OP_AND 0x1a

@@ -8,7 +8,7 @@
 
 #include "lib/malloc_debug/unwind/module.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 #include "mu/sys.h"
 
 #define FIRST_BITS 12 /* 64 KiB */

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 #define CFA_ADVANCE_LOC 0x40 /* the upper two bits; a number in the others */
 #define CFA_OFFSET 0x80

@@ -5,7 +5,7 @@
 
 #include "lib/malloc_debug/unwind/frame_expression.h"
 #include "lib/malloc_debug/unwind/frame_program.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 static bool
 judge_cfa(struct frame_rule *rule, const struct frame_state *now, uintptr_t pc)

@@ -8,7 +8,7 @@
 #include <unwind.h>
 
 #include "lib/malloc_debug/unwind/stack_walk.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 struct unwinder {
 	_Unwind_Reason_Code (*backtrace)(_Unwind_Trace_Fn, void *);

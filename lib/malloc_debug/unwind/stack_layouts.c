@@ -8,7 +8,7 @@
 
 #include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/shadow/stack_depot_find.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 #include "mu/sys.h"
 
 struct stack_layouts *stack_layouts;

@@ -12,7 +12,7 @@
 #include "lib/malloc_debug/unwind/frame_memo.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"
-#include "mu/arch_unwind.h"
+#include "mu/arch/unwind.h"
 
 struct stack_walk {
 	struct stack_memory memory;

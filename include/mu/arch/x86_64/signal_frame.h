@@ -1,24 +1,7 @@
-/*
- * Read the registers of an interrupted thread from the frame of its signal
- * handler, in the form in which ptrace returns them: NT_PRSTATUS, the vector
- * set.
- *
- * Runs in: original.
- */
-#ifndef MU_SIGNAL_FRAME_H
-#define MU_SIGNAL_FRAME_H
+#ifndef MU_ARCH_X86_64_SIGNAL_FRAME_H
+#define MU_ARCH_X86_64_SIGNAL_FRAME_H
 
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <ucontext.h>
-
-#include "mu/sys.h"
-
-#define MU_FRAME_BASES 2 /* x86-64: of fs and gs; aarch64: the first only */
-
-#if defined(__x86_64__)
-
+#include "mu/arch/registers.h"
 #include "mu/cpuid.h"
 
 #define MU_FXSAVE_BYTES 512
@@ -67,8 +50,8 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
 		    ? 0
 		    : (uintptr_t)
 			  frame->uc_mcontext.gregs[(int)mu_frame_from[i]];
-	out[MU_PRSTATUS_TP] = bases[0];
-	out[MU_PRSTATUS_TP + 1] = bases[1];
+	out[MU_REG_FS_BASE] = bases[0];
+	out[MU_REG_GS_BASE] = bases[1];
 }
 
 /*
@@ -99,7 +82,6 @@ mu_frame_layout_read(struct mu_frame_layout *layout)
 	}
 }
 
-/* Copy the vector set to OUT, at most MAX bytes. Returns its length. */
 static inline size_t
 mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
     void *out, size_t max)
@@ -131,63 +113,5 @@ mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
 			    area + layout->at[i], layout->size[i]);
 	return bytes;
 }
-
-#elif defined(__aarch64__)
-
-#define MU_FRAME_FPSIMD_MAGIC 0x46508001u
-#define MU_FRAME_RECORDS 4096
-
-static inline void
-mu_frame_bases(uintptr_t bases[MU_FRAME_BASES])
-{
-	bases[0] = mu_arch_tp();
-	bases[1] = 0;
-}
-
-static inline void
-mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
-    uintptr_t out[MU_PRSTATUS_WORDS])
-{
-	(void)bases;
-	memcpy(out, frame->uc_mcontext.regs, 31 * sizeof(*out));
-	out[MU_PRSTATUS_SP] = frame->uc_mcontext.sp;
-	out[MU_PRSTATUS_SP + 1] = frame->uc_mcontext.pc;
-	out[MU_PRSTATUS_SP + 2] = frame->uc_mcontext.pstate;
-}
-
-struct mu_frame_layout {
-	char none;
-};
-
-static inline void
-mu_frame_layout_read(struct mu_frame_layout *layout)
-{
-	layout->none = 0;
-}
-
-/* struct fpsimd_context: magic, size, fpsr, fpcr, v0..v31. */
-static inline size_t
-mu_frame_vector(const ucontext_t *frame, const struct mu_frame_layout *layout,
-    void *out, size_t max)
-{
-	const unsigned char *at = frame->uc_mcontext.__reserved;
-	const unsigned char *end = at + MU_FRAME_RECORDS;
-	uint32_t magic, size;
-
-	(void)layout;
-	for (; end - at >= 16 + 512 && max >= 512; at += size) {
-		memcpy(&magic, at, sizeof(magic));
-		memcpy(&size, at + 4, sizeof(size));
-		if (magic == MU_FRAME_FPSIMD_MAGIC) {
-			memcpy(out, at + 16, 512);
-			return 512;
-		}
-		if (magic == 0 || size < 8 || size > (size_t)(end - at))
-			break;
-	}
-	return 0;
-}
-
-#endif
 
 #endif

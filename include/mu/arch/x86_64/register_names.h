@@ -1,27 +1,5 @@
-/*
- * Names of the words of register sets.
- *
- * A place is a word of one of three sets: NT_PRSTATUS, the vector set (XSAVE's
- * standard format or, without XSAVE, FXSAVE's, which is the beginning of
- * XSAVE's; on aarch64 v0..v31), or the registers of mu_arch_callee_saved().
- *
- * Runs in: original.
- */
-#ifndef MU_REGISTER_NAMES_H
-#define MU_REGISTER_NAMES_H
-
-#include <stdint.h>
-
-#include "mu/arch.h"
-#include "mu/text.h"
-
-#define MU_PLACE_GENERAL 0x0000
-#define MU_PLACE_VECTOR 0x1000
-#define MU_PLACE_SAVED 0x2000
-#define MU_PLACE_END 0x3000
-#define MU_PLACE_SET 0xf000 /* these bits select the set */
-
-#if defined(__x86_64__)
+#ifndef MU_ARCH_X86_64_REGISTER_NAMES_H
+#define MU_ARCH_X86_64_REGISTER_NAMES_H
 
 #include "mu/cpuid.h"
 
@@ -94,64 +72,6 @@ mu_vector_name(struct mu_text *out, unsigned word)
 		return;
 	}
 	mu_text_add(out, "xsave+0x%x", word * (unsigned)sizeof(uintptr_t));
-}
-
-#elif defined(__aarch64__)
-
-static inline const char *
-mu_general_name(unsigned word)
-{
-	static const char *const names[] = { "x0", "x1", "x2", "x3", "x4", "x5",
-		"x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
-		"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23",
-		"x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp", "pc",
-		"pstate" };
-
-	return word < sizeof(names) / sizeof(*names) ? names[word] : "?";
-}
-
-static inline const char *
-mu_saved_name(unsigned word)
-{
-	static const char *const vector[] = { "d8", "d9", "d10", "d11", "d12",
-		"d13", "d14", "d15" };
-
-	if (word < 12)
-		return mu_general_name(19 + word);
-	return word < MU_CALLEE_SAVED ? vector[word - 12] : "?";
-}
-
-static inline void
-mu_vector_name(struct mu_text *out, unsigned word)
-{
-	if (word < 64)
-		mu_text_add(out, "v%u word %u", word / 2, word % 2);
-	else
-		mu_text_add(out, "fpsr and fpcr");
-}
-
-#endif
-
-/* "rbx", "xmm3 word 0", "xsave+0x240". */
-static inline void
-mu_register_name(struct mu_text *out, unsigned place)
-{
-	unsigned word = place & ~(unsigned)MU_PLACE_SET;
-
-	switch (place & MU_PLACE_SET) {
-	case MU_PLACE_GENERAL:
-		mu_text_add(out, "%s", mu_general_name(word));
-		break;
-	case MU_PLACE_VECTOR:
-		mu_vector_name(out, word);
-		break;
-	case MU_PLACE_SAVED:
-		mu_text_add(out, "%s", mu_saved_name(word));
-		break;
-	default:
-		mu_text_add(out, "?");
-		break;
-	}
 }
 
 #endif

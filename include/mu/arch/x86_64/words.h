@@ -1,27 +1,10 @@
-/*
- * The vector code of heapwalk/graph/words.c: compare many words with one range.
- *
- * Bit i of the result is set if word i of the COUNT words at VIEW (at most 64)
- * is LOWEST or up to WIDTH - 1 higher.
- *
- * Runs in: sweeper (any).
- */
-#ifndef MU_ARCH_WORDS_H
-#define MU_ARCH_WORDS_H
-
-#include <stddef.h>
-#include <stdint.h>
-
-#if defined(__x86_64__)
+#ifndef MU_ARCH_X86_64_WORDS_H
+#define MU_ARCH_X86_64_WORDS_H
 
 #include <immintrin.h>
 
 #include "mu/cpuid.h"
 
-/*
- * In the order of speed; the CPU can run the first mu_arch_words_best() of
- * them.
- */
 #define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight
 
 /* CPUID leaf 7, EBX; XCR0: what the kernel saves at a switch. */
@@ -115,17 +98,5 @@ mu_arch_words_best(void)
 	return (b & MU_CPU_AVX2) != 0 &&
 	    (states & MU_CPU_STATE_YMM) == MU_CPU_STATE_YMM;
 }
-
-#else
-
-#define MU_ARCH_WORDS NULL
-
-static inline unsigned
-mu_arch_words_best(void)
-{
-	return 0;
-}
-
-#endif
 
 #endif

@@ -1,0 +1,27 @@
+/*
+ * The general registers of a thread, as ptrace and core files give them
+ * (NT_PRSTATUS): MU_PRSTATUS_WORDS words, whose indices are MU_REG_...
+ *
+ * MU_PRSTATUS_ARGUMENT, _PC, _SP and _TP are those of the first argument of a
+ * system call, the program counter, the stack pointer and the thread pointer;
+ * MU_PRSTATUS_TP is -1 where the thread pointer is in another register set.
+ *
+ * Runs in: any.
+ */
+#ifndef MU_ARCH_REGISTERS_H
+#define MU_ARCH_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "mu/arch/chosen.h"
+
+/* True if the thread is known not to be in a system call. */
+static inline bool mu_arch_in_user_code(const uintptr_t *general);
+
+/* The system call that the thread was stopped in; -1: none, or not known. */
+static inline long mu_arch_call(const uintptr_t *general);
+
+#include MU_ARCH(registers.h)
+
+#endif

@@ -1,0 +1,40 @@
+/*
+ * What a system call made in another process's thread depends on: the
+ * registers in NT_PRSTATUS for number and arguments.
+ *
+ * - MU_REMOTE_NOTE_CALL: the register set that holds the number of the call; 0:
+ *   it is in NT_PRSTATUS.
+ * - MU_REMOTE_REWINDS: the kernel has decided about the restart of an
+ *   interrupted call before ptrace shows the registers.
+ *
+ * Runs in: keeper.
+ */
+#ifndef MU_ARCH_REMOTE_H
+#define MU_ARCH_REMOTE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mu/arch/chosen.h"
+#include "mu/arch/registers.h"
+
+/*
+ * True if the thread was stopped on its way out of a system call: the
+ * instruction is then right before pc.
+ */
+static inline bool mu_arch_remote_in_call(const uintptr_t *general);
+
+/* True if the thread runs code of our own ABI. */
+static inline bool mu_arch_remote_native(const uintptr_t *general);
+
+/* Set GENERAL so that the instruction at CODE makes the call NR. */
+static inline void mu_arch_remote_prepare(
+    uintptr_t *general, uintptr_t code, long nr, const uintptr_t args[6]);
+
+/* At the entry of a call: make the kernel skip it. */
+static inline void mu_arch_remote_cancel(uintptr_t *general);
+
+#include MU_ARCH(remote.h)
+
+#endif

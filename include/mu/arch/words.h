@@ -1,0 +1,25 @@
+/*
+ * The vector code of heapwalk/graph/words.c: compare many words with one range.
+ *
+ * Bit i of the result is set if word i of the COUNT words at VIEW (at most 64)
+ * is LOWEST or up to WIDTH - 1 higher.
+ *
+ * Runs in: sweeper (any).
+ */
+#ifndef MU_ARCH_WORDS_H
+#define MU_ARCH_WORDS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mu/arch/chosen.h"
+
+/*
+ * MU_ARCH_WORDS: the functions that do so, in the order of speed. The CPU can
+ * run the first mu_arch_words_best() of them.
+ */
+static inline unsigned mu_arch_words_best(void);
+
+#include MU_ARCH(words.h)
+
+#endif

@@ -1,0 +1,54 @@
+#ifndef MU_ARCH_X86_64_REMOTE_H
+#define MU_ARCH_X86_64_REMOTE_H
+
+#define MU_REMOTE_NOTE_CALL 0
+
+/*
+ * The kernel decides about a restart after the stop, from orig_rax and rax as
+ * they are then (arch_do_signal_or_restart): restoring the registers restores
+ * it all.
+ */
+#define MU_REMOTE_REWINDS false
+
+#define MU_REMOTE_USER_CS 0x33         /* 64-bit code; 0x23 is 32-bit */
+#define MU_REMOTE_X32_BIT 0x40000000ul /* __X32_SYSCALL_BIT */
+#define MU_REMOTE_TRAP_FLAG 0x100ul    /* a trap after each instruction */
+
+static inline bool
+mu_arch_remote_in_call(const uintptr_t *general)
+{
+	return (intptr_t)general[MU_REG_ORIG_RAX] >= 0;
+}
+
+static inline bool
+mu_arch_remote_native(const uintptr_t *general)
+{
+	return general[MU_REG_CS] == MU_REMOTE_USER_CS &&
+	    (!mu_arch_remote_in_call(general) ||
+		(general[MU_REG_ORIG_RAX] & MU_REMOTE_X32_BIT) == 0);
+}
+
+static inline void
+mu_arch_remote_prepare(
+    uintptr_t *general, uintptr_t code, long nr, const uintptr_t args[6])
+{
+	general[MU_REG_RIP] = code;
+	general[MU_REG_RAX] = (uintptr_t)nr;
+	/* Not in a call: no restart on the way out. */
+	general[MU_REG_ORIG_RAX] = ~(uintptr_t)0;
+	general[MU_REG_FLAGS] &= ~MU_REMOTE_TRAP_FLAG;
+	general[MU_REG_RDI] = args[0];
+	general[MU_REG_RSI] = args[1];
+	general[MU_REG_RDX] = args[2];
+	general[MU_REG_R10] = args[3];
+	general[MU_REG_R8] = args[4];
+	general[MU_REG_R9] = args[5];
+}
+
+static inline void
+mu_arch_remote_cancel(uintptr_t *general)
+{
+	general[MU_REG_ORIG_RAX] = ~(uintptr_t)0;
+}
+
+#endif
