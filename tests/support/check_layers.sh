@@ -51,12 +51,12 @@ for folder in include/mu/arch heapwalk/heaps/glibc; do
 done
 
 # The recorder replaces malloc and other functions of libc: those names lead to
-# libc everywhere else. Its own files count as one folder, and are one circle by
-# the recorder's state that they share.
-circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" '
+# libc everywhere else.
+exported=$(sed '1,/^global:/d; /^local:/,$d' lib/malloc_debug/malloc_debug.map |
+	tr -d '\t\n' | sed 's/; *$//; s/; */|/g; s/[*]/.*/g')
+circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" \
+	-v exported="^($exported)\$" '
 	function folder(file) {
-		if (file ~ /^lib\/malloc_debug\//)
-			return "lib/malloc_debug"
 		sub("/[^/]*$", "", file)
 		return file
 	}
@@ -66,7 +66,8 @@ circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" '
 		sub("^" build, "", file)
 		sub("[.]o$", "", file)
 		kind = $(NF - 1)
-		if (kind ~ /^[TDBRVW]$/ && file !~ /malloc_debug\/entry/)
+		if (kind ~ /^[TDBRVW]$/ && (file !~ /malloc_debug\/entry/ ||
+		    $NF !~ exported))
 			owner[$NF] = file
 		else if (kind == "U")
 			uses[file, $NF] = 1
@@ -87,7 +88,7 @@ circles=$("${NM:-nm}" -A "$@" | awk -v build="$build/" '
 			to = owner[part[2]]
 			if (folder(from) != folder(to))
 				edge("folders", folder(from), folder(to))
-			else if (folder(from) != "lib/malloc_debug")
+			else
 				edge("files", from, to)
 		}
 		for (via in nodes)

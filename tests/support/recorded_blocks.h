@@ -5,8 +5,8 @@
 #include <check.h>
 
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 
 #define MADE_AT ((uintptr_t)0x610000000000)
 #define MADE_APART 256

@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unwind.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/arch/unwind.h"
 
 #define COMPARE_MAX 512

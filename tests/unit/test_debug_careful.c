@@ -8,16 +8,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/malloc_debug/checks/block.h"
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
+#include "lib/malloc_debug/checks/quarantine.h"
 #include "lib/malloc_debug/entry/careful.h"
-#include "lib/malloc_debug/entry/real.h"
-#include "lib/malloc_debug/shadow/block.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/quarantine.h"
 #include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/real.h"
 #include "tests/support/suite.h"
 
 static struct call call;

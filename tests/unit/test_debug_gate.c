@@ -13,9 +13,10 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/entry/gate.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/state/state.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/entry/hooks.h"
+#include "lib/malloc_debug/shadow/recording.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/suite.h"
 

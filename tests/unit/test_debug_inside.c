@@ -5,8 +5,8 @@
 #include <setjmp.h>
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/inside.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/inside.h"
+#include "lib/malloc_debug/state/state.h"
 #include "tests/support/suite.h"
 
 static jmp_buf back;

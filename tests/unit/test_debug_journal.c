@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "lib/malloc_debug/dumps/journal.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"
 

@@ -17,7 +17,8 @@
 #include "lib/malloc_debug/leaktracer/reach.h"
 #include "lib/malloc_debug/leaktracer/report.h"
 #include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 

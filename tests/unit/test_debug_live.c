@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "tests/support/suite.h"
 
 #define WORD(stack) mu_shadow_word(stack, MU_BLOCK_NEW)

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/entry/options.h"
+#include "lib/malloc_debug/state/options.h"
 #include "tests/support/said.h"
 #include "tests/support/suite.h"
 

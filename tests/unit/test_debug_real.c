@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/entry/bootstrap.h"
-#include "lib/malloc_debug/entry/real.h"
+#include "lib/malloc_debug/state/bootstrap.h"
+#include "lib/malloc_debug/state/real.h"
 #include "tests/support/suite.h"
 
 static const void *

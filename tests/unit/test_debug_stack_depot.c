@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "tests/support/suite.h"
 
 #define THREADS 8

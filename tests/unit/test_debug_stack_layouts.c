@@ -5,10 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
-#include "lib/malloc_debug/shadow/stack_depot_find.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_known.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot_find.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 #include "tests/support/suite.h"
 

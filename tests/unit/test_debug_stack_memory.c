@@ -7,9 +7,9 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "tests/support/suite.h"
 
 #define PAGE 4096ul

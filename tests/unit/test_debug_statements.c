@@ -7,7 +7,10 @@
 
 #include "lib/malloc_debug/checks/guards.h"
 #include "lib/malloc_debug/entry/dispatch.h"
-#include "lib/malloc_debug/entry/real.h"
+#include "lib/malloc_debug/entry/startup.h"
+#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/state/real.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
 #include "tests/support/said.h"
@@ -107,7 +110,9 @@ awake(void)
 		.frames = 16,
 		.max_size = SIZE_MAX,
 	};
-	ck_assert(recorder_wake());
+	ck_assert(startup_awake());
+	ck_assert(recording_start());
+	recorder_refresh();
 }
 
 START_TEST(disabled_on_this_thread)

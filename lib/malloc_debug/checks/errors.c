@@ -8,9 +8,9 @@
 
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
-#include "lib/malloc_debug/dumps/gone_modules.h"
-#include "lib/malloc_debug/dumps/report.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/checks/report.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
 #include "mu/text.h"
 
 #define DIVIDER                                            \

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 
 void
 fill_on_alloc(void *block, size_t from, size_t usable)

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/state.h"
 
 struct guards_head {
 	uint32_t tag;

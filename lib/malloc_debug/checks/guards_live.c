@@ -1,8 +1,8 @@
 #include "lib/malloc_debug/checks/guards_live.h"
 
+#include "lib/malloc_debug/checks/block.h"
 #include "lib/malloc_debug/checks/guards.h"
-#include "lib/malloc_debug/entry/gate.h"
-#include "lib/malloc_debug/shadow/block.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/live.h"
 #include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"

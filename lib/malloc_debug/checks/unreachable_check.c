@@ -6,7 +6,7 @@
 
 #include "lib/malloc_debug/checks/guards_live.h"
 #include "lib/malloc_debug/checks/leak_finder.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 
 #define FUNCTION "LogUnreachableMemory"
 #define MOST_LEAKS 100

@@ -10,8 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/malloc_debug/entry/real.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/real.h"
+#include "lib/malloc_debug/state/state.h"
 
 #define TCMALLOC_TEXT 65536
 

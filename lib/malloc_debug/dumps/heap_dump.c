@@ -8,13 +8,13 @@
 
 #include "include/mu/report_file.h"
 #include "lib/malloc_debug/checks/guards_live.h"
-#include "lib/malloc_debug/dumps/dump_modules.h"
 #include "lib/malloc_debug/dumps/frame_names.h"
-#include "lib/malloc_debug/dumps/gone_modules.h"
 #include "lib/malloc_debug/dumps/leak_blocks.h"
 #include "lib/malloc_debug/dumps/leak_estimate.h"
 #include "lib/malloc_debug/dumps/output_file.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/dump_modules.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

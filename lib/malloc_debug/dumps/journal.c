@@ -1,8 +1,9 @@
 #include "lib/malloc_debug/dumps/journal_ring.h"
+#include "lib/malloc_debug/shadow/recording.h"
 
 #include <pthread.h>
 
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 #define ROUNDS 4 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
@@ -10,8 +11,6 @@
 struct journal_ring journal_ring;
 static pthread_key_t done_key;
 static __thread int own_tid;
-
-bool journal_on;
 
 /* Recorded in the last round, after the destructors of other keys. */
 static void

@@ -37,15 +37,13 @@ struct journal_slot {
 bool journal_start(size_t entries);
 
 /*
- * True once journal_start() has been called. An entry point brackets the
- * operation:
+ * Once journal_on (recording.h) is set an entry point brackets the operation:
  *	slot = journal_begin();
  *	p = real.malloc(size);
  *	if (p != NULL) journal_end(slot, JOURNAL_MALLOC, p, size, 0);
  * free(NULL) is not recorded. realloc(p, 0) that frees: POINTER NULL, size 0.
  * Operations inside the recorder are not recorded.
  */
-extern bool journal_on;
 struct journal_slot journal_begin(void);
 void journal_end(struct journal_slot slot, enum journal_op op,
     const void *pointer, uint64_t first, uint64_t second);

@@ -6,7 +6,8 @@
 #include "include/mu/report_file.h"
 #include "lib/malloc_debug/dumps/journal_ring.h"
 #include "lib/malloc_debug/dumps/output_file.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

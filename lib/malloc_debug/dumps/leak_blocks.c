@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sort.h"
 
 #define FIRST_ROOM 1024

@@ -13,7 +13,7 @@
 #include "lib/malloc_debug/dumps/leak_blocks.h"
 #include "lib/malloc_debug/dumps/leak_estimate.h"
 #include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 
 #define HEAD_BYTES (2 * sizeof(size_t))

@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
+#include "lib/malloc_debug/checks/report.h"
 #include "lib/malloc_debug/dumps/leak_blocks.h"
-#include "lib/malloc_debug/dumps/report.h"
 #include "lib/malloc_debug/shadow/recorder.h"
 
 #ifdef __GLIBC__

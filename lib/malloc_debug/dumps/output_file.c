@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 
 #include "include/mu/report_file.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

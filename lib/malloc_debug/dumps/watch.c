@@ -4,7 +4,7 @@
 
 #include "lib/malloc_debug/dumps/watch_options.h"
 #include "lib/malloc_debug/dumps/watch_thread.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 #define MOST_JOBS 16

@@ -13,8 +13,8 @@
 #include "lib/malloc_debug/dumps/heap_dump.h"
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 /* Runs in the handler. Only the lowest bit of a bool is ever set. */

@@ -12,7 +12,7 @@
 #include <sys/prctl.h>
 
 #include "lib/malloc_debug/dumps/watch_bare.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 #define STACK_SIZE ((size_t)512 << 10)

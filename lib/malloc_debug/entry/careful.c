@@ -3,17 +3,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/malloc_debug/checks/block.h"
 #include "lib/malloc_debug/checks/errors.h"
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
-#include "lib/malloc_debug/entry/real.h"
+#include "lib/malloc_debug/checks/quarantine.h"
 #include "lib/malloc_debug/entry/startup.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
-#include "lib/malloc_debug/shadow/block.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/quarantine.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/real.h"
 
 #define MALLOC_ALIGNMENT 16 /* of glibc and the others */
 

@@ -6,17 +6,17 @@
 #include <errno.h>
 #include <string.h>
 
+#include "lib/malloc_debug/checks/block.h"
 #include "lib/malloc_debug/checks/errors.h"
 #include "lib/malloc_debug/checks/fill.h"
 #include "lib/malloc_debug/checks/guards.h"
 #include "lib/malloc_debug/entry/careful.h"
-#include "lib/malloc_debug/entry/real.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
-#include "lib/malloc_debug/shadow/block.h"
 #include "lib/malloc_debug/shadow/live.h"
 #include "lib/malloc_debug/shadow/recording.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/real.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 
 /*
  * Size to request for SIZE bytes without a front guard. False and ENOMEM: it

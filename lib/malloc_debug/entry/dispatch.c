@@ -7,16 +7,16 @@
 #include <errno.h>
 #include <string.h>
 
-#include "lib/malloc_debug/entry/bootstrap.h"
 #include "lib/malloc_debug/entry/careful.h"
-#include "lib/malloc_debug/entry/gate.h"
 #include "lib/malloc_debug/entry/hooks.h"
-#include "lib/malloc_debug/entry/real.h"
 #include "lib/malloc_debug/entry/startup.h"
-#include "lib/malloc_debug/shadow/inside.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/state/bootstrap.h"
+#include "lib/malloc_debug/state/inside.h"
+#include "lib/malloc_debug/state/real.h"
+#include "lib/malloc_debug/state/state.h"
 
 static bool
 unborn(void)

@@ -6,8 +6,8 @@
 #include <dlfcn.h>
 #include <link.h>
 
-#include "lib/malloc_debug/dumps/gone_modules.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
 
 static unsigned long long unloaded; /* last known number of unloaded modules */

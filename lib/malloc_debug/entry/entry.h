@@ -4,16 +4,16 @@
 #ifndef LIB_MALLOC_DEBUG_ENTRY_ENTRY_H
 #define LIB_MALLOC_DEBUG_ENTRY_ENTRY_H
 
-#include "lib/malloc_debug/entry/bootstrap.h"
 #include "lib/malloc_debug/entry/call.h"
 #include "lib/malloc_debug/entry/dispatch.h"
-#include "lib/malloc_debug/entry/real.h"
-#include "lib/malloc_debug/shadow/inside.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/bootstrap.h"
+#include "lib/malloc_debug/state/inside.h"
+#include "lib/malloc_debug/state/real.h"
+#include "lib/malloc_debug/state/state.h"
 
 #define ENTRY __attribute__((visibility("default")))
 #define INLINE static inline __attribute__((always_inline))

@@ -6,12 +6,12 @@
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
 #include "lib/malloc_debug/entry/exit_wait.h"
-#include "lib/malloc_debug/entry/gate.h"
-#include "lib/malloc_debug/entry/kept_stderr.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/kept_stderr.h"
+#include "lib/malloc_debug/state/state.h"
 
 static void
 child(void)

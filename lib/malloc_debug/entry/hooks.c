@@ -9,7 +9,7 @@
 #include <malloc.h>
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
 #include "memunreachable/malloc_debug.h"
 
 /* As in Android; glibc removed its variables of these names in 2.34. */
@@ -31,8 +31,6 @@ static struct {
 	.free = default_free,
 	.memalign = default_memalign,
 };
-
-bool hooks_active;
 
 /* This thread is in a hook: its calls bypass the hooks. */
 static __thread unsigned inside;

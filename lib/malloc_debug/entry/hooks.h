@@ -12,17 +12,12 @@
 #include <stddef.h>
 
 /*
- * LIBC_HOOKS_ENABLE is set and a hook is registered: entry points call the
- * functions below.
- */
-extern bool hooks_active;
-
-/*
- * For entry points; CALLER is their return address. True: a hook did the call,
- * and RESULT is its result. False: no hook of this kind, or called from a hook.
- * malloc's hook serves operator new and calloc(), which zeroes the block (NULL
- * and ENOMEM if the product overflows); memalign's serves all aligned forms,
- * whose arguments the entry point has checked.
+ * For entry points while hooks_active (recording.h) is set; CALLER is their
+ * return address. True: a hook did the call, and RESULT is its result. False:
+ * no hook of this kind, or called from a hook. malloc's hook serves operator
+ * new and calloc(), which zeroes the block (NULL and ENOMEM if the product
+ * overflows); memalign's serves all aligned forms, whose arguments the entry
+ * point has checked.
  */
 bool hooks_malloc(size_t size, const void *caller, void **result);
 bool hooks_calloc(

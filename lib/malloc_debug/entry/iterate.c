@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <malloc.h>
 
-#include "lib/malloc_debug/entry/gate.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/recorder.h"
 #include "memunreachable/malloc_debug.h"
 #include "mu/sys.h"

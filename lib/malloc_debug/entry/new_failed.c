@@ -9,9 +9,9 @@
 #include <stdlib.h>
 
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/state.h"
 
 union new_function {
 	void *symbol;

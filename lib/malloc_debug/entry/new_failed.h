@@ -10,7 +10,7 @@
 #define LIB_MALLOC_DEBUG_ENTRY_NEW_FAILED_H
 
 #include "lib/malloc_debug/entry/call.h"
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 
 enum new_form {
 	NEW_ONE = 0,

@@ -10,25 +10,25 @@
 #include <unistd.h>
 
 #include "lib/malloc_debug/checks/guards_live.h"
+#include "lib/malloc_debug/checks/quarantine.h"
+#include "lib/malloc_debug/checks/symbolize.h"
 #include "lib/malloc_debug/dumps/allocator_stats.h"
 #include "lib/malloc_debug/dumps/heap_dump.h"
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/leak_list.h"
-#include "lib/malloc_debug/dumps/symbolize.h"
 #include "lib/malloc_debug/dumps/watch.h"
 #include "lib/malloc_debug/entry/exit_wait.h"
 #include "lib/malloc_debug/entry/fork.h"
 #include "lib/malloc_debug/entry/hooks.h"
 #include "lib/malloc_debug/entry/new_failed.h"
-#include "lib/malloc_debug/entry/real.h"
 #include "lib/malloc_debug/entry/stand_aside.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/quarantine.h"
-#include "lib/malloc_debug/shadow/recorder.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/real.h"
+#include "lib/malloc_debug/state/state.h"
 
 #define EARLY_BLOCKS 256
 
@@ -167,6 +167,8 @@ come_up(void)
 	bool awake = read_environment();
 
 	publish_options();
+	if (leaktracer_active)
+		leaktracer_publish();
 	if (recording_wanted() || leaktracer_active) {
 		prepare_stacks();
 		if (!recording_start())

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/entry/entry.h"
-#include "lib/malloc_debug/entry/kept_stderr.h"
+#include "lib/malloc_debug/state/kept_stderr.h"
 
 ENTRY int fclose(FILE *stream);
 

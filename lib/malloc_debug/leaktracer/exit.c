@@ -17,7 +17,7 @@
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/leaktracer/report.h"
 #include "lib/malloc_debug/leaktracer/settings.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 
 int __cxa_atexit(void (*function)(void *), void *arg, void *dso);
 

@@ -10,7 +10,7 @@
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/leaktracer/report.h"
 #include "lib/malloc_debug/leaktracer/settings.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

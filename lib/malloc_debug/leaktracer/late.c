@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/leaktracer/state.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 #define FIRST_SHIFT 10

@@ -7,10 +7,10 @@
 #include <time.h>
 
 #include "lib/malloc_debug/leaktracer/late.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 
-bool leaktracer_active;
 size_t leaktracer_frames = 16; /* enough to see the callers of nested
 				  wrappers */
 
@@ -21,6 +21,17 @@ now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * MU_NS_PER_SEC + (uint64_t)now.tv_nsec;
+}
+
+void
+leaktracer_publish(void)
+{
+	struct mu_recorded *recorded = &memunreachable_recorded;
+
+	if (recorded->max_frames < leaktracer_frames)
+		recorded->max_frames = (uint32_t)leaktracer_frames;
+	__atomic_or_fetch(
+	    &recorded->flags, MU_RECORDED_LEAKTRACER, __ATOMIC_RELEASE);
 }
 
 uint32_t

@@ -15,12 +15,12 @@
 #include <stdint.h>
 
 #include "lib/malloc_debug/leaktracer/state.h"
+#include "lib/malloc_debug/shadow/recording.h"
 
 /*
- * A LEAKTRACER_ variable is set, or a function of the API was called: from then
- * on words hold records instead of stacks. Never reset.
+ * Once leaktracer_active (recording.h) is set, words hold records instead of
+ * stacks. It is never reset.
  */
-extern bool leaktracer_active;
 
 /* Maximum number of frames of a record. */
 extern size_t leaktracer_frames;
@@ -37,6 +37,9 @@ void leaktracer_startup(void);
  * banner, the signals, the work at exit.
  */
 void leaktracer_constructor(void);
+
+/* leaktracer_active was set: tell readers of the tables. */
+void leaktracer_publish(void);
 
 /* New blocks of this thread are recorded: capture a stack, then tag it. */
 static inline bool

@@ -2,7 +2,7 @@
 
 #include <stdbool.h>
 
-#include "lib/malloc_debug/dumps/gone_modules.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
 #include "mu/arch/unwind.h"
 #include "mu/sys.h"
 #include "mu/text.h"

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <link.h>
 
-#include "lib/malloc_debug/dumps/dump_modules.h"
+#include "lib/malloc_debug/unwind/dump_modules.h"
 #include "mu/text.h"
 
 struct table {

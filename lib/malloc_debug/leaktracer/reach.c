@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/checks/leak_finder.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "memunreachable/memunreachable.h"
 #include "mu/text.h"
 

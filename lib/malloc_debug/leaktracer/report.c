@@ -7,8 +7,8 @@
 #include "lib/malloc_debug/leaktracer/lines.h"
 #include "lib/malloc_debug/leaktracer/modules.h"
 #include "lib/malloc_debug/leaktracer/preview.h"
-#include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sys.h"
 #include "mu/text.h"
 

@@ -4,7 +4,7 @@
 #include "lib/malloc_debug/leaktracer/reach.h"
 #include "lib/malloc_debug/leaktracer/state.h"
 #include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 

@@ -6,6 +6,8 @@
 #define DEFAULT_FILE "leaks.out"
 #define MAX_STATUS 255
 
+struct leaktracer_settings leaktracer_settings;
+
 struct reader {
 	struct leaktracer_settings *settings;
 	const char *(*look_up)(const char *name);

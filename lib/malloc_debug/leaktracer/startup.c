@@ -12,11 +12,10 @@
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/leaktracer/reach.h"
 #include "lib/malloc_debug/leaktracer/settings.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 #include "mu/text.h"
-
-struct leaktracer_settings leaktracer_settings;
 
 static const char *
 look_up(const char *name)

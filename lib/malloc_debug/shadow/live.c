@@ -5,7 +5,7 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
 
 #define SPAN_BYTES (MU_SHADOW_WORDS * sizeof(uint32_t))

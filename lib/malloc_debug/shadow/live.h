@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 #include "mu/recorded.h"
 
 #define LIVE_SPAN ((uintptr_t)1 << MU_SHADOW_SPAN_SHIFT)

@@ -1,41 +1,8 @@
 #include "lib/malloc_debug/shadow/recorder.h"
 
-#include <errno.h>
-#include <stdarg.h>
-
-#include "lib/malloc_debug/entry/kept_stderr.h"
-#include "lib/malloc_debug/entry/startup.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recording.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
-#include "mu/text.h"
-
-#define LINE_BYTES 1024
-
-struct debug_options recorder_options;
-bool recorder_capturing;
-bool recorder_child;
-
-__attribute__((
-    visibility("default"))) struct mu_recorded memunreachable_recorded = {
-	.magic = MU_RECORDED_MAGIC,
-	.version = MU_RECORDED_VERSION,
-	.size = sizeof(struct mu_recorded),
-};
-
-bool
-recorder_wake(void)
-{
-	if (!startup_awake())
-		return false;
-	if (!recording_start()) {
-		recording_stop();
-		return false;
-	}
-	recorder_refresh();
-	return true;
-}
+#include "lib/malloc_debug/unwind/stack_depot.h"
 
 static struct recorded_block
 block_of(uintptr_t begin, uint32_t word, size_t size)
@@ -94,33 +61,4 @@ recorder_stack_child(uint32_t stack)
 		    stack == MU_STACK_EMPTY_CHILD;
 	found = stack_depot_get(stack);
 	return found != NULL && (found->flags & MU_STACK_CHILD) != 0;
-}
-
-const char *
-recorder_program(void)
-{
-	const char *name = program_invocation_short_name;
-
-	return name == NULL ? "?" : name;
-}
-
-void
-recorder_say(const char *format, ...)
-{
-	static const char prefix[] = "malloc_debug: ";
-	char line[LINE_BYTES];
-	struct mu_text text = { line, sizeof(line) - 1, 0 };
-	size_t length;
-	va_list args;
-
-	mu_text_add(&text, "%s", prefix);
-	va_start(args, format);
-	length = text.length +
-	    mu_text_vformat(line + text.length, sizeof(line) - 1 - text.length,
-		format, args);
-	va_end(args);
-	if (length > sizeof(line) - 2)
-		length = sizeof(line) - 2; /* the formatter's terminator */
-	line[length] = '\n';
-	kept_stderr_write(line, length + 1);
 }

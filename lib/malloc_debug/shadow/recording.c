@@ -1,17 +1,16 @@
 #include "lib/malloc_debug/shadow/recording.h"
 
-#include "lib/malloc_debug/dumps/journal.h"
-#include "lib/malloc_debug/entry/bootstrap.h"
-#include "lib/malloc_debug/entry/gate.h"
-#include "lib/malloc_debug/entry/hooks.h"
-#include "lib/malloc_debug/leaktracer/leaktracer.h"
 #include "lib/malloc_debug/shadow/live.h"
-#include "lib/malloc_debug/shadow/recorder.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/state/bootstrap.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 
 enum recording_way recording_way;
 bool recording_on;
 bool recording_all;
+
+bool hooks_active, journal_on, leaktracer_active;
+int gate_closed;
 
 static bool stopped;
 
@@ -89,26 +88,10 @@ way(void)
 					      : RECORDING_STACKS;
 }
 
-/* LeakTracer may start at any time. */
-static void
-publish_leaktracer(void)
-{
-	struct mu_recorded *recorded = &memunreachable_recorded;
-
-	if (!leaktracer_active)
-		return;
-	if (recorded->max_frames < leaktracer_frames)
-		recorded->max_frames = (uint32_t)leaktracer_frames;
-	__atomic_or_fetch(
-	    &recorded->flags, MU_RECORDED_LEAKTRACER, __ATOMIC_RELEASE);
-}
-
 void
 recording_choose(void)
 {
 	enum recording_way chosen;
-
-	publish_leaktracer();
 
 	/*
 	 * Repeat until no input changed: the last writer has seen all changes.

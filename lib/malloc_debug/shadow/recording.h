@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 
 /*
  * Checked first by every entry point. In all states after the first the call is
@@ -23,6 +23,15 @@ enum recording_way {
 
 extern enum recording_way recording_way HIDDEN;
 
+/*
+ * What else decides the path; recorder_refresh() after any change. A hook is
+ * registered and LIBC_HOOKS_ENABLE set; calls are written to the journal; a
+ * LEAKTRACER_ variable is set or a function of its API was called; the id of
+ * the thread that has closed the gate, or 0.
+ */
+extern bool hooks_active, journal_on, leaktracer_active;
+extern int gate_closed;
+
 /* Blocks get words; checked in the careful path. */
 extern bool recording_on;
 
@@ -34,6 +43,12 @@ bool recording_wanted(void);
 
 /* Make the tables for the options or LeakTracer. False = no memory. */
 bool recording_start(void);
+
+/*
+ * Make the entry points check the flags above again; call after any of them has
+ * changed.
+ */
+void recorder_refresh(void);
 
 /* The recorder is initialised: choose the path of the entry points. */
 void recording_choose(void);

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 
 /* Bytes to the next hit; 0 in a thread that has not drawn the first gap yet. */
 extern HIDDEN _Thread_local size_t sampling_left

@@ -3,10 +3,10 @@
  */
 #include "lib/malloc_debug/shadow/stack_id.h"
 
-#include "lib/malloc_debug/dumps/gone_modules.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
-#include "lib/malloc_debug/shadow/stack_depot.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 
 uint32_t stack_id_off = MU_STACK_OFF;

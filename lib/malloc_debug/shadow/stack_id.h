@@ -9,8 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
-#include "lib/malloc_debug/shadow/recorder.h"
+#include "lib/malloc_debug/state/hidden.h"
+#include "lib/malloc_debug/state/state.h"
+#include "lib/malloc_debug/unwind/stack_capture.h"
 
 /*
  * For blocks of the recorder itself, and for those that the program got without

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 #include "lib/malloc_debug/unwind/frame_rules.h"
 
 /* An entry belongs to one address for ever. rule 0: not known yet. */

@@ -2,9 +2,9 @@
  * A stack that was captured before is found without a walk. Otherwise the walk
  * is traced, so that the stack is known next time.
  */
-#include "lib/malloc_debug/dumps/gone_modules.h"
-#include "lib/malloc_debug/shadow/stack_depot_find.h"
+#include "lib/malloc_debug/unwind/gone_modules.h"
 #include "lib/malloc_debug/unwind/stack_capture_known.h"
+#include "lib/malloc_debug/unwind/stack_depot_find.h"
 #include "lib/malloc_debug/unwind/stack_layouts.h"
 #include "lib/malloc_debug/unwind/stack_walk.h"
 

@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "lib/malloc_debug/shadow/stack_depot.h"
-#include "lib/malloc_debug/shadow/stack_depot_find.h"
+#include "lib/malloc_debug/unwind/stack_depot.h"
+#include "lib/malloc_debug/unwind/stack_depot_find.h"
 #include "mu/arch/unwind.h"
 #include "mu/sys.h"
 

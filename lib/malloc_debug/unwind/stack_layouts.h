@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 #include "mu/recorded.h"
 
 #define LAYOUT_MOST 64 /* return addresses; frame pointers */

@@ -8,7 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "lib/malloc_debug/entry/hidden.h"
+#include "lib/malloc_debug/state/hidden.h"
 #include "lib/malloc_debug/unwind/frame_memo.h"
 #include "lib/malloc_debug/unwind/stack_capture.h"
 #include "lib/malloc_debug/unwind/stack_capture_memory.h"

@@ -1,0 +1,113 @@
+/*
+ * A ring of places, each with a flag that says that a thread is using it. The
+ * flag is tried but never waited for: its owner may be interrupted by this very
+ * thread, or have left by longjmp(). In the last case that place is lost, and
+ * no other.
+ */
+#include "lib/malloc_debug/checks/quarantine.h"
+
+#include "lib/malloc_debug/checks/block.h"
+#include "lib/malloc_debug/checks/errors.h"
+#include "lib/malloc_debug/checks/fill.h"
+#include "lib/malloc_debug/checks/guards.h"
+#include "lib/malloc_debug/shadow/live.h"
+#include "lib/malloc_debug/state/real.h"
+#include "mu/sys.h"
+
+struct place {
+	void *block;
+	uint32_t stack;
+	uint32_t taken;
+};
+
+static struct place *ring;
+static size_t ring_size;
+static uint64_t next_ticket;
+
+bool
+quarantine_init(size_t entries)
+{
+	long memory = mu_sys_mmap(NULL, entries * sizeof(*ring),
+	    PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS);
+
+	if (mu_sys_failed(memory))
+		return false;
+	ring_size = entries;
+	__atomic_store_n(&ring, (struct place *)memory, __ATOMIC_RELEASE);
+	return true;
+}
+
+/* True if guards and contents are unchanged. */
+static bool
+check(void *block, uint32_t stack)
+{
+	uint32_t word = live_word(block), tag;
+	struct error_block found;
+
+	if (word == 0)
+		return false;
+	found = block_error(block, word);
+	found.freed = stack;
+	if (guards_around(word) && !guards_tag(block, GUARDS_FREED, &tag)) {
+		error_tag_after_free(&found, tag);
+		return false;
+	}
+	error_check_freed(&found, fill_freed(block_usable(block, word)));
+	return true;
+}
+
+/* With a damaged head the allocator's block is unknown: do not free it. */
+static void
+let_go(void *block, uint32_t stack)
+{
+	if (block != NULL && check(block, stack))
+		block_release(block);
+}
+
+void
+quarantine_put(void *block, uint32_t stack)
+{
+	uint64_t ticket = __atomic_fetch_add(&next_ticket, 1, __ATOMIC_RELAXED);
+	struct place *place = &ring[ticket % ring_size], old;
+
+	if (__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE) != 0) {
+		let_go(block, stack);
+		return;
+	}
+	old = *place;
+	place->block = block;
+	place->stack = stack;
+	__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
+	let_go(old.block, old.stack);
+}
+
+void
+quarantine_check(void)
+{
+	uint64_t first = __atomic_load_n(&next_ticket, __ATOMIC_ACQUIRE);
+	struct place *place, found;
+	size_t i;
+
+	for (i = 0; i < ring_size; i++) {
+		place = &ring[(first + i) % ring_size];
+		if (__atomic_exchange_n(&place->taken, 1, __ATOMIC_ACQUIRE))
+			continue;
+		found = *place;
+		/* taken prevents its release during the check. */
+		if (found.block != NULL)
+			check(found.block, found.stack);
+		__atomic_store_n(&place->taken, 0, __ATOMIC_RELEASE);
+	}
+}
+
+uint32_t
+quarantine_stack(const void *block)
+{
+	size_t i;
+
+	for (i = 0; i < ring_size; i++) {
+		if (__atomic_load_n(&ring[i].block, __ATOMIC_ACQUIRE) == block)
+			return ring[i].stack;
+	}
+	return 0;
+}
