@@ -63,16 +63,9 @@ mu_parts_next(struct mu_parts *parts, struct mu_range *part)
 static bool
 add_part(struct mu_graph *graph, size_t *max, struct mu_part part)
 {
-	struct mu_part *parts;
-
-	if (graph->num_parts == *max) {
-		parts = mu_arena_grow(graph->arena, graph->parts, *max,
-		    *max == 0 ? 64 : 2 * *max, sizeof(*parts));
-		if (parts == NULL)
-			return false;
-		*max = *max == 0 ? 64 : 2 * *max;
-		graph->parts = parts;
-	}
+	if (!mu_arena_room(
+		graph->arena, graph->parts, graph->num_parts, *max, 64))
+		return false;
 	graph->parts[graph->num_parts++] = part;
 	return true;
 }

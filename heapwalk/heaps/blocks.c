@@ -5,6 +5,7 @@
 #include "heapwalk/heaps/blocks.h"
 
 #include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 
 static void
 listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
@@ -95,19 +96,12 @@ mu_blocks_add_span(
 	uintptr_t end = range.end & ~(uintptr_t)(MU_GRAIN - 1);
 	struct mu_span span = { .range = { begin, end > begin ? end : begin },
 		.view = view + (begin - range.begin) };
-	size_t max = blocks->max_spans ? 2 * blocks->max_spans : 16;
 	/* A bound may be at the end. */
 	size_t words = mu_range_size(span.range) / MU_GRAIN / MU_WORD_BITS + 1;
-	struct mu_span *spans;
 
-	if (blocks->num_spans == blocks->max_spans) {
-		spans = mu_arena_grow(blocks->arena, blocks->spans,
-		    blocks->max_spans, max, sizeof(*spans));
-		if (spans == NULL)
-			return NULL;
-		blocks->spans = spans;
-		blocks->max_spans = max;
-	}
+	if (!mu_arena_room(blocks->arena, blocks->spans, blocks->num_spans,
+		blocks->max_spans, 16))
+		return NULL;
 	span.num_words = words;
 	/*
 	 * In pages of 4 KiB marking a random graph of 8 million blocks took
@@ -132,21 +126,13 @@ enum mu_status
 mu_blocks_add(struct mu_blocks *blocks, struct mu_range range, const char *view,
     bool keep)
 {
-	size_t max = blocks->max_listed ? 2 * blocks->max_listed : 64;
-	struct mu_listed *listed;
-
 	if (range.end == range.begin)
 		range.end++;
 	if (range.end <= range.begin)
 		return MU_ERR_ARGUMENT;
-	if (blocks->num_listed == blocks->max_listed) {
-		listed = mu_arena_grow(blocks->arena, blocks->listed,
-		    blocks->max_listed, max, sizeof(*listed));
-		if (listed == NULL)
-			return MU_ERR_NO_MEMORY;
-		blocks->listed = listed;
-		blocks->max_listed = max;
-	}
+	if (!mu_arena_room(blocks->arena, blocks->listed, blocks->num_listed,
+		blocks->max_listed, 64))
+		return MU_ERR_NO_MEMORY;
 	blocks->listed[blocks->num_listed] = (struct mu_listed) {
 		.range = range,
 		.view = view,

@@ -5,6 +5,7 @@
 
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 #include "mu/sort.h"
 
 static int

@@ -7,28 +7,6 @@
 #define MU_WORD_BITS 64 /* of a bitmap */
 
 /*
- * COUNT objects, STRIDE bytes apart and sorted by the range that each begins
- * with: the index of the first that begins past ADDRESS.
- */
-static inline size_t
-mu_ranges_upper(
-    const void *ranges, size_t count, size_t stride, uintptr_t address)
-{
-	const struct mu_range *range;
-	size_t low = 0, high = count, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		range = (const void *)((const char *)ranges + middle * stride);
-		if (range->begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-/*
  * A block or a gap begins at grain BIT, and what begins before it ends there.
  * LIVE (0 or 1): it is a live block. MARK: its mark bit. No branches: back ends
  * call this for each block of a heap. The caller keeps count and bytes.

@@ -7,6 +7,7 @@
 #include "heapwalk/memory/mirror_window.h"
 
 #include "heapwalk/memory/mirror_group.h"
+#include "heapwalk/subject/ranges.h"
 #include "mu/signal_action.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
@@ -245,21 +246,12 @@ fill(
 static struct mu_mirror_group *
 group_at(const struct mu_mirror_window *window, uintptr_t address)
 {
-	size_t low = 0, high = window->mirror->num_groups, middle;
-	const struct mu_mirror_place *place;
+	size_t i = mu_ranges_upper(window->places, window->mirror->num_groups,
+	    sizeof(*window->places), address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		place = &window->places[middle];
-		if (address < place->base)
-			high = middle;
-		else if (address - place->base >=
-		    mu_range_size(place->group->range))
-			low = middle + 1;
-		else
-			return place->group;
-	}
-	return NULL;
+	return i > 0 && mu_range_has(window->places[i - 1].range, address)
+	    ? window->places[i - 1].group
+	    : NULL;
 }
 
 /* Nothing can be read any more once the mirror is detached. */
@@ -325,7 +317,8 @@ by_base(const void *a, const void *b)
 {
 	const struct mu_mirror_place *x = a, *y = b;
 
-	return (x->base > y->base) - (x->base < y->base);
+	return (x->range.begin > y->range.begin) -
+	    (x->range.begin < y->range.begin);
 }
 
 static bool
@@ -333,6 +326,7 @@ open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
 {
 	struct mu_memory_mirror *mirror = window->mirror;
 	size_t i, count = mirror->num_groups;
+	uintptr_t base;
 
 	window->max_pieces = 2 * (window->size / LEAST);
 	window->pieces =
@@ -341,11 +335,13 @@ open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
 	    mu_arena_alloc(arena, count + 1, sizeof(*window->places));
 	if (window->pieces == NULL || window->places == NULL)
 		return false;
-	for (i = 0; i < count; i++)
+	for (i = 0; i < count; i++) {
+		base = (uintptr_t)mirror->groups[i].base;
 		window->places[i] = (struct mu_mirror_place) {
-			(uintptr_t)mirror->groups[i].base,
+			{ base, base + mu_range_size(mirror->groups[i].range) },
 			&mirror->groups[i],
 		};
+	}
 	mu_sort(window->places, count, sizeof(*window->places), by_base);
 	return true;
 }

@@ -50,7 +50,7 @@ struct mu_mirror_piece {
 };
 
 struct mu_mirror_place {
-	uintptr_t base;
+	struct mu_range range; /* first of all: mu_ranges_upper() */
 	struct mu_mirror_group *group;
 };
 

@@ -1,6 +1,7 @@
 #include "heapwalk/refer/owners.h"
 
 #include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 #include "heapwalk/subject/stacks.h"
 #include "heapwalk/subject/tls.h"
 #include "mu/sort.h"
@@ -26,22 +27,14 @@ static bool
 add_block(struct finder *finder, uintptr_t variables, size_t thread)
 {
 	struct mu_owners *owners = finder->owners;
-	struct mu_tls_block *grown;
 	struct mu_block block;
-	size_t max;
 
 	if (!mu_blocks_find(finder->blocks, variables, &block) ||
 	    owners->num_blocks == MAX_TLS_BLOCKS)
 		return true;
-	if (owners->num_blocks == owners->max_blocks) {
-		max = owners->max_blocks == 0 ? 64 : owners->max_blocks * 2;
-		grown = mu_arena_grow(finder->arena, owners->blocks,
-		    owners->max_blocks, max, sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		owners->blocks = grown;
-		owners->max_blocks = max;
-	}
+	if (!mu_arena_room(finder->arena, owners->blocks, owners->num_blocks,
+		owners->max_blocks, 64))
+		return false;
 	owners->blocks[owners->num_blocks++] =
 	    (struct mu_tls_block) { block.range, thread };
 	return true;

@@ -33,22 +33,15 @@ static struct mu_referrer *
 add(struct search *search)
 {
 	struct mu_referrers *out = search->out;
-	struct mu_referrer *grown, *item;
-	size_t max;
+	struct mu_referrer *item;
 
 	out->total++;
 	if (out->count == MU_MAX_REFERRERS)
 		return NULL;
-	if (out->count == out->max_items) {
-		max = out->max_items == 0 ? 64 : out->max_items * 2;
-		grown = mu_arena_grow(search->arena, out->items, out->max_items,
-		    max, sizeof(*grown));
-		if (grown == NULL) {
-			search->no_memory = true;
-			return NULL;
-		}
-		out->items = grown;
-		out->max_items = max;
+	if (!mu_arena_room(
+		search->arena, out->items, out->count, out->max_items, 64)) {
+		search->no_memory = true;
+		return NULL;
 	}
 	item = &out->items[out->count++];
 	*item = (struct mu_referrer) {

@@ -60,9 +60,7 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
     bool code)
 {
 	struct mu_roots *roots = finder->roots;
-	struct mu_root *ranges;
 	const char *view;
-	size_t max;
 
 	if (!is_wanted(&finder->snap->reach, kind))
 		return true;
@@ -72,15 +70,9 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
 		finder->unread += mu_range_size(range);
 		return true;
 	}
-	if (roots->num_ranges == finder->max_ranges) {
-		max = finder->max_ranges == 0 ? 256 : finder->max_ranges * 2;
-		ranges = mu_arena_grow(finder->arena, roots->ranges,
-		    finder->max_ranges, max, sizeof(*ranges));
-		if (ranges == NULL)
-			return false;
-		roots->ranges = ranges;
-		finder->max_ranges = max;
-	}
+	if (!mu_arena_room(finder->arena, roots->ranges, roots->num_ranges,
+		finder->max_ranges, 256))
+		return false;
 	roots->ranges[roots->num_ranges++] =
 	    (struct mu_root) { range, view, kind, code };
 	roots->bytes += mu_range_size(range);

@@ -16,31 +16,10 @@ compare_begin(const void *a, const void *b)
 static size_t
 first_behind(const struct mu_ranges *set, uintptr_t address)
 {
-	size_t low = 0, high = set->count, middle;
+	size_t i = mu_ranges_upper(
+	    set->items, set->count, sizeof(*set->items), address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (set->items[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
-static bool
-grow(struct mu_ranges *set)
-{
-	size_t max = set->max == 0 ? FIRST_MAX : set->max * 2;
-	struct mu_range *items;
-
-	items = mu_arena_grow(
-	    set->arena, set->items, set->max, max, sizeof(*items));
-	if (items == NULL)
-		return false;
-	set->items = items;
-	set->max = max;
-	return true;
+	return i > 0 && set->items[i - 1].end > address ? i - 1 : i;
 }
 
 void
@@ -54,7 +33,8 @@ mu_ranges_add(struct mu_ranges *set, struct mu_range range)
 {
 	if (mu_range_size(range) == 0)
 		return true;
-	if (set->count == set->max && !grow(set))
+	if (!mu_arena_room(
+		set->arena, set->items, set->count, set->max, FIRST_MAX))
 		return false;
 	set->items[set->count++] = range;
 	return true;

@@ -41,6 +41,28 @@ bool mu_ranges_cut(const struct mu_ranges *set, struct mu_range *rest,
 bool mu_ranges_gap(
     const struct mu_ranges *set, struct mu_range *rest, struct mu_range *piece);
 
+/*
+ * COUNT objects, STRIDE bytes apart and sorted by the range that each begins
+ * with: the index of the first that begins past ADDRESS.
+ */
+static inline size_t
+mu_ranges_upper(
+    const void *ranges, size_t count, size_t stride, uintptr_t address)
+{
+	const struct mu_range *range;
+	size_t low = 0, high = count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		range = (const void *)((const char *)ranges + middle * stride);
+		if (range->begin <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 /* What seal promises (for tests). */
 bool mu_ranges_check(const struct mu_ranges *set);
 

@@ -222,6 +222,22 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 	return moved;
 }
 
+bool
+mu_arena_more(
+    struct mu_arena *arena, void *items, size_t *max, size_t size, size_t first)
+{
+	size_t more = *max == 0 ? first : *max * 2;
+	void *array;
+
+	memcpy(&array, items, sizeof(array));
+	array = mu_arena_grow(arena, array, *max, more, size);
+	if (array == NULL)
+		return false;
+	memcpy(items, &array, sizeof(array));
+	*max = more;
+	return true;
+}
+
 void
 mu_arena_trim(struct mu_arena *arena, void *array, size_t count, size_t size)
 {

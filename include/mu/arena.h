@@ -61,6 +61,19 @@ void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
 
 /*
+ * True if ITEMS, an array in ARENA or NULL with COUNT of MAX elements in use,
+ * has room for one more. A full one grows: to FIRST elements, then to twice as
+ * many. False: no memory, and all is as before.
+ */
+#define mu_arena_room(arena, items, count, max, first) \
+	((count) < (max) ||                            \
+	    mu_arena_more(arena, &(items), &(max), sizeof(*(items)), first))
+
+/* ITEMS: the address of the array's pointer. */
+bool mu_arena_more(struct mu_arena *arena, void *items, size_t *max,
+    size_t size, size_t first);
+
+/*
  * Shrink the newest object to its first COUNT elements of SIZE bytes. Whole
  * pages behind them are returned to the kernel.
  */

@@ -154,7 +154,7 @@ find_room(struct mu_pass *pass)
 	char status[MU_PROC_STATUS_SIZE];
 
 	pass->filtered = mu_proc_own_status(status, sizeof(status)) <= 0 ||
-	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
+	    mu_proc_status_filtered(status);
 	mu_room_open_with(&pass->room, pass->pid, status);
 	return mu_room_judge(
 	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);

@@ -32,24 +32,14 @@ append(struct mu_registry *registry, void **base, size_t *count, size_t *max,
     const void *element, size_t size)
 {
 	mu_sigmask mask;
-	size_t more;
-	void *grown;
 	bool ok;
 
 	if (!enter(registry, &mask))
 		return false;
 	if (registry->arena.limit == 0)
 		mu_arena_open(&registry->arena, ARENA_LIMIT);
-	if (*count == *max) {
-		more = *max == 0 ? 16 : *max * 2;
-		grown =
-		    mu_arena_grow(&registry->arena, *base, *count, more, size);
-		if (grown != NULL) {
-			*base = grown;
-			*max = more;
-		}
-	}
-	ok = *count < *max;
+	ok = *count < *max ||
+	    mu_arena_more(&registry->arena, base, max, size, 16);
 	if (ok)
 		memcpy((char *)*base + (*count)++ * size, element, size);
 	leave(registry, &mask);

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 
 #define VDSO "[vdso]"
 

@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
+#include "mu/array.h"
 
 #define RANGES_MAX ((size_t)1 << 23) /* a function each, of a browser */
 #define STEPS_MAX 16 /* back from an address; units do not overlap */
@@ -12,21 +13,12 @@ static bool
 add_range(struct mu_source_lines *lines, Dwarf_Addr begin, Dwarf_Addr end,
     Dwarf_Die *unit)
 {
-	size_t max = lines->max == 0 ? 256 : lines->max * 2;
-	struct mu_unit_range *grown;
-
 	/* What the linker dropped (--gc-sections) is left at 0. */
 	if (begin == 0 || begin >= end)
 		return true;
-	if (lines->count == lines->max) {
-		grown = max > RANGES_MAX
-		    ? NULL
-		    : realloc(lines->ranges, max * sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		lines->ranges = grown;
-		lines->max = max;
-	}
+	if (!mu_array_room(
+		lines->ranges, lines->count, lines->max, 256, RANGES_MAX))
+		return false;
 	lines->ranges[lines->count++] =
 	    (struct mu_unit_range) { { begin, end }, unit };
 	return true;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 #include "lib/symbolize/demangled.h"
 
 #define SYMBOLS_MAX (1 << 23) /* a browser with everything in it has 2^21 */

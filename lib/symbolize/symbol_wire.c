@@ -1,4 +1,5 @@
 #include "lib/symbolize/symbol_wire.h"
+#include "mu/array.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -6,20 +7,14 @@
 static bool
 add_string(struct mu_wire_reader *reader, const char *bytes, size_t length)
 {
-	size_t max = reader->max_strings == 0 ? 256 : 2 * reader->max_strings;
-	const char **grown;
 	char *string;
 
 	if (reader->num_strings == MU_WIRE_STRINGS_MAX ||
 	    memchr(bytes, '\0', length) != NULL)
 		return false;
-	if (reader->num_strings == reader->max_strings) {
-		grown = reallocarray(reader->strings, max, sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		reader->strings = grown;
-		reader->max_strings = max;
-	}
+	if (!mu_array_room(reader->strings, reader->num_strings,
+		reader->max_strings, 256, SIZE_MAX))
+		return false;
 	string = mu_arena_alloc(reader->arena, length + 1, 1);
 	if (string == NULL)
 		return false;

@@ -5,8 +5,9 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 #include "lib/symbolize/split_unit.h"
+#include "mu/array.h"
 
 #define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */
 #define DEPTH_MAX 16 /* of namespaces and classes in each other */
@@ -27,21 +28,11 @@ struct unit {
 static void
 add_range(struct unit *unit, const Dwarf_Die *die, struct mu_range range)
 {
-	size_t max = unit->max == 0 ? 64 : 2 * unit->max;
-	struct function *grown;
-
-	if (range.begin >= range.end)
-		return;
-	if (unit->count == unit->max) {
-		grown = max > FUNCTIONS_MAX
-		    ? NULL
-		    : reallocarray(unit->functions, max, sizeof(*grown));
-		if (grown == NULL)
-			return;
-		unit->functions = grown;
-		unit->max = max;
-	}
-	unit->functions[unit->count++] = (struct function) { range, *die };
+	if (range.begin < range.end &&
+	    mu_array_room(
+		unit->functions, unit->count, unit->max, 64, FUNCTIONS_MAX))
+		unit->functions[unit->count++] =
+		    (struct function) { range, *die };
 }
 
 static void

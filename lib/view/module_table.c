@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
 #include "lib/view/grow.h"
 #include "ptrace/live/mappings.h"
 

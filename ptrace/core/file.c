@@ -67,10 +67,8 @@ add_segment(struct parsing *parsing, const GElf_Phdr *header)
 {
 	struct mu_core_file *core = parsing->core;
 	struct mu_core_segment segment = { .offset = header->p_offset,
-		.flags = header->p_flags },
-			       *grown;
+		.flags = header->p_flags };
 	uint64_t stored = header->p_filesz;
-	size_t max;
 
 	if (header->p_memsz == 0 || header->p_vaddr >= KERNEL_HALF)
 		return MU_OK;
@@ -87,15 +85,9 @@ add_segment(struct parsing *parsing, const GElf_Phdr *header)
 	/* Whole pages, so that each is either there or not. */
 	segment.dumped -= segment.dumped % PAGE_LEAST;
 	segment.cut = stored - segment.dumped;
-	if (core->num_segments == parsing->max_segments) {
-		max = parsing->max_segments * 2;
-		grown = mu_arena_grow(parsing->arena, core->segments,
-		    parsing->max_segments, max, sizeof(*grown));
-		if (grown == NULL)
-			return no_memory(parsing);
-		core->segments = grown;
-		parsing->max_segments = max;
-	}
+	if (!mu_arena_room(parsing->arena, core->segments, core->num_segments,
+		parsing->max_segments, FIRST))
+		return no_memory(parsing);
 	core->segments[core->num_segments++] = segment;
 	return MU_OK;
 }
@@ -112,17 +104,10 @@ static enum mu_status
 add_note(struct parsing *parsing, const struct mu_core_note *note)
 {
 	struct mu_core_file *core = parsing->core;
-	struct mu_core_note *grown;
-	size_t max = parsing->max_notes * 2;
 
-	if (core->num_notes == parsing->max_notes) {
-		grown = mu_arena_grow(parsing->arena, core->notes,
-		    parsing->max_notes, max, sizeof(*grown));
-		if (grown == NULL)
-			return no_memory(parsing);
-		core->notes = grown;
-		parsing->max_notes = max;
-	}
+	if (!mu_arena_room(parsing->arena, core->notes, core->num_notes,
+		parsing->max_notes, FIRST))
+		return no_memory(parsing);
 	core->notes[core->num_notes++] = *note;
 	return MU_OK;
 }
@@ -168,13 +153,6 @@ add_all(struct parsing *parsing)
 	GElf_Phdr header;
 	size_t count, i;
 
-	core->segments =
-	    mu_arena_alloc(parsing->arena, FIRST, sizeof(*core->segments));
-	core->notes =
-	    mu_arena_alloc(parsing->arena, FIRST, sizeof(*core->notes));
-	if (core->segments == NULL || core->notes == NULL)
-		return no_memory(parsing);
-	parsing->max_segments = parsing->max_notes = FIRST;
 	if (elf_getphdrnum(parsing->elf, &count) != 0 || count == 0)
 		return damaged(parsing, "it has no program headers");
 	for (i = 0; i < count && status == MU_OK; i++) {

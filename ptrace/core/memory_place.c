@@ -65,18 +65,12 @@ static char *
 reserve(struct opening *opening, uintptr_t begin, size_t size)
 {
 	struct mu_core_memory *memory = opening->memory;
-	size_t max = memory->max_reserved * 2 + 64, whole;
-	struct mu_range *grown;
+	size_t whole;
 	long at;
 
-	if (memory->num_reserved == memory->max_reserved) {
-		grown = mu_arena_grow(opening->arena, memory->reserved,
-		    memory->max_reserved, max, sizeof(*grown));
-		if (grown == NULL)
-			return NULL;
-		memory->reserved = grown;
-		memory->max_reserved = max;
-	}
+	if (!mu_arena_room(opening->arena, memory->reserved,
+		memory->num_reserved, memory->max_reserved, 64))
+		return NULL;
 	if (__builtin_add_overflow(size, opening->page, &whole))
 		return NULL;
 	at = mu_sys_mmap(NULL, whole, PROT_READ | PROT_WRITE,

@@ -24,17 +24,8 @@ struct entry {
 static bool
 make_room(struct mu_proc_text *text)
 {
-	size_t max = text->max == 0 ? FIRST_SIZE : text->max * 2;
-	char *grown;
-
-	if (text->max - text->length >= READ_SIZE)
-		return true;
-	grown = mu_arena_grow(text->arena, text->text, text->length, max, 1);
-	if (grown == NULL)
-		return false;
-	text->text = grown;
-	text->max = max;
-	return true;
+	return text->max - text->length >= READ_SIZE ||
+	    mu_arena_more(text->arena, &text->text, &text->max, 1, FIRST_SIZE);
 }
 
 long
@@ -186,6 +177,13 @@ mu_proc_status_bytes(const char *status, const char *key)
 	int64_t kib = mu_proc_status_number(status, key, 0, 10);
 
 	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (uint64_t)kib * 1024;
+}
+
+/* -1: a kernel without it. */
+bool
+mu_proc_status_filtered(const char *status)
+{
+	return mu_proc_status_number(status, "\nSeccomp:", 0, 10) > 0;
 }
 
 /*

@@ -79,6 +79,9 @@ int64_t mu_proc_status_number(
  */
 uint64_t mu_proc_status_bytes(const char *status, const char *key);
 
+/* Does seccomp filter the thread's calls? A filter may kill for some. */
+bool mu_proc_status_filtered(const char *status);
+
 /* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
 int mu_proc_state(pid_t pid, pid_t tid);
 

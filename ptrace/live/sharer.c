@@ -72,7 +72,7 @@ may_ask(void)
 	char status[MU_PROC_STATUS_SIZE];
 
 	return mu_proc_own_status(status, sizeof(status)) > 0 &&
-	    mu_proc_status_number(status, "\nSeccomp:", 0, 10) <= 0;
+	    !mu_proc_status_filtered(status);
 }
 
 bool

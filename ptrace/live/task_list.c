@@ -16,20 +16,13 @@ static bool
 visit_tid(void *ctx, int tid)
 {
 	struct mu_task_list *list = ctx;
-	size_t max = list->max == 0 ? FIRST_MAX : list->max * 2;
-	pid_t *grown;
 
 	if (tid == 0)
 		return true;
-	if (list->count == list->max) {
-		grown = mu_arena_grow(
-		    list->arena, list->tids, list->count, max, sizeof(*grown));
-		list->no_memory = grown == NULL;
-		if (grown == NULL)
-			return false;
-		list->tids = grown;
-		list->max = max;
-	}
+	list->no_memory = !mu_arena_room(
+	    list->arena, list->tids, list->count, list->max, FIRST_MAX);
+	if (list->no_memory)
+		return false;
 	list->tids[list->count++] = tid;
 	return true;
 }

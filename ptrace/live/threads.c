@@ -39,17 +39,9 @@ struct capture {
 static bool
 add_tracee(struct mu_threads *out, pid_t tid)
 {
-	size_t max = out->max == 0 ? FIRST_MAX : out->max * 2;
-	struct mu_tracee *grown;
-
-	if (out->count == out->max) {
-		grown = mu_arena_grow(
-		    out->arena, out->tracees, out->count, max, sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		out->tracees = grown;
-		out->max = max;
-	}
+	if (!mu_arena_room(
+		out->arena, out->tracees, out->count, out->max, FIRST_MAX))
+		return false;
 	out->tracees[out->count++] = (struct mu_tracee) { .tid = tid };
 	return true;
 }

@@ -19,16 +19,20 @@
 #define mu_arena_alloc plain_alloc
 #define mu_arena_alloc_table plain_alloc_table
 #define mu_arena_grow plain_grow
+#define mu_arena_more plain_more
 void plain_open(struct mu_arena *arena, size_t limit);
 void *plain_alloc(struct mu_arena *arena, size_t count, size_t size);
 void *plain_alloc_table(struct mu_arena *arena, size_t count, size_t size);
 void *plain_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
+bool plain_more(struct mu_arena *arena, void *items, size_t *max, size_t size,
+    size_t first);
 #include "include/mu/arena.c"
 #undef mu_arena_open
 #undef mu_arena_alloc
 #undef mu_arena_alloc_table
 #undef mu_arena_grow
+#undef mu_arena_more
 
 #include "tests/support/fault_walk.h"
 #include "tests/support/suite.h"
@@ -109,6 +113,14 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 {
 	note(arena);
 	return plain_grow(arena, array, old_count, new_count, size);
+}
+
+bool
+mu_arena_more(struct mu_arena *arena, void *items, size_t *max, size_t size,
+    size_t first)
+{
+	note(arena);
+	return plain_more(arena, items, max, size, first);
 }
 
 /* False when there is no N-th request. */

@@ -101,7 +101,7 @@ static enum mu_status
 follow_ring(struct mu_glibc *glibc, const struct mu_snapshot *snap,
     struct mu_arena *memory, struct mu_why *why)
 {
-	uintptr_t arena = glibc->main_arena, *grown;
+	uintptr_t arena = glibc->main_arena;
 	size_t max = 0, count = 0;
 	enum mu_status status;
 
@@ -110,15 +110,9 @@ follow_ring(struct mu_glibc *glibc, const struct mu_snapshot *snap,
 			return mu_why(why, MU_ERR_HEAP_INCONSISTENT,
 			    "ring of arenas: does not lead back to %p",
 			    (void *)glibc->main_arena);
-		if (count == max) {
-			grown = mu_arena_grow(memory, glibc->arenas, max,
-			    max + 64, sizeof(*grown));
-			if (grown == NULL)
-				return mu_why(why, MU_ERR_NO_MEMORY,
-				    "no memory for the list of arenas");
-			glibc->arenas = grown;
-			max += 64;
-		}
+		if (!mu_arena_room(memory, glibc->arenas, count, max, 64))
+			return mu_why(why, MU_ERR_NO_MEMORY,
+			    "no memory for the list of arenas");
 		if (count > 0) {
 			status = check_arena(glibc, snap, arena, why);
 			if (status != MU_OK)

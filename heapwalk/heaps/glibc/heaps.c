@@ -35,17 +35,9 @@ static bool
 add_chain(struct mu_glibc_walk *walk, struct chains *chains,
     const struct mu_glibc_chain *chain)
 {
-	size_t max = chains->max != 0 ? 2 * chains->max : 64;
-	struct mu_glibc_chain *grown;
-
-	if (chains->count == chains->max) {
-		grown = mu_arena_grow(walk->memory, chains->items, chains->max,
-		    max, sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		chains->items = grown;
-		chains->max = max;
-	}
+	if (!mu_arena_room(
+		walk->memory, chains->items, chains->count, chains->max, 64))
+		return false;
 	chains->items[chains->count++] = *chain;
 	return true;
 }

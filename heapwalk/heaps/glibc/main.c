@@ -93,17 +93,9 @@ take_piece(struct mu_glibc_walk *walk, struct mu_glibc_main *main,
 static enum mu_status
 add_gap(struct mu_glibc_walk *walk, struct mu_glibc_main *main, size_t gap)
 {
-	size_t max = main->max_gaps + 64;
-	size_t *gaps;
-
-	if (main->num_gaps == main->max_gaps) {
-		gaps = mu_arena_grow(walk->memory, main->gaps, main->max_gaps,
-		    max, sizeof(*gaps));
-		if (gaps == NULL)
-			return mu_glibc_no_memory(walk);
-		main->gaps = gaps;
-		main->max_gaps = max;
-	}
+	if (!mu_arena_room(
+		walk->memory, main->gaps, main->num_gaps, main->max_gaps, 64))
+		return mu_glibc_no_memory(walk);
 	main->gaps[main->num_gaps++] = gap;
 	return MU_OK;
 }

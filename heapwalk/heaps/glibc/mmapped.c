@@ -132,17 +132,10 @@ static bool
 keep(struct search *search, struct mu_glibc_mmapped one)
 {
 	struct mu_glibc_walk *walk = search->walk;
-	size_t max = walk->max_mmapped ? 2 * walk->max_mmapped : 256;
-	struct mu_glibc_mmapped *grown;
 
-	if (walk->num_mmapped == walk->max_mmapped) {
-		grown = mu_arena_grow(walk->memory, walk->mmapped,
-		    walk->max_mmapped, max, sizeof(*grown));
-		if (grown == NULL)
-			return false;
-		walk->mmapped = grown;
-		walk->max_mmapped = max;
-	}
+	if (!mu_arena_room(walk->memory, walk->mmapped, walk->num_mmapped,
+		walk->max_mmapped, 256))
+		return false;
 	walk->mmapped[walk->num_mmapped++] = one;
 	walk->mmapped_bytes += whole_size(search, &one);
 	return true;

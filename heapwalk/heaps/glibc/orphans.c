@@ -10,20 +10,11 @@
 void
 mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address)
 {
-	size_t max = walk->max_candidates ? 2 * walk->max_candidates : 256;
-	uintptr_t *grown;
-
-	if (walk->num_candidates == walk->max_candidates) {
-		grown = mu_arena_grow(walk->memory, walk->candidates,
-		    walk->max_candidates, max, sizeof(*grown));
-		if (grown == NULL) {
-			walk->suspects_lost = true;
-			return;
-		}
-		walk->candidates = grown;
-		walk->max_candidates = max;
-	}
-	walk->candidates[walk->num_candidates++] = address;
+	if (mu_arena_room(walk->memory, walk->candidates, walk->num_candidates,
+		walk->max_candidates, 256))
+		walk->candidates[walk->num_candidates++] = address;
+	else
+		walk->suspects_lost = true;
 }
 
 /* An EMPTY one is not told from a block of zeros by its looks. */

@@ -55,17 +55,9 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 static enum mu_status
 keep_piece(struct search *search, struct mu_range piece)
 {
-	size_t max = search->max_pieces + 64;
-	struct mu_range *grown;
-
-	if (search->num_pieces == search->max_pieces) {
-		grown = mu_arena_grow(search->walk->memory, search->pieces,
-		    search->max_pieces, max, sizeof(*grown));
-		if (grown == NULL)
-			return mu_glibc_no_memory(search->walk);
-		search->pieces = grown;
-		search->max_pieces = max;
-	}
+	if (!mu_arena_room(search->walk->memory, search->pieces,
+		search->num_pieces, search->max_pieces, 64))
+		return mu_glibc_no_memory(search->walk);
 	search->pieces[search->num_pieces++] = piece;
 	search->bytes += mu_range_size(piece);
 	return MU_OK;

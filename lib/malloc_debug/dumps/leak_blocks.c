@@ -17,18 +17,12 @@ static bool
 make_room(struct taking *taking)
 {
 	struct leak_blocks *out = taking->out;
-	size_t room = taking->room == 0 ? FIRST_ROOM : 2 * taking->room;
-	void *grown;
 
-	grown = mu_arena_grow(
-	    &out->arena, out->blocks, out->count, room, sizeof(*out->blocks));
-	if (grown == NULL) {
-		out->short_of_memory = true;
-		return false;
-	}
-	out->blocks = grown;
-	taking->room = room;
-	return true;
+	if (mu_arena_room(
+		&out->arena, out->blocks, out->count, taking->room, FIRST_ROOM))
+		return true;
+	out->short_of_memory = true;
+	return false;
 }
 
 static bool
@@ -40,7 +34,7 @@ take(void *ctx, const struct recorded_block *block)
 
 	if (block->freed || (taking->wanted != NULL && !taking->wanted(block)))
 		return true;
-	if (out->count == taking->room && !make_room(taking))
+	if (!make_room(taking))
 		return false;
 	trace = stack_depot_get(block->stack);
 	if (trace != NULL && trace->num_frames == 0)
