@@ -13,7 +13,7 @@
 #include "mu/text.h"
 
 #define LINE_SIZE 1024
-#define PREFIX "libmemunreachable: "
+#define PREFIX MU_LOG_PREFIX
 
 /* RFC 3164: facility user (1), severity err 3, warning 4, info 6, debug 7. */
 static void
@@ -72,6 +72,36 @@ write_file(const struct mu_log *log, const char *text, size_t length)
 		*log->error = error;
 }
 
+static void
+write_record(const struct mu_log *log, struct mu_log_record *record)
+{
+	record->magic = MU_LOG_RECORD_MAGIC;
+	record->version = MU_LOG_RECORD_VERSION;
+	write_file(log, (const char *)record, sizeof(*record) + record->size);
+}
+
+static void
+write_text(const struct mu_log *log, const char *text, size_t length)
+{
+	struct {
+		struct mu_log_record head;
+		char bytes[LINE_SIZE];
+	} record;
+	size_t part;
+
+	if (!log->records) {
+		write_file(log, text, length);
+		return;
+	}
+	for (; length > 0; text += part, length -= part) {
+		part = length < LINE_SIZE ? length : LINE_SIZE;
+		record.head.kind = MU_LOG_RECORD_TEXT;
+		record.head.size = part;
+		memcpy(record.bytes, text, part);
+		write_record(log, &record.head);
+	}
+}
+
 void
 mu_log(
     const struct mu_log *log, enum mu_log_level level, const char *format, ...)
@@ -90,7 +120,7 @@ mu_log(
 		used = sizeof(line) - 2;
 	line[used++] = '\n';
 	if (log->fd >= 0)
-		write_file(log, line, used);
+		write_text(log, line, used);
 	if (log->syslog_fd >= 0)
 		write_syslog(log, level, line + sizeof(PREFIX) - 1,
 		    used - sizeof(PREFIX));
@@ -103,7 +133,19 @@ mu_log_text(const struct mu_log *log, enum mu_log_level level, const char *text,
 	if (log == NULL || log->silent || level > log->level)
 		return;
 	if (log->fd >= 0)
-		write_file(log, text, length);
+		write_text(log, text, length);
+	if (log->syslog_fd >= 0)
+		syslog_lines(log, level, text, length);
+}
+
+void
+mu_log_record(const struct mu_log *log, enum mu_log_level level,
+    struct mu_log_record *record, const char *text, size_t length)
+{
+	if (log->silent || level > log->level)
+		return;
+	if (log->fd >= 0)
+		write_record(log, record);
 	if (log->syslog_fd >= 0)
 		syslog_lines(log, level, text, length);
 }

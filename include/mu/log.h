@@ -13,6 +13,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "mu/log_record.h"
+
+/* How a line begins. */
+#define MU_LOG_PREFIX "libmemunreachable: "
+
 enum mu_log_level {
 	MU_LOG_ERROR,   /* leaks, failures */
 	MU_LOG_WARNING, /* options, skipped pages */
@@ -27,6 +32,7 @@ struct mu_log {
 	enum mu_log_level level; /* write this level and more severe ones */
 	uint64_t deadline_ns;    /* write to a full pipe waits until then; after
 				    it, lines that would block are dropped */
+	bool records; /* FD takes records (mu/log_record.h) instead of text */
 	bool silent;
 	int *error; /* the first errno of a line that was lost; NULL: not
 		       wanted */
@@ -35,6 +41,14 @@ struct mu_log {
 /* Write one line: "libmemunreachable: ", the text, and a newline. */
 void mu_log(const struct mu_log *log, enum mu_log_level level,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
+
+/*
+ * Write RECORD, whose kind and size are set and whose bytes lie right behind
+ * it, to a log that takes records. A log that goes elsewhere as well gets TEXT
+ * there.
+ */
+void mu_log_record(const struct mu_log *log, enum mu_log_level level,
+    struct mu_log_record *record, const char *text, size_t length);
 
 /* Write LENGTH bytes of text, which may have several lines, unchanged. */
 void mu_log_text(const struct mu_log *log, enum mu_log_level level,

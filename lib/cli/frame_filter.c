@@ -6,8 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cli/logged_frame.h"
 #include "lib/term/safe_text.h"
-#include "lib/writers/report_lines.h"
 
 #define ROOM ((size_t)64 << 10) /* longer lines are no frames */
 
@@ -27,8 +27,8 @@ put_line(struct filter *filter, char *line, size_t length)
 
 	line[length] = '\0';
 	if (!filter->within)
-		named = mu_report_line_frame(
-		    filter->out, &filter->helper, line, length);
+		named =
+		    mu_logged_frame(filter->out, &filter->helper, line, length);
 	line[length] = behind;
 	if (!named)
 		fwrite(line, 1, length, filter->out);

@@ -46,7 +46,7 @@ mu_command_environment_recorder(
 static void
 add_options(FILE *out, const struct mu_cli_options *options)
 {
-	fputs("at_exit=1", out);
+	fputs("at_exit=1:log_records=1", out);
 	if (options->unchecked_ok)
 		fputs(":unchecked=ok", out);
 	if (options->signal != 0)

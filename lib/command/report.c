@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "lib/term/safe_text.h"
-#include "lib/writers/report_lines.h"
 #include "mu/text.h"
 
 #define NAME "report" /* the library adds ".PID" */
@@ -40,35 +39,12 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	return MU_OK;
 }
 
-/*
- * Copy the lines of IN from byte FROM on. Returns where they end. A last line
- * without a newline is still being written, unless ALL says otherwise.
- */
-static long
-copy_lines(
-    struct mu_symbol_helper *helper, FILE *in, long from, bool all, FILE *out)
+/* What the file NAME, of one process, has added. */
+static void
+copy(struct mu_command_report *report, const char *name,
+    struct mu_log_reader *reader, FILE *out)
 {
-	char *line = NULL;
-	size_t size = 0;
-	ssize_t length;
-
-	if (fseek(in, from, SEEK_SET) != 0)
-		return from;
-	while ((length = getline(&line, &size, in)) > 0 &&
-	    (all || line[length - 1] == '\n')) {
-		mu_report_line(out, helper, line, (size_t)length);
-		from += length;
-	}
-	free(line);
-	fflush(out);
-	return from;
-}
-
-/* The file NAME from byte FROM on; the result is where it ends. */
-static long
-copy(struct mu_command_report *report, const char *name, long from, bool all,
-    FILE *out)
-{
+	bool damaged = reader->damaged;
 	char path[2 * PATH_MAX];
 	FILE *in;
 	int fd;
@@ -79,30 +55,25 @@ copy(struct mu_command_report *report, const char *name, long from, bool all,
 	if (in == NULL) {
 		if (fd >= 0)
 			close(fd);
-		return from;
+		return;
 	}
-	from = copy_lines(&report->helper, in, from, all, out);
+	mu_log_reader_copy(reader, in, &report->helper, out);
 	fclose(in);
-	return from;
+	if (reader->damaged && !damaged)
+		fprintf(stderr,
+		    "memunreachable: the log of process %s is damaged: the"
+		    " process, or another version of libmemunreachable, wrote"
+		    " to it\n",
+		    name + strlen(NAME "."));
 }
 
-/* What the process PID has added. */
-static void
-show(struct mu_command_report *report, pid_t pid, bool all, FILE *out)
+void
+mu_command_report_show(struct mu_command_report *report, pid_t pid, FILE *out)
 {
 	char name[64];
 
 	snprintf(name, sizeof(name), NAME ".%d", (int)pid);
-	report->shown = copy(report, name, report->shown, all, out);
-}
-
-bool
-mu_command_report_show(struct mu_command_report *report, pid_t pid, FILE *out)
-{
-	long before = report->shown;
-
-	show(report, pid, false, out);
-	return report->shown > before;
+	copy(report, name, &report->own, out);
 }
 
 static int
@@ -115,23 +86,22 @@ bool
 mu_command_report_show_all(
     struct mu_command_report *report, pid_t pid, FILE *out)
 {
+	struct mu_log_reader other;
 	struct dirent **entries = NULL;
 	char own[64];
-	bool any;
 	int i, count;
 
-	show(report, pid, true, out);
-	any = report->shown > 0;
+	mu_command_report_show(report, pid, out);
 	snprintf(own, sizeof(own), NAME ".%d", (int)pid);
 	count = scandir(report->folder, &entries, is_report, versionsort);
 	for (i = 0; i < count; i++) {
+		other = (struct mu_log_reader) { 0 };
 		if (strcmp(entries[i]->d_name, own) != 0)
-			any |=
-			    copy(report, entries[i]->d_name, 0, true, out) > 0;
+			copy(report, entries[i]->d_name, &other, out);
 		free(entries[i]);
 	}
 	free(entries);
-	return any;
+	return report->own.checked;
 }
 
 static int

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "lib/command/log_reader.h"
 #include "lib/symbolize/helper.h"
 #include "mu/status.h"
 
@@ -17,7 +18,7 @@ struct mu_command_report {
 	char folder[PATH_MAX];          /* "": none */
 	char path[PATH_MAX];            /* for the option log_path */
 	char answers[PATH_MAX];         /* for the option answer_path */
-	long shown;                     /* bytes of the process's own report */
+	struct mu_log_reader own;       /* of the COMMAND's own log */
 	struct mu_symbol_helper helper; /* that its frames are in */
 };
 
@@ -25,13 +26,13 @@ struct mu_command_report {
 enum mu_status mu_command_report_begin(
     struct mu_command_report *report, struct mu_why *why);
 
-/* Write what PID has added since the last call. False: nothing. */
-bool mu_command_report_show(
+/* Write what PID, the COMMAND, has added since the last call. */
+void mu_command_report_show(
     struct mu_command_report *report, pid_t pid, FILE *out);
 
 /*
- * The rest of that, then the reports of all other processes. False: there was
- * none at all.
+ * The rest of that, then what all other processes wrote. True: the COMMAND has
+ * checked itself at its end.
  */
 bool mu_command_report_show_all(
     struct mu_command_report *report, pid_t pid, FILE *out);

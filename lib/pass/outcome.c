@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/pipe/why_pipe.h"
+#include "lib/report/backtrace.h"
 #include "lib/report/hint.h"
 #include "lib/report/text.h"
 #include "lib/state/library.h"
@@ -52,7 +53,8 @@ log_symbolized(const struct mu_pass *pass,
 	long memory;
 	bool done;
 
-	if (symbolizer->path == NULL || log->silent)
+	/* The reader of records names them itself. */
+	if (symbolizer->path == NULL || log->silent || log->records)
 		return false;
 	add_leaks(&text, pass, info, names);
 	size = text.length + 1;
@@ -107,6 +109,59 @@ log_leak(const struct mu_log *log, const struct Leak *leak, bool contents,
 		log_long(log, leak, contents, names, block, text.length);
 }
 
+/* LINE: room for the frame as text. */
+static void
+log_frame(const struct mu_log *log, size_t number,
+    const struct mu_frame_place *place, char line[BLOCK_SIZE])
+{
+	struct {
+		struct mu_log_record head;
+		char bytes[MU_LOG_RECORD_MAX];
+	} record = { .head.kind = MU_LOG_RECORD_FRAME };
+	struct mu_log_frame frame = {
+		.offset = place->offset,
+		.into = place->into,
+		.number = (uint32_t)number,
+		.name_size = (uint16_t)(strlen(place->name) + 1),
+	};
+	struct mu_text text = { line, BLOCK_SIZE, 0 };
+	size_t path_size = place->path == NULL ? 0 : strlen(place->path) + 1;
+	char *path = record.bytes + sizeof(frame);
+
+	mu_frame_text(&text, number, place);
+	record.head.size = sizeof(frame) + path_size + frame.name_size;
+	if (path_size == 0 || record.head.size > MU_LOG_RECORD_MAX) {
+		mu_log_text(log, MU_LOG_ERROR, line, text.length);
+		return;
+	}
+	frame.path_size = (uint16_t)path_size;
+	memcpy(record.bytes, &frame, sizeof(frame));
+	memcpy(path, place->path, path_size);
+	memcpy(path + path_size, place->name, frame.name_size);
+	mu_log_record(log, MU_LOG_ERROR, &record.head, line, text.length);
+}
+
+/* Frames as records, which their reader can look up; the rest is text. */
+static void
+log_records(const struct mu_log *log, const struct Leak *leak, bool contents,
+    struct mu_frame_names *names)
+{
+	size_t i, count = mu_backtrace_count(&leak->backtrace);
+	char block[BLOCK_SIZE];
+	struct mu_text text = { block, sizeof(block), 0 };
+
+	mu_report_block(&text, leak, contents);
+	mu_log_text(log, MU_LOG_ERROR, block, text.length);
+	for (i = 0; i < count; i++)
+		log_frame(log, i,
+		    mu_frame_find(
+			names, mu_backtrace_frame(&leak->backtrace, i)),
+		    block);
+	text.length = 0;
+	mu_report_cut(&text, &leak->backtrace);
+	mu_log_text(log, MU_LOG_ERROR, block, text.length);
+}
+
 static void
 log_leaks(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
@@ -119,7 +174,8 @@ log_leaks(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	mu_entries_open(&at, &pass->entries);
 	while (!done && (leak = mu_entries_next(&at)) != NULL)
 		if (!mu_report_is_unsampled(info, leak))
-			log_leak(&pass->log, leak, contents, &names);
+			(pass->log.records ? log_records : log_leak)(
+			    &pass->log, leak, contents, &names);
 	mu_frame_names_close(&names);
 }
 
@@ -141,12 +197,24 @@ log_hint(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
 	char line[256];
 	struct mu_text text = { line, sizeof(line), 0 };
+	struct {
+		struct mu_log_record head;
+		struct mu_log_hint hint;
+	} record = {
+		.head = { .kind = MU_LOG_RECORD_HINT,
+		    .size = sizeof(record.hint) },
+	};
 	size_t least, most;
 
 	if (!mu_hint_sizes(info, &pass->entries, &least, &most))
 		return;
 	mu_hint_environment(&text, least, most);
-	mu_log(&pass->log, MU_LOG_INFO, "%s", line);
+	if (!pass->log.records) {
+		mu_log(&pass->log, MU_LOG_INFO, "%s", line);
+		return;
+	}
+	record.hint = (struct mu_log_hint) { least, most };
+	mu_log_record(&pass->log, MU_LOG_INFO, &record.head, line, text.length);
 }
 
 static const char *

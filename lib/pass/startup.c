@@ -39,6 +39,27 @@ wanted_status(
 	}
 }
 
+/* For the command, which cannot trace this process: the check was made. */
+static void
+log_outcome(
+    const struct mu_options *options, const struct UnreachableMemoryInfo *info)
+{
+	struct {
+		struct mu_log_record head;
+		struct mu_log_outcome outcome;
+	} record = {
+		.head = { .kind = MU_LOG_RECORD_OUTCOME,
+		    .size = sizeof(record.outcome) },
+		.outcome = { .status = info->status },
+	};
+	struct mu_log log;
+
+	mu_log_sink_open(&log, options, false);
+	if (log.records)
+		mu_log_record(&log, MU_LOG_ERROR, &record.head, NULL, 0);
+	mu_log_sink_close(&log);
+}
+
 /*
  * In an exit handler another call of exit() runs the handlers that are left,
  * flushes stdio and ends with the new status (glibc: each handler is taken off
@@ -80,8 +101,10 @@ at_exit(void)
 		mu_answer_file_write(
 		    options->answer_path, &info, cure, &entries, &usage);
 		leaks = false;
-	} else
+	} else {
 		mu_library.exit_status = wanted_status(options, &info);
+		log_outcome(options, &info);
+	}
 	mu_results_drop(&mu_library.results, &entries);
 	if (leaks)
 		exit(mu_library.exit_status);

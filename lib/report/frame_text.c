@@ -9,8 +9,7 @@
 #include "ptrace/live/mappings.h"
 
 #define ARENA_LIMIT ((size_t)64 << 20) /* 65530 mappings take 8 MiB */
-#define NAMED 256u                     /* a power of 2 */
-#define NAME_SIZE 96                   /* names of C++ may be cut */
+#define RECENT 256u                    /* a power of 2 */
 #define MODULE_REACH 16 /* mappings from a module's first to its last */
 
 #if UINTPTR_MAX > 0xffffffffu
@@ -19,21 +18,13 @@
 #define PC "%08lx"
 #endif
 
-struct mu_frame_named {
-	uintptr_t pc;     /* 0: none */
-	const char *path; /* the module's; NULL: no module */
-	uintptr_t place;  /* in the module */
-	size_t into;      /* bytes behind the beginning of NAME */
-	char name[NAME_SIZE];
-};
-
 static void
 open_names(struct mu_frame_names *names)
 {
 	names->opened = true;
 	mu_arena_open(&names->arena, ARENA_LIMIT);
-	names->named =
-	    mu_arena_alloc(&names->arena, NAMED, sizeof(*names->named));
+	names->recent =
+	    mu_arena_alloc(&names->arena, RECENT, sizeof(*names->recent));
 	names->chunk = mu_arena_alloc(&names->arena, MU_EXPORTED_CHUNK, 1);
 	/* Without /proc there are no modules. */
 	if (mu_mappings_read(mu_sys_gettid(), &names->mappings,
@@ -59,10 +50,10 @@ first_of(const struct mu_frame_names *names, const struct mu_mapping *mapping)
 
 /* Entries of the recorder's never go, nor do their strings. */
 static void
-find_unloaded(struct mu_frame_named *named)
+find_unloaded(struct mu_frame_place *place)
 {
 	const struct mu_recorded *about = &memunreachable_recorded;
-	size_t number = (uint64_t)named->pc >> MU_FRAME_SHIFT;
+	size_t number = (uint64_t)place->pc >> MU_FRAME_SHIFT;
 	const struct mu_recorded_module *module;
 
 	if (about == NULL || number == 0 ||
@@ -70,32 +61,32 @@ find_unloaded(struct mu_frame_named *named)
 		return;
 	module = &((const struct mu_recorded_module *)(uintptr_t)
 		       about->modules)[number - 1];
-	named->path = (const char *)(uintptr_t)module->path;
-	named->place = mu_frame_address(named->pc) - module->bias;
+	place->path = (const char *)(uintptr_t)module->path;
+	place->offset = mu_frame_address(place->pc) - module->bias;
 }
 
 static void
-find_name(const struct mu_frame_names *names, struct mu_frame_named *named)
+find_name(const struct mu_frame_names *names, struct mu_frame_place *place)
 {
 	const struct mu_mapping *mapping =
-	    mu_mapping_from(names->mappings, names->num_mappings, named->pc);
+	    mu_mapping_from(names->mappings, names->num_mappings, place->pc);
 	const struct mu_mapping *first;
 	struct mu_exported exported;
 
-	if (mapping == NULL || !mu_range_has(mapping->range, named->pc) ||
+	if (mapping == NULL || !mu_range_has(mapping->range, place->pc) ||
 	    mapping->name[0] == '\0') {
-		find_unloaded(named);
+		find_unloaded(place);
 		return;
 	}
 	first = first_of(names, mapping);
-	named->path = first->name;
-	named->place = named->pc - mapping->range.begin + mapping->offset;
+	place->path = first->name;
+	place->offset = place->pc - mapping->range.begin + mapping->offset;
 	if (!mu_exported_open(&exported, first->range.begin))
 		return;
-	named->place = named->pc - exported.bias;
+	place->offset = place->pc - exported.bias;
 	if (names->chunk != NULL)
-		mu_exported_find(&exported, named->pc, names->chunk,
-		    named->name, sizeof(named->name), &named->into);
+		mu_exported_find(&exported, place->pc, names->chunk,
+		    place->name, sizeof(place->name), &place->into);
 }
 
 /* A path may hold a newline; a line is a line. */
@@ -107,31 +98,37 @@ add_path(struct mu_text *out, const char *path)
 		    (unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
 }
 
-void
-mu_frame_text(struct mu_text *out, struct mu_frame_names *names, size_t number,
-    uintptr_t pc)
+const struct mu_frame_place *
+mu_frame_find(struct mu_frame_names *names, uintptr_t pc)
 {
-	struct mu_frame_named none = { .pc = 0 }, *named = &none;
+	struct mu_frame_place *place = &names->last;
 
 	if (!names->opened)
 		open_names(names);
-	if (names->named != NULL)
-		named = &names->named[pc * 0x9e3779b97f4a7c15ull >> 32 &
-		    (NAMED - 1)];
-	if (named->pc != pc) {
-		*named = (struct mu_frame_named) { .pc = pc };
-		find_name(names, named);
+	if (names->recent != NULL)
+		place = &names->recent[pc * 0x9e3779b97f4a7c15ull >> 32 &
+		    (RECENT - 1)];
+	if (place->pc != pc) {
+		*place = (struct mu_frame_place) { .pc = pc };
+		find_name(names, place);
 	}
-	if (named->path == NULL) {
+	return place;
+}
+
+void
+mu_frame_text(
+    struct mu_text *out, size_t number, const struct mu_frame_place *place)
+{
+	if (place->path == NULL) {
 		mu_text_add(out, "          #%02zu  pc " PC "  <unknown>\n",
-		    number, (unsigned long)pc);
+		    number, (unsigned long)place->pc);
 		return;
 	}
 	mu_text_add(out, "          #%02zu  pc " PC "  ", number,
-	    (unsigned long)named->place);
-	add_path(out, named->path);
-	if (named->name[0] != '\0')
-		mu_text_add(out, " (%s+%zu)", named->name, named->into);
+	    (unsigned long)place->offset);
+	add_path(out, place->path);
+	if (place->name[0] != '\0')
+		mu_text_add(out, " (%s+%zu)", place->name, place->into);
 	mu_text_add(out, "\n");
 }
 

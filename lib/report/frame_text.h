@@ -17,7 +17,16 @@
 #include "mu/arena.h"
 #include "mu/text.h"
 
-struct mu_frame_named;
+#define MU_FRAME_NAME_SIZE 96 /* names of C++ may be cut */
+
+/* Where a frame is. */
+struct mu_frame_place {
+	uintptr_t pc;     /* 0: none */
+	const char *path; /* the module's, any bytes; NULL: no module */
+	uintptr_t offset; /* in the module */
+	size_t into;      /* bytes behind the beginning of NAME */
+	char name[MU_FRAME_NAME_SIZE]; /* exported; "": none is near */
+};
 
 /* Zero to begin with; to be closed. */
 struct mu_frame_names {
@@ -25,13 +34,18 @@ struct mu_frame_names {
 	struct mu_arena arena;
 	struct mu_mapping *mappings; /* read for the first frame */
 	size_t num_mappings;
-	struct mu_frame_named *named; /* recently used frames */
-	char *chunk;                  /* of a table of symbols */
+	struct mu_frame_place *recent; /* recently used frames */
+	struct mu_frame_place last;    /* without memory for them */
+	char *chunk;                   /* of a table of symbols */
 };
 
+/* Where PC is; valid until the next call. */
+const struct mu_frame_place *mu_frame_find(
+    struct mu_frame_names *names, uintptr_t pc);
+
 /* One line, as Android's unwinder prints it. */
-void mu_frame_text(struct mu_text *out, struct mu_frame_names *names,
-    size_t number, uintptr_t pc);
+void mu_frame_text(
+    struct mu_text *out, size_t number, const struct mu_frame_place *place);
 
 void mu_frame_names_close(struct mu_frame_names *names);
 

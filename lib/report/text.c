@@ -81,7 +81,8 @@ add_backtrace(struct mu_text *out, const struct LeakBacktrace *backtrace,
 	size_t i, count = mu_backtrace_count(backtrace);
 
 	for (i = 0; i < count; i++)
-		mu_frame_text(out, names, i, mu_backtrace_frame(backtrace, i));
+		mu_frame_text(out, i,
+		    mu_frame_find(names, mu_backtrace_frame(backtrace, i)));
 	mu_report_cut(out, backtrace);
 }
 
@@ -96,8 +97,7 @@ add_referenced(struct mu_text *out, size_t size, size_t count)
 }
 
 void
-mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
-    struct mu_frame_names *names)
+mu_report_block(struct mu_text *out, const struct Leak *leak, bool log_contents)
 {
 	mu_text_add(out, "  %zu bytes unreachable at %lx\n", leak->size,
 	    (unsigned long)leak->begin);
@@ -113,6 +113,13 @@ mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
 	}
 	if (log_contents)
 		add_contents(out, leak);
+}
+
+void
+mu_report_leak(struct mu_text *out, const struct Leak *leak, bool log_contents,
+    struct mu_frame_names *names)
+{
+	mu_report_block(out, leak, log_contents);
 	add_backtrace(out, &leak->backtrace, names);
 }
 

@@ -14,6 +14,10 @@
 
 struct mu_entries;
 
+/* One leak block without its frames: 700 bytes at most. */
+void mu_report_block(
+    struct mu_text *out, const struct Leak *leak, bool log_contents);
+
 /* One leak block, without the empty line after it. NAMES are for its frames. */
 void mu_report_leak(struct mu_text *out, const struct Leak *leak,
     bool log_contents, struct mu_frame_names *names);

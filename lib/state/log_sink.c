@@ -69,6 +69,7 @@ mu_log_sink_open(
 		log->fd = STDOUT;
 	else if (path[0] != '\0' && !is_stream(path, "stderr"))
 		log->fd = open_file(path, &why);
+	log->records = options->log_records && log->fd > STDERR;
 	if (log->fd < 0) {
 		log->fd = STDERR;
 		mu_log(log, MU_LOG_WARNING,
@@ -90,6 +91,7 @@ mu_log_sink_close(struct mu_log *log)
 	if (log->fd > STDERR) {
 		mu_sys_close(&log->fd);
 		log->fd = STDERR;
+		log->records = false;
 		if (error != 0)
 			mu_log(log, MU_LOG_ERROR, "the log is not complete: %s",
 			    mu_report_file_reason(error));

@@ -47,6 +47,8 @@ enum mu_unchecked {
 	X(path, log_path, "",                                               \
 	    "write the log to FILE.<pid> (0600), or to stderr or stdout")   \
 	X(flag, log_to_syslog, 0, "write the log to syslog as well")        \
+	X(flag, log_records, 0,                                             \
+	    "FILE.<pid> gets no text but records, for memunreachable(1)")   \
 	X(signal, signal, 0,                                                \
 	    "report when this signal arrives: RTMIN+5, USR2 or 40")         \
 	X(interval_ms, min_interval, 1000,                                  \

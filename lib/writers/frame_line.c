@@ -1,5 +1,10 @@
 #include "lib/writers/frame_line.h"
 
+#include "mu/sys.h"
+
+/* For a name; see lib/report/symbolizer.c. */
+#define PATIENCE_NS (8 * MU_NS_PER_SEC)
+
 #if UINTPTR_MAX > 0xffffffffu
 #define PC "%016lx"
 #else
@@ -57,4 +62,22 @@ mu_frame_line(
 	else
 		fprintf(out, INDENT "#%02zu  pc " PC "  <unknown>\n", number,
 		    (unsigned long)pc);
+}
+
+bool
+mu_frame_line_file(FILE *out, struct mu_symbol_helper *helper,
+    struct mu_frame_prefix prefix, size_t number, const char *path,
+    uintptr_t offset)
+{
+	struct mu_symbol_question question = {
+		.path = path, .address = offset, .call = true
+	};
+	struct mu_symbol_answer answer = { .given = false };
+
+	mu_symbol_helper_ask(
+	    helper, &question, &answer, 1, mu_sys_now_ns() + PATIENCE_NS);
+	if (answer.symbol.module == NULL || answer.symbol.function == NULL)
+		return false;
+	mu_frame_line_symbol(out, prefix, number, &answer.symbol);
+	return true;
 }

@@ -3,10 +3,11 @@
 #include <string.h>
 
 #include "lib/report/backtrace.h"
+#include "lib/writers/frame_line.h"
 #include "lib/report/text.h"
 #include "lib/writers/frame_line.h"
 
-#define BLOCK_SIZE 2048 /* mu_report_leak() writes 700 bytes at most */
+#define BLOCK_SIZE 2048 /* mu_report_block() writes 700 bytes at most */
 #define WORDS_PER_ROW 2 /* 16 bytes */
 
 /* Behind a row of contents: where its words point to. */
@@ -97,15 +98,13 @@ mu_leak_text(FILE *out, const struct Leak *leak, bool contents,
 	char block[BLOCK_SIZE] = "";
 	struct mu_text heading = { block, sizeof(block), 0 };
 	struct mu_text whole = heading;
-	struct Leak bare = *leak;
 	char line[128] = "";
 	struct mu_text cut = { line, sizeof(line), 0 };
 
-	bare.backtrace = (struct LeakBacktrace) { 0 }; /* named below */
-	mu_report_leak(&heading, &bare, false, NULL);
+	mu_report_block(&heading, leak, false);
 	put_heading(out, block, style);
 	if (contents) {
-		mu_report_leak(&whole, &bare, true, NULL);
+		mu_report_block(&whole, leak, true);
 		put_contents(out, block + heading.length, leak, names, style);
 	} else {
 		put_type(out, leak, names);

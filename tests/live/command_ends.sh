@@ -309,6 +309,14 @@ run 23 "$real" -- "$victim" return
 one_leak
 run 3 "$real" -- "$victim" _exit
 has "$err" "it cannot be traced here"
+# What the library warns of at the start is no check.
+MEMUNREACHABLE_OPTIONS=${given}bogus=1 run 3 "$real" -- "$victim" _exit
+has "$err" "bogus=1: no such option"
+has "$err" "it cannot be traced here"
+run 23 "$real" --backtrace -- "$victim" return
+one_leak
+has "$err" "victim_ends (lose) "
+has "$err" "tests/live/victim_ends.c:"
 run 3 "$real" --children -- "$victim" return
 has "$err" "nothing can be traced here"
 [ ! -s "$out" ] || fail "run all the same"

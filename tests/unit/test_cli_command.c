@@ -78,12 +78,12 @@ START_TEST(only_what_was_given)
 
 	text = mu_command_environment_options(
 	    NULL, &options, "/tmp/r", NULL, 1, 4711);
-	ck_assert_str_eq(text, "at_exit=1:log_path='/tmp/r':only_pid=4711");
+	ck_assert_str_eq(text, "at_exit=1:log_records=1:log_path='/tmp/r':only_pid=4711");
 	free(text);
 	text = mu_command_environment_options(
 	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0);
 	ck_assert_str_eq(text,
-	    "exitcode=99:at_exit=0:at_exit=1:log_path=\"/it's\":only_pid=0");
+	    "exitcode=99:at_exit=0:at_exit=1:log_records=1:log_path=\"/it's\":only_pid=0");
 	free(text);
 	ck_assert_ptr_null(
 	    mu_command_environment_options(NULL, &options, "'\"", NULL, 1, 0));

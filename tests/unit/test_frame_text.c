@@ -22,7 +22,7 @@ frame(uintptr_t pc)
 	static char line[4096];
 	struct mu_text text = { line, sizeof(line), 0 };
 
-	mu_frame_text(&text, &names, 3, pc);
+	mu_frame_text(&text, 3, mu_frame_find(&names, pc));
 	ck_assert_uint_eq(text.length, strlen(line));
 	return line;
 }

@@ -1,16 +1,12 @@
-#include "lib/writers/report_lines.h"
+#include "lib/cli/logged_frame.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/report/hint.h"
 #include "lib/writers/frame_line.h"
-#include "mu/sys.h"
 
-#define PATIENCE_NS \
-	(8 * MU_NS_PER_SEC) /* for a name; see lib/report/symbolizer.c */
-#define DIGITS_MAX 3        /* of a frame's number */
+#define DIGITS_MAX 3 /* of a frame's number */
 #define HEX "0123456789abcdef"
 
 /* "  #03  pc 0000000000001234  /path/file (name+12)" */
@@ -81,60 +77,13 @@ find_frame(struct frame *frame, const char *line, size_t length)
 	return false;
 }
 
-static bool
-find_symbol(struct mu_symbol_helper *helper, const struct frame *frame,
-    struct mu_symbol *symbol)
-{
-	struct mu_symbol_question question = {
-		.path = frame->path, .address = frame->offset, .call = true
-	};
-	struct mu_symbol_answer answer = { .given = false };
-
-	mu_symbol_helper_ask(
-	    helper, &question, &answer, 1, mu_sys_now_ns() + PATIENCE_NS);
-	*symbol = answer.symbol;
-	return symbol->module != NULL;
-}
-
 bool
-mu_report_line_frame(
+mu_logged_frame(
     FILE *out, struct mu_symbol_helper *helper, const char *line, size_t length)
 {
-	struct mu_symbol symbol;
 	struct frame frame;
 
-	if (!find_frame(&frame, line, length) ||
-	    !find_symbol(helper, &frame, &symbol) || symbol.function == NULL)
-		return false;
-	mu_frame_line_symbol(out, frame.prefix, frame.number, &symbol);
-	return true;
-}
-
-static bool
-put_hint(FILE *out, const char *line)
-{
-	const char *hint = strstr(line, MU_HINT_BEGIN);
-	const char *sizes =
-	    hint != NULL ? strstr(hint, "backtrace_min_size=") : NULL;
-	char buffer[256] = "";
-	struct mu_text text = { buffer, sizeof(buffer), 0 };
-	size_t least, most;
-
-	if (sizes == NULL ||
-	    strncmp(line, "libmemunreachable: ", hint - line) != 0 ||
-	    sscanf(sizes, "backtrace_min_size=%zu backtrace_max_size=%zu",
-		&least, &most) != 2)
-		return false;
-	mu_hint_command(&text, least, most);
-	fprintf(out, "%.*s%s\n", (int)(hint - line), line, buffer);
-	return true;
-}
-
-void
-mu_report_line(
-    FILE *out, struct mu_symbol_helper *helper, const char *line, size_t length)
-{
-	if (!mu_report_line_frame(out, helper, line, length) &&
-	    !put_hint(out, line))
-		fwrite(line, 1, length, out);
+	return find_frame(&frame, line, length) &&
+	    mu_frame_line_file(out, helper, frame.prefix, frame.number,
+		frame.path, frame.offset);
 }

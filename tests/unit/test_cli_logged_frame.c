@@ -1,6 +1,5 @@
 /*
- * lib/writers/report_lines.c: lines of the library's report become the
- * command's.
+ * lib/cli/logged_frame.c: frames of logs get files and lines.
  */
 #include <check.h>
 #include <stdio.h>
@@ -8,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/cli/logged_frame.h"
 #include "lib/symbolize/frame_files.h"
-#include "lib/writers/report_lines.h"
 #include "tests/support/suite.h"
 
 static struct mu_symbol_helper files;
@@ -48,7 +47,8 @@ line_of(const char *line)
 	char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 
-	mu_report_line(out, &files, line, strlen(line));
+	if (!mu_logged_frame(out, &files, line, strlen(line)))
+		fputs(line, out);
 	fclose(out);
 	return text;
 }
@@ -76,7 +76,7 @@ START_TEST(frame_gets_file_and_line)
 		text = line_of(line);
 		ck_assert_int_eq(strncmp(text, expected, strlen(expected)), 0);
 		ck_assert_ptr_nonnull(
-		    strstr(text, "tests/unit/test_cli_report_lines.c:"));
+		    strstr(text, "tests/unit/test_cli_logged_frame.c:"));
 		ck_assert_int_eq(text[strlen(text) - 1], '\n');
 		free(text);
 	}
@@ -127,7 +127,7 @@ START_TEST(no_byte_is_lost_behind_nul)
 			(unsigned long)((uintptr_t)a_function - bias), own);
 		memcpy(line + length, "\0\n\0x", 5);
 		out = open_memstream(&text, &size);
-		ck_assert(!mu_report_line_frame(
+		ck_assert(!mu_logged_frame(
 		    out, &files, line, length + 1 + (size_t)i));
 		fclose(out);
 		ck_assert_uint_eq(size, 0);
@@ -154,26 +154,10 @@ START_TEST(others_stay)
 }
 END_TEST
 
-START_TEST(hint_in_words_of_the_command)
-{
-	char *text;
-
-	text = line_of("libmemunreachable: no stacks were recorded: "
-		       "LIBC_DEBUG_MALLOC_OPTIONS='backtrace "
-		       "backtrace_min_size=25 backtrace_max_size=4096' "
-		       "LD_PRELOAD=x tells\n");
-	ck_assert_str_eq(text,
-	    "libmemunreachable: no stacks were recorded: memunreachable "
-	    "--backtrace --backtrace-size=25-4096 -- COMMAND tells who "
-	    "allocated these\n");
-	free(text);
-}
-END_TEST
-
 /* More files than are kept open. */
 START_TEST(many_files)
 {
-	char folder[] = "/tmp/test_report_lines.XXXXXX", path[128], line[300];
+	char folder[] = "/tmp/test_logged_frame.XXXXXX", path[128], line[300];
 	char *text;
 	int i;
 
@@ -195,7 +179,7 @@ END_TEST
 int
 main(void)
 {
-	Suite *suite = suite_create("report_lines");
+	Suite *suite = suite_create("logged_frame");
 	TCase *tcase = tcase_create("Lines");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
@@ -203,7 +187,6 @@ main(void)
 	tcase_add_test(tcase, whatever_is_in_front_stays);
 	tcase_add_test(tcase, no_byte_is_lost_behind_nul);
 	tcase_add_test(tcase, others_stay);
-	tcase_add_test(tcase, hint_in_words_of_the_command);
 	tcase_add_test(tcase, many_files);
 	suite_add_tcase(suite, tcase);
 
