@@ -154,6 +154,12 @@ list_entries(struct mu_leaks *leaks, struct owners *owners,
 	return MU_OK;
 }
 
+size_t
+mu_fold_most(const struct mu_graph *graph)
+{
+	return graph->num_nodes * BYTES_EACH;
+}
+
 /* Who raises the limit shall not have to do so again and again. */
 static void
 note_wanted(const struct mu_graph *graph, size_t num_leaks)
@@ -268,7 +274,7 @@ make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
 	size_t refused = graph->arena->refused;
 	enum mu_status status;
 
-	if (graph->cells == NULL)
+	if (graph->cells == NULL || graph->unreadable)
 		return MU_ERR_NO_MEMORY;
 	mu_graph_forget_edges(graph);
 	status = make_entries(leaks, graph, wanted, deadline, complete);

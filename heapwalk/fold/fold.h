@@ -37,6 +37,9 @@ struct mu_leaks {
 	size_t sample_bytes; /* the recorder's; 0: it took every stack */
 };
 
+/* Bytes that folding takes at most, if all blocks of GRAPH are lost. */
+size_t mu_fold_most(const struct mu_graph *graph);
+
 /* The first block of an entry, of SIZE usable bytes, has no known stack. */
 void mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size);
 

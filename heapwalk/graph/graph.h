@@ -76,7 +76,8 @@ struct mu_graph {
 	uint32_t *cells;   /* one a node; NULL: no edges are stored */
 	uint32_t *targets; /* NULL: only edges that are alone are */
 	size_t capacity, taken;
-	bool reads; /* some node has MU_CELL_READ */
+	bool reads;      /* some node has MU_CELL_READ */
+	bool unreadable; /* blocks are gone; never with READS */
 
 	/*
 	 * Nodes with links among their edges, noted when they are followed, in

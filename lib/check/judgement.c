@@ -55,6 +55,7 @@ take_step(struct mu_search *search, enum mu_search_step step)
 	case MU_SEARCH_ROOTED:
 		tell_progress(judgement->check, MU_CHECK_STEP_MARK);
 		break;
+	case MU_SEARCH_READ:
 	case MU_SEARCH_MARKED:
 	case MU_SEARCH_FOLD:
 	case MU_SEARCH_FOLDED:

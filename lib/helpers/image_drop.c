@@ -14,12 +14,16 @@
 /* What a worker takes at a time: half a millisecond. */
 #define SLICE (16 * MIB)
 
+/* From the thread pointer on, with glibc's canary and pointer guard. */
+#define THREAD_HEAD 64
+
 struct dropping {
 	const struct mu_snapshot *snap;
 	const struct mu_pass *pass;
+	const struct mu_blocks *heap; /* only this; NULL: all memory */
 	int lock;
-	size_t mapping; /* the next slice begins here, */
-	size_t offset;  /* at this byte of it */
+	size_t next;   /* range; the next slice begins there, */
+	size_t offset; /* at this byte of it */
 };
 
 static bool
@@ -30,34 +34,70 @@ touches(struct mu_range range, const void *object, size_t size)
 	return begin < range.end && begin + size > range.begin;
 }
 
-/* Anonymous memory with nothing of ours in it. */
+/* Nothing of ours is in RANGE, and nothing that our functions use unasked. */
 static bool
-is_theirs(const struct dropping *dropping, const struct mu_mapping *mapping)
+is_theirs(const struct dropping *dropping, struct mu_range range)
 {
-	struct mu_range range = mapping->range;
-
-	return !mapping->shared && mapping->writable && mapping->inode == 0 &&
-	    mu_range_size(range) >= WORTH_A_MAPPING &&
+	return mu_range_size(range) >= WORTH_A_MAPPING &&
 	    !touches(range, dropping->pass, sizeof(*dropping->pass)) &&
 	    !touches(range, dropping, sizeof(*dropping)) &&
 	    !touches(range, &mu_library, sizeof(mu_library)) &&
+	    !touches(range, __builtin_thread_pointer(), THREAD_HEAD) &&
 	    !mu_snapshot_is_own(dropping->snap, range);
+}
+
+static bool
+mapping_at(const struct dropping *dropping, size_t i, struct mu_range *range)
+{
+	const struct mu_mapping *mapping = &dropping->snap->mappings[i];
+
+	*range = mapping->range;
+	if (i < dropping->snap->num_mappings &&
+	    (mapping->shared || !mapping->writable || mapping->inode != 0))
+		range->end = range->begin;
+	return i < dropping->snap->num_mappings;
+}
+
+/* The whole pages of a span or listed block. */
+static bool
+heap_at(const struct dropping *dropping, size_t i, struct mu_range *range)
+{
+	const struct mu_blocks *heap = dropping->heap;
+	uintptr_t page = dropping->snap->memory.page_size;
+
+	if (i < heap->num_spans)
+		*range = heap->spans[i].range;
+	else if (i - heap->num_spans < heap->num_listed)
+		*range = heap->listed[i - heap->num_spans].range;
+	else
+		return false;
+	range->begin = (range->begin + page - 1) & -page;
+	range->end &= -page;
+	if (range->end < range->begin)
+		range->end = range->begin;
+	return true;
+}
+
+/* Range I, empty if it has to stay. False: there are not so many. */
+static bool
+range_at(const struct dropping *dropping, size_t i, struct mu_range *range)
+{
+	if (!(dropping->heap != NULL ? heap_at(dropping, i, range)
+				     : mapping_at(dropping, i, range)))
+		return false;
+	if (!is_theirs(dropping, *range))
+		range->end = range->begin;
+	return true;
 }
 
 static bool
 next_slice(struct dropping *dropping, struct mu_range *slice)
 {
-	const struct mu_snapshot *snap = dropping->snap;
-	const struct mu_mapping *mapping;
-
-	for (; dropping->mapping < snap->num_mappings;
-	     dropping->mapping++, dropping->offset = 0) {
-		mapping = &snap->mappings[dropping->mapping];
-		slice->begin = mapping->range.begin + dropping->offset;
-		if (slice->begin >= mapping->range.end ||
-		    (dropping->offset == 0 && !is_theirs(dropping, mapping)))
+	for (; range_at(dropping, dropping->next, slice);
+	     dropping->next++, dropping->offset = 0) {
+		if (mu_range_size(*slice) <= dropping->offset)
 			continue;
-		slice->end = mapping->range.end;
+		slice->begin += dropping->offset;
 		if (mu_range_size(*slice) > SLICE)
 			slice->end = slice->begin + SLICE;
 		dropping->offset += SLICE;
@@ -119,23 +159,52 @@ mu_image_drop_on_signal(const struct mu_pass *pass)
 		    sizeof(one));
 }
 
+static size_t
+count_bytes(const struct dropping *dropping)
+{
+	struct mu_range range;
+	size_t i, bytes = 0;
+
+	for (i = 0; range_at(dropping, i, &range); i++)
+		bytes += mu_range_size(range);
+	return bytes;
+}
+
 void
 mu_image_drop(const struct mu_pass *pass)
 {
 	struct dropping dropping = { .snap = &pass->snap, .pass = pass };
 	struct mu_workers *workers = pass->snap.workers;
-	size_t i, bytes = 0;
 
 	/* An exit does it unseen by the OOM killer: see
 	 * lib/state/sweeper_end.c. */
 	if (pass->room.tight)
 		drop(&dropping, 0);
-	if (mu_workers_count(workers) < 2 || pass->room.tight)
-		return;
-	for (i = 0; i < pass->snap.num_mappings; i++)
-		if (is_theirs(&dropping, &pass->snap.mappings[i]))
-			bytes += mu_range_size(pass->snap.mappings[i].range);
-	if (bytes >= WORTH_IT)
+	else if (mu_workers_count(workers) > 1 &&
+	    count_bytes(&dropping) >= WORTH_IT)
 		mu_workers_run(
 		    workers, mu_workers_count(workers), drop, &dropping);
+}
+
+void
+mu_image_drop_heap(const struct mu_pass *pass, const struct mu_blocks *blocks)
+{
+	struct dropping dropping = {
+		.snap = &pass->snap,
+		.pass = pass,
+		.heap = blocks,
+	};
+	struct mu_workers *workers = pass->snap.workers;
+	struct mu_range range;
+	size_t i;
+
+	if (count_bytes(&dropping) >= WORTH_IT)
+		mu_workers_run(
+		    workers, mu_workers_count(workers), drop, &dropping);
+	else
+		drop(&dropping, 0);
+	for (i = 0; range_at(&dropping, i, &range); i++)
+		if (mu_range_size(range) > 0)
+			mu_sys3(SYS_mprotect, (long)range.begin,
+			    (long)mu_range_size(range), PROT_NONE);
 }

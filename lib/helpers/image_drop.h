@@ -10,6 +10,7 @@
 #ifndef LIB_HELPERS_IMAGE_DROP_H
 #define LIB_HELPERS_IMAGE_DROP_H
 
+#include "heapwalk/heaps/blocks.h"
 #include "lib/pass/pass.h"
 
 /*
@@ -17,6 +18,14 @@
  * own memory can be used afterwards.
  */
 void mu_image_drop(const struct mu_pass *pass);
+
+/*
+ * The same of the blocks of the heap alone, before the exit: they are not read
+ * any more, and who does is killed by SIGSEGV. The subject's writes to these
+ * pages are not slowed down any more.
+ */
+void mu_image_drop_heap(
+    const struct mu_pass *pass, const struct mu_blocks *blocks);
 
 /*
  * From now on the signal MU_SWEEPER_DROP makes this process unmap the image and

@@ -19,6 +19,25 @@ mu_search_went_on(
 	return status == MU_PARTIAL;
 }
 
+/*
+ * Marking and folding need the edges alone, if all are stored and there is room
+ * for all that folding may take: where it has too little it reads blocks again.
+ */
+static void
+end_reading(struct mu_search *search)
+{
+	const struct mu_arena *tables = search->tables;
+	struct mu_graph *graph = &search->graph;
+
+	if (graph->reads || search->keep || search->recorded ||
+	    (search->contents && search->limit > 0) ||
+	    tables->limit < tables->used ||
+	    tables->limit - tables->used < mu_fold_most(graph))
+		return;
+	graph->unreadable = true;
+	search->step(search, MU_SEARCH_READ);
+}
+
 static enum mu_status
 mark_all(struct mu_search *search)
 {
@@ -33,8 +52,10 @@ mark_all(struct mu_search *search)
 		return MU_ERR_NO_MEMORY;
 	status = mu_graph_make(graph, blocks, &search->roots,
 	    &search->snap->memory, search->tables, search->deadline_ns);
-	if (status == MU_OK)
-		status = mu_mark(graph, search->deadline_ns);
+	if (status != MU_OK)
+		return status;
+	end_reading(search);
+	status = mu_mark(graph, search->deadline_ns);
 	if (status == MU_OK && search->again)
 		status = mu_mark_unsuspected(graph, search->candidates,
 		    search->num_candidates, search->deadline_ns);

@@ -19,6 +19,7 @@ enum mu_search_step {
 	MU_SEARCH_LIST,
 	MU_SEARCH_LISTED, /* the caller opens what the program closed */
 	MU_SEARCH_ROOTED, /* no more of the memory will be looked for */
+	MU_SEARCH_READ,   /* no block will be read; not always taken */
 	MU_SEARCH_MARKED,
 	MU_SEARCH_FOLD,
 	MU_SEARCH_FOLDED,
@@ -31,6 +32,7 @@ struct mu_search {
 	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
 	size_t limit;                   /* entries; 0: only count */
 	bool contents;                  /* of entries */
+	bool keep;                      /* the caller reads blocks, too */
 	void (*step)(struct mu_search *search, enum mu_search_step step);
 	void *ctx; /* of STEP */
 

@@ -105,6 +105,9 @@ tell_step(struct mu_search *search, enum mu_search_step step)
 		mu_log(log, MU_LOG_STEP,
 		    "sweeping process %d for unreachable memory", pass->pid);
 		break;
+	case MU_SEARCH_READ:
+		mu_image_drop_heap(pass, &search->heap.blocks);
+		break;
 	case MU_SEARCH_MARKED:
 		mu_log(log, MU_LOG_STEP, "sweeping done");
 		break;
@@ -159,6 +162,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 		.deadline_ns = pass->deadline_ns,
 		.limit = pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
 		.contents = pass->request->contents,
+		.keep = pass->request->references != NULL,
 		.step = tell_step,
 		.ctx = pass,
 		.again = pass->turn == MU_TURN_SECOND,

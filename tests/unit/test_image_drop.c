@@ -1,10 +1,13 @@
 /*
- * lib/helpers/image_drop.c: at its end an image gives back what is the
- * program's, and nothing of ours.
+ * lib/helpers/image_drop.c: an image gives back what is the program's, and
+ * nothing of ours: at its end, and the heap when it has been read.
  */
 #include <check.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "lib/helpers/image_drop.h"
 #include "tests/support/pthread_workers.h"
@@ -71,6 +74,95 @@ START_TEST(theirs_only)
 }
 END_TEST
 
+/* A heap of two spans and two listed blocks, of which one is small. */
+static struct mu_blocks *
+make_heap(char *at)
+{
+	static struct mu_arena arena;
+	static struct mu_blocks blocks;
+	uintptr_t begin = (uintptr_t)at;
+
+	mu_arena_open(&arena, 16 * MIB);
+	mu_blocks_open(&blocks, &arena);
+	ck_assert_ptr_nonnull(mu_blocks_add_span(&blocks,
+	    (struct mu_range) { begin + 16, begin + 20 * MIB + 32 }, at + 16));
+	ck_assert_ptr_nonnull(mu_blocks_add_span(&blocks,
+	    (struct mu_range) { begin + 30 * MIB, begin + 30 * MIB + 8192 },
+	    at + 30 * MIB));
+	ck_assert_int_eq(
+	    mu_blocks_add(&blocks,
+		(struct mu_range) { begin + 40 * MIB, begin + 48 * MIB },
+		at + 40 * MIB, false),
+	    MU_OK);
+	ck_assert_int_eq(
+	    mu_blocks_add(&blocks,
+		(struct mu_range) { begin + 60 * MIB, begin + 61 * MIB },
+		at + 60 * MIB, false),
+	    MU_OK);
+	ck_assert_int_eq(mu_blocks_seal(&blocks, NULL), MU_OK);
+	return &blocks;
+}
+
+static bool
+readable(const char *at)
+{
+	int status;
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		signal(SIGSEGV, SIG_DFL);
+		_exit(*(const volatile char *)at == 1 ? 0 : 1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+	return WIFEXITED(status);
+}
+
+/* Whole pages of it are gone, and reading them does not go unnoticed. */
+START_TEST(heap_only)
+{
+	struct mu_workers workers = pthread_workers(2);
+	char *at;
+
+	pass.snap.mappings = mappings;
+	pass.snap.num_mappings = pass.snap.num_own = 0;
+	pass.snap.memory.page_size = 4096;
+	pass.snap.workers = _i == 0 ? &workers : NULL;
+	at = add(100 * MIB, true, false);
+	mu_image_drop_heap(&pass, make_heap(at));
+	ck_assert(readable(at));
+	ck_assert(!readable(at + 4096));
+	ck_assert(!readable(at + 20 * MIB - 4096));
+	ck_assert_uint_eq(left(at + 20 * MIB, 20 * MIB), 20 * MIB / 4096);
+	ck_assert(!readable(at + 40 * MIB));
+	ck_assert(!readable(at + 48 * MIB - 4096));
+	ck_assert_uint_eq(left(at + 48 * MIB, 52 * MIB), 52 * MIB / 4096);
+}
+END_TEST
+
+/* What the thread pointer leads to may be in a block of the program's. */
+START_TEST(not_the_own_thread)
+{
+	struct mu_range range = { (uintptr_t)__builtin_thread_pointer(), 0 };
+	struct mu_arena arena;
+	struct mu_blocks blocks;
+	char byte = 1;
+
+	pass.snap.num_mappings = pass.snap.num_own = 0;
+	pass.snap.memory.page_size = 4096;
+	pass.snap.workers = NULL;
+	range.begin &= ~(8 * MIB - 1);
+	range.end = range.begin + 8 * MIB;
+	mu_arena_open(&arena, 16 * MIB);
+	mu_blocks_open(&blocks, &arena);
+	ck_assert_int_eq(mu_blocks_add(&blocks, range, &byte, false), MU_OK);
+	ck_assert_int_eq(mu_blocks_seal(&blocks, NULL), MU_OK);
+	mu_image_drop_heap(&pass, &blocks);
+	ck_assert(readable(&byte));
+}
+END_TEST
+
 int
 main(void)
 {
@@ -80,6 +172,8 @@ main(void)
 	int failed;
 
 	tcase_add_loop_test(tc, theirs_only, 0, 2);
+	tcase_add_loop_test(tc, heap_only, 0, 2);
+	tcase_add_test(tc, not_the_own_thread);
 	suite_add_tcase(suite, tc);
 	runner = srunner_create(suite);
 	srunner_run_all(runner, CK_ENV);
