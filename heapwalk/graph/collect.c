@@ -31,6 +31,7 @@ struct collector {
 	struct mu_reader edges, marks;
 	struct mu_store store;
 	struct mu_deadline deadline;
+	struct mu_read_buffer buffer;
 };
 
 static void
@@ -95,6 +96,67 @@ collect_block(struct collector *collector, uint32_t node, const char *view,
 	mu_deadline_passed(&collector->deadline, size / WORD + 8);
 }
 
+/*
+ * From the first to the last byte of the blocks that start in words WORD to
+ * END - 1, up to where word END begins. A large one is read as parts. False:
+ * there are none.
+ */
+static bool
+blocks_in(
+    const struct mu_span *span, size_t word, size_t end, struct mu_range *range)
+{
+	uintptr_t begin = span->range.begin;
+	size_t start, stop;
+	unsigned bit;
+
+	while (word < end && *mu_span_starts(span, word) == 0)
+		word++;
+	if (word == end)
+		return false;
+	range->begin = begin + word * MU_WORD_BITS * MU_GRAIN;
+	range->end = begin + end * MU_WORD_BITS * MU_GRAIN;
+	while (*mu_span_starts(span, end - 1) == 0)
+		end--;
+	bit = MU_WORD_BITS - 1 -
+	    (unsigned)__builtin_clzll(*mu_span_starts(span, end - 1));
+	start = ((end - 1) * MU_WORD_BITS + bit) * MU_GRAIN;
+	stop = mu_span_end(span, end - 1, bit);
+	if (stop - start > MU_GRAPH_LARGE)
+		stop = start;
+	if (begin + stop < range->end)
+		range->end = begin + stop;
+	return true;
+}
+
+/*
+ * Words WORD to END - 1 of SPAN's bitmap, where mu_reader_span() can be used.
+ */
+static void
+collect_plain(struct collector *collector, const struct mu_span *span,
+    size_t word, size_t end)
+{
+	struct mu_read_buffer *buffer = &collector->buffer;
+	struct mu_span near = *span;
+	struct mu_range range;
+	const char *view;
+	size_t offset;
+
+	mu_deadline_passed(&collector->deadline,
+	    (end - word) * MU_WORD_BITS * MU_GRAIN / WORD);
+	if (!blocks_in(span, word, end, &range))
+		return;
+	offset = range.begin - span->range.begin;
+	view = mu_read_buffer_fill(buffer, range, span->view + offset);
+	near.view = (const char *)((uintptr_t)view - offset);
+	range = mu_reader_span(&collector->edges, &near, word, end);
+	if (mu_range_size(range) == 0)
+		return;
+	offset = range.begin - span->range.begin;
+	view = mu_read_buffer_fill(buffer, range, span->view + offset);
+	mu_reader_words(&collector->edges, collector->edges.node, view, range,
+	    MU_WORDS_BLOCK);
+}
+
 static void
 collect_span(
     struct collector *collector, const struct mu_span *span, size_t piece)
@@ -108,9 +170,7 @@ collect_span(
 	if (end > span->num_words)
 		end = span->num_words;
 	if (collector->collecting->plain) {
-		mu_reader_span(&collector->edges, span, word, end);
-		mu_deadline_passed(&collector->deadline,
-		    (end - word) * MU_WORD_BITS * MU_GRAIN / WORD);
+		collect_plain(collector, span, word, end);
 		return;
 	}
 	for (; word < end; word++) {
@@ -134,8 +194,11 @@ collect_listed(struct collector *collector, size_t piece)
 
 	for (; i < end && i < blocks->num_listed; i++) {
 		listed = &blocks->listed[i];
-		if (!listed->keep)
-			collect_block(collector, listed->number, listed->view,
+		if (!listed->keep &&
+		    mu_range_size(listed->range) <= MU_GRAPH_LARGE)
+			collect_block(collector, listed->number,
+			    mu_read_buffer_fill(&collector->buffer,
+				listed->range, listed->view),
 			    listed->range);
 	}
 }
@@ -149,8 +212,9 @@ collect_part(struct collector *collector, size_t index)
 
 	if (!mu_graph_bytes(graph, node, &bytes))
 		return;
-	mu_reader_words(
-	    &collector->edges, node, bytes.view, bytes.range, bytes.of);
+	mu_reader_words(&collector->edges, node,
+	    mu_read_buffer_fill(&collector->buffer, bytes.range, bytes.view),
+	    bytes.range, bytes.of);
 	mu_deadline_passed(
 	    &collector->deadline, mu_range_size(bytes.range) / WORD);
 }
@@ -206,6 +270,7 @@ open_collector(struct collector *collector, struct collecting *collecting)
 	mu_store_open(&collector->store, graph);
 	mu_reader_open(&collector->edges, graph, store_edges, collector);
 	mu_reader_open(&collector->marks, graph, set_marks, collector);
+	mu_read_buffer_open(&collector->buffer, graph->memory);
 }
 
 static void
@@ -225,10 +290,11 @@ collect_some(void *ctx, unsigned worker)
 		mu_store_close(&collector.store);
 	}
 	while (!collector.deadline.passed &&
-	    mu_roots_read(
-		&collecting->roots, &collector.marks, &collector.deadline))
+	    mu_roots_read(&collecting->roots, &collector.marks,
+		&collector.buffer, &collector.deadline))
 		;
 	mu_reader_settle(&collector.marks);
+	mu_read_buffer_close(&collector.buffer);
 	if (collector.deadline.passed)
 		__atomic_store_n(&collecting->late, true, __ATOMIC_RELAXED);
 }

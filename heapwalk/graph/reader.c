@@ -318,19 +318,16 @@ read_bitmap_word(
 		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
 }
 
-void
+struct mu_range
 mu_reader_span(struct mu_reader *reader, const struct mu_span *span,
     size_t word, size_t end)
 {
-	size_t offset = end * MU_WORD_BITS * MU_GRAIN;
-	uintptr_t stop = span->range.begin + offset;
+	uintptr_t stop = span->range.begin + end * MU_WORD_BITS * MU_GRAIN;
 
 	reader->begin = reader->end = 0;
 	for (; word < end; word++)
 		read_bitmap_word(reader, span, word);
-	if (reader->end > stop)
-		mu_reader_words(reader, reader->node, span->view + offset,
-		    (struct mu_range) { stop, reader->end }, MU_WORDS_BLOCK);
+	return (struct mu_range) { stop, reader->end };
 }
 
 void

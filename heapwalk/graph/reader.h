@@ -52,11 +52,13 @@ void mu_reader_words(struct mu_reader *reader, uint32_t node, const char *view,
 
 /*
  * All words of the blocks that start in words WORD to END - 1 of SPAN's bitmap,
- * but for large ones. Where every word that counts is aligned and
- * has no tags: faster than block by block, as most words refer to nothing.
+ * up to where word END begins, but for large blocks. Where every word that
+ * counts is aligned and has no tags: faster than block by block, as most words
+ * refer to nothing. The result is what is left of the last block, if anything:
+ * that is reader->node's.
  */
-void mu_reader_span(struct mu_reader *reader, const struct mu_span *span,
-    size_t word, size_t end);
+struct mu_range mu_reader_span(struct mu_reader *reader,
+    const struct mu_span *span, size_t word, size_t end);
 
 /* One word of a root, or of NODE where it leads to a block for sure. */
 void mu_reader_value(struct mu_reader *reader, uint32_t node, uintptr_t value);

@@ -108,7 +108,7 @@ read_seam(struct mu_reader *reader, const struct mu_root *left,
 
 static void
 read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
-    const struct piece *piece)
+    struct mu_read_buffer *buffer, const struct piece *piece)
 {
 	const struct mu_root *root;
 	const struct mu_listed *listed;
@@ -118,7 +118,9 @@ read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
 		listed =
 		    &reading->blocks->listed[piece->root - num_ranges(reading)];
 		mu_reader_words(reader, MU_NO_NODE,
-		    listed->view + (range.begin - listed->range.begin), range,
+		    mu_read_buffer_fill(buffer, range,
+			listed->view + (range.begin - listed->range.begin)),
+		    range,
 		    mu_reference_in_code(reading->blocks, listed->range)
 			? MU_WORDS_CODE
 			: MU_WORDS_ROOT);
@@ -126,8 +128,9 @@ read_piece(const struct mu_roots_reading *reading, struct mu_reader *reader,
 	}
 	root = &reading->roots->ranges[piece->root];
 	mu_reader_words(reader, MU_NO_NODE,
-	    root->view + (range.begin - root->range.begin), range,
-	    root->code ? MU_WORDS_CODE : MU_WORDS_ROOT);
+	    mu_read_buffer_fill(
+		buffer, range, root->view + (range.begin - root->range.begin)),
+	    range, root->code ? MU_WORDS_CODE : MU_WORDS_ROOT);
 	if (piece->first && piece->root > 0 &&
 	    root[-1].range.end == root->range.begin &&
 	    is_everywhere(reader, root) && is_everywhere(reader, root - 1))
@@ -184,7 +187,7 @@ mu_roots_reading_open(struct mu_roots_reading *reading,
 
 bool
 mu_roots_read(struct mu_roots_reading *reading, struct mu_reader *reader,
-    struct mu_deadline *deadline)
+    struct mu_read_buffer *buffer, struct mu_deadline *deadline)
 {
 	bool values = false, some;
 	struct piece piece;
@@ -195,7 +198,7 @@ mu_roots_read(struct mu_roots_reading *reading, struct mu_reader *reader,
 	reading->ended = !some;
 	__atomic_store_n(&reading->lock, 0, __ATOMIC_RELEASE);
 	if (some) {
-		read_piece(reading, reader, &piece);
+		read_piece(reading, reader, buffer, &piece);
 		mu_deadline_passed(
 		    deadline, mu_range_size(piece.range) / WORD + 8);
 	} else if (values && reading->roots != NULL) {

@@ -8,6 +8,7 @@
 #include "heapwalk/graph/parts.h"
 #include "heapwalk/graph/reader.h"
 #include "heapwalk/subject/deadline.h"
+#include "heapwalk/subject/read_buffer.h"
 
 struct mu_roots_reading {
 	const struct mu_roots *roots;
@@ -24,8 +25,10 @@ void mu_roots_reading_open(struct mu_roots_reading *reading,
     const struct mu_roots *roots, const struct mu_blocks *blocks,
     struct mu_memory *memory);
 
-/* Read some; false: nothing is left that no worker has begun. */
+/*
+ * Read some, by way of BUFFER; false: nothing is left that no worker has begun.
+ */
 bool mu_roots_read(struct mu_roots_reading *reading, struct mu_reader *reader,
-    struct mu_deadline *deadline);
+    struct mu_read_buffer *buffer, struct mu_deadline *deadline);
 
 #endif

@@ -9,6 +9,8 @@
 /* Bytes of shared memory that are read without being known to be there. */
 #define BLINDLY ((size_t)4 << 20)
 
+#define PEEKS 4 /* at a page, before it is read as a whole */
+
 #define SEEK_TO_END 2 /* SEEK_END of linux/fs.h */
 
 static const void *
@@ -35,16 +37,22 @@ mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
 }
 
 /*
- * Who goes through a page by and by gets it in place. Threads may have each
- * other's page here, which costs one or the other a little.
+ * Who goes through a page by and by gets it in place, which costs as much as to
+ * copy a little PEEKS times. Threads may take each other's page out of account.
  */
 static bool
 is_repeated(struct mu_memory_mirror *mirror, uintptr_t address)
 {
-	uintptr_t page = address / mirror->page_size;
+	uintptr_t page = address - address % mirror->page_size;
+	uintptr_t last = __atomic_load_n(&mirror->peeked, __ATOMIC_RELAXED);
+	uintptr_t times = last % mirror->page_size;
 
-	return __atomic_exchange_n(&mirror->peeked, page, __ATOMIC_RELAXED) ==
-	    page;
+	if (last - times != page)
+		times = 0;
+	if (times == PEEKS)
+		return true;
+	__atomic_store_n(&mirror->peeked, page + times + 1, __ATOMIC_RELAXED);
+	return false;
 }
 
 static const void *
@@ -64,6 +72,25 @@ mirror_peek(
 	    !mu_mirror_read_some(mirror, group, range, buffer))
 		return view;
 	return buffer;
+}
+
+/* What is in the window already is read again, which costs less than to ask. */
+static bool
+mirror_read(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_mirror_group *group;
+
+	if (mirror->window.ring == NULL || mirror->detached)
+		return false;
+	if (mu_range_size(range) == 0)
+		return true;
+	group = mu_mirror_group(mirror, range.begin);
+	if (group == NULL || group->range.begin > range.begin ||
+	    group->range.end < range.end)
+		return false;
+	mu_mirror_read(mirror, group, range, buffer);
+	return true;
 }
 
 static bool
@@ -108,6 +135,7 @@ static const struct mu_memory_ops ops = {
 	.name = "process",
 	.view = mirror_view,
 	.peek = mirror_peek,
+	.read = mirror_read,
 	.populated = mirror_populated,
 	.unlock = mirror_unlock,
 };

@@ -86,7 +86,8 @@ struct mu_memory_mirror {
 	uint64_t begin_ns;
 	uint64_t needed_ns; /* that all of it takes, at the rate so far */
 	size_t read;        /* bytes */
-	uintptr_t peeked;   /* page that a little was read of last */
+	uintptr_t peeked;   /* page that a little was read of last, and how
+			       often: in the lower bits */
 	bool late;          /* that was given up */
 
 	/*

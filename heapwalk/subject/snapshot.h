@@ -66,6 +66,15 @@ struct mu_memory_ops {
 	    size_t size, void *buffer);
 
 	/*
+	 * Copy RANGE, whole pages that view() gives, to BUFFER: what is read in
+	 * order, and once, need not come to where view() has it. Any thread
+	 * may. False, also of an empty RANGE: it is in place. NULL: always
+	 * false.
+	 */
+	bool (*read)(
+	    struct mu_memory *memory, struct mu_range range, void *buffer);
+
+	/*
 	 * The first part of RANGE that may hold anything but zeros or
 	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
 	 * the large side. False: nothing is left, as of an empty RANGE,

@@ -18,6 +18,30 @@ struct result {
 	enum mu_status status;
 };
 
+/* Memory is not in place, as that of another process; what it was asked for. */
+static bool is_remote;
+static size_t peeks;
+
+static const void *
+copy_some(
+    struct mu_memory *memory, uintptr_t address, size_t size, void *buffer)
+{
+	const void *at = view(memory, address, size);
+
+	__atomic_fetch_add(&peeks, 1, __ATOMIC_RELAXED);
+	return at == NULL ? NULL : memcpy(buffer, at, size);
+}
+
+static bool
+copy_pages(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	size_t size = mu_range_size(range);
+
+	if (size > 0)
+		memcpy(buffer, view(memory, range.begin, size), size);
+	return true;
+}
+
 /* As the rule has it: list by list. */
 static enum mu_status
 take_in_order(struct mu_glibc_walk *walk)
@@ -36,10 +60,14 @@ take_in_order(struct mu_glibc_walk *walk)
 static void
 read_lists(struct result *result, unsigned workers)
 {
-	static const struct mu_memory_ops ops = { .view = view };
+	static const struct mu_memory_ops local = { .view = view };
+	static const struct mu_memory_ops remote = {
+		.view = view, .peek = copy_some, .read = copy_pages
+	};
 	static uintptr_t addresses[ARENAS];
 	struct mu_workers threads = pthread_workers(workers);
-	struct mu_snapshot snap = { .memory = { .ops = &ops,
+	struct mu_snapshot snap = { .memory = { .ops = is_remote ? &remote
+								 : &local,
 					.page_size = PAGE },
 		.workers = workers == 0 ? NULL : &threads };
 	struct mu_glibc_chain chains[ARENAS] = { 0 };
@@ -66,12 +94,15 @@ read_lists(struct result *result, unsigned workers)
 			    pointer_to((i + 1) * HEAP_BYTES) };
 		chains[i].top = chains[i].limit.end - 64;
 	}
+	mu_glibc_notes_open(&result->walk.notes, (size_t)1 << 30);
 	result->status = mu_glibc_chains_walk(&result->walk, chains, ARENAS);
 	mu_blocks_sort_spans(&result->heap.blocks);
+	mu_glibc_notes_seal(&result->walk.notes);
 	if (result->status == MU_OK)
 		result->status = workers == 0
 		    ? take_in_order(&result->walk)
 		    : mu_glibc_lists_take(&result->walk);
+	mu_glibc_notes_close(&result->walk.notes);
 }
 
 static void
@@ -94,16 +125,18 @@ expect_same(const struct result *a, const struct result *b)
 	}
 }
 
-/* In order, and by 1, 2 and 4 workers; what came of it. */
+/* In order, and by 1, 2 and 4 workers, near and far; what came of it. */
 static enum mu_status
 compare(void)
 {
 	struct result ordered, shared;
 	unsigned workers;
 
+	is_remote = false;
 	read_lists(&ordered, 0);
-	for (workers = 1; workers <= 4; workers *= 2) {
-		read_lists(&shared, workers);
+	for (workers = 1; workers <= 8; workers *= 2) {
+		is_remote = workers % 4 == 0;
+		read_lists(&shared, workers % 8);
 		expect_same(&ordered, &shared);
 		mu_arena_close(&shared.memory);
 	}
@@ -115,6 +148,22 @@ START_TEST(lists_are_as_in_order)
 {
 	make_heap((size_t)_i);
 	ck_assert_int_eq(compare(), MU_OK);
+}
+END_TEST
+
+/* The walk has seen what lists lead to. _i: by how many workers. */
+START_TEST(links_are_not_read_again)
+{
+	struct result result;
+
+	make_heap(0);
+	is_remote = true;
+	peeks = 0;
+	read_lists(&result, (unsigned)_i);
+	ck_assert_int_eq(result.status, MU_OK);
+	ck_assert_uint_gt(num_listed, 10000);
+	ck_assert_uint_lt(peeks, num_listed / 8);
+	mu_arena_close(&result.memory);
 }
 END_TEST
 
@@ -292,6 +341,7 @@ main(void)
 
 	map_heap(ARENAS * HEAP_BYTES);
 	tcase_set_timeout(tc, 240);
+	tcase_add_loop_test(tc, links_are_not_read_again, 0, 3);
 	tcase_add_loop_test(tc, lists_are_as_in_order, 0, 16);
 	tcase_add_loop_test(tc, damaged_links, 0, 4);
 	tcase_add_loop_test(tc, ring_apart_from_the_heads, 0, 2);

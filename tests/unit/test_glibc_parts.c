@@ -72,12 +72,28 @@ make_heap(uint64_t seed)
 	*word_at(heap_top + 24) = (other ? 0 : 16) | MU_PREV_INUSE;
 }
 
+/* As the memory of another process is read. */
+static bool
+copy_pages(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	(void)memory;
+	if (mu_range_size(range) == 0)
+		return true;
+	ck_assert_uint_eq(range.begin % PAGE + range.end % PAGE, 0);
+	ck_assert_uint_ge(range.begin, (uintptr_t)heap);
+	ck_assert_uint_le(range.end, (uintptr_t)heap + HEAP_BYTES);
+	memcpy(buffer, (const char *)range.begin, mu_range_size(range));
+	return true;
+}
+
 static void
-walk_heap(struct result *result, unsigned workers, bool main)
+walk_heap(struct result *result, unsigned workers, bool main, bool remote)
 {
 	static uintptr_t arenas[1] = { 0x1000 };
+	static const struct mu_memory_ops ops = { .read = copy_pages };
 	struct mu_workers threads = pthread_workers(workers);
-	struct mu_snapshot snap = { .memory.page_size = PAGE,
+	struct mu_snapshot snap = { .memory = { .ops = remote ? &ops : NULL,
+					.page_size = PAGE },
 		.workers = &threads };
 
 	*result = (struct result) { 0 };
@@ -97,7 +113,9 @@ walk_heap(struct result *result, unsigned workers, bool main)
 		.top = is_top ? (uintptr_t)heap + heap_top : 0,
 		.main = main,
 	};
+	mu_glibc_notes_open(&result->walk.notes, (size_t)1 << 30);
 	result->status = mu_glibc_chains_walk(&result->walk, &result->chain, 1);
+	mu_glibc_notes_close(&result->walk.notes);
 }
 
 static void
@@ -127,16 +145,16 @@ expect_same(const struct result *a, const struct result *b)
 		    a->walk.num_candidates * sizeof(uintptr_t));
 }
 
-/* At 1, 2 and 4 workers; what came of it. */
+/* At 1, 2 and 4 workers, near and far; what came of it. */
 static enum mu_status
 compare(bool main)
 {
 	struct result alone, shared;
 	unsigned workers;
 
-	walk_heap(&alone, 1, main);
-	for (workers = 2; workers <= 4; workers += 2) {
-		walk_heap(&shared, workers, main);
+	walk_heap(&alone, 1, main, false);
+	for (workers = 1; workers <= 4; workers++) {
+		walk_heap(&shared, workers, main, workers % 2 != 0);
 		expect_same(&alone, &shared);
 		mu_arena_close(&shared.memory);
 	}

@@ -205,6 +205,36 @@ START_TEST(piece_by_piece)
 }
 END_TEST
 
+static char copied[16 * PAGE];
+
+/* What is read in order is what a view shows; only with a window. */
+START_TEST(pages_are_copied)
+{
+	struct mu_memory *memory = &fixture.snap.memory;
+	uintptr_t at;
+	size_t i;
+
+	ck_assert_int_eq(
+	    memory->ops->read(memory, (struct mu_range) { 0, 0 }, NULL),
+	    window > 0);
+	for (i = 0; i + 16 <= PAGES && window > 0; i += 11) {
+		at = (uintptr_t)fixture.area + i * PAGE;
+		ck_assert(memory->ops->read(memory,
+		    (struct mu_range) { at, at + sizeof(copied) }, copied));
+		ck_assert_mem_eq(copied, (const char *)at, sizeof(copied));
+	}
+	at = (uintptr_t)constant & ~(PAGE - 1);
+	if (window > 0) {
+		ck_assert(memory->ops->read(
+		    memory, (struct mu_range) { at, at + PAGE }, copied));
+		ck_assert_mem_eq(copied, (const char *)at, PAGE);
+	}
+	/* Not where the program has nothing, nor beyond an end. */
+	ck_assert(!memory->ops->read(
+	    memory, (struct mu_range) { PAGE, 2 * PAGE }, copied));
+}
+END_TEST
+
 START_TEST(what_is_populated)
 {
 	struct mu_range part;
@@ -475,12 +505,16 @@ END_TEST
 START_TEST(a_little_is_copied)
 {
 	const char *at = fixture.area + 1500 * PAGE + 40;
+	const char *seen;
 	char copy[32];
-	const char *seen =
-	    mu_snapshot_peek(&fixture.snap, (uintptr_t)at, sizeof(copy), copy);
+	size_t i;
 
-	ck_assert_ptr_eq(seen, copy);
-	ck_assert(memcmp(copy, at, sizeof(copy)) == 0);
+	for (i = 0; i < 4; i++) {
+		seen = mu_snapshot_peek(
+		    &fixture.snap, (uintptr_t)at, sizeof(copy), copy);
+		ck_assert_ptr_eq(seen, copy);
+		ck_assert(memcmp(copy, at, sizeof(copy)) == 0);
+	}
 	seen =
 	    mu_snapshot_peek(&fixture.snap, (uintptr_t)at, sizeof(copy), copy);
 	ck_assert_ptr_eq(seen, view(at, 1));
@@ -568,6 +602,7 @@ add_both(TCase *tcase)
 {
 	tcase_add_loop_test(tcase, all_of_it_is_seen, 1, 5);
 	tcase_add_test(tcase, piece_by_piece);
+	tcase_add_test(tcase, pages_are_copied);
 	tcase_add_test(tcase, what_is_populated);
 	tcase_add_test(tcase, nothing_is_not_populated);
 	tcase_add_test(tcase, constants_are_seen);
@@ -594,6 +629,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, setup_window, teardown);
 	add_both(tcase);
 	tcase_add_loop_test(tcase, readers_share_a_window, 1, 6);
+	tcase_add_test(tcase, pages_are_copied);
 	tcase_add_test(tcase, a_little_is_copied);
 	tcase_add_test(tcase, gone_again);
 	tcase_add_test_raise_signal(tcase, other_faults_are_fatal, SIGSEGV);

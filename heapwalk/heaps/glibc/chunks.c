@@ -54,10 +54,25 @@ open_rule(struct mu_glibc_chain *chain, size_t *at)
 
 void
 mu_glibc_rules_open(struct mu_glibc_rules *rules,
-    const struct mu_glibc_walk *walk, const struct mu_glibc_chain *chain)
+    const struct mu_glibc_walk *walk, const struct mu_glibc_chain *chain,
+    struct mu_glibc_near *near, struct mu_read_buffer *buffer)
 {
+	const struct mu_glibc_layout *layout = walk->glibc.layout;
+
+	*near = (struct mu_glibc_near) {
+		.buffer = buffer,
+		.view = chain->view,
+		.end = buffer->bytes == NULL ? SIZE_MAX : 0,
+	};
 	*rules = (struct mu_glibc_rules) {
 		.view = chain->view,
+		.near = near,
+		.notes = chain->notes == MU_GLIBC_NO_NOTES
+		    ? NULL
+		    : &walk->notes.stretches[chain->notes],
+		.in_place = buffer->bytes == NULL,
+		.fast = layout->arena_fastbins != 0,
+		.safe_linking = layout->safe_linking,
 		.limit = chain->limit,
 		.end = chain->end - chain->limit.begin,
 		.top = chain->top != 0 ? chain->top - chain->limit.begin
@@ -117,9 +132,10 @@ close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 
 static enum mu_status
 walk_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
-    struct mu_glibc_parts *parts)
+    struct mu_glibc_parts *parts, struct mu_read_buffer *buffer)
 {
 	struct mu_glibc_rules rules;
+	struct mu_glibc_near near;
 	struct mu_glibc_step step = { .rules = &rules,
 		.span = &walk->heap->blocks.spans[chain->span] };
 	const char *rule;
@@ -128,7 +144,7 @@ walk_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	rule = open_rule(chain, &at);
 	if (rule != NULL)
 		return broken(walk, chain, at, rule);
-	mu_glibc_rules_open(&rules, walk, chain);
+	mu_glibc_rules_open(&rules, walk, chain, &near, buffer);
 	rule = mu_glibc_parts_join(parts, chain, &step);
 	if (rule != NULL)
 		return broken(walk, chain, step.at, rule);
@@ -136,27 +152,38 @@ walk_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	return MU_OK;
 }
 
+/* Its span, and room for notes if memory is read piece by piece. */
+static bool
+open_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain, bool notes)
+{
+	chain->span = walk->heap->blocks.num_spans;
+	chain->notes = notes ? mu_glibc_notes_add(&walk->notes, chain->limit)
+			     : MU_GLIBC_NO_NOTES;
+	return mu_blocks_add_span(
+		   &walk->heap->blocks, chain->limit, chain->view) != NULL;
+}
+
 enum mu_status
 mu_glibc_chains_walk(
     struct mu_glibc_walk *walk, struct mu_glibc_chain *chains, size_t count)
 {
+	struct mu_read_buffer buffer;
 	struct mu_glibc_parts parts;
 	enum mu_status status = MU_OK;
-	struct mu_span *span;
 	size_t i, at;
 
+	mu_read_buffer_open(&buffer, (struct mu_memory *)&walk->snap->memory);
 	mu_glibc_parts_open(&parts);
-	for (i = 0; i < count; i++) {
-		chains[i].span = walk->heap->blocks.num_spans;
-		span = mu_blocks_add_span(
-		    &walk->heap->blocks, chains[i].limit, chains[i].view);
-		if (span == NULL)
-			return mu_glibc_no_memory(walk);
-		if (open_rule(&chains[i], &at) == NULL)
+	for (i = 0; status == MU_OK && i < count; i++) {
+		if (!open_chain(walk, &chains[i], buffer.bytes != NULL))
+			status = mu_glibc_no_memory(walk);
+		else if (open_rule(&chains[i], &at) == NULL)
 			mu_glibc_parts_add(&parts, walk, &chains[i]);
 	}
-	mu_glibc_parts_walk(&parts, walk);
+	if (status == MU_OK)
+		mu_glibc_parts_walk(&parts, walk);
 	for (i = 0; status == MU_OK && i < count; i++)
-		status = walk_chain(walk, &chains[i], &parts);
+		status = walk_chain(walk, &chains[i], &parts, &buffer);
+	mu_read_buffer_close(&buffer);
 	return status;
 }

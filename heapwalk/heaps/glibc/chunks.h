@@ -12,6 +12,7 @@ struct mu_glibc_chain {
 	bool main;             /* main arena: may end at fenceposts */
 	size_t span;           /* set by the walk: index of its span ... */
 	uintptr_t end;         /* ... and the first byte behind */
+	size_t notes;          /* the walk's own: their index */
 };
 
 /* Tries of chains; the bitmaps have a bit for each 16 bytes of the limit. */

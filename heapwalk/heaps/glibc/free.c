@@ -105,7 +105,9 @@ uintptr_t
 mu_glibc_link(
     const struct mu_glibc_walk *walk, uintptr_t address, uintptr_t link)
 {
-	return walk->glibc.layout->safe_linking ? link ^ (address >> 12) : link;
+	return walk->glibc.layout->safe_linking
+	    ? link ^ (address >> MU_GLIBC_LINK_SHIFT)
+	    : link;
 }
 
 const char *

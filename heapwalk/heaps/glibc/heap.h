@@ -5,6 +5,7 @@
 #define HEAPWALK_HEAPS_GLIBC_HEAP_H
 
 #include "heapwalk/heaps/glibc/arena.h"
+#include "heapwalk/heaps/glibc/notes.h"
 #include "heapwalk/heaps/heap.h"
 #include "heapwalk/subject/ranges.h"
 
@@ -25,6 +26,9 @@ struct mu_glibc_walk {
 	struct mu_heap *heap;
 	const struct mu_heap_member *member; /* ours; its state gets the bins */
 	struct mu_glibc glibc;
+
+	/* For mu_glibc_head(). */
+	struct mu_glibc_notes notes;
 
 	/* Of each arena: free chunks that the walk saw. */
 	size_t *num_free;
@@ -72,6 +76,9 @@ mu_glibc_head(const struct mu_glibc_walk *walk, const struct mu_span *span,
 {
 	const char *view = NULL;
 
+	if (walk->notes.count > 0 &&
+	    mu_glibc_note_of(&walk->notes, chunk, head->bytes))
+		return head->bytes;
 	if (walk->snap->memory.ops->peek != NULL)
 		view = mu_snapshot_peek(
 		    walk->snap, chunk, sizeof(head->bytes), head->bytes);

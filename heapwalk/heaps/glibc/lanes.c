@@ -14,16 +14,31 @@ struct lane {
 	uintptr_t prev, chunk;  /* PREV: 0 at the first of one picked */
 	struct mu_span *counts; /* that TAKEN chunks belong to */
 	size_t left, taken;
-	const char *view; /* of CHUNK */
-	struct mu_glibc_head head;
 };
 
-/* LANE goes on at CHUNK: ask memory for what will be read of it. */
+/* Ask memory for what will be read of CHUNK, in SPAN. */
+static void
+call_for(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
+    uintptr_t chunk)
+{
+	uintptr_t view = (uintptr_t)span->view + (chunk - span->range.begin);
+
+	__builtin_prefetch(
+	    mu_span_starts(span, mu_member_bit(span, chunk) / MU_WORD_BITS));
+	if (lanes->walk->notes.count > 0) {
+		mu_glibc_note_expect(&lanes->walk->notes, chunk);
+		return;
+	}
+	__builtin_prefetch((const void *)(view + MU_CHUNK_FD));
+	if ((view + MU_CHUNK_FD) % LINE == 0)
+		__builtin_prefetch((const void *)(view + MU_CHUNK_SIZE));
+}
+
+/* LANE goes on at CHUNK. */
 static void
 go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 {
 	size_t arena = lane->segment->arena;
-	uintptr_t view;
 
 	lane->chunk = chunk;
 	if (lane->span == NULL || !mu_member_is_in(lane->span, arena, chunk)) {
@@ -34,13 +49,7 @@ go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 			return;
 		}
 	}
-	lane->view = mu_glibc_head(lanes->walk, lane->span, chunk, &lane->head);
-	view = (uintptr_t)lane->view;
-	__builtin_prefetch((const void *)(view + MU_CHUNK_FD));
-	if ((view + MU_CHUNK_FD) % LINE == 0)
-		__builtin_prefetch((const void *)(view + MU_CHUNK_SIZE));
-	__builtin_prefetch(mu_span_starts(
-	    lane->span, mu_member_bit(lane->span, chunk) / MU_WORD_BITS));
+	call_for(lanes, lane->span, chunk);
 }
 
 static bool
@@ -106,6 +115,8 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 	struct mu_glibc_segment *segment = lane->segment;
 	struct mu_span *span = lane->span;
 	uintptr_t chunk = lane->chunk;
+	struct mu_glibc_head head;
+	const char *view;
 	size_t bit, word;
 	uint64_t mask;
 
@@ -121,16 +132,20 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 		end_segment(lane, false);
 		return;
 	}
-	if ((*mu_member_bits(lanes, span, word) & mask) == 0 ||
-	    (!lanes->fast && lane->prev != 0 &&
-		mu_glibc_word(lane->view, MU_CHUNK_BK) != lane->prev) ||
-	    !note_size(lanes, segment, mu_member_size(lane->view)) ||
+	if ((*mu_member_bits(lanes, span, word) & mask) == 0) {
+		end_segment(lane, true);
+		return;
+	}
+	view = mu_glibc_head(lanes->walk, span, chunk, &head);
+	if ((!lanes->fast && lane->prev != 0 &&
+		mu_glibc_word(view, MU_CHUNK_BK) != lane->prev) ||
+	    !note_size(lanes, segment, mu_member_size(view)) ||
 	    is_spent(lanes, segment)) {
 		end_segment(lane, true);
 		return;
 	}
 	lane->prev = chunk;
-	go_to(lanes, lane, mu_member_next(lanes, lane->view, chunk));
+	go_to(lanes, lane, mu_member_next(lanes, view, chunk));
 }
 
 /* What LANE took is of no span's blocks any more. */
@@ -158,6 +173,7 @@ static void
 take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 {
 	struct mu_span *span = lane->span;
+	struct mu_glibc_head head;
 
 	if (lane->left == 0 || !lane->segment->joined || span == NULL) {
 		settle_counts(lane, lane->segment->bin);
@@ -170,7 +186,10 @@ take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 	lane->taken++;
 	lane->left--;
 	clear_start(span, mu_member_bit(span, lane->chunk));
-	go_to(lanes, lane, mu_member_next(lanes, lane->view, lane->chunk));
+	go_to(lanes, lane,
+	    mu_member_next(lanes,
+		mu_glibc_head(lanes->walk, span, lane->chunk, &head),
+		lane->chunk));
 }
 
 typedef void step_fn(struct mu_glibc_lanes *lanes, struct lane *lane);

@@ -68,16 +68,18 @@ mu_glibc_parts_add(struct mu_glibc_parts *parts, struct mu_glibc_walk *walk,
 static size_t
 good_size(const struct mu_glibc_rules *rules, size_t at)
 {
-	uintptr_t word = mu_glibc_word(rules->view, at + MU_GLIBC_SIZE), next;
+	uintptr_t word =
+	    mu_glibc_word(mu_glibc_header_at(rules, at), MU_GLIBC_SIZE);
 	size_t size = word & ~(uintptr_t)MU_SIZE_FLAGS;
+	const char *next;
 
 	if ((word & MU_GLIBC_BAD_BITS) != 0 || size < MU_GLIBC_MINSIZE ||
 	    size > rules->end - at - MU_GLIBC_HEADER)
 		return 0;
-	next = mu_glibc_word(rules->view, at + size + MU_GLIBC_SIZE);
-	if ((next & MU_PREV_INUSE) != 0)
+	next = mu_glibc_header_at(rules, at + size);
+	if ((mu_glibc_word(next, MU_GLIBC_SIZE) & MU_PREV_INUSE) != 0)
 		return (word & MU_NON_MAIN_ARENA) == rules->flags ? size : 0;
-	return mu_glibc_word(rules->view, at + size) == size ? size : 0;
+	return mu_glibc_word(next, 0) == size ? size : 0;
 }
 
 /* Up to STOP the chunks at AT and behind it follow each other. */
@@ -133,11 +135,16 @@ wipe(struct mu_glibc_part *part, const struct mu_glibc_rules *rules)
 }
 
 static void
-walk_part(const struct mu_glibc_walk *walk, struct mu_glibc_part *part)
+walk_part(const struct mu_glibc_walk *walk, struct mu_glibc_part *part,
+    struct mu_read_buffer *buffer)
 {
 	struct mu_glibc_rules rules;
+	struct mu_glibc_near near;
 
-	mu_glibc_rules_open(&rules, walk, part->chain);
+	mu_glibc_rules_open(&rules, walk, part->chain, &near, buffer);
+	if (near.end == 0)
+		near =
+		    mu_glibc_near_fill(buffer, &rules, part->begin, part->stop);
 	part->first =
 	    part->begin == 0 ? 0 : guess_first(&rules, part->begin, part->stop);
 	if (part->first == NO_GUESS)
@@ -155,15 +162,19 @@ static void
 walk_some(void *ctx, unsigned worker)
 {
 	struct mu_glibc_parts *parts = ctx;
+	struct mu_read_buffer buffer;
 	size_t i;
 
 	(void)worker;
+	mu_read_buffer_open(
+	    &buffer, (struct mu_memory *)&parts->walk->snap->memory);
 	for (;;) {
 		i = __atomic_fetch_add(&parts->next, 1, __ATOMIC_RELAXED);
 		if (i >= parts->count)
-			return;
-		walk_part(parts->walk, &parts->parts[i]);
+			break;
+		walk_part(parts->walk, &parts->parts[i], &buffer);
 	}
+	mu_read_buffer_close(&buffer);
 }
 
 void

@@ -19,20 +19,26 @@ may_be_fast(
     const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t bit)
 {
 	uintptr_t chunk = span->range.begin + bit * MU_GRAIN - MU_GLIBC_HEADER;
-	const char *view = span->view + (chunk - span->range.begin);
-	size_t size = mu_member_size(view);
+	const struct mu_glibc_walk *walk = lanes->walk;
 	const struct mu_span *other;
 	struct mu_glibc_head head;
+	const char *view;
 	uintptr_t next;
+	size_t size;
 
+	/* If there are notes, nearly all that may be have one. */
+	if (walk->notes.count > 0 &&
+	    !mu_glibc_note_of(&walk->notes, chunk, head.bytes))
+		return false;
+	view = mu_glibc_head(walk, span, chunk, &head);
+	size = mu_member_size(view);
 	if (size / 16 - 2 >= MU_GLIBC_FASTBINS)
 		return false;
 	next = mu_member_next(lanes, view, chunk);
-	other = mu_blocks_span(&lanes->walk->heap->blocks, next);
+	other = mu_blocks_span(&walk->heap->blocks, next);
 	return other != NULL && mu_member_is_in(other, span->owner, next) &&
 	    mu_span_test(other, next + MU_GLIBC_HEADER) &&
-	    mu_member_size(mu_glibc_head(lanes->walk, other, next, &head)) ==
-	    size;
+	    mu_member_size(mu_glibc_head(walk, other, next, &head)) == size;
 }
 
 /* The first chunk in words [FROM, STOP) that may be on a list; or 0. */

@@ -29,6 +29,7 @@ take_stretches(struct mu_glibc_walk *walk)
 	if (status == MU_OK)
 		status = mu_glibc_main_take(walk);
 	mu_blocks_sort_spans(&walk->heap->blocks);
+	mu_glibc_notes_seal(&walk->notes);
 	mu_ranges_seal(&walk->stretches);
 	mu_ranges_seal(&walk->unproven);
 	for (i = 0; i < walk->unproven.count; i++)
@@ -121,17 +122,27 @@ judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 	return mmapped;
 }
 
+/* Notes are gone before tables take most of what is left. */
+static size_t
+room_for_notes(const struct mu_arena *memory)
+{
+	return memory->limit > memory->used ? (memory->limit - memory->used) / 2
+					    : 0;
+}
+
 /* All that is read, in this order; MMAPPED is what was partial about them. */
 static enum mu_status
 take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
 {
 	enum mu_status status;
 
+	mu_glibc_notes_open(&walk->notes, room_for_notes(walk->memory));
 	status = take_stretches(walk);
 	if (status == MU_OK)
 		status = mu_glibc_usage_open(walk);
 	if (status == MU_OK)
 		status = mu_glibc_lists_take(walk);
+	mu_glibc_notes_close(&walk->notes);
 	if (status != MU_OK)
 		return status;
 	mu_glibc_usage_fastbins(walk);

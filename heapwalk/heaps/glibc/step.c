@@ -21,6 +21,9 @@
 #define AHEAD (16 * FETCHED) /* where a page is called for before the walk */
 #define CROWD 4              /* chunks in them that make it worth while */
 
+/* Chunks that agree in the bits above these may be linked (4 GiB). */
+#define NEIGHBOURS 32
+
 size_t
 mu_glibc_fence_end(
     struct mu_range limit, const char *view, size_t page_size, size_t at)
@@ -80,6 +83,32 @@ odd_rule(struct mu_glibc_step *step, uintptr_t word)
 	return "size leads out of the heap";
 }
 
+struct mu_glibc_near
+mu_glibc_near_fill(struct mu_read_buffer *buffer,
+    const struct mu_glibc_rules *rules, size_t at, size_t stop)
+{
+	size_t end = mu_range_size(rules->limit);
+	uintptr_t begin = rules->limit.begin;
+	const char *view;
+
+	if (stop > end)
+		stop = end;
+	stop = (stop < at ? at : stop) + rules->page_size;
+	if (stop > at + MU_READ_BUFFER)
+		stop = at + MU_READ_BUFFER;
+	if (stop > end)
+		stop = end;
+	view = mu_read_buffer_fill(buffer,
+	    (struct mu_range) { begin + at, begin + stop }, rules->view + at);
+	return (struct mu_glibc_near) {
+		.buffer = buffer,
+		.view = (const char *)((uintptr_t)view - at),
+		.begin = at,
+		/* All of it is as good as what was asked for. */
+		.end = view == rules->view + at ? SIZE_MAX : stop,
+	};
+}
+
 static inline void
 call_for_lines(const char *from)
 {
@@ -102,35 +131,81 @@ note(struct mu_glibc_step *step, size_t at, size_t size, uint64_t in_use,
 	step->num_candidates += candidate;
 }
 
+/* Could a chunk in use of SIZE be in a fastbin, with LINK as its fd? */
+static inline bool
+may_be_fast(
+    const struct mu_glibc_rules *rules, size_t at, size_t size, uintptr_t link)
+{
+	uintptr_t chunk = rules->limit.begin + at, to = link;
+
+	if (!rules->fast || size > MU_GLIBC_FAST_MAX)
+		return false;
+	if (rules->safe_linking)
+		to ^= (chunk + MU_GLIBC_HEADER) >> MU_GLIBC_LINK_SHIFT;
+	/* Zeros are not taken for the end of a list that is not mangled. */
+	return to == 0 ? link != 0
+		       : to % MU_GRAIN == 0 && (to ^ chunk) >> NEIGHBOURS == 0;
+}
+
 /*
  * What the chunk at AT breaks of what the next one, at NEXT, says of it; SIZE
  * and flags are in WORD.
  */
 static inline const char *
-wrong_rule(const struct mu_glibc_rules *rules, uintptr_t word, size_t next,
-    bool in_use)
+wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
+    size_t next, bool in_use)
 {
 	size_t size = word & ~(uintptr_t)MU_SIZE_FLAGS;
 	uintptr_t wrong;
 
 	wrong = in_use ? (word & MU_NON_MAIN_ARENA) ^ rules->flags
-		       : mu_glibc_word(rules->view, next) ^ size;
+		       : mu_glibc_word(view, next) ^ size;
 	if (wrong == 0)
 		return NULL;
 	return in_use ? "NON_MAIN_ARENA disagrees with the arena"
 		      : "free, but prev_size behind it disagrees";
 }
 
-/* NULL, or the rule that the chunk at step->at breaks; not at top. */
+/* The walk leaves the chunk at AT for NEXT. */
+static inline void
+call_ahead(const char *view, size_t at, size_t next, size_t *crowd)
+{
+	++*crowd;
+	if ((((uintptr_t)view + at) ^ ((uintptr_t)view + next)) < FETCHED)
+		return;
+	__builtin_prefetch(view + next + AHEAD);
+	if (*crowd >= CROWD)
+		call_for_lines(view + next);
+	*crowd = 0;
+}
+
+/* As NEAR is about to leave the chunk at AT, of SIZE. */
+static inline void
+note_links(const struct mu_glibc_rules *rules, size_t at, size_t size,
+    const struct mu_glibc_links *links, bool in_use)
+{
+	if (rules->notes != NULL &&
+	    (!in_use || may_be_fast(rules, at, size, links->fd)))
+		mu_glibc_note(rules->notes, at, size, links);
+}
+
+/*
+ * NULL, or the rule that the chunk at step->at breaks; not at top. LEFT is
+ * where a heap that was left ends.
+ */
 static inline const char *
 step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
-    size_t left, size_t *crowd)
+    struct mu_glibc_near *near, size_t left, size_t stop, size_t *crowd)
 {
 	size_t last = rules->end - MU_GLIBC_HEADER, at = step->at, size, next;
-	uintptr_t word = mu_glibc_word(rules->view, at + MU_GLIBC_SIZE);
+	struct mu_glibc_links links;
 	const char *rule;
 	uint64_t in_use;
+	uintptr_t word;
 
+	if (at + MU_GLIBC_MINSIZE > near->end)
+		*near = mu_glibc_near_fill(near->buffer, step->rules, at, stop);
+	word = mu_glibc_word(near->view, at + MU_GLIBC_SIZE);
 	size = word & ~(uintptr_t)MU_SIZE_FLAGS;
 	next = at + size;
 	if (next == left) {
@@ -141,21 +216,21 @@ step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
 	if ((word & MU_GLIBC_BAD_BITS) != 0 || size < MU_GLIBC_MINSIZE ||
 	    size > last - at)
 		return odd_rule(step, word);
+	if (rules->notes != NULL)
+		links = mu_glibc_links_at(near->view, at);
+	if (next + MU_GLIBC_HEADER > near->end)
+		*near =
+		    mu_glibc_near_fill(near->buffer, step->rules, next, stop);
 	in_use =
-	    mu_glibc_word(rules->view, next + MU_GLIBC_SIZE) & MU_PREV_INUSE;
-	rule = wrong_rule(rules, word, next, in_use);
+	    mu_glibc_word(near->view, next + MU_GLIBC_SIZE) & MU_PREV_INUSE;
+	rule = wrong_rule(rules, near->view, word, next, in_use);
 	if (rule != NULL)
 		return rule;
 	note(step, at, size, in_use,
 	    in_use & (size - rules->tcache <= rules->excess));
-	++*crowd;
-	if ((((uintptr_t)rules->view + at) ^ ((uintptr_t)rules->view + next)) >=
-	    FETCHED) {
-		__builtin_prefetch(rules->view + next + AHEAD);
-		if (*crowd >= CROWD)
-			call_for_lines(rules->view + next);
-		*crowd = 0;
-	}
+	note_links(rules, at, size, &links, in_use);
+	if (rules->in_place)
+		call_ahead(near->view, at, next, crowd);
 	step->at = next;
 	return NULL;
 }
@@ -165,6 +240,7 @@ mu_glibc_step_until(struct mu_glibc_step *step, size_t stop)
 {
 	/* Copies of their own: the bits, once set, could be any of it. */
 	const struct mu_glibc_rules rules = *step->rules;
+	struct mu_glibc_near near = *rules.near;
 	struct mu_glibc_step here = *step;
 	struct mu_span span = *step->span;
 	size_t left = rules.main || rules.top != MU_GLIBC_NO_TOP
@@ -180,8 +256,9 @@ mu_glibc_step_until(struct mu_glibc_step *step, size_t stop)
 			here.end = rules.end;
 			break;
 		}
-		rule = step_on(&here, &rules, left, &crowd);
+		rule = step_on(&here, &rules, &near, left, stop, &crowd);
 	}
+	*rules.near = near;
 	here.span = step->span;
 	*step = here;
 	return rule;

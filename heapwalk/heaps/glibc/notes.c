@@ -1,0 +1,143 @@
+#include "heapwalk/heaps/glibc/notes.h"
+
+#include <string.h>
+
+#include "heapwalk/heaps/blocks.h"
+#include "heapwalk/heaps/spans.h"
+#include "heapwalk/subject/ranges.h"
+#include "mu/sort.h"
+
+/* By the blocks of chunks, as heapwalk/heaps/glibc/parts.c divides them. */
+#define PART_BYTES ((size_t)1 << 20)
+#define PART_GRAINS (PART_BYTES / MU_GRAIN)
+#define PART_WORDS (PART_GRAINS / MU_WORD_BITS)
+
+/* At most a quarter of the heap, and that only of small chunks. */
+#define PART_NOTES (PART_BYTES / 4 / sizeof(struct mu_glibc_note))
+
+_Static_assert(PART_NOTES < UINT16_MAX, "firsts[] has their indexes");
+
+void
+mu_glibc_notes_open(struct mu_glibc_notes *notes, size_t limit)
+{
+	*notes = (struct mu_glibc_notes) { .count = 0 };
+	mu_arena_open(&notes->arena, limit);
+}
+
+size_t
+mu_glibc_notes_add(struct mu_glibc_notes *notes, struct mu_range range)
+{
+	size_t parts = mu_range_size(range) / PART_BYTES + 2;
+	struct mu_glibc_stretch_notes stretch = { .range = range };
+	struct mu_arena *arena = &notes->arena;
+
+	if (!mu_arena_room(
+		arena, notes->stretches, notes->count, notes->max, 16))
+		return MU_GLIBC_NO_NOTES;
+	stretch.counts = mu_arena_alloc(arena, parts, sizeof(*stretch.counts));
+	stretch.firsts =
+	    mu_arena_alloc(arena, parts * PART_WORDS, sizeof(*stretch.firsts));
+	stretch.notes =
+	    mu_arena_alloc(arena, parts * PART_NOTES, sizeof(*stretch.notes));
+	if (stretch.counts == NULL || stretch.firsts == NULL ||
+	    stretch.notes == NULL)
+		return MU_GLIBC_NO_NOTES;
+	notes->stretches[notes->count] = stretch;
+	return notes->count++;
+}
+
+void
+mu_glibc_note(struct mu_glibc_stretch_notes *stretch, size_t offset,
+    size_t size, const struct mu_glibc_links *links)
+{
+	size_t grain = (offset + MU_GLIBC_HEADER) / MU_GRAIN;
+	size_t part = grain / PART_GRAINS, count = stretch->counts[part];
+	struct mu_glibc_note *note = &stretch->notes[part * PART_NOTES + count];
+	uint32_t at = grain % PART_GRAINS;
+	uint16_t *first = &stretch->firsts[grain / MU_WORD_BITS];
+
+	/* The part is full, or is walked once more. */
+	if (count == PART_NOTES || (count > 0 && note[-1].at >= at) ||
+	    size / MU_GRAIN > UINT32_MAX)
+		return;
+	*note =
+	    (struct mu_glibc_note) { *links, at, (uint32_t)(size / MU_GRAIN) };
+	stretch->counts[part]++;
+	if (*first == 0)
+		*first = (uint16_t)(count + 1);
+}
+
+static int
+by_address(const void *a, const void *b)
+{
+	const struct mu_glibc_stretch_notes *left = a, *right = b;
+
+	return (left->range.begin > right->range.begin) -
+	    (left->range.begin < right->range.begin);
+}
+
+void
+mu_glibc_notes_seal(struct mu_glibc_notes *notes)
+{
+	mu_sort(notes->stretches, notes->count, sizeof(*notes->stretches),
+	    by_address);
+}
+
+/* The first note of the KiB that GRAIN of a stretch is in, or NULL. */
+static const struct mu_glibc_note *
+first_of(const struct mu_glibc_notes *notes, uintptr_t chunk, size_t *grain,
+    const struct mu_glibc_note **end)
+{
+	const struct mu_glibc_stretch_notes *stretch;
+	const struct mu_glibc_note *part;
+	size_t i, first;
+
+	i = mu_ranges_upper(
+	    notes->stretches, notes->count, sizeof(*notes->stretches), chunk);
+	stretch = &notes->stretches[i - 1];
+	if (i == 0 || !mu_range_has(stretch->range, chunk))
+		return NULL;
+	*grain = (chunk - stretch->range.begin + MU_GLIBC_HEADER) / MU_GRAIN;
+	first = stretch->firsts[*grain / MU_WORD_BITS];
+	i = *grain / PART_GRAINS;
+	part = &stretch->notes[i * PART_NOTES];
+	*end = part + stretch->counts[i];
+	*grain %= PART_GRAINS;
+	return first == 0 ? NULL : part + first - 1;
+}
+
+bool
+mu_glibc_note_of(const struct mu_glibc_notes *notes, uintptr_t chunk,
+    char head[MU_GLIBC_MINSIZE])
+{
+	const struct mu_glibc_note *note, *end;
+	size_t grain, size;
+
+	note = first_of(notes, chunk, &grain, &end);
+	if (note == NULL || chunk % MU_GRAIN != 0)
+		return false;
+	while (note < end && note->at < grain)
+		note++;
+	if (note == end || note->at != grain)
+		return false;
+	size = (size_t)note->size * MU_GRAIN;
+	memcpy(head + MU_GLIBC_HEADER - sizeof(size), &size, sizeof(size));
+	memcpy(head + MU_GLIBC_HEADER, &note->links, sizeof(note->links));
+	return true;
+}
+
+void
+mu_glibc_note_expect(const struct mu_glibc_notes *notes, uintptr_t chunk)
+{
+	const struct mu_glibc_note *end;
+	size_t grain;
+
+	__builtin_prefetch(first_of(notes, chunk, &grain, &end));
+}
+
+void
+mu_glibc_notes_close(struct mu_glibc_notes *notes)
+{
+	mu_arena_close(&notes->arena);
+	*notes = (struct mu_glibc_notes) { .count = 0 };
+}
