@@ -3,7 +3,10 @@
  */
 #include "heapwalk/fold/fold.h"
 
+#include <string.h>
+
 #include "heapwalk/fold/components.h"
+#include "heapwalk/fold/contents.h"
 #include "heapwalk/fold/fold_alone.h"
 #include "heapwalk/fold/reported.h"
 #include "heapwalk/fold/similar.h"
@@ -13,6 +16,8 @@
 #define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
 
 #define WORDS_EACH 64 /* of work: an owner's stack is looked for */
+
+#define MANY_ENTRIES 64 /* whose contents are read together */
 
 /* What the entries are made from. */
 struct owners {
@@ -114,44 +119,104 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 	return MU_OK;
 }
 
-/* False: no memory. */
+/* The owner whose block stands for NUMBER; GROUP: NULL if that is no group. */
+static bool
+read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
+    const struct mu_group **group)
+{
+	*group = NULL;
+	if (number & MU_GROUP) {
+		*group = &owners->similar.groups[number & ~MU_GROUP];
+		number = (*group)->component;
+	}
+	return mu_owner_read(
+	    owner, owners->components, number, owners->recorder);
+}
+
+/* BYTES: the block's first ones; NULL: they are read, if they are wanted. */
 static bool
 add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
-    bool contents)
+    const struct wanted *wanted, const unsigned char *bytes)
 {
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
-	const struct mu_group *group = NULL;
+	const struct mu_group *group;
 	struct mu_owner owner;
 	struct mu_leak leak;
 
-	if (number & MU_GROUP) {
-		group = &owners->similar.groups[number & ~MU_GROUP];
-		number = group->component;
-	}
-	if (!mu_owner_read(
-		&owner, owners->components, number, owners->recorder))
+	if (!read_owner(owners, number, &owner, &group))
 		return true;
-	mu_owner_describe(&leak, &owner, owners->recorder, contents, frames);
+	mu_owner_describe(&leak, &owner, owners->recorder, frames);
+	if (bytes != NULL)
+		memcpy(leak.contents, bytes, MU_LEAK_CONTENTS);
+	else if (wanted->contents)
+		mu_contents_copy(owners->components->trees.lost->graph->memory,
+		    leak.range.begin, mu_owner_view(&owner), owner.size,
+		    leak.contents);
 	if (group != NULL)
 		mu_group_describe(&leak, group);
 	return mu_packed_add(&leaks->entries, &leak);
+}
+
+/* Those of the entries from FIRST on, as many as there is room for. */
+static void
+read_contents(
+    struct mu_contents *contents, const struct owners *owners, size_t first)
+{
+	const struct mu_top_n *choice = &owners->choice;
+	const struct mu_group *group;
+	struct mu_owner owner = { .size = 0 };
+	size_t i;
+
+	mu_contents_clear(contents);
+	for (i = first; i < choice->count && contents->count < contents->max;
+	     i++) {
+		if (!read_owner(
+			owners, choice->owners[i].owner, &owner, &group))
+			owner.size = 0;
+		mu_contents_add(contents, owner.known.range.begin, owner.size);
+	}
+	mu_contents_read(contents);
+}
+
+/* False: no memory. */
+static bool
+add_entries(struct mu_leaks *leaks, const struct owners *owners,
+    const struct wanted *wanted, struct mu_contents *contents)
+{
+	const struct mu_top_n *choice = &owners->choice;
+	const unsigned char *bytes = NULL;
+	size_t i;
+
+	for (i = 0; i < choice->count; i++) {
+		if (contents->max > 0) {
+			if (i % contents->max == 0)
+				read_contents(contents, owners, i);
+			bytes = contents->bytes[i % contents->max];
+		}
+		if (!add_entry(
+			leaks, owners, choice->owners[i].owner, wanted, bytes))
+			return false;
+	}
+	return true;
 }
 
 static enum mu_status
 list_entries(struct mu_leaks *leaks, struct owners *owners,
     const struct wanted *wanted, struct mu_arena *arena)
 {
-	const struct mu_top_n *choice = &owners->choice;
+	const struct mu_graph *graph = owners->components->trees.lost->graph;
 	enum mu_status status = choose_owners(owners, wanted->limit, arena);
-	size_t i;
+	struct mu_contents contents = { .max = 0 };
+	bool added;
 
 	if (status != MU_OK)
 		return status;
-	for (i = 0; i < choice->count; i++)
-		if (!add_entry(leaks, owners, choice->owners[i].owner,
-			wanted->contents))
-			return MU_ERR_NO_MEMORY;
-	return MU_OK;
+	if (wanted->contents && owners->choice.count >= MANY_ENTRIES)
+		mu_contents_open(&contents, graph->blocks, graph->memory,
+		    owners->choice.count, (arena->limit - arena->used) / 2);
+	added = add_entries(leaks, owners, wanted, &contents);
+	mu_contents_close(&contents);
+	return added ? MU_OK : MU_ERR_NO_MEMORY;
 }
 
 size_t
@@ -291,8 +356,7 @@ make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
 	mu_arena_rewind(graph->arena, graph->pieces);
 	reset(leaks, graph, NULL);
 	note_wanted(graph, leaks->num_leaks);
-	mu_fold_alone(leaks, graph->blocks, wanted->limit, wanted->contents,
-	    graph->arena);
+	mu_fold_alone(leaks, graph, wanted->limit, wanted->contents);
 	return lack_of_memory(leaks, why);
 }
 

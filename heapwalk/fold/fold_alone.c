@@ -1,5 +1,6 @@
 #include "heapwalk/fold/fold_alone.h"
 
+#include "heapwalk/fold/contents.h"
 #include "heapwalk/fold/similar.h"
 #include "mu/sort.h"
 
@@ -102,15 +103,19 @@ sort(struct largest *largest, const struct mu_blocks *blocks)
 /* False: no memory. */
 static bool
 add_entry(struct mu_leaks *leaks, const struct alone *alone,
-    const struct mu_blocks *blocks, bool contents)
+    const struct mu_graph *graph, bool contents)
 {
+	const struct mu_blocks *blocks = graph->blocks;
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	struct mu_owner owner;
 	struct mu_leak leak;
 
 	if (!read_owner(&owner, alone, blocks))
 		return true;
-	mu_owner_describe(&leak, &owner, blocks->recorder, contents, frames);
+	mu_owner_describe(&leak, &owner, blocks->recorder, frames);
+	if (contents)
+		mu_contents_copy(graph->memory, leak.range.begin,
+		    mu_owner_view(&owner), owner.size, leak.contents);
 	if (!mu_packed_add(&leaks->entries, &leak))
 		return false;
 	leaks->unreported_bytes -= mu_range_size(alone->range);
@@ -119,9 +124,11 @@ add_entry(struct mu_leaks *leaks, const struct alone *alone,
 }
 
 void
-mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    size_t limit, bool contents, struct mu_arena *arena)
+mu_fold_alone(struct mu_leaks *leaks, const struct mu_graph *graph,
+    size_t limit, bool contents)
 {
+	const struct mu_blocks *blocks = graph->blocks;
+	struct mu_arena *arena = graph->arena;
 	struct largest largest = { .max = limit, .leaks = leaks };
 	size_t i, each = sizeof(*largest.blocks);
 
@@ -140,6 +147,6 @@ mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
 	sort(&largest, blocks);
 	leaks->num_total = leaks->num_leaks;
 	for (i = 0; i < largest.count; i++)
-		if (!add_entry(leaks, &largest.blocks[i], blocks, contents))
+		if (!add_entry(leaks, &largest.blocks[i], graph, contents))
 			return;
 }

@@ -8,11 +8,11 @@
 #include "heapwalk/fold/fold.h"
 
 /*
- * The LIMIT largest blocks, or as many as there is memory for in ARENA, as
- * entries of LEAKS, which has its totals, with CONTENTS or without. Nothing is
- * said of what they refer to.
+ * The LIMIT largest blocks, or as many as there is memory for in GRAPH's arena,
+ * as entries of LEAKS, which has its totals, with CONTENTS or without. Nothing
+ * is said of what they refer to.
  */
-void mu_fold_alone(struct mu_leaks *leaks, const struct mu_blocks *blocks,
-    size_t limit, bool contents, struct mu_arena *arena);
+void mu_fold_alone(struct mu_leaks *leaks, const struct mu_graph *graph,
+    size_t limit, bool contents);
 
 #endif

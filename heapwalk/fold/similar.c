@@ -66,20 +66,13 @@ describe_stack(struct mu_leak *leak, uint32_t stack,
 
 void
 mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
-    const struct mu_recorder *recorder, bool contents,
-    uintptr_t frames[MU_STACK_MAX_FRAMES])
+    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
 {
 	*leak = (struct mu_leak) { .num_frames = 0 };
 	leak->range = owner->known.range;
 	leak->referenced_count = owner->referenced_count;
 	leak->referenced_size = owner->referenced_size;
 	leak->total_size = owner->bytes;
-	if (contents)
-		memcpy(leak->contents,
-		    owner->block.view +
-			(leak->range.begin - owner->block.range.begin),
-		    owner->size < MU_LEAK_CONTENTS ? owner->size
-						   : MU_LEAK_CONTENTS);
 	if (recorder != NULL)
 		describe_stack(leak, owner->known.stack, recorder, frames);
 }

@@ -44,13 +44,20 @@ bool mu_owner_read(struct mu_owner *owner,
     const struct mu_components *components, uint32_t component,
     const struct mu_recorder *recorder);
 
+/* The bytes that OWNER begins with. */
+static inline const char *
+mu_owner_view(const struct mu_owner *owner)
+{
+	return owner->block.view +
+	    (owner->known.range.begin - owner->block.range.begin);
+}
+
 /*
- * What an entry for OWNER alone says, with CONTENTS or without. Frames behind
- * the first 16 are in FRAMES.
+ * What an entry for OWNER alone says, but for its contents. Frames behind the
+ * first 16 are in FRAMES.
  */
 void mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
-    const struct mu_recorder *recorder, bool contents,
-    uintptr_t frames[MU_STACK_MAX_FRAMES]);
+    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES]);
 
 /* Nothing is allocated yet. */
 void mu_similar_open(struct mu_similar *similar,
