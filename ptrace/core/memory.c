@@ -1,5 +1,6 @@
 #include "ptrace/core/memory.h"
 
+#include <string.h>
 #include <unistd.h>
 
 #include "mu/sys.h"
@@ -43,6 +44,76 @@ core_view(struct mu_memory *door, uintptr_t address, size_t size)
 			return view;
 	}
 	return NULL;
+}
+
+/* As put_file() has it: behind the end there are zeros. */
+static bool
+read_file(int fd, char *to, size_t size, uint64_t offset)
+{
+	size_t used = 0;
+	ssize_t n = 1;
+
+	while (used < size && n != 0) {
+		n = mu_sys_pread(fd, to + used, size - used, offset + used);
+		if (n < 0 && n != -EINTR)
+			return false;
+		used += n > 0 ? (size_t)n : 0;
+	}
+	memset(to + used, 0, size - used);
+	return true;
+}
+
+/* The front of RANGE, in mapping INDEX, as view() has it; 0: not there. */
+static size_t
+read_front(const struct mu_core_memory *memory, size_t index,
+    struct mu_range range, char *to)
+{
+	const struct mu_mapping *mapping = &memory->snap->mappings[index];
+	const struct mu_core_part *part = &memory->parts[index];
+	size_t size, from;
+
+	if (index == memory->snap->num_mappings || !mapping->readable ||
+	    part->base == NULL || mapping->range.begin > range.begin)
+		return 0;
+	size = mu_range_size(mu_range_common(mapping->range, range));
+	from = range.begin - mapping->range.begin;
+	if (part->source == MU_CORE_DUMPED)
+		return read_file(memory->fd, to, size, part->offset + from)
+		    ? size
+		    : 0;
+	memcpy(to, part->base + from, size);
+	return size;
+}
+
+/* By system calls: what is read of a mapped file stays in our memory. */
+static bool
+core_read(struct mu_memory *door, struct mu_range range, void *buffer)
+{
+	const struct mu_core_memory *memory = door->ctx;
+	size_t i, size;
+	char *to = buffer;
+
+	if (memory->fd < 0 || mu_range_size(range) == 0)
+		return memory->fd >= 0;
+	for (i = index_of(memory->snap, range.begin); range.begin < range.end;
+	     i++) {
+		size = read_front(memory, i, range, to);
+		if (size == 0)
+			return false;
+		range.begin += size;
+		to += size;
+	}
+	return true;
+}
+
+static const void *
+core_peek(struct mu_memory *door, uintptr_t address, size_t size, void *buffer)
+{
+	struct mu_range range = { address, address + size };
+
+	return range.begin < range.end && core_read(door, range, buffer)
+	    ? buffer
+	    : core_view(door, address, size);
 }
 
 /*
@@ -120,6 +191,8 @@ core_unlock(struct mu_memory *door, const struct mu_mapping *mapping)
 static const struct mu_memory_ops ops = {
 	.name = "core",
 	.view = core_view,
+	.peek = core_peek,
+	.read = core_read,
 	.populated = core_populated,
 	.unlock = core_unlock,
 };
