@@ -53,7 +53,7 @@ SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_CORE) $(SRC_SYMBOLIZE) \
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 	$(BUILD)/lib/command/configured.o
 # Libraries that only the command needs are linked to it and to nothing else.
-COMMAND_LIBS := -ljansson -ldw -lelf -liberty -ldl
+COMMAND_LIBS := -ljansson -ldw -lelf -lbsd -liberty -ldl
 
 SRCS := $(filter-out $(SRC_COMMAND), $(SRC_GROUND) $(call in,heapwalk \
 	ptrace/live lib/state lib/pass lib/helpers lib/pipe lib/report))

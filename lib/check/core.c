@@ -4,6 +4,7 @@
  * One moment of a process that cannot be asked again: what a second look would
  * have told apart makes the answer partial.
  */
+#include <bsd/string.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,7 @@ name_program(const struct reading *reading, struct mu_report *answer)
 	    ? mapping->name
 	    : process->program;
 
-	snprintf(answer->program, sizeof(answer->program), "%s", name);
+	strlcpy(answer->program, name, sizeof(answer->program));
 }
 
 enum mu_status

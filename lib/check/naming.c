@@ -1,5 +1,6 @@
 #include "lib/check/naming.h"
 
+#include <bsd/string.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -248,8 +249,8 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 	naming->helper.rights = *rights;
 	if (!mu_symbol_helper_ask(&naming->helper, naming->questions,
 		naming->answers, naming->count, now + span))
-		snprintf(answer->names_note, sizeof(answer->names_note), "%s",
-		    naming->helper.why);
+		strlcpy(answer->names_note, naming->helper.why,
+		    sizeof(answer->names_note));
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;
 }

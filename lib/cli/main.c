@@ -2,6 +2,7 @@
  * The command: what is wanted, which subject, a check of it, its report, an
  * exit status.
  */
+#include <bsd/string.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,10 @@
 /* For a child that keeps to no deadline; names may take as long as a check. */
 #define GRACE_NS (60 * MU_NS_PER_SEC)
 
-/* STATUS, and why on standard error. */
+/*
+ * STATUS, and why on standard error. In one write: err(3) takes three, between
+ * which a COMMAND may write.
+ */
 static int
 complain(int status, const struct mu_why *why)
 {
@@ -207,8 +211,8 @@ refuse_command(
 	if (reports->options->writer->for_people)
 		return MU_EXIT_UNCHECKED;
 	mu_report_reason(&answer, status, why);
-	snprintf(answer.program, sizeof(answer.program), "%s",
-	    reports->options->command[0]);
+	strlcpy(answer.program, reports->options->command[0],
+	    sizeof(answer.program));
 	write_report(&question, &answer, reports->output->text);
 	if (reports->output->path != NULL &&
 	    mu_output_commit(reports->output, &unwritten) != MU_OK)

@@ -1,7 +1,8 @@
 /*
  * What stands behind an option of the command line becomes a member of struct
  * mu_cli_options. Numbers, times, sizes and signals are read by the reader of
- * MEMUNREACHABLE_OPTIONS: they are written alike.
+ * MEMUNREACHABLE_OPTIONS: they are written alike. strtonum(3) would take "+1"
+ * and " 1".
  */
 #include "lib/cli/values.h"
 

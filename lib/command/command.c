@@ -1,5 +1,6 @@
 #include "lib/command/command.h"
 
+#include <bsd/string.h>
 #include <string.h>
 #include <sys/wait.h>
 
@@ -39,8 +40,7 @@ take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 	}
 	if (threads->pid == run->pid) {
 		run->checked = true;
-		snprintf(
-		    run->program, sizeof(run->program), "%s", answer.program);
+		strlcpy(run->program, answer.program, sizeof(run->program));
 	}
 	run->command->show(run->command->ctx, &answer);
 	mu_check_release(&answer);
@@ -81,7 +81,7 @@ explain_silence(const struct mu_command_run *run)
 	struct mu_why why;
 
 	mu_report_reason(&answer, find_cause(run, &why), &why);
-	mu_text_format(answer.program, sizeof(answer.program), "%s", run->path);
+	strlcpy(answer.program, run->path, sizeof(answer.program));
 	run->command->show(run->command->ctx, &answer);
 }
 

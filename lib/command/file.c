@@ -3,6 +3,7 @@
  */
 #include "lib/command/file.h"
 
+#include <bsd/string.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gelf.h>
@@ -308,7 +309,7 @@ mu_command_file_check(const char *path, struct mu_why *why)
 	unsigned step;
 
 	elf_version(EV_CURRENT);
-	snprintf(file, sizeof(file), "%s", path);
+	strlcpy(file, path, sizeof(file));
 	for (step = 0; step < MAX_INTERPRETERS && status == MU_OK; step++) {
 		status = check_file(file, next, sizeof(next), why);
 		if (next[0] == '\0')

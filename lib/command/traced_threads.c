@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <sys/ptrace.h>
 
+#include "mu/array.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -21,16 +22,9 @@ mu_traced_find(const struct mu_traced_threads *threads, pid_t tid)
 struct mu_traced *
 mu_traced_add(struct mu_traced_threads *threads, pid_t tid, pid_t pid)
 {
-	size_t max = threads->max == 0 ? 64 : 2 * threads->max;
-	struct mu_traced *grown;
-
-	if (threads->count == threads->max) {
-		grown = reallocarray(threads->threads, max, sizeof(*grown));
-		if (grown == NULL)
-			return NULL;
-		threads->threads = grown;
-		threads->max = max;
-	}
+	if (!mu_array_room(
+		threads->threads, threads->count, threads->max, 64, SIZE_MAX))
+		return NULL;
 	threads->threads[threads->count] =
 	    (struct mu_traced) { .tid = tid, .pid = pid };
 	return &threads->threads[threads->count++];

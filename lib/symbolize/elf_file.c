@@ -4,6 +4,7 @@
  */
 #include "lib/symbolize/elf_file.h"
 
+#include <bsd/string.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <limits.h>
@@ -156,9 +157,9 @@ note_unloaded(struct search *search)
 			continue;
 		search->unloaded = true;
 		if (strcmp(source->unloaded[i].build_id, "-") != 0)
-			snprintf(search->build_id.hex,
-			    sizeof(search->build_id.hex), "%s",
-			    source->unloaded[i].build_id);
+			strlcpy(search->build_id.hex,
+			    source->unloaded[i].build_id,
+			    sizeof(search->build_id.hex));
 	}
 }
 

@@ -1,6 +1,7 @@
 /*
  * The helper's process is started and ended: see helper.h.
  */
+#include <bsd/unistd.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -17,7 +18,7 @@ close_all_but(int keep)
 {
 	int fd;
 
-	mu_sys3(SYS_close_range, (long)keep + 1, ~0u, 0);
+	closefrom(keep + 1);
 	for (fd = 0; fd < keep; fd++)
 		close(fd);
 	/* Some library may believe in these three. */

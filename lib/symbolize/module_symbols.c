@@ -93,14 +93,13 @@ mu_module_symbols_has_lines(struct mu_module_symbols *symbols)
 static void
 drop_inlined(struct mu_module_symbols *symbols)
 {
-	struct mu_module_inlined *given, *next;
+	struct mu_module_inlined *given;
 
-	for (given = symbols->inlined; given != NULL; given = next) {
-		next = given->next;
+	while ((given = SLIST_FIRST(&symbols->inlined)) != NULL) {
+		SLIST_REMOVE_HEAD(&symbols->inlined, link);
 		mu_inlined_free(given->list, given->count);
 		free(given);
 	}
-	symbols->inlined = NULL;
 }
 
 bool
@@ -162,8 +161,8 @@ mu_module_symbols_inlined(struct mu_module_symbols *symbols, uintptr_t address,
 		mu_inlined_free(list, count);
 		return;
 	}
-	*given = (struct mu_module_inlined) { symbols->inlined, list, count };
-	symbols->inlined = given;
+	*given = (struct mu_module_inlined) { .list = list, .count = count };
+	SLIST_INSERT_HEAD(&symbols->inlined, given, link);
 	symbol->inlined = list;
 	symbol->num_inlined = count;
 }

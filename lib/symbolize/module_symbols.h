@@ -4,6 +4,8 @@
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H
 
+#include <bsd/sys/queue.h>
+
 #include "lib/symbolize/debug_files.h"
 #include "lib/symbolize/elf_file.h"
 #include "lib/symbolize/source_lines.h"
@@ -11,7 +13,7 @@
 #include "lib/symbolize/unit_functions.h"
 
 struct mu_module_inlined {
-	struct mu_module_inlined *next;
+	SLIST_ENTRY(mu_module_inlined) link;
 	struct mu_inlined *list;
 	size_t count;
 };
@@ -36,8 +38,8 @@ struct mu_module_symbols {
 	struct mu_symbol_table table;
 	struct mu_source_lines lines;
 	struct mu_unit_functions functions;
-	bool has_lines;                    /* they were looked for */
-	struct mu_module_inlined *inlined; /* that were given out */
+	bool has_lines;                          /* they were looked for */
+	SLIST_HEAD(, mu_module_inlined) inlined; /* that were given out */
 };
 
 /*

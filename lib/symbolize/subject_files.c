@@ -1,5 +1,6 @@
 #include "lib/symbolize/subject_files.h"
 
+#include <bsd/string.h>
 #include <stdlib.h>
 
 #include "mu/sys.h"
@@ -61,8 +62,8 @@ mu_subject_files_open(struct mu_subject_files *files,
 	};
 	if (source->pid <= 0) {
 		if (source->sysroot != NULL)
-			mu_text_format(files->root, sizeof(files->root), "%s",
-			    source->sysroot);
+			strlcpy(
+			    files->root, source->sysroot, sizeof(files->root));
 		return;
 	}
 	files->folder = open_of(source->pid, "root", O_PATH | O_DIRECTORY);

@@ -12,7 +12,7 @@ struct mu_human {
 	char text[32];
 };
 
-/* "1 byte", "512 bytes", "12.3 MiB". */
+/* "1 byte", "512 bytes", "12.3 MiB"; humanize_number(3) would say "12 MiB". */
 struct mu_human mu_human_bytes(uint64_t bytes);
 
 /* "850 ns", "412 us", "3.2 ms", "1.52 s". */

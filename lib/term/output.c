@@ -1,5 +1,6 @@
 #include "lib/term/output.h"
 
+#include <bsd/stdlib.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdbool.h>
@@ -137,9 +138,7 @@ mu_output_close(struct mu_output *output)
 	if (output->text != NULL)
 		fclose(output->text);
 	/* Contents of blocks may be secrets. */
-	if (output->kept != NULL)
-		explicit_bzero(output->kept, MU_OUTPUT_KEPT);
-	free(output->kept);
+	freezero(output->kept, MU_OUTPUT_KEPT);
 	if (output->path != NULL && output->fd >= 0)
 		close(output->fd);
 	*output = (struct mu_output) { .fd = -1 };

@@ -1,7 +1,8 @@
 /*
  * Names from outside (paths, symbols, comm) that a terminal or a JSON parser
  * can bear. A file name may hold any byte but '/' and NUL, a symbol any byte
- * but NUL.
+ * but NUL. strvis(3) would write every byte of UTF-8 as a number, and pass what
+ * turns the direction of writing.
  *
  * Pure.
  */

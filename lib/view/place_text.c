@@ -1,5 +1,6 @@
 #include "lib/view/place_text.h"
 
+#include <bsd/string.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -28,7 +29,7 @@ put_module(const struct mu_place *place, char *words, size_t size)
 	slash = strrchr(place->module, '/');
 	safe(slash != NULL ? slash + 1 : place->module, buffer);
 	if (place->file != NULL)
-		snprintf(words, size, "%s", buffer);
+		strlcpy(words, buffer, size);
 	else
 		snprintf(words, size, "%s+0x%lx", buffer,
 		    (unsigned long)place->offset);
@@ -49,7 +50,7 @@ mu_place_text(const struct mu_place *place)
 		snprintf(text.words, sizeof(text.words), "%s (%s)", function,
 		    module);
 	else
-		snprintf(text.words, sizeof(text.words), "%s", module);
+		strlcpy(text.words, module, sizeof(text.words));
 	return text;
 }
 

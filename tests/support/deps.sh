@@ -6,7 +6,7 @@
 set -u
 
 DEBIAN="gcc g++ make binutils libc6-dev pkg-config check valgrind python3
-	sqlite3 procps libjansson-dev libdw-dev libelf-dev libiberty-dev"
+	sqlite3 procps libjansson-dev libdw-dev libelf-dev libbsd-dev libiberty-dev"
 DEBIAN_SERVERS="nginx-light memcached"
 DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	gcc-i686-linux-gnu libc6-i386 libc6-dev-i386-cross
@@ -14,7 +14,7 @@ DEBIAN_WANTED="gdb strace zstd lz4 xz-utils git perl libglib2.0-dev
 	libgoogle-perftools-dev musl-tools python3-jsonschema libfontconfig1"
 FEDORA="gcc gcc-c++ make binutils glibc-devel pkgconf check-devel valgrind
 	python3 sqlite procps-ng jansson-devel elfutils-devel
-	elfutils-libelf-devel binutils-devel python3-jsonschema"
+	elfutils-libelf-devel libbsd-devel binutils-devel python3-jsonschema"
 
 lacking() {
 	for package in $1; do
@@ -47,7 +47,7 @@ elif command -v dnf >/dev/null; then
 else
 	echo "deps: no apt-get and no dnf here. Install by hand: a C and a C++"
 	echo "deps: compiler, make, pkg-config, check, valgrind, python3, sqlite3,"
-	echo "deps: jansson, elfutils' libdw and libelf, libiberty"
+	echo "deps: jansson, elfutils' libdw and libelf, libbsd, libiberty"
 	exit 1
 fi
 

@@ -90,23 +90,16 @@ static enum mu_status
 lock_arena(const struct freezing *freezing, uintptr_t arena)
 {
 	struct mu_glibc *glibc = freezing->glibc;
-	size_t more = glibc->max_locked == 0 ? 64 : glibc->max_locked * 2;
 	uint64_t deadline_ns = freezing->freeze->deadline_ns;
 	bool inferred = glibc->inferred_from != 0, taken;
-	uintptr_t *grown;
 
 	if (inferred && !was_found(glibc, arena))
 		return mu_why(freezing->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p was created during the pass", (void *)arena);
-	if (glibc->num_locked == glibc->max_locked) {
-		grown = mu_arena_grow(freezing->freeze->arena, glibc->locked,
-		    glibc->num_locked, more, sizeof(*grown));
-		if (grown == NULL)
-			return mu_why(freezing->why, MU_ERR_NO_MEMORY,
-			    "no memory to freeze malloc");
-		glibc->locked = grown;
-		glibc->max_locked = more;
-	}
+	if (!mu_arena_room(freezing->freeze->arena, glibc->locked,
+		glibc->num_locked, glibc->max_locked, 64))
+		return mu_why(freezing->why, MU_ERR_NO_MEMORY,
+		    "no memory to freeze malloc");
 	taken = inferred ? mutex_take_if_free((int *)arena, deadline_ns)
 			 : mutex_take((int *)arena, deadline_ns);
 	if (!taken)
