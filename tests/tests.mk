@@ -56,14 +56,15 @@ UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
 	memory_mirror glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
-	process_copy_ends remote_call remote_call_waits)
+	process_copy_ends remote_call remote_call_waits unseen_eintr)
 
 $(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
 		$(BUILD)/libmemunreachable-command.a \
 		$(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
-		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-command.a \
+		-MMD -MP -MF $@.d -o $@ $< $(TEST_STARTUP) \
+		$(BUILD)/libmemunreachable-command.a \
 		$(BUILD)/libmemunreachable-test.a $(COMMAND_LIBS) \
 		$(CHECK_LIBS) -pthread -ldl
 

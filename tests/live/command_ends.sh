@@ -178,6 +178,17 @@ static void *lives(void *unused)
 	pthread_create(&next, NULL, lives, NULL);
 	return unused;
 }
+/* Only the kernel has the address of its alternate stack. */
+static void *alternates(void *unused)
+{
+	stack_t stack = { .ss_size = 40000 };
+
+	stack.ss_sp = memset(malloc(40000), 0, 40000);
+	sigaltstack(&stack, NULL);
+	stack.ss_sp = NULL;
+	__asm__ volatile("" : : "r"(&stack) : "memory");
+	return naps(unused);
+}
 static __attribute__((noinline)) uintptr_t lose(void)
 {
 	return mu_hide(memset(malloc(24), 'x', 24));
@@ -205,6 +216,9 @@ int main(int argc, char **argv)
 	pthread_create(&thread, NULL, polls, NULL);
 	if (strchr(argv[1], 'l') != NULL)
 		pthread_create(&thread, NULL, lives, NULL);
+	if (strchr(argv[1], 'a') != NULL)
+		for (i = 0; i < 3; i++)
+			pthread_create(&thread, NULL, alternates, NULL);
 	usleep(20000);
 	return lost == 0;
 }
@@ -212,7 +226,7 @@ END
 ${CC:-cc} -w -O1 -I. -pthread -o "$work/churn" "$work/churn.c" ||
 	fail "no compiler"
 : >"$work/all"
-for how in '' b h l; do
+for how in '' b h l a; do
 	i=0
 	while [ $i -lt "${COMMAND_ENDS_RUNS:-5}" ]; do
 		"$command" --limit=1 -- "$work/churn" "-$how" >>"$work/all" 2>&1
@@ -225,10 +239,40 @@ has_no "$work/all" "not checked"
 has_no "$work/all" "already traced"
 has_no "$work/all" "woken"
 found=$(grep -c " 24 bytes in 1 allocation unreachable out of " "$work/all")
-[ "$found" -eq $((4 * ${COMMAND_ENDS_RUNS:-5})) ] || {
+[ "$found" -eq $((5 * ${COMMAND_ENDS_RUNS:-5})) ] || {
 	fail "$found right answers"
 	grep unreachable "$work/all" | sort | uniq -c
 }
+
+name='several processes at once'
+run 23 --limit=1 --children -- sh -c "'$work/churn' - & '$work/churn' -a & wait"
+[ "$(grep -c " 24 bytes in 1 allocation unreachable" "$err")" -eq 2 ] ||
+	fail "not both: $(cat "$err")"
+
+# A thread that asks for a stop is not held for ever.
+name='a command that is killed'
+i=0
+while [ $i -lt 10 ]; do
+	# It leaves its folder.
+	(TMPDIR=$work exec "$command" -- "$work/churn" -a) >"$out" 2>&1 &
+	pids=$!
+	sleep "0.0$((2 + i / 3))$((i * 7 % 10))"
+	kill -9 "$pids" 2>/dev/null
+	wait "$pids" 2>/dev/null
+	pids=
+	i=$((i + 1))
+done
+is_over() {
+	! pgrep -f "^$work/churn" >/dev/null
+}
+await is_over || fail "the program hangs"
+has_no "$out" "woken"
+
+# Its processes are stopped by the command, and have lost a block.
+name='calls that a signal ends'
+run 23 --children --unchecked=ok -o "$work/report" -- \
+    "$build/tests/live/test_unseen_eintr"
+has "$out" "Failures: 0, Errors: 0"
 
 name='a server'
 is_ready() {

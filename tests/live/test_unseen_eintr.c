@@ -1,11 +1,16 @@
 /*
  * Which system calls show that a pass was made: a thread sits in each, and is
  * disturbed by a handler of the program under SA_RESTART, by a pass with
- * ptrace, and by one with the signal.
+ * ptrace, by one with the signal, and by a check from outside, whose copy that
+ * thread makes.
  *
  * The rule is that no pass shows in a call where the program's own handler
  * would not. UNSEEN_TABLE=1 prints what was measured.
  */
+#include <sys/mman.h>
+
+#include "lib/check/check.h"
+#include "tests/support/hide.h"
 #include "tests/support/sitting_calls.h"
 
 enum effect {
@@ -19,7 +24,7 @@ enum effect {
 static const char *const effect_names[] = { "-", "EINTR", "short", "other",
 	"?" };
 
-enum { BY_HANDLER, BY_PASS, BY_SIGNAL, DISTURBANCES };
+enum { BY_HANDLER, BY_PASS, BY_SIGNAL, BY_CHECK, DISTURBANCES };
 
 struct row {
 	const char *name;
@@ -159,6 +164,62 @@ effect_of(const struct sitter *sitter, int returned)
 	return sitter->error == EINTR ? EINTR_SEEN : OTHER;
 }
 
+/* Of the process that sits and the one that checks it. */
+static struct {
+	int ready, done;
+} * shared;
+
+/*
+ * The first thread is in its own code, so that the copy is made by the one that
+ * sits.
+ */
+static void
+await_check(void)
+{
+	unseen_set(&shared->ready, 1);
+	while (unseen_get(&shared->done) == 0)
+		continue;
+}
+
+static void
+check(pid_t pid)
+{
+	struct mu_check check = {
+		.pid = pid,
+		.stop = MU_CHECK_STOP_FORK,
+		.timeout_ns = 60ull * 1000 * 1000 * 1000,
+		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
+		.limit = 1,
+	};
+	struct mu_answer answer;
+	siginfo_t info;
+
+	do {
+		usleep(300);
+		info.si_pid = 0;
+		waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT);
+	} while (unseen_get(&shared->ready) == 0 && info.si_pid == 0);
+	if (info.si_pid != 0)
+		return;
+	mu_check_process(&check, &answer);
+	ck_assert_msg(answer.info.status == MEMUNREACHABLE_COMPLETE,
+	    "check: %s", answer.info.reason);
+	mu_check_release(&answer);
+	unseen_set(&shared->done, 1);
+}
+
+/* It may be an alternate signal stack: each thread is asked for its own. */
+static void
+lose_a_large_block(void)
+{
+	static int (*volatile imported)(const stack_t *, stack_t *);
+	volatile uintptr_t lost = mu_hide(malloc(4096));
+
+	imported = sigaltstack;
+	(void)imported;
+	(void)lost;
+}
+
 static enum effect
 disturb(struct sitter *sitter, int how)
 {
@@ -167,7 +228,9 @@ disturb(struct sitter *sitter, int how)
 	if (how == BY_HANDLER) {
 		pthread_kill(sitter->thread, SIGUSR1);
 		unseen_await(&handled, times + 1);
-	} else
+	} else if (how == BY_CHECK)
+		await_check();
+	else
 		unseen_pass(how - BY_PASS);
 	await_sitting(sitter);
 	return effect_of(sitter, returned);
@@ -184,6 +247,7 @@ measure_and_exit(const struct row *row, int how)
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigaction(SIGUSR1, &action, NULL);
+	lose_a_large_block();
 	if (!row->get())
 		_exit(UNKNOWN);
 	if (pthread_create(&sitter.thread, NULL, sit, &sitter) != 0)
@@ -198,12 +262,16 @@ measure_and_exit(const struct row *row, int how)
 static enum effect
 measure(const struct row *row, int how)
 {
-	pid_t pid = fork();
+	pid_t pid;
 	int status;
 
+	shared->ready = shared->done = 0;
+	pid = fork();
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0)
 		measure_and_exit(row, how);
+	if (how == BY_CHECK)
+		check(pid);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) <= UNKNOWN,
 	    "%s ended with wait status %#x", row->name, (unsigned)status);
@@ -216,12 +284,19 @@ START_TEST(effects)
 	enum effect seen[DISTURBANCES];
 	int how;
 
-	for (how = 0; how < DISTURBANCES; how++)
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+	for (how = 0; how < BY_CHECK; how++)
 		seen[how] = measure(row, how);
+	/* A process has one tracer: that may be the command. */
+	seen[BY_CHECK] = mu_library.options.tracer == 0 ? measure(row, BY_CHECK)
+							: row->ptrace;
 	if (getenv("UNSEEN_TABLE") != NULL)
-		fprintf(stderr, "| %s | %s | %s | %s |\n", row->name,
+		fprintf(stderr, "| %s | %s | %s | %s | %s |\n", row->name,
 		    effect_names[seen[BY_HANDLER]], effect_names[seen[BY_PASS]],
-		    effect_names[seen[BY_SIGNAL]]);
+		    effect_names[seen[BY_SIGNAL]],
+		    effect_names[seen[BY_CHECK]]);
 	if (seen[BY_HANDLER] == UNKNOWN) {
 		fprintf(stderr, "SKIPPED: %s: not available\n", row->name);
 		return;
@@ -232,6 +307,8 @@ START_TEST(effects)
 	    effect_names[seen[BY_PASS]]);
 	ck_assert_msg(seen[BY_SIGNAL] == row->handler, "%s: signal: %s",
 	    row->name, effect_names[seen[BY_SIGNAL]]);
+	ck_assert_msg(seen[BY_CHECK] == row->ptrace, "%s: from outside: %s",
+	    row->name, effect_names[seen[BY_CHECK]]);
 	/* The rule itself, whatever the table says. */
 	ck_assert(seen[BY_PASS] == STAYS || seen[BY_PASS] == seen[BY_HANDLER]);
 }
