@@ -131,6 +131,13 @@ judge_state(const struct mu_doctor_target *target, struct mu_findings *findings)
 		    "process %d is stopped by a signal; it can be checked, and "
 		    "stays stopped",
 		    target->pid);
+	if (target->ended_calls > 0)
+		mu_finding_add(findings, MU_FINE, "calls",
+		    "%zu thread%s in epoll_wait(2) or another call that ends "
+		    "with EINTR when a check stops it: see \"What the program "
+		    "can notice\" in memunreachable(7)",
+		    target->ended_calls,
+		    target->ended_calls == 1 ? " is" : "s are");
 	if (target->seccomp > 0)
 		mu_finding_add(findings, MU_WARNING, "seccomp",
 		    "process %d has a seccomp %s: no copy of it can be made; "

@@ -17,6 +17,10 @@
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, of the flags in stat */
 #define STAT_FLAGS 6             /* fields between the state and the flags */
+/* Some kernel headers are older; the numbers are the same on every CPU. */
+#define EPOLL_PWAIT2 441
+#define IO_URING_ENTER 426
+
 /* A read from a disk takes less than these looks. */
 #define LOOKS 4
 #define LOOK_NS (20 * 1000 * 1000ull)
@@ -121,6 +125,46 @@ count_sleepers(pid_t pid)
 	return fewest;
 }
 
+/*
+ * Calls that end with EINTR when the thread is stopped, in whichever way: see
+ * signal(7), and the table in tests/README.md. Of calls on sockets the timeout
+ * does not show.
+ */
+static bool
+count_ended_call(void *ctx, int tid)
+{
+	static const long calls[] = {
+#ifdef SYS_epoll_wait
+		SYS_epoll_wait,
+#endif
+		SYS_epoll_pwait,
+		EPOLL_PWAIT2,
+		SYS_rt_sigtimedwait,
+		SYS_semop,
+		SYS_semtimedop,
+		SYS_io_getevents,
+		IO_URING_ENTER,
+	};
+	struct sleepers *ended = ctx;
+	long call = mu_proc_call(ended->pid, tid);
+	size_t i;
+
+	for (i = 0; i < sizeof(calls) / sizeof(*calls); i++)
+		ended->count += call == calls[i];
+	return true;
+}
+
+static size_t
+count_ended_calls(pid_t pid)
+{
+	struct sleepers ended = { .pid = pid };
+	char path[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	mu_proc_numbers(path, count_ended_call, &ended);
+	return ended.count;
+}
+
 /* False also if that may not be known. */
 static bool
 is_other_namespace(pid_t pid, const char *kind)
@@ -214,6 +258,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	if (target->is_kernel || target->state == 'Z' || target->state == 'X')
 		return;
 	target->sleeping = count_sleepers(pid);
+	target->ended_calls = count_ended_calls(pid);
 	target->mappings = count_mappings(pid);
 	target->held = mu_pause_bytes(pid);
 	target->copy_ns = mu_copy_pause_of(

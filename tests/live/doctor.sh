@@ -96,6 +96,17 @@ says 0 "^ok .*permission: we may stop and read process $pid" "$doctor" $pid
 [ "$(look_at $pid)" = "$before" ] || fail "the process was disturbed"
 sleeper=$pid
 
+name='a call that every stop ends'
+if command -v python3 >/dev/null; then
+	start python3 python3 -c 'import select; select.epoll().poll()'
+	tells_of_call() {
+		"$doctor" $pid | grep -q '^ok .*calls: 1 thread is in epoll_wait'
+	}
+	await tells_of_call || fail "not told"
+else
+	echo "SKIPPED: doctor: no python3"
+fi
+
 name='a name with an escape'
 escape=$(printf 's\033[31m')
 cp "$work/sleep" "$work/$escape"

@@ -209,6 +209,11 @@ START_TEST(states)
 	target.sleeping = 3;
 	must_find(MU_BLOCKER, "sleep", "3 threads are");
 	setup();
+	target.ended_calls = 1;
+	must_find(MU_FINE, "calls", "1 thread is in epoll_wait(2)");
+	target.ended_calls = 2;
+	must_find(MU_FINE, "calls", "2 threads are");
+	setup();
 	target.seccomp = 2;
 	must_find(MU_WARNING, "seccomp", "filter");
 	target.seccomp = 1;
