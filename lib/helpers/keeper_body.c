@@ -18,6 +18,7 @@
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/proc.h"
+#include "ptrace/live/process_copy_end.h"
 #include "ptrace/live/record_locks.h"
 #include "ptrace/live/refusal.h"
 #include "ptrace/live/snapshot.h"
@@ -198,24 +199,35 @@ foresee_lateness(struct keeping *keeping, const struct mu_threads *threads)
 /*
  * If the process executes a program while the copy shares its descriptors,
  * execve() gives it another table (unshare_files() in kernel/fork.c), and the
- * record locks stay with the copy. So they must be apart before it runs.
+ * record locks stay with the copy. So they must be apart, or the copy ended,
+ * before the process runs.
  */
 static enum mu_status
 part_files(struct keeping *keeping)
 {
 	struct mu_process_copy *copy = &keeping->work->copy;
+	struct mu_why *why = &keeping->result->not_forked;
 	uint64_t end_ns = keeping->work->stop_ns + LATE_NS;
 	enum mu_status status = MU_OK;
 
 	if (!keeping->room.tight)
-		status = mu_process_copy_settle(
-		    copy, end_ns, &keeping->result->not_forked);
-	if (status != MU_OK)
-		return status;
-	mu_process_copy_name(copy, end_ns);
-	mu_process_copy_leave_files(copy, end_ns);
-	keeping->parted = true;
-	return MU_OK;
+		status = mu_process_copy_settle(copy, end_ns, why);
+	if (status == MU_OK) {
+		mu_process_copy_name(copy, end_ns);
+		keeping->parted = mu_process_copy_leave_files(copy, end_ns);
+	}
+	if (keeping->parted)
+		return MU_OK;
+	mu_process_copy_end(copy, mu_sys_now_ns() + HOLD_NS);
+	if (status != MU_OK || mu_sys_now_ns() >= end_ns)
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "the copy did not leave the descriptors of process %d in"
+		    " time, which holds record locks",
+		    keeping->asked->target);
+	return mu_why(why, MU_ERR_BUSY,
+	    "process %d holds record locks, and the copy cannot leave its"
+	    " descriptors before Linux 5.9",
+	    keeping->asked->target);
 }
 
 /*

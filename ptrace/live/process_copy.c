@@ -273,7 +273,7 @@ mu_process_copy_call(const struct mu_process_copy *copy,
 	return mu_remote_call_make(call, &thread, deadline_ns, why);
 }
 
-void
+bool
 mu_process_copy_leave_files(
     const struct mu_process_copy *copy, uint64_t deadline_ns)
 {
@@ -282,5 +282,6 @@ mu_process_copy_leave_files(
 		.args = { 0, ~0u, CLOSE_UNSHARED },
 	};
 
-	mu_process_copy_call(copy, &call, deadline_ns, NULL);
+	return mu_process_copy_call(copy, &call, deadline_ns, NULL) == MU_OK &&
+	    call.result == 0;
 }

@@ -104,11 +104,10 @@ void mu_process_copy_name(
 /*
  * The copy's table of descriptors is no more that of its process, and empty:
  * what the process leaves behind at its end or at an execve(), such as sockets,
- * pipes and locks, is not held by the copy. Nothing is closed by that. Before
- * Linux 5.9, and after a failure, the table stays. Runs in the thread that made
- * the copy.
+ * pipes and locks, is not held by the copy. Nothing is closed by that. False:
+ * the table stays, as before Linux 5.9. Runs in the thread that made the copy.
  */
-void mu_process_copy_leave_files(
+bool mu_process_copy_leave_files(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*

@@ -191,7 +191,7 @@ check(pid_t pid)
 		.max_pause_ns = 10ull * 1000 * 1000 * 1000,
 		.limit = 1,
 	};
-	struct mu_answer answer;
+	struct mu_report answer;
 	siginfo_t info;
 
 	do {
