@@ -191,6 +191,7 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 {
 	const struct mu_snapshot *snap = finder->snap;
 	const struct mu_ranges *dead = &finder->places.stacks.dead;
+	const struct mu_ranges *holes = &finder->places.stacks.holes;
 	enum mu_status status;
 
 	mu_ranges_open(&finder->own, finder->arena);
@@ -208,7 +209,8 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 	    &finder->places, snap, &finder->excluded, finder->arena);
 	if (status != MU_OK)
 		return status;
-	if (!mu_ranges_add_all(&finder->excluded, dead->items, dead->count))
+	if (!mu_ranges_add_all(&finder->excluded, dead->items, dead->count) ||
+	    !mu_ranges_add_all(&finder->excluded, holes->items, holes->count))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->excluded);
 	return MU_OK;

@@ -9,6 +9,7 @@
 
 #include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/stacks_search.h"
+#include "heapwalk/subject/unwind_bufs.h"
 #include "mu/arch/cpu.h"
 #include "mu/sort.h"
 
@@ -123,6 +124,8 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 		dead.end = live.begin = sp - MU_RED_ZONE;
 	if (thread->calling && mu_range_has(block, thread->sp))
 		stacks->calling = live;
+	if (!mu_unwind_bufs_add_holes(&stacks->holes, snap, thread, live))
+		return false;
 	/* A stack inside a stack: then the block's extent is wrong. */
 	if (mu_stacks_any(&search->tps, dead))
 		return mu_ranges_add(&stacks->live, block);
@@ -174,6 +177,7 @@ mu_stacks_find(struct mu_stacks *stacks, const struct mu_snapshot *snap,
 
 	stacks->num_ended = 0;
 	mu_ranges_open(&stacks->dead, arena);
+	mu_ranges_open(&stacks->holes, arena);
 	mu_ranges_open(&stacks->live, arena);
 	stacks->calling = (struct mu_range) { 0, 0 };
 	if (!collect_words(&search, arena))
@@ -185,6 +189,7 @@ mu_stacks_find(struct mu_stacks *stacks, const struct mu_snapshot *snap,
 	if (!mu_stacks_add_ended(&search, skip))
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&stacks->dead);
+	mu_ranges_seal(&stacks->holes);
 	mu_ranges_seal(&stacks->live);
 	return MU_OK;
 }

@@ -1,7 +1,8 @@
 /*
  * Which bytes of stacks are dead: what lies below the stack pointer of a
  * thread, and the stacks of threads that ended, which glibc keeps for the
- * next one. Old frames are full of stale pointers.
+ * next one. Old frames are full of stale pointers. The same is true of parts of
+ * libc's records (heapwalk/subject/unwind_bufs.h).
  *
  * In doubt a byte is alive: then a leak may go unseen, and nothing that is in
  * use is reported.
@@ -15,6 +16,7 @@
 
 struct mu_stacks {
 	struct mu_ranges dead;   /* sealed */
+	struct mu_ranges holes;  /* sealed; in records of libc on live ones */
 	struct mu_ranges live;   /* sealed; stacks that are in use */
 	struct mu_range calling; /* the one of live that asked for the pass */
 	size_t num_ended;        /* kept stacks of threads that ended */

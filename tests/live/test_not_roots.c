@@ -180,6 +180,87 @@ START_TEST(below_the_stack_pointer)
 }
 END_TEST
 
+#if defined(__x86_64__)
+/*
+ * The record that libc unwinds to at the end of a thread: registers, an int, a
+ * list, and two words that are never written (struct pthread_unwind_buf).
+ */
+enum { RECORD_INT = 8, RECORD_PREVIOUS, RECORD_UNUSED = 11, RECORD_WORDS = 13 };
+
+static void **
+newest_record(void)
+{
+	void **record;
+
+	__asm__("movq %%fs:0x300, %0" : "=r"(record));
+	return record;
+}
+
+static void
+expect_holes(void **record)
+{
+	expect_no_root(&record[RECORD_UNUSED]);
+	expect_no_root(&record[RECORD_UNUSED + 1]);
+}
+
+static void *
+expect_holes_here(void *arg)
+{
+	expect_holes(newest_record());
+	return arg;
+}
+
+static void
+do_nothing(void *arg)
+{
+	(void)arg;
+}
+
+/* Of the main thread, of another one, and of what is to be cleaned up. */
+START_TEST(records_of_libc)
+{
+	void **first = newest_record();
+	pthread_t thread;
+
+	expect_holes(first);
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, expect_holes_here, NULL), 0);
+	pthread_join(thread, NULL);
+	pthread_cleanup_push(do_nothing, NULL);
+	ck_assert_ptr_ne(newest_record(), first);
+	expect_holes(newest_record());
+	expect_holes(first);
+	/* The registers are some. */
+	expect_root(&first[1]);
+	pthread_cleanup_pop(0);
+}
+END_TEST
+
+/* An address in the block whose lower half is 0. */
+LIVE void
+put_half(uintptr_t *word, uintptr_t hidden)
+{
+	*word = (~hidden + UINT32_MAX) >> 32 << 32;
+}
+
+/* The int, with what there was of a pointer beside it. */
+START_TEST(half_a_pointer)
+{
+	uintptr_t *word = (uintptr_t *)newest_record();
+	uintptr_t block = mu_hide(malloc((size_t)5 << 30));
+
+	if (block == ~(uintptr_t)0) {
+		printf("SKIPPED: half_a_pointer: no 5 GiB\n");
+		return;
+	}
+	ck_assert_uint_eq(word[RECORD_INT] & UINT32_MAX, 0);
+	put_half(&word[RECORD_INT], block);
+	EXPECT_LOST(block);
+	word[RECORD_INT] = 0;
+}
+END_TEST
+#endif
+
 int
 main(void)
 {
@@ -196,6 +277,10 @@ main(void)
 #endif
 	tcase_add_test(tcase, held_results);
 	tcase_add_test(tcase, below_the_stack_pointer);
+#if defined(__x86_64__)
+	tcase_add_test(tcase, records_of_libc);
+	tcase_add_test(tcase, half_a_pointer);
+#endif
 	suite_add_tcase(suite, tcase);
 	return run_forked(suite);
 }

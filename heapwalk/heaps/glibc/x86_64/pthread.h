@@ -25,4 +25,8 @@
 #define MU_PTHREAD_ARGUMENT_END 0x650
 #define MU_PTHREAD_RESULT 0x628
 
+/* The newest record to unwind to, and the registers that it begins with. */
+#define MU_PTHREAD_UNWIND_BUF 0x300 /* cleanup_jmp_buf */
+#define MU_JMP_BUF_BYTES 64         /* sizeof(__jmp_buf) */
+
 #endif
