@@ -39,7 +39,7 @@ SRC_KEEPER := $(sort $(wildcard \
 	ptrace/live/process_copy*.c lib/helpers/keeper*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
-	shared_pages.c copy_pause.c oom_score.c guardian.c))
+	shared_pages.c stop_reads.c copy_pause.c oom_score.c guardian.c))
 SRC_MIRROR := $(wildcard heapwalk/memory/mirror*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.

@@ -10,6 +10,7 @@
 #include "lib/helpers/keeper_drop.h"
 #include "lib/helpers/keeper_line.h"
 #include "lib/helpers/urgency.h"
+#include "lib/helpers/worker_threads.h"
 #include "lib/state/room.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -64,6 +65,7 @@ struct keeping {
 	struct mu_forked forked;
 	uint64_t fork_ns; /* that a copy will take, about */
 	bool parted;      /* the copy has no files of the process any more */
+	struct mu_worker_threads threads; /* they share reading in the stop */
 };
 
 static int
@@ -343,6 +345,7 @@ open_copy(struct keeping *keeping)
 	pid_t pid = keeping->work->copy.pid;
 	enum mu_status status = MU_OK;
 
+	mu_shared_pages_take_rest(&keeping->result->shared);
 	if (!keeping->room.tight && !keeping->parted)
 		status = mu_process_copy_settle(&keeping->work->copy,
 		    keeping->asked->deadline_ns, &keeping->result->why);
@@ -397,7 +400,10 @@ look_at_locks(struct keeping *keeping)
 	    : MU_OK;
 }
 
-/* What will be read beside a copy, as far as it fits into the stop. */
+/* What is read of that which does not fit into the stop. */
+#define LITTLE ((size_t)16 << 20)
+
+/* What will be read beside a copy. */
 static size_t
 expect_beside(struct keeping *keeping)
 {
@@ -413,7 +419,8 @@ expect_beside(struct keeping *keeping)
 	    mu_shared_pages_expect(shared, most) + keeping->forked.left_out;
 	if (beside < keeping->asked->expected)
 		beside = keeping->asked->expected;
-	return beside < most ? beside : most;
+	shared->expected = beside;
+	return beside < most ? beside : LITTLE;
 }
 
 static void
@@ -422,6 +429,35 @@ touch_arena(struct keeping *keeping, size_t num_threads)
 	mu_arena_touch(&keeping->work->arena,
 	    ARENA_TOUCHED + num_threads * ARENA_OF_THREAD +
 		expect_beside(keeping));
+}
+
+/* For so much more threads are started, and so many: memory has no more. */
+#define READ_BY_MORE ((size_t)32 << 20)
+#define READERS_MAX 4
+
+static void
+be_urgent(void *ctx, unsigned worker)
+{
+	struct mu_urgency urgency;
+
+	(void)ctx;
+	if (worker > 0)
+		mu_urgency_raise(&urgency);
+}
+
+/* They are there, and are urgent, before the stop. */
+static void
+start_readers(struct keeping *keeping)
+{
+	struct mu_shared_pages *shared = &keeping->result->shared;
+	unsigned count = mu_workers_count(keeping->asked->workers);
+
+	if (shared->expected < READ_BY_MORE)
+		return;
+	mu_worker_threads_open(
+	    &keeping->threads, count < READERS_MAX ? count : READERS_MAX);
+	shared->workers = &keeping->threads.workers;
+	mu_workers_run(shared->workers, count, be_urgent, NULL);
 }
 
 static __attribute__((noinline)) void
@@ -612,6 +648,7 @@ take(struct keeping *keeping)
 		threads.code.at.back =
 		    mu_remote_code_back(mu_proc_living(keeping->asked->target));
 		touch_arena(keeping, threads.count);
+		start_readers(keeping);
 		touch_stack();
 		status = stop_and_take(keeping, &threads, &files);
 	}

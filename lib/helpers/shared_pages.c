@@ -6,6 +6,7 @@
 #include "heapwalk/memory/pages.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
+#include "lib/helpers/stop_reads.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
@@ -37,19 +38,24 @@
  */
 #define BLINDLY ((size_t)4 << 20)
 
-#define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
-
 struct mu_known_run {
 	uint64_t key;   /* 0: unused */
 	uint64_t pages; /* a bit for each that was found */
 };
 
-/* Of the stop; or before it, to count only. */
+enum taking_when {
+	BEFORE_STOP, /* bytes are counted only */
+	IN_STOP,
+	AFTER_STOP, /* pages are listed only */
+};
+
 struct taking {
 	struct mu_shared_pages *pages;
-	uint64_t end_ns, last_ns;
-	bool counts;
-	size_t counted; /* bytes */
+	enum taking_when when;
+	uint64_t begin_ns, end_ns, last_ns; /* of the stop */
+	bool over;                          /* it has no more time */
+	size_t counted;                     /* bytes */
+	struct mu_stop_reads reads;
 };
 
 /* One copy that is asked; VEC is in its memory. */
@@ -259,48 +265,56 @@ add_part(struct mu_shared_pages *pages, struct mu_range range,
 		pages->unasked += mu_range_size(range);
 }
 
-/* The page at ADDRESS is there, but for the process alone: memfd_secret(). */
+/*
+ * Will there be time for all of it, at the rate so far? What cannot be complete
+ * need not make the stop long. The rate goes up and down with the load: half as
+ * much again may yet do.
+ */
 static bool
-is_secret(const struct mu_shared_pages *pages, uintptr_t address)
+has_time(const struct taking *taking)
 {
-	uint64_t entry = 0;
+	const struct mu_shared_pages *pages = taking->pages;
+	size_t done = pages->taken - taking->reads.bytes;
+	uint64_t now = mu_sys_now_ns();
+	double rest, rate;
 
-	return mu_sys_pread(pages->pagemap, &entry, sizeof(entry),
-		   address / pages->page_size * sizeof(entry)) ==
-	    sizeof(entry) &&
-	    entry >> PRESENT_OR_SWAPPED != 0;
+	if (done < ALWAYS)
+		return now < taking->last_ns;
+	if (now >= taking->end_ns || pages->expected <= done)
+		return now < taking->end_ns;
+	rest = (double)(pages->expected - done);
+	rate = (double)done / (double)(now - taking->begin_ns + 1);
+	return rest / rate <= (double)(taking->end_ns - now) * 3 / 2;
+}
+
+/* Memory for RANGE, if it is to be read; NULL: it is not. */
+static char *
+room_for(struct taking *taking, struct mu_range range)
+{
+	struct mu_shared_pages *pages = taking->pages;
+	size_t size = mu_range_size(range);
+	char *bytes = NULL;
+
+	if (taking->when == IN_STOP && !taking->over &&
+	    pages->taken + size <= pages->limit && has_time(taking))
+		bytes = mu_arena_alloc(pages->arena, size, 1);
+	if (bytes == NULL) {
+		taking->over = true;
+		pages->changing += size;
+	} else
+		pages->taken += size;
+	return bytes;
 }
 
 /* RANGE, as it is now. What a copy has no part of is LIVE later on. */
 static void
 read_range(struct taking *taking, struct mu_range range, bool live)
 {
-	struct mu_shared_pages *pages = taking->pages;
-	size_t size = mu_range_size(range), done = 0;
-	char *bytes = NULL;
-	ssize_t n;
+	char *bytes = room_for(taking, range);
 
-	if (pages->taken + size <= pages->limit &&
-	    mu_sys_now_ns() <
-		(pages->taken < ALWAYS ? taking->last_ns : taking->end_ns))
-		bytes = mu_arena_alloc(pages->arena, size, 1);
-	if (bytes == NULL)
-		pages->changing += size;
-	else
-		pages->taken += size;
-	while (bytes != NULL && done < size) {
-		n = mu_sys_vm_read(
-		    pages->tid, bytes + done, size - done, range.begin + done);
-		if (n <= 0)
-			n = mu_sys_pread(pages->memory, bytes + done,
-			    size - done, range.begin + done);
-		if (n == -EINTR)
-			continue;
-		/* Of a page that cannot be read nothing is known. */
-		pages->unread += n <= 0 && is_secret(pages, range.begin + done);
-		done += n > 0 ? (size_t)n : pages->page_size;
-	}
-	add_part(pages, range, bytes, live);
+	if (bytes != NULL)
+		mu_stop_reads_add(&taking->reads, range, bytes);
+	add_part(taking->pages, range, bytes, live);
 }
 
 /* The front of REST that is not known yet, as far as STEP; cut off from it. */
@@ -326,6 +340,14 @@ next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	return mu_range_size(*range) > 0;
 }
 
+/* Is it to be left at that, and gone on with after the stop? */
+static bool
+is_left(const struct taking *taking)
+{
+	return taking->when == IN_STOP && taking->over;
+}
+
+/* From pages->from on; if there is no more time that is where it was left. */
 static void
 take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 {
@@ -337,15 +359,22 @@ take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 	/* All that it has touched, also of a private mapping. */
 	looked_at.shared = true;
 	mu_pages_of(&touched, pages->pagemap, pages->page_size);
+	if (pages->from > rest.begin)
+		rest.begin = pages->from;
 	while (rest.begin < rest.end &&
 	    mu_pages_next(&touched, &looked_at, rest, &part)) {
 		rest.begin = part.end;
 		while (next_unknown(pages, mapping, &part, &range)) {
 			taking->counted += mu_range_size(range);
-			if (!taking->counts)
+			if (taking->when != BEFORE_STOP)
 				read_range(taking, range, live);
+			if (is_left(taking)) {
+				pages->from = part.begin;
+				return;
+			}
 		}
 	}
+	pages->from = 0;
 }
 
 /* Of many pages it is touched by now, which saves time in the stop. */
@@ -365,7 +394,7 @@ forget_known(struct mu_shared_pages *pages)
 size_t
 mu_shared_pages_expect(struct mu_shared_pages *pages, size_t most)
 {
-	struct taking taking = { .pages = pages, .counts = true };
+	struct taking taking = { .pages = pages, .when = BEFORE_STOP };
 	size_t i, unasked = pages->unasked;
 
 	if (pages->max_parts == 0)
@@ -386,35 +415,72 @@ is_missing(const struct mu_shared_pages *pages, uintptr_t address)
 	return missing != NULL && mu_range_has(missing->range, address);
 }
 
+static void
+take_number(struct taking *taking, size_t number)
+{
+	struct mu_shared_pages *pages = taking->pages;
+	size_t num = pages->num_mappings;
+	const struct mu_mapping *mapping = number < num
+	    ? &pages->mappings[number]
+	    : &pages->missing[number - num];
+	bool large = mu_range_size(mapping->range) > SMALL;
+
+	if (large != (pages->round == 1) ||
+	    (number < num && is_missing(pages, mapping->range.begin)))
+		return;
+	take_mapping(taking, mapping,
+	    number >= num ||
+		mu_ranges_has(&pages->wiped, mapping->range.begin));
+}
+
+/* All of them, or until there is no more time. */
+static void
+take(struct taking *taking)
+{
+	struct mu_shared_pages *pages = taking->pages;
+	size_t count = pages->num_mappings + pages->num_missing;
+
+	for (; pages->round < 2 && pages->max_parts > 0; pages->round++) {
+		for (; pages->next < count; pages->next++) {
+			take_number(taking, pages->next);
+			if (is_left(taking))
+				return;
+		}
+		pages->next = 0;
+	}
+}
+
 void
 mu_shared_pages_take(
     struct mu_shared_pages *pages, uint64_t end_ns, uint64_t last_ns)
 {
 	struct taking taking = {
 		.pages = pages,
+		.when = IN_STOP,
+		.begin_ns = mu_sys_now_ns(),
 		.end_ns = end_ns,
 		.last_ns = last_ns,
+		.reads = {
+			.tid = pages->tid,
+			.memory = pages->memory,
+			.pagemap = pages->pagemap,
+			.page_size = pages->page_size,
+			.workers = pages->workers,
+		},
 	};
-	uint64_t begin_ns = mu_sys_now_ns();
-	const struct mu_mapping *mapping;
-	size_t i, round, num = pages->num_mappings;
 
-	for (round = 0; round < 2 && pages->max_parts > 0; round++) {
-		for (i = 0; i < num + pages->num_missing; i++) {
-			mapping = i < num ? &pages->mappings[i]
-					  : &pages->missing[i - num];
-			if ((mu_range_size(mapping->range) > SMALL) !=
-				(round == 1) ||
-			    (i < num &&
-				is_missing(pages, mapping->range.begin)))
-				continue;
-			take_mapping(&taking, mapping,
-			    i >= num ||
-				mu_ranges_has(
-				    &pages->wiped, mapping->range.begin));
-		}
-	}
-	pages->taken_ns = mu_sys_now_ns() - begin_ns;
+	take(&taking);
+	mu_stop_reads_run(&taking.reads);
+	pages->unread += taking.reads.unread;
+	pages->taken_ns = mu_sys_now_ns() - taking.begin_ns;
+}
+
+void
+mu_shared_pages_take_rest(struct mu_shared_pages *pages)
+{
+	struct taking taking = { .pages = pages, .when = AFTER_STOP };
+
+	take(&taking);
 }
 
 static int

@@ -16,15 +16,18 @@
 #include "ptrace/live/process_copy.h"
 
 struct mu_known_run;
+struct mu_workers;
 
 struct mu_shared_pages {
 	/* Set by the caller. */
 	pid_t tid;           /* a thread of the process that lives */
 	int memory, pagemap; /* of the process */
 	size_t page_size;
-	size_t limit;           /* bytes that are read at most */
-	bool ask_wiped;         /* look for MADV_WIPEONFORK, too */
-	struct mu_arena *arena; /* of all that is found */
+	size_t limit;    /* bytes that are read at most */
+	bool ask_wiped;  /* look for MADV_WIPEONFORK, too */
+	size_t expected; /* bytes that there are to be read; 0: not known */
+	struct mu_workers *workers; /* who shares the reading; may be NULL */
+	struct mu_arena *arena;     /* of all that is found */
 
 	/* What was found. */
 	struct mu_mirror_part *parts; /* by address after ..._complete() */
@@ -43,7 +46,9 @@ struct mu_shared_pages {
 	struct mu_mapping
 	    *missing; /* that the copy does not have, by address */
 	size_t num_missing;
-	struct mu_ranges wiped;     /* that are zeros in the copy */
+	size_t round, next;     /* where the taking was left: this mapping */
+	uintptr_t from;         /* from there on; 0: from its begin */
+	struct mu_ranges wiped; /* that are zeros in the copy */
 	struct mu_known_run *known; /* pages of files that were read */
 	size_t num_known;
 };
@@ -72,10 +77,17 @@ enum mu_status mu_shared_pages_compare(
  * During the stop, until END_NS (CLOCK_MONOTONIC), or LAST_NS for the first 16
  * MiB: read what the process has touched. Small mappings come first. Pages of a
  * file that are mapped twice are read once: only one of the mappings shows
- * them.
+ * them. Ends earlier if END_NS will come long before all is read, at the rate
+ * so far, or if there is no more memory.
  */
 void mu_shared_pages_take(
     struct mu_shared_pages *pages, uint64_t end_ns, uint64_t last_ns);
+
+/*
+ * After the stop: list what was not read. To look for it takes time: 20 ms for
+ * a file of 1 GiB with three mappings.
+ */
+void mu_shared_pages_take_rest(struct mu_shared_pages *pages);
 
 /*
  * Afterwards: what is missing is added to MAPPINGS, those of the copy, in a new

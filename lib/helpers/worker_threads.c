@@ -2,7 +2,7 @@
  * A thread waits for a turn, does its part if it is one of as many as the turn
  * names, and waits for the next.
  *
- * Runs in: sweeper.
+ * Runs in: sweeper, keeper, command.
  */
 #include "lib/helpers/worker_threads.h"
 

@@ -4,7 +4,7 @@
  * Raw clones: they have no separate TLS and run only the sweeper's code.
  * exit_group() by any of them ends all.
  *
- * Runs in: sweeper, command.
+ * Runs in: sweeper, keeper, command.
  */
 #ifndef LIB_HELPERS_WORKER_THREADS_H
 #define LIB_HELPERS_WORKER_THREADS_H

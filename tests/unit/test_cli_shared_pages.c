@@ -10,6 +10,7 @@
 
 #include "heapwalk/memory/available.h"
 #include "lib/helpers/shared_pages.h"
+#include "mu/sys.h"
 #include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)
@@ -79,9 +80,12 @@ START_TEST(pages_once)
 	ck_assert_uint_eq(mu_shared_pages_expect(&pages, SIZE_MAX),
 	    size + mu_shared_pages_expect(&before, SIZE_MAX));
 	ck_assert_uint_eq(mu_shared_pages_expect(&pages, MIB / 2), MIB / 2);
-	/* No time and no room: all of it is only listed. */
+	/* No time and no room: all of it is only listed, and later. */
 	mu_shared_pages_take(&before, 0, 0);
 	mu_shared_pages_take(&pages, 0, 0);
+	ck_assert_uint_le(pages.changing, MIB);
+	mu_shared_pages_take_rest(&before);
+	mu_shared_pages_take_rest(&pages);
 	ck_assert_uint_eq(pages.unasked, 0);
 	ck_assert_uint_eq(pages.taken, 0);
 	ck_assert_uint_eq(pages.changing, size + before.changing);
@@ -94,13 +98,56 @@ START_TEST(pages_once)
 }
 END_TEST
 
+#define LARGE (64 * MIB)
+#define LITTLE (16 * MIB) /* is read before a rate is known */
+
+/* What is read in a stop that may take SPAN ns, of EXPECTED bytes. */
+static size_t
+taken_of(size_t expected, uint64_t span)
+{
+	struct mu_shared_pages pages;
+	uint64_t end_ns;
+	char *views[VIEWS];
+	size_t i, listed = 0;
+
+	mu_arena_open(&arena, 512 * MIB);
+	map_views(views, LARGE);
+	list(&pages);
+	pages.limit = SIZE_MAX / 2;
+	pages.expected = expected;
+	end_ns = mu_sys_now_ns() + span;
+	mu_shared_pages_take(&pages, end_ns, end_ns);
+	mu_shared_pages_take_rest(&pages);
+	ck_assert_uint_ge(pages.taken + pages.changing, LARGE);
+	for (i = 0; i < pages.num_parts; i++)
+		listed += mu_range_size(pages.parts[i].range);
+	ck_assert_uint_eq(listed, pages.taken + pages.changing);
+	unmap_views(views, LARGE);
+	close(pages.memory);
+	close(pages.pagemap);
+	mu_arena_close(&arena);
+	return pages.taken;
+}
+
+/* What cannot be read in time is not begun. */
+START_TEST(foreseen)
+{
+	ck_assert_uint_ge(taken_of(0, 100 * MU_NS_PER_SEC), LARGE);
+	ck_assert_uint_ge(taken_of(LARGE, 100 * MU_NS_PER_SEC), LARGE);
+	ck_assert_uint_le(
+	    taken_of((size_t)1 << 50, 100 * MU_NS_PER_SEC), 2 * LITTLE);
+}
+END_TEST
+
 int
 main(void)
 {
 	Suite *suite = suite_create("shared_pages");
 	TCase *tcase = tcase_create("shared_pages");
 
+	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, pages_once, 0, 2);
+	tcase_add_test(tcase, foreseen);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
