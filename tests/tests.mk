@@ -247,7 +247,7 @@ check-valgrind: $(UNIT_VALGRIND) ## unit tests under Valgrind
 		"valgrind -q --error-exitcode=9" $(UNIT_VALGRIND)
 
 # What runs in the program's own threads. Collector and sweeper are other
-# processes, and who is parked may be anywhere in the sanitizer's own code.
+# processes, and a thread stopped by signal may be anywhere in the sanitizer's own code.
 UNIT_TSAN := $(addprefix $(BUILD)/tests/unit/test_, original_threads \
 	library_state options options_help options_reach options_signal arena \
 	text report_text reference_text leak_pipe why_pipe candidates mark_workers \

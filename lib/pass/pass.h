@@ -98,7 +98,7 @@ struct mu_pass {
 	bool blocked;      /* a thread blocks every signal, for a moment? */
 	int stop;          /* enum MemunreachableStop */
 	unsigned tries;    /* how often the threads were to be stopped */
-	bool abandoned;    /* a parked thread still uses the arena */
+	bool abandoned;    /* a thread in the handler still uses the arena */
 
 	/* memory that a fork leaves out (lib/state/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */

@@ -4,7 +4,7 @@
 
 #include "lib/helpers/collector.h"
 #include "lib/pass/halted_capture.h"
-#include "lib/pass/parked_capture.h"
+#include "lib/pass/signal_capture.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/library.h"
 #include "mu/sys.h"
@@ -64,10 +64,10 @@ by_signal(struct mu_pass *pass)
 
 	mu_pass_stop_within(pass, PROBE_NS);
 	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
-	status = mu_probe_parking(pass->stop_ns, &pass->why);
+	status = mu_probe_signal_stop(pass->stop_ns, &pass->why);
 	if (status != MU_OK)
 		return status;
-	status = mu_parked_capture(pass);
+	status = mu_signal_capture(pass);
 	pass->blocked = status == MU_ERR_SIGNALS_BLOCKED;
 	return status;
 }

@@ -77,9 +77,9 @@ rehearse(int signo)
 	mu_frame_bases(bases);
 }
 
-/* To be parked and to go on, alone: the calls that no other step makes. */
+/* To be stopped by signal and continue, alone: the calls that no other step makes. */
 static void
-try_parking(void)
+try_signal_stop(void)
 {
 	const struct mu_signal_action action = {
 		.handler = (void *)rehearse,
@@ -187,13 +187,13 @@ mu_probe_deadly(bool always, uint64_t deadline_ns)
 }
 
 enum mu_status
-mu_probe_parking(uint64_t deadline_ns, struct mu_why *why)
+mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why)
 {
 	int end;
 
 	if (own_number("\nSeccomp:") <= 0)
 		return MU_OK;
-	end = try_in_child(try_parking, deadline_ns);
+	end = try_in_child(try_signal_stop, deadline_ns);
 	if (end == 0)
 		return MU_OK;
 	/* Refused instead, rt_sigreturn() goes on nowhere. */

@@ -36,6 +36,6 @@ bool mu_probe_deadly(bool always, uint64_t deadline_ns);
  * kill for the rest. Asked of a child if this thread has a filter; that costs
  * a fork, beside the running program. MU_ERR_NO_PERMISSION: it died of that.
  */
-enum mu_status mu_probe_parking(uint64_t deadline_ns, struct mu_why *why);
+enum mu_status mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why);
 
 #endif

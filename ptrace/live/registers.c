@@ -203,22 +203,22 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 }
 
 enum mu_status
-mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
+mu_registers_of_frame(struct mu_thread *thread, const struct mu_signal_thread *stopped,
     const struct mu_frame_layout *layout, struct mu_words *words,
     struct mu_why *why)
 {
 	uintptr_t general[MU_PRSTATUS_WORDS], *room;
-	enum mu_status status = reserve_thread(parked->tid, words, why);
+	enum mu_status status = reserve_thread(stopped->tid, words, why);
 	size_t bytes;
 
 	if (status != MU_OK)
 		return status;
-	mu_frame_general(parked->frame, parked->bases, general);
+	mu_frame_general(stopped->frame, stopped->bases, general);
 	*thread = (struct mu_thread) {
-		.tid = parked->tid,
+		.tid = stopped->tid,
 		.sp = general[MU_PRSTATUS_SP],
 		.pc = general[MU_PRSTATUS_PC],
-		.tp = parked->bases[0],
+		.tp = stopped->bases[0],
 		.first_value = words->count,
 		.call = -1,
 		.argument = general[MU_PRSTATUS_ARGUMENT],
@@ -226,7 +226,7 @@ mu_registers_of_parked(struct mu_thread *thread, const struct mu_parked *parked,
 	add_general(general, words);
 	room = words->words + words->count;
 	bytes = mu_frame_vector(
-	    parked->frame, layout, room, VECTOR_WORDS * sizeof(*room));
+	    stopped->frame, layout, room, VECTOR_WORDS * sizeof(*room));
 	words->count += mu_words_filter(
 	    room, bytes / sizeof(*room), new_places(words), MU_PLACE_VECTOR);
 	thread->num_values = words->count - thread->first_value;

@@ -9,7 +9,7 @@
 #include "heapwalk/subject/snapshot.h"
 #include "mu/arena.h"
 #include "mu/status.h"
-#include "ptrace/live/parked.h"
+#include "ptrace/live/signal_threads.h"
 
 /* A growing array of words; lives in the arena. */
 struct mu_words {
@@ -50,11 +50,11 @@ enum mu_status mu_registers_read(struct mu_thread *thread, pid_t tid,
     bool *busy, struct mu_words *words, struct mu_why *why);
 
 /*
- * The same of a thread of our own that is parked in a signal handler. LAYOUT:
+ * The same of a thread of our own that waits in the handler of a stop by signal. LAYOUT:
  * of this machine's frames. Runs in: original.
  */
-enum mu_status mu_registers_of_parked(struct mu_thread *thread,
-    const struct mu_parked *parked, const struct mu_frame_layout *layout,
+enum mu_status mu_registers_of_frame(struct mu_thread *thread,
+    const struct mu_signal_thread *stopped, const struct mu_frame_layout *layout,
     struct mu_words *words, struct mu_why *why);
 
 #endif

@@ -55,9 +55,9 @@ read_stopped(const void *source, struct reading *reading)
 
 /* The kernel tells it in each frame: save_altstack_ex() in kernel/signal.c. */
 static bool
-add_alternate_stack(const struct mu_parked *parked, struct mu_words *held)
+add_alternate_stack(const struct mu_signal_thread *stopped, struct mu_words *held)
 {
-	const stack_t *stack = &parked->frame->uc_stack;
+	const stack_t *stack = &stopped->frame->uc_stack;
 	uintptr_t begin = (uintptr_t)stack->ss_sp;
 
 	return (stack->ss_flags & SS_DISABLE) != 0 ||
@@ -65,21 +65,21 @@ add_alternate_stack(const struct mu_parked *parked, struct mu_words *held)
 }
 
 static enum mu_status
-read_parked(const void *source, struct reading *reading)
+read_signal_stop(const void *source, struct reading *reading)
 {
-	const struct mu_parking *parking = source;
-	struct mu_parked_cursor at = mu_parked_first(parking);
+	const struct mu_signal_stop *stop = source;
+	struct mu_signal_thread_cursor at = mu_signal_thread_first(stop);
 	enum mu_status status = MU_OK;
-	const struct mu_parked *parked;
+	const struct mu_signal_thread *stopped;
 
-	while (status == MU_OK && (parked = mu_parked_next(&at)) != NULL) {
-		if (mu_parked_state(parked) != MU_PARKED_HERE)
+	while (status == MU_OK && (stopped = mu_signal_thread_next(&at)) != NULL) {
+		if (mu_signal_thread_state(stopped) != MU_SIGNAL_THREAD_HERE)
 			continue;
 		status =
-		    mu_registers_of_parked(&reading->threads[reading->count],
-			parked, &parking->layout, reading->words, reading->why);
+		    mu_registers_of_frame(&reading->threads[reading->count],
+			stopped, &stop->layout, reading->words, reading->why);
 		if (status == MU_OK &&
-		    !add_alternate_stack(parked, reading->held))
+		    !add_alternate_stack(stopped, reading->held))
 			status = mu_why(reading->why, MU_ERR_NO_MEMORY,
 			    "no memory for alternate stacks");
 		reading->count++;
@@ -210,11 +210,11 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
 }
 
 enum mu_status
-mu_snapshot_parked(struct mu_snapshot *snap, const struct mu_parking *parking,
+mu_snapshot_signal_stop(struct mu_snapshot *snap, const struct mu_signal_stop *stop,
     const struct mu_kernel_files *files, struct mu_arena *arena,
     struct mu_why *why)
 {
-	return take(snap, parking->pid, parking->count, read_parked, parking,
+	return take(snap, stop->pid, stop->count, read_signal_stop, stop,
 	    files, arena, why);
 }
 

@@ -11,7 +11,7 @@
 #include "mu/status.h"
 #include "ptrace/live/halt.h"
 #include "ptrace/live/kernel_values.h"
-#include "ptrace/live/parked.h"
+#include "ptrace/live/signal_threads.h"
 #include "ptrace/live/threads.h"
 
 /*
@@ -30,9 +30,9 @@ enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
     const struct mu_threads *threads, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
-/* The same of our own process, its threads parked. Runs in: original. */
-enum mu_status mu_snapshot_parked(struct mu_snapshot *snap,
-    const struct mu_parking *parking, const struct mu_kernel_files *files,
+/* The same of our own process, its threads stopped by signal. Runs in: original. */
+enum mu_status mu_snapshot_signal_stop(struct mu_snapshot *snap,
+    const struct mu_signal_stop *stop, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
 /*

@@ -47,8 +47,8 @@ start_idle(pthread_t *threads, int count)
 START_TEST(stop_no_thread)
 {
 	must_park();
-	ck_assert_uint_eq(parking.count, 0);
-	ck_assert_uint_eq(parking.begin_ns, 0);
+	ck_assert_uint_eq(signal_stop.count, 0);
+	ck_assert_uint_eq(signal_stop.begin_ns, 0);
 	take_parked();
 	ck_assert_uint_eq(snap.num_threads, 0);
 	ck_assert_uint_gt(snap.num_mappings, 5);
@@ -58,9 +58,9 @@ END_TEST
 
 START_TEST(release_nothing)
 {
-	struct mu_parking nothing = { 0 };
+	struct mu_signal_stop nothing = { 0 };
 
-	ck_assert(mu_parking_release(&nothing));
+	ck_assert(mu_signal_stop_release(&nothing));
 }
 END_TEST
 
@@ -71,7 +71,7 @@ START_TEST(stop_some)
 
 	start_idle(threads, count);
 	must_park();
-	ck_assert_uint_eq(parking.count, (size_t)count);
+	ck_assert_uint_eq(signal_stop.count, (size_t)count);
 	take_parked();
 	ck_assert_uint_eq(snap.num_threads, (size_t)count);
 	for (i = 0; i < count; i++) {
@@ -150,7 +150,7 @@ START_TEST(thread_churn)
 		    parked_spawn(start_for_ever, (void *)(intptr_t)(i % 2));
 	for (i = 0; i < parked_rounds(200); i++) {
 		must_park();
-		ck_assert_uint_ge(parking.count, 3);
+		ck_assert_uint_ge(signal_stop.count, 3);
 		created = parked_get(&ended);
 		take_parked();
 		ck_assert_uint_ge(snap.num_threads, 3);
@@ -197,13 +197,13 @@ START_TEST(never_released)
 
 	counter_start(&counter);
 	ck_assert_int_eq(park_for(PATIENCE_NS, 300 * NS_PER_MS), MU_OK);
-	ck_assert(mu_parking_is_full(&parking));
+	ck_assert(mu_signal_stop_is_full(&signal_stop));
 	before = counter_value(&counter);
 	mu_sys_sleep_ns(20 * NS_PER_MS);
 	ck_assert_uint_eq(counter_value(&counter), before);
 	counter_must_go_on(&counter);
-	ck_assert(!mu_parking_is_full(&parking));
-	ck_assert_int_eq(parked_thread(counter.tid)->state, MU_PARKED_LEFT);
+	ck_assert(!mu_signal_stop_is_full(&signal_stop));
+	ck_assert_int_eq(parked_thread(counter.tid)->state, MU_SIGNAL_THREAD_LEFT);
 	unpark();
 	must_park();
 	unpark();

@@ -123,7 +123,7 @@ START_TEST(default_action)
 		/* Ours alone never do. */
 		for (status = 0; status < 50; status++) {
 			must_use(33);
-			ck_assert_int_eq(parking.signo, 33);
+			ck_assert_int_eq(signal_stop.signo, 33);
 		}
 		must_park();
 		syscall(SYS_tgkill, getpid(), counter.tid, 33);

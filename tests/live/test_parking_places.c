@@ -41,10 +41,10 @@ look_in_child(void)
 	parked_await(&own.tid, 1);
 	mu_arena_open(&arena, (size_t)1 << 30);
 	mu_sys_block_signals(&parked_mask);
-	if (mu_parking_stop(&parking, getpid(), mu_sys_gettid(), &arena,
+	if (mu_signal_stop_take(&signal_stop, getpid(), mu_sys_gettid(), &arena,
 		mu_sys_now_ns() + PATIENCE_NS, mu_sys_now_ns() + PATIENCE_NS,
 		&why) != MU_OK ||
-	    parking.count != 1 || !mu_parking_release(&parking))
+	    signal_stop.count != 1 || !mu_signal_stop_release(&signal_stop))
 		_exit(1);
 	mu_sys_restore_signals(&parked_mask);
 	for (i = 0; i < 2; i++) {
@@ -87,10 +87,10 @@ park_and_go_on(void)
 	bool full, released;
 
 	mu_sys_block_signals(&parked_mask);
-	status = mu_parking_stop(&parking, mu_sys_getpid(), mu_sys_gettid(),
+	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
 	    &arena, now + PATIENCE_NS, now + 2 * PATIENCE_NS, &why);
-	full = status == MU_OK && mu_parking_is_full(&parking);
-	released = mu_parking_release(&parking);
+	full = status == MU_OK && mu_signal_stop_is_full(&signal_stop);
+	released = mu_signal_stop_release(&signal_stop);
 	mu_sys_restore_signals(&parked_mask);
 	ck_assert_msg(
 	    status == MU_OK, "%s: %s", mu_status_name(status), why.words);
@@ -169,7 +169,7 @@ START_TEST(vfork_in_the_middle)
 	ck_assert_int_eq(handled, 0);
 	signal(SIGURG, SIG_DFL);
 	must_park();
-	ck_assert_int_eq(parking.signo, SIGURG);
+	ck_assert_int_eq(signal_stop.signo, SIGURG);
 	unpark();
 	counter_end(&counter);
 }
@@ -195,7 +195,7 @@ stop_while_another_execs(int nap)
 	for (;;) {
 		if (park_for(PATIENCE_NS, PATIENCE_NS) != MU_OK)
 			continue;
-		mu_parking_release(&parking);
+		mu_signal_stop_release(&signal_stop);
 		mu_sys_restore_signals(&parked_mask);
 	}
 }
@@ -280,8 +280,8 @@ stop_in_storm(void *(*storm)(void *), int signo)
 	for (from = 0; from < parked_rounds(100); from++) {
 		must_park();
 		/* Who is in glibc's handler blocks the one for a moment. */
-		ck_assert(parking.signo == signo ||
-		    (parking.signo == 32 && signo == 33));
+		ck_assert(signal_stop.signo == signo ||
+		    (signal_stop.signo == 32 && signo == 33));
 		unpark();
 		mu_arena_close(&arena);
 		parked_await(&ready, from / 2);

@@ -41,7 +41,7 @@ START_TEST(thread_without_tls)
 	parked_await(&ready, 1);
 	for (i = 0; i < 20; i++) {
 		must_park();
-		ck_assert_uint_eq(parking.count, 1);
+		ck_assert_uint_eq(signal_stop.count, 1);
 		take_parked();
 		ck_assert_uint_eq(snap.threads[0].tp, 0);
 		unpark();
@@ -79,7 +79,7 @@ START_TEST(alternate_stack)
 {
 	intptr_t flags = _i == 0 ? 0 : (intptr_t)(1u << 31); /* AUTODISARM */
 	pthread_t thread = parked_spawn(with_alternate_stack, (void *)flags);
-	const struct mu_parked *parked;
+	const struct mu_signal_thread *parked;
 	void *memory;
 	uintptr_t frame;
 	int i;
@@ -162,7 +162,7 @@ outlive(void *leader)
 	for (i = 0; i < 5; i++) {
 		if (park_for(PATIENCE_NS, PATIENCE_NS) != MU_OK)
 			_exit(1);
-		mu_parking_release(&parking);
+		mu_signal_stop_release(&signal_stop);
 		mu_sys_restore_signals(&parked_mask);
 	}
 	_exit(0);

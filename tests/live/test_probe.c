@@ -126,12 +126,12 @@ START_TEST(parking_filtered)
 	/* One rung down, unless signals are all that may be used. */
 	if (mu_library.options.stop == MU_STOP_PTRACE)
 		mu_library.options.stop = MU_STOP_AUTO;
-	ck_assert_int_eq(mu_probe_parking(SOON, &why), MU_OK);
+	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why), MU_OK);
 	filter(SECCOMP_RET_ERRNO | EPERM);
 	if (parking_filters[_i].nr != SYS_ptrace)
 		filter_call(
 		    parking_filters[_i].nr, parking_filters[_i].verdict);
-	ck_assert_int_eq(mu_probe_parking(SOON, &why),
+	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why),
 	    parking_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
 	/*

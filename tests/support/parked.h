@@ -19,7 +19,7 @@
 
 #include "mu/signal_action.h"
 #include "mu/sys.h"
-#include "ptrace/live/parking.h"
+#include "ptrace/live/signal_stop.h"
 #include "ptrace/live/snapshot.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)
@@ -27,7 +27,7 @@
 #define KERNEL_SIGNALS 64
 
 static struct mu_arena arena;
-static struct mu_parking parking;
+static struct mu_signal_stop signal_stop;
 static struct mu_snapshot snap;
 static struct mu_why why;
 static mu_sigmask parked_mask;
@@ -95,7 +95,7 @@ park_for(uint64_t stop_ns, uint64_t leave_ns)
 
 	read_all_dispositions(parked_before);
 	mu_sys_block_signals(&parked_mask);
-	status = mu_parking_stop(&parking, mu_sys_getpid(), mu_sys_gettid(),
+	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
 	    &arena, now + stop_ns, now + leave_ns, &why);
 	if (status != MU_OK)
 		mu_sys_restore_signals(&parked_mask);
@@ -126,7 +126,7 @@ must_park(void)
 	while (status == MU_ERR_SIGNALS_BLOCKED && mu_sys_now_ns() < end_ns);
 	ck_assert_msg(
 	    status == MU_OK, "%s: %s", mu_status_name(status), why.words);
-	ck_assert(mu_parking_is_full(&parking));
+	ck_assert(mu_signal_stop_is_full(&signal_stop));
 }
 
 static inline void
@@ -136,14 +136,14 @@ must_not_park(enum mu_status expected, uint64_t stop_ns)
 
 	ck_assert_msg(
 	    status == expected, "%s: %s", mu_status_name(status), why.words);
-	ck_assert(mu_parking_release(&parking));
+	ck_assert(mu_signal_stop_release(&signal_stop));
 }
 
 static inline void
 unpark(void)
 {
-	ck_assert(mu_parking_release(&parking));
-	ck_assert(mu_parking_release(&parking));
+	ck_assert(mu_signal_stop_release(&signal_stop));
+	ck_assert(mu_signal_stop_release(&signal_stop));
 	mu_sys_restore_signals(&parked_mask);
 	dispositions_must_be_as_before();
 }
@@ -153,17 +153,17 @@ take_parked(void)
 {
 	memset(&snap, 0, sizeof(snap));
 	ck_assert_int_eq(
-	    mu_snapshot_parked(&snap, &parking, NULL, &arena, &why), MU_OK);
+	    mu_snapshot_signal_stop(&snap, &signal_stop, NULL, &arena, &why), MU_OK);
 	ck_assert_int_eq(mu_snapshot_mappings(&snap, &arena, &why), MU_OK);
 }
 
-static inline struct mu_parked *
+static inline struct mu_signal_thread *
 parked_thread(pid_t tid)
 {
-	struct mu_parked_cursor at = mu_parked_first(&parking);
-	struct mu_parked *thread;
+	struct mu_signal_thread_cursor at = mu_signal_thread_first(&signal_stop);
+	struct mu_signal_thread *thread;
 
-	while ((thread = mu_parked_next(&at)) != NULL)
+	while ((thread = mu_signal_thread_next(&at)) != NULL)
 		if (thread->tid == tid)
 			return thread;
 	ck_abort_msg("no thread %d", tid);
@@ -235,7 +235,7 @@ static inline void
 parked_setup(void)
 {
 	mu_arena_open(&arena, (size_t)1 << 30);
-	memset(&parking, 0, sizeof(parking));
+	memset(&signal_stop, 0, sizeof(signal_stop));
 	memset(&why, 0, sizeof(why));
 }
 

@@ -30,7 +30,7 @@ static inline void
 must_use(int signo)
 {
 	must_park();
-	ck_assert_int_eq(parking.signo, signo);
+	ck_assert_int_eq(signal_stop.signo, signo);
 	unpark();
 	ck_assert_int_eq(handled, 0);
 	counter_must_go_on(&counter);

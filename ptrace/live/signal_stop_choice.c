@@ -1,8 +1,8 @@
-#include "ptrace/live/parking_choice.h"
+#include "ptrace/live/signal_stop_choice.h"
 
 #include <string.h>
 
-#include "ptrace/live/parking_handler.h"
+#include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/proc.h"
 
 /*
@@ -75,9 +75,9 @@ usable(void)
 	mu_sigmask mask = 0;
 	int i;
 
-	for (i = 0; i < MU_PARKING_SIGNALS; i++)
-		if (!mu_parking_is_handled(mu_parking_signals[i]))
-			mask |= mu_signal_bit(mu_parking_signals[i]);
+	for (i = 0; i < MU_SIGNAL_STOP_SIGNALS; i++)
+		if (!mu_signal_stop_is_handled(mu_signal_stop_signals[i]))
+			mask |= mu_signal_bit(mu_signal_stop_signals[i]);
 	return mask;
 }
 
@@ -108,19 +108,19 @@ let_through(pid_t pid, pid_t tid, mu_sigmask mask)
 }
 
 enum mu_status
-mu_parking_look(struct mu_parking *parking, struct mu_why *why)
+mu_signal_stop_look(struct mu_signal_stop *stop, struct mu_why *why)
 {
-	const struct mu_task_list *listing = &parking->listing;
+	const struct mu_task_list *listing = &stop->listing;
 	mu_sigmask mask = usable();
 	size_t i, others = 0;
 	pid_t tid;
 
 	for (i = 0; i < listing->count; i++) {
 		tid = listing->tids[i];
-		if (tid == parking->except)
+		if (tid == stop->except)
 			continue;
 		others++;
-		mask = let_through(parking->pid, tid, mask);
+		mask = let_through(stop->pid, tid, mask);
 		if (mask == 0)
 			return mu_why(why, MU_ERR_SIGNALS_BLOCKED,
 			    "thread %d blocks every signal that could stop it"
@@ -128,7 +128,7 @@ mu_parking_look(struct mu_parking *parking, struct mu_why *why)
 			    " program does not handle)",
 			    tid);
 	}
-	parking->seen = others == 0 ? 0 : mask;
+	stop->seen = others == 0 ? 0 : mask;
 	return MU_OK;
 }
 
@@ -137,38 +137,38 @@ mu_parking_look(struct mu_parking *parking, struct mu_why *why)
  * before we do.
  */
 enum mu_status
-mu_parking_choose(struct mu_parking *parking, struct mu_why *why)
+mu_signal_stop_choose(struct mu_signal_stop *stop, struct mu_why *why)
 {
 	long error = -EBUSY;
 	int i, signo = 0;
 
-	for (i = 0; i < MU_PARKING_SIGNALS && error == -EBUSY; i++) {
-		signo = mu_parking_signals[i];
-		if ((parking->seen & mu_signal_bit(signo)) != 0 &&
-		    !mu_parking_is_handled(signo))
-			error = mu_parking_install(signo);
+	for (i = 0; i < MU_SIGNAL_STOP_SIGNALS && error == -EBUSY; i++) {
+		signo = mu_signal_stop_signals[i];
+		if ((stop->seen & mu_signal_bit(signo)) != 0 &&
+		    !mu_signal_stop_is_handled(signo))
+			error = mu_signal_stop_install(signo);
 	}
 	if (error < 0)
 		return mu_why(why, mu_status_from_errno((int)-error),
 		    "cannot install a handler for signal %d (error %ld)", signo,
 		    -error);
-	parking->signo = signo;
+	stop->signo = signo;
 	return MU_OK;
 }
 
-enum mu_parking_fate
-mu_parking_fate(const struct mu_parking *parking, pid_t tid)
+enum mu_signal_stop_fate
+mu_signal_stop_fate(const struct mu_signal_stop *stop, pid_t tid)
 {
-	mu_sigmask bit = mu_signal_bit(parking->signo);
+	mu_sigmask bit = mu_signal_bit(stop->signo);
 	struct signal_state state;
 
-	if (!read_state(parking->pid, tid, &state))
-		return MU_PARKING_ENDED;
+	if (!read_state(stop->pid, tid, &state))
+		return MU_SIGNAL_STOP_ENDED;
 	if (((state.blocked | state.pending) & bit) == 0)
-		return mu_parking_is_installed(parking->signo)
-		    ? MU_PARKING_LOST
-		    : MU_PARKING_TAKEN;
+		return mu_signal_stop_is_installed(stop->signo)
+		    ? MU_SIGNAL_STOP_LOST
+		    : MU_SIGNAL_STOP_TAKEN;
 	if (state.blocked & state.pending & bit)
-		return MU_PARKING_BLOCKED;
-	return MU_PARKING_COMING;
+		return MU_SIGNAL_STOP_BLOCKED;
+	return MU_SIGNAL_STOP_COMING;
 }

@@ -2,15 +2,15 @@
  * Take the image in the calling thread while all others wait in a signal
  * handler: used if ptrace is refused.
  */
-#ifndef LIB_PASS_PARKED_CAPTURE_H
-#define LIB_PASS_PARKED_CAPTURE_H
+#ifndef LIB_PASS_SIGNAL_CAPTURE_H
+#define LIB_PASS_SIGNAL_CAPTURE_H
 
 #include "lib/pass/pass.h"
 
 /*
- * Park the threads, start the sweeper and let them go: pass->sweeper is set
+ * Stop the threads, start the sweeper and release the threads: pass->sweeper is set
  * when this is MU_OK. Signals must be blocked. Runs in: original.
  */
-enum mu_status mu_parked_capture(struct mu_pass *pass);
+enum mu_status mu_signal_capture(struct mu_pass *pass);
 
 #endif

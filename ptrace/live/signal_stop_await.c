@@ -1,9 +1,9 @@
-#include "ptrace/live/parking_await.h"
+#include "ptrace/live/signal_stop_await.h"
 
 #include "mu/sys.h"
-#include "ptrace/live/parking_choice.h"
-#include "ptrace/live/parking_handler.h"
-#include "ptrace/live/parking_rows.h"
+#include "ptrace/live/signal_stop_choice.h"
+#include "ptrace/live/signal_stop_handler.h"
+#include "ptrace/live/signal_threads_rows.h"
 #include "ptrace/live/proc.h"
 
 /* After this long without all, /proc is asked what became of the missing. */
@@ -15,22 +15,22 @@
  * no rt_tgsigqueueinfo() lets through; but glibc's own handlers obey it.
  */
 long
-mu_parking_send(const struct mu_parking *parking, struct mu_parked *thread)
+mu_signal_stop_send(const struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
 	siginfo_t info = { 0 };
 	long error;
 
-	info.si_signo = parking->signo;
+	info.si_signo = stop->signo;
 	info.si_code = SI_QUEUE;
-	info.si_pid = parking->pid;
+	info.si_pid = stop->pid;
 	info.si_uid = (uid_t)mu_sys0(SYS_getuid);
 	info.si_value.sival_ptr = thread;
-	error = mu_sys4(SYS_rt_tgsigqueueinfo, parking->pid, thread->tid,
-	    parking->signo, (long)&info);
+	error = mu_sys4(SYS_rt_tgsigqueueinfo, stop->pid, thread->tid,
+	    stop->signo, (long)&info);
 	if ((error == -EPERM || error == -ENOSYS) &&
-	    parking->signo < MU_PARKING_GLIBC)
+	    stop->signo < MU_SIGNAL_STOP_GLIBC)
 		error = mu_sys3(
-		    SYS_tgkill, parking->pid, thread->tid, parking->signo);
+		    SYS_tgkill, stop->pid, thread->tid, stop->signo);
 	return error;
 }
 
@@ -41,35 +41,35 @@ mu_parking_send(const struct mu_parking *parking, struct mu_parked *thread)
  * a thread that was started with it blocked always will.
  */
 static enum mu_status
-ask_for_missing(struct mu_parking *parking, bool patience, struct mu_why *why)
+ask_for_missing(struct mu_signal_stop *stop, bool patience, struct mu_why *why)
 {
-	struct mu_parked_cursor at = mu_parked_first(parking);
-	struct mu_parked *thread;
+	struct mu_signal_thread_cursor at = mu_signal_thread_first(stop);
+	struct mu_signal_thread *thread;
 
-	while ((thread = mu_parked_next(&at)) != NULL) {
-		if (mu_parked_state(thread) != MU_PARKED_WANTED)
+	while ((thread = mu_signal_thread_next(&at)) != NULL) {
+		if (mu_signal_thread_state(thread) != MU_SIGNAL_THREAD_WANTED)
 			continue;
-		switch (mu_parking_fate(parking, thread->tid)) {
-		case MU_PARKING_ENDED:
-			mu_parked_give_up(parking, thread);
+		switch (mu_signal_stop_fate(stop, thread->tid)) {
+		case MU_SIGNAL_STOP_ENDED:
+			mu_signal_thread_give_up(stop, thread);
 			break;
-		case MU_PARKING_LOST:
-			parking->pending = true; /* one too many? */
-			mu_parking_send(parking, thread);
+		case MU_SIGNAL_STOP_LOST:
+			stop->pending = true; /* one too many? */
+			mu_signal_stop_send(stop, thread);
 			break;
-		case MU_PARKING_TAKEN:
+		case MU_SIGNAL_STOP_TAKEN:
 			return mu_why(why, MU_ERR_SIGNALS_BLOCKED,
 			    "the program has set its own handler for signal"
 			    " %d since",
-			    parking->signo);
-		case MU_PARKING_BLOCKED:
+			    stop->signo);
+		case MU_SIGNAL_STOP_BLOCKED:
 			if (!patience)
 				return mu_why(why, MU_ERR_SIGNALS_BLOCKED,
 				    "thread %d blocks signal %d, which others"
 				    " were stopped by",
-				    thread->tid, parking->signo);
+				    thread->tid, stop->signo);
 			break;
-		case MU_PARKING_COMING:
+		case MU_SIGNAL_STOP_COMING:
 			break;
 		}
 	}
@@ -77,43 +77,43 @@ ask_for_missing(struct mu_parking *parking, bool patience, struct mu_why *why)
 }
 
 static enum mu_status
-timed_out(const struct mu_parking *parking, struct mu_why *why)
+timed_out(const struct mu_signal_stop *stop, struct mu_why *why)
 {
-	struct mu_parked_cursor at = mu_parked_first(parking);
-	struct mu_parked *thread;
+	struct mu_signal_thread_cursor at = mu_signal_thread_first(stop);
+	struct mu_signal_thread *thread;
 	pid_t tid = 0;
 	int state;
 
-	while ((thread = mu_parked_next(&at)) != NULL)
-		if (mu_parked_state(thread) == MU_PARKED_WANTED)
+	while ((thread = mu_signal_thread_next(&at)) != NULL)
+		if (mu_signal_thread_state(thread) == MU_SIGNAL_THREAD_WANTED)
 			tid = thread->tid;
-	state = mu_proc_state(parking->pid, tid);
+	state = mu_proc_state(stop->pid, tid);
 	return mu_why(why, MU_ERR_TIMEOUT,
 	    "thread %d did not come to its handler of signal %d in time"
 	    " (state %c)" MU_CURE "let it stand still for longer (option"
 	    " max_pause)",
-	    tid, parking->signo, state < 0 ? '?' : state);
+	    tid, stop->signo, state < 0 ? '?' : state);
 }
 
 /* Only the last one to come wakes us. False: it was later than UNTIL_NS. */
 static bool
-wait_until(struct mu_parking *parking, uint64_t until_ns)
+wait_until(struct mu_signal_stop *stop, uint64_t until_ns)
 {
 	int missing;
 
 	while ((missing = __atomic_load_n(
-		    &parking->missing, __ATOMIC_ACQUIRE)) > 0) {
+		    &stop->missing, __ATOMIC_ACQUIRE)) > 0) {
 		if (mu_sys_now_ns() >= until_ns)
 			return false;
 		mu_sys_futex_wait(
-		    &parking->missing, missing, FUTEX_PRIVATE_FLAG, until_ns);
+		    &stop->missing, missing, FUTEX_PRIVATE_FLAG, until_ns);
 	}
 	return true;
 }
 
 enum mu_status
-mu_parking_await(
-    struct mu_parking *parking, uint64_t stop_ns, struct mu_why *why)
+mu_signal_stop_await(
+    struct mu_signal_stop *stop, uint64_t stop_ns, struct mu_why *why)
 {
 	uint64_t slice = FIRST_SLICE_NS, now, left;
 	enum mu_status status = MU_OK;
@@ -121,12 +121,12 @@ mu_parking_await(
 	while (status == MU_OK) {
 		now = mu_sys_now_ns();
 		if (now >= stop_ns)
-			return timed_out(parking, why);
+			return timed_out(stop, why);
 		left = stop_ns - now;
-		if (wait_until(parking, now + (slice < left ? slice : left)))
+		if (wait_until(stop, now + (slice < left ? slice : left)))
 			return MU_OK;
 		status =
-		    ask_for_missing(parking, slice < LONGEST_SLICE_NS / 2, why);
+		    ask_for_missing(stop, slice < LONGEST_SLICE_NS / 2, why);
 		if (slice < LONGEST_SLICE_NS)
 			slice *= 2;
 	}

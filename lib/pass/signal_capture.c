@@ -3,67 +3,67 @@
  * read whatever its dumpable flag, its user ids or a hidepid say, and a
  * process that shares the memory would have nothing else to do.
  */
-#include "lib/pass/parked_capture.h"
+#include "lib/pass/signal_capture.h"
 
 #include "lib/pass/own_image.h"
 #include "lib/state/allocator_freeze.h"
 #include "lib/state/caller.h"
 #include "lib/state/left_out.h"
 #include "mu/sys.h"
-#include "ptrace/live/parking.h"
+#include "ptrace/live/signal_stop.h"
 #include "ptrace/live/pause.h"
 #include "ptrace/live/snapshot.h"
 
 static enum mu_status
-take_image(struct mu_pass *pass, struct mu_parking *parking)
+take_image(struct mu_pass *pass, struct mu_signal_stop *stop)
 {
 	enum mu_status status = mu_caller_add(pass);
 
 	/* Files of /proc opened before would be descriptors of the program. */
 	if (status == MU_OK)
-		status = mu_snapshot_parked(
-		    &pass->snap, parking, NULL, &pass->arena, &pass->why);
+		status = mu_snapshot_signal_stop(
+		    &pass->snap, stop, NULL, &pass->arena, &pass->why);
 	if (status == MU_OK)
 		status = mu_own_image_take(pass);
-	if (status == MU_OK && !mu_parking_is_full(parking))
+	if (status == MU_OK && !mu_signal_stop_is_full(stop))
 		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
 		    "the image was not taken before the threads went on");
 	return status;
 }
 
 enum mu_status
-mu_parked_capture(struct mu_pass *pass)
+mu_signal_capture(struct mu_pass *pass)
 {
-	struct mu_parking *parking;
+	struct mu_signal_stop *stop;
 	enum mu_status status;
 
 	/* Not on our stack: a thread that is held up may leave it late. */
-	parking = mu_arena_alloc(&pass->arena, 1, sizeof(*parking));
-	if (parking == NULL)
+	stop = mu_arena_alloc(&pass->arena, 1, sizeof(*stop));
+	if (stop == NULL)
 		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
 	pass->unasked = 0; /* their frames tell it */
 	mu_left_out_prepare(pass);
-	status = mu_parking_prepare(
-	    parking, pass->pid, pass->tid, &pass->arena, &pass->why);
+	status = mu_signal_stop_prepare(
+	    stop, pass->pid, pass->tid, &pass->arena, &pass->why);
 	if (status == MU_OK)
 		status = mu_pause_await_calm(pass->pid, &pass->why);
 	if (status == MU_OK)
 		status = mu_allocator_freeze(pass);
 	if (status == MU_OK)
-		status = mu_parking_stop_prepared(
-		    parking, pass->stop_ns, pass->deadline_ns, &pass->why);
+		status = mu_signal_stop_run(
+		    stop, pass->stop_ns, pass->deadline_ns, &pass->why);
 	/* There is no other thread: only the calling one waits. */
-	if (parking->begin_ns == 0)
-		parking->begin_ns = mu_sys_now_ns();
+	if (stop->begin_ns == 0)
+		stop->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)
-		status = take_image(pass, parking);
+		status = take_image(pass, stop);
 	/* Now, as who is released may allocate at once. */
 	mu_allocator_thaw(pass);
-	if (!mu_parking_release(parking))
+	if (!mu_signal_stop_release(stop))
 		pass->abandoned = true;
-	pass->pause_ns = parking->end_ns > parking->begin_ns
-	    ? parking->end_ns - parking->begin_ns
+	pass->pause_ns = stop->end_ns > stop->begin_ns
+	    ? stop->end_ns - stop->begin_ns
 	    : 0;
 	mu_own_image_close(pass);
 	return status;

@@ -3,7 +3,7 @@
  * coroutine's stack may be small) with every signal blocked. It uses no TLS: a
  * task that was started by a raw clone() may have none.
  */
-#include "ptrace/live/parking_handler.h"
+#include "ptrace/live/signal_stop_handler.h"
 
 #include <string.h>
 
@@ -14,25 +14,25 @@
  * pthread_cancel(): pthread_sigmask() never blocks them, and their handlers
  * ignore what was not sent by tgkill(), which ours is not.
  */
-const int mu_parking_signals[MU_PARKING_SIGNALS] = { SIGURG, SIGWINCH, 33, 32 };
+const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS] = { SIGURG, SIGWINCH, 33, 32 };
 
 /* What a signal handler must reach. */
 static struct {
 	pid_t pid;                  /* a forked child starts anew */
-	struct mu_parking *current; /* NULL: no stop is in progress */
+	struct mu_signal_stop *current; /* NULL: no stop is in progress */
 	int inside;                 /* futex: handlers that still use it */
 	int owed;  /* a deadly signal arrived during the stop */
 	bool late; /* a thread may arrive after its stop was given up */
-	struct mu_signal_action earlier[MU_PARKING_SIGNALS];
-} lot;
+	struct mu_signal_action earlier[MU_SIGNAL_STOP_SIGNALS];
+} handling;
 
 static int
 index_of(int signo)
 {
 	int i;
 
-	for (i = 0; i < MU_PARKING_SIGNALS - 1; i++)
-		if (mu_parking_signals[i] == signo)
+	for (i = 0; i < MU_SIGNAL_STOP_SIGNALS - 1; i++)
+		if (mu_signal_stop_signals[i] == signo)
 			break;
 	return i;
 }
@@ -42,23 +42,23 @@ index_of(int signo)
  * dropped the cookie, or another's signal came first and took the one place
  * that a standard signal has.
  */
-static struct mu_parked *
-find_thread(const struct mu_parking *parking, const siginfo_t *info, pid_t tid)
+static struct mu_signal_thread *
+find_thread(const struct mu_signal_stop *stop, const siginfo_t *info, pid_t tid)
 {
-	struct mu_parked *cookie = info->si_value.sival_ptr, *thread;
-	struct mu_parked_cursor at = mu_parked_first(parking);
-	struct mu_parked_row *row;
+	struct mu_signal_thread *cookie = info->si_value.sival_ptr, *thread;
+	struct mu_signal_thread_cursor at = mu_signal_thread_first(stop);
+	struct mu_signal_thread_row *row;
 	size_t i;
 
 	for (row = at.row; row != NULL && info->si_code == SI_QUEUE;
 	     row = __atomic_load_n(&row->next, __ATOMIC_ACQUIRE)) {
 		i = ((uintptr_t)cookie - (uintptr_t)row->threads) /
 		    sizeof(*cookie);
-		if (i < MU_PARKED_ROW && cookie == &row->threads[i] &&
+		if (i < MU_SIGNAL_THREAD_ROW && cookie == &row->threads[i] &&
 		    cookie->tid == tid)
 			return cookie;
 	}
-	while ((thread = mu_parked_next(&at)) != NULL)
+	while ((thread = mu_signal_thread_next(&at)) != NULL)
 		if (thread->tid == tid)
 			return thread;
 	return NULL;
@@ -66,36 +66,36 @@ find_thread(const struct mu_parking *parking, const siginfo_t *info, pid_t tid)
 
 /* False: this thread is not expected, or not any more. */
 static bool
-arrive(struct mu_parking *parking, struct mu_parked *thread, void *frame)
+arrive(struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame)
 {
-	int wanted = MU_PARKED_WANTED;
+	int wanted = MU_SIGNAL_THREAD_WANTED;
 
 	if (__atomic_load_n(&thread->state, __ATOMIC_ACQUIRE) != wanted)
 		return false;
 	thread->frame = frame;
 	mu_frame_bases(thread->bases);
 	if (!__atomic_compare_exchange_n(&thread->state, &wanted,
-		MU_PARKED_HERE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		MU_SIGNAL_THREAD_HERE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
 		return false;
-	if (__atomic_sub_fetch(&parking->missing, 1, __ATOMIC_ACQ_REL) == 0)
-		mu_sys_futex_wake(&parking->missing, 1, FUTEX_PRIVATE_FLAG);
+	if (__atomic_sub_fetch(&stop->missing, 1, __ATOMIC_ACQ_REL) == 0)
+		mu_sys_futex_wake(&stop->missing, 1, FUTEX_PRIVATE_FLAG);
 	return true;
 }
 
 static void
-stay(struct mu_parking *parking, struct mu_parked *thread)
+wait_until_released(struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
-	int here = MU_PARKED_HERE;
+	int here = MU_SIGNAL_THREAD_HERE;
 
-	while (__atomic_load_n(&parking->gate, __ATOMIC_ACQUIRE) == 0) {
-		if (mu_sys_now_ns() >= parking->leave_ns) {
+	while (__atomic_load_n(&stop->gate, __ATOMIC_ACQUIRE) == 0) {
+		if (mu_sys_now_ns() >= stop->leave_ns) {
 			__atomic_compare_exchange_n(&thread->state, &here,
-			    MU_PARKED_LEFT, false, __ATOMIC_ACQ_REL,
+			    MU_SIGNAL_THREAD_LEFT, false, __ATOMIC_ACQ_REL,
 			    __ATOMIC_RELAXED);
 			return;
 		}
 		mu_sys_futex_wait(
-		    &parking->gate, 0, FUTEX_PRIVATE_FLAG, parking->leave_ns);
+		    &stop->gate, 0, FUTEX_PRIVATE_FLAG, stop->leave_ns);
 	}
 }
 
@@ -140,8 +140,8 @@ hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
 
 	if (!is_function(earlier)) {
 		if (earlier->handler == (void *)SIG_DFL &&
-		    signo >= MU_PARKING_GLIBC)
-			__atomic_store_n(&lot.owed, signo, __ATOMIC_RELEASE);
+		    signo >= MU_SIGNAL_STOP_GLIBC)
+			__atomic_store_n(&handling.owed, signo, __ATOMIC_RELEASE);
 		return;
 	}
 	handler = (void (*)(int, siginfo_t *, void *))earlier->handler;
@@ -149,30 +149,30 @@ hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
 	handler(signo, info, context);
 }
 
-/* In a forked child the parking is its parent's, and may be unmapped. */
+/* In a forked child the stop is its parent's, and may be unmapped. */
 static void
 on_signal(int signo, siginfo_t *info, void *context)
 {
 	pid_t pid = mu_sys_getpid(), tid = mu_sys_gettid();
 	struct mu_signal_action earlier;
-	struct mu_parking *parking;
-	struct mu_parked *thread = NULL;
+	struct mu_signal_stop *stop;
+	struct mu_signal_thread *thread = NULL;
 
-	__atomic_add_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST);
-	parking = __atomic_load_n(&lot.current, __ATOMIC_SEQ_CST);
-	earlier = lot.earlier[index_of(signo)];
-	if (parking != NULL && lot.pid == pid)
-		thread = find_thread(parking, info, tid);
-	if (thread != NULL && arrive(parking, thread, context))
-		stay(parking, thread);
-	if (__atomic_sub_fetch(&lot.inside, 1, __ATOMIC_SEQ_CST) == 0)
-		mu_sys_futex_wake(&lot.inside, 1, FUTEX_PRIVATE_FLAG);
+	__atomic_add_fetch(&handling.inside, 1, __ATOMIC_SEQ_CST);
+	stop = __atomic_load_n(&handling.current, __ATOMIC_SEQ_CST);
+	earlier = handling.earlier[index_of(signo)];
+	if (stop != NULL && handling.pid == pid)
+		thread = find_thread(stop, info, tid);
+	if (thread != NULL && arrive(stop, thread, context))
+		wait_until_released(stop, thread);
+	if (__atomic_sub_fetch(&handling.inside, 1, __ATOMIC_SEQ_CST) == 0)
+		mu_sys_futex_wake(&handling.inside, 1, FUTEX_PRIVATE_FLAG);
 	if (!is_ours(info, pid))
 		hand_on(signo, &earlier, info, context);
 }
 
 bool
-mu_parking_is_installed(int signo)
+mu_signal_stop_is_installed(int signo)
 {
 	struct mu_signal_action now = { 0 };
 
@@ -184,11 +184,11 @@ mu_parking_is_installed(int signo)
 static void
 put_back(int signo, bool pending)
 {
-	struct mu_signal_action earlier = lot.earlier[index_of(signo)];
+	struct mu_signal_action earlier = handling.earlier[index_of(signo)];
 	struct mu_signal_action ignore = earlier;
 
 	ignore.handler = (void *)SIG_IGN;
-	if (!mu_parking_is_installed(signo))
+	if (!mu_signal_stop_is_installed(signo))
 		return;
 	if (pending && !is_function(&earlier))
 		mu_sys_signal_action(signo, &ignore, NULL);
@@ -196,41 +196,41 @@ put_back(int signo, bool pending)
 }
 
 void
-mu_parking_open(struct mu_parking *parking)
+mu_signal_stop_open(struct mu_signal_stop *stop)
 {
 	int i;
 
-	if (lot.pid != parking->pid) {
-		for (i = 0; i < MU_PARKING_SIGNALS; i++)
-			put_back(mu_parking_signals[i], false);
-		lot.pid = parking->pid;
-		lot.inside = 0;
-		lot.owed = 0;
+	if (handling.pid != stop->pid) {
+		for (i = 0; i < MU_SIGNAL_STOP_SIGNALS; i++)
+			put_back(mu_signal_stop_signals[i], false);
+		handling.pid = stop->pid;
+		handling.inside = 0;
+		handling.owed = 0;
 	}
-	__atomic_store_n(&lot.current, parking, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&handling.current, stop, __ATOMIC_SEQ_CST);
 }
 
 bool
-mu_parking_close(uint64_t deadline_ns)
+mu_signal_stop_close(uint64_t deadline_ns)
 {
 	int inside;
 
-	__atomic_store_n(&lot.current, NULL, __ATOMIC_SEQ_CST);
-	while ((inside = __atomic_load_n(&lot.inside, __ATOMIC_SEQ_CST)) != 0) {
+	__atomic_store_n(&handling.current, NULL, __ATOMIC_SEQ_CST);
+	while ((inside = __atomic_load_n(&handling.inside, __ATOMIC_SEQ_CST)) != 0) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
 		mu_sys_futex_wait(
-		    &lot.inside, inside, FUTEX_PRIVATE_FLAG, deadline_ns);
+		    &handling.inside, inside, FUTEX_PRIVATE_FLAG, deadline_ns);
 	}
 	return true;
 }
 
 bool
-mu_parking_is_handled(int signo)
+mu_signal_stop_is_handled(int signo)
 {
 	struct mu_signal_action now = { 0 };
 
-	if (signo >= MU_PARKING_GLIBC)
+	if (signo >= MU_SIGNAL_STOP_GLIBC)
 		return false;
 	return mu_sys_signal_action(signo, NULL, &now) < 0 ||
 	    (is_function(&now) && now.handler != (void *)on_signal);
@@ -242,7 +242,7 @@ mu_parking_is_handled(int signo)
  * that from its first call on.
  */
 long
-mu_parking_install(int signo)
+mu_signal_stop_install(int signo)
 {
 	const struct mu_signal_action ours = {
 		.handler = (void *)on_signal,
@@ -251,7 +251,7 @@ mu_parking_install(int signo)
 		.restorer = MU_RESTORER,
 		.mask = ~(mu_sigmask)0,
 	};
-	struct mu_signal_action *earlier = &lot.earlier[index_of(signo)];
+	struct mu_signal_action *earlier = &handling.earlier[index_of(signo)];
 	struct mu_signal_action now = { 0 }, was = { 0 };
 	long error = mu_sys_signal_action(signo, NULL, &now);
 
@@ -263,7 +263,7 @@ mu_parking_install(int signo)
 		return error;
 	/* Between the two calls another thread has set one. */
 	*earlier = was;
-	if (signo >= MU_PARKING_GLIBC || !is_function(&was))
+	if (signo >= MU_SIGNAL_STOP_GLIBC || !is_function(&was))
 		return 0;
 	put_back(signo, false);
 	return -EBUSY;
@@ -274,13 +274,13 @@ mu_parking_install(int signo)
  * action: to ignore a signal drops it wherever it is pending.
  */
 void
-mu_parking_uninstall(int signo, bool pending)
+mu_signal_stop_uninstall(int signo, bool pending)
 {
 	int owed;
 
-	put_back(signo, pending || lot.late);
-	lot.late |= pending;
-	owed = __atomic_exchange_n(&lot.owed, 0, __ATOMIC_ACQ_REL);
+	put_back(signo, pending || handling.late);
+	handling.late |= pending;
+	owed = __atomic_exchange_n(&handling.owed, 0, __ATOMIC_ACQ_REL);
 	if (owed != 0)
 		mu_sys_kill(mu_sys_getpid(), owed);
 }
