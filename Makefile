@@ -40,14 +40,14 @@ SRC_KEEPER := $(sort $(wildcard \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
 	shared_pages.c stop_reads.c copy_pause.c oom_score.c guardian.c))
-SRC_MIRROR := $(wildcard heapwalk/memory/mirror*.c) \
+SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.
 SRC_CORE := $(call in,ptrace/core) include/mu/regular_file.c
 SRC_SYMBOLIZE := $(call in,lib/symbolize)
 # What recorders wrote becomes text or HTML.
 SRC_VIEW := $(call in,lib/view)
-SRC_COMMAND := $(SRC_KEEPER) $(SRC_MIRROR) $(SRC_CORE) $(SRC_SYMBOLIZE) \
+SRC_COMMAND := $(SRC_KEEPER) $(SRC_REMOTE) $(SRC_CORE) $(SRC_SYMBOLIZE) \
 	$(SRC_VIEW) $(filter-out lib/cli/main.c,$(call in, \
 	$(addprefix lib/,term check writers command doctor cli)))
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \

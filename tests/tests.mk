@@ -54,7 +54,7 @@ UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files symbols_split loaded symbol_helper symbol_wire \
 	guard demangled doctor core_file core_mappings fuzz_core \
 	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
-	memory_mirror glibc_banner) \
+	memory_remote glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits unseen_eintr)
 
@@ -282,11 +282,11 @@ check-layouts: ## the table of layouts against GLIBC_GIT=a/clone/of/glibc
 
 check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 	$(Q)NM=$(NM) sh tests/support/check_context.sh $(BUILD) \
-		$(filter-out $(SRC_UNSTOPPED),$(SRCS)) $(SRC_KEEPER) $(SRC_MIRROR)
+		$(filter-out $(SRC_UNSTOPPED),$(SRCS)) $(SRC_KEEPER) $(SRC_REMOTE)
 
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
-		$(SRCS) $(SRC_MIRROR) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
+		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
 		$(SRC_SYMBOLIZE) \
 		lib/term/safe_text.c lib/term/names.c lib/term/style.c
 

@@ -2,7 +2,7 @@
  * Memory of the subject that one thread reads in order.
  *
  * A view of memory that is not in place is filled by faults, 5 to 10 us each
- * (heapwalk/memory/mirror_window.h), or stays resident (a core file that is
+ * (heapwalk/memory/remote_window.h), or stays resident (a core file that is
  * mapped). A buffer of the size of a CPU's own cache is filled by one system
  * call, and what is in it is read without a miss.
  */

@@ -40,7 +40,7 @@ struct mu_check {
 	size_t limit;          /* of entries */
 	bool contents;         /* of theirs are wanted, or types */
 	size_t max_memory; /* of tables, bytes; 0: half of what is available */
-	size_t window;  /* bytes of a copy in memory at a time (MU_MIRROR_...);
+	size_t window;  /* bytes of a copy in memory at a time (MU_REMOTE_...);
 			   0: what suffices */
 	size_t workers; /* 0: one a CPU */
 	struct mu_reach reach; /* what counts; zero: everything */

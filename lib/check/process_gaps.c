@@ -67,7 +67,7 @@ note_shared(struct mu_process_look *look)
 {
 	const struct mu_keeper *keeper = &look->keeper;
 	size_t changing = keeper->result.shared.changing;
-	size_t unasked = keeper->result.shared.unasked + keeper->mirror.unasked;
+	size_t unasked = keeper->result.shared.unasked + keeper->remote.unasked;
 	char advice[64];
 
 	look->changing = changing > 0;

@@ -13,7 +13,7 @@ unlock(void *ctx)
 {
 	struct mu_snapshot *snap = &((struct mu_keeper *)ctx)->snap;
 
-	mu_memory_mirror_unlock(
+	mu_remote_memory_unlock(
 	    &snap->memory, snap->mappings, snap->num_mappings);
 }
 
@@ -124,7 +124,7 @@ mu_process_look_take(struct mu_process_look *look)
 	keeper->snap.no_headers = true; /* see unsettled.h */
 	keeper->snap.reach = check->reach;
 	look->unsettled = mu_unsettled(&keeper->snap);
-	keeper->mirror.workers = &judgement->threads.workers;
+	keeper->remote.workers = &judgement->threads.workers;
 	judgement->ctx = keeper;
 	judgement->unlock = unlock;
 	mu_judgement_run(

@@ -12,7 +12,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "heapwalk/memory/mirror.h"
+#include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/place.h"
 #include "lib/check/judgement.h"
 #include "lib/check/naming.h"
@@ -32,7 +32,7 @@ struct ending {
 	const struct mu_threads *stopped;
 	struct mu_judgement judgement;
 	struct mu_snapshot snap;
-	struct mu_memory_mirror mirror;
+	struct mu_remote_memory remote;
 	struct mu_arena arena;
 	int memory, pagemap;
 	enum mu_status status;
@@ -44,7 +44,7 @@ unlock(void *ctx)
 {
 	struct mu_snapshot *snap = &((struct ending *)ctx)->snap;
 
-	mu_memory_mirror_unlock(
+	mu_remote_memory_unlock(
 	    &snap->memory, snap->mappings, snap->num_mappings);
 }
 
@@ -62,9 +62,9 @@ open_memory(struct ending *ending)
 {
 	struct mu_snapshot *snap = &ending->snap;
 	pid_t tid = ending->stopped->tracees[0].tid;
-	struct mu_mirror_source source = {
+	struct mu_remote_source source = {
 		.page_size = (size_t)sysconf(_SC_PAGESIZE),
-		.window = MU_MIRROR_WINDOW,
+		.window = MU_REMOTE_WINDOW,
 	};
 
 	ending->memory = open_file(tid, "mem");
@@ -75,7 +75,7 @@ open_memory(struct ending *ending)
 		    (int)ending->check->pid, strerror(errno));
 	source.memory = ending->memory;
 	source.pagemap = source.shared_pagemap = ending->pagemap;
-	return mu_memory_mirror_open(&snap->memory, &ending->mirror, &source,
+	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
 	    mu_judgement_limit(ending->check, 3), &ending->arena, &ending->why);
 }
@@ -170,7 +170,7 @@ judge(struct ending *ending, uint64_t begin_ns, size_t missed)
 	ending->snap.unfrozen = ending->snap.only_moment = true;
 	ending->snap.reach = ending->check->reach;
 	in_malloc = was_in_malloc(&ending->snap);
-	ending->mirror.workers = &ending->judgement.threads.workers;
+	ending->remote.workers = &ending->judgement.threads.workers;
 	ending->judgement.unlock = unlock;
 	ending->judgement.ctx = ending;
 	mu_judgement_run(&ending->judgement, &ending->snap, begin_ns,
@@ -197,7 +197,7 @@ static void
 close_ending(struct ending *ending)
 {
 	mu_judgement_close(&ending->judgement);
-	mu_memory_mirror_close(&ending->snap.memory);
+	mu_remote_memory_close(&ending->snap.memory);
 	mu_arena_close(&ending->arena);
 	if (ending->memory >= 0)
 		close(ending->memory);

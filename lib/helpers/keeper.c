@@ -127,11 +127,11 @@ window_of(const struct mu_keeper *keeper)
 	size_t most = keeper->limit / WINDOW_PART;
 
 	if (keeper->result.tight)
-		return keeper->result.apart ? 0 : MU_MIRROR_LITTLE;
+		return keeper->result.apart ? 0 : MU_REMOTE_LITTLE;
 	if (keeper->window != 0)
 		return keeper->window;
 	/* What is less than the least is taken for that. */
-	return most < MU_MIRROR_WINDOW ? most + 1 : MU_MIRROR_WINDOW;
+	return most < MU_REMOTE_WINDOW ? most + 1 : MU_REMOTE_WINDOW;
 }
 
 /* What the process may have if all is read at once; 0: that is not tried. */
@@ -140,8 +140,8 @@ whole_of(const struct mu_keeper *keeper)
 {
 	size_t most = keeper->limit / WHOLE_PART;
 
-	if (most > MU_MIRROR_WHOLE)
-		most = MU_MIRROR_WHOLE;
+	if (most > MU_REMOTE_WHOLE)
+		most = MU_REMOTE_WHOLE;
 	return keeper->window == 0 && !keeper->result.tight &&
 		keeper->result.private <= most
 	    ? most
@@ -149,35 +149,35 @@ whole_of(const struct mu_keeper *keeper)
 }
 
 static enum mu_status
-open_with(struct mu_keeper *keeper, const struct mu_mirror_source *source,
+open_with(struct mu_keeper *keeper, const struct mu_remote_source *source,
     size_t limit)
 {
-	return mu_memory_mirror_open(&keeper->snap.memory, &keeper->mirror,
+	return mu_remote_memory_open(&keeper->snap.memory, &keeper->remote,
 	    source, keeper->snap.mappings, keeper->snap.num_mappings, limit,
 	    &keeper->arena, &keeper->result.why);
 }
 
 /* Shared memory that the process has not touched is known only here. */
 static enum mu_status
-open_copied(struct mu_keeper *keeper, struct mu_mirror_source *source)
+open_copied(struct mu_keeper *keeper, struct mu_remote_source *source)
 {
 	size_t whole = whole_of(keeper);
 
 	if (whole > 0) {
 		if (open_with(keeper, source, whole) == MU_OK)
 			return MU_OK;
-		mu_memory_mirror_close(&keeper->snap.memory);
+		mu_remote_memory_close(&keeper->snap.memory);
 	}
 	source->window = window_of(keeper);
 	return open_with(keeper, source, keeper->limit);
 }
 
-/* What the mirror reads from: the copy, or the target itself. */
+/* What is read: the copy, or the target itself. */
 static enum mu_status
-open_mirror(struct mu_keeper *keeper, bool copied)
+open_remote(struct mu_keeper *keeper, bool copied)
 {
 	const struct mu_shared_pages *shared = &keeper->result.shared;
-	struct mu_mirror_source source = {
+	struct mu_remote_source source = {
 		.memory = copied ? keeper->copy_memory : keeper->memory,
 		.pagemap = copied ? keeper->copy_pagemap : keeper->pagemap,
 		.shared_pagemap = keeper->pagemap,
@@ -204,7 +204,7 @@ open_mirror(struct mu_keeper *keeper, bool copied)
 		status = open_with(keeper, &source, keeper->limit);
 	if (copied)
 		keeper->snap.memory.skipped_pages += shared->unread;
-	keeper->mirror.deadline_ns = keeper->deadline_ns;
+	keeper->remote.deadline_ns = keeper->deadline_ns;
 	return status;
 }
 
@@ -249,18 +249,18 @@ run_urgently(
 static enum mu_status
 read_now(struct mu_keeper *keeper)
 {
-	enum mu_status status = open_mirror(keeper, false);
+	enum mu_status status = open_remote(keeper, false);
 	struct mu_workers urgent = {
 		.count = mu_workers_count(keeper->workers),
 		.run = run_urgently,
 		.own = keeper->workers,
 	};
 
-	keeper->mirror.workers = &urgent;
+	keeper->remote.workers = &urgent;
 	if (status == MU_OK &&
-	    !mu_memory_mirror_fill(&keeper->snap.memory, keeper->work->stop_ns))
-		keeper->work->read_ns = keeper->mirror.needed_ns + 1;
-	keeper->mirror.workers = keeper->workers;
+	    !mu_remote_memory_fill(&keeper->snap.memory, keeper->work->stop_ns))
+		keeper->work->read_ns = keeper->remote.needed_ns + 1;
+	keeper->remote.workers = keeper->workers;
 	mu_keeper_line_send(keeper->line, MU_KEEPER_WAS_READ, NULL, 0);
 	return status;
 }
@@ -314,10 +314,10 @@ note_loss(struct mu_keeper *keeper)
 	    mu_proc_state(pid, pid) != 't')
 		keeper->lost = mu_why(
 		    &keeper->result.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
-	else if (keeper->mirror.gone)
+	else if (keeper->remote.gone)
 		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
 		    "process %d ended while it was read", keeper->target);
-	else if (keeper->mirror.late)
+	else if (keeper->remote.late)
 		keeper->lost = not_read_in_time(keeper);
 }
 
@@ -338,12 +338,12 @@ read_copy(struct mu_keeper *keeper)
 {
 	bool in_time;
 
-	keeper->mirror.workers = keeper->workers;
+	keeper->remote.workers = keeper->workers;
 	in_time =
-	    mu_memory_mirror_fill(&keeper->snap.memory, keeper->deadline_ns);
+	    mu_remote_memory_fill(&keeper->snap.memory, keeper->deadline_ns);
 	release_copy(keeper);
-	keeper->mirror.source.memory = keeper->memory;
-	keeper->mirror.source.pagemap = keeper->pagemap;
+	keeper->remote.source.memory = keeper->memory;
+	keeper->remote.source.pagemap = keeper->pagemap;
 	if (keeper->lost == MU_OK && !in_time)
 		return not_read_in_time(keeper);
 	return keeper->lost;
@@ -352,9 +352,9 @@ read_copy(struct mu_keeper *keeper)
 static enum mu_status
 open_copy(struct mu_keeper *keeper)
 {
-	enum mu_status status = open_mirror(keeper, true);
+	enum mu_status status = open_remote(keeper, true);
 
-	return status == MU_OK && keeper->mirror.source.window == 0
+	return status == MU_OK && keeper->remote.source.window == 0
 	    ? read_copy(keeper)
 	    : status;
 }
@@ -408,7 +408,7 @@ mu_keeper_take(struct mu_keeper *keeper)
 		    &keeper->result.why, MU_ERR_NO_MEMORY, "no memory");
 	error = open_and_start(keeper);
 	if (error < 0) {
-		/* mu_keeper_end() looks at it: there is no mirror. */
+		/* mu_keeper_end() reads this: no remote memory is open. */
 		keeper->result.status = mu_why(&keeper->result.why,
 		    mu_status_from_errno((int)-error),
 		    error == -EAGAIN
@@ -431,7 +431,7 @@ mu_keeper_let_go(struct mu_keeper *keeper)
 {
 	release_copy(keeper);
 	if (keeper->result.status == MU_OK && keeper->snap.memory.ctx != NULL)
-		mu_memory_mirror_detach(&keeper->snap.memory);
+		mu_remote_memory_detach(&keeper->snap.memory);
 }
 
 /*
@@ -473,7 +473,7 @@ mu_keeper_end(struct mu_keeper *keeper)
 	if (keeper->pid != 0)
 		mu_oom_score_set(keeper->oom_score);
 	keeper->pid = keeper->guardian = 0;
-	mu_memory_mirror_close(&keeper->snap.memory);
+	mu_remote_memory_close(&keeper->snap.memory);
 	mu_sys_close(&keeper->ended);
 	mu_sys_close(&keeper->memory);
 	mu_sys_close(&keeper->pagemap);

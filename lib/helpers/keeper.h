@@ -20,7 +20,7 @@
 #ifndef LIB_HELPERS_KEEPER_H
 #define LIB_HELPERS_KEEPER_H
 
-#include "heapwalk/memory/mirror.h"
+#include "heapwalk/memory/remote_memory.h"
 #include "lib/helpers/shared_pages.h"
 #include "mu/arena.h"
 #include "mu/status.h"
@@ -84,7 +84,7 @@ struct mu_keeper {
 	 */
 	struct mu_keeper_result result;
 	struct mu_snapshot snap;
-	struct mu_memory_mirror mirror;
+	struct mu_remote_memory remote;
 
 	/*
 	 * Not MU_OK if the data is incomplete, because the copy or the process
@@ -95,7 +95,7 @@ struct mu_keeper {
 
 	/* Used by the command only, not by the keeper. */
 	struct mu_keeper_work *work;
-	struct mu_arena arena; /* the mirror's tables */
+	struct mu_arena arena; /* tables of the remote memory */
 	int memory, pagemap;   /* of the target */
 	int copy_memory, copy_pagemap;
 	pid_t pid, guardian; /* 0 = none */
@@ -130,7 +130,7 @@ struct mu_keeper_work {
 enum mu_status mu_keeper_take(struct mu_keeper *keeper);
 
 /*
- * Release the copy: parts that the mirror has not read are zeros from now on.
+ * Release the copy: parts that were not read are zeros from now on.
  * Optional; mu_keeper_end() does it otherwise.
  */
 void mu_keeper_let_go(struct mu_keeper *keeper);

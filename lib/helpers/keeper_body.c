@@ -493,7 +493,7 @@ list_shared(struct keeping *keeping)
 	pid_t tid = mu_proc_living(keeping->asked->target);
 	size_t limit = work->size / 2;
 
-	/* The mirror takes as much again. */
+	/* Reading it takes as much again. */
 	if (keeping->asked->limit / 3 < limit)
 		limit = keeping->asked->limit / 3;
 	keeping->result->shared = (struct mu_shared_pages) {

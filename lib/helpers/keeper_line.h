@@ -17,8 +17,7 @@
 enum mu_keeper_word {
 	MU_KEEPER_CUT,      /* the other end is closed, or refused */
 	MU_KEEPER_LATE,     /* nothing came in time */
-	MU_KEEPER_READ_NOW, /* keeper: the threads stand still: fill the mirror
-			     */
+	MU_KEEPER_READ_NOW, /* keeper: the threads stand still: read */
 	MU_KEEPER_WAS_READ, /* command: that is done */
 	MU_KEEPER_TAKEN,    /* keeper: the answer is there */
 };

@@ -260,7 +260,7 @@ add_part(struct mu_shared_pages *pages, struct mu_range range,
 {
 	if (has_room(pages))
 		pages->parts[pages->num_parts++] =
-		    (struct mu_mirror_part) { range, bytes, live };
+		    (struct mu_remote_part) { range, bytes, live };
 	else
 		pages->unasked += mu_range_size(range);
 }
@@ -575,7 +575,7 @@ static void
 add_untouched(struct mu_shared_pages *pages, uintptr_t address)
 {
 	size_t size = pages->page_size;
-	struct mu_mirror_part *last;
+	struct mu_remote_part *last;
 
 	if (pages->num_parts > 0) {
 		last = &pages->parts[pages->num_parts - 1];
@@ -690,7 +690,7 @@ find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 static int
 by_begin(const void *a, const void *b)
 {
-	const struct mu_mirror_part *x = a, *y = b;
+	const struct mu_remote_part *x = a, *y = b;
 
 	return (x->range.begin > y->range.begin) -
 	    (x->range.begin < y->range.begin);

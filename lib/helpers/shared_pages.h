@@ -9,7 +9,7 @@
 #ifndef LIB_HELPERS_SHARED_PAGES_H
 #define LIB_HELPERS_SHARED_PAGES_H
 
-#include "heapwalk/memory/mirror.h"
+#include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/subject/ranges.h"
 #include "mu/arena.h"
 #include "mu/status.h"
@@ -30,7 +30,7 @@ struct mu_shared_pages {
 	struct mu_arena *arena;     /* of all that is found */
 
 	/* What was found. */
-	struct mu_mirror_part *parts; /* by address after ..._complete() */
+	struct mu_remote_part *parts; /* by address after ..._complete() */
 	size_t num_parts, max_parts;
 	size_t all;        /* mappings that the process had before the stop */
 	size_t taken;      /* bytes that were read during the stop */

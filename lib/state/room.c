@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "heapwalk/memory/forked.h"
-#include "heapwalk/memory/mirror_window.h"
+#include "heapwalk/memory/remote_window.h"
 #include "heapwalk/subject/lines.h"
 #include "mu/procfs.h"
 #include "mu/sys.h"
@@ -140,12 +140,12 @@ mu_room_add_reader(struct mu_room *room)
 
 	mu_headroom_open(&own, (pid_t)mu_sys0(SYS_getpid));
 	room->traced = true;
-	room->reader = (room->private <= MU_MIRROR_WHOLE ? room->private
-							 : MU_MIRROR_WINDOW) +
+	room->reader = (room->private <= MU_REMOTE_WHOLE ? room->private
+							 : MU_REMOTE_WINDOW) +
 	    room->private / TABLES_PART;
 	room->reader_least =
-	    (room->private < MU_MIRROR_LITTLE ? room->private
-					      : MU_MIRROR_LITTLE) +
+	    (room->private < MU_REMOTE_LITTLE ? room->private
+					      : MU_REMOTE_LITTLE) +
 	    room->private / LEAST_TABLES_PART;
 	room->apart = !mu_headroom_shares(&own, &room->headroom);
 	mu_headroom_close(&own);

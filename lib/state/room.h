@@ -51,7 +51,7 @@ void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
 
 /*
  * Add the needs of the calling process, which is another one than the process
- * that is checked: memory for what it reads (heapwalk/memory/mirror_window.h)
+ * that is checked: memory for what it reads (heapwalk/memory/remote_window.h)
  * and for its tables. They count if the same cgroup limits both.
  */
 void mu_room_add_reader(struct mu_room *room);

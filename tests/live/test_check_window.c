@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/memory/mirror_window.h"
+#include "heapwalk/memory/remote_window.h"
 #include "lib/check/check.h"
 #include "mu/status.h"
 #include "tests/support/hide.h"
@@ -222,7 +222,7 @@ START_TEST(memory_does_not_grow_with_the_target)
 
 	start_target(true);
 	bytes = check_alone(0);
-	ck_assert_msg(bytes < span / 100 * 12 + 2 * MU_MIRROR_WINDOW + 16 * MIB,
+	ck_assert_msg(bytes < span / 100 * 12 + 2 * MU_REMOTE_WINDOW + 16 * MIB,
 	    "%zu bytes", bytes);
 }
 END_TEST

@@ -1,30 +1,30 @@
-#include "heapwalk/memory/mirror_group.h"
+#include "heapwalk/memory/remote_group.h"
 
 #include "mu/sys.h"
 
-struct mu_mirror_group *
-mu_mirror_group(const struct mu_memory_mirror *mirror, uintptr_t address)
+struct mu_remote_group *
+mu_remote_group(const struct mu_remote_memory *remote, uintptr_t address)
 {
-	size_t low = 0, high = mirror->num_groups, middle;
+	size_t low = 0, high = remote->num_groups, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (mirror->groups[middle].range.end <= address)
+		if (remote->groups[middle].range.end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == mirror->num_groups ? NULL : &mirror->groups[low];
+	return low == remote->num_groups ? NULL : &remote->groups[low];
 }
 
 const struct mu_mapping *
-mu_mirror_mapping(const struct mu_memory_mirror *mirror, uintptr_t address)
+mu_remote_mapping(const struct mu_remote_memory *remote, uintptr_t address)
 {
-	return mu_mapping_from(mirror->mappings, mirror->num_mappings, address);
+	return mu_mapping_from(remote->mappings, remote->num_mappings, address);
 }
 
-const struct mu_mirror_part *
-mu_mirror_part(const struct mu_mirror_source *source, uintptr_t address)
+const struct mu_remote_part *
+mu_remote_part(const struct mu_remote_source *source, uintptr_t address)
 {
 	size_t low = 0, high = source->num_parts, middle;
 
@@ -38,19 +38,19 @@ mu_mirror_part(const struct mu_mirror_source *source, uintptr_t address)
 	return &source->parts[low];
 }
 
-const struct mu_mirror_file *
-mu_mirror_file(const struct mu_memory_mirror *mirror, uintptr_t address)
+const struct mu_remote_file *
+mu_remote_file(const struct mu_remote_memory *remote, uintptr_t address)
 {
-	size_t low = 0, high = mirror->num_files, middle;
+	size_t low = 0, high = remote->num_files, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (mirror->files[middle].range.end <= address)
+		if (remote->files[middle].range.end <= address)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low == mirror->num_files ? NULL : &mirror->files[low];
+	return low == remote->num_files ? NULL : &remote->files[low];
 }
 
 /* The first page from PAGE up to END whose bit is VALUE; END: none. */
@@ -72,12 +72,12 @@ next_page(const uint64_t *bits, size_t page, size_t end, bool value)
 }
 
 bool
-mu_mirror_run(const struct mu_memory_mirror *mirror,
-    const struct mu_mirror_group *group, enum mu_mirror_pages kind,
+mu_remote_run(const struct mu_remote_memory *remote,
+    const struct mu_remote_group *group, enum mu_remote_pages kind,
     struct mu_range range, struct mu_range *part)
 {
-	bool written = kind == MU_MIRROR_WRITTEN;
-	size_t size = mirror->page_size, first, stop, end;
+	bool written = kind == MU_REMOTE_WRITTEN;
+	size_t size = remote->page_size, first, stop, end;
 	uintptr_t begin = group->range.begin;
 
 	end = (range.end - begin + size - 1) / size;
@@ -95,11 +95,11 @@ mu_mirror_run(const struct mu_memory_mirror *mirror,
 }
 
 static bool
-open_tables(struct mu_mirror_group *group, size_t page_size, bool closed,
+open_tables(struct mu_remote_group *group, size_t page_size, bool closed,
     struct mu_arena *arena)
 {
 	size_t pages = mu_range_size(group->range) / page_size / 64 + 1;
-	size_t units = mu_range_size(group->range) / MU_MIRROR_UNIT / 64 + 1;
+	size_t units = mu_range_size(group->range) / MU_REMOTE_UNIT / 64 + 1;
 	size_t i;
 
 	group->written = mu_arena_alloc(arena, pages, sizeof(uint64_t));
@@ -108,7 +108,7 @@ open_tables(struct mu_mirror_group *group, size_t page_size, bool closed,
 		group->there = mu_arena_alloc(arena, pages, sizeof(uint64_t));
 		group->taken = mu_arena_alloc(arena, pages, sizeof(uint64_t));
 	}
-	for (i = 0; i < MU_MIRROR_KINDS && !closed; i++)
+	for (i = 0; i < MU_REMOTE_KINDS && !closed; i++)
 		group->filled[i] =
 		    mu_arena_alloc(arena, units, sizeof(uint64_t));
 	return group->written != NULL && group->unread != NULL &&
@@ -121,14 +121,14 @@ open_tables(struct mu_mirror_group *group, size_t page_size, bool closed,
  * can be one here.
  */
 bool
-mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
+mu_remote_group_open(struct mu_remote_group *group, struct mu_range range,
     size_t page_size, bool closed, struct mu_arena *arena)
 {
 	size_t size;
 	long at;
 
-	*group = (struct mu_mirror_group) { .range = range };
-	if (__builtin_add_overflow(mu_range_size(range), MU_MIRROR_HUGE, &size))
+	*group = (struct mu_remote_group) { .range = range };
+	if (__builtin_add_overflow(mu_range_size(range), MU_REMOTE_HUGE, &size))
 		return false;
 	at =
 	    mu_sys_mmap(NULL, size, closed ? PROT_NONE : PROT_READ | PROT_WRITE,
@@ -138,12 +138,12 @@ mu_mirror_group_open(struct mu_mirror_group *group, struct mu_range range,
 	group->reserved = (void *)at;
 	group->reserved_size = size;
 	group->base =
-	    (char *)at + ((range.begin - (uintptr_t)at) & (MU_MIRROR_HUGE - 1));
+	    (char *)at + ((range.begin - (uintptr_t)at) & (MU_REMOTE_HUGE - 1));
 	return open_tables(group, page_size, closed, arena);
 }
 
 void
-mu_mirror_group_close(struct mu_mirror_group *group)
+mu_remote_group_close(struct mu_remote_group *group)
 {
 	if (group->reserved != NULL)
 		mu_sys_munmap(group->reserved, group->reserved_size);

@@ -1,5 +1,5 @@
 /*
- * The memory of another process in a mirror: a forked child that stands still,
+ * The memory of another process: a forked child that stands still,
  * whose memory we know since it was ours.
  */
 #include <check.h>
@@ -13,7 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "heapwalk/memory/mirror.h"
+#include "heapwalk/memory/remote_memory.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 #include "tests/support/pthread_workers.h"
@@ -33,13 +33,13 @@ struct fixture {
 	char *shared, *large, *slow;
 	const char *constant;
 	struct mu_snapshot snap;
-	struct mu_memory_mirror mirror;
+	struct mu_remote_memory remote;
 	struct mu_arena arena;
 	struct mu_why why;
 };
 
 static struct fixture fixture;
-static size_t window; /* of the mirror; 0: none */
+static size_t window; /* bytes; 0: none */
 static const char constant[] = "a constant of the program";
 
 static char *
@@ -92,9 +92,9 @@ open_file(pid_t pid, const char *name)
 }
 
 static enum mu_status
-open_with(size_t limit, const struct mu_mirror_part *parts, size_t count)
+open_with(size_t limit, const struct mu_remote_part *parts, size_t count)
 {
-	struct mu_mirror_source source = {
+	struct mu_remote_source source = {
 		.parts = parts,
 		.num_parts = count,
 		.has_parts = parts != NULL,
@@ -105,7 +105,7 @@ open_with(size_t limit, const struct mu_mirror_part *parts, size_t count)
 		.window = window,
 	};
 
-	return mu_memory_mirror_open(&fixture.snap.memory, &fixture.mirror,
+	return mu_remote_memory_open(&fixture.snap.memory, &fixture.remote,
 	    &source, fixture.snap.mappings, fixture.snap.num_mappings, limit,
 	    &fixture.arena, &fixture.why);
 }
@@ -148,7 +148,7 @@ teardown(void)
 {
 	kill(fixture.child, SIGKILL);
 	waitpid(fixture.child, NULL, 0);
-	mu_memory_mirror_close(&fixture.snap.memory);
+	mu_remote_memory_close(&fixture.snap.memory);
 	mu_arena_close(&fixture.arena);
 	close(fixture.memory);
 	close(fixture.pagemap);
@@ -175,7 +175,7 @@ START_TEST(all_of_it_is_seen)
 	struct mu_workers workers = pthread_workers((unsigned)_i);
 	const char *seen;
 
-	fixture.mirror.workers = &workers;
+	fixture.remote.workers = &workers;
 	seen = view(fixture.area + 17, PAGES * PAGE - 17);
 	ck_assert_ptr_nonnull(seen);
 	ck_assert(memcmp(seen, fixture.area + 17, PAGES * PAGE - 17) == 0);
@@ -288,7 +288,7 @@ START_TEST(shared_memory_is_seen)
 	ck_assert(populated(fixture.large, LARGE, &part));
 	ck_assert_uint_eq(part.begin, (uintptr_t)fixture.large + PAGE);
 	ck_assert_uint_eq(part.end, (uintptr_t)fixture.large + 2 * PAGE);
-	ck_assert_uint_ge(fixture.mirror.unasked, LARGE);
+	ck_assert_uint_ge(fixture.remote.unasked, LARGE);
 }
 END_TEST
 
@@ -297,7 +297,7 @@ START_TEST(known_parts_are_seen)
 {
 	static char known[2 * PAGE];
 	uintptr_t at = (uintptr_t)fixture.large;
-	const struct mu_mirror_part parts[] = {
+	const struct mu_remote_part parts[] = {
 		{ { at + PAGE, at + 2 * PAGE }, NULL, false },
 		{ { at + 2 * PAGE, at + 4 * PAGE }, known, false },
 	};
@@ -305,7 +305,7 @@ START_TEST(known_parts_are_seen)
 	const char *seen;
 
 	memset(known, 'k', sizeof(known));
-	mu_memory_mirror_close(&fixture.snap.memory);
+	mu_remote_memory_close(&fixture.snap.memory);
 	ck_assert_int_eq(open_with(SIZE_MAX, parts, 2), MU_OK);
 	ck_assert(populated(fixture.large, LARGE, &part));
 	ck_assert_uint_eq(part.begin, at + PAGE);
@@ -327,7 +327,7 @@ START_TEST(closed_memory_is_opened)
 	ck_assert_ptr_null(view(fixture.holes, 3 * PAGE));
 	ck_assert_ptr_null(view(fixture.holes + PAGE, 1));
 	ck_assert_ptr_nonnull(view(fixture.holes, PAGE));
-	mu_memory_mirror_unlock(&fixture.snap.memory, fixture.snap.mappings,
+	mu_remote_memory_unlock(&fixture.snap.memory, fixture.snap.mappings,
 	    fixture.snap.num_mappings);
 	seen = view(fixture.holes, 3 * PAGE);
 	ck_assert_ptr_nonnull(seen);
@@ -351,10 +351,10 @@ START_TEST(filled_and_detached)
 {
 	const char *seen;
 
-	ck_assert(mu_memory_mirror_fill(&fixture.snap.memory, UINT64_MAX));
+	ck_assert(mu_remote_memory_fill(&fixture.snap.memory, UINT64_MAX));
 	ck_assert_int_eq(kill(fixture.child, SIGKILL), 0);
 	waitpid(fixture.child, NULL, 0);
-	mu_memory_mirror_detach(&fixture.snap.memory);
+	mu_remote_memory_detach(&fixture.snap.memory);
 	seen = view(fixture.area, PAGES * PAGE);
 	ck_assert_ptr_nonnull(seen);
 	ck_assert(memcmp(seen, fixture.area, PAGES * PAGE) == 0);
@@ -364,7 +364,7 @@ END_TEST
 
 START_TEST(more_than_may_be)
 {
-	mu_memory_mirror_close(&fixture.snap.memory);
+	mu_remote_memory_close(&fixture.snap.memory);
 	ck_assert_int_eq(open_limited(100 * PAGE), MU_ERR_NO_MEMORY);
 	/* AddressSanitizer's shadow is more than there is room for. */
 	ck_assert(strstr(fixture.why.words, "MiB") != NULL ||
@@ -401,24 +401,24 @@ START_TEST(slow_reading_is_given_up)
 {
 	struct mu_workers workers = { .count = 2, .run = run_slowly };
 
-	fixture.mirror.workers = &workers;
-	ck_assert(!mu_memory_mirror_fill(
+	fixture.remote.workers = &workers;
+	ck_assert(!mu_remote_memory_fill(
 	    &fixture.snap.memory, mu_sys_now_ns() + 2 * MU_NS_PER_SEC));
-	ck_assert(fixture.mirror.late);
-	ck_assert_uint_ge(fixture.mirror.needed_ns, 3 * MU_NS_PER_SEC);
-	ck_assert_uint_le(fixture.mirror.read, SLOW / 2);
+	ck_assert(fixture.remote.late);
+	ck_assert_uint_ge(fixture.remote.needed_ns, 3 * MU_NS_PER_SEC);
+	ck_assert_uint_le(fixture.remote.read, SLOW / 2);
 }
 END_TEST
 
 /* What is not read in time is not what the process had. */
 START_TEST(the_end_comes_first)
 {
-	fixture.mirror.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC * 1000;
+	fixture.remote.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC * 1000;
 	ck_assert_int_eq(*view(fixture.slow, PAGE), 1);
-	ck_assert(!fixture.mirror.late);
-	fixture.mirror.deadline_ns = mu_sys_now_ns();
+	ck_assert(!fixture.remote.late);
+	fixture.remote.deadline_ns = mu_sys_now_ns();
 	ck_assert_int_eq(*view(fixture.slow + SLOW / 2, PAGE), 0);
-	ck_assert(fixture.mirror.late);
+	ck_assert(fixture.remote.late);
 }
 END_TEST
 
@@ -450,7 +450,7 @@ setup_slow_window(void)
 	setup_slow();
 }
 
-/* Bytes of the mirror's places and ring that are in our memory. */
+/* Bytes of the views and the ring that are in our memory. */
 static size_t
 resident(const char *seen, size_t size)
 {
@@ -541,7 +541,7 @@ START_TEST(gone_again)
 	for (i = 0; i < PAGES; i++)
 		sum += (unsigned char)seen[i * PAGE];
 	ck_assert_uint_eq(sum, 0);
-	ck_assert(fixture.mirror.gone);
+	ck_assert(fixture.remote.gone);
 	first = fixture.snap.memory.skipped_pages;
 	ck_assert_uint_ge(first, PAGES / 7);
 	for (i = 0; i < PAGES; i++)
@@ -591,7 +591,7 @@ START_TEST(detached_is_fatal)
 {
 	const volatile char *seen = view(fixture.area, PAGE);
 
-	mu_memory_mirror_detach(&fixture.snap.memory);
+	mu_remote_memory_detach(&fixture.snap.memory);
 	ck_assert_ptr_null(view(fixture.area, PAGE));
 	ck_assert_int_eq(*seen, 0);
 }
@@ -616,8 +616,8 @@ add_both(TCase *tcase)
 int
 main(void)
 {
-	Suite *suite = suite_create("memory_mirror");
-	TCase *tcase = tcase_create("Mirror");
+	Suite *suite = suite_create("memory_remote");
+	TCase *tcase = tcase_create("Remote");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	add_both(tcase);

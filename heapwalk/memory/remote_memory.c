@@ -1,7 +1,7 @@
-#include "heapwalk/memory/mirror.h"
+#include "heapwalk/memory/remote_memory.h"
 
 #include "heapwalk/memory/map_file.h"
-#include "heapwalk/memory/mirror_group.h"
+#include "heapwalk/memory/remote_group.h"
 #include "heapwalk/memory/pages.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
@@ -14,24 +14,24 @@
 #define SEEK_TO_END 2 /* SEEK_END of linux/fs.h */
 
 static const void *
-mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
+remote_view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_remote_memory *remote = memory->ctx;
 	struct mu_range range = { address, 0 };
-	struct mu_mirror_group *group;
+	struct mu_remote_group *group;
 
 	if (size == 0 || __builtin_add_overflow(address, size, &range.end) ||
 	    !mu_mappings_are_memory(
-		mirror->mappings, mirror->num_mappings, range))
+		remote->mappings, remote->num_mappings, range))
 		return NULL;
-	group = mu_mirror_group(mirror, address);
+	group = mu_remote_group(remote, address);
 	if (group == NULL || group->range.begin > address ||
 	    group->range.end < range.end)
 		return NULL;
-	if (mirror->window.ring == NULL
-		? !mu_mirror_fill(mirror, group, range, MU_MIRROR_WRITTEN) ||
-		    !mu_mirror_fill(mirror, group, range, MU_MIRROR_UNCHANGED)
-		: mirror->detached)
+	if (remote->window.ring == NULL
+		? !mu_remote_fill(remote, group, range, MU_REMOTE_WRITTEN) ||
+		    !mu_remote_fill(remote, group, range, MU_REMOTE_UNCHANGED)
+		: remote->detached)
 		return NULL;
 	return group->base + (address - group->range.begin);
 }
@@ -41,35 +41,35 @@ mirror_view(struct mu_memory *memory, uintptr_t address, size_t size)
  * copy a little PEEKS times. Threads may take each other's page out of account.
  */
 static bool
-is_repeated(struct mu_memory_mirror *mirror, uintptr_t address)
+is_repeated(struct mu_remote_memory *remote, uintptr_t address)
 {
-	uintptr_t page = address - address % mirror->page_size;
-	uintptr_t last = __atomic_load_n(&mirror->peeked, __ATOMIC_RELAXED);
-	uintptr_t times = last % mirror->page_size;
+	uintptr_t page = address - address % remote->page_size;
+	uintptr_t last = __atomic_load_n(&remote->peeked, __ATOMIC_RELAXED);
+	uintptr_t times = last % remote->page_size;
 
 	if (last - times != page)
 		times = 0;
 	if (times == PEEKS)
 		return true;
-	__atomic_store_n(&mirror->peeked, page + times + 1, __ATOMIC_RELAXED);
+	__atomic_store_n(&remote->peeked, page + times + 1, __ATOMIC_RELAXED);
 	return false;
 }
 
 static const void *
-mirror_peek(
+remote_peek(
     struct mu_memory *memory, uintptr_t address, size_t size, void *buffer)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_remote_memory *remote = memory->ctx;
 	struct mu_range range = { address, address + size };
-	const char *view = mirror_view(memory, address, size);
-	struct mu_mirror_group *group;
+	const char *view = remote_view(memory, address, size);
+	struct mu_remote_group *group;
 
-	if (view == NULL || mirror->window.ring == NULL ||
-	    is_repeated(mirror, address))
+	if (view == NULL || remote->window.ring == NULL ||
+	    is_repeated(remote, address))
 		return view;
-	group = mu_mirror_group(mirror, address);
-	if (mu_mirror_window_has(&mirror->window, group, range) ||
-	    !mu_mirror_read_some(mirror, group, range, buffer))
+	group = mu_remote_group(remote, address);
+	if (mu_remote_window_has(&remote->window, group, range) ||
+	    !mu_remote_read_some(remote, group, range, buffer))
 		return view;
 	return buffer;
 }
@@ -78,43 +78,43 @@ mirror_peek(
 static bool
 mirror_read(struct mu_memory *memory, struct mu_range range, void *buffer)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
-	struct mu_mirror_group *group;
+	struct mu_remote_memory *remote = memory->ctx;
+	struct mu_remote_group *group;
 
-	if (mirror->window.ring == NULL || mirror->detached)
+	if (remote->window.ring == NULL || remote->detached)
 		return false;
 	if (mu_range_size(range) == 0)
 		return true;
-	group = mu_mirror_group(mirror, range.begin);
+	group = mu_remote_group(remote, range.begin);
 	if (group == NULL || group->range.begin > range.begin ||
 	    group->range.end < range.end)
 		return false;
-	mu_mirror_read(mirror, group, range, buffer);
+	mu_remote_read(remote, group, range, buffer);
 	return true;
 }
 
 static bool
-mirror_populated(
+remote_populated(
     struct mu_memory *memory, struct mu_range range, struct mu_range *part)
 {
-	const struct mu_memory_mirror *mirror = memory->ctx;
+	const struct mu_remote_memory *remote = memory->ctx;
 	const struct mu_mapping *mapping, *end;
-	const struct mu_mirror_group *group;
+	const struct mu_remote_group *group;
 	struct mu_range inside;
 
 	if (mu_range_size(range) == 0)
 		return false;
-	mapping = mu_mirror_mapping(mirror, range.begin);
-	end = mirror->mappings + mirror->num_mappings;
+	mapping = mu_remote_mapping(remote, range.begin);
+	end = remote->mappings + remote->num_mappings;
 	for (; mapping != NULL && mapping < end; mapping++) {
 		if (mapping->range.begin >= range.end)
 			break;
 		inside = mu_range_common(mapping->range, range);
-		group = mu_mirror_group(mirror, inside.begin);
+		group = mu_remote_group(remote, inside.begin);
 		if (mu_mapping_is_memory(mapping) && group != NULL &&
 		    group->range.begin <= inside.begin &&
-		    mu_mirror_run(
-			mirror, group, MU_MIRROR_WRITTEN, inside, part))
+		    mu_remote_run(
+			remote, group, MU_REMOTE_WRITTEN, inside, part))
 			return true;
 	}
 	return false;
@@ -122,10 +122,10 @@ mirror_populated(
 
 /* What it holds was read with the rest. */
 static bool
-mirror_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
+remote_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 {
-	const struct mu_mirror_group *group =
-	    mu_mirror_group(memory->ctx, mapping->range.begin);
+	const struct mu_remote_group *group =
+	    mu_remote_group(memory->ctx, mapping->range.begin);
 
 	return mu_mapping_can_be_memory(mapping) && group != NULL &&
 	    group->range.begin <= mapping->range.begin;
@@ -133,11 +133,11 @@ mirror_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 
 static const struct mu_memory_ops ops = {
 	.name = "process",
-	.view = mirror_view,
-	.peek = mirror_peek,
+	.view = remote_view,
+	.peek = remote_peek,
 	.read = mirror_read,
-	.populated = mirror_populated,
-	.unlock = mirror_unlock,
+	.populated = remote_populated,
+	.unlock = remote_unlock,
 };
 
 /* Where the group that MAPPING begins ends. */
@@ -154,43 +154,43 @@ group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
 }
 
 static bool
-open_groups(struct mu_memory_mirror *mirror, struct mu_arena *arena)
+open_groups(struct mu_remote_memory *remote, struct mu_arena *arena)
 {
 	const struct mu_mapping *at, *next, *end;
-	struct mu_mirror_group *group;
+	struct mu_remote_group *group;
 
-	end = mirror->mappings + mirror->num_mappings;
-	mirror->groups = mu_arena_alloc(
-	    arena, mirror->num_mappings + 1, sizeof(*mirror->groups));
-	if (mirror->groups == NULL)
+	end = remote->mappings + remote->num_mappings;
+	remote->groups = mu_arena_alloc(
+	    arena, remote->num_mappings + 1, sizeof(*remote->groups));
+	if (remote->groups == NULL)
 		return false;
-	for (at = mirror->mappings; at < end; at = next) {
+	for (at = remote->mappings; at < end; at = next) {
 		next = at + 1;
 		if (!mu_mapping_can_be_memory(at))
 			continue;
 		next = group_end(at, end);
-		group = &mirror->groups[mirror->num_groups++];
-		if (!mu_mirror_group_open(group,
+		group = &remote->groups[remote->num_groups++];
+		if (!mu_remote_group_open(group,
 			(struct mu_range) {
 			    at->range.begin, next[-1].range.end },
-			mirror->page_size, mirror->source.window > 0, arena))
+			remote->page_size, remote->source.window > 0, arena))
 			return false;
 	}
 	return true;
 }
 
 static void
-note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+note_range(struct mu_remote_memory *remote, struct mu_remote_group *group,
     struct mu_range range)
 {
-	size_t page, size = mirror->page_size;
+	size_t page, size = remote->page_size;
 	struct mu_range huge = {
-		(range.begin + MU_MIRROR_HUGE - 1) & ~(MU_MIRROR_HUGE - 1),
-		range.end & ~(MU_MIRROR_HUGE - 1),
+		(range.begin + MU_REMOTE_HUGE - 1) & ~(MU_REMOTE_HUGE - 1),
+		range.end & ~(MU_REMOTE_HUGE - 1),
 	};
 
 	/* Its pages come at half the cost, and none of them is too many. */
-	if (huge.begin < huge.end && mirror->source.window == 0)
+	if (huge.begin < huge.end && remote->source.window == 0)
 		mu_sys3(SYS_madvise,
 		    (long)(group->base + (huge.begin - group->range.begin)),
 		    (long)mu_range_size(huge), MADV_HUGEPAGE);
@@ -198,37 +198,37 @@ note_range(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 	for (page = (range.begin - group->range.begin) / size;
 	     page < (range.end - group->range.begin) / size; page++) {
 		if (!mu_bit(group->written, page))
-			mirror->written += size;
+			remote->written += size;
 		mu_bit_set(group->written, page);
 	}
 }
 
 static void
-note_written(struct mu_memory_mirror *mirror, struct mu_pages *pages,
+note_written(struct mu_remote_memory *remote, struct mu_pages *pages,
     const struct mu_mapping *mapping)
 {
-	struct mu_mirror_group *group =
-	    mu_mirror_group(mirror, mapping->range.begin);
+	struct mu_remote_group *group =
+	    mu_remote_group(remote, mapping->range.begin);
 	struct mu_range rest = mapping->range, part;
 
 	for (; rest.begin < rest.end &&
 	     mu_pages_next(pages, mapping, rest, &part);
 	     rest.begin = part.end)
-		note_range(mirror, group, part);
+		note_range(remote, group, part);
 }
 
 static void
-note_parts(struct mu_memory_mirror *mirror, const struct mu_mapping *mapping)
+note_parts(struct mu_remote_memory *remote, const struct mu_mapping *mapping)
 {
-	const struct mu_mirror_source *source = &mirror->source;
-	const struct mu_mirror_part *part =
-	    mu_mirror_part(source, mapping->range.begin);
-	const struct mu_mirror_part *end = source->parts + source->num_parts;
-	struct mu_mirror_group *group =
-	    mu_mirror_group(mirror, mapping->range.begin);
+	const struct mu_remote_source *source = &remote->source;
+	const struct mu_remote_part *part =
+	    mu_remote_part(source, mapping->range.begin);
+	const struct mu_remote_part *end = source->parts + source->num_parts;
+	struct mu_remote_group *group =
+	    mu_remote_group(remote, mapping->range.begin);
 
 	for (; part < end && part->range.begin < mapping->range.end; part++)
-		note_range(mirror, group,
+		note_range(remote, group,
 		    mu_range_common(part->range, mapping->range));
 }
 
@@ -238,17 +238,17 @@ note_parts(struct mu_memory_mirror *mirror, const struct mu_mapping *mapping)
  * file the kernel makes pages for that, in the process, too.
  */
 static void
-note_blindly(struct mu_memory_mirror *mirror, size_t *blindly,
+note_blindly(struct mu_remote_memory *remote, size_t *blindly,
     const struct mu_mapping *mapping)
 {
 	size_t size = mu_range_size(mapping->range);
 
 	if (size > *blindly) {
-		mirror->unasked += size;
+		remote->unasked += size;
 		return;
 	}
 	*blindly -= size;
-	note_range(mirror, mu_mirror_group(mirror, mapping->range.begin),
+	note_range(remote, mu_remote_group(remote, mapping->range.begin),
 	    mapping->range);
 }
 
@@ -259,22 +259,22 @@ note_blindly(struct mu_memory_mirror *mirror, size_t *blindly,
  */
 static void
 add_file(
-    struct mu_memory_mirror *mirror, int file, const struct mu_mapping *mapping)
+    struct mu_remote_memory *remote, int file, const struct mu_mapping *mapping)
 {
 	struct mu_range range = mapping->range;
 	uint64_t size, offset = mapping->offset;
 	long end = mu_sys3(SYS_lseek, file, 0, SEEK_TO_END);
 
 	size =
-	    end > 0 ? (uint64_t)end / mirror->page_size * mirror->page_size : 0;
-	if (!mapping->shared || mirror->num_files == MU_MIRROR_FILES ||
+	    end > 0 ? (uint64_t)end / remote->page_size * remote->page_size : 0;
+	if (!mapping->shared || remote->num_files == MU_REMOTE_FILES ||
 	    size <= offset) {
 		mu_sys_close(&file);
 		return;
 	}
 	if (size - offset < mu_range_size(range))
 		range.end = range.begin + (size - offset);
-	mirror->files[mirror->num_files++] = (struct mu_mirror_file) {
+	remote->files[remote->num_files++] = (struct mu_remote_file) {
 		.range = range,
 		.file = file,
 		.offset = offset - range.begin,
@@ -283,57 +283,57 @@ add_file(
 
 /* All that the file of MAPPING has, touched or not. */
 static void
-note_untouched(struct mu_memory_mirror *mirror, struct mu_tmpfs *tmpfs,
+note_untouched(struct mu_remote_memory *remote, struct mu_tmpfs *tmpfs,
     size_t *blindly, const struct mu_mapping *mapping)
 {
-	struct mu_mirror_group *group =
-	    mu_mirror_group(mirror, mapping->range.begin);
+	struct mu_remote_group *group =
+	    mu_remote_group(remote, mapping->range.begin);
 	struct mu_range rest = mapping->range, part;
 	int file = mu_map_file_open(mapping, tmpfs);
 
 	if (file < 0) {
-		note_blindly(mirror, blindly, mapping);
+		note_blindly(remote, blindly, mapping);
 		return;
 	}
 	for (; mu_range_size(rest) > 0 &&
-	     mu_map_file_next(file, mapping, mirror->page_size, rest, &part);
+	     mu_map_file_next(file, mapping, remote->page_size, rest, &part);
 	     rest.begin = part.end)
-		note_range(mirror, group, part);
-	add_file(mirror, file, mapping);
+		note_range(remote, group, part);
+	add_file(remote, file, mapping);
 }
 
 static void
-look(struct mu_memory_mirror *mirror)
+look(struct mu_remote_memory *remote)
 {
-	const struct mu_mirror_source *source = &mirror->source;
+	const struct mu_remote_source *source = &remote->source;
 	struct mu_pages private, shared;
 	struct mu_tmpfs tmpfs = { .pid = source->pid };
 	const struct mu_mapping *mapping;
 	size_t i, blindly = BLINDLY;
 
-	mu_pages_of(&private, source->pagemap, mirror->page_size);
-	mu_pages_of(&shared, source->shared_pagemap, mirror->page_size);
-	for (i = 0; i < mirror->num_mappings; i++) {
-		mapping = &mirror->mappings[i];
+	mu_pages_of(&private, source->pagemap, remote->page_size);
+	mu_pages_of(&shared, source->shared_pagemap, remote->page_size);
+	for (i = 0; i < remote->num_mappings; i++) {
+		mapping = &remote->mappings[i];
 		if (!mu_mapping_can_be_memory(mapping))
 			continue;
 		if (!mapping->shared || !source->has_parts)
-			note_written(mirror,
+			note_written(remote,
 			    mapping->shared ? &shared : &private, mapping);
 		if (source->has_parts)
-			note_parts(mirror, mapping);
+			note_parts(remote, mapping);
 		else if (mu_mapping_is_changing(mapping, &tmpfs))
-			note_untouched(mirror, &tmpfs, &blindly, mapping);
+			note_untouched(remote, &tmpfs, &blindly, mapping);
 	}
 }
 
 enum mu_status
-mu_memory_mirror_open(struct mu_memory *memory, struct mu_memory_mirror *mirror,
-    const struct mu_mirror_source *source, const struct mu_mapping *mappings,
+mu_remote_memory_open(struct mu_memory *memory, struct mu_remote_memory *remote,
+    const struct mu_remote_source *source, const struct mu_mapping *mappings,
     size_t num_mappings, size_t limit, struct mu_arena *arena,
     struct mu_why *why)
 {
-	*mirror = (struct mu_memory_mirror) {
+	*remote = (struct mu_remote_memory) {
 		.source = *source,
 		.mappings = mappings,
 		.num_mappings = num_mappings,
@@ -342,49 +342,49 @@ mu_memory_mirror_open(struct mu_memory *memory, struct mu_memory_mirror *mirror,
 	};
 	*memory = (struct mu_memory) {
 		.ops = &ops,
-		.page_size = mirror->page_size,
-		.ctx = mirror,
+		.page_size = remote->page_size,
+		.ctx = remote,
 	};
-	if (!open_groups(mirror, arena) ||
+	if (!open_groups(remote, arena) ||
 	    (source->window > 0 &&
-		!mu_mirror_window_open(
-		    &mirror->window, mirror, source->window, arena)))
+		!mu_remote_window_open(
+		    &remote->window, remote, source->window, arena)))
 		return mu_why(why, MU_ERR_NO_MEMORY,
-		    "no address space for a mirror of the process");
-	look(mirror);
-	if (mirror->written > limit && source->window == 0)
+		    "no address space for the memory of the process");
+	look(remote);
+	if (remote->written > limit && source->window == 0)
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "%zu MiB to be read are more than %zu MiB",
-		    mirror->written >> 20, limit >> 20);
+		    remote->written >> 20, limit >> 20);
 	return MU_OK;
 }
 
 bool
-mu_memory_mirror_fill(struct mu_memory *memory, uint64_t until_ns)
+mu_remote_memory_fill(struct mu_memory *memory, uint64_t until_ns)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_remote_memory *remote = memory->ctx;
 	size_t i;
 
-	mirror->until_ns = until_ns;
-	mirror->begin_ns = mu_sys_now_ns();
-	mirror->late = false;
-	for (i = 0; i < mirror->num_groups; i++)
-		mu_mirror_fill(mirror, &mirror->groups[i],
-		    mirror->groups[i].range, MU_MIRROR_WRITTEN);
-	mirror->until_ns = 0;
-	return !mirror->late && mu_sys_now_ns() < until_ns;
+	remote->until_ns = until_ns;
+	remote->begin_ns = mu_sys_now_ns();
+	remote->late = false;
+	for (i = 0; i < remote->num_groups; i++)
+		mu_remote_fill(remote, &remote->groups[i],
+		    remote->groups[i].range, MU_REMOTE_WRITTEN);
+	remote->until_ns = 0;
+	return !remote->late && mu_sys_now_ns() < until_ns;
 }
 
 void
-mu_memory_mirror_detach(struct mu_memory *memory)
+mu_remote_memory_detach(struct mu_memory *memory)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_remote_memory *remote = memory->ctx;
 
-	mirror->detached = true;
+	remote->detached = true;
 }
 
 void
-mu_memory_mirror_unlock(
+mu_remote_memory_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t count)
 {
 	struct mu_range part;
@@ -397,24 +397,24 @@ mu_memory_mirror_unlock(
 		/* Nothing of what cannot be read is populated. */
 		mappings[i].readable = true;
 		mappings[i].readable =
-		    mirror_populated(memory, mappings[i].range, &part);
+		    remote_populated(memory, mappings[i].range, &part);
 	}
 }
 
 void
-mu_memory_mirror_close(struct mu_memory *memory)
+mu_remote_memory_close(struct mu_memory *memory)
 {
-	struct mu_memory_mirror *mirror = memory->ctx;
+	struct mu_remote_memory *remote = memory->ctx;
 	size_t i;
 
-	if (mirror == NULL)
+	if (remote == NULL)
 		return;
-	mu_mirror_window_close(&mirror->window);
-	for (i = 0; i < mirror->num_groups; i++)
-		mu_mirror_group_close(&mirror->groups[i]);
-	mirror->num_groups = 0;
-	for (i = 0; i < mirror->num_files; i++)
-		mu_sys_close(&mirror->files[i].file);
-	mirror->num_files = 0;
+	mu_remote_window_close(&remote->window);
+	for (i = 0; i < remote->num_groups; i++)
+		mu_remote_group_close(&remote->groups[i]);
+	remote->num_groups = 0;
+	for (i = 0; i < remote->num_files; i++)
+		mu_sys_close(&remote->files[i].file);
+	remote->num_files = 0;
 	memory->ctx = NULL;
 }

@@ -1,12 +1,12 @@
 /*
- * The part of a mirror that is in our memory at a time: see
- * heapwalk/memory/mirror_window.h.
+ * The part of another process's memory that is in ours at a time: see
+ * heapwalk/memory/remote_window.h.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
-#include "heapwalk/memory/mirror_window.h"
+#include "heapwalk/memory/remote_window.h"
 
-#include "heapwalk/memory/mirror_group.h"
+#include "heapwalk/memory/remote_group.h"
 #include "heapwalk/subject/ranges.h"
 #include "mu/signal_action.h"
 #include "mu/sort.h"
@@ -26,25 +26,25 @@
 #define DROPPED_PART 8 /* of a window: what goes at a time */
 
 /* The handler gets no argument of ours. */
-static struct mu_mirror_window *windows;
+static struct mu_remote_window *windows;
 static struct mu_signal_action old_action;
 
 static void
-lock(struct mu_mirror_window *window)
+lock(struct mu_remote_window *window)
 {
 	while (__atomic_exchange_n(&window->lock, 1, __ATOMIC_ACQUIRE) != 0)
 		mu_sys0(SYS_sched_yield);
 }
 
 static void
-unlock(struct mu_mirror_window *window)
+unlock(struct mu_remote_window *window)
 {
 	__atomic_store_n(&window->lock, 0, __ATOMIC_RELEASE);
 }
 
 /* Until a piece that another thread reads is in place. Holds the lock. */
 static void
-await_change(struct mu_mirror_window *window)
+await_change(struct mu_remote_window *window)
 {
 	int changes = window->changes;
 
@@ -55,13 +55,13 @@ await_change(struct mu_mirror_window *window)
 
 static char *
 place_of(
-    const struct mu_mirror_window *window, const struct mu_mirror_piece *piece)
+    const struct mu_remote_window *window, const struct mu_remote_piece *piece)
 {
-	return piece->group->base + piece->page * window->mirror->page_size;
+	return piece->group->base + piece->page * window->remote->page_size;
 }
 
 static void
-set_bits(uint64_t *bits, const struct mu_mirror_piece *piece, bool value)
+set_bits(uint64_t *bits, const struct mu_remote_piece *piece, bool value)
 {
 	size_t i;
 
@@ -83,21 +83,21 @@ close_place(char *place, size_t size)
 
 /* The ring's memory at AT is seen at PLACE, too, from one moment on. */
 static void
-show(const struct mu_mirror_window *window, size_t at, char *place, size_t size)
+show(const struct mu_remote_window *window, size_t at, char *place, size_t size)
 {
 	if (mu_sys_failed(mu_syscall6(SYS_mremap, (long)(window->ring + at), 0,
 		(long)size, MREMAP_MAYMOVE | MREMAP_FIXED, (long)place, 0)))
 		__builtin_trap();
 }
 
-static struct mu_mirror_piece *
-piece_at(const struct mu_mirror_window *window, size_t number)
+static struct mu_remote_piece *
+piece_at(const struct mu_remote_window *window, size_t number)
 {
 	return &window->pieces[number % window->max_pieces];
 }
 
 static void
-forget(struct mu_mirror_window *window, const struct mu_mirror_piece *piece)
+forget(struct mu_remote_window *window, const struct mu_remote_piece *piece)
 {
 	set_bits(piece->group->there, piece, false);
 	set_bits(piece->group->taken, piece, false);
@@ -110,9 +110,9 @@ forget(struct mu_mirror_window *window, const struct mu_mirror_piece *piece)
  * no more. False: it is being read.
  */
 static bool
-drop_oldest(struct mu_mirror_window *window)
+drop_oldest(struct mu_remote_window *window)
 {
-	const struct mu_mirror_piece *piece = piece_at(window, window->first);
+	const struct mu_remote_piece *piece = piece_at(window, window->first);
 	char *begin = place_of(window, piece), *end = begin, *place;
 
 	if (piece->busy)
@@ -135,7 +135,7 @@ drop_oldest(struct mu_mirror_window *window)
 
 /* Room for SIZE bytes; false: what is in the way is being read. */
 static bool
-make_room(struct mu_mirror_window *window, size_t size)
+make_room(struct mu_remote_window *window, size_t size)
 {
 	while (window->head + size - window->tail > window->size ||
 	    window->last - window->first == window->max_pieces)
@@ -149,10 +149,10 @@ make_room(struct mu_mirror_window *window, size_t size)
  * and as far as nothing is there.
  */
 static void
-choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
-    size_t page, struct mu_mirror_piece *piece)
+choose(const struct mu_remote_window *window, struct mu_remote_group *group,
+    size_t page, struct mu_remote_piece *piece)
 {
-	size_t size = window->mirror->page_size;
+	size_t size = window->remote->page_size;
 	size_t least = LEAST > size ? LEAST / size : 1;
 	size_t most = window->largest / size, pages, begin = page, end, before;
 	size_t room = (window->size - window->head % window->size) / size;
@@ -179,7 +179,7 @@ choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
 		end = begin + room;
 	for (pages = page; pages < end && !mu_bit(group->taken, pages);)
 		pages++;
-	*piece = (struct mu_mirror_piece) {
+	*piece = (struct mu_remote_piece) {
 		.group = group,
 		.page = begin,
 		.count = pages - begin,
@@ -192,11 +192,11 @@ choose(const struct mu_mirror_window *window, struct mu_mirror_group *group,
  * Take on the reading of what lies around PAGE; NULL: it is in place. Holds the
  * lock. Where in the ring: AT.
  */
-static struct mu_mirror_piece *
-begin_piece(struct mu_mirror_window *window, struct mu_mirror_group *group,
+static struct mu_remote_piece *
+begin_piece(struct mu_remote_window *window, struct mu_remote_group *group,
     size_t page, size_t *at)
 {
-	struct mu_mirror_piece piece, *new;
+	struct mu_remote_piece piece, *new;
 
 	for (;;) {
 		if (mu_bit(group->there, page))
@@ -218,9 +218,9 @@ begin_piece(struct mu_mirror_window *window, struct mu_mirror_group *group,
 
 static void
 fill(
-    struct mu_mirror_window *window, struct mu_mirror_group *group, size_t page)
+    struct mu_remote_window *window, struct mu_remote_group *group, size_t page)
 {
-	struct mu_mirror_piece *piece;
+	struct mu_remote_piece *piece;
 	struct mu_range range;
 	size_t at;
 
@@ -230,9 +230,9 @@ fill(
 	if (piece == NULL)
 		return;
 	range.begin =
-	    group->range.begin + piece->page * window->mirror->page_size;
+	    group->range.begin + piece->page * window->remote->page_size;
 	range.end = range.begin + piece->size;
-	mu_mirror_read(window->mirror, group, range, window->ring + at);
+	mu_remote_read(window->remote, group, range, window->ring + at);
 	show(window, at, place_of(window, piece), piece->size);
 	lock(window);
 	set_bits(group->there, piece, true);
@@ -243,10 +243,10 @@ fill(
 }
 
 /* The group whose place holds ADDRESS, or NULL. */
-static struct mu_mirror_group *
-group_at(const struct mu_mirror_window *window, uintptr_t address)
+static struct mu_remote_group *
+group_at(const struct mu_remote_window *window, uintptr_t address)
 {
-	size_t i = mu_ranges_upper(window->places, window->mirror->num_groups,
+	size_t i = mu_ranges_upper(window->places, window->remote->num_groups,
 	    sizeof(*window->places), address);
 
 	return i > 0 && mu_range_has(window->places[i - 1].range, address)
@@ -254,20 +254,20 @@ group_at(const struct mu_mirror_window *window, uintptr_t address)
 	    : NULL;
 }
 
-/* Nothing can be read any more once the mirror is detached. */
+/* Nothing can be read any more once the memory is detached. */
 static bool
 mend(uintptr_t address)
 {
-	struct mu_mirror_window *window;
-	struct mu_mirror_group *group;
+	struct mu_remote_window *window;
+	struct mu_remote_group *group;
 
 	for (window = windows; window != NULL; window = window->outer) {
 		group = group_at(window, address);
-		if (group == NULL || window->mirror->detached)
+		if (group == NULL || window->remote->detached)
 			continue;
 		fill(window, group,
 		    (address - (uintptr_t)group->base) /
-			window->mirror->page_size);
+			window->remote->page_size);
 		return true;
 	}
 	return false;
@@ -315,17 +315,17 @@ take_faults(void)
 static int
 by_base(const void *a, const void *b)
 {
-	const struct mu_mirror_place *x = a, *y = b;
+	const struct mu_remote_base *x = a, *y = b;
 
 	return (x->range.begin > y->range.begin) -
 	    (x->range.begin < y->range.begin);
 }
 
 static bool
-open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
+open_tables(struct mu_remote_window *window, struct mu_arena *arena)
 {
-	struct mu_memory_mirror *mirror = window->mirror;
-	size_t i, count = mirror->num_groups;
+	struct mu_remote_memory *remote = window->remote;
+	size_t i, count = remote->num_groups;
 	uintptr_t base;
 
 	window->max_pieces = 2 * (window->size / LEAST);
@@ -336,10 +336,10 @@ open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
 	if (window->pieces == NULL || window->places == NULL)
 		return false;
 	for (i = 0; i < count; i++) {
-		base = (uintptr_t)mirror->groups[i].base;
-		window->places[i] = (struct mu_mirror_place) {
-			{ base, base + mu_range_size(mirror->groups[i].range) },
-			&mirror->groups[i],
+		base = (uintptr_t)remote->groups[i].base;
+		window->places[i] = (struct mu_remote_base) {
+			{ base, base + mu_range_size(remote->groups[i].range) },
+			&remote->groups[i],
 		};
 	}
 	mu_sort(window->places, count, sizeof(*window->places), by_base);
@@ -347,13 +347,13 @@ open_tables(struct mu_mirror_window *window, struct mu_arena *arena)
 }
 
 bool
-mu_mirror_window_open(struct mu_mirror_window *window,
-    struct mu_memory_mirror *mirror, size_t size, struct mu_arena *arena)
+mu_remote_window_open(struct mu_remote_window *window,
+    struct mu_remote_memory *remote, size_t size, struct mu_arena *arena)
 {
 	long at;
 
-	*window = (struct mu_mirror_window) {
-		.mirror = mirror,
+	*window = (struct mu_remote_window) {
+		.remote = remote,
 		.size = size < LEAST_WINDOW
 		    ? LEAST_WINDOW
 		    : size / LEAST_WINDOW * LEAST_WINDOW,
@@ -376,10 +376,10 @@ mu_mirror_window_open(struct mu_mirror_window *window,
 }
 
 bool
-mu_mirror_window_has(const struct mu_mirror_window *window,
-    const struct mu_mirror_group *group, struct mu_range range)
+mu_remote_window_has(const struct mu_remote_window *window,
+    const struct mu_remote_group *group, struct mu_range range)
 {
-	size_t size = window->mirror->page_size, page, last;
+	size_t size = window->remote->page_size, page, last;
 	uint64_t word;
 
 	last = (range.end - 1 - group->range.begin) / size;
@@ -394,9 +394,9 @@ mu_mirror_window_has(const struct mu_mirror_window *window,
 }
 
 void
-mu_mirror_window_close(struct mu_mirror_window *window)
+mu_remote_window_close(struct mu_remote_window *window)
 {
-	struct mu_mirror_window **link = &windows;
+	struct mu_remote_window **link = &windows;
 
 	if (window->ring == NULL)
 		return;

@@ -1,7 +1,7 @@
 /*
- * Reading what a mirror shows: see heapwalk/memory/mirror_group.h.
+ * Read what the views show: see heapwalk/memory/remote_group.h.
  */
-#include "heapwalk/memory/mirror_group.h"
+#include "heapwalk/memory/remote_group.h"
 
 #include <string.h>
 
@@ -20,10 +20,10 @@
 #define PRESENT_OR_SWAPPED 62
 
 struct filling {
-	struct mu_memory_mirror *mirror;
-	struct mu_mirror_group *group;
+	struct mu_remote_memory *remote;
+	struct mu_remote_group *group;
 	struct mu_range range; /* whole units, none of them filled */
-	enum mu_mirror_pages kind;
+	enum mu_remote_pages kind;
 	char *to;       /* where it goes */
 	uintptr_t from; /* that of the subject */
 	size_t next;    /* the next slice to take */
@@ -39,8 +39,8 @@ place(const struct filling *filling, uintptr_t address)
 static size_t
 copy_known(const struct filling *filling, struct mu_range range)
 {
-	const struct mu_mirror_source *source = &filling->mirror->source;
-	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
+	const struct mu_remote_source *source = &filling->remote->source;
+	const struct mu_remote_part *part = mu_remote_part(source, range.begin);
 	size_t size;
 
 	if (part == source->parts + source->num_parts || part->bytes == NULL ||
@@ -64,10 +64,10 @@ static struct mu_range
 unknown(
     const struct filling *filling, struct mu_range range, struct origin *origin)
 {
-	const struct mu_mirror_source *source = &filling->mirror->source;
-	const struct mu_mirror_part *part = mu_mirror_part(source, range.begin);
-	const struct mu_mirror_part *end = source->parts + source->num_parts;
-	const struct mu_mirror_file *file;
+	const struct mu_remote_source *source = &filling->remote->source;
+	const struct mu_remote_part *part = mu_remote_part(source, range.begin);
+	const struct mu_remote_part *end = source->parts + source->num_parts;
+	const struct mu_remote_file *file;
 
 	*origin = (struct origin) { source->memory, 0, false };
 	if (part < end && part->live &&
@@ -78,7 +78,7 @@ unknown(
 	for (; part < end && part->range.begin < range.end; part++)
 		if (part->bytes != NULL || part->live)
 			range.end = part->range.begin;
-	file = mu_mirror_file(filling->mirror, range.begin);
+	file = mu_remote_file(filling->remote, range.begin);
 	if (file != NULL && range.begin < file->range.begin) {
 		if (file->range.begin < range.end)
 			range.end = file->range.begin;
@@ -94,13 +94,13 @@ unknown(
  * behind the end of a file, or in a guard region.
  */
 static bool
-is_closed(const struct mu_memory_mirror *mirror, uintptr_t address)
+is_closed(const struct mu_remote_memory *remote, uintptr_t address)
 {
 	uint64_t entry = 0;
 
-	return mu_sys_pread(mirror->source.shared_pagemap, &entry,
+	return mu_sys_pread(remote->source.shared_pagemap, &entry,
 		   sizeof(entry),
-		   address / mirror->page_size * sizeof(entry)) ==
+		   address / remote->page_size * sizeof(entry)) ==
 	    sizeof(entry) &&
 	    entry >> PRESENT_OR_SWAPPED == 0;
 }
@@ -113,7 +113,7 @@ static ssize_t
 read_some(const struct filling *filling, struct mu_range part,
     const struct origin *origin)
 {
-	pid_t still = filling->mirror->source.still;
+	pid_t still = filling->remote->source.still;
 	char *to = place(filling, part.begin);
 	ssize_t got = 0;
 
@@ -129,9 +129,9 @@ read_some(const struct filling *filling, struct mu_range part,
 static void
 note_unread(const struct filling *filling, uintptr_t address, size_t size)
 {
-	struct mu_memory_mirror *mirror = filling->mirror;
-	const struct mu_mirror_group *group = filling->group;
-	size_t page = (address - group->range.begin) / mirror->page_size;
+	struct mu_remote_memory *remote = filling->remote;
+	const struct mu_remote_group *group = filling->group;
+	size_t page = (address - group->range.begin) / remote->page_size;
 	uint64_t bit = 1ull << page % 64;
 
 	memset(place(filling, address), 0, size);
@@ -139,17 +139,17 @@ note_unread(const struct filling *filling, uintptr_t address, size_t size)
 		 &group->unread[page / 64], bit, __ATOMIC_RELAXED) &
 		bit) != 0)
 		return;
-	__atomic_fetch_add(&mirror->memory->skipped_pages, 1, __ATOMIC_RELAXED);
-	if (is_closed(mirror, address))
+	__atomic_fetch_add(&remote->memory->skipped_pages, 1, __ATOMIC_RELAXED);
+	if (is_closed(remote, address))
 		__atomic_fetch_add(
-		    &mirror->memory->closed_pages, 1, __ATOMIC_RELAXED);
+		    &remote->memory->closed_pages, 1, __ATOMIC_RELAXED);
 }
 
 static void
 read_unknown(const struct filling *filling, struct mu_range part,
     const struct origin *origin)
 {
-	struct mu_memory_mirror *mirror = filling->mirror;
+	struct mu_remote_memory *remote = filling->remote;
 	ssize_t got;
 
 	while (part.begin < part.end) {
@@ -158,17 +158,17 @@ read_unknown(const struct filling *filling, struct mu_range part,
 			continue;
 		/* mem_rw() in fs/proc/base.c: no memory; or a file's end */
 		if (got == 0 && !origin->of_file)
-			__atomic_store_n(&mirror->gone, true, __ATOMIC_RELAXED);
+			__atomic_store_n(&remote->gone, true, __ATOMIC_RELAXED);
 		if (got <= 0) {
-			got = (ssize_t)(mirror->page_size -
-			    part.begin % mirror->page_size);
+			got = (ssize_t)(remote->page_size -
+			    part.begin % remote->page_size);
 			if ((size_t)got > mu_range_size(part))
 				got = (ssize_t)mu_range_size(part);
 			note_unread(filling, part.begin, (size_t)got);
 		}
 		part.begin += (size_t)got;
 		__atomic_fetch_add(
-		    &mirror->read, (size_t)got, __ATOMIC_RELAXED);
+		    &remote->read, (size_t)got, __ATOMIC_RELAXED);
 	}
 }
 
@@ -193,7 +193,7 @@ read_part(const struct filling *filling, struct mu_range part)
 static bool
 has_any(const struct filling *filling, const struct mu_mapping *mapping)
 {
-	return filling->kind == MU_MIRROR_WRITTEN ||
+	return filling->kind == MU_REMOTE_WRITTEN ||
 	    (mapping->inode != 0 && !mapping->shared && mapping->readable);
 }
 
@@ -204,11 +204,11 @@ read_runs(const struct filling *filling, struct mu_range range)
 	bool any = false;
 
 	for (; range.begin < range.end &&
-	     mu_mirror_run(
-		 filling->mirror, filling->group, filling->kind, range, &part);
+	     mu_remote_run(
+		 filling->remote, filling->group, filling->kind, range, &part);
 	     range.begin = part.end) {
 		any = true;
-		if (filling->mirror->detached)
+		if (filling->remote->detached)
 			break;
 		read_part(filling, part);
 	}
@@ -219,13 +219,13 @@ read_runs(const struct filling *filling, struct mu_range range)
 static bool
 read_range(const struct filling *filling, struct mu_range range)
 {
-	const struct mu_memory_mirror *mirror = filling->mirror;
+	const struct mu_remote_memory *remote = filling->remote;
 	const struct mu_mapping *mapping, *end;
 	struct mu_range inside;
 	bool any = false;
 
-	mapping = mu_mirror_mapping(mirror, range.begin);
-	end = mirror->mappings + mirror->num_mappings;
+	mapping = mu_remote_mapping(remote, range.begin);
+	end = remote->mappings + remote->num_mappings;
 	for (; mapping != NULL && mapping < end &&
 	     mapping->range.begin < range.end;
 	     mapping++) {
@@ -241,24 +241,24 @@ read_range(const struct filling *filling, struct mu_range range)
  * Then the process need not stand still for longer.
  */
 static bool
-is_late(struct mu_memory_mirror *mirror)
+is_late(struct mu_remote_memory *remote)
 {
-	uint64_t span = mirror->until_ns - mirror->begin_ns, passed, needed = 0;
-	size_t read = __atomic_load_n(&mirror->read, __ATOMIC_RELAXED);
+	uint64_t span = remote->until_ns - remote->begin_ns, passed, needed = 0;
+	size_t read = __atomic_load_n(&remote->read, __ATOMIC_RELAXED);
 	uint64_t now = mu_sys_now_ns();
 
-	if (mirror->deadline_ns != 0 && now >= mirror->deadline_ns)
-		__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
-	if (mirror->until_ns == 0)
-		return mirror->late;
-	passed = now - mirror->begin_ns;
+	if (remote->deadline_ns != 0 && now >= remote->deadline_ns)
+		__atomic_store_n(&remote->late, true, __ATOMIC_RELAXED);
+	if (remote->until_ns == 0)
+		return remote->late;
+	passed = now - remote->begin_ns;
 	if (read >= TRIAL)
 		needed = (uint64_t)((double)passed / (double)read *
-		    (double)mirror->written);
+		    (double)remote->written);
 	if (passed < span && needed < span + span / 2)
 		return false;
-	__atomic_store_n(&mirror->needed_ns, needed, __ATOMIC_RELAXED);
-	__atomic_store_n(&mirror->late, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&remote->needed_ns, needed, __ATOMIC_RELAXED);
+	__atomic_store_n(&remote->late, true, __ATOMIC_RELAXED);
 	return true;
 }
 
@@ -273,7 +273,7 @@ read_slices(void *ctx, unsigned worker)
 	(void)worker;
 	for (;;) {
 		i = __atomic_fetch_add(&filling->next, 1, __ATOMIC_RELAXED);
-		if (i * SLICE >= size || is_late(filling->mirror))
+		if (i * SLICE >= size || is_late(filling->remote))
 			return;
 		slice.begin = filling->range.begin + i * SLICE;
 		slice.end = slice.begin +
@@ -283,11 +283,11 @@ read_slices(void *ctx, unsigned worker)
 }
 
 bool
-mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
-    struct mu_range range, enum mu_mirror_pages kind)
+mu_remote_fill(struct mu_remote_memory *remote, struct mu_remote_group *group,
+    struct mu_range range, enum mu_remote_pages kind)
 {
 	struct filling filling = {
-		.mirror = mirror,
+		.remote = remote,
 		.group = group,
 		.kind = kind,
 		.to = group->base,
@@ -297,24 +297,24 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 	uintptr_t begin = group->range.begin;
 	size_t unit, stop, last, i;
 
-	last = (range.end - 1 - begin) / MU_MIRROR_UNIT;
-	for (unit = (range.begin - begin) / MU_MIRROR_UNIT; unit <= last;
+	last = (range.end - 1 - begin) / MU_REMOTE_UNIT;
+	for (unit = (range.begin - begin) / MU_REMOTE_UNIT; unit <= last;
 	     unit = stop + 1) {
 		for (stop = unit; stop <= last && !mu_bit(filled, stop);)
 			stop++;
 		if (stop == unit)
 			continue;
-		filling.range.begin = begin + unit * MU_MIRROR_UNIT;
-		filling.range.end = begin + stop * MU_MIRROR_UNIT;
+		filling.range.begin = begin + unit * MU_REMOTE_UNIT;
+		filling.range.end = begin + stop * MU_REMOTE_UNIT;
 		if (filling.range.end > group->range.end)
 			filling.range.end = group->range.end;
-		if (mirror->detached) {
+		if (remote->detached) {
 			if (read_range(&filling, filling.range))
 				return false;
 			continue;
 		}
 		filling.next = 0;
-		mu_workers_run(mirror->workers,
+		mu_workers_run(remote->workers,
 		    (unsigned)(1 + mu_range_size(filling.range) / SLICE),
 		    read_slices, &filling);
 		for (i = unit; i < stop; i++)
@@ -324,46 +324,46 @@ mu_mirror_fill(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
 }
 
 void
-mu_mirror_read(struct mu_memory_mirror *mirror, struct mu_mirror_group *group,
+mu_remote_read(struct mu_remote_memory *remote, struct mu_remote_group *group,
     struct mu_range range, char *to)
 {
 	struct filling filling = {
-		.mirror = mirror,
+		.remote = remote,
 		.group = group,
-		.kind = MU_MIRROR_WRITTEN,
+		.kind = MU_REMOTE_WRITTEN,
 		.to = to,
 		.from = range.begin,
 	};
 	struct mu_range part;
-	bool late = is_late(mirror);
+	bool late = is_late(remote);
 
 	if (late ||
-	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	    !mu_remote_run(remote, group, MU_REMOTE_WRITTEN, range, &part) ||
 	    mu_range_size(part) < mu_range_size(range))
 		memset(to, 0, mu_range_size(range));
 	if (late)
 		return;
 	read_range(&filling, range);
-	filling.kind = MU_MIRROR_UNCHANGED;
+	filling.kind = MU_REMOTE_UNCHANGED;
 	read_range(&filling, range);
 }
 
 bool
-mu_mirror_read_some(struct mu_memory_mirror *mirror,
-    struct mu_mirror_group *group, struct mu_range range, char *to)
+mu_remote_read_some(struct mu_remote_memory *remote,
+    struct mu_remote_group *group, struct mu_range range, char *to)
 {
 	const struct filling filling = {
-		.mirror = mirror,
+		.remote = remote,
 		.group = group,
-		.kind = MU_MIRROR_WRITTEN,
+		.kind = MU_REMOTE_WRITTEN,
 		.to = to,
 		.from = range.begin,
 	};
 	struct mu_range part;
 
 	/* The time is looked at by who reads more than that. */
-	if (__atomic_load_n(&mirror->late, __ATOMIC_RELAXED) ||
-	    !mu_mirror_run(mirror, group, MU_MIRROR_WRITTEN, range, &part) ||
+	if (__atomic_load_n(&remote->late, __ATOMIC_RELAXED) ||
+	    !mu_remote_run(remote, group, MU_REMOTE_WRITTEN, range, &part) ||
 	    mu_range_size(part) < mu_range_size(range))
 		return false;
 	read_part(&filling, range);
