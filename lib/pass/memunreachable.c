@@ -175,7 +175,7 @@ log_pass(const struct mu_caller *caller, bool log_contents, size_t limit)
 	struct mu_request request = {
 		.caller = caller,
 		.limit = limit,
-		.voice = MU_VOICE_FULL,
+		.log_policy = MU_LOG_POLICY_FULL,
 		.contents = log_contents,
 	};
 	struct UnreachableMemoryInfo info = { 0 };

@@ -24,7 +24,7 @@ no_leaks(const struct mu_caller *caller)
 	struct mu_request request = {
 		.caller = caller,
 		.limit = LIMIT,
-		.voice = MU_VOICE_LEAKS,
+		.log_policy = MU_LOG_POLICY_LEAKS,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
 

@@ -240,7 +240,7 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	bool clean =
 	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
 
-	if (request->voice == MU_VOICE_LEAKS && !clean && pass->log.silent)
+	if (request->log_policy == MU_LOG_POLICY_LEAKS && !clean && pass->log.silent)
 		mu_log_sink_open(&pass->log, &mu_library.options, false);
 	if (!judged) {
 		mu_log(&pass->log, MU_LOG_ERROR,
@@ -248,7 +248,7 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		    mu_status_name((enum mu_status)info->status), info->reason);
 		return;
 	}
-	if (request->voice != MU_VOICE_LEAKS)
+	if (request->log_policy != MU_LOG_POLICY_LEAKS)
 		mu_log(&pass->log, MU_LOG_STEP,
 		    "unreachable memory detection done");
 	if (info->status == MEMUNREACHABLE_PARTIAL)
@@ -261,11 +261,11 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		    request->references->total);
 	else
 		log_line(&pass->log, info);
-	if (request->voice != MU_VOICE_QUIET) {
+	if (request->log_policy != MU_LOG_POLICY_QUIET) {
 		log_leaks(pass, info);
 		log_rest(pass, info);
 	}
-	if (request->voice == MU_VOICE_FULL)
+	if (request->log_policy == MU_LOG_POLICY_FULL)
 		log_hint(pass, info);
 	mu_log(&pass->log, MU_LOG_DEBUG,
 	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"

@@ -29,9 +29,9 @@ struct mu_caller {
 
 /* Which of a pass's words are logged. */
 enum mu_log_policy {
-	MU_VOICE_QUIET, /* none, unless verbosity is set */
-	MU_VOICE_LEAKS, /* the report, if not every block is reachable */
-	MU_VOICE_FULL,  /* the report; with verbosity=1 the steps, too */
+	MU_LOG_POLICY_QUIET, /* none, unless verbosity is set */
+	MU_LOG_POLICY_LEAKS, /* the report, if not every block is reachable */
+	MU_LOG_POLICY_FULL,  /* the report; with verbosity=1 the steps, too */
 };
 
 struct mu_references; /* lib/pipe/why_pipe.h */
@@ -47,7 +47,7 @@ struct mu_pipe_usage;
 struct mu_request {
 	const struct mu_caller *caller; /* NULL: none */
 	size_t limit;
-	enum mu_log_policy voice;
+	enum mu_log_policy log_policy;
 	bool contents; /* of blocks are wanted, and logged */
 	bool at_end;   /* the command that traces us looks if we cannot */
 	bool array;    /* of entries: info->leaks */

@@ -77,7 +77,7 @@ at_exit(void)
 	struct mu_request request = {
 		.caller = &caller,
 		.limit = options->max_leaks,
-		.voice = asked ? MU_VOICE_QUIET : MU_VOICE_FULL,
+		.log_policy = asked ? MU_LOG_POLICY_QUIET : MU_LOG_POLICY_FULL,
 		.contents = options->log_contents || asked,
 		.at_end = asked,
 		.usage = asked ? &usage : NULL,

@@ -36,7 +36,7 @@ report_once(void)
 	const struct mu_options *options = &mu_library.options;
 	struct mu_request request = {
 		.limit = options->max_leaks,
-		.voice = MU_VOICE_FULL,
+		.log_policy = MU_LOG_POLICY_FULL,
 		.contents = options->log_contents,
 	};
 	struct UnreachableMemoryInfo info = { 0 };
