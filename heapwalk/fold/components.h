@@ -39,16 +39,16 @@ struct mu_component {
 	uint32_t lowest : 31;
 	uint32_t below_hub : 1;
 	/*
-	 * Until mu_components_charge() the number of edges that lead here, or
+	 * Until mu_components_sum_retained() the number of edges that lead here, or
 	 * of an owner what heapwalk/fold/cycles.c knows; then the owner + 1
-	 * that was last charged for it; at last whether it is reported
+	 * whose sum it was last added to; at last whether it is reported
 	 * (heapwalk/fold/reported.h).
 	 */
 	uint32_t visitor;
 };
 
 /* All that can be reached from a component that is not complete. */
-struct mu_charged {
+struct mu_retained {
 	size_t bytes;
 	uint32_t count, component;
 };
@@ -57,14 +57,14 @@ struct mu_components {
 	struct mu_trees trees; /* of unreachable nodes: what is searched */
 	struct mu_component *all;
 	uint32_t num_components;
-	uint32_t hub;        /* charged, and others lead to what is below it */
+	uint32_t hub;        /* its sum is known, and others lead to what is below it */
 	uint32_t *of;        /* the component of each tree */
 	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
 
 	/*
 	 * Of each component that is not complete: 1 + the one that leads to
 	 * all that is below it and is not private, if what is below that one
-	 * is known; else 0. NULL: all are complete, or they are not charged
+	 * is known; else 0. NULL: all are complete, or the sums are not known
 	 * yet.
 	 */
 	uint32_t *next;
@@ -73,8 +73,8 @@ struct mu_components {
 	size_t least, most; /* of the first blocks of owners */
 
 	/* The hub, then owners by their numbers. */
-	struct mu_charged *charged;
-	uint32_t num_charged;
+	struct mu_retained *retained;
+	uint32_t num_retained;
 
 	/* As many as components. */
 	uint32_t *pending, *deferred;
@@ -119,10 +119,10 @@ enum mu_status mu_components_find(struct mu_components *components,
     struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
 
 /*
- * Charge every owner for all that can be reached from it. If the deadline
+ * Sum up what can be reached from each owner. If the deadline
  * passed, count and bytes of some owners are too low. MU_ERR_NO_MEMORY.
  */
-enum mu_status mu_components_charge(
+enum mu_status mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena);
 
 /*

@@ -322,7 +322,7 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 		    mu_components_find(&components, &lost, arena, deadline);
 	reset(leaks, graph, status == MU_OK ? &components : NULL);
 	if (status == MU_OK)
-		status = mu_components_charge(&components, arena);
+		status = mu_components_sum_retained(&components, arena);
 	if (status == MU_OK)
 		status = list_entries(leaks, &owners, wanted, arena);
 	if (status == MU_OK)

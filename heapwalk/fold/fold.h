@@ -5,7 +5,7 @@
  * connected components collapse; a component that no other points at is an
  * owner and is one entry, at its lowest address. Its referenced_count and
  * referenced_size are the other blocks that can be reached from it, each
- * counted once an owner; what two owners share is charged in full to both (but
+ * counted once an owner; what two owners share counts in full for both (but
  * for ownerless cycles, which are one entry here).
  *
  * Iterative; runs on a small stack. Linear, but for owners above components

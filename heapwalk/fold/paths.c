@@ -141,10 +141,10 @@ find_meeting(const struct paths *paths, const struct tips *tips, size_t tip)
 	return meeting;
 }
 
-/* Add to CHARGED what TIPS reach; false: that is not known. */
+/* Add to RETAINED what TIPS reach; false: that is not known. */
 static bool
 add_tips(const struct paths *paths, const struct tips *tips,
-    struct mu_charged *charged)
+    struct mu_retained *retained)
 {
 	const struct mu_components *components = paths->components;
 	size_t i, count, bytes;
@@ -157,14 +157,14 @@ add_tips(const struct paths *paths, const struct tips *tips,
 	for (i = 0; i < tips->count; i++) {
 		mu_components_reach(
 		    components, tips->number[i], &count, &bytes);
-		charged->count += (uint32_t)count;
-		charged->bytes += bytes;
+		retained->count += (uint32_t)count;
+		retained->bytes += bytes;
 		meeting = find_meeting(paths, tips, i);
 		if (meeting == MU_NO_COMPONENT)
 			continue;
 		mu_components_reach(components, meeting, &count, &bytes);
-		charged->count -= (uint32_t)count;
-		charged->bytes -= bytes;
+		retained->count -= (uint32_t)count;
+		retained->bytes -= bytes;
 	}
 	return true;
 }
@@ -199,11 +199,11 @@ add_owner(const struct paths *paths, uint32_t number, const struct tips *tips)
 {
 	struct mu_components *components = paths->components;
 	struct mu_component *one = &components->all[number];
-	struct mu_charged *charged =
-	    &components->charged[components->num_charged++];
+	struct mu_retained *retained =
+	    &components->retained[components->num_retained++];
 
-	*charged = (struct mu_charged) { one->bytes, one->count, number };
-	if (tips->count > 1 && add_tips(paths, tips, charged))
+	*retained = (struct mu_retained) { one->bytes, one->count, number };
+	if (tips->count > 1 && add_tips(paths, tips, retained))
 		one->visitor = 1 + number;
 }
 

@@ -8,8 +8,8 @@
 
 /*
  * Add up each component of COMPONENTS whose reach is that of one other, and
- * itself, and set its mu_components.next; the hub is charged. Of each owner
- * that is not complete and has none there is a slot in COMPONENTS->charged
+ * itself, and set its mu_components.next; the hub has its sum. Of each owner
+ * that is not complete and has none there is a slot in COMPONENTS->retained
  * then, with at most what it reaches; its visitor is 1 + its number if it is
  * all, and it need not be walked. PENDING and DEFERRED are used. If the
  * deadline passes, some have neither.

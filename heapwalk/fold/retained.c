@@ -1,5 +1,5 @@
 /*
- * Every owner is charged for all that can be reached from it.
+ * The retained size of each owner: all that can be reached from it.
  *
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
  * Those that reach what few other ones do are added up from these in one pass
@@ -12,60 +12,60 @@
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
 
-/* Of which OWNER is charged: what is known of it so far. */
-struct charging {
+/* The retained size of OWNER, as far as it is known. */
+struct retained_sum {
 	struct mu_components *components;
 	uint32_t owner;
 	size_t bytes;
 	uint32_t count;
 };
 
-/* Charge the owner for NUMBER alone; what is below is pending. */
+/* Add NUMBER alone; what is below it is pending. */
 static void
-add(struct charging *charging, uint32_t number)
+add(struct retained_sum *sum, uint32_t number)
 {
-	struct mu_components *components = charging->components;
+	struct mu_components *components = sum->components;
 	const struct mu_component *component = &components->all[number];
 	uint32_t next = mu_components_next(components, number);
 	size_t count, bytes;
 
 	if (number == components->hub) {
-		charging->count += components->charged[0].count;
-		charging->bytes += components->charged[0].bytes;
+		sum->count += components->retained[0].count;
+		sum->bytes += components->retained[0].bytes;
 		return;
 	}
-	charging->count += component->count;
-	charging->bytes += component->bytes;
+	sum->count += component->count;
+	sum->bytes += component->bytes;
 	if (next != MU_NO_COMPONENT) {
 		mu_components_reach(components, next, &count, &bytes);
-		charging->count -= (uint32_t)count;
-		charging->bytes -= bytes;
+		sum->count -= (uint32_t)count;
+		sum->bytes -= bytes;
 	}
 	if (!component->complete)
 		components->pending[components->num_pending++] = number;
 }
 
-/* Charge the owner for NUMBER, unless it was already, or defer that. */
+/* Add NUMBER, unless it was added already, or defer it. */
 static void
-add_new(struct charging *charging, uint32_t number, bool defer)
+add_new(struct retained_sum *sum, uint32_t number, bool defer)
 {
-	struct mu_components *components = charging->components;
+	struct mu_components *components = sum->components;
 	struct mu_component *child = &components->all[number];
 
-	if (child->visitor == charging->owner + 1)
+	if (child->visitor == sum->owner + 1)
 		return;
-	child->visitor = charging->owner + 1;
+	child->visitor = sum->owner + 1;
 	if (defer && child->below_hub)
 		components->deferred[components->num_deferred++] = number;
 	else
-		add(charging, number);
+		add(sum, number);
 }
 
-/* Charge the owner for what FROM points at and it was not charged for yet. */
+/* Add what FROM points at, unless it was added already. */
 static void
-add_children(struct charging *charging, uint32_t from, bool defer)
+add_children(struct retained_sum *sum, uint32_t from, bool defer)
 {
-	struct mu_components *components = charging->components;
+	struct mu_components *components = sum->components;
 	const struct mu_trees *trees = &components->trees;
 	uint32_t first = mu_tree_of(trees, components->all[from].lowest);
 	uint32_t tree = first, target;
@@ -74,7 +74,7 @@ add_children(struct charging *charging, uint32_t from, bool defer)
 
 	if (next != MU_NO_COMPONENT) {
 		mu_deadline_passed(components->deadline, 8);
-		add_new(charging, next, defer);
+		add_new(sum, next, defer);
 		return;
 	}
 	do {
@@ -83,27 +83,27 @@ add_children(struct charging *charging, uint32_t from, bool defer)
 			if (!mu_component_private(
 				&components->all[components->of[target]]))
 				add_new(
-				    charging, components->of[target], defer);
+				    sum, components->of[target], defer);
 		tree = mu_components_after(components, tree);
 	} while (tree != first && !components->deadline->passed);
 }
 
 static void
-walk(struct charging *charging, bool defer)
+walk(struct retained_sum *sum, bool defer)
 {
-	struct mu_components *components = charging->components;
+	struct mu_components *components = sum->components;
 
 	while (components->num_pending > 0 && !components->deadline->passed)
-		add_children(charging,
+		add_children(sum,
 		    components->pending[--components->num_pending], defer);
 }
 
 static void
-charge(
-    struct mu_components *components, uint32_t owner, struct mu_charged *slot)
+sum_owner(
+    struct mu_components *components, uint32_t owner, struct mu_retained *slot)
 {
 	struct mu_component *all = components->all;
-	struct charging charging = { components, owner, all[owner].bytes,
+	struct retained_sum sum = { components, owner, all[owner].bytes,
 		all[owner].count };
 	uint32_t i;
 
@@ -111,14 +111,14 @@ charge(
 	components->pending[0] = owner;
 	components->num_pending = 1;
 	components->num_deferred = 0;
-	walk(&charging, true);
+	walk(&sum, true);
 	if (components->hub == MU_NO_HUB ||
 	    all[components->hub].visitor != owner + 1) {
 		for (i = 0; i < components->num_deferred; i++)
-			add(&charging, components->deferred[i]);
-		walk(&charging, false);
+			add(&sum, components->deferred[i]);
+		walk(&sum, false);
 	}
-	*slot = (struct mu_charged) { charging.bytes, charging.count, owner };
+	*slot = (struct mu_retained) { sum.bytes, sum.count, owner };
 }
 
 /* Of what is shared and no tree, the largest that most edges lead to. */
@@ -143,18 +143,18 @@ find_hub(const struct mu_components *components)
 }
 
 static void
-charge_hub(struct mu_components *components, uint32_t hub)
+sum_hub(struct mu_components *components, uint32_t hub)
 {
 	struct mu_component *all = components->all;
 	uint32_t i;
 
-	charge(
-	    components, hub, &components->charged[components->num_charged++]);
+	sum_owner(
+	    components, hub, &components->retained[components->num_retained++]);
 	for (i = 0; i < hub; i++)
 		all[i].below_hub = all[i].visitor == hub + 1;
 }
 
-/* The hub and owners that are to be charged: how many, at most. */
+/* The most sums that are needed: one for the hub and one for each open owner. */
 static size_t
 count_open(const struct mu_components *components)
 {
@@ -169,16 +169,16 @@ count_open(const struct mu_components *components)
 
 /* Walk from owners whose slots do not have all that they reach. */
 static void
-charge_rest(struct mu_components *components)
+sum_rest(struct mu_components *components)
 {
-	struct mu_charged *slot = components->charged;
-	struct mu_charged *end = slot + components->num_charged;
+	struct mu_retained *slot = components->retained;
+	struct mu_retained *end = slot + components->num_retained;
 
 	for (slot += components->hub != MU_NO_HUB;
 	     slot < end && !components->deadline->passed; slot++)
 		if (components->all[slot->component].visitor !=
 		    slot->component + 1)
-			charge(components, slot->component, slot);
+			sum_owner(components, slot->component, slot);
 }
 
 static bool
@@ -187,18 +187,18 @@ make_room(
 {
 	size_t count = components->num_components;
 
-	components->charged =
-	    mu_arena_alloc(arena, num_open, sizeof(*components->charged));
+	components->retained =
+	    mu_arena_alloc(arena, num_open, sizeof(*components->retained));
 	components->deferred =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->deferred));
 	components->next =
 	    mu_arena_alloc_table(arena, count, sizeof(*components->next));
-	return components->charged != NULL && components->deferred != NULL &&
+	return components->retained != NULL && components->deferred != NULL &&
 	    components->next != NULL;
 }
 
 enum mu_status
-mu_components_charge(struct mu_components *components, struct mu_arena *arena)
+mu_components_sum_retained(struct mu_components *components, struct mu_arena *arena)
 {
 	struct mu_component *all = components->all;
 	uint32_t i, hub = find_hub(components);
@@ -211,32 +211,32 @@ mu_components_charge(struct mu_components *components, struct mu_arena *arena)
 	if (!make_room(components, count, arena))
 		return MU_ERR_NO_MEMORY;
 	if (hub != MU_NO_HUB)
-		charge_hub(components, hub);
+		sum_hub(components, hub);
 	components->hub = hub;
 	mu_paths_find(components);
-	charge_rest(components);
+	sum_rest(components);
 	return MU_OK;
 }
 
 /* The hub comes first, whatever its number. */
-static const struct mu_charged *
-find_charged(const struct mu_components *components, uint32_t component)
+static const struct mu_retained *
+find_retained(const struct mu_components *components, uint32_t component)
 {
 	size_t low = components->hub != MU_NO_HUB;
-	size_t high = components->num_charged, middle;
+	size_t high = components->num_retained, middle;
 
 	if (component == components->hub)
-		return &components->charged[0];
+		return &components->retained[0];
 	while (low < high) {
 		middle = low + (high - low) / 2;
-		if (components->charged[middle].component < component)
+		if (components->retained[middle].component < component)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	return low < components->num_charged &&
-		components->charged[low].component == component
-	    ? &components->charged[low]
+	return low < components->num_retained &&
+		components->retained[low].component == component
+	    ? &components->retained[low]
 	    : NULL;
 }
 
@@ -245,12 +245,12 @@ mu_components_reach(const struct mu_components *components, uint32_t component,
     size_t *count, size_t *bytes)
 {
 	const struct mu_component *one = &components->all[component];
-	const struct mu_charged *charged = NULL;
+	const struct mu_retained *retained = NULL;
 
 	if (!one->complete &&
 	    mu_components_next(components, component) == MU_NO_COMPONENT)
-		charged = find_charged(components, component);
+		retained = find_retained(components, component);
 
-	*count = charged != NULL ? charged->count : one->count;
-	*bytes = charged != NULL ? charged->bytes : one->bytes;
+	*count = retained != NULL ? retained->count : one->count;
+	*bytes = retained != NULL ? retained->bytes : one->bytes;
 }
