@@ -24,7 +24,7 @@ struct owners {
 	struct mu_components *components;
 	const struct mu_recorder *recorder;
 	struct mu_similar similar; /* if there is a recorder */
-	struct mu_top_n choice;
+	struct mu_top_n top;
 	struct mu_deadline *deadline;
 	struct mu_leaks *leaks;
 };
@@ -71,7 +71,7 @@ choose_owner(struct owners *owners, uint32_t component)
 	if (group != MU_NO_GROUP)
 		return true;
 	owners->leaks->num_total++;
-	mu_top_n_add(&owners->choice, &chosen);
+	mu_top_n_add(&owners->top, &chosen);
 	return true;
 }
 
@@ -86,7 +86,7 @@ choose_groups(struct owners *owners)
 		group = &owners->similar.groups[i];
 		chosen = (struct mu_chosen) { group->bytes, group->lowest,
 			MU_GROUP | i };
-		mu_top_n_add(&owners->choice, &chosen);
+		mu_top_n_add(&owners->top, &chosen);
 	}
 	owners->leaks->num_total += owners->similar.count;
 }
@@ -95,14 +95,14 @@ static enum mu_status
 choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 {
 	const struct mu_components *components = owners->components;
-	struct mu_top_n *choice = &owners->choice;
+	struct mu_top_n *top = &owners->top;
 	size_t num_owners = 0;
 	uint32_t i;
 
 	for (i = 0; i < components->num_components; i++)
 		num_owners += components->all[i].parent == MU_NO_PARENT;
 	if (!mu_top_n_open(
-		choice, limit < num_owners ? limit : num_owners, arena))
+		top, limit < num_owners ? limit : num_owners, arena))
 		return MU_ERR_NO_MEMORY;
 	mu_similar_open(&owners->similar, owners->recorder, arena);
 	for (i = 0; i < components->num_components; i++) {
@@ -115,7 +115,7 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 			return MU_ERR_NO_MEMORY;
 	}
 	choose_groups(owners);
-	mu_top_n_end(choice);
+	mu_top_n_end(top);
 	return MU_OK;
 }
 
@@ -162,16 +162,16 @@ static void
 read_contents(
     struct mu_contents *contents, const struct owners *owners, size_t first)
 {
-	const struct mu_top_n *choice = &owners->choice;
+	const struct mu_top_n *top = &owners->top;
 	const struct mu_group *group;
 	struct mu_owner owner = { .size = 0 };
 	size_t i;
 
 	mu_contents_clear(contents);
-	for (i = first; i < choice->count && contents->count < contents->max;
+	for (i = first; i < top->count && contents->count < contents->max;
 	     i++) {
 		if (!read_owner(
-			owners, choice->owners[i].owner, &owner, &group))
+			owners, top->owners[i].owner, &owner, &group))
 			owner.size = 0;
 		mu_contents_add(contents, owner.known.range.begin, owner.size);
 	}
@@ -183,18 +183,18 @@ static bool
 add_entries(struct mu_leaks *leaks, const struct owners *owners,
     const struct wanted *wanted, struct mu_contents *contents)
 {
-	const struct mu_top_n *choice = &owners->choice;
+	const struct mu_top_n *top = &owners->top;
 	const unsigned char *bytes = NULL;
 	size_t i;
 
-	for (i = 0; i < choice->count; i++) {
+	for (i = 0; i < top->count; i++) {
 		if (contents->max > 0) {
 			if (i % contents->max == 0)
 				read_contents(contents, owners, i);
 			bytes = contents->bytes[i % contents->max];
 		}
 		if (!add_entry(
-			leaks, owners, choice->owners[i].owner, wanted, bytes))
+			leaks, owners, top->owners[i].owner, wanted, bytes))
 			return false;
 	}
 	return true;
@@ -211,9 +211,9 @@ list_entries(struct mu_leaks *leaks, struct owners *owners,
 
 	if (status != MU_OK)
 		return status;
-	if (wanted->contents && owners->choice.count >= MANY_ENTRIES)
+	if (wanted->contents && owners->top.count >= MANY_ENTRIES)
 		mu_contents_open(&contents, graph->blocks, graph->memory,
-		    owners->choice.count, (arena->limit - arena->used) / 2);
+		    owners->top.count, (arena->limit - arena->used) / 2);
 	added = add_entries(leaks, owners, wanted, &contents);
 	mu_contents_close(&contents);
 	return added ? MU_OK : MU_ERR_NO_MEMORY;
@@ -260,7 +260,7 @@ lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
 static void
 subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 {
-	const struct mu_top_n *choice = &owners->choice;
+	const struct mu_top_n *top = &owners->top;
 	struct mu_reported reported = { 0, 0 };
 
 	if (leaks->num_total == leaks->entries.count) {
@@ -268,7 +268,7 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 		return;
 	}
 	mu_reported_count(&reported, owners->components, owners->similar.groups,
-	    choice->owners, choice->count);
+	    top->owners, top->count);
 	leaks->unreported_count -= reported.count;
 	leaks->unreported_bytes -= reported.bytes;
 }

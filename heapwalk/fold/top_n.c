@@ -9,13 +9,13 @@ comes_first(const struct mu_chosen *a, const struct mu_chosen *b)
 }
 
 static void
-sift_down(struct mu_top_n *choice, size_t at)
+sift_down(struct mu_top_n *top, size_t at)
 {
-	struct mu_chosen *owners = choice->owners, owner = owners[at];
+	struct mu_chosen *owners = top->owners, owner = owners[at];
 	size_t child;
 
-	for (; (child = 2 * at + 1) < choice->count; at = child) {
-		if (child + 1 < choice->count &&
+	for (; (child = 2 * at + 1) < top->count; at = child) {
+		if (child + 1 < top->count &&
 		    comes_first(&owners[child], &owners[child + 1]))
 			child++;
 		if (!comes_first(&owner, &owners[child]))
@@ -26,50 +26,50 @@ sift_down(struct mu_top_n *choice, size_t at)
 }
 
 static void
-make_heap(struct mu_top_n *choice)
+make_heap(struct mu_top_n *top)
 {
 	size_t i;
 
-	for (i = choice->count / 2; i-- > 0;)
-		sift_down(choice, i);
+	for (i = top->count / 2; i-- > 0;)
+		sift_down(top, i);
 }
 
 bool
-mu_top_n_open(struct mu_top_n *choice, size_t max, struct mu_arena *arena)
+mu_top_n_open(struct mu_top_n *top, size_t max, struct mu_arena *arena)
 {
-	*choice = (struct mu_top_n) { .max = max };
-	choice->owners = mu_arena_alloc(arena, max, sizeof(*choice->owners));
-	return choice->owners != NULL;
+	*top = (struct mu_top_n) { .max = max };
+	top->owners = mu_arena_alloc(arena, max, sizeof(*top->owners));
+	return top->owners != NULL;
 }
 
 void
-mu_top_n_add(struct mu_top_n *choice, const struct mu_chosen *owner)
+mu_top_n_add(struct mu_top_n *top, const struct mu_chosen *owner)
 {
-	if (choice->count < choice->max) {
-		choice->owners[choice->count++] = *owner;
-		if (choice->count == choice->max)
-			make_heap(choice);
-	} else if (comes_first(owner, &choice->owners[0])) {
-		choice->owners[0] = *owner;
-		sift_down(choice, 0);
+	if (top->count < top->max) {
+		top->owners[top->count++] = *owner;
+		if (top->count == top->max)
+			make_heap(top);
+	} else if (comes_first(owner, &top->owners[0])) {
+		top->owners[0] = *owner;
+		sift_down(top, 0);
 	}
 }
 
 void
-mu_top_n_end(struct mu_top_n *choice)
+mu_top_n_end(struct mu_top_n *top)
 {
-	size_t count = choice->count;
+	size_t count = top->count;
 	struct mu_chosen least;
 
 	/* There are less than was thought, if some are in groups. */
-	if (count < choice->max)
-		make_heap(choice);
-	while (choice->count > 1) {
-		least = choice->owners[0];
-		choice->count--;
-		choice->owners[0] = choice->owners[choice->count];
-		sift_down(choice, 0);
-		choice->owners[choice->count] = least;
+	if (count < top->max)
+		make_heap(top);
+	while (top->count > 1) {
+		least = top->owners[0];
+		top->count--;
+		top->owners[0] = top->owners[top->count];
+		sift_down(top, 0);
+		top->owners[top->count] = least;
 	}
-	choice->count = count;
+	top->count = count;
 }

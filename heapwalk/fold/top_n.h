@@ -26,12 +26,12 @@ struct mu_top_n {
 };
 
 /* Room for MAX; false: no memory. */
-bool mu_top_n_open(struct mu_top_n *choice, size_t max, struct mu_arena *arena);
+bool mu_top_n_open(struct mu_top_n *top, size_t max, struct mu_arena *arena);
 
 /* OWNER takes the place of the least important one, if there is no room. */
-void mu_top_n_add(struct mu_top_n *choice, const struct mu_chosen *owner);
+void mu_top_n_add(struct mu_top_n *top, const struct mu_chosen *owner);
 
 /* Put them in order: the one that is reported first comes first. */
-void mu_top_n_end(struct mu_top_n *choice);
+void mu_top_n_end(struct mu_top_n *top);
 
 #endif
