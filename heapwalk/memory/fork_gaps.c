@@ -19,7 +19,7 @@
 #define HUGE_BYTES ((size_t)2 << 20)
 
 struct filler {
-	struct mu_fork_gaps *absent;
+	struct mu_fork_gaps *gaps;
 	const struct mu_memory_self *self;
 	size_t page_size;
 	size_t budget; /* bytes that may still be brought over */
@@ -53,23 +53,23 @@ is_missing(const struct mu_mapping *mapping)
 static void
 copy(struct filler *filler, struct mu_range range)
 {
-	struct mu_fork_gaps *absent = filler->absent;
+	struct mu_fork_gaps *gaps = filler->gaps;
 	size_t size;
 	ssize_t n;
 
 	while (range.begin < range.end) {
 		size = mu_range_size(range);
-		n = mu_sys_pread(absent->memory, (void *)range.begin,
+		n = mu_sys_pread(gaps->memory, (void *)range.begin,
 		    size < SLICE_BYTES ? size : SLICE_BYTES, range.begin);
 		if (n == -EINTR)
 			continue;
 		filler->read += n > 0 ? (size_t)n : 0;
-		if (mu_standstill_must_end(&absent->still, filler->read)) {
-			absent->lost += (size - 1) / filler->page_size + 1;
+		if (mu_standstill_must_end(&gaps->still, filler->read)) {
+			gaps->lost += (size - 1) / filler->page_size + 1;
 			return;
 		}
 		if (n <= 0) {
-			absent->lost++;
+			gaps->lost++;
 			n = (ssize_t)(filler->page_size -
 			    range.begin % filler->page_size);
 		}
@@ -117,9 +117,9 @@ bring(struct filler *filler, const struct mu_mapping *mapping,
 		bytes += mu_range_size(part);
 	/* What is swapped out of shared memory no page table tells of. */
 	if (mapping->shared && mu_pages_swap_used(&filler->theirs))
-		filler->absent->lost++;
-	if (!place || filler->absent->memory < 0 || bytes > filler->budget) {
-		filler->absent->lost += bytes / filler->page_size;
+		filler->gaps->lost++;
+	if (!place || filler->gaps->memory < 0 || bytes > filler->budget) {
+		filler->gaps->lost += bytes / filler->page_size;
 		return;
 	}
 	filler->budget -= bytes;
@@ -139,7 +139,7 @@ fill_missing(struct filler *filler, const struct mu_mapping *mapping)
 	size_t size = mu_range_size(mapping->range);
 	long at;
 
-	filler->absent->missing++;
+	filler->gaps->missing++;
 	/* Without MAP_FIXED: never over something that is there. */
 	at = mu_sys_mmap((void *)mapping->range.begin, size,
 	    PROT_READ | PROT_WRITE,
@@ -184,12 +184,12 @@ fill_all_wiped(struct filler *filler)
 	struct mu_range range;
 	size_t i;
 
-	if (filler->absent->num_wiped == 0 || filler->absent->memory < 0 ||
+	if (filler->gaps->num_wiped == 0 || filler->gaps->memory < 0 ||
 	    !mu_pages_open(&filler->ours, filler->page_size))
 		return;
 	end = self->mappings + self->num_mappings;
-	for (i = 0; i < filler->absent->num_wiped; i++) {
-		range = filler->absent->wiped[i];
+	for (i = 0; i < filler->gaps->num_wiped; i++) {
+		range = filler->gaps->wiped[i];
 		mapping = mu_memory_self_mapping(self, range.begin);
 		for (; mapping != NULL && mapping < end &&
 		     mapping->range.begin < range.end;
@@ -200,23 +200,23 @@ fill_all_wiped(struct filler *filler)
 }
 
 void
-mu_fork_gaps_fill(struct mu_fork_gaps *absent,
+mu_fork_gaps_fill(struct mu_fork_gaps *gaps,
     const struct mu_memory_self *self, size_t page_size)
 {
 	struct filler filler = {
-		.absent = absent,
+		.gaps = gaps,
 		.self = self,
 		.page_size = page_size,
-		.theirs = { .pagemap = absent->pagemap,
+		.theirs = { .pagemap = gaps->pagemap,
 		    .page_size = page_size },
 		.ours = { .pagemap = -1 },
 	};
 	size_t i;
 
-	absent->missing = absent->lost = 0;
-	if (absent->memory >= 0)
-		filler.budget = absent->limit;
-	for (i = 0; i < self->num_mappings && !absent->complete; i++) {
+	gaps->missing = gaps->lost = 0;
+	if (gaps->memory >= 0)
+		filler.budget = gaps->limit;
+	for (i = 0; i < self->num_mappings && !gaps->complete; i++) {
 		if (mu_mapping_is_memory(&self->mappings[i]) &&
 		    is_missing(&self->mappings[i]))
 			fill_missing(&filler, &self->mappings[i]);

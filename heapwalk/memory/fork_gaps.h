@@ -41,7 +41,7 @@ size_t mu_fork_gaps_limit(size_t available);
  * at, and the wiped ranges, with what the original has there. A mapping that
  * does not fit any more into the limit stays zero.
  */
-void mu_fork_gaps_fill(struct mu_fork_gaps *absent,
+void mu_fork_gaps_fill(struct mu_fork_gaps *gaps,
     const struct mu_memory_self *self, size_t page_size);
 
 #endif

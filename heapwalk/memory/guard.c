@@ -188,7 +188,7 @@ unblock(uint64_t *old)
 
 enum mu_status
 mu_memory_self_guard(
-    struct mu_memory *memory, struct mu_fork_gaps *absent, struct mu_why *why)
+    struct mu_memory *memory, struct mu_fork_gaps *gaps, struct mu_why *why)
 {
 	struct mu_memory_self *self = memory->ctx;
 	struct mu_signal_action action = {
@@ -202,8 +202,8 @@ mu_memory_self_guard(
 	long at;
 
 	/* First: our own stack could come to lie in a place to be filled. */
-	mu_fork_gaps_fill(absent, self, memory->page_size);
-	memory->skipped_pages += absent->lost;
+	mu_fork_gaps_fill(gaps, self, memory->page_size);
+	memory->skipped_pages += gaps->lost;
 	at = mu_sys_mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS);
 	if (mu_sys_failed(at))

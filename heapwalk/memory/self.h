@@ -56,13 +56,13 @@ bool mu_memory_self_look(struct mu_memory *memory);
  * From now on a fault inside a readable mapping puts a page of zeros there,
  * counts it in memory->skipped_pages and goes on. A fault elsewhere kills us as
  * it would have without. Only for the sweeper: its image is private. Any of its
- * threads may fault. First fills what fork left out, as far as ABSENT says from
+ * threads may fault. First fills what fork left out, as far as GAPS says from
  * where; the rest is zeros, counted as skipped.
  *
  * MU_ERR_NO_MEMORY: the guard could not be installed.
  */
 enum mu_status mu_memory_self_guard(
-    struct mu_memory *memory, struct mu_fork_gaps *absent, struct mu_why *why);
+    struct mu_memory *memory, struct mu_fork_gaps *gaps, struct mu_why *why);
 
 /*
  * Make private memory readable that holds data and that the program has

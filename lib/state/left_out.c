@@ -208,7 +208,7 @@ enum mu_status
 mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 {
 	struct mu_left_out *left_out = pass->left_out;
-	struct mu_fork_gaps absent = {
+	struct mu_fork_gaps gaps = {
 		.memory = pass->memory,
 		.pagemap = pass->pagemap,
 		.complete = pass->mapped_pages != 0,
@@ -219,23 +219,23 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 	bool again = false, in_time;
 
 	if (pass->hold) {
-		absent.wiped = left_out->wiped;
-		absent.num_wiped = left_out->num_wiped;
+		gaps.wiped = left_out->wiped;
+		gaps.num_wiped = left_out->num_wiped;
 	}
-	status = mu_memory_self_guard(&pass->snap.memory, &absent, &pass->why);
+	status = mu_memory_self_guard(&pass->snap.memory, &gaps, &pass->why);
 	if (status == MU_OK)
 		again = take_shared(pass);
 	in_time = announce(pass);
 	/* The collector has this table too, but not for long. */
 	mu_sys_close(&pass->memory);
 	mu_sys_close(&pass->pagemap);
-	*lost = absent.lost;
-	again |= absent.missing > 0 && !pass->hold;
+	*lost = gaps.lost;
+	again |= gaps.missing > 0 && !pass->hold;
 	if (status != MU_OK || left_out == NULL)
 		return status;
 	if (again)
 		return mu_left_out_want(pass);
-	return in_time ? MU_OK : note_late(pass, absent.lost);
+	return in_time ? MU_OK : note_late(pass, gaps.lost);
 }
 
 /* By signal all threads have told, in their frames. */

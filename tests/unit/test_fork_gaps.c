@@ -11,7 +11,7 @@
 #define PAGES 8
 
 static struct mu_snapshot snap;
-static struct mu_fork_gaps absent;
+static struct mu_fork_gaps gaps;
 static struct mu_range mapped[2]; /* also gone if tests share a process */
 
 /* Pages of 'x' but for the first and the last, which were never touched. */
@@ -33,12 +33,12 @@ static void
 setup(void)
 {
 	image_setup();
-	absent = (struct mu_fork_gaps) {
+	gaps = (struct mu_fork_gaps) {
 		.memory = open("/proc/self/mem", O_RDONLY),
 		.pagemap = open("/proc/self/pagemap", O_RDONLY),
 		.limit = SIZE_MAX,
 	};
-	ck_assert(absent.memory >= 0 && absent.pagemap >= 0);
+	ck_assert(gaps.memory >= 0 && gaps.pagemap >= 0);
 }
 
 static void
@@ -46,8 +46,8 @@ teardown(void)
 {
 	size_t i;
 
-	close(absent.memory);
-	close(absent.pagemap);
+	close(gaps.memory);
+	close(gaps.pagemap);
 	for (i = 0; i < 2; i++)
 		munmap((void *)mapped[i].begin, mu_range_size(mapped[i]));
 	mapped[0] = mapped[1] = (struct mu_range) { 0, 0 };
@@ -66,8 +66,8 @@ fill_and_count(const char *at, size_t missing, size_t lost)
 	child = fork();
 	ck_assert_int_ge(child, 0);
 	if (child == 0) {
-		mu_fork_gaps_fill(&absent, &image.self, image.page);
-		if (absent.missing != missing || absent.lost != lost)
+		mu_fork_gaps_fill(&gaps, &image.self, image.page);
+		if (gaps.missing != missing || gaps.lost != lost)
 			_exit(100);
 		for (i = 0; i < PAGES * image.page; i++)
 			count += at[i] == 'x';
@@ -91,8 +91,8 @@ START_TEST(without_pagemap)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
-	close(absent.pagemap);
-	absent.pagemap = -1;
+	close(gaps.pagemap);
+	gaps.pagemap = -1;
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
 END_TEST
@@ -104,8 +104,8 @@ START_TEST(wiped_memory)
 		(uintptr_t)at + PAGES * image.page };
 
 	ck_assert_int_eq(fill_and_count(at, 0, 0), 0);
-	absent.wiped = &range;
-	absent.num_wiped = 1;
+	gaps.wiped = &range;
+	gaps.num_wiped = 1;
 	ck_assert_int_eq(fill_and_count(at, 0, 0), PAGES - 2);
 	mprotect(at, PAGES * image.page, PROT_READ);
 	ck_assert_int_eq(fill_and_count(at, 0, 0), PAGES - 2);
@@ -120,11 +120,11 @@ START_TEST(stale_range)
 	struct mu_range ranges[] = {
 		{ stack - 2 * image.page, stack + 2 * image.page },
 		{ 0, image.page },
-		{ (uintptr_t)&absent & ~(image.page - 1), UINTPTR_MAX },
+		{ (uintptr_t)&gaps & ~(image.page - 1), UINTPTR_MAX },
 	};
 
-	absent.wiped = ranges;
-	absent.num_wiped = 3;
+	gaps.wiped = ranges;
+	gaps.num_wiped = 3;
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
 END_TEST
@@ -133,9 +133,9 @@ START_TEST(too_much)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
-	absent.limit = (PAGES - 2) * image.page;
+	gaps.limit = (PAGES - 2) * image.page;
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
-	absent.limit -= image.page;
+	gaps.limit -= image.page;
 	ck_assert_int_eq(fill_and_count(at, 1, PAGES - 2), 0);
 }
 END_TEST
@@ -153,7 +153,7 @@ START_TEST(too_much_of_one)
 	/* A separate mapping, whatever is beside it. */
 	ck_assert_int_eq(mprotect(big, size, PROT_READ), 0);
 	ck_assert_int_eq(madvise(big, size, MADV_DONTFORK), 0);
-	absent.limit = 50 * image.page;
+	gaps.limit = 50 * image.page;
 	ck_assert_int_eq(fill_and_count(small, 2, 100), PAGES - 2);
 }
 END_TEST
@@ -164,7 +164,7 @@ START_TEST(gone_on)
 	static const int over = 1;
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
-	absent.still.over = &over;
+	gaps.still.over = &over;
 	ck_assert_int_lt(fill_and_count(at, 1, PAGES - 2), 100);
 }
 END_TEST
@@ -175,7 +175,7 @@ START_TEST(late)
 	static const int over = 0;
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
-	absent.still = (struct mu_standstill) { 1, &over };
+	gaps.still = (struct mu_standstill) { 1, &over };
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
 END_TEST
@@ -183,19 +183,19 @@ END_TEST
 START_TEST(nowhere_to_read_from)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
-	int memory = absent.memory;
+	int memory = gaps.memory;
 
-	absent.memory = -1;
+	gaps.memory = -1;
 	ck_assert_int_eq(fill_and_count(at, 1, PAGES - 2), 0);
-	absent.memory = memory;
+	gaps.memory = memory;
 }
 END_TEST
 
 int
 main(void)
 {
-	Suite *suite = suite_create("absent");
-	TCase *tcase = tcase_create("absent");
+	Suite *suite = suite_create("fork_gaps");
+	TCase *tcase = tcase_create("fork_gaps");
 
 	tcase_add_checked_fixture(tcase, setup, teardown);
 	tcase_add_loop_test(tcase, missing_memory, 0, 2);

@@ -19,7 +19,7 @@ static struct mu_fork_gaps nothing = { .memory = -1, .pagemap = -1 };
 static int
 read_guarded(const char *at, int original, char expected, size_t skipped)
 {
-	struct mu_fork_gaps absent = {
+	struct mu_fork_gaps gaps = {
 		.memory = original, .pagemap = -1, .limit = SIZE_MAX
 	};
 	sigset_t all;
@@ -30,7 +30,7 @@ read_guarded(const char *at, int original, char expected, size_t skipped)
 	if (child == 0) {
 		sigfillset(&all);
 		sigprocmask(SIG_BLOCK, &all, NULL);
-		if (mu_memory_self_guard(&snap.memory, &absent, &why) != MU_OK)
+		if (mu_memory_self_guard(&snap.memory, &gaps, &why) != MU_OK)
 			_exit(3);
 		if (*(const volatile char *)at != expected)
 			_exit(1);
@@ -239,7 +239,7 @@ read_closed(void *at)
 START_TEST(several_threads)
 {
 	char *at = map_untouched(CLOSED);
-	struct mu_fork_gaps absent = { .memory = -1, .pagemap = -1 };
+	struct mu_fork_gaps gaps = { .memory = -1, .pagemap = -1 };
 	pthread_t threads[THREADS];
 	struct mu_why why;
 	size_t before;
@@ -252,7 +252,7 @@ START_TEST(several_threads)
 	mprotect(at, CLOSED * image.page, PROT_NONE);
 	child = fork();
 	if (child == 0) {
-		if (mu_memory_self_guard(&snap.memory, &absent, &why) != MU_OK)
+		if (mu_memory_self_guard(&snap.memory, &gaps, &why) != MU_OK)
 			_exit(3);
 		/* What a fork leaves out, of other tests, counts too. */
 		before = snap.memory.skipped_pages;
