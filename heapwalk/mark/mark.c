@@ -10,7 +10,7 @@
 #define MIN_DEPTH 4096
 #define NODES_A_PENDING 256
 
-struct acquittal {
+struct confirming {
 	struct mu_graph *graph;
 	const struct mu_range *candidates;
 	size_t count, next;
@@ -18,20 +18,20 @@ struct acquittal {
 };
 
 static bool
-acquit(void *ctx, const struct mu_block *block)
+mark_if_new(void *ctx, const struct mu_block *block)
 {
-	struct acquittal *acquittal = ctx;
-	const struct mu_range *candidates = acquittal->candidates;
+	struct confirming *confirming = ctx;
+	const struct mu_range *candidates = confirming->candidates;
 	uintptr_t begin = block->range.begin;
-	size_t i = acquittal->next;
+	size_t i = confirming->next;
 
-	while (i < acquittal->count && candidates[i].begin < begin)
+	while (i < confirming->count && candidates[i].begin < begin)
 		i++;
-	acquittal->next = i;
-	if (i == acquittal->count || candidates[i].begin != begin ||
+	confirming->next = i;
+	if (i == confirming->count || candidates[i].begin != begin ||
 	    candidates[i].end != block->range.end)
 		mu_block_mark(block);
-	return !mu_deadline_passed(&acquittal->deadline, 1);
+	return !mu_deadline_passed(&confirming->deadline, 1);
 }
 
 static size_t
@@ -60,10 +60,10 @@ mu_mark(struct mu_graph *graph, uint64_t deadline_ns)
 }
 
 enum mu_status
-mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *candidates,
+mu_mark_confirm(struct mu_graph *graph, const struct mu_range *candidates,
     size_t count, uint64_t deadline_ns)
 {
-	struct acquittal acquittal = { .graph = graph,
+	struct confirming confirming = { .graph = graph,
 		.candidates = candidates,
 		.count = count,
 		.deadline = { .ns = deadline_ns } };
@@ -71,8 +71,8 @@ mu_mark_unsuspected(struct mu_graph *graph, const struct mu_range *candidates,
 
 	if (!mu_marking_open(&marking, graph, depth_for(graph), deadline_ns))
 		return MU_ERR_NO_MEMORY;
-	mu_blocks_each_unmarked(graph->blocks, acquit, &acquittal);
-	if (acquittal.deadline.passed)
+	mu_blocks_each_unmarked(graph->blocks, mark_if_new, &confirming);
+	if (confirming.deadline.passed)
 		return MU_ERR_TIMEOUT;
 	mu_mark_put_off(&marking);
 	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;

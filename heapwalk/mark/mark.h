@@ -14,11 +14,11 @@
 enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
 
 /*
- * Second look: blocks were marked, and SUSPECTS (by address) are those that an
+ * Second look: blocks were marked, and CANDIDATES (by address) are those that an
  * earlier image of the same process had lost. What is unmarked and not among
  * them counts as a root. Everything else as above.
  */
-enum mu_status mu_mark_unsuspected(struct mu_graph *graph,
+enum mu_status mu_mark_confirm(struct mu_graph *graph,
     const struct mu_range *candidates, size_t count, uint64_t deadline_ns);
 
 /* mu_mark() with room for MAX_DEPTH pending nodes, at least 1. */

@@ -103,9 +103,9 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 		.deadline_ns = deadline_ns,
 		.limit = judgement->check->limit,
 		.contents = judgement->check->contents,
-		.again = judgement->suspected.ranges != NULL,
-		.candidates = judgement->suspected.ranges,
-		.num_candidates = judgement->suspected.count,
+		.again = judgement->candidates.ranges != NULL,
+		.candidates = judgement->candidates.ranges,
+		.num_candidates = judgement->candidates.count,
 		.step = take_step,
 		.ctx = judgement,
 	};
@@ -280,16 +280,16 @@ mu_judgement_tell(const struct mu_judgement *judgement, enum mu_status status,
 }
 
 static void
-drop_suspected(struct mu_suspected *suspected)
+drop_ranges(struct mu_lost_ranges *ranges)
 {
-	mu_arena_close(&suspected->arena);
-	*suspected = (struct mu_suspected) { .count = 0 };
+	mu_arena_close(&ranges->arena);
+	*ranges = (struct mu_lost_ranges) { .count = 0 };
 }
 
 static bool
 add_lost(void *ctx, const struct mu_block *block)
 {
-	struct mu_suspected *lost = ctx;
+	struct mu_lost_ranges *lost = ctx;
 
 	lost->ranges[lost->count++] = block->range;
 	return true;
@@ -299,9 +299,9 @@ bool
 mu_judgement_note_lost(struct mu_judgement *judgement)
 {
 	const struct mu_search *search = &judgement->search;
-	struct mu_suspected *lost = &judgement->lost;
+	struct mu_lost_ranges *lost = &judgement->lost;
 
-	drop_suspected(lost);
+	drop_ranges(lost);
 	mu_arena_open(&lost->arena, tables_limit(judgement->check));
 	lost->ranges = mu_arena_alloc(
 	    &lost->arena, search->leaks.num_leaks + 1, sizeof(*lost->ranges));
@@ -312,12 +312,12 @@ mu_judgement_note_lost(struct mu_judgement *judgement)
 }
 
 bool
-mu_judgement_suspect(struct mu_judgement *judgement)
+mu_judgement_confirm(struct mu_judgement *judgement)
 {
-	drop_suspected(&judgement->suspected);
-	judgement->suspected = judgement->lost;
-	judgement->lost = (struct mu_suspected) { .count = 0 };
-	return judgement->suspected.ranges != NULL;
+	drop_ranges(&judgement->candidates);
+	judgement->candidates = judgement->lost;
+	judgement->lost = (struct mu_lost_ranges) { .count = 0 };
+	return judgement->candidates.ranges != NULL;
 }
 
 void
@@ -332,8 +332,8 @@ mu_judgement_close(struct mu_judgement *judgement)
 {
 	mu_judgement_forget(judgement);
 	mu_worker_threads_close(&judgement->threads);
-	drop_suspected(&judgement->suspected);
-	drop_suspected(&judgement->lost);
+	drop_ranges(&judgement->candidates);
+	drop_ranges(&judgement->lost);
 }
 
 void

@@ -9,7 +9,7 @@
 #include "lib/helpers/search.h"
 #include "lib/helpers/worker_threads.h"
 
-struct mu_suspected {
+struct mu_lost_ranges {
 	struct mu_arena arena;
 	struct mu_range *ranges; /* NULL: none were looked for */
 	size_t count;
@@ -22,10 +22,10 @@ struct mu_judgement {
 	struct mu_search search;
 
 	/* Lost in the first of two looks; kept until the judgement ends. */
-	struct mu_suspected suspected;
+	struct mu_lost_ranges candidates;
 
-	/* Lost in the last search; see mu_judgement_suspect(). */
-	struct mu_suspected lost;
+	/* Lost in the last search; see mu_judgement_confirm(). */
+	struct mu_lost_ranges lost;
 
 	/* Set by the caller; NULL is allowed. */
 	void (*unlock)(void *ctx); /* open what the program has closed */
@@ -63,7 +63,7 @@ bool mu_judgement_note_lost(struct mu_judgement *judgement);
  * Searches from now on tell of nothing but what was noted last. False: nothing
  * was, for want of memory.
  */
-bool mu_judgement_suspect(struct mu_judgement *judgement);
+bool mu_judgement_confirm(struct mu_judgement *judgement);
 
 /* Before another search may follow. */
 void mu_judgement_forget(struct mu_judgement *judgement);

@@ -181,7 +181,7 @@ look_again(struct looking *looking)
 	enum mu_status first = last->status;
 	struct mu_why why = last->why;
 
-	if (!mu_judgement_suspect(&last->judgement)) {
+	if (!mu_judgement_confirm(&last->judgement)) {
 		last->status = mu_why(&last->why, MU_PARTIAL,
 		    "no memory for a second look: some of these may have been "
 		    "in the hands of a thread inside malloc");

@@ -57,7 +57,7 @@ mark_all(struct mu_search *search)
 	end_reading(search);
 	status = mu_mark(graph, search->deadline_ns);
 	if (status == MU_OK && search->again)
-		status = mu_mark_unsuspected(graph, search->candidates,
+		status = mu_mark_confirm(graph, search->candidates,
 		    search->num_candidates, search->deadline_ns);
 	return status;
 }

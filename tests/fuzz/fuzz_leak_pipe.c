@@ -14,7 +14,7 @@
 #include "tests/support/fuzz_input.h"
 
 #define MENDED 1
-#define SUSPECTS 2     /* as many follow as the limit says */
+#define CANDIDATES 2     /* as many follow as the limit says */
 #define PIPE_MAX 60000 /* a pipe holds it until it is read */
 
 static struct mu_results results;
@@ -122,7 +122,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	mu_arena_open(&pass.arena, (size_t)1 << 30);
 	pass.pipe_read = fill_pipe(&input, flags);
 	receive(&pass);
-	if ((flags & SUSPECTS) != 0)
+	if ((flags & CANDIDATES) != 0)
 		receive_candidates(&pass, limit);
 	close(pass.pipe_read);
 	mu_arena_close(&pass.arena);

@@ -210,7 +210,7 @@ static void
 look_again(void)
 {
 	mark();
-	ck_assert_int_eq(mu_mark_unsuspected(&graph_made, candidates,
+	ck_assert_int_eq(mu_mark_confirm(&graph_made, candidates,
 			     num_candidates, FAKE_NO_DEADLINE),
 	    MU_OK);
 	num_candidates = 0;
@@ -295,7 +295,7 @@ START_TEST(no_time_to_look_again)
 	node(3);
 	mark();
 	ck_assert_int_eq(
-	    mu_mark_unsuspected(&graph_made, NULL, 0, 0), MU_ERR_TIMEOUT);
+	    mu_mark_confirm(&graph_made, NULL, 0, 0), MU_ERR_TIMEOUT);
 }
 END_TEST
 

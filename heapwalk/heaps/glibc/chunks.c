@@ -85,7 +85,7 @@ mu_glibc_rules_open(struct mu_glibc_rules *rules,
 	};
 }
 
-/* Suspects have both bits: note them by address, and leave the start bit. */
+/* Orphans' candidates have both bits: note them by address, and leave the start bit. */
 static void
 collect_candidates(
     struct mu_glibc_walk *walk, struct mu_span *span, size_t count)
@@ -97,7 +97,7 @@ collect_candidates(
 		both = *mu_span_starts(span, word) & *mu_span_marks(span, word);
 		*mu_span_marks(span, word) &= ~both;
 		for (; both != 0; both &= both - 1, count--)
-			mu_glibc_suspect_add(walk,
+			mu_glibc_orphan_add(walk,
 			    span->range.begin +
 				(word * MU_WORD_BITS +
 				    (size_t)__builtin_ctzll(both)) *

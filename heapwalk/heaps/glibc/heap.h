@@ -36,7 +36,7 @@ struct mu_glibc_walk {
 	/* Blocks in use of the size of a tcache struct. */
 	uintptr_t *candidates;
 	size_t num_candidates, max_candidates;
-	bool suspects_lost; /* no memory for more of them */
+	bool candidates_full; /* no memory for more of them */
 
 	/* Heap stretches, headers and tops included. */
 	struct mu_ranges stretches;

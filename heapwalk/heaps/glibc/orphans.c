@@ -8,13 +8,13 @@
 #include "mu/arch/cpu.h"
 
 void
-mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address)
+mu_glibc_orphan_add(struct mu_glibc_walk *walk, uintptr_t address)
 {
 	if (mu_arena_room(walk->memory, walk->candidates, walk->num_candidates,
 		walk->max_candidates, 256))
 		walk->candidates[walk->num_candidates++] = address;
 	else
-		walk->suspects_lost = true;
+		walk->candidates_full = true;
 }
 
 /* An EMPTY one is not told from a block of zeros by its looks. */
@@ -43,7 +43,7 @@ take_orphan(
 }
 
 static bool
-is_suspect(const struct mu_glibc_walk *walk, uintptr_t address)
+is_candidate(const struct mu_glibc_walk *walk, uintptr_t address)
 {
 	const struct mu_glibc_mmapped *mmapped =
 	    mu_glibc_mmapped_at(walk, address);
@@ -83,7 +83,7 @@ take_left(struct mu_glibc_walk *walk, size_t tls_offset)
 		tp = stacks.dead.items[i].end;
 		if (!mu_snapshot_word(walk->snap, tp, &word) || word != tp ||
 		    !mu_snapshot_word(walk->snap, tp - tls_offset, &word) ||
-		    !is_suspect(walk, word))
+		    !is_candidate(walk, word))
 			continue;
 		mu_glibc_tcache_check(walk, word, false, &result);
 		if (result.rule == NULL)
@@ -100,7 +100,7 @@ mu_glibc_orphans_take(
 	bool empty = false;
 	size_t i;
 
-	if (walk->suspects_lost)
+	if (walk->candidates_full)
 		return mu_glibc_no_memory(walk);
 	for (i = 0; status == MU_OK && i < walk->num_candidates; i++)
 		status =

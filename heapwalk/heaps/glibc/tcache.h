@@ -47,7 +47,7 @@ enum mu_status mu_glibc_tcache_take(
     struct mu_glibc_walk *walk, uintptr_t address);
 
 /* The walk has met a block in use, at ADDRESS, of the size of a tcache. */
-void mu_glibc_suspect_add(struct mu_glibc_walk *walk, uintptr_t address);
+void mu_glibc_orphan_add(struct mu_glibc_walk *walk, uintptr_t address);
 
 /*
  * A thread that ends first clears its tcache pointer and then empties the
