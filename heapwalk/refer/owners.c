@@ -44,12 +44,12 @@ add_block(struct finder *finder, uintptr_t variables, size_t thread)
 static bool
 add_blocks(struct finder *finder, size_t thread, const struct mu_tls *tls)
 {
-	struct mu_tls_place place;
+	struct mu_tls_module module;
 	size_t i;
 
-	for (i = 0; mu_tls_place(tls, finder->owners->snap, i, &place); i++)
-		if (place.allocated &&
-		    !add_block(finder, place.address, thread))
+	for (i = 0; mu_tls_module(tls, finder->owners->snap, i, &module); i++)
+		if (module.allocated &&
+		    !add_block(finder, module.address, thread))
 			return false;
 	return true;
 }

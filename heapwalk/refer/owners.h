@@ -1,5 +1,5 @@
 /*
- * Which thread a place belongs to: its stack, its thread-local variables.
+ * Which thread an address belongs to: its stack, its thread-local variables.
  */
 #ifndef HEAPWALK_REFER_OWNERS_H
 #define HEAPWALK_REFER_OWNERS_H

@@ -8,7 +8,7 @@
 
 #include "heapwalk/graph/encodings.h"
 #include "heapwalk/graph/references.h"
-#include "heapwalk/refer/place.h"
+#include "heapwalk/refer/locate.h"
 #include "heapwalk/subject/deadline.h"
 #include "mu/arch/register_names.h"
 #include "mu/arch/registers.h"
@@ -95,7 +95,7 @@ found(struct search *search, const struct mu_root *root,
 	item->value = what->value;
 	item->into = what->into;
 	if (block == NULL) {
-		mu_referrer_place(item, root, &search->owners);
+		mu_referrer_locate(item, root, &search->owners);
 		return;
 	}
 	item->kind = MU_REFERRER_BLOCK;

@@ -21,7 +21,7 @@ struct finder {
 	struct mu_memory *memory;
 	struct mu_arena *arena;
 	struct mu_ranges own, excluded; /* excluded: own, too */
-	struct mu_places places;
+	struct mu_root_kinds kinds;
 	struct mu_tmpfs tmpfs;
 	size_t max_ranges;
 	size_t unread; /* bytes that could not be read */
@@ -98,7 +98,7 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 	enum mu_root_kind kind;
 	struct mu_range part;
 
-	while (mu_places_cut(&finder->places, mapping, &piece, &part, &kind)) {
+	while (mu_root_kinds_cut(&finder->kinds, mapping, &piece, &part, &kind)) {
 		if (!add_root(finder, part, kind, is_code(mapping, kind)))
 			return false;
 	}
@@ -190,8 +190,8 @@ static enum mu_status
 exclude(struct finder *finder, const struct mu_heap *heap)
 {
 	const struct mu_snapshot *snap = finder->snap;
-	const struct mu_ranges *dead = &finder->places.stacks.dead;
-	const struct mu_ranges *holes = &finder->places.stacks.holes;
+	const struct mu_ranges *dead = &finder->kinds.stacks.dead;
+	const struct mu_ranges *holes = &finder->kinds.stacks.holes;
 	enum mu_status status;
 
 	mu_ranges_open(&finder->own, finder->arena);
@@ -205,8 +205,8 @@ exclude(struct finder *finder, const struct mu_heap *heap)
 		return MU_ERR_NO_MEMORY;
 	mu_ranges_seal(&finder->own);
 	mu_ranges_seal(&finder->excluded);
-	status = mu_places_find(
-	    &finder->places, snap, &finder->excluded, finder->arena);
+	status = mu_root_kinds_find(
+	    &finder->kinds, snap, &finder->excluded, finder->arena);
 	if (status != MU_OK)
 		return status;
 	if (!mu_ranges_add_all(&finder->excluded, dead->items, dead->count) ||

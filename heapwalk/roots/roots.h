@@ -7,7 +7,7 @@
 #define HEAPWALK_ROOTS_ROOTS_H
 
 #include "heapwalk/heaps/heap.h"
-#include "heapwalk/roots/places.h"
+#include "heapwalk/roots/root_kinds.h"
 #include "heapwalk/subject/snapshot.h"
 
 struct mu_root {

@@ -38,33 +38,33 @@ find_vector(const struct mu_snapshot *snap, uintptr_t tp)
 }
 
 bool
-mu_tls_place(const struct mu_tls *tls, const struct mu_snapshot *snap,
-    size_t index, struct mu_tls_place *place)
+mu_tls_module(const struct mu_tls *tls, const struct mu_snapshot *snap,
+    size_t index, struct mu_tls_module *module)
 {
 	uintptr_t entry = tls->vector.begin + FIRST + index * ENTRY, to_free;
 
 	if (entry >= tls->vector.end ||
-	    !mu_snapshot_word(snap, entry, &place->address) ||
+	    !mu_snapshot_word(snap, entry, &module->address) ||
 	    !mu_snapshot_word(snap, entry + WORD, &to_free))
 		return false;
-	place->allocated = to_free != 0;
+	module->allocated = to_free != 0;
 	return true;
 }
 
 #if MU_TLS_BELOW_TP
-/* The lowest place of variables in WITHIN, or its end. */
+/* The lowest variable in WITHIN, or its end. */
 static uintptr_t
 find_lowest(const struct mu_tls *tls, const struct mu_snapshot *snap,
     struct mu_range within)
 {
 	uintptr_t lowest = within.end;
-	struct mu_tls_place place;
+	struct mu_tls_module module;
 	size_t i;
 
-	for (i = 0; mu_tls_place(tls, snap, i, &place); i++) {
-		if (!place.allocated && mu_range_has(within, place.address) &&
-		    place.address < lowest)
-			lowest = place.address;
+	for (i = 0; mu_tls_module(tls, snap, i, &module); i++) {
+		if (!module.allocated && mu_range_has(within, module.address) &&
+		    module.address < lowest)
+			lowest = module.address;
 	}
 	return lowest & ~(uintptr_t)(WORD - 1);
 }

@@ -15,7 +15,7 @@ struct mu_tls {
 };
 
 /* Where one module's variables are. */
-struct mu_tls_place {
+struct mu_tls_module {
 	uintptr_t address;
 	bool allocated; /* in a block, not in the storage */
 };
@@ -28,10 +28,10 @@ void mu_tls_find(struct mu_tls *tls, const struct mu_snapshot *snap,
     const struct mu_thread *thread, struct mu_range stack);
 
 /*
- * Entry INDEX of the vector, from 0; false behind the last. Entries that hold
- * no place have an address that is none.
+ * Entry INDEX of the vector, from 0; false behind the last. Entries of
+ * modules without variables have an address that is none.
  */
-bool mu_tls_place(const struct mu_tls *tls, const struct mu_snapshot *snap,
-    size_t index, struct mu_tls_place *place);
+bool mu_tls_module(const struct mu_tls *tls, const struct mu_snapshot *snap,
+    size_t index, struct mu_tls_module *module);
 
 #endif

@@ -161,7 +161,7 @@ name_program(const struct reading *reading, struct mu_report *answer)
 enum mu_status
 mu_check_core(const struct mu_check *check, struct mu_report *answer)
 {
-	const struct mu_core_places places = { check->exe, check->sysroot };
+	const struct mu_core_paths paths = { check->exe, check->sysroot };
 	uint64_t begin_ns = mu_sys_now_ns();
 	struct reading *reading = calloc(1, sizeof(*reading));
 	enum mu_status status;
@@ -174,7 +174,7 @@ mu_check_core(const struct mu_check *check, struct mu_report *answer)
 	mu_arena_open(&reading->arena, ARENA_LIMIT);
 	mu_judgement_open(&reading->judgement, check);
 	reading->status = mu_snapshot_core_open(&reading->snap, &reading->core,
-	    check->core, &places, &reading->arena, &reading->why);
+	    check->core, &paths, &reading->arena, &reading->why);
 	answer->pid = reading->core.process.pid;
 	if (reading->status == MU_OK || reading->status == MU_PARTIAL) {
 		name_program(reading, answer);

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "heapwalk/memory/remote_memory.h"
-#include "heapwalk/recorded/place.h"
+#include "heapwalk/recorded/find.h"
 #include "lib/check/judgement.h"
 #include "lib/check/naming.h"
 #include "lib/check/unsettled.h"
@@ -234,7 +234,7 @@ find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
 	mu_arena_open(&ending.arena, ARENA_LIMIT);
 	mu_judgement_open(&ending.judgement, check);
 	if (take(&ending) == MU_OK)
-		place = mu_recorded_place(&ending.snap);
+		place = mu_recorded_find(&ending.snap);
 	if (place != 0)
 		mu_recorder_open_modules(recorder, &ending.snap, place, arena);
 	close_ending(&ending);

@@ -4,7 +4,7 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
-#include "heapwalk/recorded/place.h"
+#include "heapwalk/recorded/find.h"
 
 bool
 mu_search_went_on(
@@ -84,13 +84,13 @@ ask_recorder(struct mu_search *search)
 	struct mu_deadline deadline = { .ns = search->deadline_ns };
 	struct mu_snapshot *snap = search->snap;
 	struct mu_heap_usage *usage = &search->heap.usage;
-	uintptr_t place = snap->recorded;
+	uintptr_t recorder_at = snap->recorded;
 	size_t held;
 
-	if (place == 0 && !snap->unrecorded)
-		place = mu_recorded_place(snap);
-	if (place == 0 ||
-	    !mu_recorder_open(&search->recorder, snap, place, search->tables))
+	if (recorder_at == 0 && !snap->unrecorded)
+		recorder_at = mu_recorded_find(snap);
+	if (recorder_at == 0 ||
+	    !mu_recorder_open(&search->recorder, snap, recorder_at, search->tables))
 		return;
 	search->recorded = true;
 	search->heap.blocks.recorder = &search->recorder;

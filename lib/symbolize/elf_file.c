@@ -197,10 +197,10 @@ mu_elf_file_open(struct mu_elf_file *file,
 		file->elf = image.elf;
 		file->image = image.bytes;
 	}
-	mu_elf_file_place(file, file->elf, loaded);
+	mu_elf_file_layout(file, file->elf, loaded);
 	if (file->num_segments == 0) {
 		mu_elf_file_close(file);
-		mu_elf_file_place(file, search.headers.elf, loaded);
+		mu_elf_file_layout(file, search.headers.elf, loaded);
 	}
 	if (file->build_id.hex[0] == '\0')
 		file->build_id = search.build_id;

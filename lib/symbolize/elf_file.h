@@ -45,7 +45,7 @@ void mu_elf_file_open(struct mu_elf_file *file,
     const struct mu_subject_files *subject, const struct mu_loaded *loaded);
 
 /* Find bias and segments from the ELF tables; may find none. */
-void mu_elf_file_place(
+void mu_elf_file_layout(
     struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded);
 
 /*

@@ -59,7 +59,7 @@ add_segment(struct mu_elf_file *file, const GElf_Phdr *ph)
 }
 
 void
-mu_elf_file_place(
+mu_elf_file_layout(
     struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded)
 {
 	const struct mu_mapping *first = loaded->first;

@@ -62,7 +62,7 @@ mu_names_text(FILE *out, const char *text)
 }
 
 void
-mu_names_place(FILE *out, const struct mu_symbol *symbol)
+mu_names_address(FILE *out, const struct mu_symbol *symbol)
 {
 	const char *slash = strrchr(symbol->module, '/');
 

@@ -41,7 +41,7 @@ bool mu_names_type(const struct mu_names *names, const struct Leak *leak,
     struct mu_symbol *symbol);
 
 /* "libfoo.so+0x1234", safe for a terminal. */
-void mu_names_place(FILE *out, const struct mu_symbol *symbol);
+void mu_names_address(FILE *out, const struct mu_symbol *symbol);
 
 /* TEXT, safe for a terminal; NULL is empty. */
 void mu_names_text(FILE *out, const char *text);

@@ -4,7 +4,7 @@
 
 #include "lib/term/names.h"
 #include "lib/view/dump_summary.h"
-#include "lib/view/place_text.h"
+#include "lib/view/location_text.h"
 #include "lib/view/saturate.h"
 
 static void
@@ -25,7 +25,7 @@ put_change(
 	    view->style.off);
 	for (i = 0; i < record->num_frames; i++)
 		fprintf(out, "    #%02zu  %s\n", i,
-		    mu_place_text(view->frames->named[record->frames[i]].place)
+		    mu_location_text(view->frames->named[record->frames[i]].location)
 			.words);
 	if (record->num_frames == 0)
 		fputs("    (no stack was recorded)\n", out);

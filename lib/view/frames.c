@@ -74,10 +74,10 @@ find_frame(
 
 static bool
 add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
-    struct mu_place_names *names)
+    struct mu_locations *names)
 {
-	struct mu_place places[MU_PLACES_MAX];
-	size_t i, count = mu_place_names_find(names, pc, places);
+	struct mu_location locations[MU_LOCATIONS_MAX];
+	size_t i, count = mu_locations_find(names, pc, locations);
 	struct mu_hash_slot *slot;
 	uint32_t hash;
 
@@ -92,7 +92,7 @@ add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
 			.pc = pc,
 			.source = source,
 			.level = i,
-			.place = places[i],
+			.location = locations[i],
 		};
 	}
 	return true;
@@ -100,12 +100,12 @@ add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
 
 bool
 mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
-    size_t source, struct mu_place_names *names)
+    size_t source, struct mu_locations *names)
 {
 	uintptr_t *pcs = NULL;
 	size_t count = 0, i;
 	bool ok = list_pcs(records, &pcs, &count) &&
-	    mu_place_names_ask(names, pcs, count);
+	    mu_locations_ask(names, pcs, count);
 
 	for (i = 0; ok && i < count; i++)
 		ok = add_frames(frames, source, pcs[i], names);
@@ -123,9 +123,9 @@ compare_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Equal: the same place in the source, or if that is not known in the file. */
+/* Equal: the same location in the source, or if that is not known in the file. */
 static int
-compare_places(const struct mu_place *a, const struct mu_place *b)
+compare_locations(const struct mu_location *a, const struct mu_location *b)
 {
 	int order = compare_text(a->module, b->module);
 
@@ -145,7 +145,7 @@ compare_named(const void *a, const void *b)
 {
 	const struct mu_named *x = a, *y = b;
 
-	return compare_places(x->place, y->place);
+	return compare_locations(x->location, y->location);
 }
 
 bool
@@ -158,12 +158,12 @@ mu_frames_number(struct mu_frames *frames)
 	if (named == NULL)
 		return false;
 	for (i = 0; i < frames->count; i++)
-		named[i] = (struct mu_named) { &frames->list[i].place,
+		named[i] = (struct mu_named) { &frames->list[i].location,
 			&frames->list[i] };
 	qsort(named, frames->count, sizeof(*named), compare_named);
 	for (i = 0; i < frames->count; i++) {
 		if (kept == 0 ||
-		    compare_places(named[kept - 1].place, named[i].place) != 0)
+		    compare_locations(named[kept - 1].location, named[i].location) != 0)
 			named[kept++] = named[i];
 		named[i].frame->number = kept - 1;
 	}

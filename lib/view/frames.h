@@ -8,7 +8,7 @@
 #define LIB_VIEW_FRAMES_H
 
 #include "lib/view/hash_index.h"
-#include "lib/view/place_names.h"
+#include "lib/view/locations.h"
 #include "lib/view/records.h"
 
 struct mu_frame {
@@ -16,12 +16,12 @@ struct mu_frame {
 	size_t source; /* whose address: 0, 1 */
 	size_t level;  /* 0: the innermost of those that are inlined there */
 	size_t number;
-	struct mu_place place;
+	struct mu_location location;
 };
 
 /* What a number stands for. */
 struct mu_named {
-	const struct mu_place *place;
+	const struct mu_location *location;
 	struct mu_frame *frame; /* one that has it */
 };
 
@@ -36,7 +36,7 @@ struct mu_frames {
 
 /* Add those of RECORDS, of a further source. False: no memory. */
 bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
-    size_t source, struct mu_place_names *names);
+    size_t source, struct mu_locations *names);
 
 /* All frames are added: number them. False: no memory. */
 bool mu_frames_number(struct mu_frames *frames);

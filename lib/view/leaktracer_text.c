@@ -3,7 +3,7 @@
 #include <inttypes.h>
 
 #include "lib/term/names.h"
-#include "lib/view/place_text.h"
+#include "lib/view/location_text.h"
 #include "lib/view/saturate.h"
 
 static void
@@ -20,8 +20,8 @@ put_group(FILE *out, const struct mu_leaktracer_view *view,
 	    record->time != NULL ? record->time : "?");
 	for (i = 0; i < record->num_frames; i++)
 		fprintf(out, "\t%s\n",
-		    mu_place_text_line(
-			view->frames->named[record->frames[i]].place)
+		    mu_location_text_line(
+			view->frames->named[record->frames[i]].location)
 			.words);
 }
 

@@ -59,7 +59,7 @@ enum mu_status
 mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
     const char *folder, struct mu_notes *notes, struct mu_why *why)
 {
-	struct mu_place_source source = { .report = path, .folder = folder };
+	struct mu_location_source source = { .report = path, .folder = folder };
 	enum mu_status status;
 
 	*opened = (struct mu_opened_dump) { .path = path };
@@ -78,7 +78,7 @@ mu_opened_dump_open(struct mu_opened_dump *opened, const char *path,
 	source.modules = &opened->dump.modules;
 	source.infos = opened->dump.infos;
 	source.num_infos = opened->dump.num_infos;
-	mu_place_names_open(&opened->names, &source, notes);
+	mu_locations_open(&opened->names, &source, notes);
 	return status;
 }
 
@@ -95,6 +95,6 @@ mu_opened_dump_note(const struct mu_opened_dump *opened, struct mu_notes *notes)
 void
 mu_opened_dump_close(struct mu_opened_dump *opened)
 {
-	mu_place_names_close(&opened->names);
+	mu_locations_close(&opened->names);
 	mu_heap_dump_release(&opened->dump);
 }

@@ -7,7 +7,7 @@
 
 #include "lib/view/html_page.h"
 #include "lib/view/html_text.h"
-#include "lib/view/place_text.h"
+#include "lib/view/location_text.h"
 
 #define OPEN_SHARE 0.1 /* what is less of the whole is folded at first */
 
@@ -33,17 +33,17 @@ put_figures(const struct writer *writer, uint64_t bytes, uint64_t blocks)
 static void
 put_frame(const struct writer *writer, const struct mu_tree_node *node)
 {
-	const struct mu_place *place =
-	    writer->view->frames->named[node->frame].place;
+	const struct mu_location *location =
+	    writer->view->frames->named[node->frame].location;
 
 	fputs("<span", writer->out);
-	if (place->module != NULL) {
+	if (location->module != NULL) {
 		fputs(" title=\"", writer->out);
-		mu_html_text(writer->out, place->module);
-		fprintf(writer->out, "+0x%lx\"", (unsigned long)place->offset);
+		mu_html_text(writer->out, location->module);
+		fprintf(writer->out, "+0x%lx\"", (unsigned long)location->offset);
 	}
 	fputc('>', writer->out);
-	mu_html_text(writer->out, mu_place_text(place).words);
+	mu_html_text(writer->out, mu_location_text(location).words);
 	fputs("</span>", writer->out);
 }
 

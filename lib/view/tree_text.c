@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "lib/term/names.h"
-#include "lib/view/place_text.h"
+#include "lib/view/location_text.h"
 
 #define COLUMNS "%14" PRIu64 " %7s %10" PRIu64 "  "
 #define COLUMNS_WIDTH 35
@@ -35,8 +35,8 @@ put_frame(struct writer *writer)
 	const struct mu_tree_node *node = &walk->tree->nodes[walk->node];
 	bool continues = mu_tree_continues(walk->tree, walk->node);
 	size_t indent = writer->indents[walk->depth - 1] + !continues;
-	struct mu_place_text text =
-	    mu_place_text(writer->view->frames->named[node->frame].place);
+	struct mu_location_text text =
+	    mu_location_text(writer->view->frames->named[node->frame].location);
 
 	writer->indents[walk->depth] = indent;
 	if (continues)

@@ -11,7 +11,7 @@ struct work {
 	const struct mu_cli_options *options;
 	struct mu_file_text text;
 	struct mu_leaktracer file;
-	struct mu_place_names names;
+	struct mu_locations names;
 	struct mu_frames frames;
 	struct mu_notes notes;
 	struct mu_leak_groups groups;
@@ -79,14 +79,14 @@ read_file(struct work *work, struct mu_why *why)
 static bool
 name_stacks(struct work *work)
 {
-	struct mu_place_source source = {
+	struct mu_location_source source = {
 		.modules = &work->file.modules,
 		.report = work->options->leaktracer,
 		.folder = work->options->symbols,
 		.exe = work->options->exe,
 	};
 
-	mu_place_names_open(&work->names, &source, &work->notes);
+	mu_locations_open(&work->names, &source, &work->notes);
 	if (!mu_frames_add(
 		&work->frames, &work->file.records, 0, &work->names) ||
 	    !mu_frames_number(&work->frames) ||
@@ -144,7 +144,7 @@ mu_view_leaktracer(
 		result = show(&work, status, out, why);
 	mu_leak_groups_release(&work.groups);
 	mu_frames_release(&work.frames);
-	mu_place_names_close(&work.names);
+	mu_locations_close(&work.names);
 	mu_leaktracer_release(&work.file);
 	mu_file_text_release(&work.text);
 	mu_notes_release(&work.notes);

@@ -6,14 +6,14 @@
 
 #include "lib/view/file_text.h"
 #include "lib/view/heap_dump_file.h"
-#include "lib/view/place_names.h"
+#include "lib/view/locations.h"
 #include "lib/view/view.h"
 
 /* A heap dump, and the names of its addresses. Zero at first. */
 struct mu_opened_dump {
 	const char *path;
 	struct mu_heap_dump dump;
-	struct mu_place_names names;
+	struct mu_locations names;
 };
 
 /*

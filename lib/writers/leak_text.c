@@ -23,7 +23,7 @@ put_targets(FILE *out, const struct Leak *leak, size_t row,
 		if (!mu_names_find(names, mu_names_word(leak, i), &symbol))
 			continue;
 		fputs("  -> ", out);
-		mu_names_place(out, &symbol);
+		mu_names_address(out, &symbol);
 		if (symbol.function != NULL) {
 			fputc(' ', out);
 			mu_names_text(out, symbol.function);
@@ -81,11 +81,11 @@ put_type(FILE *out, const struct Leak *leak, const struct mu_names *names)
 		fputs("   ", out);
 		mu_names_text(out, symbol.function);
 		fputs(" (", out);
-		mu_names_place(out, &symbol);
+		mu_names_address(out, &symbol);
 		fputs(")\n", out);
 	} else {
 		fputs("   pointing into ", out);
-		mu_names_place(out, &symbol);
+		mu_names_address(out, &symbol);
 		fputc('\n', out);
 	}
 }

@@ -232,7 +232,7 @@ mu_core_memory_open(struct mu_core_memory *memory, struct mu_snapshot *snap,
 		    page_size != 0 ? page_size : (size_t)sysconf(_SC_PAGESIZE),
 		.blind = is_blind(memory),
 		.ctx = memory };
-	return mu_core_memory_place(memory, modules, arena, why);
+	return mu_core_memory_layout(memory, modules, arena, why);
 }
 
 void

@@ -32,7 +32,7 @@ enum mu_status mu_core_memory_open(struct mu_core_memory *memory,
     size_t page_size, struct mu_arena *arena, struct mu_why *why);
 
 /* The part of it that gives PARTS their bases. */
-enum mu_status mu_core_memory_place(struct mu_core_memory *memory,
+enum mu_status mu_core_memory_layout(struct mu_core_memory *memory,
     const struct mu_core_modules *modules, struct mu_arena *arena,
     struct mu_why *why);
 

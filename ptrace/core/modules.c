@@ -21,7 +21,7 @@ struct opening {
 	struct mu_snapshot *snap;
 	struct mu_core_part *parts;
 	const struct mu_core_file *core;
-	const struct mu_core_places *places;
+	const struct mu_core_paths *paths;
 	struct mu_arena *arena;
 	uintptr_t headers; /* in the program's first page; 0: not known */
 	char *head;        /* HEAD_MOST bytes of the file looked at */
@@ -92,16 +92,16 @@ list(const struct opening *opening)
 static const char *
 path_of(const struct opening *opening, const struct mu_core_module *module)
 {
-	const struct mu_core_places *places = opening->places;
-	const char *root = places->sysroot == NULL ? "" : places->sysroot;
+	const struct mu_core_paths *paths = opening->paths;
+	const char *root = paths->sysroot == NULL ? "" : paths->sysroot;
 	size_t size = strlen(root) + strlen(module->name);
 	size_t tail = sizeof(DELETED) - 1;
 	char *path;
 
-	if (places->exe != NULL && opening->headers != 0 &&
+	if (paths->exe != NULL && opening->headers != 0 &&
 	    mu_range_has(opening->snap->mappings[module->mapping].range,
 		opening->headers))
-		return places->exe;
+		return paths->exe;
 	path = mu_arena_alloc(opening->arena, size + 1, 1);
 	if (path == NULL)
 		return NULL;
@@ -264,10 +264,10 @@ mu_core_module_of(const struct mu_core_modules *modules, uint64_t file)
 enum mu_status
 mu_core_modules_open(struct mu_core_modules *modules, struct mu_snapshot *snap,
     struct mu_core_part *parts, const struct mu_core_file *core,
-    const struct mu_core_process *process, const struct mu_core_places *places,
+    const struct mu_core_process *process, const struct mu_core_paths *paths,
     struct mu_arena *arena, struct mu_why *why)
 {
-	struct opening opening = { modules, snap, parts, core, places, arena,
+	struct opening opening = { modules, snap, parts, core, paths, arena,
 		process->headers, mu_arena_alloc(arena, HEAD_MOST, 1) };
 	size_t i;
 

@@ -11,7 +11,7 @@
 #include "ptrace/core/mappings.h"
 
 /* Where files are looked for. */
-struct mu_core_places {
+struct mu_core_paths {
 	const char *exe;     /* the program; NULL: by its name */
 	const char *sysroot; /* before each name; NULL: nothing */
 };
@@ -43,7 +43,7 @@ struct mu_core_modules {
 enum mu_status mu_core_modules_open(struct mu_core_modules *modules,
     struct mu_snapshot *snap, struct mu_core_part *parts,
     const struct mu_core_file *core, const struct mu_core_process *process,
-    const struct mu_core_places *places, struct mu_arena *arena,
+    const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why);
 
 /* The one that FILE is the number of, or NULL. */

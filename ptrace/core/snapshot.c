@@ -163,7 +163,7 @@ check_stacks(const struct mu_snapshot *snap,
 
 static enum mu_status
 fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
-    const struct mu_core_places *places, struct mu_arena *arena,
+    const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why)
 {
 	enum mu_status status;
@@ -181,7 +181,7 @@ fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 		return mu_why(why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu mappings", snap->num_mappings);
 	status = mu_core_modules_open(&core->modules, snap, core->parts,
-	    &core->file, &core->process, places, arena, why);
+	    &core->file, &core->process, paths, arena, why);
 	if (status == MU_OK)
 		status = mu_core_memory_open(&core->memory, snap, core->parts,
 		    &core->file, &core->modules, core->process.page_size, arena,
@@ -199,7 +199,7 @@ fill(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 enum mu_status
 mu_snapshot_core_parse(struct mu_snapshot *snap, struct mu_snapshot_core *core,
     const char *bytes, size_t size, const char *path,
-    const struct mu_core_places *places, struct mu_arena *arena,
+    const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why)
 {
 	enum mu_status status;
@@ -207,12 +207,12 @@ mu_snapshot_core_parse(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	*snap = (struct mu_snapshot) { .pid = 0 };
 	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
 	status = mu_core_file_parse(&core->file, bytes, size, path, arena, why);
-	return status == MU_OK ? fill(snap, core, places, arena, why) : status;
+	return status == MU_OK ? fill(snap, core, paths, arena, why) : status;
 }
 
 enum mu_status
 mu_snapshot_core_open(struct mu_snapshot *snap, struct mu_snapshot_core *core,
-    const char *path, const struct mu_core_places *places,
+    const char *path, const struct mu_core_paths *paths,
     struct mu_arena *arena, struct mu_why *why)
 {
 	enum mu_status status;
@@ -220,7 +220,7 @@ mu_snapshot_core_open(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	*snap = (struct mu_snapshot) { .pid = 0 };
 	*core = (struct mu_snapshot_core) { .file.fd = -1, .memory.fd = -1 };
 	status = mu_core_file_open(&core->file, path, arena, why);
-	return status == MU_OK ? fill(snap, core, places, arena, why) : status;
+	return status == MU_OK ? fill(snap, core, paths, arena, why) : status;
 }
 
 enum mu_status

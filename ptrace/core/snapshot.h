@@ -52,13 +52,13 @@ struct mu_snapshot_core {
  */
 enum mu_status mu_snapshot_core_open(struct mu_snapshot *snap,
     struct mu_snapshot_core *core, const char *path,
-    const struct mu_core_places *places, struct mu_arena *arena,
+    const struct mu_core_paths *paths, struct mu_arena *arena,
     struct mu_why *why);
 
 /* The same of a core in memory, for tests; PATH is for words only. */
 enum mu_status mu_snapshot_core_parse(struct mu_snapshot *snap,
     struct mu_snapshot_core *core, const char *bytes, size_t size,
-    const char *path, const struct mu_core_places *places,
+    const char *path, const struct mu_core_paths *paths,
     struct mu_arena *arena, struct mu_why *why);
 
 /*

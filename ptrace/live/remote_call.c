@@ -93,7 +93,7 @@ failed(const struct run *run, long error)
 static enum mu_status
 gone(struct run *run)
 {
-	run->stop.place = MU_REMOTE_GONE;
+	run->stop.event = MU_REMOTE_GONE;
 	return mu_why(run->why, MU_ERR_TARGET_GONE,
 	    "thread %d was killed while it was stopped",
 	    run->thread->tracee->tid);
@@ -287,7 +287,7 @@ drive(struct run *run)
 			return failed(run, error);
 		mu_remote_stop_await(&run->stop);
 		signo = 0;
-		switch (run->stop.place) {
+		switch (run->stop.event) {
 		case MU_REMOTE_GONE:
 			return gone(run);
 		case MU_REMOTE_EXECED:
@@ -329,7 +329,7 @@ note_stop(struct run *run)
 	siginfo_t info = { .si_code = 0 };
 
 	mu_tracee_classify(tracee, run->stop.status);
-	if (run->stop.place == MU_REMOTE_DELIVERY) {
+	if (run->stop.event == MU_REMOTE_DELIVERY) {
 		request(run, PTRACE_GETSIGINFO, 0, (uintptr_t)&info);
 		/* By the kernel, for a fault: our instruction was the cause. */
 		if (info.si_code > 0 && (BIT(tracee->signal) & FORCED) != 0)
@@ -355,11 +355,11 @@ restore(struct run *run)
 	 * First of all: it makes the thread pass get_signal() even if we end
 	 * here, so that its interrupted call is restarted.
 	 */
-	if (run->stop.place == MU_REMOTE_LEFT)
+	if (run->stop.event == MU_REMOTE_LEFT)
 		request(run, PTRACE_INTERRUPT, 0, 0);
-	if (run->stop.place != MU_REMOTE_GONE &&
-	    run->stop.place != MU_REMOTE_EXECED) {
-		if (run->stop.place == MU_REMOTE_LEFT)
+	if (run->stop.event != MU_REMOTE_GONE &&
+	    run->stop.event != MU_REMOTE_EXECED) {
+		if (run->stop.event == MU_REMOTE_LEFT)
 			set_no_call(run);
 		lead_back(run);
 		set_mask(run, run->mask);
@@ -367,11 +367,11 @@ restore(struct run *run)
 		request(
 		    run, PTRACE_SETOPTIONS, 0, (uintptr_t)run->thread->options);
 	}
-	if (run->stop.place == MU_REMOTE_LEFT) {
+	if (run->stop.event == MU_REMOTE_LEFT) {
 		request(run, PTRACE_CONT, 0, 0);
 		mu_remote_stop_await(&run->stop);
 	}
-	if (run->stop.place == MU_REMOTE_GONE)
+	if (run->stop.event == MU_REMOTE_GONE)
 		run->thread->tracee->state = MU_TRACEE_GONE;
 	else
 		note_stop(run);
@@ -426,7 +426,7 @@ mu_remote_call_make(struct mu_remote_call *call,
 			.threads = thread->threads,
 			.tracee = thread->tracee,
 			.deadline_ns = deadline_ns,
-			.place = MU_REMOTE_TRAPPED,
+			.event = MU_REMOTE_TRAPPED,
 			.status = status_of(thread->tracee),
 		},
 	};

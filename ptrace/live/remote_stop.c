@@ -19,8 +19,8 @@ request(const struct mu_remote_stop *stop, long what, uintptr_t address,
 	return mu_sys_ptrace(what, stop->tracee->tid, address, data);
 }
 
-static enum mu_remote_place
-which_place(struct mu_remote_stop *stop)
+static enum mu_remote_event
+which_event(struct mu_remote_stop *stop)
 {
 	unsigned long message = 0;
 
@@ -56,14 +56,14 @@ look(struct mu_remote_stop *stop)
 	if (error == 0 && info.si_pid == 0)
 		return false;
 	stop->status = info.si_status;
-	stop->place = error == 0 ? which_place(stop) : MU_REMOTE_GONE;
-	if (stop->place == MU_REMOTE_GONE && error == 0)
+	stop->event = error == 0 ? which_event(stop) : MU_REMOTE_GONE;
+	if (stop->event == MU_REMOTE_GONE && error == 0)
 		return false; /* killed just now */
 	/*
 	 * A tracer must reap threads other than the leader; the leader has a
 	 * parent.
 	 */
-	if (stop->place == MU_REMOTE_GONE &&
+	if (stop->event == MU_REMOTE_GONE &&
 	    stop->tracee->tid != stop->threads->pid)
 		mu_sys_wait(stop->tracee->tid, NULL, WNOHANG | MU_WALL);
 	return true;
@@ -114,7 +114,7 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 		if (!stop->alone && now >= stop->deadline_ns)
 			go_late(stop, now);
 		if (now >= check_ns && !is_traced(stop)) {
-			stop->place = MU_REMOTE_GONE;
+			stop->event = MU_REMOTE_GONE;
 			return;
 		}
 		if (now >= check_ns)

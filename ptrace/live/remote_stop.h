@@ -15,7 +15,7 @@
 
 #define MU_REMOTE_EVENT_STOP 128 /* PTRACE_EVENT_STOP since glibc 2.26 */
 
-enum mu_remote_place {
+enum mu_remote_event {
 	MU_REMOTE_ENTERED, /* of a system call, like the next two */
 	MU_REMOTE_STARTED, /* a child is there */
 	MU_REMOTE_LEFT,
@@ -31,7 +31,7 @@ struct mu_remote_stop {
 	uint64_t deadline_ns;
 	bool late;  /* that has passed */
 	bool alone; /* so the other threads were let go */
-	enum mu_remote_place place;
+	enum mu_remote_event event;
 	int status;                  /* as waitid() gives it */
 	struct mu_syscall_info info; /* of the last entry or exit */
 	pid_t born; /* last child that it started, in our PID namespace */

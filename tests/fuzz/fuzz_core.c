@@ -69,7 +69,7 @@ check_values(const struct mu_snapshot *snap)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	static const struct mu_core_places nowhere = { NULL, "/nonexistent" };
+	static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
 	struct mu_snapshot_core core;
 	struct mu_snapshot snap;
 	struct mu_why why = { .words = "" };

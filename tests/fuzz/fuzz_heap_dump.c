@@ -117,7 +117,7 @@ check_diff(const struct mu_records *records)
 static void
 check_dump(struct mu_heap_dump *dump)
 {
-	struct mu_place_source source = { .modules = &dump->modules,
+	struct mu_location_source source = { .modules = &dump->modules,
 		.infos = dump->infos,
 		.num_infos = dump->num_infos,
 		.folder = dump->version == 1 ? "/other" : NULL };
@@ -128,11 +128,11 @@ check_dump(struct mu_heap_dump *dump)
 		.frames = &frames,
 		.notes = &notes,
 		.style = { "", "", "" } };
-	struct mu_place_names names;
+	struct mu_locations names;
 	size_t i;
 
 	check_modules(&dump->modules);
-	mu_place_names_open(&names, &source, &notes);
+	mu_locations_open(&names, &source, &notes);
 	require(mu_frames_add(&frames, &dump->records, 0, &names));
 	require(mu_frames_number(&frames));
 	require(mu_frames_replace(&frames, &dump->records, 0));
@@ -147,7 +147,7 @@ check_dump(struct mu_heap_dump *dump)
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
 		mu_tree_release(&view.trees[i]);
 	mu_frames_release(&frames);
-	mu_place_names_close(&names);
+	mu_locations_close(&names);
 	mu_notes_release(&notes);
 }
 

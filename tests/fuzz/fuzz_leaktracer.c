@@ -46,7 +46,7 @@ check_words(const struct mu_leaktracer_view *view)
 static void
 check_report(struct mu_leaktracer *file)
 {
-	struct mu_place_source source = { .modules = &file->modules };
+	struct mu_location_source source = { .modules = &file->modules };
 	struct mu_notes notes = { 0 };
 	struct mu_frames frames = { 0 };
 	struct mu_leak_groups groups;
@@ -55,10 +55,10 @@ check_report(struct mu_leaktracer *file)
 		.frames = &frames,
 		.notes = &notes,
 		.limit = 10 };
-	struct mu_place_names names;
+	struct mu_locations names;
 
 	mu_module_table_seal(&file->modules);
-	mu_place_names_open(&names, &source, &notes);
+	mu_locations_open(&names, &source, &notes);
 	require(mu_frames_add(&frames, &file->records, 0, &names));
 	require(mu_frames_number(&frames));
 	require(mu_frames_replace(&frames, &file->records, 0));
@@ -67,7 +67,7 @@ check_report(struct mu_leaktracer *file)
 	check_words(&view);
 	mu_leak_groups_release(&groups);
 	mu_frames_release(&frames);
-	mu_place_names_close(&names);
+	mu_locations_close(&names);
 	mu_notes_release(&notes);
 }
 

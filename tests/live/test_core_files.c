@@ -16,8 +16,8 @@
 /* Chain, cycle, single, mmapped, guarded, and one of each further thread. */
 #define PLANTED(threads) (5 + 3 + 1 + 1 + 4 + (threads)-1)
 
-static const struct mu_core_places usual = { NULL, NULL };
-static const struct mu_core_places nowhere = { NULL, "/nonexistent" };
+static const struct mu_core_paths usual = { NULL, NULL };
+static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
 
 static struct core_victim victim;
 static char path[PATH_MAX];
@@ -196,7 +196,7 @@ START_TEST(from_a_sysroot)
 {
 	static char root[PATH_MAX], command[3 * PATH_MAX];
 	const char *const args[] = { "sh", "-c", command, NULL };
-	const struct mu_core_places there = { NULL, root };
+	const struct mu_core_paths there = { NULL, root };
 	struct mu_snapshot_core core;
 	struct core_answer answer;
 	struct mu_snapshot snap;
@@ -240,7 +240,7 @@ END_TEST
 
 START_TEST(another_program)
 {
-	static const struct mu_core_places other = { "/bin/sh", NULL };
+	static const struct mu_core_paths other = { "/bin/sh", NULL };
 	struct mu_snapshot_core core;
 	struct mu_snapshot snap;
 	struct mu_arena arena;

@@ -259,7 +259,7 @@ core_search(struct core_answer *answer, struct mu_snapshot *snap,
 /* RELEASE: take glibc to be of it where the core does not tell; or NULL. */
 static inline void
 core_ask(struct core_answer *answer, const char *path,
-    const struct mu_core_places *places, const char *release)
+    const struct mu_core_paths *places, const char *release)
 {
 	struct mu_snapshot snap;
 	struct mu_snapshot_core core;

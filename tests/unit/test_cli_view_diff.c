@@ -100,7 +100,7 @@ END_TEST
 static char *
 written(size_t limit)
 {
-	static const struct mu_place places[] = { { .module = "/bin/prog",
+	static const struct mu_location places[] = { { .module = "/bin/prog",
 						      .function = "make",
 						      .file = "make.c",
 						      .line = 3 },

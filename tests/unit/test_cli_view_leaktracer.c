@@ -154,7 +154,7 @@ END_TEST
 static char *
 shown(size_t limit, const char *folder, struct mu_notes *notes)
 {
-	struct mu_place_source source = { .modules = &file.modules,
+	struct mu_location_source source = { .modules = &file.modules,
 		.folder = folder };
 	struct mu_leaktracer_view view = { .path = "leaks.out",
 		.program = "/usr/bin/served",
@@ -162,13 +162,13 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 		.limit = limit };
 	struct mu_leak_groups groups;
 	struct mu_frames frames = { 0 };
-	struct mu_place_names names;
+	struct mu_locations names;
 	char *written = NULL;
 	size_t length;
 	FILE *out = open_memstream(&written, &length);
 
 	mu_module_table_seal(&file.modules);
-	mu_place_names_open(&names, &source, notes);
+	mu_locations_open(&names, &source, notes);
 	ck_assert(mu_frames_add(&frames, &file.records, 0, &names));
 	ck_assert(mu_frames_number(&frames));
 	ck_assert(mu_frames_replace(&frames, &file.records, 0));
@@ -179,7 +179,7 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 	fclose(out);
 	mu_leak_groups_release(&groups);
 	mu_frames_release(&frames);
-	mu_place_names_close(&names);
+	mu_locations_close(&names);
 	return written;
 }
 

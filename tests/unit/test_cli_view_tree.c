@@ -209,16 +209,16 @@ written(void (*write)(FILE *out, const struct mu_dump_view *view))
 	struct mu_notes notes = { 0 };
 	struct mu_dump_view view = { .path = "a<b>.txt", .notes = &notes };
 	struct mu_heap_dump dump;
-	struct mu_place_source source = { .modules = &dump.modules };
+	struct mu_location_source source = { .modules = &dump.modules };
 	struct mu_frames frames = { 0 };
-	struct mu_place_names names;
+	struct mu_locations names;
 	char *copy = strdup(text), *page = NULL;
 	size_t length, i;
 	FILE *out = open_memstream(&page, &length);
 
 	ck_assert_int_eq(
 	    mu_heap_dump_parse(&dump, copy, strlen(copy), NULL), MU_OK);
-	mu_place_names_open(&names, &source, &notes);
+	mu_locations_open(&names, &source, &notes);
 	ck_assert(mu_frames_add(&frames, &dump.records, 0, &names));
 	ck_assert(mu_frames_number(&frames));
 	ck_assert(mu_frames_replace(&frames, &dump.records, 0));
@@ -234,7 +234,7 @@ written(void (*write)(FILE *out, const struct mu_dump_view *view))
 	fclose(out);
 	for (i = 0; i < MU_DUMP_SECTIONS; i++)
 		mu_tree_release(&view.trees[i]);
-	mu_place_names_close(&names);
+	mu_locations_close(&names);
 	mu_frames_release(&frames);
 	mu_heap_dump_release(&dump);
 	mu_notes_release(&notes);

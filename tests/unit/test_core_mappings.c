@@ -107,7 +107,7 @@ teardown(void)
 static enum mu_status
 parse(size_t size)
 {
-	static const struct mu_core_places nowhere = { NULL, "/nonexistent" };
+	static const struct mu_core_paths nowhere = { NULL, "/nonexistent" };
 
 	mu_snapshot_core_close(&core);
 	return mu_snapshot_core_parse(

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/recorded/place.h"
+#include "heapwalk/recorded/find.h"
 #include "heapwalk/recorded/recorded.h"
 #include "tests/support/fake_heap.h"
 #include "tests/support/fake_recorder.h"
@@ -359,13 +359,13 @@ START_TEST(place_by_magic)
 	mprotect(guarded, 4096, PROT_NONE);
 	mprotect(guarded + 2 * 4096, 4096, PROT_NONE);
 	image_open(&snap);
-	ck_assert_uint_eq(mu_recorded_place(&snap), (uintptr_t)&fake.about);
+	ck_assert_uint_eq(mu_recorded_find(&snap), (uintptr_t)&fake.about);
 	*mapped = variable = fake.about;
 	memset(&fake.about, 0, sizeof(fake.about));
 	image_open(&snap);
-	ck_assert_uint_eq(mu_recorded_place(&snap), (uintptr_t)&variable);
+	ck_assert_uint_eq(mu_recorded_find(&snap), (uintptr_t)&variable);
 	variable.version++;
-	ck_assert_uint_eq(mu_recorded_place(&snap), 0);
+	ck_assert_uint_eq(mu_recorded_find(&snap), 0);
 	munmap(guarded, 3 * 4096);
 }
 END_TEST

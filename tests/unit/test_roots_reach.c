@@ -1,5 +1,5 @@
 /*
- * What each place is (heapwalk/roots/places.c, heapwalk/subject/tls.c), and
+ * What each place is (heapwalk/roots/root_kinds.c, heapwalk/subject/tls.c), and
  * that it is no root where snap->reach says so. Threads are real ones.
  */
 #include <pthread.h>
@@ -200,7 +200,7 @@ START_TEST(damaged_vectors)
 	char *page = map_filled(3);
 	uintptr_t tp = (uintptr_t)page + image.page, count;
 	struct mu_range none = { 0, 0 };
-	struct mu_tls_place place;
+	struct mu_tls_module place;
 	struct mu_tls tls;
 	size_t i;
 
@@ -211,7 +211,7 @@ START_TEST(damaged_vectors)
 		memcpy((char *)tp + MU_TCB_DTV, &bad[i], sizeof(bad[i]));
 		mu_tls_find(&tls, &snap, &thread, none);
 		ck_assert_uint_eq(mu_range_size(tls.vector), 0);
-		ck_assert(!mu_tls_place(&tls, &snap, 0, &place));
+		ck_assert(!mu_tls_module(&tls, &snap, 0, &place));
 		ck_assert(tls.storage.end > tls.storage.begin);
 	}
 	/* A number of modules for which there is no room. */

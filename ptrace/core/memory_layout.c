@@ -165,7 +165,7 @@ place(struct opening *opening, size_t first, size_t last)
 }
 
 enum mu_status
-mu_core_memory_place(struct mu_core_memory *memory,
+mu_core_memory_layout(struct mu_core_memory *memory,
     const struct mu_core_modules *modules, struct mu_arena *arena,
     struct mu_why *why)
 {

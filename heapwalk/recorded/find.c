@@ -1,4 +1,4 @@
-#include "heapwalk/recorded/place.h"
+#include "heapwalk/recorded/find.h"
 
 #include <string.h>
 
@@ -90,7 +90,7 @@ file_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 }
 
 uintptr_t
-mu_recorded_place(const struct mu_snapshot *snap)
+mu_recorded_find(const struct mu_snapshot *snap)
 {
 	const struct mu_mapping *end = snap->mappings + snap->num_mappings;
 	const struct mu_mapping *mapping, *file;

@@ -2,14 +2,14 @@
  * A thread's storage lies on top of its stack, .bss may be one mapping with
  * what was mapped behind it: kinds are told apart by bytes, not by mappings.
  */
-#include "heapwalk/roots/places.h"
+#include "heapwalk/roots/root_kinds.h"
 
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/modules.h"
 #include "heapwalk/subject/tls.h"
 
 static bool
-add_tls(struct mu_places *places, const struct mu_snapshot *snap)
+add_tls(struct mu_root_kinds *kinds, const struct mu_snapshot *snap)
 {
 	struct mu_range stack;
 	struct mu_tls tls;
@@ -18,8 +18,8 @@ add_tls(struct mu_places *places, const struct mu_snapshot *snap)
 	for (i = 0; i < snap->num_threads; i++) {
 		mu_stacks_block(snap, &snap->threads[i], &stack);
 		mu_tls_find(&tls, snap, &snap->threads[i], stack);
-		if (!mu_ranges_add(&places->tls, tls.storage) ||
-		    !mu_ranges_add(&places->tls, tls.vector))
+		if (!mu_ranges_add(&kinds->tls, tls.storage) ||
+		    !mu_ranges_add(&kinds->tls, tls.vector))
 			return false;
 	}
 	return true;
@@ -27,7 +27,7 @@ add_tls(struct mu_places *places, const struct mu_snapshot *snap)
 
 /* Not every byte of the mapping that a module's segment extends to. */
 static bool
-add_bss(struct mu_places *places, const struct mu_snapshot *snap)
+add_bss(struct mu_root_kinds *kinds, const struct mu_snapshot *snap)
 {
 	const struct mu_mapping *mapping;
 	struct mu_module module;
@@ -44,39 +44,39 @@ add_bss(struct mu_places *places, const struct mu_snapshot *snap)
 			continue;
 		if (range.end > module.segment.end)
 			range.end = module.segment.end;
-		if (!mu_ranges_add(&places->bss, range))
+		if (!mu_ranges_add(&kinds->bss, range))
 			return false;
 	}
 	return true;
 }
 
 enum mu_status
-mu_places_find(struct mu_places *places, const struct mu_snapshot *snap,
+mu_root_kinds_find(struct mu_root_kinds *kinds, const struct mu_snapshot *snap,
     const struct mu_ranges *skip, struct mu_arena *arena)
 {
 	enum mu_status status;
 
-	mu_ranges_open(&places->tls, arena);
-	mu_ranges_open(&places->bss, arena);
-	status = mu_stacks_find(&places->stacks, snap, skip, arena);
+	mu_ranges_open(&kinds->tls, arena);
+	mu_ranges_open(&kinds->bss, arena);
+	status = mu_stacks_find(&kinds->stacks, snap, skip, arena);
 	if (status != MU_OK)
 		return status;
-	if (!add_tls(places, snap) || !add_bss(places, snap))
+	if (!add_tls(kinds, snap) || !add_bss(kinds, snap))
 		return MU_ERR_NO_MEMORY;
-	mu_ranges_seal(&places->tls);
-	mu_ranges_seal(&places->bss);
+	mu_ranges_seal(&kinds->tls);
+	mu_ranges_seal(&kinds->bss);
 	return MU_OK;
 }
 
 bool
-mu_places_cut(const struct mu_places *places, const struct mu_mapping *mapping,
+mu_root_kinds_cut(const struct mu_root_kinds *kinds, const struct mu_mapping *mapping,
     struct mu_range *rest, struct mu_range *piece, enum mu_root_kind *kind)
 {
-	const struct mu_stacks *stacks = &places->stacks;
+	const struct mu_stacks *stacks = &kinds->stacks;
 	struct mu_range left = *rest;
 	bool inside;
 
-	if (!mu_ranges_cut(&places->tls, &left, piece, &inside))
+	if (!mu_ranges_cut(&kinds->tls, &left, piece, &inside))
 		return false;
 	*kind = MU_ROOT_TLS;
 	if (!inside) {
@@ -88,7 +88,7 @@ mu_places_cut(const struct mu_places *places, const struct mu_mapping *mapping,
 	}
 	if (!inside) {
 		left = *piece;
-		mu_ranges_cut(&places->bss, &left, piece, &inside);
+		mu_ranges_cut(&kinds->bss, &left, piece, &inside);
 		*kind = inside || (mapping->inode != 0 && !mapping->shared)
 		    ? MU_ROOT_GLOBALS
 		    : MU_ROOT_ANONYMOUS;

@@ -2,8 +2,8 @@
  * Find a recorder's struct mu_recorded among the variables of programs and
  * libraries, by its magic.
  */
-#ifndef HEAPWALK_RECORDED_PLACE_H
-#define HEAPWALK_RECORDED_PLACE_H
+#ifndef HEAPWALK_RECORDED_FIND_H
+#define HEAPWALK_RECORDED_FIND_H
 
 #include "heapwalk/subject/snapshot.h"
 
@@ -11,6 +11,6 @@
  * The recorder's own library first, then, as it may be linked statically, every
  * other module. 0: there is none.
  */
-uintptr_t mu_recorded_place(const struct mu_snapshot *snap);
+uintptr_t mu_recorded_find(const struct mu_snapshot *snap);
 
 #endif

@@ -3,8 +3,8 @@
  * its report: from files below a folder, or else at their original paths. Files
  * of another build are not used.
  */
-#ifndef LIB_VIEW_PLACE_NAMES_H
-#define LIB_VIEW_PLACE_NAMES_H
+#ifndef LIB_VIEW_LOCATIONS_H
+#define LIB_VIEW_LOCATIONS_H
 
 #include "lib/symbolize/helper.h"
 #include "lib/view/frame_info.h"
@@ -12,7 +12,7 @@
 #include "lib/view/notes.h"
 
 /* The sources of names. Borrowed until the close. */
-struct mu_place_source {
+struct mu_location_source {
 	struct mu_module_table *modules;
 	const struct mu_frame_info *infos; /* what the report itself says */
 	size_t num_infos;
@@ -22,7 +22,7 @@ struct mu_place_source {
 };
 
 /* One source of names, and the questions to it. */
-struct mu_place_asked {
+struct mu_location_asked {
 	struct mu_symbols_source source;
 	struct mu_symbol_helper helper;
 	struct mu_symbol_question *questions; /* by address */
@@ -30,15 +30,15 @@ struct mu_place_asked {
 	size_t count;
 };
 
-struct mu_place_names {
-	struct mu_place_source source;
-	struct mu_place_asked below, here; /* in the folder; by the path */
+struct mu_locations {
+	struct mu_location_source source;
+	struct mu_location_asked below, here; /* in the folder; by the path */
 	struct mu_notes *notes;            /* that say: another build */
 	size_t num_unproved; /* names by files of which no build-id is known */
 };
 
 /* What is known of an address. The strings live as long as all of this. */
-struct mu_place {
+struct mu_location {
 	const char *module, *function, *file; /* NULL: not known */
 	unsigned line;
 	uintptr_t offset; /* into the module, as addr2line takes it if the bias
@@ -46,22 +46,22 @@ struct mu_place {
 };
 
 /* Of one address: functions that were inlined, and the one around them. */
-#define MU_PLACES_MAX (MU_WIRE_INLINED_MAX + 1)
+#define MU_LOCATIONS_MAX (MU_WIRE_INLINED_MAX + 1)
 
-void mu_place_names_open(struct mu_place_names *names,
-    const struct mu_place_source *source, struct mu_notes *notes);
+void mu_locations_open(struct mu_locations *names,
+    const struct mu_location_source *source, struct mu_notes *notes);
 
 /*
  * Announce COUNT addresses PCS, sorted, before they are looked up. False: no
  * memory.
  */
-bool mu_place_names_ask(
-    struct mu_place_names *names, const uintptr_t *pcs, size_t count);
+bool mu_locations_ask(
+    struct mu_locations *names, const uintptr_t *pcs, size_t count);
 
-/* The places that PC is in, the innermost first; how many, 1 at least. */
-size_t mu_place_names_find(struct mu_place_names *names, uintptr_t pc,
-    struct mu_place places[MU_PLACES_MAX]);
+/* The locations of PC, the innermost first; how many, 1 at least. */
+size_t mu_locations_find(struct mu_locations *names, uintptr_t pc,
+    struct mu_location locations[MU_LOCATIONS_MAX]);
 
-void mu_place_names_close(struct mu_place_names *names);
+void mu_locations_close(struct mu_locations *names);
 
 #endif

@@ -2,8 +2,8 @@
  * The use of a byte of memory: a thread's stack or local storage, a module's
  * variables, or other.
  */
-#ifndef HEAPWALK_ROOTS_PLACES_H
-#define HEAPWALK_ROOTS_PLACES_H
+#ifndef HEAPWALK_ROOTS_ROOT_KINDS_H
+#define HEAPWALK_ROOTS_ROOT_KINDS_H
 
 #include "heapwalk/subject/stacks.h"
 
@@ -16,13 +16,13 @@ enum mu_root_kind {
 	MU_ROOT_REGION,    /* registered by the program */
 };
 
-struct mu_places {
+struct mu_root_kinds {
 	struct mu_stacks stacks;
 	struct mu_ranges tls, bss; /* sealed */
 };
 
 /* SKIP, ARENA, result: see mu_stacks_find(). */
-enum mu_status mu_places_find(struct mu_places *places,
+enum mu_status mu_root_kinds_find(struct mu_root_kinds *kinds,
     const struct mu_snapshot *snap, const struct mu_ranges *skip,
     struct mu_arena *arena);
 
@@ -30,7 +30,7 @@ enum mu_status mu_places_find(struct mu_places *places,
  * Cut off the front of REST, which lies in MAPPING, as far as it is all of one
  * KIND, and none of a dead stack or a region. False: REST is empty.
  */
-bool mu_places_cut(const struct mu_places *places,
+bool mu_root_kinds_cut(const struct mu_root_kinds *kinds,
     const struct mu_mapping *mapping, struct mu_range *rest,
     struct mu_range *piece, enum mu_root_kind *kind);
 

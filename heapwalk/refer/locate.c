@@ -1,4 +1,4 @@
-#include "heapwalk/refer/place.h"
+#include "heapwalk/refer/locate.h"
 
 #include "heapwalk/subject/modules.h"
 
@@ -42,7 +42,7 @@ place_of_thread(
 }
 
 void
-mu_referrer_place(struct mu_referrer *item, const struct mu_root *root,
+mu_referrer_locate(struct mu_referrer *item, const struct mu_root *root,
     const struct mu_owners *owners)
 {
 	const struct mu_snapshot *snap = owners->snap;

@@ -2,14 +2,14 @@
  * Where in the program a reference lies, in terms of its source: a module's
  * variable, a thread's stack or variable, a region, or a mapping.
  */
-#ifndef HEAPWALK_REFER_PLACE_H
-#define HEAPWALK_REFER_PLACE_H
+#ifndef HEAPWALK_REFER_LOCATE_H
+#define HEAPWALK_REFER_LOCATE_H
 
 #include "heapwalk/refer/owners.h"
 #include "heapwalk/refer/referrers.h"
 
 /* ITEM, of which the address is set, lies in ROOT: fill in where. */
-void mu_referrer_place(struct mu_referrer *item, const struct mu_root *root,
+void mu_referrer_locate(struct mu_referrer *item, const struct mu_root *root,
     const struct mu_owners *owners);
 
 #endif

@@ -1,4 +1,4 @@
-#include "lib/view/place_names.h"
+#include "lib/view/locations.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,10 +22,10 @@ program_address(const struct mu_module_table *modules)
 }
 
 static void
-begin(struct mu_place_asked *asked, const struct mu_place_source *source,
+begin(struct mu_location_asked *asked, const struct mu_location_source *source,
     const char *folder)
 {
-	*asked = (struct mu_place_asked) {
+	*asked = (struct mu_location_asked) {
 		.source = {
 			.mappings = source->modules->mappings,
 			.num_mappings = source->modules->count,
@@ -39,26 +39,26 @@ begin(struct mu_place_asked *asked, const struct mu_place_source *source,
 }
 
 void
-mu_place_names_open(struct mu_place_names *names,
-    const struct mu_place_source *source, struct mu_notes *notes)
+mu_locations_open(struct mu_locations *names,
+    const struct mu_location_source *source, struct mu_notes *notes)
 {
-	*names = (struct mu_place_names) { .source = *source, .notes = notes };
+	*names = (struct mu_locations) { .source = *source, .notes = notes };
 	begin(&names->here, source, NULL);
 	if (source->folder != NULL)
 		begin(&names->below, source, source->folder);
 }
 
 static void
-end(struct mu_place_asked *asked)
+end(struct mu_location_asked *asked)
 {
 	mu_symbol_helper_close(&asked->helper);
 	free(asked->questions);
 	free(asked->answers);
-	*asked = (struct mu_place_asked) { .count = 0 };
+	*asked = (struct mu_location_asked) { .count = 0 };
 }
 
 void
-mu_place_names_close(struct mu_place_names *names)
+mu_locations_close(struct mu_locations *names)
 {
 	end(&names->below);
 	end(&names->here);
@@ -72,7 +72,7 @@ is_named(const struct mu_symbol *symbol)
 
 /* NULL: it was not asked. */
 static const struct mu_symbol *
-answer_of(const struct mu_place_asked *asked, uintptr_t pc)
+answer_of(const struct mu_location_asked *asked, uintptr_t pc)
 {
 	size_t low = 0, high = asked->count, middle;
 
@@ -90,7 +90,7 @@ answer_of(const struct mu_place_asked *asked, uintptr_t pc)
 }
 
 static void
-tell_mismatch(struct mu_place_names *names, struct mu_build_id *id,
+tell_mismatch(struct mu_locations *names, struct mu_build_id *id,
     const struct mu_symbol *symbol)
 {
 	if (id->told)
@@ -108,7 +108,7 @@ tell_mismatch(struct mu_place_names *names, struct mu_build_id *id,
  * True: nothing else need be asked.
  */
 static bool
-take(struct mu_place_names *names, const struct mu_place_asked *asked,
+take(struct mu_locations *names, const struct mu_location_asked *asked,
     uintptr_t pc, struct mu_build_id *id, struct mu_symbol *symbol)
 {
 	const struct mu_symbol *found = answer_of(asked, pc);
@@ -127,7 +127,7 @@ take(struct mu_place_names *names, const struct mu_place_asked *asked,
 }
 
 static struct mu_build_id *
-id_of(const struct mu_place_names *names, uintptr_t pc)
+id_of(const struct mu_locations *names, uintptr_t pc)
 {
 	const struct mu_module_table *modules = names->source.modules;
 	size_t at = mu_module_table_find(modules, pc);
@@ -137,8 +137,8 @@ id_of(const struct mu_place_names *names, uintptr_t pc)
 
 /* Those of PCS that BEFORE, if there was one, has not settled. */
 static bool
-ask(struct mu_place_names *names, struct mu_place_asked *asked,
-    const struct mu_place_asked *before, const uintptr_t *pcs, size_t count)
+ask(struct mu_locations *names, struct mu_location_asked *asked,
+    const struct mu_location_asked *before, const uintptr_t *pcs, size_t count)
 {
 	struct mu_symbol ignored;
 	size_t i;
@@ -164,8 +164,8 @@ ask(struct mu_place_names *names, struct mu_place_asked *asked,
 }
 
 bool
-mu_place_names_ask(
-    struct mu_place_names *names, const uintptr_t *pcs, size_t count)
+mu_locations_ask(
+    struct mu_locations *names, const uintptr_t *pcs, size_t count)
 {
 	bool below = names->source.folder != NULL;
 
@@ -177,25 +177,25 @@ mu_place_names_ask(
 
 /* Outwards from the call that SYMBOL's file and line are of. */
 static size_t
-put_places(const struct mu_symbol *symbol, struct mu_place *places)
+put_locations(const struct mu_symbol *symbol, struct mu_location *locations)
 {
 	size_t i;
 
-	places->function = mu_symbol_function(symbol, 0);
-	places->file = symbol->file;
-	places->line = symbol->line;
-	for (i = 1; i <= symbol->num_inlined && i < MU_PLACES_MAX; i++) {
-		places[i] = places[0];
-		places[i].function = mu_symbol_function(symbol, i);
-		places[i].file = symbol->inlined[i - 1].file;
-		places[i].line = symbol->inlined[i - 1].line;
+	locations->function = mu_symbol_function(symbol, 0);
+	locations->file = symbol->file;
+	locations->line = symbol->line;
+	for (i = 1; i <= symbol->num_inlined && i < MU_LOCATIONS_MAX; i++) {
+		locations[i] = locations[0];
+		locations[i].function = mu_symbol_function(symbol, i);
+		locations[i].file = symbol->inlined[i - 1].file;
+		locations[i].line = symbol->inlined[i - 1].line;
 	}
 	return i;
 }
 
 static size_t
-find_in_module(struct mu_place_names *names, size_t at, uintptr_t pc,
-    struct mu_place *place)
+find_in_module(struct mu_locations *names, size_t at, uintptr_t pc,
+    struct mu_location *location)
 {
 	const struct mu_mapping *mapping = &names->source.modules->mappings[at];
 	const struct mu_module *module = &names->source.modules->modules[at];
@@ -203,17 +203,17 @@ find_in_module(struct mu_place_names *names, size_t at, uintptr_t pc,
 
 	if (mapping->name[0] == '\0')
 		return 1;
-	place->module = mapping->name;
-	place->offset = pc - mapping->range.begin + mapping->offset;
+	location->module = mapping->name;
+	location->offset = pc - mapping->range.begin + mapping->offset;
 	if (!take(names, &names->below, pc, module->id, &symbol) &&
 	    take(names, &names->here, pc, module->id, &symbol) &&
 	    module->id == NULL && is_named(&symbol))
 		names->num_unproved++;
 	if (symbol.module != NULL)
-		place->offset = symbol.offset;
+		location->offset = symbol.offset;
 	if (module->has_bias)
-		place->offset = pc - module->bias;
-	return put_places(&symbol, place);
+		location->offset = pc - module->bias;
+	return put_locations(&symbol, location);
 }
 
 static const char *
@@ -223,25 +223,25 @@ or_null(const char *text)
 }
 
 size_t
-mu_place_names_find(struct mu_place_names *names, uintptr_t pc,
-    struct mu_place places[MU_PLACES_MAX])
+mu_locations_find(struct mu_locations *names, uintptr_t pc,
+    struct mu_location locations[MU_LOCATIONS_MAX])
 {
-	const struct mu_place_source *source = &names->source;
+	const struct mu_location_source *source = &names->source;
 	const struct mu_frame_info *info =
 	    mu_frame_infos_find(source->infos, source->num_infos, pc);
 	size_t at = mu_module_table_find(source->modules, pc), count = 1;
 
-	places[0] = (struct mu_place) { .offset = pc };
+	locations[0] = (struct mu_location) { .offset = pc };
 	if (at < source->modules->count)
-		count = find_in_module(names, at, pc, places);
+		count = find_in_module(names, at, pc, locations);
 	if (info == NULL)
 		return count;
-	if (places[0].module == NULL && info->module[0] != '\0') {
-		places[0].module = info->module;
-		places[0].offset = (uintptr_t)info->offset;
+	if (locations[0].module == NULL && info->module[0] != '\0') {
+		locations[0].module = info->module;
+		locations[0].offset = (uintptr_t)info->offset;
 	}
 	/* The recorder knows the function that has the frame. */
-	if (places[count - 1].function == NULL)
-		places[count - 1].function = or_null(info->function);
+	if (locations[count - 1].function == NULL)
+		locations[count - 1].function = or_null(info->function);
 	return count;
 }
