@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "lib/state/options.h"
-#include "lib/state/options_word.h"
+#include "lib/state/options_token.h"
 #include "lib/term/safe_text.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
@@ -196,10 +196,10 @@ static enum mu_status
 take_pid(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	struct mu_word word = { value->text, strlen(value->text) };
+	struct mu_token token = { value->text, strlen(value->text) };
 	uint64_t pid;
 
-	if (!mu_word_number(word, PID_MAX, &pid) || pid == 0)
+	if (!mu_token_number(token, PID_MAX, &pid) || pid == 0)
 		return expected(
 		    value, "the number of a process, such as 4711", why);
 	if (options->pid != 0)
@@ -213,14 +213,14 @@ static enum mu_status
 take_frames(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	struct mu_word word;
+	struct mu_token token;
 	uint64_t frames;
 
 	options->backtrace = true;
 	if (value->text == NULL)
 		return MU_OK;
-	word = (struct mu_word) { value->text, strlen(value->text) };
-	if (!mu_word_number(word, FRAMES_MAX, &frames) || frames == 0)
+	token = (struct mu_token) { value->text, strlen(value->text) };
+	if (!mu_token_number(token, FRAMES_MAX, &frames) || frames == 0)
 		return expected(value, "a number of frames, 1 to 256", why);
 	options->frames = frames;
 	return MU_OK;
@@ -232,14 +232,14 @@ take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
 	size_t length = strcspn(value->text, "-");
-	struct mu_word least = { value->text, length }, most = least;
+	struct mu_token least = { value->text, length }, most = least;
 	uint64_t min, max;
 
 	if (value->text[length] == '-')
-		most = (struct mu_word) { value->text + length + 1,
+		most = (struct mu_token) { value->text + length + 1,
 			strlen(value->text + length + 1) };
-	if (!mu_word_number(least, SIZE_MAX, &min) ||
-	    !mu_word_number(most, SIZE_MAX, &max) || min == 0 || max < min)
+	if (!mu_token_number(least, SIZE_MAX, &min) ||
+	    !mu_token_number(most, SIZE_MAX, &max) || min == 0 || max < min)
 		return expected(value,
 		    "bytes, such as 24, or from least to most, such as"
 		    " 24-4096",

@@ -266,23 +266,23 @@ read_now(struct mu_keeper *keeper)
 }
 
 /* What the keeper says. One that does not run, or is late, is killed. */
-static enum mu_keeper_word
+static enum mu_keeper_message
 hear(struct mu_keeper *keeper, int *fds)
 {
 	uint64_t late_ns = keeper->deadline_ns + LATE_NS, now;
-	enum mu_keeper_word word;
+	enum mu_keeper_message message;
 
 	do {
 		now = mu_sys_now_ns();
-		word = mu_keeper_line_receive(
+		message = mu_keeper_line_receive(
 		    keeper->line, fds, now + MU_KEEPER_LOOK_NS);
-		if (word != MU_KEEPER_LATE)
+		if (message != MU_KEEPER_LATE)
 			continue;
 		mu_keeper_kill_stopped(keeper->pid);
 		if (now >= late_ns)
 			mu_sys_kill(keeper->pid, SIGKILL);
-	} while (word == MU_KEEPER_LATE);
-	return word;
+	} while (message == MU_KEEPER_LATE);
+	return message;
 }
 
 static enum mu_status
@@ -365,20 +365,20 @@ attend(struct mu_keeper *keeper)
 {
 	int fds[MU_KEEPER_LINE_FDS], late[MU_KEEPER_LINE_FDS];
 	enum mu_status status = MU_OK;
-	enum mu_keeper_word word;
+	enum mu_keeper_message message;
 	struct mu_why why;
 	size_t i;
 
-	word = hear(keeper, fds);
+	message = hear(keeper, fds);
 	note_descriptors(keeper, fds);
-	if (word == MU_KEEPER_READ_NOW) {
+	if (message == MU_KEEPER_READ_NOW) {
 		status = read_now(keeper);
-		word = hear(keeper, late);
+		message = hear(keeper, late);
 		/* Once more what is there already. */
 		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
 			mu_sys_close(&late[i]);
 	}
-	if (word != MU_KEEPER_TAKEN)
+	if (message != MU_KEEPER_TAKEN)
 		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
 		    "the keeper was killed" MU_CURE "was memory short?");
 	why = keeper->result.why;

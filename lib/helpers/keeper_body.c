@@ -109,7 +109,7 @@ read_mappings(struct keeping *keeping, pid_t pid)
 }
 
 static bool
-say(struct keeping *keeping, enum mu_keeper_word word)
+say(struct keeping *keeping, enum mu_keeper_message message)
 {
 	const int fds[] = { keeping->memory, keeping->pagemap,
 		keeping->copy_memory, keeping->copy_pagemap };
@@ -117,22 +117,22 @@ say(struct keeping *keeping, enum mu_keeper_word word)
 
 	while (count < MU_KEEPER_LINE_FDS && fds[count] >= 0)
 		count++;
-	return mu_keeper_line_send(keeping->work->line, word, fds, count);
+	return mu_keeper_line_send(keeping->work->line, message, fds, count);
 }
 
 /* The command reads: its memory is what all of it goes to. */
 static enum mu_status
 await_reading(struct keeping *keeping)
 {
-	enum mu_keeper_word word = MU_KEEPER_CUT;
+	enum mu_keeper_message message = MU_KEEPER_CUT;
 	int fds[MU_KEEPER_LINE_FDS];
 	uint64_t needed;
 
 	if (say(keeping, MU_KEEPER_READ_NOW))
-		word = mu_keeper_line_receive(
+		message = mu_keeper_line_receive(
 		    keeping->work->line, fds, keeping->work->stop_ns);
-	/* What was read may end at the deadline, and its word come in time. */
-	if (word != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
+	/* What was read may end at the deadline, and its message come in time. */
+	if (message != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
 	    mu_sys_now_ns() < keeping->work->stop_ns)
 		return MU_OK;
 	keeping->result->stopped_long = true;

@@ -21,9 +21,9 @@ mu_keeper_line_open(int line[2])
 
 bool
 mu_keeper_line_send(
-    int line, enum mu_keeper_word word, const int *fds, size_t count)
+    int line, enum mu_keeper_message kind, const int *fds, size_t count)
 {
-	char byte = (char)word;
+	char byte = (char)kind;
 	struct iovec data = { &byte, 1 };
 	union control control = { .space = { 0 } };
 	struct msghdr message = { .msg_iov = &data, .msg_iovlen = 1 };
@@ -63,7 +63,7 @@ await(int fd, short events, uint64_t deadline_ns)
 	return ready != 0;
 }
 
-enum mu_keeper_word
+enum mu_keeper_message
 mu_keeper_line_receive(int line, int *fds, uint64_t deadline_ns)
 {
 	char byte = MU_KEEPER_CUT;
@@ -82,7 +82,7 @@ mu_keeper_line_receive(int line, int *fds, uint64_t deadline_ns)
 	if (!await(line, POLLIN, deadline_ns))
 		return MU_KEEPER_LATE;
 	/*
-	 * The other end was closed with our last word unread: that is said
+	 * The other end was closed with our last message unread: that is said
 	 * once, before what it sent itself (unix_release_sock()).
 	 */
 	do
@@ -95,7 +95,7 @@ mu_keeper_line_receive(int line, int *fds, uint64_t deadline_ns)
 	if (header != NULL && header->cmsg_type == SCM_RIGHTS &&
 	    header->cmsg_len <= CMSG_LEN(FDS_SIZE))
 		memcpy(fds, CMSG_DATA(header), header->cmsg_len - CMSG_LEN(0));
-	return (enum mu_keeper_word)byte;
+	return (enum mu_keeper_message)byte;
 }
 
 bool

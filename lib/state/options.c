@@ -7,7 +7,7 @@
 
 #include <string.h>
 
-#include "lib/state/options_word.h"
+#include "lib/state/options_token.h"
 
 #define SHOWN_SIZE 48               /* of a bad value, in a warning */
 #define DURATION_MAX_MS 1000000000u /* 11 days: no deadline overflows */
@@ -16,7 +16,7 @@
 
 struct entry {
 	size_t where; /* of its first character, counted from 1 */
-	struct mu_word key, value;
+	struct mu_token key, value;
 	const char *flaw; /* NULL, or what is wrong with its form */
 };
 
@@ -25,17 +25,17 @@ struct entry {
  * what was expected.
  */
 static const char *
-read_interval_ms(struct mu_word word, uint64_t *out)
+read_interval_ms(struct mu_token token, uint64_t *out)
 {
 	static const char expected[] =
 	    "a time from 0 to 1000000s, such as 0, 30, 30s or 500ms";
 	uint64_t value, unit = 1000;
 
-	if (!mu_word_take_number(&word, &value))
+	if (!mu_token_take_number(&token, &value))
 		return expected;
-	if (mu_word_is(word, "ms"))
+	if (mu_token_is(token, "ms"))
 		unit = 1;
-	else if (word.length > 0 && !mu_word_is(word, "s"))
+	else if (token.length > 0 && !mu_token_is(token, "s"))
 		return expected;
 	if (value > DURATION_MAX_MS / unit)
 		return expected;
@@ -44,37 +44,37 @@ read_interval_ms(struct mu_word word, uint64_t *out)
 }
 
 static const char *
-read_duration_ms(struct mu_word word, uint64_t *out)
+read_duration_ms(struct mu_token token, uint64_t *out)
 {
 	uint64_t value;
 
-	if (read_interval_ms(word, &value) != NULL || value == 0)
+	if (read_interval_ms(token, &value) != NULL || value == 0)
 		return "a time from 1ms to 1000000s, such as 30, 30s or 500ms";
 	*out = value;
 	return NULL;
 }
 
 static const char *
-read_bytes(struct mu_word word, size_t *out)
+read_bytes(struct mu_token token, size_t *out)
 {
 	static const char expected[] =
 	    "a number of bytes, such as 65536, 512k, 64m or 2g, or none";
 	uint64_t value = 0;
 	unsigned shift = 0;
 
-	if (mu_word_is(word, "none")) {
+	if (mu_token_is(token, "none")) {
 		*out = 0;
 		return NULL;
 	}
-	if (!mu_word_take_number(&word, &value))
+	if (!mu_token_take_number(&token, &value))
 		return expected;
-	if (mu_word_is(word, "k"))
+	if (mu_token_is(token, "k"))
 		shift = 10;
-	else if (mu_word_is(word, "m"))
+	else if (mu_token_is(token, "m"))
 		shift = 20;
-	else if (mu_word_is(word, "g"))
+	else if (mu_token_is(token, "g"))
 		shift = 30;
-	else if (word.length > 0)
+	else if (token.length > 0)
 		return expected;
 	if (value > SIZE_MAX >> shift)
 		return expected;
@@ -83,34 +83,34 @@ read_bytes(struct mu_word word, size_t *out)
 }
 
 static const char *
-read_level(struct mu_word word, unsigned *out)
+read_level(struct mu_token token, unsigned *out)
 {
 	uint64_t value;
 
-	if (!mu_word_number(word, LEVEL_MAX, &value))
+	if (!mu_token_number(token, LEVEL_MAX, &value))
 		return "0, 1 or 2";
 	*out = (unsigned)value;
 	return NULL;
 }
 
 static const char *
-read_path(struct mu_word word, char (*out)[MU_PATH_MAX])
+read_path(struct mu_token token, char (*out)[MU_PATH_MAX])
 {
-	if (word.length == 0 || word.length >= sizeof(*out))
+	if (token.length == 0 || token.length >= sizeof(*out))
 		return "a file name of 1 to 4095 bytes";
-	memcpy(*out, word.text, word.length);
-	(*out)[word.length] = '\0';
+	memcpy(*out, token.text, token.length);
+	(*out)[token.length] = '\0';
 	return NULL;
 }
 
 static const char *
-read_flag(struct mu_word word, bool *out)
+read_flag(struct mu_token token, bool *out)
 {
-	if (mu_word_is(word, "1") || mu_word_is(word, "true") ||
-	    mu_word_is(word, "yes"))
+	if (mu_token_is(token, "1") || mu_token_is(token, "true") ||
+	    mu_token_is(token, "yes"))
 		*out = true;
-	else if (mu_word_is(word, "0") || mu_word_is(word, "false") ||
-	    mu_word_is(word, "no"))
+	else if (mu_token_is(token, "0") || mu_token_is(token, "false") ||
+	    mu_token_is(token, "no"))
 		*out = false;
 	else
 		return "1, true, yes, 0, false or no";
@@ -118,9 +118,9 @@ read_flag(struct mu_word word, bool *out)
 }
 
 static const char *
-read_signal(struct mu_word word, int *out)
+read_signal(struct mu_token token, int *out)
 {
-	int number = mu_options_signal_word(word);
+	int number = mu_options_signal_token(token);
 
 	if (number == 0)
 		return "a signal that can be caught, such as RTMIN+5, USR2"
@@ -130,33 +130,33 @@ read_signal(struct mu_word word, int *out)
 }
 
 static const char *
-read_status(struct mu_word word, int *out)
+read_status(struct mu_token token, int *out)
 {
 	uint64_t value;
 
-	if (!mu_word_number(word, STATUS_MAX, &value))
+	if (!mu_token_number(token, STATUS_MAX, &value))
 		return "an exit status from 0 to 255";
 	*out = (int)value;
 	return NULL;
 }
 
 static const char *
-read_count(struct mu_word word, size_t *out)
+read_count(struct mu_token token, size_t *out)
 {
 	uint64_t value;
 
-	if (!mu_word_number(word, SIZE_MAX, &value))
+	if (!mu_token_number(token, SIZE_MAX, &value))
 		return "a number";
 	*out = (size_t)value;
 	return NULL;
 }
 
 static const char *
-read_mask(struct mu_word word, uint64_t *out)
+read_mask(struct mu_token token, uint64_t *out)
 {
 	uint64_t value;
 
-	if (!mu_word_mask(word, &value) ||
+	if (!mu_token_mask(token, &value) ||
 	    (value & MU_OPTION_MASK_MIN) != MU_OPTION_MASK_MIN)
 		return "a mask that has bits 12 to 46, such as"
 		       " 0x00ffffffffffffff";
@@ -167,12 +167,12 @@ read_mask(struct mu_word word, uint64_t *out)
 static const char *const stop_names[] = { "auto", "ptrace", "signal" };
 
 static const char *
-read_stop(struct mu_word word, enum mu_stop *out)
+read_stop(struct mu_token token, enum mu_stop *out)
 {
 	unsigned i;
 
 	for (i = 0; i < sizeof(stop_names) / sizeof(*stop_names); i++) {
-		if (mu_word_is(word, stop_names[i])) {
+		if (mu_token_is(token, stop_names[i])) {
 			*out = (enum mu_stop)i;
 			return NULL;
 		}
@@ -183,12 +183,12 @@ read_stop(struct mu_word word, enum mu_stop *out)
 static const char *const unchecked_names[] = { "fail", "ok" };
 
 static const char *
-read_unchecked(struct mu_word word, enum mu_unchecked *out)
+read_unchecked(struct mu_token token, enum mu_unchecked *out)
 {
 	unsigned i;
 
 	for (i = 0; i < 2; i++) {
-		if (mu_word_is(word, unchecked_names[i])) {
+		if (mu_token_is(token, unchecked_names[i])) {
 			*out = (enum mu_unchecked)i;
 			return NULL;
 		}
@@ -196,21 +196,21 @@ read_unchecked(struct mu_word word, enum mu_unchecked *out)
 	return "fail or ok";
 }
 
-/* WORD as a string of at most SIZE - 1 characters, safe for a terminal. */
+/* TOKEN as a string of at most SIZE - 1 characters, safe for a terminal. */
 static const char *
-shown(struct mu_word word, char *buffer, size_t size)
+shown(struct mu_token token, char *buffer, size_t size)
 {
 	static const char dots[] = "...";
-	size_t i, length = word.length;
+	size_t i, length = token.length;
 
 	if (length > size - 1)
 		length = size - sizeof(dots);
 	for (i = 0; i < length; i++)
-		buffer[i] = word.text[i] < 0x20 || word.text[i] > 0x7e
+		buffer[i] = token.text[i] < 0x20 || token.text[i] > 0x7e
 		    ? '?'
-		    : word.text[i];
+		    : token.text[i];
 	buffer[length] = '\0';
-	if (length < word.length)
+	if (length < token.length)
 		memcpy(buffer + length, dots, sizeof(dots));
 	return buffer;
 }
@@ -240,7 +240,7 @@ apply(struct mu_options *options, const struct entry *entry,
 		return false;
 	}
 #define APPLY(kind, field, fallback, words)                            \
-	if (mu_word_is(entry->key, #field))                            \
+	if (mu_token_is(entry->key, #field))                            \
 		expected = read_##kind(entry->value, &options->field); \
 	else
 	MU_OPTIONS(APPLY)
@@ -263,7 +263,7 @@ take_value(const char *p, struct entry *entry)
 
 	if (quote != '\'' && quote != '"') {
 		end = p + strcspn(p, ":");
-		entry->value = (struct mu_word) { p, (size_t)(end - p) };
+		entry->value = (struct mu_token) { p, (size_t)(end - p) };
 		if (end == p)
 			entry->flaw = "the value is empty";
 		return end;
@@ -273,7 +273,7 @@ take_value(const char *p, struct entry *entry)
 		entry->flaw = "the closing quote is missing";
 		end = p + strlen(p);
 	}
-	entry->value = (struct mu_word) { p, (size_t)(end - p) };
+	entry->value = (struct mu_token) { p, (size_t)(end - p) };
 	if (*end == quote)
 		end++;
 	if (*end != '\0' && *end != ':') {
@@ -288,7 +288,7 @@ take_entry(const char *p, struct entry *entry)
 {
 	size_t length = strcspn(p, "=:");
 
-	entry->key = (struct mu_word) { p, length };
+	entry->key = (struct mu_token) { p, length };
 	if (p[length] == '=')
 		return take_value(p + length + 1, entry);
 	entry->flaw = "expected key=value";

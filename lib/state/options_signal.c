@@ -6,7 +6,7 @@
 #include <signal.h>
 
 #include "lib/state/options.h"
-#include "lib/state/options_word.h"
+#include "lib/state/options_token.h"
 
 static const struct {
 	const char *name;
@@ -42,16 +42,16 @@ static const struct {
 };
 
 static int
-realtime_signal(struct mu_word word)
+realtime_signal(struct mu_token token)
 {
 	uint64_t low = (uint64_t)SIGRTMIN, high = (uint64_t)SIGRTMAX, n = 0;
-	bool from_low = mu_word_starts(&word, "RTMIN");
+	bool from_low = mu_token_starts(&token, "RTMIN");
 
-	if (!from_low && !mu_word_starts(&word, "RTMAX"))
+	if (!from_low && !mu_token_starts(&token, "RTMAX"))
 		return 0;
-	if (word.length > 0) {
-		if (!mu_word_starts(&word, from_low ? "+" : "-") ||
-		    !mu_word_number(word, high - low, &n))
+	if (token.length > 0) {
+		if (!mu_token_starts(&token, from_low ? "+" : "-") ||
+		    !mu_token_number(token, high - low, &n))
 			return 0;
 	}
 	return (int)(from_low ? low + n : high - n);
@@ -78,25 +78,25 @@ can_be_awaited(int number)
 }
 
 int
-mu_options_signal_word(struct mu_word word)
+mu_options_signal_token(struct mu_token token)
 {
 	uint64_t number;
 	size_t i;
 
-	if (mu_word_number(word, (uint64_t)SIGRTMAX, &number))
+	if (mu_token_number(token, (uint64_t)SIGRTMAX, &number))
 		return can_be_awaited((int)number) ? (int)number : 0;
-	mu_word_starts(&word, "SIG");
+	mu_token_starts(&token, "SIG");
 	for (i = 0; i < sizeof(signal_names) / sizeof(*signal_names); i++) {
-		if (mu_word_is(word, signal_names[i].name))
+		if (mu_token_is(token, signal_names[i].name))
 			return signal_names[i].number;
 	}
-	return realtime_signal(word);
+	return realtime_signal(token);
 }
 
 int
 mu_options_signal(const char *text)
 {
-	struct mu_word word = { text, strlen(text) };
+	struct mu_token token = { text, strlen(text) };
 
-	return mu_options_signal_word(word);
+	return mu_options_signal_token(token);
 }

@@ -89,7 +89,7 @@ take_header(struct mu_heap_dump *dump, struct mu_line line)
 	} else {
 		return GOOD;
 	}
-	if (!mu_line_word(&line, &word) || !mu_line_number(word, 10, value))
+	if (!mu_line_field(&line, &word) || !mu_line_number(word, 10, value))
 		return BAD;
 	dump->tells_records |= value == &dump->told_records;
 	return GOOD;
@@ -101,8 +101,8 @@ take_field(struct mu_line *line, const char *key, uint64_t *value)
 {
 	struct mu_line word;
 
-	return mu_line_word(line, &word) && mu_line_is(word, key) &&
-	    mu_line_word(line, &word) && mu_line_number(word, 10, value);
+	return mu_line_field(line, &word) && mu_line_is(word, key) &&
+	    mu_line_field(line, &word) && mu_line_number(word, 10, value);
 }
 
 /* Android writes frames up to the first that is 0. */
@@ -112,7 +112,7 @@ take_frames(struct mu_records *records, struct mu_line line)
 	struct mu_line word;
 	uint64_t pc;
 
-	while (mu_line_word(&line, &word)) {
+	while (mu_line_field(&line, &word)) {
 		if (!mu_line_number(word, 16, &pc)) {
 			mu_records_drop(records);
 			return BAD;
@@ -135,7 +135,7 @@ take_record(struct mu_heap_dump *dump, struct mu_line line)
 	enum taken taken;
 
 	if (!take_field(&line, "z", &own) || !take_field(&line, "sz", &size) ||
-	    !take_field(&line, "num", &count) || !mu_line_word(&line, &word) ||
+	    !take_field(&line, "num", &count) || !mu_line_field(&line, &word) ||
 	    !mu_line_is(word, "bt"))
 		return BAD;
 	record = mu_records_add(&dump->records);
@@ -199,7 +199,7 @@ take_info(struct mu_heap_dump *dump, struct mu_line line)
 		if (keep_info(dump, info) == NO_MEMORY)
 			return NO_MEMORY;
 	}
-	return mu_line_word(&line, &(struct mu_line) { 0 }) ? BAD : GOOD;
+	return mu_line_field(&line, &(struct mu_line) { 0 }) ? BAD : GOOD;
 }
 
 static enum taken
@@ -244,7 +244,7 @@ take_line(struct mu_heap_dump *dump, struct mu_line line)
 		return GOOD;
 	case MU_DUMP_HEADER:
 	case MU_DUMP_RECORDS:
-		mu_line_word(&rest, &word);
+		mu_line_field(&rest, &word);
 		if (mu_line_is(word, "z")) {
 			dump->section = MU_DUMP_RECORDS;
 			return take_record(dump, line);
@@ -272,7 +272,7 @@ take_line(struct mu_heap_dump *dump, struct mu_line line)
 static bool
 is_blank(struct mu_line line)
 {
-	return !mu_line_word(&line, &(struct mu_line) { 0 });
+	return !mu_line_field(&line, &(struct mu_line) { 0 });
 }
 
 /* A last line that is cut may end in the midst of a number. */

@@ -37,7 +37,7 @@ take_frames(struct mu_records *records, struct mu_line field)
 	struct mu_line word;
 	uint64_t pc;
 
-	while (mu_line_word(&field, &word)) {
+	while (mu_line_field(&field, &word)) {
 		if (!mu_line_skip(&word, "0x") ||
 		    !mu_line_number(word, 16, &pc)) {
 			mu_records_drop(records);

@@ -37,7 +37,7 @@ mu_line_skip(struct mu_line *line, const char *text)
 }
 
 bool
-mu_line_word(struct mu_line *line, struct mu_line *word)
+mu_line_field(struct mu_line *line, struct mu_line *word)
 {
 	while (line->at < line->end && is_blank(*line->at))
 		line->at++;

@@ -1,5 +1,5 @@
 /*
- * Split text into lines and words. Nothing is copied; a caller that needs a
+ * Split text into lines and fields. Nothing is copied; a caller that needs a
  * string terminates it in place.
  *
  * Pure.
@@ -27,10 +27,10 @@ bool mu_line_take(struct mu_line *rest, struct mu_line *line, bool *whole);
 /* Take what begins with TEXT off LINE; false: it does not. */
 bool mu_line_skip(struct mu_line *line, const char *text);
 
-/* Take a word off LINE, with the blanks before it; false: there is none. */
-bool mu_line_word(struct mu_line *line, struct mu_line *word);
+/* Take a field off LINE, with the blanks before it; false: there is none. */
+bool mu_line_field(struct mu_line *line, struct mu_line *word);
 
-bool mu_line_is(struct mu_line word, const char *text);
+bool mu_line_is(struct mu_line field, const char *text);
 
 /*
  * All of WORD as a number in BASE 10 or 16; false: it is none, or needs over

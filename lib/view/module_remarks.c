@@ -74,7 +74,7 @@ take_build_id(struct mu_module_table *table, struct mu_line line)
 	struct mu_line hex;
 	char *path;
 
-	return mu_line_word(&line, &hex) && (path = take_path(line)) != NULL &&
+	return mu_line_field(&line, &hex) && (path = take_path(line)) != NULL &&
 	    add_id(table, hex, path);
 }
 
@@ -102,8 +102,8 @@ take_module(struct mu_module_table *table, struct mu_line line, bool mappings)
 	uint64_t value;
 	char *path;
 
-	if (!mu_line_word(&line, &range) || !mu_line_word(&line, &offset) ||
-	    !mu_line_word(&line, &bias) || !mu_line_word(&line, &hex) ||
+	if (!mu_line_field(&line, &range) || !mu_line_field(&line, &offset) ||
+	    !mu_line_field(&line, &bias) || !mu_line_field(&line, &hex) ||
 	    !take_range(range, &mapping.range) ||
 	    !mu_line_number(offset, 16, &mapping.offset) ||
 	    !mu_line_number(bias, 16, &value) ||
@@ -136,7 +136,7 @@ mu_module_table_remark(
 {
 	struct mu_line word;
 
-	if (!mu_line_skip(&line, "# ") || !mu_line_word(&line, &word))
+	if (!mu_line_skip(&line, "# ") || !mu_line_field(&line, &word))
 		return true;
 	if (mu_line_is(word, "module"))
 		return take_module(table, line, mappings);

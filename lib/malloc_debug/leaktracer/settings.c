@@ -1,7 +1,7 @@
 #include "lib/malloc_debug/leaktracer/settings.h"
 
 #include "lib/state/options.h"
-#include "lib/state/options_word.h"
+#include "lib/state/options_token.h"
 
 #define DEFAULT_FILE "leaks.out"
 #define MAX_STATUS 255
@@ -49,13 +49,13 @@ number(struct reader *reader, const char *name, size_t least, size_t most,
     const char *expected)
 {
 	const char *value = text(reader, name);
-	struct mu_word word;
+	struct mu_token word;
 	uint64_t n = 0;
 
 	if (value == NULL)
 		return 0;
-	word = (struct mu_word) { value, strlen(value) };
-	if (mu_word_number(word, most, &n) && n >= least)
+	word = (struct mu_token) { value, strlen(value) };
+	if (mu_token_number(word, most, &n) && n >= least)
 		return n;
 	reader->say(name, value, expected);
 	return 0;

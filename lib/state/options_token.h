@@ -1,0 +1,113 @@
+/*
+ * A stretch of the options' text, not terminated, and how it is compared and
+ * read.
+ *
+ * Runs in: original, also in constructors. Pure.
+ */
+#ifndef LIB_STATE_OPTIONS_TOKEN_H
+#define LIB_STATE_OPTIONS_TOKEN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct mu_token {
+	const char *text;
+	size_t length;
+};
+
+/* lib/state/options_signal.c: mu_options_signal() of a token. */
+int mu_options_signal_token(struct mu_token token);
+
+static inline char
+mu_token_upper(char c)
+{
+	return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
+static inline bool
+mu_token_is(struct mu_token token, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < token.length; i++) {
+		if (text[i] == '\0' ||
+		    mu_token_upper(token.text[i]) != mu_token_upper(text[i]))
+			return false;
+	}
+	return text[i] == '\0';
+}
+
+/* Cut PREFIX off the front of TOKEN. */
+static inline bool
+mu_token_starts(struct mu_token *token, const char *prefix)
+{
+	size_t length = strlen(prefix);
+	struct mu_token front = { token->text, length };
+
+	if (token->length < length || !mu_token_is(front, prefix))
+		return false;
+	token->text += length;
+	token->length -= length;
+	return true;
+}
+
+/* Take the decimal digits at the front of TOKEN; false if none, or too many. */
+static inline bool
+mu_token_take_number(struct mu_token *token, uint64_t *value)
+{
+	size_t i;
+
+	*value = 0;
+	for (i = 0; i < token->length; i++) {
+		char c = token->text[i];
+
+		if (c < '0' || c > '9')
+			break;
+		if (__builtin_mul_overflow(*value, 10, value) ||
+		    __builtin_add_overflow(*value, (uint64_t)(c - '0'), value))
+			return false;
+	}
+	token->text += i;
+	token->length -= i;
+	return i > 0;
+}
+
+/* The whole TOKEN is a number, at most MAX. */
+static inline bool
+mu_token_number(struct mu_token token, uint64_t max, uint64_t *value)
+{
+	return mu_token_take_number(&token, value) && token.length == 0 &&
+	    *value <= max;
+}
+
+static inline int
+mu_token_hex_digit(char c)
+{
+	c = mu_token_upper(c);
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
+}
+
+/* The whole TOKEN is a number: decimal, or hexadecimal after 0x. */
+static inline bool
+mu_token_mask(struct mu_token token, uint64_t *value)
+{
+	size_t i;
+
+	if (!mu_token_starts(&token, "0X"))
+		return mu_token_number(token, UINT64_MAX, value);
+	*value = 0;
+	for (i = 0; i < token.length; i++) {
+		int digit = mu_token_hex_digit(token.text[i]);
+
+		if (digit < 0 || *value >> 60 != 0)
+			return false;
+		*value = *value << 4 | (uint64_t)digit;
+	}
+	return token.length > 0;
+}
+
+#endif
