@@ -1,5 +1,5 @@
 /*
- * The stop ladder: threads are stopped by ptrace; where that is refused, by a
+ * The stop methods: threads are stopped by ptrace; where that is refused, by a
  * signal; where that fails as well, nothing is checked. Snapshot and report are
  * the same with each method.
  */

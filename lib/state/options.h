@@ -21,7 +21,7 @@
 
 #define MU_PATH_MAX 4096
 
-/* Which rungs of the stop ladder (lib/pass/stop_method.h) a pass may use. */
+/* Which stop methods (lib/pass/stop_method.h) a pass may use. */
 enum mu_stop {
 	MU_STOP_AUTO, /* by ptrace; by signal where that is refused */
 	MU_STOP_PTRACE,
