@@ -89,7 +89,7 @@ mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 
 	if (usable == 0)
 		return false;
-	if (recorder->about.flags & MU_RECORDED_DRESSED)
+	if (recorder->about.flags & MU_RECORDED_GUARDED)
 		dressing = recorder->about.dressing;
 	if (dressing >= usable)
 		dressing = usable - 1;

@@ -204,7 +204,7 @@ mu_recorded_frame(
 
 enum mu_recorded_flag {
 	MU_RECORDED_STACKS = 1,     /* stacks are captured, or can be */
-	MU_RECORDED_DRESSED = 2,    /* blocks begin inside malloc's blocks */
+	MU_RECORDED_GUARDED = 2,    /* blocks begin inside malloc's blocks */
 	MU_RECORDED_LEAKTRACER = 4, /* slots in place of stacks */
 	MU_RECORDED_STOPPED = 8,    /* out of memory: some are missing */
 };

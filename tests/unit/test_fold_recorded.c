@@ -209,7 +209,7 @@ START_TEST(frames_after_the_16th)
 END_TEST
 
 /* The entry is the program's block, not malloc's with the guards. */
-START_TEST(dressed_block)
+START_TEST(guarded_block)
 {
 	char *block;
 
@@ -217,7 +217,7 @@ START_TEST(dressed_block)
 	block = (char *)node(20);
 	memcpy(block + 32, "contents", 8);
 	fake_recorder_block(&fake, block + 32, 40, MU_STACK_OFF, false);
-	fake.about.flags |= MU_RECORDED_DRESSED;
+	fake.about.flags |= MU_RECORDED_GUARDED;
 	fake.about.dressing = 32;
 	record();
 	fold();
@@ -327,7 +327,7 @@ main(void)
 	tcase_add_loop_test(merging, unsampled_are_one_entry, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, limit_after_merging, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, frames_after_the_16th, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, dressed_block, 0, FAKE_KINDS);
+	tcase_add_loop_test(merging, guarded_block, 0, FAKE_KINDS);
 	tcase_add_loop_test(merging, frames_without_folding, 0, FAKE_KINDS);
 	suite_add_tcase(suite, merging);
 	tcase_add_checked_fixture(random, NULL, clean_up);

@@ -111,7 +111,7 @@ START_TEST(sizes_and_seams)
 END_TEST
 
 /* Guards lie before what the program knows. */
-START_TEST(dressed)
+START_TEST(guarded_blocks)
 {
 	struct mu_recorded_block found;
 
@@ -120,7 +120,7 @@ START_TEST(dressed)
 	ck_assert(open_recorder());
 	ck_assert(!mu_recorder_find(
 	    &recorder, (struct mu_range) { 0x30000010, 0x300000a0 }, &found));
-	fake.about.flags |= MU_RECORDED_DRESSED;
+	fake.about.flags |= MU_RECORDED_GUARDED;
 	ck_assert(open_recorder());
 	found = find(0x30000010, 0x90);
 	ck_assert_uint_eq(found.range.begin, 0x30000040);
@@ -480,7 +480,7 @@ main(void)
 	tcase_add_checked_fixture(tables, setup, teardown);
 	tcase_add_test(tables, block_and_stack);
 	tcase_add_test(tables, sizes_and_seams);
-	tcase_add_test(tables, dressed);
+	tcase_add_test(tables, guarded_blocks);
 	tcase_add_test(tables, slot_leads_to_stack);
 	tcase_add_loop_test(
 	    tables, held_back_blocks_are_dropped, 0, FAKE_KINDS);

@@ -19,11 +19,11 @@ struct mu_libc {
 };
 
 /*
- * All that may be it, the likeliest first: what holds snap->libc_address, then
- * what is called so. The address of a libc function can also be that of a stub
- * in the program (a PLT entry in a program that is not position-independent),
- * so the first one can turn out to hold no malloc. One that stands for all
- * files if nothing else is known. At most MU_LIBCS_MAX.
+ * The candidates for libc, the likeliest first: the module that holds
+ * snap->libc_address, then modules named like it. In a program that is not
+ * position-independent the address of a libc function can be that of a PLT
+ * entry of the program, so the first candidate may hold no malloc. If nothing
+ * else is known, one entry stands for all files. At most MU_LIBCS_MAX.
  */
 size_t mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs);
 

@@ -123,7 +123,7 @@ publish_options(void)
 	if (options->backtrace)
 		recorded->flags |= MU_RECORDED_STACKS;
 	if (options->front_guard != 0)
-		recorded->flags |= MU_RECORDED_DRESSED;
+		recorded->flags |= MU_RECORDED_GUARDED;
 }
 
 static void

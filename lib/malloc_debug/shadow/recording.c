@@ -50,7 +50,7 @@ recording_stop(void)
 
 /* Options change blocks, besides recording them. */
 static bool
-dressed(void)
+guarded(void)
 {
 	const struct debug_options *options = &recorder_options;
 
@@ -63,13 +63,13 @@ dressed(void)
 bool
 recording_wanted(void)
 {
-	return recorder_options.tracking || dressed();
+	return recorder_options.tracking || guarded();
 }
 
 static bool
 careful(void)
 {
-	return dressed() || hooks_active || journal_on || leaktracer_active ||
+	return guarded() || hooks_active || journal_on || leaktracer_active ||
 	    __atomic_load_n(&stopped, __ATOMIC_ACQUIRE);
 }
 

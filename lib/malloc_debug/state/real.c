@@ -243,9 +243,9 @@ real_find(void)
 }
 
 /*
- * In a non-PIE program that takes the address of malloc, the symbol is an
- * undefined one in the program: a stub that jumps to the first malloc. Then the
- * first object is unknown.
+ * In a non-PIE program that takes the address of malloc, the symbol resolves to
+ * the program's PLT entry: an undefined symbol with a value (ELF gABI). The PLT
+ * entry jumps to the first malloc, whose object is unknown then.
  */
 const char *
 real_first(void)

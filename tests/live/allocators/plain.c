@@ -3,7 +3,7 @@
  * a matter of how it is linked and started.
  *
  * Arguments: "mtrace" and "mcheck" call these first; "address" takes malloc's
- * address in a way that gives a program without PIC a stub.
+ * address in a way that makes it that of a PLT entry in a program without PIC.
  */
 #include <mcheck.h>
 #include <stdio.h>
