@@ -19,12 +19,12 @@ export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-240}"
 LONG="rights_attack.sh test_fault_sweep test_check_process test_fault_stops
 	test_check_killed test_check_roots test_check_guest
 	test_thousand_passes test_fault_workers check_servers.sh
-	test_check_window test_symbol_helper real_programs_more.sh test_parking
+	test_check_window test_symbol_helper real_programs_more.sh test_signal_stop
 	real_programs.sh test_fault_threads test_fold_giant names_hostile.sh
 	test_in_malloc test_graphs test_failures others_files.sh
-	test_mark_giant test_debug_gate places_traced.sh test_check_pause
-	test_debug_watch symbolize.sh rights_hostile.sh places_storms.sh
-	places_moments.sh"
+	test_mark_giant test_debug_gate environments_traced.sh test_check_pause
+	test_debug_watch symbolize.sh rights_hostile.sh environments_storms.sh
+	environments_phases.sh"
 
 # Run PROGRAM; print its line, and its output if it failed. In FOLDER: one line
 # "passed failed skipped" of each program, and what failed.

@@ -7,7 +7,7 @@ VICTIMS  := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/live/victim_*
 	$(BUILD)/tests/live/victim_busy_static
 SHIMS    := $(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard tests/support/*_shim.c))
 SCRIPTS  := $(wildcard tests/live/*.sh tests/recorder/*.sh)
-RUNG_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/rung_probe
+STOP_METHOD_AIDS := $(BUILD)/tests/support/no_ptrace $(BUILD)/tests/support/stop_method_probe
 CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) \
 	$(patsubst tests/%.cc,$(BUILD)/tests/%,$(wildcard tests/corpus/*.cc)) \
 	$(patsubst tests/%.c,$(BUILD)/tests/%.so,$(wildcard \
@@ -17,7 +17,7 @@ CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) 
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
-.PHONY: check check-unit check-rungs check-faults check-asan check-ubsan \
+.PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-layers \
 	check-layouts check-context check-oracles fuzz tests
 
@@ -56,7 +56,7 @@ UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
 	memory_remote glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
-	process_copy_ends remote_call remote_call_waits unseen_eintr)
+	process_copy_ends remote_call remote_call_waits transparency_eintr)
 
 $(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
 		$(BUILD)/libmemunreachable-command.a \
@@ -178,8 +178,8 @@ check-unit: ## the tests that need no other process, in under a minute
 	$(Q)$(MAKE) --no-print-directory -j$(JOBS) $(UNIT) $(UNIT_CXX)
 	$(Q)BUILD=$(BUILD) JOBS=$(JOBS) sh tests/run.sh $(UNIT) $(UNIT_CXX)
 
-check-rungs: tests $(RUNG_AIDS) ## the tests by ptrace and by signal, traced, denied
-	$(Q)BUILD=$(BUILD) sh tests/rungs.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
+check-stop-methods: tests $(STOP_METHOD_AIDS) ## the tests by ptrace and by signal, traced, denied
+	$(Q)BUILD=$(BUILD) sh tests/stop_methods.sh $(UNIT) $(UNIT_CXX) $(LIVE) \
 		$(SCRIPTS) $(EXAMPLES_CHECK)
 
 check-faults: tests ## every failure of every system call of a pass

@@ -20,7 +20,7 @@ make_list(int n)
 	corpus_keep(head);
 	tail = head;
 	tail->link = 0;
-	corpus_lose("unseen");
+	corpus_lose("transparency");
 	while (--n > 0) {
 		node = malloc(sizeof(*node));
 		tail->link = before ^ (uintptr_t)node ^ 0x5555555555555555;

@@ -4,8 +4,8 @@
 # was looked at by hand once: nothing in these. A server with another malloc is
 # named.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 load=$(dirname "$0")/../support/server_load.py
 CHECKS=${TESTS_CHECKS:-8}

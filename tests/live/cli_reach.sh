@@ -2,8 +2,8 @@
 # What counts as a reference is the same by an option of the command line and by
 # the environment, for a process, a core file and a command; the report says so.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 victim=$build/tests/live/victim_reach
 out=$work/out

@@ -204,7 +204,7 @@ nothing_left
 
 name='a terminal'
 if command -v python3 >/dev/null; then
-	timeout 200 python3 tests/support/terminal_play.py "$command" \
+	timeout 200 python3 tests/support/terminal_session.py "$command" \
 	    >"$out" 2>"$err" </dev/null
 	case $? in
 	0) ;;

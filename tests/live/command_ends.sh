@@ -271,7 +271,7 @@ has_no "$out" "woken"
 # Its processes are stopped by the command, and have lost a block.
 name='calls that a signal ends'
 run 23 --children --unchecked=ok -o "$work/report" -- \
-    "$build/tests/live/test_unseen_eintr"
+    "$build/tests/live/test_transparency_eintr"
 has "$out" "Failures: 0, Errors: 0"
 
 name='a server'

@@ -19,9 +19,9 @@ for source in "$here"/*.c "$here"/*.cc; do
 	n=$((n + 1))
 done
 
-# The other two neither know of our rungs nor stand being traced themselves.
+# The other two neither know of our stop methods nor stand being traced themselves.
 if [ -n "${TESTS_STOP:-}" ]; then
-	echo "SKIPPED: beside LeakSanitizer and Valgrind: they have one rung only"
+	echo "SKIPPED: beside LeakSanitizer and Valgrind: they have one stop method only"
 	# shellcheck disable=SC2086
 	exec sh "$here/run.sh" "$folder" ours $all
 fi

@@ -12,8 +12,8 @@
 # and CROWDED_WRITERS say how often, which, how large, how tight, and how many
 # threads write.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 victim=$build/tests/live/victim_crowded
 runs=${CROWDED_RUNS:-1}

@@ -2,8 +2,8 @@
 # What the doctor says of processes in every state that can be made here: none
 # may be disturbed, each must get the right words and the right exit status.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 no_ptrace=$build/tests/support/no_ptrace
 cc=${CC:-cc}
 checks=0

@@ -4,8 +4,8 @@
 # is right, by reading the process instead of a second copy, or there is none.
 # TESTS_KILLS says how often.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 victim=$build/tests/live/victim_crowded
 kills=${TESTS_KILLS:-12}

@@ -2,8 +2,8 @@
 # Programs whose files are made to hang who reads them: the report comes all
 # the same, in time, and names of other files are there.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 victim=$build/tests/live/victim_pointing
 unset DEBUGINFOD_URLS

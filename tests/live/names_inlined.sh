@@ -2,8 +2,8 @@
 # An inlined function and the one around it have their own lines, wherever
 # addresses get names: heap dumps as text, page and difference, logs.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so.0
 unset DEBUGINFOD_URLS

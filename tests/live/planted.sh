@@ -5,8 +5,8 @@
 # PLANTED_TABLE=1: all flavours, beside what Valgrind and LeakSanitizer find of
 # the same programs, as a table. A matter of minutes.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 library=$build/libmemunreachable.so
 checked=0
 

@@ -8,8 +8,8 @@
 # Fewer is possible: an old pointer in a register or a dead part of a stack
 # that is reached under one of the two and not under the other.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 library=$build/libmemunreachable.so
 checked=0
 asks=3
@@ -144,7 +144,7 @@ check() {
 	shift 4
 	run_plainly "$@" && run_preloaded "$@" || return
 	checked=$((checked + 1))
-	# As Valgrind has it on the first rung; vgdb must trace, to ask it.
+	# As Valgrind has it on the first stop method; vgdb must trace, to ask it.
 	if [ -n "${TESTS_REFUSED:-}" ]; then
 		theirs="0 0"
 		compare "$surely" "$planted"

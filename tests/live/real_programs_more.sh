@@ -6,8 +6,8 @@
 # library finds lost must be among what Valgrind finds. redis brings jemalloc,
 # and has to be refused by that name.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 here=$(cd "$(dirname "$0")" && pwd)
 library=${LIBRARY:-$build/libmemunreachable.so}
 shim=$build/tests/corpus/preload.so

@@ -3,8 +3,8 @@
 # its registers refer to is not called lost without a word, by the library or by
 # the command; and nothing is said where it makes no difference.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 
 if [ "$(uname -m)" != x86_64 ]; then

@@ -127,24 +127,24 @@ mu_arena_more(struct mu_arena *arena, void *items, size_t *max, size_t size,
 static bool
 spoil(void)
 {
-	struct doomed_pass doomed = { .call = NULL };
+	struct failing_pass failing = { .call = NULL };
 
 	plan->failed = 0;
 	plan->armed = true;
-	ck_assert(doomed_pass_run(&doomed));
+	ck_assert(failing_pass_run(&failing));
 	plan->armed = false;
 	if (plan->failed == 0) {
-		ck_assert_msg(doomed.judged, "request %zu: %s", plan->nth,
-		    doomed.info.reason);
+		ck_assert_msg(failing.judged, "request %zu: %s", plan->nth,
+		    failing.info.reason);
 		return false;
 	}
-	walk_count(&walk, &doomed);
+	walk_count(&walk, &failing);
 	ck_assert_msg(
-	    doomed.judged || doomed.info.status == MEMUNREACHABLE_NO_MEMORY,
-	    "request %zu: status %d, %s", plan->nth, doomed.info.status,
-	    doomed.info.reason);
-	assert_at_once(&doomed);
-	belongings_check(&walk.own, &doomed);
+	    failing.judged || failing.info.status == MEMUNREACHABLE_NO_MEMORY,
+	    "request %zu: status %d, %s", plan->nth, failing.info.status,
+	    failing.info.reason);
+	assert_at_once(&failing);
+	belongings_check(&walk.own, &failing);
 	return true;
 }
 

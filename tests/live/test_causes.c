@@ -16,7 +16,7 @@
 #include "lib/pipe/leak_pipe.h"
 #include "ptrace/live/threads.h"
 #include "tests/support/causes.h"
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
 /* A pass in a separate thread, in which CALL is watched. */
@@ -24,15 +24,15 @@ static void
 spoiled_must_say(const struct watched_call *call, bool by_filter, int status,
     const char *words, const char *cure)
 {
-	struct doomed_pass doomed = { .call = call, .by_filter = by_filter };
+	struct failing_pass failing = { .call = call, .by_filter = by_filter };
 
-	if (!doomed_pass_run(&doomed)) {
+	if (!failing_pass_run(&failing)) {
 		printf("SKIPPED: causes: no such filters here (%d)\n",
-		    doomed.listener);
+		    failing.listener);
 		return;
 	}
-	ck_assert(doomed.acted);
-	check_info(&doomed.info, status, words, cure);
+	ck_assert(failing.acted);
+	check_info(&failing.info, status, words, cure);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
 
@@ -221,12 +221,12 @@ START_TEST(already_traced)
 	}
 	ck_assert_int_eq(read(told[0], &byte, 1), 1);
 	if (byte == 'y') {
-		struct doomed_pass doomed = { .call = NULL };
+		struct failing_pass failing = { .call = NULL };
 
 		snprintf(words, sizeof(words),
 		    "is already traced by %d (a-debugger)", pid);
-		doomed_pass_run(&doomed);
-		check_info(&doomed.info, MEMUNREACHABLE_ALREADY_TRACED, words,
+		failing_pass_run(&failing);
+		check_info(&failing.info, MEMUNREACHABLE_ALREADY_TRACED, words,
 		    "detach that");
 	} else {
 		printf("SKIPPED: already_traced: a child may not trace us\n");

@@ -8,7 +8,7 @@
 
 #include "lib/check/check.h"
 #include "tests/support/answer_array.h"
-#include "tests/support/core_play.h"
+#include "tests/support/core_victim.h"
 #include "tests/support/suite.h"
 
 #define CUTS 40

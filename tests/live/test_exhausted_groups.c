@@ -1,5 +1,5 @@
 /*
- * Processes and memory of a control group run out, on both rungs: the call says
+ * Processes and memory of a control group run out, on both stop methods: the call says
  * so, the program goes on, the next pass works. Needs root, and a hierarchy of
  * version 1 or 2 that groups can be made in.
  */
@@ -14,17 +14,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
-#define NUM_RUNGS 2
+#define NUM_METHODS 2
 
 static struct belongings own;
 
 static void
-choose_rung(int rung)
+choose_method(int method)
 {
-	mu_library.options.stop = rung == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
 }
 
 static bool
@@ -110,12 +110,12 @@ leave_group(const char *controller, const char *folder)
 /* No room for a collector or sweeper, then for one of them, then for both. */
 START_TEST(group_of_processes)
 {
-	struct doomed_pass pass;
+	struct failing_pass pass;
 	const char *file;
 	char folder[200], most[16];
 	unsigned more, failures = 0;
 
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	if (!enter_group("pids", "pids.max", "pids.max", folder, sizeof(folder),
 		&file)) {
@@ -128,7 +128,7 @@ START_TEST(group_of_processes)
 		memset(&pass, 0, sizeof(pass));
 		snprintf(most, sizeof(most), "%u", 2 + WORKERS + more);
 		ck_assert(write_file(folder, file, most));
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 		ck_assert(write_file(folder, file, "max"));
 		ck_assert_msg(pass.judged ||
 			pass.info.status == MEMUNREACHABLE_NO_RESOURCES,
@@ -180,12 +180,12 @@ group_bytes(const char *folder, const char *file)
 START_TEST(group_of_memory)
 {
 	static void **blocks;
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	const char *file;
 	char folder[200], most[32];
 	unsigned more, failures = 0;
 
-	choose_rung(_i);
+	choose_method(_i);
 	if (!enter_group("memory", "memory.limit_in_bytes", "memory.max",
 		folder, sizeof(folder), &file)) {
 		printf("SKIPPED: group_of_memory: no cgroup can be made\n");
@@ -198,7 +198,7 @@ START_TEST(group_of_memory)
 		snprintf(most, sizeof(most), "%lu",
 		    group_bytes(folder, file) + ((unsigned long)more << 20));
 		ck_assert(write_file(folder, file, most));
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 		write_file(folder, file, file[7] == 'l' ? "-1" : "max");
 		ck_assert_msg(pass.judged ||
 			pass.info.status == MEMUNREACHABLE_HELPER_DIED ||
@@ -221,8 +221,8 @@ main(void)
 	TCase *tcase = tcase_create("groups");
 
 	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, group_of_processes, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, group_of_memory, 0, NUM_RUNGS);
+	tcase_add_loop_test(tcase, group_of_processes, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, group_of_memory, 0, NUM_METHODS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -1,5 +1,5 @@
 /*
- * What a program may have run out of, on both rungs: descriptors and address
+ * What a program may have run out of, on both stop methods: descriptors and address
  * space, from nothing left up to enough; queued signals, file size, disk space,
  * processor time. The call says what is missing or does without it, and the
  * program goes on as if nothing had been; the next pass works.
@@ -12,10 +12,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
-#define NUM_RUNGS 2
+#define NUM_METHODS 2
 
 static struct belongings own;
 
@@ -33,19 +33,19 @@ set_soft_limit(__rlimit_resource_t resource, rlim_t value)
 }
 
 static void
-choose_rung(int rung)
+choose_method(int method)
 {
-	mu_library.options.stop = rung == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
 }
 
 /* A pass under the limit: judged, or STATUS. */
 static bool
 pass_under(__rlimit_resource_t resource, rlim_t value, int status)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	rlim_t old = set_soft_limit(resource, value);
 
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	set_soft_limit(resource, old);
 	ck_assert_msg(pass.judged || pass.info.status == status,
 	    "limit %lu: status %d, %s", (unsigned long)value, pass.info.status,
@@ -71,7 +71,7 @@ START_TEST(descriptors)
 	rlim_t used;
 	unsigned more;
 
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	used = descriptors_used();
 	for (more = 0; more < 64; more++)
@@ -121,14 +121,14 @@ starve(__rlimit_resource_t resource, unsigned field)
 
 START_TEST(address_space)
 {
-	choose_rung(_i);
+	choose_method(_i);
 	starve(RLIMIT_AS, 0);
 }
 END_TEST
 
 START_TEST(data_size)
 {
-	choose_rung(_i);
+	choose_method(_i);
 	starve(RLIMIT_DATA, 5);
 }
 END_TEST
@@ -136,7 +136,7 @@ END_TEST
 /* A signal that cannot be queued comes all the same, without its value. */
 START_TEST(queued_signals)
 {
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	ck_assert(pass_under(RLIMIT_SIGPENDING, 0, MEMUNREACHABLE_COMPLETE));
 	belongings_end(&own);
@@ -148,7 +148,7 @@ START_TEST(processor_time)
 {
 	struct rusage usage;
 
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	getrusage(RUSAGE_SELF, &usage);
 	ck_assert(pass_under(RLIMIT_CPU,
@@ -170,15 +170,15 @@ log_to(const char *path)
 START_TEST(file_size)
 {
 	const struct rlimit none = { 0, RLIM_INFINITY };
-	struct doomed_pass pass = { .files = &none };
+	struct failing_pass pass = { .files = &none };
 	char folder[] = "/tmp/mu-exhaustion-XXXXXX", path[64], name[96];
 
-	choose_rung(_i);
+	choose_method(_i);
 	ck_assert_ptr_nonnull(mkdtemp(folder));
 	snprintf(path, sizeof(path), "%s/log", folder);
 	belongings_begin(&own);
 	log_to(path);
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	mu_library.options.verbosity = 0;
 	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_COMPLETE);
 	belongings_check(&own, &pass);
@@ -193,12 +193,12 @@ END_TEST
 static void
 pass_with_stderr(int fd)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	int kept = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 100);
 
 	ck_assert(kept >= 0 && dup2(fd, STDERR_FILENO) == STDERR_FILENO);
 	log_to("stderr");
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	mu_library.options.verbosity = 0;
 	ck_assert_int_eq(dup2(kept, STDERR_FILENO), STDERR_FILENO);
 	close(kept);
@@ -210,7 +210,7 @@ pass_with_stderr(int fd)
 
 START_TEST(disk_full)
 {
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	pass_with_stderr(open("/dev/full", O_WRONLY | O_CLOEXEC));
 	belongings_end(&own);
@@ -222,7 +222,7 @@ START_TEST(reader_gone)
 {
 	int ends[2];
 
-	choose_rung(_i);
+	choose_method(_i);
 	belongings_begin(&own);
 	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
 	close(ends[0]);
@@ -238,14 +238,14 @@ main(void)
 	TCase *tcase = tcase_create("exhaustion");
 
 	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, descriptors, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, address_space, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, data_size, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, queued_signals, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, processor_time, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, file_size, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, disk_full, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, reader_gone, 0, NUM_RUNGS);
+	tcase_add_loop_test(tcase, descriptors, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, address_space, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, data_size, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, queued_signals, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, processor_time, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, file_size, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, disk_full, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, reader_gone, 0, NUM_METHODS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -10,34 +10,34 @@
 #include <sys/ptrace.h>
 
 #include "lib/pipe/leak_pipe.h"
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
 /* CALL spoils a pass, which says STATUS. */
 static void
 assert_spoiled(const struct watched_call *call, bool by_filter, int status)
 {
-	struct doomed_pass doomed = { .call = call, .by_filter = by_filter };
+	struct failing_pass failing = { .call = call, .by_filter = by_filter };
 	static struct belongings own;
 
 	mu_library.options.stop = MU_STOP_PTRACE;
 	belongings_begin(&own);
 	if (call->act == ACT_STOP)
 		mu_library.options.timeout = 1000;
-	if (!doomed_pass_run(&doomed)) {
+	if (!failing_pass_run(&failing)) {
 		printf(
-		    "SKIPPED: no seccomp filters here (%d)\n", doomed.listener);
+		    "SKIPPED: no seccomp filters here (%d)\n", failing.listener);
 		belongings_end(&own);
 		return;
 	}
 	mu_library.options.timeout = 30000;
-	ck_assert_msg(doomed.acted, "the pass did not make the call");
-	ck_assert_msg(!doomed.judged, "status %d", doomed.info.status);
-	ck_assert_msg(doomed.info.status == status, "status %d, %s",
-	    doomed.info.status, doomed.info.reason);
+	ck_assert_msg(failing.acted, "the pass did not make the call");
+	ck_assert_msg(!failing.judged, "status %d", failing.info.status);
+	ck_assert_msg(failing.info.status == status, "status %d, %s",
+	    failing.info.status, failing.info.reason);
 	if (call->act != ACT_STOP)
-		assert_at_once(&doomed);
-	belongings_check(&own, &doomed);
+		assert_at_once(&failing);
+	belongings_check(&own, &failing);
 	belongings_end(&own);
 }
 
@@ -65,26 +65,26 @@ START_TEST(ptrace_denied)
 }
 END_TEST
 
-/* One rung further down it works. */
+/* The next stop method works. */
 START_TEST(ptrace_denied_by_signal)
 {
 	const struct watched_call call = { .nr = SYS_ptrace,
 		.argument = -1,
 		.error = _i == 0 ? EPERM : ENOSYS };
-	struct doomed_pass doomed = { .call = &call, .by_filter = true };
+	struct failing_pass failing = { .call = &call, .by_filter = true };
 	static struct belongings own;
 
 	mu_library.options.stop = MU_STOP_AUTO;
 	belongings_begin(&own);
-	if (doomed_pass_run(&doomed)) {
-		ck_assert_msg(doomed.judged, "%s", doomed.info.reason);
-		ck_assert_int_eq(doomed.info.status, MEMUNREACHABLE_COMPLETE);
-		ck_assert_int_eq(doomed.info.stop, MEMUNREACHABLE_STOP_SIGNAL);
-		belongings_check(&own, &doomed);
+	if (failing_pass_run(&failing)) {
+		ck_assert_msg(failing.judged, "%s", failing.info.reason);
+		ck_assert_int_eq(failing.info.status, MEMUNREACHABLE_COMPLETE);
+		ck_assert_int_eq(failing.info.stop, MEMUNREACHABLE_STOP_SIGNAL);
+		belongings_check(&own, &failing);
 	} else
 		printf("SKIPPED: ptrace_denied_by_signal: no seccomp "
 		       "filters here (%d)\n",
-		    doomed.listener);
+		    failing.listener);
 	belongings_end(&own);
 }
 END_TEST

@@ -19,19 +19,19 @@ static struct walk walk;
 
 /* After its last word a helper's end makes no difference. */
 static bool
-is_right(const struct fault *fault, const struct doomed_pass *doomed)
+is_right(const struct fault *fault, const struct failing_pass *failing)
 {
-	int status = doomed->info.status;
+	int status = failing->info.status;
 
 	/* By signal under a filter: the child that tries it first. */
-	if (strstr(doomed->info.reason, "the child that tries") != NULL ||
-	    strstr(doomed->info.reason, "cannot try signals") != NULL)
-		return !doomed->judged && fault->act != FAULT_PAUSE;
+	if (strstr(failing->info.reason, "the child that tries") != NULL ||
+	    strstr(failing->info.reason, "cannot try signals") != NULL)
+		return !failing->judged && fault->act != FAULT_PAUSE;
 	switch (fault->act) {
 	case FAULT_KILL:
-		return doomed->judged || status == MEMUNREACHABLE_HELPER_DIED;
+		return failing->judged || status == MEMUNREACHABLE_HELPER_DIED;
 	case FAULT_STOP:
-		return doomed->judged || status == MEMUNREACHABLE_TIMEOUT;
+		return failing->judged || status == MEMUNREACHABLE_TIMEOUT;
 	default:
 		return status == MEMUNREACHABLE_COMPLETE;
 	}
@@ -41,34 +41,34 @@ is_right(const struct fault *fault, const struct doomed_pass *doomed)
 static bool
 spoil(const struct fault *fault)
 {
-	struct doomed_pass doomed;
+	struct failing_pass failing;
 
 	if (fault->act == FAULT_STOP)
 		mu_library.options.timeout = SHORT_MS;
-	walk_pass(&walk, fault, &doomed);
+	walk_pass(&walk, fault, &failing);
 	mu_library.options.timeout = LONG_MS;
-	if (!doomed.acted)
+	if (!failing.acted)
 		return false;
-	walk_count(&walk, &doomed);
-	ck_assert_msg(is_right(fault, &doomed),
+	walk_count(&walk, &failing);
+	ck_assert_msg(is_right(fault, &failing),
 	    "%s call %u (%s): status %d, %s", role_names[fault->role],
-	    fault->nth, call_name(walk.record->acted_on), doomed.info.status,
-	    doomed.info.reason);
-	assert_at_once(&doomed);
-	belongings_check(&walk.own, &doomed);
+	    fault->nth, call_name(walk.record->acted_on), failing.info.status,
+	    failing.info.reason);
+	assert_at_once(&failing);
+	belongings_check(&walk.own, &failing);
 	return true;
 }
 
 /* MORE: of N steps so far, how many to go on at a time. */
 static void
-each_call(enum walk_rung rung, enum fault_role role, enum fault_act act,
+each_call(enum walk_method method, enum fault_role role, enum fault_act act,
     unsigned more)
 {
 	struct fault fault = {
 		.role = role, .nr = ANY_CALL, .act = act, .nth = 1
 	};
 
-	if (!walk_begin(&walk, rung, role))
+	if (!walk_begin(&walk, method, role))
 		return;
 	while (walk_in_time(&walk) && spoil(&fault))
 		fault.nth +=
@@ -78,25 +78,25 @@ each_call(enum walk_rung rung, enum fault_role role, enum fault_act act,
 
 START_TEST(collector_killed)
 {
-	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_KILL, 0);
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_KILL, 0);
 }
 END_TEST
 
 START_TEST(collector_stopped)
 {
-	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_STOP, 1);
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_STOP, 1);
 }
 END_TEST
 
 START_TEST(collector_paused)
 {
-	each_call(RUNG_PTRACE, ROLE_COLLECTOR, FAULT_PAUSE, 4);
+	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_PAUSE, 4);
 }
 END_TEST
 
 START_TEST(sweeper_killed)
 {
-	each_call(_i, ROLE_SWEEPER, FAULT_KILL, _i == RUNG_SIGNAL ? 0 : 8);
+	each_call(_i, ROLE_SWEEPER, FAULT_KILL, _i == METHOD_SIGNAL ? 0 : 8);
 }
 END_TEST
 
@@ -112,10 +112,10 @@ START_TEST(sweeper_paused)
 }
 END_TEST
 
-/* Its ptrace() is refused; then the signal's rung has its turn, or not. */
+/* Its ptrace() is refused; then the signal's method has its turn, or not. */
 START_TEST(refused_collector_killed)
 {
-	each_call(RUNG_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
+	each_call(METHOD_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
 }
 END_TEST
 
@@ -130,9 +130,9 @@ main(void)
 	tcase_add_test(tcase, collector_killed);
 	tcase_add_test(tcase, collector_stopped);
 	tcase_add_test(tcase, collector_paused);
-	tcase_add_loop_test(tcase, sweeper_killed, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, sweeper_stopped, 0, RUNG_SIGNAL + 1);
-	tcase_add_loop_test(tcase, sweeper_paused, 0, RUNG_SIGNAL + 1);
+	tcase_add_loop_test(tcase, sweeper_killed, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, sweeper_stopped, 0, METHOD_SIGNAL + 1);
+	tcase_add_loop_test(tcase, sweeper_paused, 0, METHOD_SIGNAL + 1);
 	tcase_add_test(tcase, refused_collector_killed);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

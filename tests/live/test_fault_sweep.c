@@ -88,13 +88,13 @@ is_right(const struct fault *fault, int status)
 }
 
 static void
-assert_right(const struct fault *fault, const struct doomed_pass *doomed)
+assert_right(const struct fault *fault, const struct failing_pass *failing)
 {
-	const struct UnreachableMemoryInfo *info = &doomed->info;
-	bool right = doomed->judged || is_right(fault, info->status);
+	const struct UnreachableMemoryInfo *info = &failing->info;
+	bool right = failing->judged || is_right(fault, info->status);
 
-	/* What the pass says where neither rung holds. */
-	if (walk.rung == RUNG_REFUSED &&
+	/* What the pass says where neither stop method holds. */
+	if (walk.method == METHOD_REFUSED &&
 	    info->status == MEMUNREACHABLE_PTRACE_SECCOMP)
 		right = true;
 	if (fault->for_ever && info->status == MEMUNREACHABLE_TIMEOUT)
@@ -106,7 +106,7 @@ assert_right(const struct fault *fault, const struct doomed_pass *doomed)
 	    role_names[fault->role], call_name(fault->nr), fault->nth,
 	    fault->error, info->status, info->reason);
 	if (fault->nr != SYS_clock_gettime)
-		assert_at_once(doomed);
+		assert_at_once(failing);
 }
 
 /*
@@ -125,21 +125,21 @@ forgive(const struct fault *fault)
 static bool
 spoil(const struct fault *fault)
 {
-	struct doomed_pass doomed;
+	struct failing_pass failing;
 
 	if (fault->for_ever)
 		mu_library.options.timeout = SHORT_MS;
-	walk_pass(&walk, fault, &doomed);
+	walk_pass(&walk, fault, &failing);
 	mu_library.options.timeout = LONG_MS;
-	if (!doomed.acted) {
+	if (!failing.acted) {
 		/* A short read of nothing was not done. */
-		ck_assert_msg(doomed.judged, "%s", doomed.info.reason);
+		ck_assert_msg(failing.judged, "%s", failing.info.reason);
 		return walk.record->seen >= fault->nth;
 	}
-	walk_count(&walk, &doomed);
-	assert_right(fault, &doomed);
+	walk_count(&walk, &failing);
+	assert_right(fault, &failing);
 	forgive(fault);
-	belongings_check(&walk.own, &doomed);
+	belongings_check(&walk.own, &failing);
 	return true;
 }
 
@@ -162,17 +162,17 @@ sweep_kind(struct fault fault, unsigned step)
 static void
 sweep(int place, enum fault_act act)
 {
-	enum walk_rung rung = place / NUM_ROLES;
+	enum walk_method method = place / NUM_ROLES;
 	enum fault_role role = place % NUM_ROLES;
 	struct fault fault = { .role = role, .act = act };
-	bool twice = rung == RUNG_PTRACE && role != ROLE_SWEEPER;
+	bool twice = method == METHOD_PTRACE && role != ROLE_SWEEPER;
 	unsigned step = walk_full() ? 1
 	    : twice                 ? (NUM_ERRORS + 1) / 2
 				    : NUM_ERRORS;
 
 	if (act == FAULT_SHORT)
 		step = NUM_ERRORS; /* there is no error */
-	if (!walk_begin(&walk, rung, role))
+	if (!walk_begin(&walk, method, role))
 		return;
 	for (fault.nr = 0; fault.nr < MAX_CALL; fault.nr++)
 		if (walk.counts[role][fault.nr] > 0 &&
@@ -253,7 +253,7 @@ main(void)
 
 	walk_limit();
 	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
-	tcase_add_loop_test(tcase, call_denied, 0, NUM_RUNGS * NUM_ROLES);
+	tcase_add_loop_test(tcase, call_denied, 0, NUM_METHODS * NUM_ROLES);
 	tcase_add_loop_test(tcase, call_denied_while_logging, 0, NUM_ROLES);
 	tcase_add_loop_test(tcase, call_cut_short, 0, 2 * NUM_ROLES);
 	tcase_add_loop_test(tcase, call_denied_for_ever, 0, 2);

@@ -1,7 +1,7 @@
 /*
  * Threads that cannot be stopped, or not for long: they block every signal,
  * they end in the middle of a pass, they wait in the kernel for a vfork()ed
- * child. On both rungs the pass is right or says which thread it was, in time;
+ * child. On both stop methods the pass is right or says which thread it was, in time;
  * the program is unharmed and the next pass is right.
  */
 #include <check.h>
@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
-#define NUM_RUNGS 2
+#define NUM_METHODS 2
 #define SHORT_MS 1500
 #define LONG_MS 30000
 #define PASSES 40
@@ -29,9 +29,9 @@ struct guest {
 };
 
 static void
-choose_rung(int rung)
+choose_method(int method)
 {
-	mu_library.options.stop = rung == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
+	mu_library.options.stop = method == 0 ? MU_STOP_PTRACE : MU_STOP_SIGNAL;
 }
 
 static bool
@@ -79,14 +79,14 @@ block_everything(void *arg)
 
 START_TEST(every_signal_blocked)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct guest guest;
 
 	belongings_begin(&own);
 	start(&guest, block_everything);
-	choose_rung(_i);
+	choose_method(_i);
 	mu_library.options.timeout = SHORT_MS;
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	mu_library.options.timeout = LONG_MS;
 	finish(&guest);
 	unharmed_look(&own.unharmed); /* its stack stays with libc */
@@ -127,15 +127,15 @@ live_under_filter(void *arg)
 /* By signal it waits without the call, or it is named. */
 START_TEST(handler_calls_refused)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct guest guest;
 
 	belongings_begin(&own);
 	guest.nr = handler_calls[_i];
 	start(&guest, live_under_filter);
-	choose_rung(1);
+	choose_method(1);
 	mu_library.options.timeout = SHORT_MS;
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	mu_library.options.timeout = LONG_MS;
 	finish(&guest);
 	unharmed_look(&own.unharmed);
@@ -181,11 +181,11 @@ START_TEST(threads_come_and_go)
 
 	belongings_begin(&own);
 	start(&guest, come_and_go);
-	choose_rung(_i);
+	choose_method(_i);
 	for (i = 0; i < PASSES; i++) {
-		struct doomed_pass pass = { .call = NULL };
+		struct failing_pass pass = { .call = NULL };
 
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 		judged += pass.judged;
 		if (pass.info.status == MEMUNREACHABLE_COMPLETE)
 			ck_assert_uint_eq(pass.info.num_leaks, own.num_leaks);
@@ -229,7 +229,7 @@ sit_in_vfork(void *arg)
 }
 
 static void
-pass_beside_vfork(unsigned nap_ms, struct doomed_pass *pass)
+pass_beside_vfork(unsigned nap_ms, struct failing_pass *pass)
 {
 	static struct guest guest;
 
@@ -240,7 +240,7 @@ pass_beside_vfork(unsigned nap_ms, struct doomed_pass *pass)
 	while (!__atomic_load_n(&guest.ready, __ATOMIC_ACQUIRE))
 		mu_sys_sleep_ns(NAP_NS);
 	mu_sys_sleep_ns(20 * 1000 * 1000);
-	ck_assert(doomed_pass_run(pass));
+	ck_assert(failing_pass_run(pass));
 	ck_assert_int_eq(pthread_join(guest.thread, NULL), 0);
 	ck_assert_uint_eq(guest.count, 1);
 	unharmed_expect_sigchld();
@@ -251,10 +251,10 @@ pass_beside_vfork(unsigned nap_ms, struct doomed_pass *pass)
 /* A short nap is waited for; a long one is named. */
 START_TEST(waits_for_vfork)
 {
-	struct doomed_pass soon = { .call = NULL }, late = { .call = NULL };
+	struct failing_pass soon = { .call = NULL }, late = { .call = NULL };
 
 	belongings_begin(&own);
-	choose_rung(_i);
+	choose_method(_i);
 	pass_beside_vfork(200, &soon);
 	ck_assert_msg(soon.judged, "%s", soon.info.reason);
 	belongings_check(&own, &soon);
@@ -276,10 +276,10 @@ main(void)
 	TCase *tcase = tcase_create("threads");
 
 	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, every_signal_blocked, 0, NUM_RUNGS);
+	tcase_add_loop_test(tcase, every_signal_blocked, 0, NUM_METHODS);
 	tcase_add_loop_test(tcase, handler_calls_refused, 0, NUM_CALLS);
-	tcase_add_loop_test(tcase, threads_come_and_go, 0, NUM_RUNGS);
-	tcase_add_loop_test(tcase, waits_for_vfork, 0, NUM_RUNGS);
+	tcase_add_loop_test(tcase, threads_come_and_go, 0, NUM_METHODS);
+	tcase_add_loop_test(tcase, waits_for_vfork, 0, NUM_METHODS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

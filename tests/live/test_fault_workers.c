@@ -41,22 +41,22 @@ make_heap(void)
 static bool
 spoil(const struct fault *fault)
 {
-	struct doomed_pass doomed;
+	struct failing_pass failing;
 	bool judged;
 
-	walk_pass(&walk, fault, &doomed);
-	judged = doomed.judged ||
+	walk_pass(&walk, fault, &failing);
+	judged = failing.judged ||
 	    (fault->nr == SYS_mmap &&
-		doomed.info.status == MEMUNREACHABLE_NO_MEMORY) ||
-	    (fault->for_ever && doomed.info.status == MEMUNREACHABLE_TIMEOUT);
+		failing.info.status == MEMUNREACHABLE_NO_MEMORY) ||
+	    (fault->for_ever && failing.info.status == MEMUNREACHABLE_TIMEOUT);
 	ck_assert_msg(judged, "%s %u, errno %d: status %d, %s",
-	    call_name(fault->nr), fault->nth, fault->error, doomed.info.status,
-	    doomed.info.reason);
-	if (doomed.acted) {
-		walk_count(&walk, &doomed);
-		belongings_check(&walk.own, &doomed);
+	    call_name(fault->nr), fault->nth, fault->error, failing.info.status,
+	    failing.info.reason);
+	if (failing.acted) {
+		walk_count(&walk, &failing);
+		belongings_check(&walk.own, &failing);
 	}
-	return doomed.acted;
+	return failing.acted;
 }
 
 START_TEST(worker_calls_denied)
@@ -111,7 +111,7 @@ START_TEST(one_worker)
 {
 	make_heap();
 	mu_library.options.workers = 1;
-	if (!walk_begin(&walk, RUNG_PTRACE, ROLE_SWEEPER))
+	if (!walk_begin(&walk, METHOD_PTRACE, ROLE_SWEEPER))
 		return;
 	ck_assert_uint_eq(walk.counts[ROLE_SWEEPER][SYS_clone], 0);
 	walk_end(&walk);
@@ -126,9 +126,9 @@ main(void)
 
 	walk_limit();
 	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, worker_calls_denied, 0, RUNG_REFUSED);
+	tcase_add_loop_test(tcase, worker_calls_denied, 0, METHOD_REFUSED);
 	tcase_add_loop_test(
-	    tcase, worker_futex_denied_for_ever, 0, 2 * RUNG_REFUSED);
+	    tcase, worker_futex_denied_for_ever, 0, 2 * METHOD_REFUSED);
 	tcase_add_test(tcase, one_worker);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);

@@ -10,7 +10,7 @@
 #include <sys/mman.h>
 
 #include "mu/sys.h"
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
 #define MAPPED ((size_t)65536)
@@ -51,27 +51,27 @@ START_TEST(spoilt_while_held)
 		.argument = -1,
 		.act = spoils[_i].act,
 		.error = EIO };
-	struct doomed_pass doomed;
+	struct failing_pass failing;
 
 	keep_in_left_out();
 	belongings_begin(&own);
 	for (call.nth = 1; call.nth < MOST_CALLS;
 	     call.nth += 1 + call.nth / 4) {
-		doomed = (struct doomed_pass) { .call = &call };
-		if (!doomed_pass_run(&doomed)) {
+		failing = (struct failing_pass) { .call = &call };
+		if (!failing_pass_run(&failing)) {
 			printf("SKIPPED: no seccomp listeners here (%d)\n",
-			    doomed.listener);
+			    failing.listener);
 			break;
 		}
-		assert_at_once(&doomed);
-		if (!doomed.acted)
+		assert_at_once(&failing);
+		if (!failing.acted)
 			break;
 		/* What could not be read may have led to more. */
-		if (doomed.info.status == MEMUNREACHABLE_PARTIAL) {
-			ck_assert_str_ne(doomed.info.reason, "");
-			doomed.info.num_leaks = own.num_leaks;
+		if (failing.info.status == MEMUNREACHABLE_PARTIAL) {
+			ck_assert_str_ne(failing.info.reason, "");
+			failing.info.num_leaks = own.num_leaks;
 		}
-		belongings_check(&own, &doomed);
+		belongings_check(&own, &failing);
 	}
 	ck_assert_uint_gt(call.nth, 1);
 	belongings_end(&own);
@@ -144,7 +144,7 @@ START_TEST(held_up)
 		.nr = holds[_i].nr,
 		.argument = -1,
 		.act = ACT_HOLD };
-	struct doomed_pass doomed;
+	struct failing_pass failing;
 
 	if (holds[_i].shared)
 		move_in_shared(&mover);
@@ -152,18 +152,18 @@ START_TEST(held_up)
 		keep_in_left_out();
 	belongings_begin(&own);
 	for (call.nth = 1; call.nth <= MOST_HELD; call.nth++) {
-		doomed = (struct doomed_pass) { .call = &call };
-		if (!doomed_pass_run(&doomed)) {
+		failing = (struct failing_pass) { .call = &call };
+		if (!failing_pass_run(&failing)) {
 			printf("SKIPPED: no seccomp listeners here (%d)\n",
-			    doomed.listener);
+			    failing.listener);
 			break;
 		}
-		if (!doomed.acted)
+		if (!failing.acted)
 			break;
-		ck_assert_msg(doomed.judged &&
-			doomed.info.status == MEMUNREACHABLE_COMPLETE,
-		    "call %u held: %s", call.nth, doomed.info.reason);
-		belongings_check(&own, &doomed);
+		ck_assert_msg(failing.judged &&
+			failing.info.status == MEMUNREACHABLE_COMPLETE,
+		    "call %u held: %s", call.nth, failing.info.reason);
+		belongings_check(&own, &failing);
 	}
 	if (holds[_i].shared) {
 		__atomic_store_n(&mover.stop, true, __ATOMIC_RELEASE);

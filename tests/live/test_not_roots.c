@@ -5,7 +5,7 @@
 #include <linux/magic.h>
 #include <sys/vfs.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 static void *global;
 

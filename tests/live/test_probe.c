@@ -108,7 +108,7 @@ static const struct {
 	int nr;
 	uint32_t verdict;
 	bool deadly;
-} parking_filters[] = {
+} signal_stop_filters[] = {
 	{ SYS_ptrace, SECCOMP_RET_ERRNO | EPERM, false },
 	{ SYS_rt_tgsigqueueinfo, SECCOMP_RET_ERRNO | EPERM, false },
 	{ SYS_rt_tgsigqueueinfo, SECCOMP_RET_KILL_PROCESS, true },
@@ -118,33 +118,33 @@ static const struct {
 	{ SYS_rt_sigreturn, SECCOMP_RET_KILL_PROCESS, true },
 };
 
-START_TEST(parking_filtered)
+START_TEST(signal_stop_filtered)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	struct mu_why why = { .words = "" };
 
-	/* One rung down, unless signals are all that may be used. */
+	/* The next stop method is used, unless signals are all that may be used. */
 	if (mu_library.options.stop == MU_STOP_PTRACE)
 		mu_library.options.stop = MU_STOP_AUTO;
 	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why), MU_OK);
 	filter(SECCOMP_RET_ERRNO | EPERM);
-	if (parking_filters[_i].nr != SYS_ptrace)
+	if (signal_stop_filters[_i].nr != SYS_ptrace)
 		filter_call(
-		    parking_filters[_i].nr, parking_filters[_i].verdict);
+		    signal_stop_filters[_i].nr, signal_stop_filters[_i].verdict);
 	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why),
-	    parking_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
+	    signal_stop_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
 	/*
 	 * Without other threads there is nothing to stop; it is probed all the
 	 * same.
 	 */
 	ck_assert_int_ne(
-	    GetUnreachableMemory(&info, 1), parking_filters[_i].deadly);
-	if (parking_filters[_i].deadly)
+	    GetUnreachableMemory(&info, 1), signal_stop_filters[_i].deadly);
+	if (signal_stop_filters[_i].deadly)
 		ck_assert(info.status == MEMUNREACHABLE_PTRACE_SECCOMP ||
 		    info.status == MEMUNREACHABLE_NO_PERMISSION);
 	ck_assert_int_eq(strstr(info.reason, "rt_sigreturn") != NULL,
-	    parking_filters[_i].deadly);
+	    signal_stop_filters[_i].deadly);
 	FreeUnreachableMemoryInfo(&info);
 	nothing_is_left();
 }
@@ -287,8 +287,8 @@ main(void)
 	tcase_add_test(tc, no_filter);
 	tcase_add_loop_test(
 	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));
-	tcase_add_loop_test(tc, parking_filtered, 0,
-	    (int)(sizeof(parking_filters) / sizeof(parking_filters[0])));
+	tcase_add_loop_test(tc, signal_stop_filtered, 0,
+	    (int)(sizeof(signal_stop_filters) / sizeof(signal_stop_filters[0])));
 	tcase_add_test(tc, not_forced);
 	tcase_add_test(tc, no_answer);
 	tcase_add_loop_test(tc, call_refused, 0, 5);

@@ -37,7 +37,7 @@ START_TEST(memory_stays)
 		    sizeof(after));
 		ck_assert(memcmp(before, after, sizeof(before)) != 0);
 		ck_assert_int_eq(children_of(victim.pid), 1);
-		ck_assert_int_eq(herd_state(copy.pid, copy.pid), 't');
+		ck_assert_int_eq(threaded_state(copy.pid, copy.pid), 't');
 		must_drop(victim.pid);
 		ck_assert_int_eq(children_of(victim.pid), 0);
 	}
@@ -165,7 +165,7 @@ START_TEST(ended_is_ended)
 	ck_assert_int_eq(waitpid(victim.pid, NULL, 0), victim.pid);
 	ck_assert_int_eq(poll(&look, 1, 10000), 1);
 	ck_assert_int_eq(look.revents, POLLHUP);
-	ck_assert_int_eq(herd_state(copy.pid, copy.pid), 't');
+	ck_assert_int_eq(threaded_state(copy.pid, copy.pid), 't');
 	close(look.fd);
 	must_drop(victim.pid);
 	munmap(victim.shared, sizeof(*victim.shared));
@@ -219,7 +219,7 @@ END_TEST
 
 /* A program of one thread that does what a test says, and then pauses. */
 static pid_t
-start_alone(void (*prepare)(struct herd_shared *), struct herd_shared **shared)
+start_alone(void (*prepare)(struct threaded_shared *), struct threaded_shared **shared)
 {
 	pid_t pid;
 
@@ -229,16 +229,16 @@ start_alone(void (*prepare)(struct herd_shared *), struct herd_shared **shared)
 	if (pid == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
 		prepare(*shared);
-		herd_set(&(*shared)->started, 1);
+		threaded_set(&(*shared)->started, 1);
 		for (;;)
 			pause();
 	}
-	herd_await(&(*shared)->started, 1);
+	threaded_await(&(*shared)->started, 1);
 	return pid;
 }
 
 static void
-unshare_pids(struct herd_shared *shared)
+unshare_pids(struct threaded_shared *shared)
 {
 	shared->words[0] = (uintptr_t)unshare(CLONE_NEWPID);
 }
@@ -246,7 +246,7 @@ unshare_pids(struct herd_shared *shared)
 /* The copy would be the init of the namespace, and its end that of it. */
 START_TEST(first_of_a_namespace)
 {
-	struct herd_shared *shared;
+	struct threaded_shared *shared;
 	pid_t pid = start_alone(unshare_pids, &shared);
 
 	if (shared->words[0] == 0) {
@@ -297,7 +297,7 @@ START_TEST(deadline_threads)
 	if (_i == 0)
 		give_deadline(victim.pid, victim.pid);
 	else
-		herd_each(victim.pid, give_deadline);
+		threaded_each(victim.pid, give_deadline);
 	if (refused != 0) {
 		printf("SKIPPED: no SCHED_DEADLINE (errno %d)\n", refused);
 	} else {

@@ -15,9 +15,9 @@ must_become(pid_t pid, char state)
 {
 	int i;
 
-	for (i = 0; i < HERD_PATIENCE && herd_state(pid, pid) != state; i++)
+	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, pid) != state; i++)
 		usleep(1000);
-	ck_assert_int_eq(herd_state(pid, pid), state);
+	ck_assert_int_eq(threaded_state(pid, pid), state);
 }
 
 /* The number that its parent knows the copy by is another one than ours. */
@@ -120,10 +120,10 @@ START_TEST(late_and_held)
 	for (round = 0; round < 20; round++) {
 		must_stop(victim.pid);
 		threads.hold_ns = PATIENCE_NS;
-		steps = herd_get(&victim.shared->steps);
+		steps = threaded_get(&victim.shared->steps);
 		status = mu_process_copy_make(&copy, &threads,
 		    mu_sys_now_ns() + (uint64_t)round * 100000, &why);
-		ck_assert_int_eq(herd_get(&victim.shared->steps), steps);
+		ck_assert_int_eq(threaded_get(&victim.shared->steps), steps);
 		mu_threads_release(&threads);
 		times_late += status == MU_ERR_TIMEOUT;
 		must_drop(victim.pid);
@@ -142,7 +142,7 @@ read_faults(void *arg)
 
 	while (read(fd, &message, sizeof(message)) == sizeof(message))
 		if (message.event == UFFD_EVENT_FORK)
-			herd_add((int *)&copied_shared->words[1], 1);
+			threaded_add((int *)&copied_shared->words[1], 1);
 	return NULL;
 }
 
@@ -160,7 +160,7 @@ watch_memory(struct copied_shared *shared)
 	shared->words[0] = fd < 0 || ioctl(fd, UFFDIO_API, &api) != 0 ||
 	    ioctl(fd, UFFDIO_REGISTER, &range) != 0;
 	if (shared->words[0] == 0)
-		herd_spawn(read_faults, (void *)(intptr_t)fd);
+		threaded_spawn(read_faults, (void *)(intptr_t)fd);
 }
 
 #define HOG_NS (3 * MU_NS_PER_SEC)
@@ -251,7 +251,7 @@ START_TEST(waits_for_another_thread)
 		    &copy, &threads, mu_sys_now_ns() + 50 * 1000 * 1000, &why);
 		ck_assert_msg(status == MU_ERR_TIMEOUT, "%s", why.words);
 		mu_threads_release(&threads);
-		herd_await((int *)&victim.shared->words[1], 1);
+		threaded_await((int *)&victim.shared->words[1], 1);
 	} else {
 		puts("SKIPPED: waits_for_another_thread: no userfaultfd");
 	}
@@ -273,9 +273,9 @@ START_TEST(victim_is_stopped_during)
 	must_drop(victim.pid);
 	ck_assert_int_eq(children_of(victim.pid), 0);
 	must_become(victim.pid, 'T');
-	status = herd_get(&victim.shared->steps);
+	status = threaded_get(&victim.shared->steps);
 	usleep(20000);
-	ck_assert_int_eq(herd_get(&victim.shared->steps), status);
+	ck_assert_int_eq(threaded_get(&victim.shared->steps), status);
 	kill(victim.pid, SIGCONT);
 	ck_assert_int_eq(waitpid(victim.pid, &status, WCONTINUED), victim.pid);
 	copied_end(&victim);
@@ -344,10 +344,10 @@ START_TEST(copy_that_runs)
 
 	must_stop(victim.pid);
 	must_copy();
-	steps = herd_get(&victim.shared->steps);
+	steps = threaded_get(&victim.shared->steps);
 	ck_assert_int_eq(mu_sys_ptrace(PTRACE_DETACH, copy.pid, 0, 0), 0);
 	must_become(copy.pid, 'Z');
-	ck_assert_int_eq(herd_get(&victim.shared->steps), steps);
+	ck_assert_int_eq(threaded_get(&victim.shared->steps), steps);
 	ck_assert_int_eq(victim.shared->words[0], 0);
 	mu_threads_release(&threads);
 	must_drop(victim.pid);
@@ -358,7 +358,7 @@ END_TEST
 static void *
 execute(void *arg)
 {
-	while (!herd_get((int *)&copied_shared->words[0]))
+	while (!threaded_get((int *)&copied_shared->words[0]))
 		usleep(100);
 	execl("/bin/sleep", "sleep", "100", NULL);
 	return arg;
@@ -368,7 +368,7 @@ static void
 execute_when_told(struct copied_shared *shared)
 {
 	(void)shared;
-	herd_spawn(execute, NULL);
+	threaded_spawn(execute, NULL);
 }
 
 /* Another program in its place, by a thread that is not the leader. */
@@ -382,7 +382,7 @@ START_TEST(victim_executes_during)
 		must_stop(victim.pid);
 		must_copy();
 		mu_threads_release(&threads);
-		herd_set((int *)&victim.shared->words[0], 1);
+		threaded_set((int *)&victim.shared->words[0], 1);
 		usleep((unsigned)(round * 30));
 		mu_process_copy_drop(&copy, victim.pid, in_patience(), &why);
 		left += children_of(victim.pid);

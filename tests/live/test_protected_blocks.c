@@ -7,7 +7,7 @@
  */
 #include <sys/mman.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000

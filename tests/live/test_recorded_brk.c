@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 
 #include "tests/support/recorded_churn.h"
-#include "tests/support/recorded_play.h"
+#include "tests/support/recorded_scenarios.h"
 
 #define PAGE 4096
 

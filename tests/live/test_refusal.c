@@ -10,7 +10,7 @@
 
 #include "mu/sys.h"
 #include "ptrace/live/threads.h"
-#include "tests/support/herd.h"
+#include "tests/support/threaded_child.h"
 #include "tests/support/suite.h"
 
 #define NOBODY 65534
@@ -44,7 +44,7 @@ must_be_refused(pid_t pid, enum mu_status expected, const char *words)
 }
 
 static void
-become_nobody(struct herd_shared *unused)
+become_nobody(struct threaded_shared *unused)
 {
 	(void)unused;
 	if (setresgid(NOBODY, NOBODY, NOBODY) != 0 ||
@@ -55,7 +55,7 @@ become_nobody(struct herd_shared *unused)
 }
 
 static void
-become_undumpable(struct herd_shared *unused)
+become_undumpable(struct threaded_shared *unused)
 {
 	(void)unused;
 	prctl(PR_SET_DUMPABLE, 0);
@@ -63,12 +63,12 @@ become_undumpable(struct herd_shared *unused)
 
 START_TEST(not_dumpable)
 {
-	struct herd herd;
+	struct threaded_child threaded;
 
 	become_nobody(NULL);
-	herd = herd_start(3, become_undumpable);
-	must_be_refused(herd.pid, MU_ERR_NOT_DUMPABLE, "not dumpable");
-	herd_end(&herd);
+	threaded = threaded_start(3, become_undumpable);
+	must_be_refused(threaded.pid, MU_ERR_NOT_DUMPABLE, "not dumpable");
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -101,19 +101,19 @@ END_TEST
 /* Root's process, and later us as nobody. */
 START_TEST(other_user)
 {
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 	int status;
 	pid_t pid = fork();
 
 	if (pid == 0) {
 		become_nobody(NULL);
-		must_be_refused(herd.pid, MU_ERR_NO_PERMISSION,
+		must_be_refused(threaded.pid, MU_ERR_NO_PERMISSION,
 		    "of user 0, we are user 65534");
 		_exit(0);
 	}
 	waitpid(pid, &status, 0);
 	ck_assert_int_eq(status, 0);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -138,17 +138,17 @@ START_TEST(seccomp)
 {
 	/* ESRCH as if it had ended, 0 as if it were ours. */
 	static const unsigned answers[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 
 	forbid_ptrace(answers[_i]);
-	must_be_refused(herd.pid, MU_ERR_PTRACE_SECCOMP, "seccomp");
-	herd_end(&herd);
+	must_be_refused(threaded.pid, MU_ERR_PTRACE_SECCOMP, "seccomp");
+	threaded_end(&threaded);
 }
 END_TEST
 
 START_TEST(no_descriptor)
 {
-	struct herd herd = herd_start(1, NULL);
+	struct threaded_child threaded = threaded_start(1, NULL);
 	enum mu_status status;
 	int fd, first = dup(0), last;
 
@@ -156,12 +156,12 @@ START_TEST(no_descriptor)
 		fd = dup(0);
 	while (fd >= 0);
 	last = (int)sysconf(_SC_OPEN_MAX);
-	status = mu_threads_stop(&threads, herd.pid, 0, &arena,
+	status = mu_threads_stop(&threads, threaded.pid, 0, &arena,
 	    mu_sys_now_ns() + 60 * MU_NS_PER_SEC, &why);
 	for (fd = first; fd < last; fd++)
 		close(fd);
 	ck_assert_msg(status == MU_ERR_RESOURCES, "%s", why.words);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

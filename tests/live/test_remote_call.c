@@ -94,7 +94,7 @@ __asm__(".text\n\t.type spin_registers, @function\nspin_registers:\n\t"
 	".size spin_registers, .-spin_registers");
 
 static void
-spin_child(struct herd_shared *shared)
+spin_child(struct threaded_shared *shared)
 {
 	size_t i;
 
@@ -124,12 +124,12 @@ start_spinning(void)
 {
 	pid_t pid;
 
-	herd_shared = mmap(NULL, sizeof(*herd_shared), PROT_READ | PROT_WRITE,
+	threaded_shared = mmap(NULL, sizeof(*threaded_shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
 	if (pid == 0)
-		spin_child(herd_shared);
-	herd_await(&herd_shared->started, 1);
+		spin_child(threaded_shared);
+	threaded_await(&threaded_shared->started, 1);
 	return pid;
 }
 
@@ -139,10 +139,10 @@ end_spinning(pid_t pid)
 {
 	int status;
 
-	herd_set(&herd_shared->quit, 1);
+	threaded_set(&threaded_shared->quit, 1);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
-	munmap(herd_shared, sizeof(*herd_shared));
+	munmap(threaded_shared, sizeof(*threaded_shared));
 }
 
 /* The tracer is killed in the middle: the thread takes them back itself. */
@@ -215,7 +215,7 @@ START_TEST(other_abi_is_refused)
 	/* Without CONFIG_IA32_EMULATION it is a SIGSEGV, and no sitter. */
 	must_refuse(MU_ERR_BUSY, "other than");
 	mu_threads_release(&threads);
-	ck_assert_int_eq(herd_get(&sat->ended), 0);
+	ck_assert_int_eq(threaded_get(&sat->ended), 0);
 	sitter_end(pid);
 }
 END_TEST
@@ -228,11 +228,11 @@ __asm__(".text\nother_call:\n\t"
 	"other_place:\n\tnop\n\tnop\n\tsyscall\n1:\tjmp 1b");
 
 static void
-must_be_kept_from(struct herd *herd, uintptr_t code)
+must_be_kept_from(struct threaded_child *threaded, uintptr_t code)
 {
 	enum mu_status status;
 
-	must_stop(herd->pid);
+	must_stop(threaded->pid);
 	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
 	remote.code.at.call = code;
 	call = (struct mu_remote_call) { .nr = SYS_getpid };
@@ -245,19 +245,19 @@ must_be_kept_from(struct herd *herd, uintptr_t code)
 /* Another number, and the same number from elsewhere: neither is made. */
 START_TEST(another_call_is_cancelled)
 {
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 
-	must_be_kept_from(&herd, (uintptr_t)other_call);
-	must_be_kept_from(&herd, (uintptr_t)other_place);
-	inject(herd.pid);
-	herd_end(&herd);
+	must_be_kept_from(&threaded, (uintptr_t)other_call);
+	must_be_kept_from(&threaded, (uintptr_t)other_place);
+	inject(threaded.pid);
+	threaded_end(&threaded);
 }
 END_TEST
 
 static void
-sit_in_pause(struct herd_shared *shared)
+sit_in_pause(struct threaded_shared *shared)
 {
-	herd_set(&shared->started, 1);
+	threaded_set(&shared->started, 1);
 	for (;;)
 		pause();
 }
@@ -270,12 +270,12 @@ START_TEST(another_program_is_left_alone)
 	int wait_status;
 	pid_t pid;
 
-	herd_shared = mmap(NULL, sizeof(*herd_shared), PROT_READ | PROT_WRITE,
+	threaded_shared = mmap(NULL, sizeof(*threaded_shared), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
 	if (pid == 0)
-		sit_in_pause(herd_shared);
-	herd_await(&herd_shared->started, 1);
+		sit_in_pause(threaded_shared);
+	threaded_await(&threaded_shared->started, 1);
 	must_stop(pid);
 	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
 	call = (struct mu_remote_call) { .nr = SYS_execve,
@@ -286,7 +286,7 @@ START_TEST(another_program_is_left_alone)
 	mu_threads_release(&threads);
 	ck_assert_int_eq(waitpid(pid, &wait_status, 0), pid);
 	ck_assert_int_eq(wait_status, 0);
-	munmap(herd_shared, sizeof(*herd_shared));
+	munmap(threaded_shared, sizeof(*threaded_shared));
 }
 END_TEST
 
@@ -393,42 +393,42 @@ static void *
 spin(void *arg)
 {
 	(void)arg;
-	while (!herd_get(&herd_shared->quit))
+	while (!threaded_get(&threaded_shared->quit))
 		continue;
 	return NULL;
 }
 
 static void
-many_spin(struct herd_shared *shared)
+many_spin(struct threaded_shared *shared)
 {
 	int i;
 
 	(void)shared;
 	for (i = 0; i < 8; i++)
-		herd_spawn(spin, NULL);
+		threaded_spawn(spin, NULL);
 }
 
 START_TEST(eight_threads_at_full_load)
 {
-	struct herd herd = herd_start(2, many_spin);
+	struct threaded_child threaded = threaded_start(2, many_spin);
 	int round;
 
 	for (round = 0; round < 30; round++)
-		inject(herd.pid);
-	herd_end(&herd);
+		inject(threaded.pid);
+	threaded_end(&threaded);
 }
 END_TEST
 
 /* All six arguments arrive: the last makes mmap() fail, or not. */
 START_TEST(six_arguments)
 {
-	struct herd herd = herd_start(1, NULL);
+	struct threaded_child threaded = threaded_start(1, NULL);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char byte = 'x';
 	struct iovec local = { &byte, 1 }, remote_iov;
 
-	must_stop(herd.pid);
-	must_call(herd.pid);
+	must_stop(threaded.pid);
+	must_call(threaded.pid);
 	call = (struct mu_remote_call) { .nr = SYS_mmap,
 		.args = { 0, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
 		    (uintptr_t)-1, 1 } };
@@ -441,10 +441,10 @@ START_TEST(six_arguments)
 	ck_assert(!mu_sys_failed(call.result));
 	remote_iov = (struct iovec) { (void *)call.result, 1 };
 	ck_assert_int_eq(
-	    process_vm_readv(herd.pid, &local, 1, &remote_iov, 1, 0), 1);
+	    process_vm_readv(threaded.pid, &local, 1, &remote_iov, 1, 0), 1);
 	ck_assert_int_eq(byte, 0);
 	mu_threads_release(&threads);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -455,7 +455,7 @@ read_signals(pid_t pid, char *text, size_t size)
 	size_t i, used = 0;
 
 	for (i = 0; i < 3; i++) {
-		herd_status(pid, pid, keys[i], text + used, size - used);
+		threaded_status(pid, pid, keys[i], text + used, size - used);
 		used += strlen(text + used);
 	}
 }
@@ -463,41 +463,41 @@ read_signals(pid_t pid, char *text, size_t size)
 /* No signal actions or masks have changed. */
 START_TEST(signals_stay)
 {
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 	char before[256], after[256];
 
-	read_signals(herd.pid, before, sizeof(before));
-	inject(herd.pid);
-	read_signals(herd.pid, after, sizeof(after));
+	read_signals(threaded.pid, before, sizeof(before));
+	inject(threaded.pid);
+	read_signals(threaded.pid, after, sizeof(after));
 	ck_assert_str_eq(before, after);
 	ck_assert_int_gt((int)strlen(before), 40);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
 START_TEST(group_stopped_is_refused)
 {
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 	int status, i;
 
-	kill(herd.pid, SIGSTOP);
-	waitpid(herd.pid, &status, WUNTRACED);
-	must_stop(herd.pid);
+	kill(threaded.pid, SIGSTOP);
+	waitpid(threaded.pid, &status, WUNTRACED);
+	must_stop(threaded.pid);
 	must_refuse(MU_ERR_BUSY, "job control");
 	mu_threads_release(&threads);
-	for (i = 0; i < HERD_PATIENCE && herd_state(herd.pid, herd.pid) != 'T';
+	for (i = 0; i < THREADED_PATIENCE && threaded_state(threaded.pid, threaded.pid) != 'T';
 	     i++)
 		usleep(1000);
-	ck_assert_int_eq(herd_state(herd.pid, herd.pid), 'T');
-	kill(herd.pid, SIGCONT);
-	waitpid(herd.pid, &status, WCONTINUED);
-	herd_end(&herd);
+	ck_assert_int_eq(threaded_state(threaded.pid, threaded.pid), 'T');
+	kill(threaded.pid, SIGCONT);
+	waitpid(threaded.pid, &status, WCONTINUED);
+	threaded_end(&threaded);
 }
 END_TEST
 
 /* A filter that kills for what the program does not do itself. */
 static void
-kill_for_getpid(struct herd_shared *shared)
+kill_for_getpid(struct threaded_shared *shared)
 {
 	struct sock_filter code[] = {
 		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
@@ -515,13 +515,13 @@ kill_for_getpid(struct herd_shared *shared)
 
 START_TEST(seccomp_is_refused)
 {
-	struct herd herd = herd_start(3, kill_for_getpid);
+	struct threaded_child threaded = threaded_start(3, kill_for_getpid);
 
-	ck_assert_uint_eq(herd.shared->words[0], 0);
-	must_stop(herd.pid);
+	ck_assert_uint_eq(threaded.shared->words[0], 0);
+	must_stop(threaded.pid);
 	must_refuse(MU_ERR_PTRACE_SECCOMP, "seccomp");
 	mu_threads_release(&threads);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -533,13 +533,13 @@ START_TEST(killed_in_the_midst)
 	pid_t killer;
 
 	for (round = 0; round < 60; round++) {
-		struct herd herd = herd_start(1, many_spin);
+		struct threaded_child threaded = threaded_start(1, many_spin);
 
-		must_stop(herd.pid);
+		must_stop(threaded.pid);
 		killer = fork();
 		if (killer == 0) {
 			usleep((unsigned)(round * 20));
-			kill(herd.pid, SIGKILL);
+			kill(threaded.pid, SIGKILL);
 			_exit(0);
 		}
 		do
@@ -548,8 +548,8 @@ START_TEST(killed_in_the_midst)
 		gone += status == MU_ERR_TARGET_GONE;
 		mu_threads_release(&threads);
 		waitpid(killer, NULL, 0);
-		waitpid(herd.pid, NULL, 0);
-		munmap(herd.shared, sizeof(*herd.shared));
+		waitpid(threaded.pid, NULL, 0);
+		munmap(threaded.shared, sizeof(*threaded.shared));
 	}
 	ck_assert_int_gt(gone, 0);
 }
@@ -558,9 +558,9 @@ END_TEST
 /* A call that does not end is interrupted, and the thread put back. */
 START_TEST(late)
 {
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 
-	must_stop(herd.pid);
+	must_stop(threaded.pid);
 	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
 	call = (struct mu_remote_call) { .nr = SYS_rt_sigsuspend,
 		.args = { 0, 8 } }; /* fails: EFAULT */
@@ -572,7 +572,7 @@ START_TEST(late)
 			     mu_sys_now_ns() + 50 * 1000 * 1000, &why),
 	    MU_ERR_TIMEOUT);
 	mu_threads_release(&threads);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

@@ -81,12 +81,12 @@ stops(int i, bool with_call, struct outcome *out)
 		usleep(1000);
 	}
 	must_sit(pid, out->line, sizeof(out->line));
-	out->ended = herd_get(&sat->ended);
+	out->ended = threaded_get(&sat->ended);
 	out->result = sat->result;
 	out->error = sat->error;
 	out->mask = sat->mask;
 	sitter_end(pid);
-	sitting_clean();
+	blocking_clean();
 	return true;
 }
 
@@ -130,13 +130,13 @@ is_killed_once(int i, struct outcome *out)
 	be_killed(pid);
 	must_sit(pid, out->line, sizeof(out->line));
 	usleep(1000);
-	out->ended = herd_get(&sat->ended);
+	out->ended = threaded_get(&sat->ended);
 	out->result = sat->result;
 	out->error = sat->error;
 	out->mask = sat->mask;
-	herd_status(pid, pid, "SigBlk:", out->line, sizeof(out->line));
+	threaded_status(pid, pid, "SigBlk:", out->line, sizeof(out->line));
 	sitter_end(pid);
-	sitting_clean();
+	blocking_clean();
 	return true;
 }
 
@@ -170,7 +170,7 @@ END_TEST
 static const char *
 ended_by_handler(void)
 {
-	if (!herd_get(&sat->ended))
+	if (!threaded_get(&sat->ended))
 		return "it sits on";
 	if (sat->result != -1 || sat->error != EINTR)
 		return "not with EINTR";
@@ -200,13 +200,13 @@ must_be_interrupted(int i, int moment)
 		must_sit(pid, line, sizeof(line));
 		kill(pid, SIGUSR1);
 	}
-	herd_await(&sat->ended, 1);
+	threaded_await(&sat->ended, 1);
 	wrong = ended_by_handler();
 	ck_assert_msg(wrong == NULL, "%s, signal %d: %s (%ld, %d, %lx)",
 	    table[i].name, moment, wrong, sat->result, sat->error,
 	    (unsigned long)sat->mask);
 	sitter_end(pid);
-	sitting_clean();
+	blocking_clean();
 }
 
 /* Of those that the first rows of the table have: all of them restart. */
@@ -251,7 +251,7 @@ START_TEST(mask_of_sigsuspend)
 		ck_assert_int_eq(sat->handled[SIGUSR1], 0);
 		kill(pid, SIGUSR1);
 	}
-	herd_await(&sat->ended, 1);
+	threaded_await(&sat->ended, 1);
 	ck_assert_int_eq(sat->handled[SIGUSR1], 1);
 	ck_assert_int_eq(sat->error, EINTR);
 	ck_assert_uint_eq(sat->mask, (uint64_t)1 << (SIGUSR1 - 1));
@@ -283,7 +283,7 @@ SHORT(
 SHORT(short_poll, poll(NULL, 0, SPAN_MS))
 SHORT(short_ppoll, ppoll(NULL, 0, &span, NULL))
 SHORT(short_select, select(0, NULL, NULL, NULL, &small))
-SHORT(short_futex, syscall(SYS_futex, &sitting_word, 0, 0, &span, NULL, 0))
+SHORT(short_futex, syscall(SYS_futex, &blocking_word, 0, 0, &span, NULL, 0))
 
 static long (*const shorts[])(void) = { short_nanosleep, short_clock,
 	short_absolute, short_poll, short_ppoll, short_select, short_futex };
@@ -303,7 +303,7 @@ wrong_sleep(long (*sit)(void))
 		inject(pid);
 		usleep(20000);
 	}
-	herd_await(&sat->ended, 1);
+	threaded_await(&sat->ended, 1);
 	ck_assert_msg(sat->result == 0 || sat->error == ETIMEDOUT,
 	    "%ld, errno %d", sat->result, sat->error);
 	sitter_end(pid);
@@ -344,7 +344,7 @@ START_TEST(queued_signals)
 		if (i % 3 == 2)
 			mu_threads_release(&threads);
 	}
-	herd_await(&sat->handled[SIGRTMIN], sent);
+	threaded_await(&sat->handled[SIGRTMIN], sent);
 	usleep(10000);
 	ck_assert_int_eq(sat->handled[SIGRTMIN], sent);
 	sitter_end(pid);
@@ -373,7 +373,7 @@ START_TEST(stopped_in_between)
 		ck_assert(WIFCONTINUED(status));
 		must_sit(pid, line, sizeof(line));
 	}
-	ck_assert_int_eq(herd_get(&sat->ended), 0);
+	ck_assert_int_eq(threaded_get(&sat->ended), 0);
 	sitter_end(pid);
 }
 END_TEST

@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "tests/support/live.h"
-#include "tests/support/place_filters.h"
+#include "tests/support/environment_filters.h"
 
 #define STACK 47816
 

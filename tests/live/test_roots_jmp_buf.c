@@ -9,7 +9,7 @@
 #include <setjmp.h>
 #include <ucontext.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 #if defined(__x86_64__)
 

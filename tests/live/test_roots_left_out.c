@@ -4,7 +4,7 @@
  * other, as it was during the stop. What becomes of a pass that fails while it
  * reads that memory is in test_left_out_spoilt.c.
  */
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 static const int advices[] = { MADV_DONTFORK, MADV_WIPEONFORK };
 

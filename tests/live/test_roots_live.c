@@ -11,7 +11,7 @@
 #include <dlfcn.h>
 #include <sys/mman.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 static int anchor;
 static void *global = &anchor; /* .data */

@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/shm.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 #include "tests/support/why.h"
 
 #ifndef MADV_GUARD_INSTALL

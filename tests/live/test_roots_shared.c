@@ -6,7 +6,7 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
-#include "tests/support/live_places.h"
+#include "tests/support/live_mappings.h"
 
 #define RW (PROT_READ | PROT_WRITE)
 #define PAGE ((size_t)4096)

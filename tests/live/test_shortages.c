@@ -15,7 +15,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 #include "tests/support/suite.h"
 
 /* A block whose memory the sweeper does not have is skipped and counted. */
@@ -55,14 +55,14 @@ provide(void *ctx, uintptr_t *words, size_t max)
 
 START_TEST(provider_fails)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
 	static ptrdiff_t answer;
 
 	answer = _i == 0 ? -1 : PTRDIFF_MAX;
 	ck_assert(memunreachable_register_root_provider(provide, &answer));
 	belongings_begin(&own);
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	ck_assert(pass.judged);
 	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_COMPLETE);
 	belongings_check(&own, &pass);
@@ -105,11 +105,11 @@ START_TEST(no_memory)
 
 	belongings_begin(&own);
 	for (step = 0; step < 1000 && !judged; step++) {
-		struct doomed_pass pass = { .call = NULL };
+		struct failing_pass pass = { .call = NULL };
 
 		old = set_soft_limit(
 		    RLIMIT_AS, mapped_bytes() + step * (rlim_t)32768);
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 		set_soft_limit(RLIMIT_AS, old);
 		judged = pass.judged;
 		failures += !judged;
@@ -135,10 +135,10 @@ START_TEST(no_descriptor)
 
 	belongings_begin(&own);
 	for (limit = 0; limit < 64 && !judged; limit++) {
-		struct doomed_pass pass = { .call = NULL };
+		struct failing_pass pass = { .call = NULL };
 
 		old = set_soft_limit(RLIMIT_NOFILE, limit);
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 		set_soft_limit(RLIMIT_NOFILE, old);
 		judged = pass.judged;
 		failures += !judged;
@@ -172,7 +172,7 @@ become_nobody(void)
    alone. */
 START_TEST(no_process)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
 	rlim_t old;
 
@@ -191,7 +191,7 @@ START_TEST(no_process)
 	belongings_begin(&own);
 	/* main, the workers, the pass's thread */
 	old = set_soft_limit(RLIMIT_NPROC, 2 + UNHARMED_TASKS + (rlim_t)_i);
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	set_soft_limit(RLIMIT_NPROC, old);
 	ck_assert(!pass.judged);
 	ck_assert_int_eq(pass.info.status, MEMUNREACHABLE_NO_RESOURCES);
@@ -207,7 +207,7 @@ START_TEST(no_proc)
 	const struct watched_call fsopen = {
 		.nr = 430, .argument = -1, .error = EPERM
 	};
-	struct doomed_pass pass = { .call = _i == 0 ? NULL : &fsopen,
+	struct failing_pass pass = { .call = _i == 0 ? NULL : &fsopen,
 		.by_filter = true };
 	static struct belongings own;
 
@@ -218,7 +218,7 @@ START_TEST(no_proc)
 	}
 	belongings_begin(&own);
 	ck_assert_int_eq(mount("none", "/proc", "tmpfs", 0, NULL), 0);
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	ck_assert_int_eq(umount("/proc"), 0);
 	ck_assert(!pass.judged || _i == 0);
 	ck_assert(pass.judged || pass.info.status == MEMUNREACHABLE_NO_PROC);
@@ -229,14 +229,14 @@ END_TEST
 
 START_TEST(not_dumpable)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
 
 	ck_assert(become_nobody());
 	mu_library.options.stop = MU_STOP_PTRACE;
 	belongings_begin(&own);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	ck_assert(doomed_pass_run(&pass));
+	ck_assert(failing_pass_run(&pass));
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	ck_assert(!pass.judged);
 	ck_assert_msg(pass.info.status == MEMUNREACHABLE_NOT_DUMPABLE,
@@ -292,7 +292,7 @@ start_debugger(int *end)
 
 START_TEST(already_traced)
 {
-	struct doomed_pass pass = { .call = NULL };
+	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
 	pid_t debugger;
 	int end;
@@ -303,7 +303,7 @@ START_TEST(already_traced)
 	if (debugger < 0)
 		printf("SKIPPED: already_traced: a child may not trace us\n");
 	else
-		ck_assert(doomed_pass_run(&pass));
+		ck_assert(failing_pass_run(&pass));
 	close(end);
 	ck_assert_int_gt(waitpid(abs(debugger), NULL, 0), 0);
 	unharmed_expect_sigchld();

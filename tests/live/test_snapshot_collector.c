@@ -25,8 +25,8 @@ static int spins, stop_spinning;
 static void *
 spin(void *unused)
 {
-	while (!herd_get(&stop_spinning))
-		herd_add(&spins, 1);
+	while (!threaded_get(&stop_spinning))
+		threaded_add(&spins, 1);
 	return unused;
 }
 
@@ -39,13 +39,13 @@ collect(void *arg)
 	mu_sys_block_signals(&old);
 	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
 	    mu_sys_now_ns() + PATIENCE_NS, &why);
-	it->progress[0] = herd_get(&spins);
+	it->progress[0] = threaded_get(&spins);
 	it->live_status = mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
 	if (it->live_status == MU_OK)
 		it->live_status = mu_snapshot_mappings(&snap, &arena, &why);
 	it->count = threads.count;
 	mu_sys_sleep_ns(MU_NS_PER_SEC / 100);
-	it->progress[1] = herd_get(&spins);
+	it->progress[1] = threaded_get(&spins);
 	mu_threads_release(&threads);
 	mu_sys_exit(0);
 }
@@ -74,10 +74,10 @@ START_TEST(case_collector)
 	ck_assert_uint_eq(it.count, 4);
 	ck_assert_uint_eq(snap.num_threads, 4);
 	ck_assert_int_eq(it.progress[0], it.progress[1]);
-	herd_each(getpid(), herd_thread_is_free);
-	before = herd_get(&spins);
-	herd_await(&spins, before + 1000);
-	herd_set(&stop_spinning, 1);
+	threaded_each(getpid(), threaded_thread_is_free);
+	before = threaded_get(&spins);
+	threaded_await(&spins, before + 1000);
+	threaded_set(&stop_spinning, 1);
 	for (i = 0; i < 4; i++)
 		pthread_join(spinners[i], NULL);
 }
@@ -133,9 +133,9 @@ START_TEST(collector_is_killed)
 		;
 	ck_assert_int_eq(status, SIGKILL);
 	ck_assert_int_eq(it.status, MU_OK);
-	before = herd_get(&spins);
-	herd_await(&spins, before + 1000);
-	herd_set(&stop_spinning, 1);
+	before = threaded_get(&spins);
+	threaded_await(&spins, before + 1000);
+	threaded_set(&stop_spinning, 1);
 	pthread_join(spinner, NULL);
 }
 END_TEST

@@ -11,11 +11,11 @@
 
 START_TEST(stack_and_thread_pointers)
 {
-	struct herd herd = herd_start(10, NULL);
+	struct threaded_child threaded = threaded_start(10, NULL);
 	const struct mu_thread *thread;
 	size_t i, k, map;
 
-	take(herd.pid);
+	take(threaded.pid);
 	ck_assert_uint_eq(snap.num_threads, 11);
 	for (i = 0; i < 11; i++) {
 		thread = &snap.threads[i];
@@ -24,7 +24,7 @@ START_TEST(stack_and_thread_pointers)
 				break;
 		ck_assert_uint_lt(map, snap.num_mappings);
 		ck_assert(snap.mappings[map].writable);
-		if (thread->tid == herd.pid)
+		if (thread->tid == threaded.pid)
 			ck_assert_str_eq(snap.mappings[map].name, "[stack]");
 		for (k = 0; k < i; k++) {
 			ck_assert_uint_ne(thread->sp, snap.threads[k].sp);
@@ -34,12 +34,12 @@ START_TEST(stack_and_thread_pointers)
 				      thread->num_values, thread->sp) > 0,
 		    1);
 	}
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
 static void
-give_to_epoll(struct herd_shared *shared)
+give_to_epoll(struct threaded_shared *shared)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	int fds[2], epfd = epoll_create1(0);
@@ -54,43 +54,43 @@ give_to_epoll(struct herd_shared *shared)
 
 START_TEST(Binder_epoll)
 {
-	struct herd herd = herd_start(1, give_to_epoll);
+	struct threaded_child threaded = threaded_start(1, give_to_epoll);
 
-	take(herd.pid);
+	take(threaded.pid);
 	ck_assert_uint_eq(occurrences(snap.kernel_values,
 			      snap.num_kernel_values, PLANT + 0x100),
 	    1);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
 static void
-give_and_leave(struct herd_shared *shared)
+give_and_leave(struct threaded_shared *shared)
 {
 	give_to_epoll(shared);
-	herd_spawn(herd_answer_and_exit, NULL);
+	threaded_spawn(threaded_answer_and_exit, NULL);
 	pthread_exit(NULL);
 }
 
 /* A leader that has ended shows neither mappings nor descriptors. */
 START_TEST(zombie_leader)
 {
-	struct herd herd = herd_start(0, give_and_leave);
+	struct threaded_child threaded = threaded_start(0, give_and_leave);
 
-	while (herd_state(herd.pid, herd.pid) != 'Z')
+	while (threaded_state(threaded.pid, threaded.pid) != 'Z')
 		sched_yield();
-	take(herd.pid);
+	take(threaded.pid);
 	ck_assert_uint_eq(snap.num_threads, 1);
 	ck_assert_uint_gt(snap.num_mappings, 5);
 	ck_assert_uint_eq(occurrences(snap.kernel_values,
 			      snap.num_kernel_values, PLANT + 0x100),
 	    1);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
 static void
-give_to_timer(struct herd_shared *shared)
+give_to_timer(struct threaded_shared *shared)
 {
 	struct sigevent event;
 	timer_t timer;
@@ -106,19 +106,19 @@ give_to_timer(struct herd_shared *shared)
 
 START_TEST(Binder_timer)
 {
-	struct herd herd;
+	struct threaded_child threaded;
 
 	if (access("/proc/self/timers", R_OK) != 0) {
 		printf("SKIPPED: /proc/PID/timers is not there"
 		       " (CONFIG_CHECKPOINT_RESTORE)\n");
 		return;
 	}
-	herd = herd_start(1, give_to_timer);
-	take(herd.pid);
+	threaded = threaded_start(1, give_to_timer);
+	take(threaded.pid);
 	ck_assert_uint_eq(occurrences(snap.kernel_values,
 			      snap.num_kernel_values, PLANT + 0x200),
 	    1);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -127,20 +127,20 @@ START_TEST(adds_to_the_requesters)
 {
 	struct mu_thread requester = { .sp = 2, .num_values = 2 };
 	uintptr_t values[] = { PLANT, PLANT + 1 };
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 
-	requester.tid = herd.pid;
+	requester.tid = threaded.pid;
 	snap.threads = &requester;
 	snap.num_threads = 1;
 	snap.values = values;
 	snap.num_values = 2;
-	take(herd.pid);
+	take(threaded.pid);
 	ck_assert_uint_eq(snap.num_threads, 5);
 	ck_assert_uint_eq(snap.threads[0].sp, 2);
 	ck_assert_uint_eq(snap.threads[1].first_value, 2);
 	ck_assert_uint_eq(snap.values[0], PLANT);
 	ck_assert_uint_eq(snap.values[1], PLANT + 1);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -160,7 +160,7 @@ exec_for_ever(char *pipe_fd)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY);
-	herd_spawn(exec_again, pipe_fd);
+	threaded_spawn(exec_again, pipe_fd);
 	pause();
 	return 8;
 }

@@ -19,7 +19,7 @@ in_registers(uintptr_t word)
 static void *
 hold_general(void *unused)
 {
-	uintptr_t word = ~herd_shared->words[0];
+	uintptr_t word = ~threaded_shared->words[0];
 
 	(void)unused;
 #if defined(__x86_64__)
@@ -30,7 +30,7 @@ hold_general(void *unused)
 			 "cmpl $0, (%1)\n\t"
 			 "je 1b\n\t"
 			 : "+r"(word)
-			 : "r"(&herd_shared->quit), "r"(&herd_shared->created)
+			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
 			 : "rbx", "memory");
 #else
 	__asm__ volatile("mov x19, %0\n\t"
@@ -42,7 +42,7 @@ hold_general(void *unused)
 			 "1:\tldr w20, [%1]\n\t"
 			 "cbz w20, 1b\n\t"
 			 : "+r"(word)
-			 : "r"(&herd_shared->quit), "r"(&herd_shared->created)
+			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
 			 : "x19", "x20", "x21", "memory");
 #endif
 	return NULL;
@@ -51,7 +51,7 @@ hold_general(void *unused)
 static void *
 hold_vector(void *unused)
 {
-	uintptr_t word = ~herd_shared->words[1];
+	uintptr_t word = ~threaded_shared->words[1];
 
 	(void)unused;
 #if defined(__x86_64__)
@@ -63,7 +63,7 @@ hold_vector(void *unused)
 			 "cmpl $0, (%1)\n\t"
 			 "je 1b\n\t"
 			 : "+r"(word)
-			 : "r"(&herd_shared->quit), "r"(&herd_shared->created)
+			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
 			 : "xmm7", "memory");
 #else
 	__asm__ volatile("mov v8.d[1], %0\n\t"
@@ -75,7 +75,7 @@ hold_vector(void *unused)
 			 "1:\tldr w20, [%1]\n\t"
 			 "cbz w20, 1b\n\t"
 			 : "+r"(word)
-			 : "r"(&herd_shared->quit), "r"(&herd_shared->created)
+			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
 			 : "v8", "x20", "x21", "memory");
 #endif
 	return NULL;
@@ -85,7 +85,7 @@ hold_vector(void *unused)
 static __attribute__((target("avx"))) void *
 hold_ymm(void *unused)
 {
-	uintptr_t word = ~herd_shared->words[2];
+	uintptr_t word = ~threaded_shared->words[2];
 
 	(void)unused;
 	__asm__ volatile("vmovq %0, %%xmm9\n\t"
@@ -98,7 +98,7 @@ hold_ymm(void *unused)
 			 "je 1b\n\t"
 			 "vzeroupper\n\t"
 			 : "+r"(word)
-			 : "r"(&herd_shared->quit), "r"(&herd_shared->created)
+			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
 			 : "xmm9", "memory");
 	return NULL;
 }
@@ -115,26 +115,26 @@ has_avx(void)
 }
 
 static void
-plant_words(struct herd_shared *shared)
+plant_words(struct threaded_shared *shared)
 {
 	uintptr_t i;
 
 	for (i = 0; i < 3; i++)
 		shared->words[i] = ~(PLANT + 0x10 * i);
-	herd_spawn(hold_general, NULL);
-	herd_spawn(hold_vector, NULL);
+	threaded_spawn(hold_general, NULL);
+	threaded_spawn(hold_vector, NULL);
 #if defined(__x86_64__)
 	if (has_avx())
-		herd_spawn(hold_ymm, NULL);
+		threaded_spawn(hold_ymm, NULL);
 #endif
 }
 
 START_TEST(case_registers)
 {
-	struct herd herd = herd_start(2, plant_words);
+	struct threaded_child threaded = threaded_start(2, plant_words);
 
-	herd_await(&herd.shared->created, has_avx() ? 3 : 2);
-	take(herd.pid);
+	threaded_await(&threaded.shared->created, has_avx() ? 3 : 2);
+	take(threaded.pid);
 	ck_assert_uint_eq(snap.num_threads, has_avx() ? 6 : 5);
 	ck_assert_uint_eq(in_registers(PLANT), 1);
 	ck_assert_uint_eq(in_registers(PLANT + 0x10), 1);
@@ -143,7 +143,7 @@ START_TEST(case_registers)
 		ck_assert_uint_eq(in_registers(PLANT + 0x20), 4);
 	else
 		printf("SKIPPED: ymm registers, the CPU has none\n");
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

@@ -204,7 +204,7 @@ finish_threads(void)
 	worker_finish(&sender);
 }
 
-/* Fewer where a tracer stops every system call: tests/rungs.sh. */
+/* Fewer where a tracer stops every system call: tests/stop_methods.sh. */
 static int
 passes(void)
 {

@@ -12,7 +12,7 @@ static const int thread_counts[] = { 1, 2, 10, 1024 };
 static void
 must_be_in_trace_stop(pid_t pid, pid_t tid)
 {
-	char state = herd_state(pid, tid);
+	char state = threaded_state(pid, tid);
 
 	ck_assert_msg(strchr("tZX", state) != NULL, /* also '\0', gone */
 	    "thread %d is in state %c", tid, state);
@@ -48,11 +48,11 @@ END_TEST
 
 START_TEST(list_some)
 {
-	struct herd herd = herd_start(thread_counts[_i], NULL);
+	struct threaded_child threaded = threaded_start(thread_counts[_i], NULL);
 
-	must_be_listed(herd.pid, thread_counts[_i] + 1);
-	herd_end(&herd);
-	ck_assert_int_eq(mu_threads_list(herd.pid, &(pid_t *) { NULL },
+	must_be_listed(threaded.pid, thread_counts[_i] + 1);
+	threaded_end(&threaded);
+	ck_assert_int_eq(mu_threads_list(threaded.pid, &(pid_t *) { NULL },
 			     &(size_t) { 0 }, &arena, &why),
 	    MU_ERR_TARGET_GONE);
 }
@@ -60,14 +60,14 @@ END_TEST
 
 START_TEST(capture_some)
 {
-	struct herd herd = herd_start(thread_counts[_i], NULL);
+	struct threaded_child threaded = threaded_start(thread_counts[_i], NULL);
 	size_t i, count = (size_t)thread_counts[_i] + 1;
 
-	must_stop(herd.pid);
+	must_stop(threaded.pid);
 	ck_assert_uint_eq(threads.count, count);
 	ck_assert_int_eq(
-	    herd_each(herd.pid, must_be_in_trace_stop), (int)count);
-	must_be_listed(herd.pid, (int)count);
+	    threaded_each(threaded.pid, must_be_in_trace_stop), (int)count);
+	must_be_listed(threaded.pid, (int)count);
 	ck_assert_int_eq(
 	    mu_snapshot_live(&snap, &threads, NULL, &arena, &why), MU_OK);
 	ck_assert_uint_eq(snap.num_threads, count);
@@ -79,7 +79,7 @@ START_TEST(capture_some)
 	}
 	mu_threads_release(&threads);
 	mu_threads_release(&threads);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -94,17 +94,17 @@ END_TEST
 /* The second and third time is like the first; nothing piles up. */
 START_TEST(capture_again)
 {
-	struct herd herd = herd_start(10, NULL);
+	struct threaded_child threaded = threaded_start(10, NULL);
 	int i;
 
 	for (i = 0; i < 20; i++) {
-		must_stop(herd.pid);
+		must_stop(threaded.pid);
 		ck_assert_uint_eq(threads.count, 11);
 		ck_assert_uint_eq(threads.rescans, 2);
 		mu_threads_release(&threads);
-		herd_is_unharmed(&herd);
+		threaded_is_unharmed(&threaded);
 	}
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -112,7 +112,7 @@ static void *
 short_life(void *arg)
 {
 	(void)arg;
-	herd_add(&herd_shared->created, 1);
+	threaded_add(&threaded_shared->created, 1);
 	usleep(500); /* to be seen if it is not stopped */
 	return NULL;
 }
@@ -121,62 +121,62 @@ static void *
 start_threads_for_ever(void *arg)
 {
 	(void)arg;
-	while (!herd_get(&herd_shared->quit))
-		herd_spawn(short_life, NULL);
+	while (!threaded_get(&threaded_shared->quit))
+		threaded_spawn(short_life, NULL);
 	return NULL;
 }
 
 static void
-churn(struct herd_shared *shared)
+churn(struct threaded_shared *shared)
 {
 	(void)shared;
-	herd_spawn(start_threads_for_ever, NULL);
-	herd_spawn(start_threads_for_ever, NULL);
+	threaded_spawn(start_threads_for_ever, NULL);
+	threaded_spawn(start_threads_for_ever, NULL);
 }
 
 START_TEST(thread_churn)
 {
-	struct herd herd = herd_start(3, churn);
+	struct threaded_child threaded = threaded_start(3, churn);
 	int round, created;
 
 	for (round = 0; round < 50; round++) {
 		memset(&snap, 0, sizeof(snap));
-		must_stop(herd.pid);
+		must_stop(threaded.pid);
 		/* 4 that answer and 2 that create. */
 		ck_assert_uint_ge(threads.count, 6);
-		herd_each(herd.pid, must_be_in_trace_stop);
-		created = herd_get(&herd.shared->created);
+		threaded_each(threaded.pid, must_be_in_trace_stop);
+		created = threaded_get(&threaded.shared->created);
 		ck_assert_int_eq(
 		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
 		    MU_OK);
 		ck_assert_uint_eq(snap.num_threads, threads.count);
-		ck_assert_int_eq(herd_get(&herd.shared->created), created);
+		ck_assert_int_eq(threaded_get(&threaded.shared->created), created);
 		mu_threads_release(&threads);
 		mu_arena_close(&arena);
-		herd_await(&herd.shared->created, created + 20);
+		threaded_await(&threaded.shared->created, created + 20);
 	}
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
 START_TEST(no_memory)
 {
-	struct herd herd = herd_start(100, NULL);
+	struct threaded_child threaded = threaded_start(100, NULL);
 	enum mu_status status = MU_ERR_NO_MEMORY;
 	size_t n;
 
 	for (n = 1; n < 1000 && status == MU_ERR_NO_MEMORY; n++) {
 		arena.fail_at = n;
-		status = stop_hooked(herd.pid, NULL);
+		status = stop_hooked(threaded.pid, NULL);
 		if (status == MU_OK)
 			status = mu_snapshot_live(
 			    &snap, &threads, NULL, &arena, &why);
 		mu_threads_release(&threads);
-		herd_each(herd.pid, herd_thread_is_free);
+		threaded_each(threaded.pid, threaded_thread_is_free);
 	}
 	ck_assert_msg(status == MU_OK, "%s", why.words);
 	ck_assert_uint_gt(n, 8);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

@@ -27,32 +27,32 @@ START_TEST(capture_kill)
 {
 	static const int at[] = { 1, 6, 11 };
 	int count = _i == 0 ? 0 : 10, status;
-	struct herd herd = herd_start(count, NULL);
-	struct kill_plan plan = { herd.pid, _i == 0 ? 1 : at[_i - 1] };
+	struct threaded_child threaded = threaded_start(count, NULL);
+	struct kill_plan plan = { threaded.pid, _i == 0 ? 1 : at[_i - 1] };
 	struct mu_threads_hooks hooks = { kill_it, &plan };
 
-	must_not_stop(herd.pid, MU_ERR_TARGET_GONE, &hooks);
+	must_not_stop(threaded.pid, MU_ERR_TARGET_GONE, &hooks);
 	ck_assert_int_eq(plan.countdown <= 0, 1);
 	/* The exit status is the parent's, and it is not kept waiting. */
-	ck_assert_int_eq(waitpid(herd.pid, &status, 0), herd.pid);
+	ck_assert_int_eq(waitpid(threaded.pid, &status, 0), threaded.pid);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 END_TEST
 
 START_TEST(kill_while_stopped)
 {
-	struct herd herd = herd_start(10, NULL);
+	struct threaded_child threaded = threaded_start(10, NULL);
 	int status;
 
-	must_stop(herd.pid);
-	kill(herd.pid, SIGKILL);
-	while (herd_state(herd.pid, threads.tracees[10].tid) == 't')
+	must_stop(threaded.pid);
+	kill(threaded.pid, SIGKILL);
+	while (threaded_state(threaded.pid, threads.tracees[10].tid) == 't')
 		sched_yield();
 	ck_assert_int_eq(mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
 	    MU_ERR_TARGET_GONE);
 	ck_assert_ptr_null(snap.threads);
 	mu_threads_release(&threads);
-	ck_assert_int_eq(waitpid(herd.pid, &status, 0), herd.pid);
+	ck_assert_int_eq(waitpid(threaded.pid, &status, 0), threaded.pid);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
 END_TEST
@@ -65,7 +65,7 @@ START_TEST(no_process)
 	if (pid == 0)
 		_exit(0);
 	/* A zombie, and then nothing. */
-	while (herd_state(pid, pid) != 'Z')
+	while (threaded_state(pid, pid) != 'Z')
 		sched_yield();
 	must_not_stop(pid, MU_ERR_TARGET_GONE, NULL);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
@@ -74,35 +74,35 @@ START_TEST(no_process)
 END_TEST
 
 static void
-leave_by_pthread_exit(struct herd_shared *shared)
+leave_by_pthread_exit(struct threaded_shared *shared)
 {
 	intptr_t i;
 
 	(void)shared;
 	for (i = 0; i <= 3; i++)
-		herd_spawn(herd_answer_and_exit, (void *)i);
+		threaded_spawn(threaded_answer_and_exit, (void *)i);
 	pthread_exit(NULL);
 }
 
 START_TEST(zombie_leader)
 {
-	struct herd herd;
+	struct threaded_child threaded;
 	size_t i;
 	int round;
 
 	/* The leader's place among the answers is a thread's. */
-	herd = herd_start(3, leave_by_pthread_exit);
-	while (herd_state(herd.pid, herd.pid) != 'Z')
+	threaded = threaded_start(3, leave_by_pthread_exit);
+	while (threaded_state(threaded.pid, threaded.pid) != 'Z')
 		sched_yield();
 	for (round = 0; round < 3; round++) {
-		must_stop(herd.pid);
+		must_stop(threaded.pid);
 		ck_assert_uint_eq(threads.count, 4);
 		for (i = 0; i < threads.count; i++)
-			ck_assert_int_ne(threads.tracees[i].tid, herd.pid);
+			ck_assert_int_ne(threads.tracees[i].tid, threaded.pid);
 		mu_threads_release(&threads);
-		herd_is_unharmed(&herd);
+		threaded_is_unharmed(&threaded);
 	}
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

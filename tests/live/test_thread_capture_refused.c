@@ -33,21 +33,21 @@ start_tracer(pid_t tid)
 
 START_TEST(already_traced)
 {
-	struct herd herd = herd_start(10, NULL);
+	struct threaded_child threaded = threaded_start(10, NULL);
 	pid_t *tids, tracer;
 	char words[64];
 	size_t n;
 
 	ck_assert_int_eq(
-	    mu_threads_list(herd.pid, &tids, &n, &arena, &why), MU_OK);
+	    mu_threads_list(threaded.pid, &tids, &n, &arena, &why), MU_OK);
 	/* The leader, or one thread in the middle: the others are let go. */
 	tracer = start_tracer(tids[_i == 0 ? 0 : 5]);
-	must_not_stop(herd.pid, MU_ERR_ALREADY_TRACED, NULL);
+	must_not_stop(threaded.pid, MU_ERR_ALREADY_TRACED, NULL);
 	snprintf(words, sizeof(words), "traced by %d (a debugger)", tracer);
 	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -57,43 +57,43 @@ vfork_until_quit(void *arg)
 {
 	(void)arg;
 	if (vfork() == 0) {
-		herd_set(&herd_shared->created, (int)getpid());
-		while (!herd_get(&herd_shared->sent[0]))
+		threaded_set(&threaded_shared->created, (int)getpid());
+		while (!threaded_get(&threaded_shared->sent[0]))
 			usleep(1000);
 		_exit(0);
 	}
-	herd_set(&herd_shared->sent[1], 1);
+	threaded_set(&threaded_shared->sent[1], 1);
 	return NULL;
 }
 
 static void
-have_a_vfork(struct herd_shared *shared)
+have_a_vfork(struct threaded_shared *shared)
 {
 	(void)shared;
-	herd_spawn(vfork_until_quit, NULL);
+	threaded_spawn(vfork_until_quit, NULL);
 }
 
 START_TEST(deadline)
 {
-	struct herd herd = herd_start(3, have_a_vfork);
+	struct threaded_child threaded = threaded_start(3, have_a_vfork);
 	pid_t tracer;
 	int status;
 
-	herd_await(&herd.shared->created, 1);
+	threaded_await(&threaded.shared->created, 1);
 	tracer = fork();
 	if (tracer == 0) {
-		status = mu_threads_stop(&threads, herd.pid, 0, &arena,
+		status = mu_threads_stop(&threads, threaded.pid, 0, &arena,
 		    mu_sys_now_ns() + MU_NS_PER_SEC / 10, &why);
 		_exit(status == MU_ERR_TIMEOUT && threads.count == 0 ? 0 : 1);
 	}
 	ck_assert_int_eq(waitpid(tracer, &status, 0), tracer);
 	ck_assert_int_eq(status, 0);
-	herd_is_unharmed(&herd);
-	herd_set(&herd.shared->sent[0], 1);
-	herd_await(&herd.shared->sent[1], 1);
-	must_stop(herd.pid);
+	threaded_is_unharmed(&threaded);
+	threaded_set(&threaded.shared->sent[0], 1);
+	threaded_await(&threaded.shared->sent[1], 1);
+	must_stop(threaded.pid);
 	mu_threads_release(&threads);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -163,7 +163,7 @@ START_TEST(let_go_in_any_order)
 	pid = fork();
 	if (pid == 0)
 		tick_behind_a_vfork();
-	while (!ticking->ticks || herd_state(pid, pid) != 'D')
+	while (!ticking->ticks || threaded_state(pid, pid) != 'D')
 		usleep(1000);
 	for (i = 0; i < 10; i++) {
 		ticking->longest_ns = 0;

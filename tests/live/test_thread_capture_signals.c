@@ -18,33 +18,33 @@ static void
 send_usr1_and_await_stop(void *ctx, pid_t tid)
 {
 	send_usr1(ctx, tid);
-	while (herd_state(*(pid_t *)ctx, tid) != 't')
+	while (threaded_state(*(pid_t *)ctx, tid) != 't')
 		sched_yield();
 }
 
 START_TEST(capture_signal)
 {
-	struct herd herd = herd_start(10, NULL);
-	struct mu_threads_hooks hooks = { send_usr1, &herd.pid };
+	struct threaded_child threaded = threaded_start(10, NULL);
+	struct mu_threads_hooks hooks = { send_usr1, &threaded.pid };
 
-	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
 	ck_assert_uint_eq(threads.count, 11);
-	ck_assert_int_eq(herd_get(&herd.shared->signals[SIGUSR1]), 0);
+	ck_assert_int_eq(threaded_get(&threaded.shared->signals[SIGUSR1]), 0);
 	mu_threads_release(&threads);
-	herd_await(&herd.shared->signals[SIGUSR1], 11);
-	herd_is_unharmed(&herd);
-	ck_assert_int_eq(herd.shared->signals[SIGUSR1], 11);
-	herd_end(&herd);
+	threaded_await(&threaded.shared->signals[SIGUSR1], 11);
+	threaded_is_unharmed(&threaded);
+	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
+	threaded_end(&threaded);
 }
 END_TEST
 
 START_TEST(reported_signal_is_passed_on)
 {
-	struct herd herd = herd_start(10, NULL);
-	struct mu_threads_hooks hooks = { send_usr1_and_await_stop, &herd.pid };
+	struct threaded_child threaded = threaded_start(10, NULL);
+	struct mu_threads_hooks hooks = { send_usr1_and_await_stop, &threaded.pid };
 	size_t i;
 
-	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
 	ck_assert_uint_eq(threads.count, 11);
 	for (i = 0; i < threads.count; i++) {
 		ck_assert_int_eq(
@@ -52,18 +52,18 @@ START_TEST(reported_signal_is_passed_on)
 		ck_assert_int_eq(threads.tracees[i].signal, SIGUSR1);
 	}
 	mu_threads_release(&threads);
-	herd_await(&herd.shared->signals[SIGUSR1], 11);
-	herd_is_unharmed(&herd);
-	ck_assert_int_eq(herd.shared->signals[SIGUSR1], 11);
-	herd_end(&herd);
+	threaded_await(&threaded.shared->signals[SIGUSR1], 11);
+	threaded_is_unharmed(&threaded);
+	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
+	threaded_end(&threaded);
 }
 END_TEST
 
 /* Queue real-time signals to the process and to its threads, until told. */
 static pid_t
-start_sender(struct herd *herd)
+start_sender(struct threaded_child *threaded)
 {
-	struct herd_shared *shared = herd->shared;
+	struct threaded_shared *shared = threaded->shared;
 	pid_t pid = fork(), *tids;
 	siginfo_t info;
 	size_t n, i;
@@ -71,18 +71,18 @@ start_sender(struct herd *herd)
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (mu_threads_list(herd->pid, &tids, &n, &arena, NULL) != MU_OK)
+	if (mu_threads_list(threaded->pid, &tids, &n, &arena, NULL) != MU_OK)
 		_exit(1);
-	for (i = 0; !herd_get(&shared->created); i++) {
+	for (i = 0; !threaded_get(&shared->created); i++) {
 		memset(&info, 0, sizeof(info));
 		info.si_code = SI_QUEUE;
-		if (syscall(SYS_rt_sigqueueinfo, herd->pid, SIGRTMIN, &info) ==
+		if (syscall(SYS_rt_sigqueueinfo, threaded->pid, SIGRTMIN, &info) ==
 		    0)
-			herd_add(&shared->sent[SIGRTMIN], 1);
-		if (syscall(SYS_rt_tgsigqueueinfo, herd->pid, tids[i % n],
+			threaded_add(&shared->sent[SIGRTMIN], 1);
+		if (syscall(SYS_rt_tgsigqueueinfo, threaded->pid, tids[i % n],
 			SIGRTMIN + 1, &info) == 0)
-			herd_add(&shared->sent[SIGRTMIN + 1], 1);
-		/* The queue is bounded (EAGAIN); the herd must get its turn. */
+			threaded_add(&shared->sent[SIGRTMIN + 1], 1);
+		/* The queue is bounded (EAGAIN); the child must get its turn. */
 		if (i % 16 == 15)
 			usleep(200);
 	}
@@ -93,42 +93,42 @@ start_sender(struct herd *herd)
 static void
 queue_and_await_stop(void *ctx, pid_t tid)
 {
-	struct herd *herd = ctx;
+	struct threaded_child *threaded = ctx;
 	siginfo_t info;
 
 	memset(&info, 0, sizeof(info));
 	info.si_code = SI_QUEUE;
-	while (syscall(SYS_rt_tgsigqueueinfo, herd->pid, tid, SIGRTMIN + 2,
+	while (syscall(SYS_rt_tgsigqueueinfo, threaded->pid, tid, SIGRTMIN + 2,
 		   &info) != 0)
 		usleep(1000);
-	herd_add(&herd->shared->sent[SIGRTMIN + 2], 1);
-	while (herd_state(herd->pid, tid) != 't')
+	threaded_add(&threaded->shared->sent[SIGRTMIN + 2], 1);
+	while (threaded_state(threaded->pid, tid) != 't')
 		sched_yield();
 }
 
 START_TEST(signal_storm)
 {
-	struct herd herd = herd_start(8, NULL);
-	struct mu_threads_hooks hooks = { queue_and_await_stop, &herd };
-	pid_t sender = start_sender(&herd);
+	struct threaded_child threaded = threaded_start(8, NULL);
+	struct mu_threads_hooks hooks = { queue_and_await_stop, &threaded };
+	pid_t sender = start_sender(&threaded);
 	int captures, status, k;
 	size_t i;
 
 	for (captures = 0; captures < 100; captures++) {
-		ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+		ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
 		for (i = 0; i < threads.count; i++)
 			ck_assert_int_ge(threads.tracees[i].signal, SIGRTMIN);
 		mu_threads_release(&threads);
 	}
-	herd_set(&herd.shared->created, 1);
+	threaded_set(&threaded.shared->created, 1);
 	waitpid(sender, &status, 0);
 	ck_assert_int_eq(status, 0);
 	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
-		herd_await(&herd.shared->signals[k], herd.shared->sent[k]);
-	herd_is_unharmed(&herd);
+		threaded_await(&threaded.shared->signals[k], threaded.shared->sent[k]);
+	threaded_is_unharmed(&threaded);
 	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
-		ck_assert_int_eq(herd.shared->signals[k], herd.shared->sent[k]);
-	herd_end(&herd);
+		ck_assert_int_eq(threaded.shared->signals[k], threaded.shared->sent[k]);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -142,14 +142,14 @@ ignore(int signo)
 START_TEST(own_sigchld)
 {
 	struct sigaction action, after;
-	struct herd herd = herd_start(3, NULL);
+	struct threaded_child threaded = threaded_start(3, NULL);
 	sigset_t mask;
 
 	memset(&action, 0, sizeof(action));
 	action.sa_handler = _i == 0 ? SIG_IGN : _i == 1 ? SIG_DFL : ignore;
 	action.sa_flags = _i == 2 ? SA_NOCLDSTOP | SA_RESTART : 0;
 	sigaction(SIGCHLD, &action, NULL);
-	must_stop(herd.pid);
+	must_stop(threaded.pid);
 	ck_assert_uint_eq(threads.count, 4);
 	mu_threads_release(&threads);
 	sigaction(SIGCHLD, NULL, &after);
@@ -159,7 +159,7 @@ START_TEST(own_sigchld)
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	ck_assert_int_eq(sigismember(&mask, SIGCHLD), 0);
 	signal(SIGCHLD, SIG_DFL);
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 

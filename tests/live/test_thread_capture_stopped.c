@@ -16,55 +16,55 @@ must_be_in_group_stop(pid_t pid, pid_t tid)
 {
 	int i;
 
-	for (i = 0; i < HERD_PATIENCE && herd_state(pid, tid) != 'T'; i++)
+	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, tid) != 'T'; i++)
 		usleep(1000);
-	ck_assert_int_eq(herd_state(pid, tid), 'T');
+	ck_assert_int_eq(threaded_state(pid, tid), 'T');
 }
 
 /* Stopped as before, not traced, and no thread answers. */
 static void
-must_sleep_on(struct herd *herd)
+must_sleep_on(struct threaded_child *threaded)
 {
 	char tracer[64];
 	int i;
 
 	ck_assert_int_eq(
-	    herd_each(herd->pid, must_be_in_group_stop), herd->threads + 1);
-	herd_status(herd->pid, herd->pid, "TracerPid:", tracer, sizeof(tracer));
+	    threaded_each(threaded->pid, must_be_in_group_stop), threaded->threads + 1);
+	threaded_status(threaded->pid, threaded->pid, "TracerPid:", tracer, sizeof(tracer));
 	ck_assert_int_eq(atoi(tracer), 0);
-	herd_call(herd);
+	threaded_call(threaded);
 	usleep(20000); /* long enough to start running by mistake */
-	for (i = 0; i <= herd->threads; i++)
+	for (i = 0; i <= threaded->threads; i++)
 		ck_assert_int_lt(
-		    herd_get(&herd->shared->answers[i]), herd->shared->call);
+		    threaded_get(&threaded->shared->answers[i]), threaded->shared->call);
 	ck_assert_int_eq(
-	    herd_each(herd->pid, must_be_in_group_stop), herd->threads + 1);
+	    threaded_each(threaded->pid, must_be_in_group_stop), threaded->threads + 1);
 }
 
 START_TEST(group_stop)
 {
 	static const int signals[] = { SIGSTOP, SIGTSTP };
-	struct herd herd = herd_start(10, NULL);
+	struct threaded_child threaded = threaded_start(10, NULL);
 	int status, round;
 	size_t i;
 
 	for (round = 0; round < 4; round++) {
-		kill(herd.pid, signals[round % 2]);
-		waitpid(herd.pid, &status, WUNTRACED);
+		kill(threaded.pid, signals[round % 2]);
+		waitpid(threaded.pid, &status, WUNTRACED);
 		ck_assert(WIFSTOPPED(status));
-		must_stop(herd.pid);
+		must_stop(threaded.pid);
 		ck_assert_uint_eq(threads.count, 11);
 		for (i = 0; i < threads.count; i++)
 			ck_assert_int_eq(
 			    threads.tracees[i].state, MU_TRACEE_GROUP_STOPPED);
 		mu_threads_release(&threads);
-		must_sleep_on(&herd);
-		kill(herd.pid, SIGCONT);
-		waitpid(herd.pid, &status, WCONTINUED);
+		must_sleep_on(&threaded);
+		kill(threaded.pid, SIGCONT);
+		waitpid(threaded.pid, &status, WCONTINUED);
 		ck_assert(WIFCONTINUED(status));
-		herd_is_unharmed(&herd);
+		threaded_is_unharmed(&threaded);
 	}
-	herd_end(&herd);
+	threaded_end(&threaded);
 }
 END_TEST
 
@@ -76,31 +76,31 @@ send_stop_to_leader(void *ctx, pid_t tid)
 	if (tid != pid)
 		return;
 	syscall(SYS_tgkill, pid, tid, SIGTSTP);
-	while (herd_state(pid, pid) != 't')
+	while (threaded_state(pid, pid) != 't')
 		sched_yield();
 }
 
 /* A stop signal that is caught on its way stops the program afterwards. */
 START_TEST(stop_signal_in_delivery)
 {
-	struct herd herd = herd_start(3, NULL);
-	struct mu_threads_hooks hooks = { send_stop_to_leader, &herd.pid };
+	struct threaded_child threaded = threaded_start(3, NULL);
+	struct mu_threads_hooks hooks = { send_stop_to_leader, &threaded.pid };
 	int status;
 	size_t i;
 
-	ck_assert_int_eq(stop_hooked(herd.pid, &hooks), MU_OK);
+	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
 	/* Tids may have wrapped around: the leader need not be the first. */
-	for (i = 0; threads.tracees[i].tid != herd.pid; i++)
+	for (i = 0; threads.tracees[i].tid != threaded.pid; i++)
 		ck_assert_uint_lt(i, threads.count);
 	ck_assert_int_eq(threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
 	ck_assert_int_eq(threads.tracees[i].signal, SIGTSTP);
 	mu_threads_release(&threads);
-	ck_assert_int_eq(waitpid(herd.pid, &status, WUNTRACED), herd.pid);
+	ck_assert_int_eq(waitpid(threaded.pid, &status, WUNTRACED), threaded.pid);
 	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);
-	must_sleep_on(&herd);
-	kill(herd.pid, SIGCONT);
-	waitpid(herd.pid, &status, WCONTINUED);
-	herd_end(&herd);
+	must_sleep_on(&threaded);
+	kill(threaded.pid, SIGCONT);
+	waitpid(threaded.pid, &status, WCONTINUED);
+	threaded_end(&threaded);
 }
 END_TEST
 

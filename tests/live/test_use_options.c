@@ -6,7 +6,7 @@
  */
 #include "tests/support/scenario.h"
 #include "tests/support/suite.h"
-#include "tests/support/use_places.h"
+#include "tests/support/use_references.h"
 
 #define LIMIT 4000
 

@@ -3,8 +3,8 @@
 # signal, at the end of the program, and, with no option set, at no cost: no
 # thread, no handler, no open file, no mapping but its own segments.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 library=$build/libmemunreachable.so
 victim=$build/tests/live/victim_plain
 

@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #include "tests/support/hide.h"
-#include "tests/support/place_filters.h"
+#include "tests/support/environment_filters.h"
 
 #ifndef MADV_GUARD_INSTALL
 #define MADV_GUARD_INSTALL 102 /* Linux 6.13 */

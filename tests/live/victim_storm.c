@@ -1,6 +1,6 @@
 /*
  * A program that asks while other threads of it do something again and again:
- * see tests/support/place.h for what it prints. Every pass is exact, or says
+ * see tests/support/environment.h for what it prints. Every pass is exact, or says
  * why it could not check; signals that were queued arrive, once each; what the
  * threads have set stays set.
  *
@@ -8,7 +8,7 @@
  */
 #include <sys/time.h>
 
-#include "tests/support/place_storms.h"
+#include "tests/support/environment_storms.h"
 
 #define STORMERS 8
 #define PASSES 12
@@ -106,14 +106,14 @@ end_storms(void)
 	    __atomic_load_n(&received, __ATOMIC_SEQ_CST) < sent)
 		usleep(1000);
 	if (received != sent)
-		place_say("%lu signals for %lu, ", received, sent);
+		environment_say("%lu signals for %lu, ", received, sent);
 	for (i = 0; i < num_stormers; i++) {
 		if (stormers[i].round != storm_sigaction)
 			continue;
 		sigaction(SIGURG, NULL, &action);
 		if (action.sa_handler != last_set.sa_handler)
-			place_say("the handler of SIGURG is lost, ");
-		/* As place_begin() saw it. */
+			environment_say("the handler of SIGURG is lost, ");
+		/* As environment_begin() saw it. */
 		catch_signal(SIGURG, on_other);
 	}
 }
@@ -121,22 +121,22 @@ end_storms(void)
 int
 main(int argc, char **argv)
 {
-	char words[sizeof(place_words)];
+	char words[sizeof(environment_words)];
 	unsigned passes, wrong = 0, refused = 0;
 	int i, status;
 
-	place_plant();
-	place_start_some();
+	environment_plant();
+	environment_start_some();
 	set_signals();
 	for (i = 1; i < argc; i++)
 		begin_storm(argv[i]);
 	catch_signal(SIGURG, on_other);
-	place_has_children = true;
-	place_parts = STATE_FILES | STATE_DISPOSITIONS | STATE_THREADS;
-	place_begin();
+	environment_has_children = true;
+	environment_parts = STATE_FILES | STATE_DISPOSITIONS | STATE_THREADS;
+	environment_begin();
 	start_storms();
 	for (passes = 0; passes < PASSES || !all_have_stormed(); passes++) {
-		if (place_pass(words, sizeof(words)))
+		if (environment_pass(words, sizeof(words)))
 			continue;
 		if (strstr(words, "complete") == words ||
 		    strstr(words, "partial") == words)
@@ -144,13 +144,13 @@ main(int argc, char **argv)
 		else
 			refused++;
 		if (wrong + refused <= MOST_TOLD)
-			place_say("%s, ", words);
+			environment_say("%s, ", words);
 	}
 	end_storms();
-	place_say("%u wrong, %u not checked, ", wrong, refused);
+	environment_say("%u wrong, %u not checked, ", wrong, refused);
 	fprintf(stderr, "%u passes\n", passes);
-	place_ask();
-	place_has_children = false;
-	status = place_end();
+	environment_ask();
+	environment_has_children = false;
+	status = environment_end();
 	return status;
 }

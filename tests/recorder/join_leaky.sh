@@ -2,8 +2,8 @@
 # A program that knows of no recorder loses two blocks: each way of asking tells
 # who allocated them, by file and line.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 source=tests/recorder/join_leaky.c
 program=$build/tests/recorder/join_leaky
 command=$build/memunreachable

@@ -2,8 +2,8 @@
 # A program that has a recorder's tables: a pass inside it, the command at it,
 # at a copy and while it is stopped, and at its core tell the same stacks.
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 source=tests/recorder/join_table.c
 program=$build/tests/recorder/join_table
 command=$build/memunreachable

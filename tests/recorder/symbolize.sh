@@ -4,8 +4,8 @@
 # memunreachable --symbolize, for logs.
 # shellcheck disable=SC2016 # other shells expand these
 set -u
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 recorder=$build/libmemunreachable-malloc-debug.so
 library=$build/libmemunreachable.so

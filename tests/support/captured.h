@@ -7,7 +7,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
-#include "tests/support/herd.h"
+#include "tests/support/threaded_child.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC)
 #define PLANT ((uintptr_t)0x7abc12345000) /* + 0x10 a place */

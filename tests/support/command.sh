@@ -1,7 +1,7 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # others use what is set here
 # For plays with the command: how it is run, and what it may say.
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=$build/memunreachable
 out=$work/out
 err=$work/err

@@ -48,14 +48,14 @@ copied_work(void *index)
 	uint64_t *words = copied_words[(intptr_t)index], step = 0, sum;
 	size_t i;
 
-	herd_add(&copied_shared->started, 1);
-	while (!herd_get(&copied_shared->quit)) {
+	threaded_add(&copied_shared->started, 1);
+	while (!threaded_get(&copied_shared->quit)) {
 		sum = 0;
 		for (i = 0; i < WORDS; i++)
 			sum += words[i]++;
 		if (sum != step++ * WORDS)
-			herd_set(&copied_shared->wrong, 1);
-		herd_add(&copied_shared->steps, 1);
+			threaded_set(&copied_shared->wrong, 1);
+		threaded_add(&copied_shared->steps, 1);
 	}
 	return NULL;
 }
@@ -64,7 +64,7 @@ static inline void
 copied_sigchld(int signo)
 {
 	(void)signo;
-	herd_add(&copied_shared->sigchlds, 1);
+	threaded_add(&copied_shared->sigchlds, 1);
 }
 
 static inline void
@@ -79,14 +79,14 @@ copied_child(void (*prepare)(struct copied_shared *))
 	if (prepare != NULL)
 		prepare(copied_shared);
 	for (i = 0; i < WORKERS; i++)
-		herd_spawn(copied_work, (void *)i);
-	while (!herd_get(&copied_shared->quit)) {
+		threaded_spawn(copied_work, (void *)i);
+	while (!threaded_get(&copied_shared->quit)) {
 		if (waitpid(-1, NULL, WNOHANG) != -1 || errno != ECHILD)
-			herd_add(&copied_shared->children, 1);
+			threaded_add(&copied_shared->children, 1);
 		if (nanosleep(&nap, NULL) != 0)
-			herd_set(&copied_shared->wrong, 2);
+			threaded_set(&copied_shared->wrong, 2);
 	}
-	_exit(herd_get(&copied_shared->wrong));
+	_exit(threaded_get(&copied_shared->wrong));
 }
 
 /* With FLAGS of clone(), such as a namespace; pid -1: not permitted. */
@@ -103,7 +103,7 @@ copied_start_with(long flags, void (*prepare)(struct copied_shared *))
 	if (victim.pid == 0)
 		copied_child(prepare);
 	if (victim.pid > 0)
-		herd_await(&victim.shared->started, WORKERS);
+		threaded_await(&victim.shared->started, WORKERS);
 	return victim;
 }
 
@@ -117,8 +117,8 @@ copied_start(void (*prepare)(struct copied_shared *))
 static inline void
 copied_goes_on(struct copied *victim)
 {
-	herd_await(
-	    &victim->shared->steps, herd_get(&victim->shared->steps) + 3);
+	threaded_await(
+	    &victim->shared->steps, threaded_get(&victim->shared->steps) + 3);
 }
 
 /* Children that PID has, of any kind, in any state. */
@@ -135,7 +135,7 @@ children_of(pid_t pid)
 
 		if (child <= 0)
 			continue;
-		herd_status(child, child, "PPid:", parent, sizeof(parent));
+		threaded_status(child, child, "PPid:", parent, sizeof(parent));
 		count += atoi(parent) == pid;
 	}
 	closedir(dir);
@@ -149,9 +149,9 @@ copied_end(struct copied *victim)
 	int status;
 
 	ck_assert_int_eq(children_of(victim->pid), 0);
-	herd_each(victim->pid, herd_thread_is_free);
+	threaded_each(victim->pid, threaded_thread_is_free);
 	copied_goes_on(victim);
-	herd_set(&victim->shared->quit, 1);
+	threaded_set(&victim->shared->quit, 1);
 	ck_assert_int_eq(waitpid(victim->pid, &status, 0), victim->pid);
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(victim->shared->sigchlds, 0);

@@ -13,20 +13,20 @@
 #include <stdlib.h>
 
 #include "mu/sys.h"
-#include "tests/support/doomed_pass.h"
+#include "tests/support/failing_pass.h"
 
 #define WALK_FAR 100000 /* no pass makes that many calls */
 
 /* How threads are stopped in the passes of a walk. */
-enum walk_rung {
-	RUNG_PTRACE,
-	RUNG_SIGNAL,
-	RUNG_REFUSED, /* ptrace is tried and refused: by signal */
-	NUM_RUNGS,
+enum walk_method {
+	METHOD_PTRACE,
+	METHOD_SIGNAL,
+	METHOD_REFUSED, /* ptrace is tried and refused: by signal */
+	NUM_METHODS,
 };
 
 struct walk {
-	enum walk_rung rung;
+	enum walk_method method;
 	enum fault_role role;
 	struct belongings own;
 	struct fault_record *record;
@@ -42,7 +42,7 @@ struct walk {
 static const char *const role_names[NUM_ROLES] = { "original", "collector",
 	"sweeper" };
 
-static const char *const rung_names[NUM_RUNGS] = { "by ptrace", "by signal",
+static const char *const method_names[NUM_METHODS] = { "by ptrace", "by signal",
 	"by signal, ptrace refused" };
 
 static const struct {
@@ -174,18 +174,18 @@ walk_print_fault(void)
 		    walk_fault->act, walk_fault->error);
 }
 
-/* One pass that FAULT spoils; DOOMED tells how it went. */
+/* One pass that FAULT spoils; FAILING tells how it went. */
 static inline void
 walk_pass(
-    struct walk *walk, const struct fault *fault, struct doomed_pass *doomed)
+    struct walk *walk, const struct fault *fault, struct failing_pass *failing)
 {
-	*doomed = (struct doomed_pass) {
+	*failing = (struct failing_pass) {
 		.fault = fault,
 		.record = walk->record,
-		.no_ptrace = walk->rung == RUNG_REFUSED,
+		.no_ptrace = walk->method == METHOD_REFUSED,
 	};
 	walk_fault = fault;
-	walk->possible = doomed_pass_run(doomed);
+	walk->possible = failing_pass_run(failing);
 }
 
 static inline void
@@ -195,7 +195,7 @@ walk_print(const struct walk *walk)
 	unsigned kinds = 0, calls = 0;
 	int nr;
 
-	printf("%s, %s:", rung_names[walk->rung], role_names[role]);
+	printf("%s, %s:", method_names[walk->method], role_names[role]);
 	for (nr = 0; nr < MAX_CALL; nr++) {
 		if (walk->counts[role][nr] == 0)
 			continue;
@@ -208,7 +208,7 @@ walk_print(const struct walk *walk)
 
 /* False, and said so, where it cannot be done. */
 static inline bool
-walk_begin(struct walk *walk, enum walk_rung rung, enum fault_role role)
+walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 {
 	const struct fault none = {
 		.role = role,
@@ -216,14 +216,14 @@ walk_begin(struct walk *walk, enum walk_rung rung, enum fault_role role)
 		.act = FAULT_NONE,
 		.nth = WALK_FAR,
 	};
-	struct doomed_pass probe;
+	struct failing_pass probe;
 
 	memset(walk, 0, sizeof(*walk));
-	walk->rung = rung;
+	walk->method = method;
 	walk->role = role;
 	atexit(walk_print_fault);
-	mu_library.options.stop = rung == RUNG_PTRACE ? MU_STOP_PTRACE
-	    : rung == RUNG_SIGNAL                     ? MU_STOP_SIGNAL
+	mu_library.options.stop = method == METHOD_PTRACE ? MU_STOP_PTRACE
+	    : method == METHOD_SIGNAL                     ? MU_STOP_SIGNAL
 						      : MU_STOP_AUTO;
 	walk->record = fault_record_map();
 	belongings_begin(&walk->own);
@@ -236,7 +236,7 @@ walk_begin(struct walk *walk, enum walk_rung rung, enum fault_role role)
 	}
 	ck_assert_msg(probe.judged, "%s", probe.info.reason);
 	ck_assert_int_eq(probe.info.stop,
-	    rung == RUNG_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
+	    method == METHOD_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
 				: MEMUNREACHABLE_STOP_SIGNAL);
 	memcpy(walk->counts, walk->record->counts, sizeof(walk->counts));
 	walk_print(walk);
@@ -261,16 +261,16 @@ walk_end(struct walk *walk)
 }
 
 static inline void
-walk_count(struct walk *walk, const struct doomed_pass *doomed)
+walk_count(struct walk *walk, const struct failing_pass *failing)
 {
 	walk->spoilt++;
-	if (!doomed->judged)
+	if (!failing->judged)
 		walk->failed++;
-	else if (doomed->info.status == MEMUNREACHABLE_COMPLETE)
+	else if (failing->info.status == MEMUNREACHABLE_COMPLETE)
 		walk->complete++;
 	else
 		walk->partial++;
-	walk->statuses[doomed->info.status & 31]++;
+	walk->statuses[failing->info.status & 31]++;
 }
 
 #endif

@@ -1,13 +1,13 @@
 /*
  * A system call put into a process that is stopped, and a single thread to do
- * it to: what it is doing is given by a set-up and a call of sitting.h.
+ * it to: what it is doing is given by a set-up and a call of blocking_setups.h.
  */
 #ifndef TESTS_SUPPORT_INJECTED_H
 #define TESTS_SUPPORT_INJECTED_H
 
 #include "ptrace/live/remote_call.h"
 #include "tests/support/captured.h"
-#include "tests/support/sitting_calls.h"
+#include "tests/support/blocking_calls.h"
 
 static struct mu_remote_thread remote;
 static struct mu_remote_call call;
@@ -77,7 +77,7 @@ be_killed(pid_t pid)
 
 	if (tracer == 0)
 		call_for_ever(pid);
-	for (tries = 0; tries < 5000 && herd_state(pid, pid) != 't'; tries++)
+	for (tries = 0; tries < 5000 && threaded_state(pid, pid) != 't'; tries++)
 		usleep(50);
 	usleep((unsigned)rand() % 1500);
 	kill(tracer, SIGKILL);
@@ -103,7 +103,7 @@ static struct sat *sat;
 static inline void
 sat_handler(int signo)
 {
-	herd_add(&sat->handled[signo], 1);
+	threaded_add(&sat->handled[signo], 1);
 }
 
 static inline void
@@ -120,12 +120,12 @@ sitter_child(const struct sitter *sitter)
 	if (sitter->get != NULL && !sitter->get())
 		_exit(77);
 	begin = mu_sys_now_ns();
-	herd_set(&sat->begun, 1);
+	threaded_set(&sat->begun, 1);
 	sat->result = sitter->sit();
 	sat->error = errno;
 	sat->ns = mu_sys_now_ns() - begin;
 	sigprocmask(SIG_SETMASK, NULL, (sigset_t *)&sat->mask);
-	herd_set(&sat->ended, 1);
+	threaded_set(&sat->ended, 1);
 	for (;;)
 		pause();
 }
@@ -137,8 +137,8 @@ sits(pid_t pid, char *text, size_t size)
 	char path[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	return herd_state(pid, pid) == 'S' &&
-	    unseen_read(path, text, size) > 0 && text[0] != 'r';
+	return threaded_state(pid, pid) == 'S' &&
+	    transparency_read(path, text, size) > 0 && text[0] != 'r';
 }
 
 static inline void
@@ -146,9 +146,9 @@ must_sit(pid_t pid, char *text, size_t size)
 {
 	int i;
 
-	for (i = 0; i < HERD_PATIENCE && !sits(pid, text, size); i++)
+	for (i = 0; i < THREADED_PATIENCE && !sits(pid, text, size); i++)
 		usleep(1000);
-	ck_assert_int_lt(i, HERD_PATIENCE);
+	ck_assert_int_lt(i, THREADED_PATIENCE);
 }
 
 /* 0: the kernel does not support it. */
@@ -166,7 +166,7 @@ sitter_start(const struct sitter *sitter)
 	pid = fork();
 	if (pid == 0)
 		sitter_child(sitter);
-	while (!herd_get(&sat->begun)) {
+	while (!threaded_get(&sat->begun)) {
 		if (waitpid(pid, &status, WNOHANG) == pid) {
 			ck_assert_int_eq(WEXITSTATUS(status), 77);
 			return 0;

@@ -1,8 +1,8 @@
 # shellcheck shell=sh disable=SC2034,SC2154 # others use what is set here
 # For plays in which root looks at processes of other users: they are skipped
 # where that cannot be.
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 command=${MEMUNREACHABLE:-$build/memunreachable}
 as_nobody="setpriv --reuid=65534 --regid=65534 --clear-groups"
 said=$work/said

@@ -9,8 +9,8 @@
 # RECORDED_FULL=1: many more looks. RECORDED_ROWS=FILE: append a line
 # "release|program|threads|looks|walked|recorded|missing|extra|resized" for
 # each, which tests/support/recorded_rows.sh makes a table of.
-# shellcheck source=tests/support/plays.sh
-. "$(dirname "$0")/../support/plays.sh"
+# shellcheck source=tests/support/script_setup.sh
+. "$(dirname "$0")/../support/script_setup.sh"
 shim=$build/tests/support/recorder_shim.so
 release=$(getconf GNU_LIBC_VERSION)
 release=${release#glibc }

@@ -5,7 +5,7 @@
 #include <pthread.h>
 
 #include "tests/support/recorded_churn.h"
-#include "tests/support/recorded_play.h"
+#include "tests/support/recorded_scenarios.h"
 
 #define THREADS_MAX 64
 #define STACK_LARGE ((size_t)256 << 10)

@@ -1,7 +1,7 @@
 /*
  * LD_PRELOADed: passes every allocation on to glibc, records what lives
  * independently of how glibc keeps its heap, and looks at the heap at moments
- * of the program's run (tests/support/recorder_moments.h).
+ * of the program's run (tests/support/recorder_schedule.h).
  *
  * glibc has exported the __libc_ names since 2.0, so nothing has to be looked
  * up, and nothing can be asked for too early. What they do not have is done
@@ -12,7 +12,7 @@
 #include <malloc.h>
 #include <pthread.h>
 
-#include "tests/support/recorder_moments.h"
+#include "tests/support/recorder_schedule.h"
 
 #define EXPORTED __attribute__((visibility("default")))
 

@@ -19,7 +19,7 @@
 #include "lib/malloc_debug/state/state.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 static int passed;
@@ -126,16 +126,16 @@ disable_and_end(void *arg)
 
 START_TEST(thread_that_ended_disabled)
 {
-	struct said said;
+	struct captured_stderr captured;
 	pthread_t thread;
 	time_t before = time(NULL);
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	pthread_create(&thread, NULL, disable_and_end, NULL);
 	pthread_join(thread, NULL);
 	gate_wait();
 	ck_assert_ptr_nonnull(
-	    strstr(said_end(&said), " has ended: the thread is gone\n"));
+	    strstr(captured_stderr_end(&captured), " has ended: the thread is gone\n"));
 	ck_assert_int_eq(gate_closed, 0);
 	ck_assert_int_le(time(NULL) - before, 2);
 }
@@ -144,17 +144,17 @@ END_TEST
 /* The one waits for the other, which waits for memory. */
 START_TEST(deadlock_ends_in_ten_seconds)
 {
-	struct said said;
+	struct captured_stderr captured;
 	pthread_t thread;
 	time_t before = time(NULL);
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	malloc_disable();
 	pthread_create(&thread, NULL, allocate, NULL);
 	pthread_join(thread, NULL);
 	malloc_enable();
 	ck_assert_ptr_nonnull(strstr(
-	    said_end(&said), " has ended: others have waited for 10 s\n"));
+	    captured_stderr_end(&captured), " has ended: others have waited for 10 s\n"));
 	ck_assert_int_le(time(NULL) - before, 14);
 	ck_assert_int_eq(gate_closed, 0);
 }

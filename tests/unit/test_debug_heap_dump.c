@@ -11,7 +11,7 @@
 
 #include "lib/malloc_debug/dumps/heap_dump.h"
 #include "tests/support/recorded_blocks.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_heap_dump.XXXXXX";
@@ -56,14 +56,14 @@ read_file(const char *file)
 static const char *
 dumped(void)
 {
-	struct said said;
+	struct captured_stderr captured;
 	char line[512];
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	heap_dump_on_signal();
 	snprintf(
 	    line, sizeof(line), "malloc_debug: Dumping to file: %s\n", name);
-	ck_assert_str_eq(said_end(&said), line);
+	ck_assert_str_eq(captured_stderr_end(&captured), line);
 	ck_assert_ptr_nonnull(read_file(name));
 	return text;
 }
@@ -162,22 +162,22 @@ END_TEST
 
 START_TEST(unable)
 {
-	struct said said;
+	struct captured_stderr captured;
 	char line[512];
 
 	recorder_options.dump_prefix = "/not/there/heap";
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	heap_dump_on_signal();
 	snprintf(line, sizeof(line),
 	    "malloc_debug: Unable to create file: /not/there/heap.%d.txt\n",
 	    (int)getpid());
-	ck_assert_str_eq(said_end(&said), line);
+	ck_assert_str_eq(captured_stderr_end(&captured), line);
 }
 END_TEST
 
 START_TEST(at_exit)
 {
-	struct said said;
+	struct captured_stderr captured;
 	char file[256];
 
 	snprintf(file, sizeof(file), "%s.%d.exit.txt", prefix, (int)getpid());
@@ -189,9 +189,9 @@ START_TEST(at_exit)
 	heap_dump_at_exit();
 	ck_assert_ptr_null(read_file(file));
 	recorder_options.backtrace = true;
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	heap_dump_at_exit();
-	said_end(&said);
+	captured_stderr_end(&captured);
 	skip(skip_head(read_file(file), 8, 1),
 	    "z 1  sz        8  num    1  bt 1000\n");
 	/* Nothing is left beside it. */

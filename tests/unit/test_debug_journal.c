@@ -13,7 +13,7 @@
 
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/state/state.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_journal.XXXXXX";
@@ -62,11 +62,11 @@ read_file(const char *file)
 static const char *
 written(void)
 {
-	struct said said;
+	struct captured_stderr captured;
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	journal_dump();
-	ck_assert_str_eq(said_end(&said), "");
+	ck_assert_str_eq(captured_stderr_end(&captured), "");
 	return read_file(name);
 }
 
@@ -177,17 +177,17 @@ END_TEST
 START_TEST(maximum)
 {
 	uint64_t start, finish;
-	struct said said;
+	struct captured_stderr captured;
 	const char *at;
 
 	ck_assert(journal_start(3));
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	add(JOURNAL_MALLOC, 0x10, 1, 0);
 	add(JOURNAL_MALLOC, 0x20, 2, 0);
 	add(JOURNAL_MALLOC, 0x30, 3, 0);
 	add(JOURNAL_MALLOC, 0x40, 4, 0);
 	add(JOURNAL_MALLOC, 0x50, 5, 0);
-	ck_assert_str_eq(said_end(&said),
+	ck_assert_str_eq(captured_stderr_end(&captured),
 	    "malloc_debug: Maximum number of records added, all new "
 	    "operations will be dropped.\n");
 	at = is_line(written(), gettid(), "malloc 0x10 1", &start, &finish);
@@ -222,14 +222,14 @@ END_TEST
 
 START_TEST(none_to_write)
 {
-	struct said said;
+	struct captured_stderr captured;
 
 	ck_assert(journal_start(10));
 	add(JOURNAL_MALLOC, 0, 1, 0);
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	journal_dump();
 	ck_assert_str_eq(
-	    said_end(&said), "malloc_debug: No alloc entries to write.\n");
+	    captured_stderr_end(&captured), "malloc_debug: No alloc entries to write.\n");
 	ck_assert_ptr_null(read_file(name));
 }
 END_TEST
@@ -237,14 +237,14 @@ END_TEST
 START_TEST(bad_file_keeps_the_records)
 {
 	uint64_t start, finish;
-	struct said said;
+	struct captured_stderr captured;
 
 	ck_assert(journal_start(10));
 	add(JOURNAL_FREE, 0x10, 0, 0);
 	recorder_options.record_allocs_file = "/not/there/records";
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	journal_dump();
-	ck_assert_str_eq(said_end(&said),
+	ck_assert_str_eq(captured_stderr_end(&captured),
 	    "malloc_debug: Cannot create record alloc file "
 	    "/not/there/records: No such file or directory\n");
 	recorder_options.record_allocs_file = name;
@@ -373,11 +373,11 @@ START_TEST(case_threads)
 {
 	size_t i, lines = 0;
 	pthread_t threads[THREADS];
-	struct said said;
+	struct captured_stderr captured;
 	const char *at;
 
 	ck_assert(journal_start(THREADS * EACH + 100));
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, busy_thread, (void *)i);
 	for (i = 0; i < THREADS + 5; i++) {
@@ -388,7 +388,7 @@ START_TEST(case_threads)
 		for (at = read_file(name); at != NULL && *at != '\0'; at++)
 			lines += strncmp(at, "malloc", 6) == 0;
 	}
-	said_end(&said);
+	captured_stderr_end(&captured);
 	/* A megabyte is read of each. */
 	ck_assert_uint_le(lines, THREADS * EACH);
 	ck_assert_uint_gt(lines, EACH / 2);

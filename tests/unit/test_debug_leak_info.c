@@ -8,7 +8,7 @@
 
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 struct answer {
@@ -65,10 +65,10 @@ START_TEST(case_invalid)
 {
 	size_t a = 7, b = 7, c = 7, d = 7;
 	uint8_t *info = (uint8_t *)7;
-	struct said said;
+	struct captured_stderr captured;
 
 	made(100, 0x1000, 2, 0);
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	get_malloc_leak_info(NULL, &a, &b, &c, &d);
 	get_malloc_leak_info(&info, NULL, &b, &c, &d);
 	get_malloc_leak_info(&info, &a, NULL, &c, &d);
@@ -76,7 +76,7 @@ START_TEST(case_invalid)
 	get_malloc_leak_info(&info, &a, &b, &c, NULL);
 #define LINE \
 	"malloc_debug: get_malloc_leak_info: At least one invalid parameter.\n"
-	ck_assert_str_eq(said_end(&said), LINE LINE LINE LINE LINE);
+	ck_assert_str_eq(captured_stderr_end(&captured), LINE LINE LINE LINE LINE);
 	ck_assert_ptr_eq(info, (uint8_t *)7);
 	ck_assert_uint_eq(a + b + c + d, 28);
 }
@@ -84,13 +84,13 @@ END_TEST
 
 START_TEST(not_enabled)
 {
-	struct said said;
+	struct captured_stderr captured;
 
 	made(100, 0x1000, 2, 0);
 	recorder_options.backtrace = false;
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	is_nothing(ask());
-	ck_assert_str_eq(said_end(&said),
+	ck_assert_str_eq(captured_stderr_end(&captured),
 	    "malloc_debug: get_malloc_leak_info: Allocations not being "
 	    "tracked, to enable set the option 'backtrace'.\n");
 }
@@ -98,15 +98,15 @@ END_TEST
 
 START_TEST(empty)
 {
-	struct said said;
+	struct captured_stderr captured;
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	is_nothing(ask());
 	/* Captured was off, which is no record either. */
 	made_of_stack(100, MU_STACK_OFF);
 	made_of_stack(100, MU_STACK_OFF_CHILD);
 	is_nothing(ask());
-	ck_assert_str_eq(said_end(&said), "");
+	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
 END_TEST
 

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "lib/malloc_debug/state/options.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 #define USAGE                                                         \
@@ -21,12 +21,12 @@ static struct debug_options
 parsed(const char *text)
 {
 	struct debug_options options = { 0 };
-	struct said said;
+	struct captured_stderr captured;
 	bool good;
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	good = debug_options_parse(&options, text);
-	ck_assert_str_eq(said_end(&said), "");
+	ck_assert_str_eq(captured_stderr_end(&captured), "");
 	ck_assert_msg(good, "\"%s\" is refused", text);
 	return options;
 }
@@ -37,14 +37,14 @@ refused(const char *text, const char *words)
 {
 	struct debug_options options = { 0 };
 	char expected[1024];
-	struct said said;
+	struct captured_stderr captured;
 	bool good;
 
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	good = debug_options_parse(&options, text);
 	snprintf(expected, sizeof(expected), "malloc_debug: %s: %s\n" USAGE,
 	    program_invocation_short_name, words);
-	ck_assert_str_eq(said_end(&said), expected);
+	ck_assert_str_eq(captured_stderr_end(&captured), expected);
 	ck_assert_msg(!good, "\"%s\" is taken", text);
 }
 
@@ -466,12 +466,12 @@ END_TEST
 START_TEST(bad_options_are_none)
 {
 	struct debug_options options;
-	struct said said;
+	struct captured_stderr captured;
 
 	setenv("LIBC_DEBUG_MALLOC_OPTIONS", "bt nonsense", 1);
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	ck_assert(!debug_options_environment(&options));
-	said_end(&said);
+	captured_stderr_end(&captured);
 	ck_assert(!options.backtrace && !options.tracking);
 }
 END_TEST

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/malloc_debug/dumps/output_file.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_output_file.XXXXXX";
@@ -96,14 +96,14 @@ END_TEST
 START_TEST(what_is_in_the_way_stays)
 {
 	char first[140], second[140], words[400];
-	struct said said;
+	struct captured_stderr captured;
 	struct stat status;
 
 	snprintf(first, sizeof(first), "%s.1", name);
 	snprintf(second, sizeof(second), "%s.2", name);
 	ck_assert_int_eq(symlink("nowhere", name), 0);
 	ck_assert_int_eq(symlink("nowhere", first), 0);
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	ck_assert_int_eq(output_file_make(&out, name), 0);
 	output_file_print(&out, "new");
 	ck_assert_int_eq(output_file_end(&out, name), 0);
@@ -111,7 +111,7 @@ START_TEST(what_is_in_the_way_stays)
 	    "malloc_debug: %s: it is a symbolic link, and none is followed;"
 	    " name the file itself; written to %s instead\n",
 	    name, second);
-	ck_assert_str_eq(said_end(&said), words);
+	ck_assert_str_eq(captured_stderr_end(&captured), words);
 	ck_assert_int_eq(stat(second, &status), 0);
 	ck_assert_uint_eq(status.st_size, 3);
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);

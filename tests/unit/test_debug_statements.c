@@ -13,7 +13,7 @@
 #include "lib/malloc_debug/state/real.h"
 #include "memunreachable/malloc_debug.h"
 #include "tests/support/recorded_blocks.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 /* A program's call, which the entries would hand on so. */
@@ -142,15 +142,15 @@ END_TEST
 
 START_TEST(free_null)
 {
-	struct said said;
+	struct captured_stderr captured;
 
 	awake();
 	recorder_options.verify_pointers = true;
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	errno = 71;
 	release(NULL);
 	ck_assert_int_eq(errno, 71);
-	ck_assert_str_eq(said_end(&said), "");
+	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
 END_TEST
 

@@ -15,7 +15,7 @@
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
 #include "tests/support/recorded_blocks.h"
-#include "tests/support/said.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_watch.XXXXXX";
@@ -261,17 +261,17 @@ END_TEST
 
 START_TEST(signals_that_are_none)
 {
-	struct said said;
+	struct captured_stderr captured;
 	int i;
 
 	ck_assert(!watch_signal(0, slow_job));
 	ck_assert(!watch_signal(-1, slow_job));
 	ck_assert(!watch_signal(SIGRTMAX + 1, slow_job));
 	ck_assert(watch_signal(SIGKILL, slow_job));
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	watch_start();
 	ck_assert_str_eq(
-	    said_end(&said), "malloc_debug: signal 9 cannot be had\n");
+	    captured_stderr_end(&captured), "malloc_debug: signal 9 cannot be had\n");
 	for (i = 1; i < 16; i++)
 		ck_assert(watch_signal(SIGRTMIN + i, slow_job));
 	ck_assert(!watch_signal(SIGUSR2, slow_job));
@@ -434,7 +434,7 @@ END_TEST
 
 START_TEST(hints)
 {
-	struct said said;
+	struct captured_stderr captured;
 	char text[1024];
 	int pid = getpid();
 
@@ -446,7 +446,7 @@ START_TEST(hints)
 		.stats_on_signal = true,
 		.record_allocs = 10,
 	};
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	watch_start();
 #define HINT "malloc_debug: %s: Run: 'kill -%d %d' to "
 #define ARGS(n) program_invocation_short_name, SIGRTMAX - n, pid
@@ -456,42 +456,42 @@ START_TEST(hints)
 		 "check for unreachable memory.\n" HINT
 		 "log allocator stats.\n",
 	    ARGS(19), ARGS(17), ARGS(18), ARGS(16), ARGS(15));
-	ck_assert_str_eq(said_end(&said), text);
+	ck_assert_str_eq(captured_stderr_end(&captured), text);
 }
 END_TEST
 
 START_TEST(no_hints_unless_verbose)
 {
-	struct said said;
+	struct captured_stderr captured;
 
 	recorder_options.backtrace = true;
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	watch_start();
-	ck_assert_str_eq(said_end(&said), "");
+	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
 END_TEST
 
 START_TEST(allocator_stats)
 {
-	struct said said;
+	struct captured_stderr captured;
 	int i;
 
 	recorder_options.stats_on_signal = true;
 	watch_start();
-	said_begin(&said);
+	captured_stderr_begin(&captured);
 	raise(SIGRTMAX - 15);
 	for (i = 0; i < 1000; i++) {
-		ssize_t n = pread(said.file, said.text, 4096, 0);
+		ssize_t n = pread(captured.file, captured.text, 4096, 0);
 
-		said.text[n < 0 ? 0 : n] = '\0';
-		if (strstr(said.text, "max mmap bytes") != NULL)
+		captured.text[n < 0 ? 0 : n] = '\0';
+		if (strstr(captured.text, "max mmap bytes") != NULL)
 			break;
 		usleep(5000);
 	}
-	said_end(&said);
+	captured_stderr_end(&captured);
 	ck_assert_ptr_nonnull(strstr(
-	    said.text, "malloc_debug: Logging allocator stats...\nArena 0:\n"));
-	ck_assert_ptr_nonnull(strstr(said.text, "in use bytes"));
+	    captured.text, "malloc_debug: Logging allocator stats...\nArena 0:\n"));
+	ck_assert_ptr_nonnull(strstr(captured.text, "in use bytes"));
 }
 END_TEST
 

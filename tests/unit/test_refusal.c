@@ -28,7 +28,7 @@ must_say(const struct mu_refusal_facts *facts, enum mu_status status,
 	ck_assert_int_eq(mu_refusal_judge(facts, &why), status);
 	ck_assert_msg(strstr(why.words, words) != NULL, "\"%s\" has no \"%s\"",
 	    why.words, words);
-	/* Behind it comes what the other rung of the ladder has to say. */
+	/* Behind it comes what the other stop method has to say. */
 	ck_assert_uint_lt(strlen(why.words), 150);
 	ck_assert_int_eq(mu_refusal_judge(facts, NULL), status);
 }

@@ -2,7 +2,7 @@
  * Which bytes of the stacks of live threads are dead.
  */
 #include "heapwalk/heaps/glibc/pthread.h"
-#include "tests/support/players.h"
+#include "tests/support/real_threads.h"
 #include "tests/support/suite.h"
 
 START_TEST(below_sp_of_a_thread)

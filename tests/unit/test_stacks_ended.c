@@ -4,7 +4,7 @@
 #include <signal.h>
 
 #include "heapwalk/heaps/glibc/pthread.h"
-#include "tests/support/players.h"
+#include "tests/support/real_threads.h"
 #include "tests/support/suite.h"
 
 #ifdef MU_PTHREAD_SELF

@@ -1,0 +1,324 @@
+/*
+ * Job control in the middle of passes: a program that is stopped while it
+ * makes passes stays so until it is continued; its parent hears of each once.
+ */
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <termios.h>
+#include <time.h>
+
+#include "tests/support/transparency.h"
+
+#define ROUNDS 12
+#define WORKERS 3
+
+struct shared {
+	int passes, work, interrupts, ready, failed;
+};
+
+static struct shared *shared;
+
+static void
+on_interrupt(int signo)
+{
+	(void)signo;
+	__atomic_add_fetch(&shared->interrupts, 1, __ATOMIC_SEQ_CST);
+}
+
+static __attribute__((noreturn)) void *
+work(void *arg)
+{
+	(void)arg;
+	for (;;) {
+		__atomic_add_fetch(&shared->work, 1, __ATOMIC_SEQ_CST);
+		usleep(100);
+	}
+}
+
+/* A stop may last; but no longer than the time that a pass has. */
+static _Noreturn void
+pass_for_ever(int method)
+{
+	struct sigaction action = { .sa_handler = on_interrupt,
+		.sa_flags = SA_RESTART };
+	struct UnreachableMemoryInfo info = { 0 };
+	pthread_t thread;
+	int i;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigaction(SIGINT, &action, NULL);
+	for (i = 0; i < WORKERS; i++)
+		if (pthread_create(&thread, NULL, work, NULL) != 0)
+			_exit(1);
+	mu_library.options.stop = transparency_methods[method].option;
+	mu_library.options.timeout = 300000;
+	transparency_set(&shared->ready, 1);
+	for (;;) {
+		if (!GetUnreachableMemory(&info, 1)) {
+			fprintf(stderr, "%s\n", info.reason);
+			transparency_set(&shared->failed, 1);
+		}
+		FreeUnreachableMemoryInfo(&info);
+		__atomic_add_fetch(&shared->passes, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+static void
+share(void)
+{
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE,
+	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(shared, MAP_FAILED);
+}
+
+/* In a separate process group. */
+static pid_t
+start(int method)
+{
+	sigset_t set;
+	pid_t pid;
+
+	share();
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, NULL);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		setpgid(0, 0);
+		sigprocmask(SIG_UNBLOCK, &set, NULL);
+		pass_for_ever(method);
+	}
+	transparency_await(&shared->passes, 1);
+	return pid;
+}
+
+/* The next SIGCHLD says CODE of PID, and waiting says the same, once. */
+static void
+expect_news(pid_t pid, int code, int signo)
+{
+	siginfo_t info = { .si_pid = 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	ck_assert_int_eq(sigwaitinfo(&set, &info), SIGCHLD);
+	ck_assert_int_eq(info.si_pid, pid);
+	ck_assert_int_eq(info.si_code, code);
+	ck_assert_int_eq(info.si_status, signo);
+	info.si_pid = 0;
+	ck_assert_int_eq(
+	    waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG),
+	    0);
+	ck_assert_int_eq(info.si_pid, pid);
+	ck_assert_int_eq(info.si_code, code);
+	ck_assert_int_eq(info.si_status, signo);
+}
+
+static void
+expect_no_news(void)
+{
+	struct timespec now = { 0, 0 };
+	siginfo_t info = { .si_pid = 0 };
+	sigset_t set;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	ck_assert_int_eq(sigtimedwait(&set, &info, &now), -1);
+	ck_assert_int_eq(
+	    waitid(P_ALL, 0, &info, WSTOPPED | WCONTINUED | WEXITED | WNOHANG),
+	    0);
+	ck_assert_int_eq(info.si_pid, 0);
+}
+
+/* Long enough to run on by mistake. */
+static void
+expect_standstill(pid_t pid)
+{
+	int passes, done;
+
+	while (transparency_state(pid, pid) != 'T')
+		usleep(200);
+	passes = transparency_get(&shared->passes);
+	done = transparency_get(&shared->work);
+	usleep(10000);
+	ck_assert_int_eq(transparency_get(&shared->passes), passes);
+	ck_assert_int_eq(transparency_get(&shared->work), done);
+	ck_assert_int_eq(transparency_state(pid, pid), 'T');
+}
+
+static void
+expect_progress(void)
+{
+	transparency_await(&shared->passes, transparency_get(&shared->passes) + 2);
+	transparency_await(&shared->work, transparency_get(&shared->work) + 2);
+	ck_assert_int_eq(transparency_get(&shared->failed), 0);
+}
+
+static void
+end(pid_t pid)
+{
+	int status;
+
+	expect_no_news();
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+}
+
+/* Another moment in each round: somewhere in the pass. */
+static void
+let_run(int round)
+{
+	usleep(1000 + 437 * (unsigned)round);
+}
+
+static const int stops[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
+
+START_TEST(case_process)
+{
+	pid_t pid = start(_i);
+	int k;
+
+	for (k = 0; k < ROUNDS; k++) {
+		let_run(k);
+		kill(pid, stops[k % 4]);
+		expect_news(pid, CLD_STOPPED, stops[k % 4]);
+		expect_standstill(pid);
+		expect_no_news();
+		kill(pid, SIGCONT);
+		expect_news(pid, CLD_CONTINUED, SIGCONT);
+		expect_progress();
+	}
+	end(pid);
+}
+END_TEST
+
+/* The helpers are of the same group: they stop and go on with it. */
+START_TEST(case_group)
+{
+	pid_t pid = start(_i);
+	int k;
+
+	for (k = 0; k < ROUNDS; k++) {
+		let_run(k);
+		kill(-pid, stops[k % 4]);
+		expect_news(pid, CLD_STOPPED, stops[k % 4]);
+		expect_standstill(pid);
+		expect_no_news();
+		kill(-pid, SIGCONT);
+		expect_news(pid, CLD_CONTINUED, SIGCONT);
+		expect_progress();
+	}
+	end(pid);
+}
+END_TEST
+
+/* SIGCONT close behind, so that it comes while some are still stopping. */
+START_TEST(stop_and_continue)
+{
+	pid_t pid = start(_i);
+	sigset_t set;
+	int k;
+
+	for (k = 0; k < 10 * ROUNDS; k++) {
+		kill(pid, stops[k % 4]);
+		usleep(k % 7 * 150);
+		kill(pid, SIGCONT);
+		usleep(k % 5 * 400);
+	}
+	expect_progress();
+	/* What came of it was merged or not; the last of it is over. */
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	while (sigtimedwait(&set, NULL, &(struct timespec) { 0, 0 }) > 0 ||
+	    waitpid(-1, NULL, WNOHANG | WUNTRACED | WCONTINUED) > 0)
+		continue;
+	expect_progress();
+	end(pid);
+}
+END_TEST
+
+/* The program is the leader of a session with TERMINAL. */
+static _Noreturn void
+take_terminal(int method, const char *terminal)
+{
+	pid_t pid;
+	int fd, status;
+
+	setsid();
+	fd = open(terminal, O_RDWR);
+	ioctl(fd, TIOCSCTTY, 0);
+	/* A leader is not stopped by keys, its group is orphaned: a job. */
+	pid = fork();
+	if (pid == 0) {
+		setpgid(0, 0);
+		signal(SIGTTOU, SIG_IGN);
+		tcsetpgrp(fd, getpid());
+		signal(SIGTTOU, SIG_DFL);
+		pass_for_ever(method);
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGTTOU, SIG_IGN);
+	for (;;) {
+		if (waitpid(pid, &status, WUNTRACED) != pid ||
+		    !WIFSTOPPED(status) || WSTOPSIG(status) != SIGTSTP)
+			_exit(1);
+		usleep(5000);
+		if (transparency_state(pid, pid) != 'T' ||
+		    waitpid(-1, &status, WNOHANG | WUNTRACED) != 0)
+			_exit(2);
+		kill(-pid, SIGCONT);
+		if (waitpid(pid, &status, WCONTINUED) != pid ||
+		    !WIFCONTINUED(status))
+			_exit(3);
+		__atomic_add_fetch(&shared->ready, 1, __ATOMIC_SEQ_CST);
+	}
+}
+
+/* ^C is handled once each, ^Z stops, like a shell's fg continues. */
+START_TEST(keys)
+{
+	int master = posix_openpt(O_RDWR | O_NOCTTY), k, ready;
+	pid_t shell;
+
+	if (master < 0 || grantpt(master) != 0 || unlockpt(master) != 0) {
+		puts("SKIPPED: keys: no terminal can be made (/dev/pts)");
+		return;
+	}
+	share();
+	shell = fork();
+	if (shell == 0)
+		take_terminal(_i, ptsname(master));
+	transparency_await(&shared->passes, 1);
+	for (k = 1; k <= ROUNDS; k++) {
+		let_run(k);
+		ck_assert_int_eq(write(master, "\003", 1), 1);
+		transparency_await(&shared->interrupts, k);
+		ready = transparency_get(&shared->ready);
+		let_run(k + 3);
+		ck_assert_int_eq(write(master, "\032", 1), 1);
+		transparency_await(&shared->ready, ready + 1);
+		expect_progress();
+		ck_assert_int_eq(shared->interrupts, k);
+	}
+	ck_assert_int_eq(waitpid(shell, NULL, WNOHANG), 0);
+	kill(shell, SIGKILL);
+	waitpid(shell, NULL, 0);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("transparency_stopped");
+	TCase *tcase = tcase_create("transparency_stopped");
+
+	tcase_set_timeout(tcase, 240);
+	tcase_add_loop_test(tcase, case_process, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(tcase, case_group, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(tcase, stop_and_continue, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(tcase, keys, 0, TRANSPARENCY_METHODS);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}

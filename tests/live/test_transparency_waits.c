@@ -1,0 +1,306 @@
+/*
+ * The helper processes of a pass are no result of a wait, in a thread that
+ * does nothing but wait, while children of the program's own come and go, and
+ * are each seen once. But for __WALL and __WCLONE: these ask for children
+ * without an exit signal, which the helpers are.
+ */
+#include "tests/support/transparency.h"
+
+#define PASSES 15
+#define CHILDREN 40
+#define MAX_SEEN 4096
+#define EXIT_STATUS 7 /* of the program's own children */
+
+/* Who was waited for, by whom and how. */
+struct waiter {
+	pid_t (*wait)(int *status);
+	pthread_t thread;
+	bool walls;   /* it may see children without an exit signal */
+	int stopping; /* ECHILD is the end */
+	int own, foreign, strange;
+	pid_t seen[MAX_SEEN];
+};
+
+static int sigchlds, created, stop_forking;
+static pid_t born[MAX_SEEN];
+
+static void
+on_sigchld(int signo)
+{
+	(void)signo;
+	__atomic_add_fetch(&sigchlds, 1, __ATOMIC_SEQ_CST);
+}
+
+static pid_t
+by_waitpid(int *status)
+{
+	return waitpid(-1, status, 0);
+}
+
+static pid_t
+by_polling(int *status)
+{
+	return wait4(-1, status, WNOHANG | WUNTRACED | WCONTINUED, NULL);
+}
+
+static pid_t
+by_waitid(int *status)
+{
+	siginfo_t info = { .si_pid = 0 };
+
+	if (waitid(P_ALL, 0, &info, WEXITED | WSTOPPED | WCONTINUED) != 0)
+		return -1;
+	*status = info.si_code == CLD_EXITED ? info.si_status << 8 : -1;
+	return info.si_pid;
+}
+
+static pid_t
+by_wall(int *status)
+{
+	return waitpid(-1, status, __WALL);
+}
+
+static pid_t
+by_wclone(int *status)
+{
+	pid_t pid = waitpid(-1, status, __WCLONE | WNOHANG);
+
+	return pid == -1 && errno == ECHILD ? waitpid(-1, status, WNOHANG)
+					    : pid;
+}
+
+static const struct {
+	pid_t (*wait)(int *status);
+	bool walls;
+} ways[] = {
+	{ by_waitpid, false },
+	{ by_polling, false },
+	{ by_waitid, false },
+	{ by_wall, true },
+	{ by_wclone, true },
+};
+
+#define WAYS ((int)(sizeof(ways) / sizeof(ways[0])))
+
+/* Own children end with EXIT_STATUS, the helpers of a pass with 0. */
+static void
+note(struct waiter *waiter, pid_t pid, int status)
+{
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_STATUS &&
+	    waiter->own < MAX_SEEN)
+		waiter->seen[waiter->own++] = pid;
+	else if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
+		waiter->foreign++;
+	else
+		waiter->strange++;
+}
+
+static void *
+wait_for_ever(void *arg)
+{
+	struct waiter *waiter = arg;
+	int status;
+	pid_t pid;
+
+	for (;;) {
+		status = 0;
+		pid = waiter->wait(&status);
+		if (pid > 0)
+			note(waiter, pid, status);
+		else if (pid < 0 && errno == ECHILD &&
+		    transparency_get(&waiter->stopping))
+			return NULL;
+		else if (pid < 0 && errno != ECHILD)
+			waiter->strange++;
+		else
+			sched_yield();
+	}
+}
+
+static pid_t
+bear(int status)
+{
+	pid_t pid = fork();
+
+	/* First: check has a mutex that another thread may hold. */
+	if (pid == 0)
+		_exit(status);
+	ck_assert_int_ge(pid, 0);
+	return pid;
+}
+
+static void *
+fork_often(void *arg)
+{
+	int k;
+
+	(void)arg;
+	for (k = 0; k < CHILDREN || !transparency_get(&stop_forking); k++) {
+		if (k < MAX_SEEN)
+			born[k] = bear(EXIT_STATUS);
+		transparency_set(&created, k + 1);
+		usleep(2000);
+	}
+	return NULL;
+}
+
+/* Lives until the pipe's other end is closed: waits block until then. */
+static pid_t
+keep_a_child(int ends[2])
+{
+	char byte;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		close(ends[1]);
+		_exit(read(ends[0], &byte, 1) == 0 ? EXIT_STATUS : 1);
+	}
+	close(ends[0]);
+	return pid;
+}
+
+static int
+compare(const void *a, const void *b)
+{
+	return *(const pid_t *)a - *(const pid_t *)b;
+}
+
+static void
+expect_each_once(struct waiter *waiter, pid_t kept)
+{
+	int count = created;
+
+	born[count++] = kept;
+	qsort(born, (size_t)count, sizeof(*born), compare);
+	qsort(waiter->seen, (size_t)waiter->own, sizeof(*born), compare);
+	ck_assert_int_eq(waiter->own, count);
+	ck_assert_mem_eq(waiter->seen, born, (size_t)count * sizeof(*born));
+	ck_assert_int_eq(waiter->strange, 0);
+	if (!waiter->walls)
+		ck_assert_int_eq(waiter->foreign, 0);
+	/* What __WALL can see is one end of each helper at most. */
+	ck_assert_int_le(waiter->foreign, 2 * PASSES);
+	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	ck_assert_int_eq(errno, ECHILD);
+}
+
+START_TEST(each_child_once)
+{
+	static struct waiter waiter;
+	int method = _i / WAYS, ends[2];
+	pthread_t forker;
+	pid_t kept;
+
+	signal(SIGCHLD, on_sigchld);
+	waiter.wait = ways[_i % WAYS].wait;
+	waiter.walls = ways[_i % WAYS].walls;
+	kept = keep_a_child(ends);
+	transparency_spawn(&waiter.thread, wait_for_ever, &waiter);
+	transparency_spawn(&forker, fork_often, NULL);
+	transparency_await(&created, 1);
+	transparency_passes(method, PASSES);
+	transparency_set(&stop_forking, 1);
+	pthread_join(forker, NULL);
+	transparency_set(&waiter.stopping, 1);
+	close(ends[1]);
+	pthread_join(waiter.thread, NULL);
+	expect_each_once(&waiter, kept);
+	ck_assert_int_ge(sigchlds, 1);
+	ck_assert_int_le(sigchlds, created + 1);
+}
+END_TEST
+
+static __attribute__((noreturn)) void *
+sit_around(void *arg)
+{
+	(void)arg;
+	for (;;)
+		pause();
+}
+
+/* Orphans come to a subreaper; those of a pass are none. */
+START_TEST(orphans_once)
+{
+	int subreaper = 0, status, k, orphans = 0;
+	pthread_t thread;
+	pid_t pid;
+
+	ck_assert_int_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	transparency_spawn(&thread, sit_around, NULL);
+	for (k = 0; k < PASSES; k++) {
+		pid = fork();
+		if (pid == 0) {
+			if (fork() == 0)
+				_exit(EXIT_STATUS);
+			_exit(EXIT_STATUS);
+		}
+		transparency_pass(_i);
+	}
+	while (waitpid(-1, &status, 0) > 0) {
+		ck_assert(WIFEXITED(status));
+		ck_assert_int_eq(WEXITSTATUS(status), EXIT_STATUS);
+		orphans++;
+	}
+	ck_assert_int_eq(errno, ECHILD);
+	ck_assert_int_eq(orphans, 2 * PASSES);
+	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
+	ck_assert_int_eq(prctl(PR_GET_CHILD_SUBREAPER, &subreaper), 0);
+	ck_assert_int_eq(subreaper, 1);
+}
+END_TEST
+
+/* In the child: nothing comes from its parent until the pipe ends. */
+static _Noreturn void
+notice_nothing(int fd)
+{
+	pid_t parent = getppid();
+	sigset_t all;
+	char byte;
+
+	sigfillset(&all);
+	sigprocmask(SIG_BLOCK, &all, NULL);
+	prctl(PR_SET_PDEATHSIG, SIGUSR1);
+	if (read(fd, &byte, 1) != 0 || getppid() != parent)
+		_exit(1);
+	/* glibc 2.31 leaves what the kernel has no signals for, and asks it. */
+	sigemptyset(&all);
+	sigpending(&all);
+	_exit(sigisemptyset(&all) ? EXIT_STATUS : 2);
+}
+
+START_TEST(children_see_nothing)
+{
+	int ends[2], status;
+	pthread_t thread;
+	pid_t pid;
+
+	ck_assert_int_eq(pipe2(ends, O_CLOEXEC), 0);
+	pid = fork();
+	if (pid == 0) {
+		close(ends[1]);
+		notice_nothing(ends[0]);
+	}
+	transparency_spawn(&thread, sit_around, NULL);
+	transparency_passes(_i, PASSES);
+	close(ends[1]);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, EXIT_STATUS << 8);
+}
+END_TEST
+
+int
+main(void)
+{
+	Suite *suite = suite_create("transparency_waits");
+	TCase *tcase = tcase_create("transparency_waits");
+
+	tcase_set_timeout(tcase, 240);
+	tcase_add_loop_test(tcase, each_child_once, 0, WAYS * TRANSPARENCY_METHODS);
+	tcase_add_loop_test(tcase, orphans_once, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(tcase, children_see_nothing, 0, TRANSPARENCY_METHODS);
+	suite_add_tcase(suite, tcase);
+	return suite_run(suite);
+}
