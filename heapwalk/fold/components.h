@@ -39,10 +39,10 @@ struct mu_component {
 	uint32_t lowest : 31;
 	uint32_t below_hub : 1;
 	/*
-	 * Until mu_components_sum_retained() the number of edges that lead here, or
-	 * of an owner what heapwalk/fold/cycles.c knows; then the owner + 1
-	 * whose sum it was last added to; at last whether it is reported
-	 * (heapwalk/fold/reported.h).
+	 * Until mu_components_sum_retained() the number of edges that lead
+	 * here, or of an owner what heapwalk/fold/cycles.c knows; then the
+	 * owner + 1 whose sum it was last added to; at last whether it is
+	 * reported (heapwalk/fold/reported.h).
 	 */
 	uint32_t visitor;
 };
@@ -57,7 +57,8 @@ struct mu_components {
 	struct mu_trees trees; /* of unreachable nodes: what is searched */
 	struct mu_component *all;
 	uint32_t num_components;
-	uint32_t hub;        /* its sum is known, and others lead to what is below it */
+	uint32_t
+	    hub; /* its sum is known, and others lead to what is below it */
 	uint32_t *of;        /* the component of each tree */
 	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
 

@@ -101,8 +101,7 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 
 	for (i = 0; i < components->num_components; i++)
 		num_owners += components->all[i].parent == MU_NO_PARENT;
-	if (!mu_top_n_open(
-		top, limit < num_owners ? limit : num_owners, arena))
+	if (!mu_top_n_open(top, limit < num_owners ? limit : num_owners, arena))
 		return MU_ERR_NO_MEMORY;
 	mu_similar_open(&owners->similar, owners->recorder, arena);
 	for (i = 0; i < components->num_components; i++) {
@@ -170,8 +169,7 @@ read_contents(
 	mu_contents_clear(contents);
 	for (i = first; i < top->count && contents->count < contents->max;
 	     i++) {
-		if (!read_owner(
-			owners, top->owners[i].owner, &owner, &group))
+		if (!read_owner(owners, top->owners[i].owner, &owner, &group))
 			owner.size = 0;
 		mu_contents_add(contents, owner.known.range.begin, owner.size);
 	}

@@ -82,8 +82,7 @@ add_children(struct retained_sum *sum, uint32_t from, bool defer)
 		while (mu_tree_edges_next(&edges, &target))
 			if (!mu_component_private(
 				&components->all[components->of[target]]))
-				add_new(
-				    sum, components->of[target], defer);
+				add_new(sum, components->of[target], defer);
 		tree = mu_components_after(components, tree);
 	} while (tree != first && !components->deadline->passed);
 }
@@ -94,8 +93,8 @@ walk(struct retained_sum *sum, bool defer)
 	struct mu_components *components = sum->components;
 
 	while (components->num_pending > 0 && !components->deadline->passed)
-		add_children(sum,
-		    components->pending[--components->num_pending], defer);
+		add_children(
+		    sum, components->pending[--components->num_pending], defer);
 }
 
 static void
@@ -154,7 +153,8 @@ sum_hub(struct mu_components *components, uint32_t hub)
 		all[i].below_hub = all[i].visitor == hub + 1;
 }
 
-/* The most sums that are needed: one for the hub and one for each open owner. */
+/* The most sums that are needed: one for the hub and one for each open owner.
+ */
 static size_t
 count_open(const struct mu_components *components)
 {
@@ -198,7 +198,8 @@ make_room(
 }
 
 enum mu_status
-mu_components_sum_retained(struct mu_components *components, struct mu_arena *arena)
+mu_components_sum_retained(
+    struct mu_components *components, struct mu_arena *arena)
 {
 	struct mu_component *all = components->all;
 	uint32_t i, hub = find_hub(components);

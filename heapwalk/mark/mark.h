@@ -14,8 +14,8 @@
 enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
 
 /*
- * Second look: blocks were marked, and CANDIDATES (by address) are those that an
- * earlier image of the same process had lost. What is unmarked and not among
+ * Second look: blocks were marked, and CANDIDATES (by address) are those that
+ * an earlier image of the same process had lost. What is unmarked and not among
  * them counts as a root. Everything else as above.
  */
 enum mu_status mu_mark_confirm(struct mu_graph *graph,

@@ -200,15 +200,14 @@ fill_all_wiped(struct filler *filler)
 }
 
 void
-mu_fork_gaps_fill(struct mu_fork_gaps *gaps,
-    const struct mu_memory_self *self, size_t page_size)
+mu_fork_gaps_fill(struct mu_fork_gaps *gaps, const struct mu_memory_self *self,
+    size_t page_size)
 {
 	struct filler filler = {
 		.gaps = gaps,
 		.self = self,
 		.page_size = page_size,
-		.theirs = { .pagemap = gaps->pagemap,
-		    .page_size = page_size },
+		.theirs = { .pagemap = gaps->pagemap, .page_size = page_size },
 		.ours = { .pagemap = -1 },
 	};
 	size_t i;

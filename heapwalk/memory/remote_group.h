@@ -1,5 +1,6 @@
 /*
- * One stretch of remote memory (heapwalk/memory/remote_memory.h): mappings that touch.
+ * One stretch of remote memory (heapwalk/memory/remote_memory.h): mappings that
+ * touch.
  */
 #ifndef HEAPWALK_MEMORY_REMOTE_GROUP_H
 #define HEAPWALK_MEMORY_REMOTE_GROUP_H
@@ -31,7 +32,8 @@ struct mu_remote_group {
 	/* If all is read at once, a bit a unit: it was read. */
 	uint64_t *filled[MU_REMOTE_KINDS];
 
-	/* If there is a window, a bit a page: it is in our memory; it is being read. */
+	/* If there is a window, a bit a page: it is in our memory; it is being
+	 * read. */
 	uint64_t *there, *taken;
 };
 

@@ -1,8 +1,8 @@
 #include "heapwalk/memory/remote_memory.h"
 
 #include "heapwalk/memory/map_file.h"
-#include "heapwalk/memory/remote_group.h"
 #include "heapwalk/memory/pages.h"
+#include "heapwalk/memory/remote_group.h"
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 

@@ -69,8 +69,9 @@ mu_root_kinds_find(struct mu_root_kinds *kinds, const struct mu_snapshot *snap,
 }
 
 bool
-mu_root_kinds_cut(const struct mu_root_kinds *kinds, const struct mu_mapping *mapping,
-    struct mu_range *rest, struct mu_range *piece, enum mu_root_kind *kind)
+mu_root_kinds_cut(const struct mu_root_kinds *kinds,
+    const struct mu_mapping *mapping, struct mu_range *rest,
+    struct mu_range *piece, enum mu_root_kind *kind)
 {
 	const struct mu_stacks *stacks = &kinds->stacks;
 	struct mu_range left = *rest;

@@ -98,7 +98,8 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 	enum mu_root_kind kind;
 	struct mu_range part;
 
-	while (mu_root_kinds_cut(&finder->kinds, mapping, &piece, &part, &kind)) {
+	while (
+	    mu_root_kinds_cut(&finder->kinds, mapping, &piece, &part, &kind)) {
 		if (!add_root(finder, part, kind, is_code(mapping, kind)))
 			return false;
 	}

@@ -149,7 +149,8 @@ collector_body(void *arg)
 	struct mu_kernel_files files;
 	struct mu_threads threads;
 	enum mu_status status;
-	/* A filter's SIGSYS would dump the program's memory: see sweeper_limits.c. */
+	/* A filter's SIGSYS would dump the program's memory: see
+	 * sweeper_limits.c. */
 	static const struct rlimit64 no_core = { 1, 1 };
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);

@@ -131,7 +131,8 @@ await_reading(struct keeping *keeping)
 	if (say(keeping, MU_KEEPER_READ_NOW))
 		message = mu_keeper_line_receive(
 		    keeping->work->line, fds, keeping->work->stop_ns);
-	/* What was read may end at the deadline, and its message come in time. */
+	/* What was read may end at the deadline, and its message come in time.
+	 */
 	if (message != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
 	    mu_sys_now_ns() < keeping->work->stop_ns)
 		return MU_OK;

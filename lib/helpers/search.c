@@ -90,7 +90,8 @@ ask_recorder(struct mu_search *search)
 	if (recorder_at == 0 && !snap->unrecorded)
 		recorder_at = mu_recorded_find(snap);
 	if (recorder_at == 0 ||
-	    !mu_recorder_open(&search->recorder, snap, recorder_at, search->tables))
+	    !mu_recorder_open(
+		&search->recorder, snap, recorder_at, search->tables))
 		return;
 	search->recorded = true;
 	search->heap.blocks.recorder = &search->recorder;
@@ -110,8 +111,7 @@ mu_search_mark(struct mu_search *search)
 
 	search->step(search, MU_SEARCH_LIST);
 	if (!mu_search_went_on(search,
-		mu_heaps_list(&search->heap, snap, search->tables, &why),
-		&why))
+		mu_heaps_list(&search->heap, snap, search->tables, &why), &why))
 		return false;
 	search->step(search, MU_SEARCH_LISTED);
 	ask_recorder(search);

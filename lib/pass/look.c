@@ -88,8 +88,8 @@ open_pipe(struct mu_pass *pass)
 
 /*
  * Signals stay blocked while malloc is frozen: a handler that allocates would
- * wait for the thread it interrupted. Every stop method freezes it late and thaws it
- * early; what is left frozen here is a failure's.
+ * wait for the thread it interrupted. Every stop method freezes it late and
+ * thaws it early; what is left frozen here is a failure's.
  */
 static enum mu_status
 take_image(struct mu_pass *pass)

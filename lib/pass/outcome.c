@@ -240,7 +240,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	bool clean =
 	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
 
-	if (request->log_policy == MU_LOG_POLICY_LEAKS && !clean && pass->log.silent)
+	if (request->log_policy == MU_LOG_POLICY_LEAKS && !clean &&
+	    pass->log.silent)
 		mu_log_sink_open(&pass->log, &mu_library.options, false);
 	if (!judged) {
 		mu_log(&pass->log, MU_LOG_ERROR,

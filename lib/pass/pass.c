@@ -34,8 +34,8 @@ static void
 begin(struct mu_pass *pass, const struct mu_request *request)
 {
 	const struct mu_options *options = &mu_library.options;
-	bool silent =
-	    request->log_policy != MU_LOG_POLICY_FULL && options->verbosity == 0;
+	bool silent = request->log_policy != MU_LOG_POLICY_FULL &&
+	    options->verbosity == 0;
 
 	*pass = (struct mu_pass) {
 		.request = request,

@@ -10,8 +10,8 @@
 #include "lib/state/caller.h"
 #include "lib/state/left_out.h"
 #include "mu/sys.h"
-#include "ptrace/live/signal_stop.h"
 #include "ptrace/live/pause.h"
+#include "ptrace/live/signal_stop.h"
 #include "ptrace/live/snapshot.h"
 
 static enum mu_status
@@ -62,9 +62,8 @@ mu_signal_capture(struct mu_pass *pass)
 	mu_allocator_thaw(pass);
 	if (!mu_signal_stop_release(stop))
 		pass->abandoned = true;
-	pass->pause_ns = stop->end_ns > stop->begin_ns
-	    ? stop->end_ns - stop->begin_ns
-	    : 0;
+	pass->pause_ns =
+	    stop->end_ns > stop->begin_ns ? stop->end_ns - stop->begin_ns : 0;
 	mu_own_image_close(pass);
 	return status;
 }

@@ -8,8 +8,8 @@
 #include "lib/pass/pass.h"
 
 /*
- * Stop the threads, start the sweeper and release the threads: pass->sweeper is set
- * when this is MU_OK. Signals must be blocked. Runs in: original.
+ * Stop the threads, start the sweeper and release the threads: pass->sweeper is
+ * set when this is MU_OK. Signals must be blocked. Runs in: original.
  */
 enum mu_status mu_signal_capture(struct mu_pass *pass);
 

@@ -72,7 +72,8 @@ by_signal(struct mu_pass *pass)
 	return status;
 }
 
-/* Of mu_allocator_freeze(): malloc kept it from stopping, not the stop method. */
+/* Of mu_allocator_freeze(): malloc kept it from stopping, not the stop method.
+ */
 static bool
 is_of_malloc(enum mu_status status)
 {

@@ -240,7 +240,7 @@ apply(struct mu_options *options, const struct entry *entry,
 		return false;
 	}
 #define APPLY(kind, field, fallback, words)                            \
-	if (mu_token_is(entry->key, #field))                            \
+	if (mu_token_is(entry->key, #field))                           \
 		expected = read_##kind(entry->value, &options->field); \
 	else
 	MU_OPTIONS(APPLY)

@@ -25,7 +25,8 @@ put_change(
 	    view->style.off);
 	for (i = 0; i < record->num_frames; i++)
 		fprintf(out, "    #%02zu  %s\n", i,
-		    mu_location_text(view->frames->named[record->frames[i]].location)
+		    mu_location_text(
+			view->frames->named[record->frames[i]].location)
 			.words);
 	if (record->num_frames == 0)
 		fputs("    (no stack was recorded)\n", out);

@@ -123,7 +123,8 @@ compare_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Equal: the same location in the source, or if that is not known in the file. */
+/* Equal: the same location in the source, or if that is not known in the file.
+ */
 static int
 compare_locations(const struct mu_location *a, const struct mu_location *b)
 {
@@ -163,7 +164,8 @@ mu_frames_number(struct mu_frames *frames)
 	qsort(named, frames->count, sizeof(*named), compare_named);
 	for (i = 0; i < frames->count; i++) {
 		if (kept == 0 ||
-		    compare_locations(named[kept - 1].location, named[i].location) != 0)
+		    compare_locations(
+			named[kept - 1].location, named[i].location) != 0)
 			named[kept++] = named[i];
 		named[i].frame->number = kept - 1;
 	}

@@ -45,7 +45,8 @@ mu_location_text(const struct mu_location *location)
 	safe(location->function != NULL ? location->function : "??", function);
 	if (location->file != NULL)
 		snprintf(text.words, sizeof(text.words), "%s at %s:%u (%s)",
-		    function, safe(location->file, file), location->line, module);
+		    function, safe(location->file, file), location->line,
+		    module);
 	else if (location->function != NULL)
 		snprintf(text.words, sizeof(text.words), "%s (%s)", function,
 		    module);
@@ -63,7 +64,8 @@ mu_location_text_line(const struct mu_location *location)
 
 	put_module(location, module, sizeof(module));
 	snprintf(text.words, sizeof(text.words), "%s:%u %s%s(%s)",
-	    safe(location->file != NULL ? location->file : "??", file), location->line,
-	    safe(name, function), name[0] != '\0' ? " " : "", module);
+	    safe(location->file != NULL ? location->file : "??", file),
+	    location->line, safe(name, function), name[0] != '\0' ? " " : "",
+	    module);
 	return text;
 }

@@ -19,6 +19,7 @@ struct mu_location_text {
 struct mu_location_text mu_location_text(const struct mu_location *location);
 
 /* "foo.cc:42 make(int) (libfoo.so)": as addr2line has it, "??:0" if so. */
-struct mu_location_text mu_location_text_line(const struct mu_location *location);
+struct mu_location_text mu_location_text_line(
+    const struct mu_location *location);
 
 #endif

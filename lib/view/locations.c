@@ -164,8 +164,7 @@ ask(struct mu_locations *names, struct mu_location_asked *asked,
 }
 
 bool
-mu_locations_ask(
-    struct mu_locations *names, const uintptr_t *pcs, size_t count)
+mu_locations_ask(struct mu_locations *names, const uintptr_t *pcs, size_t count)
 {
 	bool below = names->source.folder != NULL;
 

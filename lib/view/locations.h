@@ -33,7 +33,7 @@ struct mu_location_asked {
 struct mu_locations {
 	struct mu_location_source source;
 	struct mu_location_asked below, here; /* in the folder; by the path */
-	struct mu_notes *notes;            /* that say: another build */
+	struct mu_notes *notes;               /* that say: another build */
 	size_t num_unproved; /* names by files of which no build-id is known */
 };
 

@@ -40,7 +40,8 @@ put_frame(const struct writer *writer, const struct mu_tree_node *node)
 	if (location->module != NULL) {
 		fputs(" title=\"", writer->out);
 		mu_html_text(writer->out, location->module);
-		fprintf(writer->out, "+0x%lx\"", (unsigned long)location->offset);
+		fprintf(
+		    writer->out, "+0x%lx\"", (unsigned long)location->offset);
 	}
 	fputc('>', writer->out);
 	mu_html_text(writer->out, mu_location_text(location).words);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "lib/report/backtrace.h"
-#include "lib/writers/frame_line.h"
 #include "lib/report/text.h"
 #include "lib/writers/frame_line.h"
 

@@ -212,8 +212,8 @@ mu_snapshot_core_parse(struct mu_snapshot *snap, struct mu_snapshot_core *core,
 
 enum mu_status
 mu_snapshot_core_open(struct mu_snapshot *snap, struct mu_snapshot_core *core,
-    const char *path, const struct mu_core_paths *paths,
-    struct mu_arena *arena, struct mu_why *why)
+    const char *path, const struct mu_core_paths *paths, struct mu_arena *arena,
+    struct mu_why *why)
 {
 	enum mu_status status;
 

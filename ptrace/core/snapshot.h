@@ -58,8 +58,8 @@ enum mu_status mu_snapshot_core_open(struct mu_snapshot *snap,
 /* The same of a core in memory, for tests; PATH is for words only. */
 enum mu_status mu_snapshot_core_parse(struct mu_snapshot *snap,
     struct mu_snapshot_core *core, const char *bytes, size_t size,
-    const char *path, const struct mu_core_paths *paths,
-    struct mu_arena *arena, struct mu_why *why);
+    const char *path, const struct mu_core_paths *paths, struct mu_arena *arena,
+    struct mu_why *why);
 
 /*
  * Blocks are lost: may memory that was not dumped refer to them? MU_PARTIAL

@@ -77,7 +77,8 @@ rehearse(int signo)
 	mu_frame_bases(bases);
 }
 
-/* To be stopped by signal and continue, alone: the calls that no other step makes. */
+/* To be stopped by signal and continue, alone: the calls that no other step
+ * makes. */
 static void
 try_signal_stop(void)
 {

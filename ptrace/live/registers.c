@@ -203,7 +203,8 @@ mu_registers_read(struct mu_thread *thread, pid_t tid, bool *busy,
 }
 
 enum mu_status
-mu_registers_of_frame(struct mu_thread *thread, const struct mu_signal_thread *stopped,
+mu_registers_of_frame(struct mu_thread *thread,
+    const struct mu_signal_thread *stopped,
     const struct mu_frame_layout *layout, struct mu_words *words,
     struct mu_why *why)
 {

@@ -50,11 +50,12 @@ enum mu_status mu_registers_read(struct mu_thread *thread, pid_t tid,
     bool *busy, struct mu_words *words, struct mu_why *why);
 
 /*
- * The same of a thread of our own that waits in the handler of a stop by signal. LAYOUT:
- * of this machine's frames. Runs in: original.
+ * The same of a thread of our own that waits in the handler of a stop by
+ * signal. LAYOUT: of this machine's frames. Runs in: original.
  */
 enum mu_status mu_registers_of_frame(struct mu_thread *thread,
-    const struct mu_signal_thread *stopped, const struct mu_frame_layout *layout,
-    struct mu_words *words, struct mu_why *why);
+    const struct mu_signal_thread *stopped,
+    const struct mu_frame_layout *layout, struct mu_words *words,
+    struct mu_why *why);
 
 #endif

@@ -6,11 +6,11 @@
 #include "ptrace/live/signal_stop.h"
 
 #include "mu/sys.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/signal_stop_await.h"
 #include "ptrace/live/signal_stop_choice.h"
 #include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/signal_threads_rows.h"
-#include "ptrace/live/proc.h"
 #include "ptrace/live/task_list.h"
 
 /* How long threads may take to leave the handler. */
@@ -35,7 +35,8 @@ call_thread(struct signal_round *round, struct mu_signal_thread *thread)
 	if (stop->begin_ns == 0)
 		stop->begin_ns = mu_sys_now_ns();
 	__atomic_add_fetch(&stop->missing, 1, __ATOMIC_ACQ_REL);
-	__atomic_store_n(&thread->state, MU_SIGNAL_THREAD_WANTED, __ATOMIC_RELEASE);
+	__atomic_store_n(
+	    &thread->state, MU_SIGNAL_THREAD_WANTED, __ATOMIC_RELEASE);
 	error = mu_signal_stop_send(stop, thread);
 	if (error == 0) {
 		round->fresh = true;
@@ -54,8 +55,8 @@ call_thread(struct signal_round *round, struct mu_signal_thread *thread)
  * signal to it would be pending for ever.
  */
 static bool
-is_called_already(
-    const struct mu_signal_stop *stop, const struct mu_signal_thread *thread, pid_t tid)
+is_called_already(const struct mu_signal_stop *stop,
+    const struct mu_signal_thread *thread, pid_t tid)
 {
 	if (thread != NULL && thread->state != MU_SIGNAL_THREAD_GONE)
 		return true;
@@ -135,8 +136,8 @@ run_round(struct signal_round *round)
 	}
 	/* Who has ended since is not of this process: no signal reaches it. */
 	if (!round->listed)
-		status = mu_task_list_read(
-		    &stop->listing, stop->pid, round->why);
+		status =
+		    mu_task_list_read(&stop->listing, stop->pid, round->why);
 	round->listed = false;
 	if (status == MU_OK && stop->signo == 0)
 		status = choose(round);
@@ -225,8 +226,7 @@ mu_signal_stop_run(struct mu_signal_stop *stop, uint64_t stop_ns,
 		};
 		status = try_once(&round);
 		/* Not when it was chosen? Then choose again. */
-		blocked =
-		    status == MU_ERR_SIGNALS_BLOCKED && stop->signo > 0;
+		blocked = status == MU_ERR_SIGNALS_BLOCKED && stop->signo > 0;
 	} while (blocked && !stop->stuck && ++tries < MAX_TRIES);
 	return status;
 }
@@ -253,7 +253,8 @@ mu_signal_stop_is_full(const struct mu_signal_stop *stop)
 
 	while ((thread = mu_signal_thread_next(&at)) != NULL) {
 		state = mu_signal_thread_state(thread);
-		if (state != MU_SIGNAL_THREAD_HERE && state != MU_SIGNAL_THREAD_GONE)
+		if (state != MU_SIGNAL_THREAD_HERE &&
+		    state != MU_SIGNAL_THREAD_GONE)
 			return false;
 	}
 	return true;
@@ -264,8 +265,7 @@ mu_signal_stop_release(struct mu_signal_stop *stop)
 {
 	if (stop->open) {
 		__atomic_store_n(&stop->gate, 1, __ATOMIC_RELEASE);
-		mu_sys_futex_wake(
-		    &stop->gate, INT32_MAX, FUTEX_PRIVATE_FLAG);
+		mu_sys_futex_wake(&stop->gate, INT32_MAX, FUTEX_PRIVATE_FLAG);
 		stop->end_ns = mu_sys_now_ns();
 		if (!mu_signal_stop_close(mu_sys_now_ns() + LEAVE_NS))
 			stop->stuck = true;

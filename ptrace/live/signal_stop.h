@@ -39,8 +39,8 @@ enum mu_status mu_signal_stop_take(struct mu_signal_stop *stop, pid_t pid,
  */
 enum mu_status mu_signal_stop_prepare(struct mu_signal_stop *stop, pid_t pid,
     pid_t except, struct mu_arena *arena, struct mu_why *why);
-enum mu_status mu_signal_stop_run(struct mu_signal_stop *stop,
-    uint64_t stop_ns, uint64_t leave_ns, struct mu_why *why);
+enum mu_status mu_signal_stop_run(struct mu_signal_stop *stop, uint64_t stop_ns,
+    uint64_t leave_ns, struct mu_why *why);
 
 /* True if all threads are still in the handler. Call when all is done. */
 bool mu_signal_stop_is_full(const struct mu_signal_stop *stop);

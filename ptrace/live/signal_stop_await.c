@@ -1,10 +1,10 @@
 #include "ptrace/live/signal_stop_await.h"
 
 #include "mu/sys.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/signal_stop_choice.h"
 #include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/signal_threads_rows.h"
-#include "ptrace/live/proc.h"
 
 /* After this long without all, /proc is asked what became of the missing. */
 #define FIRST_SLICE_NS (2 * 1000 * 1000ull)
@@ -15,7 +15,8 @@
  * no rt_tgsigqueueinfo() lets through; but glibc's own handlers obey it.
  */
 long
-mu_signal_stop_send(const struct mu_signal_stop *stop, struct mu_signal_thread *thread)
+mu_signal_stop_send(
+    const struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
 	siginfo_t info = { 0 };
 	long error;
@@ -29,8 +30,8 @@ mu_signal_stop_send(const struct mu_signal_stop *stop, struct mu_signal_thread *
 	    stop->signo, (long)&info);
 	if ((error == -EPERM || error == -ENOSYS) &&
 	    stop->signo < MU_SIGNAL_STOP_GLIBC)
-		error = mu_sys3(
-		    SYS_tgkill, stop->pid, thread->tid, stop->signo);
+		error =
+		    mu_sys3(SYS_tgkill, stop->pid, thread->tid, stop->signo);
 	return error;
 }
 
@@ -101,8 +102,8 @@ wait_until(struct mu_signal_stop *stop, uint64_t until_ns)
 {
 	int missing;
 
-	while ((missing = __atomic_load_n(
-		    &stop->missing, __ATOMIC_ACQUIRE)) > 0) {
+	while (
+	    (missing = __atomic_load_n(&stop->missing, __ATOMIC_ACQUIRE)) > 0) {
 		if (mu_sys_now_ns() >= until_ns)
 			return false;
 		mu_sys_futex_wait(

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/proc.h"
+#include "ptrace/live/signal_stop_handler.h"
 
 /*
  * pthread_create(), fork() and others of glibc block everything for moments,

@@ -13,7 +13,8 @@
  * Which signals does no listed thread block, await or have pending:
  * stop->seen, which is 0 if no other thread is listed.
  */
-enum mu_status mu_signal_stop_look(struct mu_signal_stop *stop, struct mu_why *why);
+enum mu_status mu_signal_stop_look(
+    struct mu_signal_stop *stop, struct mu_why *why);
 
 /*
  * Install the handler for one of stop->seen, which may be some time ago:

@@ -14,13 +14,14 @@
  * pthread_cancel(): pthread_sigmask() never blocks them, and their handlers
  * ignore what was not sent by tgkill(), which ours is not.
  */
-const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS] = { SIGURG, SIGWINCH, 33, 32 };
+const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS] = { SIGURG, SIGWINCH,
+	33, 32 };
 
 /* What a signal handler must reach. */
 static struct {
-	pid_t pid;                  /* a forked child starts anew */
+	pid_t pid;                      /* a forked child starts anew */
 	struct mu_signal_stop *current; /* NULL: no stop is in progress */
-	int inside;                 /* futex: handlers that still use it */
+	int inside;                     /* futex: handlers that still use it */
 	int owed;  /* a deadly signal arrived during the stop */
 	bool late; /* a thread may arrive after its stop was given up */
 	struct mu_signal_action earlier[MU_SIGNAL_STOP_SIGNALS];
@@ -66,7 +67,8 @@ find_thread(const struct mu_signal_stop *stop, const siginfo_t *info, pid_t tid)
 
 /* False: this thread is not expected, or not any more. */
 static bool
-arrive(struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame)
+arrive(
+    struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame)
 {
 	int wanted = MU_SIGNAL_THREAD_WANTED;
 
@@ -75,7 +77,8 @@ arrive(struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame
 	thread->frame = frame;
 	mu_frame_bases(thread->bases);
 	if (!__atomic_compare_exchange_n(&thread->state, &wanted,
-		MU_SIGNAL_THREAD_HERE, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+		MU_SIGNAL_THREAD_HERE, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_ACQUIRE))
 		return false;
 	if (__atomic_sub_fetch(&stop->missing, 1, __ATOMIC_ACQ_REL) == 0)
 		mu_sys_futex_wake(&stop->missing, 1, FUTEX_PRIVATE_FLAG);
@@ -83,7 +86,8 @@ arrive(struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame
 }
 
 static void
-wait_until_released(struct mu_signal_stop *stop, struct mu_signal_thread *thread)
+wait_until_released(
+    struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
 	int here = MU_SIGNAL_THREAD_HERE;
 
@@ -141,7 +145,8 @@ hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
 	if (!is_function(earlier)) {
 		if (earlier->handler == (void *)SIG_DFL &&
 		    signo >= MU_SIGNAL_STOP_GLIBC)
-			__atomic_store_n(&handling.owed, signo, __ATOMIC_RELEASE);
+			__atomic_store_n(
+			    &handling.owed, signo, __ATOMIC_RELEASE);
 		return;
 	}
 	handler = (void (*)(int, siginfo_t *, void *))earlier->handler;
@@ -216,7 +221,8 @@ mu_signal_stop_close(uint64_t deadline_ns)
 	int inside;
 
 	__atomic_store_n(&handling.current, NULL, __ATOMIC_SEQ_CST);
-	while ((inside = __atomic_load_n(&handling.inside, __ATOMIC_SEQ_CST)) != 0) {
+	while ((inside = __atomic_load_n(&handling.inside, __ATOMIC_SEQ_CST)) !=
+	    0) {
 		if (mu_sys_now_ns() >= deadline_ns)
 			return false;
 		mu_sys_futex_wait(

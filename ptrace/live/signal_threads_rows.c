@@ -10,21 +10,22 @@ mu_signal_thread_add(struct mu_signal_stop *stop, pid_t tid)
 		row = mu_arena_alloc(stop->arena, 1, sizeof(*row));
 		if (row == NULL)
 			return NULL;
-		__atomic_store_n(stop->last == NULL ? &stop->rows
-						       : &stop->last->next,
-		    row, __ATOMIC_RELEASE);
+		__atomic_store_n(
+		    stop->last == NULL ? &stop->rows : &stop->last->next, row,
+		    __ATOMIC_RELEASE);
 		stop->last = row;
 	}
 	thread = &row->threads[row->count];
-	*thread = (struct mu_signal_thread) { .tid = tid, .state = MU_SIGNAL_THREAD_GONE };
+	*thread = (struct mu_signal_thread) { .tid = tid,
+		.state = MU_SIGNAL_THREAD_GONE };
 	__atomic_store_n(&row->count, row->count + 1, __ATOMIC_RELEASE);
 	stop->count++;
 	return thread;
 }
 
 struct mu_signal_thread *
-mu_signal_thread_find(
-    const struct mu_signal_stop *stop, struct mu_signal_thread_cursor *at, pid_t tid)
+mu_signal_thread_find(const struct mu_signal_stop *stop,
+    struct mu_signal_thread_cursor *at, pid_t tid)
 {
 	struct mu_signal_thread *thread;
 	size_t left;
@@ -42,11 +43,13 @@ mu_signal_thread_find(
 }
 
 void
-mu_signal_thread_give_up(struct mu_signal_stop *stop, struct mu_signal_thread *thread)
+mu_signal_thread_give_up(
+    struct mu_signal_stop *stop, struct mu_signal_thread *thread)
 {
 	int wanted = MU_SIGNAL_THREAD_WANTED;
 
-	if (__atomic_compare_exchange_n(&thread->state, &wanted, MU_SIGNAL_THREAD_GONE,
-		false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
+	if (__atomic_compare_exchange_n(&thread->state, &wanted,
+		MU_SIGNAL_THREAD_GONE, false, __ATOMIC_ACQ_REL,
+		__ATOMIC_ACQUIRE))
 		__atomic_sub_fetch(&stop->missing, 1, __ATOMIC_ACQ_REL);
 }

@@ -55,7 +55,8 @@ read_stopped(const void *source, struct reading *reading)
 
 /* The kernel tells it in each frame: save_altstack_ex() in kernel/signal.c. */
 static bool
-add_alternate_stack(const struct mu_signal_thread *stopped, struct mu_words *held)
+add_alternate_stack(
+    const struct mu_signal_thread *stopped, struct mu_words *held)
 {
 	const stack_t *stack = &stopped->frame->uc_stack;
 	uintptr_t begin = (uintptr_t)stack->ss_sp;
@@ -72,7 +73,8 @@ read_signal_stop(const void *source, struct reading *reading)
 	enum mu_status status = MU_OK;
 	const struct mu_signal_thread *stopped;
 
-	while (status == MU_OK && (stopped = mu_signal_thread_next(&at)) != NULL) {
+	while (
+	    status == MU_OK && (stopped = mu_signal_thread_next(&at)) != NULL) {
 		if (mu_signal_thread_state(stopped) != MU_SIGNAL_THREAD_HERE)
 			continue;
 		status =
@@ -210,12 +212,12 @@ mu_snapshot_live(struct mu_snapshot *snap, const struct mu_threads *threads,
 }
 
 enum mu_status
-mu_snapshot_signal_stop(struct mu_snapshot *snap, const struct mu_signal_stop *stop,
-    const struct mu_kernel_files *files, struct mu_arena *arena,
-    struct mu_why *why)
+mu_snapshot_signal_stop(struct mu_snapshot *snap,
+    const struct mu_signal_stop *stop, const struct mu_kernel_files *files,
+    struct mu_arena *arena, struct mu_why *why)
 {
-	return take(snap, stop->pid, stop->count, read_signal_stop, stop,
-	    files, arena, why);
+	return take(snap, stop->pid, stop->count, read_signal_stop, stop, files,
+	    arena, why);
 }
 
 enum mu_status

@@ -30,7 +30,8 @@ enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
     const struct mu_threads *threads, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
-/* The same of our own process, its threads stopped by signal. Runs in: original. */
+/* The same of our own process, its threads stopped by signal. Runs in:
+ * original. */
 enum mu_status mu_snapshot_signal_stop(struct mu_snapshot *snap,
     const struct mu_signal_stop *stop, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);

@@ -14,7 +14,7 @@
 #include "tests/support/fuzz_input.h"
 
 #define MENDED 1
-#define CANDIDATES 2     /* as many follow as the limit says */
+#define CANDIDATES 2   /* as many follow as the limit says */
 #define PIPE_MAX 60000 /* a pipe holds it until it is read */
 
 static struct mu_results results;

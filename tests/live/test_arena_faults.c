@@ -116,8 +116,8 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 }
 
 bool
-mu_arena_more(struct mu_arena *arena, void *items, size_t *max, size_t size,
-    size_t first)
+mu_arena_more(
+    struct mu_arena *arena, void *items, size_t *max, size_t size, size_t first)
 {
 	note(arena);
 	return plain_more(arena, items, max, size, first);

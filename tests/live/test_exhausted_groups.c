@@ -1,7 +1,7 @@
 /*
- * Processes and memory of a control group run out, on both stop methods: the call says
- * so, the program goes on, the next pass works. Needs root, and a hierarchy of
- * version 1 or 2 that groups can be made in.
+ * Processes and memory of a control group run out, on both stop methods: the
+ * call says so, the program goes on, the next pass works. Needs root, and a
+ * hierarchy of version 1 or 2 that groups can be made in.
  */
 #include <check.h>
 #include <errno.h>

@@ -1,8 +1,8 @@
 /*
- * What a program may have run out of, on both stop methods: descriptors and address
- * space, from nothing left up to enough; queued signals, file size, disk space,
- * processor time. The call says what is missing or does without it, and the
- * program goes on as if nothing had been; the next pass works.
+ * What a program may have run out of, on both stop methods: descriptors and
+ * address space, from nothing left up to enough; queued signals, file size,
+ * disk space, processor time. The call says what is missing or does without it,
+ * and the program goes on as if nothing had been; the next pass works.
  */
 #include <check.h>
 #include <fcntl.h>

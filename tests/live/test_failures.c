@@ -25,8 +25,8 @@ assert_spoiled(const struct watched_call *call, bool by_filter, int status)
 	if (call->act == ACT_STOP)
 		mu_library.options.timeout = 1000;
 	if (!failing_pass_run(&failing)) {
-		printf(
-		    "SKIPPED: no seccomp filters here (%d)\n", failing.listener);
+		printf("SKIPPED: no seccomp filters here (%d)\n",
+		    failing.listener);
 		belongings_end(&own);
 		return;
 	}

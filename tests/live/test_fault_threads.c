@@ -1,8 +1,8 @@
 /*
  * Threads that cannot be stopped, or not for long: they block every signal,
  * they end in the middle of a pass, they wait in the kernel for a vfork()ed
- * child. On both stop methods the pass is right or says which thread it was, in time;
- * the program is unharmed and the next pass is right.
+ * child. On both stop methods the pass is right or says which thread it was, in
+ * time; the program is unharmed and the next pass is right.
  */
 #include <check.h>
 #include <stdio.h>

@@ -123,14 +123,15 @@ START_TEST(signal_stop_filtered)
 	struct UnreachableMemoryInfo info = { 0 };
 	struct mu_why why = { .words = "" };
 
-	/* The next stop method is used, unless signals are all that may be used. */
+	/* The next stop method is used, unless signals are all that may be
+	 * used. */
 	if (mu_library.options.stop == MU_STOP_PTRACE)
 		mu_library.options.stop = MU_STOP_AUTO;
 	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why), MU_OK);
 	filter(SECCOMP_RET_ERRNO | EPERM);
 	if (signal_stop_filters[_i].nr != SYS_ptrace)
-		filter_call(
-		    signal_stop_filters[_i].nr, signal_stop_filters[_i].verdict);
+		filter_call(signal_stop_filters[_i].nr,
+		    signal_stop_filters[_i].verdict);
 	ck_assert_int_eq(mu_probe_signal_stop(SOON, &why),
 	    signal_stop_filters[_i].deadly ? MU_ERR_NO_PERMISSION : MU_OK);
 	nothing_is_left();
@@ -288,7 +289,8 @@ main(void)
 	tcase_add_loop_test(
 	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));
 	tcase_add_loop_test(tc, signal_stop_filtered, 0,
-	    (int)(sizeof(signal_stop_filters) / sizeof(signal_stop_filters[0])));
+	    (int)(sizeof(signal_stop_filters) /
+		sizeof(signal_stop_filters[0])));
 	tcase_add_test(tc, not_forced);
 	tcase_add_test(tc, no_answer);
 	tcase_add_loop_test(tc, call_refused, 0, 5);

@@ -219,7 +219,8 @@ END_TEST
 
 /* A program of one thread that does what a test says, and then pauses. */
 static pid_t
-start_alone(void (*prepare)(struct threaded_shared *), struct threaded_shared **shared)
+start_alone(
+    void (*prepare)(struct threaded_shared *), struct threaded_shared **shared)
 {
 	pid_t pid;
 

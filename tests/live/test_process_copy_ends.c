@@ -15,7 +15,8 @@ must_become(pid_t pid, char state)
 {
 	int i;
 
-	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, pid) != state; i++)
+	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, pid) != state;
+	     i++)
 		usleep(1000);
 	ck_assert_int_eq(threaded_state(pid, pid), state);
 }

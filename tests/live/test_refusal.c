@@ -10,8 +10,8 @@
 
 #include "mu/sys.h"
 #include "ptrace/live/threads.h"
-#include "tests/support/threaded_child.h"
 #include "tests/support/suite.h"
+#include "tests/support/threaded_child.h"
 
 #define NOBODY 65534
 

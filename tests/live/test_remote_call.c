@@ -124,8 +124,8 @@ start_spinning(void)
 {
 	pid_t pid;
 
-	threaded_shared = mmap(NULL, sizeof(*threaded_shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	threaded_shared = mmap(NULL, sizeof(*threaded_shared),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
 	if (pid == 0)
 		spin_child(threaded_shared);
@@ -270,8 +270,8 @@ START_TEST(another_program_is_left_alone)
 	int wait_status;
 	pid_t pid;
 
-	threaded_shared = mmap(NULL, sizeof(*threaded_shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	threaded_shared = mmap(NULL, sizeof(*threaded_shared),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	pid = fork();
 	if (pid == 0)
 		sit_in_pause(threaded_shared);
@@ -485,7 +485,8 @@ START_TEST(group_stopped_is_refused)
 	must_stop(threaded.pid);
 	must_refuse(MU_ERR_BUSY, "job control");
 	mu_threads_release(&threads);
-	for (i = 0; i < THREADED_PATIENCE && threaded_state(threaded.pid, threaded.pid) != 'T';
+	for (i = 0; i < THREADED_PATIENCE &&
+	     threaded_state(threaded.pid, threaded.pid) != 'T';
 	     i++)
 		usleep(1000);
 	ck_assert_int_eq(threaded_state(threaded.pid, threaded.pid), 'T');

@@ -5,8 +5,8 @@
 #include <signal.h>
 #include <time.h>
 
-#include "tests/support/live.h"
 #include "tests/support/environment_filters.h"
+#include "tests/support/live.h"
 
 #define STACK 47816
 

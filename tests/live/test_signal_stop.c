@@ -203,7 +203,8 @@ START_TEST(never_released)
 	ck_assert_uint_eq(counter_value(&counter), before);
 	counter_must_go_on(&counter);
 	ck_assert(!mu_signal_stop_is_full(&signal_stop));
-	ck_assert_int_eq(stop_thread(counter.tid)->state, MU_SIGNAL_THREAD_LEFT);
+	ck_assert_int_eq(
+	    stop_thread(counter.tid)->state, MU_SIGNAL_THREAD_LEFT);
 	release_all();
 	must_signal_stop();
 	release_all();

@@ -1,6 +1,6 @@
 /*
- * The registers of a thread stopped by signal are those that ptrace reads: same words, same
- * places, and no others.
+ * The registers of a thread stopped by signal are those that ptrace reads: same
+ * words, same places, and no others.
  */
 #include <sys/mman.h>
 #include <sys/prctl.h>

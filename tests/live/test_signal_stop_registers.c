@@ -1,6 +1,6 @@
 /*
- * The registers of a thread stopped by signal, from the frame that the kernel made for the
- * handler: each word at its place.
+ * The registers of a thread stopped by signal, from the frame that the kernel
+ * made for the handler: each word at its place.
  */
 #include "tests/support/suite.h"
 

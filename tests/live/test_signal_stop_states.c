@@ -78,7 +78,8 @@ fork_for_ever(void *unused)
 	return NULL;
 }
 
-/* No assertions while the forking thread is stopped: it may hold locks of libc. */
+/* No assertions while the forking thread is stopped: it may hold locks of libc.
+ */
 static void
 park_and_go_on(void)
 {
@@ -87,8 +88,9 @@ park_and_go_on(void)
 	bool full, released;
 
 	mu_sys_block_signals(&stop_mask);
-	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
-	    &arena, now + PATIENCE_NS, now + 2 * PATIENCE_NS, &why);
+	status =
+	    mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
+		&arena, now + PATIENCE_NS, now + 2 * PATIENCE_NS, &why);
 	full = status == MU_OK && mu_signal_stop_is_full(&signal_stop);
 	released = mu_signal_stop_release(&signal_stop);
 	mu_sys_restore_signals(&stop_mask);
@@ -123,9 +125,9 @@ vfork_and_sleep(void *unused)
 	child = vfork(); /* NOLINT: it is what this is about */
 	if (child == 0) {
 		/* Ours too: by now the parent cannot be anywhere else. */
-		stop_set(&ready, 1);              /* NOLINT */
+		stop_set(&ready, 1);                /* NOLINT */
 		mu_sys_sleep_ns(2 * MU_NS_PER_SEC); /* NOLINT */
-		stop_set(&slept, 1);              /* NOLINT */
+		stop_set(&slept, 1);                /* NOLINT */
 		_exit(0);
 	}
 	waitpid(child, NULL, 0);

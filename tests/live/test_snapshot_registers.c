@@ -23,27 +23,29 @@ hold_general(void *unused)
 
 	(void)unused;
 #if defined(__x86_64__)
-	__asm__ volatile("movq %0, %%rbx\n\t"
-			 "xorl %k0, %k0\n\t"
-			 "lock incl (%2)\n"
-			 "1:\tpause\n\t"
-			 "cmpl $0, (%1)\n\t"
-			 "je 1b\n\t"
-			 : "+r"(word)
-			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
-			 : "rbx", "memory");
+	__asm__ volatile(
+	    "movq %0, %%rbx\n\t"
+	    "xorl %k0, %k0\n\t"
+	    "lock incl (%2)\n"
+	    "1:\tpause\n\t"
+	    "cmpl $0, (%1)\n\t"
+	    "je 1b\n\t"
+	    : "+r"(word)
+	    : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
+	    : "rbx", "memory");
 #else
-	__asm__ volatile("mov x19, %0\n\t"
-			 "mov %0, xzr\n"
-			 "2:\tldaxr w20, [%2]\n\t"
-			 "add w20, w20, #1\n\t"
-			 "stlxr w21, w20, [%2]\n\t"
-			 "cbnz w21, 2b\n"
-			 "1:\tldr w20, [%1]\n\t"
-			 "cbz w20, 1b\n\t"
-			 : "+r"(word)
-			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
-			 : "x19", "x20", "x21", "memory");
+	__asm__ volatile(
+	    "mov x19, %0\n\t"
+	    "mov %0, xzr\n"
+	    "2:\tldaxr w20, [%2]\n\t"
+	    "add w20, w20, #1\n\t"
+	    "stlxr w21, w20, [%2]\n\t"
+	    "cbnz w21, 2b\n"
+	    "1:\tldr w20, [%1]\n\t"
+	    "cbz w20, 1b\n\t"
+	    : "+r"(word)
+	    : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
+	    : "x19", "x20", "x21", "memory");
 #endif
 	return NULL;
 }
@@ -55,28 +57,30 @@ hold_vector(void *unused)
 
 	(void)unused;
 #if defined(__x86_64__)
-	__asm__ volatile("movq %0, %%xmm7\n\t"
-			 "pslldq $8, %%xmm7\n\t" /* the upper half */
-			 "xorl %k0, %k0\n\t"
-			 "lock incl (%2)\n"
-			 "1:\tpause\n\t"
-			 "cmpl $0, (%1)\n\t"
-			 "je 1b\n\t"
-			 : "+r"(word)
-			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
-			 : "xmm7", "memory");
+	__asm__ volatile(
+	    "movq %0, %%xmm7\n\t"
+	    "pslldq $8, %%xmm7\n\t" /* the upper half */
+	    "xorl %k0, %k0\n\t"
+	    "lock incl (%2)\n"
+	    "1:\tpause\n\t"
+	    "cmpl $0, (%1)\n\t"
+	    "je 1b\n\t"
+	    : "+r"(word)
+	    : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
+	    : "xmm7", "memory");
 #else
-	__asm__ volatile("mov v8.d[1], %0\n\t"
-			 "mov %0, xzr\n"
-			 "2:\tldaxr w20, [%2]\n\t"
-			 "add w20, w20, #1\n\t"
-			 "stlxr w21, w20, [%2]\n\t"
-			 "cbnz w21, 2b\n"
-			 "1:\tldr w20, [%1]\n\t"
-			 "cbz w20, 1b\n\t"
-			 : "+r"(word)
-			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
-			 : "v8", "x20", "x21", "memory");
+	__asm__ volatile(
+	    "mov v8.d[1], %0\n\t"
+	    "mov %0, xzr\n"
+	    "2:\tldaxr w20, [%2]\n\t"
+	    "add w20, w20, #1\n\t"
+	    "stlxr w21, w20, [%2]\n\t"
+	    "cbnz w21, 2b\n"
+	    "1:\tldr w20, [%1]\n\t"
+	    "cbz w20, 1b\n\t"
+	    : "+r"(word)
+	    : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
+	    : "v8", "x20", "x21", "memory");
 #endif
 	return NULL;
 }
@@ -88,18 +92,19 @@ hold_ymm(void *unused)
 	uintptr_t word = ~threaded_shared->words[2];
 
 	(void)unused;
-	__asm__ volatile("vmovq %0, %%xmm9\n\t"
-			 "vinsertf128 $1, %%xmm9, %%ymm9, %%ymm9\n\t"
-			 "vpermilpd $0, %%ymm9, %%ymm9\n\t"
-			 "xorl %k0, %k0\n\t"
-			 "lock incl (%2)\n"
-			 "1:\tpause\n\t"
-			 "cmpl $0, (%1)\n\t"
-			 "je 1b\n\t"
-			 "vzeroupper\n\t"
-			 : "+r"(word)
-			 : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
-			 : "xmm9", "memory");
+	__asm__ volatile(
+	    "vmovq %0, %%xmm9\n\t"
+	    "vinsertf128 $1, %%xmm9, %%ymm9, %%ymm9\n\t"
+	    "vpermilpd $0, %%ymm9, %%ymm9\n\t"
+	    "xorl %k0, %k0\n\t"
+	    "lock incl (%2)\n"
+	    "1:\tpause\n\t"
+	    "cmpl $0, (%1)\n\t"
+	    "je 1b\n\t"
+	    "vzeroupper\n\t"
+	    : "+r"(word)
+	    : "r"(&threaded_shared->quit), "r"(&threaded_shared->created)
+	    : "xmm9", "memory");
 	return NULL;
 }
 #endif

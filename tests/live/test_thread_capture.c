@@ -48,7 +48,8 @@ END_TEST
 
 START_TEST(list_some)
 {
-	struct threaded_child threaded = threaded_start(thread_counts[_i], NULL);
+	struct threaded_child threaded =
+	    threaded_start(thread_counts[_i], NULL);
 
 	must_be_listed(threaded.pid, thread_counts[_i] + 1);
 	threaded_end(&threaded);
@@ -60,7 +61,8 @@ END_TEST
 
 START_TEST(capture_some)
 {
-	struct threaded_child threaded = threaded_start(thread_counts[_i], NULL);
+	struct threaded_child threaded =
+	    threaded_start(thread_counts[_i], NULL);
 	size_t i, count = (size_t)thread_counts[_i] + 1;
 
 	must_stop(threaded.pid);
@@ -150,7 +152,8 @@ START_TEST(thread_churn)
 		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
 		    MU_OK);
 		ck_assert_uint_eq(snap.num_threads, threads.count);
-		ck_assert_int_eq(threaded_get(&threaded.shared->created), created);
+		ck_assert_int_eq(
+		    threaded_get(&threaded.shared->created), created);
 		mu_threads_release(&threads);
 		mu_arena_close(&arena);
 		threaded_await(&threaded.shared->created, created + 20);

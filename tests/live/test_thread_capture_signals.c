@@ -41,7 +41,8 @@ END_TEST
 START_TEST(reported_signal_is_passed_on)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
-	struct mu_threads_hooks hooks = { send_usr1_and_await_stop, &threaded.pid };
+	struct mu_threads_hooks hooks = { send_usr1_and_await_stop,
+		&threaded.pid };
 	size_t i;
 
 	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
@@ -76,13 +77,14 @@ start_sender(struct threaded_child *threaded)
 	for (i = 0; !threaded_get(&shared->created); i++) {
 		memset(&info, 0, sizeof(info));
 		info.si_code = SI_QUEUE;
-		if (syscall(SYS_rt_sigqueueinfo, threaded->pid, SIGRTMIN, &info) ==
-		    0)
+		if (syscall(SYS_rt_sigqueueinfo, threaded->pid, SIGRTMIN,
+			&info) == 0)
 			threaded_add(&shared->sent[SIGRTMIN], 1);
 		if (syscall(SYS_rt_tgsigqueueinfo, threaded->pid, tids[i % n],
 			SIGRTMIN + 1, &info) == 0)
 			threaded_add(&shared->sent[SIGRTMIN + 1], 1);
-		/* The queue is bounded (EAGAIN); the child must get its turn. */
+		/* The queue is bounded (EAGAIN); the child must get its turn.
+		 */
 		if (i % 16 == 15)
 			usleep(200);
 	}
@@ -124,10 +126,12 @@ START_TEST(signal_storm)
 	waitpid(sender, &status, 0);
 	ck_assert_int_eq(status, 0);
 	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
-		threaded_await(&threaded.shared->signals[k], threaded.shared->sent[k]);
+		threaded_await(
+		    &threaded.shared->signals[k], threaded.shared->sent[k]);
 	threaded_is_unharmed(&threaded);
 	for (k = SIGRTMIN; k <= SIGRTMIN + 2; k++)
-		ck_assert_int_eq(threaded.shared->signals[k], threaded.shared->sent[k]);
+		ck_assert_int_eq(
+		    threaded.shared->signals[k], threaded.shared->sent[k]);
 	threaded_end(&threaded);
 }
 END_TEST

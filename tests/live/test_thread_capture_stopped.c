@@ -16,7 +16,8 @@ must_be_in_group_stop(pid_t pid, pid_t tid)
 {
 	int i;
 
-	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, tid) != 'T'; i++)
+	for (i = 0; i < THREADED_PATIENCE && threaded_state(pid, tid) != 'T';
+	     i++)
 		usleep(1000);
 	ck_assert_int_eq(threaded_state(pid, tid), 'T');
 }
@@ -28,17 +29,18 @@ must_sleep_on(struct threaded_child *threaded)
 	char tracer[64];
 	int i;
 
-	ck_assert_int_eq(
-	    threaded_each(threaded->pid, must_be_in_group_stop), threaded->threads + 1);
-	threaded_status(threaded->pid, threaded->pid, "TracerPid:", tracer, sizeof(tracer));
+	ck_assert_int_eq(threaded_each(threaded->pid, must_be_in_group_stop),
+	    threaded->threads + 1);
+	threaded_status(
+	    threaded->pid, threaded->pid, "TracerPid:", tracer, sizeof(tracer));
 	ck_assert_int_eq(atoi(tracer), 0);
 	threaded_call(threaded);
 	usleep(20000); /* long enough to start running by mistake */
 	for (i = 0; i <= threaded->threads; i++)
-		ck_assert_int_lt(
-		    threaded_get(&threaded->shared->answers[i]), threaded->shared->call);
-	ck_assert_int_eq(
-	    threaded_each(threaded->pid, must_be_in_group_stop), threaded->threads + 1);
+		ck_assert_int_lt(threaded_get(&threaded->shared->answers[i]),
+		    threaded->shared->call);
+	ck_assert_int_eq(threaded_each(threaded->pid, must_be_in_group_stop),
+	    threaded->threads + 1);
 }
 
 START_TEST(group_stop)
@@ -95,7 +97,8 @@ START_TEST(stop_signal_in_delivery)
 	ck_assert_int_eq(threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
 	ck_assert_int_eq(threads.tracees[i].signal, SIGTSTP);
 	mu_threads_release(&threads);
-	ck_assert_int_eq(waitpid(threaded.pid, &status, WUNTRACED), threaded.pid);
+	ck_assert_int_eq(
+	    waitpid(threaded.pid, &status, WUNTRACED), threaded.pid);
 	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);
 	must_sleep_on(&threaded);
 	kill(threaded.pid, SIGCONT);

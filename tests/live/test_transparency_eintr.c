@@ -10,8 +10,8 @@
 #include <sys/mman.h>
 
 #include "lib/check/check.h"
-#include "tests/support/hide.h"
 #include "tests/support/blocking_calls.h"
+#include "tests/support/hide.h"
 
 enum effect {
 	STAYS, /* sits on, or was restarted by the kernel */

@@ -33,7 +33,8 @@ static void *
 fork_often(void *arg)
 {
 	(void)arg;
-	while (transparency_get(&created) < CHILDREN || !transparency_get(&stop_forking)) {
+	while (transparency_get(&created) < CHILDREN ||
+	    !transparency_get(&stop_forking)) {
 		bear();
 		__atomic_add_fetch(&created, 1, __ATOMIC_SEQ_CST);
 		usleep(2000);
@@ -151,8 +152,10 @@ main(void)
 	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, no_sigchld_handled, 0, TRANSPARENCY_METHODS);
 	tcase_add_loop_test(tcase, no_sigchld_pending, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, no_sigchld_waited_for, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, no_child_to_wait_for, 0, 2 * TRANSPARENCY_METHODS);
+	tcase_add_loop_test(
+	    tcase, no_sigchld_waited_for, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(
+	    tcase, no_child_to_wait_for, 0, 2 * TRANSPARENCY_METHODS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

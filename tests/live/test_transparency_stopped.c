@@ -150,7 +150,8 @@ expect_standstill(pid_t pid)
 static void
 expect_progress(void)
 {
-	transparency_await(&shared->passes, transparency_get(&shared->passes) + 2);
+	transparency_await(
+	    &shared->passes, transparency_get(&shared->passes) + 2);
 	transparency_await(&shared->work, transparency_get(&shared->work) + 2);
 	ck_assert_int_eq(transparency_get(&shared->failed), 0);
 }

@@ -298,9 +298,11 @@ main(void)
 	TCase *tcase = tcase_create("transparency_waits");
 
 	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, each_child_once, 0, WAYS * TRANSPARENCY_METHODS);
+	tcase_add_loop_test(
+	    tcase, each_child_once, 0, WAYS * TRANSPARENCY_METHODS);
 	tcase_add_loop_test(tcase, orphans_once, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, children_see_nothing, 0, TRANSPARENCY_METHODS);
+	tcase_add_loop_test(
+	    tcase, children_see_nothing, 0, TRANSPARENCY_METHODS);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }

@@ -19,7 +19,8 @@ threads(const char *word)
 	int count = atoi(word), i;
 
 	for (i = 0; i < count; i++)
-		environment_start((enum environment_kind)(i % ENVIRONMENT_KINDS), 0);
+		environment_start(
+		    (enum environment_kind)(i % ENVIRONMENT_KINDS), 0);
 }
 
 static void

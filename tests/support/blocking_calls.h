@@ -1,6 +1,6 @@
 /*
- * Calls that block, after a set-up of blocking_setups.h: each returns what the libc
- * function does, or -1 and errno.
+ * Calls that block, after a set-up of blocking_setups.h: each returns what the
+ * libc function does, or -1 and errno.
  */
 #ifndef TESTS_SUPPORT_BLOCKING_CALLS_H
 #define TESTS_SUPPORT_BLOCKING_CALLS_H

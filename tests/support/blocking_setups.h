@@ -109,8 +109,8 @@ name_of_socket(void)
 	struct sockaddr_un name = { .sun_family = AF_UNIX };
 
 	/* In the abstract namespace: nothing is left of it. */
-	snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1, "transparency.%d",
-	    getpid());
+	snprintf(name.sun_path + 1, sizeof(name.sun_path) - 1,
+	    "transparency.%d", getpid());
 	return name;
 }
 
@@ -190,7 +190,8 @@ get_epoll(void)
 	if (!get_pipe())
 		return false;
 	blocking_other = epoll_create1(EPOLL_CLOEXEC);
-	return epoll_ctl(blocking_other, EPOLL_CTL_ADD, blocking_fd, &event) == 0;
+	return epoll_ctl(blocking_other, EPOLL_CTL_ADD, blocking_fd, &event) ==
+	    0;
 }
 
 static inline bool
@@ -237,7 +238,8 @@ get_flock(void)
 	blocking_fd = (int)syscall(SYS_memfd_create, "transparency", 0);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", blocking_fd);
 	blocking_other = open(path, O_RDWR | O_CLOEXEC);
-	return blocking_got(blocking_other) && flock(blocking_other, LOCK_EX) == 0;
+	return blocking_got(blocking_other) &&
+	    flock(blocking_other, LOCK_EX) == 0;
 }
 
 /* Locked by a child: a process does not wait for itself. */
@@ -308,8 +310,8 @@ get_mq(void)
 static inline bool
 get_fifo(void)
 {
-	snprintf(
-	    blocking_buffer, sizeof(blocking_buffer), "/tmp/transparency.%d", getpid());
+	snprintf(blocking_buffer, sizeof(blocking_buffer),
+	    "/tmp/transparency.%d", getpid());
 	return mkfifo(blocking_buffer, 0600) == 0;
 }
 

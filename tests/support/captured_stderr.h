@@ -28,7 +28,8 @@ captured_stderr_end(struct captured_stderr *captured)
 	ssize_t n;
 
 	ck_assert_int_eq(dup2(captured->real, 2), 2);
-	n = pread(captured->file, captured->text, sizeof(captured->text) - 1, 0);
+	n = pread(
+	    captured->file, captured->text, sizeof(captured->text) - 1, 0);
 	captured->text[n < 0 ? 0 : n] = '\0';
 	close(captured->file);
 	close(captured->real);

@@ -18,7 +18,8 @@
 #include "tests/support/unharmed.h"
 
 #define NOBODY 65534
-/* By itself that takes two lines of a log; both stop methods share 255 bytes. */
+/* By itself that takes two lines of a log; both stop methods share 255 bytes.
+ */
 #define WORDS_MAX 150
 
 static pthread_mutex_t causes_held = PTHREAD_MUTEX_INITIALIZER;

@@ -14,9 +14,9 @@
 #include <errno.h>
 #include <sys/wait.h>
 
-#include "tests/support/live.h"
 #include "tests/support/environment_losses.h"
 #include "tests/support/environment_state.h"
+#include "tests/support/live.h"
 
 #define ENVIRONMENT_THREADS 1024
 #define ENVIRONMENT_ERRNO 4242
@@ -30,8 +30,10 @@ enum environment_kind {
 	ENVIRONMENT_ALLOCATES,
 	ENVIRONMENT_BLOCKED, /* waits with every signal blocked that can be */
 	ENVIRONMENT_KINDS,
-	ENVIRONMENT_NAPS = ENVIRONMENT_KINDS, /* allocates, sleeps, allocates, ... */
-	ENVIRONMENT_DEAF, /* waits with those blocked too that libc never blocks */
+	ENVIRONMENT_NAPS =
+	    ENVIRONMENT_KINDS, /* allocates, sleeps, allocates, ... */
+	ENVIRONMENT_DEAF, /* waits with those blocked too that libc never blocks
+			   */
 };
 
 struct environment_thread {
@@ -44,14 +46,16 @@ struct environment_thread {
 static size_t environment_lost_bytes, environment_num_threads;
 static struct environment_thread environment_threads[ENVIRONMENT_THREADS];
 static void *environment_held; /* a block */
-static int environment_asked;  /* how often threads were asked whether they run */
+static int
+    environment_asked; /* how often threads were asked whether they run */
 static int environment_output = 1;
 static int environment_parts = STATE_ALL;
 static bool environment_has_children; /* the program has children */
 static bool environment_small;        /* no 32 KiB of stack left to scrub */
 static volatile sig_atomic_t environment_children_ended;
 static char environment_words[512]; /* what the first pass said */
-static char environment_line[8192]; /* what was said since the last end of line */
+static char
+    environment_line[8192]; /* what was said since the last end of line */
 static size_t environment_line_length;
 static volatile bool environment_rests; /* no thread allocates now */
 static int environment_shown;           /* answers that were wrong */
@@ -66,15 +70,16 @@ environment_say(const char *format, ...)
 	int n;
 
 	va_start(args, format);
-	n = vsnprintf(environment_line + environment_line_length, room, format, args);
+	n = vsnprintf(
+	    environment_line + environment_line_length, room, format, args);
 	va_end(args);
 	if (n < 0 || (size_t)n >= room)
 		abort();
 	environment_line_length += (size_t)n;
 	if (environment_line[environment_line_length - 1] != '\n')
 		return;
-	if (write(environment_output, environment_line, environment_line_length) !=
-	    (ssize_t)environment_line_length)
+	if (write(environment_output, environment_line,
+		environment_line_length) != (ssize_t)environment_line_length)
 		_exit(95);
 	environment_line_length = 0;
 }
@@ -153,7 +158,8 @@ environment_body(void *arg)
 
 	scrub_registers(); /* a new thread has those of its creator */
 	/* Its arena: mapped before anybody looks at the mappings. */
-	if (thread->kind == ENVIRONMENT_ALLOCATES || thread->kind == ENVIRONMENT_NAPS) {
+	if (thread->kind == ENVIRONMENT_ALLOCATES ||
+	    thread->kind == ENVIRONMENT_NAPS) {
 		block = malloc(1);
 		free(block);
 	}
@@ -192,7 +198,8 @@ environment_ask_threads(int asked)
 LIVE void
 environment_start(enum environment_kind kind, size_t stack_size)
 {
-	struct environment_thread *thread = &environment_threads[environment_num_threads];
+	struct environment_thread *thread =
+	    &environment_threads[environment_num_threads];
 	pthread_attr_t attributes;
 
 	if (environment_num_threads == ENVIRONMENT_THREADS)
@@ -203,7 +210,8 @@ environment_start(enum environment_kind kind, size_t stack_size)
 	pthread_attr_init(&attributes);
 	if (stack_size != 0)
 		pthread_attr_setstacksize(&attributes, stack_size);
-	if (pthread_create(&thread->thread, &attributes, environment_body, thread))
+	if (pthread_create(
+		&thread->thread, &attributes, environment_body, thread))
 		abort();
 	pthread_attr_destroy(&attributes);
 	environment_num_threads++;
@@ -255,7 +263,8 @@ environment_begin(void)
 
 /* The words for INFO: see above. True if it is exact. */
 LIVE bool
-environment_tell(const struct UnreachableMemoryInfo *info, char *words, size_t size)
+environment_tell(
+    const struct UnreachableMemoryInfo *info, char *words, size_t size)
 {
 	static const char *const stops[] = { "none", "ptrace", "signal" };
 	const char *status = memunreachable_status_name(info->status),

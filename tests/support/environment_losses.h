@@ -22,7 +22,8 @@ environment_lose_hidden(uintptr_t hidden)
 }
 
 LIVE bool
-environment_show_reference(void *ctx, const struct MemunreachableReference *reference)
+environment_show_reference(
+    void *ctx, const struct MemunreachableReference *reference)
 {
 	char text[512];
 
@@ -45,8 +46,8 @@ environment_explain(const struct UnreachableMemoryInfo *info)
 		if (j < info->num_leaks)
 			continue;
 		environment_say("lost block %zu: ", i);
-		memunreachable_why_reachable(
-		    mu_reveal(environment_lost[i]), environment_show_reference, NULL);
+		memunreachable_why_reachable(mu_reveal(environment_lost[i]),
+		    environment_show_reference, NULL);
 	}
 }
 

@@ -126,7 +126,8 @@ failing_pass_run(struct failing_pass *failing)
 	pid_t supervisor = 0;
 	int status;
 
-	ck_assert_int_eq(pthread_create(&thread, NULL, failing_body, failing), 0);
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, failing_body, failing), 0);
 	while (!__atomic_load_n(&failing->installed, __ATOMIC_ACQUIRE))
 		sched_yield();
 	if (failing->listener >= 0)

@@ -224,7 +224,7 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 	atexit(walk_print_fault);
 	mu_library.options.stop = method == METHOD_PTRACE ? MU_STOP_PTRACE
 	    : method == METHOD_SIGNAL                     ? MU_STOP_SIGNAL
-						      : MU_STOP_AUTO;
+							  : MU_STOP_AUTO;
 	walk->record = fault_record_map();
 	belongings_begin(&walk->own);
 	walk_pass(walk, &none, &probe);
@@ -237,7 +237,7 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 	ck_assert_msg(probe.judged, "%s", probe.info.reason);
 	ck_assert_int_eq(probe.info.stop,
 	    method == METHOD_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
-				: MEMUNREACHABLE_STOP_SIGNAL);
+				    : MEMUNREACHABLE_STOP_SIGNAL);
 	memcpy(walk->counts, walk->record->counts, sizeof(walk->counts));
 	walk_print(walk);
 	belongings_check(&walk->own, &probe);

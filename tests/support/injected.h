@@ -6,8 +6,8 @@
 #define TESTS_SUPPORT_INJECTED_H
 
 #include "ptrace/live/remote_call.h"
-#include "tests/support/captured.h"
 #include "tests/support/blocking_calls.h"
+#include "tests/support/captured.h"
 
 static struct mu_remote_thread remote;
 static struct mu_remote_call call;
@@ -77,7 +77,8 @@ be_killed(pid_t pid)
 
 	if (tracer == 0)
 		call_for_ever(pid);
-	for (tries = 0; tries < 5000 && threaded_state(pid, pid) != 't'; tries++)
+	for (tries = 0; tries < 5000 && threaded_state(pid, pid) != 't';
+	     tries++)
 		usleep(50);
 	usleep((unsigned)rand() % 1500);
 	kill(tracer, SIGKILL);

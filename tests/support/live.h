@@ -194,8 +194,8 @@ show(const struct UnreachableMemoryInfo *info)
 }
 
 /*
- * True if threads were stopped as tests/stop_methods.sh says in TESTS_STOP, if it
- * does. If the calling thread is the only one there is no thread for which
+ * True if threads were stopped as tests/stop_methods.sh says in TESTS_STOP, if
+ * it does. If the calling thread is the only one there is no thread for which
  * ptrace could be refused.
  */
 LIVE bool

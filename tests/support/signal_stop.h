@@ -95,8 +95,8 @@ stop_for(uint64_t stop_ns, uint64_t leave_ns)
 
 	read_all_dispositions(stop_before);
 	mu_sys_block_signals(&stop_mask);
-	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
-	    &arena, now + stop_ns, now + leave_ns, &why);
+	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(),
+	    mu_sys_gettid(), &arena, now + stop_ns, now + leave_ns, &why);
 	if (status != MU_OK)
 		mu_sys_restore_signals(&stop_mask);
 	/* Also after a failure. */
@@ -153,14 +153,16 @@ take_stopped(void)
 {
 	memset(&snap, 0, sizeof(snap));
 	ck_assert_int_eq(
-	    mu_snapshot_signal_stop(&snap, &signal_stop, NULL, &arena, &why), MU_OK);
+	    mu_snapshot_signal_stop(&snap, &signal_stop, NULL, &arena, &why),
+	    MU_OK);
 	ck_assert_int_eq(mu_snapshot_mappings(&snap, &arena, &why), MU_OK);
 }
 
 static inline struct mu_signal_thread *
 stop_thread(pid_t tid)
 {
-	struct mu_signal_thread_cursor at = mu_signal_thread_first(&signal_stop);
+	struct mu_signal_thread_cursor at =
+	    mu_signal_thread_first(&signal_stop);
 	struct mu_signal_thread *thread;
 
 	while ((thread = mu_signal_thread_next(&at)) != NULL)

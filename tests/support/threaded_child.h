@@ -21,7 +21,8 @@
 #include <unistd.h>
 
 #define THREADED_MAX 1100
-#define THREADED_PATIENCE 60000 /* milliseconds; then the child counts as dead */
+#define THREADED_PATIENCE \
+	60000 /* milliseconds; then the child counts as dead */
 
 #ifndef PR_SET_PTRACER
 #define PR_SET_PTRACER 0x59616d61
@@ -42,7 +43,8 @@ struct threaded_child {
 	struct threaded_shared *shared;
 };
 
-static struct threaded_shared *threaded_shared; /* in the child: for its handler */
+static struct threaded_shared
+    *threaded_shared; /* in the child: for its handler */
 
 static inline int
 threaded_get(const int *word)
@@ -147,8 +149,8 @@ threaded_start(int threads, void (*prepare)(struct threaded_shared *))
 {
 	struct threaded_child threaded = { .threads = threads };
 
-	threaded.shared = mmap(NULL, sizeof(*threaded.shared), PROT_READ | PROT_WRITE,
-	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	threaded.shared = mmap(NULL, sizeof(*threaded.shared),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(threaded.shared, MAP_FAILED);
 	threaded_shared = threaded.shared;
 	threaded.pid = fork();
@@ -163,8 +165,8 @@ static inline void
 threaded_call(struct threaded_child *threaded)
 {
 	threaded_add(&threaded->shared->call, 1);
-	syscall(SYS_futex, &threaded->shared->call, FUTEX_WAKE, THREADED_MAX, NULL,
-	    NULL, 0);
+	syscall(SYS_futex, &threaded->shared->call, FUTEX_WAKE, THREADED_MAX,
+	    NULL, NULL, 0);
 }
 
 /* A line of /proc/PID/task/TID/status, without the key; "" if it is gone. */
@@ -239,7 +241,8 @@ threaded_is_unharmed(struct threaded_child *threaded)
 	threaded_each(threaded->pid, threaded_thread_is_free);
 	threaded_call(threaded);
 	for (i = 0; i <= threaded->threads; i++)
-		threaded_await(&threaded->shared->answers[i], threaded->shared->call);
+		threaded_await(
+		    &threaded->shared->answers[i], threaded->shared->call);
 }
 
 /* Unharmed, it ends when it is asked to, with exit status 0. */

@@ -1,6 +1,6 @@
 /*
- * For the tests of what a program can notice of a pass: passes by either stop method
- * of the stop ladder, and what /proc says of a thread in the meantime.
+ * For the tests of what a program can notice of a pass: passes by either stop
+ * method of the stop ladder, and what /proc says of a thread in the meantime.
  */
 #ifndef TESTS_SUPPORT_TRANSPARENCY_H
 #define TESTS_SUPPORT_TRANSPARENCY_H
@@ -44,8 +44,8 @@ transparency_pass(int method)
 
 	mu_library.options.stop = transparency_methods[method].option;
 	ck_assert_msg(GetUnreachableMemory(&info, 1), "by %s: %s: %s",
-	    transparency_methods[method].name, memunreachable_status_name(info.status),
-	    info.reason);
+	    transparency_methods[method].name,
+	    memunreachable_status_name(info.status), info.reason);
 	FreeUnreachableMemoryInfo(&info);
 	/* Without threads to stop there is no method of stopping. */
 	if (info.num_threads > 1)

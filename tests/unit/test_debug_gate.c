@@ -18,8 +18,8 @@
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/state/state.h"
 #include "memunreachable/malloc_debug.h"
-#include "tests/support/recorded_blocks.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/recorded_blocks.h"
 #include "tests/support/suite.h"
 
 static int passed;
@@ -134,8 +134,8 @@ START_TEST(thread_that_ended_disabled)
 	pthread_create(&thread, NULL, disable_and_end, NULL);
 	pthread_join(thread, NULL);
 	gate_wait();
-	ck_assert_ptr_nonnull(
-	    strstr(captured_stderr_end(&captured), " has ended: the thread is gone\n"));
+	ck_assert_ptr_nonnull(strstr(captured_stderr_end(&captured),
+	    " has ended: the thread is gone\n"));
 	ck_assert_int_eq(gate_closed, 0);
 	ck_assert_int_le(time(NULL) - before, 2);
 }
@@ -153,8 +153,8 @@ START_TEST(deadlock_ends_in_ten_seconds)
 	pthread_create(&thread, NULL, allocate, NULL);
 	pthread_join(thread, NULL);
 	malloc_enable();
-	ck_assert_ptr_nonnull(strstr(
-	    captured_stderr_end(&captured), " has ended: others have waited for 10 s\n"));
+	ck_assert_ptr_nonnull(strstr(captured_stderr_end(&captured),
+	    " has ended: others have waited for 10 s\n"));
 	ck_assert_int_le(time(NULL) - before, 14);
 	ck_assert_int_eq(gate_closed, 0);
 }

@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "lib/malloc_debug/dumps/heap_dump.h"
-#include "tests/support/recorded_blocks.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/recorded_blocks.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_heap_dump.XXXXXX";

@@ -228,8 +228,8 @@ START_TEST(none_to_write)
 	add(JOURNAL_MALLOC, 0, 1, 0);
 	captured_stderr_begin(&captured);
 	journal_dump();
-	ck_assert_str_eq(
-	    captured_stderr_end(&captured), "malloc_debug: No alloc entries to write.\n");
+	ck_assert_str_eq(captured_stderr_end(&captured),
+	    "malloc_debug: No alloc entries to write.\n");
 	ck_assert_ptr_null(read_file(name));
 }
 END_TEST

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "memunreachable/malloc_debug.h"
-#include "tests/support/recorded_blocks.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/recorded_blocks.h"
 #include "tests/support/suite.h"
 
 struct answer {
@@ -76,7 +76,8 @@ START_TEST(case_invalid)
 	get_malloc_leak_info(&info, &a, &b, &c, NULL);
 #define LINE \
 	"malloc_debug: get_malloc_leak_info: At least one invalid parameter.\n"
-	ck_assert_str_eq(captured_stderr_end(&captured), LINE LINE LINE LINE LINE);
+	ck_assert_str_eq(
+	    captured_stderr_end(&captured), LINE LINE LINE LINE LINE);
 	ck_assert_ptr_eq(info, (uint8_t *)7);
 	ck_assert_uint_eq(a + b + c + d, 28);
 }

@@ -12,8 +12,8 @@
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/state/real.h"
 #include "memunreachable/malloc_debug.h"
-#include "tests/support/recorded_blocks.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/recorded_blocks.h"
 #include "tests/support/suite.h"
 
 /* A program's call, which the entries would hand on so. */

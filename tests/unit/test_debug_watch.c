@@ -14,8 +14,8 @@
 
 #include "lib/malloc_debug/dumps/journal.h"
 #include "lib/malloc_debug/dumps/watch.h"
-#include "tests/support/recorded_blocks.h"
 #include "tests/support/captured_stderr.h"
+#include "tests/support/recorded_blocks.h"
 #include "tests/support/suite.h"
 
 static char directory[] = "/tmp/test_debug_watch.XXXXXX";
@@ -270,8 +270,8 @@ START_TEST(signals_that_are_none)
 	ck_assert(watch_signal(SIGKILL, slow_job));
 	captured_stderr_begin(&captured);
 	watch_start();
-	ck_assert_str_eq(
-	    captured_stderr_end(&captured), "malloc_debug: signal 9 cannot be had\n");
+	ck_assert_str_eq(captured_stderr_end(&captured),
+	    "malloc_debug: signal 9 cannot be had\n");
 	for (i = 1; i < 16; i++)
 		ck_assert(watch_signal(SIGRTMIN + i, slow_job));
 	ck_assert(!watch_signal(SIGUSR2, slow_job));
@@ -489,8 +489,8 @@ START_TEST(allocator_stats)
 		usleep(5000);
 	}
 	captured_stderr_end(&captured);
-	ck_assert_ptr_nonnull(strstr(
-	    captured.text, "malloc_debug: Logging allocator stats...\nArena 0:\n"));
+	ck_assert_ptr_nonnull(strstr(captured.text,
+	    "malloc_debug: Logging allocator stats...\nArena 0:\n"));
 	ck_assert_ptr_nonnull(strstr(captured.text, "in use bytes"));
 }
 END_TEST

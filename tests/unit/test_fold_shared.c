@@ -35,7 +35,8 @@ charge(struct mu_components *components, size_t limit)
 	ck_assert_int_eq(
 	    mu_components_find(components, &lost, &heap.arena, &never), MU_OK);
 	components->deadline = &deadline;
-	ck_assert_int_eq(mu_components_sum_retained(components, &heap.arena), MU_OK);
+	ck_assert_int_eq(
+	    mu_components_sum_retained(components, &heap.arena), MU_OK);
 }
 
 static void

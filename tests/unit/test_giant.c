@@ -42,7 +42,8 @@ find(struct mu_components *components, struct mu_lost *lost)
 	    mu_components_find(components, lost, &heap.arena, &deadline),
 	    MU_OK);
 	components->deadline = &deadline;
-	ck_assert_int_eq(mu_components_sum_retained(components, &heap.arena), MU_OK);
+	ck_assert_int_eq(
+	    mu_components_sum_retained(components, &heap.arena), MU_OK);
 }
 
 static bool

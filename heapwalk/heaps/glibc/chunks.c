@@ -85,7 +85,8 @@ mu_glibc_rules_open(struct mu_glibc_rules *rules,
 	};
 }
 
-/* Orphans' candidates have both bits: note them by address, and leave the start bit. */
+/* Orphans' candidates have both bits: note them by address, and leave the start
+ * bit. */
 static void
 collect_candidates(
     struct mu_glibc_walk *walk, struct mu_span *span, size_t count)
