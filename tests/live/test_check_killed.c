@@ -449,6 +449,63 @@ START_TEST(at_any_moment)
 }
 END_TEST
 
+/* True: there is a copy of the target, and all that could end it are stopped.
+ */
+static bool
+stop_at_copy(pid_t command)
+{
+	siginfo_t info;
+	int tries;
+
+	keeper = guardian = 0;
+	for (tries = 0; tries < 100000; tries++) {
+		if (keeper == 0)
+			keeper = find_child(command, "mu-keeper");
+		if (guardian == 0)
+			guardian = find_child(command, "mu-guardian");
+		if (keeper != 0 && guardian != 0 &&
+		    find_child(target, "mu-copy") != 0) {
+			kill(keeper, SIGSTOP);
+			kill(guardian, SIGSTOP);
+			kill(command, SIGSTOP);
+			return true;
+		}
+		info.si_pid = 0;
+		waitid(
+		    P_PID, (id_t)command, &info, WEXITED | WNOHANG | WNOWAIT);
+		if (info.si_pid != 0)
+			break;
+	}
+	return false;
+}
+
+/*
+ * No process is left that could have the copy reaped: the target alone can wait
+ * for it, and the next look makes it do so.
+ */
+START_TEST(all_beside_a_copy)
+{
+	unsigned left = 0, i;
+	pid_t command;
+
+	start_target(WAITS);
+	for (i = 0; i < 40 && left < 3; i++) {
+		command = start_command(MU_CHECK_STOP_FORK);
+		if (stop_at_copy(command)) {
+			kill(guardian, SIGKILL);
+			kill(keeper, SIGKILL);
+			kill(command, SIGKILL);
+		}
+		ck_assert_int_eq(waitpid(command, NULL, 0), command);
+		expect_nothing_left("all, beside a copy", true);
+		left += find_child(target, "mu-copy") != 0;
+		check_once_more(MU_CHECK_STOP_FORK);
+		expect_nothing_left("after one more look", false);
+	}
+	ck_assert_msg(victim->wrong == 0, "%s", victim->words);
+}
+END_TEST
+
 int
 main(void)
 {
@@ -458,6 +515,7 @@ main(void)
 	tcase_set_timeout(tcase, 1200);
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, at_any_moment, 0, 2 * KINDS * FIRSTS);
+	tcase_add_test(tcase, all_beside_a_copy);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
 }
