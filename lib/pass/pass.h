@@ -92,29 +92,30 @@ struct mu_pass {
 	int gate;            /* what the collector waits for */
 	enum mu_status collected;
 	struct mu_snapshot snap;
-	uint64_t pause_ns; /* the longest stop */
-	bool transient;    /* the partial answer may be complete next time */
-	bool expired;      /* a thread did not stop, but time is left */
-	bool blocked;      /* a thread blocks every signal, for a moment? */
-	int stop;          /* enum MemunreachableStop */
-	unsigned tries;    /* how often the threads were to be stopped */
-	bool abandoned;    /* a thread in the handler still uses the arena */
+	uint64_t pause_ns;   /* the longest stop */
+	bool transient;      /* the partial answer may be complete next time */
+	bool expired;        /* a thread did not stop, but time is left */
+	bool blocked;        /* a thread blocks every signal, for a moment? */
+	bool abandoned;      /* a thread in the handler still uses the arena */
+	int stop;            /* enum MemunreachableStop */
+	unsigned tries;      /* how often the threads were to be stopped */
+	unsigned late_tries; /* stops that were over before shared memory
+			       was read */
 
 	/* memory that a fork leaves out (lib/state/left_out.h) */
 	struct mu_left_out *left_out; /* NULL: no page could be had */
 	bool hold;                    /* the collector waits for the sweeper */
 	bool shared;                  /* the same, to copy shared memory
 					 (heapwalk/memory/shared.h) */
-	size_t changing;     /* bytes of that which could not be copied */
-	unsigned late_tries; /* stops that were over before that was read */
+	size_t changing; /* bytes of that which could not be copied */
 
 	/*
 	 * Alternate signal stacks. The frames of a stop by signal tell them;
 	 * by ptrace the threads are made to call sigaltstack().
 	 */
 	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
-	unsigned stack_tries;      /* stops to learn of the others' */
 	size_t unasked;            /* threads whose stack is not known */
+	unsigned stack_tries;      /* stops to learn of the others' */
 	bool ask_stacks;           /* in the next stop */
 	bool prefer_signal;        /* for threads that could not be asked */
 	uint64_t mapped_pages;     /* at the stop; 0: snap has the mappings */
@@ -122,9 +123,9 @@ struct mu_pass {
 
 	/* what counts as a reference, and what was lost in the first look */
 	struct mu_reach reach;
-	enum mu_turn turn;
 	struct mu_range *candidates; /* blocks, by address */
 	size_t num_candidates;
+	enum mu_turn turn;
 
 	/* the answer */
 	struct mu_entries entries; /* packed; memory of mu_library.results */

@@ -22,4 +22,4 @@ for stop in fork auto; do
 		fail "$stop: $(cat "$out") locks held after $looks looks"
 	[ $looks -ge 2 ] || fail "$stop: $looks looks only"
 done
-[ $failures -eq 0 ]
+[ "$failures" -eq 0 ]
