@@ -93,7 +93,8 @@ SO_FULL  := libmemunreachable.so.$(VERSION)
 LIBS     := $(BUILD)/$(SO_FULL) $(BUILD)/libmemunreachable.a
 
 EXAMPLES := $(BUILD)/examples/find_leaks $(BUILD)/examples/watch_daemon \
-	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable
+	$(BUILD)/examples/seed_article $(BUILD)/examples/why_reachable \
+	$(BUILD)/examples/pool_heap
 EXAMPLES_CHECK := $(BUILD)/examples/no_leaks_test
 
 .PHONY: always all libraries deps demo examples lint format install uninstall help clean

@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#include "heapwalk/heaps/heap.h"
+
 #define KEPT 4096u /* a power of 2 */
 #define FIRST_SLOTS ((size_t)1024)
 
@@ -49,16 +51,13 @@ mu_owner_read(struct mu_owner *owner, const struct mu_components *components,
 }
 
 static void
-describe_stack(struct mu_leak *leak, uint32_t stack,
-    const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
+describe_stack(struct mu_leak *leak, const uintptr_t *frames, size_t num)
 {
-	size_t i, num;
+	size_t i;
 
-	num = mu_recorder_stack(recorder, stack, frames, MU_STACK_MAX_FRAMES);
 	leak->num_frames = num < MU_LEAK_FRAMES ? num : MU_LEAK_FRAMES;
 	for (i = 0; i < leak->num_frames; i++)
 		leak->frames[i] = frames[i];
-	leak->cut = num > 0 && num >= recorder->about.max_frames;
 	leak->num_more = num - leak->num_frames;
 	if (leak->num_more > 0)
 		leak->more = frames + MU_LEAK_FRAMES;
@@ -68,13 +67,22 @@ void
 mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
     const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES])
 {
+	const struct mu_heap_member *heap = owner->block.heap;
+	size_t num = 0;
+
 	*leak = (struct mu_leak) { .num_frames = 0 };
 	leak->range = owner->known.range;
 	leak->referenced_count = owner->referenced_count;
 	leak->referenced_size = owner->referenced_size;
 	leak->total_size = owner->bytes;
 	if (recorder != NULL)
-		describe_stack(leak, owner->known.stack, recorder, frames);
+		num = mu_recorder_stack(
+		    recorder, owner->known.stack, frames, MU_STACK_MAX_FRAMES);
+	leak->cut = num > 0 && num >= recorder->about.max_frames;
+	if (num == 0 && heap != NULL && heap->ops->backtrace != NULL)
+		num = heap->ops->backtrace(
+		    heap, &owner->block, frames, MU_STACK_MAX_FRAMES);
+	describe_stack(leak, frames, num);
 }
 
 void

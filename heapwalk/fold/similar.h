@@ -53,8 +53,8 @@ mu_owner_view(const struct mu_owner *owner)
 }
 
 /*
- * What an entry for OWNER alone says, but for its contents. Frames behind the
- * first 16 are in FRAMES.
+ * What an entry for OWNER alone says, but for its contents; its stack as
+ * RECORDER or else its heap has it. Frames behind the first 16 are in FRAMES.
  */
 void mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
     const struct mu_recorder *recorder, uintptr_t frames[MU_STACK_MAX_FRAMES]);

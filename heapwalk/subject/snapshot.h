@@ -101,6 +101,22 @@ struct mu_memory {
 	void *ctx;
 };
 
+/*
+ * A heap of the program, and its functions: see struct MemunreachableHeap in
+ * the public header. All but iterate may be NULL.
+ */
+struct mu_program_heap {
+	char name[32];
+	int (*iterate)(uintptr_t base, size_t size,
+	    void (*callback)(uintptr_t base, size_t size, void *arg),
+	    void *arg);
+	void (*disable)(void);
+	void (*enable)(void);
+	ptrdiff_t (*backtrace)(void *pointer, uintptr_t *frames, size_t count);
+	int (*memory)(void (*callback)(uintptr_t base, size_t size, void *arg),
+	    void *arg);
+};
+
 struct mu_snapshot {
 	pid_t pid;
 	struct mu_thread *threads;
@@ -130,6 +146,13 @@ struct mu_snapshot {
 	bool unrecorded; /* there is none */
 	const struct mu_range *tables;
 	size_t num_tables;
+
+	/*
+	 * Heaps that the program registered. NULL: their functions cannot be
+	 * called, as the subject is not this process.
+	 */
+	const struct mu_program_heap *program_heaps;
+	size_t num_program_heaps;
 
 	/* What the program registered as roots. */
 	struct mu_range *root_regions;

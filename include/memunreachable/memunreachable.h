@@ -295,6 +295,71 @@ bool memunreachable_unregister_root_provider(
     memunreachable_root_provider provider, void *ctx);
 
 /*
+ * A heap that the program brings, such as a pool with memory of its own: the
+ * functions of Android's malloc, with the same meaning. Its blocks are judged
+ * and reported as those of malloc are.
+ *
+ * Its memory must not come from malloc: blocks that lie in a block of malloc
+ * are not checked, and the answer is MEMUNREACHABLE_PARTIAL. A fork must have
+ * it (no MADV_DONTFORK, no MADV_WIPEONFORK).
+ */
+struct MemunreachableHeap {
+	const char *name; /* in messages, its first 31 bytes; may be NULL */
+
+	/*
+	 * Call CALLBACK with ARG for every live block that begins in the SIZE
+	 * bytes at BASE. Returns 0, or an error, which makes the answer
+	 * partial. Runs in a copy of the process, in which there is no other
+	 * thread, after malloc_disable(): it must not allocate, lock or wait,
+	 * has 64 KiB of stack, and what it writes is lost.
+	 */
+	int (*malloc_iterate)(uintptr_t base, size_t size,
+	    void (*callback)(uintptr_t base, size_t size, void *arg),
+	    void *arg);
+
+	/*
+	 * Both may be NULL. Nothing in the heap changes from when the first has
+	 * returned until the second is called, some milliseconds later: usually
+	 * they lock and unlock a mutex. They run in the thread that asks for
+	 * the pass, with all signals blocked, perhaps several times. There is
+	 * no deadline: do not ask for a pass with that mutex held, also not in
+	 * a signal handler.
+	 */
+	void (*malloc_disable)(void);
+	void (*malloc_enable)(void);
+
+	/*
+	 * May be NULL. Write the innermost frames of the call that allocated
+	 * POINTER, the first byte of a block, to FRAMES, at most FRAME_COUNT.
+	 * Returns how many; 0 if the block is not of this heap. Runs where
+	 * malloc_iterate() does.
+	 */
+	ptrdiff_t (*malloc_backtrace)(
+	    void *pointer, uintptr_t *frames, size_t frame_count);
+
+	/*
+	 * May be NULL; not in Android. Call CALLBACK with ARG for the memory
+	 * that holds this heap's blocks and nothing else of the program's. What
+	 * is in no block there, such as the contents of a freed one, is then
+	 * not searched for pointers. Otherwise as malloc_iterate().
+	 */
+	int (*memory)(void (*callback)(uintptr_t base, size_t size, void *arg),
+	    void *arg);
+};
+
+/*
+ * Every pass of this process lists HEAP, too. HEAP is copied. Unregister with
+ * the same contents. Returns false if malloc_iterate is NULL or that of another
+ * heap, if HEAP is not registered, or if memory is exhausted.
+ *
+ * What looks at this process from outside, such as memunreachable -p, cannot
+ * call its functions: the answer is MEMUNREACHABLE_PARTIAL then, and all that
+ * the memory of these heaps refers to counts as reachable.
+ */
+bool memunreachable_register_heap(const struct MemunreachableHeap *heap);
+bool memunreachable_unregister_heap(const struct MemunreachableHeap *heap);
+
+/*
  * Write a report to the log whenever SIGNO arrives, even if the process is idle
  * or inside malloc: the pass runs beside the interrupted thread. An earlier
  * handler is called as well. Returns false and sets errno if SIGNO cannot be

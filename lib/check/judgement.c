@@ -8,6 +8,7 @@
 
 #include "heapwalk/heaps/glibc/banner.h"
 #include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/user/find.h"
 #include "heapwalk/memory/available.h"
 #include "lib/check/naming.h"
 #include "lib/check/program_kind.h"
@@ -96,6 +97,7 @@ mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
 	snap->workers = &judgement->threads.workers;
 	if (!find_release(judgement, snap))
 		return;
+	snap->num_program_heaps = mu_program_heaps_count(snap);
 	*search = (struct mu_search) {
 		.snap = snap,
 		.tables = &judgement->tables,

@@ -22,6 +22,7 @@ mu_search_went_on(
 /*
  * Marking and folding need the edges alone, if all are stored and there is room
  * for all that folding may take: where it has too little it reads blocks again.
+ * What the program's malloc_backtrace() reads is not known.
  */
 static void
 end_reading(struct mu_search *search)
@@ -30,6 +31,7 @@ end_reading(struct mu_search *search)
 	struct mu_graph *graph = &search->graph;
 
 	if (graph->reads || search->keep || search->recorded ||
+	    search->snap->num_program_heaps > 0 ||
 	    (search->contents && search->limit > 0) ||
 	    tables->limit < tables->used ||
 	    tables->limit - tables->used < mu_fold_most(graph))

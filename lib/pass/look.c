@@ -58,7 +58,9 @@ look_at_self(struct mu_pass *pass)
 	struct mu_snapshot *self = &pass->self;
 	enum mu_status status;
 
-	*self = (struct mu_snapshot) { .pid = pass->pid };
+	*self = (struct mu_snapshot) { .pid = pass->pid,
+		.program_heaps = pass->snap.program_heaps,
+		.num_program_heaps = pass->snap.num_program_heaps };
 	/* A leader that has ended shows none; we are no leader then. */
 	status = mu_mappings_read(pass->tid, &self->mappings,
 	    &self->num_mappings, &pass->arena, &pass->why);
@@ -221,6 +223,8 @@ mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		.num_root_regions = snap.num_root_regions,
 		.root_values = snap.root_values,
 		.num_root_values = snap.num_root_values,
+		.program_heaps = snap.program_heaps,
+		.num_program_heaps = snap.num_program_heaps,
 	};
 }
 

@@ -243,6 +243,18 @@ memunreachable_unregister_root_provider(
 }
 
 bool
+memunreachable_register_heap(const struct MemunreachableHeap *heap)
+{
+	return mu_registry_add_heap(&mu_library.registry, heap);
+}
+
+bool
+memunreachable_unregister_heap(const struct MemunreachableHeap *heap)
+{
+	return mu_registry_drop_heap(&mu_library.registry, heap);
+}
+
+bool
 memunreachable_watch_signal(int signo)
 {
 	int error = mu_watch_signal(signo);

@@ -148,7 +148,8 @@ can_be_left(struct mu_pass *pass)
 
 	return pass->request->at_end && registry->num_ignored == 0 &&
 	    registry->num_regions == 0 && registry->num_providers == 0 &&
-	    mu_library.results.first == NULL && others_wait(pass);
+	    registry->num_heaps == 0 && mu_library.results.first == NULL &&
+	    others_wait(pass);
 }
 
 /* MU_ERR_ALREADY_TRACED: the tracer is none that stops threads for us. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "mu/sys.h"
+#include "mu/text.h"
 
 #define LOCK_NS MU_NS_PER_SEC
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -112,6 +113,67 @@ mu_registry_drop_provider(struct mu_registry *r, struct mu_provider provider)
 	    r, r->providers, &r->num_providers, &provider, sizeof(provider));
 }
 
+/* False: it cannot be listed. */
+static bool
+read_heap(struct mu_program_heap *to, const struct MemunreachableHeap *from)
+{
+	memset(to, 0, sizeof(*to)); /* with its padding: it is compared */
+	if (from == NULL || from->malloc_iterate == NULL)
+		return false;
+	mu_text_format(to->name, sizeof(to->name), "%s",
+	    from->name != NULL ? from->name : "of the program");
+	to->iterate = from->malloc_iterate;
+	to->disable = from->malloc_disable;
+	to->enable = from->malloc_enable;
+	to->backtrace = from->malloc_backtrace;
+	to->memory = from->memory;
+	return true;
+}
+
+/* Its lock would be taken twice. */
+static bool
+has_heap(struct mu_registry *r, const struct mu_program_heap *heap)
+{
+	mu_sigmask mask;
+	bool has = false;
+	size_t i;
+
+	if (!enter(r, &mask))
+		return true;
+	for (i = 0; i < r->num_heaps; i++)
+		has |= r->heaps[i].iterate == heap->iterate;
+	leave(r, &mask);
+	return has;
+}
+
+bool
+mu_registry_add_heap(
+    struct mu_registry *r, const struct MemunreachableHeap *heap)
+{
+	struct mu_program_heap element;
+
+	if (!read_heap(&element, heap) || has_heap(r, &element) ||
+	    r->num_heaps == MU_REGISTERED_MAX ||
+	    !append(r, (void **)&r->heaps, &r->num_heaps, &r->max_heaps,
+		&element, sizeof(element)))
+		return false;
+	mu_registered_set(&r->registered, r->num_heaps);
+	return true;
+}
+
+bool
+mu_registry_drop_heap(
+    struct mu_registry *r, const struct MemunreachableHeap *heap)
+{
+	struct mu_program_heap element;
+
+	if (!read_heap(&element, heap) ||
+	    !drop(r, r->heaps, &r->num_heaps, &element, sizeof(element)))
+		return false;
+	mu_registered_set(&r->registered, r->num_heaps);
+	return true;
+}
+
 /* A copy of COUNT elements in ARENA; NULL for none. */
 static bool
 copy(struct mu_arena *arena, void **to, const void *from, size_t count,
@@ -177,10 +239,13 @@ mu_registry_collect(struct mu_registry *r, struct mu_snapshot *snap,
 		 r->num_regions, sizeof(*r->regions)) &&
 	    copy(arena, (void **)&snap->root_values, r->ignored, r->num_ignored,
 		sizeof(*r->ignored)) &&
+	    copy(arena, (void **)&snap->program_heaps, r->heaps, r->num_heaps,
+		sizeof(*r->heaps)) &&
 	    copy(arena, (void **)&providers, r->providers, r->num_providers,
 		sizeof(*providers));
 	snap->num_root_regions = r->num_regions;
 	snap->num_root_values = r->num_ignored;
+	snap->num_program_heaps = r->num_heaps;
 	num_providers = r->num_providers;
 	leave(r, &mask);
 	for (i = 0; ok && i < num_providers; i++)

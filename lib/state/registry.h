@@ -1,5 +1,6 @@
 /*
- * The program's registrations: ignored objects, root regions, root providers.
+ * The program's registrations: ignored objects, root regions, root providers,
+ * heaps.
  *
  * Runs in: original. Safe in a signal handler that did not interrupt it; waits
  * at most a second for another thread.
@@ -12,6 +13,7 @@
 #include "memunreachable/memunreachable.h"
 #include "mu/arena.h"
 #include "mu/log.h"
+#include "mu/registered.h"
 
 struct mu_provider {
 	memunreachable_root_provider call;
@@ -20,13 +22,16 @@ struct mu_provider {
 
 struct mu_registry {
 	struct mu_lock lock;
-	struct mu_arena arena; /* of the three arrays; never scanned */
+	struct mu_arena arena; /* of the arrays; never scanned */
 	uintptr_t *ignored;
 	struct mu_range *regions;
 	struct mu_provider *providers;
+	struct mu_program_heap *heaps;
+	struct mu_registered registered; /* for lookers from outside */
 	size_t num_ignored, max_ignored;
 	size_t num_regions, max_regions;
 	size_t num_providers, max_providers;
+	size_t num_heaps, max_heaps;
 };
 
 bool mu_registry_ignore(struct mu_registry *registry, uintptr_t address);
@@ -39,10 +44,14 @@ bool mu_registry_add_provider(
     struct mu_registry *registry, struct mu_provider provider);
 bool mu_registry_drop_provider(
     struct mu_registry *registry, struct mu_provider provider);
+bool mu_registry_add_heap(
+    struct mu_registry *registry, const struct MemunreachableHeap *heap);
+bool mu_registry_drop_heap(
+    struct mu_registry *registry, const struct MemunreachableHeap *heap);
 
 /*
- * Copy regions and ignored objects to SNAP and ask every provider for its
- * words (outside the lock). Arrays come from ARENA.
+ * Copy regions, ignored objects and heaps to SNAP and ask every provider for
+ * its words (outside the lock). Arrays come from ARENA.
  */
 enum mu_status mu_registry_collect(struct mu_registry *registry,
     struct mu_snapshot *snap, struct mu_arena *arena, const struct mu_log *log,

@@ -1,6 +1,7 @@
 #include "heapwalk/heaps/table/table.h"
 
 #include "heapwalk/heaps/glibc/glibc.h"
+#include "heapwalk/heaps/user/user.h"
 
 static enum mu_status
 detect_none(struct mu_heap_member *member, const struct mu_snapshot *snap,
@@ -20,6 +21,7 @@ static const struct mu_heap_ops none = {
 
 static const struct mu_heap_ops *const table[] = {
 	&mu_heap_glibc,
+	&mu_heap_user,
 	&none,
 };
 

@@ -1,0 +1,39 @@
+/*
+ * What a program has registered, for those who look at it from outside: among
+ * the variables of the library, once there is something.
+ */
+#ifndef MU_REGISTERED_H
+#define MU_REGISTERED_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+
+#define MU_REGISTERED_MAGIC "mu-heaps" /* its first 8 bytes */
+#define MU_REGISTERED_MAX 4096         /* heaps */
+
+struct mu_registered {
+	char magic[8];
+	uint64_t num_heaps; /* with functions of the program's */
+	uint64_t check;     /* the complement of that */
+};
+
+static inline void
+mu_registered_set(struct mu_registered *registered, uint64_t num_heaps)
+{
+	memcpy(
+	    registered->magic, MU_REGISTERED_MAGIC, sizeof(registered->magic));
+	registered->num_heaps = num_heaps;
+	registered->check = ~num_heaps;
+}
+
+static inline bool
+mu_registered_is(const struct mu_registered *registered)
+{
+	return memcmp(registered->magic, MU_REGISTERED_MAGIC,
+		   sizeof(registered->magic)) == 0 &&
+	    registered->num_heaps <= MU_REGISTERED_MAX &&
+	    registered->check == ~registered->num_heaps;
+}
+
+#endif
