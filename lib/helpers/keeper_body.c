@@ -38,7 +38,7 @@
  * to 7.6 where the pages have to be found first (2 cores of a virtual machine,
  * Linux 6.18). More than a stop may take at the best rate is not read.
  */
-#define BEST_RATE 4 /* bytes a ns */
+#define BEST_RATE 4 /* bytes a ns; with more than one reader twice that */
 
 /* How long it takes to let a thread go. */
 #define RELEASE_NS (15 * 1000ull)
@@ -411,6 +411,9 @@ expect_beside(struct keeping *keeping)
 	struct mu_shared_pages *shared = &keeping->result->shared;
 	uint64_t most = keeping->asked->max_pause_ns * BEST_RATE;
 	size_t beside;
+
+	if (mu_workers_count(keeping->asked->workers) > 1)
+		most *= 2;
 
 	if (keeping->way == MU_KEEPER_READ)
 		return 0;
