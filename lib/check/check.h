@@ -51,6 +51,13 @@ struct mu_check {
 	void *progress_ctx;
 };
 
+static inline void
+mu_check_progress(const struct mu_check *check, enum mu_check_step step)
+{
+	if (check->progress != NULL)
+		check->progress(check->progress_ctx, step);
+}
+
 /*
  * MU_OK or MU_PARTIAL: the heap was judged. Otherwise it was not, and
  * answer->info.reason says why; the rest is what is known. ANSWER is zeroed

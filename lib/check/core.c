@@ -10,9 +10,8 @@
 #include <string.h>
 
 #include "heapwalk/subject/dynamic_symbols.h"
-#include "lib/check/judgement.h"
+#include "lib/check/driver.h"
 #include "lib/check/naming.h"
-#include "mu/sys.h"
 #include "ptrace/core/snapshot.h"
 #include "ptrace/live/alternate_stacks.h"
 
@@ -20,12 +19,10 @@
 
 struct reading {
 	const struct mu_check *check;
-	struct mu_judgement judgement;
 	struct mu_snapshot_core core;
 	struct mu_snapshot snap;
 	struct mu_arena arena;
-	enum mu_status status;
-	struct mu_why why;
+	bool opened;
 };
 
 static void
@@ -61,13 +58,13 @@ take_large(void *ctx, const struct mu_block *block)
  * and one that has left it for another by the frame of the signal (uc_stack).
  */
 static enum mu_status
-doubt_stacks(const struct reading *reading, struct mu_why *why)
+doubt_stacks(const struct mu_check_look *look, struct mu_why *why)
 {
 	struct large_lost lost = { .count = 0 };
 
 	mu_blocks_each_unmarked(
-	    &reading->judgement.search.heap.blocks, take_large, &lost);
-	if (lost.count == 0 || !mu_may_import(&reading->snap, "sigaltstack"))
+	    &look->judgement.search.heap.blocks, take_large, &lost);
+	if (lost.count == 0 || !mu_may_import(look->snap, "sigaltstack"))
 		return MU_OK;
 	return mu_why(why, MU_PARTIAL,
 	    "%zu of them can be alternate signal stacks, having %d bytes or"
@@ -77,28 +74,32 @@ doubt_stacks(const struct reading *reading, struct mu_why *why)
 	    (unsigned long)lost.largest.begin);
 }
 
-/* Report first what was missing from the start, then what was found later. */
-static void
-judge(struct reading *reading, uint64_t begin_ns)
+static enum mu_status
+take(void *subject, struct mu_check_look *look)
 {
-	const struct mu_search *search = &reading->judgement.search;
-	enum mu_status opened = reading->status;
+	struct reading *reading = subject;
+	const struct mu_check *check = reading->check;
+	const struct mu_core_paths paths = { check->exe, check->sysroot };
+	enum mu_status status = mu_snapshot_core_open(&reading->snap,
+	    &reading->core, check->core, &paths, &reading->arena, &look->why);
 
+	reading->opened = status == MU_OK || status == MU_PARTIAL;
 	reading->snap.unfrozen = reading->snap.only_moment = true;
-	reading->snap.reach = reading->check->reach;
-	reading->judgement.unlock = unlock;
-	reading->judgement.ctx = reading;
-	mu_judgement_run(&reading->judgement, &reading->snap, begin_ns,
-	    begin_ns + reading->check->timeout_ns);
-	if (search->status == MU_OK && opened == MU_PARTIAL)
-		return;
-	reading->status = search->status;
-	reading->why = search->why;
-	if (search->status == MU_OK && search->leaks.num_leaks > 0)
-		reading->status =
-		    mu_snapshot_core_doubt(&reading->core, &reading->why);
-	if (reading->status == MU_OK)
-		reading->status = doubt_stacks(reading, &reading->why);
+	reading->snap.reach = check->reach;
+	look->snap = &reading->snap;
+	return status;
+}
+
+static void
+note(void *subject, struct mu_check_look *look)
+{
+	struct reading *reading = subject;
+
+	if (look->status == MU_OK && look->judgement.search.leaks.num_leaks > 0)
+		look->status =
+		    mu_snapshot_core_doubt(&reading->core, &look->why);
+	if (look->status == MU_OK)
+		look->status = doubt_stacks(look, &look->why);
 }
 
 static bool
@@ -117,9 +118,9 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
  * that user.
  */
 static void
-name_addresses(
-    struct reading *reading, struct mu_report *answer, uint64_t deadline_ns)
+name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
 {
+	struct reading *reading = subject;
 	const struct mu_check *check = reading->check;
 	struct mu_rights rights = mu_rights_of_file(check->core);
 	struct mu_symbols_source source = {
@@ -130,22 +131,12 @@ name_addresses(
 		.ctx = reading,
 	};
 
-	if (check->progress != NULL)
-		check->progress(check->progress_ctx, MU_CHECK_STEP_SYMBOLS);
-	mu_naming_ask(answer, &source, &rights, deadline_ns);
-}
-
-static void
-close_core(struct reading *reading)
-{
-	mu_snapshot_core_close(&reading->core);
-	mu_arena_close(&reading->arena);
-	free(reading);
+	mu_naming_ask(report, &source, &rights, deadline_ns);
 }
 
 /* The whole path, if its first page says where it was mapped. */
 static void
-name_program(const struct reading *reading, struct mu_report *answer)
+name_program(const struct reading *reading, struct mu_report *report)
 {
 	const struct mu_core_process *process = &reading->core.process;
 	const struct mu_mapping *mapping = process->headers == 0
@@ -155,43 +146,43 @@ name_program(const struct reading *reading, struct mu_report *answer)
 	    ? mapping->name
 	    : process->program;
 
-	strlcpy(answer->program, name, sizeof(answer->program));
+	strlcpy(report->program, name, sizeof(report->program));
+}
+
+static void
+describe(const void *subject, struct mu_report *report)
+{
+	const struct reading *reading = subject;
+
+	report->stop = "core";
+	report->pid = reading->core.process.pid;
+	report->info.num_threads = reading->snap.num_threads;
+	if (reading->opened)
+		name_program(reading, report);
 }
 
 enum mu_status
-mu_check_core(const struct mu_check *check, struct mu_report *answer)
+mu_check_core(const struct mu_check *check, struct mu_report *report)
 {
-	const struct mu_core_paths paths = { check->exe, check->sysroot };
-	uint64_t begin_ns = mu_sys_now_ns();
+	static const struct mu_subject_ops ops = {
+		.take = take,
+		.unlock = unlock,
+		.note = note,
+		.describe = describe,
+		.name = name_addresses,
+	};
 	struct reading *reading = calloc(1, sizeof(*reading));
 	enum mu_status status;
 
-	memset(answer, 0, sizeof(*answer));
-	answer->stop = "core";
-	if (reading == NULL)
+	if (reading == NULL) {
+		*report = (struct mu_report) { .stop = "core" };
 		return MU_ERR_NO_MEMORY;
+	}
 	reading->check = check;
 	mu_arena_open(&reading->arena, ARENA_LIMIT);
-	mu_judgement_open(&reading->judgement, check);
-	reading->status = mu_snapshot_core_open(&reading->snap, &reading->core,
-	    check->core, &paths, &reading->arena, &reading->why);
-	answer->pid = reading->core.process.pid;
-	if (reading->status == MU_OK || reading->status == MU_PARTIAL) {
-		name_program(reading, answer);
-		judge(reading, begin_ns);
-	}
-	answer->info.num_threads = reading->snap.num_threads;
-	answer->info.tries = 1;
-	status = mu_judgement_tell(
-	    &reading->judgement, reading->status, &reading->why, answer);
-	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
-	if (status == MU_OK || status == MU_PARTIAL)
-		mu_naming_open(answer, reading->snap.mappings,
-		    reading->snap.num_mappings,
-		    &reading->judgement.search.recorder);
-	mu_judgement_close(&reading->judgement);
-	if (status == MU_OK || status == MU_PARTIAL)
-		name_addresses(reading, answer, begin_ns + check->timeout_ns);
-	close_core(reading);
+	status = mu_check_run(check, reading, &ops, report);
+	mu_snapshot_core_close(&reading->core);
+	mu_arena_close(&reading->arena);
+	free(reading);
 	return status;
 }

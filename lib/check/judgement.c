@@ -34,27 +34,20 @@ tables_limit(const struct mu_check *check)
 }
 
 static void
-tell_progress(const struct mu_check *check, enum mu_check_step step)
-{
-	if (check->progress != NULL)
-		check->progress(check->progress_ctx, step);
-}
-
-static void
 take_step(struct mu_search *search, enum mu_search_step step)
 {
 	struct mu_judgement *judgement = search->ctx;
 
 	switch (step) {
 	case MU_SEARCH_LIST:
-		tell_progress(judgement->check, MU_CHECK_STEP_WALK);
+		mu_check_progress(judgement->check, MU_CHECK_STEP_WALK);
 		break;
 	case MU_SEARCH_LISTED:
 		if (judgement->unlock != NULL)
 			judgement->unlock(judgement->ctx);
 		break;
 	case MU_SEARCH_ROOTED:
-		tell_progress(judgement->check, MU_CHECK_STEP_MARK);
+		mu_check_progress(judgement->check, MU_CHECK_STEP_MARK);
 		break;
 	case MU_SEARCH_READ:
 	case MU_SEARCH_MARKED:

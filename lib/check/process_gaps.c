@@ -18,13 +18,13 @@
  * all page tables for smaps: it is asked only where something is lost.
  */
 static void
-note_wiped(struct mu_process_look *look)
+note_wiped(struct mu_process *process, struct mu_check_look *look)
 {
-	const struct mu_keeper *keeper = &look->keeper;
+	const struct mu_keeper *keeper = &process->keeper;
 
-	look->wiped_wanted = keeper->result.taken == MU_KEEPER_FORK &&
+	process->wiped_wanted = keeper->result.taken == MU_KEEPER_FORK &&
 	    !keeper->ask_wiped &&
-	    (!mu_process_look_judged(look) ||
+	    (!mu_check_judged(look) ||
 		look->judgement.search.leaks.num_leaks > 0) &&
 	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
@@ -63,15 +63,15 @@ advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
  * not touched it may be impossible to tell whether it holds anything.
  */
 static void
-note_shared(struct mu_process_look *look)
+note_shared(struct mu_process *process, struct mu_check_look *look)
 {
-	const struct mu_keeper *keeper = &look->keeper;
+	const struct mu_keeper *keeper = &process->keeper;
 	size_t changing = keeper->result.shared.changing;
 	size_t unasked = keeper->result.shared.unasked + keeper->remote.unasked;
 	char advice[64];
 
 	look->changing = changing > 0;
-	look->expected = keeper->result.shared.taken + changing;
+	process->expected = keeper->result.shared.taken + changing;
 	if (look->status != MU_OK ||
 	    look->judgement.search.leaks.num_leaks == 0)
 		return;
@@ -98,19 +98,20 @@ note_shared(struct mu_process_look *look)
  * another try.
  */
 static void
-note_stacks(struct mu_process_look *look)
+note_stacks(struct mu_process *process, struct mu_check_look *look)
 {
-	const struct mu_keeper *keeper = &look->keeper;
-	size_t unasked = look->ask_stacks ? keeper->result.unasked
-					  : keeper->snap.num_threads;
+	const struct mu_keeper *keeper = &process->keeper;
+	size_t unasked = process->ask_stacks ? keeper->result.unasked
+					     : keeper->snap.num_threads;
 
-	if (!mu_process_look_judged(look) ||
+	if (!mu_check_judged(look) ||
 	    look->judgement.search.leaks.num_leaks == 0 ||
 	    !mu_blocks_unmarked_of(
 		&look->judgement.search.heap.blocks, MU_ALTERNATE_STACK_MIN) ||
 	    !mu_may_import(&keeper->snap, "sigaltstack"))
 		return;
-	look->stacks_wanted = unasked > 0 && look->stack_tries++ < STACK_TRIES;
+	process->stacks_wanted =
+	    unasked > 0 && process->stack_tries++ < STACK_TRIES;
 	if (look->status == MU_OK && unasked > 0)
 		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "%zu threads could not be asked for their alternate signal"
@@ -134,12 +135,12 @@ is_linker(const struct mu_mapping *mapping)
  * an execve() each look may come too early.
  */
 static void
-note_start(struct mu_process_look *look)
+note_start(const struct mu_process *process, struct mu_check_look *look)
 {
-	const struct mu_snapshot *snap = &look->keeper.snap;
+	const struct mu_snapshot *snap = &process->keeper.snap;
 	const struct mu_mapping *mapping = NULL;
 
-	if (mu_process_look_judged(look) || snap->num_threads != 1)
+	if (mu_check_judged(look) || snap->num_threads != 1)
 		return;
 	mapping = mu_snapshot_mapping(snap, snap->threads[0].pc);
 	if (mapping != NULL && is_linker(mapping))
@@ -149,16 +150,16 @@ note_start(struct mu_process_look *look)
 }
 
 void
-mu_process_gaps_note(struct mu_process_look *look)
+mu_process_gaps_note(struct mu_process *process, struct mu_check_look *look)
 {
-	note_start(look);
-	note_wiped(look);
-	note_shared(look);
-	note_stacks(look);
+	note_start(process, look);
+	note_wiped(process, look);
+	note_shared(process, look);
+	note_stacks(process, look);
 }
 
 void
-mu_process_gaps_sharer(struct mu_process_look *look)
+mu_process_gaps_sharer(struct mu_check_look *look)
 {
 	pid_t sharer;
 
@@ -171,25 +172,31 @@ mu_process_gaps_sharer(struct mu_process_look *look)
 		    mu_why(&look->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
 }
 
-void
-mu_process_gaps_doubt(const struct mu_process_look *look, struct mu_why *why)
+bool
+mu_process_gaps_doubt(const struct mu_process *process,
+    const struct mu_check_look *look, struct mu_why *why)
 {
 	size_t num = look->judgement.search.leaks.num_leaks;
 	char advice[64];
 
+	if (!look->changing && !process->stacks_wanted &&
+	    !process->wiped_wanted)
+		return false;
 	if (!look->changing) {
 		mu_why(why, MU_OK,
 		    "whether %zu blocks are lost takes another look, at %s; that"
 		    " failed",
 		    num,
-		    look->stacks_wanted ? "alternate signal stacks"
-					: "memory that a fork empties");
-		return;
+		    process->stacks_wanted ? "alternate signal stacks"
+					   : "memory that a fork empties");
+		return true;
 	}
-	advise_all(&look->keeper, advice, sizeof(advice));
+	advise_all(&process->keeper, advice, sizeof(advice));
 	mu_why(why, MU_OK,
 	    "%zu MiB that a fork does not copy (MAP_SHARED, MADV_DONTFORK) were"
 	    " read while they changed: whether %zu blocks are lost takes another"
 	    " look, or %s; the next look failed",
-	    (look->keeper.result.shared.changing + 0xfffff) >> 20, num, advice);
+	    (process->keeper.result.shared.changing + 0xfffff) >> 20, num,
+	    advice);
+	return true;
 }

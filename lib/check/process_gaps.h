@@ -6,16 +6,18 @@
 #ifndef LIB_CHECK_PROCESS_GAPS_H
 #define LIB_CHECK_PROCESS_GAPS_H
 
-#include "lib/check/process_look.h"
+#include "lib/check/process.h"
 
 /* After the search, while its memory can be read. */
-void mu_process_gaps_note(struct mu_process_look *look);
+void mu_process_gaps_note(
+    struct mu_process *process, struct mu_check_look *look);
 
 /* When the process is left alone: another one that has its memory. */
-void mu_process_gaps_sharer(struct mu_process_look *look);
+void mu_process_gaps_sharer(struct mu_check_look *look);
 
-/* In WHY: what LOOK, which found something, is known to have missed. */
-void mu_process_gaps_doubt(
-    const struct mu_process_look *look, struct mu_why *why);
+/* Is LOOK, which found something, known to have missed references? WHY: which.
+ */
+bool mu_process_gaps_doubt(const struct mu_process *process,
+    const struct mu_check_look *look, struct mu_why *why);
 
 #endif

@@ -14,7 +14,7 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/find.h"
-#include "lib/check/judgement.h"
+#include "lib/check/driver.h"
 #include "lib/check/naming.h"
 #include "lib/check/unsettled.h"
 #include "lib/report/backtrace.h"
@@ -22,6 +22,7 @@
 #include "mu/arch/remote.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
+#include "ptrace/live/proc.h"
 #include "ptrace/live/snapshot.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
@@ -30,13 +31,12 @@
 struct ending {
 	const struct mu_check *check;
 	const struct mu_threads *stopped;
-	struct mu_judgement judgement;
+	size_t missed; /* threads that did not stop */
 	struct mu_snapshot snap;
 	struct mu_remote_memory remote;
 	struct mu_arena arena;
 	int memory, pagemap;
-	enum mu_status status;
-	struct mu_why why;
+	bool in_malloc; /* a thread was when its end came */
 };
 
 static void
@@ -58,7 +58,7 @@ open_file(pid_t tid, const char *name)
 }
 
 static enum mu_status
-open_memory(struct ending *ending)
+open_memory(struct ending *ending, struct mu_why *why)
 {
 	struct mu_snapshot *snap = &ending->snap;
 	pid_t tid = ending->stopped->tracees[0].tid;
@@ -70,29 +70,28 @@ open_memory(struct ending *ending)
 	ending->memory = open_file(tid, "mem");
 	ending->pagemap = open_file(tid, "pagemap");
 	if (ending->memory < 0 || ending->pagemap < 0)
-		return mu_why(&ending->why, mu_status_from_errno(errno),
+		return mu_why(why, mu_status_from_errno(errno),
 		    "the memory of process %d may not be read (%s)",
 		    (int)ending->check->pid, strerror(errno));
 	source.memory = ending->memory;
 	source.pagemap = source.shared_pagemap = ending->pagemap;
 	return mu_remote_memory_open(&snap->memory, &ending->remote, &source,
 	    snap->mappings, snap->num_mappings,
-	    mu_judgement_limit(ending->check, 3), &ending->arena, &ending->why);
+	    mu_judgement_limit(ending->check, 3), &ending->arena, why);
 }
 
 static enum mu_status
-take(struct ending *ending)
+take_image(struct ending *ending, struct mu_why *why)
 {
 	struct mu_snapshot *snap = &ending->snap;
 	enum mu_status status;
 
-	status = mu_snapshot_live(
-	    snap, ending->stopped, NULL, &ending->arena, &ending->why);
+	status =
+	    mu_snapshot_live(snap, ending->stopped, NULL, &ending->arena, why);
 	if (status == MU_OK)
-		status =
-		    mu_snapshot_mappings(snap, &ending->arena, &ending->why);
+		status = mu_snapshot_mappings(snap, &ending->arena, why);
 	if (status == MU_OK)
-		status = open_memory(ending);
+		status = open_memory(ending, why);
 	return status;
 }
 
@@ -161,42 +160,60 @@ was_in_malloc(const struct mu_snapshot *snap)
 	return false;
 }
 
-static void
-judge(struct ending *ending, uint64_t begin_ns, size_t missed)
+static enum mu_status
+take(void *subject, struct mu_check_look *look)
 {
-	const struct mu_search *search = &ending->judgement.search;
-	bool in_malloc;
+	struct ending *ending = subject;
+	enum mu_status status = take_image(ending, &look->why);
 
+	if (status != MU_OK)
+		return status;
 	ending->snap.unfrozen = ending->snap.only_moment = true;
-	ending->snap.reach = ending->check->reach;
-	in_malloc = was_in_malloc(&ending->snap);
-	ending->remote.workers = &ending->judgement.threads.workers;
-	ending->judgement.unlock = unlock;
-	ending->judgement.ctx = ending;
-	mu_judgement_run(&ending->judgement, &ending->snap, begin_ns,
-	    begin_ns + ending->check->timeout_ns);
-	ending->status = search->status;
-	ending->why = search->why;
+	ending->snap.reach = look->check->reach;
+	ending->remote.workers = &look->judgement.threads.workers;
+	ending->in_malloc = was_in_malloc(&ending->snap);
+	look->snap = &ending->snap;
+	return MU_OK;
+}
+
+static void
+note(void *subject, struct mu_check_look *look)
+{
+	struct ending *ending = subject;
+
 	if (!still_there(ending->stopped))
-		ending->status = mu_why(&ending->why, MU_ERR_TARGET_GONE,
+		look->status = mu_why(&look->why, MU_ERR_TARGET_GONE,
 		    "it was killed while it was looked at");
-	else if (search->status != MU_OK || search->leaks.num_leaks == 0)
+	else if (look->status != MU_OK ||
+	    look->judgement.search.leaks.num_leaks == 0)
 		return;
-	else if (missed > 0)
-		ending->status = mu_why(&ending->why, MU_PARTIAL,
+	else if (ending->missed > 0)
+		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "%zu threads did not stop at its end: what only they refer"
 		    " to looks lost",
-		    missed);
-	else if (in_malloc)
-		ending->status = mu_why(&ending->why, MU_PARTIAL,
+		    ending->missed);
+	else if (ending->in_malloc)
+		look->status = mu_why(&look->why, MU_PARTIAL,
 		    "a thread was ended in the midst of libc: some of these may"
 		    " have been in its hands inside malloc");
 }
 
 static void
+open_ending(struct ending *ending, const struct mu_check *check,
+    const struct mu_threads *stopped)
+{
+	*ending = (struct ending) {
+		.check = check,
+		.stopped = stopped,
+		.memory = -1,
+		.pagemap = -1,
+	};
+	mu_arena_open(&ending->arena, ARENA_LIMIT);
+}
+
+static void
 close_ending(struct ending *ending)
 {
-	mu_judgement_close(&ending->judgement);
 	mu_remote_memory_close(&ending->snap.memory);
 	mu_arena_close(&ending->arena);
 	if (ending->memory >= 0)
@@ -223,17 +240,11 @@ static void
 find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
     const struct mu_threads *stopped, struct mu_arena *arena)
 {
-	struct ending ending = {
-		.check = check,
-		.stopped = stopped,
-		.memory = -1,
-		.pagemap = -1,
-	};
+	struct ending ending;
 	uintptr_t place = 0;
 
-	mu_arena_open(&ending.arena, ARENA_LIMIT);
-	mu_judgement_open(&ending.judgement, check);
-	if (take(&ending) == MU_OK)
+	open_ending(&ending, check, stopped);
+	if (take_image(&ending, NULL) == MU_OK)
 		place = mu_recorded_find(&ending.snap);
 	if (place != 0)
 		mu_recorder_open_modules(recorder, &ending.snap, place, arena);
@@ -241,29 +252,35 @@ find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
 }
 
 static void
-name_addresses(
-    struct mu_report *answer, pid_t tid, const struct mu_recorder *recorder)
+describe(const void *subject, struct mu_report *report)
+{
+	const struct ending *ending = subject;
+
+	report->pid = ending->check->pid;
+	report->stop = "exit";
+	report->info.num_threads = ending->snap.num_threads;
+	mu_proc_program(ending->stopped->tracees[0].tid, report->program,
+	    sizeof(report->program));
+}
+
+static void
+ask_names(pid_t tid, struct mu_report *report)
 {
 	struct mu_symbols_source source = { .pid = tid };
 	struct mu_rights rights = mu_rights_of_process(tid);
-	struct mu_mapping *mappings;
-	size_t num_mappings;
-	char path[64];
-	struct mu_arena arena;
-	ssize_t length;
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", (int)tid);
-	length = readlink(path, answer->program, sizeof(answer->program) - 1);
-	answer->program[length > 0 ? length : 0] = '\0';
-	mu_arena_open(&arena, ARENA_LIMIT);
-	if (answer->info.num_reported > 0 &&
-	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
-		MU_OK) {
-		mu_naming_open(answer, mappings, num_mappings, recorder);
+	if (report->info.num_reported > 0)
 		mu_naming_ask(
-		    answer, &source, &rights, mu_sys_now_ns() + NAMES_NS);
-	}
-	mu_arena_close(&arena);
+		    report, &source, &rights, mu_sys_now_ns() + NAMES_NS);
+}
+
+static void
+name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
+{
+	const struct ending *ending = subject;
+
+	(void)deadline_ns;
+	ask_names(ending->stopped->tracees[0].tid, report);
 }
 
 void
@@ -271,12 +288,21 @@ mu_check_end_name(const struct mu_check *check,
     const struct mu_threads *stopped, struct mu_report *answer)
 {
 	struct mu_recorder recorder = { .num_spans = 0 };
+	pid_t tid = stopped->tracees[0].tid;
+	struct mu_mapping *mappings;
+	size_t num_mappings;
 	struct mu_arena arena;
 
 	mu_arena_open(&arena, ARENA_LIMIT);
 	if (has_stacks(answer))
 		find_recorder(&recorder, check, stopped, &arena);
-	name_addresses(answer, stopped->tracees[0].tid, &recorder);
+	mu_proc_program(tid, answer->program, sizeof(answer->program));
+	if (answer->info.num_reported > 0 &&
+	    mu_mappings_read(tid, &mappings, &num_mappings, &arena, NULL) ==
+		MU_OK) {
+		mu_naming_open(answer, mappings, num_mappings, &recorder);
+		ask_names(tid, answer);
+	}
 	mu_arena_close(&arena);
 }
 
@@ -284,30 +310,19 @@ enum mu_status
 mu_check_end(const struct mu_check *check, const struct mu_threads *stopped,
     size_t missed, struct mu_report *answer)
 {
-	struct ending ending = {
-		.check = check,
-		.stopped = stopped,
-		.memory = -1,
-		.pagemap = -1,
+	static const struct mu_subject_ops ops = {
+		.take = take,
+		.unlock = unlock,
+		.note = note,
+		.describe = describe,
+		.name = name_addresses,
 	};
-	uint64_t begin_ns = mu_sys_now_ns();
+	struct ending ending;
 	enum mu_status status;
 
-	memset(answer, 0, sizeof(*answer));
-	answer->pid = check->pid;
-	answer->stop = "exit";
-	mu_arena_open(&ending.arena, ARENA_LIMIT);
-	mu_judgement_open(&ending.judgement, check);
-	ending.status = take(&ending);
-	if (ending.status == MU_OK)
-		judge(&ending, begin_ns, missed);
-	answer->info.num_threads = ending.snap.num_threads;
-	answer->info.tries = 1;
-	status = mu_judgement_tell(
-	    &ending.judgement, ending.status, &ending.why, answer);
-	name_addresses(
-	    answer, stopped->tracees[0].tid, &ending.judgement.search.recorder);
-	answer->info.total_ns = mu_sys_now_ns() - begin_ns;
+	open_ending(&ending, check, stopped);
+	ending.missed = missed;
+	status = mu_check_run(check, &ending, &ops, answer);
 	close_ending(&ending);
 	return status;
 }

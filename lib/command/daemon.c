@@ -34,13 +34,10 @@ static bool
 tell_copy(void *ctx, int pid)
 {
 	struct mu_command_run *run = ctx;
-	char path[64], program[PATH_MAX];
-	ssize_t length;
+	char program[PATH_MAX];
 
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	length = readlink(path, program, sizeof(program) - 1);
-	program[length > 0 ? length : 0] = '\0';
-	if (length <= 0 || strcmp(program, run->program) != 0 ||
+	mu_proc_program(pid, program, sizeof(program));
+	if (program[0] == '\0' || strcmp(program, run->program) != 0 ||
 	    !has_our_environment(run, pid))
 		return true;
 	fprintf(stderr,

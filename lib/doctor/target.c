@@ -230,7 +230,6 @@ void
 mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 {
 	char path[64];
-	ssize_t length;
 
 	*target = (struct mu_doctor_target) { .pid = pid };
 	snprintf(path, sizeof(path), "/proc/%d", pid);
@@ -242,9 +241,7 @@ mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid)
 	read_line(pid, "attr/current", target->label, sizeof(target->label));
 	read_stat(target);
 	read_status(target);
-	snprintf(path, sizeof(path), "/proc/%d/exe", pid);
-	length = readlink(path, target->program, sizeof(target->program) - 1);
-	target->program[length < 0 ? 0 : length] = '\0';
+	mu_proc_program(pid, target->program, sizeof(target->program));
 	target->our_gid = (int)getegid();
 	target->other_pid_namespace = is_other_namespace(pid, "pid");
 	target->other_user_namespace = is_other_namespace(pid, "user");

@@ -318,6 +318,18 @@ mu_proc_living(pid_t pid)
 	return living.found;
 }
 
+void
+mu_proc_program(pid_t pid, char *program, size_t size)
+{
+	char path[64];
+	long length;
+
+	mu_text_format(path, sizeof(path), "/proc/%d/exe", pid);
+	length = mu_sys4(SYS_readlinkat, AT_FDCWD, (long)path, (long)program,
+	    (long)size - 1);
+	program[length > 0 ? length : 0] = '\0';
+}
+
 const char *
 mu_proc_line_end(const char *text, const char *end)
 {

@@ -100,6 +100,9 @@ mu_proc_ended(int state)
  */
 pid_t mu_proc_living(pid_t pid);
 
+/* The path of the program of PID, any bytes, cut at SIZE - 1; "": not known. */
+void mu_proc_program(pid_t pid, char *program, size_t size);
+
 /*
  * Have all threads of PID ended? A zombie leader alone does not say so. Asks a
  * pidfd (Linux 5.3); without one the leader has to do.
