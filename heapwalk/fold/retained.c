@@ -11,6 +11,7 @@
  */
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
+#include "mu/bisect.h"
 
 /* The retained size of OWNER, as far as it is known. */
 struct retained_sum {
@@ -224,17 +225,11 @@ static const struct mu_retained *
 find_retained(const struct mu_components *components, uint32_t component)
 {
 	size_t low = components->hub != MU_NO_HUB;
-	size_t high = components->num_retained, middle;
 
 	if (component == components->hub)
 		return &components->retained[0];
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (components->retained[middle].component < component)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, components->num_retained, i,
+	    components->retained[i].component < component);
 	return low < components->num_retained &&
 		components->retained[low].component == component
 	    ? &components->retained[low]

@@ -92,22 +92,6 @@ mu_similar_open(struct mu_similar *similar, const struct mu_recorder *recorder,
 	*similar = (struct mu_similar) { .recorder = recorder, .arena = arena };
 }
 
-size_t
-mu_similar_bytes(const struct mu_recorder *recorder, size_t count)
-{
-	size_t groups;
-
-	if (recorder == NULL)
-		return 0;
-	groups = mu_recorder_max_stacks(recorder);
-	groups++; /* those that were not sampled */
-	if (groups > count)
-		groups = count;
-	/* Each growth leaves the smaller ones behind, which are as much. */
-	return groups * 4 * (sizeof(struct mu_group) + 4 * sizeof(uint32_t)) +
-	    KEPT * sizeof(struct mu_similar_kept);
-}
-
 static uint64_t
 hash_frames(const uintptr_t *frames, size_t count)
 {

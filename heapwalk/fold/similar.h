@@ -63,9 +63,6 @@ void mu_owner_describe(struct mu_leak *leak, const struct mu_owner *owner,
 void mu_similar_open(struct mu_similar *similar,
     const struct mu_recorder *recorder, struct mu_arena *arena);
 
-/* Bytes at most, for COUNT owners. */
-size_t mu_similar_bytes(const struct mu_recorder *recorder, size_t count);
-
 #define MU_NO_GROUP UINT32_MAX
 
 /*

@@ -5,6 +5,7 @@
 #include "heapwalk/graph/reader.h"
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/spans.h"
+#include "mu/bisect.h"
 
 #define MIN_LINKERS 1024 /* this and one of so many nodes */
 #define NODES_A_LINKER 16
@@ -14,15 +15,9 @@
 static size_t
 first_part(const struct mu_graph *graph, uint32_t block)
 {
-	size_t low = 0, high = graph->num_parts, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (graph->parts[middle].block < block)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, graph->num_parts, i, graph->parts[i].block < block);
 	return low;
 }
 

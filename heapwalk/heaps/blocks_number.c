@@ -5,6 +5,7 @@
 
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/heaps/spans.h"
+#include "mu/bisect.h"
 
 #define WORD_BITS MU_WORD_BITS
 
@@ -138,27 +139,17 @@ bool
 mu_blocks_at(
     const struct mu_blocks *blocks, uint32_t number, struct mu_block *block)
 {
-	size_t low = 0, high = blocks->num_spans, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (blocks->spans[middle].first <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, blocks->num_spans, i, blocks->spans[i].first <= number);
 	/* Those without a block have the same first as the next one. */
 	if (low > 0 &&
 	    number < mu_span_rank(&blocks->spans[low - 1],
 			 blocks->spans[low - 1].num_words))
 		return span_at(blocks, &blocks->spans[low - 1], number, block);
-	for (low = 0, high = blocks->num_listed; low < high;) {
-		middle = low + (high - low) / 2;
-		if (blocks->listed[middle].number <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = 0;
+	mu_bisect(
+	    low, blocks->num_listed, i, blocks->listed[i].number <= number);
 	return low > 0 && blocks->listed[low - 1].number == number &&
 	    mu_blocks_find(blocks, blocks->listed[low - 1].range.begin, block);
 }

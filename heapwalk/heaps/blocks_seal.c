@@ -6,25 +6,8 @@
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/ranges.h"
+#include "mu/range.h"
 #include "mu/sort.h"
-
-static int
-compare_spans(const void *a, const void *b)
-{
-	const struct mu_span *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
-
-static int
-compare_listed(const void *a, const void *b)
-{
-	const struct mu_listed *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
 
 static int
 compare_orders(const void *a, const void *b)
@@ -83,7 +66,7 @@ settle_all(struct mu_blocks *blocks)
 			listed[out++] = listed[i];
 	}
 	blocks->num_listed = out;
-	mu_sort(listed, out, sizeof(*listed), compare_listed);
+	mu_sort(listed, out, sizeof(*listed), mu_range_compare);
 
 	for (i = 0, out = 0; i < blocks->num_listed; i += count) {
 		end = listed[i].range.end;
@@ -113,7 +96,7 @@ void
 mu_blocks_sort_spans(struct mu_blocks *blocks)
 {
 	mu_sort(blocks->spans, blocks->num_spans, sizeof(*blocks->spans),
-	    compare_spans);
+	    mu_range_compare);
 	blocks->spans_mixed = false;
 }
 

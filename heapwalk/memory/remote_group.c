@@ -1,19 +1,15 @@
 #include "heapwalk/memory/remote_group.h"
 
+#include "mu/bisect.h"
 #include "mu/sys.h"
 
 struct mu_remote_group *
 mu_remote_group(const struct mu_remote_memory *remote, uintptr_t address)
 {
-	size_t low = 0, high = remote->num_groups, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (remote->groups[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(
+	    low, remote->num_groups, i, remote->groups[i].range.end <= address);
 	return low == remote->num_groups ? NULL : &remote->groups[low];
 }
 
@@ -26,30 +22,20 @@ mu_remote_mapping(const struct mu_remote_memory *remote, uintptr_t address)
 const struct mu_remote_part *
 mu_remote_part(const struct mu_remote_source *source, uintptr_t address)
 {
-	size_t low = 0, high = source->num_parts, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (source->parts[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(
+	    low, source->num_parts, i, source->parts[i].range.end <= address);
 	return &source->parts[low];
 }
 
 const struct mu_remote_file *
 mu_remote_file(const struct mu_remote_memory *remote, uintptr_t address)
 {
-	size_t low = 0, high = remote->num_files, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (remote->files[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(
+	    low, remote->num_files, i, remote->files[i].range.end <= address);
 	return low == remote->num_files ? NULL : &remote->files[low];
 }
 

@@ -8,6 +8,7 @@
 
 #include "heapwalk/memory/remote_group.h"
 #include "heapwalk/subject/ranges.h"
+#include "mu/range.h"
 #include "mu/signal_action.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
@@ -312,15 +313,6 @@ take_faults(void)
 	    SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&fault, 0, sizeof(fault));
 }
 
-static int
-by_base(const void *a, const void *b)
-{
-	const struct mu_remote_base *x = a, *y = b;
-
-	return (x->range.begin > y->range.begin) -
-	    (x->range.begin < y->range.begin);
-}
-
 static bool
 open_tables(struct mu_remote_window *window, struct mu_arena *arena)
 {
@@ -342,7 +334,8 @@ open_tables(struct mu_remote_window *window, struct mu_arena *arena)
 			&remote->groups[i],
 		};
 	}
-	mu_sort(window->places, count, sizeof(*window->places), by_base);
+	mu_sort(
+	    window->places, count, sizeof(*window->places), mu_range_compare);
 	return true;
 }
 

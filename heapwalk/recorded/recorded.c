@@ -3,26 +3,21 @@
 #include <string.h>
 
 #include "heapwalk/heaps/spans.h"
+#include "mu/bisect.h"
 
 #define WORD sizeof(uint32_t)
 #define GRAIN ((uintptr_t)1 << MU_SHADOW_WORD_SHIFT)
 #define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
-#define SMALLEST_STACK 2 /* units: a head, and a frame */
 
 /* The word of the 16 bytes at ADDRESS, and how many follow in its span. */
 static const char *
 words_at(const struct mu_recorder *recorder, uintptr_t address, size_t *count)
 {
 	uint64_t index = (uint64_t)address >> MU_SHADOW_SPAN_SHIFT;
-	size_t low = 0, high = recorder->num_spans, middle, at;
+	size_t low = 0, at;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (recorder->spans[middle].index < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(
+	    low, recorder->num_spans, i, recorder->spans[i].index < index);
 	at = (address >> MU_SHADOW_WORD_SHIFT) & (MU_SHADOW_WORDS - 1);
 	*count = MU_SHADOW_WORDS - at;
 	if (low == recorder->num_spans || recorder->spans[low].index != index)
@@ -165,12 +160,6 @@ mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
 		    recorder->modules, recorder->num_modules, frame);
 	}
 	return i;
-}
-
-size_t
-mu_recorder_max_stacks(const struct mu_recorder *recorder)
-{
-	return (recorder->num_depot << MU_DEPOT_BLOCK_SHIFT) / SMALLEST_STACK;
 }
 
 struct dropping {

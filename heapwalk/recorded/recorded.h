@@ -83,9 +83,6 @@ bool mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 size_t mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max);
 
-/* How many different stacks there can be. */
-size_t mu_recorder_max_stacks(const struct mu_recorder *recorder);
-
 /*
  * Take the blocks that the program has freed out of BLOCKS, which is sealed.
  * The result is their bytes. Once DEADLINE has passed the rest stays in.

@@ -4,6 +4,7 @@
 #include "heapwalk/subject/ranges.h"
 #include "heapwalk/subject/stacks.h"
 #include "heapwalk/subject/tls.h"
+#include "mu/range.h"
 #include "mu/sort.h"
 
 #define MAX_TLS_BLOCKS ((size_t)1 << 16)
@@ -13,15 +14,6 @@ struct finder {
 	const struct mu_blocks *blocks;
 	struct mu_arena *arena;
 };
-
-static int
-by_begin(const void *a, const void *b)
-{
-	const struct mu_tls_block *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
 
 static bool
 add_block(struct finder *finder, uintptr_t variables, size_t thread)
@@ -77,7 +69,7 @@ mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
 			return false;
 	}
 	mu_sort(owners->blocks, owners->num_blocks, sizeof(*owners->blocks),
-	    by_begin);
+	    mu_range_compare);
 	return true;
 }
 

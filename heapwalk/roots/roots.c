@@ -10,6 +10,7 @@
 
 #include "heapwalk/subject/classify.h"
 #include "heapwalk/subject/ranges.h"
+#include "mu/range.h"
 #include "mu/sort.h"
 
 /* How far apart two parts of one module can be in the maps. */
@@ -26,15 +27,6 @@ struct finder {
 	size_t max_ranges;
 	size_t unread; /* bytes that could not be read */
 };
-
-static int
-compare_root(const void *a, const void *b)
-{
-	const struct mu_root *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
 
 static bool
 is_wanted(const struct mu_reach *reach, enum mu_root_kind kind)
@@ -233,7 +225,7 @@ add_ranges(struct finder *finder)
 			return false;
 	}
 	mu_sort(finder->roots->ranges, finder->roots->num_ranges,
-	    sizeof(*finder->roots->ranges), compare_root);
+	    sizeof(*finder->roots->ranges), mu_range_compare);
 	return true;
 }
 

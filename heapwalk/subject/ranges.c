@@ -4,14 +4,6 @@
 
 #define FIRST_MAX 32
 
-static int
-compare_begin(const void *a, const void *b)
-{
-	const struct mu_range *left = a, *right = b;
-
-	return (left->begin > right->begin) - (left->begin < right->begin);
-}
-
 /* Index of the first range that ends behind ADDRESS; count if none does. */
 static size_t
 first_behind(const struct mu_ranges *set, uintptr_t address)
@@ -63,7 +55,7 @@ mu_ranges_seal(struct mu_ranges *set)
 
 	if (set->count == 0)
 		return;
-	mu_sort(set->items, set->count, sizeof(*set->items), compare_begin);
+	mu_sort(set->items, set->count, sizeof(*set->items), mu_range_compare);
 	last = set->items;
 	for (i = 1; i < set->count; i++) {
 		if (set->items[i].begin > last->end)

@@ -8,6 +8,7 @@
 #define HEAPWALK_SUBJECT_RANGES_H
 
 #include "mu/arena.h"
+#include "mu/bisect.h"
 #include "mu/range.h"
 
 struct mu_ranges {
@@ -50,16 +51,11 @@ mu_ranges_upper(
     const void *ranges, size_t count, size_t stride, uintptr_t address)
 {
 	const struct mu_range *range;
-	size_t low = 0, high = count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		range = (const void *)((const char *)ranges + middle * stride);
-		if (range->begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, count, i,
+	    (range = (const void *)((const char *)ranges + i * stride),
+		range->begin <= address));
 	return low;
 }
 

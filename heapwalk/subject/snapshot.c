@@ -6,20 +6,15 @@
 #include <stddef.h>
 
 #include "heapwalk/subject/classify.h"
+#include "mu/bisect.h"
 
 const struct mu_mapping *
 mu_mapping_from(
     const struct mu_mapping *mappings, size_t count, uintptr_t address)
 {
-	size_t low = 0, high = count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (mappings[middle].range.end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, count, i, mappings[i].range.end <= address);
 	return low == count ? NULL : &mappings[low];
 }
 

@@ -11,6 +11,7 @@
 #include "heapwalk/subject/stacks_search.h"
 #include "heapwalk/subject/unwind_bufs.h"
 #include "mu/arch/cpu.h"
+#include "mu/bisect.h"
 #include "mu/sort.h"
 
 /*
@@ -137,15 +138,9 @@ bool
 mu_stacks_lowest(const struct mu_stacks_words *words, struct mu_range range,
     uintptr_t *lowest)
 {
-	size_t low = 0, high = words->count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (words->words[middle] < range.begin)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, words->count, i, words->words[i] < range.begin);
 	if (low == words->count || words->words[low] >= range.end)
 		return false;
 	*lowest = words->words[low];

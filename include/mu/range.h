@@ -30,4 +30,13 @@ mu_range_common(struct mu_range a, struct mu_range b)
 		a.end < b.end ? a.end : b.end };
 }
 
+/* For mu_sort(): by BEGIN, ranges or objects that begin with one. */
+static inline int
+mu_range_compare(const void *a, const void *b)
+{
+	const struct mu_range *left = a, *right = b;
+
+	return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
 #endif

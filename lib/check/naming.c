@@ -9,6 +9,8 @@
 #include "lib/report/backtrace.h"
 #include "lib/symbolize/loaded.h"
 #include "lib/term/names.h"
+#include "mu/bisect.h"
+#include "mu/range.h"
 #include "mu/sys.h"
 
 #define LEAST_NS MU_NS_PER_SEC
@@ -75,15 +77,6 @@ copy_unloaded(const struct mu_recorder *recorder)
 	return copy;
 }
 
-static int
-compare_mappings(const void *a, const void *b)
-{
-	const struct mu_mapping *x = a, *y = b;
-
-	return (x->range.begin > y->range.begin) -
-	    (x->range.begin < y->range.begin);
-}
-
 /* Modules that are gone have a mapping each, at the addresses of frames. */
 static bool
 take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
@@ -109,7 +102,7 @@ take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
 		};
 	}
 	if (all != NULL && naming->num_unloaded > 0)
-		qsort(all, num, sizeof(*all), compare_mappings);
+		qsort(all, num, sizeof(*all), mu_range_compare);
 	naming->mappings = all == NULL ? NULL : copy_mappings(all, num);
 	naming->num_mappings = num;
 	free(all);
@@ -259,15 +252,10 @@ bool
 mu_naming_find(
     const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
 {
-	size_t low = 0, high = naming->count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (naming->questions[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(
+	    low, naming->count, i, naming->questions[i].address < address);
 	if (low == naming->count || naming->questions[low].address != address)
 		return false;
 	*symbol = naming->answers[low].symbol;

@@ -7,6 +7,7 @@
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/helpers/stop_reads.h"
+#include "mu/range.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
@@ -483,15 +484,6 @@ mu_shared_pages_take_rest(struct mu_shared_pages *pages)
 	take(&taking);
 }
 
-static int
-by_place(const void *a, const void *b)
-{
-	const struct mu_mapping *x = a, *y = b;
-
-	return (x->range.begin > y->range.begin) -
-	    (x->range.begin < y->range.begin);
-}
-
 bool
 mu_shared_pages_merge(struct mu_shared_pages *pages,
     struct mu_mapping **mappings, size_t *num_mappings)
@@ -507,7 +499,7 @@ mu_shared_pages_merge(struct mu_shared_pages *pages,
 	memcpy(all, *mappings, *num_mappings * sizeof(*all));
 	memcpy(all + *num_mappings, pages->missing,
 	    pages->num_missing * sizeof(*all));
-	mu_sort(all, count, sizeof(*all), by_place);
+	mu_sort(all, count, sizeof(*all), mu_range_compare);
 	*mappings = all;
 	*num_mappings = count;
 	return true;
@@ -687,15 +679,6 @@ find_untouched(struct asking *asking, const struct mu_mapping *mapping)
 	}
 }
 
-static int
-by_begin(const void *a, const void *b)
-{
-	const struct mu_remote_part *x = a, *y = b;
-
-	return (x->range.begin > y->range.begin) -
-	    (x->range.begin < y->range.begin);
-}
-
 void
 mu_shared_pages_complete(struct mu_shared_pages *pages,
     const struct mu_mapping *mappings, size_t num_mappings,
@@ -719,6 +702,6 @@ mu_shared_pages_complete(struct mu_shared_pages *pages,
 			continue;
 		find_untouched(&asking, &mappings[i]);
 	}
-	mu_sort(
-	    pages->parts, pages->num_parts, sizeof(*pages->parts), by_begin);
+	mu_sort(pages->parts, pages->num_parts, sizeof(*pages->parts),
+	    mu_range_compare);
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "heapwalk/subject/ranges.h"
+#include "mu/bisect.h"
 
 #define VDSO "[vdso]"
 
@@ -73,15 +74,9 @@ mu_loaded_list(
 static struct mu_loaded *
 find_begun(struct mu_loaded *list, size_t count, uintptr_t address)
 {
-	size_t low = 0, high = count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (list[middle].first->range.begin <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, count, i, list[i].first->range.begin <= address);
 	return low == 0 ? NULL : &list[low - 1];
 }
 

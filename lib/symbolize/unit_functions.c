@@ -8,6 +8,7 @@
 #include "heapwalk/subject/ranges.h"
 #include "lib/symbolize/split_unit.h"
 #include "mu/array.h"
+#include "mu/range.h"
 
 #define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */
 #define DEPTH_MAX 16 /* of namespaces and classes in each other */
@@ -74,15 +75,6 @@ add_children(struct unit *unit, Dwarf_Die *parent, unsigned depth)
 }
 
 static int
-compare_functions(const void *a, const void *b)
-{
-	const struct function *x = a, *y = b;
-
-	return (x->range.begin > y->range.begin) -
-	    (x->range.begin < y->range.begin);
-}
-
-static int
 compare_units(const void *a, const void *b)
 {
 	const struct unit *x = a, *y = b;
@@ -119,7 +111,7 @@ unit_of(struct mu_unit_functions *functions, Dwarf_Die *die)
 		add_children(unit, &full, 0);
 	if (unit->count > 0)
 		qsort(unit->functions, unit->count, sizeof(*unit->functions),
-		    compare_functions);
+		    mu_range_compare);
 	return unit;
 }
 

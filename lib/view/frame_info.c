@@ -1,4 +1,5 @@
 #include "lib/view/frame_info.h"
+#include "mu/bisect.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -104,14 +105,8 @@ const struct mu_frame_info *
 mu_frame_infos_find(
     const struct mu_frame_info *infos, size_t count, uintptr_t pc)
 {
-	size_t low = 0, high = count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (infos[middle].pc < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, count, i, infos[i].pc < pc);
 	return low < count && infos[low].pc == pc ? &infos[low] : NULL;
 }

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "mu/bisect.h"
 #include "mu/sys.h"
 
 #define PATIENCE_NS (60 * MU_NS_PER_SEC) /* for the names of one report */
@@ -74,15 +75,9 @@ is_named(const struct mu_symbol *symbol)
 static const struct mu_symbol *
 answer_of(const struct mu_location_asked *asked, uintptr_t pc)
 {
-	size_t low = 0, high = asked->count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (asked->questions[middle].address < pc)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, asked->count, i, asked->questions[i].address < pc);
 	if (low == asked->count || asked->questions[low].address != pc ||
 	    asked->answers[low].symbol.module == NULL)
 		return NULL;

@@ -5,6 +5,7 @@
 
 #include "heapwalk/subject/ranges.h"
 #include "lib/view/grow.h"
+#include "mu/bisect.h"
 #include "ptrace/live/mappings.h"
 
 #define ARENA_LIMIT ((size_t)4 << 30) /* a mapping takes 32 bytes and more */
@@ -123,15 +124,9 @@ drop_overlaps(struct mu_module_table *table)
 static struct mu_build_id *
 find_id(const struct mu_module_table *table, const char *path)
 {
-	size_t low = 0, high = table->num_ids, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (strcmp(table->ids[middle].path, path) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, table->num_ids, i, strcmp(table->ids[i].path, path) < 0);
 	return low < table->num_ids && strcmp(table->ids[low].path, path) == 0
 	    ? &table->ids[low]
 	    : NULL;

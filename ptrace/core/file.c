@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "mu/range.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/core/file_kind.h"
@@ -136,15 +137,6 @@ add_notes(struct parsing *parsing, const GElf_Phdr *header)
 	return status;
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct mu_core_segment *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
-
 static enum mu_status
 add_all(struct parsing *parsing)
 {
@@ -166,7 +158,7 @@ add_all(struct parsing *parsing)
 	if (status != MU_OK)
 		return status;
 	mu_sort(core->segments, core->num_segments, sizeof(*core->segments),
-	    by_address);
+	    mu_range_compare);
 	for (i = 1; i < core->num_segments; i++)
 		if (core->segments[i].range.begin <
 		    core->segments[i - 1].range.end)

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "mu/bisect.h"
 #include "mu/regular_file.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
@@ -247,15 +248,9 @@ place(const struct opening *opening, size_t index)
 struct mu_core_module *
 mu_core_module_of(const struct mu_core_modules *modules, uint64_t file)
 {
-	size_t low = 0, high = modules->count, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (modules->items[middle].file < file)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, modules->count, i, modules->items[i].file < file);
 	return low < modules->count && modules->items[low].file == file
 	    ? &modules->items[low]
 	    : NULL;

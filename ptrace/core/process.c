@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/procfs.h>
 
+#include "mu/range.h"
 #include "mu/sort.h"
 
 #define PAGE_LEAST 4096
@@ -122,15 +123,6 @@ count_files(const struct mu_core_note *note)
 }
 
 static int
-by_address(const void *a, const void *b)
-{
-	const struct mu_core_mapped *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
-
-static int
 by_name(const void *a, const void *b)
 {
 	const struct mu_core_mapped *left = a, *right = b;
@@ -159,7 +151,7 @@ drop_overlaps(struct mu_core_mapped *files, size_t count)
 {
 	size_t i, kept = 0;
 
-	mu_sort(files, count, sizeof(*files), by_address);
+	mu_sort(files, count, sizeof(*files), mu_range_compare);
 	for (i = 0; i < count; i++)
 		if (kept == 0 ||
 		    files[i].range.begin >= files[kept - 1].range.end)

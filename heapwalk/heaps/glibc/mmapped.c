@@ -17,6 +17,7 @@
 #include "heapwalk/heaps/glibc/pick.h"
 #include "heapwalk/heaps/glibc/usage.h"
 #include "heapwalk/subject/classify.h"
+#include "mu/bisect.h"
 #include "mu/sort.h"
 
 #define SIZE 8 /* offset of the size word */
@@ -373,16 +374,10 @@ mu_glibc_mmapped_find(struct mu_glibc_walk *walk)
 struct mu_glibc_mmapped *
 mu_glibc_mmapped_at(const struct mu_glibc_walk *walk, uintptr_t block)
 {
-	size_t low = 0, high = walk->num_mmapped, middle;
+	size_t low = 0;
 	uintptr_t chunk = block - MU_GLIBC_HEADER;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (walk->mmapped[middle].chunk < chunk)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, walk->num_mmapped, i, walk->mmapped[i].chunk < chunk);
 	if (low == walk->num_mmapped || walk->mmapped[low].chunk != chunk)
 		return NULL;
 	return &walk->mmapped[low];

@@ -5,6 +5,7 @@
 #include "heapwalk/heaps/blocks.h"
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/ranges.h"
+#include "mu/range.h"
 #include "mu/sort.h"
 
 /* By the blocks of chunks, as heapwalk/heaps/glibc/parts.c divides them. */
@@ -67,20 +68,11 @@ mu_glibc_note(struct mu_glibc_stretch_notes *stretch, size_t offset,
 		*first = (uint16_t)(count + 1);
 }
 
-static int
-by_address(const void *a, const void *b)
-{
-	const struct mu_glibc_stretch_notes *left = a, *right = b;
-
-	return (left->range.begin > right->range.begin) -
-	    (left->range.begin < right->range.begin);
-}
-
 void
 mu_glibc_notes_seal(struct mu_glibc_notes *notes)
 {
 	mu_sort(notes->stretches, notes->count, sizeof(*notes->stretches),
-	    by_address);
+	    mu_range_compare);
 }
 
 /* The first note of the KiB that GRAIN of a stretch is in, or NULL. */

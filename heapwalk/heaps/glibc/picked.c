@@ -2,6 +2,7 @@
  * Where segments of lists are to begin: see heapwalk/heaps/glibc/lanes.h.
  */
 #include "heapwalk/heaps/glibc/members.h"
+#include "mu/bisect.h"
 
 #define PICKED_MAX 2048 /* segments that are picked */
 #define TRIED 4         /* chunks in use that might be in a fastbin */
@@ -147,15 +148,9 @@ mu_glibc_lanes_add(struct mu_glibc_lanes *lanes, uintptr_t head, size_t arena)
 struct mu_glibc_segment *
 mu_glibc_lanes_at(struct mu_glibc_lanes *lanes, uintptr_t chunk)
 {
-	size_t low = 0, high = lanes->num_picked, middle;
+	size_t low = 0;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (lanes->segments[middle].first < chunk)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	mu_bisect(low, lanes->num_picked, i, lanes->segments[i].first < chunk);
 	if (low == lanes->num_picked || lanes->segments[low].first != chunk)
 		return NULL;
 	return &lanes->segments[low];
