@@ -14,6 +14,7 @@ struct lane {
 	uintptr_t prev, chunk;  /* PREV: 0 at the first of one picked */
 	struct mu_span *counts; /* that TAKEN chunks belong to */
 	size_t left, taken;
+	bool noted; /* its note is yet to be asked for */
 };
 
 /* Ask memory for what will be read of CHUNK, in SPAN. */
@@ -50,6 +51,18 @@ go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 		}
 	}
 	call_for(lanes, lane->span, chunk);
+	lane->noted = lanes->walk->notes.count > 0;
+}
+
+/* Where there are notes each link takes two turns: two reads of memory. */
+static inline bool
+waits_for_note(const struct mu_glibc_lanes *lanes, struct lane *lane)
+{
+	if (!lane->noted)
+		return false;
+	lane->noted = false;
+	mu_glibc_note_expect_it(&lanes->walk->notes, lane->chunk);
+	return true;
 }
 
 static bool
@@ -207,7 +220,8 @@ go_all(struct mu_glibc_lanes *lanes, step_fn *one)
 			    !begin_next(lanes, &lane[i]))
 				continue;
 			busy++;
-			one(lanes, &lane[i]);
+			if (!waits_for_note(lanes, &lane[i]))
+				one(lanes, &lane[i]);
 		}
 	}
 }

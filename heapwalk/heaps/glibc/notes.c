@@ -75,42 +75,51 @@ mu_glibc_notes_seal(struct mu_glibc_notes *notes)
 	    mu_range_compare);
 }
 
-/* The first note of the KiB that GRAIN of a stretch is in, or NULL. */
-static const struct mu_glibc_note *
-first_of(const struct mu_glibc_notes *notes, uintptr_t chunk, size_t *grain,
-    const struct mu_glibc_note **end)
+/* The stretch that CHUNK is in, and its block's grain there; or NULL. */
+static const struct mu_glibc_stretch_notes *
+stretch_of(const struct mu_glibc_notes *notes, uintptr_t chunk, size_t *grain)
 {
 	const struct mu_glibc_stretch_notes *stretch;
-	const struct mu_glibc_note *part;
-	size_t i, first;
+	size_t i;
 
 	i = mu_ranges_upper(
 	    notes->stretches, notes->count, sizeof(*notes->stretches), chunk);
 	stretch = &notes->stretches[i - 1];
-	if (i == 0 || !mu_range_has(stretch->range, chunk))
+	if (i == 0 || !mu_range_has(stretch->range, chunk) ||
+	    chunk % MU_GRAIN != 0)
 		return NULL;
 	*grain = (chunk - stretch->range.begin + MU_GLIBC_HEADER) / MU_GRAIN;
-	first = stretch->firsts[*grain / MU_WORD_BITS];
-	i = *grain / PART_GRAINS;
-	part = &stretch->notes[i * PART_NOTES];
-	*end = part + stretch->counts[i];
-	*grain %= PART_GRAINS;
-	return first == 0 ? NULL : part + first - 1;
+	return stretch;
+}
+
+/* The first note of the KiB that GRAIN is in, or NULL. */
+static const struct mu_glibc_note *
+first_of(const struct mu_glibc_stretch_notes *stretch, size_t grain)
+{
+	uint16_t first = stretch->firsts[grain / MU_WORD_BITS];
+
+	return first == 0
+	    ? NULL
+	    : &stretch->notes[grain / PART_GRAINS * PART_NOTES + first - 1];
 }
 
 bool
 mu_glibc_note_of(const struct mu_glibc_notes *notes, uintptr_t chunk,
     char head[MU_GLIBC_MINSIZE])
 {
-	const struct mu_glibc_note *note, *end;
+	const struct mu_glibc_stretch_notes *stretch;
+	const struct mu_glibc_note *note;
 	size_t grain, size;
 
-	note = first_of(notes, chunk, &grain, &end);
-	if (note == NULL || chunk % MU_GRAIN != 0)
+	stretch = stretch_of(notes, chunk, &grain);
+	note = stretch == NULL ? NULL : first_of(stretch, grain);
+	if (note == NULL)
 		return false;
-	while (note < end && note->at < grain)
+	grain %= PART_GRAINS;
+	/* Behind the last of a part is none, or the first of another. */
+	while (note->at < grain && note[1].at > note->at)
 		note++;
-	if (note == end || note->at != grain)
+	if (note->at != grain)
 		return false;
 	size = (size_t)note->size * MU_GRAIN;
 	memcpy(head + MU_GLIBC_HEADER - sizeof(size), &size, sizeof(size));
@@ -121,10 +130,27 @@ mu_glibc_note_of(const struct mu_glibc_notes *notes, uintptr_t chunk,
 void
 mu_glibc_note_expect(const struct mu_glibc_notes *notes, uintptr_t chunk)
 {
-	const struct mu_glibc_note *end;
+	const struct mu_glibc_stretch_notes *stretch;
 	size_t grain;
 
-	__builtin_prefetch(first_of(notes, chunk, &grain, &end));
+	stretch = stretch_of(notes, chunk, &grain);
+	if (stretch != NULL)
+		__builtin_prefetch(&stretch->firsts[grain / MU_WORD_BITS]);
+}
+
+void
+mu_glibc_note_expect_it(const struct mu_glibc_notes *notes, uintptr_t chunk)
+{
+	const struct mu_glibc_stretch_notes *stretch;
+	const struct mu_glibc_note *note;
+	size_t grain;
+
+	stretch = stretch_of(notes, chunk, &grain);
+	if (stretch == NULL)
+		return;
+	note = first_of(stretch, grain);
+	__builtin_prefetch(note);
+	__builtin_prefetch(note + 3);
 }
 
 void

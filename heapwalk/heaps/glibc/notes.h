@@ -79,8 +79,13 @@ void mu_glibc_notes_seal(struct mu_glibc_notes *notes);
 bool mu_glibc_note_of(const struct mu_glibc_notes *notes, uintptr_t chunk,
     char head[MU_GLIBC_MINSIZE]);
 
-/* Ask memory for what mu_glibc_note_of() will read. */
+/*
+ * Ask memory for what mu_glibc_note_of() will read: first where the note is,
+ * and later for the note.
+ */
 void mu_glibc_note_expect(const struct mu_glibc_notes *notes, uintptr_t chunk);
+void mu_glibc_note_expect_it(
+    const struct mu_glibc_notes *notes, uintptr_t chunk);
 
 void mu_glibc_notes_close(struct mu_glibc_notes *notes);
 
