@@ -36,7 +36,8 @@ mend(uint8_t *bytes)
 	header.version = MU_WHY_VERSION;
 	header.header_size = sizeof(header);
 	header.entry_size = sizeof(struct mu_referrer);
-	header.why[sizeof(header.why) - 1] = '\0';
+	header.why.words[sizeof(header.why.words) - 1] = '\0';
+	header.why.cure = 0;
 	memcpy(bytes, &header, sizeof(header));
 }
 
