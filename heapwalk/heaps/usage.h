@@ -46,8 +46,8 @@ struct mu_heap_usage {
 
 	/*
 	 * Usable bytes of blocks in arenas and of mmapped ones, together those
-	 * of all blocks; all of them count as reachable until
-	 * mu_usage_complete().
+	 * of all blocks, those of heaps that the program brings included; all
+	 * of them count as reachable until mu_usage_complete().
 	 */
 	size_t live_reachable, live_unreachable;
 

@@ -300,6 +300,59 @@ START_TEST(bad_heaps)
 }
 END_TEST
 
+static int
+crash(uintptr_t base, size_t size,
+    void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)
+{
+	callback(base + size, size, arg); /* is nowhere */
+	*(volatile char *)base = 0;
+	return 0;
+}
+
+/* In the image only: the program goes on. */
+START_TEST(crashing)
+{
+	ck_assert(memunreachable_unregister_heap(&heap));
+	heap.malloc_iterate = crash;
+	ck_assert(memunreachable_register_heap(&heap));
+	ck_assert_uint_eq(lost(MEMUNREACHABLE_HELPER_DIED), 0);
+	ck_assert(memunreachable_unregister_heap(&heap));
+	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 0);
+}
+END_TEST
+
+static void
+nowhere(void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)
+{
+	callback(0, 0, arg);
+	callback(8, 8, arg);
+	callback((uintptr_t)-16, 8, arg);
+	callback((uintptr_t)pool.memory, (size_t)-1, arg);
+	callback((uintptr_t)pool.memory, SIZE_MAX / 2, arg);
+}
+
+static int
+iterate_nowhere(uintptr_t base, size_t size,
+    void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)
+{
+	nowhere(callback, arg);
+	return iterate(base, size, callback, arg);
+}
+
+/* Blocks that cannot be are left out, and the rest is right. */
+START_TEST(hostile_blocks)
+{
+	uintptr_t slot = slot_new();
+
+	ck_assert(memunreachable_unregister_heap(&heap));
+	heap.malloc_iterate = iterate_nowhere;
+	ck_assert(memunreachable_register_heap(&heap));
+	ck_assert_uint_eq(lost(MEMUNREACHABLE_PARTIAL), 1);
+	ck_assert_ptr_nonnull(strstr(info.reason, "5 blocks"));
+	slot_free(slot);
+}
+END_TEST
+
 static bool stop;
 
 static void *
@@ -354,6 +407,8 @@ main(void)
 	tcase_add_test(tc, cannot_be_listed);
 	tcase_add_test(tc, within_malloc);
 	tcase_add_test(tc, bad_heaps);
+	tcase_add_test(tc, crashing);
+	tcase_add_test(tc, hostile_blocks);
 	tcase_add_loop_test(
 	    tc, while_it_changes, MU_STOP_AUTO, MU_STOP_SIGNAL + 1);
 	suite_add_tcase(suite, tc);
