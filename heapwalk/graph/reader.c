@@ -14,7 +14,7 @@
 
 /*
  * Pages that the walk has not been in are called for so far ahead
- * (heapwalk/heaps/glibc/step.c says why): blocks of 16 to 60 KiB, 300 MB of
+ * (as on a walk over all blocks): blocks of 16 to 60 KiB, 300 MB of
  * them, are read in 45 to 80 ms, not 90 to 140 (2 cores EPYC, kernel 6.18, load
  * 10).
  */
@@ -276,7 +276,7 @@ take_candidate(struct mu_reader *reader, const struct mu_span *span,
 	if (bits != 0)
 		come_to(reader, span, word,
 		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
-	/* Not what is free, nor a chunk's own. */
+	/* Not what is in no block. */
 	if (address + WORD > reader->end)
 		return;
 	memcpy(&value, span->view + offset, WORD);

@@ -6,14 +6,14 @@
 
 #include <string.h>
 
-#define CHUNK ((size_t)1 << 16) /* targets that a worker gets at a time */
+#define PIECE ((size_t)1 << 16) /* targets that a worker gets at a time */
 
-/* A chunk with room for COUNT more behind what the node has. */
+/* A piece with room for COUNT more behind what the node has. */
 static bool
-next_chunk(struct mu_store *store, size_t count)
+next_piece(struct mu_store *store, size_t count)
 {
 	struct mu_graph *graph = store->graph;
-	size_t have = store->at - store->first, size = CHUNK, at;
+	size_t have = store->at - store->first, size = PIECE, at;
 
 	if (graph->targets == NULL)
 		return false;
@@ -35,7 +35,7 @@ put(struct mu_store *store, uint32_t target, uint32_t link)
 {
 	uint32_t *targets = store->graph->targets;
 
-	if (store->end - store->at < 2 && !next_chunk(store, 2)) {
+	if (store->end - store->at < 2 && !next_piece(store, 2)) {
 		store->full = true;
 		return;
 	}

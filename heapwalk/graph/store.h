@@ -6,7 +6,7 @@
 
 struct mu_store {
 	struct mu_graph *graph;
-	size_t at, end; /* of a chunk of targets that is ours */
+	size_t at, end; /* of a piece of targets that is ours */
 
 	/* The node whose edges come in. */
 	uint32_t node, count, only, last;

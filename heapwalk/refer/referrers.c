@@ -58,7 +58,7 @@ is_target(const struct search *search, const struct mu_block *block)
 
 /*
  * Does WORD refer to the target? AT is where it lies if that is in a block.
- * BY_HEADER: the place is one where the address of a chunk header counts.
+ * BY_HEADER: the word is one where the address of a header counts.
  */
 static bool
 refers(const struct search *search, uintptr_t at, uintptr_t word,

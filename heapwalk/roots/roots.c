@@ -2,7 +2,7 @@
  * Every readable private mapping is searched page by page, since RELRO and
  * memory that a program protected after filling it are read-only; populated()
  * skips unmodified pages. Then ranges are removed by bytes, as one mapping can
- * hold an mmapped chunk and the main thread's variables side by side.
+ * hold a large block and the main thread's variables side by side.
  */
 #include "heapwalk/roots/roots.h"
 
