@@ -281,7 +281,9 @@ has_time(const struct taking *taking)
 
 	if (done < ALWAYS)
 		return now < taking->last_ns;
-	if (now >= taking->end_ns || pages->expected <= done)
+	/* Small mappings are read as far as there is time. */
+	if (now >= taking->end_ns || pages->expected <= done ||
+	    pages->round == 0)
 		return now < taking->end_ns;
 	rest = (double)(pages->expected - done);
 	rate = (double)done / (double)(now - taking->begin_ns + 1);

@@ -129,6 +129,39 @@ taken_of(size_t expected, uint64_t span)
 	return pages.taken;
 }
 
+/* Small mappings are read in any case, before a large one for which it ends. */
+START_TEST(small_ones_first)
+{
+	enum { SMALL_ONES = 10, SMALL_SIZE = 3 << 20 };
+	size_t size = 3 * LARGE, i;
+	uint64_t end_ns;
+	struct mu_shared_pages pages;
+	char *at[SMALL_ONES + 1];
+
+	mu_arena_open(&arena, 512 * MIB);
+	for (i = 0; i <= SMALL_ONES; i++) {
+		at[i] = mmap(NULL, i == 0 ? size : SMALL_SIZE,
+		    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+		ck_assert_ptr_ne(at[i], MAP_FAILED);
+		memset(at[i], 'x', i == 0 ? size : SMALL_SIZE);
+	}
+	list(&pages);
+	pages.limit = SIZE_MAX / 2;
+	pages.expected = (size_t)1 << 50;
+	end_ns = mu_sys_now_ns() + 100 * MU_NS_PER_SEC;
+	mu_shared_pages_take(&pages, end_ns, end_ns);
+	mu_shared_pages_take_rest(&pages);
+	ck_assert_uint_ge(pages.taken, SMALL_ONES * SMALL_SIZE);
+	ck_assert_uint_le(pages.taken, SMALL_ONES * SMALL_SIZE + 2 * LITTLE);
+	ck_assert_uint_ge(pages.changing, size - 2 * LITTLE);
+	for (i = 0; i <= SMALL_ONES; i++)
+		munmap(at[i], i == 0 ? size : SMALL_SIZE);
+	close(pages.memory);
+	close(pages.pagemap);
+	mu_arena_close(&arena);
+}
+END_TEST
+
 /* What cannot be read in time is not begun. */
 START_TEST(foreseen)
 {
@@ -147,6 +180,7 @@ main(void)
 
 	tcase_set_timeout(tcase, 240);
 	tcase_add_loop_test(tcase, pages_once, 0, 2);
+	tcase_add_test(tcase, small_ones_first);
 	tcase_add_test(tcase, foreseen);
 	suite_add_tcase(suite, tcase);
 	return suite_run(suite);
