@@ -19,6 +19,8 @@ static struct mu_log records;
 static FILE *file;
 static char *text;
 
+extern const char __ehdr_start[] __attribute__((visibility("hidden")));
+
 static void
 setup(void)
 {
@@ -124,10 +126,31 @@ START_TEST(frames)
 	put(MU_LOG_RECORD_FRAME, bytes,
 	    make_frame(bytes, "/no/such\n", "some_name"));
 	put(MU_LOG_RECORD_FRAME, bytes, make_frame(bytes, "/no/such", ""));
+	put(MU_LOG_RECORD_FRAME, bytes, make_frame(bytes, "[vdso]", ""));
 	ck_assert_str_eq(added(),
 	    "          #07  pc 0000000000001234  /no/such? (some_name+12)\n"
-	    "          #07  pc 0000000000001234  /no/such\n");
+	    "          #07  pc 0000000000001234  /no/such\n"
+	    "          #07  pc 0000000000001234  [vdso]\n");
 	ck_assert(!reader.damaged);
+}
+END_TEST
+
+/* What the library says is a file has its whole path. */
+START_TEST(no_file_of_the_current_folder)
+{
+	uint64_t offset = (uintptr_t)added - (uintptr_t)__ehdr_start;
+	char bytes[MU_LOG_RECORD_MAX], own[4096];
+	size_t size;
+	ssize_t length = readlink("/proc/self/exe", own, sizeof(own) - 1);
+
+	ck_assert_int_gt(length, 0);
+	own[length] = '\0';
+	ck_assert_int_eq(chdir("/"), 0);
+	size = make_frame(bytes, own + 1, "f");
+	memcpy(bytes, &offset, sizeof(offset));
+	put(MU_LOG_RECORD_FRAME, bytes, size);
+	added();
+	ck_assert_ptr_nonnull(strstr(text, " (f+12)\n"));
 }
 END_TEST
 
@@ -240,6 +263,7 @@ main(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, text_stays);
 	tcase_add_test(tc, frames);
+	tcase_add_test(tc, no_file_of_the_current_folder);
 	tcase_add_test(tc, hint_in_words_of_the_command);
 	tcase_add_test(tc, only_an_outcome_is_a_check);
 	tcase_add_test(tc, incomplete_is_left);
