@@ -36,10 +36,11 @@ SRC_GROUND := $(filter-out %/regular_file.c,$(call in,include/mu)) \
 	$(wildcard lib/report/symbolizer.c lib/report/symbolizer_process.c)
 # A process copies itself, and its copy is read.
 SRC_KEEPER := $(sort $(wildcard \
-	ptrace/live/process_copy*.c lib/helpers/keeper*.c) \
+	ptrace/live/process_copy*.c lib/helpers/keeper*.c \
+	lib/helpers/shared_*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
-	shared_pages.c stop_reads.c copy_pause.c oom_score.c guardian.c))
+	stop_reads.c copy_pause.c oom_score.c guardian.c))
 SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.
