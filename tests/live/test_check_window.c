@@ -194,9 +194,12 @@ START_TEST(the_answer_is_the_same)
 }
 END_TEST
 
-/* In a process that does nothing else; the memory of that, in bytes. */
+/*
+ * Of the target, or of its CORE, in a process that does nothing else; the
+ * memory of that, in bytes.
+ */
 static size_t
-check_alone(size_t max_memory)
+check_alone(size_t max_memory, const char *core)
 {
 	struct mu_check check = check_with(0, 0);
 	struct mu_report answer;
@@ -207,7 +210,9 @@ check_alone(size_t max_memory)
 	ck_assert_int_ge(pid, 0);
 	if (pid == 0) {
 		check.max_memory = max_memory;
-		status = mu_check_process(&check, &answer);
+		check.core = core;
+		status = core == NULL ? mu_check_process(&check, &answer)
+				      : mu_check_core(&check, &answer);
 		_exit(status == MU_OK && answer.info.num_leaks == 0 ? 0 : 1);
 	}
 	ck_assert_int_eq(wait4(pid, &status, 0, &usage), pid);
@@ -221,9 +226,44 @@ START_TEST(memory_does_not_grow_with_the_target)
 	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
 
 	start_target(true);
-	bytes = check_alone(0);
+	bytes = check_alone(0, NULL);
 	ck_assert_msg(bytes < span / 100 * 12 + 2 * MU_REMOTE_WINDOW + 16 * MIB,
 	    "%zu bytes", bytes);
+}
+END_TEST
+
+/* The front of the file's name; false: there is no gcore. */
+static bool
+take_core(char path[64])
+{
+	char command[256];
+
+	strcpy(path, "/tmp/check_window.XXXXXX");
+	if (system("command -v gcore >/dev/null") != 0)
+		return false;
+	ck_assert_ptr_nonnull(mkdtemp(path));
+	snprintf(command, sizeof(command), "gcore -o %s/core %d >%s/log 2>&1",
+	    path, target, path);
+	ck_assert_int_eq(system(command), 0);
+	return true;
+}
+
+/* Pages of a core do not stay in memory once they were read. */
+START_TEST(memory_does_not_grow_with_the_core)
+{
+	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
+	char folder[64], core[96], command[96];
+
+	start_target(true);
+	if (!take_core(folder)) {
+		printf("SKIPPED: no gcore\n");
+		return;
+	}
+	snprintf(core, sizeof(core), "%s/core.%d", folder, target);
+	bytes = check_alone(0, core);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	ck_assert_int_eq(system(command), 0);
+	ck_assert_msg(bytes < span / 100 * 12 + 32 * MIB, "%zu bytes", bytes);
 }
 END_TEST
 
@@ -233,7 +273,7 @@ START_TEST(a_window_fits_into_little_memory)
 	size_t bytes;
 
 	start_target(true);
-	bytes = check_alone(LITTLE);
+	bytes = check_alone(LITTLE, NULL);
 	ck_assert_msg(
 	    bytes < LITTLE + 2 * LITTLE / 3 + 12 * MIB, "%zu bytes", bytes);
 }
@@ -311,6 +351,7 @@ main(void)
 	tcase_add_checked_fixture(tcase, NULL, teardown);
 	tcase_add_loop_test(tcase, the_answer_is_the_same, 0, SEEDS);
 	tcase_add_test(tcase, memory_does_not_grow_with_the_target);
+	tcase_add_test(tcase, memory_does_not_grow_with_the_core);
 	tcase_add_test(tcase, a_window_fits_into_little_memory);
 	tcase_add_test(tcase, a_small_process_needs_little_memory);
 	tcase_add_loop_test(tcase, a_killed_copy_is_not_judged, 0, 2);
