@@ -77,9 +77,23 @@ struct mu_heap_freeze {
 			locks may not stop it */
 };
 
+/* 2.FIRST to 2.LAST have one layout. */
+struct mu_heap_releases {
+	unsigned first, last;
+};
+
 /* Functions may be NULL, but for detect() and list(). */
 struct mu_heap_ops {
 	const char *name; /* "glibc" */
+
+	/*
+	 * Releases of libc whose heaps are known: the rows of the back end's
+	 * table, by number. False: there are no more.
+	 */
+	bool (*releases)(size_t row, struct mu_heap_releases *releases);
+
+	/* The file in SNAP of an allocator that takes its place; or NULL. */
+	const char *(*other_file)(const struct mu_snapshot *snap);
 
 	/*
 	 * Find the allocator; needs of SNAP: mappings, memory, release, heaps

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "heapwalk/heaps/glibc/banner.h"
-#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/heaps/user/find.h"
 #include "heapwalk/memory/available.h"
 #include "lib/check/naming.h"
@@ -116,13 +116,13 @@ static void
 name_allocator(const struct mu_search *search, struct mu_report *answer)
 {
 	const struct mu_snapshot *snap = search->snap;
-	const struct mu_glibc_layout *layout =
-	    mu_glibc_layout_find(snap->glibc_major, snap->glibc_minor);
+	struct mu_heap_releases known;
 
-	if (snap->glibc_inferred && layout != NULL &&
-	    layout->first != layout->last)
+	if (snap->glibc_inferred &&
+	    mu_heaps_know(snap->glibc_major, snap->glibc_minor, &known) &&
+	    known.first != known.last)
 		snprintf(answer->allocator, sizeof(answer->allocator),
-		    "glibc 2.%u to 2.%u", layout->first, layout->last);
+		    "glibc 2.%u to 2.%u", known.first, known.last);
 	else
 		snprintf(answer->allocator, sizeof(answer->allocator),
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);

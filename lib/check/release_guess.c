@@ -1,6 +1,5 @@
 #include "lib/check/release_guess.h"
 
-#include "heapwalk/heaps/glibc/layout.h"
 #include "heapwalk/heaps/table/table.h"
 
 /* What a layout finds. */
@@ -32,14 +31,15 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
 enum mu_status
 mu_release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
 {
-	const struct mu_glibc_layout *layouts;
+	struct mu_heap_releases releases;
 	struct fit best = { 0, 0, 0 }, fit;
 	struct mu_why rule;
-	size_t count, i;
+	size_t row = 0;
 
-	layouts = mu_glibc_layouts(&count);
-	for (i = count; i-- > 0;) {
-		if (!try_layout(snap, layouts[i].last, limit, &fit, &rule))
+	while (mu_heaps_releases(row, &releases))
+		row++;
+	while (row-- > 0 && mu_heaps_releases(row, &releases)) {
+		if (!try_layout(snap, releases.last, limit, &fit, &rule))
 			continue;
 		if (best.minor != 0 &&
 		    (best.count != fit.count || best.bytes != fit.bytes))

@@ -10,7 +10,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-#include "heapwalk/heaps/glibc/foreign.h"
+#include "heapwalk/heaps/table/table.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/doctor/facts.h"
 #include "lib/doctor/libc_release.h"
@@ -238,7 +238,7 @@ mu_doctor_files_read(struct mu_doctor_target *target)
 	    MU_OK) {
 		snap.mappings = mappings;
 		snap.num_mappings = count;
-		foreign = mu_glibc_foreign_file(&snap);
+		foreign = mu_heaps_other_file(&snap);
 		if (foreign != NULL)
 			snprintf(target->allocator, sizeof(target->allocator),
 			    "%.*s", (int)sizeof(target->allocator) - 1,

@@ -2,7 +2,7 @@
  * The doctor's judgement of a process: can its heap be read, and its addresses
  * be named? Pure.
  */
-#include "heapwalk/heaps/glibc/layout.h"
+#include "heapwalk/heaps/table/table.h"
 #include "lib/doctor/facts.h"
 #include "lib/doctor/findings.h"
 
@@ -30,13 +30,14 @@ judge_release(
     const struct mu_doctor_target *target, struct mu_findings *findings)
 {
 	unsigned major = target->glibc[0], minor = target->glibc[1];
+	struct mu_heap_releases known;
 
 	if (major == 0)
 		mu_finding_add(findings, MU_WARNING, "glibc",
 		    "which release of glibc process %d has is not told by its "
 		    "files; the check looks into its memory",
 		    target->pid);
-	else if (mu_glibc_layout_find(major, minor) == NULL)
+	else if (!mu_heaps_know(major, minor, &known))
 		mu_finding_add(findings, MU_WARNING, "glibc",
 		    "glibc %u.%u is not known here: its heap may not be read; "
 		    "look for a newer memunreachable",

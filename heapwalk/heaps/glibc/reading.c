@@ -220,6 +220,19 @@ read_unfrozen(struct mu_glibc_walk *walk)
 	    why.words);
 }
 
+static bool
+releases(size_t row, struct mu_heap_releases *releases)
+{
+	size_t count;
+	const struct mu_glibc_layout *layouts = mu_glibc_layouts(&count);
+
+	if (row >= count)
+		return false;
+	releases->first = layouts[row].first;
+	releases->last = layouts[row].last;
+	return true;
+}
+
 static enum mu_status
 detect(struct mu_heap_member *member, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)
@@ -263,6 +276,8 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 
 const struct mu_heap_ops mu_heap_glibc = {
 	.name = "glibc",
+	.releases = releases,
+	.other_file = mu_glibc_foreign_file,
 	.detect = detect,
 	.freeze = mu_glibc_freeze,
 	.thaw = mu_glibc_thaw,

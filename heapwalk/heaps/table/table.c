@@ -153,6 +153,40 @@ mu_heaps_list(struct mu_heap *heap, const struct mu_snapshot *snap,
 }
 
 bool
+mu_heaps_releases(size_t row, struct mu_heap_releases *releases)
+{
+	size_t i;
+
+	for (i = 0; i < ROWS; i++)
+		if (table[i]->releases != NULL)
+			return table[i]->releases(row, releases);
+	return false;
+}
+
+bool
+mu_heaps_know(unsigned major, unsigned minor, struct mu_heap_releases *releases)
+{
+	size_t row;
+
+	for (row = 0; major == 2 && mu_heaps_releases(row, releases); row++)
+		if (minor >= releases->first && minor <= releases->last)
+			return true;
+	return false;
+}
+
+const char *
+mu_heaps_other_file(const struct mu_snapshot *snap)
+{
+	const char *file = NULL;
+	size_t i;
+
+	for (i = 0; file == NULL && i < ROWS; i++)
+		if (table[i]->other_file != NULL)
+			file = table[i]->other_file(snap);
+	return file;
+}
+
+bool
 mu_heaps_call(long call)
 {
 	size_t i;

@@ -13,7 +13,8 @@
 struct mu_heaps {
 	struct mu_heap_member members[MU_HEAPS_MAX];
 	size_t count;
-	unsigned inferred_from; /* see struct mu_heap; also of one that failed */
+	unsigned
+	    inferred_from; /* see struct mu_heap; also of one that failed */
 
 	/* Others are read, but not this one: MU_OK, or why. */
 	enum mu_status missing;
@@ -42,6 +43,16 @@ void mu_heaps_thaw(struct mu_heaps *heaps);
 /* List the blocks of all of them: see mu_heap_ops.list(). */
 enum mu_status mu_heaps_list(struct mu_heap *heap,
     const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
+
+/* The releases of libc that are known, by row: see mu_heap_ops. */
+bool mu_heaps_releases(size_t row, struct mu_heap_releases *releases);
+
+/* Those that MAJOR.MINOR is among; false: it is not known. */
+bool mu_heaps_know(
+    unsigned major, unsigned minor, struct mu_heap_releases *releases);
+
+/* The file in SNAP of an allocator that cannot be read; or NULL. */
+const char *mu_heaps_other_file(const struct mu_snapshot *snap);
 
 /* Does some allocator make this system call with no lock held? */
 bool mu_heaps_call(long call);
