@@ -114,8 +114,8 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
 }
 
 /*
- * Whose file it is may have written it: the names are read with the rights of
- * that user.
+ * The core's owner may have written it: read names with the rights of that
+ * user.
  */
 static void
 name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)

@@ -34,7 +34,7 @@
 #define FAILED 102  /* the work returned -1 */
 #define LIMITED 103 /* the same, under RLIMIT_FSIZE */
 
-/* Its owner may stop it; we let it go on, but not for ever. */
+/* The process's owner may stop the deputy; continue it, for a limited time. */
 #define MAX_STOPS 100
 
 /* How long what it has started may go on when it has ended. */

@@ -217,7 +217,7 @@ note_inferred(
 		    length > 0 ? "; " : "", search->heap.inferred_from);
 }
 
-/* Who reads the answer may not know of the options. */
+/* Name the options: the reader of the answer may not know them. */
 static void
 note_options(const struct mu_check *check, struct UnreachableMemoryInfo *info)
 {

@@ -198,7 +198,7 @@ show(void *ctx, const struct mu_report *answer)
 	complain_unchecked(answer);
 }
 
-/* It was not run. Who reads JSON gets an object all the same. */
+/* The command was not run. In JSON that is an object, too. */
 static int
 refuse_command(
     struct reports *reports, enum mu_status status, const struct mu_why *why)
@@ -338,7 +338,7 @@ look(const struct mu_cli_options *options)
 	return status;
 }
 
-/* Beyond the limit of its stack a process gets SIGSEGV, without a word. */
+/* A process that exceeds its stack limit gets SIGSEGV without a message. */
 static enum mu_status
 judge_stack(struct mu_why *why)
 {
@@ -366,7 +366,7 @@ main(int argc, char **argv)
 		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,
 		&why) != MU_OK)
 		return complain(MU_EXIT_USAGE, &why);
-	/* The library in a COMMAND says so itself. */
+	/* The library in a COMMAND logs this itself. */
 	if (options.subject == MU_CLI_PROCESS || options.subject == MU_CLI_CORE)
 		fputs(buffer, stderr);
 	/*

@@ -48,7 +48,7 @@ tell_copy(void *ctx, int pid)
 	return true;
 }
 
-/* A daemon is a copy of the command by fork(), which lives on. */
+/* A daemon is a child by fork() that outlives the command. */
 void
 mu_command_tell_daemon(struct mu_command_run *run)
 {

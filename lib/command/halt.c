@@ -215,7 +215,7 @@ read_halted(const struct mu_traced_threads *threads, struct mu_traced *asker,
 	return status;
 }
 
-/* The others have stopped, or did not: the asking thread goes on. */
+/* The other threads have stopped, or failed to: continue the asking thread. */
 static void
 finish(struct mu_traced_threads *threads, struct mu_traced *asker,
     enum mu_status status)

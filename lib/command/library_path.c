@@ -26,7 +26,7 @@ is_there(const char *name, const char *from, const char *folder,
 	return true;
 }
 
-/* The folder that this program lies in; "" where it cannot be told. */
+/* The folder of this program; "" if it is unknown. */
 static void
 read_own_folder(char *folder, size_t size)
 {

@@ -8,7 +8,7 @@
 #include "lib/command/command.h"
 #include "lib/writers/exit_status.h"
 
-/* A crash, or SIGKILL: the command has failed, whatever was found in it. */
+/* A crash or SIGKILL is a failure of the command, also if leaks were found. */
 static bool
 is_failure(int signo)
 {

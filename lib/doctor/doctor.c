@@ -1,6 +1,4 @@
-/*
- * The doctor: facts are read, judged, and told. See doctor.h.
- */
+/* The doctor: read facts, judge them, print them. See doctor.h. */
 #include "lib/doctor/doctor.h"
 
 #include "lib/doctor/facts.h"

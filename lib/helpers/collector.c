@@ -39,7 +39,7 @@
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
 
-/* How long after the deadline the collector may take to let go. */
+/* Time that the collector may take to release threads after the deadline. */
 #define GRACE_NS (2 * MU_NS_PER_SEC)
 
 /* A wake-up that a filter refuses comes this much late. */
@@ -102,7 +102,7 @@ await_gate(struct mu_pass *pass)
 	return gate;
 }
 
-/* Threads stand still from here to the release, and nothing else is done. */
+/* Threads are stopped from here to the release: do nothing else in between. */
 static enum mu_status
 capture(struct mu_pass *pass, struct mu_threads *threads,
     const struct mu_kernel_files *files)
@@ -127,13 +127,13 @@ capture(struct mu_pass *pass, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = start_sweeper(pass, &urgency);
 	if (status == MU_OK) {
-		/* The threads stand still until it has read that. */
+		/* The threads stay stopped until the sweeper has read that. */
 		if (pass->hold || pass->shared)
 			mu_urgency_lend(&urgency, pass->sweeper);
 		mu_room_prefer(pass->sweeper);
 		mu_left_out_await(pass);
 	}
-	/* Now, as who is released may allocate at once. */
+	/* Thaw malloc first: a released thread may allocate at once. */
 	enter_phase(pass, PHASE_TAKEN);
 	mu_threads_release(threads);
 	pass->pause_ns = mu_sys_now_ns() - threads->begin_ns;
@@ -158,7 +158,10 @@ collector_body(void *arg)
 	if (mu_sys0(SYS_getppid) != pass->pid)
 		mu_sys_exit(1);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
-	/* A stop of the program's group must not stop who holds its threads. */
+	/*
+	 * A SIGSTOP to the program's group must not stop the tracer of its
+	 * threads.
+	 */
 	mu_sys2(SYS_setpgid, 0, 0);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
 	mu_left_out_prepare(pass);

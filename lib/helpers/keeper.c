@@ -245,7 +245,7 @@ run_urgently(
 	mu_workers_run(urgent.workers, count, urgent_body, &urgent);
 }
 
-/* The target stands still: all that is needed of its memory. */
+/* Read all memory that is needed while the target is stopped. */
 static enum mu_status
 read_now(struct mu_keeper *keeper)
 {

@@ -47,8 +47,8 @@
 #define SPARE_NS (50 * 1000 * 1000ull)
 
 /*
- * To kill a copy that comes too late takes as long as to make it, and all
- * threads stand still for that, too: one that is a little late is taken.
+ * Killing a late copy takes as long as making it, with all threads stopped. So
+ * a copy that is a little late is used.
  */
 #define LATE_NS (200 * 1000 * 1000ull)
 
@@ -146,7 +146,7 @@ await_reading(struct keeping *keeping)
 	    &keeping->result->why);
 }
 
-/* While the target stands still: all that is needed of it. */
+/* Collect all that is needed while the target is stopped. */
 static enum mu_status
 read_target(struct keeping *keeping, const struct mu_threads *threads)
 {
@@ -339,7 +339,7 @@ tell_unread(struct keeping *keeping, int error)
 	    "the copy's memory may not be read (errno %d)", error);
 }
 
-/* The copy stands still for good: all of this can be done now. */
+/* The copy never runs, so all of this can be done after the stop. */
 static enum mu_status
 open_copy(struct keeping *keeping)
 {
@@ -595,7 +595,7 @@ advise_longer(struct keeping *keeping)
 		    mu_pause_advice(least));
 }
 
-/* The threads stand still in here, and no longer than they may. */
+/* The threads are stopped in here, within the budget. */
 static enum mu_status
 stop_and_take(struct keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)

@@ -40,8 +40,8 @@ mu_keeper_settle(const char *name, const int *keep, size_t count)
 }
 
 /*
- * To end a large copy takes a while. Then a thread of the process stands still
- * until it has reaped that: nothing may come in between.
+ * Ending a large copy takes time, and a thread of the process stays stopped
+ * until it has reaped the copy: allow no interruption.
  */
 static enum mu_status
 drop_once(const struct mu_keeper_work *work)

@@ -54,7 +54,7 @@ mu_halted_capture(struct mu_pass *pass)
 	pass->unasked = halt.request.unasked;
 	if (status == MU_OK)
 		status = take_image(pass, &halt);
-	/* Now, as who is released may allocate at once. */
+	/* Thaw malloc first: a released thread may allocate at once. */
 	mu_allocator_thaw(pass);
 	stopped = mu_halt_release(&halt);
 	if (status == MU_OK && !stopped)

@@ -144,7 +144,7 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	kept = mu_candidates_receive(pass, info->num_leaks);
 	if (kept == MU_OK)
 		return status;
-	/* Who was not checked has no totals. */
+	/* A process that was not checked has no totals. */
 	mu_look_drop(pass, info);
 	return kept;
 }

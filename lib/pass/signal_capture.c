@@ -58,7 +58,7 @@ mu_signal_capture(struct mu_pass *pass)
 		stop->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)
 		status = take_image(pass, stop);
-	/* Now, as who is released may allocate at once. */
+	/* Thaw malloc first: a released thread may allocate at once. */
 	mu_allocator_thaw(pass);
 	if (!mu_signal_stop_release(stop))
 		pass->abandoned = true;

@@ -5,7 +5,10 @@
 #include "lib/state/sweeper_end.h"
 #include "mu/sys.h"
 
-/* How often a silent pipe makes us look whether the sweeper still lives. */
+/*
+ * Poll interval at which a silent pipe makes us check that the sweeper is
+ * alive.
+ */
 #define POLL_NS (50 * 1000 * 1000ull)
 
 bool

@@ -84,7 +84,7 @@ make_room(struct mu_symbolized *out)
 	return true;
 }
 
-/* It dies of that. */
+/* Without its socket the symboliser ends. */
 static void
 fail(struct talk *talk)
 {

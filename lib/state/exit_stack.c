@@ -15,7 +15,7 @@
 /* Bytes of exit(): 26 to 28 from 2.31 to 2.43, on x86-64. */
 #define EXIT_BYTES 64
 
-/* In a static program exit() and its callers are not told apart. */
+/* In a static program exit() cannot be told from its callers. */
 static int
 note_libc(struct dl_phdr_info *object, size_t size, void *ctx)
 {
@@ -87,7 +87,10 @@ stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
 	return thread_stack_end(sp, tp);
 }
 
-/* Is WORD where exit() goes on after the function that calls the handlers? */
+/*
+ * True if WORD is the return address into exit() of the function that calls the
+ * handlers.
+ */
 static bool
 is_in_exit(const struct mu_exit_stack *stack, uintptr_t word)
 {

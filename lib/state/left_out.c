@@ -9,7 +9,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
-/* How often the collector looks whether the sweeper still lives. */
+/* Poll interval at which the collector checks that the sweeper is alive. */
 #define LOOK_NS (20 * 1000 * 1000ull)
 
 /* How long shared memory is copied: about as many MB. */
@@ -96,7 +96,7 @@ mu_left_out_prepare(struct mu_pass *pass)
 	pass->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 }
 
-/* One of the two changes it first, and both know which. */
+/* Only the first of the two callers gets true. */
 static bool
 end_reading(struct mu_pass *pass, int end)
 {
@@ -238,7 +238,7 @@ mu_left_out_guard(struct mu_pass *pass, size_t *lost)
 	return in_time ? MU_OK : note_late(pass, gaps.lost);
 }
 
-/* By signal all threads have told, in their frames. */
+/* A stop by signal has the alternate stacks of all threads in their frames. */
 bool
 mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
 {

@@ -58,8 +58,8 @@
 #define LOOK_MAX_NS (20 * 1000 * 1000ull)
 
 /*
- * Threads that must stay free to start in the groups of a process: a copy takes
- * one of them for as long as it lives.
+ * Threads that the groups of a process must have left: a copy takes one while
+ * it exists.
  */
 #define SPARE_TASKS 16
 
@@ -186,7 +186,10 @@ add_mappings(struct mu_room *room)
 	room->tables += count * BYTES_A_MAPPING;
 }
 
-/* The time of all threads, ns. A filter may know the own process's only. */
+/*
+ * CPU time of all threads, ns. A seccomp filter may permit this for the own
+ * process only.
+ */
 static bool
 read_cpu(const struct mu_room *room, uint64_t *ns)
 {

@@ -43,7 +43,7 @@ keep_string(struct mu_heap_dump *dump, const char **string)
 	return true;
 }
 
-/* "1.2"; what is newer than we are is read as the newest that we know. */
+/* "1.2"; a newer version is read as the newest known one. */
 static bool
 take_title(struct mu_heap_dump *dump, struct mu_line line)
 {

@@ -234,7 +234,7 @@ mu_locations_find(struct mu_locations *names, uintptr_t pc,
 		locations[0].module = info->module;
 		locations[0].offset = (uintptr_t)info->offset;
 	}
-	/* The recorder knows the function that has the frame. */
+	/* The recorder names the function of the frame. */
 	if (locations[count - 1].function == NULL)
 		locations[count - 1].function = or_null(info->function);
 	return count;

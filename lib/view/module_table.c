@@ -41,7 +41,10 @@ mu_module_table_maps_line(struct mu_module_table *table, struct mu_line line)
 	enum mu_status status;
 	size_t count;
 
-	/* The parser wants a newline; the byte is line's to be written. */
+	/*
+	 * The parser expects a newline; the byte behind the line may be
+	 * written.
+	 */
 	*line.end = '\n';
 	status = mu_mappings_parse(line.at, (size_t)(line.end + 1 - line.at),
 	    &mapping, &count, &table->arena, NULL);

@@ -191,7 +191,7 @@ mu_core_file_parse(struct mu_core_file *core, const char *bytes, size_t size,
 	return status;
 }
 
-/* Without waiting for anybody who may write into a FIFO. */
+/* O_NONBLOCK: an open of a FIFO must not wait for a writer. */
 static enum mu_status
 open_regular(const char *path, int *fd, struct mu_why *why)
 {

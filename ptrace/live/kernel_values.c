@@ -107,7 +107,7 @@ mu_kernel_values_parse_timers(
 	return each_line(text, length, words, add_timer_line);
 }
 
-/* 1, 0, or -errno: what cannot be told from an epoll set may be one. */
+/* 1: FD is an epoll set, 0: it is none, or -errno. */
 static long
 is_epoll(int folder, int fd)
 {

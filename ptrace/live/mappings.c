@@ -223,7 +223,7 @@ mu_mappings_read(pid_t pid, struct mu_mapping **mappings, size_t *count,
 		    text.text, text.length, mappings, count, arena, why);
 	}
 	if (status == MU_OK && *count == 0)
-		/* A zombie's is empty, it has let go of its memory. */
+		/* A zombie has no memory, so its list is empty. */
 		return mu_why(why, MU_ERR_TARGET_GONE,
 		    "process %d has no memory; it has ended", pid);
 	return status;

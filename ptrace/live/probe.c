@@ -197,7 +197,9 @@ mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why)
 	end = try_in_child(try_signal_stop, deadline_ns);
 	if (end == 0)
 		return MU_OK;
-	/* Refused instead, rt_sigreturn() goes on nowhere. */
+	/*
+	 * If rt_sigreturn() is refused, the thread has no place to return to.
+	 */
 	if (end > 0 && WIFSIGNALED(end) &&
 	    (WTERMSIG(end) == SIGSYS || WTERMSIG(end) == SIGSEGV))
 		return mu_why(why, MU_ERR_NO_PERMISSION,

@@ -45,7 +45,7 @@
 
 #define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
 
-/* For a copy that has come too late, and is killed. */
+/* Time to kill a copy that was made too late. */
 #define UNDO_NS (10 * MU_NS_PER_SEC)
 
 static bool
@@ -99,7 +99,7 @@ refused(pid_t pid, long result, struct mu_why *why)
 	    "process %d cannot be copied (clone: errno %ld)", pid, -result);
 }
 
-/* The copy's number is there before the thread may run on: see guardian.c. */
+/* Store the copy's PID before the thread may continue: see guardian.c. */
 static enum mu_status
 start(struct mu_process_copy *copy, struct mu_remote_thread *thread,
     uint64_t deadline_ns, struct mu_why *why)
@@ -152,8 +152,8 @@ mu_process_copy_make(struct mu_process_copy *copy, struct mu_threads *threads,
 }
 
 /*
- * Where it goes on, if it ever does: to its name and its end. That it has no
- * name is no reason to do without it.
+ * If the copy ever runs, it sets its name and exits. A failure to set that up
+ * is ignored.
  */
 static void
 lead_to_name(const struct mu_process_copy *copy)
@@ -238,13 +238,13 @@ mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	    mu_sys_now_ns() < deadline_ns)
 		continue;
 	mu_wakeup_close(&wakeup);
-	/* Whatever is there to be waited for next is its end. */
+	/* The next event of the copy is its end. */
 	mu_syscall6(SYS_waitid, P_PID, tracee.tid, (long)&info,
 	    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
 	mu_sys_ptrace(PTRACE_SETOPTIONS, tracee.tid, 0, COPY_OPTIONS);
 }
 
-/* It needs no way back: it ends with us. */
+/* The copy needs no return frames: it ends when we do. */
 enum mu_status
 mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why)

@@ -29,7 +29,7 @@
 struct reaping {
 	const struct mu_process_copy *copy;
 	pid_t pid;
-	bool quiet; /* who would notice is left alone in this round */
+	bool quiet; /* skip threads that would notice the stop */
 	int refused;
 	uint64_t deadline_ns;
 	enum mu_status status;
@@ -84,8 +84,8 @@ seize(struct mu_tracee *tracee)
 }
 
 /*
- * Stop TRACEE for as long as the call takes. Also if job control has stopped
- * it: it is again, once it is let go.
+ * Stop TRACEE for the length of the call. If job control has stopped it, the
+ * kernel stops it again at the release.
  */
 static void
 reap_by(struct reaping *reaping, struct mu_tracee *tracee)
@@ -141,7 +141,7 @@ is_reaped(const struct mu_process_copy *copy)
 	return mu_sys_kill(copy->pid, 0) == -ESRCH;
 }
 
-/* In two rounds, one of them for who notices nothing. */
+/* Two rounds: the first takes only threads that notice nothing. */
 static void
 reap_somewhere(struct reaping *reaping)
 {
@@ -202,7 +202,10 @@ mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	int status = 0;
 	pid_t got;
 
-	/* It may be of another user: CAP_SYS_PTRACE is not CAP_KILL. */
+	/*
+	 * The copy may belong to another user, and CAP_SYS_PTRACE does not
+	 * include CAP_KILL.
+	 */
 	if (mu_sys_kill(copy->pid, SIGKILL) == -EPERM)
 		mu_sys_ptrace(PTRACE_KILL, copy->pid, 0, 0);
 	mu_wakeup_open(&wakeup);
@@ -220,7 +223,7 @@ mu_process_copy_end(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	return got != 0;
 }
 
-/* WNOHANG: if something is wrong it must not wait for ever. */
+/* WNOHANG: the injected wait must not block the program. */
 enum mu_status
 mu_process_copy_reap(const struct mu_process_copy *copy,
     struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why)
@@ -252,7 +255,10 @@ mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
 	};
 	int rounds = 0;
 
-	/* It may have been waited for with __WALL, or be init's by now. */
+	/*
+	 * A wait with __WALL may have reaped it, or init may be its parent by
+	 * now.
+	 */
 	while (rounds < ROUNDS && !is_reaped(copy) && !mu_proc_is_over(pid)) {
 		reap_somewhere(&reaping);
 		if (reaping.status == MU_OK ||

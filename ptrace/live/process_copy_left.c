@@ -23,8 +23,8 @@ struct leftovers {
 };
 
 /*
- * A zombie with the name that only we give, and without a tracer, who would see
- * to it. No other process can be in its state: it is of PID's children.
+ * A zombie child of PID with the name that only we set, and without a tracer
+ * that would reap it.
  */
 static bool
 is_left(pid_t pid)

@@ -134,7 +134,10 @@ came_between(const struct run *run)
 	    run->stop.status & 0x7f, run->thread->tracee->tid);
 }
 
-/* Its own registers and mask, from wherever it stops, if we end here. */
+/*
+ * If we are killed here, the thread restores its registers and mask from its
+ * stack.
+ */
 static long
 lead_back(const struct run *run)
 {
@@ -146,8 +149,9 @@ lead_back(const struct run *run)
 }
 
 /*
- * Everything that restore() undoes. At each step the thread finds back if we
- * end there: with the mask changed it must have registers of ours. 0 or -errno.
+ * Change what restore() undoes. If we are killed at any step the thread
+ * restores itself: once its mask is changed it must have our registers. 0 or
+ * -errno.
  */
 static long
 prepare(struct run *run)
@@ -321,7 +325,7 @@ drive(struct run *run)
 	}
 }
 
-/* The stop in which it is left, for who lets it go. */
+/* The stop in which the thread is left, for the release. */
 static void
 note_stop(struct run *run)
 {
@@ -335,7 +339,7 @@ note_stop(struct run *run)
 		if (info.si_code > 0 && (BIT(tracee->signal) & FORCED) != 0)
 			tracee->signal = 0;
 	} else if (tracee->tid == run->thread->threads->pid) {
-		/* As mu_tracee_confirm() wants it. */
+		/* The state that mu_tracee_confirm() expects. */
 		mu_syscall6(SYS_waitid, P_PID, tracee->tid, (long)&info,
 		    WSTOPPED | WNOHANG | MU_WALL, 0, 0);
 	}
@@ -375,7 +379,10 @@ restore(struct run *run)
 		run->thread->tracee->state = MU_TRACEE_GONE;
 	else
 		note_stop(run);
-	/* The first thread runs again, and may need its stack itself. */
+	/*
+	 * The first thread runs again and may use the stack where the frames
+	 * are.
+	 */
 	if (run->stop.late && run->thread->way.foreign)
 		run->thread->way.laid = 0;
 	mu_remote_return_lift(

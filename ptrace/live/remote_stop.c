@@ -70,8 +70,8 @@ look(struct mu_remote_stop *stop)
 }
 
 /*
- * execve() by another thread gives a leader's tid to that one, which is not
- * ours; if it is our child, waitid() goes on looking at it for ever.
+ * execve() by another thread gives the leader's tid to that thread, which we do
+ * not trace. If it is our child, waitid() would then wait for it for ever.
  */
 static bool
 is_traced(const struct mu_remote_stop *stop)
@@ -84,8 +84,8 @@ is_traced(const struct mu_remote_stop *stop)
 }
 
 /*
- * The stop has been long enough. The call may wait for another thread, as a
- * fork does for the monitor of a userfaultfd.
+ * The stop has taken its time: release the other threads. The call may wait for
+ * one of them, as a fork waits for the monitor of a userfaultfd.
  */
 static void
 go_late(struct mu_remote_stop *stop, uint64_t now)

@@ -188,9 +188,8 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 }
 
 /*
- * In this order. The first thread has the stack that is best known; and who
- * watches the memory for page faults, and so must not be in a fork, is mostly
- * another one.
+ * Try the first thread first: the bounds of its stack are known best, and the
+ * monitor of a userfaultfd, which must not fork, is mostly another thread.
  */
 enum round { FIRST, IN_CALL, IN_CODE, IN_WAIT, ROUNDS };
 

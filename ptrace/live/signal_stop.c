@@ -51,8 +51,8 @@ call_thread(struct signal_round *round, struct mu_signal_thread *thread)
 }
 
 /*
- * Ids come back into use. But a leader that has ended stays listed, and a
- * signal to it would be pending for ever.
+ * The kernel reuses thread ids. A leader that has ended stays listed, and a
+ * signal sent to it would stay pending.
  */
 static bool
 is_called_already(const struct mu_signal_stop *stop,
@@ -93,8 +93,9 @@ call_listed(struct signal_round *round)
 }
 
 /*
- * Who is counted and not here may have ended and be no news; but a count that
- * is right says in one call what a listing of 1024 threads does in 0.6 ms.
+ * Compare with the kernel's count of threads: one call instead of a listing,
+ * which takes 0.6 ms for 1024 threads. An ended thread may be counted; then the
+ * listing decides.
  */
 static bool
 is_everybody_here(const struct mu_signal_stop *stop)
@@ -134,7 +135,10 @@ run_round(struct signal_round *round)
 		round->fresh = false;
 		return MU_OK;
 	}
-	/* Who has ended since is not of this process: no signal reaches it. */
+	/*
+	 * A tid whose thread ended since is not in this process: the kernel
+	 * sends no signal to it.
+	 */
 	if (!round->listed)
 		status =
 		    mu_task_list_read(&stop->listing, stop->pid, round->why);

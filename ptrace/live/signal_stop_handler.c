@@ -103,7 +103,10 @@ wait_until_released(
 	}
 }
 
-/* Was it we who sent it? The kernel leaves si_pid 0 when the queue is full. */
+/*
+ * True if we sent the signal. The kernel sets si_pid to 0 when the queue is
+ * full.
+ */
 static bool
 is_ours(const siginfo_t *info, pid_t pid)
 {

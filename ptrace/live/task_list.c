@@ -44,7 +44,9 @@ list_failed(pid_t pid, long error, struct mu_why *why)
 	if (error == -EMFILE || error == -ENFILE)
 		return mu_why(why, MU_ERR_RESOURCES,
 		    "no descriptor for /proc/%d/task", pid);
-	/* hidepid shows those only whom ptrace may read: has_pid_permissions()
+	/*
+	 * under hidepid /proc lists only what ptrace may read:
+	 * has_pid_permissions()
 	 */
 	if ((error == -ENOENT || error == -EPERM || error == -EACCES) &&
 	    mu_procfs_shows_us())

@@ -103,8 +103,8 @@ seize_one(struct capture *cap, struct mu_tracee *tracee)
 
 	if (error == -ESRCH || error == -ENOENT) {
 		/*
-		 * Who knows what it started before its end? But a zombie,
-		 * which /proc goes on listing, is news only once.
+		 * An ended thread may have started others: list again. A zombie
+		 * stays listed in /proc, and so counts once.
 		 */
 		cap->fresh |= error == -ESRCH || !seen_gone;
 		tracee->state = MU_TRACEE_GONE;
@@ -159,7 +159,10 @@ timed_out(const struct capture *cap, pid_t tid)
 	    tid, cap->out->pid, state < 0 ? '?' : state);
 }
 
-/* Who had to be waited for ran on after the listing: that was not the last. */
+/*
+ * A thread we waited for ran after the listing and may have started others:
+ * list again.
+ */
 static enum mu_status
 collect_stops(struct capture *cap)
 {
@@ -214,9 +217,9 @@ list(struct capture *cap)
 }
 
 /*
- * Are those that stopped, and who is left out, all that the kernel counts? It
- * says in one call what a listing of 1024 threads does in 0.6 ms. A zombie
- * leader counts, too: then the listing has to tell.
+ * Compare the stopped and the excluded threads with the kernel's count: one
+ * call instead of a listing, which takes 0.6 ms for 1024 threads. The count
+ * includes a zombie leader; then the listing decides.
  */
 static bool
 is_everybody_here(const struct mu_threads *out)

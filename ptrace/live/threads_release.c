@@ -23,8 +23,8 @@ release_caught(struct mu_tracee *tracee, pid_t pid)
 }
 
 /*
- * Each is let go as soon as it stops: behind one that does not, as in vfork(),
- * all others would stand still.
+ * Release each thread as soon as it stops: one that does not, as in vfork(),
+ * would delay all others.
  */
 static void
 release_running(struct mu_threads *threads)
@@ -68,9 +68,9 @@ detach_all(struct mu_threads *threads, bool busy)
 }
 
 /*
- * Who had work to do goes first, and not behind 1000 threads that wake up only
- * to sleep on: of 1024 idle threads and a busy one, that one's pause was 16 ms
- * and not 20 (2 cores Xeon, kernel 6.18).
+ * Release threads that were running before those that were asleep: the pause of
+ * one busy thread beside 1024 idle ones was 16 ms instead of 20 (2 cores Xeon,
+ * kernel 6.18).
  */
 void
 mu_threads_release(struct mu_threads *threads)

@@ -96,9 +96,9 @@ mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns)
 			return false;
 		mu_wakeup_wait(deadline_ns);
 		/*
-		 * execve() gives the tid of a leader that was ours to a
-		 * thread that is not; if it is our child, waitid() goes on
-		 * looking at it for ever.
+		 * execve() gives the tid of a leader that we traced to a thread
+		 * that we do not trace. If it is our child, waitid() would then
+		 * wait for it for ever.
 		 */
 		if (mu_tracee_interrupt(tracee) == -ESRCH &&
 		    !mu_tracee_look(tracee, pid))
