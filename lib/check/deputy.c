@@ -40,7 +40,7 @@
 /* How long what it has started may go on when it has ended. */
 #define ORPHANS_NS (3 * MU_NS_PER_SEC)
 
-/* What another child may take to have the copies reaped that were left. */
+/* Time for another child to have copies that were left behind reaped. */
 #define MEND_NS (2 * MU_NS_PER_SEC)
 #define MEND_TRIES 3
 
@@ -120,7 +120,9 @@ becomes_dumpable(void)
 	    text[0] == '1';
 }
 
-/* In it the numbers of /proc/PID/status are those of its users. */
+/*
+ * In the user namespace of the process the ids of /proc/PID/status are valid.
+ */
 static bool
 enter_namespace(pid_t target)
 {
@@ -131,7 +133,7 @@ enter_namespace(pid_t target)
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", target);
 	if (is_same_file(path, "/proc/self/ns/user"))
 		return true;
-	/* Its root has all capabilities that we have in there. */
+	/* Root of that namespace has all capabilities that we have in it. */
 	if (becomes_dumpable())
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -140,7 +142,10 @@ enter_namespace(pid_t target)
 	return entered;
 }
 
-/* What a later execve() could bring back. It takes CAP_SETPCAP, if anything. */
+/*
+ * Drop what a later execve() could bring back; needs CAP_SETPCAP if there is
+ * any.
+ */
 static void
 limit_capabilities(uint64_t capabilities)
 {
@@ -186,7 +191,9 @@ become(pid_t target, pid_t parent)
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		return false;
-	/* The kernel judges: this takes the same right as an attach. */
+	/*
+	 * Let the kernel decide: this call needs the same right as an attach.
+	 */
 	snprintf(path, sizeof(path), "/proc/%d/mem", target);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
@@ -195,7 +202,7 @@ become(pid_t target, pid_t parent)
 	return true;
 }
 
-/* What remains is standard error and *FD. */
+/* Close all descriptors except standard error and *FD. */
 static bool
 leave_descriptors(int *fd)
 {
@@ -221,7 +228,9 @@ failure(void)
 	    : FAILED;
 }
 
-/* As far as we may: over the hard limit takes CAP_SYS_RESOURCE. */
+/*
+ * Raise it as far as permitted: beyond the hard limit needs CAP_SYS_RESOURCE.
+ */
 static void
 lift(__rlimit_resource_t resource)
 {
@@ -242,11 +251,14 @@ run_child(
 	FILE *out;
 
 	setsid();
-	/* Its report goes into memory; the limit is for the output. */
+	/*
+	 * The deputy's report goes to memory; the file size limit is for the
+	 * output.
+	 */
 	lift(RLIMIT_FSIZE);
 	/* It is for the processes of our user, not for those of the target. */
 	lift(RLIMIT_NPROC);
-	/* What we start inherits it, and may not change it any more. */
+	/* Child processes inherit it and may no longer change it. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_urgency_allow();
 	if (!leave_descriptors(&fd) || !become(deputy->target, parent))
@@ -261,7 +273,7 @@ run_child(
 	_exit(status < 0 ? failure() : status);
 }
 
-/* What waitpid() gives, once it has ended. */
+/* The status from waitpid() after its end. */
 static int
 await_child(pid_t child, uint64_t patience_ns, const sigset_t *awaited,
     struct deputy *deputy)

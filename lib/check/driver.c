@@ -36,7 +36,7 @@ forget(struct driver *driver)
 		driver->ops->drop(driver->subject);
 }
 
-/* What was missing from the start is reported before what is found later. */
+/* Report what was missing from the start before what is found later. */
 static void
 look_once(struct driver *driver)
 {
@@ -76,7 +76,7 @@ tell(const struct driver *driver, const struct mu_check_look *look,
 	return status;
 }
 
-/* Before another look, which may fail: then this one is the answer. */
+/* Keep this answer before another look, which may fail. */
 static void
 keep_judged(struct driver *driver)
 {
@@ -139,8 +139,8 @@ look_again(struct driver *driver)
 }
 
 /*
- * While memory changes, a look that finds some of it in use after all is not
- * the last: what moves fast is missed twice, too.
+ * While memory changes, a look that refutes a candidate is not the last: a
+ * pointer that moves fast can be missed twice.
  */
 static void
 confirm(struct driver *driver)
@@ -159,7 +159,7 @@ confirm(struct driver *driver)
 	    look->judgement.search.leaks.num_leaks > 0);
 }
 
-/* Of a look that failed, what the one before it found. */
+/* The result of the look before one that failed. */
 static enum mu_status
 tell_kept(struct driver *driver, struct mu_report *report)
 {

@@ -128,7 +128,10 @@ name_allocator(const struct mu_search *search, struct mu_report *answer)
 		    "glibc %u.%u", snap->glibc_major, snap->glibc_minor);
 }
 
-/* What was copied is not looked at again: of millions it is many pages. */
+/*
+ * Do not read copied contents again: for millions of entries these are many
+ * pages.
+ */
 static void
 give_back(const struct mu_packed_piece *piece)
 {

@@ -109,7 +109,7 @@ take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
 	return naming->unloaded != NULL && naming->mappings != NULL;
 }
 
-/* Of two for one address, that of a call comes first, and stays. */
+/* Of two questions for one address keep that of a call, which sorts first. */
 static int
 compare(const void *a, const void *b)
 {
@@ -159,7 +159,7 @@ make_room(struct noting *noting)
 	return true;
 }
 
-/* Those that are in no file have no name, and there may be many. */
+/* Leave out addresses in no file: they have no names, and there may be many. */
 static void
 note(struct noting *noting, uintptr_t address, bool call)
 {

@@ -29,7 +29,7 @@ note_wiped(struct mu_process *process, struct mu_check_look *look)
 	    mu_wiped_of(keeper->target, NULL, 0) > 0;
 }
 
-/* What the reading of CHANGING would have taken, at the rate of the rest. */
+/* Time that reading CHANGING would have taken, at the rate of the rest. */
 static uint64_t
 rest_ns(const struct mu_shared_pages *shared)
 {

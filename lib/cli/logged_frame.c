@@ -16,7 +16,7 @@ struct frame {
 	char path[PATH_MAX];
 };
 
-/* A path may have parentheses, too: it is the last ones that count. */
+/* A path may have parentheses, too: use the last ones. */
 static bool
 read_path(struct frame *frame, const char *path, size_t length)
 {
@@ -55,7 +55,7 @@ read_frame(struct frame *frame, const char *at, size_t length)
 		return false;
 	frame->offset = strtoul(at, NULL, 16);
 	at += digits + 2;
-	/* What is behind a NUL would be lost. */
+	/* Text behind a NUL would be lost. */
 	length = strcspn(at, "\n");
 	return at + length + (at[length] == '\n') == end &&
 	    read_path(frame, at, length);

@@ -252,7 +252,10 @@ misplaced(const struct parse *parse, const struct flag *flag)
 	    flag->option.name, list);
 }
 
-/* What is asked for is done, or refused; -q and --color ask for nothing. */
+/*
+ * An option that has no effect here is refused; -q and --color are always
+ * allowed.
+ */
 static enum mu_status
 check_subject(const struct parse *parse)
 {

@@ -1,6 +1,6 @@
 #include "lib/cli/subject.h"
 
-/* In the order in which complaints name them. */
+/* In the order in which messages name them. */
 static const struct subject {
 	enum mu_cli_subject subject;
 	const char *words;

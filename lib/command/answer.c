@@ -65,7 +65,7 @@ stop_word(int stop)
 	}
 }
 
-/* No memory: it is not known. */
+/* Without memory for it the use of the heap is unknown. */
 static void
 take_usage(const struct mu_pipe_usage *usage, struct mu_report *answer)
 {

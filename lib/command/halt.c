@@ -86,7 +86,10 @@ write_memory(pid_t tid, const void *from, const void *to, size_t size)
 		(long)&remote, 1, 0) == (long)size;
 }
 
-/* It blocked all signals but this one, which others may send, too. */
+/*
+ * The thread blocks all signals but this one, which other processes may send,
+ * too.
+ */
 static void
 answer(pid_t tid, struct mu_halt_request *request, uintptr_t at,
     enum mu_status status)
