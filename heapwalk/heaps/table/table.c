@@ -19,15 +19,14 @@ static const struct mu_heap_ops none = {
 	.detect = detect_none,
 };
 
+/* At most MU_HEAPS_MAX, and none. */
 static const struct mu_heap_ops *const table[] = {
 	&mu_heap_glibc,
 	&mu_heap_user,
 	&none,
 };
 
-#define ROWS (sizeof(table) / sizeof(*table) - 1) /* but for none */
-
-_Static_assert(ROWS <= MU_HEAPS_MAX, "a member for each row");
+typedef const struct mu_heap_ops *const *heap_row;
 
 enum mu_status
 mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
@@ -35,19 +34,20 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 {
 	struct mu_heap_member member;
 	enum mu_status status;
-	size_t i;
+	heap_row row;
 
 	*heaps = (struct mu_heaps) { .count = 0 };
-	for (i = 0; i < ROWS; i++) {
-		member = (struct mu_heap_member) { .ops = table[i] };
-		status = table[i]->detect(&member, snap, arena, why);
+	for (row = table; *row != &none; row++) {
+		member = (struct mu_heap_member) { .ops = *row };
+		status = (*row)->detect(&member, snap, arena, why);
 		heaps->inferred_from |= member.inferred_from;
 		if (status == MU_ERR_FOREIGN_ALLOCATOR) {
 			heaps->missing = status;
 			heaps->missing_why = *why;
 		} else if (status != MU_OK) {
 			return status;
-		} else if (member.state != NULL) {
+		} else if (member.state != NULL &&
+		    heaps->count < MU_HEAPS_MAX) {
 			heaps->members[heaps->count++] = member;
 		}
 	}
@@ -155,11 +155,11 @@ mu_heaps_list(struct mu_heap *heap, const struct mu_snapshot *snap,
 bool
 mu_heaps_releases(size_t row, struct mu_heap_releases *releases)
 {
-	size_t i;
+	heap_row heap;
 
-	for (i = 0; i < ROWS; i++)
-		if (table[i]->releases != NULL)
-			return table[i]->releases(row, releases);
+	for (heap = table; *heap != &none; heap++)
+		if ((*heap)->releases != NULL)
+			return (*heap)->releases(row, releases);
 	return false;
 }
 
@@ -178,21 +178,21 @@ const char *
 mu_heaps_other_file(const struct mu_snapshot *snap)
 {
 	const char *file = NULL;
-	size_t i;
+	heap_row row;
 
-	for (i = 0; file == NULL && i < ROWS; i++)
-		if (table[i]->other_file != NULL)
-			file = table[i]->other_file(snap);
+	for (row = table; file == NULL && *row != &none; row++)
+		if ((*row)->other_file != NULL)
+			file = (*row)->other_file(snap);
 	return file;
 }
 
 bool
 mu_heaps_call(long call)
 {
-	size_t i;
+	heap_row row;
 
-	for (i = 0; i < ROWS; i++)
-		if (table[i]->calls != NULL && table[i]->calls(call))
+	for (row = table; *row != &none; row++)
+		if ((*row)->calls != NULL && (*row)->calls(call))
 			return true;
 	return false;
 }
