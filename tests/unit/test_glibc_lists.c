@@ -167,6 +167,42 @@ START_TEST(links_are_not_read_again)
 }
 END_TEST
 
+/*
+ * Notes of one MiB end where those of the next begin: what does not fit is not
+ * found in its place. Chunks of 64 bytes, every one of them noted.
+ */
+START_TEST(notes_of_a_full_part)
+{
+	const size_t part = (size_t)1 << 20, size = 64;
+	const struct mu_range range = { 1 << 30, (1 << 30) + 2 * part };
+	struct mu_glibc_links links;
+	struct mu_glibc_notes notes;
+	char head[MU_GLIBC_MINSIZE];
+	size_t at, found = 0;
+
+	mu_glibc_notes_open(&notes, (size_t)1 << 30);
+	ck_assert_uint_eq(mu_glibc_notes_add(&notes, range), 0);
+	for (at = 0; at < part - size; at += size) {
+		links = (struct mu_glibc_links) { at, at + 1 };
+		mu_glibc_note(&notes.stretches[0], at, size, &links);
+	}
+	for (at = 0; mu_glibc_note_of(&notes, range.begin + at, head);
+	     at += size)
+		found++;
+	ck_assert_uint_gt(found, 10000);
+	/* At the same distance, in the next. */
+	mu_glibc_note(&notes.stretches[0], part + at, size, &links);
+	ck_assert(mu_glibc_note_of(&notes, range.begin + part + at, head));
+	for (at = 0; at < part - size; at += size) {
+		found -= mu_glibc_note_of(&notes, range.begin + at, head);
+		if (at / size < 10000)
+			ck_assert_mem_eq(head + 16, &at, sizeof(at));
+	}
+	ck_assert_uint_eq(found, 0);
+	mu_glibc_notes_close(&notes);
+}
+END_TEST
+
 /* VALUE in place of the word at WORD, and the same as before afterwards. */
 static bool
 is_refused_with(size_t *word, size_t value)
@@ -341,6 +377,7 @@ main(void)
 
 	map_heap(ARENAS * HEAP_BYTES);
 	tcase_set_timeout(tc, 240);
+	tcase_add_test(tc, notes_of_a_full_part);
 	tcase_add_loop_test(tc, links_are_not_read_again, 0, 3);
 	tcase_add_loop_test(tc, lists_are_as_in_order, 0, 16);
 	tcase_add_loop_test(tc, damaged_links, 0, 4);

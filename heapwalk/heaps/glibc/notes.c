@@ -13,7 +13,10 @@
 #define PART_GRAINS (PART_BYTES / MU_GRAIN)
 #define PART_WORDS (PART_GRAINS / MU_WORD_BITS)
 
-/* At most a quarter of the heap, and that only of small chunks. */
+/*
+ * At most a quarter of the heap, and that only of small chunks. The last one
+ * stays empty: it ends a search.
+ */
 #define PART_NOTES (PART_BYTES / 4 / sizeof(struct mu_glibc_note))
 
 _Static_assert(PART_NOTES < UINT16_MAX, "firsts[] has their indexes");
@@ -58,7 +61,7 @@ mu_glibc_note(struct mu_glibc_stretch_notes *stretch, size_t offset,
 	uint16_t *first = &stretch->firsts[grain / MU_WORD_BITS];
 
 	/* The part is full, or is walked once more. */
-	if (count == PART_NOTES || (count > 0 && note[-1].at >= at) ||
+	if (count == PART_NOTES - 1 || (count > 0 && note[-1].at >= at) ||
 	    size / MU_GRAIN > UINT32_MAX)
 		return;
 	*note =
@@ -116,7 +119,6 @@ mu_glibc_note_of(const struct mu_glibc_notes *notes, uintptr_t chunk,
 	if (note == NULL)
 		return false;
 	grain %= PART_GRAINS;
-	/* Behind the last of a part is none, or the first of another. */
 	while (note->at < grain && note[1].at > note->at)
 		note++;
 	if (note->at != grain)
