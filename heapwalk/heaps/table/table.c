@@ -19,14 +19,15 @@ static const struct mu_heap_ops none = {
 	.detect = detect_none,
 };
 
-/* At most MU_HEAPS_MAX, and none. */
+enum { GLIBC, USER, ROWS };
+
 static const struct mu_heap_ops *const table[] = {
-	&mu_heap_glibc,
-	&mu_heap_user,
-	&none,
+	[GLIBC] = &mu_heap_glibc,
+	[USER] = &mu_heap_user,
+	[ROWS] = &none,
 };
 
-typedef const struct mu_heap_ops *const *heap_row;
+_Static_assert(ROWS <= MU_HEAPS_MAX, "a member for each row");
 
 enum mu_status
 mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
@@ -34,10 +35,10 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 {
 	struct mu_heap_member member;
 	enum mu_status status;
-	heap_row row;
+	const struct mu_heap_ops *const *row;
 
 	*heaps = (struct mu_heaps) { .count = 0 };
-	for (row = table; *row != &none; row++) {
+	for (row = table; row < table + ROWS; row++) {
 		member = (struct mu_heap_member) { .ops = *row };
 		status = (*row)->detect(&member, snap, arena, why);
 		heaps->inferred_from |= member.inferred_from;
@@ -46,8 +47,7 @@ mu_heaps_detect(struct mu_heaps *heaps, const struct mu_snapshot *snap,
 			heaps->missing_why = *why;
 		} else if (status != MU_OK) {
 			return status;
-		} else if (member.state != NULL &&
-		    heaps->count < MU_HEAPS_MAX) {
+		} else if (member.state != NULL) {
 			heaps->members[heaps->count++] = member;
 		}
 	}
@@ -155,9 +155,9 @@ mu_heaps_list(struct mu_heap *heap, const struct mu_snapshot *snap,
 bool
 mu_heaps_releases(size_t row, struct mu_heap_releases *releases)
 {
-	heap_row heap;
+	const struct mu_heap_ops *const *heap;
 
-	for (heap = table; *heap != &none; heap++)
+	for (heap = table; heap < table + ROWS; heap++)
 		if ((*heap)->releases != NULL)
 			return (*heap)->releases(row, releases);
 	return false;
@@ -178,9 +178,9 @@ const char *
 mu_heaps_other_file(const struct mu_snapshot *snap)
 {
 	const char *file = NULL;
-	heap_row row;
+	const struct mu_heap_ops *const *row;
 
-	for (row = table; file == NULL && *row != &none; row++)
+	for (row = table; file == NULL && row < table + ROWS; row++)
 		if ((*row)->other_file != NULL)
 			file = (*row)->other_file(snap);
 	return file;
@@ -189,9 +189,9 @@ mu_heaps_other_file(const struct mu_snapshot *snap)
 bool
 mu_heaps_call(long call)
 {
-	heap_row row;
+	const struct mu_heap_ops *const *row;
 
-	for (row = table; *row != &none; row++)
+	for (row = table; row < table + ROWS; row++)
 		if ((*row)->calls != NULL && (*row)->calls(call))
 			return true;
 	return false;
