@@ -1,0 +1,60 @@
+/*
+ * What the parts of the keeper share: see keeper.h.
+ *
+ * Runs in: the keeper. A copy of a process with threads, whose libc locks may
+ * be held for ever: raw system calls only.
+ */
+#ifndef LIB_HELPERS_KEEPER_KEEPING_H
+#define LIB_HELPERS_KEEPER_KEEPING_H
+
+#include "lib/helpers/copy_pause.h"
+#include "lib/helpers/keeper_drop.h"
+#include "lib/helpers/keeper_line.h"
+#include "lib/helpers/worker_threads.h"
+#include "lib/state/room.h"
+#include "ptrace/live/snapshot.h"
+#include "ptrace/live/threads.h"
+
+struct mu_keeping {
+	struct mu_keeper_work *work;
+	const struct mu_keeper *asked;
+	struct mu_keeper_result *result;
+	int memory, pagemap;           /* of the target */
+	int copy_memory, copy_pagemap; /* -1: there is no copy */
+	struct mu_room room;           /* for a copy */
+	enum mu_status has_room;
+	enum mu_keeper_way way;
+	uint64_t bytes; /* that reading would have to read */
+	struct mu_forked forked;
+	uint64_t fork_ns; /* that a copy will take, about */
+	bool parted;      /* the copy has no files of the process any more */
+	struct mu_worker_threads threads; /* they share reading in the stop */
+};
+
+/* Before the stop, in this order. Is there room for a copy? */
+void mu_keeping_find_room(struct mu_keeping *keeping);
+
+/* What a copy shares with the target, or does not have. */
+void mu_keeping_list_shared(struct mu_keeping *keeping);
+
+/* Which way to go; refuse what would make the stop too long. */
+enum mu_status mu_keeping_foresee(
+    struct mu_keeping *keeping, size_t num_threads);
+
+/* Have all memory and threads that the stop needs. */
+void mu_keeping_prepare(struct mu_keeping *keeping, size_t num_threads);
+
+/*
+ * Stop the threads, take what the way asks for, and let them go: not later than
+ * they may stand still.
+ */
+enum mu_status mu_keeping_stop_and_take(struct mu_keeping *keeping,
+    struct mu_threads *threads, const struct mu_kernel_files *files);
+
+/* Of process PID, into the snapshot. */
+enum mu_status mu_keeping_read_mappings(struct mu_keeping *keeping, pid_t pid);
+
+/* Tell the command. False: it is gone. */
+bool mu_keeping_say(struct mu_keeping *keeping, enum mu_keeper_message message);
+
+#endif
