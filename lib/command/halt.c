@@ -425,6 +425,16 @@ mu_command_halt_left(struct mu_traced_threads *threads, pid_t pid)
 }
 
 void
+mu_command_halt_abandon(
+    struct mu_traced_threads *threads, struct mu_traced *thread)
+{
+	if (thread->halt == NULL)
+		return;
+	release(threads, thread->pid);
+	end_halt(threads, thread);
+}
+
+void
 mu_command_halt_drop(struct mu_traced_threads *threads, pid_t pid)
 {
 	struct mu_traced *asker = asker_of(threads, pid);

@@ -28,6 +28,10 @@ void mu_command_halt_go_on(
 /* A thread of process PID is about to end, by itself. */
 void mu_command_halt_left(struct mu_traced_threads *threads, pid_t pid);
 
+/* THREAD ends, and cannot let the others go on any more, if it asked. */
+void mu_command_halt_abandon(
+    struct mu_traced_threads *threads, struct mu_traced *thread);
+
 /*
  * Process PID ends, or has become another program: the kernel has woken its
  * threads.

@@ -150,6 +150,7 @@ take_end(struct mu_trace *trace, struct mu_traced *thread)
 	if (has_more(trace, thread) &&
 	    mu_proc_call(pid, thread->tid) == SYS_exit) {
 		thread->leaving = true;
+		mu_command_halt_abandon(&trace->all, thread);
 		mu_traced_continue(thread->tid, 0);
 		mu_command_halt_left(&trace->all, pid);
 		return;
@@ -251,6 +252,7 @@ take_ended(struct mu_trace *trace, pid_t tid)
 	if (thread == NULL)
 		return;
 	pid = thread->pid;
+	mu_command_halt_abandon(&trace->all, thread);
 	mu_traced_forget(&trace->all, thread);
 	mu_command_halt_left(&trace->all, pid);
 }

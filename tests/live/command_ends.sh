@@ -268,6 +268,88 @@ is_over() {
 await is_over || fail "the program hangs"
 has_no "$out" "woken"
 
+# A program that asks for stops as the library does, and leaves them, or asks
+# for what it has not.
+name='requests of the program'
+cat >"$work/asks.c" <<'END'
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "mu/sys.h"
+#include "ptrace/live/halt.h"
+static volatile int beats, asked;
+static void ask(struct mu_halt_request *request)
+{
+	siginfo_t info = { .si_signo = SIGURG, .si_code = MU_HALT_CODE };
+	sigset_t none;
+
+	info.si_value.sival_ptr = request;
+	syscall(SYS_rt_tgsigqueueinfo, getpid(), gettid(), SIGURG, &info);
+	/* The command has blocked all. */
+	sigemptyset(&none);
+	pthread_sigmask(SIG_SETMASK, &none, NULL);
+}
+static void *beat(void *unused)
+{
+	for (;; beats++)
+		usleep(1000);
+	return unused;
+}
+static void *leave(void *request)
+{
+	ask(request);
+	asked = 1;
+	return NULL;
+}
+int main(int argc, char **argv)
+{
+	static struct mu_halt_request request, wrong;
+	pthread_t thread, other;
+	int i, seen;
+
+	request = (struct mu_halt_request) {
+		.magic = MU_HALT_MAGIC,
+		.size = sizeof(request),
+		.thread_size = sizeof(struct mu_thread),
+		.stop_ns = ~0ull,
+		.hold_ns = ~0ull,
+		.max_threads = ~0ull,
+		.max_values = ~0ull,
+		.threads = malloc(100 * sizeof(struct mu_thread)),
+		.values = malloc(1 << 20),
+		.places = malloc(1 << 20),
+		.stacks = malloc(1 << 20),
+		.ask_stacks = 1,
+	};
+	wrong = request;
+	wrong.values = (void *)8;
+	pthread_create(&thread, NULL, beat, NULL);
+	ask(NULL);
+	ask((void *)-16);
+	ask(&wrong);
+	if (wrong.done != 1 || wrong.status == MU_OK)
+		return 91;
+	wrong.what = MU_HALT_RELEASE;
+	ask(&wrong);
+	for (i = 0; i < 3; i++) {
+		asked = request.done = 0;
+		pthread_create(&other, NULL, leave, &request);
+		while (!asked)
+			usleep(1000);
+		if (request.done != 1)
+			return 92;
+		pthread_join(other, NULL);
+		for (seen = beats; beats < seen + 3;)
+			usleep(1000);
+	}
+	return 0;
+}
+END
+${CC:-cc} -w -O1 -D_GNU_SOURCE -I. -Iinclude -pthread -o "$work/asks" \
+    "$work/asks.c" || fail "no compiler"
+run 0 -- "$work/asks"
+
 # Its processes are stopped by the command, and have lost a block.
 name='calls that a signal ends'
 run 23 --children --unchecked=ok -o "$work/report" -- \
