@@ -120,4 +120,14 @@ compare_setup(void)
 	compared.times = 0;
 }
 
+/* What stands behind a call keeps it from being a jump. */
+#define KEEP(value) __asm__ volatile("" ::"g"(value) : "memory")
+
+#if defined(__clang__)
+#define OPTIMIZED(how)
+#else
+#define OPTIMIZED(how) __attribute__((optimize(how)))
+#endif
+#define FUNCTION(how) __attribute__((noinline)) OPTIMIZED(how)
+
 #endif
