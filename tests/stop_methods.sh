@@ -21,7 +21,7 @@ log=$BUILD/stop-method-output
 counts=$BUILD/stop-method-counts
 passed=0 failed=0 skipped=0
 
-# Rungs, programs, and why they are not run there. What goes both ways by itself
+# Stop methods, programs, and why they are not run there. What goes both ways by itself
 # is whole in `make check`, and would set aside what is chosen here.
 not_here() {
 	cat <<'END'
@@ -128,7 +128,7 @@ asks() {
 	esac
 }
 
-# Why RUNG does not run program NAME, if it does not.
+# Why METHOD does not run program NAME, if it does not.
 excuse() {
 	not_here | while read -r where name why; do
 		# The name is a pattern by intention.
@@ -151,7 +151,7 @@ is_wanted() {
 	return 1
 }
 
-# Of the programs, those that RUNG runs: $chosen.
+# Of the programs, those that METHOD runs: $chosen.
 choose() {
 	method=$1 chosen='' units=0
 	shift

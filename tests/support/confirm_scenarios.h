@@ -20,7 +20,7 @@
  *	candidate     hidden           in late only
  *	lost        hidden           hidden
  */
-enum { SHY, LATE, SUSPECT, LOST, NUM_MOVED };
+enum { SHY, LATE, CANDIDATE, LOST, NUM_MOVED };
 
 static uintptr_t moved[NUM_MOVED]; /* hidden */
 static void *moved_place;
@@ -36,7 +36,7 @@ move(void *ctx, uintptr_t *words, size_t max)
 		block_link(moved[LATE], 0, mu_hide(NULL));
 		put(&moved_place, moved[LATE]);
 	} else {
-		block_link(moved[LATE], 0, moved[SUSPECT]);
+		block_link(moved[LATE], 0, moved[CANDIDATE]);
 		put(&moved_place, moved[SHY]);
 	}
 	scrub();
@@ -112,7 +112,7 @@ nothing_lost(void)
 	struct UnreachableMemoryInfo info = { 0 };
 
 	memunreachable_register_root_provider(move, NULL);
-	moved[LATE] = moved[SUSPECT] = block_new(72);
+	moved[LATE] = moved[CANDIDATE] = block_new(72);
 	moved[SHY] = moved[LATE];
 	scrub();
 	GetUnreachableMemory(&info, 10);

@@ -259,7 +259,7 @@ START_TEST(loads_of_libc)
 	ck_assert(mu_libc_has_data(&libcs[1], &first[2]));
 	ck_assert(!mu_libc_has_data(&libcs[1], &second[2]));
 	ck_assert(!mu_libc_has_data(&libcs[0], &second[1]));
-	/* A stub in the program, or a static one with a libc besides. */
+	/* A PLT entry of the program, or a static one with a libc besides. */
 	snap.libc_address = program[1].range.begin;
 	ck_assert_uint_eq(mu_libcs_find(&snap, libcs), 3);
 	ck_assert(mu_libc_has_data(&libcs[0], &program[2]));

@@ -1,6 +1,6 @@
 /*
  * Which words count (use_unaligned, pointer_mask) in roots, blocks and values;
- * and what a second look (confirm) acquits.
+ * and what a second look (confirm) finds reachable.
  */
 #include <check.h>
 #include <string.h>
@@ -216,7 +216,7 @@ look_again(void)
 	num_candidates = 0;
 }
 
-START_TEST(only_suspects_stay_lost)
+START_TEST(only_candidates_stay_lost)
 {
 	void *a, *b, *c;
 	size_t size;
@@ -235,20 +235,20 @@ START_TEST(only_suspects_stay_lost)
 }
 END_TEST
 
-/* Wherever they lie: a candidate before and one behind the acquitted block. */
-START_TEST(what_the_acquitted_lead_to)
+/* Wherever they lie: a candidate before and one behind the new block. */
+START_TEST(what_new_blocks_lead_to)
 {
-	void **before, **acquitted, **behind, **further;
+	void **before, **fresh, **behind, **further;
 	size_t size;
 
 	open_heap(_i, 4096);
 	size = fake_usable(&heap, 3 * W);
 	before = node(3);
-	acquitted = node(3);
+	fresh = node(3);
 	behind = node(3);
 	further = node(3);
-	acquitted[0] = before;
-	acquitted[1] = behind;
+	fresh[0] = before;
+	fresh[1] = behind;
 	behind[2] = further;
 	candidate(before, size);
 	candidate(behind, size);
@@ -258,7 +258,7 @@ START_TEST(what_the_acquitted_lead_to)
 }
 END_TEST
 
-START_TEST(suspects_that_are_gone)
+START_TEST(candidates_that_are_gone)
 {
 	void **lost, *reachable;
 	size_t size;
@@ -367,9 +367,9 @@ main(void)
 	tcase_add_loop_test(tc, unaligned_across_roots, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, unaligned_across_values, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, tags, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, only_suspects_stay_lost, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, what_the_acquitted_lead_to, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, suspects_that_are_gone, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, only_candidates_stay_lost, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, what_new_blocks_lead_to, 0, FAKE_KINDS);
+	tcase_add_loop_test(tc, candidates_that_are_gone, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, no_candidates, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, no_time_to_look_again, 0, FAKE_KINDS);
 	tcase_add_loop_test(tc, code_in_a_root, 0, FAKE_KINDS);
