@@ -4,7 +4,7 @@
  * Two shapes, one table:
  * - a span is a stretch of heap with one block or gap behind the other. One bit
  *   per 16 bytes says "a live block starts here", another one "what begins
- *   before here ends here". Bits beat any search tree: 1/64 of the heap, no
+ *   before here ends here". Bits beat any search tree: 3/128 of the heap, no
  *   pointer to chase, and an interior address resolves by the nearest bits
  *   before and behind it (a summary bit per bitmap word skips large blocks).
  * - a listed block stands alone (one with a mapping of its own, one that the

@@ -287,12 +287,12 @@ START_TEST(advice)
 
 	lose_rings();
 	scrub_stack();
-	pass(&info, 2 * MIB);
+	pass(&info, 3 * MIB);
 	assert_judged(&info, MEMUNREACHABLE_PARTIAL, 0);
-	at = strstr(info.reason, "max_memory is 2m, ");
+	at = strstr(info.reason, "max_memory is 3m, ");
 	ck_assert_ptr_nonnull(at);
 	ck_assert_int_eq(
-	    sscanf(at, "max_memory is 2m, %zum would do", &mib), 1);
+	    sscanf(at, "max_memory is 3m, %zum would do", &mib), 1);
 	pass(&info, mib * MIB);
 	assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 	FreeUnreachableMemoryInfo(&info);
