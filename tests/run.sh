@@ -42,8 +42,10 @@ run_one() {
 	timeout -k 10 "${TEST_TIMEOUT:-600}" $WRAPPER "$@" >"$log" 2>&1 </dev/null
 	status=$?
 	took=$(($(date +%s) - began))s
-	took="$took, CPU $(times | awk -F '[ms ]' \
-	    'END { printf "%.1fs", 60 * $1 + $2 + 60 * $4 + $5 }')"
+	times >"$folder/$name.times" # in this shell, not in one of a pipe
+	took="$took, CPU $(awk -F '[ms ]' \
+	    'END { printf "%.1fs", 60 * $1 + $2 + 60 * $4 + $5 }' \
+	    "$folder/$name.times")"
 	counts=$(sed -n \
 	    's/^[0-9]*%: Checks: \([0-9]*\), Failures: \([0-9]*\), Errors: \([0-9]*\).*/\1 \2 \3/p' \
 	    "$log" | awk '{ c += $1; b += $2 + $3 } END { if (NR) print c - b, b }')

@@ -17,6 +17,12 @@ CORPUS   := $(patsubst tests/%.c,$(BUILD)/tests/%,$(wildcard tests/corpus/*.c)) 
 CHECK_CFLAGS = $$(pkg-config --cflags check)
 CHECK_LIBS = $$(pkg-config --libs check)
 
+# What several test programs share, compiled once: the .c files that have a
+# header. Its main() is in suite.c.
+SUPPORT_SRC := $(filter-out %_shim.c,$(wildcard \
+	$(patsubst %.h,%.c,$(wildcard tests/support/*.h))))
+SUPPORT := $(BUILD)/tests/libsupport.a
+
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
 	check-valgrind check-tsan soak bench check-releases check-suites check-layers \
 	check-layouts check-context check-oracles fuzz tests
@@ -24,6 +30,10 @@ CHECK_LIBS = $$(pkg-config --libs check)
 # Without the entries: tests call what is behind them.
 $(BUILD)/libmemunreachable-recorder-test.a: \
 		$(filter-out %/entry.o %/entry_%.o,$(RECORDER_OBJS))
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+
+$(SUPPORT): $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
@@ -38,49 +48,46 @@ $(BUILD)/tests/live/victim_thief: override CFLAGS += -fno-pie
 $(BUILD)/tests/live/victim_thief: TEST_LIBS = -no-pie \
 	-Wl,--section-start=.thief=0x10000000
 
-# Nothing refers to the library's constructor: an archive must be asked for it.
-$(LIVE): TEST_STARTUP := -Wl,-u,mu_startup
+# Unit and live tests: an object each, so that a change of the library is a
+# matter of linking.
+TEST_CC = $(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS)
 
-$(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
-		-MMD -MP -MF $@.d -o $@ $< $(TEST_STARTUP) \
-		$(BUILD)/libmemunreachable-test.a \
-		$(CHECK_LIBS) -pthread -ldl
-
-# Of the command: with what only that links.
+# With what only the command links.
 UNIT_COMMAND := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_cli_*.c tests/live/test_check_*.c)) \
-	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files symbols_split loaded symbol_helper symbol_wire \
-	guard demangled doctor core_file core_mappings fuzz_core \
-	fuzz_heap_dump fuzz_leaktracer fuzz_symbols fuzz_symbol_wire \
-	memory_remote glibc_banner) \
+	$(addprefix $(BUILD)/tests/unit/test_, symbols symbols_files \
+	symbols_split loaded symbol_helper symbol_wire guard demangled doctor \
+	core_file core_mappings fuzz_core fuzz_heap_dump fuzz_leaktracer \
+	fuzz_symbols fuzz_symbol_wire memory_remote glibc_banner) \
 	$(addprefix $(BUILD)/tests/live/test_, core_files process_copy \
 	process_copy_ends remote_call remote_call_waits transparency_eintr)
-
-$(UNIT_COMMAND): $(BUILD)/tests/%: tests/%.c \
-		$(BUILD)/libmemunreachable-command.a \
-		$(BUILD)/libmemunreachable-test.a
-	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
-		-MMD -MP -MF $@.d -o $@ $< $(TEST_STARTUP) \
-		$(BUILD)/libmemunreachable-command.a \
-		$(BUILD)/libmemunreachable-test.a $(COMMAND_LIBS) \
-		$(CHECK_LIBS) -pthread -ldl
-
-# Of the recorder.
 UNIT_RECORDER := $(patsubst tests/%.c,$(BUILD)/tests/%, \
 	$(wildcard tests/unit/test_debug_*.c))
 
+# Nothing refers to the library's constructor: an archive must be asked for it.
+$(LIVE): TEST_STARTUP = -Wl,-u,mu_startup
+$(UNIT_COMMAND): $(BUILD)/libmemunreachable-command.a
+$(UNIT_COMMAND): TEST_LINK = $(BUILD)/libmemunreachable-command.a
+$(UNIT_COMMAND): TEST_LIBS = $(COMMAND_LIBS)
 # A test's own recorder_each() stands in front of the recorder's.
-$(UNIT_RECORDER): $(BUILD)/tests/%: tests/%.c \
-		$(BUILD)/libmemunreachable-recorder-test.a \
-		$(BUILD)/libmemunreachable-test.a
+$(UNIT_RECORDER): $(BUILD)/libmemunreachable-recorder-test.a
+$(UNIT_RECORDER): TEST_LINK = -rdynamic -Wl,-z,muldefs \
+	$(BUILD)/libmemunreachable-recorder-test.a
+$(UNIT_RECORDER:=.o): override CFLAGS += -fno-builtin -fno-omit-frame-pointer
+
+$(UNIT:=.o) $(LIVE:=.o): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CHECK_CFLAGS) $(CFLAGS) \
-		-fno-builtin -fno-omit-frame-pointer -rdynamic -Wl,-z,muldefs \
-		-MMD -MP -MF $@.d -o $@ $< \
-		$(BUILD)/libmemunreachable-recorder-test.a \
+	$(Q)$(TEST_CC) -MMD -MP -c -o $@ $<
+
+$(UNIT) $(LIVE): %: %.o $(SUPPORT) $(BUILD)/libmemunreachable-test.a
+	$(Q)$(CC) $(CFLAGS) -o $@ $< $(SUPPORT) $(TEST_STARTUP) \
+		$(TEST_LINK) $(BUILD)/libmemunreachable-test.a $(TEST_LIBS) \
+		$(CHECK_LIBS) -pthread -ldl
+
+# Other programs of one file.
+$(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
+	@mkdir -p $(@D)
+	$(Q)$(TEST_CC) -MMD -MP -MF $@.d -o $@ $< \
 		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
 
 # Its variable is found by name in the program's symbols.

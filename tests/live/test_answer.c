@@ -3,13 +3,14 @@
  * million lost blocks.
  */
 #include "tests/support/live_answer.h"
+#include "tests/support/suite.h"
 
 #define MANY ((size_t)1000000)
 
 static void *global;
 
 /* The answers that the program holds do not hide what they name. */
-START_TEST(twice_with_results_held)
+TEST(twice_with_results_held)
 {
 	struct UnreachableMemoryInfo first, second, third;
 	char *text;
@@ -37,10 +38,9 @@ START_TEST(twice_with_results_held)
 	free_lots();
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* No entries asked for, the totals are right all the same. */
-START_TEST(limit_0)
+TEST(limit_0)
 {
 	struct UnreachableMemoryInfo info;
 	size_t i, bytes = 0;
@@ -56,10 +56,9 @@ START_TEST(limit_0)
 	FreeUnreachableMemoryInfo(&info);
 	free_lots();
 }
-END_TEST
 
 /* By total_size falling, then by address rising; cut last. */
-START_TEST(case_order)
+TEST(case_order)
 {
 	struct UnreachableMemoryInfo all, some;
 	const struct Leak *leaks;
@@ -83,7 +82,6 @@ START_TEST(case_order)
 	FreeUnreachableMemoryInfo(&all);
 	free_lots();
 }
-END_TEST
 
 static __attribute__((noinline)) void
 fill(uintptr_t hidden, size_t size)
@@ -95,7 +93,7 @@ fill(uintptr_t hidden, size_t size)
 		block[i] = (unsigned char)(0x81 + i);
 }
 
-START_TEST(entry_contents)
+TEST(entry_contents)
 {
 	static const size_t sizes[] = { 1, 24, 25, 40, 5000, 300000 };
 	enum { N = sizeof(sizes) / sizeof(*sizes) };
@@ -130,10 +128,9 @@ START_TEST(entry_contents)
 	}
 	FreeUnreachableMemoryInfo(&info);
 }
-END_TEST
 
 /* All live blocks are counted: what this test adds is added exactly. */
-START_TEST(num_allocations)
+TEST(num_allocations)
 {
 	struct UnreachableMemoryInfo before, after;
 	size_t i, bytes = 0;
@@ -165,7 +162,6 @@ START_TEST(num_allocations)
 	FreeUnreachableMemoryInfo(&before);
 	FreeUnreachableMemoryInfo(&after);
 }
-END_TEST
 
 /* MANY blocks, each of which leads to the next; the first's hidden address. */
 static __attribute__((noinline)) uintptr_t
@@ -205,7 +201,7 @@ expect_one_entry(uintptr_t first, size_t bytes)
 	FreeUnreachableMemoryInfo(&info);
 }
 
-START_TEST(chain_of_a_million)
+TEST(chain_of_a_million)
 {
 	size_t bytes;
 	uintptr_t first = lose_chain(false, &bytes);
@@ -213,10 +209,9 @@ START_TEST(chain_of_a_million)
 	scrub();
 	expect_one_entry(first, bytes);
 }
-END_TEST
 
 /* One entry, at the lowest address: the heap grows upwards. */
-START_TEST(cycle_of_a_million)
+TEST(cycle_of_a_million)
 {
 	size_t bytes;
 	uintptr_t first = lose_chain(true, &bytes);
@@ -225,23 +220,4 @@ START_TEST(cycle_of_a_million)
 	expect_one_entry(first, bytes);
 	put(&global, first);
 	EXPECT_LEAKS(0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("answer");
-	TCase *tcase = tcase_create("answer");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, twice_with_results_held);
-	tcase_add_test(tcase, limit_0);
-	tcase_add_test(tcase, case_order);
-	tcase_add_test(tcase, entry_contents);
-	tcase_add_test(tcase, num_allocations);
-	tcase_add_test(tcase, chain_of_a_million);
-	tcase_add_test(tcase, cycle_of_a_million);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

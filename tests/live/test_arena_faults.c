@@ -9,7 +9,6 @@
  */
 #include <sys/uio.h>
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -148,7 +147,7 @@ spoil(void)
 	return true;
 }
 
-START_TEST(request_fails)
+TEST_LOOP(request_fails, 0, 4)
 {
 	bool in_sweeper = _i % 2 == 1;
 	void *at = mmap(NULL, sizeof(*plan), PROT_READ | PROT_WRITE,
@@ -166,17 +165,4 @@ START_TEST(request_fails)
 	ck_assert_uint_le(plan->nth, MOST);
 	printf("%s: ", in_sweeper ? "sweeper" : "original and collector");
 	walk_end(&walk);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("arena faults");
-	TCase *tcase = tcase_create("requests");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, request_fails, 0, 4);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -4,7 +4,6 @@
  *
  * The scenarios are programs of their own: this one, run again.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,7 +193,7 @@ static const struct scenario scenarios[] = {
 	{ NULL, NULL },
 };
 
-START_TEST(at_exit_leaks)
+TEST_LOOP(at_exit_leaks, 0, 2)
 {
 	child_run(&child, "exit_leaky",
 	    _i == 0 ? "at_exit=1" : "at_exit=1:exitcode=7");
@@ -205,10 +204,9 @@ START_TEST(at_exit_leaks)
 	    count_text(child.err_text, "  24 bytes unreachable at "), 1);
 	ck_assert_uint_eq(count_text(child.err_text, DONE), 1);
 }
-END_TEST
 
 /* exit() has its frames where main() had its own. */
-START_TEST(at_exit_from_frame)
+TEST(at_exit_from_frame)
 {
 	child_run(&child, "exit_from_frame", "at_exit=1");
 	child_assert_exit(&child, 23);
@@ -216,10 +214,9 @@ START_TEST(at_exit_from_frame)
 	    count_text(child.err_text, "192 bytes in 8 allocations unreach"),
 	    1);
 }
-END_TEST
 
 /* It has them where a function was that the program called before. */
-START_TEST(at_exit_over_frame)
+TEST_LOOP(at_exit_over_frame, 0, 2)
 {
 	child_run(&child,
 	    _i == 0 ? "exit_over_frame" : "exit_over_frame_of_thread",
@@ -229,10 +226,9 @@ START_TEST(at_exit_over_frame)
 	    count_text(child.err_text, "1536 bytes in 64 allocations unreach"),
 	    1);
 }
-END_TEST
 
 /* What its caller keeps in registers is in use. */
-START_TEST(at_exit_holding)
+TEST_LOOP(at_exit_holding, 0, 2)
 {
 	child_run(&child, _i == 0 ? "exit_holding" : "exit_holding_in_thread",
 	    "at_exit=1");
@@ -240,9 +236,8 @@ START_TEST(at_exit_holding)
 	ck_assert_uint_eq(
 	    count_text(child.err_text, "0 bytes in 0 allocations unreach"), 1);
 }
-END_TEST
 
-START_TEST(at_exit_clean)
+TEST(at_exit_clean)
 {
 	child_run(&child, "exit_clean", "at_exit=1");
 	child_assert_exit(&child, 5);
@@ -251,9 +246,8 @@ START_TEST(at_exit_clean)
 	    count_text(child.err_text, "0 bytes in 0 allocations unreachable"),
 	    1);
 }
-END_TEST
 
-START_TEST(at_exit_unchecked)
+TEST(at_exit_unchecked)
 {
 	child_run(&child, "exit_unchecked", "at_exit=1");
 	child_assert_exit(&child, 6);
@@ -262,60 +256,34 @@ START_TEST(at_exit_unchecked)
 	    count_text(child.err_text, "unreachable memory detection failed: "),
 	    1);
 }
-END_TEST
 
-START_TEST(at_exit_unchecked_is_not_clean)
+TEST_LOOP(at_exit_unchecked_is_not_clean, 0, 2)
 {
 	child_run(&child, "exit_unchecked_well",
 	    _i == 0 ? "at_exit=1" : "at_exit=1:unchecked=ok");
 	child_assert_exit(&child, _i == 0 ? 3 : 0);
 	ck_assert_str_eq(child.out_text, "kept in the buffer");
 }
-END_TEST
 
-START_TEST(at_exit_after_handlers)
+TEST(at_exit_after_handlers)
 {
 	child_run(&child, "exit_with_handlers", "at_exit=1");
 	child_assert_exit(&child, 23);
 	ck_assert_str_eq(child.out_text, "kept in the buffer, goodbye");
 }
-END_TEST
 
-START_TEST(at_exit_unset)
+TEST_LOOP(at_exit_unset, 0, 2)
 {
 	child_run(&child, "exit_leaky", _i == 0 ? NULL : "at_exit=0");
 	child_assert_exit(&child, 0);
 	ck_assert_str_eq(child.out_text, "kept in the buffer");
 	ck_assert_str_eq(child.err_text, "");
 }
-END_TEST
 
-static Suite *
-at_exit_suite(void)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite = suite_create("at_exit");
-	TCase *tcase = tcase_create("at_exit");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, at_exit_leaks, 0, 2);
-	tcase_add_test(tcase, at_exit_from_frame);
-	tcase_add_loop_test(tcase, at_exit_over_frame, 0, 2);
-	tcase_add_loop_test(tcase, at_exit_holding, 0, 2);
-	tcase_add_test(tcase, at_exit_clean);
-	tcase_add_test(tcase, at_exit_unchecked);
-	tcase_add_loop_test(tcase, at_exit_unchecked_is_not_clean, 0, 2);
-	tcase_add_test(tcase, at_exit_after_handlers);
-	tcase_add_loop_test(tcase, at_exit_unset, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	return scenario_run(scenarios, argc, argv);
 }
 
-int
-main(int argc, char **argv)
-{
-	int failed = scenario_run(scenarios, argc, argv);
-
-	if (failed >= 0)
-		return failed;
-	return suite_run(at_exit_suite());
-}
+SUITE(.play = play);

@@ -3,7 +3,6 @@
  * the handler of a signal that interrupted malloc, the child of a fork() that
  * another thread made in mid-pass.
  */
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -71,7 +70,7 @@ caller_body(void *arg)
 	return NULL;
 }
 
-START_TEST(concurrent)
+TEST(concurrent)
 {
 	static struct unharmed before;
 	pthread_t threads[CALLERS];
@@ -93,7 +92,6 @@ START_TEST(concurrent)
 	unharmed_end(&before);
 	ck_assert_int_eq(waitpid(-1, NULL, __WALL | WNOHANG), -1);
 }
-END_TEST
 
 struct reentry {
 	struct UnreachableMemoryInfo info;
@@ -113,7 +111,7 @@ ask_again(void *ctx, uintptr_t *words, size_t max)
 	return 0;
 }
 
-START_TEST(reentrant)
+TEST(reentrant)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	static struct reentry reentry;
@@ -132,7 +130,6 @@ START_TEST(reentrant)
 	ck_assert(GetUnreachableMemory(&info, 10));
 	unharmed_end(&before);
 }
-END_TEST
 
 static volatile sig_atomic_t handled, busy, judged;
 
@@ -193,7 +190,7 @@ allocate_under_fire(int tries, bool must)
  * A handler that interrupted malloc gets an answer or a refusal, never a hang:
  * the mutex that its own thread holds cannot be had before the deadline.
  */
-START_TEST(within_malloc)
+TEST(within_malloc)
 {
 	static struct unharmed before;
 
@@ -206,17 +203,15 @@ START_TEST(within_malloc)
 	mu_library.options.timeout = 30000;
 	ck_assert_uint_eq(count_leaks(), count_leaks());
 }
-END_TEST
 
 /* With one thread malloc takes no lock: the heap may be read in mid-step. */
-START_TEST(within_malloc_single_threaded)
+TEST(within_malloc_single_threaded)
 {
 	mu_library.options.timeout = 200;
 	allocate_under_fire(30, false);
 	mu_library.options.timeout = 30000;
 	ck_assert_uint_eq(count_leaks(), count_leaks());
 }
-END_TEST
 
 static bool asking_stops;
 
@@ -232,7 +227,7 @@ ask_all_the_time(void *arg)
 }
 
 /* The child inherits a pass lock whose owner does not exist there. */
-START_TEST(fork_in_a_pass)
+TEST(fork_in_a_pass)
 {
 	static size_t expected;
 	pthread_t thread;
@@ -256,21 +251,4 @@ START_TEST(fork_in_a_pass)
 	__atomic_store_n(&asking_stops, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	ck_assert_int_eq(failures, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("callers");
-	TCase *tcase = tcase_create("callers");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, concurrent);
-	tcase_add_test(tcase, reentrant);
-	tcase_add_test(tcase, within_malloc);
-	tcase_add_test(tcase, within_malloc_single_threaded);
-	tcase_add_test(tcase, fork_in_a_pass);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

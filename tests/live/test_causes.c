@@ -36,14 +36,13 @@ spoiled_must_say(const struct watched_call *call, bool by_filter, int status,
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
 
-START_TEST(complete)
+TEST(complete)
 {
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
 /* More ranges under MADV_WIPEONFORK than are remembered, and a lost block. */
-START_TEST(partial)
+TEST(partial)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 	char *pages = mmap(NULL, 600 * page, PROT_READ | PROT_WRITE,
@@ -58,16 +57,14 @@ START_TEST(partial)
 	scrub_stack();
 	must_say(MEMUNREACHABLE_PARTIAL, "MADV_WIPEONFORK", "");
 }
-END_TEST
 
-START_TEST(bad_argument)
+TEST(bad_argument)
 {
 	struct UnreachableMemoryInfo info = { .version = 1 };
 
 	ck_assert(!GetUnreachableMemory(&info, 10));
 	check_info(&info, MEMUNREACHABLE_BAD_ARGUMENT, "version", "");
 }
-END_TEST
 
 static ptrdiff_t
 ask_within(void *ctx, uintptr_t *words, size_t max)
@@ -80,7 +77,7 @@ ask_within(void *ctx, uintptr_t *words, size_t max)
 	return 0;
 }
 
-START_TEST(busy_within_a_pass)
+TEST(busy_within_a_pass)
 {
 	static struct UnreachableMemoryInfo info;
 
@@ -89,9 +86,8 @@ START_TEST(busy_within_a_pass)
 	check_info(&info, MEMUNREACHABLE_BUSY, "from within a pass",
 	    "; ask again later");
 }
-END_TEST
 
-START_TEST(timeout)
+TEST_LOOP(timeout, 0, 2)
 {
 	const struct watched_call call = {
 		.comm = _i == 0 ? "mu-collector" : "mu-sweeper",
@@ -107,9 +103,8 @@ START_TEST(timeout)
 		    : "the sweeper did not finish in time",
 	    "; give it more time");
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct rlimit limit = { 1 << 20, RLIM_INFINITY };
 
@@ -119,9 +114,8 @@ START_TEST(no_memory)
 	setrlimit(RLIMIT_AS, &limit);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
-START_TEST(no_resources)
+TEST(no_resources)
 {
 	struct rlimit limit, none;
 
@@ -134,10 +128,9 @@ START_TEST(no_resources)
 	setrlimit(RLIMIT_NOFILE, &limit);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
 /* 0: a filter that only pretends. */
-START_TEST(seccomp_answers)
+TEST_LOOP(seccomp_answers, 0, 5)
 {
 	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
 	const struct watched_call call = { .nr = SYS_ptrace,
@@ -147,9 +140,8 @@ START_TEST(seccomp_answers)
 	spoiled_must_say(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP,
 	    "a seccomp filter or sandbox refuses ptrace", "--cap-add");
 }
-END_TEST
 
-START_TEST(seccomp_kills)
+TEST_LOOP(seccomp_kills, 0, 3)
 {
 	static const uint32_t verdicts[] = { SECCOMP_RET_KILL_PROCESS,
 		WATCHED_KILL_THREAD, SECCOMP_RET_TRAP };
@@ -168,9 +160,8 @@ START_TEST(seccomp_kills)
 	ck_assert_int_eq(chdir("/"), 0);
 	ck_assert_int_eq(rmdir(dir), 0);
 }
-END_TEST
 
-START_TEST(not_dumpable)
+TEST_LOOP(not_dumpable, 0, geteuid() == 0)
 {
 	become_nobody();
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
@@ -179,7 +170,6 @@ START_TEST(not_dumpable)
 	prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
 /* The kernel's user ids are a thread's own; libc's calls change all. */
 static void *
@@ -192,7 +182,7 @@ ask_as_another(void *unused)
 	return unused;
 }
 
-START_TEST(no_permission)
+TEST_LOOP(no_permission, 0, geteuid() == 0)
 {
 	pthread_t thread;
 
@@ -200,9 +190,8 @@ START_TEST(no_permission)
 	pthread_join(thread, NULL);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
-START_TEST(already_traced)
+TEST(already_traced)
 {
 	pid_t pid, target = getpid();
 	char words[64], byte;
@@ -236,10 +225,9 @@ START_TEST(already_traced)
 	waitpid(pid, NULL, 0);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 
 /* A block's owner wrote past its end, into the size of the next. */
-START_TEST(heap_inconsistent)
+TEST(heap_inconsistent)
 {
 	char *block = malloc(40);
 	volatile size_t *next;
@@ -255,9 +243,8 @@ START_TEST(heap_inconsistent)
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 	free(block);
 }
-END_TEST
 
-START_TEST(collector_killed)
+TEST(collector_killed)
 {
 	const struct watched_call call = { .comm = "mu-collector",
 		.nr = SYS_ptrace,
@@ -268,9 +255,8 @@ START_TEST(collector_killed)
 	spoiled_must_say(&call, false, MEMUNREACHABLE_HELPER_DIED,
 	    "the collector was killed by signal 9 (SIGKILL)", "memory");
 }
-END_TEST
 
-START_TEST(sweeper_killed)
+TEST(sweeper_killed)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_write,
@@ -283,7 +269,6 @@ START_TEST(sweeper_killed)
 	spoiled_must_say(&call, false, MEMUNREACHABLE_HELPER_DIED,
 	    "the sweeper was killed by signal 9 (SIGKILL)", "memory");
 }
-END_TEST
 
 #if defined(__x86_64__)
 /* Like a debugger that has ended: an int3 without a tracer. */
@@ -301,7 +286,7 @@ put_breakpoint(void *function, unsigned char *old, unsigned char new)
 	mprotect((void *)at, 2 * page, PROT_READ | PROT_EXEC);
 }
 
-START_TEST(breakpoint)
+TEST_LOOP(breakpoint, 0, 2)
 {
 	void *function = _i == 0 ? (void *)(uintptr_t)mu_threads_stop_listed
 				 : (void *)(uintptr_t)mu_roots_find;
@@ -316,46 +301,14 @@ START_TEST(breakpoint)
 	ck_assert_int_eq(int3, 0xcc);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
 }
-END_TEST
 #endif
 
 static void
-add_root_tests(TCase *tc)
+begin(void)
 {
-	if (geteuid() != 0) {
+	if (geteuid() != 0)
 		printf("SKIPPED: not_dumpable, no_permission: need root, to "
 		       "become another user\n");
-		return;
-	}
-	tcase_add_test(tc, not_dumpable);
-	tcase_add_test(tc, no_permission);
 }
 
-int
-main(void)
-{
-	Suite *suite = suite_create("causes");
-	TCase *tc = tcase_create("causes");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, causes_setup, NULL);
-	tcase_add_test(tc, complete);
-	tcase_add_test(tc, partial);
-	tcase_add_test(tc, bad_argument);
-	tcase_add_test(tc, busy_within_a_pass);
-	tcase_add_loop_test(tc, timeout, 0, 2);
-	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, no_resources);
-	tcase_add_loop_test(tc, seccomp_answers, 0, 5);
-	tcase_add_loop_test(tc, seccomp_kills, 0, 3);
-	tcase_add_test(tc, already_traced);
-	tcase_add_test(tc, heap_inconsistent);
-	tcase_add_test(tc, collector_killed);
-	tcase_add_test(tc, sweeper_killed);
-#if defined(__x86_64__)
-	tcase_add_loop_test(tc, breakpoint, 0, 2);
-#endif
-	add_root_tests(tc);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.begin = begin, .setup = causes_setup);

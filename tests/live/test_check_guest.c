@@ -3,7 +3,6 @@
  * that a fork leaves out and that is written to all the time. A stop has no
  * time to read it.
  */
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -178,7 +177,7 @@ prevent_second(void *ctx, enum mu_check_step step)
 }
 
 /* _i: what it found is sure enough to be told, or not. */
-START_TEST(no_second_look)
+TEST_LOOP(no_second_look, 0, 2)
 {
 	bool is_judged = false;
 	struct mu_check check = {
@@ -211,7 +210,6 @@ START_TEST(no_second_look)
 	mu_check_release(&answer);
 	end();
 }
-END_TEST
 
 static uint64_t
 advised_ns(const char *reason)
@@ -229,7 +227,7 @@ advised_ns(const char *reason)
  * With what a partial answer advises it is a full one. _i: a copy; where there
  * is not enough memory for what must be read beside it, by reading.
  */
-START_TEST(advice_suffices)
+TEST_LOOP(advice_suffices, 0, 2)
 {
 	struct mu_check check = {
 		.timeout_ns = 120000 * MS,
@@ -254,7 +252,6 @@ START_TEST(advice_suffices)
 	mu_check_release(&answer);
 	end();
 }
-END_TEST
 
 /* The time is up before anything is stopped. */
 static void
@@ -265,7 +262,7 @@ dawdle(void *ctx, enum mu_check_step step)
 		nap_ms(200);
 }
 
-START_TEST(no_time_left)
+TEST(no_time_left)
 {
 	struct mu_check check = {
 		.pid = 0,
@@ -283,22 +280,13 @@ START_TEST(no_time_left)
 	mu_check_release(&answer);
 	end();
 }
-END_TEST
 
-int
-main(int argc, char **argv)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite;
-	TCase *tcase;
-
 	if (argc == TARGET_ARGC)
 		run_guest(argv);
-	suite = suite_create("check_guest");
-	tcase = tcase_create("guest");
-	tcase_set_timeout(tcase, 400);
-	tcase_add_loop_test(tcase, no_second_look, 0, 2);
-	tcase_add_loop_test(tcase, advice_suffices, 0, 2);
-	tcase_add_test(tcase, no_time_left);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
+	return -1;
 }
+
+SUITE(.play = play, .timeout = 400);

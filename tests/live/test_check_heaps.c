@@ -2,7 +2,6 @@
  * Heaps that a program registered, seen from outside: only the program
  * itself can list them, and the answer says so.
  */
-#include <check.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -60,7 +59,7 @@ check_child(enum mu_check_stop stop, struct mu_report *answer)
 	return status;
 }
 
-START_TEST(from_outside)
+TEST_LOOP(from_outside, 0, 2)
 {
 	enum mu_check_stop stop =
 	    _i == 0 ? MU_CHECK_STOP_AUTO : MU_CHECK_STOP_READ;
@@ -78,16 +77,4 @@ START_TEST(from_outside)
 	ck_assert(memunreachable_unregister_heap(&more));
 	ck_assert_int_eq(check_child(stop, &answer), MU_OK);
 	mu_check_release(&answer);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("check_heaps");
-	TCase *tc = tcase_create("check_heaps");
-
-	tcase_add_loop_test(tc, from_outside, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

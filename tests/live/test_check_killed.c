@@ -4,7 +4,6 @@
  * system calls have given it, keeps its registers and masks, is traced by no
  * process, and nothing stays behind. Its signal handlers run in no copy.
  */
-#include <check.h>
 #include <dirent.h>
 #include <pthread.h>
 #include <signal.h>
@@ -421,7 +420,7 @@ check_once_more(enum mu_check_stop stop)
 }
 
 /* _i: which way, what the first thread does, and who is killed. */
-START_TEST(at_any_moment)
+TEST_LOOP(at_any_moment, 0, 2 * KINDS * FIRSTS)
 {
 	const struct kind *kind = &kinds[_i % KINDS];
 	enum first first = (enum first)(_i / KINDS % FIRSTS);
@@ -447,7 +446,6 @@ START_TEST(at_any_moment)
 	expect_nothing_left("after one more look", false);
 	ck_assert_uint_gt(victim->signals, 0);
 }
-END_TEST
 
 /* True: there is a copy of the target, and all that could end it are stopped.
  */
@@ -483,7 +481,7 @@ stop_at_copy(pid_t command)
  * No process is left that could have the copy reaped: the target alone can wait
  * for it, and the next look makes it do so.
  */
-START_TEST(all_beside_a_copy)
+TEST(all_beside_a_copy)
 {
 	unsigned left = 0, i;
 	pid_t command;
@@ -504,18 +502,5 @@ START_TEST(all_beside_a_copy)
 	}
 	ck_assert_msg(victim->wrong == 0, "%s", victim->words);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("check_killed");
-	TCase *tcase = tcase_create("killed");
-
-	tcase_set_timeout(tcase, 1200);
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_loop_test(tcase, at_any_moment, 0, 2 * KINDS * FIRSTS);
-	tcase_add_test(tcase, all_beside_a_copy);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.timeout = 1200, .teardown = teardown);

@@ -3,7 +3,6 @@
  * too late it is given up, and what a busy machine does is foreseen. None is
  * made where a fork might wait for ever.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -181,7 +180,7 @@ has_children(void)
 }
 
 /* All threads have stood still for it: it is not thrown away. */
-START_TEST(a_little_late)
+TEST(a_little_late)
 {
 	struct mu_report answer;
 	enum mu_status status;
@@ -199,10 +198,9 @@ START_TEST(a_little_late)
 	}
 	target_end(target);
 }
-END_TEST
 
 /* The pause is what it was, and nothing is left in the process. */
-START_TEST(far_too_late)
+TEST(far_too_late)
 {
 	struct mu_report answer;
 
@@ -219,10 +217,9 @@ START_TEST(far_too_late)
 	}
 	target_end(target);
 }
-END_TEST
 
 /* What another process has and never reads would hold a fork for ever. */
-START_TEST(may_wait_for_ever)
+TEST(may_wait_for_ever)
 {
 	struct mu_report answer;
 	int fd = start(false);
@@ -244,10 +241,9 @@ START_TEST(may_wait_for_ever)
 	target_end(target);
 	close(fd);
 }
-END_TEST
 
 /* On one CPU with others that run a fork takes so many times as long. */
-START_TEST(foreseen_by_load)
+TEST(foreseen_by_load)
 {
 	uint64_t ns, most = 0, alone;
 	pid_t rivals[RIVALS];
@@ -279,20 +275,4 @@ START_TEST(foreseen_by_load)
 	}
 	ck_assert_uint_ge(forked.small, RESIDENT);
 	ck_assert_uint_ge(most, 2 * alone);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("check_late");
-	TCase *tcase = tcase_create("late");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, a_little_late);
-	tcase_add_test(tcase, far_too_late);
-	tcase_add_test(tcase, may_wait_for_ever);
-	tcase_add_test(tcase, foreseen_by_load);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * A look at the locks before anything is taken of a process.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -79,7 +78,7 @@ expect_let_go(void)
 }
 
 /* _i: which of them is locked, 3: none. */
-START_TEST(which_is_locked)
+TEST_LOOP(which_is_locked, 0, 4)
 {
 	uintptr_t words[] = { (uintptr_t)&locks[0], (uintptr_t)&locks[100],
 		(uintptr_t)&locks[1000] };
@@ -96,10 +95,9 @@ START_TEST(which_is_locked)
 		    strstr(keeper.result.why.words, "inside malloc"));
 	expect_let_go();
 }
-END_TEST
 
 /* What is not there any more locks nothing. */
-START_TEST(a_lock_that_is_gone)
+TEST(a_lock_that_is_gone)
 {
 	uintptr_t words[] = { 8, UINTPTR_MAX - 3, 0 };
 
@@ -107,17 +105,5 @@ START_TEST(a_lock_that_is_gone)
 	ck_assert(!keeper.result.locked);
 	expect_let_go();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("check_locks");
-	TCase *tcase = tcase_create("Locks");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, which_is_locked, 0, 4);
-	tcase_add_test(tcase, a_lock_that_is_gone);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * A stop has a budget: what would hold the other threads for longer is not
  * begun, or given up, and the answer says so.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -239,17 +238,16 @@ expect_unchecked(enum mu_check_stop stop, uint64_t max_pause_ms,
 }
 
 /* _i: auto, fork, read */
-START_TEST(thread_in_vfork)
+TEST_LOOP(thread_in_vfork, 0, 3)
 {
 	start(IN_VFORK);
 	expect_unchecked(
 	    (enum mu_check_stop)_i, 200, "uninterruptible sleep", 3000);
 	end();
 }
-END_TEST
 
 /* _i: auto, fork, read. A child of vfork() shares the memory: partial. */
-START_TEST(thread_in_short_sleeps)
+TEST_LOOP(thread_in_short_sleeps, 0, 3)
 {
 	struct mu_report answer;
 	enum mu_status status;
@@ -264,10 +262,9 @@ START_TEST(thread_in_short_sleeps)
 	}
 	end();
 }
-END_TEST
 
 /* It is known before the stop that there is too much. */
-START_TEST(too_much_to_read)
+TEST(too_much_to_read)
 {
 	struct mu_report answer;
 
@@ -281,18 +278,16 @@ START_TEST(too_much_to_read)
 	mu_check_release(&answer);
 	end();
 }
-END_TEST
 
-START_TEST(no_time_at_all)
+TEST(no_time_at_all)
 {
 	start(BIG_ONE);
 	shared->longest_ns = 0;
 	expect_unchecked(MU_CHECK_STOP_FORK, 0 + 1, "--max-pause=1s", 3000);
 	end();
 }
-END_TEST
 
-START_TEST(fork_waits_for_a_monitor)
+TEST(fork_waits_for_a_monitor)
 {
 	struct mu_report answer;
 
@@ -312,7 +307,6 @@ START_TEST(fork_waits_for_a_monitor)
 	ck_assert_uint_lt(shared->longest_ns, 3000 * MS);
 	end();
 }
-END_TEST
 
 /* By a copy; the one block that is lost, and no other. */
 static void
@@ -333,16 +327,15 @@ expect_lost(enum mu_status status, uint64_t max_pause_ms)
 }
 
 /* Little enough to be read while the copy is made. */
-START_TEST(left_out_of_a_copy)
+TEST_LOOP(left_out_of_a_copy, 0, 2)
 {
 	start(_i == 0 ? MIDDLING_ONE : EMPTIED);
 	expect_lost(MU_OK, 2000);
 	end();
 }
-END_TEST
 
 /* The rest is read while it may change, and the answer says so. */
-START_TEST(too_much_left_out)
+TEST(too_much_left_out)
 {
 	start(BIG_LEFT_OUT);
 	shared->longest_ns = 0;
@@ -351,26 +344,13 @@ START_TEST(too_much_left_out)
 	expect_lost(MU_OK, 20000);
 	end();
 }
-END_TEST
 
-int
-main(int argc, char **argv)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite;
-	TCase *tcase;
-
 	if (argc == TARGET_ARGC)
 		run_target(argv);
-	suite = suite_create("check_pause");
-	tcase = tcase_create("pause");
-	tcase_set_timeout(tcase, 400);
-	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
-	tcase_add_loop_test(tcase, thread_in_short_sleeps, 0, 3);
-	tcase_add_test(tcase, too_much_to_read);
-	tcase_add_test(tcase, no_time_at_all);
-	tcase_add_test(tcase, fork_waits_for_a_monitor);
-	tcase_add_loop_test(tcase, left_out_of_a_copy, 0, 2);
-	tcase_add_test(tcase, too_much_left_out);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
+	return -1;
 }
+
+SUITE(.play = play, .timeout = 400);

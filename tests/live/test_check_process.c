@@ -121,7 +121,7 @@ check_once(enum mu_check_stop stop, const char *name, size_t *unchecked)
 }
 
 /* _i: the way. */
-START_TEST(exact_at_full_load)
+TEST_LOOP(exact_at_full_load, 0, 2)
 {
 	size_t i, unchecked = 0, checks = how_many("TESTS_CHECKS", CHECKS);
 	const char *blocks = getenv("TESTS_BLOCKS");
@@ -133,10 +133,9 @@ START_TEST(exact_at_full_load)
 	busy_expect_unharmed(&victim);
 	ck_assert_uint_le(unchecked, checks / 10);
 }
-END_TEST
 
 /* Only one thread: it takes no lock in malloc. */
-START_TEST(right_without_threads)
+TEST_LOOP(right_without_threads, 0, 2)
 {
 	size_t i, exact = 0, checks = how_many("TESTS_CHECKS", CHECKS);
 	struct mu_report answer;
@@ -157,10 +156,9 @@ START_TEST(right_without_threads)
 	busy_expect_unharmed(&victim);
 	ck_assert_uint_ge(exact, checks / 10 * 8);
 }
-END_TEST
 
 /* Which glibc it is, a static program does not tell. */
-START_TEST(exact_of_a_static_program)
+TEST_LOOP(exact_of_a_static_program, 0, 2)
 {
 	char path[4096];
 	size_t i, unchecked = 0;
@@ -176,7 +174,6 @@ START_TEST(exact_of_a_static_program)
 	busy_expect_unharmed(&victim);
 	ck_assert_uint_le(unchecked, CHECKS / 3 / 2);
 }
-END_TEST
 
 static void
 expect_refused(pid_t pid, enum mu_status expected, const char *words)
@@ -192,7 +189,7 @@ expect_refused(pid_t pid, enum mu_status expected, const char *words)
 	mu_check_release(&answer);
 }
 
-START_TEST(no_process)
+TEST(no_process)
 {
 	pid_t pid = fork();
 
@@ -203,19 +200,5 @@ START_TEST(no_process)
 	waitpid(pid, NULL, 0);
 	expect_refused(pid, MU_ERR_TARGET_GONE, "no process");
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("check_process");
-	TCase *tcase = tcase_create("Process");
-
-	tcase_set_timeout(tcase, 1200);
-	tcase_add_loop_test(tcase, exact_at_full_load, 0, 2);
-	tcase_add_loop_test(tcase, right_without_threads, 0, 2);
-	tcase_add_loop_test(tcase, exact_of_a_static_program, 0, 2);
-	tcase_add_test(tcase, no_process);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.timeout = 1200);

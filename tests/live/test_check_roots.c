@@ -106,7 +106,7 @@ expect_one_lost(enum mu_check_stop stop)
 	mu_check_release(&answer);
 }
 
-START_TEST(not_lost)
+TEST_LOOP(not_lost, 0, 2 * PLACES)
 {
 	int i;
 
@@ -120,10 +120,9 @@ START_TEST(not_lost)
 		expect_one_lost(ways[_i / PLACES]);
 	expect_unharmed();
 }
-END_TEST
 
 /* The kernel alone has their addresses. */
-START_TEST(alternate_stacks)
+TEST_LOOP(alternate_stacks, 0, 2)
 {
 	int i;
 
@@ -132,10 +131,9 @@ START_TEST(alternate_stacks)
 		expect_one_lost(ways[_i]);
 	expect_unharmed();
 }
-END_TEST
 
 /* Under seccomp no thread is made to call, and the answer says so. */
-START_TEST(alternate_stacks_unasked)
+TEST(alternate_stacks_unasked)
 {
 	struct mu_check check = {
 		.timeout_ns = 60ull * 1000 * 1000 * 1000,
@@ -151,9 +149,8 @@ START_TEST(alternate_stacks_unasked)
 	mu_check_release(&answer);
 	expect_unharmed();
 }
-END_TEST
 
-START_TEST(secret_memory)
+TEST_LOOP(secret_memory, 0, 2)
 {
 	struct mu_check check = {
 		.stop = ways[_i],
@@ -176,7 +173,6 @@ START_TEST(secret_memory)
 	mu_check_release(&answer);
 	expect_unharmed();
 }
-END_TEST
 
 /* Let it be dumped by gcore, and ask of the core. */
 static enum mu_status
@@ -206,7 +202,7 @@ check_core(struct mu_report *answer)
  * A core does not tell where they are: that is said, if a block that is lost
  * is large enough.
  */
-START_TEST(alternate_stacks_in_a_core)
+TEST_LOOP(alternate_stacks_in_a_core, 0, 2)
 {
 	struct mu_report answer;
 	enum mu_status status;
@@ -229,7 +225,6 @@ START_TEST(alternate_stacks_in_a_core)
 	mu_check_release(&answer);
 	expect_unharmed();
 }
-END_TEST
 
 /* Takes CAP_SYS_ADMIN of the first user namespace, or less since 5.9. */
 static bool
@@ -256,7 +251,7 @@ has_map_files(void)
  * A page that the process does not touch any more is found, and nothing is
  * made of the holes beside it. By reading, the file tells which is which.
  */
-START_TEST(holes_stay)
+TEST_LOOP(holes_stay, 0, 2)
 {
 	if (ways[_i] == MU_CHECK_STOP_READ && !has_map_files()) {
 		printf("SKIPPED: /proc/PID/map_files cannot be opened\n");
@@ -266,21 +261,5 @@ START_TEST(holes_stay)
 	expect_one_lost(ways[_i]);
 	expect_unharmed();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("check_roots");
-	TCase *tcase = tcase_create("Roots");
-
-	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, not_lost, 0, 2 * PLACES);
-	tcase_add_loop_test(tcase, holes_stay, 0, 2);
-	tcase_add_loop_test(tcase, alternate_stacks, 0, 2);
-	tcase_add_test(tcase, alternate_stacks_unasked);
-	tcase_add_loop_test(tcase, secret_memory, 0, 2);
-	tcase_add_loop_test(tcase, alternate_stacks_in_a_core, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.timeout = 300);

@@ -2,7 +2,6 @@
  * A program whose control group has hardly room for another thread: a copy
  * would take that, and the program could not start its own. So it is read.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -95,7 +94,7 @@ look(enum mu_check_stop stop, struct mu_report *answer)
 	return mu_check_process(&check, answer);
 }
 
-START_TEST(few)
+TEST(few)
 {
 	struct mu_report answer;
 
@@ -111,9 +110,8 @@ START_TEST(few)
 	mu_check_release(&answer);
 	end();
 }
-END_TEST
 
-START_TEST(enough)
+TEST(enough)
 {
 	struct mu_report answer;
 
@@ -124,18 +122,4 @@ START_TEST(enough)
 	ck_assert_str_eq(answer.stop, "fork");
 	mu_check_release(&answer);
 	end();
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("check_tasks");
-	TCase *tcase = tcase_create("check_tasks");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, few);
-	tcase_add_test(tcase, enough);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

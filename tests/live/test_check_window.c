@@ -3,7 +3,6 @@
  * large that process is; the answer does not depend on how little; and a copy
  * that is killed in the midst of the search is not judged.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -175,7 +174,7 @@ expect_same(const struct mu_report *a, const struct mu_report *b)
 }
 
 /* _i: the seed. */
-START_TEST(the_answer_is_the_same)
+TEST_LOOP(the_answer_is_the_same, 0, SEEDS)
 {
 	struct mu_report whole, small;
 	size_t workers;
@@ -192,7 +191,6 @@ START_TEST(the_answer_is_the_same)
 	}
 	mu_check_release(&whole);
 }
-END_TEST
 
 /*
  * Of the target, or of its CORE, in a process that does nothing else; the
@@ -221,7 +219,7 @@ check_alone(size_t max_memory, const char *core)
 }
 
 /* A list, whose graph takes less than 12 % of its span. */
-START_TEST(memory_does_not_grow_with_the_target)
+TEST(memory_does_not_grow_with_the_target)
 {
 	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
 
@@ -230,7 +228,6 @@ START_TEST(memory_does_not_grow_with_the_target)
 	ck_assert_msg(bytes < span / 100 * 12 + 2 * MU_REMOTE_WINDOW + 16 * MIB,
 	    "%zu bytes", bytes);
 }
-END_TEST
 
 /* The front of the file's name; false: there is no gcore. */
 static bool
@@ -249,7 +246,7 @@ take_core(char path[64])
 }
 
 /* Pages of a core do not stay in memory once they were read. */
-START_TEST(memory_does_not_grow_with_the_core)
+TEST(memory_does_not_grow_with_the_core)
 {
 	size_t span = (size_t)MANY * (MANY_SIZE + 8), bytes;
 	char folder[64], core[96], command[96];
@@ -265,10 +262,9 @@ START_TEST(memory_does_not_grow_with_the_core)
 	ck_assert_int_eq(system(command), 0);
 	ck_assert_msg(bytes < span / 100 * 12 + 32 * MIB, "%zu bytes", bytes);
 }
-END_TEST
 
 /* The window counts twice. */
-START_TEST(a_window_fits_into_little_memory)
+TEST(a_window_fits_into_little_memory)
 {
 	size_t bytes;
 
@@ -277,10 +273,9 @@ START_TEST(a_window_fits_into_little_memory)
 	ck_assert_msg(
 	    bytes < LITTLE + 2 * LITTLE / 3 + 12 * MIB, "%zu bytes", bytes);
 }
-END_TEST
 
 /* What would not fit at once is read through a window. */
-START_TEST(a_small_process_needs_little_memory)
+TEST(a_small_process_needs_little_memory)
 {
 	struct mu_check check;
 	struct mu_report answer;
@@ -293,7 +288,6 @@ START_TEST(a_small_process_needs_little_memory)
 	    answer.info.reason);
 	mu_check_release(&answer);
 }
-END_TEST
 
 /* The copy is the only child of the target. */
 static void
@@ -317,7 +311,7 @@ kill_copy(void *ctx, enum mu_check_step step)
 }
 
 /* When the walk begins, and when the blocks are about to be read. */
-START_TEST(a_killed_copy_is_not_judged)
+TEST_LOOP(a_killed_copy_is_not_judged, 0, 2)
 {
 	enum mu_check_step steps[] = { MU_CHECK_STEP_WALK, MU_CHECK_STEP_MARK };
 	struct mu_check check;
@@ -339,22 +333,5 @@ START_TEST(a_killed_copy_is_not_judged)
 	ck_assert_str_eq(answer.stop, "read");
 	mu_check_release(&answer);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("check_window");
-	TCase *tcase = tcase_create("window");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_loop_test(tcase, the_answer_is_the_same, 0, SEEDS);
-	tcase_add_test(tcase, memory_does_not_grow_with_the_target);
-	tcase_add_test(tcase, memory_does_not_grow_with_the_core);
-	tcase_add_test(tcase, a_window_fits_into_little_memory);
-	tcase_add_test(tcase, a_small_process_needs_little_memory);
-	tcase_add_loop_test(tcase, a_killed_copy_is_not_judged, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

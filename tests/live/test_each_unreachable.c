@@ -80,37 +80,20 @@ expect_chain(void)
 	ck_assert_uint_eq(seen.count, 0);
 }
 
-START_TEST(folded_ones_too)
+TEST(folded_ones_too)
 {
 	expect_chain();
 }
-END_TEST
 
-START_TEST(lost_in_both_looks)
+TEST(lost_in_both_looks)
 {
 	mu_library.options.confirm = true;
 	expect_chain();
 }
-END_TEST
 
-START_TEST(not_checked)
+TEST(not_checked)
 {
 	mu_library.options.timeout = 0;
 	ck_assert(!each());
 	ck_assert_uint_eq(seen.count, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("each_unreachable");
-	TCase *tcase = tcase_create("Each");
-
-	tcase_add_test(tcase, folded_ones_too);
-	tcase_add_test(tcase, lost_in_both_looks);
-	tcase_add_test(tcase, not_checked);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
 }

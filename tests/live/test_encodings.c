@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define PATTERNS 100
 #define LEAVES 40
@@ -91,7 +92,7 @@ warm_up(void)
 	destroy(fc.charset_destroy, new_charset());
 }
 
-START_TEST(in_use)
+TEST(in_use)
 {
 	size_t i;
 
@@ -104,10 +105,9 @@ START_TEST(in_use)
 	put(&held[PATTERNS], new_charset());
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* Each is one entry, with all that it has. */
-START_TEST(lost)
+TEST(lost)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t pattern, charset;
@@ -132,13 +132,12 @@ START_TEST(lost)
 	destroy(fc.charset_destroy, charset);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /*
  * Nearly a pattern: with an array of another size, without a reference, with a
  * distance that leads into the array.
  */
-START_TEST(no_pattern)
+TEST_LOOP(no_pattern, 0, 3)
 {
 	uintptr_t pattern, block, array;
 	int64_t words[3];
@@ -161,7 +160,6 @@ START_TEST(no_pattern)
 	memset(words, 0, sizeof(words));
 	EXPECT_LEAKS(1);
 }
-END_TEST
 
 static bool
 count_one(void *ctx, const struct MemunreachableReference *reference)
@@ -181,7 +179,7 @@ who_has_elements(uintptr_t pattern, size_t *blocks)
 	    (char *)mu_reveal(pattern) + offset, count_one, blocks);
 }
 
-START_TEST(who_has_them)
+TEST(who_has_them)
 {
 	uintptr_t pattern;
 	size_t blocks = 0;
@@ -193,20 +191,4 @@ START_TEST(who_has_them)
 	scrub();
 	ck_assert_int_ge(who_has_elements(pattern, &blocks), 1);
 	ck_assert_uint_eq(blocks, 1);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("encodings");
-	TCase *tcase = tcase_create("fontconfig");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, in_use);
-	tcase_add_test(tcase, lost);
-	tcase_add_loop_test(tcase, no_pattern, 0, 3);
-	tcase_add_test(tcase, who_has_them);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

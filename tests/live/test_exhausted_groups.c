@@ -3,7 +3,6 @@
  * call says so, the program goes on, the next pass works. Needs root, and a
  * hierarchy of version 1 or 2 that groups can be made in.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -108,7 +107,7 @@ leave_group(const char *controller, const char *folder)
 }
 
 /* No room for a collector or sweeper, then for one of them, then for both. */
-START_TEST(group_of_processes)
+TEST_LOOP(group_of_processes, 0, NUM_METHODS)
 {
 	struct failing_pass pass;
 	const char *file;
@@ -140,7 +139,6 @@ START_TEST(group_of_processes)
 	ck_assert_uint_eq(failures, _i == 0 ? 2 : 1);
 	belongings_end(&own);
 }
-END_TEST
 
 /* The sweeper needs some 20 MiB for them, the program next to nothing. */
 #define BLOCKS 1000000
@@ -177,7 +175,7 @@ group_bytes(const char *folder, const char *file)
  * needs itself in the meantime must be there: until the sweeper has offered
  * itself, right after the fork, no process is preferred.
  */
-START_TEST(group_of_memory)
+TEST_LOOP(group_of_memory, 0, NUM_METHODS)
 {
 	static void **blocks;
 	struct failing_pass pass = { .call = NULL };
@@ -211,18 +209,4 @@ START_TEST(group_of_memory)
 	printf("memory group: %u failures, then status %d\n", failures,
 	    pass.info.status);
 	belongings_end(&own);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("exhausted groups");
-	TCase *tcase = tcase_create("groups");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, group_of_processes, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, group_of_memory, 0, NUM_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

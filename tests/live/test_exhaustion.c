@@ -4,7 +4,6 @@
  * disk space, processor time. The call says what is missing or does without it,
  * and the program goes on as if nothing had been; the next pass works.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -66,7 +65,7 @@ descriptors_used(void)
 	return (rlim_t)fd;
 }
 
-START_TEST(descriptors)
+TEST_LOOP(descriptors, 0, NUM_METHODS)
 {
 	rlim_t used;
 	unsigned more;
@@ -83,7 +82,6 @@ START_TEST(descriptors)
 	printf("descriptors needed: %u\n", more);
 	belongings_end(&own);
 }
-END_TEST
 
 /* Field NUMBER of /proc/self/statm, in bytes. */
 static rlim_t
@@ -119,32 +117,29 @@ starve(__rlimit_resource_t resource, unsigned field)
 	belongings_end(&own);
 }
 
-START_TEST(address_space)
+TEST_LOOP(address_space, 0, NUM_METHODS)
 {
 	choose_method(_i);
 	starve(RLIMIT_AS, 0);
 }
-END_TEST
 
-START_TEST(data_size)
+TEST_LOOP(data_size, 0, NUM_METHODS)
 {
 	choose_method(_i);
 	starve(RLIMIT_DATA, 5);
 }
-END_TEST
 
 /* A signal that cannot be queued comes all the same, without its value. */
-START_TEST(queued_signals)
+TEST_LOOP(queued_signals, 0, NUM_METHODS)
 {
 	choose_method(_i);
 	belongings_begin(&own);
 	ck_assert(pass_under(RLIMIT_SIGPENDING, 0, MEMUNREACHABLE_COMPLETE));
 	belongings_end(&own);
 }
-END_TEST
 
 /* SIGXCPU comes at most to who has used it up. */
-START_TEST(processor_time)
+TEST_LOOP(processor_time, 0, NUM_METHODS)
 {
 	struct rusage usage;
 
@@ -156,7 +151,6 @@ START_TEST(processor_time)
 	    MEMUNREACHABLE_COMPLETE));
 	belongings_end(&own);
 }
-END_TEST
 
 static void
 log_to(const char *path)
@@ -167,7 +161,7 @@ log_to(const char *path)
 }
 
 /* write(2) sends SIGXFSZ, which kills. */
-START_TEST(file_size)
+TEST_LOOP(file_size, 0, NUM_METHODS)
 {
 	const struct rlimit none = { 0, RLIM_INFINITY };
 	struct failing_pass pass = { .files = &none };
@@ -187,7 +181,6 @@ START_TEST(file_size)
 	ck_assert_int_eq(unlink(name), 0);
 	ck_assert_int_eq(rmdir(folder), 0);
 }
-END_TEST
 
 /* A pass whose log goes to FD. */
 static void
@@ -208,17 +201,16 @@ pass_with_stderr(int fd)
 	belongings_check(&own, &pass);
 }
 
-START_TEST(disk_full)
+TEST_LOOP(disk_full, 0, NUM_METHODS)
 {
 	choose_method(_i);
 	belongings_begin(&own);
 	pass_with_stderr(open("/dev/full", O_WRONLY | O_CLOEXEC));
 	belongings_end(&own);
 }
-END_TEST
 
 /* write(2) sends SIGPIPE, which kills. */
-START_TEST(reader_gone)
+TEST_LOOP(reader_gone, 0, NUM_METHODS)
 {
 	int ends[2];
 
@@ -228,24 +220,4 @@ START_TEST(reader_gone)
 	close(ends[0]);
 	pass_with_stderr(ends[1]);
 	belongings_end(&own);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("exhaustion");
-	TCase *tcase = tcase_create("exhaustion");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, descriptors, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, address_space, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, data_size, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, queued_signals, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, processor_time, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, file_size, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, disk_full, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, reader_gone, 0, NUM_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -3,7 +3,6 @@
  * right status and a reason, and the program goes on as if nothing had been;
  * the next pass works. Shortages and refusals of the system: test_shortages.c.
  */
-#include <check.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +40,7 @@ assert_spoiled(const struct watched_call *call, bool by_filter, int status)
 	belongings_end(&own);
 }
 
-START_TEST(no_collector)
+TEST_LOOP(no_collector, 0, 2)
 {
 	const struct watched_call call = { .nr = SYS_clone,
 		.argument = 0,
@@ -53,9 +52,8 @@ START_TEST(no_collector)
 	    _i == 0 ? MEMUNREACHABLE_NO_RESOURCES
 		    : MEMUNREACHABLE_NO_PERMISSION);
 }
-END_TEST
 
-START_TEST(ptrace_denied)
+TEST_LOOP(ptrace_denied, 0, 2)
 {
 	const struct watched_call call = { .nr = SYS_ptrace,
 		.argument = -1,
@@ -63,10 +61,9 @@ START_TEST(ptrace_denied)
 
 	assert_spoiled(&call, true, MEMUNREACHABLE_PTRACE_SECCOMP);
 }
-END_TEST
 
 /* The next stop method works. */
-START_TEST(ptrace_denied_by_signal)
+TEST_LOOP(ptrace_denied_by_signal, 0, 2)
 {
 	const struct watched_call call = { .nr = SYS_ptrace,
 		.argument = -1,
@@ -87,9 +84,8 @@ START_TEST(ptrace_denied_by_signal)
 		    failing.listener);
 	belongings_end(&own);
 }
-END_TEST
 
-START_TEST(collector_killed)
+TEST_LOOP(collector_killed, 0, 8)
 {
 	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_INTERRUPT,
 		PTRACE_GETREGSET, PTRACE_DETACH };
@@ -103,10 +99,9 @@ START_TEST(collector_killed)
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_HELPER_DIED);
 }
-END_TEST
 
 /* An expired deadline has its own status. */
-START_TEST(collector_stopped)
+TEST_LOOP(collector_stopped, 0, 3)
 {
 	static const uint32_t requests[] = { PTRACE_SEIZE, PTRACE_GETREGSET,
 		PTRACE_DETACH };
@@ -120,9 +115,8 @@ START_TEST(collector_stopped)
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_TIMEOUT);
 }
-END_TEST
 
-START_TEST(no_sweeper)
+TEST_LOOP(no_sweeper, 0, 2)
 {
 	const struct watched_call call = { .nr = SYS_clone,
 		.argument = 0,
@@ -133,9 +127,8 @@ START_TEST(no_sweeper)
 	assert_spoiled(&call, true,
 	    _i == 0 ? MEMUNREACHABLE_NO_RESOURCES : MEMUNREACHABLE_NO_MEMORY);
 }
-END_TEST
 
-START_TEST(sweeper_dies_at_once)
+TEST(sweeper_dies_at_once)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_openat,
@@ -145,10 +138,9 @@ START_TEST(sweeper_dies_at_once)
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_HELPER_DIED);
 }
-END_TEST
 
 /* Before the header, and between it and the entries. */
-START_TEST(sweeper_dies_while_sending)
+TEST_LOOP(sweeper_dies_while_sending, 0, 2)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = SYS_write,
@@ -160,9 +152,8 @@ START_TEST(sweeper_dies_while_sending)
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_HELPER_DIED);
 }
-END_TEST
 
-START_TEST(sweeper_stopped)
+TEST_LOOP(sweeper_stopped, 0, 2)
 {
 	const struct watched_call call = { .comm = "mu-sweeper",
 		.nr = _i == 0 ? SYS_openat : SYS_write,
@@ -173,25 +164,4 @@ START_TEST(sweeper_stopped)
 		.nth = 1 };
 
 	assert_spoiled(&call, false, MEMUNREACHABLE_TIMEOUT);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("failures");
-	TCase *tcase = tcase_create("each step");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, no_collector, 0, 2);
-	tcase_add_loop_test(tcase, ptrace_denied, 0, 2);
-	tcase_add_loop_test(tcase, ptrace_denied_by_signal, 0, 2);
-	tcase_add_loop_test(tcase, collector_killed, 0, 8);
-	tcase_add_loop_test(tcase, collector_stopped, 0, 3);
-	tcase_add_loop_test(tcase, no_sweeper, 0, 2);
-	tcase_add_test(tcase, sweeper_dies_at_once);
-	tcase_add_loop_test(tcase, sweeper_dies_while_sending, 0, 2);
-	tcase_add_loop_test(tcase, sweeper_stopped, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -4,7 +4,6 @@
  * the deadline, a moment's stop is not noticed, and afterwards the program is
  * unharmed and the next pass is right.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -76,64 +75,40 @@ each_call(enum walk_method method, enum fault_role role, enum fault_act act,
 	walk_end(&walk);
 }
 
-START_TEST(collector_killed)
+TEST(collector_killed)
 {
 	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_KILL, 0);
 }
-END_TEST
 
-START_TEST(collector_stopped)
+TEST(collector_stopped)
 {
 	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_STOP, 1);
 }
-END_TEST
 
-START_TEST(collector_paused)
+TEST(collector_paused)
 {
 	each_call(METHOD_PTRACE, ROLE_COLLECTOR, FAULT_PAUSE, 4);
 }
-END_TEST
 
-START_TEST(sweeper_killed)
+TEST_LOOP(sweeper_killed, 0, NUM_METHODS)
 {
 	each_call(_i, ROLE_SWEEPER, FAULT_KILL, _i == METHOD_SIGNAL ? 0 : 8);
 }
-END_TEST
 
-START_TEST(sweeper_stopped)
+TEST_LOOP(sweeper_stopped, 0, METHOD_SIGNAL + 1)
 {
 	each_call(_i, ROLE_SWEEPER, FAULT_STOP, 1);
 }
-END_TEST
 
-START_TEST(sweeper_paused)
+TEST_LOOP(sweeper_paused, 0, METHOD_SIGNAL + 1)
 {
 	each_call(_i, ROLE_SWEEPER, FAULT_PAUSE, 4);
 }
-END_TEST
 
 /* Its ptrace() is refused; then the signal's method has its turn, or not. */
-START_TEST(refused_collector_killed)
+TEST(refused_collector_killed)
 {
 	each_call(METHOD_REFUSED, ROLE_COLLECTOR, FAULT_KILL, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fault stops");
-	TCase *tcase = tcase_create("stops");
-
-	walk_limit();
-	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
-	tcase_add_test(tcase, collector_killed);
-	tcase_add_test(tcase, collector_stopped);
-	tcase_add_test(tcase, collector_paused);
-	tcase_add_loop_test(tcase, sweeper_killed, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, sweeper_stopped, 0, METHOD_SIGNAL + 1);
-	tcase_add_loop_test(tcase, sweeper_paused, 0, METHOD_SIGNAL + 1);
-	tcase_add_test(tcase, refused_collector_killed);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.begin = walk_limit, .timeout = 1200);

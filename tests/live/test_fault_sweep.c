@@ -9,7 +9,6 @@
  * the original, a descriptor, a mapping or (if waitid() is refused as well) a
  * zombie is left; no other process could have removed it.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -182,14 +181,13 @@ sweep(int place, enum fault_act act)
 	walk_end(&walk);
 }
 
-START_TEST(call_denied)
+TEST_LOOP(call_denied, 0, NUM_METHODS *NUM_ROLES)
 {
 	sweep(_i, FAULT_DENY);
 }
-END_TEST
 
 /* A log that cannot be written, or asked whether it can, ends the log only. */
-START_TEST(call_denied_while_logging)
+TEST_LOOP(call_denied_while_logging, 0, NUM_ROLES)
 {
 	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
 
@@ -197,13 +195,11 @@ START_TEST(call_denied_while_logging)
 	mu_library.options.verbosity = 2;
 	sweep(_i, FAULT_DENY);
 }
-END_TEST
 
-START_TEST(call_cut_short)
+TEST_LOOP(call_cut_short, 0, 2 * NUM_ROLES)
 {
 	sweep(_i, FAULT_SHORT);
 }
-END_TEST
 
 /*
  * A filter's refusal, from the first such call on; or one that came in the
@@ -225,7 +221,7 @@ deny_for_ever(struct fault fault)
 	}
 }
 
-START_TEST(call_denied_for_ever)
+TEST_LOOP(call_denied_for_ever, 0, 2)
 {
 	struct fault fault = { .act = FAULT_DENY, .for_ever = true };
 	enum fault_role role;
@@ -243,20 +239,5 @@ START_TEST(call_denied_for_ever)
 	}
 	walk_end(&walk);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fault sweep");
-	TCase *tcase = tcase_create("calls");
-
-	walk_limit();
-	tcase_set_timeout(tcase, walk_full() ? 1200 : 200);
-	tcase_add_loop_test(tcase, call_denied, 0, NUM_METHODS * NUM_ROLES);
-	tcase_add_loop_test(tcase, call_denied_while_logging, 0, NUM_ROLES);
-	tcase_add_loop_test(tcase, call_cut_short, 0, 2 * NUM_ROLES);
-	tcase_add_loop_test(tcase, call_denied_for_ever, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.begin = walk_limit, .timeout = 1200);

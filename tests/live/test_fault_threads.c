@@ -4,7 +4,6 @@
  * child. On both stop methods the pass is right or says which thread it was, in
  * time; the program is unharmed and the next pass is right.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,7 +76,7 @@ block_everything(void *arg)
 	return NULL;
 }
 
-START_TEST(every_signal_blocked)
+TEST_LOOP(every_signal_blocked, 0, NUM_METHODS)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct guest guest;
@@ -101,7 +100,6 @@ START_TEST(every_signal_blocked)
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
-END_TEST
 
 /* What the handler calls in which threads wait. */
 static const int handler_calls[] = { SYS_futex, SYS_clock_gettime, SYS_getpid,
@@ -125,7 +123,7 @@ live_under_filter(void *arg)
 }
 
 /* By signal it waits without the call, or it is named. */
-START_TEST(handler_calls_refused)
+TEST_LOOP(handler_calls_refused, 0, NUM_CALLS)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct guest guest;
@@ -147,7 +145,6 @@ START_TEST(handler_calls_refused)
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
-END_TEST
 
 static void *
 end_at_once(void *arg)
@@ -174,7 +171,7 @@ come_and_go(void *arg)
 }
 
 /* Whatever the moment, the answer is right. */
-START_TEST(threads_come_and_go)
+TEST_LOOP(threads_come_and_go, 0, NUM_METHODS)
 {
 	static struct guest guest;
 	unsigned i, judged = 0;
@@ -200,7 +197,6 @@ START_TEST(threads_come_and_go)
 	unharmed_check(&own.unharmed);
 	belongings_end(&own);
 }
-END_TEST
 
 /* The child has our memory and must touch little of it. */
 static __attribute__((noinline)) pid_t
@@ -249,7 +245,7 @@ pass_beside_vfork(unsigned nap_ms, struct failing_pass *pass)
 }
 
 /* A short nap is waited for; a long one is named. */
-START_TEST(waits_for_vfork)
+TEST_LOOP(waits_for_vfork, 0, NUM_METHODS)
 {
 	struct failing_pass soon = { .call = NULL }, late = { .call = NULL };
 
@@ -266,20 +262,4 @@ START_TEST(waits_for_vfork)
 	printf("status %d, %s\n", late.info.status, late.info.reason);
 	belongings_check(&own, &late);
 	belongings_end(&own);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("fault threads");
-	TCase *tcase = tcase_create("threads");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, every_signal_blocked, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, handler_calls_refused, 0, NUM_CALLS);
-	tcase_add_loop_test(tcase, threads_come_and_go, 0, NUM_METHODS);
-	tcase_add_loop_test(tcase, waits_for_vfork, 0, NUM_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * A heap large enough for several workers: each call that it takes to have
  * them refused in turn. The pass is then the work of fewer, and right.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "tests/support/fault_walk.h"
@@ -59,7 +58,7 @@ spoil(const struct fault *fault)
 	return failing.acted;
 }
 
-START_TEST(worker_calls_denied)
+TEST_LOOP(worker_calls_denied, 0, METHOD_REFUSED)
 {
 	static const int calls[] = { SYS_clone, SYS_futex, SYS_mmap, SYS_munmap,
 		SYS_mprotect, SYS_madvise, SYS_sched_yield, SYS_nanosleep,
@@ -85,10 +84,9 @@ START_TEST(worker_calls_denied)
 	}
 	walk_end(&walk);
 }
-END_TEST
 
 /* As a filter does; of clone() it would be the end of all passes. */
-START_TEST(worker_futex_denied_for_ever)
+TEST_LOOP(worker_futex_denied_for_ever, 0, 2 * METHOD_REFUSED)
 {
 	struct fault fault = { .role = ROLE_SWEEPER,
 		.act = FAULT_DENY,
@@ -105,9 +103,8 @@ START_TEST(worker_futex_denied_for_ever)
 	spoil(&fault);
 	walk_end(&walk);
 }
-END_TEST
 
-START_TEST(one_worker)
+TEST(one_worker)
 {
 	make_heap();
 	mu_library.options.workers = 1;
@@ -116,20 +113,5 @@ START_TEST(one_worker)
 	ck_assert_uint_eq(walk.counts[ROLE_SWEEPER][SYS_clone], 0);
 	walk_end(&walk);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fault workers");
-	TCase *tcase = tcase_create("calls");
-
-	walk_limit();
-	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, worker_calls_denied, 0, METHOD_REFUSED);
-	tcase_add_loop_test(
-	    tcase, worker_futex_denied_for_ever, 0, 2 * METHOD_REFUSED);
-	tcase_add_test(tcase, one_worker);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.begin = walk_limit, .timeout = 300);

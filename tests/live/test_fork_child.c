@@ -3,7 +3,6 @@
  * leaves the tcaches of all others behind. They have no thread now, and what is
  * in them is free.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +87,7 @@ lose(void)
 }
 
 /* _i: does the forking thread have a tcache? */
-START_TEST(forked_by_a_thread)
+TEST_LOOP(forked_by_a_thread, 0, 2)
 {
 	pthread_t others[OTHERS], forker;
 	void *status;
@@ -110,7 +109,6 @@ START_TEST(forked_by_a_thread)
 		pthread_join(others[i], NULL);
 	ck_assert_msg(status == NULL, "status 0x%lx", (unsigned long)status);
 }
-END_TEST
 
 static int at_gate[2], from_gate[2];
 
@@ -148,7 +146,7 @@ pass_body(void *arg)
  * The memory of a pass that another thread made then has no owner in the child,
  * and hides nothing.
  */
-START_TEST(forked_beside_a_pass)
+TEST(forked_beside_a_pass)
 {
 	uintptr_t hidden = mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
 	pthread_t passing;
@@ -176,7 +174,6 @@ START_TEST(forked_beside_a_pass)
 	pthread_join(passing, NULL);
 	ck_assert_msg(status == 0, "status 0x%x", (unsigned)status);
 }
-END_TEST
 
 static int listener, installed;
 static long asker;
@@ -241,7 +238,7 @@ fork_at_each(int *status)
 }
 
 /* From its first call of that kind to its last. */
-START_TEST(forked_within_a_pass)
+TEST_LOOP(forked_within_a_pass, 0, 2)
 {
 	static const int calls[] = { SYS_munmap, SYS_madvise };
 	pthread_t thread;
@@ -263,18 +260,4 @@ START_TEST(forked_within_a_pass)
 	pthread_join(thread, NULL);
 	ck_assert(listener < 0 || count > 0);
 	ck_assert_msg(status == 0, "status 0x%x", (unsigned)status);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("fork child");
-	TCase *tcase = tcase_create("fork");
-
-	tcase_add_loop_test(tcase, forked_by_a_thread, 0, 2);
-	tcase_add_test(tcase, forked_beside_a_pass);
-	tcase_add_loop_test(tcase, forked_within_a_pass, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -4,7 +4,6 @@
  * and free here), without its timer: a thread that waits for an arena's mutex
  * can be seen doing so in /proc.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -126,7 +125,7 @@ act_malloc(struct actor *actor)
 	free(actor->result);
 }
 
-START_TEST(reenable)
+TEST(reenable)
 {
 	struct actor actor;
 	struct mu_pass pass;
@@ -144,13 +143,11 @@ START_TEST(reenable)
 	__atomic_store_n(&actor.go, 1, __ATOMIC_RELEASE);
 	pthread_join(actor.thread, NULL);
 }
-END_TEST
 
-START_TEST(deadlock_allocate)
+TEST(deadlock_allocate)
 {
 	assert_blocks(act_malloc);
 }
-END_TEST
 
 static void
 act_calloc(struct actor *actor)
@@ -174,13 +171,12 @@ act_memalign(struct actor *actor)
 }
 
 /* deadlock_new: C has no operator new; what it has besides malloc. */
-START_TEST(deadlock_calloc_realloc_memalign)
+TEST(deadlock_calloc_realloc_memalign)
 {
 	assert_blocks(act_calloc);
 	assert_blocks(act_realloc);
 	assert_blocks(act_memalign);
 }
-END_TEST
 
 static void
 act_free(struct actor *actor)
@@ -188,11 +184,10 @@ act_free(struct actor *actor)
 	free(actor->block);
 }
 
-START_TEST(deadlock_free)
+TEST(deadlock_free)
 {
 	assert_blocks(act_free);
 }
-END_TEST
 
 static void
 act_fork(struct actor *actor)
@@ -210,7 +205,7 @@ act_fork(struct actor *actor)
 }
 
 /* fork() of a program with threads takes the same locks. */
-START_TEST(deadlock_fork)
+TEST(deadlock_fork)
 {
 	struct actor actor;
 	struct mu_pass pass;
@@ -224,10 +219,9 @@ START_TEST(deadlock_fork)
 	pthread_join(actor.thread, NULL);
 	ck_assert_uint_eq((uintptr_t)actor.result, 7);
 }
-END_TEST
 
 /* All waiters go on, not only the one that the thaw wakes. */
-START_TEST(all_go_on)
+TEST(all_go_on)
 {
 	struct actor actors[8];
 	struct mu_pass pass;
@@ -244,14 +238,13 @@ START_TEST(all_go_on)
 		pthread_join(actors[i].thread, NULL);
 	ck_assert(blocked);
 }
-END_TEST
 
 /*
  * A thread that stays inside malloc (here: we hold an arena's mutex, as the
  * handler of a signal that interrupted malloc does) ends the pass with words,
  * not with a hang; what it had locked by then is free again.
  */
-START_TEST(mutex_held)
+TEST(mutex_held)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	const struct mu_glibc *glibc;
@@ -285,23 +278,4 @@ START_TEST(mutex_held)
 	__atomic_store_n(&actor.go, 1, __ATOMIC_RELEASE);
 	pthread_join(actor.thread, NULL);
 	unharmed_end(&before);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("malloc_disable");
-	TCase *tcase = tcase_create("freeze");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, reenable);
-	tcase_add_test(tcase, deadlock_allocate);
-	tcase_add_test(tcase, deadlock_calloc_realloc_memalign);
-	tcase_add_test(tcase, deadlock_free);
-	tcase_add_test(tcase, deadlock_fork);
-	tcase_add_test(tcase, all_go_on);
-	tcase_add_test(tcase, mutex_held);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

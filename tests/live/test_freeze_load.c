@@ -3,7 +3,6 @@
  * free each other's blocks, come and go: no block is harmed, all of them go
  * on.
  */
-#include <check.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sched.h>
@@ -98,7 +97,7 @@ spawner(void *arg)
 	return arg;
 }
 
-START_TEST(rounds_under_load)
+TEST(rounds_under_load)
 {
 	pthread_t threads[HAMMERS + 1];
 	struct mu_pass pass;
@@ -125,17 +124,4 @@ START_TEST(rounds_under_load)
 		pthread_join(threads[i], NULL);
 	ck_assert_uint_gt(spawned, 0);
 	ck_assert_uint_eq(hammer_wrong, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("malloc_disable");
-	TCase *tcase = tcase_create("freeze");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, rounds_under_load);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

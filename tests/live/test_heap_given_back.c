@@ -2,7 +2,6 @@
  * A large heap is given back by the image as soon as it has been read, unless
  * the answer needs it: the answers are the same.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +63,7 @@ note_table(void *ctx, const struct MemunreachableReference *reference)
 	return true;
 }
 
-START_TEST(same_answers)
+TEST(same_answers)
 {
 	struct UnreachableMemoryInfo info = { .version = 0 };
 	bool found = false;
@@ -88,17 +87,4 @@ START_TEST(same_answers)
 	/* The program has all of it. */
 	for (i = 0; i < BLOCKS; i++)
 		ck_assert_int_eq(((char *)table[i])[SIZE - 1], 'k');
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_given_back");
-	TCase *tc = tcase_create("heap_given_back");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, same_answers);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

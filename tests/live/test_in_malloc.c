@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define CHURNERS 4
 #define PASSES 100
@@ -35,7 +36,7 @@ churn(void *arg)
 	return arg;
 }
 
-START_TEST(waiting_for_an_arena)
+TEST(waiting_for_an_arena)
 {
 	pthread_t threads[CHURNERS];
 	size_t i;
@@ -51,7 +52,6 @@ START_TEST(waiting_for_an_arena)
 		pthread_join(threads[i], NULL);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* Its frames lie between the stack pointer and those of malloc, for 1 ms. */
 static void
@@ -86,7 +86,7 @@ disturb(void *arg)
 }
 
 /* A handler runs on top of malloc whenever the threads are stopped. */
-START_TEST(interrupted_by_a_handler)
+TEST(interrupted_by_a_handler)
 {
 	struct sigaction action = { .sa_handler = handle,
 		.sa_flags = SA_RESTART };
@@ -106,7 +106,6 @@ START_TEST(interrupted_by_a_handler)
 	for (i = 0; i < CHURNERS; i++)
 		pthread_join(threads[i], NULL);
 }
-END_TEST
 
 #define HEAP_BYTES ((uintptr_t)64 << 20) /* heaps of arenas begin at these */
 
@@ -141,7 +140,7 @@ wait_behind_malloc(void *arg)
 }
 
 /* A header counts in a thread that is inside malloc: this one is not. */
-START_TEST(waiting_for_something_else)
+TEST(waiting_for_something_else)
 {
 	pthread_t thread;
 
@@ -155,19 +154,4 @@ START_TEST(waiting_for_something_else)
 	ck_assert_int_eq(write(wake[1], "", 1), 1);
 	pthread_join(thread, NULL);
 	EXPECT_LEAKS(0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("in_malloc");
-	TCase *tcase = tcase_create("in_malloc");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, waiting_for_an_arena);
-	tcase_add_test(tcase, waiting_for_something_else);
-	tcase_add_test(tcase, interrupted_by_a_handler);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -2,7 +2,6 @@
  * A program whose own thread-local variables take more than 64 KiB: libc's lie
  * behind them, and its tcache is found all the same.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "memunreachable/memunreachable.h"
@@ -10,7 +9,7 @@
 
 static __thread volatile char large[100000];
 
-START_TEST(tcache_behind_large_variables)
+TEST(tcache_behind_large_variables)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t size;
@@ -21,16 +20,4 @@ START_TEST(tcache_behind_large_variables)
 	ck_assert_msg(GetUnreachableMemory(&info, 10), "%s", info.reason);
 	ck_assert_int_eq(info.status, MEMUNREACHABLE_COMPLETE);
 	FreeUnreachableMemoryInfo(&info);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("large_tls");
-	TCase *tcase = tcase_create("large_tls");
-
-	tcase_add_test(tcase, tcache_behind_large_variables);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

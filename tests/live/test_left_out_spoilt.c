@@ -4,7 +4,6 @@
  * once, and the answer is true. So they do if it takes longer than a stop may
  * last.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -43,7 +42,7 @@ keep_in_left_out(void)
 	ck_assert_int_eq(madvise(mapping, MAPPED, MADV_DONTFORK), 0);
 }
 
-START_TEST(spoilt_while_held)
+TEST_LOOP(spoilt_while_held, 0, NUM_SPOILS)
 {
 	static struct belongings own;
 	struct watched_call call = { .comm = spoils[_i].comm,
@@ -76,7 +75,6 @@ START_TEST(spoilt_while_held)
 	ck_assert_uint_gt(call.nth, 1);
 	belongings_end(&own);
 }
-END_TEST
 
 /* The pointer is always in one of both places, or in both. */
 struct mover {
@@ -136,7 +134,7 @@ static const struct {
 #define NUM_HOLDS ((int)(sizeof(holds) / sizeof(holds[0])))
 #define MOST_HELD 6
 
-START_TEST(held_up)
+TEST_LOOP(held_up, 0, NUM_HOLDS)
 {
 	static struct belongings own;
 	static struct mover mover;
@@ -170,18 +168,4 @@ START_TEST(held_up)
 		pthread_join(mover.thread, NULL);
 	}
 	belongings_end(&own);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("left_out_spoilt");
-	TCase *tcase = tcase_create("held");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, spoilt_while_held, 0, NUM_SPOILS);
-	tcase_add_loop_test(tcase, held_up, 0, NUM_HOLDS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

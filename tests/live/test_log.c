@@ -4,7 +4,6 @@
  *
  * The scenarios are programs of their own: this one, run again.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -89,7 +88,7 @@ assert_line(const struct lines *lines, size_t i, const char *pattern)
 	    "line %zu is \"%s\", not \"%s\"", i, lines->line[i], pattern);
 }
 
-START_TEST(case_log)
+TEST(case_log)
 {
 	struct lines lines;
 	unsigned long address;
@@ -130,10 +129,9 @@ START_TEST(case_log)
 		   "backtrace_min_size=1 backtrace_max_size=24' *");
 	ck_assert_uint_eq(lines.count, 15);
 }
-END_TEST
 
 /* Unless verbosity is 1: the totals, four lines of the entry, the hint. */
-START_TEST(steps_are_not_logged)
+TEST(steps_are_not_logged)
 {
 	struct lines lines;
 
@@ -144,9 +142,8 @@ START_TEST(steps_are_not_logged)
 	assert_line(
 	    &lines, 0, PREFIX "24 bytes in 1 allocation unreachable out of *");
 }
-END_TEST
 
-START_TEST(log_of_a_failure)
+TEST(log_of_a_failure)
 {
 	child_run(&child, "log_failed", NULL);
 	child_assert_exit(&child, 1);
@@ -156,9 +153,8 @@ START_TEST(log_of_a_failure)
 	    1);
 	ck_assert_ptr_null(strstr(child.err_text, "detection done"));
 }
-END_TEST
 
-START_TEST(failing_log)
+TEST(failing_log)
 {
 	child_run(&child, "log_provider_failed", NULL);
 	child_assert_exit(&child, 0);
@@ -166,9 +162,8 @@ START_TEST(failing_log)
 	ck_assert_uint_eq(
 	    count_text(child.err_text, " unreachable out of "), 1);
 }
-END_TEST
 
-START_TEST(get_is_silent)
+TEST(get_is_silent)
 {
 	child_run(&child, "get_one_leak", NULL);
 	child_assert_exit(&child, 0);
@@ -177,9 +172,8 @@ START_TEST(get_is_silent)
 	child_run(&child, "string_of_failure", NULL);
 	ck_assert_str_eq(child.err_text, "");
 }
-END_TEST
 
-START_TEST(verbosity)
+TEST(verbosity)
 {
 	struct lines lines;
 	const char *figures;
@@ -205,17 +199,15 @@ START_TEST(verbosity)
 			  " tries: #, blocks: #, bytes: #"),
 	    "\"%s\"", figures);
 }
-END_TEST
 
-START_TEST(no_leaks_is_silent)
+TEST(no_leaks_is_silent)
 {
 	child_run(&child, "no_leaks_clean", NULL);
 	child_assert_exit(&child, 0);
 	ck_assert_str_eq(child.err_text, "");
 }
-END_TEST
 
-START_TEST(no_leaks_explains_itself)
+TEST(no_leaks_explains_itself)
 {
 	struct lines lines;
 	size_t i;
@@ -232,10 +224,9 @@ START_TEST(no_leaks_explains_itself)
 	    &lines, 11, "  ... and 5 more entries, 120 bytes in 5 allocations");
 	ck_assert_uint_eq(lines.count, 12);
 }
-END_TEST
 
 /* One line says which status it was; false, as nothing is known. */
-START_TEST(no_leaks_could_not_check)
+TEST_LOOP(no_leaks_could_not_check, 0, 5)
 {
 	static const struct {
 		const char *scenario, *options, *status;
@@ -262,9 +253,8 @@ START_TEST(no_leaks_could_not_check)
 		count_text(child.err_text, "\n") == 1,
 	    "\"%s\" is not \"%s\"", child.err_text, words);
 }
-END_TEST
 
-START_TEST(case_string)
+TEST(case_string)
 {
 	const char *at;
 	char expected[1024];
@@ -291,9 +281,8 @@ START_TEST(case_string)
 	    MU_ABI, address, address, address + 16, address);
 	ck_assert_str_eq(child.out_text, expected);
 }
-END_TEST
 
-START_TEST(string_says_why)
+TEST(string_says_why)
 {
 	child_run(&child, "string_of_failure", NULL);
 	child_assert_exit(&child, 0);
@@ -303,9 +292,8 @@ START_TEST(string_says_why)
 			     79),
 	    0);
 }
-END_TEST
 
-START_TEST(bad_arguments)
+TEST(bad_arguments)
 {
 	child_run(&child, "bad_info", NULL);
 	child_assert_exit(&child, 0);
@@ -316,10 +304,9 @@ START_TEST(bad_arguments)
 		   "unsupported UnreachableMemoryInfo.version 1 in "
 		   "GetUnreachableMemory\n");
 }
-END_TEST
 
 /* Warned about once, in two lines, never fatal. */
-START_TEST(bad_options)
+TEST_LOOP(bad_options, 0, 7)
 {
 	static const struct {
 		const char *options, *words;
@@ -340,48 +327,19 @@ START_TEST(bad_options)
 		strstr(child.err_text, rows[_i].words) != NULL,
 	    "\"%s\": \"%s\"", rows[_i].options, child.err_text);
 }
-END_TEST
 
-START_TEST(help)
+TEST(help)
 {
 	child_run(&child, "nothing", "help=1");
 	child_assert_exit(&child, 0);
 	ck_assert_ptr_nonnull(strstr(child.err_text, "log_path"));
 	ck_assert_ptr_nonnull(strstr(child.err_text, "at_exit"));
 }
-END_TEST
 
-static Suite *
-log_suite(void)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite = suite_create("log");
-	TCase *lines = tcase_create("lines");
-
-	tcase_set_timeout(lines, 240);
-	tcase_add_test(lines, case_log);
-	tcase_add_test(lines, steps_are_not_logged);
-	tcase_add_test(lines, log_of_a_failure);
-	tcase_add_test(lines, failing_log);
-	tcase_add_test(lines, get_is_silent);
-	tcase_add_test(lines, verbosity);
-	tcase_add_test(lines, no_leaks_is_silent);
-	tcase_add_test(lines, no_leaks_explains_itself);
-	tcase_add_loop_test(lines, no_leaks_could_not_check, 0, 5);
-	tcase_add_test(lines, case_string);
-	tcase_add_test(lines, string_says_why);
-	tcase_add_test(lines, bad_arguments);
-	tcase_add_loop_test(lines, bad_options, 0, 7);
-	tcase_add_test(lines, help);
-	suite_add_tcase(suite, lines);
-	return suite;
+	return scenario_run(scenarios, argc, argv);
 }
 
-int
-main(int argc, char **argv)
-{
-	int failed = scenario_run(scenarios, argc, argv);
-
-	if (failed >= 0)
-		return failed;
-	return suite_run(log_suite());
-}
+SUITE(.play = play);

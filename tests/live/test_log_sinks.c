@@ -4,7 +4,6 @@
  *
  * The scenarios are programs of their own: this one, run again.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
@@ -43,7 +42,7 @@ drop_folder(void)
 	ck_assert_int_eq(system(command), 0);
 }
 
-START_TEST(log_path)
+TEST(log_path)
 {
 	char options[128], name[128], text[8192];
 	struct stat stat_of;
@@ -68,9 +67,8 @@ START_TEST(log_path)
 	ck_assert_uint_eq(count_text(text, "\n"), 6);
 	ck_assert_uint_eq(count_text(text, "  24 bytes unreachable at "), 1);
 }
-END_TEST
 
-START_TEST(log_path_unwritable)
+TEST(log_path_unwritable)
 {
 	char options[128], words[160];
 
@@ -82,9 +80,8 @@ START_TEST(log_path_unwritable)
 	ck_assert_uint_eq(count_text(child.err_text, "unreachable out of"), 1);
 	ck_assert_uint_eq(count_text(child.err_text, "unreachable at "), 1);
 }
-END_TEST
 
-START_TEST(log_path_special)
+TEST(log_path_special)
 {
 	child_run(&child, "log_one_leak", "log_path=stdout");
 	child_assert_exit(&child, 0);
@@ -95,7 +92,6 @@ START_TEST(log_path_special)
 	ck_assert_uint_eq(count_text(child.err_text, "unreachable at "), 1);
 	ck_assert_uint_eq(count_text(child.out_text, "unreachable at "), 0);
 }
-END_TEST
 
 /* A /dev/log of our own, in a mount namespace of our own; or -1. */
 static int
@@ -153,7 +149,7 @@ end_reader(pthread_t thread)
 	close(fd);
 }
 
-START_TEST(log_to_syslog)
+TEST(log_to_syslog)
 {
 	static struct reader reader;
 	const char *leak;
@@ -182,9 +178,8 @@ START_TEST(log_to_syslog)
 	    strncmp(reader.text, "<11>" PREFIX "24 bytes in ", 35), 0);
 	close(reader.fd);
 }
-END_TEST
 
-START_TEST(log_to_no_syslog)
+TEST(log_to_no_syslog)
 {
 	if (access("/dev/log", F_OK) == 0) {
 		printf("SKIPPED: log_to_no_syslog: there is a syslog\n");
@@ -195,17 +190,15 @@ START_TEST(log_to_no_syslog)
 	ck_assert_uint_eq(count_text(child.err_text, "no syslog"), 1);
 	ck_assert_uint_eq(count_text(child.err_text, "unreachable at "), 1);
 }
-END_TEST
 
-START_TEST(log_to_full_pipe)
+TEST(log_to_full_pipe)
 {
 	child_run(&child, "log_blocked", "timeout=300ms");
 	child_assert_exit(&child, 0);
 }
-END_TEST
 
 /* A set-uid program takes no orders from the user who runs it. */
-START_TEST(at_secure)
+TEST(at_secure)
 {
 	char command[4600], self[4096];
 	char *argv[] = { "/bin/sh", "-c", command, NULL };
@@ -238,33 +231,11 @@ START_TEST(at_secure)
 	}
 	ck_assert_str_eq(child.err_text, "");
 }
-END_TEST
 
-static Suite *
-log_sinks_suite(void)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite = suite_create("log places");
-	TCase *places = tcase_create("places");
-
-	tcase_set_timeout(places, 240);
-	tcase_add_checked_fixture(places, make_folder, drop_folder);
-	tcase_add_test(places, log_path);
-	tcase_add_test(places, log_path_unwritable);
-	tcase_add_test(places, log_path_special);
-	tcase_add_test(places, log_to_syslog);
-	tcase_add_test(places, log_to_no_syslog);
-	tcase_add_test(places, log_to_full_pipe);
-	tcase_add_test(places, at_secure);
-	suite_add_tcase(suite, places);
-	return suite;
+	return scenario_run(scenarios, argc, argv);
 }
 
-int
-main(int argc, char **argv)
-{
-	int failed = scenario_run(scenarios, argc, argv);
-
-	if (failed >= 0)
-		return failed;
-	return suite_run(log_sinks_suite());
-}
+SUITE(.play = play, .setup = make_folder, .teardown = drop_folder);

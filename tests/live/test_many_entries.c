@@ -3,7 +3,6 @@
  * command, and of a program that logs its own. Before entries were packed it
  * was 368 bytes.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -143,7 +142,7 @@ static const struct {
 	{ "--format=json", "--contents" },
 };
 
-START_TEST(of_the_command)
+TEST_LOOP(of_the_command, 0, sizeof(forms) / sizeof(*forms))
 {
 	const char *format = forms[_i].format, *contents = forms[_i].contents;
 	pid_t pid = start(stand_by);
@@ -160,7 +159,6 @@ START_TEST(of_the_command)
 	close(said);
 	ck_assert_uint_le(many, few + (size_t)ENTRIES * BYTES_EACH);
 }
-END_TEST
 
 static void
 log_own(void)
@@ -173,7 +171,7 @@ log_own(void)
 	say(own_peak());
 }
 
-START_TEST(of_the_program)
+TEST(of_the_program)
 {
 	pid_t pid = start(log_own);
 	size_t before = hear(), judged = hear(), after = hear();
@@ -184,19 +182,4 @@ START_TEST(of_the_program)
 	    after / 1024, (double)(after - before) / ENTRIES);
 	ck_assert_uint_eq(judged, 1);
 	ck_assert_uint_le(after, before + (size_t)ENTRIES * BYTES_EACH);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("many_entries");
-	TCase *tc = tcase_create("many_entries");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_loop_test(
-	    tc, of_the_command, 0, sizeof(forms) / sizeof(*forms));
-	tcase_add_test(tc, of_the_program);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 
 #include "lib/state/library.h"
 #include "tests/support/live_answer.h"
+#include "tests/support/suite.h"
 
 #define NOBODY 65534
 
@@ -26,27 +27,24 @@ expect_life(void *place)
 	EXPECT_LEAKS(0);
 }
 
-START_TEST(clean)
+TEST(clean)
 {
 	ck_assert(LogUnreachableMemory(true, 100));
 	EXPECT_LEAKS(0);
 	ck_assert(NoLeaks());
 }
-END_TEST
 
-START_TEST(stack)
+TEST(stack)
 {
 	void *volatile local = NULL;
 
 	expect_life((void *)&local);
 }
-END_TEST
 
-START_TEST(global_variable)
+TEST(global_variable)
 {
 	expect_life(&global);
 }
-END_TEST
 
 static __attribute__((noinline)) void
 set_specific(pthread_key_t key, uintptr_t hidden)
@@ -54,7 +52,7 @@ set_specific(pthread_key_t key, uintptr_t hidden)
 	ck_assert_int_eq(pthread_setspecific(key, mu_reveal(hidden)), 0);
 }
 
-START_TEST(tls)
+TEST(tls)
 {
 	uintptr_t block = block_new(256);
 	pthread_key_t key;
@@ -68,9 +66,8 @@ START_TEST(tls)
 	EXPECT_LEAKS(0);
 	pthread_key_delete(key);
 }
-END_TEST
 
-START_TEST(twice)
+TEST(twice)
 {
 	struct UnreachableMemoryInfo info;
 	uintptr_t block;
@@ -88,9 +85,8 @@ START_TEST(twice)
 	block_free(block);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
-START_TEST(log_call)
+TEST(log_call)
 {
 	uintptr_t block = block_new(256);
 
@@ -101,7 +97,6 @@ START_TEST(log_call)
 	ck_assert(LogUnreachableMemory(true, 100));
 	ck_assert(NoLeaks());
 }
-END_TEST
 
 static void
 stand_still(struct worker *worker)
@@ -163,7 +158,7 @@ run_as_nobody(int dumpable, bool threaded)
 }
 
 /* Where nothing but ptrace may be used. */
-START_TEST(notdumpable)
+TEST_LOOP(notdumpable, 0, 2)
 {
 	mu_library.options.stop = MU_STOP_AUTO;
 	ck_assert_int_eq(run_as_nobody(0, _i), 1);
@@ -174,15 +169,13 @@ START_TEST(notdumpable)
 	mu_library.options.stop = MU_STOP_PTRACE;
 	ck_assert_int_eq(run_as_nobody(0, _i), 0);
 }
-END_TEST
 
-START_TEST(no_privilege_is_needed)
+TEST_LOOP(no_privilege_is_needed, 0, 2)
 {
 	ck_assert_int_eq(run_as_nobody(1, _i), 1);
 }
-END_TEST
 
-START_TEST(leak_lots)
+TEST(leak_lots)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -195,10 +188,9 @@ START_TEST(leak_lots)
 	free_lots();
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* Nothing is done, nothing is returned. */
-START_TEST(version)
+TEST(version)
 {
 	struct UnreachableMemoryInfo info = { .version = 1 };
 	uintptr_t block = block_new(256);
@@ -212,26 +204,4 @@ START_TEST(version)
 	ck_assert(!GetUnreachableMemory(NULL, 100));
 	EXPECT_LEAKS(1);
 	block_free(block);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("memunreachable");
-	TCase *tcase = tcase_create("end_to_end");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, clean);
-	tcase_add_test(tcase, stack);
-	tcase_add_test(tcase, global_variable);
-	tcase_add_test(tcase, tls);
-	tcase_add_test(tcase, twice);
-	tcase_add_test(tcase, log_call);
-	tcase_add_loop_test(tcase, notdumpable, 0, 2);
-	tcase_add_loop_test(tcase, no_privilege_is_needed, 0, 2);
-	tcase_add_test(tcase, leak_lots);
-	tcase_add_test(tcase, version);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -3,6 +3,7 @@
  * test's own frames were, its frame has slots that were never written.
  */
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define BLOCKS 18
 #define FRAME 0x380
@@ -34,7 +35,7 @@ listen(bool from, bool write)
 		    : NoLeaks();
 }
 
-START_TEST(large_frame)
+TEST(large_frame)
 {
 	ck_assert(listen(true, false));
 	lose_all();
@@ -43,7 +44,6 @@ START_TEST(large_frame)
 	ck_assert(!listen(true, false));
 	EXPECT_LEAKS(BLOCKS);
 }
-END_TEST
 
 LIVE void *
 one_block(void)
@@ -52,7 +52,7 @@ one_block(void)
 }
 
 /* What the callers hold, on the stack and in registers, counts. */
-START_TEST(callers_count)
+TEST(callers_count)
 {
 	void *volatile on_stack = one_block();
 	register void *in_register = one_block();
@@ -63,7 +63,6 @@ START_TEST(callers_count)
 	__asm__ volatile("" : : "r"(in_register));
 	(void)on_stack;
 }
-END_TEST
 
 #if defined(__x86_64__)
 /*
@@ -99,7 +98,7 @@ listen_busy(bool from, bool write)
 	return memunreachable_no_leaks_from(__builtin_frame_address(0));
 }
 
-START_TEST(saved_registers_count)
+TEST_LOOP(saved_registers_count, 0, 6)
 {
 	static bool (*const asks[])(
 	    uintptr_t, bool (*)(bool, bool)) = { ask_with_rbx, ask_with_rbp,
@@ -113,11 +112,10 @@ START_TEST(saved_registers_count)
 	ck_assert(asks[_i](block, listen_busy));
 	EXPECT_LOST(block);
 }
-END_TEST
 #endif
 
 /* No frame of this stack: nothing is left out. */
-START_TEST(no_frame)
+TEST(no_frame)
 {
 	void *volatile on_stack = one_block();
 	char *heap = one_block();
@@ -126,22 +124,4 @@ START_TEST(no_frame)
 	ck_assert(memunreachable_no_leaks_from(heap));
 	ck_assert(memunreachable_no_leaks_from((void *)UINTPTR_MAX));
 	(void)on_stack;
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("no_leaks_from");
-	TCase *tcase = tcase_create("no_leaks_from");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, large_frame);
-	tcase_add_test(tcase, callers_count);
-#if defined(__x86_64__)
-	tcase_add_loop_test(tcase, saved_registers_count, 0, 6);
-#endif
-	tcase_add_test(tcase, no_frame);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -6,20 +6,20 @@
 #include <sys/vfs.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 static void *global;
 
 /* A pointer that is not aligned is not seen. */
-START_TEST(unaligned_pointer)
+TEST(unaligned_pointer)
 {
 	static char place[24] __attribute__((aligned(8)));
 
 	expect_no_root(place + 4);
 }
-END_TEST
 
 /* A document is no place for pointers, nor a reason to read all of it. */
-START_TEST(file_shared)
+TEST(file_shared)
 {
 	struct statfs statfs;
 	int fd = unnamed_file("/var/tmp");
@@ -31,10 +31,9 @@ START_TEST(file_shared)
 	}
 	expect_no_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
-END_TEST
 
 /* What a freed block still holds is nothing, also if someone points to it. */
-START_TEST(freed_block)
+TEST_LOOP(freed_block, 0, 4)
 {
 	static const size_t sizes[] = { 40, 1000, 5000, 90000 };
 	size_t size = sizes[_i], i;
@@ -59,7 +58,6 @@ START_TEST(freed_block)
 	}
 	EXPECT_LEAKS(1);
 }
-END_TEST
 
 #define VECTORS 8
 
@@ -96,7 +94,7 @@ hold_vector(struct worker *worker)
  * The end of a std::vector that is full is the address of the next chunk's
  * header: no reference to that one's block.
  */
-START_TEST(one_past_the_end)
+TEST(one_past_the_end)
 {
 	static struct worker workers[VECTORS];
 	size_t i;
@@ -112,7 +110,6 @@ START_TEST(one_past_the_end)
 		worker_finish(&workers[i]);
 	EXPECT_LEAKS(2 * VECTORS);
 }
-END_TEST
 
 #if defined(__x86_64__)
 /* Ask with END in a register that calls preserve. */
@@ -128,7 +125,7 @@ ask_with_end(uintptr_t vector, struct UnreachableMemoryInfo *info)
 	return info->num_leaks;
 }
 
-START_TEST(one_past_the_end_of_the_caller)
+TEST(one_past_the_end_of_the_caller)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t vector;
@@ -138,11 +135,10 @@ START_TEST(one_past_the_end_of_the_caller)
 	scrub();
 	ck_assert_uint_eq(ask_with_end(vector, &info), 1);
 }
-END_TEST
 #endif
 
 /* The answer is full of addresses of lost blocks. */
-START_TEST(held_results)
+TEST(held_results)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t block = block_new(72);
@@ -156,7 +152,6 @@ START_TEST(held_results)
 	put(&global, block);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* So deep that the frames of the call that asks do not reach it. */
 static __attribute__((noinline)) void
@@ -169,7 +164,7 @@ leave_below(uintptr_t hidden)
 		put((void *)&frame[i], hidden);
 }
 
-START_TEST(below_the_stack_pointer)
+TEST(below_the_stack_pointer)
 {
 	uintptr_t block = block_new(72);
 
@@ -178,7 +173,6 @@ START_TEST(below_the_stack_pointer)
 	scrub_registers();
 	ck_assert_uint_eq(ask(1), 1);
 }
-END_TEST
 
 #if defined(__x86_64__)
 /*
@@ -217,7 +211,7 @@ do_nothing(void *arg)
 }
 
 /* Of the main thread, of another one, and of what is to be cleaned up. */
-START_TEST(records_of_libc)
+TEST(records_of_libc)
 {
 	void **first = newest_record();
 	pthread_t thread;
@@ -234,7 +228,6 @@ START_TEST(records_of_libc)
 	expect_root(&first[1]);
 	pthread_cleanup_pop(0);
 }
-END_TEST
 
 /* An address in the block whose lower half is 0. */
 LIVE void
@@ -244,7 +237,7 @@ put_half(uintptr_t *word, uintptr_t hidden)
 }
 
 /* The int, with what there was of a pointer beside it. */
-START_TEST(half_a_pointer)
+TEST(half_a_pointer)
 {
 	uintptr_t *word = (uintptr_t *)newest_record();
 	uintptr_t block = mu_hide(malloc((size_t)5 << 30));
@@ -258,29 +251,4 @@ START_TEST(half_a_pointer)
 	EXPECT_LOST(block);
 	word[RECORD_INT] = 0;
 }
-END_TEST
 #endif
-
-int
-main(void)
-{
-	Suite *suite = suite_create("not_roots");
-	TCase *tcase = tcase_create("not_roots");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, unaligned_pointer);
-	tcase_add_test(tcase, file_shared);
-	tcase_add_loop_test(tcase, freed_block, 0, 4);
-	tcase_add_test(tcase, one_past_the_end);
-#if defined(__x86_64__)
-	tcase_add_test(tcase, one_past_the_end_of_the_caller);
-#endif
-	tcase_add_test(tcase, held_results);
-	tcase_add_test(tcase, below_the_stack_pointer);
-#if defined(__x86_64__)
-	tcase_add_test(tcase, records_of_libc);
-	tcase_add_test(tcase, half_a_pointer);
-#endif
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
-}

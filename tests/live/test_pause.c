@@ -2,7 +2,6 @@
  * A pass from within: a thread in uninterruptible sleep is seen before the
  * stop, and no other stands still for it.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
@@ -65,7 +64,7 @@ be_in_vfork(void *arg)
 }
 
 /* _i: auto, by ptrace, by signal. */
-START_TEST(thread_in_vfork)
+TEST_LOOP(thread_in_vfork, 0, 3)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	pthread_t ticking, waiting;
@@ -87,7 +86,6 @@ START_TEST(thread_in_vfork)
 	ck_assert(GetUnreachableMemory(&info, 10));
 	FreeUnreachableMemoryInfo(&info);
 }
-END_TEST
 
 /* A fork waits until this thread has read of it. */
 static void *
@@ -101,7 +99,7 @@ read_events(void *arg)
 	return NULL;
 }
 
-START_TEST(fork_waits_for_a_thread)
+TEST(fork_waits_for_a_thread)
 {
 	struct uffdio_api api = {
 		.api = UFFD_API,
@@ -130,18 +128,4 @@ START_TEST(fork_waits_for_a_thread)
 	    strstr(info.reason, "userfaultfd") != NULL, "%s", info.reason);
 	ck_assert_uint_lt(longest_ns, 10000 * MS);
 	FreeUnreachableMemoryInfo(&info);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("pause");
-	TCase *tcase = tcase_create("pause");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, thread_in_vfork, 0, 3);
-	tcase_add_test(tcase, fork_waits_for_a_thread);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -9,6 +9,7 @@
  */
 #include "tests/support/live.h"
 #include "tests/support/planting.h"
+#include "tests/support/suite.h"
 
 static const struct {
 	const char *flavour;
@@ -28,7 +29,7 @@ static const struct {
 };
 #define SHARES (sizeof(shares) / sizeof(*shares))
 
-START_TEST(planted_blocks)
+TEST_LOOP(planted_blocks, 0, SHARES)
 {
 	const struct planting_flavour *flavour;
 	size_t found, others;
@@ -43,7 +44,6 @@ START_TEST(planted_blocks)
 	ck_assert_uint_ge(found, shares[_i].least);
 	planting_end(flavour);
 }
-END_TEST
 
 /*
  * Blocks that are held by a reference to their last word only, in memory that
@@ -106,7 +106,7 @@ free_some(struct planter *planter)
 		planting_remove(planter);
 }
 
-START_TEST(references_to_last_words)
+TEST_LOOP(references_to_last_words, 0, 3 * HOLDER_SHAPES)
 {
 	static const char *const flavours[] = { "unwritten", "any",
 		"mixed-sizes" };
@@ -125,19 +125,4 @@ START_TEST(references_to_last_words)
 			planting_round(planter);
 	}
 	EXPECT_LEAKS(0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("planted");
-	TCase *tcase = tcase_create("planted");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, planted_blocks, 0, SHARES);
-	tcase_add_loop_test(
-	    tcase, references_to_last_words, 0, 3 * HOLDER_SHAPES);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

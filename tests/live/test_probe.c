@@ -50,13 +50,12 @@ nothing_is_left(void)
 	ck_assert_int_eq(errno, ECHILD);
 }
 
-START_TEST(no_filter)
+TEST(no_filter)
 {
 	ck_assert(!mu_probe_deadly(false, SOON));
 	ck_assert(!mu_probe_deadly(true, SOON));
 	nothing_is_left();
 }
-END_TEST
 
 static const struct {
 	uint32_t verdict;
@@ -88,7 +87,7 @@ filter(uint32_t verdict)
 	filter_call(SYS_ptrace, verdict);
 }
 
-START_TEST(filtered)
+TEST_LOOP(filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])))
 {
 	const struct rlimit unlimited = { RLIM_INFINITY, RLIM_INFINITY };
 
@@ -101,7 +100,6 @@ START_TEST(filtered)
 	if (filters[_i].deadly)
 		ck_assert(!core_was_written());
 }
-END_TEST
 
 /* What a stop by signal needs, refused and deadly, beside ptrace. */
 static const struct {
@@ -118,7 +116,8 @@ static const struct {
 	{ SYS_rt_sigreturn, SECCOMP_RET_KILL_PROCESS, true },
 };
 
-START_TEST(signal_stop_filtered)
+TEST_LOOP(signal_stop_filtered, 0,
+    (int)(sizeof(signal_stop_filters) / sizeof(signal_stop_filters[0])))
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	struct mu_why why = { .words = "" };
@@ -149,10 +148,9 @@ START_TEST(signal_stop_filtered)
 	FreeUnreachableMemoryInfo(&info);
 	nothing_is_left();
 }
-END_TEST
 
 /* Without force it is asked of kernels only that need it. */
-START_TEST(not_forced)
+TEST(not_forced)
 {
 	filter(SECCOMP_RET_KILL_PROCESS);
 	if (!mu_probe_deadly(false, SOON))
@@ -161,10 +159,9 @@ START_TEST(not_forced)
 				"5\\.1[0-5])[.-]'"),
 	    0);
 }
-END_TEST
 
 /* A supervisor that never answers: the deadline ends that. */
-START_TEST(no_answer)
+TEST(no_answer)
 {
 	const struct watched_call call = { .nr = SYS_ptrace, .argument = -1 };
 	int listener = watched_call_filter(&call, false);
@@ -178,10 +175,9 @@ START_TEST(no_answer)
 	nothing_is_left();
 	close(listener);
 }
-END_TEST
 
 /* The call itself is looked at before anything is seized. */
-START_TEST(call_refused)
+TEST_LOOP(call_refused, 0, 5)
 {
 	static const uint32_t errors[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
 	struct mu_why why = { .words = "" };
@@ -194,9 +190,8 @@ START_TEST(call_refused)
 	snprintf(words, sizeof(words), "(error %u)", errors[_i]);
 	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
 }
-END_TEST
 
-START_TEST(tracer)
+TEST(tracer)
 {
 	pid_t target = getpid(), pid;
 	struct mu_why why = { .words = "" };
@@ -229,7 +224,6 @@ START_TEST(tracer)
 	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
 	ck_assert_int_eq(mu_refusal_by_tracer(&why), MU_OK);
 }
-END_TEST
 
 static int
 await_end(void *end)
@@ -247,7 +241,7 @@ await_end_in_thread(void *end)
 }
 
 /* Neither threads nor processes with our memory; a copy of it is no such. */
-START_TEST(alone)
+TEST(alone)
 {
 	size_t size = (size_t)64 << 10;
 	char *stack = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -275,27 +269,4 @@ START_TEST(alone)
 	ck_assert(write(end[1], "x", 1) == 1);
 	ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	ck_assert(mu_sharer_none());
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("probe");
-	TCase *tc = tcase_create("probe");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, no_filter);
-	tcase_add_loop_test(
-	    tc, filtered, 0, (int)(sizeof(filters) / sizeof(filters[0])));
-	tcase_add_loop_test(tc, signal_stop_filtered, 0,
-	    (int)(sizeof(signal_stop_filters) /
-		sizeof(signal_stop_filters[0])));
-	tcase_add_test(tc, not_forced);
-	tcase_add_test(tc, no_answer);
-	tcase_add_loop_test(tc, call_refused, 0, 5);
-	tcase_add_test(tc, tracer);
-	tcase_add_test(tc, alone);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -15,7 +15,7 @@
 
 static uint64_t before[WORKERS][WORDS], after[WORKERS][WORDS];
 
-START_TEST(memory_stays)
+TEST(memory_stays)
 {
 	struct copied victim = copied_start(NULL);
 	int round;
@@ -43,9 +43,8 @@ START_TEST(memory_stays)
 	}
 	copied_end(&victim);
 }
-END_TEST
 
-START_TEST(two_hundred_copies)
+TEST(two_hundred_copies)
 {
 	struct copied victim = copied_start(NULL);
 	int round;
@@ -58,7 +57,6 @@ START_TEST(two_hundred_copies)
 	}
 	copied_end(&victim);
 }
-END_TEST
 
 static void *wiped, *absent, *shared_page;
 
@@ -79,7 +77,7 @@ special_memory(struct copied_shared *shared)
 }
 
 /* What the header says of it. */
-START_TEST(special_mappings)
+TEST(special_mappings)
 {
 	struct copied victim = copied_start(special_memory);
 	char text[8] = "";
@@ -104,7 +102,6 @@ START_TEST(special_mappings)
 	must_drop(victim.pid);
 	copied_end(&victim);
 }
-END_TEST
 
 static void
 make_pipe(struct copied_shared *shared)
@@ -117,7 +114,7 @@ make_pipe(struct copied_shared *shared)
 }
 
 /* What the victim closes is closed, though there is a copy. */
-START_TEST(closed_is_closed)
+TEST(closed_is_closed)
 {
 	struct copied victim = copied_start(make_pipe);
 	struct mu_remote_thread remote;
@@ -142,10 +139,9 @@ START_TEST(closed_is_closed)
 	must_drop(victim.pid);
 	copied_end(&victim);
 }
-END_TEST
 
 /* What the victim leaves behind is not held by the copy. */
-START_TEST(ended_is_ended)
+TEST(ended_is_ended)
 {
 	struct copied victim = copied_start(make_pipe);
 	struct pollfd look = { .events = POLLIN };
@@ -170,7 +166,6 @@ START_TEST(ended_is_ended)
 	must_drop(victim.pid);
 	munmap(victim.shared, sizeof(*victim.shared));
 }
-END_TEST
 
 #define NOBODY 31337
 
@@ -189,7 +184,7 @@ lose_root(struct copied_shared *shared)
 }
 
 /* Root may stop it; but its rights could become those of the process. */
-START_TEST(process_limit)
+TEST(process_limit)
 {
 	struct copied victim;
 	pid_t pid;
@@ -215,7 +210,6 @@ START_TEST(process_limit)
 	}
 	check_waitpid_and_exit(pid);
 }
-END_TEST
 
 /* A program of one thread that does what a test says, and then pauses. */
 static pid_t
@@ -245,7 +239,7 @@ unshare_pids(struct threaded_shared *shared)
 }
 
 /* The copy would be the init of the namespace, and its end that of it. */
-START_TEST(first_of_a_namespace)
+TEST(first_of_a_namespace)
 {
 	struct threaded_shared *shared;
 	pid_t pid = start_alone(unshare_pids, &shared);
@@ -260,7 +254,6 @@ START_TEST(first_of_a_namespace)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
-END_TEST
 
 /* As sched_setattr(2) has it; glibc from 2.41 on declares it. */
 struct deadline {
@@ -290,7 +283,7 @@ give_deadline(pid_t pid, pid_t tid)
 }
 
 /* Which may not fork. _i: only the first thread; all of them. */
-START_TEST(deadline_threads)
+TEST_LOOP(deadline_threads, 0, 2)
 {
 	struct copied victim = copied_start(NULL);
 
@@ -312,22 +305,5 @@ START_TEST(deadline_threads)
 	}
 	copied_end(&victim);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ProcessCopy");
-	TCase *tc = captured_case("process_copy");
-
-	tcase_add_test(tc, memory_stays);
-	tcase_add_test(tc, two_hundred_copies);
-	tcase_add_test(tc, special_mappings);
-	tcase_add_test(tc, closed_is_closed);
-	tcase_add_test(tc, ended_is_ended);
-	tcase_add_test(tc, process_limit);
-	tcase_add_test(tc, first_of_a_namespace);
-	tcase_add_loop_test(tc, deadline_threads, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

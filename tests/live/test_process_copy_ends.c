@@ -22,7 +22,7 @@ must_become(pid_t pid, char state)
 }
 
 /* The number that its parent knows the copy by is another one than ours. */
-START_TEST(pid_namespace)
+TEST(pid_namespace)
 {
 	struct copied victim = copied_start_with(CLONE_NEWPID, NULL);
 	int round;
@@ -45,9 +45,8 @@ START_TEST(pid_namespace)
 	}
 	copied_end(&victim);
 }
-END_TEST
 
-START_TEST(victim_killed_in_the_midst)
+TEST(victim_killed_in_the_midst)
 {
 	int round, copies = 0;
 	pid_t killer;
@@ -72,10 +71,9 @@ START_TEST(victim_killed_in_the_midst)
 	}
 	ck_assert_int_gt(copies, 0);
 }
-END_TEST
 
 /* At whatever point the deadline passes: no copy, no zombie, no harm. */
-START_TEST(late)
+TEST(late)
 {
 	struct copied victim = copied_start(NULL);
 	enum mu_status status;
@@ -96,7 +94,6 @@ START_TEST(late)
 	ck_assert_int_gt(times_late, 0);
 	copied_end(&victim);
 }
-END_TEST
 
 /* So much that a fork takes some milliseconds. */
 static void
@@ -112,7 +109,7 @@ have_memory(struct copied_shared *shared)
  * Nothing may be written while the copy is made and not yet preferred by the
  * OOM killer: the threads stay stopped, although the stop has been too long.
  */
-START_TEST(late_and_held)
+TEST(late_and_held)
 {
 	struct copied victim = copied_start(have_memory);
 	enum mu_status status;
@@ -132,7 +129,6 @@ START_TEST(late_and_held)
 	ck_assert_int_gt(times_late, 0);
 	copied_end(&victim);
 }
-END_TEST
 
 /* The victim's memory is watched by one of its threads, for forks, too. */
 static void *
@@ -210,7 +206,7 @@ hog(int cpu)
 }
 
 /* Threads are not held for a copy that is given no CPU. */
-START_TEST(copy_without_a_cpu)
+TEST(copy_without_a_cpu)
 {
 	struct copied victim = copied_start(outrun_children);
 	int round, copies = 0;
@@ -238,10 +234,9 @@ START_TEST(copy_without_a_cpu)
 	ck_assert_int_eq(copies > 0, victim.shared->words[1]);
 	copied_end(&victim);
 }
-END_TEST
 
 /* clone() waits for a thread that we hold. */
-START_TEST(waits_for_another_thread)
+TEST(waits_for_another_thread)
 {
 	struct copied victim = copied_start(watch_memory);
 	enum mu_status status;
@@ -258,10 +253,9 @@ START_TEST(waits_for_another_thread)
 	}
 	copied_end(&victim);
 }
-END_TEST
 
 /* Who is stopped by job control reaps, and stays stopped. */
-START_TEST(victim_is_stopped_during)
+TEST(victim_is_stopped_during)
 {
 	struct copied victim = copied_start(NULL);
 	int status;
@@ -281,10 +275,9 @@ START_TEST(victim_is_stopped_during)
 	ck_assert_int_eq(waitpid(victim.pid, &status, WCONTINUED), victim.pid);
 	copied_end(&victim);
 }
-END_TEST
 
 /* Who made the copy is killed: then so is the copy. */
-START_TEST(maker_is_killed)
+TEST(maker_is_killed)
 {
 	struct copied victim = copied_start(NULL);
 	pid_t maker = fork(), pid;
@@ -309,7 +302,6 @@ START_TEST(maker_is_killed)
 	kill(victim.pid, SIGKILL);
 	waitpid(victim.pid, NULL, 0);
 }
-END_TEST
 
 static void
 on_fault(int signo)
@@ -338,7 +330,7 @@ handle_faults(struct copied_shared *shared)
 }
 
 /* If it should run after all it does nothing, not even handle its fault. */
-START_TEST(copy_that_runs)
+TEST(copy_that_runs)
 {
 	struct copied victim = copied_start(handle_faults);
 	int steps;
@@ -354,7 +346,6 @@ START_TEST(copy_that_runs)
 	must_drop(victim.pid);
 	copied_end(&victim);
 }
-END_TEST
 
 static void *
 execute(void *arg)
@@ -373,7 +364,7 @@ execute_when_told(struct copied_shared *shared)
 }
 
 /* Another program in its place, by a thread that is not the leader. */
-START_TEST(victim_executes_during)
+TEST(victim_executes_during)
 {
 	struct copied victim;
 	int round, left = 0;
@@ -393,32 +384,11 @@ START_TEST(victim_executes_during)
 	}
 	ck_assert_int_eq(left, 0);
 }
-END_TEST
 
-START_TEST(nothing_to_drop)
+TEST(nothing_to_drop)
 {
 	copy = (struct mu_process_copy) { 0 };
 	must_drop(getpid());
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ProcessCopy");
-	TCase *tc = captured_case("process_copy_ends");
-
-	tcase_add_test(tc, pid_namespace);
-	tcase_add_test(tc, victim_killed_in_the_midst);
-	tcase_add_test(tc, late);
-	tcase_add_test(tc, late_and_held);
-	tcase_add_test(tc, copy_without_a_cpu);
-	tcase_add_test(tc, waits_for_another_thread);
-	tcase_add_test(tc, victim_is_stopped_during);
-	tcase_add_test(tc, maker_is_killed);
-	tcase_add_test(tc, copy_that_runs);
-	tcase_add_test(tc, victim_executes_during);
-	tcase_add_test(tc, nothing_to_drop);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

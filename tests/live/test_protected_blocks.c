@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 #ifndef MAP_FIXED_NOREPLACE
 #define MAP_FIXED_NOREPLACE 0x100000
@@ -57,17 +58,15 @@ play(size_t size, int protection)
 	EXPECT_LEAKS(0);
 }
 
-START_TEST(main_heap)
+TEST_LOOP(main_heap, 0, NUM_PROTECTIONS)
 {
 	play(SMALL, protections[_i]);
 }
-END_TEST
 
-START_TEST(mmapped)
+TEST_LOOP(mmapped, 0, NUM_PROTECTIONS)
 {
 	play(LARGE, protections[_i]);
 }
-END_TEST
 
 static void
 thread_body(struct worker *worker)
@@ -82,7 +81,7 @@ thread_body(struct worker *worker)
 	block_free(worker->hidden);
 }
 
-START_TEST(arena_of_a_thread)
+TEST_LOOP(arena_of_a_thread, 0, NUM_PROTECTIONS)
 {
 	struct worker worker = { .body = thread_body,
 		.context = (void *)&protections[_i] };
@@ -95,10 +94,9 @@ START_TEST(arena_of_a_thread)
 	worker_finish(&worker);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* Never written: no page is behind it. */
-START_TEST(guard_of_a_stack)
+TEST_LOOP(guard_of_a_stack, 0, 2)
 {
 	static const size_t sizes[] = { SMALL, LARGE };
 	void *block = malloc(sizes[_i]);
@@ -112,10 +110,9 @@ START_TEST(guard_of_a_stack)
 	drop(&global);
 	EXPECT_LOST(hidden);
 }
-END_TEST
 
 /* memalign(), as in mprotect(2): with its header in the page before. */
-START_TEST(aligned)
+TEST_LOOP(aligned, 0, 2)
 {
 	static const size_t sizes[] = { 4 * PAGE, LARGE };
 	uintptr_t hidden = mu_hide(block_fresh(PAGE, sizes[_i]));
@@ -127,10 +124,9 @@ START_TEST(aligned)
 	drop(&global);
 	EXPECT_LOST(hidden);
 }
-END_TEST
 
 /* The program closes all of it, and the header too, until it is wanted. */
-START_TEST(closed_with_its_header)
+TEST_LOOP(closed_with_its_header, 0, NUM_PROTECTIONS)
 {
 	uintptr_t hidden = block_new(LARGE);
 	char *page = mu_reveal(hidden);
@@ -143,10 +139,9 @@ START_TEST(closed_with_its_header)
 	drop(&global);
 	EXPECT_LOST(hidden);
 }
-END_TEST
 
 /* brk() fails: the arena goes on in anonymous memory. */
-START_TEST(without_brk)
+TEST(without_brk)
 {
 	uintptr_t end = (uintptr_t)sbrk(0), blocks[40];
 	size_t i;
@@ -162,9 +157,8 @@ START_TEST(without_brk)
 	}
 	EXPECT_LEAKS(40);
 }
-END_TEST
 
-START_TEST(many)
+TEST(many)
 {
 	uintptr_t blocks[200];
 	size_t i;
@@ -174,24 +168,4 @@ START_TEST(many)
 		protect(blocks[i], i % 5, protections[i % NUM_PROTECTIONS]);
 	}
 	EXPECT_LEAKS(200);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("protected_blocks");
-	TCase *tcase = tcase_create("protected_blocks");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, main_heap, 0, NUM_PROTECTIONS);
-	tcase_add_loop_test(tcase, mmapped, 0, NUM_PROTECTIONS);
-	tcase_add_loop_test(tcase, arena_of_a_thread, 0, NUM_PROTECTIONS);
-	tcase_add_loop_test(tcase, guard_of_a_stack, 0, 2);
-	tcase_add_loop_test(tcase, aligned, 0, 2);
-	tcase_add_loop_test(tcase, closed_with_its_header, 0, NUM_PROTECTIONS);
-	tcase_add_test(tcase, without_brk);
-	tcase_add_test(tcase, many);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

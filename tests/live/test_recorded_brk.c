@@ -9,6 +9,7 @@
 
 #include "tests/support/recorded_churn.h"
 #include "tests/support/recorded_scenarios.h"
+#include "tests/support/suite.h"
 
 #define PAGE 4096
 
@@ -190,44 +191,30 @@ static const struct scenario scenarios[] = { { "wall", run_wall },
 	{ "limit", run_limit }, { "foreign", run_foreign },
 	{ "imitation", run_imitation } };
 
-START_TEST(brk_fails)
+TEST_LOOP(brk_fails, 1, 1 + seeds(2))
 {
 	play("wall", _i, NULL);
 }
-END_TEST
 
-START_TEST(nothing_left)
+TEST_LOOP(nothing_left, 1, 1 + seeds(2))
 {
 	play("limit", _i, NULL);
 }
-END_TEST
 
-START_TEST(foreign_sbrk)
+TEST_LOOP(foreign_sbrk, 1, 1 + seeds(4))
 {
 	play("foreign", _i, NULL);
 }
-END_TEST
 
-START_TEST(foreign_imitation)
+TEST_LOOP(foreign_imitation, 1, 1 + seeds(5))
 {
 	play("imitation", _i, NULL);
 }
-END_TEST
 
-int
-main(int argc, char **argv)
+static int
+play_scenario(int argc, char **argv)
 {
-	Suite *suite = suite_create("recorded_brk");
-	TCase *tc = tcase_create("recorded_brk");
-	int ended = PLAYED(argc, argv, scenarios);
-
-	if (ended >= 0)
-		return ended;
-	tcase_set_timeout(tc, 300);
-	tcase_add_loop_test(tc, brk_fails, 1, 1 + seeds(2));
-	tcase_add_loop_test(tc, nothing_left, 1, 1 + seeds(2));
-	tcase_add_loop_test(tc, foreign_sbrk, 1, 1 + seeds(4));
-	tcase_add_loop_test(tc, foreign_imitation, 1, 1 + seeds(5));
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
+	return PLAYED(argc, argv, scenarios);
 }
+
+SUITE(.play = play_scenario, .timeout = 300);

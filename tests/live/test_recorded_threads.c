@@ -6,6 +6,7 @@
 #include <sys/resource.h>
 
 #include "tests/support/recorded_threads.h"
+#include "tests/support/suite.h"
 
 #define HEAP_BITS 26 /* 64 MiB, the most that a heap of an arena has */
 #define FILL_SIZE 100000
@@ -163,58 +164,40 @@ static const struct scenario scenarios[] = { { "one", run_one },
 	{ "sixty_four", run_sixty_four }, { "heaps", run_heaps },
 	{ "no_room", run_no_room } };
 
-START_TEST(one_thread)
+TEST_LOOP(one_thread, 1, 1 + seeds(1))
 {
 	play("one", _i, NULL);
 }
-END_TEST
 
-START_TEST(two_threads)
+TEST_LOOP(two_threads, 1, 1 + seeds(2))
 {
 	play("two", _i, NULL);
 }
-END_TEST
 
-START_TEST(eight_threads)
+TEST_LOOP(eight_threads, 1, 1 + seeds(2))
 {
 	play("eight", _i, NULL);
 }
-END_TEST
 
-START_TEST(sixty_four_threads)
+TEST_LOOP(sixty_four_threads, 1, 1 + seeds(1))
 {
 	play("sixty_four", _i, NULL);
 }
-END_TEST
 
-START_TEST(heaps_of_an_arena)
+TEST_LOOP(heaps_of_an_arena, 1, 1 + seeds(1))
 {
 	play("heaps", _i, NULL);
 }
-END_TEST
 
-START_TEST(no_room_for_arenas)
+TEST_LOOP(no_room_for_arenas, 1, 1 + seeds(2))
 {
 	play("no_room", _i, NULL);
 }
-END_TEST
 
-int
-main(int argc, char **argv)
+static int
+play_scenario(int argc, char **argv)
 {
-	Suite *suite = suite_create("recorded_threads");
-	TCase *tc = tcase_create("recorded_threads");
-	int ended = PLAYED(argc, argv, scenarios);
-
-	if (ended >= 0)
-		return ended;
-	tcase_set_timeout(tc, 300);
-	tcase_add_loop_test(tc, one_thread, 1, 1 + seeds(1));
-	tcase_add_loop_test(tc, two_threads, 1, 1 + seeds(2));
-	tcase_add_loop_test(tc, eight_threads, 1, 1 + seeds(2));
-	tcase_add_loop_test(tc, sixty_four_threads, 1, 1 + seeds(1));
-	tcase_add_loop_test(tc, heaps_of_an_arena, 1, 1 + seeds(1));
-	tcase_add_loop_test(tc, no_room_for_arenas, 1, 1 + seeds(2));
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
+	return PLAYED(argc, argv, scenarios);
 }
+
+SUITE(.play = play_scenario, .timeout = 300);

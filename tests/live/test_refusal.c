@@ -61,7 +61,7 @@ become_undumpable(struct threaded_shared *unused)
 	prctl(PR_SET_DUMPABLE, 0);
 }
 
-START_TEST(not_dumpable)
+TEST_LOOP(not_dumpable, 0, getuid() == 0)
 {
 	struct threaded_child threaded;
 
@@ -70,7 +70,6 @@ START_TEST(not_dumpable)
 	must_be_refused(threaded.pid, MU_ERR_NOT_DUMPABLE, "not dumpable");
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* The collector asks about its parent, whose memory and flag it shares. */
 static int
@@ -80,7 +79,7 @@ ask_about_parent(void *arg)
 	    mu_sys_now_ns() + 60 * MU_NS_PER_SEC, &why));
 }
 
-START_TEST(notdumpable_parent)
+TEST_LOOP(notdumpable_parent, 0, getuid() == 0)
 {
 	static char stack[128 << 10] __attribute__((aligned(16)));
 	pid_t parent = getpid(), pid;
@@ -96,10 +95,9 @@ START_TEST(notdumpable_parent)
 	ck_assert_msg(status == MU_ERR_NOT_DUMPABLE << 8, "%#x: %s",
 	    (unsigned)status, why.words);
 }
-END_TEST
 
 /* Root's process, and later us as nobody. */
-START_TEST(other_user)
+TEST_LOOP(other_user, 0, getuid() == 0)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 	int status;
@@ -115,7 +113,6 @@ START_TEST(other_user)
 	ck_assert_int_eq(status, 0);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 forbid_ptrace(unsigned answer)
@@ -134,7 +131,7 @@ forbid_ptrace(unsigned answer)
 	    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-START_TEST(seccomp)
+TEST_LOOP(seccomp, 0, 5)
 {
 	/* ESRCH as if it had ended, 0 as if it were ours. */
 	static const unsigned answers[] = { EPERM, EACCES, ENOSYS, ESRCH, 0 };
@@ -144,9 +141,8 @@ START_TEST(seccomp)
 	must_be_refused(threaded.pid, MU_ERR_PTRACE_SECCOMP, "seccomp");
 	threaded_end(&threaded);
 }
-END_TEST
 
-START_TEST(no_descriptor)
+TEST(no_descriptor)
 {
 	struct threaded_child threaded = threaded_start(1, NULL);
 	enum mu_status status;
@@ -163,25 +159,12 @@ START_TEST(no_descriptor)
 	ck_assert_msg(status == MU_ERR_RESOURCES, "%s", why.words);
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
+static void
+begin(void)
 {
-	Suite *suite = suite_create("refusal");
-	TCase *tc = tcase_create("refusal");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	if (getuid() == 0) {
-		tcase_add_test(tc, not_dumpable);
-		tcase_add_test(tc, notdumpable_parent);
-		tcase_add_test(tc, other_user);
-	} else {
+	if (getuid() != 0)
 		printf("SKIPPED: not_dumpable, other_user: need root\n");
-	}
-	tcase_add_loop_test(tc, seccomp, 0, 5);
-	tcase_add_test(tc, no_descriptor);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }
+
+SUITE(.begin = begin, .setup = setup, .teardown = teardown);

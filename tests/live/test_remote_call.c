@@ -13,6 +13,7 @@
 #include "mu/arch/remote.h"
 #include "mu/arch/vector.h"
 #include "tests/support/injected.h"
+#include "tests/support/suite.h"
 
 #define XSAVE_BYTES ((size_t)16 << 10)
 
@@ -146,7 +147,7 @@ end_spinning(pid_t pid)
 }
 
 /* The tracer is killed in the middle: the thread takes them back itself. */
-START_TEST(registers_outlive_the_tracer)
+TEST(registers_outlive_the_tracer)
 {
 	static struct registers before, after;
 	pid_t pid = start_spinning();
@@ -166,9 +167,8 @@ START_TEST(registers_outlive_the_tracer)
 	ck_assert_mem_eq(before.vector, after.vector, sizeof(before.vector));
 	end_spinning(pid);
 }
-END_TEST
 
-START_TEST(registers_of_a_spinning_thread)
+TEST(registers_of_a_spinning_thread)
 {
 	static struct registers before, after;
 	pid_t pid = start_spinning();
@@ -191,7 +191,6 @@ START_TEST(registers_of_a_spinning_thread)
 	}
 	end_spinning(pid);
 }
-END_TEST
 
 /* A thread in int $0x80, whose numbers and restarts are of another ABI. */
 static long
@@ -206,7 +205,7 @@ sit_int80(void)
 	return result;
 }
 
-START_TEST(other_abi_is_refused)
+TEST(other_abi_is_refused)
 {
 	const struct sitter sitter = { NULL, sit_int80 };
 	pid_t pid = sitter_start(&sitter);
@@ -218,7 +217,6 @@ START_TEST(other_abi_is_refused)
 	ck_assert_int_eq(threaded_get(&sat->ended), 0);
 	sitter_end(pid);
 }
-END_TEST
 
 /* To what the instruction may lead instead: exit_group(3), a call elsewhere. */
 extern const char other_call[], other_place[];
@@ -243,7 +241,7 @@ must_be_kept_from(struct threaded_child *threaded, uintptr_t code)
 }
 
 /* Another number, and the same number from elsewhere: neither is made. */
-START_TEST(another_call_is_cancelled)
+TEST(another_call_is_cancelled)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 
@@ -252,7 +250,6 @@ START_TEST(another_call_is_cancelled)
 	inject(threaded.pid);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 sit_in_pause(struct threaded_shared *shared)
@@ -263,7 +260,7 @@ sit_in_pause(struct threaded_shared *shared)
 }
 
 /* Nothing is written to another program: it runs, and ends by itself. */
-START_TEST(another_program_is_left_alone)
+TEST(another_program_is_left_alone)
 {
 	static char path[] = "/bin/true", *words[] = { path, NULL };
 	enum mu_status status;
@@ -288,7 +285,6 @@ START_TEST(another_program_is_left_alone)
 	ck_assert_int_eq(wait_status, 0);
 	munmap(threaded_shared, sizeof(*threaded_shared));
 }
-END_TEST
 
 #endif
 
@@ -337,7 +333,7 @@ sit_on_local(void)
 }
 
 /* glibc has the whole address space below the stack as the first thread's. */
-START_TEST(a_stack_of_the_program_is_not_written_to)
+TEST_LOOP(a_stack_of_the_program_is_not_written_to, 0, 2)
 {
 	const struct sitter sitters[] = { { NULL, sit_on_global },
 		{ NULL, sit_on_local } };
@@ -354,7 +350,6 @@ START_TEST(a_stack_of_the_program_is_not_written_to)
 	inject(pid);
 	sitter_end(pid);
 }
-END_TEST
 
 extern void *__libc_stack_end;
 
@@ -375,7 +370,7 @@ sit_paused(void)
 	return pause();
 }
 
-START_TEST(executable_stack)
+TEST(executable_stack)
 {
 	const struct sitter sitter = { open_stack, sit_paused };
 	pid_t pid = sitter_start(&sitter);
@@ -387,7 +382,6 @@ START_TEST(executable_stack)
 	mu_threads_release(&threads);
 	sitter_end(pid);
 }
-END_TEST
 
 static void *
 spin(void *arg)
@@ -408,7 +402,7 @@ many_spin(struct threaded_shared *shared)
 		threaded_spawn(spin, NULL);
 }
 
-START_TEST(eight_threads_at_full_load)
+TEST(eight_threads_at_full_load)
 {
 	struct threaded_child threaded = threaded_start(2, many_spin);
 	int round;
@@ -417,10 +411,9 @@ START_TEST(eight_threads_at_full_load)
 		inject(threaded.pid);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* All six arguments arrive: the last makes mmap() fail, or not. */
-START_TEST(six_arguments)
+TEST(six_arguments)
 {
 	struct threaded_child threaded = threaded_start(1, NULL);
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -446,7 +439,6 @@ START_TEST(six_arguments)
 	mu_threads_release(&threads);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 read_signals(pid_t pid, char *text, size_t size)
@@ -461,7 +453,7 @@ read_signals(pid_t pid, char *text, size_t size)
 }
 
 /* No signal actions or masks have changed. */
-START_TEST(signals_stay)
+TEST(signals_stay)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 	char before[256], after[256];
@@ -473,9 +465,8 @@ START_TEST(signals_stay)
 	ck_assert_int_gt((int)strlen(before), 40);
 	threaded_end(&threaded);
 }
-END_TEST
 
-START_TEST(group_stopped_is_refused)
+TEST(group_stopped_is_refused)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 	int status, i;
@@ -494,7 +485,6 @@ START_TEST(group_stopped_is_refused)
 	waitpid(threaded.pid, &status, WCONTINUED);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* A filter that kills for what the program does not do itself. */
 static void
@@ -514,7 +504,7 @@ kill_for_getpid(struct threaded_shared *shared)
 	    PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-START_TEST(seccomp_is_refused)
+TEST(seccomp_is_refused)
 {
 	struct threaded_child threaded = threaded_start(3, kill_for_getpid);
 
@@ -524,10 +514,9 @@ START_TEST(seccomp_is_refused)
 	mu_threads_release(&threads);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* At any moment of it: an answer, or "gone"; never a hang. */
-START_TEST(killed_in_the_midst)
+TEST(killed_in_the_midst)
 {
 	enum mu_status status;
 	int round, gone = 0;
@@ -554,10 +543,9 @@ START_TEST(killed_in_the_midst)
 	}
 	ck_assert_int_gt(gone, 0);
 }
-END_TEST
 
 /* A call that does not end is interrupted, and the thread put back. */
-START_TEST(late)
+TEST(late)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 
@@ -575,30 +563,5 @@ START_TEST(late)
 	mu_threads_release(&threads);
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("RemoteCall");
-	TCase *tc = captured_case("remote_call");
-
-#if defined(__x86_64__)
-	tcase_add_test(tc, registers_of_a_spinning_thread);
-	tcase_add_test(tc, registers_outlive_the_tracer);
-	tcase_add_test(tc, other_abi_is_refused);
-	tcase_add_test(tc, another_call_is_cancelled);
-	tcase_add_test(tc, another_program_is_left_alone);
-#endif
-	tcase_add_loop_test(tc, a_stack_of_the_program_is_not_written_to, 0, 2);
-	tcase_add_test(tc, executable_stack);
-	tcase_add_test(tc, eight_threads_at_full_load);
-	tcase_add_test(tc, six_arguments);
-	tcase_add_test(tc, signals_stay);
-	tcase_add_test(tc, group_stopped_is_refused);
-	tcase_add_test(tc, seccomp_is_refused);
-	tcase_add_test(tc, killed_in_the_midst);
-	tcase_add_test(tc, late);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

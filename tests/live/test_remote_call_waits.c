@@ -5,6 +5,7 @@
  * stop with nothing in it.
  */
 #include "tests/support/injected.h"
+#include "tests/support/suite.h"
 
 #define ROUNDS 5
 #define KILLED 20
@@ -97,7 +98,7 @@ cut(char *line)
 	line[strcspn(line, " ")] = '\0';
 }
 
-START_TEST(goes_on)
+TEST_LOOP(goes_on, 0, CALLS)
 {
 	struct outcome with, without;
 
@@ -117,7 +118,6 @@ START_TEST(goes_on)
 	    (unsigned long)with.mask, with.line, without.ended, without.result,
 	    without.error, (unsigned long)without.mask, without.line);
 }
-END_TEST
 
 static bool
 is_killed_once(int i, struct outcome *out)
@@ -144,7 +144,7 @@ is_killed_once(int i, struct outcome *out)
  * The tracer's end in the middle of a call: the program's own goes on, with the
  * mask that it had.
  */
-START_TEST(goes_on_without_a_tracer)
+TEST_LOOP(goes_on_without_a_tracer, 0, CALLS)
 {
 	struct outcome with, without;
 	int round;
@@ -164,7 +164,6 @@ START_TEST(goes_on_without_a_tracer)
 		    (unsigned long)with.mask, with.line);
 	}
 }
-END_TEST
 
 /* A handler's signal ends it then, as always. 0, or how it did not. */
 static const char *
@@ -212,14 +211,13 @@ must_be_interrupted(int i, int moment)
 /* Of those that the first rows of the table have: all of them restart. */
 #define INTERRUPTED 10
 
-START_TEST(signals_interrupt)
+TEST_LOOP(signals_interrupt, 0, INTERRUPTED)
 {
 	int moment;
 
 	for (moment = 0; moment < 3; moment++)
 		must_be_interrupted(_i, moment);
 }
-END_TEST
 
 /* Blocked but in sigsuspend(), whose mask is the thread's for that long. */
 static bool
@@ -232,7 +230,7 @@ get_blocked_signal(void)
 	return sigprocmask(SIG_BLOCK, &set, NULL) == 0;
 }
 
-START_TEST(mask_of_sigsuspend)
+TEST_LOOP(mask_of_sigsuspend, 0, 6)
 {
 	const struct sitter sitter = { get_blocked_signal,
 		_i < 3 ? sit_sigsuspend : sit_ppoll };
@@ -257,7 +255,6 @@ START_TEST(mask_of_sigsuspend)
 	ck_assert_uint_eq(sat->mask, (uint64_t)1 << (SIGUSR1 - 1));
 	sitter_end(pid);
 }
-END_TEST
 
 #define SPAN_MS 400
 
@@ -314,7 +311,7 @@ wrong_sleep(long (*sit)(void))
 }
 
 /* In many pieces as in one. A machine at full load has several tries. */
-START_TEST(sleeps_its_time)
+TEST_LOOP(sleeps_its_time, 0, SHORTS)
 {
 	uint64_t ms = 1;
 	int tries;
@@ -323,10 +320,9 @@ START_TEST(sleeps_its_time)
 		ms = wrong_sleep(shorts[_i]);
 	ck_assert_msg(ms == 0, "%d ms", (int)ms);
 }
-END_TEST
 
 /* Queued before, while and after: each counts once. */
-START_TEST(queued_signals)
+TEST(queued_signals)
 {
 	const struct sitter sitter = { NULL, sit_pause };
 	pid_t pid = sitter_start(&sitter);
@@ -349,10 +345,9 @@ START_TEST(queued_signals)
 	ck_assert_int_eq(sat->handled[SIGRTMIN], sent);
 	sitter_end(pid);
 }
-END_TEST
 
 /* SIGSTOP gets through: the program is stopped afterwards, and goes on. */
-START_TEST(stopped_in_between)
+TEST(stopped_in_between)
 {
 	const struct sitter sitter = { NULL, sit_nanosleep };
 	pid_t pid = sitter_start(&sitter);
@@ -376,21 +371,5 @@ START_TEST(stopped_in_between)
 	ck_assert_int_eq(threaded_get(&sat->ended), 0);
 	sitter_end(pid);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("RemoteCall");
-	TCase *tc = captured_case("remote_call_waits");
-
-	tcase_add_loop_test(tc, goes_on, 0, CALLS);
-	tcase_add_loop_test(tc, goes_on_without_a_tracer, 0, CALLS);
-	tcase_add_loop_test(tc, signals_interrupt, 0, INTERRUPTED);
-	tcase_add_loop_test(tc, mask_of_sigsuspend, 0, 6);
-	tcase_add_loop_test(tc, sleeps_its_time, 0, SHORTS);
-	tcase_add_test(tc, queued_signals);
-	tcase_add_test(tc, stopped_in_between);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

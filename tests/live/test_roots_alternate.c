@@ -7,6 +7,7 @@
 
 #include "tests/support/environment_filters.h"
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define STACK 47816
 
@@ -63,7 +64,7 @@ play(void *arg)
 }
 
 /* The thread that asks. */
-START_TEST(own)
+TEST(own)
 {
 	uintptr_t stack = block_new(STACK), inside = block_new(72);
 
@@ -72,7 +73,6 @@ START_TEST(own)
 	set_none();
 	EXPECT_LEAKS(2);
 }
-END_TEST
 
 /* The first BUSY of the threads compute, the others sleep. */
 LIVE void
@@ -139,11 +139,10 @@ play_all(size_t busy)
 }
 
 /* _i: threads that sleep, threads that compute. */
-START_TEST(of_threads)
+TEST_LOOP(of_threads, 0, 2)
 {
 	play_all(_i == 1 ? 2 : 0);
 }
-END_TEST
 
 LIVE bool
 begin_filter(void)
@@ -159,15 +158,14 @@ begin_filter(void)
 }
 
 /* A filter could kill a thread that is made to ask: its frame tells it. */
-START_TEST(under_seccomp)
+TEST(under_seccomp)
 {
 	if (begin_filter())
 		play_all(PLAYERS);
 }
-END_TEST
 
 /* But the signal would end sleeps. */
-START_TEST(asleep_under_seccomp)
+TEST(asleep_under_seccomp)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	uintptr_t lost;
@@ -185,20 +183,4 @@ START_TEST(asleep_under_seccomp)
 	stop_all();
 	join_all(false);
 	block_free(lost);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_alternate");
-	TCase *tcase = tcase_create("alternate");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, own);
-	tcase_add_loop_test(tcase, of_threads, 0, 2);
-	tcase_add_test(tcase, under_seccomp);
-	tcase_add_test(tcase, asleep_under_seccomp);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

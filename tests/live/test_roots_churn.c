@@ -7,6 +7,7 @@
  * by its steps in test_thread_capture.c.
  */
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define CREATORS 3
 #define PASSES 150
@@ -103,7 +104,7 @@ creator_main(void *arg)
 	return NULL;
 }
 
-START_TEST(born_and_dying)
+TEST(born_and_dying)
 {
 	static struct creator creators[CREATORS];
 	unsigned long born[CREATORS];
@@ -130,7 +131,6 @@ START_TEST(born_and_dying)
 	for (i = 0; i < CREATORS; i++)
 		ck_assert_int_eq(pthread_join(creators[i].thread, NULL), 0);
 }
-END_TEST
 
 /* The heirs: each thread starts the next one and ends, and hands on a block. */
 static bool chain_stop;
@@ -156,7 +156,7 @@ chain_link(void *arg)
 	return NULL;
 }
 
-START_TEST(handed_on_from_thread_to_thread)
+TEST(handed_on_from_thread_to_thread)
 {
 	uintptr_t planted = block_new(72);
 	unsigned long length;
@@ -173,18 +173,4 @@ START_TEST(handed_on_from_thread_to_thread)
 	__atomic_store_n(&chain_stop, true, __ATOMIC_RELEASE);
 	while (__atomic_load_n(&chain_length, __ATOMIC_ACQUIRE) != 0)
 		sched_yield();
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_churn");
-	TCase *tcase = tcase_create("churn");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, born_and_dying);
-	tcase_add_test(tcase, handed_on_from_thread_to_thread);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

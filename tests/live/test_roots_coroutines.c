@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include "tests/support/live_stacks.h"
+#include "tests/support/suite.h"
 
 static void *global;
 
@@ -58,7 +59,7 @@ coroutine_stack(int kind, size_t *size)
 	return mu_hide(global);
 }
 
-START_TEST(coroutine_suspended)
+TEST_LOOP(coroutine_suspended, 0, 3)
 {
 	size_t size;
 	uintptr_t stack = coroutine_stack(_i, &size);
@@ -72,7 +73,6 @@ START_TEST(coroutine_suspended)
 	block_free(coroutine_hidden);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /*
  * Two pages that the kernel extends downwards, with 4 MiB of room: it keeps
@@ -108,7 +108,7 @@ coroutine_deep_down(void)
 	frame[0] = 2;
 }
 
-START_TEST(stack_that_grew)
+TEST(stack_that_grew)
 {
 	char *stack = map_growing();
 
@@ -122,7 +122,6 @@ START_TEST(stack_that_grew)
 	ck_assert_int_eq(munmap(stack - 65536, 65536 + 8192), 0);
 	EXPECT_LOST(coroutine_hidden);
 }
-END_TEST
 
 static void
 on_growing_coroutine(struct worker *worker)
@@ -132,11 +131,10 @@ on_growing_coroutine(struct worker *worker)
 	enter_coroutine(mu_hide(map_growing()), 8192, coroutine_deep_down);
 }
 
-START_TEST(stack_that_grew_of_a_blocked_thread)
+TEST(stack_that_grew_of_a_blocked_thread)
 {
 	expect_worker_root(on_growing_coroutine, NULL);
 }
-END_TEST
 
 static void
 on_coroutine(struct worker *worker)
@@ -148,14 +146,13 @@ on_coroutine(struct worker *worker)
 	enter_coroutine(mu_hide(global), size, coroutine_holding);
 }
 
-START_TEST(coroutine_of_a_blocked_thread)
+TEST_LOOP(coroutine_of_a_blocked_thread, 0, 3)
 {
 	size_t size;
 
 	coroutine_stack(_i, &size);
 	expect_worker_root(on_coroutine, &size);
 }
-END_TEST
 
 /* The thread's own stack while it runs elsewhere. */
 static void
@@ -188,14 +185,13 @@ beside_coroutine(struct worker *worker)
 	    mu_hide(global), *(size_t *)worker->context, wait_then_drop);
 }
 
-START_TEST(own_stack_beside_a_coroutine)
+TEST_LOOP(own_stack_beside_a_coroutine, 0, 3)
 {
 	size_t size;
 
 	coroutine_stack(_i, &size);
 	expect_worker_root(beside_coroutine, &size);
 }
-END_TEST
 
 static void
 coroutine_that_asks(void)
@@ -208,7 +204,7 @@ coroutine_that_asks(void)
 	EXPECT_LOST(coroutine_hidden);
 }
 
-START_TEST(coroutine_that_asks_itself)
+TEST_LOOP(coroutine_that_asks_itself, 0, 3)
 {
 	size_t size;
 	uintptr_t stack = coroutine_stack(_i, &size);
@@ -218,7 +214,6 @@ START_TEST(coroutine_that_asks_itself)
 	enter_coroutine(stack, size, coroutine_that_asks);
 	EXPECT_LEAKS(1);
 }
-END_TEST
 
 /* Nothing but stack pointers leads to the block that is being run on. */
 static void
@@ -228,7 +223,7 @@ coroutine_on_a_lost_block(void)
 	EXPECT_LEAKS(0);
 }
 
-START_TEST(stack_block_by_stack_pointer)
+TEST_LOOP(stack_block_by_stack_pointer, 1, 3)
 {
 	size_t size = _i == 1 ? 98304 : 262144;
 	uintptr_t stack = block_new(size);
@@ -237,7 +232,6 @@ START_TEST(stack_block_by_stack_pointer)
 	enter_coroutine(stack, size, coroutine_on_a_lost_block);
 	EXPECT_LEAKS(1);
 }
-END_TEST
 
 static void
 stay_on_lost_block(struct worker *worker)
@@ -249,7 +243,7 @@ stay_on_lost_block(struct worker *worker)
 	worker_park(worker);
 }
 
-START_TEST(stack_block_of_a_blocked_thread)
+TEST(stack_block_of_a_blocked_thread)
 {
 	static struct worker worker = { .body = stay_on_lost_block };
 
@@ -263,24 +257,4 @@ START_TEST(stack_block_of_a_blocked_thread)
 	worker_next(&worker);
 	EXPECT_LEAKS(1);
 	worker_finish(&worker);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_coroutines");
-	TCase *tcase = tcase_create("coroutines");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, coroutine_suspended, 0, 3);
-	tcase_add_test(tcase, stack_that_grew);
-	tcase_add_test(tcase, stack_that_grew_of_a_blocked_thread);
-	tcase_add_loop_test(tcase, coroutine_of_a_blocked_thread, 0, 3);
-	tcase_add_loop_test(tcase, own_stack_beside_a_coroutine, 0, 3);
-	tcase_add_loop_test(tcase, coroutine_that_asks_itself, 0, 3);
-	tcase_add_loop_test(tcase, stack_block_by_stack_pointer, 1, 3);
-	tcase_add_test(tcase, stack_block_of_a_blocked_thread);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

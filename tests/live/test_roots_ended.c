@@ -3,6 +3,7 @@
  * that ended.
  */
 #include "tests/support/live_stacks.h"
+#include "tests/support/suite.h"
 
 static void *global;
 static __thread void *tls_slot;
@@ -59,7 +60,7 @@ end_by_exit(void *arg)
  * glibc keeps the stacks for the next threads. _i: so many other threads,
  * which live on, have their stacks among them.
  */
-START_TEST(stack_of_an_ended_thread)
+TEST_LOOP(stack_of_an_ended_thread, 0, 5)
 {
 	static struct worker workers[4];
 	uintptr_t block = block_new(72);
@@ -86,7 +87,6 @@ START_TEST(stack_of_an_ended_thread)
 		worker_finish(&workers[i]);
 	EXPECT_LEAKS((size_t)living + 1);
 }
-END_TEST
 
 static pid_t detached_tid;
 
@@ -97,7 +97,7 @@ end_detached(void *arg)
 	return end_by_return(arg);
 }
 
-START_TEST(stack_of_a_detached_thread)
+TEST(stack_of_a_detached_thread)
 {
 	uintptr_t block = block_new(72);
 	pthread_t thread;
@@ -111,7 +111,6 @@ START_TEST(stack_of_a_detached_thread)
 		sched_yield();
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /*
  * Its thread has it: its own, and while the thread lives struct pthread. Joined
@@ -139,7 +138,7 @@ start_with(uintptr_t hidden)
 	return thread;
 }
 
-START_TEST(argument_of_a_thread)
+TEST_LOOP(argument_of_a_thread, 0, 2)
 {
 	uintptr_t block = block_new(72);
 	pthread_t thread = start_with(block);
@@ -157,7 +156,6 @@ START_TEST(argument_of_a_thread)
 		ck_assert_int_eq(pthread_join(thread, NULL), 0);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 static pid_t result_tid;
 
@@ -178,7 +176,7 @@ join(pthread_t thread)
 }
 
 /* Held until it is joined; then only the joining thread has it. */
-START_TEST(result_of_an_ended_thread)
+TEST(result_of_an_ended_thread)
 {
 	uintptr_t block = block_new(72);
 	pthread_t thread;
@@ -192,7 +190,6 @@ START_TEST(result_of_an_ended_thread)
 	ck_assert_uint_eq(join(thread), block);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* The leader ends, another thread asks: a zombie is no thread. */
 static void *
@@ -215,28 +212,11 @@ ask_without_leader(void *arg)
 		: 1 + info.status);
 }
 
-START_TEST(main_thread_ended)
+TEST(main_thread_ended)
 {
 	uintptr_t block = block_new(72);
 	pthread_t thread;
 
 	pthread_create(&thread, NULL, ask_without_leader, (void *)block);
 	pthread_exit(NULL);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_ended");
-	TCase *tcase = tcase_create("ended");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, stack_of_an_ended_thread, 0, 5);
-	tcase_add_test(tcase, stack_of_a_detached_thread);
-	tcase_add_loop_test(tcase, argument_of_a_thread, 0, 2);
-	tcase_add_test(tcase, result_of_an_ended_thread);
-	tcase_add_test(tcase, main_thread_ended);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

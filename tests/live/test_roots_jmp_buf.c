@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 #if defined(__x86_64__)
 
@@ -78,58 +79,34 @@ expect_saved(int i, void *place, size_t size, int (*save)(void *), bool encoded)
 	EXPECT_LEAKS(0);
 }
 
-START_TEST(jmp_buf_in_data)
+TEST_LOOP(jmp_buf_in_data, 0, NUM_SAVES)
 {
 	expect_saved(_i, buffer, sizeof(buffer), (int (*)(void *))_setjmp,
 	    saves[_i].encoded);
 }
-END_TEST
 
-START_TEST(jmp_buf_in_frame)
+TEST_LOOP(jmp_buf_in_frame, 0, NUM_SAVES)
 {
 	jmp_buf local;
 
 	expect_saved(_i, local, sizeof(local), (int (*)(void *))_setjmp,
 	    saves[_i].encoded);
 }
-END_TEST
 
 static void *holder;
 
-START_TEST(jmp_buf_in_block)
+TEST_LOOP(jmp_buf_in_block, 0, NUM_SAVES)
 {
 	holder = calloc(1, sizeof(jmp_buf));
 	expect_saved(_i, holder, sizeof(jmp_buf), (int (*)(void *))_setjmp,
 	    saves[_i].encoded);
 }
-END_TEST
 
 /* rdi, its own argument, is saved too: the address of the context. */
-START_TEST(ucontext)
+TEST_LOOP(ucontext, 0, NUM_SAVES)
 {
 	expect_saved(
 	    _i, &context, sizeof(context), (int (*)(void *))getcontext, false);
 }
-END_TEST
 
 #endif /* __x86_64__ */
-
-int
-main(void)
-{
-#if defined(__x86_64__)
-	Suite *suite = suite_create("roots_jmp_buf");
-	TCase *tcase = tcase_create("jmp_buf");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, jmp_buf_in_data, 0, NUM_SAVES);
-	tcase_add_loop_test(tcase, jmp_buf_in_frame, 0, NUM_SAVES);
-	tcase_add_loop_test(tcase, jmp_buf_in_block, 0, NUM_SAVES);
-	tcase_add_loop_test(tcase, ucontext, 0, NUM_SAVES);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
-#else
-	printf("SKIPPED: roots_jmp_buf: written for x86-64\n");
-	return 77;
-#endif
-}

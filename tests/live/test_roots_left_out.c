@@ -5,6 +5,7 @@
  * reads that memory is in test_left_out_spoilt.c.
  */
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 static const int advices[] = { MADV_DONTFORK, MADV_WIPEONFORK };
 
@@ -20,7 +21,7 @@ advise(void *mapping, int advice)
 	ck_assert_int_eq(madvise(mapping, MAPPED, advice), 0);
 }
 
-START_TEST(private_memory)
+TEST_LOOP(private_memory, 0, 2)
 {
 	void *mapping = map_private();
 
@@ -30,10 +31,9 @@ START_TEST(private_memory)
 	expect_root(mapping);
 	ck_assert_int_eq(munmap(mapping, MAPPED), 0);
 }
-END_TEST
 
 /* Written, then closed for writing. */
-START_TEST(read_only_memory)
+TEST_LOOP(read_only_memory, 0, 2)
 {
 	uintptr_t block = block_new(72);
 	void *mapping = map_private();
@@ -45,10 +45,9 @@ START_TEST(read_only_memory)
 	ck_assert_int_eq(munmap(mapping, MAPPED), 0);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Several of both kinds at once, some of them gone again in the next pass. */
-START_TEST(many_mappings)
+TEST(many_mappings)
 {
 	enum { MANY = 40 };
 	void *mappings[MANY];
@@ -70,10 +69,9 @@ START_TEST(many_mappings)
 			drop(inside(mappings[i]));
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* MADV_WIPEONFORK is for private memory without a file only. */
-START_TEST(shared_memory)
+TEST(shared_memory)
 {
 	void *mapping =
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
@@ -81,9 +79,8 @@ START_TEST(shared_memory)
 	advise(mapping, MADV_DONTFORK);
 	expect_root(inside(mapping));
 }
-END_TEST
 
-START_TEST(private_file)
+TEST(private_file)
 {
 	void *mapping =
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"));
@@ -91,10 +88,9 @@ START_TEST(private_file)
 	advise(mapping, MADV_DONTFORK);
 	expect_root(inside(mapping));
 }
-END_TEST
 
 /* What InfiniBand does with the buffers that a program gives it. */
-START_TEST(pages_of_a_block)
+TEST_LOOP(pages_of_a_block, 0, 4)
 {
 	static const size_t sizes[] = { 40960, 1048576 };
 	static void *holders[4];
@@ -114,7 +110,6 @@ START_TEST(pages_of_a_block)
 	put(&holders[3], block);
 	EXPECT_LEAKS(1);
 }
-END_TEST
 
 /*
  * The pointer is always in one of both places, never in neither. An answer
@@ -148,7 +143,7 @@ mover_main(void *arg)
 	return NULL;
 }
 
-START_TEST(moves_all_the_time)
+TEST_LOOP(moves_all_the_time, 0, 2)
 {
 	static struct mover mover;
 	void *mapping = map_private(), *plain = map_private();
@@ -170,13 +165,12 @@ START_TEST(moves_all_the_time)
 	drop(inside(plain));
 	EXPECT_LOST(mover.hidden);
 }
-END_TEST
 
 /*
  * Every page that was never written stays so: reading them during the stop
  * would make the kernel put pages there.
  */
-START_TEST(untouched_pages)
+TEST_LOOP(untouched_pages, 0, 2)
 {
 	size_t size = (size_t)1 << 32;
 	unsigned char resident[16];
@@ -192,24 +186,4 @@ START_TEST(untouched_pages)
 	for (i = 0; i < 16; i++)
 		count += resident[i] & 1;
 	ck_assert_uint_eq(count, 1);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_left_out");
-	TCase *tcase = tcase_create("left_out");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, private_memory, 0, 2);
-	tcase_add_loop_test(tcase, read_only_memory, 0, 2);
-	tcase_add_test(tcase, many_mappings);
-	tcase_add_test(tcase, shared_memory);
-	tcase_add_test(tcase, private_file);
-	tcase_add_loop_test(tcase, pages_of_a_block, 0, 4);
-	tcase_add_loop_test(tcase, moves_all_the_time, 0, 2);
-	tcase_add_loop_test(tcase, untouched_pages, 0, 2);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

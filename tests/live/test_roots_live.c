@@ -12,47 +12,43 @@
 #include <sys/mman.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 static int anchor;
 static void *global = &anchor; /* .data */
 static void *zeroed;           /* .bss */
 static __thread void *tls_slot;
 
-START_TEST(global_data)
+TEST(global_data)
 {
 	expect_root(&global);
 }
-END_TEST
 
-START_TEST(global_bss)
+TEST(global_bss)
 {
 	expect_root(&zeroed);
 }
-END_TEST
 
-START_TEST(static_local)
+TEST(static_local)
 {
 	static void *place;
 
 	expect_root((void *)&place);
 }
-END_TEST
 
-START_TEST(main_stack)
+TEST(main_stack)
 {
 	void *volatile place = NULL;
 
 	expect_root((void *)&place);
 }
-END_TEST
 
-START_TEST(static_tls)
+TEST(static_tls)
 {
 	expect_root(&tls_slot);
 }
-END_TEST
 
-START_TEST(interior_pointer)
+TEST(interior_pointer)
 {
 	uintptr_t block = block_new(1000);
 	size_t at;
@@ -68,51 +64,44 @@ START_TEST(interior_pointer)
 	EXPECT_LEAKS(1);
 	drop(&global);
 }
-END_TEST
 
-START_TEST(anonymous_private)
+TEST(anonymous_private)
 {
 	expect_root(inside(
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1)));
 }
-END_TEST
 
-START_TEST(anonymous_shared)
+TEST(anonymous_shared)
 {
 	expect_root(inside(
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1)));
 }
-END_TEST
 
-START_TEST(anonymous_executable)
+TEST(anonymous_executable)
 {
 	expect_root(inside(map(PROT_READ | PROT_WRITE | PROT_EXEC,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1)));
 }
-END_TEST
 
-START_TEST(memfd_shared)
+TEST(memfd_shared)
 {
 	int fd = memfd_create("roots", MFD_CLOEXEC);
 
 	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
 	expect_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
-END_TEST
 
-START_TEST(tmpfs_shared)
+TEST(tmpfs_shared)
 {
 	expect_root(inside(
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED, unnamed_file("/dev/shm"))));
 }
-END_TEST
 
-START_TEST(file_private_written)
+TEST(file_private_written)
 {
 	expect_root(inside(map(
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"))));
 }
-END_TEST
 
 /* PLACE is on pages that are read-only but while the pointer is changed. */
 static void
@@ -132,14 +121,13 @@ expect_read_only_root(void *page, size_t size, void *place)
 	EXPECT_LEAKS(0);
 }
 
-START_TEST(read_only_page)
+TEST(read_only_page)
 {
 	void *page =
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
 	expect_read_only_root(page, MAPPED, inside(page));
 }
-END_TEST
 
 static void *
 shim_place(const char *name)
@@ -155,34 +143,30 @@ shim_place(const char *name)
 	return function();
 }
 
-START_TEST(library_relro)
+TEST(library_relro)
 {
 	char *page = shim_place("shim_constants");
 
 	expect_read_only_root(page, 4096, page + 800);
 }
-END_TEST
 
-START_TEST(library_data)
+TEST(library_data)
 {
 	expect_root(shim_place("shim_data"));
 }
-END_TEST
 
-START_TEST(library_bss)
+TEST(library_bss)
 {
 	expect_root(shim_place("shim_bss"));
 }
-END_TEST
 
-START_TEST(library_tls)
+TEST(library_tls)
 {
 	expect_root(shim_place("shim_tls"));
 }
-END_TEST
 
 /* First-level keys are in struct pthread, the others in a block. */
-START_TEST(thread_specific)
+TEST(thread_specific)
 {
 	enum { KEYS = 70 };
 	pthread_key_t keys[KEYS];
@@ -202,9 +186,8 @@ START_TEST(thread_specific)
 	}
 	EXPECT_LOST(block);
 }
-END_TEST
 
-START_TEST(another_block)
+TEST_LOOP(another_block, 0, 5)
 {
 	static const size_t sizes[] = { 24, 1000, 70000, 300000, 5000000 };
 	uintptr_t holder = block_new(sizes[_i]), block = block_new(72);
@@ -224,10 +207,9 @@ START_TEST(another_block)
 	drop(&global);
 	EXPECT_LEAKS(2);
 }
-END_TEST
 
 /* Blocks of any alignment, in a heap and mmapped, as what is lost. */
-START_TEST(aligned_block)
+TEST_LOOP(aligned_block, 0, 17)
 {
 	static const size_t sizes[] = { 1, 100, 5000, 300000 };
 	size_t alignment = (size_t)16 << _i;
@@ -249,36 +231,4 @@ START_TEST(aligned_block)
 		block_free(blocks[i]);
 		EXPECT_LEAKS(0);
 	}
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_live");
-	TCase *tcase = tcase_create("roots");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, global_data);
-	tcase_add_test(tcase, global_bss);
-	tcase_add_test(tcase, static_local);
-	tcase_add_test(tcase, main_stack);
-	tcase_add_test(tcase, static_tls);
-	tcase_add_test(tcase, interior_pointer);
-	tcase_add_test(tcase, anonymous_private);
-	tcase_add_test(tcase, anonymous_shared);
-	tcase_add_test(tcase, anonymous_executable);
-	tcase_add_test(tcase, memfd_shared);
-	tcase_add_test(tcase, tmpfs_shared);
-	tcase_add_test(tcase, file_private_written);
-	tcase_add_test(tcase, read_only_page);
-	tcase_add_test(tcase, library_relro);
-	tcase_add_test(tcase, library_data);
-	tcase_add_test(tcase, library_bss);
-	tcase_add_test(tcase, library_tls);
-	tcase_add_test(tcase, thread_specific);
-	tcase_add_loop_test(tcase, another_block, 0, 5);
-	tcase_add_loop_test(tcase, aligned_block, 0, 17);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -7,6 +7,7 @@
 #include <sys/shm.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 #include "tests/support/why.h"
 
 #ifndef MADV_GUARD_INSTALL
@@ -32,7 +33,7 @@
 
 static void *global;
 
-START_TEST(system_v)
+TEST(system_v)
 {
 	int id = shmget(IPC_PRIVATE, MAPPED, IPC_CREAT | 0600);
 	void *mapping;
@@ -46,10 +47,9 @@ START_TEST(system_v)
 	ck_assert_ptr_ne(mapping, (void *)-1);
 	expect_root(inside(mapping));
 }
-END_TEST
 
 /* Private or shared, of the kernel's default size. */
-START_TEST(huge_pages)
+TEST_LOOP(huge_pages, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
 	void *mapping = mmap(NULL, (size_t)4 << 20, RW,
@@ -66,9 +66,8 @@ START_TEST(huge_pages)
 	expect_root(inside(mapping));
 	munmap(mapping, (size_t)4 << 20);
 }
-END_TEST
 
-START_TEST(transparent_huge_page)
+TEST(transparent_huge_page)
 {
 	size_t huge = (size_t)2 << 20;
 	char *mapping = mmap(NULL, 2 * huge, RW, PRIVATE, -1, 0);
@@ -78,9 +77,8 @@ START_TEST(transparent_huge_page)
 	madvise(mapping, huge, MADV_HUGEPAGE);
 	expect_root(mapping + huge - 8);
 }
-END_TEST
 
-START_TEST(secret_memory)
+TEST(secret_memory)
 {
 	int fd = (int)syscall(SYS_memfd_secret, 0);
 
@@ -90,10 +88,9 @@ START_TEST(secret_memory)
 	}
 	expect_root(inside(map(RW, MAP_SHARED, fd)));
 }
-END_TEST
 
 /* "[anon:name]" in the maps; a kernel without names makes it a plain one. */
-START_TEST(named_memory)
+TEST_LOOP(named_memory, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
 	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
@@ -101,7 +98,6 @@ START_TEST(named_memory)
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, mapping, MAPPED, "a vdso");
 	expect_root(inside(mapping));
 }
-END_TEST
 
 static bool
 is_swapped(void *address)
@@ -116,7 +112,7 @@ is_swapped(void *address)
 	return (entry >> 62 & 1) != 0;
 }
 
-START_TEST(swapped_out)
+TEST_LOOP(swapped_out, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
 	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
@@ -133,10 +129,9 @@ START_TEST(swapped_out)
 	madvise(mapping, MAPPED, MADV_PAGEOUT);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* One written page amid 64 GiB, and a pass writes no other. */
-START_TEST(never_touched)
+TEST(never_touched)
 {
 	size_t size = (size_t)1 << 36;
 	unsigned char resident[2048];
@@ -154,10 +149,9 @@ START_TEST(never_touched)
 	ck_assert_uint_eq(count, 1);
 	munmap(mapping, size);
 }
-END_TEST
 
 /* Written first, then closed for writing, then perhaps made code. */
-START_TEST(protected_after_writing)
+TEST_LOOP(protected_after_writing, 0, 4)
 {
 	static const int after[] = { PROT_READ, PROT_READ | PROT_EXEC };
 	int fd = _i < 2 ? -1 : unnamed_file("/var/tmp");
@@ -172,10 +166,9 @@ START_TEST(protected_after_writing)
 	ck_assert_int_eq(mprotect(mapping, MAPPED, after[_i % 2]), 0);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Guarded memory: closed but while someone works on it. */
-START_TEST(closed_memory)
+TEST_LOOP(closed_memory, 0, 6)
 {
 	static const int closed[] = { PROT_NONE, PROT_WRITE, PROT_EXEC };
 	static const int kinds[] = { PRIVATE, MAP_SHARED | MAP_ANONYMOUS };
@@ -190,10 +183,9 @@ START_TEST(closed_memory)
 	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i % 3]), 0);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Room that was reserved and never opened costs nothing. */
-START_TEST(reserved_memory)
+TEST(reserved_memory)
 {
 	size_t size = (size_t)1 << 40;
 	char *mapping =
@@ -205,7 +197,6 @@ START_TEST(reserved_memory)
 	ck_assert(GetUnreachableMemory(&info, 0));
 	ck_assert_uint_lt(info.total_ns, 15000000000ull);
 }
-END_TEST
 
 /* Neighbours on both sides of a place that cannot be read. */
 static void
@@ -216,17 +207,16 @@ expect_roots_around(char *mapping)
 	expect_root(mapping + MAPPED - 8);
 }
 
-START_TEST(around_closed_pages)
+TEST(around_closed_pages)
 {
 	char *mapping = map(RW, PRIVATE, -1);
 
 	ck_assert_int_eq(mprotect(mapping + 5 * PAGE, 2 * PAGE, PROT_NONE), 0);
 	expect_roots_around(mapping);
 }
-END_TEST
 
 /* One mapping, and two pages of it kill who reads them. */
-START_TEST(around_guard_pages)
+TEST_LOOP(around_guard_pages, 0, 2)
 {
 	static const int kinds[] = { MAP_PRIVATE, MAP_SHARED };
 	char *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
@@ -237,16 +227,14 @@ START_TEST(around_guard_pages)
 	}
 	expect_roots_around(mapping);
 }
-END_TEST
 
-START_TEST(around_a_hole)
+TEST(around_a_hole)
 {
 	char *mapping = map(RW, PRIVATE, -1);
 
 	ck_assert_int_eq(munmap(mapping + 5 * PAGE, 2 * PAGE), 0);
 	expect_roots_around(mapping);
 }
-END_TEST
 
 /* 64 KiB at AT, or NULL if something is there. */
 static char *
@@ -280,7 +268,7 @@ expect_neighbours(const char *what, char *begin, char *end)
 	}
 }
 
-START_TEST(beside_the_main_heap)
+TEST(beside_the_main_heap)
 {
 	char line[256];
 	unsigned long begin = 0, end = 0;
@@ -297,9 +285,8 @@ START_TEST(beside_the_main_heap)
 	ck_assert_uint_ne(begin, 0);
 	expect_neighbours("beside_the_main_heap", (char *)begin, (char *)end);
 }
-END_TEST
 
-START_TEST(beside_an_mmapped_chunk)
+TEST(beside_an_mmapped_chunk)
 {
 	size_t size = (size_t)1 << 20;
 	char *chunk = malloc(size - PAGE), *begin;
@@ -311,7 +298,6 @@ START_TEST(beside_an_mmapped_chunk)
 	    begin +
 		((malloc_usable_size(chunk) + 16 + PAGE - 1) & ~(PAGE - 1)));
 }
-END_TEST
 
 static void
 in_other_arena(struct worker *worker)
@@ -321,7 +307,7 @@ in_other_arena(struct worker *worker)
 }
 
 /* The heaps of other arenas are 64 MiB, all but the first pages closed. */
-START_TEST(beside_the_heap_of_an_arena)
+TEST(beside_the_heap_of_an_arena)
 {
 	size_t heap = (size_t)64 << 20;
 	static struct worker worker = { .body = in_other_arena };
@@ -332,10 +318,9 @@ START_TEST(beside_the_heap_of_an_arena)
 	expect_neighbours("beside_the_heap_of_an_arena", begin, begin + heap);
 	worker_finish(&worker);
 }
-END_TEST
 
 /* Written by one name, seen by another that can only be read. */
-START_TEST(read_only_view)
+TEST(read_only_view)
 {
 	int fd = memfd_create("roots", MFD_CLOEXEC);
 	uintptr_t block = block_new(72);
@@ -350,10 +335,9 @@ START_TEST(read_only_view)
 	munmap(mapping, MAPPED);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Behind the end of a file that was cut memory cannot be read, and is not. */
-START_TEST(behind_the_end)
+TEST_LOOP(behind_the_end, 0, 4)
 {
 	static const int kinds[] = { MAP_SHARED, MAP_PRIVATE };
 	int fd = _i < 2 ? memfd_create("cut", MFD_CLOEXEC)
@@ -368,7 +352,6 @@ START_TEST(behind_the_end)
 		expect_root(mapping + PAGE - 8);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* An operand of WIDTH bytes, 4 or 8, as a compiler writes it. */
 LIVE void
@@ -399,7 +382,7 @@ static const int code_protections[] = { RW | PROT_EXEC, PROT_READ | PROT_EXEC,
 	PROT_EXEC };
 
 /* Operands of instructions lie at any byte, also across pages. */
-START_TEST(generated_code)
+TEST_LOOP(generated_code, 0, 3)
 {
 	char *code = map(RW, PRIVATE, -1);
 	size_t offset;
@@ -411,10 +394,9 @@ START_TEST(generated_code)
 	expect_operand(code + MAPPED - 8, 8, code, code_protections[_i]);
 	expect_operand(code + MAPPED - 9, 8, code, code_protections[_i]);
 }
-END_TEST
 
 /* An operand that begins in one mapping and ends in the next. */
-START_TEST(code_across_mappings)
+TEST(code_across_mappings)
 {
 	char *code = map(RW, PRIVATE, -1);
 	uintptr_t block = block_new(72);
@@ -427,10 +409,9 @@ START_TEST(code_across_mappings)
 	munmap(code, MAPPED);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Written by one name, run by another: no page is ever both. */
-START_TEST(code_of_two_mappings)
+TEST_LOOP(code_of_two_mappings, 0, 2)
 {
 	int fd = memfd_create("doublemapper", MFD_CLOEXEC);
 	uintptr_t block = block_new(72);
@@ -448,7 +429,6 @@ START_TEST(code_of_two_mappings)
 	EXPECT_LOST(block);
 	close(fd);
 }
-END_TEST
 
 /* From the arena, too long to be searched at once, and mmapped. */
 static const size_t code_sizes[] = { 2 * PAGE, 20 * PAGE, 300 * PAGE };
@@ -484,7 +464,7 @@ expect_entries(uintptr_t first, size_t leaks, size_t entries)
 }
 
 /* As small JITs do: memory from malloc that became code. */
-START_TEST(code_in_blocks)
+TEST_LOOP(code_in_blocks, 0, 9)
 {
 	size_t size = code_sizes[_i / 3];
 	int protection = code_protections[_i % 3];
@@ -513,10 +493,9 @@ START_TEST(code_in_blocks)
 	close_block(code, size, RW);
 	close_block(next, size, RW);
 }
-END_TEST
 
 /* Elsewhere words are aligned. */
-START_TEST(no_code)
+TEST(no_code)
 {
 	char *data = map(RW, PRIVATE, -1);
 	uintptr_t block = block_new(72);
@@ -525,39 +504,4 @@ START_TEST(no_code)
 	EXPECT_LOST(block);
 	ck_assert_int_eq(mprotect(data, MAPPED, RW | PROT_EXEC), 0);
 	EXPECT_LEAKS(0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_memory");
-	TCase *tcase = tcase_create("memory");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, system_v);
-	tcase_add_loop_test(tcase, huge_pages, 0, 2);
-	tcase_add_test(tcase, transparent_huge_page);
-	tcase_add_test(tcase, secret_memory);
-	tcase_add_loop_test(tcase, named_memory, 0, 2);
-	tcase_add_loop_test(tcase, swapped_out, 0, 2);
-	tcase_add_test(tcase, never_touched);
-	tcase_add_loop_test(tcase, protected_after_writing, 0, 4);
-	tcase_add_loop_test(tcase, closed_memory, 0, 6);
-	tcase_add_test(tcase, reserved_memory);
-	tcase_add_test(tcase, around_closed_pages);
-	tcase_add_loop_test(tcase, around_guard_pages, 0, 2);
-	tcase_add_test(tcase, around_a_hole);
-	tcase_add_test(tcase, beside_the_main_heap);
-	tcase_add_test(tcase, beside_an_mmapped_chunk);
-	tcase_add_test(tcase, beside_the_heap_of_an_arena);
-	tcase_add_test(tcase, read_only_view);
-	tcase_add_loop_test(tcase, behind_the_end, 0, 4);
-	tcase_add_loop_test(tcase, generated_code, 0, 3);
-	tcase_add_test(tcase, code_across_mappings);
-	tcase_add_loop_test(tcase, code_of_two_mappings, 0, 2);
-	tcase_add_loop_test(tcase, code_in_blocks, 0, 9);
-	tcase_add_test(tcase, no_code);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

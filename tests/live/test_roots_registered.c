@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #define MAPPED ((size_t)65536)
 #define MANY 3000
@@ -29,7 +30,7 @@ epoll_add(int epoll, int fd, uintptr_t hidden)
 	ck_assert_int_eq(epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event), 0);
 }
 
-START_TEST(epoll_data)
+TEST(epoll_data)
 {
 	uintptr_t block = block_new(72), other = block_new(72);
 	int epoll = epoll_create1(EPOLL_CLOEXEC);
@@ -45,7 +46,6 @@ START_TEST(epoll_data)
 	close(epoll);
 	EXPECT_LEAKS(2);
 }
-END_TEST
 
 static __attribute__((noinline)) timer_t
 timer_with(int notify, uintptr_t hidden)
@@ -61,7 +61,7 @@ timer_with(int notify, uintptr_t hidden)
 	return timer;
 }
 
-START_TEST(timer_value)
+TEST(timer_value)
 {
 	uintptr_t block = block_new(72), other = block_new(72);
 	timer_t first, second;
@@ -75,7 +75,6 @@ START_TEST(timer_value)
 	ck_assert_int_eq(timer_delete(second), 0);
 	EXPECT_LEAKS(2);
 }
-END_TEST
 
 static __attribute__((noinline)) bool
 ignore(uintptr_t hidden)
@@ -90,7 +89,7 @@ unignore(uintptr_t hidden)
 }
 
 /* Neither the block nor what it leads to. */
-START_TEST(ignored_object)
+TEST(ignored_object)
 {
 	uintptr_t block = block_new(300), child = block_new(72);
 
@@ -109,10 +108,9 @@ START_TEST(ignored_object)
 	EXPECT_LEAKS(2);
 	ck_assert(!memunreachable_ignore_object(NULL));
 }
-END_TEST
 
 /* More than fit a page, and the registry itself hides nothing. */
-START_TEST(many_ignored_objects)
+TEST(many_ignored_objects)
 {
 	static uintptr_t blocks[MANY];
 	size_t i;
@@ -129,7 +127,6 @@ START_TEST(many_ignored_objects)
 		ck_assert(unignore(blocks[i]));
 	EXPECT_LEAKS(MANY);
 }
-END_TEST
 
 /* A shared mapping of a file: not looked at by itself. */
 static char *
@@ -147,7 +144,7 @@ map_document(void)
 	return mapping;
 }
 
-START_TEST(root_region)
+TEST(root_region)
 {
 	char *mapping = map_document();
 	uintptr_t block = block_new(72);
@@ -166,10 +163,9 @@ START_TEST(root_region)
 	drop(mapping + 5000 / 8 * 8);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* To the word: just before it and just behind it is outside. */
-START_TEST(root_region_edges)
+TEST(root_region_edges)
 {
 	char *mapping = map_document();
 	uintptr_t block = block_new(72);
@@ -186,10 +182,9 @@ START_TEST(root_region_edges)
 	drop(mapping + 8192);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* Registered while it cannot be read; it is scanned once it can. */
-START_TEST(root_region_hidden_at_first)
+TEST(root_region_hidden_at_first)
 {
 	char *mapping = map_document();
 	uintptr_t block = block_new(72);
@@ -205,7 +200,6 @@ START_TEST(root_region_hidden_at_first)
 	ck_assert_int_eq(mprotect(mapping, MAPPED, PROT_READ), 0);
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 static __attribute__((noinline)) bool
 register_inside(uintptr_t hidden, size_t offset, size_t size)
@@ -215,7 +209,7 @@ register_inside(uintptr_t hidden, size_t offset, size_t size)
 }
 
 /* A region in the heap: its own block is lost, what it leads to is not. */
-START_TEST(root_region_in_a_block)
+TEST(root_region_in_a_block)
 {
 	uintptr_t holder = block_new(1000), block = block_new(72);
 
@@ -224,7 +218,6 @@ START_TEST(root_region_in_a_block)
 	ck_assert(register_inside(holder, 500, 100));
 	EXPECT_LOST(holder);
 }
-END_TEST
 
 static ptrdiff_t
 provide(void *ctx, uintptr_t *words, size_t max)
@@ -244,12 +237,13 @@ provide(void *ctx, uintptr_t *words, size_t max)
 	return (ptrdiff_t)provider->words;
 }
 
-START_TEST(root_provider)
+TEST_LOOP(root_provider, 0, 4)
 {
+	static const size_t words[] = { 1, 2, 64, 20000 };
 	static struct provider provider;
 
 	provider.hidden = block_new(72);
-	provider.words = (size_t)_i;
+	provider.words = words[_i];
 	ck_assert(memunreachable_register_root_provider(provide, &provider));
 	EXPECT_LEAKS(0);
 	/* It was called again with as much room as it had asked for. */
@@ -262,10 +256,9 @@ START_TEST(root_provider)
 	EXPECT_LOST(provider.hidden);
 	ck_assert_uint_eq(provider.calls, 0);
 }
-END_TEST
 
 /* One that fails takes nothing from the others. */
-START_TEST(root_provider_fails)
+TEST(root_provider_fails)
 {
 	static struct provider good = { .words = 2 }, bad = { .fails = true };
 
@@ -279,7 +272,6 @@ START_TEST(root_provider_fails)
 	bad.words = 1;
 	EXPECT_LEAKS(0);
 }
-END_TEST
 
 /* Asking from within a pass fails cleanly, and the pass goes on. */
 static ptrdiff_t
@@ -295,7 +287,7 @@ ask_within(void *ctx, uintptr_t *words, size_t max)
 	return 0;
 }
 
-START_TEST(root_provider_asks)
+TEST(root_provider_asks)
 {
 	int status = -1;
 
@@ -303,29 +295,4 @@ START_TEST(root_provider_asks)
 	ck_assert(memunreachable_register_root_provider(ask_within, &status));
 	EXPECT_LEAKS(1);
 	ck_assert_int_eq(status, MEMUNREACHABLE_BUSY);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_registered");
-	TCase *tcase = tcase_create("roots");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, epoll_data);
-	tcase_add_test(tcase, timer_value);
-	tcase_add_test(tcase, ignored_object);
-	tcase_add_test(tcase, many_ignored_objects);
-	tcase_add_test(tcase, root_region);
-	tcase_add_test(tcase, root_region_edges);
-	tcase_add_test(tcase, root_region_hidden_at_first);
-	tcase_add_test(tcase, root_region_in_a_block);
-	tcase_add_loop_test(tcase, root_provider, 1, 3);
-	tcase_add_loop_test(tcase, root_provider, 64, 65);
-	tcase_add_loop_test(tcase, root_provider, 20000, 20001);
-	tcase_add_test(tcase, root_provider_fails);
-	tcase_add_test(tcase, root_provider_asks);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -7,6 +7,7 @@
 #include <sys/auxv.h>
 
 #include "tests/support/live.h"
+#include "tests/support/suite.h"
 
 #if defined(__x86_64__)
 
@@ -177,7 +178,7 @@ await_ready(struct spinner *spinner, int wanted)
 		sched_yield();
 }
 
-START_TEST(spinning_thread)
+TEST_LOOP(spinning_thread, 0, NUM_SPINS)
 {
 	static struct spinner spinner;
 	const struct spin *spin = &spins[_i];
@@ -203,7 +204,6 @@ START_TEST(spinning_thread)
 	__atomic_store_n(&spinner.go, 2, __ATOMIC_SEQ_CST);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 static sem_t in_handler, leave_handler;
 
@@ -218,7 +218,7 @@ stay_in_handler(int signo)
 }
 
 /* The registers of interrupted code are in the signal's frame. */
-START_TEST(signal_frame)
+TEST(signal_frame)
 {
 	static struct spinner spinner;
 	static const struct spin spin = { "r8", spin_r8, false, NULL };
@@ -242,7 +242,6 @@ START_TEST(signal_frame)
 	__atomic_store_n(&spinner.go, 2, __ATOMIC_SEQ_CST);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 /*
  * Call GetUnreachableMemory(info, 0) with the address in one register that a
@@ -266,7 +265,7 @@ ASK_WITH(r13);
 ASK_WITH(r14);
 ASK_WITH(r15);
 
-START_TEST(callee_saved_register_of_the_caller)
+TEST_LOOP(callee_saved_register_of_the_caller, 0, 6)
 {
 	static void (*const asks[])(uintptr_t, struct UnreachableMemoryInfo *,
 	    bool (*)(struct UnreachableMemoryInfo *, size_t)) = {
@@ -287,25 +286,5 @@ START_TEST(callee_saved_register_of_the_caller)
 	ck_assert_uint_eq(info.num_leaks, 0);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 #endif /* __x86_64__ */
-
-int
-main(void)
-{
-#if defined(__x86_64__)
-	Suite *suite = suite_create("roots_registers");
-	TCase *tcase = tcase_create("registers");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, spinning_thread, 0, NUM_SPINS);
-	tcase_add_test(tcase, signal_frame);
-	tcase_add_loop_test(tcase, callee_saved_register_of_the_caller, 0, 6);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
-#else
-	printf("SKIPPED: roots_registers: written for x86-64\n");
-	return 77;
-#endif
-}

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "tests/support/live_mappings.h"
+#include "tests/support/suite.h"
 
 #define RW (PROT_READ | PROT_WRITE)
 #define PAGE ((size_t)4096)
@@ -123,7 +124,7 @@ shared_file(int kind)
 	return fd;
 }
 
-START_TEST(moved_by_stores)
+TEST_LOOP(moved_by_stores, 0, 3)
 {
 	int fd = shared_file(_i);
 	char *mapping = map_bytes(
@@ -135,10 +136,9 @@ START_TEST(moved_by_stores)
 	fill(mover.from, POINTERS);
 	expect_all_found(&mover, 20);
 }
-END_TEST
 
 /* From one mapping to another one; the second cannot be read as it is. */
-START_TEST(moved_by_another_name)
+TEST(moved_by_another_name)
 {
 	int fd = shared_file(1);
 	char *first = map_bytes(2 * HALF, RW, MAP_SHARED, fd);
@@ -150,10 +150,9 @@ START_TEST(moved_by_another_name)
 	fill(mover.from, POINTERS);
 	expect_all_found(&mover, 20);
 }
-END_TEST
 
 /* A private mapping of a file that others write to. */
-START_TEST(moved_by_writes)
+TEST_LOOP(moved_by_writes, 0, 2)
 {
 	int fd = shared_file(1);
 	struct mover mover = { .fd = fd };
@@ -165,10 +164,9 @@ START_TEST(moved_by_writes)
 	    2 * HALF, PROT_READ, _i == 0 ? MAP_PRIVATE : MAP_SHARED, fd);
 	expect_all_found(&mover, 20);
 }
-END_TEST
 
 /* Written through a descriptor, mapped, and never looked at. */
-START_TEST(written_not_touched)
+TEST_LOOP(written_not_touched, 0, 4)
 {
 	int fd = shared_file(1 + _i / 2);
 	uintptr_t block = block_new(72), word = 0;
@@ -187,9 +185,8 @@ START_TEST(written_not_touched)
 	EXPECT_LOST(block);
 	munmap(mapping, 2 * HALF);
 }
-END_TEST
 
-START_TEST(given_back)
+TEST(given_back)
 {
 	char *mapping = map_bytes(2 * HALF, RW, MAP_SHARED | MAP_ANONYMOUS, -1);
 	uintptr_t block = block_new(72);
@@ -200,10 +197,9 @@ START_TEST(given_back)
 	drop(mapping + 5 * PAGE);
 	EXPECT_LOST(block);
 }
-END_TEST
 
 /* A child of a server that forked before it was asked. */
-START_TEST(child_of_a_server)
+TEST(child_of_a_server)
 {
 	char *mapping = map_bytes(2 * HALF, RW, MAP_SHARED | MAP_ANONYMOUS, -1);
 	uintptr_t block = block_new(72);
@@ -221,10 +217,9 @@ START_TEST(child_of_a_server)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 /* Of 1 GiB one page holds something, and no other does afterwards. */
-START_TEST(holes_stay)
+TEST(holes_stay)
 {
 	size_t size = (size_t)1 << 30;
 	char *mapping =
@@ -238,23 +233,4 @@ START_TEST(holes_stay)
 	for (i = 0; i < size / PAGE; i++)
 		count += resident[i] & 1;
 	ck_assert_uint_eq(count, 2);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_shared");
-	TCase *tcase = tcase_create("shared");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, moved_by_stores, 0, 3);
-	tcase_add_test(tcase, moved_by_another_name);
-	tcase_add_loop_test(tcase, moved_by_writes, 0, 2);
-	tcase_add_loop_test(tcase, written_not_touched, 0, 4);
-	tcase_add_test(tcase, given_back);
-	tcase_add_test(tcase, child_of_a_server);
-	tcase_add_test(tcase, holes_stay);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

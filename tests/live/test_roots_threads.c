@@ -8,6 +8,7 @@
 #include <signal.h>
 
 #include "tests/support/live_stacks.h"
+#include "tests/support/suite.h"
 
 static void *global;
 static __thread void *tls_slot;
@@ -24,11 +25,10 @@ on_stack(struct worker *worker)
 	worker_park(worker);
 }
 
-START_TEST(blocked_thread)
+TEST(blocked_thread)
 {
 	expect_worker_root(on_stack, NULL);
 }
-END_TEST
 
 static void
 in_static_tls(struct worker *worker)
@@ -40,11 +40,10 @@ in_static_tls(struct worker *worker)
 	worker_park(worker);
 }
 
-START_TEST(static_tls)
+TEST(static_tls)
 {
 	expect_worker_root(in_static_tls, NULL);
 }
-END_TEST
 
 static void
 in_dynamic_tls(struct worker *worker)
@@ -73,7 +72,7 @@ in_dynamic_tls_later(struct worker *worker)
  * Two threads and the main thread, each with its own block. _i: the threads are
  * older than the library.
  */
-START_TEST(dynamic_tls)
+TEST_LOOP(dynamic_tls, 0, 2)
 {
 	static struct worker workers[2];
 	uintptr_t block = block_new(72);
@@ -109,7 +108,6 @@ START_TEST(dynamic_tls)
 	worker_finish(&workers[1]);
 	EXPECT_LEAKS(3);
 }
-END_TEST
 
 static __attribute__((noinline)) void
 set_specific(pthread_key_t key, uintptr_t hidden)
@@ -130,16 +128,16 @@ in_specific(struct worker *worker)
 }
 
 /* _i: one of the first level, one of the second. */
-START_TEST(thread_specific)
+TEST_LOOP(thread_specific, 0, 6)
 {
+	static const int before[] = { 3, 4, 31, 32, 33, 100 };
 	pthread_key_t key;
 	int i;
 
-	for (i = 0; i <= _i; i++)
+	for (i = 0; i <= before[_i]; i++)
 		ck_assert_int_eq(pthread_key_create(&key, NULL), 0);
 	expect_worker_root(in_specific, &key);
 }
-END_TEST
 
 /* A signal handler that runs on its own stack and stands still there. */
 static struct worker *in_signal;
@@ -212,25 +210,22 @@ expect_signal_root(
 	worker_finish(&worker);
 }
 
-START_TEST(normal_stack_while_on_alternate)
+TEST(normal_stack_while_on_alternate)
 {
 	expect_signal_root(on_normal_stack, park_in_handler, map_stack());
 }
-END_TEST
 
-START_TEST(alternate_stack)
+TEST(alternate_stack)
 {
 	expect_signal_root(
 	    on_alternate_stack, park_in_handler_with, map_stack());
 }
-END_TEST
 
-START_TEST(alternate_stack_in_a_block)
+TEST(alternate_stack_in_a_block)
 {
 	global = calloc(1, 65536);
 	expect_signal_root(on_alternate_stack, park_in_handler_with, global);
 }
-END_TEST
 
 /* What threads leave behind, deeper than they stand now. */
 static __attribute__((noinline)) void
@@ -251,7 +246,7 @@ leave_below(struct worker *worker)
 	worker_park(worker);
 }
 
-START_TEST(below_the_stack_pointer)
+TEST(below_the_stack_pointer)
 {
 	static struct worker worker = { .body = leave_below };
 
@@ -260,26 +255,4 @@ START_TEST(below_the_stack_pointer)
 	EXPECT_LOST(worker.hidden);
 	worker_finish(&worker);
 	EXPECT_LOST(worker.hidden);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_threads");
-	TCase *tcase = tcase_create("threads");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, blocked_thread);
-	tcase_add_test(tcase, static_tls);
-	tcase_add_loop_test(tcase, dynamic_tls, 0, 2);
-	tcase_add_loop_test(tcase, thread_specific, 3, 5);
-	tcase_add_loop_test(tcase, thread_specific, 31, 34);
-	tcase_add_loop_test(tcase, thread_specific, 100, 101);
-	tcase_add_test(tcase, normal_stack_while_on_alternate);
-	tcase_add_test(tcase, alternate_stack);
-	tcase_add_test(tcase, alternate_stack_in_a_block);
-	tcase_add_test(tcase, below_the_stack_pointer);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

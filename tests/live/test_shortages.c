@@ -3,7 +3,6 @@
  * permission. The call says so, and the program goes on as if nothing had been;
  * the next pass works.
  */
-#include <check.h>
 #include <poll.h>
 #include <sched.h>
 #include <stdio.h>
@@ -19,7 +18,7 @@
 #include "tests/support/suite.h"
 
 /* A block whose memory the sweeper does not have is skipped and counted. */
-START_TEST(allocation_not_mapped)
+TEST(allocation_not_mapped)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t size = (size_t)1 << 20;
@@ -43,7 +42,6 @@ START_TEST(allocation_not_mapped)
 	FreeUnreachableMemoryInfo(&info);
 	free(p);
 }
-END_TEST
 
 static ptrdiff_t
 provide(void *ctx, uintptr_t *words, size_t max)
@@ -53,7 +51,7 @@ provide(void *ctx, uintptr_t *words, size_t max)
 	return *(ptrdiff_t *)ctx;
 }
 
-START_TEST(provider_fails)
+TEST_LOOP(provider_fails, 0, 2)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -69,7 +67,6 @@ START_TEST(provider_fails)
 	belongings_end(&own);
 	ck_assert(memunreachable_unregister_root_provider(provide, &answer));
 }
-END_TEST
 
 static rlim_t
 set_soft_limit(__rlimit_resource_t resource, rlim_t value)
@@ -96,7 +93,7 @@ mapped_bytes(void)
 }
 
 /* Memory runs out at every point there is, in steps of 32 KiB. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	static struct belongings own;
 	unsigned step, failures = 0;
@@ -123,10 +120,9 @@ START_TEST(no_memory)
 	ck_assert(judged);
 	belongings_end(&own);
 }
-END_TEST
 
 /* Descriptors run out: none for maps, none for the pipe, one for it. */
-START_TEST(no_descriptor)
+TEST(no_descriptor)
 {
 	static struct belongings own;
 	unsigned limit, failures = 0;
@@ -152,7 +148,6 @@ START_TEST(no_descriptor)
 	ck_assert(judged);
 	belongings_end(&own);
 }
-END_TEST
 
 /*
  * As a user without privileges, dumpable again. It must have no processes, not
@@ -170,7 +165,7 @@ become_nobody(void)
 
 /* The first limit leaves no room for the collector, the second one for it
    alone. */
-START_TEST(no_process)
+TEST_LOOP(no_process, 0, 2)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -199,10 +194,9 @@ START_TEST(no_process)
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
-END_TEST
 
 /* With a stand-in for it, and where that is refused. */
-START_TEST(no_proc)
+TEST_LOOP(no_proc, 0, 2)
 {
 	const struct watched_call fsopen = {
 		.nr = 430, .argument = -1, .error = EPERM
@@ -225,9 +219,8 @@ START_TEST(no_proc)
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
-END_TEST
 
-START_TEST(not_dumpable)
+TEST(not_dumpable)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -244,7 +237,6 @@ START_TEST(not_dumpable)
 	belongings_check(&own, &pass);
 	belongings_end(&own);
 }
-END_TEST
 
 /* Until END is closed: every signal that TARGET gets stops it for us. */
 static _Noreturn void
@@ -290,7 +282,7 @@ start_debugger(int *end)
 	return byte == 'y' ? pid : -pid;
 }
 
-START_TEST(already_traced)
+TEST(already_traced)
 {
 	struct failing_pass pass = { .call = NULL };
 	static struct belongings own;
@@ -315,24 +307,4 @@ START_TEST(already_traced)
 		belongings_check(&own, &pass);
 	}
 	belongings_end(&own);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("shortages");
-	TCase *tcase = tcase_create("shortages");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, allocation_not_mapped);
-	tcase_add_loop_test(tcase, provider_fails, 0, 2);
-	tcase_add_test(tcase, no_memory);
-	tcase_add_test(tcase, no_descriptor);
-	tcase_add_loop_test(tcase, no_process, 0, 2);
-	tcase_add_loop_test(tcase, no_proc, 0, 2);
-	tcase_add_test(tcase, not_dumpable);
-	tcase_add_test(tcase, already_traced);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

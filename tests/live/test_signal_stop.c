@@ -44,7 +44,7 @@ start_idle(pthread_t *threads, int count)
 	stop_await(&started, count);
 }
 
-START_TEST(stop_no_thread)
+TEST(stop_no_thread)
 {
 	must_signal_stop();
 	ck_assert_uint_eq(signal_stop.count, 0);
@@ -54,17 +54,15 @@ START_TEST(stop_no_thread)
 	ck_assert_uint_gt(snap.num_mappings, 5);
 	release_all();
 }
-END_TEST
 
-START_TEST(release_nothing)
+TEST(release_nothing)
 {
 	struct mu_signal_stop nothing = { 0 };
 
 	ck_assert(mu_signal_stop_release(&nothing));
 }
-END_TEST
 
-START_TEST(stop_some)
+TEST_LOOP(stop_some, 0, 4)
 {
 	static pthread_t threads[1024];
 	int i, k, count = thread_counts[_i];
@@ -89,9 +87,8 @@ START_TEST(stop_some)
 	release_all();
 	end_idle(threads, count);
 }
-END_TEST
 
-START_TEST(counters_stand_still)
+TEST(counters_stand_still)
 {
 	static struct counter counters[4];
 	unsigned long before[4];
@@ -114,7 +111,6 @@ START_TEST(counters_stand_still)
 	for (i = 0; i < 4; i++)
 		counter_end(&counters[i]);
 }
-END_TEST
 
 static void *
 short_life(void *arg)
@@ -140,7 +136,7 @@ start_for_ever(void *arg)
 }
 
 /* Threads begin and end all the time, also those that are sent the signal. */
-START_TEST(thread_churn)
+TEST(thread_churn)
 {
 	pthread_t threads[3];
 	int i, created;
@@ -163,9 +159,8 @@ START_TEST(thread_churn)
 	for (i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	static pthread_t threads[200];
 	enum mu_status status = MU_ERR_NO_MEMORY;
@@ -184,13 +179,12 @@ START_TEST(no_memory)
 	ck_assert_uint_gt(n, 4);
 	end_idle(threads, 200);
 }
-END_TEST
 
 /*
  * A thread that is not released continues by itself, and what was seen does not
  * count.
  */
-START_TEST(never_released)
+TEST(never_released)
 {
 	static struct counter counter;
 	unsigned long before;
@@ -210,10 +204,9 @@ START_TEST(never_released)
 	release_all();
 	counter_end(&counter);
 }
-END_TEST
 
 /* The process is stopped in the middle, and continues on SIGCONT. */
-START_TEST(stopped_in_the_middle)
+TEST(stopped_in_the_middle)
 {
 	static struct counter counters[2];
 	pid_t child, pid = getpid();
@@ -239,22 +232,5 @@ START_TEST(stopped_in_the_middle)
 	counter_end(&counters[0]);
 	counter_end(&counters[1]);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop");
-	TCase *tc = stop_case("signal_stop");
-
-	tcase_add_test(tc, stop_no_thread);
-	tcase_add_test(tc, release_nothing);
-	tcase_add_loop_test(tc, stop_some, 0, 4);
-	tcase_add_test(tc, counters_stand_still);
-	tcase_add_test(tc, thread_churn);
-	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, never_released);
-	tcase_add_test(tc, stopped_in_the_middle);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);

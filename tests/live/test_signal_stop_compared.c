@@ -116,7 +116,7 @@ dirty_holder(void *arg)
 	return holder(arg);
 }
 
-START_TEST(same_as_ptrace)
+TEST_LOOP(same_as_ptrace, 0, 3)
 {
 	static struct found ours;
 	const struct kind *kind = &kinds[_i];
@@ -147,18 +147,8 @@ START_TEST(same_as_ptrace)
 	ck_assert_uint_eq(ours.count, theirs->count);
 	end_holder(thread);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_compared");
-	TCase *tc = stop_case("signal_stop_compared");
-
-	tcase_add_loop_test(tc, same_as_ptrace, 0, 3);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);
 
 #else
 

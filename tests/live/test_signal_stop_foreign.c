@@ -35,7 +35,7 @@ queue_to(pid_t pid, pid_t tid, int signo)
 	return (int)syscall(SYS_rt_tgsigqueueinfo, pid, tid, signo, &info);
 }
 
-START_TEST(queued_signals)
+TEST(queued_signals)
 {
 	int i, k;
 
@@ -60,7 +60,6 @@ START_TEST(queued_signals)
 	ck_assert_int_eq(counted[SIGRTMIN], 200);
 	ck_assert_int_eq(counted[SIGRTMIN + 1], 200);
 }
-END_TEST
 
 /* From another process, to the process and to a thread of it. */
 static pid_t
@@ -86,7 +85,7 @@ end_storm(pid_t child)
 }
 
 /* Ignored, or by glibc's handler, as they are without us. */
-START_TEST(same_signal_from_others)
+TEST_LOOP(same_signal_from_others, 0, 2)
 {
 	pid_t child;
 	int i, signo = _i == 0 ? SIGURG : 33;
@@ -106,10 +105,9 @@ START_TEST(same_signal_from_others)
 	ck_assert_int_eq(handled, 0);
 	counter_end(&counter);
 }
-END_TEST
 
 /* Without a handler, 33 kills; also when it comes while we use it. */
-START_TEST(default_action)
+TEST(default_action)
 {
 	const struct mu_signal_action none = { .handler = (void *)SIG_DFL };
 	pid_t child = fork();
@@ -135,10 +133,9 @@ START_TEST(default_action)
 	ck_assert(WIFSIGNALED(status));
 	ck_assert_int_eq(WTERMSIG(status), 33);
 }
-END_TEST
 
 /* The queue is full: the kernel drops the cookie, or refuses. */
-START_TEST(no_room_in_queue)
+TEST(no_room_in_queue)
 {
 	struct rlimit before, none;
 
@@ -156,18 +153,5 @@ START_TEST(no_room_in_queue)
 	setrlimit(RLIMIT_SIGPENDING, &before); /* check needs a timer */
 	counter_end(&counter);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_foreign");
-	TCase *tc = stop_case("signal_stop_foreign");
-
-	tcase_add_test(tc, queued_signals);
-	tcase_add_loop_test(tc, same_signal_from_others, 0, 2);
-	tcase_add_test(tc, default_action);
-	tcase_add_test(tc, no_room_in_queue);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);

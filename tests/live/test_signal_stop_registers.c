@@ -27,7 +27,7 @@ must_be_in(const char *name, uintptr_t word)
 	ck_assert_msg(count == 1, "%s is there %zu times", name, count);
 }
 
-START_TEST(planted_words)
+TEST_LOOP(planted_words, 0, 3)
 {
 	const struct kind *kind = &kinds[_i];
 	char name[64];
@@ -57,7 +57,6 @@ START_TEST(planted_words)
 	release_all();
 	end_holder(thread);
 }
-END_TEST
 
 /* Frames as kernels without XSAVE make them, and worse ones. */
 static size_t
@@ -70,7 +69,7 @@ vector_of(ucontext_t *frame, uintptr_t *out, size_t max)
 	return mu_frame_vector(frame, &layout, out, max);
 }
 
-START_TEST(odd_frames)
+TEST(odd_frames)
 {
 	static uintptr_t area[1024], out[1024];
 	ucontext_t frame = { 0 };
@@ -100,13 +99,12 @@ START_TEST(odd_frames)
 	memcpy((char *)area + MU_FRAME_XSAVE_AT + 16, &size, 4);
 	ck_assert_uint_eq(vector_of(&frame, out, sizeof(out)), 512);
 }
-END_TEST
 
 /*
  * A register that is as it was at first is not written into the frame, where
  * an old word of the stack may lie: all but opmask here.
  */
-START_TEST(unused_parts)
+TEST(unused_parts)
 {
 	static uintptr_t area[1024], out[1024];
 	ucontext_t frame = { 0 };
@@ -130,20 +128,8 @@ START_TEST(unused_parts)
 	for (i = 416 / 8; i < 1024; i++)
 		ck_assert_uint_eq(out[i], i >= first && i < end ? area[i] : 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_registers");
-	TCase *tc = stop_case("signal_stop_registers");
-
-	tcase_add_loop_test(tc, planted_words, 0, 3);
-	tcase_add_test(tc, odd_frames);
-	tcase_add_test(tc, unused_parts);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);
 
 #else
 

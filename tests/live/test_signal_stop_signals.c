@@ -36,7 +36,7 @@ must_use_beside(int signo, mu_sigmask blocked)
 
 #define BIT(signo) (1ull << ((signo)-1))
 
-START_TEST(choice)
+TEST(choice)
 {
 	counter_start(&counter);
 	must_use(SIGURG);
@@ -48,9 +48,8 @@ START_TEST(choice)
 	must_use(SIGURG);
 	counter_end(&counter);
 }
-END_TEST
 
-START_TEST(choice_beside_blocked)
+TEST_LOOP(choice_beside_blocked, 0, 5)
 {
 	static const struct {
 		mu_sigmask blocked;
@@ -67,9 +66,8 @@ START_TEST(choice_beside_blocked)
 	must_use_beside(cases[_i].signo, cases[_i].blocked);
 	counter_end(&counter);
 }
-END_TEST
 
-START_TEST(everything_blocked)
+TEST(everything_blocked)
 {
 	mu_sigmask all = ~0ull;
 	pthread_t thread;
@@ -87,7 +85,6 @@ START_TEST(everything_blocked)
 	must_use(SIGURG);
 	counter_end(&counter);
 }
-END_TEST
 
 /* As pthread_create() and fork() do, only more of it. */
 static void *
@@ -103,7 +100,7 @@ block_at_times(void *unused)
 	return NULL;
 }
 
-START_TEST(blocked_for_moments)
+TEST(blocked_for_moments)
 {
 	pthread_t thread;
 	int i;
@@ -118,7 +115,6 @@ START_TEST(blocked_for_moments)
 	pthread_join(thread, NULL);
 	counter_end(&counter);
 }
-END_TEST
 
 /* It alone blocks what it waits for, which the kernel does not let show. */
 static void *
@@ -142,7 +138,7 @@ wait_for_signals(void *unused)
 	return NULL;
 }
 
-START_TEST(beside_sigwait)
+TEST(beside_sigwait)
 {
 	pthread_t thread = stop_spawn(wait_for_signals, NULL);
 	int i;
@@ -159,7 +155,6 @@ START_TEST(beside_sigwait)
 	ck_assert_int_eq(told, 1);
 	counter_end(&counter);
 }
-END_TEST
 
 /* Started by one that has SIGURG blocked just then: it always will be. */
 static void *
@@ -182,7 +177,7 @@ start_blocked(void *unused)
 	return NULL;
 }
 
-START_TEST(beside_newcomer)
+TEST(beside_newcomer)
 {
 	pthread_t thread;
 
@@ -197,20 +192,5 @@ START_TEST(beside_newcomer)
 	pthread_join(thread, NULL);
 	counter_end(&counter);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_signals");
-	TCase *tc = stop_case("signal_stop_signals");
-
-	tcase_add_test(tc, choice);
-	tcase_add_loop_test(tc, choice_beside_blocked, 0, 5);
-	tcase_add_test(tc, everything_blocked);
-	tcase_add_test(tc, blocked_for_moments);
-	tcase_add_test(tc, beside_sigwait);
-	tcase_add_test(tc, beside_newcomer);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);

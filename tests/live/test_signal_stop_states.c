@@ -100,7 +100,7 @@ park_and_go_on(void)
 	mu_arena_close(&arena);
 }
 
-START_TEST(fork_in_the_middle)
+TEST(fork_in_the_middle)
 {
 	pthread_t forker = stop_spawn(fork_for_ever, NULL);
 
@@ -112,7 +112,6 @@ START_TEST(fork_in_the_middle)
 	ck_assert_int_eq(done, 0);
 	counter_end(&counter);
 }
-END_TEST
 
 /* The parent sleeps in the kernel until the child has gone. */
 static void *
@@ -144,7 +143,7 @@ on_program_signal(int signo)
 	__atomic_add_fetch(&handled, 1, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(vfork_in_the_middle)
+TEST(vfork_in_the_middle)
 {
 	pthread_t thread;
 	char name[32];
@@ -175,7 +174,6 @@ START_TEST(vfork_in_the_middle)
 	release_all();
 	counter_end(&counter);
 }
-END_TEST
 
 static void *
 exec_true(void *unused)
@@ -203,7 +201,7 @@ stop_while_another_execs(int nap)
 }
 
 /* What is pending survives an execve(); there it has no handler. */
-START_TEST(exec_in_the_middle)
+TEST(exec_in_the_middle)
 {
 	pid_t child;
 	int i;
@@ -215,7 +213,6 @@ START_TEST(exec_in_the_middle)
 		await_child(child);
 	}
 }
-END_TEST
 
 static void *
 cancel_me(void *type)
@@ -310,13 +307,12 @@ blocker(void *unused)
 	return NULL;
 }
 
-START_TEST(cancellation_beside_33)
+TEST(cancellation_beside_33)
 {
 	stop_in_storm(cancel_for_ever, 33);
 }
-END_TEST
 
-START_TEST(cancellation_by_32)
+TEST(cancellation_by_32)
 {
 	pthread_t thread = stop_spawn(blocker, NULL);
 
@@ -325,26 +321,10 @@ START_TEST(cancellation_by_32)
 	stop_set(&blocker_quit, 2);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
-START_TEST(setresgid_by_33)
+TEST(setresgid_by_33)
 {
 	stop_in_storm(set_ids_for_ever, 33);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_states");
-	TCase *tc = stop_case("signal_stop_states");
-
-	tcase_add_test(tc, fork_in_the_middle);
-	tcase_add_test(tc, vfork_in_the_middle);
-	tcase_add_test(tc, exec_in_the_middle);
-	tcase_add_test(tc, cancellation_beside_33);
-	tcase_add_test(tc, cancellation_by_32);
-	tcase_add_test(tc, setresgid_by_33);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);

@@ -27,7 +27,7 @@ bare_body(void *unused)
 		mu_sys1(SYS_exit, 0);
 }
 
-START_TEST(thread_without_tls)
+TEST(thread_without_tls)
 {
 	static char stack[32768] __attribute__((aligned(16)));
 	static int tid;
@@ -50,7 +50,6 @@ START_TEST(thread_without_tls)
 	while (stop_get(&tid) != 0)
 		sched_yield();
 }
-END_TEST
 
 #endif
 
@@ -75,7 +74,7 @@ with_alternate_stack(void *flags)
 	return &memory;
 }
 
-START_TEST(alternate_stack)
+TEST_LOOP(alternate_stack, 0, 2)
 {
 	intptr_t flags = _i == 0 ? 0 : (intptr_t)(1u << 31); /* AUTODISARM */
 	pthread_t thread = stop_spawn(with_alternate_stack, (void *)flags);
@@ -101,9 +100,8 @@ START_TEST(alternate_stack)
 	ck_assert(
 	    frame >= (uintptr_t)memory && frame < (uintptr_t)memory + 65536);
 }
-END_TEST
 
-START_TEST(smallest_stack)
+TEST(smallest_stack)
 {
 	pthread_attr_t attr;
 	int i;
@@ -121,7 +119,6 @@ START_TEST(smallest_stack)
 	}
 	counter_end(&counter);
 }
-END_TEST
 
 static ucontext_t asking, home;
 
@@ -134,7 +131,7 @@ ask(void)
 	release_all();
 }
 
-START_TEST(asked_by_a_coroutine)
+TEST(asked_by_a_coroutine)
 {
 	static char stack[65536];
 
@@ -147,7 +144,6 @@ START_TEST(asked_by_a_coroutine)
 	swapcontext(&home, &asking);
 	counter_end(&counter);
 }
-END_TEST
 
 /* The leader has ended: a zombie that stays listed and never comes. */
 static void *
@@ -168,7 +164,7 @@ outlive(void *leader)
 	_exit(0);
 }
 
-START_TEST(leader_has_ended)
+TEST(leader_has_ended)
 {
 	static pthread_t leader;
 	pid_t child = fork();
@@ -182,21 +178,5 @@ START_TEST(leader_has_ended)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("signal_stop_threads");
-	TCase *tc = stop_case("signal_stop_threads");
-
-#if defined(__x86_64__)
-	tcase_add_test(tc, thread_without_tls);
-#endif
-	tcase_add_loop_test(tc, alternate_stack, 0, 2);
-	tcase_add_test(tc, smallest_stack);
-	tcase_add_test(tc, asked_by_a_coroutine);
-	tcase_add_test(tc, leader_has_ended);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = stop_setup, .teardown = stop_teardown);

@@ -50,7 +50,7 @@ collect(void *arg)
 	mu_sys_exit(0);
 }
 
-START_TEST(case_collector)
+TEST(case_collector)
 {
 	static struct collector it;
 	pthread_t spinners[4];
@@ -81,10 +81,9 @@ START_TEST(case_collector)
 	for (i = 0; i < 4; i++)
 		pthread_join(spinners[i], NULL);
 }
-END_TEST
 
 /* No thread but the requester: nothing to stop, and that is fine. */
-START_TEST(collector_alone)
+TEST(collector_alone)
 {
 	static struct collector it;
 	int status;
@@ -102,7 +101,6 @@ START_TEST(collector_alone)
 	ck_assert_uint_eq(it.count, 0);
 	ck_assert_uint_gt(snap.num_mappings, 5);
 }
-END_TEST
 
 /* The collector dies, its requester's threads do not. */
 static int
@@ -116,7 +114,7 @@ collect_and_die(void *arg)
 	return 0;
 }
 
-START_TEST(collector_is_killed)
+TEST(collector_is_killed)
 {
 	static struct collector it;
 	pthread_t spinner;
@@ -138,17 +136,5 @@ START_TEST(collector_is_killed)
 	threaded_set(&stop_spinning, 1);
 	pthread_join(spinner, NULL);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("snapshot_collector");
-	TCase *tc = captured_case("snapshot_collector");
-
-	tcase_add_test(tc, case_collector);
-	tcase_add_test(tc, collector_alone);
-	tcase_add_test(tc, collector_is_killed);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

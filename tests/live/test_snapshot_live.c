@@ -9,7 +9,7 @@
 #include "tests/support/captured.h"
 #include "tests/support/suite.h"
 
-START_TEST(stack_and_thread_pointers)
+TEST(stack_and_thread_pointers)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	const struct mu_thread *thread;
@@ -36,7 +36,6 @@ START_TEST(stack_and_thread_pointers)
 	}
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 give_to_epoll(struct threaded_shared *shared)
@@ -52,7 +51,7 @@ give_to_epoll(struct threaded_shared *shared)
 		_exit(5);
 }
 
-START_TEST(Binder_epoll)
+TEST(Binder_epoll)
 {
 	struct threaded_child threaded = threaded_start(1, give_to_epoll);
 
@@ -62,7 +61,6 @@ START_TEST(Binder_epoll)
 	    1);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 give_and_leave(struct threaded_shared *shared)
@@ -73,7 +71,7 @@ give_and_leave(struct threaded_shared *shared)
 }
 
 /* A leader that has ended shows neither mappings nor descriptors. */
-START_TEST(zombie_leader)
+TEST(zombie_leader)
 {
 	struct threaded_child threaded = threaded_start(0, give_and_leave);
 
@@ -87,7 +85,6 @@ START_TEST(zombie_leader)
 	    1);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 give_to_timer(struct threaded_shared *shared)
@@ -104,7 +101,7 @@ give_to_timer(struct threaded_shared *shared)
 		_exit(6);
 }
 
-START_TEST(Binder_timer)
+TEST(Binder_timer)
 {
 	struct threaded_child threaded;
 
@@ -120,10 +117,9 @@ START_TEST(Binder_timer)
 	    1);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* What the requester put there stays, in front. */
-START_TEST(adds_to_the_requesters)
+TEST(adds_to_the_requesters)
 {
 	struct mu_thread requester = { .sp = 2, .num_values = 2 };
 	uintptr_t values[] = { PLANT, PLANT + 1 };
@@ -142,7 +138,6 @@ START_TEST(adds_to_the_requesters)
 	ck_assert_uint_eq(snap.values[1], PLANT + 1);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* One byte into PIPE from every image, and on to the next one. */
 static void *
@@ -169,7 +164,7 @@ exec_for_ever(char *pipe_fd)
  * A thread that is not the leader becomes the leader by execve(), which ends
  * all others, stopped or not.
  */
-START_TEST(exec_during_stop)
+TEST(exec_during_stop)
 {
 	char fd[16], byte;
 	int fds[2], round, status;
@@ -195,22 +190,13 @@ START_TEST(exec_during_stop)
 	close(fds[0]);
 	close(fds[1]);
 }
-END_TEST
 
-int
-main(int argc, char **argv)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite = suite_create("snapshot_live");
-	TCase *tc = captured_case("snapshot_live");
-
 	if (argc == 2 && strcmp(argv[0], "exec-again") == 0)
 		return exec_for_ever(argv[1]);
-	tcase_add_test(tc, stack_and_thread_pointers);
-	tcase_add_test(tc, Binder_epoll);
-	tcase_add_test(tc, Binder_timer);
-	tcase_add_test(tc, zombie_leader);
-	tcase_add_test(tc, adds_to_the_requesters);
-	tcase_add_test(tc, exec_during_stop);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
+	return -1;
 }
+
+SUITE(.play = play, .setup = setup, .teardown = teardown);

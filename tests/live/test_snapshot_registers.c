@@ -134,7 +134,7 @@ plant_words(struct threaded_shared *shared)
 #endif
 }
 
-START_TEST(case_registers)
+TEST(case_registers)
 {
 	struct threaded_child threaded = threaded_start(2, plant_words);
 
@@ -150,15 +150,5 @@ START_TEST(case_registers)
 		printf("SKIPPED: ymm registers, the CPU has none\n");
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("snapshot_registers");
-	TCase *tc = captured_case("snapshot_registers");
-
-	tcase_add_test(tc, case_registers);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * What a pass takes from a machine that has other work: its rank, its memory,
  * its files. Seen from outside, and by what is left of the answer.
  */
-#include <check.h>
 #include <dirent.h>
 #include <sched.h>
 #include <signal.h>
@@ -175,7 +174,7 @@ catch_sweeper(struct rank *rank, int nice)
 	return false;
 }
 
-START_TEST(rank_of_the_sweeper)
+TEST_LOOP(rank_of_the_sweeper, 0, 2)
 {
 	static const struct rlimit no_core = { 1, 1 };
 	struct rank before, after, sweeper;
@@ -208,7 +207,6 @@ START_TEST(rank_of_the_sweeper)
 	child_finish(&child);
 	child_assert_exit(&child, 0);
 }
-END_TEST
 
 static void
 pass(struct UnreachableMemoryInfo *info, size_t max_memory)
@@ -235,7 +233,7 @@ assert_judged(
  * With less and less memory: folded, not folded but counted, not checked; and
  * after each of them everything again.
  */
-START_TEST(max_memory)
+TEST(max_memory)
 {
 	static const size_t folded[] = { 0, 256 * MIB, 64 * MIB };
 	static const size_t counted[] = { 12 * MIB, 4 * MIB, 3 * MIB };
@@ -276,10 +274,9 @@ START_TEST(max_memory)
 	ck_assert_uint_eq(info.num_leaks, num_leaks);
 	FreeUnreachableMemoryInfo(&info);
 }
-END_TEST
 
 /* What the reason says would do does. */
-START_TEST(advice)
+TEST(advice)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	const char *at;
@@ -297,7 +294,6 @@ START_TEST(advice)
 	assert_judged(&info, MEMUNREACHABLE_COMPLETE, RING - 1);
 	FreeUnreachableMemoryInfo(&info);
 }
-END_TEST
 
 static size_t
 address_space(void)
@@ -309,7 +305,7 @@ address_space(void)
 }
 
 /* The kernel's refusal is not put down to the option. */
-START_TEST(no_address_space)
+TEST(no_address_space)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	struct rlimit limit, old;
@@ -337,29 +333,11 @@ START_TEST(no_address_space)
 	ck_assert_uint_gt(refused, 0);
 	FreeUnreachableMemoryInfo(&info);
 }
-END_TEST
 
-static Suite *
-manners_suite(void)
+static int
+play(int argc, char **argv)
 {
-	Suite *suite = suite_create("manners");
-	TCase *tcase = tcase_create("manners");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, rank_of_the_sweeper, 0, 2);
-	tcase_add_test(tcase, max_memory);
-	tcase_add_test(tcase, advice);
-	tcase_add_test(tcase, no_address_space);
-	suite_add_tcase(suite, tcase);
-	return suite;
+	return scenario_run(scenarios, argc, argv);
 }
 
-int
-main(int argc, char **argv)
-{
-	int failed = scenario_run(scenarios, argc, argv);
-
-	if (failed >= 0)
-		return failed;
-	return suite_run(manners_suite());
-}
+SUITE(.play = play);

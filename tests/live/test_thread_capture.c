@@ -34,7 +34,7 @@ must_be_listed(pid_t pid, int count)
 	}
 }
 
-START_TEST(list_one)
+TEST(list_one)
 {
 	pid_t *tids;
 	size_t n;
@@ -44,9 +44,8 @@ START_TEST(list_one)
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_eq(tids[0], getpid());
 }
-END_TEST
 
-START_TEST(list_some)
+TEST_LOOP(list_some, 0, 4)
 {
 	struct threaded_child threaded =
 	    threaded_start(thread_counts[_i], NULL);
@@ -57,9 +56,8 @@ START_TEST(list_some)
 			     &(size_t) { 0 }, &arena, &why),
 	    MU_ERR_TARGET_GONE);
 }
-END_TEST
 
-START_TEST(capture_some)
+TEST_LOOP(capture_some, 0, 4)
 {
 	struct threaded_child threaded =
 	    threaded_start(thread_counts[_i], NULL);
@@ -83,18 +81,16 @@ START_TEST(capture_some)
 	mu_threads_release(&threads);
 	threaded_end(&threaded);
 }
-END_TEST
 
-START_TEST(release_nothing)
+TEST(release_nothing)
 {
 	struct mu_threads nothing = { 0 };
 
 	mu_threads_release(&nothing);
 }
-END_TEST
 
 /* The second and third time is like the first; nothing piles up. */
-START_TEST(capture_again)
+TEST(capture_again)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	int i;
@@ -108,7 +104,6 @@ START_TEST(capture_again)
 	}
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void *
 short_life(void *arg)
@@ -136,7 +131,7 @@ churn(struct threaded_shared *shared)
 	threaded_spawn(start_threads_for_ever, NULL);
 }
 
-START_TEST(thread_churn)
+TEST(thread_churn)
 {
 	struct threaded_child threaded = threaded_start(3, churn);
 	int round, created;
@@ -160,9 +155,8 @@ START_TEST(thread_churn)
 	}
 	threaded_end(&threaded);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct threaded_child threaded = threaded_start(100, NULL);
 	enum mu_status status = MU_ERR_NO_MEMORY;
@@ -181,21 +175,5 @@ START_TEST(no_memory)
 	ck_assert_uint_gt(n, 8);
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ThreadCapture");
-	TCase *tc = captured_case("thread_capture");
-
-	tcase_add_test(tc, list_one);
-	tcase_add_loop_test(tc, list_some, 0, 4);
-	tcase_add_loop_test(tc, capture_some, 0, 4);
-	tcase_add_test(tc, release_nothing);
-	tcase_add_test(tc, capture_again);
-	tcase_add_test(tc, thread_churn);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

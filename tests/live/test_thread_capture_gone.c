@@ -23,7 +23,7 @@ kill_it(void *ctx, pid_t tid)
 }
 
 /* The kill at the first thread, in the middle, and at the last. */
-START_TEST(capture_kill)
+TEST_LOOP(capture_kill, 0, 4)
 {
 	static const int at[] = { 1, 6, 11 };
 	int count = _i == 0 ? 0 : 10, status;
@@ -37,9 +37,8 @@ START_TEST(capture_kill)
 	ck_assert_int_eq(waitpid(threaded.pid, &status, 0), threaded.pid);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
-END_TEST
 
-START_TEST(kill_while_stopped)
+TEST(kill_while_stopped)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	int status;
@@ -55,9 +54,8 @@ START_TEST(kill_while_stopped)
 	ck_assert_int_eq(waitpid(threaded.pid, &status, 0), threaded.pid);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
-END_TEST
 
-START_TEST(no_process)
+TEST(no_process)
 {
 	int status;
 	pid_t pid = fork();
@@ -71,7 +69,6 @@ START_TEST(no_process)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	must_not_stop(pid, MU_ERR_TARGET_GONE, NULL);
 }
-END_TEST
 
 static void
 leave_by_pthread_exit(struct threaded_shared *shared)
@@ -84,7 +81,7 @@ leave_by_pthread_exit(struct threaded_shared *shared)
 	pthread_exit(NULL);
 }
 
-START_TEST(zombie_leader)
+TEST(zombie_leader)
 {
 	struct threaded_child threaded;
 	size_t i;
@@ -104,18 +101,5 @@ START_TEST(zombie_leader)
 	}
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ThreadCapture");
-	TCase *tc = captured_case("thread_capture_gone");
-
-	tcase_add_loop_test(tc, capture_kill, 0, 4);
-	tcase_add_test(tc, kill_while_stopped);
-	tcase_add_test(tc, no_process);
-	tcase_add_test(tc, zombie_leader);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

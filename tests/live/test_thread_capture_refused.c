@@ -31,7 +31,7 @@ start_tracer(pid_t tid)
 	return pid;
 }
 
-START_TEST(already_traced)
+TEST_LOOP(already_traced, 0, 2)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	pid_t *tids, tracer;
@@ -49,7 +49,6 @@ START_TEST(already_traced)
 	waitpid(tracer, NULL, 0);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* A parent in vfork() cannot be stopped; our end frees it all the same. */
 static void *
@@ -73,7 +72,7 @@ have_a_vfork(struct threaded_shared *shared)
 	threaded_spawn(vfork_until_quit, NULL);
 }
 
-START_TEST(deadline)
+TEST(deadline)
 {
 	struct threaded_child threaded = threaded_start(3, have_a_vfork);
 	pid_t tracer;
@@ -95,7 +94,6 @@ START_TEST(deadline)
 	mu_threads_release(&threads);
 	threaded_end(&threaded);
 }
-END_TEST
 
 #define STOP_NS (MU_NS_PER_SEC / 10)
 #define HELD_NS (MU_NS_PER_SEC / 4) /* the release waits for 200 ms */
@@ -151,7 +149,7 @@ times_out(pid_t pid)
 }
 
 /* Who has stopped does not wait for who has not. */
-START_TEST(let_go_in_any_order)
+TEST(let_go_in_any_order)
 {
 	uint64_t least_ns = UINT64_MAX;
 	char path[64], child[32] = "";
@@ -181,17 +179,5 @@ START_TEST(let_go_in_any_order)
 	waitpid(pid, NULL, 0);
 	munmap(ticking, sizeof(*ticking));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ThreadCapture");
-	TCase *tc = captured_case("thread_capture_refused");
-
-	tcase_add_loop_test(tc, already_traced, 0, 2);
-	tcase_add_test(tc, deadline);
-	tcase_add_test(tc, let_go_in_any_order);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

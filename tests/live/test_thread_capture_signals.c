@@ -22,7 +22,7 @@ send_usr1_and_await_stop(void *ctx, pid_t tid)
 		sched_yield();
 }
 
-START_TEST(capture_signal)
+TEST(capture_signal)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	struct mu_threads_hooks hooks = { send_usr1, &threaded.pid };
@@ -36,9 +36,8 @@ START_TEST(capture_signal)
 	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
 	threaded_end(&threaded);
 }
-END_TEST
 
-START_TEST(reported_signal_is_passed_on)
+TEST(reported_signal_is_passed_on)
 {
 	struct threaded_child threaded = threaded_start(10, NULL);
 	struct mu_threads_hooks hooks = { send_usr1_and_await_stop,
@@ -58,7 +57,6 @@ START_TEST(reported_signal_is_passed_on)
 	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
 	threaded_end(&threaded);
 }
-END_TEST
 
 /* Queue real-time signals to the process and to its threads, until told. */
 static pid_t
@@ -108,7 +106,7 @@ queue_and_await_stop(void *ctx, pid_t tid)
 		sched_yield();
 }
 
-START_TEST(signal_storm)
+TEST(signal_storm)
 {
 	struct threaded_child threaded = threaded_start(8, NULL);
 	struct mu_threads_hooks hooks = { queue_and_await_stop, &threaded };
@@ -134,7 +132,6 @@ START_TEST(signal_storm)
 		    threaded.shared->signals[k], threaded.shared->sent[k]);
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 ignore(int signo)
@@ -143,7 +140,7 @@ ignore(int signo)
 }
 
 /* The tracer's own SIGCHLD settings come back, whatever they were. */
-START_TEST(own_sigchld)
+TEST_LOOP(own_sigchld, 0, 3)
 {
 	struct sigaction action, after;
 	struct threaded_child threaded = threaded_start(3, NULL);
@@ -165,18 +162,5 @@ START_TEST(own_sigchld)
 	signal(SIGCHLD, SIG_DFL);
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ThreadCapture");
-	TCase *tc = captured_case("thread_capture_signals");
-
-	tcase_add_test(tc, capture_signal);
-	tcase_add_test(tc, reported_signal_is_passed_on);
-	tcase_add_test(tc, signal_storm);
-	tcase_add_loop_test(tc, own_sigchld, 0, 3);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -43,7 +43,7 @@ must_sleep_on(struct threaded_child *threaded)
 	    threaded->threads + 1);
 }
 
-START_TEST(group_stop)
+TEST(group_stop)
 {
 	static const int signals[] = { SIGSTOP, SIGTSTP };
 	struct threaded_child threaded = threaded_start(10, NULL);
@@ -68,7 +68,6 @@ START_TEST(group_stop)
 	}
 	threaded_end(&threaded);
 }
-END_TEST
 
 static void
 send_stop_to_leader(void *ctx, pid_t tid)
@@ -83,7 +82,7 @@ send_stop_to_leader(void *ctx, pid_t tid)
 }
 
 /* A stop signal that is caught on its way stops the program afterwards. */
-START_TEST(stop_signal_in_delivery)
+TEST(stop_signal_in_delivery)
 {
 	struct threaded_child threaded = threaded_start(3, NULL);
 	struct mu_threads_hooks hooks = { send_stop_to_leader, &threaded.pid };
@@ -105,16 +104,5 @@ START_TEST(stop_signal_in_delivery)
 	waitpid(threaded.pid, &status, WCONTINUED);
 	threaded_end(&threaded);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ThreadCapture");
-	TCase *tc = captured_case("thread_capture_stopped");
-
-	tcase_add_test(tc, group_stop);
-	tcase_add_test(tc, stop_signal_in_delivery);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -12,6 +12,7 @@
 #include "lib/check/check.h"
 #include "tests/support/blocking_calls.h"
 #include "tests/support/hide.h"
+#include "tests/support/suite.h"
 
 enum effect {
 	STAYS, /* sits on, or was restarted by the kernel */
@@ -278,7 +279,7 @@ measure(const struct row *row, int how)
 	return (enum effect)WEXITSTATUS(status);
 }
 
-START_TEST(effects)
+TEST_LOOP(effects, 0, (int)ROWS)
 {
 	const struct row *row = &rows[_i];
 	enum effect seen[DISTURBANCES];
@@ -311,17 +312,4 @@ START_TEST(effects)
 	    row->name, effect_names[seen[BY_CHECK]]);
 	/* The rule itself, whatever the table says. */
 	ck_assert(seen[BY_PASS] == STAYS || seen[BY_PASS] == seen[BY_HANDLER]);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_eintr");
-	TCase *tcase = tcase_create("transparency_eintr");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, effects, 0, (int)ROWS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

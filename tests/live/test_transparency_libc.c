@@ -5,6 +5,7 @@
  */
 #include <sys/mman.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 20
@@ -47,7 +48,7 @@ sit_in_read(void *arg)
 	return NULL;
 }
 
-START_TEST(error_numbers)
+TEST_LOOP(error_numbers, 0, TRANSPARENCY_METHODS)
 {
 	struct watcher spinner = { .stop = 0 }, sitter = { .stop = 0 };
 	int ends[2], error, k;
@@ -72,7 +73,6 @@ START_TEST(error_numbers)
 	ck_assert_int_eq(sitter.wrong, 0);
 	ck_assert_int_gt(spinner.rounds, 0);
 }
-END_TEST
 
 static void
 count(int which)
@@ -121,7 +121,7 @@ own_a_value(void *arg)
 	return spin(arg);
 }
 
-START_TEST(no_handler_runs)
+TEST_LOOP(no_handler_runs, 0, TRANSPARENCY_METHODS)
 {
 	struct watcher other = { .stop = 0 };
 	int ends[2], i;
@@ -147,18 +147,4 @@ START_TEST(no_handler_runs)
 	transparency_set(&other.stop, 1);
 	pthread_join(other.thread, NULL);
 	ck_assert_int_eq(counts[DESTROYED], 1);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_libc");
-	TCase *tcase = tcase_create("transparency_libc");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, error_numbers, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, no_handler_runs, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -5,6 +5,7 @@
  */
 #include <dirent.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 40
@@ -144,7 +145,7 @@ watch_passes(struct watcher *watcher, int method)
 }
 
 /* The pipe, and files of /proc for moments; one after the other. */
-START_TEST(descriptors)
+TEST_LOOP(descriptors, 0, TRANSPARENCY_METHODS)
 {
 	static struct watcher watcher = { .look = look_at_descriptors };
 	const char *name;
@@ -161,10 +162,9 @@ START_TEST(descriptors)
 	/* Both ends, the memory group; a number may pass on in mid-look. */
 	ck_assert_uint_le(watcher.most, 5);
 }
-END_TEST
 
 /* Memory comes and goes, private and shared: no file, nothing with a name. */
-START_TEST(mappings)
+TEST_LOOP(mappings, 0, TRANSPARENCY_METHODS)
 {
 	static struct watcher watcher = { .look = look_at_mappings };
 
@@ -174,16 +174,14 @@ START_TEST(mappings)
 	for (i = 0; i < watcher.extra.count; i++)
 		ck_assert_str_eq(watcher.extra.lines[i], "/dev/zero (deleted)");
 }
-END_TEST
 
-START_TEST(tasks)
+TEST_LOOP(tasks, 0, TRANSPARENCY_METHODS)
 {
 	static struct watcher watcher = { .look = look_at_tasks };
 
 	watch_passes(&watcher, _i);
 	ck_assert_msg(watcher.extra.count == 0, "%s", watcher.extra.lines[0]);
 }
-END_TEST
 
 static __attribute__((noreturn)) void *
 sit_around(void *arg)
@@ -233,7 +231,7 @@ look_at_children(pid_t pid, struct list *names)
 }
 
 /* From outside: what ps shows. */
-START_TEST(children)
+TEST_LOOP(children, 0, TRANSPARENCY_METHODS)
 {
 	static struct list names;
 	char own[16];
@@ -256,20 +254,4 @@ START_TEST(children)
 		    "%s", names.lines[i]);
 	if (transparency_methods[_i].option == MU_STOP_SIGNAL)
 		ck_assert(!has(&names, "mu-collector"));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_proc");
-	TCase *tcase = tcase_create("transparency_proc");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, descriptors, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, mappings, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, tasks, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, children, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

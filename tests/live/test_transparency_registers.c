@@ -4,6 +4,7 @@
  * Everything between is one piece of assembly, so that nothing but the kernel
  * and the pass can touch them.
  */
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #if defined(__x86_64__)
@@ -237,7 +238,7 @@ let_end(struct holder *holder)
 	pthread_join(holder->thread, NULL);
 }
 
-START_TEST(held)
+TEST_LOOP(held, 0, TRANSPARENCY_METHODS)
 {
 	static struct holder holders[MAX_HOLDERS];
 	size_t n = prepare(holders), i;
@@ -254,10 +255,9 @@ START_TEST(held)
 		ck_assert_int_ge(holders[i].checked, ROUNDS);
 	}
 }
-END_TEST
 
 /* What a call preserves, in the thread that asks: registers and modes. */
-START_TEST(caller)
+TEST_LOOP(caller, 0, TRANSPARENCY_METHODS)
 {
 	uint32_t mxcsr = 0x1f80 | 0x4000, mxcsr_after;
 	uint16_t word = 0x067f, word_after;
@@ -270,20 +270,6 @@ START_TEST(caller)
 	ck_assert_uint_eq(mxcsr_after & 0xffc0, mxcsr & 0xffc0);
 	ck_assert_uint_eq(word_after, word);
 	ck_assert_uint_eq(flags & 0x400, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_registers");
-	TCase *tcase = tcase_create("transparency_registers");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, held, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, caller, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }
 
 #else

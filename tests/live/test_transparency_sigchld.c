@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 15
@@ -62,12 +63,11 @@ passes_without_sigchld(int method, bool other)
 	ck_assert_int_eq(sigchlds, 0);
 }
 
-START_TEST(no_sigchld_handled)
+TEST_LOOP(no_sigchld_handled, 0, TRANSPARENCY_METHODS)
 {
 	signal(SIGCHLD, on_sigchld);
 	passes_without_sigchld(_i, true);
 }
-END_TEST
 
 static void
 block_sigchld(sigset_t *set)
@@ -77,7 +77,7 @@ block_sigchld(sigset_t *set)
 	ck_assert_int_eq(pthread_sigmask(SIG_BLOCK, set, NULL), 0);
 }
 
-START_TEST(no_sigchld_pending)
+TEST_LOOP(no_sigchld_pending, 0, TRANSPARENCY_METHODS)
 {
 	struct pollfd look = { .events = POLLIN };
 	sigset_t set;
@@ -92,7 +92,6 @@ START_TEST(no_sigchld_pending)
 	bear();
 	ck_assert_int_eq(poll(&look, 1, 60000), 1);
 }
-END_TEST
 
 static __attribute__((noreturn)) void *
 take_sigchld(void *arg)
@@ -104,7 +103,7 @@ take_sigchld(void *arg)
 			__atomic_add_fetch(&sigchlds, 1, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(no_sigchld_waited_for)
+TEST_LOOP(no_sigchld_waited_for, 0, TRANSPARENCY_METHODS)
 {
 	pthread_t thread;
 	sigset_t set;
@@ -115,10 +114,9 @@ START_TEST(no_sigchld_waited_for)
 	bear();
 	transparency_await(&sigchlds, 1);
 }
-END_TEST
 
 /* Children that leave no zombie: waits last until there are none. */
-START_TEST(no_child_to_wait_for)
+TEST_LOOP(no_child_to_wait_for, 0, 2 * TRANSPARENCY_METHODS)
 {
 	bool ignored = _i / TRANSPARENCY_METHODS == 0;
 	struct sigaction action = { .sa_handler =
@@ -140,22 +138,4 @@ START_TEST(no_child_to_wait_for)
 	ck_assert(after.sa_handler == action.sa_handler &&
 	    ((after.sa_flags ^ action.sa_flags) & SA_NOCLDWAIT) == 0);
 	ck_assert_int_le(sigchlds, created);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_sigchld");
-	TCase *tcase = tcase_create("transparency_sigchld");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, no_sigchld_handled, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, no_sigchld_pending, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(
-	    tcase, no_sigchld_waited_for, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(
-	    tcase, no_child_to_wait_for, 0, 2 * TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

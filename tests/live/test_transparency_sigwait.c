@@ -5,6 +5,7 @@
 #include <poll.h>
 #include <sys/signalfd.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 10
@@ -35,7 +36,7 @@ take(void *arg)
 			__atomic_add_fetch(&taken, 1, __ATOMIC_SEQ_CST);
 }
 
-START_TEST(waiting)
+TEST_LOOP(waiting, 0, 3 * TRANSPARENCY_METHODS)
 {
 	int kind = _i / TRANSPARENCY_METHODS;
 	pthread_t thread;
@@ -48,9 +49,8 @@ START_TEST(waiting)
 	transparency_await(&taken, 1);
 	ck_assert_int_eq(taken, 1);
 }
-END_TEST
 
-START_TEST(descriptor)
+TEST_LOOP(descriptor, 0, 3 * TRANSPARENCY_METHODS)
 {
 	struct pollfd look = { .events = POLLIN };
 	int kind = _i / TRANSPARENCY_METHODS;
@@ -65,18 +65,4 @@ START_TEST(descriptor)
 	transparency_passes(_i % TRANSPARENCY_METHODS, PASSES);
 	ck_assert_int_eq(taken, 0);
 	ck_assert_int_eq(poll(&look, 1, 0), 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_sigwait");
-	TCase *tcase = tcase_create("transparency_sigwait");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, waiting, 0, 3 * TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, descriptor, 0, 3 * TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #ifndef SS_AUTODISARM
@@ -112,7 +113,7 @@ start(struct owner *owner, enum kind kind)
 	transparency_await(&owner->ready, 1);
 }
 
-START_TEST(alternate_stacks)
+TEST_LOOP(alternate_stacks, 0, TRANSPARENCY_METHODS)
 {
 	struct sigaction action = { .sa_handler = on_usr1,
 		.sa_flags = SA_ONSTACK };
@@ -136,17 +137,4 @@ START_TEST(alternate_stacks)
 	ck_assert(owners[NONE].untouched);
 	ck_assert_int_eq(owners[PLAIN].untouched, !by_signal);
 	ck_assert_int_eq(owners[AUTODISARM].untouched, !by_signal);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_stacks");
-	TCase *tcase = tcase_create("transparency_stacks");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, alternate_stacks, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -8,6 +8,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 10
@@ -280,7 +281,7 @@ dress_up(void)
 	fclose(file);
 }
 
-START_TEST(state)
+TEST_LOOP(state, 0, TRANSPARENCY_METHODS)
 {
 	static char process[2][TEXT_SIZE];
 	static struct thread threads[THREADS], main_thread;
@@ -318,10 +319,9 @@ START_TEST(state)
 		ck_assert_int_eq(threads[i].ready, 2);
 	}
 }
-END_TEST
 
 /* The handlers are the program's, flags, masks and all: each signal's. */
-START_TEST(handlers)
+TEST_LOOP(handlers, 0, TRANSPARENCY_METHODS)
 {
 	static unsigned char before[65][32], after[65][32];
 	pthread_t thread;
@@ -342,10 +342,9 @@ START_TEST(handlers)
 	transparency_set(&other.go, 1);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 /* A program that may not read the time stamp counter is not killed for it. */
-START_TEST(no_time_stamps)
+TEST_LOOP(no_time_stamps, 0, TRANSPARENCY_METHODS)
 {
 #if defined(__x86_64__)
 	pthread_t thread;
@@ -359,19 +358,4 @@ START_TEST(no_time_stamps)
 	transparency_set(&other.go, 1);
 	pthread_join(thread, NULL);
 #endif
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_state");
-	TCase *tcase = tcase_create("transparency_state");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, state, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, handlers, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, no_time_stamps, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -7,6 +7,7 @@
 #include <termios.h>
 #include <time.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define ROUNDS 12
@@ -176,7 +177,7 @@ let_run(int round)
 
 static const int stops[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 
-START_TEST(case_process)
+TEST_LOOP(case_process, 0, TRANSPARENCY_METHODS)
 {
 	pid_t pid = start(_i);
 	int k;
@@ -193,10 +194,9 @@ START_TEST(case_process)
 	}
 	end(pid);
 }
-END_TEST
 
 /* The helpers are of the same group: they stop and go on with it. */
-START_TEST(case_group)
+TEST_LOOP(case_group, 0, TRANSPARENCY_METHODS)
 {
 	pid_t pid = start(_i);
 	int k;
@@ -213,10 +213,9 @@ START_TEST(case_group)
 	}
 	end(pid);
 }
-END_TEST
 
 /* SIGCONT close behind, so that it comes while some are still stopping. */
-START_TEST(stop_and_continue)
+TEST_LOOP(stop_and_continue, 0, TRANSPARENCY_METHODS)
 {
 	pid_t pid = start(_i);
 	sigset_t set;
@@ -238,7 +237,6 @@ START_TEST(stop_and_continue)
 	expect_progress();
 	end(pid);
 }
-END_TEST
 
 /* The program is the leader of a session with TERMINAL. */
 static _Noreturn void
@@ -278,7 +276,7 @@ take_terminal(int method, const char *terminal)
 }
 
 /* ^C is handled once each, ^Z stops, like a shell's fg continues. */
-START_TEST(keys)
+TEST_LOOP(keys, 0, TRANSPARENCY_METHODS)
 {
 	int master = posix_openpt(O_RDWR | O_NOCTTY), k, ready;
 	pid_t shell;
@@ -306,20 +304,4 @@ START_TEST(keys)
 	ck_assert_int_eq(waitpid(shell, NULL, WNOHANG), 0);
 	kill(shell, SIGKILL);
 	waitpid(shell, NULL, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_stopped");
-	TCase *tcase = tcase_create("transparency_stopped");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, case_process, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, case_group, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, stop_and_continue, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, keys, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

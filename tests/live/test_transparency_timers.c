@@ -8,6 +8,7 @@
 #include <sys/timerfd.h>
 #include <time.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define NS_PER_SEC 1000000000ull
@@ -121,7 +122,7 @@ expect_count(const struct kind *kind)
 	timer_delete(kind->timer);
 }
 
-START_TEST(timers)
+TEST_LOOP(timers, 0, TRANSPARENCY_METHODS)
 {
 	struct kind kinds[] = {
 		{ .clock = CLOCK_MONOTONIC,
@@ -147,10 +148,9 @@ START_TEST(timers)
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(misplaced, 0);
 }
-END_TEST
 
 /* Their signals are merged: no more than were due, and they go on. */
-START_TEST(interval_timers)
+TEST_LOOP(interval_timers, 0, TRANSPARENCY_METHODS)
 {
 	static const struct {
 		int which, signo;
@@ -192,9 +192,8 @@ START_TEST(interval_timers)
 	transparency_set(&stop, 1);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
-START_TEST(timer_descriptor)
+TEST_LOOP(timer_descriptor, 0, TRANSPARENCY_METHODS)
 {
 	struct itimerspec each = { { 0, INTERVAL_NS }, { 0, INTERVAL_NS } };
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC), stop = 0;
@@ -214,19 +213,4 @@ START_TEST(timer_descriptor)
 	ck_assert_uint_le(expirations, due + 1);
 	transparency_set(&stop, 1);
 	pthread_join(thread, NULL);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_timers");
-	TCase *tcase = tcase_create("transparency_timers");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, timers, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, interval_timers, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, timer_descriptor, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

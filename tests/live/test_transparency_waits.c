@@ -4,6 +4,7 @@
  * are each seen once. But for __WALL and __WCLONE: these ask for children
  * without an exit signal, which the helpers are.
  */
+#include "tests/support/suite.h"
 #include "tests/support/transparency.h"
 
 #define PASSES 15
@@ -187,7 +188,7 @@ expect_each_once(struct waiter *waiter, pid_t kept)
 	ck_assert_int_eq(errno, ECHILD);
 }
 
-START_TEST(each_child_once)
+TEST_LOOP(each_child_once, 0, WAYS *TRANSPARENCY_METHODS)
 {
 	static struct waiter waiter;
 	int method = _i / WAYS, ends[2];
@@ -211,7 +212,6 @@ START_TEST(each_child_once)
 	ck_assert_int_ge(sigchlds, 1);
 	ck_assert_int_le(sigchlds, created + 1);
 }
-END_TEST
 
 static __attribute__((noreturn)) void *
 sit_around(void *arg)
@@ -222,7 +222,7 @@ sit_around(void *arg)
 }
 
 /* Orphans come to a subreaper; those of a pass are none. */
-START_TEST(orphans_once)
+TEST_LOOP(orphans_once, 0, TRANSPARENCY_METHODS)
 {
 	int subreaper = 0, status, k, orphans = 0;
 	pthread_t thread;
@@ -250,7 +250,6 @@ START_TEST(orphans_once)
 	ck_assert_int_eq(prctl(PR_GET_CHILD_SUBREAPER, &subreaper), 0);
 	ck_assert_int_eq(subreaper, 1);
 }
-END_TEST
 
 /* In the child: nothing comes from its parent until the pipe ends. */
 static _Noreturn void
@@ -271,7 +270,7 @@ notice_nothing(int fd)
 	_exit(sigisemptyset(&all) ? EXIT_STATUS : 2);
 }
 
-START_TEST(children_see_nothing)
+TEST_LOOP(children_see_nothing, 0, TRANSPARENCY_METHODS)
 {
 	int ends[2], status;
 	pthread_t thread;
@@ -288,21 +287,4 @@ START_TEST(children_see_nothing)
 	close(ends[1]);
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, EXIT_STATUS << 8);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("transparency_waits");
-	TCase *tcase = tcase_create("transparency_waits");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(
-	    tcase, each_child_once, 0, WAYS * TRANSPARENCY_METHODS);
-	tcase_add_loop_test(tcase, orphans_once, 0, TRANSPARENCY_METHODS);
-	tcase_add_loop_test(
-	    tcase, children_see_nothing, 0, TRANSPARENCY_METHODS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -14,6 +14,7 @@
 #include <sys/mman.h>
 
 #include "tests/support/live_answer.h"
+#include "tests/support/suite.h"
 
 #define HAMMERS 3
 #define PASSES 20
@@ -71,7 +72,7 @@ log_pass(char *text, size_t size)
 	close(file);
 }
 
-START_TEST(inferred)
+TEST(inferred)
 {
 	static char text[65536], words[128];
 	struct UnreachableMemoryInfo info = { .leaks = NULL };
@@ -100,7 +101,6 @@ START_TEST(inferred)
 	scrub();
 	ck_assert(NoLeaks());
 }
-END_TEST
 
 /* Not one byte of a wrong "mutex" may be written: malloc must go on. */
 static void
@@ -126,7 +126,7 @@ expect_refusal(const struct mu_glibc_layout *known)
 	ck_assert(!NoLeaks());
 }
 
-START_TEST(refused)
+TEST(refused)
 {
 	const struct mu_glibc_layout *rows, *right = running_row();
 	size_t count, i;
@@ -136,7 +136,6 @@ START_TEST(refused)
 		if (&rows[i] != right)
 			expect_refusal(&rows[i]);
 }
-END_TEST
 
 static void *
 hammer(void *arg)
@@ -156,7 +155,7 @@ hammer(void *arg)
 }
 
 /* Inside malloc as often as not: an answer that is right, or none. */
-START_TEST(inferred_under_load)
+TEST(inferred_under_load)
 {
 	pthread_t threads[HAMMERS];
 	struct UnreachableMemoryInfo info;
@@ -190,19 +189,4 @@ START_TEST(inferred_under_load)
 		pthread_join(threads[i], NULL);
 	ck_assert_uint_gt(answers, 0);
 	block_free(lost);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("unknown_release");
-	TCase *tc = tcase_create("unknown_release");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, inferred);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, inferred_under_load);
-	suite_add_tcase(suite, tc);
-	return run_forked(suite);
 }

@@ -178,7 +178,7 @@ lost(int status)
 	return info.num_leaks;
 }
 
-START_TEST(lost_and_kept)
+TEST(lost_and_kept)
 {
 	uintptr_t held = slot_new(), gone = slot_new(), below = slot_new();
 	uintptr_t block = block_new(100), other = block_new(200);
@@ -215,10 +215,9 @@ START_TEST(lost_and_kept)
 	block_free(block);
 	block_free(other);
 }
-END_TEST
 
 /* The same with a stale pointer in a slot that is free. */
-START_TEST(freed_slots)
+TEST(freed_slots)
 {
 	uintptr_t owner = slot_new(), block = block_new(100);
 
@@ -231,9 +230,8 @@ START_TEST(freed_slots)
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 0);
 	block_free(block);
 }
-END_TEST
 
-START_TEST(interior_and_end)
+TEST(interior_and_end)
 {
 	uintptr_t slot = slot_new();
 
@@ -243,9 +241,8 @@ START_TEST(interior_and_end)
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 1);
 	keep(0);
 }
-END_TEST
 
-START_TEST(cannot_be_listed)
+TEST(cannot_be_listed)
 {
 	uintptr_t slot = slot_new(), block = block_new(100);
 
@@ -259,10 +256,9 @@ START_TEST(cannot_be_listed)
 	slot_free(slot);
 	block_free(block);
 }
-END_TEST
 
 /* Memory of malloc's, which has a block there already. */
-START_TEST(within_malloc)
+TEST(within_malloc)
 {
 	uintptr_t block = block_new(SLOTS * SLOT);
 	void *own = pool.memory;
@@ -274,9 +270,8 @@ START_TEST(within_malloc)
 	pool.memory = own;
 	block_free(block);
 }
-END_TEST
 
-START_TEST(bad_heaps)
+TEST(bad_heaps)
 {
 	struct MemunreachableHeap none = { .name = "none" };
 	char name[100];
@@ -298,7 +293,6 @@ START_TEST(bad_heaps)
 	ck_assert(memunreachable_unregister_heap(&heap));
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 0);
 }
-END_TEST
 
 static int
 crash(uintptr_t base, size_t size,
@@ -310,7 +304,7 @@ crash(uintptr_t base, size_t size,
 }
 
 /* In the image only: the program goes on. */
-START_TEST(crashing)
+TEST(crashing)
 {
 	ck_assert(memunreachable_unregister_heap(&heap));
 	heap.malloc_iterate = crash;
@@ -319,7 +313,6 @@ START_TEST(crashing)
 	ck_assert(memunreachable_unregister_heap(&heap));
 	ck_assert_uint_eq(lost(MEMUNREACHABLE_COMPLETE), 0);
 }
-END_TEST
 
 static void
 nowhere(void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)
@@ -340,7 +333,7 @@ iterate_nowhere(uintptr_t base, size_t size,
 }
 
 /* Blocks that cannot be are left out, and the rest is right. */
-START_TEST(hostile_blocks)
+TEST(hostile_blocks)
 {
 	uintptr_t slot = slot_new();
 
@@ -351,7 +344,6 @@ START_TEST(hostile_blocks)
 	ck_assert_ptr_nonnull(strstr(info.reason, "5 blocks"));
 	slot_free(slot);
 }
-END_TEST
 
 static bool stop;
 
@@ -373,7 +365,7 @@ churn(void *arg)
 }
 
 /* Other threads take and give while passes run. */
-START_TEST(while_it_changes)
+TEST_LOOP(while_it_changes, MU_STOP_AUTO, MU_STOP_SIGNAL + 1)
 {
 	uintptr_t gone = slot_new();
 	pthread_t threads[3];
@@ -392,25 +384,5 @@ START_TEST(while_it_changes)
 		pthread_join(threads[i], NULL);
 	stop = false;
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("user_heap");
-	TCase *tc = tcase_create("user_heap");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, lost_and_kept);
-	tcase_add_test(tc, freed_slots);
-	tcase_add_test(tc, interior_and_end);
-	tcase_add_test(tc, cannot_be_listed);
-	tcase_add_test(tc, within_malloc);
-	tcase_add_test(tc, bad_heaps);
-	tcase_add_test(tc, crashing);
-	tcase_add_test(tc, hostile_blocks);
-	tcase_add_loop_test(
-	    tc, while_it_changes, MU_STOP_AUTO, MU_STOP_SIGNAL + 1);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

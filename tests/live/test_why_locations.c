@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
+#include "tests/support/suite.h"
 #include "tests/support/why.h"
 
 static int anchor;
@@ -50,21 +51,19 @@ expect_global(void *place)
 	block_free(block);
 }
 
-START_TEST(variable_of_the_program)
+TEST(variable_of_the_program)
 {
 	expect_global(&in_data);
 	expect_global(&in_bss);
 	/* Pages of .bss that are no part of the file's mapping. */
 	expect_global(far_bss + sizeof(far_bss) / 2);
 }
-END_TEST
 
-START_TEST(variable_of_a_library)
+TEST(variable_of_a_library)
 {
 	expect_global(shim("shim_data"));
 	expect_global(shim("shim_bss"));
 }
-END_TEST
 
 /* Mappings: which, and where in it. */
 LIVE void
@@ -90,7 +89,7 @@ expect_mapping(char *mapping, size_t size, const char *name)
 	block_free(block);
 }
 
-START_TEST(mappings)
+TEST(mappings)
 {
 	size_t size = 65536;
 	int memory = memfd_create("a name", MFD_CLOEXEC);
@@ -108,7 +107,6 @@ START_TEST(mappings)
 	expect_mapping(file, size, "memfd:a name");
 	expect_mapping(shared, size, "zero");
 }
-END_TEST
 
 LIVE void
 register_part(uintptr_t hidden)
@@ -118,7 +116,7 @@ register_part(uintptr_t hidden)
 }
 
 /* A word in a region counts there, and in what it is part of. */
-START_TEST(root_regions)
+TEST(root_regions)
 {
 	static char *region;
 	uintptr_t block = block_new(72), in_block = block_new(256);
@@ -146,7 +144,6 @@ START_TEST(root_regions)
 	ck_assert_int_eq(told[1].kind, MEMUNREACHABLE_REFERENCE_BLOCK);
 	ck_assert(!told[1].reachable);
 }
-END_TEST
 
 LIVE void
 ignore(uintptr_t hidden, bool on)
@@ -165,7 +162,7 @@ provide(void *ctx, uintptr_t *words, size_t max)
 	return 1;
 }
 
-START_TEST(values_that_the_program_named)
+TEST(values_that_the_program_named)
 {
 	static uintptr_t block;
 
@@ -179,7 +176,6 @@ START_TEST(values_that_the_program_named)
 	ck_assert(memunreachable_unregister_root_provider(provide, &block));
 	EXPECT_TOLD(block, 0);
 }
-END_TEST
 
 LIVE void
 epoll_add(int epoll, int fd, uintptr_t hidden)
@@ -202,7 +198,7 @@ timer_with(uintptr_t hidden)
 	return timer;
 }
 
-START_TEST(values_that_the_kernel_holds)
+TEST(values_that_the_kernel_holds)
 {
 	uintptr_t block = block_new(72);
 	int epoll = epoll_create1(EPOLL_CLOEXEC), event = eventfd(0, 0);
@@ -216,22 +212,4 @@ START_TEST(values_that_the_kernel_holds)
 	EXPECT_ONE(block, MEMUNREACHABLE_REFERENCE_KERNEL, NULL);
 	timer_delete(timer);
 	EXPECT_TOLD(block, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("why_locations");
-	TCase *tcase = tcase_create("why_locations");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, variable_of_the_program);
-	tcase_add_test(tcase, variable_of_a_library);
-	tcase_add_test(tcase, mappings);
-	tcase_add_test(tcase, root_regions);
-	tcase_add_test(tcase, values_that_the_program_named);
-	tcase_add_test(tcase, values_that_the_kernel_holds);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "lib/state/library.h"
+#include "tests/support/suite.h"
 #include "tests/support/watched_call.h"
 #include "tests/support/why.h"
 
@@ -17,7 +18,7 @@ static int in_data;
 static const size_t sizes[][2] = { { 72, 40 }, { 72, 2 << 20 }, { 3 << 20, 40 },
 	{ 2 << 20, 3 << 20 } };
 
-START_TEST(block_in_a_block)
+TEST_LOOP(block_in_a_block, 0, 4)
 {
 	uintptr_t to = block_new(sizes[_i][0]);
 	uintptr_t from = block_new(sizes[_i][1]);
@@ -37,10 +38,9 @@ START_TEST(block_in_a_block)
 	ck_assert(told[0].reachable);
 	drop(&in_bss);
 }
-END_TEST
 
 /* All of a lost cycle's references are in blocks that are lost. */
-START_TEST(lost_cycle)
+TEST(lost_cycle)
 {
 	uintptr_t a = block_new(40), b = block_new(40), c = block_new(40);
 
@@ -58,9 +58,8 @@ START_TEST(lost_cycle)
 	EXPECT_LEAKS(0);
 	drop(&in_bss);
 }
-END_TEST
 
-START_TEST(interior_addresses)
+TEST(interior_addresses)
 {
 	uintptr_t block = block_new(200), from = block_new(40);
 
@@ -77,9 +76,8 @@ START_TEST(interior_addresses)
 	block_link(from, 8, block - block_size(block));
 	EXPECT_TOLD(block, 0);
 }
-END_TEST
 
-START_TEST(no_block)
+TEST(no_block)
 {
 	uintptr_t freed = block_new(72), big = block_new(2 << 20);
 	int local;
@@ -96,7 +94,6 @@ START_TEST(no_block)
 	freed = block_new(72);
 	EXPECT_TOLD(freed + 8, -MEMUNREACHABLE_BAD_ARGUMENT);
 }
-END_TEST
 
 static bool
 stop_at_ten(void *ctx, const struct MemunreachableReference *reference)
@@ -111,7 +108,7 @@ why_with(uintptr_t hidden, memunreachable_reference_fn callback, void *ctx)
 	return memunreachable_why_reachable(mu_reveal(hidden), callback, ctx);
 }
 
-START_TEST(many_references)
+TEST(many_references)
 {
 	uintptr_t block = block_new(72), from = block_new(40);
 	size_t number = 100000, i, calls = 0;
@@ -135,7 +132,6 @@ START_TEST(many_references)
 	munmap(slots, number * sizeof(*slots));
 	EXPECT_TOLD(block, 1);
 }
-END_TEST
 
 struct nested {
 	uintptr_t hidden;
@@ -161,7 +157,7 @@ ask_again(void *ctx, const struct MemunreachableReference *reference)
 	return true;
 }
 
-START_TEST(asking_in_the_callback)
+TEST(asking_in_the_callback)
 {
 	static struct nested nested;
 	uintptr_t from = block_new(40);
@@ -174,7 +170,6 @@ START_TEST(asking_in_the_callback)
 	ck_assert_int_eq(nested.again, 1);
 	ck_assert_uint_eq(nested.leaks, 2);
 }
-END_TEST
 
 static ptrdiff_t busy_answer;
 
@@ -187,7 +182,7 @@ ask_in_a_provider(void *ctx, uintptr_t *words, size_t max)
 	return 0;
 }
 
-START_TEST(within_a_pass)
+TEST(within_a_pass)
 {
 	static uintptr_t block;
 
@@ -197,10 +192,9 @@ START_TEST(within_a_pass)
 	EXPECT_TOLD(block, 0);
 	ck_assert_int_eq(busy_answer, -MEMUNREACHABLE_BUSY);
 }
-END_TEST
 
 /* Not checked is neither a number nor none. */
-START_TEST(refused)
+TEST(refused)
 {
 	const struct watched_call call = {
 		.nr = SYS_ptrace, .argument = -1, .error = EPERM
@@ -216,24 +210,4 @@ START_TEST(refused)
 	else
 		EXPECT_TOLD(block, -MEMUNREACHABLE_PTRACE_SECCOMP);
 	worker_finish(&worker);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("why_reachable");
-	TCase *tcase = tcase_create("why_reachable");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, block_in_a_block, 0, 4);
-	tcase_add_test(tcase, lost_cycle);
-	tcase_add_test(tcase, interior_addresses);
-	tcase_add_test(tcase, no_block);
-	tcase_add_test(tcase, many_references);
-	tcase_add_test(tcase, asking_in_the_callback);
-	tcase_add_test(tcase, within_a_pass);
-	tcase_add_test(tcase, refused);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

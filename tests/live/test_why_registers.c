@@ -2,6 +2,7 @@
  * Who points at a block: registers by name, of threads that spin and of the
  * caller. Written for x86-64.
  */
+#include "tests/support/suite.h"
 #include "tests/support/why.h"
 
 #if defined(__x86_64__)
@@ -83,7 +84,7 @@ spinner_main(void *arg)
 	return NULL;
 }
 
-START_TEST(register_of_a_thread)
+TEST_LOOP(register_of_a_thread, 0, NUM_SPINS)
 {
 	static struct spinner spinner;
 	const struct spin *spin = &spins[_i];
@@ -117,7 +118,6 @@ START_TEST(register_of_a_thread)
 	__atomic_store_n(&spinner.go, 1, __ATOMIC_SEQ_CST);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 /*
  * Ask with another copy of the address in one register that a callee
@@ -155,7 +155,7 @@ static const struct {
 	{ why_with_r15, "r15" },
 };
 
-START_TEST(register_of_the_caller)
+TEST_LOOP(register_of_the_caller, 0, 6)
 {
 	uintptr_t block = block_new(72);
 
@@ -171,7 +171,6 @@ START_TEST(register_of_the_caller)
 	ck_assert_uint_eq(told[0].hidden_value, block);
 	EXPECT_TOLD(block, 0);
 }
-END_TEST
 
 /* Registers that a call preserves are what they were. */
 #define PRESERVES                                                   \
@@ -191,7 +190,7 @@ ptrdiff_t why_preserves(uintptr_t hidden, long words[6],
     ptrdiff_t (*call)(const void *, memunreachable_reference_fn, void *));
 __asm__(".text\nwhy_preserves:\n\t" PRESERVES);
 
-START_TEST(registers_are_preserved)
+TEST(registers_are_preserved)
 {
 	uintptr_t block = block_new(72);
 	long words[6] = { 0 };
@@ -202,25 +201,5 @@ START_TEST(registers_are_preserved)
 	for (i = 0; i < 6; i++)
 		ck_assert_int_eq(words[i], (long)i + 11);
 }
-END_TEST
 
 #endif /* __x86_64__ */
-
-int
-main(void)
-{
-#if defined(__x86_64__)
-	Suite *suite = suite_create("why_registers");
-	TCase *tcase = tcase_create("registers");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, register_of_a_thread, 0, NUM_SPINS);
-	tcase_add_loop_test(tcase, register_of_the_caller, 0, 6);
-	tcase_add_test(tcase, registers_are_preserved);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
-#else
-	printf("SKIPPED: why_registers: written for x86-64\n");
-	return 77;
-#endif
-}

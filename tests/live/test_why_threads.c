@@ -5,6 +5,7 @@
 #include <ucontext.h>
 
 #include "mu/arch/cpu.h"
+#include "tests/support/suite.h"
 #include "tests/support/why.h"
 
 static __thread void *in_tls;
@@ -83,22 +84,20 @@ expect_in_worker(void (*body)(struct worker *), int kind)
 	block_free(worker.hidden);
 }
 
-START_TEST(stack_of_another_thread)
+TEST(stack_of_another_thread)
 {
 	expect_in_worker(holding_in_a_frame, MEMUNREACHABLE_REFERENCE_STACK);
 }
-END_TEST
 
-START_TEST(variable_of_another_thread)
+TEST(variable_of_another_thread)
 {
 	expect_in_worker(holding_in_tls, MEMUNREACHABLE_REFERENCE_TLS);
 	ck_assert_int_eq(pthread_key_create(&key, NULL), 0);
 	expect_in_worker(holding_specific, MEMUNREACHABLE_REFERENCE_TLS);
 }
-END_TEST
 
 /* Of the main thread: its storage is no part of a stack. */
-START_TEST(variable_of_this_thread)
+TEST(variable_of_this_thread)
 {
 	uintptr_t block = block_new(72);
 
@@ -115,10 +114,9 @@ START_TEST(variable_of_this_thread)
 	set_specific(0);
 	EXPECT_TOLD(block, 0);
 }
-END_TEST
 
 /* __thread in a library that came later is in a separate block. */
-START_TEST(variable_of_a_thread_and_a_library)
+TEST(variable_of_a_thread_and_a_library)
 {
 	uintptr_t block = block_new(72);
 	void *place = shim("shim_tls");
@@ -129,7 +127,6 @@ START_TEST(variable_of_a_thread_and_a_library)
 	drop(place);
 	EXPECT_TOLD(block, 0);
 }
-END_TEST
 
 /* The caller's own frame, and nothing of the library's. */
 LIVE void
@@ -146,14 +143,13 @@ expect_in_this_frame(uintptr_t block)
 	EXPECT_TOLD(block, 0);
 }
 
-START_TEST(stack_of_the_caller)
+TEST(stack_of_the_caller)
 {
 	uintptr_t block = block_new(72);
 
 	scrub(); /* the frames of block_new() */
 	expect_in_this_frame(block);
 }
-END_TEST
 
 static void *
 ask_in_a_thread(void *arg)
@@ -163,7 +159,7 @@ ask_in_a_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(stack_of_a_calling_thread)
+TEST(stack_of_a_calling_thread)
 {
 	uintptr_t block = block_new(72);
 	pthread_t thread;
@@ -172,7 +168,6 @@ START_TEST(stack_of_a_calling_thread)
 	    pthread_create(&thread, NULL, ask_in_a_thread, &block), 0);
 	pthread_join(thread, NULL);
 }
-END_TEST
 
 /* The caller runs on a block: our frames are in it, too. */
 static ucontext_t outside, inside;
@@ -194,7 +189,7 @@ ask_on_a_block(void)
 	EXPECT_TOLD(asked_about, 0);
 }
 
-START_TEST(stack_in_a_block)
+TEST(stack_in_a_block)
 {
 	ck_assert_int_eq(getcontext(&inside), 0);
 	asked_about = block_new(72);
@@ -205,23 +200,4 @@ START_TEST(stack_in_a_block)
 	makecontext(&inside, ask_on_a_block, 0);
 	scrub_registers();
 	ck_assert_int_eq(swapcontext(&outside, &inside), 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("why_threads");
-	TCase *tcase = tcase_create("why_threads");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, stack_of_another_thread);
-	tcase_add_test(tcase, variable_of_another_thread);
-	tcase_add_test(tcase, variable_of_this_thread);
-	tcase_add_test(tcase, variable_of_a_thread_and_a_library);
-	tcase_add_test(tcase, stack_of_the_caller);
-	tcase_add_test(tcase, stack_of_a_calling_thread);
-	tcase_add_test(tcase, stack_in_a_block);
-	suite_add_tcase(suite, tcase);
-	return run_forked(suite);
 }

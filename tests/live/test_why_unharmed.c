@@ -74,7 +74,7 @@ fill_slots(void)
 	hidden = mu_hide(slots[0]);
 }
 
-START_TEST(program_is_unharmed)
+TEST(program_is_unharmed)
 {
 	static struct unharmed before;
 	pthread_t threads[4];
@@ -95,17 +95,4 @@ START_TEST(program_is_unharmed)
 		unharmed_check(&before);
 	}
 	unharmed_end(&before);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("why_unharmed");
-	TCase *tcase = tcase_create("why_unharmed");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, program_is_unharmed);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

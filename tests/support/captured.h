@@ -84,15 +84,4 @@ occurrences(const uintptr_t *words, size_t count, uintptr_t word)
 	return found;
 }
 
-/* For tests that start with nothing stopped and no snapshot. */
-static inline TCase *
-captured_case(const char *name)
-{
-	TCase *tc = tcase_create(name);
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	return tc;
-}
-
 #endif

@@ -33,7 +33,7 @@ run_seed(const char *name)
 	LLVMFuzzerTestOneInput(data, size);
 }
 
-START_TEST(seeds)
+TEST(seeds)
 {
 	struct dirent *entry;
 	size_t count = 0;
@@ -48,19 +48,6 @@ START_TEST(seeds)
 	}
 	closedir(dir);
 	ck_assert_uint_ge(count, 5);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("fuzz_" FUZZ_NAME);
-	TCase *tc = tcase_create("fuzz_" FUZZ_NAME);
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, seeds);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }
 
 #endif

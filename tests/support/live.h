@@ -407,18 +407,4 @@ support_path(const char *name, char path[PATH_MAX])
 	snprintf(path, PATH_MAX, "%s/../support/%s", exe, name);
 }
 
-/* Every test runs in a separate process: what one leaves does not count. */
-LIVE int
-run_forked(Suite *suite)
-{
-	SRunner *runner = srunner_create(suite);
-	int failed;
-
-	srunner_set_fork_status(runner, CK_FORK);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed == 0 ? 0 : 1;
-}
-
 #endif

@@ -247,14 +247,4 @@ stop_teardown(void)
 	mu_arena_close(&arena);
 }
 
-static inline TCase *
-stop_case(const char *name)
-{
-	TCase *tc = tcase_create(name);
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, stop_setup, stop_teardown);
-	return tc;
-}
-
 #endif

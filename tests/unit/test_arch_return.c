@@ -2,7 +2,6 @@
  * The way back from a system call in another process: which code returns to
  * what the stack says, and how an interrupted call goes on.
  */
-#include <check.h>
 
 #include "mu/arch/registers.h"
 #include "mu/arch/return.h"
@@ -38,7 +37,7 @@ static const struct {
 	TAIL("", NO_TAIL),
 };
 
-START_TEST(code_behind_a_call)
+TEST_LOOP(code_behind_a_call, 0, (int)(sizeof(tails) / sizeof(tails[0])))
 {
 	unsigned skip = 0;
 	bool found = mu_arch_return_tail(
@@ -48,9 +47,8 @@ START_TEST(code_behind_a_call)
 	if (found)
 		ck_assert_uint_eq(skip, (unsigned)tails[_i].skip);
 }
-END_TEST
 
-START_TEST(code_of_rt_sigreturn)
+TEST(code_of_rt_sigreturn)
 {
 	static const char code[] = "\x90\x48\xc7\xc0\x0f\0\0\0\x0f\x05"
 				   "\xb8\x0f\0\0\0\x0f\x05"
@@ -62,7 +60,6 @@ START_TEST(code_of_rt_sigreturn)
 	ck_assert_uint_eq(mu_return_code_at(code + 18, code, 0x1000), 0);
 	ck_assert_uint_eq(mu_return_code_at(code, code, 0x1000), 0);
 }
-END_TEST
 
 static const struct {
 	long call, result, known; /* the number before the instruction, or -1 */
@@ -82,7 +79,7 @@ static const struct {
 	{ SYS_restart_syscall, -516, -1, -EINTR, 0 },
 };
 
-START_TEST(how_a_call_goes_on)
+TEST_LOOP(how_a_call_goes_on, 0, (int)(sizeof(restarts) / sizeof(restarts[0])))
 {
 	uintptr_t general[MU_PRSTATUS_WORDS] = { 0 };
 
@@ -94,9 +91,8 @@ START_TEST(how_a_call_goes_on)
 	ck_assert_uint_eq(
 	    general[MU_REG_RIP], 0x1000 - (unsigned)restarts[_i].back);
 }
-END_TEST
 
-START_TEST(number_before_a_call)
+TEST(number_before_a_call)
 {
 	static const struct {
 		unsigned char code[MU_RETURN_BEFORE];
@@ -114,10 +110,9 @@ START_TEST(number_before_a_call)
 		ck_assert_int_eq(
 		    mu_arch_return_number(codes[i].code), codes[i].number);
 }
-END_TEST
 
 /* What a thread without AVX has is no XSAVE area, and is not said to be. */
-START_TEST(vector_registers)
+TEST(vector_registers)
 {
 	static _Alignas(64) char set[4096];
 	uint64_t features = 7;
@@ -137,25 +132,5 @@ START_TEST(vector_registers)
 	memcpy(&word, set + MU_FRAME_XSAVE_AT, sizeof(word));
 	ck_assert_uint_eq(word, 0);
 }
-END_TEST
 
 #endif
-
-int
-main(void)
-{
-	Suite *suite = suite_create("ArchReturn");
-	TCase *tcase = tcase_create("arch_return");
-
-#if defined(__x86_64__)
-	tcase_add_loop_test(tcase, code_behind_a_call, 0,
-	    (int)(sizeof(tails) / sizeof(tails[0])));
-	tcase_add_test(tcase, code_of_rt_sigreturn);
-	tcase_add_loop_test(tcase, how_a_call_goes_on, 0,
-	    (int)(sizeof(restarts) / sizeof(restarts[0])));
-	tcase_add_test(tcase, number_before_a_call);
-	tcase_add_test(tcase, vector_registers);
-#endif
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}

@@ -3,7 +3,6 @@
  * no free of one object, so `multiple` and `many` test that objects are apart;
  * the C++ rows (stl_vector, shared, ...) have no counterpart in C.
  */
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +29,7 @@ teardown(void)
 	ck_assert_uint_eq(arena.used, 0);
 }
 
-START_TEST(simple)
+TEST(simple)
 {
 	char *p = mu_arena_alloc(&arena, 1, 100);
 	size_t i;
@@ -41,9 +40,8 @@ START_TEST(simple)
 		ck_assert_int_eq(p[i], 0);
 	memset(p, 0xff, 100);
 }
-END_TEST
 
-START_TEST(multiple)
+TEST(multiple)
 {
 	char *a = mu_arena_alloc(&arena, 1, 100);
 	char *b = mu_arena_alloc(&arena, 1, 100);
@@ -52,7 +50,6 @@ START_TEST(multiple)
 	ck_assert_ptr_nonnull(b);
 	ck_assert(b >= a + 100 || a >= b + 100);
 }
-END_TEST
 
 static void
 fill_and_check(size_t count, size_t size)
@@ -72,25 +69,22 @@ fill_and_check(size_t count, size_t size)
 	free(objects);
 }
 
-START_TEST(many)
+TEST(many)
 {
 	fill_and_check(4096, 128);
 }
-END_TEST
 
-START_TEST(large)
+TEST(large)
 {
 	fill_and_check(1, 1 << 20);
 }
-END_TEST
 
-START_TEST(many_large)
+TEST(many_large)
 {
 	fill_and_check(128, 1 << 20);
 }
-END_TEST
 
-START_TEST(grow_keeps_contents)
+TEST(grow_keeps_contents)
 {
 	uint32_t *array = NULL;
 	size_t count = 0, max = 0, i;
@@ -111,9 +105,8 @@ START_TEST(grow_keeps_contents)
 	for (i = 0; i < count; i++)
 		ck_assert_uint_eq(array[i], i);
 }
-END_TEST
 
-START_TEST(overflow_is_refused)
+TEST(overflow_is_refused)
 {
 	void *array = mu_arena_alloc(&arena, 4, 16);
 
@@ -123,9 +116,8 @@ START_TEST(overflow_is_refused)
 	ck_assert_ptr_null(mu_arena_grow(&arena, array, 4, SIZE_MAX / 8, 16));
 	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 1));
 }
-END_TEST
 
-START_TEST(limit_is_kept)
+TEST(limit_is_kept)
 {
 	struct mu_arena small;
 	size_t total = 0;
@@ -138,10 +130,9 @@ START_TEST(limit_is_kept)
 	ck_assert_uint_le(small.used, (size_t)1 << 20);
 	mu_arena_close(&small);
 }
-END_TEST
 
 /* What the limit refused is known: how large it would have had to be. */
-START_TEST(refused)
+TEST(refused)
 {
 	struct mu_arena small;
 
@@ -165,10 +156,9 @@ START_TEST(refused)
 	ck_assert_uint_eq(small.refused, 0);
 	mu_arena_close(&small);
 }
-END_TEST
 
 /* A limit below the usual size of a piece is used to its end. */
-START_TEST(small_limit)
+TEST(small_limit)
 {
 	struct mu_arena small;
 	size_t total = 0;
@@ -180,9 +170,8 @@ START_TEST(small_limit)
 	ck_assert_uint_le(small.used, (size_t)192 << 10);
 	mu_arena_close(&small);
 }
-END_TEST
 
-START_TEST(rewind_gives_back)
+TEST(rewind_gives_back)
 {
 	char *early = mu_arena_alloc(&arena, 1, 100), *late;
 	struct mu_arena_piece *pieces = arena.pieces;
@@ -202,9 +191,8 @@ START_TEST(rewind_gives_back)
 	mu_arena_rewind(&arena, arena.pieces);
 	ck_assert_int_eq(early[0], 'e');
 }
-END_TEST
 
-START_TEST(trim_gives_back)
+TEST(trim_gives_back)
 {
 	char *early = mu_arena_alloc(&arena, 1, 100), *late;
 	char *array = mu_arena_alloc(&arena, 1000, 1000);
@@ -222,9 +210,8 @@ START_TEST(trim_gives_back)
 	for (i = 0; i < 1000; i++)
 		ck_assert_int_eq(late[i], 0);
 }
-END_TEST
 
-START_TEST(nth_request_fails_once)
+TEST(nth_request_fails_once)
 {
 	size_t n, i;
 
@@ -237,7 +224,6 @@ START_TEST(nth_request_fails_once)
 		}
 	}
 }
-END_TEST
 
 static void
 add_size(void *ctx, struct mu_range piece)
@@ -259,7 +245,7 @@ look_for(void *ctx, struct mu_range piece)
 }
 
 /* What is not known by address is scanned, and then nothing ever leaks. */
-START_TEST(every_piece_is_known)
+TEST(every_piece_is_known)
 {
 	size_t total = 0, i;
 
@@ -274,9 +260,8 @@ START_TEST(every_piece_is_known)
 	mu_arena_each(&arena, add_size, &total);
 	ck_assert_uint_eq(total, arena.used);
 }
-END_TEST
 
-START_TEST(wiped)
+TEST(wiped)
 {
 	static const size_t sizes[] = { 100, 65536, 300000, 1 << 20 };
 	char *objects[4];
@@ -293,9 +278,8 @@ START_TEST(wiped)
 			ck_assert(objects[i][j] == 0);
 	ck_assert_ptr_nonnull(mu_arena_alloc(&arena, 1, 1));
 }
-END_TEST
 
-START_TEST(close_unmaps)
+TEST(close_unmaps)
 {
 	struct mu_arena brief;
 	unsigned char state;
@@ -309,10 +293,9 @@ START_TEST(close_unmaps)
 	ck_assert_int_eq(mincore(p, 4096, &state), -1);
 	mu_arena_close(&brief);
 }
-END_TEST
 
 /* It is not mapped, so nothing more can be. */
-START_TEST(given_memory_is_all)
+TEST(given_memory_is_all)
 {
 	static _Alignas(16) char memory[256 << 10];
 	struct mu_arena given;
@@ -330,33 +313,5 @@ START_TEST(given_memory_is_all)
 	ck_assert_ptr_eq(mu_arena_grow(&given, p, 10, 20, 100), p);
 	ck_assert_ptr_null(mu_arena_grow(&given, p, 20, LIMIT, 100));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("arena");
-	TCase *tc = tcase_create("arena");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, simple);
-	tcase_add_test(tc, multiple);
-	tcase_add_test(tc, many);
-	tcase_add_test(tc, large);
-	tcase_add_test(tc, many_large);
-	tcase_add_test(tc, grow_keeps_contents);
-	tcase_add_test(tc, overflow_is_refused);
-	tcase_add_test(tc, limit_is_kept);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, small_limit);
-	tcase_add_test(tc, rewind_gives_back);
-	tcase_add_test(tc, trim_gives_back);
-	tcase_add_test(tc, nth_request_fails_once);
-	tcase_add_test(tc, every_piece_is_known);
-	tcase_add_test(tc, wiped);
-	tcase_add_test(tc, close_unmaps);
-	tcase_add_test(tc, given_memory_is_all);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -101,7 +101,7 @@ expect(size_t kib)
 	ck_assert_uint_eq(bytes, kib * 1024);
 }
 
-START_TEST(machine)
+TEST(machine)
 {
 	size_t bytes;
 
@@ -117,9 +117,8 @@ START_TEST(machine)
 	unlink(meminfo);
 	ck_assert(!mu_available_in(&files, &bytes));
 }
-END_TEST
 
-START_TEST(cgroup)
+TEST(cgroup)
 {
 	put_cgroup("/a", "max\n", "999999999\n", NULL);
 	put_cgroup("/a/b", "max\n", "999999999\n", NULL);
@@ -139,10 +138,9 @@ START_TEST(cgroup)
 	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
 	expect(512);
 }
-END_TEST
 
 /* What is in the cache of files can be had. */
-START_TEST(cache)
+TEST(cache)
 {
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "1048576\n",
@@ -152,10 +150,9 @@ START_TEST(cache)
 	put_cgroup("/a/b", NULL, NULL, "inactive_file 99999999999999\n");
 	expect(1000);
 }
-END_TEST
 
 /* Folders above set limits too; a folder without files sets none. */
-START_TEST(above)
+TEST(above)
 {
 	put_cgroup("", "921600\n", "0\n", NULL);
 	put_cgroup("/a", "1048576\n", "524288\n", NULL);
@@ -169,9 +166,8 @@ START_TEST(above)
 	put(own, "0::/not/there\n");
 	expect(900);
 }
-END_TEST
 
-START_TEST(odd_files)
+TEST(odd_files)
 {
 	static char longest[6000];
 
@@ -190,10 +186,9 @@ START_TEST(odd_files)
 	put(own, "1:name=systemd:/\n0::/a\n");
 	expect(512);
 }
-END_TEST
 
 /* Written back first, or mapped by a process: not there at once. */
-START_TEST(cache_in_use)
+TEST(cache_in_use)
 {
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "1048576\n",
@@ -204,10 +199,9 @@ START_TEST(cache_in_use)
 	    "inactive_file 4096\nactive_file 0\nfile_dirty 51200\n");
 	expect(0);
 }
-END_TEST
 
 /* Beyond memory.high the program is throttled. */
-START_TEST(high)
+TEST(high)
 {
 	put_cgroup("/a", NULL, NULL, NULL);
 	put_cgroup("/a/b", "1048576\n", "524288\n", NULL);
@@ -216,9 +210,8 @@ START_TEST(high)
 	put_named("/a/b", "memory.high", "max\n");
 	expect(512);
 }
-END_TEST
 
-START_TEST(version_1)
+TEST(version_1)
 {
 	put_mount("/", "cpu,memory");
 	put_named("", "memory.limit_in_bytes", "9223372036854771712\n");
@@ -244,10 +237,9 @@ START_TEST(version_1)
 	put(own, "9:cpuacct,memoryx:/v1/b\n0::/\n");
 	expect(1000);
 }
-END_TEST
 
 /* Containers see their own group as the mount's, by a namespace or a bind. */
-START_TEST(mounts)
+TEST(mounts)
 {
 	put_mount("/docker/c1", NULL);
 	put_cgroup("", "1048576\n", "524288\n", NULL);
@@ -270,10 +262,9 @@ START_TEST(mounts)
 	unlink(mountinfo);
 	expect(1000);
 }
-END_TEST
 
 /* A reader that stays open sees each change. */
-START_TEST(watched)
+TEST(watched)
 {
 	struct mu_headroom headroom;
 
@@ -291,10 +282,9 @@ START_TEST(watched)
 	    mu_headroom_left_in_groups(&headroom, SIZE_MAX), (200 << 10) + 1);
 	mu_headroom_close(&headroom);
 }
-END_TEST
 
 /* memory.oom.group holds for all that is below, and of version 2 only. */
-START_TEST(kills_all)
+TEST(kills_all)
 {
 	struct mu_headroom headroom;
 
@@ -313,10 +303,9 @@ START_TEST(kills_all)
 	ck_assert(!headroom.kills_all);
 	mu_headroom_close(&headroom);
 }
-END_TEST
 
 /* Mounts that show other groups only; version 1 decides, if it is there. */
-START_TEST(unseen)
+TEST(unseen)
 {
 	struct mu_headroom headroom;
 
@@ -343,10 +332,9 @@ START_TEST(unseen)
 	ck_assert(!headroom.unseen);
 	mu_headroom_close(&headroom);
 }
-END_TEST
 
 /* How many threads may be started yet: the least of the groups decides. */
-START_TEST(tasks)
+TEST(tasks)
 {
 	put_mount("/", "pids");
 	put(own, "5:pids:/a/b\n4:memory:/\n");
@@ -365,10 +353,9 @@ START_TEST(tasks)
 	put(own, "0::/a\n");
 	ck_assert_uint_eq(mu_headroom_tasks(&files), 7);
 }
-END_TEST
 
 /* Groups side by side share the limit of the one above. */
-START_TEST(shared)
+TEST(shared)
 {
 	struct mu_headroom one, other;
 
@@ -390,40 +377,13 @@ START_TEST(shared)
 	mu_headroom_close(&one);
 	mu_headroom_close(&other);
 }
-END_TEST
 
-START_TEST(here)
+TEST(here)
 {
 	size_t bytes = 0;
 
 	ck_assert(mu_available(&bytes));
 	ck_assert_uint_gt(bytes, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("available");
-	TCase *tc = tcase_create("available");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, machine);
-	tcase_add_test(tc, cgroup);
-	tcase_add_test(tc, cache);
-	tcase_add_test(tc, above);
-	tcase_add_test(tc, odd_files);
-	tcase_add_test(tc, cache_in_use);
-	tcase_add_test(tc, high);
-	tcase_add_test(tc, version_1);
-	tcase_add_test(tc, mounts);
-	tcase_add_test(tc, watched);
-	tcase_add_test(tc, kills_all);
-	tcase_add_test(tc, unseen);
-	tcase_add_test(tc, tasks);
-	tcase_add_test(tc, shared);
-	tcase_add_test(tc, here);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

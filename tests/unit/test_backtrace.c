@@ -3,7 +3,6 @@
  */
 #include "lib/report/backtrace.h"
 
-#include <check.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -34,7 +33,7 @@ pack(struct mu_packed *packed)
 	}
 }
 
-START_TEST(unpacked)
+TEST(unpacked)
 {
 	struct mu_arena arena;
 	struct mu_packed packed = { .arena = &arena };
@@ -71,24 +70,10 @@ START_TEST(unpacked)
 	free(leaks);
 	free(entries.packed);
 }
-END_TEST
 
-START_TEST(too_many_frames)
+TEST(too_many_frames)
 {
 	struct LeakBacktrace backtrace = { .num_frames = 17 };
 
 	ck_assert_uint_eq(mu_backtrace_count(&backtrace), 16);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("backtrace");
-	TCase *tests = tcase_create("backtrace");
-
-	tcase_add_test(tests, unpacked);
-	tcase_add_test(tests, too_many_frames);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
 }

@@ -5,7 +5,7 @@
 #include "tests/support/block_table.h"
 #include "tests/support/suite.h"
 
-START_TEST(HeapWalker_allocation)
+TEST(HeapWalker_allocation)
 {
 	add(3, 4);
 	add(2, 3);
@@ -15,9 +15,8 @@ START_TEST(HeapWalker_allocation)
 	ck_assert_uint_eq(blocks.bytes, 3);
 	ck_assert(finds(2, 2, 3) && finds(3, 3, 4) && finds(4, 4, 5));
 }
-END_TEST
 
-START_TEST(HeapWalker_overlap)
+TEST(HeapWalker_overlap)
 {
 	static const struct mu_range second[] = {
 		{ 2, 3 },                     /* exact */
@@ -43,9 +42,8 @@ START_TEST(HeapWalker_overlap)
 	ck_assert(finds(10, 10, 20) && finds(25, 25, 40));
 	ck_assert(finds_nothing(20) && finds_nothing(9));
 }
-END_TEST
 
-START_TEST(HeapWalker_zero)
+TEST(HeapWalker_zero)
 {
 	add(2, 2);
 	add(3, 3);
@@ -55,9 +53,8 @@ START_TEST(HeapWalker_zero)
 	ck_assert_uint_eq(blocks.bytes, 2);
 	ck_assert(finds(2, 2, 3) && finds(3, 3, 4) && finds_nothing(4));
 }
-END_TEST
 
-START_TEST(backwards_range)
+TEST(backwards_range)
 {
 	struct mu_range range = { 5, 4 };
 	struct mu_range last = { UINTPTR_MAX, UINTPTR_MAX };
@@ -67,9 +64,8 @@ START_TEST(backwards_range)
 	ck_assert_int_eq(
 	    mu_blocks_add(&blocks, last, NULL, false), MU_ERR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(interior)
+TEST(interior)
 {
 	add(0x1000, 0x1040);
 	add(0x1080, 0x10c0);
@@ -79,9 +75,8 @@ START_TEST(interior)
 	ck_assert(finds_nothing(0x1040) && finds_nothing(0x107f));
 	ck_assert(finds(0x1081, 0x1080, 0x10c0));
 }
-END_TEST
 
-START_TEST(case_envelope)
+TEST(case_envelope)
 {
 	struct mu_range span = { 0x5000, 0x6000 };
 	static char memory[0x1000];
@@ -94,9 +89,8 @@ START_TEST(case_envelope)
 	ck_assert(finds_nothing(0xfff) && finds_nothing(0x6000));
 	ck_assert(finds_nothing(0) && finds_nothing(UINTPTR_MAX));
 }
-END_TEST
 
-START_TEST(each_unmarked)
+TEST(each_unmarked)
 {
 	static char memory[0x1000];
 	struct mu_range range = { 0x5000, 0x6000 };
@@ -133,9 +127,8 @@ START_TEST(each_unmarked)
 	mu_blocks_each(&blocks, see, &cut);
 	ck_assert_uint_eq(cut.count, 7);
 }
-END_TEST
 
-START_TEST(empty_table)
+TEST(empty_table)
 {
 	struct seen seen = { .count = 0 };
 
@@ -144,10 +137,9 @@ START_TEST(empty_table)
 	mu_blocks_each(&blocks, see, &seen);
 	ck_assert_uint_eq(seen.count, 0);
 }
-END_TEST
 
 /* The n-th request for memory fails: a status, never a crash. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	static char memory[0x100];
 	struct mu_range range = { 0x5000, 0x5100 };
@@ -163,24 +155,5 @@ START_TEST(no_memory)
 		ck_assert_uint_ge(i, 6);
 	}
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("blocks");
-	TCase *tc = tcase_create("blocks");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, HeapWalker_allocation);
-	tcase_add_test(tc, HeapWalker_overlap);
-	tcase_add_test(tc, HeapWalker_zero);
-	tcase_add_test(tc, backwards_range);
-	tcase_add_test(tc, interior);
-	tcase_add_test(tc, case_envelope);
-	tcase_add_test(tc, each_unmarked);
-	tcase_add_test(tc, empty_table);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

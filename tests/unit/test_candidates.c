@@ -2,7 +2,6 @@
  * What a first look found lost, on its way to the second: all of it arrives,
  * by address; a dead or damaged sender is no answer.
  */
-#include <check.h>
 #include <pthread.h>
 #include <unistd.h>
 
@@ -69,7 +68,7 @@ make_blocks(int kind)
 	}
 }
 
-START_TEST(all_arrive)
+TEST_LOOP(all_arrive, 0, FAKE_KINDS)
 {
 	size_t i, n = 0, count = BLOCKS - (BLOCKS + 2) / 3;
 	pthread_t thread;
@@ -97,16 +96,14 @@ START_TEST(all_arrive)
 	ck_assert_uint_eq(n, count);
 	fake_heap_close(&heap);
 }
-END_TEST
 
-START_TEST(none)
+TEST(none)
 {
 	ck_assert_int_eq(mu_candidates_receive(&pass, 0), MU_OK);
 	ck_assert_uint_eq(pass.num_candidates, 0);
 }
-END_TEST
 
-START_TEST(a_sender_that_dies)
+TEST(a_sender_that_dies)
 {
 	char half[40] = "";
 
@@ -116,10 +113,9 @@ START_TEST(a_sender_that_dies)
 	writing_end = -1;
 	ck_assert_int_eq(mu_candidates_receive(&pass, 3), MU_ERR_HELPER_DIED);
 }
-END_TEST
 
 /* Whatever number it says. */
-START_TEST(more_than_there_is_room_for)
+TEST(more_than_there_is_room_for)
 {
 	static const size_t counts[] = { (size_t)1 << 17, SIZE_MAX / 16,
 		SIZE_MAX };
@@ -133,19 +129,5 @@ START_TEST(more_than_there_is_room_for)
 		    strstr(pass.why.words, "for the second look"));
 	}
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("candidates");
-	TCase *tc = tcase_create("candidates");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, all_arrive, 0, FAKE_KINDS);
-	tcase_add_test(tc, none);
-	tcase_add_test(tc, a_sender_that_dies);
-	tcase_add_test(tc, more_than_there_is_room_for);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

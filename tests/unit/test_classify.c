@@ -2,7 +2,6 @@
  * What a mapping is, from lines as kernels print them; and which device is a
  * tmpfs, from a mountinfo.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <linux/magic.h>
 #include <stdio.h>
@@ -31,7 +30,7 @@ parse(unsigned major, unsigned minor)
 	return mu_tmpfs_parse(mountinfo, sizeof(mountinfo) - 1, major, minor);
 }
 
-START_TEST(tmpfs_by_device)
+TEST(tmpfs_by_device)
 {
 	ck_assert(parse(0, 23));
 	ck_assert(parse(0, 234));
@@ -42,10 +41,9 @@ START_TEST(tmpfs_by_device)
 	ck_assert(!parse(24, 0));
 	ck_assert(!parse(0, 25)); /* not a whole line */
 }
-END_TEST
 
 /* Every prefix, and every byte damaged: no crash, and no read past the end. */
-START_TEST(tmpfs_of_garbage)
+TEST(tmpfs_of_garbage)
 {
 	size_t length = sizeof(mountinfo) - 1, i;
 	char *copy;
@@ -64,7 +62,6 @@ START_TEST(tmpfs_of_garbage)
 	ck_assert(!mu_tmpfs_parse(
 	    "1 2 99999999999999999999:1 / / - tmpfs \n", 40, 0xffffffff, 1));
 }
-END_TEST
 
 /*
  * Is there a tmpfs at /dev/shm, and not just a folder of /dev's devtmpfs (whose
@@ -81,7 +78,7 @@ has_own_tmpfs(struct stat *shm)
 	    dev.st_dev != shm->st_dev;
 }
 
-START_TEST(tmpfs_of_this_system)
+TEST(tmpfs_of_this_system)
 {
 	struct mu_tmpfs tmpfs = { .next = 0 };
 	struct stat about;
@@ -101,7 +98,6 @@ START_TEST(tmpfs_of_this_system)
 	ck_assert(
 	    !mu_tmpfs_has(&tmpfs, major(about.st_dev), minor(about.st_dev)));
 }
-END_TEST
 
 static struct mu_mapping
 mapping(const char *name, uint64_t inode, bool shared)
@@ -140,7 +136,7 @@ is_shared_memory(const char *name, uint64_t inode)
 	return mu_mapping_is_shared_memory(&made, &tmpfs);
 }
 
-START_TEST(devices_and_kernel_pages)
+TEST(devices_and_kernel_pages)
 {
 	struct mu_mapping unreadable = mapping("", 0, false);
 
@@ -165,9 +161,8 @@ START_TEST(devices_and_kernel_pages)
 	ck_assert(!is_memory("[vsyscall]", 0));
 	ck_assert(!is_memory("[uprobes]", 0));
 }
-END_TEST
 
-START_TEST(anonymous)
+TEST(anonymous)
 {
 	ck_assert(is_anonymous("", 0));
 	ck_assert(is_anonymous("[heap]", 0));
@@ -177,9 +172,8 @@ START_TEST(anonymous)
 	ck_assert(!is_anonymous("/bin/true", 7));
 	ck_assert(is_anonymous("/anon_hugepage (deleted)", 7));
 }
-END_TEST
 
-START_TEST(shared)
+TEST(shared)
 {
 	ck_assert(is_shared_memory("/dev/zero (deleted)", 7));
 	ck_assert(is_shared_memory("/SYSV00000000 (deleted)", 7));
@@ -194,10 +188,9 @@ START_TEST(shared)
 	ck_assert(!is_shared_memory("anon_inode:[perf_event]", 7));
 	ck_assert(!is_shared_memory("/dmabuf:", 7));
 }
-END_TEST
 
 /* By device number, whatever the name says; but a device node is none. */
-START_TEST(shared_on_tmpfs)
+TEST(shared_on_tmpfs)
 {
 	struct mu_mapping made = mapping("/srv/data (deleted)", 7, true);
 	struct mu_tmpfs tmpfs = { .next = 0 };
@@ -222,22 +215,4 @@ START_TEST(shared_on_tmpfs)
 	made.inode = about.st_ino;
 	ck_assert(!mu_mapping_is_shared_memory(&made, &tmpfs));
 	unlink(link);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("classify");
-	TCase *tcase = tcase_create("classify");
-
-	tcase_add_test(tcase, tmpfs_by_device);
-	tcase_add_test(tcase, tmpfs_of_garbage);
-	tcase_add_test(tcase, tmpfs_of_this_system);
-	tcase_add_test(tcase, devices_and_kernel_pages);
-	tcase_add_test(tcase, anonymous);
-	tcase_add_test(tcase, shared);
-	tcase_add_test(tcase, shared_on_tmpfs);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * lib/command/environment.c, lib/command/file.c: what a COMMAND finds
  * in its environment, and which files are refused.
  */
-#include <check.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <stddef.h>
@@ -23,7 +22,7 @@ static char folder[] = "/tmp/test_cli_command.XXXXXX";
 static char path[200];
 static struct mu_why why;
 
-START_TEST(preload)
+TEST(preload)
 {
 	static const char library[] = "/usr/lib/libmemunreachable.so.0";
 	char *text;
@@ -44,7 +43,6 @@ START_TEST(preload)
 	ck_assert_str_eq(text, "/r.so:/usr/lib/libmemunreachable.so.0");
 	free(text);
 }
-END_TEST
 
 static void
 expect_recorder(const char *earlier, size_t frames, size_t min_size,
@@ -61,7 +59,7 @@ expect_recorder(const char *earlier, size_t frames, size_t min_size,
 }
 
 /* The last of equal options counts. */
-START_TEST(recorder_is_told)
+TEST(recorder_is_told)
 {
 	expect_recorder(NULL, 0, 0, 0, "backtrace");
 	expect_recorder("", 8, 0, 0, "backtrace=8");
@@ -69,16 +67,16 @@ START_TEST(recorder_is_told)
 	    "leak_track backtrace=8 backtrace_min_size=24"
 	    " backtrace_max_size=4096");
 }
-END_TEST
 
-START_TEST(only_what_was_given)
+TEST(only_what_was_given)
 {
 	struct mu_cli_options options = { .timeout_ms = 30000, .limit = 100 };
 	char *text;
 
 	text = mu_command_environment_options(
 	    NULL, &options, "/tmp/r", NULL, 1, 4711);
-	ck_assert_str_eq(text, "at_exit=1:log_records=1:log_path='/tmp/r':only_pid=4711");
+	ck_assert_str_eq(
+	    text, "at_exit=1:log_records=1:log_path='/tmp/r':only_pid=4711");
 	free(text);
 	text = mu_command_environment_options(
 	    "exitcode=99:at_exit=0", &options, "/it's", NULL, 1, 0);
@@ -88,10 +86,9 @@ START_TEST(only_what_was_given)
 	ck_assert_ptr_null(
 	    mu_command_environment_options(NULL, &options, "'\"", NULL, 1, 0));
 }
-END_TEST
 
 /* The library's own parser finds nothing to warn of. */
-START_TEST(library_understands)
+TEST(library_understands)
 {
 	struct mu_cli_options options = { .timeout_ms = 1500,
 		.timeout_given = true,
@@ -125,7 +122,6 @@ START_TEST(library_understands)
 	ck_assert_uint_eq(parsed.only_pid, 4711);
 	free(text);
 }
-END_TEST
 
 static void
 make_folder(void)
@@ -172,7 +168,9 @@ find(const char *name, const char *search)
 	return status;
 }
 
-START_TEST(found_as_by_execvp)
+CASE(files, make_folder, remove_folder);
+
+TEST(found_as_by_execvp)
 {
 	char search[256];
 
@@ -194,7 +192,6 @@ START_TEST(found_as_by_execvp)
 	ck_assert_int_eq(find(path, NULL), MU_ERR_ARGUMENT);
 	ck_assert_ptr_nonnull(strstr(why.words, "it may not be executed"));
 }
-END_TEST
 
 static enum mu_status
 check(const char *file)
@@ -220,7 +217,7 @@ head(uint16_t count)
 	return header;
 }
 
-START_TEST(elf_files)
+TEST(elf_files)
 {
 	struct {
 		Elf64_Ehdr header;
@@ -260,9 +257,8 @@ START_TEST(elf_files)
 	ck_assert_int_eq(check(make("x", 0755, "", 0)), MU_OK);
 	ck_assert_int_eq(check("/no/such"), MU_OK);
 }
-END_TEST
 
-START_TEST(scripts)
+TEST(scripts)
 {
 	Elf64_Ehdr fixed = head(0);
 	char script[256];
@@ -279,9 +275,8 @@ START_TEST(scripts)
 	ck_assert_int_eq(check(make("d", 0755, "#!", 2)), MU_OK);
 	ck_assert_int_eq(check(make("d", 0755, "#!  \n", 5)), MU_OK);
 }
-END_TEST
 
-START_TEST(set_user_id)
+TEST(set_user_id)
 {
 	Elf64_Ehdr fixed = head(0);
 
@@ -304,26 +299,4 @@ START_TEST(set_user_id)
 	ck_assert_int_eq(chmod(path, 02755), 0);
 	check(path);
 	ck_assert_ptr_nonnull(strstr(why.words, "changes its user"));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_command");
-	TCase *tc = tcase_create("environment");
-
-	tcase_add_test(tc, preload);
-	tcase_add_test(tc, recorder_is_told);
-	tcase_add_test(tc, only_what_was_given);
-	tcase_add_test(tc, library_understands);
-	suite_add_tcase(suite, tc);
-	tc = tcase_create("file");
-	tcase_add_checked_fixture(tc, make_folder, remove_folder);
-	tcase_add_test(tc, found_as_by_execvp);
-	tcase_add_test(tc, elf_files);
-	tcase_add_test(tc, scripts);
-	tcase_add_test(tc, set_user_id);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * The child that looks at a process: whose rights it has, and what becomes of
  * its report. Most of it takes root, which has rights to give up.
  */
-#include <check.h>
 #include <dirent.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -217,16 +216,21 @@ be_elsewhere(void)
 	close(fd);
 }
 
-START_TEST(same_rights)
+static bool
+may_trace_all(void)
+{
+	return geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) == 1;
+}
+
+TEST(same_rights)
 {
 	pid_t pid = start(be_same);
 
 	must_be_us(pid);
 	end(pid);
 }
-END_TEST
 
-START_TEST(another_user)
+TEST_LOOP(another_user, 0, may_trace_all())
 {
 	pid_t pid = start(be_nobody);
 
@@ -238,9 +242,8 @@ START_TEST(another_user)
 	ck_assert_ptr_nonnull(strstr(said, "parent is closed"));
 	end(pid);
 }
-END_TEST
 
-START_TEST(capable)
+TEST_LOOP(capable, 0, may_trace_all())
 {
 	pid_t pid = start(be_capable);
 
@@ -248,19 +251,17 @@ START_TEST(capable)
 	ck_assert_int_eq(number("\nCapBnd:", 16), 1 << ONE_CAPABILITY);
 	end(pid);
 }
-END_TEST
 
-START_TEST(lesser_root)
+TEST_LOOP(lesser_root, 0, may_trace_all())
 {
 	pid_t pid = start(be_lesser_root);
 
 	must_be(pid, 0, 0);
 	end(pid);
 }
-END_TEST
 
 /* A process in another user namespace, where ids have other numbers. */
-START_TEST(another_namespace)
+TEST_LOOP(another_namespace, 0, may_trace_all())
 {
 	pid_t pid = start(be_elsewhere);
 	char ours[64], theirs[64], path[64];
@@ -276,7 +277,6 @@ START_TEST(another_namespace)
 		ck_assert_int_ne(number("\nPid:", 10), getpid());
 	end(pid);
 }
-END_TEST
 
 /* The kernel would refuse the attach: what we have is kept, and it exceeds. */
 static void
@@ -293,26 +293,23 @@ must_be_kept(changing change)
 	end(pid);
 }
 
-START_TEST(not_dumpable)
+TEST_LOOP(not_dumpable, 0, may_trace_all())
 {
 	must_be_kept(be_closed);
 }
-END_TEST
 
-START_TEST(several_users)
+TEST_LOOP(several_users, 0, may_trace_all())
 {
 	must_be_kept(be_mixed);
 }
-END_TEST
 
-START_TEST(gone)
+TEST_LOOP(gone, 0, may_trace_all())
 {
 	pid_t pid = start(be_nobody);
 
 	end(pid);
 	must_be_us(pid);
 }
-END_TEST
 
 static int
 give_up(void *ctx, FILE *out)
@@ -360,7 +357,7 @@ write_much(void *ctx, FILE *out)
 	return 0;
 }
 
-START_TEST(ends)
+TEST_LOOP(ends, 0, may_trace_all())
 {
 	pid_t pid = start(be_nobody);
 
@@ -378,26 +375,12 @@ START_TEST(ends)
 	ck_assert_uint_eq(strlen(said), 3890);
 	end(pid);
 }
-END_TEST
 
-int
-main(void)
+static void
+begin(void)
 {
-	Suite *suite = suite_create("Deputy");
-	TCase *tc = tcase_create("deputy");
-
-	tcase_add_test(tc, same_rights);
-	if (geteuid() == 0 && prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) == 1) {
-		tcase_add_test(tc, another_user);
-		tcase_add_test(tc, capable);
-		tcase_add_test(tc, lesser_root);
-		tcase_add_test(tc, another_namespace);
-		tcase_add_test(tc, not_dumpable);
-		tcase_add_test(tc, several_users);
-		tcase_add_test(tc, gone);
-		tcase_add_test(tc, ends);
-	} else
+	if (!may_trace_all())
 		puts("SKIPPED: taking on rights: needs root's CAP_SYS_PTRACE");
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }
+
+SUITE(.begin = begin);

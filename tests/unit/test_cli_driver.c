@@ -2,7 +2,6 @@
  * lib/check/driver.c: which operations of a subject are called, and when, where
  * no look can be taken. The live tests of processes and cores have the rest.
  */
-#include <check.h>
 #include <string.h>
 
 #include "lib/check/driver.h"
@@ -119,7 +118,7 @@ expect(const struct mu_report *report, unsigned tries, const char *reason)
 	ck_assert_uint_eq(report->entries.count, 0);
 }
 
-START_TEST(one_moment)
+TEST(one_moment)
 {
 	struct subject subject = { .status = MU_ERR_TARGET_GONE };
 	struct mu_report report;
@@ -131,9 +130,8 @@ START_TEST(one_moment)
 	ck_assert_uint_eq(subject.named, 0);
 	mu_check_release(&report);
 }
-END_TEST
 
-START_TEST(until_there_is_no_hope)
+TEST(until_there_is_no_hope)
 {
 	struct subject subject = { .status = MU_ERR_TARGET_GONE, .wanted = 3 };
 	struct mu_report report;
@@ -146,9 +144,8 @@ START_TEST(until_there_is_no_hope)
 	ck_assert_uint_eq(subject.named, 0);
 	mu_check_release(&report);
 }
-END_TEST
 
-START_TEST(until_the_time_is_over)
+TEST(until_the_time_is_over)
 {
 	const struct mu_check none = { .timeout_ns = 0, .workers = 1 };
 	struct subject subject = { .status = MU_ERR_TARGET_GONE, .wanted = 9 };
@@ -159,18 +156,4 @@ START_TEST(until_the_time_is_over)
 	ck_assert_uint_eq(subject.agains, 0);
 	ck_assert_uint_eq(subject.drops, 1);
 	mu_check_release(&report);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_driver");
-	TCase *tc = tcase_create("driver");
-
-	tcase_add_test(tc, one_moment);
-	tcase_add_test(tc, until_there_is_no_hope);
-	tcase_add_test(tc, until_the_time_is_over);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * lib/writers/exit_status.c, lib/writers/status_word.c: each status has its
  * exit status, and a separate word that never changes.
  */
-#include <check.h>
 #include <string.h>
 
 #include "lib/writers/exit_status.h"
@@ -10,7 +9,7 @@
 #include "mu/status.h"
 #include "tests/support/suite.h"
 
-START_TEST(judged)
+TEST(judged)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 
@@ -23,9 +22,8 @@ START_TEST(judged)
 	ck_assert_int_eq(mu_exit_status(&info), 4);
 	ck_assert(mu_exit_judged(&info));
 }
-END_TEST
 
-START_TEST(not_judged)
+TEST(not_judged)
 {
 	struct UnreachableMemoryInfo info = { .num_leaks = 1 };
 
@@ -36,9 +34,8 @@ START_TEST(not_judged)
 	info.status = -1;
 	ck_assert_int_eq(mu_exit_status(&info), 3);
 }
-END_TEST
 
-START_TEST(words)
+TEST(words)
 {
 	int i, j;
 
@@ -58,18 +55,4 @@ START_TEST(words)
 	}
 	ck_assert_str_eq(mu_status_word(MU_STATUS_COUNT), "unknown");
 	ck_assert_str_eq(mu_status_word(-1), "unknown");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_exit_status");
-	TCase *tc = tcase_create("status");
-
-	tcase_add_test(tc, judged);
-	tcase_add_test(tc, not_judged);
-	tcase_add_test(tc, words);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * What a fork copies of a process, as smaps tells it.
  */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,7 +21,7 @@ parse(const char *text)
 	return forked;
 }
 
-START_TEST(sums)
+TEST(sums)
 {
 	struct mu_forked forked = parse(
 	    AREA "Anonymous:          1000 kB\nAnonHugePages:       400 kB\n"
@@ -35,18 +34,16 @@ START_TEST(sums)
 	ck_assert_uint_eq(forked.huge, 400 * KIB);
 	ck_assert_uint_eq(forked.left_out, 30 * KIB);
 }
-END_TEST
 
-START_TEST(pool)
+TEST(pool)
 {
 	ck_assert(parse("VmFlags: rd wr mr mw me de ht sd \n").pooled);
 	ck_assert(!parse("VmFlags: rd wr mr mw me dc ht sd \n").pooled);
 	ck_assert(!parse("VmFlags: rd wr sh mr mw me ms de ht sd \n").pooled);
 	ck_assert(!parse("VmFlags: rd wr mr mw me ac hg sd \n").pooled);
 }
-END_TEST
 
-START_TEST(watched)
+TEST(watched)
 {
 	static const char *const flags[] = { "um", "uw", "ui" };
 	char text[64];
@@ -60,9 +57,8 @@ START_TEST(watched)
 	ck_assert(!parse("VmFlags: rd wr mr mw me ac sd \n").watched);
 	ck_assert(!parse("VmFlags: rd wr um").watched);
 }
-END_TEST
 
-START_TEST(malformed)
+TEST(malformed)
 {
 	ck_assert_uint_eq(parse("Anonymous: 4 kB\nVmFlags: dc").left_out, 0);
 	ck_assert_uint_eq(parse("Anonymous:\nVmFlags: dc\n").left_out, 0);
@@ -72,9 +68,8 @@ START_TEST(malformed)
 	    4 * KIB);
 	ck_assert_uint_eq(parse("").small, 0);
 }
-END_TEST
 
-START_TEST(this_process)
+TEST(this_process)
 {
 	struct mu_forked before, after;
 	size_t size = (size_t)8 << 20;
@@ -90,20 +85,4 @@ START_TEST(this_process)
 	after.small = 1;
 	ck_assert(!mu_forked_find(&after, -1));
 	ck_assert_uint_eq(after.small, 1);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("forked");
-	TCase *tcase = tcase_create("smaps");
-
-	tcase_add_test(tcase, sums);
-	tcase_add_test(tcase, pool);
-	tcase_add_test(tcase, watched);
-	tcase_add_test(tcase, malformed);
-	tcase_add_test(tcase, this_process);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * What people are told of the command line: --help, memunreachable(1) and both
  * completions name every option, and --help no other.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ names(const char *text, const char *prefix, const char *name)
 	return false;
 }
 
-START_TEST(every_option_is_told)
+TEST(every_option_is_told)
 {
 	char *help = help_text();
 	char *manual = file_text("man/memunreachable.1");
@@ -72,7 +71,6 @@ START_TEST(every_option_is_told)
 	free(bash);
 	free(zsh);
 }
-END_TEST
 
 static bool
 is_option(const char *name, size_t length)
@@ -88,7 +86,7 @@ is_option(const char *name, size_t length)
 	return false;
 }
 
-START_TEST(no_other_is)
+TEST(no_other_is)
 {
 	char *help = help_text(), *at = help;
 	size_t length;
@@ -101,9 +99,8 @@ START_TEST(no_other_is)
 	}
 	free(help);
 }
-END_TEST
 
-START_TEST(fits_a_terminal)
+TEST(fits_a_terminal)
 {
 	char *help = help_text(), *line = help, *end;
 
@@ -111,18 +108,4 @@ START_TEST(fits_a_terminal)
 		ck_assert_msg(end - line < 80, "%.*s", (int)(end - line), line);
 	ck_assert_str_eq(line, "");
 	free(help);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_help");
-	TCase *tc = tcase_create("help");
-
-	tcase_add_test(tc, every_option_is_told);
-	tcase_add_test(tc, no_other_is);
-	tcase_add_test(tc, fits_a_terminal);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * lib/writers/json_report.c, lib/writers/json_values.c: what is in the object,
  * read back by jansson and held to the schema.
  */
-#include <check.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -89,7 +88,7 @@ leak(size_t index)
 	return json_array_get(json_object_get(report, "leaks"), index);
 }
 
-START_TEST(totals)
+TEST(totals)
 {
 	write_report(false);
 	ck_assert_uint_eq(json_object_size(report), 22);
@@ -114,9 +113,8 @@ START_TEST(totals)
 	ck_assert_str_eq(string(report, "stop"), "fork");
 	ck_assert_uint_eq(json_array_size(json_object_get(report, "leaks")), 3);
 }
-END_TEST
 
-START_TEST(entries)
+TEST(entries)
 {
 	json_t *first, *frames;
 
@@ -147,9 +145,8 @@ START_TEST(entries)
 	ck_assert(is_null(first, "offset"));
 	ck_assert(is_null(first, "line"));
 }
-END_TEST
 
-START_TEST(contents_when_asked_for)
+TEST(contents_when_asked_for)
 {
 	write_report(false);
 	ck_assert_ptr_null(strstr(text, "contents"));
@@ -162,9 +159,8 @@ START_TEST(contents_when_asked_for)
 	write_report(true);
 	ck_assert_str_eq(string(leak(0), "contents"), "");
 }
-END_TEST
 
-START_TEST(heap)
+TEST(heap)
 {
 	json_t *object, *main_arena;
 
@@ -189,10 +185,9 @@ START_TEST(heap)
 	write_report(false);
 	ck_assert(is_null(report, "heap"));
 }
-END_TEST
 
 /* "0 leaks" without a check would be wrong. */
-START_TEST(not_judged)
+TEST(not_judged)
 {
 	answer.info.status = MEMUNREACHABLE_FOREIGN_ALLOCATOR;
 	strcpy(answer.info.reason, "this process uses jemalloc");
@@ -210,7 +205,6 @@ START_TEST(not_judged)
 	ck_assert_str_eq(string(report, "status"), "partial");
 	ck_assert_int_eq(number(report, "num_leaks"), 9);
 }
-END_TEST
 
 static void
 make_odd(void)
@@ -225,7 +219,7 @@ make_odd(void)
 	leaks[2].backtrace.frames[2] = CLI_NAMELESS + 1;
 }
 
-START_TEST(odd_values)
+TEST(odd_values)
 {
 	size_t i;
 
@@ -243,7 +237,6 @@ START_TEST(odd_values)
 		ck_assert(
 		    text[i] == '\n' || (text[i] >= ' ' && text[i] < 0x7f));
 }
-END_TEST
 
 static void
 assert_fits_schema(void)
@@ -265,7 +258,7 @@ assert_fits_schema(void)
 	ck_assert_int_eq(WEXITSTATUS(status), 0);
 }
 
-START_TEST(fits_schema)
+TEST(fits_schema)
 {
 	write_report(true);
 	assert_fits_schema();
@@ -278,9 +271,8 @@ START_TEST(fits_schema)
 	write_report(true);
 	assert_fits_schema();
 }
-END_TEST
 
-START_TEST(every_status_is_in_the_schema)
+TEST(every_status_is_in_the_schema)
 {
 	json_error_t error;
 	json_t *schema = json_load_file(SCHEMA, 0, &error), *words, *word;
@@ -303,9 +295,8 @@ START_TEST(every_status_is_in_the_schema)
 	ck_assert_uint_eq(json_array_size(words), MU_STATUS_COUNT + 1);
 	json_decref(schema);
 }
-END_TEST
 
-START_TEST(full_disk)
+TEST(full_disk)
 {
 	FILE *full = fopen("/dev/full", "w");
 
@@ -314,7 +305,6 @@ START_TEST(full_disk)
 	ck_assert(!mu_json_report(full, &answer, &bare));
 	fclose(full);
 }
-END_TEST
 
 static size_t allocations_left;
 
@@ -328,7 +318,7 @@ allocate(size_t size)
 }
 
 /* Each allocation fails in turn: false, and nothing is lost or used. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	FILE *null = fopen("/dev/null", "w");
 	size_t count = 0;
@@ -347,25 +337,5 @@ START_TEST(no_memory)
 	ck_assert_uint_gt(count, 100);
 	ck_assert_uint_eq(allocations_left, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_json_report");
-	TCase *tc = tcase_create("json");
-
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, totals);
-	tcase_add_test(tc, entries);
-	tcase_add_test(tc, contents_when_asked_for);
-	tcase_add_test(tc, heap);
-	tcase_add_test(tc, not_judged);
-	tcase_add_test(tc, odd_values);
-	tcase_add_test(tc, fits_schema);
-	tcase_add_test(tc, every_status_is_in_the_schema);
-	tcase_add_test(tc, full_disk);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = set_up, .teardown = tear_down);

@@ -1,14 +1,13 @@
 /*
  * The line between command and keeper: the last word of one that has gone.
  */
-#include <check.h>
 #include <unistd.h>
 
 #include "lib/helpers/keeper_line.h"
 #include "tests/support/suite.h"
 
 /* It was closed before our own word was read. */
-START_TEST(word_before_the_end)
+TEST(word_before_the_end)
 {
 	int line[2], fds[MU_KEEPER_LINE_FDS];
 
@@ -21,16 +20,4 @@ START_TEST(word_before_the_end)
 	ck_assert_int_eq(
 	    mu_keeper_line_receive(line[0], fds, UINT64_MAX), MU_KEEPER_CUT);
 	close(line[0]);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("keeper line");
-	TCase *tcase = tcase_create("line");
-
-	tcase_add_test(tcase, word_before_the_end);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * lib/command/log_reader.c, include/mu/log.c: what a log writes as records is
  * read as the text that it would have been, and no bytes do harm.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,7 +97,7 @@ make_frame(char *bytes, const char *path, const char *name)
 }
 
 /* Longer than a record, too. */
-START_TEST(text_stays)
+TEST(text_stays)
 {
 	char longer[3 * MU_LOG_RECORD_MAX];
 
@@ -116,10 +115,9 @@ START_TEST(text_stays)
 	ck_assert_str_eq(added(), "libmemunreachable: more\n");
 	ck_assert(!reader.damaged && !reader.checked);
 }
-END_TEST
 
 /* Of a file that is not there, as the library prints it. */
-START_TEST(frames)
+TEST(frames)
 {
 	char bytes[MU_LOG_RECORD_MAX];
 
@@ -133,10 +131,9 @@ START_TEST(frames)
 	    "          #07  pc 0000000000001234  [vdso]\n");
 	ck_assert(!reader.damaged);
 }
-END_TEST
 
 /* What the library says is a file has its whole path. */
-START_TEST(no_file_of_the_current_folder)
+TEST(no_file_of_the_current_folder)
 {
 	uint64_t offset = (uintptr_t)added - (uintptr_t)__ehdr_start;
 	char bytes[MU_LOG_RECORD_MAX], own[4096];
@@ -152,9 +149,8 @@ START_TEST(no_file_of_the_current_folder)
 	added();
 	ck_assert_ptr_nonnull(strstr(text, " (f+12)\n"));
 }
-END_TEST
 
-START_TEST(hint_in_words_of_the_command)
+TEST(hint_in_words_of_the_command)
 {
 	const struct mu_log_hint hint = { 25, 4096 };
 
@@ -164,10 +160,9 @@ START_TEST(hint_in_words_of_the_command)
 	    "--backtrace --backtrace-size=25-4096 -- COMMAND tells who "
 	    "allocated these\n");
 }
-END_TEST
 
 /* What is logged is no check. */
-START_TEST(only_an_outcome_is_a_check)
+TEST(only_an_outcome_is_a_check)
 {
 	const struct mu_log_outcome outcome = { .status = 0 };
 
@@ -178,10 +173,9 @@ START_TEST(only_an_outcome_is_a_check)
 	added();
 	ck_assert(reader.checked && !reader.damaged);
 }
-END_TEST
 
 /* At each length of a record that is being written. */
-START_TEST(incomplete_is_left)
+TEST(incomplete_is_left)
 {
 	char whole[256], frame[200];
 	size_t size, cut;
@@ -202,7 +196,6 @@ START_TEST(incomplete_is_left)
 	ck_assert_str_eq(
 	    added(), "          #07  pc 0000000000001234  /no/such (f+12)\n");
 }
-END_TEST
 
 static void
 expect_damage(unsigned kind, const void *bytes, size_t size)
@@ -216,7 +209,7 @@ expect_damage(unsigned kind, const void *bytes, size_t size)
 	ck_assert_str_eq(added(), "");
 }
 
-START_TEST(hostile)
+TEST(hostile)
 {
 	char bytes[MU_LOG_RECORD_MAX + 1] = "";
 	struct mu_log_frame frame;
@@ -242,9 +235,8 @@ START_TEST(hostile)
 	memcpy(bytes, &frame, sizeof(frame));
 	expect_damage(MU_LOG_RECORD_FRAME, bytes, size);
 }
-END_TEST
 
-START_TEST(other_files)
+TEST(other_files)
 {
 	char line[] = "libmemunreachable: the text of another version\n";
 
@@ -252,23 +244,5 @@ START_TEST(other_files)
 	ck_assert_str_eq(added(), "");
 	ck_assert(reader.damaged);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_log_reader");
-	TCase *tc = tcase_create("records");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, text_stays);
-	tcase_add_test(tc, frames);
-	tcase_add_test(tc, no_file_of_the_current_folder);
-	tcase_add_test(tc, hint_in_words_of_the_command);
-	tcase_add_test(tc, only_an_outcome_is_a_check);
-	tcase_add_test(tc, incomplete_is_left);
-	tcase_add_test(tc, hostile);
-	tcase_add_test(tc, other_files);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -1,7 +1,6 @@
 /*
  * lib/cli/logged_frame.c: frames of logs get files and lines.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +61,7 @@ expect_same(const char *line)
 	free(text);
 }
 
-START_TEST(frame_gets_file_and_line)
+TEST(frame_gets_file_and_line)
 {
 	char line[8192], expected[8192], *text;
 	unsigned long at = (uintptr_t)a_function - bias;
@@ -81,10 +80,9 @@ START_TEST(frame_gets_file_and_line)
 		free(text);
 	}
 }
-END_TEST
 
 /* As the recorder has it, and as loggers put both. */
-START_TEST(whatever_is_in_front_stays)
+TEST(whatever_is_in_front_stays)
 {
 	static const char *const fronts[] = { "  ", "malloc_debug:   ",
 		"Nov 22 10:00:00 host prog[7]: libmemunreachable:           ",
@@ -112,9 +110,8 @@ START_TEST(whatever_is_in_front_stays)
 		expect_same(line);
 	}
 }
-END_TEST
 
-START_TEST(no_byte_is_lost_behind_nul)
+TEST(no_byte_is_lost_behind_nul)
 {
 	char line[8192], *text = NULL;
 	size_t length, size;
@@ -134,10 +131,9 @@ START_TEST(no_byte_is_lost_behind_nul)
 		free(text);
 	}
 }
-END_TEST
 
 /* What is no frame, or is in no file that is there, stays as it is. */
-START_TEST(others_stay)
+TEST(others_stay)
 {
 	expect_same("  24 bytes unreachable at 55d0c8a04040\n");
 	expect_same("          #00  pc 0000000000000099  <unknown>\n");
@@ -152,10 +148,9 @@ START_TEST(others_stay)
 	expect_same("a line that has no end");
 	expect_same("   55d0c8a04040: 00 11 no stacks were recorded: \n");
 }
-END_TEST
 
 /* More files than are kept open. */
-START_TEST(many_files)
+TEST(many_files)
 {
 	char folder[] = "/tmp/test_logged_frame.XXXXXX", path[128], line[300];
 	char *text;
@@ -174,21 +169,5 @@ START_TEST(many_files)
 	}
 	rmdir(folder);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("logged_frame");
-	TCase *tcase = tcase_create("Lines");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, frame_gets_file_and_line);
-	tcase_add_test(tcase, whatever_is_in_front_stays);
-	tcase_add_test(tcase, no_byte_is_lost_behind_nul);
-	tcase_add_test(tcase, others_stay);
-	tcase_add_test(tcase, many_files);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

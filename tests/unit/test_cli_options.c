@@ -2,7 +2,6 @@
  * lib/cli/options.c, lib/cli/values.c: the command line becomes a
  * structure, or a complaint that says what is wrong and how it is written.
  */
-#include <check.h>
 #include <signal.h>
 #include <string.h>
 
@@ -54,7 +53,7 @@ assert_complaint(const char *words, const char *complaint)
 }
 
 /* A stop that may be long is a part of a check that may be longer. */
-START_TEST(time_for_a_pause)
+TEST(time_for_a_pause)
 {
 	parse_well("-p 1 --max-pause=1s");
 	ck_assert_uint_eq(options.timeout_ms, 30000);
@@ -64,9 +63,8 @@ START_TEST(time_for_a_pause)
 	parse_well("-p 1 --max-pause=20s --timeout=5s");
 	ck_assert_uint_eq(options.timeout_ms, 5000);
 }
-END_TEST
 
-START_TEST(defaults)
+TEST(defaults)
 {
 	parse_well("-p 4711");
 	ck_assert_int_eq(options.subject, MU_CLI_PROCESS);
@@ -88,9 +86,8 @@ START_TEST(defaults)
 	ck_assert_ptr_eq(options.writer, &mu_writer_text);
 	ck_assert_int_eq(options.color, MU_STYLE_AUTO);
 }
-END_TEST
 
-START_TEST(every_option_for_a_process)
+TEST(every_option_for_a_process)
 {
 	parse_well("--pid=1 --stop=read --timeout=500ms --limit=7 --contents"
 		   " --format=json --output=x -q --color=always"
@@ -114,9 +111,8 @@ START_TEST(every_option_for_a_process)
 	ck_assert_uint_eq(options.timeout_ms, 2000);
 	ck_assert_int_eq(options.color, MU_STYLE_NEVER);
 }
-END_TEST
 
-START_TEST(backtrace)
+TEST(backtrace)
 {
 	parse_well("-- true");
 	ck_assert(!options.backtrace);
@@ -149,9 +145,8 @@ START_TEST(backtrace)
 	assert_complaint(
 	    "--backtrace -p 1", "--backtrace goes with -- COMMAND only");
 }
-END_TEST
 
-START_TEST(core)
+TEST(core)
 {
 	parse_well("--core c --exe e --sysroot=/r");
 	ck_assert_int_eq(options.subject, MU_CLI_CORE);
@@ -160,9 +155,8 @@ START_TEST(core)
 	ck_assert_str_eq(options.sysroot, "/r");
 	ck_assert_int_eq(options.pid, 0);
 }
-END_TEST
 
-START_TEST(command_keeps_its_own_options)
+TEST(command_keeps_its_own_options)
 {
 	parse_well("--signal=USR2 --children -q -- ls -p 3 -- --help");
 	ck_assert_int_eq(options.subject, MU_CLI_COMMAND);
@@ -175,9 +169,8 @@ START_TEST(command_keeps_its_own_options)
 	ck_assert_str_eq(options.command[4], "--help");
 	ck_assert_ptr_null(options.command[5]);
 }
-END_TEST
 
-START_TEST(doctor)
+TEST(doctor)
 {
 	parse_well("--doctor");
 	ck_assert_int_eq(options.subject, MU_CLI_DOCTOR);
@@ -197,9 +190,8 @@ START_TEST(doctor)
 	assert_complaint("--doctor x",
 	    "--doctor=x: expected the number of a process, such as 4711");
 }
-END_TEST
 
-START_TEST(symbolize)
+TEST(symbolize)
 {
 	parse_well("--symbolize");
 	ck_assert_int_eq(options.subject, MU_CLI_SYMBOLIZE);
@@ -227,9 +219,8 @@ START_TEST(symbolize)
 	ck_assert_int_eq(parse("--symbolize -o x"), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse("--symbolize -p 1"), MU_ERR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(files_of_recorders)
+TEST(files_of_recorders)
 {
 	parse_well("--heap-dump d --symbols=/r --html=x.html --limit=3 -q");
 	ck_assert_int_eq(options.subject, MU_CLI_HEAP_DUMP);
@@ -248,9 +239,8 @@ START_TEST(files_of_recorders)
 	ck_assert_str_eq(options.leaktracer, "l");
 	ck_assert_str_eq(options.exe, "./p");
 }
-END_TEST
 
-START_TEST(files_of_recorders_alone)
+TEST(files_of_recorders_alone)
 {
 	assert_complaint(
 	    "--diff a", "--diff needs two heap dumps, the earlier one first");
@@ -280,9 +270,8 @@ START_TEST(files_of_recorders_alone)
 	    "--heap-dump=", "--heap-dump=: expected the name of a file");
 	assert_complaint("--diff a ~", "--diff=: expected the name of a file");
 }
-END_TEST
 
-START_TEST(help_and_version)
+TEST(help_and_version)
 {
 	parse_well("--help");
 	ck_assert_int_eq(options.subject, MU_CLI_HELP);
@@ -293,9 +282,8 @@ START_TEST(help_and_version)
 	parse_well("-V");
 	ck_assert_int_eq(options.subject, MU_CLI_VERSION);
 }
-END_TEST
 
-START_TEST(one_subject)
+TEST(one_subject)
 {
 	assert_complaint(
 	    "", "nothing to look at; give -p PID, --core FILE or -- COMMAND");
@@ -311,9 +299,8 @@ START_TEST(one_subject)
 	    "ls is no option; a process is given by -p PID, a command to run"
 	    " by -- COMMAND");
 }
-END_TEST
 
-START_TEST(unknown_options)
+TEST(unknown_options)
 {
 	assert_complaint("--foo -p 1", "no such option: --foo");
 	assert_complaint("-x", "no such option: -x");
@@ -325,9 +312,8 @@ START_TEST(unknown_options)
 	parse("--\x1b[2J");
 	ck_assert_str_eq(why.words, "no such option: --\\x1b[2J");
 }
-END_TEST
 
-START_TEST(bad_values)
+TEST(bad_values)
 {
 	static const char pid[] = "expected the number of a process, such as"
 				  " 4711";
@@ -360,10 +346,9 @@ START_TEST(bad_values)
 	    "--signal=KILL: expected a signal that can be caught, such as"
 	    " RTMIN+5, USR2 or 40");
 }
-END_TEST
 
 /* What ends a value in MEMUNREACHABLE_OPTIONS is but a bad value here. */
-START_TEST(values_are_not_options)
+TEST(values_are_not_options)
 {
 	static const char expected[] = ": expected a time from 1ms to"
 				       " 1000000s, such as 30, 30s or 500ms";
@@ -379,9 +364,8 @@ START_TEST(values_are_not_options)
 		assert_complaint(words, complaint);
 	}
 }
-END_TEST
 
-START_TEST(long_value_is_cut)
+TEST(long_value_is_cut)
 {
 	char words[300] = "--timeout=";
 
@@ -390,9 +374,8 @@ START_TEST(long_value_is_cut)
 	ck_assert_uint_lt(strlen(why.words), 180);
 	ck_assert_ptr_nonnull(strstr(why.words, "1: expected a time"));
 }
-END_TEST
 
-START_TEST(nothing_is_without_effect)
+TEST(nothing_is_without_effect)
 {
 	assert_complaint("-p 1 --exe=x",
 	    "--exe goes with --core FILE or --leaktracer FILE only");
@@ -406,32 +389,4 @@ START_TEST(nothing_is_without_effect)
 	    "--limit goes with -p PID or --core FILE or --heap-dump FILE or"
 	    " --diff A B or --leaktracer FILE or -- COMMAND only");
 	parse_well("--format=json -- ls");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_options");
-	TCase *tc = tcase_create("parse");
-
-	tcase_add_test(tc, time_for_a_pause);
-	tcase_add_test(tc, defaults);
-	tcase_add_test(tc, every_option_for_a_process);
-	tcase_add_test(tc, backtrace);
-	tcase_add_test(tc, core);
-	tcase_add_test(tc, command_keeps_its_own_options);
-	tcase_add_test(tc, doctor);
-	tcase_add_test(tc, symbolize);
-	tcase_add_test(tc, files_of_recorders);
-	tcase_add_test(tc, files_of_recorders_alone);
-	tcase_add_test(tc, help_and_version);
-	tcase_add_test(tc, one_subject);
-	tcase_add_test(tc, unknown_options);
-	tcase_add_test(tc, bad_values);
-	tcase_add_test(tc, values_are_not_options);
-	tcase_add_test(tc, long_value_is_cut);
-	tcase_add_test(tc, nothing_is_without_effect);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

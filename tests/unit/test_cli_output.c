@@ -2,7 +2,6 @@
  * lib/term/output.c: whose file it is, its mode, and what is left of it when
  * something goes wrong.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -71,7 +70,7 @@ mode_of(const char *name)
 	return st.st_mode & 07777;
 }
 
-START_TEST(new_file)
+TEST(new_file)
 {
 	umask(0);
 	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
@@ -81,9 +80,8 @@ START_TEST(new_file)
 	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
 	ck_assert_str_eq(contents(path), "report");
 }
-END_TEST
 
-START_TEST(earlier_report_is_kept_till_the_end)
+TEST(earlier_report_is_kept_till_the_end)
 {
 	write_file(path, "the earlier report", 0644);
 	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_OK);
@@ -97,10 +95,9 @@ START_TEST(earlier_report_is_kept_till_the_end)
 	ck_assert_int_eq(mu_output_commit(&output, &why), MU_OK);
 	ck_assert_str_eq(contents(path), "report");
 }
-END_TEST
 
 /* More than is kept in memory: the rest goes to the file at once. */
-START_TEST(long_report_is_written_as_it_comes)
+TEST(long_report_is_written_as_it_comes)
 {
 	const size_t lines = MU_OUTPUT_KEPT / 8 + 1000;
 	struct stat st;
@@ -118,9 +115,8 @@ START_TEST(long_report_is_written_as_it_comes)
 	ck_assert_int_eq(st.st_size, (off_t)(lines * 8));
 	ck_assert_int_eq(strncmp(contents(path), "0000000\n0000001\n", 16), 0);
 }
-END_TEST
 
-START_TEST(no_link_is_followed)
+TEST(no_link_is_followed)
 {
 	write_file(other, "mine", 0644);
 	ck_assert_int_eq(symlink(other, path), 0);
@@ -130,9 +126,8 @@ START_TEST(no_link_is_followed)
 	ck_assert_str_eq(contents(other), "mine");
 	ck_assert_uint_eq(mode_of(other), 0644);
 }
-END_TEST
 
-START_TEST(file_of_another_user)
+TEST(file_of_another_user)
 {
 	write_file(path, "", 0666);
 	if (chown(path, NOBODY, (gid_t)-1) != 0) {
@@ -142,9 +137,8 @@ START_TEST(file_of_another_user)
 	ck_assert_int_eq(mu_output_open(&output, path, &why), MU_ERR_ARGUMENT);
 	ck_assert_ptr_nonnull(strstr(why.words, "belongs to another user"));
 }
-END_TEST
 
-START_TEST(places_that_are_none)
+TEST(places_that_are_none)
 {
 	ck_assert_int_eq(
 	    mu_output_open(&output, "/no/such/x", &why), MU_ERR_ARGUMENT);
@@ -153,9 +147,8 @@ START_TEST(places_that_are_none)
 	ck_assert_int_eq(mu_output_open(&output, "/", &why), MU_ERR_ARGUMENT);
 	ck_assert_str_eq(why.words, "cannot write /: Is a directory");
 }
-END_TEST
 
-START_TEST(devices)
+TEST(devices)
 {
 	ck_assert_int_eq(mu_output_open(&output, "/dev/null", &why), MU_OK);
 	fputs("report", output.text);
@@ -167,9 +160,8 @@ START_TEST(devices)
 	ck_assert_str_eq(
 	    why.words, "cannot write /dev/full: No space left on device");
 }
-END_TEST
 
-START_TEST(standard_output)
+TEST(standard_output)
 {
 	ck_assert_int_eq(mu_output_open(&output, NULL, &why), MU_OK);
 	ck_assert_int_eq(output.fd, STDOUT_FILENO);
@@ -181,23 +173,5 @@ START_TEST(standard_output)
 	ck_assert_int_ge(fcntl(STDOUT_FILENO, F_GETFD), 0);
 	mu_output_close(&output);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_output");
-	TCase *tc = tcase_create("output");
-
-	tcase_add_checked_fixture(tc, make_folder, remove_folder);
-	tcase_add_test(tc, new_file);
-	tcase_add_test(tc, earlier_report_is_kept_till_the_end);
-	tcase_add_test(tc, long_report_is_written_as_it_comes);
-	tcase_add_test(tc, no_link_is_followed);
-	tcase_add_test(tc, file_of_another_user);
-	tcase_add_test(tc, places_that_are_none);
-	tcase_add_test(tc, devices);
-	tcase_add_test(tc, standard_output);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = make_folder, .teardown = remove_folder);

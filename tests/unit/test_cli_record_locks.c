@@ -1,7 +1,6 @@
 /*
  * Who holds record locks, by the text of /proc/locks.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +15,7 @@ is_in(const char *text, pid_t pid)
 	return mu_record_locks_in(text, text + strlen(text), pid);
 }
 
-START_TEST(by_text)
+TEST(by_text)
 {
 	static const char text[] =
 	    "1: FLOCK  ADVISORY  WRITE 17 fe:01:1835 0 EOF\n"
@@ -38,9 +37,8 @@ START_TEST(by_text)
 	ck_assert(!is_in(": POSIX  ADVISORY  WRITE", 1));
 	ck_assert(!is_in("1: POSIX  ADVISORY  WRITE x", 1));
 }
-END_TEST
 
-START_TEST(of_this_process)
+TEST(of_this_process)
 {
 	struct flock lock = { .l_type = F_WRLCK, .l_len = 1 };
 	FILE *file = tmpfile();
@@ -54,17 +52,4 @@ START_TEST(of_this_process)
 	ck_assert(mu_record_locks_held(getpid()));
 	fclose(file);
 	ck_assert(!mu_record_locks_held(getpid()));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("record_locks");
-	TCase *tcase = tcase_create("locks");
-
-	tcase_add_test(tcase, by_text);
-	tcase_add_test(tcase, of_this_process);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * How much of memory that a copy shares is to be read in the stop.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +60,7 @@ unmap_views(char **views, size_t size)
 }
 
 /* Each page once, and none is left out, however many there are. */
-START_TEST(pages_once)
+TEST_LOOP(pages_once, 0, 2)
 {
 	size_t size = _i == 0 ? MIB : MUCH, available = SIZE_MAX;
 	struct mu_shared_pages before, pages;
@@ -96,7 +95,6 @@ START_TEST(pages_once)
 	close(pages.pagemap);
 	mu_arena_close(&arena);
 }
-END_TEST
 
 #define LARGE (64 * MIB)
 #define LITTLE (16 * MIB) /* is read before a rate is known */
@@ -130,7 +128,7 @@ taken_of(size_t expected, uint64_t span)
 }
 
 /* Small mappings are read in any case, before a large one for which it ends. */
-START_TEST(small_ones_first)
+TEST(small_ones_first)
 {
 	enum { SMALL_ONES = 10, SMALL_SIZE = 3 << 20 };
 	size_t size = 3 * LARGE, i;
@@ -160,28 +158,12 @@ START_TEST(small_ones_first)
 	close(pages.pagemap);
 	mu_arena_close(&arena);
 }
-END_TEST
 
 /* What cannot be read in time is not begun. */
-START_TEST(foreseen)
+TEST(foreseen)
 {
 	ck_assert_uint_ge(taken_of(0, 100 * MU_NS_PER_SEC), LARGE);
 	ck_assert_uint_ge(taken_of(LARGE, 100 * MU_NS_PER_SEC), LARGE);
 	ck_assert_uint_le(
 	    taken_of((size_t)1 << 50, 100 * MU_NS_PER_SEC), 2 * LITTLE);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("shared_pages");
-	TCase *tcase = tcase_create("shared_pages");
-
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, pages_once, 0, 2);
-	tcase_add_test(tcase, small_ones_first);
-	tcase_add_test(tcase, foreseen);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * lib/writers/text_report.c and what it is put together from, letter by letter.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ assert_has(const char *part)
 	    strstr(text, part) != NULL, "no \"%s\" in\n%s", part, text);
 }
 
-START_TEST(whole)
+TEST(whole)
 {
 	ck_assert_str_eq(written(),
 	    "Process 4711, /usr/sbin/served, glibc 2.36, 12 threads stopped for"
@@ -89,9 +88,8 @@ START_TEST(whole)
 	    "  ... and 2 more entries, 72 bytes in 2 allocations\n"
 	    "\n");
 }
-END_TEST
 
-START_TEST(contents_with_names)
+TEST(contents_with_names)
 {
 	shown.contents = true;
 	written();
@@ -108,17 +106,15 @@ START_TEST(contents_with_names)
 	assert_has("   55aa0010: 20 10 00 00 00 7f 00    ");
 	ck_assert_ptr_null(strstr(text, "vtable for Foo ("));
 }
-END_TEST
 
-START_TEST(place_without_a_name)
+TEST(place_without_a_name)
 {
 	cli_put_word(&leaks[0], 1, 0);
 	written();
 	assert_has("   pointing into libfoo.so.1+0x9000\n");
 }
-END_TEST
 
-START_TEST(no_symbols)
+TEST(no_symbols)
 {
 	answer.names.find = NULL;
 	shown.contents = true;
@@ -126,9 +122,8 @@ START_TEST(no_symbols)
 	ck_assert_ptr_null(strstr(text, "libfoo"));
 	assert_has("#00  pc 00007f0000005000  <unknown>\n");
 }
-END_TEST
 
-START_TEST(core_and_little_known)
+TEST(core_and_little_known)
 {
 	answer.stop = "core";
 	answer.info.pause_ns = 0;
@@ -149,9 +144,8 @@ START_TEST(core_and_little_known)
 	answer.info.num_threads = 0;
 	ck_assert_int_eq(strncmp(written(), "Process\n  4321", 14), 0);
 }
-END_TEST
 
-START_TEST(names_give_no_orders)
+TEST(names_give_no_orders)
 {
 	strcpy(answer.program, "/tmp/\x1b[2J\xff");
 	strcpy(answer.allocator, "x\n");
@@ -169,9 +163,8 @@ START_TEST(names_give_no_orders)
 	assert_has("  Partial: \\x1b\\x1b");
 	ck_assert_ptr_null(strchr(text, 0x1b));
 }
-END_TEST
 
-START_TEST(colours)
+TEST(colours)
 {
 	shown.style = mu_style_choose(MU_STYLE_ALWAYS, false, NULL, NULL);
 	shown.contents = true;
@@ -181,9 +174,8 @@ START_TEST(colours)
 	assert_has("\033[2m   first 32 bytes of contents:\033[0m\n");
 	assert_has("\033[2m  arena 7fee00000030");
 }
-END_TEST
 
-START_TEST(not_judged)
+TEST(not_judged)
 {
 	answer.info.status = MEMUNREACHABLE_TIMEOUT;
 	written();
@@ -208,7 +200,6 @@ START_TEST(not_judged)
 	written();
 	assert_has("not checked: unknown status: it is; cure it\n");
 }
-END_TEST
 
 static const char *
 verdict(const struct mu_heap_usage *usage)
@@ -223,7 +214,7 @@ verdict(const struct mu_heap_usage *usage)
 	return text;
 }
 
-START_TEST(verdicts)
+TEST(verdicts)
 {
 	struct mu_heap_usage usage = { 0 };
 
@@ -245,10 +236,9 @@ START_TEST(verdicts)
 	verdict(&usage);
 	ck_assert_ptr_null(strstr(text, "Verdict"));
 }
-END_TEST
 
 /* Threads get arenas of their own: there can be hundreds. */
-START_TEST(many_arenas)
+TEST(many_arenas)
 {
 	struct mu_arena_usage many[9] = { 0 };
 	struct mu_heap_usage usage = {
@@ -277,25 +267,5 @@ START_TEST(many_arenas)
 		   " in bins, ");
 	ck_assert_ptr_null(strstr(text, "arena a4"));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_text_report");
-	TCase *tc = tcase_create("text");
-
-	tcase_add_checked_fixture(tc, set_up, tear_down);
-	tcase_add_test(tc, whole);
-	tcase_add_test(tc, contents_with_names);
-	tcase_add_test(tc, place_without_a_name);
-	tcase_add_test(tc, no_symbols);
-	tcase_add_test(tc, core_and_little_known);
-	tcase_add_test(tc, names_give_no_orders);
-	tcase_add_test(tc, colours);
-	tcase_add_test(tc, not_judged);
-	tcase_add_test(tc, verdicts);
-	tcase_add_test(tc, many_arenas);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = set_up, .teardown = tear_down);

@@ -2,7 +2,6 @@
  * lib/view/diff.c, diff_text.c: what grew between two dumps, wherever the
  * program was loaded.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +41,7 @@ compare(void)
 	ck_assert(mu_diff_make(&diff, &before, &after));
 }
 
-START_TEST(by_stack_and_size)
+TEST(by_stack_and_size)
 {
 	add(&before, 10, 5, "ab");
 	add(&before, 20, 5, "ab"); /* another size */
@@ -70,9 +69,8 @@ START_TEST(by_stack_and_size)
 	ck_assert_uint_eq(diff.bytes[1], 290);
 	ck_assert_uint_eq(diff.blocks[1], 15);
 }
-END_TEST
 
-START_TEST(nothing_changed)
+TEST(nothing_changed)
 {
 	compare();
 	ck_assert_uint_eq(diff.count, 0);
@@ -82,9 +80,8 @@ START_TEST(nothing_changed)
 	compare();
 	ck_assert_uint_eq(diff.count, 0);
 }
-END_TEST
 
-START_TEST(sums_saturate)
+TEST(sums_saturate)
 {
 	add(&before, UINT64_MAX, 1, "a");
 	add(&after, UINT64_MAX, UINT64_MAX, "a");
@@ -95,7 +92,6 @@ START_TEST(sums_saturate)
 	ck_assert_uint_eq(diff.grown, UINT64_MAX);
 	ck_assert_uint_eq(diff.blocks[1], UINT64_MAX);
 }
-END_TEST
 
 static char *
 written(size_t limit)
@@ -124,7 +120,7 @@ written(size_t limit)
 	return words;
 }
 
-START_TEST(words)
+TEST(words)
 {
 	char *text;
 
@@ -159,19 +155,5 @@ START_TEST(words)
 	    strstr(text, "(and 2 smaller changes, 16 bytes)\n"));
 	free(text);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_view_diff");
-	TCase *tc = tcase_create("diff");
-
-	tcase_add_checked_fixture(tc, NULL, tear_down);
-	tcase_add_test(tc, by_stack_and_size);
-	tcase_add_test(tc, nothing_changed);
-	tcase_add_test(tc, sums_saturate);
-	tcase_add_test(tc, words);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = tear_down);

@@ -2,7 +2,6 @@
  * lib/view/heap_dump_file.c: every version of the format, and files that are
  * not as they should be.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +58,7 @@ assert_partial(const char *words, const char *reason)
 	ck_assert_msg(strstr(why.words, reason) != NULL, "%s", why.words);
 }
 
-START_TEST(test_md44_whole)
+TEST(test_md44_whole)
 {
 	const struct mu_record *record;
 
@@ -89,9 +88,8 @@ START_TEST(test_md44_whole)
 	    mu_module_table_find(&dump.modules, 0x55550001000), 2);
 	ck_assert_uint_eq(mu_module_table_find(&dump.modules, 0), 2);
 }
-END_TEST
 
-START_TEST(test_md45_version_1_0)
+TEST(test_md45_version_1_0)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.0\n\n"
 			       "Total memory: 405312\n"
@@ -105,9 +103,8 @@ START_TEST(test_md45_version_1_0)
 	ck_assert_uint_eq(dump.records.list[0].count, 1);
 	ck_assert_uint_eq(dump.records.list[0].frames[0], 0x55550000123);
 }
-END_TEST
 
-START_TEST(test_md45_version_1_1)
+TEST(test_md45_version_1_1)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.1\n\n"
 			       "Total memory: 405312\n"
@@ -120,9 +117,8 @@ START_TEST(test_md45_version_1_1)
 	ck_assert_uint_eq(dump.records.list[0].count, 16);
 	ck_assert_uint_eq(dump.records.list[0].bytes, 16384);
 }
-END_TEST
 
-START_TEST(test_md45_versions_to_come_and_others)
+TEST(test_md45_versions_to_come_and_others)
 {
 	ck_assert_int_eq(
 	    parse("Android Native Heap Dump v1.3\nNew thing: 1\n" TAIL), MU_OK);
@@ -135,9 +131,8 @@ START_TEST(test_md45_versions_to_come_and_others)
 			       " v1.99999999999999999999\n" TAIL),
 	    MU_ERR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(test_md45_bt_info)
+TEST(test_md45_bt_info)
 {
 	const struct mu_frame_info *info;
 
@@ -156,9 +151,8 @@ START_TEST(test_md45_bt_info)
 	ck_assert_str_eq(info->function, "");
 	ck_assert_ptr_null(mu_frame_infos_find(dump.infos, dump.num_infos, 9));
 }
-END_TEST
 
-START_TEST(bt_info_of_one_address_twice)
+TEST(bt_info_of_one_address_twice)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
 			       "z 0 sz 1 num 1 bt 12\n"
@@ -169,9 +163,8 @@ START_TEST(bt_info_of_one_address_twice)
 	ck_assert_uint_eq(dump.num_infos, 1);
 	ck_assert_str_eq(dump.infos[0].function, "first");
 }
-END_TEST
 
-START_TEST(bt_info_that_is_none)
+TEST(bt_info_that_is_none)
 {
 	static const char *const bad[] = { "{", "{\"", "{\"a", "{\"a\" 1",
 		"{\"a\" 1 \"b\" 2", "{\"a\" x \"b\" 2}", "{\"a\" 1 \"b\" }",
@@ -190,9 +183,8 @@ START_TEST(bt_info_that_is_none)
 	}
 	assert_partial(HEAD "  bt_info {\"\" 0 \"\" 0}\n" TAIL, "line 9");
 }
-END_TEST
 
-START_TEST(build_ids)
+TEST(build_ids)
 {
 	const struct mu_module *module;
 
@@ -214,9 +206,8 @@ START_TEST(build_ids)
 	assert_partial(HEAD RECORD_1 RECORD_2 TAIL "# build-id 12\n",
 	    "the first is line 15");
 }
-END_TEST
 
-START_TEST(what_the_recorder_says)
+TEST(what_the_recorder_says)
 {
 	ck_assert_int_eq(
 	    parse(HEAD RECORD_1 RECORD_2 TAIL
@@ -228,9 +219,8 @@ START_TEST(what_the_recorder_says)
 	assert_partial(HEAD RECORD_1 RECORD_2 TAIL "# incomplete: no memory\n",
 	    "the recorder could not write all of it");
 }
-END_TEST
 
-START_TEST(no_maps)
+TEST(no_maps)
 {
 	ck_assert_int_eq(parse(HEAD RECORD_1 RECORD_2
 			     "MAPS\nCould not open /proc/self/maps\nEND\n"),
@@ -238,9 +228,8 @@ START_TEST(no_maps)
 	ck_assert(!dump.has_maps);
 	ck_assert_uint_eq(dump.modules.count, 0);
 }
-END_TEST
 
-START_TEST(test_md46_behind_other_text)
+TEST(test_md46_behind_other_text)
 {
 	ck_assert_int_eq(
 	    parse("hello\nworld\n" HEAD RECORD_1 RECORD_2 TAIL "more\n"),
@@ -248,9 +237,8 @@ START_TEST(test_md46_behind_other_text)
 	ck_assert_uint_eq(dump.records.count, 2);
 	ck_assert_uint_eq(dump.lines_after, 1);
 }
-END_TEST
 
-START_TEST(lines_of_another_system)
+TEST(lines_of_another_system)
 {
 	ck_assert_int_eq(
 	    parse("Android Native Heap Dump v1.2\r\n\r\n"
@@ -261,10 +249,9 @@ START_TEST(lines_of_another_system)
 	ck_assert_uint_eq(dump.records.list[0].frames[1], 0xcd);
 	ck_assert_str_eq(dump.modules.mappings[0].name, "/a");
 }
-END_TEST
 
 /* At every length there is an answer, and only the whole is complete. */
-START_TEST(cut_off_anywhere)
+TEST(cut_off_anywhere)
 {
 	static const char whole[] = HEAD RECORD_1 RECORD_2 TAIL;
 	size_t i, title = strlen("Android Native Heap Dump v1.2\n");
@@ -283,16 +270,14 @@ START_TEST(cut_off_anywhere)
 	    "the file is cut off after line 9: what follows is missing");
 	ck_assert_uint_eq(dump.records.count, 1);
 }
-END_TEST
 
-START_TEST(fewer_records_than_told)
+TEST(fewer_records_than_told)
 {
 	assert_partial(
 	    HEAD RECORD_1 TAIL, "the file is to have 2 records, and has 1");
 }
-END_TEST
 
-START_TEST(nothing_of_the_kind)
+TEST(nothing_of_the_kind)
 {
 	ck_assert_int_eq(parse(""), MU_ERR_ARGUMENT);
 	ck_assert_ptr_nonnull(strstr(why.words, "it is no heap dump"));
@@ -300,9 +285,8 @@ START_TEST(nothing_of_the_kind)
 	ck_assert_int_eq(parse_bytes("\0\0\0\n\0", 5), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse(RECORD_1 TAIL), MU_ERR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(odd_records_are_left_out)
+TEST(odd_records_are_left_out)
 {
 	static const char *const bad[] = { "z", "z 1 sz", "z 1 sz 4 num 1",
 		"z x sz 4 num 1 bt", "z 1 sz -4 num 1 bt", "z 1 sz 4 num 1 at",
@@ -320,18 +304,16 @@ START_TEST(odd_records_are_left_out)
 		ck_assert_uint_eq(dump.records.num_frames, 2);
 	}
 }
-END_TEST
 
-START_TEST(frames_end_at_zero)
+TEST(frames_end_at_zero)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
 			       "z 0 sz 1 num 1 bt 5 6 0 7\n" TAIL),
 	    MU_OK);
 	ck_assert_uint_eq(dump.records.list[0].num_frames, 2);
 }
-END_TEST
 
-START_TEST(too_many_frames)
+TEST(too_many_frames)
 {
 	char words[8192] = "Android Native Heap Dump v1.2\n";
 	size_t i;
@@ -348,9 +330,8 @@ START_TEST(too_many_frames)
 	ck_assert_uint_eq(dump.records.num_frames, 256);
 	ck_assert_uint_eq(dump.records.list[0].num_frames, 256);
 }
-END_TEST
 
-START_TEST(equal_records_are_merged)
+TEST(equal_records_are_merged)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\n"
 			       "Allocation records: 6\n"
@@ -373,10 +354,9 @@ START_TEST(equal_records_are_merged)
 	    dump.records.list[0].frames, dump.records.list[2].frames);
 	ck_assert_uint_eq(dump.records.list[3].num_frames, 3);
 }
-END_TEST
 
 /* A bt_info behind a merged record; the first that names an address holds. */
-START_TEST(names_of_merged_records)
+TEST(names_of_merged_records)
 {
 	const struct mu_frame_info *info;
 
@@ -394,10 +374,9 @@ START_TEST(names_of_merged_records)
 	info = mu_frame_infos_find(dump.infos, dump.num_infos, 6);
 	ck_assert_str_eq(info->function, "h");
 }
-END_TEST
 
 /* However the text is cut into pieces, and wherever these lie later. */
-START_TEST(pieces_of_a_file)
+TEST(pieces_of_a_file)
 {
 	static const char whole[] =
 	    HEAD RECORD_1 "  bt_info {\"/a\" 1 \"f\" 1}\n" RECORD_2 TAIL;
@@ -424,9 +403,8 @@ START_TEST(pieces_of_a_file)
 		ck_assert_str_eq(dump.modules.mappings[1].name, "/lib/a b.so");
 	}
 }
-END_TEST
 
-START_TEST(absurd_numbers_saturate)
+TEST(absurd_numbers_saturate)
 {
 	ck_assert_int_eq(
 	    parse("Android Native Heap Dump v1.2\n"
@@ -435,9 +413,8 @@ START_TEST(absurd_numbers_saturate)
 	    MU_OK);
 	ck_assert_uint_eq(dump.records.list[0].bytes, UINT64_MAX);
 }
-END_TEST
 
-START_TEST(maps_that_overlap_or_fall)
+TEST(maps_that_overlap_or_fall)
 {
 	ck_assert_int_eq(parse("Android Native Heap Dump v1.2\nMAPS\n"
 			       "5000-6000 r-xp 0 00:00 0 /c\n"
@@ -455,9 +432,8 @@ START_TEST(maps_that_overlap_or_fall)
 	    " is line 3");
 	ck_assert_uint_eq(dump.modules.count, 1);
 }
-END_TEST
 
-START_TEST(bytes_that_end_strings)
+TEST(bytes_that_end_strings)
 {
 	static const char words[] = HEAD RECORD_1 RECORD_2
 	    "MAPS\n1000-2000 r-xp 0 00:00 0 /a\0b\n# build-id 12 /a\0\nEND\n";
@@ -465,39 +441,5 @@ START_TEST(bytes_that_end_strings)
 	ck_assert_int_eq(parse_bytes(words, sizeof(words) - 1), MU_PARTIAL);
 	ck_assert_uint_eq(dump.bad_lines, 2);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_view_heap_dump");
-	TCase *tc = tcase_create("parse");
-
-	tcase_add_checked_fixture(tc, NULL, tear_down);
-	tcase_add_test(tc, test_md44_whole);
-	tcase_add_test(tc, test_md45_version_1_0);
-	tcase_add_test(tc, test_md45_version_1_1);
-	tcase_add_test(tc, test_md45_versions_to_come_and_others);
-	tcase_add_test(tc, test_md45_bt_info);
-	tcase_add_test(tc, bt_info_of_one_address_twice);
-	tcase_add_test(tc, bt_info_that_is_none);
-	tcase_add_test(tc, build_ids);
-	tcase_add_test(tc, what_the_recorder_says);
-	tcase_add_test(tc, no_maps);
-	tcase_add_test(tc, test_md46_behind_other_text);
-	tcase_add_test(tc, lines_of_another_system);
-	tcase_add_test(tc, cut_off_anywhere);
-	tcase_add_test(tc, fewer_records_than_told);
-	tcase_add_test(tc, nothing_of_the_kind);
-	tcase_add_test(tc, odd_records_are_left_out);
-	tcase_add_test(tc, frames_end_at_zero);
-	tcase_add_test(tc, too_many_frames);
-	tcase_add_test(tc, equal_records_are_merged);
-	tcase_add_test(tc, names_of_merged_records);
-	tcase_add_test(tc, pieces_of_a_file);
-	tcase_add_test(tc, absurd_numbers_saturate);
-	tcase_add_test(tc, maps_that_overlap_or_fall);
-	tcase_add_test(tc, bytes_that_end_strings);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = tear_down);

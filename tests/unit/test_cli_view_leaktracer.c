@@ -4,7 +4,6 @@
  */
 #include "tests/support/view_symbols.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,7 @@ parse(const char *words)
 	return parse_bytes(words, strlen(words));
 }
 
-START_TEST(test_lt10_lt11_lines)
+TEST(test_lt10_lt11_lines)
 {
 	const struct mu_record *record;
 
@@ -73,9 +72,8 @@ START_TEST(test_lt10_lt11_lines)
 	ck_assert(file.modules.modules[0].has_bias);
 	ck_assert_uint_eq(file.modules.modules[0].bias, 0x5554ffff000);
 }
-END_TEST
 
-START_TEST(no_leaks_and_no_report)
+TEST(no_leaks_and_no_report)
 {
 	ck_assert_int_eq(parse(HEAD), MU_OK);
 	ck_assert_uint_eq(file.records.count, 0);
@@ -86,9 +84,8 @@ START_TEST(no_leaks_and_no_report)
 	ck_assert_int_eq(parse("leak\nleak,\n"), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(parse("# something\n"), MU_ERR_ARGUMENT);
 }
-END_TEST
 
-START_TEST(modules_with_odd_names)
+TEST(modules_with_odd_names)
 {
 	ck_assert_int_eq(
 	    parse(HEAD "# module 1000-2000 0 1000 - /tmp/a b (deleted)\n"
@@ -99,9 +96,8 @@ START_TEST(modules_with_odd_names)
 	ck_assert_str_eq(file.modules.mappings[1].name, "/tmp/new\nline");
 	ck_assert_ptr_null(file.modules.modules[0].id);
 }
-END_TEST
 
-START_TEST(odd_lines_are_left_out)
+TEST(odd_lines_are_left_out)
 {
 	static const char *const bad[] = { "leak, time=1, stack=0x1, size=1",
 		"leak, time=1, stack=1, size=1, data=",
@@ -128,9 +124,8 @@ START_TEST(odd_lines_are_left_out)
 		ck_assert_uint_eq(file.modules.count, 0);
 	}
 }
-END_TEST
 
-START_TEST(cut_off_anywhere)
+TEST(cut_off_anywhere)
 {
 	static const char whole[] = HEAD MODULE LEAK_1 LEAK_2;
 	size_t i, lines = strlen(HEAD);
@@ -149,7 +144,6 @@ START_TEST(cut_off_anywhere)
 	parse_bytes(whole, sizeof(whole) - 2 - strlen(" data="));
 	ck_assert_uint_eq(file.records.count, 1);
 }
-END_TEST
 
 static char *
 shown(size_t limit, const char *folder, struct mu_notes *notes)
@@ -183,7 +177,7 @@ shown(size_t limit, const char *folder, struct mu_notes *notes)
 	return written;
 }
 
-START_TEST(test_lt12_words)
+TEST(test_lt12_words)
 {
 	struct mu_notes notes = { 0 };
 	char *words;
@@ -202,9 +196,8 @@ START_TEST(test_lt12_words)
 	    "\t\?\?:0 (0x8)\n");
 	free(words);
 }
-END_TEST
 
-START_TEST(limit)
+TEST(limit)
 {
 	struct mu_notes notes = { 0 };
 	char *words;
@@ -217,10 +210,9 @@ START_TEST(limit)
 	    strstr(words, "(and 32 bytes from 1 more call stack)\n"));
 	free(words);
 }
-END_TEST
 
 /* Names of another build are none. */
-START_TEST(build_ids_are_compared)
+TEST(build_ids_are_compared)
 {
 	struct mu_notes notes = { 0 };
 	char *words;
@@ -243,9 +235,8 @@ START_TEST(build_ids_are_compared)
 	free(words);
 	mu_notes_release(&notes);
 }
-END_TEST
 
-START_TEST(sums_saturate)
+TEST(sums_saturate)
 {
 	struct mu_notes notes = { 0 };
 	char *words;
@@ -258,24 +249,5 @@ START_TEST(sums_saturate)
 	    strstr(words, "18446744073709551615 bytes lost in 2 blocks"));
 	free(words);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_view_leaktracer");
-	TCase *tc = tcase_create("leaktracer");
-
-	tcase_add_checked_fixture(tc, NULL, tear_down);
-	tcase_add_test(tc, test_lt10_lt11_lines);
-	tcase_add_test(tc, no_leaks_and_no_report);
-	tcase_add_test(tc, modules_with_odd_names);
-	tcase_add_test(tc, odd_lines_are_left_out);
-	tcase_add_test(tc, cut_off_anywhere);
-	tcase_add_test(tc, test_lt12_words);
-	tcase_add_test(tc, limit);
-	tcase_add_test(tc, build_ids_are_compared);
-	tcase_add_test(tc, sums_saturate);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = tear_down);

@@ -4,7 +4,6 @@
  */
 #include "tests/support/view_symbols.h"
 
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,7 +75,7 @@ walk(void)
 	return words;
 }
 
-START_TEST(outermost_frame_down)
+TEST(outermost_frame_down)
 {
 	add(10, 1, "abm", false);
 	add(20, 2, "cbm", false);
@@ -88,9 +87,8 @@ START_TEST(outermost_frame_down)
 	ck_assert_uint_eq(tree.num_stacks, 3);
 	ck_assert_uint_eq(tree.nodes[0].bytes, 58);
 }
-END_TEST
 
-START_TEST(what_ends_in_the_midst)
+TEST(what_ends_in_the_midst)
 {
 	add(10, 1, "bm", false);
 	add(20, 2, "abm", false);
@@ -99,9 +97,8 @@ START_TEST(what_ends_in_the_midst)
 	ck_assert_str_eq(walk(), "=4x1/0m50x3(b50x3(=10x1/0a40x2()))");
 	ck_assert_uint_eq(tree.num_stacks, 3);
 }
-END_TEST
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	build(5);
 	ck_assert_str_eq(walk(), "");
@@ -110,9 +107,8 @@ START_TEST(nothing)
 	build(5);
 	ck_assert_str_eq(walk(), "=16x2/0");
 }
-END_TEST
 
-START_TEST(small_branches_are_pruned)
+TEST(small_branches_are_pruned)
 {
 	add(100, 1, "am", false);
 	add(50, 1, "bm", false);
@@ -128,10 +124,9 @@ START_TEST(small_branches_are_pruned)
 	build(0);
 	ck_assert_str_eq(walk(), "~201x7/2");
 }
-END_TEST
 
 /* Calls without a choice do not use the limit up. */
-START_TEST(chains_are_one_branch)
+TEST(chains_are_one_branch)
 {
 	add(100, 1, "edcbm", false);
 	add(100, 1, "yxwvm", false);
@@ -144,9 +139,8 @@ START_TEST(chains_are_one_branch)
 	    "m200x2(b100x1(c100x1(d100x1(e100x1())))"
 	    "v100x1(w100x1(x100x1(y100x1()))))");
 }
-END_TEST
 
-START_TEST(sums_saturate)
+TEST(sums_saturate)
 {
 	add(UINT64_MAX, UINT64_MAX, "am", false);
 	add(UINT64_MAX, 2, "bm", false);
@@ -155,10 +149,9 @@ START_TEST(sums_saturate)
 	ck_assert_uint_eq(tree.nodes[0].blocks, UINT64_MAX);
 	walk();
 }
-END_TEST
 
 /* The sum over all that is met is all there is, at any limit. */
-START_TEST(nothing_is_lost)
+TEST(nothing_is_lost)
 {
 	uint64_t seed = 1, whole = 0, met;
 	struct mu_tree_walk way;
@@ -192,7 +185,6 @@ START_TEST(nothing_is_lost)
 		mu_tree_release(&tree);
 	}
 }
-END_TEST
 
 static char text[] = "Android Native Heap Dump v1.2\n"
 		     "Build fingerprint: '<f>'\n"
@@ -242,7 +234,7 @@ written(void (*write)(FILE *out, const struct mu_dump_view *view))
 	return page;
 }
 
-START_TEST(words)
+TEST(words)
 {
 	char *page = written(mu_tree_text);
 
@@ -263,9 +255,8 @@ START_TEST(words)
 	    " /src/served.c:35 (served)\n");
 	free(page);
 }
-END_TEST
 
-START_TEST(html)
+TEST(html)
 {
 	char *page = written(mu_tree_html);
 
@@ -283,9 +274,8 @@ START_TEST(html)
 	ck_assert_ptr_null(strstr(page, "https:"));
 	free(page);
 }
-END_TEST
 
-START_TEST(html_means_nothing_but_words)
+TEST(html_means_nothing_but_words)
 {
 	char *page = NULL;
 	size_t length;
@@ -298,25 +288,5 @@ START_TEST(html_means_nothing_but_words)
 	    "\\x80\\xae");
 	free(page);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_view_tree");
-	TCase *tc = tcase_create("tree");
-
-	tcase_add_checked_fixture(tc, NULL, tear_down);
-	tcase_add_test(tc, outermost_frame_down);
-	tcase_add_test(tc, what_ends_in_the_midst);
-	tcase_add_test(tc, nothing);
-	tcase_add_test(tc, small_branches_are_pruned);
-	tcase_add_test(tc, chains_are_one_branch);
-	tcase_add_test(tc, sums_saturate);
-	tcase_add_test(tc, nothing_is_lost);
-	tcase_add_test(tc, words);
-	tcase_add_test(tc, html);
-	tcase_add_test(tc, html_means_nothing_but_words);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = tear_down);

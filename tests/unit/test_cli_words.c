@@ -2,7 +2,6 @@
  * lib/term/safe_text.c, lib/term/human.c, lib/term/style.c and the line of
  * lib/cli/progress.c: what people see.
  */
-#include <check.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +26,7 @@ json(const char *text)
 	return mu_safe_for_json(text, buffer, sizeof(buffer));
 }
 
-START_TEST(terminal_gets_no_orders)
+TEST(terminal_gets_no_orders)
 {
 	ck_assert_str_eq(terminal(""), "");
 	ck_assert_str_eq(terminal("/usr/bin/a b~"), "/usr/bin/a b~");
@@ -46,7 +45,6 @@ START_TEST(terminal_gets_no_orders)
 	ck_assert_str_eq(terminal("\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"),
 	    "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80");
 }
-END_TEST
 
 static const struct {
 	const char *text, *shown, *replaced;
@@ -64,7 +62,7 @@ static const struct {
 	{ "\x80z", "\\x80z", "\xef\xbf\xbdz" },
 };
 
-START_TEST(no_utf8)
+TEST(no_utf8)
 {
 	size_t i;
 
@@ -76,9 +74,8 @@ START_TEST(no_utf8)
 	}
 	ck_assert_str_eq(json("\x1b\xc3\xa4"), "\x1b\xc3\xa4");
 }
-END_TEST
 
-START_TEST(cut_at_a_character)
+TEST(cut_at_a_character)
 {
 	char small[6];
 	size_t size;
@@ -97,10 +94,9 @@ START_TEST(cut_at_a_character)
 		ck_assert_uint_lt(strlen(small), size);
 	}
 }
-END_TEST
 
 /* Whatever comes in, what comes out is printable, and JSON for jansson. */
-START_TEST(random_bytes)
+TEST(random_bytes)
 {
 	unsigned seed = 4711;
 	char text[24];
@@ -126,9 +122,8 @@ START_TEST(random_bytes)
 		json_decref(value);
 	}
 }
-END_TEST
 
-START_TEST(bytes)
+TEST(bytes)
 {
 	static const struct {
 		uint64_t bytes;
@@ -144,9 +139,8 @@ START_TEST(bytes)
 		ck_assert_str_eq(
 		    mu_human_bytes(cases[i].bytes).text, cases[i].text);
 }
-END_TEST
 
-START_TEST(times)
+TEST(times)
 {
 	ck_assert_str_eq(mu_human_time(0).text, "0 ns");
 	ck_assert_str_eq(mu_human_time(999).text, "999 ns");
@@ -156,9 +150,8 @@ START_TEST(times)
 	ck_assert_str_eq(mu_human_time(999960000).text, "1.00 s");
 	ck_assert_str_eq(mu_human_time(61520000000).text, "61.52 s");
 }
-END_TEST
 
-START_TEST(shares)
+TEST(shares)
 {
 	ck_assert_str_eq(mu_human_share(0, 0).text, "0%");
 	ck_assert_str_eq(mu_human_share(0, 7).text, "0%");
@@ -169,7 +162,6 @@ START_TEST(shares)
 	ck_assert_str_eq(
 	    mu_human_share(UINT64_MAX / 2, UINT64_MAX).text, "50%");
 }
-END_TEST
 
 static bool
 is_coloured(enum mu_style_when when, bool is_terminal, const char *no_color,
@@ -183,7 +175,7 @@ is_coloured(enum mu_style_when when, bool is_terminal, const char *no_color,
 	return style.bold[0] != '\0';
 }
 
-START_TEST(colour)
+TEST(colour)
 {
 	ck_assert(is_coloured(MU_STYLE_AUTO, true, NULL, "xterm"));
 	ck_assert(is_coloured(MU_STYLE_AUTO, true, "", "xterm"));
@@ -194,9 +186,8 @@ START_TEST(colour)
 	ck_assert(is_coloured(MU_STYLE_ALWAYS, false, "1", NULL));
 	ck_assert(!is_coloured(MU_STYLE_NEVER, true, NULL, "xterm"));
 }
-END_TEST
 
-START_TEST(progress_line)
+TEST(progress_line)
 {
 	int step;
 
@@ -209,24 +200,4 @@ START_TEST(progress_line)
 		    buffer, sizeof(buffer));
 		ck_assert_uint_lt(strlen(buffer), 80);
 	}
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("cli_words");
-	TCase *tc = tcase_create("words");
-
-	tcase_add_test(tc, terminal_gets_no_orders);
-	tcase_add_test(tc, no_utf8);
-	tcase_add_test(tc, cut_at_a_character);
-	tcase_add_test(tc, random_bytes);
-	tcase_add_test(tc, bytes);
-	tcase_add_test(tc, times);
-	tcase_add_test(tc, shares);
-	tcase_add_test(tc, colour);
-	tcase_add_test(tc, progress_line);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

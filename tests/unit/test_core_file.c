@@ -55,7 +55,7 @@ expect_refusal(const char *words)
 	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
 }
 
-START_TEST(whole)
+TEST(whole)
 {
 	made_finish(&made);
 	ck_assert_int_eq(parse(made.size), MU_OK);
@@ -75,10 +75,9 @@ START_TEST(whole)
 	ck_assert_uint_eq(core.notes[1].type, 0x202);
 	ck_assert_int_eq(memcmp(core.notes[1].data, "abcdefgh", 8), 0);
 }
-END_TEST
 
 /* Each either refused, with words, or known to be cut. */
-START_TEST(cut_at_every_length)
+TEST(cut_at_every_length)
 {
 	size_t size;
 
@@ -92,9 +91,8 @@ START_TEST(cut_at_every_length)
 			ck_assert_int_ne(why.words[0], 0);
 	}
 }
-END_TEST
 
-START_TEST(cut_in_a_segment)
+TEST(cut_in_a_segment)
 {
 	made_finish(&made);
 	/* The stack, whose pages come first: one and a half are left. */
@@ -108,9 +106,8 @@ START_TEST(cut_in_a_segment)
 	ck_assert_uint_eq(core.segments[1].dumped, MADE_PAGE);
 	ck_assert_uint_eq(core.segments[1].cut, MADE_PAGE);
 }
-END_TEST
 
-START_TEST(no_core)
+TEST(no_core)
 {
 	made_finish(&made);
 	made_header(&made)->e_type = ET_DYN;
@@ -122,9 +119,8 @@ START_TEST(no_core)
 	made.bytes[0] = 0;
 	expect_refusal("no ELF file");
 }
-END_TEST
 
-START_TEST(other_machines)
+TEST(other_machines)
 {
 	made_finish(&made);
 	made_header(&made)->e_machine = EM_S390;
@@ -137,9 +133,8 @@ START_TEST(other_machines)
 	made_header(&made)->e_machine = EM_X86_64;
 	expect_refusal("x32");
 }
-END_TEST
 
-START_TEST(damaged_segments)
+TEST(damaged_segments)
 {
 	Elf64_Phdr *header;
 
@@ -165,9 +160,8 @@ START_TEST(damaged_segments)
 	made_header(&made)->e_phnum = 0;
 	expect_refusal("no program headers");
 }
-END_TEST
 
-START_TEST(lying_notes)
+TEST(lying_notes)
 {
 	Elf64_Nhdr *note;
 	size_t i;
@@ -186,10 +180,9 @@ START_TEST(lying_notes)
 	ck_assert_int_eq(parse(made.size), MU_OK);
 	ck_assert_uint_gt(core.cut, 0);
 }
-END_TEST
 
 /* The count of headers is that of section 0 then. */
-START_TEST(more_headers_than_a_half_holds)
+TEST(more_headers_than_a_half_holds)
 {
 	Elf64_Shdr section = { .sh_info = (Elf64_Word)made.count + 1 };
 
@@ -206,7 +199,6 @@ START_TEST(more_headers_than_a_half_holds)
 	parse(made.size - 1);
 	parse(made.size - MADE_PAGE);
 }
-END_TEST
 
 struct made_library {
 	Elf64_Ehdr header;
@@ -254,7 +246,7 @@ static const struct made_library library = {
 	.id = { 1, 2, 3, [19] = 20 },
 };
 
-START_TEST(build_id)
+TEST(build_id)
 {
 	struct made_library other = library;
 	const char *bytes = (const char *)&other;
@@ -272,9 +264,8 @@ START_TEST(build_id)
 	ck_assert(mu_core_file_id(bytes, sizeof(other), &id));
 	ck_assert_uint_eq(id.size, 0);
 }
-END_TEST
 
-START_TEST(protections)
+TEST(protections)
 {
 	struct made_library other = library;
 	const char *bytes = (const char *)&library;
@@ -297,9 +288,8 @@ START_TEST(protections)
 	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0x8000), PF_R | PF_W);
 	ck_assert_uint_eq(mu_core_file_flags(bytes, size, 0xa000), 0);
 }
-END_TEST
 
-START_TEST(release)
+TEST(release)
 {
 	static const char text[] =
 	    "GNU C Library without one\0GNU C Library (Debian GLIBC "
@@ -317,26 +307,5 @@ START_TEST(release)
 	for (size = 0; size < 95; size++)
 		ck_assert(!mu_glibc_banner_parse(text, size, &major, &minor));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("core_file");
-	TCase *tc = tcase_create("core_file");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, whole);
-	tcase_add_test(tc, cut_at_every_length);
-	tcase_add_test(tc, cut_in_a_segment);
-	tcase_add_test(tc, no_core);
-	tcase_add_test(tc, other_machines);
-	tcase_add_test(tc, damaged_segments);
-	tcase_add_test(tc, lying_notes);
-	tcase_add_test(tc, more_headers_than_a_half_holds);
-	tcase_add_test(tc, build_id);
-	tcase_add_test(tc, protections);
-	tcase_add_test(tc, release);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -138,7 +138,7 @@ expect(uintptr_t address, size_t pages, enum mu_core_source source,
 	ck_assert_str_eq(mapping->name, name);
 }
 
-START_TEST(mappings)
+TEST(mappings)
 {
 	static const char libc[] = "/lib/libc-2.31.so";
 	const struct mu_core_part *part;
@@ -168,9 +168,8 @@ START_TEST(mappings)
 	expect(STACK, 2, MU_CORE_DUMPED, "[stack]");
 	ck_assert_uint_eq(snap.num_mappings, 19);
 }
-END_TEST
 
-START_TEST(same_files)
+TEST(same_files)
 {
 	const struct mu_core_part *part;
 	const struct mu_mapping *program, *library;
@@ -184,9 +183,8 @@ START_TEST(same_files)
 	ck_assert_uint_eq(at(LIBRARY + PAGES(4), &part)->inode, library->inode);
 	ck_assert_uint_eq(at(HEAP, &part)->inode, 0);
 }
-END_TEST
 
-START_TEST(process_and_threads)
+TEST(process_and_threads)
 {
 	unsigned major = 0, minor = 0;
 
@@ -210,9 +208,8 @@ START_TEST(process_and_threads)
 #endif
 	ck_assert_int_eq(snap.threads[1].tid, 70);
 }
-END_TEST
 
-START_TEST(views)
+TEST(views)
 {
 	const char *view;
 
@@ -237,9 +234,8 @@ START_TEST(views)
 	mu_snapshot_core_unlock(&core, &snap);
 	ck_assert_ptr_nonnull(mu_snapshot_view(&snap, THREADS, PAGES(2)));
 }
-END_TEST
 
-START_TEST(populated)
+TEST(populated)
 {
 	struct mu_range rest = { 0, UINTPTR_MAX }, part;
 	size_t bytes = 0;
@@ -254,9 +250,8 @@ START_TEST(populated)
 	ck_assert_uint_eq(bytes, PAGES(1 + 1 + 4 + 1 + 1 + 1 + 2));
 	ck_assert(!snap.memory.blind);
 }
-END_TEST
 
-START_TEST(gaps)
+TEST(gaps)
 {
 	ck_assert_int_eq(parse(made.size), MU_PARTIAL);
 	ck_assert_msg(
@@ -268,9 +263,8 @@ START_TEST(gaps)
 	ck_assert_uint_eq(core.untold_bytes, PAGES(1));
 	ck_assert_int_eq(mu_snapshot_core_doubt(&core, &why), MU_PARTIAL);
 }
-END_TEST
 
-START_TEST(cut)
+TEST(cut)
 {
 	ck_assert_int_eq(parse(made.size - 5), MU_PARTIAL);
 	ck_assert_ptr_nonnull(strstr(why.words, "cut short by 5 bytes"));
@@ -280,10 +274,9 @@ START_TEST(cut)
 	ck_assert_int_eq(parse(made.size - PAGES(4)), MU_ERR_ARGUMENT);
 	ck_assert_ptr_nonnull(strstr(why.words, "cut short"));
 }
-END_TEST
 
 /* Without room for more, an error, and nothing is left behind. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	enum mu_status status = MU_ERR_NO_MEMORY;
 	size_t i;
@@ -298,23 +291,5 @@ START_TEST(no_memory)
 	ck_assert_int_eq(status, MU_PARTIAL);
 	ck_assert_uint_gt(i, 8);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("core_mappings");
-	TCase *tc = tcase_create("core_mappings");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, mappings);
-	tcase_add_test(tc, same_files);
-	tcase_add_test(tc, process_and_threads);
-	tcase_add_test(tc, views);
-	tcase_add_test(tc, populated);
-	tcase_add_test(tc, gaps);
-	tcase_add_test(tc, cut);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * Guards, fills, expansion and blocks held back, called as the entries call
  * them. What is said of errors is tests/recorder/core_errors.sh's.
  */
-#include <check.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ all(const unsigned char *bytes, size_t count, unsigned value)
 	return count == 0;
 }
 
-START_TEST(test_md10_guards_lie_around)
+TEST_LOOP(test_md10_guards_lie_around, 0, 20)
 {
 	static const size_t fronts[] = { 0, 16, 32, 4096, 16384 };
 	static const size_t rears[] = { 0, 1, 32, 16384 };
@@ -91,9 +90,8 @@ START_TEST(test_md10_guards_lie_around)
 	ck_assert_uint_le(memunreachable_recorded.dressing, 65536 + front + 32);
 	ck_assert(front == 0 || memunreachable_recorded.dressing >= front + 32);
 }
-END_TEST
 
-START_TEST(test_md59_usable_size)
+TEST(test_md59_usable_size)
 {
 	unsigned char *block;
 
@@ -103,9 +101,8 @@ START_TEST(test_md59_usable_size)
 	ck_assert_uint_eq(careful_usable_size(&call, block), 33);
 	careful_free(&call, block);
 }
-END_TEST
 
-START_TEST(test_md59_usable_size_front)
+TEST(test_md59_usable_size_front)
 {
 	unsigned char *block;
 	size_t usable;
@@ -118,9 +115,8 @@ START_TEST(test_md59_usable_size_front)
 	memset(block, 1, usable);
 	careful_free(&call, block);
 }
-END_TEST
 
-START_TEST(test_md16_overflow)
+TEST(test_md16_overflow)
 {
 	recorder_options.front_guard = recorder_options.rear_guard = 32;
 	recorder_options.expand_alloc = 100;
@@ -132,9 +128,8 @@ START_TEST(test_md16_overflow)
 	ck_assert_ptr_null(allocate(SIZE_MAX / 2 + 1, 0));
 	ck_assert_int_eq(errno, ENOMEM);
 }
-END_TEST
 
-START_TEST(test_md17_no_bytes_are_one)
+TEST(test_md17_no_bytes_are_one)
 {
 	unsigned char *block;
 
@@ -146,10 +141,9 @@ START_TEST(test_md17_no_bytes_are_one)
 	ck_assert_uint_eq(careful_usable_size(&call, block), 1);
 	careful_free(&call, block);
 }
-END_TEST
 
 /* Equal size and shrinking in place, growing by copy. */
-START_TEST(test_md19_realloc_with_guards)
+TEST(test_md19_realloc_with_guards)
 {
 	unsigned char *block, *moved;
 	size_t i;
@@ -173,9 +167,8 @@ START_TEST(test_md19_realloc_with_guards)
 	ck_assert_uint_eq(live_size(moved), 5000);
 	careful_free(&call, moved);
 }
-END_TEST
 
-START_TEST(test_md19_failing_realloc_keeps_the_entry)
+TEST(test_md19_failing_realloc_keeps_the_entry)
 {
 	unsigned char *block;
 
@@ -189,9 +182,8 @@ START_TEST(test_md19_failing_realloc_keeps_the_entry)
 	ck_assert_uint_ne(live_word(block), 0);
 	careful_free(&call, block);
 }
-END_TEST
 
-START_TEST(test_expand_alloc)
+TEST(test_expand_alloc)
 {
 	unsigned char *block;
 
@@ -202,10 +194,9 @@ START_TEST(test_expand_alloc)
 	ck_assert_uint_eq(live_size(block), 10);
 	careful_free(&call, block);
 }
-END_TEST
 
 /* fill_on_alloc_partial, and the part that realloc() adds. */
-START_TEST(test_fill_on_alloc)
+TEST(test_fill_on_alloc)
 {
 	unsigned char *block;
 
@@ -223,10 +214,9 @@ START_TEST(test_fill_on_alloc)
 	ck_assert(all(block + 4000, 1000, FILL_ALLOC));
 	careful_free(&call, block);
 }
-END_TEST
 
 /* As much as was filled is checked; the block is still there. */
-START_TEST(test_md14_fill_on_free)
+TEST(test_md14_fill_on_free)
 {
 	unsigned char *block;
 
@@ -242,10 +232,9 @@ START_TEST(test_md14_fill_on_free)
 	block[50] = 9; /* not seen */
 	quarantine_check();
 }
-END_TEST
 
 /* First in, first out; marked in its word until then. */
-START_TEST(test_free_track_order)
+TEST_LOOP(test_free_track_order, 0, 2)
 {
 	unsigned char *blocks[10];
 	size_t i, j;
@@ -269,9 +258,8 @@ START_TEST(test_free_track_order)
 		}
 	}
 }
-END_TEST
 
-START_TEST(test_tags)
+TEST(test_tags)
 {
 	unsigned char *block;
 	uint32_t tag = 0;
@@ -291,10 +279,9 @@ START_TEST(test_tags)
 	block[-16 - 24] ^= 1;
 	careful_free(&call, block);
 }
-END_TEST
 
 /* What is not known passes by, with guards as well. */
-START_TEST(test_md20_unknown_blocks_pass)
+TEST(test_md20_unknown_blocks_pass)
 {
 	struct request request = { .members = 1, .size = 40 };
 	unsigned char *block;
@@ -319,9 +306,8 @@ START_TEST(test_md20_unknown_blocks_pass)
 	ck_assert_ptr_nonnull(block);
 	careful_free(&call, block);
 }
-END_TEST
 
-START_TEST(test_calloc_zeroes_and_overflows)
+TEST(test_calloc_zeroes_and_overflows)
 {
 	struct request request = { .members = 10, .size = 9, .zero = true };
 	unsigned char *block;
@@ -337,35 +323,5 @@ START_TEST(test_calloc_zeroes_and_overflows)
 	ck_assert_ptr_null(careful_alloc(&call, &request));
 	ck_assert_int_eq(errno, ENOMEM);
 }
-END_TEST
 
-static Suite *
-careful_suite(void)
-{
-	Suite *suite = suite_create("debug_careful");
-	TCase *tests = tcase_create("careful");
-
-	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_loop_test(tests, test_md10_guards_lie_around, 0, 20);
-	tcase_add_test(tests, test_md59_usable_size);
-	tcase_add_test(tests, test_md59_usable_size_front);
-	tcase_add_test(tests, test_md16_overflow);
-	tcase_add_test(tests, test_md17_no_bytes_are_one);
-	tcase_add_test(tests, test_md19_realloc_with_guards);
-	tcase_add_test(tests, test_md19_failing_realloc_keeps_the_entry);
-	tcase_add_test(tests, test_expand_alloc);
-	tcase_add_test(tests, test_fill_on_alloc);
-	tcase_add_test(tests, test_md14_fill_on_free);
-	tcase_add_loop_test(tests, test_free_track_order, 0, 2);
-	tcase_add_test(tests, test_tags);
-	tcase_add_test(tests, test_md20_unknown_blocks_pass);
-	tcase_add_test(tests, test_calloc_zeroes_and_overflows);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-int
-main(void)
-{
-	return suite_run(careful_suite());
-}
+SUITE(.setup = setup);

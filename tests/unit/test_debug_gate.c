@@ -3,7 +3,6 @@
  * deadlock. The entry points are simulated: gate_wait() stands for an
  * allocation.
  */
-#include <check.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -39,7 +38,7 @@ passed_by_now(void)
 	return __atomic_load_n(&passed, __ATOMIC_ACQUIRE);
 }
 
-START_TEST(others_wait)
+TEST(others_wait)
 {
 	pthread_t threads[3];
 	int i;
@@ -56,9 +55,8 @@ START_TEST(others_wait)
 	ck_assert_int_eq(passed, 3);
 	ck_assert_int_eq(gate_closed, 0);
 }
-END_TEST
 
-START_TEST(nests)
+TEST(nests)
 {
 	pthread_t thread;
 
@@ -76,16 +74,14 @@ START_TEST(nests)
 	ck_assert_int_ne(gate_closed, 0);
 	malloc_enable();
 }
-END_TEST
 
-START_TEST(without_options)
+TEST(without_options)
 {
 	recorder_options.tracking = false;
 	malloc_disable();
 	ck_assert_int_eq(gate_closed, 0);
 	malloc_enable();
 }
-END_TEST
 
 static void *
 disable_and_enable(void *arg)
@@ -104,7 +100,7 @@ disable_and_enable(void *arg)
 }
 
 /* Android's malloc_disable_deadlock. */
-START_TEST(one_at_a_time)
+TEST(one_at_a_time)
 {
 	pthread_t threads[4];
 	int i;
@@ -115,7 +111,6 @@ START_TEST(one_at_a_time)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(gate_closed, 0);
 }
-END_TEST
 
 static void *
 disable_and_end(void *arg)
@@ -124,7 +119,7 @@ disable_and_end(void *arg)
 	return arg;
 }
 
-START_TEST(thread_that_ended_disabled)
+TEST(thread_that_ended_disabled)
 {
 	struct captured_stderr captured;
 	pthread_t thread;
@@ -139,10 +134,9 @@ START_TEST(thread_that_ended_disabled)
 	ck_assert_int_eq(gate_closed, 0);
 	ck_assert_int_le(time(NULL) - before, 2);
 }
-END_TEST
 
 /* The one waits for the other, which waits for memory. */
-START_TEST(deadlock_ends_in_ten_seconds)
+TEST(deadlock_ends_in_ten_seconds)
 {
 	struct captured_stderr captured;
 	pthread_t thread;
@@ -158,7 +152,6 @@ START_TEST(deadlock_ends_in_ten_seconds)
 	ck_assert_int_le(time(NULL) - before, 14);
 	ck_assert_int_eq(gate_closed, 0);
 }
-END_TEST
 
 static void *
 fork_in_thread(void *arg)
@@ -176,7 +169,7 @@ fork_in_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(child_of_another_thread)
+TEST(child_of_another_thread)
 {
 	pthread_t thread;
 	int status = -1;
@@ -187,9 +180,8 @@ START_TEST(child_of_another_thread)
 	malloc_enable();
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-START_TEST(child_of_the_thread)
+TEST(child_of_the_thread)
 {
 	pthread_t thread;
 	pid_t child;
@@ -211,7 +203,6 @@ START_TEST(child_of_the_thread)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 static uintptr_t seen[16];
 static size_t seen_sizes[16], seen_count;
@@ -228,7 +219,7 @@ see(uintptr_t base, size_t size, void *arg)
 }
 
 /* Real blocks, as they are asked for their usable sizes. */
-START_TEST(iterate)
+TEST(iterate)
 {
 	uintptr_t blocks[4], swap;
 	size_t i, j;
@@ -272,9 +263,8 @@ START_TEST(iterate)
 		free((void *)blocks[i]);
 	}
 }
-END_TEST
 
-START_TEST(not_tracking)
+TEST(not_tracking)
 {
 	recorder_options.tracking = false;
 	errno = 0;
@@ -282,7 +272,6 @@ START_TEST(not_tracking)
 	ck_assert_int_eq(errno, ENOTSUP);
 	ck_assert_uint_eq(seen_count, 0);
 }
-END_TEST
 
 static void
 begin(void)
@@ -292,24 +281,4 @@ begin(void)
 	seen_count = 0;
 }
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_gate");
-	TCase *tests = tcase_create("gate");
-
-	tcase_add_checked_fixture(tests, begin, made_end);
-	tcase_set_timeout(tests, 240);
-	tcase_add_test(tests, others_wait);
-	tcase_add_test(tests, nests);
-	tcase_add_test(tests, without_options);
-	tcase_add_test(tests, one_at_a_time);
-	tcase_add_test(tests, thread_that_ended_disabled);
-	tcase_add_test(tests, deadlock_ends_in_ten_seconds);
-	tcase_add_test(tests, child_of_another_thread);
-	tcase_add_test(tests, child_of_the_thread);
-	tcase_add_test(tests, iterate);
-	tcase_add_test(tests, not_tracking);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
-}
+SUITE(.setup = begin, .teardown = made_end);

@@ -1,5 +1,4 @@
 /* The heap dump file. */
-#include <check.h>
 #include <dlfcn.h>
 #include <link.h>
 #include <stdio.h>
@@ -92,7 +91,7 @@ skip_head(const char *at, size_t total, size_t records)
 	return skip(at, head);
 }
 
-START_TEST(whole_file)
+TEST(whole_file)
 {
 	const char *at, *maps;
 
@@ -113,9 +112,8 @@ START_TEST(whole_file)
 	ck_assert_ptr_nonnull(strstr(maps, "[stack]"));
 	skip(at, "\nEND\n# module ");
 }
-END_TEST
 
-START_TEST(stops_at_the_first_zero)
+TEST(stops_at_the_first_zero)
 {
 	uintptr_t frames[3] = { 0x1000, 0, 0x2000 };
 
@@ -123,9 +121,8 @@ START_TEST(stops_at_the_first_zero)
 	skip(skip_head(dumped(), 8, 1),
 	    "z 1  sz        8  num    1  bt 1000\nMAPS\n");
 }
-END_TEST
 
-START_TEST(child)
+TEST(child)
 {
 	const char *at;
 
@@ -136,15 +133,13 @@ START_TEST(child)
 	at = skip(at, "z 0  sz        8  num    1  bt 1000\n");
 	skip(at, "z 1  sz        8  num    1  bt 1000\nMAPS\n");
 }
-END_TEST
 
-START_TEST(empty)
+TEST(empty)
 {
 	skip(skip_head(dumped(), 0, 0), "MAPS\n");
 }
-END_TEST
 
-START_TEST(mode_and_replacement)
+TEST(mode_and_replacement)
 {
 	struct stat status;
 	FILE *old = fopen(name, "w");
@@ -158,9 +153,8 @@ START_TEST(mode_and_replacement)
 	ck_assert_int_eq(stat(name, &status), 0);
 	ck_assert_int_eq(status.st_mode & 07777, 0600);
 }
-END_TEST
 
-START_TEST(unable)
+TEST(unable)
 {
 	struct captured_stderr captured;
 	char line[512];
@@ -173,9 +167,8 @@ START_TEST(unable)
 	    (int)getpid());
 	ck_assert_str_eq(captured_stderr_end(&captured), line);
 }
-END_TEST
 
-START_TEST(at_exit)
+TEST(at_exit)
 {
 	struct captured_stderr captured;
 	char file[256];
@@ -198,7 +191,6 @@ START_TEST(at_exit)
 	snprintf(file, sizeof(file), "test $(ls %s | wc -l) = 1", directory);
 	ck_assert_int_eq(system(file), 0);
 }
-END_TEST
 
 __attribute__((noinline, visibility("default"))) void
 a_named_function(void)
@@ -219,7 +211,7 @@ own_bias(void)
 	return map->l_addr;
 }
 
-START_TEST(case_bt_info)
+TEST(case_bt_info)
 {
 	uintptr_t pc = (uintptr_t)a_named_function + 2;
 	char expected[1024], self[512];
@@ -238,10 +230,9 @@ START_TEST(case_bt_info)
 	    pc, self, pc - own_bias());
 	skip(skip_head(dumped(), 15, 2), expected);
 }
-END_TEST
 
 /* Each with its range, bias and build-id; as readelf knows them. */
-START_TEST(build_ids)
+TEST(build_ids)
 {
 	uintptr_t start, finish, offset, bias, wanted = own_bias();
 	char id[256], path[512], command[1024], self[512], known[256] = "";
@@ -276,10 +267,9 @@ START_TEST(build_ids)
 	ck_assert(found);
 	ck_assert(libc);
 }
-END_TEST
 
 /* 1.58198 for each of 4096 bytes at one stack in 4096. */
-START_TEST(sampled)
+TEST(sampled)
 {
 	const char *at;
 	size_t i;
@@ -294,10 +284,9 @@ START_TEST(sampled)
 	    "\nEND\n# sampled: one stack in 4096 bytes, num is an "
 	    "estimate\n# module "));
 }
-END_TEST
 
 /* What Android's viewer takes for a record or a mapping. */
-START_TEST(as_the_viewer_reads)
+TEST(as_the_viewer_reads)
 {
 	char *line, *save = NULL, *word, *words;
 	size_t records = 0, count;
@@ -323,26 +312,5 @@ START_TEST(as_the_viewer_reads)
 	}
 	ck_assert_uint_eq(records, 1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_heap_dump");
-	TCase *tests = tcase_create("heap_dump");
-
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, whole_file);
-	tcase_add_test(tests, stops_at_the_first_zero);
-	tcase_add_test(tests, child);
-	tcase_add_test(tests, empty);
-	tcase_add_test(tests, mode_and_replacement);
-	tcase_add_test(tests, unable);
-	tcase_add_test(tests, at_exit);
-	tcase_add_test(tests, case_bt_info);
-	tcase_add_test(tests, build_ids);
-	tcase_add_test(tests, sampled);
-	tcase_add_test(tests, as_the_viewer_reads);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
-}
+SUITE(.setup = begin, .teardown = end);

@@ -2,7 +2,6 @@
  * Malloc hooks. The entries are played: each asks the hook and goes to libc's
  * malloc otherwise.
  */
-#include <check.h>
 #include <errno.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -88,7 +87,7 @@ end(void)
 	memunreachable_set_memalign_hook(NULL);
 }
 
-START_TEST(only_where_enabled)
+TEST(only_where_enabled)
 {
 	/* Not enabled yet: this process has called nothing before. */
 	next_malloc = memunreachable_set_malloc_hook(count_malloc);
@@ -99,9 +98,10 @@ START_TEST(only_where_enabled)
 	memunreachable_set_malloc_hook(NULL);
 	ck_assert(!hooks_active);
 }
-END_TEST
 
-START_TEST(case_malloc)
+CASE(hooks, begin, end);
+
+TEST(case_malloc)
 {
 	void *result = NULL;
 
@@ -118,9 +118,8 @@ START_TEST(case_malloc)
 	ck_assert(!hooks_realloc(NULL, 1, CALLER, &result));
 	ck_assert(!hooks_memalign(16, 1, CALLER, &result));
 }
-END_TEST
 
-START_TEST(realloc_hook)
+TEST(realloc_hook)
 {
 	void *block = malloc(4), *result = NULL;
 
@@ -134,9 +133,8 @@ START_TEST(realloc_hook)
 	ck_assert_str_eq(result, "abc");
 	free(result);
 }
-END_TEST
 
-START_TEST(case_free)
+TEST(case_free)
 {
 	void *block = malloc(4);
 
@@ -146,9 +144,8 @@ START_TEST(case_free)
 	ck_assert_ptr_eq(last_pointer, block);
 	ck_assert_ptr_eq(last_caller, CALLER);
 }
-END_TEST
 
-START_TEST(memalign_hook)
+TEST(memalign_hook)
 {
 	void *result = NULL;
 
@@ -160,9 +157,8 @@ START_TEST(memalign_hook)
 	ck_assert_ptr_eq(last_caller, CALLER);
 	free(result);
 }
-END_TEST
 
-START_TEST(default_forwards)
+TEST(default_forwards)
 {
 	memunreachable_malloc_hook first = memunreachable_set_malloc_hook(NULL);
 	void *block, *moved;
@@ -184,7 +180,6 @@ START_TEST(default_forwards)
 	ck_assert_uint_eq((uintptr_t)block % 64, 0);
 	free(block);
 }
-END_TEST
 
 static void *
 dirty_malloc(size_t size, const void *caller)
@@ -198,7 +193,7 @@ dirty_malloc(size_t size, const void *caller)
 	return block;
 }
 
-START_TEST(calloc_hook)
+TEST(calloc_hook)
 {
 	static const char zeros[600];
 	void *result = NULL;
@@ -216,7 +211,6 @@ START_TEST(calloc_hook)
 	ck_assert_int_eq(errno, ENOMEM);
 	ck_assert_uint_eq(calls, 1);
 }
-END_TEST
 
 static void *
 failing_malloc(size_t size, const void *caller)
@@ -227,7 +221,7 @@ failing_malloc(size_t size, const void *caller)
 	return NULL;
 }
 
-START_TEST(failure)
+TEST(failure)
 {
 	void *result = &calls;
 
@@ -238,7 +232,6 @@ START_TEST(failure)
 	ck_assert(hooks_calloc(1, 1, CALLER, &result));
 	ck_assert_ptr_null(result);
 }
-END_TEST
 
 static void *
 in_another_thread(void *arg)
@@ -263,7 +256,7 @@ waiting_malloc(size_t size, const void *caller)
 	return result;
 }
 
-START_TEST(per_thread)
+TEST(per_thread)
 {
 	void *result = NULL;
 
@@ -272,26 +265,4 @@ START_TEST(per_thread)
 	ck_assert_uint_eq(calls, 2);
 	ck_assert_ptr_nonnull(result);
 	free(result);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_hooks");
-	TCase *first = tcase_create("first"), *tests = tcase_create("hooks");
-
-	tcase_add_test(first, only_where_enabled);
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, case_malloc);
-	tcase_add_test(tests, realloc_hook);
-	tcase_add_test(tests, case_free);
-	tcase_add_test(tests, memalign_hook);
-	tcase_add_test(tests, default_forwards);
-	tcase_add_test(tests, calloc_hook);
-	tcase_add_test(tests, failure);
-	tcase_add_test(tests, per_thread);
-	suite_add_tcase(suite, first);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * Being inside the recorder, and having left it by longjmp().
  */
-#include <check.h>
 #include <setjmp.h>
 #include <string.h>
 
@@ -23,7 +22,7 @@ asked_below(int depth)
 			 : recorder_inside();
 }
 
-START_TEST(test_nests)
+TEST(test_nests)
 {
 	ck_assert(!recorder_inside());
 	recorder_enter();
@@ -39,7 +38,6 @@ START_TEST(test_nests)
 	ck_assert(asked_below(0));
 	recorder_leave();
 }
-END_TEST
 
 FUNCTION
 enter_and_jump(int depth)
@@ -56,7 +54,7 @@ enter_and_jump(int depth)
 }
 
 /* From above, from the same place, and from further down. */
-START_TEST(test_left_by_longjmp)
+TEST(test_left_by_longjmp)
 {
 	volatile int depth;
 
@@ -68,9 +66,8 @@ START_TEST(test_left_by_longjmp)
 		ck_assert_uint_eq(inside.depth, 0);
 	}
 }
-END_TEST
 
-START_TEST(test_entered_anew)
+TEST(test_entered_anew)
 {
 	if (setjmp(back) == 0)
 		enter_and_jump(3);
@@ -81,7 +78,6 @@ START_TEST(test_entered_anew)
 	recorder_leave();
 	ck_assert(!asked_below(2));
 }
-END_TEST
 
 /* Inside in one function, not in the one that called it. */
 FUNCTION
@@ -91,30 +87,9 @@ entered_here(void)
 	return asked_below(1);
 }
 
-START_TEST(test_left_without_leaving)
+TEST(test_left_without_leaving)
 {
 	ck_assert(entered_here());
 	ck_assert(!recorder_inside());
 	ck_assert_uint_eq(inside.depth, 0);
-}
-END_TEST
-
-static Suite *
-inside_suite(void)
-{
-	Suite *suite = suite_create("debug_inside");
-	TCase *tests = tcase_create("inside");
-
-	tcase_add_test(tests, test_nests);
-	tcase_add_test(tests, test_left_by_longjmp);
-	tcase_add_test(tests, test_entered_anew);
-	tcase_add_test(tests, test_left_without_leaving);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-int
-main(void)
-{
-	return suite_run(inside_suite());
 }

@@ -1,5 +1,4 @@
 /* The journal of record_allocs. */
-#include <check.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <malloc.h>
@@ -90,7 +89,7 @@ is_line(const char *at, int tid, const char *words, uint64_t *start,
 	return at + strlen(rest);
 }
 
-START_TEST(case_lines)
+TEST(case_lines)
 {
 	uint64_t start, finish, before = 0;
 	const char *at;
@@ -116,9 +115,8 @@ START_TEST(case_lines)
 	at = is_line(at, me, "memalign 0x40 64 100", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
-START_TEST(times_are_monotonic_ns)
+TEST(times_are_monotonic_ns)
 {
 	struct timespec before, after;
 	uint64_t start, finish;
@@ -137,9 +135,8 @@ START_TEST(times_are_monotonic_ns)
 	    (uint64_t)after.tv_sec * 1000000000 + (uint64_t)after.tv_nsec);
 	ck_assert_uint_ge(finish - start, 2000000);
 }
-END_TEST
 
-START_TEST(order_of_beginning)
+TEST(order_of_beginning)
 {
 	struct journal_slot first, second;
 	uint64_t start, finish;
@@ -154,9 +151,8 @@ START_TEST(order_of_beginning)
 	at = is_line(at, gettid(), "malloc 0x20 2", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
-START_TEST(failures_are_skipped)
+TEST(failures_are_skipped)
 {
 	uint64_t start, finish;
 	const char *at;
@@ -172,9 +168,8 @@ START_TEST(failures_are_skipped)
 	    is_line(written(), gettid(), "realloc 0x0 0x10 0", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
-START_TEST(maximum)
+TEST(maximum)
 {
 	uint64_t start, finish;
 	struct captured_stderr captured;
@@ -199,10 +194,9 @@ START_TEST(maximum)
 	at = is_line(written(), gettid(), "free 0x10", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
 /* It was given away while the operation went on. */
-START_TEST(late_end_changes_nothing)
+TEST(late_end_changes_nothing)
 {
 	uint64_t start, finish;
 	struct journal_slot late;
@@ -218,9 +212,8 @@ START_TEST(late_end_changes_nothing)
 	at = is_line(written(), gettid(), "free 0x30", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
-START_TEST(none_to_write)
+TEST(none_to_write)
 {
 	struct captured_stderr captured;
 
@@ -232,9 +225,8 @@ START_TEST(none_to_write)
 	    "malloc_debug: No alloc entries to write.\n");
 	ck_assert_ptr_null(read_file(name));
 }
-END_TEST
 
-START_TEST(bad_file_keeps_the_records)
+TEST(bad_file_keeps_the_records)
 {
 	uint64_t start, finish;
 	struct captured_stderr captured;
@@ -250,9 +242,8 @@ START_TEST(bad_file_keeps_the_records)
 	recorder_options.record_allocs_file = name;
 	is_line(written(), gettid(), "free 0x10", &start, &finish);
 }
-END_TEST
 
-START_TEST(mode_and_replacement)
+TEST(mode_and_replacement)
 {
 	uint64_t start, finish;
 	struct stat status;
@@ -272,11 +263,10 @@ START_TEST(mode_and_replacement)
 	ck_assert_int_eq(stat(name, &status), 0);
 	ck_assert_int_eq(status.st_mode & 07777, 0600);
 }
-END_TEST
 
 /* mallinfo2() is there from glibc 2.33 on. */
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-START_TEST(writing_does_not_allocate)
+TEST(writing_does_not_allocate)
 {
 	size_t i;
 	int before;
@@ -289,9 +279,8 @@ START_TEST(writing_does_not_allocate)
 	ck_assert_int_eq(mallinfo().uordblks, before);
 	ck_assert_ptr_nonnull(strstr(read_file(name), ": malloc 0xfa00 3999 "));
 }
-END_TEST
 
-START_TEST(written_on_exit)
+TEST(written_on_exit)
 {
 	uint64_t start, finish;
 	char file[256];
@@ -306,7 +295,6 @@ START_TEST(written_on_exit)
 	recorder_options.record_allocs_on_exit = false;
 	is_line(read_file(file), gettid(), "free 0x10", &start, &finish);
 }
-END_TEST
 
 static pthread_key_t late_key;
 static int thread_id;
@@ -332,7 +320,7 @@ allocating_thread(void *arg)
 	return NULL;
 }
 
-START_TEST(thread_done_is_last)
+TEST(thread_done_is_last)
 {
 	uint64_t start, finish;
 	pthread_t thread;
@@ -353,7 +341,6 @@ START_TEST(thread_done_is_last)
 	ck_assert_uint_gt(strtoull(at + thread_id, NULL, 10), finish - 1);
 	ck_assert_ptr_eq(strchr(at, '\n'), at + strlen(at) - 1);
 }
-END_TEST
 
 #define THREADS 4
 #define EACH 20000
@@ -369,7 +356,7 @@ busy_thread(void *arg)
 }
 
 /* Written repeatedly during that: nothing twice, nothing lost. */
-START_TEST(case_threads)
+TEST(case_threads)
 {
 	size_t i, lines = 0;
 	pthread_t threads[THREADS];
@@ -393,9 +380,8 @@ START_TEST(case_threads)
 	ck_assert_uint_le(lines, THREADS * EACH);
 	ck_assert_uint_gt(lines, EACH / 2);
 }
-END_TEST
 
-START_TEST(child_goes_on_with_it)
+TEST(child_goes_on_with_it)
 {
 	uint64_t start, finish;
 	pid_t child;
@@ -417,9 +403,8 @@ START_TEST(child_goes_on_with_it)
 	at = is_line(written(), me, "malloc 0x10 1", &start, &finish);
 	ck_assert_str_eq(at, "");
 }
-END_TEST
 
-START_TEST(off_is_nothing)
+TEST(off_is_nothing)
 {
 	struct journal_slot slot = journal_begin();
 
@@ -430,30 +415,5 @@ START_TEST(off_is_nothing)
 	recorder_options.record_allocs_on_exit = false;
 	ck_assert_ptr_null(read_file(name));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_journal");
-	TCase *tests = tcase_create("journal");
-
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, off_is_nothing);
-	tcase_add_test(tests, case_lines);
-	tcase_add_test(tests, times_are_monotonic_ns);
-	tcase_add_test(tests, order_of_beginning);
-	tcase_add_test(tests, failures_are_skipped);
-	tcase_add_test(tests, maximum);
-	tcase_add_test(tests, late_end_changes_nothing);
-	tcase_add_test(tests, case_threads);
-	tcase_add_test(tests, none_to_write);
-	tcase_add_test(tests, bad_file_keeps_the_records);
-	tcase_add_test(tests, mode_and_replacement);
-	tcase_add_test(tests, writing_does_not_allocate);
-	tcase_add_test(tests, written_on_exit);
-	tcase_add_test(tests, thread_done_is_last);
-	tcase_add_test(tests, child_goes_on_with_it);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
-}
+SUITE(.setup = begin, .teardown = end);

@@ -1,5 +1,4 @@
 /* get_malloc_leak_info() and what else a program asks. */
-#include <check.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,7 +60,7 @@ is_record(const struct answer *answer, size_t n, size_t size, size_t num,
 		    "record %zu: frame %zu is %#lx", n, i, words[2 + i]);
 }
 
-START_TEST(case_invalid)
+TEST(case_invalid)
 {
 	size_t a = 7, b = 7, c = 7, d = 7;
 	uint8_t *info = (uint8_t *)7;
@@ -81,9 +80,8 @@ START_TEST(case_invalid)
 	ck_assert_ptr_eq(info, (uint8_t *)7);
 	ck_assert_uint_eq(a + b + c + d, 28);
 }
-END_TEST
 
-START_TEST(not_enabled)
+TEST(not_enabled)
 {
 	struct captured_stderr captured;
 
@@ -95,9 +93,8 @@ START_TEST(not_enabled)
 	    "malloc_debug: get_malloc_leak_info: Allocations not being "
 	    "tracked, to enable set the option 'backtrace'.\n");
 }
-END_TEST
 
-START_TEST(empty)
+TEST(empty)
 {
 	struct captured_stderr captured;
 
@@ -109,9 +106,8 @@ START_TEST(empty)
 	is_nothing(ask());
 	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
-END_TEST
 
-START_TEST(single)
+TEST(single)
 {
 	struct answer answer;
 
@@ -124,9 +120,8 @@ START_TEST(single)
 	is_record(&answer, 0, 123, 1, 0x5000, 3);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(frames_of_the_option)
+TEST(frames_of_the_option)
 {
 	struct answer answer;
 
@@ -140,9 +135,8 @@ START_TEST(frames_of_the_option)
 	is_record(&answer, 1, 8, 1, 0x5000, 2);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(same_stack)
+TEST(same_stack)
 {
 	struct answer answer;
 
@@ -157,9 +151,8 @@ START_TEST(same_stack)
 	ck_assert_uint_eq(answer.total, 161);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(captured_but_empty)
+TEST(captured_but_empty)
 {
 	struct answer answer;
 
@@ -172,10 +165,9 @@ START_TEST(captured_but_empty)
 	ck_assert_uint_eq(answer.total, 128);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
 /* What the quarantine holds back has been freed. */
-START_TEST(freed_is_not_live)
+TEST(freed_is_not_live)
 {
 	uintptr_t freed = made(64, 0x1000, 1, 0);
 	uint32_t word = live_word((void *)freed);
@@ -183,9 +175,8 @@ START_TEST(freed_is_not_live)
 	ck_assert(live_change((void *)freed, word, word | MU_SHADOW_FREED));
 	is_nothing(ask());
 }
-END_TEST
 
-START_TEST(child)
+TEST(child)
 {
 	struct answer answer;
 
@@ -198,9 +189,8 @@ START_TEST(child)
 	ck_assert_uint_eq(answer.total, 64);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(large_child)
+TEST(large_child)
 {
 	struct answer answer;
 
@@ -210,9 +200,8 @@ START_TEST(large_child)
 	ck_assert_uint_eq(answer.total, (size_t)3 << 30);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(child_and_parent_mixed)
+TEST(child_and_parent_mixed)
 {
 	struct answer answer;
 
@@ -225,9 +214,8 @@ START_TEST(child_and_parent_mixed)
 	is_record(&answer, 1, 0x80000028, 2, 0x1000, 2);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(order)
+TEST(order)
 {
 	struct answer answer;
 
@@ -249,9 +237,8 @@ START_TEST(order)
 	is_record(&answer, 6, 0x80000000 + 900, 1, 0x100, 1);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(a_b_a_b)
+TEST(a_b_a_b)
 {
 	struct answer answer;
 	int i;
@@ -267,9 +254,8 @@ START_TEST(a_b_a_b)
 	ck_assert_uint_eq(answer.total, 3200);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(multi_against_a_model)
+TEST(multi_against_a_model)
 {
 	size_t model[8][4] = { { 0 } }, i, records = 0, total = 0;
 	struct answer answer;
@@ -296,16 +282,14 @@ START_TEST(multi_against_a_model)
 	}
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(free_nothing)
+TEST(free_nothing)
 {
 	free_malloc_leak_info(NULL);
 }
-END_TEST
 
 /* 1 / (1 - exp(-size / bytes)): 1.58198 and 1.00000. */
-START_TEST(sampled_counts_are_estimates)
+TEST(sampled_counts_are_estimates)
 {
 	struct answer answer;
 	int i;
@@ -322,9 +306,8 @@ START_TEST(sampled_counts_are_estimates)
 	ck_assert_uint_eq(answer.total, (1 << 20) + 1582 * 4096);
 	free_malloc_leak_info(answer.info);
 }
-END_TEST
 
-START_TEST(case_not_enabled)
+TEST(case_not_enabled)
 {
 	char text[1024] = "";
 	FILE *file = tmpfile();
@@ -345,9 +328,8 @@ START_TEST(case_not_enabled)
 	    "#     LIBC_DEBUG_MALLOC_OPTIONS=backtrace \\\n"
 	    "#     PROGRAM\n");
 }
-END_TEST
 
-START_TEST(extra_data_before)
+TEST(extra_data_before)
 {
 	static char text[65536];
 	FILE *file = tmpfile();
@@ -367,9 +349,8 @@ START_TEST(extra_data_before)
 	ck_assert_str_eq(text + strlen(text) - strlen("and this behind\n"),
 	    "and this behind\n");
 }
-END_TEST
 
-START_TEST(bad_file)
+TEST(bad_file)
 {
 	FILE *file = fopen("/dev/full", "w");
 
@@ -380,9 +361,8 @@ START_TEST(bad_file)
 	ck_assert_int_eq(errno, ENOSPC);
 	fclose(file);
 }
-END_TEST
 
-START_TEST(case_backtrace)
+TEST(case_backtrace)
 {
 	uintptr_t frames[8] = { 0 }, block = made(8, 0x1000, 5, 0);
 	uintptr_t none = made_of_stack(8, MU_STACK_EMPTY);
@@ -403,37 +383,5 @@ START_TEST(case_backtrace)
 	recorder_options.backtrace = false;
 	ck_assert_int_eq(malloc_backtrace((void *)block, frames, 8), 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leak_info");
-	TCase *info = tcase_create("info"), *others = tcase_create("others");
-
-	tcase_add_checked_fixture(info, made_begin, made_end);
-	tcase_add_checked_fixture(others, made_begin, made_end);
-	tcase_add_test(info, case_invalid);
-	tcase_add_test(info, not_enabled);
-	tcase_add_test(info, empty);
-	tcase_add_test(info, single);
-	tcase_add_test(info, frames_of_the_option);
-	tcase_add_test(info, same_stack);
-	tcase_add_test(info, captured_but_empty);
-	tcase_add_test(info, freed_is_not_live);
-	tcase_add_test(info, multi_against_a_model);
-	tcase_add_test(info, child);
-	tcase_add_test(info, large_child);
-	tcase_add_test(info, child_and_parent_mixed);
-	tcase_add_test(info, order);
-	tcase_add_test(info, a_b_a_b);
-	tcase_add_test(info, free_nothing);
-	tcase_add_test(info, sampled_counts_are_estimates);
-	tcase_add_test(others, case_not_enabled);
-	tcase_add_test(others, extra_data_before);
-	tcase_add_test(others, bad_file);
-	tcase_add_test(others, case_backtrace);
-	suite_add_tcase(suite, info);
-	suite_add_tcase(suite, others);
-	return suite_run(suite);
-}
+SUITE(.setup = made_begin, .teardown = made_end);

@@ -33,7 +33,7 @@ assert_matches(const char *text, const char *pattern)
 	regfree(&regex);
 }
 
-START_TEST(first_line)
+TEST(first_line)
 {
 	size_t length = leaktracer_first_line(
 	    line, sizeof(line), 1700000000123456789ull, 100000456789ull);
@@ -44,9 +44,8 @@ START_TEST(first_line)
 	leaktracer_first_line(line, sizeof(line), 0, 1500000000ull);
 	ck_assert_str_eq(line, "# LeakTracer report diff_utc_mono=-1.500000\n");
 }
-END_TEST
 
-START_TEST(time_is_padded_to_the_width_of_the_uptime)
+TEST(time_is_padded_to_the_width_of_the_uptime)
 {
 	struct leaktracer_line record = { .time_ns = 12000034567ull };
 
@@ -63,9 +62,8 @@ START_TEST(time_is_padded_to_the_width_of_the_uptime)
 	ck_assert_str_eq(line, "leak, time=12.000034, stack=, size=0, data=\n");
 	assert_matches(line, ANALYSER);
 }
-END_TEST
 
-START_TEST(stack_and_data)
+TEST(stack_and_data)
 {
 	const uint64_t frames[] = { 0x555555555139 - MU_UNWIND_CALL,
 		0x7ffff7dd0d0a - MU_UNWIND_CALL, 8 };
@@ -86,9 +84,8 @@ START_TEST(stack_and_data)
 	ck_assert_uint_eq(length, strlen(line));
 	assert_matches(line, ANALYSER);
 }
-END_TEST
 
-START_TEST(longest_line_fits)
+TEST(longest_line_fits)
 {
 	static uint64_t frames[256];
 	unsigned char data[50];
@@ -101,9 +98,8 @@ START_TEST(longest_line_fits)
 	    leaktracer_line(line, sizeof(line), &record), sizeof(line));
 	ck_assert_uint_eq(strlen(strstr(line, "data=")), 5 + 50 + 1);
 }
-END_TEST
 
-START_TEST(preview_of_memory_that_is_not_there)
+TEST(preview_of_memory_that_is_not_there)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE,
@@ -126,7 +122,6 @@ START_TEST(preview_of_memory_that_is_not_there)
 	ck_assert_uint_eq(leaktracer_preview((uintptr_t)pages, buffer, 0), 0);
 	munmap(pages, page);
 }
-END_TEST
 
 static char table[1 << 18];
 
@@ -163,7 +158,7 @@ find_module(uintptr_t address, unsigned long *bias, unsigned long *offset,
 	return false;
 }
 
-START_TEST(module_table)
+TEST(module_table)
 {
 	unsigned long bias, offset;
 	char build_id[128], path[4096], program[4096];
@@ -185,7 +180,6 @@ START_TEST(module_table)
 	ck_assert_uint_eq(bias % 4096, 0);
 	assert_matches(build_id, "^([0-9a-f]{2}){8,20}$|^-$");
 }
-END_TEST
 
 static int
 unshare_and_hide_proc(void)
@@ -196,7 +190,7 @@ unshare_and_hide_proc(void)
 	    : -1;
 }
 
-START_TEST(module_table_without_proc)
+TEST(module_table_without_proc)
 {
 	unsigned long bias, offset;
 	char build_id[128], path[4096];
@@ -215,22 +209,4 @@ START_TEST(module_table_without_proc)
 	ck_assert(
 	    find_module((uintptr_t)getpid, &bias, &offset, build_id, path));
 	ck_assert_ptr_nonnull(strstr(path, "libc"));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leaktracer_lines");
-	TCase *tcase = tcase_create("lines");
-
-	tcase_add_test(tcase, first_line);
-	tcase_add_test(tcase, time_is_padded_to_the_width_of_the_uptime);
-	tcase_add_test(tcase, stack_and_data);
-	tcase_add_test(tcase, longest_line_fits);
-	tcase_add_test(tcase, preview_of_memory_that_is_not_there);
-	tcase_add_test(tcase, module_table);
-	tcase_add_test(tcase, module_table_without_proc);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

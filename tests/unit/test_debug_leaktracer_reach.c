@@ -54,7 +54,7 @@ FreeUnreachableMemoryInfo(struct UnreachableMemoryInfo *info)
 	info->leaks = NULL;
 }
 
-START_TEST(every_unreachable_block)
+TEST(every_unreachable_block)
 {
 	struct leaktracer_reach reach;
 	size_t i;
@@ -76,9 +76,8 @@ START_TEST(every_unreachable_block)
 	ck_assert_ptr_null(reach.blocks.items);
 	leaktracer_reach_free(&reach);
 }
-END_TEST
 
-START_TEST(a_heap_that_could_not_be_judged)
+TEST(a_heap_that_could_not_be_judged)
 {
 	struct leaktracer_reach reach;
 
@@ -89,9 +88,8 @@ START_TEST(a_heap_that_could_not_be_judged)
 	ck_assert_ptr_nonnull(strstr(reach.remark, "not filtered: "));
 	leaktracer_reach_free(&reach);
 }
-END_TEST
 
-START_TEST(nothing_is_loaded)
+TEST(nothing_is_loaded)
 {
 	struct leaktracer_reach reach;
 
@@ -100,18 +98,4 @@ START_TEST(nothing_is_loaded)
 	ck_assert_str_eq(
 	    reach.remark, "not filtered: libmemunreachable.so.0 is not loaded");
 	leaktracer_reach_free(&reach);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leaktracer_reach");
-	TCase *tcase = tcase_create("reach");
-
-	tcase_add_test(tcase, every_unreachable_block);
-	tcase_add_test(tcase, a_heap_that_could_not_be_judged);
-	tcase_add_test(tcase, nothing_is_loaded);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

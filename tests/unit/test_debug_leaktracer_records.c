@@ -125,7 +125,7 @@ setup(void)
 	leaktracer_active = true;
 }
 
-START_TEST(life_cycle)
+TEST(life_cycle)
 {
 	char before[10] = "", late[128] = "", kept[256] = "", after[512] = "";
 
@@ -140,9 +140,8 @@ START_TEST(life_cycle)
 	allocated(after, 512);
 	ck_assert_str_eq(sizes(), "256 ");
 }
-END_TEST
 
-START_TEST(lines_by_time)
+TEST(lines_by_time)
 {
 	char blocks[8];
 	size_t i;
@@ -154,9 +153,8 @@ START_TEST(lines_by_time)
 	ck_assert_ptr_nonnull(strstr(text, "stack=0x40100"));
 	ck_assert_int_eq(strncmp(text, "# LeakTracer report ", 20), 0);
 }
-END_TEST
 
-START_TEST(what_is_freed_unseen_stays_for_the_report)
+TEST(what_is_freed_unseen_stays_for_the_report)
 {
 	char one[] = "one", two[] = "two and more";
 
@@ -172,9 +170,8 @@ START_TEST(what_is_freed_unseen_stays_for_the_report)
 	leaktracer_monitor_all();
 	ck_assert_str_eq(sizes(), "");
 }
-END_TEST
 
-START_TEST(start_drops_old_records_only_if_releases_went_unseen)
+TEST(start_drops_old_records_only_if_releases_went_unseen)
 {
 	char one[1], two[2], three[3];
 
@@ -194,7 +191,6 @@ START_TEST(start_drops_old_records_only_if_releases_went_unseen)
 	freed(two);
 	ck_assert_str_eq(sizes(), "3 ");
 }
-END_TEST
 
 static void
 count_pages(size_t *pages)
@@ -208,7 +204,7 @@ count_pages(size_t *pages)
 	*pages = size;
 }
 
-START_TEST(cells_of_dropped_records_are_used_again)
+TEST(cells_of_dropped_records_are_used_again)
 {
 	static char block[50];
 	size_t before = 0, after, i, round;
@@ -230,7 +226,6 @@ START_TEST(cells_of_dropped_records_are_used_again)
 	count_pages(&after);
 	ck_assert_uint_le(after, before + 64);
 }
-END_TEST
 
 static void *
 frees_unseen(void *arg)
@@ -244,7 +239,7 @@ frees_unseen(void *arg)
 	return arg;
 }
 
-START_TEST(threads_that_free_unseen_while_others_start_and_report)
+TEST(threads_that_free_unseen_while_others_start_and_report)
 {
 	struct leaktracer_report report;
 	pthread_t threads[3];
@@ -262,9 +257,8 @@ START_TEST(threads_that_free_unseen_while_others_start_and_report)
 	for (i = 0; i < 3; i++)
 		pthread_join(threads[i], NULL);
 }
-END_TEST
 
-START_TEST(realloc_keeps_or_renews_the_record)
+TEST(realloc_keeps_or_renews_the_record)
 {
 	char one[1], two[2];
 
@@ -283,9 +277,8 @@ START_TEST(realloc_keeps_or_renews_the_record)
 	live[0].stack = leaktracer_retag(live[0].stack, MU_STACK_EMPTY);
 	ck_assert_str_eq(sizes(), "23 11 ");
 }
-END_TEST
 
-START_TEST(what_is_no_record_is_left_alone)
+TEST(what_is_no_record_is_left_alone)
 {
 	char block[1];
 
@@ -299,9 +292,8 @@ START_TEST(what_is_no_record_is_left_alone)
 	ck_assert_uint_eq(leaktracer_tag(MU_STACK_EMPTY), 0);
 	ck_assert_str_eq(sizes(), "");
 }
-END_TEST
 
-START_TEST(records_of_blocks_whose_memory_is_gone)
+TEST(records_of_blocks_whose_memory_is_gone)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	char *block = mmap(NULL, page, PROT_READ | PROT_WRITE,
@@ -313,17 +305,15 @@ START_TEST(records_of_blocks_whose_memory_is_gone)
 	ck_assert_str_eq(sizes(), "100 ");
 	ck_assert_ptr_nonnull(strstr(text, "size=100, data=\n"));
 }
-END_TEST
 
-START_TEST(memory_that_was_short_is_told)
+TEST(memory_that_was_short_is_told)
 {
 	memunreachable_recorded.flags |= MU_RECORDED_STOPPED;
 	sizes();
 	ck_assert_ptr_nonnull(strstr(text, "\n# memory was short:"));
 }
-END_TEST
 
-START_TEST(unreachable_ones_only)
+TEST(unreachable_ones_only)
 {
 	struct mu_range blocks[] = { { 0x1000, 0x1020 }, { 0x3000, 0x3100 } };
 	struct leaktracer_reach reach = {
@@ -348,9 +338,8 @@ START_TEST(unreachable_ones_only)
 	leaktracer_rows_free(&rows);
 	leaktracer_rows_free(&rows);
 }
-END_TEST
 
-START_TEST(a_leak_finder_that_is_not_there_is_told)
+TEST(a_leak_finder_that_is_not_there_is_told)
 {
 	struct leaktracer_report report;
 	size_t used = 0;
@@ -364,11 +353,10 @@ START_TEST(a_leak_finder_that_is_not_there_is_told)
 	ck_assert_ptr_nonnull(strstr(text, "\n# not filtered: "));
 	ck_assert_ptr_nonnull(strstr(text, "size=7,"));
 }
-END_TEST
 
 static char directory[] = "/tmp/leaktracer.XXXXXX";
 
-START_TEST(files)
+TEST(files)
 {
 	struct leaktracer_report report;
 	char name[PATH_MAX], other[PATH_MAX], line[64] = "";
@@ -405,30 +393,5 @@ START_TEST(files)
 	unlink(name);
 	rmdir(directory);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leaktracer_records");
-	TCase *tcase = tcase_create("records");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, life_cycle);
-	tcase_add_test(tcase, lines_by_time);
-	tcase_add_test(tcase, what_is_freed_unseen_stays_for_the_report);
-	tcase_add_test(
-	    tcase, start_drops_old_records_only_if_releases_went_unseen);
-	tcase_add_test(tcase, cells_of_dropped_records_are_used_again);
-	tcase_add_test(
-	    tcase, threads_that_free_unseen_while_others_start_and_report);
-	tcase_add_test(tcase, realloc_keeps_or_renews_the_record);
-	tcase_add_test(tcase, what_is_no_record_is_left_alone);
-	tcase_add_test(tcase, records_of_blocks_whose_memory_is_gone);
-	tcase_add_test(tcase, memory_that_was_short_is_told);
-	tcase_add_test(tcase, unreachable_ones_only);
-	tcase_add_test(tcase, a_leak_finder_that_is_not_there_is_told);
-	tcase_add_test(tcase, files);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

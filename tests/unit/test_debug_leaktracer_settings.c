@@ -46,7 +46,7 @@ read_them(void)
 	leaktracer_settings_read(&settings, look_up, say);
 }
 
-START_TEST(nothing_set)
+TEST(nothing_set)
 {
 	read_them();
 	ck_assert(!settings.given);
@@ -61,9 +61,8 @@ START_TEST(nothing_set)
 	ck_assert_int_eq(settings.signals[1], 0);
 	ck_assert_int_eq(settings.signals[2], 0);
 }
-END_TEST
 
-START_TEST(empty_values_count_as_set)
+TEST(empty_values_count_as_set)
 {
 	set("LEAKTRACER_ONSTART_STARTALLTHREAD", "");
 	set("LEAKTRACER_NOBANNER", "");
@@ -76,17 +75,15 @@ START_TEST(empty_values_count_as_set)
 	ck_assert_ptr_null(settings.exit_report);
 	ck_assert_int_eq(num_said, 0);
 }
-END_TEST
 
-START_TEST(no_banner_alone_asks_for_nothing)
+TEST(no_banner_alone_asks_for_nothing)
 {
 	set("LEAKTRACER_NOBANNER", "1");
 	read_them();
 	ck_assert(!settings.given);
 }
-END_TEST
 
-START_TEST(auto_is_start_and_report_at_exit)
+TEST(auto_is_start_and_report_at_exit)
 {
 	set("LEAKTRACER_AUTO_REPORTFILENAME", "a");
 	read_them();
@@ -97,9 +94,8 @@ START_TEST(auto_is_start_and_report_at_exit)
 	read_them();
 	ck_assert_str_eq(settings.exit_report, "b");
 }
-END_TEST
 
-START_TEST(report_at_exit_needs_a_name)
+TEST(report_at_exit_needs_a_name)
 {
 	set("LEAKTRACER_ONEXIT_REPORT", "");
 	read_them();
@@ -110,17 +106,15 @@ START_TEST(report_at_exit_needs_a_name)
 	read_them();
 	ck_assert_str_eq(settings.exit_report, "b");
 }
-END_TEST
 
-START_TEST(a_name_alone_is_no_report_at_exit)
+TEST(a_name_alone_is_no_report_at_exit)
 {
 	set("LEAKTRACER_ONEXIT_REPORTFILENAME", "b");
 	read_them();
 	ck_assert_ptr_null(settings.exit_report);
 }
-END_TEST
 
-START_TEST(signals_by_name_and_number)
+TEST(signals_by_name_and_number)
 {
 	set("LEAKTRACER_ONSIG_STARTALLTHREAD", "USR1");
 	set("LEAKTRACER_ONSIG_STOPALLTHREAD", "SIGUSR2");
@@ -134,9 +128,8 @@ START_TEST(signals_by_name_and_number)
 	ck_assert_str_eq(settings.signal_report, "r");
 	ck_assert(!settings.start);
 }
-END_TEST
 
-START_TEST(other_names)
+TEST(other_names)
 {
 	set("LEAKTRACER_ONSIG_STARTALLTHREAD", "HUP");
 	set("LEAKTRACER_ONSIG_STOPALLTHREAD", "sigwinch");
@@ -147,10 +140,9 @@ START_TEST(other_names)
 	ck_assert_int_eq(
 	    settings.signals[LEAKTRACER_ROLE_REPORT], SIGRTMIN + 2);
 }
-END_TEST
 
 /* The original calls sigaction(0, ...), which fails unseen. */
-START_TEST(unknown_signals_are_told_and_refused)
+TEST(unknown_signals_are_told_and_refused)
 {
 	static const char *const bad[] = { "", "USR3", "0", "-1", "9", "KILL",
 		"STOP", "SEGV", "65", "1000", "10x", "32" };
@@ -166,9 +158,8 @@ START_TEST(unknown_signals_are_told_and_refused)
 		ck_assert_int_eq(settings.signals[LEAKTRACER_ROLE_REPORT], 0);
 	}
 }
-END_TEST
 
-START_TEST(exit_codes)
+TEST(exit_codes)
 {
 	set("LEAKTRACER_EXIT_CODE_ON_LEAKS", "42");
 	read_them();
@@ -186,9 +177,8 @@ START_TEST(exit_codes)
 	read_them();
 	ck_assert_int_eq(num_said, 1);
 }
-END_TEST
 
-START_TEST(depth)
+TEST(depth)
 {
 	set("LEAKTRACER_STACK_DEPTH", "5");
 	read_them();
@@ -203,26 +193,4 @@ START_TEST(depth)
 	variables[0][1] = "0";
 	read_them();
 	ck_assert_int_eq(num_said, 1);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leaktracer_settings");
-	TCase *tcase = tcase_create("settings");
-
-	tcase_add_test(tcase, nothing_set);
-	tcase_add_test(tcase, empty_values_count_as_set);
-	tcase_add_test(tcase, no_banner_alone_asks_for_nothing);
-	tcase_add_test(tcase, auto_is_start_and_report_at_exit);
-	tcase_add_test(tcase, report_at_exit_needs_a_name);
-	tcase_add_test(tcase, a_name_alone_is_no_report_at_exit);
-	tcase_add_test(tcase, signals_by_name_and_number);
-	tcase_add_test(tcase, other_names);
-	tcase_add_test(tcase, unknown_signals_are_told_and_refused);
-	tcase_add_test(tcase, exit_codes);
-	tcase_add_test(tcase, depth);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -61,15 +61,14 @@ other_end(struct other *other)
 	pthread_join(other->thread, NULL);
 }
 
-START_TEST(nothing_is_monitored_before_start)
+TEST(nothing_is_monitored_before_start)
 {
 	ck_assert(!leaktracer_monitored());
 	ck_assert(!leaktracer_releases());
 	ck_assert_uint_eq(leaktracer_since(), 0);
 }
-END_TEST
 
-START_TEST(life_cycle_of_all_threads)
+TEST(life_cycle_of_all_threads)
 {
 	struct other other;
 
@@ -86,9 +85,8 @@ START_TEST(life_cycle_of_all_threads)
 	ck_assert(!leaktracer_releases());
 	other_end(&other);
 }
-END_TEST
 
-START_TEST(start_of_one_thread)
+TEST(start_of_one_thread)
 {
 	struct other other;
 
@@ -104,10 +102,9 @@ START_TEST(start_of_one_thread)
 	ck_assert(leaktracer_releases());
 	other_end(&other);
 }
-END_TEST
 
 /* The original leaves the marks of other threads. */
-START_TEST(stop_all_undoes_the_marks_of_all_threads)
+TEST(stop_all_undoes_the_marks_of_all_threads)
 {
 	struct other other;
 
@@ -121,9 +118,8 @@ START_TEST(stop_all_undoes_the_marks_of_all_threads)
 	ck_assert(leaktracer_monitored());
 	other_end(&other);
 }
-END_TEST
 
-START_TEST(start_all_clears_marks)
+TEST(start_all_clears_marks)
 {
 	struct other other;
 
@@ -134,18 +130,16 @@ START_TEST(start_all_clears_marks)
 	ck_assert(!other_does(&other, nothing));
 	other_end(&other);
 }
-END_TEST
 
-START_TEST(start_of_one_thread_has_no_effect_while_all_are)
+TEST(start_of_one_thread_has_no_effect_while_all_are)
 {
 	leaktracer_start_all();
 	leaktracer_start_thread();
 	leaktracer_stop_allocations();
 	ck_assert(!leaktracer_monitored());
 }
-END_TEST
 
-START_TEST(records_are_dropped_if_releases_went_unseen)
+TEST(records_are_dropped_if_releases_went_unseen)
 {
 	uint64_t first, second;
 
@@ -164,9 +158,8 @@ START_TEST(records_are_dropped_if_releases_went_unseen)
 	leaktracer_start_all();
 	ck_assert_uint_eq(leaktracer_since(), second);
 }
-END_TEST
 
-START_TEST(the_count_of_undone_marks_wraps)
+TEST(the_count_of_undone_marks_wraps)
 {
 	leaktracer_state = UINT32_MAX & ~3u;
 	leaktracer_start_thread();
@@ -177,23 +170,4 @@ START_TEST(the_count_of_undone_marks_wraps)
 	ck_assert(!leaktracer_monitored());
 	leaktracer_start_thread();
 	ck_assert(leaktracer_monitored());
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_leaktracer_state");
-	TCase *tcase = tcase_create("state");
-
-	tcase_add_test(tcase, nothing_is_monitored_before_start);
-	tcase_add_test(tcase, life_cycle_of_all_threads);
-	tcase_add_test(tcase, start_of_one_thread);
-	tcase_add_test(tcase, stop_all_undoes_the_marks_of_all_threads);
-	tcase_add_test(tcase, start_all_clears_marks);
-	tcase_add_test(tcase, start_of_one_thread_has_no_effect_while_all_are);
-	tcase_add_test(tcase, records_are_dropped_if_releases_went_unseen);
-	tcase_add_test(tcase, the_count_of_undone_marks_wraps);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * The shadow of live blocks, against a model: lib/malloc_debug/shadow/live.h.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -26,7 +25,9 @@ at(uintptr_t address)
 	return (const void *)address;
 }
 
-START_TEST(test_md27_put_find_take)
+CASE(first, setup, NULL);
+
+TEST(test_md27_put_find_take)
 {
 	const void *block = at(0x7f1234567890);
 
@@ -44,14 +45,13 @@ START_TEST(test_md27_put_find_take)
 	ck_assert_uint_eq(live_take(block), 0);
 	ck_assert(!live_take_plain(block));
 }
-END_TEST
 
 static const size_t sizes[] = { 1, 2, 16, 100, 0x3fffffff, 0x40000000,
 	0x40000001, (size_t)5 << 30, ((size_t)1 << 47) + 12345,
 	((size_t)1 << 60) - 1 };
 
 /* No limit of 2 GiB; and every place about the border of two spans. */
-START_TEST(test_md16_sizes_and_borders)
+TEST(test_md16_sizes_and_borders)
 {
 	uintptr_t address;
 	size_t i;
@@ -68,10 +68,9 @@ START_TEST(test_md16_sizes_and_borders)
 		}
 	}
 }
-END_TEST
 
 /* What free() may be given by mistake. */
-START_TEST(test_foreign_pointers)
+TEST(test_foreign_pointers)
 {
 	static const uintptr_t wrong[] = { 0, 1, 8, 16, 0x7f1234567891,
 		0x7f1234567898, (uintptr_t)1 << 48, UINTPTR_MAX,
@@ -86,10 +85,9 @@ START_TEST(test_foreign_pointers)
 	}
 	ck_assert_uint_eq(live_take(at(0x7f1234567890)), WORD(9));
 }
-END_TEST
 
 /* The words behind a cleared first word mean nothing. */
-START_TEST(test_take_plain)
+TEST(test_take_plain)
 {
 	const void *block = at(0x7f3234567890);
 	const void *next = at(0x7f32345678a0);
@@ -105,7 +103,6 @@ START_TEST(test_take_plain)
 	ck_assert_uint_eq(live_size(next), 7);
 	ck_assert_uint_eq(live_take(next), WORD(10));
 }
-END_TEST
 
 static void
 setup_tallied(void)
@@ -113,9 +110,11 @@ setup_tallied(void)
 	ck_assert(live_init(true));
 }
 
+CASE(tallied, setup_tallied, NULL);
+
 /* Whatever is put, put again and taken: no page with a block is passed by, and
  * none is looked at for ever. */
-START_TEST(test_tallies_are_the_model)
+TEST(test_tallies_are_the_model)
 {
 	enum { PAGES = 40, PLACES = PAGES * 128 };
 	uintptr_t base = 0x600000000000 + SPAN - PAGES / 2 * 4096, begin;
@@ -153,10 +152,9 @@ START_TEST(test_tallies_are_the_model)
 		ck_assert_int_eq(live_is_near(at(base + page * 4096)),
 		    begun[page] != 0 || (page >= 1 && page <= 3));
 }
-END_TEST
 
 /* More in one tally than it can count: all of its pages stay near. */
-START_TEST(test_tallies_overflow)
+TEST(test_tallies_overflow)
 {
 	uintptr_t base = 0x600000000000, apart = LIVE_TALLIES << 12, i;
 
@@ -169,9 +167,10 @@ START_TEST(test_tallies_overflow)
 	ck_assert(live_is_near(at(base)));
 	ck_assert(!live_is_near(at(base + 4096)));
 }
-END_TEST
 
-START_TEST(test_change)
+CASE(live, setup, NULL);
+
+TEST(test_change)
 {
 	const void *block = at(0x7f2234567890);
 
@@ -181,7 +180,6 @@ START_TEST(test_change)
 	ck_assert_uint_eq(live_word(block), WORD(9) | MU_SHADOW_FREED);
 	live_take(block);
 }
-END_TEST
 
 #define MODEL 5000
 
@@ -216,7 +214,7 @@ visit(void *ctx, uintptr_t begin, uint32_t word, size_t size)
 	return true;
 }
 
-START_TEST(test_walk_is_the_model)
+TEST(test_walk_is_the_model)
 {
 	static struct model model;
 	size_t step, i;
@@ -244,7 +242,6 @@ START_TEST(test_walk_is_the_model)
 	ck_assert_uint_le(memunreachable_recorded.lowest, place(0));
 	ck_assert_uint_ge(memunreachable_recorded.highest, place(MODEL - 1));
 }
-END_TEST
 
 static void *
 others(void *argument)
@@ -264,7 +261,7 @@ others(void *argument)
 	return NULL;
 }
 
-START_TEST(test_threads_make_the_same_spans)
+TEST(test_threads_make_the_same_spans)
 {
 	pthread_t threads[4];
 	void *bad;
@@ -277,34 +274,4 @@ START_TEST(test_threads_make_the_same_spans)
 		pthread_join(threads[i], &bad);
 		ck_assert_ptr_null(bad);
 	}
-}
-END_TEST
-
-static Suite *
-live_suite(void)
-{
-	Suite *suite = suite_create("debug_live");
-	TCase *tests = tcase_create("live");
-
-	tcase_add_checked_fixture(tests, setup, NULL);
-	tcase_add_test(tests, test_md27_put_find_take);
-	tcase_add_test(tests, test_md16_sizes_and_borders);
-	tcase_add_test(tests, test_foreign_pointers);
-	tcase_add_test(tests, test_take_plain);
-	tcase_add_test(tests, test_change);
-	tcase_add_test(tests, test_walk_is_the_model);
-	tcase_add_test(tests, test_threads_make_the_same_spans);
-	suite_add_tcase(suite, tests);
-	tests = tcase_create("tallied");
-	tcase_add_checked_fixture(tests, setup_tallied, NULL);
-	tcase_add_test(tests, test_tallies_are_the_model);
-	tcase_add_test(tests, test_tallies_overflow);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-int
-main(void)
-{
-	return suite_run(live_suite());
 }

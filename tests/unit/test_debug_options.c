@@ -2,7 +2,6 @@
  * The options of the recorder: every row of the table, and the effects of
  * several options in any order.
  */
-#include <check.h>
 #include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -49,24 +48,22 @@ refused(const char *text, const char *words)
 }
 
 /* As Android's test names have it. */
-START_TEST(unknown_option)
+TEST(unknown_option)
 {
 	refused("not_a_valid_option", "unknown option not_a_valid_option");
 	refused("=5", "unknown option ");
 	refused("BACKTRACE", "unknown option BACKTRACE");
 	refused("backtrac", "unknown option backtrac");
 }
-END_TEST
 
-START_TEST(good_option_and_bad_option)
+TEST(good_option_and_bad_option)
 {
 	refused("backtrace not_valid guard=0", "unknown option not_valid");
 	refused("backtrace=0 not_valid",
 	    "bad value for option 'backtrace', value must be >= 1: 0");
 }
-END_TEST
 
-START_TEST(unparseable_number)
+TEST(unparseable_number)
 {
 	refused("backtrace=XXX", "bad value for option 'backtrace'");
 	refused("bt=-", "bad value for option 'bt'");
@@ -74,24 +71,21 @@ START_TEST(unparseable_number)
 	    "bad value for option 'backtrace', non "
 	    "space found after option: x10");
 }
-END_TEST
 
-START_TEST(illegal_value_zero)
+TEST(illegal_value_zero)
 {
 	refused("fill_on_alloc=0",
 	    "bad value for option 'fill_on_alloc', value must be >= 1: 0");
 }
-END_TEST
 
-START_TEST(no_space)
+TEST(no_space)
 {
 	refused("backtrace=10front_guard",
 	    "bad value for option 'backtrace', non space found after option: "
 	    "front_guard");
 }
-END_TEST
 
-START_TEST(illegal_value_negative)
+TEST(illegal_value_negative)
 {
 	refused("backtrace=-1",
 	    "bad value for option 'backtrace', value cannot be negative: -1");
@@ -99,9 +93,8 @@ START_TEST(illegal_value_negative)
 	    "bad value for option 'free_track_backtrace_num_frames', value "
 	    "cannot be negative: -3");
 }
-END_TEST
 
-START_TEST(overflow)
+TEST(overflow)
 {
 	refused("backtrace=99999999999999999999",
 	    "bad value for option 'backtrace': Numerical result out of range");
@@ -111,9 +104,8 @@ START_TEST(overflow)
 	ck_assert_uint_eq(
 	    parsed("fill=9223372036854775807").fill_on_free, INT64_MAX);
 }
-END_TEST
 
-START_TEST(set_value_error)
+TEST(set_value_error)
 {
 	static const char *const plain[] = { "backtrace_dump_on_exit",
 		"bt_dmp_on_ex", "backtrace_full", "bt_full", "leak_track",
@@ -132,9 +124,8 @@ START_TEST(set_value_error)
 		refused(text, words);
 	}
 }
-END_TEST
 
-START_TEST(space_around_equal)
+TEST(space_around_equal)
 {
 	ck_assert_uint_eq(parsed("backtrace =10").frames, 10);
 	ck_assert_uint_eq(parsed("backtrace= 10").frames, 10);
@@ -142,9 +133,8 @@ START_TEST(space_around_equal)
 	ck_assert_uint_eq(parsed("backtrace = 10 guard=48").rear_guard, 48);
 	ck_assert_uint_eq(parsed("backtrace=").frames, 16);
 }
-END_TEST
 
-START_TEST(extra_space)
+TEST(extra_space)
 {
 	struct debug_options options =
 	    parsed("  \t leak_track   backtrace=10\n verbose  ");
@@ -153,9 +143,8 @@ START_TEST(extra_space)
 	ck_assert(options.verbose);
 	ck_assert_uint_eq(options.frames, 10);
 }
-END_TEST
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	struct debug_options options = parsed("  ");
 
@@ -163,9 +152,8 @@ START_TEST(nothing)
 	ck_assert(!options.backtrace);
 	ck_assert_uint_eq(options.fill_on_alloc, 0);
 }
-END_TEST
 
-START_TEST(value_ends_at_space)
+TEST(value_ends_at_space)
 {
 	struct debug_options options =
 	    parsed("backtrace_dump_prefix=/a/b=c backtrace");
@@ -173,18 +161,16 @@ START_TEST(value_ends_at_space)
 	ck_assert_str_eq(options.dump_prefix, "/a/b=c");
 	ck_assert(options.backtrace);
 }
-END_TEST
 
-START_TEST(last_wins)
+TEST(last_wins)
 {
 	ck_assert_uint_eq(parsed("backtrace=4 bt=5").frames, 5);
 	ck_assert_uint_eq(parsed("guard=64 rear_guard=8").rear_guard, 8);
 	ck_assert_uint_eq(parsed("rear_guard=8 guard=64").rear_guard, 64);
 	ck_assert_uint_eq(parsed("backtrace=4 backtrace").frames, 16);
 }
-END_TEST
 
-START_TEST(multiple_options)
+TEST(multiple_options)
 {
 	struct debug_options options = parsed(
 	    "backtrace=64 front_guard=24 rear_guard=40 fill expand_alloc "
@@ -200,7 +186,6 @@ START_TEST(multiple_options)
 	ck_assert(options.abort_on_error);
 	ck_assert(options.tracking);
 }
-END_TEST
 
 /* Of each number: bare, least, most, and one beyond both. */
 struct range {
@@ -255,7 +240,7 @@ rounded(const struct range *range, size_t value)
 						       : value;
 }
 
-START_TEST(every_number)
+TEST_LOOP(every_number, 0, sizeof(ranges) / sizeof(ranges[0]))
 {
 	const struct range *range = &ranges[_i];
 	size_t most = range->most == SIZE_MAX ? INT64_MAX : range->most;
@@ -294,9 +279,8 @@ START_TEST(every_number)
 		refused(text, words);
 	}
 }
-END_TEST
 
-START_TEST(plain_options)
+TEST(plain_options)
 {
 	ck_assert(parsed("backtrace_dump_on_exit").dump_on_exit);
 	ck_assert(parsed("bt_dmp_on_ex").dump_on_exit);
@@ -315,9 +299,8 @@ START_TEST(plain_options)
 	ck_assert(parsed("log_allocator_stats_on_signal").stats_on_signal);
 	ck_assert(parsed("log_allocator_stats_on_exit").stats_on_exit);
 }
-END_TEST
 
-START_TEST(file_names)
+TEST(file_names)
 {
 	unsetenv("TMPDIR");
 	ck_assert_str_eq(parsed("bt").dump_prefix, "/tmp/backtrace_heap");
@@ -338,9 +321,8 @@ START_TEST(file_names)
 	ck_assert_str_eq(parsed("record_allocs_file").record_allocs_file,
 	    "/var/tmp/record_allocs.txt");
 }
-END_TEST
 
-START_TEST(backtrace_and_on_signal)
+TEST(backtrace_and_on_signal)
 {
 	struct debug_options options = parsed("backtrace_enable_on_signal=7");
 
@@ -353,9 +335,8 @@ START_TEST(backtrace_and_on_signal)
 	options = parsed("bt");
 	ck_assert(options.backtrace_enabled && !options.backtrace_on_signal);
 }
-END_TEST
 
-START_TEST(size_beats_min_and_max)
+TEST(size_beats_min_and_max)
 {
 	static const char *const orders[] = {
 		"backtrace_size=24 backtrace_min_size=8",
@@ -377,9 +358,8 @@ START_TEST(size_beats_min_and_max)
 	ck_assert_uint_eq(options.min_size, 0);
 	ck_assert_uint_eq(options.max_size, SIZE_MAX);
 }
-END_TEST
 
-START_TEST(min_above_max)
+TEST(min_above_max)
 {
 	refused("backtrace_min_size=9 backtrace_max_size=8",
 	    "bad value for option 'backtrace_min_size', value must be <= 8: "
@@ -388,9 +368,8 @@ START_TEST(min_above_max)
 	    "bad value for option 'backtrace_min_size', value must be <= 8: "
 	    "9");
 }
-END_TEST
 
-START_TEST(free_track_frames_in_any_order)
+TEST(free_track_frames_in_any_order)
 {
 	struct debug_options options =
 	    parsed("free_track_backtrace_num_frames=0 free_track");
@@ -400,9 +379,8 @@ START_TEST(free_track_frames_in_any_order)
 	ck_assert_uint_eq(options.free_track_frames, 0);
 	ck_assert_uint_eq(parsed("free_track=8").free_track_frames, 16);
 }
-END_TEST
 
-START_TEST(free_track_fills_all)
+TEST(free_track_fills_all)
 {
 	ck_assert_uint_eq(parsed("free_track").fill_on_free, SIZE_MAX);
 	ck_assert_uint_eq(
@@ -411,9 +389,8 @@ START_TEST(free_track_fills_all)
 	    parsed("fill_on_free=8 free_track").fill_on_free, SIZE_MAX);
 	ck_assert_uint_eq(parsed("fill_on_free=8").fill_on_free, 8);
 }
-END_TEST
 
-START_TEST(sample_implies_backtrace)
+TEST(sample_implies_backtrace)
 {
 	struct debug_options options = parsed("backtrace_sample=4096");
 
@@ -423,7 +400,6 @@ START_TEST(sample_implies_backtrace)
 	ck_assert(!options.backtrace_enabled);
 	ck_assert_uint_eq(options.frames, 5);
 }
-END_TEST
 
 static struct debug_options
 from_environment(bool expected)
@@ -434,7 +410,7 @@ from_environment(bool expected)
 	return options;
 }
 
-START_TEST(case_environment)
+TEST(case_environment)
 {
 	unsetenv("LIBC_HOOKS_ENABLE");
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
@@ -448,9 +424,8 @@ START_TEST(case_environment)
 	setenv("LIBC_DEBUG_MALLOC_OPTIONS", "bt=4", 1);
 	ck_assert_uint_eq(from_environment(true).frames, 4);
 }
-END_TEST
 
-START_TEST(filter)
+TEST(filter)
 {
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
 	setenv("MEMUNREACHABLE_MALLOC_DEBUG", "bt=3", 1);
@@ -461,9 +436,8 @@ START_TEST(filter)
 	setenv("LIBC_DEBUG_MALLOC_OPTIONS", "bt=4", 1);
 	ck_assert_uint_eq(from_environment(true).frames, 4);
 }
-END_TEST
 
-START_TEST(bad_options_are_none)
+TEST(bad_options_are_none)
 {
 	struct debug_options options;
 	struct captured_stderr captured;
@@ -474,9 +448,8 @@ START_TEST(bad_options_are_none)
 	captured_stderr_end(&captured);
 	ck_assert(!options.backtrace && !options.tracking);
 }
-END_TEST
 
-START_TEST(case_hooks)
+TEST(case_hooks)
 {
 	unsetenv("LIBC_DEBUG_MALLOC_OPTIONS");
 	unsetenv("MEMUNREACHABLE_MALLOC_DEBUG");
@@ -489,46 +462,4 @@ START_TEST(case_hooks)
 	setenv("LIBC_DEBUG_MALLOC_OPTIONS", "bt", 1);
 	ck_assert(from_environment(true).hooks);
 	ck_assert(from_environment(true).backtrace);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_options");
-	TCase *words = tcase_create("words"), *table = tcase_create("table");
-	TCase *places = tcase_create("environment");
-
-	tcase_add_test(words, unknown_option);
-	tcase_add_test(words, good_option_and_bad_option);
-	tcase_add_test(words, unparseable_number);
-	tcase_add_test(words, illegal_value_zero);
-	tcase_add_test(words, no_space);
-	tcase_add_test(words, illegal_value_negative);
-	tcase_add_test(words, overflow);
-	tcase_add_test(words, set_value_error);
-	tcase_add_test(words, space_around_equal);
-	tcase_add_test(words, extra_space);
-	tcase_add_test(words, nothing);
-	tcase_add_test(words, value_ends_at_space);
-	tcase_add_test(words, last_wins);
-	tcase_add_test(words, multiple_options);
-	tcase_add_loop_test(
-	    table, every_number, 0, sizeof(ranges) / sizeof(ranges[0]));
-	tcase_add_test(table, plain_options);
-	tcase_add_test(table, file_names);
-	tcase_add_test(table, backtrace_and_on_signal);
-	tcase_add_test(table, size_beats_min_and_max);
-	tcase_add_test(table, min_above_max);
-	tcase_add_test(table, free_track_frames_in_any_order);
-	tcase_add_test(table, free_track_fills_all);
-	tcase_add_test(table, sample_implies_backtrace);
-	tcase_add_test(places, case_environment);
-	tcase_add_test(places, filter);
-	tcase_add_test(places, bad_options_are_none);
-	tcase_add_test(places, case_hooks);
-	suite_add_tcase(suite, words);
-	suite_add_tcase(suite, table);
-	suite_add_tcase(suite, places);
-	return suite_run(suite);
 }

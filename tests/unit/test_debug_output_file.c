@@ -1,7 +1,6 @@
 /*
  * Files that appear as a whole: what is in the way, and what fails.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -50,7 +49,7 @@ entries(void)
 }
 
 /* Longer than the buffer, in pieces of every length. */
-START_TEST(all_of_it)
+TEST(all_of_it)
 {
 	static char got[1 << 20], wanted[1 << 20];
 	size_t i, length = 0;
@@ -72,9 +71,8 @@ START_TEST(all_of_it)
 	ck_assert_int_eq(memcmp(got, wanted, length), 0);
 	ck_assert_uint_eq(entries(), 1);
 }
-END_TEST
 
-START_TEST(old_one_stays_until_the_end)
+TEST(old_one_stays_until_the_end)
 {
 	struct stat before, after;
 	FILE *old = fopen(name, "w");
@@ -90,10 +88,9 @@ START_TEST(old_one_stays_until_the_end)
 	stat(name, &after);
 	ck_assert_uint_ne(before.st_ino, after.st_ino);
 }
-END_TEST
 
 /* Neither followed nor replaced: the file gets the next name that is free. */
-START_TEST(what_is_in_the_way_stays)
+TEST(what_is_in_the_way_stays)
 {
 	char first[140], second[140], words[400];
 	struct captured_stderr captured;
@@ -117,9 +114,8 @@ START_TEST(what_is_in_the_way_stays)
 	ck_assert_uint_eq(status.st_mode & 07777, 0600);
 	ck_assert_uint_eq(entries(), 3);
 }
-END_TEST
 
-START_TEST(no_name_is_free)
+TEST(no_name_is_free)
 {
 	char other[140];
 	int i;
@@ -134,10 +130,9 @@ START_TEST(no_name_is_free)
 	ck_assert_int_eq(output_file_end(&out, name), EEXIST);
 	ck_assert_uint_eq(entries(), 10);
 }
-END_TEST
 
 /* What was laid out where ours is written is removed, and not written to. */
-START_TEST(laid_out_beside)
+TEST(laid_out_beside)
 {
 	char beside[256];
 
@@ -148,9 +143,8 @@ START_TEST(laid_out_beside)
 	ck_assert_int_eq(output_file_end(&out, name), 0);
 	ck_assert_uint_eq(entries(), 1);
 }
-END_TEST
 
-START_TEST(devices_and_pipes_stay)
+TEST(devices_and_pipes_stay)
 {
 	struct stat status;
 	char byte = 0;
@@ -175,9 +169,8 @@ START_TEST(devices_and_pipes_stay)
 	ck_assert_int_eq(output_file_end(&out, "/dev/full"), ENOSPC);
 	close(fd);
 }
-END_TEST
 
-START_TEST(places_that_are_none)
+TEST(places_that_are_none)
 {
 	static char long_name[PATH_MAX + 10];
 
@@ -185,9 +178,8 @@ START_TEST(places_that_are_none)
 	ck_assert_int_eq(output_file_make(&out, "/not/there/file"), ENOENT);
 	ck_assert_int_eq(output_file_make(&out, long_name), ENAMETOOLONG);
 }
-END_TEST
 
-START_TEST(given)
+TEST(given)
 {
 	char got[8] = "";
 	int ends[2];
@@ -205,23 +197,5 @@ START_TEST(given)
 	output_file_print(&out, "x");
 	ck_assert_int_eq(output_file_end(&out, ""), EBADF);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_output_file");
-	TCase *tests = tcase_create("output_file");
-
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_add_test(tests, all_of_it);
-	tcase_add_test(tests, old_one_stays_until_the_end);
-	tcase_add_test(tests, what_is_in_the_way_stays);
-	tcase_add_test(tests, no_name_is_free);
-	tcase_add_test(tests, laid_out_beside);
-	tcase_add_test(tests, devices_and_pipes_stay);
-	tcase_add_test(tests, places_that_are_none);
-	tcase_add_test(tests, given);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
-}
+SUITE(.setup = begin, .teardown = end);

@@ -1,5 +1,4 @@
 /* The allocator underneath and the arena before it. */
-#include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <malloc.h>
@@ -20,7 +19,7 @@ object_of(const void *address)
 }
 
 /* Every link of the chain leads to a family that works. */
-START_TEST(test_lt15_each_place)
+TEST_LOOP(test_lt15_each_place, 0, REAL_PLACES)
 {
 	struct real_functions found;
 	char *block;
@@ -40,17 +39,15 @@ START_TEST(test_lt15_each_place)
 	found.free(block);
 	ck_assert_uint_ge(found.least, 1);
 }
-END_TEST
 
-START_TEST(test_lt15_nothing_left)
+TEST(test_lt15_nothing_left)
 {
 	struct real_functions found;
 
 	ck_assert(!real_find_at(&found, REAL_PLACES));
 }
-END_TEST
 
-START_TEST(test_lt17_one_object)
+TEST(test_lt17_one_object)
 {
 	struct real_functions found;
 	const void *base;
@@ -69,9 +66,8 @@ START_TEST(test_lt17_one_object)
 	ck_assert_ptr_eq(
 	    base, object_of((const void *)(uintptr_t)found.malloc_usable_size));
 }
-END_TEST
 
-START_TEST(test_lt16_bootstrap)
+TEST(test_lt16_bootstrap)
 {
 	unsigned char *first = bootstrap_alloc(0, 10), *second, *wide;
 	size_t i;
@@ -92,9 +88,8 @@ START_TEST(test_lt16_bootstrap)
 	ck_assert(!bootstrap_owns(NULL) && !bootstrap_owns(&first));
 	ck_assert(!bootstrap_owns(bootstrap_memory + BOOTSTRAP_BYTES));
 }
-END_TEST
 
-START_TEST(test_lt16_bootstrap_is_full)
+TEST(test_lt16_bootstrap_is_full)
 {
 	unsigned char *block, *last = NULL;
 	size_t count = 0;
@@ -112,26 +107,4 @@ START_TEST(test_lt16_bootstrap_is_full)
 		count++;
 	}
 	ck_assert_uint_ge(count, 300);
-}
-END_TEST
-
-static Suite *
-real_suite(void)
-{
-	Suite *suite = suite_create("debug_real");
-	TCase *tests = tcase_create("real");
-
-	tcase_add_loop_test(tests, test_lt15_each_place, 0, REAL_PLACES);
-	tcase_add_test(tests, test_lt15_nothing_left);
-	tcase_add_test(tests, test_lt17_one_object);
-	tcase_add_test(tests, test_lt16_bootstrap);
-	tcase_add_test(tests, test_lt16_bootstrap_is_full);
-	suite_add_tcase(suite, tests);
-	return suite;
-}
-
-int
-main(void)
-{
-	return suite_run(real_suite());
 }

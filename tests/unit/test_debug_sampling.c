@@ -1,7 +1,6 @@
 /*
  * Sampling: hits are as likely as said, and estimates are right on average.
  */
-#include <check.h>
 #include <pthread.h>
 
 #include "lib/malloc_debug/shadow/sampling.h"
@@ -35,30 +34,27 @@ check_near(double value, double wanted, double share)
 }
 
 /* 1 - exp(-size / mean); six standard deviations around it. */
-START_TEST(hits_are_as_likely_as_said)
+TEST(hits_are_as_likely_as_said)
 {
 	check_near(share_hit(MEAN / 1000, 4000000), 0.00099950, 0.10);
 	check_near(share_hit(MEAN / 8, 400000), 0.11750310, 0.03);
 	check_near(share_hit(MEAN, 100000), 0.63212056, 0.02);
 	check_near(share_hit(3 * MEAN, 100000), 0.95021293, 0.005);
 }
-END_TEST
 
-START_TEST(large_blocks_always)
+TEST(large_blocks_always)
 {
 	ck_assert(share_hit((size_t)MEAN * 40, 10000) == 1);
 	ck_assert(share_hit(SIZE_MAX, 100) == 1);
 	ck_assert(share_hit(SIZE_MAX / 2, 100) == 1);
 }
-END_TEST
 
-START_TEST(blocks_of_nothing)
+TEST(blocks_of_nothing)
 {
 	ck_assert(share_hit(0, 1000000) < 0.00001);
 }
-END_TEST
 
-START_TEST(weights)
+TEST(weights)
 {
 	check_near(sampling_weight(1, MEAN), 524288.5, 1e-9);
 	check_near(sampling_weight(0, MEAN), 524288.5, 1e-9);
@@ -72,10 +68,9 @@ START_TEST(weights)
 	ck_assert_uint_eq(sampling_estimate(MEAN, 1000000, MEAN), 1581977);
 	ck_assert_uint_eq(sampling_estimate(64, 0, MEAN), 0);
 }
-END_TEST
 
 /* A program of many sizes: what is hit stands for what was allocated. */
-START_TEST(estimates_are_unbiased)
+TEST(estimates_are_unbiased)
 {
 	static const size_t sizes[] = { 24, 400, 5000, 70000, 900000 };
 	static const unsigned counts[] = { 4000000, 400000, 60000, 9000, 500 };
@@ -91,7 +86,6 @@ START_TEST(estimates_are_unbiased)
 		    counts[k], k < 4 ? 0.45 : 0.3);
 	}
 }
-END_TEST
 
 static void *
 draw(void *arg)
@@ -106,7 +100,7 @@ draw(void *arg)
 	return NULL;
 }
 
-START_TEST(threads_draw_their_own)
+TEST(threads_draw_their_own)
 {
 	size_t gaps[2][8];
 	pthread_t threads[2];
@@ -120,21 +114,5 @@ START_TEST(threads_draw_their_own)
 		same += gaps[0][i] == gaps[1][i];
 	ck_assert_uint_eq(same, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_sampling");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, hits_are_as_likely_as_said);
-	tcase_add_test(tcase, large_blocks_always);
-	tcase_add_test(tcase, blocks_of_nothing);
-	tcase_add_test(tcase, weights);
-	tcase_add_test(tcase, estimates_are_unbiased);
-	tcase_add_test(tcase, threads_draw_their_own);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

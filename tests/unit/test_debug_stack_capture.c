@@ -21,7 +21,7 @@ compare_ints(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-START_TEST(through_the_c_library)
+TEST(through_the_c_library)
 {
 	int numbers[] = { 5, 2, 9, 1 }, nine = 9;
 
@@ -30,7 +30,6 @@ START_TEST(through_the_c_library)
 	    bsearch(&nine, numbers, 4, sizeof(*numbers), compare_ints));
 	ck_assert_uint_gt(compared.times, 3);
 }
-END_TEST
 
 FUNCTION("O2,omit-frame-pointer")
 static void
@@ -86,7 +85,7 @@ any_of_them(volatile unsigned *depth, unsigned ways)
 	KEEP(depth);
 }
 
-START_TEST(by_every_compilation)
+TEST(by_every_compilation)
 {
 	unsigned ways;
 	volatile unsigned depth;
@@ -97,9 +96,8 @@ START_TEST(by_every_compilation)
 	}
 	ck_assert_uint_eq(compared.times, 40);
 }
-END_TEST
 
-START_TEST(deep_recursion)
+TEST(deep_recursion)
 {
 	volatile unsigned depth = 300;
 
@@ -112,7 +110,6 @@ START_TEST(deep_recursion)
 	unoptimized(&depth);
 	ck_assert_uint_gt(compared.num, 300);
 }
-END_TEST
 
 FUNCTION("O2,omit-frame-pointer")
 static void
@@ -132,7 +129,7 @@ of_any_size(size_t bytes, unsigned depth)
 }
 
 /* The last of these frames is larger than what is tried page by page. */
-START_TEST(frames_of_any_size)
+TEST(frames_of_any_size)
 {
 	size_t bytes;
 
@@ -140,7 +137,6 @@ START_TEST(frames_of_any_size)
 		of_any_size(bytes, 2);
 	ck_assert_uint_gt(compared.times, 10);
 }
-END_TEST
 
 FUNCTION("O2")
 static void
@@ -170,14 +166,13 @@ aligned_of_any_size(size_t bytes)
 	KEEP(room);
 }
 
-START_TEST(stacks_aligned_anew)
+TEST(stacks_aligned_anew)
 {
 	aligned(3);
 	aligned_of_any_size(100);
 	aligned_of_any_size(5000);
 	ck_assert_uint_eq(compared.times, 3);
 }
-END_TEST
 
 static void
 on_signal(int signo)
@@ -196,15 +191,14 @@ handle(int flags)
 	raise(SIGUSR1);
 }
 
-START_TEST(in_a_signal_handler)
+TEST(in_a_signal_handler)
 {
 	handle(0);
 	ck_assert_uint_eq(compared.times, 1);
 	ck_assert_uint_gt(compared.num, 4);
 }
-END_TEST
 
-START_TEST(on_an_alternate_stack)
+TEST(on_an_alternate_stack)
 {
 	stack_t stack = { .ss_sp = malloc(256 << 10), .ss_size = 256 << 10 };
 	unsigned i;
@@ -219,7 +213,6 @@ START_TEST(on_an_alternate_stack)
 	sigaltstack(&stack, NULL);
 	free(stack.ss_sp);
 }
-END_TEST
 
 FUNCTION("O2")
 static void
@@ -243,7 +236,7 @@ on_two_stacks(void *stack)
 }
 
 /* Wherever in its page the frame is that was interrupted. */
-START_TEST(from_an_alternate_stack_to_any_place)
+TEST(from_an_alternate_stack_to_any_place)
 {
 	stack_t stack = { .ss_sp = malloc(256 << 10), .ss_size = 256 << 10 };
 	size_t bytes;
@@ -255,10 +248,9 @@ START_TEST(from_an_alternate_stack_to_any_place)
 	sigaltstack(&stack, NULL);
 	free(stack.ss_sp);
 }
-END_TEST
 
 /* Two stacks with a page between them that cannot be read. */
-START_TEST(stacks_side_by_side)
+TEST(stacks_side_by_side)
 {
 	char *area = mmap(NULL, 256 << 10, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -275,7 +267,6 @@ START_TEST(stacks_side_by_side)
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(compared.times, 3);
 }
-END_TEST
 
 /* Where the signal comes is no return address: right at a function's begin,
  * where nothing is pushed yet, one less would be another function. */
@@ -296,7 +287,7 @@ on_fault(int signo)
 	KEEP(signo);
 }
 
-START_TEST(of_a_fault)
+TEST(of_a_fault)
 {
 	struct sigaction action = { .sa_handler = on_fault };
 
@@ -307,7 +298,6 @@ START_TEST(of_a_fault)
 	signal(SIGSEGV, SIG_DFL);
 	ck_assert_uint_eq(compared.times, 1);
 }
-END_TEST
 
 static void *
 of_thread(void *arg)
@@ -319,7 +309,7 @@ of_thread(void *arg)
 	return arg;
 }
 
-START_TEST(in_a_thread)
+TEST(in_a_thread)
 {
 	pthread_t thread;
 
@@ -327,7 +317,6 @@ START_TEST(in_a_thread)
 	pthread_join(thread, NULL);
 	ck_assert_uint_eq(compared.times, 2);
 }
-END_TEST
 
 static ucontext_t scheduler, coroutine;
 
@@ -343,7 +332,7 @@ of_coroutine(void)
 	compare_here();
 }
 
-START_TEST(in_a_coroutine)
+TEST(in_a_coroutine)
 {
 	char *stack = malloc(256 << 10);
 	unsigned i;
@@ -360,9 +349,8 @@ START_TEST(in_a_coroutine)
 	ck_assert_uint_eq(compared.times, 6);
 	free(stack);
 }
-END_TEST
 
-START_TEST(known_stacks_are_told_apart)
+TEST(known_stacks_are_told_apart)
 {
 	volatile unsigned depth;
 	unsigned i, ways;
@@ -374,28 +362,5 @@ START_TEST(known_stacks_are_told_apart)
 		}
 	ck_assert_uint_eq(compared.times, 360);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_stack_capture");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, compare_setup, NULL);
-	tcase_add_test(tcase, through_the_c_library);
-	tcase_add_test(tcase, by_every_compilation);
-	tcase_add_test(tcase, deep_recursion);
-	tcase_add_test(tcase, frames_of_any_size);
-	tcase_add_test(tcase, stacks_aligned_anew);
-	tcase_add_test(tcase, in_a_signal_handler);
-	tcase_add_test(tcase, on_an_alternate_stack);
-	tcase_add_test(tcase, from_an_alternate_stack_to_any_place);
-	tcase_add_test(tcase, stacks_side_by_side);
-	tcase_add_test(tcase, of_a_fault);
-	tcase_add_test(tcase, in_a_thread);
-	tcase_add_test(tcase, in_a_coroutine);
-	tcase_add_test(tcase, known_stacks_are_told_apart);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = compare_setup);

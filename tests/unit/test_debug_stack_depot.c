@@ -1,5 +1,4 @@
 /* Every stack is stored once, by any thread; other units are not stacks. */
-#include <check.h>
 #include <pthread.h>
 #include <stdint.h>
 #include <string.h>
@@ -41,7 +40,7 @@ check_stack(uint32_t unit, unsigned i)
 	ck_assert_mem_eq(stack->frames, frames, num * sizeof(*frames));
 }
 
-START_TEST(same_stack_same_unit)
+TEST(same_stack_same_unit)
 {
 	uintptr_t frames[16];
 	uint32_t unit;
@@ -57,9 +56,8 @@ START_TEST(same_stack_same_unit)
 		check_stack(unit, i);
 	}
 }
-END_TEST
 
-START_TEST(what_differs_is_apart)
+TEST(what_differs_is_apart)
 {
 	uintptr_t frames[3] = { 0x401000, 0x402000, 0x403000 };
 	uint32_t whole = stack_depot_put(frames, 3, 0);
@@ -74,7 +72,6 @@ START_TEST(what_differs_is_apart)
 	ck_assert_uint_ne(stack_depot_put(frames, 3, 0), whole);
 	ck_assert_uint_eq(stack_depot_put(frames, 0, 0), MU_STACK_EMPTY);
 }
-END_TEST
 
 static uint32_t units[THREADS][STACKS];
 static pthread_barrier_t together;
@@ -92,7 +89,7 @@ put_all(void *arg)
 	return NULL;
 }
 
-START_TEST(threads_agree)
+TEST(threads_agree)
 {
 	pthread_t threads[THREADS];
 	unsigned i, t;
@@ -108,10 +105,9 @@ START_TEST(threads_agree)
 			ck_assert_uint_eq(units[t][i], units[0][i]);
 	}
 }
-END_TEST
 
 /* More than a block: entries lie in one each, and the directory has both. */
-START_TEST(blocks_are_crossed)
+TEST(blocks_are_crossed)
 {
 	uintptr_t frames[MU_STACK_MAX_FRAMES];
 	uint64_t *directory = stack_depot_directory();
@@ -136,10 +132,9 @@ START_TEST(blocks_are_crossed)
 	    (char *)(uintptr_t)directory[unit >> MU_DEPOT_BLOCK_SHIFT] +
 		unit % (1u << MU_DEPOT_BLOCK_SHIFT) * 16ul);
 }
-END_TEST
 
 /* Any number is asked for; what comes back is a stack that was put. */
-START_TEST(hostile_units)
+TEST(hostile_units)
 {
 	uintptr_t frames[16];
 	uint32_t unit, first, i, found = 0;
@@ -167,9 +162,8 @@ START_TEST(hostile_units)
 	}
 	ck_assert_ptr_null(stack_depot_get(UINT32_MAX));
 }
-END_TEST
 
-START_TEST(slots_lead_to_stacks)
+TEST(slots_lead_to_stacks)
 {
 	uintptr_t frames[16];
 	uint32_t stack = stack_depot_put(frames, make_stack(frames, 5), 0);
@@ -192,7 +186,6 @@ START_TEST(slots_lead_to_stacks)
 	/* Of a stack that is not kept. */
 	ck_assert_ptr_null(stack_depot_get(stack_depot_slot(MU_STACK_OFF, 1)));
 }
-END_TEST
 
 /* Each holds some, gives back some: none gets a slot that another one holds. */
 static void *
@@ -223,7 +216,7 @@ play_slots(void *arg)
 	return NULL;
 }
 
-START_TEST(slots_of_threads)
+TEST(slots_of_threads)
 {
 	pthread_t threads[THREADS];
 	uint32_t unit, highest = 0;
@@ -246,23 +239,5 @@ START_TEST(slots_of_threads)
 	}
 	ck_assert_uint_lt(highest, MU_STACK_FIRST + 3 * (SLOTS + 8));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_stack_depot");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, same_stack_same_unit);
-	tcase_add_test(tcase, what_differs_is_apart);
-	tcase_add_test(tcase, threads_agree);
-	tcase_add_test(tcase, blocks_are_crossed);
-	tcase_add_test(tcase, hostile_units);
-	tcase_add_test(tcase, slots_lead_to_stacks);
-	tcase_add_test(tcase, slots_of_threads);
-	tcase_set_timeout(tcase, 240);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

@@ -40,7 +40,7 @@ lower_part(size_t bytes, size_t whole, bool way)
  * way still lies where it lay before: that the frame pointer is another one
  * tells that it is stale.
  */
-START_TEST(stale_words_are_not_believed)
+TEST(stale_words_are_not_believed)
 {
 	unsigned i;
 
@@ -50,7 +50,6 @@ START_TEST(stale_words_are_not_believed)
 		lower_part(64 + i * 7 % 4 * 64, 1024, i * 7 % 4 % 2);
 	ck_assert_uint_eq(compared.times, 80);
 }
-END_TEST
 
 static unsigned wrong, captured;
 
@@ -111,7 +110,7 @@ capture_much(void *arg)
 }
 
 /* A handler may come in the midst of a walk, and do one itself. */
-START_TEST(threads_and_signals)
+TEST(threads_and_signals)
 {
 	struct sigaction action = { .sa_handler = capture_at_signal,
 		.sa_flags = SA_RESTART };
@@ -131,7 +130,6 @@ START_TEST(threads_and_signals)
 	ck_assert_uint_gt(captured, 160000);
 	ck_assert_uint_eq(wrong, 0);
 }
-END_TEST
 
 static __attribute__((noinline)) uint32_t
 unit_of_caller(size_t max)
@@ -169,7 +167,7 @@ frames_of(uint32_t unit)
 }
 
 /* A walk that was broken off says nothing of the words beyond. */
-START_TEST(broken_walks_teach_nothing)
+TEST(broken_walks_teach_nothing)
 {
 	static const uintptr_t addresses[] = { 0, 0, 0, AS_IT_IS, 0, AS_IT_IS,
 		AS_IT_IS, 0, AS_IT_IS };
@@ -184,12 +182,11 @@ START_TEST(broken_walks_teach_nothing)
 			ck_assert_uint_gt(num, 3);
 	}
 }
-END_TEST
 
 void _start(void);
 
 /* One that was cut short, and one that has ended, may have the same layout. */
-START_TEST(short_walks_are_not_whole_ones)
+TEST(short_walks_are_not_whole_ones)
 {
 	uintptr_t last = (uintptr_t)_start + 20;
 	static const struct {
@@ -209,7 +206,6 @@ START_TEST(short_walks_are_not_whole_ones)
 			ck_assert_uint_gt(num, 3);
 	}
 }
-END_TEST
 
 FUNCTION("O2,omit-frame-pointer")
 static void
@@ -227,7 +223,7 @@ by_frames_of_any_size(unsigned state, unsigned depth)
 }
 
 /* Frames of many sizes have layouts without end; the depot must have one. */
-START_TEST(layouts_do_not_fill_memory)
+TEST(layouts_do_not_fill_memory)
 {
 	uintptr_t frames[] = { 0x1000, 0x2000 };
 	uint32_t before = stack_depot_put(frames, 1, 0), after;
@@ -238,10 +234,9 @@ START_TEST(layouts_do_not_fill_memory)
 	after = stack_depot_put(frames, 2, 0);
 	ck_assert_uint_lt((after - before) * (uint64_t)MU_DEPOT_UNIT, 8 << 20);
 }
-END_TEST
 
 /* Of a child, and after code has gone: other stacks, and other layouts. */
-START_TEST(flags_and_code_count)
+TEST(flags_and_code_count)
 {
 	unsigned i;
 
@@ -256,9 +251,8 @@ START_TEST(flags_and_code_count)
 			stack_capture_forget();
 	}
 }
-END_TEST
 
-START_TEST(no_frames_wanted)
+TEST(no_frames_wanted)
 {
 	uintptr_t frame;
 
@@ -266,22 +260,5 @@ START_TEST(no_frames_wanted)
 	ck_assert_uint_eq(
 	    stack_capture_unit(STACK_START(), 0, 0), MU_STACK_EMPTY);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_stack_known");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, compare_setup, NULL);
-	tcase_add_test(tcase, stale_words_are_not_believed);
-	tcase_add_test(tcase, threads_and_signals);
-	tcase_add_test(tcase, broken_walks_teach_nothing);
-	tcase_add_test(tcase, short_walks_are_not_whole_ones);
-	tcase_add_test(tcase, layouts_do_not_fill_memory);
-	tcase_add_test(tcase, flags_and_code_count);
-	tcase_add_test(tcase, no_frames_wanted);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = compare_setup);

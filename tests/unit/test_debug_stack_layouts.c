@@ -54,7 +54,7 @@ hash_of(const struct mu_stack *layout, const uint64_t *words, uintptr_t fp,
 }
 
 /* Behind the words is what cannot be read. */
-START_TEST(nothing_beyond_the_limit)
+TEST(nothing_beyond_the_limit)
 {
 	char *area = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -85,10 +85,9 @@ START_TEST(nothing_beyond_the_limit)
 	}
 	munmap(area, 8192);
 }
-END_TEST
 
 /* What is known of the thread's own stack is not read on another one. */
-START_TEST(nothing_on_other_stacks)
+TEST(nothing_on_other_stacks)
 {
 	char *area = mmap(NULL, 8192, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -117,9 +116,8 @@ START_TEST(nothing_on_other_stacks)
 	*home = real;
 	munmap(area, 8192);
 }
-END_TEST
 
-START_TEST(every_word_counts)
+TEST(every_word_counts)
 {
 	uint64_t words[2 * LAYOUT_MOST + 8], hash;
 	uintptr_t sp = (uintptr_t)words, fp = sp + 80;
@@ -150,10 +148,9 @@ START_TEST(every_word_counts)
 		}
 	}
 }
-END_TEST
 
 /* How many frames, which flags, which code. */
-START_TEST(what_is_wanted_counts)
+TEST(what_is_wanted_counts)
 {
 	uint64_t seen[3 * 3 * 40], words[1] = { PC };
 	struct stack_trace trace = trace_of(1, 0, 0);
@@ -175,9 +172,8 @@ START_TEST(what_is_wanted_counts)
 				num++;
 			}
 }
-END_TEST
 
-START_TEST(no_layout_is_a_stack)
+TEST(no_layout_is_a_stack)
 {
 	struct stack_trace trace = trace_of(20, 9, 99);
 	const struct mu_stack *layout = stack_layout_put(&trace);
@@ -188,9 +184,8 @@ START_TEST(no_layout_is_a_stack)
 	trace.lost = true;
 	ck_assert_ptr_null(stack_layout_put(&trace));
 }
-END_TEST
 
-START_TEST(stacks_belong_to_their_layout)
+TEST(stacks_belong_to_their_layout)
 {
 	uintptr_t frames[] = { PC, PC + 7, PC + 99 };
 	uint32_t unit = stack_depot_put_walked(frames, 3, 0, 77);
@@ -201,9 +196,8 @@ START_TEST(stacks_belong_to_their_layout)
 	ck_assert_uint_eq(stack_depot_find(frames, 3, MU_STACK_CHILD, 77), 0);
 	ck_assert_uint_eq(stack_depot_find(frames, 2, 0, 77), 0);
 }
-END_TEST
 
-START_TEST(the_last_of_a_set_are_known)
+TEST(the_last_of_a_set_are_known)
 {
 	struct stack_known set[KNOWN_WAYS] = { { 0, 0 } };
 	uint64_t i, hash = 0x123456789abcdef0;
@@ -220,22 +214,5 @@ START_TEST(the_last_of_a_set_are_known)
 		ck_assert_uint_eq(
 		    stack_known_get(set, hash + (i << 40)), i == 9 ? 0 : i);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_stack_layouts");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, nothing_beyond_the_limit);
-	tcase_add_test(tcase, nothing_on_other_stacks);
-	tcase_add_test(tcase, every_word_counts);
-	tcase_add_test(tcase, what_is_wanted_counts);
-	tcase_add_test(tcase, no_layout_is_a_stack);
-	tcase_add_test(tcase, stacks_belong_to_their_layout);
-	tcase_add_test(tcase, the_last_of_a_set_are_known);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

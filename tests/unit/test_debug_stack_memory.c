@@ -1,7 +1,6 @@
 /*
  * What lies on a stack may be anything: nothing is read that cannot be.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +36,7 @@ at(size_t offset)
 	return (uintptr_t)area + offset;
 }
 
-START_TEST(pages_are_tried)
+TEST(pages_are_tried)
 {
 	int here;
 
@@ -53,10 +52,9 @@ START_TEST(pages_are_tried)
 	mprotect(area, PAGE, PROT_READ);
 	ck_assert(stack_memory_probe(at(0)));
 }
-END_TEST
 
 /* Of a stack that is not the thread's own. */
-START_TEST(ranges_grow_to_what_is_there)
+TEST(ranges_grow_to_what_is_there)
 {
 	struct stack_memory memory = { 0 };
 
@@ -77,10 +75,9 @@ START_TEST(ranges_grow_to_what_is_there)
 	ck_assert(!stack_memory_reach(&memory, at(PAGES * PAGE)));
 	ck_assert_uint_eq(memory.now.high, at(PAGES * PAGE));
 }
-END_TEST
 
 /* It is there as long as the thread: nothing of it is tried again. */
-START_TEST(own_stack_is_remembered)
+TEST(own_stack_is_remembered)
 {
 	struct stack_memory memory = { 0 };
 	uintptr_t top = at(PAGES * PAGE);
@@ -98,10 +95,9 @@ START_TEST(own_stack_is_remembered)
 	ck_assert_uint_eq(memory.now.low, at(40 * PAGE));
 	ck_assert_uint_eq(memory.now.high, top);
 }
-END_TEST
 
 /* A stack of a coroutine is given back, and a smaller one takes its place. */
-START_TEST(foreign_stacks_are_forgotten)
+TEST(foreign_stacks_are_forgotten)
 {
 	struct stack_memory memory = { 0 };
 	uintptr_t top = at(PAGES * PAGE);
@@ -115,9 +111,8 @@ START_TEST(foreign_stacks_are_forgotten)
 	mprotect(area, 12 * PAGE, PROT_NONE);
 	ck_assert(!stack_memory_begin(&memory, at(11 * PAGE), top));
 }
-END_TEST
 
-START_TEST(a_gap_between_two_stacks)
+TEST(a_gap_between_two_stacks)
 {
 	struct stack_memory memory = { 0 };
 
@@ -129,7 +124,6 @@ START_TEST(a_gap_between_two_stacks)
 	ck_assert_uint_le(memory.now.high, at(20 * PAGE));
 	ck_assert(!stack_memory_reach(&memory, at(20 * PAGE)));
 }
-END_TEST
 
 static uint32_t state = 1;
 
@@ -174,7 +168,7 @@ take_code(const void *a, const void *b)
 	return (a > b) - (a < b);
 }
 
-START_TEST(smashed_stacks)
+TEST(smashed_stacks)
 {
 	uintptr_t frames[MAX_FRAMES], *words = (uintptr_t *)area;
 	size_t round, i, longest = 0, num;
@@ -200,10 +194,9 @@ START_TEST(smashed_stacks)
 	}
 	ck_assert_uint_gt(longest, 5);
 }
-END_TEST
 
 /* The frame pointer is all there is where code has no tables. */
-START_TEST(code_without_tables)
+TEST(code_without_tables)
 {
 	uintptr_t *words = (uintptr_t *)area, frames[8];
 	char *code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC,
@@ -230,23 +223,5 @@ START_TEST(code_without_tables)
 	start.fp = at(PAGES * PAGE - 8);
 	ck_assert_uint_eq(stack_capture(start, false, frames, 8), 1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_stack_memory");
-	TCase *tcase = tcase_create("all");
-
-	tcase_add_checked_fixture(tcase, setup, NULL);
-	tcase_add_test(tcase, pages_are_tried);
-	tcase_add_test(tcase, ranges_grow_to_what_is_there);
-	tcase_add_test(tcase, own_stack_is_remembered);
-	tcase_add_test(tcase, foreign_stacks_are_forgotten);
-	tcase_add_test(tcase, a_gap_between_two_stacks);
-	tcase_add_test(tcase, smashed_stacks);
-	tcase_add_test(tcase, code_without_tables);
-	tcase_set_timeout(tcase, 240);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

@@ -1,5 +1,4 @@
 /* Statements on the recorder's inner workings. */
-#include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -48,8 +47,10 @@ known(const void *block, size_t size)
 	    found.begin == (uintptr_t)block;
 }
 
+CASE(table, made_begin, made_end);
+
 /* What readers go by: include/mu/recorded.h. */
-START_TEST(stack_ids)
+TEST(stack_ids)
 {
 	ck_assert_uint_eq(MU_STACK_NONE, 0);
 	ck_assert_uint_lt(MU_STACK_EMPTY_CHILD, MU_STACK_FIRST);
@@ -62,10 +63,9 @@ START_TEST(stack_ids)
 	ck_assert(recorder_stack_child(MU_STACK_OFF_CHILD));
 	ck_assert(recorder_stack_child(MU_STACK_EMPTY_CHILD));
 }
-END_TEST
 
 /* Size and stack come back as they went in, whatever the size. */
-START_TEST(case_sizes)
+TEST(case_sizes)
 {
 	static const size_t sizes[] = { 1, 15, 16, 17, ((size_t)1 << 30) - 1,
 		(size_t)1 << 30, ((size_t)1 << 31) - 1, (size_t)1 << 31,
@@ -86,9 +86,8 @@ START_TEST(case_sizes)
 	for (i = 16; i < 64; i += 16)
 		ck_assert(!recorder_find((char *)block + i, &found));
 }
-END_TEST
 
-START_TEST(equal_stacks)
+TEST(equal_stacks)
 {
 	uint32_t a, b, c;
 
@@ -98,7 +97,6 @@ START_TEST(equal_stacks)
 	ck_assert_uint_eq(mu_shadow_stack(a), mu_shadow_stack(b));
 	ck_assert_uint_ne(mu_shadow_stack(a), mu_shadow_stack(c));
 }
-END_TEST
 
 /* The options are as if the environment had asked for leak_track. */
 static void
@@ -115,7 +113,9 @@ awake(void)
 	recorder_refresh();
 }
 
-START_TEST(disabled_on_this_thread)
+CASE(calls, NULL, NULL);
+
+TEST(disabled_on_this_thread)
 {
 	void *block, *seen;
 
@@ -138,9 +138,8 @@ START_TEST(disabled_on_this_thread)
 	release(seen);
 	ck_assert(!known(seen, 100));
 }
-END_TEST
 
-START_TEST(free_null)
+TEST(free_null)
 {
 	struct captured_stderr captured;
 
@@ -152,9 +151,8 @@ START_TEST(free_null)
 	ck_assert_int_eq(errno, 71);
 	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
-END_TEST
 
-START_TEST(no_bytes)
+TEST(no_bytes)
 {
 	void *block;
 
@@ -170,10 +168,9 @@ START_TEST(no_bytes)
 	ck_assert_uint_eq((uintptr_t)block % 64, 0);
 	release(block);
 }
-END_TEST
 
 /* No ceiling but that of size_t, with what is put around counted. */
-START_TEST(overflow)
+TEST(overflow)
 {
 	size_t total = 0, offset;
 
@@ -193,10 +190,11 @@ START_TEST(overflow)
 	ck_assert_ptr_null(allocate(SIZE_MAX / 4, 5, 0, true));
 	ck_assert_int_eq(errno, ENOMEM);
 }
-END_TEST
+
+CASE(records, made_begin, made_end);
 
 /* info_size is 0 where nothing is tracked, and only there. */
-START_TEST(size_of_a_record)
+TEST(size_of_a_record)
 {
 	size_t overall = 1, record = 1, total = 1, frames = 1;
 	uint8_t *info = NULL;
@@ -208,10 +206,11 @@ START_TEST(size_of_a_record)
 	ck_assert_uint_eq(record, (2 + 16) * sizeof(uintptr_t));
 	free_malloc_leak_info(info);
 }
-END_TEST
+
+CASE(places, NULL, NULL);
 
 /* As some documents have it, and as the code has it. */
-START_TEST(both_spellings)
+TEST(both_spellings)
 {
 	struct debug_options a = { 0 }, b = { 0 };
 
@@ -222,7 +221,6 @@ START_TEST(both_spellings)
 	ck_assert_uint_eq(a.frames, 7);
 	ck_assert_uint_eq(b.frames, 7);
 }
-END_TEST
 
 static const void *
 object_of(const void *function)
@@ -235,7 +233,7 @@ object_of(const void *function)
 
 /* Each place of the chain gives a family that works, all of one object that
  * is not this one. */
-START_TEST(every_place)
+TEST_LOOP(every_place, 0, REAL_PLACES)
 {
 	struct real_functions found = { 0 };
 	const void *object;
@@ -259,27 +257,4 @@ START_TEST(every_place)
 	block = found.memalign(256, 10);
 	ck_assert_uint_eq((uintptr_t)block % 256, 0);
 	found.free(block);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_statements");
-	TCase *table = tcase_create("table"), *calls = tcase_create("calls");
-
-	tcase_add_checked_fixture(table, made_begin, made_end);
-	tcase_add_test(table, stack_ids);
-	tcase_add_test(table, case_sizes);
-	tcase_add_test(table, equal_stacks);
-	tcase_add_test(table, size_of_a_record);
-	tcase_add_test(calls, both_spellings);
-	tcase_add_test(calls, disabled_on_this_thread);
-	tcase_add_test(calls, free_null);
-	tcase_add_test(calls, no_bytes);
-	tcase_add_test(calls, overflow);
-	tcase_add_loop_test(calls, every_place, 0, REAL_PLACES);
-	suite_add_tcase(suite, table);
-	suite_add_tcase(suite, calls);
-	return suite_run(suite);
 }

@@ -1,5 +1,4 @@
 /* Signals of the recorder. */
-#include <check.h>
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
@@ -89,7 +88,7 @@ ends_with(const char *name, const char *word)
 }
 
 /* 45 to 49 with glibc, whose SIGRTMAX is 64. */
-START_TEST(numbers)
+TEST(numbers)
 {
 	static const int from_last[] = { 19, 18, 17, 16, 15 };
 	struct sigaction action;
@@ -114,9 +113,8 @@ START_TEST(numbers)
 	ck_assert_int_eq(sigaction(SIGRTMAX - 20, NULL, &action), 0);
 	ck_assert_ptr_eq(action.sa_handler, SIG_DFL);
 }
-END_TEST
 
-START_TEST(none_without_options)
+TEST(none_without_options)
 {
 	struct sigaction action;
 	int i;
@@ -128,9 +126,8 @@ START_TEST(none_without_options)
 	}
 	ck_assert_int_eq(threads(), 1);
 }
-END_TEST
 
-START_TEST(toggle_is_immediate)
+TEST(toggle_is_immediate)
 {
 	recorder_options.backtrace = true;
 	recorder_options.backtrace_on_signal = true;
@@ -145,10 +142,9 @@ START_TEST(toggle_is_immediate)
 	ck_assert(!recorder_capturing);
 	ck_assert_int_eq(threads(), 1);
 }
-END_TEST
 
 /* The program stays single-threaded before and behind it. */
-START_TEST(dump_of_an_idle_process)
+TEST(dump_of_an_idle_process)
 {
 	int i;
 
@@ -165,7 +161,6 @@ START_TEST(dump_of_an_idle_process)
 			usleep(1000);
 	}
 }
-END_TEST
 
 __attribute__((noinline, visibility("default"))) void
 a_named_function(void)
@@ -173,7 +168,7 @@ a_named_function(void)
 	__asm__ volatile("nop; nop");
 }
 
-START_TEST(dump_of_names)
+TEST(dump_of_names)
 {
 	recorder_options.backtrace = true;
 	recorder_options.backtrace_full = true;
@@ -184,9 +179,8 @@ START_TEST(dump_of_names)
 	ck_assert(ends_with(
 	    dump_name(getpid()), "  bt_info {.* \"a_named_function\" 0}"));
 }
-END_TEST
 
-START_TEST(case_journal)
+TEST(case_journal)
 {
 	recorder_options.record_allocs = 10;
 	ck_assert(journal_start(10));
@@ -196,7 +190,6 @@ START_TEST(case_journal)
 	ck_assert(comes(records));
 	ck_assert(ends_with(records, ": malloc 0x10 5 "));
 }
-END_TEST
 
 static int runs;
 
@@ -220,7 +213,7 @@ runs_are(int wanted)
 }
 
 /* _i: which kind of watcher. */
-START_TEST(repeats_count_once)
+TEST_LOOP(repeats_count_once, 0, 2)
 {
 	int i;
 
@@ -235,7 +228,6 @@ START_TEST(repeats_count_once)
 	raise(SIGUSR1);
 	ck_assert_int_eq(runs_are(3), 3);
 }
-END_TEST
 
 /* The work goes on beside what was interrupted, and with all signals off. */
 static void
@@ -250,16 +242,15 @@ look_at_mask(void)
 	    : -1;
 }
 
-START_TEST(watcher_takes_no_signals)
+TEST(watcher_takes_no_signals)
 {
 	ck_assert(watch_signal(SIGUSR1, look_at_mask));
 	watch_start();
 	raise(SIGUSR1);
 	ck_assert_int_eq(runs_are(1), 1);
 }
-END_TEST
 
-START_TEST(signals_that_are_none)
+TEST(signals_that_are_none)
 {
 	struct captured_stderr captured;
 	int i;
@@ -277,10 +268,9 @@ START_TEST(signals_that_are_none)
 	ck_assert(!watch_signal(SIGUSR2, slow_job));
 	ck_assert(watch_signal(SIGRTMIN + 1, slow_job));
 }
-END_TEST
 
 /* EINTR would be seen by a program that knows of no signal. */
-START_TEST(calls_are_restarted)
+TEST(calls_are_restarted)
 {
 	int ends[2], status;
 	pid_t child;
@@ -302,10 +292,9 @@ START_TEST(calls_are_restarted)
 	ck_assert_int_eq(status, 0);
 	ck_assert(comes(dump_name(getpid())));
 }
-END_TEST
 
 /* _i: without names, with. */
-START_TEST(fork_child_has_its_own)
+TEST_LOOP(fork_child_has_its_own, 0, 2)
 {
 	pid_t child, grandchild;
 	int status;
@@ -335,10 +324,9 @@ START_TEST(fork_child_has_its_own)
 	ck_assert(comes(dump_name(child)));
 	ck_assert(ends_with(dump_name(child), "^z 1 .* bt abc0$"));
 }
-END_TEST
 
 /* As one that was made by a bare clone(), which runs no handlers. */
-START_TEST(unannounced_child)
+TEST(unannounced_child)
 {
 	pid_t child;
 	int status;
@@ -358,7 +346,6 @@ START_TEST(unannounced_child)
 	ck_assert_int_eq(status, 0);
 	ck_assert_int_eq(runs_are(1), 1);
 }
-END_TEST
 
 static int inside, most_inside;
 
@@ -377,7 +364,7 @@ counted_job(void)
  * A handler that runs in a child of vfork() runs in its parent's memory, where
  * the watcher, at work (_i: 1) or not, is the parent's.
  */
-START_TEST(child_of_vfork)
+TEST_LOOP(child_of_vfork, 0, 2)
 {
 	pid_t child;
 	int status;
@@ -403,7 +390,6 @@ START_TEST(child_of_vfork)
 	ck_assert_int_ge(runs_are(1), 1);
 	ck_assert_int_eq(most_inside, 1);
 }
-END_TEST
 
 static void *
 last_thread(void *arg)
@@ -413,7 +399,7 @@ last_thread(void *arg)
 }
 
 /* _i: the kind. libc ends a program with its last thread's end. */
-START_TEST(main_thread_ends_first)
+TEST_LOOP(main_thread_ends_first, 0, 2)
 {
 	pthread_t thread;
 	pid_t child = fork();
@@ -430,9 +416,8 @@ START_TEST(main_thread_ends_first)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_msg(status == 0, "status %#x", (unsigned)status);
 }
-END_TEST
 
-START_TEST(hints)
+TEST(hints)
 {
 	struct captured_stderr captured;
 	char text[1024];
@@ -458,9 +443,8 @@ START_TEST(hints)
 	    ARGS(19), ARGS(17), ARGS(18), ARGS(16), ARGS(15));
 	ck_assert_str_eq(captured_stderr_end(&captured), text);
 }
-END_TEST
 
-START_TEST(no_hints_unless_verbose)
+TEST(no_hints_unless_verbose)
 {
 	struct captured_stderr captured;
 
@@ -469,9 +453,8 @@ START_TEST(no_hints_unless_verbose)
 	watch_start();
 	ck_assert_str_eq(captured_stderr_end(&captured), "");
 }
-END_TEST
 
-START_TEST(allocator_stats)
+TEST(allocator_stats)
 {
 	struct captured_stderr captured;
 	int i;
@@ -493,33 +476,5 @@ START_TEST(allocator_stats)
 	    "malloc_debug: Logging allocator stats...\nArena 0:\n"));
 	ck_assert_ptr_nonnull(strstr(captured.text, "in use bytes"));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("debug_watch");
-	TCase *tests = tcase_create("watch");
-
-	tcase_add_checked_fixture(tests, begin, end);
-	tcase_set_timeout(tests, 240);
-	tcase_add_test(tests, numbers);
-	tcase_add_test(tests, none_without_options);
-	tcase_add_test(tests, toggle_is_immediate);
-	tcase_add_test(tests, dump_of_an_idle_process);
-	tcase_add_test(tests, dump_of_names);
-	tcase_add_test(tests, case_journal);
-	tcase_add_loop_test(tests, repeats_count_once, 0, 2);
-	tcase_add_test(tests, watcher_takes_no_signals);
-	tcase_add_test(tests, signals_that_are_none);
-	tcase_add_test(tests, calls_are_restarted);
-	tcase_add_loop_test(tests, fork_child_has_its_own, 0, 2);
-	tcase_add_test(tests, unannounced_child);
-	tcase_add_loop_test(tests, main_thread_ends_first, 0, 2);
-	tcase_add_loop_test(tests, child_of_vfork, 0, 2);
-	tcase_add_test(tests, hints);
-	tcase_add_test(tests, no_hints_unless_verbose);
-	tcase_add_test(tests, allocator_stats);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
-}
+SUITE(.setup = begin, .teardown = end);

@@ -1,7 +1,6 @@
 /*
  * Names as programmers wrote them.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@ must_be(const char *name, const char *expected)
 	free(written);
 }
 
-START_TEST(cxx)
+TEST(cxx)
 {
 	must_be("_ZN5named7computeEPKci", "named::compute(char const*, int)");
 	must_be("_ZTVN5named5ShapeE", "vtable for named::Shape");
@@ -32,9 +31,8 @@ START_TEST(cxx)
 	must_be("_ZNSt6vectorIiSaIiEE9push_backEOi",
 	    "std::vector<int, std::allocator<int> >::push_back(int&&)");
 }
-END_TEST
 
-START_TEST(rust)
+TEST(rust)
 {
 	must_be("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 	    "core::fmt::Formatter::pad");
@@ -45,9 +43,8 @@ START_TEST(rust)
 	must_be("_RNvMsr_NtCs3ssYzQotkvD_3std4pathNtB5_7PathBuf3new",
 	    "<std::path::PathBuf>::new");
 }
-END_TEST
 
-START_TEST(neither)
+TEST(neither)
 {
 	must_be("", NULL);
 	must_be("main", NULL);
@@ -59,10 +56,9 @@ START_TEST(neither)
 	must_be("_ZN5named7comput", NULL);
 	must_be("_ZN99999999999999999999xE", NULL);
 }
-END_TEST
 
 /* Each pair has two of the last: 2^200 letters, if they were all written. */
-START_TEST(endless)
+TEST(endless)
 {
 	char name[1024] = "_Z1fSt4pairIiiE";
 	size_t length = strlen(name);
@@ -76,19 +72,4 @@ START_TEST(endless)
 	must_be(name, NULL);
 	memset(name + 2, 'P', sizeof(name) - 3);
 	must_be(name, NULL);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("demangled");
-	TCase *tc = tcase_create("demangled");
-
-	tcase_add_test(tc, cxx);
-	tcase_add_test(tc, rust);
-	tcase_add_test(tc, neither);
-	tcase_add_test(tc, endless);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

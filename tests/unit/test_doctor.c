@@ -2,7 +2,6 @@
  * Every fact that stops or hinders a check has its words, and nothing else is
  * called so.
  */
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 
@@ -92,7 +91,7 @@ must_find(enum mu_grade grade, const char *subject, const char *words)
 	    "\"%s\" has no \"%s\"", worst->why.words, words);
 }
 
-START_TEST(healthy)
+TEST(healthy)
 {
 	must_find(MU_FINE, NULL, NULL);
 	machine.us.uid = 0;
@@ -104,9 +103,8 @@ START_TEST(healthy)
 	target.other_pid_namespace = true;
 	must_find(MU_FINE, NULL, NULL);
 }
-END_TEST
 
-START_TEST(machines)
+TEST(machines)
 {
 	machine.has_proc = false;
 	must_find(MU_BLOCKER, "proc", "mount -t proc");
@@ -131,9 +129,8 @@ START_TEST(machines)
 	machine.core_pattern[0] = '\0';
 	must_find(MU_WARNING, "cores", "gcore");
 }
-END_TEST
 
-START_TEST(yama)
+TEST(yama)
 {
 	machine.us.yama_scope = 1;
 	must_find(MU_WARNING, "yama", "ptrace_scope 1");
@@ -144,17 +141,15 @@ START_TEST(yama)
 	machine.us.yama_scope = 3;
 	must_find(MU_BLOCKER, "yama", "ptrace_scope 3");
 }
-END_TEST
 
-START_TEST(call_filtered)
+TEST(call_filtered)
 {
 	machine.call = MU_ERR_PTRACE_SECCOMP;
 	strcpy(machine.call_why.words, "a filter refuses ptrace; allow it");
 	must_find(MU_BLOCKER, "ptrace", "a filter refuses");
 }
-END_TEST
 
-START_TEST(absent)
+TEST(absent)
 {
 	target.is_there = false;
 	must_find(MU_BLOCKER, "process", "there is no process 4711");
@@ -170,17 +165,15 @@ START_TEST(absent)
 	target.process = 4700;
 	must_find(MU_BLOCKER, "process", "thread of process 4700");
 }
-END_TEST
 
-START_TEST(traced)
+TEST(traced)
 {
 	target.refusal.tracer = 4712;
 	strcpy(target.refusal.tracer_name, "gdb");
 	must_find(MU_BLOCKER, "tracer", "already traced by 4712 (gdb)");
 }
-END_TEST
 
-START_TEST(refused)
+TEST(refused)
 {
 	target.mem_error = target.refusal.error = EACCES;
 	target.refusal.target_uid = 33;
@@ -200,9 +193,8 @@ START_TEST(refused)
 	target.other_user_namespace = true;
 	must_find(MU_BLOCKER, "permission", "user namespace");
 }
-END_TEST
 
-START_TEST(states)
+TEST(states)
 {
 	target.sleeping = 1;
 	must_find(MU_BLOCKER, "sleep", "1 thread is in uninterruptible");
@@ -238,9 +230,8 @@ START_TEST(states)
 	machine.commit_left = 1;
 	must_find(MU_FINE, NULL, NULL);
 }
-END_TEST
 
-START_TEST(programs)
+TEST(programs)
 {
 	target.bits = 32;
 	must_find(MU_BLOCKER, "program", "32-bit");
@@ -267,10 +258,9 @@ START_TEST(programs)
 	target.detail = MU_SYMBOLS_NONE;
 	must_find(MU_WARNING, "names", "stripped");
 }
-END_TEST
 
 /* Too many threads or mappings to copy in time, or too much to read. */
-START_TEST(long_pauses)
+TEST(long_pauses)
 {
 	target.held = (uint64_t)1 << 30;
 	target.threads = 10000;
@@ -284,20 +274,18 @@ START_TEST(long_pauses)
 	judge();
 	must_find(MU_FINE, NULL, NULL);
 }
-END_TEST
 
 /* A copy takes too long, and reading does not. */
-START_TEST(read_instead)
+TEST(read_instead)
 {
 	target.copy_ns = MU_NS_PER_SEC;
 	target.held = 1 << 20;
 	judge();
 	must_find(MU_FINE, NULL, NULL);
 }
-END_TEST
 
 /* As of QEMU: the copy costs nothing, what it does not have does. */
-START_TEST(left_out_of_a_copy)
+TEST(left_out_of_a_copy)
 {
 	target.held = (uint64_t)7 << 30;
 	target.copy_ns = mu_copy_pause_ns(4, 500, 0);
@@ -307,10 +295,9 @@ START_TEST(left_out_of_a_copy)
 	judge();
 	must_find(MU_FINE, NULL, NULL);
 }
-END_TEST
 
 /* Whose copy cannot be made. */
-START_TEST(too_much_to_read)
+TEST(too_much_to_read)
 {
 	size_t i, blockers = 0;
 
@@ -326,28 +313,5 @@ START_TEST(too_much_to_read)
 		}
 	ck_assert_uint_eq(blockers, 1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("doctor");
-	TCase *tc = tcase_create("doctor");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, healthy);
-	tcase_add_test(tc, machines);
-	tcase_add_test(tc, yama);
-	tcase_add_test(tc, call_filtered);
-	tcase_add_test(tc, absent);
-	tcase_add_test(tc, traced);
-	tcase_add_test(tc, refused);
-	tcase_add_test(tc, states);
-	tcase_add_test(tc, programs);
-	tcase_add_test(tc, long_pauses);
-	tcase_add_test(tc, read_instead);
-	tcase_add_test(tc, left_out_of_a_copy);
-	tcase_add_test(tc, too_much_to_read);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

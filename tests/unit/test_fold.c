@@ -2,13 +2,12 @@
  * Folding: the rows of LeakFolding, an ownerless cycle being one entry. Each
  * runs with listed blocks and with chunks.
  */
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
 
-START_TEST(one)
+TEST_LOOP(one, 0, FAKE_KINDS)
 {
 	void **a;
 
@@ -18,9 +17,8 @@ START_TEST(one)
 	expect_totals(1, bytes(1), 1);
 	expect_entry(0, a, bytes(1), 0, 0);
 }
-END_TEST
 
-START_TEST(two)
+TEST_LOOP(two, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
@@ -32,9 +30,8 @@ START_TEST(two)
 	expect_entry(0, a, bytes(1), 0, 0);
 	expect_entry(1, b, bytes(1), 0, 0);
 }
-END_TEST
 
-START_TEST(dominator)
+TEST_LOOP(dominator, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
@@ -46,9 +43,8 @@ START_TEST(dominator)
 	expect_totals(2, 2 * bytes(1), 1);
 	expect_entry(0, a, bytes(1), 1, bytes(1));
 }
-END_TEST
 
-START_TEST(cycle)
+TEST_LOOP(cycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -63,9 +59,8 @@ START_TEST(cycle)
 	expect_totals(3, 3 * bytes(1), 1);
 	expect_entry(0, a, bytes(1), 2, 2 * bytes(1));
 }
-END_TEST
 
-START_TEST(dominator_cycle)
+TEST_LOOP(dominator_cycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -80,9 +75,8 @@ START_TEST(dominator_cycle)
 	expect_totals(3, 2 * bytes(2) + bytes(1), 1);
 	expect_entry(0, a, bytes(2), 2, bytes(2) + bytes(1));
 }
-END_TEST
 
-START_TEST(two_cycles)
+TEST_LOOP(two_cycles, 0, FAKE_KINDS)
 {
 	void **n[6];
 	size_t i;
@@ -101,9 +95,8 @@ START_TEST(two_cycles)
 	expect_entry(0, n[0], bytes(1), 2, 2 * bytes(1));
 	expect_entry(1, n[1], bytes(1), 2, 2 * bytes(1));
 }
-END_TEST
 
-START_TEST(two_dominator_cycles)
+TEST_LOOP(two_dominator_cycles, 0, FAKE_KINDS)
 {
 	void **n[4];
 	size_t i;
@@ -120,9 +113,8 @@ START_TEST(two_dominator_cycles)
 	expect_entry(0, n[0], bytes(1), 1, bytes(1));
 	expect_entry(1, n[2], bytes(1), 1, bytes(1));
 }
-END_TEST
 
-START_TEST(giant_dominator_cycle)
+TEST_LOOP(giant_dominator_cycle, 0, FAKE_KINDS)
 {
 	void **first;
 
@@ -132,9 +124,8 @@ START_TEST(giant_dominator_cycle)
 	expect_totals(1000, 1000 * bytes(1), 1);
 	expect_entry(0, first, bytes(1), 999, 999 * bytes(1));
 }
-END_TEST
 
-START_TEST(giant_cycle)
+TEST_LOOP(giant_cycle, 0, FAKE_KINDS)
 {
 	void **owner;
 
@@ -145,9 +136,8 @@ START_TEST(giant_cycle)
 	expect_totals(1001, 1001 * bytes(1), 1);
 	expect_entry(0, owner, bytes(1), 1000, 1000 * bytes(1));
 }
-END_TEST
 
-START_TEST(multipath)
+TEST_LOOP(multipath, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
@@ -164,9 +154,8 @@ START_TEST(multipath)
 	expect_totals(4, bytes(2) + 3 * bytes(1), 1);
 	expect_entry(0, a, bytes(2), 3, 3 * bytes(1));
 }
-END_TEST
 
-START_TEST(multicycle)
+TEST_LOOP(multicycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
@@ -184,9 +173,8 @@ START_TEST(multicycle)
 	expect_totals(4, 4 * bytes(2), 1);
 	expect_entry(0, a, bytes(2), 3, 3 * bytes(2));
 }
-END_TEST
 
-START_TEST(shared_child)
+TEST_LOOP(shared_child, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -201,10 +189,9 @@ START_TEST(shared_child)
 	expect_entry(0, a, bytes(1), 1, bytes(7));
 	expect_entry(1, b, bytes(1), 1, bytes(7));
 }
-END_TEST
 
 /* What two owners share is itself no tree: the walk for each owner anew. */
-START_TEST(shared_diamond)
+TEST_LOOP(shared_diamond, 0, FAKE_KINDS)
 {
 	void **a, **b, **top, **left, **right, **bottom;
 
@@ -224,9 +211,8 @@ START_TEST(shared_diamond)
 	expect_entry(0, a, bytes(1), 4, bytes(2) + 2 * bytes(1) + bytes(3));
 	expect_entry(1, b, bytes(1), 4, bytes(2) + 2 * bytes(1) + bytes(3));
 }
-END_TEST
 
-START_TEST(self_loop)
+TEST_LOOP(self_loop, 0, FAKE_KINDS)
 {
 	void **a;
 
@@ -237,10 +223,9 @@ START_TEST(self_loop)
 	expect_totals(1, bytes(2), 1);
 	expect_entry(0, a, bytes(2), 0, 0);
 }
-END_TEST
 
 /* A block below a cycle that points at itself is not in the cycle. */
-START_TEST(self_loop_below_a_cycle)
+TEST_LOOP(self_loop_below_a_cycle, 0, FAKE_KINDS)
 {
 	void **below, **first, **last;
 
@@ -261,9 +246,8 @@ START_TEST(self_loop_below_a_cycle)
 	expect_totals(3, 2 * bytes(2) + bytes(1), 1);
 	expect_entry(0, first, bytes(1), 2, 2 * bytes(2));
 }
-END_TEST
 
-START_TEST(interior_pointer)
+TEST_LOOP(interior_pointer, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -278,7 +262,6 @@ START_TEST(interior_pointer)
 	expect_entry(0, a, bytes(1), 1, bytes(16));
 	expect_entry(1, c, bytes(16), 0, 0);
 }
-END_TEST
 
 static void **reachable;
 
@@ -292,7 +275,7 @@ mark_reachable(void)
 	after_make = NULL;
 }
 
-START_TEST(reachable_object)
+TEST_LOOP(reachable_object, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -309,9 +292,8 @@ START_TEST(reachable_object)
 	expect_entry(0, a, bytes(1), 0, 0);
 	expect_entry(1, c, bytes(1), 0, 0);
 }
-END_TEST
 
-START_TEST(kept_object)
+TEST(kept_object)
 {
 	void **a, **kept;
 
@@ -328,38 +310,5 @@ START_TEST(kept_object)
 	expect_totals(1, W, 1);
 	expect_entry(0, a, W, 0, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold");
-	TCase *leakfolding = tcase_create("LeakFolding");
-	TCase *more = tcase_create("More");
-
-	tcase_add_checked_fixture(leakfolding, NULL, teardown);
-	tcase_add_loop_test(leakfolding, one, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, two, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, dominator, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, dominator_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, two_cycles, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, two_dominator_cycles, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, giant_dominator_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, giant_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, multipath, 0, FAKE_KINDS);
-	tcase_add_loop_test(leakfolding, multicycle, 0, FAKE_KINDS);
-	suite_add_tcase(suite, leakfolding);
-
-	tcase_add_checked_fixture(more, NULL, teardown);
-	tcase_add_loop_test(more, shared_child, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, shared_diamond, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, self_loop, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, self_loop_below_a_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, interior_pointer, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, reachable_object, 0, FAKE_KINDS);
-	tcase_add_test(more, kept_object);
-	suite_add_tcase(suite, more);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

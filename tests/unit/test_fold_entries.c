@@ -2,7 +2,6 @@
  * Folding: which entries are listed, in which order, with what contents, and
  * what is left of the answer when time or memory runs out.
  */
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/folding.h"
@@ -41,7 +40,7 @@ expect_sizes(size_t limit)
 	}
 }
 
-START_TEST(order_and_limit)
+TEST_LOOP(order_and_limit, 0, FAKE_KINDS)
 {
 	size_t limit;
 
@@ -51,9 +50,8 @@ START_TEST(order_and_limit)
 		expect_sizes(limit);
 	}
 }
-END_TEST
 
-START_TEST(contents_of_a_short_block)
+TEST(contents_of_a_short_block)
 {
 	static const unsigned char zeros[32];
 	char *a;
@@ -65,9 +63,8 @@ START_TEST(contents_of_a_short_block)
 	ck_assert_mem_eq(entries[0].contents, "xxx", 3);
 	ck_assert_mem_eq(entries[0].contents + 3, zeros, 29);
 }
-END_TEST
 
-START_TEST(limit_0)
+TEST_LOOP(limit_0, 0, FAKE_KINDS)
 {
 	open_heap(_i, 4096);
 	ring(5);
@@ -75,17 +72,15 @@ START_TEST(limit_0)
 	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(6, 5 * bytes(1) + bytes(4), 0);
 }
-END_TEST
 
-START_TEST(nothing_leaked)
+TEST_LOOP(nothing_leaked, 0, FAKE_KINDS)
 {
 	open_heap(_i, 4096);
 	fold();
 	expect_totals(0, 0, 0);
 }
-END_TEST
 
-START_TEST(late)
+TEST_LOOP(late, 0, FAKE_KINDS)
 {
 	open_heap(_i, 4096);
 	ring(5);
@@ -94,7 +89,6 @@ START_TEST(late)
 	expect_totals(5, 5 * bytes(1), 0);
 	ck_assert_ptr_nonnull(strstr(why.words, "time"));
 }
-END_TEST
 
 /* Each entry is a block by itself, for want of memory. */
 static void
@@ -112,7 +106,7 @@ expect_blocks_alone(size_t count)
 }
 
 /* Memory may run out at each request: the totals stand. */
-START_TEST(no_memory)
+TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	size_t n, num_partial = 0;
 
@@ -137,10 +131,9 @@ START_TEST(no_memory)
 	ck_assert_int_eq(fold_until(9, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(5, 5 * bytes(1), 1);
 }
-END_TEST
 
 /* The largest blocks, in the order of entries, as many as there is room for. */
-START_TEST(too_large_to_fold)
+TEST_LOOP(too_large_to_fold, 0, FAKE_KINDS)
 {
 	size_t limit;
 
@@ -154,10 +147,9 @@ START_TEST(too_large_to_fold)
 		expect_sizes(limit);
 	}
 }
-END_TEST
 
 /* The limit of the arena: what would have sufficed is noted, and suffices. */
-START_TEST(limited_memory)
+TEST_LOOP(limited_memory, 0, FAKE_KINDS)
 {
 	size_t i, count = 20000, wanted;
 
@@ -175,25 +167,5 @@ START_TEST(limited_memory)
 	ck_assert_int_eq(fold_until(10, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(count, count * bytes(1), 10);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_entries");
-	TCase *tc = tcase_create("Entries");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_loop_test(tc, order_and_limit, 0, FAKE_KINDS);
-	tcase_add_test(tc, contents_of_a_short_block);
-	tcase_add_loop_test(tc, limit_0, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, nothing_leaked, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, late, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, too_large_to_fold, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, limited_memory, 0, FAKE_KINDS);
-	suite_add_tcase(suite, tc);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

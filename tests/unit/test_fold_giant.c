@@ -2,7 +2,6 @@
  * Folding a million blocks on a stack as small as the sweeper's, in linear
  * time.
  */
-#include <check.h>
 
 #include "tests/support/folding.h"
 #include "tests/support/suite.h"
@@ -37,7 +36,7 @@ expect_little_memory(void)
 	ck_assert_uint_lt(heap.arena.used - used, BYTES_EACH * MANY);
 }
 
-START_TEST(long_chain)
+TEST_LOOP(long_chain, 0, FAKE_KINDS)
 {
 	void **first, **last, **next;
 	size_t i;
@@ -52,10 +51,9 @@ START_TEST(long_chain)
 	expect_totals(MANY, MANY * bytes(1), 1);
 	expect_entry(0, first, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
 }
-END_TEST
 
 /* Each block points at the one below: numbers rise against the edges. */
-START_TEST(long_chain_backwards)
+TEST_LOOP(long_chain_backwards, FAKE_SPAN, FAKE_KINDS)
 {
 	void **last, **next;
 	size_t i;
@@ -70,9 +68,8 @@ START_TEST(long_chain_backwards)
 	expect_totals(MANY, MANY * bytes(1), 1);
 	expect_entry(0, last, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
 }
-END_TEST
 
-START_TEST(long_cycle)
+TEST_LOOP(long_cycle, 0, FAKE_KINDS)
 {
 	void **first;
 
@@ -82,9 +79,8 @@ START_TEST(long_cycle)
 	expect_totals(MANY, MANY * bytes(1), 1);
 	expect_entry(0, first, bytes(1), MANY - 1, (MANY - 1) * bytes(1));
 }
-END_TEST
 
-START_TEST(wide)
+TEST_LOOP(wide, FAKE_SPAN, FAKE_KINDS)
 {
 	void **owner;
 	size_t i;
@@ -97,10 +93,9 @@ START_TEST(wide)
 	expect_totals(MANY + 1, bytes(MANY) + MANY * bytes(1), 1);
 	expect_entry(0, owner, bytes(MANY), MANY, MANY * bytes(1));
 }
-END_TEST
 
 /* Quadratic if each owner walked the tail. */
-START_TEST(many_owners_of_a_tail)
+TEST_LOOP(many_owners_of_a_tail, 0, FAKE_KINDS)
 {
 	size_t i, half = MANY / 10;
 	void **tail, **last, **next;
@@ -120,10 +115,9 @@ START_TEST(many_owners_of_a_tail)
 		ck_assert_uint_eq(entries[i].referenced_size, half * bytes(1));
 	}
 }
-END_TEST
 
 /* The same if what they share is a ring with a diamond below. */
-START_TEST(many_owners_of_a_hub)
+TEST_LOOP(many_owners_of_a_hub, 0, FAKE_KINDS)
 {
 	size_t i, half = MANY / 10;
 	void **first, **top, **left, **right;
@@ -150,23 +144,5 @@ START_TEST(many_owners_of_a_hub)
 				 : 2 * bytes(1));
 	}
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_giant");
-	TCase *giant = tcase_create("Giant");
-
-	tcase_add_checked_fixture(giant, NULL, teardown);
-	tcase_set_timeout(giant, 240);
-	tcase_add_loop_test(giant, long_chain, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, long_chain_backwards, FAKE_SPAN, FAKE_KINDS);
-	tcase_add_loop_test(giant, long_cycle, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, wide, FAKE_SPAN, FAKE_KINDS);
-	tcase_add_loop_test(giant, many_owners_of_a_tail, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, many_owners_of_a_hub, 0, FAKE_KINDS);
-	suite_add_tcase(suite, giant);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -1,7 +1,6 @@
 /*
  * Folding random graphs, against a model that knows who reaches whom.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -216,7 +215,7 @@ expect_model(const struct model *model, size_t round)
 	model_expect_unrecorded(model);
 }
 
-START_TEST(random_graphs)
+TEST_LOOP(random_graphs, 0, FAKE_KINDS)
 {
 	static struct model model;
 	size_t round;
@@ -234,18 +233,5 @@ START_TEST(random_graphs)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_random");
-	TCase *random = tcase_create("Random");
-
-	tcase_add_checked_fixture(random, NULL, teardown);
-	tcase_set_timeout(random, 240);
-	tcase_add_loop_test(random, random_graphs, 0, FAKE_KINDS);
-	suite_add_tcase(suite, random);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -2,16 +2,102 @@
  * Folding with a recorder: entries of the same stack become one, against a
  * model that merges what folding without a recorder gives.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/fold/leaks.h"
 #include "heapwalk/recorded/recorded.h"
+#include "mu/sort.h"
 #include "tests/support/fake_recorder.h"
 #include "tests/support/folding.h"
 #include "tests/support/image.h"
-#include "tests/support/leaks_model.h"
 #include "tests/support/suite.h"
+
+/*
+ * Entries by the words of Android's report, slowly: equal ones become one, the
+ * heaviest come first.
+ */
+
+_Static_assert(sizeof(struct mu_leak) <= MU_SORT_MOST, "mu_sort() sorts them");
+
+static int
+compare_words(uintptr_t a, uintptr_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int
+compare_frames(const struct mu_leak *a, const struct mu_leak *b)
+{
+	size_t i;
+
+	if (a->num_frames != b->num_frames)
+		return compare_words(a->num_frames, b->num_frames);
+	if (a->num_more != b->num_more)
+		return compare_words(a->num_more, b->num_more);
+	for (i = 0; i < a->num_frames && i < MU_LEAK_FRAMES; i++)
+		if (a->frames[i] != b->frames[i])
+			return compare_words(a->frames[i], b->frames[i]);
+	for (i = 0; i < a->num_more; i++)
+		if (a->more[i] != b->more[i])
+			return compare_words(a->more[i], b->more[i]);
+	return 0;
+}
+
+static int
+by_frames(const void *a, const void *b)
+{
+	const struct mu_leak *left = a, *right = b;
+	int order = compare_frames(left, right);
+
+	return order != 0
+	    ? order
+	    : compare_words(left->range.begin, right->range.begin);
+}
+
+static int
+by_total_size(const void *a, const void *b)
+{
+	const struct mu_leak *left = a, *right = b;
+
+	if (left->total_size != right->total_size)
+		return compare_words(right->total_size, left->total_size);
+	return compare_words(left->range.begin, right->range.begin);
+}
+
+static void
+merge(struct mu_leak *into, const struct mu_leak *leak)
+{
+	into->similar_count += 1 + leak->similar_count;
+	into->similar_size += mu_range_size(leak->range) + leak->similar_size;
+	into->similar_referenced_count +=
+	    leak->referenced_count + leak->similar_referenced_count;
+	into->similar_referenced_size +=
+	    leak->referenced_size + leak->similar_referenced_size;
+	into->total_size += leak->total_size;
+}
+
+static __attribute__((unused)) void
+model_merge(struct mu_leak *all, size_t *count)
+{
+	size_t i, out = 0;
+
+	mu_sort(all, *count, sizeof(*all), by_frames);
+	for (i = 0; i < *count; i++) {
+		if (out > 0 && all[i].num_frames > 0 &&
+		    compare_frames(&all[out - 1], &all[i]) == 0)
+			merge(&all[out - 1], &all[i]);
+		else if (out++ != i)
+			all[out - 1] = all[i];
+	}
+	*count = out;
+}
+
+static __attribute__((unused)) void
+model_sort(struct mu_leak *all, size_t count)
+{
+	mu_sort(all, count, sizeof(*all), by_total_size);
+}
 
 #define NODES 400
 #define STACKS 12
@@ -76,7 +162,9 @@ make_stacks(void)
 	}
 }
 
-START_TEST(same_stack_is_one_entry)
+CASE(merging, setup, clean_up);
+
+TEST_LOOP(same_stack_is_one_entry, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
@@ -111,10 +199,9 @@ START_TEST(same_stack_is_one_entry)
 	ck_assert_uint_eq(entries[1].similar_count, 0);
 	ck_assert_uint_eq(entries[1].frames[0], 0x77);
 }
-END_TEST
 
 /* Sizes do not matter, nor contents: what has no stack stays by itself. */
-START_TEST(no_stack_no_merge)
+TEST_LOOP(no_stack_no_merge, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -127,10 +214,9 @@ START_TEST(no_stack_no_merge)
 	fold();
 	ck_assert_uint_eq(leaks.entries.count, 3);
 }
-END_TEST
 
 /* Where stacks are sampled, those that were not are one entry. */
-START_TEST(unsampled_are_one_entry)
+TEST_LOOP(unsampled_are_one_entry, 0, FAKE_KINDS)
 {
 	void **blocks[6];
 	size_t i;
@@ -154,10 +240,9 @@ START_TEST(unsampled_are_one_entry)
 	ck_assert_uint_eq(entries[0].similar_referenced_count, 1);
 	ck_assert_uint_eq(leaks.num_total, 3);
 }
-END_TEST
 
 /* Many small ones of a stack come before a large one; the limit is last. */
-START_TEST(limit_after_merging)
+TEST_LOOP(limit_after_merging, 0, FAKE_KINDS)
 {
 	void **large;
 	size_t i;
@@ -178,10 +263,9 @@ START_TEST(limit_after_merging)
 	ck_assert_uint_eq(leaks.entries.count, 0);
 	(void)large;
 }
-END_TEST
 
 /* An entry shows the frames of one of its blocks: all must be equal. */
-START_TEST(frames_after_the_16th)
+TEST_LOOP(frames_after_the_16th, 0, FAKE_KINDS)
 {
 	uintptr_t deep[40];
 	void **a, **b, **c, **d;
@@ -206,10 +290,9 @@ START_TEST(frames_after_the_16th)
 	ck_assert_uint_eq(entries[0].similar_count, 1);
 	ck_assert_uint_eq(entries[0].num_frames, 16);
 }
-END_TEST
 
 /* The entry is the program's block, not malloc's with the guards. */
-START_TEST(guarded_block)
+TEST_LOOP(guarded_block, 0, FAKE_KINDS)
 {
 	char *block;
 
@@ -228,10 +311,9 @@ START_TEST(guarded_block)
 	ck_assert_uint_eq(entries[0].total_size, 40);
 	ck_assert_mem_eq(entries[0].contents, "contents", 8);
 }
-END_TEST
 
 /* Without memory for folding, each block is an entry, and has its stack. */
-START_TEST(frames_without_folding)
+TEST_LOOP(frames_without_folding, 0, FAKE_KINDS)
 {
 	void **a;
 
@@ -249,7 +331,6 @@ START_TEST(frames_without_folding)
 	ck_assert_mem_eq(
 	    entries[0].frames, frames[0], entries[0].num_frames * W);
 }
-END_TEST
 
 static void
 expect_same(const struct mu_leak *a, const struct mu_leak *b, size_t count)
@@ -263,8 +344,10 @@ expect_same(const struct mu_leak *a, const struct mu_leak *b, size_t count)
 	}
 }
 
+CASE(random, NULL, clean_up);
+
 /* What folding gives, with frames, merged by heapwalk/leaks.c. */
-START_TEST(random_stacks)
+TEST_LOOP(random_stacks, 0, FAKE_KINDS)
 {
 	static struct mu_leak all[NODES];
 	static void **nodes[NODES];
@@ -311,29 +394,4 @@ START_TEST(random_stacks)
 	setup();
 	open_heap(_i, 4096);
 	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_recorded");
-	TCase *merging = tcase_create("Merging");
-	TCase *random = tcase_create("Random");
-
-	tcase_add_checked_fixture(merging, setup, clean_up);
-	tcase_add_loop_test(merging, same_stack_is_one_entry, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, no_stack_no_merge, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, unsampled_are_one_entry, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, limit_after_merging, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, frames_after_the_16th, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, guarded_block, 0, FAKE_KINDS);
-	tcase_add_loop_test(merging, frames_without_folding, 0, FAKE_KINDS);
-	suite_add_tcase(suite, merging);
-	tcase_add_checked_fixture(random, NULL, clean_up);
-	tcase_set_timeout(random, 240);
-	tcase_add_loop_test(random, random_stacks, 0, FAKE_KINDS);
-	suite_add_tcase(suite, random);
-
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * Folding what many owners share: the work is linear in nodes and edges. Work
  * is counted in words (heapwalk/subject/deadline.h), not in time.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "heapwalk/fold/components.h"
@@ -89,7 +88,7 @@ make_comb(void)
 	}
 }
 
-START_TEST(comb)
+TEST_LOOP(comb, 0, 2)
 {
 	struct mu_components components;
 	size_t i;
@@ -99,10 +98,9 @@ START_TEST(comb)
 	for (i = 0; i < NODES; i++)
 		expect_reach(&components, wrappers[i], i + 2);
 }
-END_TEST
 
 /* What the list ends in is shared, and no tree: it is walked once. */
-START_TEST(comb_with_diamond)
+TEST_LOOP(comb_with_diamond, 0, 2)
 {
 	struct mu_components components;
 	void **left, **right;
@@ -118,7 +116,6 @@ START_TEST(comb_with_diamond)
 	for (i = 0; i < NODES; i++)
 		expect_reach(&components, wrappers[i], i + 5);
 }
-END_TEST
 
 /* How many nodes FROM reaches, itself included. */
 static size_t
@@ -133,7 +130,7 @@ follow(size_t from)
 }
 
 /* One edge from each node to any: rings, and trees that lead into them. */
-START_TEST(functional)
+TEST_LOOP(functional, 0, 2)
 {
 	struct mu_components components;
 	size_t i, num_owners = 0;
@@ -156,13 +153,12 @@ START_TEST(functional)
 	}
 	ck_assert_uint_gt(num_owners, NODES / 4);
 }
-END_TEST
 
 /*
  * Two lists that meet, as a fork; wrappers lead to a node of each, and all
  * nodes of the lists to one more block.
  */
-START_TEST(two_lists)
+TEST_LOOP(two_lists, 0, 2)
 {
 	struct mu_components components;
 	void **common;
@@ -182,14 +178,13 @@ START_TEST(two_lists)
 		    &components, wrappers[third + i], third + 2 * i + 4);
 	}
 }
-END_TEST
 
 /*
  * What leads to two lists that meet is shared by two wrappers each, which walk
  * the lists anew until the deadline: what they are charged for by then is not
  * too much.
  */
-START_TEST(late)
+TEST(late)
 {
 	struct mu_components components;
 	size_t i, count, size, all, num_exact = 0, half = NODES / 2;
@@ -217,10 +212,9 @@ START_TEST(late)
 	ck_assert_uint_gt(num_exact, 0);
 	ck_assert_uint_lt(num_exact, NODES);
 }
-END_TEST
 
 /* Diamonds are walked anew for each wrapper, until the deadline. */
-START_TEST(diamonds)
+TEST(diamonds)
 {
 	void **left, **right;
 	size_t i;
@@ -241,23 +235,5 @@ START_TEST(diamonds)
 	ck_assert_uint_le(leaks.unreported_count, (size_t)5 * NODES);
 	ck_assert_uint_le(leaks.unreported_bytes, leaks.leak_bytes);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_shared");
-	TCase *shared = tcase_create("Shared");
-
-	tcase_add_checked_fixture(shared, NULL, teardown);
-	tcase_set_timeout(shared, 240);
-	tcase_add_loop_test(shared, comb, 0, 2);
-	tcase_add_loop_test(shared, comb_with_diamond, 0, 2);
-	tcase_add_loop_test(shared, functional, 0, 2);
-	tcase_add_loop_test(shared, two_lists, 0, 2);
-	tcase_add_test(shared, late);
-	tcase_add_test(shared, diamonds);
-	suite_add_tcase(suite, shared);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -2,7 +2,6 @@
  * Folding follows the words that marking follows (use_unaligned,
  * pointer_mask).
  */
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/folding.h"
@@ -19,7 +18,7 @@ store(void *block, size_t at, const void *pointer, uintptr_t tag)
 }
 
 /* An owner, and a ring of two that it leads to. */
-START_TEST(unaligned_edges)
+TEST_LOOP(unaligned_edges, 0, FAKE_KINDS)
 {
 	void **owner, **first, **second;
 	size_t unaligned, at;
@@ -48,9 +47,8 @@ START_TEST(unaligned_edges)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-START_TEST(tagged_edges)
+TEST_LOOP(tagged_edges, 0, FAKE_KINDS)
 {
 	void **owner, **child;
 	size_t masked;
@@ -68,17 +66,5 @@ START_TEST(tagged_edges)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fold_words");
-	TCase *tc = tcase_create("fold_words");
-
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_loop_test(tc, unaligned_edges, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, tagged_edges, 0, FAKE_KINDS);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

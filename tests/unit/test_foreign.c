@@ -2,7 +2,6 @@
  * Whose malloc a process has, from its mappings alone: as they are read of
  * another process, by name and without; and by the words in its files.
  */
-#include <check.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -122,7 +121,7 @@ static const char *const named[] = { "/lib/ld-musl-x86_64.so.1",
 	"/usr/libexec/valgrind/vgpreload_memcheck-amd64-linux.so" };
 
 /* Whatever release, or none: the name is what is said. */
-START_TEST(by_name)
+TEST_LOOP(by_name, 0, (int)(sizeof(named) / sizeof(*named)))
 {
 	const char *name = strrchr(named[_i], '/') + 1;
 
@@ -135,9 +134,8 @@ START_TEST(by_name)
 	load("/usr/lib/libc.so.6");
 	expect_foreign(name);
 }
-END_TEST
 
-START_TEST(no_name)
+TEST(no_name)
 {
 	load("/bin/program");
 	ck_assert_int_eq(find(), MU_ERR_UNKNOWN_GLIBC);
@@ -147,10 +145,9 @@ START_TEST(no_name)
 	load("/usr/lib/libc.so.6");
 	expect_foreign("holds no main_arena");
 }
-END_TEST
 
 /* The names of these are no names of allocators. */
-START_TEST(not_by_name)
+TEST(not_by_name)
 {
 	load("/home/libjemalloc/program");
 	load("/usr/lib/libmusl-codec.so");
@@ -158,9 +155,8 @@ START_TEST(not_by_name)
 	map("[anon: libtcmalloc]", "rw-");
 	ck_assert_int_eq(find(), MU_ERR_UNKNOWN_GLIBC);
 }
-END_TEST
 
-START_TEST(by_malloc)
+TEST(by_malloc)
 {
 	struct mu_mapping *program = load("/bin/program");
 
@@ -181,7 +177,6 @@ START_TEST(by_malloc)
 	snap.malloc_address = program[4].range.begin + 16;
 	expect_foreign("holds no main_arena");
 }
-END_TEST
 
 static enum mu_status
 judge(void)
@@ -191,7 +186,7 @@ judge(void)
 	return mu_glibc_foreign_judge(&snap, &blocks, &why);
 }
 
-START_TEST(besides)
+TEST(besides)
 {
 	struct mu_mapping *program = load("/bin/program");
 	struct mu_mapping *data = map("/usr/share/words", "r--");
@@ -211,9 +206,8 @@ START_TEST(besides)
 	ck_assert_int_eq(judge(), MU_PARTIAL);
 	ck_assert_ptr_nonnull(strstr(why.words, "(libjemalloc.so.2)"));
 }
-END_TEST
 
-START_TEST(instead)
+TEST(instead)
 {
 	struct mu_mapping *program = load("/bin/program");
 
@@ -225,10 +219,9 @@ START_TEST(instead)
 	ck_assert_int_eq(judge(), MU_ERR_FOREIGN_ALLOCATOR);
 	ck_assert_ptr_nonnull(strstr(why.words, "(mimalloc, in program)"));
 }
-END_TEST
 
 /* The words at the very ends of what is mapped, and cut off there. */
-START_TEST(words_at_the_ends)
+TEST(words_at_the_ends)
 {
 	struct mu_mapping *program = load("/bin/program");
 	char *text = bytes + (program->range.begin - BASE);
@@ -243,9 +236,8 @@ START_TEST(words_at_the_ends)
 	memcpy(text + 4 * PAGE - 10, "<jemalloc>", 10);
 	ck_assert_int_eq(judge(), MU_PARTIAL);
 }
-END_TEST
 
-START_TEST(loads_of_libc)
+TEST(loads_of_libc)
 {
 	struct mu_libc libcs[MU_LIBCS_MAX];
 	struct mu_mapping *program = load("/bin/program");
@@ -269,24 +261,5 @@ START_TEST(loads_of_libc)
 	ck_assert_uint_eq(mu_libcs_find(&snap, libcs), 1);
 	ck_assert(mu_libc_has_data(&libcs[0], &program[2]));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("foreign");
-	TCase *tc = tcase_create("foreign");
-
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_loop_test(
-	    tc, by_name, 0, (int)(sizeof(named) / sizeof(*named)));
-	tcase_add_test(tc, no_name);
-	tcase_add_test(tc, not_by_name);
-	tcase_add_test(tc, by_malloc);
-	tcase_add_test(tc, besides);
-	tcase_add_test(tc, instead);
-	tcase_add_test(tc, words_at_the_ends);
-	tcase_add_test(tc, loads_of_libc);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

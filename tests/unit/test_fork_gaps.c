@@ -78,16 +78,15 @@ fill_and_count(const char *at, size_t missing, size_t lost)
 	return WEXITSTATUS(status);
 }
 
-START_TEST(missing_memory)
+TEST_LOOP(missing_memory, 0, 2)
 {
 	char *at =
 	    map_advised(_i == 0 ? MAP_PRIVATE : MAP_SHARED, MADV_DONTFORK);
 
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
-END_TEST
 
-START_TEST(without_pagemap)
+TEST(without_pagemap)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
@@ -95,9 +94,8 @@ START_TEST(without_pagemap)
 	gaps.pagemap = -1;
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
-END_TEST
 
-START_TEST(wiped_memory)
+TEST(wiped_memory)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_WIPEONFORK);
 	struct mu_range range = { (uintptr_t)at,
@@ -110,10 +108,9 @@ START_TEST(wiped_memory)
 	mprotect(at, PAGES * image.page, PROT_READ);
 	ck_assert_int_eq(fill_and_count(at, 0, 0), PAGES - 2);
 }
-END_TEST
 
 /* What the list says was true once: now it is the stack we run on. */
-START_TEST(stale_range)
+TEST(stale_range)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 	uintptr_t stack = (uintptr_t)&at & ~(image.page - 1);
@@ -127,9 +124,8 @@ START_TEST(stale_range)
 	gaps.num_wiped = 3;
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
-END_TEST
 
-START_TEST(too_much)
+TEST(too_much)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 
@@ -138,10 +134,9 @@ START_TEST(too_much)
 	gaps.limit -= image.page;
 	ck_assert_int_eq(fill_and_count(at, 1, PAGES - 2), 0);
 }
-END_TEST
 
 /* One that does not fit takes no room from one that does. */
-START_TEST(too_much_of_one)
+TEST(too_much_of_one)
 {
 	char *small = map_advised(MAP_PRIVATE, MADV_DONTFORK), *big;
 	size_t size = 100 * image.page;
@@ -156,10 +151,9 @@ START_TEST(too_much_of_one)
 	gaps.limit = 50 * image.page;
 	ck_assert_int_eq(fill_and_count(small, 2, 100), PAGES - 2);
 }
-END_TEST
 
 /* It runs again: what is read now is not that of the stop. */
-START_TEST(gone_on)
+TEST(gone_on)
 {
 	static const int over = 1;
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
@@ -167,10 +161,9 @@ START_TEST(gone_on)
 	gaps.still.over = &over;
 	ck_assert_int_lt(fill_and_count(at, 1, PAGES - 2), 100);
 }
-END_TEST
 
 /* A little is read all the same, as long as it stands still. */
-START_TEST(late)
+TEST(late)
 {
 	static const int over = 0;
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
@@ -178,9 +171,8 @@ START_TEST(late)
 	gaps.still = (struct mu_standstill) { 1, &over };
 	ck_assert_int_eq(fill_and_count(at, 1, 0), PAGES - 2);
 }
-END_TEST
 
-START_TEST(nowhere_to_read_from)
+TEST(nowhere_to_read_from)
 {
 	char *at = map_advised(MAP_PRIVATE, MADV_DONTFORK);
 	int memory = gaps.memory;
@@ -189,24 +181,5 @@ START_TEST(nowhere_to_read_from)
 	ck_assert_int_eq(fill_and_count(at, 1, PAGES - 2), 0);
 	gaps.memory = memory;
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("fork_gaps");
-	TCase *tcase = tcase_create("fork_gaps");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, missing_memory, 0, 2);
-	tcase_add_test(tcase, without_pagemap);
-	tcase_add_test(tcase, wiped_memory);
-	tcase_add_test(tcase, stale_range);
-	tcase_add_test(tcase, too_much);
-	tcase_add_test(tcase, too_much_of_one);
-	tcase_add_test(tcase, gone_on);
-	tcase_add_test(tcase, late);
-	tcase_add_test(tcase, nowhere_to_read_from);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

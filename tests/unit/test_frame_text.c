@@ -1,7 +1,6 @@
 /*
  * lib/report/frame_text.c: frames of this process, as dladdr() has them.
  */
-#include <check.h>
 #include <dlfcn.h>
 #include <elf.h>
 #include <link.h>
@@ -49,7 +48,7 @@ expect(uintptr_t address, const char *name, size_t into)
 	ck_assert_str_eq(frame(address), line);
 }
 
-START_TEST(exported_functions)
+TEST(exported_functions)
 {
 	int i;
 
@@ -59,10 +58,9 @@ START_TEST(exported_functions)
 		    (uintptr_t)dlsym(RTLD_DEFAULT, "insque") + 2, "insque", 2);
 	}
 }
-END_TEST
 
 /* Every function that libc exports: its name, or another of the same place. */
-START_TEST(same_as_dladdr)
+TEST(same_as_dladdr)
 {
 	static const char *const some[] = { "malloc", "printf", "getenv",
 		"strtoul", "fopen", "exit", "qsort_r", "regcomp", "glob",
@@ -87,10 +85,9 @@ START_TEST(same_as_dladdr)
 		ck_assert_ptr_eq(dlsym(RTLD_DEFAULT, name), (void *)address);
 	}
 }
-END_TEST
 
 /* A program exports nothing: module and offset are enough for addr2line. */
-START_TEST(module_and_offset)
+TEST(module_and_offset)
 {
 	const char *line = frame((uintptr_t)frame + 1);
 	struct link_map *map;
@@ -103,9 +100,8 @@ START_TEST(module_and_offset)
 	ck_assert_int_eq(strncmp(line, expected, strlen(expected)), 0);
 	ck_assert_ptr_nonnull(strstr(line, "test_frame_text"));
 }
-END_TEST
 
-START_TEST(case_unknown)
+TEST(case_unknown)
 {
 	void *anonymous = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -119,10 +115,9 @@ START_TEST(case_unknown)
 	ck_assert_str_eq(frame(UINTPTR_MAX),
 	    "          #03  pc ffffffffffffffff  <unknown>\n");
 }
-END_TEST
 
 /* A file that is a module no more, and one that never made sense. */
-START_TEST(damaged_modules)
+TEST(damaged_modules)
 {
 	size_t size = 1 << 16, i, into;
 	unsigned char *image = mmap(NULL, size, PROT_READ | PROT_WRITE,
@@ -148,21 +143,5 @@ START_TEST(damaged_modules)
 	}
 	fclose(self);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("frame_text");
-	TCase *tcase = tcase_create("Frames");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_add_test(tcase, exported_functions);
-	tcase_add_test(tcase, same_as_dladdr);
-	tcase_add_test(tcase, module_and_offset);
-	tcase_add_test(tcase, case_unknown);
-	tcase_add_test(tcase, damaged_modules);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -2,7 +2,6 @@
  * The giant component is found apart from the others: what comes out is what
  * the search in depth finds by itself, where edges are not stored.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -144,7 +143,7 @@ make_nodes(void)
 }
 
 /* Edges from anywhere to anywhere; a third of the nodes have only some. */
-START_TEST(random_graph)
+TEST(random_graph)
 {
 	size_t i, j, count;
 
@@ -159,14 +158,13 @@ START_TEST(random_graph)
 	ck_assert(!has_giant(false));
 	expect_same();
 }
-END_TEST
 
 /*
  * A random graph, and beside it: nothing; an owner that leads to it, or two;
  * one that leads to what hangs below it and does not lead back. The lowest
  * nodes are of what hangs below.
  */
-START_TEST(owners_of_random_graph)
+TEST_LOOP(owners_of_random_graph, 0, 6)
 {
 	size_t i, j, hang = 1000, above = (size_t)_i % 3, sink = _i >= 3;
 
@@ -189,10 +187,9 @@ START_TEST(owners_of_random_graph)
 	expect_same();
 	expect_little_memory();
 }
-END_TEST
 
 /* Edges lead to lower nodes only: all is below, nothing comes back. */
-START_TEST(no_way_back)
+TEST(no_way_back)
 {
 	size_t i, j;
 
@@ -205,7 +202,6 @@ START_TEST(no_way_back)
 	ck_assert(!has_giant(true));
 	expect_same();
 }
-END_TEST
 
 static void
 shuffle(void)
@@ -222,7 +218,7 @@ shuffle(void)
 }
 
 /* A thin ring in no order, which takes too many sweeps, and a wide one. */
-START_TEST(rings)
+TEST_LOOP(rings, 0, 2)
 {
 	size_t i, width = _i ? 100 : 1;
 
@@ -237,10 +233,9 @@ START_TEST(rings)
 	ck_assert_int_eq(has_giant(true), _i);
 	expect_same();
 }
-END_TEST
 
 /* Chains, rings and what hangs on them, in no order; few nodes are shared. */
-START_TEST(hanging)
+TEST_LOOP(hanging, 0, 3)
 {
 	static const size_t near[] = { 2, 100, NODES };
 	size_t i, from;
@@ -256,10 +251,9 @@ START_TEST(hanging)
 	fake_heap_seal(&heap);
 	expect_same();
 }
-END_TEST
 
 /* One chain, and one ring, in no order. */
-START_TEST(single)
+TEST_LOOP(single, 0, 2)
 {
 	size_t i;
 
@@ -272,9 +266,8 @@ START_TEST(single)
 	fake_heap_seal(&heap);
 	expect_same();
 }
-END_TEST
 
-START_TEST(late)
+TEST(late)
 {
 	struct mu_deadline deadline = { .ns = 0 };
 	struct mu_components components;
@@ -292,10 +285,9 @@ START_TEST(late)
 	    mu_components_find(&components, &lost, &heap.arena, &deadline),
 	    MU_ERR_TIMEOUT);
 }
-END_TEST
 
 /* Without memory for it nothing is lost. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_graph graph;
@@ -320,24 +312,5 @@ START_TEST(no_memory)
 	heap.arena.fail_at = 0;
 	expect_same();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("giant");
-	TCase *tc = tcase_create("giant");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_test(tc, random_graph);
-	tcase_add_loop_test(tc, owners_of_random_graph, 0, 6);
-	tcase_add_test(tc, no_way_back);
-	tcase_add_loop_test(tc, rings, 0, 2);
-	tcase_add_loop_test(tc, hanging, 0, 3);
-	tcase_add_loop_test(tc, single, 0, 2);
-	tcase_add_test(tc, late);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

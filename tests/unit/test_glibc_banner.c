@@ -1,7 +1,6 @@
 /*
  * The release of glibc in its own words.
  */
-#include <check.h>
 #include <gnu/libc-version.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +33,7 @@ static const struct {
 	{ "", false, 0, 0 },
 };
 
-START_TEST(texts)
+TEST_LOOP(texts, 0, sizeof(cases) / sizeof(*cases))
 {
 	unsigned major = 0, minor = 0;
 	bool found;
@@ -47,10 +46,9 @@ START_TEST(texts)
 	ck_assert_uint_eq(major, cases[_i].major);
 	ck_assert_uint_eq(minor, cases[_i].minor);
 }
-END_TEST
 
 /* The one that this program runs with. */
-START_TEST(our_own)
+TEST(our_own)
 {
 	struct self_snapshot self;
 	unsigned major = 0, minor = 0;
@@ -62,7 +60,6 @@ START_TEST(our_own)
 	ck_assert_str_eq(text, gnu_get_libc_version());
 	mu_arena_close(&self.arena);
 }
-END_TEST
 
 static const struct mu_memory_ops *real_ops;
 static const struct mu_snapshot *viewed;
@@ -78,7 +75,7 @@ count_view(struct mu_memory *memory, uintptr_t address, size_t size)
 }
 
 /* Read-only data is enough, unless a linker has put it among the code. */
-START_TEST(code_is_left_alone)
+TEST(code_is_left_alone)
 {
 	struct self_snapshot self;
 	struct mu_memory_ops ops;
@@ -93,18 +90,4 @@ START_TEST(code_is_left_alone)
 	ck_assert(mu_glibc_banner_find(&self.snap, &major, &minor));
 	ck_assert_uint_eq(views_of_code, 0);
 	mu_arena_close(&self.arena);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_banner");
-	TCase *tcase = tcase_create("Banner");
-
-	tcase_add_loop_test(tcase, texts, 0, sizeof(cases) / sizeof(*cases));
-	tcase_add_test(tcase, our_own);
-	tcase_add_test(tcase, code_is_left_alone);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

@@ -70,7 +70,7 @@ damage_fastbin_wild(void)
 	*(uintptr_t *)subject.small[0] = 0x123456789abcdef0;
 }
 
-START_TEST(rule4_free_lists)
+TEST(rule4_free_lists)
 {
 	refused(damage_bin_link, "not mutual");
 	refused(damage_bin_loop, "on two free lists");
@@ -83,7 +83,6 @@ START_TEST(rule4_free_lists)
 	refused(damage_fastbin_class, "another fastbin");
 	refused(damage_fastbin_wild, "not in the arena's memory");
 }
-END_TEST
 
 /* Offset of the count and of the head of SIZE's list. */
 static uint16_t *
@@ -127,7 +126,7 @@ damage_tcache_loop(void)
 	*field = mangle(field, (uintptr_t)subject.cached);
 }
 
-START_TEST(rule5_tcache)
+TEST(rule5_tcache)
 {
 	struct answer answer;
 
@@ -139,18 +138,5 @@ START_TEST(rule5_tcache)
 	answer = ask(damage_count_in_flight, NULL);
 	ck_assert_int_eq(answer.status, MU_OK);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_free");
-	TCase *tc = tcase_create("glibc_free");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, rule4_free_lists);
-	tcase_add_test(tc, rule5_tcache);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

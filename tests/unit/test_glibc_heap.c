@@ -98,7 +98,7 @@ damage_heap_owner(void)
 	    subject.glibc.main_arena;
 }
 
-START_TEST(rule2_chunks)
+TEST(rule2_chunks)
 {
 	refused(damage_size, "impossible size");
 	refused(damage_size_far, "size leads out of the heap");
@@ -109,23 +109,20 @@ START_TEST(rule2_chunks)
 	refused(damage_arena_flag_other, "NON_MAIN_ARENA");
 	refused(damage_top, "top");
 }
-END_TEST
 
-START_TEST(rule1_ring)
+TEST(rule1_ring)
 {
 	refused(damage_ring, "ring of arenas");
 	refused(damage_ring_open, "does not lead back");
 	refused(damage_heap_owner, "does not name arena");
 }
-END_TEST
 
-START_TEST(rule3_sums)
+TEST(rule3_sums)
 {
 	refused(damage_system_mem, "system_mem is");
 	refused(damage_system_mem_other, "system_mem is");
 	refused(damage_heap_size, "impossible size");
 }
-END_TEST
 
 static void
 twist_no_memory(struct self_snapshot *self)
@@ -148,11 +145,10 @@ twist_no_memory(struct self_snapshot *self)
 		_exit(3);
 }
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	ck_assert_int_eq(ask(NULL, twist_no_memory).status, MU_OK);
 }
-END_TEST
 
 static char *inherited[3];
 static pthread_barrier_t freed;
@@ -189,7 +185,7 @@ twist_find_inherited(struct self_snapshot *self)
 }
 
 /* What a thread of the parent had free is free in the child of fork(). */
-START_TEST(fork_inherits_tcaches)
+TEST(fork_inherits_tcaches)
 {
 	pthread_t thread;
 
@@ -198,7 +194,6 @@ START_TEST(fork_inherits_tcaches)
 	pthread_barrier_wait(&freed);
 	ck_assert_int_eq(ask(NULL, twist_find_inherited).status, MU_OK);
 }
-END_TEST
 
 /* Any word of the heap's structs may be anything: no crash, no endless loop. */
 static void
@@ -252,26 +247,9 @@ twist_hostile(struct self_snapshot *self)
 	self->arena = arena;
 }
 
-START_TEST(hostile_heap)
+TEST(hostile_heap)
 {
 	ck_assert_int_eq(ask(NULL, twist_hostile).status, MU_OK);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_heap");
-	TCase *tc = tcase_create("glibc_heap");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, rule1_ring);
-	tcase_add_test(tc, rule2_chunks);
-	tcase_add_test(tc, rule3_sums);
-	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, fork_inherits_tcaches);
-	tcase_add_test(tc, hostile_heap);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

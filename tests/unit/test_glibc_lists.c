@@ -5,9 +5,172 @@
  */
 #include "heapwalk/heaps/glibc/free.h"
 #include "heapwalk/heaps/glibc/lists.h"
-#include "tests/support/made_lists.h"
+#include "tests/support/made_chain.h"
 #include "tests/support/pthread_workers.h"
 #include "tests/support/suite.h"
+
+/*
+ * Two arenas made by hand, with long lists of free chunks.
+ */
+
+#define PAGE 4096
+#define ARENAS 2
+#define HEAP_BYTES ((size_t)4 << 20) /* of each arena */
+#define CHUNKS_MAX (HEAP_BYTES / 32)
+#define SPAN_WORDS (HEAP_BYTES / 1024 + 1)
+
+/* struct malloc_state, as the layout below says. */
+#define FASTBINS 16
+#define BINS 112
+
+struct arena {
+	size_t words[(BINS + MU_GLIBC_BINS * 16) / 8 + 2];
+};
+
+static struct arena arenas[ARENAS];
+static const struct mu_glibc_layout layout = { .arena_fastbins = FASTBINS,
+	.arena_bins = BINS,
+	.tcache_size = 0x280,
+	.safe_linking = true };
+
+/* Of the arena that is being made. */
+static size_t members[CHUNKS_MAX]; /* offsets of chunks */
+static size_t num_members;
+
+/* Chunks in lists, of all arenas: what may be damaged. */
+static size_t listed[ARENAS * CHUNKS_MAX];
+static size_t num_listed;
+
+static void
+shuffle(void)
+{
+	size_t i, j, member;
+
+	for (i = num_members; i > 1; i--) {
+		j = random_below(i);
+		member = members[i - 1];
+		members[i - 1] = members[j];
+		members[j] = member;
+	}
+}
+
+static size_t
+size_at(size_t at)
+{
+	return *word_at(at + 8) & ~(size_t)7;
+}
+
+/* The chunks from AT to TOP that are free, or in use. */
+static void
+gather(size_t at, size_t top, bool in_use, size_t size, bool all)
+{
+	size_t next;
+
+	num_members = 0;
+	for (; at < top; at = next) {
+		next = at + size_at(at);
+		if (((*word_at(next + 8) & MU_PREV_INUSE) != 0) != in_use ||
+		    (size != 0 && size_at(at) != size) ||
+		    (!all && random_below(2) == 0))
+			continue;
+		members[num_members++] = at;
+		listed[num_listed++] = at;
+	}
+}
+
+/* What a word of a list is to hold so that it leads to chunk AT. */
+static size_t
+pointer_to(size_t at)
+{
+	return (size_t)heap + at;
+}
+
+static size_t *
+bin_of(size_t arena, size_t bin)
+{
+	return (size_t *)((char *)&arenas[arena] + BINS + (bin - 1) * 16);
+}
+
+/* Sorted or not, as a coin says; in that order. */
+static void
+link_bins(size_t arena)
+{
+	size_t bin, *head, i, at;
+
+	for (bin = 1; bin <= MU_GLIBC_BINS; bin++) {
+		head = bin_of(arena, bin);
+		head[0] = head[1] = (size_t)(head - 2);
+	}
+	for (i = 0; i < num_members; i++) {
+		at = members[i];
+		bin = random_below(2) == 0 ? 1 : mu_glibc_bin(size_at(at));
+		head = bin_of(arena, bin);
+		*word_at(at + 16) = (size_t)(head - 2);
+		*word_at(at + 24) = head[1];
+		*(size_t *)(head[1] + 16) = pointer_to(at);
+		head[1] = pointer_to(at);
+	}
+}
+
+static void
+link_fastbin(size_t arena, size_t bin)
+{
+	size_t *head = (size_t *)((char *)&arenas[arena] + FASTBINS) + bin;
+	size_t i, at;
+
+	*head = 0;
+	for (i = 0; i < num_members; i++) {
+		at = members[i];
+		*word_at(at + 16) = *head ^ (pointer_to(at + 16) >> 12);
+		*head = pointer_to(at);
+	}
+}
+
+static void
+make_arena(size_t arena, size_t seed)
+{
+	size_t from = arena * HEAP_BYTES, top = from + HEAP_BYTES - 64, bin;
+
+	fill(from, top, seed % 2 == 0 ? 0 : 2, arena != 0);
+	*word_at(top + 8) = 64 | MU_PREV_INUSE;
+	gather(from, top, false, 0, true);
+	if (seed / 2 % 2 == 0)
+		shuffle();
+	link_bins(arena);
+	for (bin = 0; bin < MU_GLIBC_FASTBINS; bin++) {
+		gather(from, top, true, (bin + 2) * 16, bin == 9);
+		if (seed / 4 % 2 == 0)
+			shuffle();
+		if (seed / 8 % 2 != 0 && bin % 3 == 0)
+			num_members = 0;
+		link_fastbin(arena, bin);
+	}
+}
+
+static void
+make_heap(size_t seed)
+{
+	size_t arena;
+
+	random_seed(seed);
+	memset(heap, seed % 3 == 0 ? 0x5a : 0, ARENAS * HEAP_BYTES);
+	num_listed = 0;
+	for (arena = 0; arena < ARENAS; arena++)
+		make_arena(arena, seed);
+}
+
+static const void *
+view(struct mu_memory *memory, uintptr_t address, size_t size)
+{
+	uintptr_t begin = (uintptr_t)heap;
+
+	(void)memory;
+	if (address - (uintptr_t)arenas < sizeof(arenas) ||
+	    (address - begin < ARENAS * HEAP_BYTES &&
+		size <= ARENAS * HEAP_BYTES - (address - begin)))
+		return (const void *)address;
+	return NULL;
+}
 
 struct result {
 	struct mu_arena memory;
@@ -144,15 +307,14 @@ compare(void)
 	return ordered.status;
 }
 
-START_TEST(lists_are_as_in_order)
+TEST_LOOP(lists_are_as_in_order, 0, 16)
 {
 	make_heap((size_t)_i);
 	ck_assert_int_eq(compare(), MU_OK);
 }
-END_TEST
 
 /* The walk has seen what lists lead to. _i: by how many workers. */
-START_TEST(links_are_not_read_again)
+TEST_LOOP(links_are_not_read_again, 0, 3)
 {
 	struct result result;
 
@@ -165,13 +327,12 @@ START_TEST(links_are_not_read_again)
 	ck_assert_uint_lt(peeks, num_listed / 8);
 	mu_arena_close(&result.memory);
 }
-END_TEST
 
 /*
  * Notes of one MiB end where those of the next begin: what does not fit is not
  * found in its place. Chunks of 64 bytes, every one of them noted.
  */
-START_TEST(notes_of_a_full_part)
+TEST(notes_of_a_full_part)
 {
 	const size_t part = (size_t)1 << 20, size = 64;
 	const struct mu_range range = { 1 << 30, (1 << 30) + 2 * part };
@@ -201,7 +362,6 @@ START_TEST(notes_of_a_full_part)
 	ck_assert_uint_eq(found, 0);
 	mu_glibc_notes_close(&notes);
 }
-END_TEST
 
 /* VALUE in place of the word at WORD, and the same as before afterwards. */
 static bool
@@ -224,7 +384,7 @@ random_link(void)
 }
 
 /* A link to another member, to none, nowhere, behind a header, to a head. */
-START_TEST(damaged_links)
+TEST_LOOP(damaged_links, 0, 4)
 {
 	size_t i, refused = 0, *link;
 
@@ -253,10 +413,9 @@ START_TEST(damaged_links)
 	ck_assert_uint_gt(refused, 8);
 	ck_assert_int_eq(compare(), MU_OK);
 }
-END_TEST
 
 /* A cycle of two that the heads do not lead to, and one less in the list. */
-START_TEST(ring_apart_from_the_heads)
+TEST_LOOP(ring_apart_from_the_heads, 0, 2)
 {
 	size_t *a = NULL, *b, next, prev, i;
 
@@ -279,7 +438,6 @@ START_TEST(ring_apart_from_the_heads)
 	b[1] = (size_t)(a - 2);
 	ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 }
-END_TEST
 
 /* A free chunk in a bin of arena 0, its neighbours chunks, too. */
 static size_t
@@ -298,7 +456,7 @@ between(void)
 }
 
 /* As free() does it, but in the wrong bin, or the wrong chunk. */
-START_TEST(relinked_well)
+TEST_LOOP(relinked_well, 0, 6)
 {
 	size_t at, i, *fd, *bk, *head, other;
 
@@ -325,10 +483,9 @@ START_TEST(relinked_well)
 		ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 	}
 }
-END_TEST
 
 /* A chunk of a bin, of one size more, of the other arena: in a fastbin. */
-START_TEST(foreign_in_fastbin)
+TEST_LOOP(foreign_in_fastbin, 0, 2)
 {
 	size_t *head = (size_t *)((char *)&arenas[0] + FASTBINS) + 2;
 	size_t i, at, before, member;
@@ -351,10 +508,9 @@ START_TEST(foreign_in_fastbin)
 		ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 	}
 }
-END_TEST
 
 /* Two faults: the first one is reported. */
-START_TEST(first_fault_is_told)
+TEST_LOOP(first_fault_is_told, 0, 2)
 {
 	size_t *fast = (size_t *)((char *)&arenas[0] + FASTBINS);
 	size_t *bin = bin_of(1, 1) + 1;
@@ -367,24 +523,11 @@ START_TEST(first_fault_is_told)
 	*fast = 0;
 	ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 }
-END_TEST
 
-int
-main(void)
+static void
+begin(void)
 {
-	Suite *suite = suite_create("glibc_lists");
-	TCase *tc = tcase_create("lists");
-
 	map_heap(ARENAS * HEAP_BYTES);
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, notes_of_a_full_part);
-	tcase_add_loop_test(tc, links_are_not_read_again, 0, 3);
-	tcase_add_loop_test(tc, lists_are_as_in_order, 0, 16);
-	tcase_add_loop_test(tc, damaged_links, 0, 4);
-	tcase_add_loop_test(tc, ring_apart_from_the_heads, 0, 2);
-	tcase_add_loop_test(tc, relinked_well, 0, 6);
-	tcase_add_loop_test(tc, foreign_in_fastbin, 0, 2);
-	tcase_add_loop_test(tc, first_fault_is_told, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }
+
+SUITE(.begin = begin);

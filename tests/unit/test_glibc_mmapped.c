@@ -32,7 +32,7 @@ damage_mmapped_header(void)
 }
 
 /* A mapping in doubt is not reported. */
-START_TEST(rule6_mmapped)
+TEST(rule6_mmapped)
 {
 	struct answer whole = ask(NULL, NULL);
 	struct answer answer = ask(damage_n_mmaps, NULL);
@@ -54,17 +54,5 @@ START_TEST(rule6_mmapped)
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
 	ck_assert_uint_eq(answer.count, whole.count - 1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_mmapped");
-	TCase *tc = tcase_create("glibc_mmapped");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, rule6_mmapped);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

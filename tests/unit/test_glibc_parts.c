@@ -162,15 +162,14 @@ compare(bool main)
 	return alone.status;
 }
 
-START_TEST(parts_are_the_whole)
+TEST_LOOP(parts_are_the_whole, 0, ROUNDS)
 {
 	make_heap((uint64_t)_i);
 	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
 }
-END_TEST
 
 /* Any header, in the upper half mostly; any word beside a seam. */
-START_TEST(damage_is_named_alike)
+TEST_LOOP(damage_is_named_alike, 0, ROUNDS)
 {
 	size_t i, at, before, refused = 0, flags;
 
@@ -192,10 +191,9 @@ START_TEST(damage_is_named_alike)
 	(void)refused;
 	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
 }
-END_TEST
 
 /* Every word of the pages around a seam. */
-START_TEST(damage_at_a_seam)
+TEST_LOOP(damage_at_a_seam, 0, 2)
 {
 	size_t seam = PART_BYTES * 2, at, before, refused = 0;
 
@@ -208,20 +206,12 @@ START_TEST(damage_at_a_seam)
 	}
 	ck_assert_uint_gt(refused, 0);
 }
-END_TEST
 
-int
-main(void)
+static void
+begin(void)
 {
-	Suite *suite = suite_create("glibc_parts");
-	TCase *tc = tcase_create("parts");
-
 	layout.tcache_size = TCACHE_BYTES;
 	map_heap(HEAP_BYTES);
-	tcase_set_timeout(tc, 240);
-	tcase_add_loop_test(tc, parts_are_the_whole, 0, ROUNDS);
-	tcase_add_loop_test(tc, damage_is_named_alike, 0, ROUNDS);
-	tcase_add_loop_test(tc, damage_at_a_seam, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }
+
+SUITE(.begin = begin);

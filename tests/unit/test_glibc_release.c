@@ -65,7 +65,7 @@ unknown(void (*damage)(void), const char *words)
 	    mu_status_name(answer.status), answer.why.words, release, words);
 }
 
-START_TEST(nearest_release)
+TEST(nearest_release)
 {
 	const struct mu_glibc_layout *row;
 	unsigned neighbour = 0;
@@ -90,10 +90,9 @@ START_TEST(nearest_release)
 	mu_glibc_layout_nearest(2, 35, &neighbour);
 	ck_assert_uint_eq(neighbour, 43);
 }
-END_TEST
 
 /* No two rows say the same, and no release is in two. */
-START_TEST(table_is_ordered)
+TEST(table_is_ordered)
 {
 	const struct mu_glibc_layout *rows;
 	size_t count, i;
@@ -108,9 +107,8 @@ START_TEST(table_is_ordered)
 	}
 	ck_assert_uint_ge(rows[count - 1].last, 43);
 }
-END_TEST
 
-START_TEST(neighbour_fits)
+TEST(neighbour_fits)
 {
 	struct answer known, inferred;
 
@@ -124,7 +122,6 @@ START_TEST(neighbour_fits)
 	ck_assert_uint_eq(inferred.inferred_from, running - 1);
 	ck_assert_uint_eq(inferred.count, known.count);
 }
-END_TEST
 
 /* Are the two the same but for the releases that they are of? */
 static bool
@@ -137,7 +134,7 @@ is_same_layout(struct mu_glibc_layout a, struct mu_glibc_layout b)
 	return memcmp(&a, &b, sizeof(a)) == 0;
 }
 
-START_TEST(neighbour_does_not_fit)
+TEST(neighbour_does_not_fit)
 {
 	const struct mu_glibc_layout *rows;
 	struct answer answer;
@@ -154,10 +151,9 @@ START_TEST(neighbour_does_not_fit)
 		unknown(NULL, "not laid out as that of");
 	}
 }
-END_TEST
 
 /* Every member of the row, wrong by a word: none of it goes unnoticed. */
-START_TEST(row_is_wrong)
+TEST(row_is_wrong)
 {
 	static const size_t members[] = {
 #define MEMBER(name) offsetof(struct mu_glibc_layout, name)
@@ -195,7 +191,6 @@ START_TEST(row_is_wrong)
 		}
 	}
 }
-END_TEST
 
 static void
 damage_count_by_one(void)
@@ -239,7 +234,7 @@ damage_live_key(void)
 }
 
 /* What a known release may show, for a moment or for good. */
-START_TEST(nothing_is_allowed_for)
+TEST(nothing_is_allowed_for)
 {
 	know_only(subject.glibc.layout);
 	unknown(damage_count_by_one, "its ");
@@ -251,7 +246,6 @@ START_TEST(nothing_is_allowed_for)
 	unknown(damage_key, "differ in their keys");
 	unknown(damage_live_key, "key of a free block");
 }
-END_TEST
 
 static void
 twist_release(struct self_snapshot *self)
@@ -260,7 +254,7 @@ twist_release(struct self_snapshot *self)
 }
 
 /* As far from the newest row as may be. */
-START_TEST(far_release)
+TEST(far_release)
 {
 	struct answer answer;
 
@@ -275,7 +269,6 @@ START_TEST(far_release)
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "glibc 2.99"));
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "that of 2.43"));
 }
-END_TEST
 
 static void
 twist_foreign(struct self_snapshot *self)
@@ -301,7 +294,7 @@ damage_unused(void)
 	*arena_word(subject.glibc.layout->arena_attached) = 1;
 }
 
-START_TEST(foreign_allocators)
+TEST(foreign_allocators)
 {
 	struct answer answer;
 
@@ -319,24 +312,5 @@ START_TEST(foreign_allocators)
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_release");
-	TCase *tc = tcase_create("glibc_release");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup_release, NULL);
-	tcase_add_test(tc, nearest_release);
-	tcase_add_test(tc, table_is_ordered);
-	tcase_add_test(tc, neighbour_fits);
-	tcase_add_test(tc, neighbour_does_not_fit);
-	tcase_add_test(tc, row_is_wrong);
-	tcase_add_test(tc, nothing_is_allowed_for);
-	tcase_add_test(tc, far_release);
-	tcase_add_test(tc, foreign_allocators);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup_release);

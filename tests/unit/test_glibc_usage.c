@@ -2,12 +2,233 @@
  * The figures of a glibc heap against those that malloc itself keeps, byte by
  * byte: of the same process, at the same moment.
  */
+#include <check.h>
+#include <malloc.h>
 #include <pthread.h>
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "heapwalk/heaps/glibc/arena.h"
+#include "tests/support/heap_image.h"
 #include "tests/support/suite.h"
-#include "tests/support/usage_image.h"
+
+/*
+ * This process's own heap, read, beside what malloc says of it at the same
+ * moment.
+ */
+
+/*
+ * What malloc itself says of its heap: mallinfo2() and malloc_info(). To ask
+ * takes none of its memory.
+ *
+ * Chunks in tcaches count as in use there. The sizes of chunks in bins are
+ * summed up flags and all in malloc_info(), and such a chunk always has one:
+ * PREV_INUSE, which is 1.
+ */
+
+#define FIGURES_ARENAS 64
+#define FIGURES_TEXT ((size_t)1 << 20)
+
+struct figures_arena {
+	size_t system_mem;
+	size_t num_fast, fast; /* chunks in fastbins; bytes */
+	size_t num_rest, rest; /* chunks in other bins, and top; bytes */
+};
+
+struct figures {
+	size_t system_mem, free, fast, used, top; /* top: of the main arena */
+	size_t num_mmapped, mmapped;
+};
+
+struct malloc_figures {
+	FILE *file;
+	char buffer[4096], text[FIGURES_TEXT];
+	struct figures sums;
+	struct figures_arena arenas[FIGURES_ARENAS];
+	size_t num_arenas;
+};
+
+static void
+malloc_figures_open(struct malloc_figures *figures)
+{
+	memset(figures, 0, sizeof(*figures));
+	figures->file = tmpfile();
+	ck_assert_ptr_nonnull(figures->file);
+	setvbuf(
+	    figures->file, figures->buffer, _IOFBF, sizeof(figures->buffer));
+}
+
+/* No assertions here: they allocate. */
+static bool
+malloc_figures_ask(struct malloc_figures *figures)
+{
+#if __GLIBC_PREREQ(2, 33)
+	struct mallinfo2 info = mallinfo2();
+#else
+	struct mallinfo info = mallinfo();
+#endif
+	int fd = fileno(figures->file);
+	ssize_t length;
+
+	figures->sums = (struct figures) {
+		.system_mem = (size_t)info.arena,
+		.free = (size_t)info.fordblks,
+		.fast = (size_t)info.fsmblks,
+		.used = (size_t)info.uordblks,
+		.top = (size_t)info.keepcost,
+		.num_mmapped = (size_t)info.hblks,
+		.mmapped = (size_t)info.hblkhd,
+	};
+	rewind(figures->file);
+	if (ftruncate(fd, 0) != 0 || malloc_info(0, figures->file) != 0 ||
+	    fflush(figures->file) != 0)
+		return false;
+	length = pread(fd, figures->text, FIGURES_TEXT - 1, 0);
+	figures->text[length < 0 ? 0 : length] = '\0';
+	return length > 0 && (size_t)length < FIGURES_TEXT - 1;
+}
+
+/* The number that follows KEY and then NAME behind AT. */
+static size_t
+malloc_figures_number(const char *at, const char *key, const char *name)
+{
+	at = strstr(at, key);
+	ck_assert_msg(at != NULL, "malloc_info(): no %s", key);
+	at = strstr(at, name);
+	ck_assert_msg(at != NULL, "malloc_info(): no %s", name);
+	return strtoul(at + strlen(name), NULL, 10);
+}
+
+/* Take apart what was asked last. */
+static void
+malloc_figures_read(struct malloc_figures *figures)
+{
+	const char *at = figures->text, *fast = "<total type=\"fast\"";
+	const char *rest = "<total type=\"rest\"", *system = "\"current\"";
+	struct figures_arena *arena = figures->arenas;
+	bool has_fast = strstr(at, fast) != NULL; /* up to glibc 2.42 */
+
+	for (figures->num_arenas = 0; (at = strstr(at, "<heap nr=")) != NULL;
+	     arena++, figures->num_arenas++, at++) {
+		ck_assert_uint_lt(figures->num_arenas, FIGURES_ARENAS);
+		arena->system_mem =
+		    malloc_figures_number(at, system, " size=\"");
+		arena->num_fast =
+		    has_fast ? malloc_figures_number(at, fast, " count=\"") : 0;
+		arena->fast =
+		    has_fast ? malloc_figures_number(at, fast, " size=\"") : 0;
+		arena->num_rest = malloc_figures_number(at, rest, " count=\"");
+		arena->rest = malloc_figures_number(at, rest, " size=\"");
+	}
+}
+
+#define USAGE_THREADS 9
+
+static struct malloc_figures before, after;
+static struct heap_image image;
+static struct mu_thread threads[USAGE_THREADS];
+static size_t num_threads;
+static struct mu_arena tables;
+static struct mu_heap heap;
+static const struct mu_heap_usage *const usage = &heap.usage;
+
+static void
+usage_setup(void)
+{
+	mallopt(M_MMAP_THRESHOLD, 128 << 10);
+	malloc_figures_open(&before);
+	malloc_figures_open(&after);
+	threads[0] = (struct mu_thread) { .tid = getpid(), .tp = mu_arch_tp() };
+	num_threads = 1;
+}
+
+/* The heap as it is now, and what malloc says of it. */
+static enum mu_status
+take(void)
+{
+	struct mu_why why = { .words = "" };
+	enum mu_status status;
+	bool asked;
+
+	/* Whatever it takes to make assertions is there after the first. */
+	heap_image_take(&image, threads, num_threads);
+	heap_image_release(&image);
+	asked = malloc_figures_ask(&before);
+	heap_image_take(&image, threads, num_threads);
+	asked = malloc_figures_ask(&after) && asked;
+	ck_assert(asked);
+	ck_assert_mem_eq(&before.sums, &after.sums, sizeof(before.sums));
+	ck_assert_str_eq(before.text, after.text);
+	malloc_figures_read(&before);
+
+	mu_arena_open(&tables, (size_t)1 << 30);
+	status = mu_heaps_list(&heap, &image.self.snap, &tables, &why);
+	ck_assert_msg(status == MU_OK || status == MU_PARTIAL, "%s", why.words);
+	return status;
+}
+
+/* What holds of every heap: nothing is counted twice, and nothing is left. */
+static struct mu_arena_usage
+expect_sums(void)
+{
+	struct mu_arena_usage sum = { 0 }, one;
+	size_t i;
+
+	for (i = 0; i < usage->num_arenas; i++) {
+		one = usage->arenas[i];
+		ck_assert_uint_eq(one.span,
+		    one.live + one.bins + one.tcache + one.top + one.overhead);
+		ck_assert_uint_le(one.fastbins, one.bins);
+		sum.span += one.span;
+		sum.live += one.live;
+		sum.bins += one.bins;
+		sum.fastbins += one.fastbins;
+		sum.tcache += one.tcache;
+		sum.top += one.top;
+		sum.overhead += one.overhead;
+	}
+	ck_assert_uint_eq(sum.live + usage->mmapped_live, heap.blocks.bytes);
+	ck_assert_uint_eq(usage->live_reachable, heap.blocks.bytes);
+	ck_assert_uint_eq(usage->live_unreachable, 0);
+	ck_assert_uint_eq(usage->free_held,
+	    sum.bins + sum.tcache + sum.top + usage->mmapped_free);
+	ck_assert_uint_eq(
+	    sum.span + usage->mmapped + usage->unproven, mu_usage_held(usage));
+	return sum;
+}
+
+static void
+expect_arena(
+    const struct mu_arena_usage *arena, const struct figures_arena *figures)
+{
+	ck_assert_uint_eq(arena->span, figures->system_mem);
+	ck_assert_uint_eq(arena->fastbins, figures->fast);
+	/* A flag, which is 1, for each chunk but top. */
+	ck_assert_uint_eq(arena->bins - arena->fastbins + arena->top,
+	    figures->rest - (figures->num_rest - 1));
+}
+
+/* The same things are the same. */
+static void
+expect_malloc_agrees(void)
+{
+	struct mu_arena_usage sum = expect_sums();
+	size_t i;
+
+	ck_assert_uint_eq(usage->num_arenas, before.num_arenas);
+	for (i = 0; i < usage->num_arenas; i++)
+		expect_arena(&usage->arenas[i], &before.arenas[i]);
+	ck_assert_uint_eq(sum.span, before.sums.system_mem);
+	ck_assert_uint_eq(sum.bins + sum.top, before.sums.free);
+	ck_assert_uint_eq(sum.fastbins, before.sums.fast);
+	ck_assert_uint_eq(
+	    sum.live + sum.tcache + sum.overhead, before.sums.used);
+	ck_assert_uint_eq(usage->arenas[0].top, before.sums.top);
+	ck_assert_uint_eq(usage->mmapped, before.sums.mmapped);
+	ck_assert_uint_eq(usage->mmapped_unproven, 0);
+	ck_assert_uint_eq(usage->unproven, 0);
+}
 
 #define MANY 20000
 #define MEDIUM 200 /* bytes: into bins, once the tcache is full */
@@ -43,7 +264,7 @@ free_each_second(void)
 	}
 }
 
-START_TEST(fresh)
+TEST(fresh)
 {
 	ck_assert_int_eq(take(), MU_OK);
 	expect_malloc_agrees();
@@ -53,9 +274,8 @@ START_TEST(fresh)
 	ck_assert_uint_eq(usage->mmapped, 0);
 	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_NONE);
 }
-END_TEST
 
-START_TEST(full)
+TEST(full)
 {
 	fill(MEDIUM);
 	ck_assert_int_eq(take(), MU_OK);
@@ -64,9 +284,8 @@ START_TEST(full)
 	mu_usage_complete(&heap.usage, (MANY / 2) * MEDIUM);
 	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_LEAK);
 }
-END_TEST
 
-START_TEST(fragmented)
+TEST(fragmented)
 {
 	fill(MEDIUM);
 	free_each_second();
@@ -76,9 +295,8 @@ START_TEST(fragmented)
 	    usage->arenas[0].bins, (MANY / 2 - 32) * (MEDIUM + 8));
 	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_FRAGMENTATION);
 }
-END_TEST
 
-START_TEST(fragmented_in_fastbins)
+TEST(fragmented_in_fastbins)
 {
 	fill(SMALL);
 	free_each_second();
@@ -89,9 +307,8 @@ START_TEST(fragmented_in_fastbins)
 		    usage->arenas[0].fastbins, (MANY / 2 - 32) * (SMALL + 8));
 	ck_assert_uint_ge(usage->arenas[0].bins, (MANY / 2 - 32) * (SMALL + 8));
 }
-END_TEST
 
-START_TEST(free_at_the_end)
+TEST(free_at_the_end)
 {
 	size_t i;
 
@@ -104,10 +321,9 @@ START_TEST(free_at_the_end)
 	ck_assert_uint_ge(usage->arenas[0].top, (MANY - 32) * (MEDIUM + 8));
 	ck_assert_int_eq(mu_usage_judge(usage), MU_VERDICT_SLACK);
 }
-END_TEST
 
 /* As many of each size as there is room for. */
-START_TEST(tcache_full)
+TEST(tcache_full)
 {
 	const struct mu_glibc_layout *layout;
 	struct mu_glibc glibc;
@@ -130,7 +346,6 @@ START_TEST(tcache_full)
 		expected += most * (size + 8);
 	ck_assert_uint_eq(usage->arenas[0].tcache, expected);
 }
-END_TEST
 
 /* Heaps of other arenas, more than one each of some; who has them may end. */
 static void *
@@ -158,7 +373,7 @@ use_arena(void *arg)
 		pause();
 }
 
-START_TEST(arenas)
+TEST(arenas)
 {
 	pthread_t ids[1 + THREADS];
 	size_t i;
@@ -179,9 +394,8 @@ START_TEST(arenas)
 	ck_assert_uint_eq(usage->num_arenas, 1 + THREADS);
 	expect_malloc_agrees();
 }
-END_TEST
 
-START_TEST(mmapped)
+TEST(mmapped)
 {
 	size_t i, live = 0;
 
@@ -201,7 +415,6 @@ START_TEST(mmapped)
 	ck_assert_uint_gt(usage->mmapped, live);
 	ck_assert_uint_eq(usage->mmapped_free, 0);
 }
-END_TEST
 
 /* Nothing of SIZE is left in the main arena. */
 static void
@@ -232,7 +445,7 @@ take_and_give(void *arg)
 }
 
 /* Even the struct of a tcache can be mmapped. */
-START_TEST(tcache_mmapped)
+TEST(tcache_mmapped)
 {
 	size_t free;
 	pthread_t id;
@@ -256,10 +469,9 @@ START_TEST(tcache_mmapped)
 	ck_assert(free == 0 || free == image.self.snap.memory.page_size);
 	ck_assert_uint_ge(usage->mmapped - usage->mmapped_live - free, 4096);
 }
-END_TEST
 
 /* Malloc counts the others' memory as its own; here it is not. */
-START_TEST(sbrk_by_others)
+TEST(sbrk_by_others)
 {
 	size_t i, hole = 1 << 20;
 	char *end;
@@ -278,10 +490,9 @@ START_TEST(sbrk_by_others)
 	ck_assert_uint_eq(
 	    usage->arenas[0].bins + usage->arenas[0].top, before.sums.free);
 }
-END_TEST
 
 /* What malloc never says: each one that the program has, and no other. */
-START_TEST(live_is_what_we_have)
+TEST(live_is_what_we_have)
 {
 	size_t i, live, had;
 
@@ -298,27 +509,5 @@ START_TEST(live_is_what_we_have)
 	ck_assert_uint_eq(usage->arenas[0].live, had + live);
 	expect_malloc_agrees();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("glibc_usage");
-	TCase *tc = tcase_create("glibc_usage");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, usage_setup, NULL);
-	tcase_add_test(tc, fresh);
-	tcase_add_test(tc, full);
-	tcase_add_test(tc, fragmented);
-	tcase_add_test(tc, fragmented_in_fastbins);
-	tcase_add_test(tc, free_at_the_end);
-	tcase_add_test(tc, tcache_full);
-	tcase_add_test(tc, arenas);
-	tcase_add_test(tc, mmapped);
-	tcase_add_test(tc, tcache_mmapped);
-	tcase_add_test(tc, sbrk_by_others);
-	tcase_add_test(tc, live_is_what_we_have);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = usage_setup);

@@ -2,7 +2,6 @@
  * The graph: the same edges with room for all, for some, for none of them; the
  * same answer, at any number of workers.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -116,15 +115,14 @@ expect_same_edges(unsigned count)
 	heap.blocks.workers = NULL;
 }
 
-START_TEST(same_edges)
+TEST_LOOP(same_edges, 1, 5)
 {
 	make_graph();
 	expect_same_edges((unsigned)_i);
 }
-END_TEST
 
 /* Some blocks have code, also the large ones: a word begins at any byte. */
-START_TEST(same_edges_of_code)
+TEST_LOOP(same_edges_of_code, 1, 5)
 {
 	struct mu_range code;
 	size_t i;
@@ -140,10 +138,9 @@ START_TEST(same_edges_of_code)
 	for (i = 2 * NODES / 3; i < NODES - 1; i++)
 		ck_assert(ways[0][i][i - NODES / 2]);
 }
-END_TEST
 
 /* Blocks that lie across pieces which workers take one by one. */
-START_TEST(across_pieces)
+TEST_LOOP(across_pieces, 1, 5)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
 	size_t i, words = 4000, count = 200;
@@ -167,10 +164,9 @@ START_TEST(across_pieces)
 		    seen[(i + 3) % count]);
 	}
 }
-END_TEST
 
 /* Room for all edges, for some, for none: the answer is the same. */
-START_TEST(same_answer)
+TEST_LOOP(same_answer, 1, 5)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
 	size_t limit = 0, used, count, n, whole = 0;
@@ -201,10 +197,9 @@ START_TEST(same_answer)
 	ck_assert_mem_eq(entries, first, count * sizeof(*first));
 	free(first);
 }
-END_TEST
 
 /* What is given back is not counted. */
-START_TEST(little_is_kept)
+TEST(little_is_kept)
 {
 	size_t i, before;
 
@@ -217,10 +212,9 @@ START_TEST(little_is_kept)
 	ck_assert(!graph.reads);
 	ck_assert_uint_le(heap.arena.used - before, (size_t)2 << 20);
 }
-END_TEST
 
 /* A word that lies across two parts. */
-START_TEST(across_parts)
+TEST_LOOP(across_parts, 1, 3)
 {
 	struct mu_workers workers = pthread_workers((unsigned)_i);
 	size_t shift;
@@ -241,13 +235,12 @@ START_TEST(across_parts)
 	}
 	open_heap(FAKE_SPAN, 4096);
 }
-END_TEST
 
 /*
  * What looks like a pair of old links, but points at the end of a span: no
  * chunk begins there.
  */
-START_TEST(end_of_span)
+TEST(end_of_span)
 {
 	void **a;
 
@@ -264,10 +257,9 @@ START_TEST(end_of_span)
 	ck_assert_ptr_null(graph.cells);
 	ck_assert_uint_eq(count_edges(0, NULL), 2);
 }
-END_TEST
 
 /* A block in the first MiB of the address space. */
-START_TEST(low_address)
+TEST(low_address)
 {
 	static void *low[2];
 	struct mu_range range = { 0x20000, 0x20000 + sizeof(low) };
@@ -282,7 +274,6 @@ START_TEST(low_address)
 	make_lost((size_t)1 << 30);
 	ck_assert_uint_eq(count_edges(1, NULL), 1);
 }
-END_TEST
 
 static struct mu_range written;
 
@@ -302,7 +293,7 @@ static const struct mu_memory_ops ops = { .name = "fake",
 	.populated = populated };
 
 /* What was never written of a large block faults if it is read after all. */
-START_TEST(unwritten)
+TEST(unwritten)
 {
 	struct mu_memory sparse = { .ops = &ops };
 	size_t size = 16 << 20, at = 5 << 20;
@@ -330,9 +321,8 @@ START_TEST(unwritten)
 	memory = NULL;
 	munmap(large, size);
 }
-END_TEST
 
-START_TEST(late)
+TEST(late)
 {
 	make_graph();
 	fake_heap_seal(&heap);
@@ -340,10 +330,9 @@ START_TEST(late)
 	    mu_graph_make(&graph, &heap.blocks, NULL, NULL, &heap.arena, 0),
 	    MU_ERR_TIMEOUT);
 }
-END_TEST
 
 /* Whatever allocation fails: the same edges, or no memory. */
-START_TEST(no_memory)
+TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	size_t n, edges, made = 0;
 
@@ -366,27 +355,5 @@ START_TEST(no_memory)
 	heap.arena.fail_at = 0;
 	ck_assert_uint_ge(made, 4);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("graph");
-	TCase *tc = tcase_create("graph");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_loop_test(tc, same_edges, 1, 5);
-	tcase_add_loop_test(tc, same_edges_of_code, 1, 5);
-	tcase_add_loop_test(tc, across_pieces, 1, 5);
-	tcase_add_loop_test(tc, same_answer, 1, 5);
-	tcase_add_test(tc, little_is_kept);
-	tcase_add_loop_test(tc, across_parts, 1, 3);
-	tcase_add_test(tc, end_of_span);
-	tcase_add_test(tc, low_address);
-	tcase_add_test(tc, unwritten);
-	tcase_add_test(tc, late);
-	tcase_add_loop_test(tc, no_memory, 0, FAKE_KINDS);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

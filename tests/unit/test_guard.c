@@ -1,7 +1,6 @@
 /*
  * Work that faults is left, and the next is none the worse for it.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -69,7 +68,7 @@ dig_down(void *ctx)
 static void (*const faults[])(void *ctx) = { read_nowhere, read_cut_file,
 	divide, assert_false, dig_down };
 
-START_TEST(fault)
+TEST_LOOP(fault, 0, sizeof(faults) / sizeof(*faults))
 {
 	struct sigaction before[NSIG], after;
 	stack_t stack;
@@ -93,16 +92,4 @@ START_TEST(fault)
 	sigprocmask(SIG_SETMASK, NULL, &mask);
 	ck_assert(!sigismember(&mask, SIGSEGV));
 	ck_assert(!sigismember(&mask, SIGABRT));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("guard");
-	TCase *tc = tcase_create("guard");
-
-	tcase_add_loop_test(tc, fault, 0, sizeof(faults) / sizeof(*faults));
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

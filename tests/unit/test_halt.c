@@ -2,7 +2,6 @@
  * A stop by the tracer, seen from the process that asks for it: without such a
  * tracer, and with answers that contradict themselves.
  */
-#include <check.h>
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,7 +51,7 @@ ask(void)
 }
 
 /* _i: how many of the two signals the program handles. */
-START_TEST(no_tracer)
+TEST_LOOP(no_tracer, 0, 3)
 {
 	ck_assert(!mu_halt_is_traced_by(getppid()));
 	ck_assert(!mu_halt_is_traced_by(0));
@@ -63,10 +62,9 @@ START_TEST(no_tracer)
 	ck_assert_int_eq(ask(), MU_ERR_ALREADY_TRACED);
 	ck_assert_int_eq(handled, 0);
 }
-END_TEST
 
 /* One that waits already is left to the program. */
-START_TEST(pending_signals)
+TEST(pending_signals)
 {
 	sigset_t mask, waits;
 
@@ -78,7 +76,6 @@ START_TEST(pending_signals)
 	sigpending(&waits);
 	ck_assert(sigismember(&waits, SIGURG));
 }
-END_TEST
 
 #define VALUES 100
 
@@ -113,7 +110,7 @@ take(size_t first, size_t count, struct mu_snapshot *snap)
 	return mu_snapshot_halted(snap, &halt, NULL, &arena, &why);
 }
 
-START_TEST(registers)
+TEST(registers)
 {
 	struct mu_snapshot snap;
 	const struct mu_thread *second;
@@ -129,9 +126,8 @@ START_TEST(registers)
 	ck_assert_uint_ge(snap.num_kernel_values, 1);
 	ck_assert_uint_eq(snap.kernel_values[0], 0x123450);
 }
-END_TEST
 
-START_TEST(contradictions)
+TEST(contradictions)
 {
 	struct mu_snapshot snap;
 
@@ -141,19 +137,5 @@ START_TEST(contradictions)
 	ck_assert_int_eq(take(2, SIZE_MAX, &snap), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(take(VALUES, 0, &snap), MU_OK);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("halt");
-	TCase *tcase = tcase_create("halt");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_loop_test(tcase, no_tracer, 0, 3);
-	tcase_add_test(tcase, pending_signals);
-	tcase_add_test(tcase, registers);
-	tcase_add_test(tcase, contradictions);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

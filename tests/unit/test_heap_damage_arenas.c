@@ -10,7 +10,6 @@
 
 #define MAIN 0
 #define OTHER 1
-#define EACH_ARENA(tc, test) tcase_add_loop_test(tc, test, MAIN, OTHER + 1)
 
 static const struct mu_glibc_layout *layout;
 
@@ -21,7 +20,7 @@ setup(void)
 	layout = busy.glibc.layout;
 }
 
-START_TEST(undamaged)
+TEST(undamaged)
 {
 	const struct busy_part *part;
 	size_t i, p;
@@ -48,7 +47,6 @@ START_TEST(undamaged)
 			    heap_reading_find(&busy.whole, part->binned[i]), 0);
 	}
 }
-END_TEST
 
 /* ---- the anchors: main_arena, mp_, the ring, the release ---- */
 
@@ -68,7 +66,7 @@ free_data(size_t size)
 	return 0;
 }
 
-START_TEST(rule1_two_main_arenas)
+TEST(rule1_two_main_arenas)
 {
 	uintptr_t at = free_data(layout->arena_size), offset, *words;
 	size_t i;
@@ -87,23 +85,20 @@ START_TEST(rule1_two_main_arenas)
 	words[layout->arena_next / 8] = at;
 	expect_refusal("has 2 places like main_arena");
 }
-END_TEST
 
-START_TEST(rule1_no_main_arena)
+TEST(rule1_no_main_arena)
 {
 	memset(arena_at(MAIN, layout->arena_bins), 0, MU_GLIBC_BINS * 16);
 	expect_answer(MU_ERR_FOREIGN_ALLOCATOR, "holds no main_arena of glibc");
 }
-END_TEST
 
-START_TEST(rule1_no_mp)
+TEST(rule1_no_mp)
 {
 	*(int *)par_at(layout->par_n_mmaps) = -1;
 	expect_refusal("and 0 like mp_");
 }
-END_TEST
 
-START_TEST(rule1_two_mp)
+TEST(rule1_two_mp)
 {
 	uintptr_t at = free_data(layout->par_size);
 
@@ -111,9 +106,8 @@ START_TEST(rule1_two_mp)
 	memcpy(word_at(at), par_at(0), layout->par_size);
 	expect_refusal("and 2 like mp_");
 }
-END_TEST
 
-START_TEST(rule1_ring_leads_astray)
+TEST_LOOP(rule1_ring_leads_astray, MAIN, OTHER + 1)
 {
 	uintptr_t *next = arena_at(_i, layout->arena_next);
 
@@ -123,17 +117,15 @@ START_TEST(rule1_ring_leads_astray)
 	WHILE(next, heap_of(OTHER), expect_refusal("ring of arenas"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule1_ring_does_not_lead_back)
+TEST(rule1_ring_does_not_lead_back)
 {
 	*arena_at(OTHER, layout->arena_next) = busy.glibc.arenas[OTHER];
 	expect_refusal("ring of arenas: does not lead back");
 }
-END_TEST
 
 /* It leads back, and too early: an arena is passed by. */
-START_TEST(rule1_ring_is_short)
+TEST_LOOP(rule1_ring_is_short, MAIN, OTHER + 1)
 {
 	uintptr_t *next = arena_at(_i, layout->arena_next);
 
@@ -143,9 +135,8 @@ START_TEST(rule1_ring_is_short)
 		*next = busy.glibc.main_arena;
 	expect_refusal("no arena of the ring leads to it");
 }
-END_TEST
 
-START_TEST(rule1_heap_of_another)
+TEST(rule1_heap_of_another)
 {
 	uintptr_t *owner = word_at(heap_of(OTHER));
 
@@ -153,9 +144,8 @@ START_TEST(rule1_heap_of_another)
 	WHILE(owner, 0, expect_refusal("does not name"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule1_unknown_release)
+TEST(rule1_unknown_release)
 {
 	struct mu_snapshot *snap = &busy.image.self.snap;
 
@@ -164,11 +154,10 @@ START_TEST(rule1_unknown_release)
 	snap->glibc_major = snap->glibc_minor = 0;
 	expect_answer(MU_ERR_UNKNOWN_GLIBC, "glibc 0.0 is not known");
 }
-END_TEST
 
 /* ---- sums ---- */
 
-START_TEST(rule3_system_mem)
+TEST_LOOP(rule3_system_mem, MAIN, OTHER + 1)
 {
 	uintptr_t *word = arena_at(_i, layout->arena_system_mem);
 
@@ -177,9 +166,8 @@ START_TEST(rule3_system_mem)
 	WHILE(word, 0, expect_refusal("arena"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule3_heap_size)
+TEST(rule3_heap_size)
 {
 	uintptr_t *word = word_at(heap_of(OTHER) + 16);
 
@@ -189,9 +177,8 @@ START_TEST(rule3_heap_size)
 	WHILE(word, *word - 4096, expect_refusal("arena"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule3_heap_chain)
+TEST(rule3_heap_chain)
 {
 	uintptr_t *prev = word_at(heap_of(OTHER) + 8);
 
@@ -200,9 +187,8 @@ START_TEST(rule3_heap_chain)
 	WHILE(prev, heap_of(OTHER) + 16, expect_refusal("is not aligned"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule3_sbrk_base)
+TEST(rule3_sbrk_base)
 {
 	uintptr_t *base = par_at(layout->par_sbrk_base);
 
@@ -211,30 +197,5 @@ START_TEST(rule3_sbrk_base)
 	WHILE(base, 0, expect_refusal("no heap at sbrk_base"));
 	expect_same();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_arenas");
-	TCase *tc = tcase_create("heap_damage_arenas");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, undamaged);
-	tcase_add_test(tc, rule1_two_main_arenas);
-	tcase_add_test(tc, rule1_no_main_arena);
-	tcase_add_test(tc, rule1_no_mp);
-	tcase_add_test(tc, rule1_two_mp);
-	EACH_ARENA(tc, rule1_ring_leads_astray);
-	tcase_add_test(tc, rule1_ring_does_not_lead_back);
-	EACH_ARENA(tc, rule1_ring_is_short);
-	tcase_add_test(tc, rule1_heap_of_another);
-	tcase_add_test(tc, rule1_unknown_release);
-	EACH_ARENA(tc, rule3_system_mem);
-	tcase_add_test(tc, rule3_heap_size);
-	tcase_add_test(tc, rule3_heap_chain);
-	tcase_add_test(tc, rule3_sbrk_base);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

@@ -10,7 +10,6 @@
 
 #define MAIN 0
 #define OTHER 1
-#define EACH_ARENA(tc, test) tcase_add_loop_test(tc, test, MAIN, OTHER + 1)
 
 static const struct mu_glibc_layout *layout;
 
@@ -27,7 +26,7 @@ expect_size_refused(uintptr_t block, uintptr_t word, const char *words)
 	WHILE(size_of(block), word, expect_refusal(words));
 }
 
-START_TEST(rule2_impossible_size)
+TEST_LOOP(rule2_impossible_size, MAIN, OTHER + 1)
 {
 	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
 
@@ -38,9 +37,8 @@ START_TEST(rule2_impossible_size)
 	    _i == MAIN ? "lone fencepost" : "impossible size");
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_size_leads_out)
+TEST_LOOP(rule2_size_leads_out, MAIN, OTHER + 1)
 {
 	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
 
@@ -50,10 +48,9 @@ START_TEST(rule2_size_leads_out)
 	    block, word | (uintptr_t)1 << 63, "out of the heap");
 	expect_same();
 }
-END_TEST
 
 /* The next one is looked for in the middle of a block: 0x5a5a5a... */
-START_TEST(rule2_chain_loses_its_way)
+TEST_LOOP(rule2_chain_loses_its_way, MAIN, OTHER + 1)
 {
 	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
 
@@ -61,7 +58,6 @@ START_TEST(rule2_chain_loses_its_way)
 	expect_size_refused(block, word - 0x10, "disagrees");
 	expect_same();
 }
-END_TEST
 
 /* The block that ends at top. */
 static uintptr_t
@@ -77,7 +73,7 @@ last_block(size_t arena)
 	return 0;
 }
 
-START_TEST(rule2_chain_misses_top)
+TEST_LOOP(rule2_chain_misses_top, MAIN, OTHER + 1)
 {
 	uintptr_t block = last_block(_i), *word = size_of(block);
 
@@ -87,9 +83,8 @@ START_TEST(rule2_chain_misses_top)
 	    expect_refusal("out of the heap"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_prev_inuse)
+TEST_LOOP(rule2_prev_inuse, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t behind_used = next_block(part->used[0]);
@@ -105,9 +100,8 @@ START_TEST(rule2_prev_inuse)
 				      : "NON_MAIN_ARENA disagrees"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_prev_size)
+TEST_LOOP(rule2_prev_size, MAIN, OTHER + 1)
 {
 	uintptr_t behind = next_block(busy.parts[_i].binned[0]);
 	uintptr_t *word = word_at(chunk_of(behind));
@@ -118,9 +112,8 @@ START_TEST(rule2_prev_size)
 	    word, 0, expect_refusal("free, but prev_size behind it disagrees"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_arena_bit)
+TEST_LOOP(rule2_arena_bit, MAIN, OTHER + 1)
 {
 	uintptr_t *word = size_of(busy.parts[_i].used[0]);
 
@@ -128,9 +121,8 @@ START_TEST(rule2_arena_bit)
 	    expect_refusal("NON_MAIN_ARENA disagrees with the arena"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_first_chunk)
+TEST_LOOP(rule2_first_chunk, MAIN, OTHER + 1)
 {
 	uintptr_t first = _i == MAIN
 	    ? *par_at(layout->par_sbrk_base)
@@ -142,9 +134,8 @@ START_TEST(rule2_first_chunk)
 	    expect_refusal("the first chunk says"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule2_top)
+TEST_LOOP(rule2_top, MAIN, OTHER + 1)
 {
 	uintptr_t *top = arena_at(_i, layout->arena_top);
 	uintptr_t *word = word_at(*top + 8);
@@ -161,25 +152,5 @@ START_TEST(rule2_top)
 	WHILE(top, chunk_of(busy.parts[_i].used[0]), expect_refusal("arena"));
 	expect_same();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_chunks");
-	TCase *tc = tcase_create("heap_damage_chunks");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	EACH_ARENA(tc, rule2_impossible_size);
-	EACH_ARENA(tc, rule2_size_leads_out);
-	EACH_ARENA(tc, rule2_chain_loses_its_way);
-	EACH_ARENA(tc, rule2_chain_misses_top);
-	EACH_ARENA(tc, rule2_prev_inuse);
-	EACH_ARENA(tc, rule2_prev_size);
-	EACH_ARENA(tc, rule2_arena_bit);
-	EACH_ARENA(tc, rule2_first_chunk);
-	EACH_ARENA(tc, rule2_top);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

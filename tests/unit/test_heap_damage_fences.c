@@ -40,7 +40,7 @@ refused(uintptr_t at, uintptr_t value, const char *words)
 }
 
 /* Two, before memory that other code took by sbrk(). */
-START_TEST(rule2_fenceposts)
+TEST(rule2_fenceposts)
 {
 	uintptr_t end;
 	char *hole;
@@ -62,7 +62,6 @@ START_TEST(rule2_fenceposts)
 	refused(end - 8, 0x21, "lone fencepost");
 	refused(end - 8, 0x10, "lone fencepost");
 }
-END_TEST
 
 static void *
 fill_heaps(void *tp)
@@ -79,7 +78,7 @@ fill_heaps(void *tp)
 }
 
 /* One, and the end of the chain, in a heap that another arena left. */
-START_TEST(rule2_heap_left)
+TEST(rule2_heap_left)
 {
 	struct mu_thread threads[2] = { { .tid = getpid(),
 	    .tp = mu_arch_tp() } };
@@ -103,18 +102,4 @@ START_TEST(rule2_heap_left)
 	refused(heap + 8, 0, "is the first one, but the arena is elsewhere");
 	refused(heap + 8, heap, "system_mem");
 	refused(prev, heap, "ring of arenas");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_fences");
-	TCase *tc = tcase_create("heap_damage_fences");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, rule2_fenceposts);
-	tcase_add_test(tc, rule2_heap_left);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

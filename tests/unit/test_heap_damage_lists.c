@@ -7,7 +7,6 @@
 
 #define MAIN 0
 #define OTHER 1
-#define EACH_ARENA(tc, test) tcase_add_loop_test(tc, test, MAIN, OTHER + 1)
 
 #define FD 0 /* words of a free block */
 #define BK 1
@@ -39,7 +38,7 @@ bin_head(size_t arena, uintptr_t member)
 	}
 }
 
-START_TEST(rule4_links_not_mutual)
+TEST_LOOP(rule4_links_not_mutual, MAIN, OTHER + 1)
 {
 	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
 
@@ -51,9 +50,8 @@ START_TEST(rule4_links_not_mutual)
 	    expect_refusal(""));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule4_head_not_mutual)
+TEST_LOOP(rule4_head_not_mutual, MAIN, OTHER + 1)
 {
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
 	uintptr_t *links = word_at(head + MU_GLIBC_HEADER);
@@ -62,9 +60,8 @@ START_TEST(rule4_head_not_mutual)
 	WHILE(&links[BK], head, expect_refusal("not mutual"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule4_bin_loops)
+TEST_LOOP(rule4_bin_loops, MAIN, OTHER + 1)
 {
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
 	uintptr_t first = word_at(head + MU_GLIBC_HEADER)[FD];
@@ -74,10 +71,9 @@ START_TEST(rule4_bin_loops)
 	    expect_refusal("on two free lists"));
 	expect_same();
 }
-END_TEST
 
 /* Off its list, and its neighbours linked: as if it were in use. */
-START_TEST(rule4_free_yet_on_no_list)
+TEST_LOOP(rule4_free_yet_on_no_list, MAIN, OTHER + 1)
 {
 	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
 
@@ -85,9 +81,8 @@ START_TEST(rule4_free_yet_on_no_list)
 	word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
 	expect_refusal("in its bins");
 }
-END_TEST
 
-START_TEST(rule4_in_use_yet_in_a_bin)
+TEST_LOOP(rule4_in_use_yet_in_a_bin, MAIN, OTHER + 1)
 {
 	uintptr_t block = busy.parts[_i].used[0], *mine = word_at(block);
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
@@ -99,9 +94,8 @@ START_TEST(rule4_in_use_yet_in_a_bin)
 	links[FD] = chunk_of(block);
 	expect_refusal("in use, yet on a free list");
 }
-END_TEST
 
-START_TEST(rule4_of_another_bin)
+TEST_LOOP(rule4_of_another_bin, MAIN, OTHER + 1)
 {
 	uintptr_t member = busy.parts[_i].binned[0], *links = word_at(member);
 	uintptr_t head =
@@ -116,9 +110,8 @@ START_TEST(rule4_of_another_bin)
 	bin[FD] = bin[BK] = chunk_of(member);
 	expect_refusal("its size belongs in another bin");
 }
-END_TEST
 
-START_TEST(rule4_bin_leads_out)
+TEST_LOOP(rule4_bin_leads_out, MAIN, OTHER + 1)
 {
 	uintptr_t *links = word_at(busy.parts[_i].binned[0]);
 
@@ -129,11 +122,10 @@ START_TEST(rule4_bin_leads_out)
 	    expect_refusal("not in the arena's"));
 	expect_same();
 }
-END_TEST
 
 /* ---- fastbins ---- */
 
-START_TEST(rule4_fastbins)
+TEST_LOOP(rule4_fastbins, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t at = part->fast[1], *link = word_at(at);
@@ -155,9 +147,8 @@ START_TEST(rule4_fastbins)
 	    expect_refusal("fastbin"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule4_fastbin_and_tcache)
+TEST_LOOP(rule4_fastbin_and_tcache, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t at = part->fast[0], head = part->cached[BUSY_CACHED - 1];
@@ -170,7 +161,6 @@ START_TEST(rule4_fastbin_and_tcache)
 	WHILE(word_at(head), mangled(head, at), expect_refusal("tcache"));
 	expect_same();
 }
-END_TEST
 
 /* ---- tcaches ---- */
 
@@ -232,7 +222,7 @@ claim(size_t thread, size_t size, int more, const char *words)
 
 #define CACHED_CHUNK 208 /* of part->cached */
 
-START_TEST(rule5_count)
+TEST_LOOP(rule5_count, MAIN, OTHER + 1)
 {
 	claim(_i, CACHED_CHUNK, 2, "its count is higher than its list");
 	claim(_i, CACHED_CHUNK, -2, "its list is longer than its count");
@@ -240,7 +230,6 @@ START_TEST(rule5_count)
 	claim(_i, CACHED_CHUNK, -1, "not at work on it");
 	expect_same();
 }
-END_TEST
 
 static struct mu_thread *
 thread_of(size_t part)
@@ -253,7 +242,7 @@ thread_of(size_t part)
 }
 
 /* A thread can be stopped between the list and the count ... */
-START_TEST(rule5_count_in_flight)
+TEST(rule5_count_in_flight)
 {
 	struct mu_thread *thread = thread_of(OTHER);
 
@@ -266,18 +255,16 @@ START_TEST(rule5_count_in_flight)
 	thread->calling = true;
 	claim(OTHER, CACHED_CHUNK, 1, "not at work on it");
 }
-END_TEST
 
-START_TEST(rule5_two_counts)
+TEST(rule5_two_counts)
 {
 	char *count = tcache_count(OTHER, CACHED_CHUNK);
 
 	*count = (char)(*count + 1);
 	claim(OTHER, BUSY_SINGLE_SIZE + 8, 1, "more than one count differs");
 }
-END_TEST
 
-START_TEST(rule5_tls_word)
+TEST_LOOP(rule5_tls_word, MAIN, OTHER + 1)
 {
 	uintptr_t *slot = word_at(tcache_slot(_i)), tcache = *slot;
 
@@ -286,10 +273,9 @@ START_TEST(rule5_tls_word)
 	WHILE(slot, busy.parts[_i].used[0], expect_refusal("tcache"));
 	expect_same();
 }
-END_TEST
 
 /* No thread leads to it any more, and what it holds is free all the same. */
-START_TEST(rule5_tls_words_gone)
+TEST(rule5_tls_words_gone)
 {
 	size_t thread;
 
@@ -297,9 +283,8 @@ START_TEST(rule5_tls_words_gone)
 		*word_at(tcache_slot(thread)) = 0;
 	expect_refusal("no thread's TLS leads to it");
 }
-END_TEST
 
-START_TEST(rule5_entries)
+TEST_LOOP(rule5_entries, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t *head = tcache_head(_i, CACHED_CHUNK);
@@ -316,42 +301,14 @@ START_TEST(rule5_entries)
 	WHILE(link, 0x123456789abcdef0, expect_refusal("no chunk in use"));
 	expect_same();
 }
-END_TEST
 
 /* The list of one thread leads into that of another: the lengths agree. */
-START_TEST(rule5_entry_of_two_threads)
+TEST(rule5_entry_of_two_threads)
 {
 	uintptr_t mine = busy.parts[1].cached[1];
 
 	*word_at(mine) = mangled(mine, busy.parts[2].cached[0]);
 	expect_refusal("on two free lists");
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_lists");
-	TCase *tc = tcase_create("heap_damage_lists");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	EACH_ARENA(tc, rule4_links_not_mutual);
-	EACH_ARENA(tc, rule4_head_not_mutual);
-	EACH_ARENA(tc, rule4_bin_loops);
-	EACH_ARENA(tc, rule4_free_yet_on_no_list);
-	EACH_ARENA(tc, rule4_in_use_yet_in_a_bin);
-	EACH_ARENA(tc, rule4_of_another_bin);
-	EACH_ARENA(tc, rule4_bin_leads_out);
-	EACH_ARENA(tc, rule4_fastbins);
-	EACH_ARENA(tc, rule4_fastbin_and_tcache);
-	EACH_ARENA(tc, rule5_count);
-	tcase_add_test(tc, rule5_count_in_flight);
-	tcase_add_test(tc, rule5_two_counts);
-	EACH_ARENA(tc, rule5_tls_word);
-	tcase_add_test(tc, rule5_tls_words_gone);
-	EACH_ARENA(tc, rule5_entries);
-	tcase_add_test(tc, rule5_entry_of_two_threads);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

@@ -77,7 +77,9 @@ expect_all_kept(void)
 	    busy.whole.count, BUSY_MMAPPED, "of them were not checked");
 }
 
-START_TEST(rule6_n_mmaps)
+CASE(rule6, setup, NULL);
+
+TEST(rule6_n_mmaps)
 {
 	int *count = (int *)par_at(layout->par_n_mmaps);
 
@@ -89,9 +91,8 @@ START_TEST(rule6_n_mmaps)
 	*count += 1;
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule6_mmapped_mem)
+TEST(rule6_mmapped_mem)
 {
 	uintptr_t *bytes = par_at(layout->par_mmapped_mem);
 
@@ -100,9 +101,8 @@ START_TEST(rule6_mmapped_mem)
 		WHILE(bytes, *bytes + PAGE, expect_all_kept());
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule6_header_gone)
+TEST(rule6_header_gone)
 {
 	uintptr_t *word = size_of(busy.mmapped[0]);
 
@@ -115,9 +115,8 @@ START_TEST(rule6_header_gone)
 	    expect_partial(busy.whole.count - 1, BUSY_MMAPPED - 1, "n_mmaps"));
 	expect_same();
 }
-END_TEST
 
-START_TEST(rule6_size_too_large)
+TEST(rule6_size_too_large)
 {
 	uintptr_t *word = size_of(busy.mmapped[1]);
 
@@ -125,10 +124,9 @@ START_TEST(rule6_size_too_large)
 	WHILE(word, *word + PAGE, expect_answer(MU_PARTIAL, "n_mmaps"));
 	expect_same();
 }
-END_TEST
 
 /* One too many, of a size that no other has: it is known for what it is. */
-START_TEST(imitation_singled_out)
+TEST(imitation_singled_out)
 {
 	if (!exact)
 		return;
@@ -142,20 +140,18 @@ START_TEST(imitation_singled_out)
 	imitate(40, 13 * PAGE);
 	expect_partial(busy.whole.count + 4, BUSY_MMAPPED + 4, "n_mmaps");
 }
-END_TEST
 
 /* As large as a real one: nothing is said of the two, all of the others. */
-START_TEST(imitation_in_doubt)
+TEST(imitation_in_doubt)
 {
 	if (!exact)
 		return;
 	imitate(3, whole_size(busy.mmapped[2]));
 	expect_partial(busy.whole.count + 1, 2, "2 of them were not checked");
 }
-END_TEST
 
 /* It claims a real one's mapping, and its own, as a part of itself. */
-START_TEST(imitation_of_imitations)
+TEST(imitation_of_imitations)
 {
 	if (!exact)
 		return;
@@ -164,10 +160,9 @@ START_TEST(imitation_of_imitations)
 	imitate(8, 4 * PAGE);
 	expect_same();
 }
-END_TEST
 
 /* Where malloc counts none, however many pages look like one. */
-START_TEST(imitations_of_nothing)
+TEST(imitations_of_nothing)
 {
 	struct heap_reading reading;
 	size_t i;
@@ -185,11 +180,10 @@ START_TEST(imitations_of_nothing)
 	ck_assert_uint_eq(reading.count, busy.whole.count - BUSY_MMAPPED);
 	heap_reading_close(&reading);
 }
-END_TEST
 
 /* Without any counter that helps: hundreds of pages, and not one is reported.
  */
-START_TEST(imitations_in_masses)
+TEST(imitations_in_masses)
 {
 	size_t i;
 
@@ -198,7 +192,6 @@ START_TEST(imitations_in_masses)
 	expect_partial(busy.whole.count + PAGES, BUSY_MMAPPED + PAGES,
 	    "of them were not checked");
 }
-END_TEST
 
 /* ---- the counting itself ---- */
 
@@ -210,61 +203,6 @@ candidate(size_t begin, size_t size)
 	return (struct mu_glibc_candidate) { .whole = { begin * PAGE,
 						 (begin + size) * PAGE } };
 }
-
-START_TEST(pick_is_unique)
-{
-	struct mu_glibc_candidate all[] = { candidate(1, 3), candidate(10, 5),
-		candidate(20, 9), candidate(40, 4) };
-
-	/* 3 + 9 + 4 + 5 = 21: 3 and 5 are too many, and so are 4 and 4. */
-	ck_assert(mu_glibc_pick(all, 4, 2, 13 * PAGE, &memory));
-	ck_assert(all[0].out && all[1].out && !all[2].out && !all[3].out);
-	ck_assert(!all[2].unsure && !all[3].unsure);
-}
-END_TEST
-
-START_TEST(pick_is_in_doubt)
-{
-	struct mu_glibc_candidate all[] = { candidate(1, 3), candidate(10, 5),
-		candidate(20, 3), candidate(40, 4), candidate(50, 4) };
-
-	/* Out are 3 and 5, whichever 3, or the two 4. */
-	ck_assert(mu_glibc_pick(all, 5, 3, 11 * PAGE, &memory));
-	ck_assert(all[0].unsure && all[1].unsure && all[2].unsure &&
-	    all[3].unsure && all[4].unsure);
-	/* Out is one 3. */
-	ck_assert(mu_glibc_pick(all, 5, 4, 16 * PAGE, &memory));
-	ck_assert(all[0].unsure && all[2].unsure);
-	ck_assert(!all[1].unsure && !all[1].out && !all[3].unsure);
-}
-END_TEST
-
-/* Chunks do not overlap: of two that do, the smaller can be the real one. */
-START_TEST(pick_apart)
-{
-	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(3, 2),
-		candidate(20, 8) };
-
-	ck_assert(mu_glibc_pick(all, 3, 2, 10 * PAGE, &memory));
-	ck_assert(all[0].out && !all[1].out && !all[2].out);
-	ck_assert(!all[1].unsure && !all[2].unsure);
-}
-END_TEST
-
-START_TEST(pick_nothing_fits)
-{
-	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(13, 2),
-		candidate(20, 8) };
-
-	ck_assert(!mu_glibc_pick(all, 3, 2, 11 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 3, 11 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 4, 18 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 3, 2, 99 * PAGE, &memory));
-	ck_assert(!mu_glibc_pick(all, 0, 0, 4 * PAGE, &memory));
-	ck_assert(mu_glibc_pick(all, 3, 0, 0, &memory));
-	ck_assert(all[0].out && all[1].out && all[2].out);
-}
-END_TEST
 
 static void
 open_memory(void)
@@ -278,30 +216,55 @@ close_memory(void)
 	mu_arena_close(&memory);
 }
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_mmapped");
-	TCase *tc = tcase_create("heap_damage_mmapped");
-	TCase *pick = tcase_create("pick");
+CASE(pick, open_memory, close_memory);
 
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_test(tc, rule6_n_mmaps);
-	tcase_add_test(tc, rule6_mmapped_mem);
-	tcase_add_test(tc, rule6_header_gone);
-	tcase_add_test(tc, rule6_size_too_large);
-	tcase_add_test(tc, imitation_singled_out);
-	tcase_add_test(tc, imitation_in_doubt);
-	tcase_add_test(tc, imitation_of_imitations);
-	tcase_add_test(tc, imitations_of_nothing);
-	tcase_add_test(tc, imitations_in_masses);
-	suite_add_tcase(suite, tc);
-	tcase_add_checked_fixture(pick, open_memory, close_memory);
-	tcase_add_test(pick, pick_is_unique);
-	tcase_add_test(pick, pick_is_in_doubt);
-	tcase_add_test(pick, pick_apart);
-	tcase_add_test(pick, pick_nothing_fits);
-	suite_add_tcase(suite, pick);
-	return suite_run(suite);
+TEST(pick_is_unique)
+{
+	struct mu_glibc_candidate all[] = { candidate(1, 3), candidate(10, 5),
+		candidate(20, 9), candidate(40, 4) };
+
+	/* 3 + 9 + 4 + 5 = 21: 3 and 5 are too many, and so are 4 and 4. */
+	ck_assert(mu_glibc_pick(all, 4, 2, 13 * PAGE, &memory));
+	ck_assert(all[0].out && all[1].out && !all[2].out && !all[3].out);
+	ck_assert(!all[2].unsure && !all[3].unsure);
+}
+
+TEST(pick_is_in_doubt)
+{
+	struct mu_glibc_candidate all[] = { candidate(1, 3), candidate(10, 5),
+		candidate(20, 3), candidate(40, 4), candidate(50, 4) };
+
+	/* Out are 3 and 5, whichever 3, or the two 4. */
+	ck_assert(mu_glibc_pick(all, 5, 3, 11 * PAGE, &memory));
+	ck_assert(all[0].unsure && all[1].unsure && all[2].unsure &&
+	    all[3].unsure && all[4].unsure);
+	/* Out is one 3. */
+	ck_assert(mu_glibc_pick(all, 5, 4, 16 * PAGE, &memory));
+	ck_assert(all[0].unsure && all[2].unsure);
+	ck_assert(!all[1].unsure && !all[1].out && !all[3].unsure);
+}
+
+/* Chunks do not overlap: of two that do, the smaller can be the real one. */
+TEST(pick_apart)
+{
+	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(3, 2),
+		candidate(20, 8) };
+
+	ck_assert(mu_glibc_pick(all, 3, 2, 10 * PAGE, &memory));
+	ck_assert(all[0].out && !all[1].out && !all[2].out);
+	ck_assert(!all[1].unsure && !all[2].unsure);
+}
+
+TEST(pick_nothing_fits)
+{
+	struct mu_glibc_candidate all[] = { candidate(1, 8), candidate(13, 2),
+		candidate(20, 8) };
+
+	ck_assert(!mu_glibc_pick(all, 3, 2, 11 * PAGE, &memory));
+	ck_assert(!mu_glibc_pick(all, 3, 3, 11 * PAGE, &memory));
+	ck_assert(!mu_glibc_pick(all, 3, 4, 18 * PAGE, &memory));
+	ck_assert(!mu_glibc_pick(all, 3, 2, 99 * PAGE, &memory));
+	ck_assert(!mu_glibc_pick(all, 0, 0, 4 * PAGE, &memory));
+	ck_assert(mu_glibc_pick(all, 3, 0, 0, &memory));
+	ck_assert(all[0].out && all[1].out && all[2].out);
 }

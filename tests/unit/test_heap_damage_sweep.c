@@ -208,30 +208,16 @@ sweep(size_t times, bool bits)
 	ck_assert_uint_lt(excused, times / 50);
 }
 
-START_TEST(single_bits)
+TEST_LOOP(single_bits, 0, 2)
 {
 	seed = 4711 + (unsigned)_i;
 	sweep(SINGLE_BITS, true);
 }
-END_TEST
 
-START_TEST(single_words)
+TEST_LOOP(single_words, 0, 2)
 {
 	seed = 4711 + (unsigned)_i;
 	sweep(SINGLE_WORDS, false);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_damage_sweep");
-	TCase *tc = tcase_create("heap_damage_sweep");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, busy_setup, NULL);
-	tcase_add_loop_test(tc, single_bits, 0, 2);
-	tcase_add_loop_test(tc, single_words, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = busy_setup);

@@ -6,7 +6,6 @@
  * The imitations are led into the real chain without a seam: where one starts a
  * page, with zeros before it, nothing in the chain itself tells them apart.
  */
-#include <check.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -163,19 +162,17 @@ play(unsigned variant, size_t length)
 	heap_image_release(&image);
 }
 
-START_TEST(rule7_whole_pages)
+TEST_LOOP(rule7_whole_pages, 0, VARIANTS)
 {
 	play((unsigned)_i, 8 * PAGE);
 }
-END_TEST
 
-START_TEST(rule7_odd_bytes)
+TEST_LOOP(rule7_odd_bytes, 0, VARIANTS)
 {
 	play((unsigned)_i, 8 * PAGE + 0x340);
 }
-END_TEST
 
-START_TEST(rule7_nothing_in_it)
+TEST(rule7_nothing_in_it)
 {
 	struct heap_reading reading;
 
@@ -188,10 +185,9 @@ START_TEST(rule7_nothing_in_it)
 	heap_reading_close(&reading);
 	heap_image_release(&image);
 }
-END_TEST
 
 /* One hole behind the other, each of another kind. */
-START_TEST(rule7_many_holes)
+TEST_LOOP(rule7_many_holes, 0, 4)
 {
 	struct heap_reading reading;
 	unsigned i;
@@ -204,20 +200,5 @@ START_TEST(rule7_many_holes)
 	heap_reading_close(&reading);
 	heap_image_release(&image);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("heap_sbrk");
-	TCase *tc = tcase_create("heap_sbrk");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, NULL);
-	tcase_add_loop_test(tc, rule7_whole_pages, 0, VARIANTS);
-	tcase_add_loop_test(tc, rule7_odd_bytes, 0, VARIANTS);
-	tcase_add_test(tc, rule7_nothing_in_it);
-	tcase_add_loop_test(tc, rule7_many_holes, 0, 4);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup);

@@ -1,7 +1,6 @@
 /*
  * lib/report/hint.c: the sizes to record stacks for.
  */
-#include <check.h>
 #include <malloc.h>
 #include <stdlib.h>
 
@@ -19,7 +18,7 @@ hint_sizes(
 }
 
 /* Also of those that the limit cut: no entry here is of 40 or 5000 bytes. */
-START_TEST(of_all_entries)
+TEST(of_all_entries)
 {
 	struct Leak leak = { .size = 104 };
 	struct UnreachableMemoryInfo info = { .leaks = &leak,
@@ -36,10 +35,9 @@ START_TEST(of_all_entries)
 	info = (struct UnreachableMemoryInfo) { 0 };
 	ck_assert(!hint_sizes(&info, &least, &most));
 }
-END_TEST
 
 /* Whatever malloc is asked for is within what its block's size leads to. */
-START_TEST(sizes_of_malloc)
+TEST(sizes_of_malloc)
 {
 	size_t size, least, most;
 	struct UnreachableMemoryInfo info = { 0 };
@@ -55,9 +53,8 @@ START_TEST(sizes_of_malloc)
 		free(block);
 	}
 }
-END_TEST
 
-START_TEST(in_words)
+TEST(in_words)
 {
 	char buffer[256];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
@@ -77,19 +74,4 @@ START_TEST(in_words)
 	text.length = 0;
 	mu_hint_environment(&text, SIZE_MAX, SIZE_MAX);
 	ck_assert_uint_lt(text.length, sizeof(buffer));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("hint");
-	TCase *tcase = tcase_create("Hint");
-
-	tcase_add_test(tcase, of_all_entries);
-	tcase_add_test(tcase, sizes_of_malloc);
-	tcase_add_test(tcase, in_words);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
 }

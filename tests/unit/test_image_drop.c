@@ -2,7 +2,6 @@
  * lib/helpers/image_drop.c: an image gives back what is the program's, and
  * nothing of ours: at its end, and the heap when it has been read.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -11,6 +10,7 @@
 
 #include "lib/helpers/image_drop.h"
 #include "tests/support/pthread_workers.h"
+#include "tests/support/suite.h"
 
 #define MIB ((size_t)1 << 20)
 
@@ -47,7 +47,7 @@ left(const char *at, size_t size)
 	return pages;
 }
 
-START_TEST(theirs_only)
+TEST_LOOP(theirs_only, 0, 2)
 {
 	struct mu_workers workers = pthread_workers(2);
 	struct mu_range own;
@@ -72,7 +72,6 @@ START_TEST(theirs_only)
 	ck_assert_uint_eq(left(closed, 8 * MIB), 2048);
 	ck_assert_uint_eq(left(shared, 8 * MIB), 2048);
 }
-END_TEST
 
 /* A heap of two spans and two listed blocks, of which one is small. */
 static struct mu_blocks *
@@ -120,7 +119,7 @@ readable(const char *at)
 }
 
 /* Whole pages of it are gone, and reading them does not go unnoticed. */
-START_TEST(heap_only)
+TEST_LOOP(heap_only, 0, 2)
 {
 	struct mu_workers workers = pthread_workers(2);
 	char *at;
@@ -139,10 +138,9 @@ START_TEST(heap_only)
 	ck_assert(!readable(at + 48 * MIB - 4096));
 	ck_assert_uint_eq(left(at + 48 * MIB, 52 * MIB), 52 * MIB / 4096);
 }
-END_TEST
 
 /* What the thread pointer leads to may be in a block of the program's. */
-START_TEST(not_the_own_thread)
+TEST(not_the_own_thread)
 {
 	struct mu_range range = { (uintptr_t)__builtin_thread_pointer(), 0 };
 	struct mu_arena arena;
@@ -160,24 +158,4 @@ START_TEST(not_the_own_thread)
 	ck_assert_int_eq(mu_blocks_seal(&blocks, NULL), MU_OK);
 	mu_image_drop_heap(&pass, &blocks);
 	ck_assert(readable(&byte));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("image_drop");
-	TCase *tc = tcase_create("image_drop");
-	SRunner *runner;
-	int failed;
-
-	tcase_add_loop_test(tc, theirs_only, 0, 2);
-	tcase_add_loop_test(tc, heap_only, 0, 2);
-	tcase_add_test(tc, not_the_own_thread);
-	suite_add_tcase(suite, tc);
-	runner = srunner_create(suite);
-	srunner_run_all(runner, CK_ENV);
-	failed = srunner_ntests_failed(runner);
-	srunner_free(runner);
-	return failed > 0;
 }

@@ -1,7 +1,6 @@
 /*
  * The parsers of epoll's fdinfo and of /proc/PID/timers.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +54,7 @@ timers(const char *text)
 	parse(mu_kernel_values_parse_timers, text, strlen(text));
 }
 
-START_TEST(epoll_lines)
+TEST(epoll_lines)
 {
 	/* Linux 6.1; the last line as Linux 3.8 has it. */
 	epoll("pos:\t0\nflags:\t02\nmnt_id:\t15\nino:\t1057\n"
@@ -69,9 +68,8 @@ START_TEST(epoll_lines)
 	ck_assert_uint_eq(words.words[1], 0x7f1c2a5d5010);
 	ck_assert_uint_eq(words.words[2], 0x55d0c8a012b0);
 }
-END_TEST
 
-START_TEST(epoll_no_addresses)
+TEST(epoll_no_addresses)
 {
 	/* data.fd, data.u64 of two numbers, all bits */
 	epoll("tfd: 5 events: 19 data:                5  pos:0\n"
@@ -81,9 +79,8 @@ START_TEST(epoll_no_addresses)
 	ck_assert_uint_eq(words.count, 0);
 #endif
 }
-END_TEST
 
-START_TEST(epoll_hostile)
+TEST(epoll_hostile)
 {
 	epoll("");
 	ck_assert_uint_eq(words.count, 0);
@@ -107,9 +104,8 @@ START_TEST(epoll_hostile)
 	    mu_kernel_values_parse_epoll, "tfd: 5 data: 55d0c8a\000012\n", 25);
 	ck_assert_uint_eq(words.count, 0);
 }
-END_TEST
 
-START_TEST(timer_lines)
+TEST(timer_lines)
 {
 	timers("ID: 0\nsignal: 60/000055d0c8a012a0\n"
 	       "notify: signal/pid.2634\nClockID: 0\n"
@@ -121,9 +117,8 @@ START_TEST(timer_lines)
 	ck_assert_uint_eq(words.words[0], 0x55d0c8a012a0);
 	ck_assert_uint_eq(words.words[1], 0x7f1c2a5d5010);
 }
-END_TEST
 
-START_TEST(timer_hostile)
+TEST(timer_hostile)
 {
 	timers("signal:\nsignal: \nsignal: 60\nsignal: 60/\nsignal: 60/x\n"
 	       "signal: /55d0c8a012a0\nsignal: 60 55d0c8a012a0\n"
@@ -134,9 +129,8 @@ START_TEST(timer_hostile)
 	       "signal: 60/55d0c8a012a0");
 	ck_assert_uint_eq(words.count, 0);
 }
-END_TEST
 
-START_TEST(truncations)
+TEST(truncations)
 {
 	static const char lines[] =
 	    "tfd:        5 events:       19 data:     55d0c8a012a0  pos:0\n";
@@ -152,9 +146,8 @@ START_TEST(truncations)
 		ck_assert_uint_eq(words.count, 0);
 	}
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	static const char line[] = "tfd: 5 data: 55d0c8a012a0\n";
 	static const char timer[] = "signal: 60/000055d0c8a012a0\n";
@@ -164,7 +157,6 @@ START_TEST(no_memory)
 	arena.fail_at = 1;
 	ck_assert(!mu_kernel_values_parse_timers(timer, strlen(timer), &words));
 }
-END_TEST
 
 static enum mu_status
 read_of(pid_t pid, struct mu_why *why)
@@ -179,7 +171,7 @@ read_of(pid_t pid, struct mu_why *why)
 }
 
 /* More targets than one read of fdinfo hands out. */
-START_TEST(read_ourselves)
+TEST(read_ourselves)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 	uintptr_t first = 0x55d0c8a00000;
@@ -207,9 +199,8 @@ START_TEST(read_ourselves)
 	}
 	close(epfd);
 }
-END_TEST
 
-START_TEST(read_no_process)
+TEST(read_no_process)
 {
 	struct mu_why why;
 
@@ -217,9 +208,8 @@ START_TEST(read_no_process)
 	ck_assert_int_eq(read_of(0x7ffffffe, &why), MU_ERR_NO_PROC);
 	ck_assert_uint_eq(words.count, 0);
 }
-END_TEST
 
-START_TEST(read_gone)
+TEST(read_gone)
 {
 	struct mu_kernel_files files;
 	struct mu_why why;
@@ -237,25 +227,5 @@ START_TEST(read_gone)
 	    MU_ERR_TARGET_GONE);
 	mu_kernel_files_close(&files);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("kernel_values");
-	TCase *tc = tcase_create("kernel_values");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, epoll_lines);
-	tcase_add_test(tc, epoll_no_addresses);
-	tcase_add_test(tc, epoll_hostile);
-	tcase_add_test(tc, timer_lines);
-	tcase_add_test(tc, timer_hostile);
-	tcase_add_test(tc, truncations);
-	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, read_ourselves);
-	tcase_add_test(tc, read_no_process);
-	tcase_add_test(tc, read_gone);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * The pipe as a file format: what was sent arrives, whatever the size of the
  * pieces; damage and death are told apart; nothing hangs.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
@@ -64,7 +63,7 @@ good_header(void)
 	};
 }
 
-START_TEST(damaged_headers_are_refused)
+TEST(damaged_headers_are_refused)
 {
 	struct mu_pipe_header header = good_header();
 
@@ -98,7 +97,6 @@ START_TEST(damaged_headers_are_refused)
 	memset(header.why.words, 'x', sizeof(header.why.words));
 	ck_assert(!mu_leak_pipe_check(&header, 2));
 }
-END_TEST
 
 struct sender {
 	enum mu_status status;
@@ -166,7 +164,7 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 	return status;
 }
 
-START_TEST(all_arrives)
+TEST(all_arrives)
 {
 	struct sender sender = { MU_PARTIAL, ENTRIES };
 	struct UnreachableMemoryInfo info;
@@ -194,9 +192,8 @@ START_TEST(all_arrives)
 	ck_assert_ptr_null(pass.entries.packed);
 	ck_assert_ptr_null(results.first);
 }
-END_TEST
 
-START_TEST(a_failure_arrives_with_its_words)
+TEST(a_failure_arrives_with_its_words)
 {
 	struct sender sender = { MU_ERR_HEAP_INCONSISTENT, 0 };
 	struct UnreachableMemoryInfo info;
@@ -207,9 +204,8 @@ START_TEST(a_failure_arrives_with_its_words)
 	ck_assert_uint_eq(info.num_allocations, 0);
 	ck_assert_ptr_null(pass.entries.packed);
 }
-END_TEST
 
-START_TEST(end_of_file_at_every_step)
+TEST(end_of_file_at_every_step)
 {
 	struct mu_pipe_header header = good_header();
 	struct UnreachableMemoryInfo info = { 0 };
@@ -233,10 +229,9 @@ START_TEST(end_of_file_at_every_step)
 		setup();
 	}
 }
-END_TEST
 
 /* A stranger holds the write end: no end of file, yet no hang. */
-START_TEST(death_without_end_of_file)
+TEST(death_without_end_of_file)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	pid_t pid = fork();
@@ -248,9 +243,8 @@ START_TEST(death_without_end_of_file)
 	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
 	ck_assert_int_eq(pass.sweeper, 0);
 }
-END_TEST
 
-START_TEST(a_silent_sweeper_is_given_up)
+TEST(a_silent_sweeper_is_given_up)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	pid_t pid = fork();
@@ -266,9 +260,8 @@ START_TEST(a_silent_sweeper_is_given_up)
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
-END_TEST
 
-START_TEST(garbage_is_no_answer)
+TEST(garbage_is_no_answer)
 {
 	struct UnreachableMemoryInfo info = { 0 };
 	char garbage[4096];
@@ -280,23 +273,5 @@ START_TEST(garbage_is_no_answer)
 	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
 	ck_assert_ptr_null(pass.entries.packed);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("leak_pipe");
-	TCase *tc = tcase_create("leak_pipe");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, damaged_headers_are_refused);
-	tcase_add_test(tc, all_arrives);
-	tcase_add_test(tc, a_failure_arrives_with_its_words);
-	tcase_add_test(tc, end_of_file_at_every_step);
-	tcase_add_test(tc, death_without_end_of_file);
-	tcase_add_test(tc, a_silent_sweeper_is_given_up);
-	tcase_add_test(tc, garbage_is_no_answer);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

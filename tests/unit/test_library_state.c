@@ -2,7 +2,6 @@
  * What the library keeps between passes: the lock, held answers, what the
  * program registered; and the emptied descriptor table of the collector.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@ in_ms(uint64_t ms)
 	return mu_sys_now_ns() + ms * 1000000;
 }
 
-START_TEST(lock_tells_reentry_apart)
+TEST(lock_tells_reentry_apart)
 {
 	struct mu_lock lock = { 0 };
 
@@ -35,7 +34,6 @@ START_TEST(lock_tells_reentry_apart)
 	ck_assert_int_eq(mu_lock_take(&lock, in_ms(1000)), MU_OK);
 	mu_lock_release(&lock);
 }
-END_TEST
 
 static void *
 try_lock(void *arg)
@@ -43,7 +41,7 @@ try_lock(void *arg)
 	return (void *)(uintptr_t)mu_lock_take(arg, in_ms(50));
 }
 
-START_TEST(lock_has_a_deadline)
+TEST(lock_has_a_deadline)
 {
 	struct mu_lock lock = { 0 };
 	pthread_t thread;
@@ -54,9 +52,8 @@ START_TEST(lock_has_a_deadline)
 	pthread_join(thread, &status);
 	ck_assert_int_eq((int)(uintptr_t)status, MU_ERR_TIMEOUT);
 }
-END_TEST
 
-START_TEST(lock_heals_in_a_child)
+TEST(lock_heals_in_a_child)
 {
 	struct mu_lock lock = { 0 };
 	int status;
@@ -69,7 +66,6 @@ START_TEST(lock_heals_in_a_child)
 	waitpid(pid, &status, 0);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 static struct mu_lock shared_lock;
 static long shared_count;
@@ -88,7 +84,7 @@ count_up(void *arg)
 	return arg;
 }
 
-START_TEST(lock_excludes)
+TEST(lock_excludes)
 {
 	pthread_t threads[4];
 	size_t i;
@@ -99,7 +95,6 @@ START_TEST(lock_excludes)
 		pthread_join(threads[i], NULL);
 	ck_assert_int_eq(shared_count, 80000);
 }
-END_TEST
 
 static void
 count_range(void *ctx, struct mu_range range)
@@ -107,7 +102,7 @@ count_range(void *ctx, struct mu_range range)
 	*(size_t *)ctx += mu_range_size(range) > 0;
 }
 
-START_TEST(results_are_known_until_freed)
+TEST(results_are_known_until_freed)
 {
 	struct mu_results results = { 0 };
 	struct Leak *a = mu_results_new(&results, 1, 0);
@@ -132,7 +127,6 @@ START_TEST(results_are_known_until_freed)
 	ck_assert_ptr_null(mu_results_new(&results, SIZE_MAX / 4, 0));
 	ck_assert_ptr_null(mu_results_new(&results, 1, SIZE_MAX / 8));
 }
-END_TEST
 
 static int calls;
 
@@ -156,7 +150,7 @@ refuse(void *ctx, uintptr_t *words, size_t max)
 	return -1;
 }
 
-START_TEST(providers_are_called_until_all_fits)
+TEST(providers_are_called_until_all_fits)
 {
 	struct mu_registry registry = { 0 };
 	struct mu_log log = { .fd = -1, .syslog_fd = -1, .silent = true };
@@ -185,9 +179,8 @@ START_TEST(providers_are_called_until_all_fits)
 	mu_arena_close(&arena);
 	mu_arena_close(&registry.arena);
 }
-END_TEST
 
-START_TEST(registrations_count)
+TEST(registrations_count)
 {
 	struct mu_registry registry = { 0 };
 	struct mu_range range = { 4096, 8192 }, other = { 4096, 8193 };
@@ -205,7 +198,6 @@ START_TEST(registrations_count)
 	ck_assert(!mu_registry_drop_region(&registry, range));
 	mu_arena_close(&registry.arena);
 }
-END_TEST
 
 static bool
 is_open(int fd)
@@ -214,7 +206,7 @@ is_open(int fd)
 }
 
 /* Also on a kernel before 5.9, which has no close_range(). */
-START_TEST(table_is_emptied)
+TEST_LOOP(table_is_emptied, 0, 2)
 {
 	const struct watched_call call = {
 		.nr = SYS_close_range, .argument = -1, .error = ENOSYS
@@ -240,24 +232,4 @@ START_TEST(table_is_emptied)
 		printf("SKIPPED: no seccomp filters here\n");
 	else
 		ck_assert_int_eq(status, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("library_state");
-	TCase *tc = tcase_create("library_state");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, lock_tells_reentry_apart);
-	tcase_add_test(tc, lock_has_a_deadline);
-	tcase_add_test(tc, lock_heals_in_a_child);
-	tcase_add_test(tc, lock_excludes);
-	tcase_add_test(tc, results_are_known_until_freed);
-	tcase_add_test(tc, providers_are_called_until_all_fits);
-	tcase_add_test(tc, registrations_count);
-	tcase_add_loop_test(tc, table_is_emptied, 0, 2);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * Which words are left-over free-list links, seen through marking.
  */
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/marking.h"
@@ -62,7 +61,7 @@ expect_marked(const struct links *links, bool x, bool y)
 		links = make_links();                            \
 	} while (0)
 
-START_TEST(links_without_evidence)
+TEST(links_without_evidence)
 {
 	struct links links = make_links();
 	size_t at;
@@ -74,10 +73,9 @@ START_TEST(links_without_evidence)
 		EXPECT(false, true, at, BIN, links.bk);
 	}
 }
-END_TEST
 
 /* What a program writes to one of the words and malloc to the other. */
-START_TEST(links_of_neighbours_that_meet)
+TEST(links_of_neighbours_that_meet)
 {
 	struct links links = make_links();
 
@@ -85,9 +83,8 @@ START_TEST(links_of_neighbours_that_meet)
 	links.b[0] = (void *)links.fd;
 	EXPECT(true, true, 0, links.fd, links.bk);
 }
-END_TEST
 
-START_TEST(links_that_are_repeated)
+TEST(links_that_are_repeated)
 {
 	struct links links = make_links();
 	uintptr_t start = (uintptr_t)links.b;
@@ -105,9 +102,8 @@ START_TEST(links_that_are_repeated)
 	EXPECT(true, false, 0, links.fd, links.bk + 8, links.fd, links.bk + 8);
 	EXPECT(true, false, 0, links.fd, 64, links.fd, 64);
 }
-END_TEST
 
-START_TEST(links_at_the_end_of_a_list)
+TEST(links_at_the_end_of_a_list)
 {
 	struct links links = make_links();
 
@@ -117,10 +113,9 @@ START_TEST(links_at_the_end_of_a_list)
 	EXPECT(true, true, 0, links.bk, BIN, links.fd, links.bk);
 	EXPECT(true, true, 0, links.fd, links.bk, links.fd, BIN);
 }
-END_TEST
 
 /* The chunk's own size word is in front of the block: no evidence. */
-START_TEST(links_behind_a_size)
+TEST(links_behind_a_size)
 {
 	struct links links = make_links();
 	/* From the old chunk, 2 words before the links, to where x begins. */
@@ -146,9 +141,8 @@ START_TEST(links_behind_a_size)
 	EXPECT(false, false, 3, to_f | 1, links.fd, links.bk);
 	EXPECT(true, true, 3, (to_f + 16) | 1, links.fd, links.bk);
 }
-END_TEST
 
-START_TEST(links_of_large_chunks)
+TEST(links_of_large_chunks)
 {
 	struct links links = make_links();
 	size_t size = (WORDS + 1) * W - 4 * W;
@@ -160,10 +154,9 @@ START_TEST(links_of_large_chunks)
 	EXPECT(true, true, WORDS - 96, size | 1, 0, 0, links.fd, links.bk);
 	EXPECT(false, false, WORDS - 96, size | 1, links.fd, links.bk);
 }
-END_TEST
 
 /* A large chunk that was alone on its list: both words are itself. */
-START_TEST(links_to_itself)
+TEST(links_to_itself)
 {
 	void **before, **reused;
 	int at, both;
@@ -185,10 +178,9 @@ START_TEST(links_to_itself)
 	}
 	open_heap(FAKE_SPAN, 4096);
 }
-END_TEST
 
 /* Nothing is evidence when a root refers. */
-START_TEST(links_in_roots)
+TEST(links_in_roots)
 {
 	struct links links = make_links();
 	uintptr_t words[4] __attribute__((aligned(16))) = { links.fd, links.bk,
@@ -206,10 +198,9 @@ START_TEST(links_in_roots)
 	expect_marked(&links, true, true);
 	links = make_links();
 }
-END_TEST
 
 /* A program that points at last words elsewhere means this one, too. */
-START_TEST(links_among_references)
+TEST(links_among_references)
 {
 	struct links links = make_links();
 	uintptr_t *holder;
@@ -228,10 +219,9 @@ START_TEST(links_among_references)
 		    links.fd, links.bk);
 	}
 }
-END_TEST
 
 /* References that are found by way of one another. */
-START_TEST(links_among_chained_references)
+TEST(links_among_chained_references)
 {
 	struct links links = make_links();
 	uintptr_t *holder = (uintptr_t *)node(2);
@@ -246,10 +236,9 @@ START_TEST(links_among_chained_references)
 	}
 	EXPECT(true, true, 0, links.fd, links.bk, links.fd, links.bk);
 }
-END_TEST
 
 /* More than there are blocks: then malloc did not leave them. */
-START_TEST(links_without_number)
+TEST(links_without_number)
 {
 	static uintptr_t many[1 << 14];
 	struct links links;
@@ -270,27 +259,5 @@ START_TEST(links_without_number)
 	expect_marked(&links, true, true);
 	open_heap(FAKE_SPAN, 4096);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("links");
-	TCase *links = tcase_create("Links");
-
-	tcase_add_checked_fixture(links, NULL, teardown);
-	tcase_add_test(links, links_without_evidence);
-	tcase_add_test(links, links_of_neighbours_that_meet);
-	tcase_add_test(links, links_that_are_repeated);
-	tcase_add_test(links, links_at_the_end_of_a_list);
-	tcase_add_test(links, links_behind_a_size);
-	tcase_add_test(links, links_of_large_chunks);
-	tcase_add_test(links, links_to_itself);
-	tcase_add_test(links, links_in_roots);
-	tcase_add_test(links, links_among_references);
-	tcase_add_test(links, links_among_chained_references);
-	tcase_add_test(links, links_without_number);
-	suite_add_tcase(suite, links);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

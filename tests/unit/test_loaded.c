@@ -1,7 +1,6 @@
 /*
  * Which mappings are one loaded file, and which is whose .bss.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +56,7 @@ must_be(uintptr_t address, int file, int part)
 }
 
 /* The RELRO part begins in the page where what is only read ends. */
-START_TEST(program)
+TEST(program)
 {
 	read_text("400000-401000 r--p 00000000 fe:01 12 /bin/a\n"
 		  "401000-402000 r-xp 00001000 fe:01 12 /bin/a\n"
@@ -77,10 +76,9 @@ START_TEST(program)
 	must_be(0x407000, -1, -1);
 	must_be(0x500000, -1, -1);
 }
-END_TEST
 
 /* dlmopen() loads a file again; a reader of files may map it as a whole. */
-START_TEST(twice)
+TEST(twice)
 {
 	read_text("10000-11000 r--p 00000000 fe:01 12 /lib/l\n"
 		  "11000-12000 r-xp 00001000 fe:01 12 /lib/l\n"
@@ -95,10 +93,9 @@ START_TEST(twice)
 	must_be(0x23fff, 2, 4);
 	must_be(0x24000, 3, 5);
 }
-END_TEST
 
 /* All in the first page, mapped once for each segment. */
-START_TEST(tiny)
+TEST(tiny)
 {
 	read_text("10000-11000 r--p 00000000 fe:01 12 /lib/t\n"
 		  "11000-12000 r-xp 00000000 fe:01 12 /lib/t\n"
@@ -106,10 +103,9 @@ START_TEST(tiny)
 	ck_assert_uint_eq(count, 1);
 	must_be(0x12000, 0, 2);
 }
-END_TEST
 
 /* Reserved and not used, or used by other code. */
-START_TEST(gaps)
+TEST(gaps)
 {
 	read_text("10000-11000 r--p 00000000 fe:01 12 /lib/g\n"
 		  "11000-12000 ---p 00000000 00:00 0\n"
@@ -126,9 +122,8 @@ START_TEST(gaps)
 	must_be(0x15000, -1, -1);
 	must_be(0x7000fff, 3, 6);
 }
-END_TEST
 
-START_TEST(nothing)
+TEST(nothing)
 {
 	list = mu_loaded_list(NULL, 0, &count);
 	ck_assert_ptr_null(list);
@@ -137,20 +132,5 @@ START_TEST(nothing)
 	ck_assert_uint_eq(count, 0);
 	must_be(0x10000, -1, -1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("loaded");
-	TCase *tc = tcase_create("loaded");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, program);
-	tcase_add_test(tc, twice);
-	tcase_add_test(tc, tiny);
-	tcase_add_test(tc, gaps);
-	tcase_add_test(tc, nothing);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

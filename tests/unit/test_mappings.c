@@ -1,7 +1,6 @@
 /*
  * The parser of /proc/PID/maps: real lines, odd names, hostile texts.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +61,7 @@ must_refuse(const char *text)
 	ck_assert(strlen(why.words) > 0);
 }
 
-START_TEST(real_lines)
+TEST(real_lines)
 {
 	static const char text[] =
 	    "55d0c7a00000-55d0c7a28000 r--p 00000000 fe:01 4310              "
@@ -94,9 +93,8 @@ START_TEST(real_lines)
 	ck_assert_str_eq(maps[3].name, "");
 	ck_assert_uint_eq(maps[4].range.end, 0xffffffffff601000);
 }
-END_TEST
 
-START_TEST(odd_names)
+TEST(odd_names)
 {
 	static const char text[] =
 	    "1000-2000 rw-p 00000000 00:00 0      [anon:two words]\n"
@@ -122,13 +120,12 @@ START_TEST(odd_names)
 	ck_assert_str_eq(maps[7].name, "/tmp/\n\n");
 	ck_assert_str_eq(maps[8].name, "/tmp/\xff\xfe\x01");
 }
-END_TEST
 
 /*
  * Android's parser cuts names at 95 characters; ours must not, up to PATH_MAX
  * and beyond.
  */
-START_TEST(long_name)
+TEST(long_name)
 {
 	char text[10000], name[8192];
 
@@ -139,9 +136,8 @@ START_TEST(long_name)
 	ck_assert_int_eq(parse(text), MU_OK);
 	ck_assert_str_eq(maps[0].name, name);
 }
-END_TEST
 
-START_TEST(same_names)
+TEST(same_names)
 {
 	static const char text[] = "1000-2000 r--p 0 00:00 1 /a\n"
 				   "2000-3000 r-xp 0 00:00 1 /a\n"
@@ -155,18 +151,16 @@ START_TEST(same_names)
 	ck_assert_str_eq(maps[3].name, "");
 	ck_assert_str_eq(maps[4].name, "/a");
 }
-END_TEST
 
-START_TEST(empty)
+TEST(empty)
 {
 	ck_assert_int_eq(
 	    mu_mappings_parse(NULL, 0, &maps, &count, &arena, &why), MU_OK);
 	ck_assert_uint_eq(count, 0);
 	ck_assert_ptr_nonnull(maps);
 }
-END_TEST
 
-START_TEST(malformed)
+TEST(malformed)
 {
 	must_refuse("\n");
 	must_refuse("x\n");
@@ -193,9 +187,8 @@ START_TEST(malformed)
 	must_refuse("0x1000-0x2000 rw-p 0 00:00 0\n");
 	must_refuse("1000-2000 rw-p 0 00:00 0\n\n");
 }
-END_TEST
 
-START_TEST(numbers_too_large)
+TEST(numbers_too_large)
 {
 	must_refuse("1000-10000000000000000 rw-p 0 00:00 0\n");
 	must_refuse("1000-ffffffffffffffffffffffffffffffff rw-p 0 00:00 0\n");
@@ -208,9 +201,8 @@ START_TEST(numbers_too_large)
 	    MU_OK);
 	ck_assert_uint_eq(maps[0].inode, UINT64_MAX);
 }
-END_TEST
 
-START_TEST(ranges)
+TEST(ranges)
 {
 	must_refuse("2000-1000 rw-p 0 00:00 0\n");
 	must_refuse("2000-2000 rw-p 0 00:00 0\n");
@@ -220,9 +212,8 @@ START_TEST(ranges)
 	ck_assert_int_eq(
 	    parse("0-1000 rw-p 0 00:00 0\n1000-2000 rw-p 0 00:00 0\n"), MU_OK);
 }
-END_TEST
 
-START_TEST(nul_bytes)
+TEST(nul_bytes)
 {
 	static const char in_name[] = "1000-2000 rw-p 0 00:00 0 /a\0b\n";
 	static const char in_field[] = "1000-2000 rw-p 0 00:\0000 0\n";
@@ -232,10 +223,9 @@ START_TEST(nul_bytes)
 	ck_assert_int_eq(
 	    parse_bytes(in_field, sizeof(in_field) - 1), MU_ERR_NO_PROC);
 }
-END_TEST
 
 /* However a text is cut, it is refused, unless whole lines are left. */
-START_TEST(truncations)
+TEST(truncations)
 {
 	static const char text[] =
 	    "1000-2000 r-xp 00000000 fe:01 4325       /usr/lib/libc.so.6\n"
@@ -246,9 +236,8 @@ START_TEST(truncations)
 		ck_assert_int_eq(parse_bytes(text, length),
 		    length == 0 || length == line ? MU_OK : MU_ERR_NO_PROC);
 }
-END_TEST
 
-START_TEST(twenty_thousand)
+TEST(twenty_thousand)
 {
 	size_t lines = 20000, size = lines * 128, used = 0, i;
 	char *text = malloc(size), name[64];
@@ -266,9 +255,8 @@ START_TEST(twenty_thousand)
 	}
 	free(text);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	static const char text[] = "1000-2000 rw-p 0 00:00 0 /a\n"
 				   "2000-3000 rw-p 0 00:00 0 /b\n";
@@ -283,10 +271,9 @@ START_TEST(no_memory)
 	}
 	ck_assert_uint_eq(n, 4); /* the array and two names */
 }
-END_TEST
 
 /* Many reads: more lines than fit into any one of them. */
-START_TEST(read_ourselves)
+TEST(read_ourselves)
 {
 	size_t pages = 3000, i, found = 0;
 	long page = sysconf(_SC_PAGESIZE);
@@ -308,9 +295,8 @@ START_TEST(read_ourselves)
 	ck_assert_uint_gt(count, pages - 2);
 	munmap(base, pages * (size_t)page);
 }
-END_TEST
 
-START_TEST(read_no_process)
+TEST(read_no_process)
 {
 	/* Over PID_MAX_LIMIT: there is no such process. */
 	ck_assert_int_eq(
@@ -321,29 +307,5 @@ START_TEST(read_no_process)
 	    mu_mappings_read(getpid(), &maps, &count, &arena, &why),
 	    MU_ERR_NO_MEMORY);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mappings");
-	TCase *tc = tcase_create("mappings");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, real_lines);
-	tcase_add_test(tc, odd_names);
-	tcase_add_test(tc, long_name);
-	tcase_add_test(tc, same_names);
-	tcase_add_test(tc, empty);
-	tcase_add_test(tc, malformed);
-	tcase_add_test(tc, numbers_too_large);
-	tcase_add_test(tc, ranges);
-	tcase_add_test(tc, nul_bytes);
-	tcase_add_test(tc, truncations);
-	tcase_add_test(tc, twenty_thousand);
-	tcase_add_test(tc, no_memory);
-	tcase_add_test(tc, read_ourselves);
-	tcase_add_test(tc, read_no_process);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * Marking: the rows of HeapWalker, and roots of every kind. Each runs with
  * listed blocks and with chunks.
  */
-#include <check.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -11,7 +10,7 @@
 
 #define PAGE ((size_t)4096)
 
-START_TEST(leak)
+TEST_LOOP(leak, 0, FAKE_KINDS)
 {
 	char *slots[2], *a;
 	size_t size;
@@ -25,9 +24,8 @@ START_TEST(leak)
 	mark();
 	expect_leaks(1, size);
 }
-END_TEST
 
-START_TEST(live)
+TEST_LOOP(live, 0, FAKE_KINDS)
 {
 	char *slots[4], *a;
 	size_t i, offset;
@@ -46,10 +44,9 @@ START_TEST(live)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* The slot is whole in the range, however the range's ends lie. */
-START_TEST(unaligned)
+TEST_LOOP(unaligned, 0, FAKE_KINDS)
 {
 	char *slots[3] = { NULL }, *a;
 	size_t i, j;
@@ -67,9 +64,8 @@ START_TEST(unaligned)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-START_TEST(cycle)
+TEST_LOOP(cycle, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
@@ -81,10 +77,9 @@ START_TEST(cycle)
 	mark();
 	expect_leaks(2, 2 * fake_usable(&heap, W));
 }
-END_TEST
 
 /* A word that is not whole in the range is not read. */
-START_TEST(cut_word)
+TEST_LOOP(cut_word, 0, FAKE_KINDS)
 {
 	size_t cut;
 	char *pages, **slot;
@@ -109,9 +104,8 @@ START_TEST(cut_word)
 	mark();
 	expect_leaks(0, 0);
 }
-END_TEST
 
-START_TEST(overlapping_roots)
+TEST_LOOP(overlapping_roots, 0, FAKE_KINDS)
 {
 	void *slots[4] = { NULL }, **a, **b;
 
@@ -127,9 +121,8 @@ START_TEST(overlapping_roots)
 	mark();
 	expect_leaks(0, 0);
 }
-END_TEST
 
-START_TEST(root_values)
+TEST_LOOP(root_values, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
@@ -147,10 +140,9 @@ START_TEST(root_values)
 	ck_assert(fake_marked(&heap, b));
 	ck_assert(!fake_marked(&heap, c));
 }
-END_TEST
 
 /* All of a block is scanned, to its last usable word. */
-START_TEST(whole_block)
+TEST_LOOP(whole_block, 0, FAKE_KINDS)
 {
 	size_t usable;
 	void **a, **b;
@@ -164,9 +156,8 @@ START_TEST(whole_block)
 	mark();
 	expect_leaks(0, 0);
 }
-END_TEST
 
-START_TEST(kept_blocks)
+TEST(kept_blocks)
 {
 	void **kept, **a, **lost;
 
@@ -180,18 +171,16 @@ START_TEST(kept_blocks)
 	expect_leaks(1, W);
 	ck_assert(!fake_marked(&heap, lost));
 }
-END_TEST
 
-START_TEST(late)
+TEST_LOOP(late, 0, FAKE_KINDS)
 {
 	open_heap(_i, 1 << 20);
 	root_value(node(1));
 	fake_heap_seal(&heap);
 	ck_assert_int_eq(mark_with(NULL, 0, 100), MU_ERR_TIMEOUT);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	size_t n, with = 0, without = 0;
 
@@ -214,10 +203,9 @@ START_TEST(no_memory)
 	ck_assert_uint_ge(with, 2);
 	ck_assert_uint_ge(without, 3);
 }
-END_TEST
 
 /* No room for edges, some of which may be old links: they are read. */
-START_TEST(no_memory_for_links)
+TEST(no_memory_for_links)
 {
 	size_t i, count = 40000;
 	void **all, **one;
@@ -236,10 +224,9 @@ START_TEST(no_memory_for_links)
 	ck_assert(graph_made.reads);
 	expect_leaks(1, fake_usable(&heap, W));
 }
-END_TEST
 
 /* A stack that does not fit becomes a shorter one. */
-START_TEST(less_memory_for_the_stack)
+TEST_LOOP(less_memory_for_the_stack, 0, FAKE_KINDS)
 {
 	size_t i, count = 20000;
 	void **all;
@@ -256,34 +243,5 @@ START_TEST(less_memory_for_the_stack)
 	expect_leaks(1, fake_usable(&heap, 2 * W));
 	ck_assert_uint_eq(heap.arena.refused, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark");
-	TCase *heapwalker = tcase_create("HeapWalker");
-	TCase *more = tcase_create("More");
-
-	tcase_add_checked_fixture(heapwalker, NULL, teardown);
-	tcase_add_loop_test(heapwalker, leak, 0, FAKE_KINDS);
-	tcase_add_loop_test(heapwalker, live, 0, FAKE_KINDS);
-	tcase_add_loop_test(heapwalker, unaligned, 0, FAKE_KINDS);
-	tcase_add_loop_test(heapwalker, cycle, 0, FAKE_KINDS);
-	suite_add_tcase(suite, heapwalker);
-
-	tcase_set_timeout(more, 240);
-	tcase_add_checked_fixture(more, NULL, teardown);
-	tcase_add_loop_test(more, cut_word, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, overlapping_roots, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, root_values, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, whole_block, 0, FAKE_KINDS);
-	tcase_add_test(more, kept_blocks);
-	tcase_add_loop_test(more, late, 0, FAKE_KINDS);
-	tcase_add_loop_test(more, no_memory, 0, FAKE_KINDS);
-	tcase_add_test(more, no_memory_for_links);
-	tcase_add_loop_test(more, less_memory_for_the_stack, 0, FAKE_KINDS);
-	suite_add_tcase(suite, more);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

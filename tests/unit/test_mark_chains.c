@@ -2,7 +2,6 @@
  * Long chains in no order are marked from many places at once: what can be
  * reached, and nothing else, by any number of workers.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "heapwalk/mark/marking.h"
@@ -137,7 +136,7 @@ expect_reached(void)
 	ck_assert_uint_eq(wrong, 0);
 }
 
-START_TEST(shapes)
+TEST_LOOP(shapes, 0, SHAPES)
 {
 	size_t c;
 
@@ -148,10 +147,9 @@ START_TEST(shapes)
 		expect_reached();
 	}
 }
-END_TEST
 
 /* One after the other, as long as there is no memory for more. */
-START_TEST(without_memory)
+TEST(without_memory)
 {
 	size_t n, with = 0;
 
@@ -168,27 +166,11 @@ START_TEST(without_memory)
 	heap.arena.fail_at = 0;
 	ck_assert_uint_gt(with, 16);
 }
-END_TEST
 
-START_TEST(late)
+TEST(late)
 {
 	make(WHOLE);
 	mark_by(2, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_chains");
-	TCase *tcase = tcase_create("Chains");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, shapes, 0, SHAPES);
-	tcase_add_test(tcase, without_memory);
-	tcase_add_test(tcase, late);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
-}
+SUITE(.timeout = 300, .teardown = teardown);

@@ -2,7 +2,6 @@
  * Marking with a stack that is too small for the heap, and on a thread stack as
  * small as the sweeper's.
  */
-#include <check.h>
 #include <stdlib.h>
 
 #include "tests/support/marking.h"
@@ -18,7 +17,7 @@ mark_body(void *ctx)
 	return NULL;
 }
 
-START_TEST(long_chain)
+TEST_LOOP(long_chain, 0, FAKE_KINDS)
 {
 	void **first, **last, **next;
 	size_t i;
@@ -34,9 +33,8 @@ START_TEST(long_chain)
 	on_small_stack(mark_body, NULL);
 	expect_leaks(1, fake_usable(&heap, W));
 }
-END_TEST
 
-START_TEST(wide)
+TEST_LOOP(wide, 0, FAKE_KINDS)
 {
 	void **owner;
 	size_t i;
@@ -49,7 +47,6 @@ START_TEST(wide)
 	ck_assert_int_eq(mark_bounded(1000), MU_OK);
 	expect_leaks(0, 0);
 }
-END_TEST
 
 /* A binary tree by index: each level is twice as wide. */
 static void **
@@ -69,7 +66,7 @@ make_tree(size_t count, size_t words)
 	return top;
 }
 
-START_TEST(overflow)
+TEST_LOOP(overflow, 0, FAKE_KINDS)
 {
 	static const size_t depths[] = { 1, 2, 3, 17, 100 };
 	size_t i;
@@ -84,10 +81,9 @@ START_TEST(overflow)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* Blocks that are scanned piece by piece have a bounded stack too. */
-START_TEST(overflow_of_long_blocks)
+TEST_LOOP(overflow_of_long_blocks, 0, FAKE_KINDS)
 {
 	void **top, **last, **next;
 	size_t i;
@@ -104,21 +100,5 @@ START_TEST(overflow_of_long_blocks)
 	ck_assert_int_eq(mark_bounded(10), MU_OK);
 	expect_leaks(1, fake_usable(&heap, W));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_giant");
-	TCase *giant = tcase_create("Giant");
-
-	tcase_add_checked_fixture(giant, NULL, teardown);
-	tcase_set_timeout(giant, 240);
-	tcase_add_loop_test(giant, long_chain, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, wide, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, overflow, 0, FAKE_KINDS);
-	tcase_add_loop_test(giant, overflow_of_long_blocks, 0, FAKE_KINDS);
-	suite_add_tcase(suite, giant);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

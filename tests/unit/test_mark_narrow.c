@@ -3,7 +3,6 @@
  * many steps must not cost as much as the heap is large: else these take
  * minutes in place of a second.
  */
-#include <check.h>
 
 #include "tests/support/marking.h"
 #include "tests/support/pthread_workers.h"
@@ -32,7 +31,7 @@ mark_all(int way)
  * A list whose nodes have their link last and point at each other's: each of
  * these words may be what free() left, and is judged by itself.
  */
-START_TEST(list_of_last_words)
+TEST_LOOP(list_of_last_words, 0, 4)
 {
 	void **first, **last, **next;
 	size_t i;
@@ -48,10 +47,9 @@ START_TEST(list_of_last_words)
 	mark_all(_i);
 	expect_leaks(1, 40);
 }
-END_TEST
 
 /* The same, and each of many words leads to what only they lead to. */
-START_TEST(table_of_last_words)
+TEST_LOOP(table_of_last_words, 0, 4)
 {
 	size_t i, count = 20000;
 	void **table, **to, **next;
@@ -70,18 +68,5 @@ START_TEST(table_of_last_words)
 	mark_all(_i);
 	expect_leaks(2 * (count - 8000), 2 * (count - 8000) * 24);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_narrow");
-	TCase *tc = tcase_create("narrow");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_loop_test(tc, list_of_last_words, 0, 4);
-	tcase_add_loop_test(tc, table_of_last_words, 0, 4);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -1,7 +1,6 @@
 /*
  * Marking reads large ranges only where memory says that they are populated.
  */
-#include <check.h>
 #include <sys/mman.h>
 
 #include "tests/support/marking.h"
@@ -58,7 +57,7 @@ map_sparse(size_t first, size_t second)
 	return map;
 }
 
-START_TEST(large_ranges)
+TEST_LOOP(large_ranges, 0, FAKE_KINDS)
 {
 	struct mu_memory memory = { .ops = &ops };
 	size_t second = 3 * PAGE;
@@ -80,9 +79,8 @@ START_TEST(large_ranges)
 	ck_assert(fake_marked(&heap, b));
 	expect_leaks(1, fake_usable(&heap, W));
 }
-END_TEST
 
-START_TEST(large_blocks)
+TEST(large_blocks)
 {
 	struct mu_memory memory = { .ops = &ops };
 	struct mu_range range;
@@ -100,18 +98,5 @@ START_TEST(large_blocks)
 	ck_assert_int_eq(mark_with(&memory, FAKE_NO_DEADLINE, 100), MU_OK);
 	expect_leaks(0, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_populated");
-	TCase *populated = tcase_create("Populated");
-
-	tcase_add_checked_fixture(populated, NULL, teardown);
-	tcase_add_loop_test(populated, large_ranges, 0, FAKE_KINDS);
-	tcase_add_test(populated, large_blocks);
-	suite_add_tcase(suite, populated);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

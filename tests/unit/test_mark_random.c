@@ -2,7 +2,6 @@
  * Marking random graphs, against a recursive model; half of the rounds with a
  * stack of a few entries.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +56,7 @@ model_make(struct model *model)
 	}
 }
 
-START_TEST(random_graphs)
+TEST_LOOP(random_graphs, 0, FAKE_KINDS)
 {
 	static struct model model;
 	size_t round, i, to;
@@ -80,18 +79,5 @@ START_TEST(random_graphs)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_random");
-	TCase *random = tcase_create("Random");
-
-	tcase_add_checked_fixture(random, NULL, teardown);
-	tcase_set_timeout(random, 240);
-	tcase_add_loop_test(random, random_graphs, 0, FAKE_KINDS);
-	suite_add_tcase(suite, random);
-
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

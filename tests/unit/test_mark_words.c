@@ -2,7 +2,6 @@
  * Which words count (use_unaligned, pointer_mask) in roots, blocks and values;
  * and what a second look (confirm) finds reachable.
  */
-#include <check.h>
 #include <string.h>
 
 #include "tests/support/marking.h"
@@ -21,7 +20,7 @@ store(void *place, const void *pointer, uintptr_t tag)
 	memcpy(place, &word, sizeof(word));
 }
 
-START_TEST(unaligned_in_a_root)
+TEST_LOOP(unaligned_in_a_root, 0, FAKE_KINDS)
 {
 	char slots[4 * W] __attribute__((aligned(8)));
 	size_t at, unaligned;
@@ -43,10 +42,9 @@ START_TEST(unaligned_in_a_root)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* Not one word more at either end of the range. */
-START_TEST(unaligned_ends)
+TEST_LOOP(unaligned_ends, 0, FAKE_KINDS)
 {
 	char slots[6 * W] __attribute__((aligned(8)));
 	size_t begin, end, at;
@@ -70,10 +68,9 @@ START_TEST(unaligned_ends)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* A word that lies across two pieces of a long block, and of a long root. */
-START_TEST(unaligned_across_pieces)
+TEST_LOOP(unaligned_across_pieces, 0, FAKE_KINDS)
 {
 	static char slots[3 * PIECE] __attribute__((aligned(8)));
 	char *holder;
@@ -104,10 +101,9 @@ START_TEST(unaligned_across_pieces)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* .data and .bss are two mappings, and two roots. */
-START_TEST(unaligned_across_roots)
+TEST_LOOP(unaligned_across_roots, 0, FAKE_KINDS)
 {
 	char slots[8 * W] __attribute__((aligned(8)));
 	size_t at, gap;
@@ -142,10 +138,9 @@ START_TEST(unaligned_across_roots)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* Words of a vector register are values side by side. */
-START_TEST(unaligned_across_values)
+TEST_LOOP(unaligned_across_values, 0, FAKE_KINDS)
 {
 	char words[3 * W];
 	size_t at, i;
@@ -169,9 +164,8 @@ START_TEST(unaligned_across_values)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-START_TEST(tags)
+TEST_LOOP(tags, 0, FAKE_KINDS)
 {
 	void *slot, *first, *second, *third;
 	size_t masked;
@@ -194,7 +188,6 @@ START_TEST(tags)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 static struct mu_range candidates[8];
 static size_t num_candidates;
@@ -216,7 +209,7 @@ look_again(void)
 	num_candidates = 0;
 }
 
-START_TEST(only_candidates_stay_lost)
+TEST_LOOP(only_candidates_stay_lost, 0, FAKE_KINDS)
 {
 	void *a, *b, *c;
 	size_t size;
@@ -233,10 +226,9 @@ START_TEST(only_candidates_stay_lost)
 	ck_assert(fake_marked(&heap, b));
 	ck_assert(fake_marked(&heap, c));
 }
-END_TEST
 
 /* Wherever they lie: a candidate before and one behind the new block. */
-START_TEST(what_new_blocks_lead_to)
+TEST_LOOP(what_new_blocks_lead_to, 0, FAKE_KINDS)
 {
 	void **before, **fresh, **behind, **further;
 	size_t size;
@@ -256,9 +248,8 @@ START_TEST(what_new_blocks_lead_to)
 	look_again();
 	expect_leaks(0, 0);
 }
-END_TEST
 
-START_TEST(candidates_that_are_gone)
+TEST_LOOP(candidates_that_are_gone, 0, FAKE_KINDS)
 {
 	void **lost, *reachable;
 	size_t size;
@@ -277,9 +268,8 @@ START_TEST(candidates_that_are_gone)
 	ck_assert(!fake_marked(&heap, lost));
 	expect_leaks(1, size);
 }
-END_TEST
 
-START_TEST(no_candidates)
+TEST_LOOP(no_candidates, 0, FAKE_KINDS)
 {
 	open_heap(_i, 4096);
 	node(3);
@@ -287,9 +277,8 @@ START_TEST(no_candidates)
 	look_again();
 	expect_leaks(0, 0);
 }
-END_TEST
 
-START_TEST(no_time_to_look_again)
+TEST_LOOP(no_time_to_look_again, 0, FAKE_KINDS)
 {
 	open_heap(_i, 4096);
 	node(3);
@@ -297,10 +286,9 @@ START_TEST(no_time_to_look_again)
 	ck_assert_int_eq(
 	    mu_mark_confirm(&graph_made, NULL, 0, 0), MU_ERR_TIMEOUT);
 }
-END_TEST
 
 /* Executable memory counts at every byte, whatever the rule elsewhere is. */
-START_TEST(code_in_a_root)
+TEST_LOOP(code_in_a_root, 0, FAKE_KINDS)
 {
 	static char slots[3 * PIECE] __attribute__((aligned(8)));
 	static const size_t places[] = { 0, 1, 2, 3, 4, 5, 6, 7, PIECE - 9,
@@ -325,10 +313,9 @@ START_TEST(code_in_a_root)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* Operands of 32 bits, in code only, and where blocks have such addresses. */
-START_TEST(halves_in_code)
+TEST(halves_in_code)
 {
 	char slots[4 * W] __attribute__((aligned(8)));
 	uint32_t half = 0x1234568;
@@ -352,28 +339,5 @@ START_TEST(halves_in_code)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_words");
-	TCase *tc = tcase_create("mark_words");
-
-	tcase_add_checked_fixture(tc, NULL, teardown);
-	tcase_add_loop_test(tc, unaligned_in_a_root, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, unaligned_ends, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, unaligned_across_pieces, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, unaligned_across_roots, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, unaligned_across_values, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, tags, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, only_candidates_stay_lost, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, what_new_blocks_lead_to, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, candidates_that_are_gone, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, no_candidates, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, no_time_to_look_again, 0, FAKE_KINDS);
-	tcase_add_loop_test(tc, code_in_a_root, 0, FAKE_KINDS);
-	tcase_add_test(tc, halves_in_code);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -3,7 +3,6 @@
  * also with stacks of a few entries and without room for words that may be old
  * links.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,7 +131,7 @@ mark_by(unsigned count, size_t max_depth)
 }
 
 /* Against the graph that was made, by each way to look for words. */
-START_TEST(workers_on_random_graphs)
+TEST_LOOP(workers_on_random_graphs, 0, FAKE_KINDS)
 {
 	static const size_t depths[] = { 100000, 64, 7, 1 };
 	static const struct mu_word_rule rules[] = {
@@ -160,10 +159,9 @@ START_TEST(workers_on_random_graphs)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* Long ones and short ones; by one worker and beside others. */
-START_TEST(workers_on_lists)
+TEST_LOOP(workers_on_lists, 0, FAKE_KINDS)
 {
 	static const size_t cuts[] = { NODES, 1000, 100, 2 };
 	size_t round, i, c;
@@ -185,7 +183,6 @@ START_TEST(workers_on_lists)
 	}
 	open_heap(_i, 4096);
 }
-END_TEST
 
 /* The header of the chunk behind node TO: where an old link may point. */
 static void *
@@ -243,7 +240,7 @@ expect_same(bool first)
  * Few words to be judged, many, and more than any worker has room for; some
  * rounds end with all of them taken for the program's own.
  */
-START_TEST(workers_on_possible_links)
+TEST(workers_on_possible_links)
 {
 	static const size_t shares[] = { 1, 10, 50, 100 };
 	size_t round, c, all = 0, rounds = 16;
@@ -267,10 +264,9 @@ START_TEST(workers_on_possible_links)
 	graph.marks = NULL;
 	open_heap(FAKE_SPAN, 4096);
 }
-END_TEST
 
 /* One long table is shared out, as are the blocks that it leads to. */
-START_TEST(workers_on_a_wide_table)
+TEST_LOOP(workers_on_a_wide_table, 0, FAKE_KINDS)
 {
 	size_t i, c;
 	void **table;
@@ -287,10 +283,9 @@ START_TEST(workers_on_a_wide_table)
 		expect_leaks(1, fake_usable(&heap, W));
 	}
 }
-END_TEST
 
 /* A deadline ends all of them, wherever they are. */
-START_TEST(workers_late)
+TEST(workers_late)
 {
 	struct mu_workers workers = pthread_workers(4);
 
@@ -301,22 +296,5 @@ START_TEST(workers_late)
 	heap.blocks.workers = &workers;
 	ck_assert_int_eq(mark_with(NULL, 0, 100), MU_ERR_TIMEOUT);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("mark_workers");
-	TCase *tcase = tcase_create("Workers");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 300);
-	tcase_add_loop_test(tcase, workers_on_random_graphs, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, workers_on_lists, 0, FAKE_KINDS);
-	tcase_add_test(tcase, workers_on_possible_links);
-	tcase_add_loop_test(tcase, workers_on_a_wide_table, 0, FAKE_KINDS);
-	tcase_add_test(tcase, workers_late);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
-}
+SUITE(.timeout = 300, .teardown = teardown);

@@ -40,7 +40,7 @@ read_guarded(const char *at, int original, char expected, size_t skipped)
 	return status;
 }
 
-START_TEST(no_access_after_all)
+TEST(no_access_after_all)
 {
 	char *at = map_untouched(3);
 
@@ -51,9 +51,8 @@ START_TEST(no_access_after_all)
 	ck_assert_int_eq(read_guarded(at, -1, 'x', 0), 0);
 	ck_assert_int_eq(read_guarded(at + 2 * image.page, -1, 'x', 0), 0);
 }
-END_TEST
 
-START_TEST(guard_region)
+TEST(guard_region)
 {
 	char *at = map_untouched(3);
 
@@ -67,10 +66,9 @@ START_TEST(guard_region)
 	ck_assert_int_eq(read_guarded(at + 2 * image.page - 1, -1, 0, 1), 0);
 	ck_assert_int_eq(read_guarded(at + 2 * image.page, -1, 'x', 0), 0);
 }
-END_TEST
 
 /* SIGBUS: the file was cut behind the mapping's back. */
-START_TEST(truncated_file)
+TEST(truncated_file)
 {
 	int fd = file_of_pages("/tmp", 3);
 	char *shared = map_pages(3, MAP_SHARED, fd),
@@ -83,9 +81,8 @@ START_TEST(truncated_file)
 	ck_assert_int_eq(read_guarded(own, -1, 'f', 0), 0);
 	close(fd);
 }
-END_TEST
 
-START_TEST(protection_key)
+TEST(protection_key)
 {
 	char *at = map_untouched(2);
 	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
@@ -99,7 +96,6 @@ START_TEST(protection_key)
 	image_open(&snap);
 	ck_assert_int_eq(read_guarded(at, -1, 'x', 0), 0);
 }
-END_TEST
 
 /* The address of a page that fork leaves out: MADV_DONTFORK. */
 static char *
@@ -113,16 +109,15 @@ map_dontfork(void)
 	return at;
 }
 
-START_TEST(dontfork_is_zero_and_counted)
+TEST(dontfork_is_zero_and_counted)
 {
 	char *at = map_dontfork();
 
 	ck_assert_int_eq(read_guarded(at, -1, 0, 4), 0);
 	ck_assert_int_eq(read_guarded(at + 4 * image.page - 1, -1, 0, 4), 0);
 }
-END_TEST
 
-START_TEST(dontfork_is_brought_over)
+TEST(dontfork_is_brought_over)
 {
 	char *at = map_dontfork();
 	int original = open("/proc/self/mem", O_RDONLY);
@@ -133,9 +128,8 @@ START_TEST(dontfork_is_brought_over)
 	    read_guarded(at + 4 * image.page - 1, original, 'x', 0), 0);
 	close(original);
 }
-END_TEST
 
-START_TEST(fault_elsewhere_kills)
+TEST(fault_elsewhere_kills)
 {
 	char *at = map_untouched(1);
 	int status;
@@ -150,10 +144,9 @@ START_TEST(fault_elsewhere_kills)
 	ck_assert(WIFSIGNALED(status) &&
 	    (WTERMSIG(status) == SIGSEGV || WTERMSIG(status) == SIGBUS));
 }
-END_TEST
 
 /* A write of ours by mistake must not be papered over, nor loop. */
-START_TEST(write_kills)
+TEST(write_kills)
 {
 	char *at = map_untouched(1);
 	struct mu_why why;
@@ -171,9 +164,8 @@ START_TEST(write_kills)
 	waitpid(child, &status, 0);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 }
-END_TEST
 
-START_TEST(sent_signal_kills)
+TEST(sent_signal_kills)
 {
 	struct mu_why why;
 	int status;
@@ -189,10 +181,9 @@ START_TEST(sent_signal_kills)
 	waitpid(child, &status, 0);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGBUS);
 }
-END_TEST
 
 /* Handlers, mask and alternate stack are as before. */
-START_TEST(close_restores)
+TEST(close_restores)
 {
 	struct sigaction before, after;
 	sigset_t mask, mask_after;
@@ -219,7 +210,6 @@ START_TEST(close_restores)
 	ck_assert_int_eq(stack.ss_flags, stack_after.ss_flags);
 	ck_assert_ptr_eq(stack.ss_sp, stack_after.ss_sp);
 }
-END_TEST
 
 #define THREADS 4
 #define CLOSED 200
@@ -236,7 +226,7 @@ read_closed(void *at)
 }
 
 /* Several at the same page at once: each page is mended and counted once. */
-START_TEST(several_threads)
+TEST(several_threads)
 {
 	char *at = map_untouched(CLOSED);
 	struct mu_fork_gaps gaps = { .memory = -1, .pagemap = -1 };
@@ -268,26 +258,5 @@ START_TEST(several_threads)
 	waitpid(child, &status, 0);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("memory_guard");
-	TCase *tcase = tcase_create("memory_guard");
-
-	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
-	tcase_add_test(tcase, no_access_after_all);
-	tcase_add_test(tcase, guard_region);
-	tcase_add_test(tcase, truncated_file);
-	tcase_add_test(tcase, protection_key);
-	tcase_add_test(tcase, dontfork_is_zero_and_counted);
-	tcase_add_test(tcase, dontfork_is_brought_over);
-	tcase_add_test(tcase, fault_elsewhere_kills);
-	tcase_add_test(tcase, write_kills);
-	tcase_add_test(tcase, several_threads);
-	tcase_add_test(tcase, sent_signal_kills);
-	tcase_add_test(tcase, close_restores);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = image_setup, .teardown = image_teardown);

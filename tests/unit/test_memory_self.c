@@ -12,7 +12,7 @@ view(const void *at, size_t size)
 	return snap.memory.ops->view(&snap.memory, (uintptr_t)at, size);
 }
 
-START_TEST(view_whole_or_nothing)
+TEST(view_whole_or_nothing)
 {
 	char *at = map_untouched(6);
 
@@ -34,10 +34,9 @@ START_TEST(view_whole_or_nothing)
 	ck_assert_ptr_null(view(NULL, 8));
 	ck_assert_ptr_null(view((void *)(UINTPTR_MAX - 7), 8));
 }
-END_TEST
 
 /* Reading a register of a device can change what it does. */
-START_TEST(view_no_device)
+TEST(view_no_device)
 {
 	struct mu_mapping made[] = {
 		{ .range = { 0x1000, 0x2000 }, .readable = true, .name = "" },
@@ -61,9 +60,8 @@ START_TEST(view_no_device)
 	ck_assert_ptr_null(view((void *)0x3000, 8));
 	ck_assert_ptr_nonnull(view((void *)0x4000, 8));
 }
-END_TEST
 
-START_TEST(blind_takes_all_that_is_readable)
+TEST(blind_takes_all_that_is_readable)
 {
 	unsigned char populated[6];
 	char *at = map_untouched(6);
@@ -76,18 +74,5 @@ START_TEST(blind_takes_all_that_is_readable)
 	ck_assert_int_eq(image.self.pages.pagemap, -1);
 	mu_memory_self_close(&snap.memory);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("memory_self");
-	TCase *tcase = tcase_create("memory_self");
-
-	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
-	tcase_add_test(tcase, view_whole_or_nothing);
-	tcase_add_test(tcase, view_no_device);
-	tcase_add_test(tcase, blind_takes_all_that_is_readable);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = image_setup, .teardown = image_teardown);

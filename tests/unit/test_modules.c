@@ -54,7 +54,7 @@ compare_one(struct dl_phdr_info *info, size_t size, void *ctx)
 	return 0;
 }
 
-START_TEST(as_the_linker_has_it)
+TEST(as_the_linker_has_it)
 {
 	size_t count = 0;
 
@@ -63,9 +63,8 @@ START_TEST(as_the_linker_has_it)
 	dl_iterate_phdr(compare_one, &count);
 	ck_assert_uint_gt(count, 300);
 }
-END_TEST
 
-START_TEST(variables_of_ours)
+TEST(variables_of_ours)
 {
 	struct mu_module module;
 	Dl_info about;
@@ -80,9 +79,8 @@ START_TEST(variables_of_ours)
 	ck_assert_ptr_nonnull(
 	    strstr(snap.mappings[module.mapping].name, "test_modules"));
 }
-END_TEST
 
-START_TEST(what_is_no_variable)
+TEST(what_is_no_variable)
 {
 	char path[] = "/proc/self/exe";
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -104,7 +102,6 @@ START_TEST(what_is_no_variable)
 	free(block);
 	close(fd);
 }
-END_TEST
 
 static const void *
 view_as_is(struct mu_memory *memory, uintptr_t address, size_t size)
@@ -150,7 +147,7 @@ open_file(void)
 }
 
 /* Linked for a place that is not the one that it was loaded at. */
-START_TEST(linked_for_elsewhere)
+TEST(linked_for_elsewhere)
 {
 	Elf64_Phdr *segments = (Elf64_Phdr *)(file + sizeof(Elf64_Ehdr));
 	uintptr_t begin = (uintptr_t)file;
@@ -178,10 +175,9 @@ START_TEST(linked_for_elsewhere)
 	file[0] = 0;
 	ck_assert(!mu_module_find(&snap, begin + 100, &module));
 }
-END_TEST
 
 /* Headers of noise: no answer, or one that has the address. */
-START_TEST(hostile_headers)
+TEST(hostile_headers)
 {
 	uintptr_t begin = (uintptr_t)file;
 	struct mu_module module;
@@ -211,21 +207,5 @@ START_TEST(hostile_headers)
 	readable.begin = begin + sizeof(file) - 8;
 	ck_assert(!mu_module_find(&snap, begin + 100, &module));
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("modules");
-	TCase *tcase = tcase_create("modules");
-
-	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, as_the_linker_has_it);
-	tcase_add_test(tcase, variables_of_ours);
-	tcase_add_test(tcase, what_is_no_variable);
-	tcase_add_test(tcase, linked_for_elsewhere);
-	tcase_add_test(tcase, hostile_headers);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

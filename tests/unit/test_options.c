@@ -8,7 +8,7 @@
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
 
-START_TEST(defaults)
+TEST(defaults)
 {
 	ck_assert_str_eq(parse(NULL), "");
 	assert_defaults();
@@ -38,9 +38,8 @@ START_TEST(defaults)
 	ck_assert_uint_eq(options.max_memory, 0);
 	ck_assert(!options.help);
 }
-END_TEST
 
-START_TEST(every_option)
+TEST(every_option)
 {
 	ck_assert_str_eq(
 	    parse("timeout=5:verbosity=2:log_path=/tmp/x:log_to_syslog=1:"
@@ -73,9 +72,8 @@ START_TEST(every_option)
 	ck_assert_uint_eq(options.only_pid, 4711);
 	ck_assert(options.help);
 }
-END_TEST
 
-START_TEST(parse_is_over_what_is_there)
+TEST(parse_is_over_what_is_there)
 {
 	parse("exitcode=5:at_exit=1");
 	mu_options_parse(&options, "exitcode=6:exitcode=7", &warnings);
@@ -83,9 +81,8 @@ START_TEST(parse_is_over_what_is_there)
 	ck_assert_int_eq(options.exitcode, 7);
 	ck_assert(options.at_exit);
 }
-END_TEST
 
-START_TEST(durations)
+TEST(durations)
 {
 	static const struct {
 		const char *text;
@@ -113,10 +110,9 @@ START_TEST(durations)
 		assert_defaults();
 	}
 }
-END_TEST
 
 /* As a duration, but none at all will do. */
-START_TEST(intervals)
+TEST(intervals)
 {
 	static const struct {
 		const char *text;
@@ -138,9 +134,8 @@ START_TEST(intervals)
 		assert_defaults();
 	}
 }
-END_TEST
 
-START_TEST(bytes)
+TEST(bytes)
 {
 	static const struct {
 		const char *text;
@@ -169,9 +164,8 @@ START_TEST(bytes)
 		assert_defaults();
 	}
 }
-END_TEST
 
-START_TEST(flags)
+TEST(flags)
 {
 	static const char *const on[] = { "1", "true", "yes", "TRUE" };
 	static const char *const off[] = { "0", "false", "no", "No" };
@@ -191,9 +185,8 @@ START_TEST(flags)
 	    " yes, 0, false or no\n");
 	assert_defaults();
 }
-END_TEST
 
-START_TEST(numbers_out_of_range)
+TEST(numbers_out_of_range)
 {
 	static const char *const bad[] = { "verbosity=3", "verbosity=-1",
 		"exitcode=256", "exitcode=-1", "exitcode=99999999999999999999",
@@ -214,9 +207,8 @@ START_TEST(numbers_out_of_range)
 	ck_assert_uint_eq(options.max_leaks, SIZE_MAX);
 	ck_assert_uint_eq(options.verbosity, 1);
 }
-END_TEST
 
-START_TEST(bad_form_names_the_place)
+TEST(bad_form_names_the_place)
 {
 	ck_assert_str_eq(parse("at_exit=1:nonsense=1:exitcode=9"),
 	    "MEMUNREACHABLE_OPTIONS, character 11: nonsense=1: no such option;"
@@ -235,9 +227,8 @@ START_TEST(bad_form_names_the_place)
 	ck_assert_uint_eq(lines(parse("a:b=:=:verbosity=9:=c")), 5);
 	assert_defaults();
 }
-END_TEST
 
-START_TEST(what_is_not_in_force)
+TEST(what_is_not_in_force)
 {
 	struct mu_text told = { buffer, sizeof(buffer), 0 };
 
@@ -252,9 +243,8 @@ START_TEST(what_is_not_in_force)
 	mu_options_read(&options, "at_exit=1", &told);
 	ck_assert_str_eq(buffer, "");
 }
-END_TEST
 
-START_TEST(quotes)
+TEST(quotes)
 {
 	ck_assert_str_eq(parse("log_path='/tmp/a:b':exitcode=4"), "");
 	ck_assert_str_eq(options.log_path, "/tmp/a:b");
@@ -277,9 +267,8 @@ START_TEST(quotes)
 	    "MEMUNREACHABLE_OPTIONS, character 1: log_path=: expected a file"
 	    " name of 1 to 4095 bytes\n");
 }
-END_TEST
 
-START_TEST(long_paths)
+TEST(long_paths)
 {
 	static char text[MU_PATH_MAX + 64];
 	size_t key = strlen("log_path=");
@@ -295,9 +284,8 @@ START_TEST(long_paths)
 	ck_assert_uint_lt(strlen(buffer), 200);
 	assert_defaults();
 }
-END_TEST
 
-START_TEST(warning_is_safe_for_a_terminal)
+TEST(warning_is_safe_for_a_terminal)
 {
 	ck_assert_str_eq(parse("at_exit=\x1b[2J\xff\n"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: at_exit=?[2J??: expected 1,"
@@ -305,9 +293,8 @@ START_TEST(warning_is_safe_for_a_terminal)
 	parse("\x1b=1");
 	ck_assert_ptr_null(strchr(buffer, 0x1b));
 }
-END_TEST
 
-START_TEST(warnings_need_no_room)
+TEST(warnings_need_no_room)
 {
 	struct mu_text measure = { NULL, 0, 0 };
 
@@ -315,29 +302,4 @@ START_TEST(warnings_need_no_room)
 	mu_options_parse(&options, "x=1:exitcode=3", &measure);
 	ck_assert_uint_gt(measure.length, 0);
 	ck_assert_int_eq(options.exitcode, 3);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("options");
-	TCase *tc = tcase_create("options");
-
-	tcase_add_test(tc, defaults);
-	tcase_add_test(tc, every_option);
-	tcase_add_test(tc, parse_is_over_what_is_there);
-	tcase_add_test(tc, durations);
-	tcase_add_test(tc, intervals);
-	tcase_add_test(tc, bytes);
-	tcase_add_test(tc, flags);
-	tcase_add_test(tc, numbers_out_of_range);
-	tcase_add_test(tc, bad_form_names_the_place);
-	tcase_add_test(tc, what_is_not_in_force);
-	tcase_add_test(tc, quotes);
-	tcase_add_test(tc, long_paths);
-	tcase_add_test(tc, warning_is_safe_for_a_terminal);
-	tcase_add_test(tc, warnings_need_no_room);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * What people are told of the options: help=1 and memunreachable(7) name each
  * of them.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 #include "lib/state/options.h"
 #include "tests/support/suite.h"
 
-START_TEST(help_names_every_option)
+TEST(help_names_every_option)
 {
 	char text[4096] = "";
 	struct mu_text help = { text, sizeof(text), 0 };
@@ -27,7 +26,6 @@ START_TEST(help_names_every_option)
 	ck_assert_ptr_nonnull(strstr(text, "stdout (default none)\n"));
 	ck_assert_ptr_nonnull(strstr(text, "or 40 (default none)\n"));
 }
-END_TEST
 
 static char *
 manual_text(void)
@@ -66,7 +64,7 @@ assert_in_manual(char *manual, const char *key, const char *fallback)
 	*end = saved;
 }
 
-START_TEST(manual_names_every_option)
+TEST(manual_names_every_option)
 {
 	char *manual = manual_text();
 
@@ -87,17 +85,4 @@ START_TEST(manual_names_every_option)
 	MU_OPTIONS(IN_MANUAL)
 #undef IN_MANUAL
 	free(manual);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("options_help");
-	TCase *tc = tcase_create("options_help");
-
-	tcase_add_test(tc, help_names_every_option);
-	tcase_add_test(tc, manual_names_every_option);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

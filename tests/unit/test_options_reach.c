@@ -5,7 +5,7 @@
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
 
-START_TEST(masks)
+TEST(masks)
 {
 	static const struct {
 		const char *text;
@@ -41,7 +41,6 @@ START_TEST(masks)
 		ck_assert_uint_eq(options.pointer_mask, UINT64_MAX);
 	}
 }
-END_TEST
 
 static const char *
 reach_words(const char *text)
@@ -55,7 +54,7 @@ reach_words(const char *text)
 	return words;
 }
 
-START_TEST(reach_is_everything_by_default)
+TEST(reach_is_everything_by_default)
 {
 	static const struct mu_reach everything;
 	struct mu_reach reach;
@@ -67,10 +66,9 @@ START_TEST(reach_is_everything_by_default)
 	ck_assert(!reach.words.unaligned);
 	ck_assert_uint_eq(reach.words.tags, everything.words.tags);
 }
-END_TEST
 
 /* Each option in the place of the search that it is about, and in words. */
-START_TEST(reach_follows_each_option)
+TEST(reach_follows_each_option)
 {
 	struct mu_reach reach;
 
@@ -92,18 +90,4 @@ START_TEST(reach_follows_each_option)
 #undef ONE
 	ck_assert_str_eq(reach_words("use_tls=0:use_stacks=no:confirm=1"),
 	    "use_stacks=0 use_tls=0");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("options_reach");
-	TCase *tc = tcase_create("options_reach");
-
-	tcase_add_test(tc, masks);
-	tcase_add_test(tc, reach_is_everything_by_default);
-	tcase_add_test(tc, reach_follows_each_option);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -8,7 +8,7 @@
 #include "tests/support/parsed_options.h"
 #include "tests/support/suite.h"
 
-START_TEST(signals_by_name)
+TEST(signals_by_name)
 {
 	ck_assert_int_eq(mu_options_signal("USR1"), SIGUSR1);
 	ck_assert_int_eq(mu_options_signal("SIGUSR2"), SIGUSR2);
@@ -28,9 +28,8 @@ START_TEST(signals_by_name)
 	ck_assert_int_eq(mu_options_signal("64"), 64);
 	ck_assert_int_eq(mu_options_signal("10"), 10);
 }
-END_TEST
 
-START_TEST(signals_not_to_wait_for)
+TEST(signals_not_to_wait_for)
 {
 	static const char *const bad[] = { "", "0", "-1", "9", "19", "32", "33",
 		"65", "99999999999999999999", "KILL", "SIGKILL", "STOP",
@@ -51,17 +50,4 @@ START_TEST(signals_not_to_wait_for)
 		    strstr(buffer, ": expected a signal that can be caught"));
 		assert_defaults();
 	}
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("options_signal");
-	TCase *tc = tcase_create("options_signal");
-
-	tcase_add_test(tc, signals_by_name);
-	tcase_add_test(tc, signals_not_to_wait_for);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -8,7 +8,6 @@
  * then. And it knows no thread that is not libc's: the signal is watched only,
  * its pass would run in such a one.
  */
-#include <check.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -156,7 +155,7 @@ await_watcher(void)
 		usleep(1000);
 }
 
-START_TEST(all_at_once)
+TEST(all_at_once)
 {
 	static void *(*const bodies[])(void *) = { ask, ask, ask_for_text,
 		ask_why, register_roots, register_roots, watch_and_send,
@@ -181,17 +180,4 @@ START_TEST(all_at_once)
 	ck_assert_ptr_null(mu_library.results.first);
 	ck_assert_uint_eq(mu_library.registry.num_regions, 0);
 	ck_assert_uint_eq(mu_library.registry.num_providers, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("original_threads");
-	TCase *tc = tcase_create("original_threads");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_test(tc, all_at_once);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * Packed entries: what goes in comes out, one is small, and any bytes are read
  * without harm.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -121,7 +120,7 @@ pack_all(unsigned count)
 	return packed_bytes(&packed);
 }
 
-START_TEST(all_come_out)
+TEST(all_come_out)
 {
 	unsigned char *bytes = pack_all(ENTRIES);
 	struct mu_packed_at at;
@@ -137,10 +136,9 @@ START_TEST(all_come_out)
 	ck_assert_uint_eq(i, ENTRIES);
 	free(bytes);
 }
-END_TEST
 
 /* No byte is read behind the end, and what was cut is said to be damaged. */
-START_TEST(any_end)
+TEST(any_end)
 {
 	unsigned char *bytes = pack_all(50), *cut;
 	struct mu_packed_at at;
@@ -161,9 +159,8 @@ START_TEST(any_end)
 	ck_assert_uint_eq(whole, 50);
 	free(bytes);
 }
-END_TEST
 
-START_TEST(any_bytes)
+TEST(any_bytes)
 {
 	unsigned char *bytes = pack_all(200);
 	struct mu_entries entries = { .packed = bytes, .size = packed.size };
@@ -184,10 +181,9 @@ START_TEST(any_bytes)
 	}
 	free(bytes);
 }
-END_TEST
 
 /* 10^6 such entries were 264 MB in the sweeper and 368 in the command. */
-START_TEST(one_is_small)
+TEST(one_is_small)
 {
 	struct mu_leak leak = { .num_frames = 0 };
 	size_t i;
@@ -200,9 +196,8 @@ START_TEST(one_is_small)
 	}
 	ck_assert_uint_le(packed.size, 1000 * 6);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct mu_leak leak = { .num_frames = 0 };
 
@@ -214,21 +209,5 @@ START_TEST(no_memory)
 	ck_assert(mu_packed_add(&packed, &leak));
 	ck_assert_uint_eq(packed.count, 1);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("packed");
-	TCase *tc = tcase_create("packed");
-
-	tcase_set_timeout(tc, 240);
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, all_come_out);
-	tcase_add_test(tc, any_end);
-	tcase_add_test(tc, any_bytes);
-	tcase_add_test(tc, one_is_small);
-	tcase_add_test(tc, no_memory);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

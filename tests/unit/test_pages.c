@@ -9,7 +9,7 @@
 
 static struct mu_snapshot snap;
 
-START_TEST(untouched_pages_do_not_count)
+TEST(untouched_pages_do_not_count)
 {
 	unsigned char populated[8];
 	struct mu_range part;
@@ -30,7 +30,6 @@ START_TEST(untouched_pages_do_not_count)
 	ck_assert_uint_eq(part.end, (uintptr_t)at + 4 * image.page + 9);
 	mu_memory_self_close(&snap.memory);
 }
-END_TEST
 
 /* With PAGEMAP_SCAN, and without as before Linux 6.7. */
 static void
@@ -59,7 +58,7 @@ random_model(size_t pages, int writes, bool no_scan)
 	free(seen);
 }
 
-START_TEST(no_written_page_is_lost)
+TEST(no_written_page_is_lost)
 {
 	int round;
 
@@ -70,9 +69,8 @@ START_TEST(no_written_page_is_lost)
 		    round % 2 == 0);
 	}
 }
-END_TEST
 
-START_TEST(a_terabyte_of_nothing)
+TEST(a_terabyte_of_nothing)
 {
 	size_t pages = ((size_t)1 << 40) / image.page;
 	char *at = map_untouched(pages);
@@ -93,9 +91,8 @@ START_TEST(a_terabyte_of_nothing)
 	ck_assert(!snap.memory.ops->populated(&snap.memory, rest, &part));
 	mu_memory_self_close(&snap.memory);
 }
-END_TEST
 
-START_TEST(unmodified_file_pages_do_not_count)
+TEST(unmodified_file_pages_do_not_count)
 {
 	unsigned char populated[4];
 	int fd = file_of_pages("/tmp", 4);
@@ -113,9 +110,8 @@ START_TEST(unmodified_file_pages_do_not_count)
 	mu_memory_self_close(&snap.memory);
 	close(fd);
 }
-END_TEST
 
-START_TEST(without_pagemap)
+TEST(without_pagemap)
 {
 	unsigned char populated[8];
 	char *at = map_untouched(8);
@@ -130,10 +126,9 @@ START_TEST(without_pagemap)
 	else
 		ck_assert_mem_eq(populated, "\0\0\0\1\1\0\0\0", 8);
 }
-END_TEST
 
 /* Page tables of shared memory are not copied at fork. */
-START_TEST(shared_file_counts_whole)
+TEST(shared_file_counts_whole)
 {
 	unsigned char populated[4];
 	int fd = file_of_pages("/tmp", 4);
@@ -146,7 +141,6 @@ START_TEST(shared_file_counts_whole)
 	mu_memory_self_close(&snap.memory);
 	close(fd);
 }
-END_TEST
 
 static blkcnt_t
 blocks_of(int fd)
@@ -158,7 +152,7 @@ blocks_of(int fd)
 }
 
 /* What is read through a hole of memory is filled, for everybody. */
-START_TEST(shared_memory_is_not_filled)
+TEST(shared_memory_is_not_filled)
 {
 	unsigned char populated[1024];
 	int status, fd = memfd_create("sparse", 0);
@@ -202,7 +196,6 @@ START_TEST(shared_memory_is_not_filled)
 	mu_memory_self_close(&snap.memory);
 	close(fd);
 }
-END_TEST
 
 /* Is page PAGE, at AT, held by the calling process? */
 static bool
@@ -221,7 +214,7 @@ is_held(const char *at, size_t page)
 }
 
 /* Untouched, read, written, and written but emptied by the fork. */
-START_TEST(what_was_written)
+TEST(what_was_written)
 {
 	char *at = map_untouched(4);
 	volatile char byte = at[image.page];
@@ -251,24 +244,5 @@ START_TEST(what_was_written)
 	ck_assert_int_eq(waitpid(child, &status, 0), child);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("pages");
-	TCase *tcase = tcase_create("pages");
-
-	tcase_add_checked_fixture(tcase, image_setup, image_teardown);
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, untouched_pages_do_not_count);
-	tcase_add_test(tcase, no_written_page_is_lost);
-	tcase_add_test(tcase, a_terabyte_of_nothing);
-	tcase_add_test(tcase, unmodified_file_pages_do_not_count);
-	tcase_add_test(tcase, without_pagemap);
-	tcase_add_test(tcase, shared_file_counts_whole);
-	tcase_add_test(tcase, shared_memory_is_not_filled);
-	tcase_add_test(tcase, what_was_written);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = image_setup, .teardown = image_teardown);

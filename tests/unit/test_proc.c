@@ -1,7 +1,6 @@
 /*
  * /proc without libc: numbers, files, directories, states.
  */
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -42,7 +41,7 @@ number(const char *text, unsigned base, uint64_t *value)
 	return (size_t)(at - text);
 }
 
-START_TEST(numbers)
+TEST(numbers)
 {
 	uint64_t value = 0;
 
@@ -60,9 +59,8 @@ START_TEST(numbers)
 	ck_assert_uint_eq(number("000000000000000000000001", 16, &value), 24);
 	ck_assert_uint_eq(value, 1);
 }
-END_TEST
 
-START_TEST(no_numbers)
+TEST(no_numbers)
 {
 	uint64_t value = 42;
 
@@ -77,9 +75,8 @@ START_TEST(no_numbers)
 	ck_assert_uint_eq(number("10000000000000000", 16, &value), 0);
 	ck_assert_uint_eq(value, 42);
 }
-END_TEST
 
-START_TEST(whole_files)
+TEST(whole_files)
 {
 	char name[] = "/tmp/test_proc.XXXXXX", *content;
 	size_t sizes[] = { 0, 1, 16383, 16384, 16385, 1000000 }, i, k;
@@ -107,9 +104,8 @@ START_TEST(whole_files)
 	ck_assert_int_eq(mu_proc_read(&text, name), -ENOENT);
 	ck_assert_uint_eq(text.length, 0);
 }
-END_TEST
 
-START_TEST(file_too_large)
+TEST(file_too_large)
 {
 	struct mu_proc_text text = { .arena = &arena };
 
@@ -117,7 +113,6 @@ START_TEST(file_too_large)
 	ck_assert_int_eq(mu_proc_read(&text, "/proc/self/maps"), -ENOMEM);
 	ck_assert_int_eq(mu_proc_read(&text, "/dev/zero"), -ENOMEM);
 }
-END_TEST
 
 static bool
 sum_up(void *ctx, int value)
@@ -127,7 +122,7 @@ sum_up(void *ctx, int value)
 }
 
 /* Only decimal numbers that fit; none of /proc's and the shell's other names */
-START_TEST(numbers_of_a_directory)
+TEST(numbers_of_a_directory)
 {
 	static const char *const names[] = { "1", "20", "2147483647", "007",
 		"-1", "+1", "1x", "x1", "1.", "2147483648", " 3", "",
@@ -150,10 +145,9 @@ START_TEST(numbers_of_a_directory)
 	ck_assert_int_eq(rmdir(dir), 0);
 	ck_assert_int_eq(mu_proc_numbers(dir, sum_up, &sum), -ENOENT);
 }
-END_TEST
 
 /* More entries than one call hands out; and an early end. */
-START_TEST(many_numbers)
+TEST(many_numbers)
 {
 	char dir[] = "/tmp/test_proc.XXXXXX", path[128];
 	long sum = 0, wanted = 0;
@@ -179,9 +173,8 @@ START_TEST(many_numbers)
 	unlink(path);
 	rmdir(dir);
 }
-END_TEST
 
-START_TEST(states)
+TEST(states)
 {
 	pid_t pid;
 
@@ -202,10 +195,9 @@ START_TEST(states)
 	waitpid(pid, NULL, 0);
 	ck_assert(mu_proc_is_over(pid));
 }
-END_TEST
 
 /* The unit is kB; what does not fit is as unknown as what is not told. */
-START_TEST(status_amounts)
+TEST(status_amounts)
 {
 	static const char text[] = "\nVmRSS:\t    1234 kB\nVmSwap:\t 0 kB\n"
 				   "VmPeak:\t9007199254740991 kB\n"
@@ -219,9 +211,8 @@ START_TEST(status_amounts)
 	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nVmData:"), 0);
 	ck_assert_uint_eq(mu_proc_status_bytes(text, "\nRssAnon:"), 0);
 }
-END_TEST
 
-START_TEST(status_files)
+TEST(status_files)
 {
 	char text[MU_PROC_STATUS_SIZE], end[] = "old";
 
@@ -244,10 +235,9 @@ START_TEST(status_files)
 	    -ENOENT);
 	ck_assert_str_eq(end, "");
 }
-END_TEST
 
 /* Their line comes before most of the others, and may be long. */
-START_TEST(status_of_a_member_of_many_groups)
+TEST(status_of_a_member_of_many_groups)
 {
 	static gid_t groups[60000];
 	char text[MU_PROC_STATUS_SIZE];
@@ -271,9 +261,8 @@ START_TEST(status_of_a_member_of_many_groups)
 		    0);
 	}
 }
-END_TEST
 
-START_TEST(line_ends)
+TEST(line_ends)
 {
 	static const char text[] = "ab\n\nc";
 
@@ -282,26 +271,5 @@ START_TEST(line_ends)
 	ck_assert_ptr_eq(mu_proc_line_end(text + 4, text + 5), text + 5);
 	ck_assert_ptr_eq(mu_proc_line_end(text, text + 2), text + 2);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("proc");
-	TCase *tc = tcase_create("proc");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, numbers);
-	tcase_add_test(tc, no_numbers);
-	tcase_add_test(tc, whole_files);
-	tcase_add_test(tc, file_too_large);
-	tcase_add_test(tc, numbers_of_a_directory);
-	tcase_add_test(tc, many_numbers);
-	tcase_add_test(tc, states);
-	tcase_add_test(tc, status_amounts);
-	tcase_add_test(tc, status_files);
-	tcase_add_test(tc, status_of_a_member_of_many_groups);
-	tcase_add_test(tc, line_ends);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

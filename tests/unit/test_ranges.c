@@ -1,7 +1,6 @@
 /*
  * Range sets against a bitmap of the same addresses.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,7 +95,7 @@ compare_all(void)
 		ck_assert_int_eq(mu_ranges_has(&set, BASE + i), model[i]);
 }
 
-START_TEST(random_sets)
+TEST(random_sets)
 {
 	struct mu_range range;
 	int round, i, count;
@@ -117,9 +116,8 @@ START_TEST(random_sets)
 		compare_cuts(0, SPACE);
 	}
 }
-END_TEST
 
-START_TEST(empty_set)
+TEST(empty_set)
 {
 	struct mu_range rest = at(5, 9), piece;
 	bool inside;
@@ -132,17 +130,15 @@ START_TEST(empty_set)
 	ck_assert_uint_eq(piece.end, BASE + 9);
 	ck_assert(!mu_ranges_cut(&set, &rest, &piece, &inside));
 }
-END_TEST
 
-START_TEST(empty_and_upside_down_ranges_are_dropped)
+TEST(empty_and_upside_down_ranges_are_dropped)
 {
 	add(7, 7);
 	add(9, 3);
 	ck_assert_uint_eq(set.count, 0);
 }
-END_TEST
 
-START_TEST(touching_ranges_join)
+TEST(touching_ranges_join)
 {
 	add(10, 20);
 	add(0, 10);
@@ -151,9 +147,8 @@ START_TEST(touching_ranges_join)
 	ck_assert_uint_eq(set.count, 1);
 	compare_all();
 }
-END_TEST
 
-START_TEST(more_after_the_seal)
+TEST(more_after_the_seal)
 {
 	add(10, 20);
 	mu_ranges_seal(&set);
@@ -163,9 +158,8 @@ START_TEST(more_after_the_seal)
 	ck_assert_uint_eq(set.count, 2);
 	compare_all();
 }
-END_TEST
 
-START_TEST(whole_address_space)
+TEST(whole_address_space)
 {
 	struct mu_range all = { 0, UINTPTR_MAX }, rest = all, piece;
 
@@ -179,10 +173,9 @@ START_TEST(whole_address_space)
 	ck_assert_uint_eq(piece.end, UINTPTR_MAX);
 	ck_assert(!mu_ranges_gap(&set, &rest, &piece));
 }
-END_TEST
 
 /* A refused piece of memory leaves the set as it was. */
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct mu_range many[200];
 	size_t i;
@@ -196,22 +189,5 @@ START_TEST(no_memory)
 	ck_assert_uint_eq(set.count, 1);
 	compare_all();
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("ranges");
-	TCase *tcase = tcase_create("ranges");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, random_sets);
-	tcase_add_test(tcase, empty_set);
-	tcase_add_test(tcase, empty_and_upside_down_ranges_are_dropped);
-	tcase_add_test(tcase, touching_ranges_join);
-	tcase_add_test(tcase, more_after_the_seal);
-	tcase_add_test(tcase, whole_address_space);
-	tcase_add_test(tcase, no_memory);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

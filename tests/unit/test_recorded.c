@@ -2,7 +2,6 @@
  * heapwalk/recorded/recorded.c: what a recorder knows of blocks, and what it
  * cannot make anybody believe.
  */
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -67,7 +66,7 @@ expect_stack(uint32_t stack, size_t count)
 	ck_assert_mem_eq(frames, calls, count * sizeof(*frames));
 }
 
-START_TEST(block_and_stack)
+TEST(block_and_stack)
 {
 	uint32_t stack = fake_recorder_stack(&fake, calls, FRAMES);
 	struct mu_recorded_block found;
@@ -92,10 +91,9 @@ START_TEST(block_and_stack)
 	ck_assert(!mu_recorder_find(
 	    &recorder, (struct mu_range) { 0x20000080, 0x20000100 }, &found));
 }
-END_TEST
 
 /* More than 30 bits of size; and a block at the end of a span. */
-START_TEST(sizes_and_seams)
+TEST(sizes_and_seams)
 {
 	uintptr_t large = 0x7f0000000010, seam = 0x12000000 - 16;
 	size_t size = ((size_t)5 << 30) + 77;
@@ -108,10 +106,9 @@ START_TEST(sizes_and_seams)
 	/* No block is larger than what there is of it. */
 	ck_assert_uint_eq(mu_range_size(find(seam, 18).range), 18);
 }
-END_TEST
 
 /* Guards lie before what the program knows. */
-START_TEST(guarded_blocks)
+TEST(guarded_blocks)
 {
 	struct mu_recorded_block found;
 
@@ -132,10 +129,9 @@ START_TEST(guarded_blocks)
 	ck_assert(!mu_recorder_find(
 	    &recorder, (struct mu_range) { 0x30000020, 0x30000040 }, &found));
 }
-END_TEST
 
 /* LeakTracer's slots lead to stacks, not to slots. */
-START_TEST(slot_leads_to_stack)
+TEST(slot_leads_to_stack)
 {
 	struct mu_stack head = { .flags = MU_STACK_SLOT };
 	uint32_t stack = fake_recorder_stack(&fake, calls, FRAMES);
@@ -155,9 +151,8 @@ START_TEST(slot_leads_to_stack)
 	expect_stack(slots[0], FRAMES);
 	expect_stack(slots[1], 0); /* itself */
 }
-END_TEST
 
-START_TEST(not_a_recorder)
+TEST(not_a_recorder)
 {
 	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
 	fake.about.magic[15] ^= 1;
@@ -179,10 +174,9 @@ START_TEST(not_a_recorder)
 	fake.about.directory = (uint64_t)fake.directory;
 	ck_assert(open_recorder());
 }
-END_TEST
 
 /* A depot that claims more than there is. */
-START_TEST(stacks_that_are_cut)
+TEST(stacks_that_are_cut)
 {
 	uint32_t last = (1u << MU_DEPOT_BLOCK_SHIFT) - 1;
 	struct mu_stack head = { .num_frames = 1 };
@@ -206,10 +200,9 @@ START_TEST(stacks_that_are_cut)
 	expect_stack(0, 0);
 	memset(fake.depot, 0, MU_DEPOT_BLOCKS * sizeof(*fake.depot));
 }
-END_TEST
 
 /* Every entry of the directory is the same span: no more are taken than fit. */
-START_TEST(directory_full_of_one_span)
+TEST(directory_full_of_one_span)
 {
 	size_t i, bytes = 0;
 
@@ -225,10 +218,9 @@ START_TEST(directory_full_of_one_span)
 	memset(fake.directory + 1, 0, (MU_SHADOW_SPANS - 1) * 8);
 	fake.about.lowest = fake.about.highest = 0x1000;
 }
-END_TEST
 
 /* Tables are left out of the roots, but nothing else that is claimed to be. */
-START_TEST(tables_are_anonymous)
+TEST(tables_are_anonymous)
 {
 	static char variables[1 << 20] __attribute__((aligned(16))) = "x";
 	size_t i;
@@ -243,7 +235,6 @@ START_TEST(tables_are_anonymous)
 		ck_assert_uint_ne(
 		    recorder.tables[i].begin, (uintptr_t)variables);
 }
-END_TEST
 
 static void
 damage(uint32_t *words, size_t count, size_t times)
@@ -289,7 +280,7 @@ ask_anything(void)
 }
 
 /* Any damage anywhere: answers may be wrong, but come, and soon. */
-START_TEST(random_damage)
+TEST(random_damage)
 {
 	struct mu_recorded intact;
 	uint32_t stack, i, round;
@@ -312,10 +303,9 @@ START_TEST(random_damage)
 		mu_arena_close(&image.arena);
 	}
 }
-END_TEST
 
 /* What the program freed is no block; the others stay. */
-START_TEST(held_back_blocks_are_dropped)
+TEST_LOOP(held_back_blocks_are_dropped, 0, FAKE_KINDS)
 {
 	struct mu_deadline deadline = { .ns = UINT64_MAX };
 	struct mu_block block;
@@ -346,10 +336,9 @@ START_TEST(held_back_blocks_are_dropped)
 	ck_assert_uint_eq(heap.blocks.bytes, count * fake_usable(&heap, 48));
 	fake_heap_close(&heap);
 }
-END_TEST
 
 /* In .data or .bss of any module; a text in other memory is none. */
-START_TEST(place_by_magic)
+TEST(place_by_magic)
 {
 	static struct mu_recorded variable;
 	char *guarded = fake_recorder_map(3 * 4096);
@@ -368,7 +357,6 @@ START_TEST(place_by_magic)
 	ck_assert_uint_eq(mu_recorded_find(&snap), 0);
 	munmap(guarded, 3 * 4096);
 }
-END_TEST
 
 static void
 put_module(struct mu_recorded_module *module, uint64_t start, const char *path,
@@ -388,7 +376,7 @@ put_module(struct mu_recorded_module *module, uint64_t start, const char *path,
 }
 
 /* Address 0x9050 was in two modules, one after the other, and a third came. */
-START_TEST(frames_of_modules)
+TEST(frames_of_modules)
 {
 	static struct mu_recorded_module modules[3];
 	const uint64_t older = 0x9050 | (uint64_t)1 << 48;
@@ -425,9 +413,8 @@ START_TEST(frames_of_modules)
 	ck_assert_uint_eq(
 	    mu_recorded_frame(modules, 3, 0x9050 | (uint64_t)5 << 48), older);
 }
-END_TEST
 
-START_TEST(unloaded_modules)
+TEST(unloaded_modules)
 {
 	static struct mu_recorded_module modules[9];
 
@@ -468,34 +455,5 @@ START_TEST(unloaded_modules)
 	ck_assert(open_recorder());
 	ck_assert_uint_eq(recorder.num_unloaded, 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("recorded");
-	TCase *tables = tcase_create("Tables");
-	TCase *damage = tcase_create("Damage");
-
-	tcase_add_checked_fixture(tables, setup, teardown);
-	tcase_add_test(tables, block_and_stack);
-	tcase_add_test(tables, sizes_and_seams);
-	tcase_add_test(tables, guarded_blocks);
-	tcase_add_test(tables, slot_leads_to_stack);
-	tcase_add_loop_test(
-	    tables, held_back_blocks_are_dropped, 0, FAKE_KINDS);
-	tcase_add_test(tables, place_by_magic);
-	tcase_add_test(tables, frames_of_modules);
-	tcase_add_test(tables, unloaded_modules);
-	suite_add_tcase(suite, tables);
-	tcase_add_checked_fixture(damage, setup, teardown);
-	tcase_set_timeout(damage, 240);
-	tcase_add_test(damage, not_a_recorder);
-	tcase_add_test(damage, stacks_that_are_cut);
-	tcase_add_test(damage, directory_full_of_one_span);
-	tcase_add_test(damage, tables_are_anonymous);
-	tcase_add_test(damage, random_damage);
-	suite_add_tcase(suite, damage);
-
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

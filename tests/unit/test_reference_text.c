@@ -1,7 +1,6 @@
 /*
  * A reference in words.
  */
-#include <check.h>
 #include <string.h>
 
 #include "memunreachable/memunreachable.h"
@@ -18,7 +17,7 @@ words(const struct MemunreachableReference *reference)
 	return line;
 }
 
-START_TEST(in_words)
+TEST(in_words)
 {
 	struct MemunreachableReference reference = {
 		.kind = MEMUNREACHABLE_REFERENCE_GLOBAL,
@@ -84,16 +83,4 @@ START_TEST(in_words)
 	ck_assert_str_eq(words(&reference), "kernel: epoll or timer");
 	reference.kind = 4711;
 	ck_assert_str_eq(words(&reference), "reference of kind 4711");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("reference_text");
-	TCase *tc = tcase_create("reference_text");
-
-	tcase_add_test(tc, in_words);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -6,7 +6,7 @@
 #include "tests/support/referring.h"
 #include "tests/support/suite.h"
 
-START_TEST(words_of_a_root)
+TEST_LOOP(words_of_a_root, 0, FAKE_KINDS)
 {
 	char *slots[8] = { NULL }, *a, *b;
 	size_t size;
@@ -34,9 +34,8 @@ START_TEST(words_of_a_root)
 	/* Listed blocks touch; between chunks lies a header. */
 	expect(b, _i == FAKE_LISTED ? 2 : 1);
 }
-END_TEST
 
-START_TEST(blocks_reachable_and_not)
+TEST_LOOP(blocks_reachable_and_not, 0, FAKE_KINDS)
 {
 	void *root, **a, **b, **c, **lost;
 
@@ -64,10 +63,9 @@ START_TEST(blocks_reachable_and_not)
 	ck_assert(!found.reachable);
 	expect(lost, 0);
 }
-END_TEST
 
 /* A list head that points at itself is no less lost for it. */
-START_TEST(itself_does_not_count)
+TEST_LOOP(itself_does_not_count, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
@@ -83,9 +81,8 @@ START_TEST(itself_does_not_count)
 	ck_assert_uint_eq(found.items[0].begin, (uintptr_t)b);
 	ck_assert_uint_eq(found.items[0].reachable, 0);
 }
-END_TEST
 
-START_TEST(no_live_block)
+TEST_LOOP(no_live_block, 0, FAKE_KINDS)
 {
 	char *a, *b;
 
@@ -108,13 +105,12 @@ START_TEST(no_live_block)
 		    look_for(b, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(look_for(a, FAKE_NO_DEADLINE), MU_OK);
 }
-END_TEST
 
 /*
  * A left-over link of a free list refers to nothing, but in a root: the pair
  * that a large chunk has twice, as test_links.c has it in more shapes.
  */
-START_TEST(left_over_link)
+TEST(left_over_link)
 {
 	static const struct mu_range bins[] = { { 0x7000, 0x7800 } };
 	void **reused, **x, **f, *root[4];
@@ -140,9 +136,8 @@ START_TEST(left_over_link)
 	root_range(root, root + 4);
 	expect(x, 2);
 }
-END_TEST
 
-START_TEST(by_the_header_of_its_chunk)
+TEST(by_the_header_of_its_chunk)
 {
 	void *stack[4] = { NULL }, **a;
 	struct mu_range frames;
@@ -175,10 +170,9 @@ START_TEST(by_the_header_of_its_chunk)
 	ck_assert_int_eq(found.items[0].into, -2 * (int)W);
 	ck_assert_uint_eq(found.items[0].value, (uintptr_t)(a - 2));
 }
-END_TEST
 
 /* A kept block is a root, and no link in it is one of malloc's. */
-START_TEST(kept_block)
+TEST(kept_block)
 {
 	void **kept, **a;
 
@@ -191,9 +185,8 @@ START_TEST(kept_block)
 	ck_assert_uint_eq(found.items[0].kind, MU_REFERRER_BLOCK);
 	ck_assert_uint_eq(found.items[0].reachable, 1);
 }
-END_TEST
 
-START_TEST(our_frames_are_left_out)
+TEST_LOOP(our_frames_are_left_out, 0, FAKE_KINDS)
 {
 	void *stack[4], **a;
 
@@ -207,10 +200,9 @@ START_TEST(our_frames_are_left_out)
 	ck_assert_uint_eq(found.items[0].address, (uintptr_t)&stack[0]);
 	ck_assert_uint_eq(found.items[1].address, (uintptr_t)&stack[3]);
 }
-END_TEST
 
 /* Words without an address: whose they are, and what they are called. */
-START_TEST(registers_kernel_and_named_values)
+TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 {
 	struct mu_thread threads[3] = {
 		{ .tid = 11, .first_value = 0, .num_values = 2 },
@@ -262,26 +254,5 @@ START_TEST(registers_kernel_and_named_values)
 	snap.reach.no_stacks = true;
 	expect(a, 2);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("referrers");
-	TCase *tcase = tcase_create("referrers");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, words_of_a_root, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, blocks_reachable_and_not, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, itself_does_not_count, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, no_live_block, 0, FAKE_KINDS);
-	tcase_add_test(tcase, left_over_link);
-	tcase_add_test(tcase, by_the_header_of_its_chunk);
-	tcase_add_test(tcase, kept_block);
-	tcase_add_loop_test(tcase, our_frames_are_left_out, 0, FAKE_KINDS);
-	tcase_add_loop_test(
-	    tcase, registers_kernel_and_named_values, 0, FAKE_KINDS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

@@ -7,7 +7,7 @@
 #include "tests/support/referring.h"
 #include "tests/support/suite.h"
 
-START_TEST(many_are_counted_and_cut)
+TEST_LOOP(many_are_counted_and_cut, 0, FAKE_KINDS)
 {
 	size_t number = 100000, i;
 	void **slots = calloc(number, W), **a, **b;
@@ -25,10 +25,9 @@ START_TEST(many_are_counted_and_cut)
 		ck_assert_uint_eq(found.items[i].address, (uintptr_t)&slots[i]);
 	free(slots);
 }
-END_TEST
 
 /* With tags taken off, and at every byte. */
-START_TEST(rules_of_words)
+TEST_LOOP(rules_of_words, 0, FAKE_KINDS)
 {
 	char bytes[64] __attribute__((aligned(16))) = { 0 };
 	uintptr_t word;
@@ -52,7 +51,6 @@ START_TEST(rules_of_words)
 	heap.blocks.words.tags = 0;
 	expect(a, 1);
 }
-END_TEST
 
 static const struct mu_referrer *
 find_item(uintptr_t address)
@@ -79,7 +77,7 @@ usable_size(const void *begin)
  * block; and a block is marked if and only if a root or a marked block is
  * among what points at it.
  */
-START_TEST(random_graphs)
+TEST_LOOP(random_graphs, 0, 40)
 {
 	enum { BLOCKS = 60, SLOTS = 12 };
 	void **blocks[BLOCKS], *slots[SLOTS];
@@ -136,9 +134,8 @@ START_TEST(random_graphs)
 		ck_assert_int_eq(fake_marked(&heap, blocks[i]), led_to);
 	}
 }
-END_TEST
 
-START_TEST(deadline)
+TEST(deadline)
 {
 	size_t size = (size_t)32 << 20;
 	void **a;
@@ -151,10 +148,9 @@ START_TEST(deadline)
 	ck_assert_str_ne(why.words, "");
 	ck_assert_int_eq(look_for(a, FAKE_NO_DEADLINE), MU_OK);
 }
-END_TEST
 
 /* Every request for memory fails once; then all is well. */
-START_TEST(no_memory)
+TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	enum mu_status status = MU_ERR_NO_MEMORY;
 	void *slots[300], **a;
@@ -176,21 +172,5 @@ START_TEST(no_memory)
 	ck_assert_uint_eq(found.count, 300);
 	heap.arena.fail_at = 0;
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("referrers_many");
-	TCase *tcase = tcase_create("referrers_many");
-
-	tcase_add_checked_fixture(tcase, NULL, teardown);
-	tcase_set_timeout(tcase, 240);
-	tcase_add_loop_test(tcase, many_are_counted_and_cut, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, rules_of_words, 0, FAKE_KINDS);
-	tcase_add_loop_test(tcase, random_graphs, 0, 40);
-	tcase_add_test(tcase, deadline);
-	tcase_add_loop_test(tcase, no_memory, 0, FAKE_KINDS);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.teardown = teardown);

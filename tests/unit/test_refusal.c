@@ -1,7 +1,6 @@
 /*
  * Every cause of a refused ptrace has its own status, words and cure.
  */
-#include <check.h>
 #include <errno.h>
 #include <string.h>
 
@@ -33,7 +32,7 @@ must_say(const struct mu_refusal_facts *facts, enum mu_status status,
 	ck_assert_int_eq(mu_refusal_judge(facts, NULL), status);
 }
 
-START_TEST(already_traced)
+TEST(already_traced)
 {
 	struct mu_refusal_facts facts = plain;
 
@@ -46,9 +45,8 @@ START_TEST(already_traced)
 	facts.yama_scope = 1;
 	must_say(&facts, MU_ERR_ALREADY_TRACED, "detach");
 }
-END_TEST
 
-START_TEST(yama)
+TEST(yama)
 {
 	struct mu_refusal_facts facts = plain;
 
@@ -68,9 +66,8 @@ START_TEST(yama)
 	facts.yama_scope = 1;
 	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 1");
 }
-END_TEST
 
-START_TEST(dumpable)
+TEST(dumpable)
 {
 	struct mu_refusal_facts facts = plain;
 
@@ -81,9 +78,8 @@ START_TEST(dumpable)
 	facts.dumpable = -1;
 	must_say(&facts, MU_ERR_PTRACE_YAMA, "ptrace_scope 1");
 }
-END_TEST
 
-START_TEST(other_user)
+TEST(other_user)
 {
 	struct mu_refusal_facts facts = plain;
 
@@ -93,9 +89,8 @@ START_TEST(other_user)
 	facts.sys_ptrace = 1;
 	must_say(&facts, MU_ERR_NO_PERMISSION, "SELinux");
 }
-END_TEST
 
-START_TEST(seccomp)
+TEST(seccomp)
 {
 	struct mu_refusal_facts facts = plain;
 
@@ -107,9 +102,8 @@ START_TEST(seccomp)
 	facts.dumpable = 0;
 	must_say(&facts, MU_ERR_PTRACE_SECCOMP, "error 38");
 }
-END_TEST
 
-START_TEST(longest_words)
+TEST(longest_words)
 {
 	struct mu_refusal_facts facts = plain;
 	int scope;
@@ -131,31 +125,12 @@ START_TEST(longest_words)
 	facts.dumpable = 0;
 	must_say(&facts, MU_ERR_NOT_DUMPABLE, "run as root");
 }
-END_TEST
 
-START_TEST(deadly)
+TEST(deadly)
 {
 	struct mu_why why = { .words = "" };
 
 	ck_assert_int_eq(mu_refusal_deadly(&why), MU_ERR_PTRACE_SECCOMP);
 	ck_assert_ptr_nonnull(strstr(why.words, "kills"));
 	ck_assert_uint_lt(strlen(why.words), 150);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("refusal");
-	TCase *tc = tcase_create("refusal");
-
-	tcase_add_test(tc, already_traced);
-	tcase_add_test(tc, yama);
-	tcase_add_test(tc, dumpable);
-	tcase_add_test(tc, other_user);
-	tcase_add_test(tc, seccomp);
-	tcase_add_test(tc, longest_words);
-	tcase_add_test(tc, deadly);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

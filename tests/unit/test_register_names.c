@@ -1,7 +1,6 @@
 /*
  * Every place that a register's word can come from has a name.
  */
-#include <check.h>
 
 #include "memunreachable/memunreachable.h"
 #include "mu/arch/register_names.h"
@@ -21,7 +20,7 @@ name_of(unsigned place)
 	return name;
 }
 
-START_TEST(register_names)
+TEST(register_names)
 {
 	unsigned place;
 
@@ -41,16 +40,4 @@ START_TEST(register_names)
 	ck_assert_str_eq(name_of(MU_PLACE_VECTOR + 408 / 8), "xmm15 word 1");
 #endif
 	ck_assert_str_eq(name_of(MU_PLACE_END), "?");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("register_names");
-	TCase *tc = tcase_create("register_names");
-
-	tcase_add_test(tc, register_names);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -1,7 +1,6 @@
 /*
  * Which words may be pointers, and the array that they are kept in.
  */
-#include <check.h>
 
 #include "ptrace/live/registers.h"
 #include "tests/support/suite.h"
@@ -20,7 +19,7 @@ teardown(void)
 	mu_arena_close(&arena);
 }
 
-START_TEST(plausible)
+TEST(plausible)
 {
 	ck_assert(!mu_word_plausible(0));
 	ck_assert(!mu_word_plausible(1));
@@ -38,9 +37,8 @@ START_TEST(plausible)
 	ck_assert(mu_word_plausible(0x0b00ffff12345670)); /* a tagged one */
 #endif
 }
-END_TEST
 
-START_TEST(filter)
+TEST(filter)
 {
 	uintptr_t words[] = { 0, 0x55d0c8a012a0, 0x246, 0x33, 0x7ffc00001000,
 		0x10, 0x55d0c8a012a0 };
@@ -57,9 +55,8 @@ START_TEST(filter)
 	ck_assert_uint_eq(mu_words_filter(words, 0, NULL, 0), 0);
 	ck_assert_uint_eq(mu_words_filter(NULL, 0, NULL, 0), 0);
 }
-END_TEST
 
-START_TEST(words_grow)
+TEST(words_grow)
 {
 	struct mu_words words = { .arena = &arena };
 	uintptr_t i;
@@ -74,18 +71,5 @@ START_TEST(words_grow)
 	ck_assert_uint_eq(words.count, 5000);
 	ck_assert_uint_eq(words.words[4999], 4999);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("registers");
-	TCase *tc = tcase_create("registers");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, plausible);
-	tcase_add_test(tc, filter);
-	tcase_add_test(tc, words_grow);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -4,7 +4,6 @@
  */
 #include "include/mu/report_file.h"
 
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -54,7 +53,7 @@ static const struct kind kinds[] = {
 	{ S_IFBLK | 0600, 0, 1, "it is neither" },
 };
 
-START_TEST(whose_it_may_be)
+TEST_LOOP(whose_it_may_be, 0, (int)(sizeof(kinds) / sizeof(kinds[0])))
 {
 	const struct kind *kind = &kinds[_i];
 	struct stat status = {
@@ -76,7 +75,6 @@ START_TEST(whose_it_may_be)
 		ck_assert_int_eq(
 		    strncmp(fault, kind->fault, strlen(kind->fault)), 0);
 }
-END_TEST
 
 static void
 fill(int fd)
@@ -88,7 +86,7 @@ fill(int fd)
 	ck_assert_int_eq(errno, EAGAIN);
 }
 
-START_TEST(full_pipe_is_not_waited_for_long)
+TEST(full_pipe_is_not_waited_for_long)
 {
 	int ends[2];
 
@@ -100,9 +98,8 @@ START_TEST(full_pipe_is_not_waited_for_long)
 	ck_assert_int_eq(
 	    mu_report_file_write(ends[1], "text", 4, 0), ETIMEDOUT);
 }
-END_TEST
 
-START_TEST(none_is_killed)
+TEST(none_is_killed)
 {
 	struct rlimit small = { 100, RLIM_INFINITY }, old;
 	char text[100] = "", name[] = "/tmp/test_report_file.XXXXXX";
@@ -126,19 +123,4 @@ START_TEST(none_is_killed)
 	sigpending(&pending);
 	ck_assert_int_eq(sigismember(&pending, SIGPIPE), 0);
 	ck_assert_int_eq(sigismember(&pending, SIGXFSZ), 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("report_file");
-	TCase *tests = tcase_create("report_file");
-
-	tcase_add_loop_test(
-	    tests, whose_it_may_be, 0, (int)(sizeof(kinds) / sizeof(kinds[0])));
-	tcase_add_test(tests, full_pipe_is_not_waited_for_long);
-	tcase_add_test(tests, none_is_killed);
-	suite_add_tcase(suite, tests);
-	return suite_run(suite);
 }

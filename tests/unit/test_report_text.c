@@ -1,5 +1,4 @@
 /* lib/report/text.c: the report, letter by letter. */
-#include <check.h>
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,7 +62,7 @@ info_text(const struct UnreachableMemoryInfo *info)
 	return buffer;
 }
 
-START_TEST(plural)
+TEST(plural)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -82,9 +81,8 @@ START_TEST(plural)
 	    "  48 bytes in 2 unreachable allocations\n"
 	    "  ABI: '" MU_ABI "'\n\n");
 }
-END_TEST
 
-START_TEST(whole_report)
+TEST(whole_report)
 {
 	struct UnreachableMemoryInfo info;
 	struct Leak leaks[2] = { make_leak(0x7f0012345670, 40),
@@ -107,10 +105,9 @@ START_TEST(whole_report)
 	    "  24 bytes unreachable at 55aa0010\n"
 	    "\n");
 }
-END_TEST
 
 /* Both entries lead to one block of 24 bytes, and the limit cut two more. */
-START_TEST(shared_and_cut_entries_are_said)
+TEST(shared_and_cut_entries_are_said)
 {
 	struct Leak leaks[2] = { make_leak(0x7f0012345670, 40),
 		make_leak(0x55aa0010, 24) };
@@ -147,9 +144,8 @@ START_TEST(shared_and_cut_entries_are_said)
 	ck_assert_str_eq(
 	    buffer, "  ... and 100 bytes in 4 allocations without an entry\n");
 }
-END_TEST
 
-START_TEST(partial_answer_says_so)
+TEST(partial_answer_says_so)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -161,9 +157,8 @@ START_TEST(partial_answer_says_so)
 	    "  ABI: '" MU_ABI "'\n"
 	    "  Partial: 2 pages could not be read\n\n");
 }
-END_TEST
 
-START_TEST(abi_of_this_process)
+TEST(abi_of_this_process)
 {
 #if defined(__x86_64__)
 	ck_assert_str_eq(MU_ABI, "x86_64");
@@ -171,9 +166,8 @@ START_TEST(abi_of_this_process)
 	ck_assert_str_eq(MU_ABI, "arm64");
 #endif
 }
-END_TEST
 
-START_TEST(referencing_and_similar)
+TEST(referencing_and_similar)
 {
 	struct Leak leak = make_leak(0xabc0, 16);
 
@@ -200,9 +194,8 @@ START_TEST(referencing_and_similar)
 	ck_assert_str_eq(
 	    leak_text(&leak, false), "  16 bytes unreachable at abc0\n");
 }
-END_TEST
 
-START_TEST(header_word)
+TEST(header_word)
 {
 	struct Leak leak = make_leak(0x1000, 32);
 
@@ -218,9 +211,8 @@ START_TEST(header_word)
 	    leak_text(&leak, true), "\n   first 32 bytes of contents:\n"));
 	ck_assert_ptr_null(strstr(leak_text(&leak, false), "contents"));
 }
-END_TEST
 
-START_TEST(last_row_is_padded)
+TEST(last_row_is_padded)
 {
 	struct Leak leak = make_leak(0x2000, 20);
 
@@ -240,9 +232,8 @@ START_TEST(last_row_is_padded)
 	    "                                             "
 	    "a\n");
 }
-END_TEST
 
-START_TEST(printable)
+TEST(printable)
 {
 	struct Leak leak = make_leak(0x2000, 4);
 
@@ -250,9 +241,8 @@ START_TEST(printable)
 	ck_assert_ptr_nonnull(strstr(leak_text(&leak, true), ". ~.\n"));
 	ck_assert_ptr_nonnull(strstr(buffer, ": 1f 20 7e 7f "));
 }
-END_TEST
 
-START_TEST(two_digits)
+TEST(two_digits)
 {
 	struct Leak leak = make_leak(0x2000, 4);
 
@@ -261,9 +251,8 @@ START_TEST(two_digits)
 	    strstr(leak_text(&leak, true), "   2000: 00 80 ff 0a    "));
 	ck_assert_ptr_nonnull(strstr(buffer, " ....\n"));
 }
-END_TEST
 
-START_TEST(decimal_counts)
+TEST(decimal_counts)
 {
 	struct Leak leak = make_leak(0x3000, 48);
 
@@ -275,9 +264,8 @@ START_TEST(decimal_counts)
 	ck_assert_ptr_nonnull(strstr(buffer, "referencing 255 "));
 	ck_assert_ptr_nonnull(strstr(buffer, "first 32 bytes of contents:"));
 }
-END_TEST
 
-START_TEST(case_backtrace)
+TEST(case_backtrace)
 {
 	struct Leak leak = make_leak(0x3000, 8);
 
@@ -293,9 +281,8 @@ START_TEST(case_backtrace)
 	ck_assert_ptr_nonnull(strstr(buffer, "#15  pc "));
 	ck_assert_ptr_null(strstr(buffer, "#16  pc "));
 }
-END_TEST
 
-START_TEST(consumer_regex)
+TEST(consumer_regex)
 {
 	struct Leak leak = make_leak(0x7f00deadbee0, 4096);
 	regmatch_t match;
@@ -313,9 +300,8 @@ START_TEST(consumer_regex)
 	    0);
 	regfree(&regex);
 }
-END_TEST
 
-START_TEST(summary_line)
+TEST(summary_line)
 {
 	struct UnreachableMemoryInfo info;
 
@@ -338,9 +324,8 @@ START_TEST(summary_line)
 	    "0 bytes in 0 allocations unreachable out of 65536 bytes in 1"
 	    " allocation");
 }
-END_TEST
 
-START_TEST(failure_says_why)
+TEST(failure_says_why)
 {
 	static const char first[] = "Failed to get unreachable memory\n";
 	struct UnreachableMemoryInfo info;
@@ -367,9 +352,8 @@ START_TEST(failure_says_why)
 	mu_report_failure(&out, &info);
 	ck_assert_ptr_nonnull(strstr(buffer, "\nNot checked: timed out\n"));
 }
-END_TEST
 
-START_TEST(short_buffer_measures)
+TEST(short_buffer_measures)
 {
 	struct Leak leak = make_leak(0x3000, 48);
 	struct mu_text measure = { NULL, 0, 0 };
@@ -383,31 +367,4 @@ START_TEST(short_buffer_measures)
 	ck_assert_uint_eq(cut.length, out.length);
 	ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
 	ck_assert_int_eq(strncmp(small, buffer, sizeof(small) - 1), 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("report_text");
-	TCase *tc = tcase_create("text");
-
-	tcase_add_test(tc, plural);
-	tcase_add_test(tc, whole_report);
-	tcase_add_test(tc, shared_and_cut_entries_are_said);
-	tcase_add_test(tc, partial_answer_says_so);
-	tcase_add_test(tc, abi_of_this_process);
-	tcase_add_test(tc, referencing_and_similar);
-	tcase_add_test(tc, header_word);
-	tcase_add_test(tc, last_row_is_padded);
-	tcase_add_test(tc, printable);
-	tcase_add_test(tc, two_digits);
-	tcase_add_test(tc, decimal_counts);
-	tcase_add_test(tc, case_backtrace);
-	tcase_add_test(tc, consumer_regex);
-	tcase_add_test(tc, summary_line);
-	tcase_add_test(tc, failure_says_why);
-	tcase_add_test(tc, short_buffer_measures);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

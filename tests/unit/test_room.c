@@ -1,7 +1,6 @@
 /*
  * Whether a copy has room, by what is left and what it may need.
  */
-#include <check.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +55,7 @@ teardown(void)
 	unlink(meminfo);
 }
 
-START_TEST(enough)
+TEST(enough)
 {
 	have(1024);
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
@@ -64,10 +63,9 @@ START_TEST(enough)
 	ck_assert_int_eq(mu_room_judge(&room, false, &why), MU_OK);
 	ck_assert(!mu_room_is_short(&room));
 }
-END_TEST
 
 /* Not for everything that the process may write: the copy must be preferred. */
-START_TEST(tight)
+TEST(tight)
 {
 	have(256);
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
@@ -76,9 +74,8 @@ START_TEST(tight)
 	ck_assert_uint_gt(room.next_ns, 0);
 	ck_assert_int_eq(mu_room_judge(&room, false, &why), MU_ERR_NO_MEMORY);
 }
-END_TEST
 
-START_TEST(none)
+TEST(none)
 {
 	have(20);
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
@@ -88,10 +85,9 @@ START_TEST(none)
 	    strstr(why.words, "needs about 609 MiB") != NULL, "%s", why.words);
 	ck_assert(mu_room_is_short(&room));
 }
-END_TEST
 
 /* What is read in the same group, and shared memory, count, too. */
-START_TEST(more)
+TEST(more)
 {
 	have(1024);
 	room.reader = 512 * MIB;
@@ -102,10 +98,9 @@ START_TEST(more)
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 	ck_assert(room.tight);
 }
-END_TEST
 
 /* The OOM killer would take the process with the copy. */
-START_TEST(kills_all)
+TEST(kills_all)
 {
 	have(256);
 	room.headroom.kills_all = true;
@@ -114,10 +109,9 @@ START_TEST(kills_all)
 	room.headroom.kills_all = true;
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 }
-END_TEST
 
 /* Of another process: nothing is risked there. */
-START_TEST(unseen)
+TEST(unseen)
 {
 	have(1024);
 	room.headroom.unseen = true;
@@ -127,7 +121,6 @@ START_TEST(unseen)
 	room.traced = false;
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 }
-END_TEST
 
 static pid_t
 start_child(bool busy)
@@ -151,7 +144,7 @@ end_child(pid_t child)
 }
 
 /* What hardly runs hardly writes. */
-START_TEST(quiet)
+TEST(quiet)
 {
 	pid_t child = start_child(false);
 
@@ -169,9 +162,8 @@ START_TEST(quiet)
 	    "%s", why.words);
 	end_child(child);
 }
-END_TEST
 
-START_TEST(busy)
+TEST(busy)
 {
 	pid_t child = start_child(true);
 
@@ -180,10 +172,9 @@ START_TEST(busy)
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_ERR_NO_MEMORY);
 	end_child(child);
 }
-END_TEST
 
 /* Without a tracer the OOM killer may take the process. */
-START_TEST(untraced)
+TEST(untraced)
 {
 	pid_t child = start_child(false);
 
@@ -201,10 +192,9 @@ START_TEST(untraced)
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 	end_child(child);
 }
-END_TEST
 
 /* A reader in another group uses the machine's memory only. */
-START_TEST(apart)
+TEST(apart)
 {
 	have(512);
 	room.reader = 512 * MIB;
@@ -216,25 +206,5 @@ START_TEST(apart)
 	ck_assert_int_eq(mu_room_judge(&room, true, &why), MU_OK);
 	ck_assert(!room.tight);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("room");
-	TCase *tcase = tcase_create("room");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, enough);
-	tcase_add_test(tcase, tight);
-	tcase_add_test(tcase, none);
-	tcase_add_test(tcase, more);
-	tcase_add_test(tcase, kills_all);
-	tcase_add_test(tcase, unseen);
-	tcase_add_test(tcase, quiet);
-	tcase_add_test(tcase, busy);
-	tcase_add_test(tcase, untraced);
-	tcase_add_test(tcase, apart);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -24,7 +24,7 @@ is_on_tmpfs(int fd)
 	return about.f_type == TMPFS_MAGIC;
 }
 
-START_TEST(globals_stack_and_relro)
+TEST(globals_stack_and_relro)
 {
 	static char data[8] = "data", bss[8];
 	char local = 'l';
@@ -42,9 +42,8 @@ START_TEST(globals_stack_and_relro)
 	/* errno's page: the main thread's own variables. */
 	ck_assert_int_eq(times((void *)mu_arch_tp()), 1);
 }
-END_TEST
 
-START_TEST(what_is_not_memory)
+TEST(what_is_not_memory)
 {
 	char *none = map_filled(1), *readable = map_filled(1);
 	char *untouched = map_pages(1, MAP_PRIVATE | MAP_ANONYMOUS, -1);
@@ -59,9 +58,8 @@ START_TEST(what_is_not_memory)
 	if (vdso != NULL)
 		ck_assert_int_eq(times(vdso), 0);
 }
-END_TEST
 
-START_TEST(private_file)
+TEST(private_file)
 {
 	int fd = file_of_pages("/tmp", 4);
 	int other = file_of_pages("/tmp", 4);
@@ -81,9 +79,8 @@ START_TEST(private_file)
 	close(fd);
 	close(other);
 }
-END_TEST
 
-START_TEST(shared_file_is_left_out)
+TEST(shared_file_is_left_out)
 {
 	int fd = file_of_pages("/var/tmp", 4);
 	char *at = map_pages(4, MAP_SHARED, fd);
@@ -95,9 +92,8 @@ START_TEST(shared_file_is_left_out)
 	ck_assert_int_eq(times(at), 0);
 	close(fd);
 }
-END_TEST
 
-START_TEST(shared_memory_is_scanned)
+TEST(shared_memory_is_scanned)
 {
 	int memfd = memfd_create("m", 0), id;
 	char *anonymous = map_pages(2, MAP_SHARED | MAP_ANONYMOUS, -1), *file,
@@ -119,9 +115,8 @@ START_TEST(shared_memory_is_scanned)
 		ck_assert_int_eq(times(sysv), 1);
 	close(memfd);
 }
-END_TEST
 
-START_TEST(tmpfs_file_is_scanned)
+TEST(tmpfs_file_is_scanned)
 {
 	int fd = file_of_pages("/dev/shm", 4);
 	char *at;
@@ -136,10 +131,9 @@ START_TEST(tmpfs_file_is_scanned)
 	ck_assert_int_eq(times(at + image.page), 1);
 	close(fd);
 }
-END_TEST
 
 /* Without pagemap not every mapped file is scanned, but RELRO is. */
-START_TEST(blind)
+TEST(blind)
 {
 	int fd = file_of_pages("/tmp", 4);
 	char *file = mmap(NULL, 4 * image.page, PROT_READ, MAP_PRIVATE, fd, 0);
@@ -163,22 +157,5 @@ START_TEST(blind)
 	ck_assert_int_eq(times((void *)(uintptr_t)find), 0); /* r-x */
 	close(fd);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("roots");
-	TCase *tcase = tcase_create("roots");
-
-	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_add_test(tcase, globals_stack_and_relro);
-	tcase_add_test(tcase, what_is_not_memory);
-	tcase_add_test(tcase, private_file);
-	tcase_add_test(tcase, shared_file_is_left_out);
-	tcase_add_test(tcase, shared_memory_is_scanned);
-	tcase_add_test(tcase, tmpfs_file_is_scanned);
-	tcase_add_test(tcase, blind);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

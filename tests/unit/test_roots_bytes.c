@@ -7,7 +7,7 @@
 #include "tests/support/roots_found.h"
 #include "tests/support/suite.h"
 
-START_TEST(own_memory_is_left_out)
+TEST(own_memory_is_left_out)
 {
 	char *at = map_filled(3);
 	struct mu_range own[] = {
@@ -29,10 +29,9 @@ START_TEST(own_memory_is_left_out)
 	ck_assert_int_eq(times(at + image.page + 40), 0);
 	ck_assert_int_eq(times(at + 3 * image.page - 1), 0);
 }
-END_TEST
 
 /* They hold no pointers, and are as large as a quarter of the heap. */
-START_TEST(tables_of_a_recorder_are_left_out)
+TEST(tables_of_a_recorder_are_left_out)
 {
 	char *at = map_filled(3);
 	struct mu_range tables[] = {
@@ -50,10 +49,9 @@ START_TEST(tables_of_a_recorder_are_left_out)
 	ck_assert_int_eq(times(at + image.page + 8), 0);
 	ck_assert_int_eq(times(at + 2 * image.page), 1);
 }
-END_TEST
 
 /* An mmapped chunk and other memory can be one mapping. */
-START_TEST(heap_is_left_out_to_the_byte)
+TEST(heap_is_left_out_to_the_byte)
 {
 	char *at = map_filled(2);
 	struct mu_range owned[] = {
@@ -72,9 +70,8 @@ START_TEST(heap_is_left_out_to_the_byte)
 	ck_assert_int_eq(times(at + image.page + 7), 0);
 	ck_assert_int_eq(times(at + image.page + 8), 1);
 }
-END_TEST
 
-START_TEST(below_sp_is_left_out)
+TEST(below_sp_is_left_out)
 {
 	char *sp;
 
@@ -84,9 +81,8 @@ START_TEST(below_sp_is_left_out)
 	ck_assert_int_eq(times(sp - MU_RED_ZONE), 1); /* the red zone counts */
 	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 0);
 }
-END_TEST
 
-START_TEST(alternate_stack_scans_both)
+TEST(alternate_stack_scans_both)
 {
 	char *alternate = map_filled(4);
 	char *sp = (char *)thread.sp;
@@ -99,7 +95,6 @@ START_TEST(alternate_stack_scans_both)
 	ck_assert_int_eq(times(alternate + 3 * image.page), 1);
 	ck_assert(has_value(thread.sp));
 }
-END_TEST
 
 static void *
 end_at_once(void *arg)
@@ -109,7 +104,7 @@ end_at_once(void *arg)
 }
 
 /* Its frames and variables are dead, its DTV is a live block. */
-START_TEST(ended_thread)
+TEST(ended_thread)
 {
 	uintptr_t sp;
 	pthread_t ended;
@@ -126,9 +121,8 @@ START_TEST(ended_thread)
 	ck_assert_int_eq(times((void *)ended), 1);
 	ck_assert_int_eq(times((char *)ended + 8), 1);
 }
-END_TEST
 
-START_TEST(registered_regions)
+TEST(registered_regions)
 {
 	char *at = map_filled(4);
 	uintptr_t base = (uintptr_t)at;
@@ -166,9 +160,8 @@ START_TEST(registered_regions)
 	ck_assert_int_eq(times(file), 1);
 	close(fd);
 }
-END_TEST
 
-START_TEST(values_of_all_sources)
+TEST(values_of_all_sources)
 {
 	uintptr_t registers[] = { 0x1111, 0x2222 }, kernel[] = { 0x3333 };
 	uintptr_t named[] = { 0x4444, 0x5555 };
@@ -186,7 +179,6 @@ START_TEST(values_of_all_sources)
 	ck_assert(has_value(0x4444) && has_value(0x5555));
 	ck_assert(has_value(thread.sp));
 }
-END_TEST
 
 static const void *
 refuse_view(struct mu_memory *memory, uintptr_t address, size_t size)
@@ -197,7 +189,7 @@ refuse_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	return NULL;
 }
 
-START_TEST(unreadable_is_partial)
+TEST(unreadable_is_partial)
 {
 	struct mu_memory_ops ops;
 
@@ -212,9 +204,8 @@ START_TEST(unreadable_is_partial)
 	ck_assert_ptr_nonnull(strstr(why.words, "could not be scanned"));
 	ck_assert_uint_eq(roots.num_ranges, 0);
 }
-END_TEST
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct mu_range region = { (uintptr_t)&thread,
 		(uintptr_t)&thread + sizeof(thread) };
@@ -236,25 +227,5 @@ START_TEST(no_memory)
 	ck_assert_uint_ge(n, 5);
 	image.arena.fail_at = 0;
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_bytes");
-	TCase *tcase = tcase_create("roots_bytes");
-
-	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_add_test(tcase, own_memory_is_left_out);
-	tcase_add_test(tcase, tables_of_a_recorder_are_left_out);
-	tcase_add_test(tcase, heap_is_left_out_to_the_byte);
-	tcase_add_test(tcase, below_sp_is_left_out);
-	tcase_add_test(tcase, alternate_stack_scans_both);
-	tcase_add_test(tcase, ended_thread);
-	tcase_add_test(tcase, registered_regions);
-	tcase_add_test(tcase, values_of_all_sources);
-	tcase_add_test(tcase, unreadable_is_partial);
-	tcase_add_test(tcase, no_memory);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

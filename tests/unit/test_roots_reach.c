@@ -76,7 +76,7 @@ finish(struct scene *scene, pthread_t other)
 	pthread_join(other, NULL);
 }
 
-START_TEST(kinds)
+TEST(kinds)
 {
 	static struct scene here, there;
 	char local[64];
@@ -100,7 +100,6 @@ START_TEST(kinds)
 	ck_assert_int_eq(times(there.data), 1);
 	finish(&there, other);
 }
-END_TEST
 
 /* As the kernel does where the memory behind has the same flags, but for the
    child of a fork. */
@@ -118,7 +117,7 @@ join(const struct mu_mapping *mapping)
 }
 
 /* Of one mapping, the bytes up to the end of .bss. */
-START_TEST(memory_behind_bss)
+TEST(memory_behind_bss)
 {
 	static char many[3 * 4096];
 	char *last = many + sizeof(many) - 1, *behind;
@@ -143,10 +142,9 @@ START_TEST(memory_behind_bss)
 	ck_assert_int_eq(kind_of(behind), MU_ROOT_ANONYMOUS);
 	munmap(behind, image.page);
 }
-END_TEST
 
 /* 0 everything, 1 globals, 2 stacks, 3 tls, 4 regions, 5 registers. */
-START_TEST(left_out)
+TEST_LOOP(left_out, 0, 6)
 {
 	static struct scene here, there;
 	char local[64], *mapped = map_filled(1), *region = map_untouched(2);
@@ -190,10 +188,9 @@ START_TEST(left_out)
 	ck_assert(has_value(named));
 	finish(&there, other);
 }
-END_TEST
 
 /* Words in the place of a vector that is none. */
-START_TEST(damaged_vectors)
+TEST(damaged_vectors)
 {
 	static const uintptr_t bad[] = { 0, 8, 1, UINTPTR_MAX - 7,
 		UINTPTR_MAX & ~(uintptr_t)15, 0x1000 };
@@ -225,9 +222,8 @@ START_TEST(damaged_vectors)
 		ck_assert_uint_eq(mu_range_size(tls.vector), 0);
 	}
 }
-END_TEST
 
-START_TEST(threads_without_tls)
+TEST(threads_without_tls)
 {
 	struct mu_range none = { 0, 0 };
 	struct mu_tls tls;
@@ -241,20 +237,5 @@ START_TEST(threads_without_tls)
 	ck_assert_uint_eq(mu_range_size(tls.storage), 0);
 	ck_assert_uint_eq(mu_range_size(tls.vector), 0);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("roots_reach");
-	TCase *tc = tcase_create("roots_reach");
-
-	tcase_add_checked_fixture(tc, setup, image_teardown);
-	tcase_add_test(tc, kinds);
-	tcase_add_test(tc, memory_behind_bss);
-	tcase_add_loop_test(tc, left_out, 0, 6);
-	tcase_add_test(tc, damaged_vectors);
-	tcase_add_test(tc, threads_without_tls);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

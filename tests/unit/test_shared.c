@@ -84,7 +84,7 @@ take_and_count(char *at, size_t taken, size_t changing)
 	return WEXITSTATUS(status);
 }
 
-START_TEST(taken)
+TEST(taken)
 {
 	char *at = map_shared(-1);
 	unsigned char resident[PAGES];
@@ -96,9 +96,8 @@ START_TEST(taken)
 	ck_assert_int_eq(resident[PAGES - 1] & 1, 0);
 	munmap(at, PAGES * image.page);
 }
-END_TEST
 
-START_TEST(no_room)
+TEST(no_room)
 {
 	char *at = map_shared(-1);
 
@@ -106,10 +105,9 @@ START_TEST(no_room)
 	ck_assert_int_eq(take_and_count(at, 0, PAGES - 2), 0);
 	munmap(at, PAGES * image.page);
 }
-END_TEST
 
 /* A little is taken all the same; another mapping is too large for that. */
-START_TEST(no_time)
+TEST(no_time)
 {
 	size_t size = (size_t)24 << 20;
 	char *at = map_shared(-1);
@@ -125,10 +123,9 @@ START_TEST(no_time)
 	munmap(at, PAGES * image.page);
 	munmap(large, size);
 }
-END_TEST
 
 /* The program runs again: nothing is what it was at the stop. */
-START_TEST(gone_on)
+TEST(gone_on)
 {
 	static const int over = 1;
 	char *at = map_shared(-1);
@@ -137,9 +134,8 @@ START_TEST(gone_on)
 	ck_assert_int_eq(take_and_count(at, 0, PAGES - 2), 0);
 	munmap(at, PAGES * image.page);
 }
-END_TEST
 
-START_TEST(excepted)
+TEST(excepted)
 {
 	char *at = map_shared(-1);
 
@@ -148,10 +144,9 @@ START_TEST(excepted)
 	ck_assert_int_eq(take_and_count(at, 0, 0), 0);
 	munmap(at, PAGES * image.page);
 }
-END_TEST
 
 /* The second mapping of the same pages is not copied again. */
-START_TEST(shown_twice)
+TEST(shown_twice)
 {
 	int fd = memfd_create("shown", MFD_CLOEXEC);
 	char *at, *other;
@@ -165,21 +160,5 @@ START_TEST(shown_twice)
 	munmap(other, PAGES * image.page);
 	close(fd);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("shared");
-	TCase *tcase = tcase_create("shared");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, taken);
-	tcase_add_test(tcase, no_room);
-	tcase_add_test(tcase, no_time);
-	tcase_add_test(tcase, gone_on);
-	tcase_add_test(tcase, excepted);
-	tcase_add_test(tcase, shown_twice);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

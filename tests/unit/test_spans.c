@@ -10,7 +10,7 @@
 #define SPAN_BYTES (1u << 20)
 #define LOOKUPS 1000000
 
-START_TEST(listed_overlaps_span)
+TEST(listed_overlaps_span)
 {
 	struct mu_range span = { 0x5000, 0x6000 };
 	static char memory[0x1000];
@@ -26,9 +26,8 @@ START_TEST(listed_overlaps_span)
 	ck_assert(finds(0x4ff8, 0x4ff0, 0x5000));
 	ck_assert(finds(0x6000, 0x6000, 0x6010));
 }
-END_TEST
 
-START_TEST(spans_overlap)
+TEST(spans_overlap)
 {
 	struct mu_range one = { 0x5000, 0x6000 }, two = { 0x5ff0, 0x7000 };
 	static char memory[0x2000];
@@ -38,10 +37,9 @@ START_TEST(spans_overlap)
 	ck_assert_int_eq(
 	    mu_blocks_seal(&blocks, NULL), MU_ERR_HEAP_INCONSISTENT);
 }
-END_TEST
 
 /* Nothing is set that does not fit. */
-START_TEST(setting)
+TEST(setting)
 {
 	static char memory[0x100];
 	struct mu_range range = { 0x5000, 0x5100 };
@@ -69,10 +67,9 @@ START_TEST(setting)
 	ck_assert(finds_nothing(0x5030));
 	ck_assert(finds_nothing(0x50f8));
 }
-END_TEST
 
 /* What lies behind an end that was not set does not count as the block. */
-START_TEST(without_a_bound)
+TEST(without_a_bound)
 {
 	static char memory[0x100];
 	struct mu_range range = { 0x5000, 0x5100 };
@@ -85,7 +82,6 @@ START_TEST(without_a_bound)
 	ck_assert(finds(0x50ff, 0x5020, 0x5100));
 	ck_assert(finds_nothing(0x501f));
 }
-END_TEST
 
 /* Sizes of zero or more gaps in the bitmaps and in their summary. */
 static size_t
@@ -102,7 +98,7 @@ random_size(size_t tail)
  * A million lookups in spans of blocks of all sizes, some live, some beside
  * each other. The model is an array with the block of every byte.
  */
-START_TEST(random_spans)
+TEST_LOOP(random_spans, 0, MU_GRAIN)
 {
 	static char memory[2][SPAN_BYTES];
 	static uint32_t owner[2][SPAN_BYTES]; /* 1 + where it begins */
@@ -157,20 +153,5 @@ START_TEST(random_spans)
 			ck_abort_msg("byte %lx of span %zu", (long)at, s);
 	}
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("spans");
-	TCase *tc = tcase_create("spans");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, listed_overlaps_span);
-	tcase_add_test(tc, spans_overlap);
-	tcase_add_test(tc, setting);
-	tcase_add_test(tc, without_a_bound);
-	tcase_add_loop_test(tc, random_spans, 0, MU_GRAIN);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -5,7 +5,7 @@
 #include "tests/support/real_threads.h"
 #include "tests/support/suite.h"
 
-START_TEST(below_sp_of_a_thread)
+TEST(below_sp_of_a_thread)
 {
 	struct player player;
 	struct mu_range stack;
@@ -26,9 +26,8 @@ START_TEST(below_sp_of_a_thread)
 	ck_assert(!live(player.sp - MU_RED_ZONE - 1));
 	join(&player);
 }
-END_TEST
 
-START_TEST(below_sp_of_the_main_thread)
+TEST(below_sp_of_the_main_thread)
 {
 	volatile char here[16] = { 0 };
 	uintptr_t sp = mu_arch_sp();
@@ -41,10 +40,9 @@ START_TEST(below_sp_of_the_main_thread)
 	ck_assert(!dead((uintptr_t)environ));
 	ck_assert(live((uintptr_t)here));
 }
-END_TEST
 
 /* On an alternate stack the frames of the normal one still count. */
-START_TEST(alternate_stack)
+TEST(alternate_stack)
 {
 	static char alternate[16384];
 	struct player player;
@@ -63,10 +61,9 @@ START_TEST(alternate_stack)
 	ck_assert(live(player.sp - 5000));
 	join(&player);
 }
-END_TEST
 
 /* Then what runs on it does not tell how much of it is in use. */
-START_TEST(alternate_stack_and_a_guest)
+TEST(alternate_stack_and_a_guest)
 {
 	static char alternate[16384];
 	struct player player;
@@ -78,9 +75,8 @@ START_TEST(alternate_stack_and_a_guest)
 	ck_assert(!dead(player.sp - 5000));
 	join(&player);
 }
-END_TEST
 
-START_TEST(unknown_stack_pointer)
+TEST(unknown_stack_pointer)
 {
 	struct player player;
 
@@ -90,10 +86,9 @@ START_TEST(unknown_stack_pointer)
 	ck_assert(!dead(player.sp - 5000));
 	join(&player);
 }
-END_TEST
 
 /* A thread that runs as a coroutine on the stack of another. */
-START_TEST(two_on_one_stack)
+TEST(two_on_one_stack)
 {
 	struct player player;
 	struct mu_range stack;
@@ -111,11 +106,10 @@ START_TEST(two_on_one_stack)
 	ck_assert(!dead(player.sp - MU_RED_ZONE - 1));
 	join(&player);
 }
-END_TEST
 
 #ifdef MU_PTHREAD_SELF
 /* A damaged struct pthread must not hide the stack of another thread. */
-START_TEST(block_too_large)
+TEST(block_too_large)
 {
 	struct player one, two, *low, *high;
 	uintptr_t block[2], *field;
@@ -140,11 +134,10 @@ START_TEST(block_too_large)
 	join(&one);
 	join(&two);
 }
-END_TEST
 
 #endif
 
-START_TEST(no_memory)
+TEST(no_memory)
 {
 	struct player player;
 	enum mu_status status;
@@ -163,25 +156,5 @@ START_TEST(no_memory)
 	ck_assert_uint_ge(n, 4);
 	join(&player);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("stacks");
-	TCase *tcase = tcase_create("stacks");
-
-	tcase_add_checked_fixture(tcase, setup, image_teardown);
-	tcase_add_test(tcase, below_sp_of_a_thread);
-	tcase_add_test(tcase, below_sp_of_the_main_thread);
-	tcase_add_test(tcase, alternate_stack);
-	tcase_add_test(tcase, alternate_stack_and_a_guest);
-	tcase_add_test(tcase, unknown_stack_pointer);
-	tcase_add_test(tcase, two_on_one_stack);
-	tcase_add_test(tcase, no_memory);
-#ifdef MU_PTHREAD_SELF
-	tcase_add_test(tcase, block_too_large);
-#endif
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

@@ -8,7 +8,7 @@
 #include "tests/support/suite.h"
 
 #ifdef MU_PTHREAD_SELF
-START_TEST(stack_of_an_ended_thread)
+TEST(stack_of_an_ended_thread)
 {
 	struct player player;
 	struct mu_range stack;
@@ -30,10 +30,9 @@ START_TEST(stack_of_an_ended_thread)
 	ck_assert(!dead(player.tp + MU_PTHREAD_STACKBLOCK));
 	ck_assert(!dead(stack.end - 1));
 }
-END_TEST
 
 /* It has ended and is not joined yet. */
-START_TEST(stack_of_an_unjoined_thread)
+TEST(stack_of_an_unjoined_thread)
 {
 	struct player player;
 
@@ -51,9 +50,8 @@ START_TEST(stack_of_an_unjoined_thread)
 	ck_assert(dead(player.tp + MU_PTHREAD_ARGUMENT));
 	pthread_join(player.thread, NULL);
 }
-END_TEST
 
-START_TEST(many_ended_threads)
+TEST(many_ended_threads)
 {
 	struct player players[8];
 	size_t i;
@@ -73,10 +71,9 @@ START_TEST(many_ended_threads)
 	for (i = 1; i < 8; i += 2)
 		join(&players[i]);
 }
-END_TEST
 
 /* Its tid is 0 for a moment, or its memory says so: it is in the snapshot. */
-START_TEST(live_thread_that_looks_ended)
+TEST(live_thread_that_looks_ended)
 {
 	struct player player;
 	int *tid;
@@ -92,10 +89,9 @@ START_TEST(live_thread_that_looks_ended)
 	ck_assert(!dead(player.sp));
 	join(&player);
 }
-END_TEST
 
 /* Another thread runs on the stack of an ended one. */
-START_TEST(ended_thread_with_a_runner)
+TEST(ended_thread_with_a_runner)
 {
 	struct player player;
 
@@ -105,10 +101,9 @@ START_TEST(ended_thread_with_a_runner)
 	find();
 	ck_assert(!dead(player.sp));
 }
-END_TEST
 
 /* After the join it is the program's memory again, and can hold anything. */
-START_TEST(stack_that_the_program_brought)
+TEST(stack_that_the_program_brought)
 {
 	struct player player;
 	char *stack = mmap(NULL, STACK_SIZE, PROT_READ | PROT_WRITE,
@@ -121,10 +116,9 @@ START_TEST(stack_that_the_program_brought)
 	ck_assert(!dead((uintptr_t)stack));
 	ck_assert(!dead(player.sp));
 }
-END_TEST
 
 /* The heap is not searched. */
-START_TEST(skipped_memory)
+TEST(skipped_memory)
 {
 	struct player player;
 	struct mu_range stack;
@@ -137,25 +131,6 @@ START_TEST(skipped_memory)
 	find();
 	ck_assert(!dead(player.sp));
 }
-END_TEST
 #endif
 
-int
-main(void)
-{
-	Suite *suite = suite_create("stacks_ended");
-	TCase *tcase = tcase_create("stacks_ended");
-
-	tcase_add_checked_fixture(tcase, setup, image_teardown);
-#ifdef MU_PTHREAD_SELF
-	tcase_add_test(tcase, stack_of_an_ended_thread);
-	tcase_add_test(tcase, stack_of_an_unjoined_thread);
-	tcase_add_test(tcase, many_ended_threads);
-	tcase_add_test(tcase, live_thread_that_looks_ended);
-	tcase_add_test(tcase, ended_thread_with_a_runner);
-	tcase_add_test(tcase, stack_that_the_program_brought);
-	tcase_add_test(tcase, skipped_memory);
-#endif
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = image_teardown);

@@ -1,7 +1,6 @@
 /*
  * Names, cures, and the words for a helper's end.
  */
-#include <check.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -10,7 +9,7 @@
 #include "mu/status.h"
 #include "tests/support/suite.h"
 
-START_TEST(names)
+TEST(names)
 {
 	int status, other;
 
@@ -24,10 +23,9 @@ START_TEST(names)
 	ck_assert_str_eq(
 	    mu_status_name((enum mu_status) - 1), "unknown status");
 }
-END_TEST
 
 /* An answer needs none. */
-START_TEST(cures)
+TEST(cures)
 {
 	int status;
 
@@ -38,7 +36,6 @@ START_TEST(cures)
 	for (status = 0; status < MU_STATUS_COUNT; status++)
 		ck_assert_uint_lt(strlen(mu_status_cure(status)), 80);
 }
-END_TEST
 
 static const struct {
 	int signo;
@@ -56,7 +53,7 @@ static const struct {
 };
 
 /* As wait() tells of a real end. */
-START_TEST(died)
+TEST_LOOP(died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])))
 {
 	struct mu_why why = { .words = "" };
 	int status;
@@ -76,9 +73,8 @@ START_TEST(died)
 	ck_assert_int_eq(
 	    mu_why_died(NULL, "the helper", status), MU_ERR_HELPER_DIED);
 }
-END_TEST
 
-START_TEST(died_unseen)
+TEST(died_unseen)
 {
 	struct mu_why why = { .words = "" };
 
@@ -86,7 +82,6 @@ START_TEST(died_unseen)
 	    mu_why_died(&why, "the helper", -1), MU_ERR_HELPER_DIED);
 	ck_assert_str_eq(why.words, "the helper died");
 }
-END_TEST
 
 static void
 expect(const struct mu_why *why, const char *words, const char *cure)
@@ -97,7 +92,7 @@ expect(const struct mu_why *why, const char *words, const char *cure)
 }
 
 /* What a name holds is no remedy, whatever is in it. */
-START_TEST(remedies)
+TEST(remedies)
 {
 	struct mu_why why = { "old; cure", 5 };
 
@@ -118,9 +113,8 @@ START_TEST(remedies)
 	mu_why_drop_cure(&why);
 	expect(&why, "no a", "");
 }
-END_TEST
 
-START_TEST(one_after_another)
+TEST(one_after_another)
 {
 	struct mu_why first, second;
 
@@ -132,10 +126,9 @@ START_TEST(one_after_another)
 	mu_why_after(&second, &first, ": ");
 	expect(&second, "one; cure it: two", "cure it: two");
 }
-END_TEST
 
 /* At each length around the end of the words. */
-START_TEST(too_long)
+TEST(too_long)
 {
 	char cause[300];
 	struct mu_why why, twice;
@@ -155,9 +148,8 @@ START_TEST(too_long)
 		ck_assert(mu_why_check(&why));
 	}
 }
-END_TEST
 
-START_TEST(bytes_of_others)
+TEST(bytes_of_others)
 {
 	struct mu_why why = { "abc", 3 };
 
@@ -167,24 +159,4 @@ START_TEST(bytes_of_others)
 	why.cure = 0;
 	memset(why.words, 'x', sizeof(why.words));
 	ck_assert(!mu_why_check(&why));
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("status");
-	TCase *tc = tcase_create("status");
-
-	tcase_add_test(tc, names);
-	tcase_add_test(tc, cures);
-	tcase_add_loop_test(
-	    tc, died, 0, (int)(sizeof(deaths) / sizeof(deaths[0])));
-	tcase_add_test(tc, died_unseen);
-	tcase_add_test(tc, remedies);
-	tcase_add_test(tc, one_after_another);
-	tcase_add_test(tc, too_long);
-	tcase_add_test(tc, bytes_of_others);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

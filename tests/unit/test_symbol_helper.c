@@ -196,7 +196,7 @@ babble(void)
 
 static void (*const harms[])(void) = { hang, spin, end, crash, eat, babble };
 
-START_TEST(names)
+TEST(names)
 {
 	ck_assert(begin_helper(do_nothing));
 	ck_assert_msg(ask(60), "%s", helper.why);
@@ -211,10 +211,9 @@ START_TEST(names)
 	ck_assert_uint_eq(helper.starts, 1);
 	mu_symbol_helper_close(&helper);
 }
-END_TEST
 
 /* The others' names are there, module and offset of all. */
-START_TEST(harmed)
+TEST_LOOP(harmed, 0, sizeof(harms) / sizeof(*harms))
 {
 	uint64_t began = mu_sys_now_ns();
 
@@ -229,7 +228,6 @@ START_TEST(harmed)
 		must_have_libc();
 	mu_symbol_helper_close(&helper);
 }
-END_TEST
 
 static void
 look_around(void)
@@ -294,17 +292,16 @@ must_be_confined(void)
 	ck_assert_uint_eq(seen->file, 0);
 }
 
-START_TEST(confined)
+TEST(confined)
 {
 	ck_assert(begin_helper(look_around));
 	must_be_confined();
 	ck_assert_uint_eq(seen->uid, geteuid());
 	mu_symbol_helper_close(&helper);
 }
-END_TEST
 
 /* The subject's files are found all the same, as they may be read by all. */
-START_TEST(rights_of_another)
+TEST(rights_of_another)
 {
 	if (geteuid() != 0) {
 		printf("SKIPPED: symbol_helper: not root\n");
@@ -320,9 +317,8 @@ START_TEST(rights_of_another)
 	ck_assert_uint_lt(answers[0].symbol.line - named.line, 4);
 	mu_symbol_helper_close(&helper);
 }
-END_TEST
 
-START_TEST(rights_of_processes)
+TEST(rights_of_processes)
 {
 	struct mu_rights rights = mu_rights_of_process(getpid());
 
@@ -333,20 +329,5 @@ START_TEST(rights_of_processes)
 	rights = mu_rights_of_process(0x7ffffff0);
 	ck_assert(!rights.known);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbol_helper");
-	TCase *tc = tcase_create("symbol_helper");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, names);
-	tcase_add_loop_test(tc, harmed, 0, sizeof(harms) / sizeof(*harms));
-	tcase_add_test(tc, confined);
-	tcase_add_test(tc, rights_of_another);
-	tcase_add_test(tc, rights_of_processes);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * lib/symbolize/symbol_wire*.c: what one process writes another reads, whole or
  * in pieces; what makes no sense is refused.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -104,17 +103,16 @@ must_read(size_t piece)
 	ck_assert_uint_eq(at, length);
 }
 
-START_TEST(whole_and_in_pieces)
+TEST_LOOP(whole_and_in_pieces, 0, 4)
 {
 	static const size_t pieces[] = { 1, 7, 64, sizeof(bytes) };
 
 	write_symbols(symbols, 3);
 	must_read(pieces[_i]);
 }
-END_TEST
 
 /* Each byte is changed to each of some values: an answer or a refusal. */
-START_TEST(changed)
+TEST(changed)
 {
 	static const unsigned char values[] = { 0, 1, 2, 0x7f, 0x80, 0xff };
 	enum mu_symbols_detail detail;
@@ -144,7 +142,6 @@ START_TEST(changed)
 		}
 	}
 }
-END_TEST
 
 static void
 must_be_bad(const void *head, size_t head_size, const void *body, size_t size)
@@ -160,7 +157,7 @@ must_be_bad(const void *head, size_t head_size, const void *body, size_t size)
 	    MU_WIRE_BAD);
 }
 
-START_TEST(refused)
+TEST(refused)
 {
 	struct mu_wire_head head = { MU_WIRE_STRING, 3 };
 	struct mu_wire_symbol symbol = { .module = 1 };
@@ -180,18 +177,5 @@ START_TEST(refused)
 	head.length = 4;
 	must_be_bad(&head, sizeof(head), &symbol, 4);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbol_wire");
-	TCase *tc = tcase_create("symbol_wire");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, whole_and_in_pieces, 0, 4);
-	tcase_add_test(tc, changed);
-	tcase_add_test(tc, refused);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -2,7 +2,6 @@
  * lib/symbolizer*.c: which command is taken, what it gets, and that text goes
  * through it whole.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +46,7 @@ teardown(void)
 	rmdir(folder);
 }
 
-START_TEST(no_command)
+TEST(no_command)
 {
 	char path[300];
 
@@ -72,7 +71,6 @@ START_TEST(no_command)
 	ck_assert_str_eq(symbolizer.path, name);
 	ck_assert_int_eq(chdir("/"), 0);
 }
-END_TEST
 
 static bool
 gets(const char *begin)
@@ -86,7 +84,7 @@ gets(const char *begin)
 	return false;
 }
 
-START_TEST(environment)
+TEST(environment)
 {
 	static const char *const out[] = { "LD_PRELOAD",
 		"LIBC_DEBUG_MALLOC_OPTIONS", "MEMUNREACHABLE_OPTIONS",
@@ -106,9 +104,8 @@ START_TEST(environment)
 	ck_assert(gets("LD_LIBRARY_PATH=/a") && gets("A_LAST_ONE=b"));
 	unsetenv("LD_PRELOAD");
 }
-END_TEST
 
-START_TEST(whole_text)
+TEST(whole_text)
 {
 	const size_t size = (size_t)5 << 20;
 	char *text = malloc(size);
@@ -130,10 +127,9 @@ START_TEST(whole_text)
 	mu_symbolized_release(&out);
 	free(text);
 }
-END_TEST
 
 /* The last bytes may come before or after the end of who wrote them. */
-START_TEST(end_at_any_moment)
+TEST(end_at_any_moment)
 {
 	struct mu_symbolized out;
 	int i;
@@ -150,9 +146,8 @@ START_TEST(end_at_any_moment)
 		mu_symbolized_release(&out);
 	}
 }
-END_TEST
 
-START_TEST(failures_are_told_once)
+TEST(failures_are_told_once)
 {
 	static const char *const scripts[] = { "exit 1", "kill -9 $$",
 		"cat; exit 1", "exec 0<&- 1>&-; false" };
@@ -176,10 +171,9 @@ START_TEST(failures_are_told_once)
 		ck_assert_ptr_null(out.text);
 	}
 }
-END_TEST
 
 /* No process is started; there is no command. */
-START_TEST(no_frames)
+TEST(no_frames)
 {
 	static const char *const texts[] = { "", "#", "#00", "#00  pc", "# 00",
 		"  24 bytes unreachable at 1\n", "#x  pc 1" };
@@ -197,21 +191,5 @@ START_TEST(no_frames)
 	    !mu_symbolizer_run(&symbolizer, FRAME, sizeof(FRAME) - 1, &out));
 	ck_assert_ptr_nonnull(out.why);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbolizer");
-	TCase *tcase = tcase_create("symbolizer");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_add_test(tcase, no_command);
-	tcase_add_test(tcase, environment);
-	tcase_add_test(tcase, whole_text);
-	tcase_add_test(tcase, end_at_any_moment);
-	tcase_add_test(tcase, failures_are_told_once);
-	tcase_add_test(tcase, no_frames);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -12,7 +12,7 @@ static const char *const ways[] = { "-g -O1 -fPIE -pie", "-g -O1 -no-pie",
 	"-g -O1 -gz -Wl,-z,noseparate-code",
 	"-g -O1 -gdwarf-4 -Wl,-z,max-page-size=0x200000" };
 
-START_TEST(built)
+TEST_LOOP(built, 0, sizeof(ways) / sizeof(*ways))
 {
 	struct mu_symbol symbol;
 
@@ -29,10 +29,9 @@ START_TEST(built)
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_LINES);
 }
-END_TEST
 
 /* clang writes no .debug_aranges; lld has other segments. */
-START_TEST(other_compiler)
+TEST(other_compiler)
 {
 	if (system("command -v clang++-14 >/dev/null") != 0) {
 		printf("SKIPPED: symbols: no clang++-14\n");
@@ -48,9 +47,8 @@ START_TEST(other_compiler)
 	must_have_names();
 	must_have_line();
 }
-END_TEST
 
-START_TEST(without_debug_information)
+TEST(without_debug_information)
 {
 	ck_assert(begin("-O1"));
 	must_have_names();
@@ -58,9 +56,8 @@ START_TEST(without_debug_information)
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NAMES);
 }
-END_TEST
 
-START_TEST(stripped)
+TEST(stripped)
 {
 	uintptr_t offset;
 
@@ -74,9 +71,8 @@ START_TEST(stripped)
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NONE);
 }
-END_TEST
 
-START_TEST(vdso)
+TEST(vdso)
 {
 	uintptr_t base = getauxval(AT_SYSINFO_EHDR), at;
 	struct mu_symbol symbol;
@@ -97,10 +93,9 @@ START_TEST(vdso)
 	ck_assert(found);
 	named.pid = 0;
 }
-END_TEST
 
 /* Of libc, each address another one. */
-START_TEST(million)
+TEST(million)
 {
 	uintptr_t base = (uintptr_t)lsearch & ~(uintptr_t)0xfff;
 	struct mu_symbol symbol;
@@ -114,21 +109,5 @@ START_TEST(million)
 	must_be((uintptr_t)lsearch, "lsearch");
 	named.pid = 0;
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbols");
-	TCase *tc = tcase_create("symbols");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, built, 0, sizeof(ways) / sizeof(*ways));
-	tcase_add_test(tc, other_compiler);
-	tcase_add_test(tc, without_debug_information);
-	tcase_add_test(tc, stripped);
-	tcase_add_test(tc, vdso);
-	tcase_add_test(tc, million);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

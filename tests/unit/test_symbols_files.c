@@ -18,7 +18,7 @@ build_library(const char *flags)
 }
 
 /* Debug information apart, named by the file or found by build-id. */
-START_TEST(debug_file)
+TEST(debug_file)
 {
 	ck_assert(named_build(&named, "-g -O1"));
 	ck_assert_int_eq(
@@ -34,9 +34,8 @@ START_TEST(debug_file)
 	must_have_names();
 	must_have_line();
 }
-END_TEST
 
-START_TEST(library)
+TEST(library)
 {
 	build_library("-g -O1");
 	named_run(&named);
@@ -47,10 +46,9 @@ START_TEST(library)
 	must_be_outside();
 	must_be_offset(named.plain, "libnamed.so", "named_plain");
 }
-END_TEST
 
 /* What it exports stays; also when only the process has the file. */
-START_TEST(library_stripped)
+TEST(library_stripped)
 {
 	build_library("-s -O1");
 	named_run(&named);
@@ -67,9 +65,8 @@ START_TEST(library_stripped)
 	must_have_names();
 	ck_assert_ptr_nonnull(find(named.plain).build_id);
 }
-END_TEST
 
-START_TEST(deleted)
+TEST(deleted)
 {
 	ck_assert(named_build(&named, "-g -O1"));
 	named_run(&named);
@@ -79,10 +76,9 @@ START_TEST(deleted)
 	must_have_names();
 	must_have_line();
 }
-END_TEST
 
 /* Another program has its path by now: its names would be wrong. */
-START_TEST(replaced)
+TEST_LOOP(replaced, 0, 2)
 {
 	ck_assert(named_build(
 	    &named, _i == 0 ? "-g -O1" : "-g -O1 -Wl,--build-id=none"));
@@ -97,10 +93,9 @@ START_TEST(replaced)
 	must_be_nameless(named.compute);
 	must_be_nameless(named.counter);
 }
-END_TEST
 
 /* As for a core: the memory, and files elsewhere. */
-START_TEST(elsewhere)
+TEST(elsewhere)
 {
 	char exe[128], root[128];
 
@@ -130,7 +125,6 @@ START_TEST(elsewhere)
 	named_open(&named);
 	must_be_nameless(named.compute);
 }
-END_TEST
 
 /* Sixty bytes may differ, and the end be missing. */
 static void
@@ -156,7 +150,7 @@ write_damaged(const unsigned char *sound, size_t size, unsigned seed)
 }
 
 /* Nothing proves what the file is: any answer will do, but no crash. */
-START_TEST(damaged)
+TEST(damaged)
 {
 	static unsigned char sound[(size_t)1 << 20];
 	struct mu_symbol symbol;
@@ -182,7 +176,6 @@ START_TEST(damaged)
 		mu_symbols_find(named.symbols, named.zeroed, &symbol);
 	}
 }
-END_TEST
 
 static bool
 read_and_fault(void *ctx, uintptr_t address, void *buffer, size_t size)
@@ -195,7 +188,7 @@ read_and_fault(void *ctx, uintptr_t address, void *buffer, size_t size)
 }
 
 /* What is left is the mapping. */
-START_TEST(fault)
+TEST(fault)
 {
 	struct mu_symbol symbol;
 
@@ -211,23 +204,5 @@ START_TEST(fault)
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.compute), MU_SYMBOLS_NONE);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbols_files");
-	TCase *tc = tcase_create("symbols_files");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_test(tc, debug_file);
-	tcase_add_test(tc, library);
-	tcase_add_test(tc, library_stripped);
-	tcase_add_test(tc, deleted);
-	tcase_add_loop_test(tc, replaced, 0, 2);
-	tcase_add_test(tc, elsewhere);
-	tcase_add_test(tc, damaged);
-	tcase_add_test(tc, fault);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

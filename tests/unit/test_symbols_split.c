@@ -84,7 +84,7 @@ must_fit_all(struct mu_frame_files *files, const char *path, uintptr_t offset)
 	return symbol.num_inlined;
 }
 
-START_TEST(lines_fit)
+TEST_LOOP(lines_fit, 0, sizeof(ways) / sizeof(*ways))
 {
 	static struct mu_frame_files files;
 	unsigned long long begin, size, at;
@@ -108,16 +108,5 @@ START_TEST(lines_fit)
 		ck_assert_uint_eq(most, 2);
 	mu_frame_files_close(&files);
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("symbols_split");
-	TCase *tc = tcase_create("symbols_split");
-
-	tcase_add_checked_fixture(tc, setup, teardown);
-	tcase_add_loop_test(tc, lines_fit, 0, sizeof(ways) / sizeof(*ways));
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

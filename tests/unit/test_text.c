@@ -1,5 +1,4 @@
 /* The formatter against snprintf(), and its bounds. */
-#include <check.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -36,7 +35,7 @@ static void __attribute__((format(printf, 1, 2))) same(const char *format, ...)
 	}
 }
 
-START_TEST(like_snprintf)
+TEST(like_snprintf)
 {
 	const char *volatile null = NULL;
 
@@ -53,9 +52,8 @@ START_TEST(like_snprintf)
 	same("%p", (void *)0x7f00dead);
 	same("%s", null);
 }
-END_TEST
 
-START_TEST(built_up)
+TEST(built_up)
 {
 	char buffer[8];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
@@ -73,9 +71,8 @@ START_TEST(built_up)
 	mu_text_add(&measure, "%s", "de");
 	ck_assert_uint_eq(measure.length, 5);
 }
-END_TEST
 
-START_TEST(why_is_cut_and_terminated)
+TEST(why_is_cut_and_terminated)
 {
 	struct mu_why why;
 	char much[1000];
@@ -86,9 +83,8 @@ START_TEST(why_is_cut_and_terminated)
 	ck_assert_uint_eq(strlen(why.words), sizeof(why.words) - 1);
 	ck_assert_int_eq(mu_why(NULL, MU_PARTIAL, "x"), MU_PARTIAL);
 }
-END_TEST
 
-START_TEST(every_status_has_a_name)
+TEST(every_status_has_a_name)
 {
 	int status, other;
 
@@ -99,7 +95,6 @@ START_TEST(every_status_has_a_name)
 	ck_assert_ptr_nonnull(mu_status_name((enum mu_status) - 1));
 	ck_assert_ptr_nonnull(mu_status_name((enum mu_status)4711));
 }
-END_TEST
 
 static int
 compare(const void *a, const void *b)
@@ -138,7 +133,7 @@ sort_and_check(size_t count, size_t size, uint32_t modulus)
 	ck_assert_int_eq(data[count * size], 0x5a);
 }
 
-START_TEST(sorts)
+TEST(sorts)
 {
 	size_t count;
 
@@ -148,20 +143,4 @@ START_TEST(sorts)
 		sort_and_check(count, 4, 0);
 	}
 	sort_and_check(1999, 24, 1u << 30);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("ground");
-	TCase *tc = tcase_create("text");
-
-	tcase_add_test(tc, like_snprintf);
-	tcase_add_test(tc, built_up);
-	tcase_add_test(tc, why_is_cut_and_terminated);
-	tcase_add_test(tc, every_status_has_a_name);
-	tcase_add_test(tc, sorts);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

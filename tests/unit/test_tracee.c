@@ -1,7 +1,6 @@
 /*
  * What a wait status says about a thread.
  */
-#include <check.h>
 #include <signal.h>
 
 #include "ptrace/live/tracee.h"
@@ -18,7 +17,7 @@ classified(int status)
 	return tracee;
 }
 
-START_TEST(classify)
+TEST(classify)
 {
 	static const int group[] = { SIGSTOP, SIGTSTP, SIGTTIN, SIGTTOU };
 	struct mu_tracee tracee = classified(128 << 8 | SIGTRAP);
@@ -43,16 +42,4 @@ START_TEST(classify)
 	tracee = classified(4 << 8 | SIGTRAP); /* PTRACE_EVENT_EXEC */
 	ck_assert_int_eq(tracee.state, MU_TRACEE_STOPPED);
 	ck_assert_int_eq(tracee.signal, 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("tracee");
-	TCase *tc = tcase_create("tracee");
-
-	tcase_add_test(tc, classify);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

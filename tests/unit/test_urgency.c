@@ -1,7 +1,6 @@
 /*
  * The highest priority that a process may have, and back.
  */
-#include <check.h>
 #include <errno.h>
 #include <sched.h>
 #include <stdbool.h>
@@ -34,7 +33,7 @@ may_raise(void)
 }
 
 /* _i: steps down before; a child has what there was. */
-START_TEST(raised_and_dropped)
+TEST_LOOP(raised_and_dropped, 0, 3)
 {
 	int status, before = nice_now() + _i * 5;
 	struct mu_urgency urgency;
@@ -63,10 +62,9 @@ START_TEST(raised_and_dropped)
 	ck_assert_int_eq(sched_getscheduler(0), SCHED_OTHER);
 	ck_assert_int_eq(nice_now(), before);
 }
-END_TEST
 
 /* A child that is waited for, and that gives it back without any right. */
-START_TEST(lent)
+TEST(lent)
 {
 	struct mu_urgency urgency;
 	struct sched_param param = { 0 };
@@ -93,10 +91,9 @@ START_TEST(lent)
 	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
 	ck_assert_int_eq(status, 0);
 }
-END_TEST
 
 /* What was allowed before the rights went is there after. */
-START_TEST(allowed_without_rights)
+TEST(allowed_without_rights)
 {
 	struct mu_urgency urgency;
 	struct rlimit limit;
@@ -117,18 +114,4 @@ START_TEST(allowed_without_rights)
 	ck_assert_int_eq(
 	    sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
 	ck_assert_int_eq(nice_now(), before);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("urgency");
-	TCase *tcase = tcase_create("urgency");
-
-	tcase_add_loop_test(tcase, raised_and_dropped, 0, 3);
-	tcase_add_test(tcase, lent);
-	tcase_add_test(tcase, allowed_without_rights);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
 }

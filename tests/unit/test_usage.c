@@ -69,14 +69,13 @@ static const struct {
 	{ { 40, 10, 0, 0, 0, 50 }, MU_VERDICT_LEAK, MU_VERDICT_LEAK },
 };
 
-START_TEST(verdicts)
+TEST_LOOP(verdicts, 0, (int)(sizeof(table) / sizeof(*table)))
 {
 	ck_assert_int_eq(judge(MIB, table[_i].shares), table[_i].large);
 	ck_assert_int_eq(judge(MIB / 128, table[_i].shares), table[_i].small);
 }
-END_TEST
 
-START_TEST(nothing_at_all)
+TEST(nothing_at_all)
 {
 	struct mu_heap_usage usage = { 0 };
 
@@ -85,10 +84,9 @@ START_TEST(nothing_at_all)
 	mu_usage_complete(&usage, 0);
 	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_NONE);
 }
-END_TEST
 
 /* A verdict begins at the very byte. */
-START_TEST(borders)
+TEST(borders)
 {
 	struct mu_heap_usage usage = { .live_reachable = MU_USAGE_LARGE };
 
@@ -99,9 +97,8 @@ START_TEST(borders)
 	ck_assert_int_eq(mu_usage_judge(&usage), MU_VERDICT_LEAK);
 	ck_assert_int_eq(mu_usage_judge_rest(&usage), MU_VERDICT_IN_USE);
 }
-END_TEST
 
-START_TEST(complete)
+TEST(complete)
 {
 	struct mu_heap_usage usage = { .live_reachable = 1000 };
 
@@ -120,9 +117,8 @@ START_TEST(complete)
 	ck_assert_uint_eq(usage.live_reachable, 0);
 	ck_assert_uint_eq(usage.live_unreachable, 1000);
 }
-END_TEST
 
-START_TEST(names)
+TEST(names)
 {
 	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_NONE), "none");
 	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_LEAK), "leak");
@@ -131,21 +127,4 @@ START_TEST(names)
 	    mu_verdict_name(MU_VERDICT_FRAGMENTATION), "fragmentation");
 	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_SLACK), "slack");
 	ck_assert_str_eq(mu_verdict_name(MU_VERDICT_COUNT), "none");
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("usage");
-	TCase *tc = tcase_create("usage");
-
-	tcase_add_loop_test(
-	    tc, verdicts, 0, (int)(sizeof(table) / sizeof(*table)));
-	tcase_add_test(tc, nothing_at_all);
-	tcase_add_test(tc, borders);
-	tcase_add_test(tc, complete);
-	tcase_add_test(tc, names);
-	suite_add_tcase(suite, tc);
-	return suite_run(suite);
 }

@@ -2,7 +2,6 @@
  * References through the pipe: what was sent arrives, with the names that the
  * original knows; damage is refused whole.
  */
-#include <check.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -105,7 +104,7 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 	return status;
 }
 
-START_TEST(all_arrives)
+TEST(all_arrives)
 {
 	struct sender sender = { MU_PARTIAL, { .total = ENTRIES + 5 } };
 	struct UnreachableMemoryInfo info;
@@ -141,9 +140,8 @@ START_TEST(all_arrives)
 	ck_assert_uint_eq(references.hidden, 77);
 	free(sender.referrers.items);
 }
-END_TEST
 
-START_TEST(none_and_a_failure)
+TEST(none_and_a_failure)
 {
 	struct sender none = { MU_OK, { .total = 0 } };
 	struct sender failed = { MU_ERR_ARGUMENT, { .total = 3, .count = 3 } };
@@ -159,7 +157,6 @@ START_TEST(none_and_a_failure)
 	ck_assert_uint_eq(references.total, 0);
 	ck_assert_ptr_null(references.items);
 }
-END_TEST
 
 static struct mu_why_header
 good_header(void)
@@ -175,7 +172,7 @@ good_header(void)
 	};
 }
 
-START_TEST(damaged_headers_are_refused)
+TEST(damaged_headers_are_refused)
 {
 	struct mu_why_header header = good_header();
 
@@ -204,7 +201,6 @@ START_TEST(damaged_headers_are_refused)
 	memset(header.why.words, 'x', sizeof(header.why.words));
 	ck_assert(!mu_why_pipe_check(&header));
 }
-END_TEST
 
 static void
 receive_damaged(const struct mu_referrer *entry)
@@ -225,7 +221,7 @@ receive_damaged(const struct mu_referrer *entry)
 	setup();
 }
 
-START_TEST(damaged_entries_are_refused)
+TEST(damaged_entries_are_refused)
 {
 	struct mu_referrer entry;
 
@@ -245,9 +241,8 @@ START_TEST(damaged_entries_are_refused)
 	REFUSED(reachable, 2);
 #undef REFUSED
 }
-END_TEST
 
-START_TEST(end_of_file_at_every_step)
+TEST(end_of_file_at_every_step)
 {
 	struct mu_why_header header = good_header();
 	struct mu_referrer entry = good_entry(0);
@@ -272,21 +267,5 @@ START_TEST(end_of_file_at_every_step)
 		setup();
 	}
 }
-END_TEST
 
-int
-main(void)
-{
-	Suite *suite = suite_create("why_pipe");
-	TCase *tcase = tcase_create("why_pipe");
-
-	tcase_add_checked_fixture(tcase, setup, teardown);
-	tcase_set_timeout(tcase, 240);
-	tcase_add_test(tcase, all_arrives);
-	tcase_add_test(tcase, none_and_a_failure);
-	tcase_add_test(tcase, damaged_headers_are_refused);
-	tcase_add_test(tcase, damaged_entries_are_refused);
-	tcase_add_test(tcase, end_of_file_at_every_step);
-	suite_add_tcase(suite, tcase);
-	return suite_run(suite);
-}
+SUITE(.setup = setup, .teardown = teardown);

@@ -1,7 +1,6 @@
 /*
  * Which mappings count as emptied in a forked image.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,7 +25,7 @@ parse(const char *text, uintptr_t begin, uintptr_t end)
 #define AREA "7f00a000-7f00c000 rw-p 00000000 00:00 0 \n"
 #define OTHER "7f00d000-7f00e000 rw-p 00000000 00:00 0    /a wf b\n"
 
-START_TEST(flags)
+TEST(flags)
 {
 	ck_assert_uint_eq(parse(AREA "VmFlags: rd wr mr mw me ac wf sd \n",
 			      0x7f00a000, 0x7f00c000),
@@ -44,9 +43,8 @@ START_TEST(flags)
 	ck_assert_uint_eq(parse("VmFlags: wf\n", 0, 0), 0);
 	ck_assert_uint_eq(parse("", 0, 0), 0);
 }
-END_TEST
 
-START_TEST(malformed_ranges)
+TEST(malformed_ranges)
 {
 	static const char *const lines[] = { "7f00c000-7f00a000 rw-p\n",
 		"-7f00a000 rw-p\n", "7f00a000- rw-p\n", "7f00a000\n",
@@ -60,10 +58,9 @@ START_TEST(malformed_ranges)
 		ck_assert_uint_eq(parse(text, 0, 0), 0);
 	}
 }
-END_TEST
 
 /* Lines of one mapping come in two parts; more than there is room for. */
-START_TEST(in_parts)
+TEST(in_parts)
 {
 	struct mu_range ranges[1];
 	struct mu_wiped wiped = { .ranges = ranges, .max = 1 };
@@ -75,9 +72,8 @@ START_TEST(in_parts)
 	ck_assert_uint_eq(wiped.count, 2);
 	ck_assert_uint_eq(ranges[0].begin, 0x7f00a000);
 }
-END_TEST
 
-START_TEST(of_this_process)
+TEST(of_this_process)
 {
 	struct mu_range range;
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE,
@@ -92,19 +88,4 @@ START_TEST(of_this_process)
 	ck_assert_uint_eq(mu_wiped_find(NULL, 0), 1);
 	munmap(page, 4096);
 	ck_assert_uint_eq(mu_wiped_find(&range, 1), 0);
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("wiped");
-	TCase *wiped = tcase_create("Wiped");
-
-	tcase_add_test(wiped, flags);
-	tcase_add_test(wiped, malformed_ranges);
-	tcase_add_test(wiped, in_parts);
-	tcase_add_test(wiped, of_this_process);
-	suite_add_tcase(suite, wiped);
-	return suite_run(suite);
 }

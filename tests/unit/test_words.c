@@ -2,7 +2,6 @@
  * Which of many words lie within a range: every version that this CPU runs
  * says the same as one word at a time does.
  */
-#include <check.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +44,7 @@ any_word(uintptr_t lowest, uintptr_t width)
 	}
 }
 
-START_TEST(words_by_every_version)
+TEST_LOOP(words_by_every_version, 0, 3)
 {
 	static const struct {
 		uintptr_t lowest, width;
@@ -75,25 +74,10 @@ START_TEST(words_by_every_version)
 		    one_by_one(bytes + shift, count, lowest, width));
 	}
 }
-END_TEST
 
-START_TEST(words_has_a_version)
+TEST(words_has_a_version)
 {
 	ck_assert_ptr_nonnull(mu_words_version(0));
 	ck_assert_ptr_null(mu_words_version(3));
 	ck_assert_ptr_nonnull(mu_words_choose());
-}
-END_TEST
-
-int
-main(void)
-{
-	Suite *suite = suite_create("words");
-	TCase *tcase = tcase_create("Words");
-
-	tcase_add_loop_test(tcase, words_by_every_version, 0, 3);
-	tcase_add_test(tcase, words_has_a_version);
-	suite_add_tcase(suite, tcase);
-
-	return suite_run(suite);
 }
