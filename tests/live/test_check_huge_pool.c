@@ -2,6 +2,8 @@
  * A program with private memory of the pool of huge pages. A copy of it would
  * share these pages, and its next write need one more of the pool, which has
  * none: it would be killed.
+ *
+ * ALONE: it changes the machine's pool of huge pages.
  */
 #include <check.h>
 #include <signal.h>
