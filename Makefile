@@ -121,6 +121,9 @@ deps: ## install what building and testing need
 # the thread of a watched signal shares with one that may end.
 $(OBJS) $(COMMAND_OBJS): override CFLAGS += -fno-stack-protector
 
+# It defines a function in assembler, which no other partition of -flto sees.
+$(BUILD)/include/mu/signal_action.o: override CFLAGS += -fno-lto
+
 # Its thread variables are of the first libraries, so that none is allocated;
 # a new that throws is left through its frames, which begin every stack.
 $(RECORDER_OBJS): override CFLAGS += -ftls-model=initial-exec -fexceptions \
