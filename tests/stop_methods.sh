@@ -30,7 +30,7 @@ all live/test_transparency_* looks at each way of stopping
 all live/test_fault_* spoils each way of stopping
 all live/test_arena_faults spoils each way of stopping
 all live/test_exhaust* goes short in each way of stopping
-all live/test_proc_places hides /proc from each way of stopping
+all live/test_proc_hidden hides /proc from each way of stopping
 all live/test_causes makes each cause of a refusal, one by one
 all live/test_refusal is refused as it traces, one by one
 all live/test_thread_capture* traces processes itself

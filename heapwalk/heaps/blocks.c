@@ -68,7 +68,7 @@ is_dropped(struct dropping *dropping, const struct mu_block *block)
 	return true;
 }
 
-/* Of what is being walked only the bit that was just passed changes. */
+/* Safe during a walk: it clears only the bit that the walk has just passed. */
 static bool
 drop_from_span(void *ctx, const struct mu_block *block)
 {

@@ -1,8 +1,8 @@
 /*
- * A stack waits for the memory of each node, overlapped with that of others. A
- * sweep reads cells and targets in the order in which they lie, and what it
- * marks ahead of itself it follows, too: a random graph takes three or four of
- * them.
+ * Two orders of marking. By a stack, each node is a cache miss, overlapped with
+ * those of other nodes. A sweep follows the marked nodes in the order of their
+ * numbers, with those that it marks ahead of itself; what it marks behind
+ * itself takes another sweep: three or four in all for a random graph.
  */
 #include "heapwalk/mark/marking.h"
 
@@ -13,7 +13,7 @@
 #define WORD_NODES 64
 #define TICKET_WORDS 128 /* of nodes: what a worker sweeps over at a time */
 
-/* A sweep that follows fewer nodes than one in so many is too slow. */
+/* If a sweep follows fewer than 1/FEW of the nodes, the stack is faster. */
 #define FEW 256
 
 #define MIN_SWEPT ((size_t)1 << 16) /* nodes that a thread is started for */
@@ -32,7 +32,7 @@ found_by_any(const struct mu_marking *marking, size_t word)
 	return bits;
 }
 
-/* Mark what was found of word I: marks of all 64 nodes. */
+/* Mark the found nodes of word I; returns the marks of its 64 nodes. */
 static inline uint64_t
 mark_found(const struct mu_marking *marking, size_t i)
 {
@@ -48,7 +48,7 @@ mark_found(const struct mu_marking *marking, size_t i)
 	return marked;
 }
 
-/* Follow those of word I that are marked and not followed; how many. */
+/* Follow the nodes of word I that are marked but not followed: how many. */
 static inline size_t
 sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
 {
@@ -87,7 +87,7 @@ sweep_some(void *ctx, unsigned worker)
 		__atomic_store_n(&marking->passed, true, __ATOMIC_RELAXED);
 }
 
-/* By all workers; true: it is worth while to go on so. */
+/* One sweep, by COUNT workers. True: another one is worth while. */
 static bool
 sweep(struct mu_marking *marking, unsigned count)
 {
@@ -112,7 +112,7 @@ open_found(struct mu_marking *marking, unsigned count)
 	arena->refused = refused;
 }
 
-/* In the order of the numbers, until too few are found. */
+/* Sweep until a sweep follows too few nodes; mark what the last one found. */
 static void
 sweep_all(struct mu_marking *marking)
 {
@@ -128,7 +128,7 @@ sweep_all(struct mu_marking *marking)
 		mark_found(marking, i);
 }
 
-/* Alone, by the stack; true: it was full, more is to be done. */
+/* By one thread with the stack. True: the stack was full, and nodes remain. */
 static bool
 follow(struct mu_marking *marking)
 {

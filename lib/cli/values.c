@@ -149,19 +149,10 @@ static enum mu_status
 take_format(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
 {
-	static const char *const later[] = { "sarif", "junit", "folded",
-		"html" };
 	const char *names[MAX_WRITERS + 1] = { NULL };
 	unsigned choice = 0, i;
 	enum mu_status status;
 
-	for (i = 0; i < sizeof(later) / sizeof(*later); i++) {
-		if (strcmp(value->text, later[i]) == 0)
-			return mu_why(why, MU_ERR_ARGUMENT,
-			    "--format=%s: this version does not write it" MU_CURE
-			    "expected text or json",
-			    later[i]);
-	}
 	for (i = 0; i < MAX_WRITERS && mu_writers[i] != NULL; i++)
 		names[i] = mu_writers[i]->name;
 	status = take_word(value, names, &choice, why);

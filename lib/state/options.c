@@ -345,8 +345,8 @@ mu_options_read(
 	parse(options, text, warnings, &refused);
 	if (refused.length > 0)
 		mu_text_add(warnings,
-		    "MEMUNREACHABLE_OPTIONS: not in force: %s; the others"
-		    " are\n",
+		    "MEMUNREACHABLE_OPTIONS: ignored: %s; the other options"
+		    " apply\n",
 		    keys);
 }
 

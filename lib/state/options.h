@@ -133,7 +133,7 @@ void mu_options_default(struct mu_options *options);
 void mu_options_parse(
     struct mu_options *options, const char *text, struct mu_text *warnings);
 
-/* The same, and one more line that says which options are not in force. */
+/* The same, and one more line that says which options are ignored. */
 void mu_options_read(
     struct mu_options *options, const char *text, struct mu_text *warnings);
 

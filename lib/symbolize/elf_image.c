@@ -7,7 +7,7 @@
 #define PAGE_MIN ((size_t)4 << 10)
 #define IMAGE_MAX ((uint64_t)64 << 20) /* names of a very large library */
 
-/* libelf takes no file whose section headers are behind its end. */
+/* libelf refuses a file whose section headers are beyond its end. */
 static void
 open_bytes(struct mu_elf_image *image)
 {
@@ -43,7 +43,7 @@ mu_elf_image_headers_read(struct mu_elf_image *headers,
 		return;
 	if (!source->read(
 		source->ctx, first->range.begin, headers->bytes, size)) {
-		/* A core has the first page of each file, and no more. */
+		/* A core holds only the first page of each file. */
 		size = size < PAGE_MIN ? size : PAGE_MIN;
 		if (!source->read(
 			source->ctx, first->range.begin, headers->bytes, size))
@@ -53,7 +53,10 @@ mu_elf_image_headers_read(struct mu_elf_image *headers,
 	open_bytes(headers);
 }
 
-/* Sizes of an ELF header are in the ELF header: all of it if they are odd. */
+/*
+ * Compares the ELF header and the program headers, or the ELF header alone if
+ * it places the program headers outside of BYTES.
+ */
 bool
 mu_elf_image_matches(
     const struct mu_elf_image *headers, const void *bytes, size_t size)
@@ -74,9 +77,9 @@ mu_elf_image_matches(
 }
 
 /*
- * Names are in what is only read; also the table of them, which the dynamic
- * loader fills with addresses, may be written. Of code only what stands in one
- * mapping with the headers.
+ * Symbol names are in read-only mappings. The dynamic section, which leads to
+ * them, may be in a writable one: the loader relocates it. Code is not needed,
+ * unless it shares the mapping of the ELF header (ld -z noseparate-code).
  */
 static bool
 is_wanted(const struct mu_mapping *mapping)

@@ -1,6 +1,6 @@
 /*
- * What leaks lead to is asked for again and again, so answers are kept; a
- * module is opened when its first address comes up.
+ * Many leaks refer to the same few addresses, so answers are cached. A module
+ * is opened when its first address is looked up.
  */
 #include "lib/symbolize/symbols.h"
 
@@ -126,7 +126,8 @@ find_inlined(void *ctx)
 	    open_module(question), question->address, &question->symbol);
 }
 
-/* Each fault takes away what it came from: the lines, the names, the file. */
+/* After each fault the module gives up a source: lines, then names, the file.
+ */
 static void
 ask(struct question *question, void (*work)(void *ctx))
 {

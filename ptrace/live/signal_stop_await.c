@@ -6,7 +6,7 @@
 #include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/signal_threads_rows.h"
 
-/* After this long without all, /proc is asked what became of the missing. */
+/* How long to wait before /proc is read for the threads that are missing. */
 #define FIRST_SLICE_NS (2 * 1000 * 1000ull)
 #define LONGEST_SLICE_NS (128 * 1000 * 1000ull)
 
@@ -96,7 +96,7 @@ timed_out(const struct mu_signal_stop *stop, struct mu_why *why)
 	    tid, stop->signo, state < 0 ? '?' : state);
 }
 
-/* Only the last one to come wakes us. False: it was later than UNTIL_NS. */
+/* The last thread to arrive wakes us. False: not all arrived by UNTIL_NS. */
 static bool
 wait_until(struct mu_signal_stop *stop, uint64_t until_ns)
 {

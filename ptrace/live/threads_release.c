@@ -7,17 +7,17 @@
 #include "ptrace/live/threads.h"
 #include "ptrace/live/wakeup.h"
 
-/* What a release waits for threads that have not stopped yet. */
+/* How long a release waits for threads that have not stopped yet. */
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
-/* It was seized but not caught: is it stopped by now? */
+/* Detach a thread that was seized but had not stopped, if it has by now. */
 static void
 release_caught(struct mu_tracee *tracee, pid_t pid)
 {
 	long error = mu_tracee_interrupt(tracee);
 
 	if (!mu_tracee_await(tracee, pid, 0) && error == -ESRCH)
-		tracee->state = MU_TRACEE_GONE; /* it is not ours any more */
+		tracee->state = MU_TRACEE_GONE; /* no longer our tracee */
 	if (mu_tracee_stopped(tracee))
 		mu_tracee_detach(tracee);
 }
@@ -50,7 +50,7 @@ release_running(struct mu_threads *threads)
 	mu_wakeup_close(&wakeup);
 }
 
-/* How many of the stopped ones turn out to be running. */
+/* Detach stopped threads, with BUSY only busy ones; how many still run. */
 static size_t
 detach_all(struct mu_threads *threads, bool busy)
 {

@@ -24,7 +24,7 @@ for bad in "" "-p" "-p x" "--nonsense" "-p 1 --core x" "4711" "--" \
 	[ ! -s "$out" ] || fail "words on standard output: $bad"
 done
 run 2 --format=html -p 1
-has "$err" "--format=html: this version does not write it; expected text or json"
+has "$err" "--format=html: expected text or json"
 
 name='small stack'
 prlimit --stack=65536 "$command" -p $$ >"$out" 2>"$err"

@@ -3,7 +3,7 @@
  * the status, the words, and the cure in them. Once the cause is gone, the next
  * pass is complete. Causes that need a separate program are tested elsewhere:
  * another allocator (allocators.sh), an unknown glibc (test_unknown_release.c),
- * /proc (test_proc_places.c), Yama, which is not built into every kernel, with
+ * /proc (test_proc_hidden.c), Yama, which is not built into every kernel, with
  * made-up facts (unit/test_refusal.c).
  */
 #include <malloc.h>

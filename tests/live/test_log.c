@@ -1,6 +1,6 @@
 /*
  * What is written: the lines of a pass and their order, who is silent, what is
- * said about bad input. Where it goes: test_log_places.c.
+ * said about bad input. Where it goes: test_log_sinks.c.
  *
  * The scenarios are programs of their own: this one, run again.
  */
@@ -323,7 +323,7 @@ TEST_LOOP(bad_options, 0, 7)
 	child_run(&child, "two_passes", rows[_i].options);
 	child_assert_exit(&child, 0);
 	ck_assert_msg(count_text(child.err_text, "\n") == 2 &&
-		count_text(child.err_text, "not in force: ") == 1 &&
+		count_text(child.err_text, "ignored: ") == 1 &&
 		strstr(child.err_text, rows[_i].words) != NULL,
 	    "\"%s\": \"%s\"", rows[_i].options, child.err_text);
 }

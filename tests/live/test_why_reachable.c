@@ -1,7 +1,7 @@
 /*
  * Who points at a block: blocks at blocks, lost and not, what is no block,
  * limits, and calls from where they may be awkward. The kinds of places are in
- * test_why_places.c, registers in test_why_registers.c.
+ * test_why_locations.c, registers in test_why_registers.c.
  */
 #include <errno.h>
 #include <sys/mman.h>

@@ -259,7 +259,7 @@ if $cc -O1 -g -fno-builtin -fsanitize=address -o "$work/asan" \
 	    >"$work/out" 2>"$work/err"
 	[ $? -eq 3 ] || fail "with ASan: $(head -n 5 "$work/err")"
 	[ "$(complaints)" = \
-	    "malloc_debug: asleep, since AddressSanitizer has malloc in hand" ] ||
+	    "malloc_debug: inactive: AddressSanitizer replaces malloc" ] ||
 	    fail "with ASan: $(complaints)"
 fi
 if command -v valgrind >/dev/null; then
@@ -267,7 +267,7 @@ if command -v valgrind >/dev/null; then
 	    valgrind -q --error-exitcode=9 "$work/plain" \
 	    >"$work/out" 2>"$work/err"
 	[ $? -eq 3 ] || fail "under Valgrind: $(head -n 5 "$work/err")"
-	complaints | grep -q "asleep, since Valgrind has malloc in hand" ||
+	complaints | grep -q "inactive: Valgrind replaces malloc" ||
 	    fail "under Valgrind: $(complaints)"
 fi
 [ "$failed" -eq 0 ]

@@ -337,9 +337,6 @@ TEST(bad_values)
 	    "--color=yes -p 1", "--color=yes: expected auto, always or never");
 	assert_complaint(
 	    "--format=xml -p 1", "--format=xml: expected text or json");
-	assert_complaint("--format=sarif -p 1",
-	    "--format=sarif: this version does not write it; expected text or"
-	    " json");
 	assert_complaint("--limit=-1 -p 1", "--limit=-1: expected a number");
 	assert_complaint("--limit ~ -p 1", "--limit=: expected a number");
 	assert_complaint("--signal=KILL -- ls",

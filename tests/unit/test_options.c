@@ -235,8 +235,8 @@ TEST(what_is_not_in_force)
 	mu_options_default(&options);
 	mu_options_read(&options, "at_exti=1:exitcode=9:stop=never", &told);
 	ck_assert_ptr_nonnull(strstr(buffer,
-	    "\nMEMUNREACHABLE_OPTIONS: not in force: at_exti, stop; the others"
-	    " are\n"));
+	    "\nMEMUNREACHABLE_OPTIONS: ignored: at_exti, stop; the other"
+	    " options apply\n"));
 	ck_assert_int_eq(options.exitcode, 9);
 	told.length = 0;
 	buffer[0] = '\0';

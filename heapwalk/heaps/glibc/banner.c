@@ -8,7 +8,7 @@
 #define BANNER_MAX 256             /* bytes from its begin to the number */
 #define TEXT_MAX ((size_t)8 << 20) /* of one mapping; libc's: 2 MiB */
 
-/* In pieces: our own data must not hold what is looked for. */
+/* In two pieces, so that a search of our own data does not find this. */
 static const char name[] = "GNU C Library";
 static const char file_name[] = "libc-";
 static const char words[] = "release version ";
@@ -70,7 +70,7 @@ mu_glibc_banner_parse(
 	return false;
 }
 
-/* Up to 2.33 the file is called so, and libc.so.6 is a link to it. */
+/* Up to 2.33 the file is libc-2.xx.so, and libc.so.6 is a link to it. */
 static bool
 by_name(const char *base, unsigned *major, unsigned *minor)
 {

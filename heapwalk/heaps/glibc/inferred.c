@@ -1,13 +1,13 @@
 /*
- * The walk itself is strict then: sums of memory and counts of tcaches must be
- * exact, and the threads' tcaches must have been found (glibc_main.c,
- * glibc_tcache.c, glibc_tls.c).
+ * With an inferred layout the walk itself is strict as well: sums of memory and
+ * counts of tcaches must be exact, and the tcaches of all threads must have
+ * been found (main.c, tcache.c, tls.c).
  */
 #include "heapwalk/heaps/glibc/inferred.h"
 
 #define KEY 8 /* offset in a tcache_entry */
 
-/* Does a block that counts as live bear the mark of those in a tcache? */
+/* A live block that holds KEY, which malloc writes to entries of a tcache. */
 struct marked {
 	uintptr_t key, found;
 };

@@ -40,8 +40,8 @@ static const void *early[EARLY_BLOCKS];
 static size_t early_sizes[EARLY_BLOCKS], early_count;
 
 /*
- * From the ABI of libstdc++ and glibc; DSO NULL: run whichever object is
- * unloaded.
+ * Itanium C++ ABI, "DSO Object Destruction API": FUNCTION runs when DSO is
+ * unloaded, or at exit(); with NULL only at exit().
  */
 int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
 
@@ -93,21 +93,19 @@ record_early(void)
 	}
 }
 
-static bool
+/* The first caller prepares; others do not wait for it. */
+static void
 prepare_stacks(void)
 {
-	static int prepared; /* 1 = in progress, 2 = done */
-	int none = 0;
+	static bool begun;
 
-	if (!__atomic_compare_exchange_n(
-		&prepared, &none, 1, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-		return true;
+	if (__atomic_exchange_n(&begun, true, __ATOMIC_ACQ_REL))
+		return;
 	recorder_enter();
 	stack_capture_init();
 	if (recorder_options.backtrace_full)
 		stack_capture_init_full();
 	recorder_leave();
-	return true;
 }
 
 static void
@@ -152,7 +150,7 @@ read_environment(void)
 	with_options = debug_options_environment(&recorder_options);
 	leaktracer_startup();
 	if (aside != NULL && (with_options || leaktracer_active))
-		recorder_say("asleep, since %s has malloc in hand", aside);
+		recorder_say("inactive: %s replaces malloc", aside);
 	if (aside != NULL)
 		with_options = leaktracer_active = false;
 	if (!with_options)
@@ -205,15 +203,16 @@ startup_awake(void)
 {
 	startup_now();
 	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ASIDE) {
-		recorder_say("asleep: another tool has malloc in hand");
+		recorder_say("inactive: another tool replaces malloc");
 		return false;
 	}
-	return prepare_stacks();
+	prepare_stacks();
+	return true;
 }
 
 /*
- * Checks come before the lists and files. Allocations of these functions
- * themselves are not listed.
+ * Checks come before the lists and files. What these functions allocate is not
+ * listed.
  */
 static void
 at_exit(void *unused)
@@ -247,9 +246,9 @@ say_enabled(void)
 }
 
 /*
- * A handler that is registered for no object, before libc registers the
- * loader's destructors, runs after these: all late destructors have freed their
- * blocks.
+ * exit() runs handlers in reverse order. This one is registered before libc
+ * registers the loader's destructors, so it runs after all of them have freed
+ * their blocks; DSO NULL keeps dlclose() from running it.
  */
 __attribute__((constructor(101))) static void
 startup_constructor(void)

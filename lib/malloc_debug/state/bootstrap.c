@@ -23,7 +23,7 @@ bootstrap_alloc(size_t alignment, size_t size)
 			errno = ENOMEM;
 			return NULL;
 		}
-		/* Pieces of 0 bytes have distinct addresses, too. */
+		/* Pieces of 0 bytes have distinct addresses as well. */
 		end = (at + size + HEAD) & ~(HEAD - 1);
 		end = end > BOOTSTRAP_BYTES ? BOOTSTRAP_BYTES : end;
 	} while (!__atomic_compare_exchange_n(

@@ -1,6 +1,6 @@
 /*
- * One number says which units are taken; the thread that raises it maps the
- * block if it is the first to use it.
+ * Units below next_unit are taken. The thread whose units are the first in a
+ * block maps the block.
  */
 #include "lib/malloc_debug/unwind/stack_depot_memory.h"
 
