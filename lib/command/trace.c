@@ -120,20 +120,41 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 	release(trace, pid);
 }
 
-/* Does another thread of the process go on? All of them are known. */
-static bool
-has_more(const struct mu_trace *trace, const struct mu_traced *thread)
+/* How many other threads of the process go on, of those that are known. */
+static size_t
+count_more(const struct mu_trace *trace, const struct mu_traced *thread)
 {
 	const struct mu_traced *other;
-	size_t i;
+	size_t i, count = 0;
 
 	for (i = 0; i < trace->all.count; i++) {
 		other = &trace->all.threads[i];
-		if (other->pid == thread->pid && other != thread &&
-		    !other->held && !other->leaving)
-			return true;
+		count += other->pid == thread->pid && other != thread &&
+		    !other->held && !other->leaving;
 	}
-	return false;
+	return count;
+}
+
+/*
+ * Nothing is read from /proc while two threads are still to come, one of which
+ * may be in execve(): for each of 1000 threads that would be read for all.
+ */
+static void
+hold(struct mu_trace *trace, struct mu_traced *thread, size_t more)
+{
+	struct others others = { .count = more };
+	pid_t pid = thread->pid;
+
+	mu_command_halt_drop(&trace->all, pid);
+	thread->held = true;
+	if (more < 2)
+		others = others_of(trace, pid);
+	if (others.count == 0)
+		show_end(trace, pid, 0);
+	else if (others.becoming)
+		release(trace, pid);
+	else if (trace->hurry_ns == 0)
+		trace->hurry_ns = mu_sys_now_ns() + LATE_NS;
 }
 
 /*
@@ -144,26 +165,17 @@ has_more(const struct mu_trace *trace, const struct mu_traced *thread)
 static void
 take_end(struct mu_trace *trace, struct mu_traced *thread)
 {
+	size_t more = count_more(trace, thread);
 	pid_t pid = thread->pid;
-	struct others others;
 
-	if (has_more(trace, thread) &&
-	    mu_proc_call(pid, thread->tid) == SYS_exit) {
-		thread->leaving = true;
-		mu_command_halt_abandon(&trace->all, thread);
-		mu_traced_continue(thread->tid, 0);
-		mu_command_halt_left(&trace->all, pid);
+	if (more == 0 || mu_proc_call(pid, thread->tid) != SYS_exit) {
+		hold(trace, thread, more);
 		return;
 	}
-	mu_command_halt_drop(&trace->all, pid);
-	thread->held = true;
-	others = others_of(trace, pid);
-	if (others.count == 0)
-		show_end(trace, pid, 0);
-	else if (others.becoming)
-		release(trace, pid);
-	else if (trace->hurry_ns == 0)
-		trace->hurry_ns = mu_sys_now_ns() + LATE_NS;
+	thread->leaving = true;
+	mu_command_halt_abandon(&trace->all, thread);
+	mu_traced_continue(thread->tid, 0);
+	mu_command_halt_left(&trace->all, pid);
 }
 
 static void
@@ -198,13 +210,19 @@ mu_trace_hurry(struct mu_trace *trace)
 	return next;
 }
 
-/* Threads that were of PID are no more: it has become another program. */
+/*
+ * Threads that were of PID are no more: it has become another program. The one
+ * that did so has taken over the tid of the first, whose end may have begun.
+ */
 static void
 take_exec(struct mu_trace *trace, pid_t pid)
 {
+	struct mu_traced *first = mu_traced_find(&trace->all, pid);
 	size_t i = 0;
 
 	mu_command_halt_drop(&trace->all, pid);
+	if (first != NULL)
+		*first = (struct mu_traced) { .tid = pid, .pid = pid };
 	while (i < trace->all.count) {
 		if (trace->all.threads[i].pid == pid &&
 		    trace->all.threads[i].tid != pid)

@@ -249,6 +249,104 @@ run 23 --limit=1 --children -- sh -c "'$work/churn' - & '$work/churn' -a & wait"
 [ "$(grep -c " 24 bytes in 1 allocation unreachable" "$err")" -eq 2 ] ||
 	fail "not both: $(cat "$err")"
 
+# The thread that executes gets the tid of the first, whose end had begun. It
+# is no end of the new program if a thread of that ends.
+name='exec behind the end of the first thread'
+cat >"$work/behind.c" <<'END'
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "tests/support/hide.h"
+static pthread_t first;
+static char *self;
+static volatile int over;
+static void *become(void *unused)
+{
+	pthread_join(first, NULL);
+	execl(self, self, "again", (char *)NULL);
+	_exit(9);
+}
+static void *leaves(void *unused)
+{
+	usleep(100000);
+	return unused;
+}
+static void stop(int signo)
+{
+	over = signo;
+}
+static __attribute__((noinline)) uintptr_t lose(void)
+{
+	return mu_hide(memset(malloc(24), 'x', 24));
+}
+int main(int argc, char **argv)
+{
+	pthread_t thread;
+	uintptr_t mine;
+
+	if (argc < 2) {
+		self = argv[0];
+		first = pthread_self();
+		pthread_create(&thread, NULL, become, NULL);
+		pthread_exit(NULL);
+	}
+	signal(SIGALRM, stop);
+	alarm(1);
+	pthread_create(&thread, NULL, leaves, NULL);
+	mine = lose();
+	scrub_stack();
+	/* In a register only. */
+	for (mine = ~mine; !over;)
+		__asm__ volatile("" : "+r"(mine));
+	free((void *)mine);
+	return 0;
+}
+END
+${CC:-cc} -w -O1 -I. -pthread -o "$work/behind" "$work/behind.c" ||
+	fail "no compiler"
+run 0 -- "$work/behind"
+[ "$(grep -c ' unreachable out of ' "$err")" -eq 1 ] ||
+	fail "not one report: $(cat "$err")"
+
+# Not in a time that grows with the square of their count.
+name='the end of 200 threads'
+cat >"$work/crowd.c" <<'END'
+#include <pthread.h>
+#include <unistd.h>
+static void *rest(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+int main(void)
+{
+	pthread_attr_t small;
+	pthread_t thread;
+	int i;
+
+	pthread_attr_init(&small);
+	pthread_attr_setstacksize(&small, 65536);
+	for (i = 0; i < 200; i++)
+		if (pthread_create(&thread, &small, rest, NULL) != 0)
+			return 1;
+	_exit(0);
+}
+END
+${CC:-cc} -w -pthread -o "$work/crowd" "$work/crowd.c" || fail "no compiler"
+if command -v strace >/dev/null; then
+	strace -qq -e trace=openat -o "$work/calls" \
+	    "$command" -- "$work/crowd" >"$out" 2>"$err" ||
+		fail "status $?: $(cat "$err")"
+	calls=$(grep -c '/task/.*/syscall' "$work/calls")
+	[ "$calls" -lt 4000 ] || fail "$calls files were read"
+else
+	echo "SKIPPED: command_ends: no strace"
+fi
+
 # A thread that asks for a stop is not held for ever.
 name='a command that is killed'
 i=0
