@@ -81,6 +81,9 @@ settle_all(struct mu_blocks *blocks)
 		out += kept;
 	}
 	blocks->num_listed = out;
+	/* Below those of what is added from now on. */
+	for (i = 0; i < out; i++)
+		listed[i].order = i;
 }
 
 static void

@@ -310,8 +310,9 @@ struct MemunreachableHeap {
 	 * Call CALLBACK with ARG for every live block that begins in the SIZE
 	 * bytes at BASE. Returns 0, or an error, which makes the answer
 	 * partial. Runs in a copy of the process, in which there is no other
-	 * thread, after malloc_disable(): it must not allocate, lock or wait,
-	 * has 64 KiB of stack, and what it writes is lost.
+	 * thread, after malloc_disable(): it must not allocate, lock, wait,
+	 * fork or leave by longjmp(), has 64 KiB of stack, and what it writes
+	 * is lost.
 	 */
 	int (*malloc_iterate)(uintptr_t base, size_t size,
 	    void (*callback)(uintptr_t base, size_t size, void *arg),
@@ -341,7 +342,8 @@ struct MemunreachableHeap {
 	 * May be NULL; not in Android. Call CALLBACK with ARG for the memory
 	 * that holds this heap's blocks and nothing else of the program's. What
 	 * is in no block there, such as the contents of a freed one, is then
-	 * not searched for pointers. Otherwise as malloc_iterate().
+	 * not searched for pointers. Memory that is not mapped makes the answer
+	 * partial. Otherwise as malloc_iterate().
 	 */
 	int (*memory)(void (*callback)(uintptr_t base, size_t size, void *arg),
 	    void *arg);

@@ -3,9 +3,10 @@
  * it lists: no fault, no byte looked at that is not the subject's, no endless
  * loop, no block outside the subject's memory, no two that overlap.
  *
- * Input: flags (exact views, no list of written pages, how many entries), the
- * release of glibc that is claimed (0: the right one), which allocation fails
- * (0: none), then steps of damage (tests/support/fuzz_heap_damage.h).
+ * Input: flags (exact views, no list of written pages, how many entries, memory
+ * that is not in place), the release of glibc that is claimed (0: the right
+ * one), which allocation fails (0: none), then steps of damage
+ * (tests/support/fuzz_heap_damage.h).
  */
 #include "heapwalk/fold/fold.h"
 #include "heapwalk/heaps/table/table.h"
@@ -18,6 +19,7 @@
 #define BLIND 2
 #define FEW 4
 #define UNALIGNED 8
+#define APART 16
 
 static struct fuzz_heap heap;
 static struct fuzz_damage damage;
@@ -25,6 +27,14 @@ static struct fuzz_damage damage;
 static const struct mu_memory_ops memory_ops = {
 	.name = "copy",
 	.view = fuzz_view,
+	.populated = fuzz_populated,
+};
+
+/* Chains are walked in a buffer, and notes are made for the lists. */
+static const struct mu_memory_ops apart_ops = {
+	.name = "copy, apart",
+	.view = fuzz_view,
+	.read = fuzz_read,
 	.populated = fuzz_populated,
 };
 
@@ -242,6 +252,8 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	heap.exact = (flags & EXACT) != 0;
 	heap.snap.memory.blind = (flags & BLIND) != 0;
 	heap.snap.reach.words.unaligned = (flags & UNALIGNED) != 0;
+	if ((flags & APART) != 0)
+		heap.snap.memory.ops = &apart_ops;
 	if (minor != 0)
 		heap.snap.glibc_minor = minor;
 	fuzz_damage_do(&damage, &input);

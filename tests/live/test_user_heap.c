@@ -345,6 +345,32 @@ TEST(hostile_blocks)
 	slot_free(slot);
 }
 
+static int
+memory_nowhere(
+    void (*callback)(uintptr_t base, size_t size, void *arg), void *arg)
+{
+	nowhere(callback, arg);
+	callback(0, SIZE_MAX, arg);
+	return memory(callback, arg);
+}
+
+/* Memory that cannot be is not the heap's: the roots in it stay roots. */
+TEST(hostile_memory)
+{
+	uintptr_t block = block_new(100), gone = slot_new();
+
+	ck_assert(memunreachable_unregister_heap(&heap));
+	heap.memory = memory_nowhere;
+	ck_assert(memunreachable_register_heap(&heap));
+	keep(block);
+	ck_assert_uint_eq(lost(MEMUNREACHABLE_PARTIAL), 1);
+	ck_assert_ptr_nonnull(entry_of(&info, gone));
+	ck_assert_ptr_nonnull(strstr(info.reason, "heap pool: 5 "));
+	keep(0);
+	block_free(block);
+	slot_free(gone);
+}
+
 static bool stop;
 
 static void *

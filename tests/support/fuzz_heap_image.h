@@ -199,6 +199,23 @@ fuzz_view(struct mu_memory *memory, uintptr_t address, size_t size)
 	    heap, run->copy + (address - run->range.begin), size);
 }
 
+/* The same bytes, as of memory that is not in place. */
+static inline bool
+fuzz_read(struct mu_memory *memory, struct mu_range range, void *buffer)
+{
+	struct fuzz_heap *heap = memory->ctx;
+	struct fuzz_run *run = fuzz_run_of(heap, range.begin);
+	size_t size = mu_range_size(range);
+
+	if (size == 0)
+		return true;
+	if (run == NULL || size > run->range.end - range.begin ||
+	    !fuzz_is_mapped(&heap->snap, range.begin, size))
+		return false;
+	memcpy(buffer, run->copy + (range.begin - run->range.begin), size);
+	return true;
+}
+
 static inline bool
 fuzz_populated(
     struct mu_memory *memory, struct mu_range range, struct mu_range *part)

@@ -43,6 +43,19 @@ TEST(HeapWalker_overlap)
 	ck_assert(finds_nothing(20) && finds_nothing(9));
 }
 
+/* What was added before a seal comes before what is added after it. */
+TEST(overlap_after_seal)
+{
+	add(2, 3);
+	add(2, 3);
+	add(2, 3);
+	add(10, 20);
+	ck_assert_uint_eq(seal(), 2);
+	add(15, 16);
+	ck_assert_uint_eq(seal(), 1);
+	ck_assert(finds(2, 2, 3) && finds(10, 10, 20) && finds(15, 10, 20));
+}
+
 TEST(HeapWalker_zero)
 {
 	add(2, 2);

@@ -13,6 +13,7 @@ struct listing {
 	const struct mu_heap_member *member;
 	const struct mu_snapshot *snap;
 	size_t unreadable; /* blocks */
+	size_t unmapped;   /* ranges of one heap's memory */
 	bool no_memory;
 };
 
@@ -82,14 +83,33 @@ add_block(uintptr_t base, size_t size, void *arg)
 	blocks->listed[blocks->num_listed - 1].heap = listing->member;
 }
 
+/* Whatever its protection: a pool may have memory in reserve. */
+static bool
+is_mapped(const struct mu_snapshot *snap, struct mu_range range)
+{
+	const struct mu_mapping *mapping;
+
+	if (range.end < range.begin)
+		return false;
+	for (; range.begin < range.end; range.begin = mapping->range.end) {
+		mapping = mu_snapshot_mapping(snap, range.begin);
+		if (mapping == NULL)
+			return false;
+	}
+	return true;
+}
+
+/* A wrong range, were it taken, would hide roots: all they lead to were lost.
+ */
 static void
 add_memory(uintptr_t base, size_t size, void *arg)
 {
 	struct listing *listing = arg;
+	struct mu_range range = { base, base + size };
 
-	if (base + size < base ||
-	    !mu_ranges_add(
-		&listing->heap->owned, (struct mu_range) { base, base + size }))
+	if (!is_mapped(listing->snap, range))
+		listing->unmapped++;
+	else if (!mu_ranges_add(&listing->heap->owned, range))
 		listing->no_memory = true;
 }
 
@@ -102,6 +122,7 @@ list_one(struct listing *listing, const struct mu_program_heap *one,
 	enum mu_status status;
 	int error;
 
+	listing->unmapped = 0;
 	error = one->iterate(0, SIZE_MAX, add_block, listing);
 	if (error == 0 && one->memory != NULL)
 		error = one->memory(add_memory, listing);
@@ -117,10 +138,15 @@ list_one(struct listing *listing, const struct mu_program_heap *one,
 		return mu_why(why, MU_PARTIAL,
 		    "heap %s: its functions cannot list it (%d)", one->name,
 		    error);
+	if (listing->unmapped > 0)
+		return mu_why(why, MU_PARTIAL,
+		    "heap %s: %zu ranges that it calls its memory are not"
+		    " mapped",
+		    one->name, listing->unmapped);
 	if (rejected > 0)
 		return mu_why(why, MU_PARTIAL,
-		    "heap %s: %zu of its blocks lie in another heap's memory:"
-		    " they were not checked",
+		    "heap %s: %zu of its blocks overlap others or lie in"
+		    " another heap's memory: they were not checked",
 		    one->name, rejected);
 	return MU_OK;
 }
