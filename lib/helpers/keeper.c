@@ -378,6 +378,10 @@ attend(struct mu_keeper *keeper)
 		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
 			mu_sys_close(&late[i]);
 	}
+	/* One that is late is killed by hear(). */
+	if (message != MU_KEEPER_TAKEN &&
+	    mu_sys_now_ns() >= keeper->deadline_ns)
+		return not_read_in_time(keeper);
 	if (message != MU_KEEPER_TAKEN)
 		return mu_why(&keeper->result.why, MU_ERR_HELPER_DIED,
 		    "the keeper was killed" MU_CURE "was memory short?");

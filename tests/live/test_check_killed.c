@@ -322,8 +322,10 @@ expect_nothing_left(const char *when, bool zombies)
 		nap_us(LEFT_NAP_US);
 	}
 	read_stat(path, name, &state, &parent);
-	ck_abort_msg("%s: left: child %d (%s, %c); free: %d", when, child, name,
-	    state, is_free());
+	ck_abort_msg("%s: left: child %d (%s, %c); keeper %d ended: %d, "
+		     "guardian %d: %d; free: %d",
+	    when, child, name, state == 0 ? '-' : state, (int)keeper,
+	    has_ended(keeper), (int)guardian, has_ended(guardian), is_free());
 }
 
 static pid_t
