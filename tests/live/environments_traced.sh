@@ -28,6 +28,8 @@ under_gdb() {
 
 # A debugger that shows a signal of ours, or stops at it, disturbs its user.
 expect_undisturbed() {
+	! grep -q '^Function .* not defined' "$work/out" ||
+		fail "gdb: $(grep '^Function .* not defined' "$work/out")"
 	grep -q 'received signal' "$work/out" || return
 	fail "gdb was stopped: $(grep 'received signal' "$work/out")"
 }
@@ -35,7 +37,7 @@ expect_undisturbed() {
 play_gdb() {
 	auto=signal ptrace='already traced' signal=signal
 	subject="gdb, breakpoint and continue"
-	under_gdb 'break place_ask' 'run' 'continue'
+	under_gdb 'break environment_ask' 'run' 'continue'
 	expect_undisturbed
 	checks=$((checks + 1))
 	[ "$(grep -c '^Thread 1.* hit Breakpoint' "$work/out")" -eq 1 ] ||
@@ -43,20 +45,20 @@ play_gdb() {
 
 	ptrace=- signal=-
 	subject="gdb, breakpoint in a thread that allocates"
-	under_gdb 'break place_ask' 'run' 'tbreak malloc' 'continue' 'continue'
+	under_gdb 'break environment_ask' 'run' 'tbreak malloc' 'continue' 'continue'
 	expect_undisturbed
 	subject="gdb, breakpoint on the question"
 	under_gdb 'break GetUnreachableMemory' 'run' 'continue' 'continue'
 	expect_undisturbed
 	subject="gdb, one step at a time"
-	under_gdb 'break place_pass' 'run' 'next' 'next' 'next' 'next' 'next' \
+	under_gdb 'break environment_pass' 'run' 'next' 'next' 'next' 'next' 'next' \
 	    'next' 'next' 'delete' 'continue'
 	expect_undisturbed
 	# The copies of the program run into it as well, without a tracer.
 	subject="gdb, breakpoint on a function that a pass calls"
 	auto="^(complete by signal: exact|helper process died by none: .*); "
 	auto="${auto}the same again; unharmed\$"
-	under_gdb 'break place_ask' 'run' 'break __memmove_avx_unaligned_erms' \
+	under_gdb 'break environment_ask' 'run' 'break __memmove_avx_unaligned_erms' \
 	    'break __memset_avx2_unaligned_erms' 'break memcpy' 'delete 1' \
 	    'continue' 'delete' 'continue'
 }
