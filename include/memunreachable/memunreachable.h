@@ -351,8 +351,10 @@ struct MemunreachableHeap {
 
 /*
  * Every pass of this process lists HEAP, too. HEAP is copied. Unregister with
- * the same contents. Returns false if malloc_iterate is NULL or that of another
- * heap, if HEAP is not registered, or if memory is exhausted.
+ * the same contents, before its functions are unloaded by dlclose(): a fault in
+ * malloc_iterate() ends a pass with MEMUNREACHABLE_HELPER_DIED, and one in
+ * malloc_disable() the program. Returns false if malloc_iterate is NULL or that
+ * of another heap, if HEAP is not registered, or if memory is exhausted.
  *
  * What looks at this process from outside, such as memunreachable -p, cannot
  * call its functions: the answer is MEMUNREACHABLE_PARTIAL then, and all that
