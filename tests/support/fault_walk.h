@@ -3,8 +3,9 @@
  * calls and how often, then each of these calls is spoilt in turn. The probe
  * makes the list, so that it cannot be forgotten to be kept up.
  *
- * FAULTS_FULL=1 in the environment: every call with every error, else every
- * call with one and, for stops, steps that double.
+ * FAULTS_FULL=1 in the environment: every call with every error. Otherwise one
+ * error each and, of calls that repeat one another, the first, second, fourth,
+ * eighth and so on, and the last; for stops, steps that double.
  */
 #ifndef TESTS_SUPPORT_FAULT_WALK_H
 #define TESTS_SUPPORT_FAULT_WALK_H
@@ -31,6 +32,8 @@ struct walk {
 	struct belongings own;
 	struct fault_record *record;
 	unsigned counts[NUM_ROLES][MAX_CALL];
+	struct noted_call noted[MAX_NOTED]; /* of ROLE */
+	unsigned num_noted;
 	bool possible; /* there are seccomp listeners */
 	bool cut;      /* not all of it was walked */
 
@@ -139,7 +142,7 @@ walk_full(void)
 	return full != NULL && full[0] == '1';
 }
 
-#define WALK_SECONDS 120 /* of a program, unless all is walked */
+#define WALK_SECONDS 500 /* of a program, unless all is walked */
 
 static uint64_t walk_end_ns;
 
@@ -172,6 +175,31 @@ walk_print_fault(void)
 		    role_names[walk_fault->role], call_name(walk_fault->nr),
 		    walk_fault->nth, walk_fault->for_ever ? " for ever" : "",
 		    walk_fault->act, walk_fault->error);
+}
+
+/*
+ * False if the NTH call NR repeats another, by what the probe saw, and is
+ * neither one of those to keep nor the last. What the probe has not seen may
+ * be anything.
+ */
+static inline bool
+walk_wants(const struct walk *walk, int nr, unsigned nth)
+{
+	const struct noted_call *note = walk->noted;
+	const struct noted_call *end = note + walk->num_noted, *other;
+	unsigned before = 0, after = 0;
+
+	for (; note < end; note++)
+		if (note->nr == nr && --nth == 0)
+			break;
+	if (walk_full() || note == end)
+		return true;
+	for (other = walk->noted; other < end; other++)
+		if (other->nr == nr && other->site == note->site) {
+			before += other < note;
+			after += other > note;
+		}
+	return after == 0 || (before & (before + 1)) == 0;
 }
 
 /* One pass that FAULT spoils; FAILING tells how it went. */
@@ -239,6 +267,8 @@ walk_begin(struct walk *walk, enum walk_method method, enum fault_role role)
 	    method == METHOD_PTRACE ? MEMUNREACHABLE_STOP_PTRACE
 				    : MEMUNREACHABLE_STOP_SIGNAL);
 	memcpy(walk->counts, walk->record->counts, sizeof(walk->counts));
+	memcpy(walk->noted, walk->record->noted, sizeof(walk->noted));
+	walk->num_noted = walk->record->num_noted;
 	walk_print(walk);
 	belongings_check(&walk->own, &probe);
 	return true;

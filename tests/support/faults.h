@@ -39,6 +39,7 @@
 #define MAX_CALL 512 /* more than there are numbers */
 #define MAX_PROCESSES 256
 #define PAUSE_US 20000
+#define MAX_NOTED 1024 /* calls of a role in a pass */
 
 enum fault_role {
 	ROLE_ORIGINAL,
@@ -65,6 +66,12 @@ struct fault {
 	bool for_ever; /* and every later one; of any role, as a filter does */
 };
 
+/* A call of a pass. The same SITE: by all that is seen, the same call again. */
+struct noted_call {
+	int nr;
+	uint32_t site;
+};
+
 /* Shared between the program and its supervisor. */
 struct fault_record {
 	int in_pass; /* set by the thread that asks */
@@ -72,6 +79,10 @@ struct fault_record {
 	unsigned seen, acts;
 	int acted_on; /* the number of the call */
 	unsigned counts[NUM_ROLES][MAX_CALL];
+
+	/* of the fault's role, where it is FAULT_NONE */
+	struct noted_call noted[MAX_NOTED];
+	unsigned num_noted;
 
 	/* the supervisor's own */
 	pid_t pids[MAX_PROCESSES];
@@ -244,6 +255,40 @@ fault_note(struct fault_record *record, enum fault_role role,
 							       : ROLE_SWEEPER;
 }
 
+/*
+ * The instruction, the call before it, and the arguments: their values where
+ * they are descriptors, flags, or small sizes, else only that they are large.
+ * Of openat(), newfstatat(), and readlinkat() the name, its digits left out.
+ */
+static inline void
+fault_note_site(struct fault_record *record, const struct seccomp_notif *ask)
+{
+	const struct seccomp_data *call = &ask->data;
+	struct noted_call *note = &record->noted[record->num_noted];
+	uint32_t site = (uint32_t)call->instruction_pointer;
+	struct iovec local, remote;
+	char name[24] = "";
+	size_t i;
+
+	if (record->num_noted == MAX_NOTED)
+		return;
+	if (record->num_noted++ > 0)
+		site = site * 31 + (uint32_t)note[-1].nr;
+	for (i = 0; i < 6; i++)
+		site = site * 31 +
+		    (uint32_t)(call->args[i] < 4096 ? call->args[i] : 4096);
+	local = (struct iovec) { name, sizeof(name) };
+	remote =
+	    (struct iovec) { (void *)(uintptr_t)call->args[1], sizeof(name) };
+	if (call->nr == SYS_openat || call->nr == SYS_newfstatat ||
+	    call->nr == SYS_readlinkat)
+		process_vm_readv((pid_t)ask->pid, &local, 1, &remote, 1, 0);
+	for (i = 0; i < sizeof(name) && name[i] != '\0'; i++)
+		if (name[i] < '0' || name[i] > '9')
+			site = site * 31 + (unsigned char)name[i];
+	*note = (struct noted_call) { call->nr, site };
+}
+
 static inline void
 fault_serve(
     int listener, const struct fault *fault, struct fault_record *record)
@@ -257,6 +302,8 @@ fault_serve(
 	if (__atomic_load_n(&record->in_pass, __ATOMIC_ACQUIRE)) {
 		role = fault_role_of(record, (pid_t)ask.pid);
 		fault_note(record, role, &ask.data);
+		if (fault->act == FAULT_NONE && role == fault->role)
+			fault_note_site(record, &ask);
 		if ((role == fault->role || fault->for_ever) &&
 		    (fault->nr == ANY_CALL || fault->nr == ask.data.nr) &&
 		    (++record->seen == fault->nth ||
