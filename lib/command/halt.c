@@ -167,10 +167,12 @@ write_answer(
 	return MU_ERR_TARGET_GONE;
 }
 
-/* A signal may have come in between, or SIGSTOP. */
+/*
+ * A signal may have come in between, or SIGSTOP. A thread that was killed has
+ * been waited for (ptrace/live/remote_stop.c), and is not seen again.
+ */
 static void
-note_states(
-    const struct mu_traced_threads *threads, const struct mu_threads *live)
+note_states(struct mu_traced_threads *threads, const struct mu_threads *live)
 {
 	const struct mu_tracee *tracee;
 	struct mu_traced *thread;
@@ -179,15 +181,20 @@ note_states(
 	for (i = 0; i < live->count; i++) {
 		tracee = &live->tracees[i];
 		thread = mu_traced_find(threads, tracee->tid);
+		if (tracee->state == MU_TRACEE_GONE &&
+		    tracee->tid != thread->pid) {
+			mu_traced_forget(threads, thread);
+			continue;
+		}
 		thread->halted = mu_tracee_stopped(tracee);
 		thread->signo = tracee->signal;
 		thread->listens = tracee->state == MU_TRACEE_GROUP_STOPPED;
 	}
 }
 
-/* All other threads are stopped. */
+/* All other threads are stopped. ASKER may move. */
 static enum mu_status
-read_halted(const struct mu_traced_threads *threads, struct mu_traced *asker,
+read_halted(struct mu_traced_threads *threads, const struct mu_traced *asker,
     struct mu_arena *arena)
 {
 	struct mu_threads live = {
@@ -199,6 +206,7 @@ read_halted(const struct mu_traced_threads *threads, struct mu_traced *asker,
 	struct mu_halt_request *request = &asker->halt->request;
 	struct mu_snapshot snap = { .pid = asker->pid };
 	enum mu_status status;
+	pid_t tid = asker->tid;
 
 	live.tracees =
 	    mu_arena_alloc(arena, threads->count, sizeof(*live.tracees));
@@ -214,7 +222,7 @@ read_halted(const struct mu_traced_threads *threads, struct mu_traced *asker,
 		note_states(threads, &live);
 	}
 	if (status == MU_OK)
-		status = write_answer(request, asker->tid, &snap);
+		status = write_answer(request, tid, &snap);
 	return status;
 }
 
@@ -230,6 +238,7 @@ finish(struct mu_traced_threads *threads, struct mu_traced *asker,
 	mu_arena_open(&arena, ARENA_LIMIT);
 	if (status == MU_OK)
 		status = read_halted(threads, asker, &arena);
+	asker = mu_traced_find(threads, tid);
 	mu_arena_close(&arena);
 	halt->full = true;
 	halt->late_ns = after(halt->request.hold_ns);
