@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "lib/cli/options.h"
-#include "lib/writers/exit_status.h"
 #include "lib/term/style.h"
+#include "lib/writers/exit_status.h"
 
 /*
  * Show what OPTIONS say on OUT. Returns MU_EXIT_CLEAN; MU_EXIT_LEAKS for

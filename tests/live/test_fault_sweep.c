@@ -147,22 +147,29 @@ spoil(const struct fault *fault)
 	return true;
 }
 
-/* Each call once or, if FULL, once for each error. */
+/* The calls of one kind, with ERROR or, if that is 0, with all in turn. */
+static void
+spoil_each(struct fault fault, int error, unsigned turn)
+{
+	for (fault.nth = 1; walk_in_time(&walk); fault.nth++) {
+		if (!walk_wants(&walk, fault.nr, fault.nth))
+			continue;
+		fault.error = error != 0 ? error : errors[++turn % NUM_ERRORS];
+		if (!spoil(&fault))
+			break;
+	}
+}
+
+/* Each call once or, if STEP is 1, once for each error; and with EINTR. */
 static void
 sweep_kind(struct fault fault, unsigned step)
 {
-	unsigned i, turn;
+	unsigned i;
 
-	for (i = 0; i < NUM_ERRORS; i += step) {
-		turn = i + (unsigned)fault.nr;
-		for (fault.nth = 1; walk_in_time(&walk); fault.nth++) {
-			if (!walk_wants(&walk, fault.nr, fault.nth))
-				continue;
-			fault.error = errors[++turn % NUM_ERRORS];
-			if (!spoil(&fault))
-				break;
-		}
-	}
+	for (i = 0; i < NUM_ERRORS; i += step)
+		spoil_each(fault, 0, i + (unsigned)fault.nr);
+	if (step > 1 && fault.act == FAULT_DENY && may_be_interrupted(fault.nr))
+		spoil_each(fault, EINTR, 0);
 }
 
 static void

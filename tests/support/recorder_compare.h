@@ -105,7 +105,8 @@ look_at_record(struct look *look)
 		if (mu_blocks_find(&look->heap.blocks, address, &block) &&
 		    block.range.begin == address)
 			continue;
-		if (look->unproven && !mu_ranges_has(&look->heap.owned, address))
+		if (look->unproven &&
+		    !mu_ranges_has(&look->heap.owned, address))
 			continue;
 		look->row.missing++;
 		look_tell(look, "missing", address, entry->size);

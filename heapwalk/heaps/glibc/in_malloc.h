@@ -27,9 +27,9 @@ bool mu_in_malloc_find(struct mu_ranges *frames, const struct mu_heap *heap,
 /*
  * mu_heap_ops.refers_by_header(): the block whose chunk header WORD points at.
  * A thread inside malloc has its chunk by the header only (mem2chunk() in
- * glibc's malloc.c): one that waits in _int_free() for a busy arena has no other
- * pointer to a block which is still in use. Elsewhere the same address is that
- * of the end of the block before, as a full std::vector has it.
+ * glibc's malloc.c): one that waits in _int_free() for a busy arena has no
+ * other pointer to a block which is still in use. Elsewhere the same address is
+ * that of the end of the block before, as a full std::vector has it.
  */
 bool mu_glibc_refers_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);

@@ -14,10 +14,11 @@
 #define MU_GLIBC_HEADER 16   /* struct malloc_chunk up to the user's bytes */
 #define MU_GLIBC_TAIL 8 /* of the next header: a block ends before its size */
 #define MU_GLIBC_MINSIZE 32
-#define MU_GLIBC_FAST_MAX ((MU_GLIBC_FASTBINS + 1) * 16) /* bytes of a chunk \
-							  */
-#define MU_GLIBC_LINK_SHIFT 12                           /* of PROTECT_PTR() */
-#define MU_GLIBC_HEAP_MAX ((size_t)64 << 20)             /* HEAP_MAX_SIZE */
+#define MU_GLIBC_FAST_MAX                                        \
+	((MU_GLIBC_FASTBINS + 1) * 16)       /* bytes of a chunk \
+					      */
+#define MU_GLIBC_LINK_SHIFT 12               /* of PROTECT_PTR() */
+#define MU_GLIBC_HEAP_MAX ((size_t)64 << 20) /* HEAP_MAX_SIZE */
 
 /* Flags in a chunk's size word. */
 #define MU_PREV_INUSE 1

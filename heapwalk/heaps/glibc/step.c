@@ -15,12 +15,13 @@
 #include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/spans.h"
 
-#define FENCES_MAX 3         /* two, and what was left of a tiny old top */
-#define LINE 64              /* bytes of a cache line */
-#define FETCHED 4096         /* bytes that are prefetched at once */
-#define AHEAD (16 * FETCHED) /* from the walk to the page that it prefetches \
-			      */
-#define CROWD 4              /* chunks in FETCHED that make it worth while */
+#define FENCES_MAX 3 /* two, and what was left of a tiny old top */
+#define LINE 64      /* bytes of a cache line */
+#define FETCHED 4096 /* bytes that are prefetched at once */
+#define AHEAD                                                          \
+	(16 * FETCHED) /* from the walk to the page that it prefetches \
+			*/
+#define CROWD 4        /* chunks in FETCHED that make it worth while */
 
 /* Chunks that agree in the bits above these may be linked (4 GiB). */
 #define NEIGHBOURS 32
