@@ -51,11 +51,12 @@ mapping_at(const struct dropping *dropping, size_t i, struct mu_range *range)
 {
 	const struct mu_mapping *mapping = &dropping->snap->mappings[i];
 
+	if (i >= dropping->snap->num_mappings)
+		return false;
 	*range = mapping->range;
-	if (i < dropping->snap->num_mappings &&
-	    (mapping->shared || !mapping->writable || mapping->inode != 0))
+	if (mapping->shared || !mapping->writable || mapping->inode != 0)
 		range->end = range->begin;
-	return i < dropping->snap->num_mappings;
+	return true;
 }
 
 /* The whole pages of a span or listed block. */
