@@ -1,8 +1,8 @@
 /*
- * How long the original of an image stands still: what the image shares with
- * it, or lacks, can be read until then.
+ * How long the original of an image stands still. Until then memory that the
+ * image shares with it, or that a fork left out, can be read.
  *
- * Runs in: sweeper.
+ * Runs in: sweeper, keeper.
  */
 #ifndef HEAPWALK_MEMORY_STANDSTILL_H
 #define HEAPWALK_MEMORY_STANDSTILL_H

@@ -59,17 +59,17 @@ look_once(struct driver *driver)
 	driver->ops->note(driver->subject, look);
 }
 
-/* A look becomes a report's. */
+/* The last look becomes a report's, with STATUS and WHY. */
 static enum mu_status
-tell(const struct driver *driver, const struct mu_check_look *look,
-    struct mu_report *report)
+tell(const struct driver *driver, enum mu_status status,
+    const struct mu_why *why, struct mu_report *report)
 {
+	const struct mu_check_look *look = &driver->look;
 	const struct mu_judgement *judgement = &look->judgement;
-	enum mu_status status;
 
 	memset(report, 0, sizeof(*report));
 	driver->ops->describe(driver->subject, report);
-	status = mu_judgement_tell(judgement, look->status, &look->why, report);
+	status = mu_judgement_tell(judgement, status, why, report);
 	if (status == MU_OK || status == MU_PARTIAL)
 		mu_naming_open(report, look->snap->mappings,
 		    look->snap->num_mappings, &judgement->search.recorder);
@@ -80,18 +80,21 @@ tell(const struct driver *driver, const struct mu_check_look *look,
 static void
 keep_judged(struct driver *driver)
 {
-	struct mu_check_look judged = driver->look;
+	const struct mu_check_look *look = &driver->look;
+	enum mu_status status = look->status;
+	struct mu_why why = look->why;
 
-	if (!mu_check_judged(&judged) ||
-	    driver->ops->misses(driver->subject, &judged, &driver->doubt))
+	if (!mu_check_judged(look) ||
+	    driver->ops->misses(driver->subject, look, &driver->doubt))
 		return;
 	driver->doubt.words[0] = '\0';
-	if (judged.status == MU_OK)
-		judged.status = mu_why(&judged.why, MU_PARTIAL,
+	if (status == MU_OK)
+		status = mu_why(&why, MU_PARTIAL,
 		    "some of these may be in use: they were looked at once"
 		    " only");
 	mu_check_release(&driver->kept);
-	driver->has_kept = tell(driver, &judged, &driver->kept) == MU_PARTIAL;
+	driver->has_kept =
+	    tell(driver, status, &why, &driver->kept) == MU_PARTIAL;
 }
 
 /* Until the heap can be judged, or there is no hope of it. */
@@ -184,7 +187,7 @@ answer(struct driver *driver, struct mu_report *report)
 		return tell_kept(driver, report);
 	if (!mu_check_judged(look) && driver->doubt.words[0] != '\0')
 		mu_why_after(&look->why, &driver->doubt, ": ");
-	return tell(driver, look, report);
+	return tell(driver, look->status, &look->why, report);
 }
 
 enum mu_status

@@ -104,7 +104,7 @@ answer(pid_t tid, struct mu_halt_request *request, uintptr_t at,
 }
 
 /* The halted threads of PID, of which LIVE has room for all. */
-static size_t
+static void
 list_halted(
     const struct mu_traced_threads *threads, pid_t pid, struct mu_threads *live)
 {
@@ -125,7 +125,6 @@ list_halted(
 			.signal = thread->signo,
 		};
 	}
-	return live->count;
 }
 
 static enum mu_status

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "heapwalk/memory/pages.h"
+#include "heapwalk/memory/standstill.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/helpers/shared_parts.h"
@@ -16,9 +17,6 @@
 
 /* Small mappings first: one that is too large must not cost all the others. */
 #define SMALL ((size_t)4 << 20)
-
-/* So much is read in any case, by a busy machine too: about 10 ms. */
-#define ALWAYS ((size_t)16 << 20)
 
 /* How much is read between two looks at the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
@@ -143,7 +141,7 @@ has_time(const struct taking *taking)
 	uint64_t now = mu_sys_now_ns();
 	double rest, rate;
 
-	if (done < ALWAYS)
+	if (done < MU_STANDSTILL_ALWAYS)
 		return now < taking->last_ns;
 	/* Small mappings are read as far as there is time. */
 	if (now >= taking->end_ns || pages->expected <= done ||

@@ -28,7 +28,7 @@ iterate(uintptr_t base, size_t size,
 	uintptr_t slot;
 	size_t i;
 
-	/* A copy: nobody sees this. */
+	/* It changes in the image only. */
 	pool.changed++;
 	if (!pool.is_disabled)
 		return 99;
