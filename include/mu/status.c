@@ -143,6 +143,17 @@ mu_why_after(
 }
 
 bool
+mu_status_join(enum mu_status *status, struct mu_why *why, enum mu_status next,
+    const struct mu_why *next_why)
+{
+	if (next == MU_OK || (next == MU_PARTIAL && *status == MU_PARTIAL))
+		return true;
+	*status = next;
+	*why = *next_why;
+	return next == MU_PARTIAL;
+}
+
+bool
 mu_why_check(const struct mu_why *why)
 {
 	const char *end = memchr(why->words, '\0', sizeof(why->words));

@@ -62,6 +62,14 @@ void mu_why_drop_cure(struct mu_why *why);
 void mu_why_after(
     struct mu_why *why, const struct mu_why *first, const char *between);
 
+/*
+ * A step ended with NEXT and NEXT_WHY: they become STATUS and WHY, unless NEXT
+ * is MU_OK, or is partial and STATUS is already. False: NEXT is a failure, and
+ * no step can follow.
+ */
+bool mu_status_join(enum mu_status *status, struct mu_why *why,
+    enum mu_status next, const struct mu_why *next_why);
+
 /* Can mu_why() have written WHY? Bytes of another process may be anything. */
 bool mu_why_check(const struct mu_why *why);
 

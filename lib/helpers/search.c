@@ -10,13 +10,7 @@ bool
 mu_search_went_on(
     struct mu_search *search, enum mu_status status, const struct mu_why *why)
 {
-	if (status == MU_OK)
-		return true;
-	if (status == MU_PARTIAL && search->status == MU_PARTIAL)
-		return true;
-	search->status = status;
-	search->why = *why;
-	return status == MU_PARTIAL;
+	return mu_status_join(&search->status, &search->why, status, why);
 }
 
 /*

@@ -121,11 +121,7 @@ list_all(struct mu_heap *heap, const struct mu_snapshot *snap,
 
 	for (; member < end; member++) {
 		next = member->ops->list(heap, member, snap, arena, &why_next);
-		if (next != MU_OK && (status == MU_OK || next != MU_PARTIAL)) {
-			status = next;
-			*why = why_next;
-		}
-		if (next != MU_OK && next != MU_PARTIAL)
+		if (!mu_status_join(&status, why, next, &why_next))
 			break;
 	}
 	return status;

@@ -172,11 +172,7 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 		    state->count);
 	for (i = 0; i < state->count; i++) {
 		next = list_one(&listing, &state->heaps[i], &why_next);
-		if (next != MU_OK && (status == MU_OK || next != MU_PARTIAL)) {
-			status = next;
-			*why = why_next;
-		}
-		if (next != MU_OK && next != MU_PARTIAL)
+		if (!mu_status_join(&status, why, next, &why_next))
 			return status;
 	}
 	if (status == MU_OK && listing.unreadable > 0)
