@@ -37,6 +37,18 @@ struct mu_glibc {
 	uintptr_t other_libc;
 };
 
+/* Is there an arena at ADDRESS, of those in the ring? */
+static inline bool
+mu_glibc_has_arena(const struct mu_glibc *glibc, uintptr_t address)
+{
+	size_t i;
+
+	for (i = 0; i < glibc->num_arenas; i++)
+		if (glibc->arenas[i] == address)
+			return true;
+	return false;
+}
+
 /*
  * Find the arenas of the libc that holds snap->libc_address, or of the one
  * that is called so, of the release that SNAP names. Everything is checked

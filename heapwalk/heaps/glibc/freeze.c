@@ -74,18 +74,6 @@ is_locked(const struct mu_glibc *glibc, uintptr_t arena)
 	return false;
 }
 
-/* Was it checked, or is it but where a .next leads? */
-static bool
-was_found(const struct mu_glibc *glibc, uintptr_t arena)
-{
-	size_t i;
-
-	for (i = 0; i < glibc->num_arenas; i++)
-		if (glibc->arenas[i] == arena)
-			return true;
-	return false;
-}
-
 static enum mu_status
 lock_arena(const struct freezing *freezing, uintptr_t arena)
 {
@@ -93,7 +81,8 @@ lock_arena(const struct freezing *freezing, uintptr_t arena)
 	uint64_t deadline_ns = freezing->freeze->deadline_ns;
 	bool inferred = glibc->inferred_from != 0, taken;
 
-	if (inferred && !was_found(glibc, arena))
+	/* A .next may lead to what was not checked. */
+	if (inferred && !mu_glibc_has_arena(glibc, arena))
 		return mu_why(freezing->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p was created during the pass", (void *)arena);
 	if (!mu_arena_room(freezing->freeze->arena, glibc->locked,

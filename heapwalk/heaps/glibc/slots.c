@@ -88,17 +88,6 @@ view_all(struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
 	}
 }
 
-static bool
-in_ring(const struct mu_glibc *glibc, uintptr_t value)
-{
-	size_t i;
-
-	for (i = 0; i < glibc->num_arenas; i++)
-		if (glibc->arenas[i] == value)
-			return true;
-	return false;
-}
-
 /* Does every thread have NULL or an arena at OFFSET, and one an arena? */
 static bool
 is_thread_arena(const struct mu_glibc_slots *slots,
@@ -111,7 +100,7 @@ is_thread_arena(const struct mu_glibc_slots *slots,
 		value = mu_glibc_slot(slots, i, offset);
 		if (value == 0)
 			continue;
-		if (!in_ring(glibc, value))
+		if (!mu_glibc_has_arena(glibc, value))
 			return false;
 		arenas++;
 	}
