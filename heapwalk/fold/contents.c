@@ -26,13 +26,11 @@ void
 mu_contents_open(struct mu_contents *contents, const struct mu_blocks *blocks,
     struct mu_memory *memory, size_t count, size_t limit)
 {
-	struct mu_read_buffer buffer;
 	size_t max = count < MOST ? count : MOST;
 
 	*contents = (struct mu_contents) { .blocks = blocks, .memory = memory };
 	mu_arena_open(&contents->arena, limit);
-	mu_read_buffer_open(&buffer, memory);
-	if (buffer.bytes != NULL) {
+	if (mu_read_buffer_helps(memory)) {
 		contents->places = mu_arena_alloc(
 		    &contents->arena, max, sizeof(*contents->places));
 		contents->bytes = mu_arena_alloc(
@@ -40,7 +38,6 @@ mu_contents_open(struct mu_contents *contents, const struct mu_blocks *blocks,
 	}
 	if (contents->places != NULL && contents->bytes != NULL)
 		contents->max = max;
-	mu_read_buffer_close(&buffer);
 }
 
 void

@@ -2,15 +2,21 @@
 
 #include "mu/sys.h"
 
+bool
+mu_read_buffer_helps(struct mu_memory *memory)
+{
+	return memory != NULL && memory->ops != NULL &&
+	    memory->ops->read != NULL &&
+	    memory->ops->read(memory, (struct mu_range) { 0, 0 }, NULL);
+}
+
 void
 mu_read_buffer_open(struct mu_read_buffer *buffer, struct mu_memory *memory)
 {
 	long at;
 
 	*buffer = (struct mu_read_buffer) { .memory = memory };
-	if (memory == NULL || memory->ops == NULL ||
-	    memory->ops->read == NULL ||
-	    !memory->ops->read(memory, (struct mu_range) { 0, 0 }, NULL))
+	if (!mu_read_buffer_helps(memory))
 		return;
 	/* The pages that RANGE begins and ends in. */
 	buffer->size = MU_READ_BUFFER + 2 * memory->page_size;

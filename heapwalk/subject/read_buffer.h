@@ -20,6 +20,9 @@ struct mu_read_buffer {
 	size_t size;
 };
 
+/* Is MEMORY, which may be NULL, read in pieces rather than seen in place? */
+bool mu_read_buffer_helps(struct mu_memory *memory);
+
 /*
  * MEMORY may be NULL. Without memory for a buffer, or if MEMORY is in place,
  * all is seen by views. To be closed in any case.
