@@ -295,16 +295,16 @@ bool memunreachable_unregister_root_provider(
     memunreachable_root_provider provider, void *ctx);
 
 /*
- * A heap that the program brings, such as a pool with memory of its own: the
- * functions of Android's malloc, with the same meaning. Its blocks are judged
- * and reported as those of malloc are.
+ * A heap that the program provides, such as a pool with its own memory. The
+ * functions have the names and the meaning of those in Android's malloc. Blocks
+ * of this heap are checked and reported like those of malloc.
  *
- * Its memory must not come from malloc: blocks that lie in a block of malloc
- * are not checked, and the answer is MEMUNREACHABLE_PARTIAL. A fork must have
- * it (no MADV_DONTFORK, no MADV_WIPEONFORK).
+ * The heap's memory must not come from malloc: blocks that lie inside a malloc
+ * block are not checked, and the answer is MEMUNREACHABLE_PARTIAL. The memory
+ * must be inherited by fork() (no MADV_DONTFORK, no MADV_WIPEONFORK).
  */
 struct MemunreachableHeap {
-	const char *name; /* in messages, its first 31 bytes; may be NULL */
+	const char *name; /* shown in messages (first 31 bytes); may be NULL */
 
 	/*
 	 * Call CALLBACK with ARG for every live block that begins in the SIZE
@@ -319,12 +319,12 @@ struct MemunreachableHeap {
 	    void *arg);
 
 	/*
-	 * Both may be NULL. Nothing in the heap changes from when the first has
-	 * returned until the second is called, some milliseconds later: usually
-	 * they lock and unlock a mutex. They run in the thread that asks for
-	 * the pass, with all signals blocked, perhaps several times. There is
-	 * no deadline: do not ask for a pass with that mutex held, also not in
-	 * a signal handler.
+	 * Both may be NULL. They keep the heap unchanged from the return of
+	 * malloc_disable() to the call of malloc_enable(), some milliseconds
+	 * later; usually they lock and unlock a mutex. They run in the thread
+	 * that asks for the pass, with all signals blocked, perhaps several
+	 * times. There is no deadline, so do not ask for a pass while holding
+	 * that mutex, nor in a signal handler that may interrupt its holder.
 	 */
 	void (*malloc_disable)(void);
 	void (*malloc_enable)(void);
@@ -332,33 +332,34 @@ struct MemunreachableHeap {
 	/*
 	 * May be NULL. Write the innermost frames of the call that allocated
 	 * POINTER, the first byte of a block, to FRAMES, at most FRAME_COUNT.
-	 * Returns how many; 0 if the block is not of this heap. Runs where
-	 * malloc_iterate() does.
+	 * Returns how many; 0 if the block does not belong to this heap. Runs
+	 * in the same copy of the process as malloc_iterate().
 	 */
 	ptrdiff_t (*malloc_backtrace)(
 	    void *pointer, uintptr_t *frames, size_t frame_count);
 
 	/*
-	 * May be NULL; not in Android. Call CALLBACK with ARG for the memory
-	 * that holds this heap's blocks and nothing else of the program's. What
-	 * is in no block there, such as the contents of a freed one, is then
-	 * not searched for pointers. Memory that is not mapped makes the answer
-	 * partial. Otherwise as malloc_iterate().
+	 * May be NULL; Android has no such function. Call CALLBACK with ARG for
+	 * each range of memory that holds blocks of this heap and no other data
+	 * of the program. The parts of these ranges outside any block, such as
+	 * freed blocks, are then not searched for pointers. Memory that is not
+	 * mapped makes the answer partial. The rules of malloc_iterate() apply.
 	 */
 	int (*memory)(void (*callback)(uintptr_t base, size_t size, void *arg),
 	    void *arg);
 };
 
 /*
- * Every pass of this process lists HEAP, too. HEAP is copied. Unregister with
- * the same contents, before its functions are unloaded by dlclose(): a fault in
- * malloc_iterate() ends a pass with MEMUNREACHABLE_HELPER_DIED, and one in
- * malloc_disable() the program. Returns false if malloc_iterate is NULL or that
- * of another heap, if HEAP is not registered, or if memory is exhausted.
+ * List HEAP in every pass of this process. HEAP is copied. Unregister with the
+ * same contents, before dlclose() unloads its functions: a fault in
+ * malloc_iterate() ends a pass with MEMUNREACHABLE_HELPER_DIED, and a fault in
+ * malloc_disable() kills the program. Returns false if malloc_iterate is NULL
+ * or belongs to another registered heap, if HEAP is not registered, or if
+ * memory is exhausted.
  *
- * What looks at this process from outside, such as memunreachable -p, cannot
- * call its functions: the answer is MEMUNREACHABLE_PARTIAL then, and all that
- * the memory of these heaps refers to counts as reachable.
+ * A tool that looks at this process from outside, such as memunreachable -p,
+ * cannot call these functions. Its answer is then MEMUNREACHABLE_PARTIAL, and
+ * every block that the memory of these heaps refers to counts as reachable.
  */
 bool memunreachable_register_heap(const struct MemunreachableHeap *heap);
 bool memunreachable_unregister_heap(const struct MemunreachableHeap *heap);

@@ -212,7 +212,7 @@ bool memunreachable_abi_dealloc(void *) __asm__(
     "memunreachable_unsearched_free");
 }
 
-/* Releases the C result on every way out, also if the vector throws. */
+/* Releases the C result on every return, also when the vector throws. */
 struct answer {
 	info c;
 

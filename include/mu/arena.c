@@ -29,7 +29,9 @@ round_up(size_t *bytes, size_t to)
 	return true;
 }
 
-/* How long a piece of at least BYTES will be; 0: the limit forbids it. */
+/*
+ * Length of a new piece that holds at least BYTES; 0 if the limit forbids it.
+ */
 static size_t
 piece_size(struct mu_arena *arena, size_t bytes)
 {
@@ -48,8 +50,8 @@ piece_size(struct mu_arena *arena, size_t bytes)
 }
 
 /*
- * NORESERVE: what is never touched shall cost nothing, also where the kernel
- * counts commitments.
+ * MAP_NORESERVE: memory that is never touched costs nothing, even where the
+ * kernel counts commitments.
  */
 static long
 map_bytes(size_t bytes)
@@ -58,7 +60,7 @@ map_bytes(size_t bytes)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 }
 
-/* Begins with a huge page, if the kernel gives any (MADV_HUGEPAGE). */
+/* Map BYTES aligned to a huge page, and ask for huge pages (MADV_HUGEPAGE). */
 static long
 map_huge(size_t bytes)
 {
@@ -77,7 +79,7 @@ map_huge(size_t bytes)
 	return address;
 }
 
-/* A piece of at least BYTES, header included, or NULL. */
+/* Map a piece of at least BYTES, header included; NULL on failure. */
 static struct mu_arena_piece *
 map_piece(struct mu_arena *arena, size_t bytes, bool huge)
 {
@@ -173,7 +175,7 @@ mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
 	struct mu_arena_piece *piece;
 	size_t bytes;
 
-	/* All of it in huge pages: what is left at the end serves others. */
+	/* Use whole huge pages; later objects use what remains at the end. */
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes < HUGE ||
 	    __builtin_add_overflow(bytes, sizeof(*piece), &bytes) ||
 	    !round_up(&bytes, HUGE) || bytes > arena->limit ||
@@ -189,7 +191,7 @@ mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
 	return (char *)piece + piece->last;
 }
 
-/* Can the newest object, at ARRAY, become BYTES long where it is? */
+/* True if ARRAY is the newest object and can grow to BYTES where it is. */
 static bool
 extend_in_place(struct mu_arena *arena, void *array, size_t bytes)
 {
@@ -251,11 +253,14 @@ mu_arena_trim(struct mu_arena *arena, void *array, size_t count, size_t size)
 		return;
 	mu_sys_munmap((char *)piece + kept, piece->size - kept);
 	arena->used -= piece->size - kept;
-	/* The rest of the page may have been written to. */
+	/* The rest of the last page may have been written to. */
 	piece->size = piece->used = kept;
 }
 
-/* In a child that is forked at any moment the list has mapped pieces only. */
+/*
+ * Pieces are unlinked before they are unmapped: a child forked at any moment
+ * finds only mapped pieces in the list.
+ */
 void
 mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces)
 {

@@ -21,8 +21,8 @@ struct mu_arena {
 					  it */
 	size_t used;                   /* bytes mapped so far */
 	size_t limit;                  /* bytes that may be mapped */
-	size_t refused; /* the limit that the largest refused request needs, at
-			   least; 0: none was refused */
+	size_t refused; /* the limit that the largest refused request would
+			   need, at least; 0 if none was refused */
 	size_t fail_at; /* tests: fail the n-th request from here;
 			   0 = never */
 };
@@ -62,14 +62,14 @@ void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 
 /*
  * True if ITEMS, an array in ARENA or NULL with COUNT of MAX elements in use,
- * has room for one more. A full one grows: to FIRST elements, then to twice as
- * many. False: no memory, and all is as before.
+ * has room for one more. A full array grows: to FIRST elements, then to twice
+ * as many. Returns false without memory; nothing has changed then.
  */
 #define mu_arena_room(arena, items, count, max, first) \
 	((count) < (max) ||                            \
 	    mu_arena_more(arena, &(items), &(max), sizeof(*(items)), first))
 
-/* ITEMS: the address of the array's pointer. */
+/* ITEMS is the address of the array's pointer. */
 bool mu_arena_more(struct mu_arena *arena, void *items, size_t *max,
     size_t size, size_t first);
 
@@ -91,8 +91,8 @@ void mu_arena_each(const struct mu_arena *arena,
     void (*visit)(void *ctx, struct mu_range piece), void *ctx);
 
 /*
- * Zeros over all objects, which stay mapped: no other process that got a copy
- * of this memory finds anything in it from now on.
+ * Clear all objects, which stay mapped: a process that copies this memory later
+ * finds no address in it.
  */
 void mu_arena_wipe(struct mu_arena *arena);
 

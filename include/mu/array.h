@@ -1,5 +1,5 @@
 /*
- * Arrays from malloc that grow. Those in an arena: mu_arena_room().
+ * Growing arrays from malloc. For arrays in an arena see mu_arena_room().
  *
  * Runs in: the command.
  */
@@ -12,15 +12,15 @@
 
 /*
  * True if ITEMS, an array from malloc() or NULL with COUNT of MAX elements in
- * use, has room for one more. A full one grows: to FIRST elements, then to
- * twice as many, but to no more than MOST. False: no memory or MOST, and all is
- * as before.
+ * use, has room for one more. A full array grows: to FIRST elements, then to
+ * twice as many, but never beyond MOST. Returns false without memory or at
+ * MOST; nothing has changed then.
  */
 #define mu_array_room(items, count, max, first, most) \
 	((count) < (max) ||                           \
 	    mu_array_more(&(items), &(max), sizeof(*(items)), first, most))
 
-/* ITEMS: the address of the array's pointer. */
+/* ITEMS is the address of the array's pointer. */
 static inline bool
 mu_array_more(void *items, size_t *max, size_t size, size_t first, size_t most)
 {

@@ -1,5 +1,5 @@
 /*
- * Binary search, whatever is sorted and however.
+ * Binary search in anything that is sorted.
  *
  * Runs in: any.
  */

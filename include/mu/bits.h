@@ -1,6 +1,6 @@
 /*
- * Sets of small numbers: bit I % 64 of word I / 64. The caller's memory has
- * room for I, and one thread at a time changes a word.
+ * Sets of small numbers: number I is bit I % 64 of word I / 64. The caller's
+ * memory has room for I, and one thread at a time changes a word.
  */
 #ifndef MU_BITS_H
 #define MU_BITS_H

@@ -60,7 +60,10 @@ syslog_lines(const struct mu_log *log, enum mu_log_level level,
 	}
 }
 
-/* A reader who has gone does not want the log; a disk that is full loses it. */
+/*
+ * A log line that cannot be written (the reader has gone, the disk is full) is
+ * lost: the program must not suffer.
+ */
 static void
 write_file(const struct mu_log *log, const char *text, size_t length)
 {

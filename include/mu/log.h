@@ -15,7 +15,7 @@
 
 #include "mu/log_record.h"
 
-/* How a line begins. */
+/* Beginning of every line. */
 #define MU_LOG_PREFIX "libmemunreachable: "
 
 enum mu_log_level {
@@ -32,10 +32,10 @@ struct mu_log {
 	enum mu_log_level level; /* write this level and more severe ones */
 	uint64_t deadline_ns;    /* write to a full pipe waits until then; after
 				    it, lines that would block are dropped */
-	bool records; /* FD takes records (mu/log_record.h) instead of text */
+	bool records;            /* write records (mu/log_record.h), not text */
 	bool silent;
-	int *error; /* the first errno of a line that was lost; NULL: not
-		       wanted */
+	int *error; /* receives the first errno of a line that was lost; may be
+		       NULL */
 };
 
 /* Write one line: "libmemunreachable: ", the text, and a newline. */
@@ -43,9 +43,8 @@ void mu_log(const struct mu_log *log, enum mu_log_level level,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
 
 /*
- * Write RECORD, whose kind and size are set and whose bytes lie right behind
- * it, to a log that takes records. A log that goes elsewhere as well gets TEXT
- * there.
+ * Write RECORD, with its bytes right after it, to a log that takes records; its
+ * kind and size are set. A log that also goes elsewhere gets TEXT there.
  */
 void mu_log_record(const struct mu_log *log, enum mu_log_level level,
     struct mu_log_record *record, const char *text, size_t length);

@@ -1,10 +1,11 @@
 /*
- * The log as records: what the library writes for the command that runs the
- * program (option log_records), which so needs to parse no text.
+ * The log as binary records. With the option log_records the library writes
+ * them for the command that runs the program, so that the command need not
+ * parse text.
  *
- * A file is a sequence of records, each written at once behind the others
- * (O_APPEND). It stays on one machine for the time of one run: numbers are as
- * memory has them.
+ * A file is a sequence of records, each appended with one write (O_APPEND). It
+ * is read on the same machine during the same run: numbers are in native byte
+ * order.
  */
 #ifndef MU_LOG_RECORD_H
 #define MU_LOG_RECORD_H
@@ -13,10 +14,11 @@
 
 #define MU_LOG_RECORD_MAGIC 0x676f6c75u /* "ulog" */
 #define MU_LOG_RECORD_VERSION 1
-#define MU_LOG_RECORD_MAX 4000 /* bytes behind the header; all in PIPE_BUF */
+#define MU_LOG_RECORD_MAX 4000 /* bytes after the header; fits into PIPE_BUF \
+				*/
 
 enum mu_log_record_kind {
-	MU_LOG_RECORD_TEXT,    /* bytes as a log without records has them */
+	MU_LOG_RECORD_TEXT,    /* the line as a text log has it */
 	MU_LOG_RECORD_FRAME,   /* struct mu_log_frame */
 	MU_LOG_RECORD_HINT,    /* struct mu_log_hint */
 	MU_LOG_RECORD_OUTCOME, /* struct mu_log_outcome */
@@ -26,19 +28,22 @@ enum mu_log_record_kind {
 struct mu_log_record {
 	uint32_t magic;
 	uint16_t version, kind;
-	uint64_t size; /* bytes behind this header: MU_LOG_RECORD_MAX at most */
+	uint64_t size; /* bytes after this header, at most MU_LOG_RECORD_MAX */
 };
 
-/* One frame of a block's stack. Behind it path and name, each with its NUL. */
+/*
+ * One frame of a block's stack. The path and the name follow, each with its
+ * NUL.
+ */
 struct mu_log_frame {
 	uint64_t offset; /* in the module */
-	uint64_t into;   /* bytes behind the beginning of NAME */
+	uint64_t into;   /* offset from the start of NAME */
 	uint32_t number;
 	uint16_t path_size;
-	uint16_t name_size; /* 1: nothing exported is near */
+	uint16_t name_size; /* 1 (the NUL only): no exported symbol is near */
 };
 
-/* No stacks were recorded of blocks that were asked for with these sizes. */
+/* The recorder has recorded no stacks of blocks of these requested sizes. */
 struct mu_log_hint {
 	uint64_t least, most;
 };

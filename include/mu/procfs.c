@@ -1,6 +1,6 @@
 /*
- * fsopen() and fsmount() (Linux 5.2) make a procfs of our PID namespace that
- * no mount table has: the program and its neighbours never see it. It takes
+ * fsopen() and fsmount() (Linux 5.2) make a procfs of our PID namespace that is
+ * in no mount table: neither the program nor other processes see it. They need
  * CAP_SYS_ADMIN over the mount namespace.
  *
  * Runs in: any.
@@ -17,7 +17,7 @@
 #define NR_fsconfig 431
 #define NR_fsmount 432
 
-/* <linux/mount.h>, which glibc's <sys/mount.h> does not get along with. */
+/* Constants of <linux/mount.h>, which conflicts with glibc's <sys/mount.h>. */
 #define OPEN_CLOEXEC 1  /* FSOPEN_, FSMOUNT_ */
 #define CMD_CREATE 6    /* FSCONFIG_ */
 #define NOT_EXECUTED 14 /* MOUNT_ATTR_ NOSUID, NODEV, NOEXEC */
@@ -26,12 +26,12 @@
 #define PREFIX_LENGTH (sizeof(PREFIX) - 1)
 
 /*
- * The stand-in's descriptor, plus 1; 0: there is none. A static, as it must
- * be reached from where no pass is known; written under the pass lock.
+ * The descriptor of the replacement, plus 1; 0 if there is none. Static because
+ * code that has no pass needs it; written with the pass lock held.
  */
 static int stand_in;
 
-/* Is the link PATH there, and says WORDS? 1, 0 or -errno. */
+/* Returns 1 if the link PATH has the contents WORDS, 0 if not, or -errno. */
 static long
 link_says(const char *path, const char *words)
 {
@@ -47,8 +47,8 @@ link_says(const char *path, const char *words)
 }
 
 /*
- * Both numbers, as one may be the same in two namespaces by chance.
- * thread-self: Linux 3.17.
+ * Compare process and thread number, as one of them may be equal in two
+ * namespaces by chance. thread-self exists since Linux 3.17.
  */
 static long
 shows_us(void)
@@ -66,7 +66,7 @@ shows_us(void)
 	return same == -ENOENT ? 1 : same;
 }
 
-/* A procfs that is mounted nowhere: its descriptor, or -errno. */
+/* Returns the descriptor of a procfs that is mounted nowhere, or -errno. */
 static long
 mount_nowhere(void)
 {

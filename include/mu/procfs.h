@@ -1,7 +1,7 @@
 /*
- * All access to /proc. Where /proc is not mounted, as in a chroot, or belongs
- * to another PID namespace, whose numbers mean other processes, a procfs that
- * is mounted nowhere replaces it for the length of a pass.
+ * All access to /proc. /proc may not be mounted, as in a chroot, or it may
+ * belong to another PID namespace, where the same number is another process.
+ * Then a procfs that is mounted nowhere replaces it for the length of a pass.
  *
  * Every path given here begins with "/proc/". Uses no malloc, no errno, no libc
  * lock.

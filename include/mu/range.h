@@ -30,7 +30,10 @@ mu_range_common(struct mu_range a, struct mu_range b)
 		a.end < b.end ? a.end : b.end };
 }
 
-/* For mu_sort(): by BEGIN, ranges or objects that begin with one. */
+/*
+ * Comparison for mu_sort(), by BEGIN: for ranges, or objects that begin with
+ * one.
+ */
 static inline int
 mu_range_compare(const void *a, const void *b)
 {

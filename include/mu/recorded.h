@@ -25,24 +25,24 @@
 #define MU_RECORDED_MAGIC "muRecordedBlocks" /* 16 bytes, no NUL */
 #define MU_RECORDED_VERSION 1
 
-#define MU_SHADOW_SPAN_SHIFT 25 /* bytes of address space a span */
-#define MU_SHADOW_WORD_SHIFT 4  /* bytes of address space a word */
+#define MU_SHADOW_SPAN_SHIFT 25 /* a span covers 32 MiB of addresses */
+#define MU_SHADOW_WORD_SHIFT 4  /* a word stands for 16 bytes */
 #define MU_SHADOW_WORDS (1u << (MU_SHADOW_SPAN_SHIFT - MU_SHADOW_WORD_SHIFT))
 #define MU_SHADOW_SPANS (1u << (48 - MU_SHADOW_SPAN_SHIFT))
 
 /*
- * The word of a block's first 16 bytes:
+ * The word that stands for a block's first 16 bytes:
  *
- *   bit 0      1
- *   bit 1      freed by the program, held back by the recorder
- *   bits 2, 3  enum mu_block_kind
- *   bits 4-31  where its stack is: an enum mu_stack_id, or a depot's unit
+ * bit 0      1
+ * bit 1      freed by the program, held back by the recorder
+ * bits 2, 3  enum mu_block_kind
+ * bits 4-31  the stack: an enum mu_stack_id, or a unit of the depot
  *
  * The next word is twice the requested size. For a block of 2^30 bytes and more
- * it is MU_SHADOW_LARGE, and the two words behind it are twice the lower 30
- * bits and twice the upper ones. So bit 0 is 1 in first words only. The first
- * word is written last. When the block is freed only the first word is cleared:
- * an even word that does not follow a first word is meaningless.
+ * it is MU_SHADOW_LARGE, and the two words after it are twice the lower 30 bits
+ * and twice the upper ones. So bit 0 is 1 in first words only. The first word
+ * is written last. When the block is freed only the first word is cleared: an
+ * even word that does not follow a first word is meaningless.
  */
 #define MU_SHADOW_START 1u
 #define MU_SHADOW_FREED 2u
@@ -55,12 +55,12 @@ enum mu_block_kind {
 };
 
 enum mu_stack_id {
-	MU_STACK_NONE,      /* no word */
+	MU_STACK_NONE,      /* no block is recorded here */
 	MU_STACK_OFF,       /* capture was off, or the block not sampled */
-	MU_STACK_EMPTY,     /* nothing captured, or not a size wanted */
-	MU_STACK_OFF_CHILD, /* the same two, allocated after a fork */
+	MU_STACK_EMPTY,     /* no frame found, or a size that is not recorded */
+	MU_STACK_OFF_CHILD, /* the same, allocated after a fork */
 	MU_STACK_EMPTY_CHILD,
-	MU_STACK_FIRST = 8, /* from here on, units of the depot */
+	MU_STACK_FIRST = 8, /* this and larger numbers are units of the depot */
 };
 
 static inline uint32_t
@@ -93,16 +93,16 @@ mu_shadow_kind(uint32_t word)
 
 enum mu_stack_flag {
 	MU_STACK_CHILD = 1,  /* allocated after a fork of a tracked process */
-	MU_STACK_SLOT = 2,   /* of one block: see struct mu_stack_slot */
-	MU_STACK_LAYOUT = 4, /* none: the recorder's own */
+	MU_STACK_SLOT = 2,   /* of a single block: struct mu_stack_slot */
+	MU_STACK_LAYOUT = 4, /* not stored; used inside the recorder only */
 };
 
 struct mu_stack {
 	uint32_t hash;
-	uint32_t next; /* unit of the next one of its bucket, or 0 */
+	uint32_t next; /* unit of the next stack in its bucket, or 0 */
 	uint16_t num_frames;
 	uint16_t flags;
-	uint32_t reserved; /* the recorder's own */
+	uint32_t reserved; /* used by the recorder only */
 	uint64_t frames[]; /* addresses inside the call instructions, innermost
 			      first; see MU_FRAME_SHIFT */
 };
@@ -114,36 +114,35 @@ struct mu_stack {
 struct mu_stack_slot {
 	uint32_t hash, next;
 	uint16_t num_frames; /* 0 */
-	uint16_t flags;      /* MU_STACK_SLOT */
+	uint16_t flags;      /* includes MU_STACK_SLOT */
 	uint32_t reserved;
 	uint64_t time_ns; /* CLOCK_MONOTONIC of the allocation */
-	uint32_t stack;   /* of struct mu_stack */
+	uint32_t stack;   /* unit of the struct mu_stack */
 	uint32_t reserved2;
 };
 
 /*
- * What names the frames of a module, also after dlclose() has unloaded it.
- * Modules that were loaded at the same addresses are in the order of their
- * loading.
+ * A module as frames name it, also after dlclose() has unloaded it. Modules
+ * that were loaded at the same addresses are in the order of their loading.
  */
 struct mu_recorded_module {
-	uint64_t start, end;         /* of its code */
-	uint64_t offset;             /* of that in the file */
-	uint64_t bias;               /* of its addresses */
+	uint64_t start, end;         /* addresses of its code */
+	uint64_t offset;             /* file offset of START */
+	uint64_t bias;               /* load bias */
 	uint64_t path, id;           /* strings; the build-id in hex, or "-" */
 	uint32_t path_size, id_size; /* bytes, with the NUL */
-	uint32_t gone;  /* rank in the order of unloading, from 1 on; 0: it is
-			   still loaded */
-	uint32_t first; /* index of the first entry of this module, if it was
-			   loaded again */
+	uint32_t gone;  /* rank in the order of unloading, from 1 on; 0 while it
+			   is loaded */
+	uint32_t first; /* index of this module's first entry, if it was loaded
+			   more than once */
 	uint32_t again; /* enum mu_module_again */
 	uint32_t reserved;
 };
 
-/* What was loaded at a module's addresses after the array was full. */
+/* What was later loaded at a module's addresses, once the array was full. */
 enum mu_module_again {
-	MU_MODULE_UNKNOWN, /* nothing, or not noted */
-	MU_MODULE_SAME,    /* the module itself, and nothing else */
+	MU_MODULE_UNKNOWN, /* nothing, or not known */
+	MU_MODULE_SAME,    /* the same module, and no other */
 	MU_MODULE_OTHER,
 };
 
@@ -151,11 +150,11 @@ enum mu_module_again {
 
 /*
  * The upper bits of a frame, which are 0 in every user address, tell modules
- * apart that were loaded at the same address. In a depot they are the highest
- * "gone" of the modules that had been at this address before, so that stacks of
- * two modules differ. mu_recorded_frame() converts them for readers to the
- * index of the module in the array, from 1 on; 0: it is still loaded, or not in
- * the array.
+ * apart that were loaded at the same address one after the other. In the depot
+ * they hold the highest "gone" of the modules that had been at this address
+ * before, so that stacks of two modules differ. mu_recorded_frame() replaces
+ * them, for readers, by the index of the module in the array, from 1 on; 0
+ * means that the module is still loaded or not in the array.
  */
 #define MU_FRAME_SHIFT 48
 
@@ -173,9 +172,7 @@ mu_frame_of_module(uint64_t address, size_t index)
 	return address | (uint64_t)(index + 1) << MU_FRAME_SHIFT;
 }
 
-/*
- * Convert FRAME of a depot for readers, by the COUNT MODULES of its recorder.
- */
+/* Convert FRAME of a depot for readers; MODULES are those of its recorder. */
 static inline uint64_t
 mu_recorded_frame(
     const struct mu_recorded_module *modules, size_t count, uint64_t frame)
@@ -205,29 +202,28 @@ mu_recorded_frame(
 enum mu_recorded_flag {
 	MU_RECORDED_STACKS = 1,     /* stacks are captured, or can be */
 	MU_RECORDED_GUARDED = 2,    /* blocks begin inside malloc's blocks */
-	MU_RECORDED_LEAKTRACER = 4, /* slots in place of stacks */
-	MU_RECORDED_STOPPED = 8,    /* out of memory: some are missing */
+	MU_RECORDED_LEAKTRACER = 4, /* entries are slots, not shared stacks */
+	MU_RECORDED_STOPPED = 8,    /* out of memory: blocks are missing */
 };
 
-/* A variable of the recorder, found by its magic. */
+/* A variable in the recorder's data, found by its magic. */
 struct mu_recorded {
 	unsigned char magic[16];
 	uint32_t version;
 	uint32_t size;  /* of this struct, bytes */
 	uint32_t flags; /* enum mu_recorded_flag */
 	uint32_t max_frames;
-	uint64_t directory;       /* uint64_t[MU_SHADOW_SPANS]: a span's words,
-				     or 0; 0 = nothing recorded yet */
-	uint64_t depot;           /* uint64_t[MU_DEPOT_BLOCKS]: blocks, or 0 */
-	uint64_t sample_bytes;    /* 0 = every block has its stack */
-	uint64_t dressing;        /* a block begins at most this many bytes
-				     behind malloc's */
-	uint64_t lowest, highest; /* approximate bounds of all block addresses
-				     so far; no block is outside */
-	uint64_t min_size, max_size; /* sizes of blocks whose stacks are
-					recorded */
+	uint64_t directory;    /* uint64_t[MU_SHADOW_SPANS]: a span's words,
+				  or 0; 0 = nothing recorded yet */
+	uint64_t depot;        /* uint64_t[MU_DEPOT_BLOCKS]: blocks, or 0 */
+	uint64_t sample_bytes; /* 0 = every block has its stack */
+	uint64_t dressing; /* a block begins at most this many bytes after the
+			      start of malloc's */
+	uint64_t lowest, highest; /* bounds of all block addresses so far; may
+				     be wider than needed */
+	uint64_t min_size, max_size; /* sizes whose stacks are recorded */
 	uint64_t modules;     /* struct mu_recorded_module[num_modules] */
-	uint64_t num_modules; /* grows; entries stay */
+	uint64_t num_modules; /* only grows; entries are never removed */
 	uint64_t reserved[6];
 };
 

@@ -1,6 +1,7 @@
 /*
- * What a program has registered, for those who look at it from outside: among
- * the variables of the library, once there is something.
+ * The number of heaps that a program has registered, for tools that look at it
+ * from outside. It lies among the library's variables once a heap is
+ * registered.
  */
 #ifndef MU_REGISTERED_H
 #define MU_REGISTERED_H
@@ -10,12 +11,12 @@
 #include <string.h>
 
 #define MU_REGISTERED_MAGIC "mu-heaps" /* its first 8 bytes */
-#define MU_REGISTERED_MAX 4096         /* heaps */
+#define MU_REGISTERED_MAX 4096         /* highest number accepted */
 
 struct mu_registered {
 	char magic[8];
-	uint64_t num_heaps; /* with functions of the program's */
-	uint64_t check;     /* the complement of that */
+	uint64_t num_heaps; /* heaps whose functions are the program's */
+	uint64_t check;     /* complement of num_heaps */
 };
 
 static inline void

@@ -18,7 +18,10 @@ mu_regular_file_reopen(int fd, struct stat *about)
 		return (int)failed;
 	if (!S_ISREG(about->st_mode))
 		return -EINVAL;
-	/* The link leads to the very file that was looked at. */
+	/*
+	 * The link in /proc leads to the file that was examined, whatever its
+	 * name is now.
+	 */
 	mu_text_format(path, sizeof(path), "/proc/self/fd/%d", fd);
 	return mu_sys_open(
 	    path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0);

@@ -2,8 +2,8 @@
  * Open files whose names come from a process, a core or a report.
  *
  * Opening a FIFO waits for a writer, and opening a device may rewind a tape or
- * start a watchdog. A path is therefore first looked up with O_PATH, which does
- * neither, and opened for reading only if it leads to a regular file.
+ * start a watchdog. So a path is first opened with O_PATH, which does neither,
+ * and then for reading only if it is a regular file.
  *
  * Runs in: the command. Uses no malloc, no errno.
  */
@@ -15,12 +15,12 @@
 /*
  * Open PATH for reading, below the directory DIR (or AT_FDCWD) if it is
  * relative. Symbolic links are followed. Fills in ABOUT unless it is NULL.
- * Returns a descriptor with O_CLOEXEC, or -errno; -EINVAL if it is no regular
- * file.
+ * Returns a descriptor with O_CLOEXEC, or -errno; -EINVAL if PATH is not a
+ * regular file.
  */
 int mu_regular_file_open(int dir, const char *path, struct stat *about);
 
-/* The same for FD, which O_PATH opened; FD stays open. */
+/* The same for FD, which was opened with O_PATH. FD stays open. */
 int mu_regular_file_reopen(int fd, struct stat *about);
 
 #endif

@@ -5,7 +5,7 @@
 #include "mu/sys.h"
 
 #define MODE 0600
-#define TRIES 4 /* of a name that others create and remove all the time */
+#define TRIES 4 /* if others keep creating and removing the name */
 
 static const char others_file[] =
     "it belongs to another user; remove it or choose another name";
@@ -51,7 +51,9 @@ stat_of(int fd, struct stat *status)
 	    SYS_newfstatat, fd, (long)"", (long)status, AT_EMPTY_PATH);
 }
 
-/* What is there is judged by its descriptor: its name may change hands. */
+/*
+ * Check the open file, not its name: another file may get the name at any time.
+ */
 static const char *
 fault_of(int fd)
 {
@@ -69,7 +71,7 @@ fault_of(int fd)
 	return fault;
 }
 
-/* A new file, or -EEXIST. */
+/* Create a new file; returns its descriptor or -EEXIST. */
 static int
 create(const char *name, int flags)
 {
@@ -80,7 +82,10 @@ create(const char *name, int flags)
 	return fd;
 }
 
-/* The error of open() tells less than what is there, if that is not for us. */
+/*
+ * What the file is explains more than the error of open(), if we do not accept
+ * it.
+ */
 static const char *
 why_not(const char *name, int error)
 {
@@ -94,8 +99,9 @@ why_not(const char *name, int error)
 }
 
 /*
- * O_CREAT only for what is not there: under fs.protected_fifos and
- * fs.protected_regular open() with it gives EACCES, which tells nothing.
+ * Use O_CREAT only if the name does not exist: with fs.protected_fifos or
+ * fs.protected_regular, open() with O_CREAT fails with EACCES, which does not
+ * say why.
  */
 int
 mu_report_file_open(const char *name, int flags, const char **why)
@@ -124,9 +130,9 @@ mu_report_file_open(const char *name, int flags, const char **why)
 }
 
 /*
- * A reader that has stopped reading must not stop the program: it may be the
- * program that waits for it. A pipe that polls as writable takes PIPE_BUF
- * bytes without blocking (pipe(7)).
+ * A reader that has stopped reading must not block the program: the reader may
+ * itself be waiting for the program. A pipe that polls as writable takes
+ * PIPE_BUF bytes without blocking (pipe(7)).
  */
 bool
 mu_report_file_ready(int fd, uint64_t deadline_ns)
@@ -141,15 +147,15 @@ mu_report_file_ready(int fd, uint64_t deadline_ns)
 	do
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
-	while (n == -EINTR); /* ppoll() has taken off what has passed */
+	while (n == -EINTR); /* ppoll() has subtracted the time that passed */
 	/* ppoll() refuses even one descriptor where RLIMIT_NOFILE is 0. */
 	return n != 0;
 }
 
 /*
- * write() that sends the program no signal: SIGPIPE, where the reader is gone,
- * and SIGXFSZ, where the file may grow no further, go to the thread that
- * writes, and we take the one that we caused.
+ * write() without signals to the program. The kernel sends SIGPIPE (the reader
+ * is gone) and SIGXFSZ (the file size limit is reached) to the thread that
+ * writes; we block them and take the one that we caused.
  */
 static ssize_t
 write_unharmed(int fd, const void *text, size_t length)

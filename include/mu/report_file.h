@@ -1,10 +1,9 @@
 /*
- * The file that a report is written to: which owners are accepted, and how it
- * is written.
+ * Open and write the file of a report, and check who owns it.
  *
  * A name under /tmp is predictable, so another user can put something there
- * first: a FIFO without a reader, a link, a file that they can read. It is
- * neither waited for nor written to.
+ * first: a FIFO without a reader, a link, a file that they can read. Such a
+ * file is neither waited for nor written to.
  *
  * Runs in: any.
  */
@@ -17,11 +16,11 @@
 #include <sys/stat.h>
 
 /*
- * Why what STATUS describes takes no report, in words of static storage; NULL:
- * it may. A regular file may that is ours (effective user id) or root's, has
- * one name, and cannot be written to by group or others; a FIFO that is ours
- * and cannot be written to by them; a character device (/dev/null, a terminal)
- * that is ours or root's.
+ * The reason why a file with STATUS is not accepted for a report, a static
+ * string; NULL if it is accepted. Accepted are: a regular file owned by us
+ * (effective user id) or root that has one name and that group and others
+ * cannot write to; a FIFO owned by us that group and others cannot write to; a
+ * character device (/dev/null, a terminal) owned by us or root.
  */
 const char *mu_report_file_fault(const struct stat *status);
 
@@ -35,17 +34,19 @@ const char *mu_report_file_fault(const struct stat *status);
 int mu_report_file_open(const char *name, int flags, const char **why);
 
 /*
- * Write LENGTH bytes of TEXT to FD. A pipe that is full is waited for until
- * DEADLINE_NS (of mu_sys_now_ns()). SIGPIPE and SIGXFSZ are not raised. Returns
- * 0, or an errno value: ETIMEDOUT behind the deadline.
+ * Write LENGTH bytes of TEXT to FD. Waits for a full pipe until DEADLINE_NS (of
+ * mu_sys_now_ns()). SIGPIPE and SIGXFSZ are not raised. Returns 0 or an errno
+ * value: ETIMEDOUT after the deadline.
  */
 int mu_report_file_write(
     int fd, const char *text, size_t length, uint64_t deadline_ns);
 
-/* Wait until FD accepts bytes; false if it does not before DEADLINE_NS. */
+/*
+ * Wait until FD accepts bytes. Returns false if it does not before DEADLINE_NS.
+ */
 bool mu_report_file_ready(int fd, uint64_t deadline_ns);
 
-/* Errors of files in words; strerror() belongs to libc, which locks. */
+/* The text of an errno value. libc's strerror() takes a lock. */
 const char *mu_report_file_reason(int error);
 
 #endif

@@ -1,8 +1,9 @@
 /*
- * Without unwinding information, and behind a byte that no function's covers:
- * only so do libgcc and gdb look at the code, which they know, and see a
- * signal's frame (MD_FALLBACK_FRAME_STATE_FOR). A thread that is cancelled in
- * a handler that we hand a signal on to is unwound through here.
+ * The code that a signal handler returns to. It has no unwind information, and
+ * the byte before it belongs to no function: only then do libgcc and gdb look
+ * at the code itself, recognise it, and see a signal frame
+ * (MD_FALLBACK_FRAME_STATE_FOR). If a thread is cancelled in a handler that we
+ * pass a signal on to, it is unwound through this code.
  *
  * Runs in: any.
  */

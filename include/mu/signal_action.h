@@ -11,7 +11,7 @@
 
 #include "mu/sys.h"
 
-/* As rt_sigaction() takes it: asm/signal.h. */
+/* The struct that rt_sigaction() takes: asm/signal.h. */
 struct mu_signal_action {
 	void *handler; /* or SIG_DFL, SIG_IGN */
 	unsigned long flags;
@@ -30,8 +30,8 @@ void mu_signal_return(void) __attribute__((visibility("hidden")));
 #endif
 
 /*
- * Set the action of SIGNO to ACTION (NULL: leave it); *OLD is the previous one,
- * unless OLD is NULL.
+ * Set the action of SIGNO to ACTION, unless ACTION is NULL. *OLD receives the
+ * previous one, unless OLD is NULL.
  */
 static inline long
 mu_sys_signal_action(int signo, const struct mu_signal_action *action,

@@ -9,10 +9,11 @@
 
 #include <stddef.h>
 
-#define MU_SORT_MOST 512 /* bytes of an element */
+#define MU_SORT_MOST 512 /* largest element, bytes */
 
 /*
- * COMPARE as for qsort(). SIZE is in bytes; above MU_SORT_MOST nothing is done.
+ * COMPARE is as for qsort(), SIZE in bytes. Does nothing if SIZE is above
+ * MU_SORT_MOST.
  */
 void mu_sort(void *base, size_t count, size_t size,
     int (*compare)(const void *, const void *));

@@ -1,5 +1,5 @@
 /*
- * Names of statuses, and the sentence that goes with a failure.
+ * Names of statuses, and the text of a failure.
  *
  * Runs in: any.
  */
@@ -13,7 +13,7 @@
 #include "mu/text.h"
 
 #define BETWEEN "; "
-#define FORMAT_SIZE 512 /* no format has more */
+#define FORMAT_SIZE 512 /* longest format */
 
 static const struct row {
 	const char *name, *cure, *advice;
@@ -51,9 +51,9 @@ mu_status_advice(enum mu_status status)
 }
 
 /*
- * In one go, since arguments of a va_list cannot be skipped: as one sentence,
- * and once more without the remedy, to see where that begins. Only the format
- * has the mark: what arguments hold is text.
+ * Arguments of a va_list cannot be skipped, so the text is formatted twice:
+ * whole, and without the remedy, to see where the remedy begins. The mark
+ * counts in the format only, not in arguments.
  */
 static void
 fill(struct mu_why *why, const char *format, va_list args)
@@ -162,8 +162,8 @@ mu_why_check(const struct mu_why *why)
 }
 
 /*
- * With every signal blocked a helper dies of SIGKILL or of what the kernel
- * forces on it: a fault, a filter, a debugger's breakpoint.
+ * With every signal blocked, a helper can only die of SIGKILL or of a signal
+ * that the kernel forces: a fault, a seccomp filter, a debugger's breakpoint.
  */
 static const struct death {
 	int signo;

@@ -1,5 +1,5 @@
 /*
- * How a step of a pass ended, and the one sentence that says why.
+ * How a step of a pass ended, and one sentence that says why.
  *
  * The values are those of enum MemunreachableStatus in the public header
  * (lib/pass/memunreachable.c asserts it), so a status travels from the sweeper
@@ -25,18 +25,18 @@ enum mu_status { MU_STATUS_LIST(MU_STATUS_VALUE) MU_STATUS_COUNT };
  */
 struct mu_why {
 	char words[256];     /* the cause; then "; " and the remedy */
-	unsigned short cure; /* where the remedy begins in WORDS; 0: none */
+	unsigned short cure; /* index of the remedy in WORDS, or 0 */
 };
 
-/* In a format of mu_why(): the remedy follows. */
+/* In a format of mu_why(): the text after it is the remedy. */
 #define MU_CURE "\f"
 
 /*
- * Write the cause and return STATUS, so that a failure is one statement:
+ * Write the cause to WHY, which may be NULL, and return STATUS, so that a
+ * failure takes one statement:
  *	return mu_why(why, MU_ERR_NO_PROC, "cannot open %s (%d)" MU_CURE
  *	    "mount it", path, err);
- * A remedy that comes out empty is none. Formats as mu_text_format(). WHY may
- * be NULL.
+ * An empty remedy counts as none. Formats are those of mu_text_format().
  */
 enum mu_status mu_why(struct mu_why *why, enum mu_status status,
     const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -49,34 +49,35 @@ enum mu_status mu_why(struct mu_why *why, enum mu_status status,
 enum mu_status mu_why_died(
     struct mu_why *why, const char *who, int wait_status);
 
-/* Add a remedy, or take that which there is away. */
+/* Add a remedy, or remove the one that WHY has. */
 void mu_why_cure(struct mu_why *why, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void mu_why_drop_cure(struct mu_why *why);
 
 /*
- * WHY is that of another failure, or the next one: put the words of FIRST and
- * BETWEEN before it. The remedy stays the one that WHY has, or else that of
- * FIRST.
+ * Put the words of FIRST, then BETWEEN, before those of WHY. WHY keeps its
+ * remedy; if it has none it gets that of FIRST.
  */
 void mu_why_after(
     struct mu_why *why, const struct mu_why *first, const char *between);
 
 /*
- * A step ended with NEXT and NEXT_WHY: they become STATUS and WHY, unless NEXT
- * is MU_OK, or is partial and STATUS is already. False: NEXT is a failure, and
- * no step can follow.
+ * Add the result of another step to STATUS and WHY. NEXT and NEXT_WHY replace
+ * them unless NEXT is MU_OK, or is partial and STATUS already is. Returns false
+ * if NEXT is a failure, after which no step can follow.
  */
 bool mu_status_join(enum mu_status *status, struct mu_why *why,
     enum mu_status next, const struct mu_why *next_why);
 
-/* Can mu_why() have written WHY? Bytes of another process may be anything. */
+/*
+ * True if mu_why() can have written WHY; used for bytes from another process.
+ */
 bool mu_why_check(const struct mu_why *why);
 
 /* A name such as "heap inconsistent"; never NULL. */
 const char *mu_status_name(enum mu_status status);
 
-/* The rest of its row in mu/status_list.h; never NULL. */
+/* The other columns of the status in mu/status_list.h; never NULL. */
 const char *mu_status_cure(enum mu_status status);
 const char *mu_status_advice(enum mu_status status);
 

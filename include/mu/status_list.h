@@ -1,7 +1,7 @@
 /*
- * Every status, once: its names, and what a user can do about it.
+ * All statuses, with their names and what a user can do about them.
  *
- *	X(ID, PUBLIC, WORD, NAME, CURE, COMMAND_CURE, ADVICE)
+ * X(ID, PUBLIC, WORD, NAME, CURE, COMMAND_CURE, ADVICE)
  *
  * ID			MU_ID of enum mu_status; the place in this list is its
  *			value, so a new status goes to the end
@@ -9,12 +9,12 @@
  *			value
  * WORD			in JSON; never changes
  * NAME			in text
- * CURE			behind a reason without a remedy, in the library's
- *			words
- * COMMAND_CURE		the same as options of the command
+ * CURE			what to do if the reason has no remedy, in the
+ *			library's terms
+ * COMMAND_CURE		the same in terms of the command's options
  * ADVICE		a sentence below the library's report of a failure
  *
- * "": there is none, or it depends on the cause.
+ * "" means that there is none, or that it depends on the cause.
  */
 #ifndef MU_STATUS_LIST_H
 #define MU_STATUS_LIST_H
@@ -80,7 +80,7 @@
 	    "", "", "")                                                      \
 	X(ERR_TARGET_GONE, TARGET_GONE, target_gone, "target gone", "", "",  \
 	    "")                                                              \
-	/* by a thread: it cannot be stopped by a signal */                  \
+	/* a thread blocks them: it cannot be stopped so */                  \
 	X(ERR_SIGNALS_BLOCKED, SIGNALS_BLOCKED, signals_blocked,             \
 	    "signals blocked", "", "", "")
 /* clang-format on */

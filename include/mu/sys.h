@@ -29,7 +29,7 @@
 #define MU_NS_PER_SEC 1000000000ull
 #define MU_NS_PER_MS 1000000ull
 
-/* Some kernel headers are older; the numbers are the same on every CPU. */
+/* For older kernel headers; the numbers are the same on every CPU. */
 #ifndef SYS_pidfd_open
 #define SYS_pidfd_open 434
 #endif
@@ -83,8 +83,9 @@ mu_sys_gettid(void)
 }
 
 /*
- * Calls that must not fail are tried again: a sandbox whose supervisor decides
- * about each call (SECCOMP_RET_USER_NOTIF) may refuse one and permit the next.
+ * How often a call that must not fail is tried. A sandbox whose supervisor
+ * decides about each call (SECCOMP_RET_USER_NOTIF) may refuse one and permit
+ * the next.
  */
 #define MU_SYS_TRIES 4
 
@@ -175,8 +176,8 @@ mu_sys_munmap(void *address, size_t size)
 }
 
 /*
- * Zeros over SIZE bytes of private anonymous memory, whole pages, which the
- * kernel takes back; of locked memory it takes none back (EINVAL).
+ * Clear SIZE bytes of private anonymous memory, whole pages, and return them to
+ * the kernel. Locked pages are cleared but not returned (EINVAL).
  */
 static inline void
 mu_sys_wipe(void *address, size_t size)
@@ -190,8 +191,8 @@ mu_sys_wipe(void *address, size_t size)
 #define MU_STACK_GUARD ((size_t)64 << 10) /* the largest page size of Linux */
 
 /*
- * Map a stack of SIZE bytes, of which the lowest MU_STACK_GUARD cannot be
- * accessed. Returns as mu_sys_mmap().
+ * Map a stack of SIZE bytes. Its lowest MU_STACK_GUARD bytes cannot be
+ * accessed. Returns what mu_sys_mmap() does.
  */
 static inline long
 mu_sys_map_stack(size_t size)
@@ -204,7 +205,10 @@ mu_sys_map_stack(size_t size)
 	return stack;
 }
 
-/* 0 if the call is refused for good: then no deadline passes. */
+/*
+ * CLOCK_MONOTONIC in nanoseconds; always 0 if the call is refused, so that no
+ * deadline passes.
+ */
 static inline uint64_t
 mu_sys_now_ns(void)
 {
@@ -281,8 +285,8 @@ mu_sys_futex_wake(const int *word, int count, int flags)
 #define MU_WALL 0x40000000 /* __WALL: children without an exit signal too */
 
 /*
- * wait4() for one child, by id. Where wait4() is refused a zombie would be
- * left: waitid() is tried then, and its siginfo_t converted to the same status.
+ * wait4() for one child, by id. If wait4() is refused, waitid() is tried, so
+ * that no zombie remains; its siginfo_t is converted to the same status.
  */
 static inline pid_t
 mu_sys_wait(pid_t pid, int *status, int options)
@@ -351,8 +355,8 @@ mu_sys_set_mask(const mu_sigmask *mask, mu_sigmask *old)
 }
 
 /*
- * Block every signal. Returns false if refused: *OLD is not a mask then, and
- * restoring it is refused as well.
+ * Block every signal. Returns false if the call is refused; *OLD is not valid
+ * then.
  */
 static inline bool
 mu_sys_block_signals(mu_sigmask *old)

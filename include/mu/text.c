@@ -105,7 +105,10 @@ read_length(const char *p, struct spec *spec)
 	}
 }
 
-/* P is behind the '%'; the result is behind the letter. */
+/*
+ * Parse a conversion. P is after the '%'; returns the position after the
+ * letter.
+ */
 static const char *
 read_spec(const char *p, struct spec *spec)
 {
@@ -184,7 +187,7 @@ put_argument(struct sink *sink, const struct spec *spec, va_list *args)
 		put(sink, 'x');
 		put_number(sink, spec, (uintptr_t)va_arg(*args, void *), false);
 		break;
-	default: /* '%', and what we do not know */
+	default: /* '%%', or a conversion that we do not know */
 		put(sink, spec->letter);
 		break;
 	}

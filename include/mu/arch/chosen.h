@@ -1,9 +1,9 @@
 /*
- * Which CPU this is compiled for: the only place that asks.
+ * The only place that asks which CPU this is compiled for.
  *
  * `#include MU_ARCH(file.h)` in a folder includes the file of that name in its
  * subfolder for the CPU. Both subfolders have the same files, which define the
- * same names; the header above them documents these.
+ * same names; the header one level up documents them.
  */
 #ifndef MU_ARCH_CHOSEN_H
 #define MU_ARCH_CHOSEN_H

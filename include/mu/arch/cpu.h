@@ -30,8 +30,9 @@
 
 #ifdef __clang_analyzer__
 /*
- * To clang's analyzer inline assembly writes no memory but its operands, and
- * what the kernel has filled is garbage; an external function may write.
+ * clang's analyzer believes that inline assembly writes nothing but its
+ * operands, and takes what the kernel has written for garbage. It allows an
+ * external function to write.
  */
 long mu_syscall6(long nr, long a, long b, long c, long d, long e, long f);
 #else
@@ -46,7 +47,10 @@ static inline long mu_syscall6(
 
 #include MU_ARCH(cpu.h)
 
-/* The number that the instruction at CODE loads; -1: it is another one. */
+/*
+ * The system call number that the instruction at CODE loads; -1 if it is
+ * another instruction.
+ */
 static inline long mu_arch_call_loaded(
     const unsigned char code[MU_CALL_LOAD_SIZE]);
 
@@ -56,10 +60,10 @@ static inline long mu_arch_call_loaded(
  */
 static inline void mu_arch_callee_saved(uintptr_t out[MU_CALLEE_SAVED]);
 
-/* For a loop that waits for another CPU. */
+/* To be called in a loop that waits for another CPU. */
 static inline void mu_arch_relax(void);
 
-/* The stack pointer, and the thread pointer. */
+/* Return the stack pointer or the thread pointer. */
 static inline uintptr_t mu_arch_sp(void);
 static inline uintptr_t mu_arch_tp(void);
 

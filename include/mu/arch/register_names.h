@@ -1,9 +1,10 @@
 /*
- * Names of the words of register sets.
+ * Names of the words of register sets, for reports.
  *
- * A place is a word of one of three sets: NT_PRSTATUS, the vector set (XSAVE's
- * standard format or, without XSAVE, FXSAVE's, which is the beginning of
- * XSAVE's; on aarch64 v0..v31), or the registers of mu_arch_callee_saved().
+ * A place is the number of a word in one of three sets: NT_PRSTATUS, the vector
+ * set (XSAVE's standard format or, without XSAVE, FXSAVE's, which is the
+ * beginning of XSAVE's; on aarch64 v0..v31), or the registers of
+ * mu_arch_callee_saved().
  *
  * Runs in: original.
  */
@@ -23,14 +24,14 @@
 #define MU_PLACE_END 0x3000
 #define MU_PLACE_SET 0xf000 /* these bits select the set */
 
-/* The name of a word of each set. */
+/* Return the name of a word of each set. */
 static inline const char *mu_general_name(unsigned word);
 static inline const char *mu_saved_name(unsigned word);
 static inline void mu_vector_name(struct mu_text *out, unsigned word);
 
 #include MU_ARCH(register_names.h)
 
-/* "rbx", "xmm3 word 0", "xsave+0x240". */
+/* Append the name of PLACE: "rbx", "xmm3 word 0", "xsave+0x240". */
 static inline void
 mu_register_name(struct mu_text *out, unsigned place)
 {

@@ -19,7 +19,10 @@
 /* True if the thread is known not to be in a system call. */
 static inline bool mu_arch_in_user_code(const uintptr_t *general);
 
-/* The system call that the thread was stopped in; -1: none, or not known. */
+/*
+ * The number of the system call that the thread was stopped in; -1 if it is in
+ * none or the number is not known.
+ */
 static inline long mu_arch_call(const uintptr_t *general);
 
 #include MU_ARCH(registers.h)

@@ -1,11 +1,11 @@
 /*
- * What a system call made in another process's thread depends on: the
- * registers in NT_PRSTATUS for number and arguments.
+ * How to make a system call in a thread of another process: which registers of
+ * NT_PRSTATUS take the number and the arguments.
  *
- * - MU_REMOTE_NOTE_CALL: the register set that holds the number of the call; 0:
- *   it is in NT_PRSTATUS.
- * - MU_REMOTE_REWINDS: the kernel has decided about the restart of an
- *   interrupted call before ptrace shows the registers.
+ * - MU_REMOTE_NOTE_CALL: the register set that holds the number of the call;
+ *   0 if it is in NT_PRSTATUS.
+ * - MU_REMOTE_REWINDS: true if the kernel decides about the restart of an
+ *   interrupted call before ptrace can read the registers.
  *
  * Runs in: keeper.
  */
@@ -25,14 +25,17 @@
  */
 static inline bool mu_arch_remote_in_call(const uintptr_t *general);
 
-/* True if the thread runs code of our own ABI. */
+/* True if the thread runs code of this program's ABI (64-bit). */
 static inline bool mu_arch_remote_native(const uintptr_t *general);
 
-/* Set GENERAL so that the instruction at CODE makes the call NR. */
+/* Set GENERAL so that the instruction at CODE makes the system call NR. */
 static inline void mu_arch_remote_prepare(
     uintptr_t *general, uintptr_t code, long nr, const uintptr_t args[6]);
 
-/* At the entry of a call: make the kernel skip it. */
+/*
+ * For a thread that is stopped at the entry of a call: make the kernel skip
+ * that call.
+ */
 static inline void mu_arch_remote_cancel(uintptr_t *general);
 
 #include MU_ARCH(remote.h)

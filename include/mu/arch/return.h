@@ -35,7 +35,9 @@
  */
 #define MU_RETURN_NO_STACK 0x40
 
-/* A system call instruction at CALL, and the way from it to rt_sigreturn. */
+/*
+ * A system call instruction, and the code that leads from it to rt_sigreturn.
+ */
 struct mu_return_code {
 	uintptr_t call; /* the system call instruction */
 	uintptr_t back; /* the code that calls rt_sigreturn */
@@ -43,7 +45,8 @@ struct mu_return_code {
 };
 
 /*
- * The vector registers for a frame; AT is their address in the thread's memory.
+ * The vector registers for a frame. AT is the address in the thread's memory at
+ * which they will lie.
  */
 struct mu_return_vector {
 	const void *set;
@@ -51,13 +54,13 @@ struct mu_return_vector {
 	uintptr_t at;
 };
 
-/* As the kernel builds it; the CPU's file defines it. */
+/* The frame as the kernel builds it; the CPU's file defines the struct. */
 struct mu_return_frame;
 
 /*
  * True if the code at TAIL, which follows a system call instruction, returns
- * whatever the registers hold but those that mu_arch_return_after() sets.
- * *SKIP: bytes of stack that it pops first.
+ * for any register values, given those that mu_arch_return_after() sets. *SKIP
+ * is the number of stack bytes that it pops first.
  */
 static inline bool mu_arch_return_tail(
     const unsigned char *tail, size_t size, unsigned *skip);
@@ -76,7 +79,8 @@ static inline void mu_arch_return_fill(struct mu_return_frame *frame,
     const struct mu_return_code *code, const struct mu_return_vector *vector);
 
 /*
- * GENERAL is about to make a call; make that return through the frame at FRAME.
+ * GENERAL is set up for a call; make that call return through the frame at
+ * FRAME.
  */
 static inline void mu_arch_return_after(
     uintptr_t *general, const struct mu_return_code *code, uintptr_t frame);
@@ -85,7 +89,7 @@ static inline void mu_arch_return_after(
 static inline uintptr_t mu_arch_return_stack(
     const struct mu_return_code *code, uintptr_t frame);
 
-/* Make GENERAL restore the frame at once. */
+/* Make GENERAL restore FRAME at once, without another call first. */
 static inline void mu_arch_return_now(
     uintptr_t *general, const struct mu_return_code *code, uintptr_t frame);
 
@@ -98,23 +102,24 @@ static inline void mu_arch_return_restart(uintptr_t *general, long number);
 
 /*
  * Convert SIZE bytes of the vector set, as ptrace returns them, to the layout
- * of a signal frame; four bytes behind them may be written.
+ * of a signal frame. The four bytes after them may be written.
  */
 static inline void mu_arch_return_vector(void *set, size_t size);
 
 #include MU_ARCH(return.h)
 
 /*
- * The number of an interrupted call that was restarted once by restart_syscall,
- * from the code before the instruction. It is no longer in the registers. -1:
- * not known.
+ * The number of an interrupted call that restart_syscall has restarted once.
+ * The registers no longer hold it; it is read from the code before the call
+ * instruction. -1 if it is not known.
  */
 static inline long mu_arch_return_number(
     const unsigned char before[MU_RETURN_BEFORE]);
 
 /*
- * The address of code that calls rt_sigreturn; 0: FOUND is none. FOUND: where
- * MU_RETURN_END was found in BYTES, which is at ADDRESS in the thread's memory.
+ * The address of code that calls rt_sigreturn, or 0. FOUND is where
+ * MU_RETURN_END occurs in BYTES, which is a copy of the thread's memory at
+ * ADDRESS.
  */
 static inline uintptr_t mu_return_code_at(
     const char *found, const char *bytes, uintptr_t address);

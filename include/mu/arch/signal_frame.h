@@ -17,13 +17,16 @@
 #include "mu/arch/registers.h"
 #include "mu/sys.h"
 
-#define MU_FRAME_BASES 2 /* x86-64: of fs and gs; aarch64: the first only */
+#define MU_FRAME_BASES 2 /* x86-64: fs and gs; aarch64: only the first */
 
-/* Which parts a vector set has; found once, as that takes slow instructions. */
+/*
+ * The parts of the vector set. Read once, because the instructions that tell
+ * are slow.
+ */
 struct mu_frame_layout;
 static inline void mu_frame_layout_read(struct mu_frame_layout *layout);
 
-/* The thread's own bases, which no frame holds. */
+/* Read the calling thread's own bases; no frame holds them. */
 static inline void mu_frame_bases(uintptr_t bases[MU_FRAME_BASES]);
 
 /* Copy the vector set to OUT, at most MAX bytes. Returns its length. */
@@ -32,7 +35,10 @@ static inline size_t mu_frame_vector(const ucontext_t *frame,
 
 #include MU_ARCH(signal_frame.h)
 
-/* Fill OUT, NT_PRSTATUS, from FRAME and BASES; 0 for what is in neither. */
+/*
+ * Fill OUT (NT_PRSTATUS) from FRAME and BASES. Registers that neither holds are
+ * set to 0.
+ */
 static inline void mu_frame_general(const ucontext_t *frame,
     const uintptr_t bases[MU_FRAME_BASES], uintptr_t out[MU_PRSTATUS_WORDS]);
 

@@ -12,9 +12,9 @@
 #include "mu/arch/chosen.h"
 
 /*
- * MU_NT_VECTOR: the register set. MU_VECTOR_FIRST: the bytes of it that suffice
- * for almost all threads. True if AREA, as much as that, shows that this thread
- * uses more.
+ * MU_NT_VECTOR is the register set; its first MU_VECTOR_FIRST bytes suffice for
+ * almost all threads. mu_arch_vector_has_more() returns true if AREA, which has
+ * these bytes, shows that the thread uses more.
  */
 static inline bool mu_arch_vector_has_more(const uintptr_t *area);
 

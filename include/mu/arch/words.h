@@ -15,8 +15,8 @@
 #include "mu/arch/chosen.h"
 
 /*
- * MU_ARCH_WORDS: the functions that do so, in the order of speed. The CPU can
- * run the first mu_arch_words_best() of them.
+ * MU_ARCH_WORDS lists the vector functions, slowest first; NULL if there are
+ * none. This CPU can run the first mu_arch_words_best() of them.
  */
 static inline unsigned mu_arch_words_best(void);
 

@@ -28,7 +28,7 @@ mu_arch_calls_with_result(uintptr_t address, uintptr_t target)
 	    mu_arch_called(address) == target;
 }
 
-/* aarch64 stores them anywhere in the frame, beside the frame record. */
+/* aarch64 saves them anywhere in the frame, next to the frame record. */
 static inline bool
 mu_arch_saves_all(uintptr_t code)
 {

@@ -18,7 +18,7 @@ enum {
 #define MU_PRSTATUS_SP MU_REG_SP
 #define MU_PRSTATUS_TP -1 /* NT_ARM_TLS has it */
 
-/* NT_PRSTATUS does not tell. */
+/* NT_PRSTATUS does not say. */
 static inline bool
 mu_arch_in_user_code(const uintptr_t *general)
 {

@@ -37,7 +37,7 @@ mu_arch_remote_prepare(
 		general[MU_REG_X0 + i] = args[i];
 }
 
-/* MU_REMOTE_NOTE_CALL does it. */
+/* Writing the register set MU_REMOTE_NOTE_CALL cancels the call. */
 static inline void
 mu_arch_remote_cancel(uintptr_t *general)
 {

@@ -51,7 +51,7 @@ mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
 	return size >= 4 && memcmp(tail, "\xc0\x03\x5f\xd6", 4) == 0;
 }
 
-/* A thread whose call would be restarted is not used: MU_REMOTE_REWINDS. */
+/* A thread whose call would be restarted is not used: see MU_REMOTE_REWINDS. */
 #define MU_RETURN_BEFORE 4
 
 static inline long

@@ -4,7 +4,7 @@
 /* ff d0 (call *%rax); 89 c7 (mov %eax, %edi); e8 and the distance */
 #define MU_RESULT_CALL_BYTES 10
 
-/* Six pushes, and moves of arguments between them. */
+/* Six pushes, with moves of arguments in between. */
 #define MU_SAVING_BYTES 32
 
 static inline uintptr_t

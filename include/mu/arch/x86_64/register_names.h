@@ -24,9 +24,9 @@ mu_saved_name(unsigned word)
 }
 
 /*
- * The parts of XSAVE's area that hold words of vector registers. Behind the
- * first 576 bytes the offsets depend on the CPU: CPUID leaf 0xD gives them
- * (Intel SDM volume 1, 13.4).
+ * The parts of the XSAVE area that hold vector registers. After the first 576
+ * bytes the offsets depend on the CPU; CPUID leaf 0xD reports them (Intel SDM
+ * volume 1, 13.4).
  */
 static inline void
 mu_vector_name(struct mu_text *out, unsigned word)
@@ -34,11 +34,11 @@ mu_vector_name(struct mu_text *out, unsigned word)
 	static const struct part {
 		const char *name;
 		unsigned char component; /* of XCR0; below 2: at AT */
-		unsigned char first;     /* register */
+		unsigned char first;     /* number of the first register */
 		unsigned char count;
-		unsigned char words;      /* of each register in this part */
+		unsigned char words;      /* words per register in this part */
 		unsigned char first_word; /* of the register */
-		unsigned short at;        /* bytes */
+		unsigned short at;        /* offset, bytes */
 	} parts[] = {
 		{ "st", 0, 0, 8, 2, 0, 32 },
 		{ "xmm", 1, 0, 16, 2, 0, 160 },

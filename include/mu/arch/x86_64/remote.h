@@ -5,8 +5,8 @@
 
 /*
  * The kernel decides about a restart after the stop, from orig_rax and rax as
- * they are then (arch_do_signal_or_restart): restoring the registers restores
- * it all.
+ * they are then (arch_do_signal_or_restart()). So writing back the registers
+ * also restores the pending restart.
  */
 #define MU_REMOTE_REWINDS false
 
@@ -34,7 +34,7 @@ mu_arch_remote_prepare(
 {
 	general[MU_REG_RIP] = code;
 	general[MU_REG_RAX] = (uintptr_t)nr;
-	/* Not in a call: no restart on the way out. */
+	/* orig_rax -1: not in a call, so the kernel restarts nothing. */
 	general[MU_REG_ORIG_RAX] = ~(uintptr_t)0;
 	general[MU_REG_FLAGS] &= ~MU_REMOTE_TRAP_FLAG;
 	general[MU_REG_RDI] = args[0];

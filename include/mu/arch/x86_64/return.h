@@ -19,9 +19,9 @@
 #define MU_RETURN_SKIP_MAX 240
 #define MU_RETURN_TAIL 64
 
-/* struct rt_sigframe, as far as rt_sigreturn reads it. */
+/* The part of struct rt_sigframe that rt_sigreturn reads. */
 struct mu_return_frame {
-	uintptr_t back; /* on entry to rt_sigreturn, sp points behind this */
+	uintptr_t back; /* rt_sigreturn expects sp right after this word */
 	uint64_t flags, link;
 	uint64_t stack[3];
 	uint64_t general[32]; /* struct sigcontext: enum REG_... */
@@ -39,7 +39,7 @@ _Static_assert(offsetof(struct mu_return_frame, mask) == 8 + 296, "the ABI's");
 #define MU_RETURN_FIRST \
 	(offsetof(struct mu_return_frame, general) + REG_RDI * sizeof(uint64_t))
 
-/* XCR0 bit and, in XSAVE areas, the place of AMX's tiles. */
+/* AMX's tiles: bit of XCR0, and their position in XSAVE areas. */
 #define MU_RETURN_TILES 18
 
 static inline uintptr_t
@@ -55,9 +55,9 @@ mu_return_code_at(const char *found, const char *bytes, uintptr_t address)
 }
 
 /*
- * The code must return to the address on the stack. The vDSO of a kernel with
- * CONFIG_ZERO_CALL_USED_REGS clears registers there. A function that restores
- * sp from its frame pointer does not qualify.
+ * The code must return to the address on the stack. With
+ * CONFIG_ZERO_CALL_USED_REGS the vDSO clears registers before it returns; that
+ * is accepted. A function that restores sp from its frame pointer is not.
  */
 static inline bool
 mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
@@ -93,7 +93,9 @@ mu_arch_return_tail(const unsigned char *tail, size_t size, unsigned *skip)
 /* mov $n, %eax; syscall */
 #define MU_RETURN_BEFORE 7
 
-/* It is mostly an operand right before the instruction. */
+/*
+ * The number is usually the operand of the instruction right before the call.
+ */
 static inline long
 mu_arch_return_number(const unsigned char before[MU_RETURN_BEFORE])
 {
@@ -151,7 +153,7 @@ mu_arch_return_vector(void *set, size_t size)
 	uint64_t used;
 	char *area = set;
 
-	/* NT_PRFPREG is 512 bytes without an extended part. */
+	/* NT_PRFPREG is 512 bytes and has no extended part. */
 	if (size > MU_FRAME_XSTATE_BV_AT) {
 		memcpy(&software.features, area + MU_FRAME_XSAVE_AT, 8);
 		memcpy(&used, area + MU_FRAME_XSTATE_BV_AT, sizeof(used));

@@ -5,7 +5,7 @@
 #include "mu/cpuid.h"
 
 #define MU_FXSAVE_BYTES 512
-#define MU_FXSAVE_USED 416 /* the rest is reserved, or for software */
+#define MU_FXSAVE_USED 416 /* later bytes are reserved or for software */
 
 /*
  * FP_XSTATE_MAGIC1 in the bytes that FXSAVE leaves to software says that an
@@ -22,15 +22,18 @@
  */
 #define MU_FRAME_XSTATE_BV_AT 512
 
-/* Index in a frame of each word of NT_PRSTATUS; -1: not there, or elsewhere. */
+/*
+ * Index in a frame of each word of NT_PRSTATUS; -1 if the frame does not have
+ * it or the code below reads it elsewhere.
+ */
 static const signed char mu_frame_from[MU_PRSTATUS_WORDS] = { REG_R15, REG_R14,
 	REG_R13, REG_R12, REG_RBP, REG_RBX, REG_R11, REG_R10, REG_R9, REG_R8,
 	REG_RAX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, -1, REG_RIP, -1, REG_EFL,
 	REG_RSP, -1, -1, -1, -1, -1, -1, -1 };
 
 /*
- * By a system call, not from tcbhead_t: a task that was started without
- * CLONE_SETTLS and never set an fs base has 0.
+ * A system call, not a read of tcbhead_t: a task that was started without
+ * CLONE_SETTLS and never set an fs base has 0 there.
  */
 static inline void
 mu_frame_bases(uintptr_t bases[MU_FRAME_BASES])
@@ -55,8 +58,8 @@ mu_frame_general(const ucontext_t *frame, const uintptr_t bases[MU_FRAME_BASES],
 }
 
 /*
- * Offsets of XSAVE's components from the third on. The gaps between them are
- * never written: in a frame they hold older contents of the stack.
+ * XSAVE's components from the third on. The gaps between them are never
+ * written: in a frame they hold older contents of the stack.
  */
 #define MU_FRAME_PARTS 32
 
@@ -74,8 +77,8 @@ mu_frame_layout_read(struct mu_frame_layout *layout)
 		if (!__get_cpuid_count(0xd, i, &eax, &ebx, &ecx, &edx))
 			break;
 		/*
-		 * Offset 0: the CPU does not have it, or only the kernel uses
-		 * it.
+		 * Offset 0: this CPU does not have the component, or only the
+		 * kernel uses it.
 		 */
 		layout->at[i] = ebx;
 		layout->size[i] = ebx == 0 ? 0 : eax;

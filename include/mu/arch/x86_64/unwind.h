@@ -5,13 +5,16 @@
 #define MU_DWARF_SP 7  /* rsp */
 #define MU_DWARF_RA 16 /* column of the return address */
 
-#define MU_UNWIND_CALL 1 /* the call ends right before */
+#define MU_UNWIND_CALL 1 /* a return address minus 1 lies inside the call */
 #define MU_UNWIND_LINK 0
 
 /* The call pushed the return address, so a frame has at least one word. */
 #define MU_UNWIND_LEAST 8
 
-/* struct rt_sigframe begins with pretcode, which the return has popped. */
+/*
+ * struct rt_sigframe begins with pretcode, which the handler's return has
+ * popped.
+ */
 #define MU_SIGNAL_FRAME 0
 #define MU_SIGNAL_PC offsetof(ucontext_t, uc_mcontext.gregs[REG_RIP])
 #define MU_SIGNAL_SP offsetof(ucontext_t, uc_mcontext.gregs[REG_RSP])

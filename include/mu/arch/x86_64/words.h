@@ -7,10 +7,13 @@
 
 #define MU_ARCH_WORDS mu_arch_words_four, mu_arch_words_eight
 
-/* CPUID leaf 7, EBX; XCR0: what the kernel saves at a switch. */
+/*
+ * AVX2 is a bit of CPUID leaf 7, EBX; XCR0 says which registers the kernel
+ * saves at a task switch.
+ */
 #define MU_CPU_AVX2 (1u << 5)
 #define MU_CPU_AVX512F (1u << 16)
-#define MU_CPU_OSXSAVE (1u << 27) /* leaf 1, ECX */
+#define MU_CPU_OSXSAVE (1u << 27) /* CPUID leaf 1, ECX */
 #define MU_CPU_STATE_YMM 0x06u
 #define MU_CPU_STATE_ZMM 0xe6u
 
@@ -81,7 +84,7 @@ mu_arch_saved_states(void)
 	return low;
 }
 
-/* 2: eight words at a time (AVX-512), 1: four (AVX2), 0: neither. */
+/* 2: AVX-512, eight words at a time; 1: AVX2, four; 0: neither. */
 static inline unsigned
 mu_arch_words_best(void)
 {
