@@ -48,8 +48,11 @@ SRC_CORE := $(call in,ptrace/core) include/mu/regular_file.c
 SRC_SYMBOLIZE := $(call in,lib/symbolize)
 # What recorders wrote becomes text or HTML.
 SRC_VIEW := $(call in,lib/view)
+# The text of leaks, of the library and of the command.
+SRC_TEXT := $(addprefix lib/,term/names.c term/safe_text.c term/out.c \
+	writers/leaks_text.c writers/frame_line.c)
 SRC_COMMAND := $(SRC_KEEPER) $(SRC_REMOTE) $(SRC_CORE) $(SRC_SYMBOLIZE) \
-	$(SRC_VIEW) $(filter-out lib/cli/main.c,$(call in, \
+	$(SRC_VIEW) $(filter-out lib/cli/main.c $(SRC_TEXT),$(call in, \
 	$(addprefix lib/,term check writers command doctor cli)))
 COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 	$(BUILD)/lib/command/configured.o
@@ -57,7 +60,8 @@ COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 COMMAND_LIBS := -ljansson -ldw -lelf -lbsd -liberty -ldl
 
 SRCS := $(filter-out $(SRC_COMMAND), $(SRC_GROUND) $(call in,heapwalk \
-	ptrace/live lib/state lib/pass lib/helpers lib/pipe lib/report))
+	ptrace/live lib/state lib/pass lib/helpers lib/pipe lib/report) \
+	$(SRC_TEXT))
 SRCS := $(sort $(SRCS))
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 # What never runs while threads are stopped: check-context leaves it out.
@@ -66,7 +70,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 	malloc_probe.c) \
 	$(addprefix lib/pass/, startup.c watch_signal.c memunreachable.c \
 	no_leaks.c why_reachable.c each_unreachable.c) \
-	$(filter-out $(SRC_GROUND),$(call in,lib/report))
+	$(filter-out $(SRC_GROUND),$(call in,lib/report)) $(SRC_TEXT)
 
 # The recorder: the only library here that replaces malloc.
 SRC_RECORDER := $(call in,lib/malloc_debug)

@@ -295,6 +295,6 @@ fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
 		$(SRC_SYMBOLIZE) \
-		lib/term/safe_text.c lib/term/names.c lib/term/style.c
+		lib/term/style.c
 
 -include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)

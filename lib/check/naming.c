@@ -190,6 +190,21 @@ note_leak(struct noting *noting, const struct Leak *leak)
 		note(noting, mu_names_word(leak, i), false);
 }
 
+/* What is known of ADDRESS. False: it is in no file, or was not noted. */
+static bool
+find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
+{
+	const struct mu_naming *naming = ctx;
+	size_t low = 0;
+
+	mu_bisect(
+	    low, naming->count, i, naming->questions[i].address < address);
+	if (low == naming->count || naming->questions[low].address != address)
+		return false;
+	*symbol = naming->answers[low].symbol;
+	return symbol->module != NULL;
+}
+
 void
 mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder)
@@ -202,7 +217,7 @@ mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
 	answer->naming = naming;
 	if (naming == NULL)
 		return;
-	answer->names = (struct mu_names) { mu_naming_find, naming };
+	answer->names = (struct mu_names) { find, naming, true };
 	if (!take_mappings(naming, mappings, num_mappings, recorder)) {
 		mu_naming_close(answer);
 		return;
@@ -246,20 +261,6 @@ mu_naming_ask(struct mu_report *answer, const struct mu_symbols_source *source,
 		    sizeof(answer->names_note));
 	mu_helper_stop(&naming->helper);
 	naming->helper.source = NULL;
-}
-
-bool
-mu_naming_find(
-    const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
-{
-	size_t low = 0;
-
-	mu_bisect(
-	    low, naming->count, i, naming->questions[i].address < address);
-	if (low == naming->count || naming->questions[low].address != address)
-		return false;
-	*symbol = naming->answers[low].symbol;
-	return symbol->module != NULL;
 }
 
 void

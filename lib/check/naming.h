@@ -40,10 +40,6 @@ void mu_naming_ask(struct mu_report *answer,
     const struct mu_symbols_source *source, const struct mu_rights *rights,
     uint64_t deadline_ns);
 
-/* What is known of ADDRESS. False: it is in no file, or was not noted. */
-bool mu_naming_find(const struct mu_naming *naming, uintptr_t address,
-    struct mu_symbol *symbol);
-
 /* Accepts an answer without names. */
 void mu_naming_close(struct mu_report *answer);
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/writers/frame_line.h"
+#include "lib/command/file_frame.h"
 
 #define DIGITS_MAX 3 /* of a frame's number */
 #define HEX "0123456789abcdef"
@@ -84,6 +84,6 @@ mu_logged_frame(
 	struct frame frame;
 
 	return find_frame(&frame, line, length) &&
-	    mu_frame_line_file(out, helper, frame.prefix, frame.number,
-		frame.path, frame.offset);
+	    mu_file_frame(out, helper, frame.prefix, frame.number, frame.path,
+		frame.offset);
 }

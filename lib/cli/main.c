@@ -16,10 +16,10 @@
 #include "lib/cli/progress.h"
 #include "lib/command/command.h"
 #include "lib/doctor/doctor.h"
-#include "lib/report/text.h"
 #include "lib/term/output.h"
 #include "lib/view/view.h"
 #include "lib/writers/exit_status.h"
+#include "lib/writers/leaks_text.h"
 #include "lib/writers/text_report.h"
 #include "mu/sys.h"
 
@@ -65,7 +65,8 @@ write_report(
 {
 	const struct mu_cli_options *options = question->options;
 	const struct mu_writer *writer = options->writer;
-	struct mu_shown shown = {
+	const struct mu_out to = mu_out_file(out);
+	const struct mu_shown shown = {
 		.contents = options->contents,
 		.style = question->style,
 	};
@@ -74,16 +75,18 @@ write_report(
 	if (writer->for_people && !mu_exit_judged(&answer->info) &&
 	    !question->filed)
 		return true;
-	return writer->write(out, answer, &shown);
+	return writer->write(&to, answer, &shown);
 }
 
 static void
 complain_unchecked(const struct mu_report *answer)
 {
+	const struct mu_out out = mu_out_file(stderr);
+
 	if (mu_exit_judged(&answer->info))
 		return;
 	fputs("memunreachable: ", stderr);
-	mu_text_report_failure(stderr, answer);
+	mu_text_report_failure(&out, answer);
 	fputc('\n', stderr);
 }
 
@@ -169,13 +172,13 @@ struct reports {
 
 /* One line that says it all, as the library's log has it. */
 static void
-sum_up(FILE *out, const struct UnreachableMemoryInfo *info)
+sum_up(FILE *file, const struct UnreachableMemoryInfo *info)
 {
-	char line[256] = "";
-	struct mu_text text = { line, sizeof(line), 0 };
+	const struct mu_out out = mu_out_file(file);
 
-	mu_report_summary(&text, info);
-	fprintf(out, "memunreachable: %s\n", line);
+	mu_put(&out, "memunreachable: ");
+	mu_leaks_text_summary(&out, info);
+	mu_put(&out, "\n");
 }
 
 static void

@@ -2,14 +2,10 @@
 
 #include <string.h>
 
-#include "lib/report/frame_text.h"
+#include "lib/command/file_frame.h"
 #include "lib/report/hint.h"
-#include "lib/writers/frame_line.h"
 #include "mu/log.h"
 #include "mu/status.h"
-
-#define INDENT "          " /* of a frame, in the library's text */
-#define LINE_SIZE (2 * MU_LOG_RECORD_MAX)
 
 /* What one record says: the header is checked, the bytes are not. */
 struct record {
@@ -28,10 +24,10 @@ static bool
 put_frame(
     FILE *out, struct mu_symbol_helper *helper, const struct record *record)
 {
-	const struct mu_frame_prefix prefix = { INDENT, strlen(INDENT) };
-	struct mu_frame_place place = { .pc = 0 };
-	char line[LINE_SIZE] = "";
-	struct mu_text text = { line, sizeof(line), 0 };
+	const struct mu_frame_prefix prefix = { MU_FRAME_INDENT,
+		strlen(MU_FRAME_INDENT) };
+	struct mu_out text = mu_out_file(out);
+	struct mu_symbol symbol = { .exported = true };
 	struct mu_log_frame frame;
 	const char *path, *name;
 
@@ -42,19 +38,17 @@ put_frame(
 	name = path + frame.path_size;
 	if (record->head.size !=
 		sizeof(frame) + frame.path_size + frame.name_size ||
-	    frame.name_size > sizeof(place.name) ||
 	    !is_string(path, frame.path_size) ||
 	    !is_string(name, frame.name_size))
 		return false;
-	if (mu_frame_line_file(
+	if (mu_file_frame(
 		out, helper, prefix, frame.number, path, frame.offset))
 		return true;
-	place.path = path;
-	place.offset = frame.offset;
-	place.into = frame.into;
-	memcpy(place.name, name, frame.name_size);
-	mu_frame_text(&text, frame.number, &place);
-	fputs(line, out);
+	symbol.module = path;
+	symbol.offset = frame.offset;
+	symbol.into = frame.into;
+	symbol.function = name[0] != '\0' ? name : NULL;
+	mu_frame_line_prefixed(&text, prefix, frame.number, &symbol);
 	return true;
 }
 

@@ -11,9 +11,10 @@
 #include <string.h>
 
 #include "lib/pass/pass.h"
-#include "lib/report/text.h"
+#include "lib/report/frame_names.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
+#include "lib/writers/leaks_text.h"
 
 _Static_assert(
     sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
@@ -96,18 +97,6 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	return get(&caller, info, limit);
 }
 
-static void
-write_answer(struct mu_text *text, const struct UnreachableMemoryInfo *info,
-    const struct mu_entries *entries, bool log_contents,
-    struct mu_frame_names *names)
-{
-	if (info->status == MEMUNREACHABLE_COMPLETE ||
-	    info->status == MEMUNREACHABLE_PARTIAL)
-		mu_report_text(text, info, entries, log_contents, names);
-	else
-		mu_report_failure(text, info);
-}
-
 /* STRING, or one with files and lines in its place. */
 static char *
 symbolize(char *string, size_t length)
@@ -134,29 +123,30 @@ symbolize(char *string, size_t length)
 static __attribute__((noinline)) char *
 get_string(const struct mu_caller *caller, bool log_contents, size_t limit)
 {
-	struct UnreachableMemoryInfo info = { 0 };
-	struct mu_entries entries = { .count = 0 };
+	struct mu_frame_names names = { .opened = false };
+	struct mu_report report = { .names = mu_frame_names(&names) };
 	struct mu_request request = {
 		.caller = caller,
 		.limit = limit,
 		.contents = log_contents,
-		.entries = &entries,
+		.entries = &report.entries,
 	};
+	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
 	struct mu_text text = { NULL, 0, 0 };
-	struct mu_frame_names names = { .opened = false };
+	struct mu_out out = mu_out_text(&text);
 	char *string;
 
-	mu_pass_run(&request, &info);
-	write_answer(&text, &info, &entries, log_contents, &names);
+	mu_pass_run(&request, &report.info);
+	mu_writer_string.write(&out, &report, &shown);
 	string = malloc(text.length + 1);
 	if (string != NULL) {
 		text = (struct mu_text) { string, text.length + 1, 0 };
-		write_answer(&text, &info, &entries, log_contents, &names);
+		mu_writer_string.write(&out, &report, &shown);
 		if (text.length < text.size)
 			string = symbolize(string, text.length);
 	}
 	mu_frame_names_close(&names);
-	mu_results_drop(&mu_library.results, &entries);
+	mu_results_drop(&mu_library.results, &report.entries);
 	return string;
 }
 
@@ -268,13 +258,16 @@ size_t
 memunreachable_format_leak(
     const struct Leak *leak, bool log_contents, char *buffer, size_t size)
 {
-	struct mu_frame_names names = { .opened = false };
+	struct mu_frame_names frames = { .opened = false };
+	const struct mu_names names = mu_frame_names(&frames);
+	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
 	struct mu_text text = { buffer, size, 0 };
+	struct mu_out out = mu_out_text(&text);
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report_leak(&text, leak, log_contents, &names);
-	mu_frame_names_close(&names);
+	mu_leak_text(&out, leak, &shown, &names);
+	mu_frame_names_close(&frames);
 	return text.length;
 }
 
@@ -282,13 +275,17 @@ size_t
 memunreachable_format_info(const struct UnreachableMemoryInfo *info,
     bool log_contents, char *buffer, size_t size)
 {
-	struct mu_entries entries = mu_entries_of(info);
 	struct mu_frame_names names = { .opened = false };
+	struct mu_report report = { .info = *info,
+		.entries = mu_entries_of(info),
+		.names = mu_frame_names(&names) };
+	const struct mu_shown shown = { log_contents, MU_STYLE_PLAIN };
 	struct mu_text text = { buffer, size, 0 };
+	struct mu_out out = mu_out_text(&text);
 
 	if (size > 0)
 		buffer[0] = '\0';
-	mu_report_text(&text, info, &entries, log_contents, &names);
+	mu_leaks_text(&out, &report, &shown);
 	mu_frame_names_close(&names);
 	return text.length;
 }

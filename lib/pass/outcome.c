@@ -8,9 +8,9 @@
 #include "lib/pass/log_leaks.h"
 #include "lib/pipe/why_pipe.h"
 #include "lib/report/hint.h"
-#include "lib/report/text.h"
 #include "lib/state/library.h"
 #include "lib/state/log_sink.h"
+#include "lib/writers/leaks_text.h"
 #include "mu/sys.h"
 
 static void
@@ -18,22 +18,10 @@ log_line(const struct mu_log *log, const struct UnreachableMemoryInfo *info)
 {
 	char line[256];
 	struct mu_text text = { line, sizeof(line), 0 };
+	struct mu_out out = mu_out_text(&text);
 
-	mu_report_summary(&text, info);
+	mu_leaks_text_summary(&out, info);
 	mu_log(log, MU_LOG_ERROR, "%s", line);
-}
-
-static void
-log_rest(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
-{
-	char lines[512];
-	struct mu_text text = { lines, sizeof(lines), 0 };
-
-	mu_report_rest(&text, info, &pass->entries);
-	if (text.length > 0)
-		mu_log_text(&pass->log, MU_LOG_ERROR, lines,
-		    text.length < sizeof(lines) ? text.length
-						: sizeof(lines) - 1);
 }
 
 static void
@@ -106,10 +94,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 		    request->references->total);
 	else
 		log_line(&pass->log, info);
-	if (request->log_policy != MU_LOG_POLICY_QUIET) {
+	if (request->log_policy != MU_LOG_POLICY_QUIET)
 		mu_log_leaks(pass, info);
-		log_rest(pass, info);
-	}
 	if (request->log_policy == MU_LOG_POLICY_FULL)
 		log_hint(pass, info);
 	mu_log(&pass->log, MU_LOG_DEBUG,

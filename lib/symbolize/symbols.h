@@ -62,6 +62,10 @@ struct mu_symbol {
 			     it; in a file that is no ELF: bytes into it */
 	unsigned line;    /* 0 = not known */
 
+	/* In the program itself: FUNCTION is the nearest exported one. */
+	bool exported;
+	size_t into; /* bytes behind its beginning */
+
 	/*
 	 * By mu_symbols_find_call() only: FILE and LINE are of the first of
 	 * these, if there are any; the last one was put into FUNCTION.

@@ -2,10 +2,6 @@
 
 #include <string.h>
 
-#include "lib/term/safe_text.h"
-
-#define TEXT_SIZE 4096 /* names of C++ can be longer, and are cut */
-
 bool
 mu_names_find(
     const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol)
@@ -13,8 +9,7 @@ mu_names_find(
 	*symbol = (struct mu_symbol) { 0 };
 	if (names->find == NULL || address == 0)
 		return false;
-	if (names->find(names->naming, address, symbol) &&
-	    symbol->module != NULL)
+	if (names->find(names->ctx, address, symbol) && symbol->module != NULL)
 		return true;
 	*symbol = (struct mu_symbol) { 0 };
 	return false;
@@ -50,22 +45,4 @@ mu_names_type(const struct mu_names *names, const struct Leak *leak,
 			return true;
 	}
 	return false;
-}
-
-void
-mu_names_text(FILE *out, const char *text)
-{
-	char buffer[TEXT_SIZE];
-
-	if (text != NULL)
-		fputs(mu_safe_for_terminal(text, buffer, sizeof(buffer)), out);
-}
-
-void
-mu_names_address(FILE *out, const struct mu_symbol *symbol)
-{
-	const char *slash = strrchr(symbol->module, '/');
-
-	mu_names_text(out, slash != NULL ? slash + 1 : symbol->module);
-	fprintf(out, "+0x%lx", (unsigned long)symbol->offset);
 }

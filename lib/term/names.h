@@ -8,21 +8,19 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "lib/symbolize/symbols.h"
 #include "memunreachable/memunreachable.h"
 
-struct mu_naming;
-
-/* FIND is mu_naming_find(), or NULL: nothing is named. */
+/* FIND: of lib/check/naming.c, in the library mu_frame_names_find(). */
 struct mu_names {
-	bool (*find)(const struct mu_naming *naming, uintptr_t address,
-	    struct mu_symbol *symbol);
-	const struct mu_naming *naming;
+	bool (*find)(void *ctx, uintptr_t address, struct mu_symbol *symbol);
+	void *ctx;
+	bool words; /* also of what a block's contents point to */
 };
 
-/* False: ADDRESS is in no module, and *SYMBOL all zero. */
+/* NAMES may have no FIND. False: ADDRESS is in no module, and *SYMBOL all zero.
+ */
 bool mu_names_find(
     const struct mu_names *names, uintptr_t address, struct mu_symbol *symbol);
 
@@ -39,11 +37,5 @@ uintptr_t mu_names_word(const struct Leak *leak, size_t index);
  */
 bool mu_names_type(const struct mu_names *names, const struct Leak *leak,
     struct mu_symbol *symbol);
-
-/* "libfoo.so+0x1234", safe for a terminal. */
-void mu_names_address(FILE *out, const struct mu_symbol *symbol);
-
-/* TEXT, safe for a terminal; NULL is empty. */
-void mu_names_text(FILE *out, const char *text);
 
 #endif

@@ -2,8 +2,9 @@
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <string.h>
+
+#include "mu/text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
 #define ESCAPE_LENGTH 4            /* \x1b */
@@ -81,7 +82,7 @@ mu_safe_for_terminal(const char *text, char *buffer, size_t size)
 			continue;
 		}
 		for (length += length == 0; fits && length > 0; length--) {
-			snprintf(
+			mu_text_format(
 			    escape, sizeof(escape), "\\x%02x", (unsigned)*p++);
 			fits = add(buffer, size, &used, escape, ESCAPE_LENGTH);
 		}

@@ -15,6 +15,8 @@ struct mu_style {
 	const char *bold, *dim, *off;
 };
 
+#define MU_STYLE_PLAIN ((struct mu_style) { "", "", "" })
+
 /*
  * AUTO is yes on a terminal whose type TERM is neither unset nor "dumb", if
  * NO_COLOR is unset or empty (no-color.org). Both may be NULL.

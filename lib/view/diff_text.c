@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "lib/term/names.h"
+#include "lib/term/out.h"
 #include "lib/view/dump_summary.h"
 #include "lib/view/location_text.h"
 #include "lib/view/saturate.h"
@@ -56,7 +56,7 @@ put_total(FILE *out, const struct mu_diff_view *view, size_t side)
 	fputs(side == 0 ? "Before: " : "Now:    ", out);
 	fprintf(out, "%s, ",
 	    mu_amount(view->diff->bytes[side], view->diff->blocks[side]).words);
-	mu_names_text(out, view->paths[side]);
+	mu_print_safe(out, view->paths[side]);
 	fputc('\n', out);
 }
 

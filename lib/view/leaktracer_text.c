@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "lib/term/names.h"
+#include "lib/term/out.h"
 #include "lib/view/location_text.h"
 #include "lib/view/saturate.h"
 
@@ -45,11 +45,11 @@ mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view)
 	size_t i;
 
 	fputs("Processing \"", out);
-	mu_names_text(out, view->path);
+	mu_print_safe(out, view->path);
 	fputs("\" log for \"", out);
-	mu_names_text(out, program);
+	mu_print_safe(out, program);
 	fputs("\"\nMatching addresses to \"", out);
-	mu_names_text(out, program);
+	mu_print_safe(out, program);
 	fprintf(out, "\"\nfound %" PRIu64 " leak(s)\n", groups->blocks);
 	mu_notes_text(out, view->notes);
 	for (i = 0; i < groups->count && i < view->limit; i++)

@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-#include "lib/term/names.h"
+#include "lib/term/out.h"
 #include "lib/view/location_text.h"
 
 #define COLUMNS "%14" PRIu64 " %7s %10" PRIu64 "  "
@@ -99,11 +99,11 @@ mu_tree_text(FILE *out, const struct mu_dump_view *view)
 	size_t i;
 
 	fputs("Heap dump ", out);
-	mu_names_text(out, view->path);
+	mu_print_safe(out, view->path);
 	fprintf(out, ", v1.%u", dump->version);
 	if (dump->fingerprint[0] != '\0') {
 		fputs(", build ", out);
-		mu_names_text(out, dump->fingerprint);
+		mu_print_safe(out, dump->fingerprint);
 	}
 	fprintf(out, "\n%sNot freed: %s%s\n", view->style.bold,
 	    mu_amount(mu_dump_view_bytes(view), mu_dump_view_blocks(view))

@@ -1,12 +1,5 @@
 #include "lib/writers/exit_status.h"
 
-bool
-mu_exit_judged(const struct UnreachableMemoryInfo *info)
-{
-	return info->status == MEMUNREACHABLE_COMPLETE ||
-	    info->status == MEMUNREACHABLE_PARTIAL;
-}
-
 enum mu_exit
 mu_exit_status(const struct UnreachableMemoryInfo *info)
 {

@@ -17,7 +17,12 @@ enum mu_exit {
 };
 
 /* Was the heap judged at all? */
-bool mu_exit_judged(const struct UnreachableMemoryInfo *info);
+static inline bool
+mu_exit_judged(const struct UnreachableMemoryInfo *info)
+{
+	return info->status == MEMUNREACHABLE_COMPLETE ||
+	    info->status == MEMUNREACHABLE_PARTIAL;
+}
 
 enum mu_exit mu_exit_status(const struct UnreachableMemoryInfo *info);
 

@@ -1,83 +1,81 @@
 #include "lib/writers/frame_line.h"
 
-#include "mu/sys.h"
-
-/* For a name; see lib/report/symbolizer.c. */
-#define PATIENCE_NS (8 * MU_NS_PER_SEC)
-
 #if UINTPTR_MAX > 0xffffffffu
 #define PC "%016lx"
 #else
 #define PC "%08lx"
 #endif
 
-#define INDENT "          "
+static void
+put_place(const struct mu_out *out, const char *file, unsigned line)
+{
+	if (file != NULL) {
+		mu_put(out, " ");
+		mu_put_safe(out, file);
+		if (line > 0)
+			mu_put(out, ":%u", line);
+	}
+	mu_put(out, "\n");
+}
 
 static void
-put_place(FILE *out, const char *function, const char *file, unsigned line)
+put_function(
+    const struct mu_out *out, const struct mu_symbol *symbol, size_t level)
 {
-	if (function != NULL) {
-		fputs(" (", out);
-		mu_names_text(out, function);
-		fputc(')', out);
-	}
-	if (file != NULL) {
-		fputc(' ', out);
-		mu_names_text(out, file);
-		if (line > 0)
-			fprintf(out, ":%u", line);
-	}
-	fputc('\n', out);
+	const char *function = mu_symbol_function(symbol, level);
+
+	if (function == NULL)
+		return;
+	mu_put(out, " (");
+	mu_put_safe(out, function);
+	if (symbol->exported)
+		mu_put(out, "+%zu", symbol->into);
+	mu_put(out, ")");
 }
 
 void
-mu_frame_line_symbol(FILE *out, struct mu_frame_prefix prefix, size_t number,
-    const struct mu_symbol *symbol)
+mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
+    size_t number, const struct mu_symbol *symbol)
 {
 	size_t i;
 
-	fwrite(prefix.bytes, 1, prefix.length, out);
-	fprintf(
+	out->put(out->ctx, prefix.bytes, prefix.length);
+	mu_put(
 	    out, "#%02zu  pc " PC "  ", number, (unsigned long)symbol->offset);
-	mu_names_text(out, symbol->module);
-	put_place(
-	    out, mu_symbol_function(symbol, 0), symbol->file, symbol->line);
+	mu_put_safe(out, symbol->module);
+	put_function(out, symbol, 0);
+	put_place(out, symbol->file, symbol->line);
 	for (i = 0; i < symbol->num_inlined; i++) {
-		fwrite(prefix.bytes, 1, prefix.length, out);
-		fputs("      inlined into", out);
-		put_place(out, mu_symbol_function(symbol, i + 1),
-		    symbol->inlined[i].file, symbol->inlined[i].line);
+		out->put(out->ctx, prefix.bytes, prefix.length);
+		mu_put(out, "      inlined into");
+		put_function(out, symbol, i + 1);
+		put_place(
+		    out, symbol->inlined[i].file, symbol->inlined[i].line);
 	}
 }
 
 void
-mu_frame_line(
-    FILE *out, size_t number, uintptr_t pc, const struct mu_names *names)
+mu_frame_line_symbol(const struct mu_out *out, size_t number, uintptr_t pc,
+    const struct mu_symbol *symbol)
 {
-	const struct mu_frame_prefix prefix = { INDENT, sizeof(INDENT) - 1 };
-	struct mu_symbol symbol;
+	const struct mu_frame_prefix prefix = { MU_FRAME_INDENT,
+		sizeof(MU_FRAME_INDENT) - 1 };
 
-	if (mu_names_find(names, pc, &symbol))
-		mu_frame_line_symbol(out, prefix, number, &symbol);
+	if (symbol != NULL)
+		mu_frame_line_prefixed(out, prefix, number, symbol);
 	else
-		fprintf(out, INDENT "#%02zu  pc " PC "  <unknown>\n", number,
-		    (unsigned long)pc);
+		mu_put(out, MU_FRAME_INDENT "#%02zu  pc " PC "  <unknown>\n",
+		    number, (unsigned long)pc);
 }
 
-bool
-mu_frame_line_file(FILE *out, struct mu_symbol_helper *helper,
-    struct mu_frame_prefix prefix, size_t number, const char *path,
-    uintptr_t offset)
+void
+mu_frame_line(const struct mu_out *out, size_t number, uintptr_t pc,
+    const struct mu_names *names)
 {
-	struct mu_symbol_question question = {
-		.path = path, .address = offset, .call = true
-	};
-	struct mu_symbol_answer answer = { .given = false };
+	struct mu_symbol symbol;
+	bool known = mu_names_find(names, pc, &symbol);
 
-	mu_symbol_helper_ask(
-	    helper, &question, &answer, 1, mu_sys_now_ns() + PATIENCE_NS);
-	if (answer.symbol.module == NULL || answer.symbol.function == NULL)
-		return false;
-	mu_frame_line_symbol(out, prefix, number, &answer.symbol);
-	return true;
+	if (!known || out->frame == NULL ||
+	    !out->frame(out->ctx, number, &symbol))
+		mu_frame_line_symbol(out, number, pc, known ? &symbol : NULL);
 }

@@ -83,29 +83,38 @@ frames_array(
 }
 
 static void
-put_contents(FILE *out, const struct Leak *leak)
+put_contents(const struct mu_out *out, const struct Leak *leak)
 {
 	size_t i, count = leak->size;
 
 	if (count > sizeof(leak->contents))
 		count = sizeof(leak->contents);
-	fputs(", \"contents\": \"", out);
+	mu_put(out, ", \"contents\": \"");
 	for (i = 0; i < count; i++)
-		fprintf(out, "%02x", (unsigned)leak->contents[i]);
-	fputc('"', out);
+		mu_put(out, "%02x", (unsigned)leak->contents[i]);
+	mu_put(out, "\"");
+}
+
+static int
+put_piece(const char *bytes, size_t length, void *ctx)
+{
+	const struct mu_out *out = ctx;
+
+	out->put(out->ctx, bytes, length);
+	return 0;
 }
 
 /* Figures need no library, which would take ten allocations an entry. */
 static bool
-put_leak(FILE *out, const struct Leak *leak, bool contents,
+put_leak(const struct mu_out *out, const struct Leak *leak, bool contents,
     const struct mu_names *names)
 {
 	json_t *frames;
 	bool ok;
 
-	fprintf(out, "{\"address\": \"0x%lx\", \"size\": %zu",
+	mu_put(out, "{\"address\": \"0x%lx\", \"size\": %zu",
 	    (unsigned long)leak->begin, leak->size);
-#define PUT(field) fprintf(out, ", \"" #field "\": %zu", leak->field)
+#define PUT(field) mu_put(out, ", \"" #field "\": %zu", leak->field)
 	PUT(referenced_count);
 	PUT(referenced_size);
 	PUT(similar_count);
@@ -114,13 +123,15 @@ put_leak(FILE *out, const struct Leak *leak, bool contents,
 #undef PUT
 	if (contents)
 		put_contents(out, leak);
-	fputs(", \"frames\": ", out);
+	mu_put(out, ", \"frames\": ");
 	frames = frames_array(&leak->backtrace, names);
-	ok = frames != NULL && json_dumpf(frames, out, JSON_ENSURE_ASCII) == 0;
+	ok = frames != NULL &&
+	    json_dump_callback(
+		frames, put_piece, (void *)out, JSON_ENSURE_ASCII) == 0;
 	json_decref(frames);
-	return ok &&
-	    fprintf(out, ", \"frames_cut\": %s}",
-		leak->backtrace.cut != 0 ? "true" : "false") > 0;
+	mu_put(out, ", \"frames_cut\": %s}",
+	    leak->backtrace.cut != 0 ? "true" : "false");
+	return ok;
 }
 
 /* The figures that a heap which was not judged does not have. */
@@ -178,38 +189,40 @@ set_look(json_t *report, const struct mu_report *answer)
 
 /* The members of REPORT without the closing brace, for more to follow. */
 static bool
-put_members(FILE *out, json_t *report)
+put_members(const struct mu_out *out, json_t *report)
 {
 	char *text = json_dumps(report, JSON_INDENT(2) | JSON_ENSURE_ASCII);
 	size_t length = text == NULL ? 0 : strlen(text);
-	bool ok = length > 2 &&
-	    fwrite(text, 1, length - 2, out) == length - 2; /* "\n}" */
 
+	if (length > 2)
+		out->put(out->ctx, text, length - 2); /* "\n}" */
 	free(text);
-	return ok;
+	return length > 2;
 }
 
 /* One line an entry, written one at a time: there may be millions. */
 static bool
-put_leaks(FILE *out, const struct mu_report *answer, bool contents,
-    const struct mu_names *names)
+put_leaks(const struct mu_out *out, const struct mu_report *answer,
+    bool contents, const struct mu_names *names)
 {
-	bool ok = fputs(",\n  \"leaks\": [", out) != EOF, first = true;
-	bool judged = mu_exit_judged(&answer->info);
+	bool ok = true, first = true, judged = mu_exit_judged(&answer->info);
 	struct mu_entries_at at;
 	const struct Leak *leak;
 
+	mu_put(out, ",\n  \"leaks\": [");
 	mu_entries_open(&at, &answer->entries);
 	for (; ok && judged && (leak = mu_entries_next(&at)) != NULL;
-	     first = false)
-		ok = fputs(first ? "\n    " : ",\n    ", out) != EOF &&
-		    put_leak(out, leak, contents, names);
-	return ok && fputs(first ? "]" : "\n  ]", out) != EOF;
+	     first = false) {
+		mu_put(out, first ? "\n    " : ",\n    ");
+		ok = put_leak(out, leak, contents, names);
+	}
+	mu_put(out, first ? "]" : "\n  ]");
+	return ok;
 }
 
 bool
-mu_json_report(
-    FILE *out, const struct mu_report *report, const struct mu_shown *shown)
+mu_json_report(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown)
 {
 	json_t *object = json_object();
 	bool ok = true;
@@ -221,8 +234,8 @@ mu_json_report(
 	ok &=
 	    mu_json_set(object, "names_note", mu_json_text(report->names_note));
 	ok = ok && put_members(out, object) &&
-	    put_leaks(out, report, shown->contents, &report->names) &&
-	    fputs("\n}\n", out) != EOF;
+	    put_leaks(out, report, shown->contents, &report->names);
+	mu_put(out, "\n}\n");
 	json_decref(object);
 	return ok;
 }

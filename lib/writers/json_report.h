@@ -6,7 +6,6 @@
 #define LIB_WRITERS_JSON_REPORT_H
 
 #include <stdbool.h>
-#include <stdio.h>
 
 #include "lib/writers/writer.h"
 
@@ -19,7 +18,7 @@
  * byte of a name that is no UTF-8 is U+FFFD. All of it is ASCII: other
  * characters are \u escapes. False: no memory; part of it may be in OUT.
  */
-bool mu_json_report(
-    FILE *out, const struct mu_report *report, const struct mu_shown *shown);
+bool mu_json_report(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown);
 
 #endif

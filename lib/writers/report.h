@@ -32,9 +32,9 @@ struct mu_report {
 	struct mu_entries entries;
 
 	/* names of addresses */
-	struct mu_naming *naming; /* NULL: none */
-	struct mu_names names;    /* the same, to be asked */
-	char names_note[192];     /* what is missing of them; "": nothing */
+	struct mu_naming *naming; /* the command's; NULL: none */
+	struct mu_names names;
+	char names_note[192]; /* what is missing of them; "": nothing */
 };
 
 /* How the check ended, in REPORT's own form. */

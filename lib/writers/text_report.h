@@ -5,18 +5,17 @@
 #ifndef LIB_WRITERS_TEXT_REPORT_H
 #define LIB_WRITERS_TEXT_REPORT_H
 
-#include <stdio.h>
-
 #include "lib/writers/writer.h"
 
 /*
  * Strings of the subject are made safe for a terminal. A heap that was not
  * judged gives "Not checked" and why. True.
  */
-bool mu_text_report(
-    FILE *out, const struct mu_report *report, const struct mu_shown *shown);
+bool mu_text_report(const struct mu_out *out, const struct mu_report *report,
+    const struct mu_shown *shown);
 
 /* "not checked: NAME: cause; cure", no newline, safe for a terminal. */
-void mu_text_report_failure(FILE *out, const struct mu_report *report);
+void mu_text_report_failure(
+    const struct mu_out *out, const struct mu_report *report);
 
 #endif

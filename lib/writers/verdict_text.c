@@ -8,24 +8,24 @@
 #define SHOWN_ARENAS 4 /* the others are summed up: there can be hundreds */
 
 static void
-put_all(
-    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style)
+put_all(const struct mu_out *out, const struct mu_heap_usage *usage,
+    const struct mu_style *style)
 {
-	fprintf(out,
+	mu_put(out,
 	    "Heap: %s reachable, %s%s unreachable%s, %s free but held by"
 	    " malloc",
 	    mu_human_bytes(usage->live_reachable).text, style->bold,
 	    mu_human_bytes(usage->live_unreachable).text, style->off,
 	    mu_human_bytes(usage->free_held).text);
-	fputc('\n', out);
+	mu_put(out, "\n");
 }
 
 static void
-put_mmapped(
-    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style)
+put_mmapped(const struct mu_out *out, const struct mu_heap_usage *usage,
+    const struct mu_style *style)
 {
 	if (usage->mmapped > 0)
-		fprintf(out,
+		mu_put(out,
 		    "%s  mmapped: %s, %s of it in use, in blocks that have a"
 		    " mapping of their own%s\n",
 		    style->dim, mu_human_bytes(usage->mmapped).text,
@@ -33,10 +33,10 @@ put_mmapped(
 }
 
 static void
-put_arena(
-    FILE *out, const struct mu_arena_usage *arena, const struct mu_style *style)
+put_arena(const struct mu_out *out, const struct mu_arena_usage *arena,
+    const struct mu_style *style)
 {
-	fprintf(out,
+	mu_put(out,
 	    "%s: %s in use; free: %s in bins, %s in tcaches, %s top%s\n",
 	    mu_human_bytes(arena->span).text, mu_human_bytes(arena->live).text,
 	    mu_human_bytes(arena->bins).text,
@@ -71,8 +71,8 @@ next_arena(
 }
 
 static void
-put_arenas(
-    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style)
+put_arenas(const struct mu_out *out, const struct mu_heap_usage *usage,
+    const struct mu_style *style)
 {
 	const struct mu_arena_usage *arena = NULL;
 	struct mu_arena_usage others = { 0 };
@@ -80,7 +80,7 @@ put_arenas(
 
 	while ((arena = next_arena(usage, arena)) != NULL) {
 		if (shown < SHOWN_ARENAS || count == SHOWN_ARENAS + 1) {
-			fprintf(out, "%s  arena %lx%s of ", style->dim,
+			mu_put(out, "%s  arena %lx%s of ", style->dim,
 			    (unsigned long)arena->address,
 			    arena == usage->arenas ? " (main)" : "");
 			put_arena(out, arena, style);
@@ -95,42 +95,42 @@ put_arenas(
 	}
 	if (shown == count)
 		return;
-	fprintf(out, "%s  %zu other arenas of ", style->dim, count - shown);
+	mu_put(out, "%s  %zu other arenas of ", style->dim, count - shown);
 	put_arena(out, &others, style);
 }
 
 static void
-put_lost(FILE *out, const struct mu_heap_usage *usage)
+put_lost(const struct mu_out *out, const struct mu_heap_usage *usage)
 {
 	size_t lost = usage->live_unreachable;
 
 	if (lost > 0)
-		fprintf(out, "Verdict: lost: %s, %s of the live bytes.\n",
+		mu_put(out, "Verdict: lost: %s, %s of the live bytes.\n",
 		    mu_human_bytes(lost).text,
 		    mu_human_share(lost, lost + usage->live_reachable).text);
 }
 
 static void
-put_rest(FILE *out, const struct mu_heap_usage *usage)
+put_rest(const struct mu_out *out, const struct mu_heap_usage *usage)
 {
 	size_t held = mu_usage_held(usage);
 
 	switch (mu_usage_judge_rest(usage)) {
 	case MU_VERDICT_IN_USE:
-		fprintf(out,
+		mu_put(out,
 		    "Verdict: in use: %s of the heap is reachable. Only a later"
 		    " look can tell\nwhether it grows.\n",
 		    mu_human_share(usage->live_reachable, held).text);
 		break;
 	case MU_VERDICT_FRAGMENTATION:
-		fprintf(out,
+		mu_put(out,
 		    "Verdict: held free: %s of the heap is free, between"
 		    " blocks that are in use.\nmalloc_trim(3) gives back whole"
 		    " pages of it.\n",
 		    mu_human_share(mu_usage_scattered(usage), held).text);
 		break;
 	case MU_VERDICT_SLACK:
-		fprintf(out,
+		mu_put(out,
 		    "Verdict: held free: %s of the heap is free at the ends of"
 		    " arenas, kept for\nlater. malloc_trim(3) gives it"
 		    " back.\n",
@@ -142,8 +142,8 @@ put_rest(FILE *out, const struct mu_heap_usage *usage)
 }
 
 void
-mu_verdict_text(
-    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style)
+mu_verdict_text(const struct mu_out *out, const struct mu_heap_usage *usage,
+    const struct mu_style *style)
 {
 	if (mu_usage_held(usage) == 0)
 		return;

@@ -5,13 +5,12 @@
 #ifndef LIB_WRITERS_VERDICT_TEXT_H
 #define LIB_WRITERS_VERDICT_TEXT_H
 
-#include <stdio.h>
-
 #include "heapwalk/heaps/usage.h"
+#include "lib/term/out.h"
 #include "lib/term/style.h"
 
 /* Nothing if USAGE is all zero: not known. */
-void mu_verdict_text(
-    FILE *out, const struct mu_heap_usage *usage, const struct mu_style *style);
+void mu_verdict_text(const struct mu_out *out,
+    const struct mu_heap_usage *usage, const struct mu_style *style);
 
 #endif

@@ -9,7 +9,8 @@
 
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/leak_pipe.h"
-#include "lib/report/text.h"
+#include "lib/report/frame_names.h"
+#include "lib/writers/leaks_text.h"
 #include "mu/sys.h"
 #include "tests/support/fuzz_input.h"
 
@@ -58,16 +59,21 @@ check_answer(
 	struct Leak *leaks;
 	static char buffer[4096];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
-	struct mu_frame_names names = { .opened = false };
+	struct mu_out out = mu_out_text(&text);
+	const struct mu_shown shown = { true, MU_STYLE_PLAIN };
+	struct mu_frame_names frames = { .opened = false };
+	struct mu_report report = { .info = *info,
+		.entries = *entries,
+		.names = mu_frame_names(&frames) };
 
 	require(info->num_reported <= limit);
 	require(info->num_reported <= info->num_leaks);
 	require(info->num_leaks <= info->num_allocations);
 	require((entries->packed == NULL) == (info->num_reported == 0));
 	require(entries->count == info->num_reported);
-	mu_report_text(&text, info, entries, true, &names);
-	mu_frame_names_close(&names);
-	mu_report_summary(&text, info);
+	mu_leaks_text(&out, &report, &shown);
+	mu_frame_names_close(&frames);
+	mu_leaks_text_summary(&out, info);
 	leaks = mu_results_new(&results, entries->count, pass->num_more);
 	if (leaks != NULL) {
 		mu_entries_unpack(entries, leaks);

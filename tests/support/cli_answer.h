@@ -15,10 +15,9 @@
 
 /* The context is not looked at. */
 static inline bool
-cli_find(
-    const struct mu_naming *naming, uintptr_t address, struct mu_symbol *symbol)
+cli_find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 {
-	(void)naming;
+	(void)ctx;
 	*symbol = (struct mu_symbol) { .offset = address & 0xffff };
 	if (address < 0x7f0000000000 || address > 0x7f000000ffff)
 		return false;
@@ -35,7 +34,7 @@ cli_find(
 	return true;
 }
 
-static const struct mu_names cli_names = { .find = cli_find };
+static const struct mu_names cli_names = { .find = cli_find, .words = true };
 
 static inline void
 cli_put_word(struct Leak *leak, size_t index, uintptr_t word)

@@ -37,13 +37,15 @@ static const char *
 written(void)
 {
 	size_t length;
-	FILE *out;
+	struct mu_out out;
+	FILE *file;
 
 	free(text);
-	out = open_memstream(&text, &length);
-	ck_assert_ptr_nonnull(out);
-	ck_assert(mu_text_report(out, &answer, &shown));
-	fclose(out);
+	file = open_memstream(&text, &length);
+	ck_assert_ptr_nonnull(file);
+	out = mu_out_file(file);
+	ck_assert(mu_text_report(&out, &answer, &shown));
+	fclose(file);
 	return text;
 }
 
@@ -105,6 +107,23 @@ TEST(contents_with_names)
 	/* Seven bytes are no word. */
 	assert_has("   55aa0010: 20 10 00 00 00 7f 00    ");
 	ck_assert_ptr_null(strstr(text, "vtable for Foo ("));
+}
+
+/* The library's string is the command's report without what is around it. */
+TEST(same_as_the_library)
+{
+	static char string[8192];
+	struct mu_text text_of = { string, sizeof(string), 0 };
+	struct mu_out out = mu_out_text(&text_of);
+	const char *totals;
+
+	shown.contents = true;
+	written();
+	ck_assert(mu_writer_string.write(&out, &answer, &shown));
+	totals = strstr(text, "  4321 bytes in 9 ");
+	ck_assert_ptr_nonnull(totals);
+	ck_assert_int_eq(strncmp(totals, string, text_of.length), 0);
+	ck_assert_str_eq(totals + text_of.length, "\n");
 }
 
 TEST(place_without_a_name)
@@ -205,12 +224,14 @@ static const char *
 verdict(const struct mu_heap_usage *usage)
 {
 	size_t length;
-	FILE *out;
+	struct mu_out out;
+	FILE *file;
 
 	free(text);
-	out = open_memstream(&text, &length);
-	mu_verdict_text(out, usage, &shown.style);
-	fclose(out);
+	file = open_memstream(&text, &length);
+	out = mu_out_file(file);
+	mu_verdict_text(&out, usage, &shown.style);
+	fclose(file);
 	return text;
 }
 

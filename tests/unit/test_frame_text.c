@@ -1,5 +1,6 @@
 /*
- * lib/report/frame_text.c: frames of this process, as dladdr() has them.
+ * lib/report/frame_names.c, lib/writers/frame_line.c: frames of this process,
+ * as dladdr() has them.
  */
 #include <dlfcn.h>
 #include <elf.h>
@@ -10,18 +11,21 @@
 #include <sys/mman.h>
 
 #include "lib/report/exported.h"
-#include "lib/report/frame_text.h"
+#include "lib/report/frame_names.h"
+#include "lib/writers/frame_line.h"
 #include "tests/support/suite.h"
 
-static struct mu_frame_names names;
+static struct mu_frame_names frames;
 
 static const char *
 frame(uintptr_t pc)
 {
 	static char line[4096];
 	struct mu_text text = { line, sizeof(line), 0 };
+	const struct mu_names names = mu_frame_names(&frames);
+	struct mu_out out = mu_out_text(&text);
 
-	mu_frame_text(&text, 3, mu_frame_find(&names, pc));
+	mu_frame_line(&out, 3, pc, &names);
 	ck_assert_uint_eq(text.length, strlen(line));
 	return line;
 }
@@ -29,7 +33,7 @@ frame(uintptr_t pc)
 static void
 teardown(void)
 {
-	mu_frame_names_close(&names);
+	mu_frame_names_close(&frames);
 }
 
 /* What the unwinder of Android would print of ADDRESS, in WHERE. */

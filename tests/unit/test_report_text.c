@@ -1,16 +1,16 @@
-/* lib/report/text.c: the report, letter by letter. */
+/* lib/writers/leaks_text.c: the report, letter by letter. */
 #include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/pipe/entries.h"
-#include "lib/report/text.h"
+#include "lib/report/frame_names.h"
+#include "lib/writers/leaks_text.h"
 #include "mu/arch/cpu.h"
 #include "tests/support/suite.h"
 
 static char buffer[8192];
 static struct mu_text out;
-static struct mu_frame_names names;
+static struct mu_frame_names frames;
 
 static void
 start(void)
@@ -34,32 +34,62 @@ make_leak(uintptr_t begin, size_t size)
 	return leak;
 }
 
+static void
+put_leak(struct mu_text *text, const struct Leak *leak, bool contents)
+{
+	const struct mu_shown shown = { contents, MU_STYLE_PLAIN };
+	const struct mu_names names = mu_frame_names(&frames);
+	struct mu_out to = mu_out_text(text);
+
+	mu_leak_text(&to, leak, &shown, &names);
+}
+
 static const char *
 leak_text(const struct Leak *leak, bool log_contents)
 {
 	start();
-	mu_report_leak(&out, leak, log_contents, &names);
+	put_leak(&out, leak, log_contents);
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
+}
+
+static struct mu_report
+report_of(const struct UnreachableMemoryInfo *info)
+{
+	return (struct mu_report) { .info = *info,
+		.entries = mu_entries_of(info),
+		.names = mu_frame_names(&frames) };
 }
 
 static void
 report_rest(const struct UnreachableMemoryInfo *info)
 {
-	struct mu_entries entries = mu_entries_of(info);
+	struct mu_report report = report_of(info);
+	struct mu_out to = mu_out_text(&out);
 
-	mu_report_rest(&out, info, &entries);
+	ck_assert(mu_leaks_text_rest(&to, &report) == (out.length > 0));
 }
 
 static const char *
 info_text(const struct UnreachableMemoryInfo *info)
 {
-	struct mu_entries entries = mu_entries_of(info);
+	const struct mu_shown shown = { .style = MU_STYLE_PLAIN };
+	struct mu_report report = report_of(info);
+	struct mu_out to = mu_out_text(&out);
 
 	start();
-	mu_report_text(&out, info, &entries, false, &names);
+	ck_assert(mu_writer_string.write(&to, &report, &shown));
 	ck_assert_uint_eq(out.length, strlen(buffer));
 	return buffer;
+}
+
+static void
+report_summary(const struct UnreachableMemoryInfo *info)
+{
+	struct mu_out to = mu_out_text(&out);
+
+	start();
+	mu_leaks_text_summary(&to, info);
 }
 
 TEST(plural)
@@ -310,16 +340,14 @@ TEST(summary_line)
 	info.leak_bytes = 24;
 	info.num_allocations = 1000;
 	info.allocation_bytes = 65536;
-	start();
-	mu_report_summary(&out, &info);
+	report_summary(&info);
 	ck_assert_str_eq(buffer,
 	    "24 bytes in 1 allocation unreachable out of 65536 bytes in 1000"
 	    " allocations");
 	info.num_leaks = 0;
 	info.leak_bytes = 0;
 	info.num_allocations = 1;
-	start();
-	mu_report_summary(&out, &info);
+	report_summary(&info);
 	ck_assert_str_eq(buffer,
 	    "0 bytes in 0 allocations unreachable out of 65536 bytes in 1"
 	    " allocation");
@@ -336,8 +364,7 @@ TEST(failure_says_why)
 		memset(&info, 0, sizeof(info));
 		info.status = status;
 		strcpy(info.reason, "because of the test");
-		start();
-		mu_report_failure(&out, &info);
+		info_text(&info);
 		ck_assert_int_eq(strncmp(buffer, first, strlen(first)), 0);
 		ck_assert_ptr_nonnull(strstr(buffer, "\nNot checked: "));
 		ck_assert_ptr_nonnull(
@@ -348,8 +375,7 @@ TEST(failure_says_why)
 	}
 	memset(&info, 0, sizeof(info));
 	info.status = MEMUNREACHABLE_TIMEOUT;
-	start();
-	mu_report_failure(&out, &info);
+	info_text(&info);
 	ck_assert_ptr_nonnull(strstr(buffer, "\nNot checked: timed out\n"));
 }
 
@@ -361,9 +387,9 @@ TEST(short_buffer_measures)
 	struct mu_text cut = { small, sizeof(small), 0 };
 
 	leak_text(&leak, true);
-	mu_report_leak(&measure, &leak, true, &names);
+	put_leak(&measure, &leak, true);
 	ck_assert_uint_eq(measure.length, out.length);
-	mu_report_leak(&cut, &leak, true, &names);
+	put_leak(&cut, &leak, true);
 	ck_assert_uint_eq(cut.length, out.length);
 	ck_assert_uint_eq(strlen(small), sizeof(small) - 1);
 	ck_assert_int_eq(strncmp(small, buffer, sizeof(small) - 1), 0);

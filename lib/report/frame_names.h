@@ -1,5 +1,5 @@
 /*
- * A frame as text: the module of an address in this process, the address in
+ * Names of frames in this process: the module of an address, the address in
  * that module, and the nearest name that the module exports.
  *
  * The dynamic linker's data is read as memory, by process_vm_readv(2), as
@@ -7,15 +7,15 @@
  * called, since the program may hold its lock. Debug information is read by the
  * command only.
  */
-#ifndef LIB_REPORT_FRAME_TEXT_H
-#define LIB_REPORT_FRAME_TEXT_H
+#ifndef LIB_REPORT_FRAME_NAMES_H
+#define LIB_REPORT_FRAME_NAMES_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "heapwalk/subject/snapshot.h"
+#include "lib/term/names.h"
 #include "mu/arena.h"
-#include "mu/text.h"
 
 #define MU_FRAME_NAME_SIZE 96 /* names of C++ may be cut */
 
@@ -39,13 +39,8 @@ struct mu_frame_names {
 	char *chunk;                   /* of a table of symbols */
 };
 
-/* Where PC is; valid until the next call. */
-const struct mu_frame_place *mu_frame_find(
-    struct mu_frame_names *names, uintptr_t pc);
-
-/* One line, as Android's unwinder prints it. */
-void mu_frame_text(
-    struct mu_text *out, size_t number, const struct mu_frame_place *place);
+/* NAMES for a report. Nothing is read before the first frame. */
+struct mu_names mu_frame_names(struct mu_frame_names *names);
 
 void mu_frame_names_close(struct mu_frame_names *names);
 

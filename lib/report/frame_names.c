@@ -1,4 +1,4 @@
-#include "lib/report/frame_text.h"
+#include "lib/report/frame_names.h"
 
 #include <string.h>
 
@@ -11,12 +11,6 @@
 #define ARENA_LIMIT ((size_t)64 << 20) /* 65530 mappings take 8 MiB */
 #define RECENT 256u                    /* a power of 2 */
 #define MODULE_REACH 16 /* mappings from a module's first to its last */
-
-#if UINTPTR_MAX > 0xffffffffu
-#define PC "%016lx"
-#else
-#define PC "%08lx"
-#endif
 
 static void
 open_names(struct mu_frame_names *names)
@@ -89,17 +83,8 @@ find_name(const struct mu_frame_names *names, struct mu_frame_place *place)
 		    place->name, sizeof(place->name), &place->into);
 }
 
-/* A path may hold a newline; a line is a line. */
-static void
-add_path(struct mu_text *out, const char *path)
-{
-	for (; *path != '\0'; path++)
-		mu_text_add(out, "%c",
-		    (unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
-}
-
-const struct mu_frame_place *
-mu_frame_find(struct mu_frame_names *names, uintptr_t pc)
+static const struct mu_frame_place *
+find_place(struct mu_frame_names *names, uintptr_t pc)
 {
 	struct mu_frame_place *place = &names->last;
 
@@ -115,21 +100,25 @@ mu_frame_find(struct mu_frame_names *names, uintptr_t pc)
 	return place;
 }
 
-void
-mu_frame_text(
-    struct mu_text *out, size_t number, const struct mu_frame_place *place)
+static bool
+find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 {
-	if (place->path == NULL) {
-		mu_text_add(out, "          #%02zu  pc " PC "  <unknown>\n",
-		    number, (unsigned long)place->pc);
-		return;
-	}
-	mu_text_add(out, "          #%02zu  pc " PC "  ", number,
-	    (unsigned long)place->offset);
-	add_path(out, place->path);
-	if (place->name[0] != '\0')
-		mu_text_add(out, " (%s+%zu)", place->name, place->into);
-	mu_text_add(out, "\n");
+	const struct mu_frame_place *place = find_place(ctx, address);
+
+	*symbol = (struct mu_symbol) {
+		.module = place->path,
+		.offset = place->offset,
+		.function = place->name[0] != '\0' ? place->name : NULL,
+		.exported = true,
+		.into = place->into,
+	};
+	return place->path != NULL;
+}
+
+struct mu_names
+mu_frame_names(struct mu_frame_names *names)
+{
+	return (struct mu_names) { .find = find, .ctx = names };
 }
 
 void
