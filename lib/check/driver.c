@@ -44,10 +44,12 @@ look_once(struct driver *driver)
 	struct mu_judgement *judgement = &look->judgement;
 
 	driver->tries++;
-	look->changing = false;
+	look->changing = look->renewed = false;
 	look->status = driver->ops->take(driver->subject, look);
 	if (!mu_check_judged(look))
 		return;
+	if (look->renewed)
+		mu_judgement_start_over(judgement);
 	judgement->unlock = driver->ops->unlock;
 	judgement->ctx = driver->subject;
 	mu_judgement_run(
@@ -141,6 +143,13 @@ look_again(struct driver *driver)
 	}
 }
 
+/* The subject has executed another program: nothing was lost before, too. */
+static bool
+is_first(const struct mu_check_look *look)
+{
+	return mu_check_doubtful(look) && !look->judgement.search.again;
+}
+
 /*
  * While memory changes, a look that refutes a candidate is not the last: a
  * pointer that moves fast can be missed twice.
@@ -148,7 +157,7 @@ look_again(struct driver *driver)
 static void
 confirm(struct driver *driver)
 {
-	const struct mu_check_look *look = &driver->look;
+	struct mu_check_look *look = &driver->look;
 	unsigned looks = 1;
 	size_t before;
 
@@ -156,10 +165,15 @@ confirm(struct driver *driver)
 		looks++;
 		before = look->judgement.search.leaks.num_leaks;
 		look_again(driver);
-	} while (looks < MAX_CONFIRMED && look->changing &&
-	    mu_check_judged(look) &&
-	    look->judgement.search.leaks.num_leaks < before &&
-	    look->judgement.search.leaks.num_leaks > 0);
+	} while (looks < MAX_CONFIRMED &&
+	    (is_first(look) ||
+		(look->changing && mu_check_judged(look) &&
+		    look->judgement.search.leaks.num_leaks < before &&
+		    look->judgement.search.leaks.num_leaks > 0)));
+	if (is_first(look) && look->status == MU_OK)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "the process executed another program before each look:"
+		    " some of these may be in use");
 }
 
 /* The result of the look before one that failed. */

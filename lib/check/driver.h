@@ -19,6 +19,7 @@ struct mu_check_look {
 	struct mu_why why;
 	bool unsettled;    /* a thread may have been in malloc */
 	bool changing;     /* memory changed while it was read */
+	bool renewed;      /* the subject runs another program than before */
 	uint64_t pause_ns; /* the longest stop of all looks */
 };
 

@@ -319,6 +319,13 @@ mu_judgement_confirm(struct mu_judgement *judgement)
 }
 
 void
+mu_judgement_start_over(struct mu_judgement *judgement)
+{
+	drop_ranges(&judgement->candidates);
+	drop_ranges(&judgement->lost);
+}
+
+void
 mu_judgement_forget(struct mu_judgement *judgement)
 {
 	mu_arena_close(&judgement->tables);

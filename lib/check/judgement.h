@@ -65,6 +65,9 @@ bool mu_judgement_note_lost(struct mu_judgement *judgement);
  */
 bool mu_judgement_confirm(struct mu_judgement *judgement);
 
+/* Forget what was noted: it was of another program. */
+void mu_judgement_start_over(struct mu_judgement *judgement);
+
 /* Before another search may follow. */
 void mu_judgement_forget(struct mu_judgement *judgement);
 void mu_judgement_close(struct mu_judgement *judgement);

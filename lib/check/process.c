@@ -64,7 +64,8 @@ note_room(struct mu_process *process, const struct mu_check_look *look)
 {
 	const struct mu_keeper *keeper = &process->keeper;
 
-	process->lost = keeper->lost != MU_OK;
+	process->lost =
+	    keeper->lost != MU_OK && keeper->lost != MU_ERR_HEAP_INCONSISTENT;
 	if (keeper->result.no_room.words[0] != '\0')
 		process->no_room = keeper->result.no_room;
 	else if (keeper->lost == MU_ERR_NO_MEMORY)
@@ -116,6 +117,10 @@ take(void *subject, struct mu_check_look *look)
 		process->copied_ns = result->copy_ns;
 	if (status != MU_OK)
 		return status;
+	look->renewed = process->program_id.at != 0 &&
+	    memcmp(&process->program_id, &result->program,
+		sizeof(result->program)) != 0;
+	process->program_id = result->program;
 	keeper->snap.no_headers = true; /* see unsettled.h */
 	keeper->snap.reach = look->check->reach;
 	look->unsettled = mu_unsettled(&keeper->snap);

@@ -16,6 +16,8 @@ struct mu_process {
 	struct mu_keeper keeper; /* of the last look */
 
 	/* for the next look */
+	struct mu_program_id program_id; /* that the last one saw */
+	uint64_t ran_ns; /* CPU time when it was first seen not to be known */
 	enum mu_keeper_way way;
 	bool ask_wiped;  /* for memory that a fork empties */
 	bool ask_stacks; /* the threads for their alternate stacks */

@@ -1,6 +1,8 @@
 #include "lib/check/process_gaps.h"
 
 #include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
 
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/dynamic_symbols.h"
@@ -9,7 +11,8 @@
 #include "ptrace/live/pause.h"
 #include "ptrace/live/sharer.h"
 
-#define STACK_TRIES 3 /* with threads asked for alternate stacks */
+#define STARTED_NS MU_NS_PER_MS /* of CPU time */
+#define STACK_TRIES 3           /* with threads asked for alternate stacks */
 #define MEASURED ((size_t)16 << 20) /* of this size a rate is known */
 
 /*
@@ -130,23 +133,71 @@ is_linker(const struct mu_mapping *mapping)
 		strncmp(slash, "/ld64.", 6) == 0);
 }
 
+static bool
+is_exec(long call)
+{
+	return call == SYS_execve || call == SYS_execveat;
+}
+
+static uint64_t
+cpu_ns(pid_t pid)
+{
+	struct timespec time;
+	clockid_t clock;
+
+	if (clock_getcpuclockid(pid, &clock) != 0 ||
+	    clock_gettime(clock, &time) != 0)
+		return 0;
+	return (uint64_t)time.tv_sec * MU_NS_PER_SEC + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Is the start-up behind the only thread? What relocates libc, or the static
+ * program itself, and what those call in the meantime, makes no system call
+ * outside the dynamic linker, and takes less than STARTED_NS there.
+ */
+static bool
+has_begun(struct mu_process *process, const struct mu_check_look *look)
+{
+	const struct mu_thread *thread = process->keeper.snap.threads;
+	uint64_t ran_ns;
+
+	if (look->renewed)
+		process->ran_ns = 0;
+	else if (thread->call >= 0 && !is_exec(thread->call))
+		return true;
+	ran_ns = cpu_ns(process->pid);
+	if (process->ran_ns == 0)
+		process->ran_ns = ran_ns;
+	return ran_ns - process->ran_ns >= STARTED_NS;
+}
+
 /*
  * Before libc is mapped and relocated nothing tells whose malloc it is; after
  * an execve() each look may come too early.
  */
 static void
-note_start(const struct mu_process *process, struct mu_check_look *look)
+note_start(struct mu_process *process, struct mu_check_look *look)
 {
 	const struct mu_snapshot *snap = &process->keeper.snap;
 	const struct mu_mapping *mapping = NULL;
+	bool linked;
 
 	if (mu_check_judged(look) || snap->num_threads != 1)
 		return;
 	mapping = mu_snapshot_mapping(snap, snap->threads[0].pc);
-	if (mapping != NULL && is_linker(mapping))
-		look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
-		    "the program has only begun, or became another one: its"
-		    " dynamic linker is still at work" MU_CURE "ask again");
+	linked = mapping == NULL || !is_linker(mapping);
+	if (linked &&
+	    ((look->status != MU_ERR_FOREIGN_ALLOCATOR &&
+		 look->status != MU_ERR_UNKNOWN_GLIBC) ||
+		has_begun(process, look)))
+		return;
+	/* The next moment is another one. */
+	look->unsettled |= look->renewed || is_exec(snap->threads[0].call);
+	look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
+	    "the program has only begun, or became another one%s" MU_CURE
+	    "ask again",
+	    linked ? "" : ": its dynamic linker is still at work");
 }
 
 void

@@ -314,11 +314,29 @@ note_loss(struct mu_keeper *keeper)
 	    mu_proc_state(pid, pid) != 't')
 		keeper->lost = mu_why(
 		    &keeper->result.why, MU_ERR_HELPER_DIED, MU_COPY_KILLED);
-	else if (keeper->remote.gone)
-		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
-		    "process %d ended while it was read", keeper->target);
 	else if (keeper->remote.late)
 		keeper->lost = not_read_in_time(keeper);
+}
+
+/*
+ * The process itself is read for what a copy does not have, and where there is
+ * none. Its memory is gone when it has ended or executed another program.
+ */
+static void
+note_gone(struct mu_keeper *keeper)
+{
+	if (keeper->result.status != MU_OK || keeper->lost != MU_OK ||
+	    !keeper->remote.gone)
+		return;
+	if (mu_proc_is_over(keeper->target))
+		keeper->lost = mu_why(&keeper->result.why, MU_ERR_TARGET_GONE,
+		    "process %d ended while it was read", keeper->target);
+	else
+		keeper->lost =
+		    mu_why(&keeper->result.why, MU_ERR_HEAP_INCONSISTENT,
+			"process %d executed another program while it was"
+			" read" MU_CURE "ask again",
+			keeper->target);
 }
 
 /* The copy may end: the line is cut. */
@@ -327,12 +345,17 @@ release_copy(struct mu_keeper *keeper)
 {
 	if (keeper->line >= 0)
 		note_loss(keeper);
+	note_gone(keeper);
 	mu_sys_close(&keeper->line);
 	mu_sys_close(&keeper->copy_memory);
 	mu_sys_close(&keeper->copy_pagemap);
 }
 
-/* What is asked for later is unchanged in the process itself. */
+/*
+ * All that was written to is read at once. What is asked for later is unchanged
+ * pages of files. Where room is short the copy ends now, and the process itself
+ * is asked.
+ */
 static enum mu_status
 read_copy(struct mu_keeper *keeper)
 {
@@ -341,9 +364,11 @@ read_copy(struct mu_keeper *keeper)
 	keeper->remote.workers = keeper->workers;
 	in_time =
 	    mu_remote_memory_fill(&keeper->snap.memory, keeper->deadline_ns);
-	release_copy(keeper);
-	keeper->remote.source.memory = keeper->memory;
-	keeper->remote.source.pagemap = keeper->pagemap;
+	if (keeper->result.tight) {
+		release_copy(keeper);
+		keeper->remote.source.memory = keeper->memory;
+		keeper->remote.source.pagemap = keeper->pagemap;
+	}
 	if (keeper->lost == MU_OK && !in_time)
 		return not_read_in_time(keeper);
 	return keeper->lost;
@@ -391,6 +416,8 @@ attend(struct mu_keeper *keeper)
 		keeper->result.why = why;
 		return status;
 	}
+	/* From now on process_vm_readv() may read another program. */
+	keeper->remote.source.still = 0;
 	if (keeper->result.status == MU_OK &&
 	    keeper->result.taken == MU_KEEPER_FORK)
 		return open_copy(keeper);

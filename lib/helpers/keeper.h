@@ -25,6 +25,7 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 #include "ptrace/live/process_copy.h"
+#include "ptrace/live/program_id.h"
 
 enum mu_keeper_way {
 	MU_KEEPER_AUTO, /* a copy; where that is impossible, by reading */
@@ -51,6 +52,7 @@ struct mu_keeper_result {
 	size_t private;           /* bytes of the process (struct mu_room) */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
+	struct mu_program_id program;  /* that the process ran in the stop */
 };
 
 /* Written by the keeper before the copy's memory is released. */
@@ -88,8 +90,8 @@ struct mu_keeper {
 
 	/*
 	 * Not MU_OK if the data is incomplete, because the copy or the process
-	 * itself ended before all of it was read. Known after
-	 * mu_keeper_let_go().
+	 * itself ended, or executed another program, before all of it was read.
+	 * Known after mu_keeper_let_go().
 	 */
 	enum mu_status lost;
 

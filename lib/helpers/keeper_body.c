@@ -25,14 +25,17 @@ open_file(pid_t pid, const char *name)
 	return mu_sys_open(path, O_RDONLY | O_CLOEXEC, 0);
 }
 
-static enum mu_status
-open_target(struct mu_keeping *keeping)
+enum mu_status
+mu_keeping_open_target(struct mu_keeping *keeping)
 {
 	pid_t tid = mu_proc_living(keeping->asked->target);
 	int error;
 
+	mu_sys_close(&keeping->memory);
+	mu_sys_close(&keeping->pagemap);
 	keeping->memory = open_file(tid, "mem");
 	keeping->pagemap = open_file(tid, "pagemap");
+	mu_program_id_read(&keeping->result->program, tid, keeping->memory);
 	if (keeping->memory >= 0 && keeping->pagemap >= 0)
 		return MU_OK;
 	error = keeping->memory < 0 ? -keeping->memory : -keeping->pagemap;
@@ -106,7 +109,7 @@ take(struct mu_keeping *keeping)
 	struct mu_threads threads;
 	enum mu_status status;
 
-	status = open_target(keeping);
+	status = mu_keeping_open_target(keeping);
 	if (status != MU_OK)
 		return status;
 	mu_keeping_find_room(keeping);

@@ -31,6 +31,12 @@ struct mu_keeping {
 	struct mu_worker_threads threads; /* they share reading in the stop */
 };
 
+/*
+ * Open the memory of the target and read which program it runs. What was open
+ * is closed.
+ */
+enum mu_status mu_keeping_open_target(struct mu_keeping *keeping);
+
 /* Before the stop, in this order. Is there room for a copy? */
 void mu_keeping_find_room(struct mu_keeping *keeping);
 

@@ -297,6 +297,25 @@ advise_longer(struct mu_keeping *keeping)
 		    mu_pause_advice(least));
 }
 
+/*
+ * What was opened and listed before the stop is of the program of that moment:
+ * the process may have executed another one since then. That has only begun, so
+ * its mappings are few.
+ */
+static enum mu_status
+follow_exec(struct mu_keeping *keeping)
+{
+	pid_t tid = mu_proc_living(keeping->asked->target);
+	enum mu_status status;
+
+	if (mu_program_id_is(&keeping->result->program, tid))
+		return MU_OK;
+	status = mu_keeping_open_target(keeping);
+	if (status == MU_OK)
+		mu_keeping_list_shared(keeping);
+	return status;
+}
+
 /* The threads are stopped in here, within the budget. */
 enum mu_status
 mu_keeping_stop_and_take(struct mu_keeping *keeping, struct mu_threads *threads,
@@ -319,6 +338,8 @@ mu_keeping_stop_and_take(struct mu_keeping *keeping, struct mu_threads *threads,
 		mu_why(&keeping->result->why, status,
 		    "the time was over before process %d stood still",
 		    keeping->asked->target);
+	if (status == MU_OK)
+		status = follow_exec(keeping);
 	if (status == MU_OK)
 		status = look_at_locks(keeping);
 	if (status == MU_OK)
