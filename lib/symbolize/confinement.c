@@ -1,5 +1,8 @@
 #include "lib/symbolize/confinement.h"
 
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +13,8 @@
 
 #include "heapwalk/memory/available.h"
 #include "lib/symbolize/identity.h"
-#include "lib/symbolize/read_only.h"
+#include "mu/arch/seccomp.h"
+#include "mu/regular_file.h"
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
@@ -19,6 +23,141 @@
 #define MEMORY_MAX ((size_t)2 << 30)
 #define CPU_SECONDS 120
 #define FILES_MAX 1024
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+#define FLAGS                                                          \
+	offsetof(struct seccomp_data, args[2]) /* of openat(); its low \
+						  half, as x86-64 and  \
+						  aarch64 order bytes */
+#define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
+#define PART_OPEN 8 /* instructions behind the list */
+
+/* What libelf, libdw and malloc call; the C library's own; and our socket. */
+static const unsigned allowed[] = {
+	SYS_read,
+	SYS_pread64,
+	SYS_readv,
+	SYS_write,
+	SYS_close,
+	SYS_fstat,
+	SYS_newfstatat,
+	SYS_statx,
+	SYS_lseek,
+	SYS_mmap,
+	SYS_munmap,
+	SYS_mremap,
+	SYS_mprotect,
+	SYS_madvise,
+	SYS_brk,
+	SYS_readlinkat,
+	SYS_faccessat,
+	SYS_getcwd,
+	SYS_fcntl,
+	SYS_rt_sigaction,
+	SYS_rt_sigprocmask,
+	SYS_rt_sigreturn,
+	SYS_sigaltstack,
+	SYS_exit,
+	SYS_exit_group,
+	SYS_clock_gettime,
+	SYS_futex,
+	SYS_getrandom,
+	SYS_getpid,
+	SYS_gettid,
+	SYS_getuid,
+	SYS_geteuid,
+	SYS_getgid,
+	SYS_getegid,
+	SYS_sysinfo,
+	SYS_uname,
+	SYS_sched_getaffinity,
+#ifdef SYS_access
+	SYS_access,
+	SYS_readlink,
+	SYS_stat,
+	SYS_lstat,
+#endif
+};
+
+/*
+ * A process that can read files and nothing else.
+ *
+ * Runs in: a child of the command.
+ */
+
+/* libdw's own open(): by our rule. */
+static void
+open_trapped(int signo, siginfo_t *info, void *context)
+{
+	char *frame = context;
+	long directory, path, fd;
+
+	(void)signo;
+	if (info->si_syscall != SYS_openat)
+		return;
+	memcpy(&directory, frame + MU_TRAPPED_FIRST, sizeof(directory));
+	memcpy(&path, frame + MU_TRAPPED_SECOND, sizeof(path));
+	fd = mu_regular_file_open((int)directory, (const char *)path, NULL);
+	memcpy(frame + MU_TRAPPED_RESULT, &fd, sizeof(fd));
+}
+
+static size_t
+write_filter(struct sock_filter *filter)
+{
+	const unsigned char last = COUNT(allowed);
+	const unsigned refuse = SECCOMP_RET_ERRNO | EPERM;
+	size_t i, at = 0;
+
+	filter[at++] = (struct sock_filter)BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+	filter[at++] = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JEQ | BPF_K, MU_AUDIT_ARCH, 1, 0);
+	filter[at++] = (struct sock_filter)BPF_STMT(
+	    BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
+	filter[at++] = (struct sock_filter)BPF_STMT(
+	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+	/* To the last instruction but for openat(), which is behind the list.
+	 */
+	for (i = 0; i < last; i++)
+		filter[at++] =
+		    (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
+			allowed[i], (unsigned char)(last - i - 1 + 7), 0);
+	filter[at++] = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0);
+	filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, refuse);
+	filter[at++] =
+	    (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, FLAGS);
+	filter[at++] = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JSET | BPF_K, WRITING, 0, 1);
+	filter[at++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, refuse);
+	filter[at++] = (struct sock_filter)BPF_JUMP(
+	    BPF_JMP | BPF_JSET | BPF_K, O_NONBLOCK | O_PATH, 1, 0);
+	filter[at++] =
+	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+	filter[at++] =
+	    (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+	return at;
+}
+
+/*
+ * From now on other system calls than reading takes fail with EPERM. A plain
+ * open() for reading, as libdw does it for the files that DWARF names, opens
+ * regular files only; by O_NONBLOCK or O_PATH others are opened as well. The
+ * caller has no_new_privs or CAP_SYS_ADMIN. False: the kernel has no seccomp.
+ */
+static bool
+read_only(void)
+{
+	struct sigaction action = { .sa_flags = SA_SIGINFO };
+	struct sock_filter filter[4 + COUNT(allowed) + PART_OPEN];
+	struct sock_fprog program = { .filter = filter };
+
+	action.sa_sigaction = open_trapped;
+	if (sigaction(SIGSYS, &action, NULL) != 0)
+		return false;
+	program.len = (unsigned short)write_filter(filter);
+	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
+}
 
 /* The effective one counts, unless it is root's; -1: not known. */
 static int64_t
@@ -139,6 +278,6 @@ mu_confine(const struct mu_rights *rights, bool network)
 	prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	if (!network)
-		mu_read_only();
+		read_only();
 	return true;
 }

@@ -9,13 +9,13 @@
 #include <elfutils/libdwelf.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "lib/symbolize/build_id.h"
-#include "lib/symbolize/checksum.h"
 #include "lib/symbolize/debuginfod.h"
 #include "mu/regular_file.h"
 #include "mu/sys.h"
@@ -33,6 +33,50 @@ struct wanted {
 	GElf_Word crc;
 	char **found;
 };
+
+#define PIECE ((size_t)1 << 20)
+#define POLYNOMIAL 0xedb88320u /* of CRC-32, the lowest bit first */
+
+/*
+ * The checksum of .gnu_debuglink: CRC-32 as in IEEE 802.3 and zlib.
+ */
+
+static void
+make_table(uint32_t table[256])
+{
+	uint32_t value;
+	unsigned i, bit;
+
+	for (i = 0; i < 256; i++) {
+		value = i;
+		for (bit = 0; bit < 8; bit++)
+			value =
+			    value >> 1 ^ ((value & 1) != 0 ? POLYNOMIAL : 0);
+		table[i] = value;
+	}
+}
+
+/* Of all bytes of FD. False: it cannot be read. */
+static bool
+checksum_file(int fd, uint32_t *checksum)
+{
+	unsigned char *bytes = malloc(PIECE);
+	uint32_t table[256], value = ~0u;
+	uint64_t at = 0;
+	ssize_t size, i;
+
+	if (bytes == NULL)
+		return false;
+	make_table(table);
+	while ((size = mu_sys_pread(fd, bytes, PIECE, at)) > 0) {
+		for (i = 0; i < size; i++)
+			value = value >> 8 ^ table[(value ^ bytes[i]) & 0xff];
+		at += (uint64_t)size;
+	}
+	free(bytes);
+	*checksum = ~value;
+	return size == 0;
+}
 
 bool
 mu_debug_files_open(struct mu_debug_files *files, const char *root, bool local)
@@ -60,7 +104,7 @@ fits(const struct wanted *wanted, int fd, off_t size)
 
 	if (wanted->id.hex[0] == '\0')
 		return wanted->crc != 0 && size <= CHECKED_MAX &&
-		    mu_checksum_file(fd, &crc) && crc == wanted->crc;
+		    checksum_file(fd, &crc) && crc == wanted->crc;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf != NULL)
 		id = mu_build_id_of(elf);

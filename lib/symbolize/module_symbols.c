@@ -1,9 +1,138 @@
 #include "lib/symbolize/module_symbols.h"
 
+#include <dwarf.h>
+#include <elfutils/libdw.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/symbolize/inlined.h"
+#include "lib/symbolize/demangled.h"
+#include "lib/symbolize/symbols.h"
+#include "lib/symbolize/unit_functions.h"
+
+#define INLINED_MAX 32
+#define DEPTH_MAX 256 /* of blocks and calls in each other */
+
+/*
+ * Functions without a frame, because the compiler has inlined them.
+ */
+
+/* To be freed; the name that the linker would have, if there is one. */
+static char *
+name_of(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *linkage = NULL, *name = dwarf_diename(die);
+	char *written = NULL;
+
+	if (dwarf_attr_integrate(die, DW_AT_linkage_name, &attribute) != NULL)
+		linkage = dwarf_formstring(&attribute);
+	if (linkage != NULL)
+		written = mu_demangled(linkage);
+	if (written == NULL && name != NULL)
+		written = strdup(name);
+	return written;
+}
+
+static unsigned
+number_of(Dwarf_Die *die, unsigned name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word value;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &value) != 0 ||
+	    value > INT32_MAX)
+		return 0;
+	return (unsigned)value;
+}
+
+static void
+describe(struct mu_inlined *inlined, Dwarf_Die *die, Dwarf_Files *files)
+{
+	unsigned file = number_of(die, DW_AT_call_file);
+
+	inlined->function = name_of(die);
+	inlined->line = number_of(die, DW_AT_call_line);
+	if (files != NULL)
+		inlined->file = dwarf_filesrc(files, file, NULL, NULL);
+}
+
+/* The child of PARENT that ADDRESS is in and that may be, or have, a call. */
+static bool
+find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
+{
+	int tag;
+
+	if (dwarf_child(parent, child) != 0)
+		return false;
+	do {
+		tag = dwarf_tag(child);
+		if ((tag == DW_TAG_inlined_subroutine ||
+			tag == DW_TAG_lexical_block ||
+			tag == DW_TAG_try_block || tag == DW_TAG_catch_block) &&
+		    dwarf_haspc(child, address) == 1)
+			return true;
+	} while (dwarf_siblingof(child, child) == 0);
+	return false;
+}
+
+/* From FUNCTION inwards: those that were put in; how many. */
+static size_t
+find_calls(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *calls)
+{
+	Dwarf_Die around = *function, child;
+	size_t count = 0, depth;
+
+	for (depth = 0; depth < DEPTH_MAX && count < INLINED_MAX &&
+	     find_child(&around, address, &child);
+	     depth++) {
+		around = child;
+		if (dwarf_tag(&child) == DW_TAG_inlined_subroutine)
+			calls[count++] = child;
+	}
+	return count;
+}
+
+/*
+ * The inlined functions at ADDRESS (as in the debug information) in the
+ * compilation UNIT: an array of *COUNT elements, innermost first, freed by
+ * inlined_free(). NULL: none, or no memory.
+ */
+static struct mu_inlined *
+inlined_find(struct mu_unit_functions *functions, Dwarf_Die *unit,
+    Dwarf_Addr address, size_t *count)
+{
+	Dwarf_Die function, full, calls[INLINED_MAX];
+	struct mu_inlined *list;
+	Dwarf_Files *files = NULL;
+	size_t i, num_files;
+
+	*count = 0;
+	if (!mu_unit_functions_find(functions, unit, address, &function))
+		return NULL;
+	*count = find_calls(&function, address, calls);
+	list = *count == 0 ? NULL : calloc(*count, sizeof(*list));
+	if (list == NULL) {
+		*count = 0;
+		return NULL;
+	}
+	/* A split unit has a separate table of files. */
+	if (dwarf_diecu(&function, &full, NULL, NULL) == NULL ||
+	    dwarf_getsrcfiles(&full, &files, &num_files) != 0)
+		files = NULL;
+	for (i = 0; i < *count; i++)
+		describe(&list[i], &calls[*count - 1 - i], files);
+	return list;
+}
+
+static void
+inlined_free(struct mu_inlined *list, size_t count)
+{
+	size_t i;
+
+	for (i = 0; list != NULL && i < count; i++)
+		free((char *)list[i].function);
+	free(list);
+}
 
 /* libdwfl ends what it is given. */
 static int
@@ -97,7 +226,7 @@ drop_inlined(struct mu_module_symbols *symbols)
 
 	while ((given = SLIST_FIRST(&symbols->inlined)) != NULL) {
 		SLIST_REMOVE_HEAD(&symbols->inlined, link);
-		mu_inlined_free(given->list, given->count);
+		inlined_free(given->list, given->count);
 		free(given);
 	}
 }
@@ -154,11 +283,11 @@ mu_module_symbols_inlined(struct mu_module_symbols *symbols, uintptr_t address,
 		symbol->line = 0;
 		return;
 	}
-	list = mu_inlined_find(
+	list = inlined_find(
 	    &symbols->functions, unit, address - symbols->lines.bias, &count);
 	given = list == NULL ? NULL : malloc(sizeof(*given));
 	if (given == NULL) {
-		mu_inlined_free(list, count);
+		inlined_free(list, count);
 		return;
 	}
 	*given = (struct mu_module_inlined) { .list = list, .count = count };
