@@ -35,23 +35,13 @@ static bool
 add_table(struct opening *opening, struct mu_range range)
 {
 	struct mu_recorder *recorder = opening->recorder;
-	struct mu_range *tables;
-	size_t max;
 
 	if (!mu_mappings_are_anonymous(
 		opening->snap->mappings, opening->snap->num_mappings, range))
 		return true;
-	if (recorder->num_tables == opening->max_tables) {
-		max = opening->max_tables == 0 ? 64 : 2 * opening->max_tables;
-		tables = mu_arena_alloc(opening->arena, max, sizeof(*tables));
-		if (tables == NULL)
-			return false;
-		if (recorder->num_tables > 0)
-			memcpy(tables, recorder->tables,
-			    recorder->num_tables * sizeof(*tables));
-		recorder->tables = tables;
-		opening->max_tables = max;
-	}
+	if (!mu_arena_room(opening->arena, recorder->tables,
+		recorder->num_tables, opening->max_tables, 64))
+		return false;
 	recorder->tables[recorder->num_tables++] = range;
 	return true;
 }
@@ -77,22 +67,12 @@ add_span(struct opening *opening, uint64_t index, uint64_t address)
 {
 	struct mu_recorder *recorder = opening->recorder;
 	const char *view = view_table(opening, address, SPAN_SIZE);
-	struct mu_recorded_span *spans;
-	size_t max;
 
 	if (view == NULL)
 		return true;
-	if (recorder->num_spans == opening->max_spans) {
-		max = opening->max_spans == 0 ? 64 : 2 * opening->max_spans;
-		spans = mu_arena_alloc(opening->arena, max, sizeof(*spans));
-		if (spans == NULL)
-			return false;
-		if (recorder->num_spans > 0)
-			memcpy(spans, recorder->spans,
-			    recorder->num_spans * sizeof(*spans));
-		recorder->spans = spans;
-		opening->max_spans = max;
-	}
+	if (!mu_arena_room(opening->arena, recorder->spans, recorder->num_spans,
+		opening->max_spans, 64))
+		return false;
 	recorder->spans[recorder->num_spans++] =
 	    (struct mu_recorded_span) { index, view };
 	return true;

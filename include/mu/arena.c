@@ -225,17 +225,26 @@ mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 }
 
 bool
+mu_arena_extended(struct mu_arena *arena, void *items, size_t old_count,
+    size_t new_count, size_t size)
+{
+	void *array;
+
+	memcpy(&array, items, sizeof(array));
+	array = mu_arena_grow(arena, array, old_count, new_count, size);
+	if (array != NULL)
+		memcpy(items, &array, sizeof(array));
+	return array != NULL;
+}
+
+bool
 mu_arena_more(
     struct mu_arena *arena, void *items, size_t *max, size_t size, size_t first)
 {
 	size_t more = *max == 0 ? first : *max * 2;
-	void *array;
 
-	memcpy(&array, items, sizeof(array));
-	array = mu_arena_grow(arena, array, *max, more, size);
-	if (array == NULL)
+	if (!mu_arena_extended(arena, items, *max, more, size))
 		return false;
-	memcpy(items, &array, sizeof(array));
 	*max = more;
 	return true;
 }

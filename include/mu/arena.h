@@ -69,7 +69,16 @@ void *mu_arena_grow(struct mu_arena *arena, void *array, size_t old_count,
 	((count) < (max) ||                            \
 	    mu_arena_more(arena, &(items), &(max), sizeof(*(items)), first))
 
+/*
+ * True if ITEMS, the same with COUNT elements, has room for TO, at least COUNT.
+ * Returns false without memory; nothing has changed then.
+ */
+#define mu_arena_extend(arena, items, count, to) \
+	mu_arena_extended(arena, &(items), count, to, sizeof(*(items)))
+
 /* ITEMS is the address of the array's pointer. */
+bool mu_arena_extended(struct mu_arena *arena, void *items, size_t old_count,
+    size_t new_count, size_t size);
 bool mu_arena_more(struct mu_arena *arena, void *items, size_t *max,
     size_t size, size_t first);
 

@@ -9,6 +9,7 @@
 #include "lib/report/backtrace.h"
 #include "lib/symbolize/loaded.h"
 #include "lib/term/names.h"
+#include "mu/array.h"
 #include "mu/bisect.h"
 #include "mu/range.h"
 #include "mu/sys.h"
@@ -145,18 +146,12 @@ static bool
 make_room(struct noting *noting)
 {
 	struct mu_naming *naming = noting->naming;
-	size_t max = noting->max == 0 ? 256 : 2 * noting->max;
-	struct mu_symbol_question *grown;
 
 	sort_out(naming);
 	if (noting->max > 0 && naming->count <= noting->max / 2)
 		return true;
-	grown = reallocarray(naming->questions, max, sizeof(*grown));
-	if (grown == NULL)
-		return false;
-	naming->questions = grown;
-	noting->max = max;
-	return true;
+	return mu_array_room(
+	    naming->questions, noting->max, noting->max, 256, SIZE_MAX);
 }
 
 /* Leave out addresses in no file: they have no names, and there may be many. */

@@ -21,33 +21,23 @@ mu_caller_add(struct mu_pass *pass)
 {
 	const struct mu_caller *caller = pass->request->caller;
 	struct mu_snapshot *snap = &pass->snap;
-	struct mu_thread *threads;
-	uintptr_t *values;
-	uint16_t *places;
-	size_t i;
+	size_t i, num_values = snap->num_values + MU_CALLEE_SAVED;
 
 	snap->kernel_values = &pass->own_stack_begin;
 	snap->num_kernel_values = pass->own_stack_begin != 0;
 	if (caller == NULL)
 		return MU_OK;
-	threads = mu_arena_grow(&pass->arena, snap->threads, snap->num_threads,
-	    snap->num_threads + 1, sizeof(*threads));
-	if (threads == NULL)
+	if (!mu_arena_extend(&pass->arena, snap->threads, snap->num_threads,
+		snap->num_threads + 1) ||
+	    !mu_arena_extend(
+		&pass->arena, snap->values, snap->num_values, num_values) ||
+	    !mu_arena_extend(
+		&pass->arena, snap->places, snap->num_values, num_values))
 		goto no_memory;
-	snap->threads = threads;
-	values = mu_arena_grow(&pass->arena, snap->values, snap->num_values,
-	    snap->num_values + MU_CALLEE_SAVED, sizeof(*values));
-	if (values == NULL)
-		goto no_memory;
-	snap->values = values;
-	places = mu_arena_grow(&pass->arena, snap->places, snap->num_values,
-	    snap->num_values + MU_CALLEE_SAVED, sizeof(*places));
-	if (places == NULL)
-		goto no_memory;
-	snap->places = places;
 	for (i = 0; i < MU_CALLEE_SAVED; i++)
-		places[snap->num_values + i] = (uint16_t)(MU_PLACE_SAVED + i);
-	threads[snap->num_threads++] = (struct mu_thread) {
+		snap->places[snap->num_values + i] =
+		    (uint16_t)(MU_PLACE_SAVED + i);
+	snap->threads[snap->num_threads++] = (struct mu_thread) {
 		.tid = pass->tid,
 		.sp = caller->sp,
 		.tp = caller->tp,
@@ -55,7 +45,8 @@ mu_caller_add(struct mu_pass *pass)
 		.num_values = MU_CALLEE_SAVED,
 		.calling = true,
 	};
-	memcpy(values + snap->num_values, caller->saved, sizeof(caller->saved));
+	memcpy(snap->values + snap->num_values, caller->saved,
+	    sizeof(caller->saved));
 	snap->num_values += MU_CALLEE_SAVED;
 	return MU_OK;
 no_memory:

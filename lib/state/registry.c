@@ -199,12 +199,10 @@ ask_provider(struct mu_snapshot *snap, const struct mu_provider *provider,
 	ptrdiff_t got;
 
 	for (;;) {
-		all = mu_arena_grow(arena, snap->root_values,
-		    snap->num_root_values, snap->num_root_values + room,
-		    sizeof(*all));
-		if (all == NULL)
+		if (!mu_arena_extend(arena, snap->root_values,
+			snap->num_root_values, snap->num_root_values + room))
 			return false;
-		snap->root_values = all;
+		all = snap->root_values;
 		got = provider->call(
 		    provider->ctx, all + snap->num_root_values, room);
 		if (got < 0 || (size_t)got > MOST_WORDS) {

@@ -1,9 +1,8 @@
 #include "lib/view/frames.h"
+#include "mu/array.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/view/grow.h"
 
 static int
 compare_pcs(const void *a, const void *b)
@@ -37,7 +36,8 @@ list_pcs(const struct mu_records *records, uintptr_t **pcs, size_t *count)
 	uint32_t hash;
 
 	for (i = 0; i < records->num_frames; i++) {
-		ok = mu_hash_room(&index) && mu_grow(pcs, *count, &max);
+		ok = mu_hash_room(&index) &&
+		    mu_array_room(*pcs, *count, max, 128, SIZE_MAX);
 		if (!ok)
 			break;
 		hash = mu_hash_words(&index, &records->frames[i], 1);
@@ -86,7 +86,8 @@ add_frames(struct mu_frames *frames, size_t source, uintptr_t pc,
 	slot = find_frame(frames, source, pc, &hash);
 	mu_hash_put(&frames->index, slot, hash, frames->count);
 	for (i = 0; i < count; i++) {
-		if (!mu_grow(&frames->list, frames->count, &frames->max))
+		if (!mu_array_room(frames->list, frames->count, frames->max,
+			128, SIZE_MAX))
 			return false;
 		frames->list[frames->count++] = (struct mu_frame) {
 			.pc = pc,

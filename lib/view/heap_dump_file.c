@@ -1,9 +1,8 @@
 #include "lib/view/heap_dump_file.h"
+#include "mu/array.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "lib/view/grow.h"
 
 #define TITLE "Android Native Heap Dump v"
 
@@ -174,7 +173,8 @@ keep_info(struct mu_heap_dump *dump, struct mu_frame_info info)
 	} while (slot->number != 0);
 	if (!keep_string(dump, &info.module) ||
 	    !keep_string(dump, &info.function) ||
-	    !mu_grow(&dump->infos, dump->num_infos, &dump->max_infos))
+	    !mu_array_room(
+		dump->infos, dump->num_infos, dump->max_infos, 128, SIZE_MAX))
 		return NO_MEMORY;
 	mu_hash_put(&dump->info_index, slot, hash, dump->num_infos);
 	dump->infos[dump->num_infos++] = info;

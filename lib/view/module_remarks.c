@@ -6,8 +6,8 @@
  */
 #include <string.h>
 
-#include "lib/view/grow.h"
 #include "lib/view/module_table.h"
+#include "mu/array.h"
 
 static bool
 is_hex(struct mu_line word)
@@ -46,7 +46,8 @@ add_id(struct mu_module_table *table, struct mu_line hex, char *path)
 		return true;
 	if (!is_hex(hex))
 		return false;
-	if (!mu_grow(&table->ids, table->num_ids, &table->max_ids)) {
+	if (!mu_array_room(
+		table->ids, table->num_ids, table->max_ids, 128, SIZE_MAX)) {
 		table->no_memory = true;
 		return false;
 	}

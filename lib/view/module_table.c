@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "heapwalk/subject/ranges.h"
-#include "lib/view/grow.h"
+#include "mu/array.h"
 #include "mu/bisect.h"
 #include "ptrace/live/mappings.h"
 
@@ -23,8 +23,10 @@ mu_module_table_add(
 {
 	struct mu_module *module;
 
-	if (!mu_grow(&table->mappings, table->count, &table->max) ||
-	    !mu_grow(&table->modules, table->count, &table->max_modules)) {
+	if (!mu_array_room(
+		table->mappings, table->count, table->max, 128, SIZE_MAX) ||
+	    !mu_array_room(table->modules, table->count, table->max_modules,
+		128, SIZE_MAX)) {
 		table->no_memory = true;
 		return NULL;
 	}

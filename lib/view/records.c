@@ -3,8 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/view/grow.h"
 #include "lib/view/saturate.h"
+#include "mu/array.h"
 
 struct mu_record *
 mu_records_add(struct mu_records *records)
@@ -12,9 +12,10 @@ mu_records_add(struct mu_records *records)
 	struct mu_record *record;
 
 	if (records->num_stacks >= MU_HASH_MAX ||
-	    !mu_grow(&records->list, records->count, &records->max) ||
-	    !mu_grow(
-		&records->stacks, records->num_stacks, &records->max_stacks))
+	    !mu_array_room(
+		records->list, records->count, records->max, 128, SIZE_MAX) ||
+	    !mu_array_room(records->stacks, records->num_stacks,
+		records->max_stacks, 128, SIZE_MAX))
 		return NULL;
 	record = &records->list[records->count++];
 	*record = (struct mu_record) {
@@ -36,8 +37,8 @@ mu_records_frame(struct mu_records *records, uintptr_t pc)
 		record->cut = true;
 		return true;
 	}
-	if (!mu_grow(
-		&records->frames, records->num_frames, &records->max_frames))
+	if (!mu_array_room(records->frames, records->num_frames,
+		records->max_frames, 128, SIZE_MAX))
 		return false;
 	records->frames[records->num_frames++] = pc;
 	records->stacks[record->stack].num_frames = ++record->num_frames;

@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-#include "lib/view/grow.h"
 #include "lib/view/saturate.h"
+#include "mu/array.h"
 
 #define FRAMES_PER_BRANCH 32 /* shown, on average: a limit on the output */
 
@@ -47,7 +47,7 @@ sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
 static bool
 add_node(struct mu_tree *tree, size_t parent, size_t frame)
 {
-	if (!mu_grow(&tree->nodes, tree->count, &tree->max))
+	if (!mu_array_room(tree->nodes, tree->count, tree->max, 128, SIZE_MAX))
 		return false;
 	tree->nodes[tree->count++] =
 	    (struct mu_tree_node) { .parent = parent, .frame = frame };

@@ -39,21 +39,13 @@ reserve(struct merging *merging)
 {
 	struct mu_snapshot *snap = merging->snap;
 	size_t max = merging->max * 2 + 256;
-	struct mu_mapping *mappings;
-	struct mu_core_part *parts;
 
 	if (snap->num_mappings < merging->max)
 		return true;
-	mappings = mu_arena_grow(merging->arena, snap->mappings, merging->max,
-	    max, sizeof(*mappings));
-	if (mappings == NULL)
+	if (!mu_arena_extend(
+		merging->arena, snap->mappings, merging->max, max) ||
+	    !mu_arena_extend(merging->arena, merging->parts, merging->max, max))
 		return false;
-	snap->mappings = mappings;
-	parts = mu_arena_grow(
-	    merging->arena, merging->parts, merging->max, max, sizeof(*parts));
-	if (parts == NULL)
-		return false;
-	merging->parts = parts;
 	merging->max = max;
 	return true;
 }

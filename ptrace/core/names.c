@@ -158,14 +158,12 @@ add_holes(struct mu_snapshot *snap, struct mu_core_part **parts, size_t index,
 	struct mu_mapping *mappings;
 	struct mu_core_part *part;
 
-	mappings =
-	    mu_arena_grow(arena, snap->mappings, from, to, sizeof(*mappings));
-	part = mu_arena_grow(arena, *parts, from, to, sizeof(*part));
-	if (mappings == NULL || part == NULL)
+	if (!mu_arena_extend(arena, snap->mappings, from, to) ||
+	    !mu_arena_extend(arena, *parts, from, to))
 		return false;
-	snap->mappings = mappings;
+	mappings = snap->mappings;
+	part = *parts;
 	snap->num_mappings = to;
-	*parts = part;
 	end = index + num_pieces;
 	while (from-- > 0 && count > 0) {
 		mappings[--to] = mappings[from];

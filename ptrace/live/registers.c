@@ -33,26 +33,17 @@ bool
 mu_words_reserve(struct mu_words *words, size_t more)
 {
 	size_t need, max;
-	uintptr_t *grown;
-	uint16_t *places;
 
 	if (__builtin_add_overflow(words->count, more, &need))
 		return false;
 	if (need <= words->max)
 		return true;
 	max = words->max * 2 > need ? words->max * 2 : need;
-	if (words->placed) {
-		places = mu_arena_grow(words->arena, words->places,
-		    words->count, max, sizeof(*places));
-		if (places == NULL)
-			return false;
-		words->places = places;
-	}
-	grown = mu_arena_grow(
-	    words->arena, words->words, words->count, max, sizeof(*grown));
-	if (grown == NULL)
+	if ((words->placed &&
+		!mu_arena_extend(
+		    words->arena, words->places, words->count, max)) ||
+	    !mu_arena_extend(words->arena, words->words, words->count, max))
 		return false;
-	words->words = grown;
 	words->max = max;
 	return true;
 }
