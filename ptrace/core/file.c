@@ -1,6 +1,6 @@
 /*
- * libelf checks that headers and notes lie inside the file; that what they say
- * makes sense is checked here. Anyone may have written the file.
+ * libelf checks that headers and notes lie inside the file. Their contents are
+ * checked here: anyone may have written the file.
  *
  * Runs in: the command.
  */
@@ -19,10 +19,10 @@
 #include "ptrace/core/file_kind.h"
 #include "ptrace/core/unpack.h"
 
-/* No page is smaller; segments are made of whole ones. */
+/* The smallest page size; segments consist of whole pages. */
 #define PAGE_LEAST 4096
 
-#define FIRST 64 /* segments and notes that there is room for at first */
+#define FIRST 64 /* initial capacity for segments and notes */
 
 #define KERNEL_HALF ((uintptr_t)1 << 63) /* [vsyscall] lies there */
 
@@ -50,7 +50,7 @@ no_memory(const struct parsing *parsing)
 	    "no memory for the headers of %s", parsing->path);
 }
 
-/* How many of SIZE bytes at OFFSET the file has; the others are cut. */
+/* Clip SIZE bytes at OFFSET to what the file has; the rest counts as cut. */
 static uint64_t
 present(struct mu_core_file *core, uint64_t offset, uint64_t size)
 {
@@ -83,7 +83,9 @@ add_segment(struct parsing *parsing, const GElf_Phdr *header)
 	if (stored > header->p_memsz)
 		return damaged(parsing, "a segment is smaller than its bytes");
 	segment.dumped = present(core, segment.offset, stored);
-	/* Whole pages, so that each is either there or not. */
+	/*
+	 * Keep whole pages only, so that each page is either present or absent.
+	 */
 	segment.dumped -= segment.dumped % PAGE_LEAST;
 	segment.cut = stored - segment.dumped;
 	if (!mu_arena_room(parsing->arena, core->segments, core->num_segments,
@@ -93,7 +95,7 @@ add_segment(struct parsing *parsing, const GElf_Phdr *header)
 	return MU_OK;
 }
 
-/* n_namesz counts the name's end. */
+/* n_namesz counts the terminating NUL. */
 static bool
 is_kernels(const char *name, size_t size)
 {

@@ -1,9 +1,9 @@
 /*
- * A core file as its parts: segments of memory, and notes.
+ * Parse a core file into segments of memory and notes.
  *
- * The first step from a core to a snapshot; the notes are understood in
- * ptrace/core/process.h and ptrace/core/threads.h, the segments in
- * ptrace/core/mappings.h.
+ * This is the first step from a core to a snapshot. ptrace/core/process.h and
+ * ptrace/core/threads.h interpret the notes, ptrace/core/mappings.h the
+ * segments.
  *
  * Runs in: the command, where malloc is allowed (libelf uses it).
  */
@@ -24,13 +24,13 @@
  */
 struct mu_core_segment {
 	struct mu_range range;
-	uint64_t offset; /* into the file */
+	uint64_t offset; /* file offset */
 	uint64_t dumped; /* bytes from range.begin on that the file has */
-	uint64_t cut;    /* bytes behind them that it should have, too */
+	uint64_t cut;    /* bytes after these that are cut off */
 	unsigned flags;  /* PF_R, PF_W, PF_X */
 };
 
-/* A note of the kernel's, whose owner is CORE or LINUX. */
+/* A note written by the kernel (owner CORE or LINUX). */
 struct mu_core_note {
 	unsigned type; /* NT_PRSTATUS ... */
 	const char *data;
@@ -38,41 +38,41 @@ struct mu_core_note {
 };
 
 struct mu_core_file {
-	int fd; /* -1: bytes in memory */
+	int fd; /* -1 if the core is in memory */
 	bool mapped;
-	const char *bytes; /* all of the file */
+	const char *bytes; /* the whole file */
 	size_t size;
-	void *elf; /* libelf's; notes that it copied are freed with it */
+	void *elf; /* libelf's handle; it owns the notes that it copied */
 
 	struct mu_core_segment *segments; /* by address, no overlaps */
 	size_t num_segments;
 	struct mu_core_note *notes; /* in the file's order */
 	size_t num_notes;
 	/*
-	 * Bytes that the headers say the file has, and that are behind its
-	 * end: 0 of a whole one. Those of segments are in their CUT, too.
+	 * Bytes that the headers promise after the end of the file; 0 if the
+	 * file is whole. Includes the CUT of every segment.
 	 */
 	uint64_t cut;
-	bool spoilt; /* it could not be unpacked to its end, or is damaged */
+	bool spoilt; /* damaged, or unpacking failed before its end */
 };
 
 /*
  * Open the core at PATH; a compressed one is unpacked first. MU_ERR_ARGUMENT
- * with WHY: it is none, or one of another machine, or damaged. A core that was
- * cut short is no error (core->cut). CORE is to be closed in any case, and
- * last: what it has lies in ARENA and in the file.
+ * with WHY: PATH is not a core, belongs to another machine, or is damaged. A
+ * core that was cut short is not an error (core->cut). Close CORE in any case,
+ * and last: its data lies in ARENA and in the file.
  */
 enum mu_status mu_core_file_open(struct mu_core_file *core, const char *path,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * The same of a core's BYTES in memory, kept and not copied. PATH is for WHY
- * only.
+ * The same for a core in memory. BYTES are not copied and must stay valid. PATH
+ * is used in messages only.
  */
 enum mu_status mu_core_file_parse(struct mu_core_file *core, const char *bytes,
     size_t size, const char *path, struct mu_arena *arena, struct mu_why *why);
 
-/* Accepts what was not opened but is zero with fd -1. */
+/* Accepts a CORE that was not opened, if it is zeroed and fd is -1. */
 void mu_core_file_close(struct mu_core_file *core);
 
 #endif

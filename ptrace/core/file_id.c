@@ -1,7 +1,7 @@
 /*
- * The loader maps a file's first page, with the headers and mostly the note,
- * and the kernel dumps that page of all files that are ELF (coredump_filter,
- * bit 4).
+ * The loader maps a file's first page, which has the headers and usually the
+ * build-id note. The kernel dumps that page of every mapped ELF file
+ * (coredump_filter, bit 4).
  *
  * Runs in: the command.
  */
@@ -22,7 +22,7 @@ open_bytes(const char *bytes, size_t size)
 	return elf_memory((char *)bytes, size);
 }
 
-/* The notes of one PT_NOTE, as far as they lie in SIZE bytes. */
+/* Search the notes of one PT_NOTE, as far as they lie within SIZE bytes. */
 static void
 search_notes(
     Elf *elf, size_t size, const GElf_Phdr *header, struct mu_core_id *id)

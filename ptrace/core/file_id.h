@@ -1,6 +1,6 @@
 /*
- * What the first bytes of a program or library tell about it: the build-id, and
- * which of its parts may be written and run.
+ * What the first bytes of a program or library say about it: its build-id, and
+ * the protections of its segments.
  *
  * Runs in: the command, where malloc is allowed (libelf uses it).
  */
@@ -11,28 +11,30 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MU_CORE_ID_MOST 64 /* bytes; SHA-1, the usual one, has 20 */
+#define MU_CORE_ID_MOST 64 /* bytes; the usual SHA-1 has 20 */
 
 struct mu_core_id {
-	size_t size; /* 0: none */
+	size_t size; /* 0 if the file has no build-id */
 	unsigned char bytes[MU_CORE_ID_MOST];
 };
 
 /*
- * The build-id of the file that begins with these BYTES, as far as they hold
- * it. False: they are not the begin of an ELF file.
+ * Read the build-id of the file that begins with BYTES; OUT->size is 0 if the
+ * bytes do not include it. Returns false if they are not the start of an ELF
+ * file.
  */
 bool mu_core_file_id(const char *bytes, size_t size, struct mu_core_id *id);
 
 /*
- * Between two segments: the loader maps the whole file first, and closes what
- * lies between for good (_dl_map_segments in glibc's elf/dl-map-segments.h).
+ * A gap between two segments: the loader maps the whole file first, and then
+ * makes the gaps inaccessible (_dl_map_segments in glibc's
+ * elf/dl-map-segments.h).
  */
 #define MU_CORE_FILE_HOLE (1u << 31)
 
 /*
- * PF_R, PF_W, PF_X of what the loader maps AWAY bytes from where it maps the
- * file's first page, or MU_CORE_FILE_HOLE; 0: not known.
+ * The protections (PF_R, PF_W, PF_X) of the page that is mapped AWAY bytes
+ * after the file's first page, or MU_CORE_FILE_HOLE; 0 if not known.
  */
 unsigned mu_core_file_flags(const char *bytes, size_t size, uint64_t away);
 

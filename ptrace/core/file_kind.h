@@ -8,7 +8,10 @@
 
 #include "mu/status.h"
 
-/* ELF: libelf's. If not: MU_ERR_ARGUMENT, and WHY says what PATH is. */
+/*
+ * ELF is libelf's handle. If the check fails: MU_ERR_ARGUMENT, and WHY says
+ * what kind of file PATH is.
+ */
 enum mu_status mu_core_file_kind(
     void *elf, const char *path, struct mu_why *why);
 

@@ -3,7 +3,10 @@
 #include <elf.h>
 #include <string.h>
 
-/* The two lists, gone through together by address. */
+/*
+ * The list of segments and the list of mapped files, walked together by
+ * address.
+ */
 struct merging {
 	struct mu_snapshot *snap;
 	struct mu_core_part *parts;
@@ -33,7 +36,7 @@ is_shared_memory(const char *name)
 	return false;
 }
 
-/* Room for one more mapping, and its part. */
+/* Make room for one more mapping and its part. */
 static bool
 reserve(struct merging *merging)
 {
@@ -63,7 +66,7 @@ set_file(struct mu_mapping *mapping, const struct mu_core_mapped *file)
 	mapping->shared = is_shared_memory(file->name);
 }
 
-/* Of a mapping that the core has nothing of. */
+/* Set the source of a mapping of which the core has no bytes. */
 static void
 set_undumped(struct mu_mapping *mapping, struct mu_core_part *part)
 {
@@ -125,7 +128,7 @@ cut(struct mu_range range, uintptr_t begin, uintptr_t end)
 	return inside;
 }
 
-/* RANGE lies in one segment or none, and in one file or none. */
+/* Add RANGE, which lies in at most one segment and at most one file. */
 static bool
 add_cell(struct merging *merging, struct mu_range range)
 {
@@ -136,13 +139,16 @@ add_cell(struct merging *merging, struct mu_range range)
 		return add(merging, range, MU_CORE_NOWHERE);
 	dumped = segment->range.begin + segment->dumped;
 	stored = dumped + segment->cut;
-	stored += -stored & 4095; /* CUT may end inside of a page */
+	stored += -stored & 4095; /* CUT may end in the middle of a page */
 	return add(merging, cut(range, 0, dumped), MU_CORE_DUMPED) &&
 	    add(merging, cut(range, dumped, stored), MU_CORE_LACKING) &&
 	    add(merging, cut(range, stored, UINTPTR_MAX), MU_CORE_NOWHERE);
 }
 
-/* What lies at AT or begins first behind it; and up to where all is alike. */
+/*
+ * Narrow CELL to the first part at or after AT that lies wholly inside or
+ * wholly outside ONE.
+ */
 static void
 meet(struct mu_range one, uintptr_t at, struct mu_range *cell)
 {
@@ -162,7 +168,7 @@ meet(struct mu_range one, uintptr_t at, struct mu_range *cell)
 	}
 }
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 static bool
 merge(struct merging *merging, const struct mu_core_file *core,
     const struct mu_core_process *process)

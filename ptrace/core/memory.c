@@ -5,7 +5,7 @@
 
 #include "mu/sys.h"
 
-/* Of the mapping that holds ADDRESS, or else of the first one behind. */
+/* Index of the mapping that holds ADDRESS, or of the next one. */
 static size_t
 index_of(const struct mu_snapshot *snap, uintptr_t address)
 {
@@ -46,7 +46,7 @@ core_view(struct mu_memory *door, uintptr_t address, size_t size)
 	return NULL;
 }
 
-/* As put_file() has it: behind the end there are zeros. */
+/* Like put_file(): bytes after the end of the file are zeros. */
 static bool
 read_file(int fd, char *to, size_t size, uint64_t offset)
 {
@@ -63,7 +63,10 @@ read_file(int fd, char *to, size_t size, uint64_t offset)
 	return true;
 }
 
-/* The front of RANGE, in mapping INDEX, as view() has it; 0: not there. */
+/*
+ * Read the first part of RANGE, which lies in mapping INDEX, as view() would
+ * show it. Returns the bytes read; 0 if they are not available.
+ */
 static size_t
 read_front(const struct mu_core_memory *memory, size_t index,
     struct mu_range range, char *to)
@@ -85,7 +88,10 @@ read_front(const struct mu_core_memory *memory, size_t index,
 	return size;
 }
 
-/* By system calls: what is read of a mapped file stays in our memory. */
+/*
+ * Reads with system calls: pages of a mapped file that are touched stay in our
+ * memory.
+ */
 static bool
 core_read(struct mu_memory *door, struct mu_range range, void *buffer)
 {
@@ -117,9 +123,9 @@ core_peek(struct mu_memory *door, uintptr_t address, size_t size, void *buffer)
 }
 
 /*
- * The first run of bytes in RANGE, of mapping INDEX, that is not a hole of the
- * file: the kernel leaves out pages that were never touched (dump_skip()). Code
- * of a program is no variable, even if a debugger wrote to it.
+ * Find the first run of bytes of RANGE, in mapping INDEX, that is not a hole of
+ * the file: the kernel leaves out pages that were never touched (dump_skip()).
+ * Code of a program holds no variables, even if a debugger wrote to it.
  */
 static bool
 next_data(const struct mu_core_memory *memory, size_t index,
@@ -140,7 +146,7 @@ next_data(const struct mu_core_memory *memory, size_t index,
 	data = mu_sys3(SYS_lseek, memory->fd, (long)begin, SEEK_DATA);
 	if (data == -ENXIO || data >= (long)(begin + size))
 		return false;
-	/* A file system that knows of no holes: all of it. */
+	/* The file system does not support SEEK_DATA: take all of it. */
 	if (data < (long)begin)
 		return true;
 	hole = mu_sys3(SYS_lseek, memory->fd, data, SEEK_HOLE);
@@ -156,7 +162,7 @@ next_data(const struct mu_core_memory *memory, size_t index,
 	return true;
 }
 
-/* Not unchanged pages of a file, nor pages that were never touched. */
+/* Skips unchanged pages of files and pages that were never touched. */
 static bool
 core_populated(
     struct mu_memory *door, struct mu_range range, struct mu_range *part)
@@ -198,9 +204,9 @@ static const struct mu_memory_ops ops = {
 };
 
 /*
- * If all code of programs is in the core, so is every page of every file that
- * was mapped (coredump_filter, bit 2): it does not tell what was written to.
- * Some code is there in any case: where a debugger has set breakpoints.
+ * If the core has all code of programs, it has every page of every mapped file
+ * (coredump_filter, bit 2), so presence does not show which pages were written.
+ * Some code is in any core: where a debugger has set breakpoints.
  */
 static bool
 is_blind(const struct mu_core_memory *memory)

@@ -1,9 +1,9 @@
 /*
- * The memory of a core: each range of the subject at one address in ours.
+ * The memory of a core, as views in our address space.
  *
- * A range that is contiguous in the core is viewed there. For a range that is
- * pieced together (untouched pages between others, the unchanged parts of
- * files), address space is reserved and the pieces are mapped into it.
+ * A range that is contiguous in the core is viewed there. A range that consists
+ * of several pieces (untouched pages, unchanged parts of files) gets reserved
+ * address space into which the pieces are mapped.
  *
  * Runs in: the command.
  */
@@ -13,25 +13,25 @@
 #include "ptrace/core/modules.h"
 
 struct mu_core_memory {
-	const struct mu_snapshot *snap; /* its mappings */
-	struct mu_core_part *parts;     /* one each */
-	int fd;                         /* the core; -1: none */
+	const struct mu_snapshot *snap; /* the mappings */
+	struct mu_core_part *parts;     /* one for each mapping */
+	int fd;                         /* the core, or -1 */
 	const char *bytes;
-	struct mu_range *reserved; /* in our memory */
+	struct mu_range *reserved; /* address space of ours */
 	size_t num_reserved, max_reserved;
 };
 
 /*
- * SNAP's memory becomes a view of the core: named "core". PARTS get their
- * bases. SNAP and CORE must stay where they are; to be closed in any case.
- * MU_ERR_NO_MEMORY: there is no address space for it.
+ * Make SNAP's memory a view of the core, named "core", and set the bases of
+ * PARTS. SNAP and CORE must stay where they are. Close MEMORY in any case.
+ * MU_ERR_NO_MEMORY: the address space does not suffice.
  */
 enum mu_status mu_core_memory_open(struct mu_core_memory *memory,
     struct mu_snapshot *snap, struct mu_core_part *parts,
     const struct mu_core_file *core, const struct mu_core_modules *modules,
     size_t page_size, struct mu_arena *arena, struct mu_why *why);
 
-/* The part of it that gives PARTS their bases. */
+/* The part of mu_core_memory_open() that sets the bases of PARTS. */
 enum mu_status mu_core_memory_layout(struct mu_core_memory *memory,
     const struct mu_core_modules *modules, struct mu_arena *arena,
     struct mu_why *why);
@@ -39,9 +39,9 @@ enum mu_status mu_core_memory_layout(struct mu_core_memory *memory,
 void mu_core_memory_close(struct mu_core_memory *memory);
 
 /*
- * As mu_memory_self_unlock(): private memory that the program closed for the
- * time being, and that holds something, is readable from now on. Once the heap
- * has been listed.
+ * Like mu_memory_self_unlock(): private memory that the program had made
+ * inaccessible, and that holds data, is readable from now on. Call after the
+ * heap has been listed.
  */
 void mu_core_memory_unlock(
     struct mu_core_memory *memory, struct mu_snapshot *snap);

@@ -1,5 +1,5 @@
 /*
- * Where in our memory a core's memory lies: see core_memory.h.
+ * Choose the addresses at which a core's memory lies in ours: see memory.h.
  *
  * Runs in: the command.
  */
@@ -28,10 +28,10 @@ has_bytes(const struct mu_core_part *part)
 }
 
 /*
- * True if a view may continue from mapping INDEX into the next. Not between a
- * file's own pages and others: no reader needs both at once, and in a core of
- * gcore's, whose pages cannot be mapped as they lie, it would be copied for
- * that.
+ * True if a view may continue from mapping INDEX into the next one. A view
+ * never joins a file's own pages with others: no reader needs both at once, and
+ * in a core by gcore, whose pages cannot be mapped in place, the file would be
+ * copied for it.
  */
 static bool
 goes_on(const struct mu_core_memory *memory, size_t index)
@@ -44,7 +44,10 @@ goes_on(const struct mu_core_memory *memory, size_t index)
 	    (part->source == MU_CORE_FILE) == (part[1].source == MU_CORE_FILE);
 }
 
-/* In the core as it is in memory, from FIRST to LAST? */
+/*
+ * True if the mappings FIRST to LAST lie in the core in one piece, as in
+ * memory.
+ */
 static bool
 is_in_one_piece(const struct mu_core_memory *memory, size_t first, size_t last)
 {
@@ -60,7 +63,7 @@ is_in_one_piece(const struct mu_core_memory *memory, size_t first, size_t last)
 	return ((uintptr_t)memory->bytes + parts[first].offset) % WORD == 0;
 }
 
-/* SIZE bytes that read as zeros, at a place like BEGIN's in its page. */
+/* Reserve SIZE bytes of zeros, at the same offset in a page as BEGIN. */
 static char *
 reserve(struct opening *opening, uintptr_t begin, size_t size)
 {
@@ -82,7 +85,7 @@ reserve(struct opening *opening, uintptr_t begin, size_t size)
 	return (char *)at + begin % opening->page;
 }
 
-/* By pages if those of the file lie as they should; else copied. */
+/* Map the file if its pages are aligned, otherwise copy it. */
 static bool
 put_file(
     struct opening *opening, char *to, size_t size, int fd, uint64_t offset)
@@ -99,7 +102,7 @@ put_file(
 		if (n == -EINTR)
 			continue;
 		if (n <= 0)
-			break; /* behind its end there are zeros */
+			break; /* zeros follow the end of the file */
 		used += (size_t)n;
 	}
 	return n >= 0;
@@ -131,7 +134,7 @@ put(struct opening *opening, size_t index, char *to)
 	}
 }
 
-/* The mappings FIRST to LAST, which touch, get their bases. */
+/* Set the bases of the mappings FIRST to LAST, which are adjacent. */
 static enum mu_status
 place(struct opening *opening, size_t first, size_t last)
 {

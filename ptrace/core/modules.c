@@ -11,9 +11,11 @@
 #include "mu/text.h"
 
 #define PAGE_LEAST 4096
-#define HEAD_MOST ((size_t)64 << 10) /* bytes compared, and read of a file */
+#define HEAD_MOST ((size_t)64 << 10) /* bytes compared, and read of each file \
+				      */
 
-#define REACH 16 /* mappings of one load lie that close together */
+#define REACH 16 /* segments of a module are at most this many mappings apart \
+		  */
 
 #define DELETED " (deleted)" /* d_path() adds it */
 
@@ -25,10 +27,10 @@ struct opening {
 	const struct mu_core_paths *paths;
 	struct mu_arena *arena;
 	uintptr_t headers; /* in the program's first page; 0: not known */
-	char *head;        /* HEAD_MOST bytes of the file looked at */
+	char *head;        /* HEAD_MOST bytes of the file being compared */
 };
 
-/* The first page of a file, in the core, and the begin of an ELF file? */
+/* True if the core has the mapping's first page and it starts an ELF file. */
 static bool
 is_head(const struct opening *opening, size_t index)
 {
@@ -51,7 +53,7 @@ by_file(const void *a, const void *b)
 	    (left->mapping < right->mapping);
 }
 
-/* One for each file, at its first head; false: no memory. */
+/* List each file at its first head. Returns false if memory is exhausted. */
 static bool
 list(const struct opening *opening)
 {
@@ -89,7 +91,9 @@ list(const struct opening *opening)
 	return true;
 }
 
-/* SYSROOT and the name without what was added to it; NULL: no memory. */
+/*
+ * SYSROOT and the mapped name without its suffix; NULL if memory is exhausted.
+ */
 static const char *
 path_of(const struct opening *opening, const struct mu_core_module *module)
 {
@@ -128,7 +132,7 @@ read_head(const struct mu_core_module *module, char *head)
 			break;
 		used += (size_t)n;
 	}
-	/* The last page of a short file reads as zeros, here as there. */
+	/* The last page of a short file reads as zeros in both. */
 	return used > 0;
 }
 
@@ -177,7 +181,8 @@ open_one(const struct opening *opening, struct mu_core_module *module)
 }
 
 /*
- * gcore leaves out what it does not dump; the loader went by the headers.
+ * gcore states no protections for what it does not dump; take those of the ELF
+ * headers, as the loader did.
  */
 static void
 tell_protection(const struct opening *opening, size_t index,
@@ -203,7 +208,7 @@ tell_protection(const struct opening *opening, size_t index,
 	mapping->executable = (flags & PF_X) != 0;
 }
 
-/* What the core has nothing of, of a file that is no document. */
+/* Set the source of a module's mapping that the core has no bytes of. */
 static void
 place_undumped(const struct opening *opening, size_t index,
     const struct mu_core_module *module)

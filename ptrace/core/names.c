@@ -1,13 +1,12 @@
 /*
- * Which mappings are the heap, the stack and the kernel's: see
- * core_mappings.h.
+ * Find the heap, the stack and the kernel's mappings: see mappings.h.
  *
  * Runs in: the command.
  */
 #include "ptrace/core/mappings.h"
 
 #define BEHIND_MOST ((uintptr_t)1 << 30) /* arch_randomize_brk() on arm64 */
-#define VVAR_MOST 4 /* [vvar], [vvar_vclock] and what may come */
+#define VVAR_MOST 4 /* [vvar], [vvar_vclock] and later ones */
 
 static struct mu_mapping *
 find(struct mu_snapshot *snap, uintptr_t address)
@@ -23,7 +22,7 @@ is_free(const struct mu_mapping *mapping)
 	return mapping->inode == 0 && mapping->name[0] == '\0';
 }
 
-/* The kernel's data is mapped right before its code; 6.18 dumps both. */
+/* The kernel maps its data right before its code; Linux 6.18 dumps both. */
 static void
 name_vdso(struct mu_snapshot *snap, struct mu_core_part *parts, uintptr_t vdso)
 {
@@ -45,7 +44,7 @@ name_vdso(struct mu_snapshot *snap, struct mu_core_part *parts, uintptr_t vdso)
 	}
 }
 
-/* AT_RANDOM is on it, above everything that the program put there. */
+/* AT_RANDOM lies on the stack, above everything that the program put there. */
 static void
 name_stack(struct mu_snapshot *snap, uintptr_t random)
 {
@@ -84,9 +83,9 @@ can_be_heap(const struct mu_mapping *mapping)
 }
 
 /*
- * Behind the program comes its .bss, touching it, and then the heap: apart, or,
- * where nothing is put at random, touching it too. Such a .bss is one mapping
- * with the heap, and the kernel calls both so.
+ * After the program comes its .bss, adjacent, and then the heap, at a distance
+ * or, without address randomisation, adjacent too. In the latter case .bss and
+ * heap are one mapping, which the kernel calls [heap].
  */
 static struct mu_mapping *
 heap_behind(struct mu_snapshot *snap, struct mu_mapping *program)
@@ -113,7 +112,7 @@ is_gap(const struct mu_mapping *one, const struct mu_mapping *next)
 	return next->range.begin - one->range.end > BEHIND_MOST;
 }
 
-/* By itself, far from all else, and below the program. */
+/* Find a heap that is below the program and far from everything else. */
 static struct mu_mapping *
 heap_apart(struct mu_snapshot *snap, const struct mu_mapping *program)
 {
@@ -127,8 +126,8 @@ heap_apart(struct mu_snapshot *snap, const struct mu_mapping *program)
 }
 
 /*
- * Protections and advice can have cut it in pieces, with holes between them.
- * Returns how many pieces there are.
+ * mprotect() and madvise() can have split the heap, with holes in between.
+ * Returns the number of pieces.
  */
 static size_t
 name_pieces(struct mu_snapshot *snap, struct mu_mapping *first, size_t *holes)
@@ -149,7 +148,7 @@ name_pieces(struct mu_snapshot *snap, struct mu_mapping *first, size_t *holes)
 	return (size_t)(mapping - first);
 }
 
-/* Put COUNT of them between the NUM_PIECES mappings from INDEX on. */
+/* Insert COUNT holes between the NUM_PIECES mappings from INDEX on. */
 static bool
 add_holes(struct mu_snapshot *snap, struct mu_core_part **parts, size_t index,
     size_t num_pieces, size_t count, struct mu_arena *arena)

@@ -23,7 +23,7 @@ read_info(struct mu_core_process *process, const struct mu_core_note *note)
 	memcpy(process->args, info.pr_psargs, sizeof(info.pr_psargs));
 }
 
-/* The first thread is the one that the signal came to. */
+/* The first thread is the one that got the signal. */
 static void
 read_status(struct mu_core_process *process, const struct mu_core_note *note)
 {
@@ -76,8 +76,9 @@ word_at(const struct mu_core_note *note, size_t at)
 }
 
 /*
- * fs/binfmt_elf.c, fill_files_note(): count, page size, then of each file its
- * start, end and offset in pages, then all names, each with its end.
+ * fs/binfmt_elf.c, fill_files_note(): the count and the page size; then for
+ * each file its start, end and offset in pages; then all names, each with its
+ * NUL.
  */
 static size_t
 read_files(
@@ -109,7 +110,7 @@ read_files(
 	return count;
 }
 
-/* How many rows NOTE has room for, and says that it has. */
+/* The number of files in NOTE, at most as many as it has room for. */
 static size_t
 count_files(const struct mu_core_note *note)
 {
@@ -130,7 +131,7 @@ by_name(const void *a, const void *b)
 	return strcmp(left->name, right->name);
 }
 
-/* Inodes are not in a core; the engine asks only which are equal. */
+/* A core has no inodes; the engine only compares them. */
 static void
 number_files(struct mu_core_mapped *files, size_t count)
 {
@@ -145,7 +146,7 @@ number_files(struct mu_core_mapped *files, size_t count)
 	}
 }
 
-/* By address, each where the one before has ended. */
+/* Keep files in address order, each after the end of the one before. */
 static size_t
 drop_overlaps(struct mu_core_mapped *files, size_t count)
 {

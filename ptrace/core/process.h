@@ -1,5 +1,5 @@
 /*
- * The data of a core's notes about the whole process.
+ * Read the notes that describe the whole process.
  *
  * Runs in: the command.
  */
@@ -18,27 +18,32 @@
 struct mu_core_mapped {
 	struct mu_range range;
 	uint64_t offset;
-	const char *name; /* in the core's bytes */
-	uint64_t file;    /* a number from 1 on: the same name, the same one */
+	const char *name; /* points into the core */
+	uint64_t file;    /* number from 1 on, equal for equal names */
 };
 
 struct mu_core_process {
 	pid_t pid; /* 0: not known */
 	char program[17];
 	char args[81]; /* the first bytes of the command line */
-	int signal;    /* that killed it; 0: none, or not known */
+	int signal;    /* the signal that killed it; 0: none, or not known */
 
-	/* AT_PAGESZ, and addresses of the auxiliary vector; 0: not there. */
+	/*
+	 * AT_PAGESZ, and addresses from the auxiliary vector; 0 if not given.
+	 */
 	size_t page_size;
-	uintptr_t headers; /* AT_PHDR: the program's, in its first page */
-	uintptr_t random;  /* AT_RANDOM: on the main thread's stack */
+	uintptr_t headers; /* AT_PHDR, in the program's first page */
+	uintptr_t random;  /* AT_RANDOM, on the main thread's stack */
 	uintptr_t vdso;
 
 	struct mu_core_mapped *files; /* by address, no overlaps */
 	size_t num_files;
 };
 
-/* What is missing or makes no sense stays empty. MU_ERR_NO_MEMORY only. */
+/*
+ * Data that is missing or makes no sense stays empty. The only error is
+ * MU_ERR_NO_MEMORY.
+ */
 enum mu_status mu_core_process_read(struct mu_core_process *process,
     const struct mu_core_file *core, struct mu_arena *arena,
     struct mu_why *why);

@@ -13,9 +13,12 @@
 #include "mu/text.h"
 #include "ptrace/core/threads.h"
 
-#define NAMES_MOST 3 /* files named in the reason */
+#define NAMES_MOST 3 /* files named in a message */
 
-/* What touches the end of a module's variables is its .bss. */
+/*
+ * True for a mapping of unknown contents. A mapping next to a module's
+ * variables is its .bss.
+ */
 static bool
 is_untold(const struct mu_snapshot *snap, const struct mu_snapshot_core *core,
     size_t i)
@@ -55,7 +58,7 @@ list_lacks(const struct mu_snapshot *snap, struct mu_snapshot_core *core,
 	return MU_OK;
 }
 
-/* Was this file named before, or is it none? */
+/* True if this gap has no file name or the name was printed before. */
 static bool
 is_named(const struct mu_core_gap *gaps, size_t i)
 {
@@ -136,8 +139,8 @@ judge(const struct mu_snapshot_core *core, struct mu_why *why)
 }
 
 /*
- * Every thread has a stack, and has written to it: if none of them is in the
- * core, private memory was not to be dumped.
+ * Every thread has written to its stack. If the core has no stack at all,
+ * private memory was excluded from the dump.
  */
 static enum mu_status
 check_stacks(const struct mu_snapshot *snap,
@@ -239,7 +242,7 @@ mu_snapshot_core_unlock(struct mu_snapshot_core *core, struct mu_snapshot *snap)
 {
 	size_t i;
 
-	/* Those that the heap goes over (mu_snapshot_unlock()). */
+	/* Mappings that the heap spans (mu_snapshot_unlock()). */
 	for (i = 0; i < snap->num_mappings; i++)
 		if (core->parts[i].source == MU_CORE_HOLE &&
 		    snap->mappings[i].readable)

@@ -1,6 +1,6 @@
 /*
- * A thread's notes follow its NT_PRSTATUS, up to the next one's. They hold what
- * PTRACE_GETREGSET gives, so that the words are those of
+ * A thread's notes follow its NT_PRSTATUS, up to the next NT_PRSTATUS. They
+ * have the contents of PTRACE_GETREGSET, so the words are the same as in
  * ptrace/live/registers.c.
  */
 #include "ptrace/core/threads.h"
@@ -14,7 +14,7 @@
 #include "mu/arch/vector.h"
 #include "ptrace/live/registers.h"
 
-/* Far more than any CPU's; the rest is nothing of a register. */
+/* Far more than any CPU has; bytes after that are ignored. */
 #define VECTOR_BYTES ((size_t)64 << 10)
 
 #define CODE_FROM_PROGRAM (-1) /* SI_QUEUE, SI_TIMER, SI_MESGQ ... */
@@ -29,7 +29,7 @@ count_threads(const struct mu_core_file *core)
 	return count;
 }
 
-/* SIZE bytes at DATA become words: those that may be pointers. */
+/* Add those words of the SIZE bytes at DATA that may be pointers. */
 static bool
 add_set(struct mu_words *words, const char *data, size_t size, unsigned place)
 {
@@ -45,7 +45,7 @@ add_set(struct mu_words *words, const char *data, size_t size, unsigned place)
 	return true;
 }
 
-/* False: no memory. A note that is too short is none. */
+/* Ignores a note that is too short. Returns false if memory is exhausted. */
 static bool
 begin_thread(struct mu_thread *thread, const struct mu_core_note *note,
     struct mu_words *words)
@@ -70,7 +70,10 @@ begin_thread(struct mu_thread *thread, const struct mu_core_note *note,
 	    words, (const char *)general, sizeof(general), MU_PLACE_GENERAL);
 }
 
-/* On x86-64 NT_FPREGSET is the first part of the other, so one is enough. */
+/*
+ * On x86-64 NT_FPREGSET is the first part of NT_X86_XSTATE, so one of them is
+ * enough.
+ */
 static const struct mu_core_note *
 vector_of(const struct mu_core_note *note, const struct mu_core_note *end)
 {
@@ -86,8 +89,8 @@ vector_of(const struct mu_core_note *note, const struct mu_core_note *end)
 }
 
 /*
- * The value of a signal that was being delivered (sigqueue(), a timer): it may
- * be the only copy of a pointer. An address that faulted is not a value.
+ * The value of a signal that was being delivered (sigqueue(), a timer) may be
+ * the only copy of a pointer. The address of a fault is not such a value.
  */
 static bool
 add_signal(struct mu_words *words, const struct mu_core_note *note)

@@ -10,8 +10,8 @@
 #include "ptrace/core/file.h"
 
 /*
- * Fill threads, values and places of SNAP, from ARENA. MU_ERR_ARGUMENT with
- * WHY if there are none: then no stack and no register could be looked at.
+ * Fill threads, values and places of SNAP, from ARENA. MU_ERR_ARGUMENT with WHY
+ * if the core has no thread: then there are no stacks and registers to search.
  */
 enum mu_status mu_core_threads_read(struct mu_snapshot *snap,
     const struct mu_core_file *core, struct mu_arena *arena,

@@ -11,7 +11,7 @@
 #include "mu/text.h"
 
 #define CHUNK ((size_t)256 << 10)
-#define HOLE ((size_t)4096) /* zeros that are not written */
+#define HOLE ((size_t)4096) /* runs of zeros of this size become holes */
 
 extern char **environ;
 
@@ -52,7 +52,7 @@ open_nameless(const char *folder)
 	fd = mu_sys_open(folder, O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
 	if (fd >= 0)
 		return fd;
-	/* Not on every file system: overlayfs had none before Linux 6.3. */
+	/* overlayfs has no O_TMPFILE before Linux 6.3. */
 	if (mu_text_format(path, sizeof(path), "%s/core.XXXXXX", folder) >=
 	    sizeof(path))
 		return -1;
@@ -62,7 +62,9 @@ open_nameless(const char *folder)
 	return fd;
 }
 
-/* A core can be larger than memory, and /tmp is in memory at times. */
+/*
+ * A core can be larger than memory, and /tmp may be in memory: prefer /var/tmp.
+ */
 static int
 open_temporary(const char **folder)
 {
@@ -81,7 +83,7 @@ open_temporary(const char **folder)
 	return -1;
 }
 
-/* Start TOOL on FD; what it writes is read from *FROM. */
+/* Start TOOL with FD as its input. *FROM is a pipe with its output. */
 static int
 start(const char *tool, int fd, int *from, pid_t *pid)
 {
@@ -114,7 +116,10 @@ is_zero(const char *bytes, size_t size)
 	return bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0;
 }
 
-/* How many bytes from AT on are pages of zeros, or, if not ZEROS, are none. */
+/*
+ * The number of bytes from AT on that are pages of zeros, or that are not, as
+ * ZEROS says.
+ */
 static size_t
 run_of(const char *bytes, size_t size, size_t at, bool zeros)
 {
@@ -129,7 +134,7 @@ run_of(const char *bytes, size_t size, size_t at, bool zeros)
 	return end - at;
 }
 
-/* Over the pages of zeros, which stay holes. */
+/* Write BYTES, but leave holes for pages of zeros. */
 static bool
 write_sparse(int fd, const char *bytes, size_t size, uint64_t offset)
 {
@@ -147,7 +152,7 @@ write_sparse(int fd, const char *bytes, size_t size, uint64_t offset)
 	return true;
 }
 
-/* A pipe gives what is there: gather whole chunks, or zeros are cut up. */
+/* Fill a whole chunk: short reads from the pipe would split runs of zeros. */
 static size_t
 read_chunk(int from, char *chunk)
 {
@@ -165,7 +170,7 @@ read_chunk(int from, char *chunk)
 	return used;
 }
 
-/* False: no room. *SIZE: bytes that came. */
+/* *SIZE is the number of bytes received. Returns false if writing fails. */
 static bool
 copy(int from, int to, uint64_t *size)
 {

@@ -13,11 +13,11 @@
 #include "mu/status.h"
 
 /*
- * Where *FD, the file at PATH, is compressed (told by its first bytes, not by
- * its name), it becomes a file without a name in $TMPDIR, /var/tmp or /tmp that
- * holds what it unpacks to, with holes for zeros. MU_PARTIAL with WHY: the tool
- * was not content, and what it wrote is there. MU_ERR_ARGUMENT: nothing came
- * out, or there is no tool for it here; MU_ERR_RESOURCES: no room.
+ * If *FD, the file at PATH, is compressed (judged by its first bytes, not its
+ * name), replace it by an unnamed file in $TMPDIR, /var/tmp or /tmp with the
+ * unpacked contents; runs of zeros are holes. MU_PARTIAL with WHY: the tool
+ * reported an error, and the file has what it wrote. MU_ERR_ARGUMENT: there is
+ * no output, or the tool is not installed. MU_ERR_RESOURCES: no space.
  */
 enum mu_status mu_core_unpack(int *fd, const char *path, struct mu_why *why);
 

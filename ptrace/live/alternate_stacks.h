@@ -1,6 +1,7 @@
 /*
- * Alternate signal stacks: once sigaltstack() has returned, only the kernel may
- * know its address. Each thread is made to call sigaltstack() for its own.
+ * Alternate signal stacks: after sigaltstack() has returned, the kernel may be
+ * the only one to know the address. Each thread is made to call sigaltstack()
+ * to read it.
  *
  * Runs in: keeper, collector, the command.
  */
@@ -11,15 +12,18 @@
 #include "mu/arena.h"
 #include "ptrace/live/threads.h"
 
-/* No alternate stack is smaller (MINSIGSTKSZ of x86-64, fixed in the ABI). */
+/*
+ * The kernel accepts no smaller one (MINSIGSTKSZ of x86-64, part of the ABI).
+ */
 #define MU_ALTERNATE_STACK_MIN 2048
 
 /*
- * Add the begin of each of the THREADS' alternate stacks to SNAP's words of the
- * kernel. They are all stopped, and stay so. How many could not be asked: those
- * that are not in the stop of ours, that must not be made to do a system call
- * (mu_remote_thread_check), and for which there was no time: half of what is
- * left until STOP_NS (CLOCK_MONOTONIC), when the threads are to go on.
+ * Add the start of each alternate stack of THREADS to SNAP's kernel values. All
+ * THREADS are stopped and stay so. Returns the number of threads that could not
+ * be asked: those in another stop than ours, those that must not be made to do
+ * a system call (mu_remote_thread_check()), and those for which time ran out.
+ * The limit is half of the time left until STOP_NS (CLOCK_MONOTONIC), when the
+ * threads have to continue.
  */
 size_t mu_alternate_stacks_add(struct mu_snapshot *snap,
     struct mu_threads *threads, struct mu_arena *arena, uint64_t stop_ns);

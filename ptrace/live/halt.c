@@ -5,7 +5,7 @@
 #include "ptrace/live/proc.h"
 #include "ptrace/live/task_list.h"
 
-/* Threads that may be born before the stop. */
+/* Extra room for threads that start before the stop. */
 #define MORE_THREADS 64
 
 /* The general registers, and the largest vector registers so far (AMX). */
@@ -26,7 +26,10 @@ is_function(const struct mu_signal_action *action)
 	return action->handler != SIG_DFL && action->handler != SIG_IGN;
 }
 
-/* A pending one was sent by other code. 0: none is free. */
+/*
+ * The first signal that the program neither handles nor has pending (a pending
+ * one was sent by other code); 0 if there is none.
+ */
 static int
 choose_signal(void)
 {
@@ -47,8 +50,8 @@ choose_signal(void)
 }
 
 /*
- * To a traced thread also an ignored signal is delivered (sig_ignored() in
- * kernel/signal.c), but no blocked one. The tracer blocks it again.
+ * A traced thread gets even an ignored signal (sig_ignored() in
+ * kernel/signal.c), but not a blocked one. The tracer blocks it again.
  */
 static void
 ask(struct mu_halt *halt, enum mu_halt_what what)

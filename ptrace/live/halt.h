@@ -1,12 +1,13 @@
 /*
- * Stop the other threads of our own process by the tracer that it has: the
- * command that runs it (memunreachable -- COMMAND). A process has one tracer,
- * so no collector can stop them, and a signal would end their waiting calls.
+ * Ask the tracer of our own process, the command that runs it (memunreachable
+ * -- COMMAND), to stop the other threads. A process can have only one tracer,
+ * so no collector can stop them, and a signal would interrupt their sleeping
+ * calls.
  *
- * The thread that asks sends itself a signal that the program does not handle,
- * with the address of a request. Its tracer takes the signal, stops the other
- * threads, writes their registers into the request, and lets the asking thread
- * go on. Another request lets the others go on. Without such a tracer the
+ * The calling thread sends itself a signal that the program does not handle,
+ * with the address of a request. The tracer takes the signal, stops the other
+ * threads, writes their registers into the request, and lets the calling thread
+ * continue. A second request releases the others. Without such a tracer the
  * signal is ignored.
  */
 #ifndef PTRACE_LIVE_HALT_H
@@ -21,7 +22,10 @@
 #define MU_HALT_MAGIC 0x746c6168756dull /* "muhalt" */
 #define MU_HALT_CODE (-0x6d75)          /* si_code of the signal */
 
-/* Signals that are ignored by default; the first that is not handled. */
+/*
+ * Signals that are ignored by default; the first one that is not handled is
+ * used.
+ */
 #define MU_HALT_SIGNALS ((const int[]) { SIGURG, SIGWINCH })
 #define MU_HALT_NUM_SIGNALS 2
 
@@ -36,42 +40,42 @@ struct mu_halt_request {
 	uint64_t stop_ns;           /* how long stopping may take */
 	uint64_t hold_ns;           /* how long they may stay stopped */
 	uint64_t max_threads, max_values;
-	struct mu_thread *threads; /* room for max_threads */
-	uintptr_t *stacks;         /* the same */
-	uintptr_t *values;         /* room for max_values */
-	uint16_t *places;          /* the same */
+	struct mu_thread *threads; /* has room for max_threads */
+	uintptr_t *stacks;         /* has room for max_threads */
+	uintptr_t *values;         /* has room for max_values */
+	uint16_t *places;          /* has room for max_values */
 
-	/* The answer. */
-	uint32_t done;  /* 1: there is one */
-	int32_t status; /* enum mu_status; of MU_HALT_RELEASE: MU_OK if all
-			   threads were stopped until then */
+	/* Written by the tracer: */
+	uint32_t done;  /* 1 once the request is answered */
+	int32_t status; /* enum mu_status; for MU_HALT_RELEASE: MU_OK if all
+			   threads stayed stopped until then */
 	uint64_t num_threads, num_values, num_stacks;
-	uint64_t unasked; /* threads that could not be asked */
+	uint64_t unasked; /* threads whose alternate stacks could not be read */
 };
 
 struct mu_halt {
 	struct mu_halt_request request;
 	pid_t pid, tid;
 	int signo;
-	bool stopped;              /* they are to be released */
-	uint64_t begin_ns, end_ns; /* of the stop */
+	bool stopped;              /* the threads must be released */
+	uint64_t begin_ns, end_ns; /* begin and end of the stop */
 };
 
 /*
- * Is process TRACER, as /proc numbers it here, the tracer of the calling
- * thread? Runs in: original.
+ * True if process TRACER, by its number in our /proc, traces the calling
+ * thread. Runs in: original.
  */
 bool mu_halt_is_traced_by(pid_t tracer);
 
 /*
  * Stop all threads but the calling one, at the latest at STOP_NS, and read
- * their registers; ASK_STACKS: and their alternate signal stacks. They stay
- * stopped until mu_halt_release(), but not after LEAVE_NS (both
+ * their registers; with ASK_STACKS their alternate signal stacks as well. They
+ * stay stopped until mu_halt_release(), at most until LEAVE_NS (both
  * CLOCK_MONOTONIC). HALT need not be initialised; its arrays come from ARENA.
  * All signals are blocked.
  *
  * MU_ERR_TIMEOUT: a thread did not stop in time. MU_ERR_ALREADY_TRACED: the
- * tracer knows no requests, or both signals are handled by the program. After a
+ * tracer does not answer requests, or the program handles both signals. After a
  * failure no thread is stopped.
  *
  * Runs in: original.
@@ -80,8 +84,8 @@ enum mu_status mu_halt_stop(struct mu_halt *halt, struct mu_arena *arena,
     bool ask_stacks, uint64_t stop_ns, uint64_t leave_ns, struct mu_why *why);
 
 /*
- * Let the threads go on. True: all of them were stopped until now. Accepts the
- * zero value; may be called twice. Runs in: original.
+ * Let the threads continue. Returns true if all of them stayed stopped until
+ * now. Accepts the zero value; may be called twice. Runs in: original.
  */
 bool mu_halt_release(struct mu_halt *halt);
 

@@ -19,7 +19,7 @@ struct epoll_search {
 	long error; /* 0, or -errno that ended the search */
 };
 
-/* Does the line start with KEY? Then *AT moves past it and the blanks. */
+/* If the line starts with KEY, move *AT past it and the blanks after it. */
 static bool
 take_key(const char **at, const char *eol, const char *key)
 {
@@ -33,7 +33,10 @@ take_key(const char **at, const char *eol, const char *key)
 	return true;
 }
 
-/* The number must end at a blank or the line's end: else it was cut short. */
+/*
+ * The number must end at a blank or at the end of the line; otherwise it was
+ * cut.
+ */
 static bool
 add_hex(const char *at, const char *eol, struct mu_words *words)
 {
@@ -76,7 +79,7 @@ add_timer_line(const char *at, const char *eol, struct mu_words *words)
 	return add_hex(at + 1, eol, words);
 }
 
-/* Whole lines only: without its newline the last one may be cut. */
+/* Take whole lines only: a last line without its newline may be cut. */
 static bool
 each_line(const char *text, size_t length, struct mu_words *words,
     bool (*add)(const char *at, const char *eol, struct mu_words *words))
@@ -107,7 +110,7 @@ mu_kernel_values_parse_timers(
 	return each_line(text, length, words, add_timer_line);
 }
 
-/* 1: FD is an epoll set, 0: it is none, or -errno. */
+/* Returns 1 if FD is an epoll set, 0 if not, or -errno. */
 static long
 is_epoll(int folder, int fd)
 {
@@ -139,7 +142,7 @@ read_epoll(struct epoll_search *search, int fd)
 	return error;
 }
 
-/* Another task that shares the table may close a descriptor (ENOENT). */
+/* ENOENT: another task that shares the table closed the descriptor. */
 static bool
 visit_descriptor(void *ctx, int fd)
 {
@@ -153,7 +156,7 @@ visit_descriptor(void *ctx, int fd)
 	return search->error == 0;
 }
 
-/* Not there (ENOENT) before Linux 3.10 or without CHECKPOINT_RESTORE. */
+/* ENOENT: before Linux 3.10 or without CHECKPOINT_RESTORE. */
 static long
 read_timers(struct epoll_search *search, int timers)
 {
@@ -205,10 +208,13 @@ mu_kernel_values_read(const struct mu_kernel_files *files, pid_t pid,
 		error = search.error;
 	if (error == 0)
 		error = read_timers(&search, files->timers);
-	/* proc_fd_permission() and proc_fdinfo_access_allowed(): as ptrace. */
+	/*
+	 * proc_fd_permission() and proc_fdinfo_access_allowed() ask for ptrace
+	 * access.
+	 */
 	if (error == -EACCES || error == -EPERM)
 		return mu_refusal(pid, pid, (int)-error, why);
-	/* The thread whose files were opened has ended, maybe by execve(). */
+	/* The thread whose files were opened has ended, perhaps by execve(). */
 	if (files->folder >= 0 && (error == -ENOENT || error == -ESRCH))
 		return mu_why(why, MU_ERR_TARGET_GONE,
 		    "process %d ended, or became another program, in the"

@@ -10,7 +10,7 @@
 #include "ptrace/live/refusal.h"
 
 #define READ_TRIES 5
-#define NEWLINE "\\012" /* seq_path(m, file, "\n"): only this escape */
+#define NEWLINE "\\012" /* the only escape of seq_path(m, file, "\n") */
 #define NEWLINE_SIZE 4
 
 static size_t
@@ -49,7 +49,7 @@ take_range(const char **cursor, const char *end, struct mu_range *range)
 	return true;
 }
 
-/* One of "-" and SET. */
+/* Take one character, "-" or one of SET. */
 static bool
 take_flag(
     const char **cursor, const char *end, char set, char clear, bool *flag)
@@ -82,7 +82,7 @@ take_device(const char **cursor, const char *end, struct mu_mapping *map)
 	return true;
 }
 
-/* Everything but the name, which is what *CURSOR points to afterwards. */
+/* Parse all fields but the name; *CURSOR points to the name afterwards. */
 static bool
 take_fields(const char **cursor, const char *end, struct mu_mapping *map)
 {
@@ -97,7 +97,7 @@ take_fields(const char **cursor, const char *end, struct mu_mapping *map)
 		return false;
 	if (*cursor < end && **cursor != ' ')
 		return false;
-	/* Padding. No name of the kernel's starts with a space. */
+	/* Skip padding. No name written by the kernel starts with a space. */
 	while (take_char(cursor, end, ' '))
 		;
 	return true;
@@ -120,12 +120,14 @@ copy_name(const char *name, size_t length, struct mu_arena *arena)
 			*to++ = *name++;
 		}
 	}
-	return copy; /* the arena's bytes are zero: it is terminated */
+	return copy; /* the arena's bytes are zero, so the copy is terminated */
 }
 
-/* Neighbours mostly share their file, and then one copy of its name. */
+/*
+ * Adjacent mappings often belong to one file; they share one copy of its name.
+ */
 struct last_name {
-	const char *text; /* as written in the file */
+	const char *text; /* as in the maps file */
 	size_t length;
 	const char *copy;
 };

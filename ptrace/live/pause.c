@@ -9,8 +9,8 @@
 
 /*
  * A thread that works with a disk, or waits for the lock of its address space,
- * sleeps for some milliseconds at a time; one that did not wake up for this
- * long is not about to.
+ * sleeps for some milliseconds at a time. One that has slept this long is not
+ * expected to wake up soon.
  */
 #define CALM_NS (300 * 1000 * 1000ull)
 #define CALM_NAP_NS (2 * 1000 * 1000ull)
@@ -23,7 +23,7 @@ struct calm {
 	uint64_t until_ns;
 };
 
-/* How often the thread went to sleep; -1: unknown. */
+/* The number of times that the thread has gone to sleep; -1 if not known. */
 static int64_t
 count_sleeps(pid_t pid, int tid)
 {
@@ -44,7 +44,7 @@ visit_thread(void *ctx, int tid)
 	while (mu_proc_state(calm->pid, tid) == 'D') {
 		before = sleeps;
 		sleeps = count_sleeps(calm->pid, tid);
-		/* Asleep again: it woke up since the last look. */
+		/* It sleeps again, but woke up since the last look. */
 		if (before >= 0 && sleeps != before)
 			return true;
 		if (mu_sys_now_ns() >= calm->until_ns) {
@@ -89,7 +89,7 @@ mu_pause_bytes(pid_t pid)
 	    mu_proc_status_bytes(status, "\nHugetlbPages:");
 }
 
-/* "0.3 s", "70 ms" */
+/* Format NS as "0.3 s" or "70 ms". */
 static void
 tell_span(char *text, size_t size, uint64_t ns)
 {
@@ -122,7 +122,7 @@ mu_pause_too_long(pid_t pid, uint64_t bytes, uint64_t ns, struct mu_why *why)
 struct monitor {
 	pid_t pid;
 	int folder;
-	bool any, tells; /* a descriptor of one; with events for forks */
+	bool any, tells; /* there is a userfaultfd; one with fork events */
 };
 
 /* fs/userfaultfd.c, userfaultfd_show_fdinfo(): "API:\taa:2:1ff" */

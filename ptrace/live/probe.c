@@ -20,7 +20,10 @@
 #define FIRST_NAP_NS (20 * 1000ull)
 #define LAST_NAP_NS (10 * 1000 * 1000ull)
 
-/* Number after KEY in the status of the calling thread: filters are its own. */
+/*
+ * The number after KEY in the calling thread's status file: each thread has its
+ * own filters.
+ */
 static int64_t
 own_number(const char *key)
 {
@@ -50,8 +53,8 @@ kernel_is_before(unsigned major, unsigned minor)
 }
 
 /*
- * The limit 1 is the one that keeps a core dump from a pipe too: do_coredump()
- * in fs/coredump.c. Not allowed where the hard limit is 0.
+ * A limit of 1 also prevents a core dump through a pipe: do_coredump() in
+ * fs/coredump.c. It cannot be set where the hard limit is 0.
  */
 static void
 leave_no_core(void)
@@ -77,8 +80,10 @@ rehearse(int signo)
 	mu_frame_bases(bases);
 }
 
-/* To be stopped by signal and continue, alone: the calls that no other step
- * makes. */
+/*
+ * Do, in a process with one thread, what a stop by signal does: all system
+ * calls that no other step makes.
+ */
 static void
 try_signal_stop(void)
 {
@@ -100,7 +105,10 @@ try_signal_stop(void)
 	mu_sys_restore_signals(&others);
 }
 
-/* Reap PID; its wait status, or -errno: -ETIMEDOUT, it was killed by us. */
+/*
+ * Reap PID. Returns its wait status, or -errno; -ETIMEDOUT if we had to kill
+ * it.
+ */
 static int
 await_end(pid_t pid, uint64_t deadline_ns)
 {
@@ -126,8 +134,8 @@ await_end(pid_t pid, uint64_t deadline_ns)
 }
 
 /*
- * As await_end(). Signals are blocked: a handler of the program must not run
- * in the child.
+ * Returns what await_end() does. Signals are blocked: a handler of the program
+ * must not run in the child.
  */
 static int
 try_in_child(void (*attempt)(void), uint64_t deadline_ns)
@@ -146,7 +154,9 @@ try_in_child(void (*attempt)(void), uint64_t deadline_ns)
 	return pid > 0 ? await_end((pid_t)pid, deadline_ns) : (int)pid;
 }
 
-/* The calling thread's, as threads of one process can differ: -errno or bytes.
+/*
+ * Read the calling thread's namespace link, as threads of one process can
+ * differ. Returns its bytes or -errno.
  */
 static long
 read_namespace(const char *name, char *link, size_t size)
@@ -162,7 +172,7 @@ read_namespace(const char *name, char *link, size_t size)
 }
 
 /*
- * fs/proc/namespaces.c: for_children is there since Linux 4.12, and cannot be
+ * fs/proc/namespaces.c: for_children exists since Linux 4.12, and cannot be
  * read (ENOENT) until the new namespace has its first process.
  */
 bool
@@ -198,7 +208,8 @@ mu_probe_signal_stop(uint64_t deadline_ns, struct mu_why *why)
 	if (end == 0)
 		return MU_OK;
 	/*
-	 * If rt_sigreturn() is refused, the thread has no place to return to.
+	 * If rt_sigreturn() is refused, the thread cannot return from the
+	 * handler.
 	 */
 	if (end > 0 && WIFSIGNALED(end) &&
 	    (WTERMSIG(end) == SIGSYS || WTERMSIG(end) == SIGSEGV))

@@ -8,11 +8,11 @@
 #include "mu/text.h"
 
 #define FIRST_SIZE ((size_t)16 << 10)
-/* seq_file hands out at most this much a read unless one record is longer. */
+/* seq_file returns at most this much per read unless one record is longer. */
 #define READ_SIZE ((size_t)4 << 10)
-#define DIR_SIZE 4096 /* bytes of directory entries a call, on the stack */
+#define DIR_SIZE 4096 /* buffer on the stack for directory entries */
 
-/* As the kernel lays it out; <dirent.h> has the libc's. */
+/* The kernel's layout; the struct in <dirent.h> is libc's. */
 struct entry {
 	uint64_t inode;
 	int64_t next;
@@ -60,7 +60,7 @@ mu_proc_read(struct mu_proc_text *text, const char *path)
 	return error;
 }
 
-/* Decimal digits and nothing else; -1 for any other name. */
+/* Parse a name of decimal digits only; -1 for any other name. */
 static int
 name_number(const char *name)
 {
@@ -179,7 +179,7 @@ mu_proc_status_bytes(const char *status, const char *key)
 	return kib < 0 || kib > INT64_MAX / 1024 ? 0 : (uint64_t)kib * 1024;
 }
 
-/* -1: a kernel without it. */
+/* -1: the kernel does not have the field. */
 bool
 mu_proc_status_filtered(const char *status)
 {
@@ -187,9 +187,9 @@ mu_proc_status_filtered(const char *status)
 }
 
 /*
- * Take the line of all groups out of the LENGTH bytes of STATUS, or what has
- * been read of it; *CUT, where the line goes on in what comes next, is NULL at
- * first and after its end. The new length.
+ * Remove the line "Groups" from the LENGTH bytes read so far of STATUS. *CUT is
+ * NULL at first and after the end of the line; otherwise the line continues in
+ * the next read, at *CUT. Returns the new length.
  */
 static size_t
 cut_groups(char *status, size_t length, char **cut)
@@ -267,7 +267,10 @@ mu_proc_state(pid_t pid, pid_t tid)
 	n = mu_procfs_read(path, stat, sizeof(stat));
 	if (n < 0)
 		return (int)n;
-	/* "4711 (a name) S ...": the name, 15 bytes, may hold parentheses */
+	/*
+	 * "4711 (a name) S ...": the name, up to 15 bytes, may contain
+	 * parentheses
+	 */
 	paren = strrchr(stat, ')');
 	if (paren == NULL || paren[1] != ' ' || paren[2] == '\0')
 		return -ENOENT;

@@ -15,7 +15,10 @@
 
 #include "mu/arena.h"
 
-/* One buffer for many files; zero but for the arena at first. */
+/*
+ * A buffer that can be used for many files. Initialise to zero, except the
+ * arena.
+ */
 struct mu_proc_text {
 	char *text; /* LENGTH bytes, not terminated */
 	size_t length, max;
@@ -23,12 +26,12 @@ struct mu_proc_text {
 };
 
 /*
- * Read the whole file PATH into TEXT, over what was there. 0 or -errno;
- * -ENOMEM when the arena is used up.
+ * Read the whole file PATH into TEXT, replacing its contents. Returns 0 or
+ * -errno; -ENOMEM if the arena is exhausted.
  */
 long mu_proc_read(struct mu_proc_text *text, const char *path);
 
-/* The same of an open file, from where it stands; it stays open. */
+/* The same for an open file, from its current offset; it stays open. */
 long mu_proc_read_open(struct mu_proc_text *text, int fd);
 
 /*
@@ -38,54 +41,63 @@ long mu_proc_read_open(struct mu_proc_text *text, int fd);
 long mu_proc_numbers(
     const char *path, bool (*visit)(void *ctx, int number), void *ctx);
 
-/* The same from where the open directory DIR stands; it stays open. */
+/*
+ * The same for the open directory DIR, from its current offset; it stays open.
+ */
 long mu_proc_numbers_in(
     int dir, bool (*visit)(void *ctx, int number), void *ctx);
 
 /*
- * Take a number in BASE 10 or 16 (lower-case) from *CURSOR, which moves past
- * it. False, and the cursor stays, if there is none or it needs over 64 bits.
+ * Take a number in BASE 10 or 16 (lower-case) from *CURSOR and move *CURSOR
+ * past it. Returns false, without moving, if there is none or it does not fit
+ * 64 bits.
  */
 bool mu_proc_number(
     const char **cursor, const char *end, unsigned base, uint64_t *value);
 
 /*
- * /proc/PID/status has about 1500 bytes. The line of all groups, up to 65536,
- * stands before most others and may be 700 KB long.
+ * /proc/PID/status has about 1500 bytes without the line "Groups", which stands
+ * before most others and may be 700 KB long (65536 groups).
  */
 #define MU_PROC_STATUS_SIZE 4096
 
 /*
  * Read the status file of process PID, or of its thread TID unless that is 0,
- * without the line of all groups: at most SIZE - 1 bytes, terminated. Bytes of
- * STATUS, or -errno and an empty text.
+ * without the line "Groups": at most SIZE - 1 bytes, terminated. Returns the
+ * bytes in STATUS, or -errno with an empty STATUS.
  */
 ssize_t mu_proc_status_read(pid_t pid, pid_t tid, char *status, size_t size);
 
-/* The same of the calling thread. */
+/* The same for the calling thread. */
 ssize_t mu_proc_own_status(char *status, size_t size);
 
 /*
- * Number FIELD (counted from 0, blanks between) after KEY in the terminated
- * text of a status file, or -1. A line is "Uid:\t1000\t1000\t1000\t1000". KEY
- * starts with a newline: the first line, Name, may hold anything else.
+ * Number FIELD (from 0, separated by blanks) after KEY in the terminated text
+ * of a status file, or -1. A line looks like "Uid:\t1000\t1000\t1000\t1000".
+ * KEY starts with a newline, because the first line, Name, may contain
+ * anything.
  */
 int64_t mu_proc_status_number(
     const char *status, const char *key, unsigned field, unsigned base);
 
 /*
- * The same in bytes, of a line as "VmRSS:\t    1234 kB". 0: the kernel does not
- * tell (RssAnon: Linux 4.5), or the amount is over INT64_MAX.
+ * The value in bytes of a line such as "VmRSS:\t    1234 kB". 0 if the kernel
+ * does not have the line (RssAnon: Linux 4.5) or the value is over INT64_MAX.
  */
 uint64_t mu_proc_status_bytes(const char *status, const char *key);
 
-/* Does seccomp filter the thread's calls? A filter may kill for some. */
+/*
+ * True if seccomp filters the thread's system calls; a filter may kill for
+ * some.
+ */
 bool mu_proc_status_filtered(const char *status);
 
 /* The state letter of thread TID of PID (R S D T t Z X ...), or -errno. */
 int mu_proc_state(pid_t pid, pid_t tid);
 
-/* Does that answer say that the thread's life is over? */
+/*
+ * True if STATE, a result of mu_proc_state(), means that the thread has ended.
+ */
 static inline bool
 mu_proc_ended(int state)
 {
@@ -94,18 +106,20 @@ mu_proc_ended(int state)
 }
 
 /*
- * A thread of PID that has not ended, by which /proc shows the memory: PID
- * itself, or where the leader has ended before its threads another one. PID if
- * there is none.
+ * A thread of PID that has not ended, through which /proc shows the memory: PID
+ * itself or, if the leader ended before its threads, another one. PID if there
+ * is none.
  */
 pid_t mu_proc_living(pid_t pid);
 
-/* The path of the program of PID, any bytes, cut at SIZE - 1; "": not known. */
+/*
+ * The path of PID's program, arbitrary bytes, cut at SIZE - 1; "" if not known.
+ */
 void mu_proc_program(pid_t pid, char *program, size_t size);
 
 /*
- * Have all threads of PID ended? A zombie leader alone does not say so. Asks a
- * pidfd (Linux 5.3); without one the leader has to do.
+ * True if all threads of PID have ended; a zombie leader alone does not show
+ * that. Uses a pidfd (Linux 5.3); without one only the leader is checked.
  */
 bool mu_proc_is_over(pid_t pid);
 
@@ -113,20 +127,19 @@ bool mu_proc_is_over(pid_t pid);
 #define MU_PROC_RUNNING (-2L)
 
 /*
- * The system call that thread TID of PID waits in; MU_PROC_RUNNING, or
- * MU_PROC_NO_CALL: in none, or /proc does not tell.
+ * The number of the system call that thread TID of PID waits in;
+ * MU_PROC_RUNNING; or MU_PROC_NO_CALL if it is in no call or /proc does not
+ * say.
  */
 long mu_proc_call(pid_t pid, pid_t tid);
 
-/* The parent of process PID, as our PID namespace has it; 0: there is none. */
+/* The parent of process PID, in our PID namespace; 0 if it has none there. */
 pid_t mu_proc_parent(pid_t pid);
 
-/*
- * The number of process PID in its own PID namespace, the innermost; or -1.
- */
+/* The number of process PID in its own (the innermost) PID namespace; or -1. */
 pid_t mu_proc_inner_pid(pid_t pid);
 
-/* The end of [TEXT, END)'s first line: its newline, or END. */
+/* The end of the first line of [TEXT, END): its newline, or END. */
 const char *mu_proc_line_end(const char *text, const char *end);
 
 #endif

@@ -29,14 +29,14 @@
 #endif
 
 /*
- * No exit signal, or the process's waitpid(-1) would see it. CLONE_FILES: a
- * second table would keep open what the process closes, and its epoll would
- * go on reporting it. Not CLONE_FS: with a folder that is shared a set-user-ID
- * program does not get its rights (check_unsafe_exec in fs/exec.c).
+ * No exit signal: otherwise the process's waitpid(-1) would see the copy.
+ * CLONE_FILES: a separate table would keep open what the process closes, and
+ * epoll would go on reporting it. Not CLONE_FS: a set-user-ID program gets no
+ * rights if the folder is shared (check_unsafe_exec in fs/exec.c).
  *
- * If we are killed before it has its name, and PTRACE_O_EXITKILL is set, the
- * copy runs: to its name and its end, by the frames on its stack, with all
- * signals blocked.
+ * If we are killed before the copy has its name and PTRACE_O_EXITKILL is set,
+ * the copy runs the frames on its stack, with all signals blocked: it sets its
+ * name and exits.
  */
 #define COPY_FLAGS (CLONE_PTRACE | CLONE_FILES | CLONE_PARENT_SETTID)
 
@@ -45,7 +45,7 @@
 
 #define CLOSE_UNSHARED 2 /* CLOSE_RANGE_UNSHARE of linux/close_range.h */
 
-/* Time to kill a copy that was made too late. */
+/* Time allowed to kill a copy that was made too late. */
 #define UNDO_NS (10 * MU_NS_PER_SEC)
 
 static bool
@@ -61,9 +61,9 @@ namespace_of(pid_t tid, const char *name, struct stat *stat)
 }
 
 /*
- * After unshare(CLONE_NEWPID) the next child is the init of the new namespace,
- * and with its end the namespace's; and after unshare(CLONE_NEWTIME) the next
- * child sets its clocks for good. That must not be the copy.
+ * After unshare(CLONE_NEWPID) the next child is the init of a new namespace,
+ * which ends with it; after unshare(CLONE_NEWTIME) the next child fixes the
+ * clocks of the new namespace. The copy must not be that child.
  */
 static bool
 is_first_of_namespace(pid_t tid)
@@ -171,7 +171,7 @@ lead_to_name(const struct mu_process_copy *copy)
 	    PTRACE_SETREGSET, copy->pid, NOTE_PRSTATUS, (uintptr_t)&set);
 }
 
-/* Born stopped (ptrace_init_task): wait for that, and for nothing else. */
+/* The copy is born stopped (ptrace_init_task). Wait for that stop only. */
 enum mu_status
 mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
     struct mu_why *why)
@@ -197,7 +197,7 @@ mu_process_copy_settle(const struct mu_process_copy *copy, uint64_t deadline_ns,
 	return MU_OK;
 }
 
-/* Is TRACEE at the exit of a system call? */
+/* True if TRACEE is at the exit of a system call. */
 static bool
 has_called(const struct mu_tracee *tracee)
 {
@@ -209,8 +209,9 @@ has_called(const struct mu_tracee *tracee)
 }
 
 /*
- * To the next stop, or the end. mu_tracee_await() would interrupt it: on a busy
- * machine a thread that gets a CPU later than that comes no further.
+ * Continue TRACEE until its next stop or its end. mu_tracee_await() would
+ * interrupt it every millisecond, and on a busy machine a thread that gets a
+ * CPU less often would make no progress.
  */
 static bool
 go_on(struct mu_tracee *tracee, uint64_t deadline_ns)
@@ -244,7 +245,7 @@ mu_process_copy_name(const struct mu_process_copy *copy, uint64_t deadline_ns)
 	mu_sys_ptrace(PTRACE_SETOPTIONS, tracee.tid, 0, COPY_OPTIONS);
 }
 
-/* The copy needs no return frames: it ends when we do. */
+/* The copy needs no return frames: it dies when we do. */
 enum mu_status
 mu_process_copy_call(const struct mu_process_copy *copy,
     struct mu_remote_call *call, uint64_t deadline_ns, struct mu_why *why)

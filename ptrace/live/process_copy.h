@@ -1,24 +1,24 @@
 /*
- * A copy of a stopped process, as fork() makes one, that never runs: its memory
- * stays as it is now, while the process goes on.
+ * A copy of a stopped process, made as fork() does, that never runs. Its memory
+ * stays as it is while the process continues.
  *
- * What of the memory is not in the copy, or not as it was, is for the reader to
- * see to, before the release:
- * - a mapping with MADV_DONTFORK is not there: reading it fails;
- * - one with MADV_WIPEONFORK is there, and reads as zeros (/proc/PID/smaps has
- *   "dc" and "wf" among the VmFlags of these two);
- * - shared mappings are the process's own memory: they go on changing.
- * The copy's registers mean nothing. To open /proc/COPY/mem is an attach to
- * Yama, for which ptrace_scope 1 lets the tracer do it, who made the copy, but
- * perhaps not others.
+ * Some memory is not in the copy, or differs, and the reader must handle it
+ * before the process is released:
+ * - a mapping with MADV_DONTFORK is missing: reading it fails;
+ * - a mapping with MADV_WIPEONFORK reads as zeros (/proc/PID/smaps shows "dc"
+ * and "wf" in the VmFlags of these two);
+ * - shared mappings are the process's own memory and go on changing.
+ * The copy's registers mean nothing. Yama treats opening /proc/COPY/mem as an
+ * attach: with ptrace_scope 1 the tracer, which made the copy, may do it, but
+ * perhaps no other process.
  *
- * What the process may notice: nothing, but for the time, and page faults at
- * its first writes. The copy shares its table of descriptors at first, so that
- * what the process closes is closed, and then has none
- * (mu_process_copy_leave_files). The copy is no result of a wait without __WALL
- * and __WCLONE, and its end sends no signal.
+ * The process notices nothing but the time, and page faults at its first
+ * writes. At first the copy shares the process's table of descriptors, so that
+ * what the process closes is closed; then it has none
+ * (mu_process_copy_leave_files()). The copy is not reported by a wait without
+ * __WALL and __WCLONE, and sends no signal when it ends.
  *
- * Runs in: keeper; what is said of one thread in threads.h holds here as well.
+ * Runs in: keeper; what threads.h says about one thread applies here too.
  */
 #ifndef PTRACE_LIVE_PROCESS_COPY_H
 #define PTRACE_LIVE_PROCESS_COPY_H
@@ -34,60 +34,63 @@
 #define MU_COPY_KILLED "the copy was killed; was memory short?"
 
 struct mu_process_copy {
-	pid_t pid;   /* in our PID namespace; 0 = there is no copy */
-	pid_t child; /* in the namespace of its parent */
-	struct mu_return_code code; /* of its process: it has the same */
-	uintptr_t name, end; /* in it: MU_REMOTE_COPY, and a frame to its end */
+	pid_t pid;   /* in our PID namespace; 0 if there is no copy */
+	pid_t child; /* in its parent's PID namespace */
+	struct mu_return_code code; /* of its process; valid in the copy too */
+	uintptr_t name, end; /* addresses in the copy: MU_REMOTE_COPY, and a
+				frame that exits */
 };
 
 /*
- * COPY may be in memory that another process shares, which ends the copy if
- * this one is killed: its number is there as soon as it is born. Before that
- * thread runs on it ends the copy itself (mu_remote_call_make).
- *
  * Copy the process whose THREADS are all stopped. They stay stopped; one of
- * them may be in another stop than before (mu_remote_call_make). The copy ends
- * with the thread that called this: by itself, and once it has its name by
- * PTRACE_O_EXITKILL. It does not stand still yet: mu_process_copy_settle().
+ * them may be in another stop than before (mu_remote_call_make()). COPY may lie
+ * in memory shared with another process, which can kill the copy if this one is
+ * killed: the copy's number is stored as soon as the copy exists. Until that
+ * thread runs again the copy ends by itself.
  *
- * On failure there is no copy, or one that mu_process_copy_drop() has to see
- * to, nothing else has changed, and memory can be read as long as the process
- * is stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: it cannot be made to do a
- * system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel gave no process
- * (RLIMIT_NPROC, pids cgroup) or no memory (overcommit). MU_ERR_TIMEOUT: of
- * THREADS all but one may have been released. MU_ERR_TARGET_GONE.
+ * The copy dies with the thread that called this: before it has its name by
+ * itself, afterwards by PTRACE_O_EXITKILL. It may not have stopped yet: call
+ * mu_process_copy_settle().
+ *
+ * On failure there is no copy, or one that mu_process_copy_drop() must remove;
+ * nothing else has changed, and memory can be read while the process is
+ * stopped. MU_ERR_BUSY, MU_ERR_PTRACE_SECCOMP: no thread can be made to do a
+ * system call. MU_ERR_RESOURCES, MU_ERR_NO_MEMORY: the kernel refused a process
+ * (RLIMIT_NPROC, pids cgroup) or memory (overcommit). MU_ERR_TIMEOUT: all but
+ * one of THREADS may have been released. MU_ERR_TARGET_GONE.
  */
 enum mu_status mu_process_copy_make(struct mu_process_copy *copy,
     struct mu_threads *threads, uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * Wait until the new copy stands still, as the functions below want it. For
- * that it must be given a CPU once, for which it was seen to wait 380 ms on a
- * busy machine: THREADS need not stand still as well. If it is killed before,
- * its memory goes at once. Runs in the thread that made the copy.
- * MU_ERR_HELPER_DIED, MU_ERR_TIMEOUT: mu_process_copy_drop() has to see to it.
+ * Wait until the new copy has stopped, which the functions below require. It
+ * needs a CPU once for that, and was seen to wait 380 ms for one on a busy
+ * machine, so THREADS may be released before. If the copy is killed before it
+ * stops, its memory is freed at once. Runs in the thread that made the copy.
+ * MU_ERR_HELPER_DIED, MU_ERR_TIMEOUT: mu_process_copy_drop() must remove the
+ * copy.
  */
 enum mu_status mu_process_copy_settle(const struct mu_process_copy *copy,
     uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * Has the copy been killed, by the OOM killer or someone else? Then it stands
- * still with its memory until mu_process_copy_end(), and the OOM killer takes
- * no other process. Accepts the empty value.
+ * True if the copy has been killed, by the OOM killer or another process. It
+ * then stays, with its memory, until mu_process_copy_end(), and the OOM killer
+ * selects no other process. Accepts the empty value.
  */
 bool mu_process_copy_was_killed(const struct mu_process_copy *copy);
 
 /*
- * Kill the copy, and wait as its tracer: then it is a zombie of its parent's.
- * Its memory is given back first, which takes a while; false: DEADLINE_NS came
+ * Kill the copy and wait for it as its tracer; it is then a zombie of its
+ * parent. Freeing its memory takes a while; returns false if DEADLINE_NS comes
  * first.
  */
 bool mu_process_copy_end(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
- * Have the copy make CALL. It must be one that returns, and that nothing but
- * the copy notices. Runs in the thread that made the copy. Errors as of
+ * Make the copy execute CALL, which must return and affect nothing but the
+ * copy. Runs in the thread that made the copy. Errors are those of
  * mu_remote_call_make().
  */
 enum mu_status mu_process_copy_call(const struct mu_process_copy *copy,
@@ -102,29 +105,28 @@ void mu_process_copy_name(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
- * The copy's table of descriptors is no more that of its process, and empty:
- * what the process leaves behind at its end or at an execve(), such as sockets,
- * pipes and locks, is not held by the copy. Nothing is closed by that. False:
- * the table stays, as before Linux 5.9. Runs in the thread that made the copy.
+ * Give the copy an empty table of descriptors, so that it does not keep open
+ * what the process gives up at its end or at an execve(), such as sockets,
+ * pipes and locks. Nothing is closed by this. Returns false if the table stays
+ * shared, as before Linux 5.9. Runs in the thread that made the copy.
  */
 bool mu_process_copy_leave_files(
     const struct mu_process_copy *copy, uint64_t deadline_ns);
 
 /*
- * Kill the copy of process PID, which runs, and reap it: one thread of PID,
- * stopped for a moment, is made to wait for it. If PID has ended, init does
- * that. Otherwise, after a failure, it is a zombie for as long as PID lives.
+ * Kill the copy of the running process PID and reap it: one thread of PID is
+ * stopped for a moment and made to wait for the copy. If PID has ended, init
+ * does that. After a failure the copy stays a zombie as long as PID lives.
  * Accepts the empty value.
  */
 enum mu_status mu_process_copy_drop(struct mu_process_copy *copy, pid_t pid,
     uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * Have process PID reap the copies of it that were left: those that ended with
- * every process that could have had them reaped. A few at most, until
- * DEADLINE_NS; what is left then is left to the next call. BACK:
- * mu_remote_code_back() of PID, or 0. Takes a file for each of its threads, as
- * does the question whether there are any.
+ * Make process PID reap copies of it that earlier tools left as zombies because
+ * they were killed themselves. At most a few, until DEADLINE_NS; the next call
+ * continues. BACK is mu_remote_code_back() of PID, or 0. Reads one file for
+ * each thread of PID, even if there are none.
  */
 void mu_process_copy_drop_left(pid_t pid, uintptr_t back, uint64_t deadline_ns);
 bool mu_process_copy_any_left(pid_t pid);

@@ -14,17 +14,17 @@
 #include "ptrace/live/remote_call.h"
 #include "ptrace/live/wakeup.h"
 
-/* How long a thread may take to stop, before another one is tried. */
+/* How long to wait for a thread to stop before another one is tried. */
 #define STOP_NS (20 * 1000 * 1000ull)
 
 /*
- * Wait between two rounds. During an execve() no thread can be stopped; a
+ * Delay between two rounds. No thread can be stopped during an execve(); a
  * restartable sequence has ended by then.
  */
 #define NAP_NS (2 * 1000 * 1000ull)
-#define ROUNDS 20 /* with refusals */
+#define ROUNDS 20 /* rounds if threads are refused */
 
-#define MAX_REFUSED 16 /* threads a round */
+#define MAX_REFUSED 16 /* threads refused in a round */
 
 struct reaping {
 	const struct mu_process_copy *copy;
@@ -52,8 +52,8 @@ static const long restarted[] = {
 };
 
 /*
- * In its own code, which the file calls "running", or in such a call. Others,
- * such as epoll_wait(), come back with EINTR.
+ * True if the thread is in its own code ("running" in the file) or in such a
+ * call. Other calls, such as epoll_wait(), would fail with EINTR.
  */
 static bool
 is_quiet(pid_t pid, pid_t tid)
@@ -68,8 +68,8 @@ is_quiet(pid_t pid, pid_t tid)
 }
 
 /*
- * A leader may be ours already: a thread that we had before, and that has its
- * tid now, by execve().
+ * The leader may be a tracee already: a thread that we traced has taken its tid
+ * by execve().
  */
 static bool
 seize(struct mu_tracee *tracee)
@@ -141,7 +141,7 @@ is_reaped(const struct mu_process_copy *copy)
 	return mu_sys_kill(copy->pid, 0) == -ESRCH;
 }
 
-/* Two rounds: the first takes only threads that notice nothing. */
+/* Two rounds: the first uses only threads that will not notice the stop. */
 static void
 reap_somewhere(struct reaping *reaping)
 {
@@ -166,11 +166,11 @@ is_exit_stop(int status)
 }
 
 /*
- * A copy that has been killed stops at PTRACE_EVENT_EXIT, with its memory. That
- * is taken from it there (Linux 5.15): once it is past exit_mm() the OOM killer
- * counts it no more, and while another process reads /proc/PID/mem its memory
- * outlives it. Where the memory group is full that would be the end of the
- * process that was copied, too.
+ * A copy that has been killed stops at PTRACE_EVENT_EXIT, with its memory. The
+ * memory is freed there (Linux 5.15): after exit_mm() the OOM killer no longer
+ * counts the process, but its memory lives on while another process reads
+ * /proc/PID/mem. In a full memory cgroup the OOM killer would then kill the
+ * copied process, too.
  */
 static void
 pass_exit(pid_t pid)
@@ -183,7 +183,7 @@ pass_exit(pid_t pid)
 	mu_sys_ptrace(PTRACE_CONT, pid, 0, 0);
 }
 
-/* WNOWAIT: its end, or the stop before, is still there to be waited for. */
+/* WNOWAIT keeps the state (its end, or the stop before) for a later wait. */
 bool
 mu_process_copy_was_killed(const struct mu_process_copy *copy)
 {
@@ -256,8 +256,8 @@ mu_process_copy_reap_ended(const struct mu_process_copy *copy, pid_t pid,
 	int rounds = 0;
 
 	/*
-	 * A wait with __WALL may have reaped it, or init may be its parent by
-	 * now.
+	 * The process may have reaped it by a wait with __WALL, or init may be
+	 * its parent by now.
 	 */
 	while (rounds < ROUNDS && !is_reaped(copy) && !mu_proc_is_over(pid)) {
 		reap_somewhere(&reaping);

@@ -1,5 +1,5 @@
 /*
- * The last steps in which a copy of a process ends: see process_copy.h.
+ * The last steps of a copy of a process: see process_copy.h.
  *
  * Runs in: keeper.
  */
@@ -11,11 +11,11 @@
 #include "ptrace/live/process_copy.h"
 #include "ptrace/live/remote_thread.h"
 
-/* Let THREAD, of its parent, wait for the zombie. */
+/* Make THREAD, a thread of the copy's parent, wait for the zombie. */
 enum mu_status mu_process_copy_reap(const struct mu_process_copy *copy,
     struct mu_remote_thread *thread, uint64_t deadline_ns, struct mu_why *why);
 
-/* The same for PID, its parent, which runs: one thread of it is stopped. */
+/* The same for its running parent PID: one of its threads is stopped for it. */
 enum mu_status mu_process_copy_reap_ended(const struct mu_process_copy *copy,
     pid_t pid, uint64_t deadline_ns, struct mu_why *why);
 

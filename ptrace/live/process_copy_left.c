@@ -11,7 +11,7 @@
 #include "ptrace/live/proc.h"
 #include "ptrace/live/process_copy_end.h"
 
-#define MAX_LEFT 8 /* a call; each needs a stop of a thread */
+#define MAX_LEFT 8 /* per call; each needs a stop of a thread */
 
 /* A thread has few children, and its first ones are the oldest. */
 #define LIST_SIZE 4096
@@ -23,8 +23,8 @@ struct leftovers {
 };
 
 /*
- * A zombie child of PID with the name that only we set, and without a tracer
- * that would reap it.
+ * True for a zombie child of PID that has the name that only we set, and no
+ * tracer that would reap it.
  */
 static bool
 is_left(pid_t pid)
@@ -38,7 +38,7 @@ is_left(pid_t pid)
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) == 0;
 }
 
-/* "17 18 4711 ": the children that thread TID has started. */
+/* Parse "17 18 4711 ", the children that thread TID has started. */
 static bool
 visit(void *ctx, int tid)
 {

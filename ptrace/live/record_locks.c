@@ -6,10 +6,13 @@
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
-/* The kernel gives whole lines. */
+/* The kernel returns whole lines. */
 #define LINES_SIZE ((size_t)16 << 10)
 
-/* "3: POSIX  ADVISORY  WRITE 4711 fe:01:1234 0 EOF"; "3: -> ..." waits. */
+/*
+ * "3: POSIX  ADVISORY  WRITE 4711 fe:01:1234 0 EOF" is a lock; "3: -> ..."
+ * waits for it.
+ */
 static bool
 is_of(const char *line, const char *end, pid_t pid)
 {

@@ -11,12 +11,10 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/*
- * Does process PID hold record locks? True also if /proc/locks cannot be read.
- */
+/* True if process PID holds record locks, or if /proc/locks cannot be read. */
 bool mu_record_locks_held(pid_t pid);
 
-/* The same by TEXT, whole lines of /proc/locks up to END. Pure. */
+/* The same for TEXT, whole lines of /proc/locks up to END. Pure. */
 bool mu_record_locks_in(const char *text, const char *end, pid_t pid);
 
 #endif

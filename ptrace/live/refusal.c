@@ -95,8 +95,9 @@ read_yama_scope(void)
 }
 
 /*
- * Without a filter the kernel looks for the thread first and finds none; a
- * thread of our own thread group it refuses with EPERM, whatever our rights.
+ * Without a filter the kernel first looks for the thread and does not find it.
+ * A thread of our own thread group would be refused with EPERM whatever our
+ * rights are.
  */
 static void
 probe_call(struct mu_refusal_facts *facts)

@@ -11,9 +11,12 @@
 
 #include "mu/status.h"
 
-#define MU_REFUSAL_NO_TID 0x7fffffff /* over PID_MAX_LIMIT, 2^22 */
+#define MU_REFUSAL_NO_TID 0x7fffffff /* larger than PID_MAX_LIMIT, 2^22 */
 
-/* What there is to know; -1 = not known, where nothing else is said. */
+/*
+ * The facts about a refusal; -1 means not known unless a comment says
+ * otherwise.
+ */
 struct mu_refusal_facts {
 	pid_t pid, tid;
 	int error;            /* positive errno of the refused call */
@@ -28,35 +31,34 @@ struct mu_refusal_facts {
 	int yama_scope;       /* 0..3; -1 = no Yama */
 };
 
-/* The cause that the facts show, with its one-line cure. Pure. */
+/* The cause that the facts show, and its remedy. Pure. */
 enum mu_status mu_refusal_judge(
     const struct mu_refusal_facts *facts, struct mu_why *why);
 
 /*
- * Of PID, which must be set as TID is, and of ourselves: all that can be read.
- * Makes no ptrace call. The rest of FACTS stays.
+ * Read all facts about PID (set in FACTS, like TID) and about ourselves that
+ * /proc shows. Makes no ptrace call. Leaves the other members alone.
  */
 void mu_refusal_facts_read(struct mu_refusal_facts *facts);
 
 /*
- * Tell the cause of ERROR (positive errno) from seizing TID of PID. Looks at
- * /proc/PID/status (TracerPid, Uid) and its owner, which is root when the
- * process is not dumpable; at PR_GET_DUMPABLE when PID is our parent, whose
- * memory we share; at our own CapEff; at Yama's ptrace_scope; and tries a
- * ptrace call without effects.
+ * Find out why seizing TID of PID failed with ERROR (a positive errno). Reads
+ * /proc/PID/status (TracerPid, Uid) and its owner, which is root if the process
+ * is not dumpable; PR_GET_DUMPABLE if PID is our parent, whose memory we share;
+ * our own CapEff; Yama's ptrace_scope; and tries a ptrace call without effects.
  */
 enum mu_status mu_refusal(pid_t pid, pid_t tid, int error, struct mu_why *why);
 
 /*
- * MU_OK, or MU_ERR_PTRACE_SECCOMP if ptrace fails even where it reaches no
- * other process. Call before any thread is seized: a filter that kills the
+ * MU_OK, or MU_ERR_PTRACE_SECCOMP if ptrace fails even for a process that
+ * cannot exist. Call before any thread is seized: a filter that kills the
  * caller then leaves no thread stopped.
  */
 enum mu_status mu_refusal_of_call(struct mu_why *why);
 
 /*
- * MU_OK, or MU_ERR_ALREADY_TRACED if the calling thread has a tracer that our
- * PID namespace shows. Makes no ptrace call. Runs in: original.
+ * MU_OK, or MU_ERR_ALREADY_TRACED if the calling thread has a tracer in our PID
+ * namespace. Makes no ptrace call. Runs in: original.
  */
 enum mu_status mu_refusal_by_tracer(struct mu_why *why);
 

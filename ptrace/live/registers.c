@@ -81,14 +81,17 @@ mu_words_filter(
 	return kept;
 }
 
-/* Where the places of the next words go, or NULL if none are kept. */
+/* Where to store the places of the next words; NULL if places are not kept. */
 static uint16_t *
 new_places(const struct mu_words *words)
 {
 	return words->placed ? words->places + words->count : NULL;
 }
 
-/* Register set NOTE of TID into at most MAX words; how many, or -errno. */
+/*
+ * Read register set NOTE of TID, at most MAX words. Returns the number of
+ * words, or -errno.
+ */
 static long
 read_set(pid_t tid, long note, uintptr_t *words, size_t max)
 {
@@ -119,7 +122,10 @@ thread_pointer(pid_t tid, const uintptr_t *general)
 	return read_set(tid, NOTE_ARM_TLS, &tp, 1) == 1 ? tp : 0;
 }
 
-/* Reads into the array and filters there: the stack has no room for 16 KiB. */
+/*
+ * Reads directly into the array and filters there: 16 KiB are too much for the
+ * stack.
+ */
 static enum mu_status
 add_vector(pid_t tid, struct mu_words *words, struct mu_why *why)
 {

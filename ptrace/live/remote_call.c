@@ -1,21 +1,21 @@
 /*
  * The thread is in PTRACE_EVENT_STOP, inside get_signal() in the kernel, on its
- * way back to user code. If it was interrupted in a system call, the
- * call's result is one of the ERESTART ones and it is decided only after
- * get_signal(), by the registers as they are then, whether it is restarted and
- * how (arch_do_signal_or_restart in arch/x86/kernel/signal.c). With orig_rax -1
- * nothing is, and our call is made. With the old registers in place again the
- * thread must come through get_signal() once more. At the exit stop of our call
- * it is past it, and nothing would send it there: released from that stop, the
- * program would see error 512. A PTRACE_INTERRUPT does (TIF_SIGPENDING,
+ * way back to user code. If it was interrupted in a system call, the result of
+ * that call is one of the ERESTART codes. Only after get_signal() does the
+ * kernel decide, by the registers as they are then, whether and how to restart
+ * the call (arch_do_signal_or_restart in arch/x86/kernel/signal.c). With
+ * orig_rax -1 it restarts nothing, and the thread makes our call. After that,
+ * with its old registers, the thread must pass get_signal() once more, or the
+ * program would see error 512. At the exit stop of our call it is past
+ * get_signal(). A PTRACE_INTERRUPT sends it there again (TIF_SIGPENDING,
  * JOBCTL_TRAP_STOP); get_signal() traps before it dequeues any signal and
  * before a single instruction is run.
  *
- * Not by PTRACE_SINGLESTEP, which ends in force_sig(SIGTRAP): blocked or
- * ignored, that would be set to SIG_DFL for the whole program.
+ * PTRACE_SINGLESTEP is no alternative: it ends in force_sig(SIGTRAP), which
+ * resets a blocked or ignored SIGTRAP to SIG_DFL for the whole program.
  *
- * The record of what to restart (restart_block) is the thread's own, and calls
- * like clone() and wait4() do not touch it.
+ * The record of what to restart (restart_block) belongs to the thread, and
+ * calls like clone() and wait4() do not change it.
  *
  * Runs in: keeper, collector, the command.
  */
@@ -36,15 +36,16 @@
 #define GETSIGMASK 0x420a /* PTRACE_GETSIGMASK, Linux 3.11 */
 #define SETSIGMASK 0x420b
 
-/* include/linux/errno.h: not for users, but a tracer sees them. */
+/* include/linux/errno.h: internal to the kernel, but visible to a tracer. */
 #define RESTART_FIRST 512 /* ERESTARTSYS, then ..NOINTR and ..NOHAND */
 #define RESTART_LAST 516  /* ERESTART_RESTARTBLOCK */
 
 #define BIT(signo) ((mu_sigmask)1 << ((signo)-1))
 
 /*
- * A fault in the instruction forces one of these. Were it blocked, its action
- * would become SIG_DFL for the whole program (force_sig_info_to_task).
+ * A fault in the instruction forces one of these signals. If it were blocked,
+ * its action would become SIG_DFL for the whole program
+ * (force_sig_info_to_task).
  */
 #define FORCED                                                    \
 	(BIT(SIGILL) | BIT(SIGTRAP) | BIT(SIGBUS) | BIT(SIGFPE) | \
@@ -54,9 +55,9 @@ struct run {
 	struct mu_remote_call *call;
 	struct mu_remote_thread *thread;
 	struct mu_why *why;
-	struct mu_remote_stop stop; /* where it is now */
-	mu_sigmask mask;            /* its own */
-	long nr;                    /* to be seen at the next entry */
+	struct mu_remote_stop stop; /* its latest stop */
+	mu_sigmask mask;            /* the thread's own */
+	long nr;                    /* the call expected at the next entry */
 	bool entered;               /* it is in our call */
 };
 
@@ -149,9 +150,9 @@ lead_back(const struct run *run)
 }
 
 /*
- * Change what restore() undoes. If we are killed at any step the thread
- * restores itself: once its mask is changed it must have our registers. 0 or
- * -errno.
+ * Make the changes that restore() undoes. If we are killed at any step the
+ * thread restores itself; for that it must have our registers before its mask
+ * changes. Returns 0 or -errno.
  */
 static long
 prepare(struct run *run)
@@ -162,8 +163,9 @@ prepare(struct run *run)
 	long error = mu_remote_return_open(run->thread);
 
 	/*
-	 * In a sigsuspend() that is the mask to be restored (Linux 5.3). It is
-	 * also seen to be in its stop, after the file was opened.
+	 * In a sigsuspend() this is the mask to be restored (Linux 5.3).
+	 * Success also shows that the thread is still in its stop, after the
+	 * file was opened.
 	 */
 	if (error == 0)
 		error = request(
@@ -203,7 +205,7 @@ set_no_call(const struct run *run)
 	    run, PTRACE_SETREGSET, MU_REMOTE_NOTE_CALL, (uintptr_t)&set);
 }
 
-/* At the entry of a call: it is not made. 0 or -errno. */
+/* At the entry of a call: make the kernel skip it. Returns 0 or -errno. */
 static long
 cancel(const struct run *run)
 {
@@ -218,7 +220,7 @@ cancel(const struct run *run)
 	return error == 0 ? set_no_call(run) : error;
 }
 
-/* Does the stop's instruction pointer stand behind our instruction? */
+/* True if the instruction pointer is right after our instruction. */
 static bool
 is_at_ours(const struct run *run)
 {
@@ -227,11 +229,10 @@ is_at_ours(const struct run *run)
 }
 
 /*
- * The thread is about to make a call. Is it ours? What lies at the instruction
- * may have been rewritten since it was found: by a process that shares the
- * memory, or through /proc/PID/mem. Then it is the program's own call, made in
- * its own code, but under a tracer that it has not asked for; it is not made,
- * and ends with -ENOSYS.
+ * Check the call that the thread is about to make. The code at the instruction
+ * may have been rewritten since it was found, by a process that shares the
+ * memory or through /proc/PID/mem. Then the call is the program's own, but made
+ * under our tracing; it is skipped and fails with -ENOSYS.
  */
 static enum mu_status
 enter(struct run *run)
@@ -245,7 +246,10 @@ enter(struct run *run)
 	for (i = 0; i < 6; i++)
 		run->entered &= info->entry.args[i] == run->call->args[i];
 	if (run->entered) {
-		/* It works. A copy inherits this: process_copy.c. */
+		/*
+		 * The instruction works. A copy inherits this mask:
+		 * process_copy.c.
+		 */
 		set_mask(run, ~(mu_sigmask)0);
 		return MU_OK;
 	}
@@ -253,7 +257,7 @@ enter(struct run *run)
 	return error == 0 ? MU_OK : failed(run, error);
 }
 
-/* The call of the entry before has ended. MU_PARTIAL: it is to be restarted. */
+/* Handle the exit of our call. MU_PARTIAL: the kernel wants to restart it. */
 static enum mu_status
 leave(struct run *run)
 {
@@ -273,10 +277,10 @@ leave(struct run *run)
 }
 
 /*
- * From stop to stop until the call is made. SIGSTOP cannot be blocked: it is
- * passed on, and the stop by job control that follows is left at once; at the
- * detach the kernel puts it back (__ptrace_unlink in kernel/ptrace.c). If it
- * made our call come back with a restart, that one is restarted.
+ * Go from stop to stop until the call is made. SIGSTOP cannot be blocked: it is
+ * passed on, and the thread leaves the group stop that follows at once; at the
+ * detach the kernel stops it again (__ptrace_unlink in kernel/ptrace.c). If
+ * SIGSTOP interrupted our call, the call is restarted.
  */
 static enum mu_status
 drive(struct run *run)
@@ -325,7 +329,7 @@ drive(struct run *run)
 	}
 }
 
-/* The stop in which the thread is left, for the release. */
+/* Record the stop in which the thread is left, for the release. */
 static void
 note_stop(struct run *run)
 {
@@ -335,7 +339,9 @@ note_stop(struct run *run)
 	mu_tracee_classify(tracee, run->stop.status);
 	if (run->stop.event == MU_REMOTE_DELIVERY) {
 		request(run, PTRACE_GETSIGINFO, 0, (uintptr_t)&info);
-		/* By the kernel, for a fault: our instruction was the cause. */
+		/*
+		 * The kernel sent it for a fault, which our instruction caused.
+		 */
 		if (info.si_code > 0 && (BIT(tracee->signal) & FORCED) != 0)
 			tracee->signal = 0;
 	} else if (tracee->tid == run->thread->threads->pid) {
@@ -346,18 +352,17 @@ note_stop(struct run *run)
 }
 
 /*
- * Restore from any stop except the one at the entry of a call. If the process
- * has executed another program, which has different registers, mask and perhaps
- * rights, nothing is written to it.
+ * Restore the thread from any stop except the entry of a call. If the process
+ * has executed another program, nothing is written: that has other registers,
+ * another mask and perhaps other rights.
  */
 static void
 restore(struct run *run)
 {
-	run->stop.deadline_ns =
-	    UINT64_MAX; /* nothing of this may be left out */
+	run->stop.deadline_ns = UINT64_MAX; /* restoring has no deadline */
 	/*
-	 * First of all: it makes the thread pass get_signal() even if we end
-	 * here, so that its interrupted call is restarted.
+	 * This comes first: it makes the thread pass get_signal() even if we
+	 * are killed here, so that its interrupted call is restarted.
 	 */
 	if (run->stop.event == MU_REMOTE_LEFT)
 		request(run, PTRACE_INTERRUPT, 0, 0);
@@ -380,8 +385,8 @@ restore(struct run *run)
 	else
 		note_stop(run);
 	/*
-	 * The first thread runs again and may use the stack where the frames
-	 * are.
+	 * The first thread runs again and may use the part of the stack with
+	 * the frames.
 	 */
 	if (run->stop.late && run->thread->way.foreign)
 		run->thread->way.laid = 0;
@@ -389,7 +394,7 @@ restore(struct run *run)
 	    run->thread, run->call->answer, run->call->answer_bytes);
 }
 
-/* As waitid() gave it when the thread was stopped. */
+/* The status as waitid() gave it when the thread was stopped. */
 static int
 status_of(const struct mu_tracee *tracee)
 {
@@ -413,7 +418,7 @@ run_call(struct run *run)
 	else
 		status = failed(run, error);
 	restore(run);
-	/* Its end was not waited for yet: the release does that. */
+	/* Its end has not been waited for; the release does that. */
 	if (error == -ESRCH)
 		run->thread->tracee->state = MU_TRACEE_SEIZED;
 	mu_wakeup_close(&wakeup);

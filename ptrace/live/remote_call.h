@@ -19,35 +19,37 @@
 struct mu_remote_call {
 	long nr;
 	uintptr_t args[6];
-	long result;  /* as the kernel gives it: -errno is a failure */
-	pid_t born;   /* child that it started, in *our* PID namespace; 0 =
-			 none; also after a failure */
-	pid_t *note;  /* written when that is born; may be NULL */
-	void *answer; /* what the call wrote at mu_remote_return_answer(), */
-	size_t answer_bytes; /* at most MU_REMOTE_ANSWER; 0: nothing */
+	long result; /* as the kernel returns it: -errno on failure */
+	pid_t born; /* child that the call started, in *our* PID namespace; 0 if
+		       none; valid after a failure, too */
+	pid_t *note;         /* set as soon as the child exists; may be NULL */
+	void *answer;        /* copy of what the call wrote at
+				mu_remote_return_answer() */
+	size_t answer_bytes; /* at most MU_REMOTE_ANSWER; 0 for none */
 };
 
 /*
- * Make CALL in THREAD (mu_remote_thread_check). MU_OK: it was made, RESULT says
- * how it went. Whatever happens, the thread is put back and is in a stop again,
- * which THREAD->tracee tells: mostly the one it was in; a stop by job control,
- * if SIGSTOP came in between; or before the delivery of a signal.
+ * Make CALL in THREAD (mu_remote_thread_check()). MU_OK: the call was made, and
+ * RESULT is its result. In any case the thread is restored and stopped again;
+ * THREAD->tracee has the stop. Usually it is the one that it was in; otherwise
+ * a group stop, if SIGSTOP arrived, or a stop before the delivery of a signal.
  *
  * The call should end by itself. At DEADLINE_NS (CLOCK_MONOTONIC) it is
- * interrupted, the other threads are let go, which it may be waiting for, and
- * when it has ended, whenever that is, MU_ERR_TIMEOUT is returned: a thread
- * with our registers cannot be left alone.
+ * interrupted, and the other threads are released, since it may be waiting for
+ * them. MU_ERR_TIMEOUT is returned only when the call has ended: a thread with
+ * our registers cannot be left alone.
  *
- * If the caller is killed in the middle, the thread makes the call or does not,
- * and takes its own registers and mask back (remote_return.h); a child that a
- * clone() has started by then, with mu_remote_return_child_stack() and _pid(),
- * ends and is reaped. Its interrupted call begins anew, a sleep or
- * poll with its whole time; one that was restarted before may end with EINTR.
+ * If the caller is killed in the middle, the thread may or may not make the
+ * call, and then restores its own registers and mask (remote_return.h); a child
+ * that clone() has started by then, with mu_remote_return_child_stack() and
+ * _pid(), exits and is reaped. The interrupted call of the thread starts again,
+ * a sleep or poll with its whole time; one that was restarted before may fail
+ * with EINTR.
  *
  * The thread makes this call or none. If the instruction was rewritten and
- * leads to another one, that is cancelled at its entry (ENOSYS) and the thread
- * is put back. If the process runs another program all the same, nothing is
- * written to it.
+ * makes another call, that is cancelled at its entry (ENOSYS) and the thread is
+ * restored. If the process runs another program by then, nothing is written to
+ * it.
  *
  * MU_ERR_TARGET_GONE: the thread was killed, or runs another program.
  * MU_ERR_BUSY: a signal came that cannot be blocked, or the instruction did not

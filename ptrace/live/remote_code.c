@@ -8,17 +8,17 @@
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 
-/* The kernel gives whole lines, of at most a page, in a read of a page. */
+/* A read returns whole lines, at most a page. */
 #define LINES_SIZE ((size_t)16 << 10)
 
-/* vdso.lds: text and data of the vDSO are below this on every CPU. */
+/* vdso.lds: text and data of the vDSO are smaller than this on every CPU. */
 #define VDSO_MAX ((size_t)64 << 10)
 
-/* How much code is searched for rt_sigreturn. */
+/* The most code that is searched for rt_sigreturn. */
 #define CODE_MAX ((size_t)64 << 20)
 #define CHUNK_BYTES ((size_t)16 << 10)
 
-/* Behind the addresses: private, of no file; the name follows after blanks. */
+/* Follows the addresses: private, no file; blanks and the name come next. */
 #define VDSO_ACCESS " r-xp 00000000 00:00 0 "
 #define STACK_ACCESS " rw-p 00000000 00:00 0 "
 #define STACK_ACCESS_CODE " rwxp 00000000 00:00 0 "
@@ -33,7 +33,7 @@ struct line {
 struct search {
 	pid_t tid;
 	struct mu_range vdso, stack;
-	bool all; /* code of whatever file is searched, not only libc's */
+	bool all; /* search the code of every file, not only of libc */
 	size_t left;
 	uintptr_t back;
 };
@@ -57,7 +57,7 @@ line_is(const struct line *line, const char *access, const char *name)
 	    memcmp(line->name, name, size) == 0;
 }
 
-/* glibc's or musl's, by the file's name. */
+/* True for glibc or musl, by the name of the file. */
 static bool
 line_is_libc(const struct line *line)
 {
@@ -97,7 +97,10 @@ parse(struct line *line, const char *at, const char *end)
 	return true;
 }
 
-/* Where MU_RETURN_END is in RANGE, with what belongs before it; or 0. */
+/*
+ * Find MU_RETURN_END, with the code that belongs before it, in RANGE; 0 if
+ * absent.
+ */
 static uintptr_t
 search_code(pid_t tid, struct mu_range range)
 {
@@ -118,7 +121,7 @@ search_code(pid_t tid, struct mu_range range)
 			if (back != 0)
 				return back;
 		}
-		/* It may lie across two chunks. */
+		/* The code may lie across two chunks. */
 		at += sizeof(bytes) - keep;
 	} while (n == sizeof(bytes) && at < range.end);
 	return 0;
@@ -194,7 +197,7 @@ mu_remote_code_back(pid_t pid)
 	return search.back;
 }
 
-/* Is BACK still what it was found to be? */
+/* True if BACK still is code that calls rt_sigreturn. */
 static bool
 is_back(pid_t tid, uintptr_t back)
 {
@@ -206,7 +209,10 @@ is_back(pid_t tid, uintptr_t back)
 	    mu_return_code_at(found, bytes, back) == back;
 }
 
-/* The first instruction of the vDSO that returns to what the stack says. */
+/*
+ * Find the first system call instruction in the vDSO after which the code
+ * returns to the address on the stack.
+ */
 static uintptr_t
 search_call(pid_t tid, struct mu_range vdso, unsigned *skip)
 {

@@ -1,6 +1,7 @@
 /*
- * From the lowest address: the answer, two frames for a child, one that reaps
- * it, one that leads to the thread's own registers, and the vector registers.
+ * Layout, from the lowest address: the answer; two frames for a child; one that
+ * reaps the child; one that leads to the thread's own registers; and the vector
+ * registers.
  */
 #include "ptrace/live/remote_return.h"
 
@@ -25,7 +26,7 @@
 #define PIECE ((size_t)8 << 10)
 #define MARK 8 /* ptrace gives a register set in words */
 
-/* No process has this number (PID_MAX_LIMIT): wait4() says ECHILD. */
+/* No process has this number (PID_MAX_LIMIT), so wait4() fails with ECHILD. */
 #define NO_PID 0x7fffffff
 
 enum frame { CHILD, CHILD_END, REAP, OWN };
@@ -58,7 +59,10 @@ vector_offset(const struct mu_remote_thread *thread)
 	    frame_offset(thread, OWN) + sizeof(struct mu_return_frame));
 }
 
-/* Where they will lie; MARK bytes are left for what marks their end. */
+/*
+ * Read the vector registers to where the frame expects them. The end mark needs
+ * MARK more bytes.
+ */
 static bool
 read_vector(struct mu_remote_thread *thread)
 {
@@ -78,7 +82,7 @@ read_vector(struct mu_remote_thread *thread)
 	return set.iov_len < room;
 }
 
-/* LIMIT: nothing alive is below that, down to BEGIN. */
+/* Take room below LIMIT; the memory from BEGIN to LIMIT is not in use. */
 static bool
 take_below(struct mu_remote_thread *thread, uintptr_t begin, uintptr_t limit)
 {
@@ -91,8 +95,9 @@ take_below(struct mu_remote_thread *thread, uintptr_t begin, uintptr_t limit)
 #ifdef MU_PTHREAD_STACKBLOCK
 
 /*
- * A thread of glibc's says where its stack is. The first one's is said to begin
- * at 0 (__tls_init_tp() in csu/libc-tls.c), so that it is no bound.
+ * Use glibc's record of where the thread's stack is. That of the first thread
+ * is recorded as beginning at 0 (__tls_init_tp() in csu/libc-tls.c), so it
+ * gives no bound.
  */
 static bool
 take_own(struct mu_remote_thread *thread, uintptr_t limit)
@@ -122,7 +127,10 @@ take_own(struct mu_remote_thread *thread, uintptr_t limit)
 
 #endif
 
-/* The first thread's stack pointer, if that is stopped; 0: it has ended. */
+/*
+ * The first thread's stack pointer, if that thread is stopped; 0 if it has
+ * ended.
+ */
 static bool
 first_pointer(const struct mu_threads *threads, uintptr_t *sp)
 {
@@ -143,8 +151,8 @@ first_pointer(const struct mu_threads *threads, uintptr_t *sp)
 }
 
 /*
- * The lowest part of the first thread's stack, which the kernel has mapped in
- * advance and which has not been written to yet.
+ * Take the lowest part of the first thread's stack, which the kernel has mapped
+ * in advance and which has not been written to yet.
  */
 static bool
 take_unused(struct mu_remote_thread *thread)
@@ -179,8 +187,8 @@ mu_remote_return_find(struct mu_remote_thread *thread)
 	if (!read_vector(thread))
 		return false;
 	/*
-	 * Even on its own stack the memory right below may be in use: that of a
-	 * coroutine or a signal handler may be a variable there.
+	 * Even on a thread's own stack the memory right below sp may be in use:
+	 * a coroutine or a signal handler may run on a variable there.
 	 */
 	if (thread->tracee->tid == thread->threads->pid && take_unused(thread))
 		return true;
@@ -222,7 +230,7 @@ mu_remote_return_open(struct mu_remote_thread *thread)
 	return thread->way.memory < 0 ? thread->way.memory : 0;
 }
 
-/* What is in BYTES and what is there change places. */
+/* Exchange BYTES and the contents of the thread's memory. */
 static long
 exchange(struct mu_remote_thread *thread)
 {
@@ -236,7 +244,7 @@ exchange(struct mu_remote_thread *thread)
 		n = n < sizeof(before) ? n : sizeof(before);
 		at = way->at + way->laid;
 		bytes = way->bytes + way->laid;
-		/* Not by the file: that reads guard pages, too. */
+		/* Not through the file, which reads guard pages as well. */
 		if (mu_sys_read_memory(thread->tracee->tid, at, before, n) !=
 			n ||
 		    mu_sys_pwrite(way->memory, bytes, n, at) != (ssize_t)n)
@@ -246,7 +254,7 @@ exchange(struct mu_remote_thread *thread)
 	return 0;
 }
 
-/* A frame that leads to call NR with ARGS; behind that, to NEXT. */
+/* Build a frame that makes call NR with ARGS and then returns to frame NEXT. */
 static void
 lay_call(struct mu_remote_thread *thread, enum frame which, long nr,
     const uintptr_t args[6], enum frame next)
@@ -262,7 +270,10 @@ lay_call(struct mu_remote_thread *thread, enum frame which, long nr,
 	    general, ~(mu_sigmask)0, code, NULL);
 }
 
-/* As its own code will find them, an interrupted call included. */
+/*
+ * The registers as the thread's own code expects them, with the interrupted
+ * call.
+ */
 static void
 own_registers(const struct mu_remote_thread *thread, uintptr_t *general)
 {

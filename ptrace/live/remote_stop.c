@@ -9,7 +9,7 @@
 
 #define SYSCALL_STOP (SIGTRAP | 0x80) /* PTRACE_O_TRACESYSGOOD */
 
-/* How long a thread that has not stopped is waited for at a time. */
+/* How long to wait at a time for a thread that has not stopped. */
 #define SLICE_NS (50 * 1000 * 1000ull)
 
 static long
@@ -43,8 +43,9 @@ which_event(struct mu_remote_stop *stop)
 }
 
 /*
- * Has it stopped or ended? As look() in tracee.c: without WEXITED, which would
- * wait for a leader's threads; with WNOWAIT, for its signal.
+ * Check whether the thread has stopped or ended, as mu_tracee_look() does:
+ * without WEXITED, which would wait for a leader's threads; with WNOWAIT, to
+ * keep its signal.
  */
 static bool
 look(struct mu_remote_stop *stop)
@@ -84,8 +85,8 @@ is_traced(const struct mu_remote_stop *stop)
 }
 
 /*
- * The stop has taken its time: release the other threads. The call may wait for
- * one of them, as a fork waits for the monitor of a userfaultfd.
+ * The stop has lasted too long: release the other threads. The call may wait
+ * for one of them, as a fork waits for the monitor of a userfaultfd.
  */
 static void
 go_late(struct mu_remote_stop *stop, uint64_t now)

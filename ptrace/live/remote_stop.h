@@ -1,5 +1,5 @@
 /*
- * Where a thread that makes a system call for us has stopped: waiting for it.
+ * Wait for the next stop of a thread that makes a system call for us.
  *
  * Runs in: keeper, collector, the command.
  */
@@ -16,12 +16,12 @@
 #define MU_REMOTE_EVENT_STOP 128 /* PTRACE_EVENT_STOP since glibc 2.26 */
 
 enum mu_remote_event {
-	MU_REMOTE_ENTERED, /* of a system call, like the next two */
-	MU_REMOTE_STARTED, /* a child is there */
+	MU_REMOTE_ENTERED, /* a system call, as in the next two */
+	MU_REMOTE_STARTED, /* a child has been started */
 	MU_REMOTE_LEFT,
-	MU_REMOTE_TRAPPED, /* inside get_signal(), like the next one */
+	MU_REMOTE_TRAPPED, /* inside get_signal(), as in the next one */
 	MU_REMOTE_DELIVERY,
-	MU_REMOTE_EXECED, /* it runs another program */
+	MU_REMOTE_EXECED, /* the thread runs another program */
 	MU_REMOTE_GONE,
 };
 
@@ -29,8 +29,8 @@ struct mu_remote_stop {
 	struct mu_threads *threads;
 	struct mu_tracee *tracee;
 	uint64_t deadline_ns;
-	bool late;  /* that has passed */
-	bool alone; /* so the other threads were let go */
+	bool late;  /* the deadline has passed */
+	bool alone; /* so the other threads were released */
 	enum mu_remote_event event;
 	int status;                  /* as waitid() gives it */
 	struct mu_syscall_info info; /* of the last entry or exit */
@@ -38,9 +38,9 @@ struct mu_remote_stop {
 };
 
 /*
- * Until the thread has stopped or is gone, however long that takes. When the
- * deadline passes it is interrupted, and the other threads are let go,
- * threads->hold_ns later. Needs an open struct mu_wakeup to be quick.
+ * Wait until the thread has stopped or ended, without a limit. At the deadline
+ * it is interrupted, and threads->hold_ns later the other threads are released.
+ * Needs an open struct mu_wakeup to be quick.
  */
 void mu_remote_stop_await(struct mu_remote_stop *stop);
 

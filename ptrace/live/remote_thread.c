@@ -19,15 +19,15 @@
 #endif
 
 /*
- * A refusal for seccomp or rights has cost a file, and threads mostly share
- * both.
+ * A thread refused because of seccomp or rights has cost a file read, and
+ * threads usually share both, so stop after this many.
  */
 #define STATUS_TRIES 8
 
 /* If no thread is usable, the highest of the reasons found is reported. */
 enum reason {
 	SAFE,
-	ELSEWHERE, /* in user code where a call is wanted, or the reverse */
+	ELSEWHERE, /* in user code where a call is wanted, or vice versa */
 	STOPPED,
 	IN_DELIVERY,
 	DEADLINE,
@@ -79,10 +79,10 @@ is_code(pid_t tid, uintptr_t address)
 }
 
 /*
- * A restartable sequence ends when the kernel finds the thread outside of it,
- * which it would on the way out of our call. Inside a call there is none: it is
- * forbidden (rseq(2)). An rseq_cs that is left over from the last one looks the
- * same and is refused, too.
+ * A restartable sequence is aborted when the kernel finds the thread outside of
+ * it, as it would at the exit of our call. System calls inside one are
+ * forbidden (rseq(2)), so a thread in a call is in none. An rseq_cs left over
+ * from an earlier sequence looks the same and is refused, too.
  */
 static bool
 may_be_in_sequence(pid_t tid)
@@ -95,7 +95,9 @@ may_be_in_sequence(pid_t tid)
 	long n = mu_sys_ptrace(
 	    GET_RSEQ_CONFIGURATION, tid, sizeof(config), (uintptr_t)&config);
 
-	/* No such request: a kernel before 5.13, or without rseq. */
+	/*
+	 * The kernel does not know the request: before 5.13, or without rseq.
+	 */
 	if (n < 0)
 		return mu_sys4(SYS_rseq, 0, 0, 0, 0) != -ENOSYS;
 	if (config.area == 0)
@@ -153,7 +155,7 @@ judge(struct mu_remote_thread *thread)
 	reason = judge_status(thread->threads->pid, tid);
 	if (reason != SAFE)
 		return reason;
-	/* Its maps are long where there are many threads. */
+	/* /proc/PID/maps is long if there are many threads. */
 	if (thread->threads->code.at.call == 0 &&
 	    !mu_remote_code_find(&thread->threads->code, tid))
 		return NO_CODE;
@@ -189,7 +191,7 @@ mu_remote_thread_check(struct mu_remote_thread *out, struct mu_threads *threads,
 
 /*
  * Try the first thread first: the bounds of its stack are known best, and the
- * monitor of a userfaultfd, which must not fork, is mostly another thread.
+ * monitor of a userfaultfd, which must not fork, is usually another thread.
  */
 enum round { FIRST, IN_CALL, IN_CODE, IN_WAIT, ROUNDS };
 

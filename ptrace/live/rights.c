@@ -49,7 +49,7 @@ same_user(const char *status)
 	int64_t user = mu_sys0(SYS_geteuid);
 	unsigned i;
 
-	/* Real, effective, saved, file system. */
+	/* Real, effective, saved and file system id. */
 	for (i = 0; i < 4; i++)
 		if (mu_proc_status_number(status, "\nUid:", i, 10) != user)
 			return false;

@@ -1,6 +1,6 @@
 /*
- * The kernel tells nowhere how many processes use an address space; kcmp() says
- * of two whether they have the same one.
+ * The kernel does not say how many processes use an address space; kcmp() only
+ * compares those of two.
  */
 #include "ptrace/live/sharer.h"
 
@@ -11,7 +11,9 @@
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 
-/* A child of vfork() or posix_spawn() needs about 1 ms for its execve(). */
+/*
+ * A child of vfork() or posix_spawn() executes its program within about 1 ms.
+ */
 #define LASTS_NS (20 * 1000 * 1000ull)
 
 struct sharing {
@@ -35,8 +37,8 @@ visit_thread(void *ctx, int number)
 }
 
 /*
- * A thread that has ended has no address space, like those of the kernel, and
- * compares as equal to them. The main thread may have, long before the others.
+ * A thread that has ended has no address space and compares as equal to kernel
+ * threads. The main thread may end long before the others.
  */
 static bool
 find_thread(struct sharing *sharing)

@@ -1,7 +1,8 @@
 /*
- * A process that shares the memory of another without being a thread of it:
- * started by clone() with CLONE_VM, and not with CLONE_THREAD. A stop of the
- * other does not stop it, and its registers and its live stack are unknown.
+ * Find a process that shares the memory of another without being a thread of
+ * it: started by clone() with CLONE_VM but without CLONE_THREAD. A stop of the
+ * other process does not stop it, and its registers and its live stack are not
+ * known.
  *
  * Runs in: sweeper, the command.
  */
@@ -11,26 +12,26 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* What a report says of one. */
+/* Text of the report. */
 #define MU_SHARER_WORDS                                                  \
 	"process %d shares the memory (CLONE_VM), and its registers and" \
 	" stack were not searched: what only they refer to may be among" \
 	" these"
 
 /*
- * One that shares the memory of PID, other than EXCEPT (0: none), or 0. Only
- * one that lasts: what vfork() and posix_spawn() start is another program soon,
- * and its parent cannot be stopped before. All of /proc is gone through, 1.5 us
- * a process.
+ * A process that shares the memory of PID, other than EXCEPT (0: none), or 0.
+ * One that shares it only briefly does not count: a child of vfork() or
+ * posix_spawn() soon executes another program, and its parent cannot be stopped
+ * before that. Reads all of /proc, 1.5 us per process.
  *
- * 0 also where it cannot be known: without kcmp() (CONFIG_KCMP), and under a
- * seccomp filter, which may kill the caller for it.
+ * Also 0 if it cannot be known: without kcmp() (CONFIG_KCMP), and under a
+ * seccomp filter, which might kill the caller for it.
  */
 pid_t mu_sharer_find(pid_t pid, pid_t except);
 
 /*
- * Is the calling thread alone in its memory: no other thread, no other process?
- * unshare() of memory that is not shared succeeds and changes nothing
+ * True if no other thread and no other process shares the calling thread's
+ * memory. unshare() of memory that is not shared succeeds and changes nothing
  * (check_unshare_flags() in kernel/fork.c). A seccomp filter may kill for it.
  *
  * Runs in: original.

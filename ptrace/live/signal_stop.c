@@ -1,7 +1,7 @@
 /*
- * A round sends the signal to every listed thread that has not been sent it
- * yet, then waits for all of them. Rounds end with a listing that shows no new
- * thread: a thread in the handler starts none.
+ * Each round sends the signal to every listed thread that has not got it yet,
+ * then waits for all of them. Rounds end when a listing shows no new thread: a
+ * thread in the handler starts none.
  */
 #include "ptrace/live/signal_stop.h"
 
@@ -21,9 +21,9 @@
 struct signal_round {
 	struct mu_signal_stop *stop;
 	uint64_t stop_ns;
-	bool listed; /* stop->listing was not used yet */
+	bool listed; /* stop->listing has been used */
 	struct mu_why *why;
-	bool fresh; /* something new was sent the signal */
+	bool fresh; /* the signal was sent to a new thread */
 };
 
 static enum mu_status
@@ -94,22 +94,22 @@ call_listed(struct signal_round *round)
 
 /*
  * Compare with the kernel's count of threads: one call instead of a listing,
- * which takes 0.6 ms for 1024 threads. An ended thread may be counted; then the
- * listing decides.
+ * which takes 0.6 ms for 1024 threads. If the count includes an ended thread,
+ * the listing decides.
  */
 static bool
 is_everybody_here(const struct mu_signal_stop *stop)
 {
 	struct mu_signal_thread_cursor at = mu_signal_thread_first(stop);
 	const struct mu_signal_thread *thread;
-	long here = 1; /* we */
+	long here = 1; /* this thread */
 
 	while ((thread = mu_signal_thread_next(&at)) != NULL)
 		here += mu_signal_thread_state(thread) == MU_SIGNAL_THREAD_HERE;
 	return here == mu_task_count(stop->pid);
 }
 
-/* By a signal that was seen to be free, or is now. */
+/* Choose a signal that was free when we looked, or is free now. */
 static enum mu_status
 choose(struct signal_round *round)
 {
@@ -136,8 +136,8 @@ run_round(struct signal_round *round)
 		return MU_OK;
 	}
 	/*
-	 * A tid whose thread ended since is not in this process: the kernel
-	 * sends no signal to it.
+	 * If the thread has ended and its tid belongs to another process, the
+	 * kernel does not send the signal.
 	 */
 	if (!round->listed)
 		status =
@@ -173,7 +173,9 @@ try_once(struct signal_round *round)
 		else
 			status = run_round(round);
 	}
-	/* All other threads are stopped, so none of them sets a handler now. */
+	/*
+	 * All other threads are stopped, so none of them can set a handler now.
+	 */
 	if (stop->signo > 0)
 		mu_signal_stop_uninstall(
 		    stop->signo, stop->pending || status != MU_OK);
@@ -194,7 +196,7 @@ mu_signal_stop_prepare(struct mu_signal_stop *stop, pid_t pid, pid_t except,
 		.listing = { .arena = arena },
 		.arena = arena,
 	};
-	/* 30 times CPUID, which a virtual machine asks its host for: 0.1 ms. */
+	/* CPUID, 30 times; a virtual machine traps each: 0.1 ms. */
 	mu_frame_layout_read(&stop->layout);
 	status = mu_task_list_read(&stop->listing, pid, why);
 	return status == MU_OK ? mu_signal_stop_look(stop, why) : status;
@@ -229,7 +231,7 @@ mu_signal_stop_run(struct mu_signal_stop *stop, uint64_t stop_ns,
 			.layout = stop->layout,
 		};
 		status = try_once(&round);
-		/* Not when it was chosen? Then choose again. */
+		/* The signal was free when it was chosen: choose again. */
 		blocked = status == MU_ERR_SIGNALS_BLOCKED && stop->signo > 0;
 	} while (blocked && !stop->stuck && ++tries < MAX_TRIES);
 	return status;

@@ -6,13 +6,14 @@
 #include "ptrace/live/signal_stop_handler.h"
 #include "ptrace/live/signal_threads_rows.h"
 
-/* How long to wait before /proc is read for the threads that are missing. */
+/* How long to wait before reading /proc to find the missing threads. */
 #define FIRST_SLICE_NS (2 * 1000 * 1000ull)
 #define LONGEST_SLICE_NS (128 * 1000 * 1000ull)
 
 /*
- * With the thread's record as the cookie. tgkill() is what a filter that knows
- * no rt_tgsigqueueinfo() lets through; but glibc's own handlers obey it.
+ * The signal carries the address of the thread's record. A filter that does not
+ * allow rt_tgsigqueueinfo() may allow tgkill(); but glibc's own handlers act on
+ * that.
  */
 long
 mu_signal_stop_send(
@@ -36,10 +37,10 @@ mu_signal_stop_send(
 }
 
 /*
- * Check the threads that have not arrived. One that has ended will not. If the
- * signal is no longer pending for a thread that did not arrive, another handler
- * took it: send it once more. PATIENCE is over for one that blocks the signal:
- * a thread that was started with it blocked always will.
+ * Check the threads that have not arrived. Those that have ended are dropped.
+ * If the signal is not pending for a thread, another handler took it: send it
+ * once more. Without PATIENCE, a thread that blocks the signal is an error: a
+ * thread may have been started with it blocked.
  */
 static enum mu_status
 ask_for_missing(struct mu_signal_stop *stop, bool patience, struct mu_why *why)
@@ -96,7 +97,10 @@ timed_out(const struct mu_signal_stop *stop, struct mu_why *why)
 	    tid, stop->signo, state < 0 ? '?' : state);
 }
 
-/* The last thread to arrive wakes us. False: not all arrived by UNTIL_NS. */
+/*
+ * The last thread to arrive wakes us. Returns false if not all have arrived by
+ * UNTIL_NS.
+ */
 static bool
 wait_until(struct mu_signal_stop *stop, uint64_t until_ns)
 {

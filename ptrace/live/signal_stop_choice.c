@@ -6,16 +6,16 @@
 #include "ptrace/live/signal_stop_handler.h"
 
 /*
- * pthread_create(), fork() and others of glibc block everything for moments,
- * its own signals too, which no other code does by libc's functions; on a busy
- * machine such a thread may not run for a while.
+ * pthread_create(), fork() and other functions of glibc block all signals for a
+ * moment, including glibc's own, which other code cannot block through libc. On
+ * a busy machine such a thread may not run for a while.
  */
 #define LOOKS 60
 #define LOOK_NS (5 * 1000 * 1000ull)
 
 #define DROPPED (mu_signal_bit(SIGURG) | mu_signal_bit(SIGWINCH))
 
-/* What keeps a signal from the handler. */
+/* Why a signal does not reach the handler. */
 struct signal_state {
 	mu_sigmask blocked, pending, awaited;
 	mu_sigmask shared; /* pending for the process */
@@ -56,10 +56,11 @@ read_state(pid_t pid, pid_t tid, struct signal_state *state)
 }
 
 /*
- * sigwait() unblocks what it waits for, in the kernel, so that it does not
- * show: do_sigtimedwait(). By libc it is never 33, but 32 for the thread that
- * starts those of SIGEV_THREAD (timer_helper_thread()). Where the file is
- * missing or refused, as after setuid(), nothing is known.
+ * sigwait() unblocks the signals it waits for in the kernel, so the mask does
+ * not show them: do_sigtimedwait(). libc never lets a program wait for 33, and
+ * for 32 only the thread that starts those of SIGEV_THREAD
+ * (timer_helper_thread()). Nothing is known if the file is missing or cannot be
+ * read, as after setuid().
  */
 static mu_sigmask
 read_awaited(pid_t pid, pid_t tid)
@@ -82,9 +83,9 @@ usable(void)
 }
 
 /*
- * The signals of MASK that thread TID can take. A pending one was sent by other
- * code, which needs it; restoring the default action would drop it, if that is
- * to ignore the signal.
+ * The signals of MASK that can be sent to thread TID. A pending one was sent by
+ * other code, which needs it; restoring the default action would drop it, if
+ * that is to ignore the signal.
  */
 static mu_sigmask
 let_through(pid_t pid, pid_t tid, mu_sigmask mask)

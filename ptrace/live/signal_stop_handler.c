@@ -1,6 +1,6 @@
 /*
- * It runs on the alternate stack if the thread has one (the rest of a
- * coroutine's stack may be small) with every signal blocked. It uses no TLS: a
+ * The handler runs on the thread's alternate stack, if it has one (a coroutine
+ * may have little stack left), with every signal blocked. It uses no TLS: a
  * task that was started by a raw clone() may have none.
  */
 #include "ptrace/live/signal_stop_handler.h"
@@ -8,22 +8,22 @@
 #include <string.h>
 
 /*
- * SIGURG is what Go interrupts its threads with: debuggers pass it on without
- * a word, and by default it is ignored, so that a stray one does no harm. The
- * same is true of SIGWINCH. 33 and 32 are glibc's own, for setuid() and
+ * Go uses SIGURG to interrupt its threads, so debuggers pass it on silently;
+ * its default action is to ignore it, so a stray one does no harm. The same is
+ * true of SIGWINCH. 33 and 32 are glibc's own, for setuid() and
  * pthread_cancel(): pthread_sigmask() never blocks them, and their handlers
- * ignore what was not sent by tgkill(), which ours is not.
+ * ignore signals that were not sent by tgkill(), which ours is not.
  */
 const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS] = { SIGURG, SIGWINCH,
 	33, 32 };
 
-/* What a signal handler must reach. */
+/* State that a signal handler must reach. */
 static struct {
-	pid_t pid;                      /* a forked child starts anew */
+	pid_t pid; /* a forked child starts with fresh state */
 	struct mu_signal_stop *current; /* NULL: no stop is in progress */
-	int inside;                     /* futex: handlers that still use it */
-	int owed;  /* a deadly signal arrived during the stop */
-	bool late; /* a thread may arrive after its stop was given up */
+	int inside; /* futex: number of handlers that still use it */
+	int owed;   /* a deadly signal arrived during the stop */
+	bool late;  /* a thread may arrive after the stop was given up */
 	struct mu_signal_action earlier[MU_SIGNAL_STOP_SIGNALS];
 } handling;
 
@@ -39,9 +39,9 @@ index_of(int signo)
 }
 
 /*
- * By the cookie; or by the thread's id, if the queue was full and the kernel
- * dropped the cookie, or another's signal came first and took the one place
- * that a standard signal has.
+ * Find the thread by the address in the signal, or by its id: the kernel drops
+ * the address if the queue is full, and another sender's signal may have taken
+ * the only slot that a standard signal has.
  */
 static struct mu_signal_thread *
 find_thread(const struct mu_signal_stop *stop, const siginfo_t *info, pid_t tid)
@@ -65,7 +65,7 @@ find_thread(const struct mu_signal_stop *stop, const siginfo_t *info, pid_t tid)
 	return NULL;
 }
 
-/* False: this thread is not expected, or not any more. */
+/* Returns false if this thread is not expected (any more). */
 static bool
 arrive(
     struct mu_signal_stop *stop, struct mu_signal_thread *thread, void *frame)
@@ -121,7 +121,10 @@ is_function(const struct mu_signal_action *action)
 	    action->handler != (void *)SIG_IGN;
 }
 
-/* The mask that the kernel would have set, not ours: it may never return. */
+/*
+ * Set the mask that the kernel would have set for the earlier handler, which
+ * may never return.
+ */
 static void
 set_mask(
     int signo, const struct mu_signal_action *action, const ucontext_t *context)
@@ -136,8 +139,9 @@ set_mask(
 }
 
 /*
- * A tail call: the handler of pthread_cancel() unwinds the stack. What the
- * default action would have done is done when the handler is gone.
+ * Pass the signal to the program's handler, by a tail call: the handler of
+ * pthread_cancel() unwinds the stack. A default action is performed once our
+ * handler is removed.
  */
 static void
 hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
@@ -157,7 +161,7 @@ hand_on(int signo, const struct mu_signal_action *earlier, siginfo_t *info,
 	handler(signo, info, context);
 }
 
-/* In a forked child the stop is its parent's, and may be unmapped. */
+/* In a forked child STOP belongs to the parent and may be unmapped. */
 static void
 on_signal(int signo, siginfo_t *info, void *context)
 {
@@ -188,7 +192,9 @@ mu_signal_stop_is_installed(int signo)
 	    now.handler == (void *)on_signal;
 }
 
-/* Keep a handler that another thread has installed since. */
+/*
+ * Restore the earlier handler, unless another thread has installed one since.
+ */
 static void
 put_back(int signo, bool pending)
 {
@@ -246,9 +252,9 @@ mu_signal_stop_is_handled(int signo)
 }
 
 /*
- * Our handler may be installed already, if the program has read it during a
- * stop and set it again; the action before it is known then. The handler needs
- * that from its first call on.
+ * Our handler may be installed already: the program may have read it during a
+ * stop and set it again. The action before it is known then. The handler may be
+ * called at once, and needs that action.
  */
 long
 mu_signal_stop_install(int signo)
@@ -270,7 +276,7 @@ mu_signal_stop_install(int signo)
 		error = mu_sys_signal_action(signo, &ours, &was);
 	if (error < 0 || was.handler == now.handler)
 		return error;
-	/* Between the two calls another thread has set one. */
+	/* Another thread has set a handler between the two calls. */
 	*earlier = was;
 	if (signo >= MU_SIGNAL_STOP_GLIBC || !is_function(&was))
 		return 0;
@@ -279,8 +285,8 @@ mu_signal_stop_install(int signo)
 }
 
 /*
- * A signal of ours that a thread has not taken yet must not meet the default
- * action: to ignore a signal drops it wherever it is pending.
+ * If a thread has not taken our signal yet, the default action must not be
+ * restored: setting it to "ignore" drops the signal wherever it is pending.
  */
 void
 mu_signal_stop_uninstall(int signo, bool pending)

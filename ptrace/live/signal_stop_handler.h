@@ -10,26 +10,26 @@
 #include "mu/signal_action.h"
 #include "ptrace/live/signal_threads.h"
 
-/* Which signals may be used, the preferred first. */
+/* The signals that may be used, in order of preference. */
 #define MU_SIGNAL_STOP_SIGNALS 4
 extern const int mu_signal_stop_signals[MU_SIGNAL_STOP_SIGNALS];
 #define MU_SIGNAL_STOP_GLIBC 32 /* from here on they are glibc's */
 
 /*
- * From now on the handler holds the threads of STOP. What a fork() in the
- * middle of a stop has left of another one is forgotten.
+ * Make the handler hold the threads of STOP. The remains of another stop, left
+ * by a fork() in the middle of it, are dropped.
  */
 void mu_signal_stop_open(struct mu_signal_stop *stop);
 
 /*
- * The handler knows no stop any more; waits until no thread is in it.
- * False: DEADLINE_NS came first.
+ * Detach the handler from its stop, and wait until no thread is in it. Returns
+ * false if DEADLINE_NS comes first.
  */
 bool mu_signal_stop_close(uint64_t deadline_ns);
 
 /*
- * Install the handler for SIGNO, and put back what was there. -EBUSY: the
- * program has one, which stays.
+ * Install the handler for SIGNO, and restore the earlier action. -EBUSY: the
+ * program has a handler, which stays.
  */
 long mu_signal_stop_install(int signo);
 bool mu_signal_stop_is_installed(int signo);

@@ -20,7 +20,7 @@
 enum mu_signal_thread_state {
 	MU_SIGNAL_THREAD_WANTED, /* the signal is on its way */
 	MU_SIGNAL_THREAD_HERE,
-	MU_SIGNAL_THREAD_LEFT, /* by itself: the time was up */
+	MU_SIGNAL_THREAD_LEFT, /* it continued by itself: time was up */
 	MU_SIGNAL_THREAD_GONE, /* the thread ended */
 };
 
@@ -33,7 +33,7 @@ struct mu_signal_thread {
 
 #define MU_SIGNAL_THREAD_ROW 64
 
-/* Threads never move: the handler knows its own by address. Oldest first. */
+/* Threads never move: the handler finds its own by address. Oldest first. */
 struct mu_signal_thread_row {
 	struct mu_signal_thread_row *next;
 	size_t count;
@@ -44,17 +44,17 @@ struct mu_signal_stop {
 	pid_t pid, except;
 	struct mu_arena *arena;
 	uint64_t leave_ns; /* when a thread that is not released continues */
-	uint64_t begin_ns; /* when the first signal was sent; 0 = none was */
+	uint64_t begin_ns; /* when the first signal was sent; 0 if none was */
 	uint64_t end_ns;   /* when all threads were released */
-	mu_sigmask seen;   /* signals that could be used before the stop */
+	mu_sigmask seen;   /* signals that were usable before the stop */
 	struct mu_task_list listing;   /* made then, and good for one round */
-	struct mu_frame_layout layout; /* of the frames of this machine */
+	struct mu_frame_layout layout; /* layout of this machine's frames */
 	struct mu_signal_thread_row *rows, *last;
 	size_t count;   /* threads that were sent the signal */
-	size_t rescans; /* listings it took */
+	size_t rescans; /* number of listings */
 	int signo;      /* the signal; 0 = there was no thread to stop */
 	bool pending;   /* a signal of ours may still be on its way */
-	bool open;      /* the handler uses this stop */
+	bool open;      /* the handler uses this struct */
 	bool stuck;     /* a thread did not leave it in time */
 	int gate;       /* futex: 1 releases all threads */
 	int missing;    /* futex: number of threads that have not arrived */
@@ -73,7 +73,7 @@ mu_signal_thread_first(const struct mu_signal_stop *stop)
 	};
 }
 
-/* The next thread, or NULL. Safe against one that is being added. */
+/* The next thread, or NULL. Safe while a thread is being added. */
 static inline struct mu_signal_thread *
 mu_signal_thread_next(struct mu_signal_thread_cursor *at)
 {

@@ -8,19 +8,22 @@
 
 #include "ptrace/live/signal_threads.h"
 
-/* A new one, in the state MU_SIGNAL_THREAD_GONE; NULL: no memory. */
+/*
+ * Add a record, in the state MU_SIGNAL_THREAD_GONE. Returns NULL if memory is
+ * exhausted.
+ */
 struct mu_signal_thread *mu_signal_thread_add(
     struct mu_signal_stop *stop, pid_t tid);
 
 /*
- * Thread TID, or NULL. The search goes on behind what it found last, at AT: a
- * listing has the threads in the order of the one before.
+ * Find thread TID; NULL if there is none. The search continues after the last
+ * match, at AT: a listing has the threads in the same order as the one before.
  */
 struct mu_signal_thread *mu_signal_thread_find(
     const struct mu_signal_stop *stop, struct mu_signal_thread_cursor *at,
     pid_t tid);
 
-/* It will not come: it ended, or we stopped waiting. */
+/* Do not wait for THREAD any longer. */
 void mu_signal_thread_give_up(
     struct mu_signal_stop *stop, struct mu_signal_thread *thread);
 

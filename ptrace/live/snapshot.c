@@ -5,7 +5,7 @@
 #include "ptrace/live/mappings.h"
 #include "ptrace/live/registers.h"
 
-/* What SNAP has is copied to the front of THREADS and WORDS. */
+/* Copy what SNAP has to the front of THREADS and WORDS. */
 static bool
 start_arrays(const struct mu_snapshot *snap, struct mu_thread *threads,
     struct mu_words *words)
@@ -30,7 +30,7 @@ struct reading {
 	struct mu_thread *threads;
 	size_t count;
 	struct mu_words *words;
-	struct mu_words *held; /* that only the kernel holds */
+	struct mu_words *held; /* values that only the kernel holds */
 	struct mu_why *why;
 };
 
@@ -53,7 +53,10 @@ read_stopped(const void *source, struct reading *reading)
 	return status;
 }
 
-/* The kernel tells it in each frame: save_altstack_ex() in kernel/signal.c. */
+/*
+ * The kernel stores the alternate stack in each frame: save_altstack_ex() in
+ * kernel/signal.c.
+ */
 static bool
 add_alternate_stack(
     const struct mu_signal_thread *stopped, struct mu_words *held)
@@ -135,7 +138,7 @@ read_halted(const void *source, struct reading *reading)
 	return status;
 }
 
-/* A thread that is no zombie: a leader may be one, and shows nothing then. */
+/* A thread that has not ended: /proc shows nothing for a zombie leader. */
 static pid_t
 live_thread(const struct mu_snapshot *snap)
 {

@@ -15,36 +15,37 @@
 #include "ptrace/live/threads.h"
 
 /*
- * Fill pid, threads, values and kernel_values of SNAP from the stopped
- * THREADS. What of these SNAP already has (of a requester who is not stopped)
- * stays, as the first of them. The mappings, memory, own ranges and
- * registered roots are the caller's to fill. All arrays come from ARENA. SNAP
- * is changed only by success.
+ * Fill pid, threads, values and kernel_values of SNAP from the stopped THREADS.
+ * Entries that SNAP already has (of a requester that is not stopped) are kept,
+ * as the first ones. The caller fills mappings, memory, own ranges and
+ * registered roots. All arrays come from ARENA. On failure SNAP is unchanged.
  *
- * FILES: opened before the stop, or NULL.
+ * FILES were opened before the stop; may be NULL.
  *
- * MU_ERR_TARGET_GONE: a thread ended although it was stopped, so the process
- * is being killed.
+ * MU_ERR_TARGET_GONE: a thread ended although it was stopped, so the process is
+ * being killed.
  */
 enum mu_status mu_snapshot_live(struct mu_snapshot *snap,
     const struct mu_threads *threads, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
-/* The same of our own process, its threads stopped by signal. Runs in:
- * original. */
+/*
+ * The same for our own process, whose threads are stopped by signal. Runs in:
+ * original.
+ */
 enum mu_status mu_snapshot_signal_stop(struct mu_snapshot *snap,
     const struct mu_signal_stop *stop, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * The same, its threads stopped by the command that traces it. MU_ERR_ARGUMENT:
- * that command's answer contradicts itself. Runs in: original.
+ * The same for threads stopped by the command that traces us. MU_ERR_ARGUMENT:
+ * the command's answer contradicts itself. Runs in: original.
  */
 enum mu_status mu_snapshot_halted(struct mu_snapshot *snap,
     const struct mu_halt *halt, const struct mu_kernel_files *files,
     struct mu_arena *arena, struct mu_why *why);
 
-/* Afterwards, and while threads are stopped: the mappings of SNAP. */
+/* Then, with threads still stopped: read the mappings into SNAP. */
 enum mu_status mu_snapshot_mappings(
     struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
 

@@ -90,7 +90,10 @@ mu_task_list_read(struct mu_task_list *list, pid_t pid, struct mu_why *why)
 	return MU_OK;
 }
 
-/* fs/proc/base.c, proc_task_getattr(): a link for each, and two. */
+/*
+ * fs/proc/base.c, proc_task_getattr(): the link count is the number of threads
+ * plus 2.
+ */
 long
 mu_task_count(pid_t pid)
 {

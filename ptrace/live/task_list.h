@@ -1,5 +1,5 @@
 /*
- * The threads of a process as /proc has them now.
+ * List the threads of a process from /proc.
  *
  * Runs in: any.
  */
@@ -13,21 +13,24 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
-/* One buffer for many listings; zero but for the arena at first. */
+/*
+ * A buffer that can be used for many listings. Initialise to zero, except the
+ * arena.
+ */
 struct mu_task_list {
-	pid_t *tids; /* rising; the kernel may repeat one */
+	pid_t *tids; /* ascending; the kernel may repeat one */
 	size_t count, max;
 	struct mu_arena *arena;
 	bool no_memory;
 };
 
-/* List the threads of PID, over what was there. Zombies are among them. */
+/* List the threads of PID, including zombies; replaces the earlier listing. */
 enum mu_status mu_task_list_read(
     struct mu_task_list *list, pid_t pid, struct mu_why *why);
 
 /*
- * How many threads PID has, zombies among them, or -errno: what a listing
- * taken at the same moment would have.
+ * The number of threads of PID, including zombies, or -errno: what a listing
+ * taken now would have.
  */
 long mu_task_count(pid_t pid);
 

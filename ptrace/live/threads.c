@@ -1,9 +1,9 @@
 /*
- * Two phases a round keep the stop short: first every thread that the listing
- * has is seized and interrupted, then the stops are collected, while the
- * threads stop in parallel. Rounds end with a listing that shows nothing new:
- * all threads it has were stopped before it began, and a stopped thread
- * starts no other.
+ * Each round has two phases, which keeps the stop short: first every listed
+ * thread is seized and interrupted; then the stops are collected, while the
+ * threads stop in parallel. Rounds end when a listing shows nothing new: all
+ * its threads were stopped before it began, and a stopped thread starts no
+ * other.
  *
  * Runs in: collector.
  */
@@ -20,8 +20,8 @@
 #define SEIZE_TRIES 4
 
 /*
- * How old a listing may be. A tid that has come back into use would be a
- * stranger's, and we would stop that.
+ * How old a listing may be. A tid that was reused since belongs to another
+ * thread, which we would stop.
  */
 #define LISTING_NS (5 * 1000 * 1000ull)
 
@@ -33,7 +33,7 @@ struct capture {
 	uint64_t deadline_ns;
 	const struct mu_threads_hooks *hooks;
 	struct mu_why *why;
-	bool fresh; /* not all was stopped when this round began: one more */
+	bool fresh; /* a thread ran in this round: one more is needed */
 };
 
 static bool
@@ -46,7 +46,7 @@ add_tracee(struct mu_threads *out, pid_t tid)
 	return true;
 }
 
-/* A record for every tid of the listing that has none; both are sorted. */
+/* Add a record for every listed tid that has none; both lists are sorted. */
 static enum mu_status
 add_unknown(struct capture *cap)
 {
@@ -72,12 +72,12 @@ add_unknown(struct capture *cap)
 }
 
 /*
- * SEIZE, which has innocent causes to say EPERM: a thread past its end, such as
- * a leader that called pthread_exit() long before its process ends. In execve()
- * by another thread the leader's tid is that of a zombie, and a moment later of
- * the thread that did it, which may be ours already. Hence the tries: a refusal
- * that is meant lasts. 0 or -errno: -ESRCH when the thread is gone, -ENOENT
- * when it is a zombie or just was one.
+ * Seize a thread, with retries. EPERM can have innocent causes: the thread has
+ * ended, such as a leader that called pthread_exit() long before its process
+ * ends. In execve() by another thread the leader's tid is first a zombie's, and
+ * a moment later belongs to the executing thread, which we may trace already. A
+ * real refusal persists. Returns 0 or -errno: -ESRCH if the thread is gone,
+ * -ENOENT if it is or just was a zombie.
  */
 static long
 seize_patiently(struct capture *cap, struct mu_tracee *tracee)
@@ -117,12 +117,15 @@ seize_one(struct capture *cap, struct mu_tracee *tracee)
 	tracee->state = MU_TRACEE_SEIZED;
 	if (cap->hooks != NULL && cap->hooks->after_seize != NULL)
 		cap->hooks->after_seize(cap->hooks->ctx, tracee->tid);
-	/* If this fails it has just ended, which the waiting will see. */
+	/*
+	 * If this fails the thread has just ended, which the wait below will
+	 * see.
+	 */
 	mu_tracee_interrupt(tracee);
 	return MU_OK;
 }
 
-/* Every listed thread that is not ours yet; tids come back into use. */
+/* Seize every listed thread that we do not trace yet; tids are reused. */
 static enum mu_status
 seize_listed(struct capture *cap)
 {
@@ -180,7 +183,10 @@ collect_stops(struct capture *cap)
 	return MU_OK;
 }
 
-/* Are all that stopped still stopped? A SIGKILL or execve() ends stops. */
+/*
+ * Check that all stopped threads are still stopped: SIGKILL and execve() end
+ * stops.
+ */
 static void
 confirm_stops(struct capture *cap)
 {
@@ -195,8 +201,8 @@ confirm_stops(struct capture *cap)
 			cap->fresh = true;
 	}
 	/*
-	 * Nothing but a zombie leader is the end of a process; or the middle
-	 * of an execve() by a thread that was born after the listing.
+	 * Only a zombie leader is left: the process has ended, or an execve()
+	 * is in progress by a thread that was born after the listing.
 	 */
 	if (stopped == 0 && cap->out->except == 0 &&
 	    !mu_proc_is_over(cap->out->pid))
@@ -218,8 +224,8 @@ list(struct capture *cap)
 
 /*
  * Compare the stopped and the excluded threads with the kernel's count: one
- * call instead of a listing, which takes 0.6 ms for 1024 threads. The count
- * includes a zombie leader; then the listing decides.
+ * call instead of a listing, which takes 0.6 ms for 1024 threads. If the count
+ * includes a zombie leader, the listing decides.
  */
 static bool
 is_everybody_here(const struct mu_threads *out)
@@ -246,7 +252,7 @@ capture_round(struct capture *cap)
 	if (mu_sys_now_ns() - out->listed_ns > LISTING_NS)
 		status = list(cap);
 	else
-		cap->fresh = true; /* it was made before the stop */
+		cap->fresh = true; /* made before the stop */
 	out->listed_ns = 0;
 	if (status == MU_OK)
 		status = seize_listed(cap);
@@ -257,7 +263,7 @@ capture_round(struct capture *cap)
 	return status;
 }
 
-/* Threads that ended leave the array; is anything left of the process? */
+/* Remove the threads that ended, and check that any are left. */
 static enum mu_status
 drop_gone(struct capture *cap)
 {

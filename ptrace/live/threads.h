@@ -1,9 +1,9 @@
 /*
- * Stop every thread of a process, and let go without a trace.
+ * Stop every thread of a process, and release them without a trace.
  *
- * Runs in: collector, or any other thread that is not of the target process;
- * for what happens to its SIGCHLDs see wakeup.h. Stop, registers and release
- * belong to one thread: a tracee obeys only the thread that seized it.
+ * Runs in: collector, or any other thread outside the target process; wakeup.h
+ * says what happens to its SIGCHLDs. Stop, registers and release must run in
+ * one thread: a tracee obeys only the thread that seized it.
  */
 #ifndef PTRACE_LIVE_THREADS_H
 #define PTRACE_LIVE_THREADS_H
@@ -21,50 +21,50 @@
 
 struct mu_threads {
 	pid_t pid, except;
-	struct mu_tracee *tracees; /* by tid; all stopped after MU_OK */
+	struct mu_tracee *tracees; /* sorted by tid; all stopped after MU_OK */
 	size_t count, max;
-	size_t rescans; /* listings it took until none brought a new thread; the
-			   last one may have been a count */
+	size_t rescans; /* listings until none showed a new thread; the last one
+			   may have been a count */
 	struct mu_task_list listing;
-	uint64_t listed_ns; /* when the listing was made; 0 = it was used */
+	uint64_t listed_ns; /* when the listing was made; 0 once it is used */
 	uint64_t begin_ns;  /* when the first thread was about to be stopped */
 	struct mu_arena *arena;
-	uint64_t hold_ns; /* how much longer than it may take a call in one of
-			     them keeps the others stopped */
-	long options;     /* PTRACE_O_... that they have */
-	struct mu_remote_code code; /* for calls in them, as long as they are
-				       stopped; zero: not looked for yet */
+	uint64_t hold_ns; /* if a call in one of them is late, how long it still
+			     keeps the others stopped */
+	long options;     /* PTRACE_O_... that are set */
+	struct mu_remote_code code; /* for calls in them while they are stopped;
+				       zero: not searched yet */
 };
 
-/* For tests: called in the course of a capture. */
+/* For tests: called during a capture. */
 struct mu_threads_hooks {
 	void (*after_seize)(void *ctx, pid_t tid); /* before the interrupt */
 	void *ctx;
 };
 
-/* Tids of PID as /proc has them now, into TIDS of the arena. */
+/* Read the current tids of PID from /proc into TIDS, from the arena. */
 enum mu_status mu_threads_list(pid_t pid, pid_t **tids, size_t *count,
     struct mu_arena *arena, struct mu_why *why);
 
 /*
- * Stop every thread of PID except EXCEPT (0: none). New threads are found by
- * listing again until a listing shows no new one. A thread that ends is
- * dropped, not an error; so is a zombie group leader. At MU_OK
- * every thread was stopped at one moment; only SIGKILL can change that. After a
- * failure everything is released. OUT need not be initialised; it is valid
- * until mu_threads_release(), also after a failure.
+ * Stop every thread of PID except EXCEPT (0: none). Threads are listed again
+ * until a listing shows no new one. A thread that ends is dropped, which is not
+ * an error; so is a zombie group leader. After MU_OK all threads were stopped
+ * at one moment; only SIGKILL can change that. After a failure all threads are
+ * released. OUT need not be initialised; it is valid until
+ * mu_threads_release(), also after a failure.
  *
  * MU_ERR_PTRACE_*, MU_ERR_NOT_DUMPABLE, MU_ERR_ALREADY_TRACED,
- * MU_ERR_NO_PERMISSION: refused, and WHY holds the cause and its cure.
+ * MU_ERR_NO_PERMISSION: refused, and WHY has the cause and its remedy.
  * MU_ERR_TARGET_GONE: the process ended. MU_ERR_TIMEOUT: DEADLINE_NS
- * (CLOCK_MONOTONIC) passed; a thread that sleeps in the kernel uninterruptibly,
- * as in vfork(), keeps us waiting.
+ * (CLOCK_MONOTONIC) passed, perhaps because a thread is in uninterruptible
+ * sleep, as in vfork().
  */
 enum mu_status mu_threads_stop(struct mu_threads *out, pid_t pid, pid_t except,
     struct mu_arena *arena, uint64_t deadline_ns, struct mu_why *why);
 
 /*
- * The same in two steps: the first lists the threads, and is no stop yet. It
+ * The same in two steps. The first, before the stop, lists the threads. It
  * initialises OUT.
  */
 enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
@@ -72,16 +72,16 @@ enum mu_status mu_threads_prepare(struct mu_threads *out, pid_t pid,
 enum mu_status mu_threads_stop_listed(
     struct mu_threads *out, uint64_t deadline_ns, struct mu_why *why);
 
-/* As mu_threads_stop(); HOOKS may be NULL. */
+/* Like mu_threads_stop(); HOOKS may be NULL. */
 enum mu_status mu_threads_stop_hooked(struct mu_threads *out, pid_t pid,
     pid_t except, struct mu_arena *arena, uint64_t deadline_ns,
     const struct mu_threads_hooks *hooks, struct mu_why *why);
 
 /*
  * Detach every thread explicitly, each with its signal: the kernel drops a
- * signal that was reported to a tracer which then just exits. Accepts the empty
+ * signal that was reported to a tracer that just exits. Accepts the empty
  * value; may be called twice. A thread that never stopped cannot be detached:
- * it is waited for a little, and then left to our exit.
+ * we wait for it briefly, and then leave it to our exit.
  */
 void mu_threads_release(struct mu_threads *threads);
 

@@ -1,5 +1,5 @@
 /*
- * Stopped threads go on: see threads.h.
+ * Release stopped threads: see threads.h.
  *
  * Runs in: collector.
  */
@@ -10,7 +10,10 @@
 /* How long a release waits for threads that have not stopped yet. */
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
-/* Detach a thread that was seized but had not stopped, if it has by now. */
+/*
+ * Detach a thread that was seized but had not stopped, if it has stopped by
+ * now.
+ */
 static void
 release_caught(struct mu_tracee *tracee, pid_t pid)
 {
@@ -50,7 +53,10 @@ release_running(struct mu_threads *threads)
 	mu_wakeup_close(&wakeup);
 }
 
-/* Detach stopped threads, with BUSY only busy ones; how many still run. */
+/*
+ * Detach stopped threads, with BUSY only the busy ones. Returns the number that
+ * still run.
+ */
 static size_t
 detach_all(struct mu_threads *threads, bool busy)
 {

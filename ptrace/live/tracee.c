@@ -29,8 +29,8 @@ mu_tracee_classify(struct mu_tracee *tracee, int status)
 		tracee->state = MU_TRACEE_GROUP_STOPPED;
 	} else {
 		/*
-		 * Our interrupt (EVENT_STOP with SIGTRAP), or an event that
-		 * we never asked for. Neither has a signal to pass on.
+		 * Our interrupt (EVENT_STOP with SIGTRAP), or an event that we
+		 * did not ask for. Neither has a signal to pass on.
 		 */
 		tracee->state = MU_TRACEE_STOPPED;
 	}
@@ -53,14 +53,14 @@ mu_tracee_interrupt(const struct mu_tracee *tracee)
 }
 
 /*
- * Has it stopped or ended? waitid() without WEXITED (for tracees that are
- * clones: Linux 4.7 and newer) sees stops only, and says ECHILD to a zombie,
- * also to a leader that ended before its threads: wait4() would keep us
- * waiting for that one until the whole process ends.
+ * Check whether the thread has stopped or ended. waitid() without WEXITED (for
+ * tracees that are clones: Linux 4.7 and newer) reports stops only, and fails
+ * with ECHILD for a zombie, also for a leader that ended before its threads;
+ * wait4() would block on that one until the whole process ends.
  *
  * WNOWAIT: the kernel forgets the signal of a stop that was waited for
  * (wait_task_stopped() clears exit_code), and if we are killed then, the thread
- * goes on without it. The leader's other stops are taken, for
+ * continues without it. The leader's other stops are consumed, for
  * mu_tracee_confirm().
  */
 bool
@@ -121,7 +121,7 @@ mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid)
 		return false;
 	}
 	/*
-	 * Another thread that took the leader's tid over by execve() may have
+	 * Another thread that took over the leader's tid by execve() may have
 	 * stopped since, in a stop that was not waited for yet.
 	 */
 	return tracee->tid != pid ||

@@ -1,5 +1,5 @@
 /*
- * One thread under ptrace: attached, stopped, let go.
+ * One thread under ptrace: attach, stop, release.
  *
  * Runs in: collector.
  */
@@ -11,11 +11,11 @@
 #include <sys/types.h>
 
 enum mu_tracee_state {
-	MU_TRACEE_LISTED,         /* seen in /proc, not ours yet */
+	MU_TRACEE_LISTED,         /* seen in /proc, not attached */
 	MU_TRACEE_SEIZED,         /* attached, not yet seen stopped */
 	MU_TRACEE_STOPPED,        /* by our interrupt */
-	MU_TRACEE_GROUP_STOPPED,  /* was stopped before us and stays so */
-	MU_TRACEE_SIGNAL_STOPPED, /* caught before the delivery of a signal */
+	MU_TRACEE_GROUP_STOPPED,  /* was stopped before and stays so */
+	MU_TRACEE_SIGNAL_STOPPED, /* stopped before the delivery of a signal */
 	MU_TRACEE_GONE,           /* ended, or a zombie */
 };
 
@@ -35,46 +35,44 @@ mu_tracee_stopped(const struct mu_tracee *tracee)
 }
 
 /*
- * What a wait status says. STATUS is what waitid() gives, without wait4()'s low
- * byte: the signal, and from bit 8 the ptrace event. Pure.
+ * Set state and signal from a wait status. STATUS is what waitid() gives,
+ * without wait4()'s low byte: the signal, and from bit 8 the ptrace event.
+ * Pure.
  */
 void mu_tracee_classify(struct mu_tracee *tracee, int status);
 
 /*
- * PTRACE_SEIZE, without PTRACE_O_EXITKILL: our end must not be the program's.
- * 0 (SEIZED), -ESRCH, -EPERM, ...
+ * PTRACE_SEIZE, without PTRACE_O_EXITKILL: our death must not kill the program.
+ * Returns 0 (SEIZED), -ESRCH, -EPERM, ...
  */
 long mu_tracee_seize(struct mu_tracee *tracee);
 
 /*
- * PTRACE_INTERRUPT. 0 or -errno; -ESRCH says that the thread is not ours, so
- * this also tells whether it is.
+ * PTRACE_INTERRUPT. Returns 0 or -errno; -ESRCH means that we do not trace the
+ * thread, so this is also a test for that.
  */
 long mu_tracee_interrupt(const struct mu_tracee *tracee);
 
-/*
- * Has a SEIZED thread of PID stopped or ended? Does not wait.
- */
+/* True if a SEIZED thread of PID has stopped or ended. Does not wait. */
 bool mu_tracee_look(struct mu_tracee *tracee, pid_t pid);
 
 /*
- * Wait until a SEIZED thread of PID, which is to stop, has stopped or ended:
- * false when DEADLINE_NS comes first. It is interrupted every millisecond.
- * Needs an open struct mu_wakeup to be quick. Exit statuses of threads other
- * than the leader are reaped (only the tracer can); the leader's belongs to its
- * parent.
+ * Wait until a SEIZED thread of PID has stopped or ended; false if DEADLINE_NS
+ * comes first. The thread is interrupted every millisecond. Needs an open
+ * struct mu_wakeup to be quick. Exit statuses of threads other than the leader
+ * are reaped (only the tracer can); the leader's belongs to its parent.
  */
 bool mu_tracee_await(struct mu_tracee *tracee, pid_t pid, uint64_t deadline_ns);
 
 /*
- * Is a stopped thread of PID still in the stop that was waited for? False: no
- * longer (SIGKILL, execve), and it is SEIZED, GONE, or in another stop.
+ * True if a stopped thread of PID is still in the stop that was waited for. If
+ * not (SIGKILL, execve), it is SEIZED, GONE, or in another stop.
  */
 bool mu_tracee_confirm(struct mu_tracee *tracee, pid_t pid);
 
 /*
- * Detach a stopped thread with its signal, and 0 for a group-stopped one, which
- * then stays stopped. False: it was not stopped after all; it is SEIZED now.
+ * Detach a stopped thread and deliver its signal; a group-stopped one gets none
+ * and stays stopped. Returns false if it was not stopped; it is SEIZED then.
  */
 bool mu_tracee_detach(struct mu_tracee *tracee);
 

@@ -14,16 +14,17 @@ mu_wakeup_open(struct mu_wakeup *wakeup)
 	mu_sigmask block = SIGCHLD_MASK;
 
 	*wakeup = (struct mu_wakeup) { 0 };
-	/* If it fails they are blocked all the same: see
-	 * lib/helpers/collector.c. */
+	/*
+	 * If this fails they are blocked anyway: see lib/helpers/collector.c.
+	 */
 	wakeup->masked = mu_sys4(SYS_rt_sigprocmask, SIG_BLOCK, (long)&block,
 			     (long)&wakeup->mask, sizeof(mu_sigmask)) == 0;
 	mu_sys4(SYS_rt_sigaction, SIGCHLD, 0, (long)&wakeup->action,
 	    sizeof(mu_sigmask));
 	/*
-	 * do_notify_parent_cldstop() sends nothing to these two. A handler
-	 * does no harm, it cannot run; and setting SIG_DFL would discard a
-	 * SIGCHLD that is already pending.
+	 * do_notify_parent_cldstop() sends no SIGCHLD for these two. A handler
+	 * does no harm, since it cannot run; and setting SIG_DFL would discard
+	 * a SIGCHLD that is already pending.
 	 */
 	wakeup->action_changed = wakeup->action.handler == (uintptr_t)SIG_IGN ||
 	    (wakeup->action.flags & SA_NOCLDSTOP) != 0;

@@ -1,17 +1,15 @@
 /*
  * Sleep until a tracee may have stopped, but never past a deadline.
  *
- * A tracee that stops or ends sends its tracer SIGCHLD, which rt_sigtimedwait()
- * takes if it is blocked and not ignored. Both are set up here and undone at
- * the end. A SIGCHLD that is lost all the same (another thread of a tracer with
- * several took it) costs a millisecond.
+ * A tracee that stops or ends sends its tracer SIGCHLD. rt_sigtimedwait() takes
+ * it, if it is blocked and not ignored; both are set up here and undone at the
+ * end. If a SIGCHLD is lost (another thread of the tracer took it), that costs
+ * a millisecond.
  *
  * In the collector all signals are blocked and its handlers are separate (no
- * CLONE_SIGHAND), so the program does not notice. In any other tracer, SIGCHLDs
- * of its other children may be swallowed during that, but never their exit
- * statuses; SA_NOCLDSTOP or SIG_IGN have no effect until the end.
- *
- * Runs in: collector.
+ * CLONE_SIGHAND), so the program does not notice. In another tracer, SIGCHLDs
+ * of its other children may be lost during that time, but not their exit
+ * statuses; SA_NOCLDSTOP and SIG_IGN have no effect until the end.
  */
 #ifndef PTRACE_LIVE_WAKEUP_H
 #define PTRACE_LIVE_WAKEUP_H
@@ -21,7 +19,10 @@
 
 #include "mu/sys.h"
 
-/* struct sigaction of the kernel, not of libc, as x86-64 and aarch64 have. */
+/*
+ * The kernel's struct sigaction, which differs from libc's, for x86-64 and
+ * aarch64.
+ */
 struct mu_kernel_action {
 	uintptr_t handler;
 	unsigned long flags;
