@@ -40,7 +40,7 @@ SRC_KEEPER := $(sort $(wildcard \
 	lib/helpers/shared_*.c) \
 	ptrace/live/record_locks.c \
 	$(addprefix lib/helpers/, \
-	stop_reads.c copy_pause.c oom_score.c guardian.c))
+	copy_pause.c oom_score.c guardian.c))
 SRC_REMOTE := $(wildcard heapwalk/memory/remote_*.c) \
 	heapwalk/memory/map_file.c heapwalk/heaps/glibc/banner.c
 # A core file becomes a snapshot.
@@ -75,7 +75,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 # The recorder: the only library here that replaces malloc.
 SRC_RECORDER := $(call in,lib/malloc_debug)
 SRC_UNWIND := $(addprefix lib/malloc_debug/unwind/, bytes.c module.c \
-	module_known.c table.c frame_program.c frame_expression.c \
+	module_known.c table.c frame_program.c \
 	frame_rules.c frame_memo.c)
 RECORDER_GROUND := $(addprefix include/mu/, text.c sort.c arena.c \
 	signal_action.c report_file.c) \

@@ -3,7 +3,6 @@
 #include <getopt.h>
 #include <string.h>
 
-#include "lib/cli/subject.h"
 #include "lib/cli/values.h"
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
@@ -87,6 +86,95 @@ struct parse {
 	bool given[NUM_FLAGS];
 	struct mu_why *why;
 };
+
+/* In the order in which messages name them. */
+static const struct subject {
+	enum mu_cli_subject subject;
+	const char *words;
+} subjects[] = {
+	{ MU_CLI_PROCESS, "-p PID" },
+	{ MU_CLI_DOCTOR, "--doctor" },
+	{ MU_CLI_CORE, "--core FILE" },
+	{ MU_CLI_HEAP_DUMP, "--heap-dump FILE" },
+	{ MU_CLI_DIFF, "--diff A B" },
+	{ MU_CLI_LEAKTRACER, "--leaktracer FILE" },
+	{ MU_CLI_SYMBOLIZE, "--symbolize" },
+	{ MU_CLI_COMMAND, "-- COMMAND" },
+};
+
+#define NUM_SUBJECTS (sizeof(subjects) / sizeof(*subjects))
+
+/*
+ * Which subject a command line is about: one, and one only.
+ */
+
+static bool
+is_wanted(const struct mu_cli_options *options, bool doctor,
+    enum mu_cli_subject subject)
+{
+	switch (subject) {
+	case MU_CLI_PROCESS:
+		return options->pid != 0 && !doctor;
+	case MU_CLI_DOCTOR:
+		return doctor;
+	case MU_CLI_CORE:
+		return options->core != NULL;
+	case MU_CLI_HEAP_DUMP:
+		return options->heap_dump != NULL;
+	case MU_CLI_DIFF:
+		return options->diff_before != NULL;
+	case MU_CLI_LEAKTRACER:
+		return options->leaktracer != NULL;
+	case MU_CLI_SYMBOLIZE:
+		return options->symbolize;
+	default:
+		return options->command != NULL;
+	}
+}
+
+/*
+ * Fill in the subject of OPTIONS by what is given in it; DOCTOR: --doctor is,
+ * with a PID or without. MU_ERR_ARGUMENT: there is none, or more than one, or
+ * something of it is missing.
+ */
+static enum mu_status
+cli_subject_choose(
+    struct mu_cli_options *options, bool doctor, struct mu_why *why)
+{
+	const struct subject *subject, *chosen = NULL;
+
+	for (subject = subjects; subject < subjects + NUM_SUBJECTS; subject++) {
+		if (!is_wanted(options, doctor, subject->subject))
+			continue;
+		if (chosen != NULL)
+			return mu_why(why, MU_ERR_ARGUMENT,
+			    "%s and %s: one of them at a time", chosen->words,
+			    subject->words);
+		chosen = subject;
+	}
+	if (chosen == NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "nothing to look at" MU_CURE "give -p PID, --core FILE or"
+		    " -- COMMAND");
+	options->subject = chosen->subject;
+	if (options->subject == MU_CLI_DIFF && options->diff_after == NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "--diff needs two heap dumps, the earlier one first");
+	return MU_OK;
+}
+
+/* "-p PID or --core FILE": those whose bits, 1 << subject, are in SUBJECTS. */
+static void
+cli_subject_words(struct mu_text *text, unsigned wanted)
+{
+	size_t i;
+
+	for (i = 0; i < NUM_SUBJECTS; i++) {
+		if (wanted & 1u << subjects[i].subject)
+			mu_text_add(text, "%s%s",
+			    text->length > 0 ? " or " : "", subjects[i].words);
+	}
+}
 
 static const struct flag *
 flag_of(int value)
@@ -247,7 +335,7 @@ misplaced(const struct parse *parse, const struct flag *flag)
 	char list[160] = "";
 	struct mu_text text = { list, sizeof(list), 0 };
 
-	mu_cli_subject_words(&text, flag->subjects);
+	cli_subject_words(&text, flag->subjects);
 	return mu_why(parse->why, MU_ERR_ARGUMENT, "--%s goes with %s only",
 	    flag->option.name, list);
 }
@@ -324,7 +412,7 @@ parse_all(struct parse *parse, int argc, char **argv)
 	mu_options_reach_words(&options->library, &words);
 	status = take_rest(parse, argc, argv);
 	if (status == MU_OK)
-		status = mu_cli_subject_choose(
+		status = cli_subject_choose(
 		    options, is_given(parse, MU_CLI_OPT_DOCTOR), parse->why);
 	return status == MU_OK ? check_subject(parse) : status;
 }

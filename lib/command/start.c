@@ -5,20 +5,102 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/command/configured.h"
 #include "lib/command/environment.h"
 #include "lib/command/file.h"
-#include "lib/command/library_path.h"
 #include "lib/term/safe_text.h"
+#include "mu/status.h"
 
 /* Whose options, as Android has it; and its name here. */
 #define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"
 #define RECORDER_ALIAS "MEMUNREACHABLE_MALLOC_DEBUG"
+
+/*
+ * Where libmemunreachable.so is, to be preloaded into a COMMAND.
+ */
+
+/* NAME in the folder FROM FOLDER SUBFOLDER. */
+static bool
+is_there(const char *name, const char *from, const char *folder,
+    const char *subfolder, char *path, size_t size)
+{
+	char there[2 * PATH_MAX], real[PATH_MAX];
+
+	snprintf(
+	    there, sizeof(there), "%s%s%s/%s", from, folder, subfolder, name);
+	if (access(there, R_OK) != 0 || realpath(there, real) == NULL ||
+	    strlen(real) >= size)
+		return false;
+	memcpy(path, real, strlen(real) + 1);
+	return true;
+}
+
+/* The folder of this program; "" if it is unknown. */
+static void
+read_own_folder(char *folder, size_t size)
+{
+	ssize_t length = readlink("/proc/self/exe", folder, size - 1);
+	char *slash;
+
+	folder[length > 0 ? length : 0] = '\0';
+	slash = strrchr(folder, '/');
+	if (slash != NULL)
+		*slash = '\0';
+}
+
+static enum mu_status
+find(const char *name, char *path, size_t size, struct mu_why *why)
+{
+	const char *libdir = mu_configured_libdir;
+	char own[PATH_MAX];
+
+	read_own_folder(own, sizeof(own));
+	if (!is_there(name, own, "", "", path, size) &&
+	    !is_there(name, own, "/../lib", "", path, size) &&
+	    !is_there(name, own, "/../lib64", "", path, size) &&
+	    !is_there(
+		name, own, "/../lib/", mu_configured_multiarch, path, size) &&
+	    !is_there(name, libdir, "", "", path, size))
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "no %s in %s, in ../lib from there, or in %s" MU_CURE
+		    "make install"
+		    " puts it there",
+		    name, mu_safe_argument(own).text, libdir);
+	/* ld.so(8): these end a name in LD_PRELOAD, and cannot be quoted. */
+	if (strpbrk(path, ": ") != NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s cannot be preloaded: LD_PRELOAD knows no path with a"
+		    " space or a colon" MU_CURE "move it",
+		    mu_safe_argument(path).text);
+	return MU_OK;
+}
+
+/*
+ * The path of the library: beside the command (a build folder), in ../lib,
+ * ../lib64 and ../lib/MULTIARCH from there (any prefix that was moved as a
+ * whole), and where it was configured to be.
+ */
+static enum mu_status
+library_path_find(char *path, size_t size, struct mu_why *why)
+{
+	return find(mu_configured_soname, path, size, why);
+}
+
+/* The same of libmemunreachable-malloc-debug.so. */
+static enum mu_status
+library_path_recorder(char *path, size_t size, struct mu_why *why)
+{
+	return find(mu_configured_recorder, path, size, why);
+}
 
 /* Exec fails after all, such as a script without an interpreter. */
 static void
@@ -168,8 +250,7 @@ prepare_recorder(struct mu_command_run *run, struct mu_why *why)
 		    "memunreachable: the recorder also has the options of the"
 		    " environment: %s\n",
 		    mu_safe_argument(earlier).text);
-	return mu_library_path_recorder(
-	    run->recorder, sizeof(run->recorder), why);
+	return library_path_recorder(run->recorder, sizeof(run->recorder), why);
 }
 
 enum mu_status
@@ -188,8 +269,8 @@ mu_command_prepare(struct mu_command_run *run, struct mu_why *why)
 		status = MU_OK;
 	}
 	if (status == MU_OK)
-		status = mu_library_path_find(
-		    run->library, sizeof(run->library), why);
+		status =
+		    library_path_find(run->library, sizeof(run->library), why);
 	if (status == MU_OK && run->options->backtrace)
 		status = prepare_recorder(run, why);
 	if (status == MU_OK)

@@ -6,14 +6,16 @@
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/types.h>
 #include <unistd.h>
 
+#include "heapwalk/heaps/glibc/banner.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/subject/classify.h"
 #include "lib/doctor/facts.h"
-#include "lib/doctor/libc_release.h"
 #include "lib/symbolize/helper.h"
 #include "mu/arena.h"
 #include "mu/regular_file.h"
@@ -29,6 +31,40 @@ struct told {
 	bool same_machine, is_static;
 	unsigned glibc[2];
 };
+
+#define BANNER_MAX 256
+
+#define PIECE ((size_t)1 << 20)
+#define FILE_MAX ((off_t)1 << 30) /* a static program's */
+
+/*
+ * Which glibc a file has in it.
+ */
+
+/*
+ * RELEASE of the open file FD, libc itself or a static program: 2, 36. False:
+ * the file does not say.
+ */
+static bool
+libc_release_read(int fd, unsigned release[2])
+{
+	char *bytes = malloc(PIECE);
+	bool found = false;
+	ssize_t size;
+	off_t at;
+
+	release[0] = release[1] = 0;
+	for (at = 0; bytes != NULL && !found && at < FILE_MAX;
+	     at += PIECE - BANNER_MAX) {
+		size = pread(fd, bytes, PIECE, at);
+		if (size <= 0)
+			break;
+		found = mu_glibc_banner_parse(
+		    bytes, (size_t)size, &release[0], &release[1]);
+	}
+	free(bytes);
+	return found;
+}
 
 static unsigned
 our_machine(void)
@@ -111,9 +147,9 @@ read_files(struct told *told, const struct files *files)
 	    ? mu_regular_file_open(files->root, files->libc + 1, NULL)
 	    : -1;
 	if (libc >= 0)
-		mu_libc_release_read(libc, told->glibc);
+		libc_release_read(libc, told->glibc);
 	else if (files->libc[0] == '\0' && told->is_static)
-		mu_libc_release_read(program, told->glibc);
+		libc_release_read(program, told->glibc);
 }
 
 static _Noreturn void

@@ -1,17 +1,39 @@
 #include "lib/helpers/shared_pages.h"
 
 #include <string.h>
+#include <sys/types.h>
 
 #include "heapwalk/memory/pages.h"
 #include "heapwalk/memory/standstill.h"
 #include "heapwalk/memory/wiped.h"
 #include "heapwalk/subject/classify.h"
+#include "heapwalk/subject/workers.h"
 #include "lib/helpers/shared_parts.h"
-#include "lib/helpers/stop_reads.h"
 #include "mu/range.h"
 #include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
+
+#define READS_MAX 256
+
+struct stop_reads {
+	/* Set by the caller. */
+	pid_t tid;           /* a thread of the process that lives */
+	int memory, pagemap; /* of the process */
+	size_t page_size;
+	struct mu_workers *workers; /* NULL: the caller's thread alone */
+
+	/* Pages that only the process can read, so far (memfd_secret()). */
+	size_t unread;
+
+	/* What waits to be read. */
+	struct stop_read {
+		struct mu_range range;
+		char *to;
+	} items[READS_MAX];
+	size_t count, bytes;
+	size_t next; /* of the items, for a worker to take */
+};
 
 #define MAX_WIPED 4096
 
@@ -33,8 +55,88 @@ struct taking {
 	uint64_t begin_ns, end_ns, last_ns; /* of the stop */
 	bool over;                          /* it has no more time */
 	size_t counted;                     /* bytes */
-	struct mu_stop_reads reads;
+	struct stop_reads reads;
 };
+
+#define BATCH ((size_t)4 << 20) /* bytes that are read at a time */
+/* To wake a worker up for less costs more than it spares. */
+#define FOR_OTHERS ((size_t)2 << 20)
+
+#define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
+
+/*
+ * What is to be read of a process while it stands still, collected so that
+ * several threads can share the reading.
+ */
+
+/* The page at ADDRESS is there, but for the process alone: memfd_secret(). */
+static bool
+is_secret(const struct stop_reads *reads, uintptr_t address)
+{
+	uint64_t entry = 0;
+
+	return mu_sys_pread(reads->pagemap, &entry, sizeof(entry),
+		   address / reads->page_size * sizeof(entry)) ==
+	    sizeof(entry) &&
+	    entry >> PRESENT_OR_SWAPPED != 0;
+}
+
+static void
+read_one(struct stop_reads *reads, const struct stop_read *item)
+{
+	size_t size = mu_range_size(item->range), done = 0;
+	uintptr_t at;
+	ssize_t n;
+
+	while (done < size) {
+		at = item->range.begin + done;
+		n = mu_sys_vm_read(
+		    reads->tid, item->to + done, size - done, at);
+		if (n <= 0)
+			n = mu_sys_pread(
+			    reads->memory, item->to + done, size - done, at);
+		if (n == -EINTR)
+			continue;
+		/* Of a page that cannot be read nothing is known. */
+		if (n <= 0 && is_secret(reads, at))
+			__atomic_fetch_add(&reads->unread, 1, __ATOMIC_RELAXED);
+		done += n > 0 ? (size_t)n : reads->page_size;
+	}
+}
+
+/* One worker. */
+static void
+read_items(void *ctx, unsigned worker)
+{
+	struct stop_reads *reads = ctx;
+	size_t i;
+
+	(void)worker;
+	while ((i = __atomic_fetch_add(&reads->next, 1, __ATOMIC_RELAXED)) <
+	    reads->count)
+		read_one(reads, &reads->items[i]);
+}
+
+/* Read all that was added. What cannot be read stays as it is. */
+static void
+stop_reads_run(struct stop_reads *reads)
+{
+	reads->next = 0;
+	mu_workers_run(reads->workers,
+	    reads->bytes < FOR_OTHERS ? 1 : (unsigned)reads->count, read_items,
+	    reads);
+	reads->count = reads->bytes = 0;
+}
+
+/* RANGE goes to TO, by the next run at the latest; there is one each 4 MiB. */
+static void
+stop_reads_add(struct stop_reads *reads, struct mu_range range, char *to)
+{
+	reads->items[reads->count++] = (struct stop_read) { range, to };
+	reads->bytes += mu_range_size(range);
+	if (reads->count == READS_MAX || reads->bytes >= BATCH)
+		stop_reads_run(reads);
+}
 
 /* Beyond MAX_WIPED nothing is known of them. */
 static void
@@ -178,7 +280,7 @@ read_range(struct taking *taking, struct mu_range range, bool live)
 	char *bytes = room_for(taking, range);
 
 	if (bytes != NULL)
-		mu_stop_reads_add(&taking->reads, range, bytes);
+		stop_reads_add(&taking->reads, range, bytes);
 	mu_shared_parts_add(taking->pages, range, bytes, live);
 }
 
@@ -314,7 +416,7 @@ mu_shared_pages_take(
 	};
 
 	take(&taking);
-	mu_stop_reads_run(&taking.reads);
+	stop_reads_run(&taking.reads);
 	pages->unread += taking.reads.unread;
 	pages->taken_ns = mu_sys_now_ns() - taking.begin_ns;
 }

@@ -15,16 +15,17 @@
 #include "heapwalk/subject/dynamic_symbols.h"
 #include "lib/helpers/image.h"
 #include "lib/helpers/image_drop.h"
-#include "lib/helpers/own_memory.h"
 #include "lib/helpers/search.h"
 #include "lib/helpers/sweeper_limits.h"
 #include "lib/helpers/worker_threads.h"
+#include "lib/pass/pass.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/leak_pipe.h"
 #include "lib/pipe/why_pipe.h"
 #include "lib/report/recorder_here.h"
 #include "lib/state/left_out.h"
 #include "lib/state/library.h"
+#include "mu/sort.h"
 #include "mu/sys.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/sharer.h"
@@ -40,6 +41,92 @@ struct sweep {
 	struct mu_referrers referrers; /* if that was asked for */
 	size_t left_out; /* pages that a fork leaves out, not brought over */
 };
+
+struct own_ranges {
+	struct mu_range *ranges;
+	size_t count, max;
+};
+
+/*
+ * Memory that the library itself has mapped, in which the program keeps no
+ * pointers.
+ */
+
+static void
+add_own(void *ctx, struct mu_range range)
+{
+	struct own_ranges *own = ctx;
+
+	if (own->ranges != NULL && own->count < own->max)
+		own->ranges[own->count] = range;
+	own->count++;
+}
+
+/*
+ * What asks about a block has its address in hand: our frames, up to the
+ * program's. Empty where leaks are asked for: they hold nothing of interest.
+ */
+static struct mu_range
+own_frames(const struct mu_pass *pass)
+{
+	struct mu_range frames = { pass->frames_begin, pass->frames_begin };
+
+	if (pass->request->references != NULL &&
+	    pass->request->caller != NULL &&
+	    pass->request->caller->sp > frames.begin)
+		frames.end = pass->request->caller->sp;
+	return frames;
+}
+
+static void
+visit_own(struct mu_pass *pass, struct own_ranges *own)
+{
+	const struct mu_watch *watch = &mu_library.watch;
+
+	mu_arena_each(&pass->arena, add_own, own);
+	mu_arena_each(&mu_library.registry.arena, add_own, own);
+	mu_results_each(&mu_library.results, add_own, own);
+	add_own(own, mu_left_out_range(pass));
+	add_own(own, own_frames(pass));
+	add_own(own, pass->own_stack);
+	add_own(own,
+	    (struct mu_range) { (uintptr_t)pass->stack,
+		(uintptr_t)pass->stack + pass->stack_size });
+	add_own(own,
+	    (struct mu_range) { (uintptr_t)watch->stack,
+		(uintptr_t)watch->stack + watch->stack_size });
+}
+
+static int
+by_begin(const void *a, const void *b)
+{
+	const struct mu_range *x = a, *y = b;
+
+	return (x->begin > y->begin) - (x->begin < y->begin);
+}
+
+/*
+ * Into pass->snap.own, in memory of TABLES, by address. Counted first, then
+ * filled: nothing changes in an image.
+ */
+static enum mu_status
+own_memory_list(struct mu_pass *pass, struct mu_arena *tables)
+{
+	struct own_ranges own = { 0 };
+
+	visit_own(pass, &own);
+	own.ranges = mu_arena_alloc(tables, own.count, sizeof(*own.ranges));
+	if (own.ranges == NULL)
+		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		    "no memory for the sweeper's tables");
+	own.max = own.count;
+	own.count = 0;
+	visit_own(pass, &own);
+	mu_sort(own.ranges, own.count, sizeof(*own.ranges), by_begin);
+	pass->snap.own = own.ranges;
+	pass->snap.num_own = own.count;
+	return MU_OK;
+}
 
 /*
  * The guard comes first: what we map ourselves must not come to lie where
@@ -84,7 +171,7 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->workers = &sweep->threads.workers;
 	if (!mu_memory_self_look(&snap->memory))
 		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
-	status = mu_own_memory_list(pass, &sweep->tables);
+	status = own_memory_list(pass, &sweep->tables);
 	if (status == MU_OK && pass->room.tight)
 		mu_image_drop_on_signal(pass);
 	return status;
@@ -145,8 +232,8 @@ find_referrers(struct mu_pass *pass, struct sweep *sweep)
 	mu_search_went_on(search,
 	    mu_referrers_find(&sweep->referrers,
 		~pass->request->references->hidden, &search->graph,
-		&search->roots, &pass->snap, mu_own_frames(pass),
-		&sweep->tables, pass->deadline_ns, &why),
+		&search->roots, &pass->snap, own_frames(pass), &sweep->tables,
+		pass->deadline_ns, &why),
 	    &why);
 }
 

@@ -2,10 +2,21 @@
  * A report of LeakTracer's is shown.
  */
 #include "lib/term/safe_text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
 #include "lib/view/leaktracer_file.h"
 #include "lib/view/leaktracer_text.h"
-#include "lib/view/program_file.h"
+#include "lib/view/module_table.h"
 #include "lib/view/view_parts.h"
+#include "mu/regular_file.h"
+#include "mu/status.h"
 
 struct work {
 	const struct mu_cli_options *options;
@@ -16,6 +27,93 @@ struct work {
 	struct mu_notes notes;
 	struct mu_leak_groups groups;
 };
+
+#define PAGE ((uint64_t)4096) /* no segment has a smaller one */
+
+/*
+ * The segments of a program that is loaded at the addresses in its file: for
+ * reports without a module table.
+ */
+
+static enum mu_status
+refuse(const char *path, const char *words, struct mu_why *why)
+{
+	return mu_why(why, MU_ERR_ARGUMENT, "cannot use %s: %s",
+	    mu_safe_argument(path).text, words);
+}
+
+/* As a loader maps it. */
+static bool
+add_segment(
+    struct mu_module_table *table, const char *path, const GElf_Phdr *ph)
+{
+	struct mu_mapping mapping = {
+		.range = { ph->p_vaddr & -PAGE,
+		    (ph->p_vaddr + ph->p_filesz + PAGE - 1) & -PAGE },
+		.readable = true,
+		.executable = (ph->p_flags & PF_X) != 0,
+		.offset = ph->p_offset & -PAGE,
+		.name = path,
+	};
+
+	if (ph->p_type != PT_LOAD || mapping.range.begin >= mapping.range.end)
+		return true;
+	return mu_module_table_add(table, &mapping) != NULL;
+}
+
+static enum mu_status
+add_segments(struct mu_module_table *table, const char *path, Elf *elf,
+    bool *relocated, struct mu_why *why)
+{
+	GElf_Ehdr ehdr;
+	GElf_Phdr ph;
+	size_t count, i;
+
+	if (elf == NULL || elf_kind(elf) != ELF_K_ELF ||
+	    gelf_getehdr(elf, &ehdr) == NULL ||
+	    elf_getphdrnum(elf, &count) != 0)
+		return refuse(path, "it is no ELF file", why);
+	*relocated = ehdr.e_type != ET_EXEC;
+	for (i = 0; i < count; i++) {
+		if (gelf_getphdr(elf, (int)i, &ph) == NULL)
+			continue;
+		if (!add_segment(table, path, &ph))
+			return refuse(path, "no memory for it", why);
+	}
+	return MU_OK;
+}
+
+/*
+ * Add the segments of the ELF file PATH to TABLE, which is not sealed yet.
+ * RELOCATED: it may be loaded anywhere, so that its addresses mean nothing.
+ * MU_ERR_ARGUMENT: it cannot be read, or is no program.
+ */
+static enum mu_status
+program_file_add(struct mu_module_table *table, const char *path,
+    bool *relocated, struct mu_why *why)
+{
+	int fd = mu_regular_file_open(AT_FDCWD, path, NULL);
+	char *name = mu_arena_alloc(&table->arena, PATH_MAX, 1);
+	enum mu_status status;
+	Elf *elf;
+
+	*relocated = false;
+	if (fd < 0 || name == NULL || realpath(path, name) == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return refuse(path,
+		    fd == -EINVAL ? "it is no regular file"
+			: fd < 0  ? strerror(-fd)
+				  : strerror(errno),
+		    why);
+	}
+	elf_version(EV_CURRENT);
+	elf = elf_begin(fd, ELF_C_READ, NULL);
+	status = add_segments(table, name, elf, relocated, why);
+	elf_end(elf);
+	close(fd);
+	return status;
+}
 
 /* Without a table addresses are believed to be those in the program's file. */
 static enum mu_status
@@ -32,7 +130,7 @@ complete_table(struct work *work, struct mu_why *why)
 			    "the file has no module table, so that addresses"
 			    " have no names; give the program by --exe");
 	} else if (table->count == 0) {
-		status = mu_program_file_add(table, exe, &relocated, why);
+		status = program_file_add(table, exe, &relocated, why);
 		if (status == MU_OK && relocated)
 			mu_notes_add(&work->notes,
 			    "the file has no module table, and %s may have"

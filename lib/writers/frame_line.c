@@ -33,6 +33,24 @@ put_function(
 	mu_put(out, ")");
 }
 
+/*
+ * In the program's own report a line is a line, and all other bytes are as they
+ * are: what reads the report opens the file.
+ */
+static void
+put_module(const struct mu_out *out, const struct mu_symbol *symbol)
+{
+	const char *path = symbol->module;
+
+	if (!symbol->exported) {
+		mu_put_safe(out, path);
+		return;
+	}
+	for (; *path != '\0'; path++)
+		mu_put(out, "%c",
+		    (unsigned char)*path < 0x20 || *path == 0x7f ? '?' : *path);
+}
+
 void
 mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
     size_t number, const struct mu_symbol *symbol)
@@ -42,7 +60,7 @@ mu_frame_line_prefixed(const struct mu_out *out, struct mu_frame_prefix prefix,
 	out->put(out->ctx, prefix.bytes, prefix.length);
 	mu_put(
 	    out, "#%02zu  pc " PC "  ", number, (unsigned long)symbol->offset);
-	mu_put_safe(out, symbol->module);
+	put_module(out, symbol);
 	put_function(out, symbol, 0);
 	put_place(out, symbol->file, symbol->line);
 	for (i = 0; i < symbol->num_inlined; i++) {

@@ -5,25 +5,137 @@
 #include "lib/writers/json_report.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "heapwalk/heaps/usage.h"
 #include "lib/report/backtrace.h"
+#include "lib/term/safe_text.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/frame_line.h"
-#include "lib/writers/json_values.h"
 #include "lib/writers/status_word.h"
 #include "mu/recorded.h"
+
+/*
+ * Values of the JSON report: counts, addresses, names, the heap's figures.
+ * NULL is "no memory" everywhere, and is passed on.
+ */
+
+/* Give VALUE to OBJECT; false if either is NULL, or no memory is left. */
+static bool
+json_set(json_t *object, const char *key, json_t *value)
+{
+	return json_object_set_new(object, key, value) == 0;
+}
+
+/* VALUE if OK; otherwise NULL, and VALUE is released. */
+static json_t *
+json_done(json_t *value, bool ok)
+{
+	if (ok)
+		return value;
+	json_decref(value);
+	return NULL;
+}
+
+/* json_int_t is 64 bits, signed; no size of memory or time gets there. */
+static json_t *
+json_count(uint64_t count)
+{
+	return json_integer(count > INT64_MAX ? INT64_MAX : (json_int_t)count);
+}
+
+static json_t *
+json_address(uintptr_t address)
+{
+	char text[32];
+
+	snprintf(text, sizeof(text), "0x%lx", (unsigned long)address);
+	return json_string(text);
+}
+
+static json_t *
+json_text(const char *text)
+{
+	size_t size = MU_SAFE_SIZE(strlen(text));
+	char *safe = malloc(size);
+	json_t *value = NULL;
+
+	if (safe != NULL)
+		value = json_string(mu_safe_for_json(text, safe, size));
+	free(safe);
+	return value;
+}
+
+static json_t *
+json_name(const char *name)
+{
+	return name == NULL || name[0] == '\0' ? json_null() : json_text(name);
+}
+
+static json_t *
+arena_object(const struct mu_arena_usage *arena)
+{
+	json_t *object = json_object();
+	bool ok = true;
+
+	ok &= json_set(object, "address", json_address(arena->address));
+#define SET(field) ok &= json_set(object, #field, json_count(arena->field))
+	SET(span);
+	SET(live);
+	SET(bins);
+	SET(tcache);
+	SET(top);
+#undef SET
+	return json_done(object, ok);
+}
+
+static json_t *
+arenas_array(const struct mu_heap_usage *usage)
+{
+	json_t *arenas = json_array();
+	bool ok = arenas != NULL;
+	size_t i;
+
+	for (i = 0; ok && i < usage->num_arenas; i++)
+		ok = json_array_append_new(
+			 arenas, arena_object(&usage->arenas[i])) == 0;
+	return json_done(arenas, ok);
+}
+
+/* null if nothing is known. */
+static json_t *
+json_heap(const struct mu_heap_usage *usage)
+{
+	json_t *heap;
+	bool ok = true;
+
+	if (mu_usage_held(usage) == 0)
+		return json_null();
+	heap = json_object();
+	ok &= json_set(heap, "verdict",
+	    json_string(mu_verdict_name(mu_usage_judge(usage))));
+#define SET(field) ok &= json_set(heap, #field, json_count(usage->field))
+	SET(live_reachable);
+	SET(live_unreachable);
+	SET(free_held);
+	SET(mmapped);
+	SET(mmapped_live);
+#undef SET
+	ok &= json_set(heap, "arenas", arenas_array(usage));
+	return json_done(heap, ok);
+}
 
 static bool
 set_place(json_t *object, const char *function, const char *file, unsigned line)
 {
 	bool ok = true;
 
-	ok &= mu_json_set(object, "function", mu_json_name(function));
-	ok &= mu_json_set(object, "file", mu_json_name(file));
-	ok &= mu_json_set(
-	    object, "line", line > 0 ? mu_json_count(line) : json_null());
+	ok &= json_set(object, "function", json_name(function));
+	ok &= json_set(object, "file", json_name(file));
+	ok &=
+	    json_set(object, "line", line > 0 ? json_count(line) : json_null());
 	return ok;
 }
 
@@ -38,12 +150,12 @@ inlined_array(const struct mu_symbol *symbol)
 		caller = json_object();
 		ok =
 		    json_array_append_new(callers,
-			mu_json_done(caller,
+			json_done(caller,
 			    set_place(caller, mu_symbol_function(symbol, i + 1),
 				symbol->inlined[i].file,
 				symbol->inlined[i].line))) == 0;
 	}
-	return mu_json_done(callers, ok);
+	return json_done(callers, ok);
 }
 
 static json_t *
@@ -54,17 +166,16 @@ frame_object(uintptr_t pc, const struct mu_names *names)
 	bool ok = true;
 
 	mu_names_find(names, pc, &symbol);
-	ok &= mu_json_set(
-	    frame, "pc", mu_json_address((uintptr_t)mu_frame_address(pc)));
-	ok &= mu_json_set(frame, "module", mu_json_name(symbol.module));
-	ok &= mu_json_set(frame, "build_id", mu_json_name(symbol.build_id));
-	ok &= mu_json_set(frame, "offset",
-	    symbol.module != NULL ? mu_json_address(symbol.offset)
-				  : json_null());
+	ok &= json_set(
+	    frame, "pc", json_address((uintptr_t)mu_frame_address(pc)));
+	ok &= json_set(frame, "module", json_name(symbol.module));
+	ok &= json_set(frame, "build_id", json_name(symbol.build_id));
+	ok &= json_set(frame, "offset",
+	    symbol.module != NULL ? json_address(symbol.offset) : json_null());
 	ok &= set_place(
 	    frame, mu_symbol_function(&symbol, 0), symbol.file, symbol.line);
-	ok &= mu_json_set(frame, "inlined_into", inlined_array(&symbol));
-	return mu_json_done(frame, ok);
+	ok &= json_set(frame, "inlined_into", inlined_array(&symbol));
+	return json_done(frame, ok);
 }
 
 static json_t *
@@ -79,7 +190,7 @@ frames_array(
 		ok = json_array_append_new(frames,
 			 frame_object(
 			     mu_backtrace_frame(backtrace, i), names)) == 0;
-	return mu_json_done(frames, ok);
+	return json_done(frames, ok);
 }
 
 static void
@@ -140,9 +251,9 @@ set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 {
 	bool ok = true, judged = mu_exit_judged(info);
 
-#define SET(field)         \
-	ok &= mu_json_set( \
-	    report, #field, judged ? mu_json_count(info->field) : json_null())
+#define SET(field)      \
+	ok &= json_set( \
+	    report, #field, judged ? json_count(info->field) : json_null())
 	SET(num_leaks);
 	SET(leak_bytes);
 	SET(num_entries);
@@ -161,14 +272,14 @@ set_subject(json_t *report, const struct mu_report *answer)
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
 
-	ok &= mu_json_set(report, "schema", json_integer(MU_JSON_SCHEMA));
-	ok &= mu_json_set(report, "pid",
+	ok &= json_set(report, "schema", json_integer(MU_JSON_SCHEMA));
+	ok &= json_set(report, "pid",
 	    answer->pid > 0 ? json_integer(answer->pid) : json_null());
-	ok &= mu_json_set(report, "program", mu_json_text(answer->program));
-	ok &= mu_json_set(
+	ok &= json_set(report, "program", json_text(answer->program));
+	ok &= json_set(
 	    report, "status", json_string(mu_status_word(info->status)));
-	ok &= mu_json_set(report, "reason", mu_json_text(info->reason));
-	ok &= mu_json_set(report, "allocator", mu_json_text(answer->allocator));
+	ok &= json_set(report, "reason", json_text(info->reason));
+	ok &= json_set(report, "allocator", json_text(answer->allocator));
 	return ok;
 }
 
@@ -178,12 +289,12 @@ set_look(json_t *report, const struct mu_report *answer)
 	const struct UnreachableMemoryInfo *info = &answer->info;
 	bool ok = true;
 
-	ok &= mu_json_set(report, "pause_ns", mu_json_count(info->pause_ns));
-	ok &= mu_json_set(report, "total_ns", mu_json_count(info->total_ns));
-	ok &= mu_json_set(report, "stop",
-	    mu_json_text(answer->stop != NULL ? answer->stop : ""));
-	ok &= mu_json_set(report, "threads", mu_json_count(info->num_threads));
-	ok &= mu_json_set(report, "tries", mu_json_count(info->tries));
+	ok &= json_set(report, "pause_ns", json_count(info->pause_ns));
+	ok &= json_set(report, "total_ns", json_count(info->total_ns));
+	ok &= json_set(report, "stop",
+	    json_text(answer->stop != NULL ? answer->stop : ""));
+	ok &= json_set(report, "threads", json_count(info->num_threads));
+	ok &= json_set(report, "tries", json_count(info->tries));
 	return ok;
 }
 
@@ -230,9 +341,8 @@ mu_json_report(const struct mu_out *out, const struct mu_report *report,
 	ok &= set_subject(object, report);
 	ok &= set_totals(object, &report->info);
 	ok &= set_look(object, report);
-	ok &= mu_json_set(object, "heap", mu_json_heap(&report->usage));
-	ok &=
-	    mu_json_set(object, "names_note", mu_json_text(report->names_note));
+	ok &= json_set(object, "heap", json_heap(&report->usage));
+	ok &= json_set(object, "names_note", json_text(report->names_note));
 	ok = ok && put_members(out, object) &&
 	    put_leaks(out, report, shown->contents, &report->names);
 	mu_put(out, "\n}\n");

@@ -9,14 +9,16 @@
 #include <elf.h>
 #include <errno.h>
 #include <gelf.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
+#include "mu/arch/cpu.h"
 #include "mu/range.h"
 #include "mu/sort.h"
+#include "mu/status.h"
 #include "mu/sys.h"
-#include "ptrace/core/file_kind.h"
 #include "ptrace/core/unpack.h"
 
 /* The smallest page size; segments consist of whole pages. */
@@ -34,6 +36,85 @@ struct parsing {
 	struct mu_why *why;
 	size_t max_segments, max_notes;
 };
+
+#ifndef EM_LOONGARCH /* in glibc's <elf.h> since 2.36 */
+#define EM_LOONGARCH 258
+#endif
+
+/*
+ * Check that a file is the core of a program of the command's own architecture.
+ */
+
+static const char *
+type_name(unsigned type)
+{
+	switch (type) {
+	case ET_REL:
+		return "an object file";
+	case ET_EXEC:
+		return "a program";
+	case ET_DYN:
+		return "a program or library";
+	default:
+		return "an ELF file of an unknown type";
+	}
+}
+
+static const char *
+machine_name(unsigned machine, bool wide)
+{
+	static const struct {
+		unsigned machine;
+		const char *narrow, *wide;
+	} names[] = {
+		{ EM_386, "i386", "i386" },
+		{ EM_X86_64, "x32", "x86_64" },
+		{ EM_ARM, "32-bit ARM", "32-bit ARM" },
+		{ EM_AARCH64, "arm64 (ILP32)", "arm64" },
+		{ EM_PPC, "32-bit PowerPC", "PowerPC" },
+		{ EM_PPC64, "PowerPC", "ppc64" },
+		{ EM_S390, "s390", "s390x" },
+		{ EM_RISCV, "riscv32", "riscv64" },
+		{ EM_MIPS, "mips", "mips64" },
+		{ EM_LOONGARCH, "loongarch32", "loongarch64" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(*names); i++)
+		if (names[i].machine == machine)
+			return wide ? names[i].wide : names[i].narrow;
+	return wide ? "another machine" : "another, 32-bit machine";
+}
+
+/*
+ * ELF is libelf's handle. If the check fails: MU_ERR_ARGUMENT, and WHY says
+ * what kind of file PATH is.
+ */
+static enum mu_status
+core_file_kind(void *elf, const char *path, struct mu_why *why)
+{
+	GElf_Ehdr header;
+	bool wide;
+
+	if (gelf_getehdr(elf, &header) == NULL)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s is no core file: it has no ELF header", path);
+	wide = header.e_ident[EI_CLASS] == ELFCLASS64;
+	if (header.e_type != ET_CORE)
+		return mu_why(why, MU_ERR_ARGUMENT, "%s is no core file but %s",
+		    path, type_name(header.e_type));
+	if (header.e_machine != MU_ELF_MACHINE || !wide)
+		return mu_why(why, MU_ERR_ARGUMENT,
+		    "%s is the core of a program for %s, and this command is "
+		    "for " MU_ABI,
+		    path, machine_name(header.e_machine, wide));
+	if (header.e_ident[EI_DATA] !=
+	    (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB
+						       : ELFDATA2MSB))
+		return mu_why(
+		    why, MU_ERR_ARGUMENT, "%s has the other byte order", path);
+	return MU_OK;
+}
 
 static enum mu_status
 damaged(const struct parsing *parsing, const char *what)
@@ -187,7 +268,7 @@ mu_core_file_parse(struct mu_core_file *core, const char *bytes, size_t size,
 	if (parsing.elf == NULL)
 		return mu_why(why, MU_ERR_ARGUMENT, "%s is no core file: %s",
 		    path, elf_errmsg(-1));
-	status = mu_core_file_kind(core->elf, path, why);
+	status = core_file_kind(core->elf, path, why);
 	if (status == MU_OK)
 		status = add_all(&parsing);
 	return status;

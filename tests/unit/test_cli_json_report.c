@@ -1,5 +1,5 @@
 /*
- * lib/writers/json_report.c, lib/writers/json_values.c: what is in the object,
+ * lib/writers/json_report.c: what is in the object,
  * read back by jansson and held to the schema.
  */
 #include <jansson.h>

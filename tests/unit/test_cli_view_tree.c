@@ -1,5 +1,5 @@
 /*
- * lib/view/tree.c, tree_walk.c, tree_text.c, tree_html.c: the tree of calls,
+ * lib/view/tree.c, tree_text.c, tree_html.c: the tree of calls,
  * what of it is shown, and how.
  */
 #include "tests/support/view_symbols.h"

@@ -7,6 +7,10 @@
  */
 #include "lib/malloc_debug/entry/startup.h"
 
+#include <link.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "lib/malloc_debug/checks/guards_live.h"
@@ -18,15 +22,15 @@
 #include "lib/malloc_debug/dumps/leak_list.h"
 #include "lib/malloc_debug/dumps/watch.h"
 #include "lib/malloc_debug/entry/exit_wait.h"
-#include "lib/malloc_debug/entry/fork.h"
 #include "lib/malloc_debug/entry/hooks.h"
 #include "lib/malloc_debug/entry/new_failed.h"
-#include "lib/malloc_debug/entry/stand_aside.h"
 #include "lib/malloc_debug/leaktracer/leaktracer.h"
+#include "lib/malloc_debug/shadow/gate.h"
 #include "lib/malloc_debug/shadow/live.h"
 #include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/shadow/sampling.h"
 #include "lib/malloc_debug/shadow/stack_id.h"
+#include "lib/malloc_debug/state/kept_stderr.h"
 #include "lib/malloc_debug/state/real.h"
 #include "lib/malloc_debug/state/state.h"
 
@@ -44,6 +48,76 @@ static size_t early_sizes[EARLY_BLOCKS], early_count;
  * unloaded, or at exit(); with NULL only at exit().
  */
 int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
+
+/* Weak: bound when the program is loaded, if any object has them. */
+void __asan_init(void) __attribute__((weak));
+void __hwasan_init(void) __attribute__((weak));
+void __msan_init(void) __attribute__((weak));
+void __tsan_init(void) __attribute__((weak));
+void __lsan_init(void) __attribute__((weak));
+
+/*
+ * The first steps in a child of fork(). No lock has to be taken before the
+ * fork: words, stacks and records are consistent at any time.
+ *
+ * The child has one thread; glibc has reset its own malloc by then.
+ */
+
+static void
+child(void)
+{
+	recorder_enter();
+	if (recording_on)
+		stack_id_fork_child();
+	sampling_fork_child();
+	gate_fork_child();
+	journal_fork_child();
+	watch_fork_child();
+	exit_wait_fork_child();
+	kept_stderr_drop();
+	recorder_leave();
+}
+
+/* Call once, in the constructor. */
+static void
+fork_watch(void)
+{
+	pthread_atfork(NULL, NULL, child);
+}
+
+/*
+ * Detect tools that intercept malloc themselves, so that the recorder stays
+ * inactive.
+ *
+ * Sanitizers define a symbol that their instrumented code calls at its start;
+ * Valgrind preloads its own libraries.
+ */
+
+static int
+is_valgrind(struct dl_phdr_info *object, size_t size, void *unused)
+{
+	(void)size;
+	(void)unused;
+	return object->dlpi_name != NULL &&
+	    strstr(object->dlpi_name, "/vgpreload_") != NULL;
+}
+
+/* "AddressSanitizer", "Valgrind", ...; NULL: none. */
+static const char *
+stand_aside_for(void)
+{
+	if (__asan_init != NULL)
+		return "AddressSanitizer";
+	if (__hwasan_init != NULL)
+		return "HWAddressSanitizer";
+	if (__msan_init != NULL)
+		return "MemorySanitizer";
+	if (__tsan_init != NULL)
+		return "ThreadSanitizer";
+	if (__lsan_init != NULL)
+		return "LeakSanitizer";
+	return dl_iterate_phdr(is_valgrind, NULL) != 0 ? "Valgrind" : NULL;
+}
 
 static bool
 step(int from, int to)
