@@ -60,8 +60,8 @@ COMMAND_OBJS := $(SRC_COMMAND:%.c=$(BUILD)/%.o) \
 COMMAND_LIBS := -ljansson -ldw -lelf -lbsd -liberty -ldl
 
 SRCS := $(filter-out $(SRC_COMMAND), $(SRC_GROUND) $(call in,heapwalk \
-	ptrace/live lib/state lib/pass lib/helpers lib/pipe lib/report) \
-	$(SRC_TEXT))
+	ptrace/live lib/state lib/driver lib/pass lib/helpers lib/pipe \
+	lib/report) $(SRC_TEXT))
 SRCS := $(sort $(SRCS))
 OBJS := $(SRCS:%.c=$(BUILD)/%.o)
 # What never runs while threads are stopped: check-context leaves it out.

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "heapwalk/subject/dynamic_symbols.h"
-#include "lib/check/driver.h"
+#include "lib/check/outside.h"
 #include "lib/check/naming.h"
 #include "ptrace/core/snapshot.h"
 #include "ptrace/live/alternate_stacks.h"

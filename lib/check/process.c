@@ -186,7 +186,7 @@ worth_another(struct mu_process *process, const struct mu_check_look *look,
 }
 
 static bool
-again(void *subject, struct mu_check_look *look, struct mu_check_tries *tries)
+again(void *subject, struct mu_check_look *look, struct mu_tries *tries)
 {
 	struct mu_process *process = subject;
 

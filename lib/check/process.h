@@ -5,7 +5,7 @@
 #ifndef LIB_CHECK_PROCESS_H
 #define LIB_CHECK_PROCESS_H
 
-#include "lib/check/driver.h"
+#include "lib/check/outside.h"
 #include "lib/helpers/keeper.h"
 
 #define MU_PROCESS_LOCKS 256

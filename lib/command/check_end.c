@@ -14,7 +14,7 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/find.h"
-#include "lib/check/driver.h"
+#include "lib/check/outside.h"
 #include "lib/check/naming.h"
 #include "lib/check/unsettled.h"
 #include "lib/report/backtrace.h"

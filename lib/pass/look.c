@@ -3,6 +3,7 @@
 #include <gnu/libc-version.h>
 #include <string.h>
 
+#include "lib/driver/driver.h"
 #include "lib/pass/stop_method.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/leak_pipe.h"
@@ -26,6 +27,13 @@
 #define MAX_TRIES_FOR_FULL 4 /* a partial answer is one */
 #define MAX_TRIES_FOR_BLOCKED 5
 #define MAX_TRIES_FOR_STOP 5 /* the program stood still each time */
+
+/*
+ * How long after the first look the second comes. A pointer that is nowhere to
+ * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
+ * threads) is back by then.
+ */
+#define CONFIRM_NS (50 * MU_NS_PER_MS)
 
 /*
  * From one to the next, times its number. A thread that lost its CPU between
@@ -162,9 +170,30 @@ find_room(struct mu_pass *pass)
 	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
 }
 
+/* The subject of the driver. */
+struct self {
+	struct mu_pass *pass;
+	struct UnreachableMemoryInfo *info;
+	enum mu_log_level level; /* of the pass's log */
+};
+
+/* What the program has registered is asked for in each look. */
 static enum mu_status
-try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+begin(void *subject, struct mu_why *why)
 {
+	struct self *self = subject;
+	struct mu_pass *pass = self->pass;
+
+	pass->log.level = self->level;
+	return mu_registry_collect(
+	    &mu_library.registry, &pass->snap, &pass->arena, &pass->log, why);
+}
+
+static void
+look_once(void *subject, struct mu_look *look)
+{
+	struct self *self = subject;
+	struct mu_pass *pass = self->pass;
 	uint64_t pause_ns = pass->pause_ns;
 	enum mu_status status;
 
@@ -180,13 +209,17 @@ try_once(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	if (pass->pause_ns < pause_ns)
 		pass->pause_ns = pause_ns;
 	if (status == MU_OK)
-		status = receive(pass, info);
+		status = receive(pass, self->info);
 	mu_sweeper_reap(pass,
 	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
 	mu_sys_close(&pass->pipe_read);
 	mu_sys_close(&pass->pipe_write);
 	mu_room_close(&pass->room);
-	return status;
+	look->status = status;
+	look->why = pass->why;
+	look->num_leaks = self->info->num_leaks;
+	look->doubtful = pass->turn == MU_TURN_FIRST && mu_look_judged(look) &&
+	    look->num_leaks > 0;
 }
 
 static bool
@@ -210,12 +243,15 @@ worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
 }
 
-void
-mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
+/* Ready for another try; what the program registered stays. */
+static void
+forget(void *subject)
 {
+	struct self *self = subject;
+	struct mu_pass *pass = self->pass;
 	struct mu_snapshot snap = pass->snap;
 
-	mu_look_drop(pass, info);
+	mu_look_drop(pass, self->info);
 	if (pass->request->references != NULL)
 		mu_references_drop(pass->request->references);
 	pass->snap = (struct mu_snapshot) {
@@ -236,29 +272,68 @@ nap_ns(enum mu_status status)
 	return status == MU_PARTIAL ? NAP_FOR_FULL_NS : NAP_NS;
 }
 
+static bool
+again(void *subject, const struct mu_look *look, struct mu_tries *tries)
+{
+	struct self *self = subject;
+	struct mu_log *log = &self->pass->log;
+
+	if (!worth_another(self->pass, look->status, ++tries->tries))
+		return false;
+	mu_log(log, tries->tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
+	    "try %u: %s", tries->tries, look->why.words);
+	/* The steps are logged once, not for each try. */
+	if (self->level == MU_LOG_STEP)
+		log->level = MU_LOG_INFO;
+	tries->nap_ns = tries->tries * nap_ns(look->status);
+	return true;
+}
+
+/* The sweeper has sent what was lost in the first look. */
+static enum mu_status
+remember(void *subject, const struct mu_look *look, struct mu_why *why)
+{
+	struct self *self = subject;
+	struct mu_pass *pass = self->pass;
+
+	(void)look;
+	pass->log.level = self->level;
+	if (mu_sys_now_ns() + CONFIRM_NS >= pass->deadline_ns) {
+		mu_look_drop(pass, self->info);
+		return mu_why(why, MU_ERR_TIMEOUT,
+		    "no time to look again (confirm=1) at %zu allocations that"
+		    " seem unreachable",
+		    pass->num_candidates);
+	}
+	mu_log(&pass->log, MU_LOG_STEP,
+	    "looking again at %zu unreachable allocations",
+	    pass->num_candidates);
+	pass->turn = MU_TURN_SECOND;
+	return MU_OK;
+}
+
 enum mu_status
 mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	enum mu_log_level level = pass->log.level;
-	enum mu_status status;
-	unsigned tries = 0;
+	static const struct mu_look_ops ops = {
+		.begin = begin,
+		.look = look_once,
+		.again = again,
+		.remember = remember,
+		.forget = forget,
+	};
+	struct self self = { pass, info, pass->log.level };
+	struct mu_driver driver = {
+		.ops = &ops,
+		.subject = &self,
+		.deadline_ns = pass->deadline_ns,
+		.confirm_ns = CONFIRM_NS,
+	};
 
-	status = mu_registry_collect(&mu_library.registry, &pass->snap,
-	    &pass->arena, &pass->log, &pass->why);
-	if (status != MU_OK)
-		return status;
-	for (;;) {
-		status = try_once(pass, info);
-		if (!worth_another(pass, status, ++tries))
-			break;
-		mu_log(&pass->log, tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
-		    "try %u: %s", tries, pass->why.words);
-		/* The steps are logged once, not for each try. */
-		if (level == MU_LOG_STEP)
-			pass->log.level = MU_LOG_INFO;
-		mu_look_forget(pass, info);
-		mu_sys_sleep_ns(tries * nap_ns(status));
-	}
-	pass->log.level = level;
-	return status;
+	if (mu_library.options.confirm && pass->request->references == NULL)
+		pass->turn = MU_TURN_FIRST;
+	mu_driver_run(&driver);
+	pass->log.level = self.level;
+	pass->why = driver.look.why;
+	return driver.look.status;
 }

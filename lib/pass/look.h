@@ -1,6 +1,6 @@
 /*
- * One look at the heap: malloc frozen, an image taken, the image's answer
- * received. Tried again where another try can have a better answer.
+ * The program itself as a subject of the driver (lib/driver/driver.h): malloc
+ * frozen, an image taken, the image's answer received.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
@@ -9,12 +9,9 @@
 
 #include "lib/pass/pass.h"
 
-/* What the program registered is asked for anew. Fills INFO. */
+/* All looks of a pass: two, if the option confirm is set. Fills INFO. */
 enum mu_status mu_look(
     struct mu_pass *pass, struct UnreachableMemoryInfo *info);
-
-/* Ready for another try; what the program registered stays. */
-void mu_look_forget(struct mu_pass *pass, struct UnreachableMemoryInfo *info);
 
 /* What was received is not told: INFO has nothing, and no memory. */
 void mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info);

@@ -23,13 +23,6 @@
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
 #define ARENA_LIMIT ((size_t)1 << 30)
 
-/*
- * How long after the first look the second comes. A pointer that is nowhere to
- * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
- * threads) is back by then.
- */
-#define CONFIRM_NS (50 * MU_NS_PER_MS)
-
 static void
 begin(struct mu_pass *pass, const struct mu_request *request)
 {
@@ -82,54 +75,6 @@ end(struct mu_pass *pass)
 	mu_arena_close(&pass->arena);
 }
 
-static void
-sleep_until(uint64_t end_ns)
-{
-	uint64_t now;
-
-	/* A signal's handler may cut it short; without a clock it must end. */
-	while ((now = mu_sys_now_ns()) < end_ns) {
-		mu_sys_sleep_ns(now == 0 ? CONFIRM_NS : end_ns - now);
-		if (now == 0)
-			return;
-	}
-}
-
-/*
- * Nothing is reported that was not lost in both looks. What the first could
- * not judge the second need not know of.
- */
-static enum mu_status
-look_twice(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
-{
-	enum mu_status first, second;
-	struct mu_why why;
-	uint64_t again_ns;
-
-	pass->turn = MU_TURN_FIRST;
-	first = mu_look(pass, info);
-	if ((first != MU_OK && first != MU_PARTIAL) || info->num_leaks == 0)
-		return first;
-	why = pass->why;
-	mu_look_forget(pass, info);
-	again_ns = mu_sys_now_ns() + CONFIRM_NS;
-	if (again_ns >= pass->deadline_ns)
-		return mu_why(&pass->why, MU_ERR_TIMEOUT,
-		    "no time to look again (confirm=1) at %zu allocations that"
-		    " seem unreachable",
-		    pass->num_candidates);
-	mu_log(&pass->log, MU_LOG_STEP,
-	    "looking again at %zu unreachable allocations",
-	    pass->num_candidates);
-	sleep_until(again_ns);
-	pass->turn = MU_TURN_SECOND;
-	second = mu_look(pass, info);
-	if (second != MU_OK || first == MU_OK)
-		return second;
-	pass->why = why;
-	return first;
-}
-
 /* In the form that was asked for; without one they are for the log only. */
 static enum mu_status
 keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
@@ -161,8 +106,6 @@ hand_over(struct mu_pass *pass)
 static enum mu_status
 run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	bool twice =
-	    mu_library.options.confirm && pass->request->references == NULL;
 	enum mu_status status, kept;
 
 	if (pass->pid <= 0 || pass->tid <= 0)
@@ -173,7 +116,7 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	if (status != MU_OK)
 		return status;
 	mu_left_out_open(pass);
-	status = twice ? look_twice(pass, info) : mu_look(pass, info);
+	status = mu_look(pass, info);
 	mu_procfs_leave();
 	if (status != MU_OK && status != MU_PARTIAL)
 		return status;

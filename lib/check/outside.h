@@ -1,13 +1,14 @@
 /*
- * The one driver of the command's checks: it takes a look at a subject,
- * searches it, tries again, confirms, and fills the report. What is special
- * about a subject (a running process, one that has reached its end, a core
- * file) is in its operations.
+ * The checks from outside, as a subject of the driver (lib/driver/driver.h): an
+ * image is taken, searched here, and fills a report. What is special about a
+ * running process, one that has reached its end, and a core file is in their
+ * operations.
  */
-#ifndef LIB_CHECK_DRIVER_H
-#define LIB_CHECK_DRIVER_H
+#ifndef LIB_CHECK_OUTSIDE_H
+#define LIB_CHECK_OUTSIDE_H
 
 #include "lib/check/judgement.h"
+#include "lib/driver/driver.h"
 
 /* One look: an image of the subject, searched. */
 struct mu_check_look {
@@ -21,12 +22,6 @@ struct mu_check_look {
 	bool changing;     /* memory changed while it was read */
 	bool renewed;      /* the subject runs another program than before */
 	uint64_t pause_ns; /* the longest stop of all looks */
-};
-
-/* The tries of one look that are made until the heap can be judged. */
-struct mu_check_tries {
-	unsigned tries, peeks;
-	uint64_t nap_ns; /* before the next one */
 };
 
 /* SUBJECT is the second argument of mu_check_run(). */
@@ -53,8 +48,8 @@ struct mu_subject_ops {
 	 * Is another try worth it? TRIES: since the last time that the heap
 	 * was judged. NULL: the subject has only this moment.
 	 */
-	bool (*again)(void *subject, struct mu_check_look *look,
-	    struct mu_check_tries *tries);
+	bool (*again)(
+	    void *subject, struct mu_check_look *look, struct mu_tries *tries);
 
 	/*
 	 * Is LOOK, which found something, known to miss references? Then WHY

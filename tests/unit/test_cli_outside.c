@@ -1,10 +1,11 @@
 /*
- * lib/check/driver.c: which operations of a subject are called, and when, where
- * no look can be taken. The live tests of processes and cores have the rest.
+ * lib/check/outside.c: which operations of a subject are called, and when,
+ * where no look can be taken. The live tests of processes and cores have the
+ * rest.
  */
 #include <string.h>
 
-#include "lib/check/driver.h"
+#include "lib/check/outside.h"
 #include "mu/sys.h"
 #include "tests/support/suite.h"
 
@@ -38,7 +39,7 @@ drop(void *ctx)
 }
 
 static bool
-again(void *ctx, struct mu_check_look *look, struct mu_check_tries *tries)
+again(void *ctx, struct mu_check_look *look, struct mu_tries *tries)
 {
 	struct subject *subject = ctx;
 

@@ -1,0 +1,221 @@
+#include "lib/check/outside.h"
+
+#include <string.h>
+
+#include "lib/check/naming.h"
+#include "lib/driver/driver.h"
+#include "mu/sys.h"
+#include "mu/text.h"
+
+#define CONFIRM_NS (20 * MU_NS_PER_MS)
+
+/* The subject of the driver, and what is kept of its looks. */
+struct outside {
+	const struct mu_subject_ops *ops;
+	void *subject;
+	struct mu_check_look look; /* the last one */
+	struct mu_report kept;     /* of the last look that judged the heap */
+	bool has_kept;
+	struct mu_why doubt; /* why there is none, if it was the last */
+};
+
+bool
+mu_check_doubtful(const struct mu_check_look *look)
+{
+	return (look->unsettled || look->changing || look->check->confirm) &&
+	    mu_check_judged(look) && look->judgement.search.leaks.num_leaks > 0;
+}
+
+/* Nothing of a search may be in use any more. */
+static void
+forget(void *subject)
+{
+	struct outside *outside = subject;
+
+	mu_judgement_forget(&outside->look.judgement);
+	if (outside->ops->drop != NULL)
+		outside->ops->drop(outside->subject);
+}
+
+/* Report what was missing from the start before what is found later. */
+static void
+search(struct outside *outside)
+{
+	struct mu_check_look *look = &outside->look;
+	struct mu_judgement *judgement = &look->judgement;
+
+	judgement->unlock = outside->ops->unlock;
+	judgement->ctx = outside->subject;
+	mu_judgement_run(
+	    judgement, look->snap, look->begin_ns, look->deadline_ns);
+	if (look->status == MU_OK || judgement->search.status != MU_OK) {
+		look->status = judgement->search.status;
+		look->why = judgement->search.why;
+	}
+	outside->ops->note(outside->subject, look);
+}
+
+static void
+look_once(void *subject, struct mu_look *end)
+{
+	struct outside *outside = subject;
+	struct mu_check_look *look = &outside->look;
+
+	look->changing = false;
+	look->status = outside->ops->take(outside->subject, look);
+	if (mu_check_judged(look))
+		search(outside);
+	*end = (struct mu_look) {
+		.status = look->status,
+		.why = look->why,
+		.num_leaks = look->judgement.search.leaks.num_leaks,
+		.doubtful = mu_check_doubtful(look),
+		.changing = look->changing,
+	};
+}
+
+/* The last look becomes a report's, with STATUS and WHY. */
+static enum mu_status
+tell(const struct outside *outside, enum mu_status status,
+    const struct mu_why *why, struct mu_report *report)
+{
+	const struct mu_check_look *look = &outside->look;
+	const struct mu_judgement *judgement = &look->judgement;
+
+	memset(report, 0, sizeof(*report));
+	outside->ops->describe(outside->subject, report);
+	status = mu_judgement_tell(judgement, status, why, report);
+	if (status == MU_OK || status == MU_PARTIAL)
+		mu_naming_open(report, look->snap->mappings,
+		    look->snap->num_mappings, &judgement->search.recorder);
+	return status;
+}
+
+/* Keep this answer before another look, which may fail. */
+static void
+keep_judged(struct outside *outside)
+{
+	const struct mu_check_look *look = &outside->look;
+	enum mu_status status = look->status;
+	struct mu_why why = look->why;
+
+	if (!mu_check_judged(look) ||
+	    outside->ops->misses(outside->subject, look, &outside->doubt))
+		return;
+	outside->doubt.words[0] = '\0';
+	if (status == MU_OK)
+		status = mu_why(&why, MU_PARTIAL,
+		    "some of these may be in use: they were looked at once"
+		    " only");
+	mu_check_release(&outside->kept);
+	outside->has_kept =
+	    tell(outside, status, &why, &outside->kept) == MU_PARTIAL;
+}
+
+static bool
+again(void *subject, const struct mu_look *end, struct mu_tries *tries)
+{
+	struct outside *outside = subject;
+
+	(void)end;
+	if (!outside->ops->again(outside->subject, &outside->look, tries))
+		return false;
+	keep_judged(outside);
+	return true;
+}
+
+static enum mu_status
+remember(void *subject, const struct mu_look *end, struct mu_why *why)
+{
+	struct outside *outside = subject;
+
+	(void)end;
+	if (!mu_judgement_confirm(&outside->look.judgement))
+		return mu_why(why, MU_PARTIAL,
+		    "no memory for a second look: some of these may have been "
+		    "in the hands of a thread inside malloc");
+	keep_judged(outside);
+	return MU_OK;
+}
+
+/* The result of the look before one that failed. */
+static enum mu_status
+tell_kept(struct outside *outside, struct mu_report *report)
+{
+	struct UnreachableMemoryInfo *info = &outside->kept.info;
+	size_t length = strlen(info->reason);
+
+	mu_text_format(info->reason + length, sizeof(info->reason) - length,
+	    "; another look failed: %s", outside->look.why.words);
+	*report = outside->kept;
+	memset(&outside->kept, 0, sizeof(outside->kept));
+	return MU_PARTIAL;
+}
+
+static enum mu_status
+answer(struct outside *outside, struct mu_report *report)
+{
+	struct mu_check_look *look = &outside->look;
+
+	if (!mu_check_judged(look) && outside->ops->explain != NULL)
+		outside->ops->explain(outside->subject, look);
+	if (!mu_check_judged(look) && outside->has_kept)
+		return tell_kept(outside, report);
+	if (!mu_check_judged(look) && outside->doubt.words[0] != '\0')
+		mu_why_after(&look->why, &outside->doubt, ": ");
+	return tell(outside, look->status, &look->why, report);
+}
+
+static enum mu_status
+look_and_answer(struct outside *outside, struct mu_report *report)
+{
+	static const struct mu_look_ops often = {
+		.look = look_once,
+		.again = again,
+		.remember = remember,
+		.forget = forget,
+	};
+	static const struct mu_look_ops once = { .look = look_once };
+	struct mu_check_look *look = &outside->look;
+	struct mu_driver driver = {
+		.ops = outside->ops->again == NULL ? &once : &often,
+		.subject = outside,
+		.deadline_ns = look->deadline_ns,
+		.confirm_ns = CONFIRM_NS,
+	};
+	enum mu_status status;
+
+	mu_driver_run(&driver);
+	look->status = driver.look.status;
+	look->why = driver.look.why;
+	status = answer(outside, report);
+	report->info.tries = driver.tries;
+	return status;
+}
+
+enum mu_status
+mu_check_run(const struct mu_check *check, void *subject,
+    const struct mu_subject_ops *ops, struct mu_report *report)
+{
+	struct outside outside = {
+		.ops = ops,
+		.subject = subject,
+		.look = { .check = check, .begin_ns = mu_sys_now_ns() },
+	};
+	struct mu_check_look *look = &outside.look;
+	enum mu_status status;
+
+	look->deadline_ns = look->begin_ns + check->timeout_ns;
+	mu_judgement_open(&look->judgement, check);
+	status = look_and_answer(&outside, report);
+	report->info.pause_ns = look->pause_ns;
+	report->info.total_ns = mu_sys_now_ns() - look->begin_ns;
+	forget(&outside);
+	mu_judgement_close(&look->judgement);
+	mu_check_release(&outside.kept);
+	if (status == MU_OK || status == MU_PARTIAL) {
+		mu_check_progress(check, MU_CHECK_STEP_SYMBOLS);
+		ops->name(subject, report, look->deadline_ns);
+	}
+	return status;
+}

@@ -1,0 +1,91 @@
+#include "lib/driver/driver.h"
+
+#include "mu/sys.h"
+
+#define MAX_LOOKS 5
+
+/* Until the heap can be judged, or there is no hope of it. */
+static void
+look_until_judged(struct mu_driver *driver)
+{
+	const struct mu_look_ops *ops = driver->ops;
+	struct mu_look *look = &driver->look;
+	struct mu_tries tries = { 0 };
+
+	*look = (struct mu_look) { .status = MU_OK };
+	if (ops->begin != NULL)
+		look->status = ops->begin(driver->subject, &look->why);
+	if (look->status != MU_OK)
+		return;
+	for (;;) {
+		driver->tries++;
+		*look = (struct mu_look) { .status = MU_OK };
+		ops->look(driver->subject, look);
+		if (ops->again == NULL ||
+		    mu_sys_now_ns() >= driver->deadline_ns ||
+		    !ops->again(driver->subject, look, &tries))
+			return;
+		ops->forget(driver->subject);
+		mu_sys_sleep_ns(tries.nap_ns);
+	}
+}
+
+/* A signal's handler may cut a sleep short; without a clock it must end. */
+static void
+sleep_for(uint64_t span_ns)
+{
+	uint64_t now = mu_sys_now_ns(), end_ns = now + span_ns;
+
+	do
+		mu_sys_sleep_ns(now == 0 ? span_ns : end_ns - now);
+	while (now != 0 && (now = mu_sys_now_ns()) < end_ns);
+}
+
+/* A block that is lost at two unrelated moments is a leak. */
+static void
+look_again(struct mu_driver *driver)
+{
+	const struct mu_look_ops *ops = driver->ops;
+	struct mu_look *look = &driver->look;
+	enum mu_status first = look->status, status;
+	bool changing = look->changing;
+	struct mu_why why = look->why, more;
+
+	status = ops->remember(driver->subject, look, &more);
+	if (status != MU_OK) {
+		look->status = status;
+		look->why = more;
+		look->changing = false;
+		return;
+	}
+	ops->forget(driver->subject);
+	sleep_for(driver->confirm_ns);
+	look_until_judged(driver);
+	/* If nothing changed the second time, that was exact. */
+	if (look->status == MU_OK && first == MU_PARTIAL && !changing) {
+		look->status = first;
+		look->why = why;
+	}
+}
+
+/*
+ * While memory changes, a look that refutes a candidate is not the last: a
+ * pointer that moves fast can be missed twice.
+ */
+void
+mu_driver_run(struct mu_driver *driver)
+{
+	const struct mu_look *look = &driver->look;
+	unsigned looks = 1;
+	size_t before;
+
+	look_until_judged(driver);
+	if (driver->ops->again == NULL || !look->doubtful)
+		return;
+	do {
+		looks++;
+		before = look->num_leaks;
+		look_again(driver);
+	} while (looks < MAX_LOOKS && look->changing && mu_look_judged(look) &&
+	    look->num_leaks < before && look->num_leaks > 0);
+}
