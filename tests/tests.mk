@@ -206,7 +206,8 @@ soak: $(SOAK) ## 20 minutes of passes in a program at full load
 	$(Q)$(BUILD)/tests/soak/soak $(or $(SOAK_SECONDS),1200)
 
 # The sanitizers see the unit tests; they and a stopped world fight. Where
-# malloc is replaced there is no heap of glibc to be read; and Valgrind has no
+# malloc is replaced there is no heap of glibc to be read; AddressSanitizer's
+# mappings of terabytes have no room in test_memory_remote; and Valgrind has no
 # room for test_pages' mapping of 1 TiB, no time for the giants, and takes the
 # deliberate faults of test_memory_guard, reads of whole stacks, and those of
 # memory that test_fork_gaps puts where a fork has left none, for errors. What
@@ -217,11 +218,14 @@ UNIT_ASAN := $(filter-out %/test_original_threads %/test_glibc_heap %/test_glibc
 	%/test_heap_damage_arenas %/test_heap_damage_chunks \
 	%/test_heap_damage_lists %/test_heap_damage_mmapped \
 	%/test_heap_damage_fences \
-	%/test_heap_damage_sweep %/test_guard %/test_symbols_files,\
+	%/test_heap_damage_sweep %/test_guard %/test_symbols_files \
+	%/test_memory_remote %/test_report_file,\
 	$(filter-out $(UNIT_RECORDER),$(UNIT)))
-# The recorder's have a process each; in the others AddressSanitizer is the
+# The recorder's have a process each, and so have the tests of report files,
+# which become another user; in the recorder's others AddressSanitizer is the
 # allocator, or takes for a fault what a walk up the stack reads.
-UNIT_RECORDER_ASAN := $(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
+UNIT_RECORDER_ASAN := $(BUILD)/tests/unit/test_report_file \
+	$(addprefix $(BUILD)/tests/unit/test_debug_, heap_dump \
 	hooks inside journal leak_info leaktracer_lines leaktracer_reach \
 	leaktracer_settings leaktracer_state live options output_file sampling \
 	stack_depot stack_fuzz stack_rules)

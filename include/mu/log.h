@@ -34,8 +34,9 @@ struct mu_log {
 				    it, lines that would block are dropped */
 	bool records;            /* write records (mu/log_record.h), not text */
 	bool silent;
-	int *error; /* receives the first errno of a line that was lost; may be
-		       NULL */
+	int *error;      /* receives the first errno of a line that was lost;
+			    may be NULL */
+	int first_error; /* where ERROR may lead */
 };
 
 /* Write one line: "libmemunreachable: ", the text, and a newline. */

@@ -26,6 +26,19 @@
 
 #include "mu/arch/cpu.h"
 
+/*
+ * ThreadSanitizer does not see these calls. What a thread wrote to memory that
+ * it then unmapped came before what another does to a mapping in its place.
+ */
+#ifdef __SANITIZE_THREAD__
+void __tsan_acquire(void *address);
+void __tsan_release(void *address);
+extern char **environ; /* an address that all files have */
+#define MU_TSAN(what) __tsan_##what(&environ)
+#else
+#define MU_TSAN(what) ((void)0)
+#endif
+
 #define MU_NS_PER_SEC 1000000000ull
 #define MU_NS_PER_MS 1000000ull
 
@@ -159,8 +172,11 @@ mu_sys_write(int fd, const void *buffer, size_t size)
 static inline long
 mu_sys_mmap(void *hint, size_t size, int prot, int flags)
 {
-	return mu_syscall6(
-	    SYS_mmap, (long)hint, (long)size, prot, flags, -1, 0);
+	long address =
+	    mu_syscall6(SYS_mmap, (long)hint, (long)size, prot, flags, -1, 0);
+
+	MU_TSAN(acquire);
+	return address;
 }
 
 static inline bool
@@ -172,6 +188,7 @@ mu_sys_failed(long result)
 static inline long
 mu_sys_munmap(void *address, size_t size)
 {
+	MU_TSAN(release);
 	return mu_sys2(SYS_munmap, (long)address, (long)size);
 }
 

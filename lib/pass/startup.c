@@ -25,7 +25,8 @@ wanted_status(
 	bool ok = options->unchecked == MU_UNCHECKED_OK;
 
 	/* A report that was not written is none. */
-	if (mu_library.log_error != 0 && info->num_leaks == 0)
+	if (__atomic_load_n(&mu_library.log_error, __ATOMIC_RELAXED) != 0 &&
+	    info->num_leaks == 0)
 		return ok ? 0 : MU_UNCHECKED_STATUS;
 	switch (info->status) {
 	case MEMUNREACHABLE_COMPLETE:
@@ -95,6 +96,7 @@ at_exit(void)
 	/* A pass takes the red zone below it for alive, too. */
 	if (from != 0)
 		caller.sp = from + MU_RED_ZONE;
+	__atomic_store_n(&mu_library.log_error, 0, __ATOMIC_RELAXED);
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
 	/* The command that asked decides; it looks itself if this fails. */
 	if (asked) {

@@ -32,7 +32,7 @@ struct mu_library {
 	struct mu_malloc_probe malloc_probe; /* by the constructor */
 	struct mu_symbolizer symbolizer;     /* as well */
 	struct mu_exit_stack exit_stack;     /* as well */
-	int log_error;   /* an errno: lines of the log were lost */
+	int log_error;   /* of the last log that lost lines: an errno; atomic */
 	int exit_status; /* that at_exit asks for; 0: none */
 };
 

@@ -60,11 +60,10 @@ mu_log_sink_open(
 		.deadline_ns =
 		    mu_sys_now_ns() + options->timeout * (MU_NS_PER_SEC / 1000),
 		.silent = silent,
-		.error = &mu_library.log_error,
+		.error = &log->first_error,
 	};
 	if (silent)
 		return;
-	mu_library.log_error = 0;
 	if (is_stream(path, "stdout"))
 		log->fd = STDOUT;
 	else if (path[0] != '\0' && !is_stream(path, "stderr"))
@@ -86,8 +85,11 @@ mu_log_sink_open(
 void
 mu_log_sink_close(struct mu_log *log)
 {
-	int error = log->error != NULL ? *log->error : 0;
+	int error = log->first_error;
 
+	if (error != 0)
+		__atomic_store_n(
+		    &mu_library.log_error, error, __ATOMIC_RELAXED);
 	if (log->fd > STDERR) {
 		mu_sys_close(&log->fd);
 		log->fd = STDERR;

@@ -20,7 +20,7 @@ static inline void
 open_heap(int kind, size_t size)
 {
 	fake_heap_open(&heap, kind, size);
-	roots.num_ranges = roots.num_values = 0;
+	roots.num_ranges = roots.num_values = roots.num_headers = 0;
 }
 
 static inline void

@@ -226,7 +226,8 @@ TEST(elf_files)
 	} elf;
 
 	memset(&elf, 0, sizeof(elf));
-	ck_assert_int_eq(check("/proc/self/exe"), MU_OK);
+	/* Not this program: it may have been built with a sanitizer. */
+	ck_assert_int_eq(check("/bin/sh"), MU_OK);
 	elf.header = head(1);
 	elf.interpreter.p_type = PT_INTERP;
 	elf.interpreter.p_offset = offsetof(__typeof__(elf), path);

@@ -94,6 +94,8 @@ tell(void *ctx, FILE *out)
 	snprintf(target, sizeof(target), "/proc/%d/fd", getppid());
 	dir = opendir(target);
 	fprintf(out, "parent is %s\n", dir == NULL ? "closed" : "open");
+	if (dir != NULL)
+		closedir(dir);
 	return 23;
 }
 

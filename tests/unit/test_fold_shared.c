@@ -3,6 +3,7 @@
  * is counted in words (heapwalk/subject/deadline.h), not in time.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "heapwalk/fold/components.h"
 #include "tests/support/folding.h"
@@ -117,11 +118,12 @@ TEST_LOOP(comb_with_diamond, 0, 2)
 		expect_reach(&components, wrappers[i], i + 5);
 }
 
+static size_t seen[NODES]; /* 1 + the node from which it was seen last */
+
 /* How many nodes FROM reaches, itself included. */
 static size_t
 follow(size_t from)
 {
-	static size_t seen[NODES];
 	size_t count = 0, at = from;
 
 	for (; seen[at] != from + 1; at = to[at], count++)
@@ -136,6 +138,7 @@ TEST_LOOP(functional, 0, 2)
 	size_t i, num_owners = 0;
 
 	srand(1);
+	memset(seen, 0, sizeof(seen));
 	open_heap(FAKE_SPAN, (size_t)40 * NODES);
 	for (i = 0; i < NODES; i++)
 		nodes[i] = node(2);

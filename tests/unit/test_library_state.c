@@ -4,17 +4,22 @@
  */
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "lib/helpers/descriptors.h"
+#include "lib/state/library.h"
 #include "lib/state/lock.h"
+#include "lib/state/log_sink.h"
 #include "lib/state/registry.h"
 #include "lib/state/results.h"
 #include "mu/sys.h"
+#include "tests/support/captured_stderr.h"
 #include "tests/support/suite.h"
 #include "tests/support/watched_call.h"
 
@@ -178,6 +183,37 @@ TEST(providers_are_called_until_all_fits)
 	    &registry, (struct mu_provider) { refuse, NULL }));
 	mu_arena_close(&arena);
 	mu_arena_close(&registry.arena);
+}
+
+/* Two threads begin their passes; the lines of the first are lost. */
+TEST(log_that_loses_lines)
+{
+	struct captured_stderr captured;
+	struct mu_log first, second;
+	struct rlimit limit;
+	char name[MU_PATH_MAX + 16];
+	const char *said;
+
+	signal(SIGXFSZ, SIG_IGN);
+	getrlimit(RLIMIT_FSIZE, &limit);
+	snprintf(mu_library.options.log_path, MU_PATH_MAX, "/tmp/mu-lost");
+	captured_stderr_begin(&captured);
+	mu_log_sink_open(&first, &mu_library.options, false);
+	limit.rlim_cur = 0;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	mu_log(&first, MU_LOG_ERROR, "lost");
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_FSIZE, &limit);
+	mu_log_sink_open(&second, &mu_library.options, false);
+	mu_log_sink_close(&first);
+	mu_log_sink_close(&second);
+	said =
+	    strstr(captured_stderr_end(&captured), "the log is not complete");
+	snprintf(name, sizeof(name), "/tmp/mu-lost.%d", (int)getpid());
+	unlink(name);
+	ck_assert_ptr_nonnull(said);
+	ck_assert_ptr_null(strstr(said + 1, "the log is not complete"));
+	ck_assert_int_eq(mu_library.log_error, EFBIG);
 }
 
 TEST(registrations_count)

@@ -2,6 +2,7 @@
  * Spans in the table of live blocks, also against a model.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "heapwalk/heaps/spans.h"
 #include "tests/support/block_table.h"
@@ -110,6 +111,7 @@ TEST_LOOP(random_spans, 0, MU_GRAIN)
 	bool got;
 
 	srandom(20220802);
+	memset(owner, 0, sizeof(owner));
 	for (s = 0; s < 2; s++) {
 		struct mu_range range = { base[s], base[s] + SPAN_BYTES };
 

@@ -330,4 +330,16 @@ TEST(rights_of_processes)
 	ck_assert(!rights.known);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+static void
+end_helper(void)
+{
+	size_t i;
+
+	for (i = 0; i < COPIES; i++) {
+		free(copies[i]);
+		copies[i] = NULL;
+	}
+	teardown();
+}
+
+SUITE(.setup = setup, .teardown = end_helper);
