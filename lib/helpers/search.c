@@ -13,10 +13,23 @@ mu_search_went_on(
 	return mu_status_join(&search->status, &search->why, status, why);
 }
 
+/* Does an allocator tell who allocated, by reading what we do not know? */
+static bool
+asks_allocators(const struct mu_search *search)
+{
+	const struct mu_heap_member *member = search->heap.blocks.heaps;
+	const struct mu_heap_member *end =
+	    member + search->heap.blocks.num_heaps;
+
+	for (; member < end && search->limit > 0; member++)
+		if (member->ops->backtrace != NULL)
+			return true;
+	return false;
+}
+
 /*
  * Marking and folding need the edges alone, if all are stored and there is room
  * for all that folding may take: where it has too little it reads blocks again.
- * What the program's malloc_backtrace() reads is not known.
  */
 static void
 end_reading(struct mu_search *search)
@@ -25,7 +38,7 @@ end_reading(struct mu_search *search)
 	struct mu_graph *graph = &search->graph;
 
 	if (graph->reads || search->keep || search->recorded ||
-	    search->snap->num_program_heaps > 0 ||
+	    asks_allocators(search) ||
 	    (search->contents && search->limit > 0) ||
 	    tables->limit < tables->used ||
 	    tables->limit - tables->used < mu_fold_most(graph))
