@@ -20,7 +20,10 @@ listed_block(const struct mu_blocks *blocks, struct mu_listed *listed,
 	    blocks->marks == NULL ? NULL : &blocks->marks[listed->number];
 }
 
-/* Spans and listed blocks do not overlap, so a span is visited as one. */
+/*
+ * Spans and listed blocks do not overlap, so the blocks of a span are visited
+ * together.
+ */
 static void
 each(const struct mu_blocks *blocks, bool unmarked,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx)
@@ -96,7 +99,7 @@ mu_blocks_add_span(
 	uintptr_t end = range.end & ~(uintptr_t)(MU_GRAIN - 1);
 	struct mu_span span = { .range = { begin, end > begin ? end : begin },
 		.view = view + (begin - range.begin) };
-	/* A bound may be at the end. */
+	/* One more bit, for a bound at the end. */
 	size_t words = mu_range_size(span.range) / MU_GRAIN / MU_WORD_BITS + 1;
 
 	if (!mu_arena_room(blocks->arena, blocks->spans, blocks->num_spans,
@@ -211,7 +214,7 @@ mu_blocks_each_unmarked(const struct mu_blocks *blocks,
 	each(blocks, true, visit, ctx);
 }
 
-/* CTX: the size; 0 when there is one. */
+/* CTX is the size; set to 0 when a block of that size is found. */
 static bool
 meet_size(void *ctx, const struct mu_block *block)
 {

@@ -1,18 +1,18 @@
 /*
  * The live blocks of the subject, found by any address inside them.
  *
- * Two shapes, one table:
- * - a span is a stretch of heap with one block or gap behind the other. One bit
- *   per 16 bytes says "a live block starts here", another one "what begins
- *   before here ends here". Bits beat any search tree: 3/128 of the heap, no
- *   pointer to chase, and an interior address resolves by the nearest bits
- *   before and behind it (a summary bit per bitmap word skips large blocks).
- * - a listed block stands alone (one with a mapping of its own, one that the
- *   program itself named): a sorted array of ranges.
+ * The table has two kinds of entries:
+ * - a span is a stretch of heap in which blocks and gaps follow each other. One
+ *   bit per 16 bytes says "a live block starts here", another one "the block or
+ *   gap before ends here". The bits take 3/128 of the heap, need no pointers,
+ * and resolve an interior address by the nearest bits before and after it (a
+ *   summary bit per bitmap word skips large blocks).
+ * - a listed block stands alone (it has its own mapping, or the program
+ *   registered it): a sorted array of ranges.
  *
  * Heap back ends fill it (add spans and blocks, set and clear start bits, then
  * mu_blocks_seal()). mu_blocks_number() gives every block a number, by address;
- * from then on blocks are told apart by their numbers.
+ * from then on blocks are identified by number.
  */
 #ifndef HEAPWALK_HEAPS_BLOCKS_H
 #define HEAPWALK_HEAPS_BLOCKS_H
@@ -22,7 +22,7 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
-#define MU_GRAIN 16 /* bytes a bit: blocks in spans are aligned to it */
+#define MU_GRAIN 16 /* bytes per bit; blocks in spans are aligned to it */
 
 struct mu_recorder;    /* heapwalk/recorded/recorded.h */
 struct mu_heap_member; /* heapwalk/heaps/heap.h */
@@ -34,40 +34,40 @@ struct mu_span {
 	uint64_t *bounds;      /* bit i: a block or a gap begins at grain i */
 	uint64_t *summary;     /* bit j: word j of bounds is not 0 */
 	size_t num_words;      /* of start bits, and of bounds */
-	size_t tail; /* bytes between a block's end and the next bound; less
+	size_t tail; /* bytes between a block's end and the next bound, less
 			than a grain; set by the back end */
 	size_t count, bytes; /* of live blocks; usable bytes */
-	uint32_t first;      /* block, by number */
+	uint32_t first;      /* number of its first block */
 
-	const struct mu_heap_member *heap; /* whose it is; or NULL */
+	const struct mu_heap_member *heap; /* the heap it belongs to; or NULL */
 
-	/* The back end's own: which arena; bytes that were free on the walk. */
+	/* For the back end: index of the arena; free bytes seen by the walk. */
 	size_t owner, free, top;
 };
 
 struct mu_listed {
 	struct mu_range range;
 	const char *view;
-	bool keep; /* never a leak and a root: could not be proven to be live
-		      malloc memory */
+	bool keep; /* a root and never a leak: not proven to be live malloc
+		      memory */
 	uint32_t number;
-	size_t order;                      /* of addition */
-	const struct mu_heap_member *heap; /* whose it is; or NULL */
+	size_t order;                      /* order in which it was added */
+	const struct mu_heap_member *heap; /* the heap it belongs to; or NULL */
 };
 
 struct mu_blocks {
 	struct mu_arena *arena;
-	struct mu_span *spans; /* by address after seal */
+	struct mu_span *spans; /* sorted by address after seal */
 	size_t num_spans, max_spans;
-	bool spans_mixed;         /* not by address yet */
-	struct mu_listed *listed; /* by address after seal */
+	bool spans_mixed;         /* not sorted by address yet */
+	struct mu_listed *listed; /* sorted by address after seal */
 	size_t num_listed, max_listed;
 
-	/* The allocators whose blocks these are. */
+	/* The allocators that these blocks belong to. */
 	const struct mu_heap_member *heaps;
 	size_t num_heaps;
-	bool last_words; /* set by marking: words that look like old links
-			    are the program's (mu_heap_ops.link()) */
+	bool last_words; /* set by marking: words that look like old links are
+			    references of the program (mu_heap_ops.link()) */
 
 	/* Which words refer to blocks (heapwalk/graph/references.h). */
 	struct mu_word_rule words;
@@ -76,13 +76,13 @@ struct mu_blocks {
 	bool encodings;  /* heapwalk/graph/encodings.h may find some */
 
 	/*
-	 * Executable memory with blocks in it, by address: what a program
-	 * generates in memory from malloc (mu_references_find_code()).
+	 * Executable memory with blocks in it, by address: code that the
+	 * program generates in memory from malloc (mu_references_find_code()).
 	 */
 	const struct mu_range *code;
 	size_t num_code;
 
-	/* Records of their allocation; NULL: there is no recorder. */
+	/* Records of the allocation of blocks; NULL without a recorder. */
 	const struct mu_recorder *recorder;
 
 	/* Threads that share the work (heapwalk/subject/workers.h); may be
@@ -97,9 +97,9 @@ struct mu_blocks {
 
 	/*
 	 * Set by mu_blocks_unmark(), for each number: a byte that is not 0 if
-	 * it was reached (of a byte any worker can set its own at any time,
-	 * and without looking: a tenth of the time that bits take), and a bit
-	 * that says whether it was followed to what it refers to.
+	 * the block was reached, and a bit that says whether its references
+	 * were followed. (Any worker can set a byte at any time without reading
+	 * it, which takes a tenth of the time of a bit.)
 	 */
 	uint8_t *marks;
 	uint64_t *followed;
@@ -109,16 +109,17 @@ struct mu_block {
 	struct mu_range range; /* usable bytes [begin, end) */
 	const char *view;      /* the subject's bytes at range.begin */
 	uint32_t number;
-	struct mu_listed *listed;          /* NULL: it is in a span */
-	const struct mu_heap_member *heap; /* whose it is; or NULL */
-	uint8_t *mark;                     /* NULL: it has none yet */
+	struct mu_listed *listed;          /* NULL if it is in a span */
+	const struct mu_heap_member *heap; /* the heap it belongs to; or NULL */
+	uint8_t *mark;                     /* NULL if it has none yet */
 };
 
 /*
- * Bit i of WORD: a live block starts at range.begin + 16 (64 WORD + i).
+ * Bit i of WORD is set if a live block starts at range.begin + 16 (64 WORD +
+ * i).
  *
- * These words take turns with those of mu_span_marks(), so that a look at both
- * costs one cache line in place of two.
+ * These words alternate with those of mu_span_marks(), so that reading both
+ * costs one cache line.
  */
 static inline uint64_t *
 mu_span_starts(const struct mu_span *span, size_t word)
@@ -127,8 +128,8 @@ mu_span_starts(const struct mu_span *span, size_t word)
 }
 
 /*
- * The back end's own until mu_blocks_number(), which puts ranks in their place:
- * bits beside the start bits.
+ * A second bitmap, for the back end's use until mu_blocks_number() replaces it
+ * by ranks.
  */
 static inline uint64_t *
 mu_span_marks(const struct mu_span *span, size_t word)
@@ -137,8 +138,9 @@ mu_span_marks(const struct mu_span *span, size_t word)
 }
 
 /*
- * From mu_blocks_number() on: the number of the first block that starts in
- * WORD or behind it. WORD may be num_words: the end of the last block's.
+ * After mu_blocks_number(): the number of the first block that starts in or
+ * after WORD. WORD may be num_words, which gives the number after the span's
+ * last block.
  */
 static inline uint32_t
 mu_span_rank(const struct mu_span *span, size_t word)
@@ -146,7 +148,7 @@ mu_span_rank(const struct mu_span *span, size_t word)
 	return (uint32_t)*mu_span_marks(span, word);
 }
 
-/* Without an instruction for it gcc calls a function: no CPU is asked for. */
+/* gcc calls a function if the target CPU may lack the instruction. */
 static inline uint32_t
 mu_popcount(uint64_t bits)
 {
@@ -169,47 +171,50 @@ mu_span_number(const struct mu_span *span, size_t word, unsigned bit)
 void mu_blocks_open(struct mu_blocks *blocks, struct mu_arena *arena);
 
 /*
- * Add the heap stretch RANGE (aligned inwards to MU_GRAIN) whose bytes are at
- * VIEW, without blocks. NULL if there is no memory. The span moves when others
- * are added: take it by index (blocks->spans[i]) until the table is sealed.
+ * Add the stretch of heap RANGE (shrunk to multiples of MU_GRAIN), without
+ * blocks; its bytes are at VIEW. Returns NULL if memory is exhausted. The span
+ * moves when others are added: use its index (blocks->spans[i]) until the table
+ * is sealed.
  */
 struct mu_span *mu_blocks_add_span(
     struct mu_blocks *blocks, struct mu_range range, const char *view);
 
 /*
- * Add one block. Accepted if it overlaps no listed block and no span; a block
- * of no bytes counts as one byte. The check for overlaps is made by
- * mu_blocks_seal(), which keeps the first one added and counts the others in
- * *REJECTED. MU_ERR_ARGUMENT for a range that ends before it begins.
+ * Add one block. A block of no bytes counts as one byte. mu_blocks_seal()
+ * checks for overlaps with listed blocks and spans; it keeps the block added
+ * first and counts the others in *REJECTED. MU_ERR_ARGUMENT if the range ends
+ * before it begins.
  */
 enum mu_status mu_blocks_add(struct mu_blocks *blocks, struct mu_range range,
     const char *view, bool keep);
 
 /*
- * Is a live block's first byte at ADDRESS (span blocks only)?
+ * mu_span_test(): true if a live block of the span starts at ADDRESS.
  *
- * Set: a block of SIZE usable bytes, none of them in another block. False, and
- * nothing is set, unless it begins at a multiple of MU_GRAIN, ends span->tail
- * bytes before one, and lies in the span.
+ * mu_span_set() adds a block of SIZE usable bytes that overlaps no other block.
+ * It returns false and changes nothing unless the block begins at a multiple of
+ * MU_GRAIN, ends span->tail bytes before one, and lies in the span.
  *
- * Clear: a gap takes the place of the block, if there is one.
+ * mu_span_clear() turns the block, if there is one, into a gap.
  *
- * Both keep span->count and span->bytes.
+ * Both maintain span->count and span->bytes.
  */
 bool mu_span_test(const struct mu_span *span, uintptr_t address);
 bool mu_span_set(struct mu_span *span, uintptr_t address, size_t size);
 void mu_span_clear(struct mu_span *span, uintptr_t address);
 
-/* Span that holds ADDRESS, before or after the seal; NULL if none. */
+/* The span that holds ADDRESS, before or after the seal; NULL if none. */
 struct mu_span *mu_blocks_span(
     const struct mu_blocks *blocks, uintptr_t address);
 
-/* Spans by address, so that mu_blocks_span() is fast before the seal too. */
+/*
+ * Sort spans by address, so that mu_blocks_span() is fast before the seal too.
+ */
 void mu_blocks_sort_spans(struct mu_blocks *blocks);
 
 /*
- * Sort, check for overlaps, count. No more additions afterwards. Spans that
- * overlap are MU_ERR_HEAP_INCONSISTENT. REJECTED may be NULL.
+ * Sort, check for overlaps, count. Nothing can be added afterwards.
+ * MU_ERR_HEAP_INCONSISTENT if spans overlap. REJECTED may be NULL.
  */
 enum mu_status mu_blocks_seal(struct mu_blocks *blocks, size_t *rejected);
 
@@ -221,39 +226,39 @@ bool mu_blocks_find(
     const struct mu_blocks *blocks, uintptr_t value, struct mu_block *block);
 
 /*
- * After the seal: every block has a number, by address from 0. Returns how many
- * there are; more than numbers of 32 bits are for cannot be marked.
+ * After the seal: give every block a number, by address, from 0. Returns the
+ * number of blocks; more than fit into 32 bits cannot be marked.
  */
 size_t mu_blocks_number(struct mu_blocks *blocks);
 
 /*
- * COUNT numbers, of blocks and of what else the caller numbers behind them, are
- * neither marked nor followed. False: no memory.
+ * Make room for COUNT marks, for blocks and what the caller numbers after them,
+ * all neither marked nor followed. Returns false if memory is exhausted.
  */
 bool mu_blocks_unmark(
     struct mu_blocks *blocks, struct mu_arena *arena, size_t count);
 
-/* The block of NUMBER, if it is one. */
+/* The block with NUMBER; false if there is none. */
 bool mu_blocks_at(
     const struct mu_blocks *blocks, uint32_t number, struct mu_block *block);
 
-/* Is all of RANGE outside of spans and listed blocks? */
+/* True if all of RANGE is outside of spans and listed blocks. */
 bool mu_blocks_empty(const struct mu_blocks *blocks, struct mu_range range);
 
-/* Every block by address; stops when VISIT returns false. */
+/* Visit every block by address, until VISIT returns false. */
 void mu_blocks_each(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
 
-/* Every block that is neither marked nor to be kept, by address. */
+/* Visit every block that is neither marked nor kept, by address. */
 void mu_blocks_each_unmarked(const struct mu_blocks *blocks,
     bool (*visit)(void *ctx, const struct mu_block *block), void *ctx);
 
-/* Has one of these SIZE bytes or more? */
+/* True if one of these has SIZE bytes or more. */
 bool mu_blocks_unmarked_of(const struct mu_blocks *blocks, size_t size);
 
 /*
- * After the seal, before the marking: take out every block that DROP says, but
- * for those to be kept. The result is their bytes.
+ * After the seal and before the marking: remove every block for which DROP
+ * returns true, except kept ones. Returns their bytes.
  */
 size_t mu_blocks_drop(struct mu_blocks *blocks,
     bool (*drop)(void *ctx, const struct mu_block *block), void *ctx);
@@ -276,7 +281,7 @@ mu_block_marked(const struct mu_block *block)
 	return block->mark != NULL && *block->mark != 0;
 }
 
-/* Once it has a number: true if it was not marked. */
+/* True if the block, which has a number, was not marked before. */
 static inline bool
 mu_block_mark(const struct mu_block *block)
 {

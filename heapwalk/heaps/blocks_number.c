@@ -1,6 +1,4 @@
-/*
- * Every live block has a number, and its number a mark.
- */
+/* Give every live block a number, and a mark for the number. */
 #include <string.h>
 
 #include "heapwalk/heaps/blocks.h"
@@ -22,7 +20,7 @@ number_span(struct mu_span *span, size_t *next)
 	*mu_span_marks(span, word) = *next;
 }
 
-/* A listed block and a span never overlap. */
+/* A listed block and a span never overlap, so merging by address is enough. */
 size_t
 mu_blocks_number(struct mu_blocks *blocks)
 {
@@ -46,14 +44,14 @@ mu_blocks_number(struct mu_blocks *blocks)
 bool
 mu_blocks_unmark(struct mu_blocks *blocks, struct mu_arena *arena, size_t count)
 {
-	/* They are read 64 at a time, from any number on. */
+	/* Marks are read 64 at a time, starting at any number. */
 	blocks->marks = mu_arena_alloc_table(arena, count + WORD_BITS, 1);
 	blocks->followed = mu_arena_alloc(
 	    arena, count / WORD_BITS + 1, sizeof(*blocks->followed));
 	return blocks->marks != NULL && blocks->followed != NULL;
 }
 
-/* Bit i: byte i of eight is not 0; they are 0 or 1. */
+/* Bit i: byte i of eight, each 0 or 1. */
 static inline uint64_t
 gather(const uint8_t *marks)
 {
@@ -95,13 +93,13 @@ mu_span_unmarked(
 	return lost;
 }
 
-/* The word of SPAN with the start bit of NUMBER, one of its blocks. */
+/* The word of SPAN that has the start bit of block NUMBER. */
 static size_t
 word_of(const struct mu_span *span, uint32_t number)
 {
 	size_t low = 0, high = span->num_words, middle, step;
 
-	/* Numbers rise about as fast everywhere. */
+	/* Numbers grow at about the same rate in all words. */
 	middle = (size_t)((double)(number - span->first) /
 	    (double)(span->count + 1) * (double)span->num_words);
 	for (step = 1; high - low > 1; step *= 2) {
@@ -142,7 +140,7 @@ mu_blocks_at(
 	size_t low = 0;
 
 	mu_bisect(low, blocks->num_spans, i, blocks->spans[i].first <= number);
-	/* Those without a block have the same first as the next one. */
+	/* A word without a block has the same first number as the next word. */
 	if (low > 0 &&
 	    number < mu_span_rank(&blocks->spans[low - 1],
 			 blocks->spans[low - 1].num_words))

@@ -1,6 +1,4 @@
-/*
- * The table of live blocks is closed: by address, nothing overlaps, counted.
- */
+/* Seal the table of live blocks: sort it, check for overlaps, count. */
 #include <string.h>
 
 #include "heapwalk/heaps/blocks.h"
@@ -27,9 +25,9 @@ overlaps_span(const struct mu_blocks *blocks, struct mu_range range)
 }
 
 /*
- * COUNT blocks that hang together by overlaps: keep each that overlaps none
- * of those kept before it, in the order of addition. Returns how many; they
- * are at the front, by address.
+ * Resolve COUNT blocks that are connected by overlaps: keep each one that
+ * overlaps none of those kept before it, in the order of addition. Returns how
+ * many; they are moved to the front, by address.
  */
 static size_t
 settle(struct mu_listed *listed, size_t count)
@@ -81,7 +79,7 @@ settle_all(struct mu_blocks *blocks)
 		out += kept;
 	}
 	blocks->num_listed = out;
-	/* Below those of what is added from now on. */
+	/* Keep these before blocks that are added later. */
 	for (i = 0; i < out; i++)
 		listed[i].order = i;
 }

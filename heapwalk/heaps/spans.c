@@ -1,18 +1,16 @@
-/*
- * The live blocks of one heap stretch, as bits.
- */
+/* The live blocks of one stretch of heap, as bits. */
 #include "heapwalk/heaps/spans.h"
 
 #define WORD_BITS MU_WORD_BITS
 #define ALL_BITS (~0ull) /* of a bitmap word */
 
-/* Place of the next live block while walking a span. */
+/* Position of the next live block in a walk over a span. */
 struct span_cursor {
 	const struct mu_blocks *blocks;
 	const struct mu_span *span;
 	size_t word;   /* index into the bitmaps */
-	uint64_t bits; /* of that word, still to be visited */
-	bool unmarked; /* only blocks without a mark */
+	uint64_t bits; /* bits of that word still to be visited */
+	bool unmarked; /* visit only blocks without a mark */
 };
 
 static bool
@@ -21,7 +19,10 @@ has_bit(const struct mu_span *span, uintptr_t address)
 	return address % MU_GRAIN == 0 && mu_range_has(span->range, address);
 }
 
-/* The first word from WORD on, or the last before it, that has any bounds. */
+/*
+ * Move *WORD to the next word, from it on (the last one before it), that has
+ * bounds.
+ */
 static bool
 word_behind(const struct mu_span *span, size_t *word)
 {

@@ -1,4 +1,4 @@
-/* A single heap range: the operations that heapwalk/heaps/blocks.c uses. */
+/* Operations on a single span, for heapwalk/heaps/blocks.c. */
 #ifndef HEAPWALK_HEAPS_SPANS_H
 #define HEAPWALK_HEAPS_SPANS_H
 
@@ -7,9 +7,9 @@
 #define MU_WORD_BITS 64 /* of a bitmap */
 
 /*
- * A block or a gap begins at grain BIT, and what begins before it ends there.
+ * Record that a block or gap begins at grain BIT, which ends the one before it.
  * LIVE (0 or 1): it is a live block. MARK: its mark bit. No branches: back ends
- * call this for each block of a heap. The caller keeps count and bytes.
+ * call this for each block of a heap. The caller maintains count and bytes.
  */
 static inline void
 mu_span_begin(
@@ -24,7 +24,7 @@ mu_span_begin(
 	span->summary[word / MU_WORD_BITS] |= 1ull << (word % MU_WORD_BITS);
 }
 
-/* Take back what mu_span_begin() has set at BIT. */
+/* Undo mu_span_begin() at BIT. */
 static inline void
 mu_span_unset(const struct mu_span *span, size_t bit)
 {
@@ -39,12 +39,12 @@ mu_span_unset(const struct mu_span *span, size_t bit)
 		    ~(1ull << (word % MU_WORD_BITS));
 }
 
-/* The end of a block, as below, by the bounds from WORD on. */
+/* The end of a block, searching the bounds from WORD on; see mu_span_end(). */
 size_t mu_span_far_end(const struct mu_span *span, size_t word);
 
 /*
- * The end of the block whose start bit is BIT of WORD: the first byte behind
- * its usable ones, from the beginning of SPAN.
+ * The end of the block whose start bit is BIT of WORD: the offset in SPAN of
+ * the first byte after its usable ones.
  */
 static inline size_t
 mu_span_end(const struct mu_span *span, size_t word, unsigned bit)
@@ -58,10 +58,10 @@ mu_span_end(const struct mu_span *span, size_t word, unsigned bit)
 	    span->tail;
 }
 
-/* Bit i: NUMBER + i is marked. */
+/* Bit i is set if block NUMBER + i is marked. */
 uint64_t mu_marks_from(const struct mu_blocks *blocks, uint32_t number);
 
-/* Of the start bits of WORD those whose block is not marked. */
+/* The start bits of WORD whose blocks are not marked. */
 uint64_t mu_span_unmarked(
     const struct mu_blocks *blocks, const struct mu_span *span, size_t word);
 
@@ -69,13 +69,13 @@ uint64_t mu_span_unmarked(
 void mu_span_block(const struct mu_blocks *blocks, const struct mu_span *span,
     size_t word, unsigned bit, struct mu_block *block);
 
-/* The block of SPAN that VALUE, an address in the span, points into. */
+/* The block of SPAN that holds VALUE, an address in the span. */
 bool mu_span_find(const struct mu_blocks *blocks, const struct mu_span *span,
     uintptr_t value, struct mu_block *block);
 
 /*
- * Every block of SPAN, or every one without a mark, by address. False once
- * VISIT returned false.
+ * Visit every block of SPAN, or every one without a mark, by address. Returns
+ * false if VISIT did.
  */
 bool mu_span_each(const struct mu_blocks *blocks, const struct mu_span *span,
     bool unmarked, bool (*visit)(void *ctx, const struct mu_block *block),

@@ -32,7 +32,7 @@ mu_usage_scattered(const struct mu_heap_usage *usage)
 	return usage->free_held - mu_usage_top(usage);
 }
 
-/* Is PART one part in COUNT of WHOLE, at least? */
+/* True if PART is at least one part in COUNT of WHOLE. */
 static bool
 is_share(size_t part, size_t whole, size_t count)
 {

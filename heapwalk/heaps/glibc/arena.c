@@ -13,8 +13,8 @@
 #define MUTEX_MAX 2             /* locked, with waiters */
 
 /*
- * Was malloc never used? An untouched main_arena is also what a program has
- * that brings its own malloc. pthread_create() calls calloc(), and every
+ * True if malloc may never have been called. main_arena is also untouched in a
+ * program with its own malloc; but pthread_create() calls calloc(), and every
  * allocator has memory.
  */
 static bool
@@ -34,7 +34,7 @@ can_be_without_heap(const struct mu_snapshot *snap)
 	return snap->num_threads <= 1;
 }
 
-/* FINDS is NULL where there is a main_arena, initialised, but never used. */
+/* FINDS is NULL if there is an initialised main_arena that was never used. */
 static enum mu_status
 nothing_found(const struct mu_glibc_finds *finds,
     const struct mu_snapshot *snap, struct mu_why *why)
@@ -47,7 +47,7 @@ nothing_found(const struct mu_glibc_finds *finds,
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
 		    "libc's data holds no main_arena of glibc %u.%u",
 		    snap->glibc_major, snap->glibc_minor);
-	/* Known and not refused: malloc is glibc's, and was not called. */
+	/* malloc is glibc's and was never called. */
 	if (snap->malloc_address == 0 && !can_be_without_heap(snap) &&
 	    mu_malloc_has_other(snap))
 		return mu_why(why, MU_ERR_FOREIGN_ALLOCATOR,
@@ -56,7 +56,7 @@ nothing_found(const struct mu_glibc_finds *finds,
 	return MU_OK;
 }
 
-/* heap_max_size(): from 2.35 to 2.41 it followed the size of huge pages. */
+/* heap_max_size(): from 2.35 to 2.41 it depended on the size of huge pages. */
 static enum mu_status
 find_heap_max(
     struct mu_glibc *glibc, const struct mu_snapshot *snap, struct mu_why *why)
@@ -77,7 +77,7 @@ find_heap_max(
 	return MU_OK;
 }
 
-/* A non-main arena lies behind the header of its first heap. */
+/* A non-main arena lies right after the header of its first heap. */
 static enum mu_status
 check_arena(const struct mu_glibc *glibc, const struct mu_snapshot *snap,
     uintptr_t arena, struct mu_why *why)
@@ -149,8 +149,9 @@ is_never_used(const struct mu_glibc *glibc, const struct mu_snapshot *snap)
 }
 
 /*
- * The freeze is about to write to what the layout says is a mutex, the first
- * member of malloc_state. That .next leads back says where the struct begins.
+ * The freeze is going to write to the first member of malloc_state, which
+ * should be the mutex. That the ring leads back to it shows where the struct
+ * begins.
  */
 static enum mu_status
 check_inferred(const struct mu_glibc *glibc, const struct mu_snapshot *snap,

@@ -1,5 +1,5 @@
 /*
- * glibc's malloc without symbols: where its arenas and its counters are.
+ * Find the arenas and counters of glibc's malloc without symbols.
  *
  * Runs in: original (the freeze), sweeper (any).
  */
@@ -14,18 +14,21 @@
 struct mu_glibc {
 	const struct mu_glibc_layout *layout;
 	/*
-	 * The release is not known, and the layout is that of this one (2.x).
-	 * Right only if everything holds that can be checked; 0: it is known.
+	 * If the release is not known: the release (2.x) whose layout is used.
+	 * It is right only if everything that can be checked holds. 0 if the
+	 * release is known.
 	 */
 	unsigned inferred_from;
-	uintptr_t main_arena; /* 0: malloc was never called */
+	uintptr_t main_arena; /* 0 if malloc was never called */
 	uintptr_t mp;         /* struct malloc_par */
-	uintptr_t *arenas;    /* the ring, the main one first */
+	uintptr_t *arenas;    /* the ring, main_arena first */
 	size_t num_arenas;
-	size_t heap_max; /* heaps of other arenas lie at its multiples */
+	size_t heap_max; /* other arenas' heaps lie at multiples of this */
 
-	/* Where fd or bk of a free chunk can point that is the end of a list;
-	 * set once the heap is read. */
+	/*
+	 * Addresses to which fd or bk of a free chunk can point as the end of a
+	 * list; set once the heap is read.
+	 */
 	const struct mu_range *bins;
 	size_t num_bins;
 
@@ -37,7 +40,7 @@ struct mu_glibc {
 	uintptr_t other_libc;
 };
 
-/* Is there an arena at ADDRESS, of those in the ring? */
+/* True if an arena of the ring is at ADDRESS. */
 static inline bool
 mu_glibc_has_arena(const struct mu_glibc *glibc, uintptr_t address)
 {
@@ -50,22 +53,22 @@ mu_glibc_has_arena(const struct mu_glibc *glibc, uintptr_t address)
 }
 
 /*
- * Find the arenas of the libc that holds snap->libc_address, or of the one
- * that is called so, of the release that SNAP names. Everything is checked
- * that stays true while other threads are in malloc. Needs of SNAP: mappings,
- * memory, release.
+ * Find the arenas of the libc that holds snap->libc_address, or else of the
+ * module named like libc, with the layout of the release that SNAP names.
+ * Checks everything that stays true while other threads are in malloc. Needs of
+ * SNAP: mappings, memory, release.
  *
- * MU_ERR_UNKNOWN_GLIBC: no such release in the table, and the layout of its
- * neighbour does not fit. MU_ERR_FOREIGN_ALLOCATOR: nothing there looks like
- * glibc's malloc in use. MU_ERR_HEAP_INCONSISTENT: it does, yet a rule is
- * broken.
+ * MU_ERR_UNKNOWN_GLIBC: the release is not in the table, and its neighbour's
+ * layout does not fit. MU_ERR_FOREIGN_ALLOCATOR: nothing looks like glibc's
+ * malloc in use. MU_ERR_HEAP_INCONSISTENT: it does, but a rule is broken.
  */
 enum mu_status mu_glibc_find(struct mu_glibc *out,
     const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why);
 
 /*
- * What WHY says went wrong did so with an inferred layout: say that. Returns
- * MU_ERR_UNKNOWN_GLIBC, or STATUS if it has nothing to do with the layout.
+ * If the layout was inferred, add to WHY that this may be the cause, and return
+ * MU_ERR_UNKNOWN_GLIBC. Otherwise, or if the failure has nothing to do with the
+ * layout, return STATUS.
  */
 enum mu_status mu_glibc_not_inferred(const struct mu_glibc *glibc,
     const struct mu_snapshot *snap, enum mu_status status, struct mu_why *why);

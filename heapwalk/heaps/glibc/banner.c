@@ -5,10 +5,10 @@
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/subject/classify.h"
 
-#define BANNER_MAX 256             /* bytes from its begin to the number */
+#define BANNER_MAX 256             /* bytes from the start to the release */
 #define TEXT_MAX ((size_t)8 << 20) /* of one mapping; libc's: 2 MiB */
 
-/* In two pieces, so that a search of our own data does not find this. */
+/* Two pieces, so that a search of our own data does not find the string. */
 static const char name[] = "GNU C Library";
 static const char file_name[] = "libc-";
 static const char words[] = "release version ";
@@ -39,7 +39,7 @@ number(const char *at, const char *end, unsigned *value)
 	return at;
 }
 
-/* "2.36" at AT. */
+/* Parse "2.36" at AT. */
 static bool
 parse_release(const char *at, const char *end, unsigned *major, unsigned *minor)
 {
@@ -97,8 +97,8 @@ find_in(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
 }
 
 /*
- * Linkers have put read-only data apart from code since 2018: the code, which
- * is three quarters of it all, is searched last.
+ * Since 2018 linkers separate read-only data from code. Search code, three
+ * quarters of the file, last.
  */
 bool
 mu_glibc_banner_find(

@@ -31,7 +31,10 @@ top_rule(struct mu_glibc_chain *chain)
 	return NULL;
 }
 
-/* What can be told before the walk; the rule that the chunk at AT breaks. */
+/*
+ * Check what can be checked before the walk. Returns the rule that the chunk at
+ * AT breaks, or NULL.
+ */
 static const char *
 open_rule(struct mu_glibc_chain *chain, size_t *at)
 {
@@ -85,8 +88,10 @@ mu_glibc_rules_open(struct mu_glibc_rules *rules,
 	};
 }
 
-/* Orphans' candidates have both bits: note them by address, and leave the start
- * bit. */
+/*
+ * Blocks of a tcache's size have both bits set: record their addresses, and
+ * keep only the start bit.
+ */
 static void
 collect_candidates(
     struct mu_glibc_walk *walk, struct mu_span *span, size_t count)
@@ -106,7 +111,7 @@ collect_candidates(
 	}
 }
 
-/* STEP has been all along the chain. */
+/* STEP has reached the end of the chain: set its results. */
 static void
 close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
     const struct mu_glibc_step *step)
@@ -121,7 +126,9 @@ close_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	    (chain->end - chain->limit.begin) / MU_GRAIN / MU_WORD_BITS + 1;
 	span->count = step->count;
 	span->bytes = step->bytes;
-	/* It went from chunk to chunk, and stopped at top or at a fence. */
+	/*
+	 * The walk went from chunk to chunk and ended at top or at a fencepost.
+	 */
 	span->free = step->at - step->bytes - step->count * MU_GLIBC_SIZE;
 	if (chain->top == chain->limit.begin + step->at)
 		span->top = step->end - step->at;
@@ -153,7 +160,7 @@ walk_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain,
 	return MU_OK;
 }
 
-/* Its span, and room for notes if memory is read piece by piece. */
+/* Add the chain's span, and room for notes if memory is read in pieces. */
 static bool
 open_chain(struct mu_glibc_walk *walk, struct mu_glibc_chain *chain, bool notes)
 {

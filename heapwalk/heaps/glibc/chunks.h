@@ -10,41 +10,42 @@ struct mu_glibc_chain {
 	size_t arena;          /* index into glibc.arenas */
 	uintptr_t top;         /* chunk; 0 = ends without */
 	bool main;             /* main arena: may end at fenceposts */
-	size_t span;           /* set by the walk: index of its span ... */
-	uintptr_t end;         /* ... and the first byte behind */
-	size_t notes;          /* the walk's own: their index */
+	size_t span;           /* set by the walk: index of its span */
+	uintptr_t end;         /* set by the walk: the first byte after it */
+	size_t notes;          /* used by the walk: index of its notes */
 };
 
-/* Tries of chains; the bitmaps have a bit for each 16 bytes of the limit. */
+/* State of trial walks; the bitmap has a bit for each 16 bytes of the limit. */
 struct mu_glibc_probe {
-	uint64_t *seen; /* where tries have been: none goes there again */
-	size_t budget;  /* chunks that may yet be looked at */
+	uint64_t *seen; /* addresses already tried; no trial goes there again */
+	size_t budget;  /* chunks that may still be visited */
 	bool scattered; /* the limit may hold pages that fault */
 };
 
 /*
- * Walk each from its limit.begin: to top if it has one, to two fenceposts (main
- * arena: it went on elsewhere), or to the end of the limit (another arena that
- * went on in a new heap). Every chunk that is in use becomes a start bit of a
- * new span, every free one a mark bit and one more in num_free.
+ * Walk each chain from its limit.begin: to top if it has one; to two fenceposts
+ * (main arena that continued elsewhere); or to the end of the limit (another
+ * arena that continued in a new heap). Every chunk in use becomes a start bit
+ * of a new span; every free one becomes a mark bit and is counted in num_free.
  *
- * Workers share the chains. What comes of it, also which chunk is complained
- * of, is the same as if one had walked them one after the other.
+ * Workers share the chains. The result, including which chunk is reported as
+ * broken, is that of a walk in order.
  */
 enum mu_status mu_glibc_chains_walk(
     struct mu_glibc_walk *walk, struct mu_glibc_chain *chains, size_t count);
 
 /*
- * Could a chunk of the main arena be at ADDRESS, and another one behind it?
- * LIMIT is the stretch, VIEW its bytes. Cheap; for hostile contents.
+ * True if a chunk of the main arena could be at ADDRESS, with another one after
+ * it. LIMIT is the stretch, VIEW its bytes. Cheap; contents may be hostile.
  */
 bool mu_glibc_chunk_plausible(
     struct mu_range limit, const char *view, uintptr_t address);
 
 /*
- * Would a walk of the main arena that starts at FROM, inside chain->limit,
- * come to an end? A probe with SEEN marks its way there and gives up where a
- * probe has been before, so that to try every address is linear.
+ * True if a walk of the main arena that starts at FROM, inside chain->limit,
+ * would reach an end. With SEEN, a probe marks the chunks it visits and gives
+ * up where an earlier probe has been, so that trying every address takes linear
+ * time.
  */
 bool mu_glibc_chain_probe(const struct mu_glibc_walk *walk,
     struct mu_glibc_chain *chain, struct mu_glibc_probe *probe, uintptr_t from);

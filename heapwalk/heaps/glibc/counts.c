@@ -2,14 +2,14 @@
  * When a tcache's count may differ from its list: see
  * heapwalk/heaps/glibc/tcache.h.
  *
- * tcache_put() and tcache_get() write to the list and to the count, without a
- * lock. A thread can be stopped between the two stores, at work on one list,
- * and then the address of the struct is in one of its registers. The thread
- * that asks for a pass is at work on none.
+ * tcache_put() and tcache_get() write to the list and to the count without a
+ * lock. A thread can be stopped between the two stores; it works on one list,
+ * and the address of the struct is in one of its registers. The thread that
+ * asks for a pass is not in these functions.
  */
 #include "heapwalk/heaps/glibc/tcache.h"
 
-/* Does a register of THREAD point into the struct at TCACHE? */
+/* True if a register of THREAD points into the struct at TCACHE. */
 static bool
 is_at_work(const struct mu_snapshot *snap, const struct mu_thread *thread,
     uintptr_t tcache, size_t size)

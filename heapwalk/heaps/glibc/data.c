@@ -5,15 +5,18 @@
 #include "heapwalk/heaps/glibc/libc.h"
 #include "heapwalk/subject/classify.h"
 
-#define SMALL_BINS 64        /* of the tcache */
+#define SMALL_BINS 64        /* number of the tcache's small bins */
 #define MMAPS_IN_FLIGHT 4096 /* n_mmaps is raised before max_n_mmaps */
 #define TCACHE_MAX ((size_t)4 << 20)
 #define COUNT_MAX UINT16_MAX
-/* Of mp_, in every release; thp_pagesize comes right before hp_pagesize. */
+/*
+ * Offsets in mp_, the same in every release; thp_pagesize is right before
+ * hp_pagesize.
+ */
 #define PAR_ARENA_TEST 24
 #define PAR_ARENA_MAX 32
 
-/* How far mp_ can be from main_arena, bytes. */
+/* Greatest distance of mp_ from main_arena, bytes. */
 #define PAR_REACH 4096
 
 struct search {
@@ -46,7 +49,7 @@ is_chunk_address(uintptr_t word)
 	return word != 0 && word % 8 == 0;
 }
 
-/* Not all bins are ever full: there are some for chunks of 512 KiB and more. */
+/* Some bins are always empty: there are bins for chunks of 512 KiB and more. */
 static bool
 has_empty_bin(const struct search *search, const char *view, uintptr_t at)
 {
@@ -63,8 +66,8 @@ has_empty_bin(const struct search *search, const char *view, uintptr_t at)
 
 /*
  * Each of the 127 bins is empty, pointing at itself, or holds two chunk
- * addresses, or is just changing from one to the other: that its links agree
- * is not always so while others are in malloc.
+ * addresses, or is changing from one to the other. While other threads are in
+ * malloc the links need not agree.
  */
 static bool
 is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
@@ -82,7 +85,7 @@ is_arena_in_use(const struct search *search, const char *view, uintptr_t at)
 	    has_empty_bin(search, view, at);
 }
 
-/* As the linker left it: all zeros but .next and .attached_threads. */
+/* As the linker left it: zeros, except for .next and .attached_threads. */
 static bool
 is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 {
@@ -103,8 +106,9 @@ is_arena_unused(const struct search *search, const char *view, uintptr_t at)
 }
 
 /*
- * Does its next lead into a ring: to itself, or to an arena behind its heap's
- * header? Sixteen bytes before or behind main_arena there can be its likeness.
+ * True if .next leads into a ring: to itself, or to an arena that follows its
+ * heap's header. Sixteen bytes before or after main_arena the words can look
+ * the same otherwise.
  */
 static bool
 is_in_ring(const struct search *search, const char *view, uintptr_t at)
@@ -155,9 +159,9 @@ is_tcache_limit(const struct search *search, size_t bins, size_t max)
 }
 
 /*
- * arena_test is at least 1 from the start and can never be set to 0
- * (mallopt()), and page sizes are powers of two. Without this the words around
- * __environ pass.
+ * arena_test is at least 1 and can never be set to 0 (mallopt()), and page
+ * sizes are powers of two. Without this check the words around __environ would
+ * be accepted.
  */
 static bool
 are_limits(const struct search *search, const char *view)
@@ -175,7 +179,10 @@ are_limits(const struct search *search, const char *view)
 	return (thp & (thp - 1)) == 0 && (hp & (hp - 1)) == 0;
 }
 
-/* Where brk() or, if that failed, mmap() gave malloc its first memory. */
+/*
+ * True for an address at which brk() or, if that failed, mmap() gave malloc its
+ * first memory.
+ */
 static bool
 is_heap_base(const struct search *search, uintptr_t base)
 {
@@ -266,8 +273,8 @@ choose_par(struct mu_glibc_finds *finds)
 }
 
 /*
- * Both objects have initial values: they are in .data, in the part of the
- * file's mappings that is writable, and never in .bss.
+ * Both objects have initial values, so they are in .data, in the writable part
+ * of the file's mappings, and never in .bss.
  */
 static void
 search_load(const struct search *search, const struct mu_libc *libc)
@@ -288,7 +295,7 @@ search_load(const struct search *search, const struct mu_libc *libc)
 	choose_par(finds);
 }
 
-/* The malloc of another load: is it, or can it be, in use? */
+/* True if the malloc of another load is, or can be, in use. */
 static bool
 is_other_heap(const struct mu_glibc_finds *finds)
 {

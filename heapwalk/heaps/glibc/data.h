@@ -1,6 +1,6 @@
 /*
- * The writable data of libc, or of a program that is linked with it statically,
- * and malloc's variables in it.
+ * Find malloc's variables in the writable data of libc, or of a program that is
+ * linked with it statically.
  *
  * Runs in: original, sweeper (any).
  */
@@ -12,7 +12,10 @@
 
 #define MU_GLIBC_MAX_PARS 16
 
-/* What was found by its looks; a count of 1 is an answer. */
+/*
+ * What was recognised by its contents, with the number of matches; only a
+ * single match is an answer.
+ */
 struct mu_glibc_finds {
 	size_t num_arenas, num_unused, num_pars;
 	uintptr_t arena; /* a main_arena in use */
@@ -21,7 +24,7 @@ struct mu_glibc_finds {
 	uintptr_t unused;   /* a main_arena that malloc never touched */
 	uintptr_t par;
 
-	/* All that look like mp_; the one beside the arena is taken. */
+	/* Everything that looks like mp_; the one next to the arena is used. */
 	uintptr_t pars[MU_GLIBC_MAX_PARS];
 
 	/* Address of a second libc with a separate heap, or 0. */
@@ -32,8 +35,8 @@ void mu_glibc_data_search(struct mu_glibc_finds *finds,
     const struct mu_snapshot *snap, const struct mu_glibc_layout *layout);
 
 /*
- * Does the file of MAPPING, another one than libc's, have a malloc of glibc's
- * make that has no memory?
+ * True if the file of MAPPING, not libc's own, has a glibc malloc that has no
+ * memory.
  */
 bool mu_glibc_data_is_unused(
     const struct mu_snapshot *snap, const struct mu_mapping *mapping);

@@ -16,9 +16,9 @@
 #define MCHECK_MAGIC2 5
 #define MCHECK_WORDS 6
 
-#define DATA_MAX ((size_t)1 << 20) /* much more than .data or .bss of libc */
+#define DATA_MAX ((size_t)1 << 20) /* more than .data or .bss of libc */
 
-/* What the file of an allocator is called. */
+/* Names of the files of allocators. */
 static const char *const files[] = { "libjemalloc", "libmimalloc",
 	"libtcmalloc", "libasan", "libhwasan", "liblsan", "libtsan", "libmsan",
 	"libclang_rt.asan", "libclang_rt.hwasan", "libclang_rt.lsan",
@@ -28,8 +28,8 @@ static const char *const files[] = { "libjemalloc", "libmimalloc",
 	"vgpreload_massif", "vgpreload_dhat", "ld-musl", "libc.musl" };
 
 /*
- * From 2.34 on MALLOC_CHECK_ and mcheck() need this library (glibc's NEWS); the
- * malloc that they check has a separate heap.
+ * Since 2.34 MALLOC_CHECK_ and mcheck() need this library (glibc's NEWS); the
+ * malloc that it checks has a separate heap.
  */
 static const char debug_file[] = "libc_malloc_debug";
 #define DEBUG_FILE_SINCE 34
@@ -60,7 +60,7 @@ mu_glibc_foreign_file(const struct mu_snapshot *snap)
 	return NULL;
 }
 
-/* The file that the program's malloc is in, unless it is libc's. */
+/* The file of the program's malloc, if it is not libc's. */
 static const struct mu_mapping *
 malloc_elsewhere(const struct mu_snapshot *snap)
 {
@@ -82,7 +82,7 @@ malloc_elsewhere(const struct mu_snapshot *snap)
 	return mapping;
 }
 
-/* Does every block that malloc gave us come from glibc's heap? */
+/* True if every block that malloc gave us came from glibc's heap. */
 static bool
 passes_on(const struct mu_snapshot *snap, const struct mu_mapping *where,
     const struct mu_blocks *blocks)
@@ -90,7 +90,7 @@ passes_on(const struct mu_snapshot *snap, const struct mu_mapping *where,
 	struct mu_block block;
 	size_t i;
 
-	/* It passes on what MALLOC_CHECK_ does not have it keep. */
+	/* Without MALLOC_CHECK_ it passes calls on to glibc's malloc. */
 	if (mu_starts_with(mu_path_base(where->name), debug_file))
 		return mu_glibc_data_is_unused(snap, where);
 	for (i = 0; i < snap->num_probes; i++) {
@@ -100,7 +100,10 @@ passes_on(const struct mu_snapshot *snap, const struct mu_mapping *where,
 	return snap->num_probes > 0;
 }
 
-/* The allocator that is linked into the file of WHERE, by its messages. */
+/*
+ * The allocator that is linked into the file of WHERE, recognised by its
+ * messages.
+ */
 static const char *
 message_in(const struct mu_snapshot *snap, const struct mu_mapping *where)
 {
@@ -115,7 +118,7 @@ message_in(const struct mu_snapshot *snap, const struct mu_mapping *where)
 	return name;
 }
 
-/* That WHERE has a malloc of a name that we know; else MU_OK. */
+/* An error if WHERE has a malloc with a name that we know; otherwise MU_OK. */
 static enum mu_status
 refuse_known(const struct mu_snapshot *snap, const struct mu_mapping *where,
     struct mu_why *why)
@@ -159,7 +162,7 @@ mu_glibc_foreign_refuse(const struct mu_snapshot *snap, struct mu_why *why)
 				     : refuse_known(snap, libcs[0].file, why);
 }
 
-/* malloc is not libc's, nor does it pass on to it. */
+/* Judge a malloc that is not libc's and does not pass calls on to it. */
 static enum mu_status
 judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
     const struct mu_mapping *where, struct mu_why *why)
@@ -176,7 +179,7 @@ judge_replaced(const struct mu_snapshot *snap, const struct mu_blocks *blocks,
 	    mu_path_base(where->name));
 }
 
-/* Find a further allocator, to which no malloc of the process leads. */
+/* Find a further allocator that is not called as malloc. */
 static enum mu_status
 judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 {
@@ -188,7 +191,9 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 		    "this process also uses another allocator (%s), whose "
 		    "blocks were not checked",
 		    file);
-	/* libc is none, and half of the read-only data of a small program. */
+	/*
+	 * libc has none, and is half of the read-only data of a small program.
+	 */
 	for (i = 0; i < snap->num_mappings && name == NULL; i++)
 		if (!mu_libc_is_named(&snap->mappings[i]))
 			name = mu_glibc_message_find(
@@ -202,7 +207,7 @@ judge_others(const struct mu_snapshot *snap, struct mu_why *why)
 }
 
 /*
- * The header that mcheck() puts before a block: does it bear out itself? A word
+ * True if the header that mcheck() puts before a block is consistent. A word
  * can lead anywhere, also to a guard page that faults.
  */
 static bool
@@ -228,8 +233,8 @@ is_mcheck_header(const struct mu_snapshot *snap, uintptr_t address)
 }
 
 /*
- * The head of its list is a variable of libc, or of libc_malloc_debug. What
- * touches the end of .bss is other memory, stacks and their guards for example.
+ * The list's head is a variable of libc or of libc_malloc_debug. Memory right
+ * after .bss belongs to others: stacks and their guards, for example.
  */
 static bool
 has_mcheck_root(const struct mu_snapshot *snap, struct mu_range data)
@@ -265,7 +270,7 @@ is_mcheck_used(const struct mu_snapshot *snap)
 
 	for (; mapping < end; mapping++) {
 		name = mu_path_base(mapping->name);
-		/* What follows without a name is .bss. */
+		/* The unnamed mapping that follows is .bss. */
 		if (mapping->inode != 0)
 			of_libc = (old && mu_libc_is_named(mapping)) ||
 			    mu_starts_with(name, debug_file);

@@ -1,5 +1,5 @@
 /*
- * Allocators other than glibc's: the one that the program uses instead, or in
+ * Detect allocators other than glibc's, which the program uses instead or in
  * addition.
  *
  * Runs in: original, sweeper (any).
@@ -10,22 +10,23 @@
 #include "heapwalk/heaps/blocks.h"
 #include "mu/status.h"
 
-/* The file of an allocator that is not glibc's, by its name; or NULL. */
+/* The file of a known allocator other than glibc's, by its name; or NULL. */
 const char *mu_glibc_foreign_file(const struct mu_snapshot *snap);
 
 /*
- * Where glibc's own malloc is not found, or not used: MU_ERR_FOREIGN_ALLOCATOR
- * and the name of what is there instead of it; MU_OK if nothing is known of
- * one. Looks into the file that malloc is in, and into no other.
+ * To be called if glibc's own malloc is not found or not used.
+ * MU_ERR_FOREIGN_ALLOCATOR, with the name of the allocator, if another one is
+ * in its place; MU_OK if none is known. Looks only into the file that has
+ * malloc.
  */
 enum mu_status mu_glibc_foreign_refuse(
     const struct mu_snapshot *snap, struct mu_why *why);
 
 /*
- * Where it was read: do BLOCKS have all that the program allocated?
- * MU_ERR_FOREIGN_ALLOCATOR: they have none of it, or none of them can be lost.
- * MU_PARTIAL: not all. Looks into all files, so for an image only: one that
- * was cut short since cannot be read (SIGBUS).
+ * To be called after the heap was read: checks that BLOCKS has all that the
+ * program allocated. MU_ERR_FOREIGN_ALLOCATOR: it has none of it, or none that
+ * can be lost. MU_PARTIAL: not all. Looks into all files, so SNAP must be an
+ * image: a file that was truncated since cannot be read (SIGBUS).
  */
 enum mu_status mu_glibc_foreign_judge(const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_why *why);

@@ -1,6 +1,6 @@
 /*
- * Every list ends: a member's bit is cleared when it is met, and a member
- * without its bit ends the reading.
+ * Reading a list always ends: the bit of each member is cleared when it is met,
+ * and a member whose bit is clear ends the reading.
  */
 #include "heapwalk/heaps/glibc/free.h"
 
@@ -19,7 +19,7 @@ broken(const struct mu_glibc_walk *walk, size_t index, uintptr_t chunk,
 	    list, number, (void *)chunk, rule);
 }
 
-/* The span of arena INDEX that CHUNK, header and links, is in; or NULL. */
+/* The span of arena INDEX that holds the header and links of CHUNK; or NULL. */
 static struct mu_span *
 span_of(const struct mu_glibc_walk *walk, size_t index, uintptr_t chunk)
 {
@@ -31,7 +31,10 @@ span_of(const struct mu_glibc_walk *walk, size_t index, uintptr_t chunk)
 	return span;
 }
 
-/* Clear the mark bit of a free chunk; false: the walk saw none there. */
+/*
+ * Clear the mark bit of a free chunk. Returns false if the walk saw no free
+ * chunk there.
+ */
 static bool
 clear_mark(struct mu_span *span, uintptr_t chunk)
 {
@@ -129,8 +132,8 @@ mu_glibc_free_take(struct mu_glibc_walk *walk, uintptr_t address, size_t *size)
 }
 
 /*
- * Members in unproven memory are no blocks anyway; behind them others may
- * follow that are. Their number has a bound.
+ * Skip members in unproven memory, which are no blocks; members in proven
+ * memory may follow. The number of skipped members is limited.
  */
 static bool
 pass_unproven(struct mu_glibc_walk *walk, uintptr_t *chunk, size_t *passed)
@@ -190,7 +193,7 @@ mu_glibc_fastbins_take(struct mu_glibc_walk *walk, size_t index)
 	return status;
 }
 
-/* Is CHUNK a better answer than BEST? */
+/* Replace BEST by CHUNK if that is better. */
 static void
 consider(const struct mu_glibc_walk *walk, struct mu_range range,
     uintptr_t chunk, uintptr_t *best)

@@ -30,8 +30,8 @@ mutex_take(int *mutex, uint64_t deadline_ns)
 }
 
 /*
- * The same for what may be no mutex after all: nothing is written but over the
- * value that is written back.
+ * The same for a word that may not be a mutex: it is only replaced by a value
+ * that is written back later.
  */
 static bool
 mutex_take_if_free(int *mutex, uint64_t deadline_ns)
@@ -56,7 +56,7 @@ mutex_release(int *mutex)
 		mu_sys_futex_wake(mutex, 1, FUTEX_PRIVATE_FLAG);
 }
 
-/* What a freeze works at. */
+/* Arguments of a freeze. */
 struct freezing {
 	struct mu_glibc *glibc;
 	const struct mu_heap_freeze *freeze;
@@ -81,7 +81,7 @@ lock_arena(const struct freezing *freezing, uintptr_t arena)
 	uint64_t deadline_ns = freezing->freeze->deadline_ns;
 	bool inferred = glibc->inferred_from != 0, taken;
 
-	/* A .next may lead to what was not checked. */
+	/* .next may lead to an arena that was not checked. */
 	if (inferred && !mu_glibc_has_arena(glibc, arena))
 		return mu_why(freezing->why, MU_ERR_HEAP_INCONSISTENT,
 		    "arena %p was created during the pass", (void *)arena);
@@ -110,9 +110,9 @@ next_arena(const struct mu_glibc *glibc, uintptr_t arena)
 }
 
 /*
- * Once round the ring, in ring order as glibc's fork() takes them
- * (__malloc_fork_lock_parent), so that the two cannot deadlock. BROUGHT: was
- * there an arena that we did not have?
+ * Lock all arenas once round the ring, in the order of glibc's fork()
+ * (__malloc_fork_lock_parent), so that the two cannot deadlock. *BROUGHT: an
+ * arena was new.
  */
 static enum mu_status
 lock_ring(const struct freezing *freezing, bool *brought)
@@ -135,8 +135,8 @@ lock_ring(const struct freezing *freezing, bool *brought)
 
 /*
  * A program with one thread takes no malloc lock at all (SINGLE_THREAD_P), so
- * ours would not stop it; and if it called fork() during the pass its child
- * would keep our lock for ever, as a single-threaded fork() resets none.
+ * ours would not stop it; and if it forked during the pass, the child would
+ * keep our lock for ever, as a single-threaded fork() resets none.
  */
 enum mu_status
 mu_glibc_freeze(struct mu_heap_member *member,
@@ -148,7 +148,7 @@ mu_glibc_freeze(struct mu_heap_member *member,
 
 	if (freezing.glibc->main_arena == 0 || freeze->single)
 		return MU_OK;
-	/* Creating an arena needs none of these locks: look again. */
+	/* Creating an arena takes none of these locks, so look again. */
 	while (status == MU_OK && brought)
 		status = lock_ring(&freezing, &brought);
 	return status;

@@ -1,6 +1,4 @@
-/*
- * One reading of a glibc heap: what its steps share.
- */
+/* State shared by the steps that read a glibc heap. */
 #ifndef HEAPWALK_HEAPS_GLIBC_HEAP_H
 #define HEAPWALK_HEAPS_GLIBC_HEAP_H
 
@@ -11,44 +9,50 @@
 
 /* An mmapped chunk. */
 struct mu_glibc_mmapped {
-	uintptr_t base;  /* of the mapping */
-	uintptr_t chunk; /* its header */
+	uintptr_t base;  /* address of the mapping */
+	uintptr_t chunk; /* address of the chunk's header */
 	size_t size;     /* of the chunk */
-	bool cached;     /* free, in a tcache; or such a struct itself ... */
-	bool is_tcache;  /* ... which this says */
-	bool unsure;     /* mp_'s counters do not say that it is one */
+	bool cached;     /* free, in a tcache; or itself a tcache struct */
+	bool is_tcache;  /* it is a tcache struct */
+	bool unsure;     /* mp_'s counters do not confirm that it is a chunk */
 };
 
 struct mu_glibc_walk {
 	const struct mu_snapshot *snap;
-	struct mu_arena *memory; /* of the pass, not malloc's */
+	struct mu_arena *memory; /* the pass's arena, not malloc's */
 	struct mu_why *why;
 	struct mu_heap *heap;
 	const struct mu_heap_member *member; /* ours; its state gets the bins */
 	struct mu_glibc glibc;
 
-	/* For mu_glibc_head(). */
+	/* Used by mu_glibc_head(). */
 	struct mu_glibc_notes notes;
 
-	/* Of each arena: free chunks that the walk saw. */
+	/* For each arena: the number of free chunks that the walk saw. */
 	size_t *num_free;
 
-	/* Blocks in use of the size of a tcache struct. */
+	/* Blocks in use that have the size of a tcache struct. */
 	uintptr_t *candidates;
 	size_t num_candidates, max_candidates;
-	bool candidates_full; /* no memory for more of them */
+	bool candidates_full; /* no memory to record more of them */
 
-	/* Heap stretches, headers and tops included. */
+	/* Stretches of heap, including headers and tops. */
 	struct mu_ranges stretches;
 
-	/* The second word of what tcaches hold: the same one everywhere? */
+	/*
+	 * The second word of entries in tcaches, which should be the same in
+	 * all.
+	 */
 	uintptr_t tcache_key;
 	bool keys_differ;
 
-	/* Behind a foreign sbrk(): may be chunks, may be an imitation. */
+	/*
+	 * Memory after a foreign sbrk() whose contents may be chunks or only
+	 * look like them.
+	 */
 	struct mu_ranges unproven;
 
-	struct mu_glibc_mmapped *mmapped; /* by address */
+	struct mu_glibc_mmapped *mmapped; /* sorted by address */
 	size_t num_mmapped, max_mmapped, mmapped_bytes;
 };
 
@@ -61,14 +65,14 @@ mu_glibc_word(const char *view, size_t offset)
 	return word;
 }
 
-/* The front of a free chunk: sizes and links. */
+/* The first words of a free chunk: sizes and links. */
 struct mu_glibc_head {
 	char bytes[MU_GLIBC_MINSIZE];
 };
 
 /*
- * Of CHUNK, in SPAN, where a list leads to it from anywhere; what is returned
- * may lie in HEAD.
+ * The head of CHUNK, in SPAN, for following lists in any order. The result may
+ * lie in HEAD.
  */
 static inline const char *
 mu_glibc_head(const struct mu_glibc_walk *walk, const struct mu_span *span,
@@ -97,9 +101,9 @@ mu_glibc_arena_word(
 }
 
 /*
- * Was the page of ADDRESS ever written? What malloc keeps a header in was. Any
- * other reads as zeros, or, from 2.42 on, is a guard in the midst of writable
- * memory (MADV_GUARD_INSTALL), and faults.
+ * True if the page of ADDRESS was ever written; pages with malloc's headers
+ * were. Others read as zeros, or, since 2.42, may be guards inside writable
+ * memory (MADV_GUARD_INSTALL), which fault.
  */
 static inline bool
 mu_glibc_written(const struct mu_glibc_walk *walk, uintptr_t address)
@@ -111,7 +115,7 @@ mu_glibc_written(const struct mu_glibc_walk *walk, uintptr_t address)
 	return memory->ops->populated(memory, page, &part);
 }
 
-/* int members: flags, n_mmaps */
+/* For members of type int: flags, n_mmaps. */
 static inline int
 mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
 {
@@ -123,7 +127,7 @@ mu_glibc_int(const struct mu_glibc_walk *walk, uintptr_t address)
 	return value;
 }
 
-/* Chunk size of a tcache struct, at least. */
+/* Least chunk size of a tcache struct. */
 static inline size_t
 mu_glibc_tcache_chunk(const struct mu_glibc_walk *walk)
 {
@@ -131,9 +135,9 @@ mu_glibc_tcache_chunk(const struct mu_glibc_walk *walk)
 }
 
 /*
- * How much larger it can be: 16 bytes when nothing else would remain of a free
- * chunk, and 16 more where tcache_init(), called with an arena, pads the size
- * for _int_malloc(), which pads it again (2.43).
+ * How much larger the chunk may be: 16 bytes if the rest of a free chunk would
+ * be too small, and 16 more where tcache_init(), called with an arena, pads the
+ * size and _int_malloc() pads it again (2.43).
  */
 static inline size_t
 mu_glibc_tcache_excess(const struct mu_glibc_walk *walk)
@@ -141,7 +145,7 @@ mu_glibc_tcache_excess(const struct mu_glibc_walk *walk)
 	return walk->glibc.layout->tcache_padded_twice ? 32 : 16;
 }
 
-/* Is nothing allowed for that a known release may show? */
+/* True if deviations that a known release may show are not accepted. */
 static inline bool
 mu_glibc_strict(const struct mu_glibc_walk *walk)
 {

@@ -42,7 +42,7 @@ add_chain(struct mu_glibc_walk *walk, struct chains *chains,
 	return true;
 }
 
-/* List one heap; PREV is the one that was left for it. */
+/* List one heap; PREV is the heap that the arena left for it. */
 static enum mu_status
 list_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
     uintptr_t *prev)
@@ -85,7 +85,9 @@ list_heap(struct mu_glibc_walk *walk, struct heaps *heaps, uintptr_t heap,
 	return MU_OK;
 }
 
-/* The heaps of arena INDEX; those before one that is wrong are listed, too. */
+/*
+ * List the heaps of arena INDEX. Those before an invalid one are listed, too.
+ */
 static enum mu_status
 list_heaps(struct mu_glibc_walk *walk, size_t index, struct chains *chains)
 {
@@ -106,7 +108,7 @@ list_heaps(struct mu_glibc_walk *walk, size_t index, struct chains *chains)
 		return broken(
 		    walk, &heaps, heaps.top & ~mask, "top is not aligned");
 	prev = heaps.top & ~mask;
-	/* Ends: every heap adds to the sum, and that has a bound. */
+	/* Terminates: every heap adds to the sum, which is limited. */
 	do {
 		heap = prev;
 		if ((heap & mask) != 0)
@@ -125,7 +127,7 @@ list_heaps(struct mu_glibc_walk *walk, size_t index, struct chains *chains)
 	return MU_OK;
 }
 
-/* What is wrong in what was listed came before what is wrong with the list. */
+/* An error in a listed heap precedes an error of the list. */
 enum mu_status
 mu_glibc_heaps_take(struct mu_glibc_walk *walk)
 {

@@ -1,19 +1,19 @@
 /*
- * Find malloc's memory behind memory that other code took by sbrk(): see
+ * Find malloc's memory after memory that other code took by sbrk(): see
  * heapwalk/heaps/glibc/stretch.h.
  *
- *	chunks, fenceposts | the other memory | chunks ... top
+ *   chunks, fenceposts | the other memory | chunks ... top
  *
- * Nothing says where malloc's memory continues. A chain of chunks that ends at
- * top (or at fenceposts) starts there, and may start earlier: the contents of
- * the other memory can look like chunks that run into the real ones, from the
- * start of a page and without a seam. The sums do not tell either: a contiguous
- * arena counts the hole as its own (sysmalloc(): "Count foreign sbrk as
- * system_mem"), wherever it ends.
+ * Nothing records where malloc's memory continues. A chain of chunks that ends
+ * at top (or at fenceposts) starts there, and may seem to start earlier: the
+ * other memory can look like chunks that lead into the real ones, from the
+ * start of a page and without a gap. The sums do not help either: a contiguous
+ * arena counts the hole as its memory (sysmalloc(): "Count foreign sbrk as
+ * system_mem").
  *
- * So a chain is trusted only from its first chunk on that is in one of the
- * arena's bins, since only malloc puts chunks there. The part before that is
- * neither a block nor a leak, but a root; its bytes are counted.
+ * So a chain is trusted only from its first chunk that is in one of the arena's
+ * bins, since only malloc puts chunks there. The part before that is neither a
+ * block nor a leak, but a root; its bytes are counted.
  */
 #include "heapwalk/heaps/glibc/free.h"
 #include "heapwalk/heaps/glibc/stretch.h"
@@ -21,9 +21,9 @@
 struct hole {
 	struct mu_glibc_walk *walk;
 	const struct mu_glibc_main *main;
-	struct mu_range limit; /* of the search */
+	struct mu_range limit; /* range of the search */
 	const char *view;
-	uintptr_t begin; /* behind what was proven last */
+	uintptr_t begin; /* end of the proven memory */
 	uint64_t *seen;
 	struct mu_glibc_chain chain;
 };
@@ -35,7 +35,10 @@ new_bits(struct hole *hole)
 	    mu_range_size(hole->limit) / MU_GRAIN / 64 + 1, sizeof(uint64_t));
 }
 
-/* The first address from FROM on where a chain starts that ends; or 0. */
+/*
+ * The first address from FROM on at which a chain starts that reaches an end;
+ * or 0.
+ */
 static uintptr_t
 next_candidate(struct hole *hole, uintptr_t from)
 {
@@ -58,8 +61,8 @@ next_candidate(struct hole *hole, uintptr_t from)
 }
 
 /*
- * The chain at AT ends at END: from where on is it malloc's? END if nothing
- * of it is for certain.
+ * The chain at AT ends at END. Returns the address from which on it certainly
+ * is malloc's; END if there is none.
  */
 static uintptr_t
 believed_from(struct hole *hole, uintptr_t at, uintptr_t end)
@@ -72,7 +75,7 @@ believed_from(struct hole *hole, uintptr_t at, uintptr_t end)
 	return mu_range_has(range, hole->main->top) ? hole->main->top : end;
 }
 
-/* The search goes as far as the region, or as far as top. */
+/* The search ends with the region or at top. */
 static bool
 open_hole(struct hole *hole, uintptr_t end)
 {
@@ -112,7 +115,7 @@ mu_glibc_hole_cross(struct mu_glibc_walk *walk, struct mu_glibc_main *main,
 		at = next_candidate(&hole, at);
 		if (at == 0)
 			return MU_OK;
-		/* Top is a header; what is behind it needs no search. */
+		/* Top is a header; nothing after it is searched. */
 		stop = hole.chain.end == main->top ? main->top + 1
 						   : hole.chain.end;
 		from = believed_from(&hole, at, stop);

@@ -10,12 +10,13 @@
 #include "mu/arch/unwind.h"
 
 /*
- * Bytes. From __lll_lock_wait_private() or sysmalloc() up to free(), realloc()
- * and posix_memalign() they are below 600 on x86-64 (2.31 to 2.41).
+ * Bytes of malloc's stack frames. From __lll_lock_wait_private() or sysmalloc()
+ * up to free(), realloc() and posix_memalign() they are below 600 on x86-64
+ * (2.31 to 2.41).
  */
 #define FRAMES 1024
 
-/* How far from the stack pointer the frames of signals are looked for: bytes */
+/* How many bytes above the stack pointer are searched for signal frames. */
 #define HANDLERS ((size_t)64 << 10)
 
 bool
@@ -49,10 +50,10 @@ is_of_libc(const struct mu_snapshot *snap, const struct mu_libc *libcs,
 }
 
 /*
- * Is it in a system call whose number is not known? A handler's frame, and a
- * thread that has just returned from a handler (rt_sigreturn() leaves no
- * number), have the address behind the instruction or, if it is to be repeated,
- * of it. CALL: the number that is loaded before it, or -1.
+ * True for a thread in a system call whose number is not known. In a signal
+ * frame, or after a return from a handler (rt_sigreturn() leaves no number),
+ * the pc is after the call instruction or, if the call is to be restarted, at
+ * it. *CALL is the number that is loaded before it, or -1.
  */
 static bool
 is_at_call(const struct mu_snapshot *snap, uintptr_t pc, long *call)
@@ -74,8 +75,9 @@ is_at_call(const struct mu_snapshot *snap, uintptr_t pc, long *call)
 }
 
 /*
- * The lock is handed to the kernel. Other registers may have an arena's address
- * from an earlier malloc() of a thread that waits for something else.
+ * The address of the lock is the call's first argument. Other registers may
+ * still hold an arena's address from an earlier malloc() of a thread that waits
+ * for something else.
  */
 static bool
 waits_for_arena(const struct mu_thread *thread, const struct mu_heap *heap)
@@ -101,7 +103,10 @@ is_inside(const struct mu_snapshot *snap, const struct mu_thread *thread,
 	return mu_call_of_malloc(call) || waits_for_arena(thread, heap);
 }
 
-/* Does WORD, on a stack, lead to the code that a signal handler returns to? */
+/*
+ * True if WORD, on a stack, is the address of the code that a signal handler
+ * returns to.
+ */
 static bool
 is_sigreturn(const struct mu_snapshot *snap, uintptr_t word)
 {
@@ -116,7 +121,10 @@ is_sigreturn(const struct mu_snapshot *snap, uintptr_t word)
 	return view != NULL && memcmp(view, code, sizeof(code)) == 0;
 }
 
-/* What the signal interrupted whose frame, or a word of it, is at ADDRESS. */
+/*
+ * Check what was interrupted by the signal whose frame, or a word of it, is at
+ * ADDRESS.
+ */
 static bool
 add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
     const struct mu_libc *libcs, size_t count, uintptr_t address, uintptr_t end)
@@ -124,7 +132,10 @@ add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
 	uintptr_t frame = address + sizeof(uintptr_t) + MU_SIGNAL_FRAME;
 	uintptr_t sp, pc;
 
-	/* In a register first: a handler may have put it anywhere. */
+	/*
+	 * The return address is in a register at first; the handler may have
+	 * stored it anywhere.
+	 */
 	if (MU_UNWIND_LINK)
 		return mu_ranges_add(
 		    frames, (struct mu_range) { address, end });
@@ -139,7 +150,7 @@ add_interrupted(struct mu_ranges *frames, const struct mu_snapshot *snap,
 		frames, (struct mu_range) { sp - MU_RED_ZONE, sp + FRAMES });
 }
 
-/* Signals that THREAD handles, one above the other perhaps. */
+/* Check the signal handlers of THREAD, which may be nested. */
 static bool
 add_handlers(struct mu_ranges *frames, const struct mu_snapshot *snap,
     const struct mu_libc *libcs, size_t count, const struct mu_thread *thread)
@@ -182,7 +193,7 @@ mu_glibc_refers_by_header(
 {
 	uintptr_t begin = word + MU_GLIBC_HEADER;
 
-	/* A header's first word may be used by the block before it. */
+	/* A header's first word may belong to the block before it. */
 	if (mu_blocks_find(blocks, word, to) &&
 	    to->range.end - word > sizeof(word))
 		return false;

@@ -1,6 +1,4 @@
-/*
- * Which threads are inside malloc.
- */
+/* Find threads that are inside malloc. */
 #ifndef HEAPWALK_HEAPS_GLIBC_IN_MALLOC_H
 #define HEAPWALK_HEAPS_GLIBC_IN_MALLOC_H
 
@@ -8,28 +6,28 @@
 #include "heapwalk/subject/ranges.h"
 #include "heapwalk/subject/snapshot.h"
 
-/* mu_heap_ops.calls() */
+/* Implements mu_heap_ops.calls(). */
 bool mu_call_of_malloc(long call);
 
 /*
- * mu_heap_ops.inside(): where a thread inside malloc, or one that waits for an
- * arena, has what it works at: its stack from the stack pointer on, as far as
- * malloc's frames can reach.
+ * Implements mu_heap_ops.inside(): for each thread inside malloc or waiting for
+ * an arena, the part of its stack, from the stack pointer on, that malloc's
+ * frames can occupy.
  *
- * A thread counts if it runs in libc's code, or is in a system call of malloc's
- * from there, or waits there for the lock that an arena begins with. Never the
- * one that asked for the pass. What a signal handler interrupted in libc's code
- * counts, too: there the frame that the kernel made, and the stack behind it.
+ * A thread counts if it runs in libc's code, or is in a system call that malloc
+ * makes, or waits there for an arena's lock. The thread that asked for the pass
+ * never counts. If a signal handler interrupted libc's code, the signal frame
+ * and the stack above it count.
  */
 bool mu_in_malloc_find(struct mu_ranges *frames, const struct mu_heap *heap,
     const struct mu_snapshot *snap);
 
 /*
- * mu_heap_ops.refers_by_header(): the block whose chunk header WORD points at.
- * A thread inside malloc has its chunk by the header only (mem2chunk() in
- * glibc's malloc.c): one that waits in _int_free() for a busy arena has no
- * other pointer to a block which is still in use. Elsewhere the same address is
- * that of the end of the block before, as a full std::vector has it.
+ * Implements mu_heap_ops.refers_by_header(): the block whose chunk header WORD
+ * points at. A thread inside malloc may refer to a chunk by its header only
+ * (mem2chunk() in glibc's malloc.c): one that waits in _int_free() for a busy
+ * arena has no other pointer to a block that is still in use. In other places
+ * the same address is the end of the block before, as in a full std::vector.
  */
 bool mu_glibc_refers_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);

@@ -1,13 +1,16 @@
 /*
- * With an inferred layout the walk itself is strict as well: sums of memory and
- * counts of tcaches must be exact, and the tcaches of all threads must have
- * been found (main.c, tcache.c, tls.c).
+ * With an inferred layout the walk is strict as well: sums of memory and counts
+ * of tcaches must be exact, and the tcaches of all threads must have been found
+ * (main.c, tcache.c, tls.c).
  */
 #include "heapwalk/heaps/glibc/inferred.h"
 
 #define KEY 8 /* offset in a tcache_entry */
 
-/* A live block that holds KEY, which malloc writes to entries of a tcache. */
+/*
+ * A live block that holds KEY, the word that malloc writes to entries of a
+ * tcache.
+ */
 struct marked {
 	uintptr_t key, found;
 };

@@ -3,21 +3,21 @@
 #include "heapwalk/heaps/glibc/members.h"
 #include "heapwalk/subject/workers.h"
 
-#define LINE 64  /* bytes that memory gives at a time */
+#define LINE 64  /* cache line, bytes */
 #define LANES 24 /* segments side by side: as many as a core waits for */
-#define STEPS 64 /* of one segment, that are counted at a time */
+#define STEPS 64 /* links of one segment per turn */
 
-/* A segment while it is followed. */
+/* A segment that is being followed. */
 struct lane {
 	struct mu_glibc_segment *segment;
-	struct mu_span *span;   /* of CHUNK; NULL: it is in none */
-	uintptr_t prev, chunk;  /* PREV: 0 at the first of one picked */
-	struct mu_span *counts; /* that TAKEN chunks belong to */
+	struct mu_span *span;   /* span that holds CHUNK; NULL if none */
+	uintptr_t prev, chunk;  /* PREV is 0 at the first chunk of a segment */
+	struct mu_span *counts; /* span of the last TAKEN chunks */
 	size_t left, taken;
-	bool noted; /* its note is yet to be asked for */
+	bool noted; /* the note still has to be prefetched */
 };
 
-/* Ask memory for what will be read of CHUNK, in SPAN. */
+/* Prefetch what will be read of CHUNK, in SPAN. */
 static void
 call_for(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
     uintptr_t chunk)
@@ -35,7 +35,7 @@ call_for(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
 		__builtin_prefetch((const void *)(view + MU_CHUNK_SIZE));
 }
 
-/* LANE goes on at CHUNK. */
+/* Continue LANE at CHUNK. */
 static void
 go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 {
@@ -54,7 +54,7 @@ go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 	lane->noted = lanes->walk->notes.count > 0;
 }
 
-/* Where there are notes each link takes two turns: two reads of memory. */
+/* With notes each link takes two turns, for two reads of memory. */
 static inline bool
 waits_for_note(const struct mu_glibc_lanes *lanes, struct lane *lane)
 {
@@ -87,7 +87,7 @@ begin_next(struct mu_glibc_lanes *lanes, struct lane *lane)
 	return true;
 }
 
-/* The segment ends before what LANE is at. */
+/* The segment ends before the current chunk of LANE. */
 static void
 end_segment(struct lane *lane, bool broken)
 {
@@ -97,7 +97,7 @@ end_segment(struct lane *lane, bool broken)
 	lane->segment = NULL;
 }
 
-/* Does a chunk of SIZE belong in the bin of the others? */
+/* False if a chunk of SIZE belongs in another bin than the chunks before it. */
 static bool
 note_size(const struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
     size_t size)
@@ -112,7 +112,7 @@ note_size(const struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
 	return !lanes->fast || segment->bin == bin;
 }
 
-/* Have all together gone further than there are chunks to go to? */
+/* True if all segments together have more links than there are chunks. */
 static bool
 is_spent(struct mu_glibc_lanes *lanes, const struct mu_glibc_segment *segment)
 {
@@ -121,7 +121,7 @@ is_spent(struct mu_glibc_lanes *lanes, const struct mu_glibc_segment *segment)
 	    lanes->max_steps;
 }
 
-/* One link on. */
+/* Follow one link. */
 static void
 step(struct mu_glibc_lanes *lanes, struct lane *lane)
 {
@@ -161,7 +161,7 @@ step(struct mu_glibc_lanes *lanes, struct lane *lane)
 	go_to(lanes, lane, mu_member_next(lanes, view, chunk));
 }
 
-/* What LANE took is of no span's blocks any more. */
+/* Subtract the chunks that LANE took from the counts of their span. */
 static void
 settle_counts(struct lane *lane, size_t bin)
 {
@@ -173,7 +173,7 @@ settle_counts(struct lane *lane, size_t bin)
 	lane->taken = 0;
 }
 
-/* As mu_span_clear(), with others at work on the same words. */
+/* Like mu_span_clear(), while other workers change the same words. */
 static void
 clear_start(struct mu_span *span, size_t bit)
 {
@@ -181,7 +181,7 @@ clear_start(struct mu_span *span, size_t bit)
 	    ~(1ull << (bit % MU_WORD_BITS)), __ATOMIC_RELAXED);
 }
 
-/* One chunk less; every link was good before. */
+/* Take the next chunk; all links were checked before. */
 static void
 take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 {
@@ -207,7 +207,10 @@ take_one(struct mu_glibc_lanes *lanes, struct lane *lane)
 
 typedef void step_fn(struct mu_glibc_lanes *lanes, struct lane *lane);
 
-/* All lanes of a worker in turn; inline, as a step waits for memory only. */
+/*
+ * Take turns with all lanes of a worker. Inline, since a step only waits for
+ * memory.
+ */
 static inline __attribute__((always_inline)) void
 go_all(struct mu_glibc_lanes *lanes, step_fn *one)
 {

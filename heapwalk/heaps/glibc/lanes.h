@@ -1,18 +1,19 @@
 /*
- * Linked lists of free chunks, each followed in many places at once.
+ * Follow linked lists of free chunks in many places at once.
  *
- * To follow a list is to wait for memory at each link. So some chunks are
- * picked that may be on one; each begins a segment that goes on to the next
- * one that was picked, or to the end of its list, as do the heads of the lists.
- * Segments are followed side by side, the line of each one's next chunk called
- * for while the others are looked at. Then a list must be segments that join.
+ * Following a list means waiting for memory at each link. So some chunks that
+ * may be on a list are picked. Each one begins a segment, as do the heads of
+ * the lists; a segment ends at the next picked chunk or at the end of its list.
+ * Segments are followed side by side: while one is looked at, the next chunks
+ * of the others are prefetched. Finally, a list must consist of segments that
+ * join.
  *
- * All is only read, but for a bit of each chunk that was picked, until the
- * segments are closed.
+ * Until the segments are closed nothing is changed, except a bit of each picked
+ * chunk.
  *
  * A heap of 10^6 blocks, half of them freed in random order (2 cores Xeon,
- * kernel 6.18, one worker, walk included): 190 ms one link after the other,
- * 100 ms so; with nothing freed 57 to 65.
+ * kernel 6.18, one worker, walk included): 190 ms one link after the other, 100
+ * ms this way; with nothing freed 57 to 65 ms.
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_LANES_H
 #define HEAPWALK_HEAPS_GLIBC_LANES_H
@@ -23,33 +24,33 @@
 #define MU_CHUNK_FD 16
 #define MU_CHUNK_BK 24
 
-#define MU_BIN_NONE 0     /* of an empty segment */
-#define MU_BIN_UNSORTED 1 /* for chunks of any size */
+#define MU_BIN_NONE 0     /* an empty segment */
+#define MU_BIN_UNSORTED 1 /* chunks of any size */
 
 struct mu_glibc_segment {
-	uintptr_t first; /* chunk that was picked, or what has the head of a
-			    list where a chunk has its fd */
-	uintptr_t last;  /* chunk, or FIRST if there is none, and ... */
-	uintptr_t end;   /* ... what it leads to */
+	uintptr_t first; /* the picked chunk; or, for a head, the address at
+			    which it would be a chunk with the list in its fd */
+	uintptr_t last;  /* last chunk, or FIRST if there is none */
+	uintptr_t end;   /* where the last chunk leads */
 	size_t arena, count;
-	size_t bin; /* that its chunks belong in: MU_BIN_UNSORTED if in several;
-		       of fastbins, one more than its number */
-	bool broken; /* a rule is, somewhere */
-	bool joined; /* for the caller */
+	size_t bin;  /* bin of its chunks; MU_BIN_UNSORTED if several; for
+			fastbins the number plus one */
+	bool broken; /* a rule is broken */
+	bool joined; /* used by the caller */
 };
 
 struct mu_glibc_lanes {
 	struct mu_glibc_walk *walk;
-	bool fast; /* fastbins: linked one way, their chunks count as in use */
+	bool fast; /* fastbins: linked one way, chunks count as in use */
 	struct mu_glibc_segment *segments; /* picked ones by address; heads */
 	size_t num_picked, count;
-	size_t next;             /* index of the next one to take */
+	size_t next;             /* index of the next segment to follow */
 	size_t steps, max_steps; /* of all: false ones may go in circles */
 };
 
 /*
- * Room for NUM_HEADS heads; some chunks are picked. Fails without memory. Close
- * in any other case.
+ * Make room for NUM_HEADS heads, and pick chunks. Returns false without memory;
+ * otherwise call mu_glibc_lanes_close().
  */
 bool mu_glibc_lanes_open(struct mu_glibc_lanes *lanes,
     struct mu_glibc_walk *walk, bool fast, size_t num_heads);
@@ -60,17 +61,17 @@ void mu_glibc_lanes_add(
     struct mu_glibc_lanes *lanes, uintptr_t head, size_t arena);
 
 /*
- * Follow all segments. A chunk in one of them that is not broken is in its
- * arena's memory, was free when the walk saw it (or in use, for fastbins), and
- * its bk leads back to the one before it (but for fastbins).
+ * Follow all segments. Every chunk in a segment that is not broken lies in its
+ * arena's memory, was free when the walk saw it (for fastbins: in use), and its
+ * bk leads to the chunk before it (not for fastbins).
  */
 void mu_glibc_lanes_follow(struct mu_glibc_lanes *lanes);
 
-/* The segment that begins at CHUNK; NULL if none was picked there. */
+/* The segment that begins at CHUNK; NULL if none does. */
 struct mu_glibc_segment *mu_glibc_lanes_at(
     struct mu_glibc_lanes *lanes, uintptr_t chunk);
 
-/* Take the chunks of joined segments, of fastbins, out of the live blocks. */
+/* For fastbins: remove the chunks of joined segments from the live blocks. */
 void mu_glibc_lanes_take(struct mu_glibc_lanes *lanes);
 
 #endif

@@ -7,7 +7,7 @@
  */
 #include "heapwalk/heaps/glibc/layout.h"
 
-/* Up to 2.26 the int have_fastchunks is not there yet. */
+/* Up to 2.26 there is no int have_fastchunks. */
 #define ARENA_2_26                                                     \
 	.arena_flags = 4, .arena_fastbins = 8, .arena_top = 88,        \
 	.arena_bins = 104, .arena_next = 2152, .arena_attached = 2168, \
@@ -18,7 +18,7 @@
 	.arena_bins = 112, .arena_next = 2160, .arena_attached = 2176, \
 	.arena_system_mem = 2184, .arena_size = 2200
 
-/* No fastbins any more. */
+/* 2.43 has no fastbins. */
 #define ARENA_2_43                                                            \
 	.arena_flags = 4, .arena_top = 8, .arena_bins = 24,                   \
 	.arena_next = 2072, .arena_attached = 2088, .arena_system_mem = 2096, \
@@ -29,19 +29,19 @@
 	.par_sbrk_base = 72, .par_tcache_bins = 80, .par_tcache_max = 88, \
 	.par_tcache_count = 96, .par_size = 112
 
-/* thp_pagesize, hp_pagesize and hp_flags; heap_info has a pagesize. */
+/* Adds thp_pagesize, hp_pagesize and hp_flags; heap_info has a pagesize. */
 #define PAR_2_35                                                            \
 	.heap_header = 48, .par_hp_pagesize = 48, .par_n_mmaps = 60,        \
 	.par_mmapped_mem = 80, .par_sbrk_base = 96, .par_tcache_bins = 104, \
 	.par_tcache_max = 112, .par_tcache_count = 120, .par_size = 136
 
-/* And thp_mode. */
+/* Adds thp_mode. */
 #define PAR_2_43                                                             \
 	.heap_header = 48, .par_hp_pagesize = 56, .par_n_mmaps = 68,         \
 	.par_mmapped_mem = 88, .par_sbrk_base = 104, .par_tcache_bins = 112, \
 	.par_tcache_max = 120, .par_tcache_count = 128, .par_size = 144
 
-/* Bytes a count, bins. */
+/* Size of a count in bytes, number of bins. */
 #define TCACHE(count, bins)                           \
 	.tcache_size = (count) * (bins) + 8 * (bins), \
 	.tcache_count_size = (count), .tcache_bins = (bins)

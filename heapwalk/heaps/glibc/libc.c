@@ -11,7 +11,10 @@ mu_libc_is_named(const struct mu_mapping *mapping)
 	    mu_starts_with(name, "libc-2.");
 }
 
-/* The loader maps the start of the file first: from one start to the next. */
+/*
+ * The loader maps the start of the file first, so a load extends from one such
+ * mapping to the next.
+ */
 static struct mu_libc
 load_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 {
@@ -57,7 +60,7 @@ mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs)
 		given = mu_snapshot_mapping(snap, snap->libc_address);
 	if (given != NULL && given->inode != 0)
 		count = add_load(snap, given, libcs, count);
-	/* What only reads the file, as a debugger does, maps no code. */
+	/* A debugger or another reader of the file maps no code. */
 	for (i = 0; i < snap->num_mappings; i++) {
 		if (snap->mappings[i].executable &&
 		    mu_libc_is_named(&snap->mappings[i]))

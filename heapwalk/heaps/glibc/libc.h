@@ -1,7 +1,6 @@
 /*
- * Find where the C library is loaded, and how often: dlmopen() loads it once
- * more, and so does dlopen() in a static program; each copy has a separate
- * malloc.
+ * Find all loads of the C library: dlmopen() loads it once more, and so does
+ * dlopen() in a static program; each copy has a separate malloc.
  *
  * Runs in: original, sweeper (any).
  */
@@ -19,19 +18,19 @@ struct mu_libc {
 };
 
 /*
- * The candidates for libc, the likeliest first: the module that holds
+ * The candidates for libc, most likely first: the module that holds
  * snap->libc_address, then modules named like it. In a program that is not
  * position-independent the address of a libc function can be that of a PLT
- * entry of the program, so the first candidate may hold no malloc. If nothing
+ * entry of the program, so the first candidate may have no malloc. If nothing
  * else is known, one entry stands for all files. At most MU_LIBCS_MAX.
  */
 size_t mu_libcs_find(const struct mu_snapshot *snap, struct mu_libc *libcs);
 
-/* Is MAPPING writable data of LIBC? */
+/* True if MAPPING is writable data of LIBC. */
 bool mu_libc_has_data(
     const struct mu_libc *libc, const struct mu_mapping *mapping);
 
-/* Is the file of MAPPING called as the C library is? */
+/* True if the file of MAPPING is named like the C library. */
 bool mu_libc_is_named(const struct mu_mapping *mapping);
 
 #endif

@@ -1,25 +1,26 @@
 /*
- * In a bin links are mutual, so that they lead from a head to no chunk twice
- * and to no other list's: once the lists have as many members as the walk saw
- * free chunks, those are their members. In a fastbin they lead one way; but a
- * list that comes to an end has no chunk twice, and one whose chunks are all of
- * one arena and of one size has none of another list's.
+ * In a bin links are mutual, so a list has no chunk twice and shares none with
+ * another list: once the lists together have as many members as the walk saw
+ * free chunks, those are their members. In a fastbin links lead one way; but a
+ * list that ends has no chunk twice, and if all its chunks belong to one arena
+ * and have one size, it shares none with another list.
  */
 #include "heapwalk/heaps/glibc/lists.h"
 
 #include "heapwalk/heaps/glibc/free.h"
 #include "heapwalk/heaps/glibc/lanes.h"
 
-#define MEMBERS_MIN 4096 /* fewer are followed one by one */
-#define FAST_MIN 64      /* in one fastbin */
+#define MEMBERS_MIN 4096 /* with fewer members links are followed one by one \
+			  */
+#define FAST_MIN 64      /* the same, for one fastbin */
 
 /*
- * To clear the bits of that many bytes of heap takes as long as to follow one
+ * Clearing the bits of this many bytes of heap takes as long as following one
  * link.
  */
 #define SPARSE ((size_t)1 << 17)
 
-/* All of the list of bin BIN; adds its members to COUNT. */
+/* Join the segments of bin BIN's list; adds its members to COUNT. */
 static bool
 join_bin(struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment,
     size_t bin, size_t *count)
@@ -63,7 +64,7 @@ join_bins(struct mu_glibc_lanes *lanes)
 	return true;
 }
 
-/* Once there is no more use for them. */
+/* Called when the marks are no longer needed. */
 static void
 clear_marks(struct mu_blocks *blocks)
 {
@@ -88,9 +89,9 @@ are_many(const struct mu_glibc_walk *walk)
 }
 
 /*
- * Does all hold that mu_glibc_bins_check() asks of every arena? If so, the
- * mark bits are clear; if not, or if it was not worth while to ask, all is as
- * it was.
+ * Check what mu_glibc_bins_check() checks, for every arena. If all holds, the
+ * mark bits are clear. If not, or if the lists are too short to be worth it,
+ * nothing has changed.
  */
 static bool
 do_bins_hold(struct mu_glibc_walk *walk)
@@ -117,7 +118,7 @@ do_bins_hold(struct mu_glibc_walk *walk)
 	return hold;
 }
 
-/* All of the list of fastbin BIN. */
+/* Join the segments of fastbin BIN's list. */
 static bool
 join_fast(
     struct mu_glibc_lanes *lanes, struct mu_glibc_segment *segment, size_t bin)
@@ -143,7 +144,10 @@ fast_head(const struct mu_glibc_walk *walk, size_t arena, size_t bin)
 	    bin * 8 - MU_CHUNK_FD;
 }
 
-/* Has any fastbin that many members? Before anything was checked. */
+/*
+ * True if any fastbin has that many members. For use before anything was
+ * checked.
+ */
 static bool
 is_any_long(const struct mu_glibc_walk *walk)
 {
@@ -170,8 +174,8 @@ is_any_long(const struct mu_glibc_walk *walk)
 }
 
 /*
- * As mu_glibc_fastbins_take() of every arena, once the bins were found good.
- * False: nothing was taken, as above.
+ * Do what mu_glibc_fastbins_take() does, for every arena, once the bins are
+ * known to be good. Returns false if nothing was taken, as above.
  */
 static bool
 take_fast(struct mu_glibc_walk *walk)

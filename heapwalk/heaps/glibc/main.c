@@ -1,17 +1,19 @@
 /*
- * A piece ends in two fenceposts when brk gave memory elsewhere than behind top
- * (other code called sbrk()) or failed (the arena then uses mmap).
+ * A piece of the main arena ends in two fenceposts if brk gave memory that does
+ * not follow top (other code called sbrk()) or failed (the arena then uses
+ * mmap).
  */
 #include "heapwalk/heaps/glibc/stretch.h"
 
 #include "heapwalk/subject/classify.h"
 
 /*
- * The mapping of BASE and what follows it without a gap and is alike. Pages
- * inside blocks may have any protection (mprotect()). A closed mapping is taken
- * for such pages if it ends within the arena's MOST bytes, has the name of the
- * first ([heap] ends at brk), can be read in the image and is not the last: the
- * arena's top or fenceposts, which malloc writes, come behind a block.
+ * The mapping of BASE and those of the same kind that follow without a gap.
+ * Pages inside blocks may have any protection (mprotect()). An inaccessible
+ * mapping counts as such pages if it ends within the arena's MOST bytes, has
+ * the name of the first one ([heap] ends at brk), can be read in the image and
+ * is not the last: after a block comes at least the arena's top or a fencepost,
+ * which malloc writes.
  */
 static struct mu_range
 region_from(const struct mu_snapshot *snap, uintptr_t base, size_t most)
@@ -51,7 +53,10 @@ top_end(const struct mu_glibc_walk *walk, const struct mu_glibc_main *main)
 	return main->top + (word & ~(uintptr_t)MU_SIZE_FLAGS);
 }
 
-/* No piece is larger than all of them: hostile sizes get no huge bitmaps. */
+/*
+ * No piece is larger than all pieces together, so hostile sizes cannot cause
+ * huge bitmaps.
+ */
 static void
 bound(const struct mu_glibc_main *main, struct mu_glibc_chain *chain)
 {
@@ -100,7 +105,9 @@ add_gap(struct mu_glibc_walk *walk, struct mu_glibc_main *main, size_t gap)
 	return MU_OK;
 }
 
-/* From sbrk_base on, over holes, to top or to where nothing more comes. */
+/*
+ * Walk from sbrk_base, over holes, to top or until no further piece is found.
+ */
 static enum mu_status
 take_region(struct mu_glibc_walk *walk, struct mu_glibc_main *main)
 {
@@ -131,7 +138,10 @@ mu_glibc_main_adds_up(const struct mu_glibc_main *main, size_t more)
 	size_t i;
 
 	for (i = 0;; i++) {
-		/* Holes came while the arena was contiguous: the first ones. */
+		/*
+		 * The holes that came first arose while the arena was
+		 * contiguous.
+		 */
 		if ((i == main->num_gaps || !main->contiguous) &&
 		    sum < main->system_mem + slack &&
 		    sum + main->maybe + slack > main->system_mem)
@@ -160,7 +170,7 @@ mu_glibc_main_take(struct mu_glibc_walk *walk)
 	    mu_glibc_arena_word(walk, walk->glibc.mp, layout->par_sbrk_base);
 	enum mu_status status = MU_OK;
 
-	/* initial_top(): bin 1 stands in for it as long as there is none. */
+	/* initial_top(): while there is no top, bin 1 stands for it. */
 	if (main.top == arena + layout->arena_bins - MU_GLIBC_HEADER &&
 	    main.system_mem == 0)
 		return MU_OK;
@@ -177,7 +187,7 @@ mu_glibc_main_take(struct mu_glibc_walk *walk)
 		    "arena %p: no heap at sbrk_base %p", (void *)arena,
 		    (void *)base);
 	status = take_region(walk, &main);
-	/* What may or may not be chunks says nothing of what is missing. */
+	/* With unproven parts a missing amount says nothing. */
 	if (status == MU_OK && !main.contiguous &&
 	    !(main.saw_top && main.maybe == 0 &&
 		mu_glibc_main_adds_up(&main, 0)))

@@ -1,6 +1,4 @@
-/*
- * The chunks that may be on a list, as heapwalk/heaps/glibc/lanes.h means them.
- */
+/* Chunks that may be on a list, for heapwalk/heaps/glibc/lanes.h. */
 #ifndef HEAPWALK_HEAPS_GLIBC_MEMBERS_H
 #define HEAPWALK_HEAPS_GLIBC_MEMBERS_H
 
@@ -23,7 +21,9 @@ mu_member_bits(
 			   : mu_span_marks(span, word);
 }
 
-/* The other bits, which none of them has; picked ones have them for now. */
+/*
+ * The other bits, which are clear for these chunks; used to mark picked ones.
+ */
 static inline uint64_t *
 mu_member_picked(
     const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t word)
@@ -40,14 +40,14 @@ mu_member_is_in(const struct mu_span *span, size_t arena, uintptr_t chunk)
 	    chunk % MU_GRAIN == 0;
 }
 
-/* Of the chunk whose head is at VIEW: see mu_glibc_head(). */
+/* The size in the chunk head at VIEW: see mu_glibc_head(). */
 static inline size_t
 mu_member_size(const char *view)
 {
 	return mu_glibc_word(view, MU_CHUNK_SIZE) & ~(uintptr_t)MU_SIZE_FLAGS;
 }
 
-/* What CHUNK, whose head is at VIEW, leads to. */
+/* The address that CHUNK, whose head is at VIEW, links to. */
 static inline uintptr_t
 mu_member_next(
     const struct mu_glibc_lanes *lanes, const char *view, uintptr_t chunk)

@@ -8,8 +8,8 @@
 #define MESSAGES_MAX ((size_t)64 << 20) /* of one mapping; more is not read */
 
 /*
- * What stands before and behind a word that all of a group have. In pieces:
- * our own data must not hold what is looked for. (Names end without a colon.)
+ * Text before and after a word that a group of messages shares. In pieces, so
+ * that our own data does not contain the message. (Names end without a colon.)
  */
 struct message {
 	const char *before, *behind;
@@ -29,12 +29,15 @@ static const struct message malloc_messages[] = {
 };
 
 /*
- * The last one does not count if something else is malloc: CPython has had it
- * inside since 3.13, and uses it only if told to (PYTHONMALLOC=mimalloc).
+ * Not evidence if malloc is another function: CPython includes mimalloc since
+ * 3.13, and uses it only on request (PYTHONMALLOC=mimalloc).
  */
 #define ALWAYS 2
 
-/* In this order: the runtime for addresses has the words for leaks, too. */
+/*
+ * The order matters: the runtime of AddressSanitizer also has the words of
+ * LeakSanitizer.
+ */
 static const char sanitizer_word[] = "Sanitizer";
 static const struct message sanitizer_messages[] = {
 	{ "HWAddress", ": ", "HWAddressSanitizer" },
@@ -44,7 +47,10 @@ static const struct message sanitizer_messages[] = {
 	{ "Leak", ": ", "LeakSanitizer" },
 };
 
-/* What is looked for; two of its bytes are told by many at a time. */
+/*
+ * The word to search for; two of its bytes are compared in many positions at
+ * once.
+ */
 struct needle {
 	const char *word;
 	size_t length;
@@ -55,7 +61,10 @@ struct needle {
 typedef unsigned char lanes __attribute__((vector_size(LANES)));
 typedef uint64_t halves __attribute__((vector_size(LANES)));
 
-/* Where in the first LANES bytes of TEXT may the word begin? LENGTH follow. */
+/*
+ * Positions in the first LANES bytes of TEXT at which the word may begin.
+ * LENGTH more bytes follow.
+ */
 static inline halves
 beginnings(const struct needle *needle, const char *text)
 {
@@ -73,7 +82,9 @@ is_any(halves both)
 	return (both[0] | both[1]) != 0;
 }
 
-/* From AT on: the first of LANES bytes in which it may begin, or near the end.
+/*
+ * The first LANES bytes from AT on in which the word may begin; or a position
+ * near the end.
  */
 static size_t
 candidates(
@@ -96,8 +107,8 @@ candidates(
 }
 
 /*
- * Where the word is in TEXT, from offset AT on; SIZE if nowhere. 0.04 ns a
- * byte, by LANES at a time 0.09 (2 cores Xeon, kernel 6.18).
+ * The offset of the word in TEXT, from AT on; SIZE if there is none. 0.04 ns
+ * per byte, by LANES at a time 0.09 (2 cores Xeon, kernel 6.18).
  */
 static size_t
 needle_next(
@@ -149,7 +160,7 @@ find_one(const char *text, size_t size, const char *word,
 	return NULL;
 }
 
-/* Is it of a program or library, and not of a font or a locale? */
+/* True for a mapping of a program or library, not of a font or a locale. */
 static bool
 is_of_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 {
@@ -172,7 +183,7 @@ mu_glibc_message_find(const struct mu_snapshot *snap,
 	size_t size = mu_range_size(mapping->range), i;
 	const char *name, *text;
 
-	/* Linkers have put read-only data apart from code since 2018. */
+	/* Since 2018 linkers separate read-only data from code. */
 	if (mapping->inode == 0 || !mapping->readable || mapping->writable ||
 	    mapping->executable || mapping->shared || size > MESSAGES_MAX ||
 	    !is_of_module(snap, mapping))

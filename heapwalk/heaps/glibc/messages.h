@@ -10,9 +10,10 @@
 #include "heapwalk/subject/snapshot.h"
 
 /*
- * The allocator whose messages are in the read-only data that MAPPING holds,
- * or NULL. INSTEAD: what is there takes glibc's place, so a sanitizer's runtime
- * counts, too, and what may lie there unused.
+ * The allocator whose messages are in the read-only data of MAPPING, or NULL.
+ * With INSTEAD, the file's malloc replaces glibc's: then a sanitizer's runtime
+ * counts, too, and so does an allocator that may be present but unused
+ * elsewhere.
  */
 const char *mu_glibc_message_find(const struct mu_snapshot *snap,
     const struct mu_mapping *mapping, bool instead);

@@ -27,9 +27,12 @@ struct search {
 	struct mu_glibc_walk *walk;
 	size_t page, tail;
 	const struct mu_ranges *excluded;
-	bool nested; /* look inside what was found, too */
+	bool nested; /* look inside of found chunks, too */
 
-	/* Whatever its protection, and if it is closed up to so many bytes. */
+	/*
+	 * Accept any protection, and inaccessible mappings up to this many
+	 * bytes.
+	 */
 	bool protected;
 	size_t most;
 };
@@ -40,7 +43,7 @@ whole_size(const struct search *search, const struct mu_glibc_mmapped *one)
 	return one->chunk - one->base + one->size + search->tail;
 }
 
-/* Does the word at CHUNK say how far it is from BASE? */
+/* True if the word at CHUNK is its distance from BASE. */
 static bool
 is_lead_of(const struct search *search, const char *view, size_t lead)
 {
@@ -49,7 +52,10 @@ is_lead_of(const struct search *search, const char *view, size_t lead)
 	return word == lead || (search->tail != 0 && word == (lead | HUGE));
 }
 
-/* Flags exactly IS_MMAPPED, all of it from BASE to END whole pages. */
+/*
+ * True if the only flag is IS_MMAPPED and the chunk from BASE to END has whole
+ * pages.
+ */
 static bool
 is_header(const struct search *search, uintptr_t base, uintptr_t chunk,
     uintptr_t end, struct mu_glibc_mmapped *out)
@@ -71,11 +77,10 @@ is_header(const struct search *search, uintptr_t base, uintptr_t chunk,
 }
 
 /*
- * The true header of a memalign'ed chunk, where _int_memalign() put it: for an
- * alignment up to a page, at the first multiple (that leaves MINSIZE in front,
- * up to 2.42); for a larger one at the end of a page, and of which is not
- * known, as mremap() may have moved the whole. It is inside the OLD size in
- * any case.
+ * Find the true header of a memalign'ed chunk, where _int_memalign() put it:
+ * for an alignment up to a page, at the first multiple (that leaves MINSIZE in
+ * front, up to 2.42); for a larger one, at the end of some page, as mremap()
+ * may have moved the chunk. In any case it is inside the OLD size.
  */
 static bool
 find_lead(const struct search *search, uintptr_t base, size_t old,
@@ -106,7 +111,7 @@ find_lead(const struct search *search, uintptr_t base, size_t old,
 	return false;
 }
 
-/* A chunk whose mapping starts at BASE, in a run of memory up to END. */
+/* Find a chunk whose mapping starts at BASE, in a run of memory up to END. */
 static bool
 find_at(const struct search *search, uintptr_t base, uintptr_t end,
     struct mu_glibc_mmapped *out)
@@ -118,7 +123,7 @@ find_at(const struct search *search, uintptr_t base, uintptr_t end,
 
 	if (view == NULL || !is_lead_of(search, view, 0))
 		return false;
-	/* After mremap() the size of a stale header fits nothing. */
+	/* After mremap() the size in a stale header is wrong. */
 	word = mu_glibc_word(view, SIZE);
 	old = word & ~(uintptr_t)MU_SIZE_FLAGS;
 	if ((word & MU_SIZE_FLAGS) != MU_IS_MMAPPED ||
@@ -142,7 +147,7 @@ keep(struct search *search, struct mu_glibc_mmapped one)
 	return true;
 }
 
-/* A header is a page that was written: others are not even looked at. */
+/* The page of a header was written; skip other pages. */
 static bool
 search_run(struct search *search, struct mu_range run)
 {
@@ -182,7 +187,7 @@ is_searched(const struct search *search, const struct mu_mapping *mapping)
 		mu_range_size(mapping->range) <= search->most);
 }
 
-/* Anonymous memory that is neither a heap stretch nor our own. */
+/* Search anonymous memory that is neither heap nor our own. */
 static bool
 search_all(struct search *search)
 {
@@ -210,8 +215,8 @@ search_all(struct search *search)
 }
 
 /*
- * mremap_chunk() of 2.43 leaves 16 bytes in mmapped_mem that belong to no
- * chunk, each time and for ever; how often that happened is not known.
+ * Each mremap_chunk() of 2.43 leaves 16 bytes in mmapped_mem that belong to no
+ * chunk; the number of calls is not known.
  */
 static bool
 agrees(const struct search *search, int count, size_t bytes)
@@ -234,7 +239,10 @@ by_chunk(const void *a, const void *b)
 	return (left->chunk > right->chunk) - (left->chunk < right->chunk);
 }
 
-/* What is none goes; and of those in doubt, those that overlap others. */
+/*
+ * Remove candidates that are not chunks, and uncertain ones that overlap
+ * others.
+ */
 static size_t
 drop_others(
     struct mu_glibc_walk *walk, const struct mu_glibc_candidate *candidates)
@@ -257,9 +265,9 @@ drop_others(
 }
 
 /*
- * Too many were seen: a look at every page, and what the counters say of it.
- * How many remain in doubt is put into UNSURE. False: nothing could be said;
- * WALK's list is as it was.
+ * There are too many candidates: look at every page and compare with the
+ * counters. *UNSURE receives the number of uncertain ones. Returns false if
+ * nothing was found out; WALK's list is unchanged then.
  */
 static bool
 single_out(struct search *search, int count, size_t bytes, size_t *unsure)
@@ -269,7 +277,7 @@ single_out(struct search *search, int count, size_t bytes, size_t *unsure)
 	bool done;
 	size_t i;
 
-	/* With a drift of unknown size every set has the right bytes. */
+	/* If the drift is not known, every set matches. */
 	if (search->tail != 0 || count < 0)
 		return false;
 	walk->mmapped = NULL;
@@ -296,9 +304,9 @@ single_out(struct search *search, int count, size_t bytes, size_t *unsure)
 }
 
 /*
- * They do not agree: are those that are missing behind pages that the program
- * protected? A closed mapping of more than BYTES is not of an mmapped chunk.
- * False: WALK's list is as it was.
+ * The counters do not agree: look for missing chunks in pages that the program
+ * has protected. An inaccessible mapping of more than BYTES is not part of an
+ * mmapped chunk. On false WALK's list is unchanged.
  */
 static bool
 find_protected(struct search *search, int count, size_t bytes)
@@ -322,7 +330,7 @@ find_protected(struct search *search, int count, size_t bytes)
 	return found;
 }
 
-/* They do not agree: which of them are what was counted? */
+/* The counters do not agree: find out which candidates were counted. */
 static enum mu_status
 doubt(struct search *search, int count, size_t bytes)
 {
@@ -334,7 +342,10 @@ doubt(struct search *search, int count, size_t bytes)
 		return MU_OK;
 	for (i = 0; unsure == seen && i < seen; i++)
 		walk->mmapped[i].unsure = true;
-	/* munmap_chunk() counts down before it unmaps, without a lock. */
+	/*
+	 * munmap_chunk() decrements the counters before it unmaps, without a
+	 * lock.
+	 */
 	walk->heap->transient = true;
 	return mu_why(walk->why, MU_PARTIAL,
 	    "%zu mmapped chunks (%zu bytes) were seen, but n_mmaps is %d and "

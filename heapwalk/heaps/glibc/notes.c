@@ -8,13 +8,13 @@
 #include "mu/range.h"
 #include "mu/sort.h"
 
-/* By the blocks of chunks, as heapwalk/heaps/glibc/parts.c divides them. */
+/* Chunks are divided by the address of their block, as in parts.c. */
 #define PART_BYTES ((size_t)1 << 20)
 #define PART_GRAINS (PART_BYTES / MU_GRAIN)
 #define PART_WORDS (PART_GRAINS / MU_WORD_BITS)
 
 /*
- * At most a quarter of the heap, and that only of small chunks. The last one
+ * At most a quarter of the heap, reached only with small chunks. The last note
  * stays empty: it ends a search.
  */
 #define PART_NOTES (PART_BYTES / 4 / sizeof(struct mu_glibc_note))
@@ -60,7 +60,7 @@ mu_glibc_note(struct mu_glibc_stretch_notes *stretch, size_t offset,
 	uint32_t at = grain % PART_GRAINS;
 	uint16_t *first = &stretch->firsts[grain / MU_WORD_BITS];
 
-	/* The part is full, or is walked once more. */
+	/* The part is full, or is being walked again. */
 	if (count == PART_NOTES - 1 || (count > 0 && note[-1].at >= at) ||
 	    size / MU_GRAIN > UINT32_MAX)
 		return;
@@ -78,7 +78,7 @@ mu_glibc_notes_seal(struct mu_glibc_notes *notes)
 	    mu_range_compare);
 }
 
-/* The stretch that CHUNK is in, and its block's grain there; or NULL. */
+/* The stretch that holds CHUNK, and the grain of its block there; or NULL. */
 static const struct mu_glibc_stretch_notes *
 stretch_of(const struct mu_glibc_notes *notes, uintptr_t chunk, size_t *grain)
 {
@@ -95,7 +95,7 @@ stretch_of(const struct mu_glibc_notes *notes, uintptr_t chunk, size_t *grain)
 	return stretch;
 }
 
-/* The first note of the KiB that GRAIN is in, or NULL. */
+/* The first note of the KiB that holds GRAIN, or NULL. */
 static const struct mu_glibc_note *
 first_of(const struct mu_glibc_stretch_notes *stretch, size_t grain)
 {

@@ -40,7 +40,7 @@
 #define LARGE_LINKS 32
 
 #define MIN_LARGE 1024 /* MIN_LARGE_SIZE: smaller ones have LINKS only */
-#define MAX_SIZES 64   /* size words that are followed */
+#define MAX_SIZES 64   /* most size words that are followed */
 
 /* A pair of words, and the block that it lies in. */
 struct pair {
@@ -51,7 +51,7 @@ struct pair {
 	uintptr_t words[2];
 };
 
-/* False unless all of the word is in the block. */
+/* Returns false unless the whole word is in the block. */
 static bool
 read_word(const struct mu_block *block, uintptr_t address, uintptr_t *word)
 {
@@ -89,7 +89,7 @@ is_block(const struct mu_blocks *blocks, uintptr_t value)
 	    block.range.begin == value;
 }
 
-/* What points at a block's first byte is a program's, not a list's. */
+/* A pointer to a block's first byte belongs to the program, not to a list. */
 static bool
 is_link(const struct pair *pair, uintptr_t value)
 {
@@ -113,14 +113,14 @@ is_repeated(const struct pair *pair, uintptr_t other_address)
 	same[1] = words[1] == other[1];
 	if (same[0] && same[1])
 		return true;
-	/* The head is in fd or bk, which come first. */
+	/* The head is in fd or bk, the first pair. */
 	if (other_address > pair->address)
 		memcpy(other, words, sizeof(other));
 	return (same[0] && is_bin(pair->glibc, other[1])) ||
 	    (same[1] && is_bin(pair->glibc, other[0]));
 }
 
-/* The bytes of a chunk, or 0: SIZE cannot be the size word of one in a heap. */
+/* The size in a size word; 0 if it cannot be that of a chunk in a heap. */
 static size_t
 size_of_chunk(uintptr_t size, size_t min)
 {
@@ -132,13 +132,13 @@ size_of_chunk(uintptr_t size, size_t min)
 }
 
 /*
- * Did a chunk of at least MIN bytes begin at CHUNK, inside the block? It had
- * PREV_INUSE set while it was free, as no two free chunks are neighbours.
+ * True if a chunk of at least MIN bytes began at CHUNK, inside the block. It
+ * had PREV_INUSE set while it was free, since free chunks are never adjacent.
  */
 static bool
 was_chunk(const struct pair *pair, uintptr_t chunk, size_t min)
 {
-	/* That is where the chunk behind begins. */
+	/* The chunk after this block begins here. */
 	uintptr_t end = pair->in.range.end - WORD, size;
 	size_t bytes, i;
 
@@ -155,8 +155,8 @@ was_chunk(const struct pair *pair, uintptr_t chunk, size_t min)
 }
 
 /*
- * Is VALUE, which lies at ADDRESS inside a block and points where a link may, a
- * left-over link?
+ * True if VALUE, at ADDRESS inside a block, is an old link; it points where a
+ * link may point.
  */
 static bool
 is_left_over(const struct mu_glibc *glibc, const struct mu_blocks *blocks,
@@ -181,7 +181,7 @@ is_left_over(const struct mu_glibc *glibc, const struct mu_blocks *blocks,
 	    was_chunk(&pair, pair.address - LARGE_LINKS, MIN_LARGE);
 }
 
-/* A link points at TO's last word, where a chunk begins. */
+/* A link points at TO's last word, where the next chunk begins. */
 enum mu_heap_link
 mu_glibc_old_link(const struct mu_heap_member *member,
     const struct mu_blocks *blocks, uintptr_t address, uintptr_t value,

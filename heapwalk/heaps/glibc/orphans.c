@@ -1,6 +1,4 @@
-/*
- * The tcaches that no thread has any more: see heapwalk/heaps/glibc/tcache.h.
- */
+/* Find tcaches whose thread is gone: see heapwalk/heaps/glibc/tcache.h. */
 #include "heapwalk/heaps/glibc/tcache.h"
 
 #include "heapwalk/heaps/glibc/mmapped.h"
@@ -17,7 +15,7 @@ mu_glibc_orphan_add(struct mu_glibc_walk *walk, uintptr_t address)
 		walk->candidates_full = true;
 }
 
-/* An EMPTY one is not told from a block of zeros by its looks. */
+/* An *EMPTY one looks like a block of zeros. */
 static bool
 is_orphan(const struct mu_glibc_walk *walk, uintptr_t address, bool *empty)
 {
@@ -62,8 +60,8 @@ is_candidate(const struct mu_glibc_walk *walk, uintptr_t address)
 
 /*
  * A child of fork() keeps the stacks of its parent's threads, as those of
- * threads that ended (reclaim_stacks()). The TLS on top of each still points to
- * a tcache that has no thread now. A thread that ends regularly leaves NULL
+ * threads that ended (reclaim_stacks()). The TLS at the top of each still
+ * points to a tcache without a thread. A thread that ends normally leaves NULL
  * there (tcache_thread_shutdown()).
  */
 static enum mu_status

@@ -5,23 +5,24 @@
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
 
-/* Whose bits are a word. */
+/* Bytes of heap per bitmap word. */
 #define WORD_BYTES ((size_t)MU_GRAIN * MU_WORD_BITS)
 
-/* No word is of two parts, of the summary bits neither. */
+/* Bytes per word of summary bits: parts share no bitmap or summary word. */
 #define SUMMARY_BYTES (WORD_BYTES * MU_WORD_BITS)
 #define PART_BYTES (16 * SUMMARY_BYTES)
 
-#define GUESS_BYTES SUMMARY_BYTES /* that a first chunk is looked for in */
-#define GUESS_CHUNKS 64           /* that must follow each other */
+#define GUESS_BYTES SUMMARY_BYTES /* range in which a first chunk is searched \
+				   */
+#define GUESS_CHUNKS 64           /* chunks that must follow each other */
 #define NO_GUESS SIZE_MAX
 
-/* Bytes [begin, stop) of a chain: its chunks begin there. */
+/* Bytes [begin, stop) of a chain, with the chunks that begin there. */
 struct mu_glibc_part {
 	const struct mu_glibc_chain *chain;
 	size_t begin, stop;
-	size_t first; /* chunk, as guessed; NO_GUESS: there is nothing in it */
-	struct mu_glibc_step step; /* at the end */
+	size_t first; /* guessed first chunk, or NO_GUESS if there is none */
+	struct mu_glibc_step step; /* state at the end of the part */
 };
 
 void
@@ -30,7 +31,7 @@ mu_glibc_parts_open(struct mu_glibc_parts *parts)
 	*parts = (struct mu_glibc_parts) { 0 };
 }
 
-/* Without memory for its parts a chain is walked as one. */
+/* If there is no memory for parts, the chain is walked as one. */
 void
 mu_glibc_parts_add(struct mu_glibc_parts *parts, struct mu_glibc_walk *walk,
     const struct mu_glibc_chain *chain)
@@ -52,7 +53,7 @@ mu_glibc_parts_add(struct mu_glibc_parts *parts, struct mu_glibc_walk *walk,
 	}
 	part = &parts->parts[parts->count];
 	for (i = 0; i < count; i++, part++)
-		/* By where the block is: its bit. */
+		/* Divide by the block's address, which determines the bit. */
 		*part = (struct mu_glibc_part) {
 			.chain = chain,
 			.begin = i == 0 ? 0 : i * PART_BYTES - MU_GLIBC_HEADER,
@@ -64,7 +65,7 @@ mu_glibc_parts_add(struct mu_glibc_parts *parts, struct mu_glibc_walk *walk,
 	parts->count += count;
 }
 
-/* A chunk of RULES at AT; its size, or 0. */
+/* The size of the chunk at AT under RULES, or 0. */
 static size_t
 good_size(const struct mu_glibc_rules *rules, size_t at)
 {
@@ -82,7 +83,7 @@ good_size(const struct mu_glibc_rules *rules, size_t at)
 	return mu_glibc_word(next, 0) == size ? size : 0;
 }
 
-/* Up to STOP the chunks at AT and behind it follow each other. */
+/* True if chunks follow each other from AT up to STOP. */
 static bool
 leads_on(const struct mu_glibc_rules *rules, size_t at, size_t stop)
 {
@@ -110,7 +111,7 @@ guess_first(const struct mu_glibc_rules *rules, size_t begin, size_t stop)
 	return NO_GUESS;
 }
 
-/* As if it had not been walked. */
+/* Undo the walk of PART. */
 static void
 wipe(struct mu_glibc_part *part, const struct mu_glibc_rules *rules)
 {
@@ -189,7 +190,7 @@ mu_glibc_parts_walk(
 		    walk_some, parts);
 }
 
-/* Is the chunk at AT one of those that the walk of PART met? */
+/* True if the walk of PART visited a chunk at AT. */
 static bool
 meets(const struct mu_glibc_part *part, size_t at)
 {
@@ -202,7 +203,7 @@ meets(const struct mu_glibc_part *part, size_t at)
 	    0;
 }
 
-/* Take back what the walk of PART met before AT. */
+/* Undo what the walk of PART did before AT. */
 static void
 unwind(
     struct mu_glibc_part *part, const struct mu_glibc_rules *rules, size_t at)
@@ -227,7 +228,7 @@ unwind(
 	}
 }
 
-/* PART is what comes next in a walk that is at STEP. */
+/* Continue STEP over PART, the next part of its walk. */
 static const char *
 join(struct mu_glibc_part *part, struct mu_glibc_step *step)
 {

@@ -1,14 +1,14 @@
 /*
- * Chains that several workers walk at once, in parts.
+ * Walk a chain in parts, by several workers at once.
  *
- * The first chunk of a part is only known from the parts before it. A worker
- * guesses: from where so many chunks follow each other it goes on up to the
- * next part, and puts down what it met in words of the bitmaps that are that
- * part's alone. Then the parts are joined in order. Two walks that meet at one
- * chunk are one from there on, as each chunk says where the next is; so a part
- * is taken from the chunk on at which those before it arrive. One that this
- * chunk is not of, or that broke a rule, is wiped out and walked again from
- * there.
+ * The first chunk of a part is known only when the parts before it are walked.
+ * So a worker guesses: where enough chunks follow each other it starts, walks
+ * to the end of the part, and records chunks in bitmap words that belong to
+ * that part only. Then the parts are joined in order. Two walks that meet at
+ * one chunk are the same from there on, since each chunk determines the next;
+ * so a part is used from the chunk at which those before it arrive. A part that
+ * did not visit that chunk, or that broke a rule, is undone and walked again
+ * from there.
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_PARTS_H
 #define HEAPWALK_HEAPS_GLIBC_PARTS_H
@@ -20,28 +20,28 @@ struct mu_glibc_part;
 struct mu_glibc_parts {
 	struct mu_glibc_part *parts; /* by chain, then by address */
 	size_t count, max;
-	size_t next;   /* that no worker has taken yet */
-	size_t joined; /* so many of them */
+	size_t next;   /* first part that no worker has taken */
+	size_t joined; /* number of joined parts */
 	const struct mu_glibc_walk *walk;
 };
 
 void mu_glibc_parts_open(struct mu_glibc_parts *parts);
 
 /*
- * CHAIN is to be walked, too: its span was added, and chain->end is where it
- * must end at the latest. It must stay where it is.
+ * Add CHAIN, which must stay where it is. Its span was added, and chain->end is
+ * the latest possible end.
  */
 void mu_glibc_parts_add(struct mu_glibc_parts *parts,
     struct mu_glibc_walk *walk, const struct mu_glibc_chain *chain);
 
-/* Walk what was added. */
+/* Walk all added chains. */
 void mu_glibc_parts_walk(
     struct mu_glibc_parts *parts, const struct mu_glibc_walk *walk);
 
 /*
- * STEP, at the start of CHAIN, becomes what it is at its end; of parts if there
- * are any, else by a walk. Chains are to come as they were added. NULL, or the
- * rule that the chunk at step->at breaks.
+ * Advance STEP from the start of CHAIN to its end, by joining parts or, without
+ * parts, by a walk. Chains must come in the order in which they were added.
+ * Returns NULL, or the rule that the chunk at step->at breaks.
  */
 const char *mu_glibc_parts_join(struct mu_glibc_parts *parts,
     const struct mu_glibc_chain *chain, struct mu_glibc_step *step);

@@ -1,9 +1,9 @@
 /*
- * A header of the right looks can lie at the start of any page: in a buffer,
- * or as a chunk of another malloc of the same make (a second libc). Those that
- * are too many are few, so it is they that are searched for: the sets of so
- * many candidates that have exactly the bytes that are too many. What is in no
- * such set is a chunk, what is in all of them is none.
+ * Something that looks like a header can lie at the start of any page: in a
+ * buffer, or as a chunk of another copy of malloc (a second libc). Usually few
+ * candidates are wrong, so we search for those: all sets with the number and
+ * the bytes of the excess. A candidate in no such set is a chunk, one in all of
+ * them is not.
  */
 #include "heapwalk/heaps/glibc/pick.h"
 
@@ -13,8 +13,8 @@
 
 struct pick {
 	struct mu_glibc_candidate *candidates;
-	size_t count, excess, bytes; /* bytes: of the excess */
-	size_t *outs;                /* in how many ways each one is out */
+	size_t count, excess, bytes; /* BYTES: of the excess */
+	size_t *outs;                /* number of sets that each one is in */
 	size_t ways;
 };
 
@@ -36,7 +36,7 @@ is_out(const size_t *out, size_t excess, size_t i)
 	return false;
 }
 
-/* Chunks do not overlap. */
+/* True if the remaining candidates do not overlap. */
 static bool
 leaves_apart(const struct pick *pick, const size_t *out)
 {
@@ -53,7 +53,9 @@ leaves_apart(const struct pick *pick, const size_t *out)
 	return true;
 }
 
-/* The sets of OUT, numbers rising: the next one. False: it was the last. */
+/*
+ * Advance OUT to the next set, numbers ascending. Returns false after the last.
+ */
 static bool
 next_set(const struct pick *pick, size_t *out)
 {
@@ -99,7 +101,7 @@ mu_glibc_pick(struct mu_glibc_candidate *candidates, size_t count, size_t num,
 	struct pick pick = { .candidates = candidates, .count = count };
 	size_t i, sum = 0;
 
-	/* None at all: however many look like one. */
+	/* There are no chunks, whatever the candidates look like. */
 	for (i = 0; num == 0 && bytes == 0 && i < count; i++)
 		candidates[i].out = true;
 	if (num == 0 && bytes == 0)

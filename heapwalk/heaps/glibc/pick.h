@@ -1,5 +1,5 @@
 /*
- * Which of the candidates are mmapped chunks, if mp_'s counters can tell.
+ * Decide which candidates are mmapped chunks, as far as mp_'s counters allow.
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_PICK_H
 #define HEAPWALK_HEAPS_GLIBC_PICK_H
@@ -11,15 +11,15 @@
 #include "mu/range.h"
 
 struct mu_glibc_candidate {
-	struct mu_range whole; /* its mapping */
-	bool out;              /* is none, whatever way the counters are met */
-	bool unsure;           /* is one in some ways, and is none in others */
+	struct mu_range whole; /* the mapping */
+	bool out;              /* not a chunk in any solution */
+	bool unsure;           /* a chunk in some solutions, not in others */
 };
 
 /*
- * COUNT candidates, by address; they may overlap, chunks do not. NUM of them,
- * BYTES in all, are chunks: which? All sets that fit are gone through. False:
- * there is none, or there are too many to look at; then nothing is set.
+ * COUNT candidates, sorted by address, may overlap; chunks do not. NUM of them,
+ * with BYTES in all, are chunks. Tries all sets that fit. Returns false if
+ * there is none, or if there are too many to try; nothing is set then.
  */
 bool mu_glibc_pick(struct mu_glibc_candidate *candidates, size_t count,
     size_t num, size_t bytes, struct mu_arena *memory);

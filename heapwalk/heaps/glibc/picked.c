@@ -1,20 +1,21 @@
-/*
- * Where segments of lists are to begin: see heapwalk/heaps/glibc/lanes.h.
- */
+/* Choose where segments of lists begin: see heapwalk/heaps/glibc/lanes.h. */
 #include "heapwalk/heaps/glibc/members.h"
 #include "mu/bisect.h"
 
-#define PICKED_MAX 2048 /* segments that are picked */
-#define TRIED 4         /* chunks in use that might be in a fastbin */
+#define PICKED_MAX 2048 /* most segments that are picked */
+#define TRIED 4         /* chunks in use tried per pick, for fastbins */
 
 /*
- * Segments of good lists have no chunk in common, but those of false picks end
- * in them: so many steps for each chunk, and some.
+ * Segments of good lists have no chunk in common, but segments of wrong picks
+ * run into them; so allow some more steps per chunk.
  */
 #define STEPS_EACH 8
 #define MORE_STEPS ((size_t)1 << 16)
 
-/* Could the chunk in use at BIT be in a fastbin, and lead to another one? */
+/*
+ * True if the chunk in use at BIT could be in a fastbin and link to another
+ * one.
+ */
 static bool
 may_be_fast(
     const struct mu_glibc_lanes *lanes, const struct mu_span *span, size_t bit)
@@ -27,7 +28,7 @@ may_be_fast(
 	uintptr_t next;
 	size_t size;
 
-	/* If there are notes, nearly all that may be have one. */
+	/* With notes, nearly all such chunks have one. */
 	if (walk->notes.count > 0 &&
 	    !mu_glibc_note_of(&walk->notes, chunk, head.bytes))
 		return false;
@@ -81,7 +82,7 @@ flip_picked(struct mu_glibc_lanes *lanes)
 	}
 }
 
-/* How many chunks could be on a list. */
+/* The number of chunks that may be on a list. */
 static size_t
 count_members(const struct mu_glibc_lanes *lanes)
 {

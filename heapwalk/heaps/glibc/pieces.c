@@ -1,20 +1,21 @@
 /*
  * The main arena in anonymous memory: see heapwalk/heaps/glibc/stretch.h.
  *
- * When brk fails, the arena takes a piece by mmap, of any number of pages: the
- * minimum of 1 MiB is lost in 2.35 and later, where sysmalloc() passes it to
- * sysmalloc_mmap_fallback() as the page size. Nothing lists these pieces. Each
- * starts with a page and is a chain of chunks up to fenceposts, the last up to
- * top. A buffer of the program can look like such a chain, so the pieces
- * together must have exactly the bytes that system_mem counts in addition. If
- * that sum is not known, because of a foreign sbrk(), a piece is taken from its
- * first chunk on that is in one of the arena's bins, as behind a hole.
+ * If brk fails, the arena gets a piece by mmap, of any number of pages. (The
+ * minimum of 1 MiB is not effective in 2.35 and later, where sysmalloc() passes
+ * it to sysmalloc_mmap_fallback() as the page size.) Nothing lists these
+ * pieces. Each starts at a page and is a chain of chunks up to fenceposts, the
+ * last one up to top. A buffer of the program can look like such a chain, so
+ * the pieces together must have exactly the bytes that system_mem counts in
+ * addition. If that sum is not known, because of a foreign sbrk(), a piece
+ * counts from its first chunk that is in one of the arena's bins, as after a
+ * hole.
  */
 #include "heapwalk/heaps/glibc/free.h"
 #include "heapwalk/heaps/glibc/stretch.h"
 #include "heapwalk/subject/classify.h"
 
-#define BUDGET ((size_t)256 << 20) /* chunks looked at, in all */
+#define BUDGET ((size_t)256 << 20) /* chunks visited, in all */
 
 struct search {
 	struct mu_glibc_walk *walk;
@@ -22,10 +23,13 @@ struct search {
 	struct mu_glibc_probe probe;
 	struct mu_range *pieces;
 	size_t num_pieces, max_pieces, bytes;
-	bool protected; /* whatever the memory's protection */
+	bool protected; /* accept memory of any protection */
 };
 
-/* Does a piece start at AT, in a run of memory up to END? Where does it end? */
+/*
+ * The end of the piece that starts at AT, in a run of memory up to END; 0 if
+ * none starts there.
+ */
 static uintptr_t
 piece_end(struct search *search, uintptr_t at, uintptr_t end)
 {
@@ -39,7 +43,7 @@ piece_end(struct search *search, uintptr_t at, uintptr_t end)
 	if (mu_range_size(chain.limit) < MU_GLIBC_MINSIZE)
 		return 0;
 	chain.view = mu_snapshot_view(search->walk->snap, at, end - at);
-	/* Fresh memory, with a prev_size that is never written. */
+	/* It is new memory, and its prev_size is never written. */
 	if (chain.view == NULL || mu_glibc_word(chain.view, 0) != 0 ||
 	    mu_ranges_has(&search->walk->stretches, at))
 		return 0;
@@ -89,7 +93,7 @@ search_run(struct search *search, struct mu_range run)
 	return MU_OK;
 }
 
-/* madvise() and mprotect() can make two mappings of one piece. */
+/* madvise() and mprotect() can split a piece into two mappings. */
 static bool
 is_searched(const struct search *search, const struct mu_mapping *mapping)
 {
@@ -128,7 +132,7 @@ search_all(struct search *search)
 	return status;
 }
 
-/* Once more, if the sum is not met: pieces that have protected pages. */
+/* If the sum is not met: search again, for pieces with protected pages. */
 static enum mu_status
 search_protected(struct search *search)
 {
@@ -138,7 +142,7 @@ search_protected(struct search *search)
 	return search_all(search);
 }
 
-/* Leave out what cannot be told from a likeness. */
+/* Shorten PIECE to the part that certainly is malloc's. */
 static bool
 doubt(struct search *search, struct mu_range *piece)
 {

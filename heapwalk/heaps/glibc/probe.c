@@ -1,10 +1,8 @@
-/*
- * Would a chain be here? See heapwalk/heaps/glibc/chunks.h.
- */
+/* Test whether a chain could start here: see heapwalk/heaps/glibc/chunks.h. */
 #include "heapwalk/heaps/glibc/step.h"
 #include "heapwalk/heaps/spans.h"
 
-#define ASKED_PAGES 64 /* whether they were written, at a time */
+#define ASKED_PAGES 64 /* pages queried at a time */
 
 bool
 mu_glibc_chunk_plausible(
@@ -33,7 +31,7 @@ test_bit(const uint64_t *bits, size_t bit)
 	return (bits[bit / MU_WORD_BITS] >> (bit % MU_WORD_BITS) & 1) != 0;
 }
 
-/* As mu_glibc_written(), asked seldom: KNOWN is the last answer's run. */
+/* Like mu_glibc_written(), with fewer queries: KNOWN caches the last run. */
 static bool
 was_written(
     const struct mu_glibc_walk *walk, uintptr_t address, struct mu_range *known)

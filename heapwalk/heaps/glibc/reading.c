@@ -1,5 +1,6 @@
 /*
- * The heap of glibc's own malloc, read without symbols: right, or refused.
+ * Read the heap of glibc's malloc without symbols. Either all rules hold or the
+ * heap is refused.
  */
 #include "heapwalk/heaps/glibc/foreign.h"
 #include "heapwalk/heaps/glibc/freeze.h"
@@ -14,7 +15,10 @@
 #include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/glibc/usage.h"
 
-/* Every chunk of every arena; the main one last, as it must be searched. */
+/*
+ * Walk every chunk of every arena; the main arena last, as it must be searched
+ * for.
+ */
 static enum mu_status
 take_stretches(struct mu_glibc_walk *walk)
 {
@@ -39,8 +43,8 @@ take_stretches(struct mu_glibc_walk *walk)
 }
 
 /*
- * What is neither block nor root: the stretches whole, and the structs that
- * hold the heads of free lists.
+ * Record memory that is neither block nor root: whole stretches, and the
+ * structs with the heads of free lists.
  */
 static enum mu_status
 set_owned(struct mu_glibc_walk *walk)
@@ -62,7 +66,10 @@ set_owned(struct mu_glibc_walk *walk)
 	return MU_OK;
 }
 
-/* Where a free chunk's fd or bk can point that is the end of its list. */
+/*
+ * Record the addresses that end a free list, where a chunk's fd or bk can
+ * point.
+ */
 static enum mu_status
 set_bins(struct mu_glibc_walk *walk)
 {
@@ -98,7 +105,7 @@ seal(struct mu_glibc_walk *walk)
 	return MU_OK;
 }
 
-/* What makes the answer partial, or worth nothing, the gravest first. */
+/* Decide whether the answer is partial or refused, the worst cause first. */
 static enum mu_status
 judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 {
@@ -122,7 +129,7 @@ judge(const struct mu_glibc_walk *walk, enum mu_status mmapped)
 	return mmapped;
 }
 
-/* Notes are gone before tables take most of what is left. */
+/* Memory for notes. They are freed before tables take most of the rest. */
 static size_t
 room_for_notes(const struct mu_arena *memory)
 {
@@ -130,7 +137,10 @@ room_for_notes(const struct mu_arena *memory)
 					    : 0;
 }
 
-/* All that is read, in this order; MMAPPED is what was partial about them. */
+/*
+ * Read everything, in this order. *MMAPPED receives MU_PARTIAL if mmapped
+ * chunks are uncertain.
+ */
 static enum mu_status
 take_all(struct mu_glibc_walk *walk, enum mu_status *mmapped)
 {
@@ -178,9 +188,9 @@ read_heap(struct mu_glibc_walk *walk)
 }
 
 /*
- * A thread that has the lock of an arena may have a whole list of free chunks
- * in its registers only (malloc_consolidate() takes a fastbin's off at once):
- * all but the first would look lost.
+ * A thread that holds an arena's lock may have a whole list of free chunks only
+ * in its registers (malloc_consolidate() removes a fastbin's list at once). All
+ * but the first would look like leaks.
  */
 static enum mu_status
 find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
@@ -200,7 +210,7 @@ find_locked(const struct mu_glibc_walk *walk, struct mu_why *why)
 	return MU_OK;
 }
 
-/* Where malloc was not frozen. */
+/* Read a heap that was not frozen. */
 static enum mu_status
 read_unfrozen(struct mu_glibc_walk *walk)
 {

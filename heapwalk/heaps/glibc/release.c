@@ -1,5 +1,5 @@
 /*
- * Which layout is whose, and what follows from it: see
+ * Select the layout of a release, and compute bins: see
  * heapwalk/heaps/glibc/layout.h.
  */
 #include "heapwalk/heaps/glibc/layout.h"

@@ -5,8 +5,9 @@
 #define WORD sizeof(uintptr_t)
 
 /*
- * Bytes of static TLS. libc's variables lie behind the program's own. Of 4 KiB
- * pages this and the page of the thread pointer are 63: unwritten has 64 bits.
+ * Bytes of static TLS that are searched. libc's variables come after the
+ * program's. With 4 KiB pages this and the page of the thread pointer are 63
+ * pages: unwritten has 64 bits.
  */
 #define WINDOW_MAX ((size_t)62 * 4096)
 
@@ -18,7 +19,7 @@ by_address(const void *a, const void *b)
 	return (left > right) - (left < right);
 }
 
-/* How much of TLS a thread has on the side of TP where variables are. */
+/* The bytes of TLS of a thread on the side of TP where variables are. */
 static size_t
 window_of(const struct mu_snapshot *snap, uintptr_t tp)
 {
@@ -28,7 +29,7 @@ window_of(const struct mu_snapshot *snap, uintptr_t tp)
 
 	if (mapping == NULL || tp % WORD != 0)
 		return 0;
-	/* tcbhead_t.tcb; a thread without one is none of libc's. */
+	/* tcbhead_t.tcb; a thread without it was not started by libc. */
 	if (MU_TLS_BELOW_TP &&
 	    (!mu_snapshot_word(snap, tp, &self) || self != tp))
 		return 0;
@@ -37,7 +38,7 @@ window_of(const struct mu_snapshot *snap, uintptr_t tp)
 	return size < WINDOW_MAX ? size : WINDOW_MAX;
 }
 
-/* What is at TP, with WINDOW bytes on the side where variables are. */
+/* A view of TP with WINDOW bytes on the side of the variables. */
 static const char *
 view_at(const struct mu_snapshot *snap, uintptr_t tp, size_t window)
 {
@@ -48,8 +49,8 @@ view_at(const struct mu_snapshot *snap, uintptr_t tp, size_t window)
 }
 
 /*
- * Below the TLS is the thread's stack, and below a small one its guard or
- * another thread's.
+ * Below the TLS lies the thread's stack; below a small one its guard or another
+ * thread's stack.
  */
 static uint64_t
 unwritten_pages(const struct mu_glibc_slots *slots,
@@ -67,8 +68,8 @@ unwritten_pages(const struct mu_glibc_slots *slots,
 }
 
 /*
- * Static TLS is as large in every thread: the smallest window has all of it.
- * Threads whose TLS cannot be read are left out.
+ * Static TLS has the same size in every thread, so the smallest window has all
+ * of it. Threads whose TLS cannot be read are left out.
  */
 static void
 view_all(struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
@@ -88,7 +89,10 @@ view_all(struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk)
 	}
 }
 
-/* Does every thread have NULL or an arena at OFFSET, and one an arena? */
+/*
+ * True if every thread has NULL or an arena at OFFSET, and at least one an
+ * arena.
+ */
 static bool
 is_thread_arena(const struct mu_glibc_slots *slots,
     const struct mu_glibc *glibc, size_t offset)
@@ -143,7 +147,9 @@ mu_glibc_slots_find(struct mu_glibc_slots *out, struct mu_glibc_walk *walk)
 	return MU_OK;
 }
 
-/* The nearest place: farther off may be stacks, where all sorts of words are.
+/*
+ * Take the nearest place: farther away there may be stacks, with arbitrary
+ * words.
  */
 size_t
 mu_glibc_slots_arena(

@@ -1,5 +1,5 @@
 /*
- * The words of static TLS: a variable of libc's is at the same offset from the
+ * The words of static TLS. A variable of libc has the same offset from the
  * thread pointer in every thread.
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_SLOTS_H
@@ -13,9 +13,9 @@
 
 struct mu_glibc_slots {
 	const char **views; /* of each thread: what is at its thread pointer */
-	uintptr_t *tps;     /* by address */
+	uintptr_t *tps;     /* sorted by address */
 	size_t num_tps;
-	size_t window;       /* bytes that all of them have */
+	size_t window;       /* bytes available for all of them */
 	unsigned page_shift; /* log2 of the page size */
 
 	/* Bit i: the i-th page from the thread pointer on was never written. */
@@ -35,7 +35,10 @@ mu_glibc_slot_page(
 			       : (at >> shift) - (tp >> shift);
 }
 
-/* Where thread_arena is: NULL or an arena of the ring; or MU_GLIBC_FAR. */
+/*
+ * The offset of thread_arena, which is NULL or an arena of the ring; or
+ * MU_GLIBC_FAR.
+ */
 size_t mu_glibc_slots_arena(
     const struct mu_glibc_slots *slots, const struct mu_glibc_walk *walk);
 

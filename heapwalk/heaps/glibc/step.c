@@ -15,15 +15,15 @@
 #include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/spans.h"
 
-#define FENCES_MAX 3 /* two, and what was left of a tiny old top */
+#define FENCES_MAX 3 /* two, and a rest of a tiny old top */
 #define LINE 64      /* bytes of a cache line */
-#define FETCHED 4096 /* bytes that are prefetched at once */
+#define FETCHED 4096 /* bytes prefetched at once */
 #define AHEAD                                                          \
 	(16 * FETCHED) /* from the walk to the page that it prefetches \
 			*/
-#define CROWD 4        /* chunks in FETCHED that make it worth while */
+#define CROWD 4        /* chunks in FETCHED from which on it pays */
 
-/* Chunks that agree in the bits above these may be linked (4 GiB). */
+/* Chunks whose addresses agree above these bits may be linked (4 GiB). */
 #define NEIGHBOURS 32
 
 size_t
@@ -49,9 +49,9 @@ mu_glibc_fence_end(
 }
 
 /*
- * A non-main heap that was left: its last 16 bytes are a header of size 0,
- * and before them is a fencepost, of 0x20 bytes if old top left too little to
- * be a chunk. SIZE is that of the chunk there.
+ * The end of a non-main heap that was left: its last 16 bytes are a header of
+ * size 0, preceded by a fencepost; that has 0x20 bytes if old top left too
+ * little for a chunk. SIZE is that of the chunk there.
  */
 static const char *
 heap_end_rule(const struct mu_glibc_rules *rules, size_t size)
@@ -67,7 +67,10 @@ heap_end_rule(const struct mu_glibc_rules *rules, size_t size)
 	return NULL;
 }
 
-/* A chunk that is none of malloc's: the end, or which rule it breaks? */
+/*
+ * A chunk that malloc does not hand out: is it the end, or which rule does it
+ * break?
+ */
 static const char *
 odd_rule(struct mu_glibc_step *step, uintptr_t word)
 {
@@ -106,7 +109,7 @@ mu_glibc_near_fill(struct mu_read_buffer *buffer,
 		.buffer = buffer,
 		.view = (const char *)((uintptr_t)view - at),
 		.begin = at,
-		/* All of it is as good as what was asked for. */
+		/* All of the view is as good as the part asked for. */
 		.end = view == rules->view + at ? SIZE_MAX : stop,
 	};
 }
@@ -120,7 +123,10 @@ call_for_lines(const char *from)
 		__builtin_prefetch((const void *)at);
 }
 
-/* The block of the chunk at AT; no branches, as which it is has no pattern. */
+/*
+ * Record the block of the chunk at AT. No branches, since which chunks are in
+ * use is random.
+ */
 static inline void
 note(struct mu_glibc_step *step, size_t at, size_t size, uint64_t in_use,
     uint64_t candidate)
@@ -133,7 +139,9 @@ note(struct mu_glibc_step *step, size_t at, size_t size, uint64_t in_use,
 	step->num_candidates += candidate;
 }
 
-/* Could a chunk in use of SIZE be in a fastbin, with LINK as its fd? */
+/*
+ * True if a chunk in use of SIZE, with LINK as its fd, could be in a fastbin.
+ */
 static inline bool
 may_be_fast(
     const struct mu_glibc_rules *rules, size_t at, size_t size, uintptr_t link)
@@ -144,14 +152,14 @@ may_be_fast(
 		return false;
 	if (rules->safe_linking)
 		to ^= (chunk + MU_GLIBC_HEADER) >> MU_GLIBC_LINK_SHIFT;
-	/* Zeros are not taken for the end of a list that is not mangled. */
+	/* Without mangling, zeros are not taken for the end of a list. */
 	return to == 0 ? link != 0
 		       : to % MU_GRAIN == 0 && (to ^ chunk) >> NEIGHBOURS == 0;
 }
 
 /*
- * What the chunk at AT breaks of what the next one, at NEXT, says of it; SIZE
- * and flags are in WORD.
+ * The rule that the chunk at AT breaks, as the next one at NEXT shows; or NULL.
+ * WORD has its size and flags.
  */
 static inline const char *
 wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
@@ -168,7 +176,7 @@ wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
 		      : "free, but prev_size behind it disagrees";
 }
 
-/* The walk leaves the chunk at AT for NEXT. */
+/* Prefetch, as the walk goes from the chunk at AT to NEXT. */
 static inline void
 call_ahead(const char *view, size_t at, size_t next, size_t *crowd)
 {
@@ -181,7 +189,7 @@ call_ahead(const char *view, size_t at, size_t next, size_t *crowd)
 	*crowd = 0;
 }
 
-/* As NEAR is about to leave the chunk at AT, of SIZE. */
+/* Note the links of the chunk at AT, of SIZE, while it is still in NEAR. */
 static inline void
 note_links(const struct mu_glibc_rules *rules, size_t at, size_t size,
     const struct mu_glibc_links *links, bool in_use)
@@ -192,8 +200,8 @@ note_links(const struct mu_glibc_rules *rules, size_t at, size_t size,
 }
 
 /*
- * NULL, or the rule that the chunk at step->at breaks; not at top. LEFT is
- * where a heap that was left ends.
+ * Go to the next chunk. Returns NULL, or the rule that the chunk at step->at
+ * breaks. Not called at top. LEFT is the end of a heap that was left.
  */
 static inline const char *
 step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
@@ -240,7 +248,10 @@ step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
 const char *
 mu_glibc_step_until(struct mu_glibc_step *step, size_t stop)
 {
-	/* Copies of their own: the bits, once set, could be any of it. */
+	/*
+	 * Local copies: the compiler must assume that a store to the bits
+	 * changes them.
+	 */
 	const struct mu_glibc_rules rules = *step->rules;
 	struct mu_glibc_near near = *rules.near;
 	struct mu_glibc_step here = *step;

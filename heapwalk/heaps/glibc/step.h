@@ -1,9 +1,9 @@
 /*
- * Chunk after chunk of a chain, or of a part of it.
+ * Walk a chain, or a part of it, chunk by chunk.
  *
- *	chunk -> prev_size	(of the chunk before, if that is free)
- *		 size | flags	(PREV_INUSE: the chunk before is in use)
- *	block -> usable bytes, up to and with the next chunk's prev_size
+ * chunk -> prev_size	(of the chunk before, if that is free)
+ *	 size | flags	(PREV_INUSE: the chunk before is in use)
+ * block -> usable bytes, up to and with the next chunk's prev_size
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_STEP_H
 #define HEAPWALK_HEAPS_GLIBC_STEP_H
@@ -17,7 +17,7 @@
 #define MU_GLIBC_NO_TOP SIZE_MAX
 
 /*
- * The part of a chain that one thread can read without a fault; offsets from
+ * The part of a chain that one thread can read without a fault, as offsets from
  * limit.begin.
  */
 struct mu_glibc_near {
@@ -26,48 +26,51 @@ struct mu_glibc_near {
 	size_t begin, end;
 };
 
-/* What a chain's chunks must be like; offsets from its limit.begin. */
+/* Rules for the chunks of a chain, as offsets from its limit.begin. */
 struct mu_glibc_rules {
 	const char *view;
-	struct mu_glibc_near *near;           /* changes as the walk goes on */
-	struct mu_glibc_stretch_notes *notes; /* NULL: none are made */
+	struct mu_glibc_near *near;           /* moves as the walk advances */
+	struct mu_glibc_stretch_notes *notes; /* NULL: make no notes */
 	bool in_place;                        /* no buffer is needed */
-	bool fast;         /* notes of chunks that fastbins may have ... */
-	bool safe_linking; /* ... whose links are mangled */
+	bool fast;         /* note chunks that may be in fastbins */
+	bool safe_linking; /* their links are mangled */
 	struct mu_range limit;
-	size_t end; /* of the stretch, as far as known */
-	size_t top; /* chunk, or MU_GLIBC_NO_TOP */
+	size_t end; /* end of the stretch, as far as known */
+	size_t top; /* offset of the top chunk, or MU_GLIBC_NO_TOP */
 	bool main;
 	size_t page_size;
-	uintptr_t flags; /* that a chunk in use must have */
-	size_t tcache;   /* size of a tcache's chunk, at least ... */
-	size_t excess;   /* ... and at most so much more */
+	uintptr_t flags; /* flags of every chunk in use */
+	size_t tcache;   /* least size of a tcache's chunk */
+	size_t excess;   /* how much larger it may be */
 };
 
-/* Where a walk is and what it met. */
+/* Position and results of a walk. */
 struct mu_glibc_step {
 	const struct mu_glibc_rules *rules;
-	struct mu_span *span; /* gets the bits */
+	struct mu_span *span; /* receives the bits */
 	size_t at;
 	size_t count, bytes, num_free;
 	size_t num_candidates; /* in use, of the size of a tcache */
 	bool ended;
-	size_t end; /* once it did: first byte behind the chain */
+	size_t end; /* at the end: the first byte after the chain */
 };
 
 /*
- * NEAR is the calling thread's, and read by BUFFER. Both must stay where they
- * are.
+ * NEAR belongs to the calling thread and is filled through BUFFER. Both must
+ * stay where they are.
  */
 void mu_glibc_rules_open(struct mu_glibc_rules *rules,
     const struct mu_glibc_walk *walk, const struct mu_glibc_chain *chain,
     struct mu_glibc_near *near, struct mu_read_buffer *buffer);
 
-/* What begins at AT, up to STOP and the header there or less, by BUFFER. */
+/*
+ * Read what begins at AT, up to STOP and the header there or less, through
+ * BUFFER.
+ */
 struct mu_glibc_near mu_glibc_near_fill(struct mu_read_buffer *buffer,
     const struct mu_glibc_rules *rules, size_t at, size_t stop);
 
-/* What lies at AT of a chain, a header, wherever that is. */
+/* The bytes at AT, a header of the chain, wherever they are in our memory. */
 static inline const char *
 mu_glibc_header_at(const struct mu_glibc_rules *rules, size_t at)
 {
@@ -79,17 +82,18 @@ mu_glibc_header_at(const struct mu_glibc_rules *rules, size_t at)
 }
 
 /*
- * Go on from step->at to the first chunk at STOP or behind it, or to the end
- * of the chain: to top if there is one, to two fenceposts (main arena: it went
- * on elsewhere), or to the end of the stretch (another arena that went on in a
- * new heap). A chunk in use becomes a start bit, a free one a mark bit, a
- * candidate both. NULL, or the rule that the chunk at step->at breaks.
+ * Walk from step->at to the first chunk at or after STOP, or to the end of the
+ * chain: top if there is one; two fenceposts (main arena that continued
+ * elsewhere); or the end of the stretch (another arena that continued in a new
+ * heap). A chunk in use becomes a start bit, a free one a mark bit, a chunk of
+ * a tcache's size both. Returns NULL, or the rule that the chunk at step->at
+ * breaks.
  */
 const char *mu_glibc_step_until(struct mu_glibc_step *step, size_t stop);
 
 /*
- * Fenceposts at AT, the last of which ends with a page, as top did before
- * (sysmalloc() asserts it). Returns the end of the stretch, or 0.
+ * If fenceposts are at AT, the last of which ends with a page, as top did
+ * before (sysmalloc() asserts it), returns the end of the stretch; otherwise 0.
  */
 size_t mu_glibc_fence_end(
     struct mu_range limit, const char *view, size_t page_size, size_t at);

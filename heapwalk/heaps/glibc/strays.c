@@ -1,9 +1,8 @@
 /*
- * A ring that leads back too early and a chain of heaps that ends too early
- * break no rule of their own. What they leave out would be no heap to us, and
- * every word in it a root; but heaps can be told from afar: they lie at
- * multiples of their greatest size, and name their arena, whose ring leads to
- * the main one.
+ * A ring that returns too early, or a chain of heaps that ends too early,
+ * breaks no rule. The omitted heaps would count as ordinary memory, and every
+ * word in them as a root. But heaps can be recognised: they lie at multiples of
+ * their greatest size, and name their arena, whose ring leads to the main one.
  */
 #include "heapwalk/heaps/glibc/strays.h"
 
@@ -12,7 +11,7 @@
 #define HEAP_SIZE 16 /* heap_info: ar_ptr, prev, size */
 #define RING_MAX 65536
 
-/* The malloc of a second libc has heaps, too: its ring leads elsewhere. */
+/* The malloc of a second libc has heaps, too, but its ring leads elsewhere. */
 static bool
 leads_to_ring(const struct mu_glibc_walk *walk, uintptr_t arena)
 {

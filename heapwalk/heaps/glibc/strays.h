@@ -1,12 +1,12 @@
-/* Heaps of malloc that no arena in the list leads to. */
+/* Detect heaps of malloc that no listed arena leads to. */
 #ifndef HEAPWALK_HEAPS_GLIBC_STRAYS_H
 #define HEAPWALK_HEAPS_GLIBC_STRAYS_H
 
 #include "heapwalk/heaps/glibc/heap.h"
 
 /*
- * MU_ERR_HEAP_INCONSISTENT if there is one: the ring passes its arena by, or
- * the chain of its arena's heaps does. After the stretches, which are sealed.
+ * MU_ERR_HEAP_INCONSISTENT if there is one: the ring omits its arena, or the
+ * arena's chain omits the heap. Call after the stretches, which are sealed.
  */
 enum mu_status mu_glibc_strays_check(const struct mu_glibc_walk *walk);
 

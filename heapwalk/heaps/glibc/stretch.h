@@ -1,53 +1,51 @@
-/* All ranges of memory in which an arena keeps its chunks. */
+/* Find all ranges of memory in which an arena keeps its chunks. */
 #ifndef HEAPWALK_HEAPS_GLIBC_STRETCH_H
 #define HEAPWALK_HEAPS_GLIBC_STRETCH_H
 
 #include "heapwalk/heaps/glibc/chunks.h"
 
-/* The heaps of all arenas but the main one: found, summed up, walked. */
+/* Find, sum up and walk the heaps of all arenas but the main one. */
 enum mu_status mu_glibc_heaps_take(struct mu_glibc_walk *walk);
 
 /*
- * The main arena: what it got by brk, and what it got by mmap when brk
- * failed. After all the other arenas: walk->stretches is sealed.
+ * Find and walk the memory of the main arena: from brk, and from mmap if brk
+ * failed. Call after the other arenas: walk->stretches is sealed.
  */
 enum mu_status mu_glibc_main_take(struct mu_glibc_walk *walk);
 
-/* The main arena, and how far the walk has come. */
+/* The main arena, and the progress of its walk. */
 struct mu_glibc_main {
 	uintptr_t arena, top;
 	size_t system_mem;
 	bool contiguous;
 	bool saw_top;
-	bool strict; /* system_mem is met to the byte */
+	bool strict; /* system_mem must match exactly */
 
-	struct mu_range region; /* that begins at sbrk_base */
-	bool brk;               /* brk gave it, and not mmap */
+	struct mu_range region; /* the region that begins at sbrk_base */
+	bool brk;               /* it comes from brk, not from mmap */
 
-	/* What system_mem has to add up to. */
-	size_t bytes; /* of the pieces */
+	/* The parts of system_mem: */
+	size_t bytes; /* of all pieces */
 	size_t num_pieces;
-	size_t maybe; /* of unproven parts, which gaps have too */
-	size_t *gaps; /* between pieces, by address; bytes */
+	size_t maybe; /* of unproven parts, which gaps include */
+	size_t *gaps; /* bytes between pieces, by address */
 	size_t num_gaps, max_gaps;
 };
 
 /*
- * Is system_mem what the pieces, and MORE bytes, add up to? As long as the
- * arena was contiguous it also counted what a foreign sbrk() took.
+ * True if system_mem is the bytes of the pieces plus MORE. While the arena was
+ * contiguous it also counted what a foreign sbrk() took.
  */
 bool mu_glibc_main_adds_up(const struct mu_glibc_main *main, size_t more);
 
-/*
- * Pieces of anonymous memory (brk failed), for what system_mem has more.
- */
+/* Find pieces in anonymous memory (brk failed), for the rest of system_mem. */
 enum mu_status mu_glibc_pieces_take(
     struct mu_glibc_walk *walk, struct mu_glibc_main *main);
 
 /*
- * Where does the next piece behind END, in main->region, begin? CHAIN is set
- * up to walk it; chain->limit is empty if there is none. What cannot be told
- * from an imitation goes to walk->unproven.
+ * Find the next piece after END in main->region. CHAIN is set up to walk it;
+ * chain->limit is empty if there is none. Memory that only may be malloc's goes
+ * to walk->unproven.
  */
 enum mu_status mu_glibc_hole_cross(struct mu_glibc_walk *walk,
     struct mu_glibc_main *main, uintptr_t end, struct mu_glibc_chain *chain);

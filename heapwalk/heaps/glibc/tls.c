@@ -1,10 +1,11 @@
 /*
- * Where the threads keep their tcache: see heapwalk/heaps/glibc/tcache.h.
+ * Find the variable with each thread's tcache: see
+ * heapwalk/heaps/glibc/tcache.h.
  *
- * libc's variable of static TLS is at one offset from the thread pointer, the
- * same for all threads. Which one differs from program to program. At the
- * right one each thread has NULL (from 2.43 on: a constant, all zeros) or a
- * tcache_perthread_struct. Close to it, in the same object file of libc, is
+ * libc's variable in static TLS has one offset from the thread pointer, the
+ * same for all threads, but different from program to program. At the right
+ * offset each thread has NULL (since 2.43: a constant, all zeros) or a
+ * tcache_perthread_struct. Near it, in the same object file of libc, is
  * thread_arena: NULL or an arena of the ring.
  */
 #include <string.h>
@@ -18,7 +19,7 @@
 
 struct candidate {
 	size_t offset; /* from the thread pointer */
-	bool near;     /* thread_arena is there too */
+	bool near;     /* thread_arena is near, too */
 	size_t structs, entries, dummies;
 };
 
@@ -28,7 +29,7 @@ struct tls {
 	size_t arena_offset; /* of thread_arena, or MU_GLIBC_FAR */
 	struct candidate best;
 
-	/* Why the likeliest place was none. */
+	/* Why the most likely place was rejected. */
 	struct mu_glibc_tcache failure;
 	uintptr_t failed;
 	bool failed_near;
@@ -47,8 +48,8 @@ is_any(const struct candidate *candidate)
 }
 
 /*
- * __tcache_dummy, which stands for no tcache: two empty ones in a constant of
- * libc's, one a word behind the other.
+ * True for __tcache_dummy, which stands for no tcache: two empty ones in a
+ * constant of libc, one word apart.
  */
 static bool
 is_dummy(const struct tls *tls, uintptr_t value)
@@ -75,7 +76,9 @@ is_dummy(const struct tls *tls, uintptr_t value)
 	return view != NULL;
 }
 
-/* Every thread has NULL or a chunk that could be a tcache at OFFSET. */
+/*
+ * True if every thread has NULL or a possible tcache at the candidate's offset.
+ */
 static bool
 is_plausible(const struct tls *tls, struct candidate *candidate)
 {
@@ -126,7 +129,7 @@ is_valid(struct tls *tls, struct candidate *candidate)
 }
 
 /*
- * A program can have a pointer in TLS to a zeroed block of that size, which
+ * TLS of a program can have a pointer to a zeroed block of that size, which
  * looks like an empty tcache.
  */
 static bool
@@ -141,7 +144,7 @@ is_better(const struct candidate *a, const struct candidate *b)
 	return a->structs > b->structs;
 }
 
-/* Copies of the same pointers, on stacks below the TLS for example. */
+/* True for copies of the same pointers, such as on stacks below the TLS. */
 static bool
 is_same(const struct tls *tls, size_t a, size_t b)
 {
@@ -181,8 +184,8 @@ find_slot(struct tls *tls)
 }
 
 /*
- * A main thread that called pthread_exit() stays as a zombie, and its tcache
- * as it was: __libc_start_call_main() never runs __libc_thread_freeres().
+ * A main thread that called pthread_exit() stays as a zombie with its tcache:
+ * __libc_start_call_main() never runs __libc_thread_freeres().
  */
 static bool
 leader_ended(const struct mu_snapshot *snap)
@@ -197,8 +200,8 @@ leader_ended(const struct mu_snapshot *snap)
 }
 
 /*
- * A child forked by another thread than the first: the tcaches of the first
- * thread and of all others have no thread.
+ * True for a child forked by another thread than the first: the tcaches of the
+ * first thread and of all others have no thread.
  */
 static bool
 leader_was_no_first(const struct mu_snapshot *snap)
@@ -218,8 +221,8 @@ leader_was_no_first(const struct mu_snapshot *snap)
 }
 
 /*
- * Where all threads have but the constant, was it the right place? Not if one
- * beside it leads to a block that could be a tcache.
+ * If all threads have only the constant: is the offset wrong? It is if a nearby
+ * one leads to a block that could be a tcache.
  */
 static bool
 is_other_near(const struct tls *tls)
@@ -239,7 +242,7 @@ is_other_near(const struct tls *tls)
 	return false;
 }
 
-/* May there be tcaches that are no thread's? */
+/* True if there may be tcaches without a thread. */
 static bool
 are_orphans_expected(const struct tls *tls)
 {

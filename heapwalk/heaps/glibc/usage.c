@@ -1,12 +1,12 @@
 /*
  * Until the end, an arena's LIVE is the bytes of chunks that count as in use,
- * with the 8 bytes of each that are its header.
+ * including 8 bytes of header each.
  */
 #include "heapwalk/heaps/glibc/usage.h"
 
 #include "heapwalk/heaps/glibc/mmapped.h"
 
-#define SIZE_WORD 8 /* of a chunk in use, not usable; prev_size is */
+#define SIZE_WORD 8 /* header bytes of a chunk in use; prev_size is usable */
 
 static size_t
 in_use(const struct mu_span *span)
@@ -14,7 +14,9 @@ in_use(const struct mu_span *span)
 	return span->bytes + span->count * SIZE_WORD;
 }
 
-/* Where the stretch of SPAN begins: other arenas' heaps have headers. */
+/*
+ * The start of the stretch of SPAN: heaps of other arenas begin with a header.
+ */
 static uintptr_t
 stretch_begin(const struct mu_glibc *glibc, const struct mu_span *span)
 {
@@ -62,7 +64,10 @@ freed(struct mu_arena_usage *arena, bool tcaches)
 	return tcaches ? &arena->tcache : &arena->fastbins;
 }
 
-/* What is no more in use was free: in TCACHES or in fastbins. */
+/*
+ * Blocks that were taken since the last count were free: in tcaches (TCACHES)
+ * or in fastbins.
+ */
 static void
 recount(struct mu_glibc_walk *walk, bool tcaches)
 {

@@ -69,7 +69,7 @@ mu_heaps_thaw(struct mu_heaps *heaps)
 			heaps->members[i].ops->thaw(&heaps->members[i]);
 }
 
-/* The program's own first: while they stop they may call malloc. */
+/* The program's heaps are stopped first: their functions may call malloc. */
 enum mu_status
 mu_heaps_freeze(struct mu_heaps *heaps, const struct mu_heap_freeze *freeze,
     struct mu_why *why)
@@ -88,7 +88,7 @@ mu_heaps_freeze(struct mu_heaps *heaps, const struct mu_heap_freeze *freeze,
 	return status;
 }
 
-/* Copied, as blocks refer to the members of their heaps. */
+/* Make a copy, as blocks refer to the members of their heaps. */
 static enum mu_status
 open_heap(struct mu_heap *heap, const struct mu_heaps *heaps,
     const struct mu_snapshot *snap, struct mu_arena *arena, struct mu_why *why)
@@ -109,7 +109,7 @@ open_heap(struct mu_heap *heap, const struct mu_heaps *heaps,
 	return MU_OK;
 }
 
-/* Of several reasons for a partial answer the first is kept. */
+/* If several heaps give partial answers, the first reason is kept. */
 static enum mu_status
 list_all(struct mu_heap *heap, const struct mu_snapshot *snap,
     struct mu_arena *arena, struct mu_why *why)

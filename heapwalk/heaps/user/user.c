@@ -2,18 +2,18 @@
 
 struct state {
 	const struct mu_program_heap
-	    *heaps; /* NULL: only their number is known */
+	    *heaps; /* NULL if only their number is known */
 	size_t count;
-	size_t disabled; /* so many, the first ones */
+	size_t disabled; /* the first so many are disabled */
 };
 
-/* What callbacks work at. */
+/* State of the callbacks. */
 struct listing {
 	struct mu_heap *heap;
 	const struct mu_heap_member *member;
 	const struct mu_snapshot *snap;
-	size_t unreadable; /* blocks */
-	size_t unmapped;   /* ranges of one heap's memory */
+	size_t unreadable; /* number of blocks */
+	size_t unmapped;   /* ranges of the current heap's memory */
 	bool no_memory;
 };
 
@@ -61,7 +61,7 @@ thaw(struct mu_heap_member *member)
 	}
 }
 
-/* One that another heap has, too, is not accepted: see mu_blocks_add(). */
+/* A block that another heap has, too, is not accepted: see mu_blocks_add(). */
 static void
 add_block(uintptr_t base, size_t size, void *arg)
 {
@@ -83,7 +83,7 @@ add_block(uintptr_t base, size_t size, void *arg)
 	blocks->listed[blocks->num_listed - 1].heap = listing->member;
 }
 
-/* Whatever its protection: a pool may have memory in reserve. */
+/* Any protection will do: a pool may have memory in reserve. */
 static bool
 is_mapped(const struct mu_snapshot *snap, struct mu_range range)
 {
@@ -99,7 +99,9 @@ is_mapped(const struct mu_snapshot *snap, struct mu_range range)
 	return true;
 }
 
-/* A wrong range, were it taken, would hide roots: all they lead to were lost.
+/*
+ * A wrong range, if accepted, would hide roots, and everything they refer to
+ * would be reported as leaked.
  */
 static void
 add_memory(uintptr_t base, size_t size, void *arg)
@@ -191,7 +193,7 @@ backtrace(const struct mu_heap_member *member, const struct mu_block *block,
 	ptrdiff_t count = 0;
 	size_t i;
 
-	/* The first that knows the block. */
+	/* Ask the heaps in turn until one knows the block. */
 	for (i = 0; count <= 0 && i < state->count; i++)
 		if (state->heaps[i].backtrace != NULL)
 			count = state->heaps[i].backtrace(

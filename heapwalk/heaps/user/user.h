@@ -1,10 +1,10 @@
 /*
- * Heaps that the program brings: it lists their blocks itself, by Android's
+ * Heaps that the program provides: it lists their blocks itself, by Android's
  * functions (memunreachable_register_heap() in the public header).
  *
- * The functions are code of the program's. They are called where the subject is
- * this process, or our image of it: a snapshot of another process, or a core,
- * tells no more than that there are such heaps.
+ * The functions are the program's code. They are called only if the subject is
+ * this process, or our image of it; a snapshot of another process, or a core,
+ * only shows that such heaps exist.
  */
 #ifndef HEAPWALK_HEAPS_USER_USER_H
 #define HEAPWALK_HEAPS_USER_USER_H

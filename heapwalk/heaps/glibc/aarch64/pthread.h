@@ -3,8 +3,8 @@
 
 /*
  * TLS variant I: struct pthread lies right below the thread pointer, and its
- * size grows with the releases. It does not hold its own address, so it cannot
- * be recognised once its thread has ended.
+ * size grows from release to release. It does not hold its own address, so it
+ * cannot be recognised after its thread has ended.
  */
 #define MU_PTHREAD_SEARCH 0xa00
 #define MU_PTHREAD_BYTES 0
