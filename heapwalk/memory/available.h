@@ -1,6 +1,6 @@
 /*
- * The memory that a process may still take, read once: as
- * heapwalk/memory/headroom.h says, or the machine's if no cgroup leaves less.
+ * The memory that a process may still take, read once: what the cgroups allow
+ * (heapwalk/memory/headroom.h) or the machine has, whichever is less.
  */
 #ifndef HEAPWALK_MEMORY_AVAILABLE_H
 #define HEAPWALK_MEMORY_AVAILABLE_H
@@ -10,7 +10,7 @@
 
 #include "heapwalk/memory/headroom.h"
 
-/* The calling process: into *BYTES; false if nothing tells. */
+/* For the calling process. Returns false if it is not known. */
 bool mu_available(size_t *bytes);
 
 /* The same from other files, for tests. */

@@ -1,6 +1,6 @@
 /*
- * It is read here and not by the collector, so that the copies are charged to
- * the sweeper: where memory is short, it is the one to be killed.
+ * The sweeper reads this memory, not the collector, so that the copies are
+ * charged to the sweeper: if memory is short, the OOM killer should choose it.
  */
 #include "heapwalk/memory/fork_gaps.h"
 
@@ -8,22 +8,25 @@
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 
-/* The most that is copied: the program is stopped during that. */
+/* Limit for copies, during which the program is stopped. */
 #define MAX_BYTES ((size_t)1 << 30)
 #define MAX_BYTES_BLINDLY ((size_t)64 << 20) /* pages not known */
 
-/* Read at once: less than a millisecond. */
+/* Bytes per read: less than a millisecond. */
 #define SLICE_BYTES ((size_t)1 << 20)
 
-/* From this size on huge pages are asked for: a sixth of the faults' time. */
+/*
+ * From this size on ask for huge pages, which take a sixth of the time of
+ * faults.
+ */
 #define HUGE_BYTES ((size_t)2 << 20)
 
 struct filler {
 	struct mu_fork_gaps *gaps;
 	const struct mu_memory_self *self;
 	size_t page_size;
-	size_t budget; /* bytes that may still be brought over */
-	size_t read;   /* bytes that were */
+	size_t budget; /* bytes that may still be copied */
+	size_t read;   /* bytes copied so far */
 	struct mu_pages theirs, ours;
 };
 
@@ -36,7 +39,7 @@ mu_fork_gaps_limit(size_t available)
 }
 
 /*
- * Is no memory at the place of MAPPING? msync() walks the mappings and fails
+ * True if nothing is mapped at MAPPING. msync() walks the mappings and fails
  * with ENOMEM at a hole; since 2.6.19 MS_ASYNC does nothing else.
  */
 static bool
@@ -47,8 +50,8 @@ is_missing(const struct mu_mapping *mapping)
 }
 
 /*
- * RANGE as the original has it; a page that it cannot read is lost, and what is
- * read when it goes on.
+ * Copy RANGE from the original. A page that cannot be read is lost, and so is
+ * anything read after the original continued.
  */
 static void
 copy(struct filler *filler, struct mu_range range)
@@ -80,9 +83,9 @@ copy(struct filler *filler, struct mu_range range)
 }
 
 /*
- * The next part of REST that the original has something in, cut off from it.
- * Its pagemap knows of private memory; of shared memory, for which the image
- * would ask mincore(), it knows what the program itself has touched.
+ * Split off the next part of REST in which the original has data. Its pagemap
+ * covers private memory; of shared memory, for which the image would ask
+ * mincore(), only what the program itself has touched.
  */
 static bool
 next_part(struct filler *filler, const struct mu_mapping *mapping,
@@ -103,8 +106,8 @@ next_part(struct filler *filler, const struct mu_mapping *mapping,
 }
 
 /*
- * All of RANGE, inside MAPPING, or if that is too much or there is no PLACE for
- * it nothing.
+ * Copy all of RANGE, inside MAPPING, or nothing if that is too much or there is
+ * no PLACE for it.
  */
 static void
 bring(struct filler *filler, const struct mu_mapping *mapping,
@@ -115,7 +118,9 @@ bring(struct filler *filler, const struct mu_mapping *mapping,
 
 	while (next_part(filler, mapping, &rest, &part))
 		bytes += mu_range_size(part);
-	/* What is swapped out of shared memory no page table tells of. */
+	/*
+	 * Page tables do not show which pages of shared memory are swapped out.
+	 */
 	if (mapping->shared && mu_pages_swap_used(&filler->theirs))
 		filler->gaps->lost++;
 	if (!place || filler->gaps->memory < 0 || bytes > filler->budget) {
@@ -131,8 +136,7 @@ bring(struct filler *filler, const struct mu_mapping *mapping,
 		copy(filler, part);
 }
 
-/* Put memory where MAPPING was in the original, which has no part of it here.
- */
+/* Map memory where the original has MAPPING and this image has nothing. */
 static void
 fill_missing(struct filler *filler, const struct mu_mapping *mapping)
 {
@@ -140,7 +144,7 @@ fill_missing(struct filler *filler, const struct mu_mapping *mapping)
 	long at;
 
 	filler->gaps->missing++;
-	/* Without MAP_FIXED: never over something that is there. */
+	/* Without MAP_FIXED, so that it never replaces a mapping. */
 	at = mu_sys_mmap((void *)mapping->range.begin, size,
 	    PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
@@ -151,9 +155,9 @@ fill_missing(struct filler *filler, const struct mu_mapping *mapping)
 }
 
 /*
- * A range that was wiped in an earlier image may be something else by now, our
- * own stack even. Only what has no page here can have been wiped, and to put
- * the original's pages there is right in any case.
+ * A range that was wiped in an earlier image may be something else now, even
+ * our own stack. Only pages that are absent here can have been wiped, and
+ * copying those from the original is right in any case.
  */
 static void
 fill_wiped(struct filler *filler, const struct mu_mapping *mapping,

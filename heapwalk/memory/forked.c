@@ -25,7 +25,7 @@ take_bytes(const char *line, const char *end, const char *key, uint64_t *bytes)
 	return true;
 }
 
-/* For missing pages, for writes, for pages that a file has. */
+/* True if a userfaultfd watches missing pages, writes or minor faults. */
 static bool
 is_watched(const char *line, size_t length)
 {

@@ -1,11 +1,11 @@
 /*
- * Faults in the sweeper's image: pages that are mapped readable and yet
+ * Handle faults in the sweeper's image: pages that are mapped readable but
  * cannot be read.
  *
- * Guard regions inside a readable mapping (glibc 2.42's thread stacks), a
- * mapped file that was cut since, a protection key, memory that fork left out
- * (MADV_DONTFORK), a page with a memory error. They are rare, and to ask for
- * each page first would cost more than all of the marking.
+ * Causes are guard regions inside a readable mapping (glibc 2.42's thread
+ * stacks), a mapped file that was truncated, a protection key, memory that fork
+ * left out (MADV_DONTFORK), and a page with a memory error. They are rare, and
+ * checking each page first would take longer than all of the marking.
  *
  * Runs in: sweeper.
  */
@@ -18,8 +18,8 @@
 #include "mu/sys.h"
 
 /*
- * AT_MINSIGSTKSZ is 11 KiB where the frame holds AMX tiles; room for twice
- * that and more.
+ * AT_MINSIGSTKSZ is 11 KiB with AMX tiles in the frame; this is more than twice
+ * that.
  */
 #define SIGNAL_STACK_SIZE ((size_t)64 << 10)
 
@@ -29,10 +29,10 @@
 #define NUM_SIGNALS 2
 static const int signals[NUM_SIGNALS] = { SIGSEGV, SIGBUS };
 
-/* The handler gets no argument of ours. Set in guard, cleared in unguard. */
+/* A handler gets no argument. Set in guard, cleared in unguard. */
 static struct mu_memory *guarded;
 
-/* Let the signal do what it does without us, once this handler returns. */
+/* Restore the default action, which takes effect once this handler returns. */
 static void
 give_up(int signo, const siginfo_t *info)
 {
@@ -40,14 +40,14 @@ give_up(int signo, const siginfo_t *info)
 
 	memset(&standard, 0, sizeof(standard)); /* SIG_DFL */
 	mu_sys_signal_action(signo, &standard, NULL);
-	/* A fault comes again by itself; one that was sent does not. */
+	/* A fault recurs by itself; a signal that was sent does not. */
 	if (info->si_code <= 0)
 		mu_sys_kill(mu_sys_getpid(), signo);
 }
 
 /*
- * Zeros over RANGE. They are read-only, so that a write of ours by mistake
- * faults again and ends us. Fails where a part of a huge page would be cut off.
+ * Map zeros over RANGE. They are read-only, so that an accidental write of ours
+ * faults and ends us. Fails if it would split a huge page.
  */
 static bool
 overlay(struct mu_range range)
@@ -60,8 +60,8 @@ overlay(struct mu_range range)
 }
 
 /*
- * A page that a protection key closes is good, only not for the thread that
- * we are a copy of: put it under key 0, which every thread may read.
+ * A page with a protection key has data, but the thread that we are a copy of
+ * may not read it: change it to key 0, which every thread may read.
  */
 static bool
 unlock_key(const struct mu_mapping *mapping, const siginfo_t *info)
@@ -71,7 +71,7 @@ unlock_key(const struct mu_mapping *mapping, const siginfo_t *info)
 		(long)mu_range_size(mapping->range), PROT_READ, 0) == 0;
 }
 
-/* Is it PAGE again that this thread faults in? From now on, that is known. */
+/* True if this thread faults in PAGE again; remembers PAGE. */
 static bool
 is_repeated(struct mu_memory_self *self, uintptr_t page)
 {
@@ -89,8 +89,8 @@ is_repeated(struct mu_memory_self *self, uintptr_t page)
 }
 
 /*
- * Has another thread mended the page while this one came here? The kernel
- * reads the mask before it looks at what to do with it (kernel/signal.c).
+ * True if another thread has repaired the page in the meantime. The kernel
+ * reads the mask before it looks at the action (kernel/signal.c).
  */
 static bool
 is_mended(uintptr_t address)
@@ -101,9 +101,8 @@ is_mended(uintptr_t address)
 }
 
 /*
- * True if the program would fault there, too: behind the end of a file
- * (BUS_ADRERR; a page with a memory error has a different code), or in a guard
- * region.
+ * True if the program would fault there, too: after the end of a file
+ * (BUS_ADRERR; a memory error has another code), or in a guard region.
  */
 static bool
 is_closed(const siginfo_t *info)
@@ -125,7 +124,7 @@ mend(struct mu_memory *memory, const siginfo_t *info)
 	if (info->si_code <= 0 || mapping == NULL ||
 	    mapping->range.begin > address || !mu_mapping_is_memory(mapping))
 		return false;
-	/* Twice the same page: it did not help. */
+	/* The same page twice: the repair did not help. */
 	if (is_repeated(self, address - address % size))
 		return false;
 	if (is_mended(address) || unlock_key(mapping, info))
@@ -176,7 +175,7 @@ on_fault(int signo, siginfo_t *info, void *context)
 		give_up(signo, info);
 }
 
-/* A blocked fault signal kills although there is a handler. */
+/* A blocked fault signal kills in spite of a handler. */
 static void
 unblock(uint64_t *old)
 {
@@ -201,7 +200,10 @@ mu_memory_self_guard(
 	size_t i;
 	long at;
 
-	/* First: our own stack could come to lie in a place to be filled. */
+	/*
+	 * Before anything else is mapped: our own stack could take a place that
+	 * has to be filled.
+	 */
 	mu_fork_gaps_fill(gaps, self, memory->page_size);
 	memory->skipped_pages += gaps->lost;
 	at = mu_sys_mmap(NULL, SIGNAL_STACK_SIZE, PROT_READ | PROT_WRITE,

@@ -10,21 +10,23 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define PATH_SIZE 4096 /* of a group's folder; a longer one tells nothing */
+#define PATH_SIZE 4096 /* of a cgroup's folder; longer ones are ignored */
 #define NAME_SIZE 40
 #define TEXT_SIZE 8192 /* memory.stat of v2 has 2 KiB, of v1 less */
 
-/* "No limit" of version 1 is PAGE_COUNTER_MAX pages; no machine has this. */
+/*
+ * "No limit" in version 1 is PAGE_COUNTER_MAX pages, more than any machine has.
+ */
 #define NO_LIMIT ((size_t)1 << 50)
 
-/* A kind of hierarchy, and the files of a group that limit it. */
+/* A kind of hierarchy, and the files with a group's limits. */
 struct kind {
 	const char *fstype, *option; /* in mountinfo */
-	const char *controller;      /* in /proc/PID/cgroup; "": version 2 */
-	const char *limits[2][2];    /* limit and usage; or NULL */
-	const char *prefix;          /* of a key of memory.stat */
+	const char *controller;      /* in /proc/PID/cgroup; "" for version 2 */
+	const char *limits[2][2];    /* files of limit and usage; or NULL */
+	const char *prefix;          /* of keys in memory.stat */
 	const char *dirty, *writeback, *mapped;
-	const char *kills_all; /* 1: see headroom.h; NULL: there is none */
+	const char *kills_all; /* file with 1: see headroom.h; or NULL */
 };
 
 static const struct kind kinds[] = {
@@ -42,7 +44,7 @@ static const struct kind kinds[] = {
 
 #define NUM_KINDS (sizeof(kinds) / sizeof(kinds[0]))
 
-/* The same of threads and processes. */
+/* The same for limits of threads and processes. */
 static const struct kind task_kinds[] = {
 	{ .fstype = "cgroup",
 	    .option = "pids",
@@ -62,7 +64,7 @@ struct part {
 	size_t length;
 };
 
-/* Where the hierarchy of KIND is, and the process in it. */
+/* Location of a hierarchy, and of the process in it. */
 struct place {
 	const struct kind *kind;
 	char path[PATH_SIZE];    /* of the process, from /proc/PID/cgroup */
@@ -87,7 +89,7 @@ read_digits(const char *at, const char *end, size_t *value)
 	return at > begin;
 }
 
-/* The number behind KEY at the start of a line; 0 if there is none. */
+/* The number after KEY at the start of a line; 0 if there is none. */
 static size_t
 find_number(
     const char *text, const char *end, const char *prefix, const char *name)
@@ -110,7 +112,7 @@ find_number(
 	return 0;
 }
 
-/* Cut off the part of *LINE up to DELIMITER. */
+/* Split off the part of *LINE up to DELIMITER. */
 static struct part
 next_part(struct part *line, char delimiter)
 {
@@ -131,7 +133,7 @@ part_is(struct part part, const char *text)
 	    memcmp(part.at, text, part.length) == 0;
 }
 
-/* Is WORD one of LIST, whose words a comma parts? */
+/* True if WORD is one of LIST, separated by commas. */
 static bool
 list_has(struct part list, const char *word)
 {
@@ -141,7 +143,7 @@ list_has(struct part list, const char *word)
 	return false;
 }
 
-/* "4:cpu,memory:/a/b", or of version 2 "0::/a/b" */
+/* Parse "4:cpu,memory:/a/b", or for version 2 "0::/a/b". */
 static void
 consider_group(struct place *place, struct part line)
 {
@@ -160,7 +162,7 @@ consider_group(struct place *place, struct part line)
 	place->found = true;
 }
 
-/* CTX: the places of all kinds, as the file is read once for them. */
+/* CTX is the places of all kinds, as the file is read once for them. */
 static bool
 find_paths(void *ctx, const char *lines, size_t length)
 {
@@ -177,8 +179,8 @@ find_paths(void *ctx, const char *lines, size_t length)
 }
 
 /*
- * What is left of PATH below ROOT, the folder of the hierarchy that a mount
- * shows; NULL: PATH is not in it. In a cgroup namespace both begin at the
+ * The part of PATH below ROOT, the folder of the hierarchy that a mount shows;
+ * NULL if PATH is outside. In a cgroup namespace both are relative to the
  * namespace's group, and a path outside of it begins with "/..".
  */
 static const char *
@@ -193,8 +195,9 @@ below(const char *path, struct part root)
 }
 
 /*
- * "35 31 0:32 ROOT MOUNTPOINT rw,relatime shared:9 - cgroup cgroup rw,memory".
- * Of several mounts the one that shows the most groups above the process.
+ * Parse "35 31 0:32 ROOT MOUNTPOINT rw,relatime shared:9 - cgroup cgroup
+ * rw,memory". Of several mounts, the one that shows the most groups above the
+ * process is used.
  */
 static void
 consider_mount(struct place *place, struct part line)
@@ -247,10 +250,10 @@ find_mounts(void *ctx, const char *lines, size_t length)
 			if (places[i].found)
 				consider_mount(&places[i], line);
 	}
-	return false; /* to the end of the file */
+	return false; /* continue to the end of the file */
 }
 
-/* A file of the group; its number, or SIZE_MAX. */
+/* Read the number in a file of the group; SIZE_MAX if there is none. */
 static size_t
 read_number(int fd)
 {
@@ -272,7 +275,7 @@ open_in(const struct place *place, const char *name)
 	return mu_procfs_open(path, O_RDONLY);
 }
 
-/* Where a new limit goes: behind the others, or over the widest of them. */
+/* Where to store a new limit: after the others, or over the widest one. */
 static struct mu_headroom_limit *
 room_for(struct mu_headroom *headroom, size_t bytes)
 {
@@ -328,7 +331,7 @@ note_kills_all(struct mu_headroom *headroom, const struct place *place)
 	mu_sys_close(&fd);
 }
 
-/* A limit holds for all that is below it: go through the folders upwards. */
+/* A limit applies to all groups below it: visit all folders upwards. */
 static void
 add_limits(struct mu_headroom *headroom, struct place *place)
 {
@@ -345,7 +348,7 @@ add_limits(struct mu_headroom *headroom, struct place *place)
 	}
 }
 
-/* What limits the process in its groups of these kinds. */
+/* Add the limits of the process's groups of these kinds. */
 static void
 add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
     const struct kind kinds_of[NUM_KINDS])
@@ -357,7 +360,7 @@ add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
 		places[i] = (struct place) { .kind = &kinds_of[i] };
 	mu_lines_search(files->cgroup, find_paths, places);
 	mu_lines_search(files->mountinfo, find_mounts, places);
-	/* Version 1 comes last: where that limits memory, 2 does not. */
+	/* Check version 1 last: if it limits memory, version 2 does not. */
 	for (i = NUM_KINDS; i-- > 0;) {
 		place = &places[i];
 		if (place->mounted)
@@ -398,8 +401,8 @@ less(size_t a, size_t b)
 }
 
 /*
- * Clean pages of files that no process has mapped. The lists of files hold
- * neither shared memory nor what is locked; mapped_file counts shared memory.
+ * Clean page cache that no process has mapped. The lists of files include
+ * neither shared memory nor locked pages; mapped_file includes shared memory.
  */
 static size_t
 cache_of(const char *text, const char *end, const struct kind *kind)
@@ -423,7 +426,9 @@ reclaimable(int stat)
 	ssize_t n = stat < 0 ? -1 : mu_sys_pread(stat, text, sizeof(text), 0);
 	size_t i, cache = 0;
 
-	/* Only version 1 has keys with the prefix, only version 2 the others.
+	/*
+	 * Only version 1 has keys with the prefix, and only version 2 those
+	 * without.
 	 */
 	for (i = 0; n > 0 && i < NUM_KINDS && cache == 0; i++)
 		cache = cache_of(text, text + n, &kinds[i]);

@@ -40,7 +40,7 @@ mu_map_file_next(int file, const struct mu_mapping *mapping, size_t page_size,
 	uint64_t end = mapping->offset + (range.end - begin);
 	long data, hole;
 
-	/* ENXIO: nothing comes behind. */
+	/* ENXIO: no data follows. */
 	data = mu_sys3(SYS_lseek, file, (long)from, SEEK_TO_DATA);
 	if (data < 0 || (uint64_t)data >= end)
 		return false;

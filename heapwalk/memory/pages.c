@@ -10,16 +10,16 @@
 /* An entry of pagemap: Documentation/admin-guide/mm/pagemap.rst */
 #define ENTRY_PRESENT (1ull << 63)
 #define ENTRY_SWAPPED (1ull << 62)
-#define ENTRY_FILE (1ull << 61)  /* of a file, unmodified, or shared */
+#define ENTRY_FILE (1ull << 61)  /* file page, unmodified, or shared memory */
 #define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
 
-/* What comes next, and is asked about next, is often not far. */
+/* Least number of pages per query; the next query is often nearby. */
 #define LEAST_PAGES ((size_t)16)
 
-/* Let the kernel skip a hole if there is more to come than this. */
+/* From this many pages on, let the kernel skip holes. */
 #define HOLE_PAGES ((size_t)16 * MU_PAGES_WINDOW)
 
-/* linux/fs.h since 6.7; a hole of terabytes costs one call. */
+/* From linux/fs.h since 6.7; a hole of terabytes takes one call. */
 struct scan_region {
 	uint64_t start, end, categories;
 };
@@ -33,20 +33,20 @@ struct scan_arg {
 #define SCAN_FILE (1u << 2)
 #define SCAN_PRESENT (1u << 3)
 #define SCAN_SWAPPED (1u << 4)
-#define SCAN_ZERO (1u << 5) /* the one page of zeros: read, never written */
+#define SCAN_ZERO (1u << 5) /* the zero page: read, never written */
 
-/* What makes a page of a mapping count. */
+/* Which pages of a mapping count. */
 enum policy {
-	POLICY_ALL,      /* nothing is known of it */
+	POLICY_ALL,      /* all: nothing is known about them */
 	POLICY_TOUCHED,  /* anonymous: present or swapped */
-	POLICY_MODIFIED, /* private file: and not the file's own page */
-	POLICY_RESIDENT, /* mincore(): in memory at all */
+	POLICY_MODIFIED, /* private file: also not the file's own page */
+	POLICY_RESIDENT, /* mincore(): in memory */
 };
 
 /*
- * Is a page of this file that is not in the page cache a hole? Not so of a
- * file on a disk. On hugetlbfs mincore() reads our page tables, which a fork
- * left empty.
+ * True if a page of this file that is not in the page cache is a hole. Not true
+ * of a file on a disk. On hugetlbfs mincore() reads our page tables, which a
+ * fork left empty.
  */
 static bool
 is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
@@ -57,8 +57,8 @@ is_memory_only(struct mu_pages *pages, const struct mu_mapping *mapping)
 }
 
 /*
- * Without pagemap mincore() does for private memory too: it takes the file's
- * own pages for modified, which is on the safe side.
+ * Without pagemap mincore() is used for private memory too: it counts the
+ * file's own pages as modified, which is safe.
  */
 static enum policy
 policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
@@ -69,7 +69,7 @@ policy_for(struct mu_pages *pages, const struct mu_mapping *mapping)
 		return mapping->inode != 0 ? POLICY_MODIFIED : POLICY_TOUCHED;
 	if (pages->foreign)
 		return pages->pagemap >= 0 ? POLICY_TOUCHED : POLICY_ALL;
-	/* mincore() does not tell what is swapped out from a hole. */
+	/* mincore() cannot distinguish swapped pages from holes. */
 	if (mu_pages_swap_used(pages) ||
 	    (mapping->shared && !is_memory_only(pages, mapping)))
 		return POLICY_ALL;
@@ -85,7 +85,7 @@ entry_counts(uint64_t entry, enum policy policy)
 	return policy != POLICY_MODIFIED || (entry & ENTRY_FILE) == 0;
 }
 
-/* The kernel takes 10 ns a page: few where END comes soon. */
+/* The kernel takes 10 ns per page: ask for few if END is near. */
 static void
 ask_pagemap(struct mu_pages *pages, uintptr_t end)
 {
@@ -102,7 +102,7 @@ ask_pagemap(struct mu_pages *pages, uintptr_t end)
 		    pages->first * sizeof(uint64_t));
 	} while (n == -EINTR);
 	pages->count = n > 0 ? (size_t)n / sizeof(uint64_t) : 0;
-	/* The page that was asked for has an answer in any case. */
+	/* Supply an answer for the first page in any case. */
 	if (pages->count == 0) {
 		pages->window[0] = ENTRY_PRESENT;
 		pages->count = 1;
@@ -127,7 +127,7 @@ ask_mincore(struct mu_pages *pages, uintptr_t end)
 	pages->count = count;
 }
 
-/* The entry of PAGE; END bounds what may be asked about. */
+/* The entry of PAGE; END limits the query. */
 static uint64_t
 entry_of(
     struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)
@@ -146,7 +146,7 @@ entry_of(
 	return pages->window[page - pages->first];
 }
 
-/* First page from PAGE up to END that may be present or swapped. */
+/* The first page from PAGE up to END that may be present or swapped. */
 static uintptr_t
 skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 {
@@ -172,7 +172,7 @@ skip_hole(struct mu_pages *pages, uintptr_t page, uintptr_t end)
 	return found < page ? page : found > end ? end : found;
 }
 
-/* First page from PAGE up to END that counts; END if none does. */
+/* The first page from PAGE up to END that counts; END if none does. */
 static uintptr_t
 first_counting(
     struct mu_pages *pages, uintptr_t page, uintptr_t end, enum policy policy)

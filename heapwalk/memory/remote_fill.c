@@ -1,6 +1,4 @@
-/*
- * Read what the views show: see heapwalk/memory/remote_group.h.
- */
+/* Read what views show: see heapwalk/memory/remote_group.h. */
 #include "heapwalk/memory/remote_group.h"
 
 #include <string.h>
@@ -11,12 +9,12 @@
 #define SLICE ((size_t)1 << 20) /* bytes that a worker takes at a time */
 
 /*
- * The rate of reading is known after so much; it goes up and down with the load
- * of the machine.
+ * The rate of reading is measured over this much; it varies with the load of
+ * the machine.
  */
 #define TRIAL ((size_t)16 << 20)
 
-/* The upper bits of an entry of pagemap. */
+/* The upper two bits of a pagemap entry. */
 #define PRESENT_OR_SWAPPED 62
 
 struct filling {
@@ -24,9 +22,9 @@ struct filling {
 	struct mu_remote_group *group;
 	struct mu_range range; /* whole units, none of them filled */
 	enum mu_remote_pages kind;
-	char *to;       /* where it goes */
-	uintptr_t from; /* that of the subject */
-	size_t next;    /* the next slice to take */
+	char *to;       /* destination */
+	uintptr_t from; /* address of RANGE in the subject */
+	size_t next;    /* next slice to be read */
 };
 
 static char *
@@ -35,7 +33,7 @@ place(const struct filling *filling, uintptr_t address)
 	return filling->to + (address - filling->from);
 }
 
-/* The front of RANGE, from known bytes; how many. */
+/* Copy known bytes of the front of RANGE. Returns how many. */
 static size_t
 copy_known(const struct filling *filling, struct mu_range range)
 {
@@ -52,14 +50,14 @@ copy_known(const struct filling *filling, struct mu_range range)
 	return size;
 }
 
-/* What is read at an address: this file, from there on. */
+/* The source of an address: this file, or a process. */
 struct origin {
 	int file;
-	uint64_t offset; /* of the file, less the address */
-	bool of_file;    /* and not of a process */
+	uint64_t offset; /* of the file, minus the address */
+	bool of_file;    /* a file, not a process */
 };
 
-/* Up to where the front of RANGE has to be read, and where from. */
+/* The front of RANGE that has to be read from one source, and that source. */
 static struct mu_range
 unknown(
     const struct filling *filling, struct mu_range range, struct origin *origin)
@@ -90,8 +88,8 @@ unknown(
 }
 
 /*
- * Is there no page in the process at ADDRESS, which cannot be read? Then it is
- * behind the end of a file, or in a guard region.
+ * True if the process cannot read at ADDRESS either: after the end of a file,
+ * or in a guard region.
  */
 static bool
 is_closed(const struct mu_remote_memory *remote, uintptr_t address)
@@ -106,8 +104,8 @@ is_closed(const struct mu_remote_memory *remote, uintptr_t address)
 }
 
 /*
- * Not of a copy by process_vm_readv(): to pin a page that a fork shares, the
- * kernel copies it first (FAULT_FLAG_UNSHARE, Linux 5.19).
+ * Do not use process_vm_readv() on a copy: to pin a page that a fork shares,
+ * the kernel copies it first (FAULT_FLAG_UNSHARE, Linux 5.19).
  */
 static ssize_t
 read_some(const struct filling *filling, struct mu_range part,
@@ -156,7 +154,10 @@ read_unknown(const struct filling *filling, struct mu_range part,
 		got = read_some(filling, part, origin);
 		if (got == -EINTR)
 			continue;
-		/* mem_rw() in fs/proc/base.c: no memory; or a file's end */
+		/*
+		 * mem_rw() in fs/proc/base.c returns 0 if the process has no
+		 * memory; a file at its end
+		 */
 		if (got == 0 && !origin->of_file)
 			__atomic_store_n(&remote->gone, true, __ATOMIC_RELAXED);
 		if (got <= 0) {
@@ -215,7 +216,7 @@ read_runs(const struct filling *filling, struct mu_range range)
 	return any;
 }
 
-/* Go through RANGE by mappings. True: something is there to be read. */
+/* Read RANGE mapping by mapping. Returns true if anything had to be read. */
 static bool
 read_range(const struct filling *filling, struct mu_range range)
 {
@@ -237,8 +238,8 @@ read_range(const struct filling *filling, struct mu_range range)
 }
 
 /*
- * Has the time come, or will it long before all is read, at the rate so far?
- * Then the process need not stand still for longer.
+ * True if the time is over or, at the rate so far, will be long before the
+ * reading ends. Then the process need not stay stopped.
  */
 static bool
 is_late(struct mu_remote_memory *remote)
@@ -262,7 +263,7 @@ is_late(struct mu_remote_memory *remote)
 	return true;
 }
 
-/* One worker. */
+/* The body of a worker. */
 static void
 read_slices(void *ctx, unsigned worker)
 {
@@ -361,7 +362,7 @@ mu_remote_read_some(struct mu_remote_memory *remote,
 	};
 	struct mu_range part;
 
-	/* The time is looked at by who reads more than that. */
+	/* Who reads more than this checks the time. */
 	if (__atomic_load_n(&remote->late, __ATOMIC_RELAXED) ||
 	    !mu_remote_run(remote, group, MU_REMOTE_WRITTEN, range, &part) ||
 	    mu_range_size(part) < mu_range_size(range))

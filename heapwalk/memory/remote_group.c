@@ -39,7 +39,7 @@ mu_remote_file(const struct mu_remote_memory *remote, uintptr_t address)
 	return low == remote->num_files ? NULL : &remote->files[low];
 }
 
-/* The first page from PAGE up to END whose bit is VALUE; END: none. */
+/* The first page from PAGE up to END whose bit is VALUE; END if none. */
 static size_t
 next_page(const uint64_t *bits, size_t page, size_t end, bool value)
 {
@@ -103,8 +103,8 @@ open_tables(struct mu_remote_group *group, size_t page_size, bool closed,
 }
 
 /*
- * At the same place in a huge page as the subject has it: what is dense there
- * can be one here.
+ * At the same offset in a huge page as in the subject, so that dense memory can
+ * use huge pages here.
  */
 bool
 mu_remote_group_open(struct mu_remote_group *group, struct mu_range range,

@@ -6,10 +6,10 @@
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 
-/* Bytes of shared memory that are read without being known to be there. */
+/* Bytes of shared memory that are read without knowing that they have data. */
 #define BLINDLY ((size_t)4 << 20)
 
-#define PEEKS 4 /* at a page, before it is read as a whole */
+#define PEEKS 4 /* reads from a page, before the whole page is read */
 
 #define SEEK_TO_END 2 /* SEEK_END of linux/fs.h */
 
@@ -37,8 +37,8 @@ remote_view(struct mu_memory *memory, uintptr_t address, size_t size)
 }
 
 /*
- * Who goes through a page by and by gets it in place, which costs as much as to
- * copy a little PEEKS times. Threads may take each other's page out of account.
+ * A page that is read in small pieces is fetched as a whole after PEEKS reads,
+ * which costs about as much. Threads may disturb each other's count.
  */
 static bool
 is_repeated(struct mu_remote_memory *remote, uintptr_t address)
@@ -74,7 +74,7 @@ remote_peek(
 	return buffer;
 }
 
-/* What is in the window already is read again, which costs less than to ask. */
+/* Bytes in the window may be read again: that costs less than checking. */
 static bool
 mirror_read(struct mu_memory *memory, struct mu_range range, void *buffer)
 {
@@ -120,7 +120,7 @@ remote_populated(
 	return false;
 }
 
-/* What it holds was read with the rest. */
+/* The contents were read with the rest. */
 static bool
 remote_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 {
@@ -140,7 +140,7 @@ static const struct mu_memory_ops ops = {
 	.unlock = remote_unlock,
 };
 
-/* Where the group that MAPPING begins ends. */
+/* The end of the group that begins with MAPPING. */
 static const struct mu_mapping *
 group_end(const struct mu_mapping *mapping, const struct mu_mapping *end)
 {
@@ -189,7 +189,10 @@ note_range(struct mu_remote_memory *remote, struct mu_remote_group *group,
 		range.end & ~(MU_REMOTE_HUGE - 1),
 	};
 
-	/* Its pages come at half the cost, and none of them is too many. */
+	/*
+	 * A huge page costs half as much to fault in, and all of its pages are
+	 * needed.
+	 */
 	if (huge.begin < huge.end && remote->source.window == 0)
 		mu_sys3(SYS_madvise,
 		    (long)(group->base + (huge.begin - group->range.begin)),
@@ -233,9 +236,9 @@ note_parts(struct mu_remote_memory *remote, const struct mu_mapping *mapping)
 }
 
 /*
- * Where the file tells nothing of what others have written and the process has
- * not touched, a little of it is read all the same. Where it is a hole of the
- * file the kernel makes pages for that, in the process, too.
+ * If the file does not show what other processes wrote to pages that this
+ * process has not touched, read a limited amount anyway. In a hole of the file
+ * the kernel then allocates pages, which the process gets, too.
  */
 static void
 note_blindly(struct mu_remote_memory *remote, size_t *blindly,
@@ -253,9 +256,9 @@ note_blindly(struct mu_remote_memory *remote, size_t *blindly,
 }
 
 /*
- * Read from FILE from now on, as far as it has whole pages: the last page may
- * have contents behind the end of the file that only a mapping shows. Pages of
- * a private mapping may be the process's own copies.
+ * From now on read whole pages of this memory from FILE. The last page may have
+ * contents after the end of the file that only a mapping shows. Pages of a
+ * private mapping may be the process's own copies.
  */
 static void
 add_file(
@@ -281,7 +284,7 @@ add_file(
 	};
 }
 
-/* All that the file of MAPPING has, touched or not. */
+/* Note all data of the file of MAPPING, touched or not. */
 static void
 note_untouched(struct mu_remote_memory *remote, struct mu_tmpfs *tmpfs,
     size_t *blindly, const struct mu_mapping *mapping)
@@ -394,7 +397,7 @@ mu_remote_memory_unlock(
 		if (mappings[i].readable ||
 		    !mu_mapping_can_be_memory(&mappings[i]))
 			continue;
-		/* Nothing of what cannot be read is populated. */
+		/* Nothing unreadable is populated. */
 		mappings[i].readable = true;
 		mappings[i].readable =
 		    remote_populated(memory, mappings[i].range, &part);

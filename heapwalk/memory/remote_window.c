@@ -1,5 +1,5 @@
 /*
- * The part of another process's memory that is in ours at a time: see
+ * Keep a part of another process's memory in ours: see
  * heapwalk/memory/remote_window.h.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
@@ -14,19 +14,21 @@
 #include "mu/sys.h"
 
 /*
- * Bytes of a piece. A fault and its mapping cost 5 to 10 us, which is what it
- * takes to read 32 to 64 KiB.
+ * Bytes of a piece. A fault and its mapping cost 5 to 10 us, as much as reading
+ * 32 to 64 KiB.
  */
 #define LEAST ((size_t)16 << 10)
 #define MOST ((size_t)512 << 10)
 #define LEAST_WINDOW ((size_t)1 << 20)
 
-/* So many of the largest fit, as each worker needs several. */
+/*
+ * The largest pieces are this part of a window, as each worker needs several.
+ */
 #define MANY 32
 
-#define DROPPED_PART 8 /* of a window: what goes at a time */
+#define DROPPED_PART 8 /* part of a window that is dropped at a time */
 
-/* The handler gets no argument of ours. */
+/* A signal handler gets no argument. */
 static struct mu_remote_window *windows;
 static struct mu_signal_action old_action;
 
@@ -43,7 +45,10 @@ unlock(struct mu_remote_window *window)
 	__atomic_store_n(&window->lock, 0, __ATOMIC_RELEASE);
 }
 
-/* Until a piece that another thread reads is in place. Holds the lock. */
+/*
+ * Wait until a piece that another thread reads is in place. The caller holds
+ * the lock.
+ */
 static void
 await_change(struct mu_remote_window *window)
 {
@@ -73,7 +78,7 @@ set_bits(uint64_t *bits, const struct mu_remote_piece *piece, bool value)
 			mu_bit_clear(bits, i);
 }
 
-/* Where it fails readers would see what becomes of the ring: that is fatal. */
+/* A failure is fatal: readers would see later contents of the ring. */
 static void
 close_place(char *place, size_t size)
 {
@@ -82,7 +87,7 @@ close_place(char *place, size_t size)
 		__builtin_trap();
 }
 
-/* The ring's memory at AT is seen at PLACE, too, from one moment on. */
+/* Map the ring's memory at AT to PLACE, too, in one step. */
 static void
 show(const struct mu_remote_window *window, size_t at, char *place, size_t size)
 {
@@ -107,8 +112,8 @@ forget(struct mu_remote_window *window, const struct mu_remote_piece *piece)
 }
 
 /*
- * The oldest piece goes, and those behind it that lie beside it, which costs
- * no more. False: it is being read.
+ * Drop the oldest piece, and those after it that are adjacent, which costs no
+ * more. Returns false if it is being read.
  */
 static bool
 drop_oldest(struct mu_remote_window *window)
@@ -134,7 +139,9 @@ drop_oldest(struct mu_remote_window *window)
 	return true;
 }
 
-/* Room for SIZE bytes; false: what is in the way is being read. */
+/*
+ * Make room for SIZE bytes. Returns false if a piece in the way is being read.
+ */
 static bool
 make_room(struct mu_remote_window *window, size_t size)
 {
@@ -146,8 +153,8 @@ make_room(struct mu_remote_window *window, size_t size)
 }
 
 /*
- * What to read for the sake of PAGE: twice as much as lies before it already,
- * and as far as nothing is there.
+ * Choose what to read around PAGE: twice as much as is present before it, up to
+ * the next page that is present.
  */
 static void
 choose(const struct mu_remote_window *window, struct mu_remote_group *group,
@@ -173,7 +180,7 @@ choose(const struct mu_remote_window *window, struct mu_remote_group *group,
 		end = page + 1;
 	if (end > pages)
 		end = pages;
-	/* Not round the end of the ring. */
+	/* A piece does not wrap around the end of the ring. */
 	if (end - begin > room)
 		begin = page;
 	if (end - begin > room)
@@ -190,8 +197,8 @@ choose(const struct mu_remote_window *window, struct mu_remote_group *group,
 }
 
 /*
- * Take on the reading of what lies around PAGE; NULL: it is in place. Holds the
- * lock. Where in the ring: AT.
+ * Prepare to read the memory around PAGE to AT in the ring. Returns NULL if it
+ * is in place already. The caller holds the lock.
  */
 static struct mu_remote_piece *
 begin_piece(struct mu_remote_window *window, struct mu_remote_group *group,
@@ -243,7 +250,7 @@ fill(
 	mu_sys_futex_wake(&window->changes, INT32_MAX, FUTEX_PRIVATE_FLAG);
 }
 
-/* The group whose place holds ADDRESS, or NULL. */
+/* The group whose reserved memory holds ADDRESS, or NULL. */
 static struct mu_remote_group *
 group_at(const struct mu_remote_window *window, uintptr_t address)
 {
@@ -255,7 +262,7 @@ group_at(const struct mu_remote_window *window, uintptr_t address)
 	    : NULL;
 }
 
-/* Nothing can be read any more once the memory is detached. */
+/* Handle a fault. Nothing can be read once the memory is detached. */
 static bool
 mend(uintptr_t address)
 {
@@ -275,8 +282,9 @@ mend(uintptr_t address)
 }
 
 /*
- * A fault comes again by itself; a signal that was sent does not. One that was
- * ignored before still is: without the handler the next fault would kill.
+ * Fall back to the earlier action. A fault recurs by itself; a signal that was
+ * sent does not. A signal that was ignored before stays ignored: without the
+ * handler the next fault would kill.
  */
 static void
 give_up(int signo, const siginfo_t *info)
@@ -296,7 +304,7 @@ on_fault(int signo, siginfo_t *info, void *context)
 		give_up(signo, info);
 }
 
-/* A blocked fault signal kills although there is a handler. */
+/* A blocked fault signal kills in spite of a handler. */
 static void
 take_faults(void)
 {

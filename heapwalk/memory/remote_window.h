@@ -1,19 +1,19 @@
 /*
- * The part of another process's memory that is in ours at a time.
+ * Keep only a part of another process's memory in ours.
  *
- * What is read in order goes through a buffer instead, and not through here
+ * Memory that is read in order goes through a buffer instead
  * (heapwalk/subject/read_buffer.h).
  *
- * The address space (struct mu_remote_group) is reserved and closed. A read
- * there faults, and the handler of SIGSEGV reads what lies around from
- * the subject and puts it in place, in one step, so that other threads see
- * either nothing or all of it. What was read first goes first.
+ * The address space (struct mu_remote_group) is reserved and inaccessible. A
+ * read there faults; the SIGSEGV handler reads the surrounding memory from the
+ * subject and maps it in one step, so that other threads see either nothing or
+ * all of it. The oldest piece is dropped first.
  *
- * A reader that goes through memory in order gets pieces that grow; one that
- * jumps gets small ones. What is read again is as it was before, but for memory
- * that the subject shares with others (MAP_SHARED): there it may have changed,
- * as in the image of a sweeper. System calls do not fault: they get EFAULT for
- * what is not there, so no system call may get a pointer into a view.
+ * A reader that goes through memory in order gets growing pieces; one that
+ * jumps gets small ones. A repeated read gives the same contents, except for
+ * memory that the subject shares with others (MAP_SHARED), which may change, as
+ * in the image of a sweeper. System calls do not fault: they return EFAULT for
+ * memory that is not present, so never pass them a pointer into a view.
  *
  * Runs in: any. Uses no malloc, no errno, no libc lock.
  */
@@ -28,73 +28,73 @@
 #include "mu/range.h"
 
 /*
- * What suffices for a search. It counts twice in a process's resident memory:
- * in the ring, and in place.
+ * Enough for a search. It counts twice in the resident memory of a process: in
+ * the ring and where it is mapped.
  */
 #define MU_REMOTE_WINDOW ((size_t)16 << 20)
 #define MU_REMOTE_LITTLE ((size_t)4 << 20) /* it does with that */
 
 /*
- * A process with no more private memory than this is read as a whole: once, not
- * twice, which spares a tenth of the CPU time, or a third where half of the
- * heap is free in no order; and the copy ends before the search.
+ * A process with no more private memory than this is read as a whole: once
+ * instead of twice, which saves a tenth of the CPU time, or a third if half of
+ * the heap is free in random order; and the copy can end before the search.
  */
 #define MU_REMOTE_WHOLE ((size_t)64 << 20)
 
 struct mu_remote_memory;
 struct mu_remote_group;
 
-/* What lies in place, or is being read. */
+/* A piece that is mapped or being read. */
 struct mu_remote_piece {
 	struct mu_remote_group *group;
 	size_t page, count; /* pages of GROUP */
-	size_t size;        /* bytes of the ring */
+	size_t size;        /* bytes in the ring */
 	bool busy;          /* it is being read */
 };
 
 struct mu_remote_base {
-	struct mu_range range; /* first of all: mu_ranges_upper() */
+	struct mu_range range; /* must come first: mu_ranges_upper() */
 	struct mu_remote_group *group;
 };
 
 struct mu_remote_window {
 	struct mu_remote_memory *remote;
-	char *ring; /* memory that pieces are read into, and mapped from */
+	char *ring; /* memory that pieces are read into and mapped from */
 	size_t size;
-	size_t head, tail; /* bytes ever given out, and given up */
-	size_t largest;    /* bytes of a piece */
+	size_t head, tail; /* total bytes allocated, and freed */
+	size_t largest;    /* bytes of the largest piece */
 
-	struct mu_remote_base *places; /* all, by BASE */
+	struct mu_remote_base *places; /* all groups, by BASE */
 
-	/* By age; a ring, too. */
+	/* By age; a ring buffer, too. */
 	struct mu_remote_piece *pieces;
-	size_t max_pieces, first, last; /* counts */
+	size_t max_pieces, first, last; /* counters */
 
 	int lock;
-	int changes; /* a futex: pieces that were put in place */
+	int changes; /* futex: number of pieces mapped so far */
 	struct mu_remote_window *outer; /* that was opened before this one */
 };
 
 /*
- * Have WINDOW fill what is read of REMOTE, whose groups are closed; at most
- * SIZE bytes of it lie in our memory at a time. False: no memory. WINDOW and
- * REMOTE must stay where they are. By one thread at a time, and while no other
- * one reads such a view.
+ * Open WINDOW for REMOTE, whose groups are inaccessible; at most SIZE bytes of
+ * it are in our memory at a time. Returns false if memory is exhausted. WINDOW
+ * and REMOTE must stay where they are. Only one thread may call this, while no
+ * other thread reads such a view.
  *
- * SIGSEGV has our handler as long as any window is open. A fault elsewhere does
- * what it would have done without.
+ * SIGSEGV has our handler while any window is open. A fault elsewhere has the
+ * effect that it would have without it.
  */
 bool mu_remote_window_open(struct mu_remote_window *window,
     struct mu_remote_memory *remote, size_t size, struct mu_arena *arena);
 
 /*
- * Is all of RANGE, of GROUP, in place? It may go at any time, which only takes
- * time.
+ * True if all of RANGE, in GROUP, is present. It may be dropped at any time,
+ * and is then read again.
  */
 bool mu_remote_window_has(const struct mu_remote_window *window,
     const struct mu_remote_group *group, struct mu_range range);
 
-/* Accepts what was never opened, if it is zero. */
+/* Accepts a zeroed WINDOW that was never opened. */
 void mu_remote_window_close(struct mu_remote_window *window);
 
 #endif

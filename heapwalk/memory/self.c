@@ -47,7 +47,7 @@ self_populated(
 	return false;
 }
 
-/* Only in an image of our own: the original's memory stays closed. */
+/* Only in an image of our own: the original's memory is not changed. */
 static bool
 self_unlock(struct mu_memory *memory, const struct mu_mapping *mapping)
 {
@@ -66,8 +66,8 @@ static const struct mu_memory_ops ops = {
 };
 
 /*
- * madvise() of nothing fails only if the address is no multiple of the page
- * size: 4, 16 or 64 KiB. The auxiliary vector is the original's libc's.
+ * madvise() of length 0 fails only if the address is not a multiple of the page
+ * size: 4, 16 or 64 KiB. The auxiliary vector belongs to the original's libc.
  */
 static size_t
 find_page_size(void)
@@ -75,7 +75,7 @@ find_page_size(void)
 	size_t size;
 
 	for (size = 4096; size < 65536; size *= 2) {
-		/* Refused for another reason: the likely one. */
+		/* Refused for another reason: assume the usual size. */
 		if (mu_sys3(SYS_madvise, (long)size, 0, MADV_NORMAL) != -EINVAL)
 			break;
 	}
@@ -109,10 +109,10 @@ mu_memory_self_look(struct mu_memory *memory)
 	return !memory->blind;
 }
 
-/* Without PAGEMAP_SCAN to look for pages in more than this takes too long. */
+/* Without PAGEMAP_SCAN, searching more than this for pages takes too long. */
 #define CLOSED_MAX ((size_t)4 << 30)
 
-/* Its first page that holds something: is there one? */
+/* True if MAPPING has a page with data. */
 static bool
 is_written(struct mu_pages *pages, const struct mu_mapping *mapping)
 {

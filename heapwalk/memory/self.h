@@ -14,9 +14,9 @@
 #include "mu/signal_action.h"
 #include "mu/status.h"
 
-/* The page that a thread's last fault was in. */
+/* The page in which a thread faulted last. */
 struct mu_last_fault {
-	long thread; /* its id; 0: no thread yet */
+	long thread; /* its tid; 0: unused */
 	uintptr_t page;
 };
 
@@ -29,7 +29,7 @@ struct mu_memory_self {
 	/* The fault guard; see mu_memory_self_guard(). */
 	bool guarded;
 	char *signal_stack;
-	int mending; /* a lock: one thread at a time */
+	int mending; /* lock: one thread repairs at a time */
 	struct mu_last_fault last_faults[MU_WORKERS_MAX];
 	struct mu_signal_action old_actions[2];
 	stack_t old_stack;
@@ -37,27 +37,26 @@ struct mu_memory_self {
 };
 
 /*
- * MEMORY becomes a view of ourselves as MAPPINGS describe us (kept, not
- * copied); SELF, and once guarded MEMORY too, must stay where it is. Opens
- * nothing: populated() takes every page for one that counts, until
- * mu_memory_self_look().
+ * Make MEMORY a view of ourselves as MAPPINGS describe us (kept, not copied).
+ * SELF, and once guarded also MEMORY, must stay where they are. Opens no file:
+ * until mu_memory_self_look(), populated() counts every page.
  */
 void mu_memory_self_open(struct mu_memory *memory, struct mu_memory_self *self,
     const struct mu_mapping *mappings, size_t num_mappings);
 
 /*
- * Have populated() ask the kernel (heapwalk/memory/pages.h), for an image that
- * stands still. False: /proc/self/pagemap cannot be read; memory->blind says so
- * too.
+ * Make populated() ask the kernel (heapwalk/memory/pages.h), for an image that
+ * does not change. Returns false, and sets memory->blind, if /proc/self/pagemap
+ * cannot be read.
  */
 bool mu_memory_self_look(struct mu_memory *memory);
 
 /*
- * From now on a fault inside a readable mapping puts a page of zeros there,
- * counts it in memory->skipped_pages and goes on. A fault elsewhere kills us as
- * it would have without. Only for the sweeper: its image is private. Any of its
- * threads may fault. First fills what fork left out, as far as GAPS says from
- * where; the rest is zeros, counted as skipped.
+ * From now on a fault inside a readable mapping maps a page of zeros there,
+ * counts it in memory->skipped_pages and continues. A fault elsewhere kills us
+ * as before. Only for the sweeper, whose image is private. Any of its threads
+ * may fault. First restores what fork left out, as GAPS describes; what cannot
+ * be restored is zeros, and counted as skipped.
  *
  * MU_ERR_NO_MEMORY: the guard could not be installed.
  */
@@ -65,32 +64,31 @@ enum mu_status mu_memory_self_guard(
     struct mu_memory *memory, struct mu_fork_gaps *gaps, struct mu_why *why);
 
 /*
- * Make private memory readable that holds data and that the program has
- * protected for a while (mprotect: PROT_NONE, write only, execute only), as
- * guarded allocations are while they are not in use. It becomes readable in
- * this image, and in MAPPINGS, which MEMORY was opened with. Call after
- * mu_memory_self_look(), and after the heap has been listed, which relies on
- * protections too. Only for the sweeper.
+ * Make private memory readable that has data and that the program has protected
+ * (mprotect: PROT_NONE, write only, execute only), as guarding allocators do.
+ * It becomes readable in this image and in MAPPINGS, with which MEMORY was
+ * opened. Call after mu_memory_self_look(), and after the heap has been listed,
+ * which relies on protections. Only for the sweeper.
  */
 void mu_memory_self_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings);
 
 /*
- * Has a page of MAPPING been written, now or before a fork? Only of private
- * memory without a file, after mu_memory_self_look(), and since Linux 6.7:
- * else false.
+ * True if a page of MAPPING was written, now or before the fork. Works only for
+ * private memory without a file, after mu_memory_self_look(), and since Linux
+ * 6.7; otherwise false.
  */
 bool mu_memory_self_holds(
     struct mu_memory *memory, const struct mu_mapping *mapping);
 
-/* Undo guard and look; accepts what was only opened. */
+/* Undo guard and look. Accepts MEMORY that was only opened. */
 void mu_memory_self_close(struct mu_memory *memory);
 
-/* The mapping that holds ADDRESS, or else the first one behind, or NULL. */
+/* The mapping that holds ADDRESS, or the next one, or NULL. */
 const struct mu_mapping *mu_memory_self_mapping(
     const struct mu_memory_self *self, uintptr_t address);
 
-/* The second half of mu_memory_self_close(). */
+/* Undo the guard only; part of mu_memory_self_close(). */
 void mu_memory_self_unguard(struct mu_memory *memory);
 
 #endif

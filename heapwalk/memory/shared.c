@@ -1,7 +1,7 @@
 /*
- * Each mapping is copied page by page to new memory, which is then moved over
+ * Copy each shared mapping page by page to new memory, which is then moved over
  * it. If several mappings show the same pages of a file, as ZGC maps all of its
- * heap, they are copied once: the others show zeros.
+ * heap, they are copied once, and the others become zeros.
  *
  * Runs in: sweeper.
  */
@@ -12,13 +12,19 @@
 #include "heapwalk/subject/classify.h"
 #include "mu/sys.h"
 
-/* Small mappings first: one that is too large must not cost all the others. */
+/*
+ * Small mappings come first, so that a large one cannot take the time for all
+ * others.
+ */
 #define SMALL ((size_t)4 << 20)
 
-/* How much is copied between two looks at the clock: about 1 ms. */
+/* Bytes copied between two reads of the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
 
-/* From this size on huge pages are asked for: a sixth of the faults' time. */
+/*
+ * From this size on ask for huge pages, which take a sixth of the time of
+ * faults.
+ */
 #define HUGE_BYTES ((size_t)2 << 20)
 
 #define SHOWN 4096
@@ -29,7 +35,7 @@ struct taking {
 	struct mu_pages pages;
 	struct mu_tmpfs tmpfs;
 
-	/* Mappings that were copied, by file and offset: their numbers + 1. */
+	/* Mappings that were copied, by file and offset: index + 1. */
 	uint32_t shown[SHOWN];
 };
 
@@ -54,14 +60,14 @@ mu_shared_any(
 	return false;
 }
 
-/* With BYTES more than what was taken? */
+/* True if copying BYTES more would exceed the time. */
 static bool
 is_late(const struct mu_shared *shared, size_t bytes)
 {
 	return mu_standstill_must_end(&shared->still, shared->taken + bytes);
 }
 
-/* The next part of REST that holds something, cut off from it. */
+/* Split off the next part of REST that has data. */
 static bool
 next_part(struct taking *taking, const struct mu_mapping *mapping,
     struct mu_range *rest, struct mu_range *part)
@@ -72,7 +78,7 @@ next_part(struct taking *taking, const struct mu_mapping *mapping,
 	return true;
 }
 
-/* False: there was not enough time. TO is where MAPPING begins. */
+/* Copy MAPPING to TO. Returns false if the time is over. */
 static bool
 copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 {
@@ -93,7 +99,7 @@ copy(struct taking *taking, const struct mu_mapping *mapping, char *to)
 	return true;
 }
 
-/* MAPPING becomes private memory: with its contents, or EMPTY. */
+/* Replace MAPPING by private memory: with its contents, or EMPTY. */
 static bool
 replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
 {
@@ -115,7 +121,7 @@ replace(struct taking *taking, const struct mu_mapping *mapping, bool empty)
 	return false;
 }
 
-/* Where the number of a mapping that shows the same is. */
+/* The slot for mappings that show the same pages. */
 static uint32_t *
 place_of(struct taking *taking, const struct mu_mapping *mapping)
 {
@@ -124,7 +130,7 @@ place_of(struct taking *taking, const struct mu_mapping *mapping)
 	return &taking->shown[key * 0x9e3779b97f4a7c15u >> 52];
 }
 
-/* Does one that was copied show all that MAPPING does? */
+/* True if a copied mapping shows all that MAPPING does. */
 static bool
 is_shown(struct taking *taking, const struct mu_mapping *mapping)
 {
@@ -140,7 +146,10 @@ is_shown(struct taking *taking, const struct mu_mapping *mapping)
 	    mu_range_size(other->range) >= mu_range_size(mapping->range);
 }
 
-/* Can it be read, if need be after a change of the image's own mapping? */
+/*
+ * True if MAPPING can be read, perhaps after changing the protection in the
+ * image.
+ */
 static bool
 is_opened(const struct mu_mapping *mapping)
 {

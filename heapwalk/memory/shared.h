@@ -1,9 +1,8 @@
 /*
- * Memory that an image shares with other processes: a fork does not copy it, so
- * it keeps changing while the image is searched. Here it becomes private to the
- * image, with the contents that it has now.
+ * Make shared memory private to the image, with its present contents: a fork
+ * does not copy it, so it would change while the image is searched.
  *
- * Runs in: sweeper, while the program stands still.
+ * Runs in: sweeper, while the program is stopped.
  */
 #ifndef HEAPWALK_MEMORY_SHARED_H
 #define HEAPWALK_MEMORY_SHARED_H
@@ -14,21 +13,22 @@
 struct mu_shared {
 	/* Set by the caller. */
 	struct mu_standstill still; /* of the program */
-	size_t limit;               /* bytes that are copied at most */
+	size_t limit;               /* most bytes to copy */
 	struct mu_range except;     /* a mapping that stays shared */
 
-	/* What was found. */
-	size_t taken;    /* bytes that are private now */
-	size_t changing; /* bytes that are not, for want of time or memory */
+	/* Results. */
+	size_t taken;    /* bytes made private */
+	size_t changing; /* bytes left shared, for lack of time or memory */
 };
 
-/* Does any of COUNT mappings hold such memory, but for EXCEPT? */
+/* True if any of COUNT mappings, except EXCEPT, has such memory. */
 bool mu_shared_any(
     const struct mu_mapping *mappings, size_t count, struct mu_range except);
 
 /*
- * Copy what MEMORY's mappings share, the smallest first. MEMORY is guarded
- * (mu_memory_self_guard). Pages that hold nothing are not touched.
+ * Copy the shared mappings of MEMORY, which is guarded
+ * (mu_memory_self_guard()), the smallest first. Pages without data are not
+ * touched.
  */
 void mu_shared_take(struct mu_shared *shared, struct mu_memory *memory);
 

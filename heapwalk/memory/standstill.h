@@ -1,6 +1,6 @@
 /*
- * How long the original of an image stands still. Until then memory that the
- * image shares with it, or that a fork left out, can be read.
+ * How long the original of an image stays stopped. Until then, memory that the
+ * image shares with it or that a fork left out can be read.
  *
  * Runs in: sweeper, keeper.
  */
@@ -13,16 +13,19 @@
 
 #include "mu/sys.h"
 
-/* So much is read in any case, by a busy machine too: about 10 ms. */
+/* Bytes that are read in any case, even on a busy machine: about 10 ms. */
 #define MU_STANDSTILL_ALWAYS ((size_t)16 << 20)
 
-/* Zero: it never goes on. */
+/* Zero: it never continues. */
 struct mu_standstill {
-	uint64_t until_ns; /* CLOCK_MONOTONIC: it ought to go on; 0: never */
-	const int *over;   /* not 0: it goes on now; NULL: it does not */
+	uint64_t until_ns; /* CLOCK_MONOTONIC time at which it should continue;
+			      0: never */
+	const int *over;   /* set to non-zero when it continues; may be NULL */
 };
 
-/* To be asked after a read: before the answer was false it was exact. */
+/*
+ * To be checked after a read. If the result is false, what was read is exact.
+ */
 static inline bool
 mu_standstill_is_over(const struct mu_standstill *still)
 {
@@ -32,7 +35,7 @@ mu_standstill_is_over(const struct mu_standstill *still)
 	return __atomic_load_n(still->over, __ATOMIC_RELAXED) != 0;
 }
 
-/* Must the reader of so many bytes, of this step too, leave it at that? */
+/* True if a reader that has read BYTES, with the next step, must stop now. */
 static inline bool
 mu_standstill_must_end(const struct mu_standstill *still, size_t bytes)
 {

@@ -21,7 +21,7 @@ mu_vm_flag(const char *line, size_t length, const char *flag)
 	return false;
 }
 
-/* Hexadecimal digits up to the character STOP; NULL if they are none. */
+/* Parse hexadecimal digits up to the character STOP; NULL if there are none. */
 static const char *
 take_address(const char *at, const char *end, char stop, uintptr_t *address)
 {

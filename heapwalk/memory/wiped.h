@@ -1,6 +1,6 @@
 /*
- * Memory that the kernel empties in a forked image (MADV_WIPEONFORK): blocks
- * that it referred to look lost there.
+ * Find memory that the kernel clears in a forked image (MADV_WIPEONFORK):
+ * blocks that only it refers to look like leaks there.
  *
  * Runs in: sweeper.
  */
@@ -13,10 +13,10 @@
 
 #include "mu/range.h"
 
-/* What was found so far; the mapping of the last lines goes on in the next. */
+/* State of the search; a mapping's lines may continue in the next text. */
 struct mu_wiped {
 	struct mu_range *ranges;
-	size_t count, max; /* COUNT goes on beyond MAX */
+	size_t count, max; /* COUNT may exceed MAX */
 	struct mu_range mapping;
 };
 
@@ -28,18 +28,18 @@ struct mu_wiped {
 void mu_wiped_parse(struct mu_wiped *wiped, const char *text, size_t length);
 
 /*
- * The calling process's, at most MAX into RANGES; how many there are. To be
- * asked only when something is lost: the kernel walks all page tables for
- * smaps.
+ * The calling process's wiped mappings, at most MAX into RANGES. Returns how
+ * many there are. Call only if leaks were found: the kernel walks all page
+ * tables for smaps.
  */
 size_t mu_wiped_find(struct mu_range *ranges, size_t max);
 
-/* The same of process PID. */
+/* The same for process PID. */
 size_t mu_wiped_of(pid_t pid, struct mu_range *ranges, size_t max);
 
 /*
- * Is FLAG, two letters, in LINE of LENGTH bytes: "VmFlags: rd wr mr mw me ac wf
- * sd "?
+ * True if FLAG, two letters, is in LINE of LENGTH bytes: "VmFlags: rd wr mr mw
+ * me ac wf sd ".
  */
 bool mu_vm_flag(const char *line, size_t length, const char *flag);
 

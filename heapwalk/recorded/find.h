@@ -1,12 +1,10 @@
-/*
- * Find a recorder's struct mu_recorded.
- */
+/* Find a recorder's struct mu_recorded. */
 #ifndef HEAPWALK_RECORDED_FIND_H
 #define HEAPWALK_RECORDED_FIND_H
 
 #include "heapwalk/subject/snapshot.h"
 
-/* 0: there is none. */
+/* Its address, or 0. */
 uintptr_t mu_recorded_find(const struct mu_snapshot *snap);
 
 #endif

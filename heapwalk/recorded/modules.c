@@ -1,5 +1,6 @@
 /*
- * Modules that a recorder saw go: see heapwalk/recorded/recorded.h.
+ * Modules that were unloaded while a recorder ran: see
+ * heapwalk/recorded/recorded.h.
  */
 #include <string.h>
 
@@ -37,7 +38,10 @@ is_gone(const struct mu_recorded_module *module)
 	    module->end >> MU_FRAME_SHIFT == 0;
 }
 
-/* A copy of a string of SIZE bytes; NULL: it is none, or there is no memory. */
+/*
+ * Copy a string of SIZE bytes. Returns NULL if it is not valid or memory is
+ * exhausted.
+ */
 static const char *
 copy_text(const struct mu_snapshot *snap, uint64_t address, uint32_t size,
     uint32_t most, struct mu_arena *arena)

@@ -1,7 +1,4 @@
-/*
- * The tables of a recorder are found and checked: see
- * heapwalk/recorded/recorded.h.
- */
+/* Find and check the tables of a recorder: see heapwalk/recorded/recorded.h. */
 #include <string.h>
 
 #include "heapwalk/recorded/recorded.h"
@@ -14,11 +11,11 @@ struct opening {
 	struct mu_recorder *recorder;
 	const struct mu_snapshot *snap;
 	struct mu_arena *arena;
-	size_t left; /* bytes of tables that the subject has room for */
+	size_t left; /* bytes of anonymous memory not yet assigned to tables */
 	size_t max_spans, max_tables;
 };
 
-/* Tables do not overlap: all of them fit into what is mapped. */
+/* Tables do not overlap, so together they fit into what is mapped. */
 static size_t
 anonymous_bytes(const struct mu_snapshot *snap)
 {
@@ -30,7 +27,7 @@ anonymous_bytes(const struct mu_snapshot *snap)
 	return bytes;
 }
 
-/* Memory that the recorder mapped for itself can be nothing but anonymous. */
+/* The recorder's tables are in memory that it mapped, which is anonymous. */
 static bool
 add_table(struct opening *opening, struct mu_range range)
 {
@@ -46,7 +43,7 @@ add_table(struct opening *opening, struct mu_range range)
 	return true;
 }
 
-/* SIZE bytes of a table at ADDRESS; NULL: they cannot be. */
+/* View SIZE bytes of a table at ADDRESS; NULL if that is impossible. */
 static const char *
 view_table(struct opening *opening, uint64_t address, size_t size)
 {
@@ -78,7 +75,7 @@ add_span(struct opening *opening, uint64_t index, uint64_t address)
 	return true;
 }
 
-/* PART of the directory, which holds something. */
+/* Add the spans in PART of the directory, which has data. */
 static bool
 add_spans(struct opening *opening, struct mu_range part)
 {
@@ -100,8 +97,8 @@ add_spans(struct opening *opening, struct mu_range part)
 }
 
 /*
- * Only where blocks were so far; the rest of the 64 MiB was never written.
- * What is populated comes in whole pages, or from where we begin.
+ * Look only where there were blocks; the rest of the 64 MiB was never written.
+ * populated() gives whole pages, or starts where we do.
  */
 static bool
 open_spans(struct opening *opening)

@@ -9,7 +9,7 @@
 #define GRAIN ((uintptr_t)1 << MU_SHADOW_WORD_SHIFT)
 #define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
 
-/* The word of the 16 bytes at ADDRESS, and how many follow in its span. */
+/* The word for the 16 bytes at ADDRESS; *COUNT words follow in its span. */
 static const char *
 words_at(const struct mu_recorder *recorder, uintptr_t address, size_t *count)
 {
@@ -37,7 +37,7 @@ word_at(const struct mu_recorder *recorder, uintptr_t address)
 	return word;
 }
 
-/* The first word from *AT on, before END, that begins a block; 0: none. */
+/* The first word from *AT to END that begins a block; 0 if none. */
 static uint32_t
 next_start(const struct mu_recorder *recorder, uintptr_t *at, uintptr_t end)
 {
@@ -59,7 +59,7 @@ next_start(const struct mu_recorder *recorder, uintptr_t *at, uintptr_t end)
 	return 0;
 }
 
-/* What was asked for; more than there is if the words make no sense. */
+/* The requested size; larger than the block if the words make no sense. */
 static uint64_t
 read_size(const struct mu_recorder *recorder, uintptr_t begin)
 {
@@ -102,7 +102,7 @@ mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
 	return true;
 }
 
-/* The entry of UNIT, and how many bytes there are; NULL: none. */
+/* The entry of UNIT, and the number of its bytes; NULL if invalid. */
 static const char *
 entry_at(const struct mu_recorder *recorder, uint32_t unit, size_t *room)
 {
@@ -117,7 +117,7 @@ entry_at(const struct mu_recorder *recorder, uint32_t unit, size_t *room)
 	return recorder->depot[block] + at;
 }
 
-/* A slot leads to a stack, which is no slot. */
+/* A slot refers to a stack that is not a slot. */
 static const char *
 stack_at(const struct mu_recorder *recorder, uint32_t unit,
     struct mu_stack *stack, size_t *room)

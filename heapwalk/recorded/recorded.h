@@ -1,9 +1,9 @@
 /*
- * What a recorder in the subject knows of blocks (mu/recorded.h), read through
- * the snapshot: where they begin for the program, who allocated them, and
- * which of them the program has freed.
+ * What a recorder in the subject knows about blocks (mu/recorded.h), read
+ * through the snapshot: where they begin for the program, what allocated them,
+ * and which of them the program has freed.
  *
- * The tables are the subject's: every address, count and size in them is
+ * The tables belong to the subject: every address, count and size in them is
  * checked, and every walk is bounded.
  */
 #ifndef HEAPWALK_RECORDED_RECORDED_H
@@ -13,7 +13,7 @@
 #include "heapwalk/subject/deadline.h"
 #include "mu/recorded.h"
 
-/* The words of 32 MiB of addresses. */
+/* The words for 32 MiB of addresses. */
 struct mu_recorded_span {
 	uint64_t index;   /* address >> MU_SHADOW_SPAN_SHIFT */
 	const char *view; /* MU_SHADOW_WORDS words of four bytes */
@@ -21,71 +21,75 @@ struct mu_recorded_span {
 
 /* A module that dlclose() has unloaded. */
 struct mu_unloaded {
-	struct mu_range range;       /* of its code, as in frames */
-	uint64_t offset;             /* of that in the file */
-	const char *path, *build_id; /* in hex, or "-" */
+	struct mu_range range;       /* addresses of its code */
+	uint64_t offset;             /* file offset of the code */
+	const char *path, *build_id; /* build-id in hex, or "-" */
 };
 
 struct mu_recorder {
 	struct mu_recorded about; /* a copy; its addresses are the subject's */
 	struct mu_recorded_span *spans; /* by index */
 	size_t num_spans;
-	const char **depot; /* of each depot block its view, or NULL */
-	size_t num_depot;   /* of them that are not NULL */
+	const char **depot; /* view of each depot block, or NULL */
+	size_t num_depot;   /* number of blocks that are not NULL */
 
-	/* The memory of all these tables; there are no pointers in it. */
+	/* The memory of all these tables; it holds no pointers. */
 	struct mu_range *tables;
 	size_t num_tables;
 
-	/* All modules that it has noted: a copy. */
+	/* Copy of all modules that it has noted. */
 	struct mu_recorded_module *modules;
 	size_t num_modules;
 
-	/* By their ranges, which do not overlap. */
+	/* By range; they do not overlap. */
 	struct mu_unloaded *unloaded;
 	size_t num_unloaded;
 };
 
-/* A block of the program's. */
+/* A block as the program knows it. */
 struct mu_recorded_block {
-	struct mu_range range; /* as the program knows it, and asked for */
+	struct mu_range range; /* address and requested size */
 	uint32_t stack;        /* for mu_recorder_stack() */
-	bool freed;            /* by the program; the recorder holds it back */
+	bool freed; /* freed by the program, but held back by the recorder */
 };
 
 /*
- * The one whose struct mu_recorded is at ADDRESS. False: that is none, it has
- * recorded nothing yet, or there is no memory in ARENA. What is needed of the
- * subject's memory has been looked at when it returns.
+ * Open the recorder whose struct mu_recorded is at ADDRESS. Returns false if it
+ * is not valid, nothing is recorded yet, or ARENA is exhausted. All tables in
+ * the subject's memory are viewed before it returns.
  */
 bool mu_recorder_open(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
 /*
- * Only recorder->about and what follows from it, recorder->unloaded: for who
- * has stacks already. False: as above.
+ * Read only recorder->about and recorder->unloaded, for a caller that has the
+ * stacks already. Returns false as above.
  */
 bool mu_recorder_open_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, uintptr_t address, struct mu_arena *arena);
 
-/* Fills recorder->unloaded by recorder->about. */
+/* Fill recorder->unloaded from recorder->about. */
 void mu_recorder_modules(struct mu_recorder *recorder,
     const struct mu_snapshot *snap, struct mu_arena *arena);
 
-/* What is known of BLOCK, usable bytes of the allocator's; false: nothing. */
+/*
+ * Find what is recorded for BLOCK, usable bytes of the allocator; false if
+ * nothing.
+ */
 bool mu_recorder_find(const struct mu_recorder *recorder, struct mu_range block,
     struct mu_recorded_block *found);
 
 /*
- * The first MAX frames of a stack, innermost first: addresses inside the calls,
- * those in unloaded modules as mu_recorded_frame() makes them. 0: it has none.
+ * Copy the first MAX frames of a stack, innermost first: addresses inside the
+ * calls, those in unloaded modules as mu_recorded_frame() makes them. Returns 0
+ * if there is no stack.
  */
 size_t mu_recorder_stack(const struct mu_recorder *recorder, uint32_t stack,
     uintptr_t *frames, size_t max);
 
 /*
- * Take the blocks that the program has freed out of BLOCKS, which is sealed.
- * The result is their bytes. Once DEADLINE has passed the rest stays in.
+ * Remove the blocks that the program has freed from BLOCKS, which is sealed,
+ * and return their bytes. Stops when DEADLINE has passed.
  */
 size_t mu_recorder_drop_freed(const struct mu_recorder *recorder,
     struct mu_blocks *blocks, struct mu_deadline *deadline);

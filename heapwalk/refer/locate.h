@@ -1,5 +1,5 @@
 /*
- * Where in the program a reference lies, in terms of its source: a module's
+ * Describe where a reference lies in terms of the program's source: a module's
  * variable, a thread's stack or variable, a region, or a mapping.
  */
 #ifndef HEAPWALK_REFER_LOCATE_H
@@ -8,7 +8,7 @@
 #include "heapwalk/refer/owners.h"
 #include "heapwalk/refer/referrers.h"
 
-/* ITEM, of which the address is set, lies in ROOT: fill in where. */
+/* Fill in the location of ITEM, whose address is set and lies in ROOT. */
 void mu_referrer_locate(struct mu_referrer *item, const struct mu_root *root,
     const struct mu_owners *owners);
 

@@ -32,7 +32,9 @@ add_block(struct finder *finder, uintptr_t variables, size_t thread)
 	return true;
 }
 
-/* Modules that were loaded later have their variables in blocks. */
+/*
+ * Modules that were loaded later have their thread-local variables in blocks.
+ */
 static bool
 add_blocks(struct finder *finder, size_t thread, const struct mu_tls *tls)
 {

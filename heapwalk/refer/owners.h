@@ -1,6 +1,4 @@
-/*
- * Which thread an address belongs to: its stack, its thread-local variables.
- */
+/* Find the thread whose stack or thread-local variables are at an address. */
 #ifndef HEAPWALK_REFER_OWNERS_H
 #define HEAPWALK_REFER_OWNERS_H
 
@@ -13,7 +11,7 @@ struct mu_owner {
 	struct mu_range tls;
 };
 
-/* A heap block with the variables that one module has in one thread. */
+/* A heap block with the thread-local variables of one module in one thread. */
 struct mu_tls_block {
 	struct mu_range range;
 	size_t thread; /* index */
@@ -21,12 +19,12 @@ struct mu_tls_block {
 
 struct mu_owners {
 	const struct mu_snapshot *snap;
-	struct mu_owner *threads;    /* one for each of the snapshot's */
+	struct mu_owner *threads;    /* one for each thread of the snapshot */
 	struct mu_tls_block *blocks; /* by address */
 	size_t num_blocks, max_blocks;
 };
 
-/* False if there is no memory. */
+/* Returns false if memory is exhausted. */
 bool mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
     const struct mu_blocks *blocks, struct mu_arena *arena);
 

@@ -1,6 +1,6 @@
 /*
- * After the marking every root and every live block is gone through once more.
- * What a word refers to is decided by heapwalk/graph/references.h, as there.
+ * After the marking, every root and every live block is searched once more,
+ * with the same rules for references: heapwalk/graph/references.h.
  */
 #include "heapwalk/refer/referrers.h"
 
@@ -14,7 +14,7 @@
 #include "mu/arch/registers.h"
 
 #define WORD sizeof(uintptr_t)
-#define LARGE (1u << 20) /* bytes from which on populated() is asked */
+#define LARGE (1u << 20) /* larger blocks are checked with populated() */
 
 struct search {
 	struct mu_referrers *out;
@@ -28,7 +28,7 @@ struct search {
 	bool no_memory;
 };
 
-/* Room for one more record; NULL if only its number counts. */
+/* Add a record; NULL if records are full and only the number counts. */
 static struct mu_referrer *
 add(struct search *search)
 {
@@ -57,8 +57,8 @@ is_target(const struct search *search, const struct mu_block *block)
 }
 
 /*
- * Does WORD refer to the target? AT is where it lies if that is in a block.
- * BY_HEADER: the word is one where the address of a header counts.
+ * True if WORD refers to the target. AT is its address if it is in a block.
+ * BY_HEADER: the address of a chunk header counts here.
  */
 static bool
 refers(const struct search *search, uintptr_t at, uintptr_t word,
@@ -106,7 +106,7 @@ found(struct search *search, const struct mu_root *root,
 		item->thread = (uint32_t)thread;
 }
 
-/* RANGE, whose bytes are at VIEW, is of ROOT or else of BLOCK. */
+/* Search RANGE, whose bytes are at VIEW; it is part of ROOT or of BLOCK. */
 static void
 look(struct search *search, struct mu_range range, const char *view,
     const struct mu_root *root, const struct mu_block *block)
@@ -183,7 +183,7 @@ look_at_block(void *ctx, const struct mu_block *block)
 		    part.begin >= part.end)
 			part = rest;
 		end = part.end;
-		/* A word may lie across two parts that touch. */
+		/* A word may cross from one part into an adjacent one. */
 		if (part.begin == rest.begin &&
 		    rest.begin - block->range.begin >= WORD)
 			part.begin -=
@@ -196,7 +196,7 @@ look_at_block(void *ctx, const struct mu_block *block)
 	return !search->deadline.passed && !search->no_memory;
 }
 
-/* Does NODE refer to TARGET, or may it? */
+/* True if NODE refers, or may refer, to TARGET. */
 static bool
 leads_to(const struct mu_graph *graph, uint32_t node, uint32_t target)
 {
@@ -217,7 +217,7 @@ leads_to(const struct mu_graph *graph, uint32_t node, uint32_t target)
 	}
 }
 
-/* Does BLOCK, or a part of it? What is kept has no edges. */
+/* The same for BLOCK and its parts. A kept block has no edges. */
 static bool
 block_leads_to(const struct mu_graph *graph, uint32_t block, uint32_t target)
 {
@@ -258,7 +258,10 @@ look_at_blocks(
 	}
 }
 
-/* A word without an address; NULL if it does not refer, or is not kept. */
+/*
+ * Check a word without an address. Returns NULL if it does not refer to the
+ * target or is not recorded.
+ */
 static struct mu_referrer *
 look_at_word(struct search *search, uintptr_t word, bool by_header,
     enum mu_referrer_kind kind)
@@ -287,7 +290,7 @@ look_at_words(struct search *search, const uintptr_t *words, size_t count,
 		look_at_word(search, words[i], false, kind);
 }
 
-/* Register number I of the snapshot's, of thread number THREAD. */
+/* Check register I of the snapshot, of thread number THREAD. */
 static void
 look_at_register(struct search *search, size_t thread, size_t i)
 {
@@ -299,7 +302,10 @@ look_at_register(struct search *search, size_t thread, size_t i)
 	uintptr_t word;
 
 	for (shift = 0; shift < WORD; shift += step) {
-		/* Vector registers are rows of bytes; so are their values. */
+		/*
+		 * Vector registers are rows of bytes, so a pointer may cross
+		 * two values.
+		 */
 		if (shift > 0 && i + 1 >= snap->num_values)
 			break;
 		memcpy(&word, (const char *)&snap->values[i] + shift, WORD);
@@ -313,7 +319,7 @@ look_at_register(struct search *search, size_t thread, size_t i)
 	}
 }
 
-/* Registers, and the stack pointer unless it is among them. */
+/* Check the registers, and the stack pointer unless it is among them. */
 static void
 look_at_thread(struct search *search, size_t index)
 {

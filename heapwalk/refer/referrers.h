@@ -1,6 +1,6 @@
 /*
- * List the references to a block: every word that refers to it, by the rules of
- * marking, and where that word is.
+ * List the references to a block: every word that refers to it by the rules of
+ * marking, and its location.
  */
 #ifndef HEAPWALK_REFER_REFERRERS_H
 #define HEAPWALK_REFER_REFERRERS_H
@@ -8,7 +8,7 @@
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/roots/roots.h"
 
-/* As enum MemunreachableReferenceKind. */
+/* The same values as enum MemunreachableReferenceKind. */
 enum mu_referrer_kind {
 	MU_REFERRER_GLOBAL = 1,
 	MU_REFERRER_STACK,
@@ -25,18 +25,18 @@ enum mu_referrer_kind {
 
 #define MU_NO_INDEX UINT32_MAX
 
-/* Of a fixed layout: it goes through the pipe as it is. */
+/* Fixed layout: it is sent through the pipe unchanged. */
 struct mu_referrer {
 	uint32_t kind;      /* enum mu_referrer_kind */
 	uint32_t thread;    /* index into the snapshot's; or MU_NO_INDEX */
 	uint32_t mapping;   /* the same; a global's: the module's first */
-	uint32_t place;     /* of a register: mu/arch/register_names.h */
-	uint32_t reachable; /* 1, or 0: in a block that is itself lost */
+	uint32_t place;     /* number of a register: mu/arch/register_names.h */
+	uint32_t reachable; /* 0: the block that holds it is a leak itself */
 	uint32_t unused;
-	uint64_t address;     /* of the word; 0: not in memory */
+	uint64_t address;     /* of the word; 0 if it is not in memory */
 	uint64_t value;       /* the word */
 	int64_t into;         /* where it points to, from the target's begin */
-	uint64_t base;        /* what its offset is counted from */
+	uint64_t base;        /* address that its own offset is relative to */
 	uint64_t begin, size; /* of the block, region, or mapping it is in */
 };
 
@@ -44,8 +44,8 @@ struct mu_referrer {
 
 struct mu_referrers {
 	struct mu_range target;
-	bool reachable; /* is the target? */
-	/* Roots in the order of addresses, then values, then blocks. */
+	bool reachable; /* the target is reachable */
+	/* Roots in address order, then values, then blocks. */
 	struct mu_referrer *items;
 	size_t count; /* at most MU_MAX_REFERRERS */
 	size_t total;
@@ -53,11 +53,11 @@ struct mu_referrers {
 };
 
 /*
- * All that refers to the block which ADDRESS is in, once blocks were marked.
- * References from the block itself are left out, and so is what lies in OURS:
+ * Find all references to the block that holds ADDRESS, after marking.
+ * References from the block itself are left out, and so are those in OURS:
  * frames of the library below those of the thread that asked.
  *
- * MU_ERR_ARGUMENT with WHY set if ADDRESS is in no live block.
+ * MU_ERR_ARGUMENT with WHY if ADDRESS is in no live block.
  */
 enum mu_status mu_referrers_find(struct mu_referrers *out, uintptr_t address,
     const struct mu_graph *graph, const struct mu_roots *roots,

@@ -1,6 +1,7 @@
 /*
- * A thread's storage lies on top of its stack, .bss may be one mapping with
- * what was mapped behind it: kinds are told apart by bytes, not by mappings.
+ * Local storage lies at the top of a thread's stack, and .bss may be one
+ * mapping with the memory after it. So kinds are assigned to bytes, not to
+ * mappings.
  */
 #include "heapwalk/roots/root_kinds.h"
 
@@ -25,7 +26,7 @@ add_tls(struct mu_root_kinds *kinds, const struct mu_snapshot *snap)
 	return true;
 }
 
-/* Not every byte of the mapping that a module's segment extends to. */
+/* A module's segment may take only a part of the mapping it extends into. */
 static bool
 add_bss(struct mu_root_kinds *kinds, const struct mu_snapshot *snap)
 {

@@ -13,7 +13,7 @@
 #include "mu/range.h"
 #include "mu/sort.h"
 
-/* How far apart two parts of one module can be in the maps. */
+/* Parts of one module are at most this many mappings apart. */
 #define MODULE_REACH 8
 
 struct finder {
@@ -21,7 +21,7 @@ struct finder {
 	const struct mu_snapshot *snap;
 	struct mu_memory *memory;
 	struct mu_arena *arena;
-	struct mu_ranges own, excluded; /* excluded: own, too */
+	struct mu_ranges own, excluded; /* excluded includes own */
 	struct mu_root_kinds kinds;
 	struct mu_tmpfs tmpfs;
 	size_t max_ranges;
@@ -72,8 +72,8 @@ add_root(struct finder *finder, struct mu_range range, enum mu_root_kind kind,
 }
 
 /*
- * Code that a program makes for itself holds addresses as operands. A stack is
- * none, even where it is executable: words on it are aligned.
+ * Code that a program generates holds addresses as operands. A stack is not
+ * searched as code, even if it is executable: words on it are aligned.
  */
 static bool
 is_code(const struct mu_mapping *mapping, enum mu_root_kind kind)
@@ -82,7 +82,7 @@ is_code(const struct mu_mapping *mapping, enum mu_root_kind kind)
 	    (kind == MU_ROOT_ANONYMOUS || kind == MU_ROOT_GLOBALS);
 }
 
-/* PIECE is of one mapping. */
+/* PIECE lies in one mapping. */
 static bool
 add_piece(struct finder *finder, const struct mu_mapping *mapping,
     struct mu_range piece)
@@ -98,7 +98,10 @@ add_piece(struct finder *finder, const struct mu_mapping *mapping,
 	return true;
 }
 
-/* Cut off up to the end of the first part of REST that can hold words. */
+/*
+ * Split off the front of REST up to the end of the first part that can hold
+ * words.
+ */
 static bool
 next_populated(
     struct mu_memory *memory, struct mu_range *rest, struct mu_range *part)
@@ -125,7 +128,7 @@ add_mapping(struct finder *finder, const struct mu_mapping *mapping)
 	return true;
 }
 
-/* Does the file of MAPPING have a writable private part close by? */
+/* True if the file of MAPPING has a writable private part nearby. */
 static bool
 has_writable_part(const struct mu_snapshot *snap, size_t index)
 {
@@ -155,14 +158,17 @@ is_candidate(struct finder *finder, size_t index)
 		return mu_mapping_is_shared_memory(mapping, &finder->tmpfs);
 	if (mapping->writable || !finder->memory->blind)
 		return true;
-	/* No telling of written pages: not every mapped file, only RELRO. */
+	/*
+	 * If written pages cannot be told apart, search RELRO but no other
+	 * mapped files.
+	 */
 	return mapping->inode == 0 ||
 	    (!mapping->executable && has_writable_part(finder->snap, index));
 }
 
 /*
- * A region that the program named, as far as it is readable. It may lie in
- * the heap: then its block is scanned as a root.
+ * Add the readable parts of a region that the program registered. If it lies in
+ * the heap, its block is scanned as a root.
  */
 static bool
 add_region(struct finder *finder, struct mu_range region)
@@ -240,9 +246,9 @@ append(struct mu_roots *roots, const uintptr_t *words, size_t count)
 }
 
 /*
- * Stack pointers are among the values although registers hold them too: a
- * block that a thread runs on as its stack is found by containment. What the
- * program said by name (ignored objects) counts in any case.
+ * Add stack pointers, although registers are values too: a block that a thread
+ * uses as its stack is then found by containment. Objects that the program
+ * ignored count in any case.
  */
 static bool
 add_values(struct finder *finder)
@@ -280,7 +286,7 @@ add_frames(
 	return count;
 }
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 static bool
 find_frames(struct finder *finder, const struct mu_heap *heap)
 {
@@ -297,7 +303,7 @@ find_frames(struct finder *finder, const struct mu_heap *heap)
 	return true;
 }
 
-/* What only an allocator has an address by. */
+/* Add words by which only the allocator refers to blocks. */
 static bool
 add_headers(struct finder *finder, const struct mu_heap *heap)
 {

@@ -1,7 +1,7 @@
 /*
- * Where pointers can live: all memory of the subject that is readable and
- * private, except the heap, our own memory and dead stack (byte by byte), plus
- * registers and what the program registered.
+ * Find the places of pointers: all memory of the subject that is readable and
+ * private, except the heap, our own memory and dead parts of stacks; registers;
+ * and what the program registered.
  */
 #ifndef HEAPWALK_ROOTS_ROOTS_H
 #define HEAPWALK_ROOTS_ROOTS_H
@@ -26,9 +26,9 @@ struct mu_roots {
 	size_t bytes; /* sum of the ranges */
 
 	/*
-	 * Words that count by mu_reference_by_header(), too: registers of the
-	 * threads inside malloc, and what lies at aligned places in FRAMES,
-	 * which has the stack pointers of these threads.
+	 * Words that also count by mu_reference_by_header(): registers of
+	 * threads inside malloc, and the aligned words in FRAMES, the top of
+	 * these threads' stacks.
 	 */
 	uintptr_t *headers;
 	size_t num_headers;
@@ -36,8 +36,8 @@ struct mu_roots {
 };
 
 /*
- * What snap->reach leaves out is no root. MU_PARTIAL with WHY set when a place
- * that should be scanned could not be read. All arrays come from ARENA.
+ * Places excluded by snap->reach are no roots. MU_PARTIAL with WHY: a place
+ * could not be read. All arrays come from ARENA.
  */
 enum mu_status mu_roots_find(struct mu_roots *roots,
     const struct mu_snapshot *snap, const struct mu_heap *heap,

@@ -27,7 +27,7 @@ has_prefix(const char *name, const char *const *prefixes, size_t count)
 #define HAS_PREFIX(name, prefixes) \
 	has_prefix(name, prefixes, sizeof(prefixes) / sizeof(*(prefixes)))
 
-/* Plain memory under a name that looks like a device's. */
+/* True for plain memory whose name looks like that of a device. */
 static bool
 is_memory_file(const char *name)
 {
@@ -62,7 +62,7 @@ mu_mapping_is_memory(const struct mu_mapping *mapping)
 	    !is_device(mapping->name);
 }
 
-/* Is all of RANGE by mappings of a KIND, with nothing between them? */
+/* True if all of RANGE is covered, without gaps, by mappings of KIND. */
 static inline bool
 mappings_are(bool (*kind)(const struct mu_mapping *mapping),
     const struct mu_mapping *mappings, size_t count, struct mu_range range)
@@ -94,7 +94,7 @@ mu_mappings_are_anonymous(
 	return mappings_are(mu_mapping_is_anonymous, mappings, count, range);
 }
 
-/* "/anon_hugepage (deleted)": MAP_HUGETLB is a file to the kernel. */
+/* "/anon_hugepage (deleted)": for the kernel MAP_HUGETLB memory is a file. */
 bool
 mu_mapping_is_anonymous(const struct mu_mapping *mapping)
 {
@@ -113,9 +113,9 @@ mu_mapping_is_named(const struct mu_mapping *mapping, const char *prefix)
 }
 
 /*
- * A tmpfs can hold device nodes. A deleted file cannot be asked and counts as
- * regular. DONT_SYNC and NO_AUTOMOUNT: whatever the name leads over, this
- * must not wait for a server.
+ * A tmpfs can hold device nodes. A deleted file cannot be checked and counts as
+ * regular. DONT_SYNC and NO_AUTOMOUNT: this must not wait for a server,
+ * whatever is mounted on the way.
  */
 static bool
 is_regular(const struct mu_mapping *mapping)

@@ -6,44 +6,45 @@
 #include "heapwalk/subject/tmpfs.h"
 
 /*
- * Readable, and plain memory behind it: no device (reading a register of a
- * card can change its state) and no page of the kernel's own ([vvar]).
+ * True if MAPPING is readable plain memory: not a device (reading a register of
+ * a card can change its state) and not a page of the kernel ([vvar]).
  */
 bool mu_mapping_is_memory(const struct mu_mapping *mapping);
 
 /*
- * Is MAPPING memory, or would it be if the program had not closed it for the
- * time being (PROT_NONE)? Closed shared memory is known by its name only.
+ * True if MAPPING is memory, or would be if the program had not made it
+ * inaccessible (PROT_NONE). Inaccessible shared memory is recognised only by
+ * its name.
  */
 bool mu_mapping_can_be_memory(const struct mu_mapping *mapping);
 
 /*
- * Is all of RANGE, by COUNT mappings by address? It may cross from one into the
- * next if nothing is between.
+ * True if all of RANGE is memory, by COUNT mappings sorted by address. It may
+ * cross adjacent mappings.
  */
 bool mu_mappings_are_memory(
     const struct mu_mapping *mappings, size_t count, struct mu_range range);
 
-/* Private memory without a file: anonymous, brk, stack. */
+/* True for private memory without a file: anonymous, brk, stack. */
 bool mu_mapping_is_anonymous(const struct mu_mapping *mapping);
 
-/* Is all of RANGE? As mu_mappings_are_memory(). */
+/* True if all of RANGE is; see mu_mappings_are_memory(). */
 bool mu_mappings_are_anonymous(
     const struct mu_mapping *mappings, size_t count, struct mu_range range);
 
-/* Starts with the text "/name" or the like. */
+/* True if the name starts with PREFIX, such as "/name". */
 bool mu_mapping_is_named(const struct mu_mapping *mapping, const char *prefix);
 
-/* Of one file? */
+/* True if both are mappings of one file. */
 bool mu_mapping_same_file(
     const struct mu_mapping *a, const struct mu_mapping *b);
 
-/* The path without its folders. */
+/* The last component of PATH. */
 const char *mu_path_base(const char *path);
 
 /*
- * Does TEXT begin with PREFIX? By hand: nearly all differ in the first byte,
- * and it is asked for often.
+ * True if TEXT begins with PREFIX. Inline: it is called often, and nearly all
+ * names differ in the first byte.
  */
 static inline bool
 mu_starts_with(const char *text, const char *prefix)
@@ -55,22 +56,22 @@ mu_starts_with(const char *text, const char *prefix)
 }
 
 /*
- * Shared, and the program's memory all the same, not a document: anonymous,
- * System V, memfd, tmpfs, or a ring of the kernel that holds words which the
- * program gave it (io_uring, aio).
+ * True for shared memory that is the program's data, not a document: anonymous,
+ * System V, memfd, tmpfs, or a ring of the kernel with words that the program
+ * put there (io_uring, aio).
  */
 bool mu_mapping_is_shared_memory(
     const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
 
 /*
- * A private mapping of a file that lives in memory and that programs write to
- * by write() or through another mapping: its pages change too, up to the first
- * write to each through this one. Files of a tmpfs elsewhere are left out:
- * those that are mapped privately are programs and libraries.
+ * True for a private mapping of a file in memory that programs change by
+ * write() or through another mapping: each of its pages changes too, until it
+ * is first written through this mapping. Files of other tmpfs mounts are
+ * excluded: those that are mapped privately are programs and libraries.
  */
 bool mu_mapping_is_view(const struct mu_mapping *mapping);
 
-/* Either of the two: a fork does not copy what it holds. */
+/* True for either of the two: a fork does not copy the contents. */
 bool mu_mapping_is_changing(
     const struct mu_mapping *mapping, struct mu_tmpfs *tmpfs);
 

@@ -7,7 +7,7 @@
 
 #include "mu/sys.h"
 
-/* 1 to 20 ms, by what misses the cache. */
+/* 1 to 20 ms, depending on cache misses. */
 #define MU_DEADLINE_WORDS (1u << 20)
 
 struct mu_deadline {
@@ -16,7 +16,7 @@ struct mu_deadline {
 	bool passed; /* once true, always true */
 };
 
-/* Account for WORDS of work. True once the deadline has passed. */
+/* Account for WORDS of work. Returns true once the deadline has passed. */
 static inline bool
 mu_deadline_passed(struct mu_deadline *deadline, size_t words)
 {

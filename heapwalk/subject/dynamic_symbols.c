@@ -1,6 +1,4 @@
-/*
- * What is read is hostile: every step is bounded.
- */
+/* The tables are hostile input: every step is bounded. */
 #include "heapwalk/subject/dynamic_symbols.h"
 
 #include <elf.h>
@@ -14,8 +12,8 @@
 #define MALLOC_HASH 0xd39ad3du /* of "malloc", by DT_GNU_HASH */
 
 struct symbols {
-	uintptr_t base; /* where the ELF header is */
-	uintptr_t bias; /* address less p_vaddr */
+	uintptr_t base; /* address of the ELF header */
+	uintptr_t bias; /* load bias: address minus p_vaddr */
 	uintptr_t table, strings, hash;
 };
 
@@ -26,7 +24,7 @@ is_glibc(const char *file)
 	    mu_starts_with(file, "libc-2.") || mu_starts_with(file, "ld-");
 }
 
-/* glibc's linker writes addresses over most entries, other loaders none. */
+/* glibc's loader replaces most entries by addresses, other loaders none. */
 static uintptr_t
 place(const struct symbols *symbols, uintptr_t value)
 {
@@ -55,7 +53,10 @@ read_dynamic(
 	    symbols->hash != 0;
 }
 
-/* The module whose header MAPPING begins with. False: it says nothing. */
+/*
+ * Read the module whose header is at the start of MAPPING. Returns false if
+ * that fails.
+ */
 static bool
 read_module(const struct mu_snapshot *snap, const struct mu_mapping *mapping,
     struct symbols *symbols)
@@ -118,9 +119,9 @@ is_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
 }
 
 /*
- * DT_GNU_HASH: four words (buckets, first symbol, words of the filter, shift),
- * the filter, the buckets, and of each symbol its hash, bit 0 set in the last
- * one of a bucket.
+ * DT_GNU_HASH has four words (buckets, first symbol, words of the filter,
+ * shift), the filter, the buckets, and a hash for each symbol, with bit 0 set
+ * in the last one of a bucket.
  */
 static bool
 defines_malloc(const struct mu_snapshot *snap, const struct symbols *symbols)
@@ -157,10 +158,10 @@ defines_malloc(const struct mu_snapshot *snap, const struct symbols *symbols)
 }
 
 /*
- * The second word of DT_GNU_HASH is the first symbol that has a hash: the
- * undefined ones are before it. Where nothing is defined, linkers write 1 there
- * whatever the table has, so the table's order is no help: all are looked at up
- * to the strings, which linkers put behind the table.
+ * The second word of DT_GNU_HASH is the first symbol that has a hash; undefined
+ * symbols come before it. If nothing is defined, linkers write 1 whatever the
+ * table has, so all symbols are checked up to the strings, which linkers put
+ * after the table.
  */
 static bool
 imports(const struct mu_snapshot *snap, const struct symbols *symbols,
@@ -191,7 +192,10 @@ has_malloc(const struct mu_snapshot *snap, const struct symbols *symbols,
 	return defines_malloc(snap, symbols);
 }
 
-/* Is it so of a module other than glibc's, or of one that cannot be read? */
+/*
+ * True if it holds for a module other than glibc's, or for one that cannot be
+ * read.
+ */
 static bool
 may_be_of_any(const struct mu_snapshot *snap,
     bool (*is_so)(const struct mu_snapshot *snap, const struct symbols *symbols,

@@ -6,12 +6,15 @@
 #include "mu/sys.h"
 
 /*
- * A path is up to a page long, and so are an overlay's options in mountinfo;
- * no other line comes near.
+ * A path can be a page long, and so can an overlay's options in mountinfo; all
+ * other lines are shorter.
  */
 #define BUFFER_SIZE 8192
 
-/* Bytes of BUFFER, USED long, up to and with its last newline. */
+/*
+ * The length of the first USED bytes of BUFFER up to and including the last
+ * newline.
+ */
 static size_t
 whole_lines(const char *buffer, size_t used)
 {

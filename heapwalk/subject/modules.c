@@ -1,6 +1,6 @@
 /*
- * dl_iterate_phdr() would know, but takes the dynamic linker's lock and passes
- * over other namespaces (dlmopen).
+ * dl_iterate_phdr() is not used: it takes the dynamic linker's lock and omits
+ * other namespaces (dlmopen).
  */
 #include "heapwalk/subject/modules.h"
 
@@ -9,7 +9,7 @@
 
 #include "heapwalk/subject/classify.h"
 
-/* How many mappings lie between a module's first and its last. */
+/* Largest number of mappings from a module's first to its last. */
 #define MODULE_REACH 16
 #define MAX_SEGMENTS 128
 
@@ -27,7 +27,10 @@ read_header(const struct mu_snapshot *snap, uintptr_t begin, Elf64_Ehdr *header)
 	    header->e_phnum <= MAX_SEGMENTS;
 }
 
-/* SEGMENT's addresses in the file, page by page; false if it wraps. */
+/*
+ * The addresses of SEGMENT in the file, in whole pages. Returns false if they
+ * wrap.
+ */
 static bool
 extent(const Elf64_Phdr *segment, size_t page_size, struct mu_range *range)
 {
@@ -38,8 +41,9 @@ extent(const Elf64_Phdr *segment, size_t page_size, struct mu_range *range)
 }
 
 /*
- * What the file whose first byte is mapped at BEGIN takes up in memory. Anyone
- * may have mapped something between two segments: is ADDRESS in one?
+ * Read the extent of the module whose first byte is mapped at BEGIN, and check
+ * that ADDRESS is in one of its segments: other memory may be mapped between
+ * them.
  */
 static bool
 read_module(const struct mu_snapshot *snap, uintptr_t begin, uintptr_t address,
@@ -84,7 +88,7 @@ read_module(const struct mu_snapshot *snap, uintptr_t begin, uintptr_t address,
 	    mu_range_has(module->segment, address);
 }
 
-/* A file that merely is read, not run, has no code in memory. */
+/* A file that is only read has no executable mapping. */
 static bool
 has_code(const struct mu_snapshot *snap, size_t index)
 {

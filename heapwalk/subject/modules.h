@@ -1,6 +1,6 @@
 /*
- * Programs and libraries in memory: find the one of an address, and its load
- * address, by the ELF headers that the dynamic linker maps.
+ * Find the program or library that an address belongs to, and its load bias, by
+ * the ELF headers that the dynamic linker maps.
  */
 #ifndef HEAPWALK_SUBJECT_MODULES_H
 #define HEAPWALK_SUBJECT_MODULES_H
@@ -8,15 +8,16 @@
 #include "heapwalk/subject/snapshot.h"
 
 struct mu_module {
-	struct mu_range range;   /* of all segments, .bss included, holes too */
-	struct mu_range segment; /* the one with the address, whole pages */
-	uintptr_t bias; /* address less p_vaddr: what addr2line has taken off */
+	struct mu_range range;   /* all segments, with .bss and holes */
+	struct mu_range segment; /* the segment with the address, whole pages */
+	uintptr_t bias;          /* load bias: address minus p_vaddr */
 	size_t mapping; /* index of the first; its name is the module's path */
 };
 
 /*
- * The module that ADDRESS is a variable of: in a mapping of its file, or in
- * anonymous memory that one of its segments extends to. False if none.
+ * Find the module of the variable at ADDRESS: in a mapping of its file, or in
+ * anonymous memory that one of its segments extends to. Returns false if there
+ * is none.
  */
 bool mu_module_find(const struct mu_snapshot *snap, uintptr_t address,
     struct mu_module *module);

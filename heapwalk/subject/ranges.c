@@ -4,7 +4,7 @@
 
 #define FIRST_MAX 32
 
-/* Index of the first range that ends behind ADDRESS; count if none does. */
+/* Index of the first range that ends after ADDRESS; count if none does. */
 static size_t
 first_behind(const struct mu_ranges *set, uintptr_t address)
 {

@@ -1,8 +1,8 @@
 /*
- * A set of addresses, as sorted ranges: subtract ranges, and enumerate the
+ * A set of addresses as sorted ranges, to subtract ranges and enumerate the
  * rest.
  *
- * Add ranges in any order, seal, then ask.
+ * Add ranges in any order, seal, then query.
  */
 #ifndef HEAPWALK_SUBJECT_RANGES_H
 #define HEAPWALK_SUBJECT_RANGES_H
@@ -19,32 +19,40 @@ struct mu_ranges {
 
 void mu_ranges_open(struct mu_ranges *set, struct mu_arena *arena);
 
-/* An empty range is dropped. False: no memory, the set is as before. */
+/*
+ * Add RANGE; an empty one is ignored. Returns false, with the set unchanged, if
+ * memory is exhausted.
+ */
 bool mu_ranges_add(struct mu_ranges *set, struct mu_range range);
 
-/* As above, COUNT of them. */
+/* Add COUNT ranges. */
 bool mu_ranges_add_all(
     struct mu_ranges *set, const struct mu_range *ranges, size_t count);
 
-/* Sort, and join what overlaps or touches. More may be added; seal again. */
+/*
+ * Sort, and merge overlapping or adjacent ranges. To add more, seal again
+ * afterwards.
+ */
 void mu_ranges_seal(struct mu_ranges *set);
 
 bool mu_ranges_has(const struct mu_ranges *set, uintptr_t address);
 
 /*
- * Cut the longest piece off the front of REST that is wholly inside the set
- * or wholly outside. False: REST is empty.
+ * Split off the longest front of REST that is wholly inside or wholly outside
+ * the set. Returns false if REST is empty.
  */
 bool mu_ranges_cut(const struct mu_ranges *set, struct mu_range *rest,
     struct mu_range *piece, bool *inside);
 
-/* Cut off up to the end of the first piece of REST that is outside the set. */
+/*
+ * Remove from REST everything up to the end of its first part outside the set.
+ */
 bool mu_ranges_gap(
     const struct mu_ranges *set, struct mu_range *rest, struct mu_range *piece);
 
 /*
- * COUNT objects, STRIDE bytes apart and sorted by the range that each begins
- * with: the index of the first that begins past ADDRESS.
+ * For COUNT objects, STRIDE bytes apart and sorted by the range with which each
+ * begins: the index of the first that begins after ADDRESS.
  */
 static inline size_t
 mu_ranges_upper(
@@ -59,7 +67,7 @@ mu_ranges_upper(
 	return low;
 }
 
-/* What seal promises (for tests). */
+/* Check what seal guarantees (for tests). */
 bool mu_ranges_check(const struct mu_ranges *set);
 
 #endif

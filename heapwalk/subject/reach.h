@@ -1,17 +1,15 @@
-/*
- * What counts as a reference: which places, and which words. All zero is the
- * default.
- */
+/* Which places and which words count as references. All zero is the default. */
 #ifndef HEAPWALK_SUBJECT_REACH_H
 #define HEAPWALK_SUBJECT_REACH_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Of words, wherever they are. */
+/* Rules for words in any place. */
 struct mu_word_rule {
-	bool unaligned; /* at every byte, not only at multiples of a word */
-	uintptr_t tags; /* bits that are no part of an address */
+	bool unaligned; /* at every byte, not only at multiples of the word size
+			 */
+	uintptr_t tags; /* bits that are not part of an address */
 };
 
 /* Places that are no roots. */

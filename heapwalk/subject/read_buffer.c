@@ -18,7 +18,7 @@ mu_read_buffer_open(struct mu_read_buffer *buffer, struct mu_memory *memory)
 	*buffer = (struct mu_read_buffer) { .memory = memory };
 	if (!mu_read_buffer_helps(memory))
 		return;
-	/* The pages that RANGE begins and ends in. */
+	/* Room for the pages in which RANGE begins and ends. */
 	buffer->size = MU_READ_BUFFER + 2 * memory->page_size;
 	at = mu_sys_mmap(NULL, buffer->size, PROT_READ | PROT_WRITE,
 	    MAP_PRIVATE | MAP_ANONYMOUS);

@@ -1,6 +1,4 @@
-/*
- * Where in the subject an address is.
- */
+/* Find the mapping of an address in the subject. */
 #include "heapwalk/subject/snapshot.h"
 
 #include <stddef.h>

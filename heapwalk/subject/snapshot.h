@@ -20,7 +20,7 @@ struct mu_workers;
 struct mu_thread {
 	pid_t tid;
 	uintptr_t sp;       /* stack pointer; 0 = unknown, no live stack */
-	uintptr_t pc;       /* what it runs; 0 = unknown */
+	uintptr_t pc;       /* program counter; 0 = unknown */
 	uintptr_t tp;       /* thread pointer (x86-64: fs base); 0 = none */
 	size_t first_value; /* index into snapshot->values */
 	size_t num_values;  /* register words, general and vector */
@@ -50,43 +50,41 @@ struct mu_memory_ops {
 	const char *name; /* "self", "process", "core" */
 
 	/*
-	 * SIZE bytes of the subject at ADDRESS, or NULL unless all of them
-	 * can be read. Valid until the snapshot is released; reads as zero
-	 * where a page turns out to be unreadable after all (the memory
-	 * counts such pages in skipped_pages). Need not be aligned.
+	 * View SIZE bytes of the subject at ADDRESS; NULL unless all of them
+	 * can be read. Valid until the snapshot is released. Pages that turn
+	 * out to be unreadable read as zeros and are counted in skipped_pages.
+	 * Any alignment.
 	 */
 	const void *(*view)(
 	    struct mu_memory *memory, uintptr_t address, size_t size);
 
 	/*
-	 * The same for a little that lies anywhere, as what a list leads to:
-	 * in place, or copied to BUFFER. NULL: as view() gives it.
+	 * The same for a few bytes anywhere, for following lists: a view, or a
+	 * copy in BUFFER. If NULL, use view().
 	 */
 	const void *(*peek)(struct mu_memory *memory, uintptr_t address,
 	    size_t size, void *buffer);
 
 	/*
-	 * Copy RANGE, whole pages that view() gives, to BUFFER: what is read in
-	 * order, and once, need not come to where view() has it. Any thread
-	 * may. False, also of an empty RANGE: it is in place. NULL: always
-	 * false.
+	 * Copy RANGE, whole pages for which view() works, to BUFFER, for memory
+	 * that is read in order and once. Any thread may call it. Returns false
+	 * if RANGE is empty or present: use view(). If NULL, that is always so.
 	 */
 	bool (*read)(
 	    struct mu_memory *memory, struct mu_range range, void *buffer);
 
 	/*
-	 * The first part of RANGE that may hold anything but zeros or
-	 * unchanged file contents; page-granular, clipped to RANGE, a guess on
-	 * the large side. False: nothing is left, as of an empty RANGE,
-	 * wherever that is.
+	 * The first part of RANGE that may have anything but zeros or
+	 * unmodified file contents; whole pages, clipped to RANGE, never too
+	 * small. Returns false if there is none.
 	 */
 	bool (*populated)(struct mu_memory *memory, struct mu_range range,
 	    struct mu_range *part);
 
 	/*
-	 * Get the contents of MAPPING, anonymous memory that the program has
-	 * closed, ready for view(); false: they are not there. NULL: always
-	 * false.
+	 * Make the contents of MAPPING, anonymous memory that the program has
+	 * made inaccessible, available to view(). Returns false if there are
+	 * none; if NULL, that is always so.
 	 */
 	bool (*unlock)(
 	    struct mu_memory *memory, const struct mu_mapping *mapping);
@@ -95,15 +93,15 @@ struct mu_memory_ops {
 struct mu_memory {
 	const struct mu_memory_ops *ops;
 	size_t page_size;
-	size_t skipped_pages; /* mapped readable, yet could not be read */
+	size_t skipped_pages; /* mapped readable, but not readable */
 	size_t closed_pages;  /* those that the subject cannot read either */
-	bool blind; /* populated() knows nothing and gives all of RANGE */
+	bool blind; /* populated() knows nothing and returns all of RANGE */
 	void *ctx;
 };
 
 /*
- * A heap of the program, and its functions: see struct MemunreachableHeap in
- * the public header. All but iterate may be NULL.
+ * A heap of the program: see struct MemunreachableHeap in the public header.
+ * All functions but iterate may be NULL.
  */
 struct mu_program_heap {
 	char name[32];
@@ -134,56 +132,56 @@ struct mu_snapshot {
 	uintptr_t *kernel_values;
 	size_t num_kernel_values;
 
-	/* Our own memory, never scanned; by address, may overlap. */
+	/* Our own memory, which is not searched; by address, may overlap. */
 	struct mu_range *own;
 	size_t num_own;
 
 	/*
-	 * Where a recorder's struct mu_recorded is; 0: look for it. A
-	 * recorder's tables hold no pointers and are never scanned; any order.
+	 * Address of a recorder's struct mu_recorded; 0: search for it. A
+	 * recorder's tables hold no pointers and are not searched; any order.
 	 */
 	uintptr_t recorded;
-	bool unrecorded; /* there is none */
+	bool unrecorded; /* there is no recorder */
 	const struct mu_range *tables;
 	size_t num_tables;
 
 	/*
 	 * Heaps that the program registered. NULL: their functions cannot be
-	 * called, as the subject is not this process.
+	 * called because the subject is another process.
 	 */
 	const struct mu_program_heap *program_heaps;
 	size_t num_program_heaps;
 
-	/* What the program registered as roots. */
+	/* Roots that the program registered. */
 	struct mu_range *root_regions;
 	size_t num_root_regions;
-	uintptr_t *root_values; /* ignored objects, providers' words */
+	uintptr_t *root_values; /* ignored objects, words of root providers */
 	size_t num_root_values;
 
-	struct mu_reach reach; /* what counts; zero: everything */
+	struct mu_reach reach; /* which places and words count */
 
-	/* Who shares the reading of it; NULL: the caller's thread alone. */
+	/* Threads that share the reading; NULL: the calling thread only. */
 	struct mu_workers *workers;
 
 	/*
-	 * Malloc is not frozen: a thread may be in the middle of a change. A
+	 * malloc is not frozen: a thread may be in the middle of a change. A
 	 * locked arena is then one that is being changed.
 	 */
 	bool unfrozen;
-	bool only_moment; /* there will be no other one to look at */
+	bool only_moment; /* this snapshot cannot be taken again */
 
 	/* See mu_reference_by_header(). */
 	bool no_headers;
 
 	/* The C library: "2.36" is 2, 36; 0, 0 = unknown. */
 	unsigned glibc_major, glibc_minor;
-	bool glibc_inferred; /* not told: believed only if all of it fits */
-	/* Any address inside libc's text; 0 = find it by name. */
+	bool glibc_inferred; /* inferred: believed only if everything fits */
+	/* Any address inside libc's text; 0: find it by name. */
 	uintptr_t libc_address;
 
 	/*
-	 * What the program's calls of malloc lead to, 0 = unknown; and, if
-	 * that may not be glibc's, blocks that it gave
+	 * The function that the program's calls of malloc lead to, 0 = unknown;
+	 * and, if it may not be glibc's, blocks that it returned
 	 * (lib/state/malloc_probe.h).
 	 */
 	uintptr_t malloc_address;
@@ -192,8 +190,8 @@ struct mu_snapshot {
 };
 
 /*
- * Of COUNT mappings by address: the one that holds ADDRESS, or else the first
- * one behind, or NULL.
+ * Of COUNT mappings sorted by address: the one that holds ADDRESS, or the next
+ * one, or NULL.
  */
 const struct mu_mapping *mu_mapping_from(
     const struct mu_mapping *mappings, size_t count, uintptr_t address);
@@ -203,13 +201,13 @@ const struct mu_mapping *mu_snapshot_mapping(
     const struct mu_snapshot *snap, uintptr_t address);
 
 /*
- * RANGE belongs to the heap: anonymous mappings in it that the program closed
- * (mprotect() of pages inside a block) are readable from now on, as a whole,
- * where the memory can give their contents.
+ * RANGE belongs to the heap: make anonymous mappings in it that the program has
+ * made inaccessible (mprotect() of pages inside a block) readable from now on,
+ * as a whole, if the memory has their contents.
  */
 void mu_snapshot_unlock(const struct mu_snapshot *snap, struct mu_range range);
 
-/* Does RANGE overlap memory of our own? */
+/* True if RANGE overlaps memory of our own. */
 bool mu_snapshot_is_own(const struct mu_snapshot *snap, struct mu_range range);
 
 /* View of a whole object of the subject; NULL if not readable. */
@@ -221,7 +219,7 @@ mu_snapshot_view(const struct mu_snapshot *snap, uintptr_t address, size_t size)
 	return memory->ops->view(memory, address, size);
 }
 
-/* The same, maybe in BUFFER: see peek() above. */
+/* The same, perhaps in BUFFER: see peek() above. */
 static inline const void *
 mu_snapshot_peek(const struct mu_snapshot *snap, uintptr_t address, size_t size,
     void *buffer)

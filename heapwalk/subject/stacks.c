@@ -1,7 +1,7 @@
 /*
  * The extent of a stack comes from glibc's struct pthread and not from the
- * mappings: stacks that touch become one mapping (always so from 2.42, whose
- * guard pages are no mappings any more).
+ * mappings: adjacent stacks become one mapping (always since 2.42, whose guard
+ * pages are no separate mappings).
  */
 #include "heapwalk/subject/stacks.h"
 
@@ -15,8 +15,8 @@
 #include "mu/sort.h"
 
 /*
- * struct pthread is at the very top of the stack it is on, less what the
- * program's __thread variables ask for in alignment.
+ * struct pthread is at the top of its stack, except for the alignment that the
+ * program's __thread variables need.
  */
 #define MAX_ABOVE_PTHREAD ((size_t)64 << 10)
 
@@ -79,7 +79,7 @@ find_block(const struct mu_snapshot *snap, const struct mu_thread *thread,
 }
 #endif
 
-/* The main thread's struct pthread is elsewhere and knows no stack block. */
+/* The main thread's struct pthread is elsewhere and has no stack block. */
 static bool
 find_main_stack(const struct mu_snapshot *snap, struct mu_range *block)
 {
@@ -118,7 +118,7 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 		return true;
 	live = block;
 	dead = (struct mu_range) { block.begin, block.begin };
-	/* Another thread may run on this stack too, further down. */
+	/* Another thread may run on the same stack, further down. */
 	if (mu_range_has(block, thread->sp) &&
 	    mu_stacks_lowest(&search->sps, block, &sp) &&
 	    sp - block.begin > MU_RED_ZONE)
@@ -127,7 +127,7 @@ add_live(struct mu_stacks_search *search, const struct mu_thread *thread)
 		stacks->calling = live;
 	if (!mu_unwind_bufs_add_holes(&stacks->holes, snap, thread, live))
 		return false;
-	/* A stack inside a stack: then the block's extent is wrong. */
+	/* If there is a stack inside the stack, the block's extent is wrong. */
 	if (mu_stacks_any(&search->tps, dead))
 		return mu_ranges_add(&stacks->live, block);
 	return mu_ranges_add(&stacks->dead, dead) &&

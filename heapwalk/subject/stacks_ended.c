@@ -1,7 +1,8 @@
 /*
- * The stacks of threads that ended, which glibc keeps for the next ones.
+ * Find the stacks of threads that ended, which glibc keeps for reuse.
  *
- * Known by their struct pthread, which on x86-64 holds its own address twice.
+ * They are recognised by their struct pthread, which on x86-64 holds its own
+ * address twice.
  */
 #include "heapwalk/heaps/glibc/pthread.h"
 #include "heapwalk/subject/classify.h"
@@ -9,9 +10,9 @@
 
 #ifdef MU_PTHREAD_SELF
 /*
- * Is the struct pthread at ADDRESS on one of glibc's lists of stacks? The
- * stack that a program brought itself leaves them when its thread is joined,
- * and can hold anything then.
+ * True if the struct pthread at ADDRESS is on one of glibc's lists of stacks. A
+ * stack that the program provided is removed from them when its thread is
+ * joined, and can hold anything then.
  */
 static bool
 is_listed(const struct mu_snapshot *snap, uintptr_t address)
@@ -26,9 +27,9 @@ is_listed(const struct mu_snapshot *snap, uintptr_t address)
 }
 
 /*
- * A thread that ended has a tid of 0, cleared by the kernel, or -1 in the
- * cache up to 2.41. A thread that is about to be born has 0 as well: what is
- * below its struct pthread is as dead.
+ * An ended thread has a tid of 0, cleared by the kernel, or -1 in the cache up
+ * to 2.41. A thread that is about to start has 0, too, and what is below its
+ * struct pthread is dead as well.
  */
 static bool
 is_ended(const struct mu_stacks_search *search, uintptr_t address,
@@ -50,7 +51,7 @@ is_ended(const struct mu_stacks_search *search, uintptr_t address,
 		snap->mappings, snap->num_mappings, *block);
 }
 
-/* Reads every line of memory, also what AddressSanitizer keeps to itself. */
+/* Reads every word, including AddressSanitizer's redzones. */
 static __attribute__((noinline, no_sanitize_address)) bool
 holds_own_address(const char *view, uintptr_t address)
 {
@@ -64,8 +65,8 @@ holds_own_address(const char *view, uintptr_t address)
 }
 
 /*
- * In a dead struct pthread: the argument that its thread was started with, and
- * after a join its result.
+ * The stale words in a dead struct pthread: the argument of its thread and,
+ * after a join, its result.
  */
 static struct mu_range
 outlived_words(const struct mu_snapshot *snap, uintptr_t address)
@@ -81,8 +82,8 @@ outlived_words(const struct mu_snapshot *snap, uintptr_t address)
 }
 
 /*
- * Exclude what is below a dead struct pthread, and little of itself: it may be
- * taken up again, and the dynamic thread vector, a block, hangs on it.
+ * Exclude what is below a dead struct pthread, but little of the struct itself:
+ * it may be reused, and refers to the dynamic thread vector, which is a block.
  */
 static bool
 search_piece(struct mu_stacks_search *search, struct mu_range piece)
@@ -132,7 +133,10 @@ search_mapping(struct mu_stacks_search *search,
 	return true;
 }
 
-/* Every stack is anonymous; no mapping's end helps, as neighbours merge. */
+/*
+ * Every stack is anonymous. The ends of mappings do not help, as adjacent ones
+ * merge.
+ */
 bool
 mu_stacks_add_ended(
     struct mu_stacks_search *search, const struct mu_ranges *skip)

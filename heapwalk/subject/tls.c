@@ -1,10 +1,10 @@
 /*
- * The dynamic thread vector (dtv_t in glibc's dl-dtv.h) has for each module
- * where its variables are in that thread, and what is to be freed if they
- * were allocated. A module that is loaded later and whose variables fit into
- * the reserve beside the others is not noted there until they are used by way
- * of the vector (init_one_static_tls() in elf/dl-tls.c): until then they count
- * as the stack's. The entries are as described since 2.25.
+ * For each module the dynamic thread vector (dtv_t in glibc's dl-dtv.h) has the
+ * address of its variables in that thread, and what to free if they were
+ * allocated. If a module is loaded later and its variables fit into the reserve
+ * of static TLS, they are not recorded until they are used through the vector
+ * (init_one_static_tls() in elf/dl-tls.c); until then they count as part of the
+ * stack. The format of the entries is unchanged since 2.25.
  */
 #include "heapwalk/subject/tls.h"
 
@@ -15,7 +15,7 @@
 #define ENTRY (2 * WORD) /* struct dtv_pointer */
 #define MAX_MODULES 65536
 
-/* Its first two entries are their number and a generation. */
+/* The first two entries are their number and a generation counter. */
 #define FIRST (2 * ENTRY)
 
 static struct mu_range
@@ -81,7 +81,10 @@ find_storage(struct mu_tls *tls, const struct mu_snapshot *snap, uintptr_t tp,
 	    : bounds.end;
 }
 #else
-/* How far the variables go is not noted: to the end of the mapping. */
+/*
+ * The size of the variables is not recorded: take everything up to the end of
+ * the mapping.
+ */
 static void
 find_storage(struct mu_tls *tls, const struct mu_snapshot *snap, uintptr_t tp,
     struct mu_range bounds)
@@ -106,7 +109,7 @@ mu_tls_find(struct mu_tls *tls, const struct mu_snapshot *snap,
 	if (mapping == NULL)
 		return;
 	tls->vector = find_vector(snap, tp);
-	/* On top of the stack, or elsewhere for the main thread. */
+	/* At the top of the stack, or elsewhere for the main thread. */
 	bounds = mapping->range;
 	if (mu_range_has(stack, tp)) {
 		bounds = stack;

@@ -12,7 +12,7 @@
 #endif
 #define MFD_CLOEXEC_FLAG 1u /* linux/memfd.h */
 
-/* Skip one field and the space behind it; NULL at the end of the line. */
+/* Skip one field and the space after it; NULL at the end of the line. */
 static const char *
 skip_field(const char *text, const char *end)
 {
@@ -87,7 +87,7 @@ found(void *ctx, const char *lines, size_t length)
 	return mu_tmpfs_parse(lines, length, answer->major, answer->minor);
 }
 
-/* The device that memfd, SysV and anonymous shared memory are files of. */
+/* Find the device of memfd, SysV and anonymous shared memory. */
 static bool
 ask_shmem_device(struct mu_tmpfs *tmpfs)
 {

@@ -10,7 +10,7 @@
 #define CANCEL_TYPE (PREVIOUS + 2 * sizeof(uintptr_t)) /* and one unused */
 #define SIZE (CANCEL_TYPE + 2 * sizeof(uintptr_t))
 
-#define MANY 1024 /* a list is no longer, or leads back */
+#define MANY 1024 /* longer lists are circular */
 
 static bool
 add_holes_of(struct mu_ranges *holes, uintptr_t buf)
@@ -45,7 +45,7 @@ mu_unwind_bufs_add_holes(struct mu_ranges *holes,
 	return true;
 }
 
-#else /* where struct pthread is, is not known well enough */
+#else /* the position of struct pthread is not known exactly */
 
 bool
 mu_unwind_bufs_add_holes(struct mu_ranges *holes,

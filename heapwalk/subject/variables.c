@@ -4,12 +4,14 @@
 
 #include "heapwalk/subject/classify.h"
 
-/* Variables of a browser are 10 MiB; this takes 20 ms at most. */
+/*
+ * Variables of a browser take 10 MiB; searching this much takes 20 ms at most.
+ */
 #define SEARCH_MAX ((size_t)64 << 20)
 
 /*
- * PART begins at a multiple of a word, as the variable does. Between variables
- * a sanitizer would find fault.
+ * PART begins at a multiple of a word, as the variable does. AddressSanitizer
+ * would report reads between variables.
  */
 static __attribute__((noinline, no_sanitize_address)) uintptr_t
 search_part(const struct mu_snapshot *snap, const struct mu_variable *variable,
@@ -33,8 +35,8 @@ search_part(const struct mu_snapshot *snap, const struct mu_variable *variable,
 }
 
 /*
- * An unmodified page cannot hold what its library has written, except in a
- * small library.
+ * An unmodified page cannot hold what the library wrote; a small library may
+ * have no other.
  */
 static uintptr_t
 search_mapping(const struct mu_snapshot *snap,
@@ -62,7 +64,7 @@ search_mapping(const struct mu_snapshot *snap,
 	return 0;
 }
 
-/* The file whose variables MAPPING holds; NULL: it holds none. */
+/* The file whose variables MAPPING holds; NULL if none. */
 static const struct mu_mapping *
 file_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 {
@@ -70,7 +72,7 @@ file_of(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 		return NULL;
 	if (mapping->name[0] == '/')
 		return mapping;
-	/* .bss: behind it, and without a name. */
+	/* .bss follows it and has no name. */
 	if (mapping->name[0] != '\0' || mapping == snap->mappings ||
 	    mapping[-1].range.end != mapping->range.begin ||
 	    mapping[-1].name[0] != '/')

@@ -7,15 +7,15 @@
 #include "heapwalk/subject/snapshot.h"
 
 struct mu_variable {
-	const char *library; /* which names of its file begin with */
+	const char *library; /* the start of its file's name */
 	const char *magic;   /* its first 8 bytes */
 	size_t size;
-	bool (*is)(const char *view); /* what else makes it one */
+	bool (*is)(const char *view); /* the remaining checks */
 };
 
 /*
- * Its library first, then, as that may be linked statically, every other
- * module. 0: there is none.
+ * Search its library first, then every other module, since it may be linked
+ * statically. Returns 0 if it is not found.
  */
 uintptr_t mu_variable_find(
     const struct mu_snapshot *snap, const struct mu_variable *variable);

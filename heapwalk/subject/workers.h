@@ -1,9 +1,9 @@
 /*
  * Threads that share the sweeper's work.
  *
- * The sweeper has no libc threads: its caller says how to start more (RUN), and
- * without that one does all. What is done with them must come out the same
- * whatever their number.
+ * The sweeper has no libc threads: its caller provides RUN to start more, and
+ * without it one thread does everything. Results must not depend on the number
+ * of threads.
  */
 #ifndef HEAPWALK_SUBJECT_WORKERS_H
 #define HEAPWALK_SUBJECT_WORKERS_H
@@ -12,24 +12,24 @@
 
 #define MU_WORKERS_MAX 64
 
-/* What a worker does; WORKER is 0 (the caller's own thread) to COUNT - 1. */
+/* Body of a worker; WORKER is 0 (the calling thread) to COUNT - 1. */
 typedef void mu_worker_body(void *ctx, unsigned worker);
 
 struct mu_workers {
-	unsigned count; /* at most; 0 and 1: the calling thread alone */
+	unsigned count; /* upper limit; 0 and 1: only the calling thread */
 
 	/*
-	 * Call BODY on COUNT threads at most, the caller's among them as
-	 * worker 0; returns when all have returned. How many it became is
-	 * known only then (threads may be refused): a body takes its share
-	 * from a common place, never by its number. NULL: no threads.
+	 * Call BODY on at most COUNT threads, including the caller as worker 0;
+	 * returns when all have returned. The kernel may refuse threads, so the
+	 * number is not known in advance: a body must take its work from a
+	 * shared counter, not by its own number. NULL: no threads.
 	 */
 	void (*run)(struct mu_workers *workers, unsigned count,
 	    mu_worker_body *body, void *ctx);
-	void *own; /* RUN's */
+	void *own; /* for RUN */
 };
 
-/* BODY on COUNT threads or as many as there are; WORKERS may be NULL. */
+/* Run BODY on at most COUNT threads; WORKERS may be NULL. */
 static inline void
 mu_workers_run(
     struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
@@ -42,7 +42,7 @@ mu_workers_run(
 		    count < workers->count ? count : workers->count, body, ctx);
 }
 
-/* How many a piece of work may count on having; at least 1. */
+/* The number of threads to plan for; at least 1. */
 static inline unsigned
 mu_workers_count(const struct mu_workers *workers)
 {
