@@ -19,7 +19,7 @@ struct lane {
 
 /* Prefetch what will be read of CHUNK, in SPAN. */
 static void
-call_for(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
+prefetch_chunk(const struct mu_glibc_lanes *lanes, const struct mu_span *span,
     uintptr_t chunk)
 {
 	uintptr_t view = (uintptr_t)span->view + (chunk - span->range.begin);
@@ -50,7 +50,7 @@ go_to(const struct mu_glibc_lanes *lanes, struct lane *lane, uintptr_t chunk)
 			return;
 		}
 	}
-	call_for(lanes, lane->span, chunk);
+	prefetch_chunk(lanes, lane->span, chunk);
 	lane->noted = lanes->walk->notes.count > 0;
 }
 

@@ -115,7 +115,7 @@ mu_glibc_near_fill(struct mu_read_buffer *buffer,
 }
 
 static inline void
-call_for_lines(const char *from)
+prefetch_lines(const char *from)
 {
 	uintptr_t at = (uintptr_t)from / LINE * LINE + LINE;
 
@@ -178,14 +178,14 @@ wrong_rule(const struct mu_glibc_rules *rules, const char *view, uintptr_t word,
 
 /* Prefetch, as the walk goes from the chunk at AT to NEXT. */
 static inline void
-call_ahead(const char *view, size_t at, size_t next, size_t *crowd)
+prefetch_ahead(const char *view, size_t at, size_t next, size_t *crowd)
 {
 	++*crowd;
 	if ((((uintptr_t)view + at) ^ ((uintptr_t)view + next)) < FETCHED)
 		return;
 	__builtin_prefetch(view + next + AHEAD);
 	if (*crowd >= CROWD)
-		call_for_lines(view + next);
+		prefetch_lines(view + next);
 	*crowd = 0;
 }
 
@@ -240,7 +240,7 @@ step_on(struct mu_glibc_step *step, const struct mu_glibc_rules *rules,
 	    in_use & (size - rules->tcache <= rules->excess));
 	note_links(rules, at, size, &links, in_use);
 	if (rules->in_place)
-		call_ahead(near->view, at, next, crowd);
+		prefetch_ahead(near->view, at, next, crowd);
 	step->at = next;
 	return NULL;
 }

@@ -165,7 +165,7 @@ check_bin(const struct mu_glibc_walk *walk, const char *view, size_t bin,
  * memory.
  */
 static const char *
-call_for(const struct mu_glibc_walk *walk, uintptr_t address)
+prefetch_entry(const struct mu_glibc_walk *walk, uintptr_t address)
 {
 	const struct mu_span *span;
 	const char *view;
@@ -190,7 +190,7 @@ call_for(const struct mu_glibc_walk *walk, uintptr_t address)
  * of 80.
  */
 static void
-call_for_entries(const struct mu_glibc_walk *walk, const char *view)
+prefetch_entries(const struct mu_glibc_walk *walk, const char *view)
 {
 	size_t bin, round, bins = walk->glibc.layout->tcache_bins;
 	uintptr_t at[BINS_MAX];
@@ -200,7 +200,7 @@ call_for_entries(const struct mu_glibc_walk *walk, const char *view)
 		return;
 	for (bin = 0; bin < bins; bin++) {
 		at[bin] = first_entry(walk, view, bin);
-		entry[bin] = call_for(walk, at[bin]);
+		entry[bin] = prefetch_entry(walk, at[bin]);
 	}
 	for (round = 1; round < LENGTH; round++)
 		for (bin = 0; bin < bins; bin++) {
@@ -208,7 +208,7 @@ call_for_entries(const struct mu_glibc_walk *walk, const char *view)
 				continue;
 			at[bin] = mu_glibc_link(
 			    walk, at[bin], mu_glibc_word(entry[bin], 0));
-			entry[bin] = call_for(walk, at[bin]);
+			entry[bin] = prefetch_entry(walk, at[bin]);
 		}
 }
 
@@ -228,7 +228,7 @@ mu_glibc_tcache_check(const struct mu_glibc_walk *walk, uintptr_t address,
 		return;
 	}
 	if (counted)
-		call_for_entries(walk, view);
+		prefetch_entries(walk, view);
 	for (; result->bin < layout->tcache_bins; result->bin++) {
 		result->rule =
 		    check_bin(walk, view, result->bin, counted, result);
@@ -285,7 +285,7 @@ mu_glibc_tcache_take(struct mu_glibc_walk *walk, uintptr_t address)
 		mu_glibc_usage_struct(walk, address, size);
 	if (view == NULL)
 		return MU_OK;
-	call_for_entries(walk, view);
+	prefetch_entries(walk, view);
 	for (bin = 0; bin < layout->tcache_bins; bin++) {
 		at = first_entry(walk, view, bin);
 		for (left = COUNT_MAX; status == MU_OK && at != 0 && left > 0;
