@@ -60,7 +60,11 @@ map_bytes(size_t bytes)
 	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
 }
 
-/* Map BYTES aligned to a huge page, and ask for huge pages (MADV_HUGEPAGE). */
+/*
+ * Map BYTES, of which all but the first PAGE_MAX are aligned to a huge page,
+ * and ask for huge pages there (MADV_HUGEPAGE): the header is in a small page,
+ * as to clear a huge one takes 0.2 to 0.9 ms.
+ */
 static long
 map_huge(size_t bytes)
 {
@@ -69,13 +73,14 @@ map_huge(size_t bytes)
 
 	if (mu_sys_failed(address))
 		return map_bytes(bytes);
-	before = -(size_t)address % HUGE;
+	before = -((size_t)address + PAGE_MAX) % HUGE;
 	if (before > 0)
 		mu_sys_munmap((void *)address, before);
 	address += (long)before;
 	if (before < HUGE)
 		mu_sys_munmap((char *)address + bytes, HUGE - before);
-	mu_sys3(SYS_madvise, address, (long)bytes, MADV_HUGEPAGE);
+	mu_sys3(SYS_madvise, address + (long)PAGE_MAX, (long)(bytes - PAGE_MAX),
+	    MADV_HUGEPAGE);
 	return address;
 }
 
@@ -177,17 +182,17 @@ mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
 
 	/* Use whole huge pages; later objects use what remains at the end. */
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes < HUGE ||
-	    __builtin_add_overflow(bytes, sizeof(*piece), &bytes) ||
-	    !round_up(&bytes, HUGE) || bytes > arena->limit ||
-	    arena->used > arena->limit - bytes)
+	    !round_up(&bytes, HUGE) ||
+	    __builtin_add_overflow(bytes, PAGE_MAX, &bytes) ||
+	    bytes > arena->limit || arena->used > arena->limit - bytes)
 		return mu_arena_alloc(arena, count, size);
 	if (must_fail(arena))
 		return NULL;
 	piece = map_piece(arena, bytes, true);
 	if (piece == NULL)
 		return NULL;
-	piece->last = piece->used;
-	piece->used += count * size + -(count * size) % ALIGNMENT;
+	piece->last = PAGE_MAX;
+	piece->used = piece->last + count * size + -(count * size) % ALIGNMENT;
 	return (char *)piece + piece->last;
 }
 
