@@ -48,7 +48,34 @@ TEST_LOOP(list_of_last_words, 0, 4)
 	expect_leaks(1, 40);
 }
 
-/* The same, and each of many words leads to what only they lead to. */
+/*
+ * A tree level by level, by address: all of it is found in one sweep. Below one
+ * node in 1000 hangs a block before the root.
+ */
+TEST_LOOP(tree_by_levels, 0, 4)
+{
+	void **before[LISTED / 1000], **tree[LISTED / 4];
+	size_t i, count = LISTED / 4, hung = 0;
+
+	open_heap(FAKE_SPAN, LISTED * 32 + 4096);
+	for (i = 0; i < count / 1000; i++)
+		before[i] = node(3);
+	node(5);
+	for (i = 0; i < count; i++)
+		tree[i] = node(3);
+	node(7);
+	for (i = 0; i < count; i++) {
+		tree[i][0] = 2 * i + 1 < count ? tree[2 * i + 1] : NULL;
+		tree[i][1] = 2 * i + 2 < count ? tree[2 * i + 2] : NULL;
+		if (i % 1000 == 999)
+			tree[i][2] = before[hung++];
+	}
+	root_value(tree[0]);
+	mark_all(_i);
+	expect_leaks(2, 40 + 56);
+}
+
+/* As the list, and each of many words leads to what only they lead to. */
 TEST_LOOP(table_of_last_words, 0, 4)
 {
 	size_t i, count = 20000;
