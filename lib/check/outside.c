@@ -61,8 +61,10 @@ look_once(void *subject, struct mu_look *end)
 	struct outside *outside = subject;
 	struct mu_check_look *look = &outside->look;
 
-	look->changing = false;
+	look->changing = look->renewed = false;
 	look->status = outside->ops->take(outside->subject, look);
+	if (mu_check_judged(look) && look->renewed)
+		mu_judgement_start_over(&look->judgement);
 	if (mu_check_judged(look))
 		search(outside);
 	*end = (struct mu_look) {
@@ -71,6 +73,7 @@ look_once(void *subject, struct mu_look *end)
 		.num_leaks = look->judgement.search.leaks.num_leaks,
 		.doubtful = mu_check_doubtful(look),
 		.changing = look->changing,
+		.first = !look->judgement.search.again,
 	};
 }
 

@@ -70,12 +70,22 @@ look_again(struct mu_driver *driver)
 
 /*
  * While memory changes, a look that refutes a candidate is not the last: a
- * pointer that moves fast can be missed twice.
+ * pointer that moves fast can be missed twice. What a look found in another
+ * program is no candidate.
  */
+static bool
+is_last(const struct mu_look *look, size_t before)
+{
+	if (look->first)
+		return !look->doubtful;
+	return !look->changing || !mu_look_judged(look) ||
+	    look->num_leaks >= before || look->num_leaks == 0;
+}
+
 void
 mu_driver_run(struct mu_driver *driver)
 {
-	const struct mu_look *look = &driver->look;
+	struct mu_look *look = &driver->look;
 	unsigned looks = 1;
 	size_t before;
 
@@ -86,6 +96,9 @@ mu_driver_run(struct mu_driver *driver)
 		looks++;
 		before = look->num_leaks;
 		look_again(driver);
-	} while (looks < MAX_LOOKS && look->changing && mu_look_judged(look) &&
-	    look->num_leaks < before && look->num_leaks > 0);
+	} while (looks < MAX_LOOKS && !is_last(look, before));
+	if (look->first && look->doubtful && look->status == MU_OK)
+		look->status = mu_why(&look->why, MU_PARTIAL,
+		    "the process executed another program before each look:"
+		    " some of these may be in use");
 }

@@ -21,6 +21,8 @@ struct mu_look {
 	size_t num_leaks; /* found; 0 if the heap was not judged */
 	bool doubtful;    /* these may be in use at another moment */
 	bool changing;    /* memory changed while it was read */
+	bool first;       /* no earlier look counts: those were of another
+			     program */
 };
 
 /* The tries of one look that are made until the heap can be judged. */

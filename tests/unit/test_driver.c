@@ -201,6 +201,37 @@ TEST(looked_at_while_fewer_are_lost)
 	ck_assert_uint_eq(driver.look.num_leaks, 5);
 }
 
+/* What was lost in another program says nothing of this one. */
+TEST(another_program_each_time)
+{
+	const struct mu_look looks[] = {
+		LOOK(MU_OK, 3, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true, .first = true),
+	};
+	struct play play = { looks, 5, .agains = 0 };
+	struct mu_driver driver = run(&play, &ops, 60 * MU_NS_PER_SEC);
+
+	expect(&driver, &play, "BLRFBLRFBLRFBLRFBL", MU_PARTIAL,
+	    "the process executed another program before each look:"
+	    " some of these may be in use");
+}
+
+TEST(another_program_then_the_same)
+{
+	const struct mu_look looks[] = {
+		LOOK(MU_OK, 3, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true, .first = true),
+		LOOK(MU_OK, 4, .doubtful = true),
+	};
+	struct play play = { looks, 3, .agains = 0 };
+	struct mu_driver driver = run(&play, &ops, 60 * MU_NS_PER_SEC);
+
+	expect(&driver, &play, "BLRFBLRFBL", MU_OK, "");
+}
+
 TEST(the_candidates_cannot_be_kept)
 {
 	const struct mu_look looks[] = { LOOK(
