@@ -1,6 +1,8 @@
 #include "heapwalk/mark/mark.h"
 
-#include "heapwalk/mark/links.h"
+#include "heapwalk/graph/reader.h"
+#include "heapwalk/mark/marking.h"
+#include "mu/bits.h"
 
 /*
  * Pending nodes; with more it is sweeps that are faster, if more is pending
@@ -10,12 +12,192 @@
 #define MIN_DEPTH 4096
 #define NODES_A_PENDING 256
 
+#define MIN_WORDS 1024 /* of links: see mark_links() */
+
 struct confirming {
 	struct mu_graph *graph;
 	const struct mu_range *candidates;
 	size_t count, next;
 	struct mu_deadline deadline;
 };
+
+/* What is looked for among the links, and how many nodes that were. */
+struct round {
+	struct mu_marking *marking;
+	bool (*visit)(struct round *round, uint32_t target, uint32_t link);
+	size_t count;
+	size_t seen;  /* of graph->linkers, which are not visited again */
+	size_t words; /* that lead to what no other reference leads to */
+	struct mu_deadline deadline;
+};
+
+static bool
+mark_referred(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	if (((link & MU_LINK_STALE) != 0 && !blocks->last_words) ||
+	    mu_blocks_marked(blocks, target))
+		return false;
+	mu_marking_add(round->marking, target);
+	return true;
+}
+
+/* What no other reference leads to: not marked, but noted. */
+static bool
+note_unlinked(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	(void)link;
+	if (mu_blocks_marked(blocks, target))
+		return false;
+	round->words++;
+	if (mu_marking_followed(blocks, target))
+		return false;
+	mu_marking_follow(blocks, target);
+	return true;
+}
+
+static bool
+forget_unlinked(struct round *round, uint32_t target, uint32_t link)
+{
+	struct mu_blocks *blocks = round->marking->graph->blocks;
+
+	(void)link;
+	if (!mu_blocks_marked(blocks, target))
+		mu_bit_clear(blocks->followed, target);
+	return false;
+}
+
+static void
+visit_read(struct mu_reader *reader)
+{
+	struct round *round = reader->ctx;
+	size_t i;
+
+	for (i = 0; i < reader->count; i++)
+		if (reader->targets[i] != MU_NO_NODE && reader->links[i] != 0)
+			round->count += round->visit(
+			    round, reader->targets[i], reader->links[i]);
+}
+
+static void
+visit_stored(struct round *round, uint32_t cell)
+{
+	const uint32_t *at = &round->marking->graph->targets[cell - 1];
+	uint32_t link;
+
+	for (;; at++) {
+		link = *at & MU_TARGET_LINK ? *at++ : 0;
+		if (link != 0)
+			round->count +=
+			    round->visit(round, *at & ~MU_TARGET_LAST, link);
+		if ((*at & MU_TARGET_LAST) != 0)
+			return;
+	}
+}
+
+static void
+visit_node(struct round *round, struct mu_reader *reader, uint32_t node)
+{
+	const struct mu_graph *graph = round->marking->graph;
+	uint32_t cell = mu_graph_cell(graph, node);
+
+	mu_deadline_passed(&round->deadline, cell == MU_CELL_READ ? 256 : 8);
+	if (!mu_marking_followed(graph->blocks, node) ||
+	    !mu_blocks_marked(graph->blocks, node))
+		return;
+	if (cell == MU_CELL_READ)
+		mu_graph_read(graph, node, reader);
+	else if (cell != MU_CELL_NONE && (cell & MU_CELL_ONE) == 0)
+		visit_stored(round, cell);
+}
+
+/*
+ * Those of what was followed; of what earlier visits of this round did not see,
+ * unless it is not known what that is.
+ */
+static void
+visit_links(struct round *round, bool again)
+{
+	struct mu_graph *graph = round->marking->graph;
+	bool all = graph->num_linkers > graph->max_linkers ||
+	    (graph->linkers_lost && !again);
+	size_t count = all ? graph->num_nodes : graph->num_linkers;
+	size_t i = all || !again ? 0 : round->seen;
+	struct mu_reader reader;
+
+	round->count = 0;
+	if (i == count)
+		return;
+	mu_reader_open(&reader, graph, visit_read, round);
+	for (; i < count && !round->deadline.passed; i++)
+		visit_node(
+		    round, &reader, all ? (uint32_t)i : graph->linkers[i]);
+	mu_reader_settle(&reader);
+	round->marking->passed |= round->deadline.passed;
+	/* Those that were seen make room, before there is none for others. */
+	if (graph->num_linkers > graph->max_linkers / 2) {
+		graph->linkers_lost = true;
+		graph->num_linkers = 0;
+	}
+	round->seen = graph->num_linkers;
+}
+
+/*
+ * Mark what those words that look like old links of free lists
+ * (mu_heap_ops.link()) and are references refer to, once all else is marked:
+ * how many blocks. They are judged in rounds: all those of what was followed,
+ * then all of what these led to. So the number does not depend on any order.
+ */
+static size_t
+mark_put_off(struct mu_marking *marking)
+{
+	struct round round = { .marking = marking,
+		.visit = mark_referred,
+		.deadline = { .ns = marking->deadline_ns } };
+	size_t count = 0;
+	bool again = false;
+
+	do {
+		mu_marking_run(marking);
+		if (marking->passed)
+			break;
+		visit_links(&round, again);
+		count += round.count;
+		again = true;
+	} while (round.count > 0);
+	return count;
+}
+
+/*
+ * Now and then a program's own reference to a block's last word looks like an
+ * old link: 1 in 500, 1 in 50 at worst. Of what malloc left behind, half or
+ * more does. So as soon as few of those that there are do, they are the
+ * program's, and all of them count. So do more of them than there are blocks.
+ */
+static void
+mark_links(struct mu_marking *marking)
+{
+	struct round round = { .marking = marking,
+		.deadline = { .ns = marking->deadline_ns } };
+	size_t references = mark_put_off(marking), unlinked, most;
+
+	if (marking->passed)
+		return;
+	round.visit = note_unlinked;
+	visit_links(&round, false);
+	unlinked = round.count;
+	round.visit = forget_unlinked;
+	visit_links(&round, false);
+	most = marking->graph->num_blocks + MIN_WORDS;
+	if (marking->passed ||
+	    (unlinked > references / 2 && round.words <= most))
+		return;
+	marking->graph->blocks->last_words = true;
+	mark_put_off(marking);
+}
 
 static bool
 mark_if_new(void *ctx, const struct mu_block *block)
@@ -49,7 +231,7 @@ mu_mark_bounded(struct mu_graph *graph, uint64_t deadline_ns, size_t max_depth)
 
 	if (!mu_marking_open(&marking, graph, max_depth, deadline_ns))
 		return MU_ERR_NO_MEMORY;
-	mu_mark_links(&marking);
+	mark_links(&marking);
 	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
 }
 
@@ -74,6 +256,6 @@ mu_mark_confirm(struct mu_graph *graph, const struct mu_range *candidates,
 	mu_blocks_each_unmarked(graph->blocks, mark_if_new, &confirming);
 	if (confirming.deadline.passed)
 		return MU_ERR_TIMEOUT;
-	mu_mark_put_off(&marking);
+	mark_put_off(&marking);
 	return marking.passed ? MU_ERR_TIMEOUT : MU_OK;
 }

@@ -3,6 +3,8 @@
 
 #include "heapwalk/recorded/recorded.h"
 #include "heapwalk/subject/classify.h"
+#include "heapwalk/subject/variables.h"
+#include "mu/recorded.h"
 
 #define SPAN_SIZE ((size_t)MU_SHADOW_WORDS * sizeof(uint32_t))
 #define DEPOT_BLOCK_SIZE ((size_t)MU_DEPOT_UNIT << MU_DEPOT_BLOCK_SHIFT)
@@ -14,6 +16,28 @@ struct opening {
 	size_t left; /* bytes of anonymous memory not yet assigned to tables */
 	size_t max_spans, max_tables;
 };
+
+static bool
+is_recorded(const char *view)
+{
+	struct mu_recorded about;
+
+	memcpy(&about, view, sizeof(about));
+	return mu_recorded_is(&about);
+}
+
+uintptr_t
+mu_recorded_find(const struct mu_snapshot *snap)
+{
+	static const struct mu_variable variable = {
+		.library = "libmemunreachable-malloc-debug",
+		.magic = MU_RECORDED_MAGIC,
+		.size = sizeof(struct mu_recorded),
+		.is = is_recorded,
+	};
+
+	return mu_variable_find(snap, &variable);
+}
 
 /* Tables do not overlap, so together they fit into what is mapped. */
 static size_t

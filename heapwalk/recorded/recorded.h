@@ -54,6 +54,12 @@ struct mu_recorded_block {
 };
 
 /*
+ * The address of struct mu_recorded in SNAP, found among the variables of
+ * programs and libraries; 0: there is no recorder.
+ */
+uintptr_t mu_recorded_find(const struct mu_snapshot *snap);
+
+/*
  * Open the recorder whose struct mu_recorded is at ADDRESS. Returns false if it
  * is not valid, nothing is recorded yet, or ARENA is exhausted. All tables in
  * the subject's memory are viewed before it returns.

@@ -1,6 +1,111 @@
 #include "heapwalk/refer/locate.h"
 
+#include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/modules.h"
+#include "heapwalk/subject/ranges.h"
+#include "heapwalk/subject/stacks.h"
+#include "heapwalk/subject/tls.h"
+#include "mu/range.h"
+#include "mu/sort.h"
+
+#define MAX_TLS_BLOCKS ((size_t)1 << 16)
+
+struct finder {
+	struct mu_owners *owners;
+	const struct mu_blocks *blocks;
+	struct mu_arena *arena;
+};
+
+static bool
+add_block(struct finder *finder, uintptr_t variables, size_t thread)
+{
+	struct mu_owners *owners = finder->owners;
+	struct mu_block block;
+
+	if (!mu_blocks_find(finder->blocks, variables, &block) ||
+	    owners->num_blocks == MAX_TLS_BLOCKS)
+		return true;
+	if (!mu_arena_room(finder->arena, owners->blocks, owners->num_blocks,
+		owners->max_blocks, 64))
+		return false;
+	owners->blocks[owners->num_blocks++] =
+	    (struct mu_tls_block) { block.range, thread };
+	return true;
+}
+
+/*
+ * Modules that were loaded later have their thread-local variables in blocks.
+ */
+static bool
+add_blocks(struct finder *finder, size_t thread, const struct mu_tls *tls)
+{
+	struct mu_tls_module module;
+	size_t i;
+
+	for (i = 0; mu_tls_module(tls, finder->owners->snap, i, &module); i++)
+		if (module.allocated &&
+		    !add_block(finder, module.address, thread))
+			return false;
+	return true;
+}
+
+bool
+mu_owners_find(struct mu_owners *owners, const struct mu_snapshot *snap,
+    const struct mu_blocks *blocks, struct mu_arena *arena)
+{
+	struct finder finder = { owners, blocks, arena };
+	struct mu_owner *owner;
+	struct mu_tls tls;
+	size_t i;
+
+	*owners = (struct mu_owners) { .snap = snap };
+	owners->threads =
+	    mu_arena_alloc(arena, snap->num_threads, sizeof(*owners->threads));
+	if (owners->threads == NULL)
+		return false;
+	for (i = 0; i < snap->num_threads; i++) {
+		owner = &owners->threads[i];
+		mu_stacks_block(snap, &snap->threads[i], &owner->stack);
+		mu_tls_find(&tls, snap, &snap->threads[i], owner->stack);
+		owner->tls = tls.storage;
+		if (!add_blocks(&finder, i, &tls))
+			return false;
+	}
+	mu_sort(owners->blocks, owners->num_blocks, sizeof(*owners->blocks),
+	    mu_range_compare);
+	return true;
+}
+
+static bool
+find_tls(const struct mu_owners *owners, uintptr_t address, size_t *thread)
+{
+	for (*thread = 0; *thread < owners->snap->num_threads; ++*thread)
+		if (mu_range_has(owners->threads[*thread].tls, address))
+			return true;
+	return false;
+}
+
+static bool
+find_stack(const struct mu_owners *owners, uintptr_t address, size_t *thread)
+{
+	for (*thread = 0; *thread < owners->snap->num_threads; ++*thread)
+		if (mu_range_has(owners->threads[*thread].stack, address))
+			return true;
+	return false;
+}
+
+bool
+mu_owners_tls_block(
+    const struct mu_owners *owners, uintptr_t begin, size_t *thread)
+{
+	size_t i = mu_ranges_upper(
+	    owners->blocks, owners->num_blocks, sizeof(*owners->blocks), begin);
+
+	if (i == 0 || owners->blocks[i - 1].range.begin != begin)
+		return false;
+	*thread = owners->blocks[i - 1].thread;
+	return true;
+}
 
 static void
 place_in_mapping(const struct mu_snapshot *snap, struct mu_referrer *item)
@@ -54,9 +159,9 @@ mu_referrer_locate(struct mu_referrer *item, const struct mu_root *root,
 	place_in_mapping(snap, item);
 	if (root->kind == MU_ROOT_REGION && place_in_region(snap, item))
 		return;
-	if (mu_owners_tls(owners, item->address, &i)) {
+	if (find_tls(owners, item->address, &i)) {
 		place_of_thread(item, MU_REFERRER_TLS, i, threads[i].tp);
-	} else if (mu_owners_stack(owners, item->address, &i)) {
+	} else if (find_stack(owners, item->address, &i)) {
 		kind =
 		    threads[i].calling ? MU_REFERRER_CALLER : MU_REFERRER_STACK;
 		place_of_thread(item, kind, i, threads[i].sp);

@@ -8,7 +8,7 @@
 
 #include "heapwalk/heaps/glibc/banner.h"
 #include "heapwalk/heaps/table/table.h"
-#include "heapwalk/heaps/user/find.h"
+#include "heapwalk/heaps/user/user.h"
 #include "heapwalk/memory/available.h"
 #include "heapwalk/subject/snapshot.h"
 #include "lib/check/naming.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "heapwalk/memory/remote_memory.h"
-#include "heapwalk/recorded/find.h"
+#include "heapwalk/recorded/recorded.h"
 #include "lib/check/outside.h"
 #include "lib/check/naming.h"
 #include "lib/check/unsettled.h"

@@ -4,7 +4,7 @@
 #include "heapwalk/graph/references.h"
 #include "heapwalk/heaps/table/table.h"
 #include "heapwalk/mark/mark.h"
-#include "heapwalk/recorded/find.h"
+#include "heapwalk/recorded/recorded.h"
 
 bool
 mu_search_went_on(

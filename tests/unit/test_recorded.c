@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "heapwalk/recorded/find.h"
 #include "heapwalk/recorded/recorded.h"
 #include "tests/support/fake_heap.h"
 #include "tests/support/fake_recorder.h"

@@ -9,7 +9,7 @@
  * its own 16-byte header. Without evidence such a word counts as a reference: a
  * false leak is worse than a missed one. Even with evidence it counts in a
  * program that points to last words elsewhere: blocks->last_words, which
- * marking determines (heapwalk/mark/links.c).
+ * marking determines (heapwalk/mark/mark.c).
  */
 #ifndef HEAPWALK_HEAPS_GLIBC_OLD_LINKS_H
 #define HEAPWALK_HEAPS_GLIBC_OLD_LINKS_H

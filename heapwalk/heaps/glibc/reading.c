@@ -6,14 +6,136 @@
 #include "heapwalk/heaps/glibc/freeze.h"
 #include "heapwalk/heaps/glibc/glibc.h"
 #include "heapwalk/heaps/glibc/in_malloc.h"
-#include "heapwalk/heaps/glibc/inferred.h"
 #include "heapwalk/heaps/glibc/lists.h"
 #include "heapwalk/heaps/glibc/mmapped.h"
 #include "heapwalk/heaps/glibc/old_links.h"
-#include "heapwalk/heaps/glibc/strays.h"
 #include "heapwalk/heaps/glibc/stretch.h"
 #include "heapwalk/heaps/glibc/tcache.h"
 #include "heapwalk/heaps/glibc/usage.h"
+#include "heapwalk/subject/classify.h"
+
+#define KEY 8        /* offset in a tcache_entry */
+#define HEAP_SIZE 16 /* heap_info: ar_ptr, prev, size */
+#define RING_MAX 65536
+
+/*
+ * A live block that holds KEY, the word that malloc writes to entries of a
+ * tcache.
+ */
+struct marked {
+	uintptr_t key, found;
+};
+
+/* The malloc of a second libc has heaps, too, but its ring leads elsewhere. */
+static bool
+leads_to_ring(const struct mu_glibc_walk *walk, uintptr_t arena)
+{
+	const struct mu_glibc *glibc = &walk->glibc;
+	uintptr_t mask = glibc->heap_max - 1;
+	size_t steps, i;
+
+	for (steps = 0; steps < RING_MAX; steps++) {
+		for (i = 0; i < glibc->num_arenas; i++)
+			if (arena == glibc->arenas[i])
+				return true;
+		if ((arena & mask) != glibc->layout->heap_header ||
+		    mu_glibc_arena_word(walk, arena & ~mask, 0) != arena)
+			return false;
+		arena =
+		    mu_glibc_arena_word(walk, arena, glibc->layout->arena_next);
+	}
+	return false;
+}
+
+static bool
+is_heap(const struct mu_glibc_walk *walk, uintptr_t heap, uintptr_t end)
+{
+	size_t size = mu_glibc_arena_word(walk, heap, HEAP_SIZE);
+
+	return size % walk->snap->memory.page_size == 0 && size > 0 &&
+	    size <= walk->glibc.heap_max && size <= end - heap &&
+	    leads_to_ring(walk, mu_glibc_arena_word(walk, heap, 0));
+}
+
+/*
+ * A ring that returns too early, or a chain of heaps that ends too early,
+ * breaks no rule. The omitted heaps would count as ordinary memory, and every
+ * word in them as a root. But heaps can be recognised: they lie at multiples of
+ * their greatest size, and name their arena, whose ring leads to the main one.
+ */
+static enum mu_status
+check_strays(const struct mu_glibc_walk *walk)
+{
+	const struct mu_mapping *mapping = walk->snap->mappings;
+	const struct mu_mapping *end = mapping + walk->snap->num_mappings;
+	uintptr_t mask = walk->glibc.heap_max - 1, heap;
+
+	for (; mapping < end; mapping++) {
+		if (!mu_mapping_is_anonymous(mapping) || !mapping->readable ||
+		    !mapping->writable)
+			continue;
+		heap = (mapping->range.begin + mask) & ~mask;
+		for (;
+		     heap >= mapping->range.begin && heap < mapping->range.end;
+		     heap += mask + 1) {
+			if (mu_ranges_has(&walk->stretches, heap) ||
+			    !mu_glibc_written(walk, heap) ||
+			    !is_heap(walk, heap, mapping->range.end))
+				continue;
+			return mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT,
+			    "heap %p: no arena of the ring leads to it",
+			    (void *)heap);
+		}
+	}
+	return MU_OK;
+}
+
+static bool
+look_for_key(void *ctx, const struct mu_block *block)
+{
+	struct marked *marked = ctx;
+
+	if (mu_range_size(block->range) >= 2 * KEY &&
+	    mu_glibc_word(block->view, KEY) == marked->key)
+		marked->found = block->range.begin;
+	return marked->found == 0;
+}
+
+static const char *
+broken_rule(const struct mu_glibc_walk *walk, struct marked *marked)
+{
+	if (walk->keys_differ)
+		return "entries of tcaches differ in their keys";
+	if (walk->heap->unproven_bytes > 0)
+		return "memory that other code took by sbrk()";
+	if (!walk->glibc.layout->tcache_key || marked->key == 0)
+		return NULL;
+	mu_blocks_each(&walk->heap->blocks, look_for_key, marked);
+	return marked->found != 0 ? "has the key of a free block in a tcache"
+				  : NULL;
+}
+
+/*
+ * With an inferred layout the walk is strict as well: sums of memory and counts
+ * of tcaches must be exact, and the tcaches of all threads must have been found
+ * (main.c, tcache.c, tls.c).
+ */
+static enum mu_status
+judge_inferred(struct mu_glibc_walk *walk, enum mu_status status)
+{
+	struct marked marked = { .key = walk->tcache_key };
+	const char *rule;
+
+	if (status == MU_OK) {
+		rule = broken_rule(walk, &marked);
+		if (rule == NULL)
+			return MU_OK;
+		mu_why(walk->why, MU_ERR_HEAP_INCONSISTENT, "block %p: %s",
+		    (void *)marked.found, rule);
+	}
+	return mu_glibc_not_inferred(
+	    &walk->glibc, walk->snap, status, walk->why);
+}
 
 /*
  * Walk every chunk of every arena; the main arena last, as it must be searched
@@ -39,7 +161,7 @@ take_stretches(struct mu_glibc_walk *walk)
 	for (i = 0; i < walk->unproven.count; i++)
 		walk->heap->unproven_bytes +=
 		    mu_range_size(walk->unproven.items[i]);
-	return status == MU_OK ? mu_glibc_strays_check(walk) : status;
+	return status == MU_OK ? check_strays(walk) : status;
 }
 
 /*
@@ -279,9 +401,8 @@ list(struct mu_heap *heap, const struct mu_heap_member *member,
 	heap->locks = glibc->arenas; /* an arena begins with its mutex */
 	heap->num_locks = glibc->num_arenas;
 	status = snap->unfrozen ? read_unfrozen(&walk) : read_heap(&walk);
-	return glibc->inferred_from == 0
-	    ? status
-	    : mu_glibc_inferred_judge(&walk, status);
+	return glibc->inferred_from == 0 ? status
+					 : judge_inferred(&walk, status);
 }
 
 const struct mu_heap_ops mu_heap_glibc = {

@@ -1,5 +1,10 @@
 #include "heapwalk/heaps/user/user.h"
 
+#include <string.h>
+
+#include "heapwalk/subject/variables.h"
+#include "mu/registered.h"
+
 struct state {
 	const struct mu_program_heap
 	    *heaps; /* NULL if only their number is known */
@@ -16,6 +21,35 @@ struct listing {
 	size_t unmapped;   /* ranges of the current heap's memory */
 	bool no_memory;
 };
+
+static bool
+is_registered(const char *view)
+{
+	struct mu_registered registered;
+
+	memcpy(&registered, view, sizeof(registered));
+	return mu_registered_is(&registered);
+}
+
+size_t
+mu_program_heaps_count(const struct mu_snapshot *snap)
+{
+	static const struct mu_variable variable = {
+		.library = "libmemunreachable.so",
+		.magic = MU_REGISTERED_MAGIC,
+		.size = sizeof(struct mu_registered),
+		.is = is_registered,
+	};
+	struct mu_registered registered;
+	uintptr_t at = mu_variable_find(snap, &variable);
+	const void *view;
+
+	view = at == 0 ? NULL : mu_snapshot_view(snap, at, sizeof(registered));
+	if (view == NULL)
+		return 0;
+	memcpy(&registered, view, sizeof(registered));
+	return registered.num_heaps;
+}
 
 static enum mu_status
 detect(struct mu_heap_member *member, const struct mu_snapshot *snap,

@@ -13,4 +13,10 @@
 
 extern const struct mu_heap_ops mu_heap_user;
 
+/*
+ * How many heaps the program has registered, by the library's variables in
+ * SNAP, which is of another process or a core.
+ */
+size_t mu_program_heaps_count(const struct mu_snapshot *snap);
+
 #endif
