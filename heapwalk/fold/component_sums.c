@@ -1,23 +1,23 @@
 /*
- * Several workers add up sizes. Blocks by address are often of one component,
- * and most may be of the largest: only what is left of a run is added where
- * other workers add, too.
+ * Several workers add up sizes. Consecutive blocks often belong to one
+ * component, and most blocks may belong to the largest; so only sums of runs
+ * are added to memory that other workers write to.
  */
 #include "heapwalk/fold/component_sums.h"
 
 #include "heapwalk/subject/workers.h"
 
-#define MIN_SIZES 16384 /* blocks that a thread is started for */
+#define MIN_SIZES 16384 /* blocks that justify a thread */
 
 struct summing {
 	struct mu_components *components;
-	uint32_t largest; /* component, by its number of blocks */
+	uint32_t largest; /* the component with most blocks */
 	size_t next;
 	bool late;
 	size_t bytes, least, most;
 };
 
-/* One worker: what it has summed up of one component. */
+/* A worker's sum for one component. */
 struct sum {
 	struct mu_components *components;
 	uint32_t largest, component;
@@ -34,7 +34,7 @@ add_to(struct sum *sum, uint32_t component, size_t bytes)
 	sum->all_bytes += bytes;
 }
 
-/* Is NODE the first block of an owner? */
+/* True if NODE is the first block of an owner. */
 static inline bool
 is_first(const struct mu_component *component, uint32_t node)
 {

@@ -1,11 +1,11 @@
 /*
  * Strongly connected components of the unreachable blocks.
  *
- * Tarjan's algorithm as simplified by Pearce ("A space-efficient algorithm
- * for finding strongly connected components", 2016), with the path on a stack
- * of our own: one number a tree, and one array for the path (from its start)
- * and for the trees whose component is not closed yet (from its end), since a
- * tree is never in both.
+ * Tarjan's algorithm as simplified by Pearce ("A space-efficient algorithm for
+ * finding strongly connected components", 2016), with an explicit stack: one
+ * number per tree, and one array for both the path (from its start) and the
+ * trees whose component is still open (from its end), since a tree is never in
+ * both.
  */
 #include "heapwalk/fold/components.h"
 
@@ -16,29 +16,32 @@
 #include "heapwalk/fold/giant_scc.h"
 #include "mu/bits.h"
 
-/* Of a tree while searching: 0 unseen; an order, lower is older; */
-#define CLOSED 0x80000000u /* or with this the component */
+/* State of a tree: 0 unseen; an order, lower is older; */
+#define CLOSED 0x80000000u /* with this bit, its component */
 
-/* Beside what is left of the edges: it reaches an older node. */
+/* Flag in the remaining edges: an older node is reachable. */
 #define HAS_OLDER MU_EDGES_FREE_BIT
 
 struct search {
 	const struct mu_trees *trees;
 	struct mu_deadline *deadline;
-	uint32_t *of; /* orders or components of trees */
-	/* The path at the front, as the node where each tree goes on; open
-	 * trees at the back. */
+	uint32_t *of; /* order or component of each tree */
+	/*
+	 * The path from the front, as the node at which each tree continues;
+	 * open trees from the back.
+	 */
 	uint32_t *stack;
-	uint32_t *edges; /* of the path: the edge with which that node does */
+	uint32_t *edges; /* of the path: the next edge of each node */
 	uint32_t
-	    room; /* of both: trees outside of the giant component, and 1 */
+	    room; /* of both: trees outside of the giant component, plus 1 */
 	uint32_t depth, open, num_seen, num_components;
-	const uint64_t *giant; /* trees of the giant component; or NULL */
-	uint32_t giant_lowest; /* of these, if it is an owner; or MU_NO_NODE */
-	bool ends;             /* nothing else is below it */
+	const uint64_t *giant; /* bits of its trees; or NULL */
+	uint32_t giant_lowest; /* lowest of these, if it is an owner; or
+				  MU_NO_NODE */
+	bool ends;             /* it leads to nothing else */
 };
 
-/* TREE has edges: the first of them are NODE's. */
+/* Enter TREE, which has edges; the first belong to NODE. */
 static void
 enter(struct search *search, uint32_t tree, uint32_t node)
 {
@@ -49,7 +52,7 @@ enter(struct search *search, uint32_t tree, uint32_t node)
 	search->depth++;
 }
 
-/* TREE, which has order ORDER, is the oldest of its component. */
+/* Close the component whose oldest tree is TREE, of order ORDER. */
 static void
 close_component(struct search *search, uint32_t tree, uint32_t order)
 {
@@ -64,7 +67,7 @@ close_component(struct search *search, uint32_t tree, uint32_t order)
 	search->of[tree] = closed;
 }
 
-/* All edges of the last tree of the path were followed. */
+/* All edges of the path's last tree were followed. */
 static void
 leave(struct search *search)
 {
@@ -87,7 +90,7 @@ leave(struct search *search)
 	}
 }
 
-/* Follow edges from the last tree of the path until one leads to a new one. */
+/* Follow edges from the path's last tree until one leads to a new tree. */
 static void
 follow(struct search *search)
 {
@@ -122,7 +125,10 @@ follow(struct search *search)
 	leave(search);
 }
 
-/* TREE, if it was not seen yet, and all below it. False: no time. */
+/*
+ * Search TREE, if it was not seen yet, and all below it. Returns false if the
+ * time is over.
+ */
 static bool
 search_from(struct search *search, uint32_t tree)
 {
@@ -143,7 +149,10 @@ search_from(struct search *search, uint32_t tree)
 	return true;
 }
 
-/* The giant component; before it, what it leads to and is no part of it. */
+/*
+ * First search what the giant component leads to outside of itself, then close
+ * it.
+ */
 static bool
 search_giant(struct search *search, const struct mu_giant_scc *giant)
 {
@@ -183,7 +192,7 @@ search_all(struct search *search, const struct mu_giant_scc *giant)
 	return !search->deadline->passed;
 }
 
-/* What there is to say of each component before others are known. */
+/* Set what is known of each component by itself. */
 static void
 gather(struct mu_components *components)
 {
@@ -218,7 +227,7 @@ note_parent(struct mu_components *components, uint32_t parent, uint32_t child)
 	}
 }
 
-/* Who leads to which component. */
+/* Find the components that lead to each component. */
 static void
 find_parents(struct mu_components *components, const struct search *search)
 {
@@ -269,8 +278,8 @@ add_up_private(struct mu_components *components)
 }
 
 /*
- * The trees of each component, in a ring: to be gone through where not all that
- * is below it is known. Otherwise there is no need.
+ * Link the trees of each component in a ring, to walk them where not everything
+ * below is known. Otherwise the ring is not needed.
  */
 static enum mu_status
 link_trees(struct mu_components *components, const struct search *search,
@@ -342,7 +351,10 @@ search(struct mu_components *components, struct search *search,
 	return MU_OK;
 }
 
-/* Of trees that are nodes, the place of their parents: these are known. */
+/*
+ * If trees are nodes, the memory of their parents, which are known by now, is
+ * reused.
+ */
 static bool
 alloc_components(struct mu_components *components, struct mu_lost *lost,
     struct mu_arena *arena)

@@ -3,51 +3,52 @@
  * each leads to.
  *
  * Components are numbered so that edges between them go from higher to lower
- * numbers. A component is private if one component leads to it and the same is
- * true of all that is below it. Private components are added to the one that
- * leads to them, and what leads to one other component besides is added up from
- * that one (heapwalk/fold/paths.h). So lists, trees and what leads into them
- * are added up in one pass. Of the rest, what is below one component, the hub,
- * is added up once; anything else has to be walked for each owner anew
- * (heapwalk/fold/retained.c).
+ * numbers. A component is private if only one component leads to it and the
+ * same is true of everything below it. Private components are added to the one
+ * that leads to them; a component that leads to one other component besides is
+ * added up from that one (heapwalk/fold/paths.h). So lists, trees and what
+ * leads into them are added up in one pass. Of the rest, everything below one
+ * component, the hub, is added up once; anything else has to be walked for each
+ * owner (heapwalk/fold/retained.c).
  */
 #ifndef HEAPWALK_FOLD_COMPONENTS_H
 #define HEAPWALK_FOLD_COMPONENTS_H
 
 #include "heapwalk/fold/trees.h"
 
-#define MU_NO_PARENT 0x7fffffffu /* nothing points at it: an owner */
+#define MU_NO_PARENT 0x7fffffffu /* no component leads to it: it is an owner \
+				  */
 #define MU_MANY_PARENT 0x7ffffffeu
 #define MU_NO_HUB 0xffffffffu
 #define MU_NO_COMPONENT 0xffffffffu
 
 struct mu_component {
 	/*
-	 * Of the component and the private ones below it; with what is below
-	 * mu_components.next, if there is one. If it is complete, all that is
-	 * below it is private.
+	 * The bytes of the component and the private ones below it; those below
+	 * mu_components.next, if it has one, are added to them. If the
+	 * component is complete, everything below it is private.
 	 */
 	size_t bytes;
-	uint32_t count;       /* of blocks */
-	uint32_t parent : 31; /* the only one, or as above */
+	uint32_t count;       /* number of blocks */
+	uint32_t parent : 31; /* the only one, or one of the values above */
 	uint32_t complete : 1;
 	/*
-	 * Of an owner its first block, by address; else a node of one of its
-	 * trees; from there the others follow by mu_components_after(), unless
-	 * it is complete.
+	 * For an owner its first block, by address; otherwise a node of one of
+	 * its trees. mu_components_after() gives the other trees, unless it is
+	 * complete.
 	 */
 	uint32_t lowest : 31;
 	uint32_t below_hub : 1;
 	/*
-	 * Until mu_components_sum_retained() the number of edges that lead
-	 * here, or of an owner what heapwalk/fold/cycles.c knows; then the
-	 * owner + 1 whose sum it was last added to; at last whether it is
-	 * reported (heapwalk/fold/reported.h).
+	 * Until mu_components_sum_retained(): the number of edges that lead
+	 * here or, for an owner, state of heapwalk/fold/cycles.c. Then: 1 + the
+	 * owner whose sum it was last added to. At last: whether it is reported
+	 * (heapwalk/fold/reported.h).
 	 */
 	uint32_t visitor;
 };
 
-/* All that can be reached from a component that is not complete. */
+/* What can be reached from a component that is not complete. */
 struct mu_retained {
 	size_t bytes;
 	uint32_t count, component;
@@ -57,27 +58,26 @@ struct mu_components {
 	struct mu_trees trees; /* of unreachable nodes: what is searched */
 	struct mu_component *all;
 	uint32_t num_components;
-	uint32_t
-	    hub; /* its sum is known, and others lead to what is below it */
-	uint32_t *of;        /* the component of each tree */
-	uint32_t *next_tree; /* in a ring; NULL: all are complete, or alone */
+	uint32_t hub; /* its sum is known, and other components lead below it */
+	uint32_t *of; /* component of each tree */
+	uint32_t *next_tree; /* rings; NULL: all are complete or single */
 
 	/*
-	 * Of each component that is not complete: 1 + the one that leads to
-	 * all that is below it and is not private, if what is below that one
-	 * is known; else 0. NULL: all are complete, or the sums are not known
+	 * For each component that is not complete: 1 + the one that leads to
+	 * everything below it that is not private, if the sum of that one is
+	 * known; otherwise 0. NULL: all are complete, or the sums are not known
 	 * yet.
 	 */
 	uint32_t *next;
 
 	size_t bytes;       /* of all blocks */
-	size_t least, most; /* of the first blocks of owners */
+	size_t least, most; /* sizes of the first blocks of owners */
 
-	/* The hub, then owners by their numbers. */
+	/* The hub, then owners by number. */
 	struct mu_retained *retained;
 	uint32_t num_retained;
 
-	/* As many as components. */
+	/* Room for all components. */
 	uint32_t *pending, *deferred;
 	uint32_t num_pending, num_deferred;
 	struct mu_deadline *deadline;
@@ -89,14 +89,14 @@ mu_component_of(const struct mu_components *components, uint32_t node)
 	return components->of[mu_tree_of(&components->trees, node)];
 }
 
-/* Is COMPONENT added to the one that leads to it? */
+/* True if COMPONENT is added to the one that leads to it. */
 static inline bool
 mu_component_private(const struct mu_component *component)
 {
 	return component->complete && component->parent < MU_MANY_PARENT;
 }
 
-/* See mu_components.next; MU_NO_COMPONENT: there is none. */
+/* See mu_components.next; MU_NO_COMPONENT if there is none. */
 static inline uint32_t
 mu_components_next(const struct mu_components *components, uint32_t component)
 {
@@ -104,7 +104,7 @@ mu_components_next(const struct mu_components *components, uint32_t component)
 					: MU_NO_COMPONENT;
 }
 
-/* The tree behind TREE in its component; after the last comes the first. */
+/* The tree after TREE in its component's ring. */
 static inline uint32_t
 mu_components_after(const struct mu_components *components, uint32_t tree)
 {
@@ -113,22 +113,22 @@ mu_components_after(const struct mu_components *components, uint32_t tree)
 }
 
 /*
- * LOST's parents are gone then. MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no
+ * LOST's parents are overwritten. MU_ERR_NO_MEMORY or MU_ERR_TIMEOUT: no
  * components.
  */
 enum mu_status mu_components_find(struct mu_components *components,
     struct mu_lost *lost, struct mu_arena *arena, struct mu_deadline *deadline);
 
 /*
- * Sum up what can be reached from each owner. If the deadline
- * passed, count and bytes of some owners are too low. MU_ERR_NO_MEMORY.
+ * Sum up what can be reached from each owner. If the deadline passes, count and
+ * bytes of some owners are too low. MU_ERR_NO_MEMORY.
  */
 enum mu_status mu_components_sum_retained(
     struct mu_components *components, struct mu_arena *arena);
 
 /*
- * What can be reached from COMPONENT, itself included: an owner, the hub, or
- * what is complete, or has or is a mu_components.next.
+ * The sums of what can be reached from COMPONENT, including itself. It must be
+ * an owner, the hub, complete, or have or be a mu_components.next.
  */
 void mu_components_reach(const struct mu_components *components,
     uint32_t component, size_t *count, size_t *bytes);

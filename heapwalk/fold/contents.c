@@ -5,9 +5,9 @@
 #include "heapwalk/subject/read_buffer.h"
 #include "mu/sort.h"
 
-#define MOST ((size_t)256 << 10) /* at a time: 12 MiB */
+#define MOST ((size_t)256 << 10) /* read at a time: 12 MiB in all */
 
-/* So many in so little space are read as one. */
+/* This many in so little space are read together. */
 #define CROWD 8
 #define CROWD_BYTES ((size_t)128 << 10)
 
@@ -58,7 +58,7 @@ by_address(const void *a, const void *b)
 	    (left->address < right->address);
 }
 
-/* What to read for the sake of place I, one of many that lie close by. */
+/* The range to read for block I, one of many that are close together. */
 static struct mu_range
 surroundings(const struct mu_contents *contents, size_t i)
 {

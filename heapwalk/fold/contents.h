@@ -1,9 +1,9 @@
 /*
- * The first bytes of the blocks that entries show.
+ * Read the first bytes of the blocks that entries show.
  *
- * Entries come by size. Where memory is not in place (mu_memory_ops.read) to
- * read each block's is a system call an entry at the least, so those of many
- * entries are read in the order of addresses, in large pieces.
+ * Entries come by size. If memory is not present (mu_memory_ops.read), reading
+ * each block costs at least a system call, so the blocks of many entries are
+ * read in address order, in large pieces.
  */
 #ifndef HEAPWALK_FOLD_CONTENTS_H
 #define HEAPWALK_FOLD_CONTENTS_H
@@ -17,35 +17,35 @@ struct mu_contents {
 	const struct mu_blocks *blocks;
 	struct mu_memory *memory;
 	struct mu_arena arena;
-	struct mu_contents_place *places; /* by address once they were read */
+	struct mu_contents_place *places; /* by address once they are read */
 	unsigned char (*bytes)[MU_LEAK_CONTENTS];
 	size_t count, max;
 };
 
 /*
- * Room for COUNT blocks of BLOCKS, or fewer: contents->max; 0 where all is in
- * place, or there is no memory. LIMIT: bytes. To be closed in any case.
+ * Make room for COUNT blocks of BLOCKS, or fewer: contents->max, which is 0 if
+ * memory is present or exhausted. LIMIT is in bytes. Close in any case.
  */
 void mu_contents_open(struct mu_contents *contents,
     const struct mu_blocks *blocks, struct mu_memory *memory, size_t count,
     size_t limit);
 
 /*
- * The next one: the bytes at ADDRESS of a block, SIZE of them at most count;
- * room is left.
+ * Add the block at ADDRESS, of which at most SIZE bytes count; there must be
+ * room.
  */
 void mu_contents_add(
     struct mu_contents *contents, uintptr_t address, size_t size);
 
-/* Read all that were added: contents->bytes, in the order of addition. */
+/* Read all added blocks to contents->bytes, in the order of addition. */
 void mu_contents_read(struct mu_contents *contents);
 
-/* Forget them. */
+/* Remove all blocks. */
 void mu_contents_clear(struct mu_contents *contents);
 
 /*
- * SIZE bytes at most of those at ADDRESS, which are at VIEW, to TO: of one
- * block alone.
+ * Copy at most SIZE of the bytes at ADDRESS, which are at VIEW, to TO: for a
+ * single block.
  */
 void mu_contents_copy(struct mu_memory *memory, uintptr_t address,
     const char *view, size_t size, unsigned char to[MU_LEAK_CONTENTS]);

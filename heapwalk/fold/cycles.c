@@ -1,20 +1,21 @@
 /*
  * A node of a cycle's tree is in the cycle if something below it in the tree
- * leads to a head of the cycle, which all are in it. If every node of a cycle's
- * trees leads to another one of them, all are: trees end.
+ * leads to a head of the cycle; all heads are in it. If every node of the
+ * cycle's trees leads to another one of them, all of them are in it, since
+ * trees end.
  */
 #include "heapwalk/fold/cycles.h"
 
 #include "mu/bits.h"
 
-/* Visitors of owners that are cycles; 0 of other owners. */
+/* Values of visitor for owners that are cycles; 0 for other owners. */
 enum { WHOLE = 1, PARTLY, SETTLED };
 
 struct settling {
 	struct mu_components *components;
 	struct mu_arena *arena;
-	uint64_t *seen;  /* bits of nodes that were looked below; or NULL */
-	uint32_t *stack; /* of nodes that are to be */
+	uint64_t *seen;  /* bits of nodes already looked below; or NULL */
+	uint32_t *stack; /* nodes to look below */
 };
 
 static struct mu_component *
@@ -23,7 +24,10 @@ component_of(const struct mu_components *components, uint32_t node)
 	return &components->all[mu_component_of(components, node)];
 }
 
-/* Its head is led to, and by nothing else: how many such owners there are. */
+/*
+ * An owner is a cycle if something leads to its head. Returns the number of
+ * such owners.
+ */
 static size_t
 count_cycles(struct mu_components *components)
 {
@@ -76,7 +80,10 @@ find_whole(struct mu_components *components)
 	}
 }
 
-/* Does what NODE's words refer to lead to a head, or is it put on the stack? */
+/*
+ * True if a word of NODE leads to a head; other targets are pushed on the
+ * stack.
+ */
 static bool
 look_below(const struct settling *settling, uint32_t node,
     const struct mu_component *component, uint32_t *depth)
@@ -100,7 +107,10 @@ look_below(const struct settling *settling, uint32_t node,
 	return false;
 }
 
-/* Is NODE in the cycle? What was looked below once leads nowhere. */
+/*
+ * True if NODE is in the cycle. What was looked below before does not lead
+ * back.
+ */
 static bool
 leads_back(const struct settling *settling, uint32_t node,
     const struct mu_component *component)

@@ -1,6 +1,4 @@
-/*
- * Unreachable blocks become entries.
- */
+/* Make entries of unreachable blocks. */
 #include "heapwalk/fold/fold.h"
 
 #include <string.h>
@@ -12,24 +10,24 @@
 #include "heapwalk/fold/similar.h"
 #include "heapwalk/fold/top_n.h"
 
-/* What folding takes at most for each unreachable block, its edges too. */
+/* Most memory that folding takes for each unreachable block, with its edges. */
 #define BYTES_EACH (16 * sizeof(uint32_t) + sizeof(struct mu_component))
 
-#define WORDS_EACH 64 /* of work: an owner's stack is looked for */
+#define WORDS_EACH 64 /* work charged for finding an owner's stack */
 
-#define MANY_ENTRIES 64 /* whose contents are read together */
+#define MANY_ENTRIES 64 /* entries whose contents are read together */
 
-/* What the entries are made from. */
+/* The sources of entries. */
 struct owners {
 	struct mu_components *components;
 	const struct mu_recorder *recorder;
-	struct mu_similar similar; /* if there is a recorder */
+	struct mu_similar similar; /* used with a recorder */
 	struct mu_top_n top;
 	struct mu_deadline *deadline;
 	struct mu_leaks *leaks;
 };
 
-/* Of the answer. */
+/* What the answer should have. */
 struct wanted {
 	size_t limit; /* entries */
 	bool contents;
@@ -44,7 +42,7 @@ mu_leaks_add_unrecorded(struct mu_leaks *leaks, size_t size)
 		leaks->unrecorded_most = size;
 }
 
-/* One that has a stack waits until its whole group is known. */
+/* An owner with a stack waits until its whole group is known. */
 static bool
 choose_owner(struct owners *owners, uint32_t component)
 {
@@ -118,7 +116,10 @@ choose_owners(struct owners *owners, size_t limit, struct mu_arena *arena)
 	return MU_OK;
 }
 
-/* The owner whose block stands for NUMBER; GROUP: NULL if that is no group. */
+/*
+ * Read the owner whose block stands for NUMBER. GROUP is NULL if that is not a
+ * group.
+ */
 static bool
 read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
     const struct mu_group **group)
@@ -132,7 +133,7 @@ read_owner(const struct owners *owners, uint32_t number, struct mu_owner *owner,
 	    owner, owners->components, number, owners->recorder);
 }
 
-/* BYTES: the block's first ones; NULL: they are read, if they are wanted. */
+/* BYTES are the block's first bytes; NULL: read them, if they are wanted. */
 static bool
 add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
     const struct wanted *wanted, const unsigned char *bytes)
@@ -156,7 +157,7 @@ add_entry(struct mu_leaks *leaks, const struct owners *owners, uint32_t number,
 	return mu_packed_add(&leaks->entries, &leak);
 }
 
-/* Those of the entries from FIRST on, as many as there is room for. */
+/* Read the contents of entries from FIRST on, as many as there is room for. */
 static void
 read_contents(
     struct mu_contents *contents, const struct owners *owners, size_t first)
@@ -176,7 +177,7 @@ read_contents(
 	mu_contents_read(contents);
 }
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 static bool
 add_entries(struct mu_leaks *leaks, const struct owners *owners,
     const struct wanted *wanted, struct mu_contents *contents)
@@ -223,7 +224,7 @@ mu_fold_most(const struct mu_graph *graph)
 	return graph->num_nodes * BYTES_EACH;
 }
 
-/* Who raises the limit shall not have to do so again and again. */
+/* The limit to advise should be enough, so that it need not be raised twice. */
 static void
 note_wanted(const struct mu_graph *graph, size_t num_leaks)
 {
@@ -254,7 +255,7 @@ lack_of_memory(const struct mu_leaks *leaks, struct mu_why *why)
 	    leaks->num_leaks);
 }
 
-/* What no entry has, if the limit cut any. */
+/* Compute what is in no entry, if the limit cut any. */
 static void
 subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 {
@@ -271,7 +272,9 @@ subtract_reported(struct mu_leaks *leaks, struct owners *owners)
 	leaks->unreported_bytes -= reported.bytes;
 }
 
-/* No entries, and as totals what COMPONENTS are of; NULL: count it. */
+/*
+ * Remove all entries. Totals are those of COMPONENTS; if NULL they are counted.
+ */
 static void
 reset(struct mu_leaks *leaks, const struct mu_graph *graph,
     const struct mu_components *components)
@@ -329,7 +332,7 @@ make_entries(struct mu_leaks *leaks, struct mu_graph *graph,
 	return status;
 }
 
-/* The edges take most of what there is: without them there may be enough. */
+/* The edges take most of the memory: without them there may be enough. */
 static enum mu_status
 make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
     const struct wanted *wanted, struct mu_deadline *deadline, bool *complete)
@@ -346,7 +349,7 @@ make_entries_without(struct mu_leaks *leaks, struct mu_graph *graph,
 	return status;
 }
 
-/* Entries of one block each. */
+/* Make entries of single blocks. */
 static enum mu_status
 make_alone(struct mu_leaks *leaks, struct mu_graph *graph,
     const struct wanted *wanted, struct mu_why *why)

@@ -4,7 +4,7 @@
 #include "heapwalk/fold/similar.h"
 #include "heapwalk/fold/top_n.h"
 
-#define BYTES_EACH 64 /* of an entry without a stack */
+#define BYTES_EACH 64 /* an entry without a stack */
 
 struct alone {
 	const struct mu_recorder *recorder;
@@ -36,7 +36,7 @@ take(void *ctx, const struct mu_block *block)
 	return true;
 }
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 static bool
 add_entry(struct mu_leaks *leaks, uint32_t number, const struct mu_graph *graph,
     bool contents)

@@ -1,6 +1,6 @@
 /*
  * Make an entry of each unreachable block without folding, if there is not
- * enough memory for that (some 60 bytes a block).
+ * enough memory to fold (some 60 bytes per block).
  */
 #ifndef HEAPWALK_FOLD_FOLD_ALONE_H
 #define HEAPWALK_FOLD_FOLD_ALONE_H
@@ -8,9 +8,9 @@
 #include "heapwalk/fold/fold.h"
 
 /*
- * The LIMIT largest blocks, or as many as there is memory for in GRAPH's arena,
- * as entries of LEAKS, which has its totals, with CONTENTS or without. Nothing
- * is said of what they refer to.
+ * Add the LIMIT largest blocks, or as many as fit into GRAPH's arena, to LEAKS,
+ * whose totals are set; with CONTENTS or without. The entries do not say what
+ * the blocks refer to.
  */
 void mu_fold_alone(struct mu_leaks *leaks, const struct mu_graph *graph,
     size_t limit, bool contents);

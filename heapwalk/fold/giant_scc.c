@@ -1,10 +1,10 @@
 /*
- * From somewhere the first edge is followed, again and again, until that runs
- * in a circle: trees on it are in one component. What they lead to is found in
- * sweeps over all trees by number, and of that, what leads to them in further
- * ones, unless no other tree leads into the midst of it. Both sets are bits,
- * 1/8 byte a tree, which stay in the cache, and edges are read in the order in
- * which they lie.
+ * From some tree the first edge is followed repeatedly until that ends in a
+ * circle: all trees on it are in one component. What they lead to is found in
+ * sweeps over all trees by number. Of that, what leads back to them is found in
+ * further sweeps, unless no other tree leads into it. Both sets are bits, 1/8
+ * byte per tree, which stay in the cache, and edges are read in the order of
+ * memory.
  */
 #include "heapwalk/fold/giant_scc.h"
 
@@ -12,13 +12,13 @@
 
 #include "mu/bits.h"
 
-#define MIN_TREES 65536 /* fewer stay in the cache anyway */
+#define MIN_TREES 65536 /* fewer trees stay in the cache anyway */
 #define SHARE 8         /* of the trees, at least one in that many */
 #define MAX_LOOKS 16    /* at each edge */
-#define WORD_LOOKS 4    /* what a word of bits costs, in looks */
+#define WORD_LOOKS 4    /* cost of a word of bits, in looks */
 #define STARTS 16
-#define MAX_STEPS (1u << 14) /* of a walk in search of a circle */
-#define TRIES_SHARE 8        /* one in so many trees is looked at by itself */
+#define MAX_STEPS (1u << 14) /* length of a walk in search of a circle */
+#define TRIES_SHARE 8        /* one in so many trees is examined by itself */
 
 struct finding {
 	const struct mu_trees *trees;
@@ -27,11 +27,11 @@ struct finding {
 	uint32_t *path;     /* of a walk: MAX_STEPS */
 	size_t num_words;
 	size_t looks, max_looks; /* at edges */
-	size_t tries;            /* trees that were looked at one by one */
+	size_t tries;            /* trees that were examined one by one */
 	struct mu_deadline *deadline;
 };
 
-/* The first of those that TREE has an edge to that has edges itself. */
+/* Move *TREE to its first target that has edges itself. */
 static bool
 go_on(const struct finding *finding, uint32_t *tree)
 {
@@ -50,9 +50,9 @@ go_on(const struct finding *finding, uint32_t *tree)
 }
 
 /*
- * The circle in which a walk from TREE ends: all on it are members; how many.
- * 0: the walk ends, or it is as long as those in chains, and there shall be no
- * other.
+ * Find the circle in which a walk from TREE ends, make its trees members, and
+ * return their number. 0 if the walk ends, or is so long that it looks like a
+ * chain.
  */
 static uint32_t
 find_circle(struct finding *finding, uint32_t tree)
@@ -70,7 +70,7 @@ find_circle(struct finding *finding, uint32_t tree)
 		if (!go_on(finding, &tree))
 			return 0;
 	} while (!mu_bit(below, tree));
-	/* All that leads to TREE on the path is no part of the circle. */
+	/* What precedes TREE on the path is not part of the circle. */
 	for (i = steps; count == 0 || finding->path[i] != tree; count++)
 		mu_bit_set(finding->giant->members, finding->path[--i]);
 	for (; i > 0; i--)
@@ -97,7 +97,10 @@ follow(struct finding *finding, uint32_t tree)
 		mu_bit_set(below, target);
 }
 
-/* Those in word I of the bits that were not followed; how many. */
+/*
+ * Follow the trees in word I of the bits that were not followed. Returns how
+ * many.
+ */
 static uint32_t
 follow_word(struct finding *finding, size_t i)
 {
@@ -116,7 +119,10 @@ follow_word(struct finding *finding, size_t i)
 	return count;
 }
 
-/* Bit 0: TREE has an edge to a member. To branch on each costs far more. */
+/*
+ * Bit 0: TREE has an edge to a member. No branch on each edge, which is far
+ * slower.
+ */
 static inline uint64_t
 leads_to(struct finding *finding, uint32_t tree)
 {
@@ -141,7 +147,7 @@ leads_to(struct finding *finding, uint32_t tree)
 	return any & 1;
 }
 
-/* Of the trees in word I of the bits, those that lead to a member. */
+/* Add the trees in word I of the bits that lead to a member. */
 static uint32_t
 add_word(struct finding *finding, size_t i)
 {
@@ -160,10 +166,10 @@ add_word(struct finding *finding, size_t i)
 }
 
 /*
- * A sweep in the order of memory is twice as fast as one against it, which
- * takes its turn where what is found does not double: edges may lead there.
- * True if nothing more is found and COUNT and what was found are a share of
- * all.
+ * A forward sweep is twice as fast as a backward one. A backward sweep takes
+ * its turn when a forward one does not double what is found, since edges may
+ * lead that way. Returns true if nothing more is found and COUNT and what was
+ * found are a share of all.
  */
 static bool
 sweep(struct finding *finding,
@@ -196,8 +202,8 @@ is_tired(const struct finding *finding)
 }
 
 /*
- * Does TREE, of what is below, lead to a member? What does not is no longer
- * said to be followed. False also if it takes too long: see is_tired().
+ * True if TREE, which is below, leads to a member. If not, it is no longer
+ * marked as followed. False also if that takes too long: see is_tired().
  */
 static bool
 leads_back(struct finding *finding, uint32_t tree)
@@ -230,7 +236,10 @@ leads_back(struct finding *finding, uint32_t tree)
 	return found;
 }
 
-/* Do other trees lead to members only, of what is below? *ENTERED: some do. */
+/*
+ * True if other trees lead only to members among what is below. *ENTERED: some
+ * do.
+ */
 static bool
 is_entered_well(struct finding *finding, bool *entered)
 {
@@ -258,7 +267,7 @@ is_entered_well(struct finding *finding, bool *entered)
 	return true;
 }
 
-/* All that is below counts as the component, if nothing tells it apart. */
+/* All that is below counts as the component, if that makes no difference. */
 static bool
 take_all(struct finding *finding)
 {

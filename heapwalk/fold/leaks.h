@@ -20,9 +20,9 @@ struct mu_leak {
 	size_t num_frames;
 	uintptr_t frames[MU_LEAK_FRAMES];
 	unsigned char contents[MU_LEAK_CONTENTS];
-	size_t num_more;       /* frames behind those */
-	const uintptr_t *more; /* memory of the maker of the entry */
-	bool cut;              /* the recorder kept no more */
+	size_t num_more;       /* further frames */
+	const uintptr_t *more; /* owned by the maker of the entry */
+	bool cut;              /* the recorder kept no more frames */
 };
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* Of pieces: a small one fits where hardly any memory is left. */
+/* Size of the first piece: fits even if hardly any memory is left. */
 #define FIRST_BYTES ((size_t)4 << 10)
 #define MOST_BYTES ((size_t)64 << 10)
 
@@ -11,7 +11,7 @@ enum {
 	HAS_SIMILAR = 2,
 	HAS_FRAMES = 4,
 	IS_CUT = 8,
-	HAS_TOTAL = 16, /* it is not the sum of the others */
+	HAS_TOTAL = 16, /* the total is not the sum of the others */
 	ALL_FLAGS = 31,
 };
 
@@ -23,7 +23,7 @@ put(unsigned char **at, uint64_t number)
 	*(*at)++ = (unsigned char)number;
 }
 
-/* Small for a small difference of either sign. */
+/* Short for small differences of either sign. */
 static void
 put_difference(unsigned char **at, uintptr_t from, uintptr_t to)
 {
@@ -116,7 +116,7 @@ put_contents(unsigned char **at, const struct mu_leak *entry)
 	*at += length;
 }
 
-/* Twice the last one, and NEED at least; or NEED, if there is no more. */
+/* Twice the last piece, at least NEED; or just NEED, if memory is short. */
 static struct mu_packed_piece *
 make_piece(const struct mu_packed *packed, size_t need)
 {

@@ -1,12 +1,13 @@
 /*
- * Each component with a mu_components.next is a node of a forest, in which the
- * next is its parent: it reaches what lies on its path to the root. What two
- * paths share begins at the lowest common ancestor. To find that in logarithmic
- * time, each node has a jump pointer to an ancestor (Myers, "An applicative
- * random-access stack", 1983): how far it leads depends on the depth only.
+ * The components with a mu_components.next form a forest, in which next is the
+ * parent: a component reaches what lies on its path to the root. Two paths
+ * share what begins at their lowest common ancestor. To find that in
+ * logarithmic time, each node has a jump pointer to an ancestor (Myers, "An
+ * applicative random-access stack", 1983), whose distance depends on the depth
+ * only.
  *
  * A root is complete, or the hub. What is below two complete roots is disjoint,
- * since it is private; what is below the hub need not be.
+ * since it is private; what is below the hub may be shared.
  */
 #include "heapwalk/fold/paths.h"
 
@@ -14,10 +15,13 @@
 
 struct paths {
 	struct mu_components *components;
-	uint32_t *depth, *jump; /* of each component that is known */
+	uint32_t *depth, *jump; /* for each component that is known */
 };
 
-/* What a component leads to, but for what is private or below another tip. */
+/*
+ * The components that a component leads to, without private ones and those
+ * below another tip.
+ */
 struct tips {
 	uint32_t number[MAX_TIPS];
 	size_t count;
@@ -39,7 +43,10 @@ find_ancestor(const struct paths *paths, uint32_t number, uint32_t depth)
 	return number;
 }
 
-/* The lowest common ancestor; MU_NO_COMPONENT: A and B are in two trees. */
+/*
+ * The lowest common ancestor; MU_NO_COMPONENT if A and B are in different
+ * trees.
+ */
 static uint32_t
 find_common(const struct paths *paths, uint32_t a, uint32_t b)
 {
@@ -57,14 +64,14 @@ find_common(const struct paths *paths, uint32_t a, uint32_t b)
 	return a == b ? a : MU_NO_COMPONENT;
 }
 
-/* In a tree of which the hub is the root? */
+/* True if it is in the tree whose root is the hub. */
 static bool
 above_hub(const struct paths *paths, uint32_t number)
 {
 	return find_ancestor(paths, number, 0) == paths->components->hub;
 }
 
-/* Does FROM lead to TO? */
+/* True if FROM leads to TO. */
 static bool
 leads_to(const struct paths *paths, uint32_t from, uint32_t to)
 {
@@ -76,7 +83,10 @@ leads_to(const struct paths *paths, uint32_t from, uint32_t to)
 	return paths->components->all[to].below_hub && above_hub(paths, from);
 }
 
-/* NUMBER is a tip unless another one leads to it. False: there are too many. */
+/*
+ * Add NUMBER as a tip unless another tip leads to it. Returns false if there
+ * are too many.
+ */
 static bool
 add_tip(const struct paths *paths, struct tips *tips, uint32_t number)
 {
@@ -94,7 +104,7 @@ add_tip(const struct paths *paths, struct tips *tips, uint32_t number)
 	return true;
 }
 
-/* False: what NUMBER leads to is not known, or there is no time. */
+/* Returns false if what NUMBER leads to is not known, or the time is over. */
 static bool
 find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 {
@@ -124,7 +134,7 @@ find_tips(const struct paths *paths, struct tips *tips, uint32_t number)
 	return !components->deadline->passed && tips->count > 0;
 }
 
-/* Where the path of a tip meets those of earlier ones, if it does. */
+/* Where the path of a tip meets those of earlier tips, if it does. */
 static uint32_t
 find_meeting(const struct paths *paths, const struct tips *tips, size_t tip)
 {
@@ -141,7 +151,7 @@ find_meeting(const struct paths *paths, const struct tips *tips, size_t tip)
 	return meeting;
 }
 
-/* Add to RETAINED what TIPS reach; false: that is not known. */
+/* Add to RETAINED what TIPS reach; false if that is not known. */
 static bool
 add_tips(const struct paths *paths, const struct tips *tips,
     struct mu_retained *retained)

@@ -1,6 +1,6 @@
 #include "heapwalk/fold/reported.h"
 
-/* The visitor of what is counted, or is an owner with an entry. */
+/* Visitor of components that are counted, and of owners with an entry. */
 #define REPORTED UINT32_MAX
 
 static void
@@ -28,7 +28,7 @@ is_reported(const struct mu_component *owner, const struct mu_group *groups)
 	    groups[owner->visitor & ~MU_GROUP].reported;
 }
 
-/* Component NUMBER is pending, unless it is counted or will be. */
+/* Make component NUMBER pending, unless it is counted or pending. */
 static void
 add_component(struct mu_components *components, uint32_t number)
 {
@@ -55,7 +55,7 @@ add_targets(struct mu_components *components, uint32_t tree)
 	}
 }
 
-/* The blocks of component FROM, and what they point at. */
+/* Count the blocks of component FROM, and add what they point at. */
 static void
 count_component(struct mu_reported *reported, struct mu_components *components,
     uint32_t from)
@@ -67,7 +67,7 @@ count_component(struct mu_reported *reported, struct mu_components *components,
 
 	reported->count += one->count;
 	reported->bytes += one->bytes;
-	/* Nothing else leads to what is below it, and that is counted. */
+	/* Nothing else leads below it, and that is counted. */
 	if (one->complete)
 		return;
 	if (next != MU_NO_COMPONENT) {

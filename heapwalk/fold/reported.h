@@ -14,10 +14,10 @@ struct mu_reported {
 };
 
 /*
- * Count the blocks that the COUNT owners or groups in CHOSEN lead to. Of each
- * owner in COMPONENTS the visitor is MU_GROUP and its number in GROUPS, or 0;
- * it is changed, and so is that of what is counted. Time: linear in blocks and
- * edges. If the deadline passes the figures are too low.
+ * Count the blocks that the COUNT owners or groups in CHOSEN lead to. The
+ * visitor of each owner in COMPONENTS is MU_GROUP and its number in GROUPS, or
+ * 0; it is changed, and so is that of each counted component. Time: linear in
+ * blocks and edges. If the deadline passes the figures are too low.
  */
 void mu_reported_count(struct mu_reported *reported,
     struct mu_components *components, struct mu_group *groups,

@@ -2,12 +2,12 @@
  * The retained size of each owner: all that can be reached from it.
  *
  * Owners whose reach is a tree are done already (heapwalk/fold/components.c).
- * Those that reach what few other ones do are added up from these in one pass
- * (heapwalk/fold/paths.c). For the others no way is known that is linear for
- * every graph: an owner walks what it reaches, until the deadline. What makes
- * that slow in practice is one place that most owners lead to, such as the
- * giant component of a random graph: the hub. It is added up first; an owner
- * that reaches it then need not look at what is below it.
+ * Those that reach what few other components reach are added up from these in
+ * one pass (heapwalk/fold/paths.c). For the others no method is known that is
+ * linear for every graph: an owner walks what it reaches, until the deadline.
+ * In practice that is slow if most owners lead to one place, such as the giant
+ * component of a random graph: the hub. It is added up first; an owner that
+ * reaches it need not look below it.
  */
 #include "heapwalk/fold/components.h"
 #include "heapwalk/fold/paths.h"
@@ -121,7 +121,7 @@ sum_owner(
 	*slot = (struct mu_retained) { sum.bytes, sum.count, owner };
 }
 
-/* Of what is shared and no tree, the largest that most edges lead to. */
+/* The shared component that most edges lead to and that is not a tree. */
 static uint32_t
 find_hub(const struct mu_components *components)
 {
@@ -154,8 +154,7 @@ sum_hub(struct mu_components *components, uint32_t hub)
 		all[i].below_hub = all[i].visitor == hub + 1;
 }
 
-/* The most sums that are needed: one for the hub and one for each open owner.
- */
+/* The number of sums needed at most: one for the hub and one per open owner. */
 static size_t
 count_open(const struct mu_components *components)
 {
@@ -168,7 +167,7 @@ count_open(const struct mu_components *components)
 	return count;
 }
 
-/* Walk from owners whose slots do not have all that they reach. */
+/* Walk from owners whose slots lack something that they reach. */
 static void
 sum_rest(struct mu_components *components)
 {

@@ -1,8 +1,8 @@
 /*
  * A group is found by its frames, which several stacks of a depot can share;
- * most owners are found by their stack's number without that. Where stacks are
- * sampled, those that were not are a group without frames: one by one they
- * would hide the others.
+ * for most owners the stack's number is enough. If stacks are sampled, blocks
+ * without a sample form one group without frames: as single entries they would
+ * hide the others.
  */
 #include "heapwalk/fold/similar.h"
 
@@ -23,7 +23,7 @@ mu_owner_know(struct mu_owner *owner, const struct mu_recorder *recorder)
 	struct mu_range block = owner->block.range;
 
 	owner->known = (struct mu_recorded_block) { .range = block };
-	/* Where it is the allocator's block all of that is the program's. */
+	/* If it is the allocator's block, all of it is the program's. */
 	if (recorder != NULL &&
 	    mu_recorder_find(recorder, block, &owner->known) &&
 	    owner->known.range.begin == block.begin)
@@ -105,7 +105,7 @@ hash_frames(const uintptr_t *frames, size_t count)
 	return hash;
 }
 
-/* The slot of FRAMES, which holds their group or is free. */
+/* The slot of FRAMES, which has their group or is free. */
 static uint32_t *
 find_slot(
     const struct mu_similar *similar, const uintptr_t *frames, size_t count)
@@ -127,7 +127,7 @@ find_slot(
 	}
 }
 
-/* Half of the slots are free at least, so that a search ends soon. */
+/* At least half of the slots are free, so that searches are short. */
 static bool
 make_room(struct mu_similar *similar)
 {
@@ -161,7 +161,7 @@ make_room(struct mu_similar *similar)
 static void
 join(struct mu_group *group, const struct mu_owner *owner)
 {
-	/* The order of nodes is that of addresses. */
+	/* Nodes are in address order. */
 	if (group->count == 0 || owner->lowest < group->lowest) {
 		group->lowest = owner->lowest;
 		group->component = owner->component;
@@ -183,7 +183,9 @@ is_unsampled(const struct mu_similar *similar, uint32_t stack)
 		stack == MU_STACK_OFF_CHILD);
 }
 
-/* The group of STACK, new if need be; MU_NO_GROUP: it has no frames. */
+/*
+ * Find the group of STACK, or make a new one; MU_NO_GROUP if it has no frames.
+ */
 static bool
 find_group(struct mu_similar *similar, uint32_t stack, uint32_t *group)
 {

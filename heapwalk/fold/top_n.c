@@ -1,6 +1,6 @@
 #include "heapwalk/fold/top_n.h"
 
-/* Is A reported before B? */
+/* True if A is reported before B. */
 static bool
 comes_first(const struct mu_chosen *a, const struct mu_chosen *b)
 {
@@ -61,7 +61,7 @@ mu_top_n_end(struct mu_top_n *top)
 	size_t count = top->count;
 	struct mu_chosen least;
 
-	/* There are less than was thought, if some are in groups. */
+	/* There are fewer than max, since some are in groups. */
 	if (count < top->max)
 		make_heap(top);
 	while (top->count > 1) {

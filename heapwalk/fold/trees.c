@@ -1,16 +1,16 @@
 /*
- * From each node that has one parent its parents are followed up to a head, or
- * to a node that was come to from another one. A chain in no order waits for a
- * miss of main memory at each step, so several are followed at once. What was
- * come to says from where, and that where it ended: numbers of trees are all
- * that is kept, in the place of the parents.
+ * From each node with one parent, parents are followed up to a head, or to a
+ * node that was visited from another one. A chain in random order waits for
+ * main memory at each step, so several are followed at once. A visited node
+ * says from which node it was visited, and that one where its walk ended; the
+ * numbers of trees finally replace the parents.
  */
 #include "heapwalk/fold/trees.h"
 
-#define CLAIMED 0x80000000u /* and the node that it was come to from */
+#define CLAIMED 0x80000000u /* with the node from which it was visited */
 #define MAX_NODES 0x40000000u
 #define LANES 32
-#define STRIDE 4096 /* nodes that are charged at once */
+#define STRIDE 4096 /* nodes charged to the deadline at once */
 
 struct lane {
 	uint32_t start, at;
@@ -18,7 +18,7 @@ struct lane {
 
 struct climbing {
 	uint32_t *up;              /* parents, or claims */
-	uint32_t num_nodes, fresh; /* from here on none was looked at */
+	uint32_t num_nodes, fresh; /* nodes from FRESH on are not visited yet */
 	struct mu_deadline *deadline;
 };
 
@@ -28,7 +28,9 @@ is_head(uint32_t up)
 	return up == MU_PARENT_NONE || up == MU_PARENT_MANY;
 }
 
-/* Where those that lead to NODE end so far: a head, or a node on its way. */
+/*
+ * Where the walk through NODE ends so far: at a head, or at a node on its way.
+ */
 static uint32_t
 find_end(uint32_t *up, uint32_t node)
 {
@@ -46,7 +48,7 @@ find_end(uint32_t *up, uint32_t node)
 	return node;
 }
 
-/* LANE begins at a node with one parent; false: there is none. */
+/* Start LANE at a node with one parent; false if there is none. */
 static inline bool
 begin(struct climbing *climbing, struct lane *lane)
 {
@@ -61,7 +63,7 @@ begin(struct climbing *climbing, struct lane *lane)
 	return node < climbing->num_nodes;
 }
 
-/* LANE is at a node that was come to before. */
+/* LANE is at a node that was visited before. */
 static void
 meet(uint32_t *up, const struct lane *lane)
 {
@@ -71,12 +73,12 @@ meet(uint32_t *up, const struct lane *lane)
 		up[lane->start] = CLAIMED | end;
 		return;
 	}
-	/* A ring: it is entered nowhere, and cut here. */
+	/* A ring that nothing leads into is cut here. */
 	up[lane->start] = CLAIMED | lane->at;
 	up[lane->at] = MU_PARENT_MANY;
 }
 
-/* False: LANE has ended. */
+/* Returns false when LANE ends. */
 static inline bool
 step(struct climbing *climbing, struct lane *lane)
 {
@@ -113,7 +115,7 @@ climb(struct climbing *climbing)
 				lanes[i--] = lanes[--count];
 }
 
-/* Nodes that have no parent or several: UP says so. */
+/* Count the nodes with no parent or several, according to UP. */
 static uint32_t
 count_heads(const uint32_t *up, uint32_t num_nodes)
 {
@@ -124,7 +126,7 @@ count_heads(const uint32_t *up, uint32_t num_nodes)
 	return count;
 }
 
-/* Heads have the numbers of their trees now; true: some node leads to one. */
+/* Number the trees of all heads. Returns true if a node leads to one. */
 static bool
 number_heads(struct mu_trees *trees)
 {
@@ -144,7 +146,7 @@ number_heads(struct mu_trees *trees)
 	return led;
 }
 
-/* So have all others. */
+/* Number the trees of all other nodes. */
 static void
 number_others(struct mu_trees *trees)
 {

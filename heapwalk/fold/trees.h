@@ -1,39 +1,36 @@
 /*
- * Trees of unreachable nodes: what is entered at one place only.
+ * Trees of unreachable nodes: sets that are entered at one node only.
  *
- * A node that none or several others lead to is a head; any other belongs to
- * the tree of the only node that leads to it. Of a ring that nothing else leads
- * to, some node is taken for the head. So edges between trees lead to heads,
- * and whatever leads to a head leads to its whole tree: chains, lists and trees
- * of any length are one tree each, and only what is left between the heads has
- * to be searched (heapwalk/fold/components.h).
+ * A node that no node or several nodes lead to is a head; any other belongs to
+ * the tree of the only node that leads to it. In a ring that nothing else leads
+ * to, some node is made the head. So edges between trees lead to heads, and
+ * whatever leads to a head leads to its whole tree: chains, lists and trees of
+ * any length are one tree each, and only what is left between the heads has to
+ * be searched (heapwalk/fold/components.h).
  */
 #ifndef HEAPWALK_FOLD_TREES_H
 #define HEAPWALK_FOLD_TREES_H
 
 #include "heapwalk/graph/lost.h"
 
-#define MU_TREE_HEAD 0x40000000u /* in mu_trees.of: the node is the head */
-#define MU_HEAD_LED 0x80000000u  /* in mu_trees.heads: some node leads there */
+#define MU_TREE_HEAD 0x40000000u /* in mu_trees.of: this node is the head */
+#define MU_HEAD_LED 0x80000000u  /* in mu_trees.heads: a node leads there */
 
 struct mu_trees {
 	const struct mu_lost *lost;
 	uint32_t num_trees;
 
-	/* All NULL: most nodes are heads, and each is taken for a tree. */
-	uint32_t *of;    /* the tree of each node */
-	uint32_t *heads; /* the node of each tree; by address */
+	/* All NULL if most nodes are heads: each is then its own tree. */
+	uint32_t *of;    /* tree of each node */
+	uint32_t *heads; /* head of each tree; by address */
 	/*
-	 * Of each tree, the nodes with edges to heads, in no order: 1 + the
-	 * first; of each of them 1 + the next. NULL: there are none.
+	 * For each tree, the nodes with edges to heads, in any order: 1 + the
+	 * first; for each of them 1 + the next. NULL: there are none.
 	 */
 	uint32_t *first, *next;
 };
 
-/*
- * MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. LOST's parents are gone: OF is made of
- * them.
- */
+/* MU_ERR_NO_MEMORY; MU_ERR_TIMEOUT. OF reuses LOST's parents. */
 enum mu_status mu_trees_find(
     struct mu_trees *trees, struct mu_lost *lost, struct mu_deadline *deadline);
 
@@ -49,7 +46,7 @@ mu_tree_head(const struct mu_trees *trees, uint32_t tree)
 	return trees->heads != NULL ? trees->heads[tree] & ~MU_HEAD_LED : tree;
 }
 
-/* Is TARGET a head? *TREE is its tree, also if it is not. */
+/* True if TARGET is a head. *TREE is its tree in any case. */
 static inline bool
 mu_tree_entered(const struct mu_trees *trees, uint32_t target, uint32_t *tree)
 {
@@ -57,7 +54,7 @@ mu_tree_entered(const struct mu_trees *trees, uint32_t target, uint32_t *tree)
 	return trees->of == NULL || (trees->of[target] & MU_TREE_HEAD) != 0;
 }
 
-/* A node of TREE that may have edges to heads; MU_NO_NODE: there is none. */
+/* A node of TREE that may have edges to heads; MU_NO_NODE if there is none. */
 static inline uint32_t
 mu_tree_first(const struct mu_trees *trees, uint32_t tree)
 {
@@ -67,21 +64,18 @@ mu_tree_first(const struct mu_trees *trees, uint32_t tree)
 	return mu_edges_none(trees->lost, tree) ? MU_NO_NODE : tree;
 }
 
-/* The one behind NODE. */
+/* The next such node after NODE. */
 static inline uint32_t
 mu_tree_next(const struct mu_trees *trees, uint32_t node)
 {
 	return trees->next != NULL ? trees->next[node] - 1 : MU_NO_NODE;
 }
 
-/*
- * The edges that lead out of a tree, to heads: all of them, of one node after
- * the other.
- */
+/* The edges that lead out of a tree, to heads: all of them, node by node. */
 struct mu_tree_edges {
 	const struct mu_trees *trees;
 	struct mu_edges edges;
-	uint32_t node; /* whose edges these are; MU_NO_NODE: no more */
+	uint32_t node; /* node of the current edges; MU_NO_NODE at the end */
 };
 
 static inline void
@@ -95,7 +89,7 @@ mu_tree_edges_open(struct mu_tree_edges *edges, const struct mu_trees *trees,
 		    mu_edges_first(trees->lost, edges->node), deadline);
 }
 
-/* The next one leads to tree *TARGET; false after the last. */
+/* Get the tree *TARGET of the next edge; false after the last. */
 static inline bool
 mu_tree_edges_next(struct mu_tree_edges *edges, uint32_t *target)
 {
@@ -116,8 +110,8 @@ mu_tree_edges_next(struct mu_tree_edges *edges, uint32_t *target)
 }
 
 /*
- * The edges of TREE, if they are stored and each node is a tree: *AT as
- * mu_edges_stored() has it. False: ask mu_tree_edges_next().
+ * The edges of TREE, if they are stored and each node is a tree: *AT is as for
+ * mu_edges_stored(). False: use mu_tree_edges_next().
  */
 static inline bool
 mu_tree_edges_stored(const struct mu_trees *trees, uint32_t tree,

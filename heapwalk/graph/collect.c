@@ -1,5 +1,5 @@
 /*
- * Workers take pieces of the bitmaps, some listed blocks, a part of a large
+ * A unit of work is a piece of a bitmap, some listed blocks, a part of a large
  * one, or a part of a root.
  */
 #include "heapwalk/graph/collect.h"
@@ -12,9 +12,9 @@
 #include "heapwalk/subject/workers.h"
 
 #define WORD sizeof(uintptr_t)
-#define PIECE_WORDS 256            /* of a bitmap: 256 KiB of heap */
-#define PIECE_LISTED 16            /* listed blocks */
-#define MIN_WORK ((size_t)1 << 20) /* bytes that a thread is started for */
+#define PIECE_WORDS 256 /* bitmap words in a piece: 256 KiB of heap */
+#define PIECE_LISTED 16 /* listed blocks */
+#define MIN_WORK ((size_t)1 << 20) /* bytes of work that justify a thread */
 
 struct collecting {
 	struct mu_graph *graph;
@@ -22,10 +22,10 @@ struct collecting {
 	uint64_t deadline_ns;
 	bool late;
 	bool plain;  /* mu_reader_span() can be used */
-	size_t next; /* ticket that no worker has taken */
+	size_t next; /* first work unit that no worker has taken */
 };
 
-/* One worker. */
+/* State of one worker. */
 struct collector {
 	struct collecting *collecting;
 	struct mu_reader edges, marks;
@@ -97,9 +97,8 @@ collect_block(struct collector *collector, uint32_t node, const char *view,
 }
 
 /*
- * From the first to the last byte of the blocks that start in words WORD to
- * END - 1, up to where word END begins. A large one is read as parts. False:
- * there are none.
+ * The bytes of the blocks that start in words WORD to END - 1, up to where word
+ * END begins. A large block is read in parts. Returns false if there are none.
  */
 static bool
 blocks_in(
@@ -129,7 +128,7 @@ blocks_in(
 }
 
 /*
- * Words WORD to END - 1 of SPAN's bitmap, where mu_reader_span() can be used.
+ * Read words WORD to END - 1 of SPAN's bitmap, if mu_reader_span() can be used.
  */
 static void
 collect_plain(struct collector *collector, const struct mu_span *span,
@@ -219,7 +218,7 @@ collect_part(struct collector *collector, size_t index)
 	    &collector->deadline, mu_range_size(bytes.range) / WORD);
 }
 
-/* The next ticket; false if there is no more, or no more time. */
+/* Take the next unit of work; false if there is none, or the time is over. */
 static bool
 take(struct collector *collector, size_t *ticket)
 {
@@ -231,7 +230,7 @@ take(struct collector *collector, size_t *ticket)
 	return !__atomic_load_n(&collecting->late, __ATOMIC_RELAXED);
 }
 
-/* False: there are no such tickets any more. */
+/* Returns false if TICKET is not such a unit. */
 static bool
 collect_ticket(struct collector *collector, size_t ticket)
 {
@@ -299,7 +298,7 @@ collect_some(void *ctx, unsigned worker)
 		__atomic_store_n(&collecting->late, true, __ATOMIC_RELAXED);
 }
 
-/* A large block leads to its parts. */
+/* Add edges from each large block to its parts. */
 static void
 link_parts(struct mu_graph *graph)
 {
@@ -327,7 +326,7 @@ count_tickets(struct collecting *collecting)
 	}
 }
 
-/* What is kept is marked, and followed as a root. */
+/* Blocks that are kept are marked, and followed as roots. */
 static void
 mark_kept(const struct mu_blocks *blocks)
 {

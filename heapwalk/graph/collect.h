@@ -12,7 +12,10 @@
 enum mu_status mu_graph_collect(
     struct mu_graph *graph, const struct mu_roots *roots, uint64_t deadline_ns);
 
-/* What BLOCK, which is NODE, refers to by heapwalk/graph/encodings.h. */
+/*
+ * Read the references of BLOCK, which is NODE, according to
+ * heapwalk/graph/encodings.h.
+ */
 void mu_graph_read_encoded(
     struct mu_reader *reader, uint32_t node, const struct mu_block *block);
 

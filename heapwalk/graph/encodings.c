@@ -1,15 +1,14 @@
 /*
- * fontconfig (2.4 and later) has the same structures in its cache files, which
+ * fontconfig (2.4 and later) uses the same structures in its cache files, which
  * are mapped anywhere, and in the heap (src/fcint.h):
  *
- *	FcPattern { int num, size; intptr_t elts_offset; FcRef ref; }
- *	    -> FcPatternElt[size] { int object; FcValueList *values; }
- *	FcCharSet { FcRef ref; int num; intptr_t leaves_offset, numbers_offset;
- * }
- *	    -> intptr_t[num] -> FcCharLeaf (32 bytes), from the array's begin
- *	    -> uint16_t[num]
+ * FcPattern { int num, size; intptr_t elts_offset; FcRef ref; }
+ *     -> FcPatternElt[size] { int object; FcValueList *values; }
+ * FcCharSet { FcRef ref; int num; intptr_t leaves_offset, numbers_offset; }
+ *     -> intptr_t[num] -> FcCharLeaf (32 bytes), from the array's begin
+ *     -> uint16_t[num]
  *
- * An FcRef is an int. Offsets count from the begin of their structure.
+ * An FcRef is an int. Offsets count from the beginning of their structure.
  */
 #include "heapwalk/graph/encodings.h"
 
@@ -20,10 +19,10 @@
 #define MODULE "libfontconfig.so"
 
 #define WORD sizeof(uintptr_t)
-#define SLACK 32 /* usable bytes are less than so many above what was asked */
-#define PATTERN_MOST 4096      /* there are about 50 kinds of elements */
-#define CHARSET_MOST 0x1100    /* Unicode by 256 characters */
-#define ELEMENT (2 * WORD)     /* sizeof(FcPatternElt) */
+#define SLACK 32            /* usable size exceeds the requested one by less */
+#define PATTERN_MOST 4096   /* there are about 50 kinds of elements */
+#define CHARSET_MOST 0x1100 /* Unicode by 256 characters */
+#define ELEMENT (2 * WORD)  /* sizeof(FcPatternElt) */
 #define LEAF ((size_t)256 / 8) /* sizeof(FcCharLeaf) */
 
 struct visitor {
@@ -62,7 +61,10 @@ word_at(const struct mu_block *block, size_t offset)
 	return value;
 }
 
-/* A block that begins at ADDRESS and has LEAST to MOST bytes, or a few more. */
+/*
+ * Find a block that begins at ADDRESS and has LEAST to MOST bytes, or a few
+ * more.
+ */
 static bool
 find_block(const struct mu_blocks *blocks, uintptr_t address, size_t least,
     size_t most, struct mu_block *to)
@@ -72,7 +74,7 @@ find_block(const struct mu_blocks *blocks, uintptr_t address, size_t least,
 	    mu_range_size(to->range) < most + SLACK;
 }
 
-/* The elements of a pattern are sorted by their kinds. */
+/* The elements of a pattern are sorted by kind. */
 static bool
 are_elements(const struct mu_block *block, size_t count)
 {
@@ -139,7 +141,7 @@ visit_leaves(const struct mu_blocks *blocks, const struct mu_block *leaves,
 			visitor->visit(visitor->ctx, at, &to);
 }
 
-/* Both arrays are doubled when NUM, a power of two, is all they have. */
+/* Both arrays are doubled when NUM, a power of two, is their capacity. */
 static void
 visit_charset(const struct mu_blocks *blocks, const struct mu_block *block,
     const struct visitor *visitor)

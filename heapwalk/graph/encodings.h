@@ -1,25 +1,25 @@
 /*
- * References that are not addresses: libraries whose structures store the
+ * References that are not addresses: structures of some libraries store the
  * offset from themselves to what they own.
  *
- * A table of them. None counts on a guess: the library is mapped, the block
- * keeps every rule of the structure, and each distance leads to the first byte
- * of a block that has the size it must have.
+ * The libraries are in a table. A reference counts only if the library is
+ * mapped, the block obeys every rule of the structure, and each offset leads to
+ * the first byte of a block of the right size.
  */
 #ifndef HEAPWALK_GRAPH_ENCODINGS_H
 #define HEAPWALK_GRAPH_ENCODINGS_H
 
 #include "heapwalk/heaps/blocks.h"
 
-/* Usable bytes of all blocks that the table knows. */
+/* Usable bytes of every block in the table. */
 #define MU_ENCODED_SIZE 24
 
-/* Is a library of the table mapped? */
+/* True if a library of the table is mapped. */
 bool mu_encodings_used(const struct mu_snapshot *snap);
 
 /*
  * Call VISIT for each block that BLOCK, of MU_ENCODED_SIZE bytes, refers to by
- * a distance. AT is where BLOCK has it, or has what leads to it.
+ * an offset. AT is the address of the offset, or of what leads to it.
  */
 void mu_encodings_each(const struct mu_blocks *blocks,
     const struct mu_block *block,

@@ -7,11 +7,11 @@
 #include "heapwalk/heaps/spans.h"
 #include "mu/bisect.h"
 
-#define MIN_LINKERS 1024 /* this and one of so many nodes */
+#define MIN_LINKERS 1024 /* at least this, or one of so many nodes */
 #define NODES_A_LINKER 16
-#define SPARE ((size_t)1 << 20) /* for what comes behind the edges */
+#define SPARE ((size_t)1 << 20) /* for what is allocated after the edges */
 
-/* The first part of BLOCK or of one behind it, as an index. */
+/* Index of the first part of BLOCK or of a later block. */
 static size_t
 first_part(const struct mu_graph *graph, uint32_t block)
 {
@@ -21,7 +21,9 @@ first_part(const struct mu_graph *graph, uint32_t block)
 	return low;
 }
 
-/* Asked for each part when edges are read: no step for each of them. */
+/*
+ * Called for each part when edges are read, so it must not walk over the parts.
+ */
 size_t
 mu_graph_parts(const struct mu_graph *graph, uint32_t block, size_t *first)
 {
@@ -80,7 +82,10 @@ mu_graph_read(
 		mu_graph_read_encoded(reader, node, &block);
 }
 
-/* *COUNT objects, or half of them, or ...: NULL, if not even MIN. */
+/*
+ * Allocate *COUNT objects, or half of them, and so on; NULL if not even MIN
+ * fit.
+ */
 static void *
 alloc_table(struct mu_arena *arena, size_t *count, size_t min, size_t size)
 {
@@ -96,7 +101,7 @@ alloc_table(struct mu_arena *arena, size_t *count, size_t min, size_t size)
 	return table;
 }
 
-/* More words than that do not refer to anything. */
+/* No more words than this refer to anything. */
 static size_t
 most_targets(const struct mu_graph *graph)
 {
@@ -107,7 +112,7 @@ most_targets(const struct mu_graph *graph)
 	return most < MU_GRAPH_MAX_TARGETS ? most : MU_GRAPH_MAX_TARGETS;
 }
 
-/* Room for edges, as far as there is any. */
+/* Allocate tables for edges, as far as memory allows. */
 static void
 make_room(struct mu_graph *graph)
 {

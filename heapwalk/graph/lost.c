@@ -5,7 +5,7 @@
 #include "heapwalk/heaps/spans.h"
 #include "heapwalk/subject/workers.h"
 
-#define GROUP 64 /* nodes that are looked at together */
+#define GROUP 64 /* nodes processed together */
 #define TICKET_GROUPS 256
 
 struct totals {
@@ -48,7 +48,7 @@ num_groups(const struct mu_graph *graph)
 	return ((size_t)graph->num_nodes + GROUP - 1) / GROUP;
 }
 
-/* The number that the unreachable one NODE has now. */
+/* The new number of NODE, which is unreachable. */
 static inline uint32_t
 lost_number(const struct mu_lost *lost, uint32_t node)
 {
@@ -60,7 +60,7 @@ lost_number(const struct mu_lost *lost, uint32_t node)
 	return first + mu_popcount(bits & ((1ull << (node % GROUP)) - 1));
 }
 
-/* The number that NODE had. */
+/* The number of NODE in the graph. */
 static uint32_t
 graph_number(const struct mu_lost *lost, uint32_t node)
 {
@@ -112,7 +112,7 @@ is_lost(const struct mu_lost *lost, uint32_t node)
 	return (lost->bits[node / GROUP] >> (node % GROUP) & 1) != 0;
 }
 
-/* FROM leads to TO, as another worker may find of TO at the same time. */
+/* Note that FROM leads to TO; another worker may do the same for TO. */
 static inline void
 note_parent(const struct mu_lost *lost, uint32_t from, uint32_t to)
 {
@@ -139,7 +139,7 @@ note_read_parents(
 		note_parent(lost, node, target);
 }
 
-/* The edges at PLACE, without those to what is reachable. */
+/* Drop edges to reachable nodes from the list at PLACE. */
 static uint32_t
 translate_list(struct mu_lost *lost, uint32_t place)
 {
@@ -167,7 +167,7 @@ translate_list(struct mu_lost *lost, uint32_t place)
 	return place + 1;
 }
 
-/* The cell of NODE, which stays where it is. */
+/* Translate the cell of NODE in place. */
 static inline void
 translate(struct mu_lost *lost, uint32_t node)
 {
@@ -188,7 +188,7 @@ translate(struct mu_lost *lost, uint32_t node)
 	}
 }
 
-/* What NODE, which is NUMBER now, leads to. */
+/* Note NODE, now NUMBER, as a parent of its targets. */
 static inline void
 note_parents(const struct mu_lost *lost, uint32_t node, uint32_t number)
 {
@@ -205,7 +205,7 @@ note_parents(const struct mu_lost *lost, uint32_t node, uint32_t number)
 	note_parent(lost, number, *at & ~MU_TARGET_LAST);
 }
 
-/* GROUP nodes, so that the places of their targets are on the way at once. */
+/* Translate GROUP nodes, so that reads of their targets overlap. */
 static void
 translate_group(struct mu_lost *lost, size_t i)
 {
@@ -226,7 +226,10 @@ struct opening {
 	size_t next;
 };
 
-/* The next TICKET_GROUPS of COUNT; false: no more of them, or no time. */
+/*
+ * Take the next TICKET_GROUPS of COUNT; false if there are none, or the time is
+ * over.
+ */
 static bool
 take(struct opening *opening, struct mu_deadline *deadline, size_t count,
     size_t *i, size_t *end)
@@ -254,7 +257,7 @@ translate_some(void *ctx, unsigned worker)
 			translate_group(lost, i);
 }
 
-/* Each cell to its new number. */
+/* Move each cell to its new number. */
 static void
 compact(struct mu_lost *lost)
 {
@@ -273,7 +276,7 @@ compact(struct mu_lost *lost)
 	}
 }
 
-/* The edges that are not stored lead somewhere, too. */
+/* Parents of edges that are not stored. */
 static void
 read_some(void *ctx, unsigned worker)
 {
@@ -291,7 +294,7 @@ read_some(void *ctx, unsigned worker)
 		__atomic_store_n(&opening->late, true, __ATOMIC_RELAXED);
 }
 
-/* False: no time. */
+/* Returns false if the time is over. */
 static bool
 fill(struct mu_lost *lost, struct mu_deadline *deadline)
 {
@@ -330,7 +333,7 @@ struct sizing {
 	void *ctx;
 };
 
-/* The lost blocks of SPAN that start in WORD. */
+/* Sum up the lost blocks of SPAN that start in WORD. */
 static void
 size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 {
@@ -341,7 +344,7 @@ size_word(const struct sizing *sizing, const struct mu_span *span, size_t word)
 
 	if (bits == 0)
 		return;
-	/* By address, none but these in between. */
+	/* Blocks follow by address, so the next number is the next block's. */
 	node = lost_number(
 	    lost, mu_span_number(span, word, (unsigned)__builtin_ctzll(bits)));
 	for (; bits != 0; bits &= bits - 1, node++) {
@@ -384,7 +387,7 @@ mu_lost_sizes(const struct mu_lost *lost,
 		    __atomic_fetch_add(next, TICKET_GROUPS, __ATOMIC_RELAXED);
 		while (span < end && ticket >= before + span->num_words)
 			before += (span++)->num_words;
-		/* The first ticket behind all spans. */
+		/* The first unit of work after all spans. */
 		if (span == end && ticket < before + TICKET_GROUPS)
 			size_listed(&sizing);
 		if (span == end)
@@ -413,7 +416,7 @@ mu_edges_read(struct mu_edges *edges)
 	const struct mu_graph *graph = edges->lost->graph;
 	uint32_t node = graph_number(edges->lost, edges->node);
 
-	/* A large block has parts in place of words. */
+	/* A large block has parts instead of words. */
 	if (!mu_graph_bytes(graph, node, &edges->bytes))
 		edges->bytes.view = NULL;
 	edges->node = node;
@@ -449,14 +452,17 @@ note_nth(void *ctx, uintptr_t at, const struct mu_block *to)
 		nth->number = to->number;
 }
 
-/* Does TARGET, by the graph's numbers, as edges->node is? See graph.h. */
+/* Check TARGET, numbered as in the graph, like edges->node: see graph.h. */
 static inline bool
 counts(const struct mu_edges *edges, uint32_t target)
 {
 	return target != edges->node && is_lost(edges->lost, target);
 }
 
-/* Behind the words come what heapwalk/graph/encodings.h knows, one by one. */
+/*
+ * After the words, the references of heapwalk/graph/encodings.h follow one by
+ * one.
+ */
 static bool
 read_encoded(struct mu_edges *edges, uint32_t *target)
 {
@@ -482,7 +488,7 @@ read_encoded(struct mu_edges *edges, uint32_t *target)
 	}
 }
 
-/* Does WORD at AT lead to an unreachable block? */
+/* True if WORD at AT leads to an unreachable block. */
 static bool
 leads(const struct mu_edges *edges, uintptr_t at, uintptr_t word,
     uint32_t *target)

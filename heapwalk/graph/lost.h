@@ -2,7 +2,7 @@
  * The unreachable part of the graph: nodes are renumbered by address, and edges
  * to reachable nodes are dropped.
  *
- * It takes the place of the whole graph: targets are changed where they are.
+ * It replaces the whole graph: targets are changed in place.
  */
 #ifndef HEAPWALK_GRAPH_LOST_H
 #define HEAPWALK_GRAPH_LOST_H
@@ -10,46 +10,46 @@
 #include "heapwalk/graph/graph.h"
 #include "heapwalk/subject/deadline.h"
 
-/* Nodes that edges can be told apart from flags of. */
+/* More nodes cannot be distinguished from flags in edges. */
 #define MU_LOST_MAX_NODES 0x7ffffff0u
 
-/* In mu_lost.parents; anything else is 1 + the only node that leads there. */
+/* Values in mu_lost.parents; others are 1 + the only node that leads there. */
 #define MU_PARENT_NONE 0u
 #define MU_PARENT_MANY 0x7fffffffu
 
 struct mu_lost {
 	struct mu_graph *graph;
-	uint32_t num_blocks, num_nodes; /* parts of large ones come last */
-	uint32_t *cells;   /* as the graph's, by new numbers; or NULL */
-	uint32_t *parents; /* of each node */
-	uint64_t *bits;    /* which of 64 nodes of the graph's are lost */
-	uint32_t *firsts;  /* the first of these */
+	uint32_t num_blocks, num_nodes; /* parts of large blocks come last */
+	uint32_t *cells;   /* as in the graph, by new numbers; or NULL */
+	uint32_t *parents; /* one per node */
+	uint64_t *bits;    /* which of 64 nodes of the graph are lost */
+	uint32_t *firsts;  /* new number of the first of these */
 };
 
-/* How many blocks are unmarked, and their bytes. */
+/* The number of unmarked blocks, and their bytes. */
 void mu_lost_count(
     const struct mu_blocks *blocks, size_t *count, size_t *bytes);
 
 /*
- * Once all is marked. MU_ERR_NO_MEMORY, also if there are too many nodes;
- * MU_ERR_TIMEOUT. GRAPH is of no use for anything else then.
+ * Call when marking is complete. MU_ERR_NO_MEMORY (also if there are too many
+ * nodes); MU_ERR_TIMEOUT. GRAPH cannot be used otherwise afterwards.
  */
 enum mu_status mu_lost_open(
     struct mu_lost *lost, struct mu_graph *graph, struct mu_deadline *deadline);
 
-/* The block of NODE; false of a part. */
+/* The block of NODE; false for a part. */
 bool mu_lost_block(
     const struct mu_lost *lost, uint32_t node, struct mu_block *block);
 
 /*
- * Call ADD with the usable bytes of each block, once. Several workers may do so
- * at a time, with the same NEXT, which is 0 before.
+ * Call ADD with the usable bytes of each block, once. Several workers may call
+ * this at the same time, with a shared NEXT that is initially 0.
  */
 void mu_lost_sizes(const struct mu_lost *lost,
     void (*add)(void *ctx, uint32_t node, size_t size), void *ctx, size_t *next,
     struct mu_deadline *deadline);
 
-/* As mu_graph.cells has it. */
+/* The same format as mu_graph.cells. */
 static inline uint32_t
 mu_lost_cell(const struct mu_lost *lost, uint32_t node)
 {
@@ -57,16 +57,15 @@ mu_lost_cell(const struct mu_lost *lost, uint32_t node)
 }
 
 /*
- * The edges of one node that were not looked at yet: the target itself with
- * MU_CELL_ONE, or 1 + a place in graph->targets, or, of what is read from the
- * image, 1 + a distance in the node's bytes; 0: there are no more. Bit 30 is
- * never set.
+ * The remaining edges of one node: the target itself with MU_CELL_ONE; or 1 +
+ * an index in graph->targets; or, if read from the image, 1 + an offset in the
+ * node's bytes; 0: none. Bit 30 is never set.
  */
 struct mu_edges {
 	uint32_t at;
 	bool read;
 	const struct mu_lost *lost;
-	struct mu_node_bytes bytes; /* of what is read */
+	struct mu_node_bytes bytes; /* of edges read from the image */
 	uint32_t node;
 	struct mu_deadline *deadline;
 };
@@ -81,19 +80,19 @@ mu_edges_first(const struct mu_lost *lost, uint32_t node)
 	return cell == MU_CELL_READ ? 1 : cell;
 }
 
-/* Is it known that NODE has no edges? */
+/* True if NODE is known to have no edges. */
 static inline bool
 mu_edges_none(const struct mu_lost *lost, uint32_t node)
 {
 	return mu_edges_first(lost, node) == MU_CELL_NONE;
 }
 
-/* mu_edges_open() and mu_edges_next() of what is not stored. */
+/* mu_edges_open() and mu_edges_next() for edges that are not stored. */
 void mu_edges_read(struct mu_edges *edges);
 bool mu_edges_read_next(struct mu_edges *edges, uint32_t *target);
 
 /*
- * Edges of NODE from AT on: mu_edges_first(), or an earlier edges->at. The
+ * Start at the edge AT of NODE: mu_edges_first(), or an earlier edges->at. The
  * work is charged to DEADLINE.
  */
 static inline void
@@ -112,7 +111,7 @@ mu_edges_open(struct mu_edges *edges, const struct mu_lost *lost, uint32_t node,
 	}
 }
 
-/* The next edge's target; false after the last. */
+/* Get the next edge's target; false after the last. */
 static inline bool
 mu_edges_next(struct mu_edges *edges, uint32_t *target)
 {
@@ -137,8 +136,8 @@ mu_edges_next(struct mu_edges *edges, uint32_t *target)
 }
 
 /*
- * The edges of NODE if they are stored, as targets of which the last has
- * MU_TARGET_LAST; NULL: there are none. ONE has room for the only one.
+ * The edges of NODE if they are stored: targets, the last of which has
+ * MU_TARGET_LAST; NULL if there are none. ONE has room for a single one.
  */
 static inline const uint32_t *
 mu_edges_stored(const struct mu_lost *lost, uint32_t node, uint32_t *one)
@@ -149,7 +148,7 @@ mu_edges_stored(const struct mu_lost *lost, uint32_t node, uint32_t *one)
 		return NULL;
 	if ((cell & MU_CELL_ONE) == 0)
 		return &lost->graph->targets[cell - 1];
-	*one = MU_TARGET_LAST | cell; /* the same bit */
+	*one = MU_TARGET_LAST | cell; /* both flags are the same bit */
 	return one;
 }
 

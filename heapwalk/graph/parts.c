@@ -19,7 +19,7 @@ mu_parts_open(struct mu_parts *parts, struct mu_memory *memory,
 	parts->back = back;
 }
 
-/* False at the end. */
+/* Returns false at the end. */
 static bool
 next_written(struct mu_parts *parts)
 {
@@ -34,7 +34,7 @@ next_written(struct mu_parts *parts)
 		    part.begin >= part.end)
 			part = rest;
 	}
-	/* A word can lie across two that touch. */
+	/* A word can cross from one part into an adjacent one. */
 	if (parts->begun && part.begin == rest.begin)
 		part.begin -= parts->back;
 	parts->begun = true;
@@ -89,7 +89,7 @@ split_block(struct mu_graph *graph, size_t *max, const struct mu_block *block)
 	return true;
 }
 
-/* The last block of SPAN that starts in WORD has no other one near behind. */
+/* Only the last block of SPAN that starts in WORD can be large. */
 static bool
 split_last(struct mu_graph *graph, size_t *max, const struct mu_span *span,
     size_t word)

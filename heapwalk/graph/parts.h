@@ -1,27 +1,30 @@
-/* Split a long range into parts, of which only written ones are read. */
+/* Split a long range into parts, and skip those that were never written. */
 #ifndef HEAPWALK_GRAPH_PARTS_H
 #define HEAPWALK_GRAPH_PARTS_H
 
 #include "heapwalk/graph/graph.h"
 
 struct mu_parts {
-	struct mu_memory *memory; /* NULL: all of it was written */
+	struct mu_memory *memory; /* NULL: all of it counts as written */
 	struct mu_range rest, written;
 	size_t back;
 	bool begun;
 };
 
 /*
- * BACK: bytes before a part, where the one before touches it, in which words
- * begin that end in it.
+ * BACK is the number of bytes before a part, if the previous one is adjacent,
+ * in which words may begin that end in the part.
  */
 void mu_parts_open(struct mu_parts *parts, struct mu_memory *memory,
     struct mu_range range, size_t back);
 
-/* The next part, in which all of a word must lie; false: no more. */
+/* The next part, which contains whole words only; false if there is none. */
 bool mu_parts_next(struct mu_parts *parts, struct mu_range *part);
 
-/* All parts of large blocks become nodes. False: no memory. */
+/*
+ * Make nodes of all parts of large blocks. Returns false if memory is
+ * exhausted.
+ */
 bool mu_graph_split(struct mu_graph *graph);
 
 #endif

@@ -7,20 +7,22 @@
 #include "heapwalk/heaps/spans.h"
 
 #define WORD sizeof(uintptr_t)
-#define EMPTY_SHIFT 20  /* libraries lie beside heaps */
+#define EMPTY_SHIFT 20  /* small, since libraries may lie next to heaps */
 #define REGION_SHIFT 26 /* spans are rarely larger than 64 MiB */
 #define UNSETTLED (MU_NO_NODE - 1)
-#define KNOWN UINTPTR_MAX /* no address: the value is the target */
+#define KNOWN UINTPTR_MAX /* not an address: the target is known */
 
 /*
- * Pages that the walk has not been in are called for so far ahead
- * (as on a walk over all blocks): blocks of 16 to 60 KiB, 300 MB of
- * them, are read in 45 to 80 ms, not 90 to 140 (2 cores EPYC, kernel 6.18, load
- * 10).
+ * Distance at which pages are prefetched that the walk has not visited (as in a
+ * walk over all blocks): blocks of 16 to 60 KiB, 300 MB of them, are read in 45
+ * to 80 ms instead of 90 to 140 (2 cores EPYC, kernel 6.18, load 10).
  */
 #define AHEAD ((size_t)32 << 10)
 
-/* Is ADDRESS known to be in no block? NULL of find_span() says less. */
+/*
+ * True if ADDRESS is known to be in no block. A NULL from find_span() does not
+ * show that.
+ */
 static bool
 in_empty(struct mu_reader *reader, uintptr_t address)
 {
@@ -59,7 +61,10 @@ grain_of(const struct mu_span *span, uintptr_t value)
 	return (value - span->range.begin) / MU_GRAIN;
 }
 
-/* VALUE, read at ADDRESS of NODE, waits until its place is in the cache. */
+/*
+ * Queue VALUE, read at ADDRESS of NODE, until its bitmap words are in the
+ * cache.
+ */
 static inline void
 take_word(
     struct mu_reader *reader, uint32_t node, uintptr_t value, uintptr_t address)
@@ -81,7 +86,9 @@ take_word(
 		    mu_span_starts(span, grain_of(span, value) / MU_WORD_BITS));
 }
 
-/* Word I by its place alone; the bounds are asked for if it needs them. */
+/*
+ * Resolve word I by its position alone; prefetch the bounds if they are needed.
+ */
 static inline void
 locate(struct mu_reader *reader, size_t i)
 {
@@ -101,7 +108,7 @@ locate(struct mu_reader *reader, size_t i)
 	bits = *mu_span_starts(span, word) &
 	    (~0ull >> (MU_WORD_BITS - 1 - grain % MU_WORD_BITS));
 	if ((bits >> (grain % MU_WORD_BITS)) != 0) {
-		/* The first grain of a block: no need to know its end. */
+		/* The first grain of a block: its end need not be known. */
 		reader->targets[i] =
 		    mu_span_number(span, word, grain % MU_WORD_BITS);
 		return;
@@ -109,7 +116,7 @@ locate(struct mu_reader *reader, size_t i)
 	__builtin_prefetch(&span->bounds[word]);
 }
 
-/* Word I, which points into the middle of a block, or into none. */
+/* Resolve word I, which points into the middle of a block, or into none. */
 static void
 look_up(struct mu_reader *reader, size_t i)
 {
@@ -146,7 +153,7 @@ mu_reader_settle(struct mu_reader *reader)
 	reader->count = 0;
 }
 
-/* Inline, so that the usual step costs nothing. */
+/* Inline, so that the common case costs nothing. */
 static inline __attribute__((always_inline)) void
 read_each(struct mu_reader *reader, uint32_t node, const char *view,
     struct mu_range range, bool root, size_t step)
@@ -158,7 +165,7 @@ read_each(struct mu_reader *reader, uint32_t node, const char *view,
 	for (; range.end - address >= WORD; address += step, view += step) {
 		memcpy(&word, view, WORD);
 		value = word & ~tags;
-		/* A word with tags is no link of malloc's. */
+		/* A word with tags is not a link of malloc's. */
 		if (mu_range_has(envelope, value))
 			take_word(reader, node, value,
 			    root || value != word ? 0 : address);
@@ -189,7 +196,7 @@ read_filtered(struct mu_reader *reader, uint32_t node, const char *view,
 	}
 }
 
-/* Eight times by the filter is faster than each byte by itself. */
+/* Running the filter eight times is faster than testing each byte. */
 static void
 read_everywhere(struct mu_reader *reader, uint32_t node, const char *view,
     struct mu_range range, bool root)
@@ -206,7 +213,7 @@ read_everywhere(struct mu_reader *reader, uint32_t node, const char *view,
 	}
 }
 
-/* Addresses of 32 bits. */
+/* Read 32-bit addresses. */
 static void
 read_halves(struct mu_reader *reader, uint32_t node, const char *view,
     struct mu_range range)
@@ -247,7 +254,7 @@ mu_reader_words(struct mu_reader *reader, uint32_t node, const char *view,
 		read_each(reader, node, view, range, root, WORD);
 }
 
-/* The block of SPAN whose start bit is BIT of WORD is come to. */
+/* Move to the block of SPAN whose start bit is BIT of WORD. */
 static inline void
 come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
     unsigned bit)
@@ -259,12 +266,12 @@ come_to(struct mu_reader *reader, const struct mu_span *span, size_t word,
 		return;
 	size = mu_span_end(span, word, bit) - offset;
 	reader->begin = begin;
-	/* Its parts are read by themselves. */
+	/* The parts of a large block are read separately. */
 	reader->end = size > MU_GRAPH_LARGE ? begin : begin + size;
 	reader->node = mu_span_number(span, word, bit);
 }
 
-/* The word at OFFSET in SPAN, which is in the grain of BIT of WORD. */
+/* Take the word at OFFSET in SPAN, in the grain of BIT of WORD. */
 static inline void
 take_candidate(struct mu_reader *reader, const struct mu_span *span,
     size_t word, unsigned bit, size_t offset)
@@ -276,7 +283,7 @@ take_candidate(struct mu_reader *reader, const struct mu_span *span,
 	if (bits != 0)
 		come_to(reader, span, word,
 		    MU_WORD_BITS - 1 - (unsigned)__builtin_clzll(bits));
-	/* Not what is in no block. */
+	/* Skip words outside of blocks. */
 	if (address + WORD > reader->end)
 		return;
 	memcpy(&value, span->view + offset, WORD);
@@ -362,6 +369,6 @@ mu_reader_open(struct mu_reader *reader, const struct mu_graph *graph,
 	reader->ctx = ctx;
 	reader->count = 0;
 	memset(reader->spans, 0, sizeof(reader->spans));
-	/* No region has this number. */
+	/* A number that no region has. */
 	memset(reader->empty, 0xff, sizeof(reader->empty));
 }

@@ -20,7 +20,7 @@ mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
 
 	if (!mu_blocks_find(blocks, value, to))
 		return false;
-	/* A word with tags is no allocator's link. */
+	/* A word with tags is not a link of an allocator. */
 	return value != word ||
 	    mu_reference_link(blocks, address, value, to) != MU_HEAP_OLD_LINK;
 }

@@ -2,25 +2,25 @@
  * Which words refer to which blocks: the rule that marking, folding and listing
  * references share.
  *
- * Words are looked for at every step from the first place in a range on: at
- * every byte of executable memory, where they are operands of instructions, and
- * of a block that has such memory. Of each the tags are taken off; then it
- * refers to the block that it points into, unless it lies in a block and is a
- * left-over link of a free list (mu_heap_ops.link()).
+ * Words are read at every step from the first position in a range on; at every
+ * byte in executable memory, where they are operands of instructions, and in a
+ * block that has such memory. Tags are removed. A word then refers to the block
+ * that it points into, unless it lies in a block and is an old link of a free
+ * list (mu_heap_ops.link()).
  */
 #ifndef HEAPWALK_GRAPH_REFERENCES_H
 #define HEAPWALK_GRAPH_REFERENCES_H
 
 #include "heapwalk/heaps/heap.h"
 
-/* Bytes from one word that counts to the next; CODE: of executable memory. */
+/* Bytes from one word to the next. CODE: in executable memory. */
 static inline size_t
 mu_reference_step(const struct mu_blocks *blocks, bool code)
 {
 	return blocks->words.unaligned || code ? 1 : sizeof(uintptr_t);
 }
 
-/* The first place at or behind ADDRESS where a word counts. */
+/* The first position at or after ADDRESS where a word counts. */
 static inline uintptr_t
 mu_reference_first(const struct mu_blocks *blocks, bool code, uintptr_t address)
 {
@@ -28,8 +28,8 @@ mu_reference_first(const struct mu_blocks *blocks, bool code, uintptr_t address)
 }
 
 /*
- * The word at AT of RANGE, whose bytes are at VIEW. Of code the last one may
- * have 32 bits. False: there is none.
+ * Read the word at AT of RANGE, whose bytes are at VIEW. In code the last one
+ * may have 32 bits. Returns false if there is none.
  */
 static inline bool
 mu_reference_word(struct mu_range range, const char *view, bool code,
@@ -46,11 +46,14 @@ mu_reference_word(struct mu_range range, const char *view, bool code,
 	return true;
 }
 
-/* Set BLOCKS->code, of what SNAP says is executable. False: no memory. */
+/*
+ * Set BLOCKS->code from the executable mappings of SNAP. Returns false if
+ * memory is exhausted.
+ */
 bool mu_references_find_code(struct mu_blocks *blocks,
     const struct mu_snapshot *snap, struct mu_arena *arena);
 
-/* Has the block of RANGE executable memory? */
+/* True if the block of RANGE has executable memory. */
 bool mu_reference_in_code(
     const struct mu_blocks *blocks, struct mu_range range);
 
@@ -61,22 +64,22 @@ mu_reference_untag(const struct mu_blocks *blocks, uintptr_t word)
 }
 
 /*
- * The block that WORD refers to, which was read at ADDRESS inside a block, or
- * is a root: then ADDRESS is 0.
+ * The block that WORD refers to. ADDRESS is where it was read inside a block,
+ * or 0 for a root.
  */
 bool mu_reference_find(const struct mu_blocks *blocks, uintptr_t address,
     uintptr_t word, struct mu_block *to);
 
 /*
- * What VALUE, read without tags at ADDRESS as above, may be but a reference to
- * TO, the block that it points into.
+ * Classify VALUE, read without tags at ADDRESS as above, which points into TO:
+ * a reference, or something else.
  */
 enum mu_heap_link mu_reference_link(const struct mu_blocks *blocks,
     uintptr_t address, uintptr_t value, const struct mu_block *to);
 
 /*
  * The block that WORD, of a thread inside the allocator, refers to in the
- * allocator's own way: mu_heap_ops.refers_by_header().
+ * allocator's way: mu_heap_ops.refers_by_header().
  */
 bool mu_reference_by_header(
     const struct mu_blocks *blocks, uintptr_t word, struct mu_block *to);

@@ -7,9 +7,12 @@
 #include "mu/sys.h"
 
 #define WORD sizeof(uintptr_t)
-#define LOCK_SPINS 100 /* then the holder may wait for a CPU */
+#define LOCK_SPINS 100 /* after that, the holder may be waiting for a CPU */
 
-/* A part of a root; the first of it reads what lies across its begin, too. */
+/*
+ * A part of a root. The first part also reads the words across the root's
+ * start.
+ */
 struct piece {
 	struct mu_range range;
 	size_t root; /* index of its range, or of a listed block behind those */
@@ -40,7 +43,7 @@ open_kept(struct mu_roots_reading *reading, const struct mu_listed *listed)
 	    WORD - mu_reference_step(reading->blocks, code));
 }
 
-/* The next root, opened; false: there is none. */
+/* Open the next root; false if there is none. */
 static bool
 next_root(struct mu_roots_reading *reading)
 {
@@ -63,7 +66,10 @@ next_root(struct mu_roots_reading *reading)
 	}
 }
 
-/* Under the lock. False: only the single words are left, or nothing. */
+/*
+ * Called with the lock held. Returns false if only the single words are left,
+ * or nothing.
+ */
 static bool
 next_piece(struct mu_roots_reading *reading, struct piece *piece)
 {
@@ -84,7 +90,7 @@ is_everywhere(const struct mu_reader *reader, const struct mu_root *root)
 	return root->code || reader->blocks->words.unaligned;
 }
 
-/* The words that begin in LEFT and end in RIGHT, right behind it. */
+/* Read the words that begin in LEFT and end in RIGHT, which is adjacent. */
 static void
 read_seam(struct mu_reader *reader, const struct mu_root *left,
     const struct mu_root *right)
@@ -103,7 +109,7 @@ read_seam(struct mu_reader *reader, const struct mu_root *left,
 	range.begin = left->range.end - before;
 	range.end = left->range.end + after;
 	mu_reader_words(reader, MU_NO_NODE, seam, range, MU_WORDS_CODE);
-	/* SEAM is gone when they are looked up, their values are not. */
+	/* SEAM ends here; the reader has copies of its values. */
 }
 
 static void
@@ -151,7 +157,10 @@ read_values(const struct mu_roots *roots, struct mu_reader *reader)
 			mu_reader_value(reader, MU_NO_NODE, block.range.begin);
 	for (i = 0; i < roots->num_values; i++) {
 		mu_reader_value(reader, MU_NO_NODE, values[i]);
-		/* Vector registers are rows of bytes; so are their values. */
+		/*
+		 * Vector registers are rows of bytes, so a pointer may cross
+		 * two values.
+		 */
 		for (shift = 1; reader->blocks->words.unaligned &&
 		     i + 1 < roots->num_values && shift < WORD;
 		     shift++) {

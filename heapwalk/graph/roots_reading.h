@@ -14,20 +14,18 @@ struct mu_roots_reading {
 	const struct mu_roots *roots;
 	const struct mu_blocks *blocks;
 	struct mu_memory *memory;
-	int lock;              /* of what follows */
-	size_t next;           /* range, or listed block behind the ranges */
-	struct mu_parts parts; /* of the one before NEXT */
+	int lock;    /* protects the members below */
+	size_t next; /* next range, or listed block after the ranges */
+	struct mu_parts parts; /* of the root before NEXT */
 	bool ended;            /* the single words were taken, too */
 };
 
-/* ROOTS may be NULL: kept blocks only. */
+/* ROOTS may be NULL: then only kept blocks are read. */
 void mu_roots_reading_open(struct mu_roots_reading *reading,
     const struct mu_roots *roots, const struct mu_blocks *blocks,
     struct mu_memory *memory);
 
-/*
- * Read some, by way of BUFFER; false: nothing is left that no worker has begun.
- */
+/* Read a piece, through BUFFER; false if every piece has been taken. */
 bool mu_roots_read(struct mu_roots_reading *reading, struct mu_reader *reader,
     struct mu_read_buffer *buffer, struct mu_deadline *deadline);
 

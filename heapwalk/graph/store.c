@@ -1,14 +1,17 @@
 /*
- * Where the edges of a node stand depends on which worker was first, their
- * order does not.
+ * The position of a node's edges depends on which worker was first; their order
+ * does not.
  */
 #include "heapwalk/graph/store.h"
 
 #include <string.h>
 
-#define PIECE ((size_t)1 << 16) /* targets that a worker gets at a time */
+#define PIECE ((size_t)1 << 16) /* targets allocated to a worker at a time */
 
-/* A piece with room for COUNT more behind what the node has. */
+/*
+ * Get a piece with room for COUNT more edges and those that the node has
+ * already.
+ */
 static bool
 next_piece(struct mu_store *store, size_t count)
 {

@@ -6,27 +6,27 @@
 
 struct mu_store {
 	struct mu_graph *graph;
-	size_t at, end; /* of a piece of targets that is ours */
+	size_t at, end; /* of this worker's piece of targets */
 
-	/* The node whose edges come in. */
+	/* The node whose edges are being added. */
 	uint32_t node, count, only, last;
-	size_t first; /* of its edges, from the second on */
+	size_t first; /* index of its edges, from the second on */
 	bool links, full;
 };
 
 void mu_store_open(struct mu_store *store, struct mu_graph *graph);
 
-/* What READER has settled. */
+/* Store everything that READER has resolved. */
 void mu_store_all(struct mu_store *store, const struct mu_reader *reader);
 
 /*
- * An edge of NODE; LINK: 0, or MU_TARGET_LINK and the like. Those of one node
- * come one after the other.
+ * Store an edge of NODE; LINK is 0, or MU_TARGET_LINK and similar. All edges of
+ * one node must come in sequence.
  */
 void mu_store_edge(
     struct mu_store *store, uint32_t node, uint32_t target, uint32_t link);
 
-/* No more edges. */
+/* Call after the last edge. */
 void mu_store_close(struct mu_store *store);
 
 #endif

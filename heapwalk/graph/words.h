@@ -11,15 +11,15 @@
 #define MU_WORDS_MAX 64
 
 /*
- * Of COUNT words at VIEW, at most MU_WORDS_MAX: bit i is set if word i is
- * LOWEST or up to WIDTH - 1 higher. VIEW need not be aligned.
+ * Bit i of the result is set if word i of the COUNT words at VIEW (at most
+ * MU_WORDS_MAX) is LOWEST or up to WIDTH - 1 higher. VIEW need not be aligned.
  */
 typedef uint64_t mu_words_filter(
     const char *view, size_t count, uintptr_t lowest, uintptr_t width);
 
 /*
- * The fastest that this CPU has. Marking a random graph of 10^6 blocks takes
- * 1.1 to 1.4 times as long by one word at a time as by eight (2 cores Xeon).
+ * The fastest version for this CPU. Marking a random graph of 10^6 blocks takes
+ * 1.1 to 1.4 times as long one word at a time as eight (2 cores Xeon).
  */
 mu_words_filter *mu_words_choose(void);
 

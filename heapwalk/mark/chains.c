@@ -4,11 +4,11 @@
 #include "heapwalk/subject/deadline.h"
 #include "heapwalk/subject/workers.h"
 
-#define MIN_NODES (1u << 18) /* the cells of fewer stay in the cache */
-#define SHARE 64             /* of the nodes, one in that many: long */
+#define MIN_NODES (1u << 18) /* the cells of fewer nodes fit into the cache */
+#define SHARE 64             /* one in that many nodes makes a chain long */
 #define LANES 32             /* chains that a worker follows at once */
 #define MAX_STEPS (16 * MU_SAMPLE_NODES)
-#define MIN_SAMPLES 64 /* that a thread is started for */
+#define MIN_SAMPLES 64 /* that justify a thread */
 
 struct lane {
 	uint32_t at, sample, steps;
@@ -24,7 +24,7 @@ expect(const struct mu_chains *chains, uint32_t node)
 		__builtin_prefetch(&blocks->marks[node], 1);
 }
 
-/* LANE begins at the next sample; false: there is none. */
+/* Start LANE at the next sample; false if there is none. */
 static bool
 begin(struct mu_chains *chains, struct lane *lane)
 {
@@ -59,7 +59,7 @@ mark(const struct mu_chains *chains, uint32_t node)
 	    __ATOMIC_RELAXED);
 }
 
-/* False: LANE has come to the end of its stretch. */
+/* Returns false at the end of the lane's stretch. */
 static bool
 step(struct mu_chains *chains, struct lane *lane)
 {
@@ -113,7 +113,7 @@ follow_all(struct mu_chains *chains, bool marking, size_t samples)
 	    follow_some, chains);
 }
 
-/* What was followed is marked. */
+/* Mark the nodes that were followed. */
 static void
 spread(const struct mu_graph *graph)
 {
@@ -177,7 +177,7 @@ mu_chains_follow(struct mu_chains *chains, uint32_t node)
 {
 	uint32_t sample = node / MU_SAMPLE_NODES, next;
 
-	/* Each once, so that a ring comes to an end. */
+	/* Each sample once, so that a ring ends. */
 	chains->num_reached = 0;
 	while (chains->next[sample] != 0) {
 		chains->reached[chains->num_reached++] = sample;

@@ -1,41 +1,51 @@
 /*
- * Long chains: nodes with one edge each, in no order, so that each costs a miss
- * of main memory before the next one is known.
+ * Long chains: nodes with one edge each, in random order, so that each step
+ * waits for main memory before the next one is known.
  *
  * One node in 1024 is a sample, chosen by its number alone. Chains are followed
  * from many samples at once, each up to the next sample, without marking. When
- * marking reaches a sample it then knows which samples the chain leads to, and
- * the stretches between them are marked many at once.
+ * marking reaches a sample, the samples that its chain leads to are then known,
+ * and the stretches between them are marked in parallel.
  */
 #ifndef HEAPWALK_MARK_CHAINS_H
 #define HEAPWALK_MARK_CHAINS_H
 
 #include "heapwalk/graph/graph.h"
 
-#define MU_SAMPLE_NODES 1024 /* one of so many is a sample */
+#define MU_SAMPLE_NODES 1024 /* one in so many is a sample */
 
 struct mu_chains {
 	const struct mu_graph *graph;
 	uint64_t deadline_ns;
-	size_t steps, far; /* of one after the other; to another cache line */
+	size_t steps, far; /* single steps; those to another cache line */
 	bool tried;
 
-	/* NULL: not surveyed. 1 + the sample that each leads to; 0: unknown. */
+	/*
+	 * NULL: not surveyed. 1 + the sample that each one leads to; 0:
+	 * unknown.
+	 */
 	uint32_t *next;
-	uint32_t *reached; /* samples whose stretches are to be marked */
+	uint32_t *reached; /* samples whose stretches have to be marked */
 	size_t num_samples, num_reached;
 	size_t ticket;
 	bool marking, late;
-	bool spread; /* bits of what was followed, marks when all are there */
+	bool spread; /* followed nodes have bits, which become marks at the end
+		      */
 };
 
 void mu_chains_open(struct mu_chains *chains, const struct mu_graph *graph,
     uint64_t deadline_ns);
 
-/* STEPS more were taken one by one, FAR of them far: is a survey due? */
+/*
+ * Account for STEPS single steps, FAR of them to another cache line; starts a
+ * survey if it is worth it.
+ */
 void mu_chains_count(struct mu_chains *chains, size_t steps, size_t far);
 
-/* NODE, a sample, is reached: the first node of its chain not marked here. */
+/*
+ * A sample, NODE, is reached. Returns the first node of its chain that is not
+ * marked here.
+ */
 uint32_t mu_chains_follow(struct mu_chains *chains, uint32_t node);
 
 static inline uint32_t

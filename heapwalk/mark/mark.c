@@ -5,9 +5,9 @@
 #include "mu/bits.h"
 
 /*
- * Pending nodes; with more it is sweeps that are faster, if more is pending
- * than a sweep must find to be worth it (heapwalk/mark/marking.c): else each
- * sweep over all marks could serve a few thousand nodes only.
+ * Pending nodes. If more are pending, sweeps are faster, provided there is more
+ * than a sweep must find to be worth it (heapwalk/mark/marking.c); otherwise
+ * each sweep over all marks could serve only a few thousand nodes.
  */
 #define MIN_DEPTH 4096
 #define NODES_A_PENDING 256
@@ -21,13 +21,13 @@ struct confirming {
 	struct mu_deadline deadline;
 };
 
-/* What is looked for among the links, and how many nodes that were. */
+/* What a round looks for among the links, and what it found. */
 struct round {
 	struct mu_marking *marking;
 	bool (*visit)(struct round *round, uint32_t target, uint32_t link);
 	size_t count;
-	size_t seen;  /* of graph->linkers, which are not visited again */
-	size_t words; /* that lead to what no other reference leads to */
+	size_t seen;  /* entries of graph->linkers already visited */
+	size_t words; /* words that lead to otherwise unreferenced blocks */
 	struct mu_deadline deadline;
 };
 
@@ -43,7 +43,7 @@ mark_referred(struct round *round, uint32_t target, uint32_t link)
 	return true;
 }
 
-/* What no other reference leads to: not marked, but noted. */
+/* Count, but do not mark, a block that no other reference leads to. */
 static bool
 note_unlinked(struct round *round, uint32_t target, uint32_t link)
 {
@@ -115,8 +115,8 @@ visit_node(struct round *round, struct mu_reader *reader, uint32_t node)
 }
 
 /*
- * Those of what was followed; of what earlier visits of this round did not see,
- * unless it is not known what that is.
+ * Visit the links of followed nodes that earlier visits of this round did not
+ * see; all of them if that is not known.
  */
 static void
 visit_links(struct round *round, bool again)
@@ -137,7 +137,9 @@ visit_links(struct round *round, bool again)
 		    round, &reader, all ? (uint32_t)i : graph->linkers[i]);
 	mu_reader_settle(&reader);
 	round->marking->passed |= round->deadline.passed;
-	/* Those that were seen make room, before there is none for others. */
+	/*
+	 * Remove nodes that were visited, before there is no room for others.
+	 */
 	if (graph->num_linkers > graph->max_linkers / 2) {
 		graph->linkers_lost = true;
 		graph->num_linkers = 0;
@@ -172,10 +174,11 @@ mark_put_off(struct mu_marking *marking)
 }
 
 /*
- * Now and then a program's own reference to a block's last word looks like an
- * old link: 1 in 500, 1 in 50 at worst. Of what malloc left behind, half or
- * more does. So as soon as few of those that there are do, they are the
- * program's, and all of them count. So do more of them than there are blocks.
+ * A program's own reference to a block's last word sometimes looks like an old
+ * link: 1 in 500, at worst 1 in 50. Of the words that malloc left behind, half
+ * or more do. So if only a small part of such words look like old links, they
+ * belong to the program, and all of them count; so do they if there are more of
+ * them than blocks.
  */
 static void
 mark_links(struct mu_marking *marking)

@@ -7,16 +7,15 @@
 #include "heapwalk/graph/graph.h"
 
 /*
- * GRAPH was made with the roots. MU_ERR_TIMEOUT when DEADLINE_NS
- * (CLOCK_MONOTONIC) passes first; marks are then incomplete and nothing may be
- * reported.
+ * GRAPH was made with the roots. MU_ERR_TIMEOUT: DEADLINE_NS (CLOCK_MONOTONIC)
+ * passed; marks are then incomplete and must not be reported.
  */
 enum mu_status mu_mark(struct mu_graph *graph, uint64_t deadline_ns);
 
 /*
- * Second look: blocks were marked, and CANDIDATES (by address) are those that
- * an earlier image of the same process had lost. What is unmarked and not among
- * them counts as a root. Everything else as above.
+ * For a second image: blocks were marked, and CANDIDATES (by address) are those
+ * that were unreachable in an earlier image of the same process. An unmarked
+ * block that is not among them counts as a root. Otherwise like mu_mark().
  */
 enum mu_status mu_mark_confirm(struct mu_graph *graph,
     const struct mu_range *candidates, size_t count, uint64_t deadline_ns);

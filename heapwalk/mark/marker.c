@@ -1,6 +1,7 @@
 /*
- * A node waits for its cell, then for its targets, while others are asked for
- * behind it. A chain has nothing to ask for: each cell says which is next.
+ * A node waits in a queue for its cell, then for its targets, while later ones
+ * are prefetched. A chain cannot be prefetched: each cell says which one is
+ * next.
  */
 #include "heapwalk/mark/marker.h"
 
@@ -9,15 +10,15 @@
 
 #define AHEAD MU_MARKER_AHEAD
 #define CELLS_A_LINE 16
-#define COUNTED 4096 /* steps that are charged at once */
-#define DENSE 16     /* of 64 nodes: none is waited for by itself */
+#define COUNTED 4096 /* steps charged to the deadline at once */
+#define DENSE 16     /* of 64 nodes: they are not queued one by one */
 
 static inline void
 reach(struct mu_marker *marker, uint32_t target)
 {
 	struct mu_blocks *blocks = marker->graph->blocks;
 
-	/* Whether it was is known to the next sweep. */
+	/* If not, the next sweep will find it. */
 	if (marker->found != NULL) {
 		mu_marker_find(marker->found, target);
 		return;
@@ -37,7 +38,7 @@ reach(struct mu_marker *marker, uint32_t target)
 	marker->stack[marker->depth++] = target;
 }
 
-/* NODE, which is being followed, has a link. */
+/* The node that is being followed has a link. */
 static void
 note_link(struct mu_marker *marker, uint32_t node)
 {
@@ -52,7 +53,7 @@ note_link(struct mu_marker *marker, uint32_t node)
 		graph->linkers[i] = node;
 }
 
-/* The targets of NODE, which are at PLACE. */
+/* Follow the targets of NODE, which are at PLACE. */
 static inline void
 follow_list(struct mu_marker *marker, uint32_t node, uint32_t place)
 {
@@ -71,7 +72,7 @@ follow_list(struct mu_marker *marker, uint32_t node, uint32_t place)
 	mu_deadline_passed(&marker->deadline, 8 + (size_t)(at - first));
 }
 
-/* TARGET and what it leads to alone, as far as nothing else is to be done. */
+/* Follow TARGET and its single successors, while no other work is queued. */
 static inline void
 reach_chain(struct mu_marker *marker, uint32_t target)
 {
@@ -114,7 +115,7 @@ is_idle(const struct mu_marker *marker)
 	    marker->first_list == marker->last_list;
 }
 
-/* The oldest node, whose cell is there. */
+/* Follow the oldest node, whose cell has arrived. */
 static inline void
 follow_cell(struct mu_marker *marker, uint32_t node)
 {
@@ -180,7 +181,7 @@ mu_marker_settle(struct mu_marker *marker)
 	settle_node(marker);
 }
 
-/* A sweep is to follow what is on the stack: there is too much of it. */
+/* The stack is too full: a sweep will follow what is on it. */
 static void
 leave_stack(struct mu_marker *marker)
 {

@@ -9,34 +9,37 @@
 
 struct mu_chains; /* heapwalk/mark/chains.h */
 
-#define MU_MARKER_AHEAD 16 /* a power of two: on the way from memory */
+#define MU_MARKER_AHEAD 16 /* a power of two: nodes being prefetched */
 
 struct mu_marker {
 	struct mu_graph *graph;
 	struct mu_deadline deadline;
 
-	/* NULL: what is marked is left to the next sweep. Else it is alone. */
+	/*
+	 * NULL: marked nodes are left to the next sweep. Otherwise this worker
+	 * is alone.
+	 */
 	uint32_t *stack;
 	size_t depth, max_depth;
-	bool full;                /* some nodes were marked and found no room */
-	struct mu_chains *chains; /* of who has a stack */
+	bool full;                /* some marked nodes did not fit */
+	struct mu_chains *chains; /* of the worker with the stack */
 
-	/* Bits of what this worker finds, in place of marks; or NULL. */
+	/* Bits of nodes that this worker finds, instead of marks; or NULL. */
 	uint64_t *found;
 
 	/*
-	 * Nodes whose cells are on the way; places of targets that are, and
-	 * whose they are.
+	 * Nodes whose cells are being fetched; indices of targets that are,
+	 * with their nodes.
 	 */
 	uint32_t nodes[MU_MARKER_AHEAD], lists[MU_MARKER_AHEAD];
 	uint32_t sources[MU_MARKER_AHEAD];
-	uint32_t linker; /* noted last in graph->linkers */
+	uint32_t linker; /* last node noted in graph->linkers */
 	unsigned first_node, last_node, first_list, last_list;
 
-	struct mu_reader reader; /* of nodes whose edges are not stored */
+	struct mu_reader reader; /* for nodes whose edges are not stored */
 };
 
-/* Others may read FOUND, none writes to it. */
+/* Others may read FOUND, but not write to it. */
 static inline void
 mu_marker_find(uint64_t *found, uint32_t node)
 {
@@ -46,14 +49,14 @@ mu_marker_find(uint64_t *found, uint32_t node)
 	__atomic_store_n(word, bits | 1ull << (node % 64), __ATOMIC_RELAXED);
 }
 
-/* MARKER has no stack and marks what it finds. */
+/* Open MARKER without a stack; it marks what it finds. */
 void mu_marker_open(
     struct mu_marker *marker, struct mu_graph *graph, uint64_t deadline_ns);
 
-/* The oldest node that waits; there is one. */
+/* Follow the oldest queued node; there is one. */
 void mu_marker_settle(struct mu_marker *marker);
 
-/* Follow NODE, which is marked; it may wait for memory. */
+/* Follow NODE, which is marked; it may be queued. */
 static inline void
 mu_marker_follow(struct mu_marker *marker, uint32_t node)
 {
@@ -64,11 +67,11 @@ mu_marker_follow(struct mu_marker *marker, uint32_t node)
 	marker->nodes[marker->last_node++ % MU_MARKER_AHEAD] = node;
 }
 
-/* Follow those of 64 nodes from FIRST on that are marked and in NODES. */
+/* Follow those of the 64 nodes from FIRST on that are marked and in NODES. */
 void mu_marker_follow_word(
     struct mu_marker *marker, uint32_t first, uint64_t nodes);
 
-/* Follow all that waits, and what is on the stack. */
+/* Follow all queued nodes and those on the stack. */
 void mu_marker_drain(struct mu_marker *marker);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * Two orders of marking. By a stack, each node is a cache miss, overlapped with
- * those of other nodes. A sweep follows the marked nodes in the order of their
- * numbers, with those that it marks ahead of itself; what it marks behind
- * itself takes another sweep: three or four in all for a random graph.
+ * Marking has two orders. With a stack each node is a cache miss, overlapped
+ * with those of other nodes. A sweep follows the marked nodes in the order of
+ * their numbers, including those that it marks ahead of itself; what it marks
+ * behind itself needs another sweep: three or four in all for a random graph.
  */
 #include "heapwalk/mark/marking.h"
 
@@ -11,15 +11,15 @@
 #include "heapwalk/subject/workers.h"
 
 #define WORD_NODES 64
-#define TICKET_WORDS 128 /* of nodes: what a worker sweeps over at a time */
+#define TICKET_WORDS 128 /* words of bits per unit of work */
 
 /* If a sweep follows fewer than 1/FEW of the nodes, the stack is faster. */
 #define FEW 256
 
-#define MIN_SWEPT ((size_t)1 << 16) /* nodes that a thread is started for */
+#define MIN_SWEPT ((size_t)1 << 16) /* nodes that justify a thread */
 #define ROUNDS 8                    /* over 64 nodes that lead to each other */
 
-/* Bit i: some worker found node 64 * WORD + i. */
+/* Bit i: a worker found node 64 * WORD + i. */
 static inline uint64_t
 found_by_any(const struct mu_marking *marking, size_t word)
 {
@@ -33,7 +33,7 @@ found_by_any(const struct mu_marking *marking, size_t word)
 	return bits;
 }
 
-/* Mark the found nodes of word I; returns the marks of its 64 nodes. */
+/* Mark the found nodes of word I. Returns the marks of its 64 nodes. */
 static inline uint64_t
 mark_found(const struct mu_marking *marking, size_t i)
 {
@@ -49,7 +49,10 @@ mark_found(const struct mu_marking *marking, size_t i)
 	return marked;
 }
 
-/* Follow the nodes of word I that are marked but not followed: how many. */
+/*
+ * Follow the nodes of word I that are marked but not followed. Returns their
+ * number.
+ */
 static inline size_t
 sweep_word(const struct mu_marking *marking, struct mu_marker *marker, size_t i)
 {
@@ -88,7 +91,7 @@ sweep_some(void *ctx, unsigned worker)
 		__atomic_store_n(&marking->passed, true, __ATOMIC_RELAXED);
 }
 
-/* One sweep, by COUNT workers. True: another one is worth while. */
+/* Do one sweep with COUNT workers. Returns true if another one is worth it. */
 static bool
 sweep(struct mu_marking *marking, unsigned count)
 {
@@ -113,7 +116,9 @@ open_found(struct mu_marking *marking, unsigned count)
 	arena->refused = refused;
 }
 
-/* Sweep until a sweep follows too few nodes; mark what the last one found. */
+/*
+ * Sweep until a sweep follows too few nodes, and mark what the last one found.
+ */
 static void
 sweep_all(struct mu_marking *marking)
 {
@@ -152,7 +157,10 @@ follow_upwards(struct mu_marking *marking)
 	marking->passed |= marker.deadline.passed;
 }
 
-/* By one thread with the stack. True: the stack was full, and nodes remain. */
+/*
+ * Follow the stack, in one thread. Returns true if it was full and nodes
+ * remain.
+ */
 static bool
 follow(struct mu_marking *marking)
 {

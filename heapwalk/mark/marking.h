@@ -1,12 +1,12 @@
 /*
- * Marking: the targets of marked nodes are marked in turn.
+ * Marking: mark the targets of marked nodes, repeatedly.
  *
- * One worker follows a stack as long as it holds all that is pending. Once it
- * is full, all workers sweep over the marks in the order of the numbers, and
- * nothing is kept of what is pending but its two bits.
+ * One worker uses a stack as long as that holds all pending nodes. Once it is
+ * full, all workers sweep over the marks in the order of the numbers; a pending
+ * node is then known only by its two bits.
  *
- * Which nodes end up marked does not depend on the number of workers, nor on
- * any order: what is reachable is.
+ * The result does not depend on the number of workers or on any order: exactly
+ * the reachable nodes are marked.
  */
 #ifndef HEAPWALK_MARK_MARKING_H
 #define HEAPWALK_MARK_MARKING_H
@@ -18,24 +18,24 @@
 
 struct mu_marking {
 	struct mu_graph *graph;
-	uint32_t *stack; /* nodes that are followed next */
-	size_t depth;    /* nodes that are marked and wait on it already */
+	uint32_t *stack; /* nodes to be followed next */
+	size_t depth;    /* marked nodes on the stack */
 	size_t max_depth;
-	bool scan; /* there may be more to be followed than these */
+	bool scan; /* more nodes than these may have to be followed */
 	uint64_t deadline_ns;
-	bool passed; /* the deadline */
+	bool passed; /* the deadline has passed */
 	struct mu_chains chains;
 
 	/*
 	 * What sweeps find: WORDS words of bits for each worker, so that each
-	 * writes to its own. A random store takes a third of the time where
-	 * the table is an eighth as large. NULL: marks are set.
+	 * writes to its own. A random store into a table an eighth as large
+	 * takes a third of the time. NULL: set marks directly.
 	 */
 	uint64_t *found;
 	size_t words, num_found;
 
-	size_t next;     /* ticket of a sweep */
-	size_t followed; /* nodes that the last sweep did */
+	size_t next;     /* next unit of work of a sweep */
+	size_t followed; /* nodes that the last sweep followed */
 };
 
 static inline bool
@@ -44,18 +44,21 @@ mu_marking_followed(const struct mu_blocks *blocks, uint32_t node)
 	return mu_bit(blocks->followed, node);
 }
 
-/* By one worker at a time. */
+/* Used by one worker at a time. */
 static inline void
 mu_marking_follow(const struct mu_blocks *blocks, uint32_t node)
 {
 	mu_bit_set(blocks->followed, node);
 }
 
-/* Room for MAX_DEPTH nodes on the stack, or less. False: no memory. */
+/*
+ * Make room for MAX_DEPTH nodes on the stack, or less. Returns false if memory
+ * is exhausted.
+ */
 bool mu_marking_open(struct mu_marking *marking, struct mu_graph *graph,
     size_t max_depth, uint64_t deadline_ns);
 
-/* Mark TARGET, which is not; the next run follows it. */
+/* Mark TARGET, which is unmarked; the next run follows it. */
 static inline void
 mu_marking_add(struct mu_marking *marking, uint32_t target)
 {
@@ -66,7 +69,7 @@ mu_marking_add(struct mu_marking *marking, uint32_t target)
 		marking->scan = true;
 }
 
-/* Follow all that is marked, and what that leads to; but no links. */
+/* Follow all marked nodes and their targets, but no links. */
 void mu_marking_run(struct mu_marking *marking);
 
 #endif
