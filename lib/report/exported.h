@@ -1,6 +1,10 @@
 /*
  * What a loaded module exports, by the tables that the dynamic linker uses.
  *
+ * The command finds better names from module and offset, but a failed test's log
+ * is often read where the command and the module are not. dladdr(3) takes a lock
+ * of the dynamic linker, which a thread that a signal interrupted may hold.
+ *
  * Read by process_vm_readv(2): what was unloaded is not found, and no fault.
  */
 #ifndef LIB_REPORT_EXPORTED_H

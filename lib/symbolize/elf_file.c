@@ -1,6 +1,14 @@
 /*
  * Files are read, not mapped: a mapped file that the subject truncates would
  * end this process by SIGBUS.
+ *
+ * libdwfl's own search does not do: dwfl_linux_proc_find_elf() takes the path in
+ * the subject's maps for one of ours, which is another file in another mount
+ * namespace; it opens that after a stat(), and waits if it has become a FIFO
+ * between these; it compares nothing with what is mapped; and it reads memory
+ * for a vDSO only. dwfl_report_elf() takes a descriptor, but no image of a file
+ * that is gone. So libdwfl gets modules by dwfl_report_module(), and the ELF of
+ * each from here.
  */
 #include "lib/symbolize/elf_file.h"
 
