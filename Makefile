@@ -75,7 +75,7 @@ SRC_UNSTOPPED := $(addprefix lib/state/, library.c exit_stack.c \
 # The recorder: the only library here that replaces malloc.
 SRC_RECORDER := $(call in,lib/malloc_debug)
 SRC_UNWIND := $(addprefix lib/malloc_debug/unwind/, bytes.c module.c \
-	module_known.c table.c frame_program.c \
+	table.c frame_program.c \
 	frame_rules.c frame_memo.c)
 RECORDER_GROUND := $(addprefix include/mu/, text.c sort.c arena.c \
 	signal_action.c report_file.c) \

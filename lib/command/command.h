@@ -36,13 +36,6 @@ enum mu_status mu_command_run(const struct mu_command *command,
     struct mu_command_end *end, struct mu_why *why);
 
 /*
- * The exit status that END is worth: leaks first, then what was not checked,
- * then what was checked in part; -1: that of the command.
- */
-int mu_command_status(
-    const struct mu_cli_options *options, const struct mu_command_end *end);
-
-/*
  * End as the COMMAND did: by the same signal, without a core file, or return
  * its exit status; or return that of mu_command_status().
  */

@@ -51,10 +51,4 @@ enum mu_status mu_command_start(struct mu_command_run *run, struct mu_why *why);
 void mu_command_take_signals(struct mu_command_run *run);
 void mu_command_await_end(struct mu_command_run *run);
 
-/*
- * lib/command/daemon.c: tell of copies of the command that live on. They
- * are unchecked.
- */
-void mu_command_tell_daemon(struct mu_command_run *run);
-
 #endif

@@ -37,18 +37,8 @@ struct mu_keeping {
  */
 enum mu_status mu_keeping_open_target(struct mu_keeping *keeping);
 
-/* Before the stop, in this order. Is there room for a copy? */
-void mu_keeping_find_room(struct mu_keeping *keeping);
-
 /* What a copy shares with the target, or does not have. */
 void mu_keeping_list_shared(struct mu_keeping *keeping);
-
-/* Which way to go; refuse what would make the stop too long. */
-enum mu_status mu_keeping_foresee(
-    struct mu_keeping *keeping, size_t num_threads);
-
-/* Have all memory and threads that the stop needs. */
-void mu_keeping_prepare(struct mu_keeping *keeping, size_t num_threads);
 
 /*
  * Stop the threads, take what the way asks for, and let them go: not later than

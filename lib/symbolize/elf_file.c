@@ -2,8 +2,8 @@
  * Files are read, not mapped: a mapped file that the subject truncates would
  * end this process by SIGBUS.
  *
- * libdwfl's own search does not do: dwfl_linux_proc_find_elf() takes the path in
- * the subject's maps for one of ours, which is another file in another mount
+ * libdwfl's own search does not do: dwfl_linux_proc_find_elf() takes the path
+ * in the subject's maps for one of ours, which is another file in another mount
  * namespace; it opens that after a stat(), and waits if it has become a FIFO
  * between these; it compares nothing with what is mapped; and it reads memory
  * for a vDSO only. dwfl_report_elf() takes a descriptor, but no image of a file
@@ -97,9 +97,9 @@ add_segment(struct mu_elf_file *file, const GElf_Phdr *ph)
 		file->end = end;
 }
 
-void
-mu_elf_file_layout(
-    struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded)
+/* Find bias and segments from the ELF tables; may find none. */
+static void
+lay_out(struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded)
 {
 	const struct mu_mapping *first = loaded->first;
 	size_t count, i;
@@ -299,10 +299,10 @@ mu_elf_file_open(struct mu_elf_file *file,
 		file->elf = image.elf;
 		file->image = image.bytes;
 	}
-	mu_elf_file_layout(file, file->elf, loaded);
+	lay_out(file, file->elf, loaded);
 	if (file->num_segments == 0) {
 		mu_elf_file_close(file);
-		mu_elf_file_layout(file, search.headers.elf, loaded);
+		lay_out(file, search.headers.elf, loaded);
 	}
 	if (file->build_id.hex[0] == '\0')
 		file->build_id = search.build_id;

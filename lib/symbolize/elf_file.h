@@ -44,10 +44,6 @@ void mu_elf_file_open(struct mu_elf_file *file,
     const struct mu_symbols_source *source,
     const struct mu_subject_files *subject, const struct mu_loaded *loaded);
 
-/* Find bias and segments from the ELF tables; may find none. */
-void mu_elf_file_layout(
-    struct mu_elf_file *file, Elf *elf, const struct mu_loaded *loaded);
-
 /*
  * True if the file's tables cover ADDRESS, which is in MAPPING (NULL: in no
  * mapping of a file). A file may be mapped differently from its tables.

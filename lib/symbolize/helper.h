@@ -91,8 +91,4 @@ void mu_helper_stop(struct mu_symbol_helper *helper);
  */
 void mu_helper_kill(pid_t pid);
 
-/* In the process: answers questions from FD until its end. */
-void mu_helper_serve(const struct mu_symbol_helper *helper, int fd)
-    __attribute__((noreturn));
-
 #endif

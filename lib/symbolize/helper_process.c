@@ -126,8 +126,9 @@ answer(struct serving *serving, const struct mu_wire_question *question,
 	mu_wire_write(&serving->writer, &symbol, detail);
 }
 
-void
-mu_helper_serve(const struct mu_symbol_helper *helper, int fd)
+/* In the process: answers questions from FD until its end. */
+static void
+serve(const struct mu_symbol_helper *helper, int fd)
 {
 	struct serving serving = { .helper = helper, .fd = fd };
 	bool network = mu_debuginfod_named() &&
@@ -185,7 +186,7 @@ become_helper(const struct mu_symbol_helper *helper, int fd, pid_t parent)
 	if (fd < 0)
 		_exit(1);
 	close_all_but(fd);
-	mu_helper_serve(helper, fd);
+	serve(helper, fd);
 }
 
 static bool

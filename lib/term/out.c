@@ -40,8 +40,8 @@ mu_put(const struct mu_out *out, const char *format, ...)
 	    length < sizeof(piece) ? length : sizeof(piece) - 1);
 }
 
-void
-mu_put_string(const struct mu_out *out, const char *text)
+static void
+put_string(const struct mu_out *out, const char *text)
 {
 	out->put(out->ctx, text, strlen(text));
 }
@@ -52,6 +52,6 @@ mu_put_safe(const struct mu_out *out, const char *text)
 	char buffer[SAFE_SIZE];
 
 	if (text != NULL)
-		mu_put_string(
+		put_string(
 		    out, mu_safe_for_terminal(text, buffer, sizeof(buffer)));
 }

@@ -41,8 +41,6 @@ struct mu_out mu_out_text(struct mu_text *text);
 void mu_put(const struct mu_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-void mu_put_string(const struct mu_out *out, const char *text);
-
 /* TEXT, safe for a terminal and cut at 4 KiB; NULL is empty. */
 void mu_put_safe(const struct mu_out *out, const char *text);
 

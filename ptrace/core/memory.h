@@ -31,11 +31,6 @@ enum mu_status mu_core_memory_open(struct mu_core_memory *memory,
     const struct mu_core_file *core, const struct mu_core_modules *modules,
     size_t page_size, struct mu_arena *arena, struct mu_why *why);
 
-/* The part of mu_core_memory_open() that sets the bases of PARTS. */
-enum mu_status mu_core_memory_layout(struct mu_core_memory *memory,
-    const struct mu_core_modules *modules, struct mu_arena *arena,
-    struct mu_why *why);
-
 void mu_core_memory_close(struct mu_core_memory *memory);
 
 /*

@@ -1,16 +1,194 @@
-#include "lib/malloc_debug/dumps/journal_ring.h"
-#include "lib/malloc_debug/shadow/recording.h"
+#include "lib/malloc_debug/dumps/journal.h"
 
 #include <pthread.h>
 
+#include "include/mu/report_file.h"
+#include "lib/malloc_debug/dumps/output_file.h"
+#include "lib/malloc_debug/shadow/recording.h"
 #include "lib/malloc_debug/state/state.h"
 #include "mu/sys.h"
+#include "mu/text.h"
 
 #define ROUNDS 4 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
 
-struct journal_ring journal_ring;
+/*
+ * Entries form a ring. A ticket denotes a position for good, and its entry
+ * stores the ticket: an operation that ends after its entry was reused does not
+ * write to it.
+ */
+/* An entry's state: its ticket, and in the lower two bits one of these. */
+enum {
+	JOURNAL_EMPTY,
+	JOURNAL_TAKEN,
+	JOURNAL_FILLING,
+	JOURNAL_FULL,
+	JOURNAL_STATES
+};
+
+struct journal_entry {
+	uint64_t state;
+	uint64_t first, second;
+	uint64_t start_ns, end_ns;
+	const void *pointer;
+	int tid;
+	enum journal_op op;
+};
+
+struct journal_ring {
+	struct journal_entry *entries;
+	uint64_t room;
+	uint64_t first, next; /* tickets in use; first moves in writes only */
+};
+
+static struct journal_ring ring;
 static pthread_key_t done_key;
 static __thread int own_tid;
+
+#define PATIENCE_NS (20 * 1000 * 1000ull)
+
+static int writing; /* by one thread at a time */
+
+static struct journal_entry *
+ring_entry(uint64_t ticket)
+{
+	return &ring.entries[ticket % ring.room];
+}
+
+static void
+print(struct output_file *out, const struct journal_entry *entry)
+{
+	unsigned long start = entry->start_ns, end = entry->end_ns;
+	unsigned long first = entry->first, second = entry->second;
+	const void *p = entry->pointer;
+
+	output_file_print(out, "%d: ", entry->tid);
+	switch (entry->op) {
+	case JOURNAL_MALLOC:
+		output_file_print(out, "malloc %p %lu", p, first);
+		break;
+	case JOURNAL_FREE:
+		output_file_print(out, "free %p", p);
+		break;
+	case JOURNAL_CALLOC:
+		output_file_print(out, "calloc %p %lu %lu", p, first, second);
+		break;
+	case JOURNAL_REALLOC:
+		output_file_print(
+		    out, "realloc %p 0x%lx %lu", p, first, second);
+		break;
+	case JOURNAL_MEMALIGN:
+		output_file_print(out, "memalign %p %lu %lu", p, first, second);
+		break;
+	case JOURNAL_THREAD_DONE:
+		output_file_print(out, "thread_done 0x0 %lu\n", end);
+		return;
+	}
+	output_file_print(out, " %lu %lu\n", start, end);
+}
+
+static bool
+is_full(uint64_t ticket)
+{
+	return __atomic_load_n(&ring_entry(ticket)->state, __ATOMIC_ACQUIRE) ==
+	    ticket * JOURNAL_STATES + JOURNAL_FULL;
+}
+
+/*
+ * Operations in progress get a moment to finish; those that do not are left
+ * out.
+ */
+static uint64_t
+settle(uint64_t first, uint64_t next)
+{
+	uint64_t ticket, full = 0, deadline = mu_sys_now_ns() + PATIENCE_NS;
+
+	for (ticket = first; ticket < next; ticket++) {
+		while (!is_full(ticket) &&
+		    __atomic_load_n(
+			&ring_entry(ticket)->state, __ATOMIC_RELAXED) !=
+			ticket * JOURNAL_STATES + JOURNAL_EMPTY &&
+		    mu_sys_now_ns() < deadline)
+			mu_sys_sleep_ns(MU_SYS_NAP_NS);
+		full += is_full(ticket);
+	}
+	return full;
+}
+
+static void
+clear(uint64_t first, uint64_t next)
+{
+	uint64_t ticket;
+
+	for (ticket = first; ticket < next; ticket++)
+		__atomic_store_n(&ring_entry(ticket)->state,
+		    ticket * JOURNAL_STATES + JOURNAL_EMPTY, __ATOMIC_RELAXED);
+	__atomic_store_n(&ring.first, next, __ATOMIC_RELEASE);
+}
+
+static void
+write_all(const char *name, uint64_t first, uint64_t next)
+{
+	struct output_file out;
+	uint64_t ticket;
+	int error = output_file_make(&out, name);
+
+	if (error == 0) {
+		for (ticket = first; ticket < next; ticket++)
+			if (is_full(ticket))
+				print(&out, ring_entry(ticket));
+		error = output_file_end(&out, name);
+	}
+	if (error != 0)
+		recorder_say("Cannot create record alloc file %s: %s", name,
+		    mu_report_file_reason(error));
+	else
+		clear(first, next);
+}
+
+/*
+ * Write it to NAME and clear it; if that fails it is kept, and the error
+ * reported.
+ */
+static void
+write_journal(const char *name)
+{
+	uint64_t first, next;
+
+	while (__atomic_exchange_n(&writing, 1, __ATOMIC_ACQUIRE) != 0)
+		mu_sys_sleep_ns(MU_SYS_NAP_NS);
+	first = ring.first;
+	next = __atomic_load_n(&ring.next, __ATOMIC_ACQUIRE);
+	if (settle(first, next) == 0)
+		recorder_say("No alloc entries to write.");
+	else
+		write_all(name, first, next);
+	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+}
+
+void
+journal_dump(void)
+{
+	write_journal(recorder_options.record_allocs_file);
+}
+
+void
+journal_at_exit(void)
+{
+	char name[PATH_MAX];
+
+	if (!journal_on || !recorder_options.record_allocs_on_exit)
+		return;
+	mu_text_format(name, sizeof(name), "%s.%d",
+	    recorder_options.record_allocs_file, (int)mu_sys_getpid());
+	write_journal(name);
+}
+
+/* In the child after fork(): another thread may have been writing. */
+static void
+end_write_of_parent(void)
+{
+	__atomic_store_n(&writing, 0, __ATOMIC_RELEASE);
+}
 
 /* Recorded in the last round, after the destructors of other keys. */
 static void
@@ -50,8 +228,8 @@ journal_start(size_t entries)
 	 */
 	mu_sys3(SYS_madvise, address,
 	    (long)(entries * sizeof(struct journal_entry)), MADV_HUGEPAGE);
-	journal_ring.entries = (struct journal_entry *)address;
-	journal_ring.room = entries;
+	ring.entries = (struct journal_entry *)address;
+	ring.room = entries;
 	__atomic_store_n(&journal_on, true, __ATOMIC_RELEASE);
 	recorder_refresh();
 	return true;
@@ -85,15 +263,14 @@ take_ticket(uint64_t *ticket)
 {
 	uint64_t used;
 
-	*ticket = __atomic_load_n(&journal_ring.next, __ATOMIC_RELAXED);
+	*ticket = __atomic_load_n(&ring.next, __ATOMIC_RELAXED);
 	do {
-		used = *ticket -
-		    __atomic_load_n(&journal_ring.first, __ATOMIC_ACQUIRE);
-		if (used >= journal_ring.room)
+		used = *ticket - __atomic_load_n(&ring.first, __ATOMIC_ACQUIRE);
+		if (used >= ring.room)
 			return false;
-	} while (!__atomic_compare_exchange_n(&journal_ring.next, ticket,
-	    *ticket + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
-	if (used + 1 == journal_ring.room)
+	} while (!__atomic_compare_exchange_n(&ring.next, ticket, *ticket + 1,
+	    false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED));
+	if (used + 1 == ring.room)
 		recorder_say("Maximum number of records added, all new "
 			     "operations will be dropped.");
 	return true;
@@ -120,7 +297,7 @@ journal_begin(void)
 		know_thread();
 	if (!take_ticket(&slot.ticket))
 		return slot;
-	slot.entry = journal_ring_entry(slot.ticket);
+	slot.entry = ring_entry(slot.ticket);
 	__atomic_store_n(&slot.entry->state,
 	    slot.ticket * JOURNAL_STATES + JOURNAL_TAKEN, __ATOMIC_RELEASE);
 	slot.start_ns = now_ns();
@@ -165,5 +342,5 @@ void
 journal_fork_child(void)
 {
 	own_tid = 0;
-	journal_write_fork_child();
+	end_write_of_parent();
 }

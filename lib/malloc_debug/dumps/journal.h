@@ -48,12 +48,6 @@ struct journal_slot journal_begin(void);
 void journal_end(struct journal_slot slot, enum journal_op op,
     const void *pointer, uint64_t first, uint64_t second);
 
-/*
- * Write it to NAME and clear it; if that fails it is kept, and the error
- * reported.
- */
-void journal_write(const char *name);
-
 /* Write it to the file of the options; at exit with the PID appended. */
 void journal_dump(void);
 void journal_at_exit(void);
