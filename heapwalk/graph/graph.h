@@ -6,7 +6,7 @@
  * has an edge to each of its parts. An edge a -> b is a word of a that refers
  * to b (heapwalk/graph/references.h); edges of a node to itself are left out.
  *
- * All workers read the image of the subject once, in address order. A node
+ * All workers read the words of blocks and roots once, in address order. A node
  * takes a cell of four bytes; its edge takes no more if it is the only one,
  * otherwise four bytes each. If memory is short, edges are not stored but read
  * from the image when they are needed, which is slow and gives the same result.
@@ -42,10 +42,11 @@ enum mu_words_of {
 	MU_WORDS_BLOCK_CODE, /* a block that is searched at every byte */
 };
 
-#define MU_GRAPH_MAX_NODES 0x40000000u    /* nodes whose edges can be stored */
-#define MU_GRAPH_MAX_TARGETS 0x3ffffff0u  /* size of mu_graph.targets */
-#define MU_GRAPH_LARGE ((size_t)64 << 10) /* bytes; larger blocks have parts \
-					   */
+#define MU_GRAPH_MAX_NODES 0x40000000u   /* nodes whose edges can be stored */
+#define MU_GRAPH_MAX_TARGETS 0x3ffffff0u /* size of mu_graph.targets */
+#define MU_GRAPH_LARGE                                        \
+	((size_t)64 << 10) /* bytes; larger blocks have parts \
+			    */
 
 struct mu_reader; /* heapwalk/graph/reader.h */
 

@@ -36,7 +36,7 @@
 
 /*
  * A process with no more private memory than this is read as a whole: once
- * instead of twice, which saves a tenth of the CPU time, or a third if half of
+ * instead of twice, which saves a tenth of the CPU time, or a fifth if half of
  * the heap is free in random order; and the copy can end before the search.
  */
 #define MU_REMOTE_WHOLE ((size_t)64 << 20)
