@@ -26,8 +26,16 @@ mu_words_version(unsigned number)
 	return number <= mu_arch_words_best() ? versions[number] : NULL;
 }
 
+/* In a virtual machine each CPUID takes some microseconds: asked once. */
 mu_words_filter *
 mu_words_choose(void)
 {
-	return versions[mu_arch_words_best()];
+	static mu_words_filter *chosen;
+	mu_words_filter *best = __atomic_load_n(&chosen, __ATOMIC_RELAXED);
+
+	if (best == NULL) {
+		best = versions[mu_arch_words_best()];
+		__atomic_store_n(&chosen, best, __ATOMIC_RELAXED);
+	}
+	return best;
 }

@@ -12,6 +12,7 @@
 
 #define PATH_SIZE 4096 /* of a cgroup's folder; longer ones are ignored */
 #define NAME_SIZE 40
+#define KNOWN_SIZE 256 /* of a path that is remembered */
 #define TEXT_SIZE 8192 /* memory.stat of v2 has 2 KiB, of v1 less */
 
 /*
@@ -348,10 +349,79 @@ add_limits(struct mu_headroom *headroom, struct place *place)
 	}
 }
 
+/*
+ * Where a group was seen last. To look through mountinfo takes longer than all
+ * else, and a test asks for a check after each case.
+ */
+struct known {
+	char path[KNOWN_SIZE], folder[KNOWN_SIZE];
+	size_t top;
+	uint64_t mount; /* that shows the folder; 0: nothing is known */
+};
+
+/* The number of the mount at FOLDER, since Linux 5.8; 0: it is not known. */
+static uint64_t
+mount_of(const char *folder)
+{
+	struct statx about = { .stx_mask = 0 };
+	const char *at = folder;
+	int dir = mu_procfs_at(&at);
+
+	if (mu_syscall6(SYS_statx, dir, (long)at, AT_STATX_DONT_SYNC,
+		STATX_MNT_ID, (long)&about, 0) != 0 ||
+	    (about.stx_mask & STATX_MNT_ID) == 0)
+		return 0;
+	return about.stx_mnt_id;
+}
+
+static bool
+recall(struct place *place, const struct known *known)
+{
+	if (known->mount == 0 || strcmp(place->path, known->path) != 0 ||
+	    mount_of(known->folder) != known->mount)
+		return false;
+	place->length = strlen(known->folder);
+	memcpy(place->folder, known->folder, place->length);
+	place->top = known->top;
+	place->mounted = true;
+	return true;
+}
+
+static void
+remember(const struct place *place, struct known *known)
+{
+	*known = (struct known) { .mount = 0 };
+	if (!place->mounted || strlen(place->path) >= KNOWN_SIZE ||
+	    place->length >= KNOWN_SIZE)
+		return;
+	strcpy(known->path, place->path);
+	memcpy(known->folder, place->folder, place->length);
+	known->top = place->top;
+	known->mount = mount_of(known->folder);
+}
+
+/* PLACES, whose paths are known, get their folders. */
+static void
+find_folders(struct place *places, const char *mountinfo, struct known *known)
+{
+	bool all = known != NULL;
+	size_t i;
+
+	for (i = 0; i < NUM_KINDS && all; i++)
+		all = !places[i].found || recall(&places[i], &known[i]);
+	if (all)
+		return;
+	for (i = 0; i < NUM_KINDS; i++)
+		places[i].mounted = false;
+	mu_lines_search(mountinfo, find_mounts, places);
+	for (i = 0; i < NUM_KINDS && known != NULL; i++)
+		remember(&places[i], &known[i]);
+}
+
 /* Add the limits of the process's groups of these kinds. */
 static void
 add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
-    const struct kind kinds_of[NUM_KINDS])
+    const struct kind kinds_of[NUM_KINDS], struct known *known)
 {
 	struct place places[NUM_KINDS], *place;
 	size_t i;
@@ -359,8 +429,8 @@ add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
 	for (i = 0; i < NUM_KINDS; i++)
 		places[i] = (struct place) { .kind = &kinds_of[i] };
 	mu_lines_search(files->cgroup, find_paths, places);
-	mu_lines_search(files->mountinfo, find_mounts, places);
-	/* Check version 1 last: if it limits memory, version 2 does not. */
+	find_folders(places, files->mountinfo, known);
+	/* Version 1 comes last: where that limits memory, 2 does not. */
 	for (i = NUM_KINDS; i-- > 0;) {
 		place = &places[i];
 		if (place->mounted)
@@ -370,19 +440,27 @@ add_groups(struct mu_headroom *headroom, const struct mu_headroom_files *files,
 	}
 }
 
-void
-mu_headroom_open_files(
-    struct mu_headroom *headroom, const struct mu_headroom_files *files)
+static void
+open_files(struct mu_headroom *headroom, const struct mu_headroom_files *files,
+    struct known *known)
 {
 	*headroom = (struct mu_headroom) {
 		.meminfo = mu_procfs_open(files->meminfo, O_RDONLY),
 	};
-	add_groups(headroom, files, kinds);
+	add_groups(headroom, files, kinds, known);
+}
+
+void
+mu_headroom_open_files(
+    struct mu_headroom *headroom, const struct mu_headroom_files *files)
+{
+	open_files(headroom, files, NULL);
 }
 
 void
 mu_headroom_open(struct mu_headroom *headroom, pid_t pid)
 {
+	static struct known known[NUM_KINDS];
 	char cgroup[64];
 	const struct mu_headroom_files files = {
 		.meminfo = "/proc/meminfo",
@@ -391,7 +469,7 @@ mu_headroom_open(struct mu_headroom *headroom, pid_t pid)
 	};
 
 	mu_text_format(cgroup, sizeof(cgroup), "/proc/%d/cgroup", pid);
-	mu_headroom_open_files(headroom, &files);
+	open_files(headroom, &files, known);
 }
 
 static size_t
@@ -463,7 +541,7 @@ mu_headroom_tasks(const struct mu_headroom_files *files)
 	struct mu_headroom headroom = { .meminfo = -1 };
 	size_t left;
 
-	add_groups(&headroom, files, task_kinds);
+	add_groups(&headroom, files, task_kinds, NULL);
 	left = mu_headroom_left_in_groups(&headroom, 0);
 	mu_headroom_close(&headroom);
 	return left;

@@ -38,7 +38,10 @@ struct mu_headroom {
 			   of a group, not just one */
 };
 
-/* Open for process PID. Close in any case. What cannot be read is no limit. */
+/*
+ * Open for process PID. Close in any case. What cannot be read is no limit.
+ * Remembers where the folder of a cgroup is: one caller at a time.
+ */
 void mu_headroom_open(struct mu_headroom *headroom, pid_t pid);
 void mu_headroom_open_files(
     struct mu_headroom *headroom, const struct mu_headroom_files *files);

@@ -14,7 +14,7 @@
 #define ENTRY_GUARD (1ull << 58) /* since 6.15: MADV_GUARD_INSTALL */
 
 /* Least number of pages per query; the next query is often nearby. */
-#define LEAST_PAGES ((size_t)16)
+#define LEAST_PAGES ((size_t)128)
 
 /* From this many pages on, let the kernel skip holes. */
 #define HOLE_PAGES ((size_t)16 * MU_PAGES_WINDOW)

@@ -123,27 +123,42 @@ is_written(struct mu_pages *pages, const struct mu_mapping *mapping)
 	    mu_pages_next(pages, mapping, mapping->range, &part);
 }
 
+/* Private memory that holds data and is closed. */
+static bool
+is_locked(struct mu_memory *memory, const struct mu_mapping *mapping)
+{
+	struct mu_memory_self *self = memory->ctx;
+	struct mu_mapping open = *mapping;
+
+	open.readable = true;
+	return !mapping->readable && self->has_pages && !memory->blind &&
+	    mu_mapping_can_be_memory(mapping) &&
+	    is_written(&self->pages, &open);
+}
+
 void
 mu_memory_self_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings)
 {
-	struct mu_memory_self *self = memory->ctx;
-	struct mu_mapping open;
 	size_t i;
 
-	if (!self->has_pages || memory->blind)
-		return;
-	for (i = 0; i < num_mappings; i++) {
-		open = mappings[i];
-		open.readable = true;
-		if (mappings[i].readable ||
-		    !mu_mapping_can_be_memory(&mappings[i]) ||
-		    !is_written(&self->pages, &open))
-			continue;
-		if (mu_sys3(SYS_mprotect, (long)open.range.begin,
-			(long)mu_range_size(open.range), PROT_READ) == 0)
+	for (i = 0; i < num_mappings; i++)
+		if (is_locked(memory, &mappings[i]) &&
+		    mu_sys3(SYS_mprotect, (long)mappings[i].range.begin,
+			(long)mu_range_size(mappings[i].range), PROT_READ) == 0)
 			mappings[i].readable = true;
-	}
+}
+
+bool
+mu_memory_self_any_locked(struct mu_memory *memory,
+    const struct mu_mapping *mappings, size_t num_mappings)
+{
+	size_t i;
+
+	for (i = 0; i < num_mappings; i++)
+		if (is_locked(memory, &mappings[i]))
+			return true;
+	return false;
 }
 
 bool

@@ -74,6 +74,13 @@ void mu_memory_self_unlock(
     struct mu_memory *memory, struct mu_mapping *mappings, size_t num_mappings);
 
 /*
+ * Is there any that mu_memory_self_unlock() would make readable? Changes
+ * nothing.
+ */
+bool mu_memory_self_any_locked(struct mu_memory *memory,
+    const struct mu_mapping *mappings, size_t num_mappings);
+
+/*
  * True if a page of MAPPING was written, now or before the fork. Works only for
  * private memory without a file, after mu_memory_self_look(), and since Linux
  * 6.7; otherwise false.

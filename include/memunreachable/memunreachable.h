@@ -171,7 +171,8 @@ struct UnreachableMemoryInfo {
 	 * layout of a neighbouring one.
 	 */
 	char reason[256];
-	uint64_t pause_ns;  /* how long threads were stopped; the longest stop
+	uint64_t pause_ns;  /* how long threads were stopped, or a program's
+			       only one held its signals; the longest stop
 			       if there were several */
 	uint64_t total_ns;  /* from call to return */
 	size_t num_threads; /* stopped threads and the calling one */

@@ -54,10 +54,31 @@ piece_size(struct mu_arena *arena, size_t bytes)
  * kernel counts commitments.
  */
 static long
-map_bytes(size_t bytes)
+map_bytes(struct mu_arena *arena, size_t bytes)
 {
-	return mu_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
-	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	char *given = arena->given;
+
+	if (given == NULL)
+		return mu_sys_mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE);
+	if (bytes > arena->num_given)
+		return -ENOMEM;
+	arena->given += bytes;
+	arena->num_given -= bytes;
+	return (long)given;
+}
+
+/* The last BYTES of the newest piece, from AT on. */
+static void
+unmap_bytes(struct mu_arena *arena, void *at, size_t bytes)
+{
+	if (arena->given == NULL) {
+		mu_sys_munmap(at, bytes);
+		return;
+	}
+	mu_sys_wipe(at, bytes);
+	arena->given = at;
+	arena->num_given += bytes;
 }
 
 /*
@@ -66,13 +87,14 @@ map_bytes(size_t bytes)
  * as to clear a huge one takes 0.2 to 0.9 ms.
  */
 static long
-map_huge(size_t bytes)
+map_huge(struct mu_arena *arena, size_t bytes)
 {
-	long address = map_bytes(bytes + HUGE);
+	long address =
+	    arena->given != NULL ? -ENOMEM : map_bytes(arena, bytes + HUGE);
 	size_t before;
 
 	if (mu_sys_failed(address))
-		return map_bytes(bytes);
+		return map_bytes(arena, bytes);
 	before = -((size_t)address + PAGE_MAX) % HUGE;
 	if (before > 0)
 		mu_sys_munmap((void *)address, before);
@@ -94,7 +116,7 @@ map_piece(struct mu_arena *arena, size_t bytes, bool huge)
 	bytes = piece_size(arena, bytes);
 	if (bytes == 0)
 		return NULL;
-	address = huge ? map_huge(bytes) : map_bytes(bytes);
+	address = huge ? map_huge(arena, bytes) : map_bytes(arena, bytes);
 	if (mu_sys_failed(address))
 		return NULL;
 	piece = (struct mu_arena_piece *)address;
@@ -127,6 +149,16 @@ mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size)
 		.pieces = piece,
 		.used = size,
 		.limit = size,
+	};
+}
+
+void
+mu_arena_open_on(struct mu_arena *arena, void *memory, size_t size)
+{
+	*arena = (struct mu_arena) {
+		.limit = size,
+		.given = memory,
+		.num_given = size,
 	};
 }
 
@@ -265,7 +297,7 @@ mu_arena_trim(struct mu_arena *arena, void *array, size_t count, size_t size)
 	    __builtin_add_overflow(kept, piece->last, &kept) ||
 	    !round_up(&kept, PAGE_MAX) || kept >= piece->size)
 		return;
-	mu_sys_munmap((char *)piece + kept, piece->size - kept);
+	unmap_bytes(arena, (char *)piece + kept, piece->size - kept);
 	arena->used -= piece->size - kept;
 	/* The rest of the last page may have been written to. */
 	piece->size = piece->used = kept;
@@ -283,7 +315,7 @@ mu_arena_rewind(struct mu_arena *arena, struct mu_arena_piece *pieces)
 	while ((piece = arena->pieces) != pieces) {
 		arena->used -= piece->size;
 		__atomic_store_n(&arena->pieces, piece->next, __ATOMIC_RELEASE);
-		mu_sys_munmap(piece, piece->size);
+		unmap_bytes(arena, piece, piece->size);
 	}
 }
 

@@ -25,6 +25,8 @@ struct mu_arena {
 			   need, at least; 0 if none was refused */
 	size_t fail_at; /* tests: fail the n-th request from here;
 			   0 = never */
+	char *given;    /* where the next piece comes from, with */
+	size_t num_given; /* so many bytes; NULL: each is mapped */
 };
 
 /* Open ARENA, which may map up to LIMIT bytes. Maps nothing yet. */
@@ -35,6 +37,13 @@ void mu_arena_open(struct mu_arena *arena, size_t limit);
  * to 16) only. MEMORY stays the caller's: do not call mu_arena_close().
  */
 void mu_arena_open_in(struct mu_arena *arena, void *memory, size_t size);
+
+/*
+ * The same, but piece by piece: MEMORY is private, anonymous and page-aligned,
+ * and pages that are released become zeros again. For an arena whose user may
+ * be killed at any moment in an address space that goes on.
+ */
+void mu_arena_open_on(struct mu_arena *arena, void *memory, size_t size);
 
 /* Touch the next BYTES of the newest piece, so that the kernel backs them. */
 void mu_arena_touch(struct mu_arena *arena, size_t bytes);

@@ -29,6 +29,13 @@
 #include "mu/sys.h"
 #include "ptrace/live/alternate_stacks.h"
 #include "ptrace/live/sharer.h"
+#include "ptrace/live/snapshot.h"
+
+/*
+ * Entries that any pipe holds, behind the header: it may have a single page
+ * (pipe-user-pages-soft in pipe(7)).
+ */
+#define ANSWER_AT_ONCE ((size_t)2048)
 
 #define SMALL_BYTES ((size_t)1 << 20) /* of memory; one worker suffices */
 
@@ -39,6 +46,7 @@ struct sweep {
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
 	struct mu_referrers referrers; /* if that was asked for */
+	void *stacks;    /* of threads, where no image is to map them in */
 	size_t left_out; /* pages that a fork leaves out, not brought over */
 };
 
@@ -128,19 +136,11 @@ own_memory_list(struct mu_pass *pass, struct mu_arena *tables)
 	return MU_OK;
 }
 
-/*
- * The guard comes first: what we map ourselves must not come to lie where
- * memory of the subject is missing in this image (MADV_DONTFORK).
- */
-static enum mu_status
-open_image(struct mu_pass *pass, struct sweep *sweep)
+static void
+describe(struct mu_pass *pass, struct sweep *sweep)
 {
 	struct mu_snapshot *snap = &pass->snap;
-	enum mu_status status;
 
-	status = mu_image_read(pass);
-	if (status != MU_OK)
-		return status;
 	snap->pid = pass->pid;
 	snap->glibc_major = pass->self.glibc_major;
 	snap->glibc_minor = pass->self.glibc_minor;
@@ -151,6 +151,40 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	snap->reach = pass->reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
+}
+
+/* To start a thread takes 0.15 ms, as long as the search of a small heap. */
+static size_t
+wanted_workers(const struct mu_pass *pass)
+{
+	return pass->room.private < SMALL_BYTES ? 1
+						: mu_library.options.workers;
+}
+
+static enum mu_status
+look_at_memory(struct mu_pass *pass, struct sweep *sweep)
+{
+	struct mu_snapshot *snap = &pass->snap;
+
+	snap->workers = &sweep->threads.workers;
+	if (!mu_memory_self_look(&snap->memory))
+		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
+	return own_memory_list(pass, &sweep->tables);
+}
+
+/*
+ * The guard comes first: what we map ourselves must not come to lie where
+ * memory of the subject is missing in this image (MADV_DONTFORK).
+ */
+static enum mu_status
+open_image(struct mu_pass *pass, struct sweep *sweep)
+{
+	enum mu_status status;
+
+	status = mu_image_read(pass);
+	if (status != MU_OK)
+		return status;
+	describe(pass, sweep);
 	status = mu_left_out_guard(pass, &sweep->left_out);
 	if (status != MU_OK)
 		return status;
@@ -161,39 +195,57 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
 	 * The OOM killer loses sight of a process that it has killed when its
 	 * first thread ends, while another still gives the memory back
 	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c passes over dying
-	 * leaders), and takes the program, too. To start a thread takes 0.15
-	 * ms, as long as the search of a small heap.
+	 * leaders), and takes the program, too.
 	 */
-	mu_worker_threads_open(&sweep->threads,
-	    pass->room.tight || pass->room.private < SMALL_BYTES
-		? 1
-		: mu_library.options.workers);
-	snap->workers = &sweep->threads.workers;
-	if (!mu_memory_self_look(&snap->memory))
-		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
-	status = own_memory_list(pass, &sweep->tables);
+	mu_worker_threads_open(
+	    &sweep->threads, pass->room.tight ? 1 : wanted_workers(pass));
+	status = look_at_memory(pass, sweep);
 	if (status == MU_OK && pass->room.tight)
 		mu_image_drop_on_signal(pass);
 	return status;
 }
 
-static void
-tell_step(struct mu_search *search, enum mu_search_step step)
+/*
+ * The memory is the program's: nothing of it is changed, and nothing is mapped
+ * that would stay if we were killed. The list of mappings was read when the
+ * program had stopped, and the kernel holds for it what it held then.
+ */
+static enum mu_status
+open_in_place(struct mu_pass *pass, struct sweep *sweep)
 {
-	struct mu_pass *pass = search->ctx;
-	struct mu_snapshot *snap = search->snap;
+	const struct mu_threads none = { .pid = pass->pid };
+	struct mu_snapshot *snap = &pass->snap;
+	enum mu_status status;
+
+	status =
+	    mu_snapshot_live(snap, &none, NULL, &sweep->tables, &pass->why);
+	if (status != MU_OK)
+		return status;
+	snap->mappings = pass->self.mappings;
+	snap->num_mappings = pass->self.num_mappings;
+	describe(pass, sweep);
+	mu_worker_threads_open_on(
+	    &sweep->threads, wanted_workers(pass), sweep->stacks);
+	status = look_at_memory(pass, sweep);
+	if (status == MU_OK &&
+	    (snap->memory.blind ||
+		mu_memory_self_any_locked(
+		    &snap->memory, snap->mappings, snap->num_mappings)))
+		status = mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		    "memory that is closed cannot be read in place");
+	return status;
+}
+
+static void
+log_step(const struct mu_pass *pass, enum mu_search_step step)
+{
 	const struct mu_log *log = &pass->log;
 
 	switch (step) {
 	case MU_SEARCH_LISTED:
 		mu_log(log, MU_LOG_STEP, "searching done");
-		mu_memory_self_unlock(
-		    &snap->memory, snap->mappings, snap->num_mappings);
 		mu_log(log, MU_LOG_STEP,
 		    "sweeping process %d for unreachable memory", pass->pid);
-		break;
-	case MU_SEARCH_READ:
-		mu_image_drop_heap(pass, &search->heap.blocks);
 		break;
 	case MU_SEARCH_MARKED:
 		mu_log(log, MU_LOG_STEP, "sweeping done");
@@ -206,8 +258,26 @@ tell_step(struct mu_search *search, enum mu_search_step step)
 		break;
 	case MU_SEARCH_LIST:
 	case MU_SEARCH_ROOTED:
+	case MU_SEARCH_READ:
 		break;
 	}
+}
+
+/* Only an image is changed: its protections, and what it holds. */
+static void
+tell_step(struct mu_search *search, enum mu_search_step step)
+{
+	struct mu_pass *pass = search->ctx;
+	struct mu_snapshot *snap = search->snap;
+
+	log_step(pass, step);
+	if (pass->in_place)
+		return;
+	if (step == MU_SEARCH_LISTED)
+		mu_memory_self_unlock(
+		    &snap->memory, snap->mappings, snap->num_mappings);
+	else if (step == MU_SEARCH_READ)
+		mu_image_drop_heap(pass, &search->heap.blocks);
 }
 
 static void
@@ -237,8 +307,15 @@ find_referrers(struct mu_pass *pass, struct sweep *sweep)
 	    &why);
 }
 
+static enum mu_status
+open_memory(struct mu_pass *pass, struct sweep *sweep)
+{
+	return pass->in_place ? open_in_place(pass, sweep)
+			      : open_image(pass, sweep);
+}
+
 static void
-sweep_image(struct mu_pass *pass, struct sweep *sweep)
+sweep_memory(struct mu_pass *pass, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
@@ -258,7 +335,7 @@ sweep_image(struct mu_pass *pass, struct sweep *sweep)
 	};
 	mu_log(&pass->log, MU_LOG_STEP, "searching process %d for allocations",
 	    pass->pid);
-	if (!mu_search_went_on(search, open_image(pass, sweep), &pass->why) ||
+	if (!mu_search_went_on(search, open_memory(pass, sweep), &pass->why) ||
 	    !mu_search_mark(search))
 		return;
 	if (pass->request->references != NULL)
@@ -379,6 +456,13 @@ note_stacks(struct mu_pass *pass, struct sweep *sweep)
 }
 
 static bool
+sends_candidates(const struct mu_pass *pass)
+{
+	return pass->turn == MU_TURN_FIRST ||
+	    pass->request->unreachable != NULL;
+}
+
+static bool
 send(struct mu_pass *pass, const struct sweep *sweep)
 {
 	const struct mu_search *search = &sweep->search;
@@ -391,10 +475,42 @@ send(struct mu_pass *pass, const struct sweep *sweep)
 	if (!mu_leak_pipe_send(
 		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
-	return (pass->turn != MU_TURN_FIRST &&
-		   pass->request->unreachable == NULL) ||
+	return !sends_candidates(pass) ||
 	    (status != MU_OK && status != MU_PARTIAL) ||
 	    mu_candidates_send(fd, &search->heap.blocks);
+}
+
+static void
+begin(const struct mu_pass *pass)
+{
+	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
+	if (mu_sys0(SYS_getppid) != pass->pid)
+		mu_sys_exit(2);
+	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
+	mu_sys2(SYS_setpgid, 0, 0);
+	mu_sweeper_limits_begin();
+}
+
+bool
+mu_sweeper_in_place(const struct mu_pass *shared, void *memory, size_t size,
+    void (*searched)(void *ctx), void *ctx)
+{
+	struct mu_pass pass = *shared; /* what is noted in it stays ours */
+	struct sweep sweep = { 0 };
+
+	begin(&pass);
+	pass.in_place = true;
+	sweep.stacks = memory;
+	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
+	    size - MU_WORKERS_STACKS);
+	sweep_memory(&pass, &sweep);
+	if (sweep.search.status != MU_OK)
+		return false;
+	/* To be woken up takes as long as a small search. */
+	if (sweep.search.leaks.entries.size > ANSWER_AT_ONCE ||
+	    sends_candidates(&pass))
+		searched(ctx);
+	return send(&pass, &sweep);
 }
 
 void
@@ -403,13 +519,8 @@ mu_sweeper(struct mu_pass *pass)
 	struct sweep sweep = { 0 };
 	bool sent;
 
-	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-	if (mu_sys0(SYS_getppid) != pass->pid)
-		mu_sys_exit(2);
-	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
-	mu_sys2(SYS_setpgid, 0, 0);
-	mu_sweeper_limits_begin();
-	sweep_image(pass, &sweep);
+	begin(pass);
+	sweep_memory(pass, &sweep);
 	mu_sweeper_limits_explain(
 	    &sweep.tables, sweep.search.status, &sweep.search.why);
 	mu_log(&pass->log, MU_LOG_DEBUG, "tables: %zu KiB of at most %zu KiB",

@@ -7,6 +7,17 @@
 
 #include "lib/pass/pass.h"
 
+/*
+ * Search in the memory that we share with the program, which stands still until
+ * SEARCHED(CTX) is called, or, where
+ * the answer is small, until we end. The tables are in the SIZE bytes at MEMORY
+ * (see mu_arena_open_on()); nothing else is written but our stack. True: a
+ * complete answer was sent. False: there is none, and an image is needed;
+ * SEARCHED was not called, unless the pipe is broken. Runs in: sweeper.
+ */
+bool mu_sweeper_in_place(const struct mu_pass *shared, void *memory,
+    size_t size, void (*searched)(void *ctx), void *ctx);
+
 /* The body of the sweeper. Runs in: sweeper. */
 void mu_sweeper(struct mu_pass *pass) __attribute__((noreturn));
 

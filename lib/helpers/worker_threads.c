@@ -26,6 +26,8 @@
 
 #define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
 
+_Static_assert(MU_WORKERS_STACKS == (MU_WORKERS_GIVEN - 1) * STACK_SIZE,
+    "a stack for each thread but the caller");
 _Static_assert(MU_WORKERS_MAX < TURN_STEP, "the number of threads fits");
 
 static void
@@ -54,11 +56,24 @@ thread_body(void *arg)
 	}
 }
 
+/* As mu_sys_map_stack(). */
+static long
+new_stack(struct mu_worker_threads *threads)
+{
+	char *stack = threads->given;
+
+	if (stack == NULL)
+		return mu_sys_map_stack(STACK_SIZE);
+	mu_sys3(SYS_mprotect, (long)stack, MU_STACK_GUARD, PROT_NONE);
+	threads->given += STACK_SIZE;
+	return (long)stack;
+}
+
 static void
 start_one(struct mu_worker_threads *threads)
 {
 	struct mu_worker_thread *new = &threads->started_ones[threads->started];
-	long stack = mu_sys_map_stack(STACK_SIZE), tid = stack;
+	long stack = new_stack(threads), tid = stack;
 
 	if (!mu_sys_failed(stack))
 		tid = mu_arch_clone(CLONE_VM | CLONE_FS | CLONE_FILES |
@@ -73,7 +88,7 @@ start_one(struct mu_worker_threads *threads)
 		return;
 	}
 	threads->refused = true;
-	if (!mu_sys_failed(stack))
+	if (!mu_sys_failed(stack) && threads->given == NULL)
 		mu_sys_munmap((void *)stack, STACK_SIZE);
 }
 
@@ -133,6 +148,16 @@ mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted)
 }
 
 void
+mu_worker_threads_open_on(
+    struct mu_worker_threads *threads, size_t wanted, void *stacks)
+{
+	mu_worker_threads_open(threads, wanted);
+	if (threads->workers.count > MU_WORKERS_GIVEN)
+		threads->workers.count = MU_WORKERS_GIVEN;
+	threads->given = stacks;
+}
+
+void
 mu_worker_threads_close(struct mu_worker_threads *threads)
 {
 	struct mu_worker_thread *thread;
@@ -148,7 +173,8 @@ mu_worker_threads_close(struct mu_worker_threads *threads)
 			    &thread->tid, __ATOMIC_ACQUIRE)) != 0)
 			mu_sys_futex_wait(
 			    &thread->tid, tid, 0, mu_sys_now_ns() + WAIT_NS);
-		mu_sys_munmap(thread->stack, STACK_SIZE);
+		if (threads->given == NULL)
+			mu_sys_munmap(thread->stack, STACK_SIZE);
 	}
 	threads->started = 0;
 }

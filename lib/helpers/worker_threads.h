@@ -16,6 +16,9 @@
 /* By themselves never more: what a program runs beside them needs CPUs too. */
 #define MU_WORKERS_PRESET 16
 
+#define MU_WORKERS_GIVEN 4
+#define MU_WORKERS_STACKS ((size_t)3 << 19)
+
 struct mu_worker_threads {
 	struct mu_workers workers; /* what is handed out */
 	unsigned started;
@@ -24,6 +27,7 @@ struct mu_worker_threads {
 		int tid; /* 0: it is gone; the kernel writes that */
 	} started_ones[MU_WORKERS_MAX];
 	bool refused; /* no more threads can be had */
+	char *given;  /* where the next stack comes from; NULL: it is mapped */
 
 	/* The present run. */
 	mu_worker_body *body;
@@ -38,6 +42,13 @@ struct mu_worker_threads {
  * may run on, MU_WORKERS_PRESET at most. THREADS must stay where it is.
  */
 void mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted);
+
+/*
+ * The same, but up to MU_WORKERS_GIVEN threads on stacks from the
+ * MU_WORKERS_STACKS bytes at STACKS, which begin with a page.
+ */
+void mu_worker_threads_open_on(
+    struct mu_worker_threads *threads, size_t wanted, void *stacks);
 
 /* End them, where exit_group() does not. */
 void mu_worker_threads_close(struct mu_worker_threads *threads);

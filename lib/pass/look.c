@@ -117,7 +117,10 @@ take_image(struct mu_pass *pass)
 	}
 	/* Signals are blocked: what is alone now starts nothing. */
 	pass->alone = !pass->filtered && mu_sharer_none();
-	status = mu_allocator_find(pass);
+	mu_caller_note_stack(pass);
+	status = look_at_self(pass);
+	if (status == MU_OK)
+		status = mu_allocator_find(pass);
 	if (status == MU_OK)
 		status = mu_stop_method_run(pass);
 	mu_allocator_thaw(pass);
@@ -165,6 +168,8 @@ find_room(struct mu_pass *pass)
 
 	pass->filtered = mu_proc_own_status(status, sizeof(status)) <= 0 ||
 	    mu_proc_status_filtered(status);
+	pass->traced =
+	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) != 0;
 	mu_room_open_with(&pass->room, pass->pid, status);
 	return mu_room_judge(
 	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
@@ -198,10 +203,6 @@ look_once(void *subject, struct mu_look *look)
 	enum mu_status status;
 
 	status = find_room(pass);
-	if (status == MU_OK) {
-		mu_caller_note_stack(pass);
-		status = look_at_self(pass);
-	}
 	if (status == MU_OK)
 		status = open_pipe(pass);
 	if (status == MU_OK)

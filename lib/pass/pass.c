@@ -37,6 +37,8 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 		.begin_ns = mu_sys_now_ns(),
 		.pipe_read = -1,
 		.pipe_write = -1,
+		.memory = -1,
+		.pagemap = -1,
 		.log = { .fd = -1, .syslog_fd = -1 },
 		.room = { .headroom = { .meminfo = -1 } },
 	};
@@ -46,7 +48,10 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 	mu_log_sink_open(&pass->log, options, silent);
 }
 
-/* A child may be forked at any moment: see lib/state/under_way.h. */
+/*
+ * Another thread may fork a child at any moment: see lib/state/under_way.h. To
+ * wipe memory just before it is unmapped takes as long as the unmapping.
+ */
 static void
 drop_stack(struct mu_pass *pass)
 {
@@ -54,7 +59,9 @@ drop_stack(struct mu_pass *pass)
 
 	if (stack == NULL)
 		return;
-	mu_sys_wipe(stack + MU_STACK_GUARD, pass->stack_size - MU_STACK_GUARD);
+	if (!pass->alone)
+		mu_sys_wipe(
+		    stack + MU_STACK_GUARD, pass->stack_size - MU_STACK_GUARD);
 	pass->stack = NULL;
 	mu_sys_munmap(stack, pass->stack_size);
 }
@@ -71,7 +78,8 @@ end(struct mu_pass *pass)
 	mu_log_sink_close(&pass->log);
 	if (pass->abandoned)
 		return;
-	mu_arena_wipe(&pass->arena);
+	if (!pass->alone)
+		mu_arena_wipe(&pass->arena);
 	mu_arena_close(&pass->arena);
 }
 
@@ -115,7 +123,6 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	status = mu_procfs_enter(&pass->why);
 	if (status != MU_OK)
 		return status;
-	mu_left_out_open(pass);
 	status = mu_look(pass, info);
 	mu_procfs_leave();
 	if (status != MU_OK && status != MU_PARTIAL)

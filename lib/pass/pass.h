@@ -73,6 +73,7 @@ struct mu_pass {
 	uint64_t begin_ns, deadline_ns;
 	uint64_t stop_ns; /* when the threads must have stopped */
 	bool filtered;    /* the asking thread has a seccomp filter, or may */
+	bool traced;      /* the asking thread is, or may be */
 	bool alone;       /* no other task, thread or process, has this memory,
 			     and none had when the image was taken */
 	struct mu_log log;
@@ -133,6 +134,7 @@ struct mu_pass {
 
 	/* sweeper */
 	struct mu_room room; /* of the present try */
+	bool in_place;       /* its memory is the program's: no image */
 	pid_t sweeper;       /* child of the original, 0 = none */
 	int sweeper_status;  /* wait4()'s, of the last one; -1 = not known */
 	int pipe_read, pipe_write;

@@ -4,8 +4,10 @@
 
 #include "lib/helpers/collector.h"
 #include "lib/pass/halted_capture.h"
+#include "lib/pass/in_place.h"
 #include "lib/pass/signal_capture.h"
 #include "lib/state/allocator_freeze.h"
+#include "lib/state/left_out.h"
 #include "lib/state/library.h"
 #include "mu/sys.h"
 #include "mu/text.h"
@@ -212,6 +214,9 @@ mu_stop_method_run(struct mu_pass *pass)
 		    " before unshare(CLONE_NEWPID) or setns()");
 	pass->tries++;
 	pass->blocked = false;
+	if (mu_in_place_try(pass))
+		return MU_OK;
+	mu_left_out_open(pass);
 	switch (mu_library.options.stop) {
 	case MU_STOP_PTRACE:
 		status = by_tracer(pass);

@@ -29,11 +29,13 @@ _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
 void
 mu_left_out_open(struct mu_pass *pass)
 {
-	long at = mu_sys_mmap(NULL, sizeof(struct mu_left_out),
-	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
+	long at;
 
+	if (pass->left_out != NULL)
+		return;
+	at = mu_sys_mmap(NULL, sizeof(struct mu_left_out),
+	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
 	pass->hold = false;
-	pass->memory = pass->pagemap = -1;
 	pass->left_out = mu_sys_failed(at) ? NULL : (struct mu_left_out *)at;
 }
 

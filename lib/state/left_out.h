@@ -33,7 +33,8 @@ struct mu_left_out {
 };
 
 /*
- * Map and unmap the page. Without it a pass searches only what the image has.
+ * Map the page, unless there is one, and unmap it. Without it a pass searches
+ * only what the image has.
  *
  * Runs in: original.
  */

@@ -291,6 +291,17 @@ judge_other(const struct mu_room *room, struct mu_why *why)
 	return MU_OK;
 }
 
+/* SPARE bytes more are left than must be. */
+static void
+plan_look(struct mu_room *room, size_t spare)
+{
+	uint64_t now = mu_sys_now_ns(), nap_ns = LOOK_MAX_NS;
+
+	if (spare / 2 / BYTES_PER_US < LOOK_MAX_NS / 1000)
+		nap_ns = spare / 2 / BYTES_PER_US * 1000;
+	room->next_ns = now + (nap_ns > LOOK_MIN_NS ? nap_ns : LOOK_MIN_NS);
+}
+
 enum mu_status
 mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 {
@@ -311,8 +322,10 @@ mu_room_judge(struct mu_room *room, bool preferred, struct mu_why *why)
 	look(room, most);
 	room->tight = room->left < most;
 	room->next_ns = 0;
-	if (!room->tight)
+	if (!room->tight) {
+		plan_look(room, room->left - most);
 		return MU_OK;
+	}
 	preferred = preferred && !room->headroom.kills_all;
 	if (preferred) {
 		add_mappings(room);
@@ -362,20 +375,16 @@ mu_room_prefer(pid_t copy)
 bool
 mu_room_is_short(struct mu_room *room)
 {
-	size_t reserve = reserve_of(room), spare;
-	uint64_t now = mu_sys_now_ns(), nap_ns = LOOK_MAX_NS;
+	size_t reserve = reserve_of(room);
 
-	if (now < room->next_ns)
+	if (mu_sys_now_ns() < room->next_ns)
 		return false;
 	room->left = mu_headroom_left(&room->headroom, reserve);
 	if (room->left < reserve) {
 		room->need = mu_room_need(room);
 		return true;
 	}
-	spare = (room->left - reserve) / 2 / BYTES_PER_US;
-	if (spare < LOOK_MAX_NS / 1000)
-		nap_ns = spare * 1000;
-	room->next_ns = now + (nap_ns > LOOK_MIN_NS ? nap_ns : LOOK_MIN_NS);
+	plan_look(room, room->left - reserve);
 	return false;
 }
 

@@ -314,4 +314,36 @@ TEST(given_memory_is_all)
 	ck_assert_ptr_null(mu_arena_grow(&given, p, 20, LIMIT, 100));
 }
 
+/* Memory that stays mapped: what is released is zero again, and comes back. */
+TEST(pieces_of_given_memory)
+{
+	const size_t size = 8 << 20;
+	char *memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct mu_arena_piece *before;
+	struct mu_arena given;
+	char *first, *middle, *again;
+
+	ck_assert_ptr_ne(memory, MAP_FAILED);
+	mu_arena_open_on(&given, memory, size);
+	first = mu_arena_alloc(&given, 1, 1000);
+	ck_assert(first > memory && first + 1000 <= memory + size);
+	before = given.pieces;
+	middle = mu_arena_alloc_table(&given, 1, 3 << 20);
+	ck_assert(middle > first && middle + (3 << 20) <= memory + size);
+	memset(middle, 1, 3 << 20);
+	mu_arena_trim(&given, middle, 1 << 20, 1);
+	ck_assert_int_eq(middle[(1 << 20) - 1], 1);
+	ck_assert_ptr_null(mu_arena_alloc(&given, 1, size));
+	mu_arena_rewind(&given, before);
+	again = mu_arena_alloc(&given, 1, 5 << 20);
+	ck_assert_ptr_nonnull(again);
+	ck_assert(again <= middle && again + (5 << 20) <= memory + size);
+	ck_assert_int_eq(again[0] | again[(1 << 20) - 1] | again[3 << 20], 0);
+	mu_arena_close(&given);
+	/* Not unmapped: the caller does that. */
+	ck_assert_int_eq(memory[0] | first[0] | again[100], 0);
+	ck_assert_int_eq(munmap(memory, size), 0);
+}
+
 SUITE(.setup = setup, .teardown = teardown);

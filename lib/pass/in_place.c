@@ -1,0 +1,218 @@
+/*
+ * The only thread waits for the answer anyway. With its signals blocked nothing
+ * changes its memory, as no other task has it. What searches is a process that
+ * shares the memory: a fault, a kill or a deadline ends that alone, and the
+ * search is repeated in an image.
+ */
+#include "lib/pass/in_place.h"
+
+#include <sched.h>
+#include <signal.h>
+
+#include "heapwalk/memory/shared.h"
+#include "lib/helpers/descriptors.h"
+#include "lib/helpers/sweeper.h"
+#include "lib/report/recorder_here.h"
+#include "lib/state/allocator_freeze.h"
+#include "lib/state/caller.h"
+#include "lib/state/left_out.h"
+#include "lib/state/library.h"
+#include "mu/procfs.h"
+#include "mu/signal_action.h"
+#include "mu/sys.h"
+#include "ptrace/live/proc.h"
+
+/*
+ * Private memory. A search of so much takes about 6 ms, which is how long a
+ * signal may have to wait.
+ */
+#define MOST ((size_t)16 << 20)
+
+/* Tables, beside half of the private memory; untouched pages cost nothing. */
+#define TABLES ((size_t)6 << 20)
+
+#define ALIGNMENT ((size_t)64 << 10) /* the largest page size of Linux */
+
+/* As large as AT_MINSIGSTKSZ is anywhere, and more. */
+#define SIGNAL_STACK_SIZE ((size_t)64 << 10)
+
+/*
+ * pass->collector_phase: the searcher's tid; this, if the pipe may not hold its
+ * answer; 0 when it has ended (CLONE_CHILD_CLEARTID).
+ */
+#define PHASE_SEARCHED (-4)
+
+/* The kernel's wake-up may be refused. */
+#define SLICE_NS (20 * 1000 * 1000ull)
+
+struct in_place {
+	struct mu_pass *pass;
+	char *tables, *signal_stack;
+	size_t size; /* of the tables */
+};
+
+/*
+ * Shared memory changes; callbacks of the program may change theirs. A search
+ * that fails must not have logged its steps, and who reads the log may be the
+ * program.
+ */
+static bool
+is_fit(const struct mu_pass *pass)
+{
+	return pass->alone && pass->log.silent && !pass->traced &&
+	    !pass->room.tight && pass->room.private <= MOST &&
+	    mu_library.options.stop == MU_STOP_AUTO &&
+	    mu_library.options.max_memory == 0 &&
+	    pass->request->caller != NULL &&
+	    pass->request->references == NULL &&
+	    pass->snap.num_program_heaps == 0 &&
+	    &memunreachable_recorded == NULL && !pass->hold &&
+	    !mu_shared_any(pass->self.mappings, pass->self.num_mappings,
+		mu_left_out_range(pass));
+}
+
+static void
+on_fault(int signo)
+{
+	(void)signo;
+	mu_sys_exit(4);
+}
+
+/*
+ * The program's handlers are ours, too. Without any, a fault is a core dump,
+ * which before Linux 5.16 ends all who have the memory (zap_threads() in
+ * fs/coredump.c).
+ */
+static void
+expect_faults(char *signal_stack)
+{
+	static const int signals[] = { SIGSEGV, SIGBUS, SIGFPE, SIGILL };
+	const struct mu_signal_action action = {
+		.handler = (void *)on_fault,
+		.flags = SA_ONSTACK | MU_RESTORER_FLAG,
+		.restorer = MU_RESTORER,
+		.mask = ~0ull,
+	};
+	const stack_t stack = {
+		.ss_sp = signal_stack,
+		.ss_size = SIGNAL_STACK_SIZE,
+	};
+	mu_sigmask all = 0;
+	size_t i;
+
+	mu_sys2(SYS_sigaltstack, (long)&stack, 0);
+	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++) {
+		mu_sys_signal_action(signals[i], &action, NULL);
+		all |= mu_signal_bit(signals[i]);
+	}
+	/* A blocked one kills although there is a handler. */
+	mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&all, 0, sizeof(all));
+}
+
+static void
+enter_phase(void *ctx)
+{
+	struct mu_pass *pass = ctx;
+
+	__atomic_store_n(
+	    &pass->collector_phase, PHASE_SEARCHED, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&pass->collector_phase, 1, 0);
+}
+
+static void
+searcher_body(void *arg)
+{
+	const struct in_place *in_place = arg;
+	struct mu_pass *pass = in_place->pass;
+	const int keep[] = { pass->pipe_write, pass->log.fd,
+		pass->log.syslog_fd, mu_procfs_descriptor() };
+
+	expect_faults(in_place->signal_stack);
+	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
+	mu_sys_exit(mu_sweeper_in_place(pass, in_place->tables, in_place->size,
+			enter_phase, pass)
+		? 0
+		: 3);
+}
+
+/* Has it searched? If not, it was waited for; if so, mostly. */
+static bool
+await(struct mu_pass *pass)
+{
+	pid_t searcher = pass->sweeper;
+	int phase, status = -1;
+	uint64_t now;
+
+	while ((phase = __atomic_load_n(
+		    &pass->collector_phase, __ATOMIC_ACQUIRE)) == searcher) {
+		now = mu_sys_now_ns();
+		if (now >= pass->stop_ns)
+			mu_sys_kill(searcher, SIGKILL);
+		mu_sys_futex_wait(
+		    &pass->collector_phase, phase, 0, now + SLICE_NS);
+	}
+	if (phase == PHASE_SEARCHED)
+		return true;
+	while (mu_sys_wait(searcher, &status, MU_WALL) == -EINTR)
+		continue;
+	pass->sweeper = 0;
+	pass->sweeper_status = status;
+	return status == 0;
+}
+
+/* Room for tables and a signal stack, to be given back with the pass's. */
+static bool
+find_room(struct in_place *in_place)
+{
+	struct mu_pass *pass = in_place->pass;
+	char *memory;
+
+	in_place->size = (pass->room.private / 2 + TABLES) & -ALIGNMENT;
+	memory = mu_arena_alloc(
+	    &pass->arena, 1, ALIGNMENT + in_place->size + SIGNAL_STACK_SIZE);
+	if (memory == NULL)
+		return false;
+	in_place->tables = memory + -(uintptr_t)memory % ALIGNMENT;
+	in_place->signal_stack = in_place->tables + in_place->size;
+	return true;
+}
+
+static bool
+search(struct mu_pass *pass)
+{
+	struct in_place in_place = { .pass = pass };
+	uint64_t begin_ns = mu_sys_now_ns();
+	long pid;
+
+	if (!find_room(&in_place) || mu_caller_add(pass) != MU_OK)
+		return false;
+	pass->collector_phase = -1;
+	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
+		CLONE_CHILD_CLEARTID,
+	    pass->stack + pass->stack_size, &pass->collector_phase,
+	    searcher_body, &in_place);
+	if (pid < 0)
+		return false;
+	pass->sweeper = (pid_t)pid;
+	if (!await(pass))
+		return false;
+	pass->pause_ns = mu_sys_now_ns() - begin_ns;
+	return true;
+}
+
+bool
+mu_in_place_try(struct mu_pass *pass)
+{
+	const struct mu_snapshot snap = pass->snap;
+	bool searched;
+
+	if (!is_fit(pass) || mu_allocator_freeze(pass) != MU_OK)
+		return false;
+	searched = search(pass);
+	mu_allocator_thaw(pass);
+	if (searched)
+		pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+	else
+		pass->snap = snap;
+	return searched;
+}

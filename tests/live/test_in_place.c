@@ -1,0 +1,348 @@
+/*
+ * A small program of one thread is searched where it is, without an image. The
+ * answer is that of an image, the program is as it was, and whatever prevents a
+ * search in place leads to an image.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/state/library.h"
+#include "tests/support/live.h"
+#include "tests/support/suite.h"
+
+#define PAGE ((size_t)4096)
+#define PAGES ((size_t)400)
+#define PASSES 50
+
+static void *global;
+static char *area;
+
+static void
+setup(void)
+{
+	area = mmap(NULL, PAGES * PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	ck_assert_ptr_ne(area, MAP_FAILED);
+	madvise(area, PAGES * PAGE, MADV_NOHUGEPAGE);
+	memset(area, 1, PAGES * PAGE);
+}
+
+/* Page faults of a write to each page of the area. */
+LIVE long
+faults_of_writes(void)
+{
+	struct rusage before, after;
+	size_t i;
+
+	getrusage(RUSAGE_SELF, &before);
+	for (i = 0; i < PAGES; i++)
+		((volatile char *)area)[i * PAGE] = 2;
+	getrusage(RUSAGE_SELF, &after);
+	return after.ru_minflt - before.ru_minflt;
+}
+
+LIVE bool
+was_copied(void)
+{
+	return faults_of_writes() > (long)PAGES / 2;
+}
+
+/* Behind a fork the first write to each page faults. */
+TEST(no_image)
+{
+	EXPECT_LEAKS(0);
+	ck_assert(!was_copied());
+	mu_library.options.stop = MU_STOP_PTRACE;
+	EXPECT_LEAKS(0);
+	ck_assert(was_copied());
+}
+
+TEST(same_answer)
+{
+	uintptr_t first = block_new(72), second = block_new(5000);
+	int method;
+
+	block_link(first, 8, second);
+	for (method = 0; method < 2; method++) {
+		mu_library.options.stop =
+		    method == 0 ? MU_STOP_AUTO : MU_STOP_PTRACE;
+		EXPECT_LEAKS(2);
+		put(&global, second);
+		EXPECT_LOST(first);
+		put(area + 3 * PAGE + 8, first);
+		drop(&global);
+		EXPECT_LEAKS(0);
+		drop(area + 3 * PAGE + 8);
+		EXPECT_LEAKS(2);
+	}
+}
+
+/* More entries than a pipe holds. */
+TEST(large_answer)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	size_t i;
+
+	for (i = 0; i < 3000; i++)
+		block_new(16 + i % 1000);
+	scrub();
+	ck_assert(GetUnreachableMemory(&info, 3000));
+	ck_assert_uint_eq(info.num_leaks, 3000);
+	ck_assert_uint_ge(info.num_reported, 900);
+	FreeUnreachableMemoryInfo(&info);
+	ck_assert(!was_copied());
+}
+
+static void *
+wait_for_end(void *arg)
+{
+	read(*(int *)arg, &(char) { 0 }, 1);
+	return NULL;
+}
+
+/* Memory that changes while it is searched. */
+TEST(another_thread)
+{
+	pthread_t thread;
+	int ends[2];
+
+	ck_assert_int_eq(pipe(ends), 0);
+	pthread_create(&thread, NULL, wait_for_end, &ends[0]);
+	EXPECT_LEAKS(0);
+	ck_assert(was_copied());
+	close(ends[1]);
+	pthread_join(thread, NULL);
+}
+
+TEST(closed_memory)
+{
+	uintptr_t block = block_new(72);
+	char *closed = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int nowhere = open("/proc/self/oom_score_adj", O_WRONLY);
+
+	put(closed, block);
+	mprotect(closed, PAGE, PROT_NONE);
+	EXPECT_LEAKS(0);
+	ck_assert(was_copied());
+	/* To the program it is as closed as before. */
+	ck_assert_int_eq(write(nowhere, closed, 1), -1);
+	ck_assert_int_eq(errno, EFAULT);
+	mprotect(closed, PAGE, PROT_READ | PROT_WRITE);
+	drop(closed);
+	EXPECT_LOST(block);
+}
+
+/* The program's handlers are not for the faults of a search. */
+static volatile sig_atomic_t handled;
+
+static void
+on_fault(int signo)
+{
+	(void)signo;
+	handled++;
+	_exit(7);
+}
+
+/* A file that was cut: pages that are mapped and cannot be read. */
+TEST(faults)
+{
+	uintptr_t block = block_new(72);
+	int fd = memfd_create("cut", 0);
+	char *view;
+
+	signal(SIGBUS, on_fault);
+	signal(SIGSEGV, on_fault);
+	ck_assert_int_eq(ftruncate(fd, (off_t)(4 * PAGE)), 0);
+	view = mmap(NULL, 4 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
+	ck_assert_ptr_ne(view, MAP_FAILED);
+	memset(view, 3, 4 * PAGE);
+	ck_assert_int_eq(ftruncate(fd, (off_t)PAGE), 0);
+	put(view + 64, block);
+	EXPECT_LEAKS(0);
+	drop(view + 64);
+	EXPECT_LOST(block);
+	ck_assert_int_eq(handled, 0);
+}
+
+/* A page that this thread's protection keys close. */
+TEST(fault_of_the_search)
+{
+	int key = pkey_alloc(0, PKEY_DISABLE_ACCESS);
+	uintptr_t block = block_new(72);
+	char *page;
+
+	if (key < 0) {
+		fprintf(stderr, "SKIPPED: no protection keys here\n");
+		return;
+	}
+	page = mmap(NULL, PAGE, PROT_READ | PROT_WRITE,
+	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	put(page, block);
+	signal(SIGSEGV, on_fault);
+	ck_assert_int_eq(
+	    pkey_mprotect(page, PAGE, PROT_READ | PROT_WRITE, key), 0);
+	EXPECT_LEAKS(0);
+	ck_assert(was_copied());
+	pkey_mprotect(page, PAGE, PROT_READ | PROT_WRITE, 0);
+	drop(page);
+	EXPECT_LOST(block);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void
+on_alarm(int signo)
+{
+	void *block = malloc(100);
+
+	(void)signo;
+	alarms++;
+	free(block);
+}
+
+/* Handlers that use malloc run before and after, not in between. */
+TEST(signals)
+{
+	struct itimerval often = { { 0, 300 }, { 0, 300 } }, never = { 0 };
+	uintptr_t block = block_new(72);
+	int i;
+
+	signal(SIGALRM, on_alarm);
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (i = 0; i < 4 * PASSES; i++)
+		EXPECT_LOST(block);
+	setitimer(ITIMER_REAL, &never, NULL);
+	ck_assert_int_gt(alarms, PASSES);
+}
+
+/* The first child of PARENT's but for EXCEPT, or 0. */
+static pid_t
+child_of(pid_t parent, pid_t except)
+{
+	char path[64], text[256] = "";
+	char *at = text, *end;
+	ssize_t n;
+	int fd;
+	long pid;
+
+	snprintf(
+	    path, sizeof(path), "/proc/%d/task/%d/children", parent, parent);
+	fd = open(path, O_RDONLY);
+	n = read(fd, text, sizeof(text) - 1);
+	close(fd);
+	for (; n > 0; at = end) {
+		pid = strtol(at, &end, 10);
+		if (end == at)
+			break;
+		if (pid != except)
+			return (pid_t)pid;
+	}
+	return 0;
+}
+
+/*
+ * Kill whatever our parent starts, at all moments, for ever. SIGSEGV is what a
+ * fault sends.
+ */
+static void
+kill_children(pid_t parent)
+{
+	unsigned spin = 0, i;
+	pid_t child;
+
+	for (;;) {
+		child = child_of(parent, getpid());
+		if (child == 0)
+			continue;
+		for (i = 0; i < spin % 20000; i++)
+			__asm__ volatile("" : : "r"(i));
+		spin += 977;
+		kill(child, spin % 2 == 0 ? SIGKILL : SIGSEGV);
+		usleep(20000);
+	}
+}
+
+static size_t
+count_mappings(void)
+{
+	FILE *file = fopen("/proc/self/maps", "re");
+	size_t count = 0;
+	int c;
+
+	while ((c = getc(file)) != EOF)
+		count += c == '\n';
+	fclose(file);
+	return count;
+}
+
+/*
+ * A search that is killed leaves no mapping and no lock, and the next answer
+ * is right. Of a pass whose image was killed there is none.
+ */
+TEST(killed)
+{
+	struct UnreachableMemoryInfo info = { 0 };
+	uintptr_t block = block_new(72);
+	size_t mappings, judged = 0;
+	pid_t killer;
+	int i;
+
+	EXPECT_LOST(block);
+	signal(SIGSEGV, on_fault);
+	mappings = count_mappings();
+	killer = fork();
+	if (killer == 0)
+		kill_children(getppid());
+	for (i = 0; i < 4 * PASSES; i++) {
+		scrub();
+		info = (struct UnreachableMemoryInfo) { 0 };
+		if (GetUnreachableMemory(&info, 10)) {
+			ck_assert_uint_eq(info.num_leaks, 1);
+			judged++;
+		}
+		FreeUnreachableMemoryInfo(&info);
+		usleep(3000);
+	}
+	kill(killer, SIGKILL);
+	waitpid(killer, NULL, 0);
+	ck_assert_uint_gt(judged, PASSES);
+	ck_assert_int_eq(handled, 0);
+	ck_assert_uint_eq(count_mappings(), mappings);
+	EXPECT_LOST(block);
+	free(malloc(100));
+}
+
+/* What a larger heap's search has more: threads, and their stacks. */
+TEST(workers)
+{
+	uintptr_t block, chain = block_new(100);
+	size_t i, mappings;
+
+	put(&global, chain);
+	for (i = 0; i < 50000; i++) {
+		block = block_new(100);
+		block_link(chain, 0, block);
+		chain = block;
+	}
+	mu_library.options.workers = 3;
+	EXPECT_LEAKS(0);
+	mappings = count_mappings();
+	for (i = 0; i < PASSES; i++)
+		EXPECT_LEAKS(0);
+	block = block_new(72);
+	for (i = 0; i < PASSES; i++)
+		EXPECT_LOST(block);
+	ck_assert_uint_eq(count_mappings(), mappings);
+	ck_assert(!was_copied());
+}
+
+SUITE(.setup = setup);
