@@ -279,6 +279,7 @@ set_subject(json_t *report, const struct mu_report *answer)
 	ok &= json_set(
 	    report, "status", json_string(mu_status_word(info->status)));
 	ok &= json_set(report, "reason", json_text(info->reason));
+	ok &= json_set(report, "remedy", json_text(mu_report_remedy(answer)));
 	ok &= json_set(report, "allocator", json_text(answer->allocator));
 	return ok;
 }

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "lib/writers/status_word.h"
+
 void
 mu_report_reason(
     struct mu_report *report, enum mu_status status, const struct mu_why *why)
@@ -12,4 +14,17 @@ mu_report_reason(
 	report->info.status = (int)status;
 	memcpy(report->info.reason, why->words, sizeof(why->words));
 	report->cure = why->cure;
+}
+
+/* The index may come from the program that was checked. */
+const char *
+mu_report_remedy(const struct mu_report *report)
+{
+	const char *reason = report->info.reason;
+
+	if (report->cure == 0)
+		return mu_status_word_cure(report->info.status);
+	return report->cure < strnlen(reason, sizeof(report->info.reason))
+	    ? reason + report->cure
+	    : "";
 }

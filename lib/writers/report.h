@@ -41,4 +41,7 @@ struct mu_report {
 void mu_report_reason(
     struct mu_report *report, enum mu_status status, const struct mu_why *why);
 
+/* What to do about info.status; "": nothing is known to help. */
+const char *mu_report_remedy(const struct mu_report *report);
+
 #endif

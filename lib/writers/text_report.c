@@ -6,7 +6,6 @@
 #include "lib/term/human.h"
 #include "lib/writers/exit_status.h"
 #include "lib/writers/leaks_text.h"
-#include "lib/writers/status_word.h"
 #include "lib/writers/verdict_text.h"
 #include "mu/status.h"
 
@@ -113,14 +112,13 @@ void
 mu_text_report_failure(const struct mu_out *out, const struct mu_report *report)
 {
 	const struct UnreachableMemoryInfo *info = &report->info;
-	const char *cure = mu_status_word_cure(info->status);
 
 	mu_put(out, "not checked: %s%s",
 	    mu_status_name((enum mu_status)info->status),
 	    info->reason[0] != '\0' ? ": " : "");
 	mu_put_safe(out, info->reason);
-	if (cure[0] != '\0' && report->cure == 0)
-		mu_put(out, "; %s", cure);
+	if (report->cure == 0 && mu_report_remedy(report)[0] != '\0')
+		mu_put(out, "; %s", mu_report_remedy(report));
 }
 
 const struct mu_writer mu_writer_text = {

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "lib/writers/json_report.h"
+#include "lib/writers/status_word.h"
 #include "mu/status.h"
 #include "tests/support/cli_answer.h"
 #include "tests/support/suite.h"
@@ -93,7 +94,7 @@ leak(size_t index)
 TEST(totals)
 {
 	write_report(false);
-	ck_assert_uint_eq(json_object_size(report), 22);
+	ck_assert_uint_eq(json_object_size(report), 23);
 	ck_assert_int_eq(number(report, "schema"), 1);
 	ck_assert_int_eq(number(report, "pid"), 4711);
 	ck_assert_str_eq(string(report, "program"), "/usr/sbin/served");
@@ -197,6 +198,7 @@ TEST(not_judged)
 	ck_assert_str_eq(string(report, "status"), "foreign_allocator");
 	ck_assert_str_eq(
 	    string(report, "reason"), "this process uses jemalloc");
+	ck_assert_str_eq(string(report, "remedy"), "");
 	ck_assert(is_null(report, "num_leaks"));
 	ck_assert(is_null(report, "leak_bytes"));
 	ck_assert(is_null(report, "num_allocations"));
@@ -206,6 +208,27 @@ TEST(not_judged)
 	write_report(true);
 	ck_assert_str_eq(string(report, "status"), "partial");
 	ck_assert_int_eq(number(report, "num_leaks"), 9);
+}
+
+/* The remedy is a string of its own, whatever is in the words. */
+TEST(remedy)
+{
+	struct mu_why why = { .words = "" };
+
+	mu_why(&why, MU_ERR_TIMEOUT, "a; b");
+	mu_why_cure(&why, "try; again");
+	mu_report_reason(&answer, MU_ERR_TIMEOUT, &why);
+	write_report(false);
+	ck_assert_str_eq(string(report, "reason"), "a; b; try; again");
+	ck_assert_str_eq(string(report, "remedy"), "try; again");
+	answer.cure = sizeof(answer.info.reason) + 1;
+	write_report(false);
+	ck_assert_str_eq(string(report, "remedy"), "");
+	answer.cure = 0;
+	answer.info.status = MEMUNREACHABLE_PTRACE_YAMA;
+	write_report(false);
+	ck_assert_str_eq(string(report, "remedy"),
+	    mu_status_word_cure(MEMUNREACHABLE_PTRACE_YAMA));
 }
 
 static void
