@@ -49,13 +49,21 @@
 #define STUCK_NS (300 * 1000 * 1000ull)
 
 /*
- * pass->collector_phase: its tid while it prepares; then these; when it is
- * gone the kernel writes 0 and wakes us (CLONE_CHILD_CLEARTID).
+ * Its phase: its tid while it prepares; then these; when it is gone the kernel
+ * writes 0 and wakes us (CLONE_CHILD_CLEARTID).
  */
 #define PHASE_READY (-2) /* it waits at the gate, for malloc to be frozen */
 #define PHASE_TAKEN (-3) /* the image is there: malloc may thaw */
 
 enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
+
+/* On the stack of the original, which waits until it is gone. */
+struct collector {
+	struct mu_image *image;
+	int phase;
+	int gate; /* what it waits for */
+	enum mu_status status;
+};
 
 /*
  * CLONE_PARENT makes the sweeper a child of the program with the collector's
@@ -65,87 +73,90 @@ enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
  * stop, so that no socket of the program is kept open by the copy.
  */
 static enum mu_status
-start_sweeper(struct mu_pass *pass, struct mu_urgency *urgency)
+start_sweeper(struct mu_image *image, struct mu_urgency *urgency)
 {
 	/* The kernel notes the pid: we may be killed before we could. */
 	long pid = mu_syscall6(SYS_clone,
 	    CLONE_PARENT | CLONE_FILES | CLONE_UNTRACED | CLONE_PARENT_SETTID,
-	    0, (long)&pass->sweeper, 0, 0, 0);
+	    0, (long)&image->sweeper.pid, 0, 0, 0);
 
 	if (pid == 0) {
 		mu_urgency_drop(urgency);
-		mu_sweeper(pass);
+		mu_sweeper(image);
 	}
 	if (pid < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		return mu_why(&image->job.why, mu_status_from_errno((int)-pid),
 		    "cannot fork the sweeper (errno %ld)", -pid);
 	return MU_OK;
 }
 
 /* The futex is not private: the kernel wakes it as a shared one. */
 static void
-enter_phase(struct mu_pass *pass, int phase)
+enter_phase(struct collector *collector, int phase)
 {
-	__atomic_store_n(&pass->collector_phase, phase, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&pass->collector_phase, 1, 0);
+	__atomic_store_n(&collector->phase, phase, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&collector->phase, 1, 0);
 }
 
 static int
-await_gate(struct mu_pass *pass)
+await_gate(struct collector *collector)
 {
 	int gate;
 
-	while ((gate = __atomic_load_n(&pass->gate, __ATOMIC_ACQUIRE)) ==
+	while ((gate = __atomic_load_n(&collector->gate, __ATOMIC_ACQUIRE)) ==
 	    GATE_SHUT)
-		mu_sys_futex_wait(&pass->gate, GATE_SHUT, FUTEX_PRIVATE_FLAG,
-		    mu_sys_now_ns() + SLICE_NS);
+		mu_sys_futex_wait(&collector->gate, GATE_SHUT,
+		    FUTEX_PRIVATE_FLAG, mu_sys_now_ns() + SLICE_NS);
 	return gate;
 }
 
 /* Threads are stopped from here to the release: do nothing else in between. */
 static enum mu_status
-capture(struct mu_pass *pass, struct mu_threads *threads,
+capture(struct collector *collector, struct mu_threads *threads,
     const struct mu_kernel_files *files)
 {
+	struct mu_image *image = collector->image;
 	struct mu_urgency urgency = { .raised = false };
 	enum mu_status status;
 
 	/* A filter may kill for a call that the program never makes. */
-	if (!pass->filtered)
+	if (!image->stop.filtered)
 		mu_urgency_raise(&urgency);
-	status = mu_threads_stop_listed(threads, pass->stop_ns, &pass->why);
+	status = mu_threads_stop_listed(
+	    threads, image->stop.until_ns, &image->job.why);
 	if (status == MU_OK)
-		status = mu_caller_add(pass);
+		status = mu_caller_add(image);
 	if (status == MU_OK)
-		status = mu_snapshot_live(
-		    &pass->snap, threads, files, &pass->arena, &pass->why);
-	if (status == MU_OK && pass->ask_stacks)
-		pass->unasked = mu_alternate_stacks_add(
-		    &pass->snap, threads, &pass->arena, pass->stop_ns);
+		status = mu_snapshot_live(&image->snap, threads, files,
+		    &image->job.arena, &image->job.why);
+	if (status == MU_OK && image->stop.ask_stacks)
+		image->stop.unasked = mu_alternate_stacks_add(&image->snap,
+		    threads, &image->job.arena, image->stop.until_ns);
 	if (status == MU_OK)
-		status = mu_image_note(pass);
+		status = mu_image_note(image);
 	if (status == MU_OK)
-		status = start_sweeper(pass, &urgency);
+		status = start_sweeper(image, &urgency);
 	if (status == MU_OK) {
 		/* The threads stay stopped until the sweeper has read that. */
-		if (pass->hold || pass->shared)
-			mu_urgency_lend(&urgency, pass->sweeper);
-		mu_room_prefer(pass->sweeper);
-		mu_left_out_await(pass);
+		if (image->uncopied.hold || image->uncopied.shared)
+			mu_urgency_lend(&urgency, image->sweeper.pid);
+		mu_room_prefer(image->sweeper.pid);
+		mu_left_out_await(image);
 	}
 	/* Thaw malloc first: a released thread may allocate at once. */
-	enter_phase(pass, PHASE_TAKEN);
+	enter_phase(collector, PHASE_TAKEN);
 	mu_threads_release(threads);
-	pass->pause_ns = mu_sys_now_ns() - threads->begin_ns;
+	image->stop.pause_ns = mu_sys_now_ns() - threads->begin_ns;
 	return status;
 }
 
 static void
 collector_body(void *arg)
 {
-	struct mu_pass *pass = arg;
-	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd, mu_procfs_descriptor() };
+	struct collector *collector = arg;
+	struct mu_image *image = collector->image;
+	const int keep[] = { image->sweeper.pipe_write, image->job.log.fd,
+		image->job.log.syslog_fd, mu_procfs_descriptor() };
 	struct mu_kernel_files files;
 	struct mu_threads threads;
 	enum mu_status status;
@@ -155,7 +166,7 @@ collector_body(void *arg)
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
 	mu_sys4(SYS_prlimit64, 0, RLIMIT_CORE, (long)&no_core, 0);
-	if (mu_sys0(SYS_getppid) != pass->pid)
+	if (mu_sys0(SYS_getppid) != image->job.pid)
 		mu_sys_exit(1);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
 	/*
@@ -164,22 +175,22 @@ collector_body(void *arg)
 	 */
 	mu_sys2(SYS_setpgid, 0, 0);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_left_out_prepare(pass);
-	mu_kernel_files_open(&files, pass->tid);
-	status = mu_threads_prepare(
-	    &threads, pass->pid, pass->tid, &pass->arena, &pass->why);
+	mu_left_out_prepare(image);
+	mu_kernel_files_open(&files, image->job.tid);
+	status = mu_threads_prepare(&threads, image->job.pid, image->job.tid,
+	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_pause_await_calm(pass->pid, &pass->why);
+		status = mu_pause_await_calm(image->job.pid, &image->job.why);
 	/* It takes some milliseconds. */
-	if (status == MU_OK && pass->ask_stacks)
-		threads.code.at.back = mu_remote_code_back(pass->pid);
+	if (status == MU_OK && image->stop.ask_stacks)
+		threads.code.at.back = mu_remote_code_back(image->job.pid);
 	if (status == MU_OK) {
-		enter_phase(pass, PHASE_READY);
-		if (await_gate(pass) == GATE_LEAVE)
+		enter_phase(collector, PHASE_READY);
+		if (await_gate(collector) == GATE_LEAVE)
 			mu_sys_exit(0);
-		status = capture(pass, &threads, &files);
+		status = capture(collector, &threads, &files);
 	}
-	pass->collected = status;
+	collector->status = status;
 	mu_sys_exit(status == MU_OK ? 0 : 1);
 }
 
@@ -197,83 +208,84 @@ struct life {
  * up its time, the collector is watched for that.
  */
 static bool
-is_stuck(const struct mu_pass *pass, struct life *life, uint64_t now)
+is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 {
-	if (now < pass->stop_ns || pass->stop_ns == 0)
+	if (now < image->stop.until_ns || image->stop.until_ns == 0)
 		return false;
 	if (life->stuck_ns == 0 ||
-	    mu_proc_state(pass->collector, pass->collector) != 'D')
+	    mu_proc_state(image->stop.collector, image->stop.collector) != 'D')
 		life->stuck_ns = now + STUCK_NS;
 	return now >= life->stuck_ns;
 }
 
 /* Wait while it is in PHASE; which one comes next. */
 static int
-await_phase(struct mu_pass *pass, int phase, struct life *life)
+await_phase(struct collector *collector, int phase, struct life *life)
 {
+	const struct mu_image *image = collector->image;
 	uint64_t now;
 	int next;
 
-	while ((next = __atomic_load_n(
-		    &pass->collector_phase, __ATOMIC_ACQUIRE)) == phase) {
+	while ((next = __atomic_load_n(&collector->phase, __ATOMIC_ACQUIRE)) ==
+	    phase) {
 		now = mu_sys_now_ns();
 		life->stuck |= phase == PHASE_READY && !life->killed &&
-		    is_stuck(pass, life, now);
+		    is_stuck(image, life, now);
 		if ((now >= life->limit_ns || life->stuck) && !life->killed) {
-			mu_sys_kill(pass->collector, SIGKILL);
+			mu_sys_kill(image->stop.collector, SIGKILL);
 			life->killed = true;
 		}
-		mu_sys_futex_wait(
-		    &pass->collector_phase, phase, 0, now + SLICE_NS);
+		mu_sys_futex_wait(&collector->phase, phase, 0, now + SLICE_NS);
 	}
 	return next;
 }
 
 static void
-open_gate(struct mu_pass *pass)
+open_gate(struct collector *collector)
 {
-	enum mu_status status = mu_allocator_freeze(pass);
+	enum mu_status status = mu_allocator_freeze(collector->image);
 
 	if (status != MU_OK)
-		pass->collected = status;
-	__atomic_store_n(&pass->gate, status == MU_OK ? GATE_GO : GATE_LEAVE,
-	    __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&pass->gate, 1, FUTEX_PRIVATE_FLAG);
+		collector->status = status;
+	__atomic_store_n(&collector->gate,
+	    status == MU_OK ? GATE_GO : GATE_LEAVE, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&collector->gate, 1, FUTEX_PRIVATE_FLAG);
 }
 
 /* Malloc is frozen from when the collector is ready until it has an image. */
 static void
-attend(struct mu_pass *pass)
+attend(struct collector *collector)
 {
-	struct life life = { .limit_ns = pass->deadline_ns + GRACE_NS };
+	struct mu_image *image = collector->image;
+	struct life life = { .limit_ns = image->job.deadline_ns + GRACE_NS };
 	int phase, status = 0;
 
-	phase = await_phase(pass, pass->collector, &life);
+	phase = await_phase(collector, image->stop.collector, &life);
 	if (phase == PHASE_READY) {
-		open_gate(pass);
-		phase = await_phase(pass, PHASE_READY, &life);
-		mu_allocator_thaw(pass);
+		open_gate(collector);
+		phase = await_phase(collector, PHASE_READY, &life);
+		mu_allocator_thaw(image);
 	}
 	if (phase == PHASE_TAKEN)
-		await_phase(pass, PHASE_TAKEN, &life);
-	while (mu_sys_wait(pass->collector, &status, MU_WALL) == -EINTR)
+		await_phase(collector, PHASE_TAKEN, &life);
+	while (mu_sys_wait(image->stop.collector, &status, MU_WALL) == -EINTR)
 		continue;
 	/* An expired deadline has a separate status. */
-	if (pass->collected != MU_ERR_HELPER_DIED)
+	if (collector->status != MU_ERR_HELPER_DIED)
 		return;
 	if (life.stuck)
-		pass->collected = mu_why(&pass->why, MU_ERR_BUSY,
+		collector->status = mu_why(&image->job.why, MU_ERR_BUSY,
 		    "a fork of this process waits, mostly for a thread that"
 		    " reads the events of a userfaultfd" MU_CURE
 		    "memunreachable -p"
 		    " can read the process instead");
 	else if (life.killed)
-		pass->collected = mu_why(&pass->why, MU_ERR_TIMEOUT,
+		collector->status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the collector did not finish in time");
 	else if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS)
-		pass->collected = mu_refusal_deadly(&pass->why);
+		collector->status = mu_refusal_deadly(&image->job.why);
 	else
-		mu_why_died(&pass->why, "the collector", status);
+		mu_why_died(&image->job.why, "the collector", status);
 }
 
 /*
@@ -292,36 +304,39 @@ yama_wants_a_name(void)
 }
 
 static enum mu_status
-run_once(struct mu_pass *pass, bool named)
+run_once(struct mu_image *image, bool named)
 {
+	struct collector collector = {
+		.image = image,
+		.phase = -1,
+		.gate = GATE_SHUT,
+		.status = MU_ERR_HELPER_DIED,
+	};
 	long pid;
 
-	pass->collected = MU_ERR_HELPER_DIED;
-	pass->collector_phase = -1;
-	pass->gate = GATE_SHUT;
-	mu_why(&pass->why, MU_ERR_HELPER_DIED, "the collector died");
+	mu_why(&image->job.why, MU_ERR_HELPER_DIED, "the collector died");
 	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
 		CLONE_CHILD_CLEARTID,
-	    pass->stack + pass->stack_size, &pass->collector_phase,
-	    collector_body, pass);
+	    image->stack + image->stack_size, &collector.phase, collector_body,
+	    &collector);
 	if (pid < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		return mu_why(&image->job.why, mu_status_from_errno((int)-pid),
 		    "cannot start the collector (errno %ld)", -pid);
-	pass->collector = (pid_t)pid;
+	image->stop.collector = (pid_t)pid;
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, pid);
-	attend(pass);
+	attend(&collector);
 	if (named)
 		mu_sys2(SYS_prctl, PR_SET_PTRACER, 0);
-	return pass->collected;
+	return collector.status;
 }
 
 enum mu_status
-mu_collector_run(struct mu_pass *pass)
+mu_collector_run(struct mu_image *image)
 {
-	enum mu_status status = run_once(pass, false);
+	enum mu_status status = run_once(image, false);
 
 	if (status == MU_ERR_PTRACE_YAMA && yama_wants_a_name())
-		status = run_once(pass, true);
+		status = run_once(image, true);
 	return status;
 }

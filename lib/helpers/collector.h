@@ -5,14 +5,14 @@
 #ifndef LIB_HELPERS_COLLECTOR_H
 #define LIB_HELPERS_COLLECTOR_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
  * Start the collector and wait for its end. On MU_OK every thread is released
- * and pass->sweeper is set; after a failure there is no sweeper.
+ * and image->sweeper.pid is set; after a failure there is no sweeper.
  *
  * Runs in: original.
  */
-enum mu_status mu_collector_run(struct mu_pass *pass);
+enum mu_status mu_collector_run(struct mu_image *image);
 
 #endif

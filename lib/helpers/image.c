@@ -6,31 +6,32 @@
 #include "ptrace/live/snapshot.h"
 
 enum mu_status
-mu_image_note(struct mu_pass *pass)
+mu_image_note(struct mu_image *image)
 {
-	pass->mapped_pages = 0;
+	image->mapped_pages = 0;
 	/*
 	 * Names of mappings are part of an answer about references. Without the
 	 * page another try cannot be requested.
 	 */
-	if (pass->request->references == NULL && !pass->hold &&
-	    pass->left_out != NULL)
-		pass->mapped_pages = mu_mappings_pages(pass->tid);
-	if (pass->mapped_pages != 0)
+	if (!image->wanted.references && !image->uncopied.hold &&
+	    image->uncopied.page != NULL)
+		image->mapped_pages = mu_mappings_pages(image->job.tid);
+	if (image->mapped_pages != 0)
 		return MU_OK;
-	return mu_snapshot_mappings(&pass->snap, &pass->arena, &pass->why);
+	return mu_snapshot_mappings(
+	    &image->snap, &image->job.arena, &image->job.why);
 }
 
 enum mu_status
-mu_image_read(struct mu_pass *pass)
+mu_image_read(struct mu_image *image)
 {
-	struct mu_snapshot *snap = &pass->snap;
+	struct mu_snapshot *snap = &image->snap;
 	pid_t pid = mu_sys_getpid();
 
-	if (pass->mapped_pages == 0)
+	if (image->mapped_pages == 0)
 		return MU_OK;
-	if (mu_mappings_pages(pid) != pass->mapped_pages)
-		return mu_left_out_want(pass);
+	if (mu_mappings_pages(pid) != image->mapped_pages)
+		return mu_left_out_want(image);
 	return mu_mappings_read(pid, &snap->mappings, &snap->num_mappings,
-	    &pass->arena, &pass->why);
+	    &image->job.arena, &image->job.why);
 }

@@ -10,7 +10,7 @@
 #ifndef LIB_HELPERS_IMAGE_H
 #define LIB_HELPERS_IMAGE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
  * The last thing before the fork: note how much is mapped; or read the
@@ -19,14 +19,14 @@
  *
  * Runs in: collector; original.
  */
-enum mu_status mu_image_note(struct mu_pass *pass);
+enum mu_status mu_image_note(struct mu_image *image);
 
 /*
- * The mappings into pass->snap, if they are not there yet. MU_ERR_TIMEOUT: not
+ * The mappings into image->snap, if they are not there yet. MU_ERR_TIMEOUT: not
  * all of them are in the image, the next try will do better.
  *
  * Runs in: sweeper, before it maps anything.
  */
-enum mu_status mu_image_read(struct mu_pass *pass);
+enum mu_status mu_image_read(struct mu_image *image);
 
 #endif

@@ -19,7 +19,7 @@
 
 struct dropping {
 	const struct mu_snapshot *snap;
-	const struct mu_pass *pass;
+	const struct mu_image *image;
 	const struct mu_blocks *heap; /* only this; NULL: all memory */
 	int lock;
 	size_t next;   /* range; the next slice begins there, */
@@ -39,7 +39,7 @@ static bool
 is_theirs(const struct dropping *dropping, struct mu_range range)
 {
 	return mu_range_size(range) >= WORTH_A_MAPPING &&
-	    !touches(range, dropping->pass, sizeof(*dropping->pass)) &&
+	    !touches(range, dropping->image, sizeof(*dropping->image)) &&
 	    !touches(range, dropping, sizeof(*dropping)) &&
 	    !touches(range, &mu_library, sizeof(mu_library)) &&
 	    !touches(range, __builtin_thread_pointer(), THREAD_HEAD) &&
@@ -128,14 +128,14 @@ drop(void *ctx, unsigned worker)
 }
 
 /* The handler gets no argument of ours. */
-static const struct mu_pass *dropped_on_signal;
+static const struct mu_image *dropped_on_signal;
 
 static void
 on_signal(int signo)
 {
 	struct dropping dropping = {
 		.snap = &dropped_on_signal->snap,
-		.pass = dropped_on_signal,
+		.image = dropped_on_signal,
 	};
 
 	(void)signo;
@@ -144,7 +144,7 @@ on_signal(int signo)
 }
 
 void
-mu_image_drop_on_signal(const struct mu_pass *pass)
+mu_image_drop_on_signal(const struct mu_image *image)
 {
 	struct mu_signal_action action = {
 		.handler = (void *)on_signal,
@@ -154,7 +154,7 @@ mu_image_drop_on_signal(const struct mu_pass *pass)
 	};
 	mu_sigmask one = mu_signal_bit(MU_SWEEPER_DROP);
 
-	dropped_on_signal = pass;
+	dropped_on_signal = image;
 	if (mu_sys_signal_action(MU_SWEEPER_DROP, &action, NULL) == 0)
 		mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&one, 0,
 		    sizeof(one));
@@ -172,14 +172,14 @@ count_bytes(const struct dropping *dropping)
 }
 
 void
-mu_image_drop(const struct mu_pass *pass)
+mu_image_drop(const struct mu_image *image)
 {
-	struct dropping dropping = { .snap = &pass->snap, .pass = pass };
-	struct mu_workers *workers = pass->snap.workers;
+	struct dropping dropping = { .snap = &image->snap, .image = image };
+	struct mu_workers *workers = image->snap.workers;
 
 	/* An exit does it unseen by the OOM killer: see
 	 * lib/state/sweeper_end.c. */
-	if (pass->room.tight)
+	if (image->sweeper.room.tight)
 		drop(&dropping, 0);
 	else if (mu_workers_count(workers) > 1 &&
 	    count_bytes(&dropping) >= WORTH_IT)
@@ -188,14 +188,14 @@ mu_image_drop(const struct mu_pass *pass)
 }
 
 void
-mu_image_drop_heap(const struct mu_pass *pass, const struct mu_blocks *blocks)
+mu_image_drop_heap(const struct mu_image *image, const struct mu_blocks *blocks)
 {
 	struct dropping dropping = {
-		.snap = &pass->snap,
-		.pass = pass,
+		.snap = &image->snap,
+		.image = image,
 		.heap = blocks,
 	};
-	struct mu_workers *workers = pass->snap.workers;
+	struct mu_workers *workers = image->snap.workers;
 	struct mu_range range;
 	size_t i;
 

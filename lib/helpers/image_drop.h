@@ -11,13 +11,13 @@
 #define LIB_HELPERS_IMAGE_DROP_H
 
 #include "heapwalk/heaps/blocks.h"
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
  * The last step before the exit: unmap the memory of PASS's snapshot; only our
  * own memory can be used afterwards.
  */
-void mu_image_drop(const struct mu_pass *pass);
+void mu_image_drop(const struct mu_image *image);
 
 /*
  * The same of the blocks of the heap alone, before the exit: they are not read
@@ -25,12 +25,12 @@ void mu_image_drop(const struct mu_pass *pass);
  * pages are not slowed down any more.
  */
 void mu_image_drop_heap(
-    const struct mu_pass *pass, const struct mu_blocks *blocks);
+    const struct mu_image *image, const struct mu_blocks *blocks);
 
 /*
  * From now on the signal MU_SWEEPER_DROP makes this process unmap the image and
  * end. PASS must stay.
  */
-void mu_image_drop_on_signal(const struct mu_pass *pass);
+void mu_image_drop_on_signal(const struct mu_image *image);
 
 #endif

@@ -18,11 +18,12 @@
 #include "lib/helpers/search.h"
 #include "lib/helpers/sweeper_limits.h"
 #include "lib/helpers/worker_threads.h"
-#include "lib/pass/pass.h"
 #include "lib/pipe/candidates.h"
 #include "lib/pipe/leak_pipe.h"
 #include "lib/pipe/why_pipe.h"
 #include "lib/report/recorder_here.h"
+#include "lib/state/caller.h"
+#include "lib/state/image.h"
 #include "lib/state/left_out.h"
 #include "lib/state/library.h"
 #include "mu/sort.h"
@@ -75,31 +76,30 @@ add_own(void *ctx, struct mu_range range)
  * program's. Empty where leaks are asked for: they hold nothing of interest.
  */
 static struct mu_range
-own_frames(const struct mu_pass *pass)
+own_frames(const struct mu_image *image)
 {
-	struct mu_range frames = { pass->frames_begin, pass->frames_begin };
+	struct mu_range frames = { image->frames_begin, image->frames_begin };
 
-	if (pass->request->references != NULL &&
-	    pass->request->caller != NULL &&
-	    pass->request->caller->sp > frames.begin)
-		frames.end = pass->request->caller->sp;
+	if (image->wanted.references && image->caller != NULL &&
+	    image->caller->sp > frames.begin)
+		frames.end = image->caller->sp;
 	return frames;
 }
 
 static void
-visit_own(struct mu_pass *pass, struct own_ranges *own)
+visit_own(struct mu_image *image, struct own_ranges *own)
 {
 	const struct mu_watch *watch = &mu_library.watch;
 
-	mu_arena_each(&pass->arena, add_own, own);
+	mu_arena_each(&image->job.arena, add_own, own);
 	mu_arena_each(&mu_library.registry.arena, add_own, own);
 	mu_results_each(&mu_library.results, add_own, own);
-	add_own(own, mu_left_out_range(pass));
-	add_own(own, own_frames(pass));
-	add_own(own, pass->own_stack);
+	add_own(own, mu_left_out_range(image));
+	add_own(own, own_frames(image));
+	add_own(own, image->own_stack);
 	add_own(own,
-	    (struct mu_range) { (uintptr_t)pass->stack,
-		(uintptr_t)pass->stack + pass->stack_size });
+	    (struct mu_range) { (uintptr_t)image->stack,
+		(uintptr_t)image->stack + image->stack_size });
 	add_own(own,
 	    (struct mu_range) { (uintptr_t)watch->stack,
 		(uintptr_t)watch->stack + watch->stack_size });
@@ -114,62 +114,63 @@ by_begin(const void *a, const void *b)
 }
 
 /*
- * Into pass->snap.own, in memory of TABLES, by address. Counted first, then
+ * Into image->snap.own, in memory of TABLES, by address. Counted first, then
  * filled: nothing changes in an image.
  */
 static enum mu_status
-own_memory_list(struct mu_pass *pass, struct mu_arena *tables)
+own_memory_list(struct mu_image *image, struct mu_arena *tables)
 {
 	struct own_ranges own = { 0 };
 
-	visit_own(pass, &own);
+	visit_own(image, &own);
 	own.ranges = mu_arena_alloc(tables, own.count, sizeof(*own.ranges));
 	if (own.ranges == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for the sweeper's tables");
 	own.max = own.count;
 	own.count = 0;
-	visit_own(pass, &own);
+	visit_own(image, &own);
 	mu_sort(own.ranges, own.count, sizeof(*own.ranges), by_begin);
-	pass->snap.own = own.ranges;
-	pass->snap.num_own = own.count;
+	image->snap.own = own.ranges;
+	image->snap.num_own = own.count;
 	return MU_OK;
 }
 
 static void
-describe(struct mu_pass *pass, struct sweep *sweep)
+describe(struct mu_image *image, struct sweep *sweep)
 {
-	struct mu_snapshot *snap = &pass->snap;
+	struct mu_snapshot *snap = &image->snap;
 
-	snap->pid = pass->pid;
-	snap->glibc_major = pass->self.glibc_major;
-	snap->glibc_minor = pass->self.glibc_minor;
-	snap->libc_address = pass->self.libc_address;
+	snap->pid = image->job.pid;
+	snap->glibc_major = image->stop.self.glibc_major;
+	snap->glibc_minor = image->stop.self.glibc_minor;
+	snap->libc_address = image->stop.self.libc_address;
 	mu_malloc_probe_tell(&mu_library.malloc_probe, snap);
 	snap->recorded = (uintptr_t)&memunreachable_recorded;
 	snap->unrecorded = snap->recorded == 0;
-	snap->reach = pass->reach;
+	snap->reach = image->wanted.reach;
 	mu_memory_self_open(
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
 }
 
 /* To start a thread takes 0.15 ms, as long as the search of a small heap. */
 static size_t
-wanted_workers(const struct mu_pass *pass)
+wanted_workers(const struct mu_image *image)
 {
-	return pass->room.private < SMALL_BYTES ? 1
-						: mu_library.options.workers;
+	return image->sweeper.room.private < SMALL_BYTES
+	    ? 1
+	    : mu_library.options.workers;
 }
 
 static enum mu_status
-look_at_memory(struct mu_pass *pass, struct sweep *sweep)
+look_at_memory(struct mu_image *image, struct sweep *sweep)
 {
-	struct mu_snapshot *snap = &pass->snap;
+	struct mu_snapshot *snap = &image->snap;
 
 	snap->workers = &sweep->threads.workers;
 	if (!mu_memory_self_look(&snap->memory))
-		mu_log(&pass->log, MU_LOG_DEBUG, "no /proc/self/pagemap");
-	return own_memory_list(pass, &sweep->tables);
+		mu_log(&image->job.log, MU_LOG_DEBUG, "no /proc/self/pagemap");
+	return own_memory_list(image, &sweep->tables);
 }
 
 /*
@@ -177,31 +178,31 @@ look_at_memory(struct mu_pass *pass, struct sweep *sweep)
  * memory of the subject is missing in this image (MADV_DONTFORK).
  */
 static enum mu_status
-open_image(struct mu_pass *pass, struct sweep *sweep)
+open_image(struct mu_image *image, struct sweep *sweep)
 {
 	enum mu_status status;
 
-	status = mu_image_read(pass);
+	status = mu_image_read(image);
 	if (status != MU_OK)
 		return status;
-	describe(pass, sweep);
-	status = mu_left_out_guard(pass, &sweep->left_out);
+	describe(image, sweep);
+	status = mu_left_out_guard(image, &sweep->left_out);
 	if (status != MU_OK)
 		return status;
 	/* All threads run again. */
 	mu_sweeper_limits_yield();
-	mu_sweeper_limits_limit(&sweep->tables, pass->room.left);
+	mu_sweeper_limits_limit(&sweep->tables, image->sweeper.room.left);
 	/*
 	 * The OOM killer loses sight of a process that it has killed when its
 	 * first thread ends, while another still gives the memory back
 	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c passes over dying
 	 * leaders), and takes the program, too.
 	 */
-	mu_worker_threads_open(
-	    &sweep->threads, pass->room.tight ? 1 : wanted_workers(pass));
-	status = look_at_memory(pass, sweep);
-	if (status == MU_OK && pass->room.tight)
-		mu_image_drop_on_signal(pass);
+	mu_worker_threads_open(&sweep->threads,
+	    image->sweeper.room.tight ? 1 : wanted_workers(image));
+	status = look_at_memory(image, sweep);
+	if (status == MU_OK && image->sweeper.room.tight)
+		mu_image_drop_on_signal(image);
 	return status;
 }
 
@@ -211,41 +212,42 @@ open_image(struct mu_pass *pass, struct sweep *sweep)
  * program had stopped, and the kernel holds for it what it held then.
  */
 static enum mu_status
-open_in_place(struct mu_pass *pass, struct sweep *sweep)
+open_in_place(struct mu_image *image, struct sweep *sweep)
 {
-	const struct mu_threads none = { .pid = pass->pid };
-	struct mu_snapshot *snap = &pass->snap;
+	const struct mu_threads none = { .pid = image->job.pid };
+	struct mu_snapshot *snap = &image->snap;
 	enum mu_status status;
 
-	status =
-	    mu_snapshot_live(snap, &none, NULL, &sweep->tables, &pass->why);
+	status = mu_snapshot_live(
+	    snap, &none, NULL, &sweep->tables, &image->job.why);
 	if (status != MU_OK)
 		return status;
-	snap->mappings = pass->self.mappings;
-	snap->num_mappings = pass->self.num_mappings;
-	describe(pass, sweep);
+	snap->mappings = image->stop.self.mappings;
+	snap->num_mappings = image->stop.self.num_mappings;
+	describe(image, sweep);
 	mu_worker_threads_open_on(
-	    &sweep->threads, wanted_workers(pass), sweep->stacks);
-	status = look_at_memory(pass, sweep);
+	    &sweep->threads, wanted_workers(image), sweep->stacks);
+	status = look_at_memory(image, sweep);
 	if (status == MU_OK &&
 	    (snap->memory.blind ||
 		mu_memory_self_any_locked(
 		    &snap->memory, snap->mappings, snap->num_mappings)))
-		status = mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		status = mu_why(&image->job.why, MU_ERR_NO_PERMISSION,
 		    "memory that is closed cannot be read in place");
 	return status;
 }
 
 static void
-log_step(const struct mu_pass *pass, enum mu_search_step step)
+log_step(const struct mu_image *image, enum mu_search_step step)
 {
-	const struct mu_log *log = &pass->log;
+	const struct mu_log *log = &image->job.log;
 
 	switch (step) {
 	case MU_SEARCH_LISTED:
 		mu_log(log, MU_LOG_STEP, "searching done");
 		mu_log(log, MU_LOG_STEP,
-		    "sweeping process %d for unreachable memory", pass->pid);
+		    "sweeping process %d for unreachable memory",
+		    image->job.pid);
 		break;
 	case MU_SEARCH_MARKED:
 		mu_log(log, MU_LOG_STEP, "sweeping done");
@@ -267,17 +269,17 @@ log_step(const struct mu_pass *pass, enum mu_search_step step)
 static void
 tell_step(struct mu_search *search, enum mu_search_step step)
 {
-	struct mu_pass *pass = search->ctx;
+	struct mu_image *image = search->ctx;
 	struct mu_snapshot *snap = search->snap;
 
-	log_step(pass, step);
-	if (pass->in_place)
+	log_step(image, step);
+	if (image->in_place)
 		return;
 	if (step == MU_SEARCH_LISTED)
 		mu_memory_self_unlock(
 		    &snap->memory, snap->mappings, snap->num_mappings);
 	else if (step == MU_SEARCH_READ)
-		mu_image_drop_heap(pass, &search->heap.blocks);
+		mu_image_drop_heap(image, &search->heap.blocks);
 }
 
 static void
@@ -294,69 +296,71 @@ log_usage(const struct mu_log *log, const struct mu_heap_usage *usage)
 }
 
 static void
-find_referrers(struct mu_pass *pass, struct sweep *sweep)
+find_referrers(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 	struct mu_why why = { .words = "" };
 
 	mu_search_went_on(search,
-	    mu_referrers_find(&sweep->referrers,
-		~pass->request->references->hidden, &search->graph,
-		&search->roots, &pass->snap, own_frames(pass), &sweep->tables,
-		pass->deadline_ns, &why),
+	    mu_referrers_find(&sweep->referrers, ~image->wanted.hidden,
+		&search->graph, &search->roots, &image->snap, own_frames(image),
+		&sweep->tables, image->job.deadline_ns, &why),
 	    &why);
 }
 
 static enum mu_status
-open_memory(struct mu_pass *pass, struct sweep *sweep)
+open_memory(struct mu_image *image, struct sweep *sweep)
 {
-	return pass->in_place ? open_in_place(pass, sweep)
-			      : open_image(pass, sweep);
+	return image->in_place ? open_in_place(image, sweep)
+			       : open_image(image, sweep);
 }
 
 static void
-sweep_memory(struct mu_pass *pass, struct sweep *sweep)
+sweep_memory(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
 	*search = (struct mu_search) {
-		.snap = &pass->snap,
+		.snap = &image->snap,
 		.tables = &sweep->tables,
-		.begin_ns = pass->begin_ns,
-		.deadline_ns = pass->deadline_ns,
-		.limit = pass->turn == MU_TURN_FIRST ? 0 : pass->request->limit,
-		.contents = pass->request->contents,
-		.keep = pass->request->references != NULL,
+		.begin_ns = image->job.begin_ns,
+		.deadline_ns = image->job.deadline_ns,
+		.limit = image->wanted.turn == MU_TURN_FIRST
+		    ? 0
+		    : image->wanted.limit,
+		.contents = image->wanted.contents,
+		.keep = image->wanted.references,
 		.step = tell_step,
-		.ctx = pass,
-		.again = pass->turn == MU_TURN_SECOND,
-		.candidates = pass->candidates,
-		.num_candidates = pass->num_candidates,
+		.ctx = image,
+		.again = image->wanted.turn == MU_TURN_SECOND,
+		.candidates = image->wanted.candidates,
+		.num_candidates = image->wanted.num_candidates,
 	};
-	mu_log(&pass->log, MU_LOG_STEP, "searching process %d for allocations",
-	    pass->pid);
-	if (!mu_search_went_on(search, open_memory(pass, sweep), &pass->why) ||
+	mu_log(&image->job.log, MU_LOG_STEP,
+	    "searching process %d for allocations", image->job.pid);
+	if (!mu_search_went_on(
+		search, open_memory(image, sweep), &image->job.why) ||
 	    !mu_search_mark(search))
 		return;
-	if (pass->request->references != NULL)
-		find_referrers(pass, sweep);
+	if (image->wanted.references)
+		find_referrers(image, sweep);
 	else if (mu_search_fold(search))
-		log_usage(&pass->log, &search->heap.usage);
+		log_usage(&image->job.log, &search->heap.usage);
 }
 
 static void
-note_skipped(struct mu_pass *pass, struct sweep *sweep)
+note_skipped(struct mu_image *image, struct sweep *sweep)
 {
 	size_t skipped =
-	    pass->snap.memory.skipped_pages - pass->snap.memory.closed_pages;
+	    image->snap.memory.skipped_pages - image->snap.memory.closed_pages;
 	struct mu_search *search = &sweep->search;
 
 	/* An image that is not looked at any further has nothing to say. */
 	if (skipped == 0 ||
 	    (search->status != MU_OK && search->status != MU_PARTIAL))
 		return;
-	mu_log(&pass->log, MU_LOG_WARNING, "%zu pages skipped due to segfaults",
-	    skipped);
+	mu_log(&image->job.log, MU_LOG_WARNING,
+	    "%zu pages skipped due to segfaults", skipped);
 	if (search->status == MU_OK && skipped > sweep->left_out)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu readable pages could not be read", skipped);
@@ -368,11 +372,10 @@ note_skipped(struct mu_pass *pass, struct sweep *sweep)
 }
 
 static bool
-anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
+anything_lost(const struct mu_image *image, const struct sweep *sweep)
 {
-	return pass->request->references != NULL
-	    ? sweep->referrers.total == 0
-	    : sweep->search.leaks.num_leaks > 0;
+	return image->wanted.references ? sweep->referrers.total == 0
+					: sweep->search.leaks.num_leaks > 0;
 }
 
 /*
@@ -380,54 +383,54 @@ anything_lost(const struct mu_pass *pass, const struct sweep *sweep)
  * of the heap can be such memory too.
  */
 static void
-note_wiped(struct mu_pass *pass, struct sweep *sweep)
+note_wiped(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 	bool candidate = search->status == MU_ERR_HEAP_INCONSISTENT ||
 	    ((search->status == MU_OK || search->status == MU_PARTIAL) &&
-		anything_lost(pass, sweep));
+		anything_lost(image, sweep));
 
-	if (candidate && mu_left_out_wiped(pass) && search->status == MU_OK)
+	if (candidate && mu_left_out_wiped(image) && search->status == MU_OK)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "memory under MADV_WIPEONFORK could not be scanned");
 }
 
 /* What moves within memory that is searched as it changes may be missed. */
 static void
-note_changing(struct mu_pass *pass, struct sweep *sweep)
+note_changing(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
-	if (search->status == MU_OK && pass->changing > 0 &&
-	    anything_lost(pass, sweep))
+	if (search->status == MU_OK && image->uncopied.changing > 0 &&
+	    anything_lost(image, sweep))
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "%zu MiB of shared memory could not be copied during the"
 		    " stop: what only they refer to may be among these",
-		    (pass->changing + 0xfffff) >> 20);
+		    (image->uncopied.changing + 0xfffff) >> 20);
 }
 
 /* The collector shares the memory, too, and may not be gone yet. */
 static void
-note_sharer(struct mu_pass *pass, struct sweep *sweep)
+note_sharer(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 	pid_t sharer;
 
-	if (search->status != MU_OK || pass->alone ||
-	    !anything_lost(pass, sweep))
+	if (search->status != MU_OK || image->stop.alone ||
+	    !anything_lost(image, sweep))
 		return;
-	sharer = mu_sharer_find(pass->pid, pass->collector);
+	sharer = mu_sharer_find(image->job.pid, image->stop.collector);
 	if (sharer != 0)
 		search->status =
 		    mu_why(&search->why, MU_PARTIAL, MU_SHARER_WORDS, sharer);
 }
 
 static bool
-large_lost(const struct mu_pass *pass, const struct sweep *sweep)
+large_lost(const struct mu_image *image, const struct sweep *sweep)
 {
 	const struct mu_referrers *referrers = &sweep->referrers;
 
-	if (pass->request->references != NULL)
+	if (image->wanted.references)
 		return referrers->total == 0 &&
 		    mu_range_size(referrers->target) >= MU_ALTERNATE_STACK_MIN;
 	return mu_blocks_unmarked_of(
@@ -436,55 +439,54 @@ large_lost(const struct mu_pass *pass, const struct sweep *sweep)
 
 /* One that is lost may be the alternate signal stack of a thread. */
 static void
-note_stacks(struct mu_pass *pass, struct sweep *sweep)
+note_stacks(struct mu_image *image, struct sweep *sweep)
 {
 	struct mu_search *search = &sweep->search;
 
 	if ((search->status != MU_OK && search->status != MU_PARTIAL) ||
-	    pass->alone || !anything_lost(pass, sweep) ||
-	    !large_lost(pass, sweep) ||
-	    !mu_may_import(&pass->snap, "sigaltstack"))
+	    image->stop.alone || !anything_lost(image, sweep) ||
+	    !large_lost(image, sweep) ||
+	    !mu_may_import(&image->snap, "sigaltstack"))
 		return;
-	if (mu_left_out_want_stacks(pass, &search->why))
+	if (mu_left_out_want_stacks(image, &search->why))
 		search->status = MU_ERR_TIMEOUT;
-	else if (search->status == MU_OK && pass->unasked > 0)
+	else if (search->status == MU_OK && image->stop.unasked > 0)
 		search->status = mu_why(&search->why, MU_PARTIAL,
 		    "the alternate signal stacks of %zu threads, which may be"
 		    " among these, are not known" MU_CURE
 		    "stop=signal tells them",
-		    pass->unasked);
+		    image->stop.unasked);
 }
 
 static bool
-sends_candidates(const struct mu_pass *pass)
+sends_candidates(const struct mu_image *image)
 {
-	return pass->turn == MU_TURN_FIRST ||
-	    pass->request->unreachable != NULL;
+	return image->wanted.turn == MU_TURN_FIRST || image->wanted.blocks;
 }
 
 static bool
-send(struct mu_pass *pass, const struct sweep *sweep)
+send(struct mu_image *image, const struct sweep *sweep)
 {
 	const struct mu_search *search = &sweep->search;
 	enum mu_status status = search->status;
-	int fd = pass->pipe_write;
+	int fd = image->sweeper.pipe_write;
 
-	if (pass->request->references != NULL)
+	if (image->wanted.references)
 		return mu_why_pipe_send(
 		    fd, status, &search->why, &search->heap, &sweep->referrers);
 	if (!mu_leak_pipe_send(
 		fd, status, &search->why, &search->heap, &search->leaks))
 		return false;
-	return !sends_candidates(pass) ||
+	return !sends_candidates(image) ||
 	    (status != MU_OK && status != MU_PARTIAL) ||
 	    mu_candidates_send(fd, &search->heap.blocks);
 }
 
 static void
-begin(const struct mu_pass *pass)
+begin(const struct mu_image *image)
 {
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
-	if (mu_sys0(SYS_getppid) != pass->pid)
+	if (mu_sys0(SYS_getppid) != image->job.pid)
 		mu_sys_exit(2);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-sweeper");
 	mu_sys2(SYS_setpgid, 0, 0);
@@ -492,45 +494,46 @@ begin(const struct mu_pass *pass)
 }
 
 bool
-mu_sweeper_in_place(const struct mu_pass *shared, void *memory, size_t size,
+mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
     void (*searched)(void *ctx), void *ctx)
 {
-	struct mu_pass pass = *shared; /* what is noted in it stays ours */
+	struct mu_image image = *shared; /* what is noted in it stays ours */
 	struct sweep sweep = { 0 };
 
-	begin(&pass);
-	pass.in_place = true;
+	begin(&image);
+	image.in_place = true;
 	sweep.stacks = memory;
 	mu_arena_open_on(&sweep.tables, (char *)memory + MU_WORKERS_STACKS,
 	    size - MU_WORKERS_STACKS);
-	sweep_memory(&pass, &sweep);
+	sweep_memory(&image, &sweep);
 	if (sweep.search.status != MU_OK)
 		return false;
 	/* To be woken up takes as long as a small search. */
 	if (sweep.search.leaks.entries.size > ANSWER_AT_ONCE ||
-	    sends_candidates(&pass))
+	    sends_candidates(&image))
 		searched(ctx);
-	return send(&pass, &sweep);
+	return send(&image, &sweep);
 }
 
 void
-mu_sweeper(struct mu_pass *pass)
+mu_sweeper(struct mu_image *image)
 {
 	struct sweep sweep = { 0 };
 	bool sent;
 
-	begin(pass);
-	sweep_memory(pass, &sweep);
+	begin(image);
+	sweep_memory(image, &sweep);
 	mu_sweeper_limits_explain(
 	    &sweep.tables, sweep.search.status, &sweep.search.why);
-	mu_log(&pass->log, MU_LOG_DEBUG, "tables: %zu KiB of at most %zu KiB",
-	    sweep.tables.used / 1024, sweep.tables.limit / 1024);
-	note_skipped(pass, &sweep);
-	note_wiped(pass, &sweep);
-	note_changing(pass, &sweep);
-	note_stacks(pass, &sweep);
-	note_sharer(pass, &sweep);
-	sent = send(pass, &sweep);
-	mu_image_drop(pass);
+	mu_log(&image->job.log, MU_LOG_DEBUG,
+	    "tables: %zu KiB of at most %zu KiB", sweep.tables.used / 1024,
+	    sweep.tables.limit / 1024);
+	note_skipped(image, &sweep);
+	note_wiped(image, &sweep);
+	note_changing(image, &sweep);
+	note_stacks(image, &sweep);
+	note_sharer(image, &sweep);
+	sent = send(image, &sweep);
+	mu_image_drop(image);
 	mu_sys_exit(sent ? 0 : 3);
 }

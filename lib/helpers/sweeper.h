@@ -5,7 +5,7 @@
 #ifndef LIB_HELPERS_SWEEPER_H
 #define LIB_HELPERS_SWEEPER_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
  * Search in the memory that we share with the program, which stands still until
@@ -15,10 +15,10 @@
  * complete answer was sent. False: there is none, and an image is needed;
  * SEARCHED was not called, unless the pipe is broken. Runs in: sweeper.
  */
-bool mu_sweeper_in_place(const struct mu_pass *shared, void *memory,
+bool mu_sweeper_in_place(const struct mu_image *shared, void *memory,
     size_t size, void (*searched)(void *ctx), void *ctx);
 
 /* The body of the sweeper. Runs in: sweeper. */
-void mu_sweeper(struct mu_pass *pass) __attribute__((noreturn));
+void mu_sweeper(struct mu_image *image) __attribute__((noreturn));
 
 #endif

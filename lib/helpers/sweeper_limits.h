@@ -7,7 +7,10 @@
 #ifndef LIB_HELPERS_SWEEPER_LIMITS_H
 #define LIB_HELPERS_SWEEPER_LIMITS_H
 
-#include "lib/pass/pass.h"
+#include <stddef.h>
+
+#include "mu/arena.h"
+#include "mu/status.h"
 
 /* First of all: there is no core file of this process. */
 void mu_sweeper_limits_begin(void);

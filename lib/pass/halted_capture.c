@@ -18,50 +18,51 @@
 
 /* A filter could kill for a call that the program never makes. */
 bool
-mu_halted_is_possible(const struct mu_pass *pass)
+mu_halted_is_possible(const struct mu_image *image)
 {
-	return !pass->filtered &&
+	return !image->stop.filtered &&
 	    mu_halt_is_traced_by((pid_t)mu_library.options.tracer);
 }
 
 static enum mu_status
-take_image(struct mu_pass *pass, const struct mu_halt *halt)
+take_image(struct mu_image *image, const struct mu_halt *halt)
 {
-	enum mu_status status = mu_caller_add(pass);
+	enum mu_status status = mu_caller_add(image);
 
 	if (status == MU_OK)
-		status = mu_snapshot_halted(
-		    &pass->snap, halt, NULL, &pass->arena, &pass->why);
+		status = mu_snapshot_halted(&image->snap, halt, NULL,
+		    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_own_image_take(pass);
+		status = mu_own_image_take(image);
 	return status;
 }
 
 enum mu_status
-mu_halted_capture(struct mu_pass *pass)
+mu_halted_capture(struct mu_image *image)
 {
 	struct mu_halt halt = { .stopped = false };
 	enum mu_status status;
 	bool stopped;
 
-	mu_left_out_prepare(pass);
-	status = mu_pause_await_calm(pass->pid, &pass->why);
+	mu_left_out_prepare(image);
+	status = mu_pause_await_calm(image->job.pid, &image->job.why);
 	if (status == MU_OK)
-		status = mu_allocator_freeze(pass);
+		status = mu_allocator_freeze(image);
 	if (status == MU_OK)
-		status = mu_halt_stop(&halt, &pass->arena, pass->ask_stacks,
-		    pass->stop_ns, pass->stop_ns + IMAGE_NS, &pass->why);
-	pass->unasked = halt.request.unasked;
+		status = mu_halt_stop(&halt, &image->job.arena,
+		    image->stop.ask_stacks, image->stop.until_ns,
+		    image->stop.until_ns + IMAGE_NS, &image->job.why);
+	image->stop.unasked = halt.request.unasked;
 	if (status == MU_OK)
-		status = take_image(pass, &halt);
+		status = take_image(image, &halt);
 	/* Thaw malloc first: a released thread may allocate at once. */
-	mu_allocator_thaw(pass);
+	mu_allocator_thaw(image);
 	stopped = mu_halt_release(&halt);
 	if (status == MU_OK && !stopped)
-		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
+		status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the image was not taken before the threads went on");
-	pass->pause_ns =
+	image->stop.pause_ns =
 	    halt.end_ns > halt.begin_ns ? halt.end_ns - halt.begin_ns : 0;
-	mu_own_image_close(pass);
+	mu_own_image_close(image);
 	return status;
 }

@@ -5,17 +5,17 @@
 #ifndef LIB_PASS_HALTED_CAPTURE_H
 #define LIB_PASS_HALTED_CAPTURE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /* Does that command run us? Runs in: original. */
-bool mu_halted_is_possible(const struct mu_pass *pass);
+bool mu_halted_is_possible(const struct mu_image *image);
 
 /*
  * Have the threads stopped, start the sweeper and have them released:
- * pass->sweeper is set when this is MU_OK. Signals must be blocked.
+ * image->sweeper.pid is set when this is MU_OK. Signals must be blocked.
  * MU_ERR_ALREADY_TRACED: the command cannot do it; no thread was stopped.
  * Runs in: original.
  */
-enum mu_status mu_halted_capture(struct mu_pass *pass);
+enum mu_status mu_halted_capture(struct mu_image *image);
 
 #endif

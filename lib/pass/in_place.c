@@ -37,8 +37,9 @@
 #define SIGNAL_STACK_SIZE ((size_t)64 << 10)
 
 /*
- * pass->collector_phase: the searcher's tid; this, if the pipe may not hold its
- * answer; 0 when it has ended (CLONE_CHILD_CLEARTID).
+ * image->sweeper.phase: the searcher's tid; this, if the pipe may not hold its
+ * answer; 0 when it has ended (CLONE_CHILD_CLEARTID), which may be after we
+ * have returned.
  */
 #define PHASE_SEARCHED (-4)
 
@@ -46,7 +47,7 @@
 #define SLICE_NS (20 * 1000 * 1000ull)
 
 struct in_place {
-	struct mu_pass *pass;
+	struct mu_image *image;
 	char *tables, *signal_stack;
 	size_t size; /* of the tables */
 };
@@ -57,18 +58,17 @@ struct in_place {
  * program.
  */
 static bool
-is_fit(const struct mu_pass *pass)
+is_fit(const struct mu_image *image)
 {
-	return pass->alone && pass->log.silent && !pass->traced &&
-	    !pass->room.tight && pass->room.private <= MOST &&
+	return image->stop.alone && image->job.log.silent &&
+	    !image->stop.traced && !image->sweeper.room.tight &&
+	    image->sweeper.room.private <= MOST &&
 	    mu_library.options.stop == MU_STOP_AUTO &&
-	    mu_library.options.max_memory == 0 &&
-	    pass->request->caller != NULL &&
-	    pass->request->references == NULL &&
-	    pass->snap.num_program_heaps == 0 &&
-	    &memunreachable_recorded == NULL && !pass->hold &&
-	    !mu_shared_any(pass->self.mappings, pass->self.num_mappings,
-		mu_left_out_range(pass));
+	    mu_library.options.max_memory == 0 && image->caller != NULL &&
+	    !image->wanted.references && image->snap.num_program_heaps == 0 &&
+	    &memunreachable_recorded == NULL && !image->uncopied.hold &&
+	    !mu_shared_any(image->stop.self.mappings,
+		image->stop.self.num_mappings, mu_left_out_range(image));
 }
 
 static void
@@ -112,51 +112,51 @@ expect_faults(char *signal_stack)
 static void
 enter_phase(void *ctx)
 {
-	struct mu_pass *pass = ctx;
+	struct mu_image *image = ctx;
 
 	__atomic_store_n(
-	    &pass->collector_phase, PHASE_SEARCHED, __ATOMIC_RELEASE);
-	mu_sys_futex_wake(&pass->collector_phase, 1, 0);
+	    &image->sweeper.phase, PHASE_SEARCHED, __ATOMIC_RELEASE);
+	mu_sys_futex_wake(&image->sweeper.phase, 1, 0);
 }
 
 static void
 searcher_body(void *arg)
 {
 	const struct in_place *in_place = arg;
-	struct mu_pass *pass = in_place->pass;
-	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd, mu_procfs_descriptor() };
+	struct mu_image *image = in_place->image;
+	const int keep[] = { image->sweeper.pipe_write, image->job.log.fd,
+		image->job.log.syslog_fd, mu_procfs_descriptor() };
 
 	expect_faults(in_place->signal_stack);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_sys_exit(mu_sweeper_in_place(pass, in_place->tables, in_place->size,
-			enter_phase, pass)
+	mu_sys_exit(mu_sweeper_in_place(image, in_place->tables, in_place->size,
+			enter_phase, image)
 		? 0
 		: 3);
 }
 
 /* Has it searched? If not, it was waited for; if so, mostly. */
 static bool
-await(struct mu_pass *pass)
+await(struct mu_image *image)
 {
-	pid_t searcher = pass->sweeper;
+	pid_t searcher = image->sweeper.pid;
 	int phase, status = -1;
 	uint64_t now;
 
 	while ((phase = __atomic_load_n(
-		    &pass->collector_phase, __ATOMIC_ACQUIRE)) == searcher) {
+		    &image->sweeper.phase, __ATOMIC_ACQUIRE)) == searcher) {
 		now = mu_sys_now_ns();
-		if (now >= pass->stop_ns)
+		if (now >= image->stop.until_ns)
 			mu_sys_kill(searcher, SIGKILL);
 		mu_sys_futex_wait(
-		    &pass->collector_phase, phase, 0, now + SLICE_NS);
+		    &image->sweeper.phase, phase, 0, now + SLICE_NS);
 	}
 	if (phase == PHASE_SEARCHED)
 		return true;
 	while (mu_sys_wait(searcher, &status, MU_WALL) == -EINTR)
 		continue;
-	pass->sweeper = 0;
-	pass->sweeper_status = status;
+	image->sweeper.pid = 0;
+	image->sweeper.status = status;
 	return status == 0;
 }
 
@@ -164,12 +164,13 @@ await(struct mu_pass *pass)
 static bool
 find_room(struct in_place *in_place)
 {
-	struct mu_pass *pass = in_place->pass;
+	struct mu_image *image = in_place->image;
 	char *memory;
 
-	in_place->size = (pass->room.private / 2 + TABLES) & -ALIGNMENT;
-	memory = mu_arena_alloc(
-	    &pass->arena, 1, ALIGNMENT + in_place->size + SIGNAL_STACK_SIZE);
+	in_place->size =
+	    (image->sweeper.room.private / 2 + TABLES) & -ALIGNMENT;
+	memory = mu_arena_alloc(&image->job.arena, 1,
+	    ALIGNMENT + in_place->size + SIGNAL_STACK_SIZE);
 	if (memory == NULL)
 		return false;
 	in_place->tables = memory + -(uintptr_t)memory % ALIGNMENT;
@@ -178,41 +179,41 @@ find_room(struct in_place *in_place)
 }
 
 static bool
-search(struct mu_pass *pass)
+search(struct mu_image *image)
 {
-	struct in_place in_place = { .pass = pass };
+	struct in_place in_place = { .image = image };
 	uint64_t begin_ns = mu_sys_now_ns();
 	long pid;
 
-	if (!find_room(&in_place) || mu_caller_add(pass) != MU_OK)
+	if (!find_room(&in_place) || mu_caller_add(image) != MU_OK)
 		return false;
-	pass->collector_phase = -1;
+	image->sweeper.phase = -1;
 	pid = mu_arch_clone(CLONE_VM | CLONE_UNTRACED | CLONE_PARENT_SETTID |
 		CLONE_CHILD_CLEARTID,
-	    pass->stack + pass->stack_size, &pass->collector_phase,
+	    image->stack + image->stack_size, &image->sweeper.phase,
 	    searcher_body, &in_place);
 	if (pid < 0)
 		return false;
-	pass->sweeper = (pid_t)pid;
-	if (!await(pass))
+	image->sweeper.pid = (pid_t)pid;
+	if (!await(image))
 		return false;
-	pass->pause_ns = mu_sys_now_ns() - begin_ns;
+	image->stop.pause_ns = mu_sys_now_ns() - begin_ns;
 	return true;
 }
 
 bool
-mu_in_place_try(struct mu_pass *pass)
+mu_in_place_try(struct mu_image *image)
 {
-	const struct mu_snapshot snap = pass->snap;
+	const struct mu_snapshot snap = image->snap;
 	bool searched;
 
-	if (!is_fit(pass) || mu_allocator_freeze(pass) != MU_OK)
+	if (!is_fit(image) || mu_allocator_freeze(image) != MU_OK)
 		return false;
-	searched = search(pass);
-	mu_allocator_thaw(pass);
+	searched = search(image);
+	mu_allocator_thaw(image);
 	if (searched)
-		pass->stop = MEMUNREACHABLE_STOP_PTRACE;
+		image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
 	else
-		pass->snap = snap;
+		image->snap = snap;
 	return searched;
 }

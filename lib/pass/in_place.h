@@ -5,16 +5,16 @@
 #ifndef LIB_PASS_IN_PLACE_H
 #define LIB_PASS_IN_PLACE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
- * True: the search is over, pass->sweeper is about to send its answer, which is
- * complete, and pass->stop is set. False: it was not tried, or an image is
- * needed; all is as before.
+ * True: the search is over, image->sweeper.pid is about to send its answer,
+ * which is complete, and image->stop.method is set. False: it was not tried, or
+ * an image is needed; all is as before.
  *
  * Runs in: original, with signals blocked, once mu_allocator_find() has found
- * malloc and pass->stack is mapped. Malloc is not frozen afterwards.
+ * malloc and image->stack is mapped. Malloc is not frozen afterwards.
  */
-bool mu_in_place_try(struct mu_pass *pass);
+bool mu_in_place_try(struct mu_image *image);
 
 #endif

@@ -138,18 +138,19 @@ mu_log_leaks(
 		.style = MU_STYLE_PLAIN };
 	struct mu_frame_names names = { .opened = false };
 	struct mu_report report = { .info = *info,
-		.entries = pass->entries,
+		.entries = pass->result.entries,
 		.names = mu_frame_names(&names) };
-	struct pending pending = { .log = &pass->log, .size = ENTRY_SIZE };
+	struct pending pending = { .log = &pass->image.job.log,
+		.size = ENTRY_SIZE };
 	struct mu_out out = { .put = put, .ctx = &pending };
 
-	if (pass->log.silent)
+	if (pass->image.job.log.silent)
 		return;
 	pending.bytes = pending.entry;
 	/* The reader of records names frames itself. */
-	if (pass->log.records)
+	if (pass->image.job.log.records)
 		out.frame = put_frame;
-	if (pass->log.records || mu_library.symbolizer.path == NULL)
+	if (pass->image.job.log.records || mu_library.symbolizer.path == NULL)
 		out.end_entry = flush;
 	mu_writer_log.write(&out, &report, &shown);
 	if (pending.length > 0)

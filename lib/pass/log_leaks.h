@@ -7,7 +7,7 @@
 
 #include "lib/pass/pass.h"
 
-/* Log pass->entries, those of INFO. Runs in: original. */
+/* Log pass->result.entries, those of INFO. Runs in: original. */
 void mu_log_leaks(
     const struct mu_pass *pass, const struct UnreachableMemoryInfo *info);
 

@@ -61,38 +61,39 @@ read_release(struct mu_snapshot *self)
 
 /* What finding libc's arenas needs: mappings, and memory to be read. */
 static enum mu_status
-look_at_self(struct mu_pass *pass)
+look_at_self(struct mu_image *image)
 {
-	struct mu_snapshot *self = &pass->self;
+	struct mu_snapshot *self = &image->stop.self;
 	enum mu_status status;
 
-	*self = (struct mu_snapshot) { .pid = pass->pid,
-		.program_heaps = pass->snap.program_heaps,
-		.num_program_heaps = pass->snap.num_program_heaps };
+	*self = (struct mu_snapshot) { .pid = image->job.pid,
+		.program_heaps = image->snap.program_heaps,
+		.num_program_heaps = image->snap.num_program_heaps };
 	/* A leader that has ended shows none; we are no leader then. */
-	status = mu_mappings_read(pass->tid, &self->mappings,
-	    &self->num_mappings, &pass->arena, &pass->why);
+	status = mu_mappings_read(image->job.tid, &self->mappings,
+	    &self->num_mappings, &image->job.arena, &image->job.why);
 	if (status != MU_OK)
 		return status;
 	read_release(self);
 	self->libc_address = (uintptr_t)gnu_get_libc_version;
 	self->malloc_address = mu_malloc_address();
-	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
-	    self->num_mappings);
+	mu_memory_self_open(&self->memory, &image->stop.self_memory,
+	    self->mappings, self->num_mappings);
 	return MU_OK;
 }
 
 static enum mu_status
-open_pipe(struct mu_pass *pass)
+open_pipe(struct mu_image *image)
 {
 	int ends[2] = { -1, -1 };
 	long error = mu_sys2(SYS_pipe2, (long)ends, O_CLOEXEC);
 
 	if (error < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-error),
+		return mu_why(&image->job.why,
+		    mu_status_from_errno((int)-error),
 		    "cannot make a pipe (errno %ld)", -error);
-	pass->pipe_read = ends[0];
-	pass->pipe_write = ends[1];
+	image->sweeper.pipe_read = ends[0];
+	image->sweeper.pipe_write = ends[1];
 	return MU_OK;
 }
 
@@ -102,40 +103,40 @@ open_pipe(struct mu_pass *pass)
  * thaws it early; what is left frozen here is a failure's.
  */
 static enum mu_status
-take_image(struct mu_pass *pass)
+take_image(struct mu_image *image)
 {
 	enum mu_status status;
 	mu_sigmask mask;
 
 	/* Not from the collector: a full pipe would keep malloc frozen. */
-	mu_log(&pass->log, MU_LOG_STEP,
-	    "collecting thread info for process %d...", pass->pid);
+	mu_log(&image->job.log, MU_LOG_STEP,
+	    "collecting thread info for process %d...", image->job.pid);
 	if (!mu_sys_block_signals(&mask)) {
-		mu_sys_close(&pass->pipe_write);
-		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+		mu_sys_close(&image->sweeper.pipe_write);
+		return mu_why(&image->job.why, MU_ERR_NO_PERMISSION,
 		    "signals cannot be blocked" MU_CURE "by a seccomp filter?");
 	}
 	/* Signals are blocked: what is alone now starts nothing. */
-	pass->alone = !pass->filtered && mu_sharer_none();
-	mu_caller_note_stack(pass);
-	status = look_at_self(pass);
+	image->stop.alone = !image->stop.filtered && mu_sharer_none();
+	mu_caller_note_stack(image);
+	status = look_at_self(image);
 	if (status == MU_OK)
-		status = mu_allocator_find(pass);
+		status = mu_allocator_find(image);
 	if (status == MU_OK)
-		status = mu_stop_method_run(pass);
-	mu_allocator_thaw(pass);
+		status = mu_stop_method_run(image);
+	mu_allocator_thaw(image);
 	mu_sys_restore_signals(&mask);
 	/* Ours was a copy; the sweeper's end of file must be seen. */
-	mu_sys_close(&pass->pipe_write);
+	mu_sys_close(&image->sweeper.pipe_write);
 	if (status == MU_OK)
-		mu_log(&pass->log, MU_LOG_STEP, "collection thread done");
+		mu_log(&image->job.log, MU_LOG_STEP, "collection thread done");
 	return status;
 }
 
 void
 mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	mu_results_drop(&mu_library.results, &pass->entries);
+	mu_results_drop(&mu_library.results, &pass->result.entries);
 	FreeUnreachableMemoryInfo(info);
 }
 
@@ -143,16 +144,18 @@ static enum mu_status
 receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	struct mu_references *references = pass->request->references;
+	struct mu_image *image = &pass->image;
 	enum mu_status status, kept;
 
 	if (references != NULL)
-		return mu_why_pipe_receive(pass, references, info);
-	status = mu_leak_pipe_receive(pass, &mu_library.results, info);
-	if ((pass->turn != MU_TURN_FIRST &&
-		pass->request->unreachable == NULL) ||
+		return mu_why_pipe_receive(
+		    image, references, &pass->result, info);
+	status = mu_leak_pipe_receive(
+	    image, &mu_library.results, &pass->result, info);
+	if ((image->wanted.turn != MU_TURN_FIRST && !image->wanted.blocks) ||
 	    (status != MU_OK && status != MU_PARTIAL))
 		return status;
-	kept = mu_candidates_receive(pass, info->num_leaks);
+	kept = mu_candidates_receive(image, info->num_leaks);
 	if (kept == MU_OK)
 		return status;
 	/* A process that was not checked has no totals. */
@@ -162,17 +165,18 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 
 /* Before anything is stopped: is there room for an image? */
 static enum mu_status
-find_room(struct mu_pass *pass)
+find_room(struct mu_image *image)
 {
 	char status[MU_PROC_STATUS_SIZE];
 
-	pass->filtered = mu_proc_own_status(status, sizeof(status)) <= 0 ||
+	image->stop.filtered =
+	    mu_proc_own_status(status, sizeof(status)) <= 0 ||
 	    mu_proc_status_filtered(status);
-	pass->traced =
+	image->stop.traced =
 	    mu_proc_status_number(status, "\nTracerPid:", 0, 10) != 0;
-	mu_room_open_with(&pass->room, pass->pid, status);
-	return mu_room_judge(
-	    &pass->room, mu_room_can_prefer(pass->pid), &pass->why);
+	mu_room_open_with(&image->sweeper.room, image->job.pid, status);
+	return mu_room_judge(&image->sweeper.room,
+	    mu_room_can_prefer(image->job.pid), &image->job.why);
 }
 
 /* The subject of the driver. */
@@ -189,9 +193,9 @@ begin(void *subject, struct mu_why *why)
 	struct self *self = subject;
 	struct mu_pass *pass = self->pass;
 
-	pass->log.level = self->level;
-	return mu_registry_collect(
-	    &mu_library.registry, &pass->snap, &pass->arena, &pass->log, why);
+	pass->image.job.log.level = self->level;
+	return mu_registry_collect(&mu_library.registry, &pass->image.snap,
+	    &pass->image.job.arena, &pass->image.job.log, why);
 }
 
 static void
@@ -199,47 +203,49 @@ look_once(void *subject, struct mu_look *look)
 {
 	struct self *self = subject;
 	struct mu_pass *pass = self->pass;
-	uint64_t pause_ns = pass->pause_ns;
+	struct mu_image *image = &pass->image;
+	uint64_t pause_ns = image->stop.pause_ns;
 	enum mu_status status;
 
-	status = find_room(pass);
+	status = find_room(image);
 	if (status == MU_OK)
-		status = open_pipe(pass);
+		status = open_pipe(image);
 	if (status == MU_OK)
-		status = take_image(pass);
-	if (pass->pause_ns < pause_ns)
-		pass->pause_ns = pause_ns;
+		status = take_image(image);
+	if (image->stop.pause_ns < pause_ns)
+		image->stop.pause_ns = pause_ns;
 	if (status == MU_OK)
 		status = receive(pass, self->info);
-	mu_sweeper_reap(pass,
-	    status == MU_OK || status == MU_PARTIAL ? pass->deadline_ns : 0);
-	mu_sys_close(&pass->pipe_read);
-	mu_sys_close(&pass->pipe_write);
-	mu_room_close(&pass->room);
+	mu_sweeper_reap(&image->sweeper,
+	    status == MU_OK || status == MU_PARTIAL ? image->job.deadline_ns
+						    : 0);
+	mu_sys_close(&image->sweeper.pipe_read);
+	mu_sys_close(&image->sweeper.pipe_write);
+	mu_room_close(&image->sweeper.room);
 	look->status = status;
-	look->why = pass->why;
+	look->why = image->job.why;
 	look->num_leaks = self->info->num_leaks;
-	look->doubtful = pass->turn == MU_TURN_FIRST && mu_look_judged(look) &&
-	    look->num_leaks > 0;
+	look->doubtful = image->wanted.turn == MU_TURN_FIRST &&
+	    mu_look_judged(look) && look->num_leaks > 0;
 }
 
 static bool
 worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 {
-	if (mu_sys_now_ns() >= pass->deadline_ns)
+	if (mu_sys_now_ns() >= pass->image.job.deadline_ns)
 		return false;
-	if (mu_left_out_again(pass))
+	if (mu_left_out_again(&pass->image))
 		return tries < MAX_TRIES;
 	/* One that is about to end waits for setuid(), and that for us. */
-	if (pass->blocked)
+	if (pass->image.stop.blocked)
 		return tries < MAX_TRIES_FOR_BLOCKED;
 	if (status == MU_ERR_TIMEOUT)
-		return pass->expired && tries < MAX_TRIES_FOR_STOP;
+		return pass->image.stop.expired && tries < MAX_TRIES_FOR_STOP;
 	if (status == MU_PARTIAL)
-		return pass->transient && tries < MAX_TRIES_FOR_FULL;
+		return pass->result.transient && tries < MAX_TRIES_FOR_FULL;
 	/* Nothing is allowed for, not even a thread inside tcache_put(). */
 	if (status == MU_ERR_UNKNOWN_GLIBC)
-		return pass->heaps.inferred_from != 0 &&
+		return pass->image.stop.heaps.inferred_from != 0 &&
 		    tries < MAX_TRIES_FOR_FULL;
 	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
 }
@@ -250,12 +256,12 @@ forget(void *subject)
 {
 	struct self *self = subject;
 	struct mu_pass *pass = self->pass;
-	struct mu_snapshot snap = pass->snap;
+	struct mu_snapshot snap = pass->image.snap;
 
 	mu_look_drop(pass, self->info);
 	if (pass->request->references != NULL)
 		mu_references_drop(pass->request->references);
-	pass->snap = (struct mu_snapshot) {
+	pass->image.snap = (struct mu_snapshot) {
 		.root_regions = snap.root_regions,
 		.num_root_regions = snap.num_root_regions,
 		.root_values = snap.root_values,
@@ -277,7 +283,7 @@ static bool
 again(void *subject, const struct mu_look *look, struct mu_tries *tries)
 {
 	struct self *self = subject;
-	struct mu_log *log = &self->pass->log;
+	struct mu_log *log = &self->pass->image.job.log;
 
 	if (!worth_another(self->pass, look->status, ++tries->tries))
 		return false;
@@ -298,18 +304,18 @@ remember(void *subject, const struct mu_look *look, struct mu_why *why)
 	struct mu_pass *pass = self->pass;
 
 	(void)look;
-	pass->log.level = self->level;
-	if (mu_sys_now_ns() + CONFIRM_NS >= pass->deadline_ns) {
+	pass->image.job.log.level = self->level;
+	if (mu_sys_now_ns() + CONFIRM_NS >= pass->image.job.deadline_ns) {
 		mu_look_drop(pass, self->info);
 		return mu_why(why, MU_ERR_TIMEOUT,
 		    "no time to look again (confirm=1) at %zu allocations that"
 		    " seem unreachable",
-		    pass->num_candidates);
+		    pass->image.wanted.num_candidates);
 	}
-	mu_log(&pass->log, MU_LOG_STEP,
+	mu_log(&pass->image.job.log, MU_LOG_STEP,
 	    "looking again at %zu unreachable allocations",
-	    pass->num_candidates);
-	pass->turn = MU_TURN_SECOND;
+	    pass->image.wanted.num_candidates);
+	pass->image.wanted.turn = MU_TURN_SECOND;
 	return MU_OK;
 }
 
@@ -323,18 +329,18 @@ mu_look(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		.remember = remember,
 		.forget = forget,
 	};
-	struct self self = { pass, info, pass->log.level };
+	struct self self = { pass, info, pass->image.job.log.level };
 	struct mu_driver driver = {
 		.ops = &ops,
 		.subject = &self,
-		.deadline_ns = pass->deadline_ns,
+		.deadline_ns = pass->image.job.deadline_ns,
 		.confirm_ns = CONFIRM_NS,
 	};
 
 	if (mu_library.options.confirm && pass->request->references == NULL)
-		pass->turn = MU_TURN_FIRST;
+		pass->image.wanted.turn = MU_TURN_FIRST;
 	mu_driver_run(&driver);
-	pass->log.level = self.level;
-	pass->why = driver.look.why;
+	pass->image.job.log.level = self.level;
+	pass->image.job.why = driver.look.why;
 	return driver.look.status;
 }

@@ -38,15 +38,16 @@ log_hint(const struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	};
 	size_t least, most;
 
-	if (!mu_hint_sizes(info, &pass->entries, &least, &most))
+	if (!mu_hint_sizes(info, &pass->result.entries, &least, &most))
 		return;
 	mu_hint_environment(&text, least, most);
-	if (!pass->log.records) {
-		mu_log(&pass->log, MU_LOG_INFO, "%s", line);
+	if (!pass->image.job.log.records) {
+		mu_log(&pass->image.job.log, MU_LOG_INFO, "%s", line);
 		return;
 	}
 	record.hint = (struct mu_log_hint) { least, most };
-	mu_log_record(&pass->log, MU_LOG_INFO, &record.head, line, text.length);
+	mu_log_record(
+	    &pass->image.job.log, MU_LOG_INFO, &record.head, line, text.length);
 }
 
 static const char *
@@ -73,32 +74,34 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 	    info->status == MEMUNREACHABLE_COMPLETE && info->num_leaks == 0;
 
 	if (request->log_policy == MU_LOG_POLICY_LEAKS && !clean &&
-	    pass->log.silent)
-		mu_log_sink_open(&pass->log, &mu_library.options, false);
+	    pass->image.job.log.silent)
+		mu_log_sink_open(
+		    &pass->image.job.log, &mu_library.options, false);
 	if (!judged) {
-		mu_log(&pass->log, MU_LOG_ERROR,
+		mu_log(&pass->image.job.log, MU_LOG_ERROR,
 		    "unreachable memory detection failed: %s: %s",
 		    mu_status_name((enum mu_status)info->status), info->reason);
 		return;
 	}
 	if (request->log_policy != MU_LOG_POLICY_LEAKS)
-		mu_log(&pass->log, MU_LOG_STEP,
+		mu_log(&pass->image.job.log, MU_LOG_STEP,
 		    "unreachable memory detection done");
 	if (info->status == MEMUNREACHABLE_PARTIAL)
-		mu_log(&pass->log, MU_LOG_WARNING, "partial answer: %s",
-		    info->reason);
+		mu_log(&pass->image.job.log, MU_LOG_WARNING,
+		    "partial answer: %s", info->reason);
 	else if (info->reason[0] != '\0')
-		mu_log(&pass->log, MU_LOG_WARNING, "%s", info->reason);
+		mu_log(
+		    &pass->image.job.log, MU_LOG_WARNING, "%s", info->reason);
 	if (request->references != NULL)
-		mu_log(&pass->log, MU_LOG_INFO, "%zu references",
+		mu_log(&pass->image.job.log, MU_LOG_INFO, "%zu references",
 		    request->references->total);
 	else
-		log_line(&pass->log, info);
+		log_line(&pass->image.job.log, info);
 	if (request->log_policy != MU_LOG_POLICY_QUIET)
 		mu_log_leaks(pass, info);
 	if (request->log_policy == MU_LOG_POLICY_FULL)
 		log_hint(pass, info);
-	mu_log(&pass->log, MU_LOG_DEBUG,
+	mu_log(&pass->image.job.log, MU_LOG_DEBUG,
 	    "stopped %s for %zu us of %zu us in all, threads: %zu, tries: %u,"
 	    " blocks: %zu, bytes: %zu",
 	    stop_words(info->stop), (size_t)(info->pause_ns / 1000),
@@ -130,13 +133,14 @@ note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	size_t length = strlen(info->reason);
 
-	if (pass->heaps.inferred_from != 0)
+	if (pass->image.stop.heaps.inferred_from != 0)
 		mu_text_format(info->reason + length,
 		    sizeof(info->reason) - length,
 		    "%sthe heap layout of glibc %u.%u was inferred from that "
 		    "of 2.%u",
-		    length > 0 ? "; " : "", pass->self.glibc_major,
-		    pass->self.glibc_minor, pass->heaps.inferred_from);
+		    length > 0 ? "; " : "", pass->image.stop.self.glibc_major,
+		    pass->image.stop.self.glibc_minor,
+		    pass->image.stop.heaps.inferred_from);
 }
 
 /* The cause, with what mostly helps unless that cause has a remedy. */
@@ -145,7 +149,7 @@ note_why(const struct mu_pass *pass, enum mu_status status,
     struct UnreachableMemoryInfo *info)
 {
 	const char *cure = mu_status_cure(status);
-	struct mu_why why = pass->why;
+	struct mu_why why = pass->image.job.why;
 
 	if (why.cure == 0 && cure[0] != '\0')
 		mu_why_cure(&why, "%s", cure);
@@ -165,10 +169,10 @@ mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
 		note_inferred(pass, info);
 		note_reach(info);
 	}
-	info->num_threads = pass->snap.num_threads;
-	info->stop = pass->stop;
-	info->tries = pass->tries;
-	info->pause_ns = pass->pause_ns;
-	info->total_ns = mu_sys_now_ns() - pass->begin_ns;
+	info->num_threads = pass->image.snap.num_threads;
+	info->stop = pass->image.stop.method;
+	info->tries = pass->image.stop.tries;
+	info->pause_ns = pass->image.stop.pause_ns;
+	info->total_ns = mu_sys_now_ns() - pass->image.job.begin_ns;
 	log_outcome(pass, info);
 }

@@ -13,13 +13,13 @@
 static void
 sweeper_body(void *arg)
 {
-	struct mu_pass *pass = arg;
-	const int keep[] = { pass->pipe_write, pass->log.fd,
-		pass->log.syslog_fd, pass->memory, pass->pagemap,
-		mu_procfs_descriptor() };
+	struct mu_image *image = arg;
+	const int keep[] = { image->sweeper.pipe_write, image->job.log.fd,
+		image->job.log.syslog_fd, image->uncopied.memory,
+		image->uncopied.pagemap, mu_procfs_descriptor() };
 
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
-	mu_sweeper(pass);
+	mu_sweeper(image);
 }
 
 /*
@@ -28,34 +28,35 @@ sweeper_body(void *arg)
  * not see.
  */
 static enum mu_status
-start_sweeper(struct mu_pass *pass)
+start_sweeper(struct mu_image *image)
 {
 	long pid = mu_arch_clone(CLONE_UNTRACED | CLONE_PARENT_SETTID,
-	    pass->stack + pass->stack_size, &pass->sweeper, sweeper_body, pass);
+	    image->stack + image->stack_size, &image->sweeper.pid, sweeper_body,
+	    image);
 
 	if (pid < 0)
-		return mu_why(&pass->why, mu_status_from_errno((int)-pid),
+		return mu_why(&image->job.why, mu_status_from_errno((int)-pid),
 		    "cannot fork the sweeper (errno %ld)", -pid);
 	return MU_OK;
 }
 
 enum mu_status
-mu_own_image_take(struct mu_pass *pass)
+mu_own_image_take(struct mu_image *image)
 {
-	enum mu_status status = mu_image_note(pass);
+	enum mu_status status = mu_image_note(image);
 
 	if (status == MU_OK)
-		status = start_sweeper(pass);
+		status = start_sweeper(image);
 	if (status != MU_OK)
 		return status;
-	mu_room_prefer(pass->sweeper);
-	mu_left_out_await(pass);
+	mu_room_prefer(image->sweeper.pid);
+	mu_left_out_await(image);
 	return MU_OK;
 }
 
 void
-mu_own_image_close(struct mu_pass *pass)
+mu_own_image_close(struct mu_image *image)
 {
-	mu_sys_close(&pass->memory);
-	mu_sys_close(&pass->pagemap);
+	mu_sys_close(&image->uncopied.memory);
+	mu_sys_close(&image->uncopied.pagemap);
 }

@@ -5,15 +5,16 @@
 #ifndef LIB_PASS_OWN_IMAGE_H
 #define LIB_PASS_OWN_IMAGE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
- * Note the mappings and start the sweeper: pass->sweeper is set when this is
- * MU_OK. pass->snap has the threads. Signals are blocked. Runs in: original.
+ * Note the mappings and start the sweeper: image->sweeper.pid is set when this
+ * is MU_OK. image->snap has the threads. Signals are blocked. Runs in:
+ * original.
  */
-enum mu_status mu_own_image_take(struct mu_pass *pass);
+enum mu_status mu_own_image_take(struct mu_image *image);
 
 /* The threads were let go: close what mu_left_out_prepare() opened. */
-void mu_own_image_close(struct mu_pass *pass);
+void mu_own_image_close(struct mu_image *image);
 
 #endif

@@ -23,29 +23,53 @@
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
 #define ARENA_LIMIT ((size_t)1 << 30)
 
+static struct mu_wanted
+want(const struct mu_request *request)
+{
+	return (struct mu_wanted) {
+		.limit = request->limit,
+		.contents = request->contents,
+		.blocks = request->unreachable != NULL,
+		.references = request->references != NULL,
+		.hidden = request->references != NULL
+		    ? request->references->hidden
+		    : 0,
+		.reach = mu_options_reach(&mu_library.options),
+	};
+}
+
 static void
 begin(struct mu_pass *pass, const struct mu_request *request)
 {
 	const struct mu_options *options = &mu_library.options;
+	struct mu_job *job = &pass->image.job;
 	bool silent = request->log_policy != MU_LOG_POLICY_FULL &&
 	    options->verbosity == 0;
 
 	*pass = (struct mu_pass) {
 		.request = request,
-		.pid = mu_sys_getpid(),
-		.tid = mu_sys_gettid(),
-		.begin_ns = mu_sys_now_ns(),
-		.pipe_read = -1,
-		.pipe_write = -1,
-		.memory = -1,
-		.pagemap = -1,
-		.log = { .fd = -1, .syslog_fd = -1 },
-		.room = { .headroom = { .meminfo = -1 } },
+		.image = {
+			.job = {
+				.pid = mu_sys_getpid(),
+				.tid = mu_sys_gettid(),
+				.begin_ns = mu_sys_now_ns(),
+				.log = { .fd = -1, .syslog_fd = -1 },
+			},
+			.stop = { .at_end = request->at_end },
+			.caller = request->caller,
+			.uncopied = { .memory = -1, .pagemap = -1 },
+			.wanted = want(request),
+			.sweeper = {
+				.pipe_read = -1,
+				.pipe_write = -1,
+				.room = { .headroom = { .meminfo = -1 } },
+			},
+		},
 	};
-	pass->deadline_ns = pass->begin_ns + options->timeout * MU_NS_PER_MS;
-	pass->reach = mu_options_reach(options);
-	mu_arena_open(&pass->arena, ARENA_LIMIT);
-	mu_log_sink_open(&pass->log, options, silent);
+	job->deadline_ns = job->begin_ns + options->timeout * MU_NS_PER_MS;
+	pass->image.sweeper.deadline_ns = job->deadline_ns;
+	mu_arena_open(&job->arena, ARENA_LIMIT);
+	mu_log_sink_open(&job->log, options, silent);
 }
 
 /*
@@ -55,46 +79,46 @@ begin(struct mu_pass *pass, const struct mu_request *request)
 static void
 drop_stack(struct mu_pass *pass)
 {
-	char *stack = pass->stack;
+	char *stack = pass->image.stack;
 
 	if (stack == NULL)
 		return;
-	if (!pass->alone)
-		mu_sys_wipe(
-		    stack + MU_STACK_GUARD, pass->stack_size - MU_STACK_GUARD);
-	pass->stack = NULL;
-	mu_sys_munmap(stack, pass->stack_size);
+	if (!pass->image.stop.alone)
+		mu_sys_wipe(stack + MU_STACK_GUARD,
+		    pass->image.stack_size - MU_STACK_GUARD);
+	pass->image.stack = NULL;
+	mu_sys_munmap(stack, pass->image.stack_size);
 }
 
 static void
 end(struct mu_pass *pass)
 {
-	mu_sweeper_reap(pass, 0);
-	mu_sys_close(&pass->pipe_read);
-	mu_sys_close(&pass->pipe_write);
+	mu_sweeper_reap(&pass->image.sweeper, 0);
+	mu_sys_close(&pass->image.sweeper.pipe_read);
+	mu_sys_close(&pass->image.sweeper.pipe_write);
 	drop_stack(pass);
-	mu_results_drop(&mu_library.results, &pass->entries);
-	mu_left_out_close(pass);
-	mu_log_sink_close(&pass->log);
-	if (pass->abandoned)
+	mu_results_drop(&mu_library.results, &pass->result.entries);
+	mu_left_out_close(&pass->image);
+	mu_log_sink_close(&pass->image.job.log);
+	if (pass->image.stop.abandoned)
 		return;
-	if (!pass->alone)
-		mu_arena_wipe(&pass->arena);
-	mu_arena_close(&pass->arena);
+	if (!pass->image.stop.alone)
+		mu_arena_wipe(&pass->image.job.arena);
+	mu_arena_close(&pass->image.job.arena);
 }
 
 /* In the form that was asked for; without one they are for the log only. */
 static enum mu_status
 keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
-	struct mu_entries *entries = &pass->entries;
+	struct mu_entries *entries = &pass->result.entries;
 
 	if (!pass->request->array || entries->count == 0)
 		return MU_OK;
-	info->leaks =
-	    mu_results_new(&mu_library.results, entries->count, pass->num_more);
+	info->leaks = mu_results_new(
+	    &mu_library.results, entries->count, pass->result.num_more);
 	if (info->leaks == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		return mu_why(&pass->image.job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", entries->count);
 	mu_entries_unpack(entries, info->leaks);
 	mu_results_drop(&mu_library.results, entries);
@@ -107,8 +131,8 @@ hand_over(struct mu_pass *pass)
 {
 	if (pass->request->entries == NULL)
 		return;
-	*pass->request->entries = pass->entries;
-	pass->entries = (struct mu_entries) { .count = 0 };
+	*pass->request->entries = pass->result.entries;
+	pass->result.entries = (struct mu_entries) { .count = 0 };
 }
 
 static enum mu_status
@@ -116,18 +140,20 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
 	enum mu_status status, kept;
 
-	if (pass->pid <= 0 || pass->tid <= 0)
-		return mu_why(&pass->why, MU_ERR_NO_PERMISSION,
+	if (pass->image.job.pid <= 0 || pass->image.job.tid <= 0)
+		return mu_why(&pass->image.job.why, MU_ERR_NO_PERMISSION,
 		    "getpid() or gettid() is refused" MU_CURE
 		    "by a seccomp filter?");
-	status = mu_procfs_enter(&pass->why);
+	status = mu_procfs_enter(&pass->image.job.why);
 	if (status != MU_OK)
 		return status;
 	status = mu_look(pass, info);
 	mu_procfs_leave();
 	if (status != MU_OK && status != MU_PARTIAL)
 		return status;
-	kept = mu_candidates_keep(pass);
+	if (pass->request->usage != NULL)
+		*pass->request->usage = pass->result.usage;
+	kept = mu_candidates_keep(&pass->image, pass->request->unreachable);
 	if (kept == MU_OK)
 		kept = keep_entries(pass, info);
 	if (kept == MU_OK)
@@ -154,20 +180,22 @@ answer(void *arg)
 	struct mu_pass pass;
 
 	begin(&pass, call->request);
-	pass.frames_begin = call->sp;
-	pass.own_stack = call->stack;
-	if (mu_range_size(pass.own_stack) > 0)
-		call->place = mu_under_way_add(&mu_library.under_way, &pass);
-	status = mu_lock_take(&mu_library.pass_lock, pass.deadline_ns);
+	pass.image.frames_begin = call->sp;
+	pass.image.own_stack = call->stack;
+	if (mu_range_size(pass.image.own_stack) > 0)
+		call->place =
+		    mu_under_way_add(&mu_library.under_way, &pass.image);
+	status =
+	    mu_lock_take(&mu_library.pass_lock, pass.image.job.deadline_ns);
 	if (status == MU_OK) {
-		mu_under_way_drop_inherited(&mu_library.under_way, &pass);
+		mu_under_way_drop_inherited(&mu_library.under_way, &pass.image);
 		status = run(&pass, call->info);
 		mu_outcome_tell(&pass, status, call->info);
 		hand_over(&pass);
 		end(&pass);
 		mu_lock_release(&mu_library.pass_lock);
 	} else {
-		mu_why(&pass.why, status,
+		mu_why(&pass.image.job.why, status,
 		    status == MU_ERR_BUSY
 			? "asked for from within a pass of the same thread"
 			: "another pass did not end in time");

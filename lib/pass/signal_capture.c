@@ -15,55 +15,55 @@
 #include "ptrace/live/snapshot.h"
 
 static enum mu_status
-take_image(struct mu_pass *pass, struct mu_signal_stop *stop)
+take_image(struct mu_image *image, struct mu_signal_stop *stop)
 {
-	enum mu_status status = mu_caller_add(pass);
+	enum mu_status status = mu_caller_add(image);
 
 	/* Files of /proc opened before would be descriptors of the program. */
 	if (status == MU_OK)
-		status = mu_snapshot_signal_stop(
-		    &pass->snap, stop, NULL, &pass->arena, &pass->why);
+		status = mu_snapshot_signal_stop(&image->snap, stop, NULL,
+		    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_own_image_take(pass);
+		status = mu_own_image_take(image);
 	if (status == MU_OK && !mu_signal_stop_is_full(stop))
-		status = mu_why(&pass->why, MU_ERR_TIMEOUT,
+		status = mu_why(&image->job.why, MU_ERR_TIMEOUT,
 		    "the image was not taken before the threads went on");
 	return status;
 }
 
 enum mu_status
-mu_signal_capture(struct mu_pass *pass)
+mu_signal_capture(struct mu_image *image)
 {
 	struct mu_signal_stop *stop;
 	enum mu_status status;
 
 	/* Not on our stack: a thread that is held up may leave it late. */
-	stop = mu_arena_alloc(&pass->arena, 1, sizeof(*stop));
+	stop = mu_arena_alloc(&image->job.arena, 1, sizeof(*stop));
 	if (stop == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
-	pass->unasked = 0; /* their frames tell it */
-	mu_left_out_prepare(pass);
-	status = mu_signal_stop_prepare(
-	    stop, pass->pid, pass->tid, &pass->arena, &pass->why);
+	image->stop.unasked = 0; /* their frames tell it */
+	mu_left_out_prepare(image);
+	status = mu_signal_stop_prepare(stop, image->job.pid, image->job.tid,
+	    &image->job.arena, &image->job.why);
 	if (status == MU_OK)
-		status = mu_pause_await_calm(pass->pid, &pass->why);
+		status = mu_pause_await_calm(image->job.pid, &image->job.why);
 	if (status == MU_OK)
-		status = mu_allocator_freeze(pass);
+		status = mu_allocator_freeze(image);
 	if (status == MU_OK)
-		status = mu_signal_stop_run(
-		    stop, pass->stop_ns, pass->deadline_ns, &pass->why);
+		status = mu_signal_stop_run(stop, image->stop.until_ns,
+		    image->job.deadline_ns, &image->job.why);
 	/* There is no other thread: only the calling one waits. */
 	if (stop->begin_ns == 0)
 		stop->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)
-		status = take_image(pass, stop);
+		status = take_image(image, stop);
 	/* Thaw malloc first: a released thread may allocate at once. */
-	mu_allocator_thaw(pass);
+	mu_allocator_thaw(image);
 	if (!mu_signal_stop_release(stop))
-		pass->abandoned = true;
-	pass->pause_ns =
+		image->stop.abandoned = true;
+	image->stop.pause_ns =
 	    stop->end_ns > stop->begin_ns ? stop->end_ns - stop->begin_ns : 0;
-	mu_own_image_close(pass);
+	mu_own_image_close(image);
 	return status;
 }

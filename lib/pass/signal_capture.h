@@ -5,12 +5,13 @@
 #ifndef LIB_PASS_SIGNAL_CAPTURE_H
 #define LIB_PASS_SIGNAL_CAPTURE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
- * Stop the threads, start the sweeper and release the threads: pass->sweeper is
- * set when this is MU_OK. Signals must be blocked. Runs in: original.
+ * Stop the threads, start the sweeper and release the threads:
+ * image->sweeper.pid is set when this is MU_OK. Signals must be blocked. Runs
+ * in: original.
  */
-enum mu_status mu_signal_capture(struct mu_pass *pass);
+enum mu_status mu_signal_capture(struct mu_image *image);
 
 #endif

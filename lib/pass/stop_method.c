@@ -26,18 +26,18 @@
 #define PROBE_NS (3 * MU_NS_PER_SEC)
 
 static enum mu_status
-map_stack(struct mu_pass *pass)
+map_stack(struct mu_image *image)
 {
 	long stack;
 
-	if (pass->stack != NULL)
+	if (image->stack != NULL)
 		return MU_OK;
 	stack = mu_sys_map_stack(STACK_SIZE);
 	if (mu_sys_failed(stack))
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for the collector's stack");
-	pass->stack = (char *)stack;
-	pass->stack_size = STACK_SIZE;
+	image->stack = (char *)stack;
+	image->stack_size = STACK_SIZE;
 	return MU_OK;
 }
 
@@ -50,27 +50,27 @@ is_refusal(enum mu_status status)
 }
 
 static enum mu_status
-by_ptrace(struct mu_pass *pass)
+by_ptrace(struct mu_image *image)
 {
-	mu_pass_stop_within(pass, PROBE_NS);
-	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
-	if (mu_probe_deadly(false, pass->stop_ns))
-		return mu_refusal_deadly(&pass->why);
-	return mu_collector_run(pass);
+	mu_image_stop_within(image, PROBE_NS);
+	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
+	if (mu_probe_deadly(false, image->stop.until_ns))
+		return mu_refusal_deadly(&image->job.why);
+	return mu_collector_run(image);
 }
 
 static enum mu_status
-by_signal(struct mu_pass *pass)
+by_signal(struct mu_image *image)
 {
 	enum mu_status status;
 
-	mu_pass_stop_within(pass, PROBE_NS);
-	pass->stop = MEMUNREACHABLE_STOP_SIGNAL;
-	status = mu_probe_signal_stop(pass->stop_ns, &pass->why);
+	mu_image_stop_within(image, PROBE_NS);
+	image->stop.method = MEMUNREACHABLE_STOP_SIGNAL;
+	status = mu_probe_signal_stop(image->stop.until_ns, &image->job.why);
 	if (status != MU_OK)
 		return status;
-	status = mu_signal_capture(pass);
-	pass->blocked = status == MU_ERR_SIGNALS_BLOCKED;
+	status = mu_signal_capture(image);
+	image->stop.blocked = status == MU_ERR_SIGNALS_BLOCKED;
 	return status;
 }
 
@@ -124,16 +124,16 @@ is_waiting(pid_t pid, pid_t tid)
 
 /* Would a signal end a waiting call of another thread? */
 static bool
-others_wait(struct mu_pass *pass)
+others_wait(struct mu_image *image)
 {
-	struct mu_task_list tasks = { .arena = &pass->arena };
+	struct mu_task_list tasks = { .arena = &image->job.arena };
 	size_t i;
 
-	if (mu_task_list_read(&tasks, pass->pid, NULL) != MU_OK)
+	if (mu_task_list_read(&tasks, image->job.pid, NULL) != MU_OK)
 		return true;
 	for (i = 0; i < tasks.count; i++)
-		if (tasks.tids[i] != pass->tid &&
-		    is_waiting(pass->pid, tasks.tids[i]))
+		if (tasks.tids[i] != image->job.tid &&
+		    is_waiting(image->job.pid, tasks.tids[i]))
 			return true;
 	return false;
 }
@@ -144,96 +144,97 @@ others_wait(struct mu_pass *pass)
  * nothing returns. What the program has told the library it does not know.
  */
 static bool
-can_be_left(struct mu_pass *pass)
+can_be_left(struct mu_image *image)
 {
 	const struct mu_registry *registry = &mu_library.registry;
 
-	return pass->request->at_end && registry->num_ignored == 0 &&
+	return image->stop.at_end && registry->num_ignored == 0 &&
 	    registry->num_regions == 0 && registry->num_providers == 0 &&
 	    registry->num_heaps == 0 && mu_library.results.first == NULL &&
-	    others_wait(pass);
+	    others_wait(image);
 }
 
 /* MU_ERR_ALREADY_TRACED: the tracer is none that stops threads for us. */
 static enum mu_status
-by_tracer(struct mu_pass *pass)
+by_tracer(struct mu_image *image)
 {
 	enum mu_status status = MU_ERR_ALREADY_TRACED;
 
-	if (!mu_halted_is_possible(pass))
+	if (!mu_halted_is_possible(image))
 		return status;
-	pass->stop = MEMUNREACHABLE_STOP_PTRACE;
-	status = mu_halted_capture(pass);
+	image->stop.method = MEMUNREACHABLE_STOP_PTRACE;
+	status = mu_halted_capture(image);
 	return status;
 }
 
 static enum mu_status
-run_auto(struct mu_pass *pass)
+run_auto(struct mu_image *image)
 {
-	enum mu_status refusal = mu_refusal_by_tracer(&pass->why), status;
+	enum mu_status refusal = mu_refusal_by_tracer(&image->job.why), status;
 	struct mu_why why, more;
 
 	if (refusal != MU_OK) {
-		status = by_tracer(pass);
+		status = by_tracer(image);
 		if (status != MU_ERR_ALREADY_TRACED)
 			return status;
 	}
-	if (refusal != MU_OK && can_be_left(pass))
+	if (refusal != MU_OK && can_be_left(image))
 		return refusal;
-	if (pass->prefer_signal && !others_wait(pass) &&
-	    by_signal(pass) == MU_OK)
+	if (image->stop.prefer_signal && !others_wait(image) &&
+	    by_signal(image) == MU_OK)
 		return MU_OK;
 	/* A collector would run into the tracer's breakpoints. */
 	if (refusal == MU_OK)
-		refusal = by_ptrace(pass);
+		refusal = by_ptrace(image);
 	if (!is_refusal(refusal))
 		return refusal;
-	why = pass->why;
-	mu_log(&pass->log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
-	status = by_signal(pass);
+	why = image->job.why;
+	mu_log(
+	    &image->job.log, MU_LOG_DEBUG, "%s; stopping by signal", why.words);
+	status = by_signal(image);
 	if (status == MU_OK || is_of_malloc(status))
 		return status;
 	/* Anything but the stop itself failed as it would have by ptrace. */
-	more = pass->why;
-	pass->why = why;
-	add_words(&pass->why, &more);
+	more = image->job.why;
+	image->job.why = why;
+	add_words(&image->job.why, &more);
 	return refusal;
 }
 
 enum mu_status
-mu_stop_method_run(struct mu_pass *pass)
+mu_stop_method_run(struct mu_image *image)
 {
-	enum mu_status status = map_stack(pass);
+	enum mu_status status = map_stack(image);
 
 	if (status != MU_OK)
 		return status;
 	if (!mu_probe_helpers_stay())
-		return mu_why(&pass->why, MU_ERR_RESOURCES,
+		return mu_why(&image->job.why, MU_ERR_RESOURCES,
 		    "what we start would land in another PID namespace" MU_CURE
 		    "ask"
 		    " before unshare(CLONE_NEWPID) or setns()");
-	pass->tries++;
-	pass->blocked = false;
-	if (mu_in_place_try(pass))
+	image->stop.tries++;
+	image->stop.blocked = false;
+	if (mu_in_place_try(image))
 		return MU_OK;
-	mu_left_out_open(pass);
+	mu_left_out_open(image);
 	switch (mu_library.options.stop) {
 	case MU_STOP_PTRACE:
-		status = by_tracer(pass);
+		status = by_tracer(image);
 		if (status == MU_ERR_ALREADY_TRACED)
-			status = by_ptrace(pass);
+			status = by_ptrace(image);
 		break;
 	case MU_STOP_SIGNAL:
-		status = by_signal(pass);
+		status = by_signal(image);
 		break;
 	default:
-		status = run_auto(pass);
+		status = run_auto(image);
 		break;
 	}
-	pass->expired = status == MU_ERR_TIMEOUT &&
-	    mu_sys_now_ns() >= pass->stop_ns &&
-	    mu_sys_now_ns() < pass->deadline_ns;
+	image->stop.expired = status == MU_ERR_TIMEOUT &&
+	    mu_sys_now_ns() >= image->stop.until_ns &&
+	    mu_sys_now_ns() < image->job.deadline_ns;
 	if (status != MU_OK)
-		pass->stop = MEMUNREACHABLE_STOP_NONE;
+		image->stop.method = MEMUNREACHABLE_STOP_NONE;
 	return status;
 }

@@ -6,15 +6,15 @@
 #ifndef LIB_PASS_STOP_METHOD_H
 #define LIB_PASS_STOP_METHOD_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 /*
- * Take an image: on MU_OK pass->sweeper and pass->stop are set. If both methods
- * are refused the first is the status, and the reason names both.
+ * Take an image: on MU_OK image->sweeper.pid and image->stop.method are set. If
+ * both methods are refused the first is the status, and the reason names both.
  *
  * Runs in: original, with signals blocked, once mu_allocator_find() has found
  * malloc. Malloc is frozen for as long as it takes, and may be so afterwards.
  */
-enum mu_status mu_stop_method_run(struct mu_pass *pass);
+enum mu_status mu_stop_method_run(struct mu_image *image);
 
 #endif

@@ -6,7 +6,7 @@
  *
  * Runs in: original.
  */
-#include "lib/pipe/why_pipe.h"
+#include "lib/pass/pass.h"
 #include "lib/report/reference_text.h"
 #include "mu/arch/cpu.h"
 

@@ -46,35 +46,35 @@ mu_candidates_send(int fd, const struct mu_blocks *blocks)
 }
 
 enum mu_status
-mu_candidates_receive(struct mu_pass *pass, size_t count)
+mu_candidates_receive(struct mu_image *image, size_t count)
 {
-	pass->num_candidates = 0;
-	pass->candidates =
-	    mu_arena_alloc(&pass->arena, count, sizeof(*pass->candidates));
-	if (pass->candidates == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	image->wanted.num_candidates = 0;
+	image->wanted.candidates = mu_arena_alloc(
+	    &image->job.arena, count, sizeof(*image->wanted.candidates));
+	if (image->wanted.candidates == NULL)
+		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory to keep %zu unreachable blocks in mind for the"
 		    " second look",
 		    count);
-	pass->num_candidates = count;
-	return mu_pipe_read(
-	    pass, pass->candidates, count * sizeof(*pass->candidates));
+	image->wanted.num_candidates = count;
+	return mu_pipe_read(&image->sweeper, image->wanted.candidates,
+	    count * sizeof(*image->wanted.candidates), &image->job.why);
 }
 
 enum mu_status
-mu_candidates_keep(struct mu_pass *pass)
+mu_candidates_keep(struct mu_image *image, struct mu_unreachable *unreachable)
 {
-	struct mu_unreachable *unreachable = pass->request->unreachable;
-	size_t size = pass->num_candidates * sizeof(*pass->candidates);
+	size_t size =
+	    image->wanted.num_candidates * sizeof(*image->wanted.candidates);
 
 	if (unreachable == NULL || size == 0)
 		return MU_OK;
 	unreachable->blocks = mu_results_new_bytes(&mu_library.results, size);
 	if (unreachable->blocks == NULL)
-		return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu unreachable blocks",
-		    pass->num_candidates);
-	memcpy(unreachable->blocks, pass->candidates, size);
-	unreachable->count = pass->num_candidates;
+		    image->wanted.num_candidates);
+	memcpy(unreachable->blocks, image->wanted.candidates, size);
+	unreachable->count = image->wanted.num_candidates;
 	return MU_OK;
 }

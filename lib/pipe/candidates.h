@@ -7,21 +7,28 @@
 #define LIB_PIPE_CANDIDATES_H
 
 #include "heapwalk/heaps/blocks.h"
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
+
+/* Every unreachable block; memory of mu_library.results, or NULL. */
+struct mu_unreachable {
+	struct mu_range *blocks; /* by address */
+	size_t count;
+};
 
 /* False if the reader is gone. Runs in: sweeper. */
 bool mu_candidates_send(int fd, const struct mu_blocks *blocks);
 
 /*
- * COUNT of them into PASS, or why not. Runs in: original. Uses no malloc, no
- * errno.
+ * COUNT of them into image->wanted, or why not. Runs in: original. Uses no
+ * malloc, no errno.
  */
-enum mu_status mu_candidates_receive(struct mu_pass *pass, size_t count);
+enum mu_status mu_candidates_receive(struct mu_image *image, size_t count);
 
 /*
- * Pass the received blocks to the request, if it wants them. Runs in: original.
- * Uses no malloc, no errno.
+ * Copy the received blocks to UNREACHABLE, unless that is NULL. Runs in:
+ * original. Uses no malloc, no errno.
  */
-enum mu_status mu_candidates_keep(struct mu_pass *pass);
+enum mu_status mu_candidates_keep(
+    struct mu_image *image, struct mu_unreachable *unreachable);
 
 #endif

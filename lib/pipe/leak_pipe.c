@@ -102,10 +102,10 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 
 /* Memory of RESULTS; what arrived is looked through before it is believed. */
 static enum mu_status
-receive_entries(struct mu_pass *pass, struct mu_results *results,
-    const struct mu_pipe_header *header)
+receive_entries(struct mu_image *image, struct mu_results *results,
+    struct mu_result *result, const struct mu_pipe_header *header)
 {
-	struct mu_entries *entries = &pass->entries;
+	struct mu_entries *entries = &result->entries;
 	enum mu_status status;
 
 	*entries = (struct mu_entries) { .size = header->entries_size,
@@ -114,12 +114,13 @@ receive_entries(struct mu_pass *pass, struct mu_results *results,
 		return MU_OK;
 	entries->packed = mu_results_new_bytes(results, entries->size);
 	if (entries->packed == NULL)
-		status = mu_why(&pass->why, MU_ERR_NO_MEMORY,
+		status = mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for %zu leaks", entries->count);
 	else
-		status = mu_pipe_read(pass, entries->packed, entries->size);
-	if (status == MU_OK && !mu_entries_check(entries, &pass->num_more))
-		status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		status = mu_pipe_read(&image->sweeper, entries->packed,
+		    entries->size, &image->job.why);
+	if (status == MU_OK && !mu_entries_check(entries, &result->num_more))
+		status = mu_why(&image->job.why, MU_ERR_HELPER_DIED,
 		    "the sweeper's answer is damaged");
 	if (status != MU_OK)
 		mu_results_drop(results, entries);
@@ -127,31 +128,30 @@ receive_entries(struct mu_pass *pass, struct mu_results *results,
 }
 
 enum mu_status
-mu_leak_pipe_receive(struct mu_pass *pass, struct mu_results *results,
-    struct UnreachableMemoryInfo *info)
+mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
+    struct mu_result *result, struct UnreachableMemoryInfo *info)
 {
 	struct mu_pipe_header header = { 0 };
 	enum mu_status status;
 
-	status = mu_pipe_read(pass, &header, sizeof(header));
+	status = mu_pipe_read(
+	    &image->sweeper, &header, sizeof(header), &image->job.why);
 	if (status != MU_OK)
 		return status;
-	if (!mu_leak_pipe_check(&header, pass->request->limit))
-		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+	if (!mu_leak_pipe_check(&header, image->wanted.limit))
+		return mu_why(&image->job.why, MU_ERR_HELPER_DIED,
 		    "the sweeper's answer is damaged");
-	pass->why = header.why;
+	image->job.why = header.why;
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
-	status = receive_entries(pass, results, &header);
+	status = receive_entries(image, results, result, &header);
 	if (status != MU_OK)
 		return status;
-	if (pass->request->usage != NULL) {
-		*pass->request->usage = header.usage;
-		pass->request->usage->glibc_major = pass->self.glibc_major;
-		pass->request->usage->glibc_minor = pass->self.glibc_minor;
-	}
+	result->usage = header.usage;
+	result->usage.glibc_major = image->stop.self.glibc_major;
+	result->usage.glibc_minor = image->stop.self.glibc_minor;
 	info->num_reported = header.num_entries;
-	pass->transient = header.transient != 0;
+	result->transient = header.transient != 0;
 	info->num_leaks = header.num_leaks;
 	info->leak_bytes = header.leak_bytes;
 	info->num_allocations = header.num_allocations;

@@ -10,20 +10,12 @@
 
 #include "heapwalk/fold/fold.h"
 #include "heapwalk/heaps/heap.h"
-#include "lib/pass/pass.h"
+#include "lib/pipe/result.h"
+#include "lib/state/image.h"
 #include "lib/state/results.h"
 
 #define MU_PIPE_MAGIC 0x656c62616863726eull /* "nrchable" */
 #define MU_PIPE_VERSION 7
-
-#define MU_PIPE_ARENAS 8
-
-/* The use of the heap; the last arena is the sum of all further ones. */
-struct mu_pipe_usage {
-	struct mu_heap_usage all; /* all.arenas is NULL */
-	struct mu_arena_usage arenas[MU_PIPE_ARENAS];
-	unsigned glibc_major, glibc_minor; /* of the original */
-};
 
 struct mu_pipe_header {
 	uint64_t magic;
@@ -53,13 +45,14 @@ bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
 
 /*
- * Receive it into INFO and, the entries, packed, pass->entries, which is memory
- * of RESULTS. Waits until pass->deadline_ns and notices when the
+ * Receive it into INFO and, the entries, packed, result->entries, which is
+ * memory of RESULTS. Waits until image->job.deadline_ns and notices when the
  * sweeper dies. Returns the sweep's status or why it could not be had.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
-enum mu_status mu_leak_pipe_receive(struct mu_pass *pass,
-    struct mu_results *results, struct UnreachableMemoryInfo *info);
+enum mu_status mu_leak_pipe_receive(struct mu_image *image,
+    struct mu_results *results, struct mu_result *result,
+    struct UnreachableMemoryInfo *info);
 
 #endif

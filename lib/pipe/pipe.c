@@ -31,16 +31,16 @@ mu_pipe_write(int fd, const void *data, size_t size)
 
 /* It closes its end by dying: to learn of what takes another moment. */
 static enum mu_status
-sweeper_died(struct mu_pass *pass)
+sweeper_died(struct mu_sweeper *sweeper, struct mu_why *why)
 {
 	int status;
 
-	mu_sweeper_reap(pass, pass->deadline_ns);
-	status = pass->sweeper_status;
-	if (pass->room.tight && WIFSIGNALED(status) &&
+	mu_sweeper_reap(sweeper, sweeper->deadline_ns);
+	status = sweeper->status;
+	if (sweeper->room.tight && WIFSIGNALED(status) &&
 	    WTERMSIG(status) == SIGKILL)
-		return mu_room_refuse(&pass->room, &pass->why);
-	return mu_why_died(&pass->why, "the sweeper", status);
+		return mu_room_refuse(&sweeper->room, why);
+	return mu_why_died(why, "the sweeper", status);
 }
 
 /* For where ppoll() is refused: by a filter, or as RLIMIT_NOFILE became 0. */
@@ -54,34 +54,34 @@ has_data(int fd)
 
 /* Until the room is to be looked at again. */
 static struct timespec
-next_look(const struct mu_pass *pass)
+next_look(const struct mu_sweeper *sweeper)
 {
 	uint64_t now = mu_sys_now_ns(), nap_ns = 0;
 
-	if (pass->room.next_ns > now)
-		nap_ns = pass->room.next_ns - now;
+	if (sweeper->room.next_ns > now)
+		nap_ns = sweeper->room.next_ns - now;
 	return mu_sys_timespec(nap_ns < POLL_NS ? nap_ns : POLL_NS);
 }
 
 /* Wait until FD can be read: MU_OK, or why that will not happen. */
 static enum mu_status
-await_data(struct mu_pass *pass)
+await_data(struct mu_sweeper *sweeper, struct mu_why *why)
 {
-	struct pollfd wait = { .fd = pass->pipe_read, .events = POLLIN };
+	struct pollfd wait = { .fd = sweeper->pipe_read, .events = POLLIN };
 	struct timespec span;
 	bool ended = false;
 	long n;
 
 	for (;;) {
-		if (mu_room_is_short(&pass->room))
-			return mu_room_refuse(&pass->room, &pass->why);
+		if (mu_room_is_short(&sweeper->room))
+			return mu_room_refuse(&sweeper->room, why);
 		/* Anew: the raw call leaves the rest of the time in it. */
-		span = next_look(pass);
+		span = next_look(sweeper);
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
 			return MU_OK; /* data, or the end of file */
-		if (n < 0 && n != -EINTR && has_data(pass->pipe_read))
+		if (n < 0 && n != -EINTR && has_data(sweeper->pipe_read))
 			return MU_OK;
 		if (n < 0 && n != -EINTR)
 			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
@@ -90,35 +90,36 @@ await_data(struct mu_pass *pass)
 		 * then. What a dead sweeper has left was polled for already.
 		 */
 		if (ended)
-			return sweeper_died(pass);
-		if (mu_sys_now_ns() >= pass->deadline_ns)
-			return mu_why(&pass->why, MU_ERR_TIMEOUT,
+			return sweeper_died(sweeper, why);
+		if (mu_sys_now_ns() >= sweeper->deadline_ns)
+			return mu_why(why, MU_ERR_TIMEOUT,
 			    "the sweeper did not finish in time");
-		ended = mu_sweeper_ended(pass);
+		ended = mu_sweeper_ended(sweeper);
 	}
 }
 
 enum mu_status
-mu_pipe_read(struct mu_pass *pass, void *data, size_t size)
+mu_pipe_read(
+    struct mu_sweeper *sweeper, void *data, size_t size, struct mu_why *why)
 {
 	enum mu_status status;
 	char *p = data;
 	ssize_t n;
 
 	while (size > 0) {
-		status = await_data(pass);
+		status = await_data(sweeper, why);
 		if (status != MU_OK)
 			return status;
-		n = mu_sys_read(pass->pipe_read, p, size);
+		n = mu_sys_read(sweeper->pipe_read, p, size);
 		if ((n == -EINTR || n == -EAGAIN) &&
-		    mu_sys_now_ns() < pass->deadline_ns)
+		    mu_sys_now_ns() < sweeper->deadline_ns)
 			continue;
 		if (n < 0)
-			return mu_why(&pass->why, mu_status_from_errno((int)-n),
+			return mu_why(why, mu_status_from_errno((int)-n),
 			    "cannot read the sweeper's answer (errno %ld)",
 			    (long)-n);
 		if (n == 0)
-			return sweeper_died(pass);
+			return sweeper_died(sweeper, why);
 		p += n;
 		size -= (size_t)n;
 	}

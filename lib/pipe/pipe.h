@@ -5,15 +5,16 @@
 #ifndef LIB_PIPE_PIPE_H
 #define LIB_PIPE_PIPE_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/sweeper_end.h"
 
 /* All SIZE bytes; false if the reader is gone. Runs in: sweeper. */
 bool mu_pipe_write(int fd, const void *data, size_t size);
 
 /*
- * All SIZE bytes, or why not: waits until pass->deadline_ns and notices when
+ * All SIZE bytes, or WHY not: waits until sweeper->deadline_ns and notices when
  * the sweeper dies. Runs in: original.
  */
-enum mu_status mu_pipe_read(struct mu_pass *pass, void *data, size_t size);
+enum mu_status mu_pipe_read(
+    struct mu_sweeper *sweeper, void *data, size_t size, struct mu_why *why);
 
 #endif

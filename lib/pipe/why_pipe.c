@@ -87,27 +87,28 @@ mu_why_pipe_check_entry(
 }
 
 static enum mu_status
-no_memory(struct mu_pass *pass, size_t count)
+no_memory(struct mu_image *image, size_t count)
 {
-	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 	    "no memory for %zu references", count);
 }
 
 /* Entries into memory of the pass: a stack would keep the words. */
 static enum mu_status
 receive_entries(
-    struct mu_pass *pass, struct mu_referrer **entries, size_t count)
+    struct mu_image *image, struct mu_referrer **entries, size_t count)
 {
 	enum mu_status status;
 	size_t i;
 
-	*entries = mu_arena_alloc(&pass->arena, count, sizeof(**entries));
+	*entries = mu_arena_alloc(&image->job.arena, count, sizeof(**entries));
 	if (*entries == NULL)
-		return no_memory(pass, count);
-	status = mu_pipe_read(pass, *entries, count * sizeof(**entries));
+		return no_memory(image, count);
+	status = mu_pipe_read(&image->sweeper, *entries,
+	    count * sizeof(**entries), &image->job.why);
 	for (i = 0; i < count && status == MU_OK; i++)
-		if (!mu_why_pipe_check_entry(&(*entries)[i], &pass->snap))
-			status = mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		if (!mu_why_pipe_check_entry(&(*entries)[i], &image->snap))
+			status = mu_why(&image->job.why, MU_ERR_HELPER_DIED,
 			    "the sweeper's answer is damaged");
 	return status;
 }
@@ -117,14 +118,14 @@ receive_entries(
  * becomes the size of all names. NULL if there is no memory.
  */
 static size_t *
-place_names(struct mu_pass *pass, const struct mu_referrer *entries,
+place_names(struct mu_image *image, const struct mu_referrer *entries,
     size_t count, size_t *size)
 {
-	const struct mu_snapshot *snap = &pass->snap;
+	const struct mu_snapshot *snap = &image->snap;
 	size_t *places, i, mapping;
 
 	places = mu_arena_alloc(
-	    &pass->arena, snap->num_mappings + 1, sizeof(*places));
+	    &image->job.arena, snap->num_mappings + 1, sizeof(*places));
 	if (places == NULL)
 		return NULL;
 	for (i = 0; i < snap->num_mappings; i++)
@@ -163,21 +164,21 @@ unpack(struct MemunreachableReference *to, const struct mu_referrer *from,
 }
 
 static enum mu_status
-unpack_all(struct mu_pass *pass, struct mu_references *references,
+unpack_all(struct mu_image *image, struct mu_references *references,
     const struct mu_referrer *entries, size_t count)
 {
-	const struct mu_snapshot *snap = &pass->snap;
-	size_t size = 0, *places = place_names(pass, entries, count, &size), i;
+	const struct mu_snapshot *snap = &image->snap;
+	size_t size = 0, *places = place_names(image, entries, count, &size), i;
 	size_t length = count * sizeof(*references->items);
 	const char *name;
 	char *names;
 
 	if (places == NULL)
-		return no_memory(pass, count);
+		return no_memory(image, count);
 	references->items =
 	    mu_results_new_bytes(&mu_library.results, length + size);
 	if (references->items == NULL)
-		return no_memory(pass, count);
+		return no_memory(image, count);
 	references->count = count;
 	names = (char *)(references->items + count);
 	for (i = 0; i < snap->num_mappings; i++) {
@@ -194,31 +195,32 @@ unpack_all(struct mu_pass *pass, struct mu_references *references,
 }
 
 enum mu_status
-mu_why_pipe_receive(struct mu_pass *pass, struct mu_references *references,
-    struct UnreachableMemoryInfo *info)
+mu_why_pipe_receive(struct mu_image *image, struct mu_references *references,
+    struct mu_result *result, struct UnreachableMemoryInfo *info)
 {
 	struct mu_why_header header = { 0 };
 	struct mu_referrer *entries;
 	enum mu_status status;
 
-	status = mu_pipe_read(pass, &header, sizeof(header));
+	status = mu_pipe_read(
+	    &image->sweeper, &header, sizeof(header), &image->job.why);
 	if (status != MU_OK)
 		return status;
 	if (!mu_why_pipe_check(&header))
-		return mu_why(&pass->why, MU_ERR_HELPER_DIED,
+		return mu_why(&image->job.why, MU_ERR_HELPER_DIED,
 		    "the sweeper's answer is damaged");
-	pass->why = header.why;
+	image->job.why = header.why;
 	if (header.status != MU_OK && header.status != MU_PARTIAL)
 		return header.status;
-	pass->transient = header.transient != 0;
+	result->transient = header.transient != 0;
 	references->total = header.total;
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;
 	if (header.num_entries == 0)
 		return header.status;
-	status = receive_entries(pass, &entries, header.num_entries);
+	status = receive_entries(image, &entries, header.num_entries);
 	if (status == MU_OK)
 		status =
-		    unpack_all(pass, references, entries, header.num_entries);
+		    unpack_all(image, references, entries, header.num_entries);
 	return status == MU_OK ? header.status : status;
 }

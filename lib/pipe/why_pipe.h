@@ -10,7 +10,8 @@
 
 #include "heapwalk/heaps/heap.h"
 #include "heapwalk/refer/referrers.h"
-#include "lib/pass/pass.h"
+#include "lib/pipe/result.h"
+#include "lib/state/image.h"
 #include "lib/state/results.h"
 
 #define MU_WHY_MAGIC 0x6779687779687777ull
@@ -61,7 +62,8 @@ bool mu_why_pipe_check_entry(
  *
  * Runs in: original. Uses no malloc, no errno.
  */
-enum mu_status mu_why_pipe_receive(struct mu_pass *pass,
-    struct mu_references *references, struct UnreachableMemoryInfo *info);
+enum mu_status mu_why_pipe_receive(struct mu_image *image,
+    struct mu_references *references, struct mu_result *result,
+    struct UnreachableMemoryInfo *info);
 
 #endif

@@ -6,42 +6,43 @@
 
 /* Has the program one thread, and that is not the caller? */
 static bool
-is_single(struct mu_pass *pass)
+is_single(struct mu_image *image)
 {
 	size_t count;
 	pid_t *tids;
 
-	if (pass->request->caller != NULL)
+	if (image->caller != NULL)
 		return false;
-	return mu_threads_list(pass->pid, &tids, &count, &pass->arena, NULL) !=
-	    MU_OK ||
+	return mu_threads_list(image->job.pid, &tids, &count, &image->job.arena,
+		   NULL) != MU_OK ||
 	    count <= 2; /* the program's one, and the pass's own */
 }
 
 enum mu_status
-mu_allocator_find(struct mu_pass *pass)
+mu_allocator_find(struct mu_image *image)
 {
-	return mu_heaps_detect(
-	    &pass->heaps, &pass->self, &pass->arena, &pass->why);
+	return mu_heaps_detect(&image->stop.heaps, &image->stop.self,
+	    &image->job.arena, &image->job.why);
 }
 
 enum mu_status
-mu_allocator_freeze(struct mu_pass *pass)
+mu_allocator_freeze(struct mu_image *image)
 {
 	const struct mu_heap_freeze freeze = {
-		.arena = &pass->arena,
-		.deadline_ns = pass->deadline_ns,
-		.single = is_single(pass),
+		.arena = &image->job.arena,
+		.deadline_ns = image->job.deadline_ns,
+		.single = is_single(image),
 	};
 	enum mu_status status =
-	    mu_heaps_freeze(&pass->heaps, &freeze, &pass->why);
+	    mu_heaps_freeze(&image->stop.heaps, &freeze, &image->job.why);
 
-	mu_pass_stop_within(pass, mu_library.options.max_pause * MU_NS_PER_MS);
+	mu_image_stop_within(
+	    image, mu_library.options.max_pause * MU_NS_PER_MS);
 	return status;
 }
 
 void
-mu_allocator_thaw(struct mu_pass *pass)
+mu_allocator_thaw(struct mu_image *image)
 {
-	mu_heaps_thaw(&pass->heaps);
+	mu_heaps_thaw(&image->stop.heaps);
 }

@@ -7,38 +7,38 @@
 #include "mu/sys.h"
 
 void
-mu_caller_note_stack(struct mu_pass *pass)
+mu_caller_note_stack(struct mu_image *image)
 {
 	stack_t stack = { .ss_flags = SS_DISABLE };
 
 	mu_sys2(SYS_sigaltstack, 0, (long)&stack);
-	pass->own_stack_begin =
+	image->stop.own_stack_begin =
 	    (stack.ss_flags & SS_DISABLE) != 0 ? 0 : (uintptr_t)stack.ss_sp;
 }
 
 enum mu_status
-mu_caller_add(struct mu_pass *pass)
+mu_caller_add(struct mu_image *image)
 {
-	const struct mu_caller *caller = pass->request->caller;
-	struct mu_snapshot *snap = &pass->snap;
+	const struct mu_caller *caller = image->caller;
+	struct mu_snapshot *snap = &image->snap;
 	size_t i, num_values = snap->num_values + MU_CALLEE_SAVED;
 
-	snap->kernel_values = &pass->own_stack_begin;
-	snap->num_kernel_values = pass->own_stack_begin != 0;
+	snap->kernel_values = &image->stop.own_stack_begin;
+	snap->num_kernel_values = image->stop.own_stack_begin != 0;
 	if (caller == NULL)
 		return MU_OK;
-	if (!mu_arena_extend(&pass->arena, snap->threads, snap->num_threads,
-		snap->num_threads + 1) ||
+	if (!mu_arena_extend(&image->job.arena, snap->threads,
+		snap->num_threads, snap->num_threads + 1) ||
+	    !mu_arena_extend(&image->job.arena, snap->values, snap->num_values,
+		num_values) ||
 	    !mu_arena_extend(
-		&pass->arena, snap->values, snap->num_values, num_values) ||
-	    !mu_arena_extend(
-		&pass->arena, snap->places, snap->num_values, num_values))
+		&image->job.arena, snap->places, snap->num_values, num_values))
 		goto no_memory;
 	for (i = 0; i < MU_CALLEE_SAVED; i++)
 		snap->places[snap->num_values + i] =
 		    (uint16_t)(MU_PLACE_SAVED + i);
 	snap->threads[snap->num_threads++] = (struct mu_thread) {
-		.tid = pass->tid,
+		.tid = image->job.tid,
 		.sp = caller->sp,
 		.tp = caller->tp,
 		.first_value = snap->num_values,
@@ -50,6 +50,6 @@ mu_caller_add(struct mu_pass *pass)
 	snap->num_values += MU_CALLEE_SAVED;
 	return MU_OK;
 no_memory:
-	return mu_why(&pass->why, MU_ERR_NO_MEMORY,
+	return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 	    "no memory for the calling thread's registers");
 }

@@ -5,15 +5,35 @@
 #ifndef LIB_STATE_CALLER_H
 #define LIB_STATE_CALLER_H
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
+#include "mu/arch/cpu.h"
 
-/* Add it to pass->snap, unless the call came without a stack. Runs in: any. */
-enum mu_status mu_caller_add(struct mu_pass *pass);
+/* The context of the asking thread, taken where the program called us. */
+struct mu_caller {
+	uintptr_t sp; /* 0: none (the thread of a signal) */
+	uintptr_t tp;
+	uintptr_t saved[MU_CALLEE_SAVED];
+};
+
+/* Add it to image->snap, unless the call came without a stack. Runs in: any. */
+enum mu_status mu_caller_add(struct mu_image *image);
 
 /*
  * Note the address of the calling thread's alternate signal stack, for
  * mu_caller_add(). Runs in: original, in the calling thread.
  */
-void mu_caller_note_stack(struct mu_pass *pass);
+void mu_caller_note_stack(struct mu_image *image);
+
+/*
+ * Take the caller's context. Must be inline: in a separate frame, registers in
+ * which the program keeps pointers would be saved below SP.
+ */
+static inline __attribute__((always_inline)) void
+mu_caller_capture(struct mu_caller *caller)
+{
+	mu_arch_callee_saved(caller->saved);
+	caller->sp = mu_arch_sp();
+	caller->tp = mu_arch_tp();
+}
 
 #endif

@@ -27,165 +27,171 @@ enum { READING, HAS_READ, GONE_ON };
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
 
 void
-mu_left_out_open(struct mu_pass *pass)
+mu_left_out_open(struct mu_image *image)
 {
 	long at;
 
-	if (pass->left_out != NULL)
+	if (image->uncopied.page != NULL)
 		return;
 	at = mu_sys_mmap(NULL, sizeof(struct mu_left_out),
 	    PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS);
-	pass->hold = false;
-	pass->left_out = mu_sys_failed(at) ? NULL : (struct mu_left_out *)at;
+	image->uncopied.hold = false;
+	image->uncopied.page =
+	    mu_sys_failed(at) ? NULL : (struct mu_left_out *)at;
 }
 
 void
-mu_left_out_close(struct mu_pass *pass)
+mu_left_out_close(struct mu_image *image)
 {
-	struct mu_left_out *left_out = pass->left_out;
+	struct mu_left_out *left_out = image->uncopied.page;
 
 	/* Before: a child that is forked in between must not unmap it. */
-	__atomic_store_n(&pass->left_out, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&image->uncopied.page, NULL, __ATOMIC_RELEASE);
 	if (left_out != NULL)
 		mu_sys_munmap(left_out, sizeof(*left_out));
 }
 
 struct mu_range
-mu_left_out_range(const struct mu_pass *pass)
+mu_left_out_range(const struct mu_image *image)
 {
-	uintptr_t begin = (uintptr_t)pass->left_out;
-	size_t size = sizeof(*pass->left_out);
+	uintptr_t begin = (uintptr_t)image->uncopied.page;
+	size_t size = sizeof(*image->uncopied.page);
 
-	if (pass->left_out == NULL)
+	if (image->uncopied.page == NULL)
 		return (struct mu_range) { 0, 0 };
 	return (struct mu_range) { begin, begin + size };
 }
 
 bool
-mu_left_out_again(struct mu_pass *pass)
+mu_left_out_again(struct mu_image *image)
 {
-	struct mu_left_out *left_out = pass->left_out;
+	struct mu_left_out *left_out = image->uncopied.page;
 
 	if (left_out == NULL ||
 	    (!left_out->wanted && !left_out->stacks && !left_out->late))
 		return false;
-	pass->hold |= left_out->wanted;
+	image->uncopied.hold |= left_out->wanted;
 	/* A seccomp filter may kill a thread for a call that is not its own. */
 	if (left_out->stacks)
-		pass->prefer_signal = pass->ask_stacks || pass->filtered;
-	pass->ask_stacks |= left_out->stacks;
-	pass->stack_tries += left_out->stacks;
-	pass->late_tries += left_out->late;
+		image->stop.prefer_signal =
+		    image->stop.ask_stacks || image->stop.filtered;
+	image->stop.ask_stacks |= left_out->stacks;
+	image->stop.stack_tries += left_out->stacks;
+	image->uncopied.late_tries += left_out->late;
 	left_out->wanted = left_out->stacks = left_out->late = false;
 	return true;
 }
 
 /* The collector shares the original's memory, so that "self" is right. */
 void
-mu_left_out_prepare(struct mu_pass *pass)
+mu_left_out_prepare(struct mu_image *image)
 {
-	const struct mu_snapshot *self = &pass->self;
+	const struct mu_snapshot *self = &image->stop.self;
 
-	pass->memory = pass->pagemap = -1;
-	if (pass->left_out == NULL)
+	image->uncopied.memory = image->uncopied.pagemap = -1;
+	if (image->uncopied.page == NULL)
 		return;
-	pass->left_out->filled = READING;
-	pass->shared = mu_shared_any(
-	    self->mappings, self->num_mappings, mu_left_out_range(pass));
-	if (!pass->hold)
+	image->uncopied.page->filled = READING;
+	image->uncopied.shared = mu_shared_any(
+	    self->mappings, self->num_mappings, mu_left_out_range(image));
+	if (!image->uncopied.hold)
 		return;
-	pass->memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
-	pass->pagemap = mu_procfs_open("/proc/self/pagemap", O_RDONLY);
+	image->uncopied.memory = mu_procfs_open("/proc/self/mem", O_RDONLY);
+	image->uncopied.pagemap =
+	    mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 }
 
 /* Only the first of the two callers gets true. */
 static bool
-end_reading(struct mu_pass *pass, int end)
+end_reading(struct mu_image *image, int end)
 {
 	int reading = READING;
 
-	return __atomic_compare_exchange_n(&pass->left_out->filled, &reading,
-	    end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(&image->uncopied.page->filled,
+	    &reading, end, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
 void
-mu_left_out_await(struct mu_pass *pass)
+mu_left_out_await(struct mu_image *image)
 {
-	int *filled = &pass->left_out->filled;
-	uint64_t end_ns = pass->stop_ns + SHARED_NS, now, until;
+	int *filled = &image->uncopied.page->filled;
+	uint64_t end_ns = image->stop.until_ns + SHARED_NS, now, until;
 
-	if (!pass->hold && !pass->shared)
+	if (!image->uncopied.hold && !image->uncopied.shared)
 		return;
 	while (__atomic_load_n(filled, __ATOMIC_ACQUIRE) == READING) {
 		now = mu_sys_now_ns();
 		if (now >= end_ns ||
-		    mu_proc_ended(mu_proc_state(pass->sweeper, pass->sweeper)))
+		    mu_proc_ended(
+			mu_proc_state(image->sweeper.pid, image->sweeper.pid)))
 			break;
 		until = now + LOOK_NS;
 		if (until > end_ns)
 			until = end_ns;
 		mu_sys_futex_wait(filled, READING, 0, until);
 	}
-	end_reading(pass, GONE_ON);
+	end_reading(image, GONE_ON);
 }
 
 /* The threads may go on; false: they do already. */
 static bool
-announce(struct mu_pass *pass)
+announce(struct mu_image *image)
 {
 	bool in_time;
 
-	if (!pass->hold && !pass->shared)
+	if (!image->uncopied.hold && !image->uncopied.shared)
 		return true;
-	in_time = end_reading(pass, HAS_READ);
-	mu_sys_futex_wake(&pass->left_out->filled, 1, 0);
+	in_time = end_reading(image, HAS_READ);
+	mu_sys_futex_wake(&image->uncopied.page->filled, 1, 0);
 	return in_time;
 }
 
 enum mu_status
-mu_left_out_want(struct mu_pass *pass)
+mu_left_out_want(struct mu_image *image)
 {
-	pass->left_out->wanted = true;
-	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	image->uncopied.page->wanted = true;
+	return mu_why(&image->job.why, MU_ERR_TIMEOUT,
 	    "no time for another try, to read memory under MADV_DONTFORK");
 }
 
 /* What tells the sweeper that the threads go on; NULL: nothing. */
 static const int *
-over_of(const struct mu_pass *pass)
+over_of(const struct mu_image *image)
 {
-	return pass->hold || pass->shared ? &pass->left_out->filled : NULL;
+	return image->uncopied.hold || image->uncopied.shared
+	    ? &image->uncopied.page->filled
+	    : NULL;
 }
 
 /* True: there is some, and another try must be made to copy it. */
 static bool
-take_shared(struct mu_pass *pass)
+take_shared(struct mu_image *image)
 {
-	struct mu_memory *memory = &pass->snap.memory;
+	struct mu_memory *memory = &image->snap.memory;
 	struct mu_shared shared = {
-		.still = { mu_sys_now_ns() + SHARED_NS, over_of(pass) },
-		.limit = mu_fork_gaps_limit(pass->room.left),
-		.except = mu_left_out_range(pass),
+		.still = { mu_sys_now_ns() + SHARED_NS, over_of(image) },
+		.limit = mu_fork_gaps_limit(image->sweeper.room.left),
+		.except = mu_left_out_range(image),
 	};
 
-	if (pass->shared) {
+	if (image->uncopied.shared) {
 		mu_shared_take(&shared, memory);
-		pass->changing = shared.changing;
+		image->uncopied.changing = shared.changing;
 		return false;
 	}
 	if (!mu_shared_any(
-		pass->snap.mappings, pass->snap.num_mappings, shared.except))
+		image->snap.mappings, image->snap.num_mappings, shared.except))
 		return false;
-	pass->changing = 1; /* how much is not known */
+	image->uncopied.changing = 1; /* how much is not known */
 	return true;
 }
 
 /* Another try takes as long as this one. */
 static bool
-is_half_over(const struct mu_pass *pass)
+is_half_over(const struct mu_image *image)
 {
-	return mu_sys_now_ns() - pass->begin_ns >
-	    (pass->deadline_ns - pass->begin_ns) / 2;
+	return mu_sys_now_ns() - image->job.begin_ns >
+	    (image->job.deadline_ns - image->job.begin_ns) / 2;
 }
 
 /*
@@ -193,66 +199,68 @@ is_half_over(const struct mu_pass *pass)
  * suffices for it, the sweeper was not given a CPU: another try.
  */
 static enum mu_status
-note_late(struct mu_pass *pass, size_t lost)
+note_late(struct mu_image *image, size_t lost)
 {
-	size_t bytes = lost * pass->snap.memory.page_size + pass->changing;
+	size_t bytes =
+	    lost * image->snap.memory.page_size + image->uncopied.changing;
 
 	if (bytes == 0 || bytes > MU_STANDSTILL_ALWAYS ||
-	    pass->late_tries >= LATE_TRIES || is_half_over(pass))
+	    image->uncopied.late_tries >= LATE_TRIES || is_half_over(image))
 		return MU_OK;
-	pass->left_out->late = true;
-	return mu_why(&pass->why, MU_ERR_TIMEOUT,
+	image->uncopied.page->late = true;
+	return mu_why(&image->job.why, MU_ERR_TIMEOUT,
 	    "no time for another try, to read memory that a fork does not"
 	    " copy");
 }
 
 enum mu_status
-mu_left_out_guard(struct mu_pass *pass, size_t *lost)
+mu_left_out_guard(struct mu_image *image, size_t *lost)
 {
-	struct mu_left_out *left_out = pass->left_out;
+	struct mu_left_out *left_out = image->uncopied.page;
 	struct mu_fork_gaps gaps = {
-		.memory = pass->memory,
-		.pagemap = pass->pagemap,
-		.complete = pass->mapped_pages != 0,
-		.still = { pass->stop_ns, over_of(pass) },
-		.limit = mu_fork_gaps_limit(pass->room.left),
+		.memory = image->uncopied.memory,
+		.pagemap = image->uncopied.pagemap,
+		.complete = image->mapped_pages != 0,
+		.still = { image->stop.until_ns, over_of(image) },
+		.limit = mu_fork_gaps_limit(image->sweeper.room.left),
 	};
 	enum mu_status status;
 	bool again = false, in_time;
 
-	if (pass->hold) {
+	if (image->uncopied.hold) {
 		gaps.wiped = left_out->wiped;
 		gaps.num_wiped = left_out->num_wiped;
 	}
-	status = mu_memory_self_guard(&pass->snap.memory, &gaps, &pass->why);
+	status =
+	    mu_memory_self_guard(&image->snap.memory, &gaps, &image->job.why);
 	if (status == MU_OK)
-		again = take_shared(pass);
-	in_time = announce(pass);
+		again = take_shared(image);
+	in_time = announce(image);
 	/* The collector has this table too, but not for long. */
-	mu_sys_close(&pass->memory);
-	mu_sys_close(&pass->pagemap);
+	mu_sys_close(&image->uncopied.memory);
+	mu_sys_close(&image->uncopied.pagemap);
 	*lost = gaps.lost;
-	again |= gaps.missing > 0 && !pass->hold;
+	again |= gaps.missing > 0 && !image->uncopied.hold;
 	if (status != MU_OK || left_out == NULL)
 		return status;
 	if (again)
-		return mu_left_out_want(pass);
-	return in_time ? MU_OK : note_late(pass, gaps.lost);
+		return mu_left_out_want(image);
+	return in_time ? MU_OK : note_late(image, gaps.lost);
 }
 
 /* A stop by signal has the alternate stacks of all threads in their frames. */
 bool
-mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why)
+mu_left_out_want_stacks(struct mu_image *image, struct mu_why *why)
 {
-	if (pass->stop != MEMUNREACHABLE_STOP_PTRACE)
+	if (image->stop.method != MEMUNREACHABLE_STOP_PTRACE)
 		return false;
-	if (!pass->ask_stacks)
-		pass->unasked =
-		    pass->snap.num_threads - (pass->request->caller != NULL);
-	if (pass->unasked == 0 || pass->left_out == NULL ||
-	    is_half_over(pass) || pass->stack_tries >= STACK_TRIES)
+	if (!image->stop.ask_stacks)
+		image->stop.unasked =
+		    image->snap.num_threads - (image->caller != NULL);
+	if (image->stop.unasked == 0 || image->uncopied.page == NULL ||
+	    is_half_over(image) || image->stop.stack_tries >= STACK_TRIES)
 		return false;
-	pass->left_out->stacks = true;
+	image->uncopied.page->stacks = true;
 	mu_why(why, MU_ERR_TIMEOUT,
 	    "no time for another try, to ask for alternate signal stacks");
 	return true;
@@ -275,13 +283,13 @@ may_be_wiped(struct mu_snapshot *snap)
 }
 
 bool
-mu_left_out_wiped(struct mu_pass *pass)
+mu_left_out_wiped(struct mu_image *image)
 {
-	struct mu_left_out *left_out = pass->left_out;
+	struct mu_left_out *left_out = image->uncopied.page;
 	struct mu_range one;
 	size_t room, count;
 
-	if (!may_be_wiped(&pass->snap))
+	if (!may_be_wiped(&image->snap))
 		return false;
 	if (left_out == NULL)
 		return mu_wiped_find(&one, 1) > 0;

@@ -16,7 +16,7 @@
 #define LIB_STATE_LEFT_OUT_H
 
 #include "heapwalk/memory/fork_gaps.h"
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 
 #define MU_LEFT_OUT_WIPED 128 /* ranges that are remembered */
 
@@ -38,27 +38,27 @@ struct mu_left_out {
  *
  * Runs in: original.
  */
-void mu_left_out_open(struct mu_pass *pass);
-void mu_left_out_close(struct mu_pass *pass);
+void mu_left_out_open(struct mu_image *image);
+void mu_left_out_close(struct mu_image *image);
 
 /* Its address range, which is not searched. */
-struct mu_range mu_left_out_range(const struct mu_pass *pass);
+struct mu_range mu_left_out_range(const struct mu_image *image);
 
 /* True if another try is needed; it will read the missing memory. */
-bool mu_left_out_again(struct mu_pass *pass);
+bool mu_left_out_again(struct mu_image *image);
 
 /*
  * Before the stop: open what the sweeper will read through. Runs in:
  * collector, with its own descriptor table.
  */
-void mu_left_out_prepare(struct mu_pass *pass);
+void mu_left_out_prepare(struct mu_image *image);
 
 /*
  * Wait, threads stopped, until the sweeper is done with the original's memory
  * or dead, or this lasts too long; the sweeper then knows that what it reads
  * may have changed. Runs in: collector.
  */
-void mu_left_out_await(struct mu_pass *pass);
+void mu_left_out_await(struct mu_image *image);
 
 /*
  * Guard the image and add the memory that is missing in it. MU_ERR_TIMEOUT:
@@ -67,25 +67,25 @@ void mu_left_out_await(struct mu_pass *pass);
  *
  * Runs in: sweeper.
  */
-enum mu_status mu_left_out_guard(struct mu_pass *pass, size_t *lost);
+enum mu_status mu_left_out_guard(struct mu_image *image, size_t *lost);
 
 /*
  * Memory is missing in the image. Returns MU_ERR_TIMEOUT: another try will have
  * to read it. There must be a page to say so in. Runs in: sweeper.
  */
-enum mu_status mu_left_out_want(struct mu_pass *pass);
+enum mu_status mu_left_out_want(struct mu_image *image);
 
 /*
  * A block is lost that may be an alternate signal stack, and not every thread
  * was asked for its own. True: another try will; this one is over, and WHY is
  * set as by mu_left_out_want(). Runs in: sweeper.
  */
-bool mu_left_out_want_stacks(struct mu_pass *pass, struct mu_why *why);
+bool mu_left_out_want_stacks(struct mu_image *image, struct mu_why *why);
 
 /*
  * Is there memory that this image has only zeros of? To be asked only when
  * something is lost. Runs in: sweeper.
  */
-bool mu_left_out_wiped(struct mu_pass *pass);
+bool mu_left_out_wiped(struct mu_image *image);
 
 #endif

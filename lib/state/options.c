@@ -167,13 +167,13 @@ read_mask(struct mu_token token, uint64_t *out)
 static const char *const stop_names[] = { "auto", "ptrace", "signal" };
 
 static const char *
-read_stop(struct mu_token token, enum mu_stop *out)
+read_stop(struct mu_token token, enum mu_stop_option *out)
 {
 	unsigned i;
 
 	for (i = 0; i < sizeof(stop_names) / sizeof(*stop_names); i++) {
 		if (mu_token_is(token, stop_names[i])) {
-			*out = (enum mu_stop)i;
+			*out = (enum mu_stop_option)i;
 			return NULL;
 		}
 	}

@@ -22,7 +22,7 @@
 #define MU_PATH_MAX 4096
 
 /* Which stop methods (lib/pass/stop_method.h) a pass may use. */
-enum mu_stop {
+enum mu_stop_option {
 	MU_STOP_AUTO, /* by ptrace; by signal where that is refused */
 	MU_STOP_PTRACE,
 	MU_STOP_SIGNAL,
@@ -101,7 +101,7 @@ enum mu_unchecked {
 #define MU_OPTION_unchecked(name) enum mu_unchecked name
 #define MU_OPTION_count(name) size_t name
 #define MU_OPTION_mask(name) uint64_t name /* has MU_OPTION_MASK_MIN */
-#define MU_OPTION_stop(name) enum mu_stop name
+#define MU_OPTION_stop(name) enum mu_stop_option name
 
 /*
  * Bits that every mask must keep, 12 to 46: a page's number on x86-64. Without

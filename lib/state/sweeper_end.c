@@ -32,26 +32,26 @@
 #define CLOSED_NS (50 * 1000ull)
 
 bool
-mu_sweeper_ended(struct mu_pass *pass)
+mu_sweeper_ended(struct mu_sweeper *sweeper)
 {
 	int status = -1;
 	pid_t got;
 
-	if (pass->sweeper <= 0)
+	if (sweeper->pid <= 0)
 		return true;
-	got = mu_sys_wait(pass->sweeper, &status, MU_WALL | WNOHANG);
-	if (got == pass->sweeper || got == -ECHILD) {
-		pass->sweeper_status = got == pass->sweeper ? status : -1;
-		pass->sweeper = 0;
+	got = mu_sys_wait(sweeper->pid, &status, MU_WALL | WNOHANG);
+	if (got == sweeper->pid || got == -ECHILD) {
+		sweeper->status = got == sweeper->pid ? status : -1;
+		sweeper->pid = 0;
 	}
-	return pass->sweeper == 0;
+	return sweeper->pid == 0;
 }
 
 /* Until the pipe is closed, or for NAP ns. */
 static bool
-await_closing(const struct mu_pass *pass, uint64_t nap)
+await_closing(const struct mu_sweeper *sweeper, uint64_t nap)
 {
-	struct pollfd wait = { .fd = pass->pipe_read };
+	struct pollfd wait = { .fd = sweeper->pipe_read };
 	struct timespec span = mu_sys_timespec(nap);
 	long n = mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 
@@ -65,13 +65,13 @@ await_closing(const struct mu_pass *pass, uint64_t nap)
  * be closed; 0: not yet.
  */
 static void
-pass_time(const struct mu_pass *pass, uint64_t *nap, uint64_t *closed_ns)
+pass_time(const struct mu_sweeper *sweeper, uint64_t *nap, uint64_t *closed_ns)
 {
 	if (*closed_ns != 0 && mu_sys_now_ns() - *closed_ns < CLOSED_NS)
 		return;
 	if (*closed_ns != 0) {
 		mu_sys_sleep_ns(*nap);
-	} else if (await_closing(pass, *nap)) {
+	} else if (await_closing(sweeper, *nap)) {
 		*closed_ns = mu_sys_now_ns() | 1;
 		*nap = FIRST_NAP_NS;
 	}
@@ -80,23 +80,23 @@ pass_time(const struct mu_pass *pass, uint64_t *nap, uint64_t *closed_ns)
 }
 
 void
-mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns)
+mu_sweeper_reap(struct mu_sweeper *sweeper, uint64_t deadline_ns)
 {
 	uint64_t nap = FIRST_NAP_NS, closed_ns = 0;
-	bool killed = false, asked = !pass->room.tight;
+	bool killed = false, asked = !sweeper->room.tight;
 
-	while (!mu_sweeper_ended(pass)) {
+	while (!mu_sweeper_ended(sweeper)) {
 		if (mu_sys_now_ns() >= deadline_ns) {
 			/* It cannot be waited for: it is a zombie by now. */
 			if (killed)
 				return;
 			mu_sys_kill(
-			    pass->sweeper, asked ? SIGKILL : MU_SWEEPER_DROP);
+			    sweeper->pid, asked ? SIGKILL : MU_SWEEPER_DROP);
 			deadline_ns =
 			    mu_sys_now_ns() + (asked ? REAP_NS : DROP_NS);
 			killed = asked;
 			asked = true;
 		}
-		pass_time(pass, &nap, &closed_ns);
+		pass_time(sweeper, &nap, &closed_ns);
 	}
 }

@@ -2,7 +2,11 @@
 #ifndef LIB_STATE_SWEEPER_END_H
 #define LIB_STATE_SWEEPER_END_H
 
-#include "lib/pass/pass.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "lib/state/room.h"
 
 /*
  * On this signal the sweeper unmaps its image and ends. It is the last
@@ -10,13 +14,22 @@
  */
 #define MU_SWEEPER_DROP 64
 
+struct mu_sweeper {
+	pid_t pid;  /* child of the original, 0 = none */
+	int phase;  /* of one that has no image: lib/pass/in_place.c */
+	int status; /* wait4()'s, of the last one; -1 = not known */
+	int pipe_read, pipe_write;
+	uint64_t deadline_ns; /* for its answer */
+	struct mu_room room;  /* of the present try */
+};
+
 /*
  * Reap the sweeper; ended first if it has not by DEADLINE_NS (0: at once).
  * Does nothing when there is none. Runs in: original.
  */
-void mu_sweeper_reap(struct mu_pass *pass, uint64_t deadline_ns);
+void mu_sweeper_reap(struct mu_sweeper *sweeper, uint64_t deadline_ns);
 
 /* Has the sweeper ended? Runs in: original. */
-bool mu_sweeper_ended(struct mu_pass *pass);
+bool mu_sweeper_ended(struct mu_sweeper *sweeper);
 
 #endif

@@ -1,22 +1,23 @@
 #include "lib/state/under_way.h"
 
-#include "lib/pass/pass.h"
+#include "lib/state/image.h"
 #include "lib/state/left_out.h"
 #include "mu/sys.h"
 
 size_t
-mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass)
+mu_under_way_add(struct mu_under_way *passes, struct mu_image *image)
 {
 	pid_t none;
 	size_t i;
 
-	for (i = 0; i < MU_UNDER_WAY && pass->pid > 0; i++) {
+	for (i = 0; i < MU_UNDER_WAY && image->job.pid > 0; i++) {
 		none = 0;
 		if (!__atomic_compare_exchange_n(&passes->places[i].pid, &none,
-			pass->pid, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			image->job.pid, false, __ATOMIC_ACQ_REL,
+			__ATOMIC_RELAXED))
 			continue;
 		__atomic_store_n(
-		    &passes->places[i].pass, pass, __ATOMIC_RELEASE);
+		    &passes->places[i].image, image, __ATOMIC_RELEASE);
 		return i;
 	}
 	return MU_UNDER_WAY;
@@ -35,44 +36,44 @@ mu_under_way_remove(
 	    mu_range_size(stack) - MU_STACK_GUARD);
 	if (place >= MU_UNDER_WAY)
 		return;
-	__atomic_store_n(&passes->places[place].pass, NULL, __ATOMIC_RELEASE);
+	__atomic_store_n(&passes->places[place].image, NULL, __ATOMIC_RELEASE);
 	__atomic_store_n(&passes->places[place].pid, 0, __ATOMIC_RELEASE);
 }
 
 /* Its descriptors stay: the child may have closed them and opened others. */
 static void
-drop(const struct mu_pass *inherited, uintptr_t sp)
+drop(const struct mu_image *inherited, uintptr_t sp)
 {
-	struct mu_pass pass = *inherited;
+	struct mu_image image = *inherited;
 
-	if (mu_range_has(pass.own_stack, sp))
+	if (mu_range_has(image.own_stack, sp))
 		return;
-	if (pass.stack != NULL)
-		mu_sys_munmap(pass.stack, pass.stack_size);
-	mu_left_out_close(&pass);
-	mu_arena_close(&pass.arena);
+	if (image.stack != NULL)
+		mu_sys_munmap(image.stack, image.stack_size);
+	mu_left_out_close(&image);
+	mu_arena_close(&image.job.arena);
 	mu_sys_munmap(
-	    (void *)pass.own_stack.begin, mu_range_size(pass.own_stack));
+	    (void *)image.own_stack.begin, mu_range_size(image.own_stack));
 }
 
 void
 mu_under_way_drop_inherited(
-    struct mu_under_way *passes, const struct mu_pass *pass)
+    struct mu_under_way *passes, const struct mu_image *image)
 {
-	struct mu_pass *inherited;
+	struct mu_image *inherited;
 	pid_t pid;
 	size_t i;
 
-	if (pass->pid <= 0)
+	if (image->job.pid <= 0)
 		return;
 	for (i = 0; i < MU_UNDER_WAY; i++) {
 		pid = __atomic_load_n(&passes->places[i].pid, __ATOMIC_ACQUIRE);
-		if (pid == 0 || pid == pass->pid)
+		if (pid == 0 || pid == image->job.pid)
 			continue;
-		inherited = passes->places[i].pass;
-		passes->places[i].pass = NULL;
+		inherited = passes->places[i].image;
+		passes->places[i].image = NULL;
 		__atomic_store_n(&passes->places[i].pid, 0, __ATOMIC_RELEASE);
 		if (inherited != NULL)
-			drop(inherited, pass->frames_begin);
+			drop(inherited, image->frames_begin);
 	}
 }

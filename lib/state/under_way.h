@@ -14,29 +14,29 @@
 
 #define MU_UNDER_WAY 16 /* more at a time are not remembered */
 
-struct mu_pass;
+struct mu_image;
 
 struct mu_under_way {
 	struct {
 		pid_t pid; /* 0: free */
-		struct mu_pass *pass;
+		struct mu_image *image;
 	} places[MU_UNDER_WAY];
 };
 
 /*
- * PASS lies on a separate stack, and has begun. Returns its place, which is for
- * mu_under_way_remove(): to be called when nothing of its memory holds words
- * any more but that stack, STACK, which this wipes.
+ * IMAGE, of a pass, lies on a separate stack, and has begun. Returns its place,
+ * which is for mu_under_way_remove(): to be called when nothing of its memory
+ * holds words any more but that stack, STACK, which this wipes.
  */
-size_t mu_under_way_add(struct mu_under_way *passes, struct mu_pass *pass);
+size_t mu_under_way_add(struct mu_under_way *passes, struct mu_image *image);
 void mu_under_way_remove(
     struct mu_under_way *passes, size_t place, struct mu_range stack);
 
 /*
- * Release the memory of passes of a process that we, who make PASS, were forked
- * from, but not a stack that the caller is on. With the pass lock held.
+ * Release the memory of passes of a process that we, who take IMAGE, were
+ * forked from, but not a stack that the caller is on. With the pass lock held.
  */
 void mu_under_way_drop_inherited(
-    struct mu_under_way *passes, const struct mu_pass *pass);
+    struct mu_under_way *passes, const struct mu_image *image);
 
 #endif

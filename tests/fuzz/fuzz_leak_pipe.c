@@ -53,9 +53,9 @@ fill_pipe(const struct fuzz_input *input, unsigned flags)
 
 static void
 check_answer(
-    struct UnreachableMemoryInfo *info, struct mu_pass *pass, size_t limit)
+    struct UnreachableMemoryInfo *info, struct mu_result *result, size_t limit)
 {
-	struct mu_entries *entries = &pass->entries;
+	struct mu_entries *entries = &result->entries;
 	struct Leak *leaks;
 	static char buffer[4096];
 	struct mu_text text = { buffer, sizeof(buffer), 0 };
@@ -74,7 +74,7 @@ check_answer(
 	mu_leaks_text(&out, &report, &shown);
 	mu_frame_names_close(&frames);
 	mu_leaks_text_summary(&out, info);
-	leaks = mu_results_new(&results, entries->count, pass->num_more);
+	leaks = mu_results_new(&results, entries->count, result->num_more);
 	if (leaks != NULL) {
 		mu_entries_unpack(entries, leaks);
 		require(mu_results_free(&results, leaks));
@@ -83,32 +83,36 @@ check_answer(
 }
 
 static void
-receive(struct mu_pass *pass)
+receive(struct mu_image *image)
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	enum mu_status status = mu_leak_pipe_receive(pass, &results, &info);
+	struct mu_result result = { .num_more = 0 };
+	enum mu_status status =
+	    mu_leak_pipe_receive(image, &results, &result, &info);
 
 	require((unsigned)status < MU_STATUS_COUNT);
-	require(memchr(pass->why.words, '\0', sizeof(pass->why.words)) != NULL);
+	require(memchr(image->job.why.words, '\0',
+		    sizeof(image->job.why.words)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL)
-		check_answer(&info, pass, pass->request->limit);
+		check_answer(&info, &result, image->wanted.limit);
 	else
-		require(pass->entries.packed == NULL && info.num_reported == 0);
+		require(
+		    result.entries.packed == NULL && info.num_reported == 0);
 	require(results.first == NULL);
 }
 
 static void
-receive_candidates(struct mu_pass *pass, size_t count)
+receive_candidates(struct mu_image *image, size_t count)
 {
-	enum mu_status status = mu_candidates_receive(pass, count);
+	enum mu_status status = mu_candidates_receive(image, count);
 	volatile uintptr_t end = 0;
 	size_t i;
 
 	if (status != MU_OK)
 		return;
-	require(pass->num_candidates == count);
+	require(image->wanted.num_candidates == count);
 	for (i = 0; i < count; i++)
-		end = pass->candidates[i].end;
+		end = image->wanted.candidates[i].end;
 	(void)end;
 }
 
@@ -118,20 +122,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = { data, size };
 	unsigned flags = (unsigned)fuzz_take(&input, 1);
 	size_t limit = fuzz_take(&input, 2);
-	struct mu_request request = { .limit = limit == UINT16_MAX ? SIZE_MAX
-								   : limit };
-	struct mu_pass pass = { .request = &request,
-		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* not a child: waiting fails */ };
+	struct mu_image image = { .wanted.limit =
+				      limit == UINT16_MAX ? SIZE_MAX : limit,
+		.sweeper = {
+		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		    .pid = getpid() /* not a child: waiting fails */ } };
 
 	if (input.size > PIPE_MAX)
 		return 0;
-	mu_arena_open(&pass.arena, (size_t)1 << 30);
-	pass.pipe_read = fill_pipe(&input, flags);
-	receive(&pass);
+	mu_arena_open(&image.job.arena, (size_t)1 << 30);
+	image.sweeper.pipe_read = fill_pipe(&input, flags);
+	receive(&image);
 	if ((flags & CANDIDATES) != 0)
-		receive_candidates(&pass, limit);
-	close(pass.pipe_read);
-	mu_arena_close(&pass.arena);
+		receive_candidates(&image, limit);
+	close(image.sweeper.pipe_read);
+	mu_arena_close(&image.job.arena);
 	return 0;
 }

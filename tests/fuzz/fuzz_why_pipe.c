@@ -98,14 +98,17 @@ check_reference(const struct MemunreachableReference *reference)
 }
 
 static void
-receive(struct mu_pass *pass, struct mu_references *references)
+receive(struct mu_image *image, struct mu_references *references)
 {
 	struct UnreachableMemoryInfo info = { 0 };
-	enum mu_status status = mu_why_pipe_receive(pass, references, &info);
+	struct mu_result result = { .num_more = 0 };
+	enum mu_status status =
+	    mu_why_pipe_receive(image, references, &result, &info);
 	size_t i;
 
 	require((unsigned)status < MU_STATUS_COUNT);
-	require(memchr(pass->why.words, '\0', sizeof(pass->why.words)) != NULL);
+	require(memchr(image->job.why.words, '\0',
+		    sizeof(image->job.why.words)) != NULL);
 	if (status == MU_OK || status == MU_PARTIAL) {
 		require(references->count <= references->total);
 		for (i = 0; i < references->count; i++)
@@ -124,21 +127,20 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct fuzz_input input = { data, size };
 	unsigned flags = (unsigned)fuzz_take(&input, 1);
 	struct mu_references references = { .hidden = 77 };
-	struct mu_request request = { .references = &references };
-	struct mu_pass pass = { .request = &request,
-		.snap = { .threads = threads,
-		    .num_threads = 2,
-		    .mappings = mappings,
-		    .num_mappings = 3 },
-		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* not a child: waiting fails */ };
+	struct mu_image image = { .snap = { .threads = threads,
+				      .num_threads = 2,
+				      .mappings = mappings,
+				      .num_mappings = 3 },
+		.sweeper = {
+		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		    .pid = getpid() /* not a child: waiting fails */ } };
 
 	if (input.size > PIPE_MAX)
 		return 0;
-	mu_arena_open(&pass.arena, (size_t)1 << 30);
-	pass.pipe_read = fill_pipe(&input, flags);
-	receive(&pass, &references);
-	close(pass.pipe_read);
-	mu_arena_close(&pass.arena);
+	mu_arena_open(&image.job.arena, (size_t)1 << 30);
+	image.sweeper.pipe_read = fill_pipe(&input, flags);
+	receive(&image, &references);
+	close(image.sweeper.pipe_read);
+	mu_arena_close(&image.job.arena);
 	return 0;
 }

@@ -66,9 +66,9 @@ actor_start(struct actor *actor, void (*act)(struct actor *actor))
  * "running". No malloc here: it is frozen.
  */
 static bool
-waits_for_arena(const struct mu_pass *pass, int tid)
+waits_for_arena(const struct mu_image *image, int tid)
 {
-	const struct mu_glibc *glibc = pass->heaps.members[0].state;
+	const struct mu_glibc *glibc = image->stop.heaps.members[0].state;
 	char path[64], text[256], expected[64];
 	size_t i;
 
@@ -86,11 +86,11 @@ waits_for_arena(const struct mu_pass *pass, int tid)
 
 /* Tell ACTOR to act; true if it waits, false if it gets through. */
 static bool
-blocks(const struct mu_pass *pass, struct actor *actor)
+blocks(const struct mu_image *image, struct actor *actor)
 {
 	__atomic_store_n(&actor->go, 1, __ATOMIC_RELEASE);
 	while (!__atomic_load_n(&actor->done, __ATOMIC_ACQUIRE)) {
-		if (waits_for_arena(pass, actor->tid))
+		if (waits_for_arena(image, actor->tid))
 			return true;
 		mu_sys_sleep_ns(100000);
 	}
@@ -102,16 +102,16 @@ static void
 assert_blocks(void (*act)(struct actor *actor))
 {
 	struct actor actor;
-	struct mu_pass pass;
+	struct mu_image image;
 	const struct mu_glibc *glibc;
 	bool blocked;
 
 	actor_start(&actor, act);
-	freeze(&pass);
-	glibc = pass.heaps.members[0].state;
+	freeze(&image);
+	glibc = image.stop.heaps.members[0].state;
 	ck_assert_uint_gt(glibc->num_locked, 1);
-	blocked = blocks(&pass, &actor);
-	thaw(&pass);
+	blocked = blocks(&image, &actor);
+	thaw(&image);
 	ck_assert_msg(blocked, "malloc went on while it was frozen");
 	pthread_join(actor.thread, NULL);
 	ck_assert_int_eq(actor.done, 1);
@@ -128,14 +128,14 @@ act_malloc(struct actor *actor)
 TEST(reenable)
 {
 	struct actor actor;
-	struct mu_pass pass;
+	struct mu_image image;
 	char *p = malloc(NEEDS_ARENA);
 
 	ck_assert_ptr_nonnull(p);
 	free(p);
 	actor_start(&actor, act_malloc);
-	freeze(&pass);
-	thaw(&pass);
+	freeze(&image);
+	thaw(&image);
 	p = malloc(NEEDS_ARENA);
 	ck_assert_ptr_nonnull(p);
 	memset(p, 1, NEEDS_ARENA);
@@ -208,13 +208,13 @@ act_fork(struct actor *actor)
 TEST(deadlock_fork)
 {
 	struct actor actor;
-	struct mu_pass pass;
+	struct mu_image image;
 	bool blocked;
 
 	actor_start(&actor, act_fork);
-	freeze(&pass);
-	blocked = blocks(&pass, &actor);
-	thaw(&pass);
+	freeze(&image);
+	blocked = blocks(&image, &actor);
+	thaw(&image);
 	ck_assert(blocked);
 	pthread_join(actor.thread, NULL);
 	ck_assert_uint_eq((uintptr_t)actor.result, 7);
@@ -224,16 +224,16 @@ TEST(deadlock_fork)
 TEST(all_go_on)
 {
 	struct actor actors[8];
-	struct mu_pass pass;
+	struct mu_image image;
 	bool blocked = true;
 	size_t i;
 
 	for (i = 0; i < 8; i++)
 		actor_start(&actors[i], i % 2 == 0 ? act_malloc : act_realloc);
-	freeze(&pass);
+	freeze(&image);
 	for (i = 0; i < 8; i++)
-		blocked &= blocks(&pass, &actors[i]);
-	thaw(&pass);
+		blocked &= blocks(&image, &actors[i]);
+	thaw(&image);
 	for (i = 0; i < 8; i++)
 		pthread_join(actors[i].thread, NULL);
 	ck_assert(blocked);
@@ -250,17 +250,17 @@ TEST(mutex_held)
 	const struct mu_glibc *glibc;
 	struct unharmed before;
 	struct actor actor;
-	struct mu_pass pass;
+	struct mu_image image;
 	int *mutex;
 	bool judged;
 
 	actor_start(&actor, act_malloc);
 	unharmed_begin(&before);
 	mu_library.options.timeout = 300;
-	freeze(&pass);
-	glibc = pass.heaps.members[0].state;
+	freeze(&image);
+	glibc = image.stop.heaps.members[0].state;
 	mutex = (int *)glibc->locked[glibc->num_locked - 1];
-	thaw(&pass);
+	thaw(&image);
 	while (__sync_val_compare_and_swap(mutex, 0, 1) != 0)
 		sched_yield();
 	judged = GetUnreachableMemory(&info, 10);

@@ -100,15 +100,15 @@ spawner(void *arg)
 TEST(rounds_under_load)
 {
 	pthread_t threads[HAMMERS + 1];
-	struct mu_pass pass;
+	struct mu_image image;
 	size_t i;
 
 	for (i = 0; i < HAMMERS; i++)
 		pthread_create(&threads[i], NULL, hammer, &hammer_rounds[i]);
 	pthread_create(&threads[HAMMERS], NULL, spawner, NULL);
 	for (i = 0; i < ROUNDS; i++) {
-		freeze(&pass);
-		thaw(&pass);
+		freeze(&image);
+		thaw(&image);
 	}
 	/* All of them still go on. */
 	for (i = 0; i < HAMMERS; i++) {

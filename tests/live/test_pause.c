@@ -74,7 +74,7 @@ TEST_LOOP(thread_in_vfork, 0, 3)
 	while (!in_vfork || child == 0)
 		nap_ms(1);
 	nap_ms(20);
-	mu_library.options.stop = (enum mu_stop)_i;
+	mu_library.options.stop = (enum mu_stop_option)_i;
 	longest_ns = 0;
 	ck_assert(!GetUnreachableMemory(&info, 10));
 	ck_assert_uint_lt(longest_ns, 2000 * MS);

@@ -104,7 +104,7 @@ pass(unsigned asked, struct figures *to)
 	struct UnreachableMemoryInfo info = { 0 };
 	bool judged;
 
-	mu_library.options.stop = (enum mu_stop)asked;
+	mu_library.options.stop = (enum mu_stop_option)asked;
 	scrub();
 	judged = GetUnreachableMemory(&info, LIMIT);
 	figures_add(to, asked, &info);

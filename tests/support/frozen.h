@@ -11,30 +11,29 @@
 
 #include "heapwalk/memory/self.h"
 #include "lib/state/allocator_freeze.h"
+#include "lib/state/caller.h"
 #include "mu/sys.h"
 #include "ptrace/live/mappings.h"
 
 /* What a pass refers to; one at a time. */
 static struct mu_caller frozen_caller;
-static struct mu_request frozen_request;
 static struct mu_memory_self frozen_memory;
 
 /* What lib/pass/pass.c has done before it freezes. */
 static inline enum mu_status
-prepare(struct mu_pass *pass)
+prepare(struct mu_image *image)
 {
-	struct mu_snapshot *self = &pass->self;
+	struct mu_snapshot *self = &image->stop.self;
 	enum mu_status status;
 
 	mu_caller_capture(&frozen_caller);
-	frozen_request.caller = &frozen_caller;
-	*pass =
-	    (struct mu_pass) { .request = &frozen_request, .pid = getpid() };
-	pass->tid = mu_sys_gettid();
-	pass->deadline_ns = mu_sys_now_ns() + 30 * MU_NS_PER_SEC;
-	mu_arena_open(&pass->arena, (size_t)1 << 24);
-	status = mu_mappings_read(pass->pid, &self->mappings,
-	    &self->num_mappings, &pass->arena, &pass->why);
+	*image =
+	    (struct mu_image) { .caller = &frozen_caller, .job.pid = getpid() };
+	image->job.tid = mu_sys_gettid();
+	image->job.deadline_ns = mu_sys_now_ns() + 30 * MU_NS_PER_SEC;
+	mu_arena_open(&image->job.arena, (size_t)1 << 24);
+	status = mu_mappings_read(image->job.pid, &self->mappings,
+	    &self->num_mappings, &image->job.arena, &image->job.why);
 	if (status != MU_OK)
 		return status;
 	sscanf(gnu_get_libc_version(), "%u.%u", &self->glibc_major,
@@ -47,32 +46,32 @@ prepare(struct mu_pass *pass)
 
 /* Again if an arena was made just after the mappings were read. */
 static inline void
-freeze(struct mu_pass *pass)
+freeze(struct mu_image *image)
 {
 	enum mu_status status;
 	int tries = 0;
 
 	do {
-		status = prepare(pass);
+		status = prepare(image);
 		ck_assert_int_eq(status, MU_OK);
-		status = mu_allocator_find(pass);
+		status = mu_allocator_find(image);
 		if (status == MU_OK)
-			status = mu_allocator_freeze(pass);
+			status = mu_allocator_freeze(image);
 		if (status != MU_OK) {
-			mu_memory_self_close(&pass->self.memory);
-			mu_arena_close(&pass->arena);
+			mu_memory_self_close(&image->stop.self.memory);
+			mu_arena_close(&image->job.arena);
 		}
 	} while (status == MU_ERR_HEAP_INCONSISTENT && ++tries < 20);
 	if (status != MU_OK)
-		ck_abort_msg("%s", pass->why.words);
+		ck_abort_msg("%s", image->job.why.words);
 }
 
 static inline void
-thaw(struct mu_pass *pass)
+thaw(struct mu_image *image)
 {
-	mu_allocator_thaw(pass);
-	mu_memory_self_close(&pass->self.memory);
-	mu_arena_close(&pass->arena);
+	mu_allocator_thaw(image);
+	mu_memory_self_close(&image->stop.self.memory);
+	mu_arena_close(&image->job.arena);
 }
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "heapwalk/heaps/table/table.h"
-#include "lib/pass/pass.h"
+#include "lib/state/caller.h"
 #include "tests/support/recorded_table.h"
 #include "tests/support/recorder.h"
 #include "tests/support/recorder_threads.h"
@@ -29,9 +29,8 @@ struct look {
 	int log;
 	size_t num_threads;
 	struct mu_thread threads[TOLD_MAX];
-	struct mu_request request;
 	struct mu_caller caller;
-	struct mu_pass pass;
+	struct mu_image image;
 	struct self_snapshot self;
 	struct mu_heap heap;
 	struct mu_range own[66];

@@ -64,33 +64,33 @@ look_close(struct look *look)
 static inline void
 look_freeze(struct look *look)
 {
-	struct mu_pass *pass = &look->pass;
-	struct mu_snapshot *self = &pass->self;
+	struct mu_image *image = &look->image;
+	struct mu_snapshot *self = &image->stop.self;
 
-	look->request.caller = &look->caller;
-	pass->request = &look->request;
-	pass->pid = look->pid;
-	pass->tid = mu_sys_gettid();
-	pass->deadline_ns = mu_sys_now_ns() + 30 * MU_NS_PER_SEC;
-	mu_arena_open(&pass->arena, (size_t)1 << 24);
-	if (mu_mappings_read(pass->pid, &self->mappings, &self->num_mappings,
-		&pass->arena, &pass->why) != MU_OK)
+	image->caller = &look->caller;
+	image->job.pid = look->pid;
+	image->job.tid = mu_sys_gettid();
+	image->job.deadline_ns = mu_sys_now_ns() + 30 * MU_NS_PER_SEC;
+	mu_arena_open(&image->job.arena, (size_t)1 << 24);
+	if (mu_mappings_read(image->job.pid, &self->mappings,
+		&self->num_mappings, &image->job.arena,
+		&image->job.why) != MU_OK)
 		return;
 	sscanf(gnu_get_libc_version(), "%u.%u", &self->glibc_major,
 	    &self->glibc_minor);
 	self->libc_address = (uintptr_t)gnu_get_libc_version;
-	mu_memory_self_open(&self->memory, &pass->self_memory, self->mappings,
-	    self->num_mappings);
-	if (mu_allocator_find(pass) == MU_OK)
-		mu_allocator_freeze(pass);
+	mu_memory_self_open(&self->memory, &image->stop.self_memory,
+	    self->mappings, self->num_mappings);
+	if (mu_allocator_find(image) == MU_OK)
+		mu_allocator_freeze(image);
 }
 
 static inline void
 look_thaw(struct look *look)
 {
-	mu_allocator_thaw(&look->pass);
-	mu_memory_self_close(&look->pass.self.memory);
-	mu_arena_close(&look->pass.arena);
+	mu_allocator_thaw(&look->image);
+	mu_memory_self_close(&look->image.stop.self.memory);
+	mu_arena_close(&look->image.job.arena);
 }
 
 /* All, those that never allocated too: a folder each, and two links more. */

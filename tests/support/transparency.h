@@ -28,7 +28,7 @@
 #define TRANSPARENCY_METHODS 2
 
 static const struct {
-	enum mu_stop option;
+	enum mu_stop_option option;
 	int stop; /* as the answer has it */
 	const char *name;
 } transparency_methods[TRANSPARENCY_METHODS] = {

@@ -13,7 +13,7 @@
 #define BLOCKS 20000 /* 320 KB: five times the pipe's 64 KiB */
 
 static struct fake_heap heap;
-static struct mu_pass pass;
+static struct mu_image image;
 static void *blocks[BLOCKS];
 static int writing_end;
 
@@ -24,19 +24,21 @@ setup(void)
 
 	ck_assert_int_eq(pipe(ends), 0);
 	writing_end = ends[1];
-	pass = (struct mu_pass) { .pipe_read = ends[0],
-		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* not a child: waiting fails */ };
-	mu_arena_open(&pass.arena, (size_t)1 << 20);
+	image = (struct mu_image) {
+		.sweeper = { .pipe_read = ends[0],
+		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		    .pid = getpid() /* not a child: waiting fails */ }
+	};
+	mu_arena_open(&image.job.arena, (size_t)1 << 20);
 }
 
 static void
 teardown(void)
 {
-	close(pass.pipe_read);
+	close(image.sweeper.pipe_read);
 	if (writing_end >= 0)
 		close(writing_end);
-	mu_arena_close(&pass.arena);
+	mu_arena_close(&image.job.arena);
 }
 
 static void *
@@ -75,22 +77,22 @@ TEST_LOOP(all_arrive, 0, FAKE_KINDS)
 
 	make_blocks(_i);
 	/* A sweeper that lives, however long the sender takes. */
-	pass.sweeper = fork();
-	ck_assert_int_ge(pass.sweeper, 0);
-	if (pass.sweeper == 0)
+	image.sweeper.pid = fork();
+	ck_assert_int_ge(image.sweeper.pid, 0);
+	if (image.sweeper.pid == 0)
 		for (;;)
 			pause();
 	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, NULL), 0);
-	ck_assert_int_eq(mu_candidates_receive(&pass, count), MU_OK);
+	ck_assert_int_eq(mu_candidates_receive(&image, count), MU_OK);
 	pthread_join(thread, NULL);
-	mu_sweeper_reap(&pass, 0);
-	ck_assert_uint_eq(pass.num_candidates, count);
+	mu_sweeper_reap(&image.sweeper, 0);
+	ck_assert_uint_eq(image.wanted.num_candidates, count);
 	for (i = 0; i < BLOCKS; i++) {
 		if (i % 3 == 0)
 			continue;
 		ck_assert_uint_eq(
-		    pass.candidates[n].begin, (uintptr_t)blocks[i]);
-		ck_assert_uint_eq(mu_range_size(pass.candidates[n++]),
+		    image.wanted.candidates[n].begin, (uintptr_t)blocks[i]);
+		ck_assert_uint_eq(mu_range_size(image.wanted.candidates[n++]),
 		    fake_usable(&heap, 24));
 	}
 	ck_assert_uint_eq(n, count);
@@ -99,8 +101,8 @@ TEST_LOOP(all_arrive, 0, FAKE_KINDS)
 
 TEST(none)
 {
-	ck_assert_int_eq(mu_candidates_receive(&pass, 0), MU_OK);
-	ck_assert_uint_eq(pass.num_candidates, 0);
+	ck_assert_int_eq(mu_candidates_receive(&image, 0), MU_OK);
+	ck_assert_uint_eq(image.wanted.num_candidates, 0);
 }
 
 TEST(a_sender_that_dies)
@@ -111,7 +113,7 @@ TEST(a_sender_that_dies)
 	    write(writing_end, half, sizeof(half)), (int)sizeof(half));
 	close(writing_end);
 	writing_end = -1;
-	ck_assert_int_eq(mu_candidates_receive(&pass, 3), MU_ERR_HELPER_DIED);
+	ck_assert_int_eq(mu_candidates_receive(&image, 3), MU_ERR_HELPER_DIED);
 }
 
 /* Whatever number it says. */
@@ -123,10 +125,10 @@ TEST(more_than_there_is_room_for)
 
 	for (i = 0; i < 3; i++) {
 		ck_assert_int_eq(
-		    mu_candidates_receive(&pass, counts[i]), MU_ERR_NO_MEMORY);
-		ck_assert_uint_eq(pass.num_candidates, 0);
+		    mu_candidates_receive(&image, counts[i]), MU_ERR_NO_MEMORY);
+		ck_assert_uint_eq(image.wanted.num_candidates, 0);
 		ck_assert_ptr_nonnull(
-		    strstr(pass.why.words, "for the second look"));
+		    strstr(image.job.why.words, "for the second look"));
 	}
 }
 

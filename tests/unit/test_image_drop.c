@@ -15,7 +15,7 @@
 #define MIB ((size_t)1 << 20)
 
 static struct mu_mapping mappings[4];
-static struct mu_pass pass;
+static struct mu_image image;
 
 static char *
 add(size_t size, bool writable, bool shared)
@@ -27,7 +27,7 @@ add(size_t size, bool writable, bool shared)
 	ck_assert_ptr_ne(at, MAP_FAILED);
 	for (i = 0; i < size; i += 4096)
 		at[i] = 1;
-	mappings[pass.snap.num_mappings++] = (struct mu_mapping) {
+	mappings[image.snap.num_mappings++] = (struct mu_mapping) {
 		.range = { (uintptr_t)at, (uintptr_t)at + size },
 		.readable = true,
 		.writable = writable,
@@ -53,18 +53,18 @@ TEST_LOOP(theirs_only, 0, 2)
 	struct mu_range own;
 	char *big, *ours, *closed, *shared;
 
-	pass.snap.mappings = mappings;
-	pass.snap.num_mappings = 0;
-	pass.snap.workers = _i == 0 ? &workers : NULL;
+	image.snap.mappings = mappings;
+	image.snap.num_mappings = 0;
+	image.snap.workers = _i == 0 ? &workers : NULL;
 	big = add(100 * MIB + 4096, true, false);
 	ours = add(8 * MIB, true, false);
 	closed = add(8 * MIB, false, false);
 	shared = add(8 * MIB, true, true);
 	own.begin = (uintptr_t)ours + MIB;
 	own.end = own.begin + 4096;
-	pass.snap.own = &own;
-	pass.snap.num_own = 1;
-	mu_image_drop(&pass);
+	image.snap.own = &own;
+	image.snap.num_own = 1;
+	mu_image_drop(&image);
 	/* One thread leaves it to the exit. */
 	ck_assert_uint_eq(
 	    left(big, 100 * MIB + 4096), _i == 0 ? 0 : 100 * MIB / 4096 + 1);
@@ -124,12 +124,12 @@ TEST_LOOP(heap_only, 0, 2)
 	struct mu_workers workers = pthread_workers(2);
 	char *at;
 
-	pass.snap.mappings = mappings;
-	pass.snap.num_mappings = pass.snap.num_own = 0;
-	pass.snap.memory.page_size = 4096;
-	pass.snap.workers = _i == 0 ? &workers : NULL;
+	image.snap.mappings = mappings;
+	image.snap.num_mappings = image.snap.num_own = 0;
+	image.snap.memory.page_size = 4096;
+	image.snap.workers = _i == 0 ? &workers : NULL;
 	at = add(100 * MIB, true, false);
-	mu_image_drop_heap(&pass, make_heap(at));
+	mu_image_drop_heap(&image, make_heap(at));
 	ck_assert(readable(at));
 	ck_assert(!readable(at + 4096));
 	ck_assert(!readable(at + 20 * MIB - 4096));
@@ -147,15 +147,15 @@ TEST(not_the_own_thread)
 	struct mu_blocks blocks;
 	char byte = 1;
 
-	pass.snap.num_mappings = pass.snap.num_own = 0;
-	pass.snap.memory.page_size = 4096;
-	pass.snap.workers = NULL;
+	image.snap.num_mappings = image.snap.num_own = 0;
+	image.snap.memory.page_size = 4096;
+	image.snap.workers = NULL;
 	range.begin &= ~(8 * MIB - 1);
 	range.end = range.begin + 8 * MIB;
 	mu_arena_open(&arena, 16 * MIB);
 	mu_blocks_open(&blocks, &arena);
 	ck_assert_int_eq(mu_blocks_add(&blocks, range, &byte, false), MU_OK);
 	ck_assert_int_eq(mu_blocks_seal(&blocks, NULL), MU_OK);
-	mu_image_drop_heap(&pass, &blocks);
+	mu_image_drop_heap(&image, &blocks);
 	ck_assert(readable(&byte));
 }

@@ -18,8 +18,8 @@
 #define ENTRIES 20000 /* 800 KB: many times the pipe's 64 KiB */
 
 static struct mu_results results;
-static struct mu_request request;
-static struct mu_pass pass;
+static struct mu_result result;
+static struct mu_image image;
 static int writing_end;
 
 static void
@@ -29,17 +29,17 @@ setup(void)
 
 	ck_assert_int_eq(pipe(ends), 0);
 	writing_end = ends[1];
-	request = (struct mu_request) { .limit = SIZE_MAX };
-	pass = (struct mu_pass) { .request = &request,
-		.pipe_read = ends[0],
-		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* not a child: waiting fails */ };
+	result = (struct mu_result) { .num_more = 0 };
+	image = (struct mu_image) { .wanted = { .limit = SIZE_MAX },
+		.sweeper = { .pipe_read = ends[0],
+		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		    .pid = getpid() /* not a child: waiting fails */ } };
 }
 
 static void
 teardown(void)
 {
-	close(pass.pipe_read);
+	close(image.sweeper.pipe_read);
 	if (writing_end >= 0)
 		close(writing_end);
 }
@@ -153,11 +153,11 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 {
 	enum mu_status status;
 	pthread_t thread;
-	pid_t sweeper = pass.sweeper = start_sweeper();
+	pid_t sweeper = image.sweeper.pid = start_sweeper();
 
 	memset(info, 0, sizeof(*info));
 	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
-	status = mu_leak_pipe_receive(&pass, &results, info);
+	status = mu_leak_pipe_receive(&image, &results, &result, info);
 	pthread_join(thread, NULL);
 	kill(sweeper, SIGKILL);
 	waitpid(sweeper, NULL, 0);
@@ -173,14 +173,14 @@ TEST(all_arrives)
 	size_t i;
 
 	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
-	ck_assert_str_eq(pass.why.words, "because");
-	ck_assert(pass.transient);
+	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert(result.transient);
 	ck_assert_uint_eq(info.num_reported, ENTRIES);
 	ck_assert_uint_eq(info.num_leaks, ENTRIES);
 	ck_assert_uint_eq(info.leak_bytes, ENTRIES * 8);
 	ck_assert_uint_eq(info.num_allocations, ENTRIES + 7);
 	ck_assert_uint_eq(info.allocation_bytes, ENTRIES * 8 + 70);
-	mu_entries_open(&at, &pass.entries);
+	mu_entries_open(&at, &result.entries);
 	for (i = 0; (leak = mu_entries_next(&at)) != NULL; i++) {
 		ck_assert_uint_eq(leak->begin, 16 * i);
 		ck_assert_uint_eq(leak->size, 8);
@@ -188,8 +188,8 @@ TEST(all_arrives)
 		ck_assert_int_eq(leak->contents[31], (unsigned char)i);
 	}
 	ck_assert_uint_eq(i, ENTRIES);
-	mu_results_drop(&results, &pass.entries);
-	ck_assert_ptr_null(pass.entries.packed);
+	mu_results_drop(&results, &result.entries);
+	ck_assert_ptr_null(result.entries.packed);
 	ck_assert_ptr_null(results.first);
 }
 
@@ -200,9 +200,9 @@ TEST(a_failure_arrives_with_its_words)
 
 	ck_assert_int_eq(
 	    send_and_receive(&sender, &info), MU_ERR_HEAP_INCONSISTENT);
-	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert_str_eq(image.job.why.words, "because");
 	ck_assert_uint_eq(info.num_allocations, 0);
-	ck_assert_ptr_null(pass.entries.packed);
+	ck_assert_ptr_null(result.entries.packed);
 }
 
 TEST(end_of_file_at_every_step)
@@ -221,9 +221,10 @@ TEST(end_of_file_at_every_step)
 		    write(writing_end, bytes, sizes[i]), (ssize_t)sizes[i]);
 		close(writing_end);
 		writing_end = -1;
-		ck_assert_int_eq(mu_leak_pipe_receive(&pass, &results, &info),
+		ck_assert_int_eq(
+		    mu_leak_pipe_receive(&image, &results, &result, &info),
 		    MU_ERR_HELPER_DIED);
-		ck_assert_ptr_null(pass.entries.packed);
+		ck_assert_ptr_null(result.entries.packed);
 		ck_assert_ptr_null(results.first);
 		teardown();
 		setup();
@@ -238,10 +239,10 @@ TEST(death_without_end_of_file)
 
 	if (pid == 0)
 		_exit(0);
-	pass.sweeper = pid;
-	ck_assert_int_eq(
-	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
-	ck_assert_int_eq(pass.sweeper, 0);
+	image.sweeper.pid = pid;
+	ck_assert_int_eq(mu_leak_pipe_receive(&image, &results, &result, &info),
+	    MU_ERR_HELPER_DIED);
+	ck_assert_int_eq(image.sweeper.pid, 0);
 }
 
 TEST(a_silent_sweeper_is_given_up)
@@ -253,10 +254,10 @@ TEST(a_silent_sweeper_is_given_up)
 		pause();
 		_exit(0);
 	}
-	pass.sweeper = pid;
-	pass.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC / 5;
-	ck_assert_int_eq(
-	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_TIMEOUT);
+	image.sweeper.pid = pid;
+	image.sweeper.deadline_ns = mu_sys_now_ns() + MU_NS_PER_SEC / 5;
+	ck_assert_int_eq(mu_leak_pipe_receive(&image, &results, &result, &info),
+	    MU_ERR_TIMEOUT);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
 }
@@ -269,9 +270,9 @@ TEST(garbage_is_no_answer)
 	memset(garbage, 0xa5, sizeof(garbage));
 	ck_assert_int_eq(
 	    write(writing_end, garbage, sizeof(garbage)), sizeof(garbage));
-	ck_assert_int_eq(
-	    mu_leak_pipe_receive(&pass, &results, &info), MU_ERR_HELPER_DIED);
-	ck_assert_ptr_null(pass.entries.packed);
+	ck_assert_int_eq(mu_leak_pipe_receive(&image, &results, &result, &info),
+	    MU_ERR_HELPER_DIED);
+	ck_assert_ptr_null(result.entries.packed);
 }
 
 SUITE(.setup = setup, .teardown = teardown);

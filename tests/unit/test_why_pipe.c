@@ -16,9 +16,9 @@
 
 #define ENTRIES 20000 /* 1.6 MB: many times the pipe's 64 KiB */
 
-static struct mu_request request;
+static struct mu_result result;
 static struct mu_references references;
-static struct mu_pass pass;
+static struct mu_image image;
 static struct mu_thread threads[2] = { { .tid = 11 }, { .tid = 12 } };
 static struct mu_mapping mappings[3] = {
 	{ .range = { 0x1000, 0x2000 }, .name = "/usr/bin/a program" },
@@ -35,23 +35,22 @@ setup(void)
 	ck_assert_int_eq(pipe(ends), 0);
 	writing_end = ends[1];
 	references = (struct mu_references) { .hidden = 77 };
-	request = (struct mu_request) { .references = &references };
-	pass = (struct mu_pass) { .request = &request,
-		.pipe_read = ends[0],
-		.snap = { .threads = threads,
-		    .num_threads = 2,
-		    .mappings = mappings,
-		    .num_mappings = 3 },
-		.deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
-		.sweeper = getpid() /* not a child: waiting fails */ };
-	mu_arena_open(&pass.arena, (size_t)1 << 30);
+	result = (struct mu_result) { .num_more = 0 };
+	image = (struct mu_image) { .snap = { .threads = threads,
+					.num_threads = 2,
+					.mappings = mappings,
+					.num_mappings = 3 },
+		.sweeper = { .pipe_read = ends[0],
+		    .deadline_ns = mu_sys_now_ns() + 20 * MU_NS_PER_SEC,
+		    .pid = getpid() /* not a child: waiting fails */ } };
+	mu_arena_open(&image.job.arena, (size_t)1 << 30);
 }
 
 static void
 teardown(void)
 {
-	mu_arena_close(&pass.arena);
-	close(pass.pipe_read);
+	mu_arena_close(&image.job.arena);
+	close(image.sweeper.pipe_read);
 	if (writing_end >= 0)
 		close(writing_end);
 }
@@ -99,7 +98,7 @@ send_and_receive(struct sender *sender, struct UnreachableMemoryInfo *info)
 
 	memset(info, 0, sizeof(*info));
 	ck_assert_int_eq(pthread_create(&thread, NULL, send_all, sender), 0);
-	status = mu_why_pipe_receive(&pass, &references, info);
+	status = mu_why_pipe_receive(&image, &references, &result, info);
 	pthread_join(thread, NULL);
 	return status;
 }
@@ -116,8 +115,8 @@ TEST(all_arrives)
 	for (i = 0; i < ENTRIES; i++)
 		sender.referrers.items[i] = good_entry(i);
 	ck_assert_int_eq(send_and_receive(&sender, &info), MU_PARTIAL);
-	ck_assert_str_eq(pass.why.words, "because");
-	ck_assert(pass.transient);
+	ck_assert_str_eq(image.job.why.words, "because");
+	ck_assert(result.transient);
 	ck_assert_uint_eq(info.num_allocations, 5);
 	ck_assert_uint_eq(references.total, ENTRIES + 5);
 	ck_assert_uint_eq(references.count, ENTRIES);
@@ -153,7 +152,7 @@ TEST(none_and_a_failure)
 	teardown();
 	setup();
 	ck_assert_int_eq(send_and_receive(&failed, &info), MU_ERR_ARGUMENT);
-	ck_assert_str_eq(pass.why.words, "because");
+	ck_assert_str_eq(image.job.why.words, "because");
 	ck_assert_uint_eq(references.total, 0);
 	ck_assert_ptr_null(references.items);
 }
@@ -214,7 +213,8 @@ receive_damaged(const struct mu_referrer *entry)
 	ck_assert_int_eq(
 	    write(writing_end, entries, sizeof(entries)), sizeof(entries));
 	ck_assert_int_eq(
-	    mu_why_pipe_receive(&pass, &references, &info), MU_ERR_HELPER_DIED);
+	    mu_why_pipe_receive(&image, &references, &result, &info),
+	    MU_ERR_HELPER_DIED);
 	ck_assert_ptr_null(references.items);
 	ck_assert_ptr_null(mu_library.results.first);
 	teardown();
@@ -260,7 +260,8 @@ TEST(end_of_file_at_every_step)
 		    write(writing_end, bytes, sizes[i]), (ssize_t)sizes[i]);
 		close(writing_end);
 		writing_end = -1;
-		ck_assert_int_eq(mu_why_pipe_receive(&pass, &references, &info),
+		ck_assert_int_eq(
+		    mu_why_pipe_receive(&image, &references, &result, &info),
 		    MU_ERR_HELPER_DIED);
 		ck_assert_ptr_null(references.items);
 		teardown();

@@ -1,0 +1,44 @@
+/*
+ * The stops of a pass: malloc frozen, all threads but the asking one stopped.
+ * What one try has found out decides how the next one stops.
+ */
+#ifndef LIB_STATE_STOP_H
+#define LIB_STATE_STOP_H
+
+#include "heapwalk/heaps/table/table.h"
+#include "heapwalk/memory/self.h"
+#include "heapwalk/subject/snapshot.h"
+
+struct mu_stop {
+	/* Freeze. */
+	struct mu_snapshot self; /* what finding the allocators needs */
+	struct mu_memory_self self_memory;
+	struct mu_heaps heaps;
+
+	/* Stop. */
+	int method;        /* enum MemunreachableStop */
+	uint64_t until_ns; /* when the threads must have stopped */
+	uint64_t pause_ns; /* the longest stop */
+	unsigned tries;    /* how often the threads were to be stopped */
+	pid_t collector;   /* 0: there was none */
+	bool at_end;       /* the command that traces us looks if we cannot */
+	bool filtered;     /* the asking thread has a seccomp filter, or may */
+	bool traced;       /* the asking thread is, or may be */
+	bool alone;        /* no other task, thread or process, has this memory,
+			      and none had when the image was taken */
+	bool expired;      /* a thread did not stop, but time is left */
+	bool blocked;      /* a thread blocks every signal, for a moment? */
+	bool abandoned;    /* a thread in the handler still uses the arena */
+
+	/*
+	 * Alternate signal stacks. The frames of a stop by signal tell them;
+	 * by ptrace the threads are made to call sigaltstack().
+	 */
+	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
+	size_t unasked;            /* threads whose stack is not known */
+	unsigned stack_tries;      /* stops to learn of the others' */
+	bool ask_stacks;           /* in the next stop */
+	bool prefer_signal;        /* for threads that could not be asked */
+};
+
+#endif
