@@ -1,6 +1,6 @@
 /*
- * One check of another process, or of a core file: what was asked for, and the
- * calls that answer.
+ * A check of another process or of a core file: the request, and the functions
+ * that do it.
  */
 #ifndef LIB_CHECK_CHECK_H
 #define LIB_CHECK_CHECK_H
@@ -14,14 +14,14 @@
 #include "lib/writers/report.h"
 #include "mu/status.h"
 
-/* How the memory of a process is read; see --stop. */
+/* How to read the memory of a process; see --stop. */
 enum mu_check_stop {
-	MU_CHECK_STOP_AUTO, /* a copy; read where no copy can be made */
-	MU_CHECK_STOP_FORK, /* a copy-on-write copy or nothing */
+	MU_CHECK_STOP_AUTO, /* copy; if that is impossible, read */
+	MU_CHECK_STOP_FORK, /* a copy-on-write copy only */
 	MU_CHECK_STOP_READ, /* read while the process is stopped */
 };
 
-/* What a check is busy with. */
+/* The steps of a check, for progress reports. */
 enum mu_check_step {
 	MU_CHECK_STEP_STOP,
 	MU_CHECK_STEP_COPY,
@@ -36,17 +36,17 @@ struct mu_check {
 	const char *core, *exe, *sysroot; /* NULL: not given */
 	enum mu_check_stop stop;
 	uint64_t timeout_ns;
-	uint64_t max_pause_ns; /* of one stop; 0: the default */
+	uint64_t max_pause_ns; /* for one stop; 0: the default */
 	size_t limit;          /* of entries */
-	bool contents;         /* of theirs are wanted, or types */
-	size_t max_memory; /* of tables, bytes; 0: half of what is available */
-	size_t window;  /* bytes of a copy in memory at a time (MU_REMOTE_...);
-			   0: what suffices */
-	size_t workers; /* 0: one a CPU */
-	struct mu_reach reach; /* what counts; zero: everything */
-	const char *by_option; /* the same in words; NULL or "": everything */
-	bool confirm;          /* of a process: only what two looks find */
-	/* Called in the calling thread at the beginning of each step. */
+	bool contents;         /* entries need contents or types */
+	size_t max_memory; /* for tables, bytes; 0: half of what is available */
+	size_t window;     /* bytes of a copy that are in memory at a time
+			      (MU_REMOTE_...); 0: default */
+	size_t workers;    /* 0: one per CPU */
+	struct mu_reach reach; /* rules for references; zero: the default */
+	const char *by_option; /* the same as text; NULL or "": the default */
+	bool confirm;          /* processes: report only what two looks find */
+	/* Called in the calling thread at the start of each step. */
 	void (*progress)(void *ctx, enum mu_check_step step);
 	void *progress_ctx;
 };
@@ -59,9 +59,9 @@ mu_check_progress(const struct mu_check *check, enum mu_check_step step)
 }
 
 /*
- * MU_OK or MU_PARTIAL: the heap was judged. Otherwise it was not, and
- * answer->info.reason says why; the rest is what is known. ANSWER is zeroed
- * before, and to be released after, in any case.
+ * MU_OK or MU_PARTIAL: the heap was judged. Otherwise it was not,
+ * answer->info.reason says why, and the rest of ANSWER is what is known. ANSWER
+ * is zeroed first; release it in any case.
  */
 enum mu_status mu_check_process(
     const struct mu_check *check, struct mu_report *answer);

@@ -1,8 +1,7 @@
 /*
  * The check of a core file: see check.h.
  *
- * One moment of a process that cannot be asked again: what a second look would
- * have told apart makes the answer partial.
+ * A second look is impossible: if it would be needed, the answer is partial.
  */
 #include <bsd/string.h>
 #include <stdio.h>
@@ -10,8 +9,8 @@
 #include <string.h>
 
 #include "heapwalk/subject/dynamic_symbols.h"
-#include "lib/check/outside.h"
 #include "lib/check/naming.h"
+#include "lib/check/outside.h"
 #include "ptrace/core/snapshot.h"
 #include "ptrace/live/alternate_stacks.h"
 
@@ -33,7 +32,7 @@ unlock(void *ctx)
 	mu_snapshot_core_unlock(&reading->core, &reading->snap);
 }
 
-/* Blocks that are lost and large enough for an alternate signal stack. */
+/* Leaked blocks that are large enough for an alternate signal stack. */
 struct large_lost {
 	size_t count;
 	struct mu_range largest;
@@ -53,9 +52,9 @@ take_large(void *ctx, const struct mu_block *block)
 }
 
 /*
- * The kernel alone has the address of an alternate signal stack, and no note
- * has it. A thread that runs on its own is found there by its stack pointer,
- * and one that has left it for another by the frame of the signal (uc_stack).
+ * Only the kernel knows the address of an alternate signal stack, and no note
+ * has it. If a thread runs on it, its stack pointer shows that; if a thread has
+ * left it for another one, the signal frame does (uc_stack).
  */
 static enum mu_status
 doubt_stacks(const struct mu_check_look *look, struct mu_why *why)
@@ -114,8 +113,8 @@ read_core(void *ctx, uintptr_t address, void *buffer, size_t size)
 }
 
 /*
- * The core's owner may have written it: read names with the rights of that
- * user.
+ * The core's owner may have written the file: read names with the rights of
+ * that user.
  */
 static void
 name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
@@ -134,7 +133,7 @@ name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)
 	mu_naming_ask(report, &source, &rights, deadline_ns);
 }
 
-/* The whole path, if its first page says where it was mapped. */
+/* Use the whole path, if the program's first page is in the core. */
 static void
 name_program(const struct reading *reading, struct mu_report *report)
 {

@@ -1,9 +1,9 @@
 /*
- * It is not dumpable, so that the process's owner, who now owns it too, can
- * neither trace it nor open its descriptors. It runs in a new session, so that
- * nothing can be typed into our terminal from it (TIOCSTI). But the owner can
- * send signals to it and to the processes that it starts; as long as it lives
- * we continue them when they are stopped, or kill them.
+ * The child is not dumpable: it belongs to the process's owner, who could
+ * otherwise trace it or open its descriptors. It runs in a new session, so that
+ * it cannot insert input into our terminal (TIOCSTI). The owner can still send
+ * signals to it and its children; we continue them if they are stopped, for a
+ * limited time, or kill them.
  */
 #include "lib/check/deputy.h"
 
@@ -29,18 +29,18 @@
 #include "ptrace/live/process_copy.h"
 #include "ptrace/live/rights.h"
 
-/* Exit statuses of the child; those of its work are below. */
-#define REFUSED 101 /* the rights cannot be taken on: nothing was done */
+/* Exit statuses of the child; those of its work are lower. */
+#define REFUSED 101 /* the rights could not be changed: nothing was done */
 #define FAILED 102  /* the work returned -1 */
-#define LIMITED 103 /* the same, under RLIMIT_FSIZE */
+#define LIMITED 103 /* the same, because of RLIMIT_FSIZE */
 
-/* The process's owner may stop the deputy; continue it, for a limited time. */
+/* The process's owner may stop the deputy; continue it, but not forever. */
 #define MAX_STOPS 100
 
-/* How long what it has started may go on when it has ended. */
+/* How long its children may run after it has ended. */
 #define ORPHANS_NS (3 * MU_NS_PER_SEC)
 
-/* Time for another child to have copies that were left behind reaped. */
+/* Time for another child to reap copies that were left behind. */
 #define MEND_NS (2 * MU_NS_PER_SEC)
 #define MEND_TRIES 3
 
@@ -58,7 +58,7 @@ struct rights {
 	uint64_t capabilities;
 };
 
-/* With its groups. */
+/* Read the status file with its list of groups. */
 static bool
 read_status(pid_t target, char *status, size_t size)
 {
@@ -70,7 +70,7 @@ read_status(pid_t target, char *status, size_t size)
 	return n > 0 && (size_t)n + 1 < size;
 }
 
-/* The one id of four; -1: they differ. */
+/* The id, if all four are equal; -1 if they differ. */
 static int64_t
 only_id(const char *status, const char *key)
 {
@@ -109,7 +109,10 @@ is_same_file(const char *path, const char *other)
 	    one.st_dev == two.st_dev && one.st_ino == two.st_ino;
 }
 
-/* At a change of credentials (commit_creds), which is a moment too long. */
+/*
+ * A change of credentials makes it dumpable for a moment (commit_creds), which
+ * is too long.
+ */
 static bool
 becomes_dumpable(void)
 {
@@ -121,7 +124,7 @@ becomes_dumpable(void)
 }
 
 /*
- * In the user namespace of the process the ids of /proc/PID/status are valid.
+ * The ids of /proc/PID/status are valid in the user namespace of the process.
  */
 static bool
 enter_namespace(pid_t target)
@@ -133,7 +136,9 @@ enter_namespace(pid_t target)
 	snprintf(path, sizeof(path), "/proc/%d/ns/user", target);
 	if (is_same_file(path, "/proc/self/ns/user"))
 		return true;
-	/* Root of that namespace has all capabilities that we have in it. */
+	/*
+	 * Root of that namespace has all the capabilities that we have in it.
+	 */
 	if (becomes_dumpable())
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -143,8 +148,7 @@ enter_namespace(pid_t target)
 }
 
 /*
- * Drop what a later execve() could bring back; needs CAP_SETPCAP if there is
- * any.
+ * Drop what a later execve() could restore; needs CAP_SETPCAP if there is any.
  */
 static void
 limit_capabilities(uint64_t capabilities)
@@ -192,7 +196,8 @@ become(pid_t target, pid_t parent)
 	if (getppid() != parent)
 		return false;
 	/*
-	 * Let the kernel decide: this call needs the same right as an attach.
+	 * Let the kernel decide: this call needs the same permission as an
+	 * attach.
 	 */
 	snprintf(path, sizeof(path), "/proc/%d/mem", target);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -216,7 +221,7 @@ leave_descriptors(int *fd)
 	return true;
 }
 
-/* Files of memory have that limit as well (generic_write_checks()). */
+/* The limit applies to files in memory as well (generic_write_checks()). */
 static int
 failure(void)
 {
@@ -229,7 +234,8 @@ failure(void)
 }
 
 /*
- * Raise it as far as permitted: beyond the hard limit needs CAP_SYS_RESOURCE.
+ * Raise the limit as far as permitted; above the hard limit that needs
+ * CAP_SYS_RESOURCE.
  */
 static void
 lift(__rlimit_resource_t resource)
@@ -252,13 +258,16 @@ run_child(
 
 	setsid();
 	/*
-	 * The deputy's report goes to memory; the file size limit is for the
-	 * output.
+	 * The deputy's report goes to memory; the limit is meant for output
+	 * files.
 	 */
 	lift(RLIMIT_FSIZE);
-	/* It is for the processes of our user, not for those of the target. */
+	/*
+	 * The limit is for processes of our user, not for those of the
+	 * target's.
+	 */
 	lift(RLIMIT_NPROC);
-	/* Child processes inherit it and may no longer change it. */
+	/* Child processes inherit it and can no longer change it. */
 	mu_oom_score_set(MU_OOM_FIRST);
 	mu_urgency_allow();
 	if (!leave_descriptors(&fd) || !become(deputy->target, parent))
@@ -267,13 +276,13 @@ run_child(
 	if (out == NULL)
 		_exit(FAILED);
 	status = work(ctx, out);
-	/* Words that did not get out are the report's fault, too. */
+	/* A failure to write to stderr is a failure of the report, too. */
 	if (fclose(out) != 0 || (ferror(stderr) && failure() == LIMITED))
 		status = -1;
 	_exit(status < 0 ? failure() : status);
 }
 
-/* The status from waitpid() after its end. */
+/* Returns the wait status of the child after its end. */
 static int
 await_child(pid_t child, uint64_t patience_ns, const sigset_t *awaited,
     struct deputy *deputy)
@@ -313,7 +322,7 @@ copy_report(int fd, FILE *out)
 	return n == 0;
 }
 
-/* REFUSED, or what the work returned. */
+/* Returns REFUSED, or the result of the work. */
 static int
 conclude(const struct deputy *deputy, int status, FILE *out, struct mu_why *why)
 {
@@ -338,8 +347,8 @@ conclude(const struct deputy *deputy, int status, FILE *out, struct mu_why *why)
 }
 
 /*
- * Children that are not ours by intent: those that we were exec()d with. They
- * cannot be told from what the child leaves behind.
+ * True if we were started with children. They cannot be distinguished from
+ * those that the deputy leaves behind.
  */
 static bool
 has_children(void)
@@ -351,9 +360,9 @@ has_children(void)
 }
 
 /*
- * What the child has started put the process back when that ends, which takes
- * little time unless it is stopped. Whatever is killed in the end has no
- * process in its hands any longer (ptrace/live/remote_return.h).
+ * What the deputy has started restores the process when the deputy ends, which
+ * takes little time unless it is stopped. When it is finally killed, it no
+ * longer has control of the process (ptrace/live/remote_return.h).
  */
 static void
 await_orphans(const sigset_t *awaited)
@@ -374,7 +383,10 @@ await_orphans(const sigset_t *awaited)
 	}
 }
 
-/* Do WORK in a child; false: it cannot be started. STATUS: as of waitpid(). */
+/*
+ * Do WORK in a child; false if it cannot be started. *STATUS is that of
+ * waitpid().
+ */
 static bool
 start_and_await(struct deputy *deputy, uint64_t patience_ns,
     mu_deputy_work *work, void *ctx, int *status)
@@ -383,7 +395,7 @@ start_and_await(struct deputy *deputy, uint64_t patience_ns,
 	pid_t parent = getpid(), child;
 	sigset_t awaited, before;
 
-	/* With SIGCHLD ignored no child can be waited for. */
+	/* If SIGCHLD is ignored, children cannot be waited for. */
 	signal(SIGCHLD, SIG_DFL);
 	sigemptyset(&awaited);
 	sigaddset(&awaited, SIGCHLD);
@@ -414,7 +426,7 @@ mend(void *ctx, FILE *out)
 	return 0;
 }
 
-/* The child and all that it had started may have been killed at once. */
+/* The deputy and all its children may have been killed at once. */
 static void
 mend_after(const struct deputy *deputy)
 {

@@ -1,13 +1,13 @@
 /*
- * A child that looks at a process with no more rights than that process has.
+ * A child that checks a process with no more rights than that process has.
  *
- * A tracer with capabilities can be made to give them away, and what parses the
- * memory and the files of a stranger should hold nothing worth taking. So where
- * we have a right that the process does not have, a child takes on its user,
- * groups, user namespace and capabilities, and looks; we wait, and pass on what
- * it wrote. Not where the kernel then refuses the attach: to a process that is
- * not dumpable, that has several user ids, or under Yama's ptrace_scope 1 and
- * more. There the privileges are kept and no system call is put into the
+ * A tracer with capabilities can be tricked into giving them away, and code
+ * that parses memory and files of an untrusted process should have no rights
+ * worth stealing. So if we have a right that the process does not have, a child
+ * takes on its user, groups, user namespace and capabilities, and does the
+ * check; we wait, and pass on its output. If the kernel then refuses the attach
+ * (the process is not dumpable, has several user ids, or Yama's ptrace_scope is
+ * 1 or more), the privileges are kept, and no system call is made in the
  * process: see mu_rights_exceed().
  *
  * Runs in: the command, which has one thread.
@@ -21,13 +21,13 @@
 
 #include "mu/status.h"
 
-/* What is to be done: writes to OUT; an exit status below 100, or -1. */
+/* The work: writes to OUT; returns an exit status below 100, or -1. */
 typedef int mu_deputy_work(void *ctx, FILE *out);
 
 /*
- * Do WORK on process TARGET, in a child if it takes one, and return what it
- * returned, with all that it wrote in OUT. -1 also if the child was killed, or
- * by us, PATIENCE_NS after its start: then WHY says so.
+ * Do WORK on process TARGET, in a child if necessary. Returns what WORK
+ * returned, with all that it wrote in OUT. Returns -1 with WHY also if the
+ * child was killed, perhaps by us, PATIENCE_NS after its start.
  */
 int mu_deputy_run(pid_t target, uint64_t patience_ns, mu_deputy_work *work,
     void *ctx, FILE *out, struct mu_why *why);

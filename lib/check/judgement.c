@@ -18,15 +18,15 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 
-/* What a layout finds. */
+/* The result of trying a layout. */
 struct fit {
 	unsigned minor;
 	size_t count, bytes;
 };
 
 /*
- * The release of a glibc that does not tell it: of a static program, or of a
- * core whose libc is not here.
+ * Guess the release of a glibc that does not say it: in a static program, or in
+ * a core whose libc file is not available.
  */
 
 static bool
@@ -49,11 +49,11 @@ try_layout(const struct mu_snapshot *snap, unsigned minor, size_t limit,
 }
 
 /*
- * Read the heap of SNAP by the layout of each release that is known, nothing
- * allowed for. If one fits, or several that find the same blocks, SNAP takes
- * that for its release, as inferred (snap->glibc_inferred). LIMIT: bytes for
- * tables. MU_ERR_UNKNOWN_GLIBC with WHY: none fits, or several that differ.
- * The nearest to today first.
+ * Try to read the heap of SNAP with each known layout, accepting no deviation.
+ * If one fits, or several that find the same blocks, set it as the inferred
+ * release of SNAP (snap->glibc_inferred). Newer releases are tried first. LIMIT
+ * is in bytes, for tables. MU_ERR_UNKNOWN_GLIBC with WHY: none fits, or several
+ * that differ.
  */
 static enum mu_status
 release_guess(struct mu_snapshot *snap, size_t limit, struct mu_why *why)
@@ -250,8 +250,8 @@ take_usage(const struct mu_heap_usage *from, struct mu_heap_usage *to)
 }
 
 /*
- * Time and memory are limited by options of the command, and what has ended is
- * not there to be asked again.
+ * Time and memory are limited by options of the command, and a process that has
+ * ended cannot be asked again.
  */
 static const char *
 cure_of(enum mu_status status, const struct mu_snapshot *snap)
@@ -265,7 +265,7 @@ cure_of(enum mu_status status, const struct mu_snapshot *snap)
 	return mu_status_cure(status);
 }
 
-/* With what mostly helps, unless the words have a cure of their own. */
+/* Add the cause and, if it has no remedy, a general one. */
 static void
 note_why(enum mu_status status, const struct mu_why *why,
     const struct mu_snapshot *snap, struct mu_report *report)
@@ -278,7 +278,7 @@ note_why(enum mu_status status, const struct mu_why *why,
 	mu_report_reason(report, status, &cured);
 }
 
-/* What the program's heap was taken for without its release being known. */
+/* Note that the release was inferred. */
 static void
 note_inferred(
     const struct mu_search *search, struct UnreachableMemoryInfo *info)

@@ -1,6 +1,6 @@
 /*
- * A snapshot becomes an answer in words and numbers: what the checks of a
- * process and of a core file have in common.
+ * Turn a snapshot into an answer: what the checks of a process and of a core
+ * file have in common.
  */
 #ifndef LIB_CHECK_JUDGEMENT_H
 #define LIB_CHECK_JUDGEMENT_H
@@ -11,7 +11,7 @@
 
 struct mu_lost_ranges {
 	struct mu_arena arena;
-	struct mu_range *ranges; /* NULL: none were looked for */
+	struct mu_range *ranges; /* NULL: not searched for */
 	size_t count;
 };
 
@@ -21,54 +21,54 @@ struct mu_judgement {
 	struct mu_worker_threads threads;
 	struct mu_search search;
 
-	/* Lost in the first of two looks; kept until the judgement ends. */
+	/* Leaks of the first of two looks, kept until the judgement ends. */
 	struct mu_lost_ranges candidates;
 
-	/* Lost in the last search; see mu_judgement_confirm(). */
+	/* Leaks of the last search; see mu_judgement_confirm(). */
 	struct mu_lost_ranges lost;
 
-	/* Set by the caller; NULL is allowed. */
+	/* Set by the caller; may be NULL. */
 	void (*unlock)(void *ctx); /* open what the program has closed */
 	void *ctx;
 };
 
 /*
- * Memory limit in bytes: what CHECK allows, or that many quarters of the
- * available memory, or no limit if that is unknown.
+ * Memory limit in bytes: that of CHECK, or so many quarters of the available
+ * memory, or no limit if that is not known.
  */
 size_t mu_judgement_limit(const struct mu_check *check, unsigned quarters);
 
-/* Threads and tables; to be closed. */
+/* Prepare threads and tables. Close in any case. */
 void mu_judgement_open(
     struct mu_judgement *judgement, const struct mu_check *check);
 
 /*
- * Search SNAP, whose threads and memory are there, from BEGIN_NS on; the
- * result is in judgement->search.
+ * Search SNAP, whose threads and memory are set. BEGIN_NS is when the check
+ * began. The result is in judgement->search.
  */
 void mu_judgement_run(struct mu_judgement *judgement, struct mu_snapshot *snap,
     uint64_t begin_ns, uint64_t deadline_ns);
 
-/* What the search found becomes ANSWER's; STATUS and WHY: how it ended. */
+/* Copy the results of the search to ANSWER; STATUS and WHY say how it ended. */
 enum mu_status mu_judgement_tell(const struct mu_judgement *judgement,
     enum mu_status status, const struct mu_why *why, struct mu_report *answer);
 
 /*
- * Note what was lost, while the memory is still there to be read: for another
- * search. False: no memory.
+ * Note the leaks, while the memory can still be read, for another search.
+ * Returns false if memory is exhausted.
  */
 bool mu_judgement_note_lost(struct mu_judgement *judgement);
 
 /*
- * Searches from now on tell of nothing but what was noted last. False: nothing
- * was, for want of memory.
+ * From now on report only what was noted. Returns false if nothing was noted,
+ * for lack of memory.
  */
 bool mu_judgement_confirm(struct mu_judgement *judgement);
 
-/* Forget what was noted: it was of another program. */
+/* Drop what was noted: it belongs to another program. */
 void mu_judgement_start_over(struct mu_judgement *judgement);
 
-/* Before another search may follow. */
+/* Call before another search. */
 void mu_judgement_forget(struct mu_judgement *judgement);
 void mu_judgement_close(struct mu_judgement *judgement);
 

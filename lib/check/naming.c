@@ -24,7 +24,7 @@ struct noting {
 	bool no_memory;
 };
 
-/* One piece of memory: the array, and the names behind it. */
+/* One piece of memory: the array, followed by the names. */
 static struct mu_mapping *
 copy_mappings(const struct mu_mapping *mappings, size_t count)
 {
@@ -48,7 +48,7 @@ copy_mappings(const struct mu_mapping *mappings, size_t count)
 	return copy;
 }
 
-/* One piece of memory again. */
+/* One piece of memory, as above. */
 static struct mu_unloaded *
 copy_unloaded(const struct mu_recorder *recorder)
 {
@@ -78,7 +78,7 @@ copy_unloaded(const struct mu_recorder *recorder)
 	return copy;
 }
 
-/* Modules that are gone have a mapping each, at the addresses of frames. */
+/* Unloaded modules get a mapping each, at the addresses of their frames. */
 static bool
 take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
     size_t count, const struct mu_recorder *recorder)
@@ -110,7 +110,10 @@ take_mappings(struct mu_naming *naming, const struct mu_mapping *mappings,
 	return naming->unloaded != NULL && naming->mappings != NULL;
 }
 
-/* Of two questions for one address keep that of a call, which sorts first. */
+/*
+ * If an address is asked for twice, keep the question as a call, which sorts
+ * first.
+ */
 static int
 compare(const void *a, const void *b)
 {
@@ -139,8 +142,8 @@ sort_out(struct mu_naming *naming)
 }
 
 /*
- * Entries have few addresses between them, and each has several: those that
- * were noted before go first. False: no memory.
+ * Entries have few distinct addresses, each several times: first drop
+ * duplicates. Returns false if memory is exhausted.
  */
 static bool
 make_room(struct noting *noting)
@@ -154,7 +157,7 @@ make_room(struct noting *noting)
 	    naming->questions, noting->max, noting->max, 256, SIZE_MAX);
 }
 
-/* Leave out addresses in no file: they have no names, and there may be many. */
+/* Skip addresses in no file: they have no names, and there may be many. */
 static void
 note(struct noting *noting, uintptr_t address, bool call)
 {
@@ -185,7 +188,7 @@ note_leak(struct noting *noting, const struct Leak *leak)
 		note(noting, mu_names_word(leak, i), false);
 }
 
-/* What is known of ADDRESS. False: it is in no file, or was not noted. */
+/* Find ADDRESS. Returns false if it is in no file or was not noted. */
 static bool
 find(void *ctx, uintptr_t address, struct mu_symbol *symbol)
 {

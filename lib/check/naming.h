@@ -1,6 +1,6 @@
 /*
- * The names that an answer's addresses have. All are asked for at once, before
- * the report is written, so that the report never waits for one.
+ * The names of an answer's addresses. All are asked for at once, before the
+ * report is written, so that writing the report never waits.
  */
 #ifndef LIB_CHECK_NAMING_H
 #define LIB_CHECK_NAMING_H
@@ -11,10 +11,10 @@
 struct mu_recorder;
 struct mu_unloaded;
 
-/* To be closed. */
+/* Close in any case. */
 struct mu_naming {
 	struct mu_symbol_helper helper;
-	struct mu_mapping *mappings; /* a copy, with unloaded modules among */
+	struct mu_mapping *mappings; /* a copy that includes unloaded modules */
 	size_t num_mappings;
 	struct mu_unloaded *unloaded; /* those */
 	size_t num_unloaded;
@@ -24,16 +24,16 @@ struct mu_naming {
 };
 
 /*
- * Note the addresses of ANSWER's entries that are in files of MAPPINGS, or in
- * modules that RECORDER (zero: there is none) saw go; both may go afterwards.
- * No memory: there are no names.
+ * Note the addresses in ANSWER's entries that are in files of MAPPINGS, or in
+ * unloaded modules that RECORDER (zero: none) knows. Neither is needed
+ * afterwards. If memory is exhausted there are no names.
  */
 void mu_naming_open(struct mu_report *answer, const struct mu_mapping *mappings,
     size_t num_mappings, const struct mu_recorder *recorder);
 
 /*
- * Ask for them by SOURCE, whose mappings are not looked at, with RIGHTS, for
- * half of the time until DEADLINE_NS, but a second. answer->names_note says
+ * Ask for the names from SOURCE, whose mappings are not used, with RIGHTS, for
+ * half of the time until DEADLINE_NS, minus a second. answer->names_note says
  * what is missing.
  */
 void mu_naming_ask(struct mu_report *answer,

@@ -13,10 +13,10 @@
 struct outside {
 	const struct mu_subject_ops *ops;
 	void *subject;
-	struct mu_check_look look; /* the last one */
+	struct mu_check_look look; /* the latest one */
 	struct mu_report kept;     /* of the last look that judged the heap */
 	bool has_kept;
-	struct mu_why doubt; /* why there is none, if it was the last */
+	struct mu_why doubt; /* why there is none */
 };
 
 bool
@@ -26,7 +26,7 @@ mu_check_doubtful(const struct mu_check_look *look)
 	    mu_check_judged(look) && look->judgement.search.leaks.num_leaks > 0;
 }
 
-/* Nothing of a search may be in use any more. */
+/* Nothing of the search may be used afterwards. */
 static void
 forget(void *subject)
 {
@@ -37,7 +37,7 @@ forget(void *subject)
 		outside->ops->drop(outside->subject);
 }
 
-/* Report what was missing from the start before what is found later. */
+/* What was missing from the start is reported before what is found later. */
 static void
 search(struct outside *outside)
 {
@@ -77,7 +77,7 @@ look_once(void *subject, struct mu_look *end)
 	};
 }
 
-/* The last look becomes a report's, with STATUS and WHY. */
+/* Fill the report with the latest look, STATUS and WHY. */
 static enum mu_status
 tell(const struct outside *outside, enum mu_status status,
     const struct mu_why *why, struct mu_report *report)
@@ -141,7 +141,7 @@ remember(void *subject, const struct mu_look *end, struct mu_why *why)
 	return MU_OK;
 }
 
-/* The result of the look before one that failed. */
+/* Use the look before one that failed. */
 static enum mu_status
 tell_kept(struct outside *outside, struct mu_report *report)
 {

@@ -1,7 +1,7 @@
 /*
- * The checks from outside, as a subject of the driver (lib/driver/driver.h): an
- * image is taken, searched here, and fills a report. What is special about a
- * running process, one that has reached its end, and a core file is in their
+ * Checks from outside as a subject of the driver (lib/driver/driver.h): take an
+ * image, search it here, fill a report. The differences between a running
+ * process, one that has reached its end, and a core file are in their
  * operations.
  */
 #ifndef LIB_CHECK_OUTSIDE_H
@@ -10,7 +10,7 @@
 #include "lib/check/judgement.h"
 #include "lib/driver/driver.h"
 
-/* One look: an image of the subject, searched. */
+/* One look: an image of the subject, and its search. */
 struct mu_check_look {
 	const struct mu_check *check;
 	uint64_t begin_ns, deadline_ns; /* of the check */
@@ -19,68 +19,68 @@ struct mu_check_look {
 	enum mu_status status;
 	struct mu_why why;
 	bool unsettled;    /* a thread may have been in malloc */
-	bool changing;     /* memory changed while it was read */
-	bool renewed;      /* the subject runs another program than before */
+	bool changing;     /* memory changed while it was being read */
+	bool renewed;      /* the subject executed another program */
 	uint64_t pause_ns; /* the longest stop of all looks */
 };
 
 /* SUBJECT is the second argument of mu_check_run(). */
 struct mu_subject_ops {
 	/*
-	 * Freeze, stop and take: look->snap is threads and memory, where the
-	 * result is MU_OK or MU_PARTIAL. Otherwise look->why says why not.
+	 * Freeze, stop and take the image. MU_OK or MU_PARTIAL: look->snap has
+	 * threads and memory. Otherwise look->why says why not.
 	 */
 	enum mu_status (*take)(void *subject, struct mu_check_look *look);
 
-	/* Open memory that the program has closed. */
+	/* Make memory readable that the program has made inaccessible. */
 	void (*unlock)(void *subject);
 
 	/*
-	 * After the search, while the memory can be read: what the look may
-	 * have missed goes to its status and words.
+	 * Called after the search, while the memory can be read: add what the
+	 * look may have missed to its status and reason.
 	 */
 	void (*note)(void *subject, struct mu_check_look *look);
 
-	/* Give the image back. NULL: the caller of mu_check_run() does. */
+	/* Release the image. NULL: the caller of mu_check_run() does that. */
 	void (*drop)(void *subject);
 
 	/*
-	 * Is another try worth it? TRIES: since the last time that the heap
-	 * was judged. NULL: the subject has only this moment.
+	 * True if another try is worth it. TRIES is counted since the heap was
+	 * last judged. NULL: no other try is possible.
 	 */
 	bool (*again)(
 	    void *subject, struct mu_check_look *look, struct mu_tries *tries);
 
 	/*
-	 * Is LOOK, which found something, known to miss references? Then WHY
-	 * says which. NULL: as again().
+	 * True if LOOK, which found leaks, is known to miss references; WHY
+	 * says which. May be NULL, like again().
 	 */
 	bool (*misses)(const void *subject, const struct mu_check_look *look,
 	    struct mu_why *why);
 
-	/* The heap could not be judged: more of the reason. NULL: no more. */
+	/* The heap could not be judged: add to the reason. May be NULL. */
 	void (*explain)(const void *subject, struct mu_check_look *look);
 
-	/* The subject itself: pid, program, threads, stop. */
+	/* Describe the subject: pid, program, threads, stop. */
 	void (*describe)(const void *subject, struct mu_report *report);
 
-	/* Names of the report's addresses: see mu_naming_ask(). */
+	/* Find names of the report's addresses: see mu_naming_ask(). */
 	void (*name)(
 	    void *subject, struct mu_report *report, uint64_t deadline_ns);
 };
 
-/* As mu_check_process(). */
+/* Like mu_check_process(). */
 enum mu_status mu_check_run(const struct mu_check *check, void *subject,
     const struct mu_subject_ops *ops, struct mu_report *report);
 
-/* Was the heap judged? */
+/* True if the heap was judged. */
 static inline bool
 mu_check_judged(const struct mu_check_look *look)
 {
 	return look->status == MU_OK || look->status == MU_PARTIAL;
 }
 
-/* May what was found be in use at another moment? */
+/* True if what was found may be in use at another moment. */
 bool mu_check_doubtful(const struct mu_check_look *look);
 
 #endif

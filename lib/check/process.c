@@ -1,8 +1,8 @@
 /*
  * The check of a running process: see check.h.
  *
- * Malloc cannot be frozen from outside: a thread may be caught in the middle
- * of it. Then the heap contradicts itself, and another moment is tried.
+ * Malloc cannot be frozen from outside: a thread may be stopped in the middle
+ * of it. Then the heap contradicts itself, and the check is tried again.
  */
 #include "lib/check/process.h"
 
@@ -16,10 +16,10 @@
 #include "ptrace/live/proc.h"
 
 #define MAX_TRIES 50
-#define MAX_TRIES_CALM 6     /* no thread can have been in malloc */
-#define MAX_PEEKS 500        /* a stop without a copy */
-#define MAX_TRIES_FOR_FULL 6 /* a partial answer is one */
-#define MAX_TRIES_FOR_STOP 4 /* the process stood still each time */
+#define MAX_TRIES_CALM 6     /* when no thread can have been in malloc */
+#define MAX_PEEKS 500        /* stops without a copy */
+#define MAX_TRIES_FOR_FULL 6 /* a partial answer is available */
+#define MAX_TRIES_FOR_STOP 4 /* the process was stopped each time */
 #define MAX_PAUSE_NS (200 * MU_NS_PER_MS)
 #define NAP_NS (2 * MU_NS_PER_MS)
 #define NAP_MAX_NS (100 * MU_NS_PER_MS)
@@ -58,7 +58,7 @@ remember_locks(struct mu_process *process, const struct mu_check_look *look)
 	    heap->num_locks * sizeof(*heap->locks));
 }
 
-/* A copy could not be made, or did not last, as there was no room for it. */
+/* A copy could not be made or kept, for lack of memory. */
 static void
 note_room(struct mu_process *process, const struct mu_check_look *look)
 {
@@ -129,7 +129,10 @@ take(void *subject, struct mu_check_look *look)
 	return MU_OK;
 }
 
-/* Blocks are read for what the search means: the copy goes only then. */
+/*
+ * Blocks are read to interpret the search, so the copy is released only
+ * afterwards.
+ */
 static void
 note(void *subject, struct mu_check_look *look)
 {
@@ -207,7 +210,10 @@ misses(
 	return mu_process_gaps_doubt(subject, look, why);
 }
 
-/* What was tried instead of a copy says only why that did not do. */
+/*
+ * If something was tried instead of a copy, its reason alone does not explain
+ * the failure.
+ */
 static void
 explain(const void *subject, struct mu_check_look *look)
 {
@@ -238,8 +244,8 @@ describe(const void *subject, struct mu_report *report)
 }
 
 /*
- * When all else is done: the process is left alone, and the memory that the
- * helper would have a copy of is given back.
+ * Done last: by then the process is released, and so is the memory of which the
+ * helper would have a copy.
  */
 static void
 name_addresses(void *subject, struct mu_report *report, uint64_t deadline_ns)

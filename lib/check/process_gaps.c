@@ -11,14 +11,15 @@
 #include "ptrace/live/pause.h"
 #include "ptrace/live/sharer.h"
 
-#define STARTED_NS MU_NS_PER_MS /* of CPU time */
-#define STACK_TRIES 3           /* with threads asked for alternate stacks */
-#define MEASURED ((size_t)16 << 20) /* of this size a rate is known */
+#define STARTED_NS MU_NS_PER_MS     /* of CPU time */
+#define STACK_TRIES 3               /* looks that read alternate stacks */
+#define MEASURED ((size_t)16 << 20) /* size from which on a rate is measured \
+				     */
 
 /*
- * Memory that a fork empties (MADV_WIPEONFORK): what it referred to looks lost
- * in a copy. It is read during the stop of another try. The kernel goes through
- * all page tables for smaps: it is asked only where something is lost.
+ * Memory that fork clears (MADV_WIPEONFORK): what it referred to looks like a
+ * leak in a copy. It is read during the stop of another try. The kernel walks
+ * all page tables for smaps, so that is read only if there are leaks.
  */
 static void
 note_wiped(struct mu_process *process, struct mu_check_look *look)
@@ -45,7 +46,7 @@ rest_ns(const struct mu_shared_pages *shared)
 	return measured > ns ? measured : ns;
 }
 
-/* How all of what changed could have been read during the stop. */
+/* Say how everything could have been read during the stop. */
 static void
 advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 {
@@ -60,10 +61,10 @@ advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
 }
 
 /*
- * Memory that a copy shares with the process, or does not have, and that could
- * not be read during the stop, goes on changing: a pointer that is moved within
- * it may be seen nowhere. Of what the process has
- * not touched it may be impossible to tell whether it holds anything.
+ * Memory that a copy shares with the process, or does not have, changes while
+ * it is read unless that was possible during the stop: a pointer that moves
+ * within it may not be seen anywhere. For pages that the process has not
+ * touched it may not be known whether they have data.
  */
 static void
 note_shared(struct mu_process *process, struct mu_check_look *look)
@@ -96,9 +97,8 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 }
 
 /*
- * A large block that is lost may be the alternate signal stack of a thread:
- * the kernel alone knows. Each thread is made to ask for its own in the stop of
- * another try.
+ * A large leaked block may be a thread's alternate signal stack, which only the
+ * kernel knows. In the stop of another try each thread is made to read its own.
  */
 static void
 note_stacks(struct mu_process *process, struct mu_check_look *look)
@@ -122,7 +122,7 @@ note_stacks(struct mu_process *process, struct mu_check_look *look)
 		    unasked);
 }
 
-/* A program that has just begun is the dynamic linker's. */
+/* A program that has just started runs the dynamic linker. */
 static bool
 is_linker(const struct mu_mapping *mapping)
 {
@@ -152,9 +152,9 @@ cpu_ns(pid_t pid)
 }
 
 /*
- * Is the start-up behind the only thread? What relocates libc, or the static
- * program itself, and what those call in the meantime, makes no system call
- * outside the dynamic linker, and takes less than STARTED_NS there.
+ * True if the only thread has finished the start-up. Code that relocates libc,
+ * or the static program itself, and what that calls, makes no system call
+ * outside the dynamic linker, and takes less than STARTED_NS.
  */
 static bool
 has_begun(struct mu_process *process, const struct mu_check_look *look)
@@ -173,8 +173,8 @@ has_begun(struct mu_process *process, const struct mu_check_look *look)
 }
 
 /*
- * Before libc is mapped and relocated nothing tells whose malloc it is; after
- * an execve() each look may come too early.
+ * Before libc is mapped and relocated the malloc is not known; after an
+ * execve() each look may come too early.
  */
 static void
 note_start(struct mu_process *process, struct mu_check_look *look)
@@ -192,7 +192,7 @@ note_start(struct mu_process *process, struct mu_check_look *look)
 		 look->status != MU_ERR_UNKNOWN_GLIBC) ||
 		has_begun(process, look)))
 		return;
-	/* The next moment is another one. */
+	/* The next look will differ. */
 	look->unsettled |= look->renewed || is_exec(snap->threads[0].call);
 	look->status = mu_why(&look->why, MU_ERR_HEAP_INCONSISTENT,
 	    "the program has only begun, or became another one%s" MU_CURE

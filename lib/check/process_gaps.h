@@ -1,21 +1,27 @@
 /*
  * What a look at a running process may have missed: memory that a copy does not
  * have, alternate signal stacks, a process that shares the memory, a program
- * that has not begun. Each makes the answer partial, or asks for another look.
+ * that has not started yet. Each makes the answer partial, or requires another
+ * look.
  */
 #ifndef LIB_CHECK_PROCESS_GAPS_H
 #define LIB_CHECK_PROCESS_GAPS_H
 
 #include "lib/check/process.h"
 
-/* After the search, while its memory can be read. */
+/* Call after the search, while its memory can be read. */
 void mu_process_gaps_note(
     struct mu_process *process, struct mu_check_look *look);
 
-/* When the process is left alone: another one that has its memory. */
+/*
+ * Call when the process is released: looks for another process that shares its
+ * memory.
+ */
 void mu_process_gaps_sharer(struct mu_check_look *look);
 
-/* Is LOOK, which found something, known to have missed references? WHY: which.
+/*
+ * True if LOOK, which found leaks, is known to have missed references; WHY says
+ * which.
  */
 bool mu_process_gaps_doubt(const struct mu_process *process,
     const struct mu_check_look *look, struct mu_why *why);

@@ -5,10 +5,10 @@
 
 #include "heapwalk/subject/classify.h"
 
-#define NOTES_MAX 16 /* of one segment: a linker writes three or four */
+#define NOTES_MAX 16 /* per segment; a linker writes three or four */
 
 /*
- * The name of a C library that is not glibc: musl's dynamic linker is its
+ * The name of a C library other than glibc. musl's dynamic linker is its
  * libc.so, under the name that Debian or Alpine give it; glibc's is libc.so.6.
  */
 static const char *
@@ -31,7 +31,7 @@ library_of(const struct mu_snapshot *snap)
 	return NULL;
 }
 
-/* The linker of Go leaves the note "Go", type 4, with the build-id. */
+/* Go's linker writes the note "Go", type 4, with the build-id. */
 static bool
 has_go_note(const struct mu_snapshot *snap, uintptr_t at, size_t size)
 {
@@ -55,7 +55,7 @@ has_go_note(const struct mu_snapshot *snap, uintptr_t at, size_t size)
 	return false;
 }
 
-/* MAPPING begins with a file's ELF header: is that of a Go program? */
+/* True if MAPPING begins with the ELF header of a Go program. */
 static bool
 is_go(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 {
@@ -72,7 +72,7 @@ is_go(const struct mu_snapshot *snap, const struct mu_mapping *mapping)
 	    (size_t)header->e_phnum * sizeof(*segment));
 	if (segment == NULL)
 		return false;
-	/* The lowest address is that of the header, page by page. */
+	/* The lowest address is that of the header, in whole pages. */
 	for (i = 0, first = UINTPTR_MAX; i < header->e_phnum; i++) {
 		if (segment[i].p_type == PT_LOAD &&
 		    segment[i].p_vaddr - segment[i].p_offset < first)

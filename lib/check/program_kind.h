@@ -1,6 +1,6 @@
 /*
- * Programs whose heap cannot be read whatever their layout: those of another C
- * library, or of none.
+ * Recognise programs whose heap cannot be read: those with another C library,
+ * or none.
  *
  * Pure.
  */
@@ -11,8 +11,8 @@
 #include "mu/status.h"
 
 /*
- * MU_ERR_FOREIGN_ALLOCATOR and the cure if SNAP, whose glibc is not known, is
- * of a program with musl, bionic or of Go; else MU_OK.
+ * MU_ERR_FOREIGN_ALLOCATOR and a remedy if SNAP, whose glibc is not known, is a
+ * program with musl or bionic, or a Go program; otherwise MU_OK.
  */
 enum mu_status mu_program_kind_refuse(
     const struct mu_snapshot *snap, struct mu_why *why);

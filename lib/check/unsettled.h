@@ -1,11 +1,11 @@
 /*
- * Can a thread have been in malloc without a lock?
+ * Find out whether a thread can have been in malloc without a lock.
  *
- * The only one of a process takes none; one that ends has its cache's blocks in
- * registers only. Then what is lost has to be lost at another moment, too.
- * Addresses of chunk headers, which only malloc has, are no references then: it
- * has those of neighbours of what it works at, and what it really held it has
- * let go of by the second time.
+ * A single-threaded process takes no malloc lock, and an exiting thread holds
+ * its tcache blocks only in registers. Leaks then have to be confirmed by
+ * another look. In that case addresses of chunk headers, which only malloc
+ * uses, do not count as references: malloc has those of neighbouring chunks,
+ * and what it really held it has released by the second look.
  */
 #ifndef LIB_CHECK_UNSETTLED_H
 #define LIB_CHECK_UNSETTLED_H
@@ -14,7 +14,7 @@
 
 #include "heapwalk/subject/snapshot.h"
 
-/* By the system calls that the threads of SNAP are in, if any. */
+/* Decides by the system calls that the threads of SNAP are in. */
 bool mu_unsettled(const struct mu_snapshot *snap);
 
 #endif

@@ -9,13 +9,13 @@
 #include "lib/cli/logged_frame.h"
 #include "lib/term/safe_text.h"
 
-#define ROOM ((size_t)64 << 10) /* longer lines are no frames */
+#define ROOM ((size_t)64 << 10) /* longer lines are not frames */
 
 struct filter {
 	struct mu_symbol_helper helper;
 	FILE *out;
 	size_t used;
-	bool within; /* a line that was too long, and went by */
+	bool within; /* inside a line that is too long */
 	char bytes[ROOM + 1];
 };
 
@@ -35,7 +35,7 @@ put_line(struct filter *filter, char *line, size_t length)
 	filter->within = line[length - 1] != '\n';
 }
 
-/* Whole lines; at the END, or where there is no more room, all there is. */
+/* Process whole lines; at the END, or if the buffer is full, everything. */
 static void
 put_lines(struct filter *filter, bool end)
 {

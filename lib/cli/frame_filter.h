@@ -1,6 +1,6 @@
 /*
- * Logs of other machines and of other processes: their frames get files and
- * lines, all else passes as it is.
+ * Add files and lines to the frames in logs of other machines and processes;
+ * other text is copied unchanged.
  *
  * One thread.
  */
@@ -13,8 +13,8 @@
 #include "mu/status.h"
 
 /*
- * Copy options->log or standard input to OUT, in whole lines as they come. WHY
- * says what failed.
+ * Copy options->log or standard input to OUT, line by line as it arrives. On
+ * failure WHY has the reason.
  */
 enum mu_status mu_frame_filter(
     const struct mu_cli_options *options, FILE *out, struct mu_why *why);

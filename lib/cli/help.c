@@ -1,6 +1,6 @@
 /*
- * What --help and --version print. man/memunreachable.1 says more; a unit test
- * holds both to the table of options.
+ * The text of --help and --version. man/memunreachable.1 has more; a unit test
+ * compares both with the table of options.
  */
 #include "lib/cli/options.h"
 

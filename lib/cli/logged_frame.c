@@ -6,17 +6,17 @@
 
 #include "lib/command/file_frame.h"
 
-#define DIGITS_MAX 3 /* of a frame's number */
+#define DIGITS_MAX 3 /* digits of a frame's number */
 #define HEX "0123456789abcdef"
 
 /* "  #03  pc 0000000000001234  /path/file (name+12)" */
 struct frame {
-	struct mu_frame_prefix prefix; /* to the '#' */
+	struct mu_frame_prefix prefix; /* text before the '#' */
 	unsigned long number, offset;
 	char path[PATH_MAX];
 };
 
-/* A path may have parentheses, too: use the last ones. */
+/* A path may contain parentheses, too: use the last ones. */
 static bool
 read_path(struct frame *frame, const char *path, size_t length)
 {
@@ -36,7 +36,7 @@ read_path(struct frame *frame, const char *path, size_t length)
 	return true;
 }
 
-/* AT is the first digit of what LENGTH bytes are left of. */
+/* AT is the first digit, with LENGTH bytes left. */
 static bool
 read_frame(struct frame *frame, const char *at, size_t length)
 {
@@ -55,7 +55,7 @@ read_frame(struct frame *frame, const char *at, size_t length)
 		return false;
 	frame->offset = strtoul(at, NULL, 16);
 	at += digits + 2;
-	/* Text behind a NUL would be lost. */
+	/* Text after a NUL would be lost. */
 	length = strcspn(at, "\n");
 	return at + length + (at[length] == '\n') == end &&
 	    read_path(frame, at, length);

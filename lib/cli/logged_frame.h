@@ -1,6 +1,5 @@
 /*
- * A frame in a log of another machine or process becomes one with file and
- * line.
+ * Add file and line to a frame in a log of another machine or process.
  *
  * One thread.
  */
@@ -12,10 +11,10 @@
 #include "lib/symbolize/helper.h"
 
 /*
- * LINE of LENGTH bytes, with a NUL behind it: a frame as the library and the
- * recorder print it, behind two spaces and whatever loggers put before them. It
- * and the callers that it was put into are written. False: LINE is none, or
- * nothing is known of it.
+ * LINE, LENGTH bytes and a NUL, is a frame as the library and the recorder
+ * print it: two spaces, after any prefix of a logger. Writes it and the callers
+ * into which it was inlined. Returns false if LINE is not a frame or nothing is
+ * known of it.
  */
 bool mu_logged_frame(FILE *out, struct mu_symbol_helper *helper,
     const char *line, size_t length);

@@ -1,6 +1,6 @@
 /*
- * The command: what is wanted, which subject, a check of it, its report, an
- * exit status.
+ * The main function: parse the options, check the subject, write the report,
+ * return an exit status.
  */
 #include <bsd/string.h>
 #include <signal.h>
@@ -25,12 +25,15 @@
 
 #define STACK_NEEDED ((size_t)256 << 10) /* a check uses up to 70 KiB */
 
-/* For a child that keeps to no deadline; names may take as long as a check. */
+/*
+ * For a child that misses its deadline; finding names may take as long as the
+ * check.
+ */
 #define GRACE_NS (60 * MU_NS_PER_SEC)
 
 /*
- * STATUS, and why on standard error. In one write: err(3) takes three, between
- * which a COMMAND may write.
+ * Print the reason on standard error and return STATUS. In one write: err(3)
+ * makes three, and a COMMAND may write in between.
  */
 static int
 complain(int status, const struct mu_why *why)
@@ -52,7 +55,7 @@ choose_style(
 	    options->color, terminal, getenv("NO_COLOR"), getenv("TERM"));
 }
 
-/* What is asked about a process or a core, and how it is shown. */
+/* A check of a process or a core, and how to show the result. */
 struct question {
 	const struct mu_cli_options *options;
 	bool filed; /* the report goes to a file */
@@ -71,7 +74,10 @@ write_report(
 		.style = question->style,
 	};
 
-	/* What was not checked is reported on standard error in any case. */
+	/*
+	 * The reason why nothing was checked goes to standard error in any
+	 * case.
+	 */
 	if (writer->for_people && !mu_exit_judged(&answer->info) &&
 	    !question->filed)
 		return true;
@@ -102,7 +108,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 		.timeout_ns = options->timeout_ms * MU_NS_PER_MS,
 		.max_pause_ns = options->max_pause_ms * MU_NS_PER_MS,
 		.limit = options->limit,
-		/* Words also name the type of a block by them. */
+		/* Text reports also use them to name the type of a block. */
 		.contents = options->contents || options->writer->for_people,
 		.max_memory = options->max_memory,
 		.workers = options->workers,
@@ -113,7 +119,7 @@ fill_check(struct mu_check *check, const struct mu_cli_options *options)
 	};
 }
 
-/* The exit status, or -1: there is no report. */
+/* Returns the exit status, or -1 if there is no report. */
 static int
 answer_question(void *ctx, FILE *out)
 {
@@ -127,7 +133,7 @@ answer_question(void *ctx, FILE *out)
 	fill_check(&wanted, options);
 	wanted.progress_ctx = &progress;
 	mu_progress_begin(&progress, !options->quiet, STDERR_FILENO);
-	/* The values are those of the public statuses: see mu/status.h. */
+	/* The values equal those of the public statuses: see mu/status.h. */
 	answer.info.status = (int)(options->subject == MU_CLI_CORE
 		? mu_check_core(&wanted, &answer)
 		: mu_check_process(&wanted, &answer));
@@ -163,14 +169,14 @@ check(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
-/* Where the reports of a command go. */
+/* The destination of a command's reports. */
 struct reports {
 	const struct mu_cli_options *options;
 	struct mu_output *output;
 	bool failed;
 };
 
-/* One line that says it all, as the library's log has it. */
+/* Print one line with the totals, as in the library's log. */
 static void
 sum_up(FILE *file, const struct UnreachableMemoryInfo *info)
 {
@@ -224,8 +230,8 @@ refuse_command(
 }
 
 /*
- * -- COMMAND. Its standard output is its own; the report goes beside, and
- * without -o at once.
+ * -- COMMAND. Standard output belongs to the command; the report goes
+ * elsewhere, and without -o at once.
  */
 static int
 run(const struct mu_cli_options *options, struct mu_output *output)
@@ -284,7 +290,7 @@ examine(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
-/* --heap-dump, --diff, --leaktracer: what recorders wrote */
+/* --heap-dump, --diff, --leaktracer: files that recorders wrote */
 static int
 view(const struct mu_cli_options *options, struct mu_output *output)
 {
@@ -301,7 +307,7 @@ view(const struct mu_cli_options *options, struct mu_output *output)
 	return status;
 }
 
-/* --symbolize: as it comes, so without an output that is kept. */
+/* --symbolize: written as it arrives, without the output buffer. */
 static int
 filter(const struct mu_cli_options *options)
 {
@@ -341,7 +347,10 @@ look(const struct mu_cli_options *options)
 	return status;
 }
 
-/* A process that exceeds its stack limit gets SIGSEGV without a message. */
+/*
+ * A process that exceeds its stack limit is killed by SIGSEGV without a
+ * message.
+ */
 static enum mu_status
 judge_stack(struct mu_why *why)
 {
@@ -369,11 +378,11 @@ main(int argc, char **argv)
 		secure_getenv("MEMUNREACHABLE_OPTIONS"), &warnings, argc, argv,
 		&why) != MU_OK)
 		return complain(MU_EXIT_USAGE, &why);
-	/* The library in a COMMAND logs this itself. */
+	/* In a COMMAND the library logs this itself. */
 	if (options.subject == MU_CLI_PROCESS || options.subject == MU_CLI_CORE)
 		fputs(buffer, stderr);
 	/*
-	 * Beyond RLIMIT_FSIZE a write is to fail, as on a full disk. A COMMAND
+	 * A write beyond RLIMIT_FSIZE should fail as on a full disk. A COMMAND
 	 * would inherit this; mu_command_run() blocks signals.
 	 */
 	if (options.subject != MU_CLI_COMMAND)

@@ -17,7 +17,7 @@
 #define S (1u << MU_CLI_SYMBOLIZE)
 #define ALL (P | C | X | D | H | F | L)
 
-/* With which subjects an option means something. */
+/* The subjects with which each option is valid. */
 static const struct flag {
 	struct option option;
 	unsigned subjects;
@@ -104,9 +104,7 @@ static const struct subject {
 
 #define NUM_SUBJECTS (sizeof(subjects) / sizeof(*subjects))
 
-/*
- * Which subject a command line is about: one, and one only.
- */
+/* Determine the subject of a command line; there must be exactly one. */
 
 static bool
 is_wanted(const struct mu_cli_options *options, bool doctor,
@@ -133,9 +131,9 @@ is_wanted(const struct mu_cli_options *options, bool doctor,
 }
 
 /*
- * Fill in the subject of OPTIONS by what is given in it; DOCTOR: --doctor is,
- * with a PID or without. MU_ERR_ARGUMENT: there is none, or more than one, or
- * something of it is missing.
+ * Set the subject of OPTIONS. DOCTOR: --doctor was given, with a PID or
+ * without. MU_ERR_ARGUMENT: there is none, or more than one, or something is
+ * missing.
  */
 static enum mu_status
 cli_subject_choose(
@@ -163,7 +161,10 @@ cli_subject_choose(
 	return MU_OK;
 }
 
-/* "-p PID or --core FILE": those whose bits, 1 << subject, are in SUBJECTS. */
+/*
+ * "-p PID or --core FILE": the subjects whose bits, 1 << subject, are in
+ * WANTED.
+ */
 static void
 cli_subject_words(struct mu_text *text, unsigned wanted)
 {
@@ -196,7 +197,7 @@ take(struct parse *parse, int flag, const char *text)
 	return mu_cli_value_take(parse->options, &value, parse->why);
 }
 
-/* ARGUMENT is the beginning of more than one name, or of none. */
+/* ARGUMENT is a prefix of several names, or of none. */
 static enum mu_status
 unclear(struct parse *parse, const char *argument)
 {
@@ -216,7 +217,10 @@ unclear(struct parse *parse, const char *argument)
 	    mu_safe_argument(argument).text, list);
 }
 
-/* What getopt_long() did not know, as ARGUMENT had it; optopt says more. */
+/*
+ * An option that getopt_long() does not know, as written in ARGUMENT; optopt
+ * has details.
+ */
 static enum mu_status
 unknown(struct parse *parse, const char *argument)
 {
@@ -242,8 +246,8 @@ lacking(struct parse *parse)
 }
 
 /*
- * The word right behind FLAG: the second heap dump, or what --doctor and
- * --symbolize may have. Options may follow.
+ * Take the word after FLAG: the second heap dump, or the optional word of
+ * --doctor and --symbolize. Options may follow.
  */
 static enum mu_status
 take_behind(struct parse *parse, int flag, int argc, char **argv)
@@ -263,7 +267,7 @@ take_behind(struct parse *parse, int flag, int argc, char **argv)
 	return take(parse, flag, word);
 }
 
-/* The options up to "--" or the first word that is none. */
+/* Parse the options up to "--" or the first word that is not an option. */
 static enum mu_status
 take_flags(struct parse *parse, int argc, char **argv)
 {
@@ -276,9 +280,9 @@ take_flags(struct parse *parse, int argc, char **argv)
 		table[i] = flags[i].option;
 	table[NUM_FLAGS] = (struct option) { 0 };
 	opterr = 0;
-	optind = 0; /* glibc: start anew */
+	optind = 0; /* glibc: restart the scan */
 	while (status == MU_OK) {
-		/* '+': COMMAND's own options are not ours. */
+		/* '+': stop at COMMAND, whose options are not ours. */
 		flag = getopt_long(argc, argv, "+:p:o:qhV", table, NULL);
 		if (flag == -1)
 			break;
@@ -288,7 +292,7 @@ take_flags(struct parse *parse, int argc, char **argv)
 			return unknown(parse, argv[optind - 1]);
 		parse->given[flag_of(flag) - flags] = true;
 		if (flag == MU_CLI_OPT_HELP || flag == MU_CLI_OPT_VERSION)
-			break; /* whatever else is there */
+			break; /* all other errors */
 		status = take(parse, flag, optarg);
 		if (status == MU_OK)
 			status = take_behind(parse, flag, argc, argv);
@@ -302,7 +306,9 @@ is_given(const struct parse *parse, int flag)
 	return parse->given[flag_of(flag) - flags];
 }
 
-/* Words that are left: COMMAND, or what is behind --doctor, --symbolize. */
+/*
+ * Take the remaining words: COMMAND, or the word after --doctor or --symbolize.
+ */
 static enum mu_status
 take_rest(struct parse *parse, int argc, char **argv)
 {
@@ -328,7 +334,7 @@ take_rest(struct parse *parse, int argc, char **argv)
 	    mu_safe_argument(argv[optind]).text);
 }
 
-/* An option that does nothing here goes with these subjects only. */
+/* Refuse an option with this subject, and name those that it goes with. */
 static enum mu_status
 misplaced(const struct parse *parse, const struct flag *flag)
 {
@@ -358,7 +364,7 @@ check_subject(const struct parse *parse)
 	return MU_OK;
 }
 
-/* What the environment says where the command line says nothing. */
+/* Apply the environment's options where the command line has none. */
 static void
 start_with(struct mu_cli_options *options, const char *environment,
     struct mu_text *warnings)
@@ -381,7 +387,7 @@ start_with(struct mu_cli_options *options, const char *environment,
 	options->unchecked_ok = library->unchecked == MU_UNCHECKED_OK;
 }
 
-/* The stop is a part of the check, and there are two of each. */
+/* A check includes the stop, and may have two of them. */
 static void
 leave_time(struct mu_cli_options *options)
 {

@@ -1,7 +1,7 @@
 /*
- * The command line: GNU long options become one structure.
+ * Parse the command line: GNU long options become one structure.
  *
- * Pure but for getopt_long()'s own variables, which it sets anew.
+ * Pure, except for getopt_long()'s own variables, which are reset.
  */
 #ifndef LIB_CLI_OPTIONS_H
 #define LIB_CLI_OPTIONS_H
@@ -18,7 +18,7 @@
 #include "lib/writers/writer.h"
 #include "mu/status.h"
 
-/* What is looked at, or done instead. */
+/* What is checked, or done instead. */
 enum mu_cli_subject {
 	MU_CLI_NONE,
 	MU_CLI_PROCESS, /* -p PID */
@@ -33,15 +33,15 @@ enum mu_cli_subject {
 	MU_CLI_VERSION,
 };
 
-/* Strings are those of the argument vector. */
+/* Strings point into the argument vector. */
 struct mu_cli_options {
 	enum mu_cli_subject subject;
-	pid_t pid; /* of PROCESS and DOCTOR; 0: none given */
+	pid_t pid; /* for PROCESS and DOCTOR; 0: not given */
 	const char *core, *exe, *sysroot, *output; /* NULL: not given */
 	const char *heap_dump, *diff_before, *diff_after, *leaktracer;
 	const char *symbols, *html;
 	bool symbolize;
-	const char *log; /* its; NULL: standard input */
+	const char *log; /* of SYMBOLIZE; NULL: standard input */
 	char **command;  /* ends with NULL */
 	enum mu_check_stop stop;
 	uint64_t timeout_ms, max_pause_ms;
@@ -51,36 +51,36 @@ struct mu_cli_options {
 	int signal;                 /* 0: none */
 	bool contents, quiet, children;
 	bool unchecked_ok;         /* --unchecked=ok */
-	int exitcode;              /* of a command that has leaks */
+	int exitcode;              /* if a command has leaks */
 	struct mu_options library; /* MEMUNREACHABLE_OPTIONS, and what counts */
 	char passed_on[256];       /* of it to a COMMAND: ":use_stacks=0" */
 	char by_option[160];       /* what counts, in words; "": everything */
 	bool backtrace;            /* record stacks */
-	size_t frames;             /* of each; 0: not given */
+	size_t frames;             /* per stack; 0: not given */
 	size_t min_size, max_size; /* of blocks that get one; 0: not given */
 	const struct mu_writer *writer; /* --format */
 	enum mu_style_when color;
 };
 
 /*
- * MU_OK, or MU_ERR_ARGUMENT and what is wrong and how it is written, fit for
- * a terminal.
+ * MU_OK; or MU_ERR_ARGUMENT, and WHY says what is wrong and what is right, safe
+ * for a terminal.
  */
 enum mu_status mu_cli_options_parse(
     struct mu_cli_options *options, int argc, char **argv, struct mu_why *why);
 
 /*
- * The same, with the library's options in ENVIRONMENT (NULL: none): the
- * command line wins. What is wrong with them goes to WARNINGS.
+ * The same, with the library's options in ENVIRONMENT (NULL: none); the command
+ * line wins. Errors in ENVIRONMENT go to WARNINGS.
  */
 enum mu_status mu_cli_options_parse_with(struct mu_cli_options *options,
     const char *environment, struct mu_text *warnings, int argc, char **argv,
     struct mu_why *why);
 
-/* The long options one by one, for those who list them; NULL: no more. */
+/* The names of the long options by index; NULL after the last. */
 const char *mu_cli_option_name(size_t index);
 
-/* lib/cli/help.c: what --help and --version print. */
+/* lib/cli/help.c: print the text of --help and --version. */
 void mu_cli_help(FILE *out);
 void mu_cli_version(FILE *out);
 

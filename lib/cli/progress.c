@@ -36,7 +36,7 @@ mu_progress_line(
 	    (unsigned)(ns / MU_NS_PER_SEC));
 }
 
-/* A terminal that is gone is no reason to fail. */
+/* Ignore errors: the terminal may be gone. */
 static void
 show(const struct mu_progress *progress, uint64_t ns)
 {

@@ -1,8 +1,8 @@
 /*
- * What stands behind an option of the command line becomes a member of struct
- * mu_cli_options. Numbers, times, sizes and signals are read by the reader of
- * MEMUNREACHABLE_OPTIONS: they are written alike. strtonum(3) would take "+1"
- * and " 1".
+ * Convert the value of a command-line option to a member of struct
+ * mu_cli_options. Numbers, times, sizes and signals are written as in
+ * MEMUNREACHABLE_OPTIONS and use its parser. (strtonum(3) would accept "+1" and
+ * " 1".)
  */
 #include "lib/cli/values.h"
 
@@ -13,8 +13,8 @@
 #include "lib/term/safe_text.h"
 
 #define PID_MAX 4194304 /* PID_MAX_LIMIT of Linux, on 64 bits */
-#define FRAMES_MAX 256  /* of malloc_debug */
-#define VALUE_MAX 40    /* longer texts are no number */
+#define FRAMES_MAX 256  /* the limit of malloc_debug */
+#define VALUE_MAX 40    /* longer texts are not numbers */
 #define COMPLAINT_SIZE 512
 #define MAX_WRITERS 16
 
@@ -27,8 +27,8 @@ expected(
 }
 
 /*
- * The value as that of KEY in MEMUNREACHABLE_OPTIONS. The complaint there is
- * "...: expected WORDS\n".
+ * Parse the value like that of KEY in MEMUNREACHABLE_OPTIONS. The error there
+ * is "...: expected WORDS\n".
  */
 static enum mu_status
 read_shared(const struct mu_cli_value *value, const char *key,
@@ -40,7 +40,7 @@ read_shared(const struct mu_cli_value *value, const char *key,
 	const char *given = value->text;
 	char *words;
 
-	/* These would be taken for more than a value. */
+	/* These would be parsed as more than a value. */
 	if (*given == '\0' || strlen(given) > VALUE_MAX ||
 	    strpbrk(given, ":'\"") != NULL)
 		given = "?";
@@ -55,8 +55,8 @@ read_shared(const struct mu_cli_value *value, const char *key,
 }
 
 /*
- * An option that the library has by the same name, but for the dashes; what it
- * is without a value is "1".
+ * An option that the library has by the same name, except for the dashes;
+ * without a value it is "1".
  */
 static enum mu_status
 take_same(struct mu_cli_options *options, const struct mu_cli_value *value,
@@ -123,7 +123,7 @@ take_shared(struct mu_cli_options *options, const struct mu_cli_value *value,
 	}
 }
 
-/* One of the words at NAMES, which end with NULL. */
+/* Accept one of the words at NAMES, which end with NULL. */
 static enum mu_status
 take_word(const struct mu_cli_value *value, const char *const *names,
     unsigned *choice, struct mu_why *why)
@@ -217,7 +217,7 @@ take_frames(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return MU_OK;
 }
 
-/* "24" or "24-4096": bytes as they are asked for. */
+/* "24" or "24-4096": requested sizes in bytes. */
 static enum mu_status
 take_sizes(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -251,7 +251,7 @@ take_file(
 	return MU_OK;
 }
 
-/* "-" is standard input, as no name at all is. */
+/* "-" is standard input, like a missing name. */
 static enum mu_status
 take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)
@@ -265,7 +265,7 @@ take_log(struct mu_cli_options *options, const struct mu_cli_value *value,
 	return take_file(value, &options->log, why);
 }
 
-/* The earlier one first; the other is the word behind it. */
+/* The earlier dump comes first; the later one is the next word. */
 static enum mu_status
 take_diff(struct mu_cli_options *options, const struct mu_cli_value *value,
     struct mu_why *why)

@@ -1,5 +1,5 @@
 /*
- * What stands behind one option of the command line.
+ * Parse the value of one command-line option.
  *
  * Pure.
  */
@@ -8,7 +8,7 @@
 
 #include "lib/cli/options.h"
 
-/* An option: its letter, or a number above every character. */
+/* An option: its letter, or a number that is not a character. */
 enum mu_cli_flag {
 	MU_CLI_OPT_PID = 'p',
 	MU_CLI_OPT_OUTPUT = 'o',
@@ -51,11 +51,11 @@ enum mu_cli_flag {
 
 struct mu_cli_value {
 	int flag;
-	const char *name; /* of the option, without dashes */
-	const char *text; /* NULL where the option has none */
+	const char *name; /* name of the option, without dashes */
+	const char *text; /* NULL if the option has no value */
 };
 
-/* MU_OK, or MU_ERR_ARGUMENT and what was expected. */
+/* MU_OK; or MU_ERR_ARGUMENT, and WHY says what was expected. */
 enum mu_status mu_cli_value_take(struct mu_cli_options *options,
     const struct mu_cli_value *value, struct mu_why *why);
 

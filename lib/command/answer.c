@@ -65,7 +65,7 @@ stop_word(int stop)
 	}
 }
 
-/* Without memory for it the use of the heap is unknown. */
+/* If there is no memory for it, the use of the heap is left out. */
 static void
 take_usage(const struct mu_pipe_usage *usage, struct mu_report *answer)
 {
@@ -82,7 +82,7 @@ take_usage(const struct mu_pipe_usage *usage, struct mu_report *answer)
 		    "glibc %u.%u", usage->glibc_major, usage->glibc_minor);
 }
 
-/* False: there is none, or it cannot be believed. */
+/* Returns false if there is no file or it is not valid. */
 static bool
 read_answer(const char *path, pid_t pid, struct mu_report *answer)
 {
@@ -131,9 +131,9 @@ mu_command_answer(const struct mu_check *check, const char *path,
 	if (!told)
 		return;
 	/*
-	 * The library calls malloc, and so knows whose it is; and what kept it
-	 * from judging says more than what keeps us, unless it is that we trace
-	 * the program.
+	 * The library calls malloc, so it knows which allocator is used; and
+	 * its reason for not judging is more precise than ours, unless the
+	 * reason is our tracing.
 	 */
 	if ((!mu_exit_judged(&answer->info) &&
 		first.info.status != MEMUNREACHABLE_ALREADY_TRACED) ||

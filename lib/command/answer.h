@@ -1,6 +1,6 @@
 /*
- * What is known of a process of a COMMAND at its end: what its library found at
- * exit(), or if that did not come so far, what we find ourselves.
+ * The result for a process of a COMMAND at its end: what its library found at
+ * exit() or, if it did not get that far, what we find ourselves.
  */
 #ifndef LIB_COMMAND_ANSWER_H
 #define LIB_COMMAND_ANSWER_H
@@ -9,13 +9,13 @@
 #include "ptrace/live/threads.h"
 
 /*
- * Fill ANSWER, as mu_check_end() does, for the process of STOPPED. PATH: the
+ * Fill ANSWER, as mu_check_end() does, for the process of STOPPED. PATH is the
  * library's option answer_path; the file of this process is removed.
  */
 void mu_command_answer(const struct mu_check *check, const char *path,
     const struct mu_threads *stopped, size_t missed, struct mu_report *answer);
 
-/* Remove what PID wrote before it became another program. */
+/* Remove the file that PID wrote before it executed another program. */
 void mu_command_answer_drop(const char *path, pid_t pid);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * One moment of a process that cannot be asked again, as with a core file.
- */
+/* The process cannot be checked a second time, as with a core file. */
 #include "lib/command/check_end.h"
 
 #include <elf.h>
@@ -14,8 +12,8 @@
 
 #include "heapwalk/memory/remote_memory.h"
 #include "heapwalk/recorded/recorded.h"
-#include "lib/check/outside.h"
 #include "lib/check/naming.h"
+#include "lib/check/outside.h"
 #include "lib/check/unsettled.h"
 #include "lib/report/backtrace.h"
 #include "mu/arch/registers.h"
@@ -26,7 +24,7 @@
 #include "ptrace/live/snapshot.h"
 
 #define ARENA_LIMIT ((size_t)1 << 30)
-#define NAMES_NS (20 * MU_NS_PER_SEC) /* half of it is for the files */
+#define NAMES_NS (20 * MU_NS_PER_SEC) /* half of it for the files */
 
 struct ending {
 	const struct mu_check *check;
@@ -36,7 +34,7 @@ struct ending {
 	struct mu_remote_memory remote;
 	struct mu_arena arena;
 	int memory, pagemap;
-	bool in_malloc; /* a thread was when its end came */
+	bool in_malloc; /* a thread was in malloc at the end */
 };
 
 static void
@@ -95,7 +93,7 @@ take_image(struct ending *ending, struct mu_why *why)
 	return status;
 }
 
-/* A SIGKILL ends stops, and memory that goes away reads as zeros. */
+/* SIGKILL ends stops, and memory that is being freed reads as zeros. */
 static bool
 still_there(const struct mu_threads *stopped)
 {
@@ -120,7 +118,7 @@ is_libc(const struct mu_mapping *mapping)
 		strncmp(slash, "/libc-2.", 8) == 0);
 }
 
-/* A static program has its libc anywhere. */
+/* A static program has its libc at any address. */
 static bool
 is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 {
@@ -142,8 +140,8 @@ is_in_libc(const struct mu_snapshot *snap, pid_t tid)
 }
 
 /*
- * Was a thread in malloc when its end came? Malloc is libc's own code, and
- * calls nothing else.
+ * True if a thread was in malloc at the end. Malloc is libc's own code and
+ * calls no other.
  */
 static bool
 was_in_malloc(const struct mu_snapshot *snap)
@@ -235,7 +233,7 @@ has_stacks(const struct mu_report *answer)
 	return false;
 }
 
-/* Only what it says of modules; strings are ARENA's. */
+/* Read only its modules; strings are in ARENA. */
 static void
 find_recorder(struct mu_recorder *recorder, const struct mu_check *check,
     const struct mu_threads *stopped, struct mu_arena *arena)

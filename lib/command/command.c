@@ -12,11 +12,9 @@
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 
-/*
- * Copies of a COMMAND that live on: see run.h.
- */
+/* Copies of a COMMAND that outlive it: see run.h. */
 
-/* Has PID what we have put into the environment of the command? */
+/* True if PID has the variables that we put into the command's environment. */
 static bool
 has_our_environment(const struct mu_command_run *run, pid_t pid)
 {
@@ -66,7 +64,7 @@ tell_daemon(struct mu_command_run *run)
 		mu_proc_numbers("/proc", tell_copy, run);
 }
 
-/* A process has reached its end: trace.ended. */
+/* trace.ended: a process has reached its end. */
 static void
 take_end(void *ctx, const struct mu_threads *threads, size_t missed)
 {
@@ -130,7 +128,7 @@ find_cause(const struct mu_command_run *run, struct mu_why *why)
 	    " ptrace(2) to have every end seen");
 }
 
-/* No report is no "no leaks". */
+/* A missing report does not mean that there are no leaks. */
 static void
 explain_silence(const struct mu_command_run *run)
 {

@@ -42,7 +42,7 @@ mu_command_environment_recorder(
 	return text;
 }
 
-/* Only what was asked for: the rest is the library's own to choose. */
+/* Pass only what was given; the library has defaults for the rest. */
 static void
 add_options(FILE *out, const struct mu_cli_options *options)
 {
@@ -88,7 +88,7 @@ mu_command_environment_options(const char *earlier,
 		fprintf(out, "%s:", earlier);
 	add_options(out, options);
 	fprintf(out, ":log_path=%c%s%c", quote, log_path, quote);
-	/* Without it the library stops its threads itself. */
+	/* Without this the library stops its threads itself. */
 	if (answer_path != NULL)
 		fprintf(out, ":answer_path=%c%s%c:tracer=%d", quote,
 		    answer_path, quote, (int)tracer);

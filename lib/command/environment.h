@@ -1,7 +1,7 @@
 /*
- * What a COMMAND finds in its environment: the library, and what it is to do.
+ * The environment of a COMMAND: preload the library, and set its options.
  *
- * Pure, but for malloc.
+ * Pure, except for malloc.
  */
 #ifndef LIB_COMMAND_ENVIRONMENT_H
 #define LIB_COMMAND_ENVIRONMENT_H
@@ -11,26 +11,26 @@
 #include "lib/cli/options.h"
 
 /*
- * LD_PRELOAD with LIBRARY behind EARLIER (NULL: none): what was preloaded
- * before keeps its rank. RECORDER comes between them; "": none. To be freed;
- * NULL: no memory.
+ * LD_PRELOAD with LIBRARY after EARLIER (NULL: none), so that earlier libraries
+ * keep their priority. RECORDER comes between them; "": none. The caller frees
+ * the result; NULL: no memory.
  */
 char *mu_command_environment_preload(
     const char *earlier, const char *recorder, const char *library);
 
 /*
- * LIBC_DEBUG_MALLOC_OPTIONS: EARLIER ones (NULL: none), and then what the
- * command line says, so that it wins. To be freed; NULL: no memory.
+ * LIBC_DEBUG_MALLOC_OPTIONS: EARLIER options (NULL: none), followed by those of
+ * the command line, which win. The caller frees the result; NULL: no memory.
  */
 char *mu_command_environment_recorder(
     const char *earlier, const struct mu_cli_options *options);
 
 /*
- * MEMUNREACHABLE_OPTIONS: EARLIER ones, and then what the command line says,
- * so that it wins. The log goes to LOG_PATH.PID, what is found to
- * ANSWER_PATH.PID (NULL: to the log), and process TRACER stops the threads.
- * ONLY_PID: the one process that reports; 0: each. To be freed; NULL: no
- * memory, or LOG_PATH has both kinds of quotes.
+ * MEMUNREACHABLE_OPTIONS: EARLIER options, followed by those of the command
+ * line, which win. The log goes to LOG_PATH.PID, results go to ANSWER_PATH.PID
+ * (NULL: to the log), and process TRACER stops the threads. ONLY_PID is the
+ * only process that reports; 0: all do. The caller frees the result; NULL: no
+ * memory, or LOG_PATH contains both kinds of quotes.
  */
 char *mu_command_environment_options(const char *earlier,
     const struct mu_cli_options *options, const char *log_path,

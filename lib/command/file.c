@@ -1,6 +1,4 @@
-/*
- * The ELF file is read by libelf.
- */
+/* libelf reads the ELF file. */
 #include "lib/command/file.h"
 
 #include <bsd/string.h>
@@ -18,8 +16,8 @@
 
 #include "lib/term/safe_text.h"
 
-#define MAX_INTERPRETERS 5 /* BINPRM of Linux: more are ELOOP */
-#define SCRIPT_SIZE 256    /* BINPRM_BUF_SIZE of Linux: its first line */
+#define MAX_INTERPRETERS 5 /* Linux's limit is 5; more fail with ELOOP */
+#define SCRIPT_SIZE 256 /* BINPRM_BUF_SIZE of Linux: the part that it reads */
 
 #define LEFT_OUT "; start it without memunreachable, and look at it by -p PID"
 
@@ -32,7 +30,10 @@ may_be_run(const char *path)
 	    access(path, X_OK) == 0;
 }
 
-/* NAME in the first LENGTH bytes of FOLDER; "" is the current one. */
+/*
+ * Look up NAME in the folder of the first LENGTH bytes of FOLDER; "" is the
+ * current one.
+ */
 static bool
 is_in(const char *folder, size_t length, const char *name, char *path,
     size_t size)
@@ -72,8 +73,8 @@ mu_command_file_find(const char *name, const char *search, char *path,
 }
 
 /*
- * Will the kernel set AT_SECURE? It does where the file changes the user, the
- * group or the capabilities, which for root it need not.
+ * True if the kernel will set AT_SECURE: the file changes the user, the group
+ * or the capabilities. For root this need not be so.
  */
 static bool
 is_secure(int fd)
@@ -91,7 +92,7 @@ is_secure(int fd)
 	    fgetxattr(fd, "security.capability", NULL, 0) > 0;
 }
 
-/* The machine and class that this program was built for. */
+/* True for the machine and class that this program was built for. */
 static bool
 is_ours(const GElf_Ehdr *header)
 {
@@ -111,7 +112,7 @@ is_ours(const GElf_Ehdr *header)
 	return same;
 }
 
-/* The path in PT_INTERP; false: there is none, a static program. */
+/* Read the path in PT_INTERP. Returns false for a static program. */
 static bool
 read_linker(Elf *elf, int fd, char *linker, size_t size)
 {
@@ -134,7 +135,7 @@ read_linker(Elf *elf, int fd, char *linker, size_t size)
 	return false;
 }
 
-/* A library with a malloc that reports leaks itself, by its file or symbol. */
+/* A library whose malloc reports leaks itself, by its file or symbol. */
 static const struct sanitizer {
 	const char *name, *library, *symbol;
 } sanitizers[] = {
@@ -250,7 +251,10 @@ check_elf(Elf *elf, int fd, const char *path, struct mu_why *why)
 	return MU_OK;
 }
 
-/* "#!/bin/sh -e": the first word. False: no script. */
+/*
+ * Read the first word after "#!" ("#!/bin/sh -e"). Returns false if it is not a
+ * script.
+ */
 static bool
 read_interpreter(int fd, char *interpreter, size_t size)
 {
@@ -271,7 +275,7 @@ read_interpreter(int fd, char *interpreter, size_t size)
 	return true;
 }
 
-/* One file; NEXT is what it is to be read by, or "". */
+/* Check one file; NEXT is set to its interpreter, or "". */
 static enum mu_status
 check_file(const char *path, char *next, size_t size, struct mu_why *why)
 {
@@ -281,7 +285,7 @@ check_file(const char *path, char *next, size_t size, struct mu_why *why)
 
 	next[0] = '\0';
 	if (fd < 0)
-		return MU_OK; /* may be run all the same */
+		return MU_OK; /* the kernel may run it nevertheless */
 	if (read_interpreter(fd, next, size))
 		goto out;
 	if (is_secure(fd)) {

@@ -1,6 +1,6 @@
 /*
- * The file of a COMMAND: where it is, and whether a library can be preloaded
- * into the program that it starts.
+ * Find the file of a COMMAND, and check whether a library can be preloaded into
+ * the program.
  */
 #ifndef LIB_COMMAND_FILE_H
 #define LIB_COMMAND_FILE_H
@@ -10,19 +10,19 @@
 #include "mu/status.h"
 
 /*
- * NAME as execvp() finds it, in SEARCH, the value of PATH (NULL: that of the
- * C library). MU_ERR_ARGUMENT: there is none that may be run.
+ * Find NAME as execvp() does, in SEARCH, the value of PATH (NULL: the C
+ * library's default). MU_ERR_ARGUMENT: there is no executable file.
  */
 enum mu_status mu_command_file_find(const char *name, const char *search,
     char *path, size_t size, struct mu_why *why);
 
 /*
- * MU_OK if the dynamic linker will take our library along, or if it cannot be
- * told beforehand. MU_PARTIAL: it will not, but the program can be looked at
- * from outside: it is static, or set-user-ID and we are root. MU_ERR_ARGUMENT,
- * with a cure: the program is set-user-ID, of 32 bits or of another processor,
- * of another C library, or has a sanitizer, which has to be loaded first. For a
- * script it is the interpreter that counts.
+ * MU_OK: the dynamic linker will load our library, or that cannot be known.
+ * MU_PARTIAL: it will not, but the program can be checked from outside: it is
+ * static, or set-user-ID while we are root. MU_ERR_ARGUMENT, with a remedy: the
+ * program is set-user-ID, has 32 bits, is for another processor or C library,
+ * or has a sanitizer, which must be loaded first. For a script the interpreter
+ * is checked.
  */
 enum mu_status mu_command_file_check(const char *path, struct mu_why *why);
 

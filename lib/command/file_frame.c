@@ -2,7 +2,7 @@
 
 #include "mu/sys.h"
 
-/* For a name; see lib/report/symbolizer.c. */
+/* Time to wait for a name; see lib/report/symbolizer.c. */
 #define PATIENCE_NS (8 * MU_NS_PER_SEC)
 
 bool

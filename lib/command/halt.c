@@ -14,17 +14,17 @@
 #define SETSIGMASK 0x420b /* PTRACE_SETSIGMASK, Linux 3.11 */
 #define ARENA_LIMIT ((size_t)1 << 30)
 
-/* sigaltstack() waits for nothing. */
+/* Limit for a call of sigaltstack(), which does not block. */
 #define HOLD_NS (10 * MU_NS_PER_SEC)
 
-/* Of a time that the process names. */
+/* Limit for times that the process gives. */
 #define LONGEST_NS (3600 * MU_NS_PER_SEC)
 
 struct mu_traced_halt {
 	struct mu_halt_request request;
-	uintptr_t at;     /* of the request in the process */
+	uintptr_t at;     /* address of the request in the process */
 	uint64_t late_ns; /* when the others go on; UINT64_MAX: they do */
-	bool full;        /* they are stopped, and the asking thread runs */
+	bool full;        /* all are stopped, and the asking thread runs */
 };
 
 static void
@@ -54,7 +54,7 @@ release(struct mu_traced_threads *threads, pid_t pid)
 			resume(&threads->threads[i]);
 }
 
-/* The thread of process PID that has asked; NULL: none. */
+/* The thread of process PID that has asked; NULL if none. */
 static struct mu_traced *
 asker_of(const struct mu_traced_threads *threads, pid_t pid)
 {
@@ -103,7 +103,7 @@ answer(pid_t tid, struct mu_halt_request *request, uintptr_t at,
 	mu_traced_continue(tid, 0);
 }
 
-/* The halted threads of PID, of which LIVE has room for all. */
+/* List the halted threads of PID; LIVE has room for all. */
 static void
 list_halted(
     const struct mu_traced_threads *threads, pid_t pid, struct mu_threads *live)
@@ -167,8 +167,8 @@ write_answer(
 }
 
 /*
- * A signal may have come in between, or SIGSTOP. A thread that was killed has
- * been waited for (ptrace/live/remote_stop.c), and is not seen again.
+ * A signal, even SIGSTOP, may have arrived in the meantime. A thread that was
+ * killed has been waited for already (ptrace/live/remote_stop.c).
  */
 static void
 note_states(struct mu_traced_threads *threads, const struct mu_threads *live)
@@ -191,7 +191,7 @@ note_states(struct mu_traced_threads *threads, const struct mu_threads *live)
 	}
 }
 
-/* All other threads are stopped. ASKER may move. */
+/* Called when all other threads are stopped. ASKER may move. */
 static enum mu_status
 read_halted(struct mu_traced_threads *threads, const struct mu_traced *asker,
     struct mu_arena *arena)
@@ -252,7 +252,7 @@ struct tasks {
 	struct mu_traced_threads *threads;
 	pid_t pid, asker;
 	enum mu_status status;
-	bool running; /* one of them is to stop yet */
+	bool running; /* some have not stopped yet */
 };
 
 static bool
@@ -278,12 +278,12 @@ interrupt(void *ctx, int tid)
 	tasks->running = true;
 	if (error == 0)
 		return true;
-	/* It was made with CLONE_UNTRACED. */
+	/* It was started with CLONE_UNTRACED. */
 	tasks->status = MU_ERR_ALREADY_TRACED;
 	return false;
 }
 
-/* Interrupt all that run; finish if there are none. */
+/* Interrupt all running threads; finish if there are none. */
 static void
 interrupt_all(struct mu_traced_threads *threads, pid_t pid, pid_t tid)
 {
@@ -299,7 +299,7 @@ interrupt_all(struct mu_traced_threads *threads, pid_t pid, pid_t tid)
 		finish(threads, asker, tasks.status);
 }
 
-/* A thread of PID has stopped or ended: was it the last? */
+/* A thread of PID has stopped or ended; finish if it was the last. */
 static void
 note_stop(struct mu_traced_threads *threads, const struct mu_traced *asker)
 {

@@ -1,8 +1,9 @@
 /*
- * A thread of the command asks for a stop of its process's other threads, for
+ * A thread of the command asks us to stop the other threads of its process, for
  * a check by the library in it (ptrace/live/halt.h).
  *
- * Everything here only notes and returns: the stops come in as any others do.
+ * These functions do not wait: they record what to do, and stops arrive as
+ * other events.
  *
  * Runs in: the command, in the thread that traces.
  */
@@ -13,34 +14,39 @@
 
 #include "lib/command/traced_threads.h"
 
-/* THREAD is stopped before signal SIGNO. True: it was a request, and is served.
+/*
+ * THREAD is stopped before the delivery of SIGNO. Returns true if the signal
+ * was a request; it is then handled.
  */
 bool mu_command_halt_take(
     struct mu_traced_threads *threads, pid_t tid, int signo);
 
 /*
- * Thread TID is stopped and may go on with SIGNO, or, if LISTENS, by
- * PTRACE_LISTEN. It goes on at once, unless its process is halted.
+ * Thread TID is stopped and may continue with SIGNO or, if LISTENS, by
+ * PTRACE_LISTEN. It continues at once, unless its process is halted.
  */
 void mu_command_halt_go_on(
     struct mu_traced_threads *threads, pid_t tid, int signo, bool listens);
 
-/* A thread of process PID is about to end, by itself. */
+/* A thread of process PID is about to end by itself. */
 void mu_command_halt_left(struct mu_traced_threads *threads, pid_t pid);
 
-/* THREAD ends, and cannot let the others go on any more, if it asked. */
+/*
+ * THREAD ends. If it had asked for a stop it cannot release the others, so they
+ * continue.
+ */
 void mu_command_halt_abandon(
     struct mu_traced_threads *threads, struct mu_traced *thread);
 
 /*
- * Process PID ends, or has become another program: the kernel has woken its
+ * Process PID ends or has executed another program: the kernel has woken its
  * threads.
  */
 void mu_command_halt_drop(struct mu_traced_threads *threads, pid_t pid);
 
 /*
- * Threads that were stopped for too long go on. When that is to be called again
- * (CLOCK_MONOTONIC); 0: not.
+ * Continue threads that were stopped for too long. Returns when to call again
+ * (CLOCK_MONOTONIC); 0: not needed.
  */
 uint64_t mu_command_halt_hurry(struct mu_traced_threads *threads);
 

@@ -7,13 +7,13 @@
 #include "mu/log.h"
 #include "mu/status.h"
 
-/* What one record says: the header is checked, the bytes are not. */
+/* The contents of a record: its header is checked, its bytes are not. */
 struct record {
 	struct mu_log_record head;
 	char bytes[MU_LOG_RECORD_MAX];
 };
 
-/* Is it SIZE bytes of text with its one NUL at the end? */
+/* True if TEXT is SIZE bytes with a single NUL at the end. */
 static bool
 is_string(const char *text, size_t size)
 {
@@ -79,7 +79,7 @@ take_outcome(struct mu_log_reader *reader, const struct record *record)
 	return outcome.status >= 0 && outcome.status < MU_STATUS_COUNT;
 }
 
-/* False: no library wrote RECORD. */
+/* Returns false if the library cannot have written RECORD. */
 static bool
 take(struct mu_log_reader *reader, const struct record *record,
     struct mu_symbol_helper *helper, FILE *out)

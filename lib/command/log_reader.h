@@ -1,9 +1,9 @@
 /*
- * The log of a process of a COMMAND, which its library writes as records
- * (mu/log_record.h), becomes text: frames get files and lines, and hints the
- * words of the command.
+ * Convert the log of a process of a COMMAND, which its library writes as
+ * records (mu/log_record.h), to text: frames get files and lines, and hints get
+ * the command's wording.
  *
- * The process may have written anything into the file.
+ * The file is untrusted: the process may have written anything into it.
  */
 #ifndef LIB_COMMAND_LOG_READER_H
 #define LIB_COMMAND_LOG_READER_H
@@ -13,16 +13,16 @@
 
 #include "lib/symbolize/helper.h"
 
-/* Zero to begin with. */
+/* Initialise to zero. */
 struct mu_log_reader {
-	long at;      /* bytes that were read */
-	bool damaged; /* no record follows there */
+	long at;      /* bytes read so far */
+	bool damaged; /* the file is not valid from there on */
 	bool checked; /* the process checked itself at its end */
 };
 
 /*
- * Write to OUT what the file IN, opened for this call, has added. A record that
- * is not complete is still being written: it is left for the next call.
+ * Write to OUT what was appended to the file IN, which was opened for this
+ * call. An incomplete record is left for the next call.
  */
 void mu_log_reader_copy(struct mu_log_reader *reader, FILE *in,
     struct mu_symbol_helper *helper, FILE *out);

@@ -11,7 +11,7 @@
 #include "lib/term/safe_text.h"
 #include "mu/text.h"
 
-#define NAME "report" /* the library adds ".PID" */
+#define NAME "report" /* the library appends ".PID" */
 #define ANSWER "answer"
 
 enum mu_status
@@ -39,7 +39,7 @@ mu_command_report_begin(struct mu_command_report *report, struct mu_why *why)
 	return MU_OK;
 }
 
-/* What the file NAME, of one process, has added. */
+/* Copy what was appended to the file NAME, which belongs to one process. */
 static void
 copy(struct mu_command_report *report, const char *name,
     struct mu_log_reader *reader, FILE *out)

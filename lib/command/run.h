@@ -1,5 +1,6 @@
 /*
- * One run of a COMMAND, as its parts know it: see command.h.
+ * State of one run of a COMMAND, shared by the files of this folder: see
+ * command.h.
  *
  * Runs in: the command, in the thread that traces.
  */
@@ -22,16 +23,16 @@ struct mu_command_run {
 	struct mu_command_report report;
 	struct mu_trace trace;
 	pid_t pid;
-	bool outside; /* no library goes into it: it has to be traced */
+	bool outside; /* no library can be preloaded: it must be traced */
 	struct mu_why outside_why;
-	bool traced;  /* otherwise its library reports alone */
-	bool ended;   /* the command itself has */
-	bool checked; /* and there is an answer of it */
+	bool traced;  /* otherwise only its library reports */
+	bool ended;   /* the command itself has ended */
+	bool checked; /* it has ended with an answer */
 	char path[PATH_MAX], library[PATH_MAX];
-	char recorder[PATH_MAX];   /* "": not asked for */
-	char program[PATH_MAX];    /* that it was at its end; "": not known */
-	sigset_t before;           /* signals that were blocked */
-	struct sigaction on_child; /* and what SIGCHLD did */
+	char recorder[PATH_MAX];   /* "" if not wanted */
+	char program[PATH_MAX];    /* its program at the end; "" if not known */
+	sigset_t before;           /* signal mask before the run */
+	struct sigaction on_child; /* action of SIGCHLD before the run */
 };
 
 /* lib/command/start.c: find the files, before anything is started. */
@@ -39,14 +40,14 @@ enum mu_status mu_command_prepare(
     struct mu_command_run *run, struct mu_why *why);
 
 /*
- * Start it, traced if that is possible; run->trace has its callbacks. MU_OK:
- * run->pid is the command now.
+ * Start the command, traced if possible; run->trace has its callbacks. MU_OK:
+ * run->pid is the command.
  */
 enum mu_status mu_command_start(struct mu_command_run *run, struct mu_why *why);
 
 /*
- * lib/command/wait.c: block the signals that are handed on, before the
- * start; then wait for the end, serving tracees, signals and reports.
+ * lib/command/wait.c: block the signals that are passed on, before the start;
+ * then wait for the end and handle tracees, signals and reports.
  */
 void mu_command_take_signals(struct mu_command_run *run);
 void mu_command_await_end(struct mu_command_run *run);

@@ -1,6 +1,4 @@
-/*
- * A COMMAND becomes a process: see run.h.
- */
+/* Start a COMMAND: see run.h. */
 #include "lib/command/run.h"
 
 #include <errno.h>
@@ -20,15 +18,13 @@
 #include "lib/term/safe_text.h"
 #include "mu/status.h"
 
-/* Whose options, as Android has it; and its name here. */
+/* The variable with the recorder's options, named as in Android. */
 #define RECORDER "LIBC_DEBUG_MALLOC_OPTIONS"
 #define RECORDER_ALIAS "MEMUNREACHABLE_MALLOC_DEBUG"
 
-/*
- * Where libmemunreachable.so is, to be preloaded into a COMMAND.
- */
+/* Find libmemunreachable.so, to preload it into a COMMAND. */
 
-/* NAME in the folder FROM FOLDER SUBFOLDER. */
+/* True if NAME is in the folder FROM FOLDER SUBFOLDER. */
 static bool
 is_there(const char *name, const char *from, const char *folder,
     const char *subfolder, char *path, size_t size)
@@ -44,7 +40,7 @@ is_there(const char *name, const char *from, const char *folder,
 	return true;
 }
 
-/* The folder of this program; "" if it is unknown. */
+/* The folder of this program; "" if not known. */
 static void
 read_own_folder(char *folder, size_t size)
 {
@@ -75,7 +71,7 @@ find(const char *name, char *path, size_t size, struct mu_why *why)
 		    "make install"
 		    " puts it there",
 		    name, mu_safe_argument(own).text, libdir);
-	/* ld.so(8): these end a name in LD_PRELOAD, and cannot be quoted. */
+	/* ld.so(8): these separate names in LD_PRELOAD and cannot be quoted. */
 	if (strpbrk(path, ": ") != NULL)
 		return mu_why(why, MU_ERR_ARGUMENT,
 		    "%s cannot be preloaded: LD_PRELOAD knows no path with a"
@@ -85,9 +81,9 @@ find(const char *name, char *path, size_t size, struct mu_why *why)
 }
 
 /*
- * The path of the library: beside the command (a build folder), in ../lib,
- * ../lib64 and ../lib/MULTIARCH from there (any prefix that was moved as a
- * whole), and where it was configured to be.
+ * The path of the library: next to the command (a build folder); in ../lib,
+ * ../lib64 or ../lib/MULTIARCH from there (a prefix that was moved as a whole);
+ * or where it was configured to be.
  */
 static enum mu_status
 library_path_find(char *path, size_t size, struct mu_why *why)
@@ -95,14 +91,14 @@ library_path_find(char *path, size_t size, struct mu_why *why)
 	return find(mu_configured_soname, path, size, why);
 }
 
-/* The same of libmemunreachable-malloc-debug.so. */
+/* The same for libmemunreachable-malloc-debug.so. */
 static enum mu_status
 library_path_recorder(char *path, size_t size, struct mu_why *why)
 {
 	return find(mu_configured_recorder, path, size, why);
 }
 
-/* Exec fails after all, such as a script without an interpreter. */
+/* exec() fails after all, for example for a script without an interpreter. */
 static void
 tell(int error_fd, int error)
 {
@@ -111,7 +107,7 @@ tell(int error_fd, int error)
 	_exit(127);
 }
 
-/* The recorder's other variable counts only where this one is not set. */
+/* The recorder's other variable counts only if this one is not set. */
 static const char *
 earlier_recorder(void)
 {
@@ -137,7 +133,7 @@ become(struct mu_command_run *run, int error_fd, int go_fd)
 	    getenv("LD_PRELOAD"), run->recorder, run->library);
 	char traced = 0, *words;
 
-	/* We are traced by now, or will not be. */
+	/* By now we are traced, or will not be. */
 	if (read(go_fd, &traced, 1) != 1)
 		_exit(127);
 	words = mu_command_environment_options(getenv("MEMUNREACHABLE_OPTIONS"),
@@ -155,8 +151,8 @@ become(struct mu_command_run *run, int error_fd, int go_fd)
 }
 
 /*
- * A library alone writes text, and tells of leaks by the exit status of the
- * process that has them.
+ * Without a tracer the library writes text, and a process with leaks says so by
+ * its exit status.
  */
 static void
 refuse_untraced(struct mu_command_run *run, int error)
@@ -174,7 +170,10 @@ refuse_untraced(struct mu_command_run *run, int error)
 	    options->children ? "--children" : "--format=json");
 }
 
-/* Before it becomes its program: whether it is traced says its environment. */
+/*
+ * Called before the child executes its program: its environment depends on
+ * whether it is traced.
+ */
 static void
 begin_trace(struct mu_command_run *run, int go_fd)
 {
@@ -193,7 +192,7 @@ begin_trace(struct mu_command_run *run, int go_fd)
 		kill(run->pid, SIGKILL);
 }
 
-/* The end of a process that could not become its command. */
+/* End a process that could not become its command. */
 static void
 drop(struct mu_command_run *run)
 {
@@ -204,7 +203,7 @@ drop(struct mu_command_run *run)
 		ptrace(PTRACE_CONT, run->pid, NULL, NULL);
 }
 
-/* MU_OK: run->pid is COMMAND now. */
+/* MU_OK: run->pid is the COMMAND. */
 enum mu_status
 mu_command_start(struct mu_command_run *run, struct mu_why *why)
 {
@@ -239,7 +238,10 @@ mu_command_start(struct mu_command_run *run, struct mu_why *why)
 	    mu_safe_argument(run->path).text, strerror(error));
 }
 
-/* What was set stays, and may do more, or cost more, than was asked for. */
+/*
+ * Options that were set stay, and may do more, or cost more, than what was
+ * asked for.
+ */
 static enum mu_status
 prepare_recorder(struct mu_command_run *run, struct mu_why *why)
 {

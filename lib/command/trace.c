@@ -16,7 +16,7 @@
 #define EVENT_STOP 128 /* PTRACE_EVENT_STOP; glibc before 2.26 had 7 */
 #define ARENA_LIMIT ((size_t)64 << 20)
 
-/* For threads of a process that ends, if they sleep uninterruptibly. */
+/* Limit for threads of an ending process that are in uninterruptible sleep. */
 #define LATE_NS (MU_NS_PER_SEC)
 
 long
@@ -36,12 +36,12 @@ mu_trace_begin(struct mu_trace *trace)
 	return error;
 }
 
-/* The threads of a process that were not seen to stop at its end. */
+/* Threads of a process that were not seen to stop at its end. */
 struct others {
 	struct mu_trace *trace;
 	pid_t pid;
 	size_t count;
-	bool becoming; /* one of them is in execve(), which ends the rest */
+	bool becoming; /* one is in execve(), which ends the others */
 };
 
 static bool
@@ -73,7 +73,7 @@ others_of(struct mu_trace *trace, pid_t pid)
 	return others;
 }
 
-/* The held threads of PID go on to their end. */
+/* Let the held threads of PID run to their end. */
 static void
 release(struct mu_trace *trace, pid_t pid)
 {
@@ -120,7 +120,7 @@ show_end(struct mu_trace *trace, pid_t pid, size_t missed)
 	release(trace, pid);
 }
 
-/* How many other threads of the process go on, of those that are known. */
+/* The number of other known threads of the process that still run. */
 static size_t
 count_more(const struct mu_trace *trace, const struct mu_traced *thread)
 {
@@ -136,8 +136,8 @@ count_more(const struct mu_trace *trace, const struct mu_traced *thread)
 }
 
 /*
- * Nothing is read from /proc while two threads are still to come, one of which
- * may be in execve(): for each of 1000 threads that would be read for all.
+ * Do not read /proc while two or more threads are still to come, one of which
+ * may be in execve(): with 1000 threads it would be read 1000 times.
  */
 static void
 hold(struct mu_trace *trace, struct mu_traced *thread, size_t more)
@@ -158,9 +158,9 @@ hold(struct mu_trace *trace, struct mu_traced *thread, size_t more)
 }
 
 /*
- * A thread is about to end. Is that the end of its process? If exit_group() or
- * a signal ends it all other threads come to the same stop; a thread that ends
- * by itself (exit()) does so while others live.
+ * A thread is about to end; find out whether its process ends. If exit_group()
+ * or a signal ends it, all other threads arrive at the same stop. A thread that
+ * ends by itself does so while others live.
  */
 static void
 take_end(struct mu_trace *trace, struct mu_traced *thread)
@@ -211,8 +211,9 @@ mu_trace_hurry(struct mu_trace *trace)
 }
 
 /*
- * Threads that were of PID are no more: it has become another program. The one
- * that did so has taken over the tid of the first, whose end may have begun.
+ * PID has executed another program, so its other threads are gone. The thread
+ * that called execve() has taken over the tid of the first one, whose end may
+ * have begun.
  */
 static void
 take_exec(struct mu_trace *trace, pid_t pid)
@@ -234,7 +235,7 @@ take_exec(struct mu_trace *trace, pid_t pid)
 	mu_traced_continue(pid, 0);
 }
 
-/* Its first stop may come after its parent's end. */
+/* The first stop of a child may arrive after the end of its parent. */
 static void
 take_birth(struct mu_trace *trace, pid_t parent)
 {
@@ -290,7 +291,7 @@ mu_trace_take(struct mu_trace *trace, pid_t tid, int status)
 	thread = mu_traced_known(&trace->all, tid);
 	if (thread != NULL && thread->pid != trace->command &&
 	    !trace->children) {
-		/* clone() made it, and neither fork() nor a thread. */
+		/* It was made by clone(), as neither a fork() nor a thread. */
 		mu_sys_ptrace(PTRACE_DETACH, tid, 0, (uintptr_t)passed);
 		mu_traced_forget(&trace->all, thread);
 	} else if (thread != NULL && event == PTRACE_EVENT_EXIT)

@@ -30,7 +30,7 @@ mu_traced_add(struct mu_traced_threads *threads, pid_t tid, pid_t pid)
 	return &threads->threads[threads->count++];
 }
 
-/* The process of thread TID; 0: it is gone. */
+/* The process of thread TID; 0 if it has ended. */
 static pid_t
 process_of(pid_t tid)
 {

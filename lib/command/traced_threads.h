@@ -16,35 +16,35 @@ struct mu_traced {
 	pid_t tid;
 	pid_t pid;    /* its process; 0: not known yet */
 	bool held;    /* in the stop at its end */
-	bool leaving; /* was let go from there by itself */
-	bool halted;  /* stopped for another thread of its process */
-	bool listens; /* it goes on by PTRACE_LISTEN */
-	int signo;    /* else it goes on with this signal; 0: none */
-	struct mu_traced_halt *halt; /* it asked for a stop of the others */
+	bool leaving; /* was released from there by itself */
+	bool halted;  /* stopped at the request of another thread */
+	bool listens; /* continue it by PTRACE_LISTEN */
+	int signo;    /* otherwise continue it with this signal; 0: none */
+	struct mu_traced_halt *halt; /* it has asked for a stop of the others */
 };
 
 struct mu_traced_threads {
-	struct mu_traced *threads; /* malloc's */
+	struct mu_traced *threads; /* from malloc */
 	size_t count, max;
 	size_t num_halts;
-	long options; /* PTRACE_O_... that they have */
+	long options; /* PTRACE_O_... that are set */
 };
 
-/* Pointers to a thread are valid until the next one is added or forgotten. */
+/* Pointers to a thread are valid until another one is added or removed. */
 struct mu_traced *mu_traced_find(
     const struct mu_traced_threads *threads, pid_t tid);
 
-/* NULL: no memory, and the thread is only let run. */
+/* Returns NULL without memory; the thread then just runs on. */
 struct mu_traced *mu_traced_add(
     struct mu_traced_threads *threads, pid_t tid, pid_t pid);
 
-/* The same, unless it is there already; its process is looked up. */
+/* The same, unless it is known already; looks up its process. */
 struct mu_traced *mu_traced_known(struct mu_traced_threads *threads, pid_t tid);
 
 void mu_traced_forget(
     struct mu_traced_threads *threads, struct mu_traced *thread);
 
-/* A stopped thread goes on. */
+/* Continue a stopped thread. */
 void mu_traced_continue(pid_t tid, int signo);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * A COMMAND runs, is traced and gets its signals: see run.h.
- */
+/* Wait for a COMMAND, trace it and pass signals on: see run.h. */
 #include "lib/command/run.h"
 
 #include <signal.h>
@@ -12,13 +10,11 @@
 #include "lib/writers/exit_status.h"
 #include "mu/sys.h"
 
-#define LIVE_NS 200000000 /* between two looks for a report, with --signal */
+#define LIVE_NS 200000000 /* interval of looking for reports, with --signal */
 
-/*
- * What a COMMAND ends with: see command.h.
- */
+/* The exit status of a COMMAND: see command.h. */
 
-/* A crash or SIGKILL is a failure of the command, also if leaks were found. */
+/* A crash or SIGKILL is a failure of the command even if leaks were found. */
 static bool
 is_failure(int signo)
 {
@@ -34,8 +30,8 @@ is_failure(int signo)
 }
 
 /*
- * The exit status that END is worth: leaks first, then what was not checked,
- * then what was checked in part; -1: that of the command.
+ * The exit status for END: leaks come first, then processes that were not
+ * checked, then partial answers; -1: use the command's status.
  */
 static int
 status_of(
@@ -69,7 +65,7 @@ mu_command_pass_on(
 		return status;
 	if (WIFEXITED(end->wait_status))
 		return WEXITSTATUS(end->wait_status);
-	/* The COMMAND has left its own core file, if there is to be one. */
+	/* The COMMAND has written its own core file, if any. */
 	setrlimit(RLIMIT_CORE, &none);
 	usual.sa_handler = SIG_DFL;
 	sigaction(signo, &usual, NULL);
@@ -77,13 +73,14 @@ mu_command_pass_on(
 	sigaddset(&mask, signo);
 	raise(signo);
 	sigprocmask(SIG_UNBLOCK, &mask, NULL);
-	return 128 + signo; /* as shells say it */
+	return 128 + signo; /* as shells do */
 }
 
 /*
- * Signals are taken one by one by sigtimedwait(). Faults of our own stay ours.
- * A terminal's stop is for the command, which may have to restore the terminal
- * first: it cannot do so while its tracer is stopped, so we stop when it has.
+ * Signals are taken by sigtimedwait(). Faults in our own code keep their
+ * action. A terminal's stop signal is for the command, which may have to
+ * restore the terminal first: it cannot while its tracer is stopped, so we stop
+ * after it has.
  */
 void
 mu_command_take_signals(struct mu_command_run *run)
@@ -103,8 +100,8 @@ mu_command_take_signals(struct mu_command_run *run)
 }
 
 /*
- * What the kernel sends, for a terminal, it sends to the COMMAND as well; and
- * SIGPIPE for a write of our own is ours.
+ * Signals from the kernel for a terminal reach the COMMAND as well; SIGPIPE is
+ * for a write of our own.
  */
 static void
 forward(pid_t pid, const siginfo_t *info)
@@ -119,8 +116,8 @@ forward(pid_t pid, const siginfo_t *info)
 }
 
 /*
- * The terminal has stopped the command: the shell waits for us. What continues
- * us continues it, too.
+ * The terminal has stopped the command, and the shell waits for us. The signal
+ * that continues us is passed on.
  */
 static void
 stop_as_well(struct mu_command_run *run)
@@ -141,7 +138,7 @@ stop_as_well(struct mu_command_run *run)
 		kill(run->pid, SIGCONT);
 }
 
-/* All that has happened to the command and what it started. */
+/* Handle all pending events of the command and its children. */
 static void
 take_events(struct mu_command_run *run)
 {
@@ -158,7 +155,7 @@ take_events(struct mu_command_run *run)
 	}
 }
 
-/* Processes that the command started and that live on; see --children. */
+/* Report processes of the command that live on; see --children. */
 static bool
 tell_remaining(struct mu_command_run *run)
 {
@@ -192,7 +189,7 @@ take_signal(struct mu_command_run *run, const siginfo_t *info)
 	mu_trace_close(&run->trace);
 }
 
-/* How long the next event is waited for. */
+/* How long to wait for the next event. */
 static struct timespec
 patience(bool looks, uint64_t hurry_ns)
 {

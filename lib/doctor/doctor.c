@@ -1,4 +1,4 @@
-/* The doctor: read facts, judge them, print them. See doctor.h. */
+/* --doctor: read facts, judge them, print the findings. See doctor.h. */
 #include "lib/doctor/doctor.h"
 
 #include "lib/doctor/facts.h"
@@ -11,7 +11,7 @@ static const char *const grades[] = {
 	[MU_BLOCKER] = "blocker",
 };
 
-/* How many of GRADE there are. */
+/* Print the findings of GRADE. Returns their number. */
 static size_t
 tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 {
@@ -22,7 +22,10 @@ tell(const struct mu_findings *findings, enum mu_grade grade, FILE *out)
 	for (; finding < findings->all + findings->count; finding++) {
 		if (finding->grade != grade)
 			continue;
-		/* Names are the subject's: an escape takes four characters. */
+		/*
+		 * Names come from the subject: an escaped byte takes four
+		 * characters.
+		 */
 		fprintf(out, "%-8s %s: %s\n", grades[grade], finding->subject,
 		    mu_safe_for_terminal(
 			finding->why.words, words, sizeof(words)));

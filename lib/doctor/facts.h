@@ -1,5 +1,5 @@
 /*
- * What the doctor looks at: this machine and user, and one process.
+ * The facts that --doctor reads: about this machine and user, and one process.
  */
 #ifndef CLI_DOCTOR_FACTS_H
 #define CLI_DOCTOR_FACTS_H
@@ -15,59 +15,60 @@
 #include "ptrace/live/refusal.h"
 
 struct mu_doctor_machine {
-	bool has_proc;       /* and it shows our PID namespace */
-	char hidepid[16];    /* as mounted: "2", "invisible"; "" = off */
-	unsigned kernel[2];  /* 6, 7 */
-	int read_error;      /* positive errno of process_vm_readv(), of us */
+	bool has_proc;      /* it is mounted and shows our PID namespace */
+	char hidepid[16];   /* mount option: "2", "invisible"; "" = off */
+	unsigned kernel[2]; /* 6, 7 */
+	int read_error; /* positive errno of process_vm_readv() on ourselves */
 	enum mu_status call; /* of a ptrace() call that reaches no process */
 	struct mu_why call_why;
 	struct mu_refusal_facts us; /* uid, sys_ptrace and yama_scope */
 	uint64_t available;         /* bytes of memory; 0 = not known */
-	uint64_t commit_left; /* bytes, where the kernel never overcommits */
+	uint64_t commit_left;       /* bytes, if the kernel never overcommits */
 	bool commit_strict;
 	char core_pattern[128]; /* "" = not known */
 	char lsm[128];          /* "yama,apparmor"; "" = not known */
 	char label[128];        /* ours; "" = none */
-	bool debuginfod;        /* DEBUGINFOD_URLS says whom to ask */
+	bool debuginfod;        /* DEBUGINFOD_URLS names a server */
 };
 
 struct mu_doctor_target {
 	pid_t pid;
 	bool is_there;
-	bool is_hidden; /* it is not in /proc, but can be sent a signal */
-	pid_t process;  /* that it is a thread of; PID itself mostly */
+	bool is_hidden; /* not in /proc, but a signal can be sent to it */
+	pid_t process;  /* process of the thread PID; usually PID itself */
 	char name[32];
-	char program[256]; /* "" = not to be read */
+	char program[256]; /* "" = cannot be read */
 	char state;        /* as in /proc/PID/stat; 0 = not known */
 	bool is_kernel;
 	size_t threads, sleeping; /* in uninterruptible sleep for 60 ms */
-	size_t ended_calls;       /* threads in a call that every stop ends */
+	size_t ended_calls; /* threads in a call that every stop interrupts */
 	struct mu_refusal_facts refusal;
 	int mem_error; /* positive errno of opening /proc/PID/mem */
 	int ids[2][4]; /* user, group: real, effective, saved, file system */
 	int our_gid;
-	bool rights_kept; /* it does not have all of ours: ptrace/live/rights.h
+	bool rights_kept; /* it lacks rights that we have: ptrace/live/rights.h
 			   */
 	bool capable;     /* we have capabilities */
 	bool other_pid_namespace, other_user_namespace;
 	int seccomp;    /* mode: 1 strict, 2 filters; -1 = not known */
-	bool is_silent; /* its files do not answer: nothing of them is known */
+	bool is_silent; /* its files do not respond, so nothing is known of them
+			 */
 	int bits;       /* 32, 64; 0 = not known */
-	bool same_machine; /* the file is for our kind of CPU */
+	bool same_machine; /* the file is for this kind of CPU */
 	bool is_static;
 	char libc[128];    /* the path; "" = none is mapped */
-	unsigned glibc[2]; /* 2, 36; 0 = not told by the file */
+	unsigned glibc[2]; /* 2, 36; 0 = the file does not say */
 	char allocator[64];
 	size_t mappings;         /* 0 = not known */
-	uint64_t held;           /* bytes that reading would have to read */
-	uint64_t max_pause_ns;   /* set by who asks */
-	uint64_t copy_ns;        /* how long a copy would stop it */
+	uint64_t held;           /* bytes that would have to be read */
+	uint64_t max_pause_ns;   /* set by the caller */
+	uint64_t copy_ns;        /* how long making a copy would stop it */
 	struct mu_forked forked; /* what the copy would have */
 	uint64_t resident, data; /* bytes: VmRSS, VmData */
-	enum mu_status has_room; /* for a copy, in its memory group */
-	struct mu_why room_why;  /* if it has none */
+	enum mu_status has_room; /* for a copy, in its memory cgroup */
+	struct mu_why room_why;  /* if there is none */
 	bool tight;              /* a copy may have to be given up */
-	uint64_t left, need;     /* bytes; of the worst case */
+	uint64_t left, need;     /* bytes; in the worst case */
 	enum mu_symbols_detail detail; /* of the main program */
 	char label[128];
 };
@@ -75,7 +76,7 @@ struct mu_doctor_target {
 void mu_doctor_machine_read(struct mu_doctor_machine *machine);
 void mu_doctor_target_read(struct mu_doctor_target *target, pid_t pid);
 
-/* Of the files of TARGET, whose other facts are there. */
+/* Read the files of TARGET; its other facts are known. */
 void mu_doctor_files_read(struct mu_doctor_target *target);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The doctor looks at the files of a process: its program, its libc, what else
- * may be its allocator, and who knows its names.
+ * Facts about the files of a process: its program, its libc, other allocators,
+ * and sources of names.
  */
 #include <gelf.h>
 #include <poll.h>
@@ -25,7 +25,7 @@
 #define FILES_NS (5 * MU_NS_PER_SEC) /* to read them; twice, for names */
 #define MAPPINGS_MAX ((size_t)256 << 20)
 
-/* What the program and its libc tell; zero: not known. */
+/* What the program and its libc say; zero: not known. */
 struct told {
 	int bits;
 	bool same_machine, is_static;
@@ -35,15 +35,13 @@ struct told {
 #define BANNER_MAX 256
 
 #define PIECE ((size_t)1 << 20)
-#define FILE_MAX ((off_t)1 << 30) /* a static program's */
+#define FILE_MAX ((off_t)1 << 30) /* largest static program that is read */
+
+/* Find the release of glibc in a file. */
 
 /*
- * Which glibc a file has in it.
- */
-
-/*
- * RELEASE of the open file FD, libc itself or a static program: 2, 36. False:
- * the file does not say.
+ * Read RELEASE (2, 36) of the open file FD, libc itself or a static program.
+ * Returns false if the file does not say.
  */
 static bool
 libc_release_read(int fd, unsigned release[2])
@@ -102,7 +100,7 @@ read_program(struct told *told, int fd)
 	elf_end(elf);
 }
 
-/* "libc.so.6", before 2.34 a link to "libc-2.31.so" */
+/* Find "libc.so.6", before 2.34 a link to "libc-2.31.so". */
 static const struct mu_mapping *
 find_libc(const struct mu_mapping *mappings, size_t count)
 {
@@ -118,10 +116,10 @@ find_libc(const struct mu_mapping *mappings, size_t count)
 	return NULL;
 }
 
-/* The files, as descriptors that nothing was read from (O_PATH). */
+/* The files, as descriptors opened with O_PATH. */
 struct files {
 	int program, root;
-	const char *libc; /* below ROOT; "": none is mapped */
+	const char *libc; /* relative to ROOT; "": none is mapped */
 };
 
 static void
@@ -166,7 +164,7 @@ run_child(const struct files *files, const struct mu_rights *rights, int out,
 	_exit(0);
 }
 
-/* False: nothing has come in time. */
+/* Returns false if nothing has arrived in time. */
 static bool
 receive(int fd, struct told *told, uint64_t deadline_ns)
 {
@@ -187,8 +185,8 @@ receive(int fd, struct told *told, uint64_t deadline_ns)
 }
 
 /*
- * The files are a stranger's, and may lie on a file system that does not
- * answer: a child with the rights of the process reads them.
+ * The files are not ours and may be on a file system that does not respond: a
+ * child with the rights of the process reads them.
  */
 static void
 ask_child(struct mu_doctor_target *target, const struct files *files)
@@ -216,7 +214,7 @@ ask_child(struct mu_doctor_target *target, const struct files *files)
 	memcpy(target->glibc, told.glibc, sizeof(told.glibc));
 }
 
-/* What runs the program, and by which libc. */
+/* Find out what kind of program it is, and with which libc. */
 static void
 read_elf(struct mu_doctor_target *target, const struct mu_mapping *libc)
 {
@@ -231,7 +229,7 @@ read_elf(struct mu_doctor_target *target, const struct mu_mapping *libc)
 	mu_sys_close(&files.root);
 }
 
-/* Asks no server: that would take its time. */
+/* Does not ask debuginfod servers, which would take time. */
 static void
 read_detail(struct mu_doctor_target *target, const struct mu_mapping *mappings,
     size_t count)

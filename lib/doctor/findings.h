@@ -1,6 +1,4 @@
-/*
- * What the doctor found, in words for people.
- */
+/* The findings of --doctor, as text for the user. */
 #ifndef CLI_FINDINGS_H
 #define CLI_FINDINGS_H
 
@@ -10,7 +8,7 @@
 
 enum mu_grade {
 	MU_FINE,
-	MU_WARNING, /* an answer, but less of one, or at a price */
+	MU_WARNING, /* an answer, but limited or at a price */
 	MU_BLOCKER, /* no answer */
 };
 
@@ -20,7 +18,7 @@ struct mu_finding {
 	struct mu_why why;   /* "cause; cure" */
 };
 
-#define MU_FINDINGS_MAX 32 /* more than there are subjects */
+#define MU_FINDINGS_MAX 32 /* more than are possible */
 
 struct mu_findings {
 	struct mu_finding all[MU_FINDINGS_MAX];
@@ -30,12 +28,12 @@ struct mu_findings {
 struct mu_doctor_machine;
 struct mu_doctor_target;
 
-/* Put one more behind the others. */
+/* Append a finding. */
 void mu_finding_add(struct mu_findings *findings, enum mu_grade grade,
     const char *subject, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* Pure: only the facts are looked at. */
+/* Pure: depends only on the facts. */
 void mu_doctor_judge_machine(
     const struct mu_doctor_machine *machine, struct mu_findings *findings);
 void mu_doctor_judge_target(const struct mu_doctor_machine *machine,

@@ -1,6 +1,5 @@
 /*
- * The doctor's judgement of a process: can its heap be read, and its addresses
- * be named? Pure.
+ * --doctor: can the process's heap be read, and its addresses be named? Pure.
  */
 #include "heapwalk/heaps/table/table.h"
 #include "lib/doctor/facts.h"

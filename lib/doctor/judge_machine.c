@@ -1,6 +1,4 @@
-/*
- * The doctor's judgement of the machine and of us. Pure.
- */
+/* --doctor: findings about the machine and the user. Pure. */
 #include <errno.h>
 #include <string.h>
 
@@ -101,7 +99,10 @@ judge_permission(
 		    machine->us.uid);
 }
 
-/* "docker-default (enforce)", "unconfined", "system_u:system_r:..." */
+/*
+ * Labels look like "docker-default (enforce)", "unconfined",
+ * "system_u:system_r:...".
+ */
 static void
 judge_modules(
     const struct mu_doctor_machine *machine, struct mu_findings *findings)

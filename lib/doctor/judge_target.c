@@ -1,12 +1,10 @@
-/*
- * The doctor's judgement of a process: may it be looked at? Pure.
- */
+/* --doctor: may the process be checked? Pure. */
 #include "lib/doctor/facts.h"
 #include "lib/doctor/findings.h"
 #include "mu/sys.h"
 #include "ptrace/live/pause.h"
 
-/* False: there is nothing to look at, and no more to say. */
+/* Returns false if there is no process to examine. */
 static bool
 judge_presence(
     const struct mu_doctor_target *target, struct mu_findings *findings)
@@ -43,7 +41,10 @@ judge_presence(
 	return false;
 }
 
-/* __ptrace_may_access(): all of the target's are compared with ours. */
+/*
+ * True if the ids differ: __ptrace_may_access() compares all of the target's
+ * with ours.
+ */
 static bool
 is_mixed(const int ids[4])
 {
@@ -96,7 +97,7 @@ judge_permission(const struct mu_doctor_machine *machine,
 		    "we may stop and read process %d", target->pid);
 }
 
-/* We are what a check would be: see lib/check/deputy.h. */
+/* We have the same rights as a check: see lib/check/deputy.h. */
 static void
 judge_rights(
     const struct mu_doctor_target *target, struct mu_findings *findings)
@@ -181,7 +182,7 @@ judge_memory(const struct mu_doctor_machine *machine,
 		    (size_t)(target->resident >> 20));
 }
 
-/* Where no copy can be made all of the memory is read during the stop. */
+/* If no copy can be made, all of the memory is read during the stop. */
 static bool
 is_read(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target)
@@ -202,7 +203,7 @@ add_fine_pause(const struct mu_doctor_target *target, uint64_t ns,
 	    (size_t)(target->max_pause_ns / 1000000));
 }
 
-/* What a copy does not have is read as far as there is time. */
+/* What a copy does not have is read as far as time permits. */
 static void
 judge_left_out(
     const struct mu_doctor_target *target, struct mu_findings *findings)
@@ -227,7 +228,9 @@ judge_left_out(
 		    (size_t)(left_out >> 20), target->pid);
 }
 
-/* As the keeper decides it: foresee() in lib/helpers/keeper_body.c. */
+/*
+ * The keeper decides in the same way: foresee() in lib/helpers/keeper_body.c.
+ */
 static void
 judge_pause(const struct mu_doctor_machine *machine,
     const struct mu_doctor_target *target, struct mu_findings *findings)

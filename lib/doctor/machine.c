@@ -1,6 +1,4 @@
-/*
- * The doctor looks at the machine and at us.
- */
+/* --doctor: facts about the machine and the user. */
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -16,7 +14,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
-/* A file of one line, without its end. "": cannot be read. */
+/* Read a file of one line, without the newline. "" if it cannot be read. */
 static void
 read_line(const char *path, char *line, size_t size)
 {
@@ -25,7 +23,7 @@ read_line(const char *path, char *line, size_t size)
 	line[strcspn(line, "\n")] = '\0';
 }
 
-/* "36 23 0:33 / /proc rw,nosuid - proc proc rw,hidepid=invisible" */
+/* Parse "36 23 0:33 / /proc rw,nosuid - proc proc rw,hidepid=invisible". */
 static void
 read_hidepid(char *value, size_t size)
 {
@@ -45,7 +43,7 @@ read_hidepid(char *value, size_t size)
 		fclose(mounts);
 }
 
-/* A filter may kill the caller: call in a child. */
+/* A filter may kill the caller, so call this in a child. */
 static void
 try_call(struct mu_doctor_machine *machine)
 {
@@ -74,7 +72,7 @@ try_read(void)
 	return 0;
 }
 
-/* "MemAvailable:    12345 kB": a line as those of a status file. */
+/* Lines such as "MemAvailable:    12345 kB" have the form of a status file. */
 static void
 read_memory(struct mu_doctor_machine *machine)
 {

@@ -1,6 +1,4 @@
-/*
- * The doctor looks at a process, without touching it.
- */
+/* --doctor: facts about a process, which is not touched. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,11 +15,11 @@
 
 #define KERNEL_THREAD 0x00200000 /* PF_KTHREAD, of the flags in stat */
 #define STAT_FLAGS 6             /* fields between the state and the flags */
-/* Some kernel headers are older; the numbers are the same on every CPU. */
+/* For older kernel headers; the numbers are the same on every CPU. */
 #define EPOLL_PWAIT2 441
 #define IO_URING_ENTER 426
 
-/* A read from a disk takes less than these looks. */
+/* A read from a disk ends within so many looks. */
 #define LOOKS 4
 #define LOOK_NS (20 * 1000 * 1000ull)
 
@@ -42,7 +40,9 @@ read_line(pid_t pid, const char *file, char *line, size_t size)
 	line[strcspn(line, "\n")] = '\0';
 }
 
-/* "4711 (a name) S 1 4711 4711 0 -1 4194560 ...", by proc_pid_stat(5) */
+/*
+ * Parse "4711 (a name) S 1 4711 4711 0 -1 4194560 ...", see proc_pid_stat(5).
+ */
 static void
 read_stat(struct mu_doctor_target *target)
 {
@@ -104,7 +104,7 @@ count_sleeper(void *ctx, int tid)
 	return true;
 }
 
-/* The fewest that were seen in uninterruptible sleep at once. */
+/* The least number of threads seen in uninterruptible sleep at once. */
 static size_t
 count_sleepers(pid_t pid)
 {
@@ -126,9 +126,9 @@ count_sleepers(pid_t pid)
 }
 
 /*
- * Calls that end with EINTR when the thread is stopped, in whichever way: see
- * signal(7), and the table in tests/README.md. Of calls on sockets the timeout
- * does not show.
+ * Calls that fail with EINTR after any stop of the thread: see signal(7), and
+ * the table in tests/README.md. For calls on sockets the timeout is not
+ * visible.
  */
 static bool
 count_ended_call(void *ctx, int tid)
@@ -165,7 +165,7 @@ count_ended_calls(pid_t pid)
 	return ended.count;
 }
 
-/* False also if that may not be known. */
+/* False also if that cannot be known. */
 static bool
 is_other_namespace(pid_t pid, const char *kind)
 {
@@ -179,7 +179,10 @@ is_other_namespace(pid_t pid, const char *kind)
 	return stat(path, &ours) == 0 && ours.st_ino != theirs.st_ino;
 }
 
-/* As ptrace's own permission is asked for, security modules included. */
+/*
+ * Opening /proc/PID/mem needs the same permission as ptrace, security modules
+ * included.
+ */
 static int
 try_memory(pid_t pid)
 {

@@ -1,6 +1,5 @@
 /*
- * Every unreachable block, also those that are folded into an entry: for who
- * has more to say of each than an entry can.
+ * Visit every unreachable block, including those that are folded into an entry.
  *
  * Runs in: original.
  */

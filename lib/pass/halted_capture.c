@@ -11,8 +11,8 @@
 #include "ptrace/live/snapshot.h"
 
 /*
- * How much longer than the stop the image may take. A fork may wait for a
- * thread that reads the events of a userfaultfd and that is stopped.
+ * Time for the image after the stop. A fork may wait for a stopped thread that
+ * reads the events of a userfaultfd.
  */
 #define IMAGE_NS (2 * MU_NS_PER_SEC)
 

@@ -1,5 +1,5 @@
 /*
- * Take the image in the calling thread while the command that traces the
+ * Take the image in the calling thread, while the command that traces the
  * process keeps all other threads stopped (ptrace/live/halt.h).
  */
 #ifndef LIB_PASS_HALTED_CAPTURE_H
@@ -7,7 +7,7 @@
 
 #include "lib/state/image.h"
 
-/* Does that command run us? Runs in: original. */
+/* True if that command runs us. Runs in: original. */
 bool mu_halted_is_possible(const struct mu_image *image);
 
 /*

@@ -8,13 +8,16 @@
 #include "lib/writers/writer.h"
 #include "mu/sys.h"
 
-/* Of one leak: 16 frames of 200 bytes, mostly. */
+/* Text of one entry: usually 16 frames of 200 bytes. */
 #define ENTRY_SIZE 8192
 
-/* Text that is not logged yet: of one entry, or of all to be symbolized. */
+/*
+ * Text that is not logged yet: of one entry, or of all that are to be
+ * symbolized.
+ */
 struct pending {
 	const struct mu_log *log;
-	char *bytes; /* ENTRY, or mapped */
+	char *bytes; /* ENTRY, or a mapping */
 	size_t size, length;
 	char entry[ENTRY_SIZE];
 };
@@ -39,7 +42,7 @@ release(struct pending *pending)
 	pending->size = sizeof(pending->entry);
 }
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 static bool
 grow(struct pending *pending, size_t least)
 {
@@ -74,7 +77,7 @@ put(void *ctx, const char *bytes, size_t length)
 	pending->length += length;
 }
 
-/* A frame as a record, which its reader can look up. */
+/* Write a frame as a record, so that the reader can look it up. */
 static bool
 put_frame(void *ctx, size_t number, const struct mu_symbol *symbol)
 {
@@ -110,7 +113,10 @@ put_frame(void *ctx, size_t number, const struct mu_symbol *symbol)
 	return true;
 }
 
-/* All of them at once, by the command; as they are if it cannot. */
+/*
+ * Have the command symbolize all entries at once; if that fails, log them as
+ * they are.
+ */
 static void
 flush_symbolized(struct pending *pending)
 {
@@ -147,7 +153,7 @@ mu_log_leaks(
 	if (pass->image.job.log.silent)
 		return;
 	pending.bytes = pending.entry;
-	/* The reader of records names frames itself. */
+	/* A reader of records names frames itself. */
 	if (pass->image.job.log.records)
 		out.frame = put_frame;
 	if (pass->image.job.log.records || mu_library.symbolizer.path == NULL)

@@ -1,6 +1,6 @@
 /*
- * The entries of an answer in the log of a pass: as text, with names by the
- * command if that is asked for, or as records for the command.
+ * Write the entries of an answer to the log of a pass: as text, symbolized by
+ * the command if wanted, or as records for the command.
  */
 #ifndef LIB_PASS_LOG_LEAKS_H
 #define LIB_PASS_LOG_LEAKS_H

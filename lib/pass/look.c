@@ -19,31 +19,31 @@
 #include "ptrace/live/sharer.h"
 
 /*
- * A thread can be caught where no lock holds it: between a counter and the
- * munmap() it counts (munmap_chunk), or inside malloc when the program takes
- * no lock at all. A moment later it is somewhere else.
+ * A thread can be stopped where no lock protects it: between a counter and the
+ * munmap() that it counts (munmap_chunk), or inside malloc if the program takes
+ * no lock at all. A moment later it is elsewhere.
  */
 #define MAX_TRIES 20
-#define MAX_TRIES_FOR_FULL 4 /* a partial answer is one */
+#define MAX_TRIES_FOR_FULL 4 /* a partial answer is available */
 #define MAX_TRIES_FOR_BLOCKED 5
-#define MAX_TRIES_FOR_STOP 5 /* the program stood still each time */
+#define MAX_TRIES_FOR_STOP 5 /* the program was stopped each time */
 
 /*
- * How long after the first look the second comes. A pointer that is nowhere to
- * be seen for a moment (encoded for a compare-and-swap, in a pipe between two
- * threads) is back by then.
+ * Delay before the second look. A pointer that is hidden for a moment (encoded
+ * for a compare-and-swap, in a pipe between two threads) is visible again by
+ * then.
  */
 #define CONFIRM_NS (50 * MU_NS_PER_MS)
 
 /*
- * From one to the next, times its number. A thread that lost its CPU between
- * two such steps has to get it back: with others before it in tens of ms.
+ * Delay between tries, times their number. A thread that lost its CPU in the
+ * middle of such a step gets it back after tens of ms if others wait.
  */
 #define NAP_NS MU_NS_PER_MS
 #define NAP_FOR_FULL_NS (10 * MU_NS_PER_MS)
 #define NAP_FOR_STOP_NS (20 * MU_NS_PER_MS)
 
-/* "2.36" */
+/* Parse "2.36". */
 static void
 read_release(struct mu_snapshot *self)
 {
@@ -59,7 +59,7 @@ read_release(struct mu_snapshot *self)
 		    self->glibc_minor * 10 + (unsigned)(*text - '0');
 }
 
-/* What finding libc's arenas needs: mappings, and memory to be read. */
+/* Fill in what finding libc's arenas needs: mappings and memory. */
 static enum mu_status
 look_at_self(struct mu_image *image)
 {
@@ -69,7 +69,10 @@ look_at_self(struct mu_image *image)
 	*self = (struct mu_snapshot) { .pid = image->job.pid,
 		.program_heaps = image->snap.program_heaps,
 		.num_program_heaps = image->snap.num_program_heaps };
-	/* A leader that has ended shows none; we are no leader then. */
+	/*
+	 * A leader that has ended shows no mappings; then we are not the
+	 * leader.
+	 */
 	status = mu_mappings_read(image->job.tid, &self->mappings,
 	    &self->num_mappings, &image->job.arena, &image->job.why);
 	if (status != MU_OK)
@@ -99,8 +102,8 @@ open_pipe(struct mu_image *image)
 
 /*
  * Signals stay blocked while malloc is frozen: a handler that allocates would
- * wait for the thread it interrupted. Every stop method freezes it late and
- * thaws it early; what is left frozen here is a failure's.
+ * wait for the thread it interrupted. Every stop method freezes late and thaws
+ * early; after a failure it is thawed here.
  */
 static enum mu_status
 take_image(struct mu_image *image)
@@ -108,7 +111,10 @@ take_image(struct mu_image *image)
 	enum mu_status status;
 	mu_sigmask mask;
 
-	/* Not from the collector: a full pipe would keep malloc frozen. */
+	/*
+	 * Logged here and not by the collector, which a full pipe would block
+	 * with malloc frozen.
+	 */
 	mu_log(&image->job.log, MU_LOG_STEP,
 	    "collecting thread info for process %d...", image->job.pid);
 	if (!mu_sys_block_signals(&mask)) {
@@ -116,7 +122,7 @@ take_image(struct mu_image *image)
 		return mu_why(&image->job.why, MU_ERR_NO_PERMISSION,
 		    "signals cannot be blocked" MU_CURE "by a seccomp filter?");
 	}
-	/* Signals are blocked: what is alone now starts nothing. */
+	/* Signals are blocked, so no handler can start a thread now. */
 	image->stop.alone = !image->stop.filtered && mu_sharer_none();
 	mu_caller_note_stack(image);
 	status = look_at_self(image);
@@ -126,7 +132,7 @@ take_image(struct mu_image *image)
 		status = mu_stop_method_run(image);
 	mu_allocator_thaw(image);
 	mu_sys_restore_signals(&mask);
-	/* Ours was a copy; the sweeper's end of file must be seen. */
+	/* The sweeper has its own copy; close ours to see end of file. */
 	mu_sys_close(&image->sweeper.pipe_write);
 	if (status == MU_OK)
 		mu_log(&image->job.log, MU_LOG_STEP, "collection thread done");
@@ -163,7 +169,7 @@ receive(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return kept;
 }
 
-/* Before anything is stopped: is there room for an image? */
+/* Before anything is stopped: check that there is room for an image. */
 static enum mu_status
 find_room(struct mu_image *image)
 {
@@ -183,10 +189,10 @@ find_room(struct mu_image *image)
 struct self {
 	struct mu_pass *pass;
 	struct UnreachableMemoryInfo *info;
-	enum mu_log_level level; /* of the pass's log */
+	enum mu_log_level level; /* saved level of the pass's log */
 };
 
-/* What the program has registered is asked for in each look. */
+/* Called in each look: ask for what the program has registered. */
 static enum mu_status
 begin(void *subject, struct mu_why *why)
 {
@@ -236,21 +242,24 @@ worth_another(struct mu_pass *pass, enum mu_status status, unsigned tries)
 		return false;
 	if (mu_left_out_again(&pass->image))
 		return tries < MAX_TRIES;
-	/* One that is about to end waits for setuid(), and that for us. */
+	/*
+	 * A thread that blocks all signals may be ending, while setuid() waits
+	 * for it and we wait for setuid().
+	 */
 	if (pass->image.stop.blocked)
 		return tries < MAX_TRIES_FOR_BLOCKED;
 	if (status == MU_ERR_TIMEOUT)
 		return pass->image.stop.expired && tries < MAX_TRIES_FOR_STOP;
 	if (status == MU_PARTIAL)
 		return pass->result.transient && tries < MAX_TRIES_FOR_FULL;
-	/* Nothing is allowed for, not even a thread inside tcache_put(). */
+	/* No deviation is accepted, not even a thread inside tcache_put(). */
 	if (status == MU_ERR_UNKNOWN_GLIBC)
 		return pass->image.stop.heaps.inferred_from != 0 &&
 		    tries < MAX_TRIES_FOR_FULL;
 	return status == MU_ERR_HEAP_INCONSISTENT && tries < MAX_TRIES;
 }
 
-/* Ready for another try; what the program registered stays. */
+/* Prepare for another try; keep what the program registered. */
 static void
 forget(void *subject)
 {
@@ -289,14 +298,14 @@ again(void *subject, const struct mu_look *look, struct mu_tries *tries)
 		return false;
 	mu_log(log, tries->tries == 1 ? MU_LOG_STEP : MU_LOG_DEBUG,
 	    "try %u: %s", tries->tries, look->why.words);
-	/* The steps are logged once, not for each try. */
+	/* Log the steps once, not for each try. */
 	if (self->level == MU_LOG_STEP)
 		log->level = MU_LOG_INFO;
 	tries->nap_ns = tries->tries * nap_ns(look->status);
 	return true;
 }
 
-/* The sweeper has sent what was lost in the first look. */
+/* Take over the leaks of the first look, which the sweeper has sent. */
 static enum mu_status
 remember(void *subject, const struct mu_look *look, struct mu_why *why)
 {

@@ -1,6 +1,6 @@
 /*
- * The program itself as a subject of the driver (lib/driver/driver.h): malloc
- * frozen, an image taken, the image's answer received.
+ * The program itself as a subject of the driver (lib/driver/driver.h): freeze
+ * malloc, take an image, receive its answer.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
@@ -9,11 +9,11 @@
 
 #include "lib/pass/pass.h"
 
-/* All looks of a pass: two, if the option confirm is set. Fills INFO. */
+/* Do all looks of a pass: two if the option confirm is set. Fills INFO. */
 enum mu_status mu_look(
     struct mu_pass *pass, struct UnreachableMemoryInfo *info);
 
-/* What was received is not told: INFO has nothing, and no memory. */
+/* Drop what was received: INFO has nothing afterwards, and no memory. */
 void mu_look_drop(struct mu_pass *pass, struct UnreachableMemoryInfo *info);
 
 #endif

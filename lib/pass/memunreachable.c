@@ -1,6 +1,6 @@
 /*
- * The calls that programs make: each takes the caller's context and hands over
- * to the pass. Their own frames are scanned with the caller's: keep them small.
+ * The public calls: each takes the caller's context and starts a pass. Their
+ * own frames are searched with the caller's: keep them small.
  *
  * Runs in: original.
  */
@@ -18,7 +18,7 @@
 
 _Static_assert(
     sizeof(size_t) != 8 || sizeof(struct Leak) == 368, "Android's struct Leak");
-/* What memunreachable_cxx.h asserts of its stand-in. */
+/* memunreachable_cxx.h asserts the same of its copy. */
 _Static_assert(sizeof(size_t) != 8 ||
 	(sizeof(struct UnreachableMemoryInfo) == 400 &&
 	    offsetof(struct UnreachableMemoryInfo, status) == 56 &&
@@ -97,7 +97,7 @@ GetUnreachableMemory(struct UnreachableMemoryInfo *info, size_t limit)
 	return get(&caller, info, limit);
 }
 
-/* STRING, or one with files and lines in its place. */
+/* STRING, or a replacement with files and lines. */
 static char *
 symbolize(char *string, size_t length)
 {

@@ -1,5 +1,5 @@
 /*
- * The calls that ask for nothing but "is anything lost?".
+ * The calls that only ask whether there are leaks.
  *
  * Runs in: original.
  */
@@ -7,10 +7,10 @@
 #include "lib/state/library.h"
 #include "mu/arch/cpu.h"
 
-/* What a failed call shows. */
+/* entries in the log of a failed call */
 #define LIMIT 10
 
-/* Below a frame's address a function saves the registers of its caller. */
+/* Below a frame's address a function saves its caller's registers. */
 #define SAVED_BYTES (MU_CALLEE_SAVED * sizeof(uintptr_t))
 
 bool mu_no_leaks_from(const void *frame, const void *unused1,
@@ -41,7 +41,7 @@ NoLeaks(void)
 	return no_leaks(&caller);
 }
 
-/* A pass takes the red zone below the stack pointer for alive, too. */
+/* A pass also takes the red zone below the stack pointer for alive. */
 bool
 mu_no_leaks_from(const void *frame, const void *unused1, const void *unused2,
     const struct mu_caller *caller)

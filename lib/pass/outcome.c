@@ -63,7 +63,7 @@ stop_words(int stop)
 	}
 }
 
-/* Lines 9 and following; or why there are none. */
+/* Log the report, or why there is none. */
 static void
 log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 {
@@ -110,8 +110,8 @@ log_outcome(struct mu_pass *pass, const struct UnreachableMemoryInfo *info)
 }
 
 /*
- * An answer with other options for references than the defaults says so, since
- * the reader may not know of them.
+ * An answer that does not use the default rules for references says so, since
+ * the reader may not know of the options.
  */
 static void
 note_reach(struct UnreachableMemoryInfo *info)
@@ -127,7 +127,10 @@ note_reach(struct UnreachableMemoryInfo *info)
 		    length > 0 ? "; " : "", words);
 }
 
-/* The sweeper came to the same: it reads the same libc by the same table. */
+/*
+ * The sweeper infers the same release: it reads the same libc with the same
+ * table.
+ */
 static void
 note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
@@ -143,7 +146,7 @@ note_inferred(const struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 		    pass->image.stop.heaps.inferred_from);
 }
 
-/* The cause, with what mostly helps unless that cause has a remedy. */
+/* Add the cause and, if it has no remedy, a general one. */
 static void
 note_why(const struct mu_pass *pass, enum mu_status status,
     struct UnreachableMemoryInfo *info)

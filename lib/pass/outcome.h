@@ -5,8 +5,8 @@
 #include "lib/pass/pass.h"
 
 /*
- * Fill the rest of INFO, whose numbers and leaks have been received, and log
- * what is to be logged. Runs in: original.
+ * Fill the rest of INFO, whose numbers and leaks have been received, and write
+ * the log. Runs in: original.
  */
 void mu_outcome_tell(struct mu_pass *pass, enum mu_status status,
     struct UnreachableMemoryInfo *info);

@@ -9,7 +9,10 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 
-/* Its descriptors are copies: no file of the program is kept open by them. */
+/*
+ * Its descriptors are copies, which it closes, so that no file of the program
+ * stays open.
+ */
 static void
 sweeper_body(void *arg)
 {
@@ -23,9 +26,8 @@ sweeper_body(void *arg)
 }
 
 /*
- * Start the sweeper on a separate stack, as ours may be a coroutine's. Without
- * an exit signal it is a child that causes no SIGCHLD and that waitpid(-1) does
- * not see.
+ * Start the sweeper on a separate stack, as ours may be a coroutine's. It has
+ * no exit signal, so it causes no SIGCHLD and waitpid(-1) does not see it.
  */
 static enum mu_status
 start_sweeper(struct mu_image *image)

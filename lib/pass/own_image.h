@@ -1,6 +1,6 @@
 /*
- * The calling thread itself starts the sweeper, while all others are stopped:
- * where no collector does.
+ * Start the sweeper from the calling thread while all others are stopped, if
+ * there is no collector.
  */
 #ifndef LIB_PASS_OWN_IMAGE_H
 #define LIB_PASS_OWN_IMAGE_H
@@ -14,7 +14,10 @@
  */
 enum mu_status mu_own_image_take(struct mu_image *image);
 
-/* The threads were let go: close what mu_left_out_prepare() opened. */
+/*
+ * Called after the threads were released: close what mu_left_out_prepare()
+ * opened.
+ */
 void mu_own_image_close(struct mu_image *image);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The whole sequence of a pass, in the thread that asked for it.
+ * The sequence of a pass, in the thread that asked for it.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
@@ -17,7 +17,7 @@
 #include "mu/procfs.h"
 #include "mu/sys.h"
 
-/* Of the thread that asks; the deepest path takes about 20 KiB. */
+/* Stack for the asking thread; the deepest path takes about 20 KiB. */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
 /* Registers of 1024 threads and 65530 mappings need about 10 MiB. */
@@ -107,7 +107,9 @@ end(struct mu_pass *pass)
 	mu_arena_close(&pass->image.job.arena);
 }
 
-/* In the form that was asked for; without one they are for the log only. */
+/*
+ * Keep the entries in the requested form; otherwise they are for the log only.
+ */
 static enum mu_status
 keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 {
@@ -125,7 +127,7 @@ keep_entries(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return MU_OK;
 }
 
-/* Once the log has them. */
+/* Called after the entries were logged. */
 static void
 hand_over(struct mu_pass *pass)
 {
@@ -162,13 +164,13 @@ run(struct mu_pass *pass, struct UnreachableMemoryInfo *info)
 	return kept;
 }
 
-/* A call as it came in, and how it ended. */
+/* A call, and its result. */
 struct call {
 	const struct mu_request *request;
 	struct UnreachableMemoryInfo *info;
 	uintptr_t sp; /* where our frames on the caller's stack end */
 	struct mu_range stack;
-	size_t place; /* in mu_library.under_way */
+	size_t place; /* slot in mu_library.under_way */
 	bool judged;
 };
 
@@ -206,8 +208,8 @@ answer(void *arg)
 }
 
 /*
- * On a stack of our own: a pass needs about 20 KiB, and the caller may have
- * PTHREAD_STACK_MIN, or a coroutine's.
+ * Runs on a stack of its own: a pass needs about 20 KiB, and the caller may
+ * have PTHREAD_STACK_MIN, or a coroutine's stack.
  */
 bool
 mu_pass_run(
@@ -223,7 +225,10 @@ mu_pass_run(
 	call.stack.begin = (uintptr_t)stack;
 	call.stack.end = call.stack.begin + STACK_SIZE;
 	mu_arch_call_on((void *)call.stack.end, answer, &call);
-	/* If it stays, the next pass searches it, and it had what was found. */
+	/*
+	 * If the stack stays mapped the next pass searches it, and it contains
+	 * addresses of leaks.
+	 */
 	mu_under_way_remove(&mu_library.under_way, call.place, call.stack);
 	mu_sys_munmap((void *)call.stack.begin, STACK_SIZE);
 	return call.judged;

@@ -16,9 +16,9 @@ struct mu_pass {
 };
 
 /*
- * Run a pass and fill INFO (zeroed by the caller but for version). info->leaks,
- * if request->array asks for it, is the caller's to free. True if the heap was
- * judged.
+ * Run a pass and fill INFO (zeroed by the caller, except version). The caller
+ * frees info->leaks, which is set if request->array asks for it. Returns true
+ * if the heap was judged.
  *
  * Runs in: original. Uses no malloc, no errno.
  */

@@ -1,7 +1,7 @@
 /*
- * There is no collector: what it reads of /proc, the program's own thread may
- * read whatever its dumpable flag, its user ids or a hidepid say, and a
- * process that shares the memory would have nothing else to do.
+ * No collector is needed: the program's own thread may read its /proc whatever
+ * its dumpable flag, its user ids or hidepid are, and a process that shares the
+ * memory would have nothing else to do.
  */
 #include "lib/pass/signal_capture.h"
 
@@ -19,7 +19,9 @@ take_image(struct mu_image *image, struct mu_signal_stop *stop)
 {
 	enum mu_status status = mu_caller_add(image);
 
-	/* Files of /proc opened before would be descriptors of the program. */
+	/*
+	 * Opening files of /proc earlier would add descriptors to the program.
+	 */
 	if (status == MU_OK)
 		status = mu_snapshot_signal_stop(&image->snap, stop, NULL,
 		    &image->job.arena, &image->job.why);
@@ -37,12 +39,14 @@ mu_signal_capture(struct mu_image *image)
 	struct mu_signal_stop *stop;
 	enum mu_status status;
 
-	/* Not on our stack: a thread that is held up may leave it late. */
+	/*
+	 * Not on our stack: a delayed thread may still use it after the pass.
+	 */
 	stop = mu_arena_alloc(&image->job.arena, 1, sizeof(*stop));
 	if (stop == NULL)
 		return mu_why(&image->job.why, MU_ERR_NO_MEMORY,
 		    "no memory for a list of the threads");
-	image->stop.unasked = 0; /* their frames tell it */
+	image->stop.unasked = 0; /* their frames contain it */
 	mu_left_out_prepare(image);
 	status = mu_signal_stop_prepare(stop, image->job.pid, image->job.tid,
 	    &image->job.arena, &image->job.why);
@@ -53,7 +57,7 @@ mu_signal_capture(struct mu_image *image)
 	if (status == MU_OK)
 		status = mu_signal_stop_run(stop, image->stop.until_ns,
 		    image->job.deadline_ns, &image->job.why);
-	/* There is no other thread: only the calling one waits. */
+	/* There is no other thread: the calling one waits. */
 	if (stop->begin_ns == 0)
 		stop->begin_ns = mu_sys_now_ns();
 	if (status == MU_OK)

@@ -9,7 +9,7 @@
 #include "lib/state/log_sink.h"
 #include "mu/sys.h"
 
-/* A child inherits the environment, and by fork() the exit handler. */
+/* A child inherits the environment and, by fork(), the exit handler. */
 static bool
 concerns_us(const struct mu_options *options)
 {
@@ -17,14 +17,14 @@ concerns_us(const struct mu_options *options)
 	    options->only_pid == (size_t)mu_sys_getpid();
 }
 
-/* The exit status that INFO asks for; 0: none. */
+/* The exit status that INFO requires; 0: none. */
 static int
 wanted_status(
     const struct mu_options *options, const struct UnreachableMemoryInfo *info)
 {
 	bool ok = options->unchecked == MU_UNCHECKED_OK;
 
-	/* A report that was not written is none. */
+	/* A report that could not be written does not count. */
 	if (__atomic_load_n(&mu_library.log_error, __ATOMIC_RELAXED) != 0 &&
 	    info->num_leaks == 0)
 		return ok ? 0 : MU_UNCHECKED_STATUS;
@@ -40,7 +40,9 @@ wanted_status(
 	}
 }
 
-/* For the command, which cannot trace this process: the check was made. */
+/*
+ * Tells the command, which cannot trace this process, that the check was made.
+ */
 static void
 log_outcome(
     const struct mu_options *options, const struct UnreachableMemoryInfo *info)
@@ -62,9 +64,9 @@ log_outcome(
 }
 
 /*
- * In an exit handler another call of exit() runs the handlers that are left,
- * flushes stdio and ends with the new status (glibc: each handler is taken off
- * the list before it is called); _exit() here would lose the program's output.
+ * A second exit() in an exit handler runs the remaining handlers, flushes stdio
+ * and ends with the new status (glibc removes each handler before calling it);
+ * _exit() would lose the program's output.
  */
 static void
 at_exit(void)
@@ -93,12 +95,15 @@ at_exit(void)
 		return;
 	mu_caller_capture(&caller);
 	from = mu_exit_stack_find(&mu_library.exit_stack, caller.sp, caller.tp);
-	/* A pass takes the red zone below it for alive, too. */
+	/* A pass also takes the red zone below it for alive. */
 	if (from != 0)
 		caller.sp = from + MU_RED_ZONE;
 	__atomic_store_n(&mu_library.log_error, 0, __ATOMIC_RELAXED);
 	leaks = mu_pass_run(&request, &info) && info.num_leaks > 0;
-	/* The command that asked decides; it looks itself if this fails. */
+	/*
+	 * The command that asked decides; if this fails it checks the process
+	 * itself.
+	 */
 	if (asked) {
 		mu_answer_file_write(
 		    options->answer_path, &info, cure, &entries, &usage);
@@ -114,8 +119,8 @@ at_exit(void)
 
 /*
  * Handlers of a library are called by _dl_fini(), which does not know the
- * status of the program; those of on_exit() are told. "Not checked" changes
- * success only.
+ * program's exit status; those of on_exit() get it. "Not checked" changes the
+ * status of a success only.
  */
 static void
 at_end(int status, void *unused)
@@ -162,7 +167,7 @@ obey(struct mu_options *options, struct mu_text *words)
 void
 mu_startup(void)
 {
-	/* AT_SECURE: a set-uid program takes no orders from its user. */
+	/* AT_SECURE: a set-user-ID program ignores its user's environment. */
 	const char *text = secure_getenv("MEMUNREACHABLE_OPTIONS");
 	char buffer[4096];
 	struct mu_text words = { buffer, sizeof(buffer), 0 };

@@ -1,6 +1,6 @@
 /*
- * Code that runs without a call: it reads the options when the library is
- * loaded, and reports at exit if they say so.
+ * Code that runs by itself: it reads the options when the library is loaded,
+ * and reports at exit if they say so.
  *
  * Runs in: original.
  */
@@ -8,8 +8,8 @@
 #define LIB_PASS_STARTUP_H
 
 /*
- * Set the library up from MEMUNREACHABLE_OPTIONS. Called by the constructor;
- * a call before it (from an earlier constructor) finds the defaults.
+ * Set up the library from MEMUNREACHABLE_OPTIONS. Called by the constructor; a
+ * pass before that (from an earlier constructor) uses the defaults.
  */
 void mu_startup(void);
 

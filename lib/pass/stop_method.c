@@ -17,12 +17,12 @@
 #include "ptrace/live/task_list.h"
 
 /*
- * Room for the deepest path of capture, walk and fold, which keep their big
- * tables elsewhere. PTHREAD_STACK_MIN, as Android first had it, overflowed.
+ * Room for the deepest path of capture, walk and fold, which keep their large
+ * tables elsewhere. PTHREAD_STACK_MIN, as in early Android, overflowed.
  */
 #define STACK_SIZE (((size_t)256 << 10) + MU_STACK_GUARD)
 
-/* What a probe in a child of our own may take. */
+/* Time limit of a probe in a child of our own. */
 #define PROBE_NS (3 * MU_NS_PER_SEC)
 
 static enum mu_status
@@ -74,7 +74,9 @@ by_signal(struct mu_image *image)
 	return status;
 }
 
-/* Of mu_allocator_freeze(): malloc kept it from stopping, not the stop method.
+/*
+ * True if STATUS is from mu_allocator_freeze(): malloc did not stop, whatever
+ * the stop method.
  */
 static bool
 is_of_malloc(enum mu_status status)
@@ -92,8 +94,9 @@ add_words(struct mu_why *why, const struct mu_why *more)
 }
 
 /*
- * Is a thread in a call that a handler ends with EINTR, and a stop by ptrace
- * does not (tests/README.md has the table)? With futex() libc calls again.
+ * True if a thread is in a call that a signal handler ends with EINTR, but a
+ * stop by ptrace does not (tests/README.md has the table). After futex() libc
+ * calls again.
  */
 static bool
 is_waiting(pid_t pid, pid_t tid)
@@ -122,7 +125,7 @@ is_waiting(pid_t pid, pid_t tid)
 	return false;
 }
 
-/* Would a signal end a waiting call of another thread? */
+/* True if a signal would end a waiting call of another thread. */
 static bool
 others_wait(struct mu_image *image)
 {
@@ -139,9 +142,10 @@ others_wait(struct mu_image *image)
 }
 
 /*
- * At the end of a command the waiting calls of other threads would return for
- * as long as the exit takes. The command stops the threads where they end and
- * nothing returns. What the program has told the library it does not know.
+ * At the end of a command, waiting calls of other threads would return early
+ * during the exit. The command stops the threads at their end, where no call
+ * returns. But it does not know what the program has registered with the
+ * library.
  */
 static bool
 can_be_left(struct mu_image *image)
@@ -154,7 +158,7 @@ can_be_left(struct mu_image *image)
 	    others_wait(image);
 }
 
-/* MU_ERR_ALREADY_TRACED: the tracer is none that stops threads for us. */
+/* MU_ERR_ALREADY_TRACED: the tracer does not stop threads on request. */
 static enum mu_status
 by_tracer(struct mu_image *image)
 {
@@ -183,7 +187,7 @@ run_auto(struct mu_image *image)
 	if (image->stop.prefer_signal && !others_wait(image) &&
 	    by_signal(image) == MU_OK)
 		return MU_OK;
-	/* A collector would run into the tracer's breakpoints. */
+	/* A collector would hit the tracer's breakpoints. */
 	if (refusal == MU_OK)
 		refusal = by_ptrace(image);
 	if (!is_refusal(refusal))
@@ -194,7 +198,10 @@ run_auto(struct mu_image *image)
 	status = by_signal(image);
 	if (status == MU_OK || is_of_malloc(status))
 		return status;
-	/* Anything but the stop itself failed as it would have by ptrace. */
+	/*
+	 * Any failure other than of the stop itself would also happen with
+	 * ptrace.
+	 */
 	more = image->job.why;
 	image->job.why = why;
 	add_words(&image->job.why, &more);

@@ -1,6 +1,6 @@
 /*
- * The stop methods: threads are stopped by ptrace; where that is refused, by a
- * signal; where that fails as well, nothing is checked. Snapshot and report are
+ * The stop methods: threads are stopped by ptrace or, if that is refused, by a
+ * signal; if that fails as well, nothing is checked. Snapshot and report are
  * the same with each method.
  */
 #ifndef LIB_PASS_STOP_METHOD_H

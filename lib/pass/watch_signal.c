@@ -1,11 +1,10 @@
 /*
- * The handler starts a bare thread (raw clone, no pthread_create, which
- * allocates) on a stack that was mapped in advance; the pass runs there. So
- * nothing waits in the handler, the thread that it interrupted goes on and
- * leaves malloc if it was inside, and a program without threads keeps none for
- * longer than the option min_interval: a helper thread of libc's would make it
- * multi-threaded for ever, and would be missing after the fork() that makes a
- * daemon.
+ * The handler starts a bare thread (raw clone; pthread_create allocates) on a
+ * stack that was mapped in advance, and the pass runs there. So the handler
+ * does not wait; the thread that it interrupted continues, and leaves malloc if
+ * it was inside. The thread ends after at most min_interval: a permanent helper
+ * thread of libc's would make the program multi-threaded for ever, and would be
+ * missing after the fork() that makes a daemon.
  *
  * The bare thread shares the TLS of the interrupted thread. It runs only the
  * pass, which uses no errno and takes no libc lock; it unblocks one signal, by
@@ -58,8 +57,8 @@ log_wait(uint64_t ns)
 
 /*
  * Sleep, so that the program gets to run between two reports. Signals that
- * arrive in this time are answered by the report at its end. A fork leaves the
- * sleeping thread behind, as it leaves a pass, and an exit ends it.
+ * arrive during this time are answered by the report at its end. A fork does
+ * not copy the sleeping thread, and an exit ends it.
  */
 static void
 sleep_out_interval(const struct mu_watch *watch)
@@ -76,8 +75,8 @@ static void
 watch_thread(void *arg)
 {
 	/*
-	 * A waiting thread can be stopped by other passes; other code does not
-	 * send this signal.
+	 * Other passes can stop a waiting thread; other code does not send this
+	 * signal.
 	 */
 	const mu_sigmask waiting = ~mu_signal_bit(SIGSETXID);
 	struct mu_watch *watch = arg;
@@ -98,7 +97,7 @@ watch_thread(void *arg)
 		mu_sys1(SYS_exit, 0);
 }
 
-/* A signal that comes during a pass asks for one more after it. */
+/* A signal that arrives during a pass requests one more pass. */
 static bool
 claim(struct mu_watch *watch)
 {
@@ -120,8 +119,8 @@ claim(struct mu_watch *watch)
 }
 
 /*
- * The state of a process that was forked while the thread ran says RUNNING,
- * and no thread is there to end it.
+ * If the process was forked while the thread ran, the state is RUNNING but
+ * there is no thread.
  */
 static void
 heal_after_fork(struct mu_watch *watch)
@@ -130,7 +129,7 @@ heal_after_fork(struct mu_watch *watch)
 
 	if (tid == 0 || mu_sys3(SYS_tgkill, mu_sys_getpid(), tid, 0) != -ESRCH)
 		return;
-	/* Of two threads that find this, one mends it. */
+	/* If two threads find this, one repairs it. */
 	if (__atomic_compare_exchange_n(&watch->tid, &tid, 0, false,
 		__ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
 		__atomic_store_n(&watch->state, IDLE, __ATOMIC_RELEASE);
@@ -146,7 +145,10 @@ start_thread(struct mu_watch *watch)
 	heal_after_fork(watch);
 	if (!claim(watch))
 		return;
-	/* The last one has left its loop; its stack is free in a moment. */
+	/*
+	 * The last thread has left its loop; its stack will be free in a
+	 * moment.
+	 */
 	while ((tid = __atomic_load_n(&watch->tid, __ATOMIC_ACQUIRE)) != 0)
 		mu_sys_futex_wait(
 		    &watch->tid, tid, 0, mu_sys_now_ns() + MU_NS_PER_SEC);

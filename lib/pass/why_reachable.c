@@ -1,8 +1,8 @@
 /*
- * Who points at a block: the call that programs make.
+ * The public call that lists references to a block.
  *
- * The entry notes the caller's registers before any of this code can change
- * them, as what it keeps in them itself must not be taken for the program's.
+ * The entry saves the caller's registers before any of this code can change
+ * them, so that values of ours are not taken for the program's.
  *
  * Runs in: original.
  */
@@ -21,7 +21,9 @@ ptrdiff_t mu_why_reachable(const void *p, memunreachable_reference_fn callback,
 
 MU_ARCH_ENTRY(memunreachable_why_reachable, mu_why_reachable);
 
-/* Once over the pass's outcome: how many, or minus the status. */
+/*
+ * The result of a finished pass: the number of references, or minus the status.
+ */
 static ptrdiff_t
 verdict(int status, const struct mu_references *references)
 {
@@ -67,8 +69,8 @@ mu_why_reachable(const void *p, memunreachable_reference_fn callback, void *ctx,
 	ptrdiff_t count;
 
 	/*
-	 * The callback may ask again, and this frame is the program's then: P
-	 * must be neither kept nor made from its complement.
+	 * The callback may ask again, and then this frame is searched: neither
+	 * P nor a value from which it can be made may be kept.
 	 */
 	p = NULL;
 	__asm__ volatile("" : "+m"(references.hidden) : "m"(p));

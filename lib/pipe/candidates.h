@@ -1,7 +1,7 @@
 /*
- * The blocks that a first look found unreachable, on their way to the second
- * (option confirm). They follow the answer through the pipe, each with its
- * address and usable size, and are kept in memory that is never scanned.
+ * Send the blocks that a first look found unreachable to the original, for the
+ * second look (option confirm). They follow the answer in the pipe, each with
+ * its address and usable size, and are kept in memory that is not searched.
  */
 #ifndef LIB_PIPE_CANDIDATES_H
 #define LIB_PIPE_CANDIDATES_H
@@ -9,13 +9,13 @@
 #include "heapwalk/heaps/blocks.h"
 #include "lib/state/image.h"
 
-/* Every unreachable block; memory of mu_library.results, or NULL. */
+/* Every unreachable block, in memory of mu_library.results; or NULL. */
 struct mu_unreachable {
 	struct mu_range *blocks; /* by address */
 	size_t count;
 };
 
-/* False if the reader is gone. Runs in: sweeper. */
+/* Returns false if the reader is gone. Runs in: sweeper. */
 bool mu_candidates_send(int fd, const struct mu_blocks *blocks);
 
 /*

@@ -1,6 +1,6 @@
 /*
  * The entries of an answer, one at a time: a writer of reports needs no array
- * of all, which would take 368 bytes an entry.
+ * of all, which would take 368 bytes per entry.
  *
  * Runs in: any.
  */
@@ -13,10 +13,12 @@
 #include "heapwalk/fold/packed.h"
 #include "memunreachable/memunreachable.h"
 
-/* An array, or packed bytes (heapwalk/fold/packed.h); the memory is the
- * owner's. */
+/*
+ * An array, or packed bytes (heapwalk/fold/packed.h). The owner keeps the
+ * memory.
+ */
 struct mu_entries {
-	const struct Leak *leaks; /* NULL: packed */
+	const struct Leak *leaks; /* NULL: the entries are packed */
 	unsigned char *packed;
 	size_t size;  /* bytes */
 	size_t count; /* entries */
@@ -24,33 +26,33 @@ struct mu_entries {
 
 struct mu_entries_at {
 	struct mu_entries entries;
-	size_t number; /* of the next one */
+	size_t number; /* index of the next one */
 	struct mu_packed_at packed;
 	struct Leak leak;
 };
 
-/* Those that INFO has as an array. */
+/* The entries that INFO has as an array. */
 struct mu_entries mu_entries_of(const struct UnreachableMemoryInfo *info);
 
 void mu_entries_open(
     struct mu_entries_at *at, const struct mu_entries *entries);
 
 /*
- * The next entry, valid until the next call; NULL: there is no further one. Its
- * address is wiped then: a later pass would find it in a dead frame, and hide
- * the leak.
+ * The next entry, valid until the next call; NULL after the last. The previous
+ * one's address is cleared: a later pass would find it in a dead frame, and
+ * miss the leak.
  */
 const struct Leak *mu_entries_next(struct mu_entries_at *at);
 
 /*
- * True if the packed ENTRIES are well-formed. *NUM_MORE: the number of their
- * frames after the first 16 of each.
+ * True if the packed ENTRIES are well-formed. *NUM_MORE is the number of frames
+ * after the first 16 of each.
  */
 bool mu_entries_check(const struct mu_entries *entries, size_t *num_more);
 
 /*
- * All of them as an array: LEAKS has room for entries->count, and behind these
- * for the frames that mu_entries_check() counted.
+ * Unpack all entries into an array: LEAKS has room for entries->count, followed
+ * by the frames that mu_entries_check() counted.
  */
 void mu_entries_unpack(const struct mu_entries *entries, struct Leak *leaks);
 

@@ -100,7 +100,10 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    mu_why_check(&header->why);
 }
 
-/* Memory of RESULTS; what arrived is looked through before it is believed. */
+/*
+ * Receive the entries into memory of RESULTS, and check them before they are
+ * used.
+ */
 static enum mu_status
 receive_entries(struct mu_image *image, struct mu_results *results,
     struct mu_result *result, const struct mu_pipe_header *header)

@@ -1,9 +1,9 @@
 /*
- * Leaks as bytes: the format in which the sweeper sends them, and the checks of
- * the original.
+ * The format in which the sweeper sends leaks, and the checks of the original.
  *
- * A file format: magic, version, sizes and counts first, every one of them
- * checked before anything is allocated, both ends loop over short transfers.
+ * Built like a file format: magic, version, sizes and counts come first, and
+ * each is checked before anything is allocated. Both ends loop over short
+ * transfers.
  */
 #ifndef LIB_PIPE_LEAK_PIPE_H
 #define LIB_PIPE_LEAK_PIPE_H
@@ -22,12 +22,12 @@ struct mu_pipe_header {
 	uint32_t version;
 	uint32_t header_size; /* bytes */
 	uint32_t status;      /* enum mu_status of the sweep */
-	uint32_t transient;   /* partial only by bad luck */
+	uint32_t transient;   /* partial for a reason that may pass */
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t num_leaks, leak_bytes;
-	uint64_t num_entries, entries_size; /* packed, right behind; bytes */
+	uint64_t num_entries, entries_size; /* packed entries follow; bytes */
 	uint64_t sample_bytes;
-	uint64_t num_total; /* entries that there are */
+	uint64_t num_total; /* number of all entries */
 	struct mu_pipe_usage usage;
 	uint64_t unreported_count, unreported_bytes;
 	uint64_t unrecorded_least, unrecorded_most;
@@ -35,8 +35,8 @@ struct mu_pipe_header {
 };
 
 /*
- * Send the sweep's outcome; on a failure only the status and WHY. False if the
- * reader is gone. Runs in: sweeper.
+ * Send the sweep's result; after a failure only STATUS and WHY. Returns false
+ * if the reader is gone. Runs in: sweeper.
  */
 bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_leaks *leaks);

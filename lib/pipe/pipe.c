@@ -29,7 +29,10 @@ mu_pipe_write(int fd, const void *data, size_t size)
 	return true;
 }
 
-/* It closes its end by dying: to learn of what takes another moment. */
+/*
+ * The pipe is closed when the sweeper dies: its wait status comes a little
+ * later.
+ */
 static enum mu_status
 sweeper_died(struct mu_sweeper *sweeper, struct mu_why *why)
 {
@@ -43,7 +46,9 @@ sweeper_died(struct mu_sweeper *sweeper, struct mu_why *why)
 	return mu_why_died(why, "the sweeper", status);
 }
 
-/* For where ppoll() is refused: by a filter, or as RLIMIT_NOFILE became 0. */
+/*
+ * Used if ppoll() is refused: by a filter, or because RLIMIT_NOFILE became 0.
+ */
 static bool
 has_data(int fd)
 {
@@ -52,7 +57,7 @@ has_data(int fd)
 	return mu_sys3(SYS_ioctl, fd, FIONREAD, (long)&bytes) == 0 && bytes > 0;
 }
 
-/* Until the room is to be looked at again. */
+/* The time until the room must be checked again. */
 static struct timespec
 next_look(const struct mu_sweeper *sweeper)
 {
@@ -63,7 +68,7 @@ next_look(const struct mu_sweeper *sweeper)
 	return mu_sys_timespec(nap_ns < POLL_NS ? nap_ns : POLL_NS);
 }
 
-/* Wait until FD can be read: MU_OK, or why that will not happen. */
+/* Wait until FD can be read. MU_OK, or why that will not happen. */
 static enum mu_status
 await_data(struct mu_sweeper *sweeper, struct mu_why *why)
 {
@@ -75,19 +80,23 @@ await_data(struct mu_sweeper *sweeper, struct mu_why *why)
 	for (;;) {
 		if (mu_room_is_short(&sweeper->room))
 			return mu_room_refuse(&sweeper->room, why);
-		/* Anew: the raw call leaves the rest of the time in it. */
+		/*
+		 * Reset each time: the raw call stores the remaining time in
+		 * it.
+		 */
 		span = next_look(sweeper);
 		n = mu_syscall6(
 		    SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0);
 		if (n > 0)
-			return MU_OK; /* data, or the end of file */
+			return MU_OK; /* data, or end of file */
 		if (n < 0 && n != -EINTR && has_data(sweeper->pipe_read))
 			return MU_OK;
 		if (n < 0 && n != -EINTR)
 			mu_sys_sleep_ns(MU_NS_PER_SEC / 1000);
 		/*
-		 * A stranger's fork may hold the write end: no end of file
-		 * then. What a dead sweeper has left was polled for already.
+		 * A child that another thread forked may hold the write end, so
+		 * that there is no end of file. What a dead sweeper has sent
+		 * was read before.
 		 */
 		if (ended)
 			return sweeper_died(sweeper, why);

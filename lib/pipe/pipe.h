@@ -1,13 +1,13 @@
 /*
- * Transfer of bytes from the sweeper to the original, for all messages:
- * answers, the blocks of a first look, references.
+ * Transfer bytes from the sweeper to the original, for all messages: answers,
+ * the blocks of a first look, references.
  */
 #ifndef LIB_PIPE_PIPE_H
 #define LIB_PIPE_PIPE_H
 
 #include "lib/state/sweeper_end.h"
 
-/* All SIZE bytes; false if the reader is gone. Runs in: sweeper. */
+/* Write all SIZE bytes; false if the reader is gone. Runs in: sweeper. */
 bool mu_pipe_write(int fd, const void *data, size_t size);
 
 /*

@@ -9,7 +9,7 @@
 
 #define MU_PIPE_ARENAS 8
 
-/* The use of the heap; the last arena is the sum of all further ones. */
+/* The use of the heap; the last arena is the sum of all others. */
 struct mu_pipe_usage {
 	struct mu_heap_usage all; /* all.arenas is NULL */
 	struct mu_arena_usage arenas[MU_PIPE_ARENAS];
@@ -18,7 +18,7 @@ struct mu_pipe_usage {
 
 struct mu_result {
 	struct mu_entries entries; /* packed; memory of mu_library.results */
-	size_t num_more;           /* frames behind the first 16 of each */
+	size_t num_more;           /* frames after the first 16 of each entry */
 	bool transient; /* the partial answer may be complete next time */
 	struct mu_pipe_usage usage; /* of the heap */
 };

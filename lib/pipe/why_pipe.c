@@ -93,7 +93,9 @@ no_memory(struct mu_image *image, size_t count)
 	    "no memory for %zu references", count);
 }
 
-/* Entries into memory of the pass: a stack would keep the words. */
+/*
+ * Receive entries into memory of the pass: on a stack the words would remain.
+ */
 static enum mu_status
 receive_entries(
     struct mu_image *image, struct mu_referrer **entries, size_t count)
@@ -114,8 +116,8 @@ receive_entries(
 }
 
 /*
- * Where the name of each mapping goes, behind the entries, or NO_NAME; *SIZE
- * becomes the size of all names. NULL if there is no memory.
+ * The position of each mapping's name after the entries, or NO_NAME; *SIZE
+ * becomes the size of all names. NULL if memory is exhausted.
  */
 static size_t *
 place_names(struct mu_image *image, const struct mu_referrer *entries,

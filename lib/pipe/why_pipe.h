@@ -1,9 +1,9 @@
 /*
- * References as bytes: the format in which the sweeper sends the references to
- * a block, and the checks of the original.
+ * The format in which the sweeper sends the references to a block, and the
+ * checks of the original.
  *
- * Built like lib/pipe/leak_pipe.h. Names do not travel: the original has the
- * mappings and threads that the records refer to by number.
+ * Built like lib/pipe/leak_pipe.h. Names are not sent: the original has the
+ * mappings and threads to which the records refer by number.
  */
 #ifndef LIB_PIPE_WHY_PIPE_H
 #define LIB_PIPE_WHY_PIPE_H
@@ -22,43 +22,48 @@ struct mu_why_header {
 	uint32_t version;
 	uint32_t header_size, entry_size; /* bytes */
 	uint32_t status;                  /* enum mu_status of the sweep */
-	uint32_t transient;               /* partial only by bad luck */
+	uint32_t transient; /* partial for a reason that may pass */
 	uint32_t unused;
 	uint64_t num_allocations, allocation_bytes;
 	uint64_t total;       /* references */
-	uint64_t num_entries; /* struct mu_referrer each, right behind */
+	uint64_t num_entries; /* struct mu_referrer each, which follow */
 	struct mu_why why;
 };
 
-/* What is asked, and the answer. */
+/* The question, and its answer. */
 struct mu_references {
-	uintptr_t hidden; /* ~address: no reference to the block itself */
+	uintptr_t hidden; /*
+			   *
+			   * address, so that it is not a reference to the block
+			   */
 	size_t total;
-	/* One of RESULTS, with the names behind the entries; NULL if none. */
+	/*
+	 * In memory of RESULTS, with the names after the entries; NULL if none.
+	 */
 	struct MemunreachableReference *items;
 	size_t count;
 };
 
-/* Forget the answer, for another try or for good. Runs in: original. */
+/* Free the answer, before another try or finally. Runs in: original. */
 void mu_references_drop(struct mu_references *references);
 
 /*
- * Send the outcome; on a failure only the status and WHY. False if the reader
- * is gone. Runs in: sweeper.
+ * Send the result; after a failure only STATUS and WHY. Returns false if the
+ * reader is gone. Runs in: sweeper.
  */
 bool mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_referrers *referrers);
 
-/* Is HEADER one that a sweeper of ours can have sent? Pure. */
+/* True if a sweeper can have sent HEADER. Pure. */
 bool mu_why_pipe_check(const struct mu_why_header *header);
 
-/* Is ENTRY one that it can have sent for the threads and mappings of SNAP? */
+/* True if it can have sent ENTRY for the threads and mappings of SNAP. */
 bool mu_why_pipe_check_entry(
     const struct mu_referrer *entry, const struct mu_snapshot *snap);
 
 /*
- * Receive it into REFERENCES and the counts of INFO. Returns the sweep's
- * status or why it could not be had.
+ * Receive the result into REFERENCES and the counts of INFO. Returns the
+ * sweep's status, or why it could not be received.
  *
  * Runs in: original. Uses no malloc, no errno.
  */

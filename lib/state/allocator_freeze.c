@@ -4,7 +4,7 @@
 #include "mu/sys.h"
 #include "ptrace/live/threads.h"
 
-/* Has the program one thread, and that is not the caller? */
+/* True if the program has one thread, which is not the calling one. */
 static bool
 is_single(struct mu_image *image)
 {
@@ -15,7 +15,7 @@ is_single(struct mu_image *image)
 		return false;
 	return mu_threads_list(image->job.pid, &tids, &count, &image->job.arena,
 		   NULL) != MU_OK ||
-	    count <= 2; /* the program's one, and the pass's own */
+	    count <= 2; /* the program's thread, and that of the pass */
 }
 
 enum mu_status

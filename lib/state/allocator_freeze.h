@@ -1,5 +1,5 @@
 /*
- * Stop the allocators of this process, and start them again.
+ * Stop the allocators of this process, and release them.
  *
  * Runs in: original.
  */

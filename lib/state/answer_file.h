@@ -2,8 +2,8 @@
  * The result of at_exit as a binary file, for the command that runs the
  * program: a header, then the entries.
  *
- * The file is on one machine for the time of one run: numbers are as memory has
- * them, and a reader of another build refuses it by the sizes.
+ * The file is read on the same machine during the same run: numbers are in
+ * native byte order, and a reader of another build refuses it by its sizes.
  */
 #ifndef LIB_STATE_ANSWER_FILE_H
 #define LIB_STATE_ANSWER_FILE_H
@@ -23,16 +23,16 @@ struct mu_answer_header {
 	uint32_t version;
 	uint32_t header_size; /* bytes */
 	int32_t pid;
-	uint32_t cure; /* where the remedy begins in info.reason; 0: none */
+	uint32_t cure; /* index of the remedy in info.reason; 0: none */
 	struct UnreachableMemoryInfo info; /* info.leaks is NULL */
 	struct mu_pipe_usage usage;
-	/* info.num_reported entries, packed (lib/pipe/entries.h) */
+	/* info.num_reported entries, packed (lib/pipe/entries.h), follow */
 };
 
 /*
- * Write INFO, whose reason has its remedy at CURE, ENTRIES, which are packed,
- * and USAGE to the file PATH.PID, mode 0600, made anew and through no link.
- * False: not all of it was written, and there is no such file then.
+ * Write INFO, whose reason has its remedy at CURE, the packed ENTRIES, and
+ * USAGE to the file PATH.PID, which is created with mode 0600 and not through a
+ * link. Returns false if not all could be written; the file is removed then.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
@@ -41,7 +41,7 @@ bool mu_answer_file_write(const char *path,
     const struct mu_entries *entries, const struct mu_pipe_usage *usage);
 
 /*
- * True if mu_answer_file_write() can have written HEADER for process PID into a
+ * True if mu_answer_file_write() can have written HEADER for process PID to a
  * file of SIZE bytes. Pure.
  */
 bool mu_answer_file_check(

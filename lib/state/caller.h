@@ -1,6 +1,6 @@
 /*
- * The calling thread is not stopped: it waits or does the work. Its context was
- * taken where the program called the library.
+ * The context of the calling thread, which is not stopped. It was taken where
+ * the program called the library.
  */
 #ifndef LIB_STATE_CALLER_H
 #define LIB_STATE_CALLER_H
@@ -25,8 +25,8 @@ enum mu_status mu_caller_add(struct mu_image *image);
 void mu_caller_note_stack(struct mu_image *image);
 
 /*
- * Take the caller's context. Must be inline: in a separate frame, registers in
- * which the program keeps pointers would be saved below SP.
+ * Take the caller's context. Must be inline: a separate frame would save
+ * registers in which the program keeps pointers below SP.
  */
 static inline __attribute__((always_inline)) void
 mu_caller_capture(struct mu_caller *caller)

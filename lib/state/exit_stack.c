@@ -9,13 +9,13 @@
 #include "mu/arch/cpu.h"
 #include "mu/arch/exit.h"
 
-#define FRAMES ((size_t)64 << 10)     /* bytes that exit()'s frames can have */
-#define STACK_MOST ((size_t)64 << 20) /* other stacks are further away */
+#define FRAMES ((size_t)64 << 10) /* upper limit for exit()'s frames, bytes */
+#define STACK_MOST ((size_t)64 << 20) /* other stacks are farther away */
 
-/* Bytes of exit(): 26 to 28 from 2.31 to 2.43, on x86-64. */
+/* Size of exit(): 26 to 28 bytes from 2.31 to 2.43, on x86-64. */
 #define EXIT_BYTES 64
 
-/* In a static program exit() cannot be told from its callers. */
+/* In a static program exit() cannot be distinguished from its callers. */
 static int
 note_libc(struct dl_phdr_info *object, size_t size, void *ctx)
 {
@@ -38,7 +38,7 @@ note_libc(struct dl_phdr_info *object, size_t size, void *ctx)
 	return 0;
 }
 
-/* The environment is above all frames, unless the program moved it. */
+/* The environment lies above all frames, unless the program moved it. */
 void
 mu_exit_stack_note(struct mu_exit_stack *stack)
 {
@@ -49,7 +49,7 @@ mu_exit_stack_note(struct mu_exit_stack *stack)
 
 #ifdef MU_PTHREAD_STACKBLOCK
 
-/* The end of the stack of a thread of glibc's that is not the first one. */
+/* The end of the stack of a glibc thread other than the first. */
 static uintptr_t
 thread_stack_end(uintptr_t sp, uintptr_t tp)
 {
@@ -78,7 +78,10 @@ thread_stack_end(uintptr_t sp, uintptr_t tp)
 
 #endif
 
-/* The end of SP's stack that can be read up to; 0: it is of no known kind. */
+/*
+ * The readable end of the stack that holds SP; 0 if the kind of stack is not
+ * known.
+ */
 static uintptr_t
 stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
 {
@@ -88,7 +91,7 @@ stack_end(const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp)
 }
 
 /*
- * True if WORD is the return address into exit() of the function that calls the
+ * True if WORD is the return address in exit() of the function that calls the
  * handlers.
  */
 static bool

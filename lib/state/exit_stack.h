@@ -1,10 +1,10 @@
 /*
- * Where the live stack begins in a thread that has called exit() or returned
- * from main().
+ * Find where the live stack begins in a thread that has called exit() or
+ * returned from main().
  *
- * Exit handlers run below the frames of exit(). What lies there in holes of
- * libc's frames was left by functions that have returned, main() among them,
- * and is nothing that the program still uses.
+ * Exit handlers run below the frames of exit(). Words in unused parts of libc's
+ * frames there come from functions that have returned, including main(), and
+ * are no references.
  *
  * Runs in: original.
  */
@@ -14,19 +14,19 @@
 #include "mu/range.h"
 
 struct mu_exit_stack {
-	struct mu_range code; /* of the C library, where exit() is */
-	uintptr_t top;        /* the first stack has its frames below */
+	struct mu_range code; /* of the C library, which has exit() */
+	uintptr_t top;        /* frames of the first thread's stack are below */
 };
 
-/* In the constructor. */
+/* Call in the constructor. */
 void mu_exit_stack_note(struct mu_exit_stack *stack);
 
 /*
- * From where on the calling thread's stack is in use, or 0: nothing that calls
- * exit() is seen above SP, of an exit handler whose thread pointer is TP. With
- * main()'s result it is the stack pointer of the function in libc that called
- * main(), else the registers that the caller of exit() may have pointers in,
- * where exit() saved them, and what is above.
+ * The address from which on the calling thread's stack is in use; or 0 if no
+ * caller of exit() is found above SP, the stack pointer of an exit handler. TP
+ * is the thread pointer. If main() returned, the address is the stack pointer
+ * of the function in libc that called main(); otherwise it includes the
+ * registers that exit() saved for its caller, which may hold pointers.
  */
 uintptr_t mu_exit_stack_find(
     const struct mu_exit_stack *stack, uintptr_t sp, uintptr_t tp);

@@ -18,7 +18,7 @@
 struct mu_caller;   /* lib/state/caller.h */
 struct mu_left_out; /* lib/state/left_out.h */
 
-/* Which look of a pass: with the option confirm there are two. */
+/* Which look of a pass this is; with the option confirm there are two. */
 enum mu_turn { MU_TURN_ONLY, MU_TURN_FIRST, MU_TURN_SECOND };
 
 /* What the sweeper is to search for, and to send. */
@@ -36,14 +36,14 @@ struct mu_wanted {
 
 /* Memory that a fork leaves out, or that goes on changing (left_out.h). */
 struct mu_uncopied {
-	struct mu_left_out *page; /* NULL: no page could be had */
+	struct mu_left_out *page; /* NULL if it could not be mapped */
 	bool hold;                /* the collector waits for the sweeper */
 	bool shared;              /* the same, to copy shared memory
 				     (heapwalk/memory/shared.h) */
-	size_t changing;          /* bytes of that which could not be copied */
-	int memory, pagemap;      /* in the collector's table; -1 = none */
-	unsigned late_tries;      /* stops that were over before shared memory
-				     was read */
+	size_t changing; /* bytes of shared memory that could not be copied */
+	int memory, pagemap; /* descriptors of the collector; -1: none */
+	unsigned late_tries; /* stops that were over before shared memory
+				was read */
 };
 
 struct mu_image {
@@ -66,7 +66,7 @@ struct mu_image {
 	struct mu_sweeper sweeper;
 };
 
-/* The threads must have stopped in SPAN ns, or when the pass ends. */
+/* Let the threads stop within SPAN ns, at most until the pass ends. */
 static inline void
 mu_image_stop_within(struct mu_image *image, uint64_t span)
 {

@@ -12,7 +12,7 @@
 #include "mu/status.h"
 
 struct mu_job {
-	pid_t pid, tid; /* of the process; of the thread that asked */
+	pid_t pid, tid; /* of the process; of the asking thread */
 	uint64_t begin_ns, deadline_ns;
 	struct mu_log log;
 	struct mu_why why;

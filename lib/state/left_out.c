@@ -12,16 +12,16 @@
 /* Poll interval at which the collector checks that the sweeper is alive. */
 #define LOOK_NS (20 * 1000 * 1000ull)
 
-/* How long shared memory is copied: about as many MB. */
+/* Time limit for copying shared memory: about as many MB. */
 #define SHARED_NS (100 * 1000 * 1000ull)
 
-/* Stops to learn of alternate stacks. */
+/* Stops to find alternate stacks. */
 #define STACK_TRIES 3
 
 /* Stops in which a little memory was not read in time. */
 #define LATE_TRIES 4
 
-/* filled: the sweeper reads, or has read, or threads go on. */
+/* Values of filled: the sweeper reads; it has read; threads have continued. */
 enum { READING, HAS_READ, GONE_ON };
 
 _Static_assert(sizeof(struct mu_left_out) <= 4096, "one page");
@@ -45,7 +45,10 @@ mu_left_out_close(struct mu_image *image)
 {
 	struct mu_left_out *left_out = image->uncopied.page;
 
-	/* Before: a child that is forked in between must not unmap it. */
+	/*
+	 * Cleared before the unmapping: a child forked in between must not
+	 * unmap it.
+	 */
 	__atomic_store_n(&image->uncopied.page, NULL, __ATOMIC_RELEASE);
 	if (left_out != NULL)
 		mu_sys_munmap(left_out, sizeof(*left_out));
@@ -71,7 +74,10 @@ mu_left_out_again(struct mu_image *image)
 	    (!left_out->wanted && !left_out->stacks && !left_out->late))
 		return false;
 	image->uncopied.hold |= left_out->wanted;
-	/* A seccomp filter may kill a thread for a call that is not its own. */
+	/*
+	 * A seccomp filter may kill a thread for a call that it never makes
+	 * itself.
+	 */
 	if (left_out->stacks)
 		image->stop.prefer_signal =
 		    image->stop.ask_stacks || image->stop.filtered;
@@ -82,7 +88,7 @@ mu_left_out_again(struct mu_image *image)
 	return true;
 }
 
-/* The collector shares the original's memory, so that "self" is right. */
+/* The collector shares the original's memory, so "self" is right. */
 void
 mu_left_out_prepare(struct mu_image *image)
 {
@@ -101,7 +107,7 @@ mu_left_out_prepare(struct mu_image *image)
 	    mu_procfs_open("/proc/self/pagemap", O_RDONLY);
 }
 
-/* Only the first of the two callers gets true. */
+/* Returns true only to the first of two callers. */
 static bool
 end_reading(struct mu_image *image, int end)
 {
@@ -133,7 +139,9 @@ mu_left_out_await(struct mu_image *image)
 	end_reading(image, GONE_ON);
 }
 
-/* The threads may go on; false: they do already. */
+/*
+ * Announce that the threads may continue. Returns false if they have already.
+ */
 static bool
 announce(struct mu_image *image)
 {
@@ -154,7 +162,9 @@ mu_left_out_want(struct mu_image *image)
 	    "no time for another try, to read memory under MADV_DONTFORK");
 }
 
-/* What tells the sweeper that the threads go on; NULL: nothing. */
+/*
+ * The word that tells the sweeper that threads continue; NULL if there is none.
+ */
 static const int *
 over_of(const struct mu_image *image)
 {
@@ -163,7 +173,7 @@ over_of(const struct mu_image *image)
 	    : NULL;
 }
 
-/* True: there is some, and another try must be made to copy it. */
+/* Returns true if there is shared memory that another try must copy. */
 static bool
 take_shared(struct mu_image *image)
 {
@@ -182,7 +192,7 @@ take_shared(struct mu_image *image)
 	if (!mu_shared_any(
 		image->snap.mappings, image->snap.num_mappings, shared.except))
 		return false;
-	image->uncopied.changing = 1; /* how much is not known */
+	image->uncopied.changing = 1; /* the amount is not known */
 	return true;
 }
 
@@ -195,8 +205,8 @@ is_half_over(const struct mu_image *image)
 }
 
 /*
- * The threads went on before all was read. If it was so little that any stop
- * suffices for it, the sweeper was not given a CPU: another try.
+ * The threads continued before everything was read. If the rest was so little
+ * that any stop suffices, the sweeper did not get a CPU: try again.
  */
 static enum mu_status
 note_late(struct mu_image *image, size_t lost)
@@ -236,7 +246,9 @@ mu_left_out_guard(struct mu_image *image, size_t *lost)
 	if (status == MU_OK)
 		again = take_shared(image);
 	in_time = announce(image);
-	/* The collector has this table too, but not for long. */
+	/*
+	 * The collector has a descriptor in the same table, but not for long.
+	 */
 	mu_sys_close(&image->uncopied.memory);
 	mu_sys_close(&image->uncopied.pagemap);
 	*lost = gaps.lost;
@@ -248,7 +260,9 @@ mu_left_out_guard(struct mu_image *image, size_t *lost)
 	return in_time ? MU_OK : note_late(image, gaps.lost);
 }
 
-/* A stop by signal has the alternate stacks of all threads in their frames. */
+/*
+ * In a stop by signal, the frames contain the alternate stacks of all threads.
+ */
 bool
 mu_left_out_want_stacks(struct mu_image *image, struct mu_why *why)
 {
@@ -266,7 +280,9 @@ mu_left_out_want_stacks(struct mu_image *image, struct mu_why *why)
 	return true;
 }
 
-/* What the fork has emptied holds nothing at all; smaps takes 7 us a mapping.
+/*
+ * Memory that fork has cleared is all zeros. Reading smaps takes 7 us per
+ * mapping.
  */
 static bool
 may_be_wiped(struct mu_snapshot *snap)
@@ -293,7 +309,9 @@ mu_left_out_wiped(struct mu_image *image)
 		return false;
 	if (left_out == NULL)
 		return mu_wiped_find(&one, 1) > 0;
-	/* What an earlier try found and this one has filled is not there. */
+	/*
+	 * Ranges that an earlier try found and this one has filled are not new.
+	 */
 	room = MU_LEFT_OUT_WIPED - left_out->num_wiped;
 	count = mu_wiped_find(left_out->wiped + left_out->num_wiped, room);
 	if (count > 0 && count <= room) {

@@ -1,15 +1,15 @@
 /*
- * Memory that a fork leaves out of the image (MADV_DONTFORK, MADV_WIPEONFORK):
- * how a pass reads it all the same.
+ * Read memory that a fork leaves out of the image (MADV_DONTFORK,
+ * MADV_WIPEONFORK).
  *
- * The first try has an image without it: the sweeper finds that out after the
- * stop, when the contents may have changed, and says so in a page that all
+ * The image of the first try does not have it. The sweeper finds that out after
+ * the stop, when the contents may have changed, and says so in a page that all
  * three processes share. In the next try the collector keeps the threads
  * stopped until the sweeper has read that memory from the original. A program
  * without such memory never waits, and smaps is never read during a stop.
  *
- * Shared memory is in the image, but goes on changing: where the program has
- * any, the collector waits in the same way until the sweeper has copied it
+ * Shared memory is in the image, but goes on changing: if the program has any,
+ * the collector waits in the same way until the sweeper has copied it
  * (heapwalk/memory/shared.h).
  */
 #ifndef LIB_STATE_LEFT_OUT_H
@@ -22,12 +22,11 @@
 
 /* The shared page. */
 struct mu_left_out {
-	int filled;  /* futex, not private: not 0: the sweeper has read what it
-			needs, or threads go on */
-	bool wanted; /* memory is missing in the image that the next try can
-			read */
-	bool stacks; /* the next try must ask for alternate signal stacks */
-	bool late;   /* a little was not read in time; the next try may do it */
+	int filled;  /* futex, not private; not 0: the sweeper has read what it
+			needs, or threads continue */
+	bool wanted; /* the image lacks memory that the next try can read */
+	bool stacks; /* the next try must read alternate signal stacks */
+	bool late;   /* a little was not read in time; try again */
 	size_t num_wiped;
 	struct mu_range wiped[MU_LEFT_OUT_WIPED];
 };
@@ -48,43 +47,43 @@ struct mu_range mu_left_out_range(const struct mu_image *image);
 bool mu_left_out_again(struct mu_image *image);
 
 /*
- * Before the stop: open what the sweeper will read through. Runs in:
- * collector, with its own descriptor table.
+ * Call before the stop: open the files through which the sweeper will read.
+ * Runs in: collector, with its own descriptor table.
  */
 void mu_left_out_prepare(struct mu_image *image);
 
 /*
- * Wait, threads stopped, until the sweeper is done with the original's memory
- * or dead, or this lasts too long; the sweeper then knows that what it reads
- * may have changed. Runs in: collector.
+ * Wait, with threads stopped, until the sweeper needs the original's memory no
+ * longer, is dead, or takes too long; in the last case the sweeper is told that
+ * what it reads may have changed. Runs in: collector.
  */
 void mu_left_out_await(struct mu_image *image);
 
 /*
- * Guard the image and add the memory that is missing in it. MU_ERR_TIMEOUT:
- * another try is needed, this one is over. *LOST becomes the pages that could
- * not be read.
+ * Guard the image and add the missing memory. MU_ERR_TIMEOUT: this try is over
+ * and another one is needed. *LOST is the number of pages that could not be
+ * read.
  *
  * Runs in: sweeper.
  */
 enum mu_status mu_left_out_guard(struct mu_image *image, size_t *lost);
 
 /*
- * Memory is missing in the image. Returns MU_ERR_TIMEOUT: another try will have
- * to read it. There must be a page to say so in. Runs in: sweeper.
+ * The image lacks memory. Returns MU_ERR_TIMEOUT: another try has to read it.
+ * There must be a page to say so. Runs in: sweeper.
  */
 enum mu_status mu_left_out_want(struct mu_image *image);
 
 /*
- * A block is lost that may be an alternate signal stack, and not every thread
- * was asked for its own. True: another try will; this one is over, and WHY is
- * set as by mu_left_out_want(). Runs in: sweeper.
+ * A leaked block may be an alternate signal stack, and not every thread's was
+ * read. Returns true if another try will read them; this one is over, and WHY
+ * is set as by mu_left_out_want(). Runs in: sweeper.
  */
 bool mu_left_out_want_stacks(struct mu_image *image, struct mu_why *why);
 
 /*
- * Is there memory that this image has only zeros of? To be asked only when
- * something is lost. Runs in: sweeper.
+ * True if fork has cleared memory in this image. Call only if there are leaks.
+ * Runs in: sweeper.
  */
 bool mu_left_out_wiped(struct mu_image *image);
 

@@ -1,6 +1,6 @@
 /*
- * A separate file, so that code that reads the state does not link the code
- * that runs by itself at the start and the end of a program.
+ * In a separate file, so that code that reads the state does not link code that
+ * runs at the start and the end of a program.
  */
 #include "lib/state/library.h"
 

@@ -1,13 +1,13 @@
 /*
- * All state of the library between passes: one structure, hidden.
+ * All state of the library between passes: one hidden structure.
  *
- * It must be reachable without arguments because signal handlers, exit
- * handlers and Android's argument-free calls start from nothing. Everything
- * of a pass is in a struct mu_pass on its own stack instead.
+ * It must be reachable without arguments because signal handlers, exit handlers
+ * and Android's calls have none. The state of a pass is in a struct mu_pass on
+ * its own stack.
  *
- * Nothing here may hold the address of a block of the program in plain sight:
- * .data and .bss of every module are scanned. Such words live in mapped memory
- * that the marking leaves out.
+ * It must not contain the address of a block of the program in plain form:
+ * .data and .bss of every module are searched. Such addresses are in mapped
+ * memory that is not searched.
  */
 #ifndef LIB_STATE_LIBRARY_H
 #define LIB_STATE_LIBRARY_H
@@ -29,11 +29,11 @@ struct mu_library {
 	struct mu_registry registry;
 	struct mu_results results;
 	struct mu_watch watch;
-	struct mu_malloc_probe malloc_probe; /* by the constructor */
-	struct mu_symbolizer symbolizer;     /* as well */
-	struct mu_exit_stack exit_stack;     /* as well */
-	int log_error;   /* of the last log that lost lines: an errno; atomic */
-	int exit_status; /* that at_exit asks for; 0: none */
+	struct mu_malloc_probe malloc_probe; /* set by the constructor */
+	struct mu_symbolizer symbolizer;     /* set by the constructor */
+	struct mu_exit_stack exit_stack;     /* set by the constructor */
+	int log_error;   /* errno of the last log that lost lines; atomic */
+	int exit_status; /* that at_exit requests; 0: none */
 };
 
 extern struct mu_library mu_library __attribute__((visibility("hidden")));

@@ -2,7 +2,7 @@
 
 #include "mu/sys.h"
 
-/* How often a waiter looks whether the owner still exists. */
+/* How often a waiter checks that the owner still exists. */
 #define STALE_CHECK_NS (100 * 1000 * 1000ull)
 
 static bool

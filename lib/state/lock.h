@@ -1,10 +1,10 @@
 /*
- * A lock that is known by its owner's thread id.
+ * A lock identified by its owner's thread id.
  *
- * Unlike a pthread mutex it has a deadline on CLOCK_MONOTONIC, tells a
- * re-entrant call apart, and heals in the child of a fork() that another
- * thread made while it was held: an owner that is no thread of this process
- * does not own it.
+ * Unlike a pthread mutex it has a deadline on CLOCK_MONOTONIC, detects a
+ * re-entrant call, and becomes free in the child of a fork() that another
+ * thread made while it was held: an owner that is not a thread of this process
+ * does not count.
  *
  * Runs in: original. Uses no malloc, no errno; safe in a signal handler.
  */
@@ -20,7 +20,7 @@ struct mu_lock {
 };
 
 /*
- * MU_ERR_BUSY if the calling thread has it already, MU_ERR_TIMEOUT at
+ * MU_ERR_BUSY if the calling thread holds it already, MU_ERR_TIMEOUT at
  * DEADLINE_NS.
  */
 enum mu_status mu_lock_take(struct mu_lock *lock, uint64_t deadline_ns);

@@ -11,7 +11,9 @@
 #define STDOUT 1
 #define STDERR 2
 
-/* "stderr", or "/dev/stderr", which "/dev/stderr.<pid>" could not be. */
+/*
+ * True for "stderr" or "/dev/stderr"; "/dev/stderr.<pid>" would make no sense.
+ */
 static bool
 is_stream(const char *path, const char *name)
 {
@@ -20,7 +22,7 @@ is_stream(const char *path, const char *name)
 	return strcmp(path, name) == 0;
 }
 
-/* FILE.<pid>; -1 and the reason in *WHY. */
+/* Open FILE.<pid>. Returns -1 with the reason in *WHY on failure. */
 static int
 open_file(const char *path, const char **why)
 {

@@ -1,6 +1,4 @@
-/*
- * Runs in: original; telling in the sweeper too.
- */
+/* Runs in: original; mu_malloc_probe_tell() also in the sweeper. */
 #include "lib/state/malloc_probe.h"
 
 #include <link.h>
@@ -10,17 +8,17 @@
 #include "lib/state/library.h"
 
 /*
- * glibc has exported it since 2.0, beside malloc and at the same address. Weak,
- * since a static program with its own malloc must not get glibc's as well.
+ * glibc has exported it since 2.0, at the same address as malloc. Weak, since a
+ * static program with its own malloc must not link glibc's as well.
  */
 void *__libc_malloc(size_t) __attribute__((weak));
 
-/* Allocators have classes of sizes; one of each kind. */
+/* Allocators have size classes; use one block of each kind. */
 #define SMALL 24
 #define MIDDLE 400
 #define LARGE 5000
 
-/* Is malloc in this object, and is that libc_malloc_debug? */
+/* True if malloc is in this object, and that is libc_malloc_debug. */
 static int
 is_debug(struct dl_phdr_info *object, size_t size, void *unused)
 {
@@ -53,7 +51,7 @@ mu_malloc_probe_try(struct mu_malloc_probe *probe)
 	if (__libc_malloc == NULL ||
 	    (uintptr_t)__libc_malloc == mu_malloc_address())
 		return;
-	/* mcheck() refuses to work once malloc was called. */
+	/* mcheck() does not work once malloc was called. */
 	if (dl_iterate_phdr(is_debug, NULL) != 0)
 		return;
 	probe->blocks[0] = (uintptr_t)malloc(SMALL);

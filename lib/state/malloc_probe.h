@@ -1,11 +1,11 @@
 /*
- * Find out whose malloc the program calls.
+ * Find out which malloc the program calls.
  *
  * If the name leads to an object other than libc, that may be an allocator, or
- * a function that counts or traces and passes the call on. This is tested: a
- * few blocks are allocated and kept, and a pass looks whether they are in
- * glibc's heap. Done by the constructor, when no thread is inside malloc, and
- * only if the name leads elsewhere: most programs never pay for it.
+ * a function that counts or traces and passes the call on. To test this, a few
+ * blocks are allocated and kept, and a pass checks whether they are in glibc's
+ * heap. The constructor does it, when no thread is inside malloc, and only if
+ * the name leads elsewhere.
  *
  * Runs in: original.
  */
@@ -17,18 +17,18 @@
 #define MU_PROBES 3
 
 struct mu_malloc_probe {
-	/* In plain sight: other tools' leak checks must see them, too. */
+	/* In plain form, so that other leak checkers see them, too. */
 	uintptr_t blocks[MU_PROBES];
 	bool tried;
 };
 
-/* What the name leads to. */
+/* The address to which the name malloc leads. */
 uintptr_t mu_malloc_address(void);
 
-/* In the constructor. Calls malloc. */
+/* Call in the constructor. Calls malloc. */
 void mu_malloc_probe_try(struct mu_malloc_probe *probe);
 
-/* What SNAP is to know of it; PROBE lasts as long as SNAP. */
+/* Store the results in SNAP. PROBE must live as long as SNAP. */
 void mu_malloc_probe_tell(
     const struct mu_malloc_probe *probe, struct mu_snapshot *snap);
 

@@ -9,20 +9,20 @@
 
 #include "lib/state/options_token.h"
 
-#define SHOWN_SIZE 48               /* of a bad value, in a warning */
+#define SHOWN_SIZE 48 /* part of a bad value that a warning shows */
 #define DURATION_MAX_MS 1000000000u /* 11 days: no deadline overflows */
 #define LEVEL_MAX 2
 #define STATUS_MAX 255 /* exit statuses have 8 bits */
 
 struct entry {
-	size_t where; /* of its first character, counted from 1 */
+	size_t where; /* position of its first character, from 1 */
 	struct mu_token key, value;
-	const char *flaw; /* NULL, or what is wrong with its form */
+	const char *flaw; /* NULL, or what is wrong with its syntax */
 };
 
 /*
- * One reader a kind: fill OUT and return NULL, or leave it as it is and return
- * what was expected.
+ * One parser per kind: set OUT and return NULL, or leave it unchanged and
+ * return what was expected.
  */
 static const char *
 read_interval_ms(struct mu_token token, uint64_t *out)
@@ -228,7 +228,7 @@ warn(struct mu_text *warnings, const struct entry *entry, const char *what,
 	    shown(entry->value, value, sizeof(value)), what, words);
 }
 
-/* False: a warning says why not. */
+/* Returns false after a warning. */
 static bool
 apply(struct mu_options *options, const struct entry *entry,
     struct mu_text *warnings)
@@ -254,7 +254,7 @@ apply(struct mu_options *options, const struct entry *entry,
 	return expected == NULL;
 }
 
-/* The value at P; the result is behind it. */
+/* Parse the value at P; returns the position after it. */
 static const char *
 take_value(const char *p, struct entry *entry)
 {
@@ -303,7 +303,7 @@ mu_options_default(struct mu_options *options)
 	*options = fallback;
 }
 
-/* The keys that were refused, one behind the other, go to REFUSED. */
+/* Keys of refused options are appended to REFUSED. */
 static void
 parse(struct mu_options *options, const char *text, struct mu_text *warnings,
     struct mu_text *refused)

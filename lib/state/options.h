@@ -1,13 +1,13 @@
 /*
- * MEMUNREACHABLE_OPTIONS: key=value pairs joined by ':', LSan's key names
- * where LSan has one.
+ * MEMUNREACHABLE_OPTIONS: key=value pairs joined by ':', with LSan's key names
+ * for the options that LSan has.
  *
- * The table below is the one place that knows the options: the structure, the
- * parser and help=1 are made from it, and tests/unit/test_options_help.c holds
- * the manual page to it.
+ * The table below is the only list of options: the structure, the parser and
+ * help=1 are made from it, and tests/unit/test_options_help.c compares the
+ * manual page with it.
  *
- * Runs in: original, also in constructors. Pure functions; the text is the
- * caller's.
+ * Runs in: original, also in constructors. Pure functions; the caller owns the
+ * text.
  */
 #ifndef LIB_STATE_OPTIONS_H
 #define LIB_STATE_OPTIONS_H
@@ -21,14 +21,14 @@
 
 #define MU_PATH_MAX 4096
 
-/* Which stop methods (lib/pass/stop_method.h) a pass may use. */
+/* The stop methods (lib/pass/stop_method.h) that a pass may use. */
 enum mu_stop_option {
-	MU_STOP_AUTO, /* by ptrace; by signal where that is refused */
+	MU_STOP_AUTO, /* ptrace, or a signal if that is refused */
 	MU_STOP_PTRACE,
 	MU_STOP_SIGNAL,
 };
 
-/* What at_exit makes of a heap that was not judged, or not all of it. */
+/* The effect of at_exit if the heap was not, or not completely, checked. */
 enum mu_unchecked {
 	MU_UNCHECKED_FAIL, /* exit status 3, partial 4 */
 	MU_UNCHECKED_OK,   /* the program's own status */
@@ -89,7 +89,7 @@ enum mu_unchecked {
 	    "files and lines in texts, by a separate process")              \
 	X(flag, help, 0, "list the options")
 
-/* How the kinds are kept. */
+/* Types of the kinds. */
 #define MU_OPTION_duration_ms(name) uint64_t name   /* milliseconds, > 0 */
 #define MU_OPTION_interval_ms(name) uint64_t name   /* milliseconds */
 #define MU_OPTION_bytes(name) size_t name           /* 0 = none */
@@ -104,8 +104,8 @@ enum mu_unchecked {
 #define MU_OPTION_stop(name) enum mu_stop_option name
 
 /*
- * Bits that every mask must keep, 12 to 46: a page's number on x86-64. Without
- * one of them every block would look lost.
+ * Bits that every mask must keep, 12 to 46: a page number on x86-64. Without
+ * one of them every block would look like a leak.
  */
 #define MU_OPTION_MASK_MIN 0x00007ffffffff000u
 
@@ -115,7 +115,7 @@ struct mu_options {
 #undef MU_OPTION_FIELD
 };
 
-/* What every option is unless it is set. */
+/* The default value of each option. */
 #define MU_OPTION_FALLBACK(kind, field, fallback, words) .field = fallback,
 #define MU_OPTIONS_DEFAULT                     \
 	{                                      \
@@ -125,37 +125,37 @@ struct mu_options {
 void mu_options_default(struct mu_options *options);
 
 /*
- * Parse TEXT (NULL is empty) over what OPTIONS holds; the last of equal keys
- * wins. A value in single or double quotes may hold ':'. Unknown keys and bad
- * values leave the option as it is and add one line each to WARNINGS, naming
- * the place, key, value and what was expected.
+ * Parse TEXT (NULL is empty) into OPTIONS; the last of equal keys wins. A value
+ * in single or double quotes may contain ':'. An unknown key or a bad value
+ * leaves the option unchanged and adds a line to WARNINGS with position, key,
+ * value and what was expected.
  */
 void mu_options_parse(
     struct mu_options *options, const char *text, struct mu_text *warnings);
 
-/* The same, and one more line that says which options are ignored. */
+/* The same, and one more line with the options that are ignored. */
 void mu_options_read(
     struct mu_options *options, const char *text, struct mu_text *warnings);
 
 /*
- * "RTMIN+5", "RTMAX-1", "SIGUSR2", "usr2", "34"; 0 if it is no signal to wait
- * for: KILL and STOP, which cannot be caught, 32 and 33, which glibc keeps
- * for itself, and the faults (SEGV, BUS, FPE, ILL, TRAP), whose handler must
- * not return.
+ * Parse a signal: "RTMIN+5", "RTMAX-1", "SIGUSR2", "usr2", "34". 0 if it cannot
+ * be used: KILL and STOP, which cannot be caught; 32 and 33, which glibc
+ * reserves; and faults (SEGV, BUS, FPE, ILL, TRAP), whose handler must not
+ * return.
  */
 int mu_options_signal(const char *text);
 
-/* What the use_ options and pointer_mask say, for the search. */
+/* The rules for references that the use_ options and pointer_mask set. */
 struct mu_reach mu_options_reach(const struct mu_options *options);
 
 /*
- * The same in words if it is not the default: "use_stacks=0 use_tls=0". A
- * report that leaves something out says so.
+ * The same as text if it is not the default, "use_stacks=0 use_tls=0": a report
+ * that leaves something out says so.
  */
 void mu_options_reach_words(
     const struct mu_options *options, struct mu_text *out);
 
-/* One line an option: name, default, meaning. */
+/* One line per option: name, default, meaning. */
 void mu_options_help(struct mu_text *out);
 
 #endif

@@ -1,6 +1,5 @@
 /*
- * The options that say what counts as a reference, for the search and in
- * words.
+ * The options that define references, for the search and as text.
  *
  * Runs in: original. Pure.
  */

@@ -1,5 +1,5 @@
 /*
- * A signal by name or number, for the option signal.
+ * Parse a signal by name or number, for the option signal.
  *
  * Runs in: original, also in constructors.
  */
@@ -70,8 +70,10 @@ can_be_awaited(int number)
 	case SIGTRAP:
 		return false;
 	default:
-		/* glibc takes the first two or so of the real-time signals,
-		   for setuid() and pthread_cancel(). */
+		/*
+		 * glibc reserves the first real-time signals (usually two) for
+		 * setuid() and pthread_cancel().
+		 */
 		return number > 0 && (number < 32 || number >= SIGRTMIN) &&
 		    number <= SIGRTMAX;
 	}

@@ -1,6 +1,6 @@
 /*
- * A stretch of the options' text, not terminated, and how it is compared and
- * read.
+ * A part of the options' text, not terminated, with functions to compare and
+ * parse it.
  *
  * Runs in: original, also in constructors. Pure.
  */
@@ -17,7 +17,7 @@ struct mu_token {
 	size_t length;
 };
 
-/* lib/state/options_signal.c: mu_options_signal() of a token. */
+/* lib/state/options_signal.c: mu_options_signal() for a token. */
 int mu_options_signal_token(struct mu_token token);
 
 static inline char
@@ -39,7 +39,7 @@ mu_token_is(struct mu_token token, const char *text)
 	return text[i] == '\0';
 }
 
-/* Cut PREFIX off the front of TOKEN. */
+/* Remove PREFIX from the front of TOKEN; false if it does not start so. */
 static inline bool
 mu_token_starts(struct mu_token *token, const char *prefix)
 {
@@ -53,7 +53,10 @@ mu_token_starts(struct mu_token *token, const char *prefix)
 	return true;
 }
 
-/* Take the decimal digits at the front of TOKEN; false if none, or too many. */
+/*
+ * Take the decimal digits at the front of TOKEN; false if there are none or too
+ * many.
+ */
 static inline bool
 mu_token_take_number(struct mu_token *token, uint64_t *value)
 {
@@ -74,7 +77,7 @@ mu_token_take_number(struct mu_token *token, uint64_t *value)
 	return i > 0;
 }
 
-/* The whole TOKEN is a number, at most MAX. */
+/* Parse TOKEN, all of it, as a number up to MAX. */
 static inline bool
 mu_token_number(struct mu_token token, uint64_t max, uint64_t *value)
 {
@@ -91,7 +94,7 @@ mu_token_hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* The whole TOKEN is a number: decimal, or hexadecimal after 0x. */
+/* Parse TOKEN, all of it, as a number: decimal, or hexadecimal after 0x. */
 static inline bool
 mu_token_mask(struct mu_token token, uint64_t *value)
 {

@@ -8,7 +8,7 @@
 #define LOCK_NS MU_NS_PER_SEC
 #define ARENA_LIMIT ((size_t)1 << 30)
 #define FIRST_WORDS 64
-#define MOST_WORDS ((size_t)1 << 24) /* of one provider */
+#define MOST_WORDS ((size_t)1 << 24) /* from one provider */
 
 static bool
 enter(struct mu_registry *registry, mu_sigmask *mask)
@@ -113,11 +113,11 @@ mu_registry_drop_provider(struct mu_registry *r, struct mu_provider provider)
 	    r, r->providers, &r->num_providers, &provider, sizeof(provider));
 }
 
-/* False: it cannot be listed. */
+/* Returns false if the heap cannot be listed. */
 static bool
 read_heap(struct mu_program_heap *to, const struct MemunreachableHeap *from)
 {
-	memset(to, 0, sizeof(*to)); /* with its padding: it is compared */
+	memset(to, 0, sizeof(*to)); /* with its padding, since it is compared */
 	if (from == NULL || from->malloc_iterate == NULL)
 		return false;
 	mu_text_format(to->name, sizeof(to->name), "%s",
@@ -130,7 +130,7 @@ read_heap(struct mu_program_heap *to, const struct MemunreachableHeap *from)
 	return true;
 }
 
-/* Its lock would be taken twice. */
+/* If a heap were registered twice its lock would be taken twice. */
 static bool
 has_heap(struct mu_registry *r, const struct mu_program_heap *heap)
 {
@@ -189,7 +189,7 @@ copy(struct mu_arena *arena, void **to, const void *from, size_t count,
 	return true;
 }
 
-/* Called with growing buffers until everything fits. */
+/* Called with growing buffers until all words fit. */
 static bool
 ask_provider(struct mu_snapshot *snap, const struct mu_provider *provider,
     struct mu_arena *arena, const struct mu_log *log)

@@ -1,9 +1,9 @@
 /*
- * The program's registrations: ignored objects, root regions, root providers,
- * heaps.
+ * What the program has registered: ignored objects, root regions, root
+ * providers, heaps.
  *
- * Runs in: original. Safe in a signal handler that did not interrupt it; waits
- * at most a second for another thread.
+ * Runs in: original. Safe in a signal handler unless that interrupted these
+ * functions; waits at most a second for another thread.
  */
 #ifndef LIB_STATE_REGISTRY_H
 #define LIB_STATE_REGISTRY_H
@@ -22,12 +22,12 @@ struct mu_provider {
 
 struct mu_registry {
 	struct mu_lock lock;
-	struct mu_arena arena; /* of the arrays; never scanned */
+	struct mu_arena arena; /* memory of the arrays; never searched */
 	uintptr_t *ignored;
 	struct mu_range *regions;
 	struct mu_provider *providers;
 	struct mu_program_heap *heaps;
-	struct mu_registered registered; /* for lookers from outside */
+	struct mu_registered registered; /* for tools that look from outside */
 	size_t num_ignored, max_ignored;
 	size_t num_regions, max_regions;
 	size_t num_providers, max_providers;
@@ -50,8 +50,8 @@ bool mu_registry_drop_heap(
     struct mu_registry *registry, const struct MemunreachableHeap *heap);
 
 /*
- * Copy regions, ignored objects and heaps to SNAP and ask every provider for
- * its words (outside the lock). Arrays come from ARENA.
+ * Copy regions, ignored objects and heaps to SNAP, and call every provider for
+ * its words (without holding the lock). Arrays come from ARENA.
  */
 enum mu_status mu_registry_collect(struct mu_registry *registry,
     struct mu_snapshot *snap, struct mu_arena *arena, const struct mu_log *log,

@@ -9,18 +9,21 @@
 #include "mu/sys.h"
 
 #define LOCK_NS MU_NS_PER_SEC
-#define PAGE_MAX 65536 /* the largest page size there is */
+#define PAGE_MAX 65536 /* the largest page size of Linux */
 
 struct mu_result {
 	struct mu_result *next;
-	size_t size; /* mapped bytes, this header included */
+	size_t size; /* mapped bytes, with this header */
 	char answer[] __attribute__((aligned(16)));
 };
 
 static bool
 enter(struct mu_results *results, mu_sigmask *mask)
 {
-	/* A handler that frees a report must not meet its own thread here. */
+	/*
+	 * A signal handler of this thread that frees a report must not run
+	 * here.
+	 */
 	mu_sys_block_signals(mask);
 	if (mu_lock_take(&results->lock, mu_sys_now_ns() + LOCK_NS) == MU_OK)
 		return true;
@@ -73,9 +76,9 @@ mu_results_new(struct mu_results *results, size_t count, size_t num_more)
 }
 
 /*
- * The pages behind the first are given back: writing zeros would take memory
- * for those that nothing was ever received in. Of locked memory the kernel
- * takes none back (EINVAL).
+ * Pages after the first are returned to the kernel: writing zeros would
+ * allocate those that were never touched. Locked pages are cleared but not
+ * returned (EINVAL).
  */
 static void
 wipe(struct mu_result *result)
@@ -105,8 +108,8 @@ mu_results_free(struct mu_results *results, void *answer)
 	if (*link != NULL) {
 		result = *link;
 		/*
-		 * Wiped while still listed: a pass that takes its image right
-		 * behind the unlinking would scan the mapping.
+		 * Clear it while it is still listed: a pass that takes its
+		 * image right after the unlinking would search the mapping.
 		 */
 		wipe(result);
 		__atomic_store_n(link, result->next, __ATOMIC_RELEASE);

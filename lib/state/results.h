@@ -1,7 +1,8 @@
 /*
- * A report is full of addresses of lost blocks: in memory that the next pass
- * searches it would hide every leak that it lists. Each answer therefore has a
- * separate mapping, and the list of them is excluded from the roots.
+ * Memory for reports. A report contains addresses of leaked blocks: if the next
+ * pass searched it, it would hide every leak that it lists. Each answer
+ * therefore has a separate mapping, and the mappings on the list are excluded
+ * from the roots.
  */
 #ifndef LIB_STATE_RESULTS_H
 #define LIB_STATE_RESULTS_H
@@ -21,23 +22,25 @@ struct mu_results {
 };
 
 /*
- * Room for COUNT entries and NUM_MORE frames behind them, zeroed and known to
- * the list; NULL if the kernel refuses. With COUNT 0 there is nothing to hold:
- * NULL as well.
+ * Memory for COUNT entries followed by NUM_MORE frames, zeroed and added to the
+ * list. NULL if the kernel refuses, or if COUNT is 0.
  */
 struct Leak *mu_results_new(
     struct mu_results *results, size_t count, size_t num_more);
 
-/* The same for any other answer of SIZE bytes. */
+/* The same for another answer of SIZE bytes. */
 void *mu_results_new_bytes(struct mu_results *results, size_t size);
 
-/* Wipe, forget and unmap ANSWER; false if it is none of ours. */
+/* Clear, unlist and unmap ANSWER; false if it is not on the list. */
 bool mu_results_free(struct mu_results *results, void *answer);
 
-/* The same for packed ENTRIES, which may have none and has none then. */
+/* The same for packed ENTRIES, which may be empty and are empty afterwards. */
 void mu_results_drop(struct mu_results *results, struct mu_entries *entries);
 
-/* Every mapping of the list. Tolerates being interrupted mid-update. */
+/*
+ * Visit every mapping of the list. An update may have been interrupted in the
+ * middle.
+ */
 void mu_results_each(const struct mu_results *results,
     void (*visit)(void *ctx, struct mu_range range), void *ctx);
 

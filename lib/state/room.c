@@ -16,50 +16,50 @@
 #define OWN (2 * MIB)
 
 /*
- * What must stay free while there is a copy: a thread that writes all over its
- * memory makes the kernel copy 1 to 2 GB/s, until the watch gets a CPU on
- * a busy machine, and while the copy's memory is taken down (30 ms a gigabyte).
- * A process that runs less has written less by then. More than all of the
- * private memory cannot be copied.
+ * Memory that must stay free while there is a copy. A thread that writes to all
+ * of its memory makes the kernel copy 1 to 2 GB/s, until the watch gets a CPU
+ * on a busy machine, and while the copy's memory is being freed (30 ms per
+ * gigabyte). A process that runs less has written less by then. No more than
+ * all of the private memory can be copied.
  *
  * A process that wakes up in the meantime can be faster than the watch. Then
  * the OOM killer takes the copy, which it prefers, and the process waits until
- * the memory of that is free: exactly so where the copy stops at
+ * the copy's memory is free. This is exact if the copy stops at
  * PTRACE_EVENT_EXIT. A sweeper has no tracer, and exit_mmap() sets MMF_OOM_SKIP
- * before it frees the last 40 MB: the OOM killer may take the program, too. See
- * tests/README.md, "Full memory groups".
+ * before it frees the last 40 MB: the OOM killer may then kill the program,
+ * too. See tests/README.md, "Full memory groups".
  */
 #define RESERVE_TRACED (2 * MIB)
 #define RESERVE_UNTRACED (16 * MIB)
 #define RESERVE (64 * MIB)
-#define RESERVE_PART 16 /* of the private memory */
+#define RESERVE_PART 16 /* one part in so many of the private memory */
 
 /*
- * Of the private memory, which is the heap's at most: what the tables of a
- * search take, and the least that it ends with (mu_graph_make() reads from
- * memory again what it cannot store).
+ * One part in so many of the private memory, which is at most the heap: what
+ * the tables of a search take, and the least with which it completes
+ * (mu_graph_make() reads again from memory what it cannot store).
  */
 #define TABLES_PART 8
 #define LEAST_TABLES_PART 25
 
-/* A mapping of a copy: vm_area_struct, two anon_vma_chains, an anon_vma. */
+/* A mapping in a copy: vm_area_struct, two anon_vma_chains, an anon_vma. */
 #define BYTES_A_MAPPING 512
 
-/* How long it is looked at how much the process runs. */
+/* How long to observe how much CPU time the process uses. */
 #define ACTIVE_NS (20 * 1000 * 1000ull)
 #define QUIET (MU_ROOM_ACTIVE / 16)
 
 /* CPUCLOCK_SCHED of a process, include/linux/posix-timers.h */
 #define CPU_CLOCK(pid) ((long)(~(unsigned)(pid) << 3 | 2))
 
-/* The next look comes before the fastest writer has used half of the rest. */
-#define BYTES_PER_US 8192 /* twice as fast as any was seen */
+/* Check again before the fastest writer has used half of the rest. */
+#define BYTES_PER_US 8192 /* twice the highest rate seen */
 #define LOOK_MIN_NS (100 * 1000ull)
 #define LOOK_MAX_NS (20 * 1000 * 1000ull)
 
 /*
- * Threads that the groups of a process must have left: a copy takes one while
- * it exists.
+ * Tasks that the process's cgroups must still allow: a copy takes one while it
+ * exists.
  */
 #define SPARE_TASKS 16
 
@@ -83,7 +83,7 @@ reserve_of(const struct mu_room *room)
 	return reserve > floor ? reserve : floor;
 }
 
-/* Of what is charged to the process's own groups. */
+/* The part of READER that is charged to the process's cgroups. */
 static size_t
 reader_of(const struct mu_room *room, size_t reader)
 {
@@ -97,7 +97,10 @@ mu_room_need(const struct mu_room *room)
 	    room->private + room->shared;
 }
 
-/* Without a tracer what may be written must fit, and the watch comes second. */
+/*
+ * Without a tracer, everything that may be written must fit; the watch is only
+ * a second line of defence.
+ */
 static size_t
 least_for(const struct mu_room *room)
 {
@@ -151,7 +154,7 @@ mu_room_add_reader(struct mu_room *room)
 	mu_headroom_close(&own);
 }
 
-/* A reader in another group takes of the machine alone. */
+/* A reader in another cgroup only takes memory of the machine. */
 static void
 look(struct mu_room *room, size_t enough)
 {
@@ -174,7 +177,7 @@ count_lines(void *ctx, const char *lines, size_t length)
 	return false;
 }
 
-/* The list is long where it counts. */
+/* The list of mappings is long where it matters. */
 static void
 add_mappings(struct mu_room *room)
 {
@@ -219,7 +222,7 @@ visit_thread(void *ctx, int tid)
 	return !runners->any;
 }
 
-/* On a busy machine a thread that has much to do may get no CPU for a while. */
+/* On a busy machine a thread with much to do may not get a CPU for a while. */
 static bool
 wants_cpu(const struct mu_room *room)
 {
@@ -248,8 +251,8 @@ note_activity(struct mu_room *room)
 }
 
 /*
- * For a process that hardly runs, what it may write at worst says little of
- * what a check needs.
+ * For a process that hardly runs, what it might write in the worst case says
+ * little about what a check needs.
  */
 static void
 note_need(struct mu_room *room, bool preferred)
@@ -258,7 +261,7 @@ note_need(struct mu_room *room, bool preferred)
 						       : mu_room_need(room);
 }
 
-/* Without smaps all of it may be private. */
+/* Without smaps, assume that all of it is private. */
 static bool
 is_pool_shared(const struct mu_room *room)
 {
@@ -268,7 +271,9 @@ is_pool_shared(const struct mu_room *room)
 	    (!mu_forked_find(&forked, room->pid) || forked.pooled);
 }
 
-/* What forbids a copy of another process, however much memory there is. */
+/*
+ * Conditions that forbid a copy of another process, whatever memory there is.
+ */
 static enum mu_status
 judge_other(const struct mu_room *room, struct mu_why *why)
 {
@@ -361,7 +366,7 @@ mu_room_can_prefer(pid_t pid)
 	return strncmp(score, PREFERRED, strlen(PREFERRED)) != 0;
 }
 
-/* Of the copy alone: it shares its memory with no other process. */
+/* Only for the copy, which shares its memory with no other process. */
 void
 mu_room_prefer(pid_t copy)
 {

@@ -1,9 +1,9 @@
 /*
- * The memory that a copy of a process may take from it. The pages that the
- * process writes while the copy lives are copied by the kernel and charged to
- * the process's own memory group: where the group is nearly full, the OOM
- * killer runs. So its headroom is compared with the need before there is a
- * copy, and watched while there is one.
+ * Check that there is enough memory for a copy of a process. Pages that the
+ * process writes while the copy exists are copied by the kernel and charged to
+ * the process's own memory cgroup; if that is nearly full, the OOM killer runs.
+ * So the headroom is compared with the need before a copy is made, and watched
+ * while it exists.
  *
  * Runs in: original, keeper.
  */
@@ -19,22 +19,21 @@
 struct mu_room {
 	struct mu_headroom headroom;
 	pid_t pid;
-	size_t tables;  /* bytes: a copy needs its own */
-	size_t private; /* bytes that may be copied by being written */
-	size_t shared;  /* bytes of shared memory, which are copied, too */
-	size_t pooled;  /* bytes in huge pages of the kernel's pool */
-	size_t own;     /* bytes that the search itself needs */
-	size_t reader;  /* bytes that who reads the copy takes, or rather may
-			   take */
-	size_t reader_least; /* of these, at least */
-	bool apart;       /* OWN and READER are charged elsewhere, to no group
-			     that limits the process */
-	bool traced;      /* a copy that is killed stops, with its memory */
-	unsigned active;  /* how much the process runs; MU_ROOM_ACTIVE: a
-			     thread does all the time, or nothing is known */
-	size_t left;      /* bytes, when last looked at */
-	size_t need;      /* bytes that would have been enough */
-	bool tight;       /* less is left than the copy may need at worst */
+	size_t tables;       /* bytes of page tables; a copy needs its own */
+	size_t private;      /* bytes that are copied if they are written */
+	size_t shared;       /* bytes of shared memory, which are copied, too */
+	size_t pooled;       /* bytes in MAP_HUGETLB pages */
+	size_t own;          /* bytes that the search itself needs */
+	size_t reader;       /* bytes that the reader of the copy may take */
+	size_t reader_least; /* the least of these */
+	bool apart;  /* OWN and READER are charged to no cgroup that limits the
+			process */
+	bool traced; /* if the copy is killed, it stops with its memory */
+	unsigned active; /* how much the process runs; MU_ROOM_ACTIVE: a thread
+			    runs all the time, or that is not known */
+	size_t left;     /* bytes, at the last look */
+	size_t need;     /* bytes that would have been enough */
+	bool tight; /* less is left than the copy may need in the worst case */
 	uint64_t next_ns; /* when to look again */
 };
 
@@ -46,57 +45,60 @@ struct mu_room {
  */
 void mu_room_open(struct mu_room *room, pid_t pid);
 
-/* The same, for who has read STATUS, that of PID or of a thread of it. */
+/* The same, if STATUS, that of PID or of one of its threads, has been read. */
 void mu_room_open_with(struct mu_room *room, pid_t pid, const char *status);
 
 /*
- * Add the needs of the calling process, which is another one than the process
- * that is checked: memory for what it reads (heapwalk/memory/remote_window.h)
- * and for its tables. They count if the same cgroup limits both.
+ * Add the needs of the calling process, if it is not the one that is checked:
+ * memory for what it reads (heapwalk/memory/remote_window.h) and for its
+ * tables. They count if the same cgroup limits both.
  */
 void mu_room_add_reader(struct mu_room *room);
 
 /*
  * Decide whether a copy may be made. PREFERRED: the OOM killer takes the copy
- * before the process (mu_room_prefer). MU_OK, or MU_ERR_NO_MEMORY with both
+ * before the process (mu_room_prefer()). MU_OK, or MU_ERR_NO_MEMORY with both
  * numbers.
  *
- * What must stay free is as much as the process can write before the copy is
- * gone. Where that is not there, this takes 20 ms, to see how much it runs.
+ * As much memory must stay free as the process can write before the copy is
+ * gone. If there is less, this takes 20 ms to find out how much the process
+ * runs.
  *
- * No copy where a fork would share private pages of the pool of huge pages
- * (MAP_HUGETLB). At the next write the kernel needs one more of these, for
- * which there is mostly none: the process gets SIGBUS, or, if it has reserved
- * the memory, the copy loses the page (hugetlb_wp() in mm/hugetlb.c). Nor of
- * another process whose group is not seen, or may hardly start any more
- * threads: MU_ERR_RESOURCES.
+ * No copy is made if a fork would share private MAP_HUGETLB pages. At the next
+ * write the kernel would need another one, and usually has none: the process
+ * gets SIGBUS or, if it has reserved the memory, the copy loses the page
+ * (hugetlb_wp() in mm/hugetlb.c). Nor is one made of another process whose
+ * cgroup is not visible or allows hardly any more tasks: MU_ERR_RESOURCES.
  */
 enum mu_status mu_room_judge(
     struct mu_room *room, bool preferred, struct mu_why *why);
 
 /*
- * True if the OOM killer can be made to prefer the copy of process PID. Not if
- * the process itself has the highest score, or may not write there: it is not
- * dumpable.
+ * True if the OOM killer can be made to prefer the copy of process PID. Not
+ * possible if the process itself has the highest score, or may not change its
+ * score because it is not dumpable.
  */
 bool mu_room_can_prefer(pid_t pid);
 
-/* The OOM killer shall take process COPY before all others. */
+/* Make the OOM killer choose process COPY before all others. */
 void mu_room_prefer(pid_t copy);
 
 /*
  * True if so little is left that the copy must be ended. Reads the limits only
- * at room->next_ns, more often the less is left.
+ * at room->next_ns, and more often if less is left.
  */
 bool mu_room_is_short(struct mu_room *room);
 
-/* Bytes that a check needs at worst: the program writes all of its memory. */
+/*
+ * Bytes that a check needs in the worst case: the program writes all of its
+ * memory.
+ */
 size_t mu_room_need(const struct mu_room *room);
 
 /* "the container has 20 MiB left, a check needs about 150 MiB" */
 enum mu_status mu_room_refuse(const struct mu_room *room, struct mu_why *why);
 
-/* Accepts one that was never opened, if headroom.meminfo is -1. */
+/* Accepts a ROOM that was never opened, if headroom.meminfo is -1. */
 void mu_room_close(struct mu_room *room);
 
 #endif

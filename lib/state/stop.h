@@ -11,7 +11,7 @@
 
 struct mu_stop {
 	/* Freeze. */
-	struct mu_snapshot self; /* what finding the allocators needs */
+	struct mu_snapshot self; /* used to find the allocators */
 	struct mu_memory_self self_memory;
 	struct mu_heaps heaps;
 
@@ -19,25 +19,25 @@ struct mu_stop {
 	int method;        /* enum MemunreachableStop */
 	uint64_t until_ns; /* when the threads must have stopped */
 	uint64_t pause_ns; /* the longest stop */
-	unsigned tries;    /* how often the threads were to be stopped */
+	unsigned tries;    /* number of attempts to stop the threads */
 	pid_t collector;   /* 0: there was none */
 	bool at_end;       /* the command that traces us looks if we cannot */
 	bool filtered;     /* the asking thread has a seccomp filter, or may */
 	bool traced;       /* the asking thread is, or may be */
-	bool alone;        /* no other task, thread or process, has this memory,
-			      and none had when the image was taken */
-	bool expired;      /* a thread did not stop, but time is left */
-	bool blocked;      /* a thread blocks every signal, for a moment? */
-	bool abandoned;    /* a thread in the handler still uses the arena */
+	bool alone; /* no other thread or process had this memory when the image
+		       was taken */
+	bool expired;   /* a thread did not stop, but time is left */
+	bool blocked;   /* a thread blocks every signal, perhaps briefly */
+	bool abandoned; /* a thread in the handler still uses the arena */
 
 	/*
-	 * Alternate signal stacks. The frames of a stop by signal tell them;
-	 * by ptrace the threads are made to call sigaltstack().
+	 * Alternate signal stacks. With a stop by signal they are in the
+	 * frames; with ptrace the threads are made to call sigaltstack().
 	 */
-	uintptr_t own_stack_begin; /* of the asking thread; 0 = it has none */
+	uintptr_t own_stack_begin; /* of the asking thread; 0: none */
 	size_t unasked;            /* threads whose stack is not known */
-	unsigned stack_tries;      /* stops to learn of the others' */
-	bool ask_stacks;           /* in the next stop */
+	unsigned stack_tries;      /* stops made to find them */
+	bool ask_stacks;           /* read them in the next stop */
 	bool prefer_signal;        /* for threads that could not be asked */
 };
 

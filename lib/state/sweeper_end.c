@@ -7,28 +7,28 @@
 
 #include "mu/sys.h"
 
-/* How long the end of a sweeper that was killed may take. */
+/* How long to wait for the end of a sweeper that was killed. */
 #define REAP_NS (10 * MU_NS_PER_SEC)
 
 /*
- * In a memory group that is nearly full it is asked to give its memory back by
- * itself before it is killed. A process that is being killed has its memory
- * still, and the OOM killer does not count it any more (oom_badness() in
- * mm/oom_kill.c: no task->mm): it would take the program.
+ * In a memory cgroup that is nearly full, the sweeper is asked to free its
+ * memory before it is killed. A process that is being killed still has its
+ * memory, but the OOM killer no longer counts it (oom_badness() in
+ * mm/oom_kill.c: no task->mm) and would choose the program.
  */
 #define DROP_NS (MU_NS_PER_SEC / 2)
 
 /*
- * To tear an image down takes some 30 ms a gigabyte. A pidfd would tell of the
- * end at once, and be a descriptor that the program did not open. The pipe
- * tells nearly as soon: do_exit() closes the descriptors behind the memory and
- * shortly before it notifies the parent. A child that another thread forked
- * may hold the write end: then there is no end of file, and only these naps.
+ * Freeing an image takes some 30 ms per gigabyte. A pidfd would report the end
+ * at once, but would be a descriptor that the program did not open. The pipe is
+ * nearly as fast: do_exit() closes the descriptors after the memory and shortly
+ * before it notifies the parent. If a child that another thread forked holds
+ * the write end, there is no end of file, and only these naps.
  */
 #define FIRST_NAP_NS (20 * 1000ull)
 #define LONGEST_NAP_NS (1000 * 1000ull)
 
-/* How long no nap is worth it once the pipe was closed. */
+/* How long after the pipe was closed to wait without sleeping. */
 #define CLOSED_NS (50 * 1000ull)
 
 bool
@@ -47,7 +47,7 @@ mu_sweeper_ended(struct mu_sweeper *sweeper)
 	return sweeper->pid == 0;
 }
 
-/* Until the pipe is closed, or for NAP ns. */
+/* Wait until the pipe is closed, or for NAP ns. */
 static bool
 await_closing(const struct mu_sweeper *sweeper, uint64_t nap)
 {
@@ -61,8 +61,8 @@ await_closing(const struct mu_sweeper *sweeper, uint64_t nap)
 }
 
 /*
- * Let some time pass, 1 ms or so at most. CLOSED_NS: when the pipe was seen to
- * be closed; 0: not yet.
+ * Wait a little, at most about 1 ms. *CLOSED_NS is when the pipe was seen
+ * closed; 0: not yet.
  */
 static void
 pass_time(const struct mu_sweeper *sweeper, uint64_t *nap, uint64_t *closed_ns)

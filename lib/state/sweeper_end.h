@@ -1,4 +1,4 @@
-/* The sweeper's end, as seen by the program, its parent. */
+/* End and reap the sweeper, in the program, its parent. */
 #ifndef LIB_STATE_SWEEPER_END_H
 #define LIB_STATE_SWEEPER_END_H
 
@@ -9,7 +9,7 @@
 #include "lib/state/room.h"
 
 /*
- * On this signal the sweeper unmaps its image and ends. It is the last
+ * On this signal the sweeper unmaps its image and exits. It is the last
  * real-time signal, which programs do not use.
  */
 #define MU_SWEEPER_DROP 64
@@ -17,19 +17,19 @@
 struct mu_sweeper {
 	pid_t pid;  /* child of the original, 0 = none */
 	int phase;  /* of one that has no image: lib/pass/in_place.c */
-	int status; /* wait4()'s, of the last one; -1 = not known */
+	int status; /* wait4() status of the last one; -1: not known */
 	int pipe_read, pipe_write;
 	uint64_t deadline_ns; /* for its answer */
-	struct mu_room room;  /* of the present try */
+	struct mu_room room;  /* for the present try */
 };
 
 /*
- * Reap the sweeper; ended first if it has not by DEADLINE_NS (0: at once).
- * Does nothing when there is none. Runs in: original.
+ * Reap the sweeper; kill it first if it has not ended by DEADLINE_NS (0: at
+ * once). Does nothing if there is none. Runs in: original.
  */
 void mu_sweeper_reap(struct mu_sweeper *sweeper, uint64_t deadline_ns);
 
-/* Has the sweeper ended? Runs in: original. */
+/* True if the sweeper has ended. Runs in: original. */
 bool mu_sweeper_ended(struct mu_sweeper *sweeper);
 
 #endif

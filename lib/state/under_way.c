@@ -24,9 +24,9 @@ mu_under_way_add(struct mu_under_way *passes, struct mu_image *image)
 }
 
 /*
- * A child that is forked before the wiping gives the stack back, one that is
- * forked later finds nothing in it. The pass lies on it, too: then it has no
- * memory.
+ * A child that is forked before the clearing frees the stack; one that is
+ * forked later finds nothing in it. The pass lies on that stack, too, and is
+ * gone afterwards.
  */
 void
 mu_under_way_remove(
@@ -40,7 +40,7 @@ mu_under_way_remove(
 	__atomic_store_n(&passes->places[place].pid, 0, __ATOMIC_RELEASE);
 }
 
-/* Its descriptors stay: the child may have closed them and opened others. */
+/* Keep its descriptors: the child may have closed them and opened others. */
 static void
 drop(const struct mu_image *inherited, uintptr_t sp)
 {

@@ -1,7 +1,6 @@
 /*
- * The passes in progress, for a child of fork(): it inherits their memory, but
- * not the threads that would release it, and old words in there would hide
- * leaks.
+ * The passes in progress, for a child of fork(): it inherits their memory but
+ * not the threads that would free it, and old words in it would hide leaks.
  *
  * Runs in: original. Uses no malloc, no errno.
  */
@@ -18,7 +17,7 @@ struct mu_image;
 
 struct mu_under_way {
 	struct {
-		pid_t pid; /* 0: free */
+		pid_t pid; /* 0: the slot is free */
 		struct mu_image *image;
 	} places[MU_UNDER_WAY];
 };

@@ -16,7 +16,7 @@ mu_human_bytes(uint64_t bytes)
 		    (unsigned)bytes, bytes == 1 ? "" : "s");
 		return human;
 	}
-	/* 1023.95 and more would be shown as 1024.0. */
+	/* From 1023.95 on the value would be printed as 1024.0. */
 	while (value >= 1023.95 && unit + 1 < sizeof(units) / sizeof(*units)) {
 		value /= 1024;
 		unit++;

@@ -1,5 +1,5 @@
 /*
- * Numbers as people say them.
+ * Numbers in readable form.
  *
  * Pure.
  */

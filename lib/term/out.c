@@ -4,7 +4,7 @@
 
 #include "lib/term/safe_text.h"
 
-#define SAFE_SIZE 4096 /* names of C++ can be longer, and are cut */
+#define SAFE_SIZE 4096 /* C++ names can be longer, and are cut */
 
 static void
 put_text(void *ctx, const char *bytes, size_t length)

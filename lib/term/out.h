@@ -1,9 +1,9 @@
 /*
- * Where a report goes: a stream in the command; in the library, where stdio
- * may not run, its log or a buffer.
+ * The destination of a report: a stream in the command; in the library, where
+ * stdio must not be used, its log or a buffer.
  *
- * Runs in: original, command. Uses no malloc, no errno, no libc lock, but for
- * what PUT does.
+ * Runs in: original, command. Uses no malloc, no errno, no libc lock, unless
+ * PUT does.
  */
 #ifndef LIB_TERM_OUT_H
 #define LIB_TERM_OUT_H
@@ -24,24 +24,27 @@ struct mu_out {
 	void *ctx;
 
 	/*
-	 * Both may be NULL. FRAME takes a frame of PC instead of its line of
-	 * text; false: write the text. END_ENTRY follows each entry.
+	 * Both may be NULL. FRAME is called with a frame of PC instead of
+	 * writing its line; false: write the line. END_ENTRY is called after
+	 * each entry.
 	 */
 	bool (*frame)(void *ctx, size_t number, const struct mu_symbol *symbol);
 	void (*end_entry)(void *ctx);
 };
 
-/* To FILE, whose errors its owner asks for. */
+/* Write to FILE, whose errors its owner checks. */
 struct mu_out mu_out_file(FILE *file);
 
-/* Behind what TEXT has: cut where that is full, and measured. */
+/* Append to TEXT: cut if that is full, but counted. */
 struct mu_out mu_out_text(struct mu_text *text);
 
-/* As mu_text_add(). No string of the subject: these may be longer. */
+/*
+ * Like mu_text_add(), but not for strings of the subject, which may be longer.
+ */
 void mu_put(const struct mu_out *out, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* TEXT, safe for a terminal and cut at 4 KiB; NULL is empty. */
+/* Write TEXT, made safe for a terminal and cut at 4 KiB; NULL is empty. */
 void mu_put_safe(const struct mu_out *out, const char *text);
 
 /* The same to FILE. */

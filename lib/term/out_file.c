@@ -1,6 +1,4 @@
-/*
- * The command's part of lib/term/out.h.
- */
+/* The part of lib/term/out.h that only the command uses. */
 #include "lib/term/out.h"
 
 static void

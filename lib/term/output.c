@@ -20,7 +20,7 @@ refuse(struct mu_output *output, struct mu_why *why, const char *words)
 	    words);
 }
 
-/* Nothing waits for the command when it writes, so it may wait for a pipe. */
+/* No process waits for the command's writes, so it may wait for a pipe. */
 static enum mu_status
 open_file(struct mu_output *output, struct mu_why *why)
 {
@@ -59,7 +59,7 @@ begin(struct mu_output *output)
 	return output->begun;
 }
 
-/* Write what is kept, and BYTES behind it. */
+/* Write the kept bytes, followed by BYTES. */
 static bool
 write_out(struct mu_output *output, const char *bytes, size_t length)
 {
@@ -73,7 +73,7 @@ write_out(struct mu_output *output, const char *bytes, size_t length)
 	return ok;
 }
 
-/* fopencookie(3): what TEXT's buffer gives up. */
+/* For fopencookie(3): takes what TEXT's buffer flushes. */
 static ssize_t
 take_bytes(void *cookie, const char *bytes, size_t length)
 {
@@ -121,7 +121,7 @@ mu_output_open(struct mu_output *output, const char *path, struct mu_why *why)
 enum mu_status
 mu_output_commit(struct mu_output *output, struct mu_why *why)
 {
-	/* ENOMEM: the report itself failed, not a write. */
+	/* ENOMEM: making the report failed, not a write. */
 	if ((fflush(output->text) != 0 || ferror(output->text)) &&
 	    output->error == 0)
 		output->error = ENOMEM;

@@ -1,5 +1,5 @@
 /*
- * Where the report goes: standard output, or the file of -o. The first
+ * The destination of the report: standard output, or the file of -o. The first
  * MU_OUTPUT_KEPT bytes are kept in memory, so that a short report replaces an
  * earlier one only when it is complete; a longer one is written as it comes.
  */
@@ -15,29 +15,29 @@
 
 /* Must stay where it is while TEXT is open. */
 struct mu_output {
-	FILE *text;       /* to write to; NULL: not open */
+	FILE *text;       /* stream to write to; NULL: not open */
 	const char *path; /* NULL: standard output */
 	int fd;
-	char *kept;    /* what is not written yet */
-	size_t length; /* of KEPT */
-	bool begun;    /* the file has lost its earlier contents */
-	int error;     /* errno of the write that failed; 0: none did */
+	char *kept;    /* bytes that are not written yet */
+	size_t length; /* number of bytes in KEPT */
+	bool begun;    /* the file's earlier contents are gone */
+	int error;     /* errno of the first failed write; or 0 */
 };
 
 /*
- * Open the file at PATH, or standard output if it is NULL or "-". Which files
- * are taken is in include/mu/report_file.h. Before the work, so that a bad name
- * costs nothing.
+ * Open the file at PATH, or standard output if that is NULL or "-".
+ * include/mu/report_file.h says which files are accepted. Call before the work,
+ * so that a wrong name costs no time.
  */
 enum mu_status mu_output_open(
     struct mu_output *output, const char *path, struct mu_why *why);
 
-/* All that was written to TEXT becomes the file's contents. */
+/* Make what was written to TEXT the contents of the file. */
 enum mu_status mu_output_commit(struct mu_output *output, struct mu_why *why);
 
 /*
- * Without a commit the file is as it was if no more than MU_OUTPUT_KEPT bytes
- * were written to TEXT; one that was made stays.
+ * Without a commit, an existing file keeps its contents if no more than
+ * MU_OUTPUT_KEPT bytes were written to TEXT; a file that was created stays.
  */
 void mu_output_close(struct mu_output *output);
 

@@ -7,7 +7,7 @@
 #include "mu/text.h"
 
 #define REPLACEMENT "\xef\xbf\xbd" /* U+FFFD */
-#define ESCAPE_LENGTH 4            /* \x1b */
+#define ESCAPE_LENGTH 4            /* as in \x1b */
 
 static bool
 continues(unsigned char byte)
@@ -16,8 +16,8 @@ continues(unsigned char byte)
 }
 
 /*
- * The length of the character at P, terminated by NUL; 0: no UTF-8 (RFC 3629:
- * neither overlong nor a surrogate nor above U+10FFFF).
+ * The length of the UTF-8 character at P, terminated by NUL; 0 if it is not
+ * valid (RFC 3629: neither overlong nor a surrogate nor above U+10FFFF).
  */
 static size_t
 decode(const unsigned char *p, uint32_t *code)
@@ -43,7 +43,10 @@ decode(const unsigned char *p, uint32_t *code)
 	return length;
 }
 
-/* C0, DEL, C1, the marks and overrides of Unicode's bidi algorithm. */
+/*
+ * True for C0, DEL, C1, and the marks and overrides of Unicode's bidi
+ * algorithm.
+ */
 static bool
 is_harmful(uint32_t code)
 {
@@ -53,7 +56,7 @@ is_harmful(uint32_t code)
 	    (code >= 0x2060 && code <= 0x2069) || code == 0xfeff;
 }
 
-/* Add LENGTH bytes if they fit; false: no more. */
+/* Add LENGTH bytes if they fit; returns false if not. */
 static bool
 add(char *buffer, size_t size, size_t *used, const char *bytes, size_t length)
 {

@@ -1,8 +1,8 @@
 /*
- * Names from outside (paths, symbols, comm) that a terminal or a JSON parser
- * can bear. A file name may hold any byte but '/' and NUL, a symbol any byte
- * but NUL. strvis(3) would write every byte of UTF-8 as a number, and pass what
- * turns the direction of writing.
+ * Make names from outside (paths, symbols, comm) safe for a terminal or a JSON
+ * parser. A file name may hold any byte but '/' and NUL, a symbol any byte but
+ * NUL. strvis(3) would escape every byte of UTF-8, but pass characters that
+ * change the direction of writing.
  *
  * Pure.
  */
@@ -11,20 +11,21 @@
 
 #include <stddef.h>
 
-/* Room for any text of LENGTH bytes. */
+/* Buffer size for any text of LENGTH bytes. */
 #define MU_SAFE_SIZE(length) ((length)*4 + 1)
 
 /*
- * Copies TEXT: each byte of a control character, of a character that turns the
- * direction of writing, and of what is no UTF-8, as \x1b. Cut at a whole
- * character where SIZE, at least 1, is short. Returns BUFFER.
+ * Copy TEXT. Every byte of a control character, of a character that changes the
+ * direction of writing, and of invalid UTF-8 becomes \x1b and the like. If
+ * SIZE, at least 1, does not suffice, the text is cut after a whole character.
+ * Returns BUFFER.
  */
 char *mu_safe_for_terminal(const char *text, char *buffer, size_t size);
 
-/* The same for JSON: what is no UTF-8 as U+FFFD, one a byte. */
+/* The same for JSON: each byte of invalid UTF-8 becomes U+FFFD. */
 char *mu_safe_for_json(const char *text, char *buffer, size_t size);
 
-/* An argument as a complaint shows it: fit for a terminal, and not long. */
+/* An argument for an error message: safe for a terminal, and short. */
 struct mu_safe_argument {
 	char text[64];
 };

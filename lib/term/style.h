@@ -1,5 +1,5 @@
 /*
- * Colour, where it is wanted: totals bold, details dim.
+ * Colours, if wanted: totals bold, details dim.
  *
  * Pure.
  */
@@ -10,7 +10,7 @@
 
 enum mu_style_when { MU_STYLE_AUTO, MU_STYLE_ALWAYS, MU_STYLE_NEVER };
 
-/* Escape sequences, or "" each. */
+/* Escape sequences, or all "". */
 struct mu_style {
 	const char *bold, *dim, *off;
 };
@@ -18,7 +18,7 @@ struct mu_style {
 #define MU_STYLE_PLAIN ((struct mu_style) { "", "", "" })
 
 /*
- * AUTO is yes on a terminal whose type TERM is neither unset nor "dumb", if
+ * AUTO means yes on a terminal, if TERM is neither unset nor "dumb" and
  * NO_COLOR is unset or empty (no-color.org). Both may be NULL.
  */
 struct mu_style mu_style_choose(enum mu_style_when when, bool is_terminal,
