@@ -141,6 +141,19 @@ remember(void *subject, const struct mu_look *end, struct mu_why *why)
 	return MU_OK;
 }
 
+static void
+late(void *subject, struct mu_look *end)
+{
+	struct outside *outside = subject;
+	uint64_t now = mu_sys_now_ns(), begin_ns = outside->look.begin_ns;
+
+	keep_judged(outside);
+	end->status = mu_why(&end->why, MU_ERR_TIMEOUT,
+	    "it would have had no time, %u s after the beginning" MU_CURE
+	    "give it more time (--timeout)",
+	    (unsigned)((now - begin_ns) / MU_NS_PER_SEC));
+}
+
 /* Use the look before one that failed. */
 static enum mu_status
 tell_kept(struct outside *outside, struct mu_report *report)
@@ -176,6 +189,7 @@ look_and_answer(struct outside *outside, struct mu_report *report)
 		.look = look_once,
 		.again = again,
 		.remember = remember,
+		.late = late,
 		.forget = forget,
 	};
 	static const struct mu_look_ops once = { .look = look_once };

@@ -46,6 +46,16 @@ rest_ns(const struct mu_shared_pages *shared)
 	return measured > ns ? measured : ns;
 }
 
+/* Would the rest take longer than a whole stop, by far? */
+static bool
+is_hopeless(const struct mu_keeper *keeper)
+{
+	const struct mu_shared_pages *shared = &keeper->result.shared;
+
+	return shared->changing > 0 && shared->taken >= MEASURED &&
+	    rest_ns(shared) > 2 * keeper->max_pause_ns;
+}
+
 /* Say how everything could have been read during the stop. */
 static void
 advise_all(const struct mu_keeper *keeper, char *advice, size_t size)
@@ -75,7 +85,9 @@ note_shared(struct mu_process *process, struct mu_check_look *look)
 	char advice[64];
 
 	look->changing = changing > 0;
-	process->expected = keeper->result.shared.taken + changing;
+	process->expected = is_hopeless(keeper)
+	    ? SIZE_MAX
+	    : keeper->result.shared.taken + changing;
 	if (look->status != MU_OK ||
 	    look->judgement.search.leaks.num_leaks == 0)
 		return;

@@ -44,8 +44,8 @@ struct mu_look_ops {
 
 	/*
 	 * Is another try worth it? Then keep what is to be kept of this one.
-	 * Not asked after the deadline. NULL: the subject has only this moment,
-	 * and can be looked at once only.
+	 * Not asked if it would end after the deadline. NULL: the subject has
+	 * only this moment, and can be looked at once only.
 	 */
 	bool (*again)(
 	    void *subject, const struct mu_look *look, struct mu_tries *tries);
@@ -59,6 +59,12 @@ struct mu_look_ops {
 
 	/* Release image and answer of the last look: another one follows. */
 	void (*forget)(void *subject);
+
+	/*
+	 * LOOK is doubtful, and there is no time for another one: it becomes
+	 * what can be said all the same. NULL: another one is begun.
+	 */
+	void (*late)(void *subject, struct mu_look *look);
 };
 
 struct mu_driver {
@@ -69,6 +75,7 @@ struct mu_driver {
 
 	struct mu_look look; /* the last one, which is the answer */
 	unsigned tries;      /* of all looks */
+	uint64_t begin_ns;   /* of the last try, CLOCK_MONOTONIC */
 };
 
 /* The caller sets what comes before the look. */

@@ -77,7 +77,8 @@ struct mu_keeper {
 	bool ask_stacks;    /* threads are asked for their alternate stacks */
 	bool ask_wiped;     /* what a fork empties is read during the stop */
 	uint64_t copied_ns; /* what a late copy took; 0: none was late */
-	size_t expected;    /* bytes that will be read beside a copy, about */
+	size_t expected;    /* bytes that will be read beside a copy, about;
+			       SIZE_MAX: more than a stop has time for */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*

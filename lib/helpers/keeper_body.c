@@ -33,7 +33,14 @@
  * to 7.6 where the pages have to be found first (2 cores of a virtual machine,
  * Linux 6.18). More than a stop may take at the best rate is not read.
  */
-#define BEST_RATE 4 /* bytes a ns; with more than one reader twice that */
+#define BEST_RATE 4 /* bytes a ns; of each further reader a quarter of that */
+
+/*
+ * For so much more threads are started, and so many: memory has no more. Two
+ * were seen to read 4.8 bytes a ns.
+ */
+#define READ_BY_MORE ((size_t)32 << 20)
+#define READERS_MAX 4
 
 /* What is read of that which does not fit into the stop. */
 #define LITTLE ((size_t)16 << 20)
@@ -48,11 +55,12 @@ expect_beside(struct mu_keeping *keeping)
 {
 	struct mu_shared_pages *shared = &keeping->result->shared;
 	uint64_t most = keeping->asked->max_pause_ns * BEST_RATE;
+	unsigned readers = mu_workers_count(keeping->asked->workers);
 	size_t beside;
 
-	if (mu_workers_count(keeping->asked->workers) > 1)
-		most *= 2;
-
+	if (readers > READERS_MAX)
+		readers = READERS_MAX;
+	most += most / 4 * (readers - 1);
 	if (keeping->way == MU_KEEPER_READ)
 		return 0;
 	if (shared->limit < most)
@@ -72,10 +80,6 @@ touch_arena(struct mu_keeping *keeping, size_t num_threads)
 	    ARENA_TOUCHED + num_threads * ARENA_OF_THREAD +
 		expect_beside(keeping));
 }
-
-/* For so much more threads are started, and so many: memory has no more. */
-#define READ_BY_MORE ((size_t)32 << 20)
-#define READERS_MAX 4
 
 static void
 be_urgent(void *ctx, unsigned worker)

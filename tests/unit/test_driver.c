@@ -14,6 +14,7 @@ struct play {
 	const struct mu_look *looks;
 	unsigned count, agains; /* tries that are worth another */
 	enum mu_status begins, remembers;
+	uint64_t takes_ns; /* each look */
 	char calls[64];
 	unsigned next;
 };
@@ -44,6 +45,7 @@ look(void *subject, struct mu_look *end)
 	ck_assert_int_eq(end->status, MU_OK);
 	ck_assert_uint_eq(end->num_leaks, 0);
 	called(play, "L");
+	mu_sys_sleep_ns(play->takes_ns);
 	*end = play->looks[play->next++];
 }
 
@@ -77,7 +79,15 @@ forget(void *subject)
 	called(subject, "F");
 }
 
-static const struct mu_look_ops ops = { begin, look, again, remember, forget };
+static void
+late(void *subject, struct mu_look *end)
+{
+	called(subject, "T");
+	end->status = mu_why(&end->why, MU_ERR_TIMEOUT, "late");
+}
+
+static const struct mu_look_ops ops = { begin, look, again, remember, forget,
+	late };
 
 static struct mu_driver
 run(struct play *play, const struct mu_look_ops *used, uint64_t timeout_ns)
@@ -135,6 +145,29 @@ TEST(the_time_is_over)
 	struct mu_driver driver = run(&play, &ops, 0);
 
 	expect(&driver, &play, "BL", MU_ERR_BUSY, "1");
+}
+
+/* A busy machine may need twice the time for the next. */
+TEST(no_try_that_would_be_late)
+{
+	const struct mu_look looks[] = { LOOK(MU_ERR_BUSY, 0, WORDS("1")),
+		LOOK(MU_ERR_BUSY, 0, WORDS("2")) };
+	struct play play = { looks, 2, .agains = 9,
+		.takes_ns = 500 * MU_NS_PER_MS };
+	struct mu_driver driver = run(&play, &ops, MU_NS_PER_SEC);
+
+	expect(&driver, &play, "BL", MU_ERR_BUSY, "1");
+}
+
+TEST(no_look_that_would_be_late)
+{
+	const struct mu_look looks[] = { LOOK(MU_OK, 3, .doubtful = true),
+		LOOK(MU_OK, 3, .doubtful = true) };
+	struct play play = { looks, 2, .agains = 0,
+		.takes_ns = 500 * MU_NS_PER_MS };
+	struct mu_driver driver = run(&play, &ops, MU_NS_PER_SEC);
+
+	expect(&driver, &play, "BLT", MU_ERR_TIMEOUT, "late");
 }
 
 TEST(a_look_cannot_begin)
