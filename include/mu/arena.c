@@ -101,8 +101,8 @@ map_huge(struct mu_arena *arena, size_t bytes)
 	address += (long)before;
 	if (before < HUGE)
 		mu_sys_munmap((char *)address + bytes, HUGE - before);
-	mu_sys3(SYS_madvise, address + (long)PAGE_MAX, (long)(bytes - PAGE_MAX),
-	    MADV_HUGEPAGE);
+	mu_sys3(SYS_madvise, address + (long)PAGE_MAX,
+	    (long)((bytes - PAGE_MAX) / HUGE * HUGE), MADV_HUGEPAGE);
 	return address;
 }
 
@@ -212,9 +212,12 @@ mu_arena_alloc_table(struct mu_arena *arena, size_t count, size_t size)
 	struct mu_arena_piece *piece;
 	size_t bytes;
 
-	/* Use whole huge pages; later objects use what remains at the end. */
+	/*
+	 * Small pages for the end, if that is less than half of a huge one;
+	 * later objects use what remains.
+	 */
 	if (__builtin_mul_overflow(count, size, &bytes) || bytes < HUGE ||
-	    !round_up(&bytes, HUGE) ||
+	    !round_up(&bytes, bytes % HUGE < HUGE / 2 ? PAGE_MAX : HUGE) ||
 	    __builtin_add_overflow(bytes, PAGE_MAX, &bytes) ||
 	    bytes > arena->limit || arena->used > arena->limit - bytes)
 		return mu_arena_alloc(arena, count, size);
