@@ -8,7 +8,7 @@
 #include "mu/bisect.h"
 
 #define MIN_LINKERS 1024 /* at least this, or one of so many nodes */
-#define NODES_A_LINKER 16
+#define NODES_A_LINKER 32
 #define SPARE ((size_t)1 << 20) /* for what is allocated after the edges */
 
 /* Index of the first part of BLOCK or of a later block. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#define PIECE ((size_t)1 << 16) /* targets allocated to a worker at a time */
+#define PIECE ((size_t)1 << 13) /* targets allocated to a worker at a time */
 
 /*
  * Get a piece with room for COUNT more edges and those that the node has

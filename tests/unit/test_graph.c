@@ -92,7 +92,7 @@ make_graph(void)
 static void
 expect_same_edges(unsigned count)
 {
-	static const size_t rooms[] = { (size_t)1 << 30, (size_t)1400 << 10,
+	static const size_t rooms[] = { (size_t)1 << 30, (size_t)1100 << 10,
 		(size_t)512 << 10 };
 	struct mu_workers workers = pthread_workers(count);
 	uint32_t node;
