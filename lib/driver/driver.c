@@ -16,7 +16,7 @@ has_time(const struct mu_driver *driver)
 	return now + 2 * (now - driver->begin_ns) < driver->deadline_ns;
 }
 
-/* Until the heap can be judged, or there is no hope of it. */
+/* Look until the heap can be judged, or further tries are pointless. */
 static void
 look_until_judged(struct mu_driver *driver)
 {
@@ -42,7 +42,7 @@ look_until_judged(struct mu_driver *driver)
 	}
 }
 
-/* A signal's handler may cut a sleep short; without a clock it must end. */
+/* A signal handler may end a sleep early; without a clock the loop must end. */
 static void
 sleep_for(uint64_t span_ns)
 {
@@ -73,7 +73,9 @@ look_again(struct mu_driver *driver)
 	ops->forget(driver->subject);
 	sleep_for(driver->confirm_ns);
 	look_until_judged(driver);
-	/* If nothing changed the second time, that was exact. */
+	/*
+	 * If memory did not change during the second look, that look was exact.
+	 */
 	if (look->status == MU_OK && first == MU_PARTIAL && !changing) {
 		look->status = first;
 		look->why = why;
@@ -81,9 +83,9 @@ look_again(struct mu_driver *driver)
 }
 
 /*
- * While memory changes, a look that refutes a candidate is not the last: a
- * pointer that moves fast can be missed twice. What a look found in another
- * program is no candidate.
+ * While memory changes, a look that refutes a candidate is not the last one: a
+ * pointer that moves fast can be missed twice. Leaks of another program are not
+ * candidates.
  */
 static bool
 is_last(const struct mu_look *look, size_t before)

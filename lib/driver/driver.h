@@ -1,8 +1,8 @@
 /*
- * The one driver of all checks: it looks at a subject, tries again until the
- * heap can be judged, and looks once more where what was found may be in use.
- * What a subject (the program itself, another process, its end, a core file)
- * does for that is in its operations.
+ * The driver of all checks: it looks at a subject, tries again until the heap
+ * can be judged, and looks once more if what was found may be in use. The
+ * operations are those of the subject: the program itself, another process, a
+ * process at its end, a core file.
  *
  * Runs in: original, command. Uses no malloc, no errno.
  */
@@ -14,31 +14,30 @@
 
 #include "mu/status.h"
 
-/* How one look ended. */
+/* The result of one look. */
 struct mu_look {
 	enum mu_status status;
 	struct mu_why why;
-	size_t num_leaks; /* found; 0 if the heap was not judged */
-	bool doubtful;    /* these may be in use at another moment */
-	bool changing;    /* memory changed while it was read */
-	bool first;       /* no earlier look counts: those were of another
-			     program */
+	size_t num_leaks; /* leaks found; 0 if the heap was not judged */
+	bool doubtful;    /* they may be in use at another moment */
+	bool changing;    /* memory changed while it was being read */
+	bool first; /* earlier looks do not count: they saw another program */
 };
 
-/* The tries of one look that are made until the heap can be judged. */
+/* The tries of one look until the heap can be judged. */
 struct mu_tries {
 	unsigned tries, peeks; /* counted by again() */
-	uint64_t nap_ns;       /* before the next one */
+	uint64_t nap_ns;       /* delay before the next try */
 };
 
-/* SUBJECT is that of struct mu_driver. */
+/* SUBJECT is the one in struct mu_driver. */
 struct mu_look_ops {
-	/* Before the first try of each look. NULL: nothing. */
+	/* Called before the first try of each look; may be NULL. */
 	enum mu_status (*begin)(void *subject, struct mu_why *why);
 
 	/*
 	 * One try: freeze, stop, take an image, search it. LOOK is zero, and
-	 * becomes the outcome.
+	 * receives the result.
 	 */
 	void (*look)(void *subject, struct mu_look *look);
 
@@ -51,13 +50,13 @@ struct mu_look_ops {
 	    void *subject, const struct mu_look *look, struct mu_tries *tries);
 
 	/*
-	 * From now on only what this look has found can be found. MU_OK; or
-	 * that of LOOK that this becomes, for WHY: no further look is made.
+	 * From now on report only what this look has found. MU_OK; otherwise
+	 * LOOK gets the returned status and WHY, and no further look is made.
 	 */
 	enum mu_status (*remember)(
 	    void *subject, const struct mu_look *look, struct mu_why *why);
 
-	/* Release image and answer of the last look: another one follows. */
+	/* Release image and answer of the last look before another one. */
 	void (*forget)(void *subject);
 
 	/*
@@ -71,17 +70,17 @@ struct mu_driver {
 	const struct mu_look_ops *ops;
 	void *subject;
 	uint64_t deadline_ns;
-	uint64_t confirm_ns; /* from a doubtful look to the next */
+	uint64_t confirm_ns; /* delay before a confirming look */
 
-	struct mu_look look; /* the last one, which is the answer */
+	struct mu_look look; /* the last look, which is the result */
 	unsigned tries;      /* of all looks */
 	uint64_t begin_ns;   /* of the last try, CLOCK_MONOTONIC */
 };
 
-/* The caller sets what comes before the look. */
+/* The caller sets the members before LOOK. */
 void mu_driver_run(struct mu_driver *driver);
 
-/* Was the heap judged? */
+/* True if the heap was judged. */
 static inline bool
 mu_look_judged(const struct mu_look *look)
 {

@@ -1,14 +1,14 @@
 /*
- * It is a clone that shares the program's memory but is a thread group of its
- * own, because a thread cannot trace its own group; a plain fork would freeze
- * the memory before the registers. It does not share the descriptor table
- * (CLONE_FILES): what it opens never shows in the program, and closing its
- * copies drops no record lock, which belong to the table they were taken
- * through (fcntl_locking in fs/locks.c). Nor does it share the working folder
- * (CLONE_FS): otherwise a set-user-ID program that another thread executes
- * would not get its rights (check_unsafe_exec in fs/exec.c). It has the
- * program's signal handlers but all signals blocked: a Ctrl-C sent to the
- * process group must not run a handler of the program here.
+ * The collector is a clone that shares the program's memory but is a separate
+ * thread group, because a thread cannot trace its own group; a plain fork would
+ * copy the memory before the registers are read. It does not share the
+ * descriptor table (CLONE_FILES): what it opens never shows in the program, and
+ * closing its copies drops no record lock, which belong to the table through
+ * which they were taken (fcntl_locking in fs/locks.c). Nor does it share the
+ * working folder (CLONE_FS): otherwise a set-user-ID program that another
+ * thread executes would not get its rights (check_unsafe_exec in fs/exec.c). It
+ * has the program's signal handlers but all signals blocked: a Ctrl-C sent to
+ * the process group must not run a handler of the program here.
  *
  * It shares the TLS, errno included, with the thread that asked: raw system
  * calls only.
@@ -39,21 +39,21 @@
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
 
-/* Time that the collector may take to release threads after the deadline. */
+/* Time allowed after the deadline to release threads. */
 #define GRACE_NS (2 * MU_NS_PER_SEC)
 
-/* A wake-up that a filter refuses comes this much late. */
+/* If a filter refuses the wake-up, it comes this late. */
 #define SLICE_NS (20 * 1000 * 1000ull)
 
-/* A sleep in a fork that is no wait for a lock or for memory. */
+/* Longer than a fork sleeps for a lock or for memory. */
 #define STUCK_NS (300 * 1000 * 1000ull)
 
 /*
  * Its phase: its tid while it prepares; then these; when it is gone the kernel
  * writes 0 and wakes us (CLONE_CHILD_CLEARTID).
  */
-#define PHASE_READY (-2) /* it waits at the gate, for malloc to be frozen */
-#define PHASE_TAKEN (-3) /* the image is there: malloc may thaw */
+#define PHASE_READY (-2) /* it waits at the gate until malloc is frozen */
+#define PHASE_TAKEN (-3) /* the image is taken: malloc may thaw */
 
 enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
 
@@ -67,15 +67,16 @@ struct collector {
 
 /*
  * CLONE_PARENT makes the sweeper a child of the program with the collector's
- * exit signal, none: no SIGCHLD, invisible to waitpid(-1). As a grandchild it
- * would be handed to init or a subreaper with SIGCHLD set (reparent_leader in
- * kernel/exit.c). CLONE_FILES shares the table that was emptied before the
- * stop, so that no socket of the program is kept open by the copy.
+ * exit signal, which is none: no SIGCHLD, invisible to waitpid(-1). A
+ * grandchild would be reparented to init or a subreaper with SIGCHLD set
+ * (reparent_leader in kernel/exit.c). CLONE_FILES shares the table that was
+ * emptied before the stop, so that the copy keeps no socket of the program
+ * open.
  */
 static enum mu_status
 start_sweeper(struct mu_image *image, struct mu_urgency *urgency)
 {
-	/* The kernel notes the pid: we may be killed before we could. */
+	/* The kernel stores the pid: we may be killed before we could. */
 	long pid = mu_syscall6(SYS_clone,
 	    CLONE_PARENT | CLONE_FILES | CLONE_UNTRACED | CLONE_PARENT_SETTID,
 	    0, (long)&image->sweeper.pid, 0, 0, 0);
@@ -110,7 +111,7 @@ await_gate(struct collector *collector)
 	return gate;
 }
 
-/* Threads are stopped from here to the release: do nothing else in between. */
+/* Threads are stopped from here until the release: do nothing unnecessary. */
 static enum mu_status
 capture(struct collector *collector, struct mu_threads *threads,
     const struct mu_kernel_files *files)
@@ -137,7 +138,10 @@ capture(struct collector *collector, struct mu_threads *threads,
 	if (status == MU_OK)
 		status = start_sweeper(image, &urgency);
 	if (status == MU_OK) {
-		/* The threads stay stopped until the sweeper has read that. */
+		/*
+		 * The threads stay stopped until the sweeper has read that
+		 * memory.
+		 */
 		if (image->uncopied.hold || image->uncopied.shared)
 			mu_urgency_lend(&urgency, image->sweeper.pid);
 		mu_room_prefer(image->sweeper.pid);
@@ -160,8 +164,10 @@ collector_body(void *arg)
 	struct mu_kernel_files files;
 	struct mu_threads threads;
 	enum mu_status status;
-	/* A filter's SIGSYS would dump the program's memory: see
-	 * sweeper_limits.c. */
+	/*
+	 * The SIGSYS of a filter would dump the program's memory: see
+	 * sweeper_limits.c.
+	 */
 	static const struct rlimit64 no_core = { 1, 1 };
 
 	mu_sys2(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL);
@@ -170,8 +176,8 @@ collector_body(void *arg)
 		mu_sys_exit(1);
 	mu_sys2(SYS_prctl, PR_SET_NAME, (long)"mu-collector");
 	/*
-	 * A SIGSTOP to the program's group must not stop the tracer of its
-	 * threads.
+	 * A SIGSTOP to the program's process group must not stop the tracer of
+	 * its threads.
 	 */
 	mu_sys2(SYS_setpgid, 0, 0);
 	mu_descriptors_close_but(keep, sizeof(keep) / sizeof(keep[0]));
@@ -194,18 +200,18 @@ collector_body(void *arg)
 	mu_sys_exit(status == MU_OK ? 0 : 1);
 }
 
-/* How long the collector may live, and whether we had to end it. */
+/* Time limits of the collector, and whether we had to kill it. */
 struct life {
 	uint64_t limit_ns;
 	bool killed;
-	uint64_t stuck_ns; /* so long it may sleep uninterruptibly */
+	uint64_t stuck_ns; /* how long it may be in uninterruptible sleep */
 	bool stuck;        /* it slept longer */
 };
 
 /*
  * A fork of memory that is registered with a userfaultfd waits until its events
- * have been read, which does a thread that stands still. When the stop has used
- * up its time, the collector is watched for that.
+ * have been read, perhaps by a thread that is stopped. Once the stop has used
+ * up its time, check the collector for that.
  */
 static bool
 is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
@@ -218,7 +224,7 @@ is_stuck(const struct mu_image *image, struct life *life, uint64_t now)
 	return now >= life->stuck_ns;
 }
 
-/* Wait while it is in PHASE; which one comes next. */
+/* Wait while it is in PHASE. Returns the next phase. */
 static int
 await_phase(struct collector *collector, int phase, struct life *life)
 {
@@ -252,7 +258,10 @@ open_gate(struct collector *collector)
 	mu_sys_futex_wake(&collector->gate, 1, FUTEX_PRIVATE_FLAG);
 }
 
-/* Malloc is frozen from when the collector is ready until it has an image. */
+/*
+ * Malloc is frozen from the time when the collector is ready until it has an
+ * image.
+ */
 static void
 attend(struct collector *collector)
 {
@@ -270,7 +279,7 @@ attend(struct collector *collector)
 		await_phase(collector, PHASE_TAKEN, &life);
 	while (mu_sys_wait(image->stop.collector, &status, MU_WALL) == -EINTR)
 		continue;
-	/* An expired deadline has a separate status. */
+	/* An expired deadline has its own status. */
 	if (collector->status != MU_ERR_HELPER_DIED)
 		return;
 	if (life.stuck)
@@ -289,9 +298,9 @@ attend(struct collector *collector)
 }
 
 /*
- * Yama's scope 1 lets a process be traced by its ancestors only, and the
- * collector is a child: the program must name it. What the program named
- * before cannot be read back: it is forgotten, so this comes second.
+ * With ptrace_scope 1 Yama lets only ancestors trace a process. The collector
+ * is a child, so the program must name it (PR_SET_PTRACER). A tracer that the
+ * program had named cannot be read back and is lost, so this is tried second.
  */
 static bool
 yama_wants_a_name(void)

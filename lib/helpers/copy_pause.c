@@ -6,12 +6,13 @@
 #include "mu/sys.h"
 #include "ptrace/live/proc.h"
 
-#define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
+#define CPU_BITS 8192 /* more than any kernel supports (NR_CPUS) */
 #define RIVALS_MAX 4
 
 /*
- * The fork is made by a thread of the process, which has to share the CPUs with
- * all that runs: among how many? "4.91 3.14 2.68 7/512 4711": 7, with us.
+ * The fork runs in a thread of the process, which shares the CPUs with all
+ * runnable tasks. Their number, with ours, is in /proc/loadavg: 7 in "4.91 3.14
+ * 2.68 7/512 4711".
  */
 static unsigned
 rivals_of_fork(void)

@@ -10,7 +10,7 @@
 #define MAX_KEEP 8
 
 struct emptying {
-	int dir; /* that of /proc/self/fd: closed last */
+	int dir; /* of /proc/self/fd: closed last */
 	const int *keep;
 	size_t count;
 	bool closed_some;
@@ -44,7 +44,9 @@ close_one(void *ctx, int fd)
 	return true;
 }
 
-/* Before Linux 5.9: what /proc/self/fd lists, until it lists nothing new. */
+/*
+ * Before Linux 5.9: close what /proc/self/fd lists, until it lists nothing new.
+ */
 static void
 close_listed(const int *keep, size_t count)
 {

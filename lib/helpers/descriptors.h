@@ -8,7 +8,10 @@
 
 #include <stddef.h>
 
-/* Close every descriptor but the COUNT (at most 8) in KEEP; -1 is none. */
+/*
+ * Close every descriptor except the COUNT (at most 8) in KEEP, where -1 stands
+ * for none.
+ */
 void mu_descriptors_close_but(const int *keep, size_t count);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * The process that outlives the keeper: see keeper.h.
+ * The process that cleans up after the keeper: see keeper.h.
  *
  * Runs in: guardian.
  */

@@ -10,7 +10,7 @@ mu_image_note(struct mu_image *image)
 {
 	image->mapped_pages = 0;
 	/*
-	 * Names of mappings are part of an answer about references. Without the
+	 * An answer with references needs the names of mappings. Without the
 	 * page another try cannot be requested.
 	 */
 	if (!image->wanted.references && !image->uncopied.hold &&

@@ -1,11 +1,11 @@
 /*
- * The mappings of the image, and how they are determined.
+ * Determine the mappings of the image.
  *
- * A fork copies them one by one but for those under MADV_DONTFORK, so the
- * sweeper can read the list from /proc when the program runs again: 0.4 us a
- * mapping that need not be spent while it stands still. That nothing was left
- * out the kernel's own sum of mapped pages tells, which fork() takes over and
- * from which it subtracts what it leaves out (dup_mmap()).
+ * A fork copies all mappings except those with MADV_DONTFORK, so the sweeper
+ * can read the list from /proc when the program runs again; that saves 0.4 us
+ * per mapping during the stop. The kernel's count of mapped pages shows that
+ * nothing was left out: fork() copies it and subtracts what it leaves out
+ * (dup_mmap()).
  */
 #ifndef LIB_HELPERS_IMAGE_H
 #define LIB_HELPERS_IMAGE_H
@@ -13,9 +13,9 @@
 #include "lib/state/image.h"
 
 /*
- * The last thing before the fork: note how much is mapped; or read the
- * mappings, where the original needs them too, or this pass has met memory that
- * a fork leaves out, or nothing is known of it.
+ * Called right before the fork: note how much is mapped; or read the mappings,
+ * if the original needs them too, this pass has found memory that a fork leaves
+ * out, or the count is not known.
  *
  * Runs in: collector; original.
  */

@@ -7,23 +7,23 @@
 
 #define MIB ((size_t)1 << 20)
 
-/* With less it is over before another thread has begun. */
+/* Less is unmapped before another thread has started. */
 #define WORTH_IT (64 * MIB)
 #define WORTH_A_MAPPING (4 * MIB)
 
-/* What a worker takes at a time: half a millisecond. */
+/* Bytes per unit of work: half a millisecond. */
 #define SLICE (16 * MIB)
 
-/* From the thread pointer on, with glibc's canary and pointer guard. */
+/* Bytes at the thread pointer that hold glibc's canary and pointer guard. */
 #define THREAD_HEAD 64
 
 struct dropping {
 	const struct mu_snapshot *snap;
 	const struct mu_image *image;
-	const struct mu_blocks *heap; /* only this; NULL: all memory */
+	const struct mu_blocks *heap; /* drop only this; NULL: all memory */
 	int lock;
-	size_t next;   /* range; the next slice begins there, */
-	size_t offset; /* at this byte of it */
+	size_t next;   /* range in which the next slice begins */
+	size_t offset; /* offset of that slice */
 };
 
 static bool
@@ -34,7 +34,7 @@ touches(struct mu_range range, const void *object, size_t size)
 	return begin < range.end && begin + size > range.begin;
 }
 
-/* Nothing of ours is in RANGE, and nothing that our functions use unasked. */
+/* True if RANGE has nothing that we or the compiler's code still use. */
 static bool
 is_theirs(const struct dropping *dropping, struct mu_range range)
 {
@@ -79,7 +79,7 @@ heap_at(const struct dropping *dropping, size_t i, struct mu_range *range)
 	return true;
 }
 
-/* Range I, empty if it has to stay. False: there are not so many. */
+/* Range I, empty if it must stay. Returns false after the last. */
 static bool
 range_at(const struct dropping *dropping, size_t i, struct mu_range *range)
 {
@@ -127,7 +127,7 @@ drop(void *ctx, unsigned worker)
 	} while (more);
 }
 
-/* The handler gets no argument of ours. */
+/* A signal handler gets no argument. */
 static const struct mu_image *dropped_on_signal;
 
 static void
@@ -177,8 +177,10 @@ mu_image_drop(const struct mu_image *image)
 	struct dropping dropping = { .snap = &image->snap, .image = image };
 	struct mu_workers *workers = image->snap.workers;
 
-	/* An exit does it unseen by the OOM killer: see
-	 * lib/state/sweeper_end.c. */
+	/*
+	 * At exit the OOM killer no longer counts the memory: see
+	 * lib/state/sweeper_end.c.
+	 */
 	if (image->sweeper.room.tight)
 		drop(&dropping, 0);
 	else if (mu_workers_count(workers) > 1 &&

@@ -1,8 +1,8 @@
 /*
- * The end of an image: all workers unmap its pages at once.
+ * Free the memory of an image with all workers.
  *
- * An exit does that as well, but one thread alone, and who asked waits for it:
- * 35 ms a gigabyte of 4 KiB pages, 15 by two threads (2 cores Xeon, kernel
+ * An exit frees it as well, but in one thread, and the caller waits for that:
+ * 35 ms per gigabyte of 4 KiB pages, 15 with two threads (2 cores Xeon, kernel
  * 6.18).
  *
  * Runs in: sweeper.
@@ -14,22 +14,21 @@
 #include "lib/state/image.h"
 
 /*
- * The last step before the exit: unmap the memory of PASS's snapshot; only our
+ * The last step before the exit: unmap the memory of PASS's snapshot. Only our
  * own memory can be used afterwards.
  */
 void mu_image_drop(const struct mu_image *image);
 
 /*
- * The same of the blocks of the heap alone, before the exit: they are not read
- * any more, and who does is killed by SIGSEGV. The subject's writes to these
- * pages are not slowed down any more.
+ * Unmap only the blocks of the heap, before the exit: any later read is killed
+ * by SIGSEGV. The subject's writes to these pages need no copy any more.
  */
 void mu_image_drop_heap(
     const struct mu_image *image, const struct mu_blocks *blocks);
 
 /*
  * From now on the signal MU_SWEEPER_DROP makes this process unmap the image and
- * end. PASS must stay.
+ * exit. PASS must stay valid.
  */
 void mu_image_drop_on_signal(const struct mu_image *image);
 

@@ -18,17 +18,17 @@
 #define ARENA_LIMIT ((size_t)1 << 30)
 
 /*
- * What the three share: registers of 1024 threads and 65530 mappings need about
- * 10 MiB, and what is read beside a copy its size. Reserved only, and less
- * where the address space is limited.
+ * Size of the shared memory: registers of 1024 threads and 65530 mappings need
+ * about 10 MiB, and memory that is read besides a copy needs its own size. Only
+ * reserved, and smaller if the address space is limited.
  */
 #define WORK_MAX ((size_t)64 << 30)
 #define WORK_MIN ((size_t)16 << 20)
-#define WORK_ARENA ((size_t)64 << 10) /* where the arena begins */
+#define WORK_ARENA ((size_t)64 << 10) /* offset of the arena */
 
 _Static_assert(sizeof(struct mu_keeper_work) <= WORK_ARENA, "no overlap");
 
-/* How long the command waits for the end of keeper and guardian. */
+/* How long the command waits for keeper and guardian to end. */
 #define END_NS (2 * MU_NS_PER_SEC)
 
 #define WINDOW_PART 3 /* of the limit */
@@ -71,7 +71,7 @@ start(struct mu_keeper *keeper, void (*body)(void *))
 	    body, keeper->work);
 }
 
-/* The guardian first: it is there when there is anything to be guarded. */
+/* Start the guardian first, so that it exists before it is needed. */
 static long
 start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
 {
@@ -92,7 +92,10 @@ start_both(struct mu_keeper *keeper, int line, const int *life, int ended)
 	return pid;
 }
 
-/* 0 or -errno. Of LINE[1], LIFE and ENDED[1] nothing is left in the command. */
+/*
+ * Returns 0 or -errno. The command closes its copies of LINE[1], LIFE and
+ * ENDED[1].
+ */
 static long
 open_and_start(struct mu_keeper *keeper)
 {
@@ -116,10 +119,10 @@ open_and_start(struct mu_keeper *keeper)
 }
 
 /*
- * How much of a copy is in the command's memory at a time. Where the process
- * has little room, and the command is not limited with it, all is read at once
- * (0) and the copy ends before the search. The command may have little room,
- * too: the limit is three quarters of that, and tables take half of it.
+ * How much of a copy is in the command's memory at a time. If the process has
+ * little room and the command is not limited with it, everything is read at
+ * once (0) and the copy ends before the search. The command may have little
+ * room, too: its limit is three quarters of that, and tables take half of it.
  */
 static size_t
 window_of(const struct mu_keeper *keeper)
@@ -130,11 +133,11 @@ window_of(const struct mu_keeper *keeper)
 		return keeper->result.apart ? 0 : MU_REMOTE_LITTLE;
 	if (keeper->window != 0)
 		return keeper->window;
-	/* What is less than the least is taken for that. */
+	/* Values below the least mean the least. */
 	return most < MU_REMOTE_WINDOW ? most + 1 : MU_REMOTE_WINDOW;
 }
 
-/* What the process may have if all is read at once; 0: that is not tried. */
+/* Memory of the process that may be read at once; 0: do not try. */
 static size_t
 whole_of(const struct mu_keeper *keeper)
 {
@@ -157,7 +160,7 @@ open_with(struct mu_keeper *keeper, const struct mu_remote_source *source,
 	    &keeper->arena, &keeper->result.why);
 }
 
-/* Shared memory that the process has not touched is known only here. */
+/* Shared memory that the process has not touched is known only now. */
 static enum mu_status
 open_copied(struct mu_keeper *keeper, struct mu_remote_source *source)
 {
@@ -172,7 +175,7 @@ open_copied(struct mu_keeper *keeper, struct mu_remote_source *source)
 	return open_with(keeper, source, keeper->limit);
 }
 
-/* What is read: the copy, or the target itself. */
+/* Open what is read: the copy, or the target itself. */
 static enum mu_status
 open_remote(struct mu_keeper *keeper, bool copied)
 {
@@ -235,7 +238,7 @@ urgent_body(void *arg, unsigned worker)
 	mu_urgency_drop(&urgency);
 }
 
-/* The calling thread is urgent already. */
+/* The calling thread has a raised priority already. */
 static void
 run_urgently(
     struct mu_workers *workers, unsigned count, mu_worker_body *body, void *ctx)
@@ -265,7 +268,10 @@ read_now(struct mu_keeper *keeper)
 	return status;
 }
 
-/* What the keeper says. One that does not run, or is late, is killed. */
+/*
+ * Receive the keeper's next message. A keeper that is stopped, or late, is
+ * killed.
+ */
 static enum mu_keeper_message
 hear(struct mu_keeper *keeper, int *fds)
 {
@@ -295,9 +301,10 @@ not_read_in_time(struct mu_keeper *keeper)
 }
 
 /*
- * A process that ends in the middle is not judged: what could not be read any
- * more looks like zeros. The copy never runs: it is in a stop of its tracer's
- * until it is killed, and then, with its memory, until the keeper has said so.
+ * If the process ended during the reading, the result is not used: memory that
+ * could not be read looks like zeros. The copy never runs: it is in a ptrace
+ * stop until it is killed, and then stays, with its memory, until the keeper
+ * has reported that.
  */
 static void
 note_loss(struct mu_keeper *keeper)
@@ -319,8 +326,9 @@ note_loss(struct mu_keeper *keeper)
 }
 
 /*
- * The process itself is read for what a copy does not have, and where there is
- * none. Its memory is gone when it has ended or executed another program.
+ * The process itself is read for memory that the copy does not have, and if
+ * there is no copy. Its memory is gone if it has ended or executed another
+ * program.
  */
 static void
 note_gone(struct mu_keeper *keeper)
@@ -339,7 +347,7 @@ note_gone(struct mu_keeper *keeper)
 			keeper->target);
 }
 
-/* The copy may end: the line is cut. */
+/* Cut the line, so that the copy may end. */
 static void
 release_copy(struct mu_keeper *keeper)
 {
@@ -352,9 +360,9 @@ release_copy(struct mu_keeper *keeper)
 }
 
 /*
- * All that was written to is read at once. What is asked for later is unchanged
- * pages of files. Where room is short the copy ends now, and the process itself
- * is asked.
+ * Read all written memory at once; later only unmodified pages of files are
+ * read. If memory is short the copy ends now, and these pages are read from the
+ * process itself.
  */
 static enum mu_status
 read_copy(struct mu_keeper *keeper)
@@ -384,7 +392,7 @@ open_copy(struct mu_keeper *keeper)
 	    : status;
 }
 
-/* The keeper's end can come at any moment: then the line is cut. */
+/* The keeper may die at any moment: then the line is cut. */
 static enum mu_status
 attend(struct mu_keeper *keeper)
 {
@@ -399,11 +407,11 @@ attend(struct mu_keeper *keeper)
 	if (message == MU_KEEPER_READ_NOW) {
 		status = read_now(keeper);
 		message = hear(keeper, late);
-		/* Once more what is there already. */
+		/* Descriptors that are open already are sent again. */
 		for (i = 0; i < MU_KEEPER_LINE_FDS; i++)
 			mu_sys_close(&late[i]);
 	}
-	/* One that is late is killed by hear(). */
+	/* hear() has killed a keeper that is late. */
 	if (message != MU_KEEPER_TAKEN &&
 	    mu_sys_now_ns() >= keeper->deadline_ns)
 		return not_read_in_time(keeper);
@@ -416,7 +424,7 @@ attend(struct mu_keeper *keeper)
 		keeper->result.why = why;
 		return status;
 	}
-	/* From now on process_vm_readv() may read another program. */
+	/* From now on process_vm_readv() might read another program. */
 	keeper->remote.source.still = 0;
 	if (keeper->result.status == MU_OK &&
 	    keeper->result.taken == MU_KEEPER_FORK)
@@ -439,7 +447,7 @@ mu_keeper_take(struct mu_keeper *keeper)
 		    &keeper->result.why, MU_ERR_NO_MEMORY, "no memory");
 	error = open_and_start(keeper);
 	if (error < 0) {
-		/* mu_keeper_end() reads this: no remote memory is open. */
+		/* mu_keeper_end() uses this: no remote memory is open. */
 		keeper->result.status = mu_why(&keeper->result.why,
 		    mu_status_from_errno((int)-error),
 		    error == -EAGAIN
@@ -466,7 +474,7 @@ mu_keeper_let_go(struct mu_keeper *keeper)
 }
 
 /*
- * Keeper and guardian hold the pipe's other end until they are gone. If both
+ * Keeper and guardian hold the other end of the pipe until they end. If both
  * were killed, the command has the copy reaped.
  */
 static void

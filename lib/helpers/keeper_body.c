@@ -1,8 +1,8 @@
 /*
- * What the keeper does: see keeper.h.
+ * The work of the keeper: see keeper.h.
  *
- * Runs in: the keeper. A copy of a process with threads, whose libc locks may
- * be held for ever: raw system calls only.
+ * Runs in: the keeper. It is a copy of a process with threads, in which libc
+ * locks may be held for ever: raw system calls only.
  */
 #include "lib/helpers/keeper_keeping.h"
 
@@ -21,17 +21,17 @@
 #include "ptrace/live/threads.h"
 
 /*
- * Stack that is written to before the stop, and arena a thread and in all:
- * memory that runs out then would end the keeper in the middle.
+ * Stack that is touched before the stop, and arena per thread and in all: if
+ * memory ran out during the stop the keeper would die there.
  */
 #define STACK_TOUCHED ((size_t)64 << 10)
 #define ARENA_OF_THREAD ((size_t)2 << 10)
 #define ARENA_TOUCHED ((size_t)256 << 10)
 
 /*
- * And for what is read beside a copy: a byte takes 0.2 to 0.5 ns then, and 1.3
- * to 7.6 where the pages have to be found first (2 cores of a virtual machine,
- * Linux 6.18). More than a stop may take at the best rate is not read.
+ * Memory for what is read besides a copy. Then a byte takes 0.2 to 0.5 ns, but
+ * 1.3 to 7.6 if the pages must be allocated first (2 cores of a virtual
+ * machine, Linux 6.18). No more is read than fits into a stop at the best rate.
  */
 #define BEST_RATE 4 /* bytes a ns; of each further reader a quarter of that */
 
@@ -42,14 +42,12 @@
 #define READ_BY_MORE ((size_t)32 << 20)
 #define READERS_MAX 4
 
-/* What is read of that which does not fit into the stop. */
+/* The part that is read if it does not all fit into the stop. */
 #define LITTLE ((size_t)16 << 20)
 
-/*
- * Before the stop: what it will need, and how long it will take.
- */
+/* Before the stop: find out what is needed and how long it takes. */
 
-/* What will be read beside a copy. */
+/* The bytes to be read besides a copy. */
 static size_t
 expect_beside(struct mu_keeping *keeping)
 {
@@ -91,7 +89,7 @@ be_urgent(void *ctx, unsigned worker)
 		mu_urgency_raise(&urgency);
 }
 
-/* They are there, and are urgent, before the stop. */
+/* Start threads and raise their priority before the stop. */
 static void
 start_readers(struct mu_keeping *keeping)
 {
@@ -116,7 +114,7 @@ touch_stack(void)
 		stack[i] = 0;
 }
 
-/* Before the stop, in this order. Is there room for a copy? */
+/* Before the stop: check that there is room for a copy. */
 static void
 find_room(struct mu_keeping *keeping)
 {
@@ -140,7 +138,7 @@ mu_keeping_list_shared(struct mu_keeping *keeping)
 	pid_t tid = mu_proc_living(keeping->asked->target);
 	size_t limit = work->size / 2;
 
-	/* Reading it takes as much again. */
+	/* Reading it needs as much memory again. */
 	if (keeping->asked->limit / 3 < limit)
 		limit = keeping->asked->limit / 3;
 	keeping->result->shared = (struct mu_shared_pages) {
@@ -157,8 +155,9 @@ mu_keeping_list_shared(struct mu_keeping *keeping)
 }
 
 /*
- * There can be no copy, for that reason: is it to be read, or left alone? A
- * copy that takes too long is the lesser evil where reading does, too.
+ * No copy can be made, for the reason in STATUS: read the process directly, or
+ * give up. If reading takes too long as well, a copy that takes too long is
+ * better.
  */
 static enum mu_status
 avoid_copy(struct mu_keeping *keeping, enum mu_status status)
@@ -197,10 +196,7 @@ foresee_copy(struct mu_keeping *keeping, size_t num_threads)
 	return MU_OK;
 }
 
-/*
- * Which way to go; refuse what would make the stop too long. Before the stop:
- * what would make it long.
- */
+/* Choose the method, or refuse if the stop would be too long. */
 static enum mu_status
 foresee(struct mu_keeping *keeping, size_t num_threads)
 {
@@ -221,7 +217,7 @@ foresee(struct mu_keeping *keeping, size_t num_threads)
 	return mu_pause_await_calm(target, why);
 }
 
-/* Have all memory and threads that the stop needs. */
+/* Allocate all memory and threads that the stop needs. */
 static void
 prepare(struct mu_keeping *keeping, size_t num_threads)
 {
@@ -276,7 +272,7 @@ tell_unread(struct mu_keeping *keeping, int error)
 	    "the copy's memory may not be read (errno %d)", error);
 }
 
-/* The copy never runs, so all of this can be done after the stop. */
+/* The copy never runs, so this can be done after the stop. */
 static enum mu_status
 open_copy(struct mu_keeping *keeping)
 {
@@ -346,15 +342,16 @@ take(struct mu_keeping *keeping)
 	return status;
 }
 
-/* For copies that earlier looks have left behind. */
+/* Time to remove copies that earlier checks have left behind. */
 #define DROP_LEFT_NS MU_NS_PER_SEC
 
-/* How long a copy may take that is to go. */
+/* Time for a copy that is being ended. */
 #define LOSE_NS (10 * MU_NS_PER_SEC)
 
 /*
- * While the command reads the copy: has it been killed, or must it go? What is
- * read from here on is worth nothing, and the command must see that first.
+ * Called while the command reads the copy: true if the copy was killed or must
+ * end. What is read from then on is invalid, and the command must learn that
+ * first.
  */
 static bool
 is_lost(struct mu_keeping *keeping)
@@ -375,7 +372,7 @@ is_lost(struct mu_keeping *keeping)
 	return true;
 }
 
-/* Where room is short the program can be faster than a watch that waits. */
+/* If memory is short the program can be faster than a watch that sleeps. */
 static void
 watch_copy(struct mu_keeping *keeping)
 {
@@ -390,7 +387,7 @@ watch_copy(struct mu_keeping *keeping)
 	mu_urgency_drop(&urgency);
 }
 
-/* What the command has asked for, unless it is gone already. */
+/* Serve the command's requests until it is gone. */
 static void
 serve(struct mu_keeping *keeping)
 {

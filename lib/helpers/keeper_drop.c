@@ -10,11 +10,13 @@
 #include "ptrace/live/proc.h"
 #include "ptrace/live/process_copy_end.h"
 
-/* For the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL). */
+/*
+ * Time for the kernel to end a copy whose tracer is gone (PTRACE_O_EXITKILL).
+ */
 #define END_NS (10 * MU_NS_PER_SEC)
 #define END_NAP_NS (1000 * 1000ull)
 
-/* For ending the copy: a try, and all of them. */
+/* Time to end the copy: for one try, and for all. */
 #define ONE_DROP_NS MU_NS_PER_SEC
 #define DROP_NS (60 * MU_NS_PER_SEC)
 #define DROP_NAP_NS (20 * 1000 * 1000ull)
@@ -40,8 +42,8 @@ mu_keeper_settle(const char *name, const int *keep, size_t count)
 }
 
 /*
- * Ending a large copy takes time, and a thread of the process stays stopped
- * until it has reaped the copy: allow no interruption.
+ * Ending a large copy takes time, during which a thread of the process is
+ * stopped until it has reaped the copy, so do not interrupt this.
  */
 static enum mu_status
 drop_once(const struct mu_keeper_work *work)
@@ -75,7 +77,7 @@ mu_keeper_drop(struct mu_keeper_work *work)
 	} while (status != MU_OK && mu_sys_now_ns() < end_ns);
 }
 
-/* While it is not a zombie yet no thread need be stopped to reap it. */
+/* Until it is a zombie no thread need be stopped to reap it. */
 void
 mu_keeper_drop_left(struct mu_keeper_work *work)
 {

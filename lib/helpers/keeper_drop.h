@@ -1,6 +1,6 @@
 /*
- * What keeper and guardian share (lib/helpers/keeper.h): how they begin, and
- * how they end the copy.
+ * Shared by keeper and guardian (lib/helpers/keeper.h): how they start, and how
+ * they end the copy.
  *
  * Runs in: keeper, guardian.
  */
@@ -11,36 +11,38 @@
 
 #include "lib/helpers/keeper.h"
 
-/* How often a process that its owner can stop is checked. */
+/* How often to check a process that its owner can stop. */
 #define MU_KEEPER_LOOK_NS (MU_NS_PER_SEC / 5)
 
 /*
- * The owner of the target may stop by a signal a process of ours with the same
- * user, while that process holds the target's threads: kill such a process. 0:
- * there is none.
+ * The owner of the target can stop a process of ours that has the same user,
+ * while it holds the target's threads. Kill such a process. PID 0: none.
  */
 void mu_keeper_kill_stopped(pid_t pid);
 
 /*
- * Become a new session with the process name NAME, block all signals, close all
- * descriptors but the COUNT in KEEP, and be the OOM killer's last choice. If
- * this process is stopped when its parent ends, it continues.
+ * Start a new session with the process name NAME, block all signals, close all
+ * descriptors except the COUNT in KEEP, and make this process the OOM killer's
+ * last choice. If it is stopped when its parent ends, it is continued.
  */
 void mu_keeper_settle(const char *name, const int *keep, size_t count);
 
 /*
- * End the copy of WORK's target and have it reaped. If another tracer holds the
- * target's threads, wait for that up to a minute.
+ * End the copy of WORK's target and have it reaped. Waits up to a minute if
+ * another tracer holds the target's threads.
  */
 void mu_keeper_drop(struct mu_keeper_work *work);
 
 /*
- * The same after the keeper was killed. The kernel ends the copy then, or the
- * copy ends itself; the thread that started it may have reaped it already.
+ * The same after the keeper was killed. The kernel then ends the copy, or the
+ * copy exits; the thread that started it may have reaped it already.
  */
 void mu_keeper_drop_left(struct mu_keeper_work *work);
 
-/* What the guardian runs; ARG is a struct mu_keeper_work. Runs in: guardian. */
+/*
+ * The guardian's main function; ARG is a struct mu_keeper_work. Runs in:
+ * guardian.
+ */
 void mu_guardian_body(void *arg);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * What the parts of the keeper share: see keeper.h.
+ * Shared by the parts of the keeper: see keeper.h.
  *
- * Runs in: the keeper. A copy of a process with threads, whose libc locks may
- * be held for ever: raw system calls only.
+ * Runs in: the keeper. It is a copy of a process with threads, in which libc
+ * locks may be held for ever: raw system calls only.
  */
 #ifndef LIB_HELPERS_KEEPER_KEEPING_H
 #define LIB_HELPERS_KEEPER_KEEPING_H
@@ -24,33 +24,33 @@ struct mu_keeping {
 	struct mu_room room;           /* for a copy */
 	enum mu_status has_room;
 	enum mu_keeper_way way;
-	uint64_t bytes; /* that reading would have to read */
+	uint64_t bytes; /* that would have to be read */
 	struct mu_forked forked;
-	uint64_t fork_ns; /* that a copy will take, about */
+	uint64_t fork_ns; /* estimated time for a copy */
 	bool parted;      /* the copy has no files of the process any more */
 	struct mu_worker_threads threads; /* they share reading in the stop */
 };
 
 /*
- * Open the memory of the target and read which program it runs. What was open
- * is closed.
+ * Open the memory of the target and find out which program it runs. Closes what
+ * was open.
  */
 enum mu_status mu_keeping_open_target(struct mu_keeping *keeping);
 
-/* What a copy shares with the target, or does not have. */
+/* List memory that a copy shares with the target, or does not have. */
 void mu_keeping_list_shared(struct mu_keeping *keeping);
 
 /*
- * Stop the threads, take what the way asks for, and let them go: not later than
- * they may stand still.
+ * Stop the threads, take what the method needs, and release them within the
+ * time limit of a stop.
  */
 enum mu_status mu_keeping_stop_and_take(struct mu_keeping *keeping,
     struct mu_threads *threads, const struct mu_kernel_files *files);
 
-/* Of process PID, into the snapshot. */
+/* Read the mappings of process PID into the snapshot. */
 enum mu_status mu_keeping_read_mappings(struct mu_keeping *keeping, pid_t pid);
 
-/* Tell the command. False: it is gone. */
+/* Send MESSAGE to the command. Returns false if it is gone. */
 bool mu_keeping_say(struct mu_keeping *keeping, enum mu_keeper_message message);
 
 #endif

@@ -44,7 +44,7 @@ mu_keeper_line_send(
 	return sent == 1;
 }
 
-/* Wait for EVENTS of FD; false: not in time. */
+/* Wait for EVENTS of FD; false at the deadline. */
 static bool
 await(int fd, short events, uint64_t deadline_ns)
 {
@@ -82,8 +82,8 @@ mu_keeper_line_receive(int line, int *fds, uint64_t deadline_ns)
 	if (!await(line, POLLIN, deadline_ns))
 		return MU_KEEPER_LATE;
 	/*
-	 * The other end was closed with our last message unread: that is said
-	 * once, before what it sent itself (unix_release_sock()).
+	 * If the other end was closed before it read our last message, that
+	 * error comes once, before its own messages (unix_release_sock()).
 	 */
 	do
 		got = mu_sys3(

@@ -1,6 +1,4 @@
-/*
- * The stop: the target is copied, or read, while its threads stand still.
- */
+/* The stop: copy or read the target while its threads are stopped. */
 #include "lib/helpers/keeper_keeping.h"
 #include "lib/helpers/keeper_line.h"
 #include "lib/helpers/urgency.h"
@@ -15,10 +13,13 @@
 #include "ptrace/live/snapshot.h"
 #include "ptrace/live/threads.h"
 
-/* How long it takes to let a thread go. */
+/* Time to release a thread. */
 #define RELEASE_NS (15 * 1000ull)
 
-/* What is read beside a copy ends so long before that, or a quarter. */
+/*
+ * Reading besides a copy ends this long before the deadline, or after three
+ * quarters.
+ */
 #define SPARE_NS (50 * 1000 * 1000ull)
 
 /*
@@ -47,7 +48,7 @@ mu_keeping_say(struct mu_keeping *keeping, enum mu_keeper_message message)
 	return mu_keeper_line_send(keeping->work->line, message, fds, count);
 }
 
-/* The command reads: its memory is what all of it goes to. */
+/* The command does the reading, since the memory is for it. */
 static enum mu_status
 await_reading(struct mu_keeping *keeping)
 {
@@ -58,7 +59,8 @@ await_reading(struct mu_keeping *keeping)
 	if (mu_keeping_say(keeping, MU_KEEPER_READ_NOW))
 		message = mu_keeper_line_receive(
 		    keeping->work->line, fds, keeping->work->stop_ns);
-	/* What was read may end at the deadline, and its message come in time.
+	/*
+	 * Reading may end exactly at the deadline; allow time for the message.
 	 */
 	if (message != MU_KEEPER_LATE && keeping->work->read_ns == 0 &&
 	    mu_sys_now_ns() < keeping->work->stop_ns)
@@ -73,7 +75,7 @@ await_reading(struct mu_keeping *keeping)
 	    &keeping->result->why);
 }
 
-/* Collect all that is needed while the target is stopped. */
+/* Collect everything that is needed while the target is stopped. */
 static enum mu_status
 read_target(struct mu_keeping *keeping, const struct mu_threads *threads)
 {
@@ -83,7 +85,7 @@ read_target(struct mu_keeping *keeping, const struct mu_threads *threads)
 	uint64_t needed = mu_pause_ns(keeping->bytes);
 	uint64_t end_ns = mu_sys_now_ns() + needed;
 
-	/* What was left of it: stopping the threads took the rest. */
+	/* The rest of the time: stopping the threads took some. */
 	if (end_ns > keeping->work->stop_ns) {
 		keeping->result->stopped_long =
 		    needed <= keeping->asked->max_pause_ns;
@@ -107,14 +109,14 @@ read_target(struct mu_keeping *keeping, const struct mu_threads *threads)
 }
 
 /*
- * The OOM killer does not know a copy that is still being made. Where room is
- * short none of the threads may write until it is there and preferred, and the
- * making of 256 MiB was seen to take over 200 ms on a busy machine. One that
- * waits for the program would do so for ever.
+ * The OOM killer does not know a copy that is still being made. If memory is
+ * short, no thread may write until the copy exists and is preferred; making one
+ * of 256 MiB was seen to take over 200 ms on a busy machine. A copy that waits
+ * for the program would take for ever.
  */
 #define HOLD_NS (2 * MU_NS_PER_SEC)
 
-/* What is left of the stop may be too little for a copy: another one then. */
+/* The rest of the stop may be too short for a copy: use another stop. */
 static enum mu_status
 foresee_lateness(struct mu_keeping *keeping, const struct mu_threads *threads)
 {
@@ -129,8 +131,8 @@ foresee_lateness(struct mu_keeping *keeping, const struct mu_threads *threads)
 /*
  * If the process executes a program while the copy shares its descriptors,
  * execve() gives it another table (unshare_files() in kernel/fork.c), and the
- * record locks stay with the copy. So they must be apart, or the copy ended,
- * before the process runs.
+ * record locks stay with the copy. So the tables must be separate, or the copy
+ * ended, before the process runs.
  */
 static enum mu_status
 part_files(struct mu_keeping *keeping)
@@ -161,8 +163,8 @@ part_files(struct mu_keeping *keeping)
 }
 
 /*
- * Where a copy has no room there is none. The OOM killer shall take it, and not
- * the target, from before the target runs.
+ * If there is no room for a copy none is made. Before the target runs, the OOM
+ * killer must prefer the copy.
  */
 static enum mu_status
 make_copy(struct mu_keeping *keeping, struct mu_threads *threads)
@@ -182,7 +184,7 @@ make_copy(struct mu_keeping *keeping, struct mu_threads *threads)
 	if (status != MU_OK)
 		return status;
 	mu_room_prefer(copy->pid);
-	/* Before that the OOM killer would take it, and more. */
+	/* Until then the OOM killer would choose the target. */
 	if (keeping->room.tight)
 		status = mu_process_copy_settle(
 		    copy, mu_sys_now_ns() + HOLD_NS, why);
@@ -191,12 +193,12 @@ make_copy(struct mu_keeping *keeping, struct mu_threads *threads)
 	return status;
 }
 
-/* A copy that is late is worth nothing without a little of what is beside. */
+/* A late copy is useless without a little of what is read besides it. */
 #define BESIDE_NS (20 * 1000 * 1000ull)
 
 /*
- * What the copy does not have, or shares. Time is left for the release of the
- * threads, and a part of it for a busy machine.
+ * Read what the copy does not have, or shares. Leaves time to release the
+ * threads, and a reserve for a busy machine.
  */
 static enum mu_status
 take_beside(struct mu_keeping *keeping, size_t num_threads)
@@ -256,8 +258,8 @@ take_stopped(struct mu_keeping *keeping, struct mu_threads *threads,
 }
 
 /*
- * Where a thread has a lock there is nothing to be learnt at this moment: a
- * look at the locks costs the target far less than a copy.
+ * If a thread holds a lock the heap cannot be used at this moment; reading the
+ * locks costs the target far less than a copy.
  */
 static enum mu_status
 look_at_locks(struct mu_keeping *keeping)
@@ -278,8 +280,8 @@ look_at_locks(struct mu_keeping *keeping)
 }
 
 /*
- * The cure is an option of the command; which, depends on what the stop met:
- * its own end, or that of the whole check.
+ * The remedy is an option of the command; which one depends on whether the
+ * limit of the stop or of the whole check was reached.
  */
 static void
 advise_longer(struct mu_keeping *keeping)
@@ -298,9 +300,9 @@ advise_longer(struct mu_keeping *keeping)
 }
 
 /*
- * What was opened and listed before the stop is of the program of that moment:
- * the process may have executed another one since then. That has only begun, so
- * its mappings are few.
+ * What was opened and listed before the stop belongs to the program of that
+ * moment; the process may have executed another one since. That has just
+ * started, so it has few mappings.
  */
 static enum mu_status
 follow_exec(struct mu_keeping *keeping)
@@ -316,7 +318,7 @@ follow_exec(struct mu_keeping *keeping)
 	return status;
 }
 
-/* The threads are stopped in here, within the budget. */
+/* The threads are stopped in here, within the time limit. */
 enum mu_status
 mu_keeping_stop_and_take(struct mu_keeping *keeping, struct mu_threads *threads,
     const struct mu_kernel_files *files)

@@ -1,6 +1,6 @@
 /*
- * Which process the OOM killer takes first: /proc/self/oom_score_adj, from
- * -1000 (never) to 1000 (first).
+ * The order in which the OOM killer chooses processes:
+ * /proc/self/oom_score_adj, from -1000 (never) to 1000 (first).
  *
  * Runs in: any.
  */
@@ -9,13 +9,16 @@
 
 #define MU_OOM_FIRST 1000
 
-/* The calling process's; 0 if it cannot be read. */
+/* The value of the calling process; 0 if it cannot be read. */
 int mu_oom_score(void);
 
-/* A process may lower its own below what root gave it with rights only. */
+/*
+ * Set the value. Lowering it below the value that root had set needs
+ * CAP_SYS_RESOURCE.
+ */
 void mu_oom_score_set(int score);
 
-/* The lowest that the calling process may have. */
+/* Set the lowest value that the calling process may have. */
 void mu_oom_score_lower(void);
 
 #endif

@@ -13,7 +13,7 @@ mu_search_went_on(
 	return mu_status_join(&search->status, &search->why, status, why);
 }
 
-/* Does an allocator tell who allocated, by reading what we do not know? */
+/* True if an allocator records who allocated, in memory that we do not know. */
 static bool
 asks_allocators(const struct mu_search *search)
 {
@@ -28,8 +28,8 @@ asks_allocators(const struct mu_search *search)
 }
 
 /*
- * Marking and folding need the edges alone, if all are stored and there is room
- * for all that folding may take: where it has too little it reads blocks again.
+ * If all edges are stored, marking and folding need only these, provided that
+ * there is enough memory for folding: otherwise it reads blocks again.
  */
 static void
 end_reading(struct mu_search *search)
@@ -84,8 +84,8 @@ mark(struct mu_search *search, struct mu_why *why)
 }
 
 /*
- * What the program has freed is not its own any more, and refers to nothing:
- * that a recorder holds it back is the recorder's affair.
+ * A block that the program has freed refers to nothing, even if a recorder
+ * holds it back.
  */
 static void
 ask_recorder(struct mu_search *search)
@@ -136,7 +136,7 @@ mu_search_mark(struct mu_search *search)
 	return true;
 }
 
-/* A partial answer must still be sent before the caller gives up. */
+/* There must be time to send a partial answer before the caller gives up. */
 static uint64_t
 folding_ends(const struct mu_search *search)
 {

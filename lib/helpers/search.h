@@ -1,8 +1,8 @@
 /*
  * From a snapshot to an answer: live blocks, roots, marks, entries.
  *
- * The same for the sweeper, which looks at its own image, and for the command,
- * which looks at another process or a core file.
+ * Used by the sweeper, on its own image, and by the command, on another process
+ * or a core file.
  *
  * Runs in: sweeper (any).
  */
@@ -14,12 +14,13 @@
 #include "heapwalk/recorded/recorded.h"
 #include "heapwalk/roots/roots.h"
 
-/* The step that is about to begin, or has just ended. */
+/* A step that is about to begin, or has just ended. */
 enum mu_search_step {
 	MU_SEARCH_LIST,
-	MU_SEARCH_LISTED, /* the caller opens what the program closed */
-	MU_SEARCH_ROOTED, /* no more of the memory will be looked for */
-	MU_SEARCH_READ,   /* no block will be read; not always taken */
+	MU_SEARCH_LISTED, /* the caller opens memory that the program made
+			     inaccessible */
+	MU_SEARCH_ROOTED, /* no more memory will be searched for roots */
+	MU_SEARCH_READ,   /* no block will be read; this step may not occur */
 	MU_SEARCH_MARKED,
 	MU_SEARCH_FOLD,
 	MU_SEARCH_FOLDED,
@@ -30,39 +31,46 @@ struct mu_search {
 	struct mu_snapshot *snap;
 	struct mu_arena *tables;
 	uint64_t begin_ns, deadline_ns; /* CLOCK_MONOTONIC */
-	size_t limit;                   /* entries; 0: only count */
+	size_t limit;                   /* number of entries; 0: only count */
 	bool contents;                  /* of entries */
 	bool keep;                      /* the caller reads blocks, too */
 	void (*step)(struct mu_search *search, enum mu_search_step step);
-	void *ctx; /* of STEP */
+	void *ctx; /* for STEP */
 
-	/* A second look: only what an earlier image had lost can be lost. */
+	/*
+	 * A second look: only blocks that an earlier image had lost can be
+	 * leaks.
+	 */
 	bool again;
 	const struct mu_range *candidates; /* by address */
 	size_t num_candidates;
 
-	/* The answer, as far as it came. */
+	/* The answer, as far as the search got. */
 	struct mu_heap heap;
 	struct mu_roots roots;
 	struct mu_graph graph;
 	struct mu_leaks leaks;
 	struct mu_recorder recorder;
-	bool recorded; /* there is one */
+	bool recorded; /* there is a recorder */
 	enum mu_status status;
 	struct mu_why why;
 };
 
 /*
- * Note that a part of the search ended with STATUS and WHY. False: the search
- * cannot continue. Of several reasons for a partial answer the first is kept.
+ * Note that a part of the search ended with STATUS and WHY. Returns false if
+ * the search cannot continue. If there are several reasons for a partial answer
+ * the first is kept.
  */
 bool mu_search_went_on(
     struct mu_search *search, enum mu_status status, const struct mu_why *why);
 
-/* List the blocks and mark what can be reached. False: it is over. */
+/*
+ * List the blocks and mark what can be reached. Returns false if the search has
+ * ended.
+ */
 bool mu_search_mark(struct mu_search *search);
 
-/* Fold what is left. False: it is over. */
+/* Fold the unreachable blocks. Returns false if the search has ended. */
 bool mu_search_fold(struct mu_search *search);
 
 #endif

@@ -21,55 +21,61 @@ struct stop_reads {
 	pid_t tid;           /* a thread of the process that lives */
 	int memory, pagemap; /* of the process */
 	size_t page_size;
-	struct mu_workers *workers; /* NULL: the caller's thread alone */
+	struct mu_workers *workers; /* NULL: only the calling thread */
 
-	/* Pages that only the process can read, so far (memfd_secret()). */
+	/* Pages seen so far that only the process can read (memfd_secret()). */
 	size_t unread;
 
-	/* What waits to be read. */
+	/* Memory that waits to be read. */
 	struct stop_read {
 		struct mu_range range;
 		char *to;
 	} items[READS_MAX];
 	size_t count, bytes;
-	size_t next; /* of the items, for a worker to take */
+	size_t next; /* next item for a worker */
 };
 
 #define MAX_WIPED 4096
 
-/* Small mappings first: one that is too large must not cost all the others. */
+/*
+ * Small mappings come first, so that a large one cannot take the time for all
+ * others.
+ */
 #define SMALL ((size_t)4 << 20)
 
-/* How much is read between two looks at the clock: about 1 ms. */
+/* Bytes read between two reads of the clock: about 1 ms. */
 #define STEP ((size_t)1 << 20)
 
 enum taking_when {
-	BEFORE_STOP, /* bytes are counted only */
+	BEFORE_STOP, /* only count bytes */
 	IN_STOP,
-	AFTER_STOP, /* pages are listed only */
+	AFTER_STOP, /* only list pages */
 };
 
 struct taking {
 	struct mu_shared_pages *pages;
 	enum taking_when when;
 	uint64_t begin_ns, end_ns, last_ns; /* of the stop */
-	bool over;                          /* it has no more time */
+	bool over;                          /* no time is left */
 	size_t counted;                     /* bytes */
 	struct stop_reads reads;
 };
 
-#define BATCH ((size_t)4 << 20) /* bytes that are read at a time */
-/* To wake a worker up for less costs more than it spares. */
+#define BATCH ((size_t)4 << 20) /* bytes read at a time */
+/* Waking a worker for less costs more than it saves. */
 #define FOR_OTHERS ((size_t)2 << 20)
 
 #define PRESENT_OR_SWAPPED 62 /* the upper bits of an entry of pagemap */
 
 /*
- * What is to be read of a process while it stands still, collected so that
- * several threads can share the reading.
+ * Memory of a process to be read while it is stopped, collected so that several
+ * threads can share the reading.
  */
 
-/* The page at ADDRESS is there, but for the process alone: memfd_secret(). */
+/*
+ * True if the page at ADDRESS is present but only the process can read it:
+ * memfd_secret().
+ */
 static bool
 is_secret(const struct stop_reads *reads, uintptr_t address)
 {
@@ -97,14 +103,14 @@ read_one(struct stop_reads *reads, const struct stop_read *item)
 			    reads->memory, item->to + done, size - done, at);
 		if (n == -EINTR)
 			continue;
-		/* Of a page that cannot be read nothing is known. */
+		/* Nothing is known about a page that cannot be read. */
 		if (n <= 0 && is_secret(reads, at))
 			__atomic_fetch_add(&reads->unread, 1, __ATOMIC_RELAXED);
 		done += n > 0 ? (size_t)n : reads->page_size;
 	}
 }
 
-/* One worker. */
+/* The body of a worker. */
 static void
 read_items(void *ctx, unsigned worker)
 {
@@ -117,7 +123,10 @@ read_items(void *ctx, unsigned worker)
 		read_one(reads, &reads->items[i]);
 }
 
-/* Read all that was added. What cannot be read stays as it is. */
+/*
+ * Read everything that was added. Destinations of what cannot be read are
+ * unchanged.
+ */
 static void
 stop_reads_run(struct stop_reads *reads)
 {
@@ -128,7 +137,9 @@ stop_reads_run(struct stop_reads *reads)
 	reads->count = reads->bytes = 0;
 }
 
-/* RANGE goes to TO, by the next run at the latest; there is one each 4 MiB. */
+/*
+ * Read RANGE to TO, at the latest in the next run; there is a run every 4 MiB.
+ */
 static void
 stop_reads_add(struct stop_reads *reads, struct mu_range range, char *to)
 {
@@ -138,7 +149,7 @@ stop_reads_add(struct stop_reads *reads, struct mu_range range, char *to)
 		stop_reads_run(reads);
 }
 
-/* Beyond MAX_WIPED nothing is known of them. */
+/* Ranges beyond MAX_WIPED are not recorded. */
 static void
 list_wiped(struct mu_shared_pages *pages, pid_t pid)
 {
@@ -231,9 +242,9 @@ mu_shared_pages_compare(
 }
 
 /*
- * Will there be time for all of it, at the rate so far? What cannot be complete
- * need not make the stop long. The rate goes up and down with the load: half as
- * much again may yet do.
+ * True if the time suffices for everything, at the rate so far. If it does not,
+ * the stop need not be long. The rate varies with the load: half as much again
+ * is still tried.
  */
 static bool
 has_time(const struct taking *taking)
@@ -245,7 +256,7 @@ has_time(const struct taking *taking)
 
 	if (done < MU_STANDSTILL_ALWAYS)
 		return now < taking->last_ns;
-	/* Small mappings are read as far as there is time. */
+	/* Small mappings are read as far as time permits. */
 	if (now >= taking->end_ns || pages->expected <= done ||
 	    pages->round == 0)
 		return now < taking->end_ns;
@@ -254,7 +265,7 @@ has_time(const struct taking *taking)
 	return rest / rate <= (double)(taking->end_ns - now) * 3 / 2;
 }
 
-/* Memory for RANGE, if it is to be read; NULL: it is not. */
+/* Memory for RANGE; NULL if it is not to be read. */
 static char *
 room_for(struct taking *taking, struct mu_range range)
 {
@@ -273,7 +284,7 @@ room_for(struct taking *taking, struct mu_range range)
 	return bytes;
 }
 
-/* RANGE, as it is now. What a copy has no part of is LIVE later on. */
+/* Read RANGE as it is now. LIVE: a copy does not have it. */
 static void
 read_range(struct taking *taking, struct mu_range range, bool live)
 {
@@ -284,7 +295,7 @@ read_range(struct taking *taking, struct mu_range range, bool live)
 	mu_shared_parts_add(taking->pages, range, bytes, live);
 }
 
-/* The front of REST that is not known yet, as far as STEP; cut off from it. */
+/* Split off the front of REST that was not read yet, up to STEP bytes. */
 static bool
 next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
     struct mu_range *rest, struct mu_range *range)
@@ -308,14 +319,14 @@ next_unknown(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	return mu_range_size(*range) > 0;
 }
 
-/* Is it to be left at that, and gone on with after the stop? */
+/* True if the reading has to stop here, to be continued after the stop. */
 static bool
 is_left(const struct taking *taking)
 {
 	return taking->when == IN_STOP && taking->over;
 }
 
-/* From pages->from on; if there is no more time that is where it was left. */
+/* Read from pages->from on; if the time is over that is where it stopped. */
 static void
 take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 {
@@ -324,7 +335,7 @@ take_mapping(struct taking *taking, const struct mu_mapping *mapping, bool live)
 	struct mu_mapping looked_at = *mapping;
 	struct mu_pages touched;
 
-	/* All that it has touched, also of a private mapping. */
+	/* All pages that it has touched, even of a private mapping. */
 	looked_at.shared = true;
 	mu_pages_of(&touched, pages->pagemap, pages->page_size);
 	if (pages->from > rest.begin)
@@ -379,7 +390,7 @@ take_number(struct taking *taking, size_t number)
 		mu_ranges_has(&pages->wiped, mapping->range.begin));
 }
 
-/* All of them, or until there is no more time. */
+/* Read all mappings, or until the time is over. */
 static void
 take(struct taking *taking)
 {

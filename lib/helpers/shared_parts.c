@@ -6,7 +6,7 @@
 
 #define MAX_PARTS 65536
 
-/* A hash table of runs of as many pages as a word has bits. */
+/* A hash table of runs of pages, as many as a word has bits. */
 #define KNOWN_SIZE ((size_t)1 << 18)
 #define MAX_KNOWN (KNOWN_SIZE / 4 * 3)
 #define MANY_KNOWN 1024
@@ -14,11 +14,11 @@
 
 struct mu_known_run {
 	uint64_t key;   /* 0: unused */
-	uint64_t pages; /* a bit for each that was found */
+	uint64_t pages; /* a bit for each page that was found */
 };
 
 /*
- * The number of the page at ADDRESS in its file. In a private mapping, whose
+ * The number of the page at ADDRESS in its file. For a private mapping, whose
  * pages may be modified copies, the address itself is used.
  */
 static uint64_t
@@ -30,7 +30,7 @@ number_of(const struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 	return (mapping->shared ? offset : address) / pages->page_size;
 }
 
-/* A hash of the run of pages that NUMBER is in; never 0. */
+/* A hash of the run of pages that contains NUMBER; never 0. */
 static uint64_t
 key_of(const struct mu_mapping *mapping, uint64_t number)
 {
@@ -39,14 +39,14 @@ key_of(const struct mu_mapping *mapping, uint64_t number)
 	key = (key ^ mapping->dev_major) * 0xff51afd7ed558ccdu;
 	key = (key ^ mapping->dev_minor) * 0xc4ceb9fe1a85ec53u;
 	key ^= number / RUN;
-	/* A page of code is searched in another way. */
+	/* Executable pages are searched in another way. */
 	key = (key * 4 + 2 * mapping->executable + mapping->shared) *
 	    0x9e3779b97f4a7c15u;
 	key ^= key >> 29;
 	return key | 1;
 }
 
-/* NULL: there is no room for another one. */
+/* NULL if there is no room for another one. */
 static struct mu_known_run *
 known_run(struct mu_shared_pages *pages, uint64_t key)
 {
@@ -125,7 +125,7 @@ mu_shared_page_missing(const struct mu_shared_pages *pages, uintptr_t address)
 	return missing != NULL && mu_range_has(missing->range, address);
 }
 
-/* Of many pages it is touched by now, which saves time in the stop. */
+/* Touching its pages here saves time in the stop. */
 void
 mu_shared_pages_forget(struct mu_shared_pages *pages)
 {

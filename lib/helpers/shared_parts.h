@@ -1,6 +1,6 @@
 /*
- * What the pages that a copy of a process shares with it become: a list of
- * parts, in which a page of a file that is mapped twice is once.
+ * The pages that a copy of a process shares with it, as a list of parts without
+ * duplicates.
  *
  * Runs in: keeper.
  */
@@ -9,24 +9,24 @@
 
 #include "lib/helpers/shared_pages.h"
 
-/* Once. False: no memory. */
+/* Call once. Returns false if memory is exhausted. */
 bool mu_shared_parts_open(struct mu_shared_pages *pages);
 
 /*
- * Has this page of a file been found before? From now on, it has. Where there
- * is no room to remember it, it is left out.
+ * True if this page of a file was found before; remembers it. If there is no
+ * room to remember it, it is left out.
  */
 bool mu_shared_page_known(struct mu_shared_pages *pages,
     const struct mu_mapping *mapping, uintptr_t address);
 
-/* Does the copy not have what is mapped at ADDRESS? */
+/* True if the copy does not have the mapping at ADDRESS. */
 bool mu_shared_page_missing(
     const struct mu_shared_pages *pages, uintptr_t address);
 
-/* No page has been found before. */
+/* Forget all pages. */
 void mu_shared_pages_forget(struct mu_shared_pages *pages);
 
-/* BYTES and LIVE: as in struct mu_remote_part. */
+/* BYTES and LIVE are as in struct mu_remote_part. */
 void mu_shared_parts_add(struct mu_shared_pages *pages, struct mu_range range,
     const char *bytes, bool live);
 

@@ -1,5 +1,5 @@
 /*
- * Pages that the process has never touched, although they hold something: see
+ * Find pages that have data although the process has never touched them: see
  * shared_pages.h.
  */
 #include "heapwalk/memory/map_file.h"
@@ -9,16 +9,16 @@
 #include "mu/sort.h"
 #include "mu/sys.h"
 
-/* Pages that the copy is asked for at a time, a byte of its memory each. */
+/* Pages per query to the copy, with a byte of its memory each. */
 #define ASKED 65536
 
 /*
- * Where the copy does not answer, so many bytes are read all the same: of a
- * hole of the file the kernel makes a page, in the process, too.
+ * If the copy does not answer, read this many bytes anyway: in a hole of the
+ * file the kernel allocates pages, for the process, too.
  */
 #define BLINDLY ((size_t)4 << 20)
 
-/* One copy that is asked; VEC is in its memory. */
+/* A query to the copy; VEC is in its memory. */
 struct asking {
 	struct mu_shared_pages *pages;
 	const struct mu_process_copy *copy;
@@ -43,7 +43,7 @@ was_listed(
 	    mu_mapping_same_file(listed, mapping);
 }
 
-/* In the copy, and nowhere else: room for the answers. */
+/* Map room for the answers in the copy. */
 static void
 open_asking(struct asking *asking)
 {
@@ -60,9 +60,8 @@ open_asking(struct asking *asking)
 }
 
 /*
- * mincore() goes by the file for tmpfs and its like only. Of huge pages of the
- * pool it tells what this process has touched (mincore_hugetlb() in
- * mm/mincore.c).
+ * mincore() reports on the file only for tmpfs and the like. For MAP_HUGETLB it
+ * reports what this process has touched (mincore_hugetlb() in mm/mincore.c).
  */
 static bool
 can_tell(struct asking *asking, const struct mu_mapping *mapping)
@@ -72,7 +71,7 @@ can_tell(struct asking *asking, const struct mu_mapping *mapping)
 		&asking->tmpfs, mapping->dev_major, mapping->dev_minor);
 }
 
-/* Has the kernel told the copy which pages of RANGE are in memory? */
+/* Ask which pages of RANGE are in memory; false if that fails. */
 static bool
 ask(struct asking *asking, struct mu_range range)
 {
@@ -87,7 +86,7 @@ ask(struct asking *asking, struct mu_range range)
 	    call.result == 0;
 }
 
-/* That was not known before. */
+/* Add a page that was not known before. */
 static void
 add_untouched(struct mu_shared_pages *pages, uintptr_t address)
 {
@@ -114,7 +113,7 @@ take_page(struct mu_shared_pages *pages, const struct mu_mapping *mapping,
 		add_untouched(pages, address);
 }
 
-/* Which pages of RANGE hold something. */
+/* Add the pages of RANGE that have data. */
 static void
 take_answers(struct asking *asking, const struct mu_mapping *mapping,
     struct mu_range range)
@@ -161,7 +160,7 @@ take_blindly(struct asking *asking, const struct mu_mapping *mapping,
 	}
 }
 
-/* Does the file of MAPPING itself tell it? */
+/* Use the file of MAPPING itself, if it can be opened. */
 static bool
 take_data(struct asking *asking, const struct mu_mapping *mapping)
 {

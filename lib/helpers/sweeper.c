@@ -1,8 +1,8 @@
 /*
- * It runs on a copy of the collector's stack, in a process where every other
- * thread has vanished in the middle of its work: locks may be held by threads
- * that do not exist, so no malloc, no stdio, nothing of libc that locks. Its
- * mappings are made in its own image.
+ * The sweeper runs on a copy of the collector's stack, in a process where every
+ * other thread has vanished in the middle of its work: locks may be held by
+ * threads that do not exist, so no malloc, no stdio, and nothing of libc that
+ * locks. Its mappings are made in its own image.
  */
 #include "lib/helpers/sweeper.h"
 
@@ -33,22 +33,23 @@
 #include "ptrace/live/snapshot.h"
 
 /*
- * Entries that any pipe holds, behind the header: it may have a single page
- * (pipe-user-pages-soft in pipe(7)).
+ * Bytes of entries that fit into any pipe after the header: it may have a
+ * single page (pipe-user-pages-soft in pipe(7)).
  */
 #define ANSWER_AT_ONCE ((size_t)2048)
 
 #define SMALL_BYTES ((size_t)1 << 20) /* of memory; one worker suffices */
 
-/* The picture as a whole: later steps may add what is missing from it. */
+/* The whole search: later steps may add what is missing. */
 struct sweep {
 	struct mu_search search;
 	struct mu_memory_self self;
 	struct mu_arena tables;
 	struct mu_worker_threads threads;
-	struct mu_referrers referrers; /* if that was asked for */
-	void *stacks;    /* of threads, where no image is to map them in */
-	size_t left_out; /* pages that a fork leaves out, not brought over */
+	struct mu_referrers referrers; /* if references were asked for */
+	void *stacks;    /* stacks of threads, if they must not be mapped in an
+			    image */
+	size_t left_out; /* pages that a fork left out and that are missing */
 };
 
 struct own_ranges {
@@ -57,8 +58,8 @@ struct own_ranges {
 };
 
 /*
- * Memory that the library itself has mapped, in which the program keeps no
- * pointers.
+ * Memory that the library itself has mapped, which holds no pointers of the
+ * program.
  */
 
 static void
@@ -72,8 +73,8 @@ add_own(void *ctx, struct mu_range range)
 }
 
 /*
- * What asks about a block has its address in hand: our frames, up to the
- * program's. Empty where leaks are asked for: they hold nothing of interest.
+ * A request about a block keeps its address in our frames; exclude these, up to
+ * the program's frames. Empty if leaks are asked for.
  */
 static struct mu_range
 own_frames(const struct mu_image *image)
@@ -153,7 +154,7 @@ describe(struct mu_image *image, struct sweep *sweep)
 	    &snap->memory, &sweep->self, snap->mappings, snap->num_mappings);
 }
 
-/* To start a thread takes 0.15 ms, as long as the search of a small heap. */
+/* Starting a thread takes 0.15 ms, as long as the search of a small heap. */
 static size_t
 wanted_workers(const struct mu_image *image)
 {
@@ -174,8 +175,8 @@ look_at_memory(struct mu_image *image, struct sweep *sweep)
 }
 
 /*
- * The guard comes first: what we map ourselves must not come to lie where
- * memory of the subject is missing in this image (MADV_DONTFORK).
+ * The guard comes first: our own mappings must not take the place of memory
+ * that is missing in this image (MADV_DONTFORK).
  */
 static enum mu_status
 open_image(struct mu_image *image, struct sweep *sweep)
@@ -194,9 +195,9 @@ open_image(struct mu_image *image, struct sweep *sweep)
 	mu_sweeper_limits_limit(&sweep->tables, image->sweeper.room.left);
 	/*
 	 * The OOM killer loses sight of a process that it has killed when its
-	 * first thread ends, while another still gives the memory back
-	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c passes over dying
-	 * leaders), and takes the program, too.
+	 * first thread ends, while another one still frees the memory
+	 * (css_task_iter_advance() in kernel/cgroup/cgroup.c skips dying
+	 * leaders), and then kills the program, too.
 	 */
 	mu_worker_threads_open(&sweep->threads,
 	    image->sweeper.room.tight ? 1 : wanted_workers(image));
@@ -208,8 +209,8 @@ open_image(struct mu_image *image, struct sweep *sweep)
 
 /*
  * The memory is the program's: nothing of it is changed, and nothing is mapped
- * that would stay if we were killed. The list of mappings was read when the
- * program had stopped, and the kernel holds for it what it held then.
+ * that would remain if we were killed. The list of mappings was read while the
+ * program was stopped, and is still valid.
  */
 static enum mu_status
 open_in_place(struct mu_image *image, struct sweep *sweep)
@@ -265,7 +266,7 @@ log_step(const struct mu_image *image, enum mu_search_step step)
 	}
 }
 
-/* Only an image is changed: its protections, and what it holds. */
+/* Only an image of our own is modified. */
 static void
 tell_step(struct mu_search *search, enum mu_search_step step)
 {
@@ -355,7 +356,7 @@ note_skipped(struct mu_image *image, struct sweep *sweep)
 	    image->snap.memory.skipped_pages - image->snap.memory.closed_pages;
 	struct mu_search *search = &sweep->search;
 
-	/* An image that is not looked at any further has nothing to say. */
+	/* The image is not used any further. */
 	if (skipped == 0 ||
 	    (search->status != MU_OK && search->status != MU_PARTIAL))
 		return;
@@ -379,8 +380,8 @@ anything_lost(const struct mu_image *image, const struct sweep *sweep)
 }
 
 /*
- * Lost, or referred to from memory that this image has only zeros of? A part
- * of the heap can be such memory too.
+ * A block may look lost because only memory that fork has cleared in this image
+ * refers to it. That memory may be part of the heap, too.
  */
 static void
 note_wiped(struct mu_image *image, struct sweep *sweep)
@@ -395,7 +396,10 @@ note_wiped(struct mu_image *image, struct sweep *sweep)
 		    "memory under MADV_WIPEONFORK could not be scanned");
 }
 
-/* What moves within memory that is searched as it changes may be missed. */
+/*
+ * A pointer that moves within memory that changes during the search may be
+ * missed.
+ */
 static void
 note_changing(struct mu_image *image, struct sweep *sweep)
 {
@@ -409,7 +413,7 @@ note_changing(struct mu_image *image, struct sweep *sweep)
 		    (image->uncopied.changing + 0xfffff) >> 20);
 }
 
-/* The collector shares the memory, too, and may not be gone yet. */
+/* The collector shares the memory, too, and may still exist. */
 static void
 note_sharer(struct mu_image *image, struct sweep *sweep)
 {
@@ -437,7 +441,7 @@ large_lost(const struct mu_image *image, const struct sweep *sweep)
 	    &sweep->search.heap.blocks, MU_ALTERNATE_STACK_MIN);
 }
 
-/* One that is lost may be the alternate signal stack of a thread. */
+/* A leaked block may be a thread's alternate signal stack. */
 static void
 note_stacks(struct mu_image *image, struct sweep *sweep)
 {
@@ -497,7 +501,7 @@ bool
 mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
     void (*searched)(void *ctx), void *ctx)
 {
-	struct mu_image image = *shared; /* what is noted in it stays ours */
+	struct mu_image image = *shared; /* a copy, so that changes stay ours */
 	struct sweep sweep = { 0 };
 
 	begin(&image);
@@ -508,7 +512,7 @@ mu_sweeper_in_place(const struct mu_image *shared, void *memory, size_t size,
 	sweep_memory(&image, &sweep);
 	if (sweep.search.status != MU_OK)
 		return false;
-	/* To be woken up takes as long as a small search. */
+	/* Waking the program takes as long as a small search. */
 	if (sweep.search.leaks.entries.size > ANSWER_AT_ONCE ||
 	    sends_candidates(&image))
 		searched(ctx);

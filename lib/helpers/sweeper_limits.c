@@ -1,6 +1,6 @@
 /*
- * All of this changes only the sweeper, a process with separate memory: the
- * program's priority, limits and score stay as they are.
+ * These calls affect only the sweeper, a process with separate memory: the
+ * program's priority, limits and score do not change.
  */
 #include "lib/helpers/sweeper_limits.h"
 
@@ -14,31 +14,31 @@
 #include "mu/text.h"
 
 /*
- * Added to the program's nice value. The pass must end before its deadline on
- * a machine that is never idle, and its caller waits for it. One that takes
+ * Added to the program's nice value. The pass must end before its deadline on a
+ * machine that is never idle, and its caller waits for it. A pass that takes
  * 0.7 s by itself (a million blocks, all lost) took 1.4 s beside four busy
  * threads on two cores; with 5 it took 3 to 5 s, with 10 11 to 14 s, and with
- * 19 the 30 s of the default timeout did not suffice.
+ * 19 more than the 30 s of the default timeout.
  */
 #define NICE 5
 #define NICE_MAX 19
 
-/* getpriority(2) as the kernel has it: 20 - nice, never negative. */
+/* The system call getpriority(2) returns 20 - nice, which is never negative. */
 #define NICE_ZERO 20
 
 #define MIB ((size_t)1 << 20)
 
-/* Tables take at least this without asking: no machine swaps for so little. */
+/* Tables may take this much in any case: no machine swaps for so little. */
 #define LIMIT_MIN (16 * MIB)
 
-/* No limit, if the available memory is not known. */
+/* Used if the available memory is not known. */
 #define LIMIT_NONE (SIZE_MAX / 2)
 
 /*
- * A core file of the sweeper would be as large as the program: a limit of 1
- * stops the file, as 0 does, and the program that core_pattern pipes it to,
- * which 0 does not (do_coredump in fs/coredump.c). Where the hard limit is 0
- * it cannot be raised.
+ * A core file of the sweeper would be as large as the program. A limit of 1
+ * prevents the file, as 0 does, and also the pipe to a program in core_pattern,
+ * which 0 does not (do_coredump in fs/coredump.c). It cannot be raised where
+ * the hard limit is 0.
  */
 void
 mu_sweeper_limits_begin(void)
@@ -49,9 +49,9 @@ mu_sweeper_limits_begin(void)
 }
 
 /*
- * A sweeper with an inherited real-time policy would keep every thread without
- * such a policy off its core until it is done. SCHED_BATCH never preempts the
- * running thread when it wakes up. From SCHED_IDLE it would be a step up.
+ * A sweeper with an inherited real-time policy would keep ordinary threads off
+ * its CPU until it is done. SCHED_BATCH never preempts the running thread when
+ * it wakes up. SCHED_IDLE is kept, as the change would raise the priority.
  */
 void
 mu_sweeper_limits_yield(void)
@@ -70,7 +70,7 @@ mu_sweeper_limits_yield(void)
 	    nice < NICE_MAX ? nice : NICE_MAX);
 }
 
-/* Half: the program itself may use the other half during the pass. */
+/* Half: the program may use the other half during the pass. */
 void
 mu_sweeper_limits_limit(struct mu_arena *tables, size_t available)
 {
@@ -84,7 +84,7 @@ mu_sweeper_limits_limit(struct mu_arena *tables, size_t available)
 	tables->limit = limit > 0 ? limit : LIMIT_NONE;
 }
 
-/* "512k", "64m": as the option takes it, rounded up. */
+/* Format "512k" or "64m", rounded up, as the option accepts it. */
 static void
 shown(size_t bytes, char *text, size_t size)
 {
@@ -106,7 +106,9 @@ mu_sweeper_limits_explain(
 	    (status != MU_ERR_NO_MEMORY && status != MU_PARTIAL))
 		return;
 	shown(tables->limit, is, sizeof(is));
-	/* What comes after what was refused is not known. */
+	/*
+	 * It is not known what more will be needed after the refused request.
+	 */
 	shown(tables->refused + MIB - 1 - (tables->refused + MIB - 1) % MIB,
 	    needed, sizeof(needed));
 	mu_why_cure(why,

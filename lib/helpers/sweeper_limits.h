@@ -12,21 +12,21 @@
 #include "mu/arena.h"
 #include "mu/status.h"
 
-/* First of all: there is no core file of this process. */
+/* Call first: prevents a core file of this process. */
 void mu_sweeper_limits_begin(void);
 
-/* Give way to other processes. Call once no thread waits for us in a stop. */
+/* Yield to other processes. Call when no stopped thread waits for us. */
 void mu_sweeper_limits_yield(void);
 
 /*
- * How much TABLES may take: the option max_memory, or half of the AVAILABLE
- * bytes. SIZE_MAX: nothing tells how many there are.
+ * Set the limit of TABLES: the option max_memory, or half of the AVAILABLE
+ * bytes. SIZE_MAX: not known.
  */
 void mu_sweeper_limits_limit(struct mu_arena *tables, size_t available);
 
 /*
- * If what STATUS tells of is due to that limit, say so in WHY: what it is and
- * what it would have to be.
+ * If STATUS was caused by that limit, say so in WHY, with its value and the
+ * value that is needed.
  */
 void mu_sweeper_limits_explain(
     const struct mu_arena *tables, enum mu_status status, struct mu_why *why);

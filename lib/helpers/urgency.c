@@ -7,9 +7,9 @@
 
 #define FIFO_PRIORITY 1
 #define NICE_LOWEST (-20)
-#define NICE_LIMIT_MAX 40 /* RLIMIT_NICE is 20 less the nice value */
+#define NICE_LIMIT_MAX 40 /* RLIMIT_NICE is 20 minus the nice value */
 
-/* The system call gives 20 less the nice value. */
+/* The system call returns 20 minus the nice value. */
 static int
 get_nice(void)
 {
@@ -51,7 +51,7 @@ mu_urgency_allow(void)
 	allow(RLIMIT_NICE, NICE_LIMIT_MAX);
 }
 
-/* Where the lowest is refused, what RLIMIT_NICE leaves. */
+/* If the lowest value is refused, use what RLIMIT_NICE permits. */
 static bool
 lower_nice(int now)
 {
@@ -78,11 +78,11 @@ mu_urgency_raise(struct mu_urgency *urgency)
 	};
 	mu_sys2(SYS_sched_getparam, 0, (long)&param);
 	urgency->priority = param.sched_priority;
-	/* What is urgent already stays as it is. */
+	/* A thread with a higher priority is left alone. */
 	if (urgency->policy != SCHED_OTHER && urgency->policy != SCHED_BATCH &&
 	    urgency->policy != SCHED_IDLE)
 		return;
-	/* No child inherits it, even one that is not let to drop it. */
+	/* The flag is not inherited, also by a child that may not drop it. */
 	urgency->raised =
 	    set_policy(SCHED_FIFO | SCHED_RESET_ON_FORK, FIFO_PRIORITY) ||
 	    lower_nice(urgency->nice);
@@ -103,7 +103,9 @@ mu_urgency_drop(struct mu_urgency *urgency)
 {
 	if (!urgency->raised)
 		return;
-	/* Without rights the flag stays; with nothing raised it does nothing.
+	/*
+	 * Without rights the flag stays, which does nothing if nothing was
+	 * raised.
 	 */
 	if (!set_policy(urgency->policy, urgency->priority))
 		set_policy(

@@ -1,6 +1,6 @@
 /*
- * Raise our priority for the length of a stop: while threads of the program are
- * stopped, no other process should delay us.
+ * Raise our priority during a stop: while threads of the program are stopped,
+ * other processes should not delay us.
  *
  * Runs in: any.
  */
@@ -12,29 +12,33 @@
 
 struct mu_urgency {
 	bool raised;
-	int policy, priority, nice; /* as they were */
+	int policy, priority, nice; /* original values */
 };
 
 /*
- * Call before rights are given up: let the calling process and its children
- * raise themselves later (RLIMIT_RTPRIO, RLIMIT_NICE). Without them, nothing.
+ * Call before rights are given up: permits the calling process and its children
+ * to raise their priority later (RLIMIT_RTPRIO, RLIMIT_NICE). Does nothing
+ * without these rights.
  */
 void mu_urgency_allow(void);
 
 /*
- * The calling thread is scheduled by SCHED_FIFO, with the lowest priority of
- * those, or else with the lowest nice value that it may have.
+ * Schedule the calling thread by SCHED_FIFO, with the lowest such priority, or
+ * else with the lowest nice value that is permitted.
  */
 void mu_urgency_raise(struct mu_urgency *urgency);
 
 /*
- * While URGENCY is raised: thread TID of another process, which the caller is
- * about to wait for, is scheduled by SCHED_FIFO, too, if the caller is and was
- * scheduled as most are. TID has to change that itself, which takes no right.
+ * While URGENCY is raised: schedule thread TID of another process, for which
+ * the caller is about to wait, by SCHED_FIFO, if the caller is and TID has the
+ * usual policy. TID must restore that itself, which needs no right.
  */
 void mu_urgency_lend(const struct mu_urgency *urgency, pid_t tid);
 
-/* As before. Also for a child, which inherits it. Accepts the zero value. */
+/*
+ * Restore the original values; also for a child, which inherits the raised
+ * ones. Accepts the zero value.
+ */
 void mu_urgency_drop(struct mu_urgency *urgency);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * A thread waits for a turn, does its part if it is one of as many as the turn
- * names, and waits for the next.
+ * A thread waits for a turn, does its part if its number is among those of the
+ * turn, and waits for the next.
  *
  * Runs in: sweeper, keeper, command.
  */
@@ -12,19 +12,21 @@
 #include "mu/sys.h"
 
 /*
- * As large as the sweeper's own; SIGSEGV's handler (heapwalk/memory/guard.c)
- * runs here too, as a raw clone has no signal stack.
+ * As large as the sweeper's own stack; the SIGSEGV handler
+ * (heapwalk/memory/guard.c) runs on it too, as a raw clone has no signal stack.
  */
 #define STACK_SIZE ((size_t)512 << 10)
 
-/* A turn's number is above these bits, which say how many threads it has. */
+/*
+ * The number of a turn is above these bits, which hold its number of threads.
+ */
 #define TURN_STEP 128
 
-#define TURN_END (-1) /* no more work: go */
+#define TURN_END (-1) /* no more work: exit */
 
-#define WAIT_NS (20 * 1000 * 1000ull) /* where a wake-up is refused */
+#define WAIT_NS (20 * 1000 * 1000ull) /* if the wake-up is refused */
 
-#define CPU_BITS 8192 /* more than any kernel was built for (NR_CPUS) */
+#define CPU_BITS 8192 /* more than any kernel supports (NR_CPUS) */
 
 _Static_assert(MU_WORKERS_STACKS == (MU_WORKERS_GIVEN - 1) * STACK_SIZE,
     "a stack for each thread but the caller");
@@ -56,7 +58,7 @@ thread_body(void *arg)
 	}
 }
 
-/* As mu_sys_map_stack(). */
+/* Returns what mu_sys_map_stack() does. */
 static long
 new_stack(struct mu_worker_threads *threads)
 {
@@ -168,7 +170,7 @@ mu_worker_threads_close(struct mu_worker_threads *threads)
 	mu_sys_futex_wake(&threads->turn, INT32_MAX, FUTEX_PRIVATE_FLAG);
 	for (i = 0; i < threads->started; i++) {
 		thread = &threads->started_ones[i];
-		/* Not private: the kernel wakes it as a shared one. */
+		/* Not private: the kernel uses a shared wake-up. */
 		while ((tid = __atomic_load_n(
 			    &thread->tid, __ATOMIC_ACQUIRE)) != 0)
 			mu_sys_futex_wait(

@@ -13,44 +13,44 @@
 
 #include "heapwalk/subject/workers.h"
 
-/* By themselves never more: what a program runs beside them needs CPUs too. */
+/* The default is never more: the programs on the machine need CPUs, too. */
 #define MU_WORKERS_PRESET 16
 
 #define MU_WORKERS_GIVEN 4
 #define MU_WORKERS_STACKS ((size_t)3 << 19)
 
 struct mu_worker_threads {
-	struct mu_workers workers; /* what is handed out */
+	struct mu_workers workers; /* the interface of these threads */
 	unsigned started;
 	struct mu_worker_thread {
 		char *stack;
-		int tid; /* 0: it is gone; the kernel writes that */
+		int tid; /* 0: it has ended; written by the kernel */
 	} started_ones[MU_WORKERS_MAX];
-	bool refused; /* no more threads can be had */
-	char *given;  /* where the next stack comes from; NULL: it is mapped */
+	bool refused; /* the kernel refuses more threads */
+	char *given;  /* memory for the next stack; NULL: map one */
 
-	/* The present run. */
+	/* The current turn. */
 	mu_worker_body *body;
 	void *ctx;
-	int turn;      /* futex: which run, and of how many threads */
-	int busy;      /* futex: threads that have not done their part */
-	int next_rank; /* of a thread that begins */
+	int turn;      /* futex: number of the turn, and of its threads */
+	int busy;      /* futex: threads that have not finished */
+	int next_rank; /* number of the next thread that starts */
 };
 
 /*
- * WANTED threads, the caller's included; 0: one for each CPU that the caller
- * may run on, MU_WORKERS_PRESET at most. THREADS must stay where it is.
+ * Prepare for WANTED threads, including the caller; 0: one per CPU that the
+ * caller may use, at most MU_WORKERS_PRESET. THREADS must stay where it is.
  */
 void mu_worker_threads_open(struct mu_worker_threads *threads, size_t wanted);
 
 /*
- * The same, but up to MU_WORKERS_GIVEN threads on stacks from the
- * MU_WORKERS_STACKS bytes at STACKS, which begin with a page.
+ * The same, but for up to MU_WORKERS_GIVEN threads, with stacks in the
+ * MU_WORKERS_STACKS bytes at STACKS, which is page-aligned.
  */
 void mu_worker_threads_open_on(
     struct mu_worker_threads *threads, size_t wanted, void *stacks);
 
-/* End them, where exit_group() does not. */
+/* End the threads, unless exit_group() does. */
 void mu_worker_threads_close(struct mu_worker_threads *threads);
 
 #endif

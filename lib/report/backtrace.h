@@ -1,6 +1,6 @@
 /*
- * The frames of an entry: the first 16 in its struct Leak, further ones behind
- * all entries.
+ * The frames of an entry: the first 16 in its struct Leak, the others after all
+ * entries.
  *
  * Runs in: any.
  */
@@ -13,10 +13,10 @@
 
 #include "memunreachable/memunreachable.h"
 
-/* Frames that BACKTRACE has. */
+/* The number of frames in BACKTRACE. */
 size_t mu_backtrace_count(const struct LeakBacktrace *backtrace);
 
-/* One of them, innermost first. */
+/* A frame by its number, innermost first. */
 uintptr_t mu_backtrace_frame(
     const struct LeakBacktrace *backtrace, size_t number);
 

@@ -9,9 +9,9 @@
 #define MAX_SEGMENTS 64
 #define MAX_DYNAMIC 256 /* entries; libraries have 30 */
 #define MAX_BUCKETS (1u << 22)
-#define MAX_SYMBOLS (1u << 22) /* of one chain, too */
+#define MAX_SYMBOLS (1u << 22) /* also the longest chain */
 
-/* What the dynamic section says. */
+/* Contents of the dynamic section. */
 struct dynamic {
 	uintptr_t symbols, names, hash, gnu_hash;
 	size_t names_size;
@@ -26,7 +26,7 @@ read_at(uintptr_t address, void *buffer, size_t size)
 		   (long)&from, 1, 0) == (long)size;
 }
 
-/* glibc adds the bias to these in memory, but not in all of them. */
+/* glibc adds the load bias to most of these in memory, but not to all. */
 static uintptr_t
 settle(uintptr_t value, uintptr_t begin, uintptr_t bias)
 {
@@ -69,7 +69,7 @@ read_dynamic(
 	return true;
 }
 
-/* The last symbol of the last chain, by the highest bucket. */
+/* Count up to the last symbol of the last chain, that of the highest bucket. */
 static size_t
 count_gnu(uintptr_t table)
 {
@@ -153,7 +153,10 @@ mu_exported_open(struct mu_exported *exported, uintptr_t begin)
 	return true;
 }
 
-/* Is ADDRESS, as the file has it, in it, or behind a label? */
+/*
+ * True if ADDRESS, as in the file, is in the symbol, or follows it if it has no
+ * size.
+ */
 static bool
 is_in(const Elf64_Sym *symbol, uintptr_t address)
 {

@@ -20,13 +20,13 @@ open_names(struct mu_frame_names *names)
 	names->recent =
 	    mu_arena_alloc(&names->arena, RECENT, sizeof(*names->recent));
 	names->chunk = mu_arena_alloc(&names->arena, MU_EXPORTED_CHUNK, 1);
-	/* Without /proc there are no modules. */
+	/* Without /proc no modules are found. */
 	if (mu_mappings_read(mu_sys_gettid(), &names->mappings,
 		&names->num_mappings, &names->arena, NULL) != MU_OK)
 		names->num_mappings = 0;
 }
 
-/* The mapping that the file of MAPPING begins with. */
+/* The first mapping of the file of MAPPING. */
 static const struct mu_mapping *
 first_of(const struct mu_frame_names *names, const struct mu_mapping *mapping)
 {
@@ -42,7 +42,7 @@ first_of(const struct mu_frame_names *names, const struct mu_mapping *mapping)
 	return mapping;
 }
 
-/* Entries of the recorder's never go, nor do their strings. */
+/* Entries of the recorder are never removed, nor are their strings. */
 static void
 find_unloaded(struct mu_frame_place *place)
 {

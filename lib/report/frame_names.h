@@ -19,27 +19,27 @@
 
 #define MU_FRAME_NAME_SIZE 96 /* names of C++ may be cut */
 
-/* Where a frame is. */
+/* The location of a frame. */
 struct mu_frame_place {
-	uintptr_t pc;     /* 0: none */
-	const char *path; /* the module's, any bytes; NULL: no module */
+	uintptr_t pc;     /* 0: unused */
+	const char *path; /* path of the module, any bytes; NULL: none */
 	uintptr_t offset; /* in the module */
-	size_t into;      /* bytes behind the beginning of NAME */
-	char name[MU_FRAME_NAME_SIZE]; /* exported; "": none is near */
+	size_t into;      /* offset from the start of NAME */
+	char name[MU_FRAME_NAME_SIZE]; /* exported name; "": none is near */
 };
 
-/* Zero to begin with; to be closed. */
+/* Initialise to zero; close at the end. */
 struct mu_frame_names {
 	bool opened;
 	struct mu_arena arena;
 	struct mu_mapping *mappings; /* read for the first frame */
 	size_t num_mappings;
 	struct mu_frame_place *recent; /* recently used frames */
-	struct mu_frame_place last;    /* without memory for them */
-	char *chunk;                   /* of a table of symbols */
+	struct mu_frame_place last; /* used if there is no memory for RECENT */
+	char *chunk;                /* buffer for symbols */
 };
 
-/* NAMES for a report. Nothing is read before the first frame. */
+/* The interface for reports. Reads nothing before the first frame. */
 struct mu_names mu_frame_names(struct mu_frame_names *names);
 
 void mu_frame_names_close(struct mu_frame_names *names);

@@ -7,11 +7,11 @@
 #define PAGE ((size_t)4096)
 #define GRAIN ((size_t)16)
 #define HEADER ((size_t)16)
-#define SMALLEST ((size_t)24) /* usable, of the smallest chunk */
+#define SMALLEST ((size_t)24) /* usable size of the smallest chunk */
 
 /*
- * The least size that malloc answers with SIZE usable bytes: chunks are
- * multiples of 16, and those with a mapping of their own are whole pages.
+ * The least size for which malloc returns SIZE usable bytes: chunks are
+ * multiples of 16 bytes, and mmapped ones are whole pages.
  */
 static size_t
 least_for(size_t size)

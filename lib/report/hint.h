@@ -14,20 +14,20 @@
 
 struct mu_entries;
 
-/* How a line of the library's log begins that has such words. */
+/* Beginning of the library's log line with the advice. */
 #define MU_HINT_BEGIN "no stacks were recorded: "
 
 /*
- * The sizes that ENTRIES, of INFO, may have been asked for with, from *LEAST
- * to *MOST. False: there are no entries, or stacks were recorded.
+ * The range of requested sizes, *LEAST to *MOST, that the ENTRIES of INFO may
+ * have. Returns false if there are no entries, or stacks were recorded.
  */
 bool mu_hint_sizes(const struct UnreachableMemoryInfo *info,
     const struct mu_entries *entries, size_t *least, size_t *most);
 
-/* In the words of the recorder's environment; no newline. */
+/* In terms of the recorder's environment variables; no newline. */
 void mu_hint_environment(struct mu_text *out, size_t least, size_t most);
 
-/* In those of the command; no newline. */
+/* In terms of the command's options; no newline. */
 void mu_hint_command(struct mu_text *out, size_t least, size_t most);
 
 #endif

@@ -1,6 +1,6 @@
 /*
- * The recorder's variable, if it is in the program from its start on; the
- * address of it is NULL if it is not. No other symbol of the recorder may be
+ * The recorder's variable, if the recorder is part of the program from the
+ * start; otherwise its address is NULL. No other symbol of the recorder may be
  * used here.
  */
 #ifndef LIB_REPORT_RECORDER_HERE_H

@@ -20,7 +20,7 @@ add_from(struct mu_text *out, const struct MemunreachableReference *reference,
 	add_offset(out, reference->offset);
 }
 
-/* A block, a region or a mapping, and where in it. */
+/* Append a block, a region or a mapping, and the offset in it. */
 static void
 add_range(struct mu_text *out, const struct MemunreachableReference *reference,
     const char *what)

@@ -1,7 +1,7 @@
 /*
- * Through a socket: writing to a pipe or a file raises a signal on failure
- * (SIGPIPE, SIGXFSZ), and one end of a socket can be shut down while a child
- * that another thread has forked holds it open.
+ * A socket is used because a failed write to a pipe or a file raises a signal
+ * (SIGPIPE, SIGXFSZ), and because one end of a socket can be shut down even if
+ * a child that another thread has forked holds it open.
  */
 #include "lib/report/symbolizer.h"
 
@@ -17,16 +17,18 @@
 #define FIRST_ROOM ((size_t)64 << 10)
 #define MOST_ROOM ((size_t)256 << 20)
 
-/* What is under way. */
+/* State of a transfer. */
 struct talk {
 	int fd;
 	const char *text;
-	size_t left; /* of it */
+	size_t left; /* bytes left of it */
 	bool shut, ended, failed;
 	struct mu_symbolized *out;
 };
 
-/* "#00  pc ": without any there is nothing to be asked. */
+/*
+ * True if there is a frame ("#00  pc "); otherwise the command is not needed.
+ */
 static bool
 has_frame(const char *text, size_t length)
 {
@@ -45,8 +47,8 @@ has_frame(const char *text, size_t length)
 }
 
 /*
- * After unshare(CLONE_NEWPID) the next child is the first of a new namespace,
- * and its end the end of that, so that the program could start no more.
+ * False after unshare(CLONE_NEWPID): the next child would be the init of a new
+ * namespace, which ends with it, and the program could start no more processes.
  */
 static bool
 children_stay(void)
@@ -84,7 +86,7 @@ make_room(struct mu_symbolized *out)
 	return true;
 }
 
-/* Without its socket the symboliser ends. */
+/* Closing the socket makes the symboliser exit. */
 static void
 fail(struct talk *talk)
 {
@@ -143,7 +145,7 @@ await(const struct talk *talk)
 
 	if (!talk->shut)
 		wait.events |= POLLOUT;
-	/* Its end follows at once. */
+	/* It will exit at once. */
 	if (talk->ended || talk->failed ||
 	    mu_syscall6(SYS_ppoll, (long)&wait, 1, (long)&span, 0, 0, 0) < 0)
 		mu_sys_sleep_ns(NAP_NS);
@@ -156,7 +158,9 @@ converse(struct talk *talk, struct mu_symbolizer_process *process)
 	bool moved;
 
 	do {
-		/* In this order: what it left is taken. */
+		/*
+		 * Check its end first: what it wrote before that is still read.
+		 */
 		if (end == MU_SYMBOLIZER_RUNS)
 			end = mu_symbolizer_process_end(process);
 		moved = send_some(talk);
@@ -167,7 +171,7 @@ converse(struct talk *talk, struct mu_symbolizer_process *process)
 	return end;
 }
 
-/* Out of the way of those that the program may have closed. */
+/* Use high numbers, in case the program has closed 0 to 2. */
 static bool
 make_sockets(int fds[2])
 {

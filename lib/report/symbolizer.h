@@ -1,10 +1,10 @@
 /*
  * Add files and lines to reports, in a separate process: the command
- * memunreachable, as "memunreachable --symbolize", copies the text. So no code
- * that reads debug information is loaded into the program.
+ * memunreachable, run as "memunreachable --symbolize", copies the text. So no
+ * code that reads debug information is loaded into the program.
  *
  * Linked into the library and into the recorder. Runs in: original. Uses no
- * malloc, no errno, no libc lock, but for the opening.
+ * malloc, no errno, no libc lock, except when opening.
  */
 #ifndef LIB_REPORT_SYMBOLIZER_H
 #define LIB_REPORT_SYMBOLIZER_H
@@ -12,31 +12,32 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zero: reports stay as they are. */
+/* Zero: reports are not changed. */
 struct mu_symbolizer {
 	const char *path;   /* of the command; NULL: none */
-	char **environment; /* for it, as it was at the start */
-	int gave_up;        /* it did not end in time, and is not asked again */
-	int told;           /* a failure was told of */
+	char **environment; /* for the command, as it was at the start */
+	int gave_up;        /* it missed its deadline and is not used again */
+	int told;           /* a failure was reported */
 };
 
-/* Text that was made; mapped. */
+/* The resulting text; a mapping. */
 struct mu_symbolized {
 	char *text;
 	size_t length, size;
-	const char *why; /* there is none: to be told once, or NULL */
+	const char *why; /* why there is none, to be reported once; or NULL */
 };
 
 /*
- * At the start, when one thread runs: find the command beside the library that
- * this is linked into, in ../bin or ../../bin from there, or by PATH. False:
- * there is none, or no memory.
+ * Called at the start, when one thread runs: find the command next to the
+ * library that this is linked into, in ../bin or ../../bin from there, or by
+ * PATH. Returns false if there is none, or no memory.
  */
 bool mu_symbolizer_open(struct mu_symbolizer *symbolizer);
 
 /*
- * TEXT of LENGTH bytes with files and lines; to be released. Takes 10 seconds
- * at most. False: show TEXT itself; nothing is to be released.
+ * Add files and lines to TEXT of LENGTH bytes; release the result. Takes 10
+ * seconds at most. Returns false, with nothing to release, if TEXT itself
+ * should be shown.
  */
 bool mu_symbolizer_run(struct mu_symbolizer *symbolizer, const char *text,
     size_t length, struct mu_symbolized *out);

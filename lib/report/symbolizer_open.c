@@ -1,8 +1,8 @@
 /*
- * The command is found, and its environment made: see symbolizer.h.
+ * Find the command, and make its environment: see symbolizer.h.
  *
- * The environment is copied now, as another thread may change it later. Left
- * out are the libraries that are preloaded here, their options, and
+ * The environment is copied at the start, as another thread may change it
+ * later. It does not include preloaded libraries, their options, or
  * debuginfod's servers, so that no report waits for a network.
  *
  * Runs in: original, at the start.
@@ -37,7 +37,10 @@ is_kept(const char *entry)
 	return true;
 }
 
-/* FD's file as the kernel names it: also when the folder is another later. */
+/*
+ * The name of FD's file in the kernel, which stays right if the working folder
+ * changes.
+ */
 static bool
 read_path(int fd, char *path, size_t size)
 {
@@ -53,7 +56,7 @@ read_path(int fd, char *path, size_t size)
 	    mu_sys3(SYS_faccessat, AT_FDCWD, (long)path, X_OK) == 0;
 }
 
-/* FOLDER of LENGTH bytes, and BELOW it. */
+/* Look in FOLDER of LENGTH bytes, with BELOW appended. */
 static bool
 is_in(const char *folder, size_t length, const char *below, char *path)
 {
@@ -71,7 +74,7 @@ is_in(const char *folder, size_t length, const char *below, char *path)
 	return found;
 }
 
-/* The object that holds this code; the program's own name is empty. */
+/* The object that contains this code; the program's own name is empty. */
 static int
 note_object(struct dl_phdr_info *object, size_t size, void *name)
 {
@@ -115,7 +118,7 @@ is_beside(char *path)
 	    is_in(name, length, "/../../bin", path);
 }
 
-/* Folders that depend on where the program is are passed by. */
+/* Relative folders are skipped. */
 static bool
 is_on_path(const char *folders, char *path)
 {

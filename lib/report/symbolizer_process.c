@@ -16,12 +16,10 @@
 #define STACK_SIZE (MU_STACK_GUARD + 2 * HALF)
 #define SIGNALS 64
 #define NAP_NS (1000 * 1000ull)
-#define GRACE_NS (2 * MU_NS_PER_SEC) /* behind the deadline */
+#define GRACE_NS (2 * MU_NS_PER_SEC) /* after the deadline */
 #define DESCRIPTORS_MAX (1 << 16)
 
-/*
- * Called by whichever of the two processes comes first; they share the table.
- */
+/* Called by the first of the two processes; they share the table. */
 static void
 close_descriptor(struct mu_symbolizer_process *process)
 {
@@ -46,7 +44,7 @@ close_from(unsigned first)
 		mu_sys1(SYS_close, first);
 }
 
-/* The socket may be one of the three itself, where they were closed. */
+/* The socket may be one of 0 to 2 itself, if these were closed. */
 static bool
 lay_descriptors(int fd)
 {
@@ -63,7 +61,7 @@ lay_descriptors(int fd)
 	return true;
 }
 
-/* What is ignored would stay so behind execve(). */
+/* Ignored signals would stay ignored after execve(). */
 static void
 reset_signals(void)
 {
@@ -77,7 +75,10 @@ reset_signals(void)
 	mu_sys_restore_signals(&none);
 }
 
-/* See lib/helpers/collector.c for the limit. False: PARENT has gone already. */
+/*
+ * See lib/helpers/collector.c for the limit. Returns false if PARENT is gone
+ * already.
+ */
 static bool
 die_with(pid_t parent)
 {
@@ -104,7 +105,7 @@ become_command(void *arg)
 	mu_sys_exit(127);
 }
 
-/* Our SIGCHLD is blocked, and comes to us alone. */
+/* SIGCHLD is blocked here and is sent to this process only. */
 static enum mu_symbolizer_end
 await_child(const struct mu_symbolizer_process *process)
 {
@@ -138,8 +139,8 @@ await_child(const struct mu_symbolizer_process *process)
 
 /*
  * Runs in a separate process group: a signal that stops or interrupts the
- * program's group does not end the report. With SIGCHLD ignored, there would be
- * no child to wait for.
+ * program's group does not end the report. If SIGCHLD were ignored, the child
+ * could not be waited for.
  */
 static void
 attend(void *arg)
@@ -174,7 +175,7 @@ mu_symbolizer_process_start(struct mu_symbolizer_process *process)
 	process->original = mu_sys_getpid();
 	if (!mu_sys_failed(stack)) {
 		process->stack = (char *)stack;
-		/* No handler of the program may run in there. */
+		/* No signal handler of the program may run in the child. */
 		if (mu_sys_block_signals(&mask)) {
 			pid = mu_arch_clone(
 			    CLONE_VM | CLONE_FILES | CLONE_UNTRACED,
@@ -200,13 +201,13 @@ mu_symbolizer_process_end(struct mu_symbolizer_process *process)
 	pid_t got = mu_sys_wait(process->attendant, &status, MU_WALL | WNOHANG);
 
 	if (got == 0 || got == -EINTR) {
-		/* A signal has stopped it. */
+		/* It was stopped by a signal. */
 		if (mu_sys_now_ns() >= process->deadline_ns + GRACE_NS)
 			mu_sys_kill(process->attendant, SIGKILL);
 		return MU_SYMBOLIZER_RUNS;
 	}
 	close_descriptor(process);
-	/* Refused: it may be on its stack yet. */
+	/* wait4() is refused: it may still use its stack. */
 	if (got < 0 && got != -ECHILD)
 		mu_sys_kill(process->attendant, SIGKILL);
 	else

@@ -10,15 +10,15 @@
 
 #define MU_BUILD_ID_MAX 64 /* bytes; SHA-1 has 20 */
 
-/* In hex; "" = none. */
+/* In hex; "" if there is none. */
 struct mu_build_id_hex {
 	char hex[2 * MU_BUILD_ID_MAX + 1];
 };
 
-/* SIZE bytes at ID; none if SIZE is not in 1..MU_BUILD_ID_MAX. */
+/* The SIZE bytes at ID; none if SIZE is not in 1..MU_BUILD_ID_MAX. */
 struct mu_build_id_hex mu_build_id_hex(const void *id, ssize_t size);
 
-/* By the notes of ELF. */
+/* From the notes of ELF. */
 struct mu_build_id_hex mu_build_id_of(Elf *elf);
 
 #endif

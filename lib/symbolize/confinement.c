@@ -32,7 +32,9 @@
 #define WRITING (O_WRONLY | O_RDWR | O_CREAT | O_TRUNC)
 #define PART_OPEN 8 /* instructions behind the list */
 
-/* What libelf, libdw and malloc call; the C library's own; and our socket. */
+/*
+ * Calls of libelf, libdw, malloc and the C library, and those for our socket.
+ */
 static const unsigned allowed[] = {
 	SYS_read,
 	SYS_pread64,
@@ -80,12 +82,12 @@ static const unsigned allowed[] = {
 };
 
 /*
- * A process that can read files and nothing else.
+ * Restrict a process to reading files.
  *
  * Runs in: a child of the command.
  */
 
-/* libdw's own open(): by our rule. */
+/* Handle libdw's own open() by our rule. */
 static void
 open_trapped(int signo, siginfo_t *info, void *context)
 {
@@ -116,7 +118,9 @@ write_filter(struct sock_filter *filter)
 	    BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS);
 	filter[at++] = (struct sock_filter)BPF_STMT(
 	    BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
-	/* To the last instruction but for openat(), which is behind the list.
+	/*
+	 * Jump to the last instruction; openat(), which comes after the list,
+	 * is handled there.
 	 */
 	for (i = 0; i < last; i++)
 		filter[at++] =
@@ -140,10 +144,11 @@ write_filter(struct sock_filter *filter)
 }
 
 /*
- * From now on other system calls than reading takes fail with EPERM. A plain
- * open() for reading, as libdw does it for the files that DWARF names, opens
- * regular files only; by O_NONBLOCK or O_PATH others are opened as well. The
- * caller has no_new_privs or CAP_SYS_ADMIN. False: the kernel has no seccomp.
+ * From now on system calls that reading does not need fail with EPERM. A plain
+ * open() for reading, as libdw does for the files that DWARF names, opens only
+ * regular files; with O_NONBLOCK or O_PATH other files are opened, too. The
+ * caller has no_new_privs or CAP_SYS_ADMIN. Returns false if the kernel has no
+ * seccomp.
  */
 static bool
 read_only(void)
@@ -159,7 +164,7 @@ read_only(void)
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) == 0;
 }
 
-/* The effective one counts, unless it is root's; -1: not known. */
+/* The effective id, unless it is root's; -1 if not known. */
 static int64_t
 least_of(const char *status, const char *name)
 {
@@ -229,7 +234,7 @@ take_on(const struct mu_rights *rights)
 		rights->uid, rights->gid, rights->groups, rights->num_groups);
 }
 
-/* The address space that we have, and so much more. */
+/* The present size of the address space, and an allowance. */
 static rlim_t
 memory_limit(void)
 {
@@ -249,7 +254,7 @@ memory_limit(void)
 	return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE) + more;
 }
 
-/* Where the hard limit is lower it stays. */
+/* A lower hard limit stays. */
 static void
 limit(__rlimit_resource_t resource, rlim_t value)
 {

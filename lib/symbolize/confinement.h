@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#define MU_GROUPS_MAX 64 /* supplementary groups; further ones are dropped */
+#define MU_GROUPS_MAX 64 /* supplementary groups; more are dropped */
 
 /* A set of rights. Zero: our own, without capabilities. */
 struct mu_rights {
@@ -23,7 +23,7 @@ struct mu_rights {
 
 /*
  * The rights of process PID, from /proc/PID/status. If its ids differ, as in a
- * set-user-ID program, those that are not root's. Not known: it has ended.
+ * set-user-ID program, those that are not root's. Not known if it has ended.
  */
 struct mu_rights mu_rights_of_process(pid_t pid);
 

@@ -1,8 +1,8 @@
 /*
- * By build-id below /usr/lib/debug, ours and the subject's; by the name in
- * .gnu_debuglink in the file's folder, its .debug, and below /usr/lib/debug; at
- * last by debuginfod. libdwfl's own search opens what these names lead to
- * before it looks what it is, and reads all of it for the checksum.
+ * Debug files are searched by build-id in /usr/lib/debug, ours and the
+ * subject's; by the name in .gnu_debuglink in the file's folder, its .debug,
+ * and /usr/lib/debug; finally by debuginfod. libdwfl's own search would open
+ * files before checking their type, and read all of each for the checksum.
  */
 #include "lib/symbolize/debug_files.h"
 
@@ -21,15 +21,15 @@
 #include "mu/sys.h"
 
 #define DEBUG "/usr/lib/debug"
-#define DWZ "/.dwz/" /* where dwz(1) puts what several files share */
+#define DWZ "/.dwz/" /* files in which dwz(1) puts what several files share */
 #define CHECKED_MAX ((off_t)512 << 20) /* bytes; read in about a second */
-#define ALL_NS (60 * MU_NS_PER_SEC)    /* of debuginfod, for all modules */
-#define SILENCE_NS (5 * MU_NS_PER_SEC) /* of a server that is not there */
+#define ALL_NS (60 * MU_NS_PER_SEC)    /* for debuginfod, for all modules */
+#define SILENCE_NS (5 * MU_NS_PER_SEC) /* until a server responds */
 
-/* What one file has to be. */
+/* Properties of the wanted file. */
 struct wanted {
 	const struct mu_debug_search *search;
-	struct mu_build_id_hex id; /* "": the checksum has to fit */
+	struct mu_build_id_hex id; /* "": the checksum must match */
 	GElf_Word crc;
 	char **found;
 };
@@ -56,7 +56,7 @@ make_table(uint32_t table[256])
 	}
 }
 
-/* Of all bytes of FD. False: it cannot be read. */
+/* The checksum of all bytes of FD. Returns false if it cannot be read. */
 static bool
 checksum_file(int fd, uint32_t *checksum)
 {
@@ -145,7 +145,7 @@ try_build_id(const struct wanted *wanted)
 	const char *root = wanted->search->files->root;
 	int fd;
 
-	/* The folder has the name of the first byte. */
+	/* The folder is named by the first byte. */
 	if (strlen(id) <= 2)
 		return -1;
 	fd = try_format(wanted, DEBUG "/.build-id/%.2s/%s.debug", id, id + 2);
@@ -155,7 +155,7 @@ try_build_id(const struct wanted *wanted)
 	return fd;
 }
 
-/* LINK in and around the folder of PATH, which is below ROOT. */
+/* Try LINK in and near the folder of PATH, which is below ROOT. */
 static int
 try_around(const struct wanted *wanted, const char *root, const char *path,
     const char *link)
@@ -177,7 +177,7 @@ try_around(const struct wanted *wanted, const char *root, const char *path,
 
 /*
  * gdb's manual, "Separate Debug Files": the link is a file name without
- * folders. One with folders could lead anywhere.
+ * folders. With folders it could lead anywhere.
  */
 static int
 try_link(const struct wanted *wanted, const char *link)
@@ -193,14 +193,14 @@ try_link(const struct wanted *wanted, const char *link)
 		fd = try_around(wanted, root, search->name, link);
 	if (fd < 0)
 		fd = try_around(wanted, "", search->name, link);
-	/* --exe; below /proc/PID there are no folders of programs. */
+	/* --exe; there are no program folders below /proc/PID. */
 	if (fd < 0 && path != NULL && strncmp(path, "/proc/", 6) != 0)
 		fd = try_around(wanted, "", path, link);
 	return fd;
 }
 
 /*
- * The file that dwz(1) has made of what several debug files share, for the
+ * Find the file that dwz(1) made of what several debug files share, for the
  * debug information DWARF.
  */
 static int

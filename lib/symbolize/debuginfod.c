@@ -1,6 +1,6 @@
 /*
- * libdebuginfod brings a library for HTTP along; as in libdw, it is loaded when
- * a server is to be asked.
+ * libdebuginfod needs an HTTP library; as in libdw, it is loaded when a server
+ * has to be asked.
  */
 #include "lib/symbolize/debuginfod.h"
 
@@ -49,8 +49,8 @@ mu_debuginfod_find(const char *id, char **path)
 	int fd = -1;
 
 	/*
-	 * debuginfod_find_debuginfo(3): the default is 90 s for the first 100
-	 * KiB, and no limit for a file. A user's own values stay.
+	 * debuginfod_find_debuginfo(3): the defaults are 90 s for the first 100
+	 * KiB, and no limit for a file. A user's own values are kept.
 	 */
 	setenv("DEBUGINFOD_TIMEOUT", "5", 0);
 	setenv("DEBUGINFOD_MAXTIME", FILE_SECONDS, 0);

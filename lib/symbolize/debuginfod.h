@@ -10,10 +10,10 @@
 bool mu_debuginfod_named(void);
 
 /*
- * Request the debug file of the build ID (in hex) from the servers of
- * DEBUGINFOD_URLS. Free *PATH. Returns a descriptor; -1: they do not have it,
- * or libdebuginfod is not installed. Takes 20 seconds at most, or as long as
- * the variables DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME say.
+ * Request the debug file for the build-id ID (in hex) from the servers in
+ * DEBUGINFOD_URLS. Free *PATH. Returns a descriptor; -1 if it is not found or
+ * libdebuginfod is not installed. Takes 20 seconds at most, or what
+ * DEBUGINFOD_TIMEOUT and DEBUGINFOD_MAXTIME say.
  */
 int mu_debuginfod_find(const char *id, char **path);
 

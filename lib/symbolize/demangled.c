@@ -30,8 +30,8 @@ struct demangling {
 };
 
 /*
- * Everything that libiberty holds here is on its stack, but for the letters of
- * one Rust identifier that has others than ASCII: those few bytes are lost.
+ * libiberty's memory is on the stack here, except for the letters of a Rust
+ * identifier that is not ASCII: those few bytes are leaked.
  */
 static void
 add_piece(const char *piece, size_t length, void *ctx)
@@ -44,7 +44,7 @@ add_piece(const char *piece, size_t length, void *ctx)
 	demangling->length += length;
 }
 
-/* Rust first: its legacy names are good C++ names as well. */
+/* Try Rust first: its legacy names are valid C++ names as well. */
 static int
 demangle(const char *name, struct demangling *demangling)
 {
@@ -61,7 +61,7 @@ mu_demangled(const char *name)
 {
 	struct demangling demangling;
 
-	/* _Z and _R; behind one more _ where C names have one in front */
+	/* _Z and _R, with one more _ on systems where C names have one */
 	if (name[0] != '_')
 		return NULL;
 	demangling.length = 0;

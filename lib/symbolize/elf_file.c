@@ -40,13 +40,11 @@ struct search {
 	char name[PATH_MAX]; /* the path in the subject's maps */
 };
 
-#define PAGE ((uintptr_t)4096) /* no segment has a smaller one */
+#define PAGE ((uintptr_t)4096) /* the smallest page size of segments */
 
-/*
- * Where a file's segments are in the subject: see elf_file.h.
- */
+/* Find a file's segments in the subject: see elf_file.h. */
 
-/* Does the segment PH have bytes of MAPPING? */
+/* True if segment PH has bytes of MAPPING. */
 static bool
 is_of(const GElf_Phdr *ph, const struct mu_mapping *mapping)
 {
@@ -57,7 +55,10 @@ is_of(const GElf_Phdr *ph, const struct mu_mapping *mapping)
 	    mapping->offset < ph->p_offset + ph->p_filesz;
 }
 
-/* Of which segment is MAPPING? Two may share a page, with different rights. */
+/*
+ * Find the segment of MAPPING. Two may share a page, with different
+ * protections.
+ */
 static bool
 find_segment(
     Elf *elf, size_t count, const struct mu_mapping *mapping, GElf_Phdr *found)
@@ -81,13 +82,13 @@ find_segment(
 	return any;
 }
 
-/* Sums of the file's numbers may wrap: such a segment has nothing. */
+/* Sums of numbers from the file may wrap: ignore such a segment. */
 static void
 add_segment(struct mu_elf_file *file, const GElf_Phdr *ph)
 {
 	uintptr_t begin = file->bias + ph->p_vaddr, end = begin + ph->p_memsz;
 
-	if (file->num_segments == 0) /* libdwfl's open_elf() */
+	if (file->num_segments == 0) /* as libdwfl's open_elf() does */
 		file->base = file->bias + (ph->p_vaddr & -ph->p_align);
 	file->segments[file->num_segments++] = (struct mu_segment) {
 		.range = { begin & -PAGE, (end + PAGE - 1) & -PAGE },
@@ -246,7 +247,7 @@ try_all(struct mu_elf_file *file, const struct search *search)
 	return try_path(file, search, search->name);
 }
 
-/* The data noted before it was unloaded replaces what is in memory. */
+/* The data noted before the unloading replaces what is in memory. */
 static void
 note_unloaded(struct search *search)
 {

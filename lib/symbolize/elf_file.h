@@ -12,23 +12,24 @@
 #include "lib/symbolize/subject_files.h"
 #include "lib/symbolize/symbols.h"
 
-#define MU_SEGMENTS_MAX 32 /* PT_LOADs that are read; 4 are usual */
+#define MU_SEGMENTS_MAX 32 /* PT_LOADs that are read; usually 4 */
 
 /* A loaded segment, by the subject's addresses. */
 struct mu_segment {
 	struct mu_range range; /* with its .bss */
-	uint64_t ahead;        /* of offsets: addresses less those */
+	uint64_t ahead;        /* address minus file offset */
 };
 
 struct mu_elf_file {
 	Elf *elf;   /* NULL: not available */
-	char *path; /* path that was opened; NULL: it is the memory's image */
+	char *path; /* path that was opened; NULL: an image of memory */
 	void *image;
 	int fd;
 	struct mu_segment segments[MU_SEGMENTS_MAX];
-	size_t num_segments; /* 0: not known, nor are bias, base and end */
-	uintptr_t bias;      /* addresses less those in the file */
-	uintptr_t base, end; /* where libdwfl takes the file to be */
+	size_t num_segments; /* 0: not known; then bias, base and end are not
+				either */
+	uintptr_t bias;      /* load bias */
+	uintptr_t base, end; /* range that libdwfl assumes for the file */
 	struct mu_build_id_hex build_id;
 };
 
@@ -51,7 +52,7 @@ void mu_elf_file_open(struct mu_elf_file *file,
 bool mu_elf_file_has(const struct mu_elf_file *file,
     const struct mu_mapping *mapping, uintptr_t address);
 
-/* Accepts one that is zero. Call after libdwfl's end, which frees ELF. */
+/* Accepts a zeroed FILE. Call after libdwfl's end, which frees ELF. */
 void mu_elf_file_close(struct mu_elf_file *file);
 
 #endif

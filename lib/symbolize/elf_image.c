@@ -78,8 +78,9 @@ mu_elf_image_matches(
 
 /*
  * Symbol names are in read-only mappings. The dynamic section, which leads to
- * them, may be in a writable one: the loader relocates it. Code is not needed,
- * unless it shares the mapping of the ELF header (ld -z noseparate-code).
+ * them, may be in a writable one, since the loader relocates it. Code is not
+ * needed, unless it shares the mapping of the ELF header (ld -z
+ * noseparate-code).
  */
 static bool
 is_wanted(const struct mu_mapping *mapping)

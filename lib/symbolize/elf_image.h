@@ -11,13 +11,13 @@
 #include "lib/symbolize/symbols.h"
 
 struct mu_elf_image {
-	Elf *elf;    /* over BYTES; NULL: not available, and no bytes */
-	void *bytes; /* to be freed after ELF's end */
+	Elf *elf;    /* for BYTES; NULL: not available */
+	void *bytes; /* free after ELF's end */
 	size_t size;
 	Elf64_Ehdr ehdr; /* as it is in memory */
 };
 
-/* The first bytes, with the notes mostly. */
+/* Read the first bytes, which usually include the notes. */
 void mu_elf_image_headers_read(struct mu_elf_image *headers,
     const struct mu_symbols_source *source, const struct mu_loaded *loaded);
 
@@ -25,7 +25,10 @@ void mu_elf_image_headers_read(struct mu_elf_image *headers,
 bool mu_elf_image_matches(
     const struct mu_elf_image *headers, const void *bytes, size_t size);
 
-/* Read what is in memory, each byte at its offset in the file. Only 64-bit. */
+/*
+ * Read the file's contents from memory, each byte to its file offset. Only
+ * 64-bit.
+ */
 void mu_elf_image_read(struct mu_elf_image *image,
     const struct mu_elf_image *headers, const struct mu_symbols_source *source,
     const struct mu_loaded *loaded);

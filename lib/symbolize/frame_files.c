@@ -1,6 +1,4 @@
-/*
- * A file is taken to be loaded at an address that no offset comes near to.
- */
+/* A file is treated as if it were loaded, at an address far from any offset. */
 #include "lib/symbolize/frame_files.h"
 
 #include <fcntl.h>
@@ -17,7 +15,7 @@
 #define SEGMENTS_MAX 32
 #define PAGE ((uintptr_t)4096)
 
-/* How the dynamic linker would map the loadable segments of ELF. */
+/* Map the loadable segments of ELF as the dynamic linker would. */
 static size_t
 map_segments(Elf *elf, const char *path, struct mu_mapping *mappings)
 {
@@ -35,7 +33,10 @@ map_segments(Elf *elf, const char *path, struct mu_mapping *mappings)
 		begin = segment.p_vaddr & ~(PAGE - 1);
 		end = (segment.p_vaddr + segment.p_filesz + PAGE - 1) &
 		    ~(PAGE - 1);
-		/* An older linker's segments share pages; ours may not. */
+		/*
+		 * Segments made by older linkers may share pages; our mappings
+		 * must not.
+		 */
 		if (used > 0 && mappings[used - 1].range.end > BASE + begin)
 			mappings[used - 1].range.end = BASE + begin;
 		mappings[used++] = (struct mu_mapping) {
@@ -58,7 +59,7 @@ open_elf(const char *path, int *fd)
 	return *fd < 0 ? NULL : elf_begin(*fd, ELF_C_READ, NULL);
 }
 
-/* Where the file is not below FOLDER, that is forgotten. */
+/* If the file is not below FOLDER, use its original path. */
 static Elf *
 open_below(const char **folder, const char *path, int *fd)
 {

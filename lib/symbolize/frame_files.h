@@ -1,6 +1,5 @@
 /*
- * Names for places in files: what a report of another process says of its
- * frames when that process is no more.
+ * Names for offsets in files: for reports of a process that has ended.
  *
  * One thread.
  */
@@ -13,7 +12,7 @@
 
 #include "lib/symbolize/symbols.h"
 
-#define MU_FRAME_FILES 64 /* that are open at a time */
+#define MU_FRAME_FILES 64 /* open at a time */
 
 struct mu_frame_file {
 	char *path;
@@ -21,7 +20,7 @@ struct mu_frame_file {
 	struct mu_symbols *symbols;
 };
 
-/* Zero to begin with, but for the folder; to be closed. */
+/* Initialise to zero, except the folder; close at the end. */
 struct mu_frame_files {
 	struct mu_frame_file files[MU_FRAME_FILES];
 	size_t count;
@@ -29,9 +28,9 @@ struct mu_frame_files {
 };
 
 /*
- * The place OFFSET, as addr2line takes it, of the file PATH. False: it is not
- * to be found. Strings are valid until the next call. LIMIT counts at the first
- * call for a file.
+ * Find OFFSET (as addr2line takes it) in the file PATH. Returns false if that
+ * fails. Strings are valid until the next call. LIMIT counts at the first call
+ * for a file.
  */
 bool mu_frame_files_find(struct mu_frame_files *files, const char *path,
     uintptr_t offset, enum mu_symbols_limit limit, struct mu_symbol *symbol);

@@ -9,7 +9,7 @@
 
 static const int signals[SIGNALS] = { SIGSEGV, SIGBUS, SIGFPE, SIGABRT };
 
-/* A handler is given nothing else; NULL: no work is being done. */
+/* A handler gets no argument; NULL: no work is in progress. */
 static _Thread_local sigjmp_buf *way_out;
 
 static void
@@ -19,7 +19,9 @@ leave(int signo)
 		siglongjmp(*way_out, signo);
 }
 
-/* The mask goes back to what it was: the handler had its signal blocked. */
+/*
+ * sigsetjmp() saves the mask, because the handler runs with its signal blocked.
+ */
 static bool
 attempt(void (*work)(void *ctx), void *ctx)
 {
@@ -35,7 +37,7 @@ attempt(void (*work)(void *ctx), void *ctx)
 bool
 mu_guarded(void (*work)(void *ctx), void *ctx)
 {
-	/* A separate stack, for work that overflows the other one. */
+	/* A separate stack, in case the work overflows the normal one. */
 	static _Thread_local char stack[STACK_SIZE];
 	struct sigaction action = { .sa_flags = SA_ONSTACK }, old[SIGNALS];
 	stack_t other = { .ss_sp = stack, .ss_size = sizeof(stack) }, before;

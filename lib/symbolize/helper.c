@@ -1,6 +1,7 @@
 /*
- * Where it ends, or is silent for too long, the module of the question that it
- * was at gets a limit, its questions come last, and another helper is started.
+ * If a helper dies or makes no progress for too long, the module of its current
+ * question gets a limit, the questions about it come last, and another helper
+ * is started.
  */
 #include "lib/symbolize/helper.h"
 
@@ -16,7 +17,7 @@
 
 #define STARTS_MAX 12
 #define ROOM ((size_t)128 << 10)
-#define ANSWERS_MAX ((size_t)1 << 30) /* bytes of what was answered */
+#define ANSWERS_MAX ((size_t)1 << 30) /* bytes of answers */
 #define RECYCLED ((size_t)64 << 20)
 
 enum outcome { DONE, ENDED, SILENT, LATE, SENSELESS };
@@ -25,19 +26,19 @@ struct asking {
 	struct mu_symbol_helper *helper;
 	const struct mu_symbol_question *questions;
 	struct mu_symbol_answer *answers;
-	size_t *order; /* in which questions are sent */
+	size_t *order; /* order in which questions are sent */
 	size_t count, sent, answered;
-	size_t first; /* that this helper was asked */
+	size_t first; /* first question to this helper */
 	struct mu_loaded *loaded;
 	size_t num_loaded;
 	uint64_t deadline_ns;
-	uint64_t begun; /* when there was progress the last time */
+	uint64_t begun; /* time of the last progress */
 	uint64_t silent_ns;
 	char out[ROOM], in[ROOM];
 	size_t out_begin, out_end, in_end;
 };
 
-/* A log may have no end. */
+/* Answers must not accumulate: a log may have no end. */
 static void
 prepare(struct mu_symbol_helper *helper)
 {
@@ -157,7 +158,7 @@ receive_some(struct asking *asking)
 	return read == MU_WIRE_BAD || asking->in_end == ROOM ? SENSELESS : DONE;
 }
 
-/* Half of what is left of the time, from the last progress on. */
+/* The time limit is half of what is left after the last progress. */
 static void
 note_progress(struct asking *asking, uint64_t now)
 {
@@ -203,7 +204,7 @@ converse(struct asking *asking)
 	return outcome;
 }
 
-/* Paths are equal, or addresses in one of the loaded files. */
+/* True if both have the same path, or addresses in one loaded file. */
 static bool
 same_module(const struct asking *asking,
     const struct mu_symbol_question *question, const struct mu_blamed *blamed)
@@ -219,8 +220,7 @@ same_module(const struct asking *asking,
 		asking->loaded, asking->num_loaded, blamed->address, &mapping);
 }
 
-/* The one that QUESTION's module has, or a new one; NULL: there are too many.
- */
+/* The entry of QUESTION's module, or a new one; NULL if there are too many. */
 static struct mu_blamed *
 blamed_of(
     const struct asking *asking, const struct mu_symbol_question *question)
@@ -245,8 +245,8 @@ blamed_of(
 }
 
 /*
- * Those of BLAMED's module behind all others, each in the order they had; or
- * not at all, if nothing helps. False: no memory.
+ * Move the questions about BLAMED's module behind all others, in their order;
+ * or drop them with NEVER. Returns false if memory is exhausted.
  */
 static bool
 put_last(struct asking *asking, const struct mu_blamed *blamed, bool never)
@@ -283,7 +283,7 @@ module_name(
 	return loaded == NULL ? "" : loaded->first->name;
 }
 
-/* False: it makes no sense to go on. */
+/* Returns false if going on is pointless. */
 static bool
 blame(struct asking *asking, enum outcome outcome)
 {
@@ -299,7 +299,7 @@ blame(struct asking *asking, enum outcome outcome)
 	const struct mu_symbol_question *question;
 	struct mu_blamed *blamed;
 
-	/* What makes no sense was said before it was at the next. */
+	/* An invalid answer belongs to the question before the current one. */
 	if (outcome != SENSELESS && begun > helper->asked &&
 	    begun - helper->asked - 1 < asking->count - asking->first)
 		at = asking->first + (size_t)(begun - helper->asked - 1);
@@ -312,7 +312,7 @@ blame(struct asking *asking, enum outcome outcome)
 		return false;
 	if (blamed->limit == MU_SYMBOLS_NO_NAMES)
 		return put_last(asking, blamed, true);
-	/* Where nothing comes, the next try does without any file. */
+	/* If nothing arrives, do without any file in the next try. */
 	blamed->limit +=
 	    outcome == SILENT && blamed->limit < MU_SYMBOLS_NO_FILES
 	    ? MU_SYMBOLS_NO_FILES - blamed->limit
@@ -356,7 +356,7 @@ ask(struct asking *asking)
 	}
 }
 
-/* What the mappings alone tell of those that have no answer. */
+/* For questions without an answer, use the mappings alone. */
 static void
 place_others(struct asking *asking, size_t count)
 {

@@ -19,75 +19,74 @@
 #define MU_BLAMED_MAX 16
 
 struct mu_symbol_question {
-	const char *path; /* of the file that ADDRESS is an offset in, as
-			     addr2line takes it; NULL: of the source */
+	const char *path; /* file in which ADDRESS is an offset, as addr2line
+			     takes it; NULL: an address of the source */
 	uintptr_t address;
 	bool call;   /* inlined functions are wanted, too */
-	bool detail; /* the detail of its module is wanted */
+	bool detail; /* return the detail of its module */
 };
 
-/* All zero: not known. Strings are the helper's, until its close. */
+/* All zero: not known. Strings belong to the helper, until its close. */
 struct mu_symbol_answer {
 	struct mu_symbol symbol; /* without a module: in no file */
 	enum mu_symbols_detail detail;
 	bool given; /* the helper has answered */
 };
 
-/* A question at which a helper ended. */
+/* A question at which a helper died. */
 struct mu_blamed {
 	char *path;
 	uintptr_t address;
-	enum mu_symbols_limit limit; /* for its module, in the next helper */
+	enum mu_symbols_limit limit; /* for its module in the next helper */
 };
 
 struct mu_symbol_helper {
-	/* Set by the caller, and borrowed until the close. */
+	/* Set by the caller, and used until the close. */
 	const struct mu_symbols_source *source; /* NULL: all have paths */
-	const char *folder; /* files with paths are below it, or where they
-			       were; NULL: none */
+	const char
+	    *folder; /* look for files with paths below it first; NULL: none */
 	struct mu_rights rights;
 
-	/* The first error, in words; "": none. */
+	/* The first error as text; "": none. */
 	char why[160];
 
 	/* Zero at first. */
-	pid_t pid; /* 0: none runs */
+	pid_t pid; /* 0: none is running */
 	int fd;
 	struct mu_helper_page *page; /* shared with the helper */
 	uint64_t asked;              /* of this one, before this time */
 	unsigned starts;
-	struct mu_arena arena; /* for what was answered */
+	struct mu_arena arena; /* for the answers */
 	struct mu_wire_reader reader;
 	struct mu_blamed blamed[MU_BLAMED_MAX];
 	size_t num_blamed;
 };
 
 /*
- * Answer COUNT QUESTIONS in ANSWERS, zeroed, until DEADLINE_NS. False: some are
- * not answered, or only in part; helper->why says why. The process stays for
- * further questions. Without a source, strings are valid until the next call
- * only.
+ * Answer COUNT QUESTIONS in ANSWERS, which is zeroed, until DEADLINE_NS.
+ * Returns false if some have no or only a partial answer; helper->why says why.
+ * The process stays for further questions. Without a source, strings are valid
+ * until the next call only.
  */
 bool mu_symbol_helper_ask(struct mu_symbol_helper *helper,
     const struct mu_symbol_question *questions,
     struct mu_symbol_answer *answers, size_t count, uint64_t deadline_ns);
 
-/* Ends the process; one that cannot be ended is left behind. Accepts one that
- * is zero. */
+/* End the process; if that fails it is left behind. Accepts a zeroed HELPER. */
 void mu_symbol_helper_close(struct mu_symbol_helper *helper);
 
-/* The process, and what it shares with its parent: lib/symbolize/helper_*.c */
+/* The process, and the page shared with its parent: lib/symbolize/helper_*.c */
 struct mu_helper_page {
-	uint64_t begun; /* questions, since it was started */
+	uint64_t begun; /* questions begun since the start */
 };
 
-/* False: there is no process. */
+/* Returns false if there is no process. */
 bool mu_helper_start(struct mu_symbol_helper *helper);
 void mu_helper_stop(struct mu_symbol_helper *helper);
 
 /*
- * Kill a child. A child that waits in the kernel for a file system ends when
- * that answers, or never: after 0.1 s it is left to init.
+ * Kill a child. One that waits in the kernel for a file system ends when that
+ * responds, or never: after 0.1 s it is left to init.
  */
 void mu_helper_kill(pid_t pid);
 

@@ -1,6 +1,4 @@
-/*
- * The helper's process is started and ended: see helper.h.
- */
+/* Start and end the helper's process: see helper.h. */
 #include <bsd/unistd.h>
 #include <limits.h>
 #include <signal.h>
@@ -18,7 +16,7 @@
 #define PATIENCE_NS (100 * 1000 * 1000ull) /* for the end of a killed one */
 #define NAP_NS (1000 * 1000ull)
 
-#define ROOM ((size_t)64 << 10) /* for questions; one takes 5 KiB at most */
+#define ROOM ((size_t)64 << 10) /* for questions, which take 5 KiB at most */
 
 struct serving {
 	const struct mu_symbol_helper *helper;
@@ -27,11 +25,11 @@ struct serving {
 	struct mu_wire_writer writer;
 	int fd;
 	char *room;
-	size_t begin, end; /* of what is in it */
+	size_t begin, end; /* of the bytes in it */
 };
 
 /*
- * What the helper does: see helper.h.
+ * The work of the helper: see helper.h.
  *
  * Runs in: a child of the command.
  */
@@ -69,7 +67,7 @@ open_source(struct serving *serving, bool network)
 	}
 }
 
-/* At least SIZE bytes are there; false: no more come. */
+/* Read until SIZE bytes are there; false at the end. */
 static bool
 fill(struct serving *serving, size_t size)
 {
@@ -126,7 +124,7 @@ answer(struct serving *serving, const struct mu_wire_question *question,
 	mu_wire_write(&serving->writer, &symbol, detail);
 }
 
-/* In the process: answers questions from FD until its end. */
+/* Answer questions from FD until its end. */
 static void
 serve(const struct mu_symbol_helper *helper, int fd)
 {
@@ -163,7 +161,7 @@ close_all_but(int keep)
 	closefrom(keep + 1);
 	for (fd = 0; fd < keep; fd++)
 		close(fd);
-	/* Some library may believe in these three. */
+	/* Libraries may use descriptors 0 to 2 unasked. */
 	for (fd = 0; fd < 3; fd++)
 		open("/dev/null", O_RDWR);
 }

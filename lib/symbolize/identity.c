@@ -40,7 +40,9 @@ has_groups(const gid_t *groups, size_t num_groups)
 	    memcmp(own, groups, num_groups * sizeof(*groups)) == 0;
 }
 
-/* A change of ids sets what is dumpable to fs.suid_dumpable, which may be 1. */
+/*
+ * A change of ids sets the dumpable flag to fs.suid_dumpable, which may be 1.
+ */
 bool
 mu_identity_take(
     uid_t user, gid_t group, const gid_t *groups, size_t num_groups)

@@ -11,21 +11,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Supplementary groups in STATUS, text of a status file: at most MAX. */
+/*
+ * Read the supplementary groups in STATUS, text of a status file: at most MAX.
+ */
 size_t mu_identity_groups(const char *status, gid_t *groups, size_t max);
 
 /*
  * Set real, effective and saved ids to USER and GROUP. Permitted capabilities
  * stay, for mu_identity_limit() to drop; until then no other process of that
- * user can trace us, and from then on we are not dumpable. False: not
+ * user can trace us, and from then on we are not dumpable. Returns false if not
  * permitted.
  */
 bool mu_identity_take(
     uid_t user, gid_t group, const gid_t *groups, size_t num_groups);
 
-/*
- * Set permitted and effective capabilities to these; no others are inherited.
- */
+/* Set permitted and effective capabilities; none are inherited. */
 bool mu_identity_limit(uint64_t capabilities);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define VDSO "[vdso]"
 
-/* A core's mappings may have no inodes. */
+/* Mappings in a core may have no inode. */
 static bool
 has_file(const struct mu_mapping *mapping)
 {
@@ -38,7 +38,10 @@ goes_on(const struct mu_mapping *last, const struct mu_mapping *next)
 	    last->executable != next->executable;
 }
 
-/* The kernel and the dynamic loader map it without a name, and no gap. */
+/*
+ * True if it may be .bss, which the kernel and the dynamic loader map without a
+ * name and without a gap.
+ */
 static bool
 may_be_bss(const struct mu_loaded *loaded, const struct mu_mapping *mapping)
 {
@@ -70,7 +73,7 @@ mu_loaded_list(
 	return list;
 }
 
-/* The last that begins at or below ADDRESS. */
+/* The last one that begins at or below ADDRESS. */
 static struct mu_loaded *
 find_begun(struct mu_loaded *list, size_t count, uintptr_t address)
 {

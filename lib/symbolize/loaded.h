@@ -1,6 +1,4 @@
-/*
- * Files that are loaded: which of the subject's mappings belong together.
- */
+/* Find the mappings that belong to one loaded file. */
 #ifndef SYMBOLIZE_LOADED_H
 #define SYMBOLIZE_LOADED_H
 
@@ -16,20 +14,19 @@
  */
 struct mu_loaded {
 	const struct mu_mapping *first, *last;
-	uintptr_t end; /* of the .bss behind it, if that is what follows */
+	uintptr_t end; /* end of the .bss that may follow */
 };
 
 /*
- * All of MAPPINGS, by address; *COUNT is how many. To be freed; NULL: there is
- * none, or no memory.
+ * List the loaded files of MAPPINGS, by address; *COUNT is their number. Free
+ * the result; NULL if there are none, or no memory.
  */
 struct mu_loaded *mu_loaded_list(
     const struct mu_mapping *mappings, size_t num_mappings, size_t *count);
 
 /*
- * The one whose file ADDRESS is in, and then MAPPING is which part of it; or
- * whose .bss it could be in, which has no file: then MAPPING is NULL. NULL:
- * none.
+ * The file that contains ADDRESS; MAPPING is its part. If ADDRESS may be in its
+ * .bss, which has no file, MAPPING is NULL. NULL if there is none.
  */
 struct mu_loaded *mu_loaded_find(struct mu_loaded *list, size_t count,
     uintptr_t address, const struct mu_mapping **mapping);

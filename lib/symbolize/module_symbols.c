@@ -10,13 +10,13 @@
 #include "lib/symbolize/unit_functions.h"
 
 #define INLINED_MAX 32
-#define DEPTH_MAX 256 /* of blocks and calls in each other */
+#define DEPTH_MAX 256 /* of nested blocks and calls */
 
 /*
  * Functions without a frame, because the compiler has inlined them.
  */
 
-/* To be freed; the name that the linker would have, if there is one. */
+/* The linkage name if there is one. Free it. */
 static char *
 name_of(Dwarf_Die *die)
 {
@@ -56,7 +56,10 @@ describe(struct mu_inlined *inlined, Dwarf_Die *die, Dwarf_Files *files)
 		inlined->file = dwarf_filesrc(files, file, NULL, NULL);
 }
 
-/* The child of PARENT that ADDRESS is in and that may be, or have, a call. */
+/*
+ * Find the child of PARENT that contains ADDRESS and may be, or contain, a
+ * call.
+ */
 static bool
 find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
 {
@@ -75,7 +78,7 @@ find_child(Dwarf_Die *parent, Dwarf_Addr address, Dwarf_Die *child)
 	return false;
 }
 
-/* From FUNCTION inwards: those that were put in; how many. */
+/* List the inlined functions from FUNCTION inwards; returns their number. */
 static size_t
 find_calls(Dwarf_Die *function, Dwarf_Addr address, Dwarf_Die *calls)
 {
@@ -134,7 +137,7 @@ inlined_free(struct mu_inlined *list, size_t count)
 	free(list);
 }
 
-/* libdwfl ends what it is given. */
+/* libdwfl takes over the ELF handle. */
 static int
 find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
     char **path, Elf **elf)
@@ -153,7 +156,7 @@ find_elf(Dwfl_Module *module, void **user, const char *name, Dwarf_Addr base,
 	return -1;
 }
 
-/* Takes the file to be where we found it, or gives up. */
+/* Use the file at the address that we found, or give up. */
 static bool
 report(struct mu_module_symbols *symbols, const struct mu_elf_file *file)
 {

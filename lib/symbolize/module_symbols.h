@@ -1,6 +1,4 @@
-/*
- * What one loaded file has to say about its addresses.
- */
+/* The symbols and lines of one loaded file. */
 #ifndef SYMBOLIZE_MODULE_SYMBOLS_H
 #define SYMBOLIZE_MODULE_SYMBOLS_H
 
@@ -18,7 +16,7 @@ struct mu_module_inlined {
 	size_t count;
 };
 
-/* What is being done, for who finds it broken off. */
+/* The current step, to know what failed if it is aborted. */
 enum mu_module_stage {
 	MU_MODULE_FILE,
 	MU_MODULE_NAMES,
@@ -31,20 +29,22 @@ struct mu_module_symbols {
 	enum mu_module_stage stage;
 	struct mu_elf_file file;
 	struct mu_debug_search search;
-	/* A subject may claim two files for one place: each has its own. */
+	/*
+	 * One per module: a subject may claim two files for the same address.
+	 */
 	Dwfl_Callbacks callbacks;
-	Dwfl *dwfl; /* NULL: nothing but offsets */
+	Dwfl *dwfl; /* NULL: only offsets are known */
 	Dwfl_Module *module;
 	struct mu_symbol_table table;
 	struct mu_source_lines lines;
 	struct mu_unit_functions functions;
-	bool has_lines;                          /* they were looked for */
-	SLIST_HEAD(, mu_module_inlined) inlined; /* that were given out */
+	bool has_lines; /* whether there are any was checked */
+	SLIST_HEAD(, mu_module_inlined) inlined; /* returned so far */
 };
 
 /*
- * Open LOADED's file and read its symbols; lines at the first question. SYMBOLS
- * is zero but for the limit, and must not move afterwards.
+ * Open LOADED's file and read its symbols; lines are read at the first
+ * question. SYMBOLS is zero except for the limit, and must not move afterwards.
  */
 void mu_module_symbols_open(struct mu_module_symbols *symbols,
     const struct mu_symbols_source *source,
@@ -52,28 +52,28 @@ void mu_module_symbols_open(struct mu_module_symbols *symbols,
     struct mu_debug_files *files);
 
 /*
- * Fill in what is known of ADDRESS, in MAPPING or, if that is NULL, behind what
- * LOADED has mapped; false if it is not LOADED's after all.
+ * Find ADDRESS, which is in MAPPING or, if that is NULL, after what LOADED has
+ * mapped. Returns false if it does not belong to LOADED.
  */
 bool mu_module_symbols_find(struct mu_module_symbols *symbols,
     const struct mu_loaded *loaded, const struct mu_mapping *mapping,
     uintptr_t address, struct mu_symbol *symbol);
 
 /*
- * Add what was inlined at ADDRESS, which has a line, to SYMBOL. The first
- * question about a compilation unit goes through all of it. Where that is not
- * known, the line goes: it may be of a function that was inlined.
+ * Add to SYMBOL the functions inlined at ADDRESS, which has a line. The first
+ * question about a compilation unit reads all of it. If they are not known, the
+ * line is removed: it may belong to an inlined function.
  */
 void mu_module_symbols_inlined(struct mu_module_symbols *symbols,
     uintptr_t address, struct mu_symbol *symbol);
 
 /*
- * After a fault in one of these: do without what it was about. Names that were
- * given stay; memory is lost.
+ * After a fault in one of these functions: stop using the source of the fault.
+ * Names that were returned stay valid; memory is leaked.
  */
 void mu_module_symbols_give_up(struct mu_module_symbols *symbols);
 
-/* Is there any line? */
+/* True if there is any line. */
 bool mu_module_symbols_has_lines(struct mu_module_symbols *symbols);
 
 /* Accepts one that is zero. */

@@ -6,14 +6,14 @@
 #include "heapwalk/subject/ranges.h"
 #include "mu/array.h"
 
-#define RANGES_MAX ((size_t)1 << 23) /* a function each, of a browser */
+#define RANGES_MAX ((size_t)1 << 23) /* a browser has one per function */
 #define STEPS_MAX 16 /* back from an address; units do not overlap */
 
 static bool
 add_range(struct mu_source_lines *lines, Dwarf_Addr begin, Dwarf_Addr end,
     Dwarf_Die *unit)
 {
-	/* What the linker dropped (--gc-sections) is left at 0. */
+	/* Code that the linker dropped (--gc-sections) has address 0. */
 	if (begin == 0 || begin >= end)
 		return true;
 	if (!mu_array_room(

@@ -14,20 +14,23 @@
 #include "mu/range.h"
 
 struct mu_unit_range {
-	struct mu_range range; /* first of all: mu_ranges_upper() */
+	struct mu_range range; /* must come first: mu_ranges_upper() */
 	Dwarf_Die *unit;       /* libdwfl's */
 };
 
 struct mu_source_lines {
 	struct mu_unit_range *ranges; /* by begin */
 	size_t count, max;
-	Dwarf_Addr bias; /* addresses less those of the debug information */
+	Dwarf_Addr bias; /* load bias of the debug information */
 };
 
-/* Of MODULE. Without debug information it stays empty. */
+/* Read the ranges of MODULE. Without debug information LINES stays empty. */
 void mu_source_lines_fill(struct mu_source_lines *lines, Dwfl_Module *module);
 
-/* FILE is libdw's, as is UNIT, which knows of it. False: not known. */
+/*
+ * Find the line of an address. FILE and UNIT belong to libdw. Returns false if
+ * it is not known.
+ */
 bool mu_source_lines_find(const struct mu_source_lines *lines,
     Dwarf_Addr address, const char **file, unsigned *line, Dwarf_Die **unit);
 

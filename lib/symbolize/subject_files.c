@@ -6,7 +6,7 @@
 #include "mu/sys.h"
 #include "mu/text.h"
 
-#define MAPPED_MAX 512 /* descriptors; 1024 are usual for a process */
+#define MAPPED_MAX 512 /* descriptors; the usual limit of a process is 1024 */
 
 static bool
 read_memory(void *ctx, uintptr_t address, void *buffer, size_t size)
@@ -26,7 +26,7 @@ open_of(pid_t pid, const char *name, int flags)
 	return mu_sys_open(path, flags | O_CLOEXEC, 0);
 }
 
-/* It takes CAP_CHECKPOINT_RESTORE, or CAP_SYS_ADMIN (Linux 5.9). */
+/* Needs CAP_CHECKPOINT_RESTORE or CAP_SYS_ADMIN (Linux 5.9). */
 static void
 open_mapped(struct mu_subject_files *files, pid_t pid, size_t count)
 {

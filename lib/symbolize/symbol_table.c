@@ -6,12 +6,15 @@
 #include "heapwalk/subject/ranges.h"
 #include "lib/symbolize/demangled.h"
 
-#define SYMBOLS_MAX (1 << 23) /* a browser with everything in it has 2^21 */
-#define STEPS_MAX 256         /* back from an address to what it is in */
-#define NAME_COMPARED 64      /* bytes; a hostile file has names of megabytes */
+#define SYMBOLS_MAX (1 << 23) /* a large browser has 2^21 */
+#define STEPS_MAX 256 /* back from an address to the symbol that contains it \
+		       */
+#define NAME_COMPARED 64 /* bytes; a hostile file has names of megabytes */
 #define NAME_SHOWN_MAX ((size_t)16 << 10) /* bytes */
 
-/* Of several names for one place: what a programmer would call it. */
+/*
+ * Rank of a name among several for one address: how a programmer would call it.
+ */
 static unsigned char
 rank_of(const GElf_Sym *sym, const char *name)
 {
@@ -37,7 +40,7 @@ is_mark(const GElf_Sym *sym, const char *name)
 	    (name[2] == '\0' || name[2] == '.');
 }
 
-/* A thread-local's value is no address. */
+/* The value of a thread-local variable is not an address. */
 static bool
 has_address(const GElf_Sym *sym, GElf_Word section)
 {
@@ -87,7 +90,10 @@ compare(const void *a, const void *b)
 	return strncmp(y->name, x->name, NAME_COMPARED);
 }
 
-/* Labels without a size, as assembler has them, end where the next begins. */
+/*
+ * Labels without a size, as in assembler code, end where the next symbol
+ * begins.
+ */
 static void
 bound_symbols(struct mu_symbol_table *table, uintptr_t end)
 {
@@ -131,7 +137,7 @@ mu_symbol_table_fill(
 	bound_symbols(table, end);
 }
 
-/* "memcpy@@GLIBC_2.14" is memcpy; a C++ or Rust name has no such sign. */
+/* "memcpy@@GLIBC_2.14" is memcpy; C++ and Rust names contain no '@'. */
 static const char *
 write_name(struct mu_table_symbol *symbol)
 {

@@ -12,12 +12,12 @@
 #include "mu/range.h"
 
 struct mu_table_symbol {
-	struct mu_range range; /* first of all: mu_ranges_upper() */
-	uintptr_t reach;       /* the highest end up to here, in the table */
+	struct mu_range range; /* must come first: mu_ranges_upper() */
+	uintptr_t reach;       /* highest end of this and all earlier symbols */
 	const char *name;      /* libdwfl's */
 	char *written;         /* the displayed name; NULL: not made yet */
 	unsigned char rank;
-	bool sized; /* otherwise it goes to the next one */
+	bool sized; /* otherwise it extends to the next one */
 };
 
 struct mu_symbol_table {
@@ -26,11 +26,14 @@ struct mu_symbol_table {
 	size_t functions; /* of them; a program without names exports data */
 };
 
-/* Of MODULE, whose file ends at END. Without symbols it stays empty. */
+/*
+ * Read the symbols of MODULE, whose file ends at END. Without symbols TABLE
+ * stays empty.
+ */
 void mu_symbol_table_fill(
     struct mu_symbol_table *table, Dwfl_Module *module, uintptr_t end);
 
-/* The function or variable that ADDRESS is in, demangled; NULL: none. */
+/* The function or variable that contains ADDRESS, demangled; NULL if none. */
 const char *mu_symbol_table_find(
     struct mu_symbol_table *table, uintptr_t address);
 

@@ -7,16 +7,14 @@
 #include "mu/sys.h"
 
 #define ROOM ((size_t)64 << 10)
-#define SENT ((size_t)1 << 13) /* strings that are remembered; a power of 2 */
+#define SENT ((size_t)1 << 13) /* strings that are cached; a power of 2 */
 
 struct mu_wire_sent {
 	char *string;
 	uint32_t number;
 };
 
-/*
- * Answers about names are written: see symbol_wire.h.
- */
+/* Writing of answers: see symbol_wire.h. */
 
 void
 mu_wire_flush(struct mu_wire_writer *writer)
@@ -72,7 +70,7 @@ slot_of(const char *string, size_t length)
 	return (size_t)(hash >> 32) & (SENT - 1);
 }
 
-/* The number of STRING, which is sent first if that is not remembered. */
+/* The number of STRING, which is sent first unless it is cached. */
 static uint32_t
 number_of(struct mu_wire_writer *writer, const char *string)
 {
@@ -81,7 +79,7 @@ number_of(struct mu_wire_writer *writer, const char *string)
 
 	if (string == NULL)
 		return 0;
-	put(writer, "", 0); /* so that there are tables */
+	put(writer, "", 0); /* makes the tables exist */
 	if (writer->failed)
 		return 0;
 	length = strnlen(string, MU_WIRE_STRING_MAX);
@@ -161,7 +159,7 @@ add_string(struct mu_wire_reader *reader, const char *bytes, size_t length)
 	return true;
 }
 
-/* False: there is no such string. */
+/* Returns false if there is no such string. */
 static bool
 find_string(
     const struct mu_wire_reader *reader, uint32_t number, const char **string)

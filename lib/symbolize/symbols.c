@@ -126,7 +126,9 @@ find_inlined(void *ctx)
 	    open_module(question), question->address, &question->symbol);
 }
 
-/* After each fault the module gives up a source: lines, then names, the file.
+/*
+ * After each fault the module gives up a source: first lines, then names, then
+ * the file.
  */
 static void
 ask(struct question *question, void (*work)(void *ctx))

@@ -19,33 +19,32 @@
 
 struct mu_unloaded; /* heapwalk/recorded/recorded.h */
 
-/* Where names may come from. What it points to is borrowed until the close. */
+/* Sources of names. What it points to must stay valid until the close. */
 struct mu_symbols_source {
 	const struct mu_mapping *mappings; /* by address, no overlaps */
 	size_t num_mappings;
 	pid_t pid;           /* its files are below /proc/PID; 0: a core */
-	const char *exe;     /* the file of the main program; NULL: as mapped */
+	const char *exe;     /* file of the main program; NULL: as mapped */
 	const char *sysroot; /* before every path of the subject; NULL: none */
-	uintptr_t program;   /* any address in the main program, as AT_ENTRY;
-				0: that is the first file */
+	uintptr_t program; /* any address in the main program, such as AT_ENTRY;
+			      0: it is the first file */
 
 	/*
-	 * SIZE bytes of the subject at ADDRESS, all or false; without faults.
-	 * NULL: by /proc/PID/mem, or not at all; then an inode has to tell
-	 * whether a file is still the same.
+	 * Read SIZE bytes of the subject at ADDRESS, all or none, without
+	 * faults. NULL: use /proc/PID/mem, or nothing; without it, the inode
+	 * decides whether a file is unchanged.
 	 */
 	bool (*read)(void *ctx, uintptr_t address, void *buffer, size_t size);
 	void *ctx;
 
-	bool local; /* never ask debuginfod */
+	bool local; /* never use debuginfod */
 
-	/* Those mappings that are of modules which are not there any more, by
-	 * address. */
+	/* Which of the mappings are of unloaded modules, by address. */
 	const struct mu_unloaded *unloaded;
 	size_t num_unloaded;
 };
 
-/* A function that was put into its caller, and where that would call it. */
+/* A function that was inlined into its caller, and the place of the call. */
 struct mu_inlined {
 	const char *function; /* demangled; NULL */
 	const char *file;     /* of the call; NULL */
@@ -54,30 +53,30 @@ struct mu_inlined {
 
 /* What is known of an address. The strings are valid until the close. */
 struct mu_symbol {
-	const char *module;   /* the path that the subject mapped; "[vdso]" */
+	const char *module;   /* path in the subject's maps; "[vdso]" */
 	const char *build_id; /* in hex; NULL */
 	const char *function; /* or variable, demangled; NULL */
 	const char *file;     /* of the source; NULL */
-	uintptr_t offset; /* the address less the load bias, as addr2line takes
-			     it; in a file that is no ELF: bytes into it */
+	uintptr_t offset; /* address minus load bias, as addr2line takes it; in
+			     a file that is not ELF, the file offset */
 	unsigned line;    /* 0 = not known */
 
-	/* In the program itself: FUNCTION is the nearest exported one. */
+	/* In the program itself: FUNCTION is the nearest exported name. */
 	bool exported;
-	size_t into; /* bytes behind its beginning */
+	size_t into; /* offset from its start */
 
 	/*
-	 * By mu_symbols_find_call() only: FILE and LINE are of the first of
-	 * these, if there are any; the last one was put into FUNCTION.
+	 * Set by mu_symbols_find_call(): functions inlined at the address. FILE
+	 * and LINE belong to the first, and the last one was inlined into
+	 * FUNCTION.
 	 */
 	const struct mu_inlined *inlined;
 	size_t num_inlined;
 };
 
 /*
- * The function that SYMBOL's address is in, LEVEL calls outwards from the
- * innermost, of those that the compiler has put into each other; NULL: not
- * known.
+ * The function LEVEL calls outwards from the innermost one that is inlined at
+ * SYMBOL's address; NULL if not known.
  */
 static inline const char *
 mu_symbol_function(const struct mu_symbol *symbol, size_t level)
@@ -89,9 +88,9 @@ mu_symbol_function(const struct mu_symbol *symbol, size_t level)
 struct mu_symbols;
 
 /*
- * Opens what leads to the files and to the memory of a process: that takes the
- * right to trace it, which the caller may give up afterwards. Reads nothing
- * yet. NULL: no memory.
+ * Open the files and the memory of a process: needs the right to trace it,
+ * which the caller may give up afterwards. Reads nothing yet. Returns NULL
+ * without memory.
  */
 struct mu_symbols *mu_symbols_open(const struct mu_symbols_source *source);
 
@@ -99,26 +98,28 @@ struct mu_symbols *mu_symbols_open(const struct mu_symbols_source *source);
 void mu_symbols_close(struct mu_symbols *symbols);
 
 /*
- * What ADDRESS is; false if it is in no file. A return address is the start of
- * the next statement: ask for the byte before it. Strings and arrays are valid
+ * Find ADDRESS; false if it is in no file. A return address is the start of the
+ * next statement: ask for the byte before it. Strings and arrays are valid
  * until the close.
  */
 bool mu_symbols_find(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
 
-/* The same, and what the compiler has put into that function there. */
+/* The same, with the functions that are inlined there. */
 bool mu_symbols_find_call(
     struct mu_symbols *symbols, uintptr_t address, struct mu_symbol *symbol);
 
-/* What is not to be used of a module, after that did harm. */
+/* What must not be used of a module, after it caused a failure. */
 enum mu_symbols_limit {
 	MU_SYMBOLS_ALL,
-	MU_SYMBOLS_NO_DEBUG, /* debug information, where there is any */
+	MU_SYMBOLS_NO_DEBUG, /* debug information, if the module has any */
 	MU_SYMBOLS_NO_FILES, /* only what is in the subject's memory */
 	MU_SYMBOLS_NO_NAMES, /* module, build-id and offset only */
 };
 
-/* For the module of ADDRESS, before the first question about it. */
+/*
+ * Set the limit for the module of ADDRESS, before the first question about it.
+ */
 void mu_symbols_limit(
     struct mu_symbols *symbols, uintptr_t address, enum mu_symbols_limit limit);
 

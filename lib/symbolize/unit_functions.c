@@ -14,12 +14,12 @@
 #include "mu/array.h"
 #include "mu/range.h"
 
-#define FUNCTIONS_MAX ((size_t)1 << 22) /* of one unit */
-#define DEPTH_MAX 16 /* of namespaces and classes in each other */
+#define FUNCTIONS_MAX ((size_t)1 << 22) /* in one unit */
+#define DEPTH_MAX 16                    /* of nested namespaces and classes */
 #define STEPS_MAX 16 /* back from an address; functions do not overlap */
 
 struct function {
-	struct mu_range range; /* first of all: mu_ranges_upper() */
+	struct mu_range range; /* must come first: mu_ranges_upper() */
 	Dwarf_Die die;
 };
 
@@ -31,9 +31,9 @@ struct unit {
 };
 
 /*
- * Compilation units that are split (DWARF 5, 3.1.2; gcc's -gsplit-dwarf): the
- * program has a skeleton with lines, a .dwo file has the functions. libdw finds
- * that by its name, in the folder of the program or of the compilation.
+ * Split compilation units (DWARF 5, 3.1.2; gcc's -gsplit-dwarf): the program
+ * has a skeleton with lines, and a .dwo file has the functions. libdw looks for
+ * it by name in the folder of the program or of the compilation.
  */
 
 static const char *
@@ -47,7 +47,9 @@ string_of(Dwarf_Die *unit, unsigned name, unsigned gnu_name)
 	return dwarf_formstring(&attribute);
 }
 
-/* Is there something else than a file? LENGTH: of FOLDER. */
+/*
+ * True if the name exists but is not a regular file. LENGTH is that of FOLDER.
+ */
 static bool
 is_odd(const char *folder, size_t length, const char *inner, const char *name)
 {
@@ -70,7 +72,7 @@ is_odd_near(const char *file, const char *inner, const char *name)
 		is_odd(file, (size_t)(slash - file), inner, name));
 }
 
-/* libdw opens what has one of these names: a FIFO would stop it. */
+/* libdw opens whatever has one of these names; a FIFO would block it. */
 static bool
 may_be_opened(Dwfl_Module *module, Dwarf_Die *unit)
 {
@@ -92,7 +94,8 @@ may_be_opened(Dwfl_Module *module, Dwarf_Die *unit)
 
 /*
  * The unit with the functions of UNIT, of MODULE: another one if UNIT is a
- * skeleton. False: they are in a file that cannot be read, or is not regular.
+ * skeleton. Returns false if they are in a file that cannot be read, or is not
+ * regular.
  */
 static bool
 split_unit(Dwfl_Module *module, Dwarf_Die *unit, Dwarf_Die *full)
@@ -110,7 +113,7 @@ split_unit(Dwfl_Module *module, Dwarf_Die *unit, Dwarf_Die *full)
 		unit->cu, &version, &type, NULL, full, NULL, NULL, NULL) == 0 &&
 	    full->addr != NULL)
 		return true;
-	/* clang's has the functions too: -fsplit-dwarf-inlining. */
+	/* clang's skeletons have the functions too: -fsplit-dwarf-inlining. */
 	*full = *unit;
 	return dwarf_haschildren(unit) == 1;
 }
@@ -135,7 +138,10 @@ add_function(struct unit *unit, Dwarf_Die *die)
 		add_range(unit, die, (struct mu_range) { begin, end });
 }
 
-/* What may have functions in it; one in a function is a class's, or nested. */
+/*
+ * True for entries that may contain functions; a function inside a function is
+ * nested or belongs to a class.
+ */
 static bool
 holds_functions(int tag)
 {

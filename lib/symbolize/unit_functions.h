@@ -8,22 +8,23 @@
 #include <elfutils/libdwfl.h>
 #include <stdbool.h>
 
-/* Of all units that were asked about; zero but for the module at first. */
+/* For all units asked about. Initialise to zero, except the module. */
 struct mu_unit_functions {
 	Dwfl_Module *module;
 	void *units; /* tsearch()'s */
 };
 
 /*
- * The function of UNIT that ADDRESS, as the debug information has it, is in.
- * False: none, or no memory. UNIT is libdw's, and stays where it is.
+ * Find the function of UNIT that contains ADDRESS, as in the debug information.
+ * Returns false if there is none, or no memory. UNIT belongs to libdw and must
+ * stay where it is.
  */
 bool mu_unit_functions_find(struct mu_unit_functions *functions,
     Dwarf_Die *unit, Dwarf_Addr address, Dwarf_Die *function);
 
 /*
- * Is it known which functions UNIT has? If not, the line of an address may be
- * that of any function that was inlined there.
+ * True if the functions of UNIT are known. If not, the line of an address may
+ * belong to any function inlined there.
  */
 bool mu_unit_functions_known(
     struct mu_unit_functions *functions, Dwarf_Die *unit);

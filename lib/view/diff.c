@@ -4,13 +4,13 @@
 
 #include "lib/view/saturate.h"
 
-/* A record, and which dump it is of. */
+/* A record, and the dump it belongs to. */
 struct entry {
 	const struct mu_record *record;
 	size_t side;
 };
 
-/* By stack and size: what is to be matched comes together. */
+/* By stack and size, so that matching records are adjacent. */
 static int
 compare_entries(const void *a, const void *b)
 {

@@ -11,22 +11,23 @@
 
 struct mu_change {
 	const struct mu_record *record; /* its stack and size */
-	uint64_t before, after;         /* blocks */
+	uint64_t before, after;         /* numbers of blocks */
 	bool grew;
-	uint64_t bytes; /* more, or less */
+	uint64_t bytes; /* difference */
 };
 
 struct mu_diff {
-	/* What grew, the most first; then what shrank, the most first. */
+	/* Increases by size, then decreases by size. */
 	struct mu_change *changes;
 	size_t count, num_grew;
-	uint64_t bytes[2], blocks[2]; /* in all, before and after */
+	uint64_t bytes[2], blocks[2]; /* totals before and after */
 	uint64_t grown, shrunk;       /* bytes, sums */
 };
 
 /*
  * The records are sealed and have numbers for frames: equal numbers for equal
- * places. They are borrowed until the release. False: no memory.
+ * locations. They must stay valid until the release. Returns false if memory is
+ * exhausted.
  */
 bool mu_diff_make(struct mu_diff *diff, const struct mu_records *before,
     const struct mu_records *after);

@@ -1,5 +1,5 @@
 /*
- * What differs between two dumps, as text.
+ * Print the differences between two dumps.
  *
  * Pure.
  */
@@ -18,7 +18,7 @@ struct mu_diff_view {
 	const struct mu_diff *diff;
 	const struct mu_frames *frames;
 	const struct mu_notes *notes;
-	size_t limit; /* of entries, of either kind */
+	size_t limit; /* entries of either kind */
 	struct mu_style style;
 };
 

@@ -16,13 +16,13 @@
 
 #define MU_DUMP_SECTIONS 2
 
-/* The data of a dump that is shown. */
+/* The data of a dump that are shown. */
 struct mu_dump_view {
 	const char *path;
 	const struct mu_heap_dump *dump;
 	const struct mu_frames *frames;
 	const struct mu_notes *notes;
-	/* The process's own, and what it inherited by a fork; pruned. */
+	/* The process's own blocks, and those inherited by a fork; pruned. */
 	struct mu_tree trees[MU_DUMP_SECTIONS];
 	struct mu_style style;
 };

@@ -24,7 +24,7 @@ refuse(const char *path, const char *words, struct mu_why *why)
 	    mu_safe_argument(path).text, words);
 }
 
-/* Room for one more read; a file that fits needs no more than its size. */
+/* Make room for one more read; a regular file needs no more than its size. */
 static bool
 make_room(struct mu_file_text *text, size_t *room)
 {
@@ -45,7 +45,7 @@ make_room(struct mu_file_text *text, size_t *room)
 	return true;
 }
 
-/* As read(2); there is room for one byte at least, and the end. */
+/* Like read(2). Room is for at least one byte and the terminator. */
 static ssize_t
 read_more(struct mu_file_text *text, int fd, size_t room)
 {
@@ -70,7 +70,7 @@ read_all(
 
 	if (fstat(fd, &st) != 0)
 		return refuse(path, strerror(errno), why);
-	/* One byte for the end, one to see that nothing follows. */
+	/* One byte for the terminator, and one to see that nothing follows. */
 	room = S_ISREG(st.st_mode) ? (size_t)st.st_size + 2 : PIECE;
 	text->text = malloc(room);
 	if (text->text == NULL)
@@ -101,7 +101,7 @@ mu_file_text_read(
 	return status;
 }
 
-/* Only a full buffer is given away: a long line is looked at few times. */
+/* Pass on full buffers only, so that a long line is not parsed repeatedly. */
 static enum mu_status
 read_pieces(struct mu_file_text *text, int fd, const char *path,
     size_t (*take)(void *ctx, char *text, size_t length, bool ended), void *ctx,

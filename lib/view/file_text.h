@@ -1,4 +1,4 @@
-/* Files in memory, whole or piece by piece, for parsing. */
+/* Read files into memory, whole or in pieces, for parsing. */
 #ifndef LIB_VIEW_FILE_TEXT_H
 #define LIB_VIEW_FILE_TEXT_H
 
@@ -8,7 +8,7 @@
 #include "mu/status.h"
 
 struct mu_file_text {
-	char *text; /* LENGTH bytes, and a 0 behind them */
+	char *text; /* LENGTH bytes, then a 0 */
 	size_t length;
 };
 

@@ -11,7 +11,7 @@ skip_blanks(struct mu_line *line)
 		line->at++;
 }
 
-/* Where the number is that begins LINE, and off with it. */
+/* Take the number at the start of LINE. */
 static bool
 take_hex(struct mu_line *line, uint64_t *value)
 {
@@ -24,7 +24,7 @@ take_hex(struct mu_line *line, uint64_t *value)
 	return mu_line_number(number, 16, value);
 }
 
-/* What comes behind the quotation mark that ends a name. */
+/* True if LINE continues as after the quotation mark that ends a name. */
 static bool
 is_behind(struct mu_line line, char last)
 {
@@ -37,9 +37,9 @@ is_behind(struct mu_line line, char last)
 }
 
 /*
- * "NAME" HEX, and LAST behind it. Names are written as they are: a mark in one
- * (operator""_s) does not end it. Each mark is looked at once, and the number
- * behind it too, as that has none.
+ * Take "NAME" HEX, followed by LAST. Names are not escaped: a quotation mark in
+ * one (operator""_s) does not end it. Each mark and each number is parsed once,
+ * so this takes linear time.
  */
 static const char *
 take_name(struct mu_line *line, uint64_t *value, char last)

@@ -12,7 +12,7 @@ compare_pcs(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The slot of PC among PCS, or a free one. */
+/* The slot of PC in the index of PCS, or a free one. */
 static struct mu_hash_slot *
 find_pc(const struct mu_hash_index *index, const uintptr_t *pcs, uintptr_t pc,
     uint32_t hash)
@@ -25,7 +25,9 @@ find_pc(const struct mu_hash_index *index, const uintptr_t *pcs, uintptr_t pc,
 	return slot;
 }
 
-/* The addresses of RECORDS, each once, sorted. False: no memory. */
+/*
+ * List the distinct addresses of RECORDS, sorted. Returns false without memory.
+ */
 static bool
 list_pcs(const struct mu_records *records, uintptr_t **pcs, size_t *count)
 {
@@ -124,7 +126,9 @@ compare_text(const char *a, const char *b)
 	return strcmp(a, b);
 }
 
-/* Equal: the same location in the source, or if that is not known in the file.
+/*
+ * Equal: the same source location or, if that is not known, the same place in
+ * the file.
  */
 static int
 compare_locations(const struct mu_location *a, const struct mu_location *b)
@@ -175,7 +179,7 @@ mu_frames_number(struct mu_frames *frames)
 	return true;
 }
 
-/* Those of PC into TO, where there is room for so many; how many there are. */
+/* Write the frames of PC to TO, up to ROOM. Returns their number. */
 static size_t
 put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
     uintptr_t *to, size_t room)
@@ -195,7 +199,7 @@ put_numbers(const struct mu_frames *frames, size_t source, uintptr_t pc,
 	return count;
 }
 
-/* TO may be where the stack is, if no address has more than one number. */
+/* TO may be the stack itself, if no address has more than one number. */
 static size_t
 put_stack(const struct mu_frames *frames, size_t source, const uintptr_t *stack,
     size_t count, uintptr_t *to)
@@ -208,7 +212,7 @@ put_stack(const struct mu_frames *frames, size_t source, const uintptr_t *stack,
 	return used < MU_RECORD_FRAMES ? used : MU_RECORD_FRAMES;
 }
 
-/* Frames that RECORDS have then; stacks may be cut. */
+/* The number of frames that RECORDS will have; stacks may be cut. */
 static size_t
 room_of(const struct mu_frames *frames, size_t source,
     const struct mu_records *records)

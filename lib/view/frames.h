@@ -13,8 +13,8 @@
 
 struct mu_frame {
 	uintptr_t pc;
-	size_t source; /* whose address: 0, 1 */
-	size_t level;  /* 0: the innermost of those that are inlined there */
+	size_t source; /* source of the address: 0 or 1 */
+	size_t level;  /* 0: the innermost function inlined there */
 	size_t number;
 	struct mu_location location;
 };
@@ -22,28 +22,31 @@ struct mu_frame {
 /* What a number stands for. */
 struct mu_named {
 	const struct mu_location *location;
-	struct mu_frame *frame; /* one that has it */
+	struct mu_frame *frame; /* a frame with this number */
 };
 
 /* Zero at first. */
 struct mu_frames {
 	struct mu_frame *list; /* by source, pc and level */
 	size_t count, max;
-	struct mu_hash_index index; /* of those of level 0 */
+	struct mu_hash_index index; /* of those with level 0 */
 	struct mu_named *named;     /* by number */
 	size_t num_named;
 };
 
-/* Add those of RECORDS, of a further source. False: no memory. */
+/*
+ * Add the frames of RECORDS, which belong to a new source. Returns false
+ * without memory.
+ */
 bool mu_frames_add(struct mu_frames *frames, const struct mu_records *records,
     size_t source, struct mu_locations *names);
 
-/* All frames are added: number them. False: no memory. */
+/* Call when all frames are added: number them. Returns false without memory. */
 bool mu_frames_number(struct mu_frames *frames);
 
 /*
- * Replace the addresses in RECORDS by numbers: by several where functions are
- * inlined, so that a stack may be cut once more. False: no memory.
+ * Replace the addresses in RECORDS by numbers, by several if functions are
+ * inlined; a stack may then be cut again. Returns false without memory.
  */
 bool mu_frames_replace(
     const struct mu_frames *frames, struct mu_records *records, size_t source);

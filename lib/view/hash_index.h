@@ -1,7 +1,7 @@
 /*
- * An index by hash into an array of the caller. A file may contain any numbers:
- * the hash has a key that differs from run to run, so that no file can be made
- * to collide.
+ * A hash index into an array of the caller. A file may contain any numbers, so
+ * the hash has a key that differs from run to run: no file can cause
+ * collisions.
  */
 #ifndef LIB_VIEW_HASH_INDEX_H
 #define LIB_VIEW_HASH_INDEX_H
@@ -14,7 +14,7 @@
 
 struct mu_hash_slot {
 	uint32_t hash;
-	uint32_t number; /* of the element, from 1; 0: the slot is free */
+	uint32_t number; /* of the element, from 1; 0: free slot */
 };
 
 /* Zero at first. */
@@ -24,20 +24,23 @@ struct mu_hash_index {
 	uint64_t key[2];
 };
 
-/* Make room for one more; before a first mu_hash_words() too. False: none. */
+/*
+ * Make room for one more; call before the first mu_hash_words(), too. Returns
+ * false without memory.
+ */
 bool mu_hash_room(struct mu_hash_index *index);
 
 uint32_t mu_hash_words(
     const struct mu_hash_index *index, const uintptr_t *words, size_t count);
 
 /*
- * The first slot whose element has HASH, or with AFTER the next one after that;
- * a free slot if there is no more. The index has slots.
+ * The first slot whose element has HASH or, with AFTER, the next one after it;
+ * a free slot if there is none. The index has slots.
  */
 struct mu_hash_slot *mu_hash_find(const struct mu_hash_index *index,
     uint32_t hash, const struct mu_hash_slot *after);
 
-/* Fill a free SLOT that was found for HASH with element AT. */
+/* Fill SLOT, a free one found for HASH, with element AT. */
 void mu_hash_put(struct mu_hash_index *index, struct mu_hash_slot *slot,
     uint32_t hash, size_t at);
 

@@ -8,10 +8,10 @@
 
 #define STRINGS_LIMIT ((size_t)4 << 30) /* bytes */
 
-/* How a line was taken. */
+/* Result of parsing a line. */
 enum taken { GOOD, BAD, NO_MEMORY };
 
-/* A copy of LINE that stays, in LINE. False: no memory. */
+/* Replace LINE by a permanent copy. Returns false without memory. */
 static bool
 keep(struct mu_heap_dump *dump, struct mu_line *line)
 {
@@ -42,7 +42,7 @@ keep_string(struct mu_heap_dump *dump, const char **string)
 	return true;
 }
 
-/* "1.2"; a newer version is read as the newest known one. */
+/* Parse "1.2"; a newer version is treated like the newest known one. */
 static bool
 take_title(struct mu_heap_dump *dump, struct mu_line line)
 {
@@ -72,7 +72,7 @@ take_fingerprint(struct mu_heap_dump *dump, struct mu_line line)
 	return GOOD;
 }
 
-/* Lines that later versions may add here mean nothing to us. */
+/* Other lines, which later versions may add, are ignored. */
 static enum taken
 take_header(struct mu_heap_dump *dump, struct mu_line line)
 {
@@ -94,7 +94,7 @@ take_header(struct mu_heap_dump *dump, struct mu_line line)
 	return GOOD;
 }
 
-/* KEY and the number behind it. */
+/* Take KEY and the number after it. */
 static bool
 take_field(struct mu_line *line, const char *key, uint64_t *value)
 {
@@ -104,7 +104,7 @@ take_field(struct mu_line *line, const char *key, uint64_t *value)
 	    mu_line_field(line, &word) && mu_line_number(word, 10, value);
 }
 
-/* Android writes frames up to the first that is 0. */
+/* Android writes frames up to the first 0. */
 static enum taken
 take_frames(struct mu_records *records, struct mu_line line)
 {
@@ -141,7 +141,7 @@ take_record(struct mu_heap_dump *dump, struct mu_line line)
 	if (record == NULL)
 		return NO_MEMORY;
 	record->size = size;
-	/* v1.0 wrote the number of frames there. */
+	/* v1.0 has the number of frames there. */
 	record->count = dump->version == 0 ? 1 : count;
 	record->own = own == 1;
 	taken = take_frames(&dump->records, line);
@@ -155,7 +155,7 @@ take_record(struct mu_heap_dump *dump, struct mu_line line)
 	return GOOD;
 }
 
-/* What INFO says of its pc, unless a line before has done so. */
+/* Keep INFO for its pc, unless an earlier line has one. */
 static enum taken
 keep_info(struct mu_heap_dump *dump, struct mu_frame_info info)
 {
@@ -231,7 +231,7 @@ take_after(struct mu_heap_dump *dump, struct mu_line line)
 	return GOOD;
 }
 
-/* A line that is not blank. */
+/* Parse a line that is not blank. */
 static enum taken
 take_line(struct mu_heap_dump *dump, struct mu_line line)
 {
@@ -239,7 +239,7 @@ take_line(struct mu_heap_dump *dump, struct mu_line line)
 
 	switch (dump->section) {
 	case MU_DUMP_TITLE:
-		/* write_malloc_leak_info() goes behind what is there. */
+		/* write_malloc_leak_info() appends to the file. */
 		take_title(dump, line);
 		return GOOD;
 	case MU_DUMP_HEADER:
@@ -275,7 +275,7 @@ is_blank(struct mu_line line)
 	return !mu_line_field(&line, &(struct mu_line) { 0 });
 }
 
-/* A last line that is cut may end in the midst of a number. */
+/* An incomplete last line may end in the middle of a number. */
 static enum taken
 take_any(struct mu_heap_dump *dump, struct mu_line line, bool whole)
 {

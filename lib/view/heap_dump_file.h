@@ -19,7 +19,7 @@
 #include "mu/status.h"
 
 enum mu_heap_dump_section {
-	MU_DUMP_TITLE, /* is sought */
+	MU_DUMP_TITLE, /* before the first line */
 	MU_DUMP_HEADER,
 	MU_DUMP_RECORDS,
 	MU_DUMP_MAPS,
@@ -27,50 +27,50 @@ enum mu_heap_dump_section {
 };
 
 struct mu_heap_dump {
-	unsigned version;                  /* the 2 of v1.2 */
-	const char *fingerprint;           /* "" if there is none */
-	uint64_t told_bytes, told_records; /* what the header says */
+	unsigned version;                  /* such as the 2 of v1.2 */
+	const char *fingerprint;           /* "" if not given */
+	uint64_t told_bytes, told_records; /* values in the header */
 	bool tells_records;
-	struct mu_records records; /* merged: one for a stack and a size */
-	size_t num_records;        /* that the file has */
+	struct mu_records records; /* merged: one per stack and size */
+	size_t num_records;        /* number in the file */
 	struct mu_module_table modules;
-	struct mu_frame_info *infos; /* by pc, no two for one */
+	struct mu_frame_info *infos; /* by pc, each once */
 	size_t num_infos, max_infos;
 	size_t num_lines;   /* in all */
-	size_t bad_lines;   /* that are none of the format's */
-	size_t first_bad;   /* the number of the first of them, from 1 */
-	size_t lines_after; /* behind END, and no remarks */
+	size_t bad_lines;   /* lines that are not valid */
+	size_t first_bad;   /* number of the first of them, from 1 */
+	size_t lines_after; /* lines after END that are no remarks */
 	bool has_maps, ended;
-	bool cut; /* the last line has no newline: it is left out */
+	bool cut; /* the last line has no newline and is ignored */
 	bool no_memory;
 	/* For the parser: */
 	enum mu_heap_dump_section section;
-	size_t last; /* the stack that a bt_info is of */
+	size_t last; /* stack for the next bt_info */
 	struct mu_hash_index info_index;
 	struct mu_arena strings;
 };
 
 /*
- * A dump is taken in piece by piece, so that memory grows with its different
- * stacks and addresses, not with the file. To be released in any case.
+ * A dump is parsed in pieces, so that memory grows with the number of different
+ * stacks and addresses, not with the file. Release it in any case.
  */
 void mu_heap_dump_begin(struct mu_heap_dump *dump);
 
 /*
- * Take the whole lines of TEXT, LENGTH bytes and one more that can be written;
- * with ENDED all of it. TEXT is changed, and need not stay. How many bytes were
- * taken.
+ * Parse the whole lines of TEXT, LENGTH bytes and one more that can be written;
+ * with ENDED all of it. TEXT is modified, and need not stay valid. Returns the
+ * number of bytes consumed.
  */
 size_t mu_heap_dump_take(
     struct mu_heap_dump *dump, char *text, size_t length, bool ended);
 
 /*
- * Nothing follows. MU_OK; MU_PARTIAL: something is missing, as WHY says;
- * MU_ERR_ARGUMENT: it is no heap dump; MU_ERR_NO_MEMORY.
+ * Call at the end. MU_OK; MU_PARTIAL: something is missing, as WHY says;
+ * MU_ERR_ARGUMENT: it is not a heap dump; MU_ERR_NO_MEMORY.
  */
 enum mu_status mu_heap_dump_end(struct mu_heap_dump *dump, struct mu_why *why);
 
-/* All at once: TEXT is all of it. */
+/* Parse TEXT, the whole dump, at once. */
 enum mu_status mu_heap_dump_parse(
     struct mu_heap_dump *dump, char *text, size_t length, struct mu_why *why);
 

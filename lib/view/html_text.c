@@ -2,7 +2,7 @@
 
 #include "lib/term/safe_text.h"
 
-#define TEXT_SIZE 4096 /* what is longer is cut */
+#define TEXT_SIZE 4096 /* longer texts are cut */
 
 void
 mu_html_text(FILE *out, const char *text)

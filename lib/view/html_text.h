@@ -1,5 +1,5 @@
 /*
- * Words that HTML takes for nothing but words.
+ * Escape text for HTML.
  *
  * Pure.
  */
@@ -9,9 +9,8 @@
 #include <stdio.h>
 
 /*
- * TEXT as contents of an element or of an attribute in quotation marks: control
- * characters and what is no UTF-8 as on a terminal, and no mark that means
- * something to HTML.
+ * Write TEXT for an element or a quoted attribute: control characters and
+ * invalid UTF-8 as on a terminal, and no character that is special in HTML.
  */
 void mu_html_text(FILE *out, const char *text);
 

@@ -4,7 +4,7 @@
 
 #include "lib/view/saturate.h"
 
-/* By stack; of one stack, in the order of the file. */
+/* By stack, then in file order. */
 static int
 compare_records(const void *a, const void *b)
 {

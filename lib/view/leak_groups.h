@@ -1,5 +1,5 @@
 /*
- * Blocks with the same stack together.
+ * Group blocks by stack.
  *
  * Pure.
  */
@@ -10,16 +10,16 @@
 
 struct mu_leak_group {
 	uint64_t bytes, blocks;
-	const struct mu_record *last; /* in the file */
+	const struct mu_record *last; /* the last one in the file */
 };
 
 struct mu_leak_groups {
-	struct mu_leak_group *list; /* the most bytes first */
+	struct mu_leak_group *list; /* by bytes, descending */
 	size_t count;
 	uint64_t bytes, blocks; /* of all */
 };
 
-/* False: no memory. RECORDS are borrowed until the release. */
+/* Returns false without memory. RECORDS must stay valid until the release. */
 bool mu_leak_groups_make(
     struct mu_leak_groups *groups, const struct mu_records *records);
 

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* As the heap dump's parser has it. */
+/* As in the heap dump's parser. */
 enum taken { GOOD, BAD, NO_MEMORY };
 
-/* Take what is before the next "," off LINE, and the "," too. */
+/* Take what precedes the next ",", and the "," itself, from LINE. */
 static bool
 take_field(struct mu_line *line, const char *key, struct mu_line *field)
 {
@@ -30,7 +30,7 @@ is_time(struct mu_line field)
 	return true;
 }
 
-/* A return address is behind its call. */
+/* A return address is after its call. */
 static enum taken
 take_frames(struct mu_records *records, struct mu_line field)
 {
@@ -51,7 +51,7 @@ take_frames(struct mu_records *records, struct mu_line field)
 	return GOOD;
 }
 
-/* The data come last, as they may hold anything; they are not looked at. */
+/* The data are last, as they may contain anything; they are ignored. */
 static enum taken
 take_leak(struct mu_leaktracer *file, struct mu_line line)
 {
@@ -93,7 +93,7 @@ take_line(struct mu_leaktracer *file, struct mu_line line)
 	return good ? GOOD : BAD;
 }
 
-/* A last line that is cut counts if it goes as far as the data. */
+/* An incomplete last line counts if it reaches the data. */
 static bool
 take_lines(struct mu_leaktracer *file, char *text, size_t length)
 {

@@ -18,18 +18,20 @@
 #include "mu/status.h"
 
 struct mu_leaktracer {
-	/* A block each. Frames are the calls, not where they return to. */
+	/*
+	 * One per block. Frames are addresses of calls, not return addresses.
+	 */
 	struct mu_records records;
 	struct mu_module_table modules;
 	bool has_title;
-	size_t num_lines, bad_lines, first_bad; /* as of a heap dump */
+	size_t num_lines, bad_lines, first_bad; /* as for a heap dump */
 	bool cut;
 };
 
 /*
- * Parse TEXT, LENGTH bytes and a 0, which is changed and must stay. MU_OK;
- * MU_PARTIAL: something is missing, as WHY says; MU_ERR_ARGUMENT: it is no
- * report of LeakTracer's; MU_ERR_NO_MEMORY. To be released in any case. The
+ * Parse TEXT, LENGTH bytes and a 0, which is modified and must stay valid.
+ * MU_OK; MU_PARTIAL: something is missing, as WHY says; MU_ERR_ARGUMENT: it is
+ * not a report of LeakTracer; MU_ERR_NO_MEMORY. Release FILE in any case. The
  * module table is not sealed yet.
  */
 enum mu_status mu_leaktracer_parse(

@@ -1,5 +1,5 @@
 /*
- * A report of LeakTracer's with names, in the words of its
+ * Print a report of LeakTracer with names, in the format of its
  * leak-analyze-addr2line.
  *
  * Pure.
@@ -19,7 +19,7 @@ struct mu_leaktracer_view {
 	const struct mu_leak_groups *groups;
 	const struct mu_frames *frames;
 	const struct mu_notes *notes;
-	size_t limit; /* of stacks */
+	size_t limit; /* number of stacks */
 };
 
 void mu_leaktracer_text(FILE *out, const struct mu_leaktracer_view *view);

@@ -13,38 +13,41 @@
 
 #include "mu/status.h"
 
-/* A piece of text; at END one byte more can be written. */
+/* A piece of text; the byte at END can be written. */
 struct mu_line {
 	char *at, *end;
 };
 
 /*
- * Take the first line off REST, without its "\n" or "\r\n"; false: no more.
- * WHOLE: it had its newline.
+ * Take the first line from REST, without its "\n" or "\r\n"; false if there is
+ * none. WHOLE: it had a newline.
  */
 bool mu_line_take(struct mu_line *rest, struct mu_line *line, bool *whole);
 
-/* Take what begins with TEXT off LINE; false: it does not. */
+/* Take the prefix TEXT from LINE; false if LINE does not start with it. */
 bool mu_line_skip(struct mu_line *line, const char *text);
 
-/* Take a field off LINE, with the blanks before it; false: there is none. */
+/* Take a field, and the blanks before it, from LINE; false if there is none. */
 bool mu_line_field(struct mu_line *line, struct mu_line *word);
 
 bool mu_line_is(struct mu_line field, const char *text);
 
 /*
- * All of WORD as a number in BASE 10 or 16; false: it is none, or needs over
- * 64 bits.
+ * Parse all of WORD as a number in BASE 10 or 16; false if it is not one, or
+ * needs over 64 bits.
  */
 bool mu_line_number(struct mu_line word, unsigned base, uint64_t *value);
 
-/* LINE as a string, ended in place. It has no NUL in it: see below. */
+/*
+ * LINE as a string, terminated in place. It must not contain a NUL: see
+ * mu_line_has_nul().
+ */
 char *mu_line_string(struct mu_line line);
 
-/* Is there a byte that would end a string early? */
+/* True if a NUL byte would end the string early. */
 bool mu_line_has_nul(struct mu_line line);
 
-/* WHY a file of which COUNT lines cannot be read is partial. */
+/* The reason why a file with COUNT invalid lines is partial. */
 enum mu_status mu_why_bad_lines(
     struct mu_why *why, size_t count, size_t first_number);
 

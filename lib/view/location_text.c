@@ -6,9 +6,9 @@
 
 #include "lib/term/safe_text.h"
 
-#define NAME_SIZE 384 /* three of them, and some numbers, fit in the words */
+#define NAME_SIZE 384 /* three of them, and some numbers, fit into the text */
 
-/* NAME as a terminal can bear it. */
+/* NAME made safe for a terminal. */
 static const char *
 safe(const char *name, char *buffer)
 {

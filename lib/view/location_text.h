@@ -1,6 +1,5 @@
 /*
- * A frame in words: "make(int) at foo.cc:42 (libfoo.so)", or as much of it as
- * is known.
+ * A frame as text: "make(int) at foo.cc:42 (libfoo.so)", as far as it is known.
  *
  * Pure.
  */
@@ -11,14 +10,17 @@
 
 #define MU_LOCATION_TEXT_SIZE 1280
 
-/* Fit for a terminal; names are cut where they are very long. */
+/* Safe for a terminal; very long names are cut. */
 struct mu_location_text {
 	char words[MU_LOCATION_TEXT_SIZE];
 };
 
 struct mu_location_text mu_location_text(const struct mu_location *location);
 
-/* "foo.cc:42 make(int) (libfoo.so)": as addr2line has it, "??:0" if so. */
+/*
+ * "foo.cc:42 make(int) (libfoo.so)", in addr2line's form, with "??:0" if
+ * unknown.
+ */
 struct mu_location_text mu_location_text_line(
     const struct mu_location *location);
 

@@ -7,9 +7,9 @@
 #include "mu/bisect.h"
 #include "mu/sys.h"
 
-#define PATIENCE_NS (60 * MU_NS_PER_SEC) /* for the names of one report */
+#define PATIENCE_NS (60 * MU_NS_PER_SEC) /* to find the names of one report */
 
-/* Any address of the main program: the lowest file, as loaders place it. */
+/* Any address of the main program, which loaders place lowest. */
 static uintptr_t
 program_address(const struct mu_module_table *modules)
 {
@@ -71,7 +71,7 @@ is_named(const struct mu_symbol *symbol)
 	return symbol->function != NULL || symbol->file != NULL;
 }
 
-/* NULL: it was not asked. */
+/* NULL if PC was not asked for. */
 static const struct mu_symbol *
 answer_of(const struct mu_location_asked *asked, uintptr_t pc)
 {
@@ -99,8 +99,8 @@ tell_mismatch(struct mu_locations *names, struct mu_build_id *id,
 }
 
 /*
- * What was answered about PC, if it is of the build that the report names.
- * True: nothing else need be asked.
+ * Use the answer for PC, if it comes from the build that the report names.
+ * Returns true if no other source need be asked.
  */
 static bool
 take(struct mu_locations *names, const struct mu_location_asked *asked,
@@ -130,7 +130,7 @@ id_of(const struct mu_locations *names, uintptr_t pc)
 	return at < modules->count ? modules->modules[at].id : NULL;
 }
 
-/* Those of PCS that BEFORE, if there was one, has not settled. */
+/* Ask for those of PCS that BEFORE, if not NULL, has not answered. */
 static bool
 ask(struct mu_locations *names, struct mu_location_asked *asked,
     const struct mu_location_asked *before, const uintptr_t *pcs, size_t count)
@@ -169,7 +169,7 @@ mu_locations_ask(struct mu_locations *names, const uintptr_t *pcs, size_t count)
 	    names, &names->here, below ? &names->below : NULL, pcs, count);
 }
 
-/* Outwards from the call that SYMBOL's file and line are of. */
+/* From the call that SYMBOL's file and line belong to, outwards. */
 static size_t
 put_locations(const struct mu_symbol *symbol, struct mu_location *locations)
 {
@@ -234,7 +234,7 @@ mu_locations_find(struct mu_locations *names, uintptr_t pc,
 		locations[0].module = info->module;
 		locations[0].offset = (uintptr_t)info->offset;
 	}
-	/* The recorder names the function of the frame. */
+	/* The recorder names the function of the whole frame. */
 	if (locations[count - 1].function == NULL)
 		locations[count - 1].function = or_null(info->function);
 	return count;

@@ -11,17 +11,17 @@
 #include "lib/view/module_table.h"
 #include "lib/view/notes.h"
 
-/* The sources of names. Borrowed until the close. */
+/* Sources of names. They must stay valid until the close. */
 struct mu_location_source {
 	struct mu_module_table *modules;
 	const struct mu_frame_info *infos; /* what the report itself says */
 	size_t num_infos;
 	const char *report; /* its file, whose owner's rights are taken; NULL */
 	const char *folder; /* which mirrors the paths; NULL: none */
-	const char *exe;    /* the file of the main program; NULL: its path */
+	const char *exe;    /* file of the main program; NULL: its path */
 };
 
-/* One source of names, and the questions to it. */
+/* A source of names, and the questions to it. */
 struct mu_location_asked {
 	struct mu_symbols_source source;
 	struct mu_symbol_helper helper;
@@ -37,15 +37,17 @@ struct mu_locations {
 	size_t num_unproved; /* names by files of which no build-id is known */
 };
 
-/* What is known of an address. The strings live as long as all of this. */
+/*
+ * What is known of an address. The strings live as long as struct mu_locations.
+ */
 struct mu_location {
 	const char *module, *function, *file; /* NULL: not known */
 	unsigned line;
-	uintptr_t offset; /* into the module, as addr2line takes it if the bias
-			     is known; without one the address */
+	uintptr_t offset; /* in the module, as addr2line takes it if the bias is
+			     known; without a module the address */
 };
 
-/* Of one address: functions that were inlined, and the one around them. */
+/* For one address: inlined functions, and the one that contains them. */
 #define MU_LOCATIONS_MAX (MU_WIRE_INLINED_MAX + 1)
 
 void mu_locations_open(struct mu_locations *names,
@@ -58,7 +60,7 @@ void mu_locations_open(struct mu_locations *names,
 bool mu_locations_ask(
     struct mu_locations *names, const uintptr_t *pcs, size_t count);
 
-/* The locations of PC, the innermost first; how many, 1 at least. */
+/* The locations of PC, innermost first. Returns their number, at least 1. */
 size_t mu_locations_find(struct mu_locations *names, uintptr_t pc,
     struct mu_location locations[MU_LOCATIONS_MAX]);
 

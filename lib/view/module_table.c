@@ -11,8 +11,8 @@
 #define ARENA_LIMIT ((size_t)4 << 30) /* a mapping takes 32 bytes and more */
 
 /*
- * Lines that begin with '#': what a recorder says of modules, and of itself.
- * See module_table.h.
+ * Lines that begin with '#': what a recorder says about modules and itself. See
+ * module_table.h.
  */
 
 static bool
@@ -28,7 +28,7 @@ is_hex(struct mu_line word)
 	return true;
 }
 
-/* seq_path() of the kernel's writes a newline as \012. */
+/* The kernel's seq_path() writes a newline as \012. */
 static void
 unescape(char *text)
 {
@@ -62,7 +62,7 @@ add_id(struct mu_module_table *table, struct mu_line hex, char *path)
 	return true;
 }
 
-/* The rest of LINE, behind blanks; NULL: there is none. */
+/* The rest of LINE after blanks; NULL if empty. */
 static char *
 take_path(struct mu_line line)
 {
@@ -147,7 +147,7 @@ mu_module_table_remark(
 		return true;
 	if (mu_line_is(word, "module"))
 		return take_module(table, line, mappings);
-	/* That is in no list of mappings. */
+	/* An unloaded module is in no list of mappings. */
 	if (mu_line_is(word, "unloaded"))
 		return take_module(table, line, true);
 	if (mu_line_is(word, "build-id"))
@@ -201,8 +201,7 @@ mu_module_table_maps_line(struct mu_module_table *table, struct mu_line line)
 	size_t count;
 
 	/*
-	 * The parser expects a newline; the byte behind the line may be
-	 * written.
+	 * The parser expects a newline; the byte after the line may be written.
 	 */
 	*line.end = '\n';
 	status = mu_mappings_parse(line.at, (size_t)(line.end + 1 - line.at),
@@ -221,7 +220,7 @@ compare_ids(const void *a, const void *b)
 	return order != 0 ? order : strcmp(x->hex, y->hex);
 }
 
-/* A module behind its mapping, so that they are sorted together. */
+/* A mapping with its module, so that they are sorted together. */
 struct pair {
 	struct mu_mapping mapping;
 	struct mu_module module;
@@ -237,7 +236,7 @@ compare_pairs(const void *a, const void *b)
 	return (x->end > y->end) - (x->end < y->end);
 }
 
-/* Lines mostly are in order. False: no memory. */
+/* Lines are usually in order. Returns false without memory. */
 static bool
 sort_mappings(struct mu_module_table *table)
 {

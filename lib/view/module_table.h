@@ -27,59 +27,62 @@ struct mu_build_id {
 
 struct mu_module {
 	struct mu_build_id *id; /* NULL: not known */
-	uintptr_t bias;         /* addresses less those in the file */
+	uintptr_t bias;         /* load bias */
 	bool has_bias;
 };
 
 #define MU_REMARKS_MAX 8 /* that are kept */
 
-/* Zero at first, but for the arena. */
+/* Initialise to zero, except the arena. */
 struct mu_module_table {
 	struct mu_mapping *mappings; /* by address, no overlaps once sealed */
-	struct mu_module *modules;   /* one for each */
+	struct mu_module *modules;   /* one per mapping */
 	size_t count, max, max_modules;
 	struct mu_build_id *ids; /* by path, once sealed */
 	size_t num_ids, max_ids;
 	struct mu_arena arena; /* for names of mappings */
-	size_t num_overlaps;   /* mappings that were left out for that */
-	/* What else the recorder says, such as "sampled: one stack in ..." */
+	size_t num_overlaps;   /* mappings left out because they overlap */
+	/*
+	 * Other statements of the recorder, such as "sampled: one stack in ..."
+	 */
 	const char *remarks[MU_REMARKS_MAX];
 	size_t num_remarks;
-	bool incomplete; /* one begins with that word */
+	bool incomplete; /* a remark begins with that word */
 	bool no_memory;
 };
 
 void mu_module_table_open(struct mu_module_table *table);
 
 /*
- * NULL: no memory. The name stays the caller's; the module may be filled in
- * before the next call.
+ * Returns NULL without memory. The caller keeps the name; the module may be
+ * filled in before the next call.
  */
 struct mu_module *mu_module_table_add(
     struct mu_module_table *table, const struct mu_mapping *mapping);
 
 /*
- * A line of a maps file, which is changed; false: it is none, or there is no
- * memory, as no_memory says.
+ * Parse a line of a maps file, which is modified. Returns false if it is not
+ * valid, or without memory, as no_memory says.
  */
 bool mu_module_table_maps_line(
     struct mu_module_table *table, struct mu_line line);
 
 /*
- * A line that begins with '#'; what is about no module is a remark. MAPPINGS: a
- * module is a mapping as well, as nothing else tells them.
+ * Parse a line that begins with '#'; if it is not about a module it is a
+ * remark. MAPPINGS: a module is added as a mapping as well, if there is no
+ * other list of mappings.
  */
 bool mu_module_table_remark(
     struct mu_module_table *table, struct mu_line line, bool mappings);
 
-/* No more is added. */
+/* Call when everything is added. */
 void mu_module_table_seal(struct mu_module_table *table);
 
-/* The mapping that ADDRESS is in, as an index; COUNT if there is none. */
+/* Index of the mapping that contains ADDRESS; COUNT if there is none. */
 size_t mu_module_table_find(
     const struct mu_module_table *table, uintptr_t address);
 
-/* The remarks, for the reader. */
+/* Add the remarks to the notes. */
 void mu_module_table_note(
     const struct mu_module_table *table, struct mu_notes *notes);
 

@@ -1,15 +1,15 @@
-/* Notes on an answer: sentences, each once. */
+/* Notes on an answer: sentences without duplicates. */
 #ifndef LIB_VIEW_NOTES_H
 #define LIB_VIEW_NOTES_H
 
 #include <stddef.h>
 #include <stdio.h>
 
-#define MU_NOTES_MAX 16 /* further ones are counted */
+#define MU_NOTES_MAX 16 /* more are only counted */
 
 /* Zero at first. */
 struct mu_notes {
-	char *lines[MU_NOTES_MAX]; /* fit for a terminal */
+	char *lines[MU_NOTES_MAX]; /* safe for a terminal */
 	size_t count, num_more;
 };
 

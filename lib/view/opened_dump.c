@@ -1,6 +1,4 @@
-/*
- * A heap dump is opened: see view_parts.h.
- */
+/* Open a heap dump: see view_parts.h. */
 #include "lib/view/view_parts.h"
 
 #include "lib/term/safe_text.h"
@@ -14,7 +12,7 @@ name_file(const char *path, enum mu_status status, struct mu_why *why)
 	    why, status, "%s: %s", mu_safe_argument(path).text, inner.words);
 }
 
-/* What the numbers in the file are worth. */
+/* Note how reliable the numbers in the file are. */
 static void
 note_dump(const struct mu_opened_dump *opened, struct mu_notes *notes)
 {

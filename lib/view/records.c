@@ -45,7 +45,7 @@ mu_records_frame(struct mu_records *records, uintptr_t pc)
 	return true;
 }
 
-/* The last record's stack, which no other record has. */
+/* Remove the last record's stack, which no other record uses. */
 static void
 drop_stack(struct mu_records *records)
 {

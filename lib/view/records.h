@@ -13,28 +13,28 @@
 
 #include "lib/view/hash_index.h"
 
-#define MU_RECORD_FRAMES 256 /* of a stack; malloc_debug records no more */
+#define MU_RECORD_FRAMES 256 /* per stack; malloc_debug records no more */
 
 struct mu_record {
 	uint64_t size;  /* of a block, bytes */
 	uint64_t count; /* of blocks, saturated */
 	uint64_t bytes; /* of all, saturated */
-	/* The innermost first. Addresses; after mu_frames_replace() numbers. */
+	/* Innermost first. Addresses; after mu_frames_replace() numbers. */
 	const uintptr_t *frames;
 	const char *time;    /* as written; NULL: not known */
-	uint32_t stack;      /* in mu_records.stacks */
+	uint32_t stack;      /* index in mu_records.stacks */
 	uint16_t num_frames; /* up to MU_RECORD_FRAMES */
-	bool own;            /* z 1; otherwise it was there before the fork */
+	bool own;            /* z 1; otherwise it is older than the fork */
 	bool cut;            /* there were more frames */
 };
 
-/* A stack, of one record or of several. */
+/* A stack of one or several records. */
 struct mu_record_stack {
 	size_t first; /* in mu_records.frames */
 	size_t num_frames;
 };
 
-/* For arrays that are sorted while the records stay where they are. */
+/* For arrays that are sorted while the records keep their order. */
 struct mu_record_ref {
 	const struct mu_record *record;
 };
@@ -45,22 +45,24 @@ struct mu_records {
 	size_t count, max;
 	struct mu_record_stack *stacks;
 	size_t num_stacks, max_stacks;
-	uintptr_t *frames; /* of all stacks, one behind the other */
+	uintptr_t *frames; /* of all stacks, one after the other */
 	size_t num_frames, max_frames;
 	size_t num_cut; /* stacks that had more than MU_RECORD_FRAMES */
 	struct mu_hash_index stack_index, index; /* until the seal */
 };
 
-/* A record without frames. NULL: no memory. Valid until the next call. */
+/*
+ * Add a record without frames. NULL without memory. Valid until the next call.
+ */
 struct mu_record *mu_records_add(struct mu_records *records);
 
 /*
- * One frame more, further out, for the last record; what is too much is left
- * out. False: no memory.
+ * Append a frame, outwards, to the last record; too many are ignored. Returns
+ * false without memory.
  */
 bool mu_records_frame(struct mu_records *records, uintptr_t pc);
 
-/* Take the last record away. */
+/* Remove the last record. */
 void mu_records_drop(struct mu_records *records);
 
 /*
@@ -72,15 +74,18 @@ void mu_records_drop(struct mu_records *records);
 const struct mu_record *mu_records_merge(struct mu_records *records);
 
 /*
- * No more is added, or the stacks were changed: fill in every record's frames
- * and bytes.
+ * Call when no more is added, or the stacks were changed: set every record's
+ * frames and bytes.
  */
 void mu_records_seal(struct mu_records *records);
 
 /* Accepts one that is zero. */
 void mu_records_release(struct mu_records *records);
 
-/* For qsort(): by the frames' numbers from the outermost in, or inside out. */
+/*
+ * For qsort(): compare frame numbers from the outermost inwards, or from the
+ * innermost outwards.
+ */
 int mu_record_compare_outer(
     const struct mu_record *a, const struct mu_record *b);
 int mu_record_compare_inner(

@@ -1,6 +1,6 @@
 /*
- * Records are sorted by their stacks, so that a node's children come one after
- * the other: each record is compared to the path of the one before only.
+ * Records are sorted by stack, so that a node's children come one after the
+ * other: each record is compared only with the path of the one before.
  */
 #include "lib/view/tree.h"
 
@@ -9,17 +9,15 @@
 #include "lib/view/saturate.h"
 #include "mu/array.h"
 
-#define FRAMES_PER_BRANCH 32 /* shown, on average: a limit on the output */
+#define FRAMES_PER_BRANCH 32 /* shown on average: limits the output */
 
-/* What the sorting of node numbers goes by. */
+/* Sort key of a node. */
 struct rank {
 	const struct mu_tree_node *node;
 	size_t index;
 };
 
-/*
- * The way through a tree of calls, without recursion: see tree.h.
- */
+/* Walk a tree of calls without recursion: see tree.h. */
 
 static enum mu_tree_event
 leave(struct mu_tree_walk *walk)
@@ -30,7 +28,7 @@ leave(struct mu_tree_walk *walk)
 	return MU_TREE_LEAVE;
 }
 
-/* Children that are not shown come behind those that are. */
+/* Children that are not shown come after those that are. */
 static bool
 sum_pruned(struct mu_tree_walk *walk, const struct mu_tree_node *node)
 {
@@ -98,7 +96,7 @@ compare_records(const void *a, const void *b)
 	return mu_record_compare_outer(x->record, y->record);
 }
 
-/* Those that are wanted, by their stacks; NULL: no memory. */
+/* The wanted records, by stack; NULL without memory. */
 static struct mu_record_ref *
 sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
 {
@@ -116,7 +114,7 @@ sort_records(struct mu_tree *tree, const struct mu_records *records, bool own)
 	return sorted;
 }
 
-/* False: no memory. */
+/* Returns false without memory. */
 static bool
 add_node(struct mu_tree *tree, size_t parent, size_t frame)
 {
@@ -135,8 +133,8 @@ count_bytes(struct mu_tree_node *node, const struct mu_record *record)
 }
 
 /*
- * PATH has the nodes of the last record; the first LENGTH, the root among them,
- * are of this one too.
+ * PATH has the nodes of the last record; the first LENGTH, including the root,
+ * belong to this one too.
  */
 static bool
 add_record(struct mu_tree *tree, const struct mu_record *record, size_t *path,
@@ -160,7 +158,7 @@ add_record(struct mu_tree *tree, const struct mu_record *record, size_t *path,
 	return true;
 }
 
-/* Nodes that two records share, the root among them. */
+/* The number of nodes that two records share, including the root. */
 static size_t
 common(const struct mu_record *a, const struct mu_record *b)
 {
@@ -187,7 +185,7 @@ add_records(struct mu_tree *tree, const struct mu_record_ref *sorted)
 	return true;
 }
 
-/* The larger first; of the same size, the one with more blocks. */
+/* The larger first; of equal ones the one with more blocks. */
 static int
 compare_sizes(const struct mu_tree_node *a, const struct mu_tree_node *b)
 {
@@ -198,7 +196,7 @@ compare_sizes(const struct mu_tree_node *a, const struct mu_tree_node *b)
 	return 0;
 }
 
-/* Children of one parent together. */
+/* Sort by parent. */
 static int
 compare_siblings(const void *a, const void *b)
 {
@@ -224,7 +222,7 @@ compare_branches(const void *a, const void *b)
 	return order;
 }
 
-/* All nodes but the root. NULL: no memory. */
+/* Keys of all nodes but the root. NULL without memory. */
 static struct rank *
 rank_nodes(
     const struct mu_tree *tree, int (*compare)(const void *a, const void *b))
@@ -288,9 +286,9 @@ mu_tree_continues(const struct mu_tree *tree, size_t node)
 }
 
 /*
- * A parent is at least as large as its children and before them, so that it is
- * chosen whenever one of them is. What goes on a branch goes with it as far as
- * there is room.
+ * A parent is at least as large as its children and before them, so it is
+ * chosen whenever one of them is. The nodes of a branch are chosen together, as
+ * far as there is room.
  */
 static void
 show_nodes(struct mu_tree *tree, const struct rank *ranks, size_t limit)

@@ -12,11 +12,11 @@
 #define MU_TREE_NO_FRAME SIZE_MAX
 
 struct mu_tree_node {
-	size_t parent;          /* the root's is 0, itself */
-	size_t frame;           /* its number; MU_TREE_NO_FRAME: the root */
-	uint64_t bytes, blocks; /* here and below; saturated */
+	size_t parent;          /* 0 for the root */
+	size_t frame;           /* its number; MU_TREE_NO_FRAME for the root */
+	uint64_t bytes, blocks; /* with everything below; saturated */
 	uint64_t own_bytes, own_blocks; /* of stacks that end here */
-	size_t first, num_children;     /* into order, the largest first */
+	size_t first, num_children; /* indices into order, the largest first */
 	bool shown;
 };
 
@@ -30,27 +30,28 @@ struct mu_tree {
 };
 
 /*
- * Of those RECORDS, sealed and with numbers for frames, that are OWN or not.
- * False: no memory. To be released in any case.
+ * Build a tree of those RECORDS, sealed and with numbers for frames, that are
+ * OWN, or of the others. Returns false without memory. Release TREE in any
+ * case.
  */
 bool mu_tree_build(
     struct mu_tree *tree, const struct mu_records *records, bool own);
 
 /*
- * Choose the LIMIT largest branches to be shown: a node with siblings, or with
- * less than its parent, begins a branch; what follows without either belongs
- * to it. False: no memory.
+ * Choose the LIMIT largest branches to be shown. A branch begins at a node with
+ * siblings, or with less than its parent; the nodes after it belong to it.
+ * Returns false without memory.
  */
 bool mu_tree_prune(struct mu_tree *tree, size_t limit);
 
 /* Accepts one that is zero. */
 void mu_tree_release(struct mu_tree *tree);
 
-/* Events of a walk through the nodes that are shown, except the root. */
+/* Events of a walk over the nodes that are shown, without the root. */
 enum mu_tree_event {
 	MU_TREE_ENTER,  /* node, before its children */
-	MU_TREE_OWN,    /* of node, or of the root: what ends there, although
-			   there are children */
+	MU_TREE_OWN,    /* what ends at node, or at the root, although there are
+			   children */
 	MU_TREE_PRUNED, /* children of node that are not shown */
 	MU_TREE_LEAVE,  /* node */
 	MU_TREE_END,
@@ -61,16 +62,16 @@ struct mu_tree_walk {
 	const struct mu_tree *tree;
 	size_t node;
 	size_t depth; /* 1 for the outermost frame */
-	/* OWN and PRUNED: how much. */
+	/* For OWN and PRUNED. */
 	uint64_t bytes, blocks;
 	size_t branches;
 	enum { MU_WALK_DOWN, MU_WALK_CHILDREN, MU_WALK_UP } going;
-	size_t next[MU_RECORD_FRAMES + 2]; /* child, by depth */
+	size_t next[MU_RECORD_FRAMES + 2]; /* next child, by depth */
 };
 
 enum mu_tree_event mu_tree_step(struct mu_tree_walk *walk);
 
-/* True if NODE continues its parent: the only child, with all of its bytes. */
+/* True if NODE is the only child of its parent, with all of its bytes. */
 bool mu_tree_continues(const struct mu_tree *tree, size_t node);
 
 #endif

@@ -1,6 +1,4 @@
-/*
- * A node with something below it is a <details> element, any other a <div>.
- */
+/* A node with nodes below it is a <details> element, any other a <div>. */
 #include "lib/view/tree_html.h"
 
 #include <inttypes.h>
@@ -9,7 +7,7 @@
 #include "lib/view/html_text.h"
 #include "lib/view/location_text.h"
 
-#define OPEN_SHARE 0.1 /* what is less of the whole is folded at first */
+#define OPEN_SHARE 0.1 /* nodes with less of the whole are folded at first */
 
 struct writer {
 	FILE *out;
@@ -87,10 +85,10 @@ static const char script[] =
     "})();\n";
 
 /*
- * The page around the trees: its looks, its search, and what it may do.
+ * The page around the trees: style, search, and content policy.
  *
- * The page's policy allows exactly this style and this script, by their SHA-256
- * (tests/live/cli_view.sh compares them): should a name ever get past the
+ * The policy allows exactly this style and this script, by their SHA-256
+ * (tests/live/cli_view.sh compares them). If a name ever gets past the
  * escaping, no browser runs it, and nothing is fetched.
  */
 
@@ -113,7 +111,7 @@ html_page_begin(FILE *out, const char *title)
 	fputs("</h1>\n", out);
 }
 
-/* A field for the search, which shows itself if scripts run. */
+/* A search field, which is visible if scripts run. */
 static void
 html_page_search(FILE *out)
 {

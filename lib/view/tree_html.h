@@ -1,6 +1,6 @@
 /*
- * A heap dump's trees as one page that needs nothing else: no network, and for
- * reading no script either.
+ * A heap dump's trees as a self-contained page, without network, and readable
+ * without scripts.
  *
  * Pure.
  */

@@ -12,7 +12,7 @@
 #include "lib/writers/exit_status.h"
 
 /*
- * Show what OPTIONS say on OUT. Returns MU_EXIT_CLEAN; MU_EXIT_LEAKS for
+ * Show on OUT what OPTIONS ask for. Returns MU_EXIT_CLEAN; MU_EXIT_LEAKS for
  * LeakTracer's report; MU_EXIT_PARTIAL: WHY says what is missing;
  * MU_EXIT_UNCHECKED: WHY says why there is nothing.
  */

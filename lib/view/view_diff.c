@@ -1,6 +1,4 @@
-/*
- * Two heap dumps are compared.
- */
+/* Compare two heap dumps. */
 #include "lib/view/diff_text.h"
 #include "lib/view/view_parts.h"
 
@@ -33,7 +31,7 @@ compare(struct work *work)
 	    &work->dumps[1].dump.records);
 }
 
-/* MU_PARTIAL: one or both are, and WHY is about the first. */
+/* MU_PARTIAL: one or both are partial, and WHY is that of the first. */
 static enum mu_status
 open_both(
     struct work *work, const struct mu_cli_options *options, struct mu_why *why)

@@ -1,6 +1,4 @@
-/*
- * One heap dump is shown: as a tree in text, and as a page.
- */
+/* Show a heap dump: as a tree in text, or as a page. */
 #include <string.h>
 
 #include "lib/term/output.h"
@@ -8,7 +6,7 @@
 #include "lib/view/tree_text.h"
 #include "lib/view/view_parts.h"
 
-#define HTML_LIMIT 5000 /* branches, unless --limit says otherwise */
+#define HTML_LIMIT 5000 /* branches, without --limit */
 
 struct work {
 	const struct mu_cli_options *options;
@@ -67,7 +65,7 @@ write_page(
 	return status;
 }
 
-/* A page on standard output is alone there. */
+/* On standard output the page is the only output. */
 static enum mu_status
 write_all(struct work *work, struct mu_dump_view *view, struct mu_why *why)
 {

@@ -1,6 +1,4 @@
-/*
- * A report of LeakTracer's is shown.
- */
+/* Show a report of LeakTracer. */
 #include "lib/term/safe_text.h"
 
 #include <errno.h>
@@ -28,10 +26,10 @@ struct work {
 	struct mu_leak_groups groups;
 };
 
-#define PAGE ((uint64_t)4096) /* no segment has a smaller one */
+#define PAGE ((uint64_t)4096) /* the smallest page size of segments */
 
 /*
- * The segments of a program that is loaded at the addresses in its file: for
+ * The segments of a program that is loaded at the addresses in its file, for
  * reports without a module table.
  */
 
@@ -42,7 +40,7 @@ refuse(const char *path, const char *words, struct mu_why *why)
 	    mu_safe_argument(path).text, words);
 }
 
-/* As a loader maps it. */
+/* Map it as a loader does. */
 static bool
 add_segment(
     struct mu_module_table *table, const char *path, const GElf_Phdr *ph)
@@ -85,8 +83,8 @@ add_segments(struct mu_module_table *table, const char *path, Elf *elf,
 
 /*
  * Add the segments of the ELF file PATH to TABLE, which is not sealed yet.
- * RELOCATED: it may be loaded anywhere, so that its addresses mean nothing.
- * MU_ERR_ARGUMENT: it cannot be read, or is no program.
+ * RELOCATED: it may be loaded anywhere, so its addresses are not known.
+ * MU_ERR_ARGUMENT: it cannot be read, or is not a program.
  */
 static enum mu_status
 program_file_add(struct mu_module_table *table, const char *path,
@@ -115,7 +113,7 @@ program_file_add(struct mu_module_table *table, const char *path,
 	return status;
 }
 
-/* Without a table addresses are believed to be those in the program's file. */
+/* Without a table, assume that addresses are those in the program's file. */
 static enum mu_status
 complete_table(struct work *work, struct mu_why *why)
 {

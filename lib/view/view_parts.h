@@ -1,6 +1,4 @@
-/*
- * What lib/view/view*.c share.
- */
+/* Shared by lib/view/view*.c. */
 #ifndef LIB_VIEW_VIEW_PARTS_H
 #define LIB_VIEW_VIEW_PARTS_H
 
@@ -9,7 +7,7 @@
 #include "lib/view/locations.h"
 #include "lib/view/view.h"
 
-/* A heap dump, and the names of its addresses. Zero at first. */
+/* A heap dump, with the names of its addresses. Initialise to zero. */
 struct mu_opened_dump {
 	const char *path;
 	struct mu_heap_dump dump;
@@ -17,15 +15,15 @@ struct mu_opened_dump {
 };
 
 /*
- * MU_OK, or MU_PARTIAL with the cause in NOTES as well; otherwise there is
- * nothing of it.
+ * MU_OK, or MU_PARTIAL with the cause added to NOTES; otherwise nothing was
+ * read.
  */
 enum mu_status mu_opened_dump_open(struct mu_opened_dump *opened,
     const char *path, const char *folder, struct mu_notes *notes,
     struct mu_why *why);
 void mu_opened_dump_close(struct mu_opened_dump *opened);
 
-/* After all frames are named: add notes about the names. */
+/* Call after all frames are named: add notes about the names. */
 void mu_opened_dump_note(
     const struct mu_opened_dump *opened, struct mu_notes *notes);
 

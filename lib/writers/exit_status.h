@@ -12,11 +12,11 @@ enum mu_exit {
 	MU_EXIT_CLEAN = 0,
 	MU_EXIT_USAGE = 2,
 	MU_EXIT_UNCHECKED = 3,
-	MU_EXIT_PARTIAL = 4, /* an answer, with leaks or without */
-	MU_EXIT_LEAKS = 23,  /* LeakSanitizer's */
+	MU_EXIT_PARTIAL = 4, /* an answer, with or without leaks */
+	MU_EXIT_LEAKS = 23,  /* LeakSanitizer's value */
 };
 
-/* Was the heap judged at all? */
+/* True if the heap was judged at all. */
 static inline bool
 mu_exit_judged(const struct UnreachableMemoryInfo *info)
 {

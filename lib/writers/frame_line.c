@@ -34,8 +34,8 @@ put_function(
 }
 
 /*
- * In the program's own report a line is a line, and all other bytes are as they
- * are: what reads the report opens the file.
+ * The program's own report is not for a terminal: only line breaks are
+ * replaced, because readers of the report open the file by this name.
  */
 static void
 put_module(const struct mu_out *out, const struct mu_symbol *symbol)

@@ -1,6 +1,6 @@
 /*
- * jansson passes failures on: an object to which NULL is added fails, and what
- * is unfinished is given back.
+ * jansson passes failures on: adding NULL to an object fails, and the caller
+ * then releases what is unfinished.
  */
 #include "lib/writers/json_report.h"
 
@@ -18,18 +18,21 @@
 #include "mu/recorded.h"
 
 /*
- * Values of the JSON report: counts, addresses, names, the heap's figures.
- * NULL is "no memory" everywhere, and is passed on.
+ * Values of the JSON report: counts, addresses, names, the heap's figures. NULL
+ * always means "no memory" and is passed on.
  */
 
-/* Give VALUE to OBJECT; false if either is NULL, or no memory is left. */
+/*
+ * Add VALUE to OBJECT, which takes it over; false if either is NULL or memory
+ * is exhausted.
+ */
 static bool
 json_set(json_t *object, const char *key, json_t *value)
 {
 	return json_object_set_new(object, key, value) == 0;
 }
 
-/* VALUE if OK; otherwise NULL, and VALUE is released. */
+/* Returns VALUE if OK; otherwise releases VALUE and returns NULL. */
 static json_t *
 json_done(json_t *value, bool ok)
 {
@@ -39,7 +42,10 @@ json_done(json_t *value, bool ok)
 	return NULL;
 }
 
-/* json_int_t is 64 bits, signed; no size of memory or time gets there. */
+/*
+ * json_int_t has 63 bits for the value, enough for any amount of memory or
+ * time.
+ */
 static json_t *
 json_count(uint64_t count)
 {
@@ -104,7 +110,7 @@ arenas_array(const struct mu_heap_usage *usage)
 	return json_done(arenas, ok);
 }
 
-/* null if nothing is known. */
+/* null if it is not known. */
 static json_t *
 json_heap(const struct mu_heap_usage *usage)
 {
@@ -215,7 +221,7 @@ put_piece(const char *bytes, size_t length, void *ctx)
 	return 0;
 }
 
-/* Figures need no library, which would take ten allocations an entry. */
+/* Written without the library, which would need ten allocations per entry. */
 static bool
 put_leak(const struct mu_out *out, const struct Leak *leak, bool contents,
     const struct mu_names *names)
@@ -245,7 +251,7 @@ put_leak(const struct mu_out *out, const struct Leak *leak, bool contents,
 	return ok;
 }
 
-/* The figures that a heap which was not judged does not have. */
+/* Totals, which a heap that was not judged does not have. */
 static bool
 set_totals(json_t *report, const struct UnreachableMemoryInfo *info)
 {
@@ -299,7 +305,10 @@ set_look(json_t *report, const struct mu_report *answer)
 	return ok;
 }
 
-/* The members of REPORT without the closing brace, for more to follow. */
+/*
+ * Write the members of REPORT without the closing brace, so that more can
+ * follow.
+ */
 static bool
 put_members(const struct mu_out *out, json_t *report)
 {
@@ -312,7 +321,7 @@ put_members(const struct mu_out *out, json_t *report)
 	return length > 2;
 }
 
-/* One line an entry, written one at a time: there may be millions. */
+/* One line per entry, written one at a time: there may be millions. */
 static bool
 put_leaks(const struct mu_out *out, const struct mu_report *answer,
     bool contents, const struct mu_names *names)

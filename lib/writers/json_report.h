@@ -1,6 +1,6 @@
 /*
- * The answer for programs: one JSON object, as
- * lib/writers/memunreachable-report.schema.json describes it.
+ * The report for programs: one JSON object, described by
+ * lib/writers/memunreachable-report.schema.json.
  */
 #ifndef LIB_WRITERS_JSON_REPORT_H
 #define LIB_WRITERS_JSON_REPORT_H
@@ -9,14 +9,14 @@
 
 #include "lib/writers/writer.h"
 
-#define MU_JSON_SCHEMA 1 /* a key that is taken away or changed: one more */
+#define MU_JSON_SCHEMA 1 /* incremented when a key is removed or changed */
 
 /*
- * Contents are in hex. Sizes are bytes, times
- * nanoseconds; addresses are strings, as a number in JSON is a double for many
- * who read it. The figures of a heap that was not judged are null, not 0. A
- * byte of a name that is no UTF-8 is U+FFFD. All of it is ASCII: other
- * characters are \u escapes. False: no memory; part of it may be in OUT.
+ * Contents are in hex, sizes in bytes, times in nanoseconds; addresses are
+ * strings, since many JSON readers store numbers as doubles. The figures of a
+ * heap that was not judged are null, not 0. Each byte of invalid UTF-8 in a
+ * name is U+FFFD. Output is ASCII: other characters are \u escapes. Returns
+ * false without memory; OUT may have a part of the report.
  */
 bool mu_json_report(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown);

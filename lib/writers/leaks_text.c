@@ -33,7 +33,9 @@ put_address(const struct mu_out *out, const struct mu_symbol *symbol)
 	mu_put(out, "+0x%lx", (unsigned long)symbol->offset);
 }
 
-/* Behind the row of contents that begins at byte FROM: what it points to. */
+/*
+ * After the row of contents that begins at byte FROM: what its words point to.
+ */
 static void
 put_targets(const struct mu_out *out, const struct Leak *leak, size_t from,
     const struct mu_names *names)
@@ -115,7 +117,7 @@ put_type(const struct mu_out *out, const struct Leak *leak,
 	mu_put(out, symbol.function != NULL ? ")\n" : "\n");
 }
 
-/* That there are more frames. */
+/* A line that says that there are more frames. */
 static void
 put_cut(const struct mu_out *out, const struct LeakBacktrace *backtrace)
 {
@@ -168,7 +170,7 @@ mu_leak_text(const struct mu_out *out, const struct Leak *leak,
 	put_cut(out, &leak->backtrace);
 }
 
-/* Blocks that LEAK counts. */
+/* The number of blocks that LEAK counts. */
 static size_t
 counted(const struct Leak *leak)
 {
@@ -176,7 +178,7 @@ counted(const struct Leak *leak)
 	    leak->similar_referenced_count;
 }
 
-/* Blocks that ENTRIES count, those of several entries each time. */
+/* The sum over ENTRIES; blocks of several entries count in each. */
 static size_t
 counted_leaks(const struct mu_entries *entries)
 {
@@ -190,7 +192,7 @@ counted_leaks(const struct mu_entries *entries)
 	return count;
 }
 
-/* Has LEAK no stack only because few blocks have one? */
+/* True if LEAK has no stack only because stacks are sampled. */
 static bool
 is_unsampled(const struct UnreachableMemoryInfo *info, const struct Leak *leak)
 {
@@ -198,8 +200,8 @@ is_unsampled(const struct UnreachableMemoryInfo *info, const struct Leak *leak)
 }
 
 /*
- * Those without a stack are one entry, the largest mostly. Which share of the
- * bytes has a stack says what each of these stands for.
+ * Blocks without a stack are one entry, usually the largest. The share of bytes
+ * with a stack tells how many bytes each sampled one stands for.
  */
 static bool
 put_unsampled(const struct mu_out *out,
@@ -242,7 +244,7 @@ mu_leaks_text_rest(const struct mu_out *out, const struct mu_report *report)
 	size_t distinct = info->num_leaks - info->unreported_leaks;
 	bool any = put_unsampled(out, info, &report->entries), shared;
 
-	/* With a limit of 0 no entries are made, and none are counted. */
+	/* With a limit of 0 no entries are made or counted. */
 	if (info->num_reported == 0 && info->unreported_leaks > 0) {
 		mu_put(out,
 		    "  ... and %zu bytes in %zu allocation%s without an entry\n",
@@ -268,7 +270,7 @@ mu_leaks_text_rest(const struct mu_out *out, const struct mu_report *report)
 	return any || shared || more > 0;
 }
 
-/* The words come from names in the subject as well. */
+/* The text may contain names from the subject. */
 static void
 put_reason(const struct mu_out *out, const struct UnreachableMemoryInfo *info)
 {
@@ -342,7 +344,7 @@ put_failure(const struct mu_out *out, const struct UnreachableMemoryInfo *info)
 {
 	const char *advice = mu_status_advice((enum mu_status)info->status);
 
-	/* Android's first line; programs look for it. */
+	/* Android's first line; programs search for it. */
 	mu_put(out, "Failed to get unreachable memory\nNot checked: %s%s",
 	    mu_status_name((enum mu_status)info->status),
 	    info->reason[0] != '\0' ? ": " : "");

@@ -1,6 +1,6 @@
 /*
- * Leaks in words: Android's report text, in the library's log and strings and
- * in the command's report.
+ * Leaks as text: Android's report, in the library's log and strings and in the
+ * command's report.
  *
  * Runs in: original, command.
  */
@@ -11,33 +11,33 @@
 #include "lib/writers/writer.h"
 
 /*
- * One entry, with its frames. Without contents no byte of the heap is shown,
- * but the name of the first word that points into a module is, if NAMES has
- * those of words: it tells what the block was.
+ * One entry, with its frames. Without contents no byte of the heap is shown;
+ * but if NAMES names words, the name of the first one that points into a module
+ * is, as it tells what the block was.
  */
 void mu_leak_text(const struct mu_out *out, const struct Leak *leak,
     const struct mu_shown *shown, const struct mu_names *names);
 
-/* How many blocks are lost, the ABI, and what limits the answer. */
+/* The number of lost blocks, the ABI, and what limits the answer. */
 void mu_leaks_text_totals(const struct mu_out *out,
     const struct mu_report *report, const struct mu_shown *shown);
 
 /*
- * Every entry with an empty line after it; not those that have no stack only
- * because few blocks have one: mu_leaks_text_rest() adds them up.
+ * Every entry, followed by an empty line. Entries without a stack because of
+ * sampling are left out: mu_leaks_text_rest() sums them up.
  */
 void mu_leaks_text_entries(const struct mu_out *out,
     const struct mu_report *report, const struct mu_shown *shown);
 
 /*
  * What the entries do not show: how many more there are, and that several of
- * them count the same blocks. One line each, indented by two; none where there
- * is nothing to say. True if there was.
+ * them count the same blocks. One line each, indented by two. Returns true if
+ * there was any.
  */
 bool mu_leaks_text_rest(
     const struct mu_out *out, const struct mu_report *report);
 
-/* These three. */
+/* The three parts above. */
 void mu_leaks_text(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown);
 

@@ -16,7 +16,7 @@ mu_report_reason(
 	report->cure = why->cure;
 }
 
-/* The index may come from the program that was checked. */
+/* The index may come from the program that was checked: verify it. */
 const char *
 mu_report_remedy(const struct mu_report *report)
 {

@@ -1,5 +1,5 @@
 /*
- * What a check found, filled once, for every writer (lib/writers/writer.h).
+ * The result of a check, filled once, for all writers (lib/writers/writer.h).
  */
 #ifndef LIB_WRITERS_REPORT_H
 #define LIB_WRITERS_REPORT_H
@@ -13,8 +13,8 @@
 #include "mu/status.h"
 
 /*
- * Strings come from the subject: nothing is known of them but that they end.
- * What it points to is released by mu_check_release().
+ * Strings come from the subject: they are terminated, but may contain anything.
+ * mu_check_release() frees what it points to.
  */
 struct mu_report {
 	/* the subject */
@@ -26,7 +26,7 @@ struct mu_report {
 
 	/* how the check ended, and the totals; it has no entries itself */
 	struct UnreachableMemoryInfo info;
-	size_t cure; /* where the remedy begins in info.reason; 0: none */
+	size_t cure; /* index of the remedy in info.reason; 0: none */
 
 	struct mu_heap_usage usage; /* all zero: not known */
 	struct mu_entries entries;
@@ -34,14 +34,14 @@ struct mu_report {
 	/* names of addresses */
 	struct mu_naming *naming; /* the command's; NULL: none */
 	struct mu_names names;
-	char names_note[192]; /* what is missing of them; "": nothing */
+	char names_note[192]; /* which names are missing and why; "": none */
 };
 
-/* How the check ended, in REPORT's own form. */
+/* Set how the check ended. */
 void mu_report_reason(
     struct mu_report *report, enum mu_status status, const struct mu_why *why);
 
-/* What to do about info.status; "": nothing is known to help. */
+/* What the user can do about info.status; "" if nothing is known to help. */
 const char *mu_report_remedy(const struct mu_report *report);
 
 #endif

@@ -7,10 +7,10 @@
 #ifndef LIB_WRITERS_STATUS_WORD_H
 #define LIB_WRITERS_STATUS_WORD_H
 
-/* Never NULL; "unknown" for a value that is no status. */
+/* Never NULL; "unknown" for an invalid value. */
 const char *mu_status_word(int status);
 
-/* What helps, as options of the command; "" = the reason says it all. */
+/* A remedy in terms of the command's options; "" if the reason is enough. */
 const char *mu_status_word_cure(int status);
 
 #endif

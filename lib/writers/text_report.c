@@ -36,7 +36,7 @@ put_subject(const struct mu_out *out, const struct mu_report *report)
 	}
 }
 
-/* How it was looked at: ", 12 threads stopped for 3.2 ms (fork), 1 try". */
+/* How the check was made: ", 12 threads stopped for 3.2 ms (fork), 1 try". */
 static void
 put_look(const struct mu_out *out, const struct mu_report *report)
 {
@@ -59,7 +59,7 @@ put_look(const struct mu_out *out, const struct mu_report *report)
 	mu_put(out, "\n");
 }
 
-/* The stacks were not recorded: only a new run of the program can show them. */
+/* No stacks were recorded: only a new run of the program can show them. */
 static void
 put_hint(const struct mu_out *out, const struct mu_report *report)
 {
@@ -91,7 +91,7 @@ mu_text_report(const struct mu_out *out, const struct mu_report *report,
 	put_subject(out, report);
 	put_look(out, report);
 	if (!mu_exit_judged(&report->info)) {
-		/* Android's first line; programs look for it. */
+		/* Android's first line; programs search for it. */
 		mu_put(out, "%sFailed to get unreachable memory%s\n",
 		    shown->style.bold, shown->style.off);
 		mu_text_report_failure(out, report);

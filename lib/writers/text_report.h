@@ -1,5 +1,5 @@
 /*
- * The answer in words: what was looked at, what its heap is used for, and the
+ * The report as text: what was checked, what its heap is used for, and the
  * library's report with names.
  */
 #ifndef LIB_WRITERS_TEXT_REPORT_H
@@ -8,8 +8,8 @@
 #include "lib/writers/writer.h"
 
 /*
- * Strings of the subject are made safe for a terminal. A heap that was not
- * judged gives "Not checked" and why. True.
+ * Strings of the subject are made safe for a terminal. If the heap was not
+ * judged, prints "Not checked" and why. Returns true.
  */
 bool mu_text_report(const struct mu_out *out, const struct mu_report *report,
     const struct mu_shown *shown);

@@ -1,6 +1,4 @@
-/*
- * The judgement itself is heapwalk/heaps/usage.h's.
- */
+/* heapwalk/heaps/usage.h makes the judgement. */
 #include "lib/writers/verdict_text.h"
 
 #include "lib/term/human.h"
@@ -50,7 +48,9 @@ free_of(const struct mu_arena_usage *arena)
 	return arena->bins + arena->tcache + arena->top;
 }
 
-/* The arena with most free memory behind BEFORE, the one shown last; NULL. */
+/*
+ * The arena with most free memory after BEFORE, which was shown last; or NULL.
+ */
 static const struct mu_arena_usage *
 next_arena(
     const struct mu_heap_usage *usage, const struct mu_arena_usage *before)

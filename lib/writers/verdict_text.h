@@ -1,7 +1,4 @@
-/*
- * "My resident memory grows": what the heap's memory is used for, and what that
- * says, in a few lines.
- */
+/* What the heap's memory is used for, and what that means, in a few lines. */
 #ifndef LIB_WRITERS_VERDICT_TEXT_H
 #define LIB_WRITERS_VERDICT_TEXT_H
 
@@ -9,7 +6,7 @@
 #include "lib/term/out.h"
 #include "lib/term/style.h"
 
-/* Nothing if USAGE is all zero: not known. */
+/* Prints nothing if USAGE is all zero: not known. */
 void mu_verdict_text(const struct mu_out *out,
     const struct mu_heap_usage *usage, const struct mu_style *style);
 
