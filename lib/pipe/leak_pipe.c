@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "lib/pipe/pipe.h"
-
 static bool
 send_entries(int fd, const struct mu_packed *entries)
 {
@@ -47,19 +45,10 @@ bool
 mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_leaks *leaks)
 {
-	struct mu_pipe_header header = {
-		.magic = MU_PIPE_MAGIC,
-		.version = MU_PIPE_VERSION,
-		.header_size = sizeof(header),
-		.status = status,
-	};
+	struct mu_pipe_header header =
+	    mu_pipe_header(MU_PIPE_LEAKS, status, why, heap);
 
-	if (status != MU_OK)
-		header.why = *why;
 	if (status == MU_OK || status == MU_PARTIAL) {
-		header.transient = heap->transient;
-		header.num_allocations = heap->blocks.count;
-		header.allocation_bytes = heap->blocks.bytes;
 		header.num_leaks = leaks->num_leaks;
 		header.leak_bytes = leaks->leak_bytes;
 		header.num_entries = leaks->entries.count;
@@ -79,13 +68,8 @@ mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 bool
 mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 {
-	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
-
-	return header->magic == MU_PIPE_MAGIC &&
-	    header->version == MU_PIPE_VERSION &&
-	    header->header_size == sizeof(*header) &&
-	    header->status < MU_STATUS_COUNT && header->num_entries <= limit &&
-	    header->num_entries <= header->num_total &&
+	return mu_pipe_check(header, MU_PIPE_LEAKS) &&
+	    header->num_entries <= limit &&
 	    header->entries_size / MU_PACKED_LEAST >= header->num_entries &&
 	    header->entries_size / MU_PACKED_MOST <= header->num_entries &&
 	    (header->num_entries > 0 || header->entries_size == 0) &&
@@ -94,10 +78,8 @@ mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit)
 	    header->unreported_bytes <= header->leak_bytes &&
 	    header->num_leaks <= header->num_allocations &&
 	    header->leak_bytes <= header->allocation_bytes &&
-	    (judged || header->num_allocations == 0) &&
 	    header->usage.all.arenas == NULL &&
-	    header->usage.all.num_arenas <= MU_PIPE_ARENAS &&
-	    mu_why_check(&header->why);
+	    header->usage.all.num_arenas <= MU_PIPE_ARENAS;
 }
 
 /*
@@ -123,8 +105,7 @@ receive_entries(struct mu_image *image, struct mu_results *results,
 		status = mu_pipe_read(&image->sweeper, entries->packed,
 		    entries->size, &image->job.why);
 	if (status == MU_OK && !mu_entries_check(entries, &result->num_more))
-		status = mu_why(&image->job.why, MU_ERR_HELPER_DIED,
-		    "the sweeper's answer is damaged");
+		status = mu_pipe_damaged(&image->job.why);
 	if (status != MU_OK)
 		mu_results_drop(results, entries);
 	return status;
@@ -141,12 +122,11 @@ mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
 	    &image->sweeper, &header, sizeof(header), &image->job.why);
 	if (status != MU_OK)
 		return status;
-	if (!mu_leak_pipe_check(&header, image->wanted.limit))
-		return mu_why(&image->job.why, MU_ERR_HELPER_DIED,
-		    "the sweeper's answer is damaged");
-	image->job.why = header.why;
-	if (header.status != MU_OK && header.status != MU_PARTIAL)
-		return header.status;
+	status = mu_pipe_take(&header,
+	    mu_leak_pipe_check(&header, image->wanted.limit), result,
+	    &image->job.why);
+	if (status != MU_OK && status != MU_PARTIAL)
+		return status;
 	status = receive_entries(image, results, result, &header);
 	if (status != MU_OK)
 		return status;
@@ -154,11 +134,10 @@ mu_leak_pipe_receive(struct mu_image *image, struct mu_results *results,
 	result->usage.glibc_major = image->stop.self.glibc_major;
 	result->usage.glibc_minor = image->stop.self.glibc_minor;
 	info->num_reported = header.num_entries;
-	result->transient = header.transient != 0;
-	info->num_leaks = header.num_leaks;
-	info->leak_bytes = header.leak_bytes;
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;
+	info->num_leaks = header.num_leaks;
+	info->leak_bytes = header.leak_bytes;
 	info->num_entries = header.num_total;
 	info->sample_bytes = header.sample_bytes;
 	info->unreported_leaks = header.unreported_count;

@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "lib/pipe/pipe.h"
 #include "lib/state/library.h"
 #include "mu/arch/register_names.h"
 #include "mu/sys.h"
@@ -34,43 +33,27 @@ bool
 mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_referrers *referrers)
 {
-	struct mu_why_header header = {
-		.magic = MU_WHY_MAGIC,
-		.version = MU_WHY_VERSION,
-		.header_size = sizeof(header),
-		.entry_size = sizeof(*referrers->items),
-		.status = status,
-	};
+	struct mu_pipe_header header =
+	    mu_pipe_header(MU_PIPE_REFERENCES, status, why, heap);
 
-	if (status != MU_OK)
-		header.why = *why;
 	if (status == MU_OK || status == MU_PARTIAL) {
-		header.transient = heap->transient;
-		header.num_allocations = heap->blocks.count;
-		header.allocation_bytes = heap->blocks.bytes;
-		header.total = referrers->total;
+		header.num_total = referrers->total;
 		header.num_entries = referrers->count;
+		header.entries_size =
+		    referrers->count * sizeof(*referrers->items);
 	}
 	return mu_pipe_write(fd, &header, sizeof(header)) &&
-	    mu_pipe_write(fd, referrers->items,
-		header.num_entries * sizeof(*referrers->items));
+	    mu_pipe_write(fd, referrers->items, header.entries_size);
 }
 
 bool
-mu_why_pipe_check(const struct mu_why_header *header)
+mu_why_pipe_check(const struct mu_pipe_header *header)
 {
-	bool judged = header->status == MU_OK || header->status == MU_PARTIAL;
-
-	return header->magic == MU_WHY_MAGIC &&
-	    header->version == MU_WHY_VERSION &&
-	    header->header_size == sizeof(*header) &&
-	    header->entry_size == sizeof(struct mu_referrer) &&
-	    header->status < MU_STATUS_COUNT &&
+	return mu_pipe_check(header, MU_PIPE_REFERENCES) &&
 	    header->num_entries <= MU_MAX_REFERRERS &&
-	    header->num_entries <= header->total &&
-	    header->total <= PTRDIFF_MAX &&
-	    (judged || (header->num_allocations == 0 && header->total == 0)) &&
-	    mu_why_check(&header->why);
+	    header->entries_size ==
+	    header->num_entries * sizeof(struct mu_referrer) &&
+	    header->num_total <= PTRDIFF_MAX;
 }
 
 bool
@@ -110,8 +93,7 @@ receive_entries(
 	    count * sizeof(**entries), &image->job.why);
 	for (i = 0; i < count && status == MU_OK; i++)
 		if (!mu_why_pipe_check_entry(&(*entries)[i], &image->snap))
-			status = mu_why(&image->job.why, MU_ERR_HELPER_DIED,
-			    "the sweeper's answer is damaged");
+			status = mu_pipe_damaged(&image->job.why);
 	return status;
 }
 
@@ -200,7 +182,7 @@ enum mu_status
 mu_why_pipe_receive(struct mu_image *image, struct mu_references *references,
     struct mu_result *result, struct UnreachableMemoryInfo *info)
 {
-	struct mu_why_header header = { 0 };
+	struct mu_pipe_header header = { 0 };
 	struct mu_referrer *entries;
 	enum mu_status status;
 
@@ -208,16 +190,13 @@ mu_why_pipe_receive(struct mu_image *image, struct mu_references *references,
 	    &image->sweeper, &header, sizeof(header), &image->job.why);
 	if (status != MU_OK)
 		return status;
-	if (!mu_why_pipe_check(&header))
-		return mu_why(&image->job.why, MU_ERR_HELPER_DIED,
-		    "the sweeper's answer is damaged");
-	image->job.why = header.why;
-	if (header.status != MU_OK && header.status != MU_PARTIAL)
-		return header.status;
-	result->transient = header.transient != 0;
-	references->total = header.total;
+	status = mu_pipe_take(
+	    &header, mu_why_pipe_check(&header), result, &image->job.why);
+	if (status != MU_OK && status != MU_PARTIAL)
+		return status;
 	info->num_allocations = header.num_allocations;
 	info->allocation_bytes = header.allocation_bytes;
+	references->total = header.num_total;
 	if (header.num_entries == 0)
 		return header.status;
 	status = receive_entries(image, &entries, header.num_entries);

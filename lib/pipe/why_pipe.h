@@ -2,40 +2,19 @@
  * The format in which the sweeper sends the references to a block, and the
  * checks of the original.
  *
- * Built like lib/pipe/leak_pipe.h. Names are not sent: the original has the
- * mappings and threads to which the records refer by number.
+ * Names are not sent: the original has the mappings and threads to which the
+ * records refer by number.
  */
 #ifndef LIB_PIPE_WHY_PIPE_H
 #define LIB_PIPE_WHY_PIPE_H
 
-#include "heapwalk/heaps/heap.h"
 #include "heapwalk/refer/referrers.h"
-#include "lib/pipe/result.h"
-#include "lib/state/image.h"
+#include "lib/pipe/pipe.h"
 #include "lib/state/results.h"
-
-#define MU_WHY_MAGIC 0x6779687779687777ull
-#define MU_WHY_VERSION 1
-
-struct mu_why_header {
-	uint64_t magic;
-	uint32_t version;
-	uint32_t header_size, entry_size; /* bytes */
-	uint32_t status;                  /* enum mu_status of the sweep */
-	uint32_t transient; /* partial for a reason that may pass */
-	uint32_t unused;
-	uint64_t num_allocations, allocation_bytes;
-	uint64_t total;       /* references */
-	uint64_t num_entries; /* struct mu_referrer each, which follow */
-	struct mu_why why;
-};
 
 /* The question, and its answer. */
 struct mu_references {
-	uintptr_t hidden; /*
-			   *
-			   * address, so that it is not a reference to the block
-			   */
+	uintptr_t hidden; /* ~address: not a reference to the block */
 	size_t total;
 	/*
 	 * In memory of RESULTS, with the names after the entries; NULL if none.
@@ -55,7 +34,7 @@ bool mu_why_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap, const struct mu_referrers *referrers);
 
 /* True if a sweeper can have sent HEADER. Pure. */
-bool mu_why_pipe_check(const struct mu_why_header *header);
+bool mu_why_pipe_check(const struct mu_pipe_header *header);
 
 /* True if it can have sent ENTRY for the threads and mappings of SNAP. */
 bool mu_why_pipe_check_entry(

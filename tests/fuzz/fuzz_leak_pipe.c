@@ -29,6 +29,7 @@ mend(uint8_t *bytes)
 	header.magic = MU_PIPE_MAGIC;
 	header.version = MU_PIPE_VERSION;
 	header.header_size = sizeof(header);
+	header.kind = MU_PIPE_LEAKS;
 	header.why.words[sizeof(header.why.words) - 1] = '\0';
 	header.why.cure = 0;
 	memcpy(bytes, &header, sizeof(header));

@@ -29,13 +29,14 @@ static struct mu_mapping mappings[3] = {
 static void
 mend(uint8_t *bytes)
 {
-	struct mu_why_header header;
+	struct mu_pipe_header header;
 
 	memcpy(&header, bytes, sizeof(header));
-	header.magic = MU_WHY_MAGIC;
-	header.version = MU_WHY_VERSION;
+	header.magic = MU_PIPE_MAGIC;
+	header.version = MU_PIPE_VERSION;
 	header.header_size = sizeof(header);
-	header.entry_size = sizeof(struct mu_referrer);
+	header.kind = MU_PIPE_REFERENCES;
+	header.entries_size = header.num_entries * sizeof(struct mu_referrer);
 	header.why.words[sizeof(header.why.words) - 1] = '\0';
 	header.why.cure = 0;
 	memcpy(bytes, &header, sizeof(header));
@@ -65,7 +66,7 @@ mend_entries(uint8_t *bytes, size_t size)
 static int
 fill_pipe(const struct fuzz_input *input, unsigned flags)
 {
-	size_t header = sizeof(struct mu_why_header);
+	size_t header = sizeof(struct mu_pipe_header);
 	static uint8_t bytes[PIPE_MAX];
 	int ends[2];
 

@@ -78,6 +78,7 @@ TEST(damaged_headers_are_refused)
 	REFUSED(magic, 0);
 	REFUSED(version, 1);
 	REFUSED(header_size, 8);
+	REFUSED(kind, MU_PIPE_REFERENCES);
 	REFUSED(entries_size, 2 * MU_PACKED_LEAST - 1);
 	REFUSED(entries_size, 3 * MU_PACKED_MOST);
 	REFUSED(entries_size, UINT64_MAX);

@@ -157,23 +157,24 @@ TEST(none_and_a_failure)
 	ck_assert_ptr_null(references.items);
 }
 
-static struct mu_why_header
+static struct mu_pipe_header
 good_header(void)
 {
-	return (struct mu_why_header) {
-		.magic = MU_WHY_MAGIC,
-		.version = MU_WHY_VERSION,
-		.header_size = sizeof(struct mu_why_header),
-		.entry_size = sizeof(struct mu_referrer),
+	return (struct mu_pipe_header) {
+		.magic = MU_PIPE_MAGIC,
+		.version = MU_PIPE_VERSION,
+		.header_size = sizeof(struct mu_pipe_header),
+		.kind = MU_PIPE_REFERENCES,
+		.entries_size = 2 * sizeof(struct mu_referrer),
 		.num_allocations = 10,
-		.total = 3,
+		.num_total = 3,
 		.num_entries = 2,
 	};
 }
 
 TEST(damaged_headers_are_refused)
 {
-	struct mu_why_header header = good_header();
+	struct mu_pipe_header header = good_header();
 
 	ck_assert(mu_why_pipe_check(&header));
 #define REFUSED(field, bad)                             \
@@ -185,16 +186,18 @@ TEST(damaged_headers_are_refused)
 	REFUSED(magic, 0);
 	REFUSED(version, 2);
 	REFUSED(header_size, 8);
-	REFUSED(entry_size, 8);
+	REFUSED(kind, MU_PIPE_LEAKS);
+	REFUSED(entries_size, sizeof(struct mu_referrer));
 	REFUSED(status, MU_STATUS_COUNT);
 	REFUSED(status, MU_ERR_TIMEOUT); /* a failure that has figures */
-	REFUSED(total, 1);
-	REFUSED(total, (uint64_t)1 << 63);
+	REFUSED(num_total, 1);
+	REFUSED(num_total, (uint64_t)1 << 63);
 	REFUSED(num_entries, 4);
 	REFUSED(num_entries, UINT64_MAX);
 #undef REFUSED
 	header = good_header();
-	header.total = header.num_entries = MU_MAX_REFERRERS + 1;
+	header.num_total = header.num_entries = MU_MAX_REFERRERS + 1;
+	header.entries_size = header.num_entries * sizeof(struct mu_referrer);
 	ck_assert(!mu_why_pipe_check(&header));
 	header = good_header();
 	memset(header.why.words, 'x', sizeof(header.why.words));
@@ -204,7 +207,7 @@ TEST(damaged_headers_are_refused)
 static void
 receive_damaged(const struct mu_referrer *entry)
 {
-	struct mu_why_header header = good_header();
+	struct mu_pipe_header header = good_header();
 	struct mu_referrer entries[2] = { good_entry(0), *entry };
 	struct UnreachableMemoryInfo info = { 0 };
 
@@ -244,7 +247,7 @@ TEST(damaged_entries_are_refused)
 
 TEST(end_of_file_at_every_step)
 {
-	struct mu_why_header header = good_header();
+	struct mu_pipe_header header = good_header();
 	struct mu_referrer entry = good_entry(0);
 	struct UnreachableMemoryInfo info = { 0 };
 	size_t sizes[] = { 0, 1, sizeof(header) - 1, sizeof(header),
