@@ -110,6 +110,7 @@ void
 mu_remote_stop_await(struct mu_remote_stop *stop)
 {
 	uint64_t now = mu_sys_now_ns(), check_ns = now + SLICE_NS;
+	bool slow = false;
 
 	for (; !look(stop); now = mu_sys_now_ns()) {
 		if (!stop->alone && now >= stop->deadline_ns)
@@ -120,6 +121,8 @@ mu_remote_stop_await(struct mu_remote_stop *stop)
 		}
 		if (now >= check_ns)
 			check_ns = now + SLICE_NS;
-		mu_wakeup_wait(check_ns);
+		/* The thread copies the process, or waits for a CPU. */
+		slow = slow && !stop->late ? mu_wakeup_lend(stop->tracee->tid)
+					   : !mu_wakeup_wait(check_ns);
 	}
 }

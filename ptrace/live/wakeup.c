@@ -5,6 +5,8 @@
 /* How long a lost SIGCHLD may delay the capture. */
 #define POLL_NS 1000000ull
 
+#define LOCK_PI2 13 /* Linux 5.14: a timeout of the monotonic clock */
+
 #define SIGCHLD_MASK ((mu_sigmask)1 << (SIGCHLD - 1))
 
 void
@@ -33,7 +35,7 @@ mu_wakeup_open(struct mu_wakeup *wakeup)
 		    sizeof(mu_sigmask));
 }
 
-void
+bool
 mu_wakeup_wait(uint64_t deadline_ns)
 {
 	mu_sigmask set = SIGCHLD_MASK;
@@ -41,11 +43,33 @@ mu_wakeup_wait(uint64_t deadline_ns)
 	struct timespec span;
 
 	if (now >= deadline_ns)
-		return;
+		return false;
 	ns = deadline_ns - now < POLL_NS ? deadline_ns - now : POLL_NS;
 	span = (struct timespec) { 0, (long)ns };
-	mu_sys4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&span,
-	    sizeof(mu_sigmask));
+	return mu_sys4(SYS_rt_sigtimedwait, (long)&set, 0, (long)&span,
+		   sizeof(mu_sigmask)) > 0;
+}
+
+/*
+ * A futex with priority inheritance names its owner by number. The kernel asks
+ * for no right over that thread, does not look at its memory, and takes the
+ * priority back when the wait ends, also by a kill: attach_to_pi_owner(),
+ * rt_mutex_cleanup_proxy_lock(). With FUTEX_PRIVATE_FLAG Linux 6.18 refuses
+ * an owner in another process (EPERM).
+ */
+bool
+mu_wakeup_lend(pid_t tid)
+{
+	uint32_t owner = (uint32_t)tid;
+	uint64_t end_ns = mu_sys_now_ns() + POLL_NS;
+	struct timespec end = { (time_t)(end_ns / MU_NS_PER_SEC),
+		(long)(end_ns % MU_NS_PER_SEC) };
+	long error = mu_sys4(SYS_futex, (long)&owner, LOCK_PI2, 0, (long)&end);
+
+	/* The thread has ended, and the futex is ours. */
+	if (error == 0)
+		mu_sys2(SYS_futex, (long)&owner, FUTEX_UNLOCK_PI);
+	return error == -ETIMEDOUT;
 }
 
 void

@@ -38,8 +38,18 @@ struct mu_wakeup {
 
 void mu_wakeup_open(struct mu_wakeup *wakeup);
 
-/* Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. */
-void mu_wakeup_wait(uint64_t deadline_ns);
+/*
+ * Sleep until SIGCHLD, DEADLINE_NS or a millisecond, whichever is first. False:
+ * no SIGCHLD came.
+ */
+bool mu_wakeup_wait(uint64_t deadline_ns);
+
+/*
+ * Sleep for a millisecond, whatever comes; during that time thread TID of any
+ * process runs with the caller's priority if that is a real-time one. Kernels
+ * before 5.14 cannot. False: there was no sleep.
+ */
+bool mu_wakeup_lend(pid_t tid);
 
 void mu_wakeup_close(struct mu_wakeup *wakeup);
 

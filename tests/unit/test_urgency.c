@@ -3,13 +3,18 @@
  */
 #include <errno.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lib/helpers/urgency.h"
+#include "mu/sys.h"
+#include "ptrace/live/wakeup.h"
 #include "tests/support/suite.h"
 
 static int
@@ -114,4 +119,92 @@ TEST(allowed_without_rights)
 	ck_assert_int_eq(
 	    sched_getscheduler(0) & ~SCHED_RESET_ON_FORK, SCHED_OTHER);
 	ck_assert_int_eq(nice_now(), before);
+}
+
+static uint64_t
+cpu_ns(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	ck_assert_int_eq(clock_getcpuclockid(pid, &clock), 0);
+	ck_assert_int_eq(clock_gettime(clock, &used), 0);
+	return (uint64_t)used.tv_sec * MU_NS_PER_SEC + (uint64_t)used.tv_nsec;
+}
+
+static pid_t
+spin(const cpu_set_t *cpu, int policy)
+{
+	struct sched_param none = { 0 };
+	pid_t pid = fork();
+
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		sched_setaffinity(0, sizeof(*cpu), cpu);
+		sched_setscheduler(0, policy, &none);
+		for (;;)
+			__asm__ volatile("");
+	}
+	return pid;
+}
+
+static void
+end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	ck_assert_int_eq(waitpid(pid, NULL, 0), pid);
+}
+
+/* IDLE runs where four others want to run, which have precedence. */
+static void
+lend_to(pid_t idle)
+{
+	uint64_t before, used;
+	size_t i, slept = 0;
+
+	if ((sched_getscheduler(0) & ~SCHED_RESET_ON_FORK) != SCHED_FIFO) {
+		printf("SKIPPED: lent: this process may not be real-time\n");
+		return;
+	}
+	if (!mu_wakeup_lend(idle)) {
+		printf("SKIPPED: lent: Linux before 5.14\n");
+		return;
+	}
+	before = cpu_ns(idle);
+	for (i = 0; i < 100; i++)
+		slept += mu_wakeup_lend(idle);
+	used = cpu_ns(idle) - before;
+	ck_assert_uint_eq(slept, 100);
+	/* Of 100 ms. Where nothing is lent it gets 1. */
+	ck_assert_uint_ge(used, 50 * MU_NS_PER_MS);
+	before = cpu_ns(idle);
+	usleep(50000);
+	ck_assert_uint_lt(cpu_ns(idle) - before, 25 * MU_NS_PER_MS);
+}
+
+/* A thread of the program copies it: what else runs must not delay that. */
+TEST(lent_to_a_thread_that_is_awaited)
+{
+	struct mu_urgency urgency;
+	cpu_set_t cpus, cpu;
+	pid_t idle, busy[4];
+	size_t i, at = 0;
+
+	ck_assert_int_eq(sched_getaffinity(0, sizeof(cpus), &cpus), 0);
+	while (!CPU_ISSET(at, &cpus))
+		at++;
+	CPU_ZERO(&cpu);
+	CPU_SET(at, &cpu);
+	idle = spin(&cpu, SCHED_IDLE);
+	for (i = 0; i < 4; i++)
+		busy[i] = spin(&cpu, SCHED_OTHER);
+	usleep(50000);
+	mu_urgency_raise(&urgency);
+	lend_to(idle);
+	mu_urgency_drop(&urgency);
+	for (i = 0; i < 4; i++)
+		end(busy[i]);
+	end(idle);
+	ck_assert(!mu_wakeup_lend(idle));
 }
