@@ -12,8 +12,6 @@
 #include "mu/text.h"
 #include "ptrace/live/proc.h"
 
-/* Copies of a COMMAND that outlive it: see run.h. */
-
 /* True if PID has the variables that we put into the command's environment. */
 static bool
 has_our_environment(const struct mu_command_run *run, pid_t pid)
@@ -54,8 +52,8 @@ tell_copy(void *ctx, int pid)
 }
 
 /*
- * lib/command/daemon.c: tell of copies of the command that live on. They are
- * unchecked. A daemon is a child by fork() that outlives the command.
+ * Tell of copies of the command that live on. They are unchecked. A daemon is a
+ * child by fork() that outlives the command.
  */
 static void
 tell_daemon(struct mu_command_run *run)

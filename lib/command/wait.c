@@ -12,8 +12,6 @@
 
 #define LIVE_NS 200000000 /* interval of looking for reports, with --signal */
 
-/* The exit status of a COMMAND: see command.h. */
-
 /* A crash or SIGKILL is a failure of the command even if leaks were found. */
 static bool
 is_failure(int signo)

@@ -16,7 +16,7 @@ struct opening {
 };
 
 /*
- * Choose the addresses at which a core's memory lies in ours: see memory.h.
+ * Choose the addresses at which a core's memory lies in ours.
  */
 
 static bool

@@ -64,7 +64,7 @@ struct leftovers {
 };
 
 /*
- * Copies that were left behind: see process_copy.h.
+ * Copies that were left behind.
  */
 
 /*

@@ -40,7 +40,7 @@ struct capture {
 #define RELEASE_NS (200 * 1000 * 1000ull)
 
 /*
- * Release stopped threads: see threads.h.
+ * Release stopped threads.
  */
 
 /*

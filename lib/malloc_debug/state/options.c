@@ -30,7 +30,7 @@ struct setting {
 enum number_error { NUMBER_GOOD, NUMBER_NONE, NUMBER_OVERFLOW, NUMBER_REST };
 
 /*
- * Which options the environment gives: see options.h.
+ * Which options the environment gives.
  */
 
 static const char *
