@@ -123,7 +123,7 @@ TEST(no_resources)
 	none = limit;
 	none.rlim_cur = 3;
 	ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
-	must_say(MEMUNREACHABLE_NO_RESOURCES, "no descriptor",
+	must_say(MEMUNREACHABLE_NO_RESOURCES, "cannot make a pipe",
 	    "; raise RLIMIT_NOFILE");
 	setrlimit(RLIMIT_NOFILE, &limit);
 	must_say(MEMUNREACHABLE_COMPLETE, "", "");
