@@ -9,17 +9,21 @@
 
 /*
  * A thread that works with a disk, or waits for the lock of its address space,
- * sleeps for some milliseconds at a time. One that has slept this long is not
- * expected to wake up soon.
+ * sleeps for some milliseconds at a time. One that has slept for so many of our
+ * own naps is not expected to wake up soon. Where the CPUs are busy these take
+ * longer, and so does what a thread waits for: the child of vfork() needs a
+ * CPU.
  */
-#define CALM_NS (300 * 1000 * 1000ull)
 #define CALM_NAP_NS (2 * 1000 * 1000ull)
+#define CALM_NAPS 150
+#define CALM_MOST_NS (3 * MU_NS_PER_SEC)
 
 #define USERFAULT_LINK "anon_inode:[userfaultfd]"
 #define EVENT_FORK 2u /* UFFD_FEATURE_EVENT_FORK */
 
 struct calm {
 	pid_t pid, sleeper;
+	unsigned naps; /* left */
 	uint64_t until_ns;
 };
 
@@ -47,11 +51,12 @@ visit_thread(void *ctx, int tid)
 		/* It sleeps again, but woke up since the last look. */
 		if (before >= 0 && sleeps != before)
 			return true;
-		if (mu_sys_now_ns() >= calm->until_ns) {
+		if (calm->naps == 0 || mu_sys_now_ns() >= calm->until_ns) {
 			calm->sleeper = tid;
 			return false;
 		}
 		mu_sys_sleep_ns(CALM_NAP_NS);
+		calm->naps--;
 	}
 	return true;
 }
@@ -59,7 +64,8 @@ visit_thread(void *ctx, int tid)
 enum mu_status
 mu_pause_await_calm(pid_t pid, struct mu_why *why)
 {
-	struct calm calm = { pid, 0, mu_sys_now_ns() + CALM_NS };
+	struct calm calm = { pid, 0, CALM_NAPS,
+		mu_sys_now_ns() + CALM_MOST_NS };
 	char path[32];
 
 	mu_text_format(path, sizeof(path), "/proc/%d/task", pid);
