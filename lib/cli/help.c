@@ -33,8 +33,8 @@ static const char subjects[] =
     " had mapped\n"
     "      -- COMMAND [ARG]   run this, and report at its"
     " end\n"
-    "      --doctor[=PID]     tell what would hinder a"
-    " check, and the cures\n"
+    "      --doctor[=PID]     say what would prevent or limit a check, and"
+    " what helps\n"
     "\n";
 
 static const char recorded[] =

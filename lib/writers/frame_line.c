@@ -34,7 +34,7 @@ put_function(
 }
 
 /*
- * The program's own report is not for a terminal: only line breaks are
+ * The program's own report is not for a terminal: only control characters are
  * replaced, because readers of the report open the file by this name.
  */
 static void

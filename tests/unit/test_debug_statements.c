@@ -108,7 +108,7 @@ awake(void)
 		.frames = 16,
 		.max_size = SIZE_MAX,
 	};
-	ck_assert(startup_awake());
+	ck_assert(startup_ready());
 	ck_assert(recording_start());
 	recorder_refresh();
 }

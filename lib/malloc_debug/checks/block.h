@@ -17,8 +17,8 @@ size_t block_usable(const void *block, uint32_t word);
 struct error_block block_error(const void *block, uint32_t word);
 
 /*
- * Clear the word, then free the memory: in this order, as the allocator may
- * give the address to another thread at once.
+ * Clear the word, then free the memory. In this order, because the allocator
+ * may give the address to another thread at once.
  */
 void block_release(void *block);
 

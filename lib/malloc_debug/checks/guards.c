@@ -38,7 +38,7 @@ guards_offset(size_t alignment)
 	    ~(alignment - 1);
 }
 
-/* Number of bytes that follow a block. */
+/* The number of bytes after a block. */
 static size_t
 behind(void)
 {
@@ -203,7 +203,7 @@ guards_tag(const void *block, uint32_t expected, uint32_t *found)
 		return true;
 	head = head_of(block);
 	*found = head->tag;
-	/* The check covers the rest of the head. */
+	/* The check value covers the other members of the head. */
 	return head->tag == expected && head->check == check_of(head);
 }
 

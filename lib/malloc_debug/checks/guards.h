@@ -20,10 +20,10 @@
 bool guards_around(uint32_t word);
 
 /*
- * A note behind the rear guard and the bytes of expand_alloc describes the
+ * A note after the rear guard and the bytes of expand_alloc describes the
  * request, as far as the word has no room for it. It exists if guards_noted(),
- * and is invalid if the program has overwritten it, which it can where there is
- * no rear guard.
+ * and is invalid if the program has overwritten it, which it can if there is no
+ * rear guard.
  */
 bool guards_noted(void);
 
@@ -52,13 +52,13 @@ bool guards_alignment(const void *block, size_t size, size_t *alignment);
 /* Distance from the allocator's block to the program's; 0 = no front guard. */
 size_t guards_offset(size_t alignment);
 
-/* The size to request for a block of SIZE bytes. False: it overflows. */
+/* The size to request for a block of SIZE bytes. Returns false on overflow. */
 bool guards_total(size_t size, size_t offset, size_t *total);
 
 /* Make a block of SIZE bytes with guards in RAW. */
 void *guards_dress(void *raw, size_t offset, size_t size);
 
-/* BLOCK has shrunk to SIZE bytes. */
+/* To be called when BLOCK has shrunk to SIZE bytes. */
 void guards_resize(void *block, size_t size);
 
 /* The allocator's block of BLOCK, whose tag must have been checked. */

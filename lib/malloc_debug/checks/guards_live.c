@@ -10,9 +10,8 @@
 
 /*
  * A release that was in progress when the gate was closed finishes soon. While
- * a block is being resized its guard and size disagree for a moment, which
- * lasts as long as its thread is not scheduled: so damage is confirmed by a
- * second look.
+ * a block is being resized its guard and size disagree until its thread gets a
+ * CPU, so damage is confirmed by a second look.
  */
 #define SETTLE_NS (200 * 1000ull)
 #define SURELY_NS (MU_NS_PER_SEC / 10)
@@ -30,7 +29,7 @@ is_there(const struct recorded_block *block)
 }
 
 struct look {
-	bool report; /* otherwise only find out whether any is damaged */
+	bool report; /* otherwise only find out whether there is damage */
 	bool damaged;
 };
 

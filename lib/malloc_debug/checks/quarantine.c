@@ -1,8 +1,8 @@
 /*
- * A ring of places, each with a flag that says that a thread is using it. The
- * flag is tried but never waited for: its owner may be interrupted by this very
- * thread, or have left by longjmp(). In the last case that place is lost, and
- * no other.
+ * A ring of slots, each with a flag that says that a thread is using it. A
+ * thread tries the flag but never waits for it: its owner may be interrupted by
+ * this very thread, or have left by longjmp(). In the last case only that slot
+ * is lost.
  */
 #include "lib/malloc_debug/checks/quarantine.h"
 
@@ -56,7 +56,7 @@ check(void *block, uint32_t stack)
 	return true;
 }
 
-/* With a damaged head the allocator's block is unknown: do not free it. */
+/* If the head is damaged the allocator's block is not known: do not free it. */
 static void
 let_go(void *block, uint32_t stack)
 {

@@ -3,7 +3,7 @@
  * oldest. Writes to them are detected then, or at exit.
  *
  * A block held back keeps its word, with MU_SHADOW_FREED. There is no lock: a
- * place in the ring that another thread is using is skipped.
+ * slot of the ring that another thread is using is skipped.
  */
 #ifndef LIB_MALLOC_DEBUG_CHECKS_QUARANTINE_H
 #define LIB_MALLOC_DEBUG_CHECKS_QUARANTINE_H

@@ -1,8 +1,8 @@
 /*
  * Lines on stderr that belong together: collected and written at once.
  *
- * Needs no malloc. Use inside the recorder only, since the loader is asked for
- * names of frames.
+ * Needs no malloc. Use inside the recorder only, since names of frames are
+ * looked up in the loader.
  */
 #ifndef LIB_MALLOC_DEBUG_CHECKS_REPORT_H
 #define LIB_MALLOC_DEBUG_CHECKS_REPORT_H
@@ -29,7 +29,7 @@ void report_line(struct report *report, const char *format, ...)
 /* One line for each: "  #00  pc 0000000000001234  /path (symbol+12)". */
 void report_frames(struct report *report, const uint64_t *frames, size_t count);
 
-/* TITLE and the frames of a stack in the depot, if it has any. */
+/* Write TITLE and the frames of a stack in the depot, if it has any. */
 void report_stack(struct report *report, const char *title, uint32_t stack);
 
 void report_end(struct report *report);

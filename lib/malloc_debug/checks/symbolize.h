@@ -18,7 +18,7 @@ void symbolize_start(void);
  */
 bool symbolize_active(void);
 
-/* Lines of a report on stderr. */
+/* Write lines of a report to stderr. */
 void symbolize_write(const char *text, size_t length);
 
 #endif

@@ -7,8 +7,8 @@
 #define LIB_MALLOC_DEBUG_CHECKS_UNREACHABLE_CHECK_H
 
 /*
- * Uses the library that the program has loaded, or else the one beside the
- * recorder, or else the one in the search path; the last two are loaded for it.
+ * Uses the library that the program has loaded; otherwise loads the one next to
+ * the recorder, or the one in the search path.
  */
 void unreachable_check(void);
 

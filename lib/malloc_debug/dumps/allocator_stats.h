@@ -8,7 +8,7 @@
 
 void allocator_stats_log(void);
 
-/* If an option requests it. */
+/* Does nothing unless an option requests it. */
 void stats_at_exit(void);
 
 #endif

@@ -106,7 +106,7 @@ copy(struct frame_names *names, const char *text)
 	return result == NULL ? "" : memcpy(result, text, size);
 }
 
-/* libstdc++'s or libc++abi's, if the program has one. */
+/* The demangler of libstdc++ or libc++abi, if the program has one. */
 static const char *
 demangle(struct frame_names *names, const char *symbol)
 {
@@ -179,7 +179,7 @@ frame_names_find(struct frame_names *names, uintptr_t address)
 	return name;
 }
 
-/* In place of Android's build fingerprint: the system. */
+/* The system, instead of Android's build fingerprint. */
 static void
 print_head(struct output_file *out, const struct leak_blocks *blocks)
 {
@@ -221,8 +221,8 @@ print_names(struct output_file *out, struct frame_names *names,
 }
 
 /*
- * The viewer attributes "z 1" to the process and other blocks to its parent:
- * here those that a child had before the fork.
+ * The viewer attributes "z 1" to the process and other blocks to its parent;
+ * here the others are those that a child had before the fork.
  */
 static void
 print_record(struct output_file *out, const struct leak_block *block)

@@ -16,10 +16,10 @@ bool heap_dump(const char *name);
 /* Write to an open file, at its current offset. Returns 0 or an errno value. */
 int heap_dump_write(int fd);
 
-/* To <prefix>.<pid>.txt, for the signal. */
+/* Write to <prefix>.<pid>.txt, for the signal. */
 void heap_dump_on_signal(void);
 
-/* To <prefix>.<pid>.exit.txt, if an option requests it. */
+/* Write to <prefix>.<pid>.exit.txt, if an option requests it. */
 void heap_dump_at_exit(void);
 
 #endif

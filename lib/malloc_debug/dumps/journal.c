@@ -12,9 +12,9 @@
 #define ROUNDS 4 /* PTHREAD_DESTRUCTOR_ITERATIONS of glibc */
 
 /*
- * Entries form a ring. A ticket denotes a position for good, and its entry
- * stores the ticket: an operation that ends after its entry was reused does not
- * write to it.
+ * Entries form a ring. A ticket is a position that is never reused, and its
+ * entry stores the ticket: an operation that ends after its entry was reused
+ * does not write to it.
  */
 /* An entry's state: its ticket, and in the lower two bits one of these. */
 enum {
@@ -37,7 +37,7 @@ struct journal_entry {
 struct journal_ring {
 	struct journal_entry *entries;
 	uint64_t room;
-	uint64_t first, next; /* tickets in use; first moves in writes only */
+	uint64_t first, next; /* tickets in use; first moves only in writes */
 };
 
 static struct journal_ring ring;
@@ -93,10 +93,7 @@ is_full(uint64_t ticket)
 	    ticket * JOURNAL_STATES + JOURNAL_FULL;
 }
 
-/*
- * Operations in progress get a moment to finish; those that do not are left
- * out.
- */
+/* Give operations in progress a moment to finish; others are left out. */
 static uint64_t
 settle(uint64_t first, uint64_t next)
 {
@@ -146,8 +143,8 @@ write_all(const char *name, uint64_t first, uint64_t next)
 }
 
 /*
- * Write it to NAME and clear it; if that fails it is kept, and the error
- * reported.
+ * Write the journal to NAME and clear it. On failure it is kept, and the error
+ * is reported.
  */
 static void
 write_journal(const char *name)
@@ -257,7 +254,7 @@ know_thread(void)
 	recorder_leave();
 }
 
-/* False: there is no room. */
+/* Returns false if there is no room. */
 static bool
 take_ticket(uint64_t *ticket)
 {
@@ -304,7 +301,7 @@ journal_begin(void)
 	return slot;
 }
 
-/* A realloc() to 0 bytes returns NULL without having failed. */
+/* A realloc() to 0 bytes that returns NULL has not failed. */
 static bool
 has_failed(enum journal_op op, const void *pointer, uint64_t second)
 {

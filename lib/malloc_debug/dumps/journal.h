@@ -18,7 +18,7 @@ enum journal_op {
 	JOURNAL_FREE,        /* nothing */
 	JOURNAL_CALLOC,      /* members, their size */
 	JOURNAL_REALLOC,     /* the old pointer, size */
-	JOURNAL_MEMALIGN,    /* alignment, size (of pvalloc: rounded up) */
+	JOURNAL_MEMALIGN,    /* alignment, size (rounded up for pvalloc) */
 	JOURNAL_THREAD_DONE, /* written by the journal itself */
 };
 
@@ -31,8 +31,8 @@ struct journal_slot {
 };
 
 /*
- * Map the array; call before the recorder is active. False: no memory, and the
- * journal stays off.
+ * Map the array; call before the recorder is active. Returns false, with the
+ * journal off, if memory is exhausted.
  */
 bool journal_start(size_t entries);
 
@@ -48,7 +48,9 @@ struct journal_slot journal_begin(void);
 void journal_end(struct journal_slot slot, enum journal_op op,
     const void *pointer, uint64_t first, uint64_t second);
 
-/* Write it to the file of the options; at exit with the PID appended. */
+/*
+ * Write the journal to the file of the options; at exit with the PID appended.
+ */
 void journal_dump(void);
 void journal_at_exit(void);
 

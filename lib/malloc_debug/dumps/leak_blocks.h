@@ -14,7 +14,7 @@
 #include "mu/arena.h"
 
 struct leak_block {
-	uintptr_t begin; /* of several: the lowest */
+	uintptr_t begin; /* lowest address, if merged */
 	size_t size;     /* of each */
 	size_t count;    /* number of blocks that this entry represents */
 	uint32_t stack;  /* as in struct recorded_block; of several: one's */

@@ -6,7 +6,7 @@
 #ifndef LIB_MALLOC_DEBUG_DUMPS_LEAK_LIST_H
 #define LIB_MALLOC_DEBUG_DUMPS_LEAK_LIST_H
 
-/* If an option requests it. */
+/* Does nothing unless an option requests it. */
 void leak_list_at_exit(void);
 
 #endif

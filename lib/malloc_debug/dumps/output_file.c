@@ -66,7 +66,10 @@ output_file_make(struct output_file *out, const char *name)
 	if (open_special(out, name))
 		return 0;
 	out->fd = open_beside(out, name, (uint64_t)mu_sys_gettid());
-	/* The file of another user, in a sticky directory: use another name. */
+	/*
+	 * Another user's file in a sticky directory has the name: use another
+	 * one.
+	 */
 	if (out->fd == -EEXIST)
 		out->fd = open_beside(out, name, mu_sys_now_ns());
 	if (out->fd < 0)
@@ -152,8 +155,8 @@ rename_elsewhere(struct output_file *out, const char *name)
 }
 
 /*
- * Something that was put at the name since, a directory or another user's file,
- * is not replaced.
+ * If something has appeared at the name since, a directory or another user's
+ * file, it is not replaced.
  */
 static long
 give_name(struct output_file *out, const char *name)

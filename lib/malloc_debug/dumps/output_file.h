@@ -14,12 +14,12 @@
 struct output_file {
 	int fd;
 	int error;       /* the first error, an errno value; 0 = none */
-	bool ours;       /* to be closed */
-	const char *why; /* why NAME cannot be used; NULL = it can */
+	bool ours;       /* close it at the end */
+	const char *why; /* why NAME cannot be used; or NULL */
 	size_t used;
 	/*
-	 * The file written beside NAME, and its final name if that is not NAME;
-	 * "" = NAME is written directly.
+	 * Name of the temporary file next to NAME, and its final name if that
+	 * is not NAME; "" = NAME is written directly.
 	 */
 	char beside[PATH_MAX];
 	char buffer[4096];

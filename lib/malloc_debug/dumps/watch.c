@@ -24,9 +24,9 @@ struct job {
 static struct {
 	struct job jobs[MOST_JOBS];
 	size_t count;
-	bool resident; /* some job needs a thread of libc */
-	bool any;      /* some job needs a thread at all */
-	bool asked;    /* for one that needs a thread */
+	bool resident; /* a job needs a thread of libc */
+	bool any;      /* a job needs a thread */
+	bool asked;    /* a signal that needs a thread has arrived */
 	int pending;   /* bit N: jobs[N] */
 	int ended;     /* no more jobs */
 } watch;
@@ -80,7 +80,7 @@ fill(struct row rows[ROWS])
 		allocator_stats_log, WATCH_THREAD, "to log allocator stats" };
 }
 
-/* Call watch_signal_job() for each. */
+/* Call watch_signal_job() for each job. */
 static void
 watch_options_jobs(void)
 {
@@ -228,7 +228,7 @@ watch_end(void)
 	}
 }
 
-/* Requests to the parent are not the child's. */
+/* Requests that the parent received are not for the child. */
 void
 watch_fork_child(void)
 {

@@ -13,11 +13,11 @@
 static struct {
 	int *pending;
 	void (*run)(int bits);
-	char *stack; /* NULL: none; nothing is done */
+	char *stack; /* NULL: nothing is done */
 	int busy;    /* a thread exists and will check once more */
 	int tid;     /* not 0 until it has left its stack: cleared by the
 			kernel */
-	int pid;     /* of the process that it is in */
+	int pid;     /* process to which it belongs */
 } bare;
 
 bool
@@ -59,11 +59,12 @@ work(void *arg)
 }
 
 /*
- * Is the watcher this process's? A child made by a bare clone() has a copy of
- * this memory, with a busy mark of the parent's thread: it begins anew. A child
- * of vfork() has the memory itself: a second thread on that stack would
- * overwrite the first one's frames. What a signal asks of it stays pending for
- * its parent. Where kcmp(2) is refused a child is taken for one of vfork().
+ * True if the watcher belongs to this process. A child made by a bare clone()
+ * has a copy of this memory, with the busy mark of the parent's thread: it
+ * starts afresh. A child of vfork() has the memory itself: a second thread on
+ * that stack would overwrite the frames of the first. What a signal requests
+ * from it stays pending for its parent. If kcmp(2) is refused a child is
+ * assumed to be one of vfork().
  */
 static bool
 is_ours(void)

@@ -13,10 +13,10 @@
 
 #include <stdbool.h>
 
-/* False: no memory. */
+/* Returns false if memory is exhausted. */
 bool watch_bare_prepare(int *pending, void (*run)(int bits));
 
-/* *PENDING has bits. Async-signal-safe. */
+/* Call after setting bits in *PENDING. Async-signal-safe. */
 void watch_bare_wake(void);
 
 void watch_bare_fork_child(void);

@@ -44,7 +44,10 @@ struct entry {
 	char name[];
 };
 
-/* The main thread, which stays listed until the end, and this one. */
+/*
+ * True if there are threads other than this one and the main thread, which
+ * stays listed until the end.
+ */
 static bool
 others_are_there(void)
 {
@@ -76,7 +79,8 @@ end_program(void)
 }
 
 /*
- * False: no request. Bits are cleared only after work is marked as in progress.
+ * Returns false if there was no request. Bits are cleared only after work is
+ * marked as in progress.
  */
 static bool
 work(void)

@@ -16,7 +16,7 @@
  */
 void watch_thread_start(bool resident, int *pending, void (*run)(int bits));
 
-/* *PENDING has bits. Async-signal-safe. */
+/* Call after setting bits in *PENDING. Async-signal-safe. */
 void watch_thread_wake(const int *pending);
 
 void watch_thread_fork_child(void);

@@ -60,7 +60,7 @@ careful_bare(const struct request *request)
 	return block;
 }
 
-/* Note the request, if a later check compares it. */
+/* Note the request, if a later check needs it. */
 static void
 note(const struct call *call, const struct request *request, void *block,
     size_t size)
@@ -92,7 +92,7 @@ stack_for(const struct call *call, size_t size)
 	return tag == 0 && recording_all ? stack_id_off : tag;
 }
 
-/* Parts of these calls. Give BLOCK its word; returns false if it got none. */
+/* Give BLOCK its word; returns false if it got none. */
 static bool
 careful_record(const struct call *call, const void *block, size_t size)
 {
@@ -124,8 +124,8 @@ careful_alloc(const struct call *call, const struct request *request)
 		if (offset == 0)
 			return block;
 		/*
-		 * Without a word the begin of the allocator's block would be
-		 * unknown.
+		 * Without a word the start of the allocator's block would not
+		 * be known.
 		 */
 		real.free(raw);
 		return careful_bare(request);
@@ -190,8 +190,8 @@ check_call(const struct call *call, const struct error_block *block,
 }
 
 /*
- * Check BLOCK before it is released. False: its head is damaged; do not free
- * it.
+ * Check BLOCK before it is released. Returns false if its head is damaged: do
+ * not free it.
  */
 static bool
 careful_check(const struct call *call, const void *block, uint32_t word)
@@ -299,8 +299,8 @@ careful_usable_size(const struct call *call, void *block)
  */
 
 /*
- * Size to request for SIZE bytes without a front guard. False and ENOMEM: it
- * overflows.
+ * The size to request for SIZE bytes without a front guard. Returns false with
+ * ENOMEM on overflow.
  */
 static bool
 bytes_asked(size_t size, size_t *total)

@@ -1,6 +1,6 @@
 /*
- * The calls with everything that options can add to a shadow word: guards,
- * fills, checks, blocks held back.
+ * Calls with everything that options can add to a shadow word: guards, fills,
+ * checks, blocks held back.
  *
  * Runs in: the original, any thread that is not inside the recorder.
  */

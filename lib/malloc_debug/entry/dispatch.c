@@ -1,6 +1,6 @@
 /*
- * In this order: is the recorder active, is the gate closed, hooks, the
- * journal.
+ * Checks, in this order: is the recorder active, is the gate closed, are there
+ * hooks, is there a journal.
  */
 #include "lib/malloc_debug/entry/dispatch.h"
 
@@ -22,7 +22,7 @@ static bool
 unborn(void)
 {
 	return __atomic_load_n(&recording_way, __ATOMIC_ACQUIRE) ==
-	    RECORDING_UNBORN;
+	    RECORDING_NOT_STARTED;
 }
 
 static bool
@@ -31,7 +31,10 @@ is_inside(const struct call *call)
 	return inside.depth != 0 && inside_still(call->frame);
 }
 
-/* False before main(): then calls wait at the gate and have hooks. */
+/*
+ * Before main() this is false; later, such calls wait at the gate and call
+ * hooks.
+ */
 static bool
 is_programs(const struct call *call)
 {

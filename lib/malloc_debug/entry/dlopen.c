@@ -60,9 +60,9 @@ without_deepbind(const char *file, int mode)
 
 	if ((mode & RTLD_DEEPBIND) == 0)
 		return mode;
-	if (entry_way() == RECORDING_UNBORN)
+	if (entry_way() == RECORDING_NOT_STARTED)
 		startup_now();
-	if (entry_way() == RECORDING_ASLEEP)
+	if (entry_way() == RECORDING_OFF)
 		return mode;
 	if (__atomic_exchange_n(&said, 1, __ATOMIC_RELAXED) == 0)
 		recorder_say("%s is opened without RTLD_DEEPBIND, which would"

@@ -184,7 +184,7 @@ realloc_long(void *block, size_t size)
 ENTRY void *
 realloc(void *block, size_t size)
 {
-	if (entry_way() == RECORDING_ASLEEP && !bootstrap_owns(block))
+	if (entry_way() == RECORDING_OFF && !bootstrap_owns(block))
 		JUMP real.realloc(block, size);
 	JUMP realloc_long(block, size);
 }
@@ -233,7 +233,7 @@ cfree(void *block)
 ENTRY size_t
 malloc_usable_size(void *block)
 {
-	if (entry_way() == RECORDING_ASLEEP && !bootstrap_owns(block))
+	if (entry_way() == RECORDING_OFF && !bootstrap_owns(block))
 		return real.malloc_usable_size(block);
 	return dispatch_usable_size(
 	    CALL("malloc_usable_size", MU_BLOCK_MALLOC, JOURNAL_MALLOC), block);

@@ -77,7 +77,7 @@ INLINE bool
 entry_passes(enum recording_way way, size_t size)
 {
 	return (LIKELY(entry_samples(way)) && LIKELY(!sampling_wants(size))) ||
-	    way == RECORDING_ASLEEP;
+	    way == RECORDING_OFF;
 }
 
 /*
@@ -142,7 +142,7 @@ entry_frees(enum recording_way way, const void *block)
 			return true;
 		if (live_word(block) != 0)
 			return false;
-	} else if (way != RECORDING_ASLEEP) {
+	} else if (way != RECORDING_OFF) {
 		return false;
 	}
 	return !bootstrap_owns(block);

@@ -1,12 +1,12 @@
 /*
- * Ends of the program without exit(): see entry_exit.c.
+ * Handle an end of the program without exit(): see exit.c.
  *
  * Runs in: the original.
  */
 #ifndef LIB_MALLOC_DEBUG_ENTRY_EXIT_WAIT_H
 #define LIB_MALLOC_DEBUG_ENTRY_EXIT_WAIT_H
 
-/* Call when there can be jobs, inside the recorder. */
+/* Call inside the recorder, when there can be jobs. */
 void exit_wait_start(void);
 
 /* In the child after fork(). */

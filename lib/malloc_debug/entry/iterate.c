@@ -34,8 +34,8 @@ struct walk {
 };
 
 /*
- * A word is cleared before its block is freed: a block that still has its word
- * has a valid size.
+ * A word is cleared before its block is freed, so a block that still has its
+ * word has a valid size.
  */
 static bool
 visit(void *ctx, const struct recorded_block *block)

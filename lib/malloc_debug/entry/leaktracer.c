@@ -10,14 +10,14 @@
 #include "lib/malloc_debug/shadow/recording.h"
 
 /*
- * Start an inactive recorder, though no option requested it; earlier
+ * Activate an inactive recorder although no option requested it; earlier
  * allocations stay unknown. If that is not possible, the reason is printed.
  */
 static void
-wake(void)
+activate(void)
 {
 	if (__atomic_load_n(&leaktracer_active, __ATOMIC_RELAXED) ||
-	    !startup_awake())
+	    !startup_ready())
 		return;
 	if (!recording_start()) {
 		recording_stop();
@@ -31,14 +31,14 @@ wake(void)
 void
 leaktracer_startMonitoringAllThreads(void)
 {
-	wake();
+	activate();
 	leaktracer_monitor_all();
 }
 
 void
 leaktracer_startMonitoringThisThread(void)
 {
-	wake();
+	activate();
 	leaktracer_monitor_thread();
 }
 

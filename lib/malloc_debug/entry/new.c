@@ -46,7 +46,7 @@ new_unasked(const struct call *call, unsigned form, size_t size,
 	    : new_long(call, form, size, alignment, nothrow);
 }
 
-/* NULL: take the long path. */
+/* Returns NULL if the long path must be taken. */
 INLINE void *
 new_short(size_t size, enum mu_block_kind kind)
 {

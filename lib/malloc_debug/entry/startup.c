@@ -36,7 +36,7 @@
 
 #define EARLY_BLOCKS 256
 
-enum stage { NOTHING, FINDING, FOUND, READING, AWAKE, ASIDE };
+enum stage { NOT_STARTED, FINDING, FOUND, READING, ACTIVE, INACTIVE };
 
 static int stage;
 static bool with_options;
@@ -104,7 +104,7 @@ is_valgrind(struct dl_phdr_info *object, size_t size, void *unused)
 
 /* "AddressSanitizer", "Valgrind", ...; NULL: none. */
 static const char *
-stand_aside_for(void)
+other_tool(void)
 {
 	if (__asan_init != NULL)
 		return "AddressSanitizer";
@@ -167,7 +167,7 @@ record_early(void)
 	}
 }
 
-/* The first caller prepares; others do not wait for it. */
+/* The first caller prepares; others continue without waiting for it. */
 static void
 prepare_stacks(void)
 {
@@ -215,28 +215,28 @@ prepare_options(void)
 		recording_stop();
 }
 
-/* False: the recorder stays inactive. */
+/* Returns false if the recorder stays inactive. */
 static bool
 read_environment(void)
 {
-	const char *aside = stand_aside_for();
+	const char *tool = other_tool();
 
 	with_options = debug_options_environment(&recorder_options);
 	leaktracer_startup();
-	if (aside != NULL && (with_options || leaktracer_active))
-		recorder_say("inactive: %s replaces malloc", aside);
-	if (aside != NULL)
+	if (tool != NULL && (with_options || leaktracer_active))
+		recorder_say("inactive: %s replaces malloc", tool);
+	if (tool != NULL)
 		with_options = leaktracer_active = false;
 	if (!with_options)
 		recorder_options =
 		    (struct debug_options) { .max_size = SIZE_MAX };
-	return aside == NULL;
+	return tool == NULL;
 }
 
 static void
 come_up(void)
 {
-	bool awake = read_environment();
+	bool active = read_environment();
 
 	publish_options();
 	if (leaktracer_active)
@@ -250,14 +250,14 @@ come_up(void)
 	}
 	if (with_options)
 		prepare_options();
-	__atomic_store_n(&stage, awake ? AWAKE : ASIDE, __ATOMIC_RELEASE);
+	__atomic_store_n(&stage, active ? ACTIVE : INACTIVE, __ATOMIC_RELEASE);
 	recording_choose();
 }
 
 void
 startup_now(void)
 {
-	if (step(NOTHING, FINDING)) {
+	if (step(NOT_STARTED, FINDING)) {
 		recorder_enter();
 		real_find();
 		new_replaced_find();
@@ -273,10 +273,10 @@ startup_now(void)
 }
 
 bool
-startup_awake(void)
+startup_ready(void)
 {
 	startup_now();
-	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == ASIDE) {
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) == INACTIVE) {
 		recorder_say("inactive: another tool replaces malloc");
 		return false;
 	}
@@ -328,7 +328,7 @@ __attribute__((constructor(101))) static void
 startup_constructor(void)
 {
 	startup_now();
-	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) != AWAKE)
+	if (__atomic_load_n(&stage, __ATOMIC_ACQUIRE) != ACTIVE)
 		return;
 	recorder_enter();
 	fork_watch();

@@ -1,10 +1,10 @@
 /*
- * Programs that close stderr as their last step before they exit: gnulib's
+ * Some programs close stderr as their last step before they exit: gnulib's
  * close_stdout(), an exit handler in all of coreutils. Lists written after all
  * handlers would be lost, so a second descriptor is kept.
  *
- * It is not kept from the start, as programs count their descriptors, nor when
- * a program closes stderr for the rest of its life, as others wait for that end
+ * It is not kept from the start, as programs count their descriptors, nor if a
+ * program closes stderr and continues to run, as a reader may wait for that end
  * of a pipe.
  */
 #include <dlfcn.h>

@@ -38,10 +38,12 @@ void leaktracer_startup(void);
  */
 void leaktracer_constructor(void);
 
-/* leaktracer_active was set: tell readers of the tables. */
+/* Called when leaktracer_active is set: tells readers of the tables. */
 void leaktracer_publish(void);
 
-/* New blocks of this thread are recorded: capture a stack, then tag it. */
+/*
+ * True if new blocks of this thread are recorded: capture a stack, then tag it.
+ */
 static inline bool
 leaktracer_wants(void)
 {

@@ -11,7 +11,7 @@
 struct leaktracer_row {
 	uint64_t time_ns;
 	uint64_t size;
-	uintptr_t begin; /* 0: the block is freed, LATE has what was in it */
+	uintptr_t begin; /* 0: the block is freed, LATE has its contents */
 	uint32_t stack;  /* of struct mu_stack */
 	uint32_t late;
 };
@@ -20,12 +20,12 @@ struct leaktracer_rows {
 	struct leaktracer_row *rows; /* mapped; NULL = none */
 	size_t count, room;
 	bool missing; /* no memory for more */
-	bool held;    /* freed blocks' data */
+	bool held;    /* data of freed blocks is held */
 };
 
 struct leaktracer_reach;
 
-/* REACH: only what is unreachable; NULL: all. */
+/* REACH: only unreachable blocks; NULL: all. */
 void leaktracer_rows_find(
     struct leaktracer_rows *rows, const struct leaktracer_reach *reach);
 

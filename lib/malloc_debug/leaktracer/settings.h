@@ -16,13 +16,13 @@ enum leaktracer_role {
 	LEAKTRACER_ROLES,
 };
 
-/* Texts are the environment's. */
+/* Strings point into the environment. */
 struct leaktracer_settings {
 	bool given; /* any variable is set */
 	bool banner;
 	bool start; /* monitor from the first allocation on */
 	bool only_unreachable;
-	size_t frames;                 /* 0 = not said */
+	size_t frames;                 /* 0 = not set */
 	int signals[LEAKTRACER_ROLES]; /* 0 = none */
 	const char *signal_report;     /* file */
 	const char *exit_report;       /* file; NULL = no report */

@@ -1,6 +1,4 @@
-/*
- * Leaves errno alone.
- */
+/* Does not change errno. */
 #include "lib/malloc_debug/shadow/gate.h"
 
 #include "lib/malloc_debug/shadow/recording.h"
@@ -25,14 +23,14 @@ change(int from, int to)
 	return true;
 }
 
-/* A thread that ended with the gate closed will not open it. */
+/* True if the thread that closed the gate has ended: it will not open it. */
 static bool
 is_gone(int owner)
 {
 	return mu_sys3(SYS_tgkill, mu_sys_getpid(), owner, 0) == -ESRCH;
 }
 
-/* Wait until it is open; open it if that takes too long. */
+/* Wait until the gate is open; open it if that takes too long. */
 static void
 await_open(void)
 {
@@ -72,7 +70,7 @@ gate_close(void)
 	while (!change(0, mu_sys_gettid()));
 }
 
-/* Another thread may have opened and closed it in between. */
+/* Another thread may have opened and closed the gate in between. */
 void
 gate_open(void)
 {
@@ -81,7 +79,7 @@ gate_open(void)
 	change(mu_sys_gettid(), 0);
 }
 
-/* The thread that had closed it has another thread id in the child. */
+/* In the child the thread that had closed the gate has another thread id. */
 void
 gate_fork_child(void)
 {

@@ -91,7 +91,7 @@ live_put(const void *block, size_t size, uint32_t word)
 	uint32_t *words;
 
 	if (__builtin_expect(number >= LIVE_WORDS, 0))
-		return true; /* no known allocator returns it */
+		return true; /* no known allocator returns such an address */
 	words = live_span(number);
 	if (__builtin_expect(words == NULL || size >= LIVE_LARGE ||
 		    !live_plain(number) || live_tallied,
@@ -161,7 +161,7 @@ live_tally(uintptr_t address)
 	return &live_tallies[address >> 12 & (LIVE_TALLIES - 1)];
 }
 
-/* False: BLOCK certainly has no word. Without tallies always false. */
+/* False if BLOCK certainly has no word. Without tallies always false. */
 static inline bool
 live_is_near(const void *block)
 {

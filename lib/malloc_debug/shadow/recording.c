@@ -14,7 +14,7 @@ int gate_closed;
 
 static bool stopped;
 
-/* Few blocks have words. */
+/* True if few blocks have words. */
 static bool
 only_samples(void)
 {
@@ -48,7 +48,7 @@ recording_stop(void)
 	recorder_say("out of memory: nothing is recorded from here on");
 }
 
-/* Options change blocks, besides recording them. */
+/* True if options change blocks, besides recording them. */
 static bool
 guarded(void)
 {
@@ -79,7 +79,7 @@ way(void)
 	if (__atomic_load_n(&gate_closed, __ATOMIC_SEQ_CST) != 0)
 		return RECORDING_CAREFUL;
 	if (live_directory == NULL && !hooks_active && !journal_on)
-		return RECORDING_ASLEEP;
+		return RECORDING_OFF;
 	if (careful() || !recording_on)
 		return RECORDING_CAREFUL;
 	if (!recorder_options.backtrace)
@@ -94,7 +94,8 @@ recording_choose(void)
 	enum recording_way chosen;
 
 	/*
-	 * Repeat until no input changed: the last writer has seen all changes.
+	 * Repeat until no input has changed: the last writer has seen all
+	 * changes.
 	 */
 	do {
 		chosen = way();
@@ -105,8 +106,8 @@ recording_choose(void)
 void
 recorder_refresh(void)
 {
-	/* Before the end of the start-up, which calls this itself. */
+	/* During the start-up, which calls this itself at its end. */
 	if (__atomic_load_n(&recording_way, __ATOMIC_ACQUIRE) !=
-	    RECORDING_UNBORN)
+	    RECORDING_NOT_STARTED)
 		recording_choose();
 }

@@ -13,19 +13,19 @@
  * passed to the next allocator.
  */
 enum recording_way {
-	RECORDING_UNBORN,  /* before the first allocation */
-	RECORDING_PLAIN,   /* live blocks, without stacks */
-	RECORDING_STACKS,  /* with stacks */
-	RECORDING_SAMPLED, /* only sampled blocks */
-	RECORDING_ASLEEP,  /* nothing */
-	RECORDING_CAREFUL, /* something else besides: use the careful path */
+	RECORDING_NOT_STARTED, /* before the first allocation */
+	RECORDING_PLAIN,       /* record live blocks, without stacks */
+	RECORDING_STACKS,      /* the same with stacks */
+	RECORDING_SAMPLED,     /* record only sampled blocks */
+	RECORDING_OFF,         /* record nothing */
+	RECORDING_CAREFUL,     /* do more than that: use the careful path */
 };
 
 extern enum recording_way recording_way HIDDEN;
 
 /*
- * What else decides the path; recorder_refresh() after any change. A hook is
- * registered and LIBC_HOOKS_ENABLE set; calls are written to the journal; a
+ * Further inputs; call recorder_refresh() after any change. A hook is
+ * registered and LIBC_HOOKS_ENABLE is set; calls are written to the journal; a
  * LEAKTRACER_ variable is set or a function of its API was called; the id of
  * the thread that has closed the gate, or 0.
  */

@@ -119,7 +119,9 @@ sampling_draw(size_t size)
 			return false;
 		}
 	}
-	/* The process has no memory: the next gap begins behind the block. */
+	/*
+	 * The thread has no earlier hit: the next gap begins after the block.
+	 */
 	sampling_left = draw_gap();
 	return true;
 }

@@ -116,8 +116,9 @@ choose(bool capturing)
 }
 
 /*
- * Concurrent readers may see a mix of old and new values: that causes a stack
- * more or less, never a wrong one. The last writer has seen the last change.
+ * Concurrent readers may see a mix of old and new values: then a stack more or
+ * less is captured, but never a wrong one. The last writer has seen the last
+ * change.
  */
 void
 stack_id_choose(void)

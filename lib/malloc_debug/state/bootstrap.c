@@ -1,4 +1,4 @@
-/* Pieces follow one another, each after a head that holds its size. */
+/* Pieces follow one another; the size of each is stored before it. */
 #include "lib/malloc_debug/state/bootstrap.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 /*
- * Memory for allocations before the allocator underneath is known: by dlsym()
- * itself, in some releases of glibc (calloc() for dlerror()'s state).
+ * Memory for allocations before the next allocator is known: by dlsym() itself,
+ * in some releases of glibc (calloc() for dlerror()'s state).
  *
  * Pieces are cut from an array in the library's data and never returned.
  * Lock-free.

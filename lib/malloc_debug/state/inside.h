@@ -1,6 +1,6 @@
 /*
- * Is this thread inside the recorder? Then its allocations are not the
- * program's.
+ * Find out whether this thread is inside the recorder: then its allocations are
+ * not the program's.
  *
  * A counter alone would stay raised when a signal handler that interrupted the
  * recorder leaves by longjmp(). So the frame of the function that entered is
@@ -29,8 +29,8 @@ extern _Thread_local struct inside inside
     __attribute__((tls_model("initial-exec"))) HIDDEN;
 
 /*
- * The counter is not 0: is it still valid? FRAME is that of the asking
- * function.
+ * True if the counter, which is not 0, is still valid. FRAME is that of the
+ * calling function.
  */
 bool inside_still(const void *frame);
 

@@ -1,13 +1,16 @@
 /*
- * stderr, also for output after the program has closed it: coreutils and others
- * close it as their last step before they exit.
+ * stderr that stays usable after the program has closed it: coreutils and
+ * others close it as their last step before they exit.
  */
 #ifndef LIB_MALLOC_DEBUG_STATE_KEPT_STDERR_H
 #define LIB_MALLOC_DEBUG_STATE_KEPT_STDERR_H
 
 #include <stddef.h>
 
-/* The program closes stderr while it exits: keep a second descriptor. */
+/*
+ * Call when the program closes stderr while it exits: keeps a second
+ * descriptor.
+ */
 void kept_stderr_keep(void);
 
 /* In a forked child: a daemon must not hold the other end of a pipe open. */

@@ -1,6 +1,6 @@
 /*
  * Find the object whose malloc comes next, and take all functions from it.
- * Never by RTLD_DEFAULT, which finds the recorder itself if it is first.
+ * RTLD_DEFAULT is not used, as it finds the recorder itself if that is first.
  * dladdr() tells which object a function is in, so that functions of two
  * allocators are not mixed: one could not free blocks of the other.
  */

@@ -1,6 +1,6 @@
 /*
- * The allocator underneath: the next one after the recorder, with all functions
- * from one object.
+ * The next allocator: the one that the recorder passes calls to, with all
+ * functions from one object.
  *
  * Runs in: the original, any thread, from its first allocation on.
  */
@@ -18,9 +18,9 @@ struct real_functions {
 	void *(*calloc)(size_t, size_t);
 	void *(*realloc)(void *, size_t);
 	void *(*memalign)(size_t, size_t);
-	size_t (*malloc_usable_size)(void *); /* 0 where there is none */
+	size_t (*malloc_usable_size)(void *); /* returns 0 if there is none */
 	size_t least; /* least number of bytes to request: see MU_SHADOW_... */
-	bool glibc;   /* it is the C library's own */
+	bool glibc;   /* it is the C library's malloc */
 };
 
 extern struct real_functions real HIDDEN;

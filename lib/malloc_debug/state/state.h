@@ -18,7 +18,7 @@ extern struct mu_recorded memunreachable_recorded;
 /* Stacks are being captured; a signal may switch this. */
 extern bool recorder_capturing;
 
-/* In a process forked from one that was tracked. */
+/* this process was forked from one that was recorded */
 extern bool recorder_child;
 
 /*
@@ -32,7 +32,7 @@ bool recorder_inside(void);
 /* The last part of the program's name. */
 const char *recorder_program(void);
 
-/* "malloc_debug: " and a line on stderr; never allocates. */
+/* Print "malloc_debug: " and a line on stderr; never allocates. */
 void recorder_say(const char *format, ...)
     __attribute__((format(printf, 1, 2)));
 

@@ -1,6 +1,6 @@
 /*
- * The readable part of a stack. Nothing tells where a stack ends: threads,
- * coroutines and signal handlers have stacks anywhere. So each page is tried
+ * The readable part of a stack. Nothing records where a stack ends: threads,
+ * coroutines and signal handlers have stacks anywhere. So each page is tested
  * once by a system call, from the first one on.
  */
 #ifndef LIB_MALLOC_DEBUG_UNWIND_STACK_CAPTURE_MEMORY_H

@@ -22,10 +22,10 @@ struct stack_walk {
 	uintptr_t slot;    /* address of the return address to pc */
 	uintptr_t fp_slot; /* address that fp was loaded from; 0: never */
 	bool has_link;
-	bool sp_known; /* otherwise it is only a bound */
+	bool sp_known; /* otherwise it is only a lower bound */
 	bool rare;     /* used a signal frame, a guess, another load */
 	bool ended;    /* the outermost frame was reached */
-	bool invented; /* pc is not in a call: none ends at the return
+	bool invented; /* pc is not in a call: no call ends at the return
 			  address */
 };
 
@@ -36,12 +36,15 @@ struct stack_walk {
 extern HIDDEN _Thread_local struct stack_memory stack_thread_memory
     __attribute__((tls_model("initial-exec")));
 
-/* False: nothing to walk; call stack_walk_end() nevertheless. */
+/*
+ * Returns false if there is nothing to walk; call stack_walk_end()
+ * nevertheless.
+ */
 bool stack_walk_begin(
     struct stack_walk *walk, uintptr_t pc, uintptr_t sp, uintptr_t fp);
 void stack_walk_end(const struct stack_walk *walk);
 
-/* False: that was the last frame. */
+/* Returns false after the last frame. */
 bool stack_walk_rare(struct stack_walk *walk, uint64_t rule);
 
 /* Lower values are not return addresses. */
