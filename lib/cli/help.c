@@ -33,7 +33,7 @@ static const char subjects[] =
     " had mapped\n"
     "      -- COMMAND [ARG]   run this, and report at its"
     " end\n"
-    "      --doctor[=PID]     say what would prevent or limit a check, and"
+    "      --doctor[=PID]     what would prevent a check, and"
     " what helps\n"
     "\n";
 
