@@ -148,10 +148,11 @@ visit_links(struct round *round, bool again)
 }
 
 /*
- * Mark what those words that look like old links of free lists
- * (mu_heap_ops.link()) and are references refer to, once all else is marked:
- * how many blocks. They are judged in rounds: all those of what was followed,
- * then all of what these led to. So the number does not depend on any order.
+ * Judge the words that look like old links of free lists (mu_heap_ops.link()),
+ * after everything else is marked: mark what those that are references refer
+ * to, and return the number of blocks. This is done in rounds: first all links
+ * of nodes that were followed, then those of the nodes that these led to. So
+ * the number does not depend on any order.
  */
 static size_t
 mark_put_off(struct mu_marking *marking)

@@ -47,7 +47,7 @@ rest_ns(const struct mu_shared_pages *shared)
 	return measured > ns ? measured : ns;
 }
 
-/* Would the rest take longer than a whole stop, by far? */
+/* True if the rest would take far longer than a whole stop. */
 static bool
 is_hopeless(const struct mu_keeper *keeper)
 {

@@ -42,9 +42,9 @@ struct mu_look_ops {
 	void (*look)(void *subject, struct mu_look *look);
 
 	/*
-	 * Is another try worth it? Then keep what is to be kept of this one.
-	 * Not asked if it would end after the deadline. NULL: the subject has
-	 * only this moment, and can be looked at once only.
+	 * Decide whether another try is worth it, and save what is needed of
+	 * this one. Not called if a try would end after the deadline. NULL: the
+	 * subject can be looked at only once.
 	 */
 	bool (*again)(
 	    void *subject, const struct mu_look *look, struct mu_tries *tries);

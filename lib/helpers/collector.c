@@ -49,19 +49,19 @@
 #define STUCK_NS (300 * 1000 * 1000ull)
 
 /*
- * Its phase: its tid while it prepares; then these; when it is gone the kernel
- * writes 0 and wakes us (CLONE_CHILD_CLEARTID).
+ * Values of the collector's phase: first its tid, then these. When it has ended
+ * the kernel writes 0 and wakes us (CLONE_CHILD_CLEARTID).
  */
 #define PHASE_READY (-2) /* it waits at the gate until malloc is frozen */
 #define PHASE_TAKEN (-3) /* the image is taken: malloc may thaw */
 
 enum { GATE_SHUT, GATE_GO, GATE_LEAVE };
 
-/* On the stack of the original, which waits until it is gone. */
+/* On the stack of the original, which waits until the collector has ended. */
 struct collector {
 	struct mu_image *image;
 	int phase;
-	int gate; /* what it waits for */
+	int gate; /* futex on which it waits */
 	enum mu_status status;
 };
 

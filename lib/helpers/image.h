@@ -22,8 +22,8 @@
 enum mu_status mu_image_note(struct mu_image *image);
 
 /*
- * The mappings into image->snap, if they are not there yet. MU_ERR_TIMEOUT: not
- * all of them are in the image, the next try will do better.
+ * Read the mappings into image->snap, unless they are there. MU_ERR_TIMEOUT:
+ * the image does not have all of them; another try will.
  *
  * Runs in: sweeper, before it maps anything.
  */

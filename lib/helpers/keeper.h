@@ -1,5 +1,5 @@
 /*
- * Stopping another process from outside, and taking its memory.
+ * Stop another process from outside, and take its memory.
  *
  * Two processes do that for the command, each with separate memory, so that the
  * death of one of the three (by SIGKILL, by the OOM killer) leaves the others:
@@ -7,8 +7,9 @@
  *   thread copy the process, continues the threads, and ends the copy when the
  *   command closes its end of the line or has died;
  * - the guardian waits for the keeper's end. If that comes too early, it has
- *   the copy reaped (lib/helpers/guardian.c). It and the command kill a keeper
- * that a signal has stopped: the target's owner may do that.
+ *   the copy reaped (lib/helpers/guardian.c).
+ * It and the command kill a keeper that was stopped by a signal, which the
+ * target's owner may send.
  *
  * A thread that was in a call of ours restores its registers by itself
  * (ptrace/live/remote_return.h). Both processes run in new sessions, block all
@@ -35,21 +36,24 @@ enum mu_keeper_way {
 
 struct mu_workers;
 
-/* The keeper's results; the caller's after mu_keeper_take() has returned. */
+/*
+ * The keeper's results; they belong to the caller after mu_keeper_take() has
+ * returned.
+ */
 struct mu_keeper_result {
 	enum mu_status status;
 	struct mu_why why;
 	enum mu_keeper_way taken; /* MU_KEEPER_FORK or _READ */
-	struct mu_why not_forked; /* why not, if it was read instead */
-	struct mu_why no_room;    /* a copy had too little; or no words */
-	uint64_t pause_ns;        /* threads stood still */
+	struct mu_why not_forked; /* why it was read instead of copied */
+	struct mu_why no_room;    /* there was no memory for a copy; or empty */
+	uint64_t pause_ns;        /* duration of the stop */
 	uint64_t copy_ns;         /* to make the copy took, or to fail */
-	bool locked;              /* for that reason nothing was taken */
+	bool locked;              /* a lock was held, so nothing was taken */
 	bool stopped_long;        /* the pause was used up; for that reason */
-	bool copied_long;         /* by the making of the copy */
-	bool tight;               /* there is little room for the copy, and */
+	bool copied_long;         /* because of making the copy */
+	bool tight;               /* there is little memory for the copy */
 	bool apart;               /* not for who reads it (struct mu_room) */
-	size_t private;           /* bytes of the process (struct mu_room) */
+	size_t private;           /* private memory of the process, bytes */
 	struct mu_shared_pages shared; /* of the target; for a copy only */
 	size_t unasked;                /* threads that could not be asked */
 	struct mu_program_id program;  /* that the process ran in the stop */
@@ -67,22 +71,22 @@ struct mu_keeper {
 	pid_t target;
 	enum mu_keeper_way way;
 	uint64_t deadline_ns;  /* CLOCK_MONOTONIC */
-	uint64_t max_pause_ns; /* how long the threads may stand still */
-	size_t limit;          /* bytes of the target that may be read, where
-				  all of it must be in memory */
-	size_t window;         /* else, at a time; 0: what suffices */
+	uint64_t max_pause_ns; /* how long the threads may be stopped */
+	size_t limit; /* bytes of the target that may be read, if all of it must
+			 be in memory */
+	size_t window; /* else, at a time; 0: what suffices */
 	size_t page_size;
 	const uintptr_t *locks; /* ints of the target: nothing is taken */
 	size_t num_locks;       /* unless all of them are 0 */
-	bool ask_stacks;    /* threads are asked for their alternate stacks */
-	bool ask_wiped;     /* what a fork empties is read during the stop */
-	uint64_t copied_ns; /* what a late copy took; 0: none was late */
-	size_t expected;    /* bytes that will be read beside a copy, about;
-			       SIZE_MAX: more than a stop has time for */
+	bool ask_stacks;        /* read the threads' alternate stacks */
+	bool ask_wiped;     /* read memory that fork clears, during the stop */
+	uint64_t copied_ns; /* time of a copy that came too late; 0: none */
+	size_t expected;    /* estimate of the bytes to be read besides a copy;
+			       SIZE_MAX: more than fits into a stop */
 	struct mu_workers *workers; /* who shares the reading; may be NULL */
 
 	/*
-	 * The answer, valid until mu_keeper_end(). SNAP is without what only
+	 * The result, valid until mu_keeper_end(). SNAP does not have what only
 	 * the caller knows (reach, workers, the release of libc).
 	 */
 	struct mu_keeper_result result;
@@ -102,33 +106,33 @@ struct mu_keeper {
 	int memory, pagemap;   /* of the target */
 	int copy_memory, copy_pagemap;
 	pid_t pid, guardian; /* 0 = none */
-	int line;            /* to the keeper; -1 = none, or let go */
+	int line;            /* socket to the keeper; -1: none, or released */
 	int ended;           /* read end of a pipe that both hold */
-	int oom_score;       /* the command's own, to be put back */
+	int oom_score;       /* the command's own, to be restored */
 	char *stack;
 };
 
-/* Shared by command, keeper and guardian, at one address. */
+/* Memory that command, keeper and guardian share, at one address. */
 struct mu_keeper_work {
-	size_t size; /* bytes of this mapping, the arena behind included */
+	size_t size; /* bytes of this mapping, with the arena */
 	struct mu_keeper asked;
 	struct mu_keeper_result result;
 	struct mu_keeper_loss loss;
 	struct mu_snapshot snap; /* arrays in ARENA; no memory */
 	struct mu_arena arena;
 	struct mu_process_copy copy;
-	bool done;        /* the keeper has left nothing to do */
-	uint64_t stop_ns; /* when the threads must go on */
-	uint64_t read_ns; /* set by the command: what reading would take */
-	int line, ended;  /* descriptors of the keeper, and of both */
-	int life, alive;  /* the guardian reads, the keeper holds */
-	pid_t keeper;     /* as soon as it is known; for the guardian */
+	bool done;        /* nothing is left to be cleaned up */
+	uint64_t stop_ns; /* when the threads must continue */
+	uint64_t read_ns; /* set by the command: estimated time to read */
+	int line, ended;  /* descriptor of the keeper; of both */
+	int life, alive;  /* the guardian reads, the keeper holds it */
+	pid_t keeper;     /* set as soon as it is known, for the guardian */
 };
 
 /*
- * Stop keeper->target, take it and let it go; returns when it runs again, or
- * with what prevented that. mu_keeper_end() in any case. KEEPER, zeroed but for
- * what the caller sets, must stay where it is.
+ * Stop keeper->target, take its memory and release it. Returns when it runs
+ * again, or with the reason for a failure. Call mu_keeper_end() in any case.
+ * KEEPER, zeroed except for what the caller sets, must stay where it is.
  */
 enum mu_status mu_keeper_take(struct mu_keeper *keeper);
 
@@ -144,7 +148,9 @@ void mu_keeper_let_go(struct mu_keeper *keeper);
  */
 void mu_keeper_end(struct mu_keeper *keeper);
 
-/* What the keeper runs; ARG is a struct mu_keeper_work. Runs in: keeper. */
+/*
+ * The keeper's main function; ARG is a struct mu_keeper_work. Runs in: keeper.
+ */
 void mu_keeper_body(void *arg);
 
 #endif

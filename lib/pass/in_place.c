@@ -1,8 +1,8 @@
 /*
- * The only thread waits for the answer anyway. With its signals blocked nothing
- * changes its memory, as no other task has it. What searches is a process that
- * shares the memory: a fault, a kill or a deadline ends that alone, and the
- * search is repeated in an image.
+ * The only thread waits for the answer anyway, and with its signals blocked
+ * nothing changes its memory, as no other task shares it. The search runs in a
+ * process that shares the memory: a fault, a kill or a deadline ends only that
+ * process, and the search is repeated in an image.
  */
 #include "lib/pass/in_place.h"
 
@@ -23,27 +23,29 @@
 #include "ptrace/live/proc.h"
 
 /*
- * Private memory. A search of so much takes about 6 ms, which is how long a
- * signal may have to wait.
+ * Most private memory. Searching this much takes about 6 ms, which is how long
+ * a signal may have to wait.
  */
 #define MOST ((size_t)16 << 20)
 
-/* Tables, beside half of the private memory; untouched pages cost nothing. */
+/*
+ * For tables, besides half of the private memory; untouched pages cost nothing.
+ */
 #define TABLES ((size_t)6 << 20)
 
 #define ALIGNMENT ((size_t)64 << 10) /* the largest page size of Linux */
 
-/* As large as AT_MINSIGSTKSZ is anywhere, and more. */
+/* Larger than AT_MINSIGSTKSZ on any CPU. */
 #define SIGNAL_STACK_SIZE ((size_t)64 << 10)
 
 /*
- * image->sweeper.phase: the searcher's tid; this, if the pipe may not hold its
- * answer; 0 when it has ended (CLONE_CHILD_CLEARTID), which may be after we
- * have returned.
+ * Values of image->sweeper.phase: the searcher's tid; this one, if the pipe may
+ * not hold its answer; 0 when it has ended (CLONE_CHILD_CLEARTID), perhaps
+ * after we have returned.
  */
 #define PHASE_SEARCHED (-4)
 
-/* The kernel's wake-up may be refused. */
+/* The kernel may refuse the wake-up. */
 #define SLICE_NS (20 * 1000 * 1000ull)
 
 struct in_place {
@@ -54,8 +56,8 @@ struct in_place {
 
 /*
  * Shared memory changes; callbacks of the program may change theirs. A search
- * that fails must not have logged its steps, and who reads the log may be the
- * program.
+ * that fails must not have logged its steps, and the program itself may be the
+ * reader of the log.
  */
 static bool
 is_fit(const struct mu_image *image)
@@ -79,9 +81,9 @@ on_fault(int signo)
 }
 
 /*
- * The program's handlers are ours, too. Without any, a fault is a core dump,
- * which before Linux 5.16 ends all who have the memory (zap_threads() in
- * fs/coredump.c).
+ * We share the program's signal handlers. Without a handler a fault is a core
+ * dump, which before Linux 5.16 kills all processes that share the memory
+ * (zap_threads() in fs/coredump.c).
  */
 static void
 expect_faults(char *signal_stack)
@@ -105,7 +107,7 @@ expect_faults(char *signal_stack)
 		mu_sys_signal_action(signals[i], &action, NULL);
 		all |= mu_signal_bit(signals[i]);
 	}
-	/* A blocked one kills although there is a handler. */
+	/* A blocked fault signal kills in spite of a handler. */
 	mu_sys4(SYS_rt_sigprocmask, SIG_UNBLOCK, (long)&all, 0, sizeof(all));
 }
 
@@ -135,7 +137,7 @@ searcher_body(void *arg)
 		: 3);
 }
 
-/* Has it searched? If not, it was waited for; if so, mostly. */
+/* Wait for the search. Returns true if it is done. */
 static bool
 await(struct mu_image *image)
 {
@@ -160,7 +162,7 @@ await(struct mu_image *image)
 	return status == 0;
 }
 
-/* Room for tables and a signal stack, to be given back with the pass's. */
+/* Map room for tables and a signal stack; freed with the pass's memory. */
 static bool
 find_room(struct in_place *in_place)
 {

@@ -1,6 +1,6 @@
 /*
- * One pass. Lies on a separate stack, or below the frames of the calling thread
- * that are searched.
+ * One pass. It lies on a separate stack, or below the frames of the calling
+ * thread that are searched.
  */
 #ifndef LIB_PASS_PASS_H
 #define LIB_PASS_PASS_H
@@ -11,7 +11,7 @@
 
 struct mu_pass {
 	const struct mu_request *request;
-	struct mu_image image;   /* all that collector and sweeper see */
+	struct mu_image image;   /* seen by collector and sweeper */
 	struct mu_result result; /* of the last look */
 };
 

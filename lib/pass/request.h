@@ -1,6 +1,4 @@
-/*
- * What the caller wants of a pass.
- */
+/* What the caller wants from a pass. */
 #ifndef LIB_PASS_REQUEST_H
 #define LIB_PASS_REQUEST_H
 
@@ -22,7 +20,7 @@ struct mu_request {
 	size_t limit;
 	enum mu_log_policy log_policy;
 	bool contents; /* entries and log have the contents of blocks */
-	bool at_end;   /* the command that traces us looks if we cannot */
+	bool at_end;   /* if we cannot check, the command that traces us does */
 	bool array;    /* return the entries as an array: info->leaks */
 	struct mu_entries *entries; /* return all entries, packed, in memory of
 				       mu_library.results; NULL: no */

@@ -19,9 +19,9 @@ bool mu_leak_pipe_send(int fd, enum mu_status status, const struct mu_why *why,
 bool mu_leak_pipe_check(const struct mu_pipe_header *header, size_t limit);
 
 /*
- * Receive it into INFO and, the entries, packed, result->entries, which is
- * memory of RESULTS. Waits until image->job.deadline_ns and notices when the
- * sweeper dies. Returns the sweep's status or why it could not be had.
+ * Receive the result into INFO, and the packed entries into result->entries, in
+ * memory of RESULTS. Waits until image->job.deadline_ns and detects the death
+ * of the sweeper. Returns the sweep's status, or why it could not be received.
  *
  * Runs in: original. Uses no malloc, no errno.
  */

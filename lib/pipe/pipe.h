@@ -28,13 +28,13 @@ struct mu_pipe_header {
 	uint32_t header_size; /* bytes */
 	uint32_t kind;        /* enum mu_pipe_kind */
 	uint32_t status;      /* enum mu_status of the sweep */
-	uint64_t transient;   /* partial only by bad luck */
+	uint64_t transient;   /* partial for a reason that may pass */
 	uint64_t num_allocations, allocation_bytes;
-	uint64_t num_entries, entries_size; /* right behind; bytes */
-	uint64_t num_total;                 /* entries that there are */
+	uint64_t num_entries, entries_size; /* entries that follow; bytes */
+	uint64_t num_total;                 /* number of all entries */
 	struct mu_why why;
 
-	/* Of leaks only; else 0. */
+	/* For leaks; otherwise 0. */
 	uint64_t num_leaks, leak_bytes;
 	uint64_t sample_bytes;
 	uint64_t unreported_count, unreported_bytes;
@@ -46,34 +46,34 @@ struct mu_pipe_header {
 bool mu_pipe_write(int fd, const void *data, size_t size);
 
 /*
- * All SIZE bytes, or WHY not: waits until sweeper->deadline_ns and notices when
- * the sweeper dies. Runs in: original.
+ * Read all SIZE bytes. On failure WHY says why. Waits until
+ * sweeper->deadline_ns and detects the death of the sweeper. Runs in: original.
  */
 enum mu_status mu_pipe_read(
     struct mu_sweeper *sweeper, void *data, size_t size, struct mu_why *why);
 
 /*
- * The header of an answer without entries. WHY and HEAP are read only if STATUS
- * is such that they mean something. Runs in: sweeper.
+ * Make the header of an answer without entries. WHY and HEAP are used only with
+ * a STATUS for which they are valid. Runs in: sweeper.
  */
 struct mu_pipe_header mu_pipe_header(enum mu_pipe_kind kind,
     enum mu_status status, const struct mu_why *why,
     const struct mu_heap *heap);
 
 /*
- * Can a sweeper have sent this of HEADER: all but the sizes of the entries and
- * what only leaks have? Pure.
+ * True if a sweeper can have sent HEADER, except for the sizes of the entries
+ * and what only leaks have, which are not checked. Pure.
  */
 bool mu_pipe_check(const struct mu_pipe_header *header, enum mu_pipe_kind kind);
 
 /*
- * HEADER was received, and is well-formed if CHECKED: its status and reason.
- * Runs in: original.
+ * The status and reason in HEADER, which was received; CHECKED: it is
+ * well-formed. Runs in: original.
  */
 enum mu_status mu_pipe_take(const struct mu_pipe_header *header, bool checked,
     struct mu_result *result, struct mu_why *why);
 
-/* What was received is not what a sweeper sends: WHY says so. */
+/* Set WHY and return the status for data that no sweeper sends. */
 enum mu_status mu_pipe_damaged(struct mu_why *why);
 
 #endif

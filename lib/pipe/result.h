@@ -1,6 +1,4 @@
-/*
- * What the original has received of a look, besides the counts.
- */
+/* What the original has received from a look, besides the counts. */
 #ifndef LIB_PIPE_RESULT_H
 #define LIB_PIPE_RESULT_H
 

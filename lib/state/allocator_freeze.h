@@ -8,13 +8,13 @@
 
 #include "lib/state/image.h"
 
-/* Find them: image->stop.heaps. Refuses heaps that cannot be read. */
+/* Find the allocators: image->stop.heaps. Refuses heaps that cannot be read. */
 enum mu_status mu_allocator_find(struct mu_image *image);
 
 /*
- * MU_ERR_BUSY if one does not stop before the deadline. After the return,
- * threads have the time of the option max_pause, until image->stop.until_ns, to
- * stop.
+ * MU_ERR_BUSY if an allocator does not stop before the deadline. On return,
+ * image->stop.until_ns is set to when the threads must have stopped, by the
+ * option max_pause.
  */
 enum mu_status mu_allocator_freeze(struct mu_image *image);
 

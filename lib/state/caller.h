@@ -15,7 +15,10 @@ struct mu_caller {
 	uintptr_t saved[MU_CALLEE_SAVED];
 };
 
-/* Add it to image->snap, unless the call came without a stack. Runs in: any. */
+/*
+ * Add the calling thread to image->snap, unless the call has no stack. Runs in:
+ * any.
+ */
 enum mu_status mu_caller_add(struct mu_image *image);
 
 /*

@@ -1,6 +1,7 @@
 /*
- * Which program a process runs: execve() replaces the memory, and descriptors
- * of /proc/PID/mem and /proc/PID/pagemap go on to show what it was before.
+ * Identify the program that a process runs: execve() replaces the memory, but
+ * open descriptors of /proc/PID/mem and /proc/PID/pagemap still refer to the
+ * earlier one.
  *
  * Runs in: keeper, the command.
  */
@@ -13,8 +14,8 @@
 
 /*
  * The 16 random bytes that the kernel gives every program at its start, and
- * where they are (AT_RANDOM). They are others after each execve(), without
- * address space randomisation, too.
+ * their address (AT_RANDOM). They change with each execve(), even without
+ * address space randomisation.
  */
 struct mu_program_id {
 	uintptr_t at; /* 0: not known */
@@ -22,12 +23,15 @@ struct mu_program_id {
 };
 
 /*
- * Of the process of thread TID, as MEMORY shows it, which was opened before. ID
- * is that of no program if the process has executed another one since then.
+ * Read the id of the process of thread TID through MEMORY, which was opened
+ * before. ID is that of no program if the process has executed another one
+ * since.
  */
 void mu_program_id_read(struct mu_program_id *id, pid_t tid, int memory);
 
-/* Does the process of thread TID run the program ID? False also of no program.
+/*
+ * True if the process of thread TID runs the program ID; false also if ID is
+ * that of no program.
  */
 bool mu_program_id_is(const struct mu_program_id *id, pid_t tid);
 
