@@ -15,16 +15,8 @@ export BUILD
 # whose host takes memory back stood still for 17 s at a time.
 export CK_DEFAULT_TIMEOUT="${CK_DEFAULT_TIMEOUT:-240}"
 
-# Programs of over ten seconds, longest first: what begins last should be short.
-LONG="rights_attack.sh test_fault_sweep test_check_process test_fault_stops
-	test_check_killed test_check_roots test_check_guest
-	test_thousand_passes test_fault_workers check_servers.sh
-	test_check_window test_symbol_helper real_programs_more.sh test_signal_stop
-	real_programs.sh test_fault_threads test_fold_giant names_hostile.sh
-	test_in_malloc test_graphs test_failures others_files.sh
-	test_mark_giant test_debug_gate environments_traced.sh test_check_pause
-	test_debug_watch symbolize.sh rights_hostile.sh environments_storms.sh
-	environments_phases.sh"
+# How long each program took when it last ran: "SECONDS PROGRAM".
+DURATIONS=$BUILD/durations
 
 # Run PROGRAM; print its line, and its output if it failed. In FOLDER: one line
 # "passed failed skipped" of each program, and what failed.
@@ -41,9 +33,10 @@ run_one() {
 	# shellcheck disable=SC2086
 	timeout -k 10 "${TEST_TIMEOUT:-600}" $WRAPPER "$@" >"$log" 2>&1 </dev/null
 	status=$?
-	took=$(($(date +%s) - began))s
+	took=$(($(date +%s) - began))
+	echo "$took $program" >"$folder/$name.took"
 	times >"$folder/$name.times" # in this shell, not in one of a pipe
-	took="$took, CPU $(awk -F '[ms ]' \
+	took="${took}s, CPU $(awk -F '[ms ]' \
 	    'END { printf "%.1fs", 60 * $1 + $2 + 60 * $4 + $5 }' \
 	    "$folder/$name.times")"
 	counts=$(sed -n \
@@ -106,14 +99,14 @@ is_alone() {
 	grep -qs 'ALONE: ' "$source" "$source.c" "$source.cc"
 }
 
-# The long ones first.
+# The longest first, as what begins last should be short; in front of them those
+# that never ran here, in the order given.
 in_order() {
-	for name in $LONG; do
-		printf '%s\n' "$@" | grep "/$name\$"
-	done
-	# A word a line.
-	# shellcheck disable=SC2086
-	printf '%s\n' "$@" | grep -vE "/($(printf '%s|' $LONG))\$"
+	touch "$DURATIONS"
+	printf '%s\n' "$@" | awk -v file="$DURATIONS" '
+	BEGIN { while ((getline <file) > 0) took[$2] = $1 }
+	{ print ($1 in took ? took[$1] : 99999), NR, $1 }' |
+		sort -k 1,1nr -k 2,2n | cut -d ' ' -f 3
 }
 
 mkdir -p "$BUILD"
@@ -131,6 +124,11 @@ touch "$results/alone" "$results/together"
 xargs -r -n 1 -P "${JOBS:-$(nproc)}" sh "$0" --one "$results" \
 	<"$results/together"
 xargs -r -n 1 sh "$0" --one "$results" <"$results/alone"
+if [ -z "$WRAPPER" ]; then
+	find "$results" -name '*.took' -exec cat {} + |
+		cat - "$DURATIONS" | awk '!seen[$2]++' >"$results/durations"
+	mv "$results/durations" "$DURATIONS"
+fi
 # Again at the end: the last lines of a log may be all that is kept.
 if [ -n "$(find "$results" -name '*.bad')" ]; then
 	echo "What failed:"
