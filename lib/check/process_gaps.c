@@ -11,11 +11,9 @@
 #include "ptrace/live/pause.h"
 #include "ptrace/live/sharer.h"
 
-#define STARTED_NS MU_NS_PER_MS /* of CPU time */
-#define STACK_TRIES 3           /* looks that read alternate stacks */
-#define MEASURED                                                    \
-	((size_t)16 << 20) /* size from which on a rate is measured \
-			    */
+#define STARTED_NS MU_NS_PER_MS     /* of CPU time */
+#define STACK_TRIES 3               /* looks that read alternate stacks */
+#define MEASURED ((size_t)16 << 20) /* smaller reads give no rate */
 
 /*
  * Memory that fork clears (MADV_WIPEONFORK): what it referred to looks like a
