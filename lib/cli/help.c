@@ -22,7 +22,7 @@ static const char usage[] =
     "\n";
 
 static const char subjects[] =
-    "What to look at:\n"
+    "What to check:\n"
     "  -p, --pid=PID          a process, as it is, without"
     " preparation\n"
     "      --core=FILE        a core file; may be"
@@ -38,66 +38,67 @@ static const char subjects[] =
     "\n";
 
 static const char recorded[] =
-    "What recorders of allocations wrote:\n"
+    "Files that allocation recorders wrote:\n"
     "      --heap-dump=FILE   a heap dump of malloc_debug: the tree of"
     " callers\n"
-    "      --diff A B         two of them: what grew, what shrank\n"
+    "      --diff A B         compare two heap dumps: what grew, what shrank\n"
     "      --leaktracer=FILE  a leaks.out of LeakTracer: its stacks, with"
     " names\n"
-    "      --symbolize[=FILE] a log, or standard input: copy it, and add"
-    " files and\n"
-    "                         lines to the stacks in it\n"
-    "      --symbols=DIR      look for their files below DIR, then where"
-    " they were\n"
-    "      --html=OUT         write a heap dump as a page, too (- for"
-    " nothing else)\n"
+    "      --symbolize[=FILE] copy a log, or standard input, and add files"
+    " and lines\n"
+    "                         to the stacks in it\n"
+    "      --symbols=DIR      look for binaries below DIR, then at their"
+    " own paths\n"
+    "      --html=OUT         also write the heap dump as a web page"
+    " (-: only that)\n"
     "\n";
 
 static const char ways[] =
-    "How to look:\n"
-    "      --stop=HOW         auto, fork (look at a copy) or"
-    " read (while it is\n"
-    "                         stopped)\n"
-    "      --timeout=TIME     give up after this: 30, 30s or"
-    " 500ms (default 30s,\n"
-    "                         and four times --max-pause at least)\n"
-    "      --max-pause=TIME   the longest stop of a process: 2s or"
-    " 500ms (default\n"
-    "                         200ms)\n"
-    "      --max-memory=SIZE  for tables: 512k, 64m, 2g, or"
-    " none (default: half of\n"
-    "                         what is available)\n"
-    "      --workers=N        threads that search (default"
-    " 0: one a CPU)\n"
-    "      --confirm          look twice, and report what both looks find\n"
-    "      --use-unaligned    pointers at every byte count\n"
+    "How to check:\n"
+    "      --stop=HOW         auto, fork (check a copy) or"
+    " read (while the process\n"
+    "                         is stopped)\n"
+    "      --timeout=TIME     time limit: 30, 30s or 500ms"
+    " (default 30s, but at\n"
+    "                         least four times --max-pause)\n"
+    "      --max-pause=TIME   how long the process may be stopped: 2s"
+    " or 500ms\n"
+    "                         (default 200ms)\n"
+    "      --max-memory=SIZE  limit for tables: 512k, 64m, 2g"
+    " or none (default: half\n"
+    "                         of the available memory)\n"
+    "      --workers=N        number of threads (default"
+    " 0: one per CPU)\n"
+    "      --confirm          check twice, and report what both checks find\n"
+    "      --use-unaligned    look for pointers at every byte\n"
     "      --pointer-mask=M   the bits of a pointer that are its address\n"
     "      --use-globals=0, --use-stacks=0, --use-registers=0,"
     " --use-tls=0,\n"
     "      --use-root-regions=0\n"
-    "                         these do not count\n"
+    "                         ignore references in these places\n"
     "\n";
 
 static const char commands[] =
     "With a COMMAND:\n"
-    "      --signal=SIG       report also when this signal"
+    "      --signal=SIG       also report when this signal"
     " arrives: USR2, RTMIN+5\n"
-    "      --children         report also for the processes"
+    "      --children         also check the processes"
     " that it starts\n"
-    "      --unchecked=WHAT   not checked is: fail (end with 3) or ok"
-    " (default fail)\n"
+    "      --unchecked=WHAT   if it cannot be checked: fail (status 3) or"
+    " ok\n"
+    "                         (default fail)\n"
     "      --backtrace[=FRAMES]\n"
-    "                         record stacks of 16 frames, or so"
-    " many: who allocated\n"
+    "                         record allocation stacks (default"
+    " 16 frames)\n"
     "      --backtrace-size=N, --backtrace-size=MIN-MAX\n"
-    "                         only of blocks that were asked for"
-    " with such sizes\n"
+    "                         record stacks only for blocks of these"
+    " requested sizes\n"
     "\n";
 
 static const char reports[] =
     "What to report:\n"
-    "      --limit=N          entries at most (default 100);"
-    " totals count all\n"
+    "      --limit=N          show at most N entries (default"
+    " 100); totals count all\n"
     "      --contents         show the first bytes of each"
     " block; may be secrets\n"
     "      --format=FORMAT    text or json (default text)\n"
@@ -107,15 +108,16 @@ static const char reports[] =
     " auto)\n"
     "\n";
 
-static const char others[] = "  -h, --help             this\n"
-			     "  -V, --version          the version\n"
+static const char others[] = "  -h, --help             show this help\n"
+			     "  -V, --version          show the version\n"
 			     "\n";
 
 static const char statuses[] =
-    "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could"
-    " not check, 4 partial\n"
-    "answer. With a COMMAND: 23, or its own unless that is 0. A heap dump has"
-    " no 23.\n";
+    "Exit status: 0 no leaks, 23 leaks, 2 bad usage, 3 could not check, 4"
+    " partial\n"
+    "answer. With a COMMAND: 23 for leaks, else its own status unless that is"
+    " 0.\n"
+    "Heap dumps never give 23.\n";
 
 void
 mu_cli_help(FILE *out)
