@@ -6,14 +6,17 @@
 
 /*
  * Another look takes as long as the last one, or on a busy machine twice as
- * long. Who waits for an answer gets one before the time is used up.
+ * long. With an answer at hand no look is begun that may use up the time;
+ * without one, each that may end in time is.
  */
 static bool
 has_time(const struct mu_driver *driver)
 {
-	uint64_t now = mu_sys_now_ns();
+	uint64_t now = mu_sys_now_ns(), took_ns = now - driver->begin_ns;
 
-	return now + 2 * (now - driver->begin_ns) < driver->deadline_ns;
+	if (mu_look_judged(&driver->look))
+		took_ns *= 2;
+	return now + took_ns < driver->deadline_ns;
 }
 
 /* Look until the heap can be judged, or further tries are pointless. */

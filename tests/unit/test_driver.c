@@ -147,7 +147,6 @@ TEST(the_time_is_over)
 	expect(&driver, &play, "BL", MU_ERR_BUSY, "1");
 }
 
-/* A busy machine may need twice the time for the next. */
 TEST(no_try_that_would_be_late)
 {
 	const struct mu_look looks[] = { LOOK(MU_ERR_BUSY, 0, WORDS("1")),
@@ -159,6 +158,18 @@ TEST(no_try_that_would_be_late)
 	expect(&driver, &play, "BL", MU_ERR_BUSY, "1");
 }
 
+/* Without an answer there is nothing to lose. */
+TEST(a_try_that_may_end_in_time)
+{
+	const struct mu_look looks[] = { LOOK(MU_ERR_BUSY, 0, WORDS("1")),
+		LOOK(MU_OK, 0, WORDS("")) };
+	struct play play = { looks, 2, .agains = 1, .takes_ns = MU_NS_PER_SEC };
+	struct mu_driver driver = run(&play, &ops, 2800 * MU_NS_PER_MS);
+
+	expect(&driver, &play, "BLAFL", MU_OK, "");
+}
+
+/* A busy machine may need twice the time for the next. */
 TEST(no_look_that_would_be_late)
 {
 	const struct mu_look looks[] = { LOOK(MU_OK, 3, .doubtful = true),
