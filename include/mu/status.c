@@ -158,7 +158,8 @@ mu_why_check(const struct mu_why *why)
 {
 	const char *end = memchr(why->words, '\0', sizeof(why->words));
 
-	return end != NULL && why->words + why->cure <= end;
+	return end != NULL && why->words + why->cure <= end &&
+	    (why->cure == 0 || why->cure >= strlen(BETWEEN));
 }
 
 /*

@@ -156,6 +156,8 @@ TEST(bytes_of_others)
 	ck_assert(mu_why_check(&why));
 	why.cure = 4;
 	ck_assert(!mu_why_check(&why));
+	why.cure = 1; /* no room for the separator before it */
+	ck_assert(!mu_why_check(&why));
 	why.cure = 0;
 	memset(why.words, 'x', sizeof(why.words));
 	ck_assert(!mu_why_check(&why));
