@@ -171,9 +171,9 @@ struct UnreachableMemoryInfo {
 	 * layout of a neighbouring one.
 	 */
 	char reason[256];
-	uint64_t pause_ns;  /* how long threads were stopped, or a program's
-			       only one held its signals; the longest stop
-			       if there were several */
+	uint64_t pause_ns;  /* how long threads were stopped, or the signals of
+			       a program's only thread were blocked; the
+			       longest such time if there were several */
 	uint64_t total_ns;  /* from call to return */
 	size_t num_threads; /* stopped threads and the calling one */
 	int stop;           /* enum MemunreachableStop */

@@ -10,7 +10,7 @@
 /*
  * Returns true if the search is done: image->sweeper.pid is about to send its
  * answer, which is complete, and image->stop.method is set. False: it was not
- * tried, or an image is needed; nothing has changed.
+ * tried, or an image is needed; image->snap has not changed then.
  *
  * Runs in: original, with signals blocked, after mu_allocator_find() has found
  * malloc and image->stack is mapped. Malloc is not frozen afterwards.
