@@ -23,8 +23,8 @@
 #include "ptrace/live/proc.h"
 
 /*
- * Most private memory. Searching this much takes about 6 ms, which is how long
- * a signal may have to wait.
+ * Most private memory. Searching this much mostly takes about 6 ms, which is
+ * how long a signal has to wait.
  */
 #define MOST ((size_t)16 << 20)
 
@@ -44,6 +44,12 @@
  * after we have returned.
  */
 #define PHASE_SEARCHED (-4)
+
+/*
+ * Signals wait no longer. Many small blocks that refer to each other take ten
+ * times as long as others, and more if the tables have no room for their graph.
+ */
+#define SEARCH_NS (20 * MU_NS_PER_MS)
 
 /* The kernel may refuse the wake-up. */
 #define SLICE_NS (20 * 1000 * 1000ull)
@@ -139,7 +145,7 @@ searcher_body(void *arg)
 
 /* Wait for the search. Returns true if it is done. */
 static bool
-await(struct mu_image *image)
+await(struct mu_image *image, uint64_t until_ns)
 {
 	pid_t searcher = image->sweeper.pid;
 	int phase, status = -1;
@@ -148,7 +154,7 @@ await(struct mu_image *image)
 	while ((phase = __atomic_load_n(
 		    &image->sweeper.phase, __ATOMIC_ACQUIRE)) == searcher) {
 		now = mu_sys_now_ns();
-		if (now >= image->stop.until_ns)
+		if (now >= until_ns || now >= image->stop.until_ns)
 			mu_sys_kill(searcher, SIGKILL);
 		mu_sys_futex_wait(
 		    &image->sweeper.phase, phase, 0, now + SLICE_NS);
@@ -197,7 +203,7 @@ search(struct mu_image *image)
 	if (pid < 0)
 		return false;
 	image->sweeper.pid = (pid_t)pid;
-	if (!await(image))
+	if (!await(image, begin_ns + SEARCH_NS))
 		return false;
 	image->stop.pause_ns = mu_sys_now_ns() - begin_ns;
 	return true;

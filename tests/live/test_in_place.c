@@ -360,4 +360,34 @@ TEST(workers)
 	ck_assert(needs_no_image(1));
 }
 
+/*
+ * A small heap whose search takes long, as each block refers to others at
+ * random: signals do not wait for it.
+ */
+TEST(slow_search)
+{
+	uintptr_t chain = block_new(24), block;
+	unsigned random = 1, tries;
+	bool copied = false;
+	size_t i;
+
+	for (i = 0; i < 100000; i++) {
+		block = block_new(24);
+		random = random * 1103515245 + 12345;
+		block_link(block, 0, chain);
+		block_link(block, 8, chain);
+		block_link(
+		    block, 16, block - 64 * ((random >> 8) % (i / 2 + 1)));
+		chain = block;
+	}
+	mu_library.options.max_pause = 20000;
+	mu_library.options.workers = 1;
+	/* On a busy machine the search may be over before the wait is. */
+	for (tries = 0; tries < PASSES && !copied; tries++) {
+		EXPECT_LEAKS(i + 1);
+		copied = was_copied();
+	}
+	ck_assert(copied);
+}
+
 SUITE(.setup = setup);
