@@ -19,6 +19,7 @@
 #define mu_arena_alloc_table plain_alloc_table
 #define mu_arena_grow plain_grow
 #define mu_arena_more plain_more
+#define mu_arena_extended plain_extended
 void plain_open(struct mu_arena *arena, size_t limit);
 void *plain_alloc(struct mu_arena *arena, size_t count, size_t size);
 void *plain_alloc_table(struct mu_arena *arena, size_t count, size_t size);
@@ -26,12 +27,15 @@ void *plain_grow(struct mu_arena *arena, void *array, size_t old_count,
     size_t new_count, size_t size);
 bool plain_more(struct mu_arena *arena, void *items, size_t *max, size_t size,
     size_t first);
+bool plain_extended(struct mu_arena *arena, void *items, size_t old_count,
+    size_t new_count, size_t size);
 #include "include/mu/arena.c"
 #undef mu_arena_open
 #undef mu_arena_alloc
 #undef mu_arena_alloc_table
 #undef mu_arena_grow
 #undef mu_arena_more
+#undef mu_arena_extended
 
 #include "tests/support/fault_walk.h"
 #include "tests/support/suite.h"
@@ -120,6 +124,14 @@ mu_arena_more(
 {
 	note(arena);
 	return plain_more(arena, items, max, size, first);
+}
+
+bool
+mu_arena_extended(struct mu_arena *arena, void *items, size_t old_count,
+    size_t new_count, size_t size)
+{
+	note(arena);
+	return plain_extended(arena, items, old_count, new_count, size);
 }
 
 /* False when there is no N-th request. */
