@@ -21,6 +21,7 @@ CHECK_LIBS = $$(pkg-config --libs check)
 # header. Its main() is in suite.c.
 SUPPORT_SRC := $(filter-out %_shim.c,$(wildcard \
 	$(patsubst %.h,%.c,$(wildcard tests/support/*.h))))
+SUPPORT_OBJS := $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
 SUPPORT := $(BUILD)/tests/libsupport.a
 
 .PHONY: check check-unit check-stop-methods check-faults check-asan check-ubsan \
@@ -33,12 +34,10 @@ $(BUILD)/libmemunreachable-recorder-test.a: \
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-$(SUPPORT): $(SUPPORT_SRC:%.c=$(BUILD)/%.o)
+$(SUPPORT): $(SUPPORT_OBJS)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
 
-# It uses tests/support/live.h.
-$(BUILD)/tests/live/victim_core: TEST_LIBS = $(CHECK_LIBS)
 $(BUILD)/tests/live/victim_core: $(BUILD)/tests/support/hole_shim.so
 $(BUILD)/tests/support/hole_shim.so: override CFLAGS += \
 	-Wl,-z,max-page-size=0x200000
@@ -75,7 +74,11 @@ $(UNIT_RECORDER): TEST_LINK = -rdynamic -Wl,-z,muldefs \
 	$(BUILD)/libmemunreachable-recorder-test.a
 $(UNIT_RECORDER:=.o): override CFLAGS += -fno-builtin -fno-omit-frame-pointer
 
-$(UNIT:=.o) $(LIVE:=.o): $(BUILD)/%.o: %.c
+# Stacks are walked through it by frame pointers, its blocks are real ones, and
+# shims are linked with it.
+$(SUPPORT_OBJS): override CFLAGS += -fPIC -fno-builtin -fno-omit-frame-pointer
+
+$(UNIT:=.o) $(LIVE:=.o) $(SUPPORT_OBJS): $(BUILD)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(TEST_CC) -MMD -MP -c -o $@ $<
 
@@ -85,19 +88,22 @@ $(UNIT) $(LIVE): %: %.o $(SUPPORT) $(BUILD)/libmemunreachable-test.a
 		$(CHECK_LIBS) -pthread -ldl
 
 # Other programs of one file.
-$(BUILD)/tests/%: tests/%.c $(BUILD)/libmemunreachable-test.a
+$(BUILD)/tests/%: tests/%.c $(SUPPORT) $(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
-	$(Q)$(TEST_CC) -MMD -MP -MF $@.d -o $@ $< \
+	$(Q)$(TEST_CC) -MMD -MP -MF $@.d -o $@ $< $(SUPPORT) \
 		$(BUILD)/libmemunreachable-test.a $(CHECK_LIBS) -pthread -ldl
 
 # Its variable is found by name in the program's symbols.
 $(BUILD)/tests/recorder/join_table: override CFLAGS += -rdynamic
+$(BUILD)/tests/recorder/join_table: $(SUPPORT)
+$(BUILD)/tests/recorder/join_table: TEST_LIBS = $(SUPPORT)
 
 # Programs that are run under the recorder know nothing of it.
 $(BUILD)/tests/recorder/%: tests/recorder/%.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) \
-		-fno-builtin -MMD -MP -MF $@.d -o $@ $< -pthread -ldl
+		-fno-builtin -MMD -MP -MF $@.d -o $@ $< $(TEST_LIBS) \
+		-pthread -ldl
 
 $(BUILD)/tests/recorder/%: tests/recorder/%.cc
 	@mkdir -p $(@D)
@@ -110,11 +116,12 @@ $(BUILD)/tests/%: tests/%.cc $(LIBS)
 		-o $@ $< -L$(BUILD) -lmemunreachable \
 		-Wl,-rpath,'$$ORIGIN/../..' -pthread
 
-$(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(LIBS)
+$(BUILD)/tests/live/victim_%: tests/live/victim_%.c $(SUPPORT) $(LIBS)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
-		-MF $@.d -o $@ $< -Wl,--as-needed -L$(BUILD) -lmemunreachable \
-		-Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) -pthread -ldl
+		-MF $@.d -o $@ $< $(SUPPORT) -Wl,--as-needed -L$(BUILD) \
+		-lmemunreachable -Wl,-rpath,'$$ORIGIN/../..' $(TEST_LIBS) \
+		$(CHECK_LIBS) -pthread -ldl
 
 # Fedora has no static glibc at hand.
 $(BUILD)/tests/live/victim_busy_static: tests/live/victim_busy.c
@@ -122,12 +129,12 @@ $(BUILD)/tests/live/victim_busy_static: tests/live/victim_busy.c
 	$(Q)$(CC) -static -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -MMD -MP \
 		-MF $@.d -o $@ $< -pthread || echo "SKIPPED: no static program"
 
-$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c \
+$(BUILD)/tests/support/%_shim.so: tests/support/%_shim.c $(SUPPORT) \
 		$(BUILD)/libmemunreachable-test.a
 	@mkdir -p $(@D)
 	$(Q)$(CC) -std=gnu11 $(MU_WARN) $(MU_CPPFLAGS) $(CFLAGS) -shared -fPIC \
-		-MMD -MP -MF $@.d -o $@ $< $(BUILD)/libmemunreachable-test.a \
-		-pthread -ldl
+		-MMD -MP -MF $@.d -o $@ $< $(SUPPORT) \
+		$(BUILD)/libmemunreachable-test.a -pthread -ldl
 
 # Programs that lose blocks, with a malloc of their own that records them; the
 # same ones run under the library, under Valgrind and under LeakSanitizer.
@@ -300,7 +307,8 @@ check-context: $(OBJS) $(COMMAND_OBJS) ## what collector and sweeper may call
 fuzz: ## run every fuzzer for FUZZ_SECONDS (60)
 	$(Q)sh tests/fuzz/run.sh $(BUILD)/fuzz $(or $(FUZZ_SECONDS),60) \
 		$(SRCS) $(SRC_REMOTE) $(SRC_CORE) $(SRC_UNWIND) $(SRC_VIEW) \
-		$(SRC_SYMBOLIZE) \
+		$(SRC_SYMBOLIZE) tests/support/fuzz_heap_image.c \
+		tests/support/packed_bytes.c tests/support/self_snapshot.c \
 		lib/term/style.c
 
 -include $(wildcard $(BUILD)/tests/*/*.d) $(CORPUS_OBJS:.o=.d)

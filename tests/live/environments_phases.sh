@@ -69,7 +69,8 @@ END
 
 	if $cc -static -std=gnu11 -D_GNU_SOURCE -O2 -Iinclude -I. \
 	    -o "$work/static" tests/live/victim_environment.c \
-	    "$build/libmemunreachable.a" -pthread 2>"$work/why"; then
+	    "$build/tests/libsupport.a" "$build/libmemunreachable.a" \
+	    $(pkg-config --libs check) -pthread 2>"$work/why"; then
 		# Whether it calls sigaltstack() cannot be seen: it is asked.
 		places "linked statically" ptrace ptrace signal "$work/static"
 		places "linked statically, ptrace denied" \

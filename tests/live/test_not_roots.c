@@ -29,7 +29,8 @@ TEST(file_shared)
 		printf("SKIPPED: file_shared: /var/tmp is a tmpfs\n");
 		return;
 	}
-	expect_no_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
+	expect_no_root(
+	    inside_mapping(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
 
 /* What a freed block still holds is nothing, also if someone points to it. */

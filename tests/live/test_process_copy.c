@@ -26,10 +26,10 @@ TEST(memory_stays)
 		ck_assert_int_eq(read_memory(victim.pid, copied_words, before,
 				     sizeof(before)),
 		    sizeof(before));
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		copied_goes_on(&victim);
-		ck_assert_int_eq(
-		    read_memory(copy.pid, copied_words, after, sizeof(after)),
+		ck_assert_int_eq(read_memory(copied_copy.pid, copied_words,
+				     after, sizeof(after)),
 		    sizeof(after));
 		ck_assert(memcmp(before, after, sizeof(before)) == 0);
 		ck_assert_int_eq(
@@ -37,7 +37,8 @@ TEST(memory_stays)
 		    sizeof(after));
 		ck_assert(memcmp(before, after, sizeof(before)) != 0);
 		ck_assert_int_eq(children_of(victim.pid), 1);
-		ck_assert_int_eq(threaded_state(copy.pid, copy.pid), 't');
+		ck_assert_int_eq(
+		    threaded_state(copied_copy.pid, copied_copy.pid), 't');
 		must_drop(victim.pid);
 		ck_assert_int_eq(children_of(victim.pid), 0);
 	}
@@ -52,7 +53,7 @@ TEST(two_hundred_copies)
 	for (round = 0; round < 200; round++) {
 		must_stop(victim.pid);
 		must_copy();
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		must_drop(victim.pid);
 	}
 	copied_end(&victim);
@@ -88,16 +89,16 @@ TEST(special_mappings)
 	ck_assert_int_eq(victim.shared->words[2], 0);
 	must_stop(victim.pid);
 	must_copy();
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(read_memory(victim.pid, wiped, text, 6), 6);
 	ck_assert_str_eq(text, "wiped");
-	ck_assert_int_eq(read_memory(copy.pid, wiped, text, 6), 6);
+	ck_assert_int_eq(read_memory(copied_copy.pid, wiped, text, 6), 6);
 	ck_assert_str_eq(text, "");
 	ck_assert_int_eq(read_memory(victim.pid, absent, text, 7), 7);
 	ck_assert_str_eq(text, "absent");
-	ck_assert_int_eq(read_memory(copy.pid, absent, text, 7), -1);
+	ck_assert_int_eq(read_memory(copied_copy.pid, absent, text, 7), -1);
 	memcpy(shared_page, "later", 6);
-	ck_assert_int_eq(read_memory(copy.pid, shared_page, text, 6), 6);
+	ck_assert_int_eq(read_memory(copied_copy.pid, shared_page, text, 6), 6);
 	ck_assert_str_eq(text, "later");
 	must_drop(victim.pid);
 	copied_end(&victim);
@@ -128,12 +129,15 @@ TEST(closed_is_closed)
 	ck_assert_int_ge(fd, 0);
 	must_stop(victim.pid);
 	must_copy();
-	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
+	ck_assert_int_eq(
+	    mu_remote_thread_pick(&remote, &captured_threads, &captured_why),
+	    MU_OK);
 	call.args[0] = (uintptr_t)victim.shared->words[2];
 	ck_assert_int_eq(
-	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
+	    mu_remote_call_make(&call, &remote, in_patience(), &captured_why),
+	    MU_OK);
 	ck_assert_int_eq(call.result, 0);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(read(fd, &byte, 1), 0);
 	close(fd);
 	must_drop(victim.pid);
@@ -153,15 +157,15 @@ TEST(ended_is_ended)
 	ck_assert_int_ge(look.fd, 0);
 	must_stop(victim.pid);
 	must_copy();
-	mu_threads_release(&threads);
-	mu_process_copy_leave_files(&copy, in_patience());
+	mu_threads_release(&captured_threads);
+	mu_process_copy_leave_files(&copied_copy, in_patience());
 	copied_goes_on(&victim);
 	ck_assert_int_eq(poll(&look, 1, 0), 0);
 	kill(victim.pid, SIGKILL);
 	ck_assert_int_eq(waitpid(victim.pid, NULL, 0), victim.pid);
 	ck_assert_int_eq(poll(&look, 1, 10000), 1);
 	ck_assert_int_eq(look.revents, POLLHUP);
-	ck_assert_int_eq(threaded_state(copy.pid, copy.pid), 't');
+	ck_assert_int_eq(threaded_state(copied_copy.pid, copied_copy.pid), 't');
 	close(look.fd);
 	must_drop(victim.pid);
 	munmap(victim.shared, sizeof(*victim.shared));
@@ -197,7 +201,7 @@ TEST(process_limit)
 	ck_assert_int_eq(victim.shared->words[0], 0);
 	must_stop(victim.pid);
 	must_not_copy(MU_ERR_NO_PERMISSION, "rights that it does not have");
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	pid = check_fork();
 	if (pid == 0) {
 		ck_assert_int_eq(setgroups(0, NULL), 0);
@@ -205,7 +209,7 @@ TEST(process_limit)
 		ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
 		must_stop(victim.pid);
 		must_not_copy(MU_ERR_RESOURCES, "RLIMIT_NPROC");
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		_exit(0);
 	}
 	check_waitpid_and_exit(pid);
@@ -247,7 +251,7 @@ TEST(first_of_a_namespace)
 	if (shared->words[0] == 0) {
 		must_stop(pid);
 		must_not_copy(MU_ERR_BUSY, "namespace");
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 	} else {
 		puts("SKIPPED: first_of_a_namespace: not permitted");
 	}
@@ -300,10 +304,10 @@ TEST_LOOP(deadline_threads, 0, 2)
 			must_copy();
 		else
 			must_not_copy(MU_ERR_BUSY, "SCHED_DEADLINE");
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		must_drop(victim.pid);
 	}
 	copied_end(&victim);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

@@ -34,11 +34,11 @@ TEST(pid_namespace)
 	for (round = 0; round < 5; round++) {
 		must_stop(victim.pid);
 		must_copy();
-		mu_threads_release(&threads);
-		ck_assert_int_lt(copy.child, 32);
+		mu_threads_release(&captured_threads);
+		ck_assert_int_lt(copied_copy.child, 32);
 		ck_assert_int_eq(children_of(victim.pid), 1);
-		ck_assert_int_eq(
-		    read_memory(copy.pid, copied_words, &(uint64_t) { 0 }, 8),
+		ck_assert_int_eq(read_memory(copied_copy.pid, copied_words,
+				     &(uint64_t) { 0 }, 8),
 		    8);
 		must_drop(victim.pid);
 		ck_assert_int_eq(children_of(victim.pid), 0);
@@ -61,9 +61,9 @@ TEST(victim_killed_in_the_midst)
 			kill(victim.pid, SIGKILL);
 			_exit(0);
 		}
-		copies += mu_process_copy_make(
-			      &copy, &threads, in_patience(), &why) == MU_OK;
-		mu_threads_release(&threads);
+		copies += mu_process_copy_make(&copied_copy, &captured_threads,
+			      in_patience(), &captured_why) == MU_OK;
+		mu_threads_release(&captured_threads);
 		must_drop(victim.pid);
 		waitpid(killer, NULL, 0);
 		waitpid(victim.pid, NULL, 0);
@@ -81,11 +81,11 @@ TEST(late)
 
 	for (round = 0; round < 100; round++) {
 		must_stop(victim.pid);
-		status = mu_process_copy_make(&copy, &threads,
-		    mu_sys_now_ns() + (uint64_t)round * 2000, &why);
-		mu_threads_release(&threads);
+		status = mu_process_copy_make(&copied_copy, &captured_threads,
+		    mu_sys_now_ns() + (uint64_t)round * 2000, &captured_why);
+		mu_threads_release(&captured_threads);
 		ck_assert_msg(status == MU_OK || status == MU_ERR_TIMEOUT, "%s",
-		    why.words);
+		    captured_why.words);
 		times_late += status == MU_ERR_TIMEOUT;
 		ck_assert_int_eq(
 		    children_of(victim.pid), status == MU_OK ? 1 : 0);
@@ -117,12 +117,12 @@ TEST(late_and_held)
 
 	for (round = 0; round < 20; round++) {
 		must_stop(victim.pid);
-		threads.hold_ns = PATIENCE_NS;
+		captured_threads.hold_ns = PATIENCE_NS;
 		steps = threaded_get(&victim.shared->steps);
-		status = mu_process_copy_make(&copy, &threads,
-		    mu_sys_now_ns() + (uint64_t)round * 100000, &why);
+		status = mu_process_copy_make(&copied_copy, &captured_threads,
+		    mu_sys_now_ns() + (uint64_t)round * 100000, &captured_why);
 		ck_assert_int_eq(threaded_get(&victim.shared->steps), steps);
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		times_late += status == MU_ERR_TIMEOUT;
 		must_drop(victim.pid);
 	}
@@ -219,15 +219,16 @@ TEST(copy_without_a_cpu)
 		busy = hog((int)victim.shared->words[0]);
 		usleep(20000);
 		set_policy(SCHED_FIFO, 1);
-		copies += mu_process_copy_make(&copy, &threads,
-			      mu_sys_now_ns() + SOON_NS, &why) == MU_OK;
-		mu_threads_release(&threads);
+		copies +=
+		    mu_process_copy_make(&copied_copy, &captured_threads,
+			mu_sys_now_ns() + SOON_NS, &captured_why) == MU_OK;
+		mu_threads_release(&captured_threads);
 		set_policy(SCHED_OTHER, 0);
 		kill(busy, SIGKILL);
 		waitpid(busy, NULL, 0);
-		if (copy.pid != 0)
-			ck_assert_int_eq(
-			    mu_process_copy_settle(&copy, in_patience(), &why),
+		if (copied_copy.pid != 0)
+			ck_assert_int_eq(mu_process_copy_settle(&copied_copy,
+					     in_patience(), &captured_why),
 			    MU_OK);
 		must_drop(victim.pid);
 	}
@@ -243,10 +244,11 @@ TEST(waits_for_another_thread)
 
 	if (victim.shared->words[0] == 0) {
 		must_stop(victim.pid);
-		status = mu_process_copy_make(
-		    &copy, &threads, mu_sys_now_ns() + 50 * 1000 * 1000, &why);
-		ck_assert_msg(status == MU_ERR_TIMEOUT, "%s", why.words);
-		mu_threads_release(&threads);
+		status = mu_process_copy_make(&copied_copy, &captured_threads,
+		    mu_sys_now_ns() + 50 * 1000 * 1000, &captured_why);
+		ck_assert_msg(
+		    status == MU_ERR_TIMEOUT, "%s", captured_why.words);
+		mu_threads_release(&captured_threads);
 		threaded_await((int *)&victim.shared->words[1], 1);
 	} else {
 		puts("SKIPPED: waits_for_another_thread: no userfaultfd");
@@ -262,7 +264,7 @@ TEST(victim_is_stopped_during)
 
 	must_stop(victim.pid);
 	must_copy();
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	kill(victim.pid, SIGSTOP);
 	ck_assert_int_eq(waitpid(victim.pid, &status, WUNTRACED), victim.pid);
 	must_drop(victim.pid);
@@ -286,8 +288,8 @@ TEST(maker_is_killed)
 	if (maker == 0) {
 		must_stop(victim.pid);
 		must_copy();
-		mu_threads_release(&threads);
-		victim.shared->words[0] = copy.pid;
+		mu_threads_release(&captured_threads);
+		victim.shared->words[0] = copied_copy.pid;
 		for (;;)
 			pause();
 	}
@@ -338,11 +340,12 @@ TEST(copy_that_runs)
 	must_stop(victim.pid);
 	must_copy();
 	steps = threaded_get(&victim.shared->steps);
-	ck_assert_int_eq(mu_sys_ptrace(PTRACE_DETACH, copy.pid, 0, 0), 0);
-	must_become(copy.pid, 'Z');
+	ck_assert_int_eq(
+	    mu_sys_ptrace(PTRACE_DETACH, copied_copy.pid, 0, 0), 0);
+	must_become(copied_copy.pid, 'Z');
 	ck_assert_int_eq(threaded_get(&victim.shared->steps), steps);
 	ck_assert_int_eq(victim.shared->words[0], 0);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	must_drop(victim.pid);
 	copied_end(&victim);
 }
@@ -373,10 +376,11 @@ TEST(victim_executes_during)
 		victim = copied_start(execute_when_told);
 		must_stop(victim.pid);
 		must_copy();
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		threaded_set((int *)&victim.shared->words[0], 1);
 		usleep((unsigned)(round * 30));
-		mu_process_copy_drop(&copy, victim.pid, in_patience(), &why);
+		mu_process_copy_drop(
+		    &copied_copy, victim.pid, in_patience(), &captured_why);
 		left += children_of(victim.pid);
 		kill(victim.pid, SIGKILL);
 		waitpid(victim.pid, NULL, 0);
@@ -387,8 +391,8 @@ TEST(victim_executes_during)
 
 TEST(nothing_to_drop)
 {
-	copy = (struct mu_process_copy) { 0 };
+	copied_copy = (struct mu_process_copy) { 0 };
 	must_drop(getpid());
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

@@ -157,13 +157,13 @@ TEST(registers_outlive_the_tracer)
 		if (round == 0) {
 			must_stop(pid);
 			read_registers(pid, &before);
-			mu_threads_release(&threads);
+			mu_threads_release(&captured_threads);
 		}
 		be_killed(pid);
 	}
 	must_stop(pid);
 	read_registers(pid, &after);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	ck_assert_mem_eq(before.vector, after.vector, sizeof(before.vector));
 	end_spinning(pid);
 }
@@ -180,14 +180,15 @@ TEST(registers_of_a_spinning_thread)
 		read_registers(pid, &before);
 		ck_assert(!mu_arch_remote_in_call(before.general));
 		must_call(pid);
-		ck_assert_int_eq(threads.tracees[0].state, MU_TRACEE_STOPPED);
+		ck_assert_int_eq(
+		    captured_threads.tracees[0].state, MU_TRACEE_STOPPED);
 		read_registers(pid, &after);
 		ck_assert_mem_eq(
 		    before.general, after.general, sizeof(before.general));
 		ck_assert_uint_gt(after.vector_bytes, 512);
 		ck_assert_mem_eq(
 		    before.vector, after.vector, sizeof(before.vector));
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 	}
 	end_spinning(pid);
 }
@@ -213,7 +214,7 @@ TEST(other_abi_is_refused)
 	must_stop(pid);
 	/* Without CONFIG_IA32_EMULATION it is a SIGSEGV, and no sitter. */
 	must_refuse(MU_ERR_BUSY, "other than");
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(threaded_get(&sat->ended), 0);
 	sitter_end(pid);
 }
@@ -231,13 +232,17 @@ must_be_kept_from(struct threaded_child *threaded, uintptr_t code)
 	enum mu_status status;
 
 	must_stop(threaded->pid);
-	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
-	remote.code.at.call = code;
-	call = (struct mu_remote_call) { .nr = SYS_getpid };
-	status = mu_remote_call_make(&call, &remote, in_patience(), &why);
-	ck_assert_msg(status == MU_ERR_BUSY, "%s", why.words);
-	ck_assert_ptr_nonnull(strstr(why.words, "another system call"));
-	mu_threads_release(&threads);
+	ck_assert_int_eq(mu_remote_thread_pick(&injected_remote,
+			     &captured_threads, &captured_why),
+	    MU_OK);
+	injected_remote.code.at.call = code;
+	injected_call = (struct mu_remote_call) { .nr = SYS_getpid };
+	status = mu_remote_call_make(
+	    &injected_call, &injected_remote, in_patience(), &captured_why);
+	ck_assert_msg(status == MU_ERR_BUSY, "%s", captured_why.words);
+	ck_assert_ptr_nonnull(
+	    strstr(captured_why.words, "another system call"));
+	mu_threads_release(&captured_threads);
 }
 
 /* Another number, and the same number from elsewhere: neither is made. */
@@ -274,13 +279,16 @@ TEST(another_program_is_left_alone)
 		sit_in_pause(threaded_shared);
 	threaded_await(&threaded_shared->started, 1);
 	must_stop(pid);
-	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
-	call = (struct mu_remote_call) { .nr = SYS_execve,
+	ck_assert_int_eq(mu_remote_thread_pick(&injected_remote,
+			     &captured_threads, &captured_why),
+	    MU_OK);
+	injected_call = (struct mu_remote_call) { .nr = SYS_execve,
 		.args = { (uintptr_t)path, (uintptr_t)words, 0 } };
-	status = mu_remote_call_make(&call, &remote, in_patience(), &why);
+	status = mu_remote_call_make(
+	    &injected_call, &injected_remote, in_patience(), &captured_why);
 	ck_assert_int_eq(status, MU_ERR_TARGET_GONE);
-	ck_assert_ptr_nonnull(strstr(why.words, "another program"));
-	mu_threads_release(&threads);
+	ck_assert_ptr_nonnull(strstr(captured_why.words, "another program"));
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(waitpid(pid, &wait_status, 0), pid);
 	ck_assert_int_eq(wait_status, 0);
 	munmap(threaded_shared, sizeof(*threaded_shared));
@@ -342,11 +350,12 @@ TEST_LOOP(a_stack_of_the_program_is_not_written_to, 0, 2)
 	enum mu_status status;
 
 	must_stop(pid);
-	status = mu_remote_thread_pick(&remote, &threads, &why);
-	ck_assert_msg(status == MU_OK, "%s", why.words);
-	ck_assert(remote.way.at + remote.way.size <= place ||
-	    remote.way.at >= place + 2 * COROUTINE);
-	mu_threads_release(&threads);
+	status = mu_remote_thread_pick(
+	    &injected_remote, &captured_threads, &captured_why);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.words);
+	ck_assert(injected_remote.way.at + injected_remote.way.size <= place ||
+	    injected_remote.way.at >= place + 2 * COROUTINE);
+	mu_threads_release(&captured_threads);
 	inject(pid);
 	sitter_end(pid);
 }
@@ -377,9 +386,9 @@ TEST(executable_stack)
 
 	must_stop(pid);
 	must_call(pid);
-	ck_assert_uint_gt(mu_range_size(remote.code.stack), 0);
-	ck_assert(!remote.way.foreign);
-	mu_threads_release(&threads);
+	ck_assert_uint_gt(mu_range_size(injected_remote.code.stack), 0);
+	ck_assert(!injected_remote.way.foreign);
+	mu_threads_release(&captured_threads);
 	sitter_end(pid);
 }
 
@@ -422,21 +431,23 @@ TEST(six_arguments)
 
 	must_stop(threaded.pid);
 	must_call(threaded.pid);
-	call = (struct mu_remote_call) { .nr = SYS_mmap,
+	injected_call = (struct mu_remote_call) { .nr = SYS_mmap,
 		.args = { 0, page, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS,
 		    (uintptr_t)-1, 1 } };
-	ck_assert_int_eq(
-	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
-	ck_assert_int_eq(call.result, -EINVAL);
-	call.args[5] = 0;
-	ck_assert_int_eq(
-	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
-	ck_assert(!mu_sys_failed(call.result));
-	remote_iov = (struct iovec) { (void *)call.result, 1 };
+	ck_assert_int_eq(mu_remote_call_make(&injected_call, &injected_remote,
+			     in_patience(), &captured_why),
+	    MU_OK);
+	ck_assert_int_eq(injected_call.result, -EINVAL);
+	injected_call.args[5] = 0;
+	ck_assert_int_eq(mu_remote_call_make(&injected_call, &injected_remote,
+			     in_patience(), &captured_why),
+	    MU_OK);
+	ck_assert(!mu_sys_failed(injected_call.result));
+	remote_iov = (struct iovec) { (void *)injected_call.result, 1 };
 	ck_assert_int_eq(
 	    process_vm_readv(threaded.pid, &local, 1, &remote_iov, 1, 0), 1);
 	ck_assert_int_eq(byte, 0);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
@@ -475,7 +486,7 @@ TEST(group_stopped_is_refused)
 	waitpid(threaded.pid, &status, WUNTRACED);
 	must_stop(threaded.pid);
 	must_refuse(MU_ERR_BUSY, "job control");
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	for (i = 0; i < THREADED_PATIENCE &&
 	     threaded_state(threaded.pid, threaded.pid) != 'T';
 	     i++)
@@ -511,7 +522,7 @@ TEST(seccomp_is_refused)
 	ck_assert_uint_eq(threaded.shared->words[0], 0);
 	must_stop(threaded.pid);
 	must_refuse(MU_ERR_PTRACE_SECCOMP, "seccomp");
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
@@ -536,7 +547,7 @@ TEST(killed_in_the_midst)
 			status = call_stopped(SYS_getpid);
 		while (status == MU_OK);
 		gone += status == MU_ERR_TARGET_GONE;
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		waitpid(killer, NULL, 0);
 		waitpid(threaded.pid, NULL, 0);
 		munmap(threaded.shared, sizeof(*threaded.shared));
@@ -550,18 +561,21 @@ TEST(late)
 	struct threaded_child threaded = threaded_start(3, NULL);
 
 	must_stop(threaded.pid);
-	ck_assert_int_eq(mu_remote_thread_pick(&remote, &threads, &why), MU_OK);
-	call = (struct mu_remote_call) { .nr = SYS_rt_sigsuspend,
+	ck_assert_int_eq(mu_remote_thread_pick(&injected_remote,
+			     &captured_threads, &captured_why),
+	    MU_OK);
+	injected_call = (struct mu_remote_call) { .nr = SYS_rt_sigsuspend,
 		.args = { 0, 8 } }; /* fails: EFAULT */
-	ck_assert_int_eq(
-	    mu_remote_call_make(&call, &remote, in_patience(), &why), MU_OK);
-	ck_assert_int_eq(call.result, -EFAULT);
-	call = (struct mu_remote_call) { .nr = SYS_ppoll };
-	ck_assert_int_eq(mu_remote_call_make(&call, &remote,
-			     mu_sys_now_ns() + 50 * 1000 * 1000, &why),
+	ck_assert_int_eq(mu_remote_call_make(&injected_call, &injected_remote,
+			     in_patience(), &captured_why),
+	    MU_OK);
+	ck_assert_int_eq(injected_call.result, -EFAULT);
+	injected_call = (struct mu_remote_call) { .nr = SYS_ppoll };
+	ck_assert_int_eq(mu_remote_call_make(&injected_call, &injected_remote,
+			     mu_sys_now_ns() + 50 * 1000 * 1000, &captured_why),
 	    MU_ERR_TIMEOUT);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

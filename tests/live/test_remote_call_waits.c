@@ -77,7 +77,7 @@ stops(int i, bool with_call, struct outcome *out)
 		must_stop(pid);
 		if (with_call)
 			must_call(pid);
-		mu_threads_release(&threads);
+		mu_threads_release(&captured_threads);
 		must_sit(pid, out->line, sizeof(out->line));
 		usleep(1000);
 	}
@@ -194,7 +194,7 @@ must_be_interrupted(int i, int moment)
 	must_call(pid);
 	if (moment == 2)
 		kill(pid, SIGUSR1);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	if (moment == 0) {
 		must_sit(pid, line, sizeof(line));
 		kill(pid, SIGUSR1);
@@ -243,7 +243,7 @@ TEST_LOOP(mask_of_sigsuspend, 0, 6)
 	must_call(pid);
 	if (_i % 3 == 2)
 		kill(pid, SIGUSR1);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	if (_i % 3 == 0) {
 		must_sit(pid, line, sizeof(line));
 		ck_assert_int_eq(sat->handled[SIGUSR1], 0);
@@ -335,10 +335,11 @@ TEST(queued_signals)
 		sent += syscall(SYS_rt_sigqueueinfo, pid, SIGRTMIN, &info) == 0;
 		if (i % 3 == 0)
 			must_stop(pid);
-		if (i % 3 == 1 && threads.tracees[0].state == MU_TRACEE_STOPPED)
+		if (i % 3 == 1 &&
+		    captured_threads.tracees[0].state == MU_TRACEE_STOPPED)
 			must_call(pid);
 		if (i % 3 == 2)
-			mu_threads_release(&threads);
+			mu_threads_release(&captured_threads);
 	}
 	threaded_await(&sat->handled[SIGRTMIN], sent);
 	usleep(10000);
@@ -359,8 +360,8 @@ TEST(stopped_in_between)
 		kill(pid, SIGSTOP);
 		must_call(pid);
 		ck_assert_int_eq(
-		    threads.tracees[0].state, MU_TRACEE_GROUP_STOPPED);
-		mu_threads_release(&threads);
+		    captured_threads.tracees[0].state, MU_TRACEE_GROUP_STOPPED);
+		mu_threads_release(&captured_threads);
 		ck_assert_int_eq(waitpid(pid, &status, WUNTRACED), pid);
 		ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSTOP);
 		kill(pid, SIGCONT);
@@ -372,4 +373,4 @@ TEST(stopped_in_between)
 	sitter_end(pid);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

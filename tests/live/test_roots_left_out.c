@@ -26,7 +26,7 @@ TEST_LOOP(private_memory, 0, 2)
 	void *mapping = map_private();
 
 	advise(mapping, advices[_i]);
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 	expect_root((char *)mapping + MAPPED - 8);
 	expect_root(mapping);
 	ck_assert_int_eq(munmap(mapping, MAPPED), 0);
@@ -38,7 +38,7 @@ TEST_LOOP(read_only_memory, 0, 2)
 	uintptr_t block = block_new(72);
 	void *mapping = map_private();
 
-	put(inside(mapping), block);
+	put(inside_mapping(mapping), block);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, PROT_READ), 0);
 	advise(mapping, advices[_i]);
 	EXPECT_LEAKS(0);
@@ -56,17 +56,17 @@ TEST(many_mappings)
 
 	for (i = 0; i < MANY; i++) {
 		mappings[i] = map_private();
-		put(inside(mappings[i]), block);
+		put(inside_mapping(mappings[i]), block);
 		advise(mappings[i], advices[i % 2]);
 	}
 	for (i = 0; i < MANY; i += 3) {
 		EXPECT_LEAKS(0);
-		drop(inside(mappings[i]));
+		drop(inside_mapping(mappings[i]));
 		ck_assert_int_eq(munmap(mappings[i], MAPPED), 0);
 	}
 	for (i = 0; i < MANY; i++)
 		if (i % 3 != 0)
-			drop(inside(mappings[i]));
+			drop(inside_mapping(mappings[i]));
 	EXPECT_LOST(block);
 }
 
@@ -77,7 +77,7 @@ TEST(shared_memory)
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1);
 
 	advise(mapping, MADV_DONTFORK);
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 }
 
 TEST(private_file)
@@ -86,7 +86,7 @@ TEST(private_file)
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"));
 
 	advise(mapping, MADV_DONTFORK);
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 }
 
 /* What InfiniBand does with the buffers that a program gives it. */
@@ -151,18 +151,18 @@ TEST_LOOP(moves_all_the_time, 0, 2)
 	int i;
 
 	advise(mapping, advices[_i]);
-	mover.places[0] = inside(mapping);
-	mover.places[1] = inside(plain);
+	mover.places[0] = inside_mapping(mapping);
+	mover.places[1] = inside_mapping(plain);
 	mover.hidden = block_new(72);
-	put(inside(plain), mover.hidden);
+	put(inside_mapping(plain), mover.hidden);
 	ck_assert_int_eq(pthread_create(&thread, NULL, mover_main, &mover), 0);
 	for (i = 0; i < 60; i++)
 		EXPECT_LEAKS(0);
 	__atomic_store_n(&mover.stop, true, __ATOMIC_RELEASE);
 	pthread_join(thread, NULL);
 	ck_assert_uint_gt(mover.moves, 0);
-	drop(inside(mapping));
-	drop(inside(plain));
+	drop(inside_mapping(mapping));
+	drop(inside_mapping(plain));
 	EXPECT_LOST(mover.hidden);
 }
 

@@ -67,19 +67,19 @@ TEST(interior_pointer)
 
 TEST(anonymous_private)
 {
-	expect_root(inside(
+	expect_root(inside_mapping(
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1)));
 }
 
 TEST(anonymous_shared)
 {
-	expect_root(inside(
+	expect_root(inside_mapping(
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1)));
 }
 
 TEST(anonymous_executable)
 {
-	expect_root(inside(map(PROT_READ | PROT_WRITE | PROT_EXEC,
+	expect_root(inside_mapping(map(PROT_READ | PROT_WRITE | PROT_EXEC,
 	    MAP_PRIVATE | MAP_ANONYMOUS, -1)));
 }
 
@@ -88,18 +88,19 @@ TEST(memfd_shared)
 	int fd = memfd_create("roots", MFD_CLOEXEC);
 
 	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
-	expect_root(inside(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
+	expect_root(
+	    inside_mapping(map(PROT_READ | PROT_WRITE, MAP_SHARED, fd)));
 }
 
 TEST(tmpfs_shared)
 {
-	expect_root(inside(
+	expect_root(inside_mapping(
 	    map(PROT_READ | PROT_WRITE, MAP_SHARED, unnamed_file("/dev/shm"))));
 }
 
 TEST(file_private_written)
 {
-	expect_root(inside(map(
+	expect_root(inside_mapping(map(
 	    PROT_READ | PROT_WRITE, MAP_PRIVATE, unnamed_file("/var/tmp"))));
 }
 
@@ -126,7 +127,7 @@ TEST(read_only_page)
 	void *page =
 	    map(PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1);
 
-	expect_read_only_root(page, MAPPED, inside(page));
+	expect_read_only_root(page, MAPPED, inside_mapping(page));
 }
 
 static void *

@@ -45,7 +45,7 @@ TEST(system_v)
 	mapping = shmat(id, NULL, 0);
 	ck_assert_int_eq(shmctl(id, IPC_RMID, NULL), 0);
 	ck_assert_ptr_ne(mapping, (void *)-1);
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 }
 
 /* Private or shared, of the kernel's default size. */
@@ -60,10 +60,10 @@ TEST_LOOP(huge_pages, 0, 2)
 		       " /proc/sys/vm/nr_hugepages\n");
 		return;
 	}
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 	expect_root((char *)mapping + ((size_t)2 << 20));
 	ck_assert_int_eq(madvise(mapping, (size_t)4 << 20, MADV_DONTFORK), 0);
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 	munmap(mapping, (size_t)4 << 20);
 }
 
@@ -86,7 +86,7 @@ TEST(secret_memory)
 		printf("SKIPPED: secret_memory: no memfd_secret here\n");
 		return;
 	}
-	expect_root(inside(map(RW, MAP_SHARED, fd)));
+	expect_root(inside_mapping(map(RW, MAP_SHARED, fd)));
 }
 
 /* "[anon:name]" in the maps; a kernel without names makes it a plain one. */
@@ -96,7 +96,7 @@ TEST_LOOP(named_memory, 0, 2)
 	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
 
 	prctl(PR_SET_VMA, PR_SET_VMA_ANON_NAME, mapping, MAPPED, "a vdso");
-	expect_root(inside(mapping));
+	expect_root(inside_mapping(mapping));
 }
 
 static bool
@@ -118,14 +118,14 @@ TEST_LOOP(swapped_out, 0, 2)
 	void *mapping = map(RW, kinds[_i] | MAP_ANONYMOUS, -1);
 	uintptr_t block = block_new(72);
 
-	put(inside(mapping), block);
+	put(inside_mapping(mapping), block);
 	madvise(mapping, MAPPED, MADV_PAGEOUT);
-	if (_i == 0 && !is_swapped(inside(mapping))) {
+	if (_i == 0 && !is_swapped(inside_mapping(mapping))) {
 		printf("SKIPPED: swapped_out: there is no swap here\n");
 		return;
 	}
 	EXPECT_LEAKS(0);
-	drop(inside(mapping));
+	drop(inside_mapping(mapping));
 	madvise(mapping, MAPPED, MADV_PAGEOUT);
 	EXPECT_LOST(block);
 }
@@ -158,11 +158,11 @@ TEST_LOOP(protected_after_writing, 0, 4)
 	void *mapping = map(RW, fd < 0 ? PRIVATE : MAP_PRIVATE, fd);
 	uintptr_t block = block_new(72);
 
-	put(inside(mapping), block);
+	put(inside_mapping(mapping), block);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, after[_i % 2]), 0);
 	EXPECT_LEAKS(0);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, RW), 0);
-	drop(inside(mapping));
+	drop(inside_mapping(mapping));
 	ck_assert_int_eq(mprotect(mapping, MAPPED, after[_i % 2]), 0);
 	EXPECT_LOST(block);
 }
@@ -175,11 +175,11 @@ TEST_LOOP(closed_memory, 0, 6)
 	void *mapping = map(RW, kinds[_i / 3], -1);
 	uintptr_t block = block_new(72);
 
-	put(inside(mapping), block);
+	put(inside_mapping(mapping), block);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i % 3]), 0);
 	EXPECT_LEAKS(0);
 	ck_assert_int_eq(mprotect(mapping, MAPPED, RW), 0);
-	drop(inside(mapping));
+	drop(inside_mapping(mapping));
 	ck_assert_int_eq(mprotect(mapping, MAPPED, closed[_i % 3]), 0);
 	EXPECT_LOST(block);
 }
@@ -328,7 +328,7 @@ TEST(read_only_view)
 
 	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
 	mapping = map(RW, MAP_SHARED, fd);
-	put(inside(mapping), block);
+	put(inside_mapping(mapping), block);
 	munmap(mapping, MAPPED);
 	mapping = map(PROT_READ, MAP_SHARED, fd);
 	EXPECT_LEAKS(0);

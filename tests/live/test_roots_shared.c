@@ -227,7 +227,7 @@ TEST(holes_stay)
 	unsigned char *resident = calloc(1, size / PAGE);
 	size_t i, count = 0;
 
-	put(inside(mapping), mu_hide(resident));
+	put(inside_mapping(mapping), mu_hide(resident));
 	expect_root(mapping + size / 2);
 	ck_assert_int_eq(mincore(mapping, size, resident), 0);
 	for (i = 0; i < size / PAGE; i++)

@@ -50,8 +50,8 @@ TEST(stop_no_thread)
 	ck_assert_uint_eq(signal_stop.count, 0);
 	ck_assert_uint_eq(signal_stop.begin_ns, 0);
 	take_stopped();
-	ck_assert_uint_eq(snap.num_threads, 0);
-	ck_assert_uint_gt(snap.num_mappings, 5);
+	ck_assert_uint_eq(stop_snap.num_threads, 0);
+	ck_assert_uint_gt(stop_snap.num_mappings, 5);
 	release_all();
 }
 
@@ -71,9 +71,9 @@ TEST_LOOP(stop_some, 0, 4)
 	must_signal_stop();
 	ck_assert_uint_eq(signal_stop.count, (size_t)count);
 	take_stopped();
-	ck_assert_uint_eq(snap.num_threads, (size_t)count);
+	ck_assert_uint_eq(stop_snap.num_threads, (size_t)count);
 	for (i = 0; i < count; i++) {
-		struct mu_thread *thread = &snap.threads[i];
+		struct mu_thread *thread = &stop_snap.threads[i];
 
 		for (k = 0; idle_tids[k] != thread->tid; k++)
 			ck_assert_int_lt(k, count);
@@ -149,10 +149,10 @@ TEST(thread_churn)
 		ck_assert_uint_ge(signal_stop.count, 3);
 		created = stop_get(&ended);
 		take_stopped();
-		ck_assert_uint_ge(snap.num_threads, 3);
+		ck_assert_uint_ge(stop_snap.num_threads, 3);
 		ck_assert_int_eq(stop_get(&ended), created);
 		release_all();
-		mu_arena_close(&arena);
+		mu_arena_close(&stop_arena);
 		stop_await(&ended, created + 5);
 	}
 	stop_set(&quit, 1);
@@ -168,14 +168,14 @@ TEST(no_memory)
 
 	start_idle(threads, 200);
 	for (n = 1; n < 100 && status == MU_ERR_NO_MEMORY; n++) {
-		arena.fail_at = n;
+		stop_arena.fail_at = n;
 		status = stop_for(PATIENCE_NS, PATIENCE_NS);
 		if (status == MU_OK)
 			release_all();
-		arena.fail_at = 0;
-		mu_arena_close(&arena);
+		stop_arena.fail_at = 0;
+		mu_arena_close(&stop_arena);
 	}
-	ck_assert_msg(status == MU_OK, "%s", why.words);
+	ck_assert_msg(status == MU_OK, "%s", stop_why.words);
 	ck_assert_uint_gt(n, 4);
 	end_idle(threads, 200);
 }

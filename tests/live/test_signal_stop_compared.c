@@ -41,18 +41,18 @@ note(struct found *found, pid_t tid)
 	const struct mu_thread *thread = NULL;
 	size_t i, at;
 
-	for (i = 0; i < snap.num_threads; i++)
-		if (snap.threads[i].tid == tid)
-			thread = &snap.threads[i];
+	for (i = 0; i < stop_snap.num_threads; i++)
+		if (stop_snap.threads[i].tid == tid)
+			thread = &stop_snap.threads[i];
 	ck_assert_ptr_nonnull(thread);
 	found->sp = thread->sp;
 	found->tp = thread->tp;
 	for (i = 0; i < thread->num_values; i++) {
 		at = thread->first_value + i;
-		if (is_left_out(snap.places[at]))
+		if (is_left_out(stop_snap.places[at]))
 			continue;
-		found->words[found->count] = snap.values[at];
-		found->places[found->count++] = snap.places[at];
+		found->words[found->count] = stop_snap.values[at];
+		found->places[found->count++] = stop_snap.places[at];
 	}
 }
 
@@ -61,12 +61,12 @@ look_by_ptrace(struct found *found, pid_t pid, pid_t tid)
 {
 	struct mu_threads threads = { 0 };
 
-	memset(&snap, 0, sizeof(snap));
-	found->status = mu_threads_stop(
-	    &threads, pid, 0, &arena, mu_sys_now_ns() + PATIENCE_NS, &why);
+	memset(&stop_snap, 0, sizeof(stop_snap));
+	found->status = mu_threads_stop(&threads, pid, 0, &stop_arena,
+	    mu_sys_now_ns() + PATIENCE_NS, &stop_why);
 	if (found->status == MU_OK)
-		found->status =
-		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
+		found->status = mu_snapshot_live(
+		    &stop_snap, &threads, NULL, &stop_arena, &stop_why);
 	mu_threads_release(&threads);
 	if (found->status == MU_OK)
 		note(found, tid);

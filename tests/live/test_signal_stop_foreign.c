@@ -148,7 +148,7 @@ TEST(no_room_in_queue)
 	handle(SIGURG);
 	handle(SIGWINCH);
 	must_not_signal_stop(MU_ERR_RESOURCES, PATIENCE_NS);
-	ck_assert(strstr(why.words, "cannot send signal 33") != NULL);
+	ck_assert(strstr(stop_why.words, "cannot send signal 33") != NULL);
 	counter_must_go_on(&counter);
 	setrlimit(RLIMIT_SIGPENDING, &before); /* check needs a timer */
 	counter_end(&counter);

@@ -15,13 +15,13 @@ must_be_in(const char *name, uintptr_t word)
 	char found[64];
 	size_t i, count = 0;
 
-	for (i = 0; i < snap.num_values; i++) {
+	for (i = 0; i < stop_snap.num_values; i++) {
 		struct mu_text text = { found, sizeof(found), 0 };
 
-		if (snap.values[i] != word)
+		if (stop_snap.values[i] != word)
 			continue;
 		count++;
-		mu_register_name(&text, snap.places[i]);
+		mu_register_name(&text, stop_snap.places[i]);
 		ck_assert_str_eq(found, name);
 	}
 	ck_assert_msg(count == 1, "%s is there %zu times", name, count);
@@ -39,8 +39,8 @@ TEST_LOOP(planted_words, 0, 3)
 	thread = start_holder(holder, kind);
 	must_signal_stop();
 	take_stopped();
-	ck_assert_uint_eq(snap.num_threads, 1);
-	ck_assert_uint_eq(snap.threads[0].tp, (uintptr_t)thread);
+	ck_assert_uint_eq(stop_snap.num_threads, 1);
+	ck_assert_uint_eq(stop_snap.threads[0].tp, (uintptr_t)thread);
 	for (i = 0; i < 15; i++)
 		must_be_in(mu_general_name(i), PLANT + 0x10 * i);
 	must_be_in("gs_base", PLANT + 0x800);

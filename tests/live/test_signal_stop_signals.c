@@ -78,7 +78,8 @@ TEST(everything_blocked)
 	stop_await(&ready, 1);
 	must_not_signal_stop(MU_ERR_SIGNALS_BLOCKED, PATIENCE_NS);
 	snprintf(name, sizeof(name), "thread %d ", ready);
-	ck_assert_msg(strstr(why.words, name) != NULL, "%s", why.words);
+	ck_assert_msg(
+	    strstr(stop_why.words, name) != NULL, "%s", stop_why.words);
 	counter_must_go_on(&counter);
 	stop_set(&quit, 1);
 	pthread_join(thread, NULL);

@@ -39,11 +39,11 @@ look_in_child(void)
 	if (pthread_create(&own.thread, NULL, counter_body, &own) != 0)
 		_exit(4);
 	stop_await(&own.tid, 1);
-	mu_arena_open(&arena, (size_t)1 << 30);
+	mu_arena_open(&stop_arena, (size_t)1 << 30);
 	mu_sys_block_signals(&stop_mask);
-	if (mu_signal_stop_take(&signal_stop, getpid(), mu_sys_gettid(), &arena,
-		mu_sys_now_ns() + PATIENCE_NS, mu_sys_now_ns() + PATIENCE_NS,
-		&why) != MU_OK ||
+	if (mu_signal_stop_take(&signal_stop, getpid(), mu_sys_gettid(),
+		&stop_arena, mu_sys_now_ns() + PATIENCE_NS,
+		mu_sys_now_ns() + PATIENCE_NS, &stop_why) != MU_OK ||
 	    signal_stop.count != 1 || !mu_signal_stop_release(&signal_stop))
 		_exit(1);
 	mu_sys_restore_signals(&stop_mask);
@@ -88,16 +88,16 @@ park_and_go_on(void)
 	bool full, released;
 
 	mu_sys_block_signals(&stop_mask);
-	status =
-	    mu_signal_stop_take(&signal_stop, mu_sys_getpid(), mu_sys_gettid(),
-		&arena, now + PATIENCE_NS, now + 2 * PATIENCE_NS, &why);
+	status = mu_signal_stop_take(&signal_stop, mu_sys_getpid(),
+	    mu_sys_gettid(), &stop_arena, now + PATIENCE_NS,
+	    now + 2 * PATIENCE_NS, &stop_why);
 	full = status == MU_OK && mu_signal_stop_is_full(&signal_stop);
 	released = mu_signal_stop_release(&signal_stop);
 	mu_sys_restore_signals(&stop_mask);
 	ck_assert_msg(
-	    status == MU_OK, "%s: %s", mu_status_name(status), why.words);
+	    status == MU_OK, "%s: %s", mu_status_name(status), stop_why.words);
 	ck_assert(full && released);
-	mu_arena_close(&arena);
+	mu_arena_close(&stop_arena);
 }
 
 TEST(fork_in_the_middle)
@@ -160,7 +160,8 @@ TEST(vfork_in_the_middle)
 	}
 	must_not_signal_stop(MU_ERR_TIMEOUT, 300 * NS_PER_MS);
 	snprintf(name, sizeof(name), "thread %d ", sleeper);
-	ck_assert_msg(strstr(why.words, name) != NULL, "%s", why.words);
+	ck_assert_msg(
+	    strstr(stop_why.words, name) != NULL, "%s", stop_why.words);
 	counter_must_go_on(&counter);
 	ck_assert_int_eq(done, 0);
 	/* What was sent to it must not come to the program's own handler. */
@@ -282,7 +283,7 @@ stop_in_storm(void *(*storm)(void *), int signo)
 		ck_assert(signal_stop.signo == signo ||
 		    (signal_stop.signo == 32 && signo == 33));
 		release_all();
-		mu_arena_close(&arena);
+		mu_arena_close(&stop_arena);
 		stop_await(&ready, from / 2);
 	}
 	stop_set(&quit, 1);

@@ -43,7 +43,7 @@ TEST(thread_without_tls)
 		must_signal_stop();
 		ck_assert_uint_eq(signal_stop.count, 1);
 		take_stopped();
-		ck_assert_uint_eq(snap.threads[0].tp, 0);
+		ck_assert_uint_eq(stop_snap.threads[0].tp, 0);
 		release_all();
 	}
 	stop_set(&quit, 1);
@@ -90,8 +90,8 @@ TEST_LOOP(alternate_stack, 0, 2)
 		frame = (uintptr_t)stopped->frame;
 		take_stopped();
 		/* Where the thread was is not where its handler is. */
-		ck_assert(snap.threads[0].sp < frame ||
-		    snap.threads[0].sp - frame > 65536);
+		ck_assert(stop_snap.threads[0].sp < frame ||
+		    stop_snap.threads[0].sp - frame > 65536);
 		release_all();
 	}
 	stop_set(&quit, 1);
@@ -127,7 +127,7 @@ ask(void)
 {
 	must_signal_stop();
 	take_stopped();
-	ck_assert_uint_eq(snap.num_threads, 1);
+	ck_assert_uint_eq(stop_snap.num_threads, 1);
 	release_all();
 }
 

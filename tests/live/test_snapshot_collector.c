@@ -37,16 +37,18 @@ collect(void *arg)
 	mu_sigmask old;
 
 	mu_sys_block_signals(&old);
-	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
-	    mu_sys_now_ns() + PATIENCE_NS, &why);
+	it->status = mu_threads_stop(&captured_threads, it->pid, it->except,
+	    &captured_arena, mu_sys_now_ns() + PATIENCE_NS, &captured_why);
 	it->progress[0] = threaded_get(&spins);
-	it->live_status = mu_snapshot_live(&snap, &threads, NULL, &arena, &why);
+	it->live_status = mu_snapshot_live(&captured_snap, &captured_threads,
+	    NULL, &captured_arena, &captured_why);
 	if (it->live_status == MU_OK)
-		it->live_status = mu_snapshot_mappings(&snap, &arena, &why);
-	it->count = threads.count;
+		it->live_status = mu_snapshot_mappings(
+		    &captured_snap, &captured_arena, &captured_why);
+	it->count = captured_threads.count;
 	mu_sys_sleep_ns(MU_NS_PER_SEC / 100);
 	it->progress[1] = threaded_get(&spins);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	mu_sys_exit(0);
 }
 
@@ -69,10 +71,10 @@ TEST(case_collector)
 		;
 	ck_assert_int_eq(errno, 4711);
 	ck_assert_int_eq(status, 0);
-	ck_assert_msg(it.status == MU_OK, "%s", why.words);
-	ck_assert_msg(it.live_status == MU_OK, "%s", why.words);
+	ck_assert_msg(it.status == MU_OK, "%s", captured_why.words);
+	ck_assert_msg(it.live_status == MU_OK, "%s", captured_why.words);
 	ck_assert_uint_eq(it.count, 4);
-	ck_assert_uint_eq(snap.num_threads, 4);
+	ck_assert_uint_eq(captured_snap.num_threads, 4);
 	ck_assert_int_eq(it.progress[0], it.progress[1]);
 	threaded_each(getpid(), threaded_thread_is_free);
 	before = threaded_get(&spins);
@@ -96,10 +98,10 @@ TEST(collector_alone)
 	ck_assert_int_gt(pid, 0);
 	while (mu_sys_wait(pid, &status, MU_WALL) == -EINTR)
 		;
-	ck_assert_msg(it.status == MU_OK, "%s", why.words);
-	ck_assert_msg(it.live_status == MU_OK, "%s", why.words);
+	ck_assert_msg(it.status == MU_OK, "%s", captured_why.words);
+	ck_assert_msg(it.live_status == MU_OK, "%s", captured_why.words);
 	ck_assert_uint_eq(it.count, 0);
-	ck_assert_uint_gt(snap.num_mappings, 5);
+	ck_assert_uint_gt(captured_snap.num_mappings, 5);
 }
 
 /* The collector dies, its requester's threads do not. */
@@ -108,8 +110,8 @@ collect_and_die(void *arg)
 {
 	struct collector *it = arg;
 
-	it->status = mu_threads_stop(&threads, it->pid, it->except, &arena,
-	    mu_sys_now_ns() + PATIENCE_NS, &why);
+	it->status = mu_threads_stop(&captured_threads, it->pid, it->except,
+	    &captured_arena, mu_sys_now_ns() + PATIENCE_NS, &captured_why);
 	mu_sys_kill(mu_sys_getpid(), SIGKILL);
 	return 0;
 }
@@ -137,4 +139,4 @@ TEST(collector_is_killed)
 	pthread_join(spinner, NULL);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

@@ -16,22 +16,27 @@ TEST(stack_and_thread_pointers)
 	size_t i, k, map;
 
 	take(threaded.pid);
-	ck_assert_uint_eq(snap.num_threads, 11);
+	ck_assert_uint_eq(captured_snap.num_threads, 11);
 	for (i = 0; i < 11; i++) {
-		thread = &snap.threads[i];
-		for (map = 0; map < snap.num_mappings; map++)
-			if (mu_range_has(snap.mappings[map].range, thread->sp))
+		thread = &captured_snap.threads[i];
+		for (map = 0; map < captured_snap.num_mappings; map++)
+			if (mu_range_has(
+				captured_snap.mappings[map].range, thread->sp))
 				break;
-		ck_assert_uint_lt(map, snap.num_mappings);
-		ck_assert(snap.mappings[map].writable);
+		ck_assert_uint_lt(map, captured_snap.num_mappings);
+		ck_assert(captured_snap.mappings[map].writable);
 		if (thread->tid == threaded.pid)
-			ck_assert_str_eq(snap.mappings[map].name, "[stack]");
+			ck_assert_str_eq(
+			    captured_snap.mappings[map].name, "[stack]");
 		for (k = 0; k < i; k++) {
-			ck_assert_uint_ne(thread->sp, snap.threads[k].sp);
-			ck_assert_uint_ne(thread->tp, snap.threads[k].tp);
+			ck_assert_uint_ne(
+			    thread->sp, captured_snap.threads[k].sp);
+			ck_assert_uint_ne(
+			    thread->tp, captured_snap.threads[k].tp);
 		}
-		ck_assert_uint_eq(occurrences(snap.values + thread->first_value,
-				      thread->num_values, thread->sp) > 0,
+		ck_assert_uint_eq(
+		    occurrences(captured_snap.values + thread->first_value,
+			thread->num_values, thread->sp) > 0,
 		    1);
 	}
 	threaded_end(&threaded);
@@ -56,8 +61,8 @@ TEST(Binder_epoll)
 	struct threaded_child threaded = threaded_start(1, give_to_epoll);
 
 	take(threaded.pid);
-	ck_assert_uint_eq(occurrences(snap.kernel_values,
-			      snap.num_kernel_values, PLANT + 0x100),
+	ck_assert_uint_eq(occurrences(captured_snap.kernel_values,
+			      captured_snap.num_kernel_values, PLANT + 0x100),
 	    1);
 	threaded_end(&threaded);
 }
@@ -78,10 +83,10 @@ TEST(zombie_leader)
 	while (threaded_state(threaded.pid, threaded.pid) != 'Z')
 		sched_yield();
 	take(threaded.pid);
-	ck_assert_uint_eq(snap.num_threads, 1);
-	ck_assert_uint_gt(snap.num_mappings, 5);
-	ck_assert_uint_eq(occurrences(snap.kernel_values,
-			      snap.num_kernel_values, PLANT + 0x100),
+	ck_assert_uint_eq(captured_snap.num_threads, 1);
+	ck_assert_uint_gt(captured_snap.num_mappings, 5);
+	ck_assert_uint_eq(occurrences(captured_snap.kernel_values,
+			      captured_snap.num_kernel_values, PLANT + 0x100),
 	    1);
 	threaded_end(&threaded);
 }
@@ -112,8 +117,8 @@ TEST(Binder_timer)
 	}
 	threaded = threaded_start(1, give_to_timer);
 	take(threaded.pid);
-	ck_assert_uint_eq(occurrences(snap.kernel_values,
-			      snap.num_kernel_values, PLANT + 0x200),
+	ck_assert_uint_eq(occurrences(captured_snap.kernel_values,
+			      captured_snap.num_kernel_values, PLANT + 0x200),
 	    1);
 	threaded_end(&threaded);
 }
@@ -126,16 +131,16 @@ TEST(adds_to_the_requesters)
 	struct threaded_child threaded = threaded_start(3, NULL);
 
 	requester.tid = threaded.pid;
-	snap.threads = &requester;
-	snap.num_threads = 1;
-	snap.values = values;
-	snap.num_values = 2;
+	captured_snap.threads = &requester;
+	captured_snap.num_threads = 1;
+	captured_snap.values = values;
+	captured_snap.num_values = 2;
 	take(threaded.pid);
-	ck_assert_uint_eq(snap.num_threads, 5);
-	ck_assert_uint_eq(snap.threads[0].sp, 2);
-	ck_assert_uint_eq(snap.threads[1].first_value, 2);
-	ck_assert_uint_eq(snap.values[0], PLANT);
-	ck_assert_uint_eq(snap.values[1], PLANT + 1);
+	ck_assert_uint_eq(captured_snap.num_threads, 5);
+	ck_assert_uint_eq(captured_snap.threads[0].sp, 2);
+	ck_assert_uint_eq(captured_snap.threads[1].first_value, 2);
+	ck_assert_uint_eq(captured_snap.values[0], PLANT);
+	ck_assert_uint_eq(captured_snap.values[1], PLANT + 1);
 	threaded_end(&threaded);
 }
 
@@ -176,12 +181,12 @@ TEST(exec_during_stop)
 	if (pid == 0)
 		execl("/proc/self/exe", "exec-again", fd, (char *)NULL);
 	for (round = 0; round < 100; round++) {
-		memset(&snap, 0, sizeof(snap));
+		memset(&captured_snap, 0, sizeof(captured_snap));
 		take(pid);
-		ck_assert_uint_ge(snap.num_threads, 1);
-		ck_assert_uint_le(snap.num_threads, 2);
+		ck_assert_uint_ge(captured_snap.num_threads, 1);
+		ck_assert_uint_le(captured_snap.num_threads, 2);
 		ck_assert_int_eq(read(fds[0], &byte, 1), 1);
-		mu_arena_close(&arena);
+		mu_arena_close(&captured_arena);
 	}
 	ck_assert_int_eq(waitpid(pid, &status, WNOHANG), 0);
 	kill(pid, SIGKILL);
@@ -199,4 +204,4 @@ play(int argc, char **argv)
 	return -1;
 }
 
-SUITE(.play = play, .setup = setup, .teardown = teardown);
+SUITE(.play = play, .setup = captured_setup, .teardown = captured_teardown);

@@ -8,7 +8,8 @@
 static size_t
 in_registers(uintptr_t word)
 {
-	return occurrences(snap.values, snap.num_values, word);
+	return occurrences(
+	    captured_snap.values, captured_snap.num_values, word);
 }
 
 /*
@@ -140,7 +141,7 @@ TEST(case_registers)
 
 	threaded_await(&threaded.shared->created, has_avx() ? 3 : 2);
 	take(threaded.pid);
-	ck_assert_uint_eq(snap.num_threads, has_avx() ? 6 : 5);
+	ck_assert_uint_eq(captured_snap.num_threads, has_avx() ? 6 : 5);
 	ck_assert_uint_eq(in_registers(PLANT), 1);
 	ck_assert_uint_eq(in_registers(PLANT + 0x10), 1);
 	if (has_avx())
@@ -151,4 +152,4 @@ TEST(case_registers)
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

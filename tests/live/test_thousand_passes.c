@@ -167,7 +167,7 @@ churner_body(struct worker *worker)
 
 	worker_park(worker);
 	while (__atomic_load_n(&stopping, __ATOMIC_SEQ_CST) == 0) {
-		churn(churner, on_stack ? &local : &tls_list);
+		churn_on(churner, on_stack ? &local : &tls_list);
 		worker_park(worker);
 	}
 }

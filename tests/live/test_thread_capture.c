@@ -24,7 +24,9 @@ must_be_listed(pid_t pid, int count)
 	pid_t *tids, last = 0;
 	size_t n, i;
 
-	ck_assert_int_eq(mu_threads_list(pid, &tids, &n, &arena, &why), MU_OK);
+	ck_assert_int_eq(
+	    mu_threads_list(pid, &tids, &n, &captured_arena, &captured_why),
+	    MU_OK);
 	ck_assert_uint_eq(n, (size_t)count);
 	for (i = 0; i < n; i++) {
 		ck_assert_int_gt(tids[i], last);
@@ -39,8 +41,9 @@ TEST(list_one)
 	pid_t *tids;
 	size_t n;
 
-	ck_assert_int_eq(
-	    mu_threads_list(getpid(), &tids, &n, &arena, &why), MU_OK);
+	ck_assert_int_eq(mu_threads_list(getpid(), &tids, &n, &captured_arena,
+			     &captured_why),
+	    MU_OK);
 	ck_assert_uint_eq(n, 1);
 	ck_assert_int_eq(tids[0], getpid());
 }
@@ -53,7 +56,7 @@ TEST_LOOP(list_some, 0, 4)
 	must_be_listed(threaded.pid, thread_counts[_i] + 1);
 	threaded_end(&threaded);
 	ck_assert_int_eq(mu_threads_list(threaded.pid, &(pid_t *) { NULL },
-			     &(size_t) { 0 }, &arena, &why),
+			     &(size_t) { 0 }, &captured_arena, &captured_why),
 	    MU_ERR_TARGET_GONE);
 }
 
@@ -64,21 +67,23 @@ TEST_LOOP(capture_some, 0, 4)
 	size_t i, count = (size_t)thread_counts[_i] + 1;
 
 	must_stop(threaded.pid);
-	ck_assert_uint_eq(threads.count, count);
+	ck_assert_uint_eq(captured_threads.count, count);
 	ck_assert_int_eq(
 	    threaded_each(threaded.pid, must_be_in_trace_stop), (int)count);
 	must_be_listed(threaded.pid, (int)count);
-	ck_assert_int_eq(
-	    mu_snapshot_live(&snap, &threads, NULL, &arena, &why), MU_OK);
-	ck_assert_uint_eq(snap.num_threads, count);
+	ck_assert_int_eq(mu_snapshot_live(&captured_snap, &captured_threads,
+			     NULL, &captured_arena, &captured_why),
+	    MU_OK);
+	ck_assert_uint_eq(captured_snap.num_threads, count);
 	for (i = 0; i < count; i++) {
-		ck_assert_int_eq(snap.threads[i].tid, threads.tracees[i].tid);
-		ck_assert(mu_word_plausible(snap.threads[i].sp));
-		ck_assert(mu_word_plausible(snap.threads[i].tp));
-		ck_assert_uint_gt(snap.threads[i].num_values, 2);
+		ck_assert_int_eq(captured_snap.threads[i].tid,
+		    captured_threads.tracees[i].tid);
+		ck_assert(mu_word_plausible(captured_snap.threads[i].sp));
+		ck_assert(mu_word_plausible(captured_snap.threads[i].tp));
+		ck_assert_uint_gt(captured_snap.threads[i].num_values, 2);
 	}
-	mu_threads_release(&threads);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
@@ -97,9 +102,9 @@ TEST(capture_again)
 
 	for (i = 0; i < 20; i++) {
 		must_stop(threaded.pid);
-		ck_assert_uint_eq(threads.count, 11);
-		ck_assert_uint_eq(threads.rescans, 2);
-		mu_threads_release(&threads);
+		ck_assert_uint_eq(captured_threads.count, 11);
+		ck_assert_uint_eq(captured_threads.rescans, 2);
+		mu_threads_release(&captured_threads);
 		threaded_is_unharmed(&threaded);
 	}
 	threaded_end(&threaded);
@@ -137,20 +142,22 @@ TEST(thread_churn)
 	int round, created;
 
 	for (round = 0; round < 50; round++) {
-		memset(&snap, 0, sizeof(snap));
+		memset(&captured_snap, 0, sizeof(captured_snap));
 		must_stop(threaded.pid);
 		/* 4 that answer and 2 that create. */
-		ck_assert_uint_ge(threads.count, 6);
+		ck_assert_uint_ge(captured_threads.count, 6);
 		threaded_each(threaded.pid, must_be_in_trace_stop);
 		created = threaded_get(&threaded.shared->created);
 		ck_assert_int_eq(
-		    mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
+		    mu_snapshot_live(&captured_snap, &captured_threads, NULL,
+			&captured_arena, &captured_why),
 		    MU_OK);
-		ck_assert_uint_eq(snap.num_threads, threads.count);
+		ck_assert_uint_eq(
+		    captured_snap.num_threads, captured_threads.count);
 		ck_assert_int_eq(
 		    threaded_get(&threaded.shared->created), created);
-		mu_threads_release(&threads);
-		mu_arena_close(&arena);
+		mu_threads_release(&captured_threads);
+		mu_arena_close(&captured_arena);
 		threaded_await(&threaded.shared->created, created + 20);
 	}
 	threaded_end(&threaded);
@@ -163,17 +170,18 @@ TEST(no_memory)
 	size_t n;
 
 	for (n = 1; n < 1000 && status == MU_ERR_NO_MEMORY; n++) {
-		arena.fail_at = n;
+		captured_arena.fail_at = n;
 		status = stop_hooked(threaded.pid, NULL);
 		if (status == MU_OK)
-			status = mu_snapshot_live(
-			    &snap, &threads, NULL, &arena, &why);
-		mu_threads_release(&threads);
+			status =
+			    mu_snapshot_live(&captured_snap, &captured_threads,
+				NULL, &captured_arena, &captured_why);
+		mu_threads_release(&captured_threads);
 		threaded_each(threaded.pid, threaded_thread_is_free);
 	}
-	ck_assert_msg(status == MU_OK, "%s", why.words);
+	ck_assert_msg(status == MU_OK, "%s", captured_why.words);
 	ck_assert_uint_gt(n, 8);
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

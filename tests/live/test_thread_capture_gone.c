@@ -45,12 +45,14 @@ TEST(kill_while_stopped)
 
 	must_stop(threaded.pid);
 	kill(threaded.pid, SIGKILL);
-	while (threaded_state(threaded.pid, threads.tracees[10].tid) == 't')
+	while (threaded_state(threaded.pid, captured_threads.tracees[10].tid) ==
+	    't')
 		sched_yield();
-	ck_assert_int_eq(mu_snapshot_live(&snap, &threads, NULL, &arena, &why),
+	ck_assert_int_eq(mu_snapshot_live(&captured_snap, &captured_threads,
+			     NULL, &captured_arena, &captured_why),
 	    MU_ERR_TARGET_GONE);
-	ck_assert_ptr_null(snap.threads);
-	mu_threads_release(&threads);
+	ck_assert_ptr_null(captured_snap.threads);
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(waitpid(threaded.pid, &status, 0), threaded.pid);
 	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
 }
@@ -93,13 +95,14 @@ TEST(zombie_leader)
 		sched_yield();
 	for (round = 0; round < 3; round++) {
 		must_stop(threaded.pid);
-		ck_assert_uint_eq(threads.count, 4);
-		for (i = 0; i < threads.count; i++)
-			ck_assert_int_ne(threads.tracees[i].tid, threaded.pid);
-		mu_threads_release(&threads);
+		ck_assert_uint_eq(captured_threads.count, 4);
+		for (i = 0; i < captured_threads.count; i++)
+			ck_assert_int_ne(
+			    captured_threads.tracees[i].tid, threaded.pid);
+		mu_threads_release(&captured_threads);
 		threaded_is_unharmed(&threaded);
 	}
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

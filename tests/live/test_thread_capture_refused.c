@@ -38,13 +38,15 @@ TEST_LOOP(already_traced, 0, 2)
 	char words[64];
 	size_t n;
 
-	ck_assert_int_eq(
-	    mu_threads_list(threaded.pid, &tids, &n, &arena, &why), MU_OK);
+	ck_assert_int_eq(mu_threads_list(threaded.pid, &tids, &n,
+			     &captured_arena, &captured_why),
+	    MU_OK);
 	/* The leader, or one thread in the middle: the others are let go. */
 	tracer = start_tracer(tids[_i == 0 ? 0 : 5]);
 	must_not_stop(threaded.pid, MU_ERR_ALREADY_TRACED, NULL);
 	snprintf(words, sizeof(words), "traced by %d (a debugger)", tracer);
-	ck_assert_msg(strstr(why.words, words) != NULL, "%s", why.words);
+	ck_assert_msg(strstr(captured_why.words, words) != NULL, "%s",
+	    captured_why.words);
 	kill(tracer, SIGKILL);
 	waitpid(tracer, NULL, 0);
 	threaded_end(&threaded);
@@ -81,9 +83,12 @@ TEST(deadline)
 	threaded_await(&threaded.shared->created, 1);
 	tracer = fork();
 	if (tracer == 0) {
-		status = mu_threads_stop(&threads, threaded.pid, 0, &arena,
-		    mu_sys_now_ns() + MU_NS_PER_SEC / 10, &why);
-		_exit(status == MU_ERR_TIMEOUT && threads.count == 0 ? 0 : 1);
+		status = mu_threads_stop(&captured_threads, threaded.pid, 0,
+		    &captured_arena, mu_sys_now_ns() + MU_NS_PER_SEC / 10,
+		    &captured_why);
+		_exit(status == MU_ERR_TIMEOUT && captured_threads.count == 0
+			? 0
+			: 1);
 	}
 	ck_assert_int_eq(waitpid(tracer, &status, 0), tracer);
 	ck_assert_int_eq(status, 0);
@@ -91,7 +96,7 @@ TEST(deadline)
 	threaded_set(&threaded.shared->sent[0], 1);
 	threaded_await(&threaded.shared->sent[1], 1);
 	must_stop(threaded.pid);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_end(&threaded);
 }
 
@@ -141,8 +146,8 @@ times_out(pid_t pid)
 	pid_t tracer = fork();
 
 	if (tracer == 0) {
-		status = mu_threads_stop(
-		    &threads, pid, 0, &arena, mu_sys_now_ns() + STOP_NS, &why);
+		status = mu_threads_stop(&captured_threads, pid, 0,
+		    &captured_arena, mu_sys_now_ns() + STOP_NS, &captured_why);
 		_exit(status == MU_ERR_TIMEOUT ? 0 : 1);
 	}
 	return waitpid(tracer, &status, 0) == tracer && status == 0;
@@ -180,4 +185,4 @@ TEST(let_go_in_any_order)
 	munmap(ticking, sizeof(*ticking));
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

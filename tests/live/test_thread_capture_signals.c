@@ -28,9 +28,9 @@ TEST(capture_signal)
 	struct mu_threads_hooks hooks = { send_usr1, &threaded.pid };
 
 	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
-	ck_assert_uint_eq(threads.count, 11);
+	ck_assert_uint_eq(captured_threads.count, 11);
 	ck_assert_int_eq(threaded_get(&threaded.shared->signals[SIGUSR1]), 0);
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_await(&threaded.shared->signals[SIGUSR1], 11);
 	threaded_is_unharmed(&threaded);
 	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
@@ -45,13 +45,13 @@ TEST(reported_signal_is_passed_on)
 	size_t i;
 
 	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
-	ck_assert_uint_eq(threads.count, 11);
-	for (i = 0; i < threads.count; i++) {
-		ck_assert_int_eq(
-		    threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
-		ck_assert_int_eq(threads.tracees[i].signal, SIGUSR1);
+	ck_assert_uint_eq(captured_threads.count, 11);
+	for (i = 0; i < captured_threads.count; i++) {
+		ck_assert_int_eq(captured_threads.tracees[i].state,
+		    MU_TRACEE_SIGNAL_STOPPED);
+		ck_assert_int_eq(captured_threads.tracees[i].signal, SIGUSR1);
 	}
-	mu_threads_release(&threads);
+	mu_threads_release(&captured_threads);
 	threaded_await(&threaded.shared->signals[SIGUSR1], 11);
 	threaded_is_unharmed(&threaded);
 	ck_assert_int_eq(threaded.shared->signals[SIGUSR1], 11);
@@ -70,7 +70,8 @@ start_sender(struct threaded_child *threaded)
 	if (pid != 0)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (mu_threads_list(threaded->pid, &tids, &n, &arena, NULL) != MU_OK)
+	if (mu_threads_list(threaded->pid, &tids, &n, &captured_arena, NULL) !=
+	    MU_OK)
 		_exit(1);
 	for (i = 0; !threaded_get(&shared->created); i++) {
 		memset(&info, 0, sizeof(info));
@@ -116,9 +117,10 @@ TEST(signal_storm)
 
 	for (captures = 0; captures < 100; captures++) {
 		ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
-		for (i = 0; i < threads.count; i++)
-			ck_assert_int_ge(threads.tracees[i].signal, SIGRTMIN);
-		mu_threads_release(&threads);
+		for (i = 0; i < captured_threads.count; i++)
+			ck_assert_int_ge(
+			    captured_threads.tracees[i].signal, SIGRTMIN);
+		mu_threads_release(&captured_threads);
 	}
 	threaded_set(&threaded.shared->created, 1);
 	waitpid(sender, &status, 0);
@@ -151,8 +153,8 @@ TEST_LOOP(own_sigchld, 0, 3)
 	action.sa_flags = _i == 2 ? SA_NOCLDSTOP | SA_RESTART : 0;
 	sigaction(SIGCHLD, &action, NULL);
 	must_stop(threaded.pid);
-	ck_assert_uint_eq(threads.count, 4);
-	mu_threads_release(&threads);
+	ck_assert_uint_eq(captured_threads.count, 4);
+	mu_threads_release(&captured_threads);
 	sigaction(SIGCHLD, NULL, &after);
 	ck_assert_ptr_eq(after.sa_handler, action.sa_handler);
 	ck_assert_int_eq(
@@ -163,4 +165,4 @@ TEST_LOOP(own_sigchld, 0, 3)
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

@@ -55,11 +55,11 @@ TEST(group_stop)
 		waitpid(threaded.pid, &status, WUNTRACED);
 		ck_assert(WIFSTOPPED(status));
 		must_stop(threaded.pid);
-		ck_assert_uint_eq(threads.count, 11);
-		for (i = 0; i < threads.count; i++)
-			ck_assert_int_eq(
-			    threads.tracees[i].state, MU_TRACEE_GROUP_STOPPED);
-		mu_threads_release(&threads);
+		ck_assert_uint_eq(captured_threads.count, 11);
+		for (i = 0; i < captured_threads.count; i++)
+			ck_assert_int_eq(captured_threads.tracees[i].state,
+			    MU_TRACEE_GROUP_STOPPED);
+		mu_threads_release(&captured_threads);
 		must_sleep_on(&threaded);
 		kill(threaded.pid, SIGCONT);
 		waitpid(threaded.pid, &status, WCONTINUED);
@@ -91,11 +91,12 @@ TEST(stop_signal_in_delivery)
 
 	ck_assert_int_eq(stop_hooked(threaded.pid, &hooks), MU_OK);
 	/* Tids may have wrapped around: the leader need not be the first. */
-	for (i = 0; threads.tracees[i].tid != threaded.pid; i++)
-		ck_assert_uint_lt(i, threads.count);
-	ck_assert_int_eq(threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
-	ck_assert_int_eq(threads.tracees[i].signal, SIGTSTP);
-	mu_threads_release(&threads);
+	for (i = 0; captured_threads.tracees[i].tid != threaded.pid; i++)
+		ck_assert_uint_lt(i, captured_threads.count);
+	ck_assert_int_eq(
+	    captured_threads.tracees[i].state, MU_TRACEE_SIGNAL_STOPPED);
+	ck_assert_int_eq(captured_threads.tracees[i].signal, SIGTSTP);
+	mu_threads_release(&captured_threads);
 	ck_assert_int_eq(
 	    waitpid(threaded.pid, &status, WUNTRACED), threaded.pid);
 	ck_assert(WIFSTOPPED(status) && WSTOPSIG(status) == SIGTSTP);
@@ -105,4 +106,4 @@ TEST(stop_signal_in_delivery)
 	threaded_end(&threaded);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = captured_setup, .teardown = captured_teardown);

@@ -47,7 +47,7 @@ round_churn(struct soaker *soaker)
 {
 	struct node *list = NULL;
 
-	churn(&soaker->churner, &list);
+	churn_on(&soaker->churner, &list);
 }
 
 static void

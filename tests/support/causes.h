@@ -18,68 +18,15 @@
 #include "tests/support/unharmed.h"
 
 #define NOBODY 65534
-/* By itself that takes two lines of a log; both stop methods share 255 bytes.
- */
-#define WORDS_MAX 150
 
-static pthread_mutex_t causes_held = PTHREAD_MUTEX_INITIALIZER;
+extern pthread_mutex_t causes_held;
 
-/* A thread that has to be stopped. */
-static inline void *
-causes_wait(void *unused)
-{
-	pthread_mutex_lock(&causes_held);
-	return unused;
-}
-
-static inline void
-causes_setup(void)
-{
-	pthread_t thread;
-
-	/* Supervisors of calls end; their parent awaits that. */
-	signal(SIGCHLD, unharmed_on_sigchld);
-	mu_library.options.stop = MU_STOP_PTRACE;
-	pthread_mutex_lock(&causes_held);
-	ck_assert_int_eq(pthread_create(&thread, NULL, causes_wait, NULL), 0);
-}
-
-static inline void
-check_info(const struct UnreachableMemoryInfo *info, int status,
-    const char *words, const char *cure)
-{
-	ck_assert_msg(info->status == status, "status %s: %s",
-	    memunreachable_status_name(info->status), info->reason);
-	ck_assert_msg(strstr(info->reason, words) != NULL,
-	    "\"%s\" has no \"%s\"", info->reason, words);
-	ck_assert_msg(strstr(info->reason, cure) != NULL,
-	    "\"%s\" has no \"%s\"", info->reason, cure);
-	ck_assert_uint_lt(strlen(info->reason), WORDS_MAX);
-	if (getenv("CAUSES_TABLE") != NULL)
-		printf("| %s | %s |\n", memunreachable_status_name(status),
-		    info->reason);
-}
-
-static inline void
-must_say(int status, const char *words, const char *cure)
-{
-	struct UnreachableMemoryInfo info = { .leaks = NULL };
-	bool judged = GetUnreachableMemory(&info, 10);
-
-	ck_assert_int_eq(judged,
-	    info.status == MEMUNREACHABLE_COMPLETE ||
-		info.status == MEMUNREACHABLE_PARTIAL);
-	check_info(&info, status, words, cure);
-	FreeUnreachableMemoryInfo(&info);
-}
+void causes_setup(void);
+void check_info(const struct UnreachableMemoryInfo *info, int status,
+    const char *words, const char *cure);
+void must_say(int status, const char *words, const char *cure);
 
 /* Dumpable again, which a change of user ends. */
-static inline void
-become_nobody(void)
-{
-	ck_assert_int_eq(setresgid(NOBODY, NOBODY, NOBODY), 0);
-	ck_assert_int_eq(setresuid(NOBODY, NOBODY, NOBODY), 0);
-	ck_assert_int_eq(prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), 0);
-}
+void become_nobody(void);
 
 #endif

@@ -8,29 +8,11 @@
 #include <time.h>
 
 /* Of CLOCK_MONOTONIC. */
-static inline uint64_t
-now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
+uint64_t now_ns(void);
 
 /* All of it, whatever signals arrive. */
-static inline void
-nap_us(long us)
-{
-	struct timespec nap = { us / 1000000, us % 1000000 * 1000 };
+void nap_us(long us);
 
-	while (nanosleep(&nap, &nap) != 0)
-		continue;
-}
-
-static inline void
-nap_ms(long ms)
-{
-	nap_us(ms * 1000);
-}
+void nap_ms(long ms);
 
 #endif

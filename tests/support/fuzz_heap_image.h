@@ -6,235 +6,82 @@
 #ifndef TESTS_SUPPORT_FUZZ_HEAP_IMAGE_H
 #define TESTS_SUPPORT_FUZZ_HEAP_IMAGE_H
 
+#include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "heapwalk/heaps/glibc/arena.h"
 #include "heapwalk/subject/classify.h"
+#include "mu/arch/cpu.h"
 #include "mu/sys.h"
-#include "tests/support/fuzz_heap_fill.h"
-
-#define FUZZ_PAGE ((size_t)sysconf(_SC_PAGESIZE))
-#define FUZZ_MAPPING_MAX ((size_t)1 << 30)
-
-/* Of the sanitizer's memory and the fuzzer's own nothing is looked at. */
-static inline bool
-fuzz_is_wanted(const struct fuzz_heap *heap, const struct mu_mapping *mapping)
-{
-	const struct mu_snapshot *snap = &heap->self.snap;
-	struct mu_range whole;
-	size_t i;
-
-	if (mu_mapping_is_named(mapping, "[heap]") ||
-	    mu_mapping_same_file(
-		mapping, mu_snapshot_mapping(snap, snap->libc_address)) ||
-	    mu_range_has(mapping->range, heap->glibc.main_arena))
-		return true;
-	for (i = 1; i < heap->glibc.num_arenas; i++) {
-		whole.begin =
-		    heap->glibc.arenas[i] - heap->glibc.layout->heap_header;
-		whole.end = whole.begin + heap->glibc.heap_max;
-		/* It may begin before: the kernel joins what touches. */
-		if (mapping->range.begin < whole.end &&
-		    mapping->range.end > whole.begin)
-			return true;
-	}
-	for (i = 0; i < FUZZ_THREADS; i++)
-		if (mu_range_has(mapping->range, heap->threads[i].tp) ||
-		    mu_range_has(mapping->range, heap->threads[i].sp))
-			return true;
-	for (i = 0; i < FUZZ_MMAPPED; i++)
-		if (mu_range_has(mapping->range, heap->mmapped[i]))
-			return true;
-	return false;
-}
+#include "tests/support/fuzz_input.h"
+#include "tests/support/self_snapshot.h"
 
 /*
- * Not by memcpy(): a sanitizer would object to its red zones on stacks. What
- * cannot be read stays zero: the guard pages of stacks, which since 2.42 may
- * be no mappings of their own (MADV_GUARD_INSTALL).
+ * A small heap with something of everything, for a fuzzer: the main arena and
+ * two more, chunks in tcaches, fastbins and bins, mmapped ones.
+ *
+ * The blocks are from glibc's malloc also where a sanitizer has put its own in
+ * its place: that one leaves __libc_malloc() alone, and no block of the fuzzer
+ * itself comes into the heap.
  */
-static inline void
-fuzz_copy_bytes(char *to, struct mu_range from)
-{
-	struct iovec local = { to, FUZZ_PAGE }, remote = local;
-	uintptr_t at;
-	long n;
 
-	for (at = from.begin; at < from.end; at += FUZZ_PAGE) {
-		local.iov_base = to + (at - from.begin);
-		remote.iov_base = (void *)at;
-		n = mu_syscall6(SYS_process_vm_readv, getpid(), (long)&local, 1,
-		    (long)&remote, 1, 0);
-		require(n == (long)FUZZ_PAGE || n == -EFAULT);
-	}
-}
+#define FUZZ_RUNS 64
+#define FUZZ_MAPPINGS 64
+#define FUZZ_THREADS 3
+#define FUZZ_MMAPPED 3
+#define FUZZ_VIEWS 20000
 
-static inline void
-fuzz_copy_run(struct fuzz_run *run)
-{
-	size_t size = mu_range_size(run->range);
-	char *place = mmap(NULL, size + 2 * FUZZ_PAGE, PROT_NONE,
-	    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+struct fuzz_run {
+	struct mu_range range; /* mappings without a gap between them */
+	char *copy;
+};
 
-	require(place != MAP_FAILED);
-	run->copy = place + FUZZ_PAGE;
-	require(mprotect(run->copy, size, PROT_READ | PROT_WRITE) == 0);
-	fuzz_copy_bytes(run->copy, run->range);
-}
+struct fuzz_heap {
+	struct self_snapshot self;
+	struct mu_mapping mappings[FUZZ_MAPPINGS]; /* those in the copy */
+	size_t num_mappings;
+	struct fuzz_run runs[FUZZ_RUNS];
+	size_t num_runs;
+	struct mu_thread threads[FUZZ_THREADS];
+	uintptr_t registers[FUZZ_THREADS];
+	uintptr_t mmapped[FUZZ_MMAPPED];
+	struct mu_glibc glibc;
+	pthread_barrier_t ready;
 
-static inline void
-fuzz_copy(struct fuzz_heap *heap)
-{
-	const struct mu_snapshot *snap = &heap->self.snap;
-	const struct mu_mapping *mapping;
-	struct fuzz_run *run = NULL;
-	size_t i;
+	/* Of one reading: what it was told, and views of their exact size. */
+	struct mu_snapshot snap;
+	bool exact;
+	void *views[FUZZ_VIEWS];
+	size_t num_views;
+};
 
-	for (i = 0; i < snap->num_mappings; i++) {
-		mapping = &snap->mappings[i];
-		if (!fuzz_is_wanted(heap, mapping))
-			continue;
-		require(heap->num_mappings < FUZZ_MAPPINGS);
-		heap->mappings[heap->num_mappings++] = *mapping;
-		require(mu_range_size(mapping->range) < FUZZ_MAPPING_MAX);
-		if (!mu_mapping_is_memory(mapping))
-			continue;
-		if (run != NULL && run->range.end == mapping->range.begin) {
-			run->range.end = mapping->range.end;
-			continue;
-		}
-		require(heap->num_runs < FUZZ_RUNS);
-		run = &heap->runs[heap->num_runs++];
-		run->range = mapping->range;
-	}
-	for (i = 0; i < heap->num_runs; i++)
-		fuzz_copy_run(&heap->runs[i]);
-}
+extern void *__libc_malloc(size_t size);
+extern void __libc_free(void *block);
 
-static inline void
-fuzz_heap_make(struct fuzz_heap *heap)
-{
-	struct mu_snapshot *snap = &heap->self.snap;
+#define FUZZ_PAGE ((size_t)sysconf(_SC_PAGESIZE))
 
-	fuzz_populate(heap);
-	require(self_snapshot_take(&heap->self, heap->threads, FUZZ_THREADS) ==
-	    MU_OK);
-	require(mu_glibc_find(&heap->glibc, snap, &heap->self.arena,
-		    &heap->self.why) == MU_OK);
-	require(heap->glibc.num_arenas == FUZZ_THREADS);
-	fuzz_copy(heap);
-}
+void fuzz_heap_make(struct fuzz_heap *heap);
 
 /* ---- looking at it ---- */
 
-static inline struct fuzz_run *
-fuzz_run_of(struct fuzz_heap *heap, uintptr_t address)
-{
-	size_t i;
-
-	for (i = 0; i < heap->num_runs; i++)
-		if (mu_range_has(heap->runs[i].range, address))
-			return &heap->runs[i];
-	return NULL;
-}
+struct fuzz_run *fuzz_run_of(struct fuzz_heap *heap, uintptr_t address);
 
 /* The word of the copy at ADDRESS, or NULL. */
-static inline uintptr_t *
-fuzz_word(struct fuzz_heap *heap, uintptr_t address)
-{
-	struct fuzz_run *run = fuzz_run_of(heap, address);
-
-	if (run == NULL || run->range.end - address < sizeof(uintptr_t))
-		return NULL;
-	return (uintptr_t *)(run->copy + (address - run->range.begin));
-}
+uintptr_t *fuzz_word(struct fuzz_heap *heap, uintptr_t address);
 
 /* Are all of them memory, by what the reading was told? */
-static inline bool
-fuzz_is_mapped(const struct mu_snapshot *snap, uintptr_t address, size_t size)
-{
-	const struct mu_mapping *mapping, *end;
-	uintptr_t stop;
+bool fuzz_is_mapped(
+    const struct mu_snapshot *snap, uintptr_t address, size_t size);
 
-	if (size == 0 || __builtin_add_overflow(address, size, &stop))
-		return false;
-	end = snap->mappings + snap->num_mappings;
-	for (mapping = snap->mappings; mapping < end; mapping++) {
-		if (!mu_range_has(mapping->range, address))
-			continue;
-		if (!mu_mapping_is_memory(mapping))
-			return false;
-		if (mapping->range.end >= stop)
-			return true;
-		address = mapping->range.end;
-	}
-	return false;
-}
-
-/* A copy of small ones that has no byte more: a sanitizer sees the rest. */
-static inline const void *
-fuzz_exactly(struct fuzz_heap *heap, const char *bytes, size_t size)
-{
-	void *view;
-
-	if (!heap->exact || size > FUZZ_PAGE || heap->num_views == FUZZ_VIEWS)
-		return bytes;
-	view = malloc(size);
-	require(view != NULL);
-	heap->views[heap->num_views++] = view;
-	return memcpy(view, bytes, size);
-}
-
-static inline const void *
-fuzz_view(struct mu_memory *memory, uintptr_t address, size_t size)
-{
-	struct fuzz_heap *heap = memory->ctx;
-	struct fuzz_run *run = fuzz_run_of(heap, address);
-
-	if (run == NULL || !fuzz_is_mapped(&heap->snap, address, size) ||
-	    size > run->range.end - address)
-		return NULL;
-	return fuzz_exactly(
-	    heap, run->copy + (address - run->range.begin), size);
-}
+const void *fuzz_view(struct mu_memory *memory, uintptr_t address, size_t size);
 
 /* The same bytes, as of memory that is not in place. */
-static inline bool
-fuzz_read(struct mu_memory *memory, struct mu_range range, void *buffer)
-{
-	struct fuzz_heap *heap = memory->ctx;
-	struct fuzz_run *run = fuzz_run_of(heap, range.begin);
-	size_t size = mu_range_size(range);
+bool fuzz_read(struct mu_memory *memory, struct mu_range range, void *buffer);
 
-	if (size == 0)
-		return true;
-	if (run == NULL || size > run->range.end - range.begin ||
-	    !fuzz_is_mapped(&heap->snap, range.begin, size))
-		return false;
-	memcpy(buffer, run->copy + (range.begin - run->range.begin), size);
-	return true;
-}
-
-static inline bool
-fuzz_populated(
-    struct mu_memory *memory, struct mu_range range, struct mu_range *part)
-{
-	const struct fuzz_heap *heap = memory->ctx;
-	const struct mu_mapping *mapping = heap->snap.mappings;
-	const struct mu_mapping *end = mapping + heap->snap.num_mappings;
-
-	for (; mapping < end; mapping++) {
-		*part = mapping->range;
-		if (part->begin < range.begin)
-			part->begin = range.begin;
-		if (part->end > range.end)
-			part->end = range.end;
-		if (part->begin < part->end && mapping->writable &&
-		    mu_mapping_is_memory(mapping))
-			return true;
-	}
-	return false;
-}
+bool fuzz_populated(
+    struct mu_memory *memory, struct mu_range range, struct mu_range *part);
 
 #endif

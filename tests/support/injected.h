@@ -9,81 +9,21 @@
 #include "tests/support/blocking_calls.h"
 #include "tests/support/captured.h"
 
-static struct mu_remote_thread remote;
-static struct mu_remote_call call;
+extern struct mu_remote_thread injected_remote;
+extern struct mu_remote_call injected_call;
 
-static inline uint64_t
-in_patience(void)
-{
-	return mu_sys_now_ns() + PATIENCE_NS;
-}
-
-static inline enum mu_status
-call_stopped(long nr)
-{
-	enum mu_status status = mu_remote_thread_pick(&remote, &threads, &why);
-
-	call = (struct mu_remote_call) { .nr = nr };
-	if (status == MU_OK)
-		status =
-		    mu_remote_call_make(&call, &remote, in_patience(), &why);
-	return status;
-}
+enum mu_status call_stopped(long nr);
 
 /* PID, stopped, says its own number, as its PID namespace has it. */
-static inline void
-must_call(pid_t pid)
-{
-	enum mu_status status = call_stopped(SYS_getpid);
+void must_call(pid_t pid);
 
-	ck_assert_msg(status == MU_OK, "%s", why.words);
-	ck_assert_int_eq(call.result, pid);
-}
-
-static inline void
-must_refuse(enum mu_status expected, const char *word)
-{
-	enum mu_status status = call_stopped(SYS_getpid);
-
-	ck_assert_msg(
-	    status == expected, "%s: %s", mu_status_name(status), why.words);
-	ck_assert_msg(strstr(why.words, word) != NULL, "%s", why.words);
-}
+void must_refuse(enum mu_status expected, const char *word);
 
 /* Stopped, asked, let go. */
-static inline void
-inject(pid_t pid)
-{
-	must_stop(pid);
-	must_call(pid);
-	mu_threads_release(&threads);
-}
-
-/* Calls without end in PID, which stands still, until a SIGKILL. */
-static _Noreturn inline void
-call_for_ever(pid_t pid)
-{
-	must_stop(pid);
-	for (;;)
-		call_stopped(SYS_getpid);
-}
+void inject(pid_t pid);
 
 /* A tracer is killed at some moment of its calls in PID. */
-static inline void
-be_killed(pid_t pid)
-{
-	pid_t tracer = fork();
-	int tries;
-
-	if (tracer == 0)
-		call_for_ever(pid);
-	for (tries = 0; tries < 5000 && threaded_state(pid, pid) != 't';
-	     tries++)
-		usleep(50);
-	usleep((unsigned)rand() % 1500);
-	kill(tracer, SIGKILL);
-	ck_assert_int_eq(waitpid(tracer, NULL, 0), tracer);
-}
+void be_killed(pid_t pid);
 
 struct sitter {
 	bool (*get)(void);
@@ -99,93 +39,16 @@ struct sat {
 	uint64_t mask;   /* after the call */
 };
 
-static struct sat *sat;
-
-static inline void
-sat_handler(int signo)
-{
-	threaded_add(&sat->handled[signo], 1);
-}
-
-static inline void
-sitter_child(const struct sitter *sitter)
-{
-	struct sigaction action;
-	uint64_t begin;
-
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	memset(&action, 0, sizeof(action));
-	action.sa_handler = sat_handler;
-	sigaction(SIGUSR1, &action, NULL);
-	sigaction(SIGRTMIN, &action, NULL);
-	if (sitter->get != NULL && !sitter->get())
-		_exit(77);
-	begin = mu_sys_now_ns();
-	threaded_set(&sat->begun, 1);
-	sat->result = sitter->sit();
-	sat->error = errno;
-	sat->ns = mu_sys_now_ns() - begin;
-	sigprocmask(SIG_SETMASK, NULL, (sigset_t *)&sat->mask);
-	threaded_set(&sat->ended, 1);
-	for (;;)
-		pause();
-}
+extern struct sat *sat;
 
 /* Is it asleep, and in a system call? Its line of /proc goes to TEXT. */
-static inline bool
-sits(pid_t pid, char *text, size_t size)
-{
-	char path[64];
+bool sits(pid_t pid, char *text, size_t size);
 
-	snprintf(path, sizeof(path), "/proc/%d/syscall", pid);
-	return threaded_state(pid, pid) == 'S' &&
-	    transparency_read(path, text, size) > 0 && text[0] != 'r';
-}
-
-static inline void
-must_sit(pid_t pid, char *text, size_t size)
-{
-	int i;
-
-	for (i = 0; i < THREADED_PATIENCE && !sits(pid, text, size); i++)
-		usleep(1000);
-	ck_assert_int_lt(i, THREADED_PATIENCE);
-}
+void must_sit(pid_t pid, char *text, size_t size);
 
 /* 0: the kernel does not support it. */
-static inline pid_t
-sitter_start(const struct sitter *sitter)
-{
-	char text[256];
-	pid_t pid;
-	int status;
+pid_t sitter_start(const struct sitter *sitter);
 
-	if (sat == NULL)
-		sat = mmap(NULL, sizeof(*sat), PROT_READ | PROT_WRITE,
-		    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	memset(sat, 0, sizeof(*sat));
-	pid = fork();
-	if (pid == 0)
-		sitter_child(sitter);
-	while (!threaded_get(&sat->begun)) {
-		if (waitpid(pid, &status, WNOHANG) == pid) {
-			ck_assert_int_eq(WEXITSTATUS(status), 77);
-			return 0;
-		}
-		usleep(200);
-	}
-	must_sit(pid, text, sizeof(text));
-	return pid;
-}
-
-static inline void
-sitter_end(pid_t pid)
-{
-	int status;
-
-	kill(pid, SIGKILL);
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	ck_assert(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-}
+void sitter_end(pid_t pid);
 
 #endif

@@ -11,34 +11,11 @@
 #define MAPPED ((size_t)65536)
 
 /* Somewhere inside, not where a page or the mapping begins. */
-LIVE void *
-inside(void *mapping)
-{
-	return (char *)mapping + 4096 + 136;
-}
+void *inside_mapping(void *mapping);
 
-LIVE void *
-map(int protection, int flags, int fd)
-{
-	void *mapping = mmap(NULL, MAPPED, protection, flags, fd, 0);
-
-	ck_assert_ptr_ne(mapping, MAP_FAILED);
-	return mapping;
-}
+void *map(int protection, int flags, int fd);
 
 /* A file of MAPPED zeros in DIRECTORY, without a name. */
-LIVE int
-unnamed_file(const char *directory)
-{
-	char path[PATH_MAX];
-	int fd;
-
-	snprintf(path, sizeof(path), "%s/mu-roots-XXXXXX", directory);
-	fd = mkstemp(path);
-	ck_assert_int_ge(fd, 0);
-	ck_assert_int_eq(unlink(path), 0);
-	ck_assert_int_eq(ftruncate(fd, MAPPED), 0);
-	return fd;
-}
+int unnamed_file(const char *directory);
 
 #endif

@@ -18,226 +18,31 @@
 #include "tests/support/scenario.h"
 
 #define PREFIX "libmemunreachable: "
-#define TEXT "twenty-four bytes here!" /* with its NUL all of a block */
 
-static __attribute__((noinline)) uintptr_t
-lose(void)
-{
-	char *p = malloc(sizeof(TEXT));
-
-	memcpy(p, TEXT, sizeof(TEXT));
-	return mu_hide(p);
-}
-
-static int
-log_one_leak(void)
-{
-	uintptr_t hidden = lose();
-	bool judged;
-
-	scrub_stack();
-	judged = LogUnreachableMemory(true, 100);
-	dprintf(1, "%d %lx %d\n", getpid(), (unsigned long)mu_reveal(hidden),
-	    judged);
-	return 0;
-}
-
-static int
-get_one_leak(void)
-{
-	struct UnreachableMemoryInfo info = { 0 };
-	uintptr_t hidden = lose();
-
-	scrub_stack();
-	dprintf(1, "%d", GetUnreachableMemory(&info, 100));
-	dprintf(1, " %zu %zu %zu\n", info.num_leaks, info.leak_bytes,
-	    info.num_reported);
-	return (void)hidden, 0;
-}
-
-static int
-string_of_one_leak(void)
-{
-	uintptr_t hidden = lose();
-	char *text;
-
-	scrub_stack();
-	text = GetUnreachableMemoryString(true, 100);
-	dprintf(1, "%s", text);
-	dprintf(1, "at %lx\n", (unsigned long)mu_reveal(hidden));
-	free(text);
-	return 0;
-}
-
-static void
-allow_descriptors(rlim_t count)
-{
-	struct rlimit limit;
-
-	getrlimit(RLIMIT_NOFILE, &limit);
-	limit.rlim_cur = count;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
-static int
-string_of_failure(void)
-{
-	char *text;
-
-	allow_descriptors(0);
-	text = GetUnreachableMemoryString(false, 100);
-	dprintf(1, "%s", text);
-	free(text);
-	return 0;
-}
-
-static int
-no_leaks_clean(void)
-{
-	return NoLeaks() ? 0 : 1;
-}
-
-static int
-no_leaks_lost(void)
-{
-	uintptr_t hidden[15];
-	size_t i;
-
-	for (i = 0; i < 15; i++)
-		hidden[i] = lose();
-	scrub_stack();
-	(void)hidden;
-	return NoLeaks() ? 0 : 1;
-}
-
-static int
-no_leaks_failed(void)
-{
-	allow_descriptors(0);
-	return NoLeaks() ? 0 : 1;
-}
-
-static ptrdiff_t
-provide_by_asking(void *ctx, uintptr_t *words, size_t max)
-{
-	(void)words;
-	(void)max;
-	*(bool *)ctx = NoLeaks();
-	return 0;
-}
+int log_one_leak(void);
+int get_one_leak(void);
+int string_of_one_leak(void);
+int string_of_failure(void);
+int no_leaks_clean(void);
+int no_leaks_lost(void);
+int no_leaks_failed(void);
 
 /* Asked from within a pass, whose own log is silent: it finds nothing. */
-static int
-no_leaks_busy(void)
-{
-	bool clean = true;
+int no_leaks_busy(void);
 
-	memunreachable_register_root_provider(provide_by_asking, &clean);
-	return NoLeaks() && !clean ? 1 : 0;
-}
-
-static int
-no_leaks_not_dumpable(void)
-{
-	if (geteuid() == 0 && setresuid(65534, 65534, 65534) != 0)
-		return 2;
-	prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-	return NoLeaks() ? 0 : 1;
-}
-
-static int
-log_failed(void)
-{
-	allow_descriptors(0);
-	return LogUnreachableMemory(false, 10) ? 0 : 1;
-}
-
-static ptrdiff_t
-provide_nothing(void *ctx, uintptr_t *words, size_t max)
-{
-	(void)ctx;
-	(void)words;
-	(void)max;
-	return -5;
-}
-
-static int
-log_provider_failed(void)
-{
-	memunreachable_register_root_provider(provide_nothing, NULL);
-	return LogUnreachableMemory(false, 10) ? 0 : 1;
-}
-
-static int
-bad_info(void)
-{
-	struct UnreachableMemoryInfo info = { .version = 1 };
-	bool judged = GetUnreachableMemory(NULL, 10);
-
-	judged |= GetUnreachableMemory(&info, 10);
-	dprintf(1, "%d %d %d %zu %s\n", judged, info.status, info.leaks == NULL,
-	    info.num_leaks, info.reason);
-	return 0;
-}
-
-static int
-two_passes(void)
-{
-	return NoLeaks() && NoLeaks() ? 0 : 1;
-}
-
-static int
-nothing(void)
-{
-	return 0; /* what the constructor has to say is all there is */
-}
+int no_leaks_not_dumpable(void);
+int log_failed(void);
+int log_provider_failed(void);
+int bad_info(void);
+int two_passes(void);
+int nothing(void);
 
 /*
  * No process reads the log, and the pipe is full: the call returns all the
  * same, malloc continues, and a pass that logs nothing succeeds.
  */
-static int
-log_blocked(void)
-{
-	struct UnreachableMemoryInfo info = { 0 };
-	char page[4096] = "";
-	int ends[2];
+int log_blocked(void);
 
-	if (pipe2(ends, O_NONBLOCK) != 0)
-		return 90;
-	while (write(ends[1], page, sizeof(page)) > 0)
-		continue;
-	fcntl(ends[1], F_SETFL, 0);
-	if (dup2(ends[1], 2) != 2)
-		return 91;
-	alarm(50); /* a call that hangs ends us by its signal */
-	LogUnreachableMemory(true, 100);
-	free(malloc(100000));
-	/* A loaded machine may need longer than the option allows. */
-	while (!GetUnreachableMemory(&info, 1))
-		if (info.status != MEMUNREACHABLE_TIMEOUT)
-			return 92;
-	FreeUnreachableMemoryInfo(&info);
-	return 0;
-}
-
-static const struct scenario scenarios[] = {
-	{ "log_blocked", log_blocked },
-	{ "log_one_leak", log_one_leak },
-	{ "get_one_leak", get_one_leak },
-	{ "string_of_one_leak", string_of_one_leak },
-	{ "string_of_failure", string_of_failure },
-	{ "no_leaks_clean", no_leaks_clean },
-	{ "no_leaks_lost", no_leaks_lost },
-	{ "no_leaks_failed", no_leaks_failed },
-	{ "no_leaks_busy", no_leaks_busy },
-	{ "no_leaks_not_dumpable", no_leaks_not_dumpable },
-	{ "log_failed", log_failed },
-	{ "log_provider_failed", log_provider_failed },
-	{ "bad_info", bad_info },
-	{ "two_passes", two_passes },
-	{ "nothing", nothing },
-	{ NULL, NULL },
-};
+extern const struct scenario scenarios[];
 
 #endif

@@ -18,7 +18,6 @@
 #include "tests/support/suite.h"
 
 #define SKIP 77
-#define SHIM "recorder_shim.so"
 
 struct scenario {
 	const char *name;
@@ -26,84 +25,17 @@ struct scenario {
 };
 
 /* 0 if the two agree. */
-static inline int
-check_now(const char *when)
-{
-	return !recorder_check(when, false, NULL);
-}
+int check_now(const char *when);
 
 /* RECORDED_FULL=1: as much as the time of a release allows, not of a day. */
-static inline int
-seeds(int few)
-{
-	return getenv("RECORDED_FULL") != NULL ? 10 * few : few;
-}
-
-static inline void
-recorder_path(char *path, size_t size)
-{
-	char *slash;
-	ssize_t length = readlink("/proc/self/exe", path, size - 1);
-	int up;
-
-	ck_assert_int_gt(length, 0);
-	path[length] = '\0';
-	for (up = 0; up < 2; up++) {
-		slash = strrchr(path, '/');
-		ck_assert_ptr_nonnull(slash);
-		*slash = '\0';
-	}
-	strncat(path, "/support/" SHIM, size - strlen(path) - 1);
-}
+int seeds(int few);
 
 /* SCENARIO once; NAME=VALUE in SETTINGS, which ends with NULL, or NULL. */
-static inline void
-play(const char *scenario, int seed, const char *const *settings)
-{
-	char path[PATH_MAX], number[16];
-	int status;
-	pid_t pid;
-
-	recorder_path(path, sizeof(path));
-	ck_assert_msg(access(path, R_OK) == 0, "no %s", path);
-	snprintf(number, sizeof(number), "%d", seed);
-	pid = fork();
-	ck_assert_int_ge(pid, 0);
-	if (pid == 0) {
-		setenv("LD_PRELOAD", path, 1);
-		for (; settings != NULL && *settings != NULL; settings++)
-			putenv((char *)*settings);
-		execl("/proc/self/exe", "test_recorded", "play", scenario,
-		    number, (char *)NULL);
-		_exit(127);
-	}
-	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
-	if (WIFEXITED(status) && WEXITSTATUS(status) == SKIP) {
-		printf("SKIPPED: %s cannot be arranged here\n", scenario);
-		return;
-	}
-	ck_assert_msg(WIFEXITED(status) && WEXITSTATUS(status) == 0,
-	    "%s, seed %d: ended with %#x", scenario, seed, status);
-}
+void play(const char *scenario, int seed, const char *const *settings);
 
 /* The other side of it: the status to exit with, or -1: no scenario asked. */
-static inline int
-played(int argc, char **argv, const struct scenario *scenarios, size_t count)
-{
-	size_t i;
-
-	if (argc != 4 || strcmp(argv[1], "play") != 0)
-		return -1;
-	if (recorder_check == NULL) {
-		fprintf(stderr, "the recorder is not loaded\n");
-		return 1;
-	}
-	for (i = 0; i < count; i++)
-		if (strcmp(argv[2], scenarios[i].name) == 0)
-			return scenarios[i].run((unsigned)atoi(argv[3]));
-	fprintf(stderr, "no scenario %s\n", argv[2]);
-	return 1;
-}
+int played(
+    int argc, char **argv, const struct scenario *scenarios, size_t count);
 
 #define PLAYED(argc, argv, scenarios) \
 	played(argc, argv, scenarios, sizeof(scenarios) / sizeof(*(scenarios)))

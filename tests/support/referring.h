@@ -8,43 +8,15 @@
 #include "heapwalk/refer/referrers.h"
 #include "tests/support/marking.h"
 
-static struct mu_snapshot snap;
-static struct mu_referrers found;
-static struct mu_range ours;
-static struct mu_why why;
+extern struct mu_snapshot referring_snap;
+extern struct mu_referrers found;
+extern struct mu_range ours;
+extern struct mu_why referring_why;
 
-static __attribute__((unused)) void
-open_case(int kind, size_t size)
-{
-	open_heap(kind, size);
-	memset(&snap, 0, sizeof(snap));
-	ours = (struct mu_range) { 0, 0 };
-}
-
-static __attribute__((unused)) enum mu_status
-look_for(const void *p, uint64_t deadline_ns)
-{
-	/* As mu_roots_find() puts them together; the ranges are the test's. */
-	memset(&found, 0, sizeof(found));
-	return mu_referrers_find(&found, (uintptr_t)p, &graph_made, &roots,
-	    &snap, ours, &heap.arena, deadline_ns, &why);
-}
+void open_case(int kind, size_t size);
+enum mu_status look_for(const void *p, uint64_t deadline_ns);
 
 /* Mark, then look: COUNT references. */
-static __attribute__((unused)) void
-expect(const void *p, size_t count)
-{
-	size_t i;
-
-	if (!heap.blocks.sealed)
-		mark();
-	ck_assert_int_eq(look_for(p, FAKE_NO_DEADLINE), MU_OK);
-	ck_assert_uint_eq(found.total, count);
-	ck_assert_uint_le(found.count, count);
-	for (i = 0; i < found.count; i++) {
-		ck_assert_uint_ge(found.items[i].kind, MU_REFERRER_GLOBAL);
-		ck_assert_uint_lt(found.items[i].kind, MU_REFERRER_KINDS);
-	}
-}
+void expect(const void *p, size_t count);
 
 #endif

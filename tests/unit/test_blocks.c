@@ -25,14 +25,14 @@ TEST(HeapWalker_overlap)
 	size_t i;
 
 	for (i = 0; i < sizeof(second) / sizeof(*second); i++) {
-		mu_blocks_open(&blocks, &arena);
+		mu_blocks_open(&blocks, &blocks_arena);
 		add(2, 3);
 		add(second[i].begin, second[i].end);
 		ck_assert_uint_eq(seal(), 1);
 		ck_assert_uint_eq(blocks.count, 1);
 		ck_assert(finds(2, 2, 3));
 	}
-	mu_blocks_open(&blocks, &arena);
+	mu_blocks_open(&blocks, &blocks_arena);
 	add(10, 20);
 	add(15, 30);
 	add(25, 40); /* only overlaps one that is not there */
@@ -124,7 +124,7 @@ TEST(each_unmarked)
 	mu_blocks_each(&blocks, see, &all);
 	ck_assert_uint_eq(all.count, 64 + 3);
 	ck_assert_uint_eq(mu_blocks_number(&blocks), 64 + 3);
-	ck_assert(mu_blocks_unmark(&blocks, &arena, 64 + 3));
+	ck_assert(mu_blocks_unmark(&blocks, &blocks_arena, 64 + 3));
 
 	for (i = 0; i < 0x1000; i += 0x80) {
 		ck_assert(mu_blocks_find(&blocks, 0x5000 + i + 1, &block));
@@ -159,9 +159,9 @@ TEST(no_memory)
 	size_t i;
 
 	for (i = 1; i < 7; i++) {
-		mu_arena_close(&arena);
-		setup();
-		arena.fail_at = i;
+		mu_arena_close(&blocks_arena);
+		blocks_setup();
+		blocks_arena.fail_at = i;
 		if (mu_blocks_add_span(&blocks, range, memory) == NULL ||
 		    mu_blocks_add(&blocks, range, NULL, false) != MU_OK)
 			continue;
@@ -169,4 +169,4 @@ TEST(no_memory)
 	}
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = blocks_setup, .teardown = blocks_teardown);

@@ -11,8 +11,8 @@ TEST_LOOP(one, 0, FAKE_KINDS)
 {
 	void **a;
 
-	open_heap(_i, 4096);
-	a = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
 	fold();
 	expect_totals(1, bytes(1), 1);
 	expect_entry(0, a, bytes(1), 0, 0);
@@ -22,9 +22,9 @@ TEST_LOOP(two, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
 	fold();
 	expect_totals(2, 2 * bytes(1), 2);
 	expect_entry(0, a, bytes(1), 0, 0);
@@ -35,9 +35,9 @@ TEST_LOOP(dominator, 0, FAKE_KINDS)
 {
 	void **a, **b;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
 	a[0] = b;
 	fold();
 	expect_totals(2, 2 * bytes(1), 1);
@@ -48,10 +48,10 @@ TEST_LOOP(cycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
-	c = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
+	c = folding_node(1);
 	a[0] = b;
 	b[0] = c;
 	c[0] = b;
@@ -64,10 +64,10 @@ TEST_LOOP(dominator_cycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 4096);
-	a = node(2);
-	b = node(2);
-	c = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(2);
+	b = folding_node(2);
+	c = folding_node(1);
 	a[0] = b;
 	b[0] = a;
 	b[1] = c;
@@ -81,9 +81,9 @@ TEST_LOOP(two_cycles, 0, FAKE_KINDS)
 	void **n[6];
 	size_t i;
 
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	for (i = 0; i < 6; i++)
-		n[i] = node(1);
+		n[i] = folding_node(1);
 	n[0][0] = n[2];
 	n[2][0] = n[3];
 	n[3][0] = n[2];
@@ -101,9 +101,9 @@ TEST_LOOP(two_dominator_cycles, 0, FAKE_KINDS)
 	void **n[4];
 	size_t i;
 
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	for (i = 0; i < 4; i++)
-		n[i] = node(1);
+		n[i] = folding_node(1);
 	n[0][0] = n[1];
 	n[1][0] = n[0];
 	n[2][0] = n[3];
@@ -118,7 +118,7 @@ TEST_LOOP(giant_dominator_cycle, 0, FAKE_KINDS)
 {
 	void **first;
 
-	open_heap(_i, 1 << 20);
+	folding_open_heap(_i, 1 << 20);
 	first = ring(1000);
 	fold();
 	expect_totals(1000, 1000 * bytes(1), 1);
@@ -129,8 +129,8 @@ TEST_LOOP(giant_cycle, 0, FAKE_KINDS)
 {
 	void **owner;
 
-	open_heap(_i, 1 << 20);
-	owner = node(1);
+	folding_open_heap(_i, 1 << 20);
+	owner = folding_node(1);
 	owner[0] = ring(1000);
 	fold();
 	expect_totals(1001, 1001 * bytes(1), 1);
@@ -141,11 +141,11 @@ TEST_LOOP(multipath, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
-	open_heap(_i, 4096);
-	a = node(2);
-	b = node(1);
-	c = node(1);
-	d = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(2);
+	b = folding_node(1);
+	c = folding_node(1);
+	d = folding_node(1);
 	a[0] = b;
 	a[1] = c;
 	b[0] = d;
@@ -159,11 +159,11 @@ TEST_LOOP(multicycle, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
-	open_heap(_i, 4096);
-	a = node(2);
-	b = node(2);
-	c = node(2);
-	d = node(2);
+	folding_open_heap(_i, 4096);
+	a = folding_node(2);
+	b = folding_node(2);
+	c = folding_node(2);
+	d = folding_node(2);
 	a[0] = b;
 	b[0] = c;
 	b[1] = d;
@@ -178,10 +178,10 @@ TEST_LOOP(shared_child, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
-	c = node(7);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
+	c = folding_node(7);
 	a[0] = c;
 	b[0] = c;
 	fold();
@@ -195,13 +195,13 @@ TEST_LOOP(shared_diamond, 0, FAKE_KINDS)
 {
 	void **a, **b, **top, **left, **right, **bottom;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
-	top = node(2);
-	left = node(1);
-	right = node(1);
-	bottom = node(3);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
+	top = folding_node(2);
+	left = folding_node(1);
+	right = folding_node(1);
+	bottom = folding_node(3);
 	a[0] = b[0] = top;
 	top[0] = left;
 	top[1] = right;
@@ -216,8 +216,8 @@ TEST_LOOP(self_loop, 0, FAKE_KINDS)
 {
 	void **a;
 
-	open_heap(_i, 4096);
-	a = node(2);
+	folding_open_heap(_i, 4096);
+	a = folding_node(2);
 	a[0] = a[1] = a;
 	fold();
 	expect_totals(1, bytes(2), 1);
@@ -229,11 +229,11 @@ TEST_LOOP(self_loop_below_a_cycle, 0, FAKE_KINDS)
 {
 	void **below, **first, **last;
 
-	open_heap(_i, 4096);
-	below = node(2);
+	folding_open_heap(_i, 4096);
+	below = folding_node(2);
 	below[0] = below;
-	first = node(1);
-	last = node(2);
+	first = folding_node(1);
+	last = folding_node(2);
 	first[0] = last;
 	last[0] = first;
 	last[1] = below;
@@ -251,10 +251,10 @@ TEST_LOOP(interior_pointer, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(16);
-	c = node(16);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(16);
+	c = folding_node(16);
 	a[0] = (char *)b + bytes(16) - 1;
 	b[0] = (char *)c + bytes(16);
 	fold();
@@ -270,7 +270,8 @@ mark_reachable(void)
 {
 	struct mu_block block;
 
-	ck_assert(mu_blocks_find(&heap.blocks, (uintptr_t)reachable, &block));
+	ck_assert(
+	    mu_blocks_find(&folding_heap.blocks, (uintptr_t)reachable, &block));
 	mu_block_mark(&block);
 	after_make = NULL;
 }
@@ -279,10 +280,10 @@ TEST_LOOP(reachable_object, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
-	c = node(1);
+	folding_open_heap(_i, 4096);
+	a = folding_node(1);
+	b = folding_node(1);
+	c = folding_node(1);
 	a[0] = b;
 	b[0] = c;
 	reachable = b;
@@ -297,9 +298,9 @@ TEST(kept_object)
 {
 	void **a, **kept;
 
-	open_heap(FAKE_LISTED, 4096);
-	a = node(1);
-	kept = fake_block(&heap, W, true);
+	folding_open_heap(FAKE_LISTED, 4096);
+	a = folding_node(1);
+	kept = fake_block(&folding_heap, W, true);
 	a[0] = kept;
 	kept[0] = a;
 	/* It is a root: what it refers to is not lost. */
@@ -311,4 +312,4 @@ TEST(kept_object)
 	expect_entry(0, a, W, 0, 0);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

@@ -15,9 +15,9 @@ make_sizes(int kind)
 	static const size_t words[] = { 4, 9, 4, 30, 9, 2, 4 };
 	size_t i;
 
-	open_heap(kind, 8192);
+	folding_open_heap(kind, 8192);
 	for (i = 0; i < 7; i++) {
-		sizes[i] = node(words[i]);
+		sizes[i] = folding_node(words[i]);
 		memset(sizes[i], (int)i + 1, bytes(words[i]));
 	}
 }
@@ -30,12 +30,12 @@ expect_sizes(size_t limit)
 	static const size_t order[] = { 3, 1, 4, 0, 2, 6, 5 };
 	size_t i, size;
 
-	ck_assert_uint_eq(leaks.num_leaks, 7);
-	ck_assert_uint_eq(leaks.entries.count, limit < 7 ? limit : 7);
-	for (i = 0; i < leaks.entries.count; i++) {
+	ck_assert_uint_eq(folding_leaks.num_leaks, 7);
+	ck_assert_uint_eq(folding_leaks.entries.count, limit < 7 ? limit : 7);
+	for (i = 0; i < folding_leaks.entries.count; i++) {
 		size = bytes(words[i]);
 		expect_entry(i, sizes[order[i]], size, 0, 0);
-		ck_assert_mem_eq(entries[i].contents, sizes[order[i]],
+		ck_assert_mem_eq(folding_entries[i].contents, sizes[order[i]],
 		    size < 32 ? size : 32);
 	}
 }
@@ -56,38 +56,38 @@ TEST(contents_of_a_short_block)
 	static const unsigned char zeros[32];
 	char *a;
 
-	open_heap(FAKE_LISTED, 4096);
-	a = fake_block(&heap, 3, false);
+	folding_open_heap(FAKE_LISTED, 4096);
+	a = fake_block(&folding_heap, 3, false);
 	memset(a, 'x', 8);
 	fold();
-	ck_assert_mem_eq(entries[0].contents, "xxx", 3);
-	ck_assert_mem_eq(entries[0].contents + 3, zeros, 29);
+	ck_assert_mem_eq(folding_entries[0].contents, "xxx", 3);
+	ck_assert_mem_eq(folding_entries[0].contents + 3, zeros, 29);
 }
 
 TEST_LOOP(limit_0, 0, FAKE_KINDS)
 {
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	ring(5);
-	node(4);
+	folding_node(4);
 	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(6, 5 * bytes(1) + bytes(4), 0);
 }
 
 TEST_LOOP(nothing_leaked, 0, FAKE_KINDS)
 {
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	fold();
 	expect_totals(0, 0, 0);
 }
 
 TEST_LOOP(late, 0, FAKE_KINDS)
 {
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	ring(5);
-	why.words[0] = '\0';
+	folding_why.words[0] = '\0';
 	ck_assert_int_eq(fold_until(9, 0), MU_PARTIAL);
 	expect_totals(5, 5 * bytes(1), 0);
-	ck_assert_ptr_nonnull(strstr(why.words, "time"));
+	ck_assert_ptr_nonnull(strstr(folding_why.words, "time"));
 }
 
 /* Each entry is a block by itself, for want of memory. */
@@ -96,12 +96,12 @@ expect_blocks_alone(size_t count)
 {
 	size_t i;
 
-	ck_assert_ptr_nonnull(strstr(why.words, "memory"));
-	ck_assert_ptr_nonnull(strstr(why.words, "entry is one block"));
-	ck_assert_uint_eq(leaks.entries.count, count);
-	for (i = 0; i < leaks.entries.count; i++) {
-		ck_assert_uint_eq(entries[i].total_size, bytes(1));
-		ck_assert_uint_eq(entries[i].referenced_count, 0);
+	ck_assert_ptr_nonnull(strstr(folding_why.words, "memory"));
+	ck_assert_ptr_nonnull(strstr(folding_why.words, "entry is one block"));
+	ck_assert_uint_eq(folding_leaks.entries.count, count);
+	for (i = 0; i < folding_leaks.entries.count; i++) {
+		ck_assert_uint_eq(folding_entries[i].total_size, bytes(1));
+		ck_assert_uint_eq(folding_entries[i].referenced_count, 0);
 	}
 }
 
@@ -110,12 +110,12 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	size_t n, num_partial = 0;
 
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	ring(5);
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	after_make = forget_edges;
-	for (n = 1; heap.arena.fail_at == 0; n++) {
-		heap.arena.fail_at = n;
+	for (n = 1; folding_heap.arena.fail_at == 0; n++) {
+		folding_heap.arena.fail_at = n;
 		if (fold_until(9, FAKE_NO_DEADLINE) == MU_OK) {
 			expect_totals(5, 5 * bytes(1), 1);
 			continue;
@@ -126,7 +126,7 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 	}
 	ck_assert_uint_gt(num_partial, 5);
 	/* The edges made room for what failed. */
-	heap.arena.fail_at = 1;
+	folding_heap.arena.fail_at = 1;
 	after_make = NULL;
 	ck_assert_int_eq(fold_until(9, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(5, 5 * bytes(1), 1);
@@ -141,7 +141,7 @@ TEST_LOOP(too_large_to_fold, 0, FAKE_KINDS)
 	after_make = forget_edges;
 	*sizes[3] = sizes[1]; /* of which nothing is said */
 	for (limit = 1; limit < 9; limit++) {
-		heap.arena.fail_at = 1;
+		folding_heap.arena.fail_at = 1;
 		ck_assert_int_eq(
 		    fold_until(limit, FAKE_NO_DEADLINE), MU_PARTIAL);
 		expect_sizes(limit);
@@ -153,19 +153,20 @@ TEST_LOOP(limited_memory, 0, FAKE_KINDS)
 {
 	size_t i, count = 20000, wanted;
 
-	open_heap(_i, 128 * count);
+	folding_open_heap(_i, 128 * count);
 	for (i = 0; i < count; i++)
-		node(1);
-	fake_heap_seal(&heap);
-	heap.arena.limit = heap.arena.used + ((size_t)256 << 10);
-	heap.arena.refused = 0;
+		folding_node(1);
+	fake_heap_seal(&folding_heap);
+	folding_heap.arena.limit =
+	    folding_heap.arena.used + ((size_t)256 << 10);
+	folding_heap.arena.refused = 0;
 	ck_assert_int_eq(fold_until(10, FAKE_NO_DEADLINE), MU_PARTIAL);
 	expect_totals(count, count * bytes(1), 10);
-	wanted = heap.arena.refused;
-	ck_assert_uint_gt(wanted, heap.arena.limit);
-	heap.arena.limit = wanted + ((size_t)1 << 20);
+	wanted = folding_heap.arena.refused;
+	ck_assert_uint_gt(wanted, folding_heap.arena.limit);
+	folding_heap.arena.limit = wanted + ((size_t)1 << 20);
 	ck_assert_int_eq(fold_until(10, FAKE_NO_DEADLINE), MU_OK);
 	expect_totals(count, count * bytes(1), 10);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

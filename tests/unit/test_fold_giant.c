@@ -15,7 +15,7 @@ static size_t used; /* of the arena, before the folding */
 static void
 note_used(void)
 {
-	used = heap.arena.used;
+	used = folding_heap.arena.used;
 }
 
 static void *
@@ -33,7 +33,7 @@ expect_little_memory(void)
 	after_make = note_used;
 	on_small_stack(fold_body, NULL);
 	after_make = NULL;
-	ck_assert_uint_lt(heap.arena.used - used, BYTES_EACH * MANY);
+	ck_assert_uint_lt(folding_heap.arena.used - used, BYTES_EACH * MANY);
 }
 
 TEST_LOOP(long_chain, 0, FAKE_KINDS)
@@ -41,10 +41,10 @@ TEST_LOOP(long_chain, 0, FAKE_KINDS)
 	void **first, **last, **next;
 	size_t i;
 
-	open_heap(_i, 40 * MANY);
-	first = last = node(1);
+	folding_open_heap(_i, 40 * MANY);
+	first = last = folding_node(1);
 	for (i = 1; i < MANY; i++, last = next) {
-		next = node(1);
+		next = folding_node(1);
 		last[0] = next;
 	}
 	expect_little_memory();
@@ -58,10 +58,10 @@ TEST_LOOP(long_chain_backwards, FAKE_SPAN, FAKE_KINDS)
 	void **last, **next;
 	size_t i;
 
-	open_heap(_i, 40 * MANY);
-	last = node(1);
+	folding_open_heap(_i, 40 * MANY);
+	last = folding_node(1);
 	for (i = 1; i < MANY; i++, last = next) {
-		next = node(1);
+		next = folding_node(1);
 		next[0] = last;
 	}
 	expect_little_memory();
@@ -73,7 +73,7 @@ TEST_LOOP(long_cycle, 0, FAKE_KINDS)
 {
 	void **first;
 
-	open_heap(_i, 40 * MANY);
+	folding_open_heap(_i, 40 * MANY);
 	first = ring(MANY);
 	expect_little_memory();
 	expect_totals(MANY, MANY * bytes(1), 1);
@@ -85,10 +85,10 @@ TEST_LOOP(wide, FAKE_SPAN, FAKE_KINDS)
 	void **owner;
 	size_t i;
 
-	open_heap(_i, 50 * MANY);
-	owner = node(MANY);
+	folding_open_heap(_i, 50 * MANY);
+	owner = folding_node(MANY);
 	for (i = 0; i < MANY; i++)
-		owner[i] = node(1);
+		owner[i] = folding_node(1);
 	on_small_stack(fold_body, NULL);
 	expect_totals(MANY + 1, bytes(MANY) + MANY * bytes(1), 1);
 	expect_entry(0, owner, bytes(MANY), MANY, MANY * bytes(1));
@@ -100,19 +100,20 @@ TEST_LOOP(many_owners_of_a_tail, 0, FAKE_KINDS)
 	size_t i, half = MANY / 10;
 	void **tail, **last, **next;
 
-	open_heap(_i, 80 * half);
-	tail = last = node(1);
+	folding_open_heap(_i, 80 * half);
+	tail = last = folding_node(1);
 	for (i = 1; i < half; i++, last = next) {
-		next = node(1);
+		next = folding_node(1);
 		last[0] = next;
 	}
 	for (i = 0; i < half; i++)
-		node(1)[0] = tail;
+		folding_node(1)[0] = tail;
 	fold();
 	expect_totals(2 * half, 2 * half * bytes(1), half);
 	for (i = 0; i < half; i++) {
-		ck_assert_uint_eq(entries[i].referenced_count, half);
-		ck_assert_uint_eq(entries[i].referenced_size, half * bytes(1));
+		ck_assert_uint_eq(folding_entries[i].referenced_count, half);
+		ck_assert_uint_eq(
+		    folding_entries[i].referenced_size, half * bytes(1));
 	}
 }
 
@@ -122,27 +123,27 @@ TEST_LOOP(many_owners_of_a_hub, 0, FAKE_KINDS)
 	size_t i, half = MANY / 10;
 	void **first, **top, **left, **right;
 
-	open_heap(_i, 80 * half);
-	top = node(3);
-	left = node(1);
-	right = node(1);
-	left[0] = right[0] = node(1);
+	folding_open_heap(_i, 80 * half);
+	top = folding_node(3);
+	left = folding_node(1);
+	right = folding_node(1);
+	left[0] = right[0] = folding_node(1);
 	top[0] = left;
 	top[1] = right;
 	first = ring(half);
 	top[2] = first[0];
 	first[0] = top;
 	for (i = 0; i < half; i++)
-		node(1)[0] = i % 2 ? first : left;
+		folding_node(1)[0] = i % 2 ? first : left;
 	fold();
 	expect_totals(2 * half + 4, (2 * half + 3) * bytes(1) + bytes(3), half);
 	for (i = 0; i < half; i++) {
-		ck_assert_uint_eq(
-		    entries[i].referenced_count, i < half / 2 ? half + 4 : 2);
-		ck_assert_uint_eq(entries[i].referenced_size,
+		ck_assert_uint_eq(folding_entries[i].referenced_count,
+		    i < half / 2 ? half + 4 : 2);
+		ck_assert_uint_eq(folding_entries[i].referenced_size,
 		    i < half / 2 ? (half + 3) * bytes(1) + bytes(3)
 				 : 2 * bytes(1));
 	}
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

@@ -58,18 +58,21 @@ model_expect(const struct model *model)
 			count++;
 			size += bytes(model->words[j]);
 		}
-		for (k = 0; k < leaks.entries.count; k++)
-			if (entries[k].range.begin ==
+		for (k = 0; k < folding_leaks.entries.count; k++)
+			if (folding_entries[k].range.begin ==
 			    (uintptr_t)model->nodes[i])
 				break;
 		expect_entry(
 		    k, model->nodes[i], bytes(model->words[i]), count, size);
 	}
-	ck_assert_uint_eq(leaks.entries.count, num_owners);
-	for (k = 1; k < leaks.entries.count; k++)
-		ck_assert(entries[k - 1].total_size > entries[k].total_size ||
-		    (entries[k - 1].total_size == entries[k].total_size &&
-			entries[k - 1].range.begin < entries[k].range.begin));
+	ck_assert_uint_eq(folding_leaks.entries.count, num_owners);
+	for (k = 1; k < folding_leaks.entries.count; k++)
+		ck_assert(folding_entries[k - 1].total_size >
+			folding_entries[k].total_size ||
+		    (folding_entries[k - 1].total_size ==
+			    folding_entries[k].total_size &&
+			folding_entries[k - 1].range.begin <
+			    folding_entries[k].range.begin));
 }
 
 /* With LIMIT entries: what is in none of them, each block counted once. */
@@ -80,12 +83,12 @@ model_expect_cut(const struct model *model, size_t limit, size_t num_total)
 	bool reported[MAX_MODEL] = { false };
 
 	ck_assert_int_eq(fold_until(limit, FAKE_NO_DEADLINE), MU_OK);
-	ck_assert_uint_eq(leaks.num_total, num_total);
+	ck_assert_uint_eq(folding_leaks.num_total, num_total);
 	ck_assert_uint_eq(
-	    leaks.entries.count, limit < num_total ? limit : num_total);
+	    folding_leaks.entries.count, limit < num_total ? limit : num_total);
 	for (i = 0; i < model->count; i++)
-		for (k = 0; k < leaks.entries.count; k++)
-			if (entries[k].range.begin ==
+		for (k = 0; k < folding_leaks.entries.count; k++)
+			if (folding_entries[k].range.begin ==
 			    (uintptr_t)model->nodes[i])
 				for (j = 0; j < model->count; j++)
 					reported[j] |=
@@ -94,8 +97,8 @@ model_expect_cut(const struct model *model, size_t limit, size_t num_total)
 		count += !reported[i];
 		size += reported[i] ? 0 : bytes(model->words[i]);
 	}
-	ck_assert_uint_eq(leaks.unreported_count, count);
-	ck_assert_uint_eq(leaks.unreported_bytes, size);
+	ck_assert_uint_eq(folding_leaks.unreported_count, count);
+	ck_assert_uint_eq(folding_leaks.unreported_bytes, size);
 }
 
 /* The sizes of all entries' first blocks, cut or not. */
@@ -111,8 +114,8 @@ model_expect_unrecorded(const struct model *model)
 		least = size < least ? size : least;
 		most = size > most ? size : most;
 	}
-	ck_assert_uint_eq(leaks.unrecorded_least, least);
-	ck_assert_uint_eq(leaks.unrecorded_most, most);
+	ck_assert_uint_eq(folding_leaks.unrecorded_least, least);
+	ck_assert_uint_eq(folding_leaks.unrecorded_most, most);
 }
 
 static void
@@ -181,7 +184,7 @@ model_make(struct model *model, size_t style)
 	model->count = 1 + (size_t)rand() % MAX_MODEL;
 	for (i = 0; i < model->count; i++) {
 		model->words[i] = MAX_DEGREE + (size_t)rand() % 20;
-		model->nodes[i] = node(model->words[i]);
+		model->nodes[i] = folding_node(model->words[i]);
 	}
 	if (style % 4 < 2)
 		model_hang(model);
@@ -207,9 +210,9 @@ expect_model(const struct model *model, size_t round)
 	size_t num_total;
 
 	fold();
-	ck_assert_uint_eq(leaks.num_leaks, model->count);
+	ck_assert_uint_eq(folding_leaks.num_leaks, model->count);
 	model_expect(model);
-	num_total = leaks.entries.count;
+	num_total = folding_leaks.entries.count;
 	model_expect_cut(model, num_total, num_total);
 	model_expect_cut(model, 1 + round % num_total, num_total);
 	model_expect_unrecorded(model);
@@ -222,16 +225,16 @@ TEST_LOOP(random_graphs, 0, FAKE_KINDS)
 
 	for (round = 0; round < 600; round++) {
 		srand((unsigned)round + 1);
-		open_heap(_i, 1 << 20);
+		folding_open_heap(_i, 1 << 20);
 		model_make(&model, round);
 		model_close(&model);
 		after_make = NULL;
 		expect_model(&model, round);
 		after_make = forget_edges;
 		expect_model(&model, round);
-		fake_heap_close(&heap);
+		fake_heap_close(&folding_heap);
 	}
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

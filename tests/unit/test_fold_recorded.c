@@ -120,7 +120,7 @@ clean_up(void)
 {
 	fake_recorder_close(&fake);
 	image_teardown();
-	teardown();
+	folding_teardown();
 }
 
 /* Seals the heap, and makes what was recorded known to it. */
@@ -129,12 +129,12 @@ record(void)
 {
 	struct mu_snapshot snap = { .pid = getpid() };
 
-	if (!heap.blocks.sealed)
-		fake_heap_seal(&heap);
+	if (!folding_heap.blocks.sealed)
+		fake_heap_seal(&folding_heap);
 	image_open(&snap);
 	ck_assert(mu_recorder_open(
 	    &recorder, &snap, (uintptr_t)&fake.about, &image.arena));
-	heap.blocks.recorder = &recorder;
+	folding_heap.blocks.recorder = &recorder;
 }
 
 /* Blocks begin at multiples of 16: sizes here are even numbers of words. */
@@ -168,13 +168,14 @@ TEST_LOOP(same_stack_is_one_entry, 0, FAKE_KINDS)
 {
 	void **a, **b, **c, **d;
 
-	open_heap(_i, 1 << 16);
+	folding_open_heap(_i, 1 << 16);
 	make_stacks();
 	frames[1][0] = 0x77;
 	stacks[0] = fake_recorder_stack(&fake, frames[0], 3);
 	stacks[1] = fake_recorder_stack(&fake, frames[1], 3);
 	stacks[2] = fake_recorder_stack(&fake, frames[0], 3);
-	a = node(4), b = node(8), c = node(4), d = node(2);
+	a = folding_node(4), b = folding_node(8), c = folding_node(4),
+	d = folding_node(2);
 	by_stack(a, 32, 0);
 	by_stack(b, 64, 2);
 	by_stack(c, 32, 1);
@@ -182,22 +183,22 @@ TEST_LOOP(same_stack_is_one_entry, 0, FAKE_KINDS)
 	b[0] = d;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.num_leaks, 4);
-	ck_assert_uint_eq(leaks.entries.count, 2);
-	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)a);
-	ck_assert_uint_eq(mu_range_size(entries[0].range), bytes(4));
-	ck_assert_uint_eq(entries[0].similar_count, 1);
-	ck_assert_uint_eq(entries[0].similar_size, bytes(8));
-	ck_assert_uint_eq(entries[0].similar_referenced_count, 1);
-	ck_assert_uint_eq(entries[0].similar_referenced_size, bytes(2));
-	ck_assert_uint_eq(entries[0].referenced_count, 0);
+	ck_assert_uint_eq(folding_leaks.num_leaks, 4);
+	ck_assert_uint_eq(folding_leaks.entries.count, 2);
+	ck_assert_uint_eq(folding_entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(mu_range_size(folding_entries[0].range), bytes(4));
+	ck_assert_uint_eq(folding_entries[0].similar_count, 1);
+	ck_assert_uint_eq(folding_entries[0].similar_size, bytes(8));
+	ck_assert_uint_eq(folding_entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(folding_entries[0].similar_referenced_size, bytes(2));
+	ck_assert_uint_eq(folding_entries[0].referenced_count, 0);
 	ck_assert_uint_eq(
-	    entries[0].total_size, bytes(4) + bytes(8) + bytes(2));
-	ck_assert_uint_eq(entries[0].num_frames, 3);
-	ck_assert_mem_eq(entries[0].frames, frames[0], 3 * W);
-	ck_assert_uint_eq(entries[1].range.begin, (uintptr_t)c);
-	ck_assert_uint_eq(entries[1].similar_count, 0);
-	ck_assert_uint_eq(entries[1].frames[0], 0x77);
+	    folding_entries[0].total_size, bytes(4) + bytes(8) + bytes(2));
+	ck_assert_uint_eq(folding_entries[0].num_frames, 3);
+	ck_assert_mem_eq(folding_entries[0].frames, frames[0], 3 * W);
+	ck_assert_uint_eq(folding_entries[1].range.begin, (uintptr_t)c);
+	ck_assert_uint_eq(folding_entries[1].similar_count, 0);
+	ck_assert_uint_eq(folding_entries[1].frames[0], 0x77);
 }
 
 /* Sizes do not matter, nor contents: what has no stack stays by itself. */
@@ -205,14 +206,14 @@ TEST_LOOP(no_stack_no_merge, 0, FAKE_KINDS)
 {
 	void **a, **b, **c;
 
-	open_heap(_i, 1 << 16);
-	a = node(4), b = node(4), c = node(4);
+	folding_open_heap(_i, 1 << 16);
+	a = folding_node(4), b = folding_node(4), c = folding_node(4);
 	fake_recorder_block(&fake, a, 32, MU_STACK_OFF, false);
 	fake_recorder_block(&fake, b, 32, MU_STACK_EMPTY, false);
 	(void)c;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.entries.count, 3);
+	ck_assert_uint_eq(folding_leaks.entries.count, 3);
 }
 
 /* Where stacks are sampled, those that were not are one entry. */
@@ -221,10 +222,10 @@ TEST_LOOP(unsampled_are_one_entry, 0, FAKE_KINDS)
 	void **blocks[6];
 	size_t i;
 
-	open_heap(_i, 1 << 16);
+	folding_open_heap(_i, 1 << 16);
 	make_stacks();
 	for (i = 0; i < 6; i++)
-		blocks[i] = node(4);
+		blocks[i] = folding_node(4);
 	fake_recorder_block(&fake, blocks[0], 32, MU_STACK_OFF, false);
 	fake_recorder_block(&fake, blocks[1], 32, MU_STACK_OFF_CHILD, false);
 	by_stack(blocks[2], 32, 0);
@@ -233,12 +234,12 @@ TEST_LOOP(unsampled_are_one_entry, 0, FAKE_KINDS)
 	fake.about.sample_bytes = 4096;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.entries.count, 3);
-	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)blocks[0]);
-	ck_assert_uint_eq(entries[0].num_frames, 0);
-	ck_assert_uint_eq(entries[0].similar_count, 2);
-	ck_assert_uint_eq(entries[0].similar_referenced_count, 1);
-	ck_assert_uint_eq(leaks.num_total, 3);
+	ck_assert_uint_eq(folding_leaks.entries.count, 3);
+	ck_assert_uint_eq(folding_entries[0].range.begin, (uintptr_t)blocks[0]);
+	ck_assert_uint_eq(folding_entries[0].num_frames, 0);
+	ck_assert_uint_eq(folding_entries[0].similar_count, 2);
+	ck_assert_uint_eq(folding_entries[0].similar_referenced_count, 1);
+	ck_assert_uint_eq(folding_leaks.num_total, 3);
 }
 
 /* Many small ones of a stack come before a large one; the limit is last. */
@@ -247,20 +248,20 @@ TEST_LOOP(limit_after_merging, 0, FAKE_KINDS)
 	void **large;
 	size_t i;
 
-	open_heap(_i, 1 << 16);
+	folding_open_heap(_i, 1 << 16);
 	make_stacks();
-	large = node(100);
+	large = folding_node(100);
 	for (i = 0; i < 40; i++)
-		by_stack(node(4), 32, 0);
+		by_stack(folding_node(4), 32, 0);
 	record();
 	ck_assert_int_eq(fold_until(1, FAKE_NO_DEADLINE), MU_OK);
-	ck_assert_uint_eq(leaks.num_leaks, 41);
-	ck_assert_uint_eq(leaks.leak_bytes, bytes(100) + 40 * bytes(4));
-	ck_assert_uint_eq(leaks.entries.count, 1);
-	ck_assert_uint_eq(entries[0].similar_count, 39);
-	ck_assert_uint_eq(entries[0].total_size, 40 * bytes(4));
+	ck_assert_uint_eq(folding_leaks.num_leaks, 41);
+	ck_assert_uint_eq(folding_leaks.leak_bytes, bytes(100) + 40 * bytes(4));
+	ck_assert_uint_eq(folding_leaks.entries.count, 1);
+	ck_assert_uint_eq(folding_entries[0].similar_count, 39);
+	ck_assert_uint_eq(folding_entries[0].total_size, 40 * bytes(4));
 	ck_assert_int_eq(fold_until(0, FAKE_NO_DEADLINE), MU_OK);
-	ck_assert_uint_eq(leaks.entries.count, 0);
+	ck_assert_uint_eq(folding_leaks.entries.count, 0);
 	(void)large;
 }
 
@@ -271,24 +272,25 @@ TEST_LOOP(frames_after_the_16th, 0, FAKE_KINDS)
 	void **a, **b, **c, **d;
 	size_t i;
 
-	open_heap(_i, 1 << 16);
+	folding_open_heap(_i, 1 << 16);
 	for (i = 0; i < 40; i++)
 		deep[i] = 0x1000 + i;
 	stacks[0] = fake_recorder_stack(&fake, deep, 40);
 	stacks[1] = fake_recorder_stack(&fake, deep, 16);
 	deep[39]++;
 	stacks[2] = fake_recorder_stack(&fake, deep, 40);
-	a = node(4), b = node(4), c = node(4), d = node(4);
+	a = folding_node(4), b = folding_node(4), c = folding_node(4),
+	d = folding_node(4);
 	by_stack(a, 32, 0);
 	by_stack(b, 32, 1);
 	by_stack(c, 32, 2);
 	by_stack(d, 32, 0);
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.entries.count, 3);
-	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)a);
-	ck_assert_uint_eq(entries[0].similar_count, 1);
-	ck_assert_uint_eq(entries[0].num_frames, 16);
+	ck_assert_uint_eq(folding_leaks.entries.count, 3);
+	ck_assert_uint_eq(folding_entries[0].range.begin, (uintptr_t)a);
+	ck_assert_uint_eq(folding_entries[0].similar_count, 1);
+	ck_assert_uint_eq(folding_entries[0].num_frames, 16);
 }
 
 /* The entry is the program's block, not malloc's with the guards. */
@@ -296,20 +298,21 @@ TEST_LOOP(guarded_block, 0, FAKE_KINDS)
 {
 	char *block;
 
-	open_heap(_i, 1 << 16);
-	block = (char *)node(20);
+	folding_open_heap(_i, 1 << 16);
+	block = (char *)folding_node(20);
 	memcpy(block + 32, "contents", 8);
 	fake_recorder_block(&fake, block + 32, 40, MU_STACK_OFF, false);
 	fake.about.flags |= MU_RECORDED_GUARDED;
 	fake.about.dressing = 32;
 	record();
 	fold();
-	ck_assert_uint_eq(leaks.leak_bytes, bytes(20));
-	ck_assert_uint_eq(leaks.entries.count, 1);
-	ck_assert_uint_eq(entries[0].range.begin, (uintptr_t)block + 32);
-	ck_assert_uint_eq(mu_range_size(entries[0].range), 40);
-	ck_assert_uint_eq(entries[0].total_size, 40);
-	ck_assert_mem_eq(entries[0].contents, "contents", 8);
+	ck_assert_uint_eq(folding_leaks.leak_bytes, bytes(20));
+	ck_assert_uint_eq(folding_leaks.entries.count, 1);
+	ck_assert_uint_eq(
+	    folding_entries[0].range.begin, (uintptr_t)block + 32);
+	ck_assert_uint_eq(mu_range_size(folding_entries[0].range), 40);
+	ck_assert_uint_eq(folding_entries[0].total_size, 40);
+	ck_assert_mem_eq(folding_entries[0].contents, "contents", 8);
 }
 
 /* Without memory for folding, each block is an entry, and has its stack. */
@@ -317,19 +320,19 @@ TEST_LOOP(frames_without_folding, 0, FAKE_KINDS)
 {
 	void **a;
 
-	open_heap(_i, 1 << 16);
+	folding_open_heap(_i, 1 << 16);
 	make_stacks();
-	a = node(4);
+	a = folding_node(4);
 	by_stack(a, 32, 0);
 	record();
 	after_make = forget_edges;
-	heap.arena.fail_at = 1;
+	folding_heap.arena.fail_at = 1;
 	ck_assert_int_eq(fold_until(9, FAKE_NO_DEADLINE), MU_PARTIAL);
-	ck_assert_uint_eq(leaks.entries.count, 1);
+	ck_assert_uint_eq(folding_leaks.entries.count, 1);
 	ck_assert_uint_eq(
-	    entries[0].num_frames, lengths[0] < 16 ? lengths[0] : 16);
-	ck_assert_mem_eq(
-	    entries[0].frames, frames[0], entries[0].num_frames * W);
+	    folding_entries[0].num_frames, lengths[0] < 16 ? lengths[0] : 16);
+	ck_assert_mem_eq(folding_entries[0].frames, frames[0],
+	    folding_entries[0].num_frames * W);
 }
 
 static void
@@ -357,10 +360,10 @@ TEST_LOOP(random_stacks, 0, FAKE_KINDS)
 	for (round = 0; round < 40; round++) {
 		srand((unsigned)round + 1);
 		setup();
-		open_heap(_i, 1 << 20);
+		folding_open_heap(_i, 1 << 20);
 		make_stacks();
 		for (i = 0; i < NODES; i++) {
-			nodes[i] = node(4 + 2 * ((size_t)rand() % 3));
+			nodes[i] = folding_node(4 + 2 * ((size_t)rand() % 3));
 			of[i] = (size_t)rand() % (STACKS + 2);
 			if (of[i] < STACKS)
 				by_stack(nodes[i], 32, of[i]);
@@ -369,8 +372,8 @@ TEST_LOOP(random_stacks, 0, FAKE_KINDS)
 			nodes[rand() % NODES][rand() % 4] =
 			    nodes[rand() % NODES];
 		fold();
-		count = leaks.entries.count;
-		memcpy(all, entries, count * sizeof(*all));
+		count = folding_leaks.entries.count;
+		memcpy(all, folding_entries, count * sizeof(*all));
 		for (i = 0; i < count; i++) {
 			for (j = 0; (uintptr_t)nodes[j] != all[i].range.begin;)
 				j++;
@@ -387,11 +390,11 @@ TEST_LOOP(random_stacks, 0, FAKE_KINDS)
 		model_sort(all, count);
 		record();
 		fold();
-		ck_assert_uint_eq(leaks.entries.count, count);
-		expect_same(entries, all, count);
+		ck_assert_uint_eq(folding_leaks.entries.count, count);
+		expect_same(folding_entries, all, count);
 		clean_up();
 	}
 	setup();
-	open_heap(_i, 4096);
+	folding_open_heap(_i, 4096);
 	fake_recorder_block(&fake, (void *)0x1000, 1, MU_STACK_OFF, false);
 }

@@ -24,19 +24,20 @@ charge(struct mu_components *components, size_t limit)
 	static struct mu_lost lost;
 
 	deadline = (struct mu_deadline) { .ns = 0, .left = limit };
-	if (!heap.blocks.sealed)
-		fake_heap_seal(&heap);
-	ck_assert_int_eq(mu_graph_make(&graph_made, &heap.blocks, NULL, NULL,
-			     &heap.arena, FAKE_NO_DEADLINE),
+	if (!folding_heap.blocks.sealed)
+		fake_heap_seal(&folding_heap);
+	ck_assert_int_eq(mu_graph_make(&folding_graph, &folding_heap.blocks,
+			     NULL, NULL, &folding_heap.arena, FAKE_NO_DEADLINE),
 	    MU_OK);
 	if (after_make != NULL)
 		after_make();
-	ck_assert_int_eq(mu_lost_open(&lost, &graph_made, &never), MU_OK);
+	ck_assert_int_eq(mu_lost_open(&lost, &folding_graph, &never), MU_OK);
 	ck_assert_int_eq(
-	    mu_components_find(components, &lost, &heap.arena, &never), MU_OK);
+	    mu_components_find(components, &lost, &folding_heap.arena, &never),
+	    MU_OK);
 	components->deadline = &deadline;
 	ck_assert_int_eq(
-	    mu_components_sum_retained(components, &heap.arena), MU_OK);
+	    mu_components_sum_retained(components, &folding_heap.arena), MU_OK);
 }
 
 static void
@@ -55,7 +56,8 @@ component_at(const struct mu_components *components, void **block)
 	struct mu_block found;
 
 	/* All blocks are lost: they have the same numbers as nodes. */
-	ck_assert(mu_blocks_find(&heap.blocks, (uintptr_t)block, &found));
+	ck_assert(
+	    mu_blocks_find(&folding_heap.blocks, (uintptr_t)block, &found));
 	return mu_component_of(components, found.number);
 }
 
@@ -79,10 +81,10 @@ make_comb(void)
 {
 	size_t i;
 
-	open_heap(FAKE_SPAN, (size_t)120 * NODES);
+	folding_open_heap(FAKE_SPAN, (size_t)120 * NODES);
 	for (i = 0; i < NODES; i++) {
-		nodes[i] = node(2);
-		wrappers[i] = node(2);
+		nodes[i] = folding_node(2);
+		wrappers[i] = folding_node(2);
 		wrappers[i][0] = nodes[i];
 		if (i > 0)
 			nodes[i][0] = nodes[i - 1];
@@ -108,11 +110,11 @@ TEST_LOOP(comb_with_diamond, 0, 2)
 	size_t i;
 
 	make_comb();
-	left = node(2);
-	right = node(2);
+	left = folding_node(2);
+	right = folding_node(2);
 	nodes[0][0] = left;
 	nodes[0][1] = right;
-	left[0] = right[0] = node(2);
+	left[0] = right[0] = folding_node(2);
 	charge_linear(&components, (size_t)2 * NODES, _i == 0);
 	for (i = 0; i < NODES; i++)
 		expect_reach(&components, wrappers[i], i + 5);
@@ -139,9 +141,9 @@ TEST_LOOP(functional, 0, 2)
 
 	srand(1);
 	memset(seen, 0, sizeof(seen));
-	open_heap(FAKE_SPAN, (size_t)40 * NODES);
+	folding_open_heap(FAKE_SPAN, (size_t)40 * NODES);
 	for (i = 0; i < NODES; i++)
-		nodes[i] = node(2);
+		nodes[i] = folding_node(2);
 	for (i = 0; i < NODES; i++) {
 		to[i] = (size_t)rand() % NODES;
 		nodes[i][0] = nodes[to[i]];
@@ -168,7 +170,7 @@ TEST_LOOP(two_lists, 0, 2)
 	size_t i, third = NODES / 3;
 
 	make_comb();
-	common = node(2);
+	common = folding_node(2);
 	nodes[2 * third][0] = nodes[third - 1];
 	for (i = 0; i < 3 * third; i++)
 		nodes[i][1] = common;
@@ -196,7 +198,7 @@ TEST(late)
 	make_comb();
 	nodes[half][0] = nodes[half / 2];
 	for (i = 0; i < half; i++) {
-		middle = node(2);
+		middle = folding_node(2);
 		middle[0] = nodes[half + i];
 		middle[1] = nodes[half / 2 + i / 2];
 		wrappers[i][0] = wrappers[half + i][0] = middle;
@@ -222,21 +224,22 @@ TEST(diamonds)
 	void **left, **right;
 	size_t i;
 
-	open_heap(FAKE_SPAN, (size_t)200 * NODES);
+	folding_open_heap(FAKE_SPAN, (size_t)200 * NODES);
 	for (i = 0; i < NODES; i++) {
-		nodes[i] = node(2);
-		nodes[i][0] = left = node(2);
-		nodes[i][1] = right = node(2);
+		nodes[i] = folding_node(2);
+		nodes[i][0] = left = folding_node(2);
+		nodes[i][1] = right = folding_node(2);
 		left[0] = right[0] = i > 0 ? nodes[i - 1] : NULL;
-		node(2)[0] = left;
-		node(2)[0] = right;
+		folding_node(2)[0] = left;
+		folding_node(2)[0] = right;
 	}
 	ck_assert_int_eq(
 	    fold_until(2, mu_sys_now_ns() + 1000000000), MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "time"));
-	ck_assert_uint_eq(leaks.num_leaks, (size_t)5 * NODES);
-	ck_assert_uint_le(leaks.unreported_count, (size_t)5 * NODES);
-	ck_assert_uint_le(leaks.unreported_bytes, leaks.leak_bytes);
+	ck_assert_ptr_nonnull(strstr(folding_why.words, "time"));
+	ck_assert_uint_eq(folding_leaks.num_leaks, (size_t)5 * NODES);
+	ck_assert_uint_le(folding_leaks.unreported_count, (size_t)5 * NODES);
+	ck_assert_uint_le(
+	    folding_leaks.unreported_bytes, folding_leaks.leak_bytes);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

@@ -22,8 +22,8 @@ make(struct mu_lost *lost, struct mu_graph *made, bool stored)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 
-	ck_assert_int_eq(mu_graph_make(made, &heap.blocks, NULL, NULL,
-			     &heap.arena, FAKE_NO_DEADLINE),
+	ck_assert_int_eq(mu_graph_make(made, &folding_heap.blocks, NULL, NULL,
+			     &folding_heap.arena, FAKE_NO_DEADLINE),
 	    MU_OK);
 	if (!stored) {
 		made->cells = NULL;
@@ -37,12 +37,12 @@ find(struct mu_components *components, struct mu_lost *lost)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 
-	ck_assert_int_eq(
-	    mu_components_find(components, lost, &heap.arena, &deadline),
+	ck_assert_int_eq(mu_components_find(
+			     components, lost, &folding_heap.arena, &deadline),
 	    MU_OK);
 	components->deadline = &deadline;
 	ck_assert_int_eq(
-	    mu_components_sum_retained(components, &heap.arena), MU_OK);
+	    mu_components_sum_retained(components, &folding_heap.arena), MU_OK);
 }
 
 static bool
@@ -56,7 +56,8 @@ has_giant(bool stored)
 
 	make(&lost, &graph, stored);
 	ck_assert_int_eq(mu_trees_find(&trees, &lost, &deadline), MU_OK);
-	return mu_giant_scc_find(&giant, &trees, &heap.arena, &deadline);
+	return mu_giant_scc_find(
+	    &giant, &trees, &folding_heap.arena, &deadline);
 }
 
 static size_t
@@ -104,12 +105,12 @@ expect_same(void)
 	struct mu_lost lost[3];
 	size_t way;
 
-	heap.blocks.workers = NULL;
+	folding_heap.blocks.workers = NULL;
 	make(&lost[0], &graph[0], true);
 	find(&with, &lost[0]);
 	four = pthread_workers(4);
 	for (way = 1; way < 3; way++) {
-		heap.blocks.workers = way == 1 ? NULL : &four;
+		folding_heap.blocks.workers = way == 1 ? NULL : &four;
 		make(&lost[way], &graph[way], way == 2);
 		find(&other, &lost[way]);
 		expect_equal(&with, &other);
@@ -126,9 +127,9 @@ expect_little_memory(void)
 	size_t used;
 
 	make(&lost, &graph, true);
-	used = heap.arena.used;
+	used = folding_heap.arena.used;
 	find(&components, &lost);
-	ck_assert_uint_le(heap.arena.used - used, (size_t)14 * NODES);
+	ck_assert_uint_le(folding_heap.arena.used - used, (size_t)14 * NODES);
 }
 
 static void
@@ -137,9 +138,9 @@ make_nodes(void)
 	size_t i;
 
 	srand(1);
-	open_heap(FAKE_SPAN, (size_t)64 * NODES);
+	folding_open_heap(FAKE_SPAN, (size_t)64 * NODES);
 	for (i = 0; i < NODES; i++)
-		nodes[i] = node(EDGES);
+		nodes[i] = folding_node(EDGES);
 }
 
 /* Edges from anywhere to anywhere; a third of the nodes have only some. */
@@ -153,7 +154,7 @@ TEST(random_graph)
 		for (j = 0; j < count; j++)
 			nodes[i][j] = nodes[(size_t)rand() % NODES];
 	}
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	ck_assert(has_giant(true));
 	ck_assert(!has_giant(false));
 	expect_same();
@@ -182,7 +183,7 @@ TEST_LOOP(owners_of_random_graph, 0, 6)
 		nodes[NODES - 1 - i][1] = nodes[NODES / 2 + i];
 	if (sink)
 		nodes[NODES - 1 - above][2] = nodes[hang / 2];
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	ck_assert(has_giant(true));
 	expect_same();
 	expect_little_memory();
@@ -198,7 +199,7 @@ TEST(no_way_back)
 		for (j = 0; j < EDGES - 1; j++)
 			nodes[i][j] = nodes[i / (2 + (size_t)rand() % 3) + j];
 	nodes[1][1] = NULL;
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	ck_assert(!has_giant(true));
 	expect_same();
 }
@@ -229,7 +230,7 @@ TEST_LOOP(rings, 0, 2)
 		nodes[i][0] = nodes[(i + width) % NODES];
 		nodes[i][1] = nodes[(i + width + 1) % NODES];
 	}
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	ck_assert_int_eq(has_giant(true), _i);
 	expect_same();
 }
@@ -248,7 +249,7 @@ TEST_LOOP(hanging, 0, 3)
 		if (i % 50 == 0)
 			nodes[(size_t)rand() % NODES][0] = nodes[i];
 	}
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	expect_same();
 }
 
@@ -263,7 +264,7 @@ TEST_LOOP(single, 0, 2)
 		nodes[i][1] = nodes[i + 1];
 	if (_i != 0)
 		nodes[i][1] = nodes[0];
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	expect_same();
 }
 
@@ -279,10 +280,10 @@ TEST(late)
 	for (i = 0; i < NODES; i++)
 		for (j = 0; j < EDGES; j++)
 			nodes[i][j] = nodes[(size_t)rand() % NODES];
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	make(&lost, &graph, true);
-	ck_assert_int_eq(
-	    mu_components_find(&components, &lost, &heap.arena, &deadline),
+	ck_assert_int_eq(mu_components_find(&components, &lost,
+			     &folding_heap.arena, &deadline),
 	    MU_ERR_TIMEOUT);
 }
 
@@ -300,17 +301,17 @@ TEST(no_memory)
 	for (i = 0; i < NODES; i++)
 		for (j = 0; j < EDGES; j++)
 			nodes[i][j] = nodes[(size_t)rand() % NODES];
-	fake_heap_seal(&heap);
+	fake_heap_seal(&folding_heap);
 	make(&lost, &graph, true);
 	ck_assert_int_eq(mu_trees_find(&trees, &lost, &deadline), MU_OK);
 	for (n = 1; n <= 5; n++) {
-		heap.arena.fail_at = n;
-		ck_assert_int_eq(
-		    mu_giant_scc_find(&giant, &trees, &heap.arena, &deadline),
+		folding_heap.arena.fail_at = n;
+		ck_assert_int_eq(mu_giant_scc_find(&giant, &trees,
+				     &folding_heap.arena, &deadline),
 		    n == 5);
 	}
-	heap.arena.fail_at = 0;
+	folding_heap.arena.fail_at = 0;
 	expect_same();
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

@@ -135,8 +135,8 @@ TEST(rule5_tcache)
 	refused(damage_count_high, "its count is higher");
 	refused(damage_count_low, "longer than its count");
 	refused(damage_tcache_loop, "longer than its count");
-	answer = ask(damage_count_in_flight, NULL);
+	answer = damaged_ask(damage_count_in_flight, NULL);
 	ck_assert_int_eq(answer.status, MU_OK);
 }
 
-SUITE(.setup = setup);
+SUITE(.setup = damaged_setup);

@@ -8,32 +8,32 @@
 static void
 damage_size(void)
 {
-	*size_of(subject.used) = 0x43;
+	*damaged_size_of(subject.used) = 0x43;
 }
 
 static void
 damage_size_far(void)
 {
-	*size_of(subject.used) = ((size_t)1 << 40) | 1;
+	*damaged_size_of(subject.used) = ((size_t)1 << 40) | 1;
 }
 
 static void
 damage_size_slightly(void)
 {
-	*size_of(subject.used) += 0x10;
+	*damaged_size_of(subject.used) += 0x10;
 	*(size_t *)subject.next = 0;
 }
 
 static void
 damage_prev_inuse(void)
 {
-	*size_of(subject.next) &= ~(size_t)1;
+	*damaged_size_of(subject.next) &= ~(size_t)1;
 }
 
 static void
 damage_prev_size(void)
 {
-	size_t size = *size_of(subject.large[0]) & ~(size_t)7;
+	size_t size = *damaged_size_of(subject.large[0]) & ~(size_t)7;
 
 	*(size_t *)(subject.large[0] - 16 + size) += 0x10;
 }
@@ -41,20 +41,20 @@ damage_prev_size(void)
 static void
 damage_arena_flag(void)
 {
-	*size_of(subject.used) |= 4;
+	*damaged_size_of(subject.used) |= 4;
 }
 
 static void
 damage_arena_flag_other(void)
 {
-	*size_of(subject.other) &= ~(size_t)4;
+	*damaged_size_of(subject.other) &= ~(size_t)4;
 }
 
 static void
 damage_top(void)
 {
-	*size_of((char *)*arena_word(subject.glibc.layout->arena_top) + 16) =
-	    0x7fffffff1;
+	*damaged_size_of((char *)*arena_word(subject.glibc.layout->arena_top) +
+	    16) = 0x7fffffff1;
 }
 
 static void
@@ -147,7 +147,7 @@ twist_no_memory(struct self_snapshot *self)
 
 TEST(no_memory)
 {
-	ck_assert_int_eq(ask(NULL, twist_no_memory).status, MU_OK);
+	ck_assert_int_eq(damaged_ask(NULL, twist_no_memory).status, MU_OK);
 }
 
 static char *inherited[3];
@@ -192,7 +192,7 @@ TEST(fork_inherits_tcaches)
 	pthread_barrier_init(&freed, NULL, 2);
 	ck_assert_int_eq(pthread_create(&thread, NULL, free_and_stay, NULL), 0);
 	pthread_barrier_wait(&freed);
-	ck_assert_int_eq(ask(NULL, twist_find_inherited).status, MU_OK);
+	ck_assert_int_eq(damaged_ask(NULL, twist_find_inherited).status, MU_OK);
 }
 
 /* Any word of the heap's structs may be anything: no crash, no endless loop. */
@@ -249,7 +249,7 @@ twist_hostile(struct self_snapshot *self)
 
 TEST(hostile_heap)
 {
-	ck_assert_int_eq(ask(NULL, twist_hostile).status, MU_OK);
+	ck_assert_int_eq(damaged_ask(NULL, twist_hostile).status, MU_OK);
 }
 
-SUITE(.setup = setup);
+SUITE(.setup = damaged_setup);

@@ -47,7 +47,7 @@ shuffle(void)
 	size_t i, j, member;
 
 	for (i = num_members; i > 1; i--) {
-		j = random_below(i);
+		j = chain_random_below(i);
 		member = members[i - 1];
 		members[i - 1] = members[j];
 		members[j] = member;
@@ -57,7 +57,7 @@ shuffle(void)
 static size_t
 size_at(size_t at)
 {
-	return *word_at(at + 8) & ~(size_t)7;
+	return *chain_word_at(at + 8) & ~(size_t)7;
 }
 
 /* The chunks from AT to TOP that are free, or in use. */
@@ -69,9 +69,10 @@ gather(size_t at, size_t top, bool in_use, size_t size, bool all)
 	num_members = 0;
 	for (; at < top; at = next) {
 		next = at + size_at(at);
-		if (((*word_at(next + 8) & MU_PREV_INUSE) != 0) != in_use ||
+		if (((*chain_word_at(next + 8) & MU_PREV_INUSE) != 0) !=
+			in_use ||
 		    (size != 0 && size_at(at) != size) ||
-		    (!all && random_below(2) == 0))
+		    (!all && chain_random_below(2) == 0))
 			continue;
 		members[num_members++] = at;
 		listed[num_listed++] = at;
@@ -82,7 +83,7 @@ gather(size_t at, size_t top, bool in_use, size_t size, bool all)
 static size_t
 pointer_to(size_t at)
 {
-	return (size_t)heap + at;
+	return (size_t)chain_heap + at;
 }
 
 static size_t *
@@ -103,10 +104,11 @@ link_bins(size_t arena)
 	}
 	for (i = 0; i < num_members; i++) {
 		at = members[i];
-		bin = random_below(2) == 0 ? 1 : mu_glibc_bin(size_at(at));
+		bin =
+		    chain_random_below(2) == 0 ? 1 : mu_glibc_bin(size_at(at));
 		head = bin_of(arena, bin);
-		*word_at(at + 16) = (size_t)(head - 2);
-		*word_at(at + 24) = head[1];
+		*chain_word_at(at + 16) = (size_t)(head - 2);
+		*chain_word_at(at + 24) = head[1];
 		*(size_t *)(head[1] + 16) = pointer_to(at);
 		head[1] = pointer_to(at);
 	}
@@ -121,7 +123,7 @@ link_fastbin(size_t arena, size_t bin)
 	*head = 0;
 	for (i = 0; i < num_members; i++) {
 		at = members[i];
-		*word_at(at + 16) = *head ^ (pointer_to(at + 16) >> 12);
+		*chain_word_at(at + 16) = *head ^ (pointer_to(at + 16) >> 12);
 		*head = pointer_to(at);
 	}
 }
@@ -132,7 +134,7 @@ make_arena(size_t arena, size_t seed)
 	size_t from = arena * HEAP_BYTES, top = from + HEAP_BYTES - 64, bin;
 
 	fill(from, top, seed % 2 == 0 ? 0 : 2, arena != 0);
-	*word_at(top + 8) = 64 | MU_PREV_INUSE;
+	*chain_word_at(top + 8) = 64 | MU_PREV_INUSE;
 	gather(from, top, false, 0, true);
 	if (seed / 2 % 2 == 0)
 		shuffle();
@@ -153,7 +155,7 @@ make_heap(size_t seed)
 	size_t arena;
 
 	random_seed(seed);
-	memset(heap, seed % 3 == 0 ? 0x5a : 0, ARENAS * HEAP_BYTES);
+	memset(chain_heap, seed % 3 == 0 ? 0x5a : 0, ARENAS * HEAP_BYTES);
 	num_listed = 0;
 	for (arena = 0; arena < ARENAS; arena++)
 		make_arena(arena, seed);
@@ -162,7 +164,7 @@ make_heap(size_t seed)
 static const void *
 view(struct mu_memory *memory, uintptr_t address, size_t size)
 {
-	uintptr_t begin = (uintptr_t)heap;
+	uintptr_t begin = (uintptr_t)chain_heap;
 
 	(void)memory;
 	if (address - (uintptr_t)arenas < sizeof(arenas) ||
@@ -251,7 +253,7 @@ read_lists(struct result *result, unsigned workers)
 		addresses[i] = (uintptr_t)&arenas[i];
 		chains[i].arena = i;
 		chains[i].main = i == 0;
-		chains[i].view = heap + i * HEAP_BYTES;
+		chains[i].view = chain_heap + i * HEAP_BYTES;
 		chains[i].limit =
 		    (struct mu_range) { pointer_to(i * HEAP_BYTES),
 			    pointer_to((i + 1) * HEAP_BYTES) };
@@ -379,8 +381,8 @@ is_refused_with(size_t *word, size_t value)
 static size_t *
 random_link(void)
 {
-	return word_at(
-	    listed[random_below(num_listed)] + 16 + 8 * random_below(2));
+	return chain_word_at(listed[chain_random_below(num_listed)] + 16 +
+	    8 * chain_random_below(2));
 }
 
 /* A link to another member, to none, nowhere, behind a header, to a head. */
@@ -396,10 +398,10 @@ TEST_LOOP(damaged_links, 0, 4)
 		refused += is_refused_with(link, 0);
 		link = random_link();
 		refused += is_refused_with(
-		    link, pointer_to(listed[random_below(num_listed)]));
+		    link, pointer_to(listed[chain_random_below(num_listed)]));
 		link = random_link();
 		refused += is_refused_with(link,
-		    pointer_to(listed[random_below(num_listed)]) ^
+		    pointer_to(listed[chain_random_below(num_listed)]) ^
 			((size_t)link >> 12));
 		refused += is_refused_with(link, *link + 16);
 		refused += is_refused_with(
@@ -408,7 +410,7 @@ TEST_LOOP(damaged_links, 0, 4)
 		    bin_of(i % ARENAS, 1 + i) + i / 2 % 2, *random_link());
 		refused += is_refused_with(
 		    (size_t *)((char *)&arenas[i % 2] + FASTBINS) + i,
-		    pointer_to(listed[random_below(num_listed)]));
+		    pointer_to(listed[chain_random_below(num_listed)]));
 	}
 	ck_assert_uint_gt(refused, 8);
 	ck_assert_int_eq(compare(), MU_OK);
@@ -421,11 +423,11 @@ TEST_LOOP(ring_apart_from_the_heads, 0, 2)
 
 	make_heap((size_t)_i);
 	for (i = 0; a == NULL; i++) {
-		a = word_at(listed[i] + 16);
+		a = chain_word_at(listed[i] + 16);
 		b = (size_t *)(a[0] + 16);
-		if (a[0] - (size_t)heap >= HEAP_BYTES ||
-		    b[0] - (size_t)heap >= HEAP_BYTES ||
-		    a[1] - (size_t)heap >= HEAP_BYTES)
+		if (a[0] - (size_t)chain_heap >= HEAP_BYTES ||
+		    b[0] - (size_t)chain_heap >= HEAP_BYTES ||
+		    a[1] - (size_t)chain_heap >= HEAP_BYTES)
 			a = NULL;
 	}
 	prev = a[1];
@@ -446,11 +448,11 @@ between(void)
 	size_t at, i;
 
 	for (;;) {
-		at = listed[random_below(num_listed)];
-		i = (*word_at(at + 16) - (size_t)heap) |
-		    (*word_at(at + 24) - (size_t)heap);
+		at = listed[chain_random_below(num_listed)];
+		i = (*chain_word_at(at + 16) - (size_t)chain_heap) |
+		    (*chain_word_at(at + 24) - (size_t)chain_heap);
 		if (i < HEAP_BYTES && at < HEAP_BYTES &&
-		    (*word_at(at + size_at(at) + 8) & MU_PREV_INUSE) == 0)
+		    (*chain_word_at(at + size_at(at) + 8) & MU_PREV_INUSE) == 0)
 			return at;
 	}
 }
@@ -463,22 +465,22 @@ TEST_LOOP(relinked_well, 0, 6)
 	for (i = 0; i < 3; i++) {
 		make_heap((size_t)_i);
 		at = between();
-		fd = (size_t *)*word_at(at + 16);
-		bk = (size_t *)*word_at(at + 24);
+		fd = (size_t *)*chain_word_at(at + 16);
+		bk = (size_t *)*chain_word_at(at + 24);
 		if (i < 2) {
 			fd[3] = (size_t)bk;
 			bk[2] = (size_t)fd;
 			head = i == 0 ? bin_of(0, mu_glibc_bin(size_at(at)) + 1)
 				      : bin_of(1, 1);
-			*word_at(at + 16) = (size_t)(head - 2);
-			*word_at(at + 24) = head[1];
+			*chain_word_at(at + 16) = (size_t)(head - 2);
+			*chain_word_at(at + 24) = head[1];
 			*(size_t *)(head[1] + 16) = pointer_to(at);
 			head[1] = pointer_to(at);
 		} else {
 			other = at + size_at(at); /* is in use */
 			fd[3] = bk[2] = pointer_to(other);
-			*word_at(other + 16) = (size_t)fd;
-			*word_at(other + 24) = (size_t)bk;
+			*chain_word_at(other + 16) = (size_t)fd;
+			*chain_word_at(other + 24) = (size_t)bk;
 		}
 		ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 	}
@@ -492,19 +494,20 @@ TEST_LOOP(foreign_in_fastbin, 0, 2)
 
 	for (i = 0; i < 3; i++) {
 		make_heap((size_t)_i);
-		member = at = *head - (size_t)heap;
+		member = at = *head - (size_t)chain_heap;
 		do {
 			at = i == 0 ? between()
-				    : listed[random_below(num_listed)];
+				    : listed[chain_random_below(num_listed)];
 		} while (i > 0 &&
 		    ((at >= HEAP_BYTES) != (i == 2) ||
 			size_at(at) != (i == 1 ? 80 : 64) ||
-			(*word_at(at + size_at(at) + 8) & MU_PREV_INUSE) == 0));
-		before =
-		    *word_at(member + 16) ^ (pointer_to(member + 16) >> 12);
-		*word_at(member + 16) =
+			(*chain_word_at(at + size_at(at) + 8) &
+			    MU_PREV_INUSE) == 0));
+		before = *chain_word_at(member + 16) ^
+		    (pointer_to(member + 16) >> 12);
+		*chain_word_at(member + 16) =
 		    pointer_to(at) ^ (pointer_to(member + 16) >> 12);
-		*word_at(at + 16) = before ^ (pointer_to(at + 16) >> 12);
+		*chain_word_at(at + 16) = before ^ (pointer_to(at + 16) >> 12);
 		ck_assert_int_eq(compare(), MU_ERR_HEAP_INCONSISTENT);
 	}
 }

@@ -28,14 +28,14 @@ damage_by_drift(void)
 static void
 damage_mmapped_header(void)
 {
-	*size_of(subject.mmapped) |= 1;
+	*damaged_size_of(subject.mmapped) |= 1;
 }
 
 /* A mapping in doubt is not reported. */
 TEST(rule6_mmapped)
 {
-	struct answer whole = ask(NULL, NULL);
-	struct answer answer = ask(damage_n_mmaps, NULL);
+	struct answer whole = damaged_ask(NULL, NULL);
+	struct answer answer = damaged_ask(damage_n_mmaps, NULL);
 
 	ck_assert_int_eq(whole.status, MU_OK);
 	ck_assert_uint_eq(whole.kept, 0);
@@ -43,16 +43,16 @@ TEST(rule6_mmapped)
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "n_mmaps"));
 	ck_assert_uint_ge(answer.kept, 1);
 	ck_assert_uint_eq(answer.count, whole.count);
-	answer = ask(damage_mmapped_mem, NULL);
+	answer = damaged_ask(damage_mmapped_mem, NULL);
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
 	ck_assert_uint_ge(answer.kept, 1);
-	answer = ask(damage_by_drift, NULL);
+	answer = damaged_ask(damage_by_drift, NULL);
 	ck_assert_int_eq(answer.status,
 	    subject.glibc.layout->mmapped_tail != 0 ? MU_OK
 						    : MU_ERR_HEAP_INCONSISTENT);
-	answer = ask(damage_mmapped_header, NULL);
+	answer = damaged_ask(damage_mmapped_header, NULL);
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
 	ck_assert_uint_eq(answer.count, whole.count - 1);
 }
 
-SUITE(.setup = setup);
+SUITE(.setup = damaged_setup);

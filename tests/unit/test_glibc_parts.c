@@ -36,13 +36,13 @@ struct result {
 static void
 fill_seams(size_t style, bool other)
 {
-	size_t seam = PART_BYTES + random_below(2) * PART_BYTES, at, end;
-	size_t size = 320 + random_below(5000) * 16;
+	size_t seam = PART_BYTES + chain_random_below(2) * PART_BYTES, at, end;
+	size_t size = 320 + chain_random_below(5000) * 16;
 
-	at = seam - 16 * (1 + random_below(size / 16));
+	at = seam - 16 * (1 + chain_random_below(size / 16));
 	end = at + size;
-	fill(at + 16 * (1 + random_below(4)), end - 16 * random_below(2), 0,
-	    other);
+	fill(at + 16 * (1 + chain_random_below(4)),
+	    end - 16 * chain_random_below(2), 0, other);
 	fill(0, at, style, other);
 	fill(end, heap_top, style, other);
 	put_header(at, size, 0, true, other);
@@ -54,8 +54,8 @@ make_heap(uint64_t seed)
 	bool other = seed % 2 != 0;
 
 	random_seed(seed);
-	memset(heap, seed % 3 == 0 ? 0x5a : 0, HEAP_BYTES);
-	heap_top = HEAP_BYTES - 64 - 16 * random_below(70000);
+	memset(chain_heap, seed % 3 == 0 ? 0x5a : 0, HEAP_BYTES);
+	heap_top = HEAP_BYTES - 64 - 16 * chain_random_below(70000);
 	is_top = seed / 16 % 2 == 0;
 	if (!is_top)
 		heap_top = (other ? HEAP_BYTES : heap_top / PAGE * PAGE) - 32;
@@ -63,13 +63,13 @@ make_heap(uint64_t seed)
 	if (seed / 8 % 2 != 0)
 		fill_seams(seed / 2 % 4, other);
 	if (is_top) {
-		*word_at(heap_top + 8) =
+		*chain_word_at(heap_top + 8) =
 		    (HEAP_BYTES - heap_top) | MU_PREV_INUSE;
 		return;
 	}
-	*word_at(heap_top + 8) = 16 | MU_PREV_INUSE;
-	*word_at(heap_top + 16) = 16;
-	*word_at(heap_top + 24) = (other ? 0 : 16) | MU_PREV_INUSE;
+	*chain_word_at(heap_top + 8) = 16 | MU_PREV_INUSE;
+	*chain_word_at(heap_top + 16) = 16;
+	*chain_word_at(heap_top + 24) = (other ? 0 : 16) | MU_PREV_INUSE;
 }
 
 /* As the memory of another process is read. */
@@ -80,8 +80,8 @@ copy_pages(struct mu_memory *memory, struct mu_range range, void *buffer)
 	if (mu_range_size(range) == 0)
 		return true;
 	ck_assert_uint_eq(range.begin % PAGE + range.end % PAGE, 0);
-	ck_assert_uint_ge(range.begin, (uintptr_t)heap);
-	ck_assert_uint_le(range.end, (uintptr_t)heap + HEAP_BYTES);
+	ck_assert_uint_ge(range.begin, (uintptr_t)chain_heap);
+	ck_assert_uint_le(range.end, (uintptr_t)chain_heap + HEAP_BYTES);
 	memcpy(buffer, (const char *)range.begin, mu_range_size(range));
 	return true;
 }
@@ -108,9 +108,10 @@ walk_heap(struct result *result, unsigned workers, bool main, bool remote)
 		    .layout = &layout },
 		.num_free = result->num_free };
 	result->chain = (struct mu_glibc_chain) {
-		.limit = { (uintptr_t)heap, (uintptr_t)heap + HEAP_BYTES },
-		.view = heap,
-		.top = is_top ? (uintptr_t)heap + heap_top : 0,
+		.limit = { (uintptr_t)chain_heap,
+		    (uintptr_t)chain_heap + HEAP_BYTES },
+		.view = chain_heap,
+		.top = is_top ? (uintptr_t)chain_heap + heap_top : 0,
 		.main = main,
 	};
 	mu_glibc_notes_open(&result->walk.notes, (size_t)1 << 30);
@@ -176,17 +177,18 @@ TEST_LOOP(damage_is_named_alike, 0, ROUNDS)
 	make_heap((uint64_t)_i);
 	for (i = 0; i < 8; i++) {
 		flags = i % 2 != 0 ? 7 : 0;
-		at = random_below(heap_top / 16) * 16 + 8;
+		at = chain_random_below(heap_top / 16) * 16 + 8;
 		if (i < 4)
 			at = heap_top / 2 + (at / 2 & ~(size_t)15) + 8;
 		else if (i < 6)
-			at = PART_BYTES * (1 + random_below(4)) +
-			    random_below(9) * 16 - 72;
-		before = *word_at(at);
-		*word_at(at) = i % 3 == 0 ? before ^ (16 << random_below(8))
-					  : random_below(100) * 16 + flags;
+			at = PART_BYTES * (1 + chain_random_below(4)) +
+			    chain_random_below(9) * 16 - 72;
+		before = *chain_word_at(at);
+		*chain_word_at(at) = i % 3 == 0
+		    ? before ^ (16 << chain_random_below(8))
+		    : chain_random_below(100) * 16 + flags;
 		refused += compare(_i % 2 == 0) != MU_OK;
-		*word_at(at) = before;
+		*chain_word_at(at) = before;
 	}
 	(void)refused;
 	ck_assert_int_eq(compare(_i % 2 == 0), MU_OK);
@@ -199,10 +201,10 @@ TEST_LOOP(damage_at_a_seam, 0, 2)
 
 	make_heap((uint64_t)_i);
 	for (at = seam - 1032; at < seam + 1032; at += 16) {
-		before = *word_at(at);
-		*word_at(at) = before + 16;
+		before = *chain_word_at(at);
+		*chain_word_at(at) = before + 16;
 		refused += compare(_i % 2 == 0) != MU_OK;
-		*word_at(at) = before;
+		*chain_word_at(at) = before;
 	}
 	ck_assert_uint_gt(refused, 0);
 }

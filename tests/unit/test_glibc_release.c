@@ -37,7 +37,7 @@ setup_release(void)
 	num_rows = 0;
 	ck_assert_int_eq(
 	    sscanf(gnu_get_libc_version(), "%u.%u", &major, &running), 2);
-	setup();
+	damaged_setup();
 	num_rows = 1;
 	table[0] = *subject.glibc.layout;
 }
@@ -54,7 +54,7 @@ know_only(const struct mu_glibc_layout *row)
 static void
 unknown(void (*damage)(void), const char *words)
 {
-	struct answer answer = ask(damage, NULL);
+	struct answer answer = damaged_ask(damage, NULL);
 	char release[32];
 
 	snprintf(release, sizeof(release), "glibc 2.%u", running);
@@ -113,11 +113,11 @@ TEST(neighbour_fits)
 	struct answer known, inferred;
 
 	num_rows = 0;
-	known = ask(NULL, NULL);
+	known = damaged_ask(NULL, NULL);
 	ck_assert_int_eq(known.status, MU_OK);
 	ck_assert_uint_eq(known.inferred_from, 0);
 	know_only(subject.glibc.layout);
-	inferred = ask(NULL, NULL);
+	inferred = damaged_ask(NULL, NULL);
 	ck_assert_msg(inferred.status == MU_OK, "%s", inferred.why.words);
 	ck_assert_uint_eq(inferred.inferred_from, running - 1);
 	ck_assert_uint_eq(inferred.count, known.count);
@@ -145,7 +145,7 @@ TEST(neighbour_does_not_fit)
 		if (is_same_layout(rows[i], *subject.glibc.layout))
 			continue;
 		know_only(&rows[i]);
-		answer = ask(NULL, NULL);
+		answer = damaged_ask(NULL, NULL);
 		ck_assert_msg(answer.status == MU_ERR_UNKNOWN_GLIBC,
 		    "read as 2.%u: %s", rows[i].first, answer.why.words);
 		unknown(NULL, "not laid out as that of");
@@ -184,7 +184,7 @@ TEST(row_is_wrong)
 			memcpy(&value, (char *)&table[0] + members[i], 2);
 			value = (uint16_t)(value + sign * by);
 			memcpy((char *)&table[0] + members[i], &value, 2);
-			answer = ask(NULL, NULL);
+			answer = damaged_ask(NULL, NULL);
 			ck_assert_msg(answer.status == MU_ERR_UNKNOWN_GLIBC,
 			    "member at %zu is %u: %s %s", members[i], value,
 			    mu_status_name(answer.status), answer.why.words);
@@ -259,7 +259,7 @@ TEST(far_release)
 	struct answer answer;
 
 	num_rows = 0;
-	answer = ask(NULL, twist_release);
+	answer = damaged_ask(NULL, twist_release);
 	if (subject.glibc.layout == mu_glibc_layout_find(2, 43)) {
 		ck_assert_int_eq(answer.status, MU_OK);
 		ck_assert_uint_eq(answer.inferred_from, 43);
@@ -299,16 +299,16 @@ TEST(foreign_allocators)
 	struct answer answer;
 
 	num_rows = 0;
-	answer = ask(damage_bins, NULL);
+	answer = damaged_ask(damage_bins, NULL);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "no main_arena"));
 	/* No other module here defines malloc: nothing was ever allocated. */
-	answer = ask(damage_unused, NULL);
+	answer = damaged_ask(damage_unused, NULL);
 	ck_assert_int_eq(answer.status, MU_OK);
-	answer = ask(damage_unused, twist_foreign);
+	answer = damaged_ask(damage_unused, twist_foreign);
 	ck_assert_int_eq(answer.status, MU_ERR_FOREIGN_ALLOCATOR);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
-	answer = ask(NULL, twist_foreign);
+	answer = damaged_ask(NULL, twist_foreign);
 	ck_assert_int_eq(answer.status, MU_PARTIAL);
 	ck_assert_ptr_nonnull(strstr(answer.why.words, "libjemalloc.so.2"));
 }

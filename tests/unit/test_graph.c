@@ -26,29 +26,29 @@ static void
 make_lost(size_t room)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
-	size_t limit = heap.arena.limit;
+	size_t limit = folding_heap.arena.limit;
 
-	if (!heap.blocks.sealed)
-		fake_heap_seal(&heap);
-	heap.arena.limit = heap.arena.used + room;
-	ck_assert_int_eq(mu_graph_make(&graph, &heap.blocks, NULL, memory,
-			     &heap.arena, FAKE_NO_DEADLINE),
+	if (!folding_heap.blocks.sealed)
+		fake_heap_seal(&folding_heap);
+	folding_heap.arena.limit = folding_heap.arena.used + room;
+	ck_assert_int_eq(mu_graph_make(&graph, &folding_heap.blocks, NULL,
+			     memory, &folding_heap.arena, FAKE_NO_DEADLINE),
 	    MU_OK);
-	heap.arena.limit = limit;
+	folding_heap.arena.limit = limit;
 	ck_assert_int_eq(mu_lost_open(&lost, &graph, &deadline), MU_OK);
 }
 
 /* Edges of NODE; those found are counted in SEEN. */
 static size_t
-count_edges(uint32_t node, unsigned char *seen)
+count_edges(uint32_t folding_node, unsigned char *seen)
 {
 	struct mu_deadline deadline = { .ns = FAKE_NO_DEADLINE };
 	struct mu_edges edges;
 	uint32_t target;
 	size_t count = 0;
 
-	mu_edges_open(
-	    &edges, &lost, node, mu_edges_first(&lost, node), &deadline);
+	mu_edges_open(&edges, &lost, folding_node,
+	    mu_edges_first(&lost, folding_node), &deadline);
 	for (; mu_edges_next(&edges, &target); count++) {
 		ck_assert_uint_lt(target, lost.num_nodes);
 		if (target >= lost.num_blocks)
@@ -56,7 +56,7 @@ count_edges(uint32_t node, unsigned char *seen)
 		else if (seen != NULL)
 			seen[target] = 1;
 	}
-	if (mu_edges_none(&lost, node))
+	if (mu_edges_none(&lost, folding_node))
 		ck_assert_uint_eq(count, 0);
 	return count;
 }
@@ -69,11 +69,11 @@ make_graph(void)
 	size_t i, j, to, size[NODES], words = 3 * PART / W;
 
 	srand(1);
-	open_heap(FAKE_SPAN, 16 << 20);
+	folding_open_heap(FAKE_SPAN, 16 << 20);
 	for (i = 0; i < NODES; i++)
-		blocks[i] = node(size[i] = 3 + (size_t)rand() % 38);
-	wide = node(PART / W - 2);
-	large = node(words);
+		blocks[i] = folding_node(size[i] = 3 + (size_t)rand() % 38);
+	wide = folding_node(PART / W - 2);
+	large = folding_node(words);
 	for (i = 1; i < NODES; i++) {
 		for (j = 0; j < size[i] && rand() % 4 != 0; j++) {
 			to = (size_t)rand() % (rand() % 9 ? i : NODES / 2);
@@ -95,24 +95,25 @@ expect_same_edges(unsigned count)
 	static const size_t rooms[] = { (size_t)1 << 30, (size_t)1100 << 10,
 		(size_t)512 << 10 };
 	struct mu_workers workers = pthread_workers(count);
-	uint32_t node;
+	uint32_t folding_node;
 	size_t way;
 
-	heap.blocks.workers = &workers;
+	folding_heap.blocks.workers = &workers;
 	memset(ways, 0, sizeof(ways));
 	for (way = 0; way < 3; way++) {
 		make_lost(rooms[way]);
 		ck_assert_uint_eq(lost.num_blocks, NODES + 2);
 		ck_assert_int_eq(graph.reads, way > 0);
 		ck_assert_int_eq(graph.cells == NULL, way == 2);
-		for (node = 0; node < NODES + 2; node++) {
-			count_edges(node, ways[way][node]);
-			ways[way][node][node] = 0;
+		for (folding_node = 0; folding_node < NODES + 2;
+		     folding_node++) {
+			count_edges(folding_node, ways[way][folding_node]);
+			ways[way][folding_node][folding_node] = 0;
 		}
 	}
 	ck_assert_mem_eq(ways[0], ways[1], sizeof(ways[0]));
 	ck_assert_mem_eq(ways[0], ways[2], sizeof(ways[0]));
-	heap.blocks.workers = NULL;
+	folding_heap.blocks.workers = NULL;
 }
 
 TEST_LOOP(same_edges, 1, 5)
@@ -131,9 +132,9 @@ TEST_LOOP(same_edges_of_code, 1, 5)
 	for (i = NODES / 2; i < NODES - 1; i++)
 		memcpy((char *)blocks[i] + 5, &blocks[i - NODES / 2], W);
 	code.begin = (uintptr_t)blocks[2 * NODES / 3];
-	code.end = (uintptr_t)heap.pool + heap.size;
-	heap.blocks.code = &code;
-	heap.blocks.num_code = 1;
+	code.end = (uintptr_t)folding_heap.pool + folding_heap.size;
+	folding_heap.blocks.code = &code;
+	folding_heap.blocks.num_code = 1;
 	expect_same_edges((unsigned)_i);
 	for (i = 2 * NODES / 3; i < NODES - 1; i++)
 		ck_assert(ways[0][i][i - NODES / 2]);
@@ -147,15 +148,15 @@ TEST_LOOP(across_pieces, 1, 5)
 	static unsigned char seen[256];
 	void **nodes[200];
 
-	open_heap(FAKE_SPAN, 16 << 20);
+	folding_open_heap(FAKE_SPAN, 16 << 20);
 	for (i = 0; i < count; i++)
-		nodes[i] = node(words);
+		nodes[i] = folding_node(words);
 	for (i = 0; i < count; i++) {
 		nodes[i][0] = nodes[(i + 1) % count];
 		nodes[i][words / 2] = nodes[(i + 2) % count];
 		nodes[i][words - 1] = nodes[(i + 3) % count];
 	}
-	heap.blocks.workers = &workers;
+	folding_heap.blocks.workers = &workers;
 	make_lost((size_t)1 << 30);
 	for (i = 0; i < count; i++) {
 		memset(seen, 0, sizeof(seen));
@@ -173,28 +174,29 @@ TEST_LOOP(same_answer, 1, 5)
 	struct mu_leak *first;
 
 	make_graph();
-	heap.blocks.workers = NULL;
-	fake_heap_seal(&heap);
+	folding_heap.blocks.workers = NULL;
+	fake_heap_seal(&folding_heap);
 	fold();
-	first = entries;
-	entries = NULL;
-	count = leaks.entries.count;
+	first = folding_entries;
+	folding_entries = NULL;
+	count = folding_leaks.entries.count;
 	ck_assert_uint_gt(count, 10);
-	heap.blocks.workers = &workers;
+	folding_heap.blocks.workers = &workers;
 	for (n = 0; n < 16; n++) {
-		used = heap.arena.used;
-		heap.arena.limit = used + limit;
+		used = folding_heap.arena.used;
+		folding_heap.arena.limit = used + limit;
 		limit += (size_t)256 << 10;
 		if (n == 0 || fold_until(SIZE_MAX, FAKE_NO_DEADLINE) != MU_OK)
 			continue;
 		whole++;
-		ck_assert_uint_eq(leaks.entries.count, count);
-		ck_assert_mem_eq(entries, first, count * sizeof(*first));
+		ck_assert_uint_eq(folding_leaks.entries.count, count);
+		ck_assert_mem_eq(
+		    folding_entries, first, count * sizeof(*first));
 	}
 	ck_assert_uint_ge(whole, 10);
-	heap.arena.limit = (size_t)8 << 30;
+	folding_heap.arena.limit = (size_t)8 << 30;
 	fold();
-	ck_assert_mem_eq(entries, first, count * sizeof(*first));
+	ck_assert_mem_eq(folding_entries, first, count * sizeof(*first));
 	free(first);
 }
 
@@ -203,14 +205,14 @@ TEST(little_is_kept)
 {
 	size_t i, before;
 
-	open_heap(FAKE_SPAN, 16 << 20);
+	folding_open_heap(FAKE_SPAN, 16 << 20);
 	for (i = 0; i < 1000; i++)
-		node(1000);
-	fake_heap_seal(&heap);
-	before = heap.arena.used;
+		folding_node(1000);
+	fake_heap_seal(&folding_heap);
+	before = folding_heap.arena.used;
 	make_lost((size_t)1 << 30);
 	ck_assert(!graph.reads);
-	ck_assert_uint_le(heap.arena.used - before, (size_t)2 << 20);
+	ck_assert_uint_le(folding_heap.arena.used - before, (size_t)2 << 20);
 }
 
 /* A word that lies across two parts. */
@@ -222,18 +224,18 @@ TEST_LOOP(across_parts, 1, 3)
 	void *a;
 
 	for (shift = 1; shift < W; shift++) {
-		open_heap(FAKE_SPAN, 4 << 20);
-		a = node(1);
-		large = (char *)node(3 * PART / W);
+		folding_open_heap(FAKE_SPAN, 4 << 20);
+		a = folding_node(1);
+		large = (char *)folding_node(3 * PART / W);
 		memcpy(large + 2 * PART - shift, &a, W);
-		heap.blocks.words.unaligned = true;
-		heap.blocks.workers = &workers;
+		folding_heap.blocks.words.unaligned = true;
+		folding_heap.blocks.workers = &workers;
 		make_lost((size_t)1 << 30);
 		ck_assert_uint_eq(count_edges(1, NULL), 1);
 		ck_assert_uint_eq(count_edges(0, NULL), 0);
-		teardown();
+		folding_teardown();
 	}
-	open_heap(FAKE_SPAN, 4096);
+	folding_open_heap(FAKE_SPAN, 4096);
 }
 
 /*
@@ -244,12 +246,13 @@ TEST(end_of_span)
 {
 	void **a;
 
-	open_heap(FAKE_SPAN, 4096);
-	a = node(5);
-	node(1);
+	folding_open_heap(FAKE_SPAN, 4096);
+	a = folding_node(5);
+	folding_node(1);
 	/* It has no end but that of the span. */
-	mu_span_unset(&heap.blocks.spans[0], heap.used / MU_GRAIN + 1);
-	a[0] = a[2] = heap.pool + heap.size - W;
+	mu_span_unset(
+	    &folding_heap.blocks.spans[0], folding_heap.used / MU_GRAIN + 1);
+	a[0] = a[2] = folding_heap.pool + folding_heap.size - W;
 	a[1] = a[3] = a - 2;
 	make_lost((size_t)1 << 30);
 	ck_assert_uint_eq(count_edges(0, NULL), 1);
@@ -265,11 +268,11 @@ TEST(low_address)
 	struct mu_range range = { 0x20000, 0x20000 + sizeof(low) };
 	void **a;
 
-	open_heap(FAKE_LISTED, 4096);
-	a = node(1);
+	folding_open_heap(FAKE_LISTED, 4096);
+	a = folding_node(1);
 	a[0] = (void *)range.begin;
-	ck_assert_int_eq(
-	    mu_blocks_add(&heap.blocks, range, (const char *)low, false),
+	ck_assert_int_eq(mu_blocks_add(&folding_heap.blocks, range,
+			     (const char *)low, false),
 	    MU_OK);
 	make_lost((size_t)1 << 30);
 	ck_assert_uint_eq(count_edges(1, NULL), 1);
@@ -301,8 +304,8 @@ TEST(unwritten)
 	char *large;
 	void **a;
 
-	open_heap(FAKE_LISTED, 4096);
-	a = node(1);
+	folding_open_heap(FAKE_LISTED, 4096);
+	a = folding_node(1);
 	large = mmap(NULL, size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	ck_assert_ptr_ne(large, MAP_FAILED);
 	ck_assert_int_eq(mprotect(large + at, PAGE, PROT_READ | PROT_WRITE), 0);
@@ -311,7 +314,7 @@ TEST(unwritten)
 	written.begin = (uintptr_t)large + at;
 	written.end = written.begin + PAGE;
 	ck_assert_int_eq(
-	    mu_blocks_add(&heap.blocks, range, large, false), MU_OK);
+	    mu_blocks_add(&folding_heap.blocks, range, large, false), MU_OK);
 	memory = &sparse;
 	make_lost((size_t)1 << 30);
 	ck_assert_uint_eq(count_edges(0, NULL) + count_edges(1, NULL), 1);
@@ -325,9 +328,9 @@ TEST(unwritten)
 TEST(late)
 {
 	make_graph();
-	fake_heap_seal(&heap);
-	ck_assert_int_eq(
-	    mu_graph_make(&graph, &heap.blocks, NULL, NULL, &heap.arena, 0),
+	fake_heap_seal(&folding_heap);
+	ck_assert_int_eq(mu_graph_make(&graph, &folding_heap.blocks, NULL, NULL,
+			     &folding_heap.arena, 0),
 	    MU_ERR_TIMEOUT);
 }
 
@@ -336,24 +339,24 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 {
 	size_t n, edges, made = 0;
 
-	open_heap(_i, 1 << 20);
+	folding_open_heap(_i, 1 << 20);
 	for (n = 0; n < 100; n++)
-		*node(1) = heap.pool + heap.used / 2;
-	fake_heap_seal(&heap);
+		*folding_node(1) = folding_heap.pool + folding_heap.used / 2;
+	fake_heap_seal(&folding_heap);
 	make_lost((size_t)1 << 30);
 	edges = count_edges(99, NULL);
 	for (n = 1; n < 10; n++) {
-		heap.arena.fail_at = n;
-		if (mu_graph_make(&graph, &heap.blocks, NULL, NULL, &heap.arena,
-			FAKE_NO_DEADLINE) != MU_OK)
+		folding_heap.arena.fail_at = n;
+		if (mu_graph_make(&graph, &folding_heap.blocks, NULL, NULL,
+			&folding_heap.arena, FAKE_NO_DEADLINE) != MU_OK)
 			continue;
 		made++;
-		heap.arena.fail_at = 0;
+		folding_heap.arena.fail_at = 0;
 		make_lost((size_t)1 << 30);
 		ck_assert_uint_eq(count_edges(99, NULL), edges);
 	}
-	heap.arena.fail_at = 0;
+	folding_heap.arena.fail_at = 0;
 	ck_assert_uint_ge(made, 4);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = folding_teardown);

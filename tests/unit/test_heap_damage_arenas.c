@@ -75,7 +75,7 @@ TEST(rule1_two_main_arenas)
 		fprintf(stderr, "SKIPPED: no room for a second main_arena\n");
 		return;
 	}
-	words = word_at(at);
+	words = busy_word_at(at);
 	memset(words, 0, layout->arena_size);
 	for (i = 0; i < 2 * MU_GLIBC_BINS; i++) {
 		offset = layout->arena_bins + i / 2 * 16 - MU_GLIBC_HEADER;
@@ -103,7 +103,7 @@ TEST(rule1_two_mp)
 	uintptr_t at = free_data(layout->par_size);
 
 	ck_assert_uint_ne(at, 0);
-	memcpy(word_at(at), par_at(0), layout->par_size);
+	memcpy(busy_word_at(at), par_at(0), layout->par_size);
 	expect_refusal("and 2 like mp_");
 }
 
@@ -138,7 +138,7 @@ TEST_LOOP(rule1_ring_is_short, MAIN, OTHER + 1)
 
 TEST(rule1_heap_of_another)
 {
-	uintptr_t *owner = word_at(heap_of(OTHER));
+	uintptr_t *owner = busy_word_at(heap_of(OTHER));
 
 	WHILE(owner, busy.glibc.main_arena, expect_refusal("does not name"));
 	WHILE(owner, 0, expect_refusal("does not name"));
@@ -169,7 +169,7 @@ TEST_LOOP(rule3_system_mem, MAIN, OTHER + 1)
 
 TEST(rule3_heap_size)
 {
-	uintptr_t *word = word_at(heap_of(OTHER) + 16);
+	uintptr_t *word = busy_word_at(heap_of(OTHER) + 16);
 
 	WHILE(word, *word + 8, expect_refusal("impossible size"));
 	WHILE(word, (uintptr_t)1 << 40, expect_refusal("impossible size"));
@@ -180,7 +180,7 @@ TEST(rule3_heap_size)
 
 TEST(rule3_heap_chain)
 {
-	uintptr_t *prev = word_at(heap_of(OTHER) + 8);
+	uintptr_t *prev = busy_word_at(heap_of(OTHER) + 8);
 
 	WHILE(prev, heap_of(OTHER), expect_refusal("system_mem"));
 	WHILE(prev, heap_of(2), expect_refusal("does not name the arena"));

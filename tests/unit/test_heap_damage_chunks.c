@@ -23,12 +23,12 @@ setup(void)
 static void
 expect_size_refused(uintptr_t block, uintptr_t word, const char *words)
 {
-	WHILE(size_of(block), word, expect_refusal(words));
+	WHILE(busy_size_of(block), word, expect_refusal(words));
 }
 
 TEST_LOOP(rule2_impossible_size, MAIN, OTHER + 1)
 {
-	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
+	uintptr_t block = busy.parts[_i].used[0], word = *busy_size_of(block);
 
 	expect_size_refused(block, word & 7, "impossible size");
 	expect_size_refused(block, word | MU_IS_MMAPPED, "impossible size");
@@ -40,7 +40,7 @@ TEST_LOOP(rule2_impossible_size, MAIN, OTHER + 1)
 
 TEST_LOOP(rule2_size_leads_out, MAIN, OTHER + 1)
 {
-	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
+	uintptr_t block = busy.parts[_i].used[0], word = *busy_size_of(block);
 
 	expect_size_refused(
 	    block, word | (uintptr_t)1 << 40, "out of the heap");
@@ -52,7 +52,7 @@ TEST_LOOP(rule2_size_leads_out, MAIN, OTHER + 1)
 /* The next one is looked for in the middle of a block: 0x5a5a5a... */
 TEST_LOOP(rule2_chain_loses_its_way, MAIN, OTHER + 1)
 {
-	uintptr_t block = busy.parts[_i].used[0], word = *size_of(block);
+	uintptr_t block = busy.parts[_i].used[0], word = *busy_size_of(block);
 
 	expect_size_refused(block, word + 0x10, "disagrees");
 	expect_size_refused(block, word - 0x10, "disagrees");
@@ -75,11 +75,11 @@ last_block(size_t arena)
 
 TEST_LOOP(rule2_chain_misses_top, MAIN, OTHER + 1)
 {
-	uintptr_t block = last_block(_i), *word = size_of(block);
+	uintptr_t block = last_block(_i), *word = busy_size_of(block);
 
 	/* Into the zeros of top; and to where top ends. */
 	WHILE(word, *word + 0x20, expect_refusal("disagrees"));
-	WHILE(word, *word + (*size_of(next_block(block)) & ~(uintptr_t)7),
+	WHILE(word, *word + (*busy_size_of(next_block(block)) & ~(uintptr_t)7),
 	    expect_refusal("out of the heap"));
 	expect_same();
 }
@@ -89,12 +89,12 @@ TEST_LOOP(rule2_prev_inuse, MAIN, OTHER + 1)
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t behind_used = next_block(part->used[0]);
 	uintptr_t behind_free = next_block(part->binned[0]);
-	uintptr_t *word = size_of(behind_used);
+	uintptr_t *word = busy_size_of(behind_used);
 
 	/* The one before it says in use, and is full of other words. */
 	WHILE(word, *word & ~(uintptr_t)MU_PREV_INUSE,
 	    expect_refusal("free, but prev_size behind it disagrees"));
-	word = size_of(behind_free);
+	word = busy_size_of(behind_free);
 	WHILE(word, *word | MU_PREV_INUSE,
 	    expect_refusal(_i == MAIN ? "in use, yet on a free list"
 				      : "NON_MAIN_ARENA disagrees"));
@@ -104,7 +104,7 @@ TEST_LOOP(rule2_prev_inuse, MAIN, OTHER + 1)
 TEST_LOOP(rule2_prev_size, MAIN, OTHER + 1)
 {
 	uintptr_t behind = next_block(busy.parts[_i].binned[0]);
-	uintptr_t *word = word_at(chunk_of(behind));
+	uintptr_t *word = busy_word_at(chunk_of(behind));
 
 	WHILE(word, *word + 0x10,
 	    expect_refusal("free, but prev_size behind it disagrees"));
@@ -115,7 +115,7 @@ TEST_LOOP(rule2_prev_size, MAIN, OTHER + 1)
 
 TEST_LOOP(rule2_arena_bit, MAIN, OTHER + 1)
 {
-	uintptr_t *word = size_of(busy.parts[_i].used[0]);
+	uintptr_t *word = busy_size_of(busy.parts[_i].used[0]);
 
 	WHILE(word, *word ^ MU_NON_MAIN_ARENA,
 	    expect_refusal("NON_MAIN_ARENA disagrees with the arena"));
@@ -128,7 +128,7 @@ TEST_LOOP(rule2_first_chunk, MAIN, OTHER + 1)
 	    ? *par_at(layout->par_sbrk_base)
 	    : (busy.glibc.arenas[OTHER] + layout->arena_size + 15) &
 		~(uintptr_t)15;
-	uintptr_t *word = word_at(first + 8);
+	uintptr_t *word = busy_word_at(first + 8);
 
 	WHILE(word, *word & ~(uintptr_t)MU_PREV_INUSE,
 	    expect_refusal("the first chunk says"));
@@ -138,7 +138,7 @@ TEST_LOOP(rule2_first_chunk, MAIN, OTHER + 1)
 TEST_LOOP(rule2_top, MAIN, OTHER + 1)
 {
 	uintptr_t *top = arena_at(_i, layout->arena_top);
-	uintptr_t *word = word_at(*top + 8);
+	uintptr_t *word = busy_word_at(*top + 8);
 
 	WHILE(word, *word & ~(uintptr_t)MU_PREV_INUSE,
 	    expect_refusal("impossible size of top"));

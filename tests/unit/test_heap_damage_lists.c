@@ -34,13 +34,13 @@ bin_head(size_t arena, uintptr_t member)
 		first = busy.glibc.arenas[arena] + layout->arena_bins;
 		if (chunk >= first - MU_GLIBC_HEADER && chunk < first + 2032)
 			return chunk;
-		chunk = word_at(chunk + MU_GLIBC_HEADER)[FD];
+		chunk = busy_word_at(chunk + MU_GLIBC_HEADER)[FD];
 	}
 }
 
 TEST_LOOP(rule4_links_not_mutual, MAIN, OTHER + 1)
 {
-	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
+	uintptr_t *links = busy_word_at(busy.parts[_i].binned[1]);
 
 	WHILE(&links[BK], links[BK] ^ 0x20, expect_refusal("not mutual"));
 	WHILE(&links[BK], 0, expect_refusal("not mutual"));
@@ -54,7 +54,7 @@ TEST_LOOP(rule4_links_not_mutual, MAIN, OTHER + 1)
 TEST_LOOP(rule4_head_not_mutual, MAIN, OTHER + 1)
 {
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
-	uintptr_t *links = word_at(head + MU_GLIBC_HEADER);
+	uintptr_t *links = busy_word_at(head + MU_GLIBC_HEADER);
 
 	WHILE(&links[FD], head, expect_refusal("not mutual"));
 	WHILE(&links[BK], head, expect_refusal("not mutual"));
@@ -64,10 +64,10 @@ TEST_LOOP(rule4_head_not_mutual, MAIN, OTHER + 1)
 TEST_LOOP(rule4_bin_loops, MAIN, OTHER + 1)
 {
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
-	uintptr_t first = word_at(head + MU_GLIBC_HEADER)[FD];
-	uintptr_t last = word_at(head + MU_GLIBC_HEADER)[BK];
+	uintptr_t first = busy_word_at(head + MU_GLIBC_HEADER)[FD];
+	uintptr_t last = busy_word_at(head + MU_GLIBC_HEADER)[BK];
 
-	WHILE(word_at(last + MU_GLIBC_HEADER), first,
+	WHILE(busy_word_at(last + MU_GLIBC_HEADER), first,
 	    expect_refusal("on two free lists"));
 	expect_same();
 }
@@ -75,37 +75,38 @@ TEST_LOOP(rule4_bin_loops, MAIN, OTHER + 1)
 /* Off its list, and its neighbours linked: as if it were in use. */
 TEST_LOOP(rule4_free_yet_on_no_list, MAIN, OTHER + 1)
 {
-	uintptr_t *links = word_at(busy.parts[_i].binned[1]);
+	uintptr_t *links = busy_word_at(busy.parts[_i].binned[1]);
 
-	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
-	word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
+	busy_word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
+	busy_word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
 	expect_refusal("in its bins");
 }
 
 TEST_LOOP(rule4_in_use_yet_in_a_bin, MAIN, OTHER + 1)
 {
-	uintptr_t block = busy.parts[_i].used[0], *mine = word_at(block);
+	uintptr_t block = busy.parts[_i].used[0], *mine = busy_word_at(block);
 	uintptr_t head = bin_head(_i, busy.parts[_i].binned[0]);
-	uintptr_t *links = word_at(head + MU_GLIBC_HEADER);
+	uintptr_t *links = busy_word_at(head + MU_GLIBC_HEADER);
 
 	mine[FD] = links[FD];
 	mine[BK] = head;
-	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = chunk_of(block);
+	busy_word_at(links[FD] + MU_GLIBC_HEADER)[BK] = chunk_of(block);
 	links[FD] = chunk_of(block);
 	expect_refusal("in use, yet on a free list");
 }
 
 TEST_LOOP(rule4_of_another_bin, MAIN, OTHER + 1)
 {
-	uintptr_t member = busy.parts[_i].binned[0], *links = word_at(member);
+	uintptr_t member = busy.parts[_i].binned[0],
+		  *links = busy_word_at(member);
 	uintptr_t head =
 	    busy.glibc.arenas[_i] + layout->arena_bins + 32 - MU_GLIBC_HEADER;
-	uintptr_t *bin = word_at(head + MU_GLIBC_HEADER);
+	uintptr_t *bin = busy_word_at(head + MU_GLIBC_HEADER);
 
 	if (bin[FD] != head)
 		return; /* the runner left something in that small bin */
-	word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
-	word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
+	busy_word_at(links[FD] + MU_GLIBC_HEADER)[BK] = links[BK];
+	busy_word_at(links[BK] + MU_GLIBC_HEADER)[FD] = links[FD];
 	links[FD] = links[BK] = head;
 	bin[FD] = bin[BK] = chunk_of(member);
 	expect_refusal("its size belongs in another bin");
@@ -113,7 +114,7 @@ TEST_LOOP(rule4_of_another_bin, MAIN, OTHER + 1)
 
 TEST_LOOP(rule4_bin_leads_out, MAIN, OTHER + 1)
 {
-	uintptr_t *links = word_at(busy.parts[_i].binned[0]);
+	uintptr_t *links = busy_word_at(busy.parts[_i].binned[0]);
 
 	WHILE(&links[FD], 0x123456789abcdef0,
 	    expect_refusal("not in the arena's"));
@@ -128,7 +129,7 @@ TEST_LOOP(rule4_bin_leads_out, MAIN, OTHER + 1)
 TEST_LOOP(rule4_fastbins, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
-	uintptr_t at = part->fast[1], *link = word_at(at);
+	uintptr_t at = part->fast[1], *link = busy_word_at(at);
 
 	if (!has_fastbins)
 		return;
@@ -156,9 +157,9 @@ TEST_LOOP(rule4_fastbin_and_tcache, MAIN, OTHER + 1)
 	if (!has_fastbins)
 		return;
 	/* The sizes are made to fit, so that nothing else is wrong. */
-	WHILE(word_at(part->cached[0]), mangled(part->cached[0], at),
+	WHILE(busy_word_at(part->cached[0]), mangled(part->cached[0], at),
 	    expect_refusal("tcache"));
-	WHILE(word_at(head), mangled(head, at), expect_refusal("tcache"));
+	WHILE(busy_word_at(head), mangled(head, at), expect_refusal("tcache"));
 	expect_same();
 }
 
@@ -172,11 +173,11 @@ tcache_slot(size_t thread)
 	size_t asked = (layout->tcache_size + 8u + 15) & ~15u, size;
 
 	for (at -= 8; at > busy.parts[thread].tp - 4096; at -= 8) {
-		value = *word_at(at);
+		value = *busy_word_at(at);
 		if (value % 16 != 0 ||
 		    heap_image_run_of(&busy.image, value - 8) == NULL)
 			continue;
-		size = *size_of(value) & ~(uintptr_t)MU_SIZE_FLAGS;
+		size = *busy_size_of(value) & ~(uintptr_t)MU_SIZE_FLAGS;
 		if (size == asked || size == asked + 16)
 			return at;
 	}
@@ -188,7 +189,7 @@ tcache_slot(size_t thread)
 static char *
 tcache_count(size_t thread, size_t size)
 {
-	char *tcache = (char *)word_at(*word_at(tcache_slot(thread)));
+	char *tcache = (char *)busy_word_at(*busy_word_at(tcache_slot(thread)));
 
 	return tcache +
 	    mu_glibc_tcache_bin(layout, size) * layout->tcache_count_size;
@@ -197,7 +198,7 @@ tcache_count(size_t thread, size_t size)
 static uintptr_t *
 tcache_head(size_t thread, size_t size)
 {
-	char *tcache = (char *)word_at(*word_at(tcache_slot(thread)));
+	char *tcache = (char *)busy_word_at(*busy_word_at(tcache_slot(thread)));
 
 	return (uintptr_t *)(tcache +
 	    (size_t)layout->tcache_bins * layout->tcache_count_size +
@@ -247,7 +248,7 @@ TEST(rule5_count_in_flight)
 	struct mu_thread *thread = thread_of(OTHER);
 
 	busy.registers[thread->first_value] =
-	    *word_at(tcache_slot(OTHER)) + 100;
+	    *busy_word_at(tcache_slot(OTHER)) + 100;
 	claim(OTHER, CACHED_CHUNK, 1, NULL);
 	claim(OTHER, CACHED_CHUNK, -1, NULL);
 	claim(OTHER, CACHED_CHUNK, 2, "its count is higher than its list");
@@ -266,7 +267,7 @@ TEST(rule5_two_counts)
 
 TEST_LOOP(rule5_tls_word, MAIN, OTHER + 1)
 {
-	uintptr_t *slot = word_at(tcache_slot(_i)), tcache = *slot;
+	uintptr_t *slot = busy_word_at(tcache_slot(_i)), tcache = *slot;
 
 	WHILE(slot, 0x123456789abcdef0, expect_refusal("tcache"));
 	WHILE(slot, tcache + 16, expect_refusal("tcache"));
@@ -280,7 +281,7 @@ TEST(rule5_tls_words_gone)
 	size_t thread;
 
 	for (thread = 0; thread <= BUSY_THREADS; thread++)
-		*word_at(tcache_slot(thread)) = 0;
+		*busy_word_at(tcache_slot(thread)) = 0;
 	expect_refusal("no thread's TLS leads to it");
 }
 
@@ -288,7 +289,8 @@ TEST_LOOP(rule5_entries, MAIN, OTHER + 1)
 {
 	struct busy_part *part = &busy.parts[_i];
 	uintptr_t *head = tcache_head(_i, CACHED_CHUNK);
-	uintptr_t first = part->cached[BUSY_CACHED - 1], *link = word_at(first);
+	uintptr_t first = part->cached[BUSY_CACHED - 1],
+		  *link = busy_word_at(first);
 
 	ck_assert_uint_eq(*head, first);
 	WHILE(head, part->used[0], expect_refusal("another size"));
@@ -307,7 +309,7 @@ TEST(rule5_entry_of_two_threads)
 {
 	uintptr_t mine = busy.parts[1].cached[1];
 
-	*word_at(mine) = mangled(mine, busy.parts[2].cached[0]);
+	*busy_word_at(mine) = mangled(mine, busy.parts[2].cached[0]);
 	expect_refusal("on two free lists");
 }
 

@@ -33,7 +33,7 @@ setup(void)
 static void
 imitate(size_t page, size_t size)
 {
-	uintptr_t *words = word_at(buffer + page * PAGE);
+	uintptr_t *words = busy_word_at(buffer + page * PAGE);
 
 	words[0] = 0;
 	words[1] = (size - layout->mmapped_tail) | MU_IS_MMAPPED;
@@ -43,7 +43,7 @@ imitate(size_t page, size_t size)
 static size_t
 whole_size(uintptr_t block)
 {
-	return (*size_of(block) & ~(uintptr_t)MU_SIZE_FLAGS) +
+	return (*busy_size_of(block) & ~(uintptr_t)MU_SIZE_FLAGS) +
 	    layout->mmapped_tail;
 }
 
@@ -104,21 +104,21 @@ TEST(rule6_mmapped_mem)
 
 TEST(rule6_header_gone)
 {
-	uintptr_t *word = size_of(busy.mmapped[0]);
+	uintptr_t *word = busy_size_of(busy.mmapped[0]);
 
 	WHILE(word, *word | MU_PREV_INUSE,
 	    expect_partial(busy.whole.count - 1, BUSY_MMAPPED - 1,
 		"of them were not checked"));
 	WHILE(word, *word + PAGE / 2,
 	    expect_partial(busy.whole.count - 1, BUSY_MMAPPED - 1, "n_mmaps"));
-	WHILE(word_at(chunk_of(busy.mmapped[0])), 16,
+	WHILE(busy_word_at(chunk_of(busy.mmapped[0])), 16,
 	    expect_partial(busy.whole.count - 1, BUSY_MMAPPED - 1, "n_mmaps"));
 	expect_same();
 }
 
 TEST(rule6_size_too_large)
 {
-	uintptr_t *word = size_of(busy.mmapped[1]);
+	uintptr_t *word = busy_size_of(busy.mmapped[1]);
 
 	/* It covers what is behind it, which may be the next one's header. */
 	WHILE(word, *word + PAGE, expect_answer(MU_PARTIAL, "n_mmaps"));
@@ -172,7 +172,7 @@ TEST(imitations_of_nothing)
 	for (i = 0; i < PAGES; i++)
 		imitate(i, PAGE);
 	for (i = 0; i < BUSY_MMAPPED; i++)
-		*size_of(busy.mmapped[i]) |= MU_PREV_INUSE;
+		*busy_size_of(busy.mmapped[i]) |= MU_PREV_INUSE;
 	*(int *)par_at(layout->par_n_mmaps) = 0;
 	*par_at(layout->par_mmapped_mem) = 0;
 	heap_image_read(&busy.image, &reading);

@@ -51,7 +51,7 @@ add_chunks(size_t arena)
 	bool listed;
 
 	for (; chunk < top && num_places < 390;
-	     chunk += *word_at(chunk + 8) & ~(uintptr_t)MU_SIZE_FLAGS) {
+	     chunk += *busy_word_at(chunk + 8) & ~(uintptr_t)MU_SIZE_FLAGS) {
 		listed = heap_reading_find(&busy.whole, chunk + 16) >= 0;
 		add_place(chunk, listed ? 16 : 32, "chunk");
 	}
@@ -193,7 +193,7 @@ sweep(size_t times, bool bits)
 		at = place->range.begin +
 		    ((size_t)rand_r(&seed) % mu_range_size(place->range) &
 			~(size_t)7);
-		word = word_at(at);
+		word = busy_word_at(at);
 		old = *word;
 		*word = bits ? old ^ (uintptr_t)1 << rand_r(&seed) % 64
 			     : meaningful();

@@ -28,15 +28,15 @@ make_links(void)
 {
 	struct links links;
 
-	open_heap(FAKE_SPAN, 16384);
-	heap.glibc.bins = bins;
-	heap.glibc.num_bins = 2;
-	links.reused = (uintptr_t *)node(WORDS);
-	links.x = node(3);
-	links.f = node(5);
-	links.y = node(3);
-	links.b = node(5);
-	node(1);
+	marking_open_heap(FAKE_SPAN, 16384);
+	marking_heap.glibc.bins = bins;
+	marking_heap.glibc.num_bins = 2;
+	links.reused = (uintptr_t *)marking_node(WORDS);
+	links.x = marking_node(3);
+	links.f = marking_node(5);
+	links.y = marking_node(3);
+	links.b = marking_node(5);
+	marking_node(1);
 	links.fd = (uintptr_t)(links.f - 2);
 	links.bk = (uintptr_t)(links.b - 2);
 	root_value(links.reused);
@@ -47,9 +47,9 @@ static void
 expect_marked(const struct links *links, bool x, bool y)
 {
 	mark();
-	ck_assert_int_eq(fake_marked(&heap, links->x), x);
-	ck_assert_int_eq(fake_marked(&heap, links->y), y);
-	fake_heap_close(&heap);
+	ck_assert_int_eq(fake_marked(&marking_heap, links->x), x);
+	ck_assert_int_eq(fake_marked(&marking_heap, links->y), y);
+	fake_heap_close(&marking_heap);
 }
 
 /* The words from AT on, then what is marked. */
@@ -163,20 +163,20 @@ TEST(links_to_itself)
 
 	for (at = 0; at < 8; at++) {
 		for (both = 0; both < 2; both++) {
-			open_heap(FAKE_SPAN, 4096);
-			before = node(3);
-			reused = node(11);
-			node(1);
+			marking_open_heap(FAKE_SPAN, 4096);
+			before = marking_node(3);
+			reused = marking_node(11);
+			marking_node(1);
 			reused[at] = reused - 2;
 			reused[at + both] = reused - 2;
 			root_value(reused);
 			mark();
-			ck_assert_int_eq(
-			    fake_marked(&heap, before), at != 2 || !both);
-			fake_heap_close(&heap);
+			ck_assert_int_eq(fake_marked(&marking_heap, before),
+			    at != 2 || !both);
+			fake_heap_close(&marking_heap);
 		}
 	}
-	open_heap(FAKE_SPAN, 4096);
+	marking_open_heap(FAKE_SPAN, 4096);
 }
 
 /* Nothing is evidence when a root refers. */
@@ -209,8 +209,8 @@ TEST(links_among_references)
 
 	for (references = 0; references < 8; references++) {
 		for (i = 0; i < references; i++) {
-			holder = (uintptr_t *)node(1);
-			target = node(3);
+			holder = (uintptr_t *)marking_node(1);
+			target = marking_node(3);
 			holder[0] = (uintptr_t)(target + 2);
 			root_value(holder);
 		}
@@ -224,13 +224,13 @@ TEST(links_among_references)
 TEST(links_among_chained_references)
 {
 	struct links links = make_links();
-	uintptr_t *holder = (uintptr_t *)node(2);
+	uintptr_t *holder = (uintptr_t *)marking_node(2);
 	void **target;
 	int i;
 
 	root_value(holder);
 	for (i = 0; i < 9; i++) {
-		target = node(5);
+		target = marking_node(5);
 		holder[0] = (uintptr_t)(target + 4);
 		holder = (uintptr_t *)target;
 	}
@@ -244,20 +244,20 @@ TEST(links_without_number)
 	struct links links;
 	size_t i;
 
-	open_heap(FAKE_SPAN, sizeof(many) + 4096);
-	links.reused = (uintptr_t *)node(sizeof(many) / W);
-	links.x = node(3);
-	links.f = node(5);
-	links.y = node(3);
-	links.b = node(5);
-	node(1);
+	marking_open_heap(FAKE_SPAN, sizeof(many) + 4096);
+	links.reused = (uintptr_t *)marking_node(sizeof(many) / W);
+	links.x = marking_node(3);
+	links.f = marking_node(5);
+	links.y = marking_node(3);
+	links.b = marking_node(5);
+	marking_node(1);
 	for (i = 0; i < sizeof(many) / W; i += 2) {
 		links.reused[i] = (uintptr_t)(links.f - 2);
 		links.reused[i + 1] = (uintptr_t)(links.b - 2);
 	}
 	root_value(links.reused);
 	expect_marked(&links, true, true);
-	open_heap(FAKE_SPAN, 4096);
+	marking_open_heap(FAKE_SPAN, 4096);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

@@ -32,9 +32,9 @@ make_nodes(void)
 {
 	uint32_t i, j, swap;
 
-	open_heap(FAKE_SPAN, (size_t)NODES * FAKE_MIN_CHUNK + 4096);
+	marking_open_heap(FAKE_SPAN, (size_t)NODES * FAKE_MIN_CHUNK + 4096);
 	for (i = 0; i < NODES; i++) {
-		nodes[i] = node(2);
+		nodes[i] = marking_node(2);
 		order[i] = i;
 		edges[i][0] = edges[i][1] = NODES;
 		reached[i] = false;
@@ -101,7 +101,7 @@ make(enum shape shape)
 	for (i = 1; i < 4; i++)
 		if (shape == PIECES || shape == MERGING)
 			reach(order[i * 70000]);
-	fake_heap_seal(&heap);
+	fake_heap_seal(&marking_heap);
 }
 
 /* True: chains were followed from many places. */
@@ -111,13 +111,15 @@ mark_by(unsigned count, uint64_t deadline_ns)
 	struct mu_workers workers = pthread_workers(count);
 	struct mu_marking marking;
 
-	heap.blocks.workers = &workers;
-	ck_assert_int_eq(mu_graph_make(&graph_made, &heap.blocks, &roots, NULL,
-			     &heap.arena, FAKE_NO_DEADLINE),
+	marking_heap.blocks.workers = &workers;
+	ck_assert_int_eq(
+	    mu_graph_make(&marking_graph, &marking_heap.blocks, &marking_roots,
+		NULL, &marking_heap.arena, FAKE_NO_DEADLINE),
 	    MU_OK);
-	ck_assert(mu_marking_open(&marking, &graph_made, DEPTH, deadline_ns));
+	ck_assert(
+	    mu_marking_open(&marking, &marking_graph, DEPTH, deadline_ns));
 	mu_marking_run(&marking);
-	heap.blocks.workers = NULL;
+	marking_heap.blocks.workers = NULL;
 	ck_assert_int_eq(marking.passed, deadline_ns == 0);
 	return marking.chains.next != NULL;
 }
@@ -130,8 +132,8 @@ expect_reached(void)
 
 	/* An assertion for each takes a minute. */
 	for (i = 0; i < NODES; i++)
-		wrong += !mu_blocks_find(
-			     &heap.blocks, (uintptr_t)nodes[i], &block) ||
+		wrong += !mu_blocks_find(&marking_heap.blocks,
+			     (uintptr_t)nodes[i], &block) ||
 		    mu_block_marked(&block) != reached[i];
 	ck_assert_uint_eq(wrong, 0);
 }
@@ -155,15 +157,16 @@ TEST(without_memory)
 
 	make(WHOLE);
 	for (n = 1; n < 32; n++) {
-		heap.arena.fail_at = n;
-		if (mu_graph_make(&graph_made, &heap.blocks, &roots, NULL,
-			&heap.arena, FAKE_NO_DEADLINE) != MU_OK ||
-		    mu_mark(&graph_made, FAKE_NO_DEADLINE) != MU_OK)
+		marking_heap.arena.fail_at = n;
+		if (mu_graph_make(&marking_graph, &marking_heap.blocks,
+			&marking_roots, NULL, &marking_heap.arena,
+			FAKE_NO_DEADLINE) != MU_OK ||
+		    mu_mark(&marking_graph, FAKE_NO_DEADLINE) != MU_OK)
 			continue;
 		expect_reached();
 		with++;
 	}
-	heap.arena.fail_at = 0;
+	marking_heap.arena.fail_at = 0;
 	ck_assert_uint_gt(with, 16);
 }
 
@@ -173,4 +176,4 @@ TEST(late)
 	mark_by(2, 0);
 }
 
-SUITE(.timeout = 300, .teardown = teardown);
+SUITE(.timeout = 300, .teardown = marking_teardown);

@@ -22,16 +22,16 @@ TEST_LOOP(long_chain, 0, FAKE_KINDS)
 	void **first, **last, **next;
 	size_t i;
 
-	open_heap(_i, 40 * MANY);
-	first = last = node(1);
+	marking_open_heap(_i, 40 * MANY);
+	first = last = marking_node(1);
 	for (i = 1; i < MANY; i++, last = next) {
-		next = node(1);
+		next = marking_node(1);
 		last[0] = next;
 	}
-	node(1);
+	marking_node(1);
 	root_value(first);
 	on_small_stack(mark_body, NULL);
-	expect_leaks(1, fake_usable(&heap, W));
+	expect_leaks(1, fake_usable(&marking_heap, W));
 }
 
 TEST_LOOP(wide, 0, FAKE_KINDS)
@@ -39,10 +39,10 @@ TEST_LOOP(wide, 0, FAKE_KINDS)
 	void **owner;
 	size_t i;
 
-	open_heap(_i, 50 * MANY);
-	owner = node(MANY);
+	marking_open_heap(_i, 50 * MANY);
+	owner = marking_node(MANY);
 	for (i = 0; i < MANY; i++)
-		owner[i] = node(1);
+		owner[i] = marking_node(1);
 	root_value(owner);
 	ck_assert_int_eq(mark_bounded(1000), MU_OK);
 	expect_leaks(0, 0);
@@ -57,7 +57,7 @@ make_tree(size_t count, size_t words)
 
 	ck_assert_ptr_nonnull(all);
 	for (i = 0; i < count; i++) {
-		all[i] = node(words);
+		all[i] = marking_node(words);
 		if (i > 0)
 			all[(i - 1) / 2][(i - 1) % 2] = all[i];
 	}
@@ -72,14 +72,14 @@ TEST_LOOP(overflow, 0, FAKE_KINDS)
 	size_t i;
 
 	for (i = 0; i < sizeof(depths) / sizeof(depths[0]); i++) {
-		open_heap(_i, 8 << 20);
+		marking_open_heap(_i, 8 << 20);
 		root_value(make_tree(100000, 2));
-		node(1);
+		marking_node(1);
 		ck_assert_int_eq(mark_bounded(depths[i]), MU_OK);
-		expect_leaks(1, fake_usable(&heap, W));
-		fake_heap_close(&heap);
+		expect_leaks(1, fake_usable(&marking_heap, W));
+		fake_heap_close(&marking_heap);
 	}
-	open_heap(_i, 4096);
+	marking_open_heap(_i, 4096);
 }
 
 /* Blocks that are scanned piece by piece have a bounded stack too. */
@@ -88,17 +88,17 @@ TEST_LOOP(overflow_of_long_blocks, 0, FAKE_KINDS)
 	void **top, **last, **next;
 	size_t i;
 
-	open_heap(_i, (size_t)400 << 20);
-	top = last = node(5000);
+	marking_open_heap(_i, (size_t)400 << 20);
+	top = last = marking_node(5000);
 	for (i = 0; i < 4000; i++, last = next) {
-		next = node(5000);
+		next = marking_node(5000);
 		last[0] = next;
 	}
 	last[4999] = make_tree(4000, 5000);
-	node(1);
+	marking_node(1);
 	root_value(top);
 	ck_assert_int_eq(mark_bounded(10), MU_OK);
-	expect_leaks(1, fake_usable(&heap, W));
+	expect_leaks(1, fake_usable(&marking_heap, W));
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

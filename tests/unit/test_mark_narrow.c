@@ -18,13 +18,13 @@ mark_all(int way)
 {
 	struct mu_workers workers = pthread_workers(1 + (unsigned)way / 2);
 
-	fake_heap_seal(&heap);
-	heap.blocks.workers = &workers;
+	fake_heap_seal(&marking_heap);
+	marking_heap.blocks.workers = &workers;
 	if (rooms[way % 2] == 0)
-		heap.arena.limit = heap.arena.used + LISTED * 2;
+		marking_heap.arena.limit = marking_heap.arena.used + LISTED * 2;
 	mark();
-	ck_assert_int_eq(graph_made.cells == NULL, rooms[way % 2] == 0);
-	heap.blocks.workers = NULL;
+	ck_assert_int_eq(marking_graph.cells == NULL, rooms[way % 2] == 0);
+	marking_heap.blocks.workers = NULL;
 }
 
 /*
@@ -36,13 +36,13 @@ TEST_LOOP(list_of_last_words, 0, 4)
 	void **first, **last, **next;
 	size_t i;
 
-	open_heap(FAKE_SPAN, LISTED * 32 + 4096);
-	first = last = node(3);
+	marking_open_heap(FAKE_SPAN, LISTED * 32 + 4096);
+	first = last = marking_node(3);
 	for (i = 1; i < LISTED; i++, last = next) {
-		next = node(3);
+		next = marking_node(3);
 		last[2] = &next[2];
 	}
-	node(5);
+	marking_node(5);
 	root_value(first);
 	mark_all(_i);
 	expect_leaks(1, 40);
@@ -57,13 +57,13 @@ TEST_LOOP(tree_by_levels, 0, 4)
 	void **before[LISTED / 1000], **tree[LISTED / 4];
 	size_t i, count = LISTED / 4, hung = 0;
 
-	open_heap(FAKE_SPAN, LISTED * 32 + 4096);
+	marking_open_heap(FAKE_SPAN, LISTED * 32 + 4096);
 	for (i = 0; i < count / 1000; i++)
-		before[i] = node(3);
-	node(5);
+		before[i] = marking_node(3);
+	marking_node(5);
 	for (i = 0; i < count; i++)
-		tree[i] = node(3);
-	node(7);
+		tree[i] = marking_node(3);
+	marking_node(7);
 	for (i = 0; i < count; i++) {
 		tree[i][0] = 2 * i + 1 < count ? tree[2 * i + 1] : NULL;
 		tree[i][1] = 2 * i + 2 < count ? tree[2 * i + 2] : NULL;
@@ -81,14 +81,14 @@ TEST_LOOP(table_of_last_words, 0, 4)
 	size_t i, count = 20000;
 	void **table, **to, **next;
 
-	open_heap(FAKE_SPAN, 8 << 20);
-	table = node(8000);
+	marking_open_heap(FAKE_SPAN, 8 << 20);
+	table = marking_node(8000);
 	root_value(table);
 	for (i = 0; i < count; i++) {
-		to = node(3);
+		to = marking_node(3);
 		if (i < 8000)
 			table[i] = &to[2];
-		next = node(3);
+		next = marking_node(3);
 		to[0] = &next[2];
 		to[2] = i < 8000 ? NULL : table;
 	}
@@ -96,4 +96,4 @@ TEST_LOOP(table_of_last_words, 0, 4)
 	expect_leaks(2 * (count - 8000), 2 * (count - 8000) * 24);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

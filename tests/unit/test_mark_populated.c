@@ -64,20 +64,20 @@ TEST_LOOP(large_ranges, 0, FAKE_KINDS)
 	void **a, **b;
 	char *map;
 
-	open_heap(_i, 4096);
-	a = node(1);
-	b = node(1);
-	node(1);
+	marking_open_heap(_i, 4096);
+	a = marking_node(1);
+	b = marking_node(1);
+	marking_node(1);
 	map = map_sparse(PAGE, second);
 	*(void **)(map + PAGE) = a;
 	*(void **)(map + second + PAGE - W) = b;
 	root_range(map + 3, map + LARGE - 3);
-	fake_heap_seal(&heap);
+	fake_heap_seal(&marking_heap);
 	ck_assert_int_eq(mark_with(&memory, FAKE_NO_DEADLINE, 100), MU_OK);
 	ck_assert_uint_eq(num_asked, 3);
-	ck_assert(fake_marked(&heap, a));
-	ck_assert(fake_marked(&heap, b));
-	expect_leaks(1, fake_usable(&heap, W));
+	ck_assert(fake_marked(&marking_heap, a));
+	ck_assert(fake_marked(&marking_heap, b));
+	expect_leaks(1, fake_usable(&marking_heap, W));
 }
 
 TEST(large_blocks)
@@ -87,16 +87,17 @@ TEST(large_blocks)
 	void **a;
 	char *map;
 
-	open_heap(FAKE_LISTED, 4096);
-	a = node(1);
+	marking_open_heap(FAKE_LISTED, 4096);
+	a = marking_node(1);
 	map = map_sparse(0, LARGE / 2);
 	*(void **)(map + LARGE / 2) = a;
 	range = (struct mu_range) { (uintptr_t)map, (uintptr_t)map + LARGE };
-	ck_assert_int_eq(mu_blocks_add(&heap.blocks, range, map, false), MU_OK);
+	ck_assert_int_eq(
+	    mu_blocks_add(&marking_heap.blocks, range, map, false), MU_OK);
 	root_value(map + LARGE - 1);
-	fake_heap_seal(&heap);
+	fake_heap_seal(&marking_heap);
 	ck_assert_int_eq(mark_with(&memory, FAKE_NO_DEADLINE, 100), MU_OK);
 	expect_leaks(0, 0);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

@@ -45,7 +45,8 @@ make_nodes(void)
 	size_t i;
 
 	for (i = 0; i < NODES; i++)
-		graph.nodes[i] = node(any(500) == 0 ? 5000 : 4 + any(24));
+		graph.nodes[i] =
+		    marking_node(any(500) == 0 ? 5000 : 4 + any(24));
 }
 
 static void
@@ -124,10 +125,10 @@ mark_by(unsigned count, size_t max_depth)
 {
 	struct mu_workers workers = pthread_workers(count);
 
-	heap.blocks.workers = &workers;
-	heap.blocks.last_words = false;
+	marking_heap.blocks.workers = &workers;
+	marking_heap.blocks.last_words = false;
 	ck_assert_int_eq(mark_bounded(max_depth), MU_OK);
-	heap.blocks.workers = NULL;
+	marking_heap.blocks.workers = NULL;
 }
 
 /* Against the graph that was made, by each way to look for words. */
@@ -143,21 +144,21 @@ TEST_LOOP(workers_on_random_graphs, 0, FAKE_KINDS)
 
 	for (round = 0; round < 12; round++) {
 		srand((unsigned)round + 1);
-		open_heap(_i, 16 << 20);
+		marking_open_heap(_i, 16 << 20);
 		make_nodes();
 		make_edges();
 		reach();
-		heap.blocks.words = rules[round % 3];
+		marking_heap.blocks.words = rules[round % 3];
 		for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 			mark_by(counts[c], depths[round % 4]);
 			for (i = 0; i < NODES; i++)
 				ck_assert_int_eq(
-				    fake_marked(&heap, graph.nodes[i]),
+				    fake_marked(&marking_heap, graph.nodes[i]),
 				    graph.reached[i]);
 		}
-		fake_heap_close(&heap);
+		fake_heap_close(&marking_heap);
 	}
-	open_heap(_i, 4096);
+	marking_open_heap(_i, 4096);
 }
 
 /* Long ones and short ones; by one worker and beside others. */
@@ -168,7 +169,7 @@ TEST_LOOP(workers_on_lists, 0, FAKE_KINDS)
 
 	for (round = 0; round < 8; round++) {
 		srand((unsigned)round + 1);
-		open_heap(_i, 16 << 20);
+		marking_open_heap(_i, 16 << 20);
 		make_nodes();
 		make_lists(cuts[round % 4], round >= 4);
 		reach();
@@ -176,12 +177,12 @@ TEST_LOOP(workers_on_lists, 0, FAKE_KINDS)
 			mark_by(counts[c], 100);
 			for (i = 0; i < NODES; i++)
 				ck_assert_int_eq(
-				    fake_marked(&heap, graph.nodes[i]),
+				    fake_marked(&marking_heap, graph.nodes[i]),
 				    graph.reached[i]);
 		}
-		fake_heap_close(&heap);
+		fake_heap_close(&marking_heap);
 	}
-	open_heap(_i, 4096);
+	marking_open_heap(_i, 4096);
 }
 
 /* The header of the chunk behind node TO: where an old link may point. */
@@ -219,19 +220,19 @@ make_links(size_t share, size_t repeated)
 static void
 expect_same(bool first)
 {
-	size_t words = heap.blocks.count, i;
+	size_t words = marking_heap.blocks.count, i;
 	uint8_t *marks = malloc(words * sizeof(*marks));
 
 	ck_assert_ptr_nonnull(marks);
 	for (i = 0; i < words; i++)
-		marks[i] = heap.blocks.marks[i];
+		marks[i] = marking_heap.blocks.marks[i];
 	if (first) {
 		free(graph.marks);
 		graph.marks = marks;
-		graph.last_words = heap.blocks.last_words;
+		graph.last_words = marking_heap.blocks.last_words;
 		return;
 	}
-	ck_assert_int_eq(graph.last_words, heap.blocks.last_words);
+	ck_assert_int_eq(graph.last_words, marking_heap.blocks.last_words);
 	ck_assert_mem_eq(graph.marks, marks, words * sizeof(*marks));
 	free(marks);
 }
@@ -247,7 +248,7 @@ TEST(workers_on_possible_links)
 
 	for (round = 0; round < rounds; round++) {
 		srand((unsigned)round + 1);
-		open_heap(FAKE_SPAN, 16 << 20);
+		marking_open_heap(FAKE_SPAN, 16 << 20);
 		make_nodes();
 		make_edges();
 		make_links(shares[round % 4], round % 8 < 4 ? 98 : 25);
@@ -256,13 +257,13 @@ TEST(workers_on_possible_links)
 			expect_same(c == 0);
 		}
 		all += graph.last_words;
-		fake_heap_close(&heap);
+		fake_heap_close(&marking_heap);
 	}
 	ck_assert_uint_gt(all, 0);
 	ck_assert_uint_lt(all, rounds);
 	free(graph.marks);
 	graph.marks = NULL;
-	open_heap(FAKE_SPAN, 4096);
+	marking_open_heap(FAKE_SPAN, 4096);
 }
 
 /* One long table is shared out, as are the blocks that it leads to. */
@@ -271,16 +272,16 @@ TEST_LOOP(workers_on_a_wide_table, 0, FAKE_KINDS)
 	size_t i, c;
 	void **table;
 
-	open_heap(_i, 16 << 20);
-	table = node(NODES);
+	marking_open_heap(_i, 16 << 20);
+	table = marking_node(NODES);
 	make_nodes();
 	for (i = 0; i < NODES; i++)
 		table[i] = inside(i);
-	node(1);
+	marking_node(1);
 	root_value(table);
 	for (c = 0; c < sizeof(counts) / sizeof(*counts); c++) {
 		mark_by(counts[c], 100);
-		expect_leaks(1, fake_usable(&heap, W));
+		expect_leaks(1, fake_usable(&marking_heap, W));
 	}
 }
 
@@ -289,12 +290,12 @@ TEST(workers_late)
 {
 	struct mu_workers workers = pthread_workers(4);
 
-	open_heap(FAKE_SPAN, 16 << 20);
+	marking_open_heap(FAKE_SPAN, 16 << 20);
 	make_nodes();
 	make_edges();
-	fake_heap_seal(&heap);
-	heap.blocks.workers = &workers;
+	fake_heap_seal(&marking_heap);
+	marking_heap.blocks.workers = &workers;
 	ck_assert_int_eq(mark_with(NULL, 0, 100), MU_ERR_TIMEOUT);
 }
 
-SUITE(.timeout = 300, .teardown = teardown);
+SUITE(.timeout = 300, .teardown = marking_teardown);

@@ -16,27 +16,27 @@ TEST(defaults)
 	assert_defaults();
 	ck_assert_str_eq(parse(":::"), "");
 	assert_defaults();
-	ck_assert_uint_eq(options.timeout, 30000);
-	ck_assert_uint_eq(options.verbosity, 0);
-	ck_assert_str_eq(options.log_path, "");
-	ck_assert(!options.log_to_syslog);
-	ck_assert_int_eq(options.signal, 0);
-	ck_assert(!options.at_exit);
-	ck_assert_int_eq(options.exitcode, 23);
-	ck_assert_uint_eq(options.only_pid, 0);
-	ck_assert_uint_eq(options.max_leaks, 100);
-	ck_assert(!options.log_contents);
-	ck_assert(options.use_globals);
-	ck_assert(options.use_stacks);
-	ck_assert(options.use_registers);
-	ck_assert(options.use_tls);
-	ck_assert(options.use_root_regions);
-	ck_assert(!options.use_unaligned);
-	ck_assert_uint_eq(options.pointer_mask, UINT64_MAX);
-	ck_assert(!options.confirm);
-	ck_assert_uint_eq(options.min_interval, 1000);
-	ck_assert_uint_eq(options.max_memory, 0);
-	ck_assert(!options.help);
+	ck_assert_uint_eq(parsed_options.timeout, 30000);
+	ck_assert_uint_eq(parsed_options.verbosity, 0);
+	ck_assert_str_eq(parsed_options.log_path, "");
+	ck_assert(!parsed_options.log_to_syslog);
+	ck_assert_int_eq(parsed_options.signal, 0);
+	ck_assert(!parsed_options.at_exit);
+	ck_assert_int_eq(parsed_options.exitcode, 23);
+	ck_assert_uint_eq(parsed_options.only_pid, 0);
+	ck_assert_uint_eq(parsed_options.max_leaks, 100);
+	ck_assert(!parsed_options.log_contents);
+	ck_assert(parsed_options.use_globals);
+	ck_assert(parsed_options.use_stacks);
+	ck_assert(parsed_options.use_registers);
+	ck_assert(parsed_options.use_tls);
+	ck_assert(parsed_options.use_root_regions);
+	ck_assert(!parsed_options.use_unaligned);
+	ck_assert_uint_eq(parsed_options.pointer_mask, UINT64_MAX);
+	ck_assert(!parsed_options.confirm);
+	ck_assert_uint_eq(parsed_options.min_interval, 1000);
+	ck_assert_uint_eq(parsed_options.max_memory, 0);
+	ck_assert(!parsed_options.help);
 }
 
 TEST(every_option)
@@ -50,36 +50,37 @@ TEST(every_option)
 		  "confirm=1:min_interval=20:max_memory=3m:only_pid=4711:"
 		  "help=true:"),
 	    "");
-	ck_assert_uint_eq(options.timeout, 5000);
-	ck_assert_uint_eq(options.verbosity, 2);
-	ck_assert_str_eq(options.log_path, "/tmp/x");
-	ck_assert(options.log_to_syslog);
-	ck_assert_int_eq(options.signal, SIGUSR2);
-	ck_assert(options.at_exit);
-	ck_assert_int_eq(options.exitcode, 0);
-	ck_assert_uint_eq(options.max_leaks, 7);
-	ck_assert(options.log_contents);
-	ck_assert(!options.use_globals);
-	ck_assert(!options.use_stacks);
-	ck_assert(!options.use_registers);
-	ck_assert(!options.use_tls);
-	ck_assert(!options.use_root_regions);
-	ck_assert(options.use_unaligned);
-	ck_assert_uint_eq(options.pointer_mask, 0x00ffffffffffffff);
-	ck_assert(options.confirm);
-	ck_assert_uint_eq(options.min_interval, 20000);
-	ck_assert_uint_eq(options.max_memory, 3 << 20);
-	ck_assert_uint_eq(options.only_pid, 4711);
-	ck_assert(options.help);
+	ck_assert_uint_eq(parsed_options.timeout, 5000);
+	ck_assert_uint_eq(parsed_options.verbosity, 2);
+	ck_assert_str_eq(parsed_options.log_path, "/tmp/x");
+	ck_assert(parsed_options.log_to_syslog);
+	ck_assert_int_eq(parsed_options.signal, SIGUSR2);
+	ck_assert(parsed_options.at_exit);
+	ck_assert_int_eq(parsed_options.exitcode, 0);
+	ck_assert_uint_eq(parsed_options.max_leaks, 7);
+	ck_assert(parsed_options.log_contents);
+	ck_assert(!parsed_options.use_globals);
+	ck_assert(!parsed_options.use_stacks);
+	ck_assert(!parsed_options.use_registers);
+	ck_assert(!parsed_options.use_tls);
+	ck_assert(!parsed_options.use_root_regions);
+	ck_assert(parsed_options.use_unaligned);
+	ck_assert_uint_eq(parsed_options.pointer_mask, 0x00ffffffffffffff);
+	ck_assert(parsed_options.confirm);
+	ck_assert_uint_eq(parsed_options.min_interval, 20000);
+	ck_assert_uint_eq(parsed_options.max_memory, 3 << 20);
+	ck_assert_uint_eq(parsed_options.only_pid, 4711);
+	ck_assert(parsed_options.help);
 }
 
 TEST(parse_is_over_what_is_there)
 {
 	parse("exitcode=5:at_exit=1");
-	mu_options_parse(&options, "exitcode=6:exitcode=7", &warnings);
-	ck_assert_str_eq(buffer, "");
-	ck_assert_int_eq(options.exitcode, 7);
-	ck_assert(options.at_exit);
+	mu_options_parse(
+	    &parsed_options, "exitcode=6:exitcode=7", &parsed_warnings);
+	ck_assert_str_eq(parsed_buffer, "");
+	ck_assert_int_eq(parsed_options.exitcode, 7);
+	ck_assert(parsed_options.at_exit);
 }
 
 TEST(durations)
@@ -101,12 +102,12 @@ TEST(durations)
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ck_assert_str_eq(parse(good[i].text), "");
-		ck_assert_uint_eq(options.timeout, good[i].ms);
+		ck_assert_uint_eq(parsed_options.timeout, good[i].ms);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ck_assert_msg(
-		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
-		ck_assert_ptr_nonnull(strstr(buffer, "30s or 500ms\n"));
+		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], parsed_buffer);
+		ck_assert_ptr_nonnull(strstr(parsed_buffer, "30s or 500ms\n"));
 		assert_defaults();
 	}
 }
@@ -126,11 +127,11 @@ TEST(intervals)
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ck_assert_str_eq(parse(good[i].text), "");
-		ck_assert_uint_eq(options.min_interval, good[i].ms);
+		ck_assert_uint_eq(parsed_options.min_interval, good[i].ms);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ck_assert_msg(
-		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
+		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], parsed_buffer);
 		assert_defaults();
 	}
 }
@@ -155,12 +156,13 @@ TEST(bytes)
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ck_assert_str_eq(parse(good[i].text), "");
-		ck_assert_uint_eq(options.max_memory, good[i].bytes);
+		ck_assert_uint_eq(parsed_options.max_memory, good[i].bytes);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ck_assert_msg(
-		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], buffer);
-		ck_assert_ptr_nonnull(strstr(buffer, "64m or 2g, or none\n"));
+		    lines(parse(bad[i])) == 1, "%s: %s", bad[i], parsed_buffer);
+		ck_assert_ptr_nonnull(
+		    strstr(parsed_buffer, "64m or 2g, or none\n"));
 		assert_defaults();
 	}
 }
@@ -175,10 +177,10 @@ TEST(flags)
 	for (i = 0; i < 4; i++) {
 		snprintf(text, sizeof(text), "at_exit=%s", on[i]);
 		ck_assert_str_eq(parse(text), "");
-		ck_assert(options.at_exit);
+		ck_assert(parsed_options.at_exit);
 		snprintf(text, sizeof(text), "at_exit=1:at_exit=%s", off[i]);
 		ck_assert_str_eq(parse(text), "");
-		ck_assert(!options.at_exit);
+		ck_assert(!parsed_options.at_exit);
 	}
 	ck_assert_str_eq(parse("at_exit=2"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: at_exit=2: expected 1, true,"
@@ -196,16 +198,16 @@ TEST(numbers_out_of_range)
 
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		ck_assert_msg(lines(parse(bad[i])) == 1, "%s", bad[i]);
-		ck_assert_ptr_nonnull(strstr(buffer, bad[i]));
-		ck_assert_ptr_nonnull(strstr(buffer, ": expected "));
+		ck_assert_ptr_nonnull(strstr(parsed_buffer, bad[i]));
+		ck_assert_ptr_nonnull(strstr(parsed_buffer, ": expected "));
 		assert_defaults();
 	}
 	ck_assert_str_eq(
 	    parse("exitcode=255:max_leaks=18446744073709551615:verbosity=1"),
 	    "");
-	ck_assert_int_eq(options.exitcode, 255);
-	ck_assert_uint_eq(options.max_leaks, SIZE_MAX);
-	ck_assert_uint_eq(options.verbosity, 1);
+	ck_assert_int_eq(parsed_options.exitcode, 255);
+	ck_assert_uint_eq(parsed_options.max_leaks, SIZE_MAX);
+	ck_assert_uint_eq(parsed_options.verbosity, 1);
 }
 
 TEST(bad_form_names_the_place)
@@ -213,8 +215,8 @@ TEST(bad_form_names_the_place)
 	ck_assert_str_eq(parse("at_exit=1:nonsense=1:exitcode=9"),
 	    "MEMUNREACHABLE_OPTIONS, character 11: nonsense=1: no such option;"
 	    " help=1 lists them\n");
-	ck_assert(options.at_exit);
-	ck_assert_int_eq(options.exitcode, 9);
+	ck_assert(parsed_options.at_exit);
+	ck_assert_int_eq(parsed_options.exitcode, 9);
 	ck_assert_str_eq(parse("at_exit"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: at_exit: expected"
 	    " key=value\n");
@@ -230,29 +232,30 @@ TEST(bad_form_names_the_place)
 
 TEST(what_is_not_in_force)
 {
-	struct mu_text told = { buffer, sizeof(buffer), 0 };
+	struct mu_text told = { parsed_buffer, sizeof(parsed_buffer), 0 };
 
-	mu_options_default(&options);
-	mu_options_read(&options, "at_exti=1:exitcode=9:stop=never", &told);
-	ck_assert_ptr_nonnull(strstr(buffer,
+	mu_options_default(&parsed_options);
+	mu_options_read(
+	    &parsed_options, "at_exti=1:exitcode=9:stop=never", &told);
+	ck_assert_ptr_nonnull(strstr(parsed_buffer,
 	    "\nMEMUNREACHABLE_OPTIONS: ignored: at_exti, stop; the other"
 	    " options apply\n"));
-	ck_assert_int_eq(options.exitcode, 9);
+	ck_assert_int_eq(parsed_options.exitcode, 9);
 	told.length = 0;
-	buffer[0] = '\0';
-	mu_options_read(&options, "at_exit=1", &told);
-	ck_assert_str_eq(buffer, "");
+	parsed_buffer[0] = '\0';
+	mu_options_read(&parsed_options, "at_exit=1", &told);
+	ck_assert_str_eq(parsed_buffer, "");
 }
 
 TEST(quotes)
 {
 	ck_assert_str_eq(parse("log_path='/tmp/a:b':exitcode=4"), "");
-	ck_assert_str_eq(options.log_path, "/tmp/a:b");
-	ck_assert_int_eq(options.exitcode, 4);
+	ck_assert_str_eq(parsed_options.log_path, "/tmp/a:b");
+	ck_assert_int_eq(parsed_options.exitcode, 4);
 	ck_assert_str_eq(parse("log_path=\"it's\""), "");
-	ck_assert_str_eq(options.log_path, "it's");
+	ck_assert_str_eq(parsed_options.log_path, "it's");
 	ck_assert_str_eq(parse("log_path=a'b"), "");
-	ck_assert_str_eq(options.log_path, "a'b");
+	ck_assert_str_eq(parsed_options.log_path, "a'b");
 
 	ck_assert_str_eq(parse("log_path='/tmp/a:b"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: log_path=/tmp/a:b: the"
@@ -261,8 +264,8 @@ TEST(quotes)
 	ck_assert_str_eq(parse("log_path='a'b:exitcode=4"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: log_path=a: expected ':'"
 	    " after the closing quote\n");
-	ck_assert_str_eq(options.log_path, "");
-	ck_assert_int_eq(options.exitcode, 4);
+	ck_assert_str_eq(parsed_options.log_path, "");
+	ck_assert_int_eq(parsed_options.exitcode, 4);
 	ck_assert_str_eq(parse("log_path=''"),
 	    "MEMUNREACHABLE_OPTIONS, character 1: log_path=: expected a file"
 	    " name of 1 to 4095 bytes\n");
@@ -276,12 +279,13 @@ TEST(long_paths)
 	memcpy(text, "log_path=", key);
 	memset(text + key, 'x', MU_PATH_MAX - 1);
 	ck_assert_str_eq(parse(text), "");
-	ck_assert_uint_eq(strlen(options.log_path), MU_PATH_MAX - 1);
+	ck_assert_uint_eq(strlen(parsed_options.log_path), MU_PATH_MAX - 1);
 	memset(text + key, 'x', MU_PATH_MAX);
 	parse(text);
-	ck_assert_uint_eq(lines(buffer), 1);
-	ck_assert_ptr_nonnull(strstr(buffer, "xxxx...: expected a file name"));
-	ck_assert_uint_lt(strlen(buffer), 200);
+	ck_assert_uint_eq(lines(parsed_buffer), 1);
+	ck_assert_ptr_nonnull(
+	    strstr(parsed_buffer, "xxxx...: expected a file name"));
+	ck_assert_uint_lt(strlen(parsed_buffer), 200);
 	assert_defaults();
 }
 
@@ -291,15 +295,15 @@ TEST(warning_is_safe_for_a_terminal)
 	    "MEMUNREACHABLE_OPTIONS, character 1: at_exit=?[2J??: expected 1,"
 	    " true, yes, 0, false or no\n");
 	parse("\x1b=1");
-	ck_assert_ptr_null(strchr(buffer, 0x1b));
+	ck_assert_ptr_null(strchr(parsed_buffer, 0x1b));
 }
 
 TEST(warnings_need_no_room)
 {
 	struct mu_text measure = { NULL, 0, 0 };
 
-	mu_options_default(&options);
-	mu_options_parse(&options, "x=1:exitcode=3", &measure);
+	mu_options_default(&parsed_options);
+	mu_options_parse(&parsed_options, "x=1:exitcode=3", &measure);
 	ck_assert_uint_gt(measure.length, 0);
-	ck_assert_int_eq(options.exitcode, 3);
+	ck_assert_int_eq(parsed_options.exitcode, 3);
 }

@@ -31,14 +31,15 @@ TEST(masks)
 
 	for (i = 0; i < sizeof(good) / sizeof(*good); i++) {
 		ck_assert_str_eq(parse(good[i].text), "");
-		ck_assert_uint_eq(options.pointer_mask, good[i].mask);
+		ck_assert_uint_eq(parsed_options.pointer_mask, good[i].mask);
 	}
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		parse(bad[i]);
-		ck_assert_ptr_nonnull(
-		    strstr(buffer, ": expected a mask that has bits 12 to 46"));
-		ck_assert_ptr_eq(strchr(buffer, '\n') + 1, strchr(buffer, 0));
-		ck_assert_uint_eq(options.pointer_mask, UINT64_MAX);
+		ck_assert_ptr_nonnull(strstr(
+		    parsed_buffer, ": expected a mask that has bits 12 to 46"));
+		ck_assert_ptr_eq(
+		    strchr(parsed_buffer, '\n') + 1, strchr(parsed_buffer, 0));
+		ck_assert_uint_eq(parsed_options.pointer_mask, UINT64_MAX);
 	}
 }
 
@@ -50,7 +51,7 @@ reach_words(const char *text)
 
 	words[0] = '\0';
 	ck_assert_str_eq(parse(text), "");
-	mu_options_reach_words(&options, &out);
+	mu_options_reach_words(&parsed_options, &out);
 	return words;
 }
 
@@ -60,7 +61,7 @@ TEST(reach_is_everything_by_default)
 	struct mu_reach reach;
 
 	ck_assert_str_eq(reach_words(""), "");
-	reach = mu_options_reach(&options);
+	reach = mu_options_reach(&parsed_options);
 	ck_assert(!reach.no_globals && !reach.no_stacks && !reach.no_registers);
 	ck_assert(!reach.no_tls && !reach.no_regions);
 	ck_assert(!reach.words.unaligned);
@@ -74,7 +75,7 @@ TEST(reach_follows_each_option)
 
 #define ONE(text, field)                                               \
 	ck_assert_str_eq(reach_words(text), text);                     \
-	reach = mu_options_reach(&options);                            \
+	reach = mu_options_reach(&parsed_options);                     \
 	ck_assert(reach.field);                                        \
 	ck_assert_int_eq(reach.no_globals + reach.no_stacks +          \
 		reach.no_registers + reach.no_tls + reach.no_regions + \

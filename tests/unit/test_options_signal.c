@@ -46,8 +46,8 @@ TEST(signals_not_to_wait_for)
 			continue;
 		snprintf(text, sizeof(text), "signal=%s", bad[i]);
 		ck_assert_uint_eq(lines(parse(text)), 1);
-		ck_assert_ptr_nonnull(
-		    strstr(buffer, ": expected a signal that can be caught"));
+		ck_assert_ptr_nonnull(strstr(
+		    parsed_buffer, ": expected a signal that can be caught"));
 		assert_defaults();
 	}
 }

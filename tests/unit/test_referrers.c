@@ -12,9 +12,9 @@ TEST_LOOP(words_of_a_root, 0, FAKE_KINDS)
 	size_t size;
 
 	open_case(_i, 4096);
-	b = fake_block(&heap, 40, false);
-	a = fake_block(&heap, 40, false);
-	size = fake_usable(&heap, 40);
+	b = fake_block(&marking_heap, 40, false);
+	a = fake_block(&marking_heap, 40, false);
+	size = fake_usable(&marking_heap, 40);
 	slots[0] = a - 1;
 	slots[1] = a;
 	slots[3] = a + size - 1;
@@ -40,10 +40,10 @@ TEST_LOOP(blocks_reachable_and_not, 0, FAKE_KINDS)
 	void *root, **a, **b, **c, **lost;
 
 	open_case(_i, 4096);
-	a = node(4);
-	b = node(4);
-	c = node(4);
-	lost = node(4);
+	a = marking_node(4);
+	b = marking_node(4);
+	c = marking_node(4);
+	lost = marking_node(4);
 	root = a;
 	a[1] = c;
 	a[2] = c + 1;
@@ -53,7 +53,8 @@ TEST_LOOP(blocks_reachable_and_not, 0, FAKE_KINDS)
 	ck_assert(found.reachable);
 	ck_assert_uint_eq(found.items[0].kind, MU_REFERRER_BLOCK);
 	ck_assert_uint_eq(found.items[0].begin, (uintptr_t)a);
-	ck_assert_uint_eq(found.items[0].size, fake_usable(&heap, 4 * W));
+	ck_assert_uint_eq(
+	    found.items[0].size, fake_usable(&marking_heap, 4 * W));
 	ck_assert_uint_eq(found.items[0].address, (uintptr_t)&a[1]);
 	ck_assert_uint_eq(found.items[0].reachable, 1);
 	ck_assert_int_eq(found.items[1].into, W);
@@ -70,8 +71,8 @@ TEST_LOOP(itself_does_not_count, 0, FAKE_KINDS)
 	void **a, **b;
 
 	open_case(_i, 4096);
-	a = node(2);
-	b = node(2);
+	a = marking_node(2);
+	b = marking_node(2);
 	a[0] = a;
 	a[1] = b;
 	b[0] = a;
@@ -87,19 +88,20 @@ TEST_LOOP(no_live_block, 0, FAKE_KINDS)
 	char *a, *b;
 
 	open_case(_i, 4096);
-	a = fake_block(&heap, 24, false);
-	b = fake_block(&heap, 24, false);
-	fake_block(&heap, 24, false);
+	a = fake_block(&marking_heap, 24, false);
+	b = fake_block(&marking_heap, 24, false);
+	fake_block(&marking_heap, 24, false);
 	if (_i == FAKE_SPAN)
-		mu_span_clear(&heap.blocks.spans[0], (uintptr_t)b);
+		mu_span_clear(&marking_heap.blocks.spans[0], (uintptr_t)b);
 	mark();
 	ck_assert_int_eq(look_for(NULL, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
-	ck_assert_int_eq(look_for(&heap, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
+	ck_assert_int_eq(
+	    look_for(&marking_heap, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(
 	    look_for((void *)UINTPTR_MAX, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_int_eq(look_for(a - 8, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
 	ck_assert_uint_eq(found.total, 0);
-	ck_assert_str_ne(why.words, "");
+	ck_assert_str_ne(referring_why.words, "");
 	if (_i == FAKE_SPAN)
 		ck_assert_int_eq(
 		    look_for(b, FAKE_NO_DEADLINE), MU_ERR_ARGUMENT);
@@ -117,12 +119,12 @@ TEST(left_over_link)
 	int i;
 
 	open_case(FAKE_SPAN, 4096);
-	heap.glibc.bins = bins;
-	heap.glibc.num_bins = 1;
-	reused = node(11);
-	x = node(3);
-	f = node(5);
-	node(1);
+	marking_heap.glibc.bins = bins;
+	marking_heap.glibc.num_bins = 1;
+	reused = marking_node(11);
+	x = marking_node(3);
+	f = marking_node(5);
+	marking_node(1);
 	root[0] = root[2] = f - 2;
 	root[1] = root[3] = (void *)0x7010;
 	memcpy(reused, root, sizeof(root));
@@ -143,28 +145,28 @@ TEST(by_the_header_of_its_chunk)
 	struct mu_range frames;
 
 	open_case(FAKE_SPAN, 4096);
-	node(1);
-	a = node(4);
-	node(1);
+	marking_node(1);
+	a = marking_node(4);
+	marking_node(1);
 	stack[2] = a - 2;
 	root_range(stack, stack + 4);
-	roots.ranges[0].kind = MU_ROOT_CALLER;
+	marking_roots.ranges[0].kind = MU_ROOT_CALLER;
 	expect(a, 0);
 	ck_assert(!found.reachable);
-	fake_heap_close(&heap);
+	fake_heap_close(&marking_heap);
 
 	open_case(FAKE_SPAN, 4096);
-	node(1);
-	a = node(4);
-	node(1);
+	marking_node(1);
+	a = marking_node(4);
+	marking_node(1);
 	stack[2] = a - 2;
 	root_range(stack, stack + 4);
-	roots.ranges[0].kind = MU_ROOT_STACK;
+	marking_roots.ranges[0].kind = MU_ROOT_STACK;
 	frames = (struct mu_range) { (uintptr_t)stack, (uintptr_t)(stack + 4) };
-	roots.frames.items = &frames;
-	roots.frames.count = 1;
-	roots.headers = (uintptr_t *)stack;
-	roots.num_headers = 4;
+	marking_roots.frames.items = &frames;
+	marking_roots.frames.count = 1;
+	marking_roots.headers = (uintptr_t *)stack;
+	marking_roots.num_headers = 4;
 	expect(a, 1);
 	ck_assert(found.reachable);
 	ck_assert_int_eq(found.items[0].into, -2 * (int)W);
@@ -177,8 +179,8 @@ TEST(kept_block)
 	void **kept, **a;
 
 	open_case(FAKE_LISTED, 4096);
-	kept = fake_block(&heap, 4 * W, true);
-	a = node(2);
+	kept = fake_block(&marking_heap, 4 * W, true);
+	a = marking_node(2);
 	kept[1] = a;
 	expect(a, 1);
 	ck_assert(found.reachable);
@@ -191,7 +193,7 @@ TEST_LOOP(our_frames_are_left_out, 0, FAKE_KINDS)
 	void *stack[4], **a;
 
 	open_case(_i, 4096);
-	a = node(2);
+	a = marking_node(2);
 	stack[0] = stack[1] = stack[2] = stack[3] = a;
 	root_range(stack, stack + 4);
 	ours = (struct mu_range) { (uintptr_t)(stack + 1),
@@ -215,22 +217,22 @@ TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 	void **a;
 
 	open_case(_i, 4096);
-	a = node(4);
+	a = marking_node(4);
 	words[1] = (uintptr_t)a;
 	words[2] = (uintptr_t)a + 5;
 	words[3] = threads[1].sp = (uintptr_t)a + 16;
 	threads[2].sp = (uintptr_t)a + 24;
 	kernel[1] = (uintptr_t)a + 1;
 	named[0] = (uintptr_t)a + 2;
-	snap.threads = threads;
-	snap.num_threads = 3;
-	snap.values = words;
-	snap.places = places;
-	snap.num_values = 5;
-	snap.kernel_values = kernel;
-	snap.num_kernel_values = 2;
-	snap.root_values = named;
-	snap.num_root_values = 1;
+	referring_snap.threads = threads;
+	referring_snap.num_threads = 3;
+	referring_snap.values = words;
+	referring_snap.places = places;
+	referring_snap.num_values = 5;
+	referring_snap.kernel_values = kernel;
+	referring_snap.num_kernel_values = 2;
+	referring_snap.root_values = named;
+	referring_snap.num_root_values = 1;
 	root_value(a);
 	expect(a, 6);
 	ck_assert_uint_eq(found.items[0].kind, MU_REFERRER_REGISTER);
@@ -249,10 +251,10 @@ TEST_LOOP(registers_kernel_and_named_values, 0, FAKE_KINDS)
 	ck_assert_uint_eq(found.items[5].kind, MU_REFERRER_VALUE);
 	ck_assert_uint_eq(found.items[5].thread, MU_NO_INDEX);
 	/* Places that are no roots by option are not told either. */
-	snap.reach.no_registers = true;
+	referring_snap.reach.no_registers = true;
 	expect(a, 4);
-	snap.reach.no_stacks = true;
+	referring_snap.reach.no_stacks = true;
 	expect(a, 2);
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

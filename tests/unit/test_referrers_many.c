@@ -13,8 +13,8 @@ TEST_LOOP(many_are_counted_and_cut, 0, FAKE_KINDS)
 	void **slots = calloc(number, W), **a, **b;
 
 	open_case(_i, 4096);
-	a = node(1);
-	b = node(1);
+	a = marking_node(1);
+	b = marking_node(1);
 	b[0] = a;
 	for (i = 0; i < number; i++)
 		slots[i] = a;
@@ -34,21 +34,21 @@ TEST_LOOP(rules_of_words, 0, FAKE_KINDS)
 	void **a;
 
 	open_case(_i, 4096);
-	a = node(2);
+	a = marking_node(2);
 	word = (uintptr_t)a | (uintptr_t)0xab << 56;
 	memcpy(bytes + 8, &word, W);
 	word = (uintptr_t)a;
 	memcpy(bytes + 19, &word, W);
 	root_range(bytes, bytes + sizeof(bytes));
 	expect(a, 0);
-	heap.blocks.words.tags = (uintptr_t)0xff << 56;
+	marking_heap.blocks.words.tags = (uintptr_t)0xff << 56;
 	expect(a, 1);
 	ck_assert_uint_eq(found.items[0].value >> 56, 0xab);
 	ck_assert_int_eq(found.items[0].into, 0);
-	heap.blocks.words.unaligned = true;
+	marking_heap.blocks.words.unaligned = true;
 	expect(a, 2);
 	ck_assert_uint_eq(found.items[1].address, (uintptr_t)bytes + 19);
-	heap.blocks.words.tags = 0;
+	marking_heap.blocks.words.tags = 0;
 	expect(a, 1);
 }
 
@@ -68,7 +68,8 @@ usable_size(const void *begin)
 {
 	struct mu_block block;
 
-	ck_assert(mu_blocks_find(&heap.blocks, (uintptr_t)begin, &block));
+	ck_assert(
+	    mu_blocks_find(&marking_heap.blocks, (uintptr_t)begin, &block));
 	return mu_range_size(block.range);
 }
 
@@ -87,8 +88,8 @@ TEST_LOOP(random_graphs, 0, 40)
 	srand((unsigned)_i + 1);
 	open_case(_i % FAKE_KINDS, 1 << 16);
 	for (i = 0; i < BLOCKS; i++)
-		blocks[i] = node(1 + (size_t)rand() % 9);
-	fake_heap_seal(&heap);
+		blocks[i] = marking_node(1 + (size_t)rand() % 9);
+	fake_heap_seal(&marking_heap);
 	for (i = 0; i < BLOCKS; i++) {
 		usable = usable_size(blocks[i]);
 		words = usable / W;
@@ -124,14 +125,14 @@ TEST_LOOP(random_graphs, 0, 40)
 				    W)
 					continue;
 				wanted++;
-				led_to |= fake_marked(&heap, blocks[j]);
+				led_to |= fake_marked(&marking_heap, blocks[j]);
 				ck_assert_ptr_nonnull(
 				    find_item((uintptr_t)&blocks[j][k]));
 			}
 		}
 		ck_assert_uint_eq(found.total, wanted);
 		ck_assert_int_eq(found.reachable, led_to);
-		ck_assert_int_eq(fake_marked(&heap, blocks[i]), led_to);
+		ck_assert_int_eq(fake_marked(&marking_heap, blocks[i]), led_to);
 	}
 }
 
@@ -141,11 +142,11 @@ TEST(deadline)
 	void **a;
 
 	open_case(FAKE_LISTED, size + 4096);
-	a = node(1);
-	fake_block(&heap, size, false);
+	a = marking_node(1);
+	fake_block(&marking_heap, size, false);
 	mark();
 	ck_assert_int_eq(look_for(a, 0), MU_ERR_TIMEOUT);
-	ck_assert_str_ne(why.words, "");
+	ck_assert_str_ne(referring_why.words, "");
 	ck_assert_int_eq(look_for(a, FAKE_NO_DEADLINE), MU_OK);
 }
 
@@ -157,20 +158,20 @@ TEST_LOOP(no_memory, 0, FAKE_KINDS)
 	size_t i;
 
 	open_case(_i, 4096);
-	a = node(1);
+	a = marking_node(1);
 	for (i = 0; i < 300; i++)
 		slots[i] = a;
 	root_range(slots, slots + 300);
 	mark();
 	for (i = 1; status == MU_ERR_NO_MEMORY; i++) {
 		ck_assert_uint_lt(i, 20);
-		heap.arena.fail_at = i;
+		marking_heap.arena.fail_at = i;
 		status = look_for(a, FAKE_NO_DEADLINE);
 	}
 	ck_assert_int_eq(status, MU_OK);
 	ck_assert_uint_gt(i, 3);
 	ck_assert_uint_eq(found.count, 300);
-	heap.arena.fail_at = 0;
+	marking_heap.arena.fail_at = 0;
 }
 
-SUITE(.teardown = teardown);
+SUITE(.teardown = marking_teardown);

@@ -30,17 +30,17 @@ TEST(globals_stack_and_relro)
 	char local = 'l';
 
 	data[0] = bss[0] = local;
-	find();
-	ck_assert_int_eq(times(data), 1);
+	found_find();
+	ck_assert_int_eq(found_times(data), 1);
 	ck_assert_int_eq(kind_of(data), MU_ROOT_GLOBALS);
-	ck_assert_int_eq(times(bss), 1);
-	ck_assert_int_eq(times(&local), 1);
+	ck_assert_int_eq(found_times(bss), 1);
+	ck_assert_int_eq(found_times(&local), 1);
 	ck_assert_int_eq(kind_of(&local), MU_ROOT_STACK);
-	ck_assert_int_eq(times(environ), 1);
+	ck_assert_int_eq(found_times(environ), 1);
 	/* The address of a block can be in a variable sealed after start. */
-	ck_assert_int_eq(times(relro), 1);
+	ck_assert_int_eq(found_times(relro), 1);
 	/* errno's page: the main thread's own variables. */
-	ck_assert_int_eq(times((void *)mu_arch_tp()), 1);
+	ck_assert_int_eq(found_times((void *)mu_arch_tp()), 1);
 }
 
 TEST(what_is_not_memory)
@@ -51,12 +51,12 @@ TEST(what_is_not_memory)
 
 	mprotect(none, image.page, PROT_NONE);
 	mprotect(readable, image.page, PROT_READ);
-	find();
-	ck_assert_int_eq(times(none), 0);
-	ck_assert_int_eq(times(readable), 1);
-	ck_assert_int_eq(times(untouched), 0);
+	found_find();
+	ck_assert_int_eq(found_times(none), 0);
+	ck_assert_int_eq(found_times(readable), 1);
+	ck_assert_int_eq(found_times(untouched), 0);
 	if (vdso != NULL)
-		ck_assert_int_eq(times(vdso), 0);
+		ck_assert_int_eq(found_times(vdso), 0);
 }
 
 TEST(private_file)
@@ -69,13 +69,13 @@ TEST(private_file)
 	ck_assert_int_eq(*(volatile char *)at, 'f');
 	at[image.page] = sealed[image.page] = 'm';
 	mprotect(sealed, 4 * image.page, PROT_READ);
-	find();
-	ck_assert_int_eq(times(at), 0);
-	ck_assert_int_eq(times(at + image.page), 1);
+	found_find();
+	ck_assert_int_eq(found_times(at), 0);
+	ck_assert_int_eq(found_times(at + image.page), 1);
 	ck_assert_int_eq(kind_of(at + image.page), MU_ROOT_GLOBALS);
-	ck_assert_int_eq(times(at + 2 * image.page), 0);
-	ck_assert_int_eq(times(sealed), 0);
-	ck_assert_int_eq(times(sealed + image.page), 1);
+	ck_assert_int_eq(found_times(at + 2 * image.page), 0);
+	ck_assert_int_eq(found_times(sealed), 0);
+	ck_assert_int_eq(found_times(sealed + image.page), 1);
 	close(fd);
 	close(other);
 }
@@ -88,8 +88,8 @@ TEST(shared_file_is_left_out)
 	if (is_on_tmpfs(fd))
 		return; /* then it is memory */
 	memset(at, 'x', image.page);
-	find();
-	ck_assert_int_eq(times(at), 0);
+	found_find();
+	ck_assert_int_eq(found_times(at), 0);
 	close(fd);
 }
 
@@ -107,12 +107,12 @@ TEST(shared_memory_is_scanned)
 	anonymous[0] = file[image.page] = 'x';
 	if (sysv != NULL)
 		sysv[0] = 'x';
-	find();
-	ck_assert_int_eq(times(anonymous), 1);
+	found_find();
+	ck_assert_int_eq(found_times(anonymous), 1);
 	ck_assert_int_eq(kind_of(anonymous), MU_ROOT_ANONYMOUS);
-	ck_assert_int_eq(times(file + image.page), 1);
+	ck_assert_int_eq(found_times(file + image.page), 1);
 	if (sysv != NULL)
-		ck_assert_int_eq(times(sysv), 1);
+		ck_assert_int_eq(found_times(sysv), 1);
 	close(memfd);
 }
 
@@ -127,8 +127,8 @@ TEST(tmpfs_file_is_scanned)
 	}
 	at = map_pages(4, MAP_SHARED, fd);
 	at[image.page] = 'x';
-	find();
-	ck_assert_int_eq(times(at + image.page), 1);
+	found_find();
+	ck_assert_int_eq(found_times(at + image.page), 1);
 	close(fd);
 }
 
@@ -145,17 +145,19 @@ TEST(blind)
 	return;
 #endif
 	mprotect(sealed, image.page, PROT_READ);
-	image_open(&snap);
-	ck_assert_int_eq(
-	    mu_roots_find(&roots, &snap, &heap, &image.arena, &why), MU_OK);
+	image_open(&found_snap);
+	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
+			     &image.arena, &found_why),
+	    MU_OK);
 	check_roots();
-	ck_assert_int_eq(times(file), 0);
-	ck_assert_int_eq(times(sealed), 1);
-	ck_assert_int_eq(times(untouched), 1);
-	ck_assert_int_eq(times(relro), 1);
-	ck_assert_int_eq(times(&target), 1);
-	ck_assert_int_eq(times((void *)(uintptr_t)find), 0); /* r-x */
+	ck_assert_int_eq(found_times(file), 0);
+	ck_assert_int_eq(found_times(sealed), 1);
+	ck_assert_int_eq(found_times(untouched), 1);
+	ck_assert_int_eq(found_times(relro), 1);
+	ck_assert_int_eq(found_times(&target), 1);
+	ck_assert_int_eq(
+	    found_times((void *)(uintptr_t)found_find), 0); /* r-x */
 	close(fd);
 }
 
-SUITE(.setup = setup, .teardown = image_teardown);
+SUITE(.setup = found_setup, .teardown = image_teardown);

@@ -17,17 +17,17 @@ TEST(own_memory_is_left_out)
 		{ (uintptr_t)at + 32, (uintptr_t)at + 56 },
 	};
 
-	snap.own = own;
-	snap.num_own = 3;
-	find();
-	ck_assert_int_eq(times(at), 1);
-	ck_assert_int_eq(times(at + 15), 1);
-	ck_assert_int_eq(times(at + 16), 0);
-	ck_assert_int_eq(times(at + 55), 0);
-	ck_assert_int_eq(times(at + 56), 1);
-	ck_assert_int_eq(times(at + image.page + 39), 1);
-	ck_assert_int_eq(times(at + image.page + 40), 0);
-	ck_assert_int_eq(times(at + 3 * image.page - 1), 0);
+	found_snap.own = own;
+	found_snap.num_own = 3;
+	found_find();
+	ck_assert_int_eq(found_times(at), 1);
+	ck_assert_int_eq(found_times(at + 15), 1);
+	ck_assert_int_eq(found_times(at + 16), 0);
+	ck_assert_int_eq(found_times(at + 55), 0);
+	ck_assert_int_eq(found_times(at + 56), 1);
+	ck_assert_int_eq(found_times(at + image.page + 39), 1);
+	ck_assert_int_eq(found_times(at + image.page + 40), 0);
+	ck_assert_int_eq(found_times(at + 3 * image.page - 1), 0);
 }
 
 /* They hold no pointers, and are as large as a quarter of the heap. */
@@ -40,14 +40,14 @@ TEST(tables_of_a_recorder_are_left_out)
 		{ (uintptr_t)at + 16, (uintptr_t)at + 48 },
 	};
 
-	snap.tables = tables;
-	snap.num_tables = 2;
-	find();
-	ck_assert_int_eq(times(at + 15), 1);
-	ck_assert_int_eq(times(at + 16), 0);
-	ck_assert_int_eq(times(at + 48), 1);
-	ck_assert_int_eq(times(at + image.page + 8), 0);
-	ck_assert_int_eq(times(at + 2 * image.page), 1);
+	found_snap.tables = tables;
+	found_snap.num_tables = 2;
+	found_find();
+	ck_assert_int_eq(found_times(at + 15), 1);
+	ck_assert_int_eq(found_times(at + 16), 0);
+	ck_assert_int_eq(found_times(at + 48), 1);
+	ck_assert_int_eq(found_times(at + image.page + 8), 0);
+	ck_assert_int_eq(found_times(at + 2 * image.page), 1);
 }
 
 /* An mmapped chunk and other memory can be one mapping. */
@@ -59,27 +59,28 @@ TEST(heap_is_left_out_to_the_byte)
 		{ (uintptr_t)at + image.page, (uintptr_t)at + image.page + 8 },
 	};
 
-	heap.owned.items = owned;
-	heap.owned.count = 2;
-	find();
-	ck_assert_int_eq(times(at + 23), 1);
-	ck_assert_int_eq(times(at + 24), 0);
-	ck_assert_int_eq(times(at + 99), 0);
-	ck_assert_int_eq(times(at + 100), 1);
-	ck_assert_int_eq(times(at + image.page - 1), 1);
-	ck_assert_int_eq(times(at + image.page + 7), 0);
-	ck_assert_int_eq(times(at + image.page + 8), 1);
+	found_heap.owned.items = owned;
+	found_heap.owned.count = 2;
+	found_find();
+	ck_assert_int_eq(found_times(at + 23), 1);
+	ck_assert_int_eq(found_times(at + 24), 0);
+	ck_assert_int_eq(found_times(at + 99), 0);
+	ck_assert_int_eq(found_times(at + 100), 1);
+	ck_assert_int_eq(found_times(at + image.page - 1), 1);
+	ck_assert_int_eq(found_times(at + image.page + 7), 0);
+	ck_assert_int_eq(found_times(at + image.page + 8), 1);
 }
 
 TEST(below_sp_is_left_out)
 {
 	char *sp;
 
-	find();
+	found_find();
 	sp = (char *)thread.sp;
-	ck_assert_int_eq(times(sp), 1);
-	ck_assert_int_eq(times(sp - MU_RED_ZONE), 1); /* the red zone counts */
-	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 0);
+	ck_assert_int_eq(found_times(sp), 1);
+	ck_assert_int_eq(
+	    found_times(sp - MU_RED_ZONE), 1); /* the red zone counts */
+	ck_assert_int_eq(found_times(sp - MU_RED_ZONE - 1), 0);
 }
 
 TEST(alternate_stack_scans_both)
@@ -88,11 +89,11 @@ TEST(alternate_stack_scans_both)
 	char *sp = (char *)thread.sp;
 
 	thread.sp = (uintptr_t)alternate + 2 * image.page;
-	find();
-	ck_assert_int_eq(times(sp - MU_RED_ZONE - 1), 1);
-	ck_assert_int_eq(times(sp), 1);
-	ck_assert_int_eq(times(alternate), 1);
-	ck_assert_int_eq(times(alternate + 3 * image.page), 1);
+	found_find();
+	ck_assert_int_eq(found_times(sp - MU_RED_ZONE - 1), 1);
+	ck_assert_int_eq(found_times(sp), 1);
+	ck_assert_int_eq(found_times(alternate), 1);
+	ck_assert_int_eq(found_times(alternate + 3 * image.page), 1);
 	ck_assert(has_value(thread.sp));
 }
 
@@ -115,11 +116,11 @@ TEST(ended_thread)
 #endif
 	ck_assert_int_eq(pthread_create(&ended, NULL, end_at_once, &sp), 0);
 	ck_assert_int_eq(pthread_join(ended, NULL), 0);
-	find();
-	ck_assert_int_eq(times((void *)sp), expected);
-	ck_assert_int_eq(times((char *)ended - 1), expected);
-	ck_assert_int_eq(times((void *)ended), 1);
-	ck_assert_int_eq(times((char *)ended + 8), 1);
+	found_find();
+	ck_assert_int_eq(found_times((void *)sp), expected);
+	ck_assert_int_eq(found_times((char *)ended - 1), expected);
+	ck_assert_int_eq(found_times((void *)ended), 1);
+	ck_assert_int_eq(found_times((char *)ended + 8), 1);
 }
 
 TEST(registered_regions)
@@ -140,24 +141,24 @@ TEST(registered_regions)
 	};
 
 	munmap(at + 3 * image.page, image.page);
-	heap.owned.items = &owned;
-	heap.owned.count = 1;
-	snap.own = &own;
-	snap.num_own = 1;
-	snap.root_regions = regions;
-	snap.num_root_regions = 5;
-	find();
-	ck_assert_int_eq(times(at + 79), 0);
-	ck_assert_int_eq(times(at + 80), 1);
+	found_heap.owned.items = &owned;
+	found_heap.owned.count = 1;
+	found_snap.own = &own;
+	found_snap.num_own = 1;
+	found_snap.root_regions = regions;
+	found_snap.num_root_regions = 5;
+	found_find();
+	ck_assert_int_eq(found_times(at + 79), 0);
+	ck_assert_int_eq(found_times(at + 80), 1);
 	ck_assert_int_eq(kind_of(at + 80), MU_ROOT_REGION);
-	ck_assert_int_eq(times(at + 110), 0);
-	ck_assert_int_eq(times(at + 199), 1);
-	ck_assert_int_eq(times(at + 200), 0);
-	ck_assert_int_eq(times(at + image.page + 7), 0);
-	ck_assert_int_eq(times(at + image.page + 8), 1);
-	ck_assert_int_eq(times(at + 3 * image.page - 1), 1);
-	ck_assert_int_eq(times(at + 3 * image.page), 0);
-	ck_assert_int_eq(times(file), 1);
+	ck_assert_int_eq(found_times(at + 110), 0);
+	ck_assert_int_eq(found_times(at + 199), 1);
+	ck_assert_int_eq(found_times(at + 200), 0);
+	ck_assert_int_eq(found_times(at + image.page + 7), 0);
+	ck_assert_int_eq(found_times(at + image.page + 8), 1);
+	ck_assert_int_eq(found_times(at + 3 * image.page - 1), 1);
+	ck_assert_int_eq(found_times(at + 3 * image.page), 0);
+	ck_assert_int_eq(found_times(file), 1);
 	close(fd);
 }
 
@@ -166,14 +167,14 @@ TEST(values_of_all_sources)
 	uintptr_t registers[] = { 0x1111, 0x2222 }, kernel[] = { 0x3333 };
 	uintptr_t named[] = { 0x4444, 0x5555 };
 
-	snap.values = registers;
-	snap.num_values = 2;
-	snap.kernel_values = kernel;
-	snap.num_kernel_values = 1;
-	snap.root_values = named;
-	snap.num_root_values = 2;
-	find();
-	ck_assert_uint_eq(roots.num_values, 6);
+	found_snap.values = registers;
+	found_snap.num_values = 2;
+	found_snap.kernel_values = kernel;
+	found_snap.num_kernel_values = 1;
+	found_snap.root_values = named;
+	found_snap.num_root_values = 2;
+	found_find();
+	ck_assert_uint_eq(found_roots.num_values, 6);
 	ck_assert(has_value(0x1111) && has_value(0x2222));
 	ck_assert(has_value(0x3333));
 	ck_assert(has_value(0x4444) && has_value(0x5555));
@@ -193,16 +194,16 @@ TEST(unreadable_is_partial)
 {
 	struct mu_memory_ops ops;
 
-	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
-	ops = *snap.memory.ops;
+	image_open(&found_snap);
+	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ops = *found_snap.memory.ops;
 	ops.view = refuse_view;
-	snap.memory.ops = &ops;
-	ck_assert_int_eq(
-	    mu_roots_find(&roots, &snap, &heap, &image.arena, &why),
+	found_snap.memory.ops = &ops;
+	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
+			     &image.arena, &found_why),
 	    MU_PARTIAL);
-	ck_assert_ptr_nonnull(strstr(why.words, "could not be scanned"));
-	ck_assert_uint_eq(roots.num_ranges, 0);
+	ck_assert_ptr_nonnull(strstr(found_why.words, "could not be scanned"));
+	ck_assert_uint_eq(found_roots.num_ranges, 0);
 }
 
 TEST(no_memory)
@@ -212,14 +213,14 @@ TEST(no_memory)
 	enum mu_status status;
 	size_t n;
 
-	snap.root_regions = snap.own = &region;
-	snap.num_root_regions = snap.num_own = 1;
-	image_open(&snap);
-	ck_assert(mu_memory_self_look(&snap.memory));
+	found_snap.root_regions = found_snap.own = &region;
+	found_snap.num_root_regions = found_snap.num_own = 1;
+	image_open(&found_snap);
+	ck_assert(mu_memory_self_look(&found_snap.memory));
 	for (n = 1;; n++) {
 		image.arena.fail_at = n;
-		status =
-		    mu_roots_find(&roots, &snap, &heap, &image.arena, &why);
+		status = mu_roots_find(&found_roots, &found_snap, &found_heap,
+		    &image.arena, &found_why);
 		if (status == MU_OK)
 			break;
 		ck_assert_int_eq(status, MU_ERR_NO_MEMORY);
@@ -228,4 +229,4 @@ TEST(no_memory)
 	image.arena.fail_at = 0;
 }
 
-SUITE(.setup = setup, .teardown = image_teardown);
+SUITE(.setup = found_setup, .teardown = image_teardown);

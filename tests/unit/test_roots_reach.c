@@ -64,8 +64,8 @@ start(struct scene *scene)
 	pair[1] = (struct mu_thread) { .tid = scene->tid,
 		.sp = scene->sp,
 		.tp = (uintptr_t)scene->pthread };
-	snap.threads = pair;
-	snap.num_threads = 2;
+	found_snap.threads = pair;
+	found_snap.num_threads = 2;
 	return other;
 }
 
@@ -85,7 +85,7 @@ TEST(kinds)
 	fill(&here, local);
 	data[0] = bss[0] = 'x';
 	other = start(&there);
-	find();
+	found_find();
 	ck_assert_int_eq(kind_of(data), MU_ROOT_GLOBALS);
 	ck_assert_int_eq(kind_of(bss), MU_ROOT_GLOBALS);
 	ck_assert_int_eq(kind_of(local), MU_ROOT_STACK);
@@ -96,8 +96,8 @@ TEST(kinds)
 	ck_assert_int_eq(kind_of(there.data), MU_ROOT_TLS);
 	ck_assert_int_eq(kind_of(there.bss), MU_ROOT_TLS);
 	ck_assert_int_eq(kind_of(there.pthread), MU_ROOT_TLS);
-	ck_assert_int_eq(times(here.data), 1);
-	ck_assert_int_eq(times(there.data), 1);
+	ck_assert_int_eq(found_times(here.data), 1);
+	ck_assert_int_eq(found_times(there.data), 1);
 	finish(&there, other);
 }
 
@@ -106,14 +106,15 @@ TEST(kinds)
 static void
 join(const struct mu_mapping *mapping)
 {
-	size_t i = (size_t)(mapping - snap.mappings);
+	size_t i = (size_t)(mapping - found_snap.mappings);
 
-	if (snap.mappings[i].range.end != snap.mappings[i + 1].range.begin)
+	if (found_snap.mappings[i].range.end !=
+	    found_snap.mappings[i + 1].range.begin)
 		return;
-	snap.mappings[i].range.end = snap.mappings[i + 1].range.end;
-	snap.num_mappings--;
-	memmove(&snap.mappings[i + 1], &snap.mappings[i + 2],
-	    (snap.num_mappings - i - 1) * sizeof(*snap.mappings));
+	found_snap.mappings[i].range.end = found_snap.mappings[i + 1].range.end;
+	found_snap.num_mappings--;
+	memmove(&found_snap.mappings[i + 1], &found_snap.mappings[i + 2],
+	    (found_snap.num_mappings - i - 1) * sizeof(*found_snap.mappings));
 }
 
 /* Of one mapping, the bytes up to the end of .bss. */
@@ -124,8 +125,8 @@ TEST(memory_behind_bss)
 	const struct mu_mapping *mapping;
 
 	*last = 'x';
-	image_open(&snap);
-	mapping = mu_snapshot_mapping(&snap, (uintptr_t)last);
+	image_open(&found_snap);
+	mapping = mu_snapshot_mapping(&found_snap, (uintptr_t)last);
 	ck_assert_ptr_nonnull(mapping);
 	ck_assert_uint_eq(mapping->inode, 0);
 	behind =
@@ -133,11 +134,12 @@ TEST(memory_behind_bss)
 		MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 	ck_assert_ptr_eq(behind, (char *)mapping->range.end);
 	*behind = 'x';
-	image_open(&snap);
-	join(mu_snapshot_mapping(&snap, (uintptr_t)last));
-	ck_assert(mu_memory_self_look(&snap.memory));
-	ck_assert_int_eq(
-	    mu_roots_find(&roots, &snap, &heap, &image.arena, &why), MU_OK);
+	image_open(&found_snap);
+	join(mu_snapshot_mapping(&found_snap, (uintptr_t)last));
+	ck_assert(mu_memory_self_look(&found_snap.memory));
+	ck_assert_int_eq(mu_roots_find(&found_roots, &found_snap, &found_heap,
+			     &image.arena, &found_why),
+	    MU_OK);
 	ck_assert_int_eq(kind_of(last), MU_ROOT_GLOBALS);
 	ck_assert_int_eq(kind_of(behind), MU_ROOT_ANONYMOUS);
 	munmap(behind, image.page);
@@ -158,32 +160,32 @@ TEST_LOOP(left_out, 0, 6)
 	fill(&here, local);
 	data[0] = bss[0] = 'x';
 	other = start(&there);
-	snap.values = &word;
-	snap.num_values = 1;
-	snap.kernel_values = &known;
-	snap.num_kernel_values = 1;
-	snap.root_values = &named;
-	snap.num_root_values = 1;
-	snap.root_regions = ranges;
-	snap.num_root_regions = 1;
-	snap.reach.no_globals = _i == 1;
-	snap.reach.no_stacks = _i == 2;
-	snap.reach.no_tls = _i == 3;
-	snap.reach.no_regions = _i == 4;
-	snap.reach.no_registers = _i == 5;
-	find();
-	ck_assert_int_eq(times(data), _i != 1);
-	ck_assert_int_eq(times(bss), _i != 1);
-	ck_assert_int_eq(times(local), _i != 2);
-	ck_assert_int_eq(times(there.local), _i != 2);
+	found_snap.values = &word;
+	found_snap.num_values = 1;
+	found_snap.kernel_values = &known;
+	found_snap.num_kernel_values = 1;
+	found_snap.root_values = &named;
+	found_snap.num_root_values = 1;
+	found_snap.root_regions = ranges;
+	found_snap.num_root_regions = 1;
+	found_snap.reach.no_globals = _i == 1;
+	found_snap.reach.no_stacks = _i == 2;
+	found_snap.reach.no_tls = _i == 3;
+	found_snap.reach.no_regions = _i == 4;
+	found_snap.reach.no_registers = _i == 5;
+	found_find();
+	ck_assert_int_eq(found_times(data), _i != 1);
+	ck_assert_int_eq(found_times(bss), _i != 1);
+	ck_assert_int_eq(found_times(local), _i != 2);
+	ck_assert_int_eq(found_times(there.local), _i != 2);
 	ck_assert_int_eq(has_value(there.sp), _i != 2);
-	ck_assert_int_eq(times(here.data), _i != 3);
-	ck_assert_int_eq(times(here.pthread), _i != 3);
-	ck_assert_int_eq(times(there.bss), _i != 3);
-	ck_assert_int_eq(times(there.pthread), _i != 3);
-	ck_assert_int_eq(times(region), _i == 4 ? 1 : 2);
+	ck_assert_int_eq(found_times(here.data), _i != 3);
+	ck_assert_int_eq(found_times(here.pthread), _i != 3);
+	ck_assert_int_eq(found_times(there.bss), _i != 3);
+	ck_assert_int_eq(found_times(there.pthread), _i != 3);
+	ck_assert_int_eq(found_times(region), _i == 4 ? 1 : 2);
 	ck_assert_int_eq(has_value(word), _i != 5);
-	ck_assert_int_eq(times(mapped), 1);
+	ck_assert_int_eq(found_times(mapped), 1);
 	ck_assert(has_value(known));
 	ck_assert(has_value(named));
 	finish(&there, other);
@@ -202,13 +204,13 @@ TEST(damaged_vectors)
 	size_t i;
 
 	mprotect(page + 2 * image.page, image.page, PROT_NONE);
-	image_open(&snap);
+	image_open(&found_snap);
 	thread.tp = tp;
 	for (i = 0; i < sizeof(bad) / sizeof(*bad); i++) {
 		memcpy((char *)tp + MU_TCB_DTV, &bad[i], sizeof(bad[i]));
-		mu_tls_find(&tls, &snap, &thread, none);
+		mu_tls_find(&tls, &found_snap, &thread, none);
 		ck_assert_uint_eq(mu_range_size(tls.vector), 0);
-		ck_assert(!mu_tls_module(&tls, &snap, 0, &place));
+		ck_assert(!mu_tls_module(&tls, &found_snap, 0, &place));
 		ck_assert(tls.storage.end > tls.storage.begin);
 	}
 	/* A number of modules for which there is no room. */
@@ -218,7 +220,7 @@ TEST(damaged_vectors)
 
 		memcpy((char *)at, vector, sizeof(vector));
 		memcpy((char *)tp + MU_TCB_DTV, &middle, sizeof(middle));
-		mu_tls_find(&tls, &snap, &thread, none);
+		mu_tls_find(&tls, &found_snap, &thread, none);
 		ck_assert_uint_eq(mu_range_size(tls.vector), 0);
 	}
 }
@@ -228,14 +230,14 @@ TEST(threads_without_tls)
 	struct mu_range none = { 0, 0 };
 	struct mu_tls tls;
 
-	image_open(&snap);
+	image_open(&found_snap);
 	thread.tp = 0;
-	mu_tls_find(&tls, &snap, &thread, none);
+	mu_tls_find(&tls, &found_snap, &thread, none);
 	ck_assert_uint_eq(mu_range_size(tls.storage), 0);
 	thread.tp = 16;
-	mu_tls_find(&tls, &snap, &thread, none);
+	mu_tls_find(&tls, &found_snap, &thread, none);
 	ck_assert_uint_eq(mu_range_size(tls.storage), 0);
 	ck_assert_uint_eq(mu_range_size(tls.vector), 0);
 }
 
-SUITE(.setup = setup, .teardown = image_teardown);
+SUITE(.setup = found_setup, .teardown = image_teardown);

@@ -156,4 +156,4 @@ TEST_LOOP(random_spans, 0, MU_GRAIN)
 	}
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = blocks_setup, .teardown = blocks_teardown);

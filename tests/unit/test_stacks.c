@@ -13,7 +13,7 @@ TEST(below_sp_of_a_thread)
 	start(&player, NULL);
 	stack = stack_of(&player);
 	add_thread(player.tid, player.sp, player.tp);
-	find();
+	walked_find();
 	ck_assert(dead(stack.begin));
 	ck_assert(dead(player.sp - MU_RED_ZONE - 1));
 	ck_assert(!dead(player.sp - MU_RED_ZONE)); /* the red zone is live */
@@ -33,7 +33,7 @@ TEST(below_sp_of_the_main_thread)
 	uintptr_t sp = mu_arch_sp();
 
 	add_thread(getpid(), sp, mu_arch_tp());
-	find();
+	walked_find();
 	ck_assert(dead(sp - MU_RED_ZONE - 1));
 	ck_assert(!dead(sp - MU_RED_ZONE));
 	ck_assert(!dead((uintptr_t)here));
@@ -52,7 +52,7 @@ TEST(alternate_stack)
 	stack = stack_of(&player);
 	add_thread(player.tid, (uintptr_t)alternate + 8000, player.tp);
 	add_thread(getpid(), (uintptr_t)alternate + 4000, mu_arch_tp());
-	find();
+	walked_find();
 	ck_assert(!dead(stack.begin));
 	ck_assert(!dead(player.sp - 5000));
 	ck_assert(!dead(mu_arch_sp() - 5000));
@@ -71,7 +71,7 @@ TEST(alternate_stack_and_a_guest)
 	start(&player, NULL);
 	add_thread(player.tid, (uintptr_t)alternate + 8000, player.tp);
 	add_thread(player.tid + 1, player.sp, 0);
-	find();
+	walked_find();
 	ck_assert(!dead(player.sp - 5000));
 	join(&player);
 }
@@ -82,7 +82,7 @@ TEST(unknown_stack_pointer)
 
 	start(&player, NULL);
 	add_thread(player.tid, 0, player.tp);
-	find();
+	walked_find();
 	ck_assert(!dead(player.sp - 5000));
 	join(&player);
 }
@@ -99,7 +99,7 @@ TEST(two_on_one_stack)
 	lower = player.sp - 20000;
 	add_thread(player.tid, player.sp, player.tp);
 	add_thread(player.tid + 1, lower, 0);
-	find();
+	walked_find();
 	ck_assert(dead(stack.begin));
 	ck_assert(dead(lower - MU_RED_ZONE - 1));
 	ck_assert(!dead(lower - MU_RED_ZONE));
@@ -126,7 +126,7 @@ TEST(block_too_large)
 	field[1] += excess;
 	add_thread(high->tid, high->sp, high->tp);
 	add_thread(low->tid, 0, low->tp);
-	find();
+	walked_find();
 	memcpy(field, block, sizeof(block));
 	ck_assert(!dead(low->tp));
 	ck_assert(!dead(low->sp));
@@ -145,10 +145,11 @@ TEST(no_memory)
 
 	start(&player, NULL);
 	add_thread(player.tid, player.sp, player.tp);
-	find();
+	walked_find();
 	for (n = 1;; n++) {
 		image.arena.fail_at = n;
-		status = mu_stacks_find(&stacks, &snap, &skip, &image.arena);
+		status = mu_stacks_find(
+		    &walked_stacks, &walked_snap, &walked_skip, &image.arena);
 		if (status == MU_OK)
 			break;
 		ck_assert_int_eq(status, MU_ERR_NO_MEMORY);
@@ -157,4 +158,4 @@ TEST(no_memory)
 	join(&player);
 }
 
-SUITE(.setup = setup, .teardown = image_teardown);
+SUITE(.setup = walked_setup, .teardown = image_teardown);

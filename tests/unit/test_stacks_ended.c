@@ -17,8 +17,8 @@ TEST(stack_of_an_ended_thread)
 	stack = stack_of(&player);
 	join(&player);
 	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
-	find();
-	ck_assert_uint_ge(stacks.num_ended, 1);
+	walked_find();
+	ck_assert_uint_ge(walked_stacks.num_ended, 1);
 	ck_assert(dead(stack.begin));
 	ck_assert(dead(player.sp));
 	ck_assert(dead(player.tp - 1));
@@ -41,8 +41,8 @@ TEST(stack_of_an_unjoined_thread)
 	while (tgkill(getpid(), player.tid, 0) == 0)
 		usleep(1000);
 	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
-	find();
-	ck_assert_uint_ge(stacks.num_ended, 1);
+	walked_find();
+	ck_assert_uint_ge(walked_stacks.num_ended, 1);
 	ck_assert(dead(player.sp));
 	ck_assert(!dead(player.tp));
 	ck_assert(!dead(player.tp + MU_PTHREAD_RESULT));
@@ -62,8 +62,8 @@ TEST(many_ended_threads)
 		join(&players[i]);
 	for (i = 1; i < 8; i += 2)
 		add_thread(players[i].tid, players[i].sp, players[i].tp);
-	find();
-	ck_assert_uint_ge(stacks.num_ended, 4);
+	walked_find();
+	ck_assert_uint_ge(walked_stacks.num_ended, 4);
 	for (i = 0; i < 8; i++) {
 		ck_assert_int_eq(dead(players[i].sp), i % 2 == 0);
 		ck_assert(!dead(players[i].tp));
@@ -84,7 +84,7 @@ TEST(live_thread_that_looks_ended)
 	*tid = 0;
 	/* On an alternate stack: only its thread pointer tells. */
 	add_thread(player.tid, 0, player.tp);
-	find();
+	walked_find();
 	*tid = player.tid;
 	ck_assert(!dead(player.sp));
 	join(&player);
@@ -98,7 +98,7 @@ TEST(ended_thread_with_a_runner)
 	start(&player, NULL);
 	join(&player);
 	add_thread(getpid(), player.sp - 5000, mu_arch_tp());
-	find();
+	walked_find();
 	ck_assert(!dead(player.sp));
 }
 
@@ -112,7 +112,7 @@ TEST(stack_that_the_program_brought)
 	start(&player, stack);
 	join(&player);
 	add_thread(getpid(), mu_arch_sp(), mu_arch_tp());
-	find();
+	walked_find();
 	ck_assert(!dead((uintptr_t)stack));
 	ck_assert(!dead(player.sp));
 }
@@ -126,11 +126,11 @@ TEST(skipped_memory)
 	start(&player, NULL);
 	stack = stack_of(&player);
 	join(&player);
-	mu_ranges_add(&skip, stack);
-	mu_ranges_seal(&skip);
-	find();
+	mu_ranges_add(&walked_skip, stack);
+	mu_ranges_seal(&walked_skip);
+	walked_find();
 	ck_assert(!dead(player.sp));
 }
 #endif
 
-SUITE(.setup = setup, .teardown = image_teardown);
+SUITE(.setup = walked_setup, .teardown = image_teardown);

@@ -103,7 +103,7 @@ in_libc(void)
 static bool
 begin_helper(void (*what)(void))
 {
-	if (!begin("-g -O1"))
+	if (!named_begin("-g -O1"))
 		return false;
 	seen = mmap(NULL, sizeof(*seen), PROT_READ | PROT_WRITE,
 	    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -339,7 +339,7 @@ end_helper(void)
 		free(copies[i]);
 		copies[i] = NULL;
 	}
-	teardown();
+	named_teardown();
 }
 
-SUITE(.setup = setup, .teardown = end_helper);
+SUITE(.setup = named_setup, .teardown = end_helper);

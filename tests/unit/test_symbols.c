@@ -16,13 +16,13 @@ TEST_LOOP(built, 0, sizeof(ways) / sizeof(*ways))
 {
 	struct mu_symbol symbol;
 
-	if (!begin(ways[_i]))
+	if (!named_begin(ways[_i]))
 		return;
 	must_have_names();
 	must_have_line();
 	must_be_outside();
 	must_be_offset(named.plain, "program", "named_plain");
-	symbol = find(named.plain);
+	symbol = named_find(named.plain);
 	ck_assert_ptr_nonnull(strstr(symbol.module, "/program"));
 	ck_assert_ptr_nonnull(symbol.build_id);
 	ck_assert_uint_eq(strlen(symbol.build_id), 40);
@@ -50,9 +50,9 @@ TEST(other_compiler)
 
 TEST(without_debug_information)
 {
-	ck_assert(begin("-O1"));
+	ck_assert(named_begin("-O1"));
 	must_have_names();
-	ck_assert_ptr_null(find(named.compute).file);
+	ck_assert_ptr_null(named_find(named.compute).file);
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NAMES);
 }
@@ -61,13 +61,13 @@ TEST(stripped)
 {
 	uintptr_t offset;
 
-	ck_assert(begin("-O1 -s"));
+	ck_assert(named_begin("-O1 -s"));
 	must_be_nameless(named.compute);
 	must_be_nameless(named.zeroed);
-	offset = find(named.compute).offset;
-	ck_assert_uint_eq(find(named.compute + 16).offset, offset + 16);
-	ck_assert_uint_eq(
-	    find(named.counter).offset - offset, named.counter - named.compute);
+	offset = named_find(named.compute).offset;
+	ck_assert_uint_eq(named_find(named.compute + 16).offset, offset + 16);
+	ck_assert_uint_eq(named_find(named.counter).offset - offset,
+	    named.counter - named.compute);
 	ck_assert_int_eq(
 	    mu_symbols_detail(named.symbols, named.plain), MU_SYMBOLS_NONE);
 }
@@ -83,7 +83,7 @@ TEST(vdso)
 	named.pid = getpid();
 	named_look(&named);
 	named_open(&named);
-	ck_assert_str_eq(find(base).module, "[vdso]");
+	ck_assert_str_eq(named_find(base).module, "[vdso]");
 	for (at = base; at < base + 4096; at += 8) {
 		found = found ||
 		    (mu_symbols_find(named.symbols, at, &symbol) &&
@@ -110,4 +110,4 @@ TEST(million)
 	named.pid = 0;
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = named_setup, .teardown = named_teardown);

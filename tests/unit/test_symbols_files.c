@@ -63,7 +63,7 @@ TEST(library_stripped)
 	named.source.pid = 0;
 	named_open(&named);
 	must_have_names();
-	ck_assert_ptr_nonnull(find(named.plain).build_id);
+	ck_assert_ptr_nonnull(named_find(named.plain).build_id);
 }
 
 TEST(deleted)
@@ -197,7 +197,7 @@ TEST(fault)
 	named_look(&named);
 	named.source.read = read_and_fault;
 	named_open(&named);
-	symbol = find(named.compute);
+	symbol = named_find(named.compute);
 	ck_assert_ptr_nonnull(strstr(symbol.module, "/program"));
 	must_be_nameless(named.compute);
 	must_be_nameless(named.counter);
@@ -205,4 +205,4 @@ TEST(fault)
 	    mu_symbols_detail(named.symbols, named.compute), MU_SYMBOLS_NONE);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = named_setup, .teardown = named_teardown);

@@ -40,7 +40,7 @@ build(const char *flags)
 
 /* Of inlined_outer(), as nm prints it. */
 static void
-find_function(unsigned long long *begin, unsigned long long *size)
+find_function(unsigned long long *named_begin, unsigned long long *size)
 {
 	char words[256];
 	FILE *nm;
@@ -48,7 +48,7 @@ find_function(unsigned long long *begin, unsigned long long *size)
 	snprintf(words, sizeof(words),
 	    "nm -S %s/program | grep ' inlined_outer$'", named.folder);
 	nm = popen(words, "r");
-	ck_assert_int_eq(fscanf(nm, "%llx %llx", begin, size), 2);
+	ck_assert_int_eq(fscanf(nm, "%llx %llx", named_begin, size), 2);
 	pclose(nm);
 }
 
@@ -87,7 +87,7 @@ must_fit_all(struct mu_frame_files *files, const char *path, uintptr_t offset)
 TEST_LOOP(lines_fit, 0, sizeof(ways) / sizeof(*ways))
 {
 	static struct mu_frame_files files;
-	unsigned long long begin, size, at;
+	unsigned long long named_begin, size, at;
 	size_t count, most = 0;
 	char path[256];
 
@@ -98,8 +98,8 @@ TEST_LOOP(lines_fit, 0, sizeof(ways) / sizeof(*ways))
 	if (ways[_i].spoil != NULL)
 		ck_assert_int_eq(named_shell(&named, "%s", ways[_i].spoil), 0);
 	snprintf(path, sizeof(path), "%s/program", named.folder);
-	find_function(&begin, &size);
-	for (at = begin; at < begin + size; at++) {
+	find_function(&named_begin, &size);
+	for (at = named_begin; at < named_begin + size; at++) {
 		count = must_fit_all(&files, path, (uintptr_t)at);
 		most = count > most ? count : most;
 	}
@@ -109,4 +109,4 @@ TEST_LOOP(lines_fit, 0, sizeof(ways) / sizeof(*ways))
 	mu_frame_files_close(&files);
 }
 
-SUITE(.setup = setup, .teardown = teardown);
+SUITE(.setup = named_setup, .teardown = named_teardown);

@@ -1,97 +1,7 @@
-/*
- * A seccomp filter that the calling thread installs for itself, and which the
- * processes that it starts inherit, passes the calls to a supervisor in a
- * separate process (SECCOMP_RET_USER_NOTIF, Linux 5.0). The supervisor knows
- * whose call it is, as it sees every clone(). Other threads are not filtered.
- */
-#ifndef TESTS_SUPPORT_FAULTS_H
-#define TESTS_SUPPORT_FAULTS_H
-
-#include <check.h>
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <poll.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-#include <sys/ioctl.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#include <sys/uio.h>
-#include <unistd.h>
-
-#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
-#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1ul << 5) /* Linux 5.19 */
-#endif
-#ifndef SYS_pidfd_getfd
-#define SYS_pidfd_getfd 438
-#endif
-#ifndef SYS_pidfd_open
-#define SYS_pidfd_open 434
-#endif
-
-#define ANY_CALL (-1)
-#define MAX_CALL 512 /* more than there are numbers */
-#define MAX_PROCESSES 256
+#include "tests/support/failing_pass.h"
 #define PAUSE_US 20000
-#define MAX_NOTED 1024 /* calls of a role in a pass */
 
-enum fault_role {
-	ROLE_ORIGINAL,
-	ROLE_COLLECTOR,
-	ROLE_SWEEPER,
-	NUM_ROLES,
-};
-
-enum fault_act {
-	FAULT_NONE,  /* only count */
-	FAULT_DENY,  /* with ERROR */
-	FAULT_SHORT, /* half of what a read or write asks for */
-	FAULT_KILL,  /* SIGKILL the caller */
-	FAULT_STOP,  /* SIGSTOP the caller, then let the call go on */
-	FAULT_PAUSE, /* the same, with SIGCONT after PAUSE_US */
-};
-
-struct fault {
-	enum fault_role role;
-	int nr; /* or ANY_CALL */
-	enum fault_act act;
-	int error;     /* positive errno */
-	unsigned nth;  /* of this role's such calls, from 1 */
-	bool for_ever; /* and every later one; of any role, as a filter does */
-};
-
-/* A call of a pass. The same SITE: by all that is seen, the same call again. */
-struct noted_call {
-	int nr;
-	uint32_t site;
-};
-
-/* Shared between the program and its supervisor. */
-struct fault_record {
-	int in_pass; /* set by the thread that asks */
-	pid_t tgid, original;
-	unsigned seen, acts;
-	int acted_on; /* the number of the call */
-	unsigned counts[NUM_ROLES][MAX_CALL];
-
-	/* of the fault's role, where it is FAULT_NONE */
-	struct noted_call noted[MAX_NOTED];
-	unsigned num_noted;
-
-	/* the supervisor's own */
-	pid_t pids[MAX_PROCESSES];
-	enum fault_role roles[MAX_PROCESSES], next;
-	unsigned num_pids;
-};
-
-/* One for the whole test program, mapped before anything is compared. */
-static inline struct fault_record *
+struct fault_record *
 fault_record_map(void)
 {
 	void *at = mmap(NULL, sizeof(struct fault_record),
@@ -101,7 +11,7 @@ fault_record_map(void)
 	return at;
 }
 
-static inline void
+static void
 fault_record_clear(struct fault_record *record)
 {
 	memset(record, 0, sizeof(*record));
@@ -110,7 +20,7 @@ fault_record_clear(struct fault_record *record)
 }
 
 /* For the calling thread and what it starts. The listener, or -errno. */
-static inline int
+static int
 fault_filter(const struct fault *fault)
 {
 	struct sock_filter one[] = {
@@ -141,7 +51,7 @@ fault_filter(const struct fault *fault)
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static inline enum fault_role
+static enum fault_role
 fault_role_of(struct fault_record *record, pid_t pid)
 {
 	unsigned i;
@@ -162,7 +72,7 @@ fault_role_of(struct fault_record *record, pid_t pid)
  * Half of a read or write, done for the caller. 0: it cannot be halved.
  * Multiples of 8, as /proc/PID/pagemap wants them.
  */
-static inline int64_t
+static int64_t
 fault_half(pid_t pid, const struct seccomp_data *call)
 {
 	static char bytes[65536];
@@ -196,14 +106,13 @@ fault_half(pid_t pid, const struct seccomp_data *call)
 	return n > 0 ? n : 0;
 }
 
-static inline void
+static void
 fault_answer(int listener, struct seccomp_notif_resp *answer)
 {
 	ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, answer);
 }
 
-/* True if the act could be done. */
-static inline bool
+bool
 fault_act(int listener, const struct fault *fault,
     const struct seccomp_notif *ask, pid_t tgid)
 {
@@ -242,7 +151,7 @@ fault_act(int listener, const struct fault *fault,
 	return done;
 }
 
-static inline void
+static void
 fault_note(struct fault_record *record, enum fault_role role,
     const struct seccomp_data *call)
 {
@@ -260,7 +169,7 @@ fault_note(struct fault_record *record, enum fault_role role,
  * they are descriptors, flags, or small sizes, else only that they are large.
  * Of openat(), newfstatat(), and readlinkat() the name, its digits left out.
  */
-static inline void
+static void
 fault_note_site(struct fault_record *record, const struct seccomp_notif *ask)
 {
 	const struct seccomp_data *call = &ask->data;
@@ -289,7 +198,7 @@ fault_note_site(struct fault_record *record, const struct seccomp_notif *ask)
 	*note = (struct noted_call) { call->nr, site };
 }
 
-static inline void
+static void
 fault_serve(
     int listener, const struct fault *fault, struct fault_record *record)
 {
@@ -320,7 +229,7 @@ fault_serve(
 }
 
 /* The supervisor's life: until no task with the filter is left. */
-static inline _Noreturn void
+static _Noreturn void
 fault_supervise(
     int listener, const struct fault *fault, struct fault_record *record)
 {
@@ -331,4 +240,173 @@ fault_supervise(
 	_exit(0);
 }
 
-#endif
+static void
+fault_switch(const struct failing_pass *failing, int on)
+{
+	if (failing->record != NULL)
+		__atomic_store_n(
+		    &failing->record->in_pass, on, __ATOMIC_RELEASE);
+}
+
+/* No malloc here: an arena for this thread would be a new mapping. */
+static void *
+failing_body(void *arg)
+{
+	static const struct watched_call no_ptrace = {
+		.nr = SYS_ptrace, .argument = -1, .error = EPERM
+	};
+	struct failing_pass *failing = arg;
+	struct thread_state state;
+	struct rlimit files;
+	sigset_t all;
+
+	/* A handler in this thread would make calls under the filter. */
+	sigfillset(&all);
+	sigdelset(&all, SIGTERM);
+	sigdelset(&all, SIGXFSZ); /* a log that kills shall kill */
+	sigdelset(&all, SIGPIPE);
+	pthread_sigmask(SIG_SETMASK, &all, NULL);
+	if (failing->call != NULL)
+		failing->listener =
+		    watched_call_filter(failing->call, failing->by_filter);
+	if (failing->no_ptrace)
+		watched_call_filter(&no_ptrace, true);
+	if (failing->fault != NULL) {
+		fault_record_clear(failing->record);
+		failing->record->original = (pid_t)syscall(SYS_gettid);
+		failing->listener = fault_filter(failing->fault);
+	}
+	__atomic_store_n(&failing->installed, 1, __ATOMIC_RELEASE);
+	while (!__atomic_load_n(&failing->go, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (failing->files != NULL) {
+		getrlimit(RLIMIT_FSIZE, &files);
+		setrlimit(RLIMIT_FSIZE, failing->files);
+	}
+	errno = 4712;
+	thread_state_look(&state);
+	fault_switch(failing, 1);
+	failing->judged = GetUnreachableMemory(&failing->info, 10);
+	fault_switch(failing, 0);
+	failing->changed = !thread_state_same(&state);
+	if (failing->files != NULL)
+		setrlimit(RLIMIT_FSIZE, &files);
+	mu_results_free(&mu_library.results, failing->info.leaks);
+	failing->info.leaks = NULL;
+	return NULL;
+}
+
+static pid_t
+start_supervisor(struct failing_pass *failing)
+{
+	pid_t pid;
+
+	if ((failing->call == NULL && failing->fault == NULL) ||
+	    failing->by_filter)
+		return 0;
+	pid = fork();
+	ck_assert_int_ge(pid, 0);
+	if (pid == 0 && failing->fault != NULL)
+		fault_supervise(
+		    failing->listener, failing->fault, failing->record);
+	if (pid == 0)
+		supervise(failing->listener, failing->call);
+	close(failing->listener);
+	return pid;
+}
+
+bool
+failing_pass_run(struct failing_pass *failing)
+{
+	pthread_t thread;
+	pid_t supervisor = 0;
+	int status;
+
+	ck_assert_int_eq(
+	    pthread_create(&thread, NULL, failing_body, failing), 0);
+	while (!__atomic_load_n(&failing->installed, __ATOMIC_ACQUIRE))
+		sched_yield();
+	if (failing->listener >= 0)
+		supervisor = start_supervisor(failing);
+	__atomic_store_n(&failing->go, 1, __ATOMIC_RELEASE);
+	pthread_join(thread, NULL);
+	failing->acted = failing->by_filter;
+	if (supervisor > 0) {
+		ck_assert_int_eq(waitpid(supervisor, &status, 0), supervisor);
+		failing->acted = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+		if (failing->fault != NULL)
+			failing->acted = failing->record->acts > 0;
+		unharmed_expect_sigchld();
+	}
+	return failing->listener >= 0;
+}
+
+void
+assert_at_once(const struct failing_pass *failing)
+{
+	ck_assert_uint_lt(failing->info.total_ns, 15 * NS_PER_SEC);
+}
+
+static __attribute__((noinline)) void
+lose_and_keep(void)
+{
+	int epoll = epoll_create1(EPOLL_CLOEXEC), ends[2];
+	struct epoll_event event = { .events = EPOLLIN };
+
+	ck_assert(epoll >= 0 && pipe(ends) == 0);
+	mu_hide(memset(malloc(LOST_SIZE), 'x', LOST_SIZE));
+	/* Only the kernel knows this one: a failure must not lose it. */
+	event.data.ptr = malloc(LOST_SIZE);
+	epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event);
+}
+
+void
+belongings_begin(struct belongings *own)
+{
+	struct failing_pass first = { .call = NULL };
+
+	lose_and_keep();
+	scrub_stack();
+	unharmed_begin(&own->unharmed);
+	ck_assert(failing_pass_run(&first));
+	/* Its thread's stack stays with libc and is used again. */
+	unharmed_look(&own->unharmed);
+	ck_assert_msg(first.judged, "%s", first.info.reason);
+	ck_assert_msg(first.info.status == MEMUNREACHABLE_COMPLETE, "%s",
+	    first.info.reason);
+	ck_assert_uint_ge(first.info.num_leaks, 1);
+	own->num_leaks = first.info.num_leaks;
+	unharmed_check(&own->unharmed);
+}
+
+void
+belongings_check(struct belongings *own, const struct failing_pass *failing)
+{
+	struct failing_pass next = { .call = NULL };
+	const struct UnreachableMemoryInfo *info = &failing->info;
+
+	unharmed_check(&own->unharmed);
+	ck_assert_msg(!failing->changed,
+	    "the asking thread's errno, signal mask or stack has changed");
+	if (!failing->judged) {
+		ck_assert_int_gt(info->status, MEMUNREACHABLE_PARTIAL);
+		ck_assert_str_ne(info->reason, "");
+		ck_assert_uint_eq(info->num_leaks, 0);
+		ck_assert_uint_eq(info->num_allocations, 0);
+	} else if (info->status == MEMUNREACHABLE_COMPLETE)
+		ck_assert_uint_eq(info->num_leaks, own->num_leaks);
+	else
+		ck_assert_uint_le(info->num_leaks, own->num_leaks);
+	ck_assert(failing_pass_run(&next));
+	ck_assert_msg(next.judged, "%s", next.info.reason);
+	ck_assert_msg(next.info.status == MEMUNREACHABLE_COMPLETE, "%s",
+	    next.info.reason);
+	ck_assert_uint_eq(next.info.num_leaks, own->num_leaks);
+	unharmed_check(&own->unharmed);
+}
+
+void
+belongings_end(struct belongings *own)
+{
+	unharmed_end(&own->unharmed);
+}
