@@ -16,8 +16,7 @@
 
 #include "heapwalk/fold/trees.h"
 
-#define MU_NO_PARENT 0x7fffffffu /* no component leads to it: it is an owner \
-				  */
+#define MU_NO_PARENT 0x7fffffffu /* no component leads to it: an owner */
 #define MU_MANY_PARENT 0x7ffffffeu
 #define MU_NO_HUB 0xffffffffu
 #define MU_NO_COMPONENT 0xffffffffu

@@ -21,11 +21,11 @@ struct mu_arena {
 					  it */
 	size_t used;                   /* bytes mapped so far */
 	size_t limit;                  /* bytes that may be mapped */
-	size_t refused; /* the limit that the largest refused request would
-			   need, at least; 0 if none was refused */
-	size_t fail_at; /* tests: fail the n-th request from here;
-			   0 = never */
-	char *given;    /* where the next piece comes from, with */
+	size_t refused;   /* the limit that the largest refused request would
+			     need, at least; 0 if none was refused */
+	size_t fail_at;   /* tests: fail the n-th request from here;
+			     0 = never */
+	char *given;      /* where the next piece comes from, with */
 	size_t num_given; /* so many bytes; NULL: each is mapped */
 };
 

@@ -7,9 +7,8 @@
 #include "lib/symbolize/demangled.h"
 
 #define SYMBOLS_MAX (1 << 23) /* a large browser has 2^21 */
-#define STEPS_MAX 256 /* back from an address to the symbol that contains it \
-		       */
-#define NAME_COMPARED 64 /* bytes; a hostile file has names of megabytes */
+#define STEPS_MAX 256         /* back from an address to the symbol it is in */
+#define NAME_COMPARED 64      /* bytes; a hostile file has names of megabytes */
 #define NAME_SHOWN_MAX ((size_t)16 << 10) /* bytes */
 
 /*

@@ -11,11 +11,10 @@
 #include "mu/text.h"
 
 #define PAGE_LEAST 4096
-#define HEAD_MOST ((size_t)64 << 10) /* bytes compared, and read of each file \
+#define HEAD_MOST ((size_t)64 << 10) /* bytes read of each file, and compared \
 				      */
 
-#define REACH 16 /* segments of a module are at most this many mappings apart \
-		  */
+#define REACH 16 /* mappings between two segments of a module, at most */
 
 #define DELETED " (deleted)" /* d_path() adds it */
 

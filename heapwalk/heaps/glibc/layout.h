@@ -12,8 +12,7 @@
 /* The same in all known releases. */
 #define MU_GLIBC_BINS 127    /* NBINS - 1: bin 0 does not exist */
 #define MU_GLIBC_FASTBINS 10 /* NFASTBINS, where there are any */
-#define MU_GLIBC_HEADER 16   /* bytes of struct malloc_chunk before the user's \
-			      */
+#define MU_GLIBC_HEADER 16   /* bytes of struct malloc_chunk before a block */
 #define MU_GLIBC_TAIL 8      /* a block includes the next chunk's prev_size */
 #define MU_GLIBC_MINSIZE 32
 #define MU_GLIBC_FAST_MAX                                        \

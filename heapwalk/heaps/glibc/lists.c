@@ -10,8 +10,7 @@
 #include "heapwalk/heaps/glibc/free.h"
 #include "heapwalk/heaps/glibc/lanes.h"
 
-#define MEMBERS_MIN 4096 /* with fewer members links are followed one by one \
-			  */
+#define MEMBERS_MIN 4096 /* with fewer, links are followed one by one */
 #define FAST_MIN 64      /* the same, for one fastbin */
 
 /*
