@@ -394,7 +394,7 @@ remember(const struct place *place, struct known *known)
 	if (!place->mounted || strlen(place->path) >= KNOWN_SIZE ||
 	    place->length >= KNOWN_SIZE)
 		return;
-	strcpy(known->path, place->path);
+	memcpy(known->path, place->path, strlen(place->path) + 1);
 	memcpy(known->folder, place->folder, place->length);
 	known->top = place->top;
 	known->mount = mount_of(known->folder);
