@@ -14,8 +14,7 @@
 
 #define MU_LOG_RECORD_MAGIC 0x676f6c75u /* "ulog" */
 #define MU_LOG_RECORD_VERSION 1
-#define MU_LOG_RECORD_MAX 4000 /* bytes after the header; less than PIPE_BUF \
-				*/
+#define MU_LOG_RECORD_MAX 4000 /* bytes after the header; below PIPE_BUF */
 
 enum mu_log_record_kind {
 	MU_LOG_RECORD_TEXT,    /* the line as a text log has it */

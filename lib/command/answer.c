@@ -142,8 +142,9 @@ mu_command_answer(const struct mu_check *check, const char *path,
 		answer->info = first.info;
 		answer->cure = first.cure;
 		answer->entries = first.entries;
-	} else
-		free(first.entries.packed);
+		first.entries.packed = NULL;
+	}
+	mu_check_release(&first);
 }
 
 void

@@ -11,8 +11,7 @@
 #include "mu/text.h"
 
 #define PAGE_LEAST 4096
-#define HEAD_MOST ((size_t)64 << 10) /* bytes read of each file, and compared \
-				      */
+#define HEAD_MOST ((size_t)64 << 10) /* bytes compared of each file */
 
 #define REACH 16 /* mappings between two segments of a module, at most */
 

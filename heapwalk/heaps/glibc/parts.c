@@ -12,8 +12,7 @@
 #define SUMMARY_BYTES (WORD_BYTES * MU_WORD_BITS)
 #define PART_BYTES (16 * SUMMARY_BYTES)
 
-#define GUESS_BYTES SUMMARY_BYTES /* range that a first chunk is searched in \
-				   */
+#define GUESS_BYTES SUMMARY_BYTES /* where a first chunk is searched */
 #define GUESS_CHUNKS 64           /* chunks that must follow each other */
 #define NO_GUESS SIZE_MAX
 
